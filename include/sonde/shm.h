@@ -1,0 +1,296 @@
+/*
+ * sonde/shm.h: what libsonde and whoever drains it share in memory.
+ *
+ * A ring directory ($SONDE_RING) holds one file `control` and, for each watched
+ * process image, segment files `<process>.<number>`:
+ *
+ *   control   one struct sonde_control, made by the recorder (or by the first
+ *             process when there is none), mapped by every process
+ *   segment   a struct sonde_segment page and `chunk_count` chunks of
+ *             SONDE_CHUNK_BYTES; really allocated before it is mapped, so that
+ *             no write into it can fail
+ *   chunk     a struct sonde_chunk and records, appended by one thread
+ *   record    a struct sonde_record head and 8-byte words
+ *
+ * Commit: a writer reserves room by advancing chunk->tail with one instruction
+ * (safe against signal handlers of its own thread), writes the head as PENDING
+ * with its length, then the body, then the head again as DONE with a release
+ * store. Readers walk from the first record; a zero head ends the walk for now,
+ * a PENDING one too while the owner lives. The kernel owns the pages, so what
+ * is DONE survives every kind of death.
+ *
+ * Ownership of a chunk is its word in segment->owner: 0 free, SONDE_OWNER_FULL
+ * written to the end, else the tid of the thread that appends to it. A writer
+ * takes a free chunk, or adopts the chunk of a dead thread, by compare and swap;
+ * the drainer turns a dead thread's word into FULL the same way and stores 0 only
+ * after it has zeroed what it read.
+ *
+ * Everything here can be scribbled over by the watched program: readers bound
+ * every index and trust nothing. The layout changes only with SONDE_SHM_VERSION.
+ */
+#ifndef SONDE_SHM_H
+#define SONDE_SHM_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SONDE_SHM_VERSION 1u
+#define SONDE_CONTROL_MAGIC 0x4c4f52544e4f4353ull /* "SCONTROL" */
+#define SONDE_SEGMENT_MAGIC 0x544e454d47455353ull /* "SSEGMENT" */
+
+#define SONDE_CHUNK_BYTES 32768u
+#define SONDE_SEGMENT_HEAD_BYTES 4096u
+#define SONDE_CHUNKS_FIRST 4u /* chunks in a process's first segment: a short process stays small */
+#define SONDE_CHUNKS_MORE 32u /* in each further one: about 1 MiB */
+#define SONDE_CHUNKS_MAX 32u
+#define SONDE_SEGMENTS_MAX 256u /* of one process */
+#define SONDE_RECORD_BYTES_MAX 16384u
+#define SONDE_OPEN_SPANS_MAX 32u
+#define SONDE_OWNER_FULL 0xffffffffu
+#define SONDE_NONE INT64_MIN /* an integer that is not known */
+
+enum sonde_overflow { SONDE_OVERFLOW_DROP = 0, SONDE_OVERFLOW_BLOCK = 1 };
+enum sonde_clock { SONDE_CLOCK_TICKS = 0, SONDE_CLOCK_MONOTONIC = 1 };
+
+/* Categories of calls; one bit each in control.categories. */
+enum sonde_category {
+	SONDE_CAT_DATA = 1u << 0,    /* read, write and their kin */
+	SONDE_CAT_OPEN = 1u << 1,    /* open, close, dup */
+	SONDE_CAT_META = 1u << 2,    /* stat, rename, chmod, xattr, lock ... */
+	SONDE_CAT_DIR = 1u << 3,     /* directories */
+	SONDE_CAT_SYNC = 1u << 4,    /* fsync and kin */
+	SONDE_CAT_MAP = 1u << 5,     /* mmap, munmap, msync */
+	SONDE_CAT_STDIO = 1u << 6,   /* FILE streams */
+	SONDE_CAT_NET = 1u << 7,     /* sockets, pipes' creation */
+	SONDE_CAT_PROCESS = 1u << 8, /* fork, exec, wait, exit */
+	SONDE_CAT_AIO = 1u << 9,     /* POSIX aio */
+	SONDE_CAT_LIBC = 1u << 10,   /* libc calls that read files of their own: dlopen, setlocale, getpwnam ... */
+	SONDE_CAT_SPAN = 1u << 11,   /* annotations */
+	SONDE_CAT_FUNC = 1u << 12,   /* -finstrument-functions */
+	SONDE_CAT_ALL = (1u << 13) - 1
+};
+
+#define SONDE_FILTERS_MAX 32u
+#define SONDE_FILTER_TEXT_BYTES 3072u
+
+/* One page: set-up first, then words that processes count in. */
+struct sonde_control {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t is_on; /* atomic; 0 stops every writer */
+	uint32_t clock; /* enum sonde_clock */
+	uint32_t overflow;
+	uint32_t categories;
+	int32_t recorder_pid; /* 0: nobody drains */
+	uint64_t min_dur_ticks;
+	uint64_t run_bytes_max;     /* all segments of the run */
+	uint64_t process_bytes_max; /* segments of one process */
+	uint64_t start_ticks;
+	int64_t start_mono_ns;
+	int64_t start_real_ns;
+	uint32_t include_count; /* path prefixes: includes first, then excludes, in filter_text */
+	uint32_t exclude_count;
+	/* counted by processes, atomically */
+	uint32_t next_process; /* number of the next process image; the first gets 1 */
+	uint32_t segments_made;
+	uint64_t run_bytes;
+	uint64_t blind_forks;    /* children that could not get a segment */
+	uint64_t blind_events;   /* events of threads that had no chunk at all */
+	uint64_t drained_events; /* by the recorder: what it took out */
+	uint64_t reserved[8];
+	char filter_text[SONDE_FILTER_TEXT_BYTES]; /* NUL-terminated strings one after the other */
+};
+
+enum sonde_segment_kind { SONDE_SEGMENT_RING = 1, SONDE_SEGMENT_BOARD = 2 };
+
+struct sonde_segment {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t kind;
+	uint32_t process; /* number of the process image */
+	uint32_t number;  /* of this segment within it, from 0 */
+	int32_t pid;
+	int32_t parent_pid;
+	uint32_t parent; /* process image it was forked from, 0 when it began by exec */
+	uint32_t chunk_count;
+	uint64_t start_ticks;
+	int64_t start_mono_ns;
+	uint64_t dropped; /* atomic, number 0 only: events lost for want of room */
+	uint32_t is_dark; /* the program forbade system calls (seccomp): nothing more can be mapped or looked up */
+	uint32_t reserved[11];
+	uint32_t owner[SONDE_CHUNKS_MAX]; /* atomic; see above */
+};
+
+/* A span that is still open: what a killed thread was doing. */
+struct sonde_open_span {
+	uint64_t ticks;
+	uint64_t what; /* name id, or a code address with bit 63 set */
+};
+
+struct sonde_chunk {
+	uint64_t tail; /* bytes reserved, from the chunk's start */
+	int32_t tid;   /* of the first owner; WHO records tell of later ones */
+	uint32_t depth; /* open spans, may exceed SONDE_OPEN_SPANS_MAX */
+	uint64_t start_ticks; /* a clock pair, so that a chunk alone can be dated */
+	int64_t start_mono_ns;
+	uint64_t filtered; /* events left out on purpose */
+	uint64_t drained;  /* bytes consumed; the drainer's own */
+	uint64_t reserved[2];
+	struct sonde_open_span open[SONDE_OPEN_SPANS_MAX];
+};
+
+#define SONDE_CHUNK_FIRST ((uint32_t)sizeof(struct sonde_chunk)) /* offset of the first record */
+
+enum sonde_state { SONDE_PENDING = 1, SONDE_DONE = 2, SONDE_RUNNING = 3 /* a RUN that still grows */ };
+
+enum sonde_kind {
+	SONDE_REC_CALL = 1, /* struct sonde_rec_call */
+	SONDE_REC_RUN,      /* struct sonde_rec_call; size counts bytes, args[0] calls: per-byte stdio */
+	SONDE_REC_EXEC,     /* struct sonde_rec_call: exec is about to be tried; a CALL follows only if it failed */
+	SONDE_REC_SPAN,     /* struct sonde_rec_note */
+	SONDE_REC_INSTANT,  /* struct sonde_rec_note */
+	SONDE_REC_COUNTER,  /* struct sonde_rec_note, value */
+	SONDE_REC_STEP,     /* struct sonde_rec_note, index and value */
+	SONDE_REC_META,     /* struct sonde_rec_note, args */
+	SONDE_REC_FUNC,     /* struct sonde_rec_note; name is a code address */
+	SONDE_REC_STRING,   /* struct sonde_rec_def: id and text */
+	SONDE_REC_FILE,     /* struct sonde_rec_def: id, base and text */
+	SONDE_REC_PROCESS,  /* struct sonde_rec_def: strings exe, cwd, then argv */
+	SONDE_REC_WHO,      /* struct sonde_rec_who: records that follow are of this task */
+	SONDE_REC_MODULE,   /* struct sonde_rec_def: id load bias, base end address, text path */
+	SONDE_REC_KINDS
+};
+
+/* The head is one 8-byte word, stored whole. */
+struct sonde_record {
+	uint16_t words; /* length with the head, in 8-byte words */
+	uint8_t kind;
+	uint8_t state;
+	uint16_t call;   /* CALL, RUN, EXEC: row of the hook table */
+	uint16_t errnum; /* 0 when the call succeeded */
+};
+
+/*
+ * A file's identity is 64 bits: process << 32 | count, given at open, inherited
+ * through dup and fork. A path is absolute, or relative to the file `base` (the
+ * directory given to an *at call, or the current directory): readers join them.
+ */
+struct sonde_rec_call {
+	struct sonde_record head;
+	uint64_t ticks;
+	uint64_t dur_ticks;
+	uint64_t file; /* what the call acted on or opened; 0 unknown. Paths in the record define it, see `defines` */
+	int64_t ret;
+	int32_t fd;      /* -1 none */
+	uint8_t args;    /* count of 8-byte arguments that follow */
+	uint8_t strings; /* count of strings that follow the arguments */
+	uint8_t defines; /* 1: strings[0] relative to `base` is the path of `file` */
+	uint8_t flags;   /* SONDE_CALL_* */
+	int64_t size;    /* bytes asked for, or SONDE_NONE */
+	int64_t offset;  /* file offset where known, or SONDE_NONE */
+	/* here begins what only some have: int64_t args[]; then, if strings, uint64_t base; then the strings */
+};
+
+#define SONDE_CALL_PATH 0x01u    /* strings[0] is a path, relative to base */
+#define SONDE_CALL_PATH2 0x02u   /* strings[1] is a path, relative to args[args - 1] as its base */
+#define SONDE_CALL_NO_END 0x04u  /* the end could not be observed: dur_ticks is unknown */
+#define SONDE_CALL_BLIND 0x08u   /* EXEC: the new program will not be traced; args[0] says why */
+
+enum sonde_blind { SONDE_BLIND_NO = 0, SONDE_BLIND_STATIC, SONDE_BLIND_SETUID, SONDE_BLIND_FOREIGN, SONDE_BLIND_DARK, SONDE_BLIND_UNREACHABLE };
+
+/* In a record a string is its length and its bytes, padded to 8. */
+struct sonde_string {
+	uint32_t bytes;
+	char text[];
+};
+
+enum sonde_arg_type { SONDE_ARG_INT = 1, SONDE_ARG_UINT, SONDE_ARG_REAL, SONDE_ARG_STR };
+
+/* A typed argument of an annotation: 16 bytes, and for STR the text in `value` bytes behind it, padded to 8. */
+struct sonde_arg {
+	uint32_t key; /* string id */
+	uint32_t type;
+	union {
+		int64_t i;
+		uint64_t u;
+		double r;
+	} value;
+};
+
+struct sonde_rec_note {
+	struct sonde_record head; /* `call` holds the argument count */
+	uint64_t ticks;
+	uint64_t dur_ticks;
+	uint64_t name; /* string id; FUNC: code address */
+	uint32_t category; /* string id, 0 none */
+	uint32_t depth;
+	int64_t index; /* STEP */
+	double value;  /* COUNTER, STEP; NaN when not given */
+	/* struct sonde_arg args[] */
+};
+
+struct sonde_rec_def {
+	struct sonde_record head; /* `call` holds the string count */
+	uint64_t id;
+	uint64_t base;
+	/* strings */
+};
+
+struct sonde_rec_who {
+	struct sonde_record head;
+	int32_t pid;
+	int32_t tid;
+};
+
+/*
+ * The board: metrics and knobs of a process, in a segment of kind BOARD whose
+ * body is one struct sonde_board. Writers are the program's threads, readers
+ * sample whenever they like; a knob's `wanted` is written from outside.
+ */
+#define SONDE_METRICS_MAX 256u
+#define SONDE_KNOBS_MAX 64u
+#define SONDE_NAME_BYTES 64u
+#define SONDE_HISTOGRAM_BUCKETS 64u /* powers of two of the value in units of 2^-30 .. */
+
+enum sonde_metric_kind { SONDE_METRIC_NONE = 0, SONDE_METRIC_COUNTER, SONDE_METRIC_GAUGE, SONDE_METRIC_HISTOGRAM, SONDE_METRIC_STEP };
+
+struct sonde_metric {
+	char name[SONDE_NAME_BYTES]; /* complete before `kind` is stored with release */
+	uint32_t kind;
+	uint32_t histogram; /* index into histograms, for HISTOGRAM and STEP */
+	uint64_t count;     /* updates; atomic */
+	uint64_t rejected;  /* NaN and infinities; atomic */
+	uint64_t value;     /* bits of a double (COUNTER: the sum, GAUGE: last, STEP: last value); atomic */
+	uint64_t ticks;     /* of the last update */
+	int64_t index;      /* STEP: last index */
+	uint64_t reserved[2];
+};
+
+enum sonde_knob_kind { SONDE_KNOB_NONE = 0, SONDE_KNOB_INT, SONDE_KNOB_REAL, SONDE_KNOB_CHOICE };
+
+struct sonde_knob {
+	char name[SONDE_NAME_BYTES];
+	uint32_t kind;
+	uint32_t generation; /* raised from outside after `wanted` was written; atomic */
+	uint64_t value;      /* bits in force, written by the program */
+	uint64_t wanted;     /* bits asked for from outside */
+	uint64_t low, high;  /* bits; bounds that the program stated */
+	uint64_t seen;       /* generation that the program has taken up */
+	uint64_t reserved[2];
+};
+
+struct sonde_board {
+	uint32_t metric_count; /* slots handed out; atomic, may pass the maximum when refused */
+	uint32_t knob_count;
+	uint64_t reserved[7];
+	struct sonde_metric metrics[SONDE_METRICS_MAX];
+	struct sonde_knob knobs[SONDE_KNOBS_MAX];
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/*
+ * cleanup: locals that release themselves when their scope ends.
+ *
+ *	CLEANUP(buf_release) struct buf text = BUF_INIT;
+ *	CLEANUP(cleanup_fd) int fd = open(...);
+ *
+ * Any S_release(struct S *) fits as it is; the helpers here are for what has no
+ * such function. To hand a resource on, return it and leave a harmless value in
+ * its place (-1, NULL). errno survives.
+ */
+#ifndef SONDE_BASE_CLEANUP_H
+#define SONDE_BASE_CLEANUP_H
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define CLEANUP(release) __attribute__((cleanup(release)))
+
+static inline void cleanup_fd(const int *fd)
+{
+	int saved = errno;
+
+	if (*fd >= 0)
+		close(*fd);
+	errno = saved;
+}
+
+static inline void cleanup_free(void *place)
+{
+	int saved = errno;
+
+	free(*(void **)place);
+	errno = saved;
+}
+
+#endif

@@ -1,0 +1,234 @@
+/*
+ * clock: CLOCK_MONOTONIC, CPU ticks, and the line between them; see clock.h.
+ *
+ * Conversion works on differences to the nearest pair, which are small enough
+ * for a double to hold exactly; ticks may come from hostile memory, so results
+ * saturate instead of overflowing.
+ */
+#include "base/clock.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#define HAS_TSC 1
+#else
+#define HAS_TSC 0
+#endif
+
+enum { SAMPLE_TRIES = 5 };
+
+static int64_t read_clock(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t clock_mono_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t clock_real_ns(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+int64_t clock_cpu_ns(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+#if HAS_TSC
+
+static bool cpu_says_invariant(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+}
+
+/* A clock source file holds names between blanks. */
+static bool lists_tsc(const char *text)
+{
+	const char *at = text;
+
+	while ((at = strstr(at, "tsc"))) {
+		if ((at == text || at[-1] == ' ') && strchr(" \n", at[3]))
+			return true;
+		at += 3;
+	}
+	return false;
+}
+
+/*
+ * The kernel keeps time by the TSC, or would: virtual machines prefer the
+ * host's clock though their TSC is good. It stops offering a TSC it caught
+ * drifting. Where sysfs is not to be seen the processor's word has to do.
+ */
+static bool look_at_ticks(void)
+{
+	static const char dir[] = "/sys/devices/system/clocksource/clocksource0";
+	CLEANUP(cleanup_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (fd < 0 || fs_read_file(fd, "current_clocksource", 4096, &text, NULL) < 0)
+		return cpu_says_invariant();
+	if (lists_tsc(text.data))
+		return true;
+	buf_reset(&text);
+	if (fs_read_file(fd, "available_clocksource", 4096, &text, NULL) < 0)
+		return cpu_says_invariant();
+	return lists_tsc(text.data) && cpu_says_invariant();
+}
+
+uint64_t clock_ticks(void)
+{
+	return __rdtsc();
+}
+
+#else
+
+static bool look_at_ticks(void)
+{
+	return false;
+}
+
+uint64_t clock_ticks(void)
+{
+	return (uint64_t)clock_mono_ns();
+}
+
+#endif
+
+static bool ticks_are_constant;
+
+static void find_out(void)
+{
+	ticks_are_constant = look_at_ticks();
+}
+
+bool clock_ticks_are_constant(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find_out);
+	return ticks_are_constant;
+}
+
+int tick_line_add(struct tick_line *l, uint64_t ticks, int64_t mono_ns)
+{
+	if (l->count) {
+		const struct tick_pair *last = &l->pairs[l->count - 1];
+
+		if (ticks <= last->ticks || mono_ns <= last->mono_ns)
+			return 0;
+	}
+	if (l->count == l->cap) {
+		size_t cap = l->cap ? l->cap * 2 : 16;
+		struct tick_pair *pairs = reallocarray(l->pairs, cap, sizeof(*pairs));
+
+		if (!pairs)
+			return -ENOMEM;
+		l->pairs = pairs;
+		l->cap = cap;
+	}
+	l->pairs[l->count++] = (struct tick_pair){ .ticks = ticks, .mono_ns = mono_ns };
+	return 0;
+}
+
+/* One reading: the ticks lie somewhere between two looks at the clock. */
+static int64_t read_pair(struct tick_pair *pair)
+{
+	int64_t before = clock_mono_ns();
+	int64_t width;
+
+	pair->ticks = clock_ticks();
+	width = clock_mono_ns() - before;
+	pair->mono_ns = before + width / 2;
+	return width;
+}
+
+int tick_line_sample(struct tick_line *l)
+{
+	struct tick_pair best;
+	int64_t width = read_pair(&best);
+
+	for (int i = 1; i < SAMPLE_TRIES; i++) {
+		struct tick_pair pair;
+		int64_t w = read_pair(&pair);
+
+		if (w < width) {
+			width = w;
+			best = pair;
+		}
+	}
+	if ((double)width / 2 > l->error_ns)
+		l->error_ns = (double)width / 2;
+	return tick_line_add(l, best.ticks, best.mono_ns);
+}
+
+/* The piece [i, i+1] that holds ticks, or the first or last one. */
+static size_t find_piece(const struct tick_line *l, uint64_t ticks)
+{
+	size_t low = 0, high = l->count - 2;
+
+	while (low < high) {
+		size_t mid = low + (high - low + 1) / 2;
+
+		if (l->pairs[mid].ticks <= ticks)
+			low = mid;
+		else
+			high = mid - 1;
+	}
+	return low;
+}
+
+/* Events come nearly in order: the piece of the last one mostly serves the next. */
+static bool is_in_piece(const struct tick_line *l, size_t i, uint64_t ticks)
+{
+	return i + 1 < l->count && l->pairs[i].ticks <= ticks && ticks < l->pairs[i + 1].ticks;
+}
+
+static int64_t add_rounded(int64_t base, double delta)
+{
+	const double limit = 9223372036854775808.0; /* 2^63: from there the conversion to an integer is undefined */
+	int64_t sum;
+
+	delta += delta < 0 ? -0.5 : 0.5;
+	if (delta <= -limit || delta >= limit || __builtin_add_overflow(base, (int64_t)delta, &sum))
+		return delta < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+int64_t tick_line_ns(struct tick_line *l, uint64_t ticks)
+{
+	const struct tick_pair *a;
+	double from_a, slope;
+
+	if (l->count < 2)
+		return ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks;
+	if (!is_in_piece(l, l->hint, ticks))
+		l->hint = find_piece(l, ticks);
+	a = &l->pairs[l->hint];
+	slope = (double)((uint64_t)a[1].mono_ns - (uint64_t)a[0].mono_ns) / (double)(a[1].ticks - a[0].ticks);
+	from_a = ticks < a->ticks ? -(double)(a->ticks - ticks) : (double)(ticks - a->ticks);
+	return add_rounded(a->mono_ns, from_a * slope);
+}
+
+void tick_line_release(struct tick_line *l)
+{
+	free(l->pairs);
+	*l = (struct tick_line)TICK_LINE_INIT;
+}

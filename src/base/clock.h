@@ -1,0 +1,45 @@
+/*
+ * clock: the one clock (CLOCK_MONOTONIC nanoseconds), its wall anchor, and the
+ * conversion of CPU ticks to it.
+ *
+ * A tick_line holds (ticks, monotonic) pairs in rising order and converts
+ * piecewise linearly between them, beyond the ends with the slope of the nearest
+ * piece. `error_ns` is the widest uncertainty of a sampled pair: half the time
+ * that reading both clocks took.
+ */
+#ifndef SONDE_BASE_CLOCK_H
+#define SONDE_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+int64_t clock_mono_ns(void);
+int64_t clock_real_ns(void);
+int64_t clock_cpu_ns(void); /* CPU time of this process */
+
+bool clock_ticks_are_constant(void); /* an invariant TSC that the kernel trusts */
+uint64_t clock_ticks(void);          /* rdtsc; CLOCK_MONOTONIC ns where there is none */
+
+struct tick_pair {
+	uint64_t ticks;
+	int64_t mono_ns;
+};
+
+struct tick_line {
+	struct tick_pair *pairs;
+	size_t count;
+	double error_ns;
+	/* private */
+	size_t cap;
+	size_t hint;
+};
+
+#define TICK_LINE_INIT { 0 }
+
+int tick_line_add(struct tick_line *l, uint64_t ticks, int64_t mono_ns); /* ignores pairs that do not rise */
+int tick_line_sample(struct tick_line *l); /* read both clocks now and add the tightest of a few tries */
+int64_t tick_line_ns(struct tick_line *l, uint64_t ticks); /* fewer than two pairs: ticks taken as ns */
+void tick_line_release(struct tick_line *l);
+
+#endif

@@ -1,0 +1,255 @@
+/*
+ * fs: whole files, directories and the path rules; see fs.h.
+ *
+ * Every descriptor is close-on-exec. Nothing here follows a symbolic link in
+ * the last component of a path that it writes or removes.
+ */
+#include "base/fs.h"
+
+#include "base/cleanup.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { READ_STEP = 65536, TEMP_TRIES = 100 };
+
+/* Read to the end: sizes are not to be trusted (/proc says 0, files grow). */
+static int read_rest(int fd, size_t max, struct buf *out)
+{
+	size_t left = max;
+
+	for (;;) {
+		size_t step = left < READ_STEP ? left + 1 : READ_STEP; /* one byte more tells "full" from "too long" */
+		char *room = buf_room(out, step);
+		ssize_t n = room ? read(fd, room, step) : -1;
+
+		if (!room)
+			return -ENOMEM;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if ((size_t)n > left)
+			return -EFBIG;
+		if (n == 0)
+			return 0;
+		out->len += (size_t)n;
+		left -= (size_t)n;
+	}
+}
+
+int fs_read_file(int dirfd, const char *path, size_t max, struct buf *out, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	size_t before = out->len;
+	int rc;
+
+	if (fd < 0)
+		return err_sys(err, errno, "cannot open '%s'", path);
+	rc = read_rest(fd, max, out);
+	if (rc == 0)
+		return 0;
+	out->len = before;
+	if (out->data != buf_empty)
+		out->data[before] = '\0';
+	return err_sys(err, -rc, "cannot read '%s'", path);
+}
+
+int fs_write_all(int fd, const void *bytes, size_t n)
+{
+	const char *p = bytes;
+
+	while (n > 0) {
+		ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		if (done == 0)
+			return -EIO;
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+/* A new file beside path; name gets its path. */
+static int open_temp(int dirfd, const char *path, struct buf *name)
+{
+	static unsigned counter;
+
+	for (int i = 0; i < TEMP_TRIES; i++) {
+		int fd;
+
+		buf_reset(name);
+		buf_addf(name, "%s.%d-%u.tmp", path, (int)getpid(), __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED));
+		if (buf_error(name) < 0)
+			return -ENOMEM;
+		fd = openat(dirfd, name->data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd >= 0)
+			return fd;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* Not fsync'ed: the promise is to readers and to a writer that is killed, not to a power cut. */
+static int write_and_rename(int fd, int dirfd, const char *temp, const char *path, const void *bytes, size_t n)
+{
+	int rc = fs_write_all(fd, bytes, n);
+
+	/* Quotas and network file systems report lost writes at close. */
+	if (close(fd) < 0 && rc == 0)
+		rc = -errno;
+	if (rc == 0 && renameat(dirfd, temp, dirfd, path) < 0)
+		rc = -errno;
+	if (rc < 0)
+		unlinkat(dirfd, temp, 0);
+	return rc;
+}
+
+int fs_replace_file(int dirfd, const char *path, const void *bytes, size_t n, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf temp = BUF_INIT;
+	int fd = open_temp(dirfd, path, &temp);
+	int rc = fd < 0 ? fd : write_and_rename(fd, dirfd, temp.data, path, bytes, n);
+
+	return rc < 0 ? err_sys(err, -rc, "cannot write '%s'", path) : 0;
+}
+
+/* An existing directory is fine, whatever mkdir says first (EEXIST, EROFS, EACCES of an automounter). */
+static int mkdir_one(const char *path, mode_t mode)
+{
+	struct stat st;
+	int errnum;
+
+	if (mkdir(path, mode) == 0)
+		return 0;
+	errnum = errno;
+	if (stat(path, &st) < 0)
+		return -errnum;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+int fs_mkdir_p(const char *path, mode_t mode, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf part = BUF_INIT;
+	int rc = 0;
+
+	for (const char *end = path; rc == 0 && *end;) {
+		end += strspn(end, "/");
+		end += strcspn(end, "/");
+		buf_reset(&part);
+		buf_add(&part, path, (size_t)(end - path));
+		rc = buf_error(&part);
+		if (rc == 0)
+			rc = mkdir_one(part.data, mode);
+	}
+	if (!*path)
+		rc = -ENOENT;
+	return rc < 0 ? err_sys(err, -rc, "cannot make the directory '%s'", path) : 0;
+}
+
+static int remove_entry(int dirfd, const char *name);
+
+static bool is_dot(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..");
+}
+
+/* Empty the directory behind fd and close it; goes on after a failure, returns the first. */
+static int remove_contents(int fd)
+{
+	const struct dirent *entry;
+	DIR *dir = fdopendir(fd);
+	int first = 0;
+
+	if (!dir) {
+		first = -errno;
+		close(fd);
+		return first;
+	}
+	while ((entry = readdir(dir))) {
+		int rc = is_dot(entry->d_name) ? 0 : remove_entry(fd, entry->d_name);
+
+		if (first == 0 && rc != -ENOENT) /* somebody else was faster: gone is gone */
+			first = rc;
+	}
+	closedir(dir);
+	return first;
+}
+
+static int remove_entry(int dirfd, const char *name)
+{
+	int fd, rc;
+
+	if (unlinkat(dirfd, name, 0) == 0)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP ? -EPERM : -errno;
+	rc = remove_contents(fd);
+	if (unlinkat(dirfd, name, AT_REMOVEDIR) < 0 && rc == 0)
+		rc = -errno;
+	return rc;
+}
+
+int fs_remove_tree(int dirfd, const char *path)
+{
+	return remove_entry(dirfd, path);
+}
+
+/* Cut "/tail" off the end of path, if it ends so. */
+static bool cut_tail(struct buf *path, const char *tail)
+{
+	size_t n = strlen(tail);
+
+	if (path->len < n || memcmp(path->data + path->len - n, tail, n) != 0)
+		return false;
+	path->len -= n;
+	path->data[path->len] = '\0';
+	return true;
+}
+
+int fs_prefix(struct buf *out, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf dir = BUF_INIT;
+	char program[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	if (n < 0)
+		return err_sys(err, errno, "cannot find the running program by /proc/self/exe");
+	program[n] = '\0';
+	buf_add(&dir, program, (size_t)(strrchr(program, '/') - program));
+	if (!cut_tail(&dir, "/bin") && !cut_tail(&dir, "/libexec/sonde"))
+		return err_set(err, ENOENT, "'%s' is not in PREFIX/bin or PREFIX/libexec/sonde", program);
+	buf_adds(out, dir.len ? dir.data : "/");
+	return buf_error(out);
+}
+
+static char safe_char(char c)
+{
+	return (isascii(c) && isalnum(c)) || c == '.' || c == '_' || c == '-' ? c : '_';
+}
+
+void fs_safe_name(struct buf *out, const char *text, size_t max)
+{
+	if (!*text || *text == '.' || *text == '-') {
+		buf_addc(out, '_');
+		text += *text != '\0';
+		max -= max > 0;
+	}
+	for (; *text && max > 0; text++, max--)
+		buf_addc(out, safe_char(*text));
+}

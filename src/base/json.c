@@ -1,0 +1,270 @@
+/*
+ * json: a writer that keeps the grammar for its caller; see json.h.
+ *
+ * Every value passes through value_begin, which owns commas, newlines and the
+ * key rule; level 0 is the top, where further values start a new line (JSON
+ * Lines). Real numbers rely on the C locale's decimal point, which no main of
+ * ours changes.
+ */
+#include "base/json.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_init(struct json *j, struct buf *out, bool is_pretty)
+{
+	*j = (struct json){ .out = out, .is_pretty = is_pretty };
+}
+
+static void new_line(struct json *j)
+{
+	buf_addc(j->out, '\n');
+	for (unsigned i = 0; i < j->depth; i++)
+		buf_add(j->out, "  ", 2);
+}
+
+/* What stands between this item and the one before it. */
+static void item_begin(struct json *j)
+{
+	bool has_items = j->has_items[j->depth];
+
+	j->has_items[j->depth] = true;
+	if (j->depth == 0) {
+		if (has_items)
+			buf_addc(j->out, '\n');
+		return;
+	}
+	if (has_items)
+		buf_addc(j->out, ',');
+	if (j->is_pretty)
+		new_line(j);
+}
+
+static void value_begin(struct json *j)
+{
+	assert(j->is_object[j->depth] == j->has_key);
+	if (!j->has_key)
+		item_begin(j);
+	j->has_key = false;
+}
+
+static void open_level(struct json *j, bool is_object)
+{
+	value_begin(j);
+	assert(j->depth + 1 < JSON_DEPTH_MAX);
+	j->depth++;
+	j->is_object[j->depth] = is_object;
+	j->has_items[j->depth] = false;
+	buf_addc(j->out, is_object ? '{' : '[');
+}
+
+void json_object(struct json *j)
+{
+	open_level(j, true);
+}
+
+void json_array(struct json *j)
+{
+	open_level(j, false);
+}
+
+void json_end(struct json *j)
+{
+	bool is_object = j->is_object[j->depth];
+	bool has_items = j->has_items[j->depth];
+
+	assert(j->depth > 0 && !j->has_key);
+	j->depth--;
+	if (j->is_pretty && has_items)
+		new_line(j);
+	buf_addc(j->out, is_object ? '}' : ']');
+}
+
+static bool is_tail(unsigned char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+/*
+ * Bytes of the UTF-8 character at p (n bytes left), or 0 when there is none:
+ * overlong forms, surrogates and values beyond U+10FFFF are none (RFC 3629).
+ */
+static size_t utf8_length(const unsigned char *p, size_t n)
+{
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] < 0xc2 || p[0] > 0xf4 || n < 2 || !is_tail(p[1]))
+		return 0;
+	if (p[0] < 0xe0)
+		return 2;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || n < 3 || !is_tail(p[2]))
+		return 0;
+	if (p[0] < 0xf0)
+		return 3;
+	if ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) || n < 4 || !is_tail(p[3]))
+		return 0;
+	return 4;
+}
+
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+static void escape(struct buf *out, unsigned char c)
+{
+	static const char short_forms[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+
+	for (const char *s = short_forms; *s; s += 2) {
+		if ((unsigned char)*s == c) {
+			buf_addc(out, '\\');
+			buf_addc(out, s[1]);
+			return;
+		}
+	}
+	buf_addf(out, "\\u%04x", c);
+}
+
+static void add_quoted(struct buf *out, const char *text, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t i = 0;
+
+	buf_addc(out, '"');
+	while (i < n) {
+		size_t len, from = i;
+
+		while (i < n && is_plain(p[i]))
+			i++;
+		buf_add(out, text + from, i - from);
+		if (i == n)
+			break;
+		len = utf8_length(p + i, n - i);
+		if (len == 1)
+			escape(out, p[i]);
+		else if (len)
+			buf_add(out, text + i, len);
+		else
+			buf_adds(out, "\xef\xbf\xbd");
+		i += len ? len : 1;
+	}
+	buf_addc(out, '"');
+}
+
+void json_key(struct json *j, const char *key)
+{
+	assert(j->is_object[j->depth] && !j->has_key);
+	item_begin(j);
+	add_quoted(j->out, key, strlen(key));
+	buf_adds(j->out, j->is_pretty ? ": " : ":");
+	j->has_key = true;
+}
+
+void json_str(struct json *j, const char *text)
+{
+	if (text)
+		json_strn(j, text, strlen(text));
+	else
+		json_null(j);
+}
+
+void json_strn(struct json *j, const char *text, size_t n)
+{
+	value_begin(j);
+	add_quoted(j->out, text, n);
+}
+
+/* Event listings are mostly integers, and printf is several times slower. */
+static void add_number(struct buf *out, uint64_t v, bool is_negative)
+{
+	char digits[24];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	if (is_negative)
+		digits[--at] = '-';
+	buf_add(out, digits + at, sizeof(digits) - at);
+}
+
+void json_int(struct json *j, int64_t v)
+{
+	value_begin(j);
+	add_number(j->out, v < 0 ? -(uint64_t)v : (uint64_t)v, v < 0);
+}
+
+void json_uint(struct json *j, uint64_t v)
+{
+	value_begin(j);
+	add_number(j->out, v, false);
+}
+
+void json_real(struct json *j, double v)
+{
+	char text[40];
+
+	if (!isfinite(v)) {
+		json_null(j);
+		return;
+	}
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	value_begin(j);
+	buf_adds(j->out, text);
+}
+
+void json_bool(struct json *j, bool v)
+{
+	value_begin(j);
+	buf_adds(j->out, v ? "true" : "false");
+}
+
+void json_null(struct json *j)
+{
+	value_begin(j);
+	buf_adds(j->out, "null");
+}
+
+void json_raw(struct json *j, const char *text, size_t n)
+{
+	value_begin(j);
+	buf_add(j->out, text, n);
+}
+
+void json_kstr(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_str(j, text);
+}
+
+void json_kint(struct json *j, const char *key, int64_t v)
+{
+	json_key(j, key);
+	json_int(j, v);
+}
+
+void json_kuint(struct json *j, const char *key, uint64_t v)
+{
+	json_key(j, key);
+	json_uint(j, v);
+}
+
+void json_kreal(struct json *j, const char *key, double v)
+{
+	json_key(j, key);
+	json_real(j, v);
+}
+
+void json_kbool(struct json *j, const char *key, bool v)
+{
+	json_key(j, key);
+	json_bool(j, v);
+}

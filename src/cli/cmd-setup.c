@@ -1,0 +1,240 @@
+/*
+ * sonde setup: enable what needs root, or take it back.
+ *
+ * SONDE_SETUP_ROOT names a directory that stands for /, so that the whole can be
+ * tried on a copy of the files concerned.
+ */
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/words.h"
+#include "cli/cli.h"
+#include "cli/setup.h"
+#include "cli/term.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RECORD_PATH "/var/lib/sonde/setup.json"
+
+struct setup_options {
+	bool is_undo;
+	bool is_dry_run;
+};
+
+static const struct cli_option options[] = {
+	{ 'u', "undo", NULL, CLI_FLAG(struct setup_options, is_undo),
+			.help = "Restore what earlier runs of this command changed; values that somebody changed since stay." },
+	{ 'n', "dry-run", NULL, CLI_FLAG(struct setup_options, is_dry_run),
+			.help = "Say what would be done and do nothing; needs no root." },
+	CLI_OPTIONS_END,
+};
+
+struct job {
+	struct cli_context *ctx;
+	const struct setup_options *options;
+	const char *root;
+	struct buf record_path;
+	struct setup_record record;
+	struct term_table table;
+	unsigned failed;
+};
+
+static void report(struct job *job, const char *id, enum term_style style, const char *result, const char *text)
+{
+	term_table_cell(&job->table, TERM_BOLD, id);
+	term_table_cell(&job->table, style, result);
+	term_table_cell(&job->table, TERM_PLAIN, text);
+}
+
+static void report_failure(struct job *job, const char *id, const struct sonde_err *err)
+{
+	job->failed++;
+	report(job, id, TERM_RED, "failed", err->text);
+}
+
+static void report_change(struct job *job, const char *id, const char *path, const char *from, const char *to)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_addf(&text, "%s: %s -> %s", path, from, to);
+	report(job, id, job->options->is_dry_run ? TERM_YELLOW : TERM_GREEN,
+			job->options->is_dry_run ? "would do" : "done", text.data);
+}
+
+static int save(struct job *job, struct sonde_err *err)
+{
+	return setup_record_save(&job->record, job->record_path.data, err);
+}
+
+/* Remember what was there. A second change of the same step keeps the first one's `before`. */
+static int remember(struct job *job, const struct setup_step *step, const char *now, struct sonde_err *err)
+{
+	struct setup_change *change = setup_record_find(&job->record, step->id);
+	const char *before = arena_strdup(job->ctx->arena, now);
+
+	if (!before)
+		return err_sys(err, ENOMEM, "cannot remember '%s'", now);
+	if (!change) {
+		change = &job->record.changes[job->record.count++];
+		*change = (struct setup_change){ .id = step->id, .before = before };
+	}
+	change->after = step->wanted;
+	return save(job, err);
+}
+
+/* Write the value and look whether it is there. */
+static int change_to(const struct setup_step *step, const char *path, const char *value, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf now = BUF_INIT;
+	int rc = step->write(step, path, value, err);
+
+	if (!rc)
+		rc = step->read(step, path, &now, err);
+	if (!rc && strcmp(now.data, value) != 0)
+		rc = err_set(err, EIO, "'%s' was written to '%s', which still says '%s'", value, path, now.data);
+	return rc;
+}
+
+static void apply(struct job *job, const struct setup_step *step, const char *path)
+{
+	CLEANUP(buf_release) struct buf now = BUF_INIT;
+	struct sonde_err err = SONDE_ERR_INIT;
+	int rc = step->read(step, path, &now, &err);
+
+	if (rc == -ENOENT) {
+		report(job, step->id, TERM_DIM, "skipped", "this kernel does not offer it");
+		return;
+	}
+	if (!rc && step->is_enough(step, now.data)) {
+		report(job, step->id, TERM_GREEN, "already", step->what);
+		return;
+	}
+	if (!rc && !job->options->is_dry_run)
+		rc = remember(job, step, now.data, &err);
+	if (!rc && !job->options->is_dry_run)
+		rc = change_to(step, path, step->wanted, &err);
+	if (rc)
+		report_failure(job, step->id, &err);
+	else
+		report_change(job, step->id, path, now.data, step->wanted);
+}
+
+static int restore(struct job *job, const struct setup_step *step, const char *path, const struct setup_change *change,
+		struct sonde_err *err)
+{
+	int rc = change_to(step, path, change->before, err);
+
+	if (rc)
+		return rc;
+	setup_record_remove(&job->record, step->id);
+	return save(job, err);
+}
+
+static void undo(struct job *job, const struct setup_step *step, const char *path)
+{
+	const struct setup_change *found = setup_record_find(&job->record, step->id);
+	CLEANUP(buf_release) struct buf now = BUF_INIT;
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct setup_change change;
+	int rc;
+
+	if (!found)
+		return;
+	change = *found;
+	rc = step->read(step, path, &now, &err);
+	if (!rc && strcmp(now.data, change.after) != 0) {
+		report(job, step->id, TERM_YELLOW, "left", "it was changed again since");
+		setup_record_remove(&job->record, step->id);
+		rc = job->options->is_dry_run ? 0 : save(job, &err);
+		if (!rc)
+			return;
+	}
+	if (!rc && !job->options->is_dry_run)
+		rc = restore(job, step, path, &change, &err);
+	if (rc)
+		report_failure(job, step->id, &err);
+	else
+		report_change(job, step->id, path, now.data, change.before);
+}
+
+static void run_steps(struct job *job)
+{
+	for (const struct setup_step *step = setup_steps; step->id; step++) {
+		CLEANUP(buf_release) struct buf path = BUF_INIT;
+
+		buf_addf(&path, "%s%s", job->root, step->path);
+		if (job->options->is_undo)
+			undo(job, step, path.data);
+		else
+			apply(job, step, path.data);
+	}
+}
+
+static int refuse_user(struct cli_context *ctx)
+{
+	CLEANUP(buf_release) struct buf program = BUF_INIT;
+	CLEANUP(buf_release) struct buf quoted = BUF_INIT;
+
+	err_set(ctx->err, EPERM, "setup changes settings of the kernel: only root can");
+	if (fs_prefix(&program, NULL) == 0) {
+		buf_adds(&program, "/bin/sonde");
+		words_quote(&quoted, program.data);
+		err_hint(ctx->err, "sudo %s setup; or look first with --dry-run", quoted.data);
+	}
+	return -EPERM;
+}
+
+static int finish(struct job *job)
+{
+	int rc = 0;
+
+	if (job->options->is_undo && !job->table.cell_count)
+		puts("nothing to undo");
+	else
+		rc = term_table_print(&job->table, stdout);
+	if (rc)
+		return err_sys(job->ctx->err, -rc, "cannot write the report");
+	if (job->failed)
+		return err_set(job->ctx->err, EIO, "%u step%s failed", job->failed, job->failed == 1 ? "" : "s");
+	return 0;
+}
+
+static int run(struct cli_context *ctx)
+{
+	static const struct term_column columns[] = { { "STEP" }, { "RESULT" }, { "WHAT", .is_wrapped = true } };
+	const char *root = getenv("SONDE_SETUP_ROOT");
+	struct job job = { .ctx = ctx, .options = ctx->options, .root = root ? root : "", .record_path = BUF_INIT };
+	int rc;
+
+	if (!job.options->is_dry_run && !root && geteuid() != 0)
+		return refuse_user(ctx);
+	buf_addf(&job.record_path, "%s" RECORD_PATH, job.root);
+	term_table_init(&job.table, columns, sizeof(columns) / sizeof(*columns));
+	rc = setup_record_load(&job.record, job.record_path.data, ctx->arena, ctx->err);
+	if (!rc) {
+		run_steps(&job);
+		rc = finish(&job);
+	}
+	term_table_release(&job.table);
+	buf_release(&job.record_path);
+	return rc;
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde setup --dry-run", "What would be changed here." },
+	{ "sudo sonde setup", "Change it; 'sonde doctor' then shows what it brought." },
+	{ "sudo sonde setup --undo", "Restore the values that were there before." },
+	{ NULL },
+};
+
+const struct cli_command cmd_setup = {
+	.name = "setup",
+	.usage = "[--dry-run] [--undo]",
+	.options = options,
+	.options_size = sizeof(struct setup_options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,14 @@
+/*
+ * sonde version: which one this is.
+ */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+static int run(struct cli_context *ctx)
+{
+	puts("sonde " SONDE_VERSION);
+	return 0;
+}
+
+const struct cli_command cmd_version = { .name = "version", .usage = "", .run = run };

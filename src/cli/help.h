@@ -1,0 +1,28 @@
+/*
+ * help: a command's table as text for people.
+ *
+ * help_option_* are shared with the generators of man pages and completions, so
+ * that all of them say the same.
+ */
+#ifndef SONDE_CLI_HELP_H
+#define SONDE_CLI_HELP_H
+
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "cli/term.h"
+
+/* The row every command has. */
+extern const struct cli_option help_option;
+
+void help_write(struct buf *out, const struct cli_command *command, const struct term *term);
+
+/* "DIR", or for a choice "io|span|step"; "" for a flag */
+void help_option_value(struct buf *out, const struct cli_option *option);
+/* the sentence, the words allowed and the default: "Print this table. One of: io, span. Default: io." */
+void help_option_text(struct buf *out, const struct cli_option *option);
+const char *help_option_group(const struct cli_option *option);
+
+/* The command's own list, or the one of all that have none. */
+const struct cli_exit_code *help_exit_codes(const struct cli_command *command);
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * main: parse, run, print the error, give the exit code. The only place of the
+ * command programs that writes to stderr.
+ */
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/registry.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int print_help(const struct cli_command *command, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct term term = term_of(stdout);
+
+	help_write(&text, command, &term);
+	if (buf_error(&text))
+		return err_sys(err, ENOMEM, "cannot write the help");
+	fputs(text.data, stdout);
+	return 0;
+}
+
+/* Names inside messages come from anywhere; none may drive the terminal. */
+static void print_line(const char *prefix, const char *text)
+{
+	CLEANUP(buf_release) struct buf safe = BUF_INIT;
+
+	term_safe(&safe, text);
+	fprintf(stderr, "%s: %s\n", prefix, safe.data);
+}
+
+void cli_print_error(const char *prefix, const struct sonde_err *err)
+{
+	print_line(prefix, err->text);
+	if (err->hint[0])
+		print_line("hint", err->hint);
+}
+
+static void print_error(const struct cli_context *ctx)
+{
+	CLEANUP(buf_release) struct buf prefix = BUF_INIT;
+
+	buf_adds(&prefix, "sonde");
+	if (ctx->exit_code == CLI_EXIT_USAGE)
+		buf_addf(&prefix, " %s", ctx->command->name);
+	cli_print_error(prefix.data, ctx->err);
+}
+
+static int flush_stdout(struct sonde_err *err)
+{
+	bool is_broken = ferror(stdout);
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !is_broken)
+		return 0;
+	return err_sys(err, errno ? errno : EIO, "cannot write to standard output");
+}
+
+static int parse_and_run(struct cli_context *ctx, const struct cli_command *command, char **argv)
+{
+	int rc = cli_parse(ctx, command, argv);
+
+	if (rc == CLI_HELP_ASKED)
+		rc = print_help(command, ctx->err);
+	else if (rc == 0)
+		rc = command->run(ctx);
+	return rc ? rc : flush_stdout(ctx->err);
+}
+
+int cli_run(const struct cli_command *command, char **argv)
+{
+	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct cli_context ctx = { .arena = &arena, .err = &err };
+	int rc = parse_and_run(&ctx, command, argv);
+
+	if (rc == 0)
+		return ctx.exit_code;
+	fflush(stdout);
+	print_error(&ctx);
+	if (ctx.exit_code)
+		return ctx.exit_code;
+	return command->fail_code ? command->fail_code : CLI_EXIT_FAILED;
+}
+
+int cli_main(int argc, char **argv, const struct cli_command *const commands[])
+{
+	for (size_t i = 0; argc > 1 && commands[i]; i++)
+		if (strcmp(commands[i]->name, argv[1]) == 0)
+			return cli_run(commands[i], argv + 1);
+	fprintf(stderr, "%s: this program is run by 'sonde' and has the commands:", argv[0]);
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(stderr, " %s", commands[i]->name);
+	fputc('\n', stderr);
+	return CLI_EXIT_USAGE;
+}

@@ -1,0 +1,271 @@
+/*
+ * parse: the words after a command's name become its options struct, its
+ * arguments and the program to run.
+ */
+#include "base/words.h"
+#include "cli/help.h"
+#include "cli/value.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct parser {
+	struct cli_context *ctx;
+	char **next;    /* the word to look at */
+	bool *is_given; /* per option row: named by the user, not only by its default */
+	bool wants_help;
+};
+
+static int fail(struct cli_context *ctx)
+{
+	ctx->exit_code = CLI_EXIT_USAGE;
+	return -EINVAL;
+}
+
+int cli_usage(struct cli_context *ctx, const char *fmt, ...)
+{
+	char text[sizeof(ctx->err->text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	err_set(ctx->err, EINVAL, "%s", text);
+	err_hint(ctx->err, "see 'sonde %s --help'", ctx->command->name);
+	return fail(ctx);
+}
+
+static size_t option_count(const struct cli_command *command)
+{
+	size_t n = 0;
+
+	if (command->options)
+		while (command->options[n].long_name)
+			n++;
+	return n;
+}
+
+static const struct cli_option *find_long(const struct cli_command *command, const char *name, size_t len)
+{
+	for (size_t i = 0, n = option_count(command); i < n; i++)
+		if (strlen(command->options[i].long_name) == len &&
+				memcmp(command->options[i].long_name, name, len) == 0)
+			return &command->options[i];
+	if (len == strlen(help_option.long_name) && memcmp(name, help_option.long_name, len) == 0)
+		return &help_option;
+	return NULL;
+}
+
+static const struct cli_option *find_short(const struct cli_command *command, char c)
+{
+	for (size_t i = 0, n = option_count(command); i < n; i++)
+		if (command->options[i].short_name == c)
+			return &command->options[i];
+	return c == help_option.short_name ? &help_option : NULL;
+}
+
+static int unknown_long(struct cli_context *ctx, const char *word, size_t len)
+{
+	size_t n = option_count(ctx->command);
+	const char **names = arena_alloc(ctx->arena, (n + 2) * sizeof(*names));
+	const char *typed = arena_copy(ctx->arena, word, len), *nearest = NULL;
+
+	cli_usage(ctx, "unknown option '%.*s'", (int)len, word);
+	if (!names || !typed)
+		return fail(ctx);
+	for (size_t i = 0; i < n; i++)
+		names[i] = ctx->command->options[i].long_name;
+	names[n] = help_option.long_name;
+	nearest = words_nearest(typed + 2, names);
+	if (nearest)
+		err_hint(ctx->err, "did you mean '--%s'?", nearest);
+	return fail(ctx);
+}
+
+static const char *metavar(const struct cli_option *option)
+{
+	return option->metavar ? option->metavar : "VALUE";
+}
+
+/* The user's first word for a list replaces its default, later ones add. */
+static void forget_default(struct parser *p, const struct cli_option *option)
+{
+	bool is_list = option->type == CLI_TYPE_STRINGS || option->type == CLI_TYPE_WORDS ||
+			option->type == CLI_TYPE_PATHS;
+	bool *is_given = &p->is_given[option - p->ctx->command->options];
+
+	if (is_list && !*is_given)
+		*(struct cli_list *)((char *)p->ctx->options + option->offset) = (struct cli_list){ 0 };
+	*is_given = true;
+}
+
+static int take(struct parser *p, const struct cli_option *option, const char *shown, size_t shown_len,
+		const char *value)
+{
+	struct cli_context *ctx = p->ctx;
+
+	if (option == &help_option) {
+		p->wants_help = true;
+		return 0;
+	}
+	forget_default(p, option);
+	if (value_set(option, value, ctx->options, ctx->arena, ctx->err) == 0)
+		return 0;
+	err_prefix(ctx->err, "option '%.*s'", (int)shown_len, shown);
+	if (!ctx->err->hint[0])
+		err_hint(ctx->err, "see 'sonde %s --help'", ctx->command->name);
+	return fail(ctx);
+}
+
+/* The value that stands in the next word. */
+static int take_next(struct parser *p, const struct cli_option *option, const char *shown, size_t shown_len)
+{
+	const char *value = *p->next;
+
+	if (!value)
+		return cli_usage(p->ctx, "option '%.*s' needs a value: %s", (int)shown_len, shown, metavar(option));
+	p->next++;
+	return take(p, option, shown, shown_len, value);
+}
+
+static int parse_long(struct parser *p, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	const char *value = word[len] ? word + len + 1 : NULL;
+	const struct cli_option *option = find_long(p->ctx->command, word + 2, len - 2);
+
+	if (!option)
+		return unknown_long(p->ctx, word, len);
+	if (option->type == CLI_TYPE_FLAG && value)
+		return cli_usage(p->ctx, "option '%.*s' takes no value", (int)len, word);
+	if (option->type == CLI_TYPE_FLAG || value)
+		return take(p, option, word, len, value);
+	return take_next(p, option, word, len);
+}
+
+/* "-jn5": flags up to the first option with a value, which takes the rest of the word or the next word. */
+static int parse_cluster(struct parser *p, const char *word)
+{
+	for (const char *c = word + 1; *c; c++) {
+		const struct cli_option *option = find_short(p->ctx->command, *c);
+		const char shown[] = { '-', *c, '\0' };
+		int rc;
+
+		if (!option)
+			return cli_usage(p->ctx, "unknown option '%s'", shown);
+		if (option->type != CLI_TYPE_FLAG)
+			return c[1] ? take(p, option, shown, 2, c + 1) : take_next(p, option, shown, 2);
+		rc = take(p, option, shown, 2, NULL);
+		if (rc || p->wants_help)
+			return rc;
+	}
+	return 0;
+}
+
+static int add_argument(struct cli_context *ctx, char *word)
+{
+	const struct cli_positional *positional = &ctx->command->positional;
+
+	if (!positional->name || ctx->arg_count == positional->max)
+		return cli_usage(ctx, "unexpected argument '%s'", word);
+	if (positional->type == CLI_TYPE_CHOICE && value_choice(positional->choices, word, strlen(word), ctx->err) < 0)
+		return fail(ctx);
+	ctx->args[ctx->arg_count++] = word;
+	return 0;
+}
+
+static bool is_program_start(const struct cli_command *command)
+{
+	return command->flags & CLI_TAKES_PROGRAM && !command->positional.name;
+}
+
+static int parse_word(struct parser *p)
+{
+	char *word = *p->next;
+
+	if (word[0] == '-' && word[1]) {
+		p->next++;
+		return word[1] == '-' ? parse_long(p, word) : parse_cluster(p, word);
+	}
+	if (is_program_start(p->ctx->command)) {
+		p->ctx->program = p->next;
+		return 0;
+	}
+	p->next++;
+	return add_argument(p->ctx, word);
+}
+
+/* What follows `--`. */
+static int parse_rest(struct parser *p)
+{
+	int rc = 0;
+
+	if (p->ctx->command->flags & CLI_TAKES_PROGRAM) {
+		p->ctx->program = *p->next ? p->next : NULL;
+		return 0;
+	}
+	for (; *p->next && !rc; p->next++)
+		rc = add_argument(p->ctx, *p->next);
+	return rc;
+}
+
+static int check_counts(struct cli_context *ctx)
+{
+	const struct cli_positional *positional = &ctx->command->positional;
+
+	if (ctx->arg_count < positional->min)
+		return cli_usage(ctx, "argument %s is missing", positional->name);
+	if (ctx->command->flags & CLI_NEEDS_PROGRAM && !ctx->program) {
+		cli_usage(ctx, "no program to run is given");
+		err_hint(ctx->err, "usage: sonde %s %s", ctx->command->name, ctx->command->usage);
+		return fail(ctx);
+	}
+	return 0;
+}
+
+static int set_up(struct parser *p, char **argv)
+{
+	struct cli_context *ctx = p->ctx;
+	size_t words = 0, options = option_count(ctx->command);
+
+	while (argv[words])
+		words++;
+	ctx->options = arena_alloc(ctx->arena, ctx->command->options_size + 1);
+	ctx->args = arena_alloc(ctx->arena, (words + 1) * sizeof(*ctx->args));
+	p->is_given = arena_alloc(ctx->arena, options + 1);
+	if (!ctx->options || !ctx->args || !p->is_given)
+		return err_sys(ctx->err, ENOMEM, "cannot read the options");
+	for (size_t i = 0; i < options; i++) {
+		const struct cli_option *option = &ctx->command->options[i];
+
+		if (option->default_text &&
+				value_set(option, option->default_text, ctx->options, ctx->arena, ctx->err)) {
+			err_prefix(ctx->err, "default of option '--%s'", option->long_name);
+			return -EINVAL;
+		}
+	}
+	p->next = argv + 1;
+	return 0;
+}
+
+int cli_parse(struct cli_context *ctx, const struct cli_command *command, char **argv)
+{
+	struct parser p = { .ctx = ctx };
+	int rc;
+
+	ctx->command = command;
+	rc = set_up(&p, argv);
+	while (!rc && *p.next && !ctx->program && !p.wants_help) {
+		if (strcmp(*p.next, "--") == 0) {
+			p.next++;
+			rc = parse_rest(&p);
+			break;
+		}
+		rc = parse_word(&p);
+	}
+	if (rc)
+		return rc;
+	return p.wants_help ? CLI_HELP_ASKED : check_counts(ctx);
+}

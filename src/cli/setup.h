@@ -1,0 +1,53 @@
+/*
+ * setup: the changes to this machine that need root, as steps that can be taken
+ * back.
+ *
+ * A step has a current value, a value it wants, and a way to write one; so doing
+ * is writing the wanted value and undoing is writing the one that was there. The
+ * record keeps, per step, what was there before and what was written. It is
+ * saved before the change is made, and a value that somebody changed since is
+ * left alone by --undo.
+ */
+#ifndef SONDE_CLI_SETUP_H
+#define SONDE_CLI_SETUP_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct setup_step {
+	const char *id;
+	const char *what; /* "let users sample the kernel" */
+	const char *path; /* below the root */
+	const char *wanted;
+	bool (*is_enough)(const struct setup_step *step, const char *now);
+	int (*read)(const struct setup_step *step, const char *path, struct buf *now,
+			struct sonde_err *err); /* -ENOENT: not in this kernel */
+	int (*write)(const struct setup_step *step, const char *path, const char *value, struct sonde_err *err);
+};
+
+extern const struct setup_step setup_steps[]; /* ends with id NULL */
+
+struct setup_change {
+	const char *id;
+	const char *before;
+	const char *after;
+};
+
+/* What was changed here and not taken back. */
+struct setup_record {
+	struct setup_change changes[32];
+	size_t count;
+};
+
+/* A missing file is an empty record. Strings live in arena. */
+int setup_record_load(struct setup_record *record, const char *path, struct arena *arena, struct sonde_err *err);
+/* An empty record removes the file. */
+int setup_record_save(const struct setup_record *record, const char *path, struct sonde_err *err);
+struct setup_change *setup_record_find(struct setup_record *record, const char *id);
+void setup_record_remove(struct setup_record *record, const char *id);
+
+#endif

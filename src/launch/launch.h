@@ -1,0 +1,45 @@
+/*
+ * launch: start a command as if nobody stood between, and learn how it ended.
+ *
+ * The child keeps our stdin, stdout, stderr, terminal, process group, directory,
+ * limits and signal dispositions as they were when `launch_prepare` was called;
+ * it gets the environment changes of the spec and nothing else. A command that
+ * cannot be executed is reported by the start, not by an exit code.
+ */
+#ifndef SONDE_LAUNCH_LAUNCH_H
+#define SONDE_LAUNCH_LAUNCH_H
+
+#include "base/err.h"
+
+#include <signal.h>
+#include <sys/types.h>
+
+struct launch_spec {
+	char *const *argv;       /* argv[0] is searched in PATH */
+	const char *const *env;  /* "NAME=value" to set for it, NULL-terminated; NULL none */
+};
+
+struct launch {
+	pid_t pid;
+	int pidfd;
+	int signalfd; /* signals sent to us meanwhile */
+	/* private */
+	sigset_t old_mask;
+	struct sigaction old_pipe;
+};
+
+/* Would it be found and could it be executed? As launch_start, without doing it. */
+int launch_check(const char *program, struct sonde_err *err);
+/* 0; -ENOENT: no such command; -EACCES and the like: there, but cannot be executed; other: our own failure. */
+int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_err *err);
+/* Read signalfd: what somebody sent to us goes on to the command; what the terminal sent it has already. */
+void launch_forward_signals(struct launch *l);
+/* Wait until it has ended; the status as waitpid tells it. */
+int launch_wait(struct launch *l, int *status, struct sonde_err *err);
+void launch_release(struct launch *l); /* signals as before */
+/* Is this failure of launch_start the command's (exit 126 or 127), and which; 0 when it is our own. */
+int launch_exit_code(int rc);
+/* Return `status` to our own parent exactly: exit, or die of the same signal without a core of our own. */
+void launch_mirror(int status) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,167 @@
+/* Launching a plain process; see launch.h. */
+#include "launch/launch.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const int watched[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
+
+static int take_signals(struct launch *l, struct sonde_err *err)
+{
+	sigset_t set;
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(watched) / sizeof(*watched); i++)
+		sigaddset(&set, watched[i]);
+	sigprocmask(SIG_BLOCK, &set, &l->old_mask);
+	sigaction(SIGPIPE, &ignore, &l->old_pipe);
+	l->signalfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return l->signalfd < 0 ? err_sys(err, errno, "cannot watch for signals") : 0;
+}
+
+/* In the child. The report pipe closes by itself when exec succeeds. */
+static void become(const struct launch *l, const struct launch_spec *spec, int report)
+{
+	for (size_t i = 0; spec->env && spec->env[i]; i++)
+		putenv((char *)(uintptr_t)spec->env[i]);
+	sigaction(SIGPIPE, &l->old_pipe, NULL);
+	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+	execvp(spec->argv[0], spec->argv);
+	int failed = errno;
+	ssize_t n = write(report, &failed, sizeof(failed));
+	_exit(n == sizeof(failed) ? 127 : 126);
+}
+
+static int read_report(int fd)
+{
+	int failed = 0;
+	ssize_t n;
+	do
+		n = read(fd, &failed, sizeof(failed));
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(failed) ? failed : 0;
+}
+
+static int cannot_execute(const char *program, int errnum, struct sonde_err *err)
+{
+	err_sys(err, errnum, "cannot execute '%s'", program);
+	if (errnum == ENOENT)
+		err_hint(err, strchr(program, '/') ? "check the path" : "it is in no directory of PATH");
+	return errnum == ENOENT || errnum == ENOTDIR ? -ENOENT : -EACCES;
+}
+
+static int check_file(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st))
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return access(path, X_OK) ? errno : 0;
+}
+
+int launch_check(const char *program, struct sonde_err *err)
+{
+	const char *path = getenv("PATH");
+	int found = strchr(program, '/') ? check_file(program) : ENOENT;
+	struct buf at = BUF_INIT;
+	for (const char *next; found && !strchr(program, '/') && path && *path; path = *next ? next + 1 : next) {
+		next = strchrnul(path, ':');
+		buf_reset(&at);
+		buf_add(&at, path, (size_t)(next - path));
+		buf_addf(&at, "%s%s", next == path ? "" : "/", program);
+		int here = check_file(at.data);
+		if (!here || here == EACCES)
+			found = here;
+	}
+	buf_release(&at);
+	return found ? cannot_execute(program, found, err) : 0;
+}
+
+int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_err *err)
+{
+	int report[2];
+	memset(l, 0, sizeof(*l));
+	l->pidfd = l->signalfd = -1;
+	int rc = take_signals(l, err);
+	if (rc)
+		return rc;
+	if (pipe2(report, O_CLOEXEC))
+		return err_sys(err, errno, "cannot make a pipe");
+	l->pid = fork();
+	if (l->pid < 0) {
+		rc = err_sys(err, errno, "cannot fork");
+		close(report[0]);
+		close(report[1]);
+		return rc == -EAGAIN || rc == -ENOMEM ? rc : -EAGAIN;
+	}
+	if (!l->pid)
+		become(l, spec, report[1]);
+	close(report[1]);
+	int failed = read_report(report[0]);
+	close(report[0]);
+	if (failed) {
+		waitpid(l->pid, NULL, 0);
+		l->pid = 0;
+		return cannot_execute(spec->argv[0], failed, err);
+	}
+	l->pidfd = (int)syscall(SYS_pidfd_open, l->pid, 0);
+	return l->pidfd < 0 ? err_sys(err, errno, "cannot watch process %d", (int)l->pid) : 0;
+}
+
+int launch_exit_code(int rc)
+{
+	return rc == -ENOENT ? 127 : rc == -EACCES ? 126 : 0;
+}
+
+void launch_forward_signals(struct launch *l)
+{
+	struct signalfd_siginfo info;
+	while (read(l->signalfd, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_code <= 0 && l->pid > 0) /* sent by a process, not by the terminal */
+			kill(l->pid, (int)info.ssi_signo);
+}
+
+int launch_wait(struct launch *l, int *status, struct sonde_err *err)
+{
+	while (waitpid(l->pid, status, 0) < 0)
+		if (errno != EINTR)
+			return err_sys(err, errno, "cannot wait for process %d", (int)l->pid);
+	return 0;
+}
+
+void launch_release(struct launch *l)
+{
+	if (l->pidfd >= 0)
+		close(l->pidfd);
+	if (l->signalfd >= 0)
+		close(l->signalfd);
+	sigaction(SIGPIPE, &l->old_pipe, NULL);
+	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+}
+
+void launch_mirror(int status)
+{
+	if (WIFSIGNALED(status)) {
+		struct rlimit no_core = { 0 };
+		sigset_t set;
+		setrlimit(RLIMIT_CORE, &no_core);
+		signal(WTERMSIG(status), SIG_DFL);
+		sigemptyset(&set);
+		sigaddset(&set, WTERMSIG(status));
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+		raise(WTERMSIG(status));
+		_exit(128 + WTERMSIG(status));
+	}
+	_exit(WEXITSTATUS(status));
+}

@@ -1,0 +1,108 @@
+/*
+ * drain: from the rings of a run's processes to rows.
+ *
+ * A drain looks into a ring directory, maps what appears there, walks the chunks
+ * and hands each committed record to the sink, in the order of each thread. It
+ * recycles chunks that are full, notices threads and processes that have died
+ * and finishes theirs. The same code serves the live recorder, `sonde recover`
+ * and rings that were left without a recorder.
+ *
+ * A record may name a string that another thread has defined in a chunk not yet
+ * walked; then the walk of this chunk waits for the next pass.
+ */
+#ifndef SONDE_RECORD_DRAIN_H
+#define SONDE_RECORD_DRAIN_H
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "record/ringdir.h"
+#include "record/sink.h"
+#include "record/view.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct drain_segment {
+	struct sonde_segment *at;
+	size_t bytes;
+	uint32_t number;
+	uint32_t chunk_count;
+	struct drain_chunk {
+		uint32_t at;     /* bytes consumed */
+		int32_t pid, tid; /* whose the next record is */
+		bool is_broken;  /* held nonsense: left alone */
+	} chunks[SONDE_CHUNKS_MAX];
+};
+
+struct drain_thread {
+	int32_t pid, tid;
+	int64_t start_ns, last_ns;
+	uint64_t events;
+	bool is_ended;
+};
+
+struct drain_process {
+	uint32_t number;
+	int32_t pid, ppid;
+	uint32_t parent;
+	int64_t start_ns, end_ns; /* end STORE_NULL while it runs */
+	int64_t exe, cwd;
+	struct store_text argv;
+	int64_t exit_code, exit_signal;
+	uint64_t events, dropped, filtered;
+	char *state; /* in words; NULL: decided at the end */
+	bool is_forked; /* began by fork, not by exec */
+	bool is_done;
+	int pidfd;
+	/* an exec that was tried and has not failed so far */
+	char *exec_path;
+	uint32_t exec_blind;
+	struct drain_segment *segments[SONDE_SEGMENTS_MAX];
+	uint32_t segment_count;
+	struct map strings; /* ring string id -> store id */
+	struct drain_thread *threads;
+	size_t thread_count, thread_cap;
+	size_t thread_hint;
+	struct symbols *symbols; /* modules for code addresses, made at first need */
+};
+
+struct drain {
+	struct ring_dir *ring;
+	struct sink *sink;
+	struct tick_line line;
+	int epollfd; /* process ends; -1: nobody lives (recovery) */
+	struct drain_process **processes;
+	size_t process_count, process_cap;
+	size_t first_live; /* processes before it are done */
+	struct map by_segment; /* process << 16 | number -> 1 */
+	struct map by_pid;     /* pid -> newest process index + 1 */
+	struct map exits;      /* pid -> wait status + 1, from those who waited */
+	struct map blind;      /* pid -> index into blind rows: exec'ed something we cannot see */
+	struct arena arena;
+	uint32_t segments_seen;
+	int64_t reaped_ns; /* when threads were last asked whether they live */
+	int64_t call_ids[1024];
+	uint64_t events, broken_chunks, broken_records, lost_records;
+	struct buf scratch;
+	struct view view;
+};
+
+int drain_init(struct drain *d, struct ring_dir *ring, struct sink *sink, bool is_live, struct sonde_err *err);
+/* One pass over everything; returns how many records it took. */
+uint64_t drain_pass(struct drain *d);
+/* The main program's status, as wait tells it. */
+void drain_exited(struct drain *d, pid_t pid, int status);
+/* Nothing more will be taken: finish what ended, leave what lives as running, write the dimension rows. */
+void drain_finish(struct drain *d);
+void drain_release(struct drain *d);
+
+/* Shared by drain.c and emit.c. */
+enum emit_result { EMIT_DONE, EMIT_WAIT };
+enum emit_result emit_record(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance);
+void emit_open_span(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
+		    const struct sonde_open_span *span, uint32_t depth, int64_t end_ns);
+void emit_dimensions(struct drain *d);
+struct drain_process *drain_by_pid(struct drain *d, int32_t pid);
+
+#endif

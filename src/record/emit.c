@@ -1,0 +1,533 @@
+/*
+ * What a record means: rows of the run's tables. One function a kind, chosen by
+ * a table. See drain.h for when a record has to wait.
+ */
+#include "base/json.h"
+#include "record/drain.h"
+#include "record/symbols.h"
+#include "tracer/calls.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+_Static_assert(CALL_COUNT <= sizeof(((struct drain *)0)->call_ids) / sizeof(int64_t), "call_ids is too small");
+
+static int64_t ns_of(struct drain *d, uint64_t ticks)
+{
+	return d->ring->control->clock == SONDE_CLOCK_TICKS ? tick_line_ns(&d->line, ticks) : (int64_t)ticks;
+}
+
+static int64_t null_if(int64_t value, int64_t none)
+{
+	return value == none ? STORE_NULL : value;
+}
+
+static int64_t string_id(struct drain *d, const struct store_text *t)
+{
+	return store_strings_id(&d->sink->strings, t->data, t->bytes);
+}
+
+/* The thread's entry; most records are of the thread of the record before. */
+static struct drain_thread *thread_of(struct drain_process *p, int32_t pid, int32_t tid, int64_t now_ns)
+{
+	size_t hint = p->thread_hint;
+	if (hint < p->thread_count && p->threads[hint].tid == tid && p->threads[hint].pid == pid)
+		return &p->threads[hint];
+	for (size_t i = 0; i < p->thread_count; i++)
+		if (p->threads[i].tid == tid && p->threads[i].pid == pid) {
+			p->thread_hint = i;
+			return &p->threads[i];
+		}
+	if (p->thread_count == p->thread_cap) {
+		size_t cap = p->thread_cap ? 2 * p->thread_cap : 4;
+		struct drain_thread *more = realloc(p->threads, cap * sizeof(*more));
+		if (!more)
+			return NULL;
+		p->threads = more;
+		p->thread_cap = cap;
+	}
+	p->thread_hint = p->thread_count;
+	p->threads[p->thread_count] = (struct drain_thread){ .pid = pid, .tid = tid, .start_ns = now_ns };
+	return &p->threads[p->thread_count++];
+}
+
+static void count_event(struct drain *d, struct drain_process *p, const struct drain_chunk *c, int64_t ts_ns, int64_t end_ns)
+{
+	struct drain_thread *t = thread_of(p, c->pid, c->tid, ts_ns);
+	d->events++;
+	p->events++;
+	if (!t)
+		return;
+	t->events++;
+	if (end_ns > t->last_ns)
+		t->last_ns = end_ns;
+}
+
+/* Calls. */
+
+static int64_t call_id(struct drain *d, unsigned call)
+{
+	if (call >= CALL_COUNT)
+		return STORE_NULL;
+	if (!d->call_ids[call]) {
+		static const char *const categories[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net", "process",
+							  "aio", "libc" };
+		const struct call_info *info = &call_info[call];
+		struct store_text names = { .data = info->arg_names, .bytes = strlen(info->arg_names) };
+		d->call_ids[call] = store_strings_of(&d->sink->strings, info->name);
+		struct store_call row = { .call = d->call_ids[call],
+					  .category = store_strings_of(&d->sink->strings,
+								       categories[__builtin_ctz(info->category)]),
+					  .arg_names = &names };
+		sink_add(d->sink, STORE_TABLE_CALL, &row);
+	}
+	return d->call_ids[call];
+}
+
+/* Which file the row is about; a path that opened something defines that file. */
+static int64_t call_file(struct drain *d, const struct view *v)
+{
+	const struct sonde_rec_call *r = view_call(v);
+	int64_t file = r->file ? (int64_t)(r->file & INT64_MAX) : STORE_NULL;
+	if (!(r->flags & SONDE_CALL_PATH) || !v->string_count)
+		return file;
+	int64_t name = string_id(d, &v->strings[0]);
+	int64_t base = (int64_t)(v->base & INT64_MAX);
+	if (!r->defines)
+		return r->file && r->fd >= 0 ? file : sink_path(d->sink, base, name);
+	sink_file(d->sink, file, base, name);
+	return file;
+}
+
+static void note_wait(struct drain *d, const struct view *v)
+{
+	const struct sonde_rec_call *r = view_call(v);
+	const char *names = r->head.call < CALL_COUNT ? call_info[r->head.call].arg_names : "";
+	unsigned i = 0;
+	for (const char *at = names; at && *at; i++) {
+		if (!strncmp(at, "status", 6) && (at[6] == ',' || !at[6]) && i < v->arg_count && r->ret > 0 && !r->head.errnum)
+			if (WIFEXITED(v->args[i]) || WIFSIGNALED(v->args[i]))
+				drain_exited(d, (pid_t)r->ret, (int)v->args[i]);
+		at = strchr(at, ',');
+		at = at ? at + 1 : NULL;
+	}
+}
+
+static void note_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c, const struct view *v)
+{
+	if (!v->string_count)
+		return;
+	uint32_t why = v->arg_count ? (uint32_t)v->args[0] : 0;
+	char *path = arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes);
+	if (c->pid == p->pid) {
+		p->exec_path = path;
+		p->exec_blind = why;
+	}
+}
+
+static bool is_exec(unsigned call)
+{
+	return call < CALL_COUNT && (!strncmp(call_info[call].name, "exec", 4) || !strcmp(call_info[call].name, "fexecve"));
+}
+
+static enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct view *v = &d->view;
+	const struct sonde_rec_call *r = view_call(v);
+	struct store_io row = store_io_nulls;
+	bool has_path2 = (r->flags & SONDE_CALL_PATH2) && v->string_count > 1 && v->arg_count > 0;
+	unsigned args = v->arg_count - has_path2;
+	unsigned texts = (r->flags & SONDE_CALL_PATH ? 1 : 0) + has_path2;
+	row.ts_ns = ns_of(d, r->ticks);
+	row.dur_ns = r->flags & SONDE_CALL_NO_END ? STORE_NULL : ns_of(d, r->ticks + r->dur_ticks) - row.ts_ns;
+	row.process = p->number;
+	row.pid = c->pid;
+	row.tid = c->tid;
+	row.call = call_id(d, r->head.call);
+	row.file = call_file(d, v);
+	if (has_path2)
+		row.file2 = sink_path(d->sink, (int64_t)((uint64_t)v->args[args] & INT64_MAX), string_id(d, &v->strings[1]));
+	row.fd = null_if(r->fd, -1);
+	row.ret = r->flags & SONDE_CALL_NO_END ? STORE_NULL : r->ret;
+	row.errnum = r->head.errnum;
+	row.size = r->size;
+	row.offset = r->offset;
+	row.flags = r->flags;
+	for (unsigned i = 0; i < args && i < 4; i++)
+		(&row.arg0)[i] = v->args[i];
+	if (v->string_count > texts)
+		row.text = &v->strings[texts];
+	count_event(d, p, c, row.ts_ns, row.ts_ns + (row.dur_ns == STORE_NULL ? 0 : row.dur_ns));
+	sink_add(d->sink, STORE_TABLE_IO, &row);
+	return EMIT_DONE;
+}
+
+static enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct sonde_rec_call *r = view_call(&d->view);
+	if (r->head.call < CALL_COUNT && call_info[r->head.call].category == SONDE_CAT_PROCESS) {
+		note_wait(d, &d->view);
+		if (is_exec(r->head.call) && c->pid == p->pid)
+			p->exec_path = NULL; /* it failed: we are still here */
+	}
+	return emit_call(d, p, c, is_last_chance);
+}
+
+static enum emit_result emit_exec(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	note_exec(d, p, c, &d->view);
+	return emit_call(d, p, c, is_last_chance);
+}
+
+/* Annotations. */
+
+static bool name_of(struct drain *d, struct drain_process *p, uint64_t id, bool is_last_chance, int64_t *name)
+{
+	*name = STORE_NULL;
+	if (!id)
+		return true;
+	const uint64_t *known = map_get_int(&p->strings, id);
+	if (known)
+		*name = (int64_t)*known;
+	else if (is_last_chance)
+		*name = store_strings_of(&d->sink->strings, "?");
+	return known || is_last_chance;
+}
+
+static void key_text(struct drain *d, int64_t id, char name[128])
+{
+	size_t len = 0;
+	const char *text = id == STORE_NULL || id < 1 ? NULL : map_key(&d->sink->strings.ids, (size_t)id - 1, &len);
+	snprintf(name, 128, "%.*s", text ? (int)(len < 127 ? len : 127) : 1, text ? text : "?");
+}
+
+static bool args_text(struct drain *d, struct drain_process *p, bool is_last_chance, struct store_text *out)
+{
+	const struct view *v = &d->view;
+	struct sonde_arg arg;
+	struct store_text text = { 0 };
+	struct json j;
+	size_t at = 0;
+	buf_reset(&d->scratch);
+	json_init(&j, &d->scratch, false);
+	json_object(&j);
+	for (unsigned i = 0; i < v->head->call && view_next_arg(v, &at, &arg, &text); i++) {
+		int64_t key;
+		char name[128];
+		if (!name_of(d, p, arg.key, is_last_chance, &key))
+			return false;
+		key_text(d, key, name);
+		json_key(&j, name);
+		if (arg.type == SONDE_ARG_INT)
+			json_int(&j, arg.value.i);
+		else if (arg.type == SONDE_ARG_UINT)
+			json_uint(&j, arg.value.u);
+		else if (arg.type == SONDE_ARG_REAL)
+			json_real(&j, arg.value.r);
+		else if (arg.type == SONDE_ARG_STR)
+			json_strn(&j, text.data, text.bytes);
+		else
+			json_null(&j);
+	}
+	json_end(&j);
+	*out = (struct store_text){ .data = d->scratch.data, .bytes = d->scratch.len };
+	return true;
+}
+
+struct note {
+	int64_t ts_ns, name, category;
+	struct store_text args;
+	bool has_args;
+};
+
+static bool note_of(struct drain *d, struct drain_process *p, bool is_last_chance, struct note *n)
+{
+	const struct sonde_rec_note *r = view_note(&d->view);
+	n->ts_ns = ns_of(d, r->ticks);
+	n->has_args = r->head.call > 0;
+	return name_of(d, p, r->name, is_last_chance, &n->name) && name_of(d, p, r->category, is_last_chance, &n->category) &&
+	       (!n->has_args || args_text(d, p, is_last_chance, &n->args));
+}
+
+static enum emit_result emit_span(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct sonde_rec_note *r = view_note(&d->view);
+	struct note n;
+	if (!note_of(d, p, is_last_chance, &n))
+		return EMIT_WAIT;
+	int64_t end_ns = ns_of(d, r->ticks + r->dur_ticks);
+	struct store_span row = { .ts_ns = n.ts_ns,
+				  .dur_ns = end_ns - n.ts_ns,
+				  .process = p->number,
+				  .pid = c->pid,
+				  .tid = c->tid,
+				  .name = n.name,
+				  .category = n.category,
+				  .depth = r->depth,
+				  .args = n.has_args ? &n.args : NULL };
+	count_event(d, p, c, n.ts_ns, end_ns);
+	sink_add(d->sink, STORE_TABLE_SPAN, &row);
+	return EMIT_DONE;
+}
+
+static enum emit_result emit_func(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct sonde_rec_note *r = view_note(&d->view);
+	int64_t ts_ns = ns_of(d, r->ticks), end_ns = ns_of(d, r->ticks + r->dur_ticks);
+	struct store_span row = { .ts_ns = ts_ns,
+				  .dur_ns = end_ns - ts_ns,
+				  .process = p->number,
+				  .pid = c->pid,
+				  .tid = c->tid,
+				  .name = symbols_name(&p->symbols, &d->sink->strings, r->name),
+				  .category = store_strings_of(&d->sink->strings, "function"),
+				  .depth = r->depth };
+	count_event(d, p, c, ts_ns, end_ns);
+	sink_add(d->sink, STORE_TABLE_SPAN, &row);
+	return EMIT_DONE;
+}
+
+void emit_open_span(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
+		    const struct sonde_open_span *span, uint32_t depth, int64_t end_ns)
+{
+	struct store_span row = { .ts_ns = ns_of(d, span->ticks),
+				  .process = p->number,
+				  .pid = c->pid,
+				  .tid = c->tid,
+				  .category = STORE_NULL,
+				  .depth = depth,
+				  .is_open = 1 };
+	struct drain_thread *t = thread_of(p, c->pid, c->tid, row.ts_ns);
+	if (d->epollfd < 0 && t)
+		end_ns = t->last_ns; /* nobody saw it end: the last that is known */
+	row.dur_ns = end_ns > row.ts_ns ? end_ns - row.ts_ns : 0;
+	if (span->what >> 63)
+		row.name = symbols_name(&p->symbols, &d->sink->strings, span->what & INT64_MAX);
+	else
+		name_of(d, p, span->what, true, &row.name);
+	count_event(d, p, c, row.ts_ns, row.ts_ns);
+	sink_add(d->sink, STORE_TABLE_SPAN, &row);
+}
+
+static enum emit_result emit_instant(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	struct note n;
+	if (!note_of(d, p, is_last_chance, &n))
+		return EMIT_WAIT;
+	struct store_mark row = { .ts_ns = n.ts_ns,
+				  .process = p->number,
+				  .pid = c->pid,
+				  .tid = c->tid,
+				  .name = n.name,
+				  .category = n.category,
+				  .args = n.has_args ? &n.args : NULL };
+	count_event(d, p, c, n.ts_ns, n.ts_ns);
+	sink_add(d->sink, STORE_TABLE_MARK, &row);
+	return EMIT_DONE;
+}
+
+static enum emit_result emit_counter(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	struct note n;
+	if (!note_of(d, p, is_last_chance, &n))
+		return EMIT_WAIT;
+	struct store_counter row = { .ts_ns = n.ts_ns,
+				     .process = p->number,
+				     .pid = c->pid,
+				     .tid = c->tid,
+				     .name = n.name,
+				     .value = view_note(&d->view)->value };
+	count_event(d, p, c, n.ts_ns, n.ts_ns);
+	sink_add(d->sink, STORE_TABLE_COUNTER, &row);
+	return EMIT_DONE;
+}
+
+static enum emit_result emit_step(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	struct note n;
+	if (!note_of(d, p, is_last_chance, &n))
+		return EMIT_WAIT;
+	struct store_step row = { .ts_ns = n.ts_ns,
+				  .process = p->number,
+				  .pid = c->pid,
+				  .tid = c->tid,
+				  .name = n.name,
+				  .index = view_note(&d->view)->index,
+				  .value = view_note(&d->view)->value };
+	count_event(d, p, c, n.ts_ns, n.ts_ns);
+	sink_add(d->sink, STORE_TABLE_STEP, &row);
+	return EMIT_DONE;
+}
+
+static enum emit_result emit_meta(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct view *v = &d->view;
+	struct sonde_arg arg;
+	struct store_text value = { 0 };
+	size_t at = 0;
+	struct note n;
+	if (!name_of(d, p, view_note(v)->name, is_last_chance, &n.name))
+		return EMIT_WAIT;
+	if (!view_next_arg(v, &at, &arg, &value))
+		return EMIT_DONE;
+	char number[32];
+	if (arg.type != SONDE_ARG_STR) {
+		int len = arg.type == SONDE_ARG_REAL ? snprintf(number, sizeof(number), "%.17g", arg.value.r)
+						     : snprintf(number, sizeof(number), "%lld", (long long)arg.value.i);
+		value = (struct store_text){ .data = number, .bytes = (size_t)len };
+	}
+	struct store_meta row = { .process = p->number, .pid = c->pid, .key = n.name, .value = &value };
+	d->events++;
+	p->events++;
+	sink_add(d->sink, STORE_TABLE_META, &row);
+	return EMIT_DONE;
+}
+
+/* Definitions. */
+
+static enum emit_result take_string(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct view *v = &d->view;
+	uint64_t *id = v->string_count ? map_put_int(&p->strings, view_def(v)->id, NULL) : NULL;
+	if (id)
+		*id = (uint64_t)string_id(d, &v->strings[0]);
+	return EMIT_DONE;
+}
+
+static enum emit_result take_file(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct sonde_rec_def *r = view_def(&d->view);
+	if (d->view.string_count)
+		sink_file(d->sink, (int64_t)(r->id & INT64_MAX), (int64_t)(r->base & INT64_MAX),
+			  string_id(d, &d->view.strings[0]));
+	return EMIT_DONE;
+}
+
+static enum emit_result take_process(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct view *v = &d->view;
+	if (v->string_count < 3)
+		return EMIT_DONE;
+	p->exe = string_id(d, &v->strings[0]);
+	p->cwd = string_id(d, &v->strings[1]);
+	p->argv.data = arena_copy(&d->arena, v->strings[2].data, v->strings[2].bytes);
+	p->argv.bytes = v->strings[2].bytes;
+	return EMIT_DONE;
+}
+
+static enum emit_result take_who(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	c->pid = view_who(&d->view)->pid;
+	c->tid = view_who(&d->view)->tid;
+	return EMIT_DONE;
+}
+
+static enum emit_result take_module(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct sonde_rec_def *r = view_def(&d->view);
+	if (d->view.string_count)
+		symbols_add(&p->symbols, r->id, r->base, d->view.strings[0].data, d->view.strings[0].bytes);
+	return EMIT_DONE;
+}
+
+typedef enum emit_result emit_fn(struct drain *, struct drain_process *, struct drain_chunk *, bool);
+
+static emit_fn *const emit[SONDE_REC_KINDS] = {
+	[SONDE_REC_CALL] = emit_plain_call, [SONDE_REC_RUN] = emit_call,       [SONDE_REC_EXEC] = emit_exec,
+	[SONDE_REC_SPAN] = emit_span,       [SONDE_REC_INSTANT] = emit_instant, [SONDE_REC_COUNTER] = emit_counter,
+	[SONDE_REC_STEP] = emit_step,       [SONDE_REC_META] = emit_meta,      [SONDE_REC_FUNC] = emit_func,
+	[SONDE_REC_STRING] = take_string,   [SONDE_REC_FILE] = take_file,      [SONDE_REC_PROCESS] = take_process,
+	[SONDE_REC_WHO] = take_who,         [SONDE_REC_MODULE] = take_module,
+};
+
+enum emit_result emit_record(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	return emit[d->view.head->kind](d, p, c, is_last_chance);
+}
+
+/* Dimensions, once everything is known. */
+
+static const char *const blind_words[] = {
+	[SONDE_BLIND_NO] = NULL,
+	[SONDE_BLIND_STATIC] = "a static program",
+	[SONDE_BLIND_SETUID] = "a setuid program",
+	[SONDE_BLIND_FOREIGN] = "a program of another architecture or C library",
+	[SONDE_BLIND_DARK] = "started after system calls were forbidden",
+	[SONDE_BLIND_UNREACHABLE] = "libsonde cannot be reached from its root directory",
+};
+
+static int64_t state_of(struct drain *d, struct drain_process *p)
+{
+	buf_reset(&d->scratch);
+	if (p->state) {
+		buf_adds(&d->scratch, p->state);
+	} else if (p->exec_path) {
+		const char *why = p->exec_blind < sizeof(blind_words) / sizeof(*blind_words) ? blind_words[p->exec_blind] : NULL;
+		buf_addf(&d->scratch, "became '%s', which is not traced%s%s", p->exec_path, why ? ": " : "", why ? why : "");
+	} else {
+		buf_adds(&d->scratch, p->is_done && p->end_ns != STORE_NULL ? "ended" : "unknown");
+	}
+	return store_strings_of(&d->sink->strings, d->scratch.data);
+}
+
+static void emit_process(struct drain *d, struct drain_process *p)
+{
+	const uint64_t *status = map_get_int(&d->exits, (uint64_t)(uint32_t)p->pid);
+	bool is_last = drain_by_pid(d, p->pid) == p;
+	if (status && is_last) {
+		int s = (int)(*status - 1);
+		p->exit_code = WIFEXITED(s) ? WEXITSTATUS(s) : STORE_NULL;
+		p->exit_signal = WIFSIGNALED(s) ? WTERMSIG(s) : STORE_NULL;
+	}
+	struct store_process row = { .process = p->number,
+				     .pid = p->pid,
+				     .ppid = p->ppid,
+				     .parent = p->parent ? p->parent : STORE_NULL,
+				     .start_ns = p->start_ns,
+				     .end_ns = p->end_ns,
+				     .exe = p->exe,
+				     .cwd = p->cwd,
+				     .argv = p->argv.data ? &p->argv : NULL,
+				     .exit_code = p->exit_code,
+				     .exit_signal = p->exit_signal,
+				     .events = (int64_t)p->events,
+				     .dropped = (int64_t)p->dropped,
+				     .filtered = (int64_t)p->filtered,
+				     .state = state_of(d, p) };
+	sink_add(d->sink, STORE_TABLE_PROCESS, &row);
+	for (size_t i = 0; i < p->thread_count; i++) {
+		struct drain_thread *t = &p->threads[i];
+		struct store_thread thread = { .process = p->number,
+					       .pid = t->pid,
+					       .tid = t->tid,
+					       .start_ns = t->start_ns,
+					       .end_ns = t->last_ns,
+					       .name = STORE_NULL,
+					       .events = (int64_t)t->events };
+		sink_add(d->sink, STORE_TABLE_THREAD, &thread);
+	}
+}
+
+/* A forked child is the program that its parent was. */
+static void inherit(struct drain *d, struct drain_process *p)
+{
+	for (size_t i = 0; p->exe == STORE_NULL && p->is_forked && i < d->process_count; i++)
+		if (d->processes[i]->number == p->parent) {
+			p->exe = d->processes[i]->exe;
+			p->cwd = d->processes[i]->cwd;
+			p->argv = d->processes[i]->argv;
+		}
+}
+
+void emit_dimensions(struct drain *d)
+{
+	for (size_t i = 0; i < d->process_count; i++) {
+		inherit(d, d->processes[i]);
+		emit_process(d, d->processes[i]);
+		symbols_free(d->processes[i]->symbols);
+		d->processes[i]->symbols = NULL;
+	}
+}

@@ -1,0 +1,42 @@
+/*
+ * record: run a command and leave a run bundle.
+ *
+ * Nothing here may change what the command does: probes that cannot start say so
+ * in run.json and the run goes on; a disk that fills up costs rows, not the run.
+ */
+#ifndef SONDE_RECORD_RECORD_H
+#define SONDE_RECORD_RECORD_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "record/ringdir.h"
+
+#include <stdbool.h>
+
+struct record_options {
+	char *const *argv;
+	const char *dir;  /* the bundle; NULL: a new one among the runs */
+	const char *name; /* of the run; NULL: the program's */
+	bool has_trace;   /* the tracer probe */
+	bool is_following; /* wait for every traced process, not only for the command */
+	struct ring_options ring;
+};
+
+struct record_result {
+	int status; /* as waitpid tells it */
+	struct buf path; /* the bundle */
+	uint64_t events, dropped, filtered, processes, blind, lost_rows, bytes;
+	struct sonde_err trouble; /* what went wrong on the way, "" when nothing */
+};
+
+#define RECORD_RESULT_INIT { .path = BUF_INIT }
+
+/* 0 when the command ran, whatever became of it. Else a negative errno; launch_exit_code tells whose failure. */
+int record_run(const struct record_options *o, struct record_result *result, struct sonde_err *err);
+void record_result_release(struct record_result *r);
+
+/* Rings that nobody drained (the recorder died, or there was none) become a bundle's rows; see drain.h. */
+int record_recover(const char *bundle, struct buf *report, struct sonde_err *err);
+int record_import_ring(const char *ring, const char *dir, struct record_result *result, struct sonde_err *err);
+
+#endif

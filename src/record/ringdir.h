@@ -1,0 +1,40 @@
+/*
+ * ringdir: the directory that a run's processes leave their segments in.
+ *
+ * In memory (/dev/shm) where there is room, else beside the bundle; 0700, with a
+ * control page that carries the options. A reader of somebody else's directory
+ * maps the control page as it finds it and trusts nothing in it.
+ */
+#ifndef SONDE_RECORD_RINGDIR_H
+#define SONDE_RECORD_RINGDIR_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "sonde/shm.h"
+
+struct ring_options {
+	uint32_t categories;
+	uint32_t overflow;
+	int64_t min_dur_ns;
+	uint64_t run_bytes_max;
+	uint64_t process_bytes_max;
+	const char *place; /* directory to make the ring directory in; NULL: memory, else the fallback */
+	const char *const *includes; /* absolute path prefixes, NULL-terminated; NULL none */
+	const char *const *excludes;
+};
+
+struct ring_dir {
+	struct buf path;
+	int fd;
+	struct sonde_control *control; /* mapped read-write */
+};
+
+#define RING_DIR_INIT { .path = BUF_INIT, .fd = -1 }
+
+/* Make one; `fallback` is the directory to use when there is no room in memory. */
+int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_options *options, struct sonde_err *err);
+int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err);
+void ring_dir_remove(struct ring_dir *r); /* the directory and all in it */
+void ring_dir_release(struct ring_dir *r);
+
+#endif

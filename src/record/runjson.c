@@ -1,0 +1,129 @@
+/* run.json; see runjson.h. */
+#include "record/runjson.h"
+
+#include "base/json.h"
+#include "store/run.h"
+
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef SONDE_VERSION
+#define SONDE_VERSION "unknown"
+#endif
+
+static void write_host(struct json *j)
+{
+	struct utsname u = { 0 };
+	uname(&u);
+	json_key(j, "host");
+	json_object(j);
+	json_kstr(j, "name", u.nodename);
+	json_kstr(j, "kernel", u.release);
+	json_kstr(j, "machine", u.machine);
+	json_kint(j, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+	json_kint(j, "memory_bytes", (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+	json_end(j);
+}
+
+static void write_clock(struct json *j, const struct run_facts *f)
+{
+	bool is_tsc = f->drain && f->drain->ring->control->clock == SONDE_CLOCK_TICKS;
+	json_key(j, "clock");
+	json_object(j);
+	json_kstr(j, "id", "CLOCK_MONOTONIC");
+	json_kstr(j, "source", is_tsc ? "tsc" : "clock_gettime");
+	json_kint(j, "start_mono_ns", f->start_mono_ns);
+	json_kint(j, "start_real_ns", f->start_real_ns);
+	if (is_tsc)
+		json_kreal(j, "error_ns", f->drain->line.error_ns);
+	json_end(j);
+}
+
+static void write_exit(struct json *j, const struct run_facts *f)
+{
+	json_key(j, "exit");
+	if (!f->has_status) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	json_key(j, "code");
+	if (WIFEXITED(f->status))
+		json_int(j, WEXITSTATUS(f->status));
+	else
+		json_null(j);
+	json_key(j, "signal");
+	if (WIFSIGNALED(f->status))
+		json_int(j, WTERMSIG(f->status));
+	else
+		json_null(j);
+	json_end(j);
+}
+
+static void write_probes(struct json *j, const struct run_facts *f)
+{
+	json_key(j, "probes");
+	json_array(j);
+	json_object(j);
+	json_kstr(j, "name", "trace");
+	json_kstr(j, "state", f->trace_state);
+	if (f->trace_reason)
+		json_kstr(j, "reason", f->trace_reason);
+	if (f->drain) {
+		const struct drain *d = f->drain;
+		json_kuint(j, "processes", d->process_count);
+		json_kuint(j, "events", d->events);
+		json_kuint(j, "dropped", f->dropped);
+		json_kuint(j, "filtered", f->filtered);
+		json_kuint(j, "unfinished", d->lost_records);
+		json_kuint(j, "damaged", d->broken_chunks + d->broken_records);
+		json_kuint(j, "blind_processes", f->blind);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+static void write_tables(struct json *j, const struct sink *sink)
+{
+	json_key(j, "tables");
+	json_object(j);
+	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+		if (sink_table_rows(sink, i))
+			json_kuint(j, store_schemas[i]->name, sink_table_rows(sink, i));
+	json_kuint(j, "string", store_strings_count(&sink->strings));
+	json_end(j);
+	json_kuint(j, "lost_rows", sink->lost);
+	if (sink->err.text[0])
+		json_kstr(j, "trouble", sink->err.text);
+}
+
+void runjson_write(struct buf *out, const struct run_facts *f)
+{
+	struct json j;
+	char cwd[4096];
+	json_init(&j, out, true);
+	json_object(&j);
+	json_kint(&j, STORE_RUN_KEY, STORE_RUN_VERSION);
+	json_kstr(&j, "version", SONDE_VERSION);
+	json_kstr(&j, "state", f->state);
+	json_kstr(&j, "name", f->name);
+	json_key(&j, "argv");
+	json_array(&j);
+	for (size_t i = 0; f->argv && f->argv[i]; i++)
+		json_str(&j, f->argv[i]);
+	json_end(&j);
+	json_kstr(&j, "cwd", getcwd(cwd, sizeof(cwd)) ? cwd : NULL);
+	write_host(&j);
+	write_clock(&j, f);
+	if (f->end_mono_ns != STORE_NULL)
+		json_kint(&j, "wall_ns", f->end_mono_ns - f->start_mono_ns);
+	write_exit(&j, f);
+	write_probes(&j, f);
+	if (f->sink)
+		write_tables(&j, f->sink);
+	if (f->ring)
+		json_kstr(&j, "ring", f->ring);
+	json_end(&j);
+	buf_addc(out, '\n');
+}

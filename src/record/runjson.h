@@ -1,0 +1,25 @@
+/* runjson: the text of run.json; doc/format.md lists its keys. */
+#ifndef SONDE_RECORD_RUNJSON_H
+#define SONDE_RECORD_RUNJSON_H
+
+#include "base/buf.h"
+#include "record/drain.h"
+
+struct run_facts {
+	const char *state; /* "recording", "complete", "recovered" */
+	const char *name;
+	char *const *argv; /* NULL: unknown */
+	const char *ring;  /* where the rings are while recording; NULL later */
+	int64_t start_real_ns, start_mono_ns, end_mono_ns; /* end STORE_NULL while recording */
+	bool has_status;
+	int status;
+	const struct drain *drain; /* NULL before the tracer has run */
+	const struct sink *sink;
+	const char *trace_state;  /* "ran", "off", "failed" */
+	const char *trace_reason; /* NULL when there is nothing to say */
+	uint64_t dropped, filtered, blind;
+};
+
+void runjson_write(struct buf *out, const struct run_facts *f);
+
+#endif

@@ -1,0 +1,101 @@
+/* The writers of a run; see sink.h. */
+#include "record/sink.h"
+
+#include <string.h>
+
+int sink_open(struct sink *s, int tablesfd, struct sonde_err *err)
+{
+	memset(s, 0, sizeof(*s));
+	s->tablesfd = tablesfd;
+	return store_strings_open(&s->strings, tablesfd, err);
+}
+
+static void keep_first(struct sink *s, const struct sonde_err *err)
+{
+	if (!s->err.text[0])
+		s->err = *err;
+}
+
+static struct store_writer *writer_of(struct sink *s, enum store_table_id table)
+{
+	struct sonde_err err = SONDE_ERR_INIT;
+	if (!s->writers[table] && store_writer_open(&s->writers[table], s->tablesfd, store_schemas[table], &err))
+		keep_first(s, &err);
+	return s->writers[table];
+}
+
+void sink_add(struct sink *s, enum store_table_id table, const void *row)
+{
+	struct sonde_err err;
+	struct store_writer *w = s->writers[table] ? s->writers[table] : writer_of(s, table);
+	if (!w) {
+		s->lost++;
+		return;
+	}
+	s->rows++;
+	if (store_writer_add(w, row, &err))
+		keep_first(s, &err);
+}
+
+void sink_file(struct sink *s, int64_t file, int64_t base, int64_t name)
+{
+	struct store_file row = { .file = file, .base = base ? base : STORE_NULL, .name = name };
+	sink_add(s, STORE_TABLE_FILE, &row);
+}
+
+int64_t sink_path(struct sink *s, int64_t base, int64_t name)
+{
+	int64_t key[2] = { base, name };
+	bool is_new = false;
+	uint64_t *id = map_put(&s->paths, key, sizeof(key), &is_new);
+	if (!id)
+		return STORE_NULL;
+	if (is_new) {
+		*id = s->paths.count;
+		sink_file(s, (int64_t)*id, base, name);
+	}
+	return (int64_t)*id;
+}
+
+void sink_flush(struct sink *s)
+{
+	struct sonde_err err = SONDE_ERR_INIT;
+	/* Strings first: a row that reached the disk finds its names there. */
+	if (store_strings_flush(&s->strings, &err))
+		keep_first(s, &err);
+	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+		if (s->writers[i] && store_writer_flush(s->writers[i], &err))
+			keep_first(s, &err);
+}
+
+uint64_t sink_table_rows(const struct sink *s, enum store_table_id table)
+{
+	return s->writers[table] ? store_writer_rows(s->writers[table]) : 0;
+}
+
+uint64_t sink_bytes(const struct sink *s)
+{
+	uint64_t bytes = 0;
+	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+		if (s->writers[i])
+			bytes += store_writer_bytes(s->writers[i]);
+	return bytes;
+}
+
+int sink_close(struct sink *s, struct sonde_err *err)
+{
+	struct sonde_err one = SONDE_ERR_INIT;
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		if (s->writers[i] && store_writer_close(s->writers[i], &one))
+			keep_first(s, &one);
+		s->writers[i] = NULL;
+	}
+	if (store_strings_close(&s->strings, &one))
+		keep_first(s, &one);
+	map_release(&s->paths);
+	if (!s->err.text[0])
+		return 0;
+	if (err)
+		*err = s->err;
+	return -5;
+}

@@ -1,0 +1,39 @@
+/*
+ * sink: where a run's rows go while it is recorded.
+ *
+ * One writer a table, opened when its first row comes, so that a run without
+ * spans has no span table. Failures (a full disk) are kept, not returned row by
+ * row: recording goes on, the lost rows are counted and `sink_close` reports the
+ * first failure.
+ */
+#ifndef SONDE_RECORD_SINK_H
+#define SONDE_RECORD_SINK_H
+
+#include "base/err.h"
+#include "base/map.h"
+#include "store/schema.h"
+#include "store/strings.h"
+#include "store/writer.h"
+
+struct sink {
+	struct store_strings strings;
+	uint64_t rows;
+	uint64_t lost;
+	struct sonde_err err; /* the first failure, "" when there was none */
+	/* private */
+	int tablesfd;
+	struct store_writer *writers[STORE_TABLE_COUNT];
+	struct map paths; /* (base, name) -> file id, for paths that were not opened */
+};
+
+int sink_open(struct sink *s, int tablesfd, struct sonde_err *err);
+void sink_add(struct sink *s, enum store_table_id table, const void *row);
+/* The identity of a path that a call named without opening it: one for each base and name. */
+int64_t sink_path(struct sink *s, int64_t base, int64_t name);
+void sink_file(struct sink *s, int64_t file, int64_t base, int64_t name);
+void sink_flush(struct sink *s);
+uint64_t sink_table_rows(const struct sink *s, enum store_table_id table);
+uint64_t sink_bytes(const struct sink *s);
+int sink_close(struct sink *s, struct sonde_err *err);
+
+#endif

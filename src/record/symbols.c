@@ -1,0 +1,181 @@
+/* Symbol tables of a process's modules; see symbols.h. */
+#include "record/symbols.h"
+
+#include "base/map.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MODULES_MAX 4096
+
+struct symbol {
+	uint64_t at, end;
+	const char *name; /* in the mapped file */
+};
+
+struct module {
+	uint64_t bias, end;
+	char *path;
+	bool is_read;
+	const uint8_t *file;
+	size_t file_bytes;
+	struct symbol *symbols;
+	size_t count;
+};
+
+struct symbols {
+	struct module *modules;
+	size_t count, cap;
+	struct map names; /* address -> string id */
+};
+
+void symbols_add(struct symbols **s, uint64_t bias, uint64_t end, const char *path, size_t path_bytes)
+{
+	if (!*s)
+		*s = calloc(1, sizeof(**s));
+	struct symbols *t = *s;
+	if (!t || t->count == MODULES_MAX)
+		return;
+	if (t->count == t->cap) {
+		size_t cap = t->cap ? 2 * t->cap : 16;
+		struct module *more = realloc(t->modules, cap * sizeof(*more));
+		if (!more)
+			return;
+		t->modules = more;
+		t->cap = cap;
+	}
+	t->modules[t->count++] = (struct module){ .bias = bias, .end = end, .path = strndup(path, path_bytes) };
+}
+
+static const void *bytes_at(const struct module *m, uint64_t offset, uint64_t bytes)
+{
+	return offset <= m->file_bytes && bytes <= m->file_bytes - offset ? m->file + offset : NULL;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+static void read_table(struct module *m, const Elf64_Shdr *table, const Elf64_Shdr *names)
+{
+	const Elf64_Sym *syms = bytes_at(m, table->sh_offset, table->sh_size);
+	const char *text = bytes_at(m, names->sh_offset, names->sh_size);
+	size_t n = (size_t)(table->sh_size / sizeof(*syms));
+	if (!syms || !text || !names->sh_size || text[names->sh_size - 1])
+		return;
+	m->symbols = calloc(n, sizeof(*m->symbols));
+	for (size_t i = 0; m->symbols && i < n; i++)
+		if (ELF64_ST_TYPE(syms[i].st_info) == STT_FUNC && syms[i].st_value && syms[i].st_name < names->sh_size)
+			m->symbols[m->count++] = (struct symbol){ .at = syms[i].st_value,
+								  .end = syms[i].st_value + syms[i].st_size,
+								  .name = text + syms[i].st_name };
+	if (m->count)
+		qsort(m->symbols, m->count, sizeof(*m->symbols), by_address);
+}
+
+/* .symtab has the static functions too; .dynsym is what a stripped file still has. */
+static void read_elf(struct module *m)
+{
+	const Elf64_Ehdr *e = bytes_at(m, 0, sizeof(*e));
+	if (!e || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    e->e_shentsize != sizeof(Elf64_Shdr))
+		return;
+	const Elf64_Shdr *sections = bytes_at(m, e->e_shoff, (uint64_t)e->e_shnum * sizeof(*sections)), *best = NULL;
+	for (unsigned i = 0; sections && i < e->e_shnum; i++)
+		if (sections[i].sh_type == SHT_SYMTAB || (sections[i].sh_type == SHT_DYNSYM && !best))
+			best = &sections[i];
+	if (best && best->sh_link < e->e_shnum)
+		read_table(m, best, &sections[best->sh_link]);
+}
+
+static void read_module(struct module *m)
+{
+	struct stat st;
+	m->is_read = true;
+	int fd = m->path ? open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
+		void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (at != MAP_FAILED) {
+			m->file = at;
+			m->file_bytes = (size_t)st.st_size;
+			read_elf(m);
+		}
+	}
+	close(fd);
+}
+
+static const struct symbol *find_symbol(const struct module *m, uint64_t at)
+{
+	size_t low = 0, high = m->count;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		if (m->symbols[mid].at <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && (at < m->symbols[low - 1].end || m->symbols[low - 1].at == at) ? &m->symbols[low - 1] : NULL;
+}
+
+static void name_address(struct symbols *s, uint64_t address, char *out, size_t room)
+{
+	struct module *m = NULL;
+	for (size_t i = 0; i < s->count; i++)
+		if (address >= s->modules[i].bias && address < s->modules[i].end)
+			m = &s->modules[i]; /* the newest mapping wins */
+	if (!m) {
+		snprintf(out, room, "0x%llx", (unsigned long long)address);
+		return;
+	}
+	if (!m->is_read)
+		read_module(m);
+	const struct symbol *found = find_symbol(m, address - m->bias);
+	if (!found)
+		found = find_symbol(m, address); /* a program linked to a fixed address */
+	if (found)
+		snprintf(out, room, "%s", found->name);
+	else
+		snprintf(out, room, "%s+0x%llx", m->path ? m->path : "?", (unsigned long long)(address - m->bias));
+}
+
+int64_t symbols_name(struct symbols **s, struct store_strings *strings, uint64_t address)
+{
+	bool is_new = false;
+	char name[512];
+	if (!*s)
+		*s = calloc(1, sizeof(**s));
+	uint64_t *id = *s ? map_put_int(&(*s)->names, address, &is_new) : NULL;
+	if (!id)
+		return STORE_NULL;
+	if (is_new) {
+		name_address(*s, address, name, sizeof(name));
+		*id = (uint64_t)store_strings_of(strings, name);
+	}
+	return (int64_t)*id;
+}
+
+void symbols_free(struct symbols *s)
+{
+	for (size_t i = 0; s && i < s->count; i++) {
+		if (s->modules[i].file)
+			munmap((void *)(uintptr_t)s->modules[i].file, s->modules[i].file_bytes);
+		free(s->modules[i].symbols);
+		free(s->modules[i].path);
+	}
+	if (s) {
+		free(s->modules);
+		map_release(&s->names);
+	}
+	free(s);
+}

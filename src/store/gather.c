@@ -1,0 +1,190 @@
+/*
+ * Gathering rows by column.
+ */
+#include "store/gather.h"
+
+#include "store/format.h"
+#include "store/writer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Arrays begin this far apart modulo a page, or equal rows of all columns would compete for the same cache lines. */
+#define STAGGER_BYTES 192u
+
+/* Fields of a row, whatever their type. */
+typedef int64_t __attribute__((may_alias)) word;
+
+void store_gather_init(struct store_gather *g, const struct store_schema *schema)
+{
+	*g = (struct store_gather){ .schema = schema };
+	for (unsigned c = 0; c < schema->count; c++) {
+		if (schema->columns[c].kind != STORE_INT)
+			g->special[g->special_count++] = c;
+		buf_init(&g->texts[c], STORE_BLOCK_TEXT_MAX + 1);
+	}
+}
+
+void store_gather_release(struct store_gather *g)
+{
+	for (unsigned c = 0; c < g->schema->count; c++) {
+		free(g->memory[c]);
+		buf_release(&g->texts[c]);
+	}
+}
+
+void store_gather_reset(struct store_gather *g)
+{
+	for (unsigned c = 0; c < g->schema->count; c++)
+		buf_reset(&g->texts[c]);
+	g->rows = 0;
+	g->text_bytes = 0;
+}
+
+/* The text in column c of a row; NULL when it is null or the column no TEXT. */
+static const struct store_text *text_of(const struct store_gather *g, const word *row, unsigned c)
+{
+	const struct store_text *text = NULL;
+
+	if (g->schema->columns[c].kind == STORE_TEXT)
+		memcpy(&text, &row[c], sizeof(text));
+	return text && text->data ? text : NULL;
+}
+
+bool store_gather_is_full_for(const struct store_gather *g, const void *row)
+{
+	uint64_t sum = g->text_bytes;
+
+	for (unsigned k = 0; k < g->special_count; k++) {
+		const struct store_text *text = text_of(g, row, g->special[k]);
+
+		sum += text ? text->bytes : 0;
+	}
+	return sum > STORE_BLOCK_TEXT_MAX;
+}
+
+static int64_t null_if_nan(int64_t bits)
+{
+	double real;
+
+	memcpy(&real, &bits, sizeof(real));
+	real = isnan(real) ? STORE_NULL_REAL : real;
+	memcpy(&bits, &real, sizeof(real));
+	return bits;
+}
+
+/* What is stored of the special columns; reserves memory for texts and adds nothing yet. */
+static int settle(struct store_gather *g, const word *row, int64_t *settled)
+{
+	for (unsigned k = 0; k < g->special_count; k++) {
+		unsigned c = g->special[k];
+		const struct store_text *text = text_of(g, row, c);
+
+		if (text && text->bytes > STORE_TEXT_BYTES_MAX)
+			return -EMSGSIZE;
+		if (text && !buf_room(&g->texts[c], text->bytes))
+			return -ENOMEM;
+		if (g->schema->columns[c].kind == STORE_REAL)
+			settled[k] = null_if_nan(row[c]);
+		else
+			settled[k] = text ? (int64_t)text->bytes : STORE_NULL;
+	}
+	return 0;
+}
+
+static void begin_block(struct store_gather *g, const word *row, const int64_t *settled)
+{
+	g->varying_count = 0;
+	for (unsigned c = 0; c < g->schema->count; c++) {
+		g->same[c] = row[c];
+		g->is_same[c] = -1;
+		g->watched[c] = g->schema->columns[c].kind == STORE_INT ? -1 : 0;
+	}
+	for (unsigned k = 0; k < g->special_count; k++)
+		g->same[g->special[k]] = settled[k];
+}
+
+/* The column gets an array, with what all rows so far had in common. */
+static int begin_varying(struct store_gather *g, unsigned c)
+{
+	if (!g->memory[c]) {
+		size_t stagger = c * STAGGER_BYTES;
+
+		g->memory[c] = aligned_alloc(64, STORE_BLOCK_ROWS * sizeof(int64_t) + stagger);
+		if (!g->memory[c])
+			return -ENOMEM;
+		g->values[c] = (int64_t *)((char *)g->memory[c] + stagger);
+	}
+	for (size_t i = 0; i < g->rows; i++)
+		g->values[c][i] = g->same[c];
+	g->is_same[c] = 0;
+	return 0;
+}
+
+/* INT columns that stop being the same with this row. */
+static int begin_varying_ints(struct store_gather *g, const word *row)
+{
+	for (unsigned c = 0; c < g->schema->count; c++) {
+		if (((row[c] ^ g->same[c]) & g->watched[c]) == 0)
+			continue;
+		if (begin_varying(g, c) < 0)
+			return -ENOMEM;
+		g->watched[c] = 0;
+		g->varying[g->varying_count++] = c;
+	}
+	return 0;
+}
+
+static int begin_varying_special(struct store_gather *g, const int64_t *settled)
+{
+	for (unsigned k = 0; k < g->special_count; k++) {
+		unsigned c = g->special[k];
+
+		if (g->is_same[c] && settled[k] != g->same[c] && begin_varying(g, c) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void add_ints(struct store_gather *g, const word *row)
+{
+	for (unsigned k = 0; k < g->varying_count; k++)
+		g->values[g->varying[k]][g->rows] = row[g->varying[k]];
+}
+
+static void add_special(struct store_gather *g, const word *row, const int64_t *settled)
+{
+	for (unsigned k = 0; k < g->special_count; k++) {
+		unsigned c = g->special[k];
+		const struct store_text *text = text_of(g, row, c);
+
+		if (!g->is_same[c])
+			g->values[c][g->rows] = settled[k];
+		if (!text)
+			continue;
+		buf_add(&g->texts[c], text->data, text->bytes);
+		g->text_bytes += text->bytes;
+	}
+}
+
+int store_gather_add(struct store_gather *g, const void *row)
+{
+	int64_t settled[STORE_COLUMNS_MAX], differs = 0;
+	const word *fields = row;
+	int rc = settle(g, fields, settled);
+
+	if (rc < 0)
+		return rc;
+	if (g->rows == 0)
+		begin_block(g, fields, settled);
+	for (unsigned c = 0; c < g->schema->count; c++)
+		differs |= (fields[c] ^ g->same[c]) & g->watched[c];
+	if ((differs && begin_varying_ints(g, fields) < 0) || begin_varying_special(g, settled) < 0)
+		return -ENOMEM;
+	add_ints(g, fields);
+	add_special(g, fields, settled);
+	g->rows++;
+	return 0;
+}

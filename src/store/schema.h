@@ -1,0 +1,212 @@
+/*
+ * schema: what the tables of a run hold.
+ *
+ * One X-macro a table lists its columns with their documentation; from it come
+ * the row struct (`struct store_io`), a row of nulls (`store_io_nulls`), the column
+ * numbers (`STORE_IO_ts_ns`), the descriptor (`store_io_schema`) and the typed
+ * `store_add_io` and `store_get_io`.
+ * A new table is one STORE_COLUMNS_ macro and one row in STORE_TABLES. A new
+ * column goes at the end of its macro: readers find columns by name, so older
+ * files yield nulls for it. A column never changes its meaning; when it must,
+ * it gets a new name.
+ *
+ * Every field of a row struct is 8 bytes wide. An unknown value is null:
+ * STORE_NULL in an INT, NaN in a REAL, a NULL pointer in a TEXT.
+ */
+#ifndef SONDE_STORE_SCHEMA_H
+#define SONDE_STORE_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STORE_NULL INT64_MIN              /* an INT that is not known; the same as SONDE_NONE */
+#define STORE_NULL_REAL __builtin_nan("") /* a REAL that is not known; test with isnan: every NaN is null */
+#define STORE_COLUMNS_MAX 64              /* columns of one table */
+#define STORE_TEXT_BYTES_MAX ((size_t)16 << 20)
+
+/* Bytes that somebody else owns; not NUL-terminated. data NULL: null. */
+struct store_text {
+	const char *data;
+	size_t bytes;
+};
+
+enum store_kind {
+	STORE_INT = 1,  /* int64_t */
+	STORE_REAL = 2, /* double */
+	STORE_TEXT = 3  /* const struct store_text * */
+};
+
+enum store_semantic {
+	STORE_PLAIN = 0,
+	STORE_TIME,     /* CLOCK_MONOTONIC nanoseconds */
+	STORE_DURATION, /* nanoseconds */
+	STORE_COUNT,    /* how many, or how many bytes */
+	STORE_STRING,   /* id in the table `string` */
+	STORE_FILE,     /* id in the table `file` */
+	STORE_PROCESS   /* number of a process image in the table `process` */
+};
+
+/* Columns: X(P, kind, name, semantic, documentation). The first TIME and the first DURATION make the zone map. */
+#define STORE_COLUMNS_IO(X, P) \
+	X(P, INT, ts_ns, TIME, "when the call began") \
+	X(P, INT, dur_ns, DURATION, "how long it took; null when its end was not observed") \
+	X(P, INT, process, PROCESS, "number of the process image that called") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread id") \
+	X(P, INT, call, STRING, "name of the call") \
+	X(P, INT, file, FILE, "what the call acted on or opened; null when unknown") \
+	X(P, INT, file2, FILE, "the second path of calls that take two; null otherwise") \
+	X(P, INT, fd, PLAIN, "file descriptor; null when the call has none") \
+	X(P, INT, ret, PLAIN, "what the call returned") \
+	X(P, INT, errnum, PLAIN, "errno when the call failed, 0 when it succeeded") \
+	X(P, INT, size, COUNT, "bytes asked for; null when the call has none") \
+	X(P, INT, offset, PLAIN, "file offset where known, null otherwise") \
+	X(P, INT, flags, PLAIN, "SONDE_CALL_ flags that say how to read the row") \
+	X(P, INT, arg0, PLAIN, "first further argument, named in the table call; null when there is none") \
+	X(P, INT, arg1, PLAIN, "second further argument") \
+	X(P, INT, arg2, PLAIN, "third further argument") \
+	X(P, INT, arg3, PLAIN, "fourth further argument") \
+	X(P, TEXT, text, PLAIN, "a string argument that is no path: mode of fopen, name of an xattr; null otherwise")
+
+#define STORE_COLUMNS_SPAN(X, P) \
+	X(P, INT, ts_ns, TIME, "when the span began") \
+	X(P, INT, dur_ns, DURATION, "how long it lasted; when is_open, until the last that is known of the thread") \
+	X(P, INT, process, PROCESS, "number of the process image") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread id") \
+	X(P, INT, name, STRING, "name of the span") \
+	X(P, INT, category, STRING, "its category; null when none was given") \
+	X(P, INT, depth, COUNT, "spans of the thread that were open around it") \
+	X(P, INT, is_open, PLAIN, "1 when the thread ended inside the span, else 0") \
+	X(P, TEXT, args, PLAIN, "arguments as the text of a JSON object; null when there are none")
+
+#define STORE_COLUMNS_STEP(X, P) \
+	X(P, INT, ts_ns, TIME, "when the step was announced") \
+	X(P, INT, process, PROCESS, "number of the process image") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread id") \
+	X(P, INT, name, STRING, "name of the iteration") \
+	X(P, INT, index, COUNT, "number of the step") \
+	X(P, REAL, value, PLAIN, "the value given with it; null when none was")
+
+#define STORE_COLUMNS_MARK(X, P) \
+	X(P, INT, ts_ns, TIME, "when the instant was") \
+	X(P, INT, process, PROCESS, "number of the process image") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread id") \
+	X(P, INT, name, STRING, "name of the instant") \
+	X(P, INT, category, STRING, "its category; null when none was given") \
+	X(P, TEXT, args, PLAIN, "arguments as the text of a JSON object; null when there are none")
+
+#define STORE_COLUMNS_COUNTER(X, P) \
+	X(P, INT, ts_ns, TIME, "when the value was taken") \
+	X(P, INT, process, PROCESS, "number of the process image") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread id") \
+	X(P, INT, name, STRING, "name of the counter") \
+	X(P, REAL, value, PLAIN, "the value")
+
+#define STORE_COLUMNS_META(X, P) \
+	X(P, INT, process, PROCESS, "number of the process image") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, key, STRING, "name of the metadatum") \
+	X(P, TEXT, value, PLAIN, "its value as text")
+
+#define STORE_COLUMNS_PROCESS(X, P) \
+	X(P, INT, process, PROCESS, "number of the process image, from 1; an exec makes a new one") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, ppid, PLAIN, "process id of the parent") \
+	X(P, INT, parent, PROCESS, "process image that forked or executed this one; null when not watched") \
+	X(P, INT, start_ns, TIME, "when it was first seen") \
+	X(P, INT, end_ns, TIME, "when it ended; null when that was not observed") \
+	X(P, INT, exe, STRING, "path of the program") \
+	X(P, INT, cwd, STRING, "current directory at its start") \
+	X(P, TEXT, argv, PLAIN, "the arguments, each ended by a NUL byte") \
+	X(P, INT, exit_code, PLAIN, "exit code; null when killed or unknown") \
+	X(P, INT, exit_signal, PLAIN, "signal that killed it; null otherwise") \
+	X(P, INT, events, COUNT, "events stored") \
+	X(P, INT, dropped, COUNT, "events lost for want of room") \
+	X(P, INT, filtered, COUNT, "events left out on purpose") \
+	X(P, INT, state, STRING, "ended, running, replaced by exec, or why it could not be traced")
+
+#define STORE_COLUMNS_THREAD(X, P) \
+	X(P, INT, process, PROCESS, "number of the process image") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread id") \
+	X(P, INT, start_ns, TIME, "when it was first seen") \
+	X(P, INT, end_ns, TIME, "when it ended; null when that was not observed") \
+	X(P, INT, name, STRING, "name of the thread; null when unknown") \
+	X(P, INT, events, COUNT, "events stored")
+
+#define STORE_COLUMNS_FILE(X, P) \
+	X(P, INT, file, FILE, "id of the file") \
+	X(P, INT, base, FILE, "directory that name is relative to; null when name is absolute") \
+	X(P, INT, name, STRING, "path, absolute or relative to base")
+
+#define STORE_COLUMNS_CALL(X, P) \
+	X(P, INT, call, STRING, "name of the call") \
+	X(P, INT, category, STRING, "its category") \
+	X(P, TEXT, arg_names, PLAIN, "names of io.arg0 and on, with commas between")
+
+#define STORE_COLUMNS_STRING(X, P) \
+	X(P, INT, id, STRING, "number of the string, from 1") \
+	X(P, TEXT, text, PLAIN, "its bytes")
+
+/* Tables: X(name, NAME, version, what a row is). The version rises when a column is added. */
+#define STORE_TABLES(X) \
+	X(io, IO, 1, "one call on a file, descriptor, socket or process") \
+	X(span, SPAN, 1, "one annotated stretch of a thread's time") \
+	X(step, STEP, 1, "one step of an iteration that the program announced") \
+	X(mark, MARK, 1, "one annotated instant") \
+	X(counter, COUNTER, 1, "one value of a counter") \
+	X(meta, META, 1, "one metadatum that a process gave about itself") \
+	X(process, PROCESS, 1, "one process image: from exec or fork to exec or exit") \
+	X(thread, THREAD, 1, "one thread of a process image") \
+	X(file, FILE, 1, "one file identity and its path") \
+	X(call, CALL, 1, "one kind of call and the meaning of its arguments") \
+	X(string, STRING, 1, "one string that other tables refer to by id")
+
+struct store_column_schema {
+	const char *name;
+	const char *doc;
+	enum store_kind kind;
+	enum store_semantic semantic;
+};
+
+struct store_schema {
+	const char *name;
+	const char *doc;
+	unsigned version;
+	unsigned count; /* of columns */
+	const struct store_column_schema *columns;
+};
+
+#define STORE_FIELD_INT int64_t
+#define STORE_FIELD_REAL double
+#define STORE_FIELD_TEXT const struct store_text *
+#define STORE_FIELD(P, kind, name, semantic, doc) STORE_FIELD_##kind name;
+#define STORE_NUMBER(P, kind, name, semantic, doc) STORE_##P##_##name,
+#define STORE_DECLARE(name, NAME, version, doc) \
+	struct store_##name { \
+		STORE_COLUMNS_##NAME(STORE_FIELD, NAME) \
+	}; \
+	enum { STORE_COLUMNS_##NAME(STORE_NUMBER, NAME) STORE_##NAME##_COLUMNS }; \
+	_Static_assert(STORE_##NAME##_COLUMNS <= STORE_COLUMNS_MAX, "too many columns"); \
+	_Static_assert(sizeof(struct store_##name) == 8 * STORE_##NAME##_COLUMNS, "a field is not 8 bytes"); \
+	extern const struct store_schema store_##name##_schema; \
+	extern const struct store_##name store_##name##_nulls; /* a row of which every column is null */
+
+STORE_TABLES(STORE_DECLARE)
+
+#define STORE_TABLE_ID(name, NAME, version, doc) STORE_TABLE_##NAME,
+enum store_table_id { STORE_TABLES(STORE_TABLE_ID) STORE_TABLE_COUNT };
+
+/* Every table of this version, by enum store_table_id. */
+extern const struct store_schema *const store_schemas[STORE_TABLE_COUNT];
+
+const struct store_schema *store_schema_find(const char *name); /* NULL when there is none of that name */
+int store_schema_column(const struct store_schema *s, const char *name); /* its number, or -1 */
+const char *store_kind_word(enum store_kind kind);                        /* "int", "real", "text" */
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * Start of the tracer in a process image: real functions, control page, ring,
+ * and the record that says who this is. Runs in the constructor, or in the first
+ * hook when some other library's constructor calls one before that.
+ */
+#include "tracer/env.h"
+#include "tracer/fds.h"
+#include "tracer/hook.h"
+#include "tracer/resolve.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define RUN_BYTES_MAX_ALONE (256ull << 20)     /* without a recorder: what one run may leave behind */
+#define PROCESS_BYTES_MAX_ALONE (64ull << 20)
+
+static long not_in_this_libc(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+static void resolve_all(void)
+{
+	for (unsigned i = 0; i < CALL_COUNT; i++) {
+		void *found = resolve_next(call_info[i].name);
+		real[i] = found ? found : (void *)not_in_this_libc;
+	}
+}
+
+static struct sonde_control *control_map(int fd)
+{
+	return sys_map(sizeof(struct sonde_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+}
+
+static void control_fill(struct sonde_control *c)
+{
+	struct timespec mono, real_time;
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_REALTIME, &real_time);
+	c->version = SONDE_SHM_VERSION;
+	c->is_on = 1;
+	c->categories = SONDE_CAT_ALL;
+	c->run_bytes_max = RUN_BYTES_MAX_ALONE;
+	c->process_bytes_max = PROCESS_BYTES_MAX_ALONE;
+	c->next_process = 1;
+	c->start_ticks = __builtin_ia32_rdtsc();
+	c->start_mono_ns = (int64_t)mono.tv_sec * 1000000000 + mono.tv_nsec;
+	c->start_real_ns = (int64_t)real_time.tv_sec * 1000000000 + real_time.tv_nsec;
+	c->magic = SONDE_CONTROL_MAGIC;
+}
+
+/* No recorder has prepared this directory: the first process does, under another name first, so that none sees half. */
+static void control_make(const char *path)
+{
+	char part[PATH_BYTES_MAX + 64];
+	sys3(SYS_mkdirat, -100, tracer.ring_dir, 0700);
+	snprintf(part, sizeof(part), "%s.%d", path, (int)sys0(SYS_getpid));
+	int fd = sys_open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return;
+	if (!sys4(SYS_fallocate, fd, 0, 0, sizeof(struct sonde_control))) {
+		struct sonde_control *c = control_map(fd);
+		if (c) {
+			control_fill(c);
+			sys2(SYS_munmap, c, sizeof(*c));
+			sys2(SYS_link, part, path);
+		}
+	}
+	sys_close(fd);
+	sys1(SYS_unlink, part);
+}
+
+static bool control_open(void)
+{
+	char path[PATH_BYTES_MAX + 32];
+	snprintf(path, sizeof(path), "%s/control", tracer.ring_dir);
+	int fd = sys_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd == -ENOENT) {
+		control_make(path);
+		fd = sys_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	}
+	if (fd < 0)
+		return false;
+	tracer.control = control_map(fd);
+	sys_close(fd);
+	return tracer.control && tracer.control->magic == SONDE_CONTROL_MAGIC &&
+	       tracer.control->version == SONDE_SHM_VERSION && tracer.control->is_on;
+}
+
+static bool alive_map(void)
+{
+	struct alive *page = sys_map(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!page || sys3(SYS_madvise, page, 4096, MADV_WIPEONFORK))
+		return false;
+	tracer.alive = page;
+	return true;
+}
+
+/* Joined by NUL bytes, cut where it no longer fits. */
+static size_t join_argv(char *out, size_t room, int argc, char **argv)
+{
+	size_t used = 0;
+	for (int i = 0; i < argc && argv[i]; i++) {
+		size_t n = strlen(argv[i]) + 1;
+		if (used + n > room)
+			break;
+		memcpy(out + used, argv[i], n);
+		used += n;
+	}
+	return used ? used - 1 : 0;
+}
+
+static size_t read_link(const char *link, char *out)
+{
+	long n = sys4(SYS_readlinkat, -100, link, out, PATH_BYTES_MAX);
+	return n > 0 ? (size_t)n : 0;
+}
+
+static void process_record(int argc, char **argv)
+{
+	static char exe[PATH_BYTES_MAX], cwd[PATH_BYTES_MAX], args[PATH_BYTES_MAX];
+	size_t exe_len = read_link("/proc/self/exe", exe), cwd_len = read_link("/proc/self/cwd", cwd);
+	size_t args_len = join_argv(args, sizeof(args), argc, argv);
+	size_t bytes = sizeof(struct sonde_rec_def) + ring_string_bytes(exe_len) + ring_string_bytes(cwd_len) +
+		       ring_string_bytes(args_len);
+	struct sonde_rec_def *r = ring_reserve(bytes);
+	if (!r)
+		return;
+	r->id = tracer.process;
+	r->base = 0;
+	void *at = ring_put_string(r + 1, exe, exe_len);
+	at = ring_put_string(at, cwd, cwd_len);
+	ring_put_string(at, args, args_len);
+	ring_commit(&r->head, bytes, SONDE_REC_PROCESS, 3, 0);
+	fds_chdir();
+}
+
+/* On as soon as everything stands; on failure it stays off, silently: the recorder sees that nobody came. */
+static void switch_on(const char *ring)
+{
+	if (strlen(ring) >= sizeof(tracer.ring_dir))
+		return;
+	strcpy(tracer.ring_dir, ring);
+	if (!control_open() || !alive_map() || !fds_init())
+		return;
+	int32_t tcb_tid = *(int32_t *)((char *)__builtin_thread_pointer() + 0x2d0);
+	tracer.has_tcb_tid = tcb_tid == (int32_t)sys0(SYS_gettid);
+	tracer.clock = tracer.control->clock;
+	tracer.min_dur_ticks = tracer.control->min_dur_ticks;
+	if (ring_start())
+		tracer.categories = tracer.control->categories;
+}
+
+void tracer_init(void)
+{
+	if (tracer.is_ready)
+		return;
+	resolve_all();
+	tracer.is_ready = true;
+	int kept_errno = errno;
+	const char *ring = environ ? env_take() : NULL;
+	if (ring)
+		switch_on(ring);
+	errno = kept_errno;
+}
+
+__attribute__((constructor(101))) static void constructor(int argc, char **argv)
+{
+	int kept_errno = errno;
+	tracer_init();
+	if (tracer.categories && tracer_wants(tracer.categories))
+		process_record(argc, argv);
+	errno = kept_errno;
+}
+
+/*
+ * AddressSanitizer refuses to run when any library was loaded before it. Its
+ * check can be switched off by the program's default options; a program that
+ * defines them itself is found before us and keeps its own.
+ */
+EXPORT const char *__asan_default_options(void);
+EXPORT const char *__asan_default_options(void)
+{
+	return "verify_asan_link_order=0";
+}

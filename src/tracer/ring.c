@@ -1,0 +1,394 @@
+/*
+ * The ring's slow paths: a thread's first chunk and each next one, a process's
+ * first segment and each next one, and the ring of a forked child.
+ *
+ * Signals are blocked while a slow path runs, so that a handler that jumps away
+ * cannot leave it half done. Growth is guarded by a flag that others wait for
+ * only briefly: whoever cannot have room now drops the event and counts it.
+ */
+#include "tracer/tracer.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define ADOPTION_PROBES 16      /* owners asked about when no chunk is free */
+#define GROWTH_WAITS 200        /* yields while another thread grows the ring */
+#define BLOCK_WAITS 50000       /* of 200 microseconds: ten seconds, then an event is dropped after all */
+#define GROWTH_RETRY_EVENTS 512 /* after a refusal the kernel is asked again only every so many drops */
+
+static struct alive never_alive = { .epoch = 0 };
+struct tracer tracer = { .alive = &never_alive, .clock = SONDE_CLOCK_TICKS };
+
+/* Where a thread without a chunk stands: always full, so that every append takes the slow path. */
+static struct sonde_chunk nowhere = { .tail = 1ull << 62 };
+static uint32_t nobody;
+_Thread_local struct thread thread = { .epoch = EPOCH_NEVER, .chunk = &nowhere, .owner = &nobody };
+
+static uint64_t signals_block(void)
+{
+	uint64_t all = ~0ull, old = 0;
+	if (!tracer.is_dark)
+		sys4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(old));
+	return old;
+}
+
+static void signals_restore(uint64_t old)
+{
+	if (!tracer.is_dark)
+		sys4(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+}
+
+static int64_t mono_ns(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* glibc keeps a thread's tid in its control block; it is there before the thread's first instruction. */
+static int32_t current_tid(void)
+{
+	if (tracer.has_tcb_tid)
+		return *(int32_t *)((char *)__builtin_thread_pointer() + 0x2d0);
+	return tracer.is_dark ? 0 : (int32_t)sys0(SYS_gettid);
+}
+
+/* Segments. */
+
+static size_t segment_bytes(uint32_t chunks)
+{
+	return SONDE_SEGMENT_HEAD_BYTES + (size_t)chunks * SONDE_CHUNK_BYTES;
+}
+
+static struct sonde_chunk *segment_chunk(struct sonde_segment *s, uint32_t i)
+{
+	return (void *)((char *)s + segment_bytes(i));
+}
+
+static void budget_return(size_t bytes)
+{
+	__atomic_fetch_sub(&tracer.control->run_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+static bool budget_take(size_t bytes)
+{
+	if (tracer.bytes + bytes > tracer.control->process_bytes_max)
+		return false;
+	if (__atomic_add_fetch(&tracer.control->run_bytes, bytes, __ATOMIC_RELAXED) <= tracer.control->run_bytes_max)
+		return true;
+	budget_return(bytes);
+	return false;
+}
+
+/* A file that is really there (fallocate), mapped, its descriptor closed again. */
+static void *segment_map(const char *path, size_t bytes)
+{
+	int fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return NULL;
+	void *at = NULL;
+	if (!sys4(SYS_fallocate, fd, 0, 0, bytes))
+		at = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd);
+	sys_close(fd);
+	if (!at)
+		sys1(SYS_unlink, path);
+	else
+		sys3(SYS_madvise, at, bytes, MADV_DONTFORK);
+	return at;
+}
+
+static bool segment_new(uint32_t chunks)
+{
+	char path[PATH_BYTES_MAX + 32];
+	size_t bytes = segment_bytes(chunks);
+	uint32_t number = tracer.segment_count;
+	if (number == SONDE_SEGMENTS_MAX || !budget_take(bytes))
+		return false;
+	snprintf(path, sizeof(path), "%s/%u.%u", tracer.ring_dir, tracer.process, number);
+	struct sonde_segment *s = segment_map(path, bytes);
+	if (!s) {
+		budget_return(bytes);
+		return false;
+	}
+	s->version = SONDE_SHM_VERSION;
+	s->kind = SONDE_SEGMENT_RING;
+	s->process = tracer.process;
+	s->number = number;
+	s->pid = tracer.pid;
+	s->parent_pid = (int32_t)sys0(SYS_getppid);
+	s->parent = tracer.parent;
+	s->chunk_count = chunks;
+	s->start_ticks = tick();
+	s->start_mono_ns = mono_ns();
+	__atomic_store_n(&s->magic, SONDE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+	tracer.bytes += bytes;
+	tracer.segments[number] = s;
+	__atomic_store_n(&tracer.segment_count, number + 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&tracer.control->segments_made, 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* As large as there is room for: a nearly full disk still gives a small ring. */
+static bool segment_new_fitting(uint32_t chunks)
+{
+	for (; chunks; chunks /= 4)
+		if (segment_new(chunks))
+			return true;
+	return false;
+}
+
+bool ring_start(void)
+{
+	tracer.pid = (int32_t)sys0(SYS_getpid);
+	tracer.process = __atomic_fetch_add(&tracer.control->next_process, 1, __ATOMIC_RELAXED);
+	tracer.segment_count = 0;
+	tracer.bytes = 0;
+	tracer.board = NULL;
+	tracer.is_growing = 0;
+	tracer.next_file = 0;
+	if (!segment_new_fitting(SONDE_CHUNKS_FIRST)) {
+		tracer.categories = 0;
+		__atomic_fetch_add(&tracer.control->blind_forks, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	tracer.epoch = tracer.epoch + 1 == EPOCH_NEVER ? 1 : tracer.epoch + 1;
+	__atomic_store_n(&tracer.alive->epoch, tracer.epoch, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Chunks. */
+
+static void chunk_take(struct sonde_segment *s, uint32_t i, int32_t tid)
+{
+	struct sonde_chunk *c = segment_chunk(s, i), *last = thread.chunk;
+	c->tid = tid;
+	c->start_ticks = tick();
+	c->start_mono_ns = mono_ns();
+	if (thread.epoch == tracer.epoch && last != &nowhere && last->depth) {
+		c->depth = last->depth;
+		memcpy(c->open, last->open, sizeof(c->open));
+	}
+	__atomic_store_n(&c->tail, SONDE_CHUNK_FIRST, __ATOMIC_RELEASE);
+	thread.chunk = c;
+	thread.owner = &s->owner[i];
+	if (thread.vfork_pid)
+		ring_who(thread.vfork_pid, tid);
+}
+
+static bool chunk_find_free(int32_t tid)
+{
+	uint32_t segments = __atomic_load_n(&tracer.segment_count, __ATOMIC_ACQUIRE);
+	for (uint32_t n = 0; n < segments; n++) {
+		struct sonde_segment *s = tracer.segments[n];
+		for (uint32_t i = 0; i < s->chunk_count && i < SONDE_CHUNKS_MAX; i++) {
+			uint32_t is_free = 0;
+			if (__atomic_load_n(&s->owner[i], __ATOMIC_RELAXED) == 0 &&
+			    __atomic_compare_exchange_n(&s->owner[i], &is_free, (uint32_t)tid, false, __ATOMIC_ACQUIRE,
+							__ATOMIC_RELAXED)) {
+				chunk_take(s, i, tid);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bool adopt(struct sonde_segment *s, uint32_t i, int32_t tid)
+{
+	uint32_t owner = __atomic_load_n(&s->owner[i], __ATOMIC_RELAXED);
+	struct sonde_chunk *c = segment_chunk(s, i);
+	if (owner == 0 || owner == SONDE_OWNER_FULL || owner == (uint32_t)tid ||
+	    c->tail > SONDE_CHUNK_BYTES - SONDE_CHUNK_BYTES / 8 ||
+	    sys3(SYS_tgkill, tracer.pid, owner, 0) != -ESRCH ||
+	    !__atomic_compare_exchange_n(&s->owner[i], &owner, (uint32_t)tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	c->depth = 0;
+	thread.chunk = c;
+	thread.owner = &s->owner[i];
+	ring_who(tracer.pid, tid);
+	return true;
+}
+
+/* A dead thread's chunk, continued. Asks about a few owners only, each time about others. */
+static bool chunk_adopt(int32_t tid)
+{
+	static uint32_t cursor;
+	if (tracer.is_dark || thread.vfork_pid)
+		return false;
+	uint32_t segments = __atomic_load_n(&tracer.segment_count, __ATOMIC_ACQUIRE);
+	for (unsigned probe = 0; segments && probe < ADOPTION_PROBES; probe++) {
+		uint32_t at = __atomic_fetch_add(&cursor, 1, __ATOMIC_RELAXED);
+		struct sonde_segment *s = tracer.segments[at / SONDE_CHUNKS_MAX % segments];
+		if (at % SONDE_CHUNKS_MAX < s->chunk_count && adopt(s, at % SONDE_CHUNKS_MAX, tid))
+			return true;
+	}
+	return false;
+}
+
+/* One thread grows the ring; the others wait a little for it. */
+static bool grow(void)
+{
+	uint32_t before = tracer.segment_count;
+	for (unsigned i = 0; i < GROWTH_WAITS; i++) {
+		if (!__atomic_exchange_n(&tracer.is_growing, 1, __ATOMIC_ACQUIRE)) {
+			bool ok = tracer.segment_count != before || segment_new_fitting(SONDE_CHUNKS_MORE);
+			__atomic_store_n(&tracer.is_growing, 0, __ATOMIC_RELEASE);
+			return ok;
+		}
+		sys0(SYS_sched_yield);
+		if (__atomic_load_n(&tracer.segment_count, __ATOMIC_ACQUIRE) != before)
+			return true;
+	}
+	return false;
+}
+
+static bool grow_now_and_then(void)
+{
+	static uint32_t refusals;
+	if (tracer.is_dark || __atomic_load_n(&refusals, __ATOMIC_RELAXED) % GROWTH_RETRY_EVENTS) {
+		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	if (grow())
+		return true;
+	__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+static bool wait_for_drainer(int32_t tid)
+{
+	const struct timespec nap = { .tv_nsec = 200000 };
+	if (tracer.control->overflow != SONDE_OVERFLOW_BLOCK || !tracer.control->recorder_pid || tracer.is_dark)
+		return false;
+	for (unsigned i = 0; i < BLOCK_WAITS && __atomic_load_n(&tracer.control->is_on, __ATOMIC_RELAXED); i++) {
+		sys2(SYS_nanosleep, &nap, NULL);
+		if (chunk_find_free(tid))
+			return true;
+	}
+	return false;
+}
+
+static bool chunk_next(int32_t tid)
+{
+	if (chunk_find_free(tid) || chunk_adopt(tid))
+		return true;
+	if (grow_now_and_then() && chunk_find_free(tid))
+		return true;
+	return wait_for_drainer(tid);
+}
+
+void ring_drop(void)
+{
+	uint64_t *count = tracer.segment_count ? &tracer.segments[0]->dropped : &tracer.control->blind_events;
+	__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+}
+
+/* In a forked child the first event of any thread builds the ring; two threads may come at once. */
+static bool child_start(void)
+{
+	static uint32_t is_starting;
+	while (__atomic_exchange_n(&is_starting, 1, __ATOMIC_ACQUIRE))
+		sys0(SYS_sched_yield);
+	bool ok = true;
+	if (!tracer.alive->epoch) {
+		tracer.parent = tracer.process;
+		ok = !tracer.is_dark && ring_start();
+		if (!ok)
+			tracer.categories = 0;
+	}
+	__atomic_store_n(&is_starting, 0, __ATOMIC_RELEASE);
+	return ok;
+}
+
+static void thread_detach(void)
+{
+	thread.epoch = EPOCH_NEVER;
+	thread.chunk = &nowhere;
+	thread.owner = &nobody;
+}
+
+bool ring_attach(void)
+{
+	struct thread *t = &thread;
+	if (t->is_busy) {
+		ring_drop();
+		return false;
+	}
+	t->is_busy = true;
+	uint64_t mask = signals_block();
+	bool ok = tracer.alive->epoch || child_start();
+	if (ok) {
+		t->run = NULL;
+		t->vfork_pid = 0;
+		thread_detach();
+		t->tid = current_tid();
+		ok = chunk_next(t->tid);
+		if (ok)
+			t->epoch = tracer.epoch;
+		else
+			ring_drop();
+	}
+	signals_restore(mask);
+	t->is_busy = false;
+	return ok;
+}
+
+/* The chunk is full: hand it over and go on in another. */
+static bool chunk_switch(void)
+{
+	struct thread *t = &thread;
+	uint32_t *full = t->owner;
+	if (t->chunk->tail <= SONDE_CHUNK_BYTES)
+		return true; /* a signal handler has switched already */
+	bool ok = chunk_next(t->tid);
+	if (!ok)
+		thread_detach(); /* attach again at the next event */
+	__atomic_store_n(full, SONDE_OWNER_FULL, __ATOMIC_RELEASE);
+	return ok;
+}
+
+void *ring_reserve_slow(size_t bytes)
+{
+	struct thread *t = &thread;
+	if (t->is_busy || bytes > SONDE_RECORD_BYTES_MAX) {
+		ring_drop();
+		return NULL;
+	}
+	t->is_busy = true;
+	uint64_t mask = signals_block();
+	bool ok = chunk_switch();
+	signals_restore(mask);
+	t->is_busy = false;
+	if (ok)
+		return ring_reserve(bytes);
+	ring_drop();
+	return NULL;
+}
+
+void ring_who(int32_t pid, int32_t tid)
+{
+	struct sonde_rec_who *r = ring_reserve(sizeof(*r));
+	if (!r)
+		return;
+	r->pid = pid;
+	r->tid = tid;
+	ring_commit(&r->head, sizeof(*r), SONDE_REC_WHO, 0, 0);
+}
+
+void ring_grow_ahead(void)
+{
+	if (tracer.categories && !tracer.is_dark && tracer.segment_count == 1)
+		grow();
+}
+
+void ring_going_dark(void)
+{
+	if (!tracer.categories || tracer.is_dark)
+		return;
+	ring_grow_ahead();
+	tracer.is_dark = true;
+	for (uint32_t i = 0; i < tracer.segment_count; i++)
+		tracer.segments[i]->is_dark = 1;
+}

@@ -1,0 +1,164 @@
+/*
+ * tracer: the state of libsonde in one process, and the hot path of a hook.
+ *
+ * Laws, each of which has cost some other tracer its users: no malloc, no print,
+ * no lock that is held across a hook, errno untouched, no system call in the hot
+ * path, none at all once the program has forbidden them (is_dark). On any trouble
+ * an event is counted as dropped and the program goes on.
+ *
+ * One process image has one `struct tracer`. A fork is noticed without any hook:
+ * `alive` lies in a page that the kernel zeroes in the child, so the first event
+ * of a child finds a foreign epoch and builds the child's own ring. Memory shared
+ * with a vfork child is told apart by WHO records instead.
+ */
+#ifndef SONDE_TRACER_TRACER_H
+#define SONDE_TRACER_TRACER_H
+
+#include "sonde/shm.h"
+#include "tracer/sys.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define EPOCH_NEVER 0xffffffffu
+#define PATH_BYTES_MAX 4096
+
+struct alive {
+	uint32_t epoch; /* 0 in a page fresh from fork */
+};
+
+struct tracer {
+	uint32_t categories; /* recorded here; 0 while off */
+	bool is_ready;       /* the real functions are known */
+	bool is_dark;        /* no system calls of our own any more */
+	bool has_tcb_tid;    /* the thread pointer's tid field was found where glibc keeps it */
+	uint32_t clock;
+	struct alive *alive;
+	struct sonde_control *control;
+	uint64_t min_dur_ticks;
+	uint32_t epoch;   /* of this image; alive->epoch equals it once the ring stands */
+	uint32_t process; /* number of this image in the run */
+	uint32_t parent;
+	int32_t pid;
+	uint32_t next_file; /* atomic */
+	uint32_t share_epoch; /* raised when descriptors became shared (fork): offsets known before are not */
+	uint64_t cwd;       /* file id of the current directory */
+	uint32_t is_growing; /* atomic flag */
+	uint32_t segment_count;
+	uint64_t bytes; /* in segments */
+	struct sonde_segment *segments[SONDE_SEGMENTS_MAX];
+	struct sonde_board *board;
+	char ring_dir[PATH_BYTES_MAX];
+};
+
+extern struct tracer tracer __attribute__((visibility("hidden")));
+
+/* What one thread owns. */
+struct thread {
+	uint32_t epoch; /* EPOCH_NEVER until attached */
+	bool is_busy;   /* in the slow path: a signal handler's events are dropped, not nested */
+	bool has_trap;  /* entered by -finstrument-functions code, see func.c */
+	int32_t tid;
+	int32_t vfork_pid; /* not 0: this is a vfork child running on the parent's memory */
+	struct sonde_chunk *chunk;
+	uint32_t *owner;
+	struct sonde_rec_call *run; /* a RUN record that still grows */
+	void *run_stream;
+	uint64_t dropped; /* not yet in any chunk */
+};
+
+extern _Thread_local struct thread thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Real functions, resolved before the first hook runs. */
+void tracer_init(void);
+
+/* ring.c: the slow paths. */
+bool ring_attach(void); /* give this thread a chunk (and a forked child its ring); false: no room, counted */
+void *ring_reserve_slow(size_t bytes);
+void ring_drop(void);
+void ring_grow_ahead(void); /* before the program takes away our means: one segment in store */
+void ring_going_dark(void);
+void ring_who(int32_t pid, int32_t tid);
+bool ring_start(void); /* a ring for this image; false: none could be made */
+
+ALWAYS_INLINE uint64_t tick(void)
+{
+	if (likely(tracer.clock == SONDE_CLOCK_TICKS))
+		return __builtin_ia32_rdtsc();
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Is this category recorded, and does this thread have its place in the ring? The first question of every hook. */
+ALWAYS_INLINE bool tracer_wants(uint32_t category)
+{
+	if (unlikely(!(tracer.categories & category)))
+		return false;
+	if (unlikely(thread.epoch != tracer.alive->epoch))
+		return ring_attach();
+	return true;
+}
+
+ALWAYS_INLINE void ring_close_run(void)
+{
+	__atomic_store_n(&thread.run->head.state, SONDE_DONE, __ATOMIC_RELEASE);
+	thread.run = NULL;
+}
+
+/*
+ * Room for a record of `bytes` (a multiple of 8), its head PENDING; NULL when it
+ * was dropped. xadd without lock is one instruction: a signal handler of this
+ * thread that reserves too lands behind or before, never inside.
+ */
+ALWAYS_INLINE void *ring_reserve(size_t bytes)
+{
+	if (unlikely(thread.run != NULL))
+		ring_close_run();
+	if (unlikely(!__atomic_load_n(&tracer.control->is_on, __ATOMIC_RELAXED)))
+		return NULL;
+	struct sonde_chunk *chunk = thread.chunk;
+	uint64_t at = bytes;
+	__asm__ volatile("xaddq %0, %1" : "+r"(at), "+m"(chunk->tail) : : "memory", "cc");
+	if (unlikely(at + bytes > SONDE_CHUNK_BYTES))
+		return ring_reserve_slow(bytes);
+	struct sonde_record *head = (void *)((char *)chunk + at);
+	*(volatile uint64_t *)head = bytes / 8 | (uint64_t)SONDE_PENDING << 24;
+	return head;
+}
+
+/* From here on the record exists, whatever becomes of the program. */
+ALWAYS_INLINE void ring_commit(struct sonde_record *at, size_t bytes, uint8_t kind, uint16_t call, uint16_t errnum)
+{
+	uint64_t word = bytes / 8 | (uint64_t)kind << 16 | (uint64_t)SONDE_DONE << 24 | (uint64_t)call << 32 |
+			(uint64_t)errnum << 48;
+	__atomic_store_n((uint64_t *)at, word, __ATOMIC_RELEASE);
+}
+
+ALWAYS_INLINE void ring_count_filtered(void)
+{
+	thread.chunk->filtered++;
+}
+
+static inline size_t ring_string_bytes(size_t len)
+{
+	return (sizeof(struct sonde_string) + len + 7) & ~(size_t)7;
+}
+
+/* Write one string at `at`; returns what lies behind it. */
+static inline void *ring_put_string(void *at, const char *text, size_t len)
+{
+	struct sonde_string *s = at;
+	s->bytes = (uint32_t)len;
+	memcpy(s->text, text, len);
+	return (char *)at + ring_string_bytes(len);
+}
+
+#endif
