@@ -9,6 +9,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 30
 SOAK_SECONDS ?= 600
+BENCH ?=
 
 STAGE := $(CURDIR)/build
 BUILD := build/meson
@@ -18,7 +19,7 @@ SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false
 
 all: $(BUILD)/build.ninja ## build, and stage the result in build/
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
-	@meson install -C $(BUILD) --no-rebuild --only-changed --quiet
+	@env -u DESTDIR meson install -C $(BUILD) --no-rebuild --only-changed --quiet
 
 $(BUILD)/build.ninja:
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
@@ -64,10 +65,10 @@ fuzz: deps ## run each fuzz target for FUZZ_SECONDS
 	@ninja -C build-fuzz -j $(JOBS) --quiet
 	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
 
-bench: deps ## measure; prints ratios, side by side with other tools where installed
+bench: deps ## measure (BENCH=NAME: only that); prints ratios, side by side with other tools where installed
 	@tools/install-deps --optional bench
 	@$(MAKE) --no-print-directory all
-	@tools/run-bench
+	@tools/run-bench $(BUILD) $(BENCH)
 
 soak: deps ## run every test again and again for SOAK_SECONDS
 	@$(MAKE) --no-print-directory all

@@ -25,8 +25,12 @@ static const struct store_column_schema plain_columns[] = {
 	{ .name = "call", .kind = STORE_INT, .semantic = STORE_STRING },
 	{ .name = "size", .kind = STORE_INT, .semantic = STORE_COUNT },
 };
-static const struct store_schema plain_schema = { .name = "plain", .version = 1, .count = 5,
-						  .columns = plain_columns };
+static const struct store_schema plain_schema = {
+	.name = "plain",
+	.version = 1,
+	.count = 5,
+	.columns = plain_columns,
+};
 
 struct plain {
 	int64_t ts_ns, dur_ns, tid, call, size;
@@ -105,7 +109,7 @@ static void die(const struct sonde_err *err)
 
 /* CPU nanoseconds of writing `rows`; bytes gets the size of the file. */
 static int64_t encode(int dirfd, const struct store_schema *schema, void (*fill)(size_t, void *), size_t rows,
-		      uint64_t *bytes)
+		uint64_t *bytes)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct store_writer *w;
@@ -166,7 +170,7 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 static void measure(int dirfd, const struct store_schema *schema, void (*fill)(size_t, void *), size_t rows,
-		    unsigned rounds)
+		unsigned rounds)
 {
 	static const int two[] = { 0, 1 };
 	struct result r = { .bytes = 0 };
@@ -181,9 +185,9 @@ static void measure(int dirfd, const struct store_schema *schema, void (*fill)(s
 	}
 	printf("%-6s %2u columns  encode %6.1f M rows/s  decode %6.1f M rows/s  time and duration %6.1f M rows/s"
 	       "  %5.2f bytes/row\n",
-	       schema->name, schema->count, (double)rows * 1e3 / (double)r.encode_ns,
-	       (double)rows * 1e3 / (double)r.decode_ns, (double)rows * 1e3 / (double)r.some_ns,
-	       (double)r.bytes / (double)rows);
+			schema->name, schema->count, (double)rows * 1e3 / (double)r.encode_ns,
+			(double)rows * 1e3 / (double)r.decode_ns, (double)rows * 1e3 / (double)r.some_ns,
+			(double)r.bytes / (double)rows);
 }
 
 int main(int argc, char **argv)

@@ -6,6 +6,7 @@
  *
  *   control   one struct sonde_control, made by the recorder (or by the first
  *             process when there is none), mapped by every process
+ *   board     `<process>.board`, metrics and knobs; see the end of this file
  *   segment   a struct sonde_segment page and `chunk_count` chunks of
  *             SONDE_CHUNK_BYTES; really allocated before it is mapped, so that
  *             no write into it can fail
@@ -124,16 +125,16 @@ struct sonde_segment {
 	uint32_t owner[SONDE_CHUNKS_MAX]; /* atomic; see above */
 };
 
-/* A span that is still open: what a killed thread was doing. */
+/* A span or function that is still open: what a killed thread was doing. */
 struct sonde_open_span {
 	uint64_t ticks;
 	uint64_t what; /* name id, or a code address with bit 63 set */
 };
 
 struct sonde_chunk {
-	uint64_t tail; /* bytes reserved, from the chunk's start */
-	int32_t tid;   /* of the first owner; WHO records tell of later ones */
-	uint32_t depth; /* open spans, may exceed SONDE_OPEN_SPANS_MAX */
+	uint64_t tail;        /* bytes reserved, from the chunk's start */
+	int32_t tid;          /* of the owner at `drained`, at first its first owner; WHO records tell of later ones */
+	uint32_t depth;       /* open spans, may exceed SONDE_OPEN_SPANS_MAX */
 	uint64_t start_ticks; /* a clock pair, so that a chunk alone can be dated */
 	int64_t start_mono_ns;
 	uint64_t filtered; /* events left out on purpose */
@@ -194,12 +195,19 @@ struct sonde_rec_call {
 	/* here begins what only some have: int64_t args[]; then, if strings, uint64_t base; then the strings */
 };
 
-#define SONDE_CALL_PATH 0x01u    /* strings[0] is a path, relative to base */
-#define SONDE_CALL_PATH2 0x02u   /* strings[1] is a path, relative to args[args - 1] as its base */
-#define SONDE_CALL_NO_END 0x04u  /* the end could not be observed: dur_ticks is unknown */
-#define SONDE_CALL_BLIND 0x08u   /* EXEC: the new program will not be traced; args[0] says why */
+#define SONDE_CALL_PATH 0x01u   /* strings[0] is a path, relative to base */
+#define SONDE_CALL_PATH2 0x02u  /* strings[1] is a path, relative to args[args - 1] as its base */
+#define SONDE_CALL_NO_END 0x04u /* the end could not be observed: dur_ticks is unknown */
+#define SONDE_CALL_BLIND 0x08u  /* EXEC: the new program will not be traced; args[0] says why */
 
-enum sonde_blind { SONDE_BLIND_NO = 0, SONDE_BLIND_STATIC, SONDE_BLIND_SETUID, SONDE_BLIND_FOREIGN, SONDE_BLIND_DARK, SONDE_BLIND_UNREACHABLE };
+enum sonde_blind {
+	SONDE_BLIND_NO = 0,
+	SONDE_BLIND_STATIC,
+	SONDE_BLIND_SETUID,
+	SONDE_BLIND_FOREIGN,
+	SONDE_BLIND_DARK,
+	SONDE_BLIND_UNREACHABLE
+};
 
 /* In a record a string is its length and its bytes, padded to 8. */
 struct sonde_string {
@@ -224,11 +232,12 @@ struct sonde_rec_note {
 	struct sonde_record head; /* `call` holds the argument count */
 	uint64_t ticks;
 	uint64_t dur_ticks;
-	uint64_t name; /* string id; FUNC: code address */
+	uint64_t name;     /* string id; FUNC: code address */
 	uint32_t category; /* string id, 0 none */
 	uint32_t depth;
 	int64_t index; /* STEP */
 	double value;  /* COUNTER, STEP; NaN when not given */
+
 	/* struct sonde_arg args[] */
 };
 
@@ -246,48 +255,91 @@ struct sonde_rec_who {
 };
 
 /*
- * The board: metrics and knobs of a process, in a segment of kind BOARD whose
- * body is one struct sonde_board. Writers are the program's threads, readers
- * sample whenever they like; a knob's `wanted` is written from outside.
+ * The board: metrics and knobs of a process, in a file `<process>.board` of the
+ * ring directory, made when the first of them is used: a struct sonde_segment of
+ * kind BOARD (no chunks), and behind its head one struct sonde_board. Writers are
+ * the program's threads, readers sample whenever they like; a knob's `wanted` is
+ * written from outside. A slot whose kind is 0 is not there (yet): skip it, go on.
  */
 #define SONDE_METRICS_MAX 256u
+#define SONDE_HISTOGRAMS_MAX 64u
 #define SONDE_KNOBS_MAX 64u
 #define SONDE_NAME_BYTES 64u
-#define SONDE_HISTOGRAM_BUCKETS 64u /* powers of two of the value in units of 2^-30 .. */
+#define SONDE_CHOICES_BYTES 128u
+#define SONDE_HISTOGRAM_BUCKETS 256u
 
-enum sonde_metric_kind { SONDE_METRIC_NONE = 0, SONDE_METRIC_COUNTER, SONDE_METRIC_GAUGE, SONDE_METRIC_HISTOGRAM, SONDE_METRIC_STEP };
+enum sonde_metric_kind {
+	SONDE_METRIC_NONE = 0,
+	SONDE_METRIC_COUNTER,
+	SONDE_METRIC_GAUGE,
+	SONDE_METRIC_HISTOGRAM,
+	SONDE_METRIC_STEP
+};
 
 struct sonde_metric {
 	char name[SONDE_NAME_BYTES]; /* complete before `kind` is stored with release */
 	uint32_t kind;
-	uint32_t histogram; /* index into histograms, for HISTOGRAM and STEP */
+	uint32_t histogram; /* HISTOGRAM and STEP: 1 + index into histograms; past the maximum: there was none left */
 	uint64_t count;     /* updates; atomic */
-	uint64_t rejected;  /* NaN and infinities; atomic */
-	uint64_t value;     /* bits of a double (COUNTER: the sum, GAUGE: last, STEP: last value); atomic */
-	uint64_t ticks;     /* of the last update */
-	int64_t index;      /* STEP: last index */
+	uint64_t rejected;  /* NaN, infinities, updates of another kind; atomic */
+	uint64_t value; /* bits of a double (COUNTER: the sum, GAUGE: last, STEP: last value, NaN until one is given); atomic */
+	uint64_t ticks; /* of the last update */
+	int64_t index;  /* STEP: last index */
 	uint64_t reserved[2];
 };
 
+/*
+ * Four buckets an octave. Bucket 0 holds what is below 2^-30 (zero and negative
+ * values too), the last one what is 2^32 and more (and more than 63 octaves), and
+ * bucket 1 + 4 e + m values from (1 + m / 4) 2^(e - 30) on. A STEP's histogram is of the
+ * time between steps, in units of 2^30 ticks: scale its bounds by the tick.
+ */
+struct sonde_histogram {
+	uint64_t sum;       /* bits of a double; atomic */
+	uint64_t low, high; /* bits of the least and the greatest value, zero as -0.0; 0 none yet; atomic */
+	uint64_t count; /* atomic */
+	uint64_t buckets[SONDE_HISTOGRAM_BUCKETS]; /* atomic */
+};
+
+static inline uint32_t sonde_histogram_bucket(double value)
+{
+	union {
+		double r;
+		uint64_t u;
+	} bits;
+	const uint64_t first = (uint64_t)(1023 - 30) << 2;
+	bits.r = value;
+	if (!(value > 0) || bits.u >> 50 < first)
+		return 0;
+	uint64_t bucket = (bits.u >> 50) - first + 1;
+	return bucket < SONDE_HISTOGRAM_BUCKETS ? (uint32_t)bucket : SONDE_HISTOGRAM_BUCKETS - 1;
+}
+
 enum sonde_knob_kind { SONDE_KNOB_NONE = 0, SONDE_KNOB_INT, SONDE_KNOB_REAL, SONDE_KNOB_CHOICE };
 
+/* Values are the bits of an int64_t (INT), a double (REAL) or the number of a choice from 0 (CHOICE). */
 struct sonde_knob {
 	char name[SONDE_NAME_BYTES];
 	uint32_t kind;
 	uint32_t generation; /* raised from outside after `wanted` was written; atomic */
-	uint64_t value;      /* bits in force, written by the program */
-	uint64_t wanted;     /* bits asked for from outside */
-	uint64_t low, high;  /* bits; bounds that the program stated */
-	uint64_t seen;       /* generation that the program has taken up */
-	uint64_t reserved[2];
+	uint64_t value;      /* in force, written by the program */
+	uint64_t wanted;     /* asked for from outside */
+	uint64_t low, high;  /* bounds that the program stated, both included */
+	uint64_t fallback;   /* what the program uses unless told otherwise */
+	uint32_t seen;       /* generation that the program has taken up */
+	uint32_t refused;    /* how often `wanted` was out of bounds: the old value stayed */
+	uint64_t reserved;
+	char choices[SONDE_CHOICES_BYTES]; /* CHOICE: "fast|safe|exact" */
 };
 
 struct sonde_board {
 	uint32_t metric_count; /* slots handed out; atomic, may pass the maximum when refused */
 	uint32_t knob_count;
-	uint64_t reserved[7];
+	uint32_t histogram_count;
+	uint32_t reserved[13];
 	struct sonde_metric metrics[SONDE_METRICS_MAX];
 	struct sonde_knob knobs[SONDE_KNOBS_MAX];
+	struct sonde_histogram histograms[SONDE_HISTOGRAMS_MAX];
 };
 
 #ifdef __cplusplus

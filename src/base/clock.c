@@ -195,10 +195,21 @@ static size_t find_piece(const struct tick_line *l, uint64_t ticks)
 	return low;
 }
 
-/* Events come nearly in order: the piece of the last one mostly serves the next. */
-static bool is_in_piece(const struct tick_line *l, size_t i, uint64_t ticks)
+/* Events come nearly in order: the piece of the last one mostly serves the next. The last piece has no end. */
+static bool is_in_piece(const struct tick_line *l, uint64_t ticks)
 {
-	return i + 1 < l->count && l->pairs[i].ticks <= ticks && ticks < l->pairs[i + 1].ticks;
+	return l->count == l->hint_count && l->pairs[l->hint].ticks <= ticks &&
+	       (l->hint + 2 == l->count || ticks < l->pairs[l->hint + 1].ticks);
+}
+
+static void take_piece(struct tick_line *l, uint64_t ticks)
+{
+	const struct tick_pair *a;
+
+	l->hint = find_piece(l, ticks);
+	l->hint_count = l->count;
+	a = &l->pairs[l->hint];
+	l->slope = (double)((uint64_t)a[1].mono_ns - (uint64_t)a[0].mono_ns) / (double)(a[1].ticks - a[0].ticks);
 }
 
 static int64_t add_rounded(int64_t base, double delta)
@@ -215,16 +226,15 @@ static int64_t add_rounded(int64_t base, double delta)
 int64_t tick_line_ns(struct tick_line *l, uint64_t ticks)
 {
 	const struct tick_pair *a;
-	double from_a, slope;
+	double from_a;
 
 	if (l->count < 2)
 		return ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks;
-	if (!is_in_piece(l, l->hint, ticks))
-		l->hint = find_piece(l, ticks);
+	if (!is_in_piece(l, ticks))
+		take_piece(l, ticks);
 	a = &l->pairs[l->hint];
-	slope = (double)((uint64_t)a[1].mono_ns - (uint64_t)a[0].mono_ns) / (double)(a[1].ticks - a[0].ticks);
 	from_a = ticks < a->ticks ? -(double)(a->ticks - ticks) : (double)(ticks - a->ticks);
-	return add_rounded(a->mono_ns, from_a * slope);
+	return add_rounded(a->mono_ns, from_a * l->slope);
 }
 
 void tick_line_release(struct tick_line *l)

@@ -32,7 +32,9 @@ struct tick_line {
 	double error_ns;
 	/* private */
 	size_t cap;
-	size_t hint;
+	size_t hint;       /* piece of the last conversion, */
+	size_t hint_count; /* pairs at that time, */
+	double slope;      /* and its slope */
 };
 
 #define TICK_LINE_INIT { 0 }

@@ -65,9 +65,9 @@ struct cli_option {
 	enum cli_type type;    /* type and offset: write CLI_FLAG(...) and the like, below */
 	size_t offset;
 	int (*set)(const struct cli_option *option, const char *value, void *options, struct sonde_err *err);
-	const char *help;          /* one sentence, capital letter to full stop */
-	const char *default_text;  /* taken as if typed, shown in the help; NULL: the field stays zero */
-	const char *default_words; /* shown instead of default_text where the default is not a value ("half the CPUs") */
+	const char *help;           /* one sentence, capital letter to full stop */
+	const char *default_text;   /* taken as if typed, shown in the help; NULL: the field stays zero */
+	const char *default_words;  /* shown instead of default_text when the default is no value ("half the CPUs") */
 	const char *const *choices; /* NULL-terminated */
 	int64_t min, max;  /* for numbers, sizes and durations; both 0: the type's own limits, nothing negative */
 	const char *group; /* heading it stands under, NULL: "Options"; rows of a group stand together */
@@ -92,9 +92,7 @@ struct cli_option {
 #define CLI_WORDS(S, field) .type = CLI_TYPE_WORDS, .offset = CLI_FIELD(S, field, struct cli_list)
 #define CLI_PATHS(S, field) .type = CLI_TYPE_PATHS, .offset = CLI_FIELD(S, field, struct cli_list)
 #define CLI_SETTER(function) .type = CLI_TYPE_SETTER, .set = function
-/* clang-format off */
 #define CLI_OPTIONS_END { .long_name = NULL }
-/* clang-format on */
 
 /* What the words that are no options are; name NULL: there are none. They go to ctx->args. */
 struct cli_positional {

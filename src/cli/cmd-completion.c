@@ -14,16 +14,20 @@
 static const char *const shells[] = { "bash", "zsh", NULL };
 static const char *const scripts[] = { "/share/bash-completion/completions/sonde", "/share/zsh/site-functions/_sonde" };
 
+static void add_script(struct buf *path, const char *shell)
+{
+	for (size_t i = 0; shells[i]; i++)
+		if (strcmp(shells[i], shell) == 0)
+			buf_adds(path, scripts[i]);
+}
+
 static int run(struct cli_context *ctx)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	CLEANUP(buf_release) struct buf script = BUF_INIT;
-	size_t shell = 0;
 	int rc = fs_prefix(&path, ctx->err);
 
-	while (strcmp(shells[shell], ctx->args[0]) != 0)
-		shell++;
-	buf_adds(&path, scripts[shell]);
+	add_script(&path, ctx->args[0]);
 	if (!rc)
 		rc = fs_read_file(AT_FDCWD, path.data, SCRIPT_BYTES_MAX, &script, ctx->err);
 	if (!rc)

@@ -64,9 +64,13 @@ static bool is_on(const char *list, const char *dir)
 {
 	size_t len = strlen(dir);
 
-	for (const char *at = list; at; at = strchr(at, ':'), at += at ? 1 : 0)
-		if (strncmp(at, dir, len) == 0 && (at[len] == ':' || at[len] == '\0'))
+	while (list && *list) {
+		size_t n = strcspn(list, ":");
+
+		if (n == len && memcmp(list, dir, n) == 0)
 			return true;
+		list += n + (list[n] == ':');
+	}
 	return false;
 }
 

@@ -26,9 +26,9 @@ struct setup_options {
 
 static const struct cli_option options[] = {
 	{ 'u', "undo", NULL, CLI_FLAG(struct setup_options, is_undo),
-			.help = "Restore what earlier runs of this command changed; values that somebody changed since stay." },
+			.help = "Restore what earlier runs changed; values that somebody changed since stay." },
 	{ 'n', "dry-run", NULL, CLI_FLAG(struct setup_options, is_dry_run),
-			.help = "Say what would be done and do nothing; needs no root." },
+			.help = "Say what would be done and do nothing; no root needed." },
 	CLI_OPTIONS_END,
 };
 
@@ -69,20 +69,12 @@ static int save(struct job *job, struct sonde_err *err)
 	return setup_record_save(&job->record, job->record_path.data, err);
 }
 
-/* Remember what was there. A second change of the same step keeps the first one's `before`. */
 static int remember(struct job *job, const struct setup_step *step, const char *now, struct sonde_err *err)
 {
-	struct setup_change *change = setup_record_find(&job->record, step->id);
 	const char *before = arena_strdup(job->ctx->arena, now);
+	int rc = before ? setup_record_add(&job->record, step->id, before, step->wanted) : -ENOMEM;
 
-	if (!before)
-		return err_sys(err, ENOMEM, "cannot remember '%s'", now);
-	if (!change) {
-		change = &job->record.changes[job->record.count++];
-		*change = (struct setup_change){ .id = step->id, .before = before };
-	}
-	change->after = step->wanted;
-	return save(job, err);
+	return rc ? err_sys(err, -rc, "cannot remember '%s'", now) : save(job, err);
 }
 
 /* Write the value and look whether it is there. */
@@ -209,7 +201,7 @@ static int run(struct cli_context *ctx)
 	struct job job = { .ctx = ctx, .options = ctx->options, .root = root ? root : "", .record_path = BUF_INIT };
 	int rc;
 
-	if (!job.options->is_dry_run && !root && geteuid() != 0)
+	if (!job.options->is_dry_run && !*job.root && geteuid() != 0)
 		return refuse_user(ctx);
 	buf_addf(&job.record_path, "%s" RECORD_PATH, job.root);
 	term_table_init(&job.table, columns, sizeof(columns) / sizeof(*columns));

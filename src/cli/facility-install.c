@@ -25,14 +25,35 @@
 #define OPEN_FILES_WANTED 4096
 #define CAPTURE_MS 200
 
-/* The dynamic loader is asked to name what it would load, so no constructor of the library runs here. */
+/* The line of the loader's answer that tells of trouble; NULL when there is none. Cuts the answer there. */
+static const char *find_trouble(char *answer)
+{
+	static const char *const signs[] = { "cannot be preloaded", "not found", "undefined symbol" };
+
+	for (char *line; (line = strsep(&answer, "\n"));)
+		for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+			if (strstr(line, signs[i]))
+				return line + strspn(line, " \t");
+	return NULL;
+}
+
+/* What the dynamic loader says against preloading the library into this very program: it is asked to name what it would
+ * load, so no constructor runs. NULL: nothing. */
+static const char *ask_loader(char *preload, struct buf *answer)
+{
+	char self[] = "/proc/self/exe", trace[] = "LD_TRACE_LOADED_OBJECTS=1", warn[] = "LD_WARN=1",
+	     now[] = "LD_BIND_NOW=1";
+	char *argv[] = { self, NULL }, *env[] = { preload, trace, warn, now, NULL };
+	int rc = capture(argv, env, CAPTURE_MS, answer);
+
+	return rc ? strerror(-rc) : find_trouble(answer->data);
+}
+
 void check_libsonde(struct facility_report *r)
 {
 	CLEANUP(buf_release) struct buf preload = BUF_INIT;
-	CLEANUP(buf_release) struct buf said = BUF_INIT;
-	char self[] = "/proc/self/exe", trace[] = "LD_TRACE_LOADED_OBJECTS=1";
-	char *argv[] = { self, NULL };
-	const char *path;
+	CLEANUP(buf_release) struct buf answer = BUF_INIT;
+	const char *path, *trouble;
 	int rc;
 
 	buf_adds(&preload, "LD_PRELOAD=");
@@ -44,11 +65,10 @@ void check_libsonde(struct facility_report *r)
 		facility_fix(r, "make (in the source tree), or install sonde again");
 		return;
 	}
-	char *env[] = { preload.data, trace, NULL };
-	rc = capture(argv, env, CAPTURE_MS, &said);
-	if (rc || strstr(said.data, "cannot be preloaded") || !strstr(said.data, "libsonde.so")) {
-		facility_say(r, FACILITY_NO, "the loader refuses '%s'", path);
-		facility_fix(r, "LD_PRELOAD='%s' /bin/true (shows the loader's reason)", path);
+	trouble = ask_loader(preload.data, &answer);
+	if (trouble) {
+		facility_say(r, FACILITY_NO, "%s", trouble);
+		facility_fix(r, "make (in the source tree), or install sonde again");
 		return;
 	}
 	facility_say(r, FACILITY_WORKS, "%s", path);
@@ -72,7 +92,7 @@ static int try_room(const char *dir, uint64_t *free_bytes)
 
 void check_shared_memory(struct facility_report *r)
 {
-	const char *tmp = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+	const char *named = getenv("TMPDIR"), *tmp = named ? named : "/tmp";
 	char size[TERM_TEXT];
 	uint64_t free_bytes = 0;
 	int shm_error = try_room("/dev/shm", &free_bytes), tmp_error;

@@ -101,12 +101,6 @@ void check_perf_hardware(struct facility_report *r)
 		refused(r, error, 2);
 }
 
-static void mount_tracefs(struct facility_report *r)
-{
-	facility_fix(r, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
-	r->setup_step = "tracefs";
-}
-
 static const char *const tracefs_ids[] = {
 	"/sys/kernel/tracing/events/sched/sched_switch/id",
 	"/sys/kernel/debug/tracing/events/sched/sched_switch/id",
@@ -135,7 +129,8 @@ void check_tracefs(struct facility_report *r)
 		facility_say(r, FACILITY_WORKS, "mounted and readable");
 	} else if (error == ENOENT) {
 		facility_say(r, FACILITY_NO, "it is not mounted");
-		mount_tracefs(r);
+		facility_fix(r, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+		r->setup_step = "tracefs";
 	} else {
 		facility_say(r, FACILITY_NO, "it is mounted for others: %s", strerror(error));
 		facility_fix(r, "sudo mount -o remount,mode=750,gid=%u /sys/kernel/tracing", (unsigned)getgid());
@@ -153,8 +148,8 @@ void check_tracepoints(struct facility_report *r)
 	int error = tracepoint_id(&id);
 
 	if (error) {
+		check_tracefs(r);
 		facility_say(r, FACILITY_NO, "tracefs is needed for their numbers");
-		mount_tracefs(r);
 		return;
 	}
 	attr.config = (unsigned long long)id;

@@ -208,13 +208,29 @@ static void map_ids(uid_t uid, gid_t gid)
 	write_text("/proc/self/gid_map", text);
 }
 
-enum sandbox_step { SANDBOX_UNSHARE = 1, SANDBOX_PRIVATE, SANDBOX_TMPFS, SANDBOX_OVERLAY };
+enum sandbox_step {
+	SANDBOX_WORKS,
+	SANDBOX_UNSHARE,
+	SANDBOX_PRIVATE,
+	SANDBOX_TMPFS,
+	SANDBOX_OVERLAY,
+	SANDBOX_ONLY_PARTS
+};
 
-/* In a child whose mounts nobody else sees and which end with it. Returns 0, or the step and errno. */
-static int try_overlay(void)
+static bool mount_overlay(const char *lower)
+{
+	char options[128];
+
+	snprintf(options, sizeof(options), "lowerdir=%s,upperdir=/tmp/upper,workdir=/tmp/work", lower);
+	return mount("overlay", "/tmp/merged", "overlay", 0, options) == 0;
+}
+
+/* In a child whose mounts nobody else sees and which end with it. Returns the step that failed, with errno. */
+static enum sandbox_step try_overlay(void)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
+	int error;
 
 	if (unshare(CLONE_NEWNS | (uid ? CLONE_NEWUSER : 0)) != 0)
 		return SANDBOX_UNSHARE;
@@ -227,9 +243,14 @@ static int try_overlay(void)
 	mkdir("/tmp/upper", 0700);
 	mkdir("/tmp/work", 0700);
 	mkdir("/tmp/merged", 0700);
-	if (mount("overlay", "/tmp/merged", "overlay", 0, "lowerdir=/,upperdir=/tmp/upper,workdir=/tmp/work") != 0)
-		return SANDBOX_OVERLAY;
-	return 0;
+	if (mount_overlay("/"))
+		return SANDBOX_WORKS;
+	error = errno;
+	if (mount_overlay("/usr")) {
+		errno = error;
+		return SANDBOX_ONLY_PARTS;
+	}
+	return SANDBOX_OVERLAY;
 }
 
 /* try_overlay in a child; answer is its step and errno. */
@@ -263,21 +284,26 @@ void check_sandbox(struct facility_report *r)
 		[SANDBOX_UNSHARE] = "a new namespace",
 		[SANDBOX_PRIVATE] = "private mounts",
 		[SANDBOX_TMPFS] = "a tmpfs",
-		[SANDBOX_OVERLAY] = "an overlay over /",
+		[SANDBOX_OVERLAY] = "an overlay",
+		[SANDBOX_ONLY_PARTS] = "an overlay over / (not over single directories)",
 	};
-	int answer[2] = { 0, 0 };
+	int answer[2] = { SANDBOX_WORKS, 0 };
 	int rc = ask_child(answer);
 
 	if (rc) {
 		facility_say(r, FACILITY_NO, "cannot try: %s", strerror(-rc));
 		return;
 	}
-	if (answer[0] == 0) {
+	if (answer[0] == SANDBOX_WORKS) {
 		facility_say(r, FACILITY_WORKS, "an overlay over / mounts in a private namespace");
 		return;
 	}
-	facility_say(r, FACILITY_NO, "%s is refused: %s", steps[answer[0]], strerror(answer[1]));
-	facility_fix(r,
-			geteuid() ? "sudo sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000"
-				  : "in a container: --privileged");
+	facility_say(r, answer[0] == SANDBOX_ONLY_PARTS ? FACILITY_PARTLY : FACILITY_NO, "%s is refused: %s",
+			steps[answer[0]], strerror(answer[1]));
+	if (geteuid() == 0)
+		facility_fix(r, "in a container: --privileged");
+	else if (answer[0] == SANDBOX_UNSHARE)
+		facility_fix(r, "sudo sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000");
+	else
+		facility_fix(r, "sudo sonde record ...");
 }

@@ -246,13 +246,12 @@ static int set_up(struct parser *p, char **argv)
 			return -EINVAL;
 		}
 	}
-	p->next = argv + 1;
 	return 0;
 }
 
 int cli_parse(struct cli_context *ctx, const struct cli_command *command, char **argv)
 {
-	struct parser p = { .ctx = ctx };
+	struct parser p = { .ctx = ctx, .next = argv + 1 };
 	int rc;
 
 	ctx->command = command;

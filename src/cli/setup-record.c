@@ -32,17 +32,14 @@ static int broken(const char *path, const char *why, struct sonde_err *err)
 
 static int take_change(struct setup_record *record, json_t *value, struct arena *arena)
 {
-	struct setup_change *change = &record->changes[record->count];
 	const char *id, *before, *after;
 
-	if (record->count == CHANGES_MAX ||
-			json_unpack(value, "{s:s, s:s, s:s}", "step", &id, "before", &before, "after", &after))
+	if (json_unpack(value, "{s:s, s:s, s:s}", "step", &id, "before", &before, "after", &after))
 		return -EBADMSG;
-	change->id = arena_strdup(arena, id);
-	change->before = arena_strdup(arena, before);
-	change->after = arena_strdup(arena, after);
-	record->count++;
-	return change->id && change->before && change->after ? 0 : -ENOMEM;
+	id = arena_strdup(arena, id);
+	before = arena_strdup(arena, before);
+	after = arena_strdup(arena, after);
+	return id && before && after ? setup_record_add(record, id, before, after) : -ENOMEM;
 }
 
 int setup_record_load(struct setup_record *record, const char *path, struct arena *arena, struct sonde_err *err)
@@ -94,6 +91,20 @@ int setup_record_save(const struct setup_record *record, const char *path, struc
 		return err_sys(err, ENOMEM, "cannot write '%s'", path);
 	rc = make_parent(path, err);
 	return rc ? rc : fs_replace_file(AT_FDCWD, path, text, strlen(text), err);
+}
+
+int setup_record_add(struct setup_record *record, const char *id, const char *before, const char *after)
+{
+	struct setup_change *change = setup_record_find(record, id);
+
+	if (!change && record->count == CHANGES_MAX)
+		return -ENOSPC;
+	if (!change) {
+		change = &record->changes[record->count++];
+		*change = (struct setup_change){ .id = id, .before = before };
+	}
+	change->after = after;
+	return 0;
 }
 
 struct setup_change *setup_record_find(struct setup_record *record, const char *id)

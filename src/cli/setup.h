@@ -47,6 +47,8 @@ struct setup_record {
 int setup_record_load(struct setup_record *record, const char *path, struct arena *arena, struct sonde_err *err);
 /* An empty record removes the file. */
 int setup_record_save(const struct setup_record *record, const char *path, struct sonde_err *err);
+/* Keeps the first `before` of a step that is there already. The strings are not copied. 0 or -ENOSPC. */
+int setup_record_add(struct setup_record *record, const char *id, const char *before, const char *after);
 struct setup_change *setup_record_find(struct setup_record *record, const char *id);
 void setup_record_remove(struct setup_record *record, const char *id);
 

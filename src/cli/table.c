@@ -70,6 +70,12 @@ static bool has_titles(const struct term_table *t)
 	return false;
 }
 
+/* The column after this one, in the next row after the last. */
+static size_t next_column(const struct term_table *t, size_t column)
+{
+	return column + 1 < t->column_count ? column + 1 : 0;
+}
+
 static size_t *measure(struct term_table *t)
 {
 	size_t *widths = arena_alloc(&t->arena, t->column_count * sizeof(*widths)), column = 0;
@@ -78,9 +84,11 @@ static size_t *measure(struct term_table *t)
 		return NULL;
 	for (size_t i = 0; i < t->column_count; i++)
 		widths[i] = t->columns[i].title ? term_columns(t->columns[i].title) : 0;
-	for (const struct term_cell *cell = t->first; cell; cell = cell->next, column = (column + 1) % t->column_count)
+	for (const struct term_cell *cell = t->first; cell; cell = cell->next) {
 		if (cell->columns > widths[column])
 			widths[column] = cell->columns;
+		column = next_column(t, column);
+	}
 	return widths;
 }
 
@@ -164,7 +172,7 @@ int term_table_write(struct term_table *t, struct buf *out, const struct term *t
 		write_titles(&pen);
 	for (const struct term_cell *cell = t->first; cell; cell = cell->next) {
 		write_cell(&pen, column, cell);
-		column = (column + 1) % t->column_count;
+		column = next_column(t, column);
 		if (column == 0)
 			trim_line(out);
 	}

@@ -43,7 +43,7 @@ struct drain_process *drain_by_pid(struct drain *d, int32_t pid)
 	return at ? d->processes[*at - 1] : NULL;
 }
 
-static struct drain_process *find_process(struct drain *d, uint32_t number)
+struct drain_process *drain_by_number(struct drain *d, uint32_t number)
 {
 	for (size_t i = d->process_count; i-- > 0;)
 		if (d->processes[i]->number == number)
@@ -108,7 +108,7 @@ static void pair_from(struct drain *d, uint64_t ticks, int64_t mono_ns)
 
 static void add_segment(struct drain *d, struct sonde_segment *s, size_t bytes)
 {
-	struct drain_process *p = find_process(d, s->process);
+	struct drain_process *p = drain_by_number(d, s->process);
 	if (!p)
 		p = add_process(d, s);
 	struct drain_segment *seg = p && p->segment_count < SONDE_SEGMENTS_MAX ? calloc(1, sizeof(*seg)) : NULL;
@@ -134,7 +134,8 @@ static void map_segment(struct drain *d, const char *name, uint64_t key)
 		return;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size >= (off_t)SONDE_SEGMENT_HEAD_BYTES && st.st_size < INT_MAX) {
 		size_t bytes = (size_t)st.st_size;
-		struct sonde_segment *s = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		int sharing = d->epollfd >= 0 ? MAP_SHARED : MAP_PRIVATE;
+		struct sonde_segment *s = mmap(NULL, bytes, PROT_READ | PROT_WRITE, sharing, fd, 0);
 		if (s != MAP_FAILED) {
 			bool is_whole = __atomic_load_n(&s->magic, __ATOMIC_ACQUIRE) == SONDE_SEGMENT_MAGIC &&
 					s->version == SONDE_SHM_VERSION && s->kind == SONDE_SEGMENT_RING &&
@@ -207,19 +208,10 @@ static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
 	return at;
 }
 
-/*
- * Walk one chunk. is_closed: its owner writes no more, so that what is unfinished
- * stays so. Returns true when it was walked to its end.
- */
-static bool walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
-		 bool is_closed, bool is_last_chance)
+/* From state->at on, as far as it goes. */
+static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk *state, const struct sonde_chunk *c,
+		    bool is_closed, bool is_last_chance)
 {
-	if (!state->at) {
-		state->at = SONDE_CHUNK_FIRST;
-		state->pid = p->pid;
-		state->tid = c->tid;
-		pair_from(d, c->start_ticks, c->start_mono_ns);
-	}
 	while (!state->is_broken && state->at < SONDE_CHUNK_BYTES) {
 		const char *from = (const char *)c + state->at;
 		uint64_t head = __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_ACQUIRE);
@@ -249,6 +241,27 @@ static bool walk(struct drain *d, struct drain_process *p, struct drain_chunk *s
 		state->at += (uint32_t)words * 8;
 	}
 	return true;
+}
+
+/*
+ * Walk one chunk. is_closed: its owner writes no more, so that what is unfinished
+ * stays so. Returns true when it was walked to its end.
+ */
+static bool walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
+		 bool is_closed, bool is_last_chance)
+{
+	if (!state->at) {
+		/* Where a recorder that died had got to; 0 when nobody has read it yet. */
+		bool is_begun = d->epollfd < 0 && c->drained > SONDE_CHUNK_FIRST && c->drained <= SONDE_CHUNK_BYTES;
+		state->at = is_begun ? (uint32_t)c->drained & ~7u : SONDE_CHUNK_FIRST;
+		state->pid = p->pid;
+		state->tid = c->tid;
+		pair_from(d, c->start_ticks, c->start_mono_ns);
+	}
+	bool is_whole = walk_on(d, p, state, c, is_closed, is_last_chance);
+	c->drained = state->at;
+	c->tid = state->tid;
+	return is_whole;
 }
 
 static bool is_thread_dead(const struct drain_process *p, uint32_t tid)
@@ -331,9 +344,11 @@ static void drop_segments(struct drain *d, struct drain_process *p)
 	for (uint32_t n = 0; n < p->segment_count; n++) {
 		char name[32];
 		struct drain_segment *s = p->segments[n];
-		snprintf(name, sizeof(name), "%u.%u", p->number, s->number);
-		__atomic_fetch_sub(&d->ring->control->run_bytes, s->bytes, __ATOMIC_RELAXED);
-		unlinkat(d->ring->fd, name, 0);
+		if (d->epollfd >= 0) {
+			snprintf(name, sizeof(name), "%u.%u", p->number, s->number);
+			__atomic_fetch_sub(&d->ring->control->run_bytes, s->bytes, __ATOMIC_RELAXED);
+			unlinkat(d->ring->fd, name, 0);
+		}
 		munmap(s->at, s->bytes);
 		free(s);
 	}
@@ -431,7 +446,7 @@ uint64_t drain_pass(struct drain *d)
 		}
 		bool is_reaping = d->epollfd >= 0 && clock_mono_ns() - d->reaped_ns > REAP_INTERVAL_NS;
 		for (size_t i = d->first_live; i < d->process_count; i++) {
-			if (d->processes[i]->is_done)
+			if (d->processes[i]->is_done || d->epollfd < 0)
 				continue;
 			drain_process(d, d->processes[i], false, false);
 			if (is_reaping)
@@ -446,7 +461,8 @@ uint64_t drain_pass(struct drain *d)
 		d->broken_chunks++;
 	}
 	sigaction(SIGBUS, &old, NULL);
-	__atomic_store_n(&d->ring->control->drained_events, d->events, __ATOMIC_RELAXED);
+	if (d->epollfd >= 0)
+		__atomic_store_n(&d->ring->control->drained_events, d->events, __ATOMIC_RELAXED);
 	return d->events - before;
 }
 
@@ -477,7 +493,22 @@ void drain_finish(struct drain *d)
 					p->end_ns = p->threads[t].last_ns;
 		}
 	}
-	emit_dimensions(d);
+	emit_processes(d, true);
+}
+
+void drain_checkpoint(struct drain *d)
+{
+	emit_processes(d, false);
+}
+
+void drain_losses(const struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *blind)
+{
+	for (size_t i = 0; i < d->process_count; i++) {
+		const struct drain_process *p = d->processes[i];
+		*dropped += p->dropped;
+		*filtered += p->filtered;
+		*blind += p->exec_path && p->exec_blind && !p->state;
+	}
 }
 
 void drain_release(struct drain *d)

@@ -54,6 +54,7 @@ struct drain_process {
 	char *state; /* in words; NULL: decided at the end */
 	bool is_forked; /* began by fork, not by exec */
 	bool is_done;
+	bool is_written; /* its row of the table process */
 	int pidfd;
 	/* an exec that was tried and has not failed so far */
 	char *exec_path;
@@ -71,7 +72,7 @@ struct drain {
 	struct ring_dir *ring;
 	struct sink *sink;
 	struct tick_line line;
-	int epollfd; /* process ends; -1: nobody lives (recovery) */
+	int epollfd; /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
 	struct drain_process **processes;
 	size_t process_count, process_cap;
 	size_t first_live; /* processes before it are done */
@@ -91,6 +92,8 @@ struct drain {
 int drain_init(struct drain *d, struct ring_dir *ring, struct sink *sink, bool is_live, struct sonde_err *err);
 /* One pass over everything; returns how many records it took. */
 uint64_t drain_pass(struct drain *d);
+/* Put what is known of ended processes among the rows, so that it survives us. */
+void drain_checkpoint(struct drain *d);
 /* The main program's status, as wait tells it. */
 void drain_exited(struct drain *d, pid_t pid, int status);
 /* Nothing more will be taken: finish what ended, leave what lives as running, write the dimension rows. */
@@ -100,9 +103,17 @@ void drain_release(struct drain *d);
 /* Shared by drain.c and emit.c. */
 enum emit_result { EMIT_DONE, EMIT_WAIT };
 enum emit_result emit_record(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance);
+/* A definition, from a record or from the table define. */
+enum define_kind { DEFINE_NAME = 1, DEFINE_EXE, DEFINE_CWD, DEFINE_ARGV };
+void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id, const struct store_text *text);
+void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id, const struct store_text *text);
 void emit_open_span(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
 		    const struct sonde_open_span *span, uint32_t depth, int64_t end_ns);
-void emit_dimensions(struct drain *d);
+/* Rows of the processes that ended and whose exit status is known; is_last: of all others too. */
+void emit_processes(struct drain *d, bool is_last);
 struct drain_process *drain_by_pid(struct drain *d, int32_t pid);
+struct drain_process *drain_by_number(struct drain *d, uint32_t number); /* NULL when there is none */
+/* Add up what processes lost, left out, and executed without being traced. */
+void drain_losses(const struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *blind);
 
 #endif

@@ -388,12 +388,35 @@ static enum emit_result emit_meta(struct drain *d, struct drain_process *p, stru
 
 /* Definitions. */
 
+void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id, const struct store_text *text)
+{
+	struct store_define row = { .process = process, .kind = kind, .id = (int64_t)id, .string = string_id(d, text) };
+	sink_add(d->sink, STORE_TABLE_DEFINE, &row);
+}
+
+void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id, const struct store_text *text)
+{
+	if (kind == DEFINE_NAME) {
+		uint64_t *known = map_put_int(&p->strings, id, NULL);
+		if (known)
+			*known = (uint64_t)string_id(d, text);
+	} else if (kind == DEFINE_EXE) {
+		p->exe = string_id(d, text);
+	} else if (kind == DEFINE_CWD) {
+		p->cwd = string_id(d, text);
+	} else if (kind == DEFINE_ARGV) {
+		p->argv.data = arena_copy(&d->arena, text->data, text->bytes);
+		p->argv.bytes = text->bytes;
+	}
+}
+
 static enum emit_result take_string(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
 	const struct view *v = &d->view;
-	uint64_t *id = v->string_count ? map_put_int(&p->strings, view_def(v)->id, NULL) : NULL;
-	if (id)
-		*id = (uint64_t)string_id(d, &v->strings[0]);
+	if (v->string_count) {
+		drain_know(d, p, DEFINE_NAME, view_def(v)->id, &v->strings[0]);
+		emit_define(d, p->number, DEFINE_NAME, view_def(v)->id, &v->strings[0]);
+	}
 	return EMIT_DONE;
 }
 
@@ -409,12 +432,10 @@ static enum emit_result take_file(struct drain *d, struct drain_process *p, stru
 static enum emit_result take_process(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
 	const struct view *v = &d->view;
-	if (v->string_count < 3)
-		return EMIT_DONE;
-	p->exe = string_id(d, &v->strings[0]);
-	p->cwd = string_id(d, &v->strings[1]);
-	p->argv.data = arena_copy(&d->arena, v->strings[2].data, v->strings[2].bytes);
-	p->argv.bytes = v->strings[2].bytes;
+	for (unsigned i = 0; i < v->string_count && i < 3; i++) {
+		drain_know(d, p, DEFINE_EXE + i, 0, &v->strings[i]);
+		emit_define(d, p->number, DEFINE_EXE + i, 0, &v->strings[i]);
+	}
 	return EMIT_DONE;
 }
 
@@ -473,11 +494,30 @@ static int64_t state_of(struct drain *d, struct drain_process *p)
 	return store_strings_of(&d->sink->strings, d->scratch.data);
 }
 
+static const uint64_t *exit_status(const struct drain *d, const struct drain_process *p)
+{
+	return map_get_int(&d->exits, (uint64_t)(uint32_t)p->pid);
+}
+
+static void emit_threads(struct drain *d, const struct drain_process *p)
+{
+	for (size_t i = 0; i < p->thread_count; i++) {
+		const struct drain_thread *t = &p->threads[i];
+		struct store_thread row = { .process = p->number,
+					    .pid = t->pid,
+					    .tid = t->tid,
+					    .start_ns = t->start_ns,
+					    .end_ns = t->last_ns,
+					    .name = STORE_NULL,
+					    .events = (int64_t)t->events };
+		sink_add(d->sink, STORE_TABLE_THREAD, &row);
+	}
+}
+
 static void emit_process(struct drain *d, struct drain_process *p)
 {
-	const uint64_t *status = map_get_int(&d->exits, (uint64_t)(uint32_t)p->pid);
-	bool is_last = drain_by_pid(d, p->pid) == p;
-	if (status && is_last) {
+	const uint64_t *status = exit_status(d, p);
+	if (status && drain_by_pid(d, p->pid) == p) {
 		int s = (int)(*status - 1);
 		p->exit_code = WIFEXITED(s) ? WEXITSTATUS(s) : STORE_NULL;
 		p->exit_signal = WIFSIGNALED(s) ? WTERMSIG(s) : STORE_NULL;
@@ -498,17 +538,10 @@ static void emit_process(struct drain *d, struct drain_process *p)
 				     .filtered = (int64_t)p->filtered,
 				     .state = state_of(d, p) };
 	sink_add(d->sink, STORE_TABLE_PROCESS, &row);
-	for (size_t i = 0; i < p->thread_count; i++) {
-		struct drain_thread *t = &p->threads[i];
-		struct store_thread thread = { .process = p->number,
-					       .pid = t->pid,
-					       .tid = t->tid,
-					       .start_ns = t->start_ns,
-					       .end_ns = t->last_ns,
-					       .name = STORE_NULL,
-					       .events = (int64_t)t->events };
-		sink_add(d->sink, STORE_TABLE_THREAD, &thread);
-	}
+	emit_threads(d, p);
+	symbols_free(p->symbols);
+	p->symbols = NULL;
+	p->is_written = true;
 }
 
 /* A forked child is the program that its parent was. */
@@ -522,12 +555,14 @@ static void inherit(struct drain *d, struct drain_process *p)
 		}
 }
 
-void emit_dimensions(struct drain *d)
+void emit_processes(struct drain *d, bool is_last)
 {
 	for (size_t i = 0; i < d->process_count; i++) {
-		inherit(d, d->processes[i]);
-		emit_process(d, d->processes[i]);
-		symbols_free(d->processes[i]->symbols);
-		d->processes[i]->symbols = NULL;
+		struct drain_process *p = d->processes[i];
+		bool is_known = p->is_done && (p->state || exit_status(d, p));
+		if (p->is_written || (!is_known && !is_last))
+			continue;
+		inherit(d, p);
+		emit_process(d, p);
 	}
 }

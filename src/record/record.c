@@ -118,6 +118,7 @@ static void flush_now_and_then(struct recorder *r)
 	int64_t now = clock_mono_ns();
 	if (now - r->flushed_ns < FLUSH_INTERVAL_NS)
 		return;
+	drain_checkpoint(&r->drain);
 	sink_flush(&r->sink);
 	r->flushed_ns = now;
 }
@@ -162,12 +163,7 @@ static void count_losses(struct recorder *r)
 	const struct sonde_control *c = r->ring.control;
 	r->facts.dropped = c->blind_events;
 	r->facts.blind = c->blind_forks;
-	for (size_t i = 0; i < r->drain.process_count; i++) {
-		const struct drain_process *p = r->drain.processes[i];
-		r->facts.dropped += p->dropped;
-		r->facts.filtered += p->filtered;
-		r->facts.blind += p->exec_path && p->exec_blind && !p->state;
-	}
+	drain_losses(&r->drain, &r->facts.dropped, &r->facts.filtered, &r->facts.blind);
 	if (!r->drain.process_count && !r->facts.trace_reason)
 		r->facts.trace_reason = "no process could be traced: the command is static, setuid or of another architecture";
 }

@@ -35,8 +35,21 @@ struct record_result {
 int record_run(const struct record_options *o, struct record_result *result, struct sonde_err *err);
 void record_result_release(struct record_result *r);
 
-/* Rings that nobody drained (the recorder died, or there was none) become a bundle's rows; see drain.h. */
-int record_recover(const char *bundle, struct buf *report, struct sonde_err *err);
+/*
+ * Finish a bundle whose recorder died: its tables are made whole, what is still in
+ * `ring` (NULL: it is gone) joins them, and `ring` is removed. The old tables are
+ * replaced only when the new ones are complete. A ring that a live process writes to
+ * is refused with -EBUSY unless is_forced.
+ */
+struct recover_result {
+	uint64_t kept_rows;   /* rows that were on disk */
+	uint64_t ring_events; /* taken from the ring */
+	uint64_t lost_events; /* that the recorder had taken out but not written */
+	bool is_lost_known;   /* the ring's control page was there to tell */
+};
+int record_recover(const char *bundle, const char *ring, bool is_forced, struct recover_result *result,
+		   struct sonde_err *err);
+/* A ring that was written without a recorder becomes a bundle in `dir`; the ring stays as it is. */
 int record_import_ring(const char *ring, const char *dir, struct record_result *result, struct sonde_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* The writers of a run; see sink.h. */
 #include "record/sink.h"
 
+#include <errno.h>
 #include <string.h>
 
 int sink_open(struct sink *s, int tablesfd, struct sonde_err *err)
@@ -26,15 +27,17 @@ static struct store_writer *writer_of(struct sink *s, enum store_table_id table)
 
 void sink_add(struct sink *s, enum store_table_id table, const void *row)
 {
-	struct sonde_err err;
 	struct store_writer *w = s->writers[table] ? s->writers[table] : writer_of(s, table);
 	if (!w) {
 		s->lost++;
 		return;
 	}
 	s->rows++;
-	if (store_writer_add(w, row, &err))
-		keep_first(s, &err);
+	/* A block is about to go to disk by itself: the names it refers to must be there before it. */
+	if (store_writer_pending(w) == STORE_BLOCK_ROWS - 1 && store_strings_flush(&s->strings, &s->row_err))
+		keep_first(s, &s->row_err);
+	if (store_writer_add(w, row, &s->row_err))
+		keep_first(s, &s->row_err);
 }
 
 void sink_file(struct sink *s, int64_t file, int64_t base, int64_t name)
@@ -51,10 +54,20 @@ int64_t sink_path(struct sink *s, int64_t base, int64_t name)
 	if (!id)
 		return STORE_NULL;
 	if (is_new) {
-		*id = s->paths.count;
+		*id = ++s->last_path;
 		sink_file(s, (int64_t)*id, base, name);
 	}
 	return (int64_t)*id;
+}
+
+void sink_know_path(struct sink *s, int64_t id, int64_t base, int64_t name)
+{
+	int64_t key[2] = { base, name };
+	uint64_t *at = map_put(&s->paths, key, sizeof(key), NULL);
+	if (at)
+		*at = (uint64_t)id;
+	if ((uint64_t)id > s->last_path)
+		s->last_path = (uint64_t)id;
 }
 
 void sink_flush(struct sink *s)
@@ -97,5 +110,5 @@ int sink_close(struct sink *s, struct sonde_err *err)
 		return 0;
 	if (err)
 		*err = s->err;
-	return -5;
+	return -EIO;
 }

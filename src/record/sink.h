@@ -21,15 +21,19 @@ struct sink {
 	uint64_t lost;
 	struct sonde_err err; /* the first failure, "" when there was none */
 	/* private */
+	struct sonde_err row_err; /* of the row at hand; here because clearing one costs more than a row */
 	int tablesfd;
 	struct store_writer *writers[STORE_TABLE_COUNT];
 	struct map paths; /* (base, name) -> file id, for paths that were not opened */
+	uint64_t last_path;
 };
 
 int sink_open(struct sink *s, int tablesfd, struct sonde_err *err);
 void sink_add(struct sink *s, enum store_table_id table, const void *row);
 /* The identity of a path that a call named without opening it: one for each base and name. */
 int64_t sink_path(struct sink *s, int64_t base, int64_t name);
+/* That path has this id already (recovery, in the order of the ids). */
+void sink_know_path(struct sink *s, int64_t id, int64_t base, int64_t name);
 void sink_file(struct sink *s, int64_t file, int64_t base, int64_t name);
 void sink_flush(struct sink *s);
 uint64_t sink_table_rows(const struct sink *s, enum store_table_id table);

@@ -75,7 +75,8 @@ static bool open_block(const struct store_table *t, size_t number, struct block 
 	if (!store_parse_block(at, b->info->bytes, &t->file, &b->head, b->streams))
 		return false;
 	if (b->head.rows != b->info->rows || b->head.number != b->info->number ||
-	    b->head.first_row != b->info->first_row || b->head.bytes + b->head.payload_bytes != b->info->bytes)
+			b->head.first_row != b->info->first_row ||
+			b->head.bytes + b->head.payload_bytes != b->info->bytes)
 		return false;
 	at += b->head.bytes;
 	for (unsigned i = 0; i < t->file.streams; i++) {
@@ -111,7 +112,7 @@ static bool payload_holds(const struct store_table *t, const struct block *b, un
 }
 
 static int load_numbers(const struct store_table *t, const struct block *b, unsigned stream,
-			struct store_decoder *decoder, struct column_memory *m)
+		struct store_decoder *decoder, struct column_memory *m)
 {
 	const struct store_stream *s = &b->streams[stream];
 	size_t rows = b->head.rows;
@@ -147,7 +148,7 @@ static int cut_texts(const int64_t *lengths, size_t rows, const char *bytes, uin
 }
 
 static int load_texts(const struct store_table *t, const struct block *b, unsigned stream,
-		      struct store_decoder *decoder, struct column_memory *m)
+		struct store_decoder *decoder, struct column_memory *m)
 {
 	const struct store_stream *s = &b->streams[stream + 1];
 	size_t rows = b->head.rows;
@@ -206,7 +207,7 @@ static int load_column(const struct store_table *t, const struct block *b, int c
 }
 
 static int load_columns(const struct store_table *t, const struct block *b, const int *cols, size_t ncols,
-			struct store_batch *batch)
+		struct store_batch *batch)
 {
 	size_t n = cols ? ncols : t->schema->count;
 
@@ -220,7 +221,7 @@ static int load_columns(const struct store_table *t, const struct block *b, cons
 }
 
 int store_block_load(struct store_table *t, size_t block, const int *cols, size_t ncols, struct store_batch *batch,
-		     struct sonde_err *err)
+		struct sonde_err *err)
 {
 	struct block b;
 	int rc = -EBADMSG;
@@ -236,8 +237,8 @@ int store_block_load(struct store_table *t, size_t block, const int *cols, size_
 		rc = load_columns(t, &b, cols, ncols, batch);
 	if (rc == -EBADMSG) {
 		store_table_damage(t, block);
-		return err_set(err, EBADMSG, "block %" PRIu64 " of the table '%s' is damaged",
-			       t->blocks[block].number, t->name);
+		return err_set(err, EBADMSG, "block %" PRIu64 " of the table '%s' is damaged", t->blocks[block].number,
+				t->name);
 	}
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot read the table '%s'", t->name);

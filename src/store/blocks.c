@@ -48,9 +48,16 @@ static struct store_block_info entry_info(const uint8_t *at)
 	struct store_entry e;
 
 	memcpy(&e, at, sizeof(e));
-	return (struct store_block_info){ .offset = e.offset, .bytes = e.bytes, .rows = e.rows, .number = e.number,
-					  .first_row = e.first_row, .time_min_ns = e.time_min_ns,
-					  .time_max_ns = e.time_max_ns, .dur_max_ns = e.dur_max_ns };
+	return (struct store_block_info){
+		.offset = e.offset,
+		.bytes = e.bytes,
+		.rows = e.rows,
+		.number = e.number,
+		.first_row = e.first_row,
+		.time_min_ns = e.time_min_ns,
+		.time_max_ns = e.time_max_ns,
+		.dur_max_ns = e.dur_max_ns,
+	};
 }
 
 static void forget_blocks(struct store_table *t)
@@ -85,10 +92,16 @@ static int take_index(struct store_table *t)
 
 static struct store_block_info head_info(const struct store_block_head *h, uint64_t offset)
 {
-	return (struct store_block_info){ .offset = offset, .bytes = h->bytes + h->payload_bytes, .rows = h->rows,
-					  .number = h->number, .first_row = h->first_row,
-					  .time_min_ns = h->time_min_ns, .time_max_ns = h->time_max_ns,
-					  .dur_max_ns = h->dur_max_ns };
+	return (struct store_block_info){
+		.offset = offset,
+		.bytes = h->bytes + h->payload_bytes,
+		.rows = h->rows,
+		.number = h->number,
+		.first_row = h->first_row,
+		.time_min_ns = h->time_min_ns,
+		.time_max_ns = h->time_max_ns,
+		.dur_max_ns = h->dur_max_ns,
+	};
 }
 
 /* Even a block that is cut off tells how many there were. */
@@ -172,13 +185,13 @@ static void loss_words(struct store_loss *l)
 	*at = '\0';
 	if (l->blocks || l->rows)
 		at += snprintf(at, (size_t)(end - at), "%" PRIu64 " rows in %" PRIu64 " damaged or missing blocks",
-			       l->rows, l->blocks);
+				l->rows, l->blocks);
 	if (l->bytes)
 		at += snprintf(at, (size_t)(end - at), "%s%" PRIu64 " bytes that could not be used",
-			       *l->text ? ", " : "", l->bytes);
+				*l->text ? ", " : "", l->bytes);
 	if (l->is_open)
 		snprintf(at, (size_t)(end - at), "%swhat its writer had not yet written when it ended",
-			 *l->text ? ", " : "");
+				*l->text ? ", " : "");
 }
 
 void store_table_loss(struct store_table *t, struct store_loss *loss)

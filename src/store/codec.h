@@ -34,9 +34,9 @@ void store_encoder_release(struct store_encoder *e);
 
 /* These describe the stream in *s and append its payload to out; 0 or -ENOMEM. */
 int store_encode_ints(struct store_encoder *e, int64_t *values /* overwritten */, size_t rows, bool is_time,
-		      struct store_stream *s, struct store_range *range, struct buf *out);
+		struct store_stream *s, struct store_range *range, struct buf *out);
 int store_encode_reals(struct store_encoder *e, const uint64_t *bits, size_t rows, struct store_stream *s,
-		       struct buf *out);
+		struct buf *out);
 int store_encode_bytes(struct store_encoder *e, const void *bytes, size_t n, struct store_stream *s, struct buf *out);
 
 struct store_decoder {
@@ -49,7 +49,7 @@ void store_decoder_release(struct store_decoder *d);
 
 /* Numbers of either kind into out[rows]; 0, -EBADMSG when the payload does not hold exactly that, -ENOMEM. */
 int store_decode_numbers(struct store_decoder *d, const struct store_stream *s, const uint8_t *payload, size_t rows,
-			 int64_t *out);
+		int64_t *out);
 /* The s->first bytes of a byte stream into out. */
 int store_decode_bytes(struct store_decoder *d, const struct store_stream *s, const uint8_t *payload, uint8_t *out);
 

@@ -162,7 +162,7 @@ static int take_bitmap(struct store_decoder *d, struct input *in, size_t rows, c
 }
 
 static int decode_planes(struct store_decoder *d, const struct store_stream *s, struct input *in, size_t rows,
-			 uint64_t *out)
+		uint64_t *out)
 {
 	struct planes planes;
 	uint64_t u[TILE], prev = s->first - s->base;
@@ -179,7 +179,7 @@ static int decode_planes(struct store_decoder *d, const struct store_stream *s, 
 }
 
 int store_decode_numbers(struct store_decoder *d, const struct store_stream *s, const uint8_t *payload, size_t rows,
-			 int64_t *out)
+		int64_t *out)
 {
 	struct input in = { .at = payload, .end = payload + s->bytes };
 	const uint8_t *bitmap = NULL;

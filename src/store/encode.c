@@ -81,10 +81,17 @@ static struct plan plan_delta(const struct span *s, uint64_t first)
 	if (s->delta_min >= 0 && bytes_of((uint64_t)s->delta_max) == based)
 		return (struct plan){ .encoding = STORE_DELTA, .first = first, .width = based };
 	if (s->delta_min < 0 && bytes_of(low > high ? low : high) <= based)
-		return (struct plan){ .encoding = STORE_ZIGZAG, .first = first,
-				      .width = bytes_of(low > high ? low : high) };
-	return (struct plan){ .encoding = STORE_DELTA, .first = first, .base = (uint64_t)s->delta_min,
-			      .width = based };
+		return (struct plan){
+			.encoding = STORE_ZIGZAG,
+			.first = first,
+			.width = bytes_of(low > high ? low : high),
+		};
+	return (struct plan){
+		.encoding = STORE_DELTA,
+		.first = first,
+		.base = (uint64_t)s->delta_min,
+		.width = based,
+	};
 }
 
 static struct plan make_plan(const struct span *s, uint64_t first, bool is_time)
@@ -96,8 +103,12 @@ static struct plan make_plan(const struct span *s, uint64_t first, bool is_time)
 		return (struct plan){ .encoding = STORE_CONSTANT, .first = first };
 	if (is_time || delta_range < range)
 		return plan_delta(s, first);
-	return (struct plan){ .encoding = STORE_OFFSET, .first = first, .base = (uint64_t)s->min,
-			      .width = bytes_of(range) };
+	return (struct plan){
+		.encoding = STORE_OFFSET,
+		.first = first,
+		.base = (uint64_t)s->min,
+		.width = bytes_of(range),
+	};
 }
 
 /* u of n rows; prev is the value before them. */
@@ -185,8 +196,12 @@ static void shrink_section(struct store_encoder *e, struct buf *out, const uint8
 
 static void fill_stream(struct store_stream *s, const struct plan *p)
 {
-	*s = (struct store_stream){ .encoding = (uint8_t)p->encoding, .width = (uint8_t)p->width, .first = p->first,
-				    .base = p->base };
+	*s = (struct store_stream){
+		.encoding = (uint8_t)p->encoding,
+		.width = (uint8_t)p->width,
+		.first = p->first,
+		.base = p->base,
+	};
 }
 
 static void add_planes(struct store_encoder *e, const struct plan *p, const uint64_t *v, size_t rows, struct buf *out)
@@ -217,7 +232,7 @@ static void replace_nulls(int64_t *v, size_t rows, uint8_t *bitmap)
 }
 
 int store_encode_ints(struct store_encoder *e, int64_t *values, size_t rows, bool is_time, struct store_stream *s,
-		      struct store_range *range, struct buf *out)
+		struct store_range *range, struct buf *out)
 {
 	struct span span = find_span(values, rows);
 	bool has_nulls = span.min == STORE_NULL && span.max != STORE_NULL;
@@ -241,7 +256,7 @@ int store_encode_ints(struct store_encoder *e, int64_t *values, size_t rows, boo
 }
 
 int store_encode_reals(struct store_encoder *e, const uint64_t *bits, size_t rows, struct store_stream *s,
-		       struct buf *out)
+		struct buf *out)
 {
 	struct plan plan = { .encoding = STORE_XOR, .first = bits[0] };
 	uint64_t differing = 0;

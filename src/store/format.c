@@ -17,12 +17,14 @@ unsigned store_kind_streams(enum store_kind kind)
 static void add_hash(struct buf *out, size_t from, uint64_t salt)
 {
 	uint64_t hash = store_hash(out->data + from, out->len - from, salt);
+
 	buf_add(out, &hash, sizeof(hash));
 }
 
 static bool hash_holds(const uint8_t *bytes, size_t n, uint64_t salt)
 {
 	uint64_t hash;
+
 	memcpy(&hash, bytes + n, sizeof(hash));
 	return hash == store_hash(bytes, n, salt);
 }
@@ -30,15 +32,22 @@ static bool hash_holds(const uint8_t *bytes, size_t n, uint64_t salt)
 static void add_name(struct buf *out, const char *name)
 {
 	size_t n = strnlen(name, 255);
+
 	buf_addc(out, (char)n);
 	buf_add(out, name, n);
 }
 
 void store_format_head(struct buf *out, const struct store_schema *schema, uint64_t salt)
 {
+	static const char zeros[8];
 	size_t from = out->len;
-	struct store_file_head head = { .version = STORE_FORMAT_VERSION, .salt = salt,
-					.schema_version = schema->version, .columns = schema->count };
+	struct store_file_head head = {
+		.version = STORE_FORMAT_VERSION,
+		.salt = salt,
+		.schema_version = schema->version,
+		.columns = schema->count,
+	};
+
 	memcpy(head.magic, STORE_FILE_MAGIC, STORE_MAGIC_BYTES);
 	buf_add(out, &head, sizeof(head));
 	add_name(out, schema->name);
@@ -49,8 +58,7 @@ void store_format_head(struct buf *out, const struct store_schema *schema, uint6
 		buf_addc(out, (char)store_kind_streams(c->kind));
 		add_name(out, c->name);
 	}
-	while ((out->len - from) % 8)
-		buf_addc(out, 0);
+	buf_add(out, zeros, (from - out->len) % 8);
 	if (buf_error(out))
 		return;
 	head.bytes = (uint32_t)(out->len - from + HASH_BYTES);
@@ -75,6 +83,7 @@ static uint8_t take_byte(struct cursor *c)
 static void take_name(struct cursor *c, char name[256])
 {
 	size_t n = take_byte(c);
+
 	if (n == 0 || (size_t)(c->end - c->at) < n || memchr(c->at, 0, n)) {
 		c->is_bad = true;
 		n = 0;
@@ -106,6 +115,7 @@ static int parse_columns(struct cursor *c, struct store_file_info *info)
 int store_parse_head(const uint8_t *bytes, size_t n, struct store_file_info *info)
 {
 	struct store_file_head head;
+
 	if (n < sizeof(head) + HASH_BYTES)
 		return -EBADMSG;
 	memcpy(&head, bytes, sizeof(head));
@@ -134,9 +144,10 @@ size_t store_block_head_bytes(unsigned streams)
 }
 
 void store_format_block(uint8_t *at, const struct store_block_head *head, const struct store_stream *streams,
-			uint64_t salt)
+		uint64_t salt)
 {
 	size_t n = store_block_head_bytes(head->streams) - HASH_BYTES;
+
 	memcpy(at, head, sizeof(*head));
 	memcpy(at + sizeof(*head), streams, head->streams * sizeof(*streams));
 	uint64_t hash = store_hash(at, n, salt);
@@ -146,13 +157,13 @@ void store_format_block(uint8_t *at, const struct store_block_head *head, const 
 static bool head_is_sound(const struct store_block_head *h, const struct store_file_info *info)
 {
 	return memcmp(h->magic, STORE_BLOCK_MAGIC, STORE_MAGIC_BYTES) == 0 && h->streams == info->streams &&
-	       h->bytes == store_block_head_bytes(info->streams) && h->rows >= 1 && h->rows <= STORE_ROWS_MAX &&
-	       h->first_row <= (uint64_t)INT64_MAX && h->number <= (uint64_t)INT64_MAX &&
-	       h->payload_bytes <= (uint64_t)INT64_MAX;
+			h->bytes == store_block_head_bytes(info->streams) && h->rows >= 1 &&
+			h->rows <= STORE_ROWS_MAX && h->first_row <= (uint64_t)INT64_MAX &&
+			h->number <= (uint64_t)INT64_MAX && h->payload_bytes <= (uint64_t)INT64_MAX;
 }
 
 bool store_parse_block(const uint8_t *bytes, size_t n, const struct store_file_info *info,
-		       struct store_block_head *head, struct store_stream *streams)
+		struct store_block_head *head, struct store_stream *streams)
 {
 	if (n < store_block_head_bytes(info->streams))
 		return false;
@@ -171,10 +182,11 @@ bool store_parse_block(const uint8_t *bytes, size_t n, const struct store_file_i
 }
 
 void store_format_index(struct buf *out, const struct store_entry *entries, size_t count, uint64_t blocks_total,
-			uint64_t rows_total, uint64_t salt)
+		uint64_t rows_total, uint64_t salt)
 {
 	size_t from = out->len;
 	struct store_index_head head = { .entries = count, .blocks_total = blocks_total, .rows_total = rows_total };
+
 	memcpy(head.magic, STORE_INDEX_MAGIC, STORE_MAGIC_BYTES);
 	buf_add(out, &head, sizeof(head));
 	buf_add(out, entries, count * sizeof(*entries));
@@ -186,11 +198,12 @@ void store_format_index(struct buf *out, const struct store_entry *entries, size
 	buf_add(out, &tail, sizeof(tail));
 }
 
-bool store_parse_index(const uint8_t *file, size_t n, const struct store_file_info *info,
-		       struct store_index_head *head, const uint8_t **entries)
+bool store_parse_index(const uint8_t *file, size_t n, const struct store_file_info *info, struct store_index_head *head,
+		const uint8_t **entries)
 {
 	struct store_index_tail tail;
 	const size_t ends = sizeof(*head) + sizeof(tail);
+
 	if (n < info->head_bytes + ends)
 		return false;
 	memcpy(&tail, file + n - sizeof(tail), sizeof(tail));
@@ -203,7 +216,7 @@ bool store_parse_index(const uint8_t *file, size_t n, const struct store_file_in
 	if (memcmp(head->magic, STORE_INDEX_MAGIC, STORE_MAGIC_BYTES) != 0)
 		return false;
 	if (head->entries != (tail.bytes - ends) / sizeof(struct store_entry) ||
-	    (tail.bytes - ends) % sizeof(struct store_entry))
+			(tail.bytes - ends) % sizeof(struct store_entry))
 		return false;
 	*entries = at + sizeof(*head);
 	return tail.hash == store_hash(at, tail.bytes - sizeof(tail), info->salt);

@@ -29,10 +29,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store reads and w
 #define STORE_INDEX_MAGIC "SONDEIDX"
 #define STORE_END_MAGIC "SONDEEND"
 #define STORE_MAGIC_BYTES 8u
-#define STORE_ROWS_MAX 65536u                         /* of a block */
-#define STORE_BLOCK_TEXT_MAX ((uint64_t)32 << 20)     /* bytes of all texts of a block */
-#define STORE_STREAMS_MAX (4u * STORE_COLUMNS_MAX)    /* of a block */
-#define STORE_HEAD_BYTES_MAX 65536u                   /* of a file's head */
+#define STORE_ROWS_MAX 65536u                      /* of a block */
+#define STORE_BLOCK_TEXT_MAX ((uint64_t)32 << 20)  /* bytes of all texts of a block */
+#define STORE_STREAMS_MAX (4u * STORE_COLUMNS_MAX) /* of a block */
+#define STORE_HEAD_BYTES_MAX 65536u                /* of a file's head */
 
 struct store_file_head {
 	char magic[STORE_MAGIC_BYTES];
@@ -146,15 +146,15 @@ int store_parse_head(const uint8_t *bytes, size_t n, struct store_file_info *inf
 size_t store_block_head_bytes(unsigned streams);
 /* Write head, streams and hash to `at`, which has store_block_head_bytes room. */
 void store_format_block(uint8_t *at, const struct store_block_head *head, const struct store_stream *streams,
-			uint64_t salt);
+		uint64_t salt);
 /* Is there an intact block head at bytes[0..n)? Its payload may lie beyond n. streams NULL: not wanted. */
 bool store_parse_block(const uint8_t *bytes, size_t n, const struct store_file_info *info,
-		       struct store_block_head *head, struct store_stream *streams);
+		struct store_block_head *head, struct store_stream *streams);
 
 void store_format_index(struct buf *out, const struct store_entry *entries, size_t count, uint64_t blocks_total,
-			uint64_t rows_total, uint64_t salt);
+		uint64_t rows_total, uint64_t salt);
 /* The index at the end of a whole file: its entries are not aligned. False when there is none or it is damaged. */
-bool store_parse_index(const uint8_t *file, size_t n, const struct store_file_info *info,
-		       struct store_index_head *head, const uint8_t **entries);
+bool store_parse_index(const uint8_t *file, size_t n, const struct store_file_info *info, struct store_index_head *head,
+		const uint8_t **entries);
 
 #endif

@@ -60,6 +60,8 @@ bool store_gather_is_full_for(const struct store_gather *g, const void *row)
 	for (unsigned k = 0; k < g->special_count; k++) {
 		const struct store_text *text = text_of(g, row, g->special[k]);
 
+		if (text && text->bytes > STORE_TEXT_BYTES_MAX)
+			return false; /* it will be refused */
 		sum += text ? text->bytes : 0;
 	}
 	return sum > STORE_BLOCK_TEXT_MAX;

@@ -20,6 +20,7 @@ static uint64_t rotate(uint64_t v, unsigned bits)
 static uint64_t read64(const uint8_t *p)
 {
 	uint64_t v;
+
 	memcpy(&v, p, sizeof(v));
 	return v;
 }
@@ -27,6 +28,7 @@ static uint64_t read64(const uint8_t *p)
 static uint32_t read32(const uint8_t *p)
 {
 	uint32_t v;
+
 	memcpy(&v, p, sizeof(v));
 	return v;
 }
@@ -45,6 +47,7 @@ static uint64_t long_input(const uint8_t **p, const uint8_t *end, uint64_t seed)
 {
 	uint64_t a = seed + P1 + P2, b = seed + P2, c = seed, d = seed - P1;
 	const uint8_t *at = *p;
+
 	for (; end - at >= 32; at += 32) {
 		a = round64(a, read64(at));
 		b = round64(b, read64(at + 8));
@@ -73,6 +76,7 @@ uint64_t store_hash(const void *bytes, size_t n, uint64_t seed)
 {
 	const uint8_t *p = bytes, *end = p + n;
 	uint64_t acc = n >= 32 ? long_input(&p, end, seed) : seed + P5;
+
 	acc = rest_of_input(acc + n, p, end);
 	acc = (acc ^ acc >> 33) * P2;
 	acc = (acc ^ acc >> 29) * P3;

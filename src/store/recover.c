@@ -44,10 +44,16 @@ static int format_index(const struct store_table *t, struct buf *out)
 	for (size_t i = 0; i < t->count; i++) {
 		const struct store_block_info *b = &t->blocks[i];
 
-		entries[i] = (struct store_entry){ .offset = b->offset, .bytes = b->bytes, .number = b->number,
-						   .first_row = b->first_row, .time_min_ns = b->time_min_ns,
-						   .time_max_ns = b->time_max_ns, .dur_max_ns = b->dur_max_ns,
-						   .rows = b->rows };
+		entries[i] = (struct store_entry){
+			.offset = b->offset,
+			.bytes = b->bytes,
+			.number = b->number,
+			.first_row = b->first_row,
+			.time_min_ns = b->time_min_ns,
+			.time_max_ns = b->time_max_ns,
+			.dur_max_ns = b->dur_max_ns,
+			.rows = b->rows,
+		};
 	}
 	store_format_index(out, entries, t->count, t->blocks_total, t->rows_total, t->file.salt);
 	return buf_error(out);

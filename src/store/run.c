@@ -113,7 +113,7 @@ static int check_json(const struct store_run *run, struct sonde_err *err)
 		return err_set(err, EBADMSG, "'%s/" RUN_JSON "' does not start with its version", run->path);
 	if (version > STORE_RUN_VERSION)
 		return err_set(err, ENOTSUP, "the run '%s' has version %ld, this program reads up to %d", run->path,
-			       version, STORE_RUN_VERSION);
+				version, STORE_RUN_VERSION);
 	return 0;
 }
 
@@ -291,7 +291,7 @@ static int find_latest(const char *runs, struct buf *path, struct sonde_err *err
 	name[n] = '\0';
 	if (!is_plain_name(name))
 		return err_set(err, EPERM, "'%s' points out of the directory of runs, to '%s'; it is not followed",
-			       link.data, name);
+				link.data, name);
 	buf_addf(path, "%s/%s", runs, name);
 	return buf_error(path) < 0 ? err_sys(err, ENOMEM, "cannot find the latest run") : 0;
 }

@@ -112,7 +112,7 @@ static void run_workers(struct scan *s, unsigned count)
 }
 
 int store_scan(struct store_table *t, const struct store_scan_opts *opts, store_scan_fn *fn, void *arg,
-	       struct sonde_err *err)
+		struct sonde_err *err)
 {
 	struct scan s = { .table = t, .opts = opts, .fn = fn, .arg = arg, .err = err };
 

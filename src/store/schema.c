@@ -12,9 +12,11 @@
 #define NULL_FIELD(P, kind, n, s, d) .n = NULL_##kind,
 #define DEFINE(n, N, v, d) \
 	static const struct store_column_schema n##_columns[] = { STORE_COLUMNS_##N(COLUMN, N) }; \
-	const struct store_schema store_##n##_schema = { \
-		.name = #n, .doc = d, .version = v, .count = STORE_##N##_COLUMNS, .columns = n##_columns \
-	}; \
+	const struct store_schema store_##n##_schema = { .name = #n, \
+		.doc = d, \
+		.version = v, \
+		.count = STORE_##N##_COLUMNS, \
+		.columns = n##_columns }; \
 	const struct store_##n store_##n##_nulls = { STORE_COLUMNS_##N(NULL_FIELD, N) };
 
 STORE_TABLES(DEFINE)

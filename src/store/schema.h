@@ -149,6 +149,12 @@ enum store_semantic {
 	X(P, INT, category, STRING, "its category") \
 	X(P, TEXT, arg_names, PLAIN, "names of io.arg0 and on, with commas between")
 
+#define STORE_COLUMNS_DEFINE(X, P) \
+	X(P, INT, process, PROCESS, "number of the process image that defined it") \
+	X(P, INT, kind, PLAIN, "1 a name in its ring, 2 its program, 3 its directory, 4 its arguments") \
+	X(P, INT, id, PLAIN, "number of the name in its ring") \
+	X(P, INT, string, STRING, "the text")
+
 #define STORE_COLUMNS_STRING(X, P) \
 	X(P, INT, id, STRING, "number of the string, from 1") \
 	X(P, TEXT, text, PLAIN, "its bytes")
@@ -165,6 +171,7 @@ enum store_semantic {
 	X(thread, THREAD, 1, "one thread of a process image") \
 	X(file, FILE, 1, "one file identity and its path") \
 	X(call, CALL, 1, "one kind of call and the meaning of its arguments") \
+	X(define, DEFINE, 1, "one text that a ring defined: what recovery needs to read the rest of it") \
 	X(string, STRING, 1, "one string that other tables refer to by id")
 
 struct store_column_schema {
@@ -205,8 +212,8 @@ enum store_table_id { STORE_TABLES(STORE_TABLE_ID) STORE_TABLE_COUNT };
 /* Every table of this version, by enum store_table_id. */
 extern const struct store_schema *const store_schemas[STORE_TABLE_COUNT];
 
-const struct store_schema *store_schema_find(const char *name); /* NULL when there is none of that name */
+const struct store_schema *store_schema_find(const char *name);          /* NULL when there is none of that name */
 int store_schema_column(const struct store_schema *s, const char *name); /* its number, or -1 */
-const char *store_kind_word(enum store_kind kind);                        /* "int", "real", "text" */
+const char *store_kind_word(enum store_kind kind);                       /* "int", "real", "text" */
 
 #endif

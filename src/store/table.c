@@ -17,16 +17,21 @@
 /* Show the file's own columns. Kinds of a newer version cannot be read and count as missing INTs. */
 static void use_own_schema(struct store_table *t)
 {
-	t->own = (struct store_schema){ .name = t->file.name, .doc = "", .version = t->file.schema_version,
-					.count = t->file.columns, .columns = t->own_columns };
+	t->own = (struct store_schema){
+		.name = t->file.name,
+		.doc = "",
+		.version = t->file.schema_version,
+		.count = t->file.columns,
+		.columns = t->own_columns,
+	};
 	for (unsigned c = 0; c < t->file.columns; c++) {
 		const struct store_file_column *f = &t->file.column[c];
 		bool is_known = f->kind >= STORE_INT && f->kind <= STORE_TEXT;
 
-		t->own_columns[c] = (struct store_column_schema){
-			.name = f->name, .doc = "", .kind = is_known ? f->kind : STORE_INT,
-			.semantic = f->semantic <= STORE_PROCESS ? f->semantic : STORE_PLAIN
-		};
+		t->own_columns[c] = (struct store_column_schema){ .name = f->name,
+			.doc = "",
+			.kind = is_known ? f->kind : STORE_INT,
+			.semantic = f->semantic <= STORE_PROCESS ? f->semantic : STORE_PLAIN };
 	}
 	t->schema = &t->own;
 }
@@ -53,7 +58,7 @@ static int read_head(struct store_table *t, struct sonde_err *err)
 
 	if (rc == -ENOTSUP)
 		return err_set(err, ENOTSUP, "the table '%s' has format %u, this program reads up to %u", t->name,
-			       t->file.version, STORE_FORMAT_VERSION);
+				t->file.version, STORE_FORMAT_VERSION);
 	if (rc < 0)
 		return err_set(err, EBADMSG, "the table '%s' cannot be read: its head is damaged or cut off", t->name);
 	t->schema = store_schema_find(t->file.name);
@@ -134,7 +139,7 @@ int store_table_open(struct store_table **out, int dirfd, const char *name, stru
 }
 
 int store_table_open_memory(struct store_table **out, const void *bytes, size_t n, const char *name,
-			    struct sonde_err *err)
+		struct sonde_err *err)
 {
 	struct store_table *t = table_new(name);
 	int rc;

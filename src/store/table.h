@@ -32,7 +32,7 @@ struct store_table;
 int store_table_open(struct store_table **out, int dirfd, const char *name, struct sonde_err *err);
 /* A table that is in memory; the bytes stay the caller's and must outlive it. `name` is for messages. */
 int store_table_open_memory(struct store_table **out, const void *bytes, size_t n, const char *name,
-			    struct sonde_err *err);
+		struct sonde_err *err);
 void store_table_free(struct store_table *t); /* NULL is fine */
 
 const struct store_schema *store_table_schema(const struct store_table *t);
@@ -42,11 +42,11 @@ uint64_t store_table_rows(const struct store_table *t);                /* in all
 size_t store_table_blocks(const struct store_table *t);
 
 struct store_block_info {
-	uint64_t offset;    /* in the file */
-	uint64_t bytes;     /* in the file */
+	uint64_t offset; /* in the file */
+	uint64_t bytes;  /* in the file */
 	uint64_t rows;
-	uint64_t number;    /* among all blocks that were written, from 0: gaps are blocks that are gone */
-	uint64_t first_row; /* number of its first row among all rows that were written */
+	uint64_t number;     /* among all blocks that were written, from 0: gaps are blocks that are gone */
+	uint64_t first_row;  /* number of its first row among all rows that were written */
 	int64_t time_min_ns; /* of the table's time column; STORE_NULL when no row has one */
 	int64_t time_max_ns;
 	int64_t dur_max_ns; /* 0 when no row has one */
@@ -83,7 +83,10 @@ struct store_batch {
 	const struct store_schema *schema;
 };
 
-#define STORE_BATCH_INIT { .rows = 0 }
+#define STORE_BATCH_INIT \
+	{ \
+		.rows = 0 \
+	}
 
 void store_batch_release(struct store_batch *b);
 
@@ -92,7 +95,7 @@ void store_batch_release(struct store_batch *b);
  * -EBADMSG when the block is damaged; the loss then includes it.
  */
 int store_block_load(struct store_table *t, size_t block, const int *cols, size_t ncols, struct store_batch *batch,
-		     struct sonde_err *err);
+		struct sonde_err *err);
 
 /* Fill a row struct of the batch's schema from row i; columns not loaded are null. Texts point into the batch. */
 void store_batch_row(const struct store_batch *b, size_t i, void *row);
@@ -107,7 +110,7 @@ STORE_TABLES(STORE_DECLARE_GET)
 struct store_scan_opts {
 	const int *cols; /* NULL: all */
 	size_t ncols;
-	bool has_range;  /* skip blocks without an event that touches [from_ns, to_ns]; rows are not filtered */
+	bool has_range; /* skip blocks without an event that touches [from_ns, to_ns]; rows are not filtered */
 	int64_t from_ns;
 	int64_t to_ns;
 	unsigned threads; /* 0: one a CPU; 1: all in the calling thread, in block order */
@@ -124,7 +127,7 @@ unsigned store_scan_workers(const struct store_table *t, const struct store_scan
 /* Load every block in range and hand it to fn. Damaged blocks are skipped and counted as loss.
  * Returns 0, what fn returned, or a negative errno. */
 int store_scan(struct store_table *t, const struct store_scan_opts *opts, store_scan_fn *fn, void *arg,
-	       struct sonde_err *err);
+		struct sonde_err *err);
 /* Load everything only to find damage; store_table_loss then tells all. */
 int store_table_check(struct store_table *t, struct sonde_err *err);
 

@@ -23,7 +23,7 @@ struct store_table {
 	struct store_block_info *blocks;
 	size_t count, cap;
 	uint64_t rows;
-	uint64_t used_bytes; /* of the file: head, blocks, index */
+	uint64_t used_bytes;               /* of the file: head, blocks, index */
 	uint64_t blocks_total, rows_total; /* that were written, as far as the file tells */
 	bool has_index;
 	/* damage found while loading */

@@ -39,16 +39,7 @@ struct store_writer {
 	size_t entry_count, entry_cap;
 };
 
-static int create_file(struct store_writer *w, int dirfd, const char *name, struct sonde_err *err)
-{
-	w->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (w->fd < 0)
-		return err_sys(err, errno, "cannot create the table '%s'", name);
-	flock(w->fd, LOCK_EX | LOCK_NB); /* tells recovery that the writer lives; where it does not work, nothing does */
-	return 0;
-}
-
-static int write_head(struct store_writer *w, struct sonde_err *err)
+static int write_head(struct store_writer *w)
 {
 	int rc;
 
@@ -56,10 +47,40 @@ static int write_head(struct store_writer *w, struct sonde_err *err)
 	rc = buf_error(&w->out);
 	if (rc == 0)
 		rc = fs_write_all(w->fd, w->out.data, w->out.len);
-	if (rc < 0)
-		return err_sys(err, -rc, "cannot write the head of the table '%s'", w->schema->name);
 	w->bytes = w->out.len;
-	return 0;
+	return rc;
+}
+
+/* Not every file system knows RENAME_NOREPLACE; there the moment between look and rename is accepted. */
+static int rename_new(int dirfd, const char *from, const char *to)
+{
+	if (renameat2(dirfd, from, dirfd, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (faccessat(dirfd, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return renameat(dirfd, from, dirfd, to) < 0 ? -errno : 0;
+}
+
+/* The file gets its name when its head is written: a table that is there can always be read. */
+static int create_file(struct store_writer *w, int dirfd)
+{
+	char name[256], temp[264];
+	int rc;
+
+	snprintf(name, sizeof(name), "%s.tbl", w->schema->name);
+	snprintf(temp, sizeof(temp), ".%s.new", name);
+	w->fd = openat(dirfd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (w->fd < 0)
+		return -errno;
+	flock(w->fd, LOCK_EX | LOCK_NB); /* tells recovery that the writer lives; where it does not work, nothing does */
+	rc = write_head(w);
+	if (rc == 0)
+		rc = rename_new(dirfd, temp, name);
+	if (rc < 0)
+		unlinkat(dirfd, temp, 0);
+	return rc;
 }
 
 static void set_schema(struct store_writer *w, const struct store_schema *schema)
@@ -76,22 +97,15 @@ static void set_schema(struct store_writer *w, const struct store_schema *schema
 int store_writer_open(struct store_writer **out, int dirfd, const struct store_schema *schema, struct sonde_err *err)
 {
 	struct store_writer *w = calloc(1, sizeof(*w));
-	char name[256];
 	int rc;
 
 	if (!w)
-		return err_sys(err, ENOMEM, "cannot write the table '%s'", schema->name);
+		return err_sys(err, ENOMEM, "cannot create the table '%s'", schema->name);
 	set_schema(w, schema);
-	snprintf(name, sizeof(name), "%s.tbl", schema->name);
-	rc = create_file(w, dirfd, name, err);
-	if (rc == 0) {
-		rc = write_head(w, err);
-		if (rc < 0)
-			unlinkat(dirfd, name, 0);
-	}
+	rc = create_file(w, dirfd);
 	if (rc < 0) {
 		store_writer_free(w);
-		return rc;
+		return err_sys(err, -rc, "cannot create the table '%s'", schema->name);
 	}
 	*out = w;
 	return 0;
@@ -141,7 +155,7 @@ static int encode_numbers(struct store_writer *w, unsigned c, struct store_strea
 		rc = store_encode_reals(&w->encoder, (const uint64_t *)g->values[c], g->rows, s, &w->out);
 	else
 		rc = store_encode_ints(&w->encoder, g->values[c], g->rows, column->semantic == STORE_TIME, s, &range,
-				       &w->out);
+				&w->out);
 	note_zone(zone, column->semantic, &range);
 	return rc;
 }
@@ -190,15 +204,17 @@ static struct store_entry make_entry(const struct store_writer *w, const struct 
 static void put_block_head(struct store_writer *w, const struct store_entry *e, const struct store_stream *streams)
 {
 	uint32_t head_bytes = (uint32_t)store_block_head_bytes(w->streams);
-	struct store_block_head head = { .bytes = head_bytes,
-					 .rows = (uint32_t)e->rows,
-					 .payload_bytes = e->bytes - head_bytes,
-					 .number = e->number,
-					 .first_row = e->first_row,
-					 .time_min_ns = e->time_min_ns,
-					 .time_max_ns = e->time_max_ns,
-					 .dur_max_ns = e->dur_max_ns,
-					 .streams = w->streams };
+	struct store_block_head head = {
+		.bytes = head_bytes,
+		.rows = (uint32_t)e->rows,
+		.payload_bytes = e->bytes - head_bytes,
+		.number = e->number,
+		.first_row = e->first_row,
+		.time_min_ns = e->time_min_ns,
+		.time_max_ns = e->time_max_ns,
+		.dur_max_ns = e->dur_max_ns,
+		.streams = w->streams,
+	};
 
 	memcpy(head.magic, STORE_BLOCK_MAGIC, STORE_MAGIC_BYTES);
 	store_format_block((uint8_t *)w->out.data, &head, streams, w->salt);

@@ -45,7 +45,7 @@ uint64_t store_writer_lost(const struct store_writer *w);    /* rows that reache
 /* store_add_io(w, &row, err) and so on: store_writer_add with the row's type checked; w must be of that schema. */
 #define STORE_DECLARE_ADD(name, NAME, version, doc) \
 	static inline int store_add_##name(struct store_writer *w, const struct store_##name *row, \
-					   struct sonde_err *err) \
+			struct sonde_err *err) \
 	{ \
 		return store_writer_add(w, row, err); \
 	}

@@ -3,10 +3,17 @@
 
 #include "sonde/shm.h"
 
-const struct call_info call_info[CALL_COUNT] = {
 #define HOOK(category, failure, type, name, parameters, arguments, names, ...) \
 	{ #name, SONDE_CAT_##category, names },
+#define VOID(category, name, parameters, arguments, names, ...) { #name, SONDE_CAT_##category, names },
+#define CLOSE(category, failure, type, name, ...) { #name, SONDE_CAT_##category, "" },
+#define ALTER HOOK
+#define MOVE HOOK
+#define AHEAD HOOK
 #define BYTE(type, name, ...) { #name, SONDE_CAT_STDIO, "calls" },
+#define TAIL(category, name, names) { #name, SONDE_CAT_##category, names },
 #define HAND(category, name, names) { #name, SONDE_CAT_##category, names },
+
+const struct call_info call_info[CALL_COUNT] = {
 #include "tracer/hooks.def"
 };

@@ -5,7 +5,30 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#define CHILD_FDS_MAX 16 /* more than the three that a child redirects, and the pipes it made */
+
 struct fd_entry *fds;
+static unsigned highest; /* descriptor that was ever entered */
+
+struct child_fd {
+	int fd;
+	uint64_t file;
+};
+static _Thread_local struct {
+	unsigned count;
+	bool is_lost; /* more than there is room for: the parent's table is no help any more */
+	uint64_t cwd;
+	struct child_fd entry[CHILD_FDS_MAX];
+} child __attribute__((tls_model("initial-exec")));
+
+static void set(int fd, struct fd_entry entry)
+{
+	unsigned last = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+	fds[fd] = entry;
+	while ((unsigned)fd > last && !__atomic_compare_exchange_n(&highest, &last, (unsigned)fd, true, __ATOMIC_RELAXED,
+								   __ATOMIC_RELAXED))
+		;
+}
 
 bool fds_init(void)
 {
@@ -77,36 +100,63 @@ void fds_define(uint64_t file, uint64_t base, const char *path, size_t len)
 	ring_commit(&r->head, bytes, SONDE_REC_FILE, 1, 0);
 }
 
-/* What the kernel calls /proc/self/<what>; 0 when it does not say. */
+/*
+ * What the kernel calls /proc/self/<what>; 0 when it does not say. It is read into
+ * the FILE record itself: a signal handler's stack may be small.
+ */
 static uint64_t identify_link(const char *link)
 {
-	char path[PATH_BYTES_MAX];
-	long n = sys4(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path) - 1);
-	if (n <= 0)
+	const size_t room = sizeof(struct sonde_rec_def) + ring_string_bytes(PATH_BYTES_MAX);
+	struct sonde_rec_def *r = ring_reserve(room);
+	if (!r)
 		return 0;
-	path[n] = '\0';
-	uint64_t file = fds_new_file();
-	if (path[0] == '/' && has_filters() && !path_is_wanted(path))
-		return file | FILE_IGNORED;
-	fds_define(file, 0, path, (size_t)n);
+	struct sonde_string *s = (void *)(r + 1);
+	long n = sys4(SYS_readlinkat, AT_FDCWD, link, s->text, PATH_BYTES_MAX - 1);
+	if (n <= 0 && !ring_trim(r, room, 0))
+		return 0;
+	uint64_t file = n > 0 ? fds_new_file() : 0;
+	if (file && s->text[0] == '/' && has_filters() && !path_is_wanted(s->text)) {
+		memset(s->text, 0, (size_t)n);
+		file |= FILE_IGNORED;
+		n = 0;
+	}
+	r->id = file;
+	r->base = 0;
+	s->bytes = n > 0 ? (uint32_t)n : 0;
+	size_t bytes = ring_trim(r, room, sizeof(*r) + ring_string_bytes(s->bytes));
+	ring_commit(&r->head, bytes, SONDE_REC_FILE, n > 0, 0);
 	return file;
 }
 
-uint64_t fds_identify(int fd)
+static uint64_t look_up(int fd)
 {
 	char link[48];
 	if (tracer.is_dark || fd < 0)
 		return 0;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	uint64_t file = identify_link(link);
-	fds[fd].file = file;
-	fds[fd].owner = 0;
+	return identify_link(link);
+}
+
+uint64_t fds_identify(int fd)
+{
+	uint64_t file = look_up(fd);
+	if (file)
+		set(fd, (struct fd_entry){ .file = file });
 	return file;
+}
+
+uint64_t fds_cwd(void)
+{
+	return thread.vfork_pid && child.cwd ? child.cwd : tracer.cwd;
 }
 
 void fds_chdir(void)
 {
-	tracer.cwd = tracer.is_dark ? 0 : identify_link("/proc/self/cwd") & ~FILE_IGNORED;
+	uint64_t cwd = tracer.is_dark ? 0 : identify_link("/proc/self/cwd") & ~FILE_IGNORED;
+	if (thread.vfork_pid)
+		child.cwd = cwd;
+	else
+		tracer.cwd = cwd;
 }
 
 /* Asking the kernel where the descriptor stands proves that it can stand anywhere: pipes and terminals cannot. */
@@ -115,17 +165,73 @@ uint64_t fds_opened(int fd, int open_flags, bool is_ignored)
 	uint64_t file = fds_new_file() | (is_ignored ? FILE_IGNORED : 0);
 	if ((unsigned)fd >= FDS_MAX)
 		return file;
-	bool is_seekable = !(open_flags & (O_APPEND | O_PATH | O_DIRECTORY)) && !tracer.is_dark && !is_ignored &&
+	if (thread.vfork_pid) {
+		fds_child_set(fd, file);
+		return file;
+	}
+	bool is_seekable = fd > 2 && !(open_flags & (O_APPEND | O_PATH | O_DIRECTORY)) && !tracer.is_dark && !is_ignored &&
 			   sys3(SYS_lseek, fd, 0, SEEK_CUR) == 0;
-	fds[fd] = (struct fd_entry){ .file = file,
-				     .owner = is_seekable ? thread.tid : 0,
-				     .shared = tracer.share_epoch };
+	set(fd, (struct fd_entry){ .file = file, .owner = is_seekable ? thread.tid : 0, .shared = tracer.share_epoch });
 	return file;
+}
+
+void fds_dup(int from, int to)
+{
+	if ((unsigned)to >= FDS_MAX || from == to)
+		return;
+	uint64_t file = fds_file(from);
+	fds_share(from);
+	if (thread.vfork_pid)
+		fds_child_set(to, file);
+	else
+		set(to, (struct fd_entry){ .file = file });
 }
 
 void fds_closed_range(unsigned first, unsigned last)
 {
-	for (unsigned fd = first; fd <= last && fd < FDS_MAX; fd++)
+	if (thread.vfork_pid) {
+		for (unsigned i = 0; i < child.count; i++)
+			if ((unsigned)child.entry[i].fd >= first && (unsigned)child.entry[i].fd <= last)
+				child.entry[i].file = 0;
+		return;
+	}
+	unsigned end = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+	for (unsigned fd = first; fd <= last && fd <= end; fd++)
 		if (fds[fd].file)
 			fds[fd] = (struct fd_entry){ 0 };
+}
+
+/* A vfork child's own descriptors. */
+
+void fds_child_forget(void)
+{
+	memset(&child, 0, sizeof(child));
+}
+
+void fds_child_set(int fd, uint64_t file)
+{
+	for (unsigned i = 0; i < child.count; i++)
+		if (child.entry[i].fd == fd) {
+			child.entry[i].file = file;
+			return;
+		}
+	if (child.count == CHILD_FDS_MAX) {
+		child.is_lost = true;
+		return;
+	}
+	child.entry[child.count++] = (struct child_fd){ .fd = fd, .file = file };
+}
+
+uint64_t fds_child_file(int fd)
+{
+	uint64_t file = child.is_lost ? 0 : fds[fd].file;
+	for (unsigned i = 0; i < child.count; i++)
+		if (child.entry[i].fd == fd)
+			file = child.entry[i].file;
+	if (file)
+		return file;
+	file = look_up(fd);
+	if (file)
+		fds_child_set(fd, file);
+	return file;
 }

@@ -7,7 +7,11 @@
  * is outside the path filters: its calls are counted, not recorded.
  *
  * An offset is told only while it is provably this descriptor's own: opened here,
- * seekable, not for append, used by one thread, never duplicated, no fork since.
+ * seekable, not for append, not one of stdio's three, used by one thread, never
+ * duplicated, no fork since.
+ *
+ * A vfork child has descriptors of its own but its parent's memory: what it opens
+ * and duplicates goes to a few entries of its thread, never into the table.
  */
 #ifndef SONDE_TRACER_FDS_H
 #define SONDE_TRACER_FDS_H
@@ -33,31 +37,67 @@ uint64_t fds_new_file(void);
 bool fds_path_is_wanted_at(int dirfd, const char *path);
 void fds_define(uint64_t file, uint64_t base, const char *path, size_t len); /* a FILE record */
 uint64_t fds_opened(int fd, int open_flags, bool is_ignored);
+void fds_dup(int from, int to);
 void fds_closed_range(unsigned first, unsigned last);
 void fds_chdir(void); /* the current directory has changed */
+uint64_t fds_cwd(void);
+
+/* The same for a vfork child, and the end of one. */
+uint64_t fds_child_file(int fd);
+void fds_child_set(int fd, uint64_t file);
+void fds_child_forget(void);
 
 ALWAYS_INLINE uint64_t fds_file(int fd)
 {
 	if (unlikely((unsigned)fd >= FDS_MAX))
 		return 0;
+	if (unlikely(thread.vfork_pid))
+		return fds_child_file(fd);
 	uint64_t file = fds[fd].file;
 	return likely(file != 0) ? file : fds_identify(fd);
 }
 
+/* Nothing is known of fd any more: it was closed, or has become another file. */
 ALWAYS_INLINE void fds_closed(int fd)
 {
-	if ((unsigned)fd < FDS_MAX)
+	if ((unsigned)fd >= FDS_MAX)
+		return;
+	if (unlikely(thread.vfork_pid))
+		fds_child_set(fd, 0);
+	else
 		fds[fd] = (struct fd_entry){ 0 };
 }
 
-ALWAYS_INLINE void fds_dup(int from, int to)
+/* What fd was, as far as it is known, before it is closed: the number may be another thread's a moment later. */
+ALWAYS_INLINE struct fd_entry fds_take(int fd)
 {
-	if ((unsigned)to >= FDS_MAX || from == to)
+	struct fd_entry was = { 0 };
+	if ((unsigned)fd >= FDS_MAX)
+		return was;
+	if (unlikely(thread.vfork_pid))
+		was.file = fds_child_file(fd);
+	else
+		was = fds[fd];
+	fds_closed(fd);
+	return was;
+}
+
+/* The call has failed after all: fd is still what it was. */
+ALWAYS_INLINE void fds_give_back(int fd, struct fd_entry was)
+{
+	if ((unsigned)fd >= FDS_MAX)
 		return;
-	uint64_t file = fds_file(from);
-	if ((unsigned)from < FDS_MAX)
-		fds[from].owner = 0;
-	fds[to] = (struct fd_entry){ .file = file };
+	if (unlikely(thread.vfork_pid))
+		fds_child_set(fd, was.file);
+	else
+		fds[fd] = was;
+}
+
+/* Somebody else may move fd's offset from now on. */
+ALWAYS_INLINE void fds_share(int fd)
+{
+	if ((unsigned)fd < FDS_MAX)
+		fds[fd].owner = 0;
 }
 
 ALWAYS_INLINE bool fds_is_private(const struct fd_entry *e)
@@ -65,16 +105,24 @@ ALWAYS_INLINE bool fds_is_private(const struct fd_entry *e)
 	return e->owner == thread.tid && e->shared == tracer.share_epoch;
 }
 
-/* The offset at which a call that moved by `moved` bytes began, or SONDE_NONE. */
+/*
+ * Before a call that moves fd's offset. A second thread gives up the owner's claim
+ * here, not afterwards: the owner must know before it computes its next offset.
+ */
+ALWAYS_INLINE void fds_touch(int fd)
+{
+	if (likely((unsigned)fd < FDS_MAX) && fds[fd].owner && unlikely(!fds_is_private(&fds[fd])))
+		__atomic_store_n(&fds[fd].owner, 0, __ATOMIC_SEQ_CST);
+}
+
+/* The offset at which a call that moved by `moved` bytes began, or SONDE_NONE. fds_touch came before the call. */
 ALWAYS_INLINE int64_t fds_advance(int fd, int64_t moved)
 {
 	if (unlikely((unsigned)fd >= FDS_MAX))
 		return SONDE_NONE;
 	struct fd_entry *e = &fds[fd];
-	if (!fds_is_private(e)) {
-		e->owner = 0;
+	if (!fds_is_private(e))
 		return SONDE_NONE;
-	}
 	int64_t at = e->pos;
 	if (moved > 0)
 		e->pos = at + moved;
@@ -83,12 +131,8 @@ ALWAYS_INLINE int64_t fds_advance(int fd, int64_t moved)
 
 ALWAYS_INLINE void fds_seeked(int fd, int64_t to)
 {
-	if ((unsigned)fd < FDS_MAX && to >= 0) {
-		if (fds_is_private(&fds[fd]))
-			fds[fd].pos = to;
-		else
-			fds[fd].owner = 0;
-	}
+	if ((unsigned)fd < FDS_MAX && to >= 0 && fds_is_private(&fds[fd]))
+		fds[fd].pos = to;
 }
 
 #endif

@@ -1,137 +1,288 @@
 /*
  * The long way of a hook: records that carry paths, and calls that make
- * descriptors. Strings are read only after the real call has accepted them: a
- * pointer that the kernel refused (EFAULT) is never followed.
+ * descriptors. Strings are read only after the real call, and followed only when
+ * its success or its error proves that they can be read; else the kernel is asked
+ * to copy them, which cannot fault.
  */
 #include "tracer/hook.h"
+
+#include <sys/uio.h>
 
 void *real[CALL_COUNT];
 
 struct text {
 	const char *at;
-	size_t len;
+	size_t room; /* its length, or at most when it is doubtful */
 	uint64_t base;
+	uint8_t flag; /* what it is: SONDE_CALL_PATH, SONDE_CALL_PATH2 or plain text */
+	bool is_doubtful;
 };
 
-static struct text text_of(const char *at)
+static struct text text_of(const char *at, bool is_doubtful)
 {
-	return (struct text){ .at = at, .len = at ? strnlen(at, PATH_BYTES_MAX) : 0 };
+	return (struct text){ .at = at,
+			      .room = is_doubtful ? PATH_BYTES_MAX : strnlen(at, PATH_BYTES_MAX),
+			      .is_doubtful = is_doubtful };
 }
 
-static struct text path_of(const char *path, int dirfd)
+static struct text path_of(const char *path, int dirfd, uint8_t flag, bool is_doubtful)
 {
-	struct text t = text_of(path);
-	if (path && path[0] != '/')
-		t.base = (dirfd == AT_FDCWD ? tracer.cwd : fds_file(dirfd)) & ~FILE_IGNORED;
+	struct text t = text_of(path, is_doubtful);
+	t.flag = flag;
+	if (is_doubtful || path[0] != '/')
+		t.base = (dirfd == AT_FDCWD ? fds_cwd() : fds_file(dirfd)) & ~FILE_IGNORED;
 	return t;
+}
+
+/* Errors that come only after a call's first path was read. */
+static bool has_read_path(int errnum)
+{
+	switch (errnum) {
+	case 0:
+	case ENOENT:
+	case ENOTDIR:
+	case EEXIST:
+	case EISDIR:
+	case ENOTEMPTY:
+	case ELOOP:
+	case EROFS:
+	case EXDEV:
+	case ENODATA:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What strings a record may have. */
+static unsigned texts_of(struct call *c, int errnum, struct text texts[3])
+{
+	unsigned n = 0;
+	bool can_ask = !tracer.is_dark, is_proved = has_read_path(errnum);
+	if (c->path && (is_proved || can_ask))
+		texts[n++] = path_of(c->path, c->dirfd, SONDE_CALL_PATH, !is_proved);
+	if (n && c->path2 && c->args < 4 && (!errnum || can_ask)) {
+		texts[n] = path_of(c->path2, c->dirfd2, SONDE_CALL_PATH2, errnum != 0);
+		c->arg[c->args++] = (int64_t)texts[n++].base;
+	}
+	if (c->text && (!errnum || can_ask))
+		texts[n++] = text_of(c->text, errnum != 0);
+	return n;
+}
+
+/* Copy a doubtful string into a record; false when it cannot be read. The kernel stops at a page that is not there. */
+static bool copy_doubtful(struct sonde_string *s, const char *at)
+{
+	size_t first = 4096 - ((uintptr_t)at & 4095);
+	struct iovec to = { .iov_base = s->text, .iov_len = PATH_BYTES_MAX };
+	struct iovec from[2] = { { .iov_base = (void *)(uintptr_t)at, .iov_len = first },
+				 { .iov_base = (void *)((uintptr_t)at + first), .iov_len = PATH_BYTES_MAX - first } };
+	long pid = thread.vfork_pid ? thread.vfork_pid : tracer.pid;
+	long n = sys6(SYS_process_vm_readv, pid, (long)&to, 1, (long)from, 2, 0);
+	if (n <= 0)
+		return false;
+	s->bytes = (uint32_t)strnlen(s->text, (size_t)n);
+	memset(s->text + s->bytes, 0, (size_t)n - s->bytes);
+	return true;
+}
+
+/* Write the strings that can be read; what lies behind them. A second path without the first would be taken for it. */
+static char *write_texts(struct sonde_rec_call *r, char *at, const struct text *texts, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct sonde_string *s = (void *)at;
+		if (texts[i].flag == SONDE_CALL_PATH2 && !r->strings)
+			continue;
+		if (!texts[i].is_doubtful)
+			ring_put_string(s, texts[i].at, texts[i].room);
+		else if (!copy_doubtful(s, texts[i].at))
+			continue;
+		r->strings++;
+		r->flags |= texts[i].flag;
+		at += ring_string_bytes(s->bytes);
+	}
+	return at;
 }
 
 /* File identity of the result or of the path, after the call's effect on the descriptor table. */
 static uint64_t take_effect(struct call *c, int64_t ret, int errnum, bool is_ignored)
 {
-	if (errnum || c->effect == EFFECT_NONE)
+	if (errnum)
 		return c->fd >= 0 ? fds_file(c->fd) : 0;
 	switch (c->effect) {
 	case EFFECT_OPENS:
+		c->fd = (int)ret;
 		return fds_opened((int)ret, c->open_flags, is_ignored);
-	case EFFECT_DUPS:
-		fds_dup(c->fd, (int)ret);
-		return fds_file(c->fd);
 	case EFFECT_MAKES:
+		c->fd = (int)ret;
 		fds_closed((int)ret);
 		return fds_file((int)ret);
+	case EFFECT_DUPS:
+		fds_dup(c->fd, (int)ret);
+		break;
 	default:
-		return c->fd >= 0 ? fds_file(c->fd) : 0;
+		break;
 	}
+	return c->fd >= 0 ? fds_file(c->fd) : 0;
 }
 
-static void write_texts(void *at, const struct text *texts, unsigned count)
+/* The record of `c`; `kind` and `flags` are those of unusual ones. */
+static void write_call(uint8_t kind, uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, uint64_t file,
+		       uint8_t flags, const struct call *c, const struct text *texts, unsigned count)
 {
+	size_t room = sizeof(struct sonde_rec_call) + 8 * c->args + (count ? 8 : 0);
 	for (unsigned i = 0; i < count; i++)
-		at = ring_put_string(at, texts[i].at, texts[i].len);
-}
-
-static unsigned texts_of(struct call *c, bool is_readable, struct text texts[3], uint8_t *flags)
-{
-	unsigned n = 0;
-	if (!is_readable)
-		return 0;
-	if (c->path) {
-		texts[n++] = path_of(c->path, c->dirfd);
-		*flags |= SONDE_CALL_PATH;
+		room += ring_string_bytes(texts[i].room);
+	struct sonde_rec_call *r = ring_reserve(room);
+	if (!r)
+		return;
+	r->ticks = start;
+	r->dur_ticks = end - start;
+	r->file = file;
+	r->ret = ret;
+	r->fd = c->fd;
+	r->args = (uint8_t)c->args;
+	r->strings = 0;
+	r->flags = flags;
+	r->size = c->size;
+	r->offset = c->offset;
+	int64_t *tail = (int64_t *)(r + 1);
+	for (unsigned i = 0; i < c->args; i++)
+		*tail++ = c->arg[i];
+	char *behind = (char *)tail;
+	if (count) {
+		*tail = (int64_t)texts[0].base;
+		behind = write_texts(r, (char *)(tail + 1), texts, count);
 	}
-	if (c->path2 && c->path && c->args < 4) {
-		texts[n] = path_of(c->path2, c->dirfd2);
-		c->arg[c->args++] = (int64_t)texts[n++].base;
-		*flags |= SONDE_CALL_PATH2;
-	}
-	if (c->text)
-		texts[n++] = text_of(c->text);
-	return n;
+	r->defines = c->effect == EFFECT_OPENS && !errnum && (r->flags & SONDE_CALL_PATH);
+	size_t used = (size_t)(behind - (char *)r);
+	ring_commit(&r->head, used < room ? ring_trim(r, room, used) : room, kind, id, (uint16_t)errnum);
 }
 
 void call_done_long(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, struct call *c)
 {
 	int kept_errno = errno;
-	uint8_t flags = 0;
 	struct text texts[3];
-	bool is_readable = errnum != EFAULT;
-	bool is_ignored = is_readable && c->path && !fds_path_is_wanted_at(c->dirfd, c->path);
-	unsigned strings = texts_of(c, is_readable, texts, &flags);
+	bool is_quick = end - start < (c->is_quiet && tracer.min_dur_ticks < QUIET_TICKS ? QUIET_TICKS : tracer.min_dur_ticks);
+	bool is_ignored = c->path && has_read_path(errnum) && !fds_path_is_wanted_at(c->dirfd, c->path);
+	unsigned count = texts_of(c, errnum, texts);
 	uint64_t file = take_effect(c, ret, errnum, is_ignored);
-	size_t bytes = sizeof(struct sonde_rec_call) + 8 * c->args + (strings ? 8 : 0);
-	for (unsigned i = 0; i < strings; i++)
-		bytes += ring_string_bytes(texts[i].len);
-	if (is_ignored || (file & FILE_IGNORED) || end - start < tracer.min_dur_ticks) {
-		ring_count_filtered();
-		if (!is_ignored && !(file & FILE_IGNORED) && c->effect == EFFECT_OPENS && !errnum && strings)
-			fds_define(file, texts[0].base, texts[0].at, texts[0].len);
-		errno = kept_errno;
-		return;
-	}
-	struct sonde_rec_call *r = ring_reserve(bytes);
-	if (r) {
-		r->ticks = start;
-		r->dur_ticks = end - start;
-		r->file = file;
-		r->ret = ret;
-		r->fd = c->effect == EFFECT_OPENS || c->effect == EFFECT_MAKES ? (errnum ? -1 : (int)ret) : c->fd;
-		r->args = (uint8_t)c->args;
-		r->strings = (uint8_t)strings;
-		r->defines = c->effect == EFFECT_OPENS && !errnum && (flags & SONDE_CALL_PATH);
-		r->flags = flags;
-		r->size = c->size;
-		r->offset = c->offset;
-		int64_t *tail = (int64_t *)(r + 1);
-		for (unsigned i = 0; i < c->args; i++)
-			*tail++ = c->arg[i];
-		if (strings) {
-			*tail++ = (int64_t)texts[0].base;
-			write_texts(tail, texts, strings);
-		}
-		ring_commit(&r->head, bytes, SONDE_REC_CALL, id, (uint16_t)errnum);
+	bool is_unwanted = is_ignored || (file & FILE_IGNORED);
+	if (!(tracer.categories & call_info[id].category) || is_quick || is_unwanted) {
+		if (tracer.categories & call_info[id].category)
+			ring_count_filtered();
+		if (!is_unwanted && c->effect == EFFECT_OPENS && !errnum && c->path)
+			fds_define(file, texts[0].base, texts[0].at, texts[0].room);
+	} else {
+		write_call(SONDE_REC_CALL, id, start, end, ret, errnum, file, 0, c, texts, count);
 	}
 	errno = kept_errno;
 }
 
-void call_run_start(uint16_t id, uint64_t start, FILE *stream)
+void call_begun(uint8_t kind, uint16_t id, uint8_t flags, struct call *c)
 {
-	const size_t bytes = sizeof(struct sonde_rec_call) + 8;
 	int kept_errno = errno;
-	uint64_t file = fds_file(stream_fd(stream));
-	struct sonde_rec_call *r = file & FILE_IGNORED ? NULL : ring_reserve(bytes);
-	if (r) {
-		memset((char *)r + 8, 0, bytes - 8);
-		r->ticks = start ? start : tick();
-		r->file = file;
-		r->ret = SONDE_NONE;
-		r->fd = stream_fd(stream);
-		r->args = 1;
-		r->offset = SONDE_NONE;
-		ring_commit(&r->head, bytes, SONDE_REC_RUN, id, 0);
-		r->head.state = SONDE_RUNNING;
-		thread.run = r;
-		thread.run_stream = stream;
-	}
+	struct text texts[3];
+	uint64_t now = tick();
+	unsigned count = texts_of(c, c->path_error, texts);
+	if (tracer_wants(call_info[id].category))
+		write_call(kind, id, now, now, SONDE_NONE, 0, c->fd >= 0 ? fds_file(c->fd) : 0, flags | SONDE_CALL_NO_END, c,
+			   texts, count);
 	errno = kept_errno;
 }
+
+/* Runs. */
+
+static struct sonde_rec_call *run_start(uint16_t id, uint64_t start, FILE *stream)
+{
+	const size_t bytes = sizeof(struct sonde_rec_call) + 8;
+	uint64_t file = fds_file(stream_fd(stream));
+	if (file & FILE_IGNORED) {
+		ring_count_filtered();
+		return NULL;
+	}
+	thread.is_keeping_runs = thread.run_count < RUNS_MAX;
+	struct sonde_rec_call *r = ring_reserve(bytes);
+	thread.is_keeping_runs = false;
+	if (!r)
+		return NULL;
+	memset((char *)r + 8, 0, bytes - 8);
+	r->ticks = start ? start : tick();
+	r->file = file;
+	r->ret = SONDE_NONE;
+	r->fd = stream_fd(stream);
+	r->args = 1;
+	r->offset = SONDE_NONE;
+	ring_commit(&r->head, bytes, SONDE_REC_RUN, id, 0);
+	r->head.state = SONDE_RUNNING;
+	thread.runs[thread.run_count++] = (struct run){ .at = r, .stream = stream };
+	return r;
+}
+
+/* The run that grows by this call, brought to the front. */
+struct sonde_rec_call *call_run_of(uint16_t id, uint64_t start, FILE *stream)
+{
+	int kept_errno = errno;
+	struct run *runs = thread.runs;
+	struct sonde_rec_call *r = NULL;
+	for (uint32_t i = 0; i < thread.run_count && !r; i++)
+		if (runs[i].stream == stream && runs[i].at->head.call == id)
+			r = runs[i].at;
+	if (!r)
+		r = run_start(id, start, stream);
+	for (uint32_t i = 1; r && i < thread.run_count; i++)
+		if (runs[i].at == r) {
+			struct run front = runs[0];
+			runs[0] = runs[i];
+			runs[i] = front;
+		}
+	errno = kept_errno;
+	return r;
+}
+
+/*
+ * Where TAIL's stubs meet: r11 holds `before_<name>`. All that can carry arguments
+ * is kept, the vector registers of variadic callers included.
+ */
+__asm__(".pushsection .text\n"
+	".hidden call_tail\n"
+	".globl call_tail\n"
+	".type call_tail, @function\n"
+	"call_tail:\n"
+	"	pushq %rax\n"
+	"	pushq %rdi\n"
+	"	pushq %rsi\n"
+	"	pushq %rdx\n"
+	"	pushq %rcx\n"
+	"	pushq %r8\n"
+	"	pushq %r9\n"
+	"	subq $128, %rsp\n"
+	"	movups %xmm0, (%rsp)\n"
+	"	movups %xmm1, 16(%rsp)\n"
+	"	movups %xmm2, 32(%rsp)\n"
+	"	movups %xmm3, 48(%rsp)\n"
+	"	movups %xmm4, 64(%rsp)\n"
+	"	movups %xmm5, 80(%rsp)\n"
+	"	movups %xmm6, 96(%rsp)\n"
+	"	movups %xmm7, 112(%rsp)\n"
+	"	call *%r11\n"
+	"	movq %rax, %r11\n"
+	"	movups (%rsp), %xmm0\n"
+	"	movups 16(%rsp), %xmm1\n"
+	"	movups 32(%rsp), %xmm2\n"
+	"	movups 48(%rsp), %xmm3\n"
+	"	movups 64(%rsp), %xmm4\n"
+	"	movups 80(%rsp), %xmm5\n"
+	"	movups 96(%rsp), %xmm6\n"
+	"	movups 112(%rsp), %xmm7\n"
+	"	addq $128, %rsp\n"
+	"	popq %r9\n"
+	"	popq %r8\n"
+	"	popq %rcx\n"
+	"	popq %rdx\n"
+	"	popq %rsi\n"
+	"	popq %rdi\n"
+	"	popq %rax\n"
+	"	jmp *%r11\n"
+	".size call_tail, . - call_tail\n"
+	".popsection\n");

@@ -17,15 +17,16 @@
 #include <stdio.h>
 
 extern void *real[CALL_COUNT] __attribute__((visibility("hidden")));
+void *real_find(unsigned call); /* init.c */
 
 /* What a call does to the descriptor table, once it has succeeded. */
 enum effect {
 	EFFECT_NONE,
-	EFFECT_MOVES, /* fd's offset moves by the result: the offset is where it began */
-	EFFECT_SEEKS, /* the result is fd's new offset */
-	EFFECT_OPENS, /* the result is a new descriptor of path */
-	EFFECT_DUPS,  /* the result is a new descriptor of fd's file */
-	EFFECT_MAKES, /* the result is a new descriptor without a path (socket, pipe end, memfd) */
+	EFFECT_MOVES,  /* fd's offset moves by the result: the offset is where it began */
+	EFFECT_SEEKS,  /* the result is fd's new offset */
+	EFFECT_OPENS,  /* the result is a new descriptor of path */
+	EFFECT_DUPS,   /* the result is a new descriptor of fd's file */
+	EFFECT_MAKES,  /* the result is a new descriptor without a path (socket, pipe end, memfd) */
 };
 
 struct call {
@@ -37,6 +38,8 @@ struct call {
 	int64_t arg[4];
 	enum effect effect;
 	int open_flags;
+	int path_error; /* of a call that has not been made yet, see call_begun */
+	bool is_quiet;  /* worth a record only when it took long enough for a system call */
 };
 
 #define CALL(...)                                                                                        \
@@ -51,22 +54,59 @@ struct call {
 #define ARGS3(a, b, c) .args = 3, .arg = { (int64_t)(a), (int64_t)(b), (int64_t)(c) }
 #define ARGS4(a, b, c, d) .args = 4, .arg = { (int64_t)(a), (int64_t)(b), (int64_t)(c), (int64_t)(d) }
 
-#define FAILED_I(r) ((int64_t)(r) == -1)
-#define FAILED_P(r) ((r) == NULL)
-#define FAILED_M(r) ((void *)(uintptr_t)(r) == (void *)-1)
-#define FAILED_N(r) false
-#define ERROR_I(r) (FAILED_I(r) ? errno : 0)
-#define ERROR_P(r) (FAILED_P(r) ? errno : 0)
-#define ERROR_M(r) (FAILED_M(r) ? errno : 0)
+/*
+ * Failure letters: how a result tells of a failure, and what is recorded as the
+ * result. Functions that use errno only sometimes (readdir at the end of a
+ * directory) are the quiet ones: errno counts when it is another than before.
+ *
+ *   I   -1, errno                     Z   0, errno
+ *   P   NULL, errno; recorded 0, -1   F   a FILE, or NULL, errno; recorded as its descriptor
+ *   D   a DIR, likewise               M   MAP_FAILED, errno
+ *   E   the error number itself       N   does not fail
+ *   QI  quiet -1                      QP  quiet NULL; recorded 1 something, 0 nothing
+ *   QC  quiet, fewer than `n` items
+ */
+#define BEFORE_I
+#define BEFORE_Z
+#define BEFORE_P
+#define BEFORE_F
+#define BEFORE_D
+#define BEFORE_M
+#define BEFORE_E
+#define BEFORE_N
+#define BEFORE_QI int errno_before = errno;
+#define BEFORE_QP int errno_before = errno;
+#define BEFORE_QC int errno_before = errno;
+
+#define RET_I(r) (int64_t)(r)
+#define RET_Z(r) (int64_t)(r)
+#define RET_P(r) ((r) ? 0 : -1)
+#define RET_F(r) ((r) ? stream_fd(r) : -1)
+#define RET_D(r) ((r) ? dir_fd(r) : -1)
+#define RET_M(r) (int64_t)(uintptr_t)(r)
+#define RET_E(r) (int64_t)(r)
+#define RET_N(r) (int64_t)(r)
+#define RET_QI(r) (int64_t)(r)
+#define RET_QP(r) ((r) != NULL)
+#define RET_QC(r) (int64_t)(r)
+
+#define ERROR_I(r) ((int64_t)(r) == -1 ? errno : 0)
+#define ERROR_Z(r) ((r) == 0 ? errno : 0)
+#define ERROR_P(r) ((r) == NULL ? errno : 0)
+#define ERROR_F(r) ((r) == NULL ? errno : 0)
+#define ERROR_D(r) ((r) == NULL ? errno : 0)
+#define ERROR_M(r) ((void *)(uintptr_t)(r) == (void *)-1 ? errno : 0)
 #define ERROR_E(r) ((int)(r))
 #define ERROR_N(r) 0
+#define ERROR_QI(r) ((int64_t)(r) == -1 && errno != errno_before ? errno : 0)
+#define ERROR_QP(r) ((r) == NULL && errno != errno_before ? errno : 0)
+#define ERROR_QC(r) ((size_t)(r) < n && errno != errno_before ? errno : 0)
 
 /* The next definition of a hooked function. */
 ALWAYS_INLINE void *real_of(unsigned call)
 {
-	if (unlikely(!tracer.is_ready))
-		tracer_init();
-	return real[call];
+	void *found = __atomic_load_n(&real[call], __ATOMIC_RELAXED);
+	return likely(found != NULL) ? found : real_find(call);
 }
 #define REAL(name) ((__typeof__(&name))real_of(CALL_##name))
 
@@ -76,8 +116,23 @@ ALWAYS_INLINE int stream_fd(FILE *stream)
 	return stream ? stream->_fileno : -1;
 }
 
+/* A directory stream's; the first field of every glibc DIR. */
+ALWAYS_INLINE int dir_fd(void *dir)
+{
+	return dir ? *(int *)dir : -1;
+}
+
 /* Records with strings or new descriptors: the long way (hook.c). Keeps errno. */
 void call_done_long(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, struct call *c);
+
+/*
+ * A record before its call, of which the end will not be seen. `kind` is CALL or
+ * EXEC. Its path is read only as far as `path_error`, the error of looking at it,
+ * allows. Keeps errno.
+ */
+void call_begun(uint8_t kind, uint16_t id, uint8_t flags, struct call *c);
+
+#define QUIET_TICKS 3000 /* about a microsecond */
 
 ALWAYS_INLINE void call_record(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, uint64_t file,
 			       const struct call c)
@@ -106,8 +161,7 @@ ALWAYS_INLINE void call_record(uint16_t id, uint64_t start, uint64_t end, int64_
 ALWAYS_INLINE void call_done(uint16_t id, uint64_t start, int64_t ret, int errnum, struct call c)
 {
 	uint64_t end = tick();
-	if (c.path || c.path2 || c.text || c.effect == EFFECT_OPENS || c.effect == EFFECT_DUPS ||
-	    c.effect == EFFECT_MAKES) {
+	if (c.path || c.path2 || c.text || c.effect > EFFECT_SEEKS || c.is_quiet) {
 		call_done_long(id, start, end, ret, errnum, &c);
 		return;
 	}
@@ -119,14 +173,13 @@ ALWAYS_INLINE void call_done(uint16_t id, uint64_t start, int64_t ret, int errnu
 }
 
 /* One more character through `stream`. */
-void call_run_start(uint16_t id, uint64_t start, FILE *stream);
+struct sonde_rec_call *call_run_of(uint16_t id, uint64_t start, FILE *stream);
 
 ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_failed)
 {
-	struct sonde_rec_call *r = thread.run;
-	if (unlikely(!r || r->head.call != id || thread.run_stream != stream)) {
-		call_run_start(id, start, stream);
-		r = thread.run;
+	struct sonde_rec_call *r = thread.runs[0].at;
+	if (unlikely(!thread.run_count || thread.runs[0].stream != stream || r->head.call != id)) {
+		r = call_run_of(id, start, stream);
 		if (!r)
 			return;
 	}
@@ -136,15 +189,48 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 }
 
 /* Wrappers from rows. */
-#define HOOK(category, failure, type, name, parameters, arguments, names, ...)                                    \
+#define WRAP(wanted, prelude, category, failure, type, name, parameters, arguments, names, ...)                   \
 	EXPORT type name parameters                                                                              \
 	{                                                                                                        \
 		type(*next) parameters = (type(*) parameters)real_of(CALL_##name);                               \
-		if (!tracer_wants(SONDE_CAT_##category))                                                         \
+		if (!tracer_wants(wanted))                                                                       \
 			return next arguments;                                                                   \
+		prelude;                                                                                         \
+		BEFORE_##failure                                                                                 \
 		uint64_t start = tick();                                                                         \
 		type result = next arguments;                                                                    \
-		call_done(CALL_##name, start, (int64_t)result, ERROR_##failure(result), CALL(__VA_ARGS__));      \
+		call_done(CALL_##name, start, RET_##failure(result), ERROR_##failure(result), CALL(__VA_ARGS__)); \
+		return result;                                                                                   \
+	}
+#define HOOK(category, ...) WRAP(SONDE_CAT_##category, , category, __VA_ARGS__)
+#define MOVE(category, ...) WRAP(SONDE_CAT_##category, fds_touch(fd), category, __VA_ARGS__)
+#define ALTER(...) WRAP(SONDE_CAT_ALL, , __VA_ARGS__)
+#define AHEAD(...) WRAP(SONDE_CAT_ALL, ring_grow_ahead(), __VA_ARGS__)
+#define VOID(category, name, parameters, arguments, names, ...)                                                   \
+	EXPORT void name parameters                                                                              \
+	{                                                                                                        \
+		void(*next) parameters = (void(*) parameters)real_of(CALL_##name);                               \
+		if (!tracer_wants(SONDE_CAT_##category)) {                                                       \
+			next arguments;                                                                          \
+			return;                                                                                  \
+		}                                                                                                \
+		uint64_t start = tick();                                                                         \
+		next arguments;                                                                                  \
+		call_done(CALL_##name, start, SONDE_NONE, 0, CALL(__VA_ARGS__));                                 \
+	}
+#define CLOSE(category, failure, type, name, parameters, arguments, ended)                                        \
+	EXPORT type name parameters                                                                              \
+	{                                                                                                        \
+		type(*next) parameters = (type(*) parameters)real_of(CALL_##name);                               \
+		if (!tracer_wants(SONDE_CAT_ALL))                                                                \
+			return next arguments;                                                                   \
+		int fd = ended;                                                                                  \
+		uint64_t file = fds_take(fd).file;                                                               \
+		uint64_t start = tick();                                                                         \
+		type result = next arguments;                                                                    \
+		if (tracer.categories & SONDE_CAT_##category)                                                    \
+			call_record(CALL_##name, start, tick(), RET_##failure(result), ERROR_##failure(result),  \
+				    file, CALL(.fd = fd));                                                       \
 		return result;                                                                                   \
 	}
 #define BYTE(type, name, parameters, arguments, stream, is_failed)                                                \
@@ -153,11 +239,26 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 		type(*next) parameters = (type(*) parameters)real_of(CALL_##name);                               \
 		if (!tracer_wants(SONDE_CAT_STDIO))                                                              \
 			return next arguments;                                                                   \
-		uint64_t start = thread.run ? 0 : tick();                                                        \
+		uint64_t start = thread.run_count ? 0 : tick();                                                  \
 		type result = next arguments;                                                                    \
 		call_run(CALL_##name, start, stream, is_failed);                                                 \
 		return result;                                                                                   \
 	}
 #define HAND(category, name, names)
+
+/*
+ * `before_<name>` gets the call's first arguments and returns the real function,
+ * which then runs as if the program had called it: same registers, same stack.
+ */
+#define TAIL(category, name, names)                    \
+	__asm__(".pushsection .text\n"                  \
+		".globl " #name "\n"                    \
+		".type " #name ", @function\n"          \
+		#name ":\n"                             \
+		"	leaq before_" #name "(%rip), %r11\n" \
+		"	jmp call_tail\n"                \
+		".size " #name ", . - " #name "\n"      \
+		".popsection\n");
+#define BEFORE __attribute__((used, visibility("hidden"))) void *
 
 #endif

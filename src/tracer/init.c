@@ -1,7 +1,8 @@
 /*
- * Start of the tracer in a process image: real functions, control page, ring,
- * and the record that says who this is. Runs in the constructor, or in the first
- * hook when some other library's constructor calls one before that.
+ * Start of the tracer in a process image: where the real functions are found,
+ * control page, ring, and the record that says who this is. Runs in the
+ * constructor, or in the first hook when some other library's constructor calls
+ * one before that.
  */
 #include "tracer/env.h"
 #include "tracer/fds.h"
@@ -20,12 +21,14 @@ static long not_in_this_libc(void)
 	return -1;
 }
 
-static void resolve_all(void)
+void *real_find(unsigned call)
 {
-	for (unsigned i = 0; i < CALL_COUNT; i++) {
-		void *found = resolve_next(call_info[i].name);
-		real[i] = found ? found : (void *)not_in_this_libc;
-	}
+	tracer_init();
+	void *found = resolve_next(call_info[call].name);
+	if (!found)
+		found = (void *)not_in_this_libc;
+	__atomic_store_n(&real[call], found, __ATOMIC_RELEASE);
+	return found;
 }
 
 static struct sonde_control *control_map(int fd)
@@ -156,7 +159,7 @@ void tracer_init(void)
 {
 	if (tracer.is_ready)
 		return;
-	resolve_all();
+	resolve_init();
 	tracer.is_ready = true;
 	int kept_errno = errno;
 	const char *ring = environ ? env_take() : NULL;

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#define OBJECTS_MAX 1024
+
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
 struct object {
@@ -95,16 +97,40 @@ static const ElfW(Sym) * find(const struct object *o, const char *name, uint32_t
 	return hidden;
 }
 
-static void *search(const struct link_map *from, const struct link_map *self, const char *name)
+/* What was loaded when the program started: never unloaded again. */
+static struct object objects[OBJECTS_MAX];
+static unsigned object_count, first_behind_us;
+static const struct link_map *newest; /* the last object that was read */
+
+void resolve_init(void)
 {
-	uint32_t h = gnu_hash(name);
+	for (const struct link_map *map = _r_debug.r_map; map && object_count < OBJECTS_MAX; map = map->l_next) {
+		newest = map;
+		if (map->l_ld == _DYNAMIC)
+			first_behind_us = object_count;
+		else if (object_read(&objects[object_count], map))
+			object_count++;
+	}
+}
+
+static void *find_known(unsigned from, unsigned to, const char *name, uint32_t h)
+{
+	bool is_hidden;
+	for (unsigned i = from; i < to; i++) {
+		const ElfW(Sym) *s = find(&objects[i], name, h, &is_hidden);
+		if (s)
+			return value_of(&objects[i], s);
+	}
+	return NULL;
+}
+
+/* A library that came later, say librt of an older glibc: its caller keeps it loaded. */
+static void *find_late(const char *name, uint32_t h)
+{
 	struct object o;
-	for (const struct link_map *map = from; map; map = map->l_next) {
-		bool is_hidden;
-		const ElfW(Sym) * s;
-		if (map == self || !object_read(&o, map))
-			continue;
-		s = find(&o, name, h, &is_hidden);
+	bool is_hidden;
+	for (const struct link_map *map = newest ? newest->l_next : NULL; map; map = map->l_next) {
+		const ElfW(Sym) *s = object_read(&o, map) ? find(&o, name, h, &is_hidden) : NULL;
 		if (s)
 			return value_of(&o, s);
 	}
@@ -113,9 +139,9 @@ static void *search(const struct link_map *from, const struct link_map *self, co
 
 void *resolve_next(const char *name)
 {
-	const struct link_map *self = _r_debug.r_map;
-	while (self && self->l_ld != _DYNAMIC)
-		self = self->l_next;
-	void *found = self ? search(self->l_next, self, name) : NULL;
-	return found ? found : search(_r_debug.r_map, self, name);
+	uint32_t h = gnu_hash(name);
+	void *found = find_known(first_behind_us, object_count, name, h);
+	if (!found)
+		found = find_late(name, h);
+	return found ? found : find_known(0, first_behind_us, name, h);
 }

@@ -6,13 +6,16 @@
  * cannot leave it half done. Growth is guarded by a flag that others wait for
  * only briefly: whoever cannot have room now drops the event and counts it.
  */
-#include "tracer/tracer.h"
+#include "tracer/frames.h"
+#include "tracer/limits.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
+#define MEMORY_SHARE 16         /* of its cgroup's limit a process's rings take at most one part in so many */
 #define ADOPTION_PROBES 16      /* owners asked about when no chunk is free */
 #define GROWTH_WAITS 200        /* yields while another thread grows the ring */
 #define BLOCK_WAITS 50000       /* of 200 microseconds: ten seconds, then an event is dropped after all */
@@ -24,7 +27,9 @@ struct tracer tracer = { .alive = &never_alive, .clock = SONDE_CLOCK_TICKS };
 /* Where a thread without a chunk stands: always full, so that every append takes the slow path. */
 static struct sonde_chunk nowhere = { .tail = 1ull << 62 };
 static uint32_t nobody;
-_Thread_local struct thread thread = { .epoch = EPOCH_NEVER, .chunk = &nowhere, .owner = &nobody };
+_Thread_local struct thread thread = {
+	.epoch = EPOCH_NEVER, .chunk = &nowhere, .owner = &nobody, .frames = frames_nothing + 1
+};
 
 static uint64_t signals_block(void)
 {
@@ -47,12 +52,15 @@ static int64_t mono_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* glibc keeps a thread's tid in its control block; it is there before the thread's first instruction. */
+/*
+ * Without system calls: glibc keeps a thread's tid in its control block, there
+ * before the thread's first instruction, but stale after a fork that went round it.
+ */
 static int32_t current_tid(void)
 {
-	if (tracer.has_tcb_tid)
-		return *(int32_t *)((char *)__builtin_thread_pointer() + 0x2d0);
-	return tracer.is_dark ? 0 : (int32_t)sys0(SYS_gettid);
+	if (!tracer.is_dark)
+		return (int32_t)sys0(SYS_gettid);
+	return tracer.has_tcb_tid ? *(int32_t *)((char *)__builtin_thread_pointer() + 0x2d0) : 0;
 }
 
 /* Segments. */
@@ -72,9 +80,19 @@ static void budget_return(size_t bytes)
 	__atomic_fetch_sub(&tracer.control->run_bytes, bytes, __ATOMIC_RELAXED);
 }
 
+/* What the rings of this process may take: as the recorder says, and no more than a small part of its cgroup's memory. */
+static uint64_t process_bytes_max(void)
+{
+	if (!tracer.bytes_max) {
+		uint64_t group = limits_memory_bytes() / MEMORY_SHARE, told = tracer.control->process_bytes_max;
+		tracer.bytes_max = group < told ? group : told;
+	}
+	return tracer.bytes_max;
+}
+
 static bool budget_take(size_t bytes)
 {
-	if (tracer.bytes + bytes > tracer.control->process_bytes_max)
+	if (tracer.segment_count && tracer.bytes + bytes > process_bytes_max())
 		return false;
 	if (__atomic_add_fetch(&tracer.control->run_bytes, bytes, __ATOMIC_RELAXED) <= tracer.control->run_bytes_max)
 		return true;
@@ -82,9 +100,18 @@ static bool budget_take(size_t bytes)
 	return false;
 }
 
+/* A file larger than RLIMIT_FSIZE is answered with a signal that ends the program. */
+static bool is_within_file_limit(size_t bytes)
+{
+	struct rlimit limit;
+	return !sys2(SYS_getrlimit, RLIMIT_FSIZE, &limit) && limit.rlim_cur >= bytes;
+}
+
 /* A file that is really there (fallocate), mapped, its descriptor closed again. */
 static void *segment_map(const char *path, size_t bytes)
 {
+	if (!is_within_file_limit(bytes))
+		return NULL;
 	int fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return NULL;
@@ -99,31 +126,43 @@ static void *segment_map(const char *path, size_t bytes)
 	return at;
 }
 
-static bool segment_new(uint32_t chunks)
+/* A file `<process>.<what>`, its head filled in but for the magic number. */
+static struct sonde_segment *segment_make(const char *what, uint32_t kind, uint32_t number, size_t bytes)
 {
-	char path[PATH_BYTES_MAX + 32];
-	size_t bytes = segment_bytes(chunks);
-	uint32_t number = tracer.segment_count;
-	if (number == SONDE_SEGMENTS_MAX || !budget_take(bytes))
-		return false;
-	snprintf(path, sizeof(path), "%s/%u.%u", tracer.ring_dir, tracer.process, number);
+	static char path[PATH_BYTES_MAX + 32]; /* one grows at a time; a signal handler's stack may be small */
+	if (!budget_take(bytes))
+		return NULL;
+	snprintf(path, sizeof(path), "%s/%u.%s", tracer.ring_dir, tracer.process, what);
 	struct sonde_segment *s = segment_map(path, bytes);
 	if (!s) {
 		budget_return(bytes);
-		return false;
+		return NULL;
 	}
 	s->version = SONDE_SHM_VERSION;
-	s->kind = SONDE_SEGMENT_RING;
+	s->kind = kind;
 	s->process = tracer.process;
 	s->number = number;
 	s->pid = tracer.pid;
 	s->parent_pid = (int32_t)sys0(SYS_getppid);
 	s->parent = tracer.parent;
-	s->chunk_count = chunks;
 	s->start_ticks = tick();
 	s->start_mono_ns = mono_ns();
-	__atomic_store_n(&s->magic, SONDE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
 	tracer.bytes += bytes;
+	return s;
+}
+
+static bool segment_new(uint32_t chunks)
+{
+	char what[16];
+	uint32_t number = tracer.segment_count;
+	if (number == SONDE_SEGMENTS_MAX)
+		return false;
+	snprintf(what, sizeof(what), "%u", number);
+	struct sonde_segment *s = segment_make(what, SONDE_SEGMENT_RING, number, segment_bytes(chunks));
+	if (!s)
+		return false;
+	s->chunk_count = chunks;
+	__atomic_store_n(&s->magic, SONDE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
 	tracer.segments[number] = s;
 	__atomic_store_n(&tracer.segment_count, number + 1, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&tracer.control->segments_made, 1, __ATOMIC_RELEASE);
@@ -166,6 +205,7 @@ static void chunk_take(struct sonde_segment *s, uint32_t i, int32_t tid)
 	c->tid = tid;
 	c->start_ticks = tick();
 	c->start_mono_ns = mono_ns();
+	c->depth = 0;
 	if (thread.epoch == tracer.epoch && last != &nowhere && last->depth) {
 		c->depth = last->depth;
 		memcpy(c->open, last->open, sizeof(c->open));
@@ -174,7 +214,7 @@ static void chunk_take(struct sonde_segment *s, uint32_t i, int32_t tid)
 	thread.chunk = c;
 	thread.owner = &s->owner[i];
 	if (thread.vfork_pid)
-		ring_who(thread.vfork_pid, tid);
+		ring_who(thread.vfork_pid, thread.vfork_pid);
 }
 
 static bool chunk_find_free(int32_t tid)
@@ -244,6 +284,28 @@ static bool grow(void)
 	return false;
 }
 
+struct sonde_board *ring_board(void)
+{
+	for (unsigned i = 0; i < GROWTH_WAITS && !tracer.board && !tracer.is_dark; i++) {
+		uint64_t mask = signals_block();
+		bool is_ours = !__atomic_exchange_n(&tracer.is_growing, 1, __ATOMIC_ACQUIRE);
+		struct sonde_segment *s = NULL;
+		if (is_ours && !tracer.board)
+			s = segment_make("board", SONDE_SEGMENT_BOARD, 0, SONDE_SEGMENT_HEAD_BYTES + sizeof(struct sonde_board));
+		if (s) {
+			__atomic_store_n(&s->magic, SONDE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+			__atomic_store_n(&tracer.board, (void *)((char *)s + SONDE_SEGMENT_HEAD_BYTES), __ATOMIC_RELEASE);
+		}
+		if (is_ours)
+			__atomic_store_n(&tracer.is_growing, 0, __ATOMIC_RELEASE);
+		signals_restore(mask);
+		if (is_ours)
+			break;
+		sys0(SYS_sched_yield);
+	}
+	return tracer.board;
+}
+
 static bool grow_now_and_then(void)
 {
 	static uint32_t refusals;
@@ -257,12 +319,23 @@ static bool grow_now_and_then(void)
 	return false;
 }
 
+/* A recorder that was killed will free nothing. */
+static bool has_drainer(void)
+{
+	int32_t pid = tracer.control->recorder_pid;
+	if (pid && sys2(SYS_kill, pid, 0) == -ESRCH)
+		tracer.control->recorder_pid = pid = 0;
+	return pid != 0;
+}
+
 static bool wait_for_drainer(int32_t tid)
 {
 	const struct timespec nap = { .tv_nsec = 200000 };
-	if (tracer.control->overflow != SONDE_OVERFLOW_BLOCK || !tracer.control->recorder_pid || tracer.is_dark)
+	if (tracer.control->overflow != SONDE_OVERFLOW_BLOCK || tracer.is_dark)
 		return false;
 	for (unsigned i = 0; i < BLOCK_WAITS && __atomic_load_n(&tracer.control->is_on, __ATOMIC_RELAXED); i++) {
+		if (!has_drainer())
+			return false;
 		sys2(SYS_nanosleep, &nap, NULL);
 		if (chunk_find_free(tid))
 			return true;
@@ -320,8 +393,11 @@ bool ring_attach(void)
 	uint64_t mask = signals_block();
 	bool ok = tracer.alive->epoch || child_start();
 	if (ok) {
-		t->run = NULL;
-		t->vfork_pid = 0;
+		t->run_count = 0;
+		if (t->vfork_pid && t->vfork_pid != (int32_t)sys0(SYS_getpid))
+			t->vfork_pid = 0; /* forked by a vfork child */
+		t->frames_max = 0;
+		t->module_bytes = 0;
 		thread_detach();
 		t->tid = current_tid();
 		ok = chunk_next(t->tid);
@@ -342,6 +418,7 @@ static bool chunk_switch(void)
 	uint32_t *full = t->owner;
 	if (t->chunk->tail <= SONDE_CHUNK_BYTES)
 		return true; /* a signal handler has switched already */
+	ring_close_runs();
 	bool ok = chunk_next(t->tid);
 	if (!ok)
 		thread_detach(); /* attach again at the next event */

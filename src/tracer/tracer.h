@@ -29,6 +29,9 @@
 
 #define EPOCH_NEVER 0xffffffffu
 #define PATH_BYTES_MAX 4096
+#define RUNS_MAX 2
+
+struct frame;
 
 struct alive {
 	uint32_t epoch; /* 0 in a page fresh from fork */
@@ -36,7 +39,7 @@ struct alive {
 
 struct tracer {
 	uint32_t categories; /* recorded here; 0 while off */
-	bool is_ready;       /* the real functions are known */
+	bool is_ready;       /* the real functions can be found */
 	bool is_dark;        /* no system calls of our own any more */
 	bool has_tcb_tid;    /* the thread pointer's tid field was found where glibc keeps it */
 	uint32_t clock;
@@ -52,7 +55,8 @@ struct tracer {
 	uint64_t cwd;       /* file id of the current directory */
 	uint32_t is_growing; /* atomic flag */
 	uint32_t segment_count;
-	uint64_t bytes; /* in segments */
+	uint64_t bytes;     /* in segments */
+	uint64_t bytes_max; /* 0: not asked for yet */
 	struct sonde_segment *segments[SONDE_SEGMENTS_MAX];
 	struct sonde_board *board;
 	char ring_dir[PATH_BYTES_MAX];
@@ -64,19 +68,31 @@ extern struct tracer tracer __attribute__((visibility("hidden")));
 struct thread {
 	uint32_t epoch; /* EPOCH_NEVER until attached */
 	bool is_busy;   /* in the slow path: a signal handler's events are dropped, not nested */
-	bool has_trap;  /* entered by -finstrument-functions code, see func.c */
 	int32_t tid;
 	int32_t vfork_pid; /* not 0: this is a vfork child running on the parent's memory */
 	struct sonde_chunk *chunk;
 	uint32_t *owner;
-	struct sonde_rec_call *run; /* a RUN record that still grows */
-	void *run_stream;
+	uint32_t run_count; /* RUN records that still grow: a copy loop has two */
+	bool is_keeping_runs;
+	struct run {
+		struct sonde_rec_call *at;
+		void *stream;
+	} runs[RUNS_MAX];
 	uint64_t dropped; /* not yet in any chunk */
+	/* frames.h: what the thread is inside of */
+	struct frame *frames;
+	uint32_t depth;
+	uint32_t frames_max; /* 0: look again whether these frames are ours */
+	uint32_t frames_epoch;
+	int32_t frames_tid;
+	/* func.c: the module last seen */
+	uintptr_t module;
+	uintptr_t module_bytes;
 };
 
 extern _Thread_local struct thread thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Real functions, resolved before the first hook runs. */
+/* Everything that must stand before the first hook runs; does nothing the second time. */
 void tracer_init(void);
 
 /* ring.c: the slow paths. */
@@ -86,6 +102,7 @@ void ring_drop(void);
 void ring_grow_ahead(void); /* before the program takes away our means: one segment in store */
 void ring_going_dark(void);
 void ring_who(int32_t pid, int32_t tid);
+struct sonde_board *ring_board(void); /* this image's board, made at the first call; NULL: there was no room */
 bool ring_start(void); /* a ring for this image; false: none could be made */
 
 ALWAYS_INLINE uint64_t tick(void)
@@ -107,10 +124,11 @@ ALWAYS_INLINE bool tracer_wants(uint32_t category)
 	return true;
 }
 
-ALWAYS_INLINE void ring_close_run(void)
+ALWAYS_INLINE void ring_close_runs(void)
 {
-	__atomic_store_n(&thread.run->head.state, SONDE_DONE, __ATOMIC_RELEASE);
-	thread.run = NULL;
+	for (uint32_t i = 0; i < thread.run_count; i++)
+		__atomic_store_n(&thread.runs[i].at->head.state, SONDE_DONE, __ATOMIC_RELEASE);
+	thread.run_count = 0;
 }
 
 /*
@@ -120,8 +138,8 @@ ALWAYS_INLINE void ring_close_run(void)
  */
 ALWAYS_INLINE void *ring_reserve(size_t bytes)
 {
-	if (unlikely(thread.run != NULL))
-		ring_close_run();
+	if (unlikely(thread.run_count) && !thread.is_keeping_runs)
+		ring_close_runs();
 	if (unlikely(!__atomic_load_n(&tracer.control->is_on, __ATOMIC_RELAXED)))
 		return NULL;
 	struct sonde_chunk *chunk = thread.chunk;
@@ -132,6 +150,23 @@ ALWAYS_INLINE void *ring_reserve(size_t bytes)
 	struct sonde_record *head = (void *)((char *)chunk + at);
 	*(volatile uint64_t *)head = bytes / 8 | (uint64_t)SONDE_PENDING << 24;
 	return head;
+}
+
+/*
+ * Give back the unused, zeroed end of the newest record, or all of it; its new
+ * length. When a signal handler has appended behind it meanwhile, the record keeps
+ * what it has.
+ */
+ALWAYS_INLINE size_t ring_trim(void *record, size_t bytes, size_t used)
+{
+	struct sonde_chunk *chunk = thread.chunk;
+	uint64_t end = (uint64_t)((char *)record - (char *)chunk) + bytes, shorter = end - bytes + used;
+	*(volatile uint64_t *)record = used ? used / 8 | (uint64_t)SONDE_PENDING << 24 : 0;
+	__asm__ volatile("cmpxchgq %2, %1" : "+a"(end), "+m"(chunk->tail) : "r"(shorter) : "memory", "cc");
+	if (likely(end == shorter - used + bytes))
+		return used;
+	*(volatile uint64_t *)record = bytes / 8 | (uint64_t)SONDE_PENDING << 24;
+	return bytes;
 }
 
 /* From here on the record exists, whatever becomes of the program. */

@@ -1,0 +1,135 @@
+/* sonde recover: finish a run whose recorder was killed. */
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "cli/cli.h"
+#include "cli/term.h"
+#include "record/record.h"
+#include "store/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUN_JSON_BYTES_MAX (16u << 20)
+
+struct options {
+	bool is_forced;
+	bool is_json;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 0, "now", NULL, CLI_FLAG(struct options, is_forced),
+	  .help = "Recover although a traced process still runs; what it does from now on is lost." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the outcome as one JSON object." },
+	CLI_OPTIONS_END,
+};
+
+/* run.json, or an empty object when the recorder had no time to write one. */
+static json_t *read_run_json(const struct store_run *run)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	json_t *json = NULL;
+
+	if (!fs_read_file(run->dirfd, "run.json", RUN_JSON_BYTES_MAX, &text, NULL))
+		json = json_loadb(text.data, text.len, 0, NULL);
+	return json_is_object(json) ? json : json_object();
+}
+
+static int write_run_json(const struct store_run *run, json_t *json, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	json_t *whole = json_pack("{s:i}", STORE_RUN_KEY, STORE_RUN_VERSION);
+
+	json_object_update(whole, json);
+	char *dumped = json_dumps(whole, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+	buf_adds(&text, dumped ? dumped : "");
+	buf_addc(&text, '\n');
+	free(dumped);
+	json_decref(whole);
+	return store_run_write_json(run->dirfd, &text, err);
+}
+
+static void note_outcome(json_t *json, const struct recover_result *r)
+{
+	json_object_set_new(json, "state", json_string("recovered"));
+	json_object_del(json, "ring");
+	json_object_set_new(json, "recovered",
+		json_pack("{s:I, s:I, s:o}", "kept_rows", (json_int_t)r->kept_rows, "ring_events", (json_int_t)r->ring_events,
+			"lost_events", r->is_lost_known ? json_integer((json_int_t)r->lost_events) : json_null()));
+}
+
+static void say(const struct options *o, const char *path, const json_t *json, const struct recover_result *r)
+{
+	char kept[TERM_TEXT], ring[TERM_TEXT], lost[TERM_TEXT];
+
+	if (o->is_json) {
+		json_dumpf(json_object_get(json, "recovered"), stdout, 0);
+		putchar('\n');
+		return;
+	}
+	printf("%s: %s rows were whole, %s events were still in the ring", path, term_count(kept, r->kept_rows),
+		term_count(ring, r->ring_events));
+	if (!r->is_lost_known)
+		puts(", what the recorder had in memory is lost");
+	else if (r->lost_events)
+		printf(", %s events are lost\n", term_count(lost, r->lost_events));
+	else
+		puts(", nothing is lost");
+}
+
+static int recover(struct cli_context *ctx, const char *path, const struct store_run *run, json_t *json)
+{
+	const struct options *o = ctx->options;
+	const char *state = json_string_value(json_object_get(json, "state"));
+	const char *ring = json_string_value(json_object_get(json, "ring"));
+	struct recover_result result;
+	int rc;
+
+	if (state && !strcmp(state, "complete")) {
+		printf("%s: complete, nothing to recover\n", path);
+		return 0;
+	}
+	rc = record_recover(path, ring, o->is_forced, &result, ctx->err);
+	if (rc)
+		return rc;
+	note_outcome(json, &result);
+	rc = write_run_json(run, json, ctx->err);
+	if (!rc)
+		say(o, path, json, &result);
+	return rc;
+}
+
+static int run(struct cli_context *ctx)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	struct store_run bundle = STORE_RUN_INIT;
+	int rc = store_run_find(ctx->arg_count ? ctx->args[0] : NULL, &path, ctx->err);
+
+	if (!rc)
+		rc = store_run_open_any(&bundle, path.data, ctx->err);
+	if (!rc) {
+		json_t *json = read_run_json(&bundle);
+		rc = recover(ctx, path.data, &bundle, json);
+		json_decref(json);
+	}
+	store_run_release(&bundle);
+	return rc;
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde recover", "Finish the latest run." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_recover = {
+	.name = "recover",
+	.usage = "[RUN] [--now] [--json]",
+	.positional = { .name = "RUN", .max = 1, .type = CLI_TYPE_RUN, .help = "The run; the latest when not given." },
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.run = run,
+};

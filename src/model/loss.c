@@ -1,0 +1,181 @@
+/*
+ * What is missing from a run, in words: what its recorder said in run.json, what
+ * its tables lack, and processes that could not be seen into.
+ */
+#include "base/cleanup.h"
+#include "model/private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#define PROCESSES_SAID_MAX 5
+
+struct speaker {
+	void (*say)(void *arg, const char *sentence);
+	void *arg;
+	struct buf text;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct speaker *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	buf_reset(&s->text);
+	va_start(ap, fmt);
+	buf_vaddf(&s->text, fmt, ap);
+	va_end(ap);
+	s->say(s->arg, s->text.data);
+}
+
+/* What a probe counts and what that means; {0}: one, {1}: many. */
+static const struct {
+	const char *key;
+	const char *one, *many;
+} counts[] = {
+	{ "dropped", "event was dropped for want of room (--memory, --process-memory and --overflow of sonde record)",
+			"events were dropped for want of room (--memory, --process-memory and --overflow of sonde record)" },
+	{ "unfinished", "event was being written when its process died",
+			"events were being written when their processes died" },
+	{ "damaged", "piece of the ring held nonsense: the program wrote over it",
+			"pieces of the ring held nonsense: the program wrote over them" },
+	{ "blind_processes", "process or program could not be traced", "processes or programs could not be traced" },
+};
+
+static void say_probe(struct speaker *s, const json_t *probe)
+{
+	const char *name = json_string_value(json_object_get(probe, "name"));
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		json_int_t n = json_integer_value(json_object_get(probe, counts[i].key));
+
+		if (n > 0)
+			say(s, "%s: %" JSON_INTEGER_FORMAT " %s", name ? name : "a probe", n,
+					n == 1 ? counts[i].one : counts[i].many);
+	}
+}
+
+static void say_recorder(struct speaker *s, const struct model_run *run)
+{
+	const json_t *probes = json_object_get(run->json, "probes"), *probe;
+	int64_t lost_rows = model_run_int(run, "lost_rows");
+	const char *trouble = model_run_str(run, "trouble");
+	size_t i;
+
+	if (run->trouble[0])
+		say(s, "%s: what it said about the run is not known", run->trouble);
+	if (model_run_is_unfinished(run))
+		say(s, "the recorder has not finished: it still records, or it died and 'sonde recover' can finish");
+	if (trouble)
+		say(s, "the recorder had trouble: %s", trouble);
+	if (lost_rows > 0)
+		say(s, "the recorder could not write %" PRId64 " rows", lost_rows);
+	json_array_foreach(probes, i, probe)
+		say_probe(s, probe);
+}
+
+static bool has_table(const struct model_run *run, const char *name)
+{
+	for (size_t i = 0; i < run->table_count; i++)
+		if (strcmp(run->tables[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Tables that run.json counts rows of and that are not there. */
+static const char *next_gone(const struct model_run *run, void **at, json_int_t *rows)
+{
+	json_t *tables = json_object_get(run->json, "tables");
+
+	for (*at = *at ? json_object_iter_next(tables, *at) : json_object_iter(tables); *at;
+			*at = json_object_iter_next(tables, *at)) {
+		*rows = json_integer_value(json_object_iter_value(*at));
+		if (*rows > 0 && !has_table(run, json_object_iter_key(*at)))
+			return json_object_iter_key(*at);
+	}
+	return NULL;
+}
+
+static void say_tables(struct speaker *s, const struct model_run *run)
+{
+	void *at = NULL;
+	json_int_t rows;
+	const char *gone;
+
+	while ((gone = next_gone(run, &at, &rows)))
+		say(s, "the table '%s' is gone; it had %" JSON_INTEGER_FORMAT " rows", gone, rows);
+	for (size_t i = 0; i < run->table_count; i++) {
+		const struct model_table *t = &run->tables[i];
+		struct store_loss loss;
+
+		if (t->trouble[0])
+			say(s, "%s", t->trouble);
+		if (!t->table)
+			continue;
+		store_table_loss(t->table, &loss);
+		if (loss.text[0])
+			say(s, "table '%s': %s", t->name, loss.text);
+	}
+}
+
+/* States that leave nothing to tell. */
+static bool is_settled(const char *state)
+{
+	return !state || strcmp(state, "ended") == 0 || strcmp(state, "replaced by exec") == 0;
+}
+
+static void say_processes(struct speaker *s, const struct model_run *run)
+{
+	size_t running = 0, blind = 0;
+
+	for (size_t i = 0; i < run->process_count; i++) {
+		const struct store_process *p = &run->processes[i];
+		const char *state = model_cname(run, p->state);
+
+		if (is_settled(state))
+			continue;
+		if (strcmp(state, "running") == 0)
+			running++;
+		else if (blind++ < PROCESSES_SAID_MAX)
+			say(s, "process %" PRId64 " (pid %" PRId64 "): %s", p->process, p->pid, state);
+	}
+	if (blind > PROCESSES_SAID_MAX)
+		say(s, "%zu more processes ended in ways that were not seen", blind - PROCESSES_SAID_MAX);
+	if (running)
+		say(s, "%zu process%s still running when the recording ended", running,
+				running == 1 ? " was" : "es were");
+}
+
+int model_losses(struct model_run *run, void (*tell)(void *arg, const char *sentence), void *arg, struct sonde_err *err)
+{
+	struct speaker s = { .say = tell, .arg = arg, .text = BUF_INIT };
+	int rc = model_load(run, MODEL_NAMES | MODEL_PROCESSES, err);
+
+	if (rc < 0)
+		return rc;
+	say_recorder(&s, run);
+	say_tables(&s, run);
+	say_processes(&s, run);
+	rc = buf_error(&s.text);
+	buf_release(&s.text);
+	return rc < 0 ? err_sys(err, ENOMEM, "cannot tell what is missing") : 0;
+}
+
+bool model_run_is_damaged(const struct model_run *run)
+{
+	void *at = NULL;
+	json_int_t rows;
+
+	if (run->trouble[0] || next_gone(run, &at, &rows))
+		return true;
+	for (size_t i = 0; i < run->table_count; i++) {
+		struct store_loss loss = { .blocks = 0 };
+
+		if (run->tables[i].table)
+			store_table_loss(run->tables[i].table, &loss);
+		if (run->tables[i].trouble[0] || loss.text[0])
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,39 @@
+/*
+ * totals: how often, how long and how many bytes, by call and by path.
+ *
+ * A call's bytes are what it returned where that is a count of bytes: not
+ * negative and at most what was asked for. One pass over the table io.
+ */
+#ifndef SONDE_MODEL_TOTALS_H
+#define SONDE_MODEL_TOTALS_H
+
+#include "base/err.h"
+#include "model/run.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct model_total {
+	struct store_text name;     /* of the call, or the path */
+	struct store_text category; /* of the call; null for paths and when unknown */
+	uint64_t calls;
+	uint64_t errors;
+	uint64_t bytes;
+	int64_t total_ns; /* of calls whose end was seen */
+};
+
+struct model_totals {
+	struct model_total *calls; /* most time first */
+	size_t call_count;
+	struct model_total *paths; /* in the order they were met */
+	size_t path_count;
+};
+
+int model_totals_make(struct model_run *run, struct model_totals *totals, struct sonde_err *err);
+void model_totals_release(struct model_totals *totals);
+
+/* Sort: most first, then by name. */
+void model_sort_by_time(struct model_total *totals, size_t count);
+void model_sort_by_bytes(struct model_total *totals, size_t count);
+
+#endif

@@ -1,0 +1,234 @@
+/* Metrics and knobs; see board.h. */
+#include "tracer/board.h"
+
+#include "tracer/note.h"
+
+#define RETRY_UPDATES 512u /* after a refusal the kernel is asked for a board again only every so many updates */
+
+_Static_assert((unsigned)SONDE_UPDATE_ADD == SONDE_METRIC_COUNTER && (unsigned)SONDE_UPDATE_SET == SONDE_METRIC_GAUGE &&
+		(unsigned)SONDE_UPDATE_OBSERVE == SONDE_METRIC_HISTOGRAM,
+	"an update names the metric's kind");
+_Static_assert((unsigned)SONDE_TYPE_INT == SONDE_KNOB_INT && (unsigned)SONDE_TYPE_CHOICE == SONDE_KNOB_CHOICE,
+	"one numbering");
+
+static struct sonde_board *board_get(void)
+{
+	static uint32_t refusals;
+	struct sonde_board *b = __atomic_load_n(&tracer.board, __ATOMIC_ACQUIRE);
+	if (likely(b != NULL))
+		return b;
+	if (__atomic_load_n(&refusals, __ATOMIC_RELAXED) % RETRY_UPDATES == 0)
+		b = ring_board();
+	if (!b)
+		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
+	return b;
+}
+
+/* The slot kept with the name, or a new one; `max` when there is none left. */
+static uint32_t slot_of(uint64_t *kept, uint32_t *count, uint32_t max)
+{
+	uint64_t epoch = (uint64_t)thread.epoch << 32, known = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
+	if (known >> 32 == thread.epoch)
+		return (uint32_t)known - 1;
+	if (__atomic_load_n(count, __ATOMIC_RELAXED) >= max)
+		return max;
+	uint32_t slot = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	if (slot >= max)
+		return max;
+	if (__atomic_compare_exchange_n(kept, &known, epoch | (slot + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return slot;
+	return (uint32_t)known - 1;
+}
+
+static void put_name(char *to, const char *text, size_t bytes, size_t room)
+{
+	to[cut_copy(to, text, bytes, room - 1)] = '\0';
+}
+
+/* Metrics. */
+
+/* Several threads may fill a new slot at once: with the same. */
+static void metric_fill(struct sonde_board *b, struct sonde_metric *m, const struct string *s, uint32_t kind)
+{
+	uint64_t zero = 0, none = sonde_real_bits_(__builtin_nan(""));
+	uint32_t no_histogram = 0;
+	put_name(m->name, s->text, s->bytes, sizeof(m->name));
+	if (kind == SONDE_METRIC_STEP)
+		__atomic_compare_exchange_n(&m->value, &zero, none, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	if (kind == SONDE_METRIC_STEP || kind == SONDE_METRIC_HISTOGRAM)
+		__atomic_compare_exchange_n(&m->histogram, &no_histogram,
+			1 + __atomic_fetch_add(&b->histogram_count, 1, __ATOMIC_RELAXED), false, __ATOMIC_RELAXED,
+			__ATOMIC_RELAXED);
+	__atomic_store_n(&m->kind, kind, __ATOMIC_RELEASE);
+}
+
+static struct sonde_metric *metric_of(struct sonde_board *b, struct sonde_site *site, uint32_t name, uint32_t kind)
+{
+	if (site && site->slot)
+		return &b->metrics[site->slot - 1];
+	struct string *s = intern_string(name);
+	if (!s)
+		return NULL;
+	uint32_t slot = slot_of(kind == SONDE_METRIC_STEP ? &s->step : &s->metric, &b->metric_count, SONDE_METRICS_MAX);
+	if (slot >= SONDE_METRICS_MAX)
+		return NULL;
+	struct sonde_metric *m = &b->metrics[slot];
+	if (!__atomic_load_n(&m->kind, __ATOMIC_ACQUIRE))
+		metric_fill(b, m, s, kind);
+	if (site)
+		site->slot = slot + 1;
+	return m;
+}
+
+static void add_real(uint64_t *at, double value)
+{
+	uint64_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(at, &old, sonde_real_bits_(sonde_bits_real_(old) + value), true, __ATOMIC_RELAXED,
+		__ATOMIC_RELAXED))
+		;
+}
+
+static void keep_extreme(uint64_t *at, double value, bool is_high)
+{
+	uint64_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
+	uint64_t bits = sonde_real_bits_(value == 0 ? -0.0 : value);
+	while (!old || (is_high ? value > sonde_bits_real_(old) : value < sonde_bits_real_(old)))
+		if (__atomic_compare_exchange_n(at, &old, bits, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			break;
+}
+
+static void observe(struct sonde_board *b, uint32_t histogram, double value)
+{
+	if (histogram - 1 >= SONDE_HISTOGRAMS_MAX)
+		return;
+	struct sonde_histogram *h = &b->histograms[histogram - 1];
+	keep_extreme(&h->low, value, false);
+	keep_extreme(&h->high, value, true);
+	add_real(&h->sum, value);
+	__atomic_fetch_add(&h->buckets[sonde_histogram_bucket(value)], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&h->count, 1, __ATOMIC_RELEASE);
+}
+
+static void updated(struct sonde_metric *m, uint64_t ticks)
+{
+	__atomic_store_n(&m->ticks, ticks, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&m->count, 1, __ATOMIC_RELEASE);
+}
+
+void board_step(struct sonde_site *site, uint32_t name, uint64_t ticks, int64_t index, double value)
+{
+	struct sonde_board *b = board_get();
+	struct sonde_metric *m = b ? metric_of(b, site, name, SONDE_METRIC_STEP) : NULL;
+	if (!m) {
+		ring_drop();
+		return;
+	}
+	uint64_t last = __atomic_exchange_n(&m->ticks, ticks, __ATOMIC_RELAXED);
+	if (last && last < ticks)
+		observe(b, m->histogram, (double)(ticks - last) * 0x1p-30);
+	if (__builtin_isfinite(value))
+		__atomic_store_n(&m->value, sonde_real_bits_(value), __ATOMIC_RELAXED);
+	else if (!__builtin_isnan(value))
+		__atomic_fetch_add(&m->rejected, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&m->index, index, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&m->count, 1, __ATOMIC_RELEASE);
+}
+
+void board_metric(struct sonde_site *site, const char *name, uint32_t update, double value)
+{
+	if (!tracer_wants(SONDE_CAT_SPAN))
+		return;
+	struct sonde_board *b = board_get();
+	struct sonde_metric *m = b ? metric_of(b, site, names_of(site, name, NULL).name, update) : NULL;
+	if (!m) {
+		ring_drop();
+		return;
+	}
+	if (!__builtin_isfinite(value) || m->kind != update) {
+		__atomic_fetch_add(&m->rejected, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	if (update == SONDE_UPDATE_OBSERVE)
+		observe(b, m->histogram, value);
+	else if (update == SONDE_UPDATE_ADD)
+		add_real(&m->value, value);
+	else
+		__atomic_store_n(&m->value, sonde_real_bits_(value), __ATOMIC_RELAXED);
+	updated(m, tick());
+}
+
+/* Knobs. */
+
+static uint64_t choice_count(const char *choices)
+{
+	uint64_t n = 1;
+	for (; choices && *choices; choices++)
+		n += *choices == '|';
+	return n;
+}
+
+static void knob_fill(struct sonde_knob *k, const struct string *s, const struct sonde_knob_spec *spec)
+{
+	put_name(k->name, s->text, s->bytes, sizeof(k->name));
+	k->value = k->fallback = spec->fallback;
+	k->low = spec->low;
+	k->high = spec->high;
+	if (spec->type == SONDE_KNOB_CHOICE) {
+		k->low = 0;
+		k->high = choice_count(spec->choices) - 1;
+		if (spec->choices)
+			put_name(k->choices, spec->choices, strnlen(spec->choices, sizeof(k->choices)), sizeof(k->choices));
+	}
+	__atomic_store_n(&k->kind, spec->type, __ATOMIC_RELEASE);
+}
+
+static struct sonde_knob *knob_of(struct sonde_board *b, struct sonde_site *site, const char *name,
+	const struct sonde_knob_spec *spec)
+{
+	uint32_t id = names_of(site, name, NULL).name;
+	if (site && site->slot)
+		return &b->knobs[site->slot - 1];
+	struct string *s = intern_string(id);
+	uint32_t slot = s ? slot_of(&s->knob, &b->knob_count, SONDE_KNOBS_MAX) : SONDE_KNOBS_MAX;
+	if (slot >= SONDE_KNOBS_MAX)
+		return NULL;
+	if (!__atomic_load_n(&b->knobs[slot].kind, __ATOMIC_ACQUIRE))
+		knob_fill(&b->knobs[slot], s, spec);
+	if (site)
+		site->slot = slot + 1;
+	return &b->knobs[slot];
+}
+
+/* What comes from outside is taken only within the bounds that this call states. */
+static bool is_acceptable(uint64_t wanted, const struct sonde_knob_spec *spec)
+{
+	if (spec->type == SONDE_KNOB_CHOICE)
+		return wanted < choice_count(spec->choices);
+	if (spec->type == SONDE_KNOB_INT)
+		return (int64_t)wanted >= (int64_t)spec->low && (int64_t)wanted <= (int64_t)spec->high;
+	double value = sonde_bits_real_(wanted);
+	return __builtin_isfinite(value) && value >= sonde_bits_real_(spec->low) && value <= sonde_bits_real_(spec->high);
+}
+
+static void take_up(struct sonde_knob *k, uint32_t generation, const struct sonde_knob_spec *spec)
+{
+	uint64_t wanted = __atomic_load_n(&k->wanted, __ATOMIC_RELAXED);
+	if (is_acceptable(wanted, spec))
+		__atomic_store_n(&k->value, wanted, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_add(&k->refused, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&k->seen, generation, __ATOMIC_RELEASE);
+}
+
+uint64_t board_knob(struct sonde_site *site, const char *name, const struct sonde_knob_spec *spec)
+{
+	struct sonde_board *b = tracer_wants(SONDE_CAT_SPAN) ? board_get() : NULL;
+	struct sonde_knob *k = b ? knob_of(b, site, name, spec) : NULL;
+	if (!k || __atomic_load_n(&k->kind, __ATOMIC_ACQUIRE) != spec->type)
+		return spec->fallback;
+	uint32_t generation = __atomic_load_n(&k->generation, __ATOMIC_ACQUIRE);
+	if (unlikely(generation != k->seen))
+		take_up(k, generation, spec);
+	uint64_t value = __atomic_load_n(&k->value, __ATOMIC_RELAXED);
+	return is_acceptable(value, spec) ? value : spec->fallback;
+}

@@ -1,0 +1,152 @@
+/* The stack of frames where it is not plain pushing and popping; see frames.h. */
+#include "tracer/frames.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+#define BLOCK_BYTES (1u << 20) /* address space; pages come as they are used */
+#define FRAMES_MAX (BLOCK_BYTES / sizeof(struct frame) - 2)
+#define ADOPTION_PROBES 16
+
+/* The memory of one thread's stack. Blocks are never unmapped: the next thread takes a dead one's. */
+struct block {
+	struct block *next;
+	uint32_t owner; /* tid; atomic */
+	uint32_t reserved[5];
+	struct frame bottom; /* stays zero: what is below the first frame */
+	struct frame frames[FRAMES_MAX];
+};
+_Static_assert(sizeof(struct block) == BLOCK_BYTES, "a block fills its memory");
+
+static struct block *blocks, *cursor;
+struct frame frames_nothing[1];
+
+static struct block *block_of(struct frame *frames)
+{
+	return (struct block *)((char *)frames - offsetof(struct block, frames));
+}
+
+static bool block_take(struct block *b, int32_t tid)
+{
+	uint32_t owner = __atomic_load_n(&b->owner, __ATOMIC_RELAXED);
+	if (owner != (uint32_t)tid && sys3(SYS_tgkill, tracer.pid, owner, 0) != -ESRCH)
+		return false;
+	return __atomic_compare_exchange_n(&b->owner, &owner, (uint32_t)tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* Asks about a few owners, each time about others. */
+static struct block *block_adopt(int32_t tid)
+{
+	struct block *b = __atomic_load_n(&cursor, __ATOMIC_ACQUIRE);
+	for (unsigned probe = 0; probe < ADOPTION_PROBES; probe++) {
+		if (!b)
+			b = __atomic_load_n(&blocks, __ATOMIC_ACQUIRE);
+		if (!b)
+			return NULL;
+		if (block_take(b, tid))
+			return b;
+		b = b->next;
+		__atomic_store_n(&cursor, b, __ATOMIC_RELEASE);
+	}
+	return NULL;
+}
+
+static struct block *block_new(int32_t tid)
+{
+	struct block *b =
+		sys_map(BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	if (!b)
+		return NULL;
+	b->owner = (uint32_t)tid;
+	b->next = __atomic_load_n(&blocks, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&blocks, &b->next, b, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+	return b;
+}
+
+/* A forked child begins anew; its block may have been taken by a thread that was quicker. */
+static void begin_image(void)
+{
+	struct thread *t = &thread;
+	uint32_t owner = (uint32_t)t->frames_tid;
+	t->depth = 0;
+	t->frames_epoch = t->epoch;
+	if (t->frames != frames_nothing + 1 &&
+	    !__atomic_compare_exchange_n(&block_of(t->frames)->owner, &owner, (uint32_t)t->tid, false, __ATOMIC_RELAXED,
+		    __ATOMIC_RELAXED))
+		t->frames = frames_nothing + 1;
+	t->frames_tid = t->tid;
+}
+
+/* The thread has (again) a chunk; has it a block? */
+static void attach(void)
+{
+	struct thread *t = &thread;
+	if (t->frames_epoch != t->epoch)
+		begin_image();
+	if (t->frames == frames_nothing + 1) {
+		struct block *b = tracer.is_dark ? NULL : block_adopt(t->tid);
+		if (!b && !tracer.is_dark)
+			b = block_new(t->tid);
+		if (!b)
+			return;
+		t->frames = b->frames;
+	}
+	t->frames_max = FRAMES_MAX;
+}
+
+void frames_mirror(void)
+{
+	struct thread *t = &thread;
+	if (t->epoch != tracer.alive->epoch)
+		return;
+	for (uint32_t i = 0; i < t->depth && i < SONDE_OPEN_SPANS_MAX; i++)
+		t->chunk->open[i] = (struct sonde_open_span){ .ticks = t->frames[i].ticks, .what = t->frames[i].what };
+	__atomic_store_n(&t->chunk->depth, t->depth, __ATOMIC_RELEASE);
+}
+
+/* A handler on a stack of its own proves nothing about the stack that it interrupted. */
+static bool is_on_signal_stack(void)
+{
+	stack_t stack = { 0 };
+	return tracer.is_dark || sys2(SYS_sigaltstack, NULL, &stack) || (stack.ss_flags & SS_ONSTACK);
+}
+
+uint32_t frames_settle(uintptr_t sp, uintptr_t from)
+{
+	struct thread *t = &thread;
+	if (!t->frames_max)
+		attach();
+	if (t->depth && frame_is_left(frames_top(), sp, from) && !is_on_signal_stack())
+		while (t->depth && frame_is_left(frames_top(), sp, from))
+			t->frames[--t->depth].sp = 0;
+	if (t->depth >= t->frames_max)
+		return FRAMES_NONE;
+	if (t->chunk->depth != t->depth)
+		frames_mirror();
+	return t->depth;
+}
+
+/* Frames above one that ends: loose ones stay, the others were left behind. */
+static void take_out(uint32_t at)
+{
+	struct thread *t = &thread;
+	bool is_loose = t->frames[at].from == FRAME_LOOSE;
+	uint32_t out = at;
+	for (uint32_t i = at + 1; i < t->depth; i++)
+		if (is_loose || t->frames[i].from == FRAME_LOOSE)
+			t->frames[out++] = t->frames[i];
+	while (t->depth > out)
+		t->frames[--t->depth].sp = 0;
+	frames_mirror();
+}
+
+void frames_remove(uint64_t ticks, uint64_t what, uint32_t depth)
+{
+	struct thread *t = &thread;
+	for (uint32_t i = depth < t->depth ? depth + 1 : t->depth; i-- > 0;)
+		if (t->frames[i].ticks == ticks && t->frames[i].what == what) {
+			take_out(i);
+			return;
+		}
+}

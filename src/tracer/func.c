@@ -1,0 +1,94 @@
+/*
+ * Functions of programs built with -finstrument-functions: one FUNC record a call,
+ * written when it returns.
+ *
+ * Entry and return are matched by the function and by its place on the stack, so
+ * that recursion, functions inlined into others and calls left by longjmp come out
+ * right. A compiler may jump to the return hook instead of calling it: then the
+ * stack pointer is already the caller's, and the return address too, which is how
+ * it is noticed.
+ */
+#include "tracer/frames.h"
+#include "tracer/module.h"
+
+#define HOOK_FUNCTION EXPORT __attribute__((no_instrument_function))
+
+HOOK_FUNCTION void __cyg_profile_func_enter(void *function, void *site);
+HOOK_FUNCTION void __cyg_profile_func_exit(void *function, void *site);
+
+HOOK_FUNCTION void __cyg_profile_func_enter(void *function, void *site)
+{
+	if (!tracer_wants(SONDE_CAT_FUNC))
+		return;
+	if (unlikely((uintptr_t)function - thread.module >= thread.module_bytes))
+		module_use((uintptr_t)function);
+	uint32_t depth = frames_push(tick(), FRAME_CODE | (uintptr_t)function, (uintptr_t)__builtin_dwarf_cfa(),
+		(uintptr_t)__builtin_return_address(0));
+	if (unlikely(depth == FRAMES_NONE))
+		ring_drop();
+}
+
+/*
+ * Which frame returns, when it is not plainly the one on top. Of the frames that are
+ * not above `sp`, the outermost place on the stack is the function's own; there the
+ * last one of this function (others are inlined into it). Else, as after alloca or
+ * on another stack, the last one of this function.
+ */
+static uint32_t find_frame(uint64_t what, uintptr_t sp)
+{
+	const struct frame *f = thread.frames;
+	uint32_t depth = thread.depth, low = depth;
+	while (low && f[low - 1].sp && f[low - 1].sp <= sp)
+		low--;
+	uintptr_t place = low < depth ? f[low].sp : 0;
+	for (uint32_t i = depth; i-- > low;)
+		if (f[i].sp == place && f[i].what == what)
+			return i;
+	for (uint32_t i = depth; i-- > 0;)
+		if (f[i].what == what)
+			return i;
+	return FRAMES_NONE;
+}
+
+static bool settle_return(uint64_t what, uintptr_t sp)
+{
+	uint32_t at = find_frame(what, sp);
+	if (at == FRAMES_NONE)
+		return false; /* entered before anything was recorded, or before a fork */
+	while (thread.depth > at + 1)
+		thread.frames[--thread.depth].sp = 0;
+	frames_mirror();
+	return true;
+}
+
+HOOK_FUNCTION void __cyg_profile_func_exit(void *function, void *site)
+{
+	if (!tracer_wants(SONDE_CAT_FUNC) || thread.frames_epoch != thread.epoch)
+		return;
+	uint64_t end = tick(), what = FRAME_CODE | (uintptr_t)function;
+	bool is_jump = __builtin_return_address(0) == site;
+	uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - is_jump;
+	const struct frame *f = frames_top();
+	bool is_top = f->what == what && (f->sp == sp || (is_jump && f[-1].sp > sp));
+	if (unlikely(!is_top) && !settle_return(what, sp))
+		return;
+	f = frames_top();
+	uint64_t start = f->ticks;
+	uint32_t depth = thread.depth - 1;
+	struct sonde_rec_note *r = NULL;
+	if (likely(end - start >= tracer.min_dur_ticks))
+		r = ring_reserve(sizeof(*r));
+	else
+		ring_count_filtered();
+	frames_pop();
+	if (unlikely(!r))
+		return;
+	r->ticks = start;
+	r->dur_ticks = end - start;
+	r->name = (uintptr_t)function;
+	r->category = 0;
+	r->depth = depth;
+	r->index = 0;
+	r->value = 0;
+	ring_commit(&r->head, sizeof(*r), SONDE_REC_FUNC, 0, 0);
+}

@@ -1,0 +1,43 @@
+/* Wrappers for directories. */
+#include "tracer/hook.h"
+
+#include <dirent.h>
+#include <fts.h>
+#include <ftw.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int pivot_root(const char *path, const char *old);
+
+#include "tracer/hooks/dir.def"
+
+/* The path is relative to the directory that was current, so it is joined to that before the table learns of the new one. */
+EXPORT int chdir(const char *path)
+{
+	int (*next)(const char *) = real_of(CALL_chdir);
+	if (!tracer_wants(SONDE_CAT_ALL))
+		return next(path);
+	uint64_t start = tick();
+	int result = next(path);
+	if (tracer.categories & SONDE_CAT_DIR)
+		call_done(CALL_chdir, start, result, ERROR_I(result), CALL(.path = path));
+	if (!result)
+		fds_chdir();
+	return result;
+}
+
+EXPORT int fchdir(int fd)
+{
+	int (*next)(int) = real_of(CALL_fchdir);
+	if (!tracer_wants(SONDE_CAT_ALL))
+		return next(fd);
+	uint64_t start = tick();
+	int result = next(fd);
+	if (tracer.categories & SONDE_CAT_DIR)
+		call_done(CALL_fchdir, start, result, ERROR_I(result), CALL(.fd = fd));
+	if (!result)
+		fds_chdir();
+	return result;
+}

@@ -1,0 +1,35 @@
+/* Wrappers for what is told and changed about files. */
+#include "tracer/hook.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <sys/xattr.h>
+#include <shadow.h>
+#include <termios.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "tracer/hooks/path.def"
+
+EXPORT sem_t *sem_open(const char *name, int flags, ...)
+{
+	sem_t *(*next)(const char *, int, ...) = real_of(CALL_sem_open);
+	va_list ap;
+	va_start(ap, flags);
+	mode_t mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;
+	unsigned value = flags & O_CREAT ? va_arg(ap, unsigned) : 0;
+	va_end(ap);
+	if (!tracer_wants(SONDE_CAT_META))
+		return next(name, flags, mode, value);
+	uint64_t start = tick();
+	sem_t *result = next(name, flags, mode, value);
+	call_done(CALL_sem_open, start, RET_P(result), ERROR_P(result), CALL(.text = name, ARGS3(flags, mode, value)));
+	return result;
+}

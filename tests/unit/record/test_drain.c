@@ -1,0 +1,219 @@
+/* What comes out of rings, whole, unfinished, damaged and hostile. */
+#include "rings.h"
+#include "support.h"
+#include "tracer/calls.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct rows rows;
+
+static void a_call_becomes_a_row(void **state)
+{
+	struct made_ring r;
+	uint64_t events;
+	ring_make(&r);
+	ring_append_call(ring_chunk(&r, 0, 4242), CALL_read, 1000, 16, NULL);
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, &events), 0);
+	assert_int_equal(events, 1);
+	ring_rows(&r, STORE_TABLE_IO, &rows);
+	assert_int_equal(rows.count, 1);
+	assert_int_equal(rows.cell[0][STORE_IO_ts_ns], 1000);
+	assert_int_equal(rows.cell[0][STORE_IO_dur_ns], 10);
+	assert_int_equal(rows.cell[0][STORE_IO_pid], 4242);
+	assert_int_equal(rows.cell[0][STORE_IO_ret], 16);
+	assert_int_equal(rows.cell[0][STORE_IO_fd], STORE_NULL);
+	assert_int_equal(rows.cell[0][STORE_IO_file], STORE_NULL);
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_IO_call]), "read");
+	ring_free(&r);
+}
+
+static void paths_that_were_not_opened_share_an_identity(void **state)
+{
+	struct made_ring r;
+	ring_make(&r);
+	struct sonde_chunk *c = ring_chunk(&r, 0, 4242);
+	ring_append_call(c, CALL_read, 1, 0, "/etc/passwd");
+	ring_append_call(c, CALL_read, 2, 0, "/etc/group");
+	ring_append_call(c, CALL_read, 3, 0, "/etc/passwd");
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_IO, &rows);
+	assert_int_equal(rows.count, 3);
+	assert_int_equal(rows.cell[0][STORE_IO_file], rows.cell[2][STORE_IO_file]);
+	assert_int_not_equal(rows.cell[0][STORE_IO_file], rows.cell[1][STORE_IO_file]);
+	ring_rows(&r, STORE_TABLE_FILE, &rows);
+	assert_int_equal(rows.count, 2);
+	assert_string_equal(ring_text(&r, rows.cell[1][STORE_FILE_name]), "/etc/group");
+	ring_free(&r);
+}
+
+static void a_name_may_be_defined_by_a_later_chunk(void **state)
+{
+	struct made_ring r;
+	ring_make(&r);
+	ring_append_note(ring_chunk(&r, 0, 4242), SONDE_REC_SPAN, 7, 100);
+	ring_append_string(ring_chunk(&r, 1, 4243), 7, "train");
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_SPAN, &rows);
+	assert_int_equal(rows.count, 1);
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_SPAN_name]), "train");
+	ring_free(&r);
+}
+
+static void a_name_that_nobody_defined_is_a_question_mark(void **state)
+{
+	struct made_ring r;
+	ring_make(&r);
+	ring_append_note(ring_chunk(&r, 0, 4242), SONDE_REC_SPAN, 7, 100);
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_SPAN, &rows);
+	assert_int_equal(rows.count, 1);
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_SPAN_name]), "?");
+	ring_free(&r);
+}
+
+static void who_records_tell_whose_the_next_are(void **state)
+{
+	struct made_ring r;
+	struct sonde_rec_who who = { .head = { .kind = SONDE_REC_WHO }, .pid = 77, .tid = 78 };
+	ring_make(&r);
+	struct sonde_chunk *c = ring_chunk(&r, 0, 4242);
+	ring_append_call(c, CALL_read, 1, 0, NULL);
+	ring_append(c, &who, sizeof(who));
+	ring_append_call(c, CALL_read, 2, 0, NULL);
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_IO, &rows);
+	assert_int_equal(rows.count, 2);
+	assert_int_equal(rows.cell[0][STORE_IO_tid], 4242);
+	assert_int_equal(rows.cell[1][STORE_IO_pid], 77);
+	assert_int_equal(rows.cell[1][STORE_IO_tid], 78);
+	ring_free(&r);
+}
+
+static void what_is_unfinished_is_skipped_and_the_rest_kept(void **state)
+{
+	struct made_ring r;
+	ring_make(&r);
+	struct sonde_chunk *c = ring_chunk(&r, 0, 4242);
+	ring_append_call(c, CALL_read, 1, 0, NULL);
+	struct sonde_rec_call *torn = (void *)((char *)c + c->tail);
+	ring_append_call(c, CALL_read, 2, 0, NULL);
+	torn->head.state = SONDE_PENDING;
+	c->tail += 64; /* reserved, not begun */
+	ring_append_call(c, CALL_read, 3, 0, NULL);
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_IO, &rows);
+	assert_int_equal(rows.count, 2);
+	assert_int_equal(rows.cell[0][STORE_IO_ts_ns], 1);
+	assert_int_equal(rows.cell[1][STORE_IO_ts_ns], 3);
+	ring_free(&r);
+}
+
+static void spans_open_at_the_end_are_told(void **state)
+{
+	struct made_ring r;
+	ring_make(&r);
+	struct sonde_chunk *c = ring_chunk(&r, 0, 4242);
+	ring_append_string(c, 1, "epoch");
+	ring_append_call(c, CALL_read, 500, 0, NULL);
+	c->depth = 1;
+	c->open[0] = (struct sonde_open_span){ .ticks = 100, .what = 1 };
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_SPAN, &rows);
+	assert_int_equal(rows.count, 1);
+	assert_int_equal(rows.cell[0][STORE_SPAN_is_open], 1);
+	assert_int_equal(rows.cell[0][STORE_SPAN_ts_ns], 100);
+	assert_int_equal(rows.cell[0][STORE_SPAN_dur_ns], 410);
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_SPAN_name]), "epoch");
+	ring_free(&r);
+}
+
+static void a_full_chunk_is_read_to_its_last_record(void **state)
+{
+	struct made_ring r;
+	unsigned n = 0;
+	ring_make(&r);
+	struct sonde_chunk *c = ring_chunk(&r, 0, 4242);
+	while (c->tail + sizeof(struct sonde_rec_call) <= SONDE_CHUNK_BYTES)
+		ring_append_call(c, CALL_read, ++n, 0, NULL);
+	c->tail += 64;
+	ring_segment(&r)->owner[0] = SONDE_OWNER_FULL;
+	ring_write(&r, "1.0");
+	uint64_t events;
+	assert_int_equal(ring_import(&r, &events), 0);
+	assert_int_equal(events, n);
+	ring_free(&r);
+}
+
+static void a_directory_that_is_no_ring_is_refused(void **state)
+{
+	struct made_ring r;
+	ring_make(&r);
+	ring_write(&r, "1.0");
+	r.control.magic = 1;
+	ring_write(&r, "1.0");
+	assert_true(ring_import(&r, NULL) < 0);
+	ring_free(&r);
+}
+
+static void fill_with_all_kinds(struct made_ring *r)
+{
+	struct sonde_chunk *c = ring_chunk(r, 0, 4242);
+	struct {
+		struct sonde_rec_note note;
+		struct sonde_arg arg;
+		char text[16];
+	} step = { .note = { .head = { .kind = SONDE_REC_STEP, .call = 1 }, .name = 1 },
+		   .arg = { .key = 1, .type = SONDE_ARG_STR, .value.u = 9 } };
+	ring_append_string(c, 1, "name");
+	for (int i = 0; i < 20; i++) {
+		ring_append_call(c, (uint16_t)(i % CALL_COUNT), (uint64_t)i, i, i % 2 ? "some/path" : NULL);
+		ring_append_note(c, SONDE_REC_SPAN + i % 6, 1, (uint64_t)i);
+		ring_append(c, &step, sizeof(step));
+	}
+	c->depth = 2;
+}
+
+/* Whatever a program scribbles into its ring costs at most its own rows. */
+static void scribbled_rings_do_no_harm(void **state)
+{
+	random_init();
+	for (int round = 0; round < 200; round++) {
+		struct made_ring r;
+		ring_make(&r);
+		fill_with_all_kinds(&r);
+		size_t spread = round % 2 ? 8192 : SONDE_SEGMENT_HEAD_BYTES + 6000;
+		for (size_t i = 0, n = 1 + random_below(40); i < n; i++)
+			r.segment[random_below(spread)] = (char)random_u64();
+		if (round % 5 == 0)
+			r.bytes = SONDE_SEGMENT_HEAD_BYTES + random_below(SONDE_CHUNK_BYTES);
+		ring_write(&r, "1.0");
+		assert_int_equal(ring_import(&r, NULL), 0);
+		ring_free(&r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_becomes_a_row),
+		cmocka_unit_test(paths_that_were_not_opened_share_an_identity),
+		cmocka_unit_test(a_name_may_be_defined_by_a_later_chunk),
+		cmocka_unit_test(a_name_that_nobody_defined_is_a_question_mark),
+		cmocka_unit_test(who_records_tell_whose_the_next_are),
+		cmocka_unit_test(what_is_unfinished_is_skipped_and_the_rest_kept),
+		cmocka_unit_test(spans_open_at_the_end_are_told),
+		cmocka_unit_test(a_full_chunk_is_read_to_its_last_record),
+		cmocka_unit_test(a_directory_that_is_no_ring_is_refused),
+		cmocka_unit_test(scribbled_rings_do_no_harm),
+	};
+	return RUN_TESTS(tests);
+}
