@@ -98,7 +98,8 @@ static void fill_io(size_t i, void *place)
 	row->errnum = row->flags = 0;
 	row->offset = (int64_t)(i / 2 % 4096) * 16;
 	row->arg0 = row->arg1 = row->arg2 = row->arg3 = STORE_NULL;
-	row->text = NULL;
+	row->id = row->parent = row->depth = STORE_NULL;
+	row->text = row->args = row->extra = NULL;
 }
 
 static void die(const struct sonde_err *err)

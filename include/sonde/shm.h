@@ -282,7 +282,7 @@ struct sonde_metric {
 	uint32_t histogram; /* HISTOGRAM and STEP: 1 + index into histograms; past the maximum: there was none left */
 	uint64_t count;     /* updates; atomic */
 	uint64_t rejected;  /* NaN, infinities, updates of another kind; atomic */
-	uint64_t value; /* bits of a double (COUNTER: the sum, GAUGE: last, STEP: last value, NaN until one is given); atomic */
+	uint64_t value; /* bits of a double: COUNTER the sum, GAUGE and STEP the last, NaN before any step's; atomic */
 	uint64_t ticks; /* of the last update */
 	int64_t index;  /* STEP: last index */
 	uint64_t reserved[2];
@@ -297,7 +297,7 @@ struct sonde_metric {
 struct sonde_histogram {
 	uint64_t sum;       /* bits of a double; atomic */
 	uint64_t low, high; /* bits of the least and the greatest value, zero as -0.0; 0 none yet; atomic */
-	uint64_t count; /* atomic */
+	uint64_t count;     /* atomic */
 	uint64_t buckets[SONDE_HISTOGRAM_BUCKETS]; /* atomic */
 };
 

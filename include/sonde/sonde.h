@@ -119,8 +119,8 @@ static void *sonde_dlsym_(void *, const char *) __attribute__((weakref("dlsym"),
 __attribute__((noinline, cold)) void sonde_find_(void)
 {
 	const struct sonde_api *api = NULL;
-	if (sonde_dlsym_)
-		api = (const struct sonde_api *)sonde_dlsym_(NULL, "sonde_api");
+	void *found = sonde_dlsym_ ? sonde_dlsym_(NULL, "sonde_api") : NULL;
+	__builtin_memcpy(&api, &found, sizeof(api));
 	if (api && (api->version != SONDE_API_VERSION || api->bytes < sizeof(*api)))
 		api = NULL;
 	if (api)
@@ -153,7 +153,7 @@ SONDE_INLINE_ int sonde_is_on(void)
 #define SONDE_HERE_(literal) \
 	(__extension__({ \
 		static struct sonde_site sonde_site_; \
-		__builtin_constant_p(literal) ? &sonde_site_ : (struct sonde_site *)NULL; \
+		__builtin_constant_p(literal) ? &sonde_site_ : NULL; \
 	}))
 #define SONDE_JOIN2_(a, b) a##b
 #define SONDE_JOIN_(a, b) SONDE_JOIN2_(a, b)
@@ -221,15 +221,29 @@ SONDE_INLINE_ void sonde_span_end(struct sonde_span *span)
  * in "…".
  */
 #define sonde_arg_int(span, key, value) \
-	sonde_arg_(&(span)->note, SONDE_HERE_(key), (key), SONDE_VALUE_INT, (uint64_t)(int64_t)(value), NULL)
+	sonde_arg_(&(span)->note, SONDE_HERE_(key), (key), SONDE_VALUE_INT, sonde_int_bits_(value), NULL)
 #define sonde_arg_uint(span, key, value) \
-	sonde_arg_(&(span)->note, SONDE_HERE_(key), (key), SONDE_VALUE_UINT, (uint64_t)(value), NULL)
+	sonde_arg_(&(span)->note, SONDE_HERE_(key), (key), SONDE_VALUE_UINT, (value), NULL)
 #define sonde_arg_real(span, key, value) \
 	sonde_arg_(&(span)->note, SONDE_HERE_(key), (key), SONDE_VALUE_REAL, sonde_real_bits_(value), NULL)
 #define sonde_arg_str(span, key, text) \
 	sonde_arg_(&(span)->note, SONDE_HERE_(key), (key), SONDE_VALUE_STR, UINT64_MAX, (text))
 #define sonde_arg_text(span, key, text, bytes) \
-	sonde_arg_(&(span)->note, SONDE_HERE_(key), (key), SONDE_VALUE_STR, (uint64_t)(bytes), (text))
+	sonde_arg_(&(span)->note, SONDE_HERE_(key), (key), SONDE_VALUE_STR, (bytes), (text))
+
+SONDE_INLINE_ uint64_t sonde_int_bits_(int64_t value)
+{
+	uint64_t bits;
+	__builtin_memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+SONDE_INLINE_ int64_t sonde_bits_int_(uint64_t bits)
+{
+	int64_t value;
+	__builtin_memcpy(&value, &bits, sizeof(value));
+	return value;
+}
 
 SONDE_INLINE_ uint64_t sonde_real_bits_(double value)
 {
@@ -252,7 +266,10 @@ SONDE_INLINE_ void sonde_arg_(struct sonde_note *n, struct sonde_site *site, con
 		sonde_link_.api->arg(n, site, key, type, bits, text);
 }
 
-/* Instants: sonde_instant(name[, category]), or with arguments between sonde_instant_begin(&span, name[, category]) and _end. */
+/*
+ * Instants: sonde_instant(name[, category]), or with arguments, added between
+ * sonde_instant_begin(&span, name[, category]) and sonde_instant_end(&span).
+ */
 
 #define sonde_instant(...) SONDE_INSTANT_(__VA_ARGS__, NULL, NULL)
 #define SONDE_INSTANT_(name, category, ...) sonde_instant_(SONDE_HERE_(name), (name), (category))
@@ -363,8 +380,8 @@ SONDE_INLINE_ uint64_t sonde_knob_(struct sonde_site *site, const char *name, ui
 SONDE_INLINE_ int64_t sonde_knob_int_(struct sonde_site *site, const char *name, int64_t fallback, int64_t low,
 		int64_t high)
 {
-	return (int64_t)sonde_knob_(site, name, SONDE_TYPE_INT, (uint64_t)fallback, (uint64_t)low, (uint64_t)high,
-			NULL);
+	return sonde_bits_int_(sonde_knob_(site, name, SONDE_TYPE_INT, sonde_int_bits_(fallback), sonde_int_bits_(low),
+			sonde_int_bits_(high), NULL));
 }
 
 SONDE_INLINE_ double sonde_knob_real_(struct sonde_site *site, const char *name, double fallback, double low,
@@ -378,7 +395,7 @@ SONDE_INLINE_ double sonde_knob_real_(struct sonde_site *site, const char *name,
 SONDE_INLINE_ int64_t sonde_knob_choice_(struct sonde_site *site, const char *name, int64_t fallback,
 		const char *choices)
 {
-	return (int64_t)sonde_knob_(site, name, SONDE_TYPE_CHOICE, (uint64_t)fallback, 0, 0, choices);
+	return sonde_bits_int_(sonde_knob_(site, name, SONDE_TYPE_CHOICE, sonde_int_bits_(fallback), 0, 0, choices));
 }
 
 #ifdef __cplusplus

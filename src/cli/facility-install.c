@@ -24,6 +24,7 @@
 #define ROOM_WANTED (64 * MIB)
 #define OPEN_FILES_WANTED 4096
 #define CAPTURE_MS 200
+#define PYTHON_MS 1000 /* version managers put a script in its place */
 
 /* The line of the loader's answer that tells of trouble; NULL when there is none. Cuts the answer there. */
 static const char *find_trouble(char *answer)
@@ -161,7 +162,7 @@ void check_python(struct facility_report *r)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	CLEANUP(buf_release) struct buf said = BUF_INIT;
-	char *env[] = { NULL }, option[] = "--version";
+	char option[] = "--version";
 	int major, minor;
 
 	facility_fix(r, "sudo apt install python3");
@@ -170,7 +171,7 @@ void check_python(struct facility_report *r)
 		return;
 	}
 	char *argv[] = { path.data, option, NULL };
-	if (capture(argv, env, CAPTURE_MS, &said) || sscanf(said.data, "Python %d.%d", &major, &minor) != 2) {
+	if (capture(argv, environ, PYTHON_MS, &said) || sscanf(said.data, "Python %d.%d", &major, &minor) != 2) {
 		facility_say(r, FACILITY_NO, "'%s --version' does not answer", path.data);
 		return;
 	}

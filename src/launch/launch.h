@@ -25,14 +25,14 @@ struct launch {
 	int signalfd; /* signals sent to us meanwhile */
 	/* private */
 	sigset_t old_mask;
-	struct sigaction old_pipe;
+	struct sigaction old_pipe, old_child;
 };
 
 /* Would it be found and could it be executed? As launch_start, without doing it. */
 int launch_check(const char *program, struct sonde_err *err);
 /* 0; -ENOENT: no such command; -EACCES and the like: there, but cannot be executed; other: our own failure. */
 int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_err *err);
-/* Read signalfd: what somebody sent to us goes on to the command; what the terminal sent it has already. */
+/* Read signalfd: what somebody sent to us goes on to the command; what the terminal sent it has already. We stop as it does. */
 void launch_forward_signals(struct launch *l);
 /* Wait until it has ended; the status as waitpid tells it. */
 int launch_wait(struct launch *l, int *status, struct sonde_err *err);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,19 +15,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const int watched[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH };
+static const int watched[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCHLD };
 
 static int take_signals(struct launch *l, struct sonde_err *err)
 {
 	sigset_t set;
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, usual = { .sa_handler = SIG_DFL };
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(watched) / sizeof(*watched); i++)
 		sigaddset(&set, watched[i]);
 	sigprocmask(SIG_BLOCK, &set, &l->old_mask);
 	sigaction(SIGPIPE, &ignore, &l->old_pipe);
+	sigaction(SIGCHLD, &usual, &l->old_child); /* where it is ignored, nobody learns how a child ended */
 	l->signalfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return l->signalfd < 0 ? err_sys(err, errno, "cannot watch for signals") : 0;
+}
+
+static void restore_signals(const struct launch *l)
+{
+	sigaction(SIGPIPE, &l->old_pipe, NULL);
+	sigaction(SIGCHLD, &l->old_child, NULL);
+	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 }
 
 /* In the child. The report pipe closes by itself when exec succeeds. */
@@ -34,8 +43,7 @@ static void become(const struct launch *l, const struct launch_spec *spec, int r
 {
 	for (size_t i = 0; spec->env && spec->env[i]; i++)
 		putenv((char *)(uintptr_t)spec->env[i]);
-	sigaction(SIGPIPE, &l->old_pipe, NULL);
-	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+	restore_signals(l);
 	execvp(spec->argv[0], spec->argv);
 	int failed = errno;
 	ssize_t n = write(report, &failed, sizeof(failed));
@@ -124,12 +132,37 @@ int launch_exit_code(int rc)
 	return rc == -ENOENT ? 127 : rc == -EACCES ? 126 : 0;
 }
 
+/* What a process sends goes to us alone, what the terminal sends to the whole group; but hang-ups to the session's leader only. */
+static bool is_ours_alone(const struct signalfd_siginfo *info)
+{
+	return info->ssi_code <= 0 || (info->ssi_signo == SIGHUP && getsid(0) == getpid());
+}
+
+/*
+ * The command has stopped itself for its job's sake, as pagers do at Ctrl-Z: so do we,
+ * that the shell may notice. Not for SIGSTOP: who sends that to the command continues
+ * the command, and not us.
+ */
+static void stop_alike(const struct launch *l)
+{
+	siginfo_t info = { 0 };
+	if (waitid(P_PID, (id_t)l->pid, &info, WSTOPPED | WNOHANG) || !info.si_pid || info.si_status == SIGSTOP)
+		return;
+	raise(SIGTSTP);
+	info.si_pid = 0;
+	if (!waitid(P_PID, (id_t)l->pid, &info, WCONTINUED | WNOHANG) && !info.si_pid)
+		kill(l->pid, SIGCONT);
+}
+
 void launch_forward_signals(struct launch *l)
 {
 	struct signalfd_siginfo info;
-	while (read(l->signalfd, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_code <= 0 && l->pid > 0) /* sent by a process, not by the terminal */
+	while (l->pid > 0 && read(l->signalfd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			stop_alike(l);
+		else if (is_ours_alone(&info))
 			kill(l->pid, (int)info.ssi_signo);
+	}
 }
 
 int launch_wait(struct launch *l, int *status, struct sonde_err *err)
@@ -137,6 +170,12 @@ int launch_wait(struct launch *l, int *status, struct sonde_err *err)
 	while (waitpid(l->pid, status, 0) < 0)
 		if (errno != EINTR)
 			return err_sys(err, errno, "cannot wait for process %d", (int)l->pid);
+	/* The notice of its end, which nobody shall read as a signal sent to us. */
+	const struct timespec at_once = { 0 };
+	sigset_t child;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigtimedwait(&child, NULL, &at_once);
 	return 0;
 }
 
@@ -146,8 +185,7 @@ void launch_release(struct launch *l)
 		close(l->pidfd);
 	if (l->signalfd >= 0)
 		close(l->signalfd);
-	sigaction(SIGPIPE, &l->old_pipe, NULL);
-	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
+	restore_signals(l);
 }
 
 void launch_mirror(int status)

@@ -115,6 +115,11 @@ const char *model_cname(const struct model_run *run, int64_t id)
 	return text ? text->data : NULL;
 }
 
+size_t model_name_count(const struct model_run *run)
+{
+	return run->names.count;
+}
+
 /* Processes and threads. */
 
 static int by_number(const void *a, const void *b)
@@ -191,6 +196,39 @@ static int split_names(struct model_run *run, struct model_call *call, const str
 	return 0;
 }
 
+/* Calls whose return value counts something else than bytes, and categories in which it counts bytes at all. */
+static enum model_bytes bytes_of(const struct model_call *call)
+{
+	static const char *const moving[] = { "data", "stdio", "net", "aio" };
+	static const char *const by_size[] = { "sendmmsg", "recvmmsg" };
+	bool is_moving = !call->category || !call->name;
+
+	for (size_t i = 0; !is_moving && i < sizeof(moving) / sizeof(*moving); i++)
+		is_moving = strcmp(call->category->data, moving[i]) == 0;
+	if (!is_moving)
+		return MODEL_BYTES_NONE;
+	for (size_t i = 0; call->name && i < sizeof(by_size) / sizeof(*by_size); i++)
+		if (strcmp(call->name->data, by_size[i]) == 0)
+			return MODEL_BYTES_SIZE;
+	if (call->arg_names[0] && strcmp(call->arg_names[0], "item") == 0)
+		return MODEL_BYTES_ITEMS;
+	return call->arg_names[0] && strcmp(call->arg_names[0], "calls") == 0 ? MODEL_BYTES_SIZE : MODEL_BYTES_RET;
+}
+
+uint64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0)
+{
+	enum model_bytes bytes = call ? call->bytes : MODEL_BYTES_RET;
+	int64_t moved = ret;
+
+	if (bytes == MODEL_BYTES_NONE || ret == STORE_NULL || ret < 0 || size < 0)
+		return 0;
+	if (bytes == MODEL_BYTES_SIZE)
+		return (uint64_t)size;
+	if (bytes == MODEL_BYTES_ITEMS && __builtin_mul_overflow(ret, arg0, &moved))
+		return 0;
+	return moved > 0 && moved <= size ? (uint64_t)moved : 0;
+}
+
 static int make_calls(struct model_run *run, const struct store_call *rows, size_t count)
 {
 	run->calls = calloc(count + 1, sizeof(*run->calls));
@@ -204,6 +242,7 @@ static int make_calls(struct model_run *run, const struct store_call *rows, size
 		call->category = model_name(run, rows[i].category);
 		if (split_names(run, call, rows[i].arg_names) < 0)
 			return -ENOMEM;
+		call->bytes = bytes_of(call);
 		if (call->name)
 			run->call_index[rows[i].call] = (uint32_t)i + 1;
 	}
@@ -229,6 +268,15 @@ const struct model_call *model_call(const struct model_run *run, int64_t id)
 	if (id < 1 || (uint64_t)id >= run->call_index_count || !run->call_index[id])
 		return NULL;
 	return &run->calls[run->call_index[id] - 1];
+}
+
+const char *model_arg_name(const struct model_call *call, int n, int64_t value)
+{
+	static const char *const plain[MODEL_ARGS_MAX] = { "arg0", "arg1", "arg2", "arg3" };
+
+	if (call && call->arg_names[n] && *call->arg_names[n])
+		return call->arg_names[n];
+	return value == STORE_NULL ? NULL : plain[n];
 }
 
 /* All of them. */

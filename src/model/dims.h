@@ -36,6 +36,8 @@ int model_load(struct model_run *run, unsigned dimensions, struct sonde_err *err
 const struct store_text *model_name(const struct model_run *run, int64_t id);
 /* The same, as a C string. */
 const char *model_cname(const struct model_run *run, int64_t id);
+/* Ids are below this. */
+size_t model_name_count(const struct model_run *run);
 
 /* Sorted by number; texts NUL-terminated. */
 const struct store_process *model_processes(const struct model_run *run, size_t *count);
@@ -43,14 +45,27 @@ const struct store_process *model_process(const struct model_run *run, int64_t n
 /* Sorted by process, then in the order of the table. */
 const struct store_thread *model_threads(const struct model_run *run, size_t *count);
 
+/* What tells how many bytes a call moved. */
+enum model_bytes {
+	MODEL_BYTES_NONE,  /* it moves none */
+	MODEL_BYTES_RET,   /* what it returned, when at most io.size */
+	MODEL_BYTES_ITEMS, /* what it returned times io.arg0, the size of an item */
+	MODEL_BYTES_SIZE   /* io.size */
+};
+
 struct model_call {
 	const struct store_text *name;
 	const struct store_text *category;     /* NULL: unknown */
 	const char *arg_names[MODEL_ARGS_MAX]; /* NULL: the call has no such argument */
+	enum model_bytes bytes;
 };
 
 /* By the string id in io.call; NULL when the table has no row for it. */
 const struct model_call *model_call(const struct model_run *run, int64_t id);
+/* The bytes that a row of this call (NULL: unknown) moved. */
+uint64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0);
+/* What io.arg<n> with this value is called; NULL when the call (NULL: unknown) has no such argument. */
+const char *model_arg_name(const struct model_call *call, int n, int64_t value);
 
 /*
  * The path of a file: that of its base and its own name, without "//", "/./"

@@ -34,8 +34,8 @@ static const struct {
 	const char *key;
 	const char *one, *many;
 } counts[] = {
-	{ "dropped", "event was dropped for want of room (--memory, --process-memory and --overflow of sonde record)",
-			"events were dropped for want of room (--memory, --process-memory and --overflow of sonde record)" },
+	{ "dropped", "event was dropped for want of room (sonde record has --memory and --overflow)",
+			"events were dropped for want of room (sonde record has --memory and --overflow)" },
 	{ "unfinished", "event was being written when its process died",
 			"events were being written when their processes died" },
 	{ "damaged", "piece of the ring held nonsense: the program wrote over it",

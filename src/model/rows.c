@@ -217,3 +217,29 @@ int model_rows_next(struct model_rows *r, const void **row, struct sonde_err *er
 	*row = r->at < r->ready ? pool_row(&r->pool, r->at++) : NULL;
 	return 0;
 }
+
+static int count_block(struct model_rows *r, const struct rows_block *b, uint64_t *count, struct sonde_err *err)
+{
+	int rc = store_block_load(r->table, b->number, NULL, 0, &r->batch, err);
+
+	for (size_t i = 0; rc == 0 && i < r->batch.rows; i++) {
+		struct pool_key key = key_of(r, b, i);
+
+		*count += is_wanted(r, &key, i);
+	}
+	return rc == -EBADMSG ? 0 : rc;
+}
+
+int model_rows_count(struct store_table *t, const struct model_rows_opts *opts, uint64_t *count, struct sonde_err *err)
+{
+	struct model_rows *r;
+	int rc = model_rows_open(&r, t, opts, err);
+
+	*count = 0;
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; rc == 0 && i < r->block_count; i++)
+		rc = count_block(r, &r->blocks[i], count, err);
+	model_rows_free(r);
+	return rc;
+}

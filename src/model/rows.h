@@ -44,5 +44,7 @@ int model_rows_open(struct model_rows **out, struct store_table *t, const struct
 /* The next row, a row struct of the table's schema that is valid until the next call; NULL at the end. */
 int model_rows_next(struct model_rows *r, const void **row, struct sonde_err *err);
 void model_rows_free(struct model_rows *r); /* NULL is fine */
+/* How many there are. */
+int model_rows_count(struct store_table *t, const struct model_rows_opts *opts, uint64_t *count, struct sonde_err *err);
 
 #endif

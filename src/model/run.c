@@ -104,7 +104,7 @@ int model_run_show_as(struct model_run *run, const char *path, struct sonde_err 
 	return 0;
 }
 
-const struct json_t *model_run_json(const struct model_run *run)
+struct json_t *model_run_json(const struct model_run *run)
 {
 	return run->json;
 }

@@ -30,7 +30,7 @@ const char *model_run_path(const struct model_run *run);
 int model_run_show_as(struct model_run *run, const char *path, struct sonde_err *err);
 
 /* run.json, an object; empty when it could not be read (model_losses says so). */
-const struct json_t *model_run_json(const struct model_run *run);
+struct json_t *model_run_json(const struct model_run *run);
 /* A value of it, by the keys on the way: "host.name". Absent or of another type: NULL, STORE_NULL, NaN. */
 const char *model_run_str(const struct model_run *run, const char *keys);
 int64_t model_run_int(const struct model_run *run, const char *keys);

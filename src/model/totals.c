@@ -45,15 +45,15 @@ static void add(struct model_total *t, const struct model_total *one)
 	t->total_ns += one->total_ns;
 }
 
-static struct model_total one_row(const struct store_batch *b, size_t i)
+static struct model_total one_row(const struct model_call *call, const struct store_batch *b, size_t i)
 {
-	int64_t dur_ns = b->columns[STORE_IO_dur_ns].ints[i], ret = b->columns[STORE_IO_ret].ints[i];
-	int64_t size = b->columns[STORE_IO_size].ints[i];
+	int64_t dur_ns = b->columns[STORE_IO_dur_ns].ints[i];
 
 	return (struct model_total){
 		.calls = 1,
 		.errors = b->columns[STORE_IO_errnum].ints[i] > 0,
-		.bytes = ret > 0 && ret <= size ? (uint64_t)ret : 0,
+		.bytes = model_call_bytes(call, b->columns[STORE_IO_ret].ints[i], b->columns[STORE_IO_size].ints[i],
+				b->columns[STORE_IO_arg0].ints[i]),
 		.total_ns = dur_ns > 0 ? dur_ns : 0,
 	};
 }
@@ -64,8 +64,8 @@ static int count_block(void *arg, unsigned worker, size_t block, const struct st
 
 	(void)worker, (void)block;
 	for (size_t i = 0; i < b->rows; i++) {
-		struct model_total one = one_row(b, i), *sum;
 		int64_t call = b->columns[STORE_IO_call].ints[i];
+		struct model_total one = one_row(model_call(c->run, call), b, i), *sum;
 		uint32_t path = model_file_number(c->run, b->columns[STORE_IO_file].ints[i]);
 
 		if (model_name(c->run, call)) {
@@ -120,7 +120,7 @@ static size_t name_paths(const struct model_run *run, struct sums *s)
 int model_totals_make(struct model_run *run, struct model_totals *totals, struct sonde_err *err)
 {
 	static const int cols[] = { STORE_IO_call, STORE_IO_file, STORE_IO_dur_ns, STORE_IO_ret, STORE_IO_errnum,
-		STORE_IO_size };
+		STORE_IO_size, STORE_IO_arg0 };
 	struct store_scan_opts opts = { .cols = cols, .ncols = sizeof(cols) / sizeof(*cols), .threads = 1 };
 	struct store_table *t = model_table(run, STORE_TABLE_IO);
 	struct counting c = { .run = run };

@@ -1,8 +1,7 @@
 /*
  * totals: how often, how long and how many bytes, by call and by path.
  *
- * A call's bytes are what it returned where that is a count of bytes: not
- * negative and at most what was asked for. One pass over the table io.
+ * Bytes are what model_call_bytes says. One pass over the table io.
  */
 #ifndef SONDE_MODEL_TOTALS_H
 #define SONDE_MODEL_TOTALS_H

@@ -20,7 +20,7 @@
 #define REAP_INTERVAL_NS 20000000
 #define FINISH_ROUNDS 8
 
-int drain_init(struct drain *d, struct ring_dir *ring, struct sink *sink, bool is_live, struct sonde_err *err)
+int drain_init(struct drain *d, struct ring_dir *ring, struct store_sink *sink, bool is_live, struct sonde_err *err)
 {
 	memset(d, 0, sizeof(*d));
 	d->ring = ring;
@@ -81,7 +81,7 @@ static struct drain_process *add_process(struct drain *d, const struct sonde_seg
 	p->parent = s->parent;
 	p->is_forked = s->parent != 0;
 	p->start_ns = s->start_mono_ns;
-	p->end_ns = p->exe = p->cwd = p->exit_code = p->exit_signal = STORE_NULL;
+	p->end_ns = p->exe = p->cwd = STORE_NULL;
 	d->processes[d->process_count++] = p;
 	bool is_new;
 	uint64_t *at = map_put_int(&d->by_pid, (uint64_t)(uint32_t)p->pid, &is_new);
@@ -501,7 +501,13 @@ void drain_checkpoint(struct drain *d)
 	emit_processes(d, false);
 }
 
-void drain_losses(const struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *blind)
+bool drain_is_blind(struct drain *d, const struct drain_blind *b)
+{
+	const struct drain_process *seen = drain_by_pid(d, b->pid);
+	return b->path && (!seen || seen->start_ns < b->start_ns);
+}
+
+void drain_losses(struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *blind)
 {
 	for (size_t i = 0; i < d->process_count; i++) {
 		const struct drain_process *p = d->processes[i];
@@ -509,6 +515,8 @@ void drain_losses(const struct drain *d, uint64_t *dropped, uint64_t *filtered, 
 		*filtered += p->filtered;
 		*blind += p->exec_path && p->exec_blind && !p->state;
 	}
+	for (size_t i = 0; i < d->blind_count; i++)
+		*blind += drain_is_blind(d, &d->blind[i]);
 }
 
 void drain_release(struct drain *d)
@@ -523,7 +531,8 @@ void drain_release(struct drain *d)
 	map_release(&d->by_segment);
 	map_release(&d->by_pid);
 	map_release(&d->exits);
-	map_release(&d->blind);
+	map_release(&d->blind_by_pid);
+	free(d->blind);
 	arena_release(&d->arena);
 	buf_release(&d->scratch);
 	if (d->epollfd >= 0)

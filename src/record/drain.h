@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "record/ringdir.h"
-#include "record/sink.h"
+#include "store/sink.h"
 #include "record/view.h"
 
 #include <stdbool.h>
@@ -49,7 +49,6 @@ struct drain_process {
 	int64_t start_ns, end_ns; /* end STORE_NULL while it runs */
 	int64_t exe, cwd;
 	struct store_text argv;
-	int64_t exit_code, exit_signal;
 	uint64_t events, dropped, filtered;
 	char *state; /* in words; NULL: decided at the end */
 	bool is_forked; /* began by fork, not by exec */
@@ -68,9 +67,18 @@ struct drain_process {
 	struct symbols *symbols; /* modules for code addresses, made at first need */
 };
 
+/* A child that a vfork or posix_spawn made into a program; interesting only if that program never shows up. */
+struct drain_blind {
+	int32_t pid;
+	const struct drain_process *mother;
+	uint32_t why;
+	char *path; /* NULL: the exec failed */
+	int64_t start_ns;
+};
+
 struct drain {
 	struct ring_dir *ring;
-	struct sink *sink;
+	struct store_sink *sink;
 	struct tick_line line;
 	int epollfd; /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
 	struct drain_process **processes;
@@ -79,7 +87,9 @@ struct drain {
 	struct map by_segment; /* process << 16 | number -> 1 */
 	struct map by_pid;     /* pid -> newest process index + 1 */
 	struct map exits;      /* pid -> wait status + 1, from those who waited */
-	struct map blind;      /* pid -> index into blind rows: exec'ed something we cannot see */
+	struct map blind_by_pid; /* pid -> index into blind + 1 */
+	struct drain_blind *blind;
+	size_t blind_count, blind_cap;
 	struct arena arena;
 	uint32_t segments_seen;
 	int64_t reaped_ns; /* when threads were last asked whether they live */
@@ -89,7 +99,7 @@ struct drain {
 	struct view view;
 };
 
-int drain_init(struct drain *d, struct ring_dir *ring, struct sink *sink, bool is_live, struct sonde_err *err);
+int drain_init(struct drain *d, struct ring_dir *ring, struct store_sink *sink, bool is_live, struct sonde_err *err);
 /* One pass over everything; returns how many records it took. */
 uint64_t drain_pass(struct drain *d);
 /* Put what is known of ended processes among the rows, so that it survives us. */
@@ -113,7 +123,9 @@ void emit_open_span(struct drain *d, struct drain_process *p, const struct drain
 void emit_processes(struct drain *d, bool is_last);
 struct drain_process *drain_by_pid(struct drain *d, int32_t pid);
 struct drain_process *drain_by_number(struct drain *d, uint32_t number); /* NULL when there is none */
+/* Did this child become a program that was never seen? */
+bool drain_is_blind(struct drain *d, const struct drain_blind *b);
 /* Add up what processes lost, left out, and executed without being traced. */
-void drain_losses(const struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *blind);
+void drain_losses(struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *blind);
 
 #endif

@@ -82,7 +82,7 @@ static int64_t call_id(struct drain *d, unsigned call)
 					  .category = store_strings_of(&d->sink->strings,
 								       categories[__builtin_ctz(info->category)]),
 					  .arg_names = &names };
-		sink_add(d->sink, STORE_TABLE_CALL, &row);
+		store_sink_add(d->sink, STORE_TABLE_CALL, &row);
 	}
 	return d->call_ids[call];
 }
@@ -97,8 +97,8 @@ static int64_t call_file(struct drain *d, const struct view *v)
 	int64_t name = string_id(d, &v->strings[0]);
 	int64_t base = (int64_t)(v->base & INT64_MAX);
 	if (!r->defines)
-		return r->file && r->fd >= 0 ? file : sink_path(d->sink, base, name);
-	sink_file(d->sink, file, base, name);
+		return r->file && r->fd >= 0 ? file : store_sink_path(d->sink, base, name);
+	store_sink_file(d->sink, file, base, name);
 	return file;
 }
 
@@ -116,16 +116,58 @@ static void note_wait(struct drain *d, const struct view *v)
 	}
 }
 
+static void note_child(struct drain *d, const struct drain_process *mother, int32_t pid, uint32_t why, char *path)
+{
+	uint64_t *at = map_put_int(&d->blind_by_pid, (uint64_t)(uint32_t)pid, NULL);
+	if (!at)
+		return;
+	if (!*at) {
+		if (d->blind_count == d->blind_cap) {
+			size_t cap = d->blind_cap ? 2 * d->blind_cap : 16;
+			struct drain_blind *more = realloc(d->blind, cap * sizeof(*more));
+			if (!more)
+				return;
+			d->blind = more;
+			d->blind_cap = cap;
+		}
+		*at = ++d->blind_count;
+	}
+	d->blind[*at - 1] = (struct drain_blind){ .pid = pid,
+						  .mother = mother,
+						  .why = why,
+						  .path = path,
+						  .start_ns = ns_of(d, view_call(&d->view)->ticks) };
+}
+
+/* An exec is about to be tried: by the image itself, or by a vfork child on its memory. */
 static void note_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c, const struct view *v)
 {
-	if (!v->string_count)
-		return;
 	uint32_t why = v->arg_count ? (uint32_t)v->args[0] : 0;
-	char *path = arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes);
-	if (c->pid == p->pid) {
+	char *path = v->string_count ? arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes) : NULL;
+	if (!path)
+		return;
+	if (c->pid != p->pid) {
+		note_child(d, p, c->pid, why, path);
+	} else {
 		p->exec_path = path;
 		p->exec_blind = why;
 	}
+}
+
+static void note_failed_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c)
+{
+	if (c->pid == p->pid)
+		p->exec_path = NULL;
+	else
+		note_child(d, p, c->pid, 0, NULL);
+}
+
+/* posix_spawn's plain arguments are the child and why it will be blind. */
+static void note_spawn(struct drain *d, const struct drain_process *p, const struct view *v)
+{
+	if (v->arg_count >= 2 && v->args[0] > 0 && !view_call(v)->head.errnum && v->string_count)
+		note_child(d, p, (int32_t)v->args[0], (uint32_t)v->args[1],
+			   arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes));
 }
 
 static bool is_exec(unsigned call)
@@ -149,19 +191,20 @@ static enum emit_result emit_call(struct drain *d, struct drain_process *p, stru
 	row.call = call_id(d, r->head.call);
 	row.file = call_file(d, v);
 	if (has_path2)
-		row.file2 = sink_path(d->sink, (int64_t)((uint64_t)v->args[args] & INT64_MAX), string_id(d, &v->strings[1]));
+		row.file2 = store_sink_path(d->sink, (int64_t)((uint64_t)v->args[args] & INT64_MAX), string_id(d, &v->strings[1]));
 	row.fd = null_if(r->fd, -1);
 	row.ret = r->flags & SONDE_CALL_NO_END ? STORE_NULL : r->ret;
 	row.errnum = r->head.errnum;
 	row.size = r->size;
 	row.offset = r->offset;
 	row.flags = r->flags;
+	int64_t *const fields[] = { &row.arg0, &row.arg1, &row.arg2, &row.arg3 };
 	for (unsigned i = 0; i < args && i < 4; i++)
-		(&row.arg0)[i] = v->args[i];
+		*fields[i] = v->args[i];
 	if (v->string_count > texts)
 		row.text = &v->strings[texts];
 	count_event(d, p, c, row.ts_ns, row.ts_ns + (row.dur_ns == STORE_NULL ? 0 : row.dur_ns));
-	sink_add(d->sink, STORE_TABLE_IO, &row);
+	store_sink_add(d->sink, STORE_TABLE_IO, &row);
 	return EMIT_DONE;
 }
 
@@ -170,8 +213,10 @@ static enum emit_result emit_plain_call(struct drain *d, struct drain_process *p
 	const struct sonde_rec_call *r = view_call(&d->view);
 	if (r->head.call < CALL_COUNT && call_info[r->head.call].category == SONDE_CAT_PROCESS) {
 		note_wait(d, &d->view);
-		if (is_exec(r->head.call) && c->pid == p->pid)
-			p->exec_path = NULL; /* it failed: we are still here */
+		if (is_exec(r->head.call))
+			note_failed_exec(d, p, c);
+		if (r->head.call == CALL_posix_spawn || r->head.call == CALL_posix_spawnp)
+			note_spawn(d, p, &d->view);
 	}
 	return emit_call(d, p, c, is_last_chance);
 }
@@ -267,9 +312,11 @@ static enum emit_result emit_span(struct drain *d, struct drain_process *p, stru
 				  .name = n.name,
 				  .category = n.category,
 				  .depth = r->depth,
+				  .id = STORE_NULL,
+				  .parent = STORE_NULL,
 				  .args = n.has_args ? &n.args : NULL };
 	count_event(d, p, c, n.ts_ns, end_ns);
-	sink_add(d->sink, STORE_TABLE_SPAN, &row);
+	store_sink_add(d->sink, STORE_TABLE_SPAN, &row);
 	return EMIT_DONE;
 }
 
@@ -284,9 +331,11 @@ static enum emit_result emit_func(struct drain *d, struct drain_process *p, stru
 				  .tid = c->tid,
 				  .name = symbols_name(&p->symbols, &d->sink->strings, r->name),
 				  .category = store_strings_of(&d->sink->strings, "function"),
-				  .depth = r->depth };
+				  .depth = r->depth,
+				  .id = STORE_NULL,
+				  .parent = STORE_NULL };
 	count_event(d, p, c, ts_ns, end_ns);
-	sink_add(d->sink, STORE_TABLE_SPAN, &row);
+	store_sink_add(d->sink, STORE_TABLE_SPAN, &row);
 	return EMIT_DONE;
 }
 
@@ -299,6 +348,8 @@ void emit_open_span(struct drain *d, struct drain_process *p, const struct drain
 				  .tid = c->tid,
 				  .category = STORE_NULL,
 				  .depth = depth,
+				  .id = STORE_NULL,
+				  .parent = STORE_NULL,
 				  .is_open = 1 };
 	struct drain_thread *t = thread_of(p, c->pid, c->tid, row.ts_ns);
 	if (d->epollfd < 0 && t)
@@ -309,7 +360,7 @@ void emit_open_span(struct drain *d, struct drain_process *p, const struct drain
 	else
 		name_of(d, p, span->what, true, &row.name);
 	count_event(d, p, c, row.ts_ns, row.ts_ns);
-	sink_add(d->sink, STORE_TABLE_SPAN, &row);
+	store_sink_add(d->sink, STORE_TABLE_SPAN, &row);
 }
 
 static enum emit_result emit_instant(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
@@ -325,7 +376,7 @@ static enum emit_result emit_instant(struct drain *d, struct drain_process *p, s
 				  .category = n.category,
 				  .args = n.has_args ? &n.args : NULL };
 	count_event(d, p, c, n.ts_ns, n.ts_ns);
-	sink_add(d->sink, STORE_TABLE_MARK, &row);
+	store_sink_add(d->sink, STORE_TABLE_MARK, &row);
 	return EMIT_DONE;
 }
 
@@ -341,7 +392,7 @@ static enum emit_result emit_counter(struct drain *d, struct drain_process *p, s
 				     .name = n.name,
 				     .value = view_note(&d->view)->value };
 	count_event(d, p, c, n.ts_ns, n.ts_ns);
-	sink_add(d->sink, STORE_TABLE_COUNTER, &row);
+	store_sink_add(d->sink, STORE_TABLE_COUNTER, &row);
 	return EMIT_DONE;
 }
 
@@ -358,7 +409,7 @@ static enum emit_result emit_step(struct drain *d, struct drain_process *p, stru
 				  .index = view_note(&d->view)->index,
 				  .value = view_note(&d->view)->value };
 	count_event(d, p, c, n.ts_ns, n.ts_ns);
-	sink_add(d->sink, STORE_TABLE_STEP, &row);
+	store_sink_add(d->sink, STORE_TABLE_STEP, &row);
 	return EMIT_DONE;
 }
 
@@ -382,7 +433,7 @@ static enum emit_result emit_meta(struct drain *d, struct drain_process *p, stru
 	struct store_meta row = { .process = p->number, .pid = c->pid, .key = n.name, .value = &value };
 	d->events++;
 	p->events++;
-	sink_add(d->sink, STORE_TABLE_META, &row);
+	store_sink_add(d->sink, STORE_TABLE_META, &row);
 	return EMIT_DONE;
 }
 
@@ -391,7 +442,7 @@ static enum emit_result emit_meta(struct drain *d, struct drain_process *p, stru
 void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id, const struct store_text *text)
 {
 	struct store_define row = { .process = process, .kind = kind, .id = (int64_t)id, .string = string_id(d, text) };
-	sink_add(d->sink, STORE_TABLE_DEFINE, &row);
+	store_sink_add(d->sink, STORE_TABLE_DEFINE, &row);
 }
 
 void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id, const struct store_text *text)
@@ -424,7 +475,7 @@ static enum emit_result take_file(struct drain *d, struct drain_process *p, stru
 {
 	const struct sonde_rec_def *r = view_def(&d->view);
 	if (d->view.string_count)
-		sink_file(d->sink, (int64_t)(r->id & INT64_MAX), (int64_t)(r->base & INT64_MAX),
+		store_sink_file(d->sink, (int64_t)(r->id & INT64_MAX), (int64_t)(r->base & INT64_MAX),
 			  string_id(d, &d->view.strings[0]));
 	return EMIT_DONE;
 }
@@ -471,6 +522,19 @@ enum emit_result emit_record(struct drain *d, struct drain_process *p, struct dr
 
 /* Dimensions, once everything is known. */
 
+static const uint64_t *exit_status(const struct drain *d, int64_t pid)
+{
+	return map_get_int(&d->exits, (uint64_t)(uint32_t)pid);
+}
+
+static void take_exit_status(const struct drain *d, struct store_process *row)
+{
+	const uint64_t *known = exit_status(d, row->pid);
+	int status = known ? (int)(*known - 1) : 0;
+	row->exit_code = known && WIFEXITED(status) ? WEXITSTATUS(status) : STORE_NULL;
+	row->exit_signal = known && WIFSIGNALED(status) ? WTERMSIG(status) : STORE_NULL;
+}
+
 static const char *const blind_words[] = {
 	[SONDE_BLIND_NO] = NULL,
 	[SONDE_BLIND_STATIC] = "a static program",
@@ -480,23 +544,39 @@ static const char *const blind_words[] = {
 	[SONDE_BLIND_UNREACHABLE] = "libsonde cannot be reached from its root directory",
 };
 
+static const char *blind_word(uint32_t why)
+{
+	return why < sizeof(blind_words) / sizeof(*blind_words) ? blind_words[why] : NULL;
+}
+
+static void emit_blind(struct drain *d, const struct drain_blind *b)
+{
+	const char *why = blind_word(b->why);
+	struct store_process row = store_process_nulls;
+	buf_reset(&d->scratch);
+	buf_addf(&d->scratch, "not traced%s%s", why ? ": " : "", why ? why : "");
+	row.pid = b->pid;
+	row.ppid = b->mother->pid;
+	row.parent = b->mother->number;
+	row.start_ns = b->start_ns;
+	row.exe = store_strings_of(&d->sink->strings, b->path);
+	row.state = store_strings_of(&d->sink->strings, d->scratch.data);
+	take_exit_status(d, &row);
+	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);
+}
+
 static int64_t state_of(struct drain *d, struct drain_process *p)
 {
 	buf_reset(&d->scratch);
 	if (p->state) {
 		buf_adds(&d->scratch, p->state);
 	} else if (p->exec_path) {
-		const char *why = p->exec_blind < sizeof(blind_words) / sizeof(*blind_words) ? blind_words[p->exec_blind] : NULL;
+		const char *why = blind_word(p->exec_blind);
 		buf_addf(&d->scratch, "became '%s', which is not traced%s%s", p->exec_path, why ? ": " : "", why ? why : "");
 	} else {
 		buf_adds(&d->scratch, p->is_done && p->end_ns != STORE_NULL ? "ended" : "unknown");
 	}
 	return store_strings_of(&d->sink->strings, d->scratch.data);
-}
-
-static const uint64_t *exit_status(const struct drain *d, const struct drain_process *p)
-{
-	return map_get_int(&d->exits, (uint64_t)(uint32_t)p->pid);
 }
 
 static void emit_threads(struct drain *d, const struct drain_process *p)
@@ -510,18 +590,12 @@ static void emit_threads(struct drain *d, const struct drain_process *p)
 					    .end_ns = t->last_ns,
 					    .name = STORE_NULL,
 					    .events = (int64_t)t->events };
-		sink_add(d->sink, STORE_TABLE_THREAD, &row);
+		store_sink_add(d->sink, STORE_TABLE_THREAD, &row);
 	}
 }
 
 static void emit_process(struct drain *d, struct drain_process *p)
 {
-	const uint64_t *status = exit_status(d, p);
-	if (status && drain_by_pid(d, p->pid) == p) {
-		int s = (int)(*status - 1);
-		p->exit_code = WIFEXITED(s) ? WEXITSTATUS(s) : STORE_NULL;
-		p->exit_signal = WIFSIGNALED(s) ? WTERMSIG(s) : STORE_NULL;
-	}
 	struct store_process row = { .process = p->number,
 				     .pid = p->pid,
 				     .ppid = p->ppid,
@@ -531,13 +605,15 @@ static void emit_process(struct drain *d, struct drain_process *p)
 				     .exe = p->exe,
 				     .cwd = p->cwd,
 				     .argv = p->argv.data ? &p->argv : NULL,
-				     .exit_code = p->exit_code,
-				     .exit_signal = p->exit_signal,
+				     .exit_code = STORE_NULL,
+				     .exit_signal = STORE_NULL,
 				     .events = (int64_t)p->events,
 				     .dropped = (int64_t)p->dropped,
 				     .filtered = (int64_t)p->filtered,
 				     .state = state_of(d, p) };
-	sink_add(d->sink, STORE_TABLE_PROCESS, &row);
+	if (drain_by_pid(d, p->pid) == p)
+		take_exit_status(d, &row);
+	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);
 	emit_threads(d, p);
 	symbols_free(p->symbols);
 	p->symbols = NULL;
@@ -559,10 +635,13 @@ void emit_processes(struct drain *d, bool is_last)
 {
 	for (size_t i = 0; i < d->process_count; i++) {
 		struct drain_process *p = d->processes[i];
-		bool is_known = p->is_done && (p->state || exit_status(d, p));
+		bool is_known = p->is_done && (p->state || exit_status(d, p->pid));
 		if (p->is_written || (!is_known && !is_last))
 			continue;
 		inherit(d, p);
 		emit_process(d, p);
 	}
+	for (size_t i = 0; is_last && i < d->blind_count; i++)
+		if (drain_is_blind(d, &d->blind[i]))
+			emit_blind(d, &d->blind[i]);
 }

@@ -25,7 +25,7 @@ struct recorder {
 	const struct record_options *o;
 	struct store_run run;
 	struct ring_dir ring;
-	struct sink sink;
+	struct store_sink sink;
 	struct drain drain;
 	struct launch launch;
 	struct run_facts facts;
@@ -119,7 +119,7 @@ static void flush_now_and_then(struct recorder *r)
 	if (now - r->flushed_ns < FLUSH_INTERVAL_NS)
 		return;
 	drain_checkpoint(&r->drain);
-	sink_flush(&r->sink);
+	store_sink_flush(&r->sink);
 	r->flushed_ns = now;
 }
 
@@ -168,8 +168,9 @@ static void count_losses(struct recorder *r)
 		r->facts.trace_reason = "no process could be traced: the command is static, setuid or of another architecture";
 }
 
-static int finish(struct recorder *r, struct record_result *result, struct sonde_err *err)
+static void finish(struct recorder *r, struct record_result *result)
 {
+	struct buf text = BUF_INIT;
 	if (r->has_drain) {
 		__atomic_store_n(&r->ring.control->is_on, 0, __ATOMIC_RELEASE);
 		drain_finish(&r->drain);
@@ -179,28 +180,25 @@ static int finish(struct recorder *r, struct record_result *result, struct sonde
 	r->facts.state = "complete";
 	r->facts.ring = NULL;
 	r->facts.sink = &r->sink;
-	sink_flush(&r->sink);
+	store_sink_flush(&r->sink);
 	result->events = r->has_drain ? r->drain.events : 0;
 	result->processes = r->has_drain ? r->drain.process_count : 0;
 	result->dropped = r->facts.dropped;
 	result->filtered = r->facts.filtered;
 	result->blind = r->facts.blind;
-	result->bytes = sink_bytes(&r->sink);
-	struct buf text = BUF_INIT;
+	result->bytes = store_sink_bytes(&r->sink);
+	result->lost_rows = store_sink_lost(&r->sink);
 	runjson_write(&text, &r->facts);
-	int rc = sink_close(&r->sink, &result->trouble);
+	int rc = store_sink_close(&r->sink, &result->trouble);
 	r->has_sink = false;
-	int written = store_run_write_json(r->run.dirfd, &text, rc ? NULL : &result->trouble);
+	store_run_write_json(r->run.dirfd, &text, rc ? NULL : &result->trouble);
 	buf_release(&text);
-	(void)err;
-	(void)written;
-	return 0;
 }
 
 static void release(struct recorder *r, bool is_kept)
 {
 	if (r->has_sink)
-		sink_close(&r->sink, NULL);
+		store_sink_close(&r->sink, NULL);
 	if (r->has_drain)
 		drain_release(&r->drain);
 	if (r->has_ring) {
@@ -228,7 +226,7 @@ int record_run(const struct record_options *o, struct record_result *result, str
 		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not to be taken for the command's failure */
 	if (rc)
 		return rc;
-	rc = sink_open(&r.sink, r.run.tablesfd, err);
+	rc = store_sink_open(&r.sink, r.run.tablesfd, err);
 	r.has_sink = !rc;
 	if (!rc) {
 		start_trace(&r);
@@ -243,7 +241,7 @@ int record_run(const struct record_options *o, struct record_result *result, str
 		r.facts.has_status = true;
 		r.facts.status = result->status;
 		watch_others(&r);
-		finish(&r, result, err);
+		finish(&r, result);
 		buf_adds(&result->path, r.run.path);
 	}
 	release(&r, !rc);

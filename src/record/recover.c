@@ -27,7 +27,7 @@
 struct recovery {
 	struct store_run old;
 	int newfd;
-	struct sink sink;
+	struct store_sink sink;
 	struct store_names names;
 	struct map processes; /* number -> 1 when it has a row, 2 | pid << 2 when rows only mention it */
 	struct recover_result *result;
@@ -60,7 +60,7 @@ static void note_row(struct recovery *r, enum store_table_id table, const void *
 	const struct store_process *process = row;
 	const struct store_io *io = row;
 	if (table == STORE_TABLE_FILE && file->file < 1ll << 32)
-		sink_know_path(&r->sink, file->file, file->base == STORE_NULL ? 0 : file->base, file->name);
+		store_sink_know_path(&r->sink, file->file, file->base == STORE_NULL ? 0 : file->base, file->name);
 	if (table == STORE_TABLE_IO)
 		mention(r, io->process, io->pid);
 	if (table == STORE_TABLE_PROCESS) {
@@ -88,7 +88,7 @@ static void copy_table(struct recovery *r, enum store_table_id table)
 			continue;
 		for (size_t i = 0; i < batch.rows; i++) {
 			store_batch_row(&batch, i, row);
-			sink_add(&r->sink, table, row);
+			store_sink_add(&r->sink, table, row);
 			note_row(r, table, row);
 		}
 		r->result->kept_rows += is_event_table(table) ? batch.rows : 0;
@@ -133,7 +133,7 @@ static void emit_mentioned(struct recovery *r)
 		row.process = (int64_t)number;
 		row.pid = (int64_t)(value >> 2);
 		row.state = store_strings_of(&r->sink.strings, "unknown: the recorder was killed");
-		sink_add(&r->sink, STORE_TABLE_PROCESS, &row);
+		store_sink_add(&r->sink, STORE_TABLE_PROCESS, &row);
 	}
 }
 
@@ -204,7 +204,7 @@ static int make_new_tables(struct recovery *r, struct sonde_err *err)
 	r->newfd = openat(r->old.dirfd, NEW_TABLES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (r->newfd < 0)
 		return err_sys(err, errno, "cannot open '%s/" NEW_TABLES "'", r->old.path);
-	return sink_open(&r->sink, r->newfd, err);
+	return store_sink_open(&r->sink, r->newfd, err);
 }
 
 int record_recover(const char *bundle, const char *ring, bool is_forced, struct recover_result *result, struct sonde_err *err)
@@ -225,7 +225,7 @@ int record_recover(const char *bundle, const char *ring, bool is_forced, struct 
 				copy_table(&r, i);
 		rc = has_ring ? take_ring(&r, ring, err) : 0;
 		emit_mentioned(&r);
-		int closed = sink_close(&r.sink, rc ? NULL : err);
+		int closed = store_sink_close(&r.sink, rc ? NULL : err);
 		rc = rc ? rc : closed;
 	}
 	if (!rc)
@@ -244,14 +244,14 @@ int record_import_ring(const char *path, const char *dir, struct record_result *
 {
 	struct ring_dir ring = RING_DIR_INIT;
 	struct store_run run = STORE_RUN_INIT;
-	struct sink sink;
+	struct store_sink sink;
 	struct drain d;
 	struct buf text = BUF_INIT;
 	int rc = ring_dir_open(&ring, path, err);
 	if (!rc)
 		rc = store_run_create(&run, dir, path, err);
 	if (!rc)
-		rc = sink_open(&sink, run.tablesfd, err);
+		rc = store_sink_open(&sink, run.tablesfd, err);
 	if (!rc && !(rc = drain_init(&d, &ring, &sink, false, err))) {
 		drain_finish(&d);
 		struct run_facts facts = { .state = "imported",
@@ -269,7 +269,7 @@ int record_import_ring(const char *path, const char *dir, struct record_result *
 		result->dropped = facts.dropped;
 		buf_adds(&result->path, run.path);
 		runjson_write(&text, &facts);
-		rc = sink_close(&sink, err);
+		rc = store_sink_close(&sink, err);
 		if (!rc)
 			rc = store_run_write_json(run.dirfd, &text, err);
 		drain_release(&d);

@@ -84,16 +84,16 @@ static void write_probes(struct json *j, const struct run_facts *f)
 	json_end(j);
 }
 
-static void write_tables(struct json *j, const struct sink *sink)
+static void write_tables(struct json *j, const struct store_sink *sink)
 {
 	json_key(j, "tables");
 	json_object(j);
 	for (int i = 0; i < STORE_TABLE_COUNT; i++)
-		if (sink_table_rows(sink, i))
-			json_kuint(j, store_schemas[i]->name, sink_table_rows(sink, i));
+		if (store_sink_table_rows(sink, i))
+			json_kuint(j, store_schemas[i]->name, store_sink_table_rows(sink, i));
 	json_kuint(j, "string", store_strings_count(&sink->strings));
 	json_end(j);
-	json_kuint(j, "lost_rows", sink->lost);
+	json_kuint(j, "lost_rows", store_sink_lost(sink));
 	if (sink->err.text[0])
 		json_kstr(j, "trouble", sink->err.text);
 }

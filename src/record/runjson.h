@@ -14,7 +14,7 @@ struct run_facts {
 	bool has_status;
 	int status;
 	const struct drain *drain; /* NULL before the tracer has run */
-	const struct sink *sink;
+	const struct store_sink *sink;
 	const char *trace_state;  /* "ran", "off", "failed" */
 	const char *trace_reason; /* NULL when there is nothing to say */
 	uint64_t dropped, filtered, blind;

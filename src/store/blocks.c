@@ -177,21 +177,27 @@ static uint64_t missing(uint64_t total, uint64_t there)
 	return total > there ? total - there : 0;
 }
 
-/* "3 blocks with 700 rows are damaged or missing; ..." */
+/* "700 rows, 3 damaged or missing blocks, 900 bytes that could not be used, ..." */
 static void loss_words(struct store_loss *l)
 {
+	const struct {
+		uint64_t count;
+		const char *what;
+	} parts[] = {
+		{ l->rows, "rows" },
+		{ l->blocks, "damaged or missing blocks" },
+		{ l->bytes, "bytes that could not be used" },
+	};
 	char *at = l->text, *end = l->text + sizeof(l->text);
 
 	*at = '\0';
-	if (l->blocks || l->rows)
-		at += snprintf(at, (size_t)(end - at), "%" PRIu64 " rows in %" PRIu64 " damaged or missing blocks",
-				l->rows, l->blocks);
-	if (l->bytes)
-		at += snprintf(at, (size_t)(end - at), "%s%" PRIu64 " bytes that could not be used",
-				*l->text ? ", " : "", l->bytes);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].count)
+			at += snprintf(at, (size_t)(end - at), "%s%" PRIu64 " %s", at == l->text ? "" : ", ",
+					parts[i].count, parts[i].what);
 	if (l->is_open)
 		snprintf(at, (size_t)(end - at), "%swhat its writer had not yet written when it ended",
-				*l->text ? ", " : "");
+				at == l->text ? "" : ", ");
 }
 
 void store_table_loss(struct store_table *t, struct store_loss *loss)

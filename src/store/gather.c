@@ -23,6 +23,8 @@ void store_gather_init(struct store_gather *g, const struct store_schema *schema
 	for (unsigned c = 0; c < schema->count; c++) {
 		if (schema->columns[c].kind != STORE_INT)
 			g->special[g->special_count++] = c;
+		if (schema->columns[c].kind == STORE_REAL)
+			g->has_reals = 1;
 		buf_init(&g->texts[c], STORE_BLOCK_TEXT_MAX + 1);
 	}
 }
@@ -53,9 +55,22 @@ static const struct store_text *text_of(const struct store_gather *g, const word
 	return text && text->data ? text : NULL;
 }
 
+/* Has the row INT columns and null texts only? Most rows have, and are spared what texts cost. */
+static bool is_plain(const struct store_gather *g, const word *row)
+{
+	word any = g->has_reals;
+
+	for (unsigned k = 0; k < g->special_count; k++)
+		any |= row[g->special[k]];
+	return !any;
+}
+
 bool store_gather_is_full_for(const struct store_gather *g, const void *row)
 {
 	uint64_t sum = g->text_bytes;
+
+	if (g->is_plain && is_plain(g, row))
+		return false;
 
 	for (unsigned k = 0; k < g->special_count; k++) {
 		const struct store_text *text = text_of(g, row, g->special[k]);
@@ -171,22 +186,43 @@ static void add_special(struct store_gather *g, const word *row, const int64_t *
 	}
 }
 
-int store_gather_add(struct store_gather *g, const void *row)
+/* INT columns of the next row. */
+static int put_ints(struct store_gather *g, const word *fields)
 {
-	int64_t settled[STORE_COLUMNS_MAX], differs = 0;
-	const word *fields = row;
-	int rc = settle(g, fields, settled);
+	int64_t differs = 0;
 
-	if (rc < 0)
-		return rc;
-	if (g->rows == 0)
-		begin_block(g, fields, settled);
 	for (unsigned c = 0; c < g->schema->count; c++)
 		differs |= (fields[c] ^ g->same[c]) & g->watched[c];
-	if ((differs && begin_varying_ints(g, fields) < 0) || begin_varying_special(g, settled) < 0)
+	if (differs && begin_varying_ints(g, fields) < 0)
 		return -ENOMEM;
 	add_ints(g, fields);
-	add_special(g, fields, settled);
+	return 0;
+}
+
+int store_gather_add(struct store_gather *g, const void *row)
+{
+	int64_t settled[STORE_COLUMNS_MAX];
+	const word *fields = row;
+	bool plain = is_plain(g, fields);
+	int rc;
+
+	if (!(plain && g->is_plain) || g->rows == 0) {
+		rc = settle(g, fields, settled);
+		if (rc < 0)
+			return rc;
+		if (g->rows == 0) {
+			begin_block(g, fields, settled);
+			g->is_plain = plain;
+		}
+		if (begin_varying_special(g, settled) < 0)
+			return -ENOMEM;
+	}
+	if (put_ints(g, fields) < 0)
+		return -ENOMEM;
+	if (!(plain && g->is_plain)) {
+		g->is_plain = false;
+		add_special(g, fields, settled);
+	}
 	g->rows++;
 	return 0;
 }

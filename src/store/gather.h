@@ -33,6 +33,8 @@ struct store_gather {
 	void *memory[STORE_COLUMNS_MAX];
 	unsigned special_count; /* TEXT and REAL columns: their fields are not stored as they come */
 	unsigned special[STORE_COLUMNS_MAX];
+	int64_t has_reals;
+	bool is_plain; /* no row of the block has a text, and the table has no REAL column */
 };
 
 void store_gather_init(struct store_gather *g, const struct store_schema *schema);

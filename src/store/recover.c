@@ -42,7 +42,7 @@ static int format_index(const struct store_table *t, struct buf *out)
 	if (!entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->count; i++) {
-		const struct store_block_info *b = &t->blocks[i];
+		const struct store_block_info *b = store_block_info(t, i);
 
 		entries[i] = (struct store_entry){
 			.offset = b->offset,

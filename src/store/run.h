@@ -25,10 +25,7 @@ struct store_run {
 	char *path;   /* as a user would write it */
 };
 
-#define STORE_RUN_INIT \
-	{ \
-		.dirfd = -1, .tablesfd = -1 \
-	}
+#define STORE_RUN_INIT { .dirfd = -1, .tablesfd = -1 }
 
 /*
  * Make a bundle for a run of `program` (a path or name; its last part names the

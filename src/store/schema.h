@@ -67,7 +67,12 @@ enum store_semantic {
 	X(P, INT, arg1, PLAIN, "second further argument") \
 	X(P, INT, arg2, PLAIN, "third further argument") \
 	X(P, INT, arg3, PLAIN, "fourth further argument") \
-	X(P, TEXT, text, PLAIN, "a string argument that is no path: mode of fopen, name of an xattr; null otherwise")
+	X(P, TEXT, text, PLAIN, "a string argument that is no path: mode of fopen, name of an xattr; null otherwise") \
+	X(P, INT, id, PLAIN, "number that an imported trace gave the event; null otherwise") \
+	X(P, INT, parent, PLAIN, "id of the event around it, -1 for none, as an imported trace says; null otherwise") \
+	X(P, INT, depth, COUNT, "spans and calls around it, as an imported trace says; null otherwise") \
+	X(P, TEXT, args, PLAIN, "arguments without a column as the text of a JSON object; null when there are none") \
+	X(P, TEXT, extra, PLAIN, "what else an imported trace says of the event, as the text of a JSON object")
 
 #define STORE_COLUMNS_SPAN(X, P) \
 	X(P, INT, ts_ns, TIME, "when the span began") \
@@ -79,7 +84,10 @@ enum store_semantic {
 	X(P, INT, category, STRING, "its category; null when none was given") \
 	X(P, INT, depth, COUNT, "spans of the thread that were open around it") \
 	X(P, INT, is_open, PLAIN, "1 when the thread ended inside the span, else 0") \
-	X(P, TEXT, args, PLAIN, "arguments as the text of a JSON object; null when there are none")
+	X(P, TEXT, args, PLAIN, "arguments as the text of a JSON object; null when there are none") \
+	X(P, INT, id, PLAIN, "number that an imported trace gave the event; null otherwise") \
+	X(P, INT, parent, PLAIN, "id of the event around it, -1 for none, as an imported trace says; null otherwise") \
+	X(P, TEXT, extra, PLAIN, "what else an imported trace says of the event, as the text of a JSON object")
 
 #define STORE_COLUMNS_STEP(X, P) \
 	X(P, INT, ts_ns, TIME, "when the step was announced") \
@@ -142,7 +150,8 @@ enum store_semantic {
 #define STORE_COLUMNS_FILE(X, P) \
 	X(P, INT, file, FILE, "id of the file") \
 	X(P, INT, base, FILE, "directory that name is relative to; null when name is absolute") \
-	X(P, INT, name, STRING, "path, absolute or relative to base")
+	X(P, INT, name, STRING, "path, absolute or relative to base") \
+	X(P, INT, hash, PLAIN, "64-bit hash that an imported trace knows the file by; null otherwise")
 
 #define STORE_COLUMNS_CALL(X, P) \
 	X(P, INT, call, STRING, "name of the call") \
@@ -155,23 +164,36 @@ enum store_semantic {
 	X(P, INT, id, PLAIN, "number of the name in its ring") \
 	X(P, INT, string, STRING, "the text")
 
+#define STORE_COLUMNS_LINE(X, P) \
+	X(P, INT, ts_ns, TIME, "its time; null when it has none") \
+	X(P, INT, process, PROCESS, "number of the process image; null when unknown") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread id") \
+	X(P, INT, id, PLAIN, "number that the trace gave it") \
+	X(P, INT, phase, STRING, "M metadata, C counter, A aggregate, or what else the trace calls it; null for nothing") \
+	X(P, INT, name, STRING, "its name") \
+	X(P, INT, category, STRING, "its category") \
+	X(P, TEXT, args, PLAIN, "its arguments as the text of a JSON object; null when there are none") \
+	X(P, TEXT, extra, PLAIN, "its other fields as the text of a JSON object; null when there are none")
+
 #define STORE_COLUMNS_STRING(X, P) \
 	X(P, INT, id, STRING, "number of the string, from 1") \
 	X(P, TEXT, text, PLAIN, "its bytes")
 
 /* Tables: X(name, NAME, version, what a row is). The version rises when a column is added. */
 #define STORE_TABLES(X) \
-	X(io, IO, 1, "one call on a file, descriptor, socket or process") \
-	X(span, SPAN, 1, "one annotated stretch of a thread's time") \
+	X(io, IO, 2, "one call on a file, descriptor, socket or process") \
+	X(span, SPAN, 2, "one annotated stretch of a thread's time") \
 	X(step, STEP, 1, "one step of an iteration that the program announced") \
 	X(mark, MARK, 1, "one annotated instant") \
 	X(counter, COUNTER, 1, "one value of a counter") \
 	X(meta, META, 1, "one metadatum that a process gave about itself") \
 	X(process, PROCESS, 1, "one process image: from exec or fork to exec or exit") \
 	X(thread, THREAD, 1, "one thread of a process image") \
-	X(file, FILE, 1, "one file identity and its path") \
+	X(file, FILE, 2, "one file identity and its path") \
 	X(call, CALL, 1, "one kind of call and the meaning of its arguments") \
 	X(define, DEFINE, 1, "one text that a ring defined: what recovery needs to read the rest of it") \
+	X(line, LINE, 1, "one record of an imported trace that is no timed event: metadata, counters, the unknown") \
 	X(string, STRING, 1, "one string that other tables refer to by id")
 
 struct store_column_schema {

@@ -61,7 +61,7 @@ struct store_loss {
 	uint64_t rows;   /* rows known to be missing: of those blocks, and gaps in the numbering */
 	uint64_t bytes;  /* of the file that could not be used */
 	bool is_open;    /* no valid index at the end: the writer died or still writes; rows it held are missing */
-	char text[256];  /* the same in words ("3 rows in ..."), "" when nothing is missing */
+	char text[256];  /* the same in words ("700 rows, 3 damaged or missing blocks, ..."), "" for none */
 };
 
 void store_table_loss(struct store_table *t, struct store_loss *loss);
@@ -83,10 +83,7 @@ struct store_batch {
 	const struct store_schema *schema;
 };
 
-#define STORE_BATCH_INIT \
-	{ \
-		.rows = 0 \
-	}
+#define STORE_BATCH_INIT { .rows = 0 }
 
 void store_batch_release(struct store_batch *b);
 

@@ -1,7 +1,8 @@
 /*
  * Writing blocks. All that goes to the file is built in `out` and appended by
  * one call, so a file always ends in a whole block or in one that a failed or
- * killed write tore.
+ * killed write tore. What belongs to the file is in the whole writer and
+ * guarded by its lock; encoding a block, the long part, needs none.
  */
 #include "store/writer.h"
 
@@ -14,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +27,19 @@ _Static_assert(STORE_BLOCK_ROWS == STORE_ROWS_MAX, "writers fill what readers ac
 
 struct store_writer {
 	const struct store_schema *schema;
-	int fd;
 	uint64_t salt;
 	unsigned streams;
 	struct store_gather gather;
 	struct store_encoder encoder;
 	struct buf out;
-	uint64_t bytes;
-	uint64_t rows_written;
 	uint64_t lost;
 	bool is_failed;
+	struct store_writer *whole; /* itself when it is no part */
+	/* of the whole */
+	pthread_mutex_t lock;
+	int fd;
+	uint64_t bytes;
+	uint64_t rows_written;
 	struct store_entry *entries;
 	size_t entry_count, entry_cap;
 };
@@ -74,7 +79,7 @@ static int create_file(struct store_writer *w, int dirfd)
 	w->fd = openat(dirfd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (w->fd < 0)
 		return -errno;
-	flock(w->fd, LOCK_EX | LOCK_NB); /* tells recovery that the writer lives; where it does not work, nothing does */
+	flock(w->fd, LOCK_EX | LOCK_NB); /* tells recovery that the writer lives, where that works */
 	rc = write_head(w);
 	if (rc == 0)
 		rc = rename_new(dirfd, temp, name);
@@ -86,6 +91,9 @@ static int create_file(struct store_writer *w, int dirfd)
 static void set_schema(struct store_writer *w, const struct store_schema *schema)
 {
 	w->schema = schema;
+	w->whole = w;
+	w->fd = -1;
+	pthread_mutex_init(&w->lock, NULL);
 	for (unsigned c = 0; c < schema->count; c++)
 		w->streams += store_kind_streams(schema->columns[c].kind);
 	store_gather_init(&w->gather, schema);
@@ -111,10 +119,24 @@ int store_writer_open(struct store_writer **out, int dirfd, const struct store_s
 	return 0;
 }
 
+int store_writer_open_part(struct store_writer **out, struct store_writer *whole, struct sonde_err *err)
+{
+	struct store_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return err_sys(err, ENOMEM, "cannot write the table '%s'", whole->schema->name);
+	set_schema(w, whole->schema);
+	w->whole = whole;
+	w->salt = whole->salt;
+	*out = w;
+	return 0;
+}
+
 void store_writer_free(struct store_writer *w)
 {
 	if (!w)
 		return;
+	pthread_mutex_destroy(&w->lock);
 	store_gather_release(&w->gather);
 	if (w->fd >= 0)
 		close(w->fd);
@@ -190,10 +212,10 @@ static struct store_entry make_entry(const struct store_writer *w, const struct 
 	bool has_time = z->has_time && z->time.min != STORE_NULL;
 
 	return (struct store_entry){
-		.offset = w->bytes,
+		.offset = w->whole->bytes,
 		.bytes = w->out.len,
-		.number = w->entry_count,
-		.first_row = w->rows_written,
+		.number = w->whole->entry_count,
+		.first_row = w->whole->rows_written,
 		.time_min_ns = has_time ? z->time.min : STORE_NULL,
 		.time_max_ns = has_time ? z->time.max : STORE_NULL,
 		.dur_max_ns = z->has_dur && z->dur.max > 0 ? z->dur.max : 0,
@@ -220,20 +242,14 @@ static void put_block_head(struct store_writer *w, const struct store_entry *e, 
 	store_format_block((uint8_t *)w->out.data, &head, streams, w->salt);
 }
 
-static int encode_block(struct store_writer *w, struct store_entry *entry)
+/* All of the block but its head, which says where in the file it is. */
+static int encode_block(struct store_writer *w, struct store_stream *streams, struct zone *zone)
 {
-	struct store_stream streams[2 * STORE_COLUMNS_MAX];
-	struct zone zone = { .has_time = false };
-
 	buf_reset(&w->out);
 	if (!buf_room(&w->out, store_block_head_bytes(w->streams)))
 		return -ENOMEM;
 	w->out.len += store_block_head_bytes(w->streams);
-	if (encode_columns(w, streams, &zone) < 0)
-		return -ENOMEM;
-	*entry = make_entry(w, &zone);
-	put_block_head(w, entry, streams);
-	return 0;
+	return encode_columns(w, streams, zone);
 }
 
 static int reserve_entry(struct store_writer *w)
@@ -254,18 +270,45 @@ static int reserve_entry(struct store_writer *w)
 /* Append w->out; after a failure the file ends where it did before, if the disk lets us. */
 static int append_out(struct store_writer *w)
 {
-	int rc = fs_write_all(w->fd, w->out.data, w->out.len);
+	struct store_writer *whole = w->whole;
+	int rc = fs_write_all(whole->fd, w->out.data, w->out.len);
 
 	if (rc == 0)
-		w->bytes += w->out.len;
-	else if (ftruncate(w->fd, (off_t)w->bytes) < 0)
+		whole->bytes += w->out.len;
+	else if (ftruncate(whole->fd, (off_t)whole->bytes) < 0)
 		return rc; /* readers cut the torn block off by themselves */
 	return rc;
 }
 
-static int fail(struct store_writer *w, int rc, struct sonde_err *err)
+/* With the lock held. */
+static int append_block(struct store_writer *w, const struct store_stream *streams, const struct zone *zone)
+{
+	struct store_writer *whole = w->whole;
+	struct store_entry entry = make_entry(w, zone);
+	int rc = reserve_entry(whole);
+
+	put_block_head(w, &entry, streams);
+	if (rc == 0)
+		rc = append_out(w);
+	if (rc < 0)
+		return rc;
+	whole->entries[whole->entry_count++] = entry;
+	whole->rows_written += w->gather.rows;
+	return 0;
+}
+
+/* The file is not written any more: what a part has gathered is lost, and said once. */
+static int give_up(struct store_writer *w)
 {
 	w->is_failed = true;
+	w->lost += w->gather.rows;
+	store_gather_reset(&w->gather);
+	return 0;
+}
+
+static int fail(struct store_writer *w, int rc, struct sonde_err *err)
+{
+	w->whole->is_failed = w->is_failed = true;
 	w->lost += w->gather.rows;
 	store_gather_reset(&w->gather);
 	err_sys(err, -rc, "cannot write the table '%s'", w->schema->name);
@@ -275,22 +318,23 @@ static int fail(struct store_writer *w, int rc, struct sonde_err *err)
 
 int store_writer_flush(struct store_writer *w, struct sonde_err *err)
 {
-	struct store_entry entry;
+	struct store_stream streams[2 * STORE_COLUMNS_MAX];
+	struct zone zone = { .has_time = false };
 	int rc;
 
 	if (w->gather.rows == 0)
 		return 0;
-	rc = reserve_entry(w);
-	if (rc == 0)
-		rc = encode_block(w, &entry);
-	if (rc == 0)
-		rc = append_out(w);
+	rc = encode_block(w, streams, &zone);
+	pthread_mutex_lock(&w->whole->lock);
+	if (w->whole->is_failed)
+		rc = give_up(w);
+	else if (rc == 0)
+		rc = append_block(w, streams, &zone);
 	if (rc < 0)
-		return fail(w, rc, err);
-	w->entries[w->entry_count++] = entry;
-	w->rows_written += w->gather.rows;
+		fail(w, rc, err);
+	pthread_mutex_unlock(&w->whole->lock);
 	store_gather_reset(&w->gather);
-	return 0;
+	return rc;
 }
 
 static const char *lost_why(int rc)
@@ -330,6 +374,15 @@ static int write_index(struct store_writer *w, struct sonde_err *err)
 	return 0;
 }
 
+static int close_part(struct store_writer *w, int rc)
+{
+	pthread_mutex_lock(&w->whole->lock);
+	w->whole->lost += w->lost;
+	pthread_mutex_unlock(&w->whole->lock);
+	store_writer_free(w);
+	return rc;
+}
+
 int store_writer_close(struct store_writer *w, struct sonde_err *err)
 {
 	int rc, index_rc;
@@ -337,6 +390,8 @@ int store_writer_close(struct store_writer *w, struct sonde_err *err)
 	if (!w)
 		return 0;
 	rc = store_writer_flush(w, err);
+	if (w->whole != w)
+		return close_part(w, rc);
 	index_rc = write_index(w, err);
 	store_writer_free(w);
 	return rc < 0 ? rc : index_rc;

@@ -1,15 +1,15 @@
 /* Metrics and knobs; see board.h. */
 #include "tracer/board.h"
 
-#include "tracer/note.h"
+#include "tracer/intern.h"
 
 #define RETRY_UPDATES 512u /* after a refusal the kernel is asked for a board again only every so many updates */
 
 _Static_assert((unsigned)SONDE_UPDATE_ADD == SONDE_METRIC_COUNTER && (unsigned)SONDE_UPDATE_SET == SONDE_METRIC_GAUGE &&
-		(unsigned)SONDE_UPDATE_OBSERVE == SONDE_METRIC_HISTOGRAM,
-	"an update names the metric's kind");
+				(unsigned)SONDE_UPDATE_OBSERVE == SONDE_METRIC_HISTOGRAM,
+		"an update names the metric's kind");
 _Static_assert((unsigned)SONDE_TYPE_INT == SONDE_KNOB_INT && (unsigned)SONDE_TYPE_CHOICE == SONDE_KNOB_CHOICE,
-	"one numbering");
+		"one numbering");
 
 static struct sonde_board *board_get(void)
 {
@@ -24,20 +24,52 @@ static struct sonde_board *board_get(void)
 	return b;
 }
 
-/* The slot kept with the name, or a new one; `max` when there is none left. */
-static uint32_t slot_of(uint64_t *kept, uint32_t *count, uint32_t max)
+/* The image whose board is used; 0 when none is. Unlike records, what is on the board needs no room in the ring. */
+static uint32_t board_epoch(void)
 {
-	uint64_t epoch = (uint64_t)thread.epoch << 32, known = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
-	if (known >> 32 == thread.epoch)
+	if (!(tracer.categories & SONDE_CAT_SPAN))
+		return 0;
+	if (unlikely(!tracer.alive->epoch))
+		ring_attach(); /* a forked child */
+	return tracer.alive->epoch;
+}
+
+/* What a call site's name is, or NULL. */
+static struct string *string_of(struct sonde_site *site, const char *name)
+{
+	uint32_t id = site && site->name ? site->name : intern(name, SIZE_MAX);
+	if (site)
+		site->name = id;
+	return intern_string(id);
+}
+
+/* The slot kept with the name, or a new one; `max` when there is none left. */
+static uint32_t slot_of(uint64_t *kept, uint32_t epoch, uint32_t *count, uint32_t max)
+{
+	uint64_t known = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
+	if (known >> 32 == epoch)
 		return (uint32_t)known - 1;
 	if (__atomic_load_n(count, __ATOMIC_RELAXED) >= max)
 		return max;
 	uint32_t slot = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
-	if (slot >= max)
-		return max;
-	if (__atomic_compare_exchange_n(kept, &known, epoch | (slot + 1), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	uint64_t mine = (uint64_t)epoch << 32 | (slot + 1);
+	if (slot >= max || __atomic_compare_exchange_n(kept, &known, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return slot;
 	return (uint32_t)known - 1;
+}
+
+/* A site's slot is as good as its epoch; that of a step's site is also that of the ring's names, and not set here. */
+static void remember(struct sonde_site *site, uint32_t epoch, uint32_t slot, bool is_step)
+{
+	if (!site || (is_step && site->epoch != epoch))
+		return;
+	site->slot = slot + 1;
+	__atomic_store_n(&site->epoch, epoch, __ATOMIC_RELEASE);
+}
+
+static bool is_remembered(const struct sonde_site *site, uint32_t epoch)
+{
+	return site && __atomic_load_n(&site->epoch, __ATOMIC_ACQUIRE) == epoch && site->slot;
 }
 
 static void put_name(char *to, const char *text, size_t bytes, size_t room)
@@ -57,34 +89,36 @@ static void metric_fill(struct sonde_board *b, struct sonde_metric *m, const str
 		__atomic_compare_exchange_n(&m->value, &zero, none, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	if (kind == SONDE_METRIC_STEP || kind == SONDE_METRIC_HISTOGRAM)
 		__atomic_compare_exchange_n(&m->histogram, &no_histogram,
-			1 + __atomic_fetch_add(&b->histogram_count, 1, __ATOMIC_RELAXED), false, __ATOMIC_RELAXED,
-			__ATOMIC_RELAXED);
+				1 + __atomic_fetch_add(&b->histogram_count, 1, __ATOMIC_RELAXED), false,
+				__ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	__atomic_store_n(&m->kind, kind, __ATOMIC_RELEASE);
 }
 
-static struct sonde_metric *metric_of(struct sonde_board *b, struct sonde_site *site, uint32_t name, uint32_t kind)
+/* NULL: the board, or a slot on it, is not to be had. */
+static struct sonde_metric *metric_of(struct sonde_site *site, const char *name, uint32_t kind, uint32_t epoch)
 {
-	if (site && site->slot)
+	struct sonde_board *b = board_get();
+	if (b && is_remembered(site, epoch))
 		return &b->metrics[site->slot - 1];
-	struct string *s = intern_string(name);
+	struct string *s = b ? string_of(site, name) : NULL;
 	if (!s)
 		return NULL;
-	uint32_t slot = slot_of(kind == SONDE_METRIC_STEP ? &s->step : &s->metric, &b->metric_count, SONDE_METRICS_MAX);
+	uint64_t *kept = kind == SONDE_METRIC_STEP ? &s->step : &s->metric;
+	uint32_t slot = slot_of(kept, epoch, &b->metric_count, SONDE_METRICS_MAX);
 	if (slot >= SONDE_METRICS_MAX)
 		return NULL;
 	struct sonde_metric *m = &b->metrics[slot];
 	if (!__atomic_load_n(&m->kind, __ATOMIC_ACQUIRE))
 		metric_fill(b, m, s, kind);
-	if (site)
-		site->slot = slot + 1;
+	remember(site, epoch, slot, kind == SONDE_METRIC_STEP);
 	return m;
 }
 
 static void add_real(uint64_t *at, double value)
 {
 	uint64_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(at, &old, sonde_real_bits_(sonde_bits_real_(old) + value), true, __ATOMIC_RELAXED,
-		__ATOMIC_RELAXED))
+	while (!__atomic_compare_exchange_n(at, &old, sonde_real_bits_(sonde_bits_real_(old) + value), true,
+			__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 }
 
@@ -97,11 +131,11 @@ static void keep_extreme(uint64_t *at, double value, bool is_high)
 			break;
 }
 
-static void observe(struct sonde_board *b, uint32_t histogram, double value)
+static void observe(uint32_t histogram, double value)
 {
 	if (histogram - 1 >= SONDE_HISTOGRAMS_MAX)
 		return;
-	struct sonde_histogram *h = &b->histograms[histogram - 1];
+	struct sonde_histogram *h = &tracer.board->histograms[histogram - 1];
 	keep_extreme(&h->low, value, false);
 	keep_extreme(&h->high, value, true);
 	add_real(&h->sum, value);
@@ -109,23 +143,17 @@ static void observe(struct sonde_board *b, uint32_t histogram, double value)
 	__atomic_fetch_add(&h->count, 1, __ATOMIC_RELEASE);
 }
 
-static void updated(struct sonde_metric *m, uint64_t ticks)
+void board_step(struct sonde_site *site, const char *name, uint64_t ticks, int64_t index, double value)
 {
-	__atomic_store_n(&m->ticks, ticks, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&m->count, 1, __ATOMIC_RELEASE);
-}
-
-void board_step(struct sonde_site *site, uint32_t name, uint64_t ticks, int64_t index, double value)
-{
-	struct sonde_board *b = board_get();
-	struct sonde_metric *m = b ? metric_of(b, site, name, SONDE_METRIC_STEP) : NULL;
+	uint32_t epoch = board_epoch();
+	struct sonde_metric *m = epoch ? metric_of(site, name, SONDE_METRIC_STEP, epoch) : NULL;
 	if (!m) {
 		ring_drop();
 		return;
 	}
 	uint64_t last = __atomic_exchange_n(&m->ticks, ticks, __ATOMIC_RELAXED);
 	if (last && last < ticks)
-		observe(b, m->histogram, (double)(ticks - last) * 0x1p-30);
+		observe(m->histogram, (double)(ticks - last) * 0x1p-30);
 	if (__builtin_isfinite(value))
 		__atomic_store_n(&m->value, sonde_real_bits_(value), __ATOMIC_RELAXED);
 	else if (!__builtin_isnan(value))
@@ -136,10 +164,8 @@ void board_step(struct sonde_site *site, uint32_t name, uint64_t ticks, int64_t 
 
 void board_metric(struct sonde_site *site, const char *name, uint32_t update, double value)
 {
-	if (!tracer_wants(SONDE_CAT_SPAN))
-		return;
-	struct sonde_board *b = board_get();
-	struct sonde_metric *m = b ? metric_of(b, site, names_of(site, name, NULL).name, update) : NULL;
+	uint32_t epoch = board_epoch();
+	struct sonde_metric *m = epoch ? metric_of(site, name, update, epoch) : NULL;
 	if (!m) {
 		ring_drop();
 		return;
@@ -149,12 +175,13 @@ void board_metric(struct sonde_site *site, const char *name, uint32_t update, do
 		return;
 	}
 	if (update == SONDE_UPDATE_OBSERVE)
-		observe(b, m->histogram, value);
+		observe(m->histogram, value);
 	else if (update == SONDE_UPDATE_ADD)
 		add_real(&m->value, value);
 	else
 		__atomic_store_n(&m->value, sonde_real_bits_(value), __ATOMIC_RELAXED);
-	updated(m, tick());
+	__atomic_store_n(&m->ticks, tick(), __ATOMIC_RELAXED);
+	__atomic_fetch_add(&m->count, 1, __ATOMIC_RELEASE);
 }
 
 /* Knobs. */
@@ -177,25 +204,25 @@ static void knob_fill(struct sonde_knob *k, const struct string *s, const struct
 		k->low = 0;
 		k->high = choice_count(spec->choices) - 1;
 		if (spec->choices)
-			put_name(k->choices, spec->choices, strnlen(spec->choices, sizeof(k->choices)), sizeof(k->choices));
+			put_name(k->choices, spec->choices, strnlen(spec->choices, sizeof(k->choices)),
+					sizeof(k->choices));
 	}
 	__atomic_store_n(&k->kind, spec->type, __ATOMIC_RELEASE);
 }
 
-static struct sonde_knob *knob_of(struct sonde_board *b, struct sonde_site *site, const char *name,
-	const struct sonde_knob_spec *spec)
+static struct sonde_knob *knob_of(struct sonde_site *site, const char *name, const struct sonde_knob_spec *spec,
+		uint32_t epoch)
 {
-	uint32_t id = names_of(site, name, NULL).name;
-	if (site && site->slot)
+	struct sonde_board *b = board_get();
+	if (b && is_remembered(site, epoch))
 		return &b->knobs[site->slot - 1];
-	struct string *s = intern_string(id);
-	uint32_t slot = s ? slot_of(&s->knob, &b->knob_count, SONDE_KNOBS_MAX) : SONDE_KNOBS_MAX;
+	struct string *s = b ? string_of(site, name) : NULL;
+	uint32_t slot = s ? slot_of(&s->knob, epoch, &b->knob_count, SONDE_KNOBS_MAX) : SONDE_KNOBS_MAX;
 	if (slot >= SONDE_KNOBS_MAX)
 		return NULL;
 	if (!__atomic_load_n(&b->knobs[slot].kind, __ATOMIC_ACQUIRE))
 		knob_fill(&b->knobs[slot], s, spec);
-	if (site)
-		site->slot = slot + 1;
+	remember(site, epoch, slot, false);
 	return &b->knobs[slot];
 }
 
@@ -207,7 +234,8 @@ static bool is_acceptable(uint64_t wanted, const struct sonde_knob_spec *spec)
 	if (spec->type == SONDE_KNOB_INT)
 		return (int64_t)wanted >= (int64_t)spec->low && (int64_t)wanted <= (int64_t)spec->high;
 	double value = sonde_bits_real_(wanted);
-	return __builtin_isfinite(value) && value >= sonde_bits_real_(spec->low) && value <= sonde_bits_real_(spec->high);
+	return __builtin_isfinite(value) && value >= sonde_bits_real_(spec->low) &&
+			value <= sonde_bits_real_(spec->high);
 }
 
 static void take_up(struct sonde_knob *k, uint32_t generation, const struct sonde_knob_spec *spec)
@@ -222,8 +250,8 @@ static void take_up(struct sonde_knob *k, uint32_t generation, const struct sond
 
 uint64_t board_knob(struct sonde_site *site, const char *name, const struct sonde_knob_spec *spec)
 {
-	struct sonde_board *b = tracer_wants(SONDE_CAT_SPAN) ? board_get() : NULL;
-	struct sonde_knob *k = b ? knob_of(b, site, name, spec) : NULL;
+	uint32_t epoch = board_epoch();
+	struct sonde_knob *k = epoch ? knob_of(site, name, spec, epoch) : NULL;
 	if (!k || __atomic_load_n(&k->kind, __ATOMIC_ACQUIRE) != spec->type)
 		return spec->fallback;
 	uint32_t generation = __atomic_load_n(&k->generation, __ATOMIC_ACQUIRE);

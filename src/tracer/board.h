@@ -4,6 +4,7 @@
  * The segment is made when the first of them is used. A name gets its slot without
  * locks: the slot's number is kept with the interned name, so that all threads
  * agree on one; what is left of a lost race is a slot of kind 0, which readers skip.
+ * An update that finds no slot is dropped and counted.
  */
 #ifndef SONDE_TRACER_BOARD_H
 #define SONDE_TRACER_BOARD_H
@@ -11,8 +12,8 @@
 #include "sonde/sonde.h"
 #include "tracer/tracer.h"
 
-/* A step of `name` at `ticks`: counted, its time since the last one put into the histogram. The thread has a chunk. */
-void board_step(struct sonde_site *site, uint32_t name, uint64_t ticks, int64_t index, double value);
+/* A step at `ticks`: counted, its time since the last one put into the histogram. */
+void board_step(struct sonde_site *site, const char *name, uint64_t ticks, int64_t index, double value);
 
 /* For sonde.h, through api.c. */
 void board_metric(struct sonde_site *site, const char *name, uint32_t update, double value);

@@ -8,6 +8,7 @@
 #define VOID(category, name, parameters, arguments, names, ...) { #name, SONDE_CAT_##category, names },
 #define CLOSE(category, failure, type, name, ...) { #name, SONDE_CAT_##category, "" },
 #define ALTER HOOK
+#define HOT HOOK
 #define MOVE HOOK
 #define AHEAD HOOK
 #define BYTE(type, name, ...) { #name, SONDE_CAT_STDIO, "calls" },

@@ -15,8 +15,10 @@
  *   ALTER(as HOOK)
  *       the same for a call that changes what a descriptor or the current directory
  *       is: seen even while its category is not recorded.
+ *   HOT(as HOOK)
+ *       the same without strings or effects, recorded inline: for what programs do most.
  *   MOVE(as HOOK)
- *       the same for a call that moves the offset of its parameter `fd`.
+ *       the same as HOT for a call that moves the offset of its parameter `fd`.
  *   CLOSE(category, failure, type, name, (parameters), (arguments), fd)
  *       the same for a call that ends the descriptor `fd`.
  *   AHEAD(as HOOK)
@@ -44,6 +46,8 @@
 	TWICE(kind, category, failure, type, name, alias, __VA_ARGS__) kind(category, failure, type, alias2, __VA_ARGS__)
 #define HOOK2(...) TWICE(HOOK, __VA_ARGS__)
 #define HOOK3(...) THRICE(HOOK, __VA_ARGS__)
+#define HOT2(...) TWICE(HOT, __VA_ARGS__)
+#define HOT3(...) THRICE(HOT, __VA_ARGS__)
 #define MOVE2(...) TWICE(MOVE, __VA_ARGS__)
 #define MOVE3(...) THRICE(MOVE, __VA_ARGS__)
 #define ALTER2(...) TWICE(ALTER, __VA_ARGS__)
@@ -58,6 +62,7 @@
 #define VOID(category, name, ...) CALL_##name,
 #define CLOSE(category, failure, type, name, ...) CALL_##name,
 #define ALTER HOOK
+#define HOT HOOK
 #define MOVE HOOK
 #define AHEAD HOOK
 #define BYTE(type, name, ...) CALL_##name,
@@ -71,6 +76,7 @@ enum call_number {
 #undef VOID
 #undef CLOSE
 #undef ALTER
+#undef HOT
 #undef MOVE
 #undef AHEAD
 #undef BYTE

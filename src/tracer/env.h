@@ -15,7 +15,10 @@
 /* Take our variables out; the ring directory, or NULL when there is none to write to. */
 const char *env_take(void);
 
-/* An envp for an exec. `room` holds env_room(envp) pointers and lives as long as the result, as does env's own text. */
+/* Is there something to hand on? */
+bool env_has_ours(void);
+
+/* An envp for an exec. `room` holds env_room(envp) pointers and lives as long as the result. */
 size_t env_room(char *const envp[]);
 char **env_inject(char *const envp[], char **room);
 
@@ -27,6 +30,6 @@ struct env_swap {
 void env_swap_in(struct env_swap *swap, char **room);
 void env_swap_out(struct env_swap *swap);
 
-extern char env_library[] __attribute__((visibility("hidden"))); /* path of libsonde as the loader knows it */
+extern char env_library[] __attribute__((visibility("hidden"))); /* path of libsonde, absolute */
 
 #endif

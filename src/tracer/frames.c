@@ -53,8 +53,7 @@ static struct block *block_adopt(int32_t tid)
 
 static struct block *block_new(int32_t tid)
 {
-	struct block *b =
-		sys_map(BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	struct block *b = sys_map(BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	if (!b)
 		return NULL;
 	b->owner = (uint32_t)tid;
@@ -72,8 +71,8 @@ static void begin_image(void)
 	t->depth = 0;
 	t->frames_epoch = t->epoch;
 	if (t->frames != frames_nothing + 1 &&
-	    !__atomic_compare_exchange_n(&block_of(t->frames)->owner, &owner, (uint32_t)t->tid, false, __ATOMIC_RELAXED,
-		    __ATOMIC_RELAXED))
+			!__atomic_compare_exchange_n(&block_of(t->frames)->owner, &owner, (uint32_t)t->tid, false,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		t->frames = frames_nothing + 1;
 	t->frames_tid = t->tid;
 }
@@ -101,7 +100,7 @@ void frames_mirror(void)
 	if (t->epoch != tracer.alive->epoch)
 		return;
 	for (uint32_t i = 0; i < t->depth && i < SONDE_OPEN_SPANS_MAX; i++)
-		t->chunk->open[i] = (struct sonde_open_span){ .ticks = t->frames[i].ticks, .what = t->frames[i].what };
+		t->chunk->open[i] = frame_open(t->frames[i].ticks, t->frames[i].what);
 	__atomic_store_n(&t->chunk->depth, t->depth, __ATOMIC_RELEASE);
 }
 
@@ -112,14 +111,43 @@ static bool is_on_signal_stack(void)
 	return tracer.is_dark || sys2(SYS_sigaltstack, NULL, &stack) || (stack.ss_flags & SS_ONSTACK);
 }
 
-uint32_t frames_settle(uintptr_t sp, uintptr_t from)
+/* It ended at some time before now; that is all that is known. */
+static void record_left(const struct frame *f, uint32_t depth, uint64_t now)
+{
+	bool is_code = f->what & FRAME_CODE;
+	struct sonde_rec_note *r = ring_reserve(sizeof(*r));
+	if (!r)
+		return;
+	*r = (struct sonde_rec_note){ .head = r->head,
+		.ticks = f->ticks,
+		.dur_ticks = now - f->ticks,
+		.name = is_code ? f->what & ~FRAME_CODE : (uint32_t)f->what,
+		.category = is_code ? 0 : (uint32_t)(f->what >> 32),
+		.depth = depth };
+	ring_commit(&r->head, sizeof(*r), is_code ? SONDE_REC_FUNC : SONDE_REC_SPAN, 0, 0);
+}
+
+void frames_leave(uint32_t depth)
+{
+	struct thread *t = &thread;
+	uint64_t now = tick();
+	while (t->depth > depth) {
+		struct frame *f = frames_top();
+		if (f->sp)
+			record_left(f, t->depth - 1, now);
+		f->sp = 0;
+		t->depth--;
+	}
+}
+
+uint32_t frames_settle(uintptr_t sp, struct origin origin)
 {
 	struct thread *t = &thread;
 	if (!t->frames_max)
 		attach();
-	if (t->depth && frame_is_left(frames_top(), sp, from) && !is_on_signal_stack())
-		while (t->depth && frame_is_left(frames_top(), sp, from))
-			t->frames[--t->depth].sp = 0;
+	if (t->depth && frame_is_left(frames_top(), sp, origin) && !is_on_signal_stack())
+		while (t->depth && frame_is_left(frames_top(), sp, origin))
+			frames_leave(t->depth - 1);
 	if (t->depth >= t->frames_max)
 		return FRAMES_NONE;
 	if (t->chunk->depth != t->depth)
@@ -131,11 +159,15 @@ uint32_t frames_settle(uintptr_t sp, uintptr_t from)
 static void take_out(uint32_t at)
 {
 	struct thread *t = &thread;
-	bool is_loose = t->frames[at].from == FRAME_LOOSE;
+	bool is_loose = t->frames[at].origin.site == FRAME_LOOSE;
+	uint64_t now = tick();
 	uint32_t out = at;
-	for (uint32_t i = at + 1; i < t->depth; i++)
-		if (is_loose || t->frames[i].from == FRAME_LOOSE)
+	for (uint32_t i = at + 1; i < t->depth; i++) {
+		if (is_loose || t->frames[i].origin.site == FRAME_LOOSE)
 			t->frames[out++] = t->frames[i];
+		else
+			record_left(&t->frames[i], i, now);
+	}
 	while (t->depth > out)
 		t->frames[--t->depth].sp = 0;
 	frames_mirror();

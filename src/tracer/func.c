@@ -22,8 +22,10 @@ HOOK_FUNCTION void __cyg_profile_func_enter(void *function, void *site)
 		return;
 	if (unlikely((uintptr_t)function - thread.module >= thread.module_bytes))
 		module_use((uintptr_t)function);
+	struct origin origin = { .from = (uint32_t)(uintptr_t)__builtin_return_address(0),
+		.site = (uint32_t)(uintptr_t)site };
 	uint32_t depth = frames_push(tick(), FRAME_CODE | (uintptr_t)function, (uintptr_t)__builtin_dwarf_cfa(),
-		(uintptr_t)__builtin_return_address(0));
+			origin);
 	if (unlikely(depth == FRAMES_NONE))
 		ring_drop();
 }
@@ -55,8 +57,7 @@ static bool settle_return(uint64_t what, uintptr_t sp)
 	uint32_t at = find_frame(what, sp);
 	if (at == FRAMES_NONE)
 		return false; /* entered before anything was recorded, or before a fork */
-	while (thread.depth > at + 1)
-		thread.frames[--thread.depth].sp = 0;
+	frames_leave(at + 1);
 	frames_mirror();
 	return true;
 }

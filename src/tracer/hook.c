@@ -159,23 +159,45 @@ static void write_call(uint8_t kind, uint16_t id, uint64_t start, uint64_t end, 
 	ring_commit(&r->head, used < room ? ring_trim(r, room, used) : room, kind, id, (uint16_t)errnum);
 }
 
-void call_done_long(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, struct call *c)
+static bool is_recorded(uint16_t id)
 {
+	return tracer.categories & call_info[id].category;
+}
+
+static bool is_quick(uint64_t dur_ticks, const struct call *c)
+{
+	return dur_ticks < tracer.min_dur_ticks || (c->is_quiet && dur_ticks < QUIET_TICKS);
+}
+
+void call_done(uint16_t id, uint64_t start, int64_t ret, int errnum, struct call *c)
+{
+	uint64_t end = tick();
 	int kept_errno = errno;
 	struct text texts[3];
-	bool is_quick = end - start < (c->is_quiet && tracer.min_dur_ticks < QUIET_TICKS ? QUIET_TICKS : tracer.min_dur_ticks);
 	bool is_ignored = c->path && has_read_path(errnum) && !fds_path_is_wanted_at(c->dirfd, c->path);
 	unsigned count = texts_of(c, errnum, texts);
 	uint64_t file = take_effect(c, ret, errnum, is_ignored);
 	bool is_unwanted = is_ignored || (file & FILE_IGNORED);
-	if (!(tracer.categories & call_info[id].category) || is_quick || is_unwanted) {
-		if (tracer.categories & call_info[id].category)
+	if (is_recorded(id) && !is_unwanted && !is_quick(end - start, c)) {
+		write_call(SONDE_REC_CALL, id, start, end, ret, errnum, file, 0, c, texts, count);
+	} else {
+		if (is_recorded(id))
 			ring_count_filtered();
 		if (!is_unwanted && c->effect == EFFECT_OPENS && !errnum && c->path)
 			fds_define(file, texts[0].base, texts[0].at, texts[0].room);
-	} else {
-		write_call(SONDE_REC_CALL, id, start, end, ret, errnum, file, 0, c, texts, count);
 	}
+	errno = kept_errno;
+}
+
+void call_done_on(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, uint64_t file, struct call *c)
+{
+	int kept_errno = errno;
+	if (!is_recorded(id))
+		return;
+	if ((file & FILE_IGNORED) || is_quick(end - start, c))
+		ring_count_filtered();
+	else
+		write_call(SONDE_REC_CALL, id, start, end, ret, errnum, file, 0, c, NULL, 0);
 	errno = kept_errno;
 }
 
@@ -183,11 +205,11 @@ void call_begun(uint8_t kind, uint16_t id, uint8_t flags, struct call *c)
 {
 	int kept_errno = errno;
 	struct text texts[3];
-	uint64_t now = tick();
-	unsigned count = texts_of(c, c->path_error, texts);
-	if (tracer_wants(call_info[id].category))
-		write_call(kind, id, now, now, SONDE_NONE, 0, c->fd >= 0 ? fds_file(c->fd) : 0, flags | SONDE_CALL_NO_END, c,
-			   texts, count);
+	if (tracer_wants(call_info[id].category)) {
+		uint64_t now = tick(), file = c->fd >= 0 ? fds_file(c->fd) : 0;
+		unsigned count = texts_of(c, c->path_error, texts);
+		write_call(kind, id, now, now, SONDE_NONE, 0, file, flags | SONDE_CALL_NO_END, c, texts, count);
+	}
 	errno = kept_errno;
 }
 
@@ -196,16 +218,15 @@ void call_begun(uint8_t kind, uint16_t id, uint8_t flags, struct call *c)
 static struct sonde_rec_call *run_start(uint16_t id, uint64_t start, FILE *stream)
 {
 	const size_t bytes = sizeof(struct sonde_rec_call) + 8;
+	thread.is_keeping_runs = thread.run_count < RUNS_MAX;
 	uint64_t file = fds_file(stream_fd(stream));
-	if (file & FILE_IGNORED) {
-		ring_count_filtered();
+	struct sonde_rec_call *r = file & FILE_IGNORED ? NULL : ring_reserve(bytes);
+	thread.is_keeping_runs = false;
+	if (!r) {
+		if (file & FILE_IGNORED)
+			ring_count_filtered();
 		return NULL;
 	}
-	thread.is_keeping_runs = thread.run_count < RUNS_MAX;
-	struct sonde_rec_call *r = ring_reserve(bytes);
-	thread.is_keeping_runs = false;
-	if (!r)
-		return NULL;
 	memset((char *)r + 8, 0, bytes - 8);
 	r->ticks = start ? start : tick();
 	r->file = file;
@@ -249,6 +270,7 @@ __asm__(".pushsection .text\n"
 	".globl call_tail\n"
 	".type call_tail, @function\n"
 	"call_tail:\n"
+	"	.cfi_startproc\n"
 	"	pushq %rax\n"
 	"	pushq %rdi\n"
 	"	pushq %rsi\n"
@@ -257,6 +279,7 @@ __asm__(".pushsection .text\n"
 	"	pushq %r8\n"
 	"	pushq %r9\n"
 	"	subq $128, %rsp\n"
+	"	.cfi_adjust_cfa_offset 184\n"
 	"	movups %xmm0, (%rsp)\n"
 	"	movups %xmm1, 16(%rsp)\n"
 	"	movups %xmm2, 32(%rsp)\n"
@@ -283,6 +306,8 @@ __asm__(".pushsection .text\n"
 	"	popq %rsi\n"
 	"	popq %rdi\n"
 	"	popq %rax\n"
+	"	.cfi_adjust_cfa_offset -184\n"
 	"	jmp *%r11\n"
+	"	.cfi_endproc\n"
 	".size call_tail, . - call_tail\n"
 	".popsection\n");

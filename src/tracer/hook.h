@@ -42,12 +42,14 @@ struct call {
 	bool is_quiet;  /* worth a record only when it took long enough for a system call */
 };
 
+/* A struct call for as long as the block lasts, with the fields that are given. */
 #define CALL(...)                                                                                        \
-	(struct call)                                                                                    \
-	{                                                                                                \
-		.fd = -1, .dirfd = AT_FDCWD, .dirfd2 = AT_FDCWD, .size = SONDE_NONE, .offset = SONDE_NONE, \
-		__VA_ARGS__                                                                              \
-	}
+	(&(struct call){ .fd = -1,                                                                       \
+			 .dirfd = AT_FDCWD,                                                              \
+			 .dirfd2 = AT_FDCWD,                                                             \
+			 .size = SONDE_NONE,                                                             \
+			 .offset = SONDE_NONE,                                                           \
+			 __VA_ARGS__ })
 /* Fields for rows: ARGS2(a, b) keeps two plain arguments. */
 #define ARGS1(a) .args = 1, .arg = { (int64_t)(a) }
 #define ARGS2(a, b) .args = 2, .arg = { (int64_t)(a), (int64_t)(b) }
@@ -64,7 +66,7 @@ struct call {
  *   D   a DIR, likewise               M   MAP_FAILED, errno
  *   E   the error number itself       N   does not fail
  *   QI  quiet -1                      QP  quiet NULL; recorded 1 something, 0 nothing
- *   QC  quiet, fewer than `n` items
+ *   QC  quiet, fewer than `n` items   QW  quiet WEOF
  */
 #define BEFORE_I
 #define BEFORE_Z
@@ -77,6 +79,7 @@ struct call {
 #define BEFORE_QI int errno_before = errno;
 #define BEFORE_QP int errno_before = errno;
 #define BEFORE_QC int errno_before = errno;
+#define BEFORE_QW int errno_before = errno;
 
 #define RET_I(r) (int64_t)(r)
 #define RET_Z(r) (int64_t)(r)
@@ -89,6 +92,7 @@ struct call {
 #define RET_QI(r) (int64_t)(r)
 #define RET_QP(r) ((r) != NULL)
 #define RET_QC(r) (int64_t)(r)
+#define RET_QW(r) (int64_t)(int32_t)(r)
 
 #define ERROR_I(r) ((int64_t)(r) == -1 ? errno : 0)
 #define ERROR_Z(r) ((r) == 0 ? errno : 0)
@@ -100,6 +104,7 @@ struct call {
 #define ERROR_N(r) 0
 #define ERROR_QI(r) ((int64_t)(r) == -1 && errno != errno_before ? errno : 0)
 #define ERROR_QP(r) ((r) == NULL && errno != errno_before ? errno : 0)
+#define ERROR_QW(r) ((int32_t)(r) == -1 && errno != errno_before ? errno : 0)
 #define ERROR_QC(r) ((size_t)(r) < n && errno != errno_before ? errno : 0)
 
 /* The next definition of a hooked function. */
@@ -122,22 +127,30 @@ ALWAYS_INLINE int dir_fd(void *dir)
 	return dir ? *(int *)dir : -1;
 }
 
-/* Records with strings or new descriptors: the long way (hook.c). Keeps errno. */
-void call_done_long(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, struct call *c);
-
+/* After the real call: its effect on the descriptor table, and its record. These keep errno. */
+void call_done(uint16_t id, uint64_t start, int64_t ret, int errnum, struct call *c);
+/* For a call that began and ended when it did, on a file that was known before. */
+void call_done_on(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, uint64_t file, struct call *c);
 /*
  * A record before its call, of which the end will not be seen. `kind` is CALL or
  * EXEC. Its path is read only as far as `path_error`, the error of looking at it,
- * allows. Keeps errno.
+ * allows.
  */
 void call_begun(uint8_t kind, uint16_t id, uint8_t flags, struct call *c);
 
 #define QUIET_TICKS 3000 /* about a microsecond */
 
-ALWAYS_INLINE void call_record(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, uint64_t file,
-			       const struct call c)
+/* The same as call_done, inline and for calls without strings: reading and writing must cost little. */
+ALWAYS_INLINE void call_done_hot(uint16_t id, uint64_t start, int64_t ret, int errnum, const struct call *c)
 {
-	const size_t bytes = sizeof(struct sonde_rec_call) + 8 * c.args;
+	const size_t bytes = sizeof(struct sonde_rec_call) + 8 * c->args;
+	uint64_t end = tick();
+	int64_t offset = c->offset;
+	if (c->effect == EFFECT_MOVES)
+		offset = fds_advance(c->fd, errnum ? 0 : ret);
+	if (c->effect == EFFECT_SEEKS && !errnum)
+		fds_seeked(c->fd, ret);
+	uint64_t file = c->fd >= 0 ? fds_file(c->fd) : 0;
 	if (unlikely((file & FILE_IGNORED) || end - start < tracer.min_dur_ticks)) {
 		ring_count_filtered();
 		return;
@@ -149,27 +162,13 @@ ALWAYS_INLINE void call_record(uint16_t id, uint64_t start, uint64_t end, int64_
 	r->dur_ticks = end - start;
 	r->file = file;
 	r->ret = ret;
-	r->fd = c.fd;
-	*(uint32_t *)&r->args = c.args; /* no strings, defines nothing, no flags */
-	r->size = c.size;
-	r->offset = c.offset;
-	for (unsigned i = 0; i < c.args; i++)
-		((int64_t *)(r + 1))[i] = c.arg[i];
+	r->fd = c->fd;
+	*(uint32_t *)&r->args = c->args; /* no strings, defines nothing, no flags */
+	r->size = c->size;
+	r->offset = offset;
+	for (unsigned i = 0; i < c->args; i++)
+		((int64_t *)(r + 1))[i] = c->arg[i];
 	ring_commit(&r->head, bytes, SONDE_REC_CALL, id, (uint16_t)errnum);
-}
-
-ALWAYS_INLINE void call_done(uint16_t id, uint64_t start, int64_t ret, int errnum, struct call c)
-{
-	uint64_t end = tick();
-	if (c.path || c.path2 || c.text || c.effect > EFFECT_SEEKS || c.is_quiet) {
-		call_done_long(id, start, end, ret, errnum, &c);
-		return;
-	}
-	if (c.effect == EFFECT_MOVES)
-		c.offset = fds_advance(c.fd, errnum ? 0 : ret);
-	if (c.effect == EFFECT_SEEKS && !errnum)
-		fds_seeked(c.fd, ret);
-	call_record(id, start, end, ret, errnum, c.fd >= 0 ? fds_file(c.fd) : 0, c);
 }
 
 /* One more character through `stream`. */
@@ -189,7 +188,7 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 }
 
 /* Wrappers from rows. */
-#define WRAP(wanted, prelude, category, failure, type, name, parameters, arguments, names, ...)                   \
+#define WRAP(wanted, prelude, done, failure, type, name, parameters, arguments, names, ...)                       \
 	EXPORT type name parameters                                                                              \
 	{                                                                                                        \
 		type(*next) parameters = (type(*) parameters)real_of(CALL_##name);                               \
@@ -199,13 +198,14 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 		BEFORE_##failure                                                                                 \
 		uint64_t start = tick();                                                                         \
 		type result = next arguments;                                                                    \
-		call_done(CALL_##name, start, RET_##failure(result), ERROR_##failure(result), CALL(__VA_ARGS__)); \
+		done(CALL_##name, start, RET_##failure(result), ERROR_##failure(result), CALL(__VA_ARGS__));     \
 		return result;                                                                                   \
 	}
-#define HOOK(category, ...) WRAP(SONDE_CAT_##category, , category, __VA_ARGS__)
-#define MOVE(category, ...) WRAP(SONDE_CAT_##category, fds_touch(fd), category, __VA_ARGS__)
-#define ALTER(...) WRAP(SONDE_CAT_ALL, , __VA_ARGS__)
-#define AHEAD(...) WRAP(SONDE_CAT_ALL, ring_grow_ahead(), __VA_ARGS__)
+#define HOOK(category, ...) WRAP(SONDE_CAT_##category, , call_done, __VA_ARGS__)
+#define HOT(category, ...) WRAP(SONDE_CAT_##category, , call_done_hot, __VA_ARGS__)
+#define MOVE(category, ...) WRAP(SONDE_CAT_##category, fds_touch(fd), call_done_hot, __VA_ARGS__)
+#define ALTER(category, ...) WRAP(SONDE_CAT_ALL, , call_done, __VA_ARGS__)
+#define AHEAD(category, ...) WRAP(SONDE_CAT_ALL, ring_grow_ahead(), call_done, __VA_ARGS__)
 #define VOID(category, name, parameters, arguments, names, ...)                                                   \
 	EXPORT void name parameters                                                                              \
 	{                                                                                                        \
@@ -228,9 +228,8 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 		uint64_t file = fds_take(fd).file;                                                               \
 		uint64_t start = tick();                                                                         \
 		type result = next arguments;                                                                    \
-		if (tracer.categories & SONDE_CAT_##category)                                                    \
-			call_record(CALL_##name, start, tick(), RET_##failure(result), ERROR_##failure(result),  \
-				    file, CALL(.fd = fd));                                                       \
+		call_done_on(CALL_##name, start, tick(), RET_##failure(result), ERROR_##failure(result), file,   \
+			     CALL(.fd = fd));                                                                    \
 		return result;                                                                                   \
 	}
 #define BYTE(type, name, parameters, arguments, stream, is_failed)                                                \

@@ -35,7 +35,7 @@ struct string *intern_string(uint32_t id);
 /* See to it that this image's ring knows the number. The thread has a chunk. */
 void intern_use(uint32_t id);
 
-/* How much of a text of `bytes` to keep in `room` bytes: less than all when it must be cut, whole characters of UTF-8. */
+/* How many bytes of a text to keep in `room` bytes: when it must be cut, whole characters before the mark. */
 size_t cut_length(const char *text, size_t bytes, size_t room);
 
 /* Write a text cut to `room`, with the mark if it is; what was written. */

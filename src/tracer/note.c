@@ -8,7 +8,8 @@
 #define META_TEXT_BYTES_MAX 8192u
 #define ROOM_BYTES_MAX 8192u /* of arguments: no more than a record can hold */
 
-_Static_assert((unsigned)SONDE_VALUE_INT == SONDE_ARG_INT && (unsigned)SONDE_VALUE_STR == SONDE_ARG_STR, "one numbering");
+_Static_assert((unsigned)SONDE_VALUE_INT == SONDE_ARG_INT && (unsigned)SONDE_VALUE_STR == SONDE_ARG_STR,
+		"one numbering");
 _Static_assert(SONDE_ON_BIT_ == SONDE_CAT_SPAN, "sonde.h tests the category of annotations");
 
 struct names names_find(struct sonde_site *site, const char *name, const char *category)
@@ -38,6 +39,11 @@ ALWAYS_INLINE void note_fill(struct sonde_note *note, struct names names, uint64
 	note->epoch = thread.epoch;
 }
 
+ALWAYS_INLINE uint64_t what_of(struct names names)
+{
+	return (uint64_t)names.category << 32 | names.name;
+}
+
 void note_span_begin(struct sonde_note *note, struct sonde_site *site, const char *name, const char *category)
 {
 	if (unlikely(!tracer_wants(SONDE_CAT_SPAN)))
@@ -45,7 +51,20 @@ void note_span_begin(struct sonde_note *note, struct sonde_site *site, const cha
 	struct names names = names_of(site, name, category);
 	uint64_t start = tick();
 	note_fill(note, names, start);
-	note->depth = frames_push(start, names.name, (uintptr_t)__builtin_dwarf_cfa(), (uintptr_t)note);
+	struct origin origin = { .from = (uint32_t)(uintptr_t)note, .site = FRAME_SPAN };
+	note->depth = frames_push(start, what_of(names), (uintptr_t)__builtin_dwarf_cfa(), origin);
+}
+
+/* Arguments may have been given before the beginning, even before a fork. */
+static void use_keys(const struct sonde_note *note)
+{
+	for (uint32_t at = 0; at + sizeof(struct sonde_arg) <= note->arg_bytes;) {
+		const struct sonde_arg *arg = (const void *)((const char *)(note + 1) + at);
+		intern_use(arg->key);
+		at += (uint32_t)sizeof(*arg);
+		if (arg->type == SONDE_ARG_STR)
+			at += ((uint32_t)arg->value.u + 7) & ~7u;
+	}
 }
 
 void note_span_begin_loose(struct sonde_note *note, struct sonde_site *site)
@@ -53,13 +72,15 @@ void note_span_begin_loose(struct sonde_note *note, struct sonde_site *site)
 	if (unlikely(!tracer_wants(SONDE_CAT_SPAN)))
 		return;
 	struct names names = names_of(site, NULL, NULL);
+	if (note->arg_count)
+		use_keys(note);
 	uint64_t start = tick();
 	note_fill(note, names, start);
-	note->depth = frames_push(start, names.name, 0, FRAME_LOOSE);
+	note->depth = frames_push(start, what_of(names), 0, (struct origin){ .site = FRAME_LOOSE });
 }
 
 ALWAYS_INLINE void put_note(struct sonde_rec_note *r, uint64_t ticks, uint64_t dur, struct names names, uint32_t depth,
-	int64_t index, double value)
+		int64_t index, double value)
 {
 	r->ticks = ticks;
 	r->dur_ticks = dur;
@@ -80,11 +101,12 @@ static void put_lost(struct sonde_note *note)
 	intern_use(arg->key);
 	note->arg_bytes += (uint32_t)sizeof(*arg);
 	note->arg_count++;
+	note->arg_lost = 0; /* a span may be begun again */
 }
 
 ALWAYS_INLINE size_t note_args(struct sonde_note *note)
 {
-	if (unlikely(note->arg_lost) && note->arg_bytes_max)
+	if (unlikely(note->arg_lost) && note->arg_bytes + sizeof(struct sonde_arg) <= note->arg_bytes_max)
 		put_lost(note);
 	return note->arg_bytes;
 }
@@ -95,17 +117,18 @@ void note_span_end(struct sonde_note *note)
 	struct names names = { note->name, note->category };
 	if (unlikely(thread.epoch != tracer.alive->epoch) && !ring_attach()) {
 		if (note->epoch == tracer.alive->epoch)
-			frames_end(note->ticks, note->name, note->depth);
+			frames_end(note->ticks, what_of(names), note->depth);
 		return;
 	}
 	if (unlikely(note->epoch != thread.epoch))
 		return; /* begun before a fork: it is the parent's */
 	size_t args = note_args(note), bytes = sizeof(struct sonde_rec_note) + args;
 	struct sonde_rec_note *r = ring_reserve(bytes);
-	frames_end(note->ticks, note->name, note->depth);
+	frames_end(note->ticks, what_of(names), note->depth);
 	if (unlikely(!r))
 		return;
-	put_note(r, note->ticks, end - note->ticks, names, note->depth == FRAMES_NONE ? thread.depth : note->depth, 0, 0);
+	put_note(r, note->ticks, end - note->ticks, names, note->depth == FRAMES_NONE ? thread.depth : note->depth, 0,
+			0);
 	if (unlikely(args))
 		memcpy(r + 1, note + 1, args);
 	ring_commit(&r->head, bytes, SONDE_REC_SPAN, note->arg_count, 0);
@@ -143,11 +166,10 @@ static struct sonde_arg *arg_new_text(struct sonde_note *note, const char *text,
 }
 
 void note_arg(struct sonde_note *note, struct sonde_site *site, const char *key, uint32_t type, uint64_t bits,
-	const char *text)
+		const char *text)
 {
 	struct sonde_arg *arg = NULL;
-	bool has_chunk = thread.epoch == note->epoch && note->epoch == tracer.alive->epoch;
-	if (has_chunk && note->arg_bytes_max <= ROOM_BYTES_MAX)
+	if (tracer_wants(SONDE_CAT_SPAN) && note->arg_bytes_max <= ROOM_BYTES_MAX)
 		arg = type == SONDE_ARG_STR ? arg_new_text(note, text, bits) : arg_new(note, 0);
 	if (!arg) {
 		note->arg_lost += note->arg_lost < UINT16_MAX;
@@ -161,7 +183,8 @@ void note_arg(struct sonde_note *note, struct sonde_site *site, const char *key,
 
 /* Instants and values. */
 
-static void record(uint8_t kind, uint64_t ticks, struct names names, int64_t index, double value, struct sonde_note *note)
+static void record(uint8_t kind, uint64_t ticks, struct names names, int64_t index, double value,
+		struct sonde_note *note)
 {
 	size_t args = note ? note_args(note) : 0, bytes = sizeof(struct sonde_rec_note) + args;
 	struct sonde_rec_note *r = ring_reserve(bytes);
@@ -199,12 +222,10 @@ void note_counter(struct sonde_site *site, const char *name, double value)
 
 void note_step(struct sonde_site *site, const char *name, int64_t index, double value)
 {
-	if (!tracer_wants(SONDE_CAT_SPAN))
-		return;
-	struct names names = names_of(site, name, NULL);
 	uint64_t now = tick();
-	record(SONDE_REC_STEP, now, names, index, value, NULL);
-	board_step(site, names.name, now, index, value);
+	if (tracer_wants(SONDE_CAT_SPAN))
+		record(SONDE_REC_STEP, now, names_of(site, name, NULL), index, value, NULL);
+	board_step(site, name, now, index, value);
 }
 
 void note_meta(struct sonde_site *site, const char *key, const char *text, size_t bytes)

@@ -32,7 +32,7 @@ void note_span_end(struct sonde_note *note);
 void note_instant_begin(struct sonde_note *note, struct sonde_site *site, const char *name, const char *category);
 void note_instant_end(struct sonde_note *note);
 void note_arg(struct sonde_note *note, struct sonde_site *site, const char *key, uint32_t type, uint64_t bits,
-	const char *text);
+		const char *text);
 void note_counter(struct sonde_site *site, const char *name, double value);
 void note_step(struct sonde_site *site, const char *name, int64_t index, double value);
 void note_meta(struct sonde_site *site, const char *key, const char *text, size_t bytes);

@@ -17,7 +17,8 @@
 
 #define MEMORY_SHARE 16         /* of its cgroup's limit a process's rings take at most one part in so many */
 #define ADOPTION_PROBES 16      /* owners asked about when no chunk is free */
-#define GROWTH_WAITS 200        /* yields while another thread grows the ring */
+#define GROWTH_WAITS 2000       /* of 50 microseconds, while another thread grows the ring */
+#define GROWTH_YIELDS 100       /* the first of them only yield */
 #define BLOCK_WAITS 50000       /* of 200 microseconds: ten seconds, then an event is dropped after all */
 #define GROWTH_RETRY_EVENTS 512 /* after a refusal the kernel is asked again only every so many drops */
 
@@ -267,21 +268,30 @@ static bool chunk_adopt(int32_t tid)
 	return false;
 }
 
+static void growth_wait(unsigned round)
+{
+	const struct timespec nap = { .tv_nsec = 50000 };
+	if (round < GROWTH_YIELDS)
+		sys0(SYS_sched_yield);
+	else
+		sys2(SYS_nanosleep, &nap, NULL);
+}
+
 /* One thread grows the ring; the others wait a little for it. */
-static bool grow(void)
+static enum growth { GROWN, REFUSED, BUSY } grow(void)
 {
 	uint32_t before = tracer.segment_count;
 	for (unsigned i = 0; i < GROWTH_WAITS; i++) {
 		if (!__atomic_exchange_n(&tracer.is_growing, 1, __ATOMIC_ACQUIRE)) {
 			bool ok = tracer.segment_count != before || segment_new_fitting(SONDE_CHUNKS_MORE);
 			__atomic_store_n(&tracer.is_growing, 0, __ATOMIC_RELEASE);
-			return ok;
+			return ok ? GROWN : REFUSED;
 		}
-		sys0(SYS_sched_yield);
+		growth_wait(i);
 		if (__atomic_load_n(&tracer.segment_count, __ATOMIC_ACQUIRE) != before)
-			return true;
+			return GROWN;
 	}
-	return false;
+	return BUSY;
 }
 
 struct sonde_board *ring_board(void)
@@ -301,7 +311,7 @@ struct sonde_board *ring_board(void)
 		signals_restore(mask);
 		if (is_ours)
 			break;
-		sys0(SYS_sched_yield);
+		growth_wait(i);
 	}
 	return tracer.board;
 }
@@ -313,10 +323,10 @@ static bool grow_now_and_then(void)
 		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
 		return false;
 	}
-	if (grow())
-		return true;
-	__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
-	return false;
+	enum growth growth = grow();
+	if (growth == REFUSED)
+		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
+	return growth == GROWN;
 }
 
 /* A recorder that was killed will free nothing. */
@@ -347,8 +357,9 @@ static bool chunk_next(int32_t tid)
 {
 	if (chunk_find_free(tid) || chunk_adopt(tid))
 		return true;
-	if (grow_now_and_then() && chunk_find_free(tid))
-		return true;
+	while (grow_now_and_then()) /* other threads may have been quicker */
+		if (chunk_find_free(tid))
+			return true;
 	return wait_for_drainer(tid);
 }
 

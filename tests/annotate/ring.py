@@ -17,7 +17,7 @@ NOTES = ("span", "instant", "counter", "step", "meta", "func")
 
 
 class Note:
-    """An annotation or function call; `args` is a list of (key, value), text as bytes."""
+    """An annotation or function call; `args` is a list of (key, type, value), text as bytes."""
 
     def __init__(self, **fields):
         self.__dict__.update(fields)
@@ -49,7 +49,7 @@ def read_strings(data, at, count):
     return out
 
 
-def read_args(process, data, count):
+def read_args(data, count):
     out, at = [], 56
     for _ in range(count):
         key, kind = struct.unpack_from("<II", data, at)
@@ -61,7 +61,7 @@ def read_args(process, data, count):
             at += (length + 7) & ~7
         else:
             (value,) = struct.unpack_from({1: "<q", 2: "<Q", 3: "<d"}[kind], data, at + 8)
-        out.append((key, value))
+        out.append((key, "iurs"[kind - 1], value))
         at += 16
     return out
 
@@ -123,7 +123,7 @@ class Ring:
         if kind in NOTES:
             ticks, dur, name, category, depth, index, value = struct.unpack_from("<QQQIIqd", data, 8)
             p.notes.append(Note(kind=kind, pid=who[0], tid=who[1], ticks=ticks, dur=dur, id=name, cat=category, depth=depth,
-                                index=index, value=value, args=read_args(p, data, call)))
+                                index=index, value=value, args=read_args(data, call)))
         elif kind in ("string", "module"):
             number, base = struct.unpack_from("<QQ", data, 8)
             text = read_strings(data, 24, call)[0]
@@ -147,7 +147,7 @@ class Ring:
         for n in p.notes:
             n.name = n.id if n.kind == "func" else p.name(n.id)
             n.cat = p.name(n.cat)
-            n.args = [(p.name(key), value) for key, value in n.args]
+            n.args = [(p.name(key), kind, value) for key, kind, value in n.args]
         for o in p.opens:
             o.name = o.what & ~(1 << 63) if o.what >> 63 else p.name(o.what)
         p.notes.sort(key=lambda n: n.ticks)
@@ -182,7 +182,7 @@ class Board:
             value, wanted, low, high, fallback = struct.unpack_from(form, data, at + 72)
             seen, refused = struct.unpack_from("<II", data, at + 112)
             if kind:
-                self.knobs[text(name)] = Note(kind=kind, value=value, low=low, high=high, fallback=fallback, seen=seen,
+                self.knobs[text(name)] = Note(kind=kind, generation=generation, value=value, low=low, high=high, fallback=fallback, seen=seen,
                                               refused=refused, choices=text(data[at + 128:at + 256]))
                 self.knob_slots[text(name)] = HEAD_BYTES + at
 
@@ -197,3 +197,25 @@ class Board:
 
 def text(raw):
     return raw.split(b"\0")[0].decode("utf-8", "replace")
+
+
+def escaped(raw):
+    """A text on one line without spaces, as expect.h prints it."""
+    if raw is None:
+        return "-"
+    if isinstance(raw, str):
+        raw = raw.encode("utf-8", "surrogateescape")
+    return "".join(chr(c) if 33 <= c < 127 and c != 92 else "\\x%02x" % c for c in raw) or '""'
+
+
+def line(note):
+    """A note as expect.h prints it."""
+    words = [note.kind, escaped(note.name), escaped(note.cat), str(note.depth)]
+    if note.kind == "step":
+        words.append(str(note.index))
+    if note.kind in ("step", "counter"):
+        words.append("%.17g" % note.value)
+    for key, kind, value in note.args:
+        shown = escaped(value) if kind == "s" else "%.17g" % value if kind == "r" else str(value)
+        words.append("%s=%s:%s" % (escaped(key), kind, shown))
+    return " ".join(words)

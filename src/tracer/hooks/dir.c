@@ -21,8 +21,7 @@ EXPORT int chdir(const char *path)
 		return next(path);
 	uint64_t start = tick();
 	int result = next(path);
-	if (tracer.categories & SONDE_CAT_DIR)
-		call_done(CALL_chdir, start, result, ERROR_I(result), CALL(.path = path));
+	call_done(CALL_chdir, start, result, ERROR_I(result), CALL(.path = path));
 	if (!result)
 		fds_chdir();
 	return result;
@@ -35,8 +34,7 @@ EXPORT int fchdir(int fd)
 		return next(fd);
 	uint64_t start = tick();
 	int result = next(fd);
-	if (tracer.categories & SONDE_CAT_DIR)
-		call_done(CALL_fchdir, start, result, ERROR_I(result), CALL(.fd = fd));
+	call_done(CALL_fchdir, start, result, ERROR_I(result), CALL(.fd = fd));
 	if (!result)
 		fds_chdir();
 	return result;

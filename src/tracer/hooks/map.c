@@ -59,7 +59,7 @@ static void mapping_drop(struct mapping *m)
 		uint64_t file = fds_file(fd);                                                                  \
 		if (result != MAP_FAILED)                                                                      \
 			mapping_add(result, file);                                                             \
-		call_record(CALL_##name, start, end, RET_M(result), ERROR_M(result), file,                     \
+		call_done_on(CALL_##name, start, end, RET_M(result), ERROR_M(result), file,                     \
 			    CALL(.fd = fd, .size = (int64_t)n, .offset = offset, ARGS3((uintptr_t)at, prot, flags))); \
 		return result;                                                                                 \
 	}
@@ -79,7 +79,7 @@ EXPORT int munmap(void *at, size_t n)
 	uint64_t end = tick();
 	if (result)
 		mapping_add(at, file);
-	call_record(CALL_munmap, start, end, result, ERROR_I(result), file,
+	call_done_on(CALL_munmap, start, end, result, ERROR_I(result), file,
 		    CALL(.size = (int64_t)n, ARGS1((uintptr_t)at)));
 	return result;
 }
@@ -100,7 +100,7 @@ EXPORT void *mremap(void *at, size_t n, size_t new_n, int flags, ...)
 	void *result = next(at, n, new_n, flags, to);
 	uint64_t end = tick();
 	mapping_add(result == MAP_FAILED ? at : result, file);
-	call_record(CALL_mremap, start, end, RET_M(result), ERROR_M(result), file,
+	call_done_on(CALL_mremap, start, end, RET_M(result), ERROR_M(result), file,
 		    CALL(.size = (int64_t)n, ARGS3((uintptr_t)at, new_n, flags)));
 	return result;
 }
@@ -114,7 +114,7 @@ EXPORT int msync(void *at, size_t n, int flags)
 	int result = next(at, n, flags);
 	uint64_t end = tick();
 	struct mapping *m = mapping_of(at);
-	call_record(CALL_msync, start, end, result, ERROR_I(result), m ? m->file : 0,
+	call_done_on(CALL_msync, start, end, result, ERROR_I(result), m ? m->file : 0,
 		    CALL(.size = (int64_t)n, ARGS2((uintptr_t)at, flags)));
 	return result;
 }

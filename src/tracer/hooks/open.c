@@ -36,9 +36,9 @@ static mode_t mode_of(int flags, va_list ap)
 			return next(path, flags, mode);                                                         \
 		uint64_t start = tick();                                                                        \
 		int result = next(path, flags, mode);                                                           \
-		struct call c = CALL(.path = path, .effect = EFFECT_OPENS, .open_flags = flags, ARGS2(flags, mode)); \
-		c.args = NEEDS_MODE(flags) ? 2 : 1;                                                             \
-		call_done_long(CALL_##name, start, tick(), result, ERROR_I(result), &c);                        \
+		struct call *c = CALL(.path = path, .effect = EFFECT_OPENS, .open_flags = flags, ARGS2(flags, mode)); \
+		c->args = NEEDS_MODE(flags) ? 2 : 1;                                                            \
+		call_done(CALL_##name, start, result, ERROR_I(result), c);                                      \
 		return result;                                                                                  \
 	}
 OPEN(open)
@@ -58,21 +58,14 @@ OPEN(__open64)
 			return next(dirfd, path, flags, mode);                                                  \
 		uint64_t start = tick();                                                                        \
 		int result = next(dirfd, path, flags, mode);                                                    \
-		struct call c = CALL(.dirfd = dirfd, .path = path, .effect = EFFECT_OPENS, .open_flags = flags, \
-				     ARGS2(flags, mode));                                                       \
-		c.args = NEEDS_MODE(flags) ? 2 : 1;                                                             \
-		call_done_long(CALL_##name, start, tick(), result, ERROR_I(result), &c);                        \
+		struct call *c = CALL(.dirfd = dirfd, .path = path, .effect = EFFECT_OPENS, .open_flags = flags, \
+				      ARGS2(flags, mode));                                                      \
+		c->args = NEEDS_MODE(flags) ? 2 : 1;                                                            \
+		call_done(CALL_##name, start, result, ERROR_I(result), c);                                      \
 		return result;                                                                                  \
 	}
 OPENAT(openat)
 OPENAT(openat64)
-
-/* Recorded with a file that was looked up before the call; the table is up to date already. */
-#define RECORD(name, file, ...)                                                                             \
-	do {                                                                                                \
-		if (tracer.categories & call_info[CALL_##name].category)                                    \
-			call_record(CALL_##name, start, tick(), result, ERROR_I(result), file, CALL(__VA_ARGS__)); \
-	} while (0)
 
 /* `to` ends being what it was before the call, since another thread may take it up the moment it is something else. */
 #define DUP_ONTO(name, parameters, arguments, ...)                              \
@@ -91,7 +84,7 @@ OPENAT(openat64)
 			fds_dup(fd, to);                                        \
 		else if (fd != to)                                              \
 			fds_give_back(to, was);                                 \
-		RECORD(name, file, .fd = fd, __VA_ARGS__);                      \
+		call_done_on(CALL_##name, start, tick(), result, ERROR_I(result), file, CALL(.fd = fd, __VA_ARGS__)); \
 		return result;                                                  \
 	}
 DUP_ONTO(dup2, (int fd, int to), (fd, to), ARGS1(to))
@@ -107,7 +100,7 @@ EXPORT int close_range(unsigned first, unsigned last, int flags)
 		fds_closed_range(first, last);
 	uint64_t start = tick();
 	int result = next(first, last, flags);
-	RECORD(close_range, 0, ARGS3(first, last, flags));
+	call_done_on(CALL_close_range, start, tick(), result, ERROR_I(result), 0, CALL(ARGS3(first, last, flags)));
 	return result;
 }
 
@@ -121,8 +114,7 @@ EXPORT void closefrom(int first)
 	fds_closed_range(first < 0 ? 0 : (unsigned)first, FDS_MAX);
 	uint64_t start = tick();
 	next(first);
-	if (tracer.categories & SONDE_CAT_OPEN)
-		call_record(CALL_closefrom, start, tick(), SONDE_NONE, 0, 0, CALL(ARGS1(first)));
+	call_done_on(CALL_closefrom, start, tick(), SONDE_NONE, 0, 0, CALL(ARGS1(first)));
 }
 
 EXPORT int openpty(int *master, int *slave, char *name, const struct termios *termios, const struct winsize *size)
@@ -136,7 +128,8 @@ EXPORT int openpty(int *master, int *slave, char *name, const struct termios *te
 		fds_closed(*master);
 		fds_closed(*slave);
 	}
-	RECORD(openpty, result ? 0 : fds_file(*master), .fd = result ? -1 : *master, ARGS1(result ? -1 : *slave));
+	call_done(CALL_openpty, start, result, ERROR_I(result),
+		  CALL(.fd = result ? -1 : *master, ARGS1(result ? -1 : *slave)));
 	return result;
 }
 
@@ -152,7 +145,7 @@ EXPORT int login_tty(int fd)
 		fds_closed_range(0, 2);
 		fds_closed(fd);
 	}
-	RECORD(login_tty, file, .fd = fd);
+	call_done_on(CALL_login_tty, start, tick(), result, ERROR_I(result), file, CALL(.fd = fd));
 	return result;
 }
 
@@ -170,22 +163,22 @@ static bool takes_number(int cmd)
 	       cmd == F_SETSIG || cmd == F_SETLEASE || cmd == F_NOTIFY || cmd == F_SETPIPE_SZ || cmd == F_ADD_SEALS;
 }
 
-static struct call fcntl_call(int fd, int cmd, void *arg, bool is_done)
+static void fcntl_done(uint16_t id, uint64_t start, int result, int fd, int cmd, void *arg)
 {
-	struct call c = CALL(.fd = fd, ARGS1(cmd));
+	struct call *c = CALL(.fd = fd, ARGS1(cmd));
 	if (takes_number(cmd))
-		c.arg[c.args++] = (int)(intptr_t)arg;
-	if (is_lock(cmd) && is_done) {
+		c->arg[c->args++] = (int)(intptr_t)arg;
+	if (is_lock(cmd) && result != -1) {
 		const struct flock *lock = arg;
-		c.arg[c.args++] = lock->l_type;
-		c.offset = lock->l_start;
-		c.size = lock->l_len;
+		c->arg[c->args++] = lock->l_type;
+		c->offset = lock->l_start;
+		c->size = lock->l_len;
 	}
 	if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC)
-		c.effect = EFFECT_DUPS;
+		c->effect = EFFECT_DUPS;
 	if (cmd == F_SETFL)
 		fds_share(fd);
-	return c;
+	call_done(id, start, result, ERROR_I(result), c);
 }
 
 #define FCNTL(name)                                                                      \
@@ -200,9 +193,7 @@ static struct call fcntl_call(int fd, int cmd, void *arg, bool is_done)
 			return next(fd, cmd, arg);                                       \
 		uint64_t start = tick();                                                 \
 		int result = next(fd, cmd, arg);                                         \
-		uint64_t end = tick();                                                   \
-		struct call c = fcntl_call(fd, cmd, arg, result != -1);                  \
-		call_done_long(CALL_##name, start, end, result, ERROR_I(result), &c);    \
+		fcntl_done(CALL_##name, start, result, fd, cmd, arg);                    \
 		return result;                                                           \
 	}
 FCNTL(fcntl)

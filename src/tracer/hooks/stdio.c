@@ -33,9 +33,9 @@ static int stream_takes(int fd)
 		fds_closed(stream_fd(stream));                                                                     \
 		uint64_t start = tick();                                                                           \
 		FILE *result = next(path, mode, stream);                                                           \
-		struct call c = CALL(.path = path, .text = mode, .open_flags = O_APPEND,                           \
-				     .effect = path ? EFFECT_OPENS : EFFECT_MAKES);                                \
-		call_done_long(CALL_##name, start, tick(), RET_F(result), ERROR_F(result), &c);                    \
+		call_done(CALL_##name, start, RET_F(result), ERROR_F(result),                                      \
+			  CALL(.path = path, .text = mode, .open_flags = O_APPEND,                                 \
+			       .effect = path ? EFFECT_OPENS : EFFECT_MAKES));                                     \
 		return result;                                                                                     \
 	}
 FREOPEN(freopen)
@@ -50,8 +50,7 @@ EXPORT int fcloseall(void)
 	fds_closed_range(0, FDS_MAX);
 	uint64_t start = tick();
 	int result = next();
-	if (tracer.categories & SONDE_CAT_STDIO)
-		call_record(CALL_fcloseall, start, tick(), result, ERROR_I(result), 0, CALL());
+	call_done_on(CALL_fcloseall, start, tick(), result, ERROR_I(result), 0, CALL());
 	return result;
 }
 
@@ -81,12 +80,11 @@ EXPORT void warnx(const char *format, ...)
 		call_done(CALL_warnx, start, SONDE_NONE, 0, CALL(.fd = 2));
 }
 
-static void *message_begun(uint16_t id, struct call c)
+static void *message_begun(uint16_t id, struct call *c)
 {
 	void *next = real_of(id);
-	c.fd = 2;
-	if (tracer_wants(SONDE_CAT_STDIO))
-		call_begun(SONDE_REC_CALL, id, 0, &c);
+	c->fd = 2;
+	call_begun(SONDE_REC_CALL, id, 0, c);
 	return next;
 }
 

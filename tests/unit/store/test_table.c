@@ -160,7 +160,7 @@ static void every_nan_is_null(void **state)
 	scratch_remove(&s);
 }
 
-/* A file of another version of the table `step`: without `pid` and `value`, tid a REAL, and with a column of its own. */
+/* Another version of the table `step`: without `pid` and `value`, tid a REAL, and with a column of its own. */
 static void write_other_step(const struct scratch *s)
 {
 	static const struct store_column_schema columns[] = {

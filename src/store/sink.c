@@ -1,23 +1,23 @@
 /* The writers of a run; see sink.h. */
-#include "record/sink.h"
+#include "store/sink.h"
 
 #include <errno.h>
 #include <string.h>
 
-int sink_open(struct sink *s, int tablesfd, struct sonde_err *err)
+int store_sink_open(struct store_sink *s, int tablesfd, struct sonde_err *err)
 {
 	memset(s, 0, sizeof(*s));
 	s->tablesfd = tablesfd;
 	return store_strings_open(&s->strings, tablesfd, err);
 }
 
-static void keep_first(struct sink *s, const struct sonde_err *err)
+static void keep_first(struct store_sink *s, const struct sonde_err *err)
 {
 	if (!s->err.text[0])
 		s->err = *err;
 }
 
-static struct store_writer *writer_of(struct sink *s, enum store_table_id table)
+static struct store_writer *writer_of(struct store_sink *s, enum store_table_id table)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
 	if (!s->writers[table] && store_writer_open(&s->writers[table], s->tablesfd, store_schemas[table], &err))
@@ -25,11 +25,11 @@ static struct store_writer *writer_of(struct sink *s, enum store_table_id table)
 	return s->writers[table];
 }
 
-void sink_add(struct sink *s, enum store_table_id table, const void *row)
+void store_sink_add(struct store_sink *s, enum store_table_id table, const void *row)
 {
 	struct store_writer *w = s->writers[table] ? s->writers[table] : writer_of(s, table);
 	if (!w) {
-		s->lost++;
+		s->refused++;
 		return;
 	}
 	s->rows++;
@@ -40,13 +40,18 @@ void sink_add(struct sink *s, enum store_table_id table, const void *row)
 		keep_first(s, &s->row_err);
 }
 
-void sink_file(struct sink *s, int64_t file, int64_t base, int64_t name)
+void store_sink_file(struct store_sink *s, int64_t file, int64_t base, int64_t name)
 {
-	struct store_file row = { .file = file, .base = base ? base : STORE_NULL, .name = name };
-	sink_add(s, STORE_TABLE_FILE, &row);
+	struct store_file row = {
+		.file = file,
+		.base = base ? base : STORE_NULL,
+		.name = name,
+		.hash = STORE_NULL,
+	};
+	store_sink_add(s, STORE_TABLE_FILE, &row);
 }
 
-int64_t sink_path(struct sink *s, int64_t base, int64_t name)
+int64_t store_sink_path(struct store_sink *s, int64_t base, int64_t name)
 {
 	int64_t key[2] = { base, name };
 	bool is_new = false;
@@ -55,12 +60,12 @@ int64_t sink_path(struct sink *s, int64_t base, int64_t name)
 		return STORE_NULL;
 	if (is_new) {
 		*id = ++s->last_path;
-		sink_file(s, (int64_t)*id, base, name);
+		store_sink_file(s, (int64_t)*id, base, name);
 	}
 	return (int64_t)*id;
 }
 
-void sink_know_path(struct sink *s, int64_t id, int64_t base, int64_t name)
+void store_sink_know_path(struct store_sink *s, int64_t id, int64_t base, int64_t name)
 {
 	int64_t key[2] = { base, name };
 	uint64_t *at = map_put(&s->paths, key, sizeof(key), NULL);
@@ -70,7 +75,7 @@ void sink_know_path(struct sink *s, int64_t id, int64_t base, int64_t name)
 		s->last_path = (uint64_t)id;
 }
 
-void sink_flush(struct sink *s)
+void store_sink_flush(struct store_sink *s)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
 	/* Strings first: a row that reached the disk finds its names there. */
@@ -81,12 +86,21 @@ void sink_flush(struct sink *s)
 			keep_first(s, &err);
 }
 
-uint64_t sink_table_rows(const struct sink *s, enum store_table_id table)
+uint64_t store_sink_table_rows(const struct store_sink *s, enum store_table_id table)
 {
 	return s->writers[table] ? store_writer_rows(s->writers[table]) : 0;
 }
 
-uint64_t sink_bytes(const struct sink *s)
+uint64_t store_sink_lost(const struct store_sink *s)
+{
+	uint64_t lost = s->refused;
+	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+		if (s->writers[i])
+			lost += store_writer_lost(s->writers[i]);
+	return lost;
+}
+
+uint64_t store_sink_bytes(const struct store_sink *s)
 {
 	uint64_t bytes = 0;
 	for (int i = 0; i < STORE_TABLE_COUNT; i++)
@@ -95,7 +109,7 @@ uint64_t sink_bytes(const struct sink *s)
 	return bytes;
 }
 
-int sink_close(struct sink *s, struct sonde_err *err)
+int store_sink_close(struct store_sink *s, struct sonde_err *err)
 {
 	struct sonde_err one = SONDE_ERR_INIT;
 	for (int i = 0; i < STORE_TABLE_COUNT; i++) {

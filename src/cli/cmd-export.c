@@ -1,0 +1,103 @@
+/*
+ * sonde export: a run in another tool's format.
+ */
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "exchange/exchange.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES 65536
+
+struct options {
+	int format;
+	const char *path;
+	int64_t from_ns;
+	int64_t to_ns;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 0, "to", "FORMAT", CLI_CHOICE(struct options, format), .choices = exchange_names, .default_text = "chrome",
+			.help = "The format to write." },
+	{ 'o', "output", "FILE", CLI_PATH(struct options, path), .default_words = "standard output",
+			.help = "Write to this file; '-' is standard output." },
+	{ 0, "from", "TIME", CLI_DURATION(struct options, from_ns),
+			.help = "Only events that begin this long after the start of the run, or later." },
+	{ 0, "until", "TIME", CLI_DURATION(struct options, to_ns),
+			.help = "Only events that begin before this time after the start of the run." },
+	CLI_OPTIONS_END,
+};
+
+static bool is_stdout(const struct options *o)
+{
+	return !o->path || strcmp(o->path, "-") == 0;
+}
+
+/* A stream of its own also for standard output, so that a reader that goes away leaves no error behind in stdio's. */
+static FILE *open_output(const struct options *o, struct sonde_err *err)
+{
+	int fd = is_stdout(o) ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+			      : open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!out) {
+		err_sys(err, errno, "cannot write to '%s'", is_stdout(o) ? "standard output" : o->path);
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	setvbuf(out, NULL, _IOFBF, BUFFER_BYTES);
+	return out;
+}
+
+static int export(struct cli_context *ctx, struct model_run *run)
+{
+	const struct options *o = ctx->options;
+	struct exchange_options options = { .has_range = o->from_ns || o->to_ns };
+	FILE *out = open_output(o, ctx->err);
+	int rc;
+
+	if (!out)
+		return -EIO;
+	cli_run_range(run, o->from_ns, o->to_ns, &options.from_ns, &options.to_ns);
+	rc = exchange_formats[o->format]->write(run, out, &options, ctx->err);
+	errno = 0;
+	if (fclose(out) != 0 && rc == 0)
+		rc = err_sys(ctx->err, errno ? errno : EIO, "cannot write the trace");
+	return rc == -EPIPE && is_stdout(o) ? 0 : rc;
+}
+
+static int run(struct cli_context *ctx)
+{
+	struct model_run *opened;
+	int rc = cli_open_run(ctx, &opened);
+
+	if (rc < 0)
+		return rc;
+	signal(SIGPIPE, SIG_IGN);
+	rc = export(ctx, opened);
+	model_run_free(opened);
+	return rc;
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde export --to chrome -o run.json", "The latest run as a trace for https://ui.perfetto.dev." },
+	{ "sonde export --from 10s --until 12s | gzip >part.json.gz", "Two seconds of it, compressed." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_export = {
+	.name = "export",
+	.usage = "[--to FORMAT] [-o FILE] [RUN]",
+	.positional = CLI_RUN_POSITIONAL,
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,168 @@
+/* The tables that `sonde events` shows; see events.h. */
+#include "cli/events.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* clang-format off */
+#define END { .how = EVENT_HOWS }
+#define KEY(name) "\"" name "\":", sizeof(name) + 2
+#define NO_KEY NULL, 0
+
+#define WHO(T) \
+	{ KEY("pid"), "PID", 7, EVENT_INT, STORE_##T##_pid }, \
+	{ KEY("tid"), "TID", 7, EVENT_INT, STORE_##T##_tid }
+#define WHEN(T) { KEY("ts_ns"), "TIME", 15, EVENT_TIME, STORE_##T##_ts_ns }
+#define LASTS(T) { KEY("dur_ns"), "DURATION", 9, EVENT_DURATION, STORE_##T##_dur_ns }
+#define IMAGE(T) { KEY("process"), NULL, 0, EVENT_INT, STORE_##T##_process }
+
+static const struct event_field io_fields[] = {
+	WHEN(IO), LASTS(IO), WHO(IO),
+	{ KEY("call"), NULL, 0, EVENT_STRING, STORE_IO_call },
+	{ KEY("path"), NULL, 0, EVENT_PATH, STORE_IO_file },
+	{ KEY("fd"), NULL, 0, EVENT_INT, STORE_IO_fd },
+	{ KEY("ret"), NULL, 0, EVENT_INT, STORE_IO_ret },
+	{ KEY("errno"), NULL, 0, EVENT_INT, STORE_IO_errnum },
+	{ KEY("size"), NULL, 0, EVENT_INT, STORE_IO_size },
+	{ KEY("offset"), NULL, 0, EVENT_INT, STORE_IO_offset },
+	IMAGE(IO),
+	{ KEY("category"), NULL, 0, EVENT_CATEGORY, STORE_IO_call },
+	{ KEY("error"), NULL, 0, EVENT_ERROR, STORE_IO_errnum },
+	{ KEY("path2"), NULL, 0, EVENT_PATH, STORE_IO_file2 },
+	{ KEY("args"), NULL, 0, EVENT_ARGS, STORE_IO_arg0 },
+	{ KEY("text"), NULL, 0, EVENT_TEXT, STORE_IO_text },
+	{ NO_KEY, "CALL", -44, EVENT_CALL, STORE_IO_call },
+	{ NO_KEY, "PATH", 0, EVENT_PATHS, STORE_IO_file },
+	END
+};
+
+static const struct event_field span_fields[] = {
+	WHEN(SPAN), LASTS(SPAN), WHO(SPAN),
+	{ KEY("depth"), "DEPTH", 5, EVENT_INT, STORE_SPAN_depth },
+	{ KEY("name"), "NAME", -24, EVENT_STRING, STORE_SPAN_name },
+	{ KEY("cat"), "CATEGORY", -12, EVENT_STRING, STORE_SPAN_category },
+	IMAGE(SPAN),
+	{ KEY("is_open"), "OPEN", 5, EVENT_FLAG, STORE_SPAN_is_open },
+	{ KEY("args"), "ARGUMENTS", 0, EVENT_OBJECT, STORE_SPAN_args },
+	END
+};
+
+static const struct event_field step_fields[] = {
+	WHEN(STEP), WHO(STEP),
+	{ KEY("name"), "NAME", -24, EVENT_STRING, STORE_STEP_name },
+	{ KEY("index"), "INDEX", 9, EVENT_INT, STORE_STEP_index },
+	{ KEY("value"), "VALUE", 12, EVENT_REAL, STORE_STEP_value },
+	IMAGE(STEP),
+	END
+};
+
+static const struct event_field mark_fields[] = {
+	WHEN(MARK), WHO(MARK),
+	{ KEY("name"), "NAME", -24, EVENT_STRING, STORE_MARK_name },
+	{ KEY("cat"), "CATEGORY", -12, EVENT_STRING, STORE_MARK_category },
+	IMAGE(MARK),
+	{ KEY("args"), "ARGUMENTS", 0, EVENT_OBJECT, STORE_MARK_args },
+	END
+};
+
+static const struct event_field counter_fields[] = {
+	WHEN(COUNTER), WHO(COUNTER),
+	{ KEY("name"), "NAME", -24, EVENT_STRING, STORE_COUNTER_name },
+	{ KEY("value"), "VALUE", 12, EVENT_REAL, STORE_COUNTER_value },
+	IMAGE(COUNTER),
+	END
+};
+
+static const struct event_field meta_fields[] = {
+	{ KEY("process"), "PROCESS", 7, EVENT_INT, STORE_META_process },
+	{ KEY("pid"), "PID", 7, EVENT_INT, STORE_META_pid },
+	{ KEY("key"), "KEY", -24, EVENT_STRING, STORE_META_key },
+	{ KEY("value"), "VALUE", 0, EVENT_TEXT, STORE_META_value },
+	END
+};
+
+static const struct event_field process_fields[] = {
+	{ KEY("process"), "PROCESS", 7, EVENT_INT, STORE_PROCESS_process },
+	{ KEY("pid"), "PID", 7, EVENT_INT, STORE_PROCESS_pid },
+	{ KEY("ppid"), NULL, 0, EVENT_INT, STORE_PROCESS_ppid },
+	{ KEY("parent"), "PARENT", 6, EVENT_INT, STORE_PROCESS_parent },
+	{ KEY("start_ns"), "START", 15, EVENT_TIME, STORE_PROCESS_start_ns },
+	{ KEY("end_ns"), "END", 15, EVENT_TIME, STORE_PROCESS_end_ns },
+	{ KEY("exe"), NULL, 0, EVENT_STRING, STORE_PROCESS_exe },
+	{ KEY("cwd"), NULL, 0, EVENT_STRING, STORE_PROCESS_cwd },
+	{ KEY("exit_code"), "CODE", 4, EVENT_INT, STORE_PROCESS_exit_code },
+	{ KEY("exit_signal"), "SIGNAL", 6, EVENT_INT, STORE_PROCESS_exit_signal },
+	{ KEY("events"), "EVENTS", 9, EVENT_INT, STORE_PROCESS_events },
+	{ KEY("dropped"), "DROPPED", 7, EVENT_INT, STORE_PROCESS_dropped },
+	{ KEY("filtered"), "FILTERED", 8, EVENT_INT, STORE_PROCESS_filtered },
+	{ KEY("state"), "STATE", -16, EVENT_STRING, STORE_PROCESS_state },
+	{ KEY("argv"), "COMMAND", 0, EVENT_WORDS, STORE_PROCESS_argv },
+	END
+};
+
+static const struct event_field thread_fields[] = {
+	{ KEY("process"), "PROCESS", 7, EVENT_INT, STORE_THREAD_process },
+	{ KEY("pid"), "PID", 7, EVENT_INT, STORE_THREAD_pid },
+	{ KEY("tid"), "TID", 7, EVENT_INT, STORE_THREAD_tid },
+	{ KEY("start_ns"), "START", 15, EVENT_TIME, STORE_THREAD_start_ns },
+	{ KEY("end_ns"), "END", 15, EVENT_TIME, STORE_THREAD_end_ns },
+	{ KEY("events"), "EVENTS", 9, EVENT_INT, STORE_THREAD_events },
+	{ KEY("name"), "NAME", 0, EVENT_STRING, STORE_THREAD_name },
+	END
+};
+
+static const struct event_field file_fields[] = {
+	{ KEY("file"), "FILE", 14, EVENT_INT, STORE_FILE_file },
+	{ KEY("base"), "BASE", 14, EVENT_INT, STORE_FILE_base },
+	{ KEY("name"), NULL, 0, EVENT_STRING, STORE_FILE_name },
+	{ KEY("path"), "PATH", 0, EVENT_PATH, STORE_FILE_file },
+	END
+};
+
+static const struct event_field call_fields[] = {
+	{ KEY("call"), "CALL", -24, EVENT_STRING, STORE_CALL_call },
+	{ KEY("category"), "CATEGORY", -12, EVENT_STRING, STORE_CALL_category },
+	{ KEY("arg_names"), "ARGUMENTS", 0, EVENT_NAMES, STORE_CALL_arg_names },
+	END
+};
+
+const struct event_table event_tables[] = {
+	{ STORE_TABLE_IO, io_fields },
+	{ STORE_TABLE_SPAN, span_fields },
+	{ STORE_TABLE_STEP, step_fields },
+	{ STORE_TABLE_MARK, mark_fields },
+	{ STORE_TABLE_COUNTER, counter_fields },
+	{ STORE_TABLE_META, meta_fields },
+	{ STORE_TABLE_PROCESS, process_fields },
+	{ STORE_TABLE_THREAD, thread_fields },
+	{ STORE_TABLE_FILE, file_fields },
+	{ STORE_TABLE_CALL, call_fields },
+};
+/* clang-format on */
+
+const char *const event_table_names[] = { "io", "span", "step", "mark", "counter", "meta", "process", "thread", "file",
+	"call", NULL };
+
+_Static_assert(sizeof(event_table_names) / sizeof(*event_table_names) ==
+				sizeof(event_tables) / sizeof(*event_tables) + 1,
+		"a table lacks its name");
+
+const struct event_table *event_table_find(enum store_table_id id)
+{
+	const struct event_table *t = event_tables;
+
+	while (t->id != id)
+		t++;
+	return t;
+}
+
+void event_writer_release(struct event_writer *w)
+{
+	buf_release(&w->scratch);
+	jsonline_release(&w->line);
+}
+
+int event_writer_error(const struct event_writer *w)
+{
+	return w->line.is_failed || buf_error(&w->scratch) < 0 ? -ENOMEM : 0;
+}

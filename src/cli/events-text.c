@@ -1,0 +1,264 @@
+/*
+ * A row as a line of aligned columns; see events.h. A value is written to
+ * `scratch` and padded from there. Text from outside passes through term_safe.
+ */
+#include "base/cleanup.h"
+#include "cli/events.h"
+#include "cli/term.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GAP "  "
+#define TIME_DIGITS 9
+
+typedef void text_fn(struct event_writer *w, const int64_t *row, int col);
+
+static void add_unknown(struct event_writer *w)
+{
+	buf_addc(&w->scratch, '-');
+}
+
+static void add_text(struct event_writer *w, const struct store_text *text)
+{
+	CLEANUP(buf_release) struct buf copy = BUF_INIT;
+
+	if (!text || !text->data) {
+		add_unknown(w);
+		return;
+	}
+	buf_add(&copy, text->data, text->bytes);
+	term_safe(&w->scratch, copy.data);
+}
+
+static void write_int(struct event_writer *w, const int64_t *row, int col)
+{
+	if (event_int(row, col) == STORE_NULL)
+		add_unknown(w);
+	else
+		buf_addf(&w->scratch, "%" PRId64, event_int(row, col));
+}
+
+static void write_time(struct event_writer *w, const int64_t *row, int col)
+{
+	int64_t ns = event_int(row, col), since_ns;
+	uint64_t size;
+
+	if (ns == STORE_NULL || __builtin_sub_overflow(ns, w->start_ns, &since_ns)) {
+		add_unknown(w);
+		return;
+	}
+	size = since_ns < 0 ? -(uint64_t)since_ns : (uint64_t)since_ns;
+	buf_addf(&w->scratch, "%s%" PRIu64 ".%0*" PRIu64, since_ns < 0 ? "-" : "", size / 1000000000, TIME_DIGITS,
+			size % 1000000000);
+}
+
+static void write_duration(struct event_writer *w, const int64_t *row, int col)
+{
+	char text[TERM_TEXT];
+
+	if (event_int(row, col) == STORE_NULL)
+		add_unknown(w);
+	else
+		buf_adds(&w->scratch, term_ns(text, event_int(row, col)));
+}
+
+static void write_real(struct event_writer *w, const int64_t *row, int col)
+{
+	double value = event_real(row, col);
+
+	if (isnan(value))
+		add_unknown(w);
+	else
+		buf_addf(&w->scratch, "%.6g", value);
+}
+
+static void write_flag(struct event_writer *w, const int64_t *row, int col)
+{
+	buf_adds(&w->scratch, event_int(row, col) == STORE_NULL ? "-" : event_int(row, col) ? "yes" : "no");
+}
+
+static void write_string(struct event_writer *w, const int64_t *row, int col)
+{
+	add_text(w, model_name(w->run, event_int(row, col)));
+}
+
+static void write_path(struct event_writer *w, const int64_t *row, int col)
+{
+	struct store_text path = model_file_path(w->run, event_int(row, col));
+
+	add_text(w, &path);
+}
+
+static void write_plain(struct event_writer *w, const int64_t *row, int col)
+{
+	add_text(w, event_text(row, col));
+}
+
+/* Arguments with blanks between; each ends in a NUL. */
+static void write_words(struct event_writer *w, const int64_t *row, int col)
+{
+	const struct store_text *text = event_text(row, col);
+	CLEANUP(buf_release) struct buf copy = BUF_INIT;
+
+	if (!text) {
+		add_unknown(w);
+		return;
+	}
+	buf_add(&copy, text->data, text->bytes && !text->data[text->bytes - 1] ? text->bytes - 1 : text->bytes);
+	for (size_t i = 0; i < copy.len; i++)
+		copy.data[i] = copy.data[i] ? copy.data[i] : ' ';
+	term_safe(&w->scratch, copy.data);
+}
+
+/* Bits are read in a notation of their own. */
+static const struct {
+	const char *name;
+	bool is_octal; /* else hexadecimal */
+} bits[] = {
+	{ "mode", true },
+	{ "mask", true },
+	{ "flags", false },
+	{ "prot", false },
+	{ "addr", false },
+};
+
+static void add_number(struct event_writer *w, const char *name, int64_t value)
+{
+	for (size_t i = 0; value > 0 && i < sizeof(bits) / sizeof(*bits); i++)
+		if (strcmp(name, bits[i].name) == 0) {
+			if (bits[i].is_octal)
+				buf_addf(&w->scratch, "%#" PRIo64, (uint64_t)value);
+			else
+				buf_addf(&w->scratch, "%#" PRIx64, (uint64_t)value);
+			return;
+		}
+	buf_addf(&w->scratch, "%" PRId64, value);
+}
+
+static void add_arg(struct event_writer *w, const char *name, int64_t value, const char **comma)
+{
+	if (!name || value == STORE_NULL)
+		return;
+	buf_adds(&w->scratch, *comma);
+	term_safe(&w->scratch, name);
+	buf_addc(&w->scratch, '=');
+	add_number(w, name, value);
+	*comma = ", ";
+}
+
+static void add_result(struct event_writer *w, const int64_t *row)
+{
+	int64_t ret = row[STORE_IO_ret], errnum = row[STORE_IO_errnum];
+	const char *name = errnum > 0 && errnum <= INT32_MAX ? strerrorname_np((int)errnum) : NULL;
+
+	if (ret == STORE_NULL)
+		buf_adds(&w->scratch, " -> ?");
+	else if (ret > UINT32_MAX) /* addresses */
+		buf_addf(&w->scratch, " -> %#" PRIx64, (uint64_t)ret);
+	else
+		buf_addf(&w->scratch, " -> %" PRId64, ret);
+	if (name)
+		buf_addf(&w->scratch, " %s", name);
+	else if (errnum > 0)
+		buf_addf(&w->scratch, " errno %" PRId64, errnum);
+}
+
+static void write_call(struct event_writer *w, const int64_t *row, int col)
+{
+	const struct model_call *call = model_call(w->run, event_int(row, col));
+	const char *comma = "";
+
+	write_string(w, row, col);
+	buf_addc(&w->scratch, '(');
+	add_arg(w, "fd", row[STORE_IO_fd], &comma);
+	add_arg(w, "size", row[STORE_IO_size], &comma);
+	add_arg(w, "offset", row[STORE_IO_offset], &comma);
+	for (int i = 0; i < MODEL_ARGS_MAX; i++)
+		add_arg(w, model_arg_name(call, i, row[STORE_IO_arg0 + i]), row[STORE_IO_arg0 + i], &comma);
+	if (event_text(row, STORE_IO_text)) {
+		buf_adds(&w->scratch, comma);
+		buf_addc(&w->scratch, '"');
+		write_plain(w, row, STORE_IO_text);
+		buf_addc(&w->scratch, '"');
+	}
+	buf_addc(&w->scratch, ')');
+	add_result(w, row);
+}
+
+static void write_paths(struct event_writer *w, const int64_t *row, int col)
+{
+	if (row[col] != STORE_NULL || row[STORE_IO_file2] != STORE_NULL)
+		write_path(w, row, col);
+	if (row[STORE_IO_file2] != STORE_NULL) {
+		buf_adds(&w->scratch, ", ");
+		write_path(w, row, STORE_IO_file2);
+	}
+}
+
+static text_fn *const writers[EVENT_HOWS] = {
+	[EVENT_INT] = write_int,
+	[EVENT_TIME] = write_time,
+	[EVENT_DURATION] = write_duration,
+	[EVENT_REAL] = write_real,
+	[EVENT_FLAG] = write_flag,
+	[EVENT_STRING] = write_string,
+	[EVENT_PATH] = write_path,
+	[EVENT_TEXT] = write_plain,
+	[EVENT_OBJECT] = write_plain,
+	[EVENT_WORDS] = write_words,
+	[EVENT_NAMES] = write_plain,
+	[EVENT_CALL] = write_call,
+	[EVENT_PATHS] = write_paths,
+};
+
+static void pad(struct buf *out, const char *text, int width)
+{
+	size_t columns = term_columns(text), wanted = (size_t)abs(width);
+	int fill = columns < wanted ? (int)(wanted - columns) : 0;
+
+	if (width > 0)
+		buf_addf(out, "%*s", fill, "");
+	buf_adds(out, text);
+	if (width < 0)
+		buf_addf(out, "%*s", fill, "");
+}
+
+static void end_line(struct buf *out)
+{
+	while (out->len && out->data[out->len - 1] == ' ')
+		out->len--;
+	buf_addc(out, '\n');
+}
+
+void event_write_titles(struct event_writer *w)
+{
+	const char *gap = "";
+
+	for (const struct event_field *f = w->table->fields; f->how != EVENT_HOWS; f++) {
+		if (!f->title)
+			continue;
+		buf_adds(w->out, gap);
+		pad(w->out, f->title, f->width);
+		gap = GAP;
+	}
+	end_line(w->out);
+}
+
+void event_write_text(struct event_writer *w, const int64_t *row)
+{
+	const char *gap = "";
+
+	for (const struct event_field *f = w->table->fields; f->how != EVENT_HOWS; f++) {
+		if (!f->title)
+			continue;
+		buf_reset(&w->scratch);
+		writers[f->how](w, row, f->col);
+		buf_adds(w->out, gap);
+		pad(w->out, w->scratch.data, f->width);
+		gap = GAP;
+	}
+	end_line(w->out);
+}

@@ -1,0 +1,108 @@
+/*
+ * events: how `sonde events` shows each table.
+ *
+ * A table is a row of event_tables with the list of its fields; a field is the
+ * key in JSON, the heading and width for people, the store's column and how its
+ * value is written. A new table takes one list and one row; a new kind of value
+ * one row in event_hows.
+ */
+#ifndef SONDE_CLI_EVENTS_H
+#define SONDE_CLI_EVENTS_H
+
+#include "exchange/jsonline.h"
+#include "model/dims.h"
+#include "model/rows.h"
+#include "model/run.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum event_how {
+	EVENT_INT,
+	EVENT_TIME,     /* people: seconds since the start of the run */
+	EVENT_DURATION, /* people: with a unit */
+	EVENT_REAL,
+	EVENT_FLAG,   /* 0 and 1 as false and true */
+	EVENT_STRING, /* id of a string */
+	EVENT_PATH,   /* id of a file */
+	EVENT_TEXT,
+	EVENT_OBJECT,   /* the text of a JSON object */
+	EVENT_WORDS,    /* texts that each end in a NUL */
+	EVENT_NAMES,    /* texts with commas between */
+	EVENT_CATEGORY, /* of the call whose string id is in the column */
+	EVENT_ERROR,    /* name of an error number */
+	EVENT_ARGS,     /* io: further arguments by their names */
+	EVENT_CALL,     /* io; people: the whole call with arguments and what it returned */
+	EVENT_PATHS,    /* io; people: one path or two */
+	EVENT_HOWS
+};
+
+struct event_field {
+	const char *key; /* with quotes and colon; NULL: not in JSON */
+	size_t key_bytes;
+	const char *title; /* NULL: not for people */
+	int width;         /* negative: to the left; 0: the last one */
+	enum event_how how;
+	int col;
+};
+
+struct event_table {
+	enum store_table_id id;
+	const struct event_field *fields; /* end with how EVENT_HOWS */
+};
+
+extern const struct event_table event_tables[];
+extern const char *const event_table_names[]; /* the same order, NULL at the end */
+
+const struct event_table *event_table_find(enum store_table_id id); /* it is there */
+
+/* What writing a row takes. */
+struct event_writer {
+	struct model_run *run;
+	const struct event_table *table;
+	int64_t start_ns;
+	struct buf *out;
+	/* private */
+	struct buf scratch;
+	struct jsonline line;
+};
+
+#define EVENT_WRITER_INIT .scratch = BUF_INIT, .line = JSONLINE_INIT
+
+void event_writer_release(struct event_writer *w);
+/* 0, or -ENOMEM when something did not fit. */
+int event_writer_error(const struct event_writer *w);
+
+/* A row is its columns, a word each. */
+static inline int64_t event_int(const int64_t *row, int col)
+{
+	return row[col];
+}
+
+static inline double event_real(const int64_t *row, int col)
+{
+	union {
+		int64_t bits;
+		double value;
+	} word = { .bits = row[col] };
+
+	return word.value;
+}
+
+static inline const struct store_text *event_text(const int64_t *row, int col)
+{
+	union {
+		int64_t bits;
+		const struct store_text *text;
+	} word = { .bits = row[col] };
+
+	return word.text;
+}
+
+/* events-json.c: one object on a line. */
+void event_write_json(struct event_writer *w, const int64_t *row);
+/* events-text.c: aligned columns; nothing in them can drive a terminal. */
+void event_write_titles(struct event_writer *w);
+void event_write_text(struct event_writer *w, const int64_t *row);
+
+#endif

@@ -1,0 +1,15 @@
+/* The formats: a row each. See exchange.h. */
+#include "exchange/exchange.h"
+
+#include <stddef.h>
+
+/* X(name): its table is exchange_<name>, in <name>.c. */
+#define FORMATS(X) X(chrome)
+
+#define DECLARE(name) extern const struct exchange_format exchange_##name;
+#define ROW(name) &exchange_##name,
+#define NAME(name) #name,
+
+FORMATS(DECLARE)
+const struct exchange_format *const exchange_formats[] = { FORMATS(ROW) };
+const char *const exchange_names[] = { FORMATS(NAME) NULL };

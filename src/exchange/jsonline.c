@@ -1,0 +1,135 @@
+/* JSON by the million; see jsonline.h. */
+#include "exchange/jsonline.h"
+
+#include "base/json.h"
+#include "model/jsontext.h"
+
+#include <stdlib.h>
+
+#define NUMBER_BYTES_MAX 24
+
+void jsonline_release(struct jsonline *l)
+{
+	free(l->data);
+	buf_release(&l->scratch);
+	*l = (struct jsonline)JSONLINE_INIT;
+}
+
+char *jsonline_grow(struct jsonline *l, size_t n)
+{
+	size_t cap = 2 * l->cap + n + 1024;
+	char *data = realloc(l->data, cap);
+
+	if (!data) {
+		l->is_failed = true;
+		return NULL;
+	}
+	l->data = data;
+	l->cap = cap;
+	return data + l->len;
+}
+
+static void add_digits(struct jsonline *l, uint64_t value, bool is_negative)
+{
+	char digits[NUMBER_BYTES_MAX];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	if (is_negative)
+		digits[--at] = '-';
+	jsonline_add(l, digits + at, sizeof(digits) - at);
+}
+
+static uint64_t size_of(int64_t value)
+{
+	return value < 0 ? -(uint64_t)value : (uint64_t)value;
+}
+
+void jsonline_int(struct jsonline *l, int64_t value)
+{
+	if (value == STORE_NULL)
+		JSONLINE_ADD(l, "null");
+	else
+		add_digits(l, size_of(value), value < 0);
+}
+
+void jsonline_us(struct jsonline *l, int64_t ns)
+{
+	unsigned rest = (unsigned)(size_of(ns) % 1000);
+	char decimals[] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10), (char)('0' + rest % 10) };
+
+	add_digits(l, size_of(ns) / 1000, ns < 0);
+	jsonline_add(l, decimals, sizeof(decimals));
+}
+
+static struct json start_json(struct jsonline *l)
+{
+	struct json j;
+
+	buf_reset(&l->scratch);
+	json_init(&j, &l->scratch, false);
+	return j;
+}
+
+static void add_json(struct jsonline *l)
+{
+	l->is_failed |= buf_error(&l->scratch) < 0;
+	jsonline_add(l, l->scratch.data, l->scratch.len);
+}
+
+void jsonline_real(struct jsonline *l, double value)
+{
+	struct json j = start_json(l);
+
+	json_real(&j, value);
+	add_json(l);
+}
+
+static bool is_plain(char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+void jsonline_text(struct jsonline *l, const struct store_text *text)
+{
+	size_t n = text && text->data ? text->bytes : 0, i = 0;
+	char *at;
+
+	if (!text || !text->data) {
+		JSONLINE_ADD(l, "null");
+		return;
+	}
+	at = n + 2 <= l->cap - l->len ? l->data + l->len : jsonline_grow(l, n + 2);
+	if (!at)
+		return;
+	*at++ = '"';
+	for (; i < n && is_plain(text->data[i]); i++)
+		at[i] = text->data[i];
+	at[i] = '"';
+	if (i == n) {
+		l->len += n + 2;
+	} else {
+		struct json j = start_json(l);
+
+		json_strn(&j, text->data, n);
+		add_json(l);
+	}
+}
+
+void jsonline_str(struct jsonline *l, const char *text)
+{
+	struct store_text whole = { .data = text, .bytes = text ? strlen(text) : 0 };
+
+	jsonline_text(l, &whole);
+}
+
+void jsonline_object(struct jsonline *l, const struct store_text *text)
+{
+	if (text && text->data && model_is_json_object(text))
+		jsonline_add(l, text->data, text->bytes);
+	else
+		jsonline_text(l, text);
+}

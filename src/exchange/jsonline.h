@@ -1,0 +1,58 @@
+/*
+ * jsonline: JSON by the million.
+ *
+ * base/json keeps the grammar for its caller; this does not: the caller writes
+ * keys, commas and braces as text and gets speed for it. Values are always
+ * valid: what needs thought (escapes, reals, bytes that are not UTF-8) goes
+ * through base/json. Out of memory drops bytes and sets is_failed; look once
+ * at the end.
+ */
+#ifndef SONDE_EXCHANGE_JSONLINE_H
+#define SONDE_EXCHANGE_JSONLINE_H
+
+#include "base/buf.h"
+#include "store/schema.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct jsonline {
+	char *data; /* not NUL-terminated */
+	size_t len;
+	bool is_failed;
+	/* private */
+	size_t cap;
+	struct buf scratch;
+};
+
+#define JSONLINE_INIT { .scratch = BUF_INIT }
+
+void jsonline_release(struct jsonline *l);
+/* Room for n more bytes, or NULL. */
+char *jsonline_grow(struct jsonline *l, size_t n);
+
+static inline void jsonline_add(struct jsonline *l, const char *bytes, size_t n)
+{
+	char *at = n <= l->cap - l->len ? l->data + l->len : jsonline_grow(l, n);
+
+	if (at) {
+		memcpy(at, bytes, n);
+		l->len += n;
+	}
+}
+
+/* A string literal as it stands. */
+#define JSONLINE_ADD(l, literal) jsonline_add(l, "" literal, sizeof(literal) - 1)
+
+void jsonline_int(struct jsonline *l, int64_t value); /* STORE_NULL: null */
+void jsonline_real(struct jsonline *l, double value); /* not finite: null */
+/* Nanoseconds as microseconds with three decimals. */
+void jsonline_us(struct jsonline *l, int64_t ns);
+void jsonline_text(struct jsonline *l, const struct store_text *text); /* NULL or null: null */
+void jsonline_str(struct jsonline *l, const char *text);               /* NULL: null */
+/* A text that should be a JSON object, as it is; as a string when it is none. */
+void jsonline_object(struct jsonline *l, const struct store_text *text);
+
+#endif

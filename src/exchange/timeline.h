@@ -1,0 +1,32 @@
+/*
+ * timeline: the events of a run, of all event tables together, in the order of
+ * their time; of those that begin at once the longest first, so that what
+ * encloses comes before what is enclosed.
+ */
+#ifndef SONDE_EXCHANGE_TIMELINE_H
+#define SONDE_EXCHANGE_TIMELINE_H
+
+#include "exchange/exchange.h"
+#include "model/rows.h"
+
+#define TIMELINE_TABLES 5
+
+struct timeline_stream {
+	struct model_rows *rows;
+	const int64_t *row; /* the next, NULL at the end */
+	int64_t ts_ns, dur_ns;
+};
+
+struct timeline {
+	/* private */
+	struct timeline_stream streams[TIMELINE_TABLES];
+	int last; /* the stream whose row was given out, -1: none */
+};
+
+int timeline_open(struct timeline *t, struct model_run *run, const struct exchange_options *options,
+		struct sonde_err *err);
+void timeline_release(struct timeline *t);
+/* The next row and its table; row NULL at the end. Valid until the next call. */
+int timeline_next(struct timeline *t, enum store_table_id *table, const int64_t **row, struct sonde_err *err);
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * bootstrap: see bootstrap.h.
+ *
+ * Efron, "Better bootstrap confidence intervals" (JASA 82(397), 1987) for BCa;
+ * Hall, "Theoretical comparison of bootstrap confidence intervals" (Annals of
+ * Statistics 16(3), 1988) for the studentised one; Davison and Hinkley,
+ * "Bootstrap methods and their application" (1997), 3.8 for runs; Politis and
+ * Romano, "A circular block-resampling procedure for stationary data" (1992) for
+ * blocks.
+ */
+#include "stats/bootstrap.h"
+
+#include "stats/dist.h"
+#include "stats/order.h"
+#include "stats/rng.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum { DRAWS_DEFAULT = 1999, DRAWS_MAX = 10000000 };
+
+struct boot {
+	const struct stats_bootstrap *how;
+	const double *x; /* what is resampled, */
+	size_t n;
+	stats_statistic *statistic, *se; /* and these of it */
+	const struct stats_runs *runs;   /* or x is one number a run, drawn from these again */
+	struct stats_rng rng;
+	size_t draw_count;
+	double estimate, estimate_se;
+	double *sample, *spare, *draws, *inner;
+};
+
+static double mean_of(double *x, size_t n, const void *context)
+{
+	return stats_weighted_mean(x, NULL, n);
+}
+
+static double mean_se(double *x, size_t n, const void *context)
+{
+	struct stats_moments m = stats_moments_of(x, n);
+
+	return stats_standard_error(&m);
+}
+
+/* The statistic of all values but one. */
+static double without(struct boot *b, const double *x, size_t left_out)
+{
+	memcpy(b->spare, x, left_out * sizeof(*x));
+	memcpy(b->spare + left_out, x + left_out + 1, (b->n - left_out - 1) * sizeof(*x));
+	return b->statistic(b->spare, b->n - 1, b->how->context);
+}
+
+static double jackknife_se(struct boot *b, const double *x)
+{
+	struct stats_moments m;
+
+	stats_moments_init(&m);
+	for (size_t i = 0; i < b->n; i++)
+		stats_moments_add(&m, without(b, x, i));
+	return sqrt(stats_variance(&m) / (double)b->n) * ((double)b->n - 1);
+}
+
+static double se_of(struct boot *b, double *x)
+{
+	if (b->n < 2)
+		return NAN;
+	return b->se ? b->se(x, b->n, b->how->context) : jackknife_se(b, x);
+}
+
+/* n values in blocks of neighbours, around the end back to the start. */
+static void draw_values(struct stats_rng *rng, const double *x, size_t n, size_t block, double *out)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		at = block < 2 || i % block == 0 ? (size_t)stats_rng_below(rng, n) : at + 1 < n ? at + 1 : 0;
+		out[i] = x[at];
+	}
+}
+
+static double run_statistic(const struct boot *b, size_t run, stats_statistic *statistic, struct stats_rng *rng)
+{
+	size_t first = b->runs->first[run], n = b->runs->first[run + 1] - first;
+
+	if (rng)
+		draw_values(rng, b->runs->x + first, n, b->how->block, b->inner);
+	else
+		memcpy(b->inner, b->runs->x + first, n * sizeof(*b->inner));
+	return statistic(b->inner, n, b->how->context);
+}
+
+static void draw_runs(struct boot *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		size_t run = (size_t)stats_rng_below(&b->rng, b->n);
+
+		b->sample[i] = run_statistic(b, run, b->how->statistic ? b->how->statistic : mean_of, &b->rng);
+	}
+}
+
+/* One draw of the statistic, studentised if that is the kind; NaN when the sample has no spread to judge by. */
+static double draw_once(struct boot *b)
+{
+	double value, se;
+
+	if (b->runs)
+		draw_runs(b);
+	else
+		draw_values(&b->rng, b->x, b->n, b->how->block, b->sample);
+	value = b->statistic(b->sample, b->n, b->how->context);
+	if (b->how->kind != STATS_STUDENTISED)
+		return value;
+	se = se_of(b, b->sample);
+	return se > 0 ? (value - b->estimate) / se : NAN;
+}
+
+static void draw_all(struct boot *b)
+{
+	for (size_t i = 0; i < b->draw_count; i++)
+		b->draws[i] = draw_once(b);
+	b->draw_count = stats_drop_nan(b->draws, b->draw_count);
+	stats_sort(b->draws, b->draw_count);
+}
+
+/* Draws that p of them are at most, or open when there are too few to say. */
+static double lower_draw(const struct boot *b, double p)
+{
+	double k = floor((double)(b->draw_count + 1) * p);
+
+	return k >= 1 ? b->draws[(size_t)k - 1] : -INFINITY;
+}
+
+static double upper_draw(const struct boot *b, double p)
+{
+	double k = ceil((double)(b->draw_count + 1) * p - 1e-9);
+
+	return k <= (double)b->draw_count ? b->draws[(size_t)k - 1] : INFINITY;
+}
+
+static void set_studentised(const struct boot *b, struct stats_interval *out)
+{
+	double tail = (1 - b->how->level) / 2;
+
+	out->se = b->estimate_se;
+	if (b->estimate_se == 0) {
+		out->lo = out->hi = b->estimate;
+		return;
+	}
+	out->lo = b->estimate - upper_draw(b, 1 - tail) * b->estimate_se;
+	out->hi = b->estimate - lower_draw(b, tail) * b->estimate_se;
+}
+
+static void set_percentile(const struct boot *b, struct stats_interval *out)
+{
+	double tail = (1 - b->how->level) / 2;
+
+	out->lo = lower_draw(b, tail);
+	out->hi = upper_draw(b, 1 - tail);
+}
+
+/* How much the statistic's spread changes with its value, from leaving out one value at a time. */
+static double acceleration(struct boot *b)
+{
+	struct stats_moments m;
+	double cubes = 0, squares = 0;
+
+	stats_moments_init(&m);
+	for (size_t i = 0; i < b->n; i++)
+		stats_moments_add(&m, without(b, b->x, i));
+	for (size_t i = 0; i < b->n; i++) {
+		double d = m.mean - without(b, b->x, i);
+
+		squares += d * d;
+		cubes += d * d * d;
+	}
+	return squares > 0 ? cubes / (6 * pow(squares, 1.5)) : 0;
+}
+
+/* Where the estimate stands among the draws, as a normal quantile. */
+static double bias(const struct boot *b)
+{
+	double below = 0, n = (double)b->draw_count;
+
+	for (size_t i = 0; i < b->draw_count && b->draws[i] <= b->estimate; i++)
+		below += b->draws[i] < b->estimate ? 1 : 0.5;
+	return stats_normal_quantile(fmin(fmax(below, 0.5), n - 0.5) / n);
+}
+
+static double corrected(double z0, double a, double p)
+{
+	double z = z0 + stats_normal_quantile(p);
+
+	return stats_normal_cdf(z0 + z / fmax(1 - a * z, 0));
+}
+
+static void set_bca(struct boot *b, struct stats_interval *out)
+{
+	double tail = (1 - b->how->level) / 2, z0 = bias(b), a = b->n > 1 ? acceleration(b) : 0;
+
+	out->lo = lower_draw(b, corrected(z0, a, tail));
+	out->hi = upper_draw(b, corrected(z0, a, 1 - tail));
+}
+
+static const char *const methods[] = {
+	[STATS_STUDENTISED] = "studentised bootstrap",
+	[STATS_PERCENTILE] = "percentile bootstrap",
+	[STATS_BCA] = "BCa bootstrap",
+};
+
+static void set_interval(struct boot *b, struct stats_interval *out)
+{
+	*out = stats_interval_open(b->estimate, b->n, b->how->level, methods[b->how->kind]);
+	if (b->n < 2 || !b->draw_count)
+		return;
+	if (b->how->kind == STATS_STUDENTISED)
+		set_studentised(b, out);
+	else if (b->how->kind == STATS_BCA)
+		set_bca(b, out);
+	else
+		set_percentile(b, out);
+}
+
+static int check(const struct stats_bootstrap *how, size_t n, struct sonde_err *err)
+{
+	if (!n)
+		return err_set(err, EINVAL, "a bootstrap needs at least one value");
+	if (!(how->level > 0 && how->level < 1))
+		return err_set(err, EINVAL, "a bootstrap's level lies between 0 and 1, not at %g", how->level);
+	if (how->draws > DRAWS_MAX)
+		return err_set(err, EINVAL, "%zu bootstrap draws are more than %d", how->draws, DRAWS_MAX);
+	return 0;
+}
+
+static int start(struct boot *b, struct arena *arena, struct sonde_err *err)
+{
+	b->draw_count = b->how->draws ? b->how->draws : DRAWS_DEFAULT;
+	b->sample = arena_alloc(arena, b->n * sizeof(double));
+	b->spare = arena_alloc(arena, b->n * sizeof(double));
+	b->draws = arena_alloc(arena, b->draw_count * sizeof(double));
+	if (!b->sample || !b->spare || !b->draws)
+		return err_sys(err, ENOMEM, "cannot resample %zu values", b->n);
+	stats_rng_init(&b->rng, b->how->seed, 0);
+	memcpy(b->sample, b->x, b->n * sizeof(double));
+	b->estimate = b->statistic(b->sample, b->n, b->how->context);
+	if (b->how->kind == STATS_STUDENTISED)
+		b->estimate_se = se_of(b, b->sample);
+	return 0;
+}
+
+static int resample(struct boot *b, struct arena *arena, struct stats_interval *out, struct sonde_err *err)
+{
+	int rc;
+
+	if (stats_has_nan(b->x, b->n))
+		return err_set(err, EINVAL, "a bootstrap cannot use values that are not numbers");
+	rc = start(b, arena, err);
+	if (rc < 0)
+		return rc;
+	if (b->n > 1 && !(b->estimate_se == 0 && b->how->kind == STATS_STUDENTISED))
+		draw_all(b);
+	set_interval(b, out);
+	return 0;
+}
+
+int stats_bootstrap_values(const double *x, size_t n, const struct stats_bootstrap *how, struct arena *arena,
+	struct stats_interval *out, struct sonde_err *err)
+{
+	struct boot b = { .how = how, .x = x, .n = n, .statistic = how->statistic, .se = how->se };
+	int rc = check(how, n, err);
+
+	if (rc < 0)
+		return rc;
+	if (!b.statistic) {
+		b.statistic = mean_of;
+		b.se = mean_se;
+	}
+	return resample(&b, arena, out, err);
+}
+
+static size_t longest_run(const struct stats_runs *runs)
+{
+	size_t longest = 1;
+
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->first[i + 1] - runs->first[i] > longest)
+			longest = runs->first[i + 1] - runs->first[i];
+	return longest;
+}
+
+int stats_bootstrap_runs(const struct stats_runs *runs, const struct stats_bootstrap *how, struct arena *arena,
+	struct stats_interval *out, struct sonde_err *err)
+{
+	struct boot b = { .how = how, .n = runs->count, .statistic = mean_of, .se = mean_se, .runs = runs };
+	double *each;
+	int rc = check(how, runs->count, err);
+
+	if (rc < 0)
+		return rc;
+	if (how->block && how->kind == STATS_BCA)
+		return err_set(err, EINVAL, "a BCa bootstrap draws whole runs only");
+	each = arena_alloc(arena, runs->count * sizeof(*each));
+	b.inner = arena_alloc(arena, longest_run(runs) * sizeof(*b.inner));
+	if (!each || !b.inner)
+		return err_sys(err, ENOMEM, "cannot resample %zu runs", runs->count);
+	for (size_t i = 0; i < runs->count; i++)
+		each[i] = run_statistic(&b, i, how->statistic ? how->statistic : mean_of, NULL);
+	b.x = each;
+	if (!how->block)
+		b.runs = NULL;
+	return resample(&b, arena, out, err);
+}

@@ -1,0 +1,193 @@
+/*
+ * changepoint: see changepoint.h.
+ *
+ * PELT (Killick, Fearnhead and Eckley, "Optimal detection of changepoints with a
+ * linear computational cost", JASA 107(500), 2012) with the sum of absolute
+ * distances from the median as cost. It runs forward: from each start, segments
+ * grow to the right, their values kept sorted, so that the cost of the next end
+ * follows from the one before; growing stops when the start cannot be on the best
+ * path any more.
+ */
+#include "stats/changepoint.h"
+
+#include "stats/order.h"
+#include "stats/summary.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum { SHORTEST_DEFAULT = 3 };
+
+/* Values seen so far in order, and the sum of the lower half. */
+struct growing {
+	double *sorted;
+	size_t n;
+	double low, total;
+};
+
+struct search {
+	const double *x;
+	size_t n, shortest;
+	double penalty;
+	double *best; /* best[i]: cost of the first i values */
+	size_t *from; /* where the last segment of that begins */
+	struct growing seg;
+};
+
+static size_t place_of(const struct growing *g, double v)
+{
+	size_t lo = 0, hi = g->n;
+
+	while (lo < hi) {
+		size_t middle = (lo + hi) / 2;
+
+		if (g->sorted[middle] < v)
+			lo = middle + 1;
+		else
+			hi = middle;
+	}
+	return lo;
+}
+
+static void grow(struct growing *g, double v)
+{
+	size_t at = place_of(g, v), half = g->n / 2;
+
+	memmove(g->sorted + at + 1, g->sorted + at, (g->n - at) * sizeof(double));
+	g->sorted[at] = v;
+	g->total += v;
+	if (g->n % 2)
+		g->low += at <= half ? v : g->sorted[half];
+	else if (at < half)
+		g->low += v - g->sorted[half];
+	g->n++;
+}
+
+/* Sum of the distances from the median: the upper half less the lower. */
+static double cost_of(const struct growing *g)
+{
+	double middle = g->n % 2 ? g->sorted[g->n / 2] : 0;
+
+	return fmax(0, g->total - middle - 2 * g->low);
+}
+
+/*
+ * Try all segments that begin at `start`. Once a cut at `end` would be no dearer,
+ * it is the better start for all that a shortest segment reaches from there.
+ */
+static void extend(struct search *s, size_t start)
+{
+	size_t stop = s->n;
+
+	s->seg.n = 0;
+	s->seg.low = s->seg.total = 0;
+	for (size_t end = start + 1; end <= stop; end++) {
+		double cost;
+
+		grow(&s->seg, s->x[end - 1]);
+		if (s->seg.n < s->shortest)
+			continue;
+		cost = s->best[start] + cost_of(&s->seg) + (start ? s->penalty : 0);
+		if (cost < s->best[end]) {
+			s->best[end] = cost;
+			s->from[end] = start;
+		} else if (cost >= s->best[end] + s->penalty && stop - end >= s->shortest) {
+			stop = end + s->shortest - 1;
+		}
+	}
+}
+
+/* Standard deviation of the noise from neighbours; their mean distance where most are equal. */
+static double noise_of(const double *x, size_t n, double *scratch)
+{
+	double noise;
+
+	if (n < 2)
+		return 0;
+	for (size_t i = 0; i + 1 < n; i++)
+		scratch[i] = fabs(x[i + 1] - x[i]);
+	noise = stats_median(scratch, n - 1) * 1.482602218505602 / M_SQRT2;
+	return noise > 0 ? noise : stats_weighted_mean(scratch, NULL, n - 1) * sqrt(M_PI) / 2;
+}
+
+/* Distances from the median of all, in units of noise. */
+static int standardise(const double *x, size_t n, double *out, double *scratch)
+{
+	double median, noise = noise_of(x, n, scratch);
+
+	memcpy(scratch, x, n * sizeof(*x));
+	median = stats_median(scratch, n);
+	for (size_t i = 0; i < n; i++)
+		out[i] = noise > 0 ? (x[i] - median) / noise : 0;
+	return isfinite(noise);
+}
+
+static double default_penalty(size_t n)
+{
+	return 3 + 2 * log((double)n);
+}
+
+static int search_init(struct search *s, const double *x, size_t n, struct arena *arena, struct sonde_err *err)
+{
+	double *scaled = arena_alloc(arena, n * sizeof(double));
+
+	s->best = arena_alloc(arena, (n + 1) * sizeof(double));
+	s->from = arena_alloc(arena, (n + 1) * sizeof(size_t));
+	s->seg.sorted = arena_alloc(arena, (n + 1) * sizeof(double));
+	if (!scaled || !s->best || !s->from || !s->seg.sorted)
+		return err_sys(err, ENOMEM, "cannot look for changes among %zu values", n);
+	if (!standardise(x, n, scaled, s->seg.sorted))
+		return err_set(err, EINVAL, "changes are looked for among finite values only");
+	s->x = scaled;
+	for (size_t i = 1; i <= n; i++)
+		s->best[i] = INFINITY;
+	return 0;
+}
+
+static double median_of(const double *x, size_t n, double *scratch)
+{
+	memcpy(scratch, x, n * sizeof(*x));
+	return stats_median(scratch, n);
+}
+
+/* Back along the best path. */
+static int collect(const struct search *s, const double *x, struct arena *arena, struct stats_segment **segments,
+	size_t *count, struct sonde_err *err)
+{
+	size_t cuts = 0, at = 0;
+	struct stats_segment *out;
+
+	for (size_t end = s->n; end > 0; end = s->from[end])
+		cuts++;
+	out = arena_alloc(arena, cuts * sizeof(*out));
+	if (!out)
+		return err_sys(err, ENOMEM, "cannot list %zu segments", cuts);
+	for (size_t end = s->n; end > 0; end = s->from[end]) {
+		size_t first = s->from[end];
+
+		out[cuts - ++at] = (struct stats_segment){
+			.first = first, .count = end - first, .median = median_of(x + first, end - first, s->seg.sorted)
+		};
+	}
+	*segments = out;
+	*count = cuts;
+	return 0;
+}
+
+int stats_changepoints(const double *x, size_t n, const struct stats_changes *how, struct arena *arena,
+	struct stats_segment **segments, size_t *count, struct sonde_err *err)
+{
+	struct search s = { .n = n, .shortest = how->shortest ? how->shortest : SHORTEST_DEFAULT };
+	int rc = search_init(&s, x, n, arena, err);
+
+	if (rc < 0)
+		return rc;
+	s.penalty = how->penalty > 0 ? how->penalty : default_penalty(n);
+	if (n < 2 * s.shortest)
+		s.shortest = n; /* too short to cut */
+	for (size_t start = 0; start < n; start++)
+		if (start == 0 || isfinite(s.best[start]))
+			extend(&s, start);
+	return collect(&s, x, arena, segments, count, err);
+}

@@ -1,0 +1,312 @@
+/*
+ * hodges_lehmann: see hodges_lehmann.h.
+ *
+ * Hodges and Lehmann, "Estimates of location based on rank tests" (Annals of
+ * Mathematical Statistics 34(2), 1963). The k-th of the n(n+1)/2 averages is
+ * found without making them: in the sorted sample one sweep counts those up to a
+ * given value (as in Johnson and Mizoguchi, SIAM J. Computing 7(2), 1978), and
+ * halving the doubles finds the first value that enough of them reach. Halves are
+ * added, so nothing overflows.
+ */
+#include "stats/hodges_lehmann.h"
+
+#include "stats/dist.h"
+#include "stats/order.h"
+
+#include <math.h>
+
+/* What a sweep looks at: one sorted sample, with weights or without, or two; and how many must be reached. */
+struct ranks {
+	const double *a, *b;
+	const double *through; /* weights of a, summed */
+	size_t na, nb;
+	double wanted;
+	bool is_beyond; /* more than wanted, not just as many */
+};
+
+static bool is_enough(const struct ranks *r, double count)
+{
+	return r->is_beyond ? count > r->wanted : count >= r->wanted;
+}
+
+static bool walsh_reach(const void *context, double v)
+{
+	const struct ranks *r = context;
+	double count = 0;
+	size_t end = r->na;
+
+	for (size_t i = 0; i < r->na; i++) {
+		while (end > i && r->a[i] / 2 + r->a[end - 1] / 2 > v)
+			end--;
+		if (end <= i)
+			break;
+		count += (double)(end - i);
+	}
+	return is_enough(r, count);
+}
+
+/* through[i] sums the weights up to value i; a value with itself weighs w(w+1)/2, as w equal values would. */
+static bool weighted_reach(const void *context, double v)
+{
+	const struct ranks *r = context;
+	double count = 0, before = 0;
+	size_t end = r->na;
+
+	for (size_t i = 0; i < r->na; i++) {
+		double w = r->through[i] - before;
+
+		while (end > i && r->a[i] / 2 + r->a[end - 1] / 2 > v)
+			end--;
+		if (end <= i)
+			break;
+		count += w * (r->through[end - 1] - r->through[i]) + w * (w + 1) / 2;
+		before = r->through[i];
+	}
+	return is_enough(r, count);
+}
+
+/* v is half the difference. */
+static bool shift_reach(const void *context, double v)
+{
+	const struct ranks *r = context;
+	double count = 0;
+	size_t end = 0;
+
+	for (size_t i = 0; i < r->na; i++) {
+		while (end < r->nb && r->b[end] / 2 - r->a[i] / 2 <= v)
+			end++;
+		count += (double)end;
+	}
+	return is_enough(r, count);
+}
+
+static double walsh_rank(const double *x, size_t n, double k)
+{
+	struct ranks r = { .a = x, .na = n, .wanted = k };
+
+	return stats_first_value(x[0], x[n - 1], walsh_reach, &r);
+}
+
+static double shift_rank(const double *a, size_t na, const double *b, size_t nb, double k)
+{
+	struct ranks r = { .a = a, .na = na, .b = b, .nb = nb, .wanted = k };
+
+	return 2 * stats_first_value(b[0] / 2 - a[na - 1] / 2, b[nb - 1] / 2 - a[0] / 2, shift_reach, &r);
+}
+
+static double middle(double low, double high)
+{
+	return low == high ? low : low / 2 + high / 2;
+}
+
+static double walsh_count(size_t n)
+{
+	return (double)n * ((double)n + 1) / 2;
+}
+
+/* Sorted; false when there is nothing to rank. */
+static bool sort_ranks(double *x, size_t n)
+{
+	stats_sort(x, n);
+	return n && !isnan(x[n - 1]);
+}
+
+static double walsh_median(const double *x, size_t n)
+{
+	double count = walsh_count(n), low = walsh_rank(x, n, ceil(count / 2));
+
+	return fmod(count, 2) != 0 ? low : middle(low, walsh_rank(x, n, count / 2 + 1));
+}
+
+double stats_hl(double *x, size_t n)
+{
+	return sort_ranks(x, n) ? walsh_median(x, n) : NAN;
+}
+
+static bool are_weights(const double *weight, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!(weight[i] > 0) || isinf(weight[i]))
+			return false;
+	return true;
+}
+
+/* Weights of mean 1, each with the sum of those before it. */
+static void sum_weights(double *weight, size_t n)
+{
+	double mean = stats_weighted_mean(weight, NULL, n), sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		weight[i] = sum += weight[i] / mean;
+}
+
+double stats_hl_weighted(double *x, double *weight, size_t n)
+{
+	struct ranks r = { .a = x, .na = n, .through = weight };
+	double low, total;
+
+	stats_sort_with(x, weight, n);
+	if (!n || isnan(x[n - 1]) || !are_weights(weight, n))
+		return NAN;
+	sum_weights(weight, n);
+	total = weight[n - 1];
+	r.wanted = total * (total + 1) / 4;
+	low = stats_first_value(x[0], x[n - 1], weighted_reach, &r);
+	r.is_beyond = true;
+	return middle(low, stats_first_value(x[0], x[n - 1], weighted_reach, &r));
+}
+
+static double shift_median(const double *a, size_t na, const double *b, size_t nb)
+{
+	double count = (double)na * (double)nb, low = shift_rank(a, na, b, nb, ceil(count / 2));
+
+	return fmod(count, 2) != 0 ? low : middle(low, shift_rank(a, na, b, nb, count / 2 + 1));
+}
+
+double stats_hl_shift(double *a, size_t na, double *b, size_t nb)
+{
+	bool has_a = sort_ranks(a, na), has_b = sort_ranks(b, nb);
+
+	return has_a && has_b ? shift_median(a, na, b, nb) : NAN;
+}
+
+/* ways[w]: in how many of the 2^n choices of signs the positive ranks sum to w. */
+static void signed_rank_ways(double *ways, size_t n)
+{
+	size_t top = 0;
+
+	ways[0] = 1;
+	for (size_t rank = 1; rank <= n; rank++) {
+		for (size_t w = top + 1; w <= top + rank; w++)
+			ways[w] = 0;
+		top += rank;
+		for (size_t w = top; w >= rank; w--)
+			ways[w] += ways[w - rank];
+	}
+}
+
+/* The same for U: the Gaussian binomial coefficient, a factor (1 - q^(nb+i)) / (1 - q^i) at a time. */
+static void mann_whitney_ways(double *ways, size_t na, size_t nb)
+{
+	size_t top = na * nb;
+
+	for (size_t u = 0; u <= top; u++)
+		ways[u] = u == 0;
+	for (size_t i = 1; i <= na; i++) {
+		for (size_t u = top; u >= nb + i; u--)
+			ways[u] -= ways[u - nb - i];
+		for (size_t u = i; u <= top; u++)
+			ways[u] += ways[u - i];
+	}
+}
+
+static double share_up_to(const double *ways, size_t top, double limit)
+{
+	double sum = 0, all = 0;
+
+	for (size_t i = 0; i <= top; i++) {
+		sum += (double)i <= limit ? ways[i] : 0;
+		all += ways[i];
+	}
+	return sum / all;
+}
+
+/* With the half that makes a step function's normal approximation better. */
+static double normal_share(double value, double mean, double variance)
+{
+	return stats_normal_cdf((floor(value) + 0.5 - mean) / sqrt(variance));
+}
+
+double stats_signed_rank_cdf(double w, size_t n)
+{
+	double ways[STATS_SIGNED_RANK_EXACT * (STATS_SIGNED_RANK_EXACT + 1) / 2 + 1], top = walsh_count(n);
+
+	if (isnan(w) || w < 0 || w >= top)
+		return isnan(w) ? NAN : w >= 0;
+	if (n > STATS_SIGNED_RANK_EXACT)
+		return normal_share(w, top / 2, top * (2 * (double)n + 1) / 12);
+	signed_rank_ways(ways, n);
+	return share_up_to(ways, (size_t)top, w);
+}
+
+double stats_mann_whitney_cdf(double u, size_t na, size_t nb)
+{
+	double ways[STATS_MANN_WHITNEY_EXACT * STATS_MANN_WHITNEY_EXACT / 4 + 1], top = (double)na * (double)nb;
+
+	if (isnan(u) || u < 0 || u >= top)
+		return isnan(u) ? NAN : u >= 0;
+	if (na + nb > STATS_MANN_WHITNEY_EXACT)
+		return normal_share(u, top / 2, top * ((double)na + (double)nb + 1) / 12);
+	mann_whitney_ways(ways, na, nb);
+	return share_up_to(ways, (size_t)top, u);
+}
+
+/* How many ranks to leave out at each end: the most that the tail (1 - level) / 2 allows. */
+static double ranks_in_tail(const double *ways, size_t top, double level)
+{
+	double all = 0, sum = 0;
+
+	for (size_t i = 0; i <= top; i++)
+		all += ways[i];
+	for (size_t i = 0; i <= top; i++) {
+		sum += ways[i];
+		if (sum > all * (1 - level) / 2)
+			return (double)i;
+	}
+	return 0;
+}
+
+static double normal_ranks_in_tail(double top, double variance, double level)
+{
+	return fmax(0, floor(top / 2 + stats_normal_quantile((1 - level) / 2) * sqrt(variance)));
+}
+
+static double walsh_cut(size_t n, double level)
+{
+	double ways[STATS_SIGNED_RANK_EXACT * (STATS_SIGNED_RANK_EXACT + 1) / 2 + 1], top = walsh_count(n);
+
+	if (n > STATS_SIGNED_RANK_EXACT)
+		return normal_ranks_in_tail(top, top * (2 * (double)n + 1) / 12, level);
+	signed_rank_ways(ways, n);
+	return ranks_in_tail(ways, (size_t)top, level);
+}
+
+static double shift_cut(size_t na, size_t nb, double level)
+{
+	double ways[STATS_MANN_WHITNEY_EXACT * STATS_MANN_WHITNEY_EXACT / 4 + 1], top = (double)na * (double)nb;
+
+	if (na + nb > STATS_MANN_WHITNEY_EXACT)
+		return normal_ranks_in_tail(top, top * ((double)na + (double)nb + 1) / 12, level);
+	mann_whitney_ways(ways, na, nb);
+	return ranks_in_tail(ways, (size_t)top, level);
+}
+
+struct stats_interval stats_hl_interval(double *x, size_t n, double level)
+{
+	struct stats_interval out = stats_interval_open(stats_hl(x, n), n, level, "Hodges-Lehmann, signed rank");
+	double cut;
+
+	if (isnan(out.estimate))
+		return out;
+	cut = walsh_cut(n, level);
+	if (cut < 1)
+		return out;
+	out.lo = walsh_rank(x, n, cut);
+	out.hi = walsh_rank(x, n, walsh_count(n) + 1 - cut);
+	return out;
+}
+
+struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, size_t nb, double level)
+{
+	double estimate = stats_hl_shift(a, na, b, nb), cut;
+	struct stats_interval out = stats_interval_open(estimate, na + nb, level, "Hodges-Lehmann, Mann-Whitney");
+
+	if (isnan(out.estimate))
+		return out;
+	cut = shift_cut(na, nb, level);
+	if (cut < 1)
+		return out;
+	out.lo = shift_rank(a, na, b, nb, cut);
+	out.hi = shift_rank(a, na, b, nb, (double)na * (double)nb + 1 - cut);
+	return out;
+}

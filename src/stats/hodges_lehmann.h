@@ -1,0 +1,36 @@
+/*
+ * hodges_lehmann: location and shift by ranks, with intervals that need no
+ * normal data.
+ *
+ * One sample: the median of all averages of two values (Walsh averages), the
+ * value a Wilcoxon signed-rank test would accept most readily; 29 % of the data
+ * can be wild before it is. For pairs give the differences. Two samples: the
+ * median of all differences b[j] - a[i], the shift of a Mann-Whitney test. The
+ * intervals are those tests inverted, exact for small samples; where the sample
+ * is too small for the level (one sample: fewer than 6 for 95 %) they are open.
+ *
+ * All functions sort their arrays in place. n log n time, no memory.
+ */
+#ifndef SONDE_STATS_HODGES_LEHMANN_H
+#define SONDE_STATS_HODGES_LEHMANN_H
+
+#include "stats/interval.h"
+
+enum {
+	STATS_SIGNED_RANK_EXACT = 50,   /* values up to which the distribution is exact, else normal */
+	STATS_MANN_WHITNEY_EXACT = 50,  /* the same for both samples together */
+};
+
+double stats_hl(double *x, size_t n);
+/* A value of weight w counts as w values would; weights are above 0, only their proportions matter. */
+double stats_hl_weighted(double *x, double *weight, size_t n);
+double stats_hl_shift(double *a, size_t na, double *b, size_t nb);
+
+struct stats_interval stats_hl_interval(double *x, size_t n, double level);
+struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, size_t nb, double level);
+
+/* P(W <= w) for the rank sum W of the positive values among n, and P(U <= u) of Mann-Whitney's U. */
+double stats_signed_rank_cdf(double w, size_t n);
+double stats_mann_whitney_cdf(double u, size_t na, size_t nb);
+
+#endif
