@@ -83,10 +83,11 @@ enum call_number {
 #undef TAIL
 #undef HAND
 
+/* Texts in place, not pointers: in libsonde these would be a thousand relocations at every start of a program. */
 struct call_info {
-	const char *name;
+	char name[28];
+	char arg_names[40];
 	uint32_t category;
-	const char *arg_names;
 };
 
 extern const struct call_info call_info[CALL_COUNT] __attribute__((visibility("hidden")));

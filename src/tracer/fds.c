@@ -150,6 +150,12 @@ uint64_t fds_cwd(void)
 	return thread.vfork_pid && child.cwd ? child.cwd : tracer.cwd;
 }
 
+void fds_start_in(const char *cwd, size_t len)
+{
+	tracer.cwd = fds_new_file();
+	fds_define(tracer.cwd, 0, cwd, len);
+}
+
 void fds_chdir(void)
 {
 	uint64_t cwd = tracer.is_dark ? 0 : identify_link("/proc/self/cwd") & ~FILE_IGNORED;

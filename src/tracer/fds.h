@@ -39,6 +39,7 @@ void fds_define(uint64_t file, uint64_t base, const char *path, size_t len); /* 
 uint64_t fds_opened(int fd, int open_flags, bool is_ignored);
 void fds_dup(int from, int to);
 void fds_closed_range(unsigned first, unsigned last);
+void fds_start_in(const char *cwd, size_t len); /* the current directory at start */
 void fds_chdir(void); /* the current directory has changed */
 uint64_t fds_cwd(void);
 

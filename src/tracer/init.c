@@ -120,10 +120,17 @@ static size_t read_link(const char *link, char *out)
 	return n > 0 ? (size_t)n : 0;
 }
 
+/* The system call, since each look into a new process's /proc costs some ten microseconds. */
+static size_t read_cwd(char *out)
+{
+	long n = sys2(SYS_getcwd, out, PATH_BYTES_MAX);
+	return n > 1 && out[0] == '/' ? (size_t)n - 1 : 0;
+}
+
 static void process_record(int argc, char **argv)
 {
 	static char exe[PATH_BYTES_MAX], cwd[PATH_BYTES_MAX], args[PATH_BYTES_MAX];
-	size_t exe_len = read_link("/proc/self/exe", exe), cwd_len = read_link("/proc/self/cwd", cwd);
+	size_t exe_len = read_link("/proc/self/exe", exe), cwd_len = read_cwd(cwd);
 	size_t args_len = join_argv(args, sizeof(args), argc, argv);
 	size_t bytes = sizeof(struct sonde_rec_def) + ring_string_bytes(exe_len) + ring_string_bytes(cwd_len) +
 		       ring_string_bytes(args_len);
@@ -136,7 +143,10 @@ static void process_record(int argc, char **argv)
 	at = ring_put_string(at, cwd, cwd_len);
 	ring_put_string(at, args, args_len);
 	ring_commit(&r->head, bytes, SONDE_REC_PROCESS, 3, 0);
-	fds_chdir();
+	if (cwd_len)
+		fds_start_in(cwd, cwd_len);
+	else
+		fds_chdir();
 }
 
 /* On as soon as everything stands; on failure it stays off, silently: the recorder sees that nobody came. */
@@ -160,9 +170,11 @@ void tracer_init(void)
 	if (tracer.is_ready)
 		return;
 	resolve_init();
+	if (!environ)
+		return; /* called by a library that starts before libc (AddressSanitizer's): the constructor comes again */
 	tracer.is_ready = true;
 	int kept_errno = errno;
-	const char *ring = environ ? env_take() : NULL;
+	const char *ring = env_take();
 	if (ring)
 		switch_on(ring);
 	errno = kept_errno;

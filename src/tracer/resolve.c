@@ -104,6 +104,7 @@ static const struct link_map *newest; /* the last object that was read */
 
 void resolve_init(void)
 {
+	object_count = first_behind_us = 0;
 	for (const struct link_map *map = _r_debug.r_map; map && object_count < OBJECTS_MAX; map = map->l_next) {
 		newest = map;
 		if (map->l_ld == _DYNAMIC)

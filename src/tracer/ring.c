@@ -17,6 +17,7 @@
 
 #define MEMORY_SHARE 16         /* of its cgroup's limit a process's rings take at most one part in so many */
 #define ADOPTION_PROBES 16      /* owners asked about when no chunk is free */
+#define CHUNKS_AHEAD 16         /* taken while it still can be: 512 KiB */
 #define GROWTH_WAITS 2000       /* of 50 microseconds, while another thread grows the ring */
 #define GROWTH_YIELDS 100       /* the first of them only yield */
 #define BLOCK_WAITS 50000       /* of 200 microseconds: ten seconds, then an event is dropped after all */
@@ -188,7 +189,7 @@ bool ring_start(void)
 	tracer.board = NULL;
 	tracer.is_growing = 0;
 	tracer.next_file = 0;
-	if (!segment_new_fitting(SONDE_CHUNKS_FIRST)) {
+	if (!segment_new_fitting(1)) {
 		tracer.categories = 0;
 		__atomic_fetch_add(&tracer.control->blind_forks, 1, __ATOMIC_RELAXED);
 		return false;
@@ -277,13 +278,18 @@ static void growth_wait(unsigned round)
 		sys2(SYS_nanosleep, &nap, NULL);
 }
 
+static uint32_t chunks_next(void)
+{
+	return tracer.segment_count < 5 ? 1u << tracer.segment_count : SONDE_CHUNKS_MAX;
+}
+
 /* One thread grows the ring; the others wait a little for it. */
-static enum growth { GROWN, REFUSED, BUSY } grow(void)
+static enum growth { GROWN, REFUSED, BUSY } grow(uint32_t chunks)
 {
 	uint32_t before = tracer.segment_count;
 	for (unsigned i = 0; i < GROWTH_WAITS; i++) {
 		if (!__atomic_exchange_n(&tracer.is_growing, 1, __ATOMIC_ACQUIRE)) {
-			bool ok = tracer.segment_count != before || segment_new_fitting(SONDE_CHUNKS_MORE);
+			bool ok = tracer.segment_count != before || segment_new_fitting(chunks);
 			__atomic_store_n(&tracer.is_growing, 0, __ATOMIC_RELEASE);
 			return ok ? GROWN : REFUSED;
 		}
@@ -323,7 +329,7 @@ static bool grow_now_and_then(void)
 		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
 		return false;
 	}
-	enum growth growth = grow();
+	enum growth growth = grow(chunks_next());
 	if (growth == REFUSED)
 		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
 	return growth == GROWN;
@@ -468,7 +474,7 @@ void ring_who(int32_t pid, int32_t tid)
 void ring_grow_ahead(void)
 {
 	if (tracer.categories && !tracer.is_dark && tracer.segment_count == 1)
-		grow();
+		grow(CHUNKS_AHEAD);
 }
 
 void ring_going_dark(void)

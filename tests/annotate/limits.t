@@ -18,7 +18,7 @@ def names():
 
 def room():
     """A ring that may not grow: what it cannot hold is counted to the last one."""
-    run = tap.Run(tap.path("room"), control={48: ("<Q", 400 << 10)})
+    run = tap.Run(tap.path("room"), control={24: ("<I", 1 << 11), 48: ("<Q", 400 << 10)})
     process = run.ring.only()
     tap.same(run.status, 0, "a program whose ring is full exits with 0")
     tap.ok(process.dropped > 0, "some were dropped")

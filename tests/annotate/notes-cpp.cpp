@@ -73,5 +73,7 @@ int main()
 	exceptions();
 	values();
 	sonde::metric_add("count");
-	return sonde::knob("threads", 4) == 4 && sonde::knob("rate", 0.5) == 0.5 && sonde::knob("small", 3, 1, 5) == 3 ? 0 : 1;
+	return sonde::knob("threads", 4) == 4 && sonde::knob("rate", 0.5) == 0.5 && sonde::knob("small", 3, 1, 5) == 3
+			? 0
+			: 1;
 }

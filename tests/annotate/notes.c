@@ -67,8 +67,8 @@ static void typed_arguments(void)
 
 static void hostile_strings(void)
 {
-	static const char *const hostile[] = { "\"quotes\" and 'quotes'", "line\nline\r\ttab", "\xff\xfe invalid", "back\\slash",
-		"</script>", "%s%n", "\x1b[31m", "{\"json\": 1}", "\xe6\x97\xa5\xe6\x9c\xac", "" };
+	static const char *const hostile[] = { "\"quotes\" and 'quotes'", "line\nline\r\ttab", "\xff\xfe invalid",
+		"back\\slash", "</script>", "%s%n", "\x1b[31m", "{\"json\": 1}", "\xe6\x97\xa5\xe6\x9c\xac", "" };
 	for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
 		struct sonde_span s;
 		sonde_span_begin(&s, hostile[i], hostile[i]);

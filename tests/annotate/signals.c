@@ -21,7 +21,8 @@ static void handler(int number)
 
 int main(void)
 {
-	struct itimerval often = { .it_interval.tv_usec = 50, .it_value.tv_usec = 50 }, never = { .it_value.tv_usec = 0 };
+	struct itimerval often = { .it_interval.tv_usec = 50, .it_value.tv_usec = 50 },
+			 never = { .it_value.tv_usec = 0 };
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
 	sonde_is_on();
 	sigaction(SIGALRM, &action, NULL);

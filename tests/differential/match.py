@@ -59,12 +59,22 @@ STRUCTURE = {"clone", "clone3", "fork", "vfork", "wait4", "waitid", "exit", "exi
              "munmap", "msync"}
 
 
+# The dynamic linker's code is a little larger than the part of it that makes system calls.
+LOADER_MARGIN_BYTES = 32768
+
+
 def _is_anonymous(call):
     return call.name == "mmap" and "MAP_ANONYMOUS" in call.args[3]
 
 
+def _asks_for_overcommit(call):
+    return call.name == "openat" and '"/proc/sys/vm/overcommit_memory"' in call.text
+
+
+# What needs no event, and why. What is done next with a descriptor that such a call opened, until it is closed, needs none either.
 EXCEPTIONS = [
     (_is_anonymous, "memory without a file, taken by malloc and thread stacks"),
+    (_asks_for_overcommit, "free() of a thread's own heap asks once whether memory may be given back; malloc and free are not recorded"),
 ]
 
 
@@ -160,6 +170,8 @@ class Comparison:
         for event in events:
             by_tid[event["tid"]].append(event)
         self._threads = {tid: Thread(of_tid) for tid, of_tid in by_tid.items()}
+        self._excepted_fds = {}  # (tid, descriptor) -> reason
+        self._loader = {}  # process -> lowest and highest address that its dynamic linker made system calls from
         self._young = {}  # process -> the execution of an image in which libsonde has not been seen yet
         self.blind = []
         for call in trace.calls():
@@ -190,6 +202,8 @@ class Comparison:
         elif call.name in STRUCTURE:
             self._match_one(call)
         elif process in self._young:
+            low, high = self._loader.get(process, (call.address, call.address))
+            self._loader[process] = min(low, call.address), max(high, call.address)
             self._count("loader")
         else:
             self._explain(call)
@@ -200,18 +214,33 @@ class Comparison:
         if call is not self._trace.began:
             self._explain(call)
         self._young[process] = call
+        self._loader.pop(process, None)
+
+    def _is_loader(self, call):
+        """Was it made by the dynamic linker? A forked process has its parent's."""
+        process = self._trace.process_of(call.tid)
+        while process not in self._loader and process != self._trace.program:
+            process = self._trace.process_of(self._trace.tasks[process].parent)
+        low, high = self._loader.get(process, (0, 0))
+        return low - LOADER_MARGIN_BYTES <= call.address <= high + LOADER_MARGIN_BYTES
 
     def _explain(self, call):
         problem = self._match_one(call)
-        if problem is None:
-            return
+        reason = self._exception(call) if problem else None
+        if reason:
+            self.exceptions[reason] += 1
+            self._count("excepted")
+        elif problem:
+            self._count("unexplained")
+            self.unexplained.append((call, problem))
+
+    def _exception(self, call):
         for matches, reason in EXCEPTIONS:
             if matches(call):
-                self.exceptions[reason] += 1
-                self._count("excepted")
-                return
-        self._count("unexplained")
-        self.unexplained.append((call, problem))
+                self._excepted_fds[call.tid, str(call.ret)] = reason
+                return reason
+        end = self._excepted_fds.pop if call.name == "close" else self._excepted_fds.get
+        return end((call.tid, call.args[0]), None)
 
     def _match_one(self, call):
         """None when an event explains the call, else the reason why none does."""
@@ -221,7 +250,7 @@ class Comparison:
         for i in thread.around(start, end) if thread else ():
             event = thread.events[i]
             if call.name not in DIRECT.get(plain_name(event["call"]), ()):
-                if plain_name(event["call"]) not in DIRECT and call.name not in STRUCTURE:
+                if self._can_be_inside(event, call):
                     self.inside[event["call"]] += 1
                     self._count("inside")
                     return None
@@ -236,6 +265,12 @@ class Comparison:
                 return None
             problem = f"event has another {wrong}: {event}"
         return self._spawned(call, start, end, problem)
+
+    def _can_be_inside(self, event, call):
+        """Of an event of which no end was seen, dlopen, the address must tell what was still part of it."""
+        if event["call"] in ("dlopen", "dlmopen") and not self._is_loader(call):
+            return False
+        return plain_name(event["call"]) not in DIRECT and call.name not in STRUCTURE
 
     def _spawned(self, call, start, end, problem):
         """A child that libc made (posix_spawn, system, popen) and that has not executed yet lives inside its parent's call."""

@@ -137,7 +137,7 @@ static void print_path(uint64_t base, struct piece path, unsigned depth)
 			putchar('/');
 	}
 	for (size_t i = 0; i < path.len; i++)
-		if (path.at[i] > ' ' && path.at[i] < 127)
+		if (path.at[i] >= ' ' && path.at[i] < 127)
 			putchar(path.at[i]);
 		else
 			printf("\\%03o", (unsigned char)path.at[i]);
@@ -171,10 +171,9 @@ static void learn(const struct chunk *c, const struct sonde_record *head, struct
 		file_add(def.id, def.base, text);
 	if (head->kind == SONDE_REC_PROCESS && take(&at, &def, sizeof(def)) && take_string(&at, &text) &&
 	    c->process < MAX_PROCESSES) {
-		char whole[4096];
-		snprintf(whole, sizeof(whole), "%.*s", (int)text.len, text.at);
-		const char *slash = strrchr(whole, '/');
-		snprintf(processes[c->process].exe, sizeof(processes[0].exe), "%s", slash ? slash + 1 : whole);
+		const char *slash = memrchr(text.at, '/', text.len);
+		const char *name = slash ? slash + 1 : text.at;
+		snprintf(processes[c->process].exe, sizeof(processes[0].exe), "%.*s", (int)(text.at + text.len - name), name);
 	}
 	if (head->kind == SONDE_REC_CALL && view_call(at, &v) && v.r.defines && v.string_count)
 		file_add(v.r.file, v.base, v.strings[0]);

@@ -4,12 +4,15 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fstab.h>
+#include <getopt.h>
 #include <iconv.h>
 #include <libintl.h>
 #include <locale.h>
 #include <mntent.h>
+#include <netdb.h>
 #include <nl_types.h>
 #include <pthread.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <sys/sysinfo.h>
 #include <syslog.h>

@@ -202,10 +202,29 @@ EXPORT int wordexp(const char *words, wordexp_t *expanded, int flags)
 		call_begun(SONDE_REC_CALL, CALL_##name, 0, CALL(ARGS1(status)));   \
 		return next;                                                       \
 	}
-BEFORE_END(exit)
 BEFORE_END(_exit)
 BEFORE_END(_Exit)
 BEFORE_END(quick_exit)
+
+/*
+ * A return from main ends the process as exit does, but calls nothing that could be
+ * seen before the libraries' last functions run; libc flushes its streams after them.
+ */
+static bool has_called_exit;
+
+BEFORE before_exit(int status)
+{
+	void *next = real_of(CALL_exit);
+	has_called_exit = true;
+	call_begun(SONDE_REC_CALL, CALL_exit, 0, CALL(ARGS1(status)));
+	return next;
+}
+
+__attribute__((destructor)) static void main_has_returned(void)
+{
+	if (!has_called_exit)
+		call_begun(SONDE_REC_CALL, CALL_exit, 0, CALL());
+}
 
 BEFORE before_abort(void)
 {

@@ -24,7 +24,7 @@ void ring_make(struct made_ring *r)
 					     .clock = SONDE_CLOCK_MONOTONIC,
 					     .segments_made = 1,
 					     .next_process = 2 };
-	r->bytes = SONDE_SEGMENT_HEAD_BYTES + SONDE_CHUNKS_FIRST * SONDE_CHUNK_BYTES;
+	r->bytes = SONDE_SEGMENT_HEAD_BYTES + MADE_CHUNKS * SONDE_CHUNK_BYTES;
 	r->segment = aligned_alloc(64, r->bytes);
 	assert_non_null(r->segment);
 	memset(r->segment, 0, r->bytes);
@@ -34,7 +34,7 @@ void ring_make(struct made_ring *r)
 						   .process = 1,
 						   .pid = 4242,
 						   .parent_pid = 1,
-						   .chunk_count = SONDE_CHUNKS_FIRST };
+						   .chunk_count = MADE_CHUNKS };
 }
 
 struct sonde_segment *ring_segment(struct made_ring *r)

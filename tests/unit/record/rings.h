@@ -10,10 +10,12 @@
 
 #include <stddef.h>
 
+#define MADE_CHUNKS 4
+
 struct made_ring {
 	char dir[64];
 	struct sonde_control control;
-	char *segment; /* SONDE_CHUNKS_FIRST chunks */
+	char *segment; /* MADE_CHUNKS of them */
 	size_t bytes;
 };
 

@@ -1,0 +1,395 @@
+/* Scanning, decoding and encoding JSON text; see pfw-json.h. */
+#include "exchange/pfw-json.h"
+
+#include <string.h>
+
+const char *pfw_skip_blanks(const char *at, const char *end)
+{
+	while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+		at++;
+	return at;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The four digits of \uXXXX, or -1. */
+static int hex4(const char *at, const char *end)
+{
+	int v = 0;
+
+	if (end - at < 4)
+		return -1;
+	for (int i = 0; i < 4; i++) {
+		int digit = hex_digit(at[i]);
+
+		if (digit < 0)
+			return -1;
+		v = v << 4 | digit;
+	}
+	return v;
+}
+
+/* From behind the backslash to behind the escape. */
+static const char *skip_escape(const char *at, const char *end)
+{
+	if (at == end)
+		return NULL;
+	if (*at == 'u')
+		return hex4(at + 1, end) < 0 ? NULL : at + 5;
+	return *at && strchr("\"\\/bfnrt", *at) ? at + 1 : NULL;
+}
+
+const char *pfw_skip_string(const char *at, const char *end, unsigned *flags)
+{
+	while (at && at < end) {
+		unsigned char c = (unsigned char)*at++;
+
+		if (c == '"')
+			return at;
+		if (c == '\\') {
+			*flags |= PFW_HAS_ESCAPE;
+			at = skip_escape(at, end);
+		} else if (c < 0x20 || c > 0x7f) {
+			*flags |= PFW_HAS_ODD;
+		}
+	}
+	return NULL;
+}
+
+static const char *skip_digits(const char *at, const char *end)
+{
+	const char *from = at;
+
+	while (at < end && *at >= '0' && *at <= '9')
+		at++;
+	return at > from ? at : NULL;
+}
+
+const char *pfw_skip_number(const char *at, const char *end, enum pfw_kind *kind)
+{
+	*kind = PFW_INTEGER;
+	if (at < end && *at == '-')
+		at++;
+	if (at < end && *at == '0')
+		at++;
+	else
+		at = skip_digits(at, end);
+	if (at && at < end && *at == '.') {
+		*kind = PFW_REAL;
+		at = skip_digits(at + 1, end);
+	}
+	if (at && at < end && (*at == 'e' || *at == 'E')) {
+		*kind = PFW_REAL;
+		at++;
+		if (at < end && (*at == '+' || *at == '-'))
+			at++;
+		at = skip_digits(at, end);
+	}
+	return at;
+}
+
+static const char *skip_word(const char *at, const char *end)
+{
+	static const char *const words[] = { "true", "false", "null" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		size_t n = strlen(words[i]);
+
+		if ((size_t)(end - at) >= n && !memcmp(at, words[i], n))
+			return at + n;
+	}
+	return NULL;
+}
+
+static const char *skip_scalar(const char *at, const char *end, enum pfw_kind *kind, unsigned *flags)
+{
+	if (*at == '"') {
+		*kind = PFW_STRING;
+		return pfw_skip_string(at + 1, end, flags);
+	}
+	if (*at == '-' || (*at >= '0' && *at <= '9'))
+		return pfw_skip_number(at, end, kind);
+	*kind = PFW_WORD;
+	return skip_word(at, end);
+}
+
+static const char *skip_key(const char *at, const char *end, unsigned *flags)
+{
+	at = pfw_skip_blanks(at, end);
+	if (at == end || *at != '"')
+		return NULL;
+	at = pfw_skip_string(at + 1, end, flags);
+	at = at ? pfw_skip_blanks(at, end) : NULL;
+	return at && at < end && *at == ':' ? pfw_skip_blanks(at + 1, end) : NULL;
+}
+
+/* Where the parser stands: the brackets that are open. */
+struct nest {
+	char close[PFW_DEPTH_MAX];
+	unsigned depth;
+};
+
+/* Behind a value: close what ends here, and go to the next value. NULL on nonsense; nest.depth 0: all is closed. */
+static const char *after_value(struct nest *nest, const char *at, const char *end, unsigned *flags)
+{
+	while (nest->depth) {
+		char close = nest->close[nest->depth - 1];
+
+		at = pfw_skip_blanks(at, end);
+		if (at == end || (*at != ',' && *at != close))
+			return NULL;
+		if (*at == ',')
+			return close == '}' ? skip_key(at + 1, end, flags) : pfw_skip_blanks(at + 1, end);
+		at++;
+		nest->depth--;
+	}
+	return at;
+}
+
+/* At a bracket: go to its first value, or behind it and what it ends when it is empty. */
+static const char *enter(struct nest *nest, const char *at, const char *end, unsigned *flags)
+{
+	char close = *at == '{' ? '}' : ']';
+	const char *first = pfw_skip_blanks(at + 1, end);
+
+	if (nest->depth == PFW_DEPTH_MAX || first == end)
+		return NULL;
+	if (*first == close)
+		return after_value(nest, first + 1, end, flags);
+	nest->close[nest->depth++] = close;
+	return close == '}' ? skip_key(first, end, flags) : first;
+}
+
+const char *pfw_skip_value(const char *at, const char *end, enum pfw_kind *kind, unsigned *flags)
+{
+	struct nest nest = { .depth = 0 };
+	enum pfw_kind inner;
+
+	if (at == end)
+		return NULL;
+	if (*at != '{' && *at != '[')
+		return skip_scalar(at, end, kind, flags);
+	*kind = *at == '{' ? PFW_OBJECT : PFW_ARRAY;
+	do {
+		if (at == end)
+			return NULL;
+		if (*at == '{' || *at == '[') {
+			at = enter(&nest, at, end, flags);
+		} else {
+			at = skip_scalar(at, end, &inner, flags);
+			at = at ? after_value(&nest, at, end, flags) : NULL;
+		}
+	} while (at && nest.depth);
+	return at;
+}
+
+/* Numbers. */
+
+bool pfw_parse_uint(const char *at, size_t n, uint64_t *v)
+{
+	uint64_t sum = 0;
+
+	if (n == 0 || n > 20 || (n > 1 && *at == '0'))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		unsigned digit = (unsigned char)at[i] - '0';
+
+		if (digit > 9 || __builtin_mul_overflow(sum, 10u, &sum) || __builtin_add_overflow(sum, digit, &sum))
+			return false;
+	}
+	*v = sum;
+	return true;
+}
+
+bool pfw_parse_int(const char *at, size_t n, int64_t *v)
+{
+	bool is_negative = n > 0 && *at == '-';
+	uint64_t size;
+
+	if (!pfw_parse_uint(at + is_negative, n - is_negative, &size) || size > INT64_MAX || (is_negative && !size))
+		return false;
+	*v = is_negative ? -(int64_t)size : (int64_t)size;
+	return true;
+}
+
+bool pfw_parse_scaled(const char *at, size_t n, int64_t unit, int64_t *v)
+{
+	const char *point = memchr(at, '.', n), *end = at + n;
+	int64_t whole;
+
+	if (!pfw_parse_int(at, point ? (size_t)(point - at) : n, &whole) || __builtin_mul_overflow(whole, unit, v))
+		return false;
+	if (!point)
+		return true;
+	if (*at == '-' || point + 1 == end)
+		return false;
+	for (const char *digit = point + 1; digit < end; digit++) {
+		unsigned value = (unsigned char)*digit - '0';
+
+		unit /= 10;
+		if (value > 9 || (unit == 0 && value) || __builtin_add_overflow(*v, (int64_t)value * unit, v))
+			return false;
+	}
+	return true;
+}
+
+bool pfw_parse_hex(const char *at, size_t n, uint64_t *v)
+{
+	uint64_t sum = 0;
+
+	if (n != 16)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		int digit = hex_digit(at[i]);
+
+		if (digit < 0 || (at[i] >= 'A' && at[i] <= 'F'))
+			return false;
+		sum = sum << 4 | (unsigned)digit;
+	}
+	*v = sum;
+	return true;
+}
+
+/* Strings. */
+
+static void add_utf8(struct buf *out, unsigned code)
+{
+	if (code < 0x80) {
+		buf_addc(out, (char)code);
+		return;
+	}
+	if (code >= 0x10000) {
+		buf_addc(out, (char)(0xf0 | code >> 18));
+		buf_addc(out, (char)(0x80 | (code >> 12 & 0x3f)));
+	} else if (code >= 0x800) {
+		buf_addc(out, (char)(0xe0 | code >> 12));
+	}
+	if (code >= 0x800)
+		buf_addc(out, (char)(0x80 | (code >> 6 & 0x3f)));
+	else
+		buf_addc(out, (char)(0xc0 | code >> 6));
+	buf_addc(out, (char)(0x80 | (code & 0x3f)));
+}
+
+/* At the four digits of \uXXXX; returns behind the escape, or behind both of a pair. */
+static const char *decode_unicode(struct buf *out, const char *at, const char *end)
+{
+	int code = hex4(at, end), low = -1;
+
+	at += 4;
+	if (code >= 0xd800 && code < 0xdc00 && end - at >= 6 && at[0] == '\\' && at[1] == 'u')
+		low = hex4(at + 2, end);
+	if (low >= 0xdc00 && low < 0xe000) {
+		add_utf8(out, 0x10000u + ((unsigned)code - 0xd800u) * 0x400u + ((unsigned)low - 0xdc00u));
+		return at + 6;
+	}
+	if (code >= 0xdc80 && code <= 0xdcff)
+		buf_addc(out, (char)(code - 0xdc00));
+	else
+		add_utf8(out, code >= 0xd800 && code < 0xe000 ? 0xfffd : (unsigned)code);
+	return at;
+}
+
+static const char *decode_escape(struct buf *out, const char *at, const char *end)
+{
+	static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
+	const char *hit;
+
+	if (*at == 'u')
+		return decode_unicode(out, at + 1, end);
+	hit = strchr(from, *at);
+	buf_addc(out, hit ? to[hit - from] : *at);
+	return at + 1;
+}
+
+void pfw_decode(struct buf *out, const char *at, size_t n)
+{
+	const char *end = at + n;
+
+	while (at < end) {
+		const char *slash = memchr(at, '\\', (size_t)(end - at));
+
+		buf_add(out, at, (size_t)((slash ? slash : end) - at));
+		at = slash ? decode_escape(out, slash + 1, end) : end;
+	}
+}
+
+/* Bytes of the UTF-8 character there; 0 when it is none. */
+static size_t utf8_length(const char *at, const char *end)
+{
+	const unsigned char *p = (const unsigned char *)at;
+	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+
+	if (n == 0 || (size_t)(end - at) < n)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+			(p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+/* A character of a string that may be odd; returns behind it. */
+static const char *clean_character(struct buf *out, const char *at, const char *end)
+{
+	unsigned char c = (unsigned char)*at;
+	size_t n = utf8_length(at, end);
+
+	if (c < 0x20)
+		buf_addf(out, "\\u%04x", c);
+	else if (n == 0)
+		buf_addf(out, "\\udc%02x", c);
+	else
+		buf_add(out, at, n);
+	return at + (n ? n : 1);
+}
+
+void pfw_encode(struct buf *out, const char *bytes, size_t n)
+{
+	const char *at = bytes, *end = bytes + n;
+
+	buf_addc(out, '"');
+	while (at < end) {
+		const char *plain = at;
+
+		while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' && *at != '\\')
+			at++;
+		buf_add(out, plain, (size_t)(at - plain));
+		if (at < end && (*at == '"' || *at == '\\'))
+			buf_addc(out, '\\'), buf_addc(out, *at++);
+		else if (at < end)
+			at = clean_character(out, at, end);
+	}
+	buf_addc(out, '"');
+}
+
+void pfw_clean(struct buf *out, const char *at, size_t n)
+{
+	const char *end = at + n;
+	bool is_inside = false;
+
+	while (at < end) {
+		unsigned char c = (unsigned char)*at;
+
+		if (c == '\\' && end - at > 1) {
+			buf_add(out, at, 2);
+			at += 2;
+		} else if (is_inside && (c < 0x20 || c > 0x7f)) {
+			at = clean_character(out, at, end);
+		} else {
+			is_inside ^= c == '"';
+			if (c >= 0x20)
+				buf_addc(out, (char)c);
+			at++;
+		}
+	}
+}
