@@ -27,6 +27,7 @@
 #ifndef SONDE_SONDE_H
 #define SONDE_SONDE_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -119,6 +120,7 @@ static void *sonde_dlsym_(void *, const char *) __attribute__((weakref("dlsym"),
 __attribute__((noinline, cold)) void sonde_find_(void)
 {
 	const struct sonde_api *api = NULL;
+	int kept_errno = errno;
 	void *found = sonde_dlsym_ ? sonde_dlsym_(NULL, "sonde_api") : NULL;
 	__builtin_memcpy(&api, &found, sizeof(api));
 	if (api && (api->version != SONDE_API_VERSION || api->bytes < sizeof(*api)))
@@ -127,6 +129,7 @@ __attribute__((noinline, cold)) void sonde_find_(void)
 		api->start();
 	__atomic_store_n(&sonde_link_.api, api, __ATOMIC_RELAXED);
 	__atomic_store_n(&sonde_link_.categories, api ? api->categories : &sonde_off_, __ATOMIC_RELEASE);
+	errno = kept_errno;
 }
 
 #define SONDE_INLINE_ static inline __attribute__((always_inline, unused))

@@ -164,9 +164,10 @@ static bool is_recorded(uint16_t id)
 	return tracer.categories & call_info[id].category;
 }
 
-static bool is_quick(uint64_t dur_ticks, const struct call *c)
+/* A call that reads files now and then, and has read none this time: not even counted. */
+static bool is_idle(uint64_t dur_ticks, const struct call *c)
 {
-	return dur_ticks < tracer.min_dur_ticks || (c->is_quiet && dur_ticks < QUIET_TICKS);
+	return c->is_quiet && dur_ticks < QUIET_TICKS;
 }
 
 void call_done(uint16_t id, uint64_t start, int64_t ret, int errnum, struct call *c)
@@ -178,7 +179,11 @@ void call_done(uint16_t id, uint64_t start, int64_t ret, int errnum, struct call
 	unsigned count = texts_of(c, errnum, texts);
 	uint64_t file = take_effect(c, ret, errnum, is_ignored);
 	bool is_unwanted = is_ignored || (file & FILE_IGNORED);
-	if (is_recorded(id) && !is_unwanted && !is_quick(end - start, c)) {
+	if (is_idle(end - start, c)) {
+		errno = kept_errno;
+		return;
+	}
+	if (is_recorded(id) && !is_unwanted && end - start >= tracer.min_dur_ticks) {
 		write_call(SONDE_REC_CALL, id, start, end, ret, errnum, file, 0, c, texts, count);
 	} else {
 		if (is_recorded(id))
@@ -194,7 +199,7 @@ void call_done_on(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int er
 	int kept_errno = errno;
 	if (!is_recorded(id))
 		return;
-	if ((file & FILE_IGNORED) || is_quick(end - start, c))
+	if ((file & FILE_IGNORED) || end - start < tracer.min_dur_ticks)
 		ring_count_filtered();
 	else
 		write_call(SONDE_REC_CALL, id, start, end, ret, errnum, file, 0, c, NULL, 0);

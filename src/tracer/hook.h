@@ -67,6 +67,7 @@ struct call {
  *   E   the error number itself       N   does not fail
  *   QI  quiet -1                      QP  quiet NULL; recorded 1 something, 0 nothing
  *   QC  quiet, fewer than `n` items   QW  quiet WEOF
+ *   V   what it returns is of no interest
  */
 #define BEFORE_I
 #define BEFORE_Z
@@ -76,6 +77,7 @@ struct call {
 #define BEFORE_M
 #define BEFORE_E
 #define BEFORE_N
+#define BEFORE_V
 #define BEFORE_QI int errno_before = errno;
 #define BEFORE_QP int errno_before = errno;
 #define BEFORE_QC int errno_before = errno;
@@ -89,6 +91,7 @@ struct call {
 #define RET_M(r) (int64_t)(uintptr_t)(r)
 #define RET_E(r) (int64_t)(r)
 #define RET_N(r) (int64_t)(r)
+#define RET_V(r) SONDE_NONE
 #define RET_QI(r) (int64_t)(r)
 #define RET_QP(r) ((r) != NULL)
 #define RET_QC(r) (int64_t)(r)
@@ -102,6 +105,7 @@ struct call {
 #define ERROR_M(r) ((void *)(uintptr_t)(r) == (void *)-1 ? errno : 0)
 #define ERROR_E(r) ((int)(r))
 #define ERROR_N(r) 0
+#define ERROR_V(r) 0
 #define ERROR_QI(r) ((int64_t)(r) == -1 && errno != errno_before ? errno : 0)
 #define ERROR_QP(r) ((r) == NULL && errno != errno_before ? errno : 0)
 #define ERROR_QW(r) ((int32_t)(r) == -1 && errno != errno_before ? errno : 0)

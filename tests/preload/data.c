@@ -206,5 +206,5 @@ int main(void)
 	failures();
 	copies();
 	space();
-	return 0;
+	return ended();
 }

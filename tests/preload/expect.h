@@ -37,6 +37,8 @@ struct want {
 void want(const struct want *w);
 /* The program cannot show something here: say which call and why. The coverage check takes it for exercised. */
 void cannot(const char *call, const char *why);
+/* For main to return: it ends like exit, with a status that nobody sees. */
+int ended(void);
 /* Something is wrong with the program under test itself. */
 #define CHECK(condition) check(!!(condition), #condition, __FILE__, __LINE__)
 void check(int is_true, const char *what, const char *file, int line);

@@ -265,5 +265,5 @@ int main(void)
 	terminals();
 	duplicates();
 	closes();
-	return 0;
+	return ended();
 }

@@ -159,7 +159,7 @@ def _coreutils():
         pr|pr -h title -D now left.txt
         chmod|chmod -R go= dir; chmod u+s plain; stat -c %a dir plain
         chown|chown 1234:4321 plain; stat -c %u:%g plain
-        mkfifo|mkfifo p; (cat p &); cat letters.txt > p; stat -c %F p; sleep 0.1
+        mkfifo|mkfifo p; cat letters.txt > p & cat p; wait; stat -c %F p
         mknod|mknod p p; stat -c %F p
         shred|shred -n 1 -u plain; ls plain
         sleep|sleep 0.01

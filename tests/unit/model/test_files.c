@@ -5,6 +5,7 @@
 
 #include "model/dims.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NONE STORE_NULL

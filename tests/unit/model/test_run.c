@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -156,7 +157,8 @@ static void what_the_recorder_counted_is_told(void **state)
 
 	(void)state;
 	bundle_make(&b);
-	b.json = "{\"sonde_run\":1,\"state\":\"recording\",\"lost_rows\":3,\"trouble\":\"No space left on device\",\"probes\":["
+	b.json = "{\"sonde_run\":1,\"state\":\"recording\",\"lost_rows\":3,"
+		 "\"trouble\":\"No space left on device\",\"probes\":["
 		 "{\"name\":\"trace\",\"state\":\"ran\",\"events\":5,\"dropped\":7,\"blind_processes\":1}]}";
 	run = bundle_open(&b);
 	assert_true(model_run_is_unfinished(run));
