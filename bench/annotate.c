@@ -222,7 +222,7 @@ static void set_up(const struct ring *ring)
 }
 
 /* Run one measured process to its end. */
-static void run(char *const argv[], enum state state)
+static void run(const char *program, const char *argument, enum state state)
 {
 	struct ring ring;
 	int ends[2];
@@ -237,7 +237,7 @@ static void run(char *const argv[], enum state state)
 	if (!pid) {
 		dup2(ends[1], STDOUT_FILENO);
 		set_up(state == ABSENT ? NULL : &ring);
-		execv(argv[0], argv);
+		execl(program, program, argument, (char *)NULL);
 		_exit(127);
 	}
 	close(ends[1]);
@@ -276,11 +276,10 @@ int main(int argc, char **argv)
 	}
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		fail("/proc/self/exe");
-	char *const c_program[] = { self, "measure", NULL }, *const python_program[] = { PYTHON, PYTHON_LOOP, NULL };
 	for (int round = 0; round < rounds; round++)
 		for (enum state state = ABSENT; state < STATES; state++) {
-			run(c_program, state);
-			run(python_program, state);
+			run(self, "measure", state);
+			run(PYTHON, PYTHON_LOOP, state);
 		}
 	print_rows(rounds);
 	return 0;

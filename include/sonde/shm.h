@@ -44,7 +44,8 @@ extern "C" {
 
 #define SONDE_CHUNK_BYTES 32768u
 #define SONDE_SEGMENT_HEAD_BYTES 4096u
-#define SONDE_CHUNKS_MAX 32u /* of a segment; the first has one, so that a short process stays small, each next doubles */
+/* Of a segment; the first has one, so that a short process stays small, each next doubles. */
+#define SONDE_CHUNKS_MAX 32u
 #define SONDE_SEGMENTS_MAX 256u /* of one process */
 #define SONDE_RECORD_BYTES_MAX 16384u
 #define SONDE_OPEN_SPANS_MAX 32u

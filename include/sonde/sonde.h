@@ -140,12 +140,17 @@ SONDE_INLINE_ uint32_t sonde_bit_(void)
 			SONDE_ON_BIT_;
 }
 
+SONDE_INLINE_ const struct sonde_api *sonde_api_(void)
+{
+	return __atomic_load_n(&sonde_link_.api, __ATOMIC_RELAXED);
+}
+
 /* Is anything recording annotations? For programs whose arguments are dear to compute. */
 SONDE_INLINE_ int sonde_is_on(void)
 {
 	if (__builtin_expect(!sonde_bit_(), 1))
 		return 0;
-	if (__builtin_expect(!__atomic_load_n(&sonde_link_.api, __ATOMIC_RELAXED), 0)) {
+	if (__builtin_expect(!sonde_api_(), 0)) {
 		sonde_find_();
 		return sonde_bit_() != 0;
 	}
@@ -153,10 +158,11 @@ SONDE_INLINE_ int sonde_is_on(void)
 }
 
 /* A literal is the same string each time: its site remembers it. Of any other the site is not used. */
-#define SONDE_HERE_(literal) \
+#define SONDE_HERE_(literal) SONDE_HERE2_(literal, NULL)
+#define SONDE_HERE2_(literal, literal2) \
 	(__extension__({ \
 		static struct sonde_site sonde_site_; \
-		__builtin_constant_p(literal) ? &sonde_site_ : NULL; \
+		__builtin_constant_p(literal) && __builtin_constant_p(literal2) ? &sonde_site_ : NULL; \
 	}))
 #define SONDE_JOIN2_(a, b) a##b
 #define SONDE_JOIN_(a, b) SONDE_JOIN2_(a, b)
@@ -171,18 +177,19 @@ SONDE_INLINE_ void sonde_note_init_(struct sonde_note *n, uint32_t room)
 	n->arg_bytes_max = room;
 }
 
-SONDE_INLINE_ void sonde_note_begin_(struct sonde_note *n, uint32_t room, struct sonde_site *site, const char *name,
+SONDE_INLINE_ int sonde_note_begin_(struct sonde_note *n, uint32_t room, struct sonde_site *site, const char *name,
 		const char *category)
 {
 	sonde_note_init_(n, room);
 	if (sonde_is_on())
-		sonde_link_.api->span_begin(n, site, name, category);
+		sonde_api_()->span_begin(n, site, name, category);
+	return 0;
 }
 
 SONDE_INLINE_ void sonde_note_end_(struct sonde_note *n)
 {
 	if (n->ticks) {
-		sonde_link_.api->span_end(n);
+		sonde_api_()->span_end(n);
 		n->ticks = 0;
 	}
 }
@@ -192,17 +199,24 @@ SONDE_INLINE_ void sonde_span_end_(struct sonde_span *span)
 	sonde_note_end_(&span->note);
 }
 
-/* SONDE_SPAN(name) or SONDE_SPAN(name, category): from here to the end of the block, however it is left. */
+/*
+ * SONDE_SPAN(name) or SONDE_SPAN(name, category): from here to the end of the block,
+ * however it is left. Nothing may jump over it into the block: in a switch, give the
+ * case a block of its own. (C++ refuses such a jump; -Wjump-misses-init tells in C.)
+ */
 #define SONDE_SPAN(...) SONDE_SPAN_(SONDE_JOIN_(sonde_span_, __COUNTER__), __VA_ARGS__, NULL, NULL)
 #define SONDE_SPAN_(var, name, category, ...) \
-	struct sonde_note var __attribute__((cleanup(sonde_note_end_))); \
-	sonde_note_begin_(&var, 0, SONDE_HERE_(name), (name), (category))
+	SONDE_DECLARE_(struct sonde_note, sonde_note_end_, var, &var, 0, name, category)
 
 /* The same with a variable, for sonde_arg_*: SONDE_SPAN_AS(var, name) or SONDE_SPAN_AS(var, name, category). */
 #define SONDE_SPAN_AS(...) SONDE_SPAN_AS_(__VA_ARGS__, NULL, NULL)
 #define SONDE_SPAN_AS_(var, name, category, ...) \
-	struct sonde_span var __attribute__((cleanup(sonde_span_end_))); \
-	sonde_note_begin_(&var.note, SONDE_ARG_BYTES, SONDE_HERE_(name), (name), (category))
+	SONDE_DECLARE_(struct sonde_span, sonde_span_end_, var, &var.note, SONDE_ARG_BYTES, name, category)
+
+#define SONDE_DECLARE_(type, end, var, note, room, name, category) \
+	type var __attribute__((cleanup(end))); \
+	const int SONDE_JOIN_(var, _begun_) __attribute__((unused)) = sonde_note_begin_(note, room, \
+			SONDE_HERE2_(name, category), (name), (category))
 
 /*
  * sonde_span_begin(&span, name[, category]) and sonde_span_end(&span): the two ends
@@ -212,7 +226,7 @@ SONDE_INLINE_ void sonde_span_end_(struct sonde_span *span)
  */
 #define sonde_span_begin(...) SONDE_BEGIN_(__VA_ARGS__, NULL, NULL)
 #define SONDE_BEGIN_(span, name, category, ...) \
-	sonde_note_begin_(&(span)->note, SONDE_ARG_BYTES, SONDE_HERE_(name), (name), (category))
+	(void)sonde_note_begin_(&(span)->note, SONDE_ARG_BYTES, SONDE_HERE2_(name, category), (name), (category))
 SONDE_INLINE_ void sonde_span_end(struct sonde_span *span)
 {
 	sonde_span_end_(span);
@@ -266,7 +280,7 @@ SONDE_INLINE_ void sonde_arg_(struct sonde_note *n, struct sonde_site *site, con
 		uint64_t bits, const char *text)
 {
 	if (n->ticks)
-		sonde_link_.api->arg(n, site, key, type, bits, text);
+		sonde_api_()->arg(n, site, key, type, bits, text);
 }
 
 /*
@@ -275,23 +289,23 @@ SONDE_INLINE_ void sonde_arg_(struct sonde_note *n, struct sonde_site *site, con
  */
 
 #define sonde_instant(...) SONDE_INSTANT_(__VA_ARGS__, NULL, NULL)
-#define SONDE_INSTANT_(name, category, ...) sonde_instant_(SONDE_HERE_(name), (name), (category))
+#define SONDE_INSTANT_(name, category, ...) sonde_instant_(SONDE_HERE2_(name, category), (name), (category))
 #define sonde_instant_begin(...) SONDE_INSTANT_BEGIN_(__VA_ARGS__, NULL, NULL)
 #define SONDE_INSTANT_BEGIN_(span, name, category, ...) \
-	sonde_instant_begin_(&(span)->note, SONDE_ARG_BYTES, SONDE_HERE_(name), (name), (category))
+	sonde_instant_begin_(&(span)->note, SONDE_ARG_BYTES, SONDE_HERE2_(name, category), (name), (category))
 
 SONDE_INLINE_ void sonde_instant_begin_(struct sonde_note *n, uint32_t room, struct sonde_site *site, const char *name,
 		const char *category)
 {
 	sonde_note_init_(n, room);
 	if (sonde_is_on())
-		sonde_link_.api->instant_begin(n, site, name, category);
+		sonde_api_()->instant_begin(n, site, name, category);
 }
 
 SONDE_INLINE_ void sonde_instant_end(struct sonde_span *span)
 {
 	if (span->note.ticks)
-		sonde_link_.api->instant_end(&span->note);
+		sonde_api_()->instant_end(&span->note);
 	span->note.ticks = 0;
 }
 
@@ -300,7 +314,7 @@ SONDE_INLINE_ void sonde_instant_(struct sonde_site *site, const char *name, con
 	struct sonde_note n;
 	sonde_instant_begin_(&n, 0, site, name, category);
 	if (n.ticks)
-		sonde_link_.api->instant_end(&n);
+		sonde_api_()->instant_end(&n);
 }
 
 /* sonde_counter(name, value): a quantity that changes over time. NaN and infinities are left out. */
@@ -309,7 +323,7 @@ SONDE_INLINE_ void sonde_instant_(struct sonde_site *site, const char *name, con
 SONDE_INLINE_ void sonde_counter_(struct sonde_site *site, const char *name, double value)
 {
 	if (sonde_is_on())
-		sonde_link_.api->counter(site, name, value);
+		sonde_api_()->counter(site, name, value);
 }
 
 /*
@@ -323,7 +337,7 @@ SONDE_INLINE_ void sonde_counter_(struct sonde_site *site, const char *name, dou
 SONDE_INLINE_ void sonde_step_(struct sonde_site *site, const char *name, int64_t index, double value)
 {
 	if (sonde_is_on())
-		sonde_link_.api->step(site, name, index, value);
+		sonde_api_()->step(site, name, index, value);
 }
 
 /* sonde_meta(key, value): a fact about this process: its configuration, its input. */
@@ -332,7 +346,7 @@ SONDE_INLINE_ void sonde_step_(struct sonde_site *site, const char *name, int64_
 SONDE_INLINE_ void sonde_meta_(struct sonde_site *site, const char *key, const char *value)
 {
 	if (sonde_is_on())
-		sonde_link_.api->meta(site, key, value, SIZE_MAX);
+		sonde_api_()->meta(site, key, value, SIZE_MAX);
 }
 
 /*
@@ -347,7 +361,7 @@ SONDE_INLINE_ void sonde_meta_(struct sonde_site *site, const char *key, const c
 SONDE_INLINE_ void sonde_metric_(struct sonde_site *site, const char *name, uint32_t update, double value)
 {
 	if (sonde_is_on())
-		sonde_link_.api->metric(site, name, update, value);
+		sonde_api_()->metric(site, name, update, value);
 }
 
 /*
@@ -377,7 +391,7 @@ SONDE_INLINE_ uint64_t sonde_knob_(struct sonde_site *site, const char *name, ui
 	spec.low = low;
 	spec.high = high;
 	spec.choices = choices;
-	return sonde_link_.api->knob(site, name, &spec);
+	return sonde_api_()->knob(site, name, &spec);
 }
 
 SONDE_INLINE_ int64_t sonde_knob_int_(struct sonde_site *site, const char *name, int64_t fallback, int64_t low,

@@ -26,9 +26,6 @@ struct ext_note {
 
 extern PyObject *ext_span_type; /* sonde.span */
 
-/* What libsonde offers, or NULL. */
-const struct sonde_api *ext_api(void);
-
 /* span.c: make sonde.span; false with an exception set. */
 bool ext_span_init(void);
 

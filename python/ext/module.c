@@ -1,11 +1,6 @@
 /* The module sonde._sonde: what is not a span. */
 #include "ext.h"
 
-const struct sonde_api *ext_api(void)
-{
-	return sonde_link_.api;
-}
-
 static PyObject *none_or_error(bool ok)
 {
 	if (!ok)
@@ -44,11 +39,11 @@ static PyObject *instant(PyObject *module, PyObject *args, PyObject *kwargs)
 	if (!site_of(&site, name, category))
 		return none_or_error(ext_forgive());
 	sonde_note_init_(&n.note, EXT_ROOM_BYTES);
-	ext_api()->instant_begin(&n.note, &site, NULL, NULL);
+	sonde_api_()->instant_begin(&n.note, &site, NULL, NULL);
 	if (!n.note.ticks)
 		Py_RETURN_NONE;
 	bool ok = ext_args(&n.note, kwargs, skip);
-	ext_api()->instant_end(&n.note);
+	sonde_api_()->instant_end(&n.note);
 	return none_or_error(ok);
 }
 
@@ -73,7 +68,7 @@ static PyObject *counter(PyObject *module, PyObject *args, PyObject *kwargs)
 	bool ok;
 	(void)module;
 	if (number_args(args, kwargs, "OO:counter", &site, &value, &ok))
-		ext_api()->counter(&site, NULL, value);
+		sonde_api_()->counter(&site, NULL, value);
 	return none_or_error(ok);
 }
 
@@ -83,7 +78,7 @@ static PyObject *metric(PyObject *args, PyObject *kwargs, const char *format, ui
 	double value;
 	bool ok;
 	if (number_args(args, kwargs, format, &site, &value, &ok))
-		ext_api()->metric(&site, NULL, update, value);
+		sonde_api_()->metric(&site, NULL, update, value);
 	return none_or_error(ok);
 }
 
@@ -133,7 +128,7 @@ static PyObject *step(PyObject *module, PyObject *args, PyObject *kwargs)
 		return none_or_error(ext_forgive());
 	if (!ext_real(value, &real))
 		return NULL;
-	ext_api()->step(&site, NULL, number, real);
+	sonde_api_()->step(&site, NULL, number, real);
 	Py_RETURN_NONE;
 }
 
@@ -152,7 +147,7 @@ static PyObject *meta(PyObject *module, PyObject *args, PyObject *kwargs)
 	PyObject *text = site_of(&site, key, NULL) ? PyObject_Str(value) : NULL, *bytes = text ? ext_utf8(text) : NULL;
 	bool ok = bytes && !PyBytes_AsStringAndSize(bytes, &data, &length);
 	if (ok)
-		ext_api()->meta(&site, NULL, data, (size_t)length);
+		sonde_api_()->meta(&site, NULL, data, (size_t)length);
 	Py_XDECREF(bytes);
 	Py_XDECREF(text);
 	return none_or_error(ok || ext_forgive());

@@ -18,7 +18,7 @@ static uint32_t intern(PyObject *text)
 	Py_ssize_t length;
 	uint32_t id = 0;
 	if (bytes && !PyBytes_AsStringAndSize(bytes, &data, &length))
-		id = ext_api()->intern(data, (size_t)length);
+		id = sonde_api_()->intern(data, (size_t)length);
 	Py_XDECREF(bytes);
 	return id;
 }

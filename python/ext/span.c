@@ -96,7 +96,7 @@ static PyObject *span_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	}
 	PyObject *name = PyTuple_GetItem(args, 0);
 	bool is_function = !PyUnicode_Check(name) && count == 1 && !kwargs && PyCallable_Check(name);
-	if (!ext_api()) {
+	if (!sonde_api_()) {
 		PyObject *result = is_function ? name : (PyObject *)nothing;
 		Py_INCREF(result);
 		return result;
@@ -125,7 +125,7 @@ static PyObject *span_enter(PyObject *self, PyObject *unused)
 	struct span *s = (struct span *)self;
 	(void)unused;
 	if (s != nothing && s->entered++ == 0 && sonde_is_on() && s->site.name)
-		ext_api()->span_begin_loose(s->note, &s->site);
+		sonde_api_()->span_begin_loose(s->note, &s->site);
 	Py_INCREF(self);
 	return self;
 }

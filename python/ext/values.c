@@ -35,7 +35,7 @@ bool ext_real(PyObject *value, double *out)
 static void put(struct sonde_note *note, uint32_t key, uint32_t type, uint64_t bits, const char *text)
 {
 	struct sonde_site site = { .name = key };
-	ext_api()->arg(note, &site, NULL, type, bits, text);
+	sonde_api_()->arg(note, &site, NULL, type, bits, text);
 }
 
 /* True when it was an integer that fits. */

@@ -101,18 +101,15 @@ static int print_table(struct cli_context *ctx, struct event_writer *w, struct e
 static int print_run(struct cli_context *ctx, struct model_run *run, struct out *out)
 {
 	const struct options *o = ctx->options;
-	struct event_writer w = { .run = run,
-		.table = &event_tables[o->table],
-		.out = &out->text,
-		.scratch = BUF_INIT };
+	struct event_writer w;
 	struct event_filter filter;
 	int rc = model_load(run, MODEL_CALLS | MODEL_FILES, ctx->err);
 
 	if (rc == 0)
-		rc = event_filter_init(&filter, ctx, run, w.table, &o->wants);
+		rc = event_filter_init(&filter, ctx, run, &event_tables[o->table], &o->wants);
 	if (rc < 0)
 		return rc;
-	w.start_ns = model_run_start_ns(run);
+	event_writer_init(&w, run, &event_tables[o->table], &out->text);
 	rc = print_table(ctx, &w, &filter, out);
 	event_filter_release(&filter);
 	if (rc == 0 && event_writer_error(&w) < 0)

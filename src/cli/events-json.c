@@ -115,6 +115,7 @@ static void write_args(struct event_writer *w, const int64_t *row, int col)
 		JSONLINE_ADD(&w->line, ":");
 		write_int(w, row, col + i);
 	}
+	jsonline_members(&w->line, event_text(row, STORE_IO_args), is_first ? "" : ",");
 	JSONLINE_ADD(&w->line, "}");
 }
 

@@ -126,6 +126,18 @@ static const struct event_field call_fields[] = {
 	END
 };
 
+static const struct event_field line_fields[] = {
+	WHEN(LINE), WHO(LINE),
+	{ KEY("phase"), "PHASE", -5, EVENT_STRING, STORE_LINE_phase },
+	{ KEY("name"), "NAME", -24, EVENT_STRING, STORE_LINE_name },
+	{ KEY("cat"), "CATEGORY", -12, EVENT_STRING, STORE_LINE_category },
+	IMAGE(LINE),
+	{ KEY("id"), NULL, 0, EVENT_INT, STORE_LINE_id },
+	{ KEY("args"), "ARGUMENTS", 0, EVENT_OBJECT, STORE_LINE_args },
+	{ KEY("extra"), NULL, 0, EVENT_OBJECT, STORE_LINE_extra },
+	END
+};
+
 const struct event_table event_tables[] = {
 	{ STORE_TABLE_IO, io_fields },
 	{ STORE_TABLE_SPAN, span_fields },
@@ -137,11 +149,12 @@ const struct event_table event_tables[] = {
 	{ STORE_TABLE_THREAD, thread_fields },
 	{ STORE_TABLE_FILE, file_fields },
 	{ STORE_TABLE_CALL, call_fields },
+	{ STORE_TABLE_LINE, line_fields },
 };
 /* clang-format on */
 
 const char *const event_table_names[] = { "io", "span", "step", "mark", "counter", "meta", "process", "thread", "file",
-	"call", NULL };
+	"call", "line", NULL };
 
 _Static_assert(sizeof(event_table_names) / sizeof(*event_table_names) ==
 				sizeof(event_tables) / sizeof(*event_tables) + 1,
@@ -154,6 +167,18 @@ const struct event_table *event_table_find(enum store_table_id id)
 	while (t->id != id)
 		t++;
 	return t;
+}
+
+void event_writer_init(struct event_writer *w, struct model_run *run, const struct event_table *table, struct buf *out)
+{
+	*w = (struct event_writer){
+		.run = run,
+		.table = table,
+		.start_ns = model_run_start_ns(run),
+		.out = out,
+		.scratch = BUF_INIT,
+		.line = JSONLINE_INIT,
+	};
 }
 
 void event_writer_release(struct event_writer *w)

@@ -67,8 +67,7 @@ struct event_writer {
 	struct jsonline line;
 };
 
-#define EVENT_WRITER_INIT .scratch = BUF_INIT, .line = JSONLINE_INIT
-
+void event_writer_init(struct event_writer *w, struct model_run *run, const struct event_table *table, struct buf *out);
 void event_writer_release(struct event_writer *w);
 /* 0, or -ENOMEM when something did not fit. */
 int event_writer_error(const struct event_writer *w);

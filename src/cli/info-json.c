@@ -79,12 +79,10 @@ static void write_tables(struct json *j, const struct info *info)
 static int write_processes(struct json *j, const struct info *info)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	struct event_writer w = { .run = info->run,
-		.table = event_table_find(STORE_TABLE_PROCESS),
-		.out = &line,
-		EVENT_WRITER_INIT };
+	struct event_writer w;
 	int rc;
 
+	event_writer_init(&w, info->run, event_table_find(STORE_TABLE_PROCESS), &line);
 	json_key(j, "processes");
 	json_array(j);
 	for (size_t i = 0; i < info->process_count; i++) {
@@ -129,7 +127,7 @@ static void write_files(struct json *j, const struct info *info)
 	write_totals(j, "files_by_time", "path", t->paths, shown);
 }
 
-int info_write_json(const struct info *info, struct buf *out)
+static int write_info(const struct info *info, struct buf *out)
 {
 	struct json j;
 	int rc;
@@ -150,4 +148,15 @@ int info_write_json(const struct info *info, struct buf *out)
 	json_end(&j);
 	buf_addc(out, '\n');
 	return rc < 0 ? rc : buf_error(out);
+}
+
+int info_write_json(const struct info *info, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(jsonline_release) struct jsonline line = JSONLINE_INIT;
+	int rc = write_info(info, &text);
+
+	jsonline_json(&line, text.data, text.len);
+	buf_add(out, line.data, line.len);
+	return rc < 0 ? rc : line.is_failed ? -ENOMEM : buf_error(out);
 }

@@ -44,20 +44,26 @@ static void cell_time(struct term_table *t, int64_t from_ns, int64_t to_ns)
 
 /* Processes. */
 
-/* The arguments as a shell reads them, or the program's path; cut, and indented to show the family. */
+void info_command(struct buf *out, const struct info *info, const struct store_process *process)
+{
+	const struct store_text *argv = process->argv;
+	const char *exe = model_cname(info->run, process->exe), *at = argv ? argv->data : NULL;
+
+	for (const char *end = argv ? at + argv->bytes : NULL; at < end; at += strlen(at) + 1) {
+		buf_adds(out, at > argv->data ? " " : "");
+		words_quote(out, at);
+	}
+	if (!argv)
+		buf_adds(out, exe ? exe : "?");
+}
+
+/* Cut, and indented to show the family. */
 static void cell_command(struct term_table *t, const struct info *info, const struct model_tree_row *row)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const struct store_text *argv = row->process->argv;
-	const char *exe = model_cname(info->run, row->process->exe), *at = argv ? argv->data : NULL;
 
 	buf_addf(&text, "%*s", 2 * (int)(row->depth < 20 ? row->depth : 20), "");
-	for (const char *end = argv ? at + argv->bytes : NULL; at < end; at += strlen(at) + 1) {
-		buf_adds(&text, at > argv->data ? " " : "");
-		words_quote(&text, at);
-	}
-	if (!argv)
-		buf_adds(&text, exe ? exe : "?");
+	info_command(&text, info, row->process);
 	if (!info->is_all && text.len > COMMAND_COLUMNS_MAX) {
 		text.len = COMMAND_COLUMNS_MAX - 3;
 		buf_adds(&text, "...");

@@ -51,6 +51,8 @@ static void add_program(struct info_page *p)
 	const char *cwd = model_run_str(p->info->run, "cwd");
 
 	join(&text, json_object_get(model_run_json(p->info->run), "argv"));
+	if (!text.len && p->info->process_count)
+		info_command(&text, p->info, p->info->processes[0].process);
 	if (!text.len)
 		buf_adds(&text, "not known");
 	add_line(p, "program", text.data);

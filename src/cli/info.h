@@ -38,6 +38,8 @@ struct info_page {
 void info_add_heading(struct info_page *p, const char *text);
 /* info-lists.c: processes, tables, calls, files. */
 void info_add_lists(struct info_page *p);
+/* The arguments as a shell reads them back, or the program's path. */
+void info_command(struct buf *out, const struct info *info, const struct store_process *process);
 /* "exit 0", "SIGKILL"; nothing when neither is known. */
 void info_exit_words(struct buf *out, int64_t code, int64_t signal);
 

@@ -1,8 +1,6 @@
 /* Events of a Chrome trace; see chrome-line.h. */
 #include "exchange/chrome-line.h"
 
-#include "model/jsontext.h"
-
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -55,18 +53,17 @@ void chrome_start(struct chrome_line *c, const char *phase, int64_t pid, int64_t
 	}
 }
 
-static void next_arg(struct chrome_line *c)
+static const char *before_arg(const struct chrome_line *c)
 {
-	if (c->has_args)
-		JSONLINE_ADD(&c->line, ",");
-	else
-		JSONLINE_ADD(&c->line, ",\"args\":{");
-	c->has_args = true;
+	return c->has_args ? "," : ",\"args\":{";
 }
 
 static void arg_name(struct chrome_line *c, const char *name)
 {
-	next_arg(c);
+	const char *before = before_arg(c);
+
+	jsonline_add(&c->line, before, strlen(before));
+	c->has_args = true;
 	jsonline_str(&c->line, name);
 	JSONLINE_ADD(&c->line, ":");
 }
@@ -104,25 +101,7 @@ void chrome_arg_str(struct chrome_line *c, const char *name, const char *text)
 
 void chrome_args(struct chrome_line *c, const struct store_text *object)
 {
-	const char *from, *end;
-
-	if (!object)
-		return;
-	if (!model_is_json_object(object)) {
-		chrome_arg_text(c, "args", object);
-		return;
-	}
-	from = (const char *)memchr(object->data, '{', object->bytes) + 1;
-	end = object->data + object->bytes;
-	while (end[-1] != '}')
-		end--;
-	end--;
-	while (from < end && (*from == ' ' || *from == '\t'))
-		from++;
-	if (from == end)
-		return;
-	next_arg(c);
-	jsonline_add(&c->line, from, (size_t)(end - from));
+	c->has_args |= jsonline_members(&c->line, object, before_arg(c));
 }
 
 void chrome_end(struct chrome_line *c)

@@ -149,6 +149,7 @@ static void io_args(struct chrome *c, const int64_t *row)
 	for (int i = 0; i < MODEL_ARGS_MAX; i++)
 		chrome_arg_int(&c->l, model_arg_name(call, i, 0), row[STORE_IO_arg0 + i]);
 	chrome_arg_text(&c->l, "text", text_at(row, STORE_IO_text));
+	chrome_args(&c->l, text_at(row, STORE_IO_args));
 }
 
 static void write_io(struct chrome *c, const int64_t *row)

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "model/jsontext.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define NUMBER_BYTES_MAX 24
@@ -65,6 +66,33 @@ void jsonline_us(struct jsonline *l, int64_t ns)
 	jsonline_add(l, decimals, sizeof(decimals));
 }
 
+/* DEL, or U+0080 to U+009F: its number and its bytes, or 0. In JSON such a one can only be inside a string. */
+static unsigned control_at(const char *at, const char *end, size_t *bytes)
+{
+	bool is_c1 = end - at > 1 && at[0] == '\xc2' && (unsigned char)at[1] >= 0x80 && (unsigned char)at[1] < 0xa0;
+
+	*bytes = is_c1 ? 2 : 1;
+	return is_c1 ? (unsigned char)at[1] : *at == 0x7f ? 0x7f : 0;
+}
+
+void jsonline_json(struct jsonline *l, const char *text, size_t n)
+{
+	const char *end = text + n, *from = text;
+	size_t bytes;
+
+	for (const char *at = text; at < end; at += bytes) {
+		unsigned control = control_at(at, end, &bytes);
+		char escape[8];
+
+		if (!control)
+			continue;
+		jsonline_add(l, from, (size_t)(at - from));
+		jsonline_add(l, escape, (size_t)snprintf(escape, sizeof(escape), "\\u%04x", control));
+		from = at + bytes;
+	}
+	jsonline_add(l, from, (size_t)(end - from));
+}
+
 static struct json start_json(struct jsonline *l)
 {
 	struct json j;
@@ -77,7 +105,7 @@ static struct json start_json(struct jsonline *l)
 static void add_json(struct jsonline *l)
 {
 	l->is_failed |= buf_error(&l->scratch) < 0;
-	jsonline_add(l, l->scratch.data, l->scratch.len);
+	jsonline_json(l, l->scratch.data, l->scratch.len);
 }
 
 void jsonline_real(struct jsonline *l, double value)
@@ -129,7 +157,38 @@ void jsonline_str(struct jsonline *l, const char *text)
 void jsonline_object(struct jsonline *l, const struct store_text *text)
 {
 	if (text && text->data && model_is_json_object(text))
-		jsonline_add(l, text->data, text->bytes);
+		jsonline_json(l, text->data, text->bytes);
 	else
 		jsonline_text(l, text);
+}
+
+/* What is between the braces, without blanks at its start. */
+static struct store_text inside(const struct store_text *object)
+{
+	const char *from = object->data, *end = from + object->bytes;
+
+	while (*from != '{')
+		from++;
+	while (end[-1] != '}')
+		end--;
+	for (from++, end--; from < end && (*from == ' ' || *from == '\t');)
+		from++;
+	return (struct store_text){ .data = from, .bytes = (size_t)(end - from) };
+}
+
+bool jsonline_members(struct jsonline *l, const struct store_text *text, const char *before)
+{
+	bool is_object = text && text->data && model_is_json_object(text);
+	struct store_text members = is_object ? inside(text) : (struct store_text){ .data = NULL };
+
+	if (!text || !text->data || (is_object && !members.bytes))
+		return false;
+	jsonline_add(l, before, strlen(before));
+	if (is_object) {
+		jsonline_json(l, members.data, members.bytes);
+	} else {
+		JSONLINE_ADD(l, "\"args\":");
+		jsonline_text(l, text);
+	}
+	return true;
 }

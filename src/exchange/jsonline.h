@@ -4,8 +4,9 @@
  * base/json keeps the grammar for its caller; this does not: the caller writes
  * keys, commas and braces as text and gets speed for it. Values are always
  * valid: what needs thought (escapes, reals, bytes that are not UTF-8) goes
- * through base/json. Out of memory drops bytes and sets is_failed; look once
- * at the end.
+ * through base/json. They are also harmless to terminals: DEL and the C1
+ * controls, which JSON allows, are escaped like the others. Out of memory drops
+ * bytes and sets is_failed; look once at the end.
  */
 #ifndef SONDE_EXCHANGE_JSONLINE_H
 #define SONDE_EXCHANGE_JSONLINE_H
@@ -54,5 +55,10 @@ void jsonline_text(struct jsonline *l, const struct store_text *text); /* NULL o
 void jsonline_str(struct jsonline *l, const char *text);               /* NULL: null */
 /* A text that should be a JSON object, as it is; as a string when it is none. */
 void jsonline_object(struct jsonline *l, const struct store_text *text);
+/* The members of such a text without its braces, after `before` if there are any; a text that is none is the one
+ * member "args". Says whether there were any. */
+bool jsonline_members(struct jsonline *l, const struct store_text *text, const char *before);
+/* A JSON text, with the controls escaped that JSON allows. */
+void jsonline_json(struct jsonline *l, const char *text, size_t n);
 
 #endif

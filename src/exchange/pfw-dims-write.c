@@ -115,7 +115,7 @@ static void write_process(struct pfw_dims *d, const struct pfw_process *p)
 		.events = (int64_t)p->events,
 		.dropped = STORE_NULL,
 		.filtered = STORE_NULL,
-		.state = store_strings_of(&d->sink->strings, "imported"),
+		.state = store_strings_of(&d->sink->strings, "ended"),
 	};
 
 	if (p->has_cwd && row.cwd == STORE_NULL)

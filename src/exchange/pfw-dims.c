@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define ENTRY_BYTES 128u /* about what a thing and its place in a map cost, besides its text */
-#define SHORT_HASH_MAX 65535u
 
 void pfw_dims_init(struct pfw_dims *d, struct store_sink *sink)
 {
@@ -184,11 +183,18 @@ void pfw_dims_thread(struct pfw_dims *d, const struct pfw_thread *seen)
 	pthread_mutex_unlock(&d->lock);
 }
 
+void pfw_dims_meta(struct pfw_dims *d, const struct store_meta *row)
+{
+	pthread_mutex_lock(&d->lock);
+	store_sink_add(d->sink, STORE_TABLE_META, row);
+	pthread_mutex_unlock(&d->lock);
+}
+
 /* Files and other texts that hashes stand for. */
 
 static void hash_key(uint64_t key[2], char kind, const struct pfw_process *p, uint64_t hash)
 {
-	key[0] = (hash <= SHORT_HASH_MAX && p ? (uint64_t)p->number : 0) << 8 | (unsigned char)kind;
+	key[0] = (hash <= PFW_SHORT_HASH_MAX && p ? (uint64_t)p->number : 0) << 8 | (unsigned char)kind;
 	key[1] = hash;
 }
 

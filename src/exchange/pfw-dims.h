@@ -24,6 +24,7 @@
 #define PFW_DIMS_BYTES_MAX ((size_t)512 << 20)
 #define PFW_CALL_ARGS_MAX 4 /* io.arg0 .. io.arg3 */
 #define PFW_ARG_NAME_MAX 32
+#define PFW_SHORT_HASH_MAX 65535u
 
 /* How the records of a process look: which generation wrote them. */
 enum pfw_forms {
@@ -111,6 +112,8 @@ int pfw_dims_call_arg(struct pfw_dims *d, struct pfw_call *call, const char *nam
 /* What a "start" record says. */
 void pfw_dims_started(struct pfw_dims *d, struct pfw_process *p, const struct pfw_process *facts);
 void pfw_dims_thread(struct pfw_dims *d, const struct pfw_thread *seen);
+/* A row of the table meta. */
+void pfw_dims_meta(struct pfw_dims *d, const struct store_meta *row);
 
 /* The text of a hash; STORE_NULL when no record defined it. For the end, without the lock. */
 int64_t pfw_dims_text(const struct pfw_dims *d, char kind, const struct pfw_process *p, uint64_t hash);

@@ -196,23 +196,41 @@ static int split_names(struct model_run *run, struct model_call *call, const str
 	return 0;
 }
 
-/* Calls whose return value counts something else than bytes, and categories in which it counts bytes at all. */
+/* Categories whose calls return a count of bytes, and the exceptions by a part of the name. */
+static const char *const moving[] = { "data", "stdio", "net", "aio" };
+static const struct {
+	const char *part;
+	enum model_bytes bytes;
+} exceptions[] = {
+	{ "mmsg", MODEL_BYTES_SIZE },
+	{ "puts", MODEL_BYTES_SIZE },
+	{ "fgets", MODEL_BYTES_NONE },
+	{ "getline", MODEL_BYTES_COUNT },
+	{ "getdelim", MODEL_BYTES_COUNT },
+	{ "wprintf", MODEL_BYTES_NONE },
+	{ "printf", MODEL_BYTES_COUNT },
+};
+
+static bool is_moving(const struct model_call *call)
+{
+	for (size_t i = 0; call->category && i < sizeof(moving) / sizeof(*moving); i++)
+		if (strcmp(call->category->data, moving[i]) == 0)
+			return true;
+	return !call->category;
+}
+
 static enum model_bytes bytes_of(const struct model_call *call)
 {
-	static const char *const moving[] = { "data", "stdio", "net", "aio" };
-	static const char *const by_size[] = { "sendmmsg", "recvmmsg" };
-	bool is_moving = !call->category || !call->name;
+	const char *first = call->arg_names[0] ? call->arg_names[0] : "";
 
-	for (size_t i = 0; !is_moving && i < sizeof(moving) / sizeof(*moving); i++)
-		is_moving = strcmp(call->category->data, moving[i]) == 0;
-	if (!is_moving)
+	if (!is_moving(call))
 		return MODEL_BYTES_NONE;
-	for (size_t i = 0; call->name && i < sizeof(by_size) / sizeof(*by_size); i++)
-		if (strcmp(call->name->data, by_size[i]) == 0)
-			return MODEL_BYTES_SIZE;
-	if (call->arg_names[0] && strcmp(call->arg_names[0], "item") == 0)
+	for (size_t i = 0; call->name && i < sizeof(exceptions) / sizeof(*exceptions); i++)
+		if (strstr(call->name->data, exceptions[i].part))
+			return exceptions[i].bytes;
+	if (strcmp(first, "item") == 0)
 		return MODEL_BYTES_ITEMS;
-	return call->arg_names[0] && strcmp(call->arg_names[0], "calls") == 0 ? MODEL_BYTES_SIZE : MODEL_BYTES_RET;
+	return strcmp(first, "calls") == 0 ? MODEL_BYTES_SIZE : MODEL_BYTES_RET;
 }
 
 uint64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0)
@@ -220,10 +238,12 @@ uint64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t si
 	enum model_bytes bytes = call ? call->bytes : MODEL_BYTES_RET;
 	int64_t moved = ret;
 
-	if (bytes == MODEL_BYTES_NONE || ret == STORE_NULL || ret < 0 || size < 0)
+	if (bytes == MODEL_BYTES_NONE || ret < 0)
 		return 0;
+	if (bytes == MODEL_BYTES_COUNT)
+		return (uint64_t)ret;
 	if (bytes == MODEL_BYTES_SIZE)
-		return (uint64_t)size;
+		return size > 0 ? (uint64_t)size : 0;
 	if (bytes == MODEL_BYTES_ITEMS && __builtin_mul_overflow(ret, arg0, &moved))
 		return 0;
 	return moved > 0 && moved <= size ? (uint64_t)moved : 0;

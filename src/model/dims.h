@@ -49,6 +49,7 @@ const struct store_thread *model_threads(const struct model_run *run, size_t *co
 enum model_bytes {
 	MODEL_BYTES_NONE,  /* it moves none */
 	MODEL_BYTES_RET,   /* what it returned, when at most io.size */
+	MODEL_BYTES_COUNT, /* what it returned */
 	MODEL_BYTES_ITEMS, /* what it returned times io.arg0, the size of an item */
 	MODEL_BYTES_SIZE   /* io.size */
 };

@@ -339,6 +339,15 @@ static void drain_process(struct drain *d, struct drain_process *p, bool is_dead
 			drain_chunk(d, p, p->segments[n], i, is_dead, is_last_chance);
 }
 
+static void drop_board(struct drain *d, const struct drain_process *p)
+{
+	struct stat st;
+	char name[32];
+	snprintf(name, sizeof(name), "%u.board", p->number);
+	if (!fstatat(d->ring->fd, name, &st, AT_SYMLINK_NOFOLLOW) && !unlinkat(d->ring->fd, name, 0))
+		__atomic_fetch_sub(&d->ring->control->run_bytes, (uint64_t)st.st_size, __ATOMIC_RELAXED);
+}
+
 static void drop_segments(struct drain *d, struct drain_process *p)
 {
 	for (uint32_t n = 0; n < p->segment_count; n++) {
@@ -353,6 +362,8 @@ static void drop_segments(struct drain *d, struct drain_process *p)
 		free(s);
 	}
 	p->segment_count = 0;
+	if (d->epollfd >= 0)
+		drop_board(d, p);
 }
 
 /* The image is gone: take the last of it. A few rounds, since its threads may refer to each other's strings. */
@@ -501,10 +512,15 @@ void drain_checkpoint(struct drain *d)
 	emit_processes(d, false);
 }
 
-bool drain_is_blind(struct drain *d, const struct drain_blind *b)
+bool drain_is_unseen(struct drain *d, const struct drain_blind *b)
 {
 	const struct drain_process *seen = drain_by_pid(d, b->pid);
-	return b->path && (!seen || seen->start_ns < b->start_ns);
+	return !seen || seen->start_ns < b->start_ns;
+}
+
+bool drain_is_blind(struct drain *d, const struct drain_blind *b)
+{
+	return b->path && drain_is_unseen(d, b);
 }
 
 void drain_losses(struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *blind)

@@ -67,12 +67,12 @@ struct drain_process {
 	struct symbols *symbols; /* modules for code addresses, made at first need */
 };
 
-/* A child that a vfork or posix_spawn made into a program; interesting only if that program never shows up. */
+/* A child that somebody made, and what it became; interesting only if it never shows up by itself. */
 struct drain_blind {
 	int32_t pid;
 	const struct drain_process *mother;
 	uint32_t why;
-	char *path; /* NULL: the exec failed */
+	char *path; /* the program it executed; NULL: none */
 	int64_t start_ns;
 };
 
@@ -123,7 +123,9 @@ void emit_open_span(struct drain *d, struct drain_process *p, const struct drain
 void emit_processes(struct drain *d, bool is_last);
 struct drain_process *drain_by_pid(struct drain *d, int32_t pid);
 struct drain_process *drain_by_number(struct drain *d, uint32_t number); /* NULL when there is none */
-/* Did this child become a program that was never seen? */
+/* Was nothing ever seen of this child? */
+bool drain_is_unseen(struct drain *d, const struct drain_blind *b);
+/* Did it become a program that cannot be traced? */
 bool drain_is_blind(struct drain *d, const struct drain_blind *b);
 /* Add up what processes lost, left out, and executed without being traced. */
 void drain_losses(struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *blind);

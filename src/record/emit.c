@@ -7,7 +7,7 @@
 #include "record/symbols.h"
 #include "tracer/calls.h"
 
-#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,12 @@
 
 _Static_assert(CALL_COUNT <= sizeof(((struct drain *)0)->call_ids) / sizeof(int64_t), "call_ids is too small");
 
+#define NS_MAX (INT64_MAX / 4) /* 73 years: times in a ring may be nonsense, and we add and subtract them */
+
 static int64_t ns_of(struct drain *d, uint64_t ticks)
 {
-	return d->ring->control->clock == SONDE_CLOCK_TICKS ? tick_line_ns(&d->line, ticks) : (int64_t)ticks;
+	int64_t ns = d->ring->control->clock == SONDE_CLOCK_TICKS ? tick_line_ns(&d->line, ticks) : (int64_t)ticks;
+	return ns < 0 ? 0 : ns > NS_MAX ? NS_MAX : ns;
 }
 
 static int64_t null_if(int64_t value, int64_t none)
@@ -217,6 +220,8 @@ static enum emit_result emit_plain_call(struct drain *d, struct drain_process *p
 			note_failed_exec(d, p, c);
 		if (r->head.call == CALL_posix_spawn || r->head.call == CALL_posix_spawnp)
 			note_spawn(d, p, &d->view);
+		if ((r->head.call == CALL_fork || r->head.call == CALL__Fork) && r->ret > 0)
+			note_child(d, p, (int32_t)r->ret, SONDE_BLIND_NO, NULL);
 	}
 	return emit_call(d, p, c, is_last_chance);
 }
@@ -549,17 +554,28 @@ static const char *blind_word(uint32_t why)
 	return why < sizeof(blind_words) / sizeof(*blind_words) ? blind_words[why] : NULL;
 }
 
-static void emit_blind(struct drain *d, const struct drain_blind *b)
+/* In words what became of a child of which nothing was seen. */
+static void unseen_state(struct drain *d, const struct drain_blind *b)
 {
 	const char *why = blind_word(b->why);
-	struct store_process row = store_process_nulls;
 	buf_reset(&d->scratch);
-	buf_addf(&d->scratch, "not traced%s%s", why ? ": " : "", why ? why : "");
+	if (b->path)
+		buf_addf(&d->scratch, "not traced%s%s", why ? ": " : "", why ? why : "");
+	else if (d->epollfd >= 0 && !kill(b->pid, 0) && !exit_status(d, b->pid))
+		buf_adds(&d->scratch, "running");
+	else
+		buf_adds(&d->scratch, "ended without a call");
+}
+
+static void emit_unseen(struct drain *d, const struct drain_blind *b)
+{
+	struct store_process row = store_process_nulls;
+	unseen_state(d, b);
 	row.pid = b->pid;
 	row.ppid = b->mother->pid;
 	row.parent = b->mother->number;
 	row.start_ns = b->start_ns;
-	row.exe = store_strings_of(&d->sink->strings, b->path);
+	row.exe = b->path ? store_strings_of(&d->sink->strings, b->path) : b->mother->exe;
 	row.state = store_strings_of(&d->sink->strings, d->scratch.data);
 	take_exit_status(d, &row);
 	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);
@@ -642,6 +658,6 @@ void emit_processes(struct drain *d, bool is_last)
 		emit_process(d, p);
 	}
 	for (size_t i = 0; is_last && i < d->blind_count; i++)
-		if (drain_is_blind(d, &d->blind[i]))
-			emit_blind(d, &d->blind[i]);
+		if (drain_is_unseen(d, &d->blind[i]))
+			emit_unseen(d, &d->blind[i]);
 }

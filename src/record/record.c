@@ -89,13 +89,25 @@ static int find_library(struct buf *out, struct sonde_err *err)
 	return access(out->data, R_OK) ? err_sys(err, errno, "cannot read '%s'", out->data) : 0;
 }
 
+/* The loader splits LD_PRELOAD at blanks and colons: a path with one gets another name, in the ring directory. */
+static int avoid_separators(const struct ring_dir *ring, struct buf *library, struct sonde_err *err)
+{
+	if (!strpbrk(library->data, " :"))
+		return 0;
+	if (symlinkat(library->data, ring->fd, "libsonde.so"))
+		return err_sys(err, errno, "cannot link '%s' into '%s'", library->data, ring->path.data);
+	buf_reset(library);
+	buf_addf(library, "%s/libsonde.so", ring->path.data);
+	return 0;
+}
+
 static int start_command(struct recorder *r, struct sonde_err *err)
 {
 	struct buf library = BUF_INIT, preload = BUF_INIT, ring = BUF_INIT;
 	const char *env[3] = { NULL };
 	struct launch_spec spec = { .argv = r->o->argv, .env = env };
 	struct sonde_err why = SONDE_ERR_INIT;
-	if (r->has_ring && find_library(&library, &why)) {
+	if (r->has_ring && (find_library(&library, &why) || avoid_separators(&r->ring, &library, &why))) {
 		r->reason = why;
 		r->facts.trace_state = "failed";
 		r->facts.trace_reason = r->reason.text;

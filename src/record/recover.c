@@ -168,6 +168,20 @@ static int take_ring(struct recovery *r, const char *path, struct sonde_err *err
 	return rc;
 }
 
+/* Does it run? A zombie that nobody has waited for does not. */
+static bool is_running(int32_t pid)
+{
+	char path[32];
+	CLEANUP(buf_release) struct buf stat = BUF_INIT;
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (kill(pid, 0) && errno == ESRCH)
+		return false;
+	if (fs_read_file(AT_FDCWD, path, 4096, &stat, NULL))
+		return false;
+	const char *name_end = strrchr(stat.data, ')');
+	return name_end && name_end[1] == ' ' && name_end[2] != 'Z' && name_end[2] != 'X';
+}
+
 /* Somebody still writes: what would be taken now is not all. */
 static int check_nobody_lives(const char *path, struct sonde_err *err)
 {
@@ -176,7 +190,7 @@ static int check_nobody_lives(const char *path, struct sonde_err *err)
 	for (struct dirent *e; dir && !rc && (e = readdir(dir));) {
 		struct sonde_segment s;
 		int fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-		if (fd >= 0 && read(fd, &s, sizeof(s)) == sizeof(s) && s.magic == SONDE_SEGMENT_MAGIC && !kill(s.pid, 0)) {
+		if (fd >= 0 && read(fd, &s, sizeof(s)) == sizeof(s) && s.magic == SONDE_SEGMENT_MAGIC && is_running(s.pid)) {
 			rc = err_set(err, EBUSY, "process %d is still running and writes to the ring", s.pid);
 			err_hint(err, "recover again when it has ended, or use --now and lose what it still does");
 		}

@@ -289,10 +289,27 @@ double stats_beta_quantile(double p, double a, double b)
 	return p <= middle ? beta_invert(a, b, p, 1 - p) : 1 - beta_invert(b, a, 1 - p, p);
 }
 
-/* Above this many degrees of freedom t and normal differ by less than we promise. */
-static bool is_normal(double df)
+/* From here on t is turned into a normal value, to more digits than the continued fraction gives. */
+static bool is_near_normal(double df)
 {
-	return df > 1e12;
+	return df > 1e5;
+}
+
+/* The normal value with the same cdf as t: Hill, "Student's t-distribution" (CACM 13(10), 1970), two terms. */
+static double normal_of_t(double t, double df)
+{
+	double a = df - 0.5, w = sqrt(a * log1p(t / df * t));
+
+	return copysign(w + w * (w * w + 3) / (48 * a * a), t);
+}
+
+static double t_of_normal(double z, double df)
+{
+	double a = df - 0.5, w = fabs(z);
+
+	for (int i = 0; i < 3; i++)
+		w = fabs(z) - w * (w * w + 3) / (48 * a * a);
+	return copysign(sqrt(df * expm1(w * w / a)), z);
 }
 
 double stats_t_cdf(double t, double df)
@@ -301,10 +318,10 @@ double stats_t_cdf(double t, double df)
 
 	if (!(df > 0) || isnan(t))
 		return NAN;
-	if (is_normal(df) || t == 0)
+	if (isinf(t) || t == 0)
 		return stats_normal_cdf(t);
-	if (isinf(t))
-		return t > 0;
+	if (is_near_normal(df))
+		return stats_normal_cdf(isinf(df) ? t : normal_of_t(t, df));
 	tail = isinf(r) ? 0.5 : beta_lower(df / 2, 0.5, r / (1 + r), 1 / (1 + r)) / 2;
 	return t > 0 ? 1 - tail : tail;
 }
@@ -316,8 +333,10 @@ double stats_t_quantile(double p, double df)
 
 	if (!(df > 0) || !(p >= 0 && p <= 1))
 		return NAN;
-	if (is_normal(df) || q == 0)
+	if (isinf(df) || q == 0)
 		return stats_normal_quantile(p);
+	if (is_near_normal(df))
+		return t_of_normal(stats_normal_quantile(p), df);
 	if (q == 0.5)
 		return 0;
 	if (2 * q < stats_beta_cdf(0.5, df / 2, 0.5)) {

@@ -25,8 +25,9 @@ static void set(int fd, struct fd_entry entry)
 {
 	unsigned last = __atomic_load_n(&highest, __ATOMIC_RELAXED);
 	fds[fd] = entry;
-	while ((unsigned)fd > last && !__atomic_compare_exchange_n(&highest, &last, (unsigned)fd, true, __ATOMIC_RELAXED,
-								   __ATOMIC_RELAXED))
+	while ((unsigned)fd > last &&
+			!__atomic_compare_exchange_n(&highest, &last, (unsigned)fd, true, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED))
 		;
 }
 
@@ -175,8 +176,8 @@ uint64_t fds_opened(int fd, int open_flags, bool is_ignored)
 		fds_child_set(fd, file);
 		return file;
 	}
-	bool is_seekable = fd > 2 && !(open_flags & (O_APPEND | O_PATH | O_DIRECTORY)) && !tracer.is_dark && !is_ignored &&
-			   sys3(SYS_lseek, fd, 0, SEEK_CUR) == 0;
+	bool is_seekable = fd > 2 && !(open_flags & (O_APPEND | O_PATH | O_DIRECTORY)) && !tracer.is_dark &&
+			!is_ignored && sys3(SYS_lseek, fd, 0, SEEK_CUR) == 0;
 	set(fd, (struct fd_entry){ .file = file, .owner = is_seekable ? thread.tid : 0, .shared = tracer.share_epoch });
 	return file;
 }

@@ -40,7 +40,7 @@ uint64_t fds_opened(int fd, int open_flags, bool is_ignored);
 void fds_dup(int from, int to);
 void fds_closed_range(unsigned first, unsigned last);
 void fds_start_in(const char *cwd, size_t len); /* the current directory at start */
-void fds_chdir(void); /* the current directory has changed */
+void fds_chdir(void);                           /* the current directory has changed */
 uint64_t fds_cwd(void);
 
 /* The same for a vfork child, and the end of one. */

@@ -6,6 +6,7 @@
 
 #define BLOCK_BYTES (1u << 20) /* address space; pages come as they are used */
 #define FRAMES_MAX (BLOCK_BYTES / sizeof(struct frame) - 2)
+#define PAGE_BYTES 4096u
 #define ADOPTION_PROBES 16
 
 /* The memory of one thread's stack. Blocks are never unmapped: the next thread takes a dead one's. */
@@ -26,6 +27,14 @@ static struct block *block_of(struct frame *frames)
 	return (struct block *)((char *)frames - offsetof(struct block, frames));
 }
 
+/* What a dead thread has left in its block says nothing any more. */
+static void block_clear(struct block *b)
+{
+	char *page = (char *)b + PAGE_BYTES;
+	memset(b->frames, 0, (size_t)(page - (char *)b->frames));
+	sys3(SYS_madvise, page, BLOCK_BYTES - PAGE_BYTES, MADV_DONTNEED);
+}
+
 static bool block_take(struct block *b, int32_t tid)
 {
 	uint32_t owner = __atomic_load_n(&b->owner, __ATOMIC_RELAXED);
@@ -43,8 +52,10 @@ static struct block *block_adopt(int32_t tid)
 			b = __atomic_load_n(&blocks, __ATOMIC_ACQUIRE);
 		if (!b)
 			return NULL;
-		if (block_take(b, tid))
+		if (block_take(b, tid)) {
+			block_clear(b);
 			return b;
+		}
 		b = b->next;
 		__atomic_store_n(&cursor, b, __ATOMIC_RELEASE);
 	}

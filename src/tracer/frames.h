@@ -34,8 +34,8 @@ struct frame {
 #define FRAMES_NONE UINT32_MAX         /* not on the stack: there was no room */
 #define FRAMES_STACK_BYTES (64u << 20) /* farther apart than this, two places are on two stacks */
 
-extern struct frame frames_nothing[1]
-		__attribute__((visibility("hidden"))); /* below the stack of a thread that has none */
+/* What lies below the stack of a thread that has none. */
+extern struct frame frames_nothing[1] __attribute__((visibility("hidden")));
 
 /* Before a push that found something amiss; the depth to push at, or FRAMES_NONE. */
 uint32_t frames_settle(uintptr_t sp, struct origin origin);

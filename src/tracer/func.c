@@ -70,6 +70,8 @@ HOOK_FUNCTION void __cyg_profile_func_exit(void *function, void *site)
 	bool is_jump = __builtin_return_address(0) == site;
 	uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - is_jump;
 	const struct frame *f = frames_top();
+	if (unlikely(thread.depth >= thread.frames_max && sp < f->sp))
+		return; /* too deep to have been pushed */
 	bool is_top = f->what == what && (f->sp == sp || (is_jump && f[-1].sp > sp));
 	if (unlikely(!is_top) && !settle_return(what, sp))
 		return;

@@ -20,10 +20,8 @@ struct block {
 static struct string **table;
 static struct block *block;
 static uint32_t block_count, string_count;
-static union {
-	struct string string;
-	char room[sizeof(struct string) + 16];
-} more = { .string = { .bytes = 12 } };
+static struct string more = { .bytes = 12, .text = "(more names)" };
+static const char cut_mark[CUT_MARK_BYTES] = { '\xe2', '\x80', '\xa6' };
 
 static void *map_private(size_t bytes)
 {
@@ -141,7 +139,7 @@ size_t cut_copy(char *to, const char *text, size_t bytes, size_t room)
 	memcpy(to, text, keep);
 	if (keep == bytes || room < keep + CUT_MARK_BYTES)
 		return keep;
-	memcpy(to + keep, CUT_MARK, CUT_MARK_BYTES);
+	memcpy(to + keep, cut_mark, CUT_MARK_BYTES);
 	return keep + CUT_MARK_BYTES;
 }
 
@@ -160,10 +158,8 @@ uint32_t intern(const char *text, size_t bytes)
 struct string *intern_string(uint32_t id)
 {
 	struct string **slots = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
-	if (id == MORE_ID) {
-		memcpy(more.string.text, "(more names)", 12);
-		return &more.string;
-	}
+	if (id == MORE_ID)
+		return &more;
 	return slots && id - 1 < SLOTS ? __atomic_load_n(&slots[id - 1], __ATOMIC_ACQUIRE) : NULL;
 }
 

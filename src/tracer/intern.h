@@ -14,8 +14,7 @@
 
 #define STRINGS_MAX (1u << 16)
 #define STRING_BYTES_MAX 1024u
-#define CUT_MARK "\xe2\x80\xa6" /* what stands at the end of a text that was cut: … */
-#define CUT_MARK_BYTES 3u
+#define CUT_MARK_BYTES 3u /* … stands at the end of a text that was cut */
 
 struct string {
 	uint32_t hash;

@@ -113,8 +113,10 @@ ALWAYS_INLINE size_t note_args(struct sonde_note *note)
 
 void note_span_end(struct sonde_note *note)
 {
-	uint64_t end = tick();
 	struct names names = { note->name, note->category };
+	if (unlikely(!(tracer.categories & SONDE_CAT_SPAN)))
+		return; /* switched off meanwhile, perhaps because not even the clock may be read any more */
+	uint64_t end = tick();
 	if (unlikely(thread.epoch != tracer.alive->epoch) && !ring_attach()) {
 		if (note->epoch == tracer.alive->epoch)
 			frames_end(note->ticks, what_of(names), note->depth);

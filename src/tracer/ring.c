@@ -92,9 +92,10 @@ static uint64_t process_bytes_max(void)
 	return tracer.bytes_max;
 }
 
-static bool budget_take(size_t bytes)
+/* Every process may have a first segment and a board. */
+static bool budget_take(size_t bytes, uint32_t kind)
 {
-	if (tracer.segment_count && tracer.bytes + bytes > process_bytes_max())
+	if (kind == SONDE_SEGMENT_RING && tracer.segment_count && tracer.bytes + bytes > process_bytes_max())
 		return false;
 	if (__atomic_add_fetch(&tracer.control->run_bytes, bytes, __ATOMIC_RELAXED) <= tracer.control->run_bytes_max)
 		return true;
@@ -119,7 +120,7 @@ static void *segment_map(const char *path, size_t bytes)
 		return NULL;
 	void *at = NULL;
 	if (!sys4(SYS_fallocate, fd, 0, 0, bytes))
-		at = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd);
+		at = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 	sys_close(fd);
 	if (!at)
 		sys1(SYS_unlink, path);
@@ -132,7 +133,7 @@ static void *segment_map(const char *path, size_t bytes)
 static struct sonde_segment *segment_make(const char *what, uint32_t kind, uint32_t number, size_t bytes)
 {
 	static char path[PATH_BYTES_MAX + 32]; /* one grows at a time; a signal handler's stack may be small */
-	if (!budget_take(bytes))
+	if (!budget_take(bytes, kind))
 		return NULL;
 	snprintf(path, sizeof(path), "%s/%u.%s", tracer.ring_dir, tracer.process, what);
 	struct sonde_segment *s = segment_map(path, bytes);
@@ -485,4 +486,10 @@ void ring_going_dark(void)
 	tracer.is_dark = true;
 	for (uint32_t i = 0; i < tracer.segment_count; i++)
 		tracer.segments[i]->is_dark = 1;
+}
+
+void tracer_stop(void)
+{
+	tracer.categories = 0;
+	tracer.clock = CLOCK_FORBIDDEN;
 }

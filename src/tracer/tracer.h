@@ -27,6 +27,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+#define CLOCK_FORBIDDEN 0xffffffffu
 #define EPOCH_NEVER 0xffffffffu
 #define PATH_BYTES_MAX 4096
 #define RUNS_MAX 2
@@ -95,6 +96,9 @@ extern _Thread_local struct thread thread __attribute__((tls_model("initial-exec
 /* Everything that must stand before the first hook runs; does nothing the second time. */
 void tracer_init(void);
 
+/* Record nothing more and read no clock: the program is about to forbid it. */
+void tracer_stop(void);
+
 /* ring.c: the slow paths. */
 bool ring_attach(void); /* give this thread a chunk (and a forked child its ring); false: no room, counted */
 void *ring_reserve_slow(size_t bytes);
@@ -109,6 +113,8 @@ ALWAYS_INLINE uint64_t tick(void)
 {
 	if (likely(tracer.clock == SONDE_CLOCK_TICKS))
 		return __builtin_ia32_rdtsc();
+	if (tracer.clock == CLOCK_FORBIDDEN)
+		return 0;
 	struct timespec ts;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;

@@ -1,4 +1,6 @@
-/* One function, 20 000 calls deep. */
+/* One function, so many calls deep. */
+#include <stdlib.h>
+
 static volatile int sink;
 
 static __attribute__((noinline)) int descend(int n)
@@ -6,7 +8,7 @@ static __attribute__((noinline)) int descend(int n)
 	return n ? descend(n - 1) + sink : sink;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	return descend(19999);
+	return descend(argc > 1 ? (int)strtol(argv[1], NULL, 10) - 1 : 0);
 }

@@ -67,10 +67,14 @@ def libraries():
 
 
 def deep():
-    run = tap.Run(tap.path("functions-deep"))
-    notes = run.ring.notes("func")
+    run = tap.Run(tap.path("functions-deep"), "20000")
     tap.same(run.status, 0, "deep recursion ends well")
-    tap.same(sorted(n.depth for n in notes), list(range(20001)), "20 000 calls deep, each is recorded with its depth")
+    tap.same([n.depth for n in run.ring.notes("func")], list(range(20001)), "each of 20 000 calls is recorded with its depth")
+    run = tap.Run(tap.path("functions-deep"), "40000", control={24: ("<I", 1 << 12)})
+    notes = run.ring.notes("func")
+    tap.same((run.status, [n.depth for n in notes]), (0, list(range(len(notes)))), "so are the outer ones of too many")
+    tap.same(len(notes) + run.ring.only().dropped, 40001, "and the others are counted")
+    tap.ok(nested(notes), "each lies within its caller")
 
 
 tap.main(calls, times, libraries, deep)

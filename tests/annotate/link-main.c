@@ -1,4 +1,7 @@
-/* sonde.h in two files of a program, in a library it is linked with and in one it loads; prints what must be recorded. */
+/*
+ * sonde.h in two files of a program, in a library it is linked with and in one that
+ * it loads; prints what must be recorded.
+ */
 #include "expect.h"
 
 #include <dlfcn.h>

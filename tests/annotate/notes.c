@@ -177,7 +177,9 @@ static void names_made_on_the_fly(void)
 		struct sonde_span s;
 		snprintf(name, sizeof(name), "item %d", i % 10);
 		expect("span", name, NULL, 0);
+		expect("instant", "literal", name, 1);
 		sonde_span_begin(&s, name);
+		sonde_instant("literal", name);
 		memset(name, 'z', sizeof(name) - 1); /* the name was taken at the beginning */
 		sonde_span_end(&s);
 	}

@@ -30,9 +30,9 @@ def forks():
 
 def threads():
     run = tap.Run(tap.path("threads"))
-    long_lived, spans, short_lived = map(int, run.out.split())
+    long_lived, spans, short_lived, shared = map(int, run.out.split())
     process = run.ring.only()
-    count = collections.Counter((n.name, n.depth) for n in process.notes)
+    count = collections.Counter((n.name, n.depth) for n in process.notes if n.kind == "span")
     tap.same(count, {("thread", 0): long_lived, ("outer", 1): long_lived * spans, ("inner", 2): long_lived * spans,
                      ("brief", 0): short_lived}, "each thread's spans are there, with their depth")
     tap.same(process.dropped, 0, "nothing is dropped")
@@ -45,6 +45,9 @@ def threads():
             owners[n.args[0][2]].add(n.tid)
     tap.same(got, wanted, "in the thread's order, with their arguments")
     tap.same([len(tids) for tids in owners.values()], [1] * long_lived, "each thread's under one tid")
+    instants = collections.Counter(n.name for n in process.notes if n.kind == "instant")
+    tap.same(instants, {"shared %d" % i: long_lived * spans // shared for i in range(shared)}, "names that all threads make")
+    tap.same(len(set(process.strings.values())), len(process.strings), "have one number each")
     metrics = process.board.metrics
     total = long_lived * spans
     tap.same(metrics["spans", 1].value, 2.0 * total, "what all threads add is added")

@@ -4,6 +4,7 @@ Tests get SONDE_STAGE (the staged tree) and ANNOTATE_DIR (the test programs).
 """
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -65,7 +66,6 @@ class Run:
 
     def prepare(self, control):
         """A ring directory as a recorder would make it, changed by `control` (offset -> (format, value))."""
-        import struct
         subprocess.run(["/bin/true"], env=dict(os.environ, LD_PRELOAD=LIBSONDE, SONDE_RING=self.dir), check=True)
         for name in os.listdir(self.dir):
             if name != "control":

@@ -7,6 +7,7 @@
 #define LONG_LIVED 8
 #define SPANS 4000
 #define SHORT_LIVED 300
+#define SHARED_NAMES 500 /* that all threads make at about the same time */
 
 static void *busy(void *number)
 {
@@ -19,6 +20,9 @@ static void *busy(void *number)
 			sonde_arg_int(&inner, "number", (intptr_t)number);
 			sonde_arg_int(&inner, "i", i);
 		}
+		char name[32];
+		snprintf(name, sizeof(name), "shared %d", i % SHARED_NAMES);
+		sonde_instant(name);
 		sonde_metric_add("spans", 2);
 		sonde_metric_observe("index", i + 1);
 	}
@@ -42,6 +46,6 @@ int main(void)
 	for (int i = 0; i < SHORT_LIVED; i++)
 		if (pthread_create(&one, NULL, brief, NULL) || pthread_join(one, NULL))
 			abort();
-	printf("%d %d %d\n", LONG_LIVED, SPANS, SHORT_LIVED);
+	printf("%d %d %d %d\n", LONG_LIVED, SPANS, SHORT_LIVED, SHARED_NAMES);
 	return 0;
 }

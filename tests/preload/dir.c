@@ -131,6 +131,7 @@ static void walks(void)
 	WANT(ftw64, .path = path, .ret = r, .args = " depth=4");
 	r = nftw("d", nvisit, 4, FTW_PHYS);
 	WANT(nftw, .path = path, .ret = r, .args = F(" depth=4 flags=%d", FTW_PHYS));
+	errno = 0;
 	r = nftw64("missing", nvisit64, 4, 0);
 	WANT(nftw64, .path = P("missing"), .ret = r, .args = " depth=4 flags=0");
 	char *const paths[] = { "d", NULL };
@@ -210,13 +211,12 @@ static void current(void)
 
 static void roots(void)
 {
-	if (raw(SYS_fork) == 0) {
-		const char *inside = KEEP(P("d"));
-		r = chroot("d");
-		WANT(chroot, .path = inside, .ret = r);
-		raw(SYS_exit_group, 0L);
-	}
-	raw(SYS_wait4, -1L, NULL, 0L, NULL);
+	int child = (int)raw(SYS_fork), status;
+	if (child == 0)
+		raw(SYS_exit_group, (long)chroot("d")); /* from inside it could not reach the file of expectations */
+	raw(SYS_wait4, (long)child, &status, 0L, NULL);
+	CHECK(status == 0);
+	WANT(chroot, .path = path, .ret = 0, .pid = child, .tid = child);
 	r = chroot("missing");
 	WANT(chroot, .path = P("missing"), .ret = r);
 	r = pivot_root("missing", "d");

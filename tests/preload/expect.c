@@ -51,7 +51,7 @@ void want(const struct want *w)
 	size_t n = 0, room = sizeof(line);
 	if (err == ERR_AUTO)
 		err = w->ret == -1 ? kept : 0;
-	n = add(line, n, room, "%d %d ", w->pid ? w->pid : (int)raw(SYS_getpid), w->tid ? w->tid : (int)raw(SYS_gettid));
+	n = add(line, n, room, "%s%d %d ", w->is_maybe ? "~" : "", w->pid ? w->pid : (int)raw(SYS_getpid), w->tid ? w->tid : (int)raw(SYS_gettid));
 	n = add(line, n, room, "%s%s%s", w->kind ? w->kind : "", w->kind ? " " : "", w->call);
 	if (w->fd >= 0)
 		n = add(line, n, room, " fd=%d", w->fd);

@@ -28,6 +28,7 @@ struct want {
 	int err;
 	const char *args; /* " name=value" of the plain arguments, see F */
 	int pid, tid;     /* 0: the caller's */
+	int is_maybe;     /* recorded only when it took long: right if it is there, right if not */
 };
 
 #define WANT(name, ...)                                                                                     \

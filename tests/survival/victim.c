@@ -277,6 +277,26 @@ static void go_seccomp(void)
 	syscall(SYS_exit_group, 0);
 }
 
+static void go_seccomp_strict(void)
+{
+	int fd = open_file();
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+		_exit(92);
+	put(fd, 0); /* from here on nobody may read the time: what is written cannot be dated */
+	syscall(SYS_exit, 0);
+}
+static void go_no_tsc(void)
+{
+	burst(5);
+	if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV))
+		_exit(92);
+	pid_t pid = fork();
+	if (!pid)
+		_exit(0);
+	int status;
+	waitpid(pid, &status, 0);
+}
+
 static sigjmp_buf back;
 static int handler_fd;
 static volatile int handled;
@@ -400,6 +420,8 @@ static const struct {
 	{ "chroot", go_chroot, 10 },
 	{ "setuid", go_setuid, 10 },
 	{ "seccomp", go_seccomp, 10 },
+	{ "seccomp-strict", go_seccomp_strict, 10 },
+	{ "no-tsc", go_no_tsc, 10 },
 	{ "handler-io", go_handler_io, 0 },
 	{ "handler-jump", go_handler_jump, 0 },
 	{ "dlopen", go_dlopen, 10 },

@@ -235,6 +235,12 @@ BEFORE before_abort(void)
 
 /* Giving up system calls. */
 
+/* Strict seccomp and PR_TSC_SIGSEGV take the time stamp counter away: whoever reads it from then on is killed. */
+static bool takes_the_clock(int option, unsigned long how)
+{
+	return (option == PR_SET_SECCOMP && how == SECCOMP_MODE_STRICT) || (option == PR_SET_TSC && how == PR_TSC_SIGSEGV);
+}
+
 EXPORT int prctl(int option, ...)
 {
 	int (*next)(int, unsigned long, unsigned long, unsigned long, unsigned long) = real_of(CALL_prctl);
@@ -244,6 +250,11 @@ EXPORT int prctl(int option, ...)
 	for (unsigned i = 0; i < 4; i++)
 		args[i] = va_arg(ap, unsigned long);
 	va_end(ap);
+	if (takes_the_clock(option, args[0])) {
+		call_begun(SONDE_REC_CALL, CALL_prctl, 0, CALL(ARGS2(option, args[0])));
+		tracer_stop();
+		return next(option, args[0], args[1], args[2], args[3]);
+	}
 	if (option == PR_SET_SECCOMP)
 		exec_is_filtered = true;
 	if (option == PR_SET_SECCOMP || (option == PR_SET_NO_NEW_PRIVS && args[0]))
@@ -270,6 +281,8 @@ __attribute__((used, visibility("hidden"))) void syscall_before(long number, lon
 		exec_is_filtered = true;
 		ring_going_dark();
 	}
+	if (number == SYS_seccomp && is_strict)
+		tracer_stop();
 }
 
 __asm__(".pushsection .text\n"

@@ -56,7 +56,8 @@ static void bytes_of_calls(void **state)
 {
 	struct bundle b;
 	struct model_run *run;
-	int64_t ids[6];
+	static const char *const names[] = { "read", "fread", "getc", "mmap", "sendmmsg", "getline", "fputs", "fgets" };
+	int64_t ids[8];
 
 	(void)state;
 	bundle_make(&b);
@@ -65,8 +66,11 @@ static void bytes_of_calls(void **state)
 	add_call(&b, "getc", "stdio", "calls");
 	add_call(&b, "mmap", "map", "address");
 	add_call(&b, "sendmmsg", "net", "count,flags");
-	for (int i = 0; i < 5; i++)
-		ids[i] = bundle_name(&b, (const char *[]){ "read", "fread", "getc", "mmap", "sendmmsg" }[i]);
+	add_call(&b, "getline", "stdio", "");
+	add_call(&b, "fputs", "stdio", "");
+	add_call(&b, "fgets", "stdio", "");
+	for (int i = 0; i < 8; i++)
+		ids[i] = bundle_name(&b, names[i]);
 	run = bundle_open(&b);
 	assert_int_equal(model_load(run, MODEL_CALLS, NULL), 0);
 	assert_int_equal(model_call_bytes(model_call(run, ids[0]), 10, 16, STORE_NULL), 10);
@@ -79,6 +83,10 @@ static void bytes_of_calls(void **state)
 	assert_int_equal(model_call_bytes(model_call(run, ids[2]), 'x', 1000, 1001), 1000);
 	assert_int_equal(model_call_bytes(model_call(run, ids[3]), 4096, 8192, 0), 0);
 	assert_int_equal(model_call_bytes(model_call(run, ids[4]), 2, 3000, 2), 3000);
+	assert_int_equal(model_call_bytes(model_call(run, ids[5]), 30, STORE_NULL, STORE_NULL), 30);
+	assert_int_equal(model_call_bytes(model_call(run, ids[5]), -1, STORE_NULL, STORE_NULL), 0);
+	assert_int_equal(model_call_bytes(model_call(run, ids[6]), 1, 12, STORE_NULL), 12);
+	assert_int_equal(model_call_bytes(model_call(run, ids[7]), 1, 4096, STORE_NULL), 0);
 	assert_int_equal(model_call_bytes(NULL, 10, 16, STORE_NULL), 10);
 	bundle_remove(&b, run);
 }

@@ -1,0 +1,504 @@
+/*
+ * How often the intervals of a duet hold the truth, on made-up machines whose truth is known.
+ *
+ * Every cell makes many experiments: runs of pairs of iterations, whose times have
+ * noise of their own, noise of their run, and noise that the machine puts on both
+ * sides. Each experiment is made twice, with B the same as A and with B 1.5 %
+ * slower. Printed for each cell: how often the interval holds the truth (at both
+ * ratios together), how often the A/A interval excludes 1, with the 95 % binomial bounds of that
+ * share, how often the change is found, how wide the interval is, and how many runs it
+ * took. `!` marks a cell that misses its bar: 94 to 96 % for normal data and a
+ * fixed number of runs, at least 93.5 % elsewhere, and an A/A share that 5 % is
+ * not below the bounds of. Rows of "others" show what the procedure avoids; they
+ * have no bar.
+ *
+ *   duet-sim [simulations a cell [seed]]
+ */
+#include "stats/bootstrap.h"
+#include "stats/dist.h"
+#include "stats/effect.h"
+#include "stats/overlap.h"
+#include "stats/rng.h"
+#include "stats/sequential.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS_MAX = 40, PAIRS_MAX = 100, LOOKS_MAX = 64 };
+
+#define SLOWER 0.015
+
+/* One experiment's pairs, and the way they are told to stats/. */
+struct experiment {
+	double x[RUNS_MAX * PAIRS_MAX], weight[RUNS_MAX * PAIRS_MAX];
+	size_t first[RUNS_MAX + 1];
+	struct stats_runs runs;
+};
+
+/* Noise of one iteration, as a logarithm of its time. */
+typedef double noise_fn(struct stats_rng *r);
+
+static double normal_noise(struct stats_rng *r)
+{
+	return 0.03 * stats_rng_normal(r);
+}
+
+static double t3_noise(struct stats_rng *r)
+{
+	double chi2 = 2 * stats_rng_exponential(r), z = stats_rng_normal(r);
+
+	return 0.02 * stats_rng_normal(r) / sqrt((chi2 + z * z) / 3);
+}
+
+/* A delay that is lognormal itself, with a mean of 8 % and now and then of 100 %. */
+static double lognormal_noise(struct stats_rng *r)
+{
+	return log1p(0.05 * exp(stats_rng_normal(r)));
+}
+
+/* One iteration in ten is hit by something that makes it 1.2 to 3 times as long. */
+static double contaminated_noise(struct stats_rng *r)
+{
+	double hit = stats_rng_uniform(r) < 0.1 ? log(1.2 + 1.8 * stats_rng_uniform(r)) : 0;
+
+	return 0.01 * stats_rng_normal(r) + hit;
+}
+
+struct world {
+	const char *name;
+	noise_fn *noise;
+	double run_sd;      /* of each side's own level in a run: layout, cores */
+	double correlation; /* of an iteration's noise with the one before on its side */
+	double drift;       /* of the machine in a run of 20 pairs, and as much at random */
+	bool is_async;      /* both sides loop freely and are paired by overlap */
+	bool is_skewed;     /* hits fall on B alone */
+};
+
+static const struct world normal = { "normal", normal_noise, 0.01, 0, 0, false, false };
+static const struct world drift = { "drift", normal_noise, 0.01, 0, 0.3, false, false };
+static const struct world heavy = { "t3", t3_noise, 0.01, 0, 0, false, false };
+static const struct world lognormal = { "lognormal", lognormal_noise, 0.01, 0, 0, false, false };
+static const struct world contaminated = { "contaminated", contaminated_noise, 0.01, 0, 0, false, false };
+static const struct world correlated = { "autocorrelated", normal_noise, 0.01, 0.8, 0.1, false, false };
+static const struct world async = { "async, overlap", normal_noise, 0.01, 0.5, 0.3, true, false };
+static const struct world skewed = { "one-sided hits", contaminated_noise, 0.01, 0, 0, false, true };
+
+/* The next value of a side's noise. */
+static double next_noise(const struct world *w, struct stats_rng *r, double *last)
+{
+	double fresh = w->noise(r);
+
+	*last = w->correlation > 0 ? w->correlation * *last + sqrt(1 - w->correlation * w->correlation) * fresh : fresh;
+	return *last;
+}
+
+/* The machine's own speed at the next moment, as a logarithm: a slope, a random walk and a sudden throttling. */
+struct machine {
+	double slope, walk, level;
+};
+
+static void machine_start(struct machine *m, const struct world *w, struct stats_rng *r)
+{
+	*m = (struct machine){ .slope = w->drift * stats_rng_normal(r) / 40, .walk = w->drift / sqrt(40) };
+}
+
+static double machine_next(struct machine *m, const struct world *w, struct stats_rng *r)
+{
+	if (w->drift > 0) {
+		m->level += m->slope + m->walk * stats_rng_normal(r) / 4;
+		if (stats_rng_uniform(r) < 0.02)
+			m->level += w->drift * stats_rng_normal(r);
+	}
+	return m->level;
+}
+
+/* One after the other, in the order AB BA BA AB, turned around at random run by run. */
+static size_t make_pairs(const struct world *w, struct stats_rng *r, size_t pairs, double theta, double *x)
+{
+	double run_a = w->run_sd * stats_rng_normal(r), run_b = w->run_sd * stats_rng_normal(r), last_a = 0, last_b = 0;
+	size_t turn = (size_t)stats_rng_below(r, 2);
+	struct machine m;
+
+	machine_start(&m, w, r);
+	for (size_t k = 0; k < pairs; k++) {
+		bool is_ba = (turn + (k + 1) / 2) % 2;
+		double one = machine_next(&m, w, r), two = machine_next(&m, w, r);
+		double a = (is_ba ? two : one) + run_a + (w->is_skewed ? normal_noise(r) : next_noise(w, r, &last_a));
+		double b = (is_ba ? one : two) + run_b + theta + next_noise(w, r, &last_b);
+
+		x[k] = b - a;
+	}
+	return pairs;
+}
+
+enum { TICKS = 4096, TICK_NS = 250000 }; /* a fourth of an iteration */
+
+/* A side loops through a machine whose speed changes while iterations run. */
+static size_t make_spans(const struct world *w, struct stats_rng *r, const double *speed, double theta, size_t n,
+	struct stats_span *spans)
+{
+	double level = theta + w->run_sd * stats_rng_normal(r), last = 0, now = stats_rng_uniform(r) * 4;
+
+	for (size_t k = 0; k < n; k++) {
+		double work = 4 * exp(level + next_noise(w, r, &last)), start = now;
+
+		while (work > 0 && now < TICKS - 1) {
+			double rate = exp(-speed[(size_t)now]), room = floor(now) + 1 - now;
+			double used = fmin(room, work / rate);
+
+			work -= used * rate;
+			now = used < room ? now + used : floor(now) + 1;
+		}
+		spans[k] = (struct stats_span){ (int64_t)(start * TICK_NS), (int64_t)(now * TICK_NS) };
+	}
+	return n;
+}
+
+static size_t make_overlaps(const struct world *w, struct stats_rng *r, size_t pairs, double theta, double *x,
+	double *weight)
+{
+	static double speed[TICKS];
+	struct stats_span a[PAIRS_MAX], b[PAIRS_MAX];
+	struct stats_overlap *found;
+	struct arena arena = ARENA_INIT;
+	size_t count = 0;
+	struct machine m;
+
+	machine_start(&m, w, r);
+	m.slope /= 4;
+	m.walk /= 2;
+	for (size_t i = 0; i < TICKS; i++)
+		speed[i] = fmax(-1, fmin(1, machine_next(&m, w, r)));
+	make_spans(w, r, speed, 0, pairs, a);
+	make_spans(w, r, speed, theta, pairs, b);
+	if (stats_overlaps(a, pairs, b, pairs, STATS_OVERLAP_RATE, &arena, &found, &count, NULL) < 0)
+		abort();
+	for (size_t i = 0; i < count; i++) {
+		x[i] = found[i].log_ratio;
+		weight[i] = (double)found[i].overlap_ns;
+	}
+	arena_release(&arena);
+	return count;
+}
+
+static void make_experiment(const struct world *w, struct stats_rng *r, size_t runs, size_t pairs, double theta,
+	struct experiment *e)
+{
+	e->runs = (struct stats_runs){ .x = e->x, .first = e->first, .count = runs };
+	if (w->is_async)
+		e->runs.weight = e->weight;
+	e->first[0] = 0;
+	for (size_t i = 0; i < runs; i++) {
+		size_t at = e->first[i];
+
+		e->first[i + 1] = at + (w->is_async ? make_overlaps(w, r, pairs, theta, e->x + at, e->weight + at)
+						    : make_pairs(w, r, pairs, theta, e->x + at));
+	}
+}
+
+/* A procedure makes the interval of an experiment and says in .n how many runs it used. */
+typedef struct stats_interval procedure_fn(struct experiment *e, uint64_t seed);
+
+static struct stats_interval effect_of(const struct experiment *e, const struct stats_effect_options *how)
+{
+	struct arena arena = ARENA_INIT;
+	struct stats_effect out;
+
+	if (stats_effect(&e->runs, how, &arena, &out, NULL) < 0)
+		abort();
+	arena_release(&arena);
+	return out.log_ratio;
+}
+
+static struct stats_interval fixed(struct experiment *e, uint64_t seed)
+{
+	return effect_of(e, &(struct stats_effect_options){ .seed = seed });
+}
+
+static struct stats_interval fixed_mean(struct experiment *e, uint64_t seed)
+{
+	return effect_of(e, &(struct stats_effect_options){ .seed = seed, .location = STATS_MEAN });
+}
+
+/* The original's: BCa bootstrap of the mean of run means. */
+static struct stats_interval bca_of_means(struct experiment *e, uint64_t seed)
+{
+	struct stats_bootstrap how = { .kind = STATS_BCA, .level = 0.95, .seed = seed };
+	struct arena arena = ARENA_INIT;
+	struct stats_interval out;
+
+	if (stats_bootstrap_runs(&e->runs, &how, &arena, &out, NULL) < 0)
+		abort();
+	arena_release(&arena);
+	return out;
+}
+
+/* All pairs as if they were independent. */
+static struct stats_interval pooled(struct experiment *e, uint64_t seed)
+{
+	struct stats_interval out = stats_mean_interval(e->x, e->first[e->runs.count], 0.95);
+
+	out.n = e->runs.count;
+	return out;
+}
+
+/* The moments of the run locations, one run more at each element. */
+static void locations_of(const struct experiment *e, struct stats_moments *after)
+{
+	double x[PAIRS_MAX * 2], weight[PAIRS_MAX * 2];
+	struct stats_moments m;
+
+	stats_moments_init(&m);
+	for (size_t i = 0; i < e->runs.count; i++) {
+		size_t at = e->first[i], n = e->first[i + 1] - at;
+
+		memcpy(x, e->x + at, n * sizeof(*x));
+		memcpy(weight, e->weight + at, n * sizeof(*weight));
+		stats_moments_add(&m, stats_run_location(x, e->runs.weight ? weight : NULL, n, STATS_HODGES_LEHMANN));
+		after[i] = m;
+	}
+}
+
+static bool excludes_none(const struct stats_interval *i)
+{
+	return !stats_interval_holds(i, 0);
+}
+
+/* Bounds depend on the plan alone: found once, used for every experiment. */
+struct plan {
+	const size_t *looks;
+	size_t count;
+	enum stats_spending spending;
+	double power;
+	bool is_ready;
+	struct stats_sequential at[LOOKS_MAX];
+};
+
+static void prepare(struct plan *p)
+{
+	struct stats_sequential s;
+
+	if (p->is_ready)
+		return;
+	stats_sequential_init(&s, p->spending, 0.95, p->looks[p->count - 1], p->power);
+	for (size_t i = 0; i < p->count; i++) {
+		stats_sequential_look(&s, p->looks[i]);
+		p->at[i] = s;
+	}
+	p->is_ready = true;
+}
+
+/* Stop at the first look that excludes "no change": the worst a user can do. */
+static struct stats_interval follow(struct plan *p, const struct experiment *e)
+{
+	struct stats_moments after[RUNS_MAX];
+	struct stats_interval i = { 0 };
+
+	prepare(p);
+	locations_of(e, after);
+	for (size_t k = 0; k < p->count; k++) {
+		i = stats_sequential_interval(&p->at[k], &after[p->looks[k] - 1]);
+		if (excludes_none(&i))
+			break;
+	}
+	return i;
+}
+
+static const size_t five_looks[] = { 5, 8, 12, 20, 32 };
+static const size_t early_looks[] = { 3, 4, 5, 6, 8, 10, 13, 17, 22, 28, 36 };
+
+static struct stats_interval obrien_fleming(struct experiment *e, uint64_t seed)
+{
+	static struct plan p = { .looks = five_looks, .count = 5, .spending = STATS_OBRIEN_FLEMING };
+
+	return follow(&p, e);
+}
+
+static struct stats_interval pocock(struct experiment *e, uint64_t seed)
+{
+	static struct plan p = { .looks = five_looks, .count = 5, .spending = STATS_POCOCK };
+
+	return follow(&p, e);
+}
+
+static struct stats_interval square(struct experiment *e, uint64_t seed)
+{
+	static struct plan p = { .looks = five_looks, .count = 5, .spending = STATS_POWER, .power = 2 };
+
+	return follow(&p, e);
+}
+
+static struct stats_interval pocock_early(struct experiment *e, uint64_t seed)
+{
+	static struct plan p = { .looks = early_looks, .count = 11, .spending = STATS_POCOCK };
+
+	return follow(&p, e);
+}
+
+static struct stats_interval sequence(struct experiment *e, uint64_t seed)
+{
+	struct stats_moments after[RUNS_MAX];
+	struct stats_interval i = { 0 };
+
+	locations_of(e, after);
+	for (size_t n = 2; n <= 32; n++) {
+		i = stats_sequence_interval(&after[n - 1], 0.95, 0);
+		if (excludes_none(&i))
+			break;
+	}
+	return i;
+}
+
+/* Ordinary intervals at the same five looks. */
+static struct stats_interval peeking(struct experiment *e, uint64_t seed)
+{
+	struct stats_moments after[RUNS_MAX];
+	struct stats_interval i = { 0 };
+
+	locations_of(e, after);
+	for (size_t k = 0; k < 5; k++) {
+		i = stats_moments_interval(&after[five_looks[k] - 1], 0.95);
+		if (excludes_none(&i))
+			break;
+	}
+	return i;
+}
+
+enum bar { EXACT, AT_LEAST, NONE };
+
+struct group {
+	const char *name;
+	procedure_fn *procedure;
+	enum bar bar;
+	const struct world *worlds[8];
+	size_t pairs[3], runs[12]; /* every combination; ended by 0 */
+};
+
+static const struct group groups[] = {
+	{ "fixed number of runs", fixed, EXACT, { &normal }, { 20, 1 }, { 3, 4, 5, 7, 10, 15, 19, 20, 25, 30, 40 } },
+	{ "fixed number of runs", fixed, AT_LEAST, { &drift, &heavy, &lognormal, &contaminated, &correlated, &async },
+	  { 20 }, { 3, 5, 10, 20, 40 } },
+	{ "fixed number of runs, one pair each", fixed, AT_LEAST, { &drift, &heavy, &lognormal, &contaminated }, { 1 },
+	  { 3, 5, 10, 20, 40 } },
+	{ "sequential, O'Brien-Fleming, looks at 5 8 12 20 32", obrien_fleming, AT_LEAST,
+	  { &normal, &drift, &heavy, &lognormal, &contaminated, &correlated, &async }, { 20, 1 }, { 32 } },
+	{ "sequential, Pocock, looks at 5 8 12 20 32", pocock, AT_LEAST,
+	  { &normal, &drift, &heavy, &lognormal, &contaminated, &correlated, &async }, { 20, 1 }, { 32 } },
+	{ "sequential, square, looks at 5 8 12 20 32", square, AT_LEAST,
+	  { &normal, &drift, &heavy, &lognormal, &contaminated, &correlated, &async }, { 20, 1 }, { 32 } },
+	{ "sequential, Pocock, 11 looks from 3 to 36", pocock_early, AT_LEAST, { &normal, &heavy, &contaminated },
+	  { 20, 1 }, { 36 } },
+	{ "confidence sequence, a look at every run", sequence, AT_LEAST,
+	  { &normal, &drift, &heavy, &lognormal, &contaminated, &correlated, &async }, { 20, 1 }, { 32 } },
+	{ "others: BCa bootstrap of run means", bca_of_means, NONE, { &normal }, { 20 }, { 3, 5, 10, 20, 40 } },
+	{ "others: mean instead of Hodges-Lehmann", fixed_mean, NONE, { &heavy, &lognormal, &contaminated }, { 20 }, { 10 } },
+	{ "others: pairs pooled over runs", pooled, NONE, { &normal, &correlated }, { 20 }, { 5, 20 } },
+	{ "others: ordinary intervals, looks at 5 8 12 20 32", peeking, NONE, { &normal }, { 20 }, { 32 } },
+	{ "beyond the claim: hits on B alone, truth taken as B's own change", fixed, NONE, { &skewed }, { 20, 1 },
+	  { 5, 10, 40 } },
+};
+
+struct tally {
+	size_t n, held, alarms, found, open;
+	double width, runs;
+};
+
+static void count(struct tally *t, const struct stats_interval *i, double theta)
+{
+	t->n++;
+	t->held += stats_interval_holds(i, theta);
+	if (theta == 0)
+		t->alarms += excludes_none(i);
+	else
+		t->found += i->lo > 0;
+	if (isfinite(i->hi - i->lo))
+		t->width += i->hi - i->lo;
+	else
+		t->open++;
+	t->runs += (double)i->n;
+}
+
+static bool is_missed(enum bar bar, double coverage, double alarm_lo)
+{
+	if (bar == NONE)
+		return false;
+	return coverage < (bar == EXACT ? 0.94 : 0.935) || (bar == EXACT && coverage > 0.96) || alarm_lo > 0.05;
+}
+
+static bool print_cell(const struct group *g, const struct world *w, size_t pairs, size_t runs, const struct tally *t)
+{
+	double half = (double)t->n / 2, coverage = (double)t->held / (double)t->n, lo, hi;
+	bool has_missed;
+
+	stats_binomial_interval(t->alarms, t->n / 2, 0.95, &lo, &hi);
+	has_missed = is_missed(g->bar, coverage, lo);
+	printf("%-16s %5zu %5zu  %6.2f %%  %5.2f %% [%4.2f, %4.2f]  %6.1f %%  %7.3f %%  %5.1f %s\n", w->name, pairs, runs,
+		100 * coverage, 100 * (double)t->alarms / half, 100 * lo, 100 * hi, 100 * (double)t->found / half,
+		100 * t->width / (double)(t->n - t->open), t->runs / (double)t->n, has_missed ? "!" : "");
+	fflush(stdout);
+	return has_missed;
+}
+
+static struct tally simulate(const struct group *g, const struct world *w, size_t pairs, size_t runs, size_t n,
+	uint64_t seed)
+{
+	static struct experiment e;
+	struct tally t = { 0 };
+
+	for (size_t i = 0; i < 2 * n; i++) {
+		double theta = i < n ? 0 : log1p(SLOWER);
+		struct stats_interval interval;
+		struct stats_rng r;
+
+		stats_rng_init(&r, seed, i);
+		make_experiment(w, &r, runs, pairs, theta, &e);
+		interval = g->procedure(&e, stats_rng_next(&r));
+		count(&t, &interval, theta);
+	}
+	return t;
+}
+
+/* Every combination of the group; returns how many cells missed their bar. */
+static size_t run_group(const struct group *g, size_t n, uint64_t seed, size_t *cells, struct tally *all)
+{
+	size_t missed = 0;
+
+	printf("\n%s\n", g->name);
+	printf("%-16s %5s %5s  %8s  %-22s  %8s  %9s  %5s\n", "noise", "pairs", "runs", "coverage", "A/A excludes 1 [95 %]",
+		"finds", "width", "used");
+	for (const struct world *const *w = g->worlds; *w; w++)
+		for (const size_t *pairs = g->pairs; *pairs; pairs++)
+			for (const size_t *runs = g->runs; *runs; runs++) {
+				struct tally t = simulate(g, *w, *pairs, *runs, n, seed + ++*cells);
+
+				missed += print_cell(g, *w, *pairs, *runs, &t);
+				if (g->bar == NONE)
+					continue;
+				all->n += t.n;
+				all->alarms += t.alarms;
+			}
+	return missed;
+}
+
+int main(int argc, char **argv)
+{
+	size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 500, missed = 0, cells = 0;
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20240601;
+	struct tally all = { 0 };
+	double lo, hi;
+
+	if (n == 0 || argc > 3) {
+		fprintf(stderr, "usage: duet-sim [simulations a cell [seed]]\n");
+		return 2;
+	}
+	printf("%zu A/A and %zu +1.5 %% experiments a cell, seed %llu\n", n, n, (unsigned long long)seed);
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
+		missed += run_group(&groups[i], n, seed, &cells, &all);
+	stats_binomial_interval(all.alarms, all.n / 2, 0.95, &lo, &hi);
+	printf("\nA/A intervals that exclude 1, all cells with a bar: %.2f %% [%.2f, %.2f] of %zu\n",
+		200 * (double)all.alarms / (double)all.n, 100 * lo, 100 * hi, all.n / 2);
+	printf("%zu cells miss their bar\n", missed);
+	return missed > 0;
+}

@@ -1,0 +1,100 @@
+/*
+ * What learning and matching shapes share. Private to pfw-shape*.c.
+ */
+#ifndef SONDE_EXCHANGE_PFW_SHAPE_PRIVATE_H
+#define SONDE_EXCHANGE_PFW_SHAPE_PRIVATE_H
+
+#include "exchange/pfw-shape.h"
+
+#define SLOTS_MAX 32u
+#define SAME_BYTES_MAX 31u /* of a value that is remembered as text, without what follows it */
+#define SHAPE_LINE_MAX 16384u /* longer lines are left to the general scanner */
+
+enum slot_op {
+	SLOT_FIXED,  /* no value: a field that stays, and goes to a text */
+	SLOT_INT,    /* a number into a column */
+	SLOT_SAME,   /* process, thread or file: often the same text as last time */
+	SLOT_STRING, /* a plain string into a text, or io.text */
+	SLOT_NUMBER  /* any number into a text */
+};
+
+enum slot_left { LEFT_NONE, LEFT_ARGS, LEFT_EXTRA };
+
+/* What stays before a value, and the value. */
+struct slot {
+	/* what stays: bytes of shape->fixed */
+	uint32_t fixed_at;
+	uint32_t fixed_bytes;
+	uint32_t fixed_mask; /* a bit for each of its first 32 */
+	uint8_t op;          /* enum slot_op */
+	uint8_t role;        /* enum pfw_role */
+	uint8_t kind;        /* enum pfw_kind of the value */
+	uint8_t column;
+	uint8_t left;        /* enum slot_left */
+	uint8_t same_bytes;  /* of `same`, with the byte behind the value; 0: none */
+	uint16_t prefix;     /* bytes from the key's quote to the value */
+	uint16_t mark;       /* number of commas and braces before the value, leaving out those in values */
+	uint8_t quotes;      /* 1 when the value is in quotes */
+	uint32_t same_mask;
+	struct pfw_scale scale;
+	char same[SAME_BYTES_MAX + 1];
+};
+
+struct value {
+	const char *at;
+	size_t bytes;
+};
+
+/* Slots of one kind, by number. */
+struct slot_list {
+	uint8_t count;
+	uint8_t slots[SLOTS_MAX];
+};
+
+/* What the text of the SAME slots says. */
+struct facts {
+	struct pfw_process_key process;
+	int64_t tid;
+	uint64_t file_hash, file2_hash;
+	int64_t file_name; /* id of the file */
+	unsigned forms;
+};
+
+struct shape {
+	struct shape *next;    /* in the chain of its key */
+	struct shape *follows; /* what came after it last time */
+	uint64_t key;
+	uint64_t signature;
+	enum store_table_id table;
+	unsigned slot_count;
+	struct slot_list ints, sames, texts; /* texts: strings and any numbers */
+	uint32_t bytes; /* of the line that was matched last */
+	bool has_left, is_hostless, has_product;
+	bool has_file, has_file2, has_file_name;
+	uint8_t product[2];
+	uint8_t ts_column, dur_column;
+	char *fixed;
+	uint32_t end_at, end_bytes, end_mask; /* what stays behind the last value, with the newline */
+	/* what the SAME slots stood for last time */
+	struct facts facts;
+	struct pfw_process *process;
+	struct pfw_thread *thread;
+	unsigned epoch; /* of the thread */
+	union {
+		int64_t words[STORE_COLUMNS_MAX];
+		struct store_io io;
+		struct store_span span;
+	} row;
+	struct store_text text, args, extra;
+	struct slot slots[SLOTS_MAX];
+};
+
+/* A number that lines of one shape share: made of their names. */
+uint64_t shape_key(const char *at);
+/*
+ * Fill values and columns from the line at `at`, in a text that ends at `end`; `changed` gets a bit for each SAME slot
+ * that differs. Returns behind the line, or NULL when it is of another shape.
+ */
+const char *shape_match(struct shape *s, const char *at, const char *end, struct value *values, uint32_t *changed);
+
+#endif

@@ -1,0 +1,523 @@
+/* Learning shapes, finding them, and what their slots stand for; see pfw-shape.h. */
+#include "exchange/pfw-shape.h"
+
+#include "exchange/pfw-shape-private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHAPES_MAX 4096u
+#define CHAINS 4096u
+#define TEXT_ROOM (2 * SHAPE_LINE_MAX + 64) /* copies run over by up to 31 bytes */
+
+struct pfw_shapes {
+	struct pfw_cache *cache;
+	struct pfw_context ctx;
+	struct shape *last;
+	size_t count;
+	struct shape *all[SHAPES_MAX];
+	struct shape *chains[CHAINS];
+	char args[TEXT_ROOM], extra[TEXT_ROOM];
+};
+
+int pfw_shapes_open(struct pfw_shapes **out, struct pfw_cache *cache)
+{
+	struct pfw_shapes *ss = calloc(1, sizeof(*ss));
+
+	if (!ss)
+		return -ENOMEM;
+	ss->cache = cache;
+	*out = ss;
+	return 0;
+}
+
+static void forget(struct pfw_shapes *ss)
+{
+	for (size_t i = 0; i < ss->count; i++) {
+		free(ss->all[i]->fixed);
+		free(ss->all[i]);
+	}
+	ss->count = 0;
+	ss->last = NULL;
+	memset(ss->chains, 0, sizeof(ss->chains));
+}
+
+void pfw_shapes_free(struct pfw_shapes *ss)
+{
+	if (!ss)
+		return;
+	forget(ss);
+	free(ss);
+}
+
+void pfw_shapes_context(struct pfw_shapes *ss, const struct pfw_context *ctx)
+{
+	if (ss->ctx.unit_ns != ctx->unit_ns || ss->ctx.host_kind != ctx->host_kind || ss->ctx.host != ctx->host)
+		forget(ss);
+	ss->ctx = *ctx;
+}
+
+size_t pfw_shapes_count(const struct pfw_shapes *ss)
+{
+	return ss->count;
+}
+
+/* What the SAME slots stand for. */
+
+static bool parse_hash(const struct slot *slot, const struct value *v, uint64_t *hash)
+{
+	return slot->kind == PFW_STRING ? pfw_parse_hex(v->at, v->bytes, hash) : pfw_parse_uint(v->at, v->bytes, hash);
+}
+
+static bool parse_host(const struct slot *slot, const struct value *v, struct facts *f)
+{
+	const unsigned hashes = PFW_FORM_HEX_HASH | PFW_FORM_SHORT_HASH | PFW_FORM_INTEGER_HASH;
+
+	f->process.host_kind = PFW_HOST_HASH;
+	if (!parse_hash(slot, v, &f->process.host))
+		return false;
+	f->forms &= ~hashes;
+	if (slot->kind == PFW_STRING)
+		f->forms |= PFW_FORM_HEX_HASH;
+	else
+		f->forms |= f->process.host <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH : PFW_FORM_INTEGER_HASH;
+	return true;
+}
+
+static bool parse_name(struct pfw_shapes *ss, const struct value *v, int64_t *name)
+{
+	*name = pfw_dims_string(ss->cache->dims, v->at, v->bytes);
+	return *name != STORE_NULL;
+}
+
+static bool parse_fact(struct pfw_shapes *ss, const struct slot *slot, const struct value *v, struct facts *f)
+{
+	int64_t name;
+
+	switch (slot->role) {
+	case PFW_ROLE_PID:
+		return pfw_parse_int(v->at, v->bytes, &f->process.pid);
+	case PFW_ROLE_TID:
+		return pfw_parse_int(v->at, v->bytes, &f->tid);
+	case PFW_ROLE_HOST:
+		return parse_host(slot, v, f);
+	case PFW_ROLE_HOSTNAME:
+		f->process.host_kind = PFW_HOST_NAME;
+		if (!parse_name(ss, v, &name))
+			return false;
+		f->process.host = (uint64_t)name;
+		return true;
+	case PFW_ROLE_FILE:
+		return parse_hash(slot, v, &f->file_hash);
+	case PFW_ROLE_FILE2:
+		return parse_hash(slot, v, &f->file2_hash);
+	default:
+		if (!parse_name(ss, v, &name))
+			return false;
+		f->file_name = pfw_dims_named_file(ss->cache->dims, name);
+		return f->file_name != STORE_NULL;
+	}
+}
+
+static void remember(struct slot *slot, const struct value *v)
+{
+	slot->same_bytes = 0;
+	if (v->bytes > SAME_BYTES_MAX)
+		return;
+	memcpy(slot->same, v->at, v->bytes + 1);
+	slot->same_bytes = (uint8_t)(v->bytes + 1);
+	slot->same_mask = slot->same_bytes == 32 ? UINT32_MAX : (1u << slot->same_bytes) - 1;
+}
+
+static void put_files(struct pfw_shapes *ss, struct shape *s)
+{
+	if (s->has_file)
+		s->row.io.file = pfw_cache_file(ss->cache, s->process, s->facts.file_hash);
+	else if (s->has_file_name)
+		s->row.io.file = s->facts.file_name;
+	if (s->has_file2)
+		s->row.io.file2 = pfw_cache_file(ss->cache, s->process, s->facts.file2_hash);
+}
+
+static void put_process(struct shape *s)
+{
+	int64_t number = s->process->number, pid = s->facts.process.pid;
+
+	if (s->table == STORE_TABLE_IO) {
+		s->row.io.process = number;
+		s->row.io.pid = pid;
+		s->row.io.tid = s->facts.tid;
+	} else {
+		s->row.span.process = number;
+		s->row.span.pid = pid;
+		s->row.span.tid = s->facts.tid;
+	}
+	if (s->facts.forms & ~s->process->forms)
+		atomic_fetch_or(&s->process->forms, s->facts.forms);
+}
+
+/* False when the general scanner must see to it: a number too large, no room. */
+static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *values, uint32_t changed)
+{
+	struct facts facts = s->facts;
+	struct pfw_process *process = s->process;
+
+	for (uint32_t left = changed; left; left &= left - 1) {
+		unsigned i = (unsigned)__builtin_ctz(left);
+
+		if (!parse_fact(ss, &s->slots[i], &values[i], &facts))
+			return false;
+	}
+	if (memcmp(&facts.process, &s->facts.process, sizeof(facts.process)) != 0)
+		process = pfw_cache_process(ss->cache, &facts.process);
+	if (!process)
+		return false;
+	for (uint32_t left = changed; left; left &= left - 1)
+		remember(&s->slots[__builtin_ctz(left)], &values[__builtin_ctz(left)]);
+	if (process != s->process || facts.tid != s->facts.tid)
+		s->epoch = 0;
+	s->facts = facts;
+	s->process = process;
+	put_process(s);
+	put_files(ss, s);
+	return true;
+}
+
+static void find_thread(struct pfw_shapes *ss, struct shape *s)
+{
+	s->thread = pfw_cache_thread(ss->cache, s->process, s->facts.tid);
+	s->epoch = ss->cache->epoch;
+}
+
+/* Texts. */
+
+static char *copy(char *to, const char *from, size_t n)
+{
+	for (size_t i = 0; i < n; i += 32)
+		memcpy(to + i, from + i, 32);
+	return to + n;
+}
+
+/* The slots of that destination as a JSON object; returns its length, 0 for none. */
+static size_t compose(const struct shape *s, const struct value *values, enum slot_left left, char *out)
+{
+	char *to = out;
+
+	if (left == LEFT_EXTRA && s->is_hostless)
+		to = copy(to, "{\"hhash\":null                    ", 13);
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		const struct slot *slot = &s->slots[i];
+
+		if (slot->left != left)
+			continue;
+		*to = to == out ? '{' : ',';
+		to = copy(to + 1, values[i].at - slot->prefix,
+				slot->prefix + values[i].bytes + (slot->kind == PFW_STRING));
+	}
+	if (to == out)
+		return 0;
+	*to++ = '}';
+	return (size_t)(to - out);
+}
+
+static size_t put_texts(struct pfw_shapes *ss, struct shape *s, const struct value *values)
+{
+	size_t bytes = 0;
+
+	if (s->has_left) {
+		s->args = (struct store_text){ ss->args, compose(s, values, LEFT_ARGS, ss->args) };
+		s->extra = (struct store_text){ ss->extra, compose(s, values, LEFT_EXTRA, ss->extra) };
+		bytes = s->args.bytes + s->extra.bytes;
+	}
+	if (s->table != STORE_TABLE_IO || !s->row.io.text)
+		return bytes;
+	for (unsigned i = 0; i < s->slot_count; i++)
+		if (s->slots[i].role == PFW_ROLE_TEXT)
+			s->text = (struct store_text){ values[i].at, values[i].bytes };
+	return bytes + s->text.bytes;
+}
+
+/* Matching. */
+
+static struct shape *find(struct pfw_shapes *ss, const char *at, const char *end, struct value *values,
+		uint32_t *changed, const char **to)
+{
+	struct shape *s = ss->last ? ss->last->follows : NULL;
+	uint64_t key;
+
+	*to = s ? shape_match(s, at, end, values, changed) : NULL;
+	if (*to)
+		return s;
+	key = shape_key(at);
+	for (s = ss->chains[key % CHAINS]; s; s = s->next) {
+		*to = s->key == key ? shape_match(s, at, end, values, changed) : NULL;
+		if (*to)
+			break;
+	}
+	if (s && ss->last)
+		ss->last->follows = s;
+	return s;
+}
+
+bool pfw_shapes_match(struct pfw_shapes *ss, const char *at, const char *end, struct pfw_match *match)
+{
+	struct value values[SLOTS_MAX];
+	uint32_t changed = 0;
+	struct shape *s = find(ss, at, end, values, &changed, &match->end);
+
+	if (!s || match->end - at > (ptrdiff_t)SHAPE_LINE_MAX || (changed && !resolve(ss, s, values, changed)))
+		return false;
+	if (s->epoch != ss->cache->epoch)
+		find_thread(ss, s);
+	if (s->has_product)
+		s->row.io.size = pfw_product(s->row.words[s->product[0]], s->row.words[s->product[1]]);
+	ss->last = s;
+	match->table = s->table;
+	match->row = &s->row;
+	match->text_bytes = put_texts(ss, s, values);
+	match->thread = s->thread;
+	match->ts_ns = s->row.words[s->ts_column];
+	match->dur_ns = s->row.words[s->dur_column];
+	return true;
+}
+
+/* Learning. */
+
+/* Would another value of this kind have gone elsewhere? Then no line after this one can be judged by it. */
+static bool is_exception(const struct pfw_field *f, enum store_table_id table)
+{
+	static const char *const known[] = { "id", "ts", "dur", "pid", "tid", "level", "p_idx", "hhash", "hostname" };
+	static const char *const known_of_calls[] = { "ret", "fd", "offset", "count", "size", "fhash", "fname", "mode" };
+	int64_t v;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (pfw_field_is(f, known[i]))
+			return true;
+	if (table != STORE_TABLE_IO || !f->is_arg)
+		return false;
+	for (size_t i = 0; i < sizeof(known_of_calls) / sizeof(*known_of_calls); i++)
+		if (pfw_field_is(f, known_of_calls[i]))
+			return true;
+	if (f->kind == PFW_INTEGER && !pfw_parse_int(f->value, f->bytes, &v))
+		return true;
+	return f->key_bytes > 5 && !memcmp(f->key + f->key_bytes - 5, "_hash", 5);
+}
+
+static bool is_left(const struct pfw_field *f)
+{
+	return f->role == PFW_ROLE_ARGS || f->role == PFW_ROLE_EXTRA;
+}
+
+static bool is_learnable(const struct pfw_line *line, const struct pfw_event *e)
+{
+	if (e->table == STORE_TABLE_LINE || !e->process || line->count > SLOTS_MAX)
+		return false;
+	for (size_t i = 0; i < line->count; i++) {
+		const struct pfw_field *f = &line->fields[i];
+		bool is_fixed = f == e->name || f == e->category || f == e->phase;
+
+		if (is_left(f) && (f->flags & PFW_HAS_ODD))
+			return false;
+		if (f->role == PFW_ROLE_FILE2 && (f->flags & (PFW_HAS_ODD | PFW_HAS_ESCAPE)))
+			return false;
+		if (is_left(f) && !is_fixed && is_exception(f, e->table))
+			return false;
+		if (is_left(f) && (f->kind == PFW_OBJECT || f->kind == PFW_ARRAY))
+			return false;
+		if (f->role == PFW_ROLE_COLUMN && (f->kind == PFW_REAL || f->bytes > 16))
+			return false;
+		if (f->role == PFW_ROLE_COLUMN && f->kind == PFW_STRING && memchr(f->value, '.', f->bytes))
+			return false;
+	}
+	return true;
+}
+
+static enum slot_op op_of(const struct pfw_field *f, bool is_fixed)
+{
+	if (is_fixed || f->kind == PFW_WORD)
+		return SLOT_FIXED;
+	if (f->role == PFW_ROLE_COLUMN)
+		return SLOT_INT;
+	if (is_left(f))
+		return f->kind == PFW_STRING ? SLOT_STRING : SLOT_NUMBER;
+	return f->role == PFW_ROLE_TEXT ? SLOT_STRING : SLOT_SAME;
+}
+
+static enum slot_left left_of(const struct pfw_field *f)
+{
+	if (f->role == PFW_ROLE_ARGS || f->role == PFW_ROLE_FILE2)
+		return LEFT_ARGS;
+	return f->role == PFW_ROLE_EXTRA ? LEFT_EXTRA : LEFT_NONE;
+}
+
+static uint32_t first_mask(size_t n)
+{
+	return n >= 32 ? UINT32_MAX : (1u << n) - 1;
+}
+
+static unsigned count_marks(const char *at, size_t n)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += at[i] == ',' || at[i] == '}';
+	return count;
+}
+
+static void list_slot(struct shape *s, enum slot_op op)
+{
+	struct slot_list *list = op == SLOT_INT ? &s->ints : op == SLOT_SAME ? &s->sames : &s->texts;
+
+	if (op != SLOT_FIXED)
+		list->slots[list->count++] = (uint8_t)(s->slot_count - 1);
+}
+
+/* A slot for this field; what stays begins at *from. */
+static void add_slot(struct shape *s, const struct pfw_context *ctx, const struct pfw_field *f, const char *begin,
+		const char **from, unsigned *marks, bool is_fixed)
+{
+	struct slot *slot = &s->slots[s->slot_count++];
+	enum slot_op op = op_of(f, is_fixed);
+	const char *value = op == SLOT_FIXED ? f->to : f->value;
+
+	slot->op = (uint8_t)op;
+	slot->role = f->role;
+	slot->kind = op == SLOT_FIXED ? PFW_WORD : f->kind;
+	slot->column = f->column;
+	slot->left = (uint8_t)left_of(f);
+	slot->prefix = (uint16_t)(value - f->from);
+	slot->fixed_at = (uint32_t)(*from - begin);
+	slot->fixed_bytes = (uint32_t)(value - *from);
+	slot->fixed_mask = first_mask(slot->fixed_bytes);
+	if (op == SLOT_INT)
+		slot->scale = pfw_scale_of(ctx, s->table, f->column);
+	if (op == SLOT_SAME)
+		remember(slot, &(struct value){ f->value, f->bytes });
+	if (slot->left)
+		s->has_left = true;
+	slot->quotes = op != SLOT_FIXED && f->kind == PFW_STRING;
+	slot->mark = (uint16_t)(*marks += count_marks(*from, slot->fixed_bytes));
+	list_slot(s, op);
+	*from = op == SLOT_FIXED ? f->to : f->value + f->bytes;
+}
+
+static void add_slots(struct shape *s, const struct pfw_context *ctx, const char *at, size_t n,
+		const struct pfw_line *line, const struct pfw_event *e)
+{
+	const char *from = at;
+	unsigned marks = 0;
+
+	for (size_t i = 0; i < line->count; i++) {
+		const struct pfw_field *f = &line->fields[i];
+		bool is_fixed = f == e->name || f == e->category || f == e->phase;
+
+		if (f->role != PFW_ROLE_FIXED)
+			add_slot(s, ctx, f, at, &from, &marks, is_fixed);
+		s->has_file |= f->role == PFW_ROLE_FILE;
+		s->has_file2 |= f->role == PFW_ROLE_FILE2;
+		s->has_file_name |= f->role == PFW_ROLE_FILENAME;
+	}
+	s->end_at = (uint32_t)(from - at);
+	s->end_bytes = (uint32_t)(at + n - from);
+	s->end_mask = first_mask(s->end_bytes);
+	s->bytes = (uint32_t)n;
+}
+
+/* What the slots of the line stand for is known: its event says it. */
+static void take_facts(struct shape *s, const struct pfw_event *e)
+{
+	s->process = e->process;
+	s->facts = (struct facts){ .process = e->process->key,
+		.tid = e->tid,
+		.file_hash = e->file_hash,
+		.file2_hash = e->file2_hash,
+		.forms = e->forms };
+	memcpy(&s->row, &e->row, sizeof(s->row));
+	if (s->table == STORE_TABLE_IO) {
+		s->facts.file_name = e->row.io.file;
+		s->row.io.args = e->row.io.args ? &s->args : NULL;
+		s->row.io.extra = e->row.io.extra ? &s->extra : NULL;
+		s->row.io.text = e->row.io.text ? &s->text : NULL;
+	} else {
+		s->row.span.args = e->row.span.args ? &s->args : NULL;
+		s->row.span.extra = e->row.span.extra ? &s->extra : NULL;
+	}
+}
+
+/* FNV-1a (Fowler, Noll, Vo) */
+static uint64_t add_to_hash(uint64_t hash, const void *bytes, size_t n)
+{
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ p[i]) * 0x100000001b3u;
+	return hash;
+}
+
+/* Two lines of the same shape have the same signature: what stays, and what the values are. */
+static uint64_t sign(const struct shape *s, const char *at)
+{
+	uint64_t hash = add_to_hash(0xcbf29ce484222325u, at + s->end_at, s->end_bytes);
+
+	for (unsigned i = 0; i < s->slot_count; i++) {
+		const struct slot *slot = &s->slots[i];
+		uint8_t what[4] = { slot->op, slot->kind, slot->role, slot->column };
+
+		hash = add_to_hash(hash, at + slot->fixed_at, slot->fixed_bytes);
+		hash = add_to_hash(hash, what, sizeof(what));
+	}
+	return hash;
+}
+
+static bool is_known(const struct pfw_shapes *ss, const struct shape *s)
+{
+	for (const struct shape *other = ss->chains[s->key % CHAINS]; other; other = other->next)
+		if (other->signature == s->signature)
+			return true;
+	return false;
+}
+
+static struct shape *make_shape(struct pfw_shapes *ss, const char *at, size_t n, const struct pfw_line *line,
+		const struct pfw_event *e)
+{
+	struct shape *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->table = e->table;
+	s->key = shape_key(at);
+	s->is_hostless = e->is_hostless;
+	s->has_left = e->is_hostless;
+	s->has_product = e->has_product;
+	memcpy(s->product, e->product, sizeof(s->product));
+	s->ts_column = s->table == STORE_TABLE_IO ? STORE_IO_ts_ns : STORE_SPAN_ts_ns;
+	s->dur_column = s->table == STORE_TABLE_IO ? STORE_IO_dur_ns : STORE_SPAN_dur_ns;
+	add_slots(s, &ss->ctx, at, n, line, e);
+	take_facts(s, e);
+	s->signature = sign(s, at);
+	return s;
+}
+
+void pfw_shapes_learn(struct pfw_shapes *ss, const char *at, size_t n, const struct pfw_line *line,
+		const struct pfw_event *e)
+{
+	struct shape *s = NULL;
+
+	if (n <= SHAPE_LINE_MAX && ss->count < SHAPES_MAX && is_learnable(line, e))
+		s = make_shape(ss, at, n, line, e);
+	if (!s)
+		return;
+	s->fixed = is_known(ss, s) ? NULL : calloc(1, n + PFW_PADDING);
+	if (!s->fixed) {
+		free(s);
+		return;
+	}
+	memcpy(s->fixed, at, n);
+	s->next = ss->chains[s->key % CHAINS];
+	ss->chains[s->key % CHAINS] = s;
+	ss->all[ss->count++] = s;
+	if (ss->last)
+		ss->last->follows = s;
+	ss->last = s;
+}

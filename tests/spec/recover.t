@@ -1,0 +1,74 @@
+#!/bin/bash
+# A recorder that is killed costs the program nothing; what was written opens, and recover finishes the rest.
+. "$(dirname "$0")/../lib/tap.sh"
+
+cat >worker.py <<'PY'
+import os, sys, time
+with open("pid", "w") as f:
+    f.write(str(os.getpid()))
+fd = os.open("out", os.O_WRONLY | os.O_CREAT)
+for i in range(2000):
+    os.write(fd, b"x")
+    if i == 1000:
+        open("half", "w").close()
+        while not os.path.exists("go on"):
+            time.sleep(0.01)
+open("done", "w").close()
+time.sleep(float(sys.argv[1]))
+PY
+wait_for() { for _ in $(seq 500); do [[ -e $1 ]] && return 0; sleep 0.02; done; return 1; }
+
+"$SONDE" record -o run --probes trace -- /usr/bin/python3 worker.py 0 &
+front=$!
+ok 'the program got half way' wait_for half
+sleep 1.5 # the recorder has flushed once
+kill -9 $front
+wait $front 2>/dev/null
+touch 'go on'
+ok 'the program goes on without its recorder' wait_for done
+is 'and wrote what it would have' "$(stat -c %s out)" 2000
+
+run "$SONDE" info run --json
+is 'the bundle opens' "$status" 0
+is 'and says that it is unfinished' "$(jq -r .state <<<"$out")" recording
+ok 'what was flushed is there' test "$("$SONDE" events run --json --call write --path "$PWD/out" 2>/dev/null | wc -l)" -ge 1000
+
+ring_dir=$(jq -r .ring run/run.json)
+ok 'run.json says where the rest is' test -d "$ring_dir"
+run "$SONDE" recover run --json
+is 'recover finishes it' "$status" 0
+kept=$(jq .kept_rows <<<"$out")
+lost=$(jq .lost_events <<<"$out")
+ring=$(jq .ring_events <<<"$out")
+ok "nothing vanished silently: $kept kept, $ring from the ring, $lost lost" test "$((kept + ring))" -gt 2000
+is 'every write is there or counted as lost' \
+	"$(($("$SONDE" events run --json --call write --path "$PWD/out" | wc -l) + lost))" "$((2000 + lost))"
+is 'the state says so' "$("$SONDE" info run --json | jq -r .state)" recovered
+is 'names survived' "$("$SONDE" info run --json | jq -r '.processes[0].exe' | grep -c python)" 1
+ok 'the ring is gone' test ! -e "$ring_dir"
+run "$SONDE" recover run
+is 'recovering twice does no harm' "$status" 0
+
+# A program that still runs.
+rm -f half done out 'go on'
+"$SONDE" record -o busy --probes trace -- /usr/bin/python3 worker.py 30 &
+front=$!
+wait_for half
+kill -9 $front
+wait $front 2>/dev/null
+run "$SONDE" recover busy
+is 'a ring that a live process writes to is refused' "$status" 1
+like 'with the way on' "$err" '--now'
+run "$SONDE" recover busy --now
+is '--now takes what is there' "$status" 0
+touch 'go on'
+ok 'and the program still goes on' wait_for done
+kill "$(cat pid)"
+
+# A ring without a recorder.
+LD_PRELOAD=$SONDE_STAGE/lib/libsonde.so SONDE_RING=$PWD/ring cat /etc/hostname >/dev/null
+run "$SONDE" events ring --json
+is 'a ring left by LD_PRELOAD alone can be read' "$status" 0
+is 'and holds the read' "$(jq -r 'select(.path == "/etc/hostname" and .call == "read" and .ret > 0) | .call' <<<"$out" | sort -u)" read
+ok 'it is not changed by that' test -f ring/control
+done_testing
