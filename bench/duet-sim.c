@@ -146,10 +146,10 @@ static size_t make_spans(const struct world *w, struct stats_rng *r, const doubl
 
 		while (work > 0 && now < TICKS - 1) {
 			double rate = exp(-speed[(size_t)now]), room = floor(now) + 1 - now;
-			double used = fmin(room, work / rate);
+			bool is_last = work <= room * rate;
 
-			work -= used * rate;
-			now = used < room ? now + used : floor(now) + 1;
+			now = is_last ? now + work / rate : floor(now) + 1;
+			work = is_last ? 0 : work - room * rate;
 		}
 		spans[k] = (struct stats_span){ (int64_t)(start * TICK_NS), (int64_t)(now * TICK_NS) };
 	}

@@ -22,7 +22,7 @@ static const struct cli_option option_rows[] = {
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print one JSON object." },
 	{ 'a', "all", NULL, CLI_FLAG(struct options, is_all), .help = "Cut no list of processes, calls or files." },
 	{ 0, "check", NULL, CLI_FLAG(struct options, is_check),
-			.help = "Read every block of every table first, so that all damage is known; exit 1 if there is any." },
+			.help = "Read everything first, so that all damage is known; exit 1 if there is any." },
 	CLI_OPTIONS_END,
 };
 

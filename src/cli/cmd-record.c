@@ -34,37 +34,42 @@ struct options {
 
 static const char *const probe_words[] = { "trace", "all", "none", NULL };
 static const char *const overflow_words[] = { "drop", "block", NULL };
-static const char *const category_words[] = { "data", "open", "meta",    "dir", "sync", "map",  "stdio",
-					      "net",  "process", "aio", "libc", "span", "function", NULL };
+static const char *const category_words[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net", "process",
+	"aio", "libc", "span", "function", NULL };
 
 static const struct cli_option option_rows[] = {
-	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .help = "Make the run bundle here; it must not exist or be empty.",
-	  .default_words = "a new one in ./sonde-runs or $SONDE_RUNS" },
-	{ 0, "name", "NAME", CLI_STRING(struct options, name), .help = "Name of the run.", .default_words = "the program's" },
+	{ 'o', "output", "DIR", CLI_PATH(struct options, dir),
+			.help = "Make the run bundle here; it must not exist or be empty.",
+			.default_words = "a new one in ./sonde-runs or $SONDE_RUNS" },
+	{ 0, "name", "NAME", CLI_STRING(struct options, name), .help = "Name of the run.",
+			.default_words = "the program's" },
 	{ 0, "probes", "LIST", CLI_WORDS(struct options, probes), .choices = probe_words, .default_text = "all",
-	  .help = "Probes to switch on; trace is the tracer of calls and annotations." },
+			.help = "Probes to switch on; trace is the tracer of calls and annotations." },
 	{ 0, "follow", NULL, CLI_FLAG(struct options, follow),
-	  .help = "Go on until every traced process has ended, not only the program." },
-	{ 'v', "verbose", NULL, CLI_FLAG(struct options, is_verbose), .help = "Say what was recorded even when stderr is no terminal." },
+			.help = "Go on until every traced process has ended, not only the program." },
+	{ 'v', "verbose", NULL, CLI_FLAG(struct options, is_verbose),
+			.help = "Say what was recorded even when stderr is no terminal." },
 	{ 'q', "quiet", NULL, CLI_FLAG(struct options, is_quiet), .help = "Say nothing at the end." },
 	{ 0, "include", "PATHS", CLI_PATHS(struct options, include), .group = "Filters",
-	  .help = "Record calls on files below these directories only." },
+			.help = "Record calls on files below these directories only." },
 	{ 0, "exclude", "PATHS", CLI_PATHS(struct options, exclude), .group = "Filters",
-	  .help = "Leave out calls on files below these directories." },
+			.help = "Leave out calls on files below these directories." },
 	{ 0, "only", "LIST", CLI_WORDS(struct options, only), .choices = category_words, .group = "Filters",
-	  .help = "Record these categories of calls only." },
+			.help = "Record these categories of calls only." },
 	{ 0, "without", "LIST", CLI_WORDS(struct options, without), .choices = category_words, .group = "Filters",
-	  .help = "Leave these categories of calls out." },
+			.help = "Leave these categories of calls out." },
 	{ 0, "min-duration", "TIME", CLI_DURATION(struct options, min_dur_ns), .group = "Filters", .default_text = "0",
-	  .help = "Leave out calls shorter than this." },
+			.help = "Leave out calls shorter than this." },
 	{ 0, "overflow", "WHAT", CLI_CHOICE(struct options, overflow), .choices = overflow_words, .group = "Limits",
-	  .default_text = "drop", .help = "When a process writes faster than can be drained: drop events and count them, or block it." },
+			.default_text = "drop",
+			.help = "When a process writes faster than can be drained: drop events and count them, or block it." },
 	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory), .group = "Limits", .default_text = "256M",
-	  .help = "Memory for events not yet written, all processes together." },
-	{ 0, "process-memory", "SIZE", CLI_SIZE(struct options, process_memory), .group = "Limits", .default_text = "64M",
-	  .help = "Memory for events not yet written, one process." },
-	{ 0, "ring", "DIR", CLI_PATH(struct options, ring), .group = "Limits", .default_words = "/dev/shm, else the bundle",
-	  .help = "Where that memory is: a directory on tmpfs or a local disk." },
+			.help = "Memory for events not yet written, all processes together." },
+	{ 0, "process-memory", "SIZE", CLI_SIZE(struct options, process_memory), .group = "Limits",
+			.default_text = "64M", .help = "Memory for events not yet written, one process." },
+	{ 0, "ring", "DIR", CLI_PATH(struct options, ring), .group = "Limits",
+			.default_words = "/dev/shm, else the bundle",
+			.help = "Where that memory is: a directory on tmpfs or a local disk." },
 	CLI_OPTIONS_END,
 };
 
@@ -80,7 +85,8 @@ static uint32_t categories_of(const struct options *o)
 {
 	uint32_t bits = 0;
 	for (unsigned i = 0; category_words[i]; i++)
-		if ((!o->only.count || list_has(&o->only, category_words[i])) && !list_has(&o->without, category_words[i]))
+		if ((!o->only.count || list_has(&o->only, category_words[i])) &&
+				!list_has(&o->without, category_words[i]))
 			bits |= 1u << i;
 	return bits;
 }
@@ -96,7 +102,9 @@ static const char *const *absolute(struct cli_context *ctx, const struct cli_lis
 		const char *p = list->items[i];
 		while (!strncmp(p, "./", 2))
 			p += 2;
-		out[i] = *p == '/' ? p : !strcmp(p, ".") ? arena_strdup(ctx->arena, cwd) : arena_printf(ctx->arena, "%s/%s", cwd, p);
+		out[i] = *p == '/'                ? p
+				: !strcmp(p, ".") ? arena_strdup(ctx->arena, cwd)
+						  : arena_printf(ctx->arena, "%s/%s", cwd, p);
 	}
 	return out;
 }
@@ -105,14 +113,16 @@ static void say(const struct record_result *r)
 {
 	char events[TERM_TEXT], bytes[TERM_TEXT];
 	fprintf(stderr, "sonde: recorded %s events of %llu process%s in %s (%s)\n", term_count(events, r->events),
-		(unsigned long long)r->processes, r->processes == 1 ? "" : "es", r->path.data, term_bytes(bytes, r->bytes));
+			(unsigned long long)r->processes, r->processes == 1 ? "" : "es", r->path.data,
+			term_bytes(bytes, r->bytes));
 	if (r->dropped)
 		fprintf(stderr, "sonde: %llu events were dropped\nhint: give it more room (--memory, --process-memory) or use --overflow block\n",
-			(unsigned long long)r->dropped);
+				(unsigned long long)r->dropped);
 	if (r->filtered)
 		fprintf(stderr, "sonde: %llu events were filtered\n", (unsigned long long)r->filtered);
 	if (r->blind)
-		fprintf(stderr, "sonde: %llu processes could not be traced\nhint: sonde info says which\n", (unsigned long long)r->blind);
+		fprintf(stderr, "sonde: %llu processes could not be traced\nhint: sonde info says which\n",
+				(unsigned long long)r->blind);
 }
 
 static int run(struct cli_context *ctx)
@@ -120,20 +130,22 @@ static int run(struct cli_context *ctx)
 	struct options *o = ctx->options;
 	struct record_result result = RECORD_RESULT_INIT;
 	struct record_options ro = { .argv = ctx->program,
-				     .dir = o->dir,
-				     .name = o->name,
-				     .has_trace = !list_has(&o->probes, "none"),
-				     .is_following = o->follow,
-				     .ring = { .categories = categories_of(o),
-					       .overflow = o->overflow ? SONDE_OVERFLOW_BLOCK : SONDE_OVERFLOW_DROP,
-					       .min_dur_ns = o->min_dur_ns,
-					       .run_bytes_max = o->memory,
-					       .process_bytes_max = o->process_memory,
-					       .place = o->ring,
-					       .includes = absolute(ctx, &o->include),
-					       .excludes = absolute(ctx, &o->exclude) } };
+		.dir = o->dir,
+		.name = o->name,
+		.has_trace = !list_has(&o->probes, "none"),
+		.is_following = o->follow,
+		.ring = { .categories = categories_of(o),
+				.overflow = o->overflow ? SONDE_OVERFLOW_BLOCK : SONDE_OVERFLOW_DROP,
+				.min_dur_ns = o->min_dur_ns,
+				.run_bytes_max = o->memory,
+				.process_bytes_max = o->process_memory,
+				.place = o->ring,
+				.includes = absolute(ctx, &o->include),
+				.excludes = absolute(ctx, &o->exclude) } };
 	if (!ctx->program[1] && strchr(ctx->program[0], ' ')) {
-		int rc = launch_check(ctx->program[0], NULL) ? words_split(ctx->program[0], ctx->arena, &ctx->program, ctx->err) : 0;
+		int rc = launch_check(ctx->program[0], NULL)
+				? words_split(ctx->program[0], ctx->arena, &ctx->program, ctx->err)
+				: 0;
 		if (rc)
 			return cli_usage(ctx, "%s", ctx->err->text);
 		ro.argv = ctx->program;
@@ -156,8 +168,10 @@ static int run(struct cli_context *ctx)
 
 static const struct cli_example examples[] = {
 	{ "sonde record -- python3 train.py", "Record a training script with all its processes." },
-	{ "sonde record --probes trace --include ./data -- ./load", "Only the tracer, only calls on files below ./data." },
-	{ "sonde record \"tar -cf out.tar src\"", "A command given as one string is split as a shell would, and never expanded." },
+	{ "sonde record --probes trace --include ./data -- ./load",
+			"Only the tracer, only calls on files below ./data." },
+	{ "sonde record \"tar -cf out.tar src\"",
+			"A command given as one string is split as a shell would, and never expanded." },
 	{ NULL, NULL },
 };
 

@@ -22,7 +22,7 @@ struct options {
 
 static const struct cli_option option_rows[] = {
 	{ 0, "now", NULL, CLI_FLAG(struct options, is_forced),
-	  .help = "Recover although a traced process still runs; what it does from now on is lost." },
+			.help = "Recover although a traced process still runs; what it does from now on is lost." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the outcome as one JSON object." },
 	CLI_OPTIONS_END,
 };
@@ -57,8 +57,9 @@ static void note_outcome(json_t *json, const struct recover_result *r)
 	json_object_set_new(json, "state", json_string("recovered"));
 	json_object_del(json, "ring");
 	json_object_set_new(json, "recovered",
-		json_pack("{s:I, s:I, s:o}", "kept_rows", (json_int_t)r->kept_rows, "ring_events", (json_int_t)r->ring_events,
-			"lost_events", r->is_lost_known ? json_integer((json_int_t)r->lost_events) : json_null()));
+			json_pack("{s:I, s:I, s:o}", "kept_rows", (json_int_t)r->kept_rows, "ring_events",
+					(json_int_t)r->ring_events, "lost_events",
+					r->is_lost_known ? json_integer((json_int_t)r->lost_events) : json_null()));
 }
 
 static void say(const struct options *o, const char *path, const json_t *json, const struct recover_result *r)
@@ -71,7 +72,7 @@ static void say(const struct options *o, const char *path, const json_t *json, c
 		return;
 	}
 	printf("%s: %s rows were whole, %s events were still in the ring", path, term_count(kept, r->kept_rows),
-		term_count(ring, r->ring_events));
+			term_count(ring, r->ring_events));
 	if (!r->is_lost_known)
 		puts(", what the recorder had in memory is lost");
 	else if (r->lost_events)

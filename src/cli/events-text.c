@@ -21,16 +21,26 @@ static void add_unknown(struct event_writer *w)
 	buf_addc(&w->scratch, '-');
 }
 
+static bool is_plain(const struct store_text *text)
+{
+	for (size_t i = 0; i < text->bytes; i++)
+		if (text->data[i] < 0x20 || text->data[i] == 0x7f)
+			return false;
+	return true;
+}
+
 static void add_text(struct event_writer *w, const struct store_text *text)
 {
 	CLEANUP(buf_release) struct buf copy = BUF_INIT;
 
 	if (!text || !text->data) {
 		add_unknown(w);
-		return;
+	} else if (is_plain(text)) {
+		buf_add(&w->scratch, text->data, text->bytes);
+	} else {
+		buf_add(&copy, text->data, text->bytes);
+		term_safe(&w->scratch, copy.data);
 	}
-	buf_add(&copy, text->data, text->bytes);
-	term_safe(&w->scratch, copy.data);
 }
 
 static void write_int(struct event_writer *w, const int64_t *row, int col)
@@ -216,14 +226,15 @@ static text_fn *const writers[EVENT_HOWS] = {
 
 static void pad(struct buf *out, const char *text, int width)
 {
+	static const char blanks[] = "                                                ";
 	size_t columns = term_columns(text), wanted = (size_t)abs(width);
-	int fill = columns < wanted ? (int)(wanted - columns) : 0;
+	size_t fill = columns < wanted ? wanted - columns : 0;
 
-	if (width > 0)
-		buf_addf(out, "%*s", fill, "");
+	if (fill > sizeof(blanks) - 1)
+		fill = sizeof(blanks) - 1;
+	buf_add(out, blanks, width > 0 ? fill : 0);
 	buf_adds(out, text);
-	if (width < 0)
-		buf_addf(out, "%*s", fill, "");
+	buf_add(out, blanks, width < 0 ? fill : 0);
 }
 
 static void end_line(struct buf *out)

@@ -14,16 +14,14 @@
 
 #include <immintrin.h>
 
-#define WIDE __attribute__((target("avx2,bmi,popcnt")))
+#define WIDE __attribute__((target("avx2,bmi")))
 #define NUMBER_BYTES_MAX 32
-#define BLOCKS_MAX 16u
-#define SPARE_BYTES 24u /* that a line may be longer than the one before */
 #define INLINE static inline __attribute__((always_inline))
 
 bool pfw_shapes_work(void)
 {
 	__builtin_cpu_init();
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
 }
 
 /* One bit a byte that is equal. */
@@ -35,19 +33,27 @@ INLINE WIDE uint32_t same_bytes(const char *a, const char *b)
 	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(left, right));
 }
 
-INLINE WIDE bool is_fixed(const char *at, const char *fixed, uint32_t bytes, uint32_t mask)
+/* What follows the first 32 bytes of what stays. */
+static WIDE __attribute__((noinline)) bool is_rest_fixed(const char *at, const char *fixed, uint32_t bytes)
 {
-	if ((same_bytes(at, fixed) & mask) != mask)
-		return false;
-	while (bytes > 32) {
+	do {
+		uint32_t mask;
+
 		at += 32;
 		fixed += 32;
 		bytes -= 32;
 		mask = bytes >= 32 ? UINT32_MAX : (1u << bytes) - 1;
 		if ((same_bytes(at, fixed) & mask) != mask)
 			return false;
-	}
+	} while (bytes > 32);
 	return true;
+}
+
+INLINE WIDE bool is_fixed(const char *at, const char *fixed, uint32_t bytes, uint32_t mask)
+{
+	if ((~same_bytes(at, fixed) & mask) != 0)
+		return false;
+	return __builtin_expect(bytes <= 32, true) || is_rest_fixed(at, fixed, bytes);
 }
 
 /* How many digits are at `at`, up to 16; *digits gets their values. */
@@ -76,22 +82,46 @@ INLINE WIDE uint64_t convert(__m128i digits, unsigned n)
 	return (eights & UINT32_MAX) * 100000000u + (eights >> 32);
 }
 
-/* An integer of up to 16 digits in its range; returns behind it, or NULL. */
-INLINE WIDE const char *take_int(const struct slot *slot, const char *at, int64_t *column)
+INLINE WIDE bool put_scaled(const struct slot *slot, int64_t v, int64_t *column)
 {
-	bool is_negative = *at == '-';
+	*column = (int64_t)((uint64_t)v * (uint64_t)slot->scale.mul + (uint64_t)slot->scale.add);
+	return v >= slot->scale.min && v <= slot->scale.max;
+}
+
+/* A number that is no run of 1 to 16 digits: a negative one, or none; returns behind it, or NULL. */
+static WIDE __attribute__((noinline)) const char *take_negative(const struct slot *slot, const char *at,
+		int64_t *column)
+{
 	__m128i digits;
-	unsigned n = count_digits(at + is_negative, &digits);
+	unsigned n = *at == '-' ? count_digits(++at, &digits) : 0;
 	int64_t v;
 
-	at += is_negative;
-	if (n - 1 > 15 || (*at == '0' && (n > 1 || is_negative)))
+	if (n - 1 > 15 || *at == '0')
+		return NULL;
+	v = -(int64_t)convert(digits, n);
+	if (slot->op == SLOT_INT)
+		*column = v;
+	else if (!put_scaled(slot, v, column))
+		return NULL;
+	return at + n;
+}
+
+/* An integer of up to 16 digits; returns behind it, or NULL. */
+INLINE WIDE const char *take_int(const struct slot *slot, const char *at, int64_t *column)
+{
+	__m128i digits;
+	unsigned n = count_digits(at, &digits);
+	int64_t v;
+
+	if (__builtin_expect(n - 1 > 15, false))
+		return take_negative(slot, at, column);
+	if (*at == '0' && n > 1)
 		return NULL;
 	v = (int64_t)convert(digits, n);
-	v = is_negative ? -v : v;
-	if (v < slot->scale.min || v > slot->scale.max)
+	if (slot->op == SLOT_INT)
+		*column = v;
+	else if (!put_scaled(slot, v, column))
 		return NULL;
-	*column = v * slot->scale.mul + slot->scale.add;
 	return at + n;
 }
 
@@ -135,184 +165,47 @@ INLINE WIDE const char *take_digits(const char *at)
 	return all ? at : NULL;
 }
 
-INLINE WIDE const char *take_value(struct shape *s, struct slot *slot, const char *at, uint32_t bit, uint32_t *changed)
+/* A value that is no number of a column; returns behind it, or NULL. */
+static WIDE __attribute__((noinline)) const char *take_other(const struct slot *slot, const char *at)
 {
-	switch (slot->op) {
-	case SLOT_INT:
-		return take_int(slot, at, &s->row.words[slot->column]);
-	case SLOT_SAME:
-		if (slot->same_bytes && (same_bytes(at, slot->same) & slot->same_mask) == slot->same_mask)
-			return at + slot->same_bytes - 1;
-		*changed |= bit;
-		return slot->kind == PFW_STRING ? take_string(at) : take_digits(at);
-	case SLOT_STRING:
-		return take_string(at);
-	case SLOT_NUMBER:
-		return take_number(at, slot->kind);
-	default:
+	if (slot->op == SLOT_FIXED)
 		return at;
-	}
+	if (slot->kind == PFW_STRING)
+		return take_string(at);
+	return slot->op == SLOT_SAME ? take_digits(at) : take_number(at, slot->kind);
 }
 
-/* From slot to slot: each value is where the one before it ends. Right for every line, but one step waits for another. */
-static WIDE const char *match_in_turn(struct shape *s, const char *at, struct value *values, uint32_t *changed)
+INLINE WIDE bool is_same(const struct slot *slot, const char *at)
 {
-	*changed = 0;
-	for (unsigned i = 0; i < s->slot_count; i++) {
-		struct slot *slot = &s->slots[i];
+	return slot->op == SLOT_SAME && slot->same_bytes && (~same_bytes(at, slot->same) & slot->same_mask) == 0;
+}
 
-		if (!is_fixed(at, s->fixed + slot->fixed_at, slot->fixed_bytes, slot->fixed_mask))
+WIDE const char *shape_match(struct shape *s, const char *at, struct value *values, uint32_t *changed)
+{
+	const struct slot *end = s->slots + s->slot_count;
+	uint32_t differing = 0;
+
+	for (const struct slot *slot = s->slots; slot < end; slot++) {
+		const char *from;
+
+		if (!is_fixed(at, slot->fixed, slot->fixed_bytes, slot->fixed_mask))
 			return NULL;
 		at += slot->fixed_bytes;
-		values[i].at = at;
-		at = take_value(s, slot, at, 1u << i, changed);
+		from = at;
+		if (slot->op <= SLOT_SCALED) {
+			at = take_int(slot, at, &s->row.words[slot->column]);
+		} else if (is_same(slot, at)) {
+			at += slot->same_bytes - 1;
+		} else {
+			at = take_other(slot, at);
+			differing |= (uint32_t)(slot->op == SLOT_SAME) << (slot - s->slots);
+		}
 		if (!at)
 			return NULL;
-		values[i].bytes = (size_t)(at - values[i].at);
+		values[slot - s->slots] = (struct value){ from, (size_t)(at - from) };
 	}
-	if (!is_fixed(at, s->fixed + s->end_at, s->end_bytes, s->end_mask))
-		return NULL;
-	return at + s->end_bytes;
-}
-
-/* Where the commas and braces of some 64-byte blocks are. */
-static WIDE unsigned find_marks(const char *at, unsigned blocks, uint16_t *marks)
-{
-	unsigned count = 0;
-
-	for (unsigned b = 0; b < blocks; b++) {
-		__m256i low = _mm256_loadu_si256((const __m256i_u *)(at + (size_t)64 * b));
-		__m256i high = _mm256_loadu_si256((const __m256i_u *)(at + (size_t)64 * b + 32));
-		__m256i comma = _mm256_set1_epi8(','), brace = _mm256_set1_epi8('}');
-		uint32_t m0 = (uint32_t)_mm256_movemask_epi8(
-				_mm256_or_si256(_mm256_cmpeq_epi8(low, comma), _mm256_cmpeq_epi8(low, brace)));
-		uint32_t m1 = (uint32_t)_mm256_movemask_epi8(
-				_mm256_or_si256(_mm256_cmpeq_epi8(high, comma), _mm256_cmpeq_epi8(high, brace)));
-		uint64_t m = m0 | (uint64_t)m1 << 32;
-		unsigned there = (unsigned)__builtin_popcountll(m);
-
-		/* Eight at a time, needed or not: how many there are is hard to foresee. */
-		for (unsigned k = 0; k < there; k += 8) {
-			uint16_t *to = marks + count + k;
-
-#pragma GCC unroll 8
-			for (unsigned j = 0; j < 8; j++, m = _blsr_u64(m))
-				to[j] = (uint16_t)(64 * b + _tzcnt_u64(m));
-		}
-		count += there;
-	}
-	return count;
-}
-
-/* What stays is there? Fills values on the way. */
-INLINE WIDE bool cut_values(const struct shape *s, const char *at, const uint16_t *marks, struct value *values,
-		const char **last)
-{
-	const char *from = at;
-	bool is_bad = false;
-
-	for (unsigned i = 0; i < s->slot_count; i++) {
-		const struct slot *slot = &s->slots[i];
-		const char *value = from + slot->fixed_bytes, *to = at + marks[slot->mark] - slot->quotes;
-
-		is_bad |= (same_bytes(from, s->fixed + slot->fixed_at) & slot->fixed_mask) != slot->fixed_mask;
-		if (__builtin_expect(slot->fixed_bytes > 32, false))
-			is_bad |= !is_fixed(from, s->fixed + slot->fixed_at, slot->fixed_bytes, slot->fixed_mask);
-		is_bad |= to < value;
-		values[i].at = value;
-		values[i].bytes = (size_t)(to - value);
-		from = to;
-	}
-	*last = from;
-	return !is_bad && is_fixed(from, s->fixed + s->end_at, s->end_bytes, s->end_mask);
-}
-
-INLINE WIDE bool convert_ints(struct shape *s, const struct value *values)
-{
-	uint64_t is_bad = 0;
-
-	for (unsigned k = 0; k < s->ints.count; k++) {
-		const struct slot *slot = &s->slots[s->ints.slots[k]];
-		const struct value *value = &values[s->ints.slots[k]];
-		uint64_t is_negative = *value->at == '-', n = value->bytes - is_negative, v;
-		const char *at = value->at + is_negative;
-		__m128i digits;
-		unsigned there = count_digits(at, &digits);
-
-		is_bad |= (there ^ n) | (n - 1 > 15) | (*at == '0' && n + is_negative > 1);
-		v = (convert(digits, there < 16 ? there : 16) ^ (0 - is_negative)) + is_negative;
-		is_bad |= v - (uint64_t)slot->scale.min > (uint64_t)slot->scale.max - (uint64_t)slot->scale.min;
-		s->row.words[slot->column] = (int64_t)(v * (uint64_t)slot->scale.mul + (uint64_t)slot->scale.add);
-	}
-	return !is_bad;
-}
-
-/* Behind the value, as it would be found by reading it. */
-INLINE WIDE bool is_whole(const struct slot *slot, const struct value *value)
-{
-	const char *to = value->at + value->bytes;
-
-	if (slot->kind == PFW_STRING)
-		return take_string(value->at) == to;
-	return (slot->op == SLOT_SAME ? take_digits(value->at) : take_number(value->at, slot->kind)) == to;
-}
-
-INLINE WIDE bool check_sames(const struct shape *s, const struct value *values, uint32_t *changed)
-{
-	*changed = 0;
-	for (unsigned k = 0; k < s->sames.count; k++) {
-		unsigned i = s->sames.slots[k];
-		const struct slot *slot = &s->slots[i];
-
-		if (slot->same_bytes == values[i].bytes + 1 &&
-				(same_bytes(values[i].at, slot->same) & slot->same_mask) == slot->same_mask)
-			continue;
-		*changed |= 1u << i;
-		if (!is_whole(slot, &values[i]))
-			return false;
-	}
-	return true;
-}
-
-INLINE WIDE bool check_texts(const struct shape *s, const struct value *values)
-{
-	for (unsigned k = 0; k < s->texts.count; k++)
-		if (!is_whole(&s->slots[s->texts.slots[k]], &values[s->texts.slots[k]]))
-			return false;
-	return true;
-}
-
-/* All commas and braces first, then all values independent of each other: quick, but commas in values defeat it. */
-static WIDE const char *match_by_marks(struct shape *s, const char *at, const char *end, struct value *values,
-		uint32_t *changed)
-{
-	uint16_t marks[64 * BLOCKS_MAX + 8];
-	unsigned blocks = (s->bytes + 63 + SPARE_BYTES) / 64;
-	unsigned readable = (unsigned)((end - at + PFW_PADDING) / 64);
-	const char *last;
-
-	blocks = blocks < readable ? blocks : readable;
-	if (blocks > BLOCKS_MAX || find_marks(at, blocks, marks) <= s->slots[s->slot_count - 1].mark)
-		return NULL;
-	if (!cut_values(s, at, marks, values, &last) || !convert_ints(s, values) || !check_texts(s, values) ||
-			!check_sames(s, values, changed))
-		return NULL;
-	return last + s->end_bytes;
-}
-
-WIDE const char *shape_match(struct shape *s, const char *at, const char *end, struct value *values, uint32_t *changed)
-{
-	const struct slot *first = &s->slots[0];
-	const char *to;
-
-	if ((same_bytes(at, s->fixed) & first->fixed_mask) != first->fixed_mask)
-		return NULL;
-	extern int dbg_mode; to = dbg_mode==1 ? NULL : match_by_marks(s, at, end, values, changed);
-	if (!to)
-		to = match_in_turn(s, at, values, changed);
-	if (to)
-		s->bytes = (uint32_t)(to - at);
-	return to;
+	*changed = differing;
+	return is_fixed(at, s->end, s->end_bytes, s->end_mask) ? at + s->end_bytes : NULL;
 }
 
 /* The name's bytes, up to 32, mixed. */
@@ -356,11 +249,9 @@ uint64_t shape_key(const char *at)
 	return 0;
 }
 
-const char *shape_match(struct shape *s, const char *at, const char *end, struct value *values, uint32_t *changed)
+const char *shape_match(struct shape *s, const char *at, struct value *values, uint32_t *changed)
 {
 	return NULL;
 }
 
 #endif
-
-int dbg_mode;

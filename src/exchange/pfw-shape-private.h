@@ -11,44 +11,36 @@
 #define SHAPE_LINE_MAX 16384u /* longer lines are left to the general scanner */
 
 enum slot_op {
-	SLOT_FIXED,  /* no value: a field that stays, and goes to a text */
-	SLOT_INT,    /* a number into a column */
+	SLOT_INT,    /* a number into a column, as it is */
+	SLOT_SCALED, /* a number into a column, see `scale` */
 	SLOT_SAME,   /* process, thread or file: often the same text as last time */
 	SLOT_STRING, /* a plain string into a text, or io.text */
-	SLOT_NUMBER  /* any number into a text */
+	SLOT_NUMBER, /* any number into a text */
+	SLOT_FIXED   /* no value: a field that stays, and goes to a text */
 };
 
 enum slot_left { LEFT_NONE, LEFT_ARGS, LEFT_EXTRA };
 
 /* What stays before a value, and the value. */
 struct slot {
-	/* what stays: bytes of shape->fixed */
-	uint32_t fixed_at;
+	const char *fixed; /* what stays: bytes of shape->fixed */
 	uint32_t fixed_bytes;
 	uint32_t fixed_mask; /* a bit for each of its first 32 */
 	uint8_t op;          /* enum slot_op */
-	uint8_t role;        /* enum pfw_role */
-	uint8_t kind;        /* enum pfw_kind of the value */
 	uint8_t column;
-	uint8_t left;        /* enum slot_left */
-	uint8_t same_bytes;  /* of `same`, with the byte behind the value; 0: none */
-	uint16_t prefix;     /* bytes from the key's quote to the value */
-	uint16_t mark;       /* number of commas and braces before the value, leaving out those in values */
-	uint8_t quotes;      /* 1 when the value is in quotes */
+	uint8_t same_bytes; /* of `same`, with the byte behind the value; 0: none */
+	uint8_t kind;       /* enum pfw_kind of the value */
 	uint32_t same_mask;
-	struct pfw_scale scale;
+	uint16_t prefix; /* bytes from the key's quote to the value */
+	uint8_t role;    /* enum pfw_role */
+	uint8_t left;    /* enum slot_left */
 	char same[SAME_BYTES_MAX + 1];
+	struct pfw_scale scale;
 };
 
 struct value {
 	const char *at;
 	size_t bytes;
-};
-
-/* Slots of one kind, by number. */
-struct slot_list {
-	uint8_t count;
-	uint8_t slots[SLOTS_MAX];
 };
 
 /* What the text of the SAME slots says. */
@@ -67,14 +59,13 @@ struct shape {
 	uint64_t signature;
 	enum store_table_id table;
 	unsigned slot_count;
-	struct slot_list ints, sames, texts; /* texts: strings and any numbers */
-	uint32_t bytes; /* of the line that was matched last */
 	bool has_left, is_hostless, has_product;
 	bool has_file, has_file2, has_file_name;
 	uint8_t product[2];
 	uint8_t ts_column, dur_column;
-	char *fixed;
-	uint32_t end_at, end_bytes, end_mask; /* what stays behind the last value, with the newline */
+	char *fixed; /* the line it was learnt from */
+	const char *end; /* what stays behind the last value, with the newline */
+	uint32_t end_bytes, end_mask;
 	/* what the SAME slots stood for last time */
 	struct facts facts;
 	struct pfw_process *process;
@@ -91,10 +82,7 @@ struct shape {
 
 /* A number that lines of one shape share: made of their names. */
 uint64_t shape_key(const char *at);
-/*
- * Fill values and columns from the line at `at`, in a text that ends at `end`; `changed` gets a bit for each SAME slot
- * that differs. Returns behind the line, or NULL when it is of another shape.
- */
-const char *shape_match(struct shape *s, const char *at, const char *end, struct value *values, uint32_t *changed);
+/* Fill values and columns; `changed` gets a bit for each SAME slot that differs. Returns behind the line, or NULL. */
+const char *shape_match(struct shape *s, const char *at, struct value *values, uint32_t *changed);
 
 #endif

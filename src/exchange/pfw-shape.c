@@ -32,12 +32,16 @@ int pfw_shapes_open(struct pfw_shapes **out, struct pfw_cache *cache)
 	return 0;
 }
 
+static void free_shape(struct shape *s)
+{
+	free(s->fixed);
+	free(s);
+}
+
 static void forget(struct pfw_shapes *ss)
 {
-	for (size_t i = 0; i < ss->count; i++) {
-		free(ss->all[i]->fixed);
-		free(ss->all[i]);
-	}
+	for (size_t i = 0; i < ss->count; i++)
+		free_shape(ss->all[i]);
 	ss->count = 0;
 	ss->last = NULL;
 	memset(ss->chains, 0, sizeof(ss->chains));
@@ -240,18 +244,18 @@ static size_t put_texts(struct pfw_shapes *ss, struct shape *s, const struct val
 
 /* Matching. */
 
-static struct shape *find(struct pfw_shapes *ss, const char *at, const char *end, struct value *values,
-		uint32_t *changed, const char **to)
+static struct shape *find(struct pfw_shapes *ss, const char *at, struct value *values, uint32_t *changed,
+		const char **to)
 {
 	struct shape *s = ss->last ? ss->last->follows : NULL;
 	uint64_t key;
 
-	*to = s ? shape_match(s, at, end, values, changed) : NULL;
+	*to = s ? shape_match(s, at, values, changed) : NULL;
 	if (*to)
 		return s;
 	key = shape_key(at);
 	for (s = ss->chains[key % CHAINS]; s; s = s->next) {
-		*to = s->key == key ? shape_match(s, at, end, values, changed) : NULL;
+		*to = s->key == key ? shape_match(s, at, values, changed) : NULL;
 		if (*to)
 			break;
 	}
@@ -260,11 +264,11 @@ static struct shape *find(struct pfw_shapes *ss, const char *at, const char *end
 	return s;
 }
 
-bool pfw_shapes_match(struct pfw_shapes *ss, const char *at, const char *end, struct pfw_match *match)
+bool pfw_shapes_match(struct pfw_shapes *ss, const char *at, struct pfw_match *match)
 {
 	struct value values[SLOTS_MAX];
 	uint32_t changed = 0;
-	struct shape *s = find(ss, at, end, values, &changed, &match->end);
+	struct shape *s = find(ss, at, values, &changed, &match->end);
 
 	if (!s || match->end - at > (ptrdiff_t)SHAPE_LINE_MAX || (changed && !resolve(ss, s, values, changed)))
 		return false;
@@ -338,7 +342,7 @@ static enum slot_op op_of(const struct pfw_field *f, bool is_fixed)
 	if (is_fixed || f->kind == PFW_WORD)
 		return SLOT_FIXED;
 	if (f->role == PFW_ROLE_COLUMN)
-		return SLOT_INT;
+		return SLOT_SCALED;
 	if (is_left(f))
 		return f->kind == PFW_STRING ? SLOT_STRING : SLOT_NUMBER;
 	return f->role == PFW_ROLE_TEXT ? SLOT_STRING : SLOT_SAME;
@@ -356,26 +360,17 @@ static uint32_t first_mask(size_t n)
 	return n >= 32 ? UINT32_MAX : (1u << n) - 1;
 }
 
-static unsigned count_marks(const char *at, size_t n)
+/* Numbers of 16 digits need no limits that are wider, and those that stay as they are no factor. */
+static void set_scale(struct slot *slot, struct pfw_scale scale)
 {
-	unsigned count = 0;
-
-	for (size_t i = 0; i < n; i++)
-		count += at[i] == ',' || at[i] == '}';
-	return count;
-}
-
-static void list_slot(struct shape *s, enum slot_op op)
-{
-	struct slot_list *list = op == SLOT_INT ? &s->ints : op == SLOT_SAME ? &s->sames : &s->texts;
-
-	if (op != SLOT_FIXED)
-		list->slots[list->count++] = (uint8_t)(s->slot_count - 1);
+	slot->scale = scale;
+	if (scale.mul == 1 && scale.add == 0 && scale.min == -INT64_MAX && scale.max == INT64_MAX)
+		slot->op = SLOT_INT;
 }
 
 /* A slot for this field; what stays begins at *from. */
 static void add_slot(struct shape *s, const struct pfw_context *ctx, const struct pfw_field *f, const char *begin,
-		const char **from, unsigned *marks, bool is_fixed)
+		const char **from, bool is_fixed)
 {
 	struct slot *slot = &s->slots[s->slot_count++];
 	enum slot_op op = op_of(f, is_fixed);
@@ -387,18 +382,15 @@ static void add_slot(struct shape *s, const struct pfw_context *ctx, const struc
 	slot->column = f->column;
 	slot->left = (uint8_t)left_of(f);
 	slot->prefix = (uint16_t)(value - f->from);
-	slot->fixed_at = (uint32_t)(*from - begin);
+	slot->fixed = s->fixed + (*from - begin);
 	slot->fixed_bytes = (uint32_t)(value - *from);
 	slot->fixed_mask = first_mask(slot->fixed_bytes);
-	if (op == SLOT_INT)
-		slot->scale = pfw_scale_of(ctx, s->table, f->column);
+	if (op == SLOT_SCALED)
+		set_scale(slot, pfw_scale_of(ctx, s->table, f->column));
 	if (op == SLOT_SAME)
 		remember(slot, &(struct value){ f->value, f->bytes });
 	if (slot->left)
 		s->has_left = true;
-	slot->quotes = op != SLOT_FIXED && f->kind == PFW_STRING;
-	slot->mark = (uint16_t)(*marks += count_marks(*from, slot->fixed_bytes));
-	list_slot(s, op);
 	*from = op == SLOT_FIXED ? f->to : f->value + f->bytes;
 }
 
@@ -406,22 +398,20 @@ static void add_slots(struct shape *s, const struct pfw_context *ctx, const char
 		const struct pfw_line *line, const struct pfw_event *e)
 {
 	const char *from = at;
-	unsigned marks = 0;
 
 	for (size_t i = 0; i < line->count; i++) {
 		const struct pfw_field *f = &line->fields[i];
 		bool is_fixed = f == e->name || f == e->category || f == e->phase;
 
 		if (f->role != PFW_ROLE_FIXED)
-			add_slot(s, ctx, f, at, &from, &marks, is_fixed);
+			add_slot(s, ctx, f, at, &from, is_fixed);
 		s->has_file |= f->role == PFW_ROLE_FILE;
 		s->has_file2 |= f->role == PFW_ROLE_FILE2;
 		s->has_file_name |= f->role == PFW_ROLE_FILENAME;
 	}
-	s->end_at = (uint32_t)(from - at);
+	s->end = s->fixed + (from - at);
 	s->end_bytes = (uint32_t)(at + n - from);
 	s->end_mask = first_mask(s->end_bytes);
-	s->bytes = (uint32_t)n;
 }
 
 /* What the slots of the line stand for is known: its event says it. */
@@ -456,15 +446,15 @@ static uint64_t add_to_hash(uint64_t hash, const void *bytes, size_t n)
 }
 
 /* Two lines of the same shape have the same signature: what stays, and what the values are. */
-static uint64_t sign(const struct shape *s, const char *at)
+static uint64_t sign(const struct shape *s)
 {
-	uint64_t hash = add_to_hash(0xcbf29ce484222325u, at + s->end_at, s->end_bytes);
+	uint64_t hash = add_to_hash(0xcbf29ce484222325u, s->end, s->end_bytes);
 
 	for (unsigned i = 0; i < s->slot_count; i++) {
 		const struct slot *slot = &s->slots[i];
 		uint8_t what[4] = { slot->op, slot->kind, slot->role, slot->column };
 
-		hash = add_to_hash(hash, at + slot->fixed_at, slot->fixed_bytes);
+		hash = add_to_hash(hash, slot->fixed, slot->fixed_bytes);
 		hash = add_to_hash(hash, what, sizeof(what));
 	}
 	return hash;
@@ -485,6 +475,12 @@ static struct shape *make_shape(struct pfw_shapes *ss, const char *at, size_t n,
 
 	if (!s)
 		return NULL;
+	s->fixed = calloc(1, n + PFW_PADDING);
+	if (!s->fixed) {
+		free(s);
+		return NULL;
+	}
+	memcpy(s->fixed, at, n);
 	s->table = e->table;
 	s->key = shape_key(at);
 	s->is_hostless = e->is_hostless;
@@ -495,7 +491,7 @@ static struct shape *make_shape(struct pfw_shapes *ss, const char *at, size_t n,
 	s->dur_column = s->table == STORE_TABLE_IO ? STORE_IO_dur_ns : STORE_SPAN_dur_ns;
 	add_slots(s, &ss->ctx, at, n, line, e);
 	take_facts(s, e);
-	s->signature = sign(s, at);
+	s->signature = sign(s);
 	return s;
 }
 
@@ -508,12 +504,10 @@ void pfw_shapes_learn(struct pfw_shapes *ss, const char *at, size_t n, const str
 		s = make_shape(ss, at, n, line, e);
 	if (!s)
 		return;
-	s->fixed = is_known(ss, s) ? NULL : calloc(1, n + PFW_PADDING);
-	if (!s->fixed) {
-		free(s);
+	if (is_known(ss, s)) {
+		free_shape(s);
 		return;
 	}
-	memcpy(s->fixed, at, n);
 	s->next = ss->chains[s->key % CHAINS];
 	ss->chains[s->key % CHAINS] = s;
 	ss->all[ss->count++] = s;

@@ -45,8 +45,8 @@ int pfw_shapes_open(struct pfw_shapes **out, struct pfw_cache *cache);
 void pfw_shapes_free(struct pfw_shapes *s); /* NULL is fine */
 /* Shapes know the unit of times and the default host of an input: call when they change. */
 void pfw_shapes_context(struct pfw_shapes *s, const struct pfw_context *ctx);
-/* Read the line at `at`. The text ends at `end`, with a newline, and PFW_PADDING bytes more are readable. */
-bool pfw_shapes_match(struct pfw_shapes *s, const char *at, const char *end, struct pfw_match *match);
+/* Read the line at `at`. The text must end in a newline, and PFW_PADDING bytes more be readable. */
+bool pfw_shapes_match(struct pfw_shapes *s, const char *at, struct pfw_match *match);
 /* Learn from a line that became an event; n includes the newline. Lines that cannot be learnt from are passed over. */
 void pfw_shapes_learn(struct pfw_shapes *s, const char *at, size_t n, const struct pfw_line *line,
 		const struct pfw_event *e);

@@ -324,7 +324,7 @@ uint64_t pfw_worker_text(struct pfw_worker *w, const struct pfw_context *ctx, co
 	for (; text < end; number++) {
 		struct pfw_match match;
 
-		if (w->shapes && pfw_shapes_match(w->shapes, text, end, &match)) {
+		if (w->shapes && pfw_shapes_match(w->shapes, text, &match)) {
 			take_match(w, &match);
 			text = match.end;
 		} else {

@@ -148,6 +148,10 @@ uint64_t fds_identify(int fd)
 
 uint64_t fds_cwd(void)
 {
+	if (thread.vfork_pid && child.cwd)
+		return child.cwd;
+	if (!tracer.cwd)
+		fds_chdir(); /* it changed behind our back */
 	return thread.vfork_pid && child.cwd ? child.cwd : tracer.cwd;
 }
 

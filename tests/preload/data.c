@@ -98,7 +98,7 @@ static void copies(void)
 {
 	int to = raw_open("copy", O_RDWR | O_CREAT), ends[2];
 	off_t from = 2, into = 1;
-	raw(SYS_pipe2, ends, 0L);
+	raw(SYS_pipe2, ends, 0);
 	const char *pipe_path = fd_path(ends[0]); /* both ends have one name */
 #define SENDFILE(name)                                                                                       \
 	from = 2;                                                                                            \
@@ -108,7 +108,7 @@ static void copies(void)
 	ssize_t n;
 	SENDFILE(sendfile);
 	SENDFILE(sendfile64);
-	raw(SYS_lseek, fd, 0L, 0L);
+	raw(SYS_lseek, fd, 0, 0);
 	at = lseek(fd, 0, SEEK_SET);
 	WANT(lseek, .fd = fd, .path = path, .offset = 0, .ret = at, .args = " whence=0");
 	n = sendfile(to, fd, NULL, 4);
@@ -125,7 +125,7 @@ static void copies(void)
 	     .args = F(" to=%d to_offset=%lld flags=0", ends[1], (long long)NONE));
 	CHECK(n == 8);
 	int more[2];
-	raw(SYS_pipe2, more, 0L);
+	raw(SYS_pipe2, more, 0);
 	n = tee(ends[0], more[1], 4, 0);
 	WANT(tee, .fd = ends[0], .path = pipe_path, .size = 4, .ret = n, .args = F(" to=%d flags=0", more[1]));
 	CHECK(n == 4);

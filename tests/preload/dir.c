@@ -56,7 +56,7 @@ static void streams(void)
 	off_t base = 0;
 	ssize_t n = getdents64(fd, buf, sizeof(buf));
 	WANT(getdents64, .fd = fd, .path = path, .size = sizeof(buf), .ret = n);
-	raw(SYS_lseek, fd, 0L, 0L);
+	raw(SYS_lseek, fd, 0, 0);
 	n = getdirentries(fd, buf, sizeof(buf), &base);
 	WANT(getdirentries, .fd = fd, .path = path, .size = sizeof(buf), .ret = n);
 	n = getdirentries64(fd, buf, sizeof(buf), &base);
@@ -213,8 +213,8 @@ static void roots(void)
 {
 	int child = (int)raw(SYS_fork), status;
 	if (child == 0)
-		raw(SYS_exit_group, (long)chroot("d")); /* from inside it could not reach the file of expectations */
-	raw(SYS_wait4, (long)child, &status, 0L, NULL);
+		raw(SYS_exit_group, chroot("d")); /* from inside it could not reach the file of expectations */
+	raw(SYS_wait4, child, &status, 0, NULL);
 	CHECK(status == 0);
 	WANT(chroot, .path = path, .ret = 0, .pid = child, .tid = child);
 	r = chroot("missing");
@@ -225,7 +225,7 @@ static void roots(void)
 
 int main(void)
 {
-	raw(SYS_mkdirat, -100L, "d", 0700L);
+	raw(SYS_mkdirat, -100, "d", 0700);
 	raw_file("d/f", "x");
 	raw_file("d/g", "x");
 	path = KEEP(P("d"));

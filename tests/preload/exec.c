@@ -24,9 +24,9 @@ static int r, status;
 		int child = (int)raw(SYS_fork);                                \
 		if (child == 0) {                                              \
 			last;                                                  \
-			raw(SYS_exit_group, 111L);                             \
+			raw(SYS_exit_group, 111);                             \
 		}                                                              \
-		CHECK(raw(SYS_wait4, (long)child, &status, 0L, NULL) == child); \
+		CHECK(raw(SYS_wait4, child, &status, 0, NULL) == child); \
 		CHECK(status == 0);                                            \
 	} while (0)
 
@@ -51,7 +51,7 @@ static void forms(void)
 		 execveat(fd, "", argv, environ, AT_EMPTY_PATH));
 	IN_CHILD(WANT(fexecve, .kind = "EXEC", .fd = fd, .path = self, .args = " blind=0 no_end"); fexecve(fd, argv, environ));
 	raw_file("script", F("#! %s child\n", self));
-	raw(SYS_fchmodat, -100L, "script", 0755L);
+	raw(SYS_fchmodat, -100, "script", 0755);
 	IN_CHILD(BECOMES(execl, P("script")); execl(P("script"), "x", NULL));
 	char big[1200][8], *envp[1202];
 	for (int i = 0; i < 1200; i++) {
@@ -108,17 +108,17 @@ static void fake_elf(const char *name, unsigned char class, unsigned machine)
 	int fd = raw_open(name, O_WRONLY | O_CREAT);
 	raw(SYS_write, fd, &e, sizeof(e));
 	raw_close(fd);
-	raw(SYS_fchmodat, -100L, name, 0755L);
+	raw(SYS_fchmodat, -100, name, 0755);
 }
 
 static void copy(const char *from, const char *to)
 {
 	int in = raw_open(from, O_RDONLY), out = raw_open(to, O_WRONLY | O_CREAT | O_TRUNC);
-	while (raw(SYS_sendfile, out, in, NULL, 1L << 20) > 0)
+	while (raw(SYS_sendfile, out, in, NULL, 1 << 20) > 0)
 		;
 	raw_close(in);
 	raw_close(out);
-	raw(SYS_fchmodat, -100L, to, 0755L);
+	raw(SYS_fchmodat, -100, to, 0755);
 }
 
 static void unseen(const char *static_program, const char *musl_program)
@@ -126,7 +126,7 @@ static void unseen(const char *static_program, const char *musl_program)
 	if (*static_program != '-') {
 		run_blind(static_program, STATIC);
 		raw_file("static-script", F("#!%s\n", static_program));
-		raw(SYS_fchmodat, -100L, "static-script", 0755L);
+		raw(SYS_fchmodat, -100, "static-script", 0755);
 		run_blind(P("static-script"), STATIC);
 	}
 	if (*musl_program != '-')
@@ -145,11 +145,11 @@ static void privileged(void)
 {
 	const char *program = KEEP(P("privileged"));
 	copy("/usr/bin/true", "privileged");
-	raw(SYS_fchownat, -100L, "privileged", 1L, 1L, 0L);
-	raw(SYS_fchmodat, -100L, "privileged", 04755L);
+	raw(SYS_fchownat, -100, "privileged", 1, 1, 0);
+	raw(SYS_fchmodat, -100, "privileged", 04755);
 	run_blind(program, SETUID);
-	raw(SYS_fchownat, -100L, "privileged", 0L, 0L, 0L); /* root's own: nothing changes for root */
-	raw(SYS_fchmodat, -100L, "privileged", 04755L);
+	raw(SYS_fchownat, -100, "privileged", 0, 0, 0); /* root's own: nothing changes for root */
+	raw(SYS_fchmodat, -100, "privileged", 04755);
 	IN_CHILD(BECOMES(execl, program); execl(program, program, NULL));
 }
 
@@ -158,16 +158,16 @@ static void imprisoned(const char *static_program)
 {
 	if (*static_program == '-')
 		return;
-	raw(SYS_mkdirat, -100L, "jail", 0755L);
-	raw(SYS_mkdirat, -100L, "jail/lib64", 0755L);
+	raw(SYS_mkdirat, -100, "jail", 0755);
+	raw(SYS_mkdirat, -100, "jail/lib64", 0755);
 	copy(static_program, "jail/lib64/ld-linux-x86-64.so.2"); /* by its name one that would take LD_PRELOAD */
 	int child = (int)raw(SYS_fork);
 	if (child == 0) {
 		chroot("jail");
 		execl("/lib64/ld-linux-x86-64.so.2", "true", NULL);
-		raw(SYS_exit_group, 111L);
+		raw(SYS_exit_group, 111);
 	}
-	CHECK(raw(SYS_wait4, (long)child, &status, 0L, NULL) == child && status == 0);
+	CHECK(raw(SYS_wait4, child, &status, 0, NULL) == child && status == 0);
 	WANT(chroot, .path = P("jail"), .ret = 0, .pid = child, .tid = child);
 	WANT(execl, .kind = "EXEC", .path = "/lib64/ld-linux-x86-64.so.2", .args = F(" blind=%d no_end blind", UNREACHABLE), .pid = child,
 	     .tid = child);
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 	}
 	self = argv[0];
 	int err = raw_open("stderr", O_RDWR | O_CREAT);
-	raw(SYS_dup2, err, 2L);
+	raw(SYS_dup2, err, 2);
 	forms();
 	failures();
 	unseen(argc > 1 ? argv[1] : "-", argc > 2 ? argv[2] : "-");
@@ -190,6 +190,6 @@ int main(int argc, char **argv)
 		privileged();
 		imprisoned(argc > 1 ? argv[1] : "-");
 	}
-	CHECK(raw(SYS_lseek, err, 0L, (long)SEEK_END) == 0); /* nobody has complained */
+	CHECK(raw(SYS_lseek, err, 0, SEEK_END) == 0); /* nobody has complained */
 	return ended();
 }

@@ -8,20 +8,15 @@
 
 void *volatile bad = (void *)8;
 
-long raw(long number, ...)
+long raw_call(long number, long a, long b, long c, long d, long e, long f)
 {
-	va_list ap;
-	long a[6], ret;
-	va_start(ap, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(ap, long);
-	va_end(ap);
-	register long r10 __asm__("r10") = a[3];
-	register long r8 __asm__("r8") = a[4];
-	register long r9 __asm__("r9") = a[5];
+	long ret;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
-			 : "a"(number), "D"(a[0]), "S"(a[1]), "d"(a[2]), "r"(r10), "r"(r8), "r"(r9)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return ret;
 }
@@ -29,7 +24,7 @@ long raw(long number, ...)
 static void write_to(const char *variable, const char *text)
 {
 	const char *path = getenv(variable);
-	long fd = path ? raw(SYS_openat, -100L, path, (long)(O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC), 0644L) : 1;
+	long fd = path ? raw(SYS_openat, -100, path, (O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC), 0644) : 1;
 	raw(SYS_write, fd, text, strlen(text));
 	if (path)
 		raw(SYS_close, fd);
@@ -90,8 +85,8 @@ void check(int is_true, const char *what, const char *file, int line)
 	if (is_true)
 		return;
 	const char *text = F("%s:%d: not so: %s (errno %s)\n", file, line, what, strerrorname_np(errno));
-	raw(SYS_write, 2L, text, strlen(text));
-	raw(SYS_exit_group, 1L);
+	raw(SYS_write, 2, text, strlen(text));
+	raw(SYS_exit_group, 1);
 }
 
 const char *F(const char *format, ...)
@@ -116,13 +111,13 @@ const char *P(const char *relative)
 const char *fd_path(int fd)
 {
 	char path[PATH_MAX];
-	long n = raw(SYS_readlinkat, -100L, F("/proc/self/fd/%d", fd), path, sizeof(path) - 1);
+	long n = raw(SYS_readlinkat, -100, F("/proc/self/fd/%d", fd), path, sizeof(path) - 1);
 	return F("%.*s", n > 0 ? (int)n : 0, path);
 }
 
 void raw_file(const char *path, const char *content)
 {
-	long fd = raw(SYS_openat, -100L, path, (long)(O_WRONLY | O_CREAT | O_TRUNC), 0644L);
+	long fd = raw(SYS_openat, -100, path, (O_WRONLY | O_CREAT | O_TRUNC), 0644);
 	CHECK(fd >= 0);
 	raw(SYS_write, fd, content, strlen(content));
 	raw(SYS_close, fd);

@@ -53,8 +53,10 @@ const char *fd_path(int fd); /* what the kernel calls it */
 /* A pointer that nobody may follow, unknown to the compiler. */
 extern void *volatile bad;
 
-/* Set-up behind the hooks' back. */
-long raw(long number, ...);
+/* Set-up behind the hooks' back: raw(SYS_close, fd). */
+#define raw(...) RAW(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define RAW(number, a, b, c, d, e, f, ...) raw_call(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+long raw_call(long number, long a, long b, long c, long d, long e, long f);
 void raw_file(const char *path, const char *content);
 #define raw_open(path, flags) ((int)raw(SYS_openat, -100, path, flags, 0644))
 #define raw_close(fd) raw(SYS_close, fd)

@@ -240,8 +240,8 @@ static void wide_input(void)
 static void standard_streams(void)
 {
 	raw_file("in", "1 2 3 4 5 6 7 8 9 10\nabc\n");
-	raw(SYS_dup2, (long)raw_open("in", O_RDONLY), 0L);
-	raw(SYS_dup2, (long)raw_open("out", O_WRONLY | O_CREAT), 1L);
+	raw(SYS_dup2, raw_open("in", O_RDONLY), 0);
+	raw(SYS_dup2, raw_open("out", O_WRONLY | O_CREAT), 1);
 }
 
 int main(void)
@@ -254,10 +254,10 @@ int main(void)
 	if (raw(SYS_fork) == 0) {
 		wide_output();
 		wide_input();
-		raw(SYS_exit_group, 0L);
+		raw(SYS_exit_group, 0);
 	}
 	int status;
-	raw(SYS_wait4, -1L, &status, 0L, NULL);
+	raw(SYS_wait4, -1, &status, 0, NULL);
 	CHECK(status == 0);
 	standard_streams();
 	output();

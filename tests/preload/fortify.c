@@ -33,7 +33,7 @@ int main(void)
 	WANT(__pread_chk, .fd = fd, .path = path, .size = 5, .offset = 3, .ret = n);
 	n = read(fd, buf, sizeof(buf)); /* known to fit: the plain one */
 	WANT(read, .fd = fd, .path = path, .size = sizeof(buf), .offset = 5, .ret = n);
-	raw(SYS_symlinkat, "f", -100L, "s");
+	raw(SYS_symlinkat, "f", -100, "s");
 	n = readlink("s", buf, five);
 	WANT(__readlink_chk, .path = P("s"), .size = 5, .ret = n);
 	n = readlinkat(dir, "s", buf, five);
@@ -60,8 +60,8 @@ int main(void)
 	r = dprintf(out, "%d\n", 5);
 	WANT(__dprintf_chk, .fd = out, .path = P("out"), .offset = 0, .ret = r);
 	int ends[2];
-	raw(SYS_socketpair, (long)AF_UNIX, (long)SOCK_STREAM, 0L, ends);
-	raw(SYS_write, ends[1], "0123456789", 10L);
+	raw(SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, ends);
+	raw(SYS_write, ends[1], "0123456789", 10);
 	const char *socket_path = KEEP(fd_path(ends[0]));
 	n = recv(ends[0], buf, five, 0);
 	WANT(__recv_chk, .fd = ends[0], .path = socket_path, .size = 5, .ret = n, .args = " flags=0");

@@ -231,7 +231,7 @@ static void terminals(void)
 	WANT(__getlogin_r_chk, .ret = r, .err = r);
 	CHECK(cuserid(buf));
 	WANT(cuserid, .ret = 1);
-	raw(SYS_dup2, (long)raw_open("/dev/null", O_RDWR), 0L);
+	raw(SYS_dup2, raw_open("/dev/null", O_RDWR), 0);
 	errno = 0;
 	name = getpass("");
 	WANT(getpass, .ret = name != NULL, .err = name ? 0 : errno);
@@ -408,15 +408,15 @@ static void harmless(void)
 	int child = (int)raw(SYS_fork);
 	if (child == 0) {
 		CHECK(access("/", F_OK) == 0); /* a ring while we may still make one */
-		raw(SYS_setresuid, 65534L, 65534L, 65534L);
+		raw(SYS_setresuid, 65534, 65534, 65534);
 		r = sethostid(1);
 		CHECK(r == -1);
 		login(&line);
 		logwtmp("x", "x", "x");
-		raw(SYS_exit_group, (long)errno);
+		raw(SYS_exit_group, errno);
 	}
 	int status;
-	CHECK(raw(SYS_wait4, (long)child, &status, 0L, NULL) == child && WIFEXITED(status));
+	CHECK(raw(SYS_wait4, child, &status, 0, NULL) == child && WIFEXITED(status));
 	WANT(access, .path = "/", .ret = 0, .args = " mode=0", .pid = child, .tid = child);
 	WANT(sethostid, .ret = -1, .err = raw(SYS_getuid) == 0 ? EACCES : EPERM, .args = " id=1", .pid = child, .tid = child);
 	WANT(login, .pid = child, .tid = child);

@@ -61,7 +61,7 @@ static void internet(void)
 	WANT(getsockname, .fd = server, .path = server_path, .ret = r);
 	int port = ntohs(to.sin_port);
 #define CONNECT(call)                                                                                            \
-	client = (int)raw(SYS_socket, (long)AF_INET, (long)SOCK_STREAM, 0L);                                     \
+	client = (int)raw(SYS_socket, AF_INET, SOCK_STREAM, 0);                                     \
 	r = call(client, (struct sockaddr *)&to, sizeof(to));                                                    \
 	WANT(call, .fd = client, .path = fd_path(client), .text = "127.0.0.1", .ret = r,                         \
 	     .args = F(" family=%d port=%d", AF_INET, port));                                                    \
@@ -101,11 +101,11 @@ static void internet(void)
 	got = socket(12345, 0, 0);
 	WANT(socket, .ret = got, .args = " domain=12345 type=0 protocol=0");
 	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "nobody-listens" };
-	client = (int)raw(SYS_socket, (long)AF_UNIX, (long)SOCK_STREAM, 0L);
+	client = (int)raw(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
 	r = connect(client, (struct sockaddr *)&un, sizeof(un));
 	WANT(connect, .fd = client, .path = fd_path(client), .text = "nobody-listens", .ret = r, .args = F(" family=%d port=-1", AF_UNIX));
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(1), .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-	client = (int)raw(SYS_socket, (long)AF_INET6, (long)SOCK_STREAM, 0L);
+	client = (int)raw(SYS_socket, AF_INET6, SOCK_STREAM, 0);
 	if (client >= 0) {
 		r = connect(client, (struct sockaddr *)&in6, sizeof(in6));
 		WANT(connect, .fd = client, .path = fd_path(client), .text = "::1", .ret = r, .args = F(" family=%d port=1", AF_INET6));
@@ -114,7 +114,7 @@ static void internet(void)
 
 static void messages(void)
 {
-	raw(SYS_socketpair, (long)AF_UNIX, (long)SOCK_DGRAM, 0L, ends);
+	raw(SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, ends);
 	int out = ends[0], in = ends[1];
 	const char *out_path = KEEP(fd_path(out)), *in_path = KEEP(fd_path(in));
 #define SEND(call, arguments, more)                                                                \
@@ -139,7 +139,7 @@ static void messages(void)
 	RECV(recvmsg, (in, &m, 0), " flags=0");
 	n = recvmmsg(in, many, 2, 0, NULL);
 	WANT(recvmmsg, .fd = in, .path = in_path, .size = 10, .ret = n, .args = " count=2 flags=0");
-	raw(SYS_write, out, "12345", 5L);
+	raw(SYS_write, out, "12345", 5);
 	RECV(__recvfrom_chk, (in, buf, 5, sizeof(buf), 0, NULL, NULL), " flags=0");
 	n = recv(in, buf, 5, MSG_DONTWAIT);
 	WANT(recv, .fd = in, .path = in_path, .size = 5, .ret = n, .args = F(" flags=%d", MSG_DONTWAIT));
@@ -158,7 +158,7 @@ static void rights(void)
 	} control;
 	struct iovec v = { buf, 1 };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
-	raw(SYS_socketpair, (long)AF_UNIX, (long)SOCK_DGRAM, 0L, ends);
+	raw(SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, ends);
 	int fd = creat("passed", 0600);
 	WANT(creat, .fd = fd, .path = P("passed"), .ret = fd, .args = F(" mode=%d", 0600));
 	control.h = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) };

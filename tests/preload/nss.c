@@ -111,9 +111,9 @@ static void groups(void)
 	if (child == 0) {
 		r = initgroups("root", 0);
 		WANT(initgroups, .text = "root", .ret = r, .args = " gid=0");
-		raw(SYS_exit_group, 0L);
+		raw(SYS_exit_group, 0);
 	}
-	raw(SYS_wait4, (long)child, NULL, 0L, NULL);
+	raw(SYS_wait4, child, NULL, 0, NULL);
 }
 
 static void hosts(void)

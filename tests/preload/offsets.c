@@ -36,7 +36,7 @@ static void alone(void)
 	READ(4, 3);
 	r = (int)pread(fd, buf, 2, 9); /* moves nothing */
 	WANT(pread, .fd = fd, .path = path, .size = 2, .offset = 9, .ret = r);
-	READ(100, 7);
+	READ(16, 7);
 	CHECK(r == 3);
 	READ(1, 10); /* the end of the file is a place, too */
 	CHECK(r == 0);
@@ -78,19 +78,28 @@ static void unknown(void)
 	pid_t pid;
 	r = posix_spawnp(&pid, "true", NULL, NULL, argv, environ);
 	WANT(posix_spawnp, .path = "/usr/bin/true", .ret = r, .args = F(" pid=%d blind=0", pid));
-	raw(SYS_wait4, (long)pid, NULL, 0L, NULL);
+	raw(SYS_wait4, pid, NULL, 0, NULL);
 	READ(1, NONE); /* the child had it too, whatever it did */
 	fresh(0);
 	READ(1, 0); /* but what is opened after it is ours again */
-	raw_close(fd);
-	fd = raw_open("f", O_RDWR); /* behind our back: known by name alone */
+	int hidden = raw_open("f", O_RDWR); /* behind our back: known by name alone */
+	r = (int)read(hidden, buf, 1);
+	WANT(read, .fd = hidden, .path = path, .size = 1, .ret = r);
+	fresh(0);
+	r = (int)syscall(SYS_read, fd, buf, 1); /* not recorded, but noticed */
 	READ(1, NONE);
+	fresh(0);
+	syscall(SYS_close, fd);
+	raw_file("g", "x");
+	CHECK(raw_open("g", O_RDWR) == fd);
+	r = (int)read(fd, buf, 1);
+	WANT(read, .fd = fd, .path = P("g"), .size = 1, .ret = r);
 	int ends[2];
-	raw(SYS_pipe2, ends, 0L);
+	raw(SYS_pipe2, ends, 0);
 	r = (int)write(ends[1], "x", 1);
 	WANT(write, .fd = ends[1], .path = fd_path(ends[1]), .size = 1, .ret = r);
-	raw(SYS_dup2, fd, 2L);
-	raw(SYS_close, 2L);
+	raw(SYS_dup2, fd, 2);
+	raw(SYS_close, 2);
 	int two = open("f", O_RDWR); /* libc may write to it at any time */
 	WANT(open, .fd = two, .path = path, .ret = two, .args = F(" flags=%d", O_RDWR));
 	CHECK(two == 2);
@@ -110,9 +119,9 @@ static void forked(void)
 		fd = -1;
 		fresh(0); /* its own */
 		READ(2, 0);
-		raw(SYS_exit_group, 0L);
+		raw(SYS_exit_group, 0);
 	}
-	raw(SYS_wait4, (long)child, NULL, 0L, NULL);
+	raw(SYS_wait4, child, NULL, 0, NULL);
 	READ(1, NONE);
 }
 

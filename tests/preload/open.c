@@ -110,7 +110,7 @@ static void nameless(void)
 	sigset_t mask;
 	sigemptyset(&mask);
 	MAKES(shm_open, ("/sonde-test", O_RDWR | O_CREAT, 0600), F(" flags=%d mode=%d", O_RDWR | O_CREAT, 0600), .text = "/sonde-test");
-	raw(SYS_unlinkat, -100L, "/dev/shm/sonde-test", 0L);
+	raw(SYS_unlinkat, -100, "/dev/shm/sonde-test", 0);
 	MAKES(memfd_create, ("m", MFD_CLOEXEC), F(" flags=%d", MFD_CLOEXEC), .text = "m");
 	MAKES(posix_openpt, (O_RDWR | O_NOCTTY), F(" flags=%d", O_RDWR | O_NOCTTY));
 	MAKES(getpt, (), "");
@@ -169,10 +169,10 @@ static void terminals(void)
 		WANT(login_tty, .fd = slave, .path = name, .ret = r);
 		ssize_t n = write(1, "x", 1);
 		WANT(write, .fd = 1, .path = name, .size = 1, .ret = n);
-		raw(SYS_exit_group, 0L);
+		raw(SYS_exit_group, 0);
 	}
 	int status;
-	raw(SYS_wait4, -1L, &status, 0L, 0L);
+	raw(SYS_wait4, -1, &status, 0, 0);
 	CHECK(status == 0);
 	r = login_tty(-1);
 	WANT(login_tty, .ret = r);
@@ -255,7 +255,7 @@ static void closes(void)
 
 int main(void)
 {
-	raw(SYS_mkdirat, -100L, "d", 0700L);
+	raw(SYS_mkdirat, -100, "d", 0700);
 	dir = open("d", O_RDONLY | O_DIRECTORY);
 	WANT(open, .fd = dir, .path = P("d"), .ret = dir, .args = F(" flags=%d", O_RDONLY | O_DIRECTORY));
 	opens();

@@ -375,7 +375,7 @@ static void terminals(void)
 
 int main(void)
 {
-	raw(SYS_mkdirat, -100L, "d", 0700L);
+	raw(SYS_mkdirat, -100, "d", 0700);
 	raw_file("f", "0123456789");
 	raw_file("d/g", "01234");
 	path = KEEP(P("f"));

@@ -30,7 +30,7 @@ static volatile pid_t child;
 
 static void reap(pid_t pid)
 {
-	CHECK(raw(SYS_wait4, (long)pid, &status, 0L, NULL) == pid);
+	CHECK(raw(SYS_wait4, pid, &status, 0, NULL) == pid);
 	CHECK(status == 0);
 }
 
@@ -48,7 +48,7 @@ static void forks(void)
 	WANT(call, .ret = child);                      \
 	if (child == 0) {                              \
 		act("/in-" #call);                     \
-		raw(SYS_exit_group, 0L);               \
+		raw(SYS_exit_group, 0);               \
 	}                                              \
 	reap(child)
 	FORK(fork);
@@ -92,11 +92,11 @@ static void vforks(void)
 		grandchild = vfork();
 		if (grandchild == 0) {
 			act("/in-grandchild");
-			raw(SYS_exit_group, 0L);
+			raw(SYS_exit_group, 0);
 		}
 		WANT(vfork, .ret = grandchild);
 		act("/in-child");
-		raw(SYS_exit_group, 0L);
+		raw(SYS_exit_group, 0);
 	}
 	WANT(vfork, .ret = child);
 	act("/in-parent");
@@ -113,14 +113,14 @@ static void vforks(void)
 static int in_clone(void *name)
 {
 	act(name);
-	raw(SYS_exit, 0L);
+	raw(SYS_exit, 0);
 	return 0;
 }
 
 static void clones(void)
 {
 	size_t size = 1 << 16;
-	char *stack = (char *)raw(SYS_mmap, 0L, size, (long)(PROT_READ | PROT_WRITE), (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
+	char *stack = (char *)raw(SYS_mmap, 0, size, (PROT_READ | PROT_WRITE), (MAP_PRIVATE | MAP_ANONYMOUS), -1, 0);
 	int plain = SIGCHLD, shared = CLONE_VM | CLONE_VFORK | SIGCHLD;
 #define CLONE(call, flags)                                                  \
 	child = call(in_clone, stack + size, flags, (void *)"/in-" #call);  \
@@ -136,7 +136,7 @@ static void clones(void)
 	child = (int)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 	if (child == 0) {
 		act("/in-raw-clone");
-		raw(SYS_exit_group, 0L);
+		raw(SYS_exit_group, 0);
 	}
 	reap(child);
 	cannot("syscall", "only looked at in passing, never recorded");
@@ -150,12 +150,12 @@ static void terminals(void)
 		WANT(forkpty, .ret = 0, .args = " master=-1");
 		r = (int)write(1, "x", 1);
 		WANT(write, .fd = 1, .path = fd_path(1), .size = 1, .ret = r);
-		raw(SYS_exit_group, 0L);
+		raw(SYS_exit_group, 0);
 	}
 	WANT(forkpty, .fd = master, .path = fd_path(master), .ret = child, .args = F(" master=%d", master));
 	reap(child);
 	int ends[2]; /* for us to see when it is over */
-	raw(SYS_pipe2, ends, 0L);
+	raw(SYS_pipe2, ends, 0);
 	child = (int)raw(SYS_fork);
 	if (child == 0) {
 		WANT(daemon, .args = " nochdir=0 noclose=0 no_end");
@@ -165,11 +165,11 @@ static void terminals(void)
 		WANT(access, .path = "//tmp", .ret = r, .args = " mode=0");
 		r = (int)write(1, "x", 1);
 		WANT(write, .fd = 1, .path = "/dev/null", .size = 1, .ret = r);
-		raw(SYS_exit_group, 0L);
+		raw(SYS_exit_group, 0);
 	}
 	reap(child);
 	raw_close(ends[1]);
-	CHECK(raw(SYS_read, ends[0], &r, 1L) == 0);
+	CHECK(raw(SYS_read, ends[0], &r, 1) == 0);
 }
 
 static void spawns(void)
@@ -224,7 +224,7 @@ static pid_t child_of_status(int code)
 {
 	pid_t pid = (int)raw(SYS_fork);
 	if (pid == 0)
-		raw(SYS_exit_group, (long)code);
+		raw(SYS_exit_group, code);
 	return pid;
 }
 
@@ -273,7 +273,7 @@ static void ends(void)
 		WANT(abort, .args = " no_end");
 		abort();
 	}
-	raw(SYS_wait4, (long)child, &status, 0L, NULL);
+	raw(SYS_wait4, child, &status, 0, NULL);
 	CHECK(WTERMSIG(status) == SIGABRT);
 }
 

@@ -193,8 +193,8 @@ static void standard(void)
 	char buf[64];
 	int in = raw_open("in", O_RDWR | O_CREAT);
 	const char *in_path = KEEP(P("in")), *out_path = KEEP(P("out"));
-	raw(SYS_write, in, "first\nsecond\nthird\n", 19L);
-	raw(SYS_lseek, in, 0L, 0L);
+	raw(SYS_write, in, "first\nsecond\nthird\n", 19);
+	raw(SYS_lseek, in, 0, 0);
 	r = dup2(in, 0);
 	WANT(dup2, .fd = in, .path = in_path, .ret = r, .args = " to=0");
 	int out = raw_open("out", O_RDWR | O_CREAT);
@@ -308,7 +308,7 @@ static void bytes(void)
 	child = (int)raw(SYS_fork);                                                                       \
 	if (child == 0)                                                                                   \
 		arguments;                                                                                \
-	raw(SYS_wait4, -1L, NULL, 0L, NULL);                                                              \
+	raw(SYS_wait4, -1, NULL, 0, NULL);                                                              \
 	WANT(call, .fd = 2, .path = messages, .text = said, .args = more " no_end", .pid = child, .tid = child); \
 	if (is_exit)                                                                                      \
 	WANT(exit, .args = " no_end", .pid = child, .tid = child)
@@ -381,7 +381,7 @@ int main(void)
 {
 	path = KEEP(P("f"));
 	int messages = raw_open("messages", O_RDWR | O_CREAT);
-	raw(SYS_dup2, messages, 2L);
+	raw(SYS_dup2, messages, 2);
 	opens();
 	blocks();
 	lines();

@@ -68,7 +68,7 @@ int main(void)
 	raw_file("f", "x");
 	path = KEEP(P("f"));
 	fd = raw_open("f", O_RDWR);
-	raw(SYS_ftruncate, fd, 16384L);
+	raw(SYS_ftruncate, fd, 16384);
 	syncs();
 	maps();
 	return ended();

@@ -1,5 +1,6 @@
 #!/bin/bash
 # sonde events shows what a program says about itself: spans, steps, marks, counters, metadata.
+# shellcheck disable=SC2016 # jq and other shells have variables of their own
 . "$(dirname "$0")/../lib/tap.sh"
 
 holds() { jq -es "$1" <<<"$out" >/dev/null; }

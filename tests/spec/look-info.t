@@ -1,5 +1,6 @@
 #!/bin/bash
 # sonde info: what ran, how it ended, what was seen, for people and for scripts.
+# shellcheck disable=SC2016 # jq and other shells have variables of their own
 . "$(dirname "$0")/../lib/tap.sh"
 
 holds() { jq -e "$1" <<<"$out" >/dev/null; }

@@ -198,9 +198,9 @@ def read_only_output(scratch):
 @hardship("a full disk under the bundle")
 def full_disk(scratch):
     problems, out = [], os.path.join(scratch, "out")
-    with tmpfs(os.path.join(scratch, "small"), "size=128k") as place:
+    with tmpfs(os.path.join(scratch, "small"), "size=96k") as place:
         run = os.path.join(place, "run")
-        done = tap.record(run, ["sh", "-c", f"{MULE} 1 300000 {out}; exit 7"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done = tap.record(run, ["sh", "-c", f"{MULE} 1 600000 {out}; exit 7"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         expect(problems, "status", done.returncode, 7)
         expect(problems, "output", done.stdout.startswith(b"ready\ncarried"), True)
         expect(problems, "the loss is said", b"No space left on device" in done.stderr, True)

@@ -1,4 +1,4 @@
-/* Wrappers for starting, awaiting and ending processes; hooks/vfork.c has vfork and clone, hooks/exec.c exec. */
+/* Wrappers for starting, awaiting and ending processes; vfork.c has vfork and clone, exec.c exec, syscall.c syscall. */
 #include "tracer/env.h"
 #include "tracer/exec.h"
 #include "tracer/hook.h"
@@ -266,55 +266,3 @@ EXPORT int prctl(int option, ...)
 	call_done(CALL_prctl, start, result, ERROR_I(result), CALL(ARGS2(option, args[0])));
 	return result;
 }
-
-/*
- * syscall(): clone and vfork pass through it, so there must be no frame between
- * the program and libc. Only a filter that is about to be installed is noticed.
- */
-__attribute__((used, visibility("hidden"))) void *syscall_next;
-
-__attribute__((used, visibility("hidden"))) void syscall_before(long number, long operation, long flags, const void *filter)
-{
-	syscall_next = real_of(CALL_syscall);
-	bool is_strict = operation == SECCOMP_SET_MODE_STRICT && !flags && !filter;
-	if (number == SYS_seccomp && (is_strict || (operation == SECCOMP_SET_MODE_FILTER && filter))) {
-		exec_is_filtered = true;
-		ring_going_dark();
-	}
-	if (number == SYS_seccomp && is_strict)
-		tracer_stop();
-}
-
-__asm__(".pushsection .text\n"
-	".globl syscall\n"
-	".type syscall, @function\n"
-	"syscall:\n"
-	"	.cfi_startproc\n"
-	"	cmpq $317, %rdi\n" /* SYS_seccomp */
-	"	je 1f\n"
-	"	movq syscall_next(%rip), %rax\n"
-	"	testq %rax, %rax\n"
-	"	je 1f\n"
-	"	jmp *%rax\n"
-	"1:	pushq %rdi\n"
-	"	pushq %rsi\n"
-	"	pushq %rdx\n"
-	"	pushq %rcx\n"
-	"	pushq %r8\n"
-	"	pushq %r9\n"
-	"	subq $8, %rsp\n"
-	"	.cfi_adjust_cfa_offset 56\n"
-	"	call syscall_before\n"
-	"	addq $8, %rsp\n"
-	"	popq %r9\n"
-	"	popq %r8\n"
-	"	popq %rcx\n"
-	"	popq %rdx\n"
-	"	popq %rsi\n"
-	"	popq %rdi\n"
-	"	.cfi_adjust_cfa_offset -56\n"
-	"	jmp *syscall_next(%rip)\n"
-	"	.cfi_endproc\n"
-	".size syscall, . - syscall\n"
-	".popsection\n");
-_Static_assert(SYS_seccomp == 317, "the number in the stub");
