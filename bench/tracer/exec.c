@@ -16,7 +16,8 @@ static double usage_ns(int who)
 {
 	struct rusage u;
 	getrusage(who, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e9 + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e3;
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e9 +
+			(double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e3;
 }
 
 static double wall_ns(void)

@@ -10,9 +10,11 @@
 #include <lttng/tracepoint.h>
 
 LTTNG_UST_TRACEPOINT_EVENT(sonde_bench, io, LTTNG_UST_TP_ARGS(int, fd, long, size, long, offset, long, result),
-	LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, fd, fd) lttng_ust_field_integer(long, size, size)
-		lttng_ust_field_integer(long, offset, offset) lttng_ust_field_integer(long, result, result)))
-LTTNG_UST_TRACEPOINT_EVENT(sonde_bench, span, LTTNG_UST_TP_ARGS(int, is_end), LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, is_end, is_end)))
+		LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, fd, fd) lttng_ust_field_integer(long, size, size)
+						lttng_ust_field_integer(long, offset, offset)
+								lttng_ust_field_integer(long, result, result)))
+LTTNG_UST_TRACEPOINT_EVENT(sonde_bench, span, LTTNG_UST_TP_ARGS(int, is_end),
+		LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, is_end, is_end)))
 
 #endif
 #include <lttng/tracepoint-event.h>

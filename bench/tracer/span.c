@@ -22,8 +22,8 @@ __attribute__((noinline)) static void span(void)
 #elif defined(LTTNG)
 #include "loop-lttng.h"
 #define INSTANT() lttng_ust_tracepoint(sonde_bench, span, 0)
-#define SPAN()                                            \
-	do {                                              \
+#define SPAN() \
+	do { \
 		lttng_ust_tracepoint(sonde_bench, span, 0); \
 		lttng_ust_tracepoint(sonde_bench, span, 1); \
 	} while (0)
@@ -40,10 +40,10 @@ static double cpu_ns(void)
 	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
 }
 
-#define LOOP(...)                                      \
-	for (long i = 0; i < count; i++) {             \
-		__VA_ARGS__;                           \
-		__asm__ volatile("" : : : "memory");   \
+#define LOOP(...) \
+	for (long i = 0; i < count; i++) { \
+		__VA_ARGS__; \
+		__asm__ volatile("" : : : "memory"); \
 	}
 
 int main(int argc, char **argv)

@@ -63,8 +63,8 @@ static size_t next_cap(const struct buf *b, size_t need)
 	return cap < b->max ? cap : b->max;
 }
 
-/* Make room for n more bytes; after the first failure nothing fits any more, so that the text has no holes. */
-static bool reserve(struct buf *b, size_t n)
+/* After the first failure nothing fits any more, so that the text has no holes. */
+bool buf_reserve(struct buf *b, size_t n)
 {
 	char *data;
 	size_t cap;
@@ -85,7 +85,7 @@ static bool reserve(struct buf *b, size_t n)
 
 void buf_add(struct buf *b, const void *bytes, size_t n)
 {
-	if (!n || !reserve(b, n))
+	if (!n || !buf_reserve(b, n))
 		return;
 	memcpy(b->data + b->len, bytes, n);
 	b->len += n;
@@ -121,7 +121,7 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
 	n = vsnprintf(b->cap ? b->data + b->len : NULL, b->cap ? b->cap - b->len + 1 : 0, fmt, again);
 	va_end(again);
 	if (n > 0 && ((size_t)n > b->cap - b->len || b->is_failed))
-		n = reserve(b, (size_t)n) ? vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap) : 0;
+		n = buf_reserve(b, (size_t)n) ? vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap) : 0;
 	if (n < 0)
 		b->is_failed = true;
 	else
@@ -132,7 +132,7 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
 
 char *buf_room(struct buf *b, size_t n)
 {
-	if (!reserve(b, n ? n : 1))
+	if (!buf_reserve(b, n ? n : 1))
 		return NULL;
 	memset(b->data + b->len, 0, n + 1);
 	return b->data + b->len;

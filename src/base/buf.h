@@ -39,6 +39,8 @@ void buf_adds(struct buf *b, const char *text);
 void buf_addc(struct buf *b, char c);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+/* Make sure that n more bytes fit; false, and a failure, when they do not. */
+bool buf_reserve(struct buf *b, size_t n);
 /* Room for n more bytes at data+len, zeroed, or NULL; the caller adds to len what it used. */
 char *buf_room(struct buf *b, size_t n);
 

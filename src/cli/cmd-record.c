@@ -28,6 +28,7 @@ struct options {
 	uint64_t process_memory;
 	const char *ring;
 	bool follow;
+	bool is_shell;
 	bool is_verbose;
 	bool is_quiet;
 };
@@ -45,6 +46,7 @@ static const struct cli_option option_rows[] = {
 			.default_words = "the program's" },
 	{ 0, "probes", "LIST", CLI_WORDS(struct options, probes), .choices = probe_words, .default_text = "all",
 			.help = "Probes to switch on; trace is the tracer of calls and annotations." },
+	{ 0, "shell", NULL, CLI_FLAG(struct options, is_shell), .help = "Let /bin/sh run the command, given as one string." },
 	{ 0, "follow", NULL, CLI_FLAG(struct options, follow),
 			.help = "Go on until every traced process has ended, not only the program." },
 	{ 'v', "verbose", NULL, CLI_FLAG(struct options, is_verbose),
@@ -125,6 +127,32 @@ static void say(const struct record_result *r)
 				(unsigned long long)r->blind);
 }
 
+/* One string with blanks in it is a whole command line, unless there is a program of that name. */
+static int take_command(struct cli_context *ctx, bool is_shell)
+{
+	static char sh[] = "/bin/sh", option[] = "-c";
+	if (is_shell) {
+		if (ctx->program[1])
+			return cli_usage(ctx, "--shell takes the command as one string");
+		char **argv = arena_alloc(ctx->arena, 4 * sizeof(*argv));
+		if (!argv)
+			return err_sys(ctx->err, ENOMEM, "cannot take the command");
+		argv[0] = sh;
+		argv[1] = option;
+		argv[2] = ctx->program[0];
+		ctx->program = argv;
+		return 0;
+	}
+	if (ctx->program[1] || !strchr(ctx->program[0], ' ') || !launch_check(ctx->program[0], NULL))
+		return 0;
+	struct sonde_err why = SONDE_ERR_INIT;
+	if (!words_split(ctx->program[0], ctx->arena, &ctx->program, &why))
+		return 0;
+	int rc = cli_usage(ctx, "%s", why.text);
+	err_hint(ctx->err, "%s", why.hint);
+	return rc;
+}
+
 static int run(struct cli_context *ctx)
 {
 	struct options *o = ctx->options;
@@ -142,14 +170,10 @@ static int run(struct cli_context *ctx)
 				.place = o->ring,
 				.includes = absolute(ctx, &o->include),
 				.excludes = absolute(ctx, &o->exclude) } };
-	if (!ctx->program[1] && strchr(ctx->program[0], ' ')) {
-		int rc = launch_check(ctx->program[0], NULL)
-				? words_split(ctx->program[0], ctx->arena, &ctx->program, ctx->err)
-				: 0;
-		if (rc)
-			return cli_usage(ctx, "%s", ctx->err->text);
-		ro.argv = ctx->program;
-	}
+	int split = take_command(ctx, o->is_shell);
+	if (split)
+		return split;
+	ro.argv = ctx->program;
 	int rc = record_run(&ro, &result, ctx->err);
 	if (rc) {
 		int code = launch_exit_code(rc);

@@ -41,6 +41,35 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u >> 32;
 }
 
+/* Of the first and the last bytes: names differ there. */
+static uint64_t mix_bytes(const char *bytes, size_t n)
+{
+	uint64_t first = n, last = 0;
+
+	if (n >= 8) {
+		memcpy(&first, bytes, 8);
+		memcpy(&last, bytes + n - 8, 8);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			last = last << 8 | (unsigned char)bytes[i];
+	}
+	return mix(first, last);
+}
+
+int64_t pfw_cache_string(struct pfw_cache *c, const char *bytes, size_t n)
+{
+	size_t i = mix_bytes(bytes, n) % PFW_CACHE_STRINGS;
+
+	if (n > PFW_CACHE_STRING_BYTES)
+		return pfw_dims_string(c->dims, bytes, n);
+	if (c->strings[i].id > 0 && c->strings[i].bytes == n && !memcmp(c->strings[i].text, bytes, n))
+		return c->strings[i].id;
+	c->strings[i].id = pfw_dims_string(c->dims, bytes, n);
+	c->strings[i].bytes = (uint8_t)n;
+	memcpy(c->strings[i].text, bytes, n);
+	return c->strings[i].id;
+}
+
 struct pfw_process *pfw_cache_process(struct pfw_cache *c, const struct pfw_process_key *key)
 {
 	struct pfw_process **place = &c->processes[mix(key->host, (uint64_t)key->pid) % PFW_CACHE_PROCESSES];

@@ -14,6 +14,8 @@
 #define PFW_CACHE_PROCESSES 256u
 #define PFW_CACHE_THREADS 1024u
 #define PFW_CACHE_FILES 4096u
+#define PFW_CACHE_STRINGS 512u
+#define PFW_CACHE_STRING_BYTES 40u
 
 struct pfw_cache {
 	struct pfw_dims *dims;
@@ -29,6 +31,11 @@ struct pfw_cache {
 		uint64_t hash;
 		int64_t process, id;
 	} files[PFW_CACHE_FILES];
+	struct {
+		int64_t id;
+		uint8_t bytes;
+		char text[PFW_CACHE_STRING_BYTES];
+	} strings[PFW_CACHE_STRINGS]; /* short ones */
 };
 
 void pfw_cache_init(struct pfw_cache *c, struct pfw_dims *dims);
@@ -36,6 +43,7 @@ void pfw_cache_init(struct pfw_cache *c, struct pfw_dims *dims);
 void pfw_cache_flush(struct pfw_cache *c);
 void pfw_cache_release(struct pfw_cache *c); /* flushes */
 
+int64_t pfw_cache_string(struct pfw_cache *c, const char *bytes, size_t n);
 struct pfw_process *pfw_cache_process(struct pfw_cache *c, const struct pfw_process_key *key);
 int64_t pfw_cache_file(struct pfw_cache *c, const struct pfw_process *p, uint64_t hash);
 /* NULL: no room. Valid until the epoch changes: by a flush, or by this call. */

@@ -9,30 +9,29 @@
 #define TIME_NS_MAX ((int64_t)1 << 62) /* so that no end of an event overflows */
 #define LEVEL_MAX ((int64_t)1 << 31)
 
-enum scale { PLAIN, TIME, DURATION, LEVEL };
+enum scale { NOTHING, PLAIN, TIME, DURATION, LEVEL };
 
 /* Fields that have a column of their own. "count" has one in io unless there is a "size" beside it. */
 static const struct column {
-	const char *key;
-	bool is_arg;
+	uint8_t is_arg;
 	uint8_t io, span, line;
-	enum scale scale;
-} columns[] = {
-	{ "id", false, STORE_IO_id, STORE_SPAN_id, STORE_LINE_id, PLAIN },
-	{ "ts", false, STORE_IO_ts_ns, STORE_SPAN_ts_ns, STORE_LINE_ts_ns, TIME },
-	{ "dur", false, STORE_IO_dur_ns, STORE_SPAN_dur_ns, NONE, DURATION },
-	{ "level", true, STORE_IO_depth, STORE_SPAN_depth, NONE, LEVEL },
-	{ "p_idx", true, STORE_IO_parent, STORE_SPAN_parent, NONE, PLAIN },
-	{ "ret", true, STORE_IO_ret, NONE, NONE, PLAIN },
-	{ "fd", true, STORE_IO_fd, NONE, NONE, PLAIN },
-	{ "offset", true, STORE_IO_offset, NONE, NONE, PLAIN },
-	{ "count", true, STORE_IO_size, NONE, NONE, PLAIN },
+	uint8_t scale;
+} columns[PFW_KEY_COUNT] = {
+	[PFW_KEY_id] = { false, STORE_IO_id, STORE_SPAN_id, STORE_LINE_id, PLAIN },
+	[PFW_KEY_ts] = { false, STORE_IO_ts_ns, STORE_SPAN_ts_ns, STORE_LINE_ts_ns, TIME },
+	[PFW_KEY_dur] = { false, STORE_IO_dur_ns, STORE_SPAN_dur_ns, NONE, DURATION },
+	[PFW_KEY_level] = { true, STORE_IO_depth, STORE_SPAN_depth, NONE, LEVEL },
+	[PFW_KEY_p_idx] = { true, STORE_IO_parent, STORE_SPAN_parent, NONE, PLAIN },
+	[PFW_KEY_ret] = { true, STORE_IO_ret, NONE, NONE, PLAIN },
+	[PFW_KEY_fd] = { true, STORE_IO_fd, NONE, NONE, PLAIN },
+	[PFW_KEY_offset] = { true, STORE_IO_offset, NONE, NONE, PLAIN },
+	[PFW_KEY_count] = { true, STORE_IO_size, NONE, NONE, PLAIN },
 };
-
-#define COLUMN_COUNT (sizeof(columns) / sizeof(*columns))
 
 static unsigned column_in(const struct column *c, enum store_table_id table)
 {
+	if (c->scale == NOTHING)
+		return NONE;
 	return table == STORE_TABLE_IO ? c->io : table == STORE_TABLE_SPAN ? c->span : c->line;
 }
 
@@ -54,15 +53,15 @@ static struct pfw_scale scale_of(const struct pfw_context *ctx, enum scale scale
 
 struct pfw_scale pfw_scale_of(const struct pfw_context *ctx, enum store_table_id table, unsigned column)
 {
-	for (size_t i = 0; i < COLUMN_COUNT; i++)
+	for (size_t i = 0; i < PFW_KEY_COUNT; i++)
 		if (column_in(&columns[i], table) == column)
 			return scale_of(ctx, columns[i].scale);
 	return scale_of(ctx, PLAIN);
 }
 
-void pfw_event_init(struct pfw_event *e)
+void pfw_event_init(struct pfw_event *e, struct pfw_cache *cache)
 {
-	*e = (struct pfw_event){ .class = PFW_OTHER };
+	*e = (struct pfw_event){ .class = PFW_OTHER, .cache = cache };
 	buf_init(&e->text_bytes, 0);
 	buf_init(&e->args_bytes, 0);
 	buf_init(&e->extra_bytes, 0);
@@ -120,13 +119,13 @@ static bool parse_scaled(const struct pfw_field *f, const struct pfw_scale *s, i
 
 static void classify(struct pfw_event *e, const struct pfw_context *ctx, const struct pfw_line *line)
 {
-	const struct pfw_field *ts = pfw_line_get(line, "ts");
+	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts);
 	struct pfw_scale scale = scale_of(ctx, TIME);
 	int64_t time;
 
-	e->name = pfw_line_get(line, "name");
-	e->category = pfw_line_get(line, "cat");
-	e->phase = pfw_line_get(line, "ph");
+	e->name = pfw_line_get(line, PFW_KEY_name);
+	e->category = pfw_line_get(line, PFW_KEY_cat);
+	e->phase = pfw_line_get(line, PFW_KEY_ph);
 	e->name = e->name && e->name->kind == PFW_STRING ? e->name : NULL;
 	e->category = e->category && e->category->kind == PFW_STRING ? e->category : NULL;
 	e->table = STORE_TABLE_LINE;
@@ -163,24 +162,24 @@ static void start_row(struct pfw_event *e)
 	e->seen = e->odd_durations = 0;
 }
 
-static int64_t intern(struct pfw_event *e, const struct pfw_context *ctx, const struct pfw_field *f)
+static int64_t intern(struct pfw_event *e, const struct pfw_field *f)
 {
 	if (!f)
 		return STORE_NULL;
 	if (!(f->flags & PFW_HAS_ESCAPE) && f->kind == PFW_STRING)
-		return pfw_dims_string(ctx->dims, f->value, f->bytes);
+		return pfw_cache_string(e->cache, f->value, f->bytes);
 	buf_reset(&e->scratch);
 	pfw_field_text(f, &e->scratch);
-	return buf_error(&e->scratch) ? STORE_NULL : pfw_dims_string(ctx->dims, e->scratch.data, e->scratch.len);
+	return buf_error(&e->scratch) ? STORE_NULL : pfw_cache_string(e->cache, e->scratch.data, e->scratch.len);
 }
 
 /* A name that found no room stays in extra. */
-static bool name_call(struct pfw_event *e, const struct pfw_context *ctx)
+static bool name_call(struct pfw_event *e)
 {
-	int64_t category = intern(e, ctx, e->category);
+	int64_t category = intern(e, e->category);
 
-	e->row.io.call = intern(e, ctx, e->name);
-	e->call = pfw_dims_call(ctx->dims, e->row.io.call, category);
+	e->row.io.call = intern(e, e->name);
+	e->call = pfw_dims_call(e->cache->dims, e->row.io.call, category);
 	return e->call && e->call->category == category;
 }
 
@@ -207,10 +206,11 @@ static uint8_t put_column(struct pfw_event *e, const struct pfw_context *ctx, st
 /* The column that the key has, if it has one. */
 static uint8_t put_known(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_field *f)
 {
-	for (size_t i = 0; i < COLUMN_COUNT; i++)
-		if (columns[i].is_arg == f->is_arg && pfw_field_is(f, columns[i].key))
-			return put_column(e, ctx, f, column_in(&columns[i], e->table), columns[i].scale);
-	return PFW_ROLE_NONE;
+	const struct column *c = &columns[f->id];
+
+	if (c->is_arg != f->is_arg)
+		return PFW_ROLE_NONE;
+	return put_column(e, ctx, f, column_in(c, e->table), c->scale);
 }
 
 static uint8_t put_id(int64_t *place, const struct pfw_field *f, uint8_t role)
@@ -224,11 +224,11 @@ static uint8_t put_top(struct pfw_event *e, const struct pfw_context *ctx, struc
 		return PFW_ROLE_FIXED;
 	if (f == e->phase)
 		return e->class == PFW_OTHER && f->kind != PFW_STRING ? PFW_ROLE_NONE : PFW_ROLE_FIXED;
-	if (pfw_field_is(f, "pid"))
+	if (f->id == PFW_KEY_pid)
 		return put_id(&e->pid, f, PFW_ROLE_PID);
-	if (pfw_field_is(f, "tid"))
+	if (f->id == PFW_KEY_tid)
 		return put_id(&e->tid, f, PFW_ROLE_TID);
-	if (pfw_field_is(f, "id") && f->kind == PFW_STRING)
+	if (f->id == PFW_KEY_id && f->kind == PFW_STRING)
 		e->forms |= PFW_FORM_QUOTED;
 	return put_known(e, ctx, f);
 }
@@ -237,14 +237,14 @@ static uint8_t put_host(struct pfw_event *e, struct pfw_field *f)
 {
 	bool is_hex;
 
-	if (pfw_field_is(f, "hhash") && !e->has_host && pfw_field_hash(f, &e->host, &is_hex)) {
+	if (f->id == PFW_KEY_hhash && !e->has_host && pfw_field_hash(f, &e->host, &is_hex)) {
 		e->has_host = true;
 		e->forms |= is_hex			       ? PFW_FORM_HEX_HASH :
 				e->host <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH :
 							    PFW_FORM_INTEGER_HASH;
 		return PFW_ROLE_HOST;
 	}
-	if (pfw_field_is(f, "hostname") && !e->hostname && f->kind == PFW_STRING) {
+	if (f->id == PFW_KEY_hostname && !e->hostname && f->kind == PFW_STRING) {
 		e->hostname = f;
 		return PFW_ROLE_HOSTNAME;
 	}
@@ -260,18 +260,18 @@ static uint8_t put_file(struct pfw_event *e, struct pfw_field *f)
 {
 	bool is_hex;
 
-	if (pfw_field_is(f, "fhash") && !e->has_file && pfw_field_hash(f, &e->file_hash, &is_hex)) {
+	if (f->id == PFW_KEY_fhash && !e->has_file && pfw_field_hash(f, &e->file_hash, &is_hex)) {
 		e->has_file = true;
 		return PFW_ROLE_FILE;
 	}
-	if (pfw_field_is(f, "fname") && !e->filename && f->kind == PFW_STRING) {
+	if (f->id == PFW_KEY_fname && !e->filename && f->kind == PFW_STRING) {
 		e->filename = f;
 		return PFW_ROLE_FILENAME;
 	}
 	if (ends_in_hash(f))
 		return e->has_file2 || !(e->has_file2 = pfw_field_hash(f, &e->file2_hash, &is_hex)) ? PFW_ROLE_ARGS :
 												      PFW_ROLE_FILE2;
-	if (pfw_field_is(f, "mode") && !e->text_field && f->kind == PFW_STRING) {
+	if (f->id == PFW_KEY_mode && !e->text_field && f->kind == PFW_STRING) {
 		e->text_field = f;
 		return PFW_ROLE_TEXT;
 	}
@@ -286,7 +286,7 @@ static uint8_t put_call_arg(struct pfw_event *e, const struct pfw_context *ctx, 
 
 	if (f->kind != PFW_INTEGER || !pfw_parse_int(f->value, f->bytes, &v))
 		return PFW_ROLE_NONE;
-	place = pfw_dims_call_arg(ctx->dims, e->call, f->key, f->key_bytes);
+	place = pfw_dims_call_arg(e->cache->dims, e->call, f->key, f->key_bytes);
 	return place < 0 ? PFW_ROLE_NONE : put_column(e, ctx, f, STORE_IO_arg0 + (unsigned)place, PLAIN);
 }
 
@@ -296,7 +296,7 @@ static uint8_t put_arg(struct pfw_event *e, const struct pfw_context *ctx, struc
 
 	if (e->table == STORE_TABLE_LINE)
 		return PFW_ROLE_NONE;
-	if (!role && !(e->has_product && pfw_field_is(f, "count")))
+	if (!role && !(e->has_product && f->id == PFW_KEY_count))
 		role = put_known(e, ctx, f);
 	if (!role && e->table == STORE_TABLE_IO)
 		role = put_file(e, f);
@@ -308,7 +308,7 @@ static uint8_t put_arg(struct pfw_event *e, const struct pfw_context *ctx, struc
 /* Items of some size: the bytes asked for are their product. */
 static void find_product(struct pfw_event *e, const struct pfw_line *line)
 {
-	const struct pfw_field *size = pfw_line_arg(line, "size"), *count = pfw_line_arg(line, "count");
+	const struct pfw_field *size = pfw_line_arg(line, PFW_KEY_size), *count = pfw_line_arg(line, PFW_KEY_count);
 
 	e->has_product = e->table == STORE_TABLE_IO && size && count && size->kind == PFW_INTEGER &&
 			count->kind == PFW_INTEGER;
@@ -316,9 +316,9 @@ static void find_product(struct pfw_event *e, const struct pfw_line *line)
 
 static void note_product(struct pfw_event *e, const struct pfw_field *f)
 {
-	if (pfw_field_is(f, "size"))
+	if (f->id == PFW_KEY_size)
 		e->product[0] = f->column;
-	if (pfw_field_is(f, "count"))
+	if (f->id == PFW_KEY_count)
 		e->product[1] = f->column;
 }
 
@@ -332,7 +332,7 @@ static void put_fields(struct pfw_event *e, const struct pfw_context *ctx, struc
 		f->role = f->is_arg ? put_arg(e, ctx, f) : put_top(e, ctx, f);
 		if (!f->role)
 			f->role = f->is_arg ? PFW_ROLE_ARGS : PFW_ROLE_EXTRA;
-		if (e->has_product && f->is_arg && (pfw_field_is(f, "size") || pfw_field_is(f, "count"))) {
+		if (e->has_product && f->is_arg && (f->id == PFW_KEY_size || f->id == PFW_KEY_count)) {
 			note_product(e, f);
 			products += f->role == PFW_ROLE_COLUMN;
 		}
@@ -357,13 +357,13 @@ static void find_process(struct pfw_event *e, const struct pfw_context *ctx)
 		key.host_kind = PFW_HOST_HASH;
 		key.host = e->host;
 	} else if (e->hostname) {
-		int64_t name = intern(e, ctx, e->hostname);
+		int64_t name = intern(e, e->hostname);
 
 		key.host_kind = name == STORE_NULL ? PFW_HOST_NONE : PFW_HOST_NAME;
 		key.host = name == STORE_NULL ? 0 : (uint64_t)name;
 	}
 	e->is_hostless = !e->has_host && !e->hostname && key.host_kind != PFW_HOST_NONE;
-	e->process = pfw_dims_process(ctx->dims, &key);
+	e->process = pfw_cache_process(e->cache, &key);
 	if (e->phase && e->phase->kind == PFW_INTEGER)
 		e->forms |= PFW_FORM_INTEGER_PHASE;
 	if (e->process && (e->forms & ~e->process->forms))
@@ -397,7 +397,7 @@ static const struct store_text *compose(struct buf *out, const struct pfw_line *
 	return text;
 }
 
-static void finish_io(struct pfw_event *e, const struct pfw_context *ctx)
+static void finish_io(struct pfw_event *e)
 {
 	struct store_io *row = &e->row.io;
 
@@ -405,11 +405,11 @@ static void finish_io(struct pfw_event *e, const struct pfw_context *ctx)
 	row->pid = e->pid;
 	row->tid = e->tid;
 	if (e->has_file)
-		row->file = pfw_dims_file(ctx->dims, e->process, e->file_hash);
+		row->file = pfw_cache_file(e->cache, e->process, e->file_hash);
 	else if (e->filename)
-		row->file = pfw_dims_named_file(ctx->dims, intern(e, ctx, e->filename));
+		row->file = pfw_dims_named_file(e->cache->dims, intern(e, e->filename));
 	if (e->has_file2)
-		row->file2 = pfw_dims_file(ctx->dims, e->process, e->file2_hash);
+		row->file2 = pfw_cache_file(e->cache, e->process, e->file2_hash);
 	if (e->text_field) {
 		buf_reset(&e->text_bytes);
 		pfw_field_text(e->text_field, &e->text_bytes);
@@ -420,38 +420,38 @@ static void finish_io(struct pfw_event *e, const struct pfw_context *ctx)
 	e->dur_ns = row->dur_ns;
 }
 
-static void finish_span(struct pfw_event *e, const struct pfw_context *ctx)
+static void finish_span(struct pfw_event *e)
 {
 	struct store_span *row = &e->row.span;
 
 	row->process = e->process ? e->process->number : STORE_NULL;
 	row->pid = e->pid;
 	row->tid = e->tid;
-	row->name = intern(e, ctx, e->name);
-	row->category = intern(e, ctx, e->category);
+	row->name = intern(e, e->name);
+	row->category = intern(e, e->category);
 	e->ts_ns = row->ts_ns;
 	e->dur_ns = row->dur_ns;
 }
 
-static int64_t phase_of(struct pfw_event *e, const struct pfw_context *ctx)
+static int64_t phase_of(struct pfw_event *e)
 {
 	if (e->class == PFW_METADATA)
-		return pfw_dims_string(ctx->dims, "M", 1);
+		return pfw_cache_string(e->cache, "M", 1);
 	if (e->class == PFW_COUNTER)
-		return pfw_dims_string(ctx->dims, is_phase(e->phase, "A", '3') ? "A" : "C", 1);
-	return e->phase && e->phase->kind == PFW_STRING ? intern(e, ctx, e->phase) : STORE_NULL;
+		return pfw_cache_string(e->cache, is_phase(e->phase, "A", '3') ? "A" : "C", 1);
+	return e->phase && e->phase->kind == PFW_STRING ? intern(e, e->phase) : STORE_NULL;
 }
 
-static void finish_line(struct pfw_event *e, const struct pfw_context *ctx)
+static void finish_line(struct pfw_event *e)
 {
 	struct store_line *row = &e->row.line;
 
 	row->process = e->process ? e->process->number : STORE_NULL;
 	row->pid = e->pid;
 	row->tid = e->tid;
-	row->phase = phase_of(e, ctx);
-	row->name = intern(e, ctx, e->name);
-	row->category = intern(e, ctx, e->category);
+	row->phase = phase_of(e);
+	row->name = intern(e, e->name);
+	row->category = intern(e, e->category);
 	e->ts_ns = row->ts_ns;
 	e->dur_ns = STORE_NULL;
 }
@@ -475,22 +475,22 @@ int pfw_event_make(struct pfw_event *e, const struct pfw_context *ctx, struct pf
 
 	classify(e, ctx, line);
 	start_row(e);
-	is_known = e->table != STORE_TABLE_IO || name_call(e, ctx);
+	is_known = e->table != STORE_TABLE_IO || name_call(e);
 	find_product(e, line);
 	put_fields(e, ctx, line);
 	find_process(e, ctx);
 	if (e->table == STORE_TABLE_IO) {
-		finish_io(e, ctx);
+		finish_io(e);
 		keep_names(e, line, e->row.io.call, 0, !is_known);
 		e->row.io.args = compose(&e->args_bytes, line, PFW_ROLE_ARGS, false, &e->args);
 		e->row.io.extra = compose(&e->extra_bytes, line, PFW_ROLE_EXTRA, e->is_hostless, &e->extra);
 	} else if (e->table == STORE_TABLE_SPAN) {
-		finish_span(e, ctx);
+		finish_span(e);
 		keep_names(e, line, e->row.span.name, e->row.span.category, false);
 		e->row.span.args = compose(&e->args_bytes, line, PFW_ROLE_ARGS, false, &e->args);
 		e->row.span.extra = compose(&e->extra_bytes, line, PFW_ROLE_EXTRA, e->is_hostless, &e->extra);
 	} else {
-		finish_line(e, ctx);
+		finish_line(e);
 		keep_names(e, line, e->row.line.name, e->row.line.category, false);
 		e->row.line.args = compose(&e->args_bytes, line, PFW_ROLE_ARGS, false, &e->args);
 		e->row.line.extra = compose(&e->extra_bytes, line, PFW_ROLE_EXTRA, false, &e->extra);

@@ -15,7 +15,7 @@
 #ifndef SONDE_EXCHANGE_PFW_EVENT_H
 #define SONDE_EXCHANGE_PFW_EVENT_H
 
-#include "exchange/pfw-dims.h"
+#include "exchange/pfw-cache.h"
 #include "exchange/pfw-line.h"
 #include "store/schema.h"
 
@@ -39,7 +39,6 @@ enum pfw_class { PFW_EVENT, PFW_METADATA, PFW_COUNTER, PFW_OTHER };
 
 /* What all records of an input file have in common. */
 struct pfw_context {
-	struct pfw_dims *dims;
 	int64_t unit_ns; /* of ts and dur */
 	uint64_t host_kind, host; /* where records come from that do not say */
 };
@@ -68,6 +67,7 @@ struct pfw_event {
 	uint8_t product[2];
 	uint64_t odd_durations; /* 1: a duration that does not fit, negative above all */
 	/* private */
+	struct pfw_cache *cache;
 	struct pfw_call *call;
 	uint64_t host, file_hash, file2_hash;
 	struct pfw_field *hostname, *filename;
@@ -78,7 +78,7 @@ struct pfw_event {
 	struct buf text_bytes, args_bytes, extra_bytes, scratch;
 };
 
-void pfw_event_init(struct pfw_event *e);
+void pfw_event_init(struct pfw_event *e, struct pfw_cache *cache);
 void pfw_event_release(struct pfw_event *e);
 /* The row of a scanned line; its texts live in e. 0 or -ENOMEM. Gives the line's fields their roles. */
 int pfw_event_make(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_line *line);

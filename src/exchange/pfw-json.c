@@ -2,6 +2,9 @@
 #include "exchange/pfw-json.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 const char *pfw_skip_blanks(const char *at, const char *end)
 {
@@ -46,9 +49,27 @@ static const char *skip_escape(const char *at, const char *end)
 	return *at && strchr("\"\\/bfnrt", *at) ? at + 1 : NULL;
 }
 
+/* Over what is plain. */
+static const char *skip_plain(const char *at, const char *end)
+{
+#ifdef __SSE2__
+	for (; end - at >= 16; at += 16) {
+		__m128i v = _mm_loadu_si128((const __m128i_u *)at);
+		__m128i special = _mm_or_si128(_mm_cmplt_epi8(v, _mm_set1_epi8(0x20)),
+				_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
+						_mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));
+		int mask = _mm_movemask_epi8(special);
+
+		if (mask)
+			return at + __builtin_ctz((unsigned)mask);
+	}
+#endif
+	return at;
+}
+
 const char *pfw_skip_string(const char *at, const char *end, unsigned *flags)
 {
-	while (at && at < end) {
+	while (at && (at = skip_plain(at, end)) < end) {
 		unsigned char c = (unsigned char)*at++;
 
 		if (c == '"')

@@ -25,6 +25,28 @@ static struct pfw_field *add_field(struct pfw_line *l)
 	return &l->fields[l->count++];
 }
 
+/* The known keys by their length: where those of n bytes begin. */
+static const struct {
+	char name[10];
+	uint8_t bytes, id;
+} keys[] = {
+#define ROW(name) { #name, sizeof(#name) - 1, PFW_KEY_##name },
+	PFW_KEYS(ROW)
+#undef ROW
+};
+
+static const uint8_t keys_from[] = { 0, 0, 0, 4, 10, 15, 22, 23, 23, 25, 26 };
+
+static uint8_t key_of(const char *key, size_t n)
+{
+	if (n + 1 >= sizeof(keys_from))
+		return PFW_KEY_other;
+	for (unsigned i = keys_from[n]; i < keys_from[n + 1]; i++)
+		if (keys[i].name[0] == key[0] && !memcmp(keys[i].name, key, n))
+			return keys[i].id;
+	return PFW_KEY_other;
+}
+
 /* A scan in progress; a failure leaves its words here. */
 struct scan {
 	struct pfw_line *line;
@@ -54,6 +76,7 @@ static const char *scan_key(struct scan *s, const char *at, struct pfw_field *f)
 	f->from = at;
 	f->key = at + 1;
 	f->key_bytes = (uint32_t)(to - 1 - f->key);
+	f->id = key_of(f->key, f->key_bytes);
 	f->flags = (uint8_t)flags;
 	at = pfw_skip_blanks(to, s->end);
 	if (at == s->end || *at != ':')
@@ -82,22 +105,25 @@ static const char *scan_object(struct scan *s, const char *at, bool is_args);
 
 static const char *scan_field(struct scan *s, const char *at, bool is_arg)
 {
-	struct pfw_field field = { .is_arg = is_arg }, *f;
+	struct pfw_line *l = s->line;
+	struct pfw_field *f = add_field(l);
 
-	at = scan_key(s, at, &field);
+	if (!f) {
+		s->kind = PFW_LINE_NO_MEMORY;
+		return NULL;
+	}
+	f->is_arg = is_arg;
+	at = scan_key(s, at, f);
 	if (!at)
 		return NULL;
-	if (!is_arg && !s->line->has_args && pfw_field_is(&field, "args") && at < s->end && *at == '{') {
-		s->line->has_args = true;
+	if (!is_arg && !l->has_args && f->id == PFW_KEY_args && at < s->end && *at == '{') {
+		l->has_args = true;
+		l->count--;
 		return scan_object(s, at, true);
 	}
-	at = scan_value(s, at, &field);
-	f = at ? add_field(s->line) : NULL;
-	if (f)
-		*f = field;
-	else if (at)
-		s->kind = PFW_LINE_NO_MEMORY;
-	return f ? at : NULL;
+	if (l->first[is_arg][f->id] < 0)
+		l->first[is_arg][f->id] = (int32_t)(l->count - 1);
+	return scan_value(s, at, f);
 }
 
 /* At the brace; returns behind its end. Not called deeper than for "args". */
@@ -132,6 +158,7 @@ enum pfw_line_kind pfw_line_scan(struct pfw_line *l, const char *at, size_t n)
 
 	l->count = 0;
 	l->has_args = false;
+	memset(l->first, 0xff, sizeof(l->first));
 	if (pfw_skip_blanks(at, s.end) == s.end)
 		return PFW_LINE_BLANK;
 	at = skip_frame(at, s.end);
@@ -146,29 +173,6 @@ enum pfw_line_kind pfw_line_scan(struct pfw_line *l, const char *at, size_t n)
 }
 
 /* Fields. */
-
-bool pfw_field_is(const struct pfw_field *f, const char *key)
-{
-	return strlen(key) == f->key_bytes && !memcmp(f->key, key, f->key_bytes);
-}
-
-static const struct pfw_field *find(const struct pfw_line *l, const char *key, bool is_arg)
-{
-	for (size_t i = 0; i < l->count; i++)
-		if (l->fields[i].is_arg == is_arg && pfw_field_is(&l->fields[i], key))
-			return &l->fields[i];
-	return NULL;
-}
-
-const struct pfw_field *pfw_line_get(const struct pfw_line *l, const char *key)
-{
-	return find(l, key, false);
-}
-
-const struct pfw_field *pfw_line_arg(const struct pfw_line *l, const char *key)
-{
-	return find(l, key, true);
-}
 
 bool pfw_field_int(const struct pfw_field *f, int64_t *v)
 {

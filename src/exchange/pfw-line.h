@@ -15,6 +15,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Keys that mean something here: X(name as it is written). */
+#define PFW_KEYS(X) \
+	X(id) X(fd) X(ph) X(ts) \
+	X(pid) X(tid) X(cat) X(dur) X(ret) X(cwd) \
+	X(name) X(args) X(ppid) X(size) X(mode) \
+	X(level) X(p_idx) X(count) X(hhash) X(fhash) X(fname) X(value) \
+	X(offset) X(hostname) X(cmd_hash) X(exec_hash)
+
+enum pfw_key {
+	PFW_KEY_other,
+#define PFW_KEY(name) PFW_KEY_##name,
+	PFW_KEYS(PFW_KEY)
+#undef PFW_KEY
+	PFW_KEY_COUNT
+};
+
 #define PFW_LINE_BYTES_MAX ((size_t)16 << 20) /* longer lines are counted and passed over */
 
 /* "key":value; pointers into the line. */
@@ -25,6 +41,7 @@ struct pfw_field {
 	const char *value; /* of a string: behind its opening quote */
 	uint32_t key_bytes;
 	uint32_t bytes; /* of the value; of a string: without its quotes */
+	uint8_t id;     /* enum pfw_key */
 	uint8_t kind;   /* enum pfw_kind */
 	uint8_t flags;  /* enum pfw_flags, of key and value */
 	bool is_arg;    /* inside "args" */
@@ -39,6 +56,7 @@ struct pfw_line {
 	size_t where;       /* and where in it, in bytes */
 	/* private */
 	size_t cap;
+	int32_t first[2][PFW_KEY_COUNT]; /* number of the first field with a key: of the object, of "args"; -1: none */
 };
 
 #define PFW_LINE_INIT { .fields = NULL }
@@ -49,10 +67,17 @@ void pfw_line_release(struct pfw_line *l);
 /* at[0..n) is the line without its newline; n <= PFW_LINE_BYTES_MAX. */
 enum pfw_line_kind pfw_line_scan(struct pfw_line *l, const char *at, size_t n);
 
-bool pfw_field_is(const struct pfw_field *f, const char *key);
-/* Find by key: a field of the object, or one of its arguments. NULL: there is none. */
-const struct pfw_field *pfw_line_get(const struct pfw_line *l, const char *key);
-const struct pfw_field *pfw_line_arg(const struct pfw_line *l, const char *key);
+/* The first field with that key: of the object, or among its arguments. NULL: there is none. */
+static inline struct pfw_field *pfw_line_get(const struct pfw_line *l, enum pfw_key key)
+{
+	return l->first[0][key] < 0 ? NULL : &l->fields[l->first[0][key]];
+}
+
+static inline struct pfw_field *pfw_line_arg(const struct pfw_line *l, enum pfw_key key)
+{
+	return l->first[1][key] < 0 ? NULL : &l->fields[l->first[1][key]];
+}
+
 /* The value as a number, be it one in quotes. */
 bool pfw_field_int(const struct pfw_field *f, int64_t *v);
 /* A hash: an integer, or a string of 16 hexadecimal digits. */

@@ -82,12 +82,6 @@ INLINE WIDE uint64_t convert(__m128i digits, unsigned n)
 	return (eights & UINT32_MAX) * 100000000u + (eights >> 32);
 }
 
-INLINE WIDE bool put_scaled(const struct slot *slot, int64_t v, int64_t *column)
-{
-	*column = (int64_t)((uint64_t)v * (uint64_t)slot->scale.mul + (uint64_t)slot->scale.add);
-	return v >= slot->scale.min && v <= slot->scale.max;
-}
-
 /* A number that is no run of 1 to 16 digits: a negative one, or none; returns behind it, or NULL. */
 static WIDE __attribute__((noinline)) const char *take_negative(const struct slot *slot, const char *at,
 		int64_t *column)
@@ -99,30 +93,47 @@ static WIDE __attribute__((noinline)) const char *take_negative(const struct slo
 	if (n - 1 > 15 || *at == '0')
 		return NULL;
 	v = -(int64_t)convert(digits, n);
-	if (slot->op == SLOT_INT)
-		*column = v;
-	else if (!put_scaled(slot, v, column))
+	if (v < slot->scale.min)
 		return NULL;
+	*column = v * slot->scale.mul + slot->scale.add;
 	return at + n;
 }
 
-/* An integer of up to 16 digits; returns behind it, or NULL. */
-INLINE WIDE const char *take_int(const struct slot *slot, const char *at, int64_t *column)
+/*
+ * Behind n bytes. Lengths seldom change: guessing n, which the processor can go on with at once, is better than waiting
+ * for it, and the compiler must not see that both are the same.
+ */
+INLINE const char *advance(struct slot *slot, const char *at, unsigned n)
+{
+	size_t usual = slot->usual;
+
+	__asm__("" : "+r"(usual));
+	if (__builtin_expect(usual == n, true))
+		return at + usual;
+	slot->usual = (uint8_t)n;
+	return at + n;
+}
+
+/* An integer of up to 16 digits; returns behind it. What is wrong with it adds to *bad, so that nobody waits. */
+INLINE WIDE const char *take_int(struct slot *slot, const char *at, int64_t *column, uint64_t *bad)
 {
 	__m128i digits;
 	unsigned n = count_digits(at, &digits);
-	int64_t v;
+	uint64_t v;
 
-	if (__builtin_expect(n - 1 > 15, false))
-		return take_negative(slot, at, column);
-	if (*at == '0' && n > 1)
-		return NULL;
-	v = (int64_t)convert(digits, n);
-	if (slot->op == SLOT_INT)
-		*column = v;
-	else if (!put_scaled(slot, v, column))
-		return NULL;
-	return at + n;
+	if (__builtin_expect(n - 1 > 15, false)) {
+		at = take_negative(slot, at, column);
+		*bad |= !at;
+		return at;
+	}
+	v = convert(digits, n);
+	*bad |= (uint64_t)(*at == '0') & (uint64_t)(n > 1);
+	if (slot->op == SLOT_SCALED) {
+		*bad |= v - (uint64_t)slot->scale.min > (uint64_t)slot->scale.max - (uint64_t)slot->scale.min;
+		v = v * (uint64_t)slot->scale.mul + (uint64_t)slot->scale.add;
+	}
+	*column = (int64_t)v;
+	return advance(slot, at, n);
 }
 
 /* Behind a run of plain characters, at the quote that ends them; NULL when something else does. */
@@ -184,28 +195,31 @@ WIDE const char *shape_match(struct shape *s, const char *at, struct value *valu
 {
 	const struct slot *end = s->slots + s->slot_count;
 	uint32_t differing = 0;
+	uint64_t bad = 0;
 
-	for (const struct slot *slot = s->slots; slot < end; slot++) {
-		const char *from;
-
+	for (struct slot *slot = s->slots; slot < end; slot++, values++) {
 		if (!is_fixed(at, slot->fixed, slot->fixed_bytes, slot->fixed_mask))
 			return NULL;
 		at += slot->fixed_bytes;
-		from = at;
+		values->at = at;
 		if (slot->op <= SLOT_SCALED) {
-			at = take_int(slot, at, &s->row.words[slot->column]);
-		} else if (is_same(slot, at)) {
+			at = take_int(slot, at, &s->row.words[slot->column], &bad);
+			if (__builtin_expect(!at, false))
+				return NULL;
+			continue;
+		}
+		if (is_same(slot, at)) {
 			at += slot->same_bytes - 1;
 		} else {
 			at = take_other(slot, at);
+			if (!at)
+				return NULL;
 			differing |= (uint32_t)(slot->op == SLOT_SAME) << (slot - s->slots);
 		}
-		if (!at)
-			return NULL;
-		values[slot - s->slots] = (struct value){ from, (size_t)(at - from) };
+		values->bytes = (size_t)(at - values->at);
 	}
 	*changed = differing;
-	return is_fixed(at, s->end, s->end_bytes, s->end_mask) ? at + s->end_bytes : NULL;
+	return !bad && is_fixed(at, s->end, s->end_bytes, s->end_mask) ? at + s->end_bytes : NULL;
 }
 
 /* The name's bytes, up to 32, mixed. */

@@ -34,6 +34,7 @@ struct slot {
 	uint16_t prefix; /* bytes from the key's quote to the value */
 	uint8_t role;    /* enum pfw_role */
 	uint8_t left;    /* enum slot_left */
+	uint8_t usual;   /* digits of the number when it was matched last */
 	char same[SAME_BYTES_MAX + 1];
 	struct pfw_scale scale;
 };

@@ -11,26 +11,18 @@
 #define CHAINS 4096u
 #define TEXT_ROOM (2 * SHAPE_LINE_MAX + 64) /* copies run over by up to 31 bytes */
 
+static const char no_line[32]; /* what no line begins with */
+
 struct pfw_shapes {
 	struct pfw_cache *cache;
 	struct pfw_context ctx;
+	struct shape none; /* follows itself and matches nothing */
 	struct shape *last;
 	size_t count;
 	struct shape *all[SHAPES_MAX];
 	struct shape *chains[CHAINS];
 	char args[TEXT_ROOM], extra[TEXT_ROOM];
 };
-
-int pfw_shapes_open(struct pfw_shapes **out, struct pfw_cache *cache)
-{
-	struct pfw_shapes *ss = calloc(1, sizeof(*ss));
-
-	if (!ss)
-		return -ENOMEM;
-	ss->cache = cache;
-	*out = ss;
-	return 0;
-}
 
 static void free_shape(struct shape *s)
 {
@@ -43,8 +35,23 @@ static void forget(struct pfw_shapes *ss)
 	for (size_t i = 0; i < ss->count; i++)
 		free_shape(ss->all[i]);
 	ss->count = 0;
-	ss->last = NULL;
+	ss->none.follows = ss->last = &ss->none;
 	memset(ss->chains, 0, sizeof(ss->chains));
+}
+
+int pfw_shapes_open(struct pfw_shapes **out, struct pfw_cache *cache)
+{
+	struct pfw_shapes *ss = calloc(1, sizeof(*ss));
+
+	if (!ss)
+		return -ENOMEM;
+	ss->cache = cache;
+	ss->none.end = no_line;
+	ss->none.end_bytes = 1;
+	ss->none.end_mask = 1;
+	forget(ss);
+	*out = ss;
+	return 0;
 }
 
 void pfw_shapes_free(struct pfw_shapes *ss)
@@ -91,7 +98,7 @@ static bool parse_host(const struct slot *slot, const struct value *v, struct fa
 
 static bool parse_name(struct pfw_shapes *ss, const struct value *v, int64_t *name)
 {
-	*name = pfw_dims_string(ss->cache->dims, v->at, v->bytes);
+	*name = pfw_cache_string(ss->cache, v->at, v->bytes);
 	return *name != STORE_NULL;
 }
 
@@ -244,22 +251,31 @@ static size_t put_texts(struct pfw_shapes *ss, struct shape *s, const struct val
 
 /* Matching. */
 
+/* Among those of its name. */
+static struct shape *search(struct pfw_shapes *ss, const char *at, struct value *values, uint32_t *changed,
+		const char **to)
+{
+	uint64_t key = shape_key(at);
+
+	for (struct shape *s = ss->chains[key % CHAINS]; s; s = s->next) {
+		*to = s->key == key ? shape_match(s, at, values, changed) : NULL;
+		if (*to)
+			return s;
+	}
+	return NULL;
+}
+
+/* What followed last time is tried first: that costs less than looking what it is. */
 static struct shape *find(struct pfw_shapes *ss, const char *at, struct value *values, uint32_t *changed,
 		const char **to)
 {
-	struct shape *s = ss->last ? ss->last->follows : NULL;
-	uint64_t key;
+	struct shape *s = ss->last->follows;
 
-	*to = s ? shape_match(s, at, values, changed) : NULL;
-	if (*to)
+	*to = shape_match(s, at, values, changed);
+	if (__builtin_expect(*to != NULL, true))
 		return s;
-	key = shape_key(at);
-	for (s = ss->chains[key % CHAINS]; s; s = s->next) {
-		*to = s->key == key ? shape_match(s, at, values, changed) : NULL;
-		if (*to)
-			break;
-	}
-	if (s && ss->last)
+	s = search(ss, at, values, changed, to);
+	if (s)
 		ss->last->follows = s;
 	return s;
 }
@@ -291,18 +307,33 @@ bool pfw_shapes_match(struct pfw_shapes *ss, const char *at, struct pfw_match *m
 /* Would another value of this kind have gone elsewhere? Then no line after this one can be judged by it. */
 static bool is_exception(const struct pfw_field *f, enum store_table_id table)
 {
-	static const char *const known[] = { "id", "ts", "dur", "pid", "tid", "level", "p_idx", "hhash", "hostname" };
-	static const char *const known_of_calls[] = { "ret", "fd", "offset", "count", "size", "fhash", "fname", "mode" };
 	int64_t v;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (pfw_field_is(f, known[i]))
-			return true;
+	switch (f->id) {
+	case PFW_KEY_id:
+	case PFW_KEY_ts:
+	case PFW_KEY_dur:
+	case PFW_KEY_pid:
+	case PFW_KEY_tid:
+	case PFW_KEY_level:
+	case PFW_KEY_p_idx:
+	case PFW_KEY_hhash:
+	case PFW_KEY_hostname:
+		return true;
+	case PFW_KEY_ret:
+	case PFW_KEY_fd:
+	case PFW_KEY_offset:
+	case PFW_KEY_count:
+	case PFW_KEY_size:
+	case PFW_KEY_fhash:
+	case PFW_KEY_fname:
+	case PFW_KEY_mode:
+		return table == STORE_TABLE_IO && f->is_arg;
+	default:
+		break;
+	}
 	if (table != STORE_TABLE_IO || !f->is_arg)
 		return false;
-	for (size_t i = 0; i < sizeof(known_of_calls) / sizeof(*known_of_calls); i++)
-		if (pfw_field_is(f, known_of_calls[i]))
-			return true;
 	if (f->kind == PFW_INTEGER && !pfw_parse_int(f->value, f->bytes, &v))
 		return true;
 	return f->key_bytes > 5 && !memcmp(f->key + f->key_bytes - 5, "_hash", 5);
@@ -511,7 +542,7 @@ void pfw_shapes_learn(struct pfw_shapes *ss, const char *at, size_t n, const str
 	s->next = ss->chains[s->key % CHAINS];
 	ss->chains[s->key % CHAINS] = s;
 	ss->all[ss->count++] = s;
-	if (ss->last)
-		ss->last->follows = s;
+	ss->last->follows = s;
+	s->follows = s;
 	ss->last = s;
 }

@@ -88,7 +88,7 @@ int pfw_worker_init(struct pfw_worker *w, struct pfw_dims *dims, struct pfw_tabl
 	w->dims = dims;
 	w->tables = tables;
 	pfw_cache_init(&w->cache, dims);
-	pfw_event_init(&w->event);
+	pfw_event_init(&w->event, &w->cache);
 	buf_init(&w->scratch, 0);
 	if (has_shapes && pfw_shapes_work())
 		return pfw_shapes_open(&w->shapes, &w->cache);
@@ -117,7 +117,7 @@ static int64_t string_of(struct pfw_worker *w, const struct pfw_field *f)
 	if (!f)
 		return STORE_NULL;
 	pfw_field_text(f, &w->scratch);
-	return buf_error(&w->scratch) ? STORE_NULL : pfw_dims_string(w->dims, w->scratch.data, w->scratch.len);
+	return buf_error(&w->scratch) ? STORE_NULL : pfw_cache_string(&w->cache, w->scratch.data, w->scratch.len);
 }
 
 static bool is_named(const struct pfw_event *e, const char *name)
@@ -144,7 +144,7 @@ static void add_meta(struct pfw_worker *w, const struct pfw_field *key, const ch
 static void take_metadata(struct pfw_worker *w)
 {
 	const struct pfw_event *e = &w->event;
-	const struct pfw_field *name = pfw_line_arg(&w->line, "name"), *value = pfw_line_arg(&w->line, "value");
+	const struct pfw_field *name = pfw_line_arg(&w->line, PFW_KEY_name), *value = pfw_line_arg(&w->line, PFW_KEY_value);
 	struct pfw_thread *thread;
 	uint64_t hash;
 	bool is_hex;
@@ -165,7 +165,7 @@ static void take_metadata(struct pfw_worker *w)
 	}
 }
 
-static bool take_hash(const struct pfw_line *line, const char *key, uint64_t *hash)
+static bool take_hash(const struct pfw_line *line, enum pfw_key key, uint64_t *hash)
 {
 	const struct pfw_field *f = pfw_line_arg(line, key);
 	bool is_hex;
@@ -177,13 +177,13 @@ static bool take_hash(const struct pfw_line *line, const char *key, uint64_t *ha
 static void take_start(struct pfw_worker *w)
 {
 	struct pfw_process facts = { .ppid = STORE_NULL };
-	const struct pfw_field *ppid = pfw_line_arg(&w->line, "ppid");
+	const struct pfw_field *ppid = pfw_line_arg(&w->line, PFW_KEY_ppid);
 
 	if (ppid)
 		pfw_field_int(ppid, &facts.ppid);
-	facts.has_cmd = take_hash(&w->line, "cmd_hash", &facts.cmd_hash);
-	facts.has_exec = take_hash(&w->line, "exec_hash", &facts.exec_hash);
-	facts.has_cwd = take_hash(&w->line, "cwd", &facts.cwd_hash);
+	facts.has_cmd = take_hash(&w->line, PFW_KEY_cmd_hash, &facts.cmd_hash);
+	facts.has_exec = take_hash(&w->line, PFW_KEY_exec_hash, &facts.exec_hash);
+	facts.has_cwd = take_hash(&w->line, PFW_KEY_cwd, &facts.cwd_hash);
 	pfw_dims_started(w->dims, w->event.process, &facts);
 }
 
@@ -221,7 +221,7 @@ static void add_counters(struct pfw_worker *w)
 		pfw_field_text(e->name, &w->scratch);
 		buf_addc(&w->scratch, '.');
 		buf_add(&w->scratch, f->key, f->key_bytes);
-		row.name = pfw_dims_string(w->dims, w->scratch.data, w->scratch.len);
+		row.name = pfw_cache_string(&w->cache, w->scratch.data, w->scratch.len);
 		if (isfinite(row.value))
 			add_row(w, STORE_TABLE_COUNTER, &row, 0);
 	}

@@ -1,7 +1,7 @@
 /* The event tables merged; see timeline.h. */
 #include "exchange/timeline.h"
 
-#define POOL_ROWS ((size_t)1 << 17) /* of each table */
+#define POOL_ROWS ((size_t)1 << 18) /* of each table */
 
 /* Spans first: a call that began with a span is inside it. */
 static const struct {

@@ -15,8 +15,8 @@
 #include <sys/types.h>
 
 struct launch_spec {
-	char *const *argv;       /* argv[0] is searched in PATH */
-	const char *const *env;  /* "NAME=value" to set for it, NULL-terminated; NULL none */
+	char *const *argv;      /* argv[0] is searched in PATH */
+	const char *const *env; /* "NAME=value" to set for it, NULL-terminated; NULL none */
 };
 
 struct launch {
@@ -32,7 +32,10 @@ struct launch {
 int launch_check(const char *program, struct sonde_err *err);
 /* 0; -ENOENT: no such command; -EACCES and the like: there, but cannot be executed; other: our own failure. */
 int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_err *err);
-/* Read signalfd: what somebody sent to us goes on to the command; what the terminal sent it has already. We stop as it does. */
+/*
+ * Read signalfd: what somebody sent to us goes on to the command; what the terminal
+ * sent it has already. When the command stops for its job's sake, we stop too.
+ */
 void launch_forward_signals(struct launch *l);
 /* Wait until it has ended; the status as waitpid tells it. */
 int launch_wait(struct launch *l, int *status, struct sonde_err *err);

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GATHER_ROWS ((size_t)1 << 17) /* before looking for what can be given out */
+
 struct rows_block {
 	size_t number;
 	struct pool_key first, last; /* bounds of the keys of its rows */
@@ -29,6 +31,7 @@ struct model_rows {
 	struct store_batch batch;
 	struct pool_key last, cut;
 	bool has_last, is_cut;
+	size_t gather;
 	size_t at, ready; /* keys[at..ready) of the pool can be given out */
 };
 
@@ -95,6 +98,7 @@ int model_rows_open(struct model_rows **out, struct store_table *t, const struct
 	r->time_col = find_column(schema, STORE_TIME);
 	r->dur_col = find_column(schema, STORE_DURATION);
 	pool_init(&r->pool, schema, opts->pool_rows > 1 ? opts->pool_rows : MODEL_POOL_ROWS, MODEL_POOL_TEXT_BYTES);
+	r->gather = r->pool.cap / 2 < GATHER_ROWS ? r->pool.cap / 2 : GATHER_ROWS;
 	if (t && list_blocks(r) < 0) {
 		model_rows_free(r);
 		return err_sys(err, ENOMEM, "cannot read the table '%s'", schema->name);
@@ -193,7 +197,7 @@ static int fill(struct model_rows *r, struct sonde_err *err)
 	while (rc == 0 && r->next < r->block_count) {
 		const struct rows_block *b = &r->blocks[r->next];
 
-		if (r->is_cut ? pool_compare(&b->first, &r->cut) > 0 : r->pool.count >= r->pool.cap / 2) {
+		if (r->is_cut ? pool_compare(&b->first, &r->cut) > 0 : r->pool.count >= r->gather) {
 			pool_sort(&r->pool);
 			r->ready = r->is_cut ? r->pool.count : pool_count_before(&r->pool, &b->first);
 			if (r->ready)

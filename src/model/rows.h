@@ -3,11 +3,12 @@
  *
  * Tables hold rows as they came out of the rings: nearly in order, with threads
  * and processes interleaved in stretches. A reader gathers blocks in a pool of
- * at most MODEL_POOL_ROWS rows and MODEL_POOL_TEXT_BYTES of text (about 100 and
- * 200 MiB), sorts it and gives out what no block still unread can precede, so
- * each block is read once. Where more blocks overlap in time than the pool
- * holds, it keeps the earliest rows, drops the rest and reads those blocks
- * again later: memory stays bounded and time grows with the overlap. Rows with
+ * a few blocks' rows, sorts it and gives out what no block still unread can
+ * precede, so each block is read once. Where many blocks overlap in time the
+ * pool grows, up to MODEL_POOL_ROWS rows and MODEL_POOL_TEXT_BYTES of text
+ * (together below 500 MiB); then it keeps the earliest rows, drops the rest and
+ * reads those blocks again later: memory stays bounded whatever the table's
+ * size and order, and time grows with the overlap. Rows with
  * the same time keep the order of the file. Tables without a time column come
  * in the order of the file. Damaged blocks are skipped, and stated by
  * store_table_loss.
@@ -22,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MODEL_POOL_ROWS ((size_t)1 << 19)
+#define MODEL_POOL_ROWS ((size_t)1 << 20)
 #define MODEL_POOL_TEXT_BYTES ((size_t)64 << 20)
 
 struct model_rows;

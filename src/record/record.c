@@ -6,6 +6,7 @@
 #include "record/drain.h"
 #include "record/runjson.h"
 #include "store/run.h"
+#include "tracer/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,8 @@
 #define PASS_MS_MAX 20 /* and while nothing happens */
 #define BUSY_EVENTS 256
 #define FLUSH_INTERVAL_NS 1000000000
+#define SCARCE_BYTES (64ull << 20) /* a control group with less memory: rows wait for company in small numbers only */
+#define SCARCE_EVENTS 8192
 
 struct recorder {
 	const struct record_options *o;
@@ -32,6 +35,7 @@ struct recorder {
 	bool has_ring, has_sink, has_drain, has_launch;
 	struct sonde_err reason;
 	int64_t flushed_ns;
+	uint64_t unflushed_events, unflushed_max;
 };
 
 static int write_run_json(struct recorder *r, struct sonde_err *err)
@@ -125,14 +129,16 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 	return rc;
 }
 
-static void flush_now_and_then(struct recorder *r)
+static void flush_now_and_then(struct recorder *r, uint64_t events)
 {
 	int64_t now = clock_mono_ns();
-	if (now - r->flushed_ns < FLUSH_INTERVAL_NS)
+	r->unflushed_events += events;
+	if (now - r->flushed_ns < FLUSH_INTERVAL_NS && r->unflushed_events < r->unflushed_max)
 		return;
 	drain_checkpoint(&r->drain);
 	store_sink_flush(&r->sink);
 	r->flushed_ns = now;
+	r->unflushed_events = 0;
 }
 
 /* Drain until the command has ended; faster while much comes in. */
@@ -150,7 +156,7 @@ static void watch(struct recorder *r)
 			continue;
 		uint64_t events = drain_pass(&r->drain);
 		wait_ms = events > BUSY_EVENTS ? PASS_MS_MIN : wait_ms * 2 > PASS_MS_MAX ? PASS_MS_MAX : wait_ms * 2;
-		flush_now_and_then(r);
+		flush_now_and_then(r, events);
 	}
 }
 
@@ -158,13 +164,13 @@ static void watch(struct recorder *r)
 static void watch_others(struct recorder *r)
 {
 	while (r->has_drain && r->o->is_following) {
-		drain_pass(&r->drain);
+		uint64_t events = drain_pass(&r->drain);
 		if (r->drain.first_live == r->drain.process_count)
 			return;
 		struct pollfd signals = { .fd = r->launch.signalfd, .events = POLLIN };
 		if (poll(&signals, 1, PASS_MS_MAX) > 0)
 			return; /* whoever interrupts us wants an end */
-		flush_now_and_then(r);
+		flush_now_and_then(r, events);
 	}
 }
 
@@ -227,6 +233,7 @@ static void release(struct recorder *r, bool is_kept)
 int record_run(const struct record_options *o, struct record_result *result, struct sonde_err *err)
 {
 	struct recorder r = { .o = o, .run = STORE_RUN_INIT, .ring = RING_DIR_INIT };
+	r.unflushed_max = limits_memory_bytes() < SCARCE_BYTES ? SCARCE_EVENTS : UINT64_MAX;
 	r.facts = (struct run_facts){ .state = "recording",
 				      .name = o->name ? o->name : o->argv[0],
 				      .argv = o->argv,

@@ -5,8 +5,8 @@
  * Mathematical Statistics 34(2), 1963). The k-th of the n(n+1)/2 averages is
  * found without making them: in the sorted sample one sweep counts those up to a
  * given value (as in Johnson and Mizoguchi, SIAM J. Computing 7(2), 1978), and
- * halving the doubles finds the first value that enough of them reach. Halves are
- * added, so nothing overflows.
+ * halving finds the first value that enough of them reach. Halves are added, so
+ * nothing overflows.
  */
 #include "stats/hodges_lehmann.h"
 
@@ -22,6 +22,8 @@ struct ranks {
 	size_t na, nb;
 	double wanted;
 	bool is_beyond; /* more than wanted, not just as many */
+	bool (*reach)(const void *ranks, double v);
+	double (*after)(const struct ranks *r, double v);
 };
 
 static bool is_enough(const struct ranks *r, double count)
@@ -80,18 +82,77 @@ static bool shift_reach(const void *context, double v)
 	return is_enough(r, count);
 }
 
+/* The smallest average above v, which must not be the largest. */
+static double walsh_after(const struct ranks *r, double v)
+{
+	const double *x = r->a;
+	double least = x[r->na - 1];
+	size_t end = r->na;
+
+	for (size_t i = 0; i < r->na; i++) {
+		while (end > i && x[i] / 2 + x[end - 1] / 2 > v)
+			end--;
+		if (end < r->na)
+			least = fmin(least, x[i] / 2 + x[end > i ? end : i] / 2);
+	}
+	return least;
+}
+
+/* The smallest half difference above v, which must not be the largest. */
+static double shift_after(const struct ranks *r, double v)
+{
+	double least = r->b[r->nb - 1] / 2 - r->a[0] / 2;
+	size_t end = 0;
+
+	for (size_t i = 0; i < r->na; i++) {
+		while (end < r->nb && r->b[end] / 2 - r->a[i] / 2 <= v)
+			end++;
+		if (end < r->nb)
+			least = fmin(least, r->b[end] / 2 - r->a[i] / 2);
+	}
+	return least;
+}
+
+/*
+ * The first value in [lo, hi] that enough reach: halve the range a few times, then
+ * step from value to value; if that takes long (ties, huge ranges), halve the doubles.
+ */
+static double first_value(const struct ranks *r, double lo, double hi)
+{
+	enum { STEPS = 8 };
+
+	if (r->reach(r, lo))
+		return lo;
+	for (double left = (double)r->na * (double)r->na; left >= 1; left /= 2) {
+		double v = lo / 2 + hi / 2;
+
+		if (r->reach(r, v))
+			hi = v;
+		else
+			lo = v;
+	}
+	for (int i = 0; i < STEPS; i++) {
+		double v = r->after(r, lo);
+
+		if (r->reach(r, v))
+			return v;
+		lo = v;
+	}
+	return stats_first_value(lo, hi, r->reach, r);
+}
+
 static double walsh_rank(const double *x, size_t n, double k)
 {
-	struct ranks r = { .a = x, .na = n, .wanted = k };
+	struct ranks r = { .a = x, .na = n, .wanted = k, .reach = walsh_reach, .after = walsh_after };
 
-	return stats_first_value(x[0], x[n - 1], walsh_reach, &r);
+	return first_value(&r, x[0], x[n - 1]);
 }
 
 static double shift_rank(const double *a, size_t na, const double *b, size_t nb, double k)
 {
-	struct ranks r = { .a = a, .na = na, .b = b, .nb = nb, .wanted = k };
+	struct ranks r = { .a = a, .na = na, .b = b, .nb = nb, .wanted = k, .reach = shift_reach, .after = shift_after };
 
-	return 2 * stats_first_value(b[0] / 2 - a[na - 1] / 2, b[nb - 1] / 2 - a[0] / 2, shift_reach, &r);
+	return 2 * first_value(&r, b[0] / 2 - a[na - 1] / 2, b[nb - 1] / 2 - a[0] / 2);
 }
 
 static double middle(double low, double high)
@@ -114,8 +175,9 @@ static bool sort_ranks(double *x, size_t n)
 static double walsh_median(const double *x, size_t n)
 {
 	double count = walsh_count(n), low = walsh_rank(x, n, ceil(count / 2));
+	struct ranks r = { .a = x, .na = n, .wanted = floor(count / 2) + 1 };
 
-	return fmod(count, 2) != 0 ? low : middle(low, walsh_rank(x, n, count / 2 + 1));
+	return walsh_reach(&r, low) ? low : middle(low, walsh_after(&r, low));
 }
 
 double stats_hl(double *x, size_t n)
@@ -142,7 +204,7 @@ static void sum_weights(double *weight, size_t n)
 
 double stats_hl_weighted(double *x, double *weight, size_t n)
 {
-	struct ranks r = { .a = x, .na = n, .through = weight };
+	struct ranks r = { .a = x, .na = n, .through = weight, .reach = weighted_reach, .after = walsh_after };
 	double low, total;
 
 	stats_sort_with(x, weight, n);
@@ -151,16 +213,17 @@ double stats_hl_weighted(double *x, double *weight, size_t n)
 	sum_weights(weight, n);
 	total = weight[n - 1];
 	r.wanted = total * (total + 1) / 4;
-	low = stats_first_value(x[0], x[n - 1], weighted_reach, &r);
+	low = first_value(&r, x[0], x[n - 1]);
 	r.is_beyond = true;
-	return middle(low, stats_first_value(x[0], x[n - 1], weighted_reach, &r));
+	return weighted_reach(&r, low) ? low : middle(low, walsh_after(&r, low));
 }
 
 static double shift_median(const double *a, size_t na, const double *b, size_t nb)
 {
 	double count = (double)na * (double)nb, low = shift_rank(a, na, b, nb, ceil(count / 2));
+	struct ranks r = { .a = a, .na = na, .b = b, .nb = nb, .wanted = floor(count / 2) + 1 };
 
-	return fmod(count, 2) != 0 ? low : middle(low, shift_rank(a, na, b, nb, count / 2 + 1));
+	return shift_reach(&r, low / 2) ? low : middle(low, 2 * shift_after(&r, low / 2));
 }
 
 double stats_hl_shift(double *a, size_t na, double *b, size_t nb)

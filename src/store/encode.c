@@ -56,7 +56,7 @@ static uint64_t zigzag(uint64_t v)
 	return v << 1 ^ (uint64_t)((int64_t)v >> 63);
 }
 
-static struct span find_span(const int64_t *v, size_t rows)
+STORE_WIDE static struct span find_span(const int64_t *v, size_t rows)
 {
 	struct span s = { .min = v[0], .max = v[0], .delta_min = INT64_MAX, .delta_max = INT64_MIN };
 
@@ -112,7 +112,7 @@ static struct plan make_plan(const struct span *s, uint64_t first, bool is_time)
 }
 
 /* u of n rows; prev is the value before them. */
-static void transform(const struct plan *p, const uint64_t *v, uint64_t prev, size_t n, uint64_t *u)
+static inline __attribute__((always_inline)) void transform(const struct plan *p, const uint64_t *v, uint64_t prev, size_t n, uint64_t *u)
 {
 	uint64_t base = p->base;
 
@@ -135,13 +135,13 @@ static void transform(const struct plan *p, const uint64_t *v, uint64_t prev, si
 			u[i] = zigzag(u[i]);
 }
 
-static void cut_plane(const uint64_t *u, size_t n, unsigned shift, uint8_t *plane)
+static inline __attribute__((always_inline)) void cut_plane(const uint64_t *u, size_t n, unsigned shift, uint8_t *plane)
 {
 	for (size_t i = 0; i < n; i++)
 		plane[i] = (uint8_t)(u[i] >> shift);
 }
 
-static void cut_planes(struct store_encoder *e, const struct plan *p, const uint64_t *v, size_t rows)
+STORE_WIDE static void cut_planes(struct store_encoder *e, const struct plan *p, const uint64_t *v, size_t rows)
 {
 	uint64_t u[TILE], prev = p->first - p->base;
 

@@ -56,7 +56,7 @@ static const struct store_text *text_of(const struct store_gather *g, const word
 }
 
 /* Has the row INT columns and null texts only? Most rows have, and are spared what texts cost. */
-static bool is_plain(const struct store_gather *g, const word *row)
+static inline __attribute__((always_inline)) bool is_plain(const struct store_gather *g, const word *row)
 {
 	word any = g->has_reals;
 
@@ -101,7 +101,7 @@ static int settle(struct store_gather *g, const word *row, int64_t *settled)
 
 		if (text && text->bytes > STORE_TEXT_BYTES_MAX)
 			return -EMSGSIZE;
-		if (text && !buf_room(&g->texts[c], text->bytes))
+		if (text && !buf_reserve(&g->texts[c], text->bytes))
 			return -ENOMEM;
 		if (g->schema->columns[c].kind == STORE_REAL)
 			settled[k] = null_if_nan(row[c]);
@@ -165,10 +165,13 @@ static int begin_varying_special(struct store_gather *g, const int64_t *settled)
 	return 0;
 }
 
-static void add_ints(struct store_gather *g, const word *row)
+static inline __attribute__((always_inline)) void add_ints(struct store_gather *g, const word *row)
 {
-	for (unsigned k = 0; k < g->varying_count; k++)
-		g->values[g->varying[k]][g->rows] = row[g->varying[k]];
+	const unsigned count = g->varying_count;
+	const size_t at = g->rows;
+
+	for (unsigned k = 0; k < count; k++)
+		g->values[g->varying[k]][at] = row[g->varying[k]];
 }
 
 static void add_special(struct store_gather *g, const word *row, const int64_t *settled)
@@ -187,7 +190,7 @@ static void add_special(struct store_gather *g, const word *row, const int64_t *
 }
 
 /* INT columns of the next row. */
-static int put_ints(struct store_gather *g, const word *fields)
+static inline __attribute__((always_inline)) int put_ints(struct store_gather *g, const word *fields)
 {
 	int64_t differs = 0;
 
@@ -199,7 +202,7 @@ static int put_ints(struct store_gather *g, const word *fields)
 	return 0;
 }
 
-int store_gather_add(struct store_gather *g, const void *row)
+STORE_WIDE int store_gather_add(struct store_gather *g, const void *row)
 {
 	int64_t settled[STORE_COLUMNS_MAX];
 	const word *fields = row;

@@ -3,8 +3,7 @@
 
 #include "sonde/shm.h"
 
-#define HOOK(category, failure, type, name, parameters, arguments, names, ...) \
-	{ #name, names, SONDE_CAT_##category },
+#define HOOK(category, failure, type, name, parameters, arguments, names, ...) { #name, names, SONDE_CAT_##category },
 #define VOID(category, name, parameters, arguments, names, ...) { #name, names, SONDE_CAT_##category },
 #define CLOSE(category, failure, type, name, ...) { #name, "", SONDE_CAT_##category },
 #define ALTER HOOK

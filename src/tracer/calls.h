@@ -43,7 +43,8 @@
 #define TWICE(kind, category, failure, type, name, alias, ...) \
 	kind(category, failure, type, name, __VA_ARGS__) kind(category, failure, type, alias, __VA_ARGS__)
 #define THRICE(kind, category, failure, type, name, alias, alias2, ...) \
-	TWICE(kind, category, failure, type, name, alias, __VA_ARGS__) kind(category, failure, type, alias2, __VA_ARGS__)
+	TWICE(kind, category, failure, type, name, alias, __VA_ARGS__) \
+	kind(category, failure, type, alias2, __VA_ARGS__)
 #define HOOK2(...) TWICE(HOOK, __VA_ARGS__)
 #define HOOK3(...) THRICE(HOOK, __VA_ARGS__)
 #define HOT2(...) TWICE(HOT, __VA_ARGS__)

@@ -11,6 +11,7 @@
 #define RING_VAR "SONDE_RING="
 #define PRELOAD_VAR "LD_PRELOAD="
 #define VALUE_BYTES_MAX (2 * PATH_BYTES_MAX)
+#define SWAP_WAITS 1000
 
 char env_library[PATH_BYTES_MAX];
 static const char *named = ""; /* as the loader knows it */
@@ -156,30 +157,110 @@ char **env_inject(char *const envp[], char **room)
 	return room;
 }
 
-void env_swap_in(struct env_swap *swap, char **room)
+/* The environment that shells get while calls like system are under way. */
+static struct {
+	uint32_t is_changing; /* atomic flag */
+	uint32_t users;
+	char **old;  /* the program's */
+	char **room; /* its copy with ours; whoever reads it without asking must never find it gone */
+	size_t room_count;
+	const char *preload, *old_preload; /* the LD_PRELOAD of either; NULL: none */
+} swap;
+
+/* Held for a moment only; but a fork may have kept its holder out of this process. */
+static bool swap_lock(void)
 {
-	swap->old = environ;
-	swap->mine = env_inject(environ, room);
-	environ = swap->mine;
+	for (unsigned i = 0; i < SWAP_WAITS; i++) {
+		if (!__atomic_exchange_n(&swap.is_changing, 1, __ATOMIC_ACQUIRE))
+			return true;
+		if (tracer.is_dark)
+			break;
+		sys0(SYS_sched_yield);
+	}
+	return false;
+}
+
+static void swap_unlock(void)
+{
+	__atomic_store_n(&swap.is_changing, 0, __ATOMIC_RELEASE);
+}
+
+static bool swap_make(void)
+{
+	size_t n = env_room(environ);
+	if (n > swap.room_count) {
+		char **larger = sys_map(2 * n * sizeof(*larger), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		if (!larger)
+			return false;
+		swap.room = larger;
+		swap.room_count = 2 * n;
+	}
+	if (env_inject(environ, swap.room) == environ)
+		return false;
+	swap.preload = find_preload(swap.room);
+	swap.old_preload = find_preload(environ);
+	swap.old = environ;
+	swap.users = 1;
+	__atomic_store_n(&environ, swap.room, __ATOMIC_RELEASE);
+	return true;
+}
+
+bool env_swap_in(void)
+{
+	if (!swap_lock())
+		return false;
+	bool is_in = swap.users != 0;
+	if (is_in)
+		swap.users++;
+	else
+		is_in = swap_make();
+	swap_unlock();
+	return is_in;
+}
+
+/* What `from` has but for ours. Written only where it differs: the program's array may be a constant. */
+static void copy_theirs(char **to, char *const *from)
+{
+	size_t out = 0;
+	for (size_t i = 0; from && from[i]; i++) {
+		char *one = from[i] == swap.preload ? (char *)(uintptr_t)swap.old_preload : from[i];
+		if (!one || one == ring_text)
+			continue;
+		if (to[out] != one)
+			to[out] = one;
+		out++;
+	}
+	if (to && to[out])
+		to[out] = NULL;
 }
 
 /*
- * Another thread may have changed the environment meanwhile: then libc has copied
- * the pointers, and those that are ours are put back or go.
+ * Another thread may have changed the environment meanwhile: within our copy, or
+ * libc has made a copy of it with room for more.
  */
-void env_swap_out(struct env_swap *swap)
+static void swap_undo(void)
 {
-	if (environ == swap->mine || swap->mine == swap->old) {
-		environ = swap->old;
-		return;
+	if (environ == swap.room) {
+		copy_theirs(swap.old, swap.room);
+		environ = swap.old;
+	} else {
+		copy_theirs(environ, environ);
 	}
-	const char *joined = find_preload(swap->mine), *theirs = find_preload(swap->old);
-	size_t out = 0;
-	for (size_t i = 0; environ && environ[i]; i++) {
-		if (environ[i] == ring_text || (environ[i] == joined && !theirs))
-			continue;
-		environ[out++] = environ[i] == joined ? (char *)(uintptr_t)theirs : environ[i];
-	}
-	if (environ)
-		environ[out] = NULL;
+}
+
+void env_swap_out(void)
+{
+	bool is_ours = swap_lock();
+	if (is_ours && swap.users && !--swap.users)
+		swap_undo();
+	if (is_ours)
+		swap_unlock();
+}
+
+void env_swap_forked(void)
+{
+	if (swap.users)
+		swap_undo();
+	swap.users = 0;
+	swap_unlock();
 }

@@ -22,13 +22,13 @@ bool env_has_ours(void);
 size_t env_room(char *const envp[]);
 char **env_inject(char *const envp[], char **room);
 
-/* For calls that read `environ` themselves (system, popen): put ours in, and take it out again. */
-struct env_swap {
-	char **old;
-	char **mine;
-};
-void env_swap_in(struct env_swap *swap, char **room);
-void env_swap_out(struct env_swap *swap);
+/*
+ * For calls that read `environ` themselves (system, popen): put ours in, and take it out again. Threads may be in such calls
+ * at the same time, so there is one such environment for all of them, and it is never freed. False: it was not put in.
+ */
+bool env_swap_in(void);
+void env_swap_out(void);
+void env_swap_forked(void); /* in a child: calls of other threads have ended with them */
 
 extern char env_library[] __attribute__((visibility("hidden"))); /* path of libsonde, absolute */
 

@@ -38,10 +38,11 @@ static bool is_reachable(void)
 	static char control[PATH_BYTES_MAX + 16];
 	if (!control[0])
 		snprintf(control, sizeof(control), "%s/control", tracer.ring_dir);
-	return !sys3(SYS_faccessat, AT_FDCWD, env_library, R_OK) && !sys3(SYS_faccessat, AT_FDCWD, control, R_OK | W_OK);
+	return !sys3(SYS_faccessat, AT_FDCWD, env_library, R_OK) &&
+			!sys3(SYS_faccessat, AT_FDCWD, control, R_OK | W_OK);
 }
 
-/* Would the loader run in secure mode and ignore LD_PRELOAD? The kernel's rule, with the credentials that the program would have. */
+/* Would the loader ignore LD_PRELOAD? The kernel's rule for secure mode, for the credentials that the program would have. */
 static bool is_secure(int fd, const struct stat *st)
 {
 	uid_t uid, euid, suid;
@@ -52,7 +53,8 @@ static bool is_secure(int fd, const struct stat *st)
 	uid_t new_euid = st->st_mode & S_ISUID ? st->st_uid : euid;
 	gid_t new_egid = (st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) ? st->st_gid : egid;
 	if ((new_euid != euid || new_egid != egid) &&
-	    (sys2(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0) == 1 || (!sys2(SYS_fstatfs, fd, &fs) && (fs.f_flags & ST_NOSUID)))) {
+			(sys2(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0) == 1 ||
+					(!sys2(SYS_fstatfs, fd, &fs) && (fs.f_flags & ST_NOSUID)))) {
 		new_euid = euid;
 		new_egid = egid;
 	}
@@ -89,8 +91,9 @@ static enum sonde_blind judge_elf(int fd, const char *head, size_t n, const char
 			return SONDE_BLIND_NO; /* headers elsewhere than linkers put them */
 		memcpy(&p, head + at, sizeof(p));
 		if (p.p_type == PT_INTERP)
-			return !read_interpreter(fd, head, n, &p, interpreter) || is_loader(interpreter) ? SONDE_BLIND_NO
-													 : SONDE_BLIND_FOREIGN;
+			return !read_interpreter(fd, head, n, &p, interpreter) || is_loader(interpreter)
+					? SONDE_BLIND_NO
+					: SONDE_BLIND_FOREIGN;
 	}
 	return is_loader(path) ? SONDE_BLIND_NO : SONDE_BLIND_STATIC;
 }
@@ -168,6 +171,18 @@ enum sonde_blind exec_peek(int dirfd, const char *path, int *error)
 	return (enum sonde_blind)verdict;
 }
 
+static const char *search_path(void)
+{
+	const char *dirs = getenv("PATH");
+	return dirs ? dirs : "/bin:/usr/bin";
+}
+
+size_t exec_find_room(const char *file)
+{
+	size_t n = strlen(file) + strlen(search_path()) + 2;
+	return n < PATH_BYTES_MAX ? n : PATH_BYTES_MAX;
+}
+
 bool exec_find(const char *file, char *path, size_t bytes)
 {
 	struct stat st;
@@ -175,12 +190,11 @@ bool exec_find(const char *file, char *path, size_t bytes)
 		snprintf(path, bytes, "%s", file);
 		return true;
 	}
-	const char *dirs = getenv("PATH");
-	for (dirs = dirs ? dirs : "/bin:/usr/bin"; *file; dirs++) {
+	for (const char *dirs = search_path(); *file; dirs++) {
 		const char *end = strchrnul(dirs, ':');
 		int n = snprintf(path, bytes, "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "", file);
 		if (n > 0 && (size_t)n < bytes && !sys3(SYS_faccessat, AT_FDCWD, path, X_OK) &&
-		    !sys4(SYS_newfstatat, AT_FDCWD, path, &st, 0) && S_ISREG(st.st_mode))
+				!sys4(SYS_newfstatat, AT_FDCWD, path, &st, 0) && S_ISREG(st.st_mode))
 			return true;
 		dirs = end;
 		if (!*dirs)
@@ -250,19 +264,21 @@ static bool is_bare(const struct exec *e)
 /* The last record of this program, unless the exec fails. */
 static enum sonde_blind announce(const struct exec *e)
 {
-	char found[PATH_BYTES_MAX];
 	const char *path = e->path;
 	int error;
-	if (is_bare(e))
-		path = exec_find(e->path, found, sizeof(found)) ? found : NULL;
+	if (is_bare(e)) {
+		size_t n = exec_find_room(path);
+		char *found = __builtin_alloca(n);
+		path = exec_find(path, found, n) ? found : NULL;
+	}
 	if (e->form == EXEC_SEARCH && !path)
 		return SONDE_BLIND_NO; /* it will fail */
 	bool is_fd = e->form == EXEC_FD || (e->form == EXEC_AT && path && !*path && (e->flags & AT_EMPTY_PATH));
 	int dirfd = e->form == EXEC_AT ? e->dirfd : AT_FDCWD;
 	enum sonde_blind blind = exec_peek(is_fd ? e->dirfd : dirfd, is_fd ? NULL : path, &error);
 	call_begun(SONDE_REC_EXEC, (uint16_t)e->call, blind ? SONDE_CALL_BLIND : 0,
-		   CALL(.dirfd = dirfd, .path = is_fd ? NULL : path, .path_error = error, .fd = is_fd ? e->dirfd : -1,
-			ARGS1(blind)));
+			CALL(.dirfd = dirfd, .path = is_fd ? NULL : path, .path_error = error,
+					.fd = is_fd ? e->dirfd : -1, ARGS1(blind)));
 	return blind;
 }
 
@@ -271,8 +287,9 @@ static void record_failure(const struct exec *e, uint64_t start, int errnum)
 	bool is_name = is_bare(e);
 	if (tracer_wants(SONDE_CAT_PROCESS))
 		call_done((uint16_t)e->call, start, -1, errnum,
-			  CALL(.dirfd = e->form == EXEC_AT ? e->dirfd : AT_FDCWD, .fd = e->form == EXEC_FD ? e->dirfd : -1,
-			       .path = is_name ? NULL : e->path, .text = is_name ? e->path : NULL));
+				CALL(.dirfd = e->form == EXEC_AT ? e->dirfd : AT_FDCWD,
+						.fd = e->form == EXEC_FD ? e->dirfd : -1,
+						.path = is_name ? NULL : e->path, .text = is_name ? e->path : NULL));
 }
 
 int exec_do(const struct exec *e)

@@ -20,7 +20,11 @@ extern bool exec_is_filtered __attribute__((visibility("hidden")));
 /* Why `path` would run unseen. *error is that of looking at it: 0 also says that `path` can be read. */
 enum sonde_blind exec_peek(int dirfd, const char *path, int *error);
 
-/* What execvp would run: writes its path, false when there is none. A file with a slash is itself. */
+/*
+ * What execvp would run: writes its path, false when there is none. A file with a slash is itself. As much room as this takes
+ * is found on the stack, which may be small in a child that shares memory and in a signal handler.
+ */
+size_t exec_find_room(const char *file);
 bool exec_find(const char *file, char *path, size_t bytes);
 
 /* One exec, whatever its form: all come down to these four. */
@@ -38,7 +42,7 @@ struct exec {
 int exec_do(const struct exec *e);
 
 /* Room for env_inject on the stack, or a mapping when that is too small. */
-#define EXEC_ROOM 256
+#define EXEC_ROOM 64
 struct exec_room {
 	char *stack[EXEC_ROOM];
 	char **at;

@@ -71,22 +71,44 @@ static bool path_is_wanted(const char *path)
 	return is_in;
 }
 
+/* The two joined in a record that is given back: a signal handler's stack may be small. */
+static bool joined_is_wanted(const char *link, const char *path)
+{
+	const size_t room = sizeof(struct sonde_rec_def) + ring_string_bytes(2 * PATH_BYTES_MAX);
+	struct sonde_rec_def *r = ring_reserve(room);
+	if (!r)
+		return true;
+	char *whole = (char *)(r + 1);
+	bool is_wanted = true;
+	long n = sys4(SYS_readlinkat, AT_FDCWD, link, whole, PATH_BYTES_MAX - 1);
+	if (n > 0) {
+		whole[n++] = '/';
+		size_t len = strnlen(path, PATH_BYTES_MAX - 1);
+		memcpy(whole + n, path, len);
+		is_wanted = path_is_wanted(whole);
+		memset(whole, 0, (size_t)n + len);
+	}
+	size_t bytes = ring_trim(r, room, 0);
+	if (bytes)
+		ring_commit(&r->head, bytes, SONDE_REC_FILE, 0,
+				0); /* a signal handler's record lies behind: says nothing */
+	return is_wanted;
+}
+
 bool fds_path_is_wanted_at(int dirfd, const char *path)
 {
-	char whole[2 * PATH_BYTES_MAX], link[48];
+	char link[48];
 	if (likely(!has_filters()))
 		return true;
 	if (path[0] == '/')
 		return path_is_wanted(path);
+	if (tracer.is_dark)
+		return true;
 	if (dirfd == AT_FDCWD)
 		snprintf(link, sizeof(link), "/proc/self/cwd");
 	else
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd);
-	long n = tracer.is_dark ? -1 : sys4(SYS_readlinkat, AT_FDCWD, link, whole, PATH_BYTES_MAX - 1);
-	if (n <= 0)
-		return true;
-	snprintf(whole + n, sizeof(whole) - (size_t)n, "/%s", path);
-	return path_is_wanted(whole);
+	return joined_is_wanted(link, path);
 }
 
 void fds_define(uint64_t file, uint64_t base, const char *path, size_t len)

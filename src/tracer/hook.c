@@ -21,8 +21,8 @@ struct text {
 static struct text text_of(const char *at, bool is_doubtful)
 {
 	return (struct text){ .at = at,
-			      .room = is_doubtful ? PATH_BYTES_MAX : strnlen(at, PATH_BYTES_MAX),
-			      .is_doubtful = is_doubtful };
+		.room = is_doubtful ? PATH_BYTES_MAX : strnlen(at, PATH_BYTES_MAX),
+		.is_doubtful = is_doubtful };
 }
 
 static struct text path_of(const char *path, int dirfd, uint8_t flag, bool is_doubtful)
@@ -76,7 +76,7 @@ static bool copy_doubtful(struct sonde_string *s, const char *at)
 	size_t first = 4096 - ((uintptr_t)at & 4095);
 	struct iovec to = { .iov_base = s->text, .iov_len = PATH_BYTES_MAX };
 	struct iovec from[2] = { { .iov_base = (void *)(uintptr_t)at, .iov_len = first },
-				 { .iov_base = (void *)((uintptr_t)at + first), .iov_len = PATH_BYTES_MAX - first } };
+		{ .iov_base = (void *)((uintptr_t)at + first), .iov_len = PATH_BYTES_MAX - first } };
 	long pid = thread.vfork_pid ? thread.vfork_pid : tracer.pid;
 	long n = sys6(SYS_process_vm_readv, pid, (long)&to, 1, (long)from, 2, 0);
 	if (n <= 0)
@@ -128,7 +128,7 @@ static uint64_t take_effect(struct call *c, int64_t ret, int errnum, bool is_ign
 
 /* The record of `c`; `kind` and `flags` are those of unusual ones. */
 static void write_call(uint8_t kind, uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, uint64_t file,
-		       uint8_t flags, const struct call *c, const struct text *texts, unsigned count)
+		uint8_t flags, const struct call *c, const struct text *texts, unsigned count)
 {
 	size_t room = sizeof(struct sonde_rec_call) + 8 * c->args + (count ? 8 : 0);
 	for (unsigned i = 0; i < count; i++)

@@ -22,15 +22,15 @@ void *real_find(unsigned call); /* init.c */
 /* What a call does to the descriptor table, once it has succeeded. */
 enum effect {
 	EFFECT_NONE,
-	EFFECT_MOVES,  /* fd's offset moves by the result: the offset is where it began */
-	EFFECT_SEEKS,  /* the result is fd's new offset */
-	EFFECT_OPENS,  /* the result is a new descriptor of path */
-	EFFECT_DUPS,   /* the result is a new descriptor of fd's file */
-	EFFECT_MAKES,  /* the result is a new descriptor without a path (socket, pipe end, memfd) */
+	EFFECT_MOVES, /* fd's offset moves by the result: the offset is where it began */
+	EFFECT_SEEKS, /* the result is fd's new offset */
+	EFFECT_OPENS, /* the result is a new descriptor of path */
+	EFFECT_DUPS,  /* the result is a new descriptor of fd's file */
+	EFFECT_MAKES, /* the result is a new descriptor without a path (socket, pipe end, memfd) */
 };
 
 struct call {
-	int fd; /* acted on; -1 none */
+	int fd;            /* acted on; -1 none */
 	int dirfd, dirfd2; /* what path and path2 are relative to */
 	const char *path, *path2, *text;
 	int64_t size, offset;
@@ -43,13 +43,13 @@ struct call {
 };
 
 /* A struct call for as long as the block lasts, with the fields that are given. */
-#define CALL(...)                                                                                        \
-	(&(struct call){ .fd = -1,                                                                       \
-			 .dirfd = AT_FDCWD,                                                              \
-			 .dirfd2 = AT_FDCWD,                                                             \
-			 .size = SONDE_NONE,                                                             \
-			 .offset = SONDE_NONE,                                                           \
-			 __VA_ARGS__ })
+#define CALL(...) \
+	(&(struct call){ .fd = -1, \
+			.dirfd = AT_FDCWD, \
+			.dirfd2 = AT_FDCWD, \
+			.size = SONDE_NONE, \
+			.offset = SONDE_NONE, \
+			__VA_ARGS__ })
 /* Fields for rows: ARGS2(a, b) keeps two plain arguments. */
 #define ARGS1(a) .args = 1, .arg = { (int64_t)(a) }
 #define ARGS2(a, b) .args = 2, .arg = { (int64_t)(a), (int64_t)(b) }
@@ -192,60 +192,59 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 }
 
 /* Wrappers from rows. */
-#define WRAP(wanted, prelude, done, failure, type, name, parameters, arguments, names, ...)                       \
-	EXPORT type name parameters                                                                              \
-	{                                                                                                        \
-		type(*next) parameters = (type(*) parameters)real_of(CALL_##name);                               \
-		if (!tracer_wants(wanted))                                                                       \
-			return next arguments;                                                                   \
-		prelude;                                                                                         \
-		BEFORE_##failure                                                                                 \
-		uint64_t start = tick();                                                                         \
-		type result = next arguments;                                                                    \
-		done(CALL_##name, start, RET_##failure(result), ERROR_##failure(result), CALL(__VA_ARGS__));     \
-		return result;                                                                                   \
+#define WRAP(wanted, prelude, done, failure, type, name, parameters, arguments, names, ...) \
+	EXPORT type name parameters \
+	{ \
+		type(*next) parameters = (type(*) parameters)real_of(CALL_##name); \
+		if (!tracer_wants(wanted)) \
+			return next arguments; \
+		prelude; \
+		BEFORE_##failure uint64_t start = tick(); \
+		type result = next arguments; \
+		done(CALL_##name, start, RET_##failure(result), ERROR_##failure(result), CALL(__VA_ARGS__)); \
+		return result; \
 	}
 #define HOOK(category, ...) WRAP(SONDE_CAT_##category, , call_done, __VA_ARGS__)
 #define HOT(category, ...) WRAP(SONDE_CAT_##category, , call_done_hot, __VA_ARGS__)
 #define MOVE(category, ...) WRAP(SONDE_CAT_##category, fds_touch(fd), call_done_hot, __VA_ARGS__)
 #define ALTER(category, ...) WRAP(SONDE_CAT_ALL, , call_done, __VA_ARGS__)
 #define AHEAD(category, ...) WRAP(SONDE_CAT_ALL, ring_grow_ahead(), call_done, __VA_ARGS__)
-#define VOID(category, name, parameters, arguments, names, ...)                                                   \
-	EXPORT void name parameters                                                                              \
-	{                                                                                                        \
-		void(*next) parameters = (void(*) parameters)real_of(CALL_##name);                               \
-		if (!tracer_wants(SONDE_CAT_##category)) {                                                       \
-			next arguments;                                                                          \
-			return;                                                                                  \
-		}                                                                                                \
-		uint64_t start = tick();                                                                         \
-		next arguments;                                                                                  \
-		call_done(CALL_##name, start, SONDE_NONE, 0, CALL(__VA_ARGS__));                                 \
+#define VOID(category, name, parameters, arguments, names, ...) \
+	EXPORT void name parameters \
+	{ \
+		void(*next) parameters = (void(*) parameters)real_of(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_##category)) { \
+			next arguments; \
+			return; \
+		} \
+		uint64_t start = tick(); \
+		next arguments; \
+		call_done(CALL_##name, start, SONDE_NONE, 0, CALL(__VA_ARGS__)); \
 	}
-#define CLOSE(category, failure, type, name, parameters, arguments, ended)                                        \
-	EXPORT type name parameters                                                                              \
-	{                                                                                                        \
-		type(*next) parameters = (type(*) parameters)real_of(CALL_##name);                               \
-		if (!tracer_wants(SONDE_CAT_ALL))                                                                \
-			return next arguments;                                                                   \
-		int fd = ended;                                                                                  \
-		uint64_t file = fds_take(fd).file;                                                               \
-		uint64_t start = tick();                                                                         \
-		type result = next arguments;                                                                    \
-		call_done_on(CALL_##name, start, tick(), RET_##failure(result), ERROR_##failure(result), file,   \
-			     CALL(.fd = fd));                                                                    \
-		return result;                                                                                   \
+#define CLOSE(category, failure, type, name, parameters, arguments, ended) \
+	EXPORT type name parameters \
+	{ \
+		type(*next) parameters = (type(*) parameters)real_of(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next arguments; \
+		int fd = ended; \
+		uint64_t file = fds_take(fd).file; \
+		uint64_t start = tick(); \
+		type result = next arguments; \
+		call_done_on(CALL_##name, start, tick(), RET_##failure(result), ERROR_##failure(result), file, \
+				CALL(.fd = fd)); \
+		return result; \
 	}
-#define BYTE(type, name, parameters, arguments, stream, is_failed)                                                \
-	EXPORT type name parameters                                                                              \
-	{                                                                                                        \
-		type(*next) parameters = (type(*) parameters)real_of(CALL_##name);                               \
-		if (!tracer_wants(SONDE_CAT_STDIO))                                                              \
-			return next arguments;                                                                   \
-		uint64_t start = thread.run_count ? 0 : tick();                                                  \
-		type result = next arguments;                                                                    \
-		call_run(CALL_##name, start, stream, is_failed);                                                 \
-		return result;                                                                                   \
+#define BYTE(type, name, parameters, arguments, stream, is_failed) \
+	EXPORT type name parameters \
+	{ \
+		type(*next) parameters = (type(*) parameters)real_of(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_STDIO)) \
+			return next arguments; \
+		uint64_t start = thread.run_count ? 0 : tick(); \
+		type result = next arguments; \
+		call_run(CALL_##name, start, stream, is_failed); \
+		return result; \
 	}
 #define HAND(category, name, names)
 
@@ -253,14 +252,13 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
  * `before_<name>` gets the call's first arguments and returns the real function,
  * which then runs as if the program had called it: same registers, same stack.
  */
-#define TAIL(category, name, names)                    \
-	__asm__(".pushsection .text\n"                  \
-		".globl " #name "\n"                    \
-		".type " #name ", @function\n"          \
-		#name ":\n"                             \
+#define TAIL(category, name, names) \
+	__asm__(".pushsection .text\n" \
+		".globl " #name "\n" \
+		".type " #name ", @function\n" #name ":\n" \
 		"	leaq before_" #name "(%rip), %r11\n" \
-		"	jmp call_tail\n"                \
-		".size " #name ", . - " #name "\n"      \
+		"	jmp call_tail\n" \
+		".size " #name ", . - " #name "\n" \
 		".popsection\n");
 #define BEFORE __attribute__((used, visibility("hidden"))) void *
 

@@ -34,7 +34,7 @@ static uint64_t read_limit(const char *path)
 /* Inside a container the group's path may not exist below its own mount: then the mount's root is the group. */
 static uint64_t limit_of(const char *mount, const char *group, const char *name)
 {
-	char path[1024];
+	static char path[1024]; /* static here and below: one thread grows the ring at a time, on a stack that may be small */
 	snprintf(path, sizeof(path), "%s%s/%s", mount, group, name);
 	uint64_t limit = read_limit(path);
 	if (limit != UINT64_MAX)
@@ -51,7 +51,7 @@ static bool has_controller(const char *list, const char *end)
 
 uint64_t limits_memory_bytes(void)
 {
-	char groups[2048];
+	static char groups[2048];
 	uint64_t limit = UINT64_MAX, one;
 	if (read_file("/proc/self/cgroup", groups, sizeof(groups)) <= 0)
 		return limit;

@@ -1,4 +1,7 @@
-/* limits: how much memory the program's control group leaves it, so that our rings never cost it its life. */
+/*
+ * limits: how much memory the program's control group leaves it, so that neither
+ * our rings nor a recorder in the same group ever cost it its life.
+ */
 #ifndef SONDE_TRACER_LIMITS_H
 #define SONDE_TRACER_LIMITS_H
 

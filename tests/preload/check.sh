@@ -1,6 +1,11 @@
 #!/bin/sh
 # check.sh LIBSONDE RINGDUMP PROGRAM [ARGUMENT...]: run PROGRAM traced; its trace must be what it said, line for line.
 set -eu
+for name; do # files by their whole path: the program gets a directory of its own
+	shift
+	[ -e "$name" ] && name=$(realpath "$name")
+	set -- "$@" "$name"
+done
 lib=$1 ringdump=$2 program=$3
 shift 3
 top=$(mktemp -d "${TMPDIR:-/tmp}/sonde-preload.XXXXXX")

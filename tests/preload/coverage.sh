@@ -2,13 +2,14 @@
 # coverage.sh RINGDUMP PROGRAM...: does some test program exercise every row of the hook table?
 # The programs say what they do without being traced; what a check of their traces covers is what they say.
 set -eu
-ringdump=$1
+ringdump=$(realpath "$1")
 shift
 top=$(mktemp -d "${TMPDIR:-/tmp}/sonde-coverage.XXXXXX")
 trap 'rm -rf "$top"' EXIT
 : >"$top/want"
 : >"$top/cannot"
 for program; do
+	program=$(realpath "$program")
 	mkdir "$top/work"
 	(cd "$top/work" && WANT_FILE="$top/want" CANNOT_FILE="$top/cannot" "$program" >/dev/null 2>&1 </dev/null) ||
 		echo "note: $(basename "$program") ended with $?"

@@ -23,40 +23,40 @@ static off_t at; /* where the program believes fd to stand */
 static void plain(void)
 {
 	ssize_t n;
-#define WRITE(name)                                                                \
-	n = name(fd, "0123456789", 10);                                            \
-	WANT(name, .fd = fd, .path = path, .size = 10, .offset = at, .ret = n);    \
-	CHECK(n == 10);                                                            \
+#define WRITE(name) \
+	n = name(fd, "0123456789", 10); \
+	WANT(name, .fd = fd, .path = path, .size = 10, .offset = at, .ret = n); \
+	CHECK(n == 10); \
 	at += n
 	WRITE(write);
 	WRITE(__write);
-#define SEEK(name)                                                                              \
-	at = name(fd, 0, SEEK_SET);                                                             \
+#define SEEK(name) \
+	at = name(fd, 0, SEEK_SET); \
 	WANT(name, .fd = fd, .path = path, .offset = 0, .ret = at, .args = F(" whence=%d", SEEK_SET)); \
 	CHECK(at == 0)
 	SEEK(lseek);
 	SEEK(lseek64);
 	SEEK(__lseek);
-#define READ(name, ...)                                                            \
-	n = name(fd, buf, 5, ##__VA_ARGS__);                                       \
-	WANT(name, .fd = fd, .path = path, .size = 5, .offset = at, .ret = n);     \
-	CHECK(n == 5);                                                             \
+#define READ(name, ...) \
+	n = name(fd, buf, 5, ##__VA_ARGS__); \
+	WANT(name, .fd = fd, .path = path, .size = 5, .offset = at, .ret = n); \
+	CHECK(n == 5); \
 	at += n
 	READ(read);
 	READ(__read);
 	READ(__read_chk, sizeof(buf));
-#define PREAD(name, ...)                                                           \
-	n = name(fd, buf, 7, 3, ##__VA_ARGS__);                                    \
-	WANT(name, .fd = fd, .path = path, .size = 7, .offset = 3, .ret = n);      \
+#define PREAD(name, ...) \
+	n = name(fd, buf, 7, 3, ##__VA_ARGS__); \
+	WANT(name, .fd = fd, .path = path, .size = 7, .offset = 3, .ret = n); \
 	CHECK(n == 7)
 	PREAD(pread);
 	PREAD(pread64);
 	PREAD(__pread64);
 	PREAD(__pread_chk, sizeof(buf));
 	PREAD(__pread64_chk, sizeof(buf));
-#define PWRITE(name)                                                               \
-	n = name(fd, "xyz", 3, 4);                                                 \
-	WANT(name, .fd = fd, .path = path, .size = 3, .offset = 4, .ret = n);      \
+#define PWRITE(name) \
+	n = name(fd, "xyz", 3, 4); \
+	WANT(name, .fd = fd, .path = path, .size = 3, .offset = 4, .ret = n); \
 	CHECK(n == 3)
 	PWRITE(pwrite);
 	PWRITE(pwrite64);
@@ -73,16 +73,16 @@ static void vectors(void)
 	n = writev(fd, v, 2);
 	WANT(writev, .fd = fd, .path = path, .size = 7, .offset = at, .ret = n, .args = " count=2");
 	at += n;
-#define AT(name)                                                                                         \
-	n = name(fd, v, 2, 1);                                                                           \
-	WANT(name, .fd = fd, .path = path, .size = 7, .offset = 1, .ret = n, .args = " count=2");        \
+#define AT(name) \
+	n = name(fd, v, 2, 1); \
+	WANT(name, .fd = fd, .path = path, .size = 7, .offset = 1, .ret = n, .args = " count=2"); \
 	CHECK(n == 7)
 	AT(preadv);
 	AT(preadv64);
 	AT(pwritev);
 	AT(pwritev64);
-#define AT2(name)                                                                                        \
-	n = name(fd, v, 2, 2, 0);                                                                        \
+#define AT2(name) \
+	n = name(fd, v, 2, 2, 0); \
 	WANT(name, .fd = fd, .path = path, .size = 7, .offset = 2, .ret = n, .args = " count=2 flags=0"); \
 	CHECK(n == 7)
 	AT2(preadv2);
@@ -100,10 +100,10 @@ static void copies(void)
 	off_t from = 2, into = 1;
 	raw(SYS_pipe2, ends, 0);
 	const char *pipe_path = fd_path(ends[0]); /* both ends have one name */
-#define SENDFILE(name)                                                                                       \
-	from = 2;                                                                                            \
-	n = name(to, fd, &from, 6);                                                                          \
-	WANT(name, .fd = fd, .path = path, .size = 6, .offset = 2, .ret = n, .args = F(" to=%d", to));       \
+#define SENDFILE(name) \
+	from = 2; \
+	n = name(to, fd, &from, 6); \
+	WANT(name, .fd = fd, .path = path, .size = 6, .offset = 2, .ret = n, .args = F(" to=%d", to)); \
 	CHECK(n == 6)
 	ssize_t n;
 	SENDFILE(sendfile);
@@ -117,12 +117,12 @@ static void copies(void)
 	from = 3;
 	n = copy_file_range(fd, &from, to, &into, 5, 0);
 	WANT(copy_file_range, .fd = fd, .path = path, .size = 5, .offset = 3, .ret = n,
-	     .args = F(" to=%d to_offset=1 flags=0", to));
+			.args = F(" to=%d to_offset=1 flags=0", to));
 	CHECK(n == 5 && into == 6);
 	from = 0;
 	n = splice(fd, &from, ends[1], NULL, 8, 0);
 	WANT(splice, .fd = fd, .path = path, .size = 8, .offset = 0, .ret = n,
-	     .args = F(" to=%d to_offset=%lld flags=0", ends[1], (long long)NONE));
+			.args = F(" to=%d to_offset=%lld flags=0", ends[1], (long long)NONE));
 	CHECK(n == 8);
 	int more[2];
 	raw(SYS_pipe2, more, 0);
@@ -139,28 +139,29 @@ static void space(void)
 {
 	int r = (int)readahead(fd, 0, 4096);
 	WANT(readahead, .fd = fd, .path = path, .size = 4096, .offset = 0, .ret = r);
-#define ADVISE(name)                                                                                                  \
-	r = name(fd, 1, 2, POSIX_FADV_WILLNEED);                                                                      \
-	WANT(name, .fd = fd, .path = path, .size = 2, .offset = 1, .ret = r, .args = F(" advice=%d", POSIX_FADV_WILLNEED))
+#define ADVISE(name) \
+	r = name(fd, 1, 2, POSIX_FADV_WILLNEED); \
+	WANT(name, .fd = fd, .path = path, .size = 2, .offset = 1, .ret = r, \
+			.args = F(" advice=%d", POSIX_FADV_WILLNEED))
 	ADVISE(posix_fadvise);
 	ADVISE(posix_fadvise64);
-#define RESERVE(name)                                                          \
-	r = name(fd, 0, 100);                                                  \
+#define RESERVE(name) \
+	r = name(fd, 0, 100); \
 	WANT(name, .fd = fd, .path = path, .size = 100, .offset = 0, .ret = r)
 	RESERVE(posix_fallocate);
 	RESERVE(posix_fallocate64);
-#define ALLOCATE(name)                                                                        \
-	r = name(fd, 0, 0, 100);                                                              \
+#define ALLOCATE(name) \
+	r = name(fd, 0, 0, 100); \
 	WANT(name, .fd = fd, .path = path, .size = 100, .offset = 0, .ret = r, .args = " mode=0")
 	ALLOCATE(fallocate);
 	ALLOCATE(fallocate64);
-#define CUT(name)                                                      \
-	r = name(fd, 50);                                              \
+#define CUT(name) \
+	r = name(fd, 50); \
 	WANT(name, .fd = fd, .path = path, .size = 50, .ret = r)
 	CUT(ftruncate);
 	CUT(ftruncate64);
-#define CUT_PATH(name)                                        \
-	r = name("file", 40);                                 \
+#define CUT_PATH(name) \
+	r = name("file", 40); \
 	WANT(name, .path = path, .size = 40, .ret = r)
 	CUT_PATH(truncate);
 	CUT_PATH(truncate64);

@@ -19,15 +19,15 @@ static const char *self;
 static int r, status;
 
 /* Runs `last` in a child, which must end with 0. */
-#define IN_CHILD(last)                                                         \
-	do {                                                                   \
-		int child = (int)raw(SYS_fork);                                \
-		if (child == 0) {                                              \
-			last;                                                  \
-			raw(SYS_exit_group, 111);                             \
-		}                                                              \
+#define IN_CHILD(last) \
+	do { \
+		int child = (int)raw(SYS_fork); \
+		if (child == 0) { \
+			last; \
+			raw(SYS_exit_group, 111); \
+		} \
 		CHECK(raw(SYS_wait4, child, &status, 0, NULL) == child); \
-		CHECK(status == 0);                                            \
+		CHECK(status == 0); \
 	} while (0)
 
 #define BECOMES(call, where) WANT(call, .kind = "EXEC", .path = where, .args = " blind=0 no_end")
@@ -48,8 +48,9 @@ static void forms(void)
 	IN_CHILD(BECOMES(execveat, self); execveat(AT_FDCWD, self, argv, environ, 0));
 	int fd = raw_open(self, O_RDONLY);
 	IN_CHILD(WANT(execveat, .kind = "EXEC", .fd = fd, .path = self, .args = " blind=0 no_end");
-		 execveat(fd, "", argv, environ, AT_EMPTY_PATH));
-	IN_CHILD(WANT(fexecve, .kind = "EXEC", .fd = fd, .path = self, .args = " blind=0 no_end"); fexecve(fd, argv, environ));
+			execveat(fd, "", argv, environ, AT_EMPTY_PATH));
+	IN_CHILD(WANT(fexecve, .kind = "EXEC", .fd = fd, .path = self, .args = " blind=0 no_end");
+			fexecve(fd, argv, environ));
 	raw_file("script", F("#! %s child\n", self));
 	raw(SYS_fchmodat, -100, "script", 0755);
 	IN_CHILD(BECOMES(execl, P("script")); execl(P("script"), "x", NULL));
@@ -66,9 +67,9 @@ static void forms(void)
 static void failures(void)
 {
 	char *argv[] = { "x", NULL };
-#define FAILS(call, arguments, where)                                                       \
-	BECOMES(call, where);                                                               \
-	r = call arguments;                                                                 \
+#define FAILS(call, arguments, where) \
+	BECOMES(call, where); \
+	r = call arguments; \
 	WANT(call, .path = where, .ret = r)
 	FAILS(execve, ("missing", argv, environ), P("missing"));
 	FAILS(execv, ("missing", argv), P("missing"));
@@ -169,8 +170,8 @@ static void imprisoned(const char *static_program)
 	}
 	CHECK(raw(SYS_wait4, child, &status, 0, NULL) == child && status == 0);
 	WANT(chroot, .path = P("jail"), .ret = 0, .pid = child, .tid = child);
-	WANT(execl, .kind = "EXEC", .path = "/lib64/ld-linux-x86-64.so.2", .args = F(" blind=%d no_end blind", UNREACHABLE), .pid = child,
-	     .tid = child);
+	WANT(execl, .kind = "EXEC", .path = "/lib64/ld-linux-x86-64.so.2",
+			.args = F(" blind=%d no_end blind", UNREACHABLE), .pid = child, .tid = child);
 }
 
 int main(int argc, char **argv)

@@ -30,7 +30,7 @@ static void write_to(const char *variable, const char *text)
 		raw(SYS_close, fd);
 }
 
-static size_t add(char *line, size_t at, size_t room, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static size_t add(char *line, size_t at, size_t room, const char *format, ...)
 {
 	va_list ap;
 	va_start(ap, format);
@@ -46,7 +46,8 @@ void want(const struct want *w)
 	size_t n = 0, room = sizeof(line);
 	if (err == ERR_AUTO)
 		err = w->ret == -1 ? kept : 0;
-	n = add(line, n, room, "%s%d %d ", w->is_maybe ? "~" : "", w->pid ? w->pid : (int)raw(SYS_getpid), w->tid ? w->tid : (int)raw(SYS_gettid));
+	n = add(line, n, room, "%s%d %d ", w->is_maybe ? "~" : "", w->pid ? w->pid : (int)raw(SYS_getpid),
+			w->tid ? w->tid : (int)raw(SYS_gettid));
 	n = add(line, n, room, "%s%s%s", w->kind ? w->kind : "", w->kind ? " " : "", w->call);
 	if (w->fd >= 0)
 		n = add(line, n, room, " fd=%d", w->fd);

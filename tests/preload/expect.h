@@ -31,9 +31,14 @@ struct want {
 	int is_maybe;     /* recorded only when it took long: right if it is there, right if not */
 };
 
-#define WANT(name, ...)                                                                                     \
-	want(&(struct want){                                                                                \
-		.call = #name, .fd = -1, .size = NONE, .offset = NONE, .ret = NONE, .err = ERR_AUTO, __VA_ARGS__ })
+#define WANT(name, ...) \
+	want(&(struct want){ .call = #name, \
+			.fd = -1, \
+			.size = NONE, \
+			.offset = NONE, \
+			.ret = NONE, \
+			.err = ERR_AUTO, \
+			__VA_ARGS__ })
 
 void want(const struct want *w);
 /* The program cannot show something here: say which call and why. The coverage check takes it for exercised. */
@@ -48,14 +53,15 @@ void check(int is_true, const char *what, const char *file, int line);
 #define KEEP(text) strdup(text)
 const char *F(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *P(const char *relative); /* a path in the working directory, made absolute */
-const char *fd_path(int fd); /* what the kernel calls it */
+const char *fd_path(int fd);         /* what the kernel calls it */
 
 /* A pointer that nobody may follow, unknown to the compiler. */
 extern void *volatile bad;
 
 /* Set-up behind the hooks' back: raw(SYS_close, fd). */
 #define raw(...) RAW(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
-#define RAW(number, a, b, c, d, e, f, ...) raw_call(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define RAW(number, a, b, c, d, e, f, ...) \
+	raw_call(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 long raw_call(long number, long a, long b, long c, long d, long e, long f);
 void raw_file(const char *path, const char *content);
 #define raw_open(path, flags) ((int)raw(SYS_openat, -100, path, flags, 0644))

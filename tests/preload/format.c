@@ -47,14 +47,14 @@ static int fd, gd, r;
 static const char *path, *g_path, *in_path, *out_path;
 
 /* Passes variadic arguments on to a function that takes a va_list. */
-#define WITH_LIST(name, call)                       \
-	static int name(const void *format, ...)    \
-	{                                           \
-		va_list ap;                         \
-		va_start(ap, format);               \
-		int n = call;                       \
-		va_end(ap);                         \
-		return n;                           \
+#define WITH_LIST(name, call) \
+	static int name(const void *format, ...) \
+	{ \
+		va_list ap; \
+		va_start(ap, format); \
+		int n = call; \
+		va_end(ap); \
+		return n; \
 	}
 WITH_LIST(do_vprintf, vprintf(format, ap))
 WITH_LIST(do_vfprintf, vfprintf(f, format, ap))
@@ -88,9 +88,9 @@ static void output(void)
 {
 	f = open_stream("f", "w");
 	fd = fileno(f);
-#define OUT(call, way, to, where)                                        \
-	r = way;                                                         \
-	CHECK(r == 9);                                                   \
+#define OUT(call, way, to, where) \
+	r = way; \
+	CHECK(r == 9); \
 	WANT(call, .fd = to, .path = where, .ret = r)
 	OUT(printf, printf("%d %.1f %s\n", 42, 2.5, "x"), 1, out_path);
 	OUT(__printf_chk, __printf_chk(1, "%d %.1f %s\n", 42, 2.5, "x"), 1, out_path);
@@ -110,9 +110,9 @@ static void output(void)
 	/* straight to a descriptor, whose offset is known as long as nobody else moves it */
 	fd = open("f", O_RDWR);
 	WANT(open, .fd = fd, .path = path, .ret = fd, .args = F(" flags=%d", O_RDWR));
-#define TO_FD(call, way, at)                                                  \
-	r = way;                                                              \
-	CHECK(r == 9);                                                        \
+#define TO_FD(call, way, at) \
+	r = way; \
+	CHECK(r == 9); \
 	WANT(call, .fd = fd, .path = path, .offset = at, .ret = r)
 	TO_FD(dprintf, dprintf(fd, "%d %.1f %s\n", 42, 2.5, "x"), 0);
 	TO_FD(__dprintf_chk, __dprintf_chk(fd, 1, "%d %.1f %s\n", 42, 2.5, "x"), 9);
@@ -130,9 +130,9 @@ static void input(void)
 	raw_file("g", "1 2 3 4 5 6 7 8 9 10 11 12\n");
 	g = open_stream("g", "r");
 	gd = fileno(g);
-#define IN(call, way, from, where)                                         \
-	r = way;                                                           \
-	CHECK(r == 2);                                                     \
+#define IN(call, way, from, where) \
+	r = way; \
+	CHECK(r == 2); \
 	WANT(call, .fd = from, .path = where, .ret = r)
 	IN(fscanf, old_fscanf(g, "%d %d", &a, &b), gd, g_path);
 	IN(__isoc99_fscanf, new_fscanf(g, "%d %d", &a, &b), gd, g_path);
@@ -170,9 +170,9 @@ static void wide_output(void)
 	WANT(fputws, .fd = fd, .path = path, .size = 4, .ret = r);
 	r = fputws_unlocked(L"five!", f);
 	WANT(fputws_unlocked, .fd = fd, .path = path, .size = 5, .ret = r);
-#define PUT(call, arguments, to, where)                                                               \
-	CHECK(call arguments == L'x');                                                                \
-	CHECK(call arguments == L'x');                                                                \
+#define PUT(call, arguments, to, where) \
+	CHECK(call arguments == L'x'); \
+	CHECK(call arguments == L'x'); \
 	WANT(call, .kind = "RUN", .fd = to, .path = where, .size = 2, .args = " calls=2")
 	PUT(fputwc, (L'x', f), fd, path);
 	PUT(putwc, (L'x', f), fd, path);
@@ -207,8 +207,8 @@ static void wide_input(void)
 	IN(__isoc99_wscanf, new_wscanf(L"%d %d", &a, &b), 0, in_path);
 	IN(vwscanf, do_old_vwscanf(L"%d %d", &a, &b), 0, in_path);
 	IN(__isoc99_vwscanf, do_new_vwscanf(L"%d %d", &a, &b), 0, in_path);
-#define GET(call, arguments, from, where)                                                             \
-	CHECK(call arguments != WEOF);                                                                \
+#define GET(call, arguments, from, where) \
+	CHECK(call arguments != WEOF); \
 	WANT(call, .kind = "RUN", .fd = from, .path = where, .size = 1, .args = " calls=1")
 	GET(fgetwc, (g), gd, g_path);
 	GET(getwc, (g), gd, g_path);
@@ -223,8 +223,8 @@ static void wide_input(void)
 	WANT(__wuflow, .fd = gd, .path = g_path, .ret = r);
 	r = (int)ungetwc(L'q', g);
 	WANT(ungetwc, .fd = gd, .path = g_path, .ret = r, .args = F(" c=%d", L'q'));
-#define LINE(call, arguments)                                                                 \
-	CHECK(call arguments);                                                                \
+#define LINE(call, arguments) \
+	CHECK(call arguments); \
 	WANT(call, .fd = gd, .path = g_path, .size = 30, .ret = 1)
 	LINE(fgetws, (buf, 30, g));
 	LINE(fgetws_unlocked, (buf, 30, g));

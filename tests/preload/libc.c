@@ -88,8 +88,8 @@ static void languages(void)
 	r = catclose(catalog);
 	WANT(catclose, .ret = r);
 	setenv("LANGUAGE", "xx", 1);
-#define TEXT(call, arguments, domain)                           \
-	CHECK(call arguments);                                  \
+#define TEXT(call, arguments, domain) \
+	CHECK(call arguments); \
 	WANT(call, .text = domain, .is_maybe = 1)
 	TEXT(gettext, ("hello"), NULL);
 	TEXT(dgettext, ("d1", "hello"), "d1");
@@ -100,8 +100,8 @@ static void languages(void)
 	TEXT(dngettext, ("d5", "one", "many", 2), "d5");
 	TEXT(dcngettext, ("d6", "one", "many", 2, LC_MESSAGES), "d6");
 	char buf[128];
-#define WORDS(call, arguments, more)                                                    \
-	CHECK(call arguments);                                                          \
+#define WORDS(call, arguments, more) \
+	CHECK(call arguments); \
 	WANT(call, .ret = 1, .args = more, .is_maybe = 1)
 	WORDS(strerror, (ENOENT), F(" errnum=%d", ENOENT));
 	WORDS(strerror_l, (ENOENT, l), F(" errnum=%d", ENOENT));
@@ -140,8 +140,8 @@ static void times(void)
 	errno = 0;
 	CHECK(!localtime(&never));
 	WANT(localtime, .ret = 0, .err = errno);
-#define TIME(call, arguments)                               \
-	CHECK(call arguments);                              \
+#define TIME(call, arguments) \
+	CHECK(call arguments); \
 	WANT(call, .ret = 1, .is_maybe = 1)
 	TIME(localtime_r, (&now, &tm));
 	TIME(gmtime, (&now));
@@ -156,9 +156,9 @@ static void times(void)
 	WANT(timelocal, .ret = t);
 	t = timegm(&tm);
 	WANT(timegm, .ret = t, .is_maybe = 1);
-#define FORMAT(call, arguments)                             \
-	t = (long long)call arguments;                      \
-	CHECK(t == 2);                                      \
+#define FORMAT(call, arguments) \
+	t = (long long)call arguments; \
+	CHECK(t == 2); \
 	WANT(call, .ret = t)
 	FORMAT(strftime, (buf, sizeof(buf), "%H", &tm));
 	FORMAT(strftime_l, (buf, sizeof(buf), "%H", &tm, l));
@@ -245,12 +245,12 @@ static void sessions(void)
 	raw_file("utmp", "");
 	raw_file("wtmp", "");
 	utmpname("utmp");
-#define NOTHING(call)                        \
-	call();                              \
+#define NOTHING(call) \
+	call(); \
 	WANT(call)
-#define FINDS(call, arguments, is_found)                                     \
-	errno = 0;                                                           \
-	CHECK(!!call arguments == is_found);                                 \
+#define FINDS(call, arguments, is_found) \
+	errno = 0; \
+	CHECK(!!call arguments == is_found); \
 	WANT(call, .ret = is_found, .err = is_found ? 0 : errno)
 	NOTHING(setutent);
 	NOTHING(setutxent);
@@ -346,9 +346,9 @@ static void tables(void)
 	WANT(__endmntent, .fd = fd, .path = path, .ret = r);
 	r = setfsent();
 	WANT(setfsent, .ret = r);
-#define ENTRY(call, arguments, name)                                              \
-	errno = 0;                                                                \
-	found = call arguments;                                                   \
+#define ENTRY(call, arguments, name) \
+	errno = 0; \
+	found = call arguments; \
 	WANT(call, .text = name, .ret = found != NULL, .err = found ? 0 : errno)
 	void *found;
 	ENTRY(getfsent, (), NULL);
@@ -418,7 +418,8 @@ static void harmless(void)
 	int status;
 	CHECK(raw(SYS_wait4, child, &status, 0, NULL) == child && WIFEXITED(status));
 	WANT(access, .path = "/", .ret = 0, .args = " mode=0", .pid = child, .tid = child);
-	WANT(sethostid, .ret = -1, .err = raw(SYS_getuid) == 0 ? EACCES : EPERM, .args = " id=1", .pid = child, .tid = child);
+	WANT(sethostid, .ret = -1, .err = raw(SYS_getuid) == 0 ? EACCES : EPERM, .args = " id=1", .pid = child,
+			.tid = child);
 	WANT(login, .pid = child, .tid = child);
 	WANT(logwtmp, .text = "x", .pid = child, .tid = child);
 }

@@ -29,8 +29,8 @@ static char buf[64];
 
 static void pairs(void)
 {
-#define PAIR(call, arguments, format, ...)                                                           \
-	r = call arguments;                                                                          \
+#define PAIR(call, arguments, format, ...) \
+	r = call arguments; \
 	WANT(call, .fd = ends[0], .path = fd_path(ends[0]), .ret = r, .args = F(format, __VA_ARGS__))
 	PAIR(pipe, (ends), " write_end=%d", ends[1]);
 	n = write(ends[1], "x", 1); /* each end is known by itself */
@@ -41,7 +41,8 @@ static void pairs(void)
 	WANT(pipe2, .ret = r, .args = F(" write_end=-1 flags=%d", 0xffff));
 	r = pipe(bad);
 	WANT(pipe, .ret = r, .args = " write_end=-1");
-	PAIR(socketpair, (AF_UNIX, SOCK_STREAM, 0, ends), " domain=%d type=%d protocol=0 other=%d", AF_UNIX, SOCK_STREAM, ends[1]);
+	PAIR(socketpair, (AF_UNIX, SOCK_STREAM, 0, ends), " domain=%d type=%d protocol=0 other=%d", AF_UNIX,
+			SOCK_STREAM, ends[1]);
 	r = socketpair(12345, 0, 0, bad);
 	WANT(socketpair, .ret = r, .args = " domain=12345 type=0 protocol=0 other=-1");
 }
@@ -52,30 +53,32 @@ static void internet(void)
 	socklen_t len = sizeof(to);
 	int server = socket(AF_INET, SOCK_STREAM, 0);
 	const char *server_path = KEEP(fd_path(server));
-	WANT(socket, .fd = server, .path = server_path, .ret = server, .args = F(" domain=%d type=%d protocol=0", AF_INET, SOCK_STREAM));
+	WANT(socket, .fd = server, .path = server_path, .ret = server,
+			.args = F(" domain=%d type=%d protocol=0", AF_INET, SOCK_STREAM));
 	r = bind(server, (struct sockaddr *)&to, sizeof(to));
-	WANT(bind, .fd = server, .path = server_path, .text = "127.0.0.1", .ret = r, .args = F(" family=%d port=0", AF_INET));
+	WANT(bind, .fd = server, .path = server_path, .text = "127.0.0.1", .ret = r,
+			.args = F(" family=%d port=0", AF_INET));
 	r = listen(server, 5);
 	WANT(listen, .fd = server, .path = server_path, .ret = r, .args = " backlog=5");
 	r = getsockname(server, (struct sockaddr *)&to, &len);
 	WANT(getsockname, .fd = server, .path = server_path, .ret = r);
 	int port = ntohs(to.sin_port);
-#define CONNECT(call)                                                                                            \
-	client = (int)raw(SYS_socket, AF_INET, SOCK_STREAM, 0);                                     \
-	r = call(client, (struct sockaddr *)&to, sizeof(to));                                                    \
-	WANT(call, .fd = client, .path = fd_path(client), .text = "127.0.0.1", .ret = r,                         \
-	     .args = F(" family=%d port=%d", AF_INET, port));                                                    \
+#define CONNECT(call) \
+	client = (int)raw(SYS_socket, AF_INET, SOCK_STREAM, 0); \
+	r = call(client, (struct sockaddr *)&to, sizeof(to)); \
+	WANT(call, .fd = client, .path = fd_path(client), .text = "127.0.0.1", .ret = r, \
+			.args = F(" family=%d port=%d", AF_INET, port)); \
 	CHECK(r == 0)
 	int client, got;
 	CONNECT(connect);
 	len = sizeof(from);
 	got = accept(server, (struct sockaddr *)&from, &len);
 	WANT(accept, .fd = got, .path = fd_path(got), .text = "127.0.0.1", .ret = got,
-	     .args = F(" listener=%d family=%d port=%d", server, AF_INET, ntohs(from.sin_port)));
+			.args = F(" listener=%d family=%d port=%d", server, AF_INET, ntohs(from.sin_port)));
 	CONNECT(__connect);
 	got = accept4(server, NULL, NULL, SOCK_CLOEXEC);
 	WANT(accept4, .fd = got, .path = fd_path(got), .ret = got,
-	     .args = F(" listener=%d family=-1 port=-1 flags=%d", server, SOCK_CLOEXEC));
+			.args = F(" listener=%d family=-1 port=-1 flags=%d", server, SOCK_CLOEXEC));
 	r = getpeername(client, (struct sockaddr *)&from, &len);
 	WANT(getpeername, .fd = client, .path = fd_path(client), .ret = r);
 	r = sockatmark(client);
@@ -85,9 +88,11 @@ static void internet(void)
 	int value = 1;
 	len = sizeof(value);
 	r = setsockopt(client, SOL_SOCKET, SO_KEEPALIVE, &value, len);
-	WANT(setsockopt, .fd = client, .path = fd_path(client), .ret = r, .args = F(" level=%d option=%d", SOL_SOCKET, SO_KEEPALIVE));
+	WANT(setsockopt, .fd = client, .path = fd_path(client), .ret = r,
+			.args = F(" level=%d option=%d", SOL_SOCKET, SO_KEEPALIVE));
 	r = getsockopt(client, SOL_SOCKET, SO_ERROR, &value, &len);
-	WANT(getsockopt, .fd = client, .path = fd_path(client), .ret = r, .args = F(" level=%d option=%d", SOL_SOCKET, SO_ERROR));
+	WANT(getsockopt, .fd = client, .path = fd_path(client), .ret = r,
+			.args = F(" level=%d option=%d", SOL_SOCKET, SO_ERROR));
 	r = shutdown(client, SHUT_WR);
 	WANT(shutdown, .fd = client, .path = fd_path(client), .ret = r, .args = F(" how=%d", SHUT_WR));
 	r = shutdown(server, 99);
@@ -103,12 +108,16 @@ static void internet(void)
 	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "nobody-listens" };
 	client = (int)raw(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
 	r = connect(client, (struct sockaddr *)&un, sizeof(un));
-	WANT(connect, .fd = client, .path = fd_path(client), .text = "nobody-listens", .ret = r, .args = F(" family=%d port=-1", AF_UNIX));
-	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(1), .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	WANT(connect, .fd = client, .path = fd_path(client), .text = "nobody-listens", .ret = r,
+			.args = F(" family=%d port=-1", AF_UNIX));
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6,
+		.sin6_port = htons(1),
+		.sin6_addr = IN6ADDR_LOOPBACK_INIT };
 	client = (int)raw(SYS_socket, AF_INET6, SOCK_STREAM, 0);
 	if (client >= 0) {
 		r = connect(client, (struct sockaddr *)&in6, sizeof(in6));
-		WANT(connect, .fd = client, .path = fd_path(client), .text = "::1", .ret = r, .args = F(" family=%d port=1", AF_INET6));
+		WANT(connect, .fd = client, .path = fd_path(client), .text = "::1", .ret = r,
+				.args = F(" family=%d port=1", AF_INET6));
 	}
 }
 
@@ -117,8 +126,8 @@ static void messages(void)
 	raw(SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, ends);
 	int out = ends[0], in = ends[1];
 	const char *out_path = KEEP(fd_path(out)), *in_path = KEEP(fd_path(in));
-#define SEND(call, arguments, more)                                                                \
-	n = call arguments;                                                                        \
+#define SEND(call, arguments, more) \
+	n = call arguments; \
 	WANT(call, .fd = out, .path = out_path, .size = 5, .ret = n, .args = more)
 	SEND(send, (out, "12345", 5, MSG_NOSIGNAL), F(" flags=%d", MSG_NOSIGNAL));
 	SEND(__send, (out, "12345", 5, 0), " flags=0");
@@ -129,9 +138,9 @@ static void messages(void)
 	struct mmsghdr many[2] = { { .msg_hdr = m }, { .msg_hdr = m } };
 	n = sendmmsg(out, many, 2, 0);
 	WANT(sendmmsg, .fd = out, .path = out_path, .size = 10, .ret = n, .args = " count=2 flags=0");
-#define RECV(call, arguments, more)                                                                \
-	n = call arguments;                                                                        \
-	WANT(call, .fd = in, .path = in_path, .size = 5, .ret = n, .args = more);                  \
+#define RECV(call, arguments, more) \
+	n = call arguments; \
+	WANT(call, .fd = in, .path = in_path, .size = 5, .ret = n, .args = more); \
 	CHECK(n == 5)
 	RECV(recv, (in, buf, 5, 0), " flags=0");
 	RECV(recvfrom, (in, buf, 5, 0, NULL, NULL), " flags=0");
@@ -157,11 +166,16 @@ static void rights(void)
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
 	struct iovec v = { buf, 1 };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr m = { .msg_iov = &v,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control) };
 	raw(SYS_socketpair, AF_UNIX, SOCK_DGRAM, 0, ends);
 	int fd = creat("passed", 0600);
 	WANT(creat, .fd = fd, .path = P("passed"), .ret = fd, .args = F(" mode=%d", 0600));
-	control.h = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) };
+	control.h = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+		.cmsg_len = CMSG_LEN(sizeof(int)) };
 	memcpy(CMSG_DATA(&control.h), &fd, sizeof(fd));
 	n = sendmsg(ends[0], &m, 0);
 	WANT(sendmsg, .fd = ends[0], .path = fd_path(ends[0]), .size = 1, .ret = n, .args = " flags=0");
@@ -180,8 +194,8 @@ static void waiting(void)
 	struct pollfd set = { .fd = ends[0], .events = POLLOUT };
 	struct timespec no_time = { 0 };
 	struct timeval no_time_val = { 0 };
-#define POLL(call, arguments, more)                        \
-	r = call arguments;                                \
+#define POLL(call, arguments, more) \
+	r = call arguments; \
 	WANT(call, .ret = r, .args = more)
 	POLL(poll, (&set, 1, 0), " count=1 timeout_ms=0");
 	POLL(__poll, (&set, 1, 0), " count=1 timeout_ms=0");
@@ -199,8 +213,8 @@ static void waiting(void)
 	WANT(epoll_create1, .fd = e, .path = fd_path(e), .ret = e, .args = F(" flags=%d", EPOLL_CLOEXEC));
 	const char *e_path = KEEP(fd_path(e));
 	struct epoll_event event = { .events = EPOLLOUT }, got[4];
-#define EPOLL(call, arguments, more)                                            \
-	r = call arguments;                                                     \
+#define EPOLL(call, arguments, more) \
+	r = call arguments; \
 	WANT(call, .fd = e, .path = e_path, .ret = r, .args = more)
 	EPOLL(epoll_ctl, (e, EPOLL_CTL_ADD, ends[0], &event), F(" operation=%d target=%d", EPOLL_CTL_ADD, ends[0]));
 	EPOLL(epoll_ctl, (e, EPOLL_CTL_ADD, ends[0], &event), F(" operation=%d target=%d", EPOLL_CTL_ADD, ends[0]));

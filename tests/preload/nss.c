@@ -18,15 +18,15 @@
 static int r;
 static char buf[4096];
 
-#define FINDS(call, arguments, name, more)                                                             \
-	errno = 0;                                                                                     \
-	found = call arguments;                                                                        \
+#define FINDS(call, arguments, name, more) \
+	errno = 0; \
+	found = call arguments; \
 	WANT(call, .text = name, .ret = found != NULL, .err = found ? 0 : errno, .args = more)
-#define TELLS(call, arguments, name, more)                                                             \
-	r = call arguments;                                                                            \
+#define TELLS(call, arguments, name, more) \
+	r = call arguments; \
 	WANT(call, .text = name, .ret = r, .err = r, .args = more)
-#define NOTHING(call, ...)                     \
-	call(__VA_ARGS__);                     \
+#define NOTHING(call, ...) \
+	call(__VA_ARGS__); \
 	WANT(call)
 
 static void users(void)
@@ -133,9 +133,11 @@ static void hosts(void)
 	FINDS(gethostbyname, ("127.0.0.1"), "127.0.0.1", "");
 	FINDS(gethostbyname2, ("127.0.0.1", AF_INET), "127.0.0.1", F(" family=%d", AF_INET));
 	TELLS(gethostbyname_r, ("127.0.0.1", &entry, buf, sizeof(buf), &h, &error), "127.0.0.1", "");
-	TELLS(gethostbyname2_r, ("127.0.0.1", AF_INET, &entry, buf, sizeof(buf), &h, &error), "127.0.0.1", F(" family=%d", AF_INET));
+	TELLS(gethostbyname2_r, ("127.0.0.1", AF_INET, &entry, buf, sizeof(buf), &h, &error), "127.0.0.1",
+			F(" family=%d", AF_INET));
 	FINDS(gethostbyaddr, (&lo, sizeof(lo), AF_INET), NULL, F(" family=%d", AF_INET));
-	TELLS(gethostbyaddr_r, (&lo, sizeof(lo), AF_INET, &entry, buf, sizeof(buf), &h, &error), NULL, F(" family=%d", AF_INET));
+	TELLS(gethostbyaddr_r, (&lo, sizeof(lo), AF_INET, &entry, buf, sizeof(buf), &h, &error), NULL,
+			F(" family=%d", AF_INET));
 	NOTHING(sethostent, 0);
 	FINDS(gethostent, (), NULL, "");
 	NOTHING(endhostent);
@@ -182,7 +184,9 @@ static void services(void)
 static void nowhere(res_state state)
 {
 	state->nscount = 1;
-	state->nsaddr_list[0] = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(1), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	state->nsaddr_list[0] = (struct sockaddr_in){ .sin_family = AF_INET,
+		.sin_port = htons(1),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	state->retrans = state->retry = 1;
 	state->dnsrch[0] = NULL;
 }
@@ -197,8 +201,8 @@ static void resolver(void)
 	WANT(__res_ninit, .ret = r);
 	nowhere(&_res);
 	nowhere(&state);
-#define ASK(call, ...)                                                                                             \
-	r = call(__VA_ARGS__ "name.invalid.", ns_c_in, ns_t_a, answer, sizeof(answer));                              \
+#define ASK(call, ...) \
+	r = call(__VA_ARGS__ "name.invalid.", ns_c_in, ns_t_a, answer, sizeof(answer)); \
 	WANT(call, .text = "name.invalid.", .ret = r, .args = F(" class=%d type=%d", ns_c_in, ns_t_a))
 #define COMMA ,
 	ASK(res_query);
@@ -210,8 +214,8 @@ static void resolver(void)
 /* Plug-ins make calls of their own; only what is built into libc is asked here. */
 static void files_only(void)
 {
-	static const char *const databases[] = { "passwd",   "group",     "shadow",   "initgroups", "hosts",
-						 "services", "protocols", "networks", "netgroup",   "ethers" };
+	static const char *const databases[] = { "passwd", "group", "shadow", "initgroups", "hosts", "services",
+		"protocols", "networks", "netgroup", "ethers" };
 	for (size_t i = 0; i < sizeof(databases) / sizeof(*databases); i++)
 		CHECK(!__nss_configure_lookup(databases[i], "files"));
 }

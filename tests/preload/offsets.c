@@ -13,11 +13,11 @@ static int fd, r;
 static const char *path;
 static char buf[16];
 
-#define READ(n, where)                                                                        \
-	r = (int)read(fd, buf, n);                                                            \
+#define READ(n, where) \
+	r = (int)read(fd, buf, n); \
 	WANT(read, .fd = fd, .path = path, .size = n, .offset = where, .ret = r)
-#define WRITE(n, where)                                                                       \
-	r = (int)write(fd, "0123456789", n);                                                  \
+#define WRITE(n, where) \
+	r = (int)write(fd, "0123456789", n); \
 	WANT(write, .fd = fd, .path = path, .size = n, .offset = where, .ret = r)
 
 static void fresh(int flags)
@@ -81,7 +81,7 @@ static void unknown(void)
 	raw(SYS_wait4, pid, NULL, 0, NULL);
 	READ(1, NONE); /* the child had it too, whatever it did */
 	fresh(0);
-	READ(1, 0); /* but what is opened after it is ours again */
+	READ(1, 0);                         /* but what is opened after it is ours again */
 	int hidden = raw_open("f", O_RDWR); /* behind our back: known by name alone */
 	r = (int)read(hidden, buf, 1);
 	WANT(read, .fd = hidden, .path = path, .size = 1, .ret = r);

@@ -32,39 +32,39 @@ static int dir;
 static void opens(void)
 {
 	int fd;
-#define OPEN(name)                                                                                                  \
-	fd = name("new", O_RDWR | O_CREAT, 0640);                                                                   \
-	WANT(name, .fd = fd, .path = P("new"), .ret = fd, .args = F(" flags=%d mode=%d", O_RDWR | O_CREAT, 0640));  \
-	raw_close(fd);                                                                                              \
-	fd = name("missing", O_RDONLY);                                                                             \
+#define OPEN(name) \
+	fd = name("new", O_RDWR | O_CREAT, 0640); \
+	WANT(name, .fd = fd, .path = P("new"), .ret = fd, .args = F(" flags=%d mode=%d", O_RDWR | O_CREAT, 0640)); \
+	raw_close(fd); \
+	fd = name("missing", O_RDONLY); \
 	WANT(name, .path = P("missing"), .ret = fd, .args = " flags=0")
 	OPEN(open);
 	OPEN(open64);
 	OPEN(__open);
 	OPEN(__open64);
-#define OPENAT(name)                                                                                                \
-	fd = name(dir, "in", O_RDWR | O_CREAT, 0604);                                                               \
+#define OPENAT(name) \
+	fd = name(dir, "in", O_RDWR | O_CREAT, 0604); \
 	WANT(name, .fd = fd, .path = P("d/in"), .ret = fd, .args = F(" flags=%d mode=%d", O_RDWR | O_CREAT, 0604)); \
-	raw_close(fd);                                                                                              \
-	fd = name(AT_FDCWD, "d/missing", O_RDONLY);                                                                 \
+	raw_close(fd); \
+	fd = name(AT_FDCWD, "d/missing", O_RDONLY); \
 	WANT(name, .path = P("d/missing"), .ret = fd, .args = " flags=0")
 	OPENAT(openat);
 	OPENAT(openat64);
-#define OPEN_2(name)                                                         \
-	fd = name("new", O_RDONLY);                                          \
+#define OPEN_2(name) \
+	fd = name("new", O_RDONLY); \
 	WANT(name, .fd = fd, .path = P("new"), .ret = fd, .args = " flags=0"); \
 	raw_close(fd)
 	OPEN_2(__open_2);
 	OPEN_2(__open64_2);
-#define OPENAT_2(name)                                                         \
-	fd = name(dir, "in", O_RDONLY);                                        \
+#define OPENAT_2(name) \
+	fd = name(dir, "in", O_RDONLY); \
 	WANT(name, .fd = fd, .path = P("d/in"), .ret = fd, .args = " flags=0"); \
 	raw_close(fd)
 	OPENAT_2(__openat_2);
 	OPENAT_2(__openat64_2);
-#define CREAT(name)                                                                       \
-	fd = name("made", 0600);                                                          \
-	WANT(name, .fd = fd, .path = P("made"), .ret = fd, .args = F(" mode=%d", 0600));  \
+#define CREAT(name) \
+	fd = name("made", 0600); \
+	WANT(name, .fd = fd, .path = P("made"), .ret = fd, .args = F(" mode=%d", 0600)); \
 	raw_close(fd)
 	CREAT(creat);
 	CREAT(creat64);
@@ -81,11 +81,11 @@ static void temporaries(void)
 {
 	char name[64];
 	int fd;
-#define MADE(call, arguments, made, more)                                           \
-	strcpy(name, made);                                                         \
-	fd = call arguments;                                                        \
-	CHECK(fd >= 0);                                                             \
-	WANT(call, .fd = fd, .path = P(name), .ret = fd, .args = more);             \
+#define MADE(call, arguments, made, more) \
+	strcpy(name, made); \
+	fd = call arguments; \
+	CHECK(fd >= 0); \
+	WANT(call, .fd = fd, .path = P(name), .ret = fd, .args = more); \
 	raw_close(fd)
 	MADE(mkstemp, (name), "aXXXXXX", "");
 	MADE(mkstemp64, (name), "aXXXXXX", "");
@@ -102,14 +102,15 @@ static void temporaries(void)
 
 static void nameless(void)
 {
-#define MAKES(call, arguments, more, ...)                                                             \
-	fd = call arguments;                                                                          \
-	CHECK(fd >= 0);                                                                               \
+#define MAKES(call, arguments, more, ...) \
+	fd = call arguments; \
+	CHECK(fd >= 0); \
 	WANT(call, .fd = fd, .path = fd_path(fd), .ret = fd, .args = more, ##__VA_ARGS__)
 	int fd;
 	sigset_t mask;
 	sigemptyset(&mask);
-	MAKES(shm_open, ("/sonde-test", O_RDWR | O_CREAT, 0600), F(" flags=%d mode=%d", O_RDWR | O_CREAT, 0600), .text = "/sonde-test");
+	MAKES(shm_open, ("/sonde-test", O_RDWR | O_CREAT, 0600), F(" flags=%d mode=%d", O_RDWR | O_CREAT, 0600),
+			.text = "/sonde-test");
 	raw(SYS_unlinkat, -100, "/dev/shm/sonde-test", 0);
 	MAKES(memfd_create, ("m", MFD_CLOEXEC), F(" flags=%d", MFD_CLOEXEC), .text = "m");
 	MAKES(posix_openpt, (O_RDWR | O_NOCTTY), F(" flags=%d", O_RDWR | O_NOCTTY));
@@ -140,9 +141,10 @@ static void nameless(void)
 	WANT(inotify_rm_watch, .fd = fd, .path = fd_path(fd), .ret = r, .args = F(" watch=%d", watch));
 	fd = fanotify_init(FAN_CLASS_NOTIF, O_RDONLY);
 	WANT(fanotify_init, .fd = fd, .path = fd < 0 ? NULL : fd_path(fd), .ret = fd,
-	     .args = F(" flags=%d event_flags=%d", FAN_CLASS_NOTIF, O_RDONLY));
+			.args = F(" flags=%d event_flags=%d", FAN_CLASS_NOTIF, O_RDONLY));
 	r = fanotify_mark(fd, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, "d");
-	WANT(fanotify_mark, .path = P("d"), .ret = r, .args = F(" watcher=%d flags=%d mask=%d", fd, FAN_MARK_ADD, FAN_OPEN));
+	WANT(fanotify_mark, .path = P("d"), .ret = r,
+			.args = F(" watcher=%d flags=%d mask=%d", fd, FAN_MARK_ADD, FAN_OPEN));
 	fd = shm_open("", O_RDWR, 0);
 	WANT(shm_open, .text = "", .ret = fd, .args = F(" flags=%d mode=0", O_RDWR));
 }
@@ -156,7 +158,8 @@ static void handles(void)
 	int mount, r = name_to_handle_at(AT_FDCWD, "d", &at.h, &mount, 0);
 	WANT(name_to_handle_at, .path = P("d"), .ret = r, .args = " flags=0");
 	int fd = open_by_handle_at(dir, &at.h, O_RDONLY);
-	WANT(open_by_handle_at, .fd = fd, .path = fd < 0 ? NULL : P("d"), .ret = fd, .args = F(" mount=%d flags=0", dir));
+	WANT(open_by_handle_at, .fd = fd, .path = fd < 0 ? NULL : P("d"), .ret = fd,
+			.args = F(" mount=%d flags=0", dir));
 }
 
 static void terminals(void)
@@ -187,10 +190,10 @@ static void duplicates(void)
 	WANT(dup, .fd = fd, .path = path, .ret = to);
 	ssize_t n = write(to, "x", 1);
 	WANT(write, .fd = to, .path = path, .size = 1, .ret = n);
-#define ONTO(name, ...)                                                                                   \
-	r = name(fd, 50, ##__VA_ARGS__);                                                                  \
+#define ONTO(name, ...) \
+	r = name(fd, 50, ##__VA_ARGS__); \
 	WANT(name, .fd = fd, .path = path, .ret = r, .args = F(#__VA_ARGS__[0] ? " to=50 flags=0" : " to=50")); \
-	n = write(50, "x", 1);                                                                            \
+	n = write(50, "x", 1); \
 	WANT(write, .fd = 50, .path = path, .size = 1, .ret = n)
 	ONTO(dup2);
 	ONTO(__dup2);
@@ -203,19 +206,20 @@ static void duplicates(void)
 	WANT(write, .fd = 50, .path = path, .size = 1, .ret = n);
 	r = dup3(fd, fd, 0);
 	WANT(dup3, .fd = fd, .path = path, .ret = r, .args = F(" to=%d flags=0", fd));
-#define FCNTL(name)                                                                                       \
-	to = name(fd, F_DUPFD, 60);                                                                       \
-	WANT(name, .fd = fd, .path = path, .ret = to, .args = F(" cmd=%d arg=60", F_DUPFD));              \
-	n = write(to, "x", 1);                                                                            \
-	WANT(write, .fd = to, .path = path, .size = 1, .ret = n);                                         \
-	r = name(fd, F_GETFD);                                                                            \
+#define FCNTL(name) \
+	to = name(fd, F_DUPFD, 60); \
+	WANT(name, .fd = fd, .path = path, .ret = to, .args = F(" cmd=%d arg=60", F_DUPFD)); \
+	n = write(to, "x", 1); \
+	WANT(write, .fd = to, .path = path, .size = 1, .ret = n); \
+	r = name(fd, F_GETFD); \
 	WANT(name, .fd = fd, .path = path, .ret = r, .args = F(" cmd=%d", F_GETFD))
 	FCNTL(fcntl);
 	FCNTL(fcntl64);
 	FCNTL(__fcntl);
 	struct flock lock = { .l_type = F_WRLCK, .l_start = 3, .l_len = 9 };
 	r = fcntl(fd, F_SETLK, &lock);
-	WANT(fcntl, .fd = fd, .path = path, .size = 9, .offset = 3, .ret = r, .args = F(" cmd=%d arg=%d", F_SETLK, F_WRLCK));
+	WANT(fcntl, .fd = fd, .path = path, .size = 9, .offset = 3, .ret = r,
+			.args = F(" cmd=%d arg=%d", F_SETLK, F_WRLCK));
 	r = fcntl(fd, F_SETLK, bad);
 	WANT(fcntl, .fd = fd, .path = path, .ret = r, .args = F(" cmd=%d", F_SETLK));
 	r = fcntl(-1, F_SETFD, 1);

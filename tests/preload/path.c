@@ -39,17 +39,17 @@ static int r, fd, dir;
 static const char *path, *missing;
 
 /* A call on a path, once with one that is there and once with one that is not; a call on descriptors likewise. */
-#define STAT(call, buf)                                                           \
-	r = call("f", buf);                                                       \
-	WANT(call, .path = path, .ret = r);                                       \
-	CHECK(r == 0);                                                            \
-	r = call("missing", buf);                                                 \
+#define STAT(call, buf) \
+	r = call("f", buf); \
+	WANT(call, .path = path, .ret = r); \
+	CHECK(r == 0); \
+	r = call("missing", buf); \
 	WANT(call, .path = missing, .ret = r)
-#define FSTAT(call, buf)                                                          \
-	r = call(fd, buf);                                                        \
-	WANT(call, .fd = fd, .path = path, .ret = r);                             \
-	CHECK(r == 0);                                                            \
-	r = call(-1, buf);                                                        \
+#define FSTAT(call, buf) \
+	r = call(fd, buf); \
+	WANT(call, .fd = fd, .path = path, .ret = r); \
+	CHECK(r == 0); \
+	r = call(-1, buf); \
 	WANT(call, .ret = r)
 
 static void stats(void)
@@ -75,11 +75,11 @@ static void stats(void)
 	STAT(statvfs64, &vfs64);
 	FSTAT(fstatvfs, &vfs);
 	FSTAT(fstatvfs64, &vfs64);
-#define AT(call, buf)                                                                        \
-	r = call(dir, "g", buf, AT_SYMLINK_NOFOLLOW);                                        \
+#define AT(call, buf) \
+	r = call(dir, "g", buf, AT_SYMLINK_NOFOLLOW); \
 	WANT(call, .path = P("d/g"), .ret = r, .args = F(" flags=%d", AT_SYMLINK_NOFOLLOW)); \
-	CHECK(r == 0);                                                                       \
-	r = call(-5, "g", buf, 0);                                                           \
+	CHECK(r == 0); \
+	r = call(-5, "g", buf, 0); \
 	WANT(call, .path = "g", .ret = r, .args = " flags=0")
 	AT(fstatat, &st);
 	AT(fstatat64, &st64);
@@ -89,23 +89,23 @@ static void stats(void)
 	WANT(stat, .path = path, .ret = r);
 	r = stat(bad, &st);
 	WANT(stat, .ret = r);
-#define XSTAT(call)                          \
-	r = call(1, "f", &st);               \
-	WANT(call, .path = path, .ret = r);  \
+#define XSTAT(call) \
+	r = call(1, "f", &st); \
+	WANT(call, .path = path, .ret = r); \
 	CHECK(r == 0)
 	XSTAT(__xstat);
 	XSTAT(__xstat64);
 	XSTAT(__lxstat);
 	XSTAT(__lxstat64);
-#define FXSTAT(call)                                    \
-	r = call(1, fd, &st);                           \
-	WANT(call, .fd = fd, .path = path, .ret = r);   \
+#define FXSTAT(call) \
+	r = call(1, fd, &st); \
+	WANT(call, .fd = fd, .path = path, .ret = r); \
 	CHECK(r == 0)
 	FXSTAT(__fxstat);
 	FXSTAT(__fxstat64);
-#define FXSTATAT(call)                                                   \
-	r = call(1, dir, "g", &st, 0);                                   \
-	WANT(call, .path = P("d/g"), .ret = r, .args = " flags=0");      \
+#define FXSTATAT(call) \
+	r = call(1, dir, "g", &st, 0); \
+	WANT(call, .path = P("d/g"), .ret = r, .args = " flags=0"); \
 	CHECK(r == 0)
 	FXSTATAT(__fxstatat);
 	FXSTATAT(__fxstatat64);
@@ -127,10 +127,10 @@ static void stats(void)
 
 static void rights(void)
 {
-#define ACCESS(call)                                                              \
-	r = call("f", R_OK);                                                      \
-	WANT(call, .path = path, .ret = r, .args = F(" mode=%d", R_OK));          \
-	r = call("missing", F_OK);                                                \
+#define ACCESS(call) \
+	r = call("f", R_OK); \
+	WANT(call, .path = path, .ret = r, .args = F(" mode=%d", R_OK)); \
+	r = call("missing", F_OK); \
 	WANT(call, .path = missing, .ret = r, .args = " mode=0")
 	ACCESS(access);
 	ACCESS(euidaccess);
@@ -151,10 +151,10 @@ static void rights(void)
 	WANT(fchmod, .fd = fd, .path = path, .ret = r, .args = F(" mode=%d", 0640));
 	r = fchmodat(dir, "g", 0644, 0);
 	WANT(fchmodat, .path = P("d/g"), .ret = r, .args = F(" mode=%d flags=0", 0644));
-#define CHOWN(call)                                                                   \
-	r = call("f", (uid_t)-1, (gid_t)-1);                                          \
-	WANT(call, .path = path, .ret = r, .args = " uid=-1 gid=-1");                 \
-	r = call("missing", 1, 2);                                                    \
+#define CHOWN(call) \
+	r = call("f", (uid_t)-1, (gid_t)-1); \
+	WANT(call, .path = path, .ret = r, .args = " uid=-1 gid=-1"); \
+	r = call("missing", 1, 2); \
 	WANT(call, .path = missing, .ret = r, .args = " uid=1 gid=2")
 	CHOWN(chown);
 	CHOWN(lchown);
@@ -168,10 +168,10 @@ static void rights(void)
 
 static void times(void)
 {
-#define TIMES(call)                                    \
-	r = call("f", NULL);                           \
-	WANT(call, .path = path, .ret = r);            \
-	r = call("missing", NULL);                     \
+#define TIMES(call) \
+	r = call("f", NULL); \
+	WANT(call, .path = path, .ret = r); \
+	r = call("missing", NULL); \
 	WANT(call, .path = missing, .ret = r)
 	TIMES(utime);
 	TIMES(utimes);
@@ -213,22 +213,22 @@ static void names(void)
 	WANT(symlink, .path = P("soft"), .text = "f", .ret = r);
 	r = symlinkat("../f", dir, "soft");
 	WANT(symlinkat, .path = P("d/soft"), .text = "../f", .ret = r);
-#define READLINK(call, ...)                                                             \
-	r = (int)call("soft", buf, 9, ##__VA_ARGS__);                                   \
-	WANT(call, .path = P("soft"), .size = 9, .ret = r);                             \
+#define READLINK(call, ...) \
+	r = (int)call("soft", buf, 9, ##__VA_ARGS__); \
+	WANT(call, .path = P("soft"), .size = 9, .ret = r); \
 	CHECK(r == 1)
 	READLINK(readlink);
 	READLINK(__readlink_chk, sizeof(buf));
 	r = (int)readlink("f", buf, 9);
 	WANT(readlink, .path = path, .size = 9, .ret = r);
-#define READLINKAT(call, ...)                                                           \
-	r = (int)call(dir, "soft", buf, 9, ##__VA_ARGS__);                              \
-	WANT(call, .path = P("d/soft"), .size = 9, .ret = r);                           \
+#define READLINKAT(call, ...) \
+	r = (int)call(dir, "soft", buf, 9, ##__VA_ARGS__); \
+	WANT(call, .path = P("d/soft"), .size = 9, .ret = r); \
 	CHECK(r == 4)
 	READLINKAT(readlinkat);
 	READLINKAT(__readlinkat_chk, sizeof(buf));
-#define REALPATH(call, ...)                                                             \
-	CHECK(call(__VA_ARGS__));                                                       \
+#define REALPATH(call, ...) \
+	CHECK(call(__VA_ARGS__)); \
 	WANT(call, .path = P("soft"), .text = path, .ret = 0)
 	REALPATH(realpath, "soft", buf);
 	REALPATH(__realpath_chk, "soft", buf, sizeof(buf));
@@ -276,7 +276,8 @@ static void nodes(void)
 	r = mkfifoat(dir, "n6", 0600);
 	WANT(mkfifoat, .path = P("d/n6"), .ret = r, .args = F(" mode=%d", 0600));
 	sem_t *sem = sem_open("/sonde-test", O_CREAT, 0600, 2);
-	WANT(sem_open, .text = "/sonde-test", .ret = sem ? 0 : -1, .args = F(" flags=%d mode=%d value=2", O_CREAT, 0600));
+	WANT(sem_open, .text = "/sonde-test", .ret = sem ? 0 : -1,
+			.args = F(" flags=%d mode=%d value=2", O_CREAT, 0600));
 	r = sem_close(sem);
 	WANT(sem_close, .ret = r);
 	r = sem_unlink("/sonde-test");
@@ -291,31 +292,31 @@ static void attributes(void)
 {
 	char buf[256];
 	const char *name = "user.sonde";
-#define SET(call)                                                                             \
-	r = call("f", name, "abc", 3, 0);                                                     \
+#define SET(call) \
+	r = call("f", name, "abc", 3, 0); \
 	WANT(call, .path = path, .text = name, .size = 3, .ret = r, .args = " flags=0")
 	SET(setxattr);
 	SET(lsetxattr);
 	r = fsetxattr(fd, name, "abcd", 4, 0);
 	WANT(fsetxattr, .fd = fd, .path = path, .text = name, .size = 4, .ret = r, .args = " flags=0");
-#define GET(call)                                                                             \
-	r = (int)call("f", name, buf, 100);                                                   \
-	WANT(call, .path = path, .text = name, .size = 100, .ret = r);                        \
-	r = (int)call("f", "user.none", buf, 100);                                            \
+#define GET(call) \
+	r = (int)call("f", name, buf, 100); \
+	WANT(call, .path = path, .text = name, .size = 100, .ret = r); \
+	r = (int)call("f", "user.none", buf, 100); \
 	WANT(call, .path = path, .text = "user.none", .size = 100, .ret = r)
 	GET(getxattr);
 	GET(lgetxattr);
 	r = (int)fgetxattr(fd, name, buf, 100);
 	WANT(fgetxattr, .fd = fd, .path = path, .text = name, .size = 100, .ret = r);
-#define LIST(call)                                                                            \
-	r = (int)call("f", buf, 100);                                                         \
+#define LIST(call) \
+	r = (int)call("f", buf, 100); \
 	WANT(call, .path = path, .size = 100, .ret = r)
 	LIST(listxattr);
 	LIST(llistxattr);
 	r = (int)flistxattr(fd, buf, 100);
 	WANT(flistxattr, .fd = fd, .path = path, .size = 100, .ret = r);
-#define REMOVE(call)                                                                          \
-	r = call("f", name);                                                                  \
+#define REMOVE(call) \
+	r = call("f", name); \
 	WANT(call, .path = path, .text = name, .ret = r)
 	REMOVE(removexattr);
 	REMOVE(lremovexattr);

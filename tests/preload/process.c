@@ -43,13 +43,13 @@ static void act(const char *name)
 
 static void forks(void)
 {
-#define FORK(call)                                     \
-	child = call();                                \
-	WANT(call, .ret = child);                      \
-	if (child == 0) {                              \
-		act("/in-" #call);                     \
-		raw(SYS_exit_group, 0);               \
-	}                                              \
+#define FORK(call) \
+	child = call(); \
+	WANT(call, .ret = child); \
+	if (child == 0) { \
+		act("/in-" #call); \
+		raw(SYS_exit_group, 0); \
+	} \
 	reap(child)
 	FORK(fork);
 	FORK(__fork);
@@ -62,27 +62,27 @@ static void vforks(void)
 	const char *path = KEEP(P("f"));
 	int fd = open("f", O_RDWR | O_CREAT, 0600);
 	WANT(open, .fd = fd, .path = path, .ret = fd, .args = F(" flags=%d mode=%d", O_RDWR | O_CREAT, 0600));
-#define VFORK(call)                                                                                              \
-	child = call();                                                                                          \
-	if (child == 0) {                                                                                        \
-		int other = open("/dev/null", O_RDONLY);                                                         \
-		WANT(open, .fd = other, .path = "/dev/null", .ret = other, .args = " flags=0");                  \
-		r = dup2(other, fd);                                                                             \
-		WANT(dup2, .fd = other, .path = "/dev/null", .ret = r, .args = F(" to=%d", fd));                 \
-		r = (int)read(fd, &r, 1);                                                                        \
-		WANT(read, .fd = fd, .path = "/dev/null", .size = 1, .ret = r);                                  \
-		r = chdir("/");                                                                                  \
-		WANT(chdir, .path = "/", .ret = r);                                                              \
-		r = access("tmp", F_OK);                                                                         \
-		WANT(access, .path = "//tmp", .ret = r, .args = " mode=0");                                      \
-		WANT(_exit, .args = " status=0 no_end");                                                         \
-		_exit(0);                                                                                        \
-	}                                                                                                        \
-	WANT(call, .ret = child);                                                                                \
-	reap(child);                                                                                             \
-	r = (int)write(fd, "x", 1); /* still its own file; where it stands is not known any more */              \
-	WANT(write, .fd = fd, .path = path, .size = 1, .ret = r);                                                \
-	r = access("f", F_OK);                                                                                   \
+#define VFORK(call) \
+	child = call(); \
+	if (child == 0) { \
+		int other = open("/dev/null", O_RDONLY); \
+		WANT(open, .fd = other, .path = "/dev/null", .ret = other, .args = " flags=0"); \
+		r = dup2(other, fd); \
+		WANT(dup2, .fd = other, .path = "/dev/null", .ret = r, .args = F(" to=%d", fd)); \
+		r = (int)read(fd, &r, 1); \
+		WANT(read, .fd = fd, .path = "/dev/null", .size = 1, .ret = r); \
+		r = chdir("/"); \
+		WANT(chdir, .path = "/", .ret = r); \
+		r = access("tmp", F_OK); \
+		WANT(access, .path = "//tmp", .ret = r, .args = " mode=0"); \
+		WANT(_exit, .args = " status=0 no_end"); \
+		_exit(0); \
+	} \
+	WANT(call, .ret = child); \
+	reap(child); \
+	r = (int)write(fd, "x", 1); /* still its own file; where it stands is not known any more */ \
+	WANT(write, .fd = fd, .path = path, .size = 1, .ret = r); \
+	r = access("f", F_OK); \
 	WANT(access, .path = path, .ret = r, .args = " mode=0")
 	VFORK(vfork);
 	VFORK(__vfork);
@@ -122,9 +122,9 @@ static void clones(void)
 	size_t size = 1 << 16;
 	char *stack = (char *)raw(SYS_mmap, 0, size, (PROT_READ | PROT_WRITE), (MAP_PRIVATE | MAP_ANONYMOUS), -1, 0);
 	int plain = SIGCHLD, shared = CLONE_VM | CLONE_VFORK | SIGCHLD;
-#define CLONE(call, flags)                                                  \
-	child = call(in_clone, stack + size, flags, (void *)"/in-" #call);  \
-	WANT(call, .ret = child, .args = F(" flags=%d", flags));            \
+#define CLONE(call, flags) \
+	child = call(in_clone, stack + size, flags, (void *)"/in-" #call); \
+	WANT(call, .ret = child, .args = F(" flags=%d", flags)); \
 	reap(child)
 	CLONE(clone, plain);
 	CLONE(clone, shared);
@@ -232,10 +232,10 @@ static void waits(void)
 {
 	struct rusage usage;
 	siginfo_t info;
-#define WAIT(call, arguments, before)                                                     \
-	child = child_of_status(5);                                                       \
-	r = call arguments;                                                               \
-	CHECK(r == child && status == 5 << 8);                                            \
+#define WAIT(call, arguments, before) \
+	child = child_of_status(5); \
+	r = call arguments; \
+	CHECK(r == child && status == 5 << 8); \
 	WANT(call, .ret = r, .args = F("%s status=%d", before, status))
 	WAIT(wait, (&status), "");
 	WAIT(__wait, (&status), "");
@@ -257,12 +257,12 @@ static void waits(void)
 
 static void ends(void)
 {
-#define END(call)                                                           \
-	child = (int)raw(SYS_fork);                                         \
-	if (child == 0) {                                                   \
-		WANT(call, .args = " status=0 no_end");                     \
-		call(0);                                                    \
-	}                                                                   \
+#define END(call) \
+	child = (int)raw(SYS_fork); \
+	if (child == 0) { \
+		WANT(call, .args = " status=0 no_end"); \
+		call(0); \
+	} \
 	reap(child)
 	END(exit);
 	END(_exit);
@@ -281,8 +281,8 @@ static void rights(void)
 {
 	gid_t group = (gid_t)raw(SYS_getgid);
 	int uid = (int)raw(SYS_getuid), gid = (int)group;
-#define ID(call, arguments, ...)                                      \
-	r = call arguments;                                           \
+#define ID(call, arguments, ...) \
+	r = call arguments; \
 	WANT(call, .ret = r, .args = F(__VA_ARGS__))
 	ID(setuid, (uid), " uid=%d", uid);
 	ID(seteuid, (uid), " euid=%d", uid);

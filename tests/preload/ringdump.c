@@ -170,10 +170,11 @@ static void learn(const struct chunk *c, const struct sonde_record *head, struct
 	if (head->kind == SONDE_REC_FILE && head->call && take(&at, &def, sizeof(def)) && take_string(&at, &text))
 		file_add(def.id, def.base, text);
 	if (head->kind == SONDE_REC_PROCESS && take(&at, &def, sizeof(def)) && take_string(&at, &text) &&
-	    c->process < MAX_PROCESSES) {
+			c->process < MAX_PROCESSES) {
 		const char *slash = memrchr(text.at, '/', text.len);
 		const char *name = slash ? slash + 1 : text.at;
-		snprintf(processes[c->process].exe, sizeof(processes[0].exe), "%.*s", (int)(text.at + text.len - name), name);
+		snprintf(processes[c->process].exe, sizeof(processes[0].exe), "%.*s", (int)(text.at + text.len - name),
+				name);
 	}
 	if (head->kind == SONDE_REC_CALL && view_call(at, &v) && v.r.defines && v.string_count)
 		file_add(v.r.file, v.base, v.strings[0]);
@@ -190,7 +191,9 @@ static void print_args(const char *names, const struct call_view *v, unsigned co
 
 static void print_call(const struct sonde_record *head, const struct call_view *v)
 {
-	static const char *const kinds[SONDE_REC_KINDS] = { [SONDE_REC_CALL] = "", [SONDE_REC_RUN] = "RUN ", [SONDE_REC_EXEC] = "EXEC " };
+	static const char *const kinds[SONDE_REC_KINDS] = { [SONDE_REC_CALL] = "",
+		[SONDE_REC_RUN] = "RUN ",
+		[SONDE_REC_EXEC] = "EXEC " };
 	const struct call_info *info = head->call < CALL_COUNT ? &call_info[head->call] : NULL;
 	bool has_path2 = (v->r.flags & SONDE_CALL_PATH2) && v->string_count > 1 && v->arg_count;
 	unsigned text = (v->r.flags & SONDE_CALL_PATH ? 1 : 0) + has_path2;
@@ -222,7 +225,8 @@ static void print_call(const struct sonde_record *head, const struct call_view *
 	if (head->errnum)
 		printf(" errno=%s", strerrorname_np(head->errnum) ? strerrorname_np(head->errnum) : "?");
 	print_args(info ? info->arg_names : "", v, v->arg_count - has_path2);
-	printf("%s%s\n", v->r.flags & SONDE_CALL_NO_END ? " no_end" : "", v->r.flags & SONDE_CALL_BLIND ? " blind" : "");
+	printf("%s%s\n", v->r.flags & SONDE_CALL_NO_END ? " no_end" : "",
+			v->r.flags & SONDE_CALL_BLIND ? " blind" : "");
 }
 
 static int32_t who_pid, who_tid;
@@ -235,7 +239,8 @@ static void print_record(const struct chunk *c, const struct sonde_record *head,
 		who_pid = who.pid;
 		who_tid = who.tid;
 	}
-	if ((head->kind == SONDE_REC_CALL || head->kind == SONDE_REC_RUN || head->kind == SONDE_REC_EXEC) && view_call(at, &v)) {
+	if ((head->kind == SONDE_REC_CALL || head->kind == SONDE_REC_RUN || head->kind == SONDE_REC_EXEC) &&
+			view_call(at, &v)) {
 		printf("%d %d ", who_pid, who_tid);
 		print_call(head, &v);
 	}
@@ -252,11 +257,12 @@ static void read_segment(const char *dir, const char *name)
 	if (fd < 0 || fstat(fd, &st))
 		fail("cannot open", path);
 	size_t bytes = (size_t)st.st_size;
-	const struct sonde_segment *s = bytes < SONDE_SEGMENT_HEAD_BYTES ? MAP_FAILED
-									  : mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	const struct sonde_segment *s = bytes < SONDE_SEGMENT_HEAD_BYTES
+			? MAP_FAILED
+			: mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (s == MAP_FAILED || s->magic != SONDE_SEGMENT_MAGIC || s->version != SONDE_SHM_VERSION ||
-	    s->kind != SONDE_SEGMENT_RING || s->process >= MAX_PROCESSES)
+			s->kind != SONDE_SEGMENT_RING || s->process >= MAX_PROCESSES)
 		return;
 	processes[s->process].parent = s->parent < s->process ? s->parent : 0;
 	for (uint32_t i = 0; i < s->chunk_count && i < SONDE_CHUNKS_MAX; i++) {

@@ -102,7 +102,8 @@ static void limited(void)
 	CHECK(raw(SYS_wait4, child, &status, 0, NULL) == child && status == 0);
 	errno = ENOENT;
 	for (int i = 0; i < 3000; i++)
-		WANT(access, .path = "/limited", .ret = -1, .args = " mode=0", .pid = child, .tid = child, .is_maybe = 1);
+		WANT(access, .path = "/limited", .ret = -1, .args = " mode=0", .pid = child, .tid = child,
+				.is_maybe = 1);
 }
 
 int main(void)

@@ -68,9 +68,9 @@ static void opens(void)
 	WANT(fopen, .text = "z", .ret = -1);
 	CHECK(!fopen(bad, "r"));
 	WANT(fopen, .text = "r", .ret = -1);
-#define REOPEN(call)                                                            \
-	f = call("g", "w", f);                                                  \
-	CHECK(f);                                                               \
+#define REOPEN(call) \
+	f = call("g", "w", f); \
+	CHECK(f); \
 	WANT(call, .fd = fileno(f), .path = P("g"), .text = "w", .ret = fileno(f))
 	REOPEN(freopen);
 	REOPEN(freopen64);
@@ -86,9 +86,9 @@ static void opens(void)
 	shut();
 	CHECK(!fdopen(-1, "r"));
 	WANT(fdopen, .text = "r", .ret = -1);
-#define TMPFILE(call)                                                             \
-	f = call();                                                               \
-	CHECK(f);                                                                 \
+#define TMPFILE(call) \
+	f = call(); \
+	CHECK(f); \
 	WANT(call, .fd = fileno(f), .path = fd_path(fileno(f)), .ret = fileno(f))
 	TMPFILE(tmpfile);
 	TMPFILE(tmpfile64);
@@ -110,8 +110,8 @@ static void blocks(void)
 	char buf[64];
 	size_t n;
 	reopen("w+");
-#define WRITE(call)                                                                                            \
-	n = call("abcdefgh\n", 3, 3, f);                                                                       \
+#define WRITE(call) \
+	n = call("abcdefgh\n", 3, 3, f); \
 	WANT(call, .fd = fd, .path = path, .size = 9, .ret = (int64_t)n, .args = " item=3")
 	WRITE(fwrite);
 	WRITE(fwrite_unlocked);
@@ -121,9 +121,9 @@ static void blocks(void)
 	WANT(fflush_unlocked, .ret = r);
 	rewind(f);
 	WANT(rewind, .fd = fd, .path = path);
-#define READ(call, arguments)                                                                                  \
-	n = call arguments;                                                                                    \
-	WANT(call, .fd = fd, .path = path, .size = 4, .ret = (int64_t)n, .args = " item=2");                   \
+#define READ(call, arguments) \
+	n = call arguments; \
+	WANT(call, .fd = fd, .path = path, .size = 4, .ret = (int64_t)n, .args = " item=2"); \
 	CHECK(n == 2)
 	READ(fread, (buf, 2, 2, f));
 	READ(fread_unlocked, (buf, 2, 2, f));
@@ -147,8 +147,8 @@ static void lines(void)
 	size_t room = 0;
 	raw_file("f", "one\ntwo\nthree\nfour\nfive\nsix\nseven\n");
 	reopen("r");
-#define GETS(call, arguments)                                              \
-	CHECK(call arguments);                                             \
+#define GETS(call, arguments) \
+	CHECK(call arguments); \
 	WANT(call, .fd = fd, .path = path, .size = 20, .ret = 1)
 	GETS(fgets, (buf, 20, f));
 	GETS(fgets_unlocked, (buf, 20, f));
@@ -156,8 +156,8 @@ static void lines(void)
 	GETS(__fgets_unlocked_chk, (buf, sizeof(buf), 20, f));
 	ssize_t n = getline(&line, &room, f);
 	WANT(getline, .fd = fd, .path = path, .ret = n);
-#define DELIM(call)                                                                        \
-	n = call(&line, &room, '\n', f);                                                   \
+#define DELIM(call) \
+	n = call(&line, &room, '\n', f); \
 	WANT(call, .fd = fd, .path = path, .ret = n, .args = F(" delimiter=%d", '\n'))
 	DELIM(getdelim);
 	DELIM(__getdelim);
@@ -224,23 +224,23 @@ static void positions(void)
 	fpos_t at;
 	fpos64_t at64;
 	reopen("r+");
-#define SEEK(call)                                                                                     \
-	r = call(f, 3, SEEK_SET);                                                                      \
+#define SEEK(call) \
+	r = call(f, 3, SEEK_SET); \
 	WANT(call, .fd = fd, .path = path, .offset = 3, .ret = r, .args = F(" whence=%d", SEEK_SET))
 	SEEK(fseek);
 	SEEK(fseeko);
 	SEEK(fseeko64);
 	r = fseek(f, -9, SEEK_SET);
 	WANT(fseek, .fd = fd, .path = path, .offset = -9, .ret = r, .args = F(" whence=%d", SEEK_SET));
-#define TELL(call)                                              \
-	r = (int)call(f);                                       \
-	CHECK(r == 3);                                          \
+#define TELL(call) \
+	r = (int)call(f); \
+	CHECK(r == 3); \
 	WANT(call, .fd = fd, .path = path, .ret = r)
 	TELL(ftell);
 	TELL(ftello);
 	TELL(ftello64);
-#define POS(call, where)                                        \
-	r = call(f, where);                                     \
+#define POS(call, where) \
+	r = call(f, where); \
 	WANT(call, .fd = fd, .path = path, .ret = r)
 	POS(fgetpos, &at);
 	POS(fgetpos64, &at64);
@@ -273,9 +273,9 @@ static void bytes(void)
 	CHECK(n == 10);
 	WANT(getc, .kind = "RUN", .fd = fd, .path = path, .size = 10, .args = " calls=11");
 	WANT(putc, .kind = "RUN", .fd = to, .path = P("g"), .size = 10, .args = " calls=10");
-#define PUT(call)                                                                                       \
-	for (int i = 0; i < 3; i++)                                                                     \
-		CHECK(call('x', g) == 'x');                                                             \
+#define PUT(call) \
+	for (int i = 0; i < 3; i++) \
+		CHECK(call('x', g) == 'x'); \
 	WANT(call, .kind = "RUN", .fd = to, .path = P("g"), .size = 3, .args = " calls=3")
 	PUT(fputc);
 	PUT(_IO_putc);
@@ -283,9 +283,9 @@ static void bytes(void)
 	PUT(putc_unlocked);
 	rewind(f);
 	WANT(rewind, .fd = fd, .path = path);
-#define GET(call)                                                                                       \
-	for (int i = 0; i < 2; i++)                                                                     \
-		CHECK(call(f) != EOF);                                                                  \
+#define GET(call) \
+	for (int i = 0; i < 2; i++) \
+		CHECK(call(f) != EOF); \
 	WANT(call, .kind = "RUN", .fd = fd, .path = path, .size = 2, .args = " calls=2")
 	GET(fgetc);
 	GET(_IO_getc);
@@ -303,14 +303,14 @@ static void bytes(void)
 	shut();
 }
 
-/* Runs a call that does not come back in a child; what it says before is all that is seen, and that the program ended. */
-#define LAST_WORDS(call, arguments, said, more, is_exit)                                                  \
-	child = (int)raw(SYS_fork);                                                                       \
-	if (child == 0)                                                                                   \
-		arguments;                                                                                \
-	raw(SYS_wait4, -1, NULL, 0, NULL);                                                              \
+/* Runs a call that does not come back, in a child: what it says before is seen, and that the program ended. */
+#define LAST_WORDS(call, arguments, said, more, is_exit) \
+	child = (int)raw(SYS_fork); \
+	if (child == 0) \
+		arguments; \
+	raw(SYS_wait4, -1, NULL, 0, NULL); \
 	WANT(call, .fd = 2, .path = messages, .text = said, .args = more " no_end", .pid = child, .tid = child); \
-	if (is_exit)                                                                                      \
+	if (is_exit) \
 	WANT(exit, .args = " no_end", .pid = child, .tid = child)
 
 static void v_err(int is_x, const char *format, ...)
@@ -345,7 +345,8 @@ static void messages_to(const char *messages)
 	herror("it");
 	WANT(herror, .fd = 2, .path = messages, .text = "it");
 	r = fmtmsg(MM_PRINT, "a:b", MM_ERROR, "text", "action", "tag");
-	WANT(fmtmsg, .fd = 2, .path = messages, .text = "a:b", .ret = r, .args = F(" class=%d severity=%d", MM_PRINT, MM_ERROR));
+	WANT(fmtmsg, .fd = 2, .path = messages, .text = "a:b", .ret = r,
+			.args = F(" class=%d severity=%d", MM_PRINT, MM_ERROR));
 	warn("%d", 5);
 	WANT(warn, .fd = 2, .path = messages);
 	warnx("%d %s %f", 5, "x", 1.5);

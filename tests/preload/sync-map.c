@@ -23,7 +23,8 @@ static void syncs(void)
 	r = syncfs(fd);
 	WANT(syncfs, .fd = fd, .path = path, .ret = r);
 	r = sync_file_range(fd, 1, 2, SYNC_FILE_RANGE_WRITE);
-	WANT(sync_file_range, .fd = fd, .path = path, .size = 2, .offset = 1, .ret = r, .args = F(" flags=%d", SYNC_FILE_RANGE_WRITE));
+	WANT(sync_file_range, .fd = fd, .path = path, .size = 2, .offset = 1, .ret = r,
+			.args = F(" flags=%d", SYNC_FILE_RANGE_WRITE));
 	r = sync_file_range(-1, 1, 2, 0);
 	WANT(sync_file_range, .size = 2, .offset = 1, .ret = r, .args = " flags=0");
 }
@@ -31,22 +32,23 @@ static void syncs(void)
 static void maps(void)
 {
 	char *at, *moved;
-#define MAP(call)                                                                                                  \
-	at = call(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 4096);                                       \
-	CHECK(at != MAP_FAILED);                                                                                   \
-	WANT(call, .fd = fd, .path = path, .size = 8192, .offset = 4096, .ret = LL(at),                            \
-	     .args = F(" address=0 prot=%d flags=%d", PROT_READ | PROT_WRITE, MAP_SHARED));                        \
-	r = munmap(at, 8192);                                                                                      \
+#define MAP(call) \
+	at = call(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 4096); \
+	CHECK(at != MAP_FAILED); \
+	WANT(call, .fd = fd, .path = path, .size = 8192, .offset = 4096, .ret = LL(at), \
+			.args = F(" address=0 prot=%d flags=%d", PROT_READ | PROT_WRITE, MAP_SHARED)); \
+	r = munmap(at, 8192); \
 	WANT(munmap, .path = path, .size = 8192, .ret = r, .args = F(" address=%lld", LL(at)))
 	MAP(mmap);
 	MAP(mmap64);
 	at = mmap(NULL, 4096, PROT_READ, MAP_SHARED, -1, 0);
-	WANT(mmap, .size = 4096, .offset = 0, .ret = -1, .args = F(" address=0 prot=%d flags=%d", PROT_READ, MAP_SHARED));
+	WANT(mmap, .size = 4096, .offset = 0, .ret = -1,
+			.args = F(" address=0 prot=%d flags=%d", PROT_READ, MAP_SHARED));
 	at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); /* no file: not recorded */
 	CHECK(munmap(at, 4096) == 0);
 	at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	WANT(mmap, .fd = fd, .path = path, .size = 4096, .offset = 0, .ret = LL(at),
-	     .args = F(" address=0 prot=%d flags=%d", PROT_READ | PROT_WRITE, MAP_SHARED));
+			.args = F(" address=0 prot=%d flags=%d", PROT_READ | PROT_WRITE, MAP_SHARED));
 	at[0] = 'x';
 	r = msync(at, 4096, MS_SYNC);
 	WANT(msync, .path = path, .size = 4096, .ret = r, .args = F(" address=%lld flags=%d", LL(at), MS_SYNC));
@@ -54,10 +56,10 @@ static void maps(void)
 	WANT(msync, .size = 1, .ret = r, .args = F(" address=%lld flags=%d", LL(at + 1), MS_SYNC));
 	moved = mremap(at, 4096, 12288, MREMAP_MAYMOVE);
 	WANT(mremap, .path = path, .size = 4096, .ret = LL(moved),
-	     .args = F(" address=%lld new_size=12288 flags=%d", LL(at), MREMAP_MAYMOVE));
+			.args = F(" address=%lld new_size=12288 flags=%d", LL(at), MREMAP_MAYMOVE));
 	at = mremap(moved, 12288, 0, MREMAP_MAYMOVE);
 	WANT(mremap, .path = path, .size = 12288, .ret = LL(at),
-	     .args = F(" address=%lld new_size=0 flags=%d", LL(moved), MREMAP_MAYMOVE));
+			.args = F(" address=%lld new_size=0 flags=%d", LL(moved), MREMAP_MAYMOVE));
 	r = munmap(moved, 12288);
 	WANT(munmap, .path = path, .size = 12288, .ret = r, .args = F(" address=%lld", LL(moved)));
 	CHECK(munmap(moved, 12288) == 0); /* nothing there any more, and nothing recorded */

@@ -34,6 +34,9 @@ run "$SONDE" record 'echo $HOME'
 is 'and never expanded' "$status" 2
 like 'with a word on what to do' "$err" 'hint'
 
+run "$SONDE" record --shell 'echo $((6 * 7))'
+is '--shell lets a shell do it' "$out" 42
+
 run bash -c "'$SONDE' record -- sh -c 'kill -TERM \$\$'; echo \$?"
 is 'a signal that kills the program is handed on' "$out" 143
 run "$SONDE" record -v -- true

@@ -21,6 +21,7 @@ LIMIT_SECONDS = 120
 NOBODY = 65534
 MEMORY_GROUPS = "/sys/fs/cgroup/memory"
 CASES = []
+os.environ.pop("MALLOC_PERTURB_", None)  # it makes every allocation resident: that is another program
 
 
 class Skip(Exception):
@@ -118,20 +119,26 @@ def loss_said(run):
 
 # Too little room.
 
-@hardship("a ring place of 1 MiB, and a recorder that is held up")
-def tiny_ring(scratch):
-    calls, out, go = 40000, os.path.join(scratch, "out"), os.path.join(scratch, "go")
-    problems = []
-    with tmpfs(os.path.join(scratch, "ring"), "size=1m") as ring:
-        run, recorder = start(scratch, ["--ring", ring, "-v"], [MULE, "1", str(calls), out, go])
-        recorder.stdout.readline()
-        recorder.send_signal(signal.SIGSTOP)
-        touch(go)
-        wait_for(lambda: os.path.getsize(out) == 65536, "the mule has carried")
-        wait_for(lambda: not children_alive(recorder.pid), "the mule has ended")
-        recorder.send_signal(signal.SIGCONT)
-        stdout, stderr = recorder.communicate(timeout=LIMIT_SECONDS)
-        expect(problems, "left in the ring place", os.listdir(ring), [])
+def children_alive(pid):
+    """Children that are no zombies; a stopped parent cannot wait for its own."""
+    alive = []
+    for child in children(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{child}/stat", encoding="ascii") as f:
+            if f.read().rsplit(")", 1)[1].split()[0] != "Z":
+                alive.append(child)
+    return alive
+
+
+def carry_held_up(scratch, options, mebibytes, calls, **keywords):
+    """The mule carries while the recorder is stopped; what differs from a run without loss, and the bundle."""
+    out, go, problems = os.path.join(scratch, "out"), os.path.join(scratch, "go"), []
+    run, recorder = start(scratch, [*options, "-v"], [MULE, str(mebibytes), str(calls), out, go], **keywords)
+    recorder.stdout.readline()
+    recorder.send_signal(signal.SIGSTOP)
+    touch(go)
+    wait_for(lambda: not children_alive(recorder.pid), "the mule has ended")
+    recorder.send_signal(signal.SIGCONT)
+    stdout, stderr = recorder.communicate(timeout=LIMIT_SECONDS)
     probe = tap.trace_probe(run)
     expect(problems, "status", recorder.returncode, 0)
     expect(problems, "output", stdout.startswith(b"carried"), True)
@@ -142,14 +149,12 @@ def tiny_ring(scratch):
     return problems
 
 
-def children_alive(pid):
-    """Children that are no zombies; a stopped parent cannot wait for its own."""
-    alive = []
-    for child in children(pid):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{child}/stat", encoding="ascii") as f:
-            if f.read().rsplit(")", 1)[1].split()[0] != "Z":
-                alive.append(child)
-    return alive
+@hardship("a ring place of 1 MiB, and a recorder that is held up")
+def tiny_ring(scratch):
+    with tmpfs(os.path.join(scratch, "ring"), "size=1m") as ring:
+        problems = carry_held_up(scratch, ["--ring", ring], 1, 40000)
+        expect(problems, "left in the ring place", os.listdir(ring), [])
+    return problems
 
 
 @hardship("no room for a ring at all")
@@ -182,6 +187,12 @@ def small_memory(scratch):
 def enter(procs):
     with open(procs, "w", encoding="ascii") as f:
         f.write(str(os.getpid()))
+
+
+@hardship("a memory cgroup of 16 MiB, and a recorder that is held up")
+def small_memory_held_up(scratch):
+    with memory_group(16 << 20) as procs:
+        return carry_held_up(scratch, [], 8, 400000, preexec_fn=lambda: enter(procs))
 
 
 @hardship("a read-only output directory")

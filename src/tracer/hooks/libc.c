@@ -58,37 +58,37 @@ BEFORE before_pthread_exit(void *value)
 static bool reads_files(int name)
 {
 	return name == _SC_NPROCESSORS_CONF || name == _SC_NPROCESSORS_ONLN || name == _SC_PHYS_PAGES ||
-	       name == _SC_AVPHYS_PAGES;
+			name == _SC_AVPHYS_PAGES;
 }
 
-#define SYSCONF(name)                                                                             \
-	EXPORT long name(int what)                                                                \
-	{                                                                                         \
-		long (*next)(int) = real_of(CALL_##name);                                         \
-		if (!reads_files(what) || !tracer_wants(SONDE_CAT_LIBC))                          \
-			return next(what);                                                        \
-		BEFORE_QI                                                                         \
-		uint64_t start = tick();                                                          \
-		long result = next(what);                                                         \
-		call_done(CALL_##name, start, result, ERROR_QI(result), CALL(ARGS1(what)));       \
-		return result;                                                                    \
+#define SYSCONF(name) \
+	EXPORT long name(int what) \
+	{ \
+		long (*next)(int) = real_of(CALL_##name); \
+		if (!reads_files(what) || !tracer_wants(SONDE_CAT_LIBC)) \
+			return next(what); \
+		BEFORE_QI \
+		uint64_t start = tick(); \
+		long result = next(what); \
+		call_done(CALL_##name, start, result, ERROR_QI(result), CALL(ARGS1(what))); \
+		return result; \
 	}
 SYSCONF(sysconf)
 SYSCONF(__sysconf)
 
 void __vsyslog_chk(int priority, int flag, const char *format, va_list ap);
 
-#define SYSLOG(name, sibling, parameters, arguments)                                              \
-	EXPORT void name parameters                                                               \
-	{                                                                                         \
-		bool is_wanted = tracer_wants(SONDE_CAT_LIBC);                                    \
-		va_list ap;                                                                       \
-		va_start(ap, format);                                                             \
-		uint64_t start = tick();                                                          \
-		REAL(sibling) arguments;                                                          \
-		va_end(ap);                                                                       \
-		if (is_wanted)                                                                    \
-			call_done(CALL_##name, start, SONDE_NONE, 0, CALL(ARGS1(priority)));      \
+#define SYSLOG(name, sibling, parameters, arguments) \
+	EXPORT void name parameters \
+	{ \
+		bool is_wanted = tracer_wants(SONDE_CAT_LIBC); \
+		va_list ap; \
+		va_start(ap, format); \
+		uint64_t start = tick(); \
+		REAL(sibling) arguments; \
+		va_end(ap); \
+		if (is_wanted) \
+			call_done(CALL_##name, start, SONDE_NONE, 0, CALL(ARGS1(priority))); \
 	}
 SYSLOG(syslog, vsyslog, (int priority, const char *format, ...), (priority, format, ap))
 SYSLOG(__syslog_chk, __vsyslog_chk, (int priority, int flag, const char *format, ...), (priority, flag, format, ap))

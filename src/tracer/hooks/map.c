@@ -32,8 +32,10 @@ static void mapping_add(const void *at, uint64_t file)
 	struct mapping *m = slot_of((uintptr_t)at, (uintptr_t)at);
 	if (!m)
 		m = slot_of((uintptr_t)at, 0);
-	if (m && (m->at || __atomic_compare_exchange_n(&m->at, &is_free, (uintptr_t)at, false, __ATOMIC_RELEASE,
-						       __ATOMIC_RELAXED)))
+	if (m &&
+			(m->at ||
+					__atomic_compare_exchange_n(&m->at, &is_free, (uintptr_t)at, false,
+							__ATOMIC_RELEASE, __ATOMIC_RELAXED)))
 		m->file = file;
 }
 
@@ -47,21 +49,22 @@ static void mapping_drop(struct mapping *m)
 	__atomic_store_n(&m->at, 0, __ATOMIC_RELEASE);
 }
 
-#define MMAP(name)                                                                                             \
-	EXPORT void *name(void *at, size_t n, int prot, int flags, int fd, off_t offset)                       \
-	{                                                                                                      \
-		void *(*next)(void *, size_t, int, int, int, off_t) = real_of(CALL_##name);                    \
-		if ((flags & MAP_ANONYMOUS) || !tracer_wants(SONDE_CAT_MAP))                                   \
-			return next(at, n, prot, flags, fd, offset);                                           \
-		uint64_t start = tick();                                                                       \
-		void *result = next(at, n, prot, flags, fd, offset);                                           \
-		uint64_t end = tick();                                                                         \
-		uint64_t file = fds_file(fd);                                                                  \
-		if (result != MAP_FAILED)                                                                      \
-			mapping_add(result, file);                                                             \
-		call_done_on(CALL_##name, start, end, RET_M(result), ERROR_M(result), file,                     \
-			    CALL(.fd = fd, .size = (int64_t)n, .offset = offset, ARGS3((uintptr_t)at, prot, flags))); \
-		return result;                                                                                 \
+#define MMAP(name) \
+	EXPORT void *name(void *at, size_t n, int prot, int flags, int fd, off_t offset) \
+	{ \
+		void *(*next)(void *, size_t, int, int, int, off_t) = real_of(CALL_##name); \
+		if ((flags & MAP_ANONYMOUS) || !tracer_wants(SONDE_CAT_MAP)) \
+			return next(at, n, prot, flags, fd, offset); \
+		uint64_t start = tick(); \
+		void *result = next(at, n, prot, flags, fd, offset); \
+		uint64_t end = tick(); \
+		uint64_t file = fds_file(fd); \
+		if (result != MAP_FAILED) \
+			mapping_add(result, file); \
+		call_done_on(CALL_##name, start, end, RET_M(result), ERROR_M(result), file, \
+				CALL(.fd = fd, .size = (int64_t)n, .offset = offset, \
+						ARGS3((uintptr_t)at, prot, flags))); \
+		return result; \
 	}
 MMAP(mmap)
 MMAP(mmap64)
@@ -80,7 +83,7 @@ EXPORT int munmap(void *at, size_t n)
 	if (result)
 		mapping_add(at, file);
 	call_done_on(CALL_munmap, start, end, result, ERROR_I(result), file,
-		    CALL(.size = (int64_t)n, ARGS1((uintptr_t)at)));
+			CALL(.size = (int64_t)n, ARGS1((uintptr_t)at)));
 	return result;
 }
 
@@ -101,7 +104,7 @@ EXPORT void *mremap(void *at, size_t n, size_t new_n, int flags, ...)
 	uint64_t end = tick();
 	mapping_add(result == MAP_FAILED ? at : result, file);
 	call_done_on(CALL_mremap, start, end, RET_M(result), ERROR_M(result), file,
-		    CALL(.size = (int64_t)n, ARGS3((uintptr_t)at, new_n, flags)));
+			CALL(.size = (int64_t)n, ARGS3((uintptr_t)at, new_n, flags)));
 	return result;
 }
 
@@ -115,6 +118,6 @@ EXPORT int msync(void *at, size_t n, int flags)
 	uint64_t end = tick();
 	struct mapping *m = mapping_of(at);
 	call_done_on(CALL_msync, start, end, result, ERROR_I(result), m ? m->file : 0,
-		    CALL(.size = (int64_t)n, ARGS2((uintptr_t)at, flags)));
+			CALL(.size = (int64_t)n, ARGS2((uintptr_t)at, flags)));
 	return result;
 }

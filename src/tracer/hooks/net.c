@@ -73,7 +73,8 @@ static struct address address_of(const struct sockaddr *at, socklen_t n)
 		inet_ntop(AF_INET6, &in->sin6_addr, a.text, sizeof(a.text));
 	} else if (at->sa_family == AF_UNIX && n > sizeof(at->sa_family)) {
 		const struct sockaddr_un *un = (const void *)at;
-		size_t len = n - sizeof(at->sa_family) < sizeof(un->sun_path) ? n - sizeof(at->sa_family) : sizeof(un->sun_path);
+		size_t len = n - sizeof(at->sa_family) < sizeof(un->sun_path) ? n - sizeof(at->sa_family)
+									      : sizeof(un->sun_path);
 		memcpy(a.text, un->sun_path, len);
 		if (!a.text[0])
 			a.text[0] = '@'; /* an abstract name, as ss and netstat show it */
@@ -87,60 +88,60 @@ static bool has_read_address(int errnum)
 	return errnum != EFAULT && errnum != EBADF && errnum != ENOTSOCK && errnum != EINVAL;
 }
 
-#define WITH_ADDRESS(name)                                                                                         \
-	EXPORT int name(int fd, __CONST_SOCKADDR_ARG address, socklen_t n)                                         \
-	{                                                                                                          \
-		int (*next)(int, __CONST_SOCKADDR_ARG, socklen_t) = real_of(CALL_##name);                          \
-		if (!tracer_wants(SONDE_CAT_NET))                                                                  \
-			return next(fd, address, n);                                                               \
-		uint64_t start = tick();                                                                           \
-		int result = next(fd, address, n);                                                                 \
-		int errnum = ERROR_I(result);                                                                      \
-		struct address a = address_of(has_read_address(errnum) ? address.__sockaddr__ : NULL, n);          \
-		call_done(CALL_##name, start, result, errnum,                                                      \
-			  CALL(.fd = fd, .text = a.text[0] ? a.text : NULL, ARGS2(a.family, a.port)));             \
-		return result;                                                                                     \
+#define WITH_ADDRESS(name) \
+	EXPORT int name(int fd, __CONST_SOCKADDR_ARG address, socklen_t n) \
+	{ \
+		int (*next)(int, __CONST_SOCKADDR_ARG, socklen_t) = real_of(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_NET)) \
+			return next(fd, address, n); \
+		uint64_t start = tick(); \
+		int result = next(fd, address, n); \
+		int errnum = ERROR_I(result); \
+		struct address a = address_of(has_read_address(errnum) ? address.__sockaddr__ : NULL, n); \
+		call_done(CALL_##name, start, result, errnum, \
+				CALL(.fd = fd, .text = a.text[0] ? a.text : NULL, ARGS2(a.family, a.port))); \
+		return result; \
 	}
 WITH_ADDRESS(connect)
 WITH_ADDRESS(__connect)
 WITH_ADDRESS(bind)
 
-#define ACCEPT(name, parameters, arguments, ...)                                                                   \
-	EXPORT int name parameters                                                                                 \
-	{                                                                                                          \
-		int(*next) parameters = (int(*) parameters)real_of(CALL_##name);                                   \
-		if (!tracer_wants(SONDE_CAT_ALL))                                                                  \
-			return next arguments;                                                                     \
-		uint64_t start = tick();                                                                           \
-		int result = next arguments;                                                                       \
-		bool has_address = result >= 0 && address.__sockaddr__ && n;                                       \
-		struct address a = address_of(has_address ? address.__sockaddr__ : NULL, has_address ? *n : 0);    \
-		call_done(CALL_##name, start, result, ERROR_I(result),                                             \
-			  CALL(.text = a.text[0] ? a.text : NULL, .effect = EFFECT_MAKES, __VA_ARGS__));           \
-		return result;                                                                                     \
+#define ACCEPT(name, parameters, arguments, ...) \
+	EXPORT int name parameters \
+	{ \
+		int(*next) parameters = (int(*) parameters)real_of(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next arguments; \
+		uint64_t start = tick(); \
+		int result = next arguments; \
+		bool has_address = result >= 0 && address.__sockaddr__ && n; \
+		struct address a = address_of(has_address ? address.__sockaddr__ : NULL, has_address ? *n : 0); \
+		call_done(CALL_##name, start, result, ERROR_I(result), \
+				CALL(.text = a.text[0] ? a.text : NULL, .effect = EFFECT_MAKES, __VA_ARGS__)); \
+		return result; \
 	}
 ACCEPT(accept, (int fd, __SOCKADDR_ARG address, socklen_t *n), (fd, address, n), ARGS3(fd, a.family, a.port))
 ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *n, int flags), (fd, address, n, flags),
-       ARGS4(fd, a.family, a.port, flags))
+		ARGS4(fd, a.family, a.port, flags))
 
 /* Pairs. */
 
-#define PAIR(name, parameters, arguments, ...)                                                                       \
-	EXPORT int name parameters                                                                                   \
-	{                                                                                                            \
-		int(*next) parameters = (int(*) parameters)real_of(CALL_##name);                                     \
-		if (!tracer_wants(SONDE_CAT_ALL))                                                                    \
-			return next arguments;                                                                       \
-		uint64_t start = tick();                                                                             \
-		int result = next arguments;                                                                         \
-		int first = result ? -1 : ends[0], second = result ? -1 : ends[1];                                   \
-		fds_closed(first);                                                                                   \
-		fds_closed(second);                                                                                  \
-		call_done(CALL_##name, start, result, ERROR_I(result), CALL(.fd = first, __VA_ARGS__));              \
-		return result;                                                                                       \
+#define PAIR(name, parameters, arguments, ...) \
+	EXPORT int name parameters \
+	{ \
+		int(*next) parameters = (int(*) parameters)real_of(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next arguments; \
+		uint64_t start = tick(); \
+		int result = next arguments; \
+		int first = result ? -1 : ends[0], second = result ? -1 : ends[1]; \
+		fds_closed(first); \
+		fds_closed(second); \
+		call_done(CALL_##name, start, result, ERROR_I(result), CALL(.fd = first, __VA_ARGS__)); \
+		return result; \
 	}
 PAIR(pipe, (int ends[2]), (ends), ARGS1(second))
 PAIR(__pipe, (int ends[2]), (ends), ARGS1(second))
 PAIR(pipe2, (int ends[2], int flags), (ends, flags), ARGS2(second, flags))
 PAIR(socketpair, (int domain, int type, int protocol, int ends[2]), (domain, type, protocol, ends),
-     ARGS4(domain, type, protocol, second))
+		ARGS4(domain, type, protocol, second))

@@ -24,68 +24,68 @@ static mode_t mode_of(int flags, va_list ap)
 	return NEEDS_MODE(flags) ? va_arg(ap, mode_t) : 0;
 }
 
-#define OPEN(name)                                                                                              \
-	EXPORT int name(const char *path, int flags, ...)                                                       \
-	{                                                                                                       \
-		int (*next)(const char *, int, ...) = real_of(CALL_##name);                                     \
-		va_list ap;                                                                                     \
-		va_start(ap, flags);                                                                            \
-		mode_t mode = mode_of(flags, ap);                                                               \
-		va_end(ap);                                                                                     \
-		if (!tracer_wants(SONDE_CAT_ALL))                                                               \
-			return next(path, flags, mode);                                                         \
-		uint64_t start = tick();                                                                        \
-		int result = next(path, flags, mode);                                                           \
+#define OPEN(name) \
+	EXPORT int name(const char *path, int flags, ...) \
+	{ \
+		int (*next)(const char *, int, ...) = real_of(CALL_##name); \
+		va_list ap; \
+		va_start(ap, flags); \
+		mode_t mode = mode_of(flags, ap); \
+		va_end(ap); \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next(path, flags, mode); \
+		uint64_t start = tick(); \
+		int result = next(path, flags, mode); \
 		struct call *c = CALL(.path = path, .effect = EFFECT_OPENS, .open_flags = flags, ARGS2(flags, mode)); \
-		c->args = NEEDS_MODE(flags) ? 2 : 1;                                                            \
-		call_done(CALL_##name, start, result, ERROR_I(result), c);                                      \
-		return result;                                                                                  \
+		c->args = NEEDS_MODE(flags) ? 2 : 1; \
+		call_done(CALL_##name, start, result, ERROR_I(result), c); \
+		return result; \
 	}
 OPEN(open)
 OPEN(open64)
 OPEN(__open)
 OPEN(__open64)
 
-#define OPENAT(name)                                                                                            \
-	EXPORT int name(int dirfd, const char *path, int flags, ...)                                            \
-	{                                                                                                       \
-		int (*next)(int, const char *, int, ...) = real_of(CALL_##name);                                \
-		va_list ap;                                                                                     \
-		va_start(ap, flags);                                                                            \
-		mode_t mode = mode_of(flags, ap);                                                               \
-		va_end(ap);                                                                                     \
-		if (!tracer_wants(SONDE_CAT_ALL))                                                               \
-			return next(dirfd, path, flags, mode);                                                  \
-		uint64_t start = tick();                                                                        \
-		int result = next(dirfd, path, flags, mode);                                                    \
+#define OPENAT(name) \
+	EXPORT int name(int dirfd, const char *path, int flags, ...) \
+	{ \
+		int (*next)(int, const char *, int, ...) = real_of(CALL_##name); \
+		va_list ap; \
+		va_start(ap, flags); \
+		mode_t mode = mode_of(flags, ap); \
+		va_end(ap); \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next(dirfd, path, flags, mode); \
+		uint64_t start = tick(); \
+		int result = next(dirfd, path, flags, mode); \
 		struct call *c = CALL(.dirfd = dirfd, .path = path, .effect = EFFECT_OPENS, .open_flags = flags, \
-				      ARGS2(flags, mode));                                                      \
-		c->args = NEEDS_MODE(flags) ? 2 : 1;                                                            \
-		call_done(CALL_##name, start, result, ERROR_I(result), c);                                      \
-		return result;                                                                                  \
+				ARGS2(flags, mode)); \
+		c->args = NEEDS_MODE(flags) ? 2 : 1; \
+		call_done(CALL_##name, start, result, ERROR_I(result), c); \
+		return result; \
 	}
 OPENAT(openat)
 OPENAT(openat64)
 
 /* `to` ends being what it was before the call, since another thread may take it up the moment it is something else. */
-#define DUP_ONTO(name, parameters, arguments, ...)                              \
-	EXPORT int name parameters                                              \
-	{                                                                       \
+#define DUP_ONTO(name, parameters, arguments, ...) \
+	EXPORT int name parameters \
+	{ \
 		int(*next) parameters = (int(*) parameters)real_of(CALL_##name); \
-		if (!tracer_wants(SONDE_CAT_ALL))                               \
-			return next arguments;                                  \
-		uint64_t file = fds_file(fd);                                   \
-		struct fd_entry was = { 0 };                                    \
-		if (fd != to)                                                   \
-			was = fds_take(to);                                     \
-		uint64_t start = tick();                                        \
-		int result = next arguments;                                    \
-		if (result >= 0)                                                \
-			fds_dup(fd, to);                                        \
-		else if (fd != to)                                              \
-			fds_give_back(to, was);                                 \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next arguments; \
+		uint64_t file = fds_file(fd); \
+		struct fd_entry was = { 0 }; \
+		if (fd != to) \
+			was = fds_take(to); \
+		uint64_t start = tick(); \
+		int result = next arguments; \
+		if (result >= 0) \
+			fds_dup(fd, to); \
+		else if (fd != to) \
+			fds_give_back(to, was); \
 		call_done_on(CALL_##name, start, tick(), result, ERROR_I(result), file, CALL(.fd = fd, __VA_ARGS__)); \
-		return result;                                                  \
+		return result; \
 	}
 DUP_ONTO(dup2, (int fd, int to), (fd, to), ARGS1(to))
 DUP_ONTO(__dup2, (int fd, int to), (fd, to), ARGS1(to))
@@ -129,7 +129,7 @@ EXPORT int openpty(int *master, int *slave, char *name, const struct termios *te
 		fds_closed(*slave);
 	}
 	call_done(CALL_openpty, start, result, ERROR_I(result),
-		  CALL(.fd = result ? -1 : *master, ARGS1(result ? -1 : *slave)));
+			CALL(.fd = result ? -1 : *master, ARGS1(result ? -1 : *slave)));
 	return result;
 }
 
@@ -154,13 +154,14 @@ EXPORT int login_tty(int fd)
 static bool is_lock(int cmd)
 {
 	return cmd == F_GETLK || cmd == F_SETLK || cmd == F_SETLKW || cmd == F_OFD_GETLK || cmd == F_OFD_SETLK ||
-	       cmd == F_OFD_SETLKW;
+			cmd == F_OFD_SETLKW;
 }
 
 static bool takes_number(int cmd)
 {
 	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC || cmd == F_SETFD || cmd == F_SETFL || cmd == F_SETOWN ||
-	       cmd == F_SETSIG || cmd == F_SETLEASE || cmd == F_NOTIFY || cmd == F_SETPIPE_SZ || cmd == F_ADD_SEALS;
+			cmd == F_SETSIG || cmd == F_SETLEASE || cmd == F_NOTIFY || cmd == F_SETPIPE_SZ ||
+			cmd == F_ADD_SEALS;
 }
 
 static void fcntl_done(uint16_t id, uint64_t start, int result, int fd, int cmd, void *arg)
@@ -181,20 +182,20 @@ static void fcntl_done(uint16_t id, uint64_t start, int result, int fd, int cmd,
 	call_done(id, start, result, ERROR_I(result), c);
 }
 
-#define FCNTL(name)                                                                      \
-	EXPORT int name(int fd, int cmd, ...)                                            \
-	{                                                                                \
-		int (*next)(int, int, ...) = real_of(CALL_##name);                       \
-		va_list ap;                                                              \
-		va_start(ap, cmd);                                                       \
-		void *arg = va_arg(ap, void *);                                          \
-		va_end(ap);                                                              \
-		if (!tracer_wants(SONDE_CAT_ALL))                                        \
-			return next(fd, cmd, arg);                                       \
-		uint64_t start = tick();                                                 \
-		int result = next(fd, cmd, arg);                                         \
-		fcntl_done(CALL_##name, start, result, fd, cmd, arg);                    \
-		return result;                                                           \
+#define FCNTL(name) \
+	EXPORT int name(int fd, int cmd, ...) \
+	{ \
+		int (*next)(int, int, ...) = real_of(CALL_##name); \
+		va_list ap; \
+		va_start(ap, cmd); \
+		void *arg = va_arg(ap, void *); \
+		va_end(ap); \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next(fd, cmd, arg); \
+		uint64_t start = tick(); \
+		int result = next(fd, cmd, arg); \
+		fcntl_done(CALL_##name, start, result, fd, cmd, arg); \
+		return result; \
 	}
 FCNTL(fcntl)
 FCNTL(fcntl64)

@@ -2,6 +2,7 @@
 #include "tracer/hook.h"
 
 #include <semaphore.h>
+#include <shadow.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/ipc.h>
@@ -11,7 +12,6 @@
 #include <sys/statvfs.h>
 #include <sys/time.h>
 #include <sys/xattr.h>
-#include <shadow.h>
 #include <termios.h>
 #include <unistd.h>
 #include <utime.h>

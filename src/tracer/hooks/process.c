@@ -2,9 +2,11 @@
 #include "tracer/env.h"
 #include "tracer/exec.h"
 #include "tracer/hook.h"
+#include "tracer/resolve.h"
 
 #include <grp.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <pty.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -33,16 +35,18 @@ static void share_offsets(void)
 }
 
 /* Returns twice, in the child to a ring of its own: there the question whether we are wanted builds it. */
-#define FORK(name)                                                                  \
-	EXPORT pid_t name(void)                                                     \
-	{                                                                           \
-		pid_t (*next)(void) = real_of(CALL_##name);                         \
-		share_offsets();                                                    \
-		uint64_t start = tick();                                            \
-		pid_t result = next();                                              \
-		if (tracer_wants(SONDE_CAT_PROCESS))                                \
+#define FORK(name) \
+	EXPORT pid_t name(void) \
+	{ \
+		pid_t (*next)(void) = real_of(CALL_##name); \
+		share_offsets(); \
+		uint64_t start = tick(); \
+		pid_t result = next(); \
+		if (!result) \
+			env_swap_forked(); \
+		if (tracer_wants(SONDE_CAT_PROCESS)) \
 			call_done(CALL_##name, start, result, ERROR_I(result), CALL()); \
-		return result;                                                      \
+		return result; \
 	}
 FORK(fork)
 FORK(__fork)
@@ -73,6 +77,8 @@ EXPORT int forkpty(int *master, char *name, const struct termios *termios, const
 	share_offsets();
 	uint64_t start = tick();
 	pid_t result = next(master, name, termios, size);
+	if (!result)
+		env_swap_forked();
 	if (!tracer_wants(SONDE_CAT_ALL))
 		return result;
 	if (result == 0)
@@ -80,24 +86,26 @@ EXPORT int forkpty(int *master, char *name, const struct termios *termios, const
 	if (result > 0)
 		fds_closed(*master);
 	call_done(CALL_forkpty, start, result, ERROR_I(result),
-		  CALL(.fd = result > 0 ? *master : -1, ARGS1(result > 0 ? *master : -1)));
+			CALL(.fd = result > 0 ? *master : -1, ARGS1(result > 0 ? *master : -1)));
 	return result;
 }
 
 /* Programs started by libc. */
 
-static int spawn_do(uint16_t id, bool is_searched, pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-		    const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+static int spawn_do(uint16_t id, bool is_searched, pid_t *pid, const char *path,
+		const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const argv[],
+		char *const envp[])
 {
 	int (*next)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
-		    char *const[]) = real_of(id);
+			char *const[]) = real_of(id);
 	if (!env_has_ours())
 		return next(pid, path, actions, attributes, argv, envp);
-	char found[PATH_BYTES_MAX];
+	size_t found_bytes = is_searched ? exec_find_room(path) : 0;
+	char *found = __builtin_alloca(found_bytes);
 	struct exec_room room = { 0 };
 	char *const *given = envp;
 	int error = 0;
-	const char *program = !is_searched ? path : exec_find(path, found, sizeof(found)) ? found : NULL;
+	const char *program = !is_searched ? path : exec_find(path, found, found_bytes) ? found : NULL;
 	enum sonde_blind blind = program ? exec_peek(AT_FDCWD, program, &error) : SONDE_BLIND_NO;
 	share_offsets();
 	if (blind == SONDE_BLIND_NO) {
@@ -109,28 +117,37 @@ static int spawn_do(uint16_t id, bool is_searched, pid_t *pid, const char *path,
 	exec_room_release(&room);
 	if (tracer_wants(SONDE_CAT_PROCESS))
 		call_done(id, start, result, result,
-			  CALL(.path = program, .text = program ? NULL : path, ARGS2(!result && pid ? *pid : 0, blind)));
+				CALL(.path = program, .text = program ? NULL : path,
+						ARGS2(!result && pid ? *pid : 0, blind)));
 	return result;
 }
 
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-		       const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
 	return spawn_do(CALL_posix_spawn, false, pid, path, actions, attributes, argv, envp);
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
-			const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
+		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
 	return spawn_do(CALL_posix_spawnp, true, pid, file, actions, attributes, argv, envp);
 }
 
-/* system, popen and wordexp pass `environ` on to a shell. */
+/*
+ * system, popen and wordexp pass `environ` on to a shell. The thread may be cancelled there, so libc is told what is to be
+ * undone then, in the form that needs no code from the compiler's libraries.
+ */
 struct shell_call {
-	struct exec_room room;
-	struct env_swap swap;
+	struct _pthread_cleanup_buffer cleanup;
 	bool is_swapped;
 };
+
+static void shell_cancelled(void *unused)
+{
+	(void)unused;
+	env_swap_out();
+}
 
 static void shell_begin(struct shell_call *s)
 {
@@ -139,19 +156,21 @@ static void shell_begin(struct shell_call *s)
 	if (!env_has_ours())
 		return;
 	share_offsets();
-	char **taken = exec_peek(AT_FDCWD, "/bin/sh", &error) == SONDE_BLIND_NO ? exec_room_take(&s->room, environ) : NULL;
-	if (taken) {
-		env_swap_in(&s->swap, taken);
-		s->is_swapped = true;
-	}
+	s->is_swapped = exec_peek(AT_FDCWD, "/bin/sh", &error) == SONDE_BLIND_NO && env_swap_in();
+	void (*push)(struct _pthread_cleanup_buffer *, void (*)(void *), void *) = resolve_next(
+			"_pthread_cleanup_push");
+	if (s->is_swapped && push)
+		push(&s->cleanup, shell_cancelled, NULL);
 }
 
 static void shell_end(struct shell_call *s)
 {
+	void (*pop)(struct _pthread_cleanup_buffer *, int) = resolve_next("_pthread_cleanup_pop");
 	if (!s->is_swapped)
 		return;
-	env_swap_out(&s->swap);
-	exec_room_release(&s->room);
+	if (pop)
+		pop(&s->cleanup, 0);
+	env_swap_out();
 }
 
 EXPORT int system(const char *command)
@@ -176,7 +195,8 @@ EXPORT FILE *popen(const char *command, const char *mode)
 	FILE *result = next(command, mode);
 	shell_end(&s);
 	if (tracer_wants(SONDE_CAT_ALL))
-		call_done(CALL_popen, start, RET_F(result), ERROR_F(result), CALL(.text = command, .effect = EFFECT_MAKES));
+		call_done(CALL_popen, start, RET_F(result), ERROR_F(result),
+				CALL(.text = command, .effect = EFFECT_MAKES));
 	return result;
 }
 
@@ -195,12 +215,12 @@ EXPORT int wordexp(const char *words, wordexp_t *expanded, int flags)
 
 /* The end, of which nothing is seen afterwards. */
 
-#define BEFORE_END(name)                                                           \
-	BEFORE before_##name(int status)                                           \
-	{                                                                          \
-		void *next = real_of(CALL_##name);                                 \
-		call_begun(SONDE_REC_CALL, CALL_##name, 0, CALL(ARGS1(status)));   \
-		return next;                                                       \
+#define BEFORE_END(name) \
+	BEFORE before_##name(int status) \
+	{ \
+		void *next = real_of(CALL_##name); \
+		call_begun(SONDE_REC_CALL, CALL_##name, 0, CALL(ARGS1(status))); \
+		return next; \
 	}
 BEFORE_END(_exit)
 BEFORE_END(_Exit)
@@ -238,7 +258,8 @@ BEFORE before_abort(void)
 /* Strict seccomp and PR_TSC_SIGSEGV take the time stamp counter away: whoever reads it from then on is killed. */
 static bool takes_the_clock(int option, unsigned long how)
 {
-	return (option == PR_SET_SECCOMP && how == SECCOMP_MODE_STRICT) || (option == PR_SET_TSC && how == PR_TSC_SIGSEGV);
+	return (option == PR_SET_SECCOMP && how == SECCOMP_MODE_STRICT) ||
+			(option == PR_SET_TSC && how == PR_TSC_SIGSEGV);
 }
 
 EXPORT int prctl(int option, ...)

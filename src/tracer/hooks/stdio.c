@@ -24,19 +24,19 @@ static int stream_takes(int fd)
 #include "tracer/hooks/stdio.def"
 
 /* The descriptor that the stream had is closed within the call; without a path it is opened once more by its number. */
-#define FREOPEN(name)                                                                                              \
-	EXPORT FILE *name(const char *path, const char *mode, FILE *stream)                                        \
-	{                                                                                                          \
-		FILE *(*next)(const char *, const char *, FILE *) = real_of(CALL_##name);                          \
-		if (!tracer_wants(SONDE_CAT_ALL))                                                                  \
-			return next(path, mode, stream);                                                           \
-		fds_closed(stream_fd(stream));                                                                     \
-		uint64_t start = tick();                                                                           \
-		FILE *result = next(path, mode, stream);                                                           \
-		call_done(CALL_##name, start, RET_F(result), ERROR_F(result),                                      \
-			  CALL(.path = path, .text = mode, .open_flags = O_APPEND,                                 \
-			       .effect = path ? EFFECT_OPENS : EFFECT_MAKES));                                     \
-		return result;                                                                                     \
+#define FREOPEN(name) \
+	EXPORT FILE *name(const char *path, const char *mode, FILE *stream) \
+	{ \
+		FILE *(*next)(const char *, const char *, FILE *) = real_of(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next(path, mode, stream); \
+		fds_closed(stream_fd(stream)); \
+		uint64_t start = tick(); \
+		FILE *result = next(path, mode, stream); \
+		call_done(CALL_##name, start, RET_F(result), ERROR_F(result), \
+				CALL(.path = path, .text = mode, .open_flags = O_APPEND, \
+						.effect = path ? EFFECT_OPENS : EFFECT_MAKES)); \
+		return result; \
 	}
 FREOPEN(freopen)
 FREOPEN(freopen64)
@@ -88,9 +88,9 @@ static void *message_begun(uint16_t id, struct call *c)
 	return next;
 }
 
-#define BEFORE_STATUS(name)                                         \
-	BEFORE before_##name(int status)                            \
-	{                                                           \
+#define BEFORE_STATUS(name) \
+	BEFORE before_##name(int status) \
+	{ \
 		return message_begun(CALL_##name, CALL(ARGS1(status))); \
 	}
 BEFORE_STATUS(err)

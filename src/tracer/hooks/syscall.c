@@ -13,17 +13,19 @@
 
 /* A bit for each number that syscall_before wants to see. */
 __attribute__((used, visibility("hidden"))) const uint64_t syscall_watched[WATCHED_MAX / 64] = {
-	[SYS_read / 64] = BIT(SYS_read) | BIT(SYS_write) | BIT(SYS_close) | BIT(SYS_lseek) | BIT(SYS_readv) | BIT(SYS_writev) |
-			  BIT(SYS_dup) | BIT(SYS_dup2) | BIT(SYS_sendfile) | BIT(SYS_clone) | BIT(SYS_fork) | BIT(SYS_vfork),
+	[SYS_read / 64] = BIT(SYS_read) | BIT(SYS_write) | BIT(SYS_close) | BIT(SYS_lseek) | BIT(SYS_readv) |
+			BIT(SYS_writev) | BIT(SYS_dup) | BIT(SYS_dup2) | BIT(SYS_sendfile) | BIT(SYS_clone) |
+			BIT(SYS_fork) | BIT(SYS_vfork),
 	[SYS_fcntl / 64] = BIT(SYS_fcntl) | BIT(SYS_chdir) | BIT(SYS_fchdir),
 	[SYS_splice / 64] = BIT(SYS_splice) | BIT(SYS_dup3) | BIT(SYS_seccomp),
 	[SYS_copy_file_range / 64] = BIT(SYS_copy_file_range) | BIT(SYS_preadv2) | BIT(SYS_pwritev2),
 	[SYS_clone3 / 64] = BIT(SYS_clone3) | BIT(SYS_close_range),
 };
-_Static_assert(SYS_vfork / 64 == SYS_read / 64 && SYS_fchdir / 64 == SYS_fcntl / 64 && SYS_seccomp / 64 == SYS_splice / 64 &&
-		       SYS_dup3 / 64 == SYS_splice / 64 && SYS_pwritev2 / 64 == SYS_copy_file_range / 64 &&
-		       SYS_close_range / 64 == SYS_clone3 / 64,
-	       "each number lies in the word that its bit is in");
+_Static_assert(SYS_vfork / 64 == SYS_read / 64 && SYS_fchdir / 64 == SYS_fcntl / 64 &&
+				SYS_seccomp / 64 == SYS_splice / 64 && SYS_dup3 / 64 == SYS_splice / 64 &&
+				SYS_pwritev2 / 64 == SYS_copy_file_range / 64 &&
+				SYS_close_range / 64 == SYS_clone3 / 64,
+		"each number lies in the word that its bit is in");
 
 /* libc's syscall, once it is known. */
 __attribute__((used, visibility("hidden"))) void *syscall_next;

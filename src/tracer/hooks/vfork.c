@@ -35,9 +35,11 @@ __attribute__((used, visibility("hidden"))) struct two vfork_before(uintptr_t sl
 	__atomic_fetch_add(&tracer.share_epoch, 1, __ATOMIC_RELAXED);
 	if (!tracer_wants(SONDE_CAT_ALL) || vforks.count == VFORKS_MAX)
 		return answer;
-	vforks.entry[vforks.count++] = (struct vfork_entry){
-		.slot = slot, .to = to, .start = tick(), .pid_before = thread.vfork_pid, .call = (uint16_t)call
-	};
+	vforks.entry[vforks.count++] = (struct vfork_entry){ .slot = slot,
+		.to = to,
+		.start = tick(),
+		.pid_before = thread.vfork_pid,
+		.call = (uint16_t)call };
 	answer.second = 1;
 	return answer;
 }
@@ -78,17 +80,16 @@ __attribute__((used, visibility("hidden"))) struct two vfork_after(int result, u
 	return (struct two){ (uintptr_t)(intptr_t)result, e.to };
 }
 
-#define VFORK(name)                              \
-	__asm__(".pushsection .text\n"            \
-		".globl " #name "\n"              \
-		".type " #name ", @function\n"    \
-		#name ":\n"                       \
-		"	movq %rsp, %rdi\n"        \
-		"	movq (%rsp), %rsi\n"      \
+#define VFORK(name) \
+	__asm__(".pushsection .text\n" \
+		".globl " #name "\n" \
+		".type " #name ", @function\n" #name ":\n" \
+		"	movq %rsp, %rdi\n" \
+		"	movq (%rsp), %rsi\n" \
 		"	movl number_of_" #name "(%rip), %edx\n" \
-		"	jmp vfork_common\n"       \
+		"	jmp vfork_common\n" \
 		".size " #name ", . - " #name "\n" \
-		".popsection\n");                 \
+		".popsection\n"); \
 	__attribute__((used, visibility("hidden"))) const unsigned number_of_##name = CALL_##name;
 
 VFORK(vfork)
@@ -118,7 +119,7 @@ __asm__(".pushsection .text\n"
 	".size vfork_common, . - vfork_common\n"
 	".popsection\n");
 
-/* clone, with a function for the child: one that shares our memory while we wait for it is a vfork child by another name. */
+/* clone: a child that shares our memory while we wait for it is a vfork child by another name. */
 
 struct clone_start {
 	int (*fn)(void *);
@@ -145,7 +146,8 @@ static int clone_do(uint16_t id, int (*fn)(void *), void *stack, int flags, void
 	if (!(flags & CLONE_THREAD))
 		__atomic_fetch_add(&tracer.share_epoch, 1, __ATOMIC_RELAXED);
 	uint64_t now = tick();
-	int result = next(is_vfork ? clone_child : fn, stack, flags, is_vfork ? &begin : arg, parent_tid, tls, child_tid);
+	int result = next(is_vfork ? clone_child : fn, stack, flags, is_vfork ? &begin : arg, parent_tid, tls,
+			child_tid);
 	if (is_vfork && result > 0)
 		child_ended(pid_before);
 	if (is_wanted)
@@ -153,14 +155,14 @@ static int clone_do(uint16_t id, int (*fn)(void *), void *stack, int flags, void
 	return result;
 }
 
-#define CLONE(name)                                                                     \
-	EXPORT int name(int (*fn)(void *), void *stack, int flags, void *arg, ...)      \
-	{                                                                               \
-		va_list ap;                                                             \
-		va_start(ap, arg);                                                      \
-		int result = clone_do(CALL_##name, fn, stack, flags, arg, ap);          \
-		va_end(ap);                                                             \
-		return result;                                                          \
+#define CLONE(name) \
+	EXPORT int name(int (*fn)(void *), void *stack, int flags, void *arg, ...) \
+	{ \
+		va_list ap; \
+		va_start(ap, arg); \
+		int result = clone_do(CALL_##name, fn, stack, flags, arg, ap); \
+		va_end(ap); \
+		return result; \
 	}
 CLONE(clone)
 CLONE(__clone)

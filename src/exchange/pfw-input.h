@@ -1,0 +1,39 @@
+/*
+ * pfw-input: the files of an import, and what is known of them before they are read.
+ */
+#ifndef SONDE_EXCHANGE_PFW_INPUT_H
+#define SONDE_EXCHANGE_PFW_INPUT_H
+
+#include "base/err.h"
+#include "exchange/pfw-event.h"
+
+struct pfw_input {
+	char *path;
+	uint64_t bytes;
+	bool is_gzip;
+	bool is_unsplit; /* its members must be read one after the other */
+	struct pfw_context ctx;
+	uint64_t *starts; /* of the parts that it is read in */
+	size_t part_count;
+	size_t first_part; /* among all parts of the import */
+	int error;         /* errno: it cannot be read */
+};
+
+struct pfw_inputs {
+	struct pfw_input *items;
+	size_t count;
+	/* private */
+	size_t cap;
+};
+
+#define PFW_INPUTS_INIT { .items = NULL }
+
+void pfw_inputs_release(struct pfw_inputs *in);
+/* A file, or all *.pfw and *.pfw.gz below a directory, sorted; -ENOENT when there are none. */
+int pfw_inputs_add(struct pfw_inputs *in, const char *path, struct sonde_err *err);
+
+/* Where its parts begin, the default host and the unit of times. unit_ns 0: find out. Failures are in in->error. */
+void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, int64_t unit_ns, uint64_t part_bytes);
+int pfw_input_open(const struct pfw_input *in); /* a descriptor, or -errno */
+
+#endif
