@@ -114,14 +114,20 @@ const uint32_t sonde_off_ = 0;
 struct sonde_link_ sonde_link_ = { &sonde_unknown_, NULL };
 
 /* A static program has no dlsym, and there is nothing to find. */
+#ifdef SONDE_IS_LIBSONDE /* which must load with a C library that keeps dlsym elsewhere */
+#define sonde_dlsym_(handle, name) NULL
+#define SONDE_HAS_DLSYM_ 0
+#else
 static void *sonde_dlsym_(void *, const char *) __attribute__((weakref("dlsym"), unused));
+#define SONDE_HAS_DLSYM_ (sonde_dlsym_ != NULL)
+#endif
 
 /* Several threads may come here at once: all find the same. */
 __attribute__((noinline, cold)) void sonde_find_(void)
 {
 	const struct sonde_api *api = NULL;
 	int kept_errno = errno;
-	void *found = sonde_dlsym_ ? sonde_dlsym_(NULL, "sonde_api") : NULL;
+	void *found = SONDE_HAS_DLSYM_ ? sonde_dlsym_(NULL, "sonde_api") : NULL;
 	__builtin_memcpy(&api, &found, sizeof(api));
 	if (api && (api->version != SONDE_API_VERSION || api->bytes < sizeof(*api)))
 		api = NULL;

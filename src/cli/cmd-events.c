@@ -35,7 +35,7 @@ static const struct cli_option option_rows[] = {
 			.help = "Only calls on this file or below this directory; with *, ? or [ a pattern "
 				"for the whole path, in which * also stands for slashes." },
 	{ 0, "name", "NAME", CLI_STRING(struct options, wants.name), .group = "Filters",
-			.help = "Only spans, steps, marks, counters, metadata or threads of this name; patterns are allowed." },
+			.help = "Only spans, steps, marks, counters, metadata or threads of this name or pattern." },
 	{ 0, "errors", NULL, CLI_FLAG(struct options, wants.is_failed_only), .group = "Filters",
 			.help = "Only calls that failed." },
 	{ 0, "min-duration", "TIME", CLI_DURATION(struct options, wants.min_dur_ns), .group = "Filters",

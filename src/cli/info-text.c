@@ -135,7 +135,7 @@ static void add_clock(struct info_page *p)
 	if (source)
 		buf_addf(&text, ", read from %s", source);
 	if (!isnan(error_ns))
-		buf_addf(&text, ", within %.0f ns", ceil(error_ns));
+		buf_addf(&text, ", within %.3g ns", error_ns);
 	add_line(p, "clock", text.data);
 }
 
@@ -164,11 +164,10 @@ static void add_probe(struct info_page *p, json_t *probe)
 
 static void add_probes(struct info_page *p)
 {
-	json_t *probes = json_object_get(model_run_json(p->info->run), "probes"), *probe;
-	size_t i;
+	const json_t *probes = json_object_get(model_run_json(p->info->run), "probes");
 
-	json_array_foreach(probes, i, probe)
-		add_probe(p, probe);
+	for (size_t i = 0; i < json_array_size(probes); i++)
+		add_probe(p, json_array_get(probes, i));
 }
 
 static void add_losses(struct info_page *p)

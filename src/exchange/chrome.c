@@ -95,7 +95,8 @@ static void write_pair(struct chrome *c, const struct event *e)
 	chrome_int(&c->l, ",\"id\":", ++c->async_count);
 	e->args(c, e->row);
 	chrome_end(&c->l);
-	end.ts_ns += e->dur_ns;
+	if (__builtin_add_overflow(e->ts_ns, e->dur_ns, &end.ts_ns))
+		end.ts_ns = INT64_MAX;
 	start(c, "e", &end);
 	chrome_int(&c->l, ",\"id\":", c->async_count);
 	chrome_end(&c->l);

@@ -1,6 +1,8 @@
 /* Records become rows; see pfw-event.h. */
 #include "exchange/pfw-event.h"
 
+#include "exchange/pfw-category.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,14 +175,15 @@ static int64_t intern(struct pfw_event *e, const struct pfw_field *f)
 	return buf_error(&e->scratch) ? STORE_NULL : pfw_cache_string(e->cache, e->scratch.data, e->scratch.len);
 }
 
-/* A name that found no room stays in extra. */
+/* The call's own category; false when it does not say which of the trace's this one has. */
 static bool name_call(struct pfw_event *e)
 {
-	int64_t category = intern(e, e->category);
+	const char *category = pfw_call_category(e->name->value, e->name->bytes, is_string(e->category, "STDIO"));
+	int64_t id = pfw_cache_string(e->cache, category, strlen(category));
 
 	e->row.io.call = intern(e, e->name);
-	e->call = pfw_dims_call(e->cache->dims, e->row.io.call, category);
-	return e->call && e->call->category == category;
+	e->call = pfw_dims_call(e->cache->dims, e->row.io.call, id);
+	return e->call && e->call->category == id;
 }
 
 /* Fields. */

@@ -183,7 +183,7 @@ static int cut_text(struct pfw_input *in, uint64_t part_bytes)
 	return in->starts ? 0 : -ENOMEM;
 }
 
-static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, int64_t unit_ns, uint64_t part_bytes)
+static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, const struct pfw_look *look_for)
 {
 	CLEANUP(cleanup_free) char *text = malloc(HEAD_BYTES);
 	char head[PFW_GZIP_HEAD_BYTES];
@@ -197,19 +197,19 @@ static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, int64_t uni
 		return S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE;
 	in->bytes = (uint64_t)st.st_size;
 	in->is_gzip = pread(fd, head, sizeof(head), 0) >= 2 && !memcmp(head, "\x1f\x8b", 2);
-	in->ctx = (struct pfw_context){ .unit_ns = unit_ns ? unit_ns : 1000, .host_kind = PFW_HOST_NONE };
-	look_at_text(in, dims, text, read_head(fd, in->is_gzip, text), unit_ns != 0);
+	in->ctx = (struct pfw_context){ .unit_ns = look_for->unit_ns ? look_for->unit_ns : 1000, .host_kind = PFW_HOST_NONE };
+	look_at_text(in, dims, text, read_head(fd, in->is_gzip, text), look_for->unit_ns != 0);
 	free(in->starts);
 	in->starts = NULL;
 	if (!in->is_gzip)
-		return cut_text(in, part_bytes);
-	return pfw_gzip_scan(fd, in->is_unsplit ? 0 : in->bytes, part_bytes, &in->starts, &in->part_count, NULL);
+		return cut_text(in, look_for->text_part_bytes);
+	return pfw_gzip_scan(fd, in->is_unsplit ? 0 : in->bytes, look_for->gzip_part_bytes, &in->starts, &in->part_count, NULL);
 }
 
-void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, int64_t unit_ns, uint64_t part_bytes)
+void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_look *look_for)
 {
 	CLEANUP(cleanup_fd) int fd = pfw_input_open(in);
-	int rc = fd < 0 ? fd : look(in, fd, dims, unit_ns, part_bytes);
+	int rc = fd < 0 ? fd : look(in, fd, dims, look_for);
 
 	in->error = -rc;
 	if (rc < 0)

@@ -32,8 +32,13 @@ void pfw_inputs_release(struct pfw_inputs *in);
 /* A file, or all *.pfw and *.pfw.gz below a directory, sorted; -ENOENT when there are none. */
 int pfw_inputs_add(struct pfw_inputs *in, const char *path, struct sonde_err *err);
 
-/* Where its parts begin, the default host and the unit of times. unit_ns 0: find out. Failures are in in->error. */
-void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, int64_t unit_ns, uint64_t part_bytes);
+struct pfw_look {
+	int64_t unit_ns; /* 0: find out */
+	uint64_t text_part_bytes, gzip_part_bytes;
+};
+
+/* Where its parts begin, the default host and the unit of times. Failures are in in->error. */
+void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_look *look_for);
 int pfw_input_open(const struct pfw_input *in); /* a descriptor, or -errno */
 
 #endif

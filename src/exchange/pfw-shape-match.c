@@ -56,43 +56,66 @@ INLINE WIDE bool is_fixed(const char *at, const char *fixed, uint32_t bytes, uin
 	return __builtin_expect(bytes <= 32, true) || is_rest_fixed(at, fixed, bytes);
 }
 
-/* How many digits are at `at`, up to 16; *digits gets their values. */
-INLINE WIDE unsigned count_digits(const char *at, __m128i *digits)
+/* Constants that stay in registers over a whole line: the compiler would make them anew for every number. */
+struct wide {
+	__m128i zero, nine, tens, hundreds, myriads;
+};
+
+#define KEEP(register) __asm__("" : "+x"(register))
+
+INLINE WIDE struct wide wide_constants(void)
 {
-	__m128i d = _mm_sub_epi8(_mm_loadu_si128((const __m128i_u *)at), _mm_set1_epi8('0'));
-	__m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(9)), d);
+	struct wide w = { _mm_set1_epi8('0'), _mm_set1_epi8(9), _mm_set1_epi16(0x010a), _mm_set1_epi32(0x00010064),
+		_mm_set1_epi32(0x00012710) };
+
+	KEEP(w.zero);
+	KEEP(w.nine);
+	KEEP(w.tens);
+	KEEP(w.hundreds);
+	KEEP(w.myriads);
+	return w;
+}
+
+/* How many digits are at `at`, up to 16; *digits gets their values. */
+INLINE WIDE unsigned count_digits(const struct wide *w, const char *at, __m128i *digits)
+{
+	__m128i d = _mm_sub_epi8(_mm_loadu_si128((const __m128i_u *)at), w->zero);
+	__m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(d, w->nine), d);
 
 	*digits = d;
 	return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(is_digit));
 }
 
 /* The first n of the digits, 1 to 16, as a number. */
-INLINE WIDE uint64_t convert(__m128i digits, unsigned n)
+INLINE WIDE uint64_t convert(const struct wide *w, __m128i digits, unsigned n)
 {
 	static const char places[32] = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 2, 3, 4,
 		5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 	__m128i v = _mm_shuffle_epi8(digits, _mm_loadu_si128((const __m128i_u *)(places + n)));
 	uint64_t eights;
 
-	v = _mm_maddubs_epi16(v, _mm_set1_epi16(0x010a));
-	v = _mm_madd_epi16(v, _mm_set1_epi32(0x00010064));
-	v = _mm_packus_epi32(v, v);
-	v = _mm_madd_epi16(v, _mm_set1_epi32(0x00012710));
+	v = _mm_madd_epi16(_mm_maddubs_epi16(v, w->tens), w->hundreds);
+	v = _mm_madd_epi16(_mm_packus_epi32(v, v), w->myriads);
 	eights = (uint64_t)_mm_cvtsi128_si64(v);
 	return (eights & UINT32_MAX) * 100000000u + (eights >> 32);
 }
+
+/* The least number of n digits, by n; 0 is of one. */
+static const uint64_t least[17] = { 0, 0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+	10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000, 1000000000000000 };
 
 /* A number that is no run of 1 to 16 digits: a negative one, or none; returns behind it, or NULL. */
 static WIDE __attribute__((noinline)) const char *take_negative(const struct slot *slot, const char *at,
 		int64_t *column)
 {
+	struct wide w = wide_constants();
 	__m128i digits;
-	unsigned n = *at == '-' ? count_digits(++at, &digits) : 0;
+	unsigned n = *at == '-' ? count_digits(&w, ++at, &digits) : 0;
 	int64_t v;
 
 	if (n - 1 > 15 || *at == '0')
 		return NULL;
-	v = -(int64_t)convert(digits, n);
+	v = -(int64_t)convert(&w, digits, n);
 	if (v < slot->scale.min)
 		return NULL;
 	*column = v * slot->scale.mul + slot->scale.add;
@@ -115,10 +138,11 @@ INLINE const char *advance(struct slot *slot, const char *at, unsigned n)
 }
 
 /* An integer of up to 16 digits; returns behind it. What is wrong with it adds to *bad, so that nobody waits. */
-INLINE WIDE const char *take_int(struct slot *slot, const char *at, int64_t *column, uint64_t *bad)
+INLINE WIDE const char *take_int(const struct wide *w, struct slot *slot, const char *at, int64_t *column,
+		uint64_t *bad)
 {
 	__m128i digits;
-	unsigned n = count_digits(at, &digits);
+	unsigned n = count_digits(w, at, &digits);
 	uint64_t v;
 
 	if (__builtin_expect(n - 1 > 15, false)) {
@@ -126,8 +150,8 @@ INLINE WIDE const char *take_int(struct slot *slot, const char *at, int64_t *col
 		*bad |= !at;
 		return at;
 	}
-	v = convert(digits, n);
-	*bad |= (uint64_t)(*at == '0') & (uint64_t)(n > 1);
+	v = convert(w, digits, n);
+	*bad |= v < least[n];
 	if (slot->op == SLOT_SCALED) {
 		*bad |= v - (uint64_t)slot->scale.min > (uint64_t)slot->scale.max - (uint64_t)slot->scale.min;
 		v = v * (uint64_t)slot->scale.mul + (uint64_t)slot->scale.add;
@@ -164,12 +188,13 @@ static const char *take_number(const char *at, enum pfw_kind wanted)
 
 INLINE WIDE const char *take_digits(const char *at)
 {
+	struct wide w = wide_constants();
 	__m128i digits;
 	unsigned n, all = 0;
 
 	at += *at == '-';
 	do {
-		n = count_digits(at, &digits);
+		n = count_digits(&w, at, &digits);
 		at += n;
 		all += n;
 	} while (n == 16 && all < 32);
@@ -194,6 +219,7 @@ INLINE WIDE bool is_same(const struct slot *slot, const char *at)
 WIDE const char *shape_match(struct shape *s, const char *at, struct value *values, uint32_t *changed)
 {
 	const struct slot *end = s->slots + s->slot_count;
+	const struct wide w = wide_constants();
 	uint32_t differing = 0;
 	uint64_t bad = 0;
 
@@ -201,17 +227,17 @@ WIDE const char *shape_match(struct shape *s, const char *at, struct value *valu
 		if (!is_fixed(at, slot->fixed, slot->fixed_bytes, slot->fixed_mask))
 			return NULL;
 		at += slot->fixed_bytes;
-		values->at = at;
 		if (slot->op <= SLOT_SCALED) {
-			at = take_int(slot, at, &s->row.words[slot->column], &bad);
+			at = take_int(&w, slot, at, &s->row.words[slot->column], &bad);
 			if (__builtin_expect(!at, false))
 				return NULL;
 			continue;
 		}
+		values->at = at;
 		if (is_same(slot, at)) {
 			at += slot->same_bytes - 1;
 		} else {
-			at = take_other(slot, at);
+			at = slot->op == SLOT_STRING ? take_string(at) : take_other(slot, at);
 			if (!at)
 				return NULL;
 			differing |= (uint32_t)(slot->op == SLOT_SAME) << (slot - s->slots);
@@ -227,6 +253,7 @@ WIDE uint64_t shape_key(const char *at)
 {
 	static const char masks[64] = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 		-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	struct wide w = wide_constants();
 	__m256i v, quotes;
 	__m128i digits;
 	uint64_t words[4];
@@ -236,7 +263,7 @@ WIDE uint64_t shape_key(const char *at)
 	if (!memcmp(at, "{\"id\":", 6)) {
 		at += 6;
 		at += *at == '"';
-		at += count_digits(at, &digits);
+		at += count_digits(&w, at, &digits);
 		at += *at == '"';
 	}
 	v = _mm256_loadu_si256((const __m256i_u *)(at + 9));

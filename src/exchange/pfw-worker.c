@@ -238,7 +238,7 @@ static void add_event(struct pfw_worker *w, const char *at, size_t n)
 	w->counts.odd_durations += e->odd_durations;
 	if (e->process && is_named(e, "start"))
 		take_start(w);
-	if (w->shapes)
+	else if (w->shapes)
 		pfw_shapes_learn(w->shapes, at, n, &w->line, e);
 	pfw_thread_note(pfw_cache_thread(&w->cache, e->process, e->tid), e->ts_ns, e->dur_ns);
 }

@@ -132,7 +132,7 @@ int launch_exit_code(int rc)
 	return rc == -ENOENT ? 127 : rc == -EACCES ? 126 : 0;
 }
 
-/* What a process sends goes to us alone, what the terminal sends to the group; but a hang-up to the session's leader. */
+/* What a process sends goes to us alone, what the terminal sends to our group; hang-ups to the session's leader. */
 static bool is_ours_alone(const struct signalfd_siginfo *info)
 {
 	return info->ssi_code <= 0 || (info->ssi_signo == SIGHUP && getsid(0) == getpid());

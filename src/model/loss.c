@@ -58,10 +58,9 @@ static void say_probe(struct speaker *s, const json_t *probe)
 
 static void say_recorder(struct speaker *s, const struct model_run *run)
 {
-	const json_t *probes = json_object_get(run->json, "probes"), *probe;
+	const json_t *probes = json_object_get(run->json, "probes");
 	int64_t lost_rows = model_run_int(run, "lost_rows");
 	const char *trouble = model_run_str(run, "trouble");
-	size_t i;
 
 	if (run->trouble[0])
 		say(s, "%s: what it said about the run is not known", run->trouble);
@@ -71,8 +70,8 @@ static void say_recorder(struct speaker *s, const struct model_run *run)
 		say(s, "the recorder had trouble: %s", trouble);
 	if (lost_rows > 0)
 		say(s, "the recorder could not write %" PRId64 " rows", lost_rows);
-	json_array_foreach(probes, i, probe)
-		say_probe(s, probe);
+	for (size_t i = 0; i < json_array_size(probes); i++)
+		say_probe(s, json_array_get(probes, i));
 }
 
 static bool has_table(const struct model_run *run, const char *name)

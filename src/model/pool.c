@@ -209,6 +209,8 @@ int pool_drop_first(struct pool *p, size_t n)
 {
 	struct pool_key *keys = p->keys;
 
+	if (n == 0)
+		return 0;
 	memcpy(p->spare, keys + n, (p->count - n) * sizeof(*keys));
 	memcpy(p->spare + p->count - n, keys, n * sizeof(*keys));
 	memcpy(p->spare + p->count, keys + p->count, (p->made - p->count) * sizeof(*keys));

@@ -91,8 +91,10 @@ int model_rows_open(struct model_rows **out, struct store_table *t, const struct
 	static const struct store_schema nothing = { .name = "" };
 	const struct store_schema *schema = t ? store_table_schema(t) : &nothing;
 
-	if (!r)
-		return err_sys(err, ENOMEM, "cannot read the table '%s'", schema->name);
+	if (!r) {
+		err_sys(err, ENOMEM, "cannot read the table '%s'", schema->name);
+		return -ENOMEM;
+	}
 	r->opts = *opts;
 	r->table = t;
 	r->time_col = find_column(schema, STORE_TIME);
@@ -101,7 +103,8 @@ int model_rows_open(struct model_rows **out, struct store_table *t, const struct
 	r->gather = r->pool.cap / 2 < GATHER_ROWS ? r->pool.cap / 2 : GATHER_ROWS;
 	if (t && list_blocks(r) < 0) {
 		model_rows_free(r);
-		return err_sys(err, ENOMEM, "cannot read the table '%s'", schema->name);
+		err_sys(err, ENOMEM, "cannot read the table '%s'", schema->name);
+		return -ENOMEM;
 	}
 	*out = r;
 	return 0;

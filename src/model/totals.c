@@ -42,7 +42,8 @@ static void add(struct model_total *t, const struct model_total *one)
 	t->calls += one->calls;
 	t->errors += one->errors;
 	t->bytes += one->bytes;
-	t->total_ns += one->total_ns;
+	if (__builtin_add_overflow(t->total_ns, one->total_ns, &t->total_ns))
+		t->total_ns = INT64_MAX; /* only hostile tables get here */
 }
 
 static struct model_total one_row(const struct model_call *call, const struct store_batch *b, size_t i)

@@ -401,6 +401,15 @@ static struct drain_process *successor(struct drain *d, const struct drain_proce
 	return newest == p ? NULL : newest;
 }
 
+/* Its process has ended, or goes on as a newer image; both may be found out at once. */
+static void end_process(struct drain *d, struct drain_process *p)
+{
+	const struct drain_process *next = successor(d, p);
+	finish_process(d, p, next ? next->start_ns : clock_mono_ns());
+	if (next)
+		p->state = next->is_forked ? NULL : arena_strdup(&d->arena, "replaced by exec");
+}
+
 /* Those whose pidfd says so have ended; an image whose pid has a newer one was replaced by exec. */
 static void collect_ends(struct drain *d)
 {
@@ -412,17 +421,15 @@ static void collect_ends(struct drain *d)
 			struct drain_process *p = events[i].data.ptr;
 			discover(d); /* the last segment may be newer than our last look */
 			if (!p->is_done)
-				finish_process(d, p, clock_mono_ns());
+				end_process(d, p);
 		}
 	} while (n == 64);
 	for (size_t i = d->first_live; i < d->process_count; i++) {
-		struct drain_process *p = d->processes[i], *next = p->is_done ? NULL : successor(d, p);
-		if (next) {
-			finish_process(d, p, next->start_ns);
-			p->state = next->is_forked ? NULL : arena_strdup(&d->arena, "replaced by exec");
-		} else if (!p->is_done && p->pidfd < 0 && d->epollfd >= 0 && kill(p->pid, 0) && errno == ESRCH) {
-			finish_process(d, p, clock_mono_ns());
-		}
+		struct drain_process *p = d->processes[i];
+		if (p->is_done)
+			continue;
+		if (successor(d, p) || (p->pidfd < 0 && d->epollfd >= 0 && kill(p->pid, 0) && errno == ESRCH))
+			end_process(d, p);
 	}
 }
 
@@ -516,6 +523,16 @@ bool drain_is_unseen(struct drain *d, const struct drain_blind *b)
 {
 	const struct drain_process *seen = drain_by_pid(d, b->pid);
 	return !seen || seen->start_ns < b->start_ns;
+}
+
+bool drain_awaits(struct drain *d)
+{
+	for (size_t i = 0; i < d->blind_count; i++) {
+		const struct drain_blind *b = &d->blind[i];
+		if (b->why == SONDE_BLIND_NO && drain_is_unseen(d, b) && !kill(b->pid, 0))
+			return true;
+	}
+	return false;
 }
 
 bool drain_is_blind(struct drain *d, const struct drain_blind *b)

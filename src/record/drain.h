@@ -125,6 +125,8 @@ struct drain_process *drain_by_pid(struct drain *d, int32_t pid);
 struct drain_process *drain_by_number(struct drain *d, uint32_t number); /* NULL when there is none */
 /* Was nothing ever seen of this child? */
 bool drain_is_unseen(struct drain *d, const struct drain_blind *b);
+/* Is there a child that lives and should show up soon? */
+bool drain_awaits(struct drain *d);
 /* Did it become a program that cannot be traced? */
 bool drain_is_blind(struct drain *d, const struct drain_blind *b);
 /* Add up what processes lost, left out, and executed without being traced. */

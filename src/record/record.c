@@ -21,6 +21,7 @@
 #define PASS_MS_MAX 20 /* and while nothing happens */
 #define BUSY_EVENTS 256
 #define FLUSH_INTERVAL_NS 1000000000
+#define AWAITED_PASSES 50 /* for a forked child of which nothing is seen yet: one second */
 #define SCARCE_BYTES (64ull << 20) /* a control group with less memory: rows wait for company in small numbers only */
 #define SCARCE_EVENTS 8192
 
@@ -160,12 +161,15 @@ static void watch(struct recorder *r)
 	}
 }
 
-/* The command has ended, its children perhaps not. */
+/* The command has ended, its children perhaps not. One that was just forked may take a moment to show up. */
 static void watch_others(struct recorder *r)
 {
+	unsigned awaited = 0;
 	while (r->has_drain && r->o->is_following) {
 		uint64_t events = drain_pass(&r->drain);
-		if (r->drain.first_live == r->drain.process_count)
+		if (r->drain.first_live < r->drain.process_count)
+			awaited = 0;
+		else if (awaited++ == AWAITED_PASSES || !drain_awaits(&r->drain))
 			return;
 		struct pollfd signals = { .fd = r->launch.signalfd, .events = POLLIN };
 		if (poll(&signals, 1, PASS_MS_MAX) > 0)

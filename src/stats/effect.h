@@ -2,17 +2,22 @@
  * effect: how much slower or faster B is than A; the procedure of every duet.
  *
  * Runs are the observations. A run's location is the Hodges-Lehmann estimate of
- * its log-ratios (weighted by overlap), which a few wild pairs cannot move; the
- * effect is the mean of the locations. Its interval:
+ * its log-ratios (weighted by overlap), which a few wild pairs cannot move. The
+ * effect and its interval, from the locations:
  *
- *	2 .. 19 runs	Student's t
- *	20 and more	studentised bootstrap of whole runs, seeded
- *	1 run		Student's t on the means of blocks of neighbouring pairs, so
+ *	2 .. 9 runs	mean, Student's t
+ *	10 and more	Hodges-Lehmann estimate, signed-rank interval; Student's t
+ *			where ranks cannot reach the level
+ *	looks		the same at the look's nominal error (sequential.h)
+ *	1 run		Student's t on the locations of blocks of neighbouring pairs, so
  *			long that they hardly depend on each other; `is_indicative`,
  *			since what differs from run to run is not in it
- *	looks		Student's t at the look's nominal error (sequential.h)
  *
- * Pairs that are not numbers are left out and counted; so are runs without pairs.
+ * bench/duet-sim measures what this promises. Intervals aim at an error of
+ * STATS_EFFECT_GUARD of the one they promise: the rest is kept for data that is
+ * not as independent or as even as supposed.
+ *
+ * Pairs that are not finite are left out and counted; so are runs without pairs.
  */
 #ifndef SONDE_STATS_EFFECT_H
 #define SONDE_STATS_EFFECT_H
@@ -25,29 +30,37 @@
 
 #include <stdint.h>
 
-enum { STATS_EFFECT_MANY = 20 }; /* runs from which the bootstrap takes over */
+#define STATS_EFFECT_GUARD 0.9
+
+enum { STATS_EFFECT_RANKS = 10 }; /* runs from which ranks are used: below, they cost more width than they save */
 
 enum stats_location { STATS_HODGES_LEHMANN, STATS_MEAN };
+/* BOOTSTRAP: studentised, of whole runs; covers less where single runs are wild. */
+enum stats_effect_method { STATS_AUTO, STATS_STUDENT, STATS_RANKS, STATS_BOOTSTRAP };
+
+struct stats_effect_options {
+	double level; /* promised; 0: 0.95 */
+	enum stats_location location;
+	enum stats_effect_method method;
+	uint64_t seed;                       /* of the bootstrap */
+	const struct stats_sequential *look; /* the look just made at these runs, or NULL: a fixed number of runs */
+};
 
 struct stats_effect {
 	struct stats_interval log_ratio; /* ln(tB / tA) */
 	struct stats_interval ratio;     /* tB / tA: 1.04 is 4 % slower */
 	struct stats_moments locations;  /* of the runs */
-	double p;                        /* two-sided, of "no change", by Student's t on the locations */
+	double p;                        /* of "no change": at most 1 - level where the interval excludes it; NaN at looks */
 	size_t pairs, dropped;
 	bool is_indicative;
-};
-
-struct stats_effect_options {
-	double level; /* 0: 0.95 */
-	enum stats_location location;
-	uint64_t seed;
-	const struct stats_sequential *look; /* the look just made, or NULL: a fixed number of runs */
 };
 
 /* -EINVAL without any pair; -ENOMEM. Scratch comes from the arena. */
 int stats_effect(const struct stats_runs *runs, const struct stats_effect_options *how, struct arena *arena,
 	struct stats_effect *out, struct sonde_err *err);
+
+/* The plan for looks that stats_effect expects: guarded, spending with the square of the share of n_max. */
+void stats_effect_plan(struct stats_sequential *plan, double level, size_t n_max);
 
 /* The location of one run's pairs; reorders both. weight may be NULL. */
 double stats_run_location(double *x, double *weight, size_t n, enum stats_location location);

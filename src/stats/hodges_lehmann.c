@@ -304,72 +304,167 @@ double stats_mann_whitney_cdf(double u, size_t na, size_t nb)
 	return share_up_to(ways, (size_t)top, u);
 }
 
-/* How many ranks to leave out at each end: the most that the tail (1 - level) / 2 allows. */
-static double ranks_in_tail(const double *ways, size_t top, double level)
+/*
+ * How many ranks to leave out at each end for the tail (1 - level) / 2: a whole
+ * number, and the part of the next one that the rest of the tail pays for. Below
+ * 1 the sample is too small for the level.
+ */
+static double exact_cut(const double *ways, size_t top, double tail)
 {
 	double all = 0, sum = 0;
 
 	for (size_t i = 0; i <= top; i++)
 		all += ways[i];
 	for (size_t i = 0; i <= top; i++) {
+		if (sum + ways[i] > all * tail)
+			return (double)i + (all * tail - sum) / ways[i];
 		sum += ways[i];
-		if (sum > all * (1 - level) / 2)
-			return (double)i;
 	}
 	return 0;
 }
 
-static double normal_ranks_in_tail(double top, double variance, double level)
+/* The tail that a cut stands for: the inverse of exact_cut; what a cut below 1 would need is not to be had. */
+static double exact_tail(const double *ways, size_t top, double cut)
 {
-	return fmax(0, floor(top / 2 + stats_normal_quantile((1 - level) / 2) * sqrt(variance)));
+	size_t whole = (size_t)fmax(cut, 1);
+	double all = 0, sum = 0;
+
+	for (size_t i = 0; i <= top; i++) {
+		all += ways[i];
+		if (i < whole)
+			sum += ways[i];
+	}
+	if (whole <= top)
+		sum += ways[whole] * fmax(0, cut - (double)whole);
+	return sum / all;
 }
 
-static double walsh_cut(size_t n, double level)
+static double walsh_variance(size_t n)
 {
-	double ways[STATS_SIGNED_RANK_EXACT * (STATS_SIGNED_RANK_EXACT + 1) / 2 + 1], top = walsh_count(n);
+	return walsh_count(n) * (2 * (double)n + 1) / 12;
+}
+
+static double shift_variance(size_t na, size_t nb)
+{
+	return (double)na * (double)nb * ((double)na + (double)nb + 1) / 12;
+}
+
+static double normal_cut(double top, double variance, double tail)
+{
+	return fmax(0, top / 2 + 0.5 + stats_normal_quantile(tail) * sqrt(variance));
+}
+
+static double walsh_cut(size_t n, double tail)
+{
+	double ways[STATS_SIGNED_RANK_EXACT * (STATS_SIGNED_RANK_EXACT + 1) / 2 + 1];
 
 	if (n > STATS_SIGNED_RANK_EXACT)
-		return normal_ranks_in_tail(top, top * (2 * (double)n + 1) / 12, level);
+		return normal_cut(walsh_count(n), walsh_variance(n), tail);
 	signed_rank_ways(ways, n);
-	return ranks_in_tail(ways, (size_t)top, level);
+	return exact_cut(ways, n * (n + 1) / 2, tail);
 }
 
-static double shift_cut(size_t na, size_t nb, double level)
+static double shift_cut(size_t na, size_t nb, double tail)
 {
-	double ways[STATS_MANN_WHITNEY_EXACT * STATS_MANN_WHITNEY_EXACT / 4 + 1], top = (double)na * (double)nb;
+	double ways[STATS_MANN_WHITNEY_EXACT * STATS_MANN_WHITNEY_EXACT / 4 + 1];
 
 	if (na + nb > STATS_MANN_WHITNEY_EXACT)
-		return normal_ranks_in_tail(top, top * ((double)na + (double)nb + 1) / 12, level);
+		return normal_cut((double)na * (double)nb, shift_variance(na, nb), tail);
 	mann_whitney_ways(ways, na, nb);
-	return ranks_in_tail(ways, (size_t)top, level);
+	return exact_cut(ways, na * nb, tail);
+}
+
+/* Between the value of rank k and the next, `part` of the way. */
+static double between_ranks(struct ranks *r, double lo, double hi, double k, double part)
+{
+	double value, next;
+
+	r->wanted = k;
+	value = first_value(r, lo, hi);
+	r->wanted = k + 1;
+	next = r->reach(r, value) ? value : r->after(r, value);
+	return next == value ? value : value * (1 - part) + next * part;
+}
+
+/* The ends of an interval that leaves out `cut` of `count` values at each side. */
+static void set_ends(struct stats_interval *out, struct ranks *r, double lo, double hi, double count, double cut)
+{
+	double whole = floor(cut), part = cut - whole;
+
+	if (cut < 1 || whole >= count)
+		return;
+	out->lo = between_ranks(r, lo, hi, whole, part);
+	out->hi = between_ranks(r, lo, hi, count - whole, 1 - part);
 }
 
 struct stats_interval stats_hl_interval(double *x, size_t n, double level)
 {
 	struct stats_interval out = stats_interval_open(stats_hl(x, n), n, level, "Hodges-Lehmann, signed rank");
-	double cut;
+	struct ranks r = { .a = x, .na = n, .reach = walsh_reach, .after = walsh_after };
 
-	if (isnan(out.estimate))
-		return out;
-	cut = walsh_cut(n, level);
-	if (cut < 1)
-		return out;
-	out.lo = walsh_rank(x, n, cut);
-	out.hi = walsh_rank(x, n, walsh_count(n) + 1 - cut);
+	if (!isnan(out.estimate))
+		set_ends(&out, &r, x[0], x[n - 1], walsh_count(n), walsh_cut(n, (1 - level) / 2));
 	return out;
 }
 
 struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, size_t nb, double level)
 {
-	double estimate = stats_hl_shift(a, na, b, nb), cut;
+	double estimate = stats_hl_shift(a, na, b, nb);
 	struct stats_interval out = stats_interval_open(estimate, na + nb, level, "Hodges-Lehmann, Mann-Whitney");
+	struct ranks r = { .a = a, .na = na, .b = b, .nb = nb, .reach = shift_reach, .after = shift_after };
 
 	if (isnan(out.estimate))
 		return out;
-	cut = shift_cut(na, nb, level);
-	if (cut < 1)
-		return out;
-	out.lo = shift_rank(a, na, b, nb, cut);
-	out.hi = shift_rank(a, na, b, nb, (double)na * (double)nb + 1 - cut);
+	set_ends(&out, &r, b[0] / 2 - a[na - 1] / 2, b[nb - 1] / 2 - a[0] / 2, (double)na * (double)nb,
+		shift_cut(na, nb, (1 - level) / 2));
+	out.lo *= 2; /* the sweep looks at half differences */
+	out.hi *= 2;
 	return out;
+}
+
+/* Averages up to v, and the part of the way from the last of them to the next that v is at. */
+static double cut_at(const double *x, size_t n, double v)
+{
+	double count = 0, below = -INFINITY, above = INFINITY;
+	size_t end = n;
+
+	for (size_t i = 0; i < n; i++) {
+		while (end > i && x[i] / 2 + x[end - 1] / 2 > v)
+			end--;
+		if (end < n)
+			above = fmin(above, x[i] / 2 + x[end > i ? end : i] / 2);
+		if (end <= i)
+			break;
+		below = fmax(below, x[i] / 2 + x[end - 1] / 2);
+		count += (double)(end - i);
+	}
+	return isfinite(below) && isfinite(above) ? count + (v - below) / (above - below) : count;
+}
+
+static double walsh_tail(size_t n, double cut)
+{
+	double ways[STATS_SIGNED_RANK_EXACT * (STATS_SIGNED_RANK_EXACT + 1) / 2 + 1];
+
+	if (n > STATS_SIGNED_RANK_EXACT)
+		return stats_normal_cdf((fmax(cut, 1) - walsh_count(n) / 2 - 0.5) / sqrt(walsh_variance(n)));
+	signed_rank_ways(ways, n);
+	return exact_tail(ways, n * (n + 1) / 2, cut);
+}
+
+double stats_hl_p(double *x, size_t n, double value)
+{
+	double estimate = stats_hl(x, n), cut;
+
+	if (isnan(estimate) || !isfinite(value))
+		return NAN;
+	if (estimate == value)
+		return 1;
+	if (estimate < value) { /* look at it from the other side */
+		for (size_t i = 0; i < n; i++)
+			x[i] = -x[i];
+		value = -value;
+		stats_sort(x, n);
+	}
+	cut = cut_at(x, n, value);
+	return fmin(1, 2 * walsh_tail(n, cut));
 }

@@ -6,8 +6,9 @@
  * value a Wilcoxon signed-rank test would accept most readily; 29 % of the data
  * can be wild before it is. For pairs give the differences. Two samples: the
  * median of all differences b[j] - a[i], the shift of a Mann-Whitney test. The
- * intervals are those tests inverted, exact for small samples; where the sample
- * is too small for the level (one sample: fewer than 6 for 95 %) they are open.
+ * intervals are those tests inverted, exact for small samples and interpolated
+ * between neighbouring ranks, so that the level is met and not exceeded; where the
+ * sample is too small for it (one sample: fewer than 6 for 95 %) they are open.
  *
  * All functions sort their arrays in place. n log n time, no memory.
  */
@@ -17,8 +18,8 @@
 #include "stats/interval.h"
 
 enum {
-	STATS_SIGNED_RANK_EXACT = 50,   /* values up to which the distribution is exact, else normal */
-	STATS_MANN_WHITNEY_EXACT = 50,  /* the same for both samples together */
+	STATS_SIGNED_RANK_EXACT = 50,  /* values up to which the distribution is exact, else normal */
+	STATS_MANN_WHITNEY_EXACT = 50, /* the same for both samples together */
 };
 
 double stats_hl(double *x, size_t n);
@@ -28,6 +29,9 @@ double stats_hl_shift(double *a, size_t na, double *b, size_t nb);
 
 struct stats_interval stats_hl_interval(double *x, size_t n, double level);
 struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, size_t nb, double level);
+
+/* One less the level at which stats_hl_interval just reaches the value; never less than its sample can have. */
+double stats_hl_p(double *x, size_t n, double value); /* may also turn signs */
 
 /* P(W <= w) for the rank sum W of the positive values among n, and P(U <= u) of Mann-Whitney's U. */
 double stats_signed_rank_cdf(double w, size_t n);

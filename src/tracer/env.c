@@ -10,6 +10,7 @@
 
 #define RING_VAR "SONDE_RING="
 #define PRELOAD_VAR "LD_PRELOAD="
+#define LISTING_VAR "LD_TRACE_LOADED_OBJECTS=" /* ldd: nothing will run, and what is listed gets copied into images */
 #define VALUE_BYTES_MAX (2 * PATH_BYTES_MAX)
 #define SWAP_WAITS 1000
 
@@ -144,7 +145,7 @@ char **env_inject(char *const envp[], char **room)
 	const char *theirs = find_preload(envp);
 	char *joined = (char *)(room + n + 3);
 	for (size_t i = 0; i < n; i++) {
-		if (starts(envp[i], RING_VAR))
+		if (starts(envp[i], RING_VAR) || starts(envp[i], LISTING_VAR))
 			return (char **)(uintptr_t)envp;
 		room[out++] = envp[i] == theirs ? joined : envp[i];
 	}

@@ -37,7 +37,7 @@ static bool is_reachable(void)
 {
 	static char control[PATH_BYTES_MAX + 16];
 	if (!control[0])
-		snprintf(control, sizeof(control), "%s/control", tracer.ring_dir);
+		stpcpy(stpcpy(control, tracer.ring_dir), "/control");
 	return !sys3(SYS_faccessat, AT_FDCWD, env_library, R_OK) &&
 			!sys3(SYS_faccessat, AT_FDCWD, control, R_OK | W_OK);
 }

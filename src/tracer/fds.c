@@ -71,7 +71,29 @@ static bool path_is_wanted(const char *path)
 	return is_in;
 }
 
-/* The two joined in a record that is given back: a signal handler's stack may be small. */
+/* Without "." and "..", by the letters alone: a symbolic link on the way is taken for a directory. */
+static void straighten(char *path)
+{
+	char *out = path;
+	for (const char *in = path; *in;) {
+		size_t n = strcspn(in + 1, "/") + 1; /* a slash and a name */
+		bool is_up = n == 3 && in[1] == '.' && in[2] == '.';
+		if (is_up)
+			while (out > path && *--out != '/')
+				;
+		else if (n != 1 && !(n == 2 && in[1] == '.'))
+			out = (char *)memmove(out, in, n) + n;
+		in += n;
+	}
+	if (out == path)
+		*out++ = '/';
+	*out = '\0';
+}
+
+/*
+ * A path joined to where `link` points, unless it is absolute, and straightened, in
+ * a record that is given back: a signal handler's stack may be small.
+ */
 static bool joined_is_wanted(const char *link, const char *path)
 {
 	const size_t room = sizeof(struct sonde_rec_def) + ring_string_bytes(2 * PATH_BYTES_MAX);
@@ -80,18 +102,21 @@ static bool joined_is_wanted(const char *link, const char *path)
 		return true;
 	char *whole = (char *)(r + 1);
 	bool is_wanted = true;
-	long n = sys4(SYS_readlinkat, AT_FDCWD, link, whole, PATH_BYTES_MAX - 1);
-	if (n > 0) {
+	long n = path[0] == '/' ? 0 : sys4(SYS_readlinkat, AT_FDCWD, link, whole, PATH_BYTES_MAX - 1);
+	if (n > 0)
 		whole[n++] = '/';
+	if (n >= 0) {
 		size_t len = strnlen(path, PATH_BYTES_MAX - 1);
 		memcpy(whole + n, path, len);
-		is_wanted = path_is_wanted(whole);
+		if (whole[0] == '/') {
+			straighten(whole);
+			is_wanted = path_is_wanted(whole);
+		}
 		memset(whole, 0, (size_t)n + len);
 	}
 	size_t bytes = ring_trim(r, room, 0);
-	if (bytes)
-		ring_commit(&r->head, bytes, SONDE_REC_FILE, 0,
-				0); /* a signal handler's record lies behind: says nothing */
+	if (bytes) /* a signal handler's record lies behind: this one says nothing */
+		ring_commit(&r->head, bytes, SONDE_REC_FILE, 0, 0);
 	return is_wanted;
 }
 
@@ -100,7 +125,7 @@ bool fds_path_is_wanted_at(int dirfd, const char *path)
 	char link[48];
 	if (likely(!has_filters()))
 		return true;
-	if (path[0] == '/')
+	if (path[0] == '/' && !strstr(path, "/."))
 		return path_is_wanted(path);
 	if (tracer.is_dark)
 		return true;
@@ -138,13 +163,10 @@ static uint64_t identify_link(const char *link)
 	if (n <= 0 && !ring_trim(r, room, 0))
 		return 0;
 	uint64_t file = n > 0 ? fds_new_file() : 0;
-	if (file && s->text[0] == '/' && has_filters() && !path_is_wanted(s->text)) {
-		memset(s->text, 0, (size_t)n);
-		file |= FILE_IGNORED;
-		n = 0;
-	}
 	r->id = file;
 	r->base = 0;
+	if (file && s->text[0] == '/' && has_filters() && !path_is_wanted(s->text))
+		file |= FILE_IGNORED; /* defined all the same: other paths may start there */
 	s->bytes = n > 0 ? (uint32_t)n : 0;
 	size_t bytes = ring_trim(r, room, sizeof(*r) + ring_string_bytes(s->bytes));
 	ring_commit(&r->head, bytes, SONDE_REC_FILE, n > 0, 0);

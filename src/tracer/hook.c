@@ -170,6 +170,12 @@ static bool is_idle(uint64_t dur_ticks, const struct call *c)
 	return c->is_quiet && dur_ticks < QUIET_TICKS;
 }
 
+/* Where other paths may start, so that it must have one even outside the filters. */
+static bool is_directory(const struct call *c)
+{
+	return c->open_flags & (O_DIRECTORY | O_PATH);
+}
+
 void call_done(uint16_t id, uint64_t start, int64_t ret, int errnum, struct call *c)
 {
 	uint64_t end = tick();
@@ -188,8 +194,8 @@ void call_done(uint16_t id, uint64_t start, int64_t ret, int errnum, struct call
 	} else {
 		if (is_recorded(id))
 			ring_count_filtered();
-		if (!is_unwanted && c->effect == EFFECT_OPENS && !errnum && c->path)
-			fds_define(file, texts[0].base, texts[0].at, texts[0].room);
+		if ((!is_unwanted || is_directory(c)) && c->effect == EFFECT_OPENS && !errnum && c->path)
+			fds_define(file & ~FILE_IGNORED, texts[0].base, texts[0].at, texts[0].room);
 	}
 	errno = kept_errno;
 }

@@ -152,9 +152,10 @@ static void process_record(int argc, char **argv)
 /* On as soon as everything stands; on failure it stays off, silently: the recorder sees that nobody came. */
 static void switch_on(const char *ring)
 {
-	if (strlen(ring) >= sizeof(tracer.ring_dir))
+	size_t len = strlen(ring);
+	if (len >= sizeof(tracer.ring_dir))
 		return;
-	strcpy(tracer.ring_dir, ring);
+	memcpy(tracer.ring_dir, ring, len + 1);
 	if (!control_open() || !alive_map() || !fds_init())
 		return;
 	int32_t tcb_tid = *(int32_t *)((char *)__builtin_thread_pointer() + 0x2d0);

@@ -11,7 +11,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -129,13 +128,26 @@ static void *segment_map(const char *path, size_t bytes)
 	return at;
 }
 
+static char *put_number(char *at, uint32_t n)
+{
+	char digits[10];
+	unsigned count = 0;
+	do
+		digits[count++] = (char)('0' + n % 10);
+	while (n /= 10);
+	while (count)
+		*at++ = digits[--count];
+	*at = '\0';
+	return at;
+}
+
 /* A file `<process>.<what>`, its head filled in but for the magic number. */
 static struct sonde_segment *segment_make(const char *what, uint32_t kind, uint32_t number, size_t bytes)
 {
 	static char path[PATH_BYTES_MAX + 32]; /* one grows at a time; a signal handler's stack may be small */
 	if (!budget_take(bytes, kind))
 		return NULL;
-	snprintf(path, sizeof(path), "%s/%u.%s", tracer.ring_dir, tracer.process, what);
+	stpcpy(stpcpy(put_number(stpcpy(stpcpy(path, tracer.ring_dir), "/"), tracer.process), "."), what);
 	struct sonde_segment *s = segment_map(path, bytes);
 	if (!s) {
 		budget_return(bytes);
@@ -160,7 +172,7 @@ static bool segment_new(uint32_t chunks)
 	uint32_t number = tracer.segment_count;
 	if (number == SONDE_SEGMENTS_MAX)
 		return false;
-	snprintf(what, sizeof(what), "%u", number);
+	put_number(what, number);
 	struct sonde_segment *s = segment_make(what, SONDE_SEGMENT_RING, number, segment_bytes(chunks));
 	if (!s)
 		return false;
@@ -331,7 +343,7 @@ static bool grow_now_and_then(void)
 		return false;
 	}
 	enum growth growth = grow(chunks_next());
-	if (growth == REFUSED)
+	if (growth != GROWN) /* whoever grows may have been killed: a vfork child */
 		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
 	return growth == GROWN;
 }
@@ -385,9 +397,11 @@ static bool child_start(void)
 	bool ok = true;
 	if (!tracer.alive->epoch) {
 		tracer.parent = tracer.process;
-		ok = !tracer.is_dark && ring_start();
-		if (!ok)
+		if (tracer.is_dark) {
+			__atomic_fetch_add(&tracer.control->blind_forks, 1, __ATOMIC_RELAXED);
 			tracer.categories = 0;
+		}
+		ok = !tracer.is_dark && ring_start();
 	}
 	__atomic_store_n(&is_starting, 0, __ATOMIC_RELEASE);
 	return ok;
@@ -407,8 +421,8 @@ bool ring_attach(void)
 		ring_drop();
 		return false;
 	}
+	uint64_t mask = signals_block(); /* first: a handler that jumps away would leave us busy for ever */
 	t->is_busy = true;
-	uint64_t mask = signals_block();
 	bool ok = tracer.alive->epoch || child_start();
 	if (ok) {
 		t->run_count = 0;
@@ -424,8 +438,8 @@ bool ring_attach(void)
 		else
 			ring_drop();
 	}
-	signals_restore(mask);
 	t->is_busy = false;
+	signals_restore(mask);
 	return ok;
 }
 
@@ -451,11 +465,11 @@ void *ring_reserve_slow(size_t bytes)
 		ring_drop();
 		return NULL;
 	}
-	t->is_busy = true;
 	uint64_t mask = signals_block();
+	t->is_busy = true;
 	bool ok = chunk_switch();
-	signals_restore(mask);
 	t->is_busy = false;
+	signals_restore(mask);
 	if (ok)
 		return ring_reserve(bytes);
 	ring_drop();

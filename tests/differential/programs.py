@@ -30,9 +30,9 @@ def _write(path, text):
         f.write(text)
 
 
-def _tree(folder):
-    for i in range(12):
-        _write(os.path.join(folder, "text", str(i)), f"file {i}\n" * (i * 50 + 1))
+def _tree(folder, files=12):
+    for i in range(files):
+        _write(os.path.join(folder, "text", str(i)), f"file {i}\n" * (i % 12 * 50 + 1))
     _write(os.path.join(folder, "text", "deep", "er", "name with space"), "x")
     os.symlink("text/3", os.path.join(folder, "link"))
 
@@ -42,7 +42,7 @@ def _shell(lines):
 
 
 def tar(folder):
-    _tree(folder)
+    _tree(folder, 100)
     return _shell(["tar -cf a.tar text link", "tar -tvf a.tar", "mkdir out", "tar -xf a.tar -C out", "tar -czf a.tgz text", "tar -xzf a.tgz -C out",
                    "tar --diff -f a.tar"]), {}
 

@@ -14,7 +14,7 @@ is 'it exits with 0' "$status" 0
 is 'it says nothing on standard error' "$err" ''
 like 'it names the command' "$out" $'\nprogram +tar -cf out.tar files\n'
 like 'it says how it ended' "$out" $'\nended +exit 0, after [0-9.]+ m?s\n'
-like 'it names the clock and its error' "$out" $'\nclock +CLOCK_MONOTONIC, read from [a-z_]+(, within [0-9]+ ns)?\n'
+like 'it names the clock and its error' "$out" $'\nclock +CLOCK_MONOTONIC, read from [a-z_]+(, within [0-9.]+ ns)?\n'
 like 'the tracer ran' "$out" $'\nprobe +trace ran, processes 1, events [1-9][0-9]*\n'
 like 'it lists the process' "$out" $'Processes\nNUMBER +PID .*\n +1 +[0-9]+ .*tar -cf out.tar files +exit 0\n'
 like 'it lists the tables' "$out" $'\nio +[0-9]+ +[0-9]+ +[0-9.]+\n'

@@ -30,10 +30,12 @@ is 'failures leave no run behind' "$(find sonde-runs -maxdepth 1 | wc -l)" "$bef
 
 run "$SONDE" record "sh -c 'exit 5'"
 is 'a command given as one string is split' "$status" 5
+# shellcheck disable=SC2016 # that is the point
 run "$SONDE" record 'echo $HOME'
 is 'and never expanded' "$status" 2
 like 'with a word on what to do' "$err" 'hint'
 
+# shellcheck disable=SC2016
 run "$SONDE" record --shell 'echo $((6 * 7))'
 is '--shell lets a shell do it' "$out" 42
 
@@ -46,12 +48,12 @@ like '-v says what was recorded' "$err" 'recorded .* events of 1 process in sond
 mkdir data
 echo hello >data/in
 "$SONDE" record -o cat --probes trace -- cat data/in >/dev/null
-"$SONDE" events cat --table io --json >events
+"$SONDE" events cat --table io --json >trace
 is 'every event has the stable keys' \
-	"$(jq -c 'select((["ts_ns","dur_ns","pid","tid","call","path","fd","ret","errno","size","offset"] - keys) != [])' events)" ''
+	"$(jq -c 'select((["ts_ns","dur_ns","pid","tid","call","path","fd","ret","errno","size","offset"] - keys) != [])'  trace)" ''
 is 'the read of the file is there' \
-	"$(jq -c "select(.path == \"$PWD/data/in\" and .call == \"read\" and .ret == 6) | [.size > 0, .offset, .errno]" events)" '[true,0,0]'
-is 'cat opened it once' "$(jq -r "select(.path == \"$PWD/data/in\") | .call" events | grep -c '^open')" 1
+	"$(jq -c "select(.path == \"$PWD/data/in\" and .call == \"read\" and .ret == 6) | [.size > 0, .offset, .errno]"  trace)" '[true,0,0]'
+is 'cat opened it once' "$(jq -r "select(.path == \"$PWD/data/in\") | .call" trace | grep -c '^open')" 1
 
 # Filters.
 "$SONDE" record -o only --include data -- cat data/in /etc/hostname >/dev/null

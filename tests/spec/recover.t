@@ -13,7 +13,7 @@ for i in range(2000):
         open("half", "w").close()
         while not os.path.exists("go on"):
             time.sleep(0.01)
-open("done", "w").close()
+open("finished", "w").close()
 time.sleep(float(sys.argv[1]))
 PY
 wait_for() { for _ in $(seq 500); do [[ -e $1 ]] && return 0; sleep 0.02; done; return 1; }
@@ -25,7 +25,7 @@ sleep 1.5 # the recorder has flushed once
 kill -9 $front
 wait $front 2>/dev/null
 touch 'go on'
-ok 'the program goes on without its recorder' wait_for done
+ok 'the program goes on without its recorder' wait_for finished
 is 'and wrote what it would have' "$(stat -c %s out)" 2000
 
 run "$SONDE" info run --json
@@ -50,7 +50,7 @@ run "$SONDE" recover run
 is 'recovering twice does no harm' "$status" 0
 
 # A program that still runs.
-rm -f half done out 'go on'
+rm -f half finished out 'go on'
 "$SONDE" record -o busy --probes trace -- /usr/bin/python3 worker.py 30 &
 front=$!
 wait_for half
@@ -62,7 +62,7 @@ like 'with the way on' "$err" '--now'
 run "$SONDE" recover busy --now
 is '--now takes what is there' "$status" 0
 touch 'go on'
-ok 'and the program still goes on' wait_for done
+ok 'and the program still goes on' wait_for finished
 kill "$(cat pid)"
 
 # A ring without a recorder.

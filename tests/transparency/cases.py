@@ -13,7 +13,6 @@ NORMALISERS = {
     "pid": ("process ids, in bash's messages and in /proc", re.compile(rb"\b\d{2,7}\b"), b"PID"),
     "inode": ("numbers of anonymous pipes", re.compile(rb"(pipe|socket):\[\d+\]"), rb"\1:[N]"),
     "time": ("dd and time say how long they took", re.compile(rb"[0-9.e-]+ s, [0-9.]+ [kMGT]?B/s|[0-9]+m[0-9.]+s"), b"TIME"),
-    "address": ("addresses in memory", re.compile(rb"0x[0-9a-f]+"), b"0xADDRESS"),
     "order": ("lines of processes that run at the same time", None, None),
 }
 

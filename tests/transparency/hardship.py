@@ -255,13 +255,15 @@ def nested(scratch):
 @hardship("static children")
 def static_child(scratch):
     busybox = shutil.which("busybox")
-    if not busybox or b"statically" not in command(["file", "-L", busybox]).stdout:
+    if not busybox or not command(["ldd", busybox]).returncode:
         raise Skip("there is no static busybox")
     return blind_child(scratch, "static", [], f"{busybox} echo blind; {busybox} sh -c 'exit 3'; echo $?", b"blind\n3\n")
 
 
 @hardship("setuid children")
 def setuid_child(scratch):
+    if os.geteuid():
+        raise Skip("only root can make a program setuid root")
     program = os.path.join(scratch, "id")
     shutil.copy("/usr/bin/id", program)
     os.chmod(program, 0o4755)

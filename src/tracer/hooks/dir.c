@@ -13,7 +13,7 @@ int pivot_root(const char *path, const char *old);
 
 #include "tracer/hooks/dir.def"
 
-/* A relative path starts at the directory that was current, so it is recorded before the table learns of the new one. */
+/* A relative path starts at the directory that was current: recorded before the table learns of the new one. */
 EXPORT int chdir(const char *path)
 {
 	int (*next)(const char *) = real_of(CALL_chdir);

@@ -135,8 +135,8 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 }
 
 /*
- * system, popen and wordexp pass `environ` on to a shell. The thread may be cancelled there, so libc is told what is to be
- * undone then, in the form that needs no code from the compiler's libraries.
+ * system, popen and wordexp pass `environ` on to a shell. The thread may be cancelled there, so libc is told what is
+ * to be undone then, in the form that needs no code from the compiler's libraries.
  */
 struct shell_call {
 	struct _pthread_cleanup_buffer cleanup;

@@ -23,7 +23,7 @@ static json_t *export(struct model_run *run, const struct exchange_options *opti
 	assert_string_equal(exchange_formats[0]->name, exchange_names[0]);
 	assert_int_equal(exchange_formats[0]->write(run, out, options, NULL), 0);
 	fclose(out);
-	json = json_loadb(text, n, 0, &where);
+	json = json_loadb(text, n, JSON_ALLOW_NUL, &where);
 	if (!json)
 		fail_msg("line %d: %s\n%s", where.line, where.text, text);
 	free(text);
@@ -246,6 +246,71 @@ static void an_empty_run_and_a_range(void **state)
 	bundle_remove(&b, run);
 }
 
+/* Values that no recorder writes. */
+static int64_t strange_int(void)
+{
+	static const int64_t values[] = { 0, 1, 2, 3, -1, STORE_NULL, INT64_MAX, INT64_MIN + 1, (int64_t)1 << 32, 1000,
+		20 };
+
+	return values[random_below(sizeof(values) / sizeof(*values))];
+}
+
+static double strange_real(void)
+{
+	static const double values[] = { 0, -1.5, 1e300, INFINITY, -INFINITY, NAN, 4.9e-324 };
+
+	return values[random_below(sizeof(values) / sizeof(*values))];
+}
+
+static void add_strange_row(struct bundle *b, enum store_table_id table)
+{
+	const struct store_schema *schema = store_schemas[table];
+	int64_t row[STORE_COLUMNS_MAX];
+	struct store_text texts[STORE_COLUMNS_MAX];
+	char bytes[STORE_COLUMNS_MAX][16];
+
+	for (unsigned c = 0; c < schema->count; c++) {
+		const struct store_text *text = random_below(3) ? &texts[c] : NULL;
+		double real = strange_real();
+
+		random_bytes(bytes[c], sizeof(bytes[c]));
+		texts[c] = random_below(3) ? (struct store_text){ bytes[c], random_below(sizeof(bytes[c])) }
+					   : (struct store_text){ " {\"a\": [1]} ", 12 };
+		row[c] = strange_int();
+		if (schema->columns[c].kind == STORE_REAL)
+			memcpy(&row[c], &real, sizeof(real));
+		else if (schema->columns[c].kind == STORE_TEXT)
+			memcpy(&row[c], &text, sizeof(text));
+	}
+	store_sink_add(&b->sink, table, row);
+}
+
+static void hostile_tables_make_valid_traces(void **state)
+{
+	static const struct exchange_options all = { .has_range = false };
+
+	(void)state;
+	random_init();
+	for (int round = 0; round < 10; round++) {
+		struct bundle b;
+		struct model_run *run;
+
+		bundle_make(&b);
+		for (int i = 0; i < 5; i++) {
+			char bytes[16];
+
+			random_bytes(bytes, sizeof(bytes));
+			store_strings_id(&b.sink.strings, bytes, random_below(sizeof(bytes)));
+		}
+		for (int table = 0; table < STORE_TABLE_COUNT; table++)
+			for (size_t rows = random_below(300); table != STORE_TABLE_STRING && rows > 0; rows--)
+				add_strange_row(&b, table);
+		run = bundle_open(&b);
+		json_decref(export(run, &all));
+		bundle_remove(&b, run);
+	}
+}
+
 static void a_full_disk_is_an_error(void **state)
 {
 	static const struct exchange_options all = { .has_range = false };
@@ -272,6 +337,7 @@ int main(void)
 		cmocka_unit_test(every_kind_of_row),
 		cmocka_unit_test(what_encloses_comes_first_and_what_crosses_goes_aside),
 		cmocka_unit_test(an_empty_run_and_a_range),
+		cmocka_unit_test(hostile_tables_make_valid_traces),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 

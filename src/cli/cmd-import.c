@@ -1,0 +1,203 @@
+/*
+ * sonde import: DFTracer traces become a run.
+ */
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/term.h"
+#include "exchange/import.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct options {
+	const char *dir;
+	const char *name;
+	int64_t threads;
+	int unit;
+	bool is_json;
+	bool is_quiet;
+};
+
+static const char *const unit_words[] = { "auto", "ns", "us", "ms", "s", NULL }; /* enum import_unit */
+
+static const struct cli_option option_rows[] = {
+	{ 'o', "output", "DIR", CLI_PATH(struct options, dir),
+			.help = "Make the run bundle here; it must not exist or be empty.",
+			.default_words = "a new one in ./sonde-runs or $SONDE_RUNS" },
+	{ 0, "name", "NAME", CLI_STRING(struct options, name), .help = "Name of the run.",
+			.default_words = "that of the first trace" },
+	{ 'j', "threads", "N", CLI_INT(struct options, threads), .min = 0, .max = IMPORT_THREADS_MAX,
+			.default_text = "0", .help = "Threads to read with; 0 is one a CPU." },
+	{ 0, "time-unit", "UNIT", CLI_CHOICE(struct options, unit), .choices = unit_words, .default_text = "auto",
+			.help = "The unit of times in the traces; auto takes those above 10^17 for nanoseconds, others "
+				"for microseconds." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print what was imported as one JSON object." },
+	{ 'q', "quiet", NULL, CLI_FLAG(struct options, is_quiet), .help = "Print nothing when all went well." },
+	CLI_OPTIONS_END,
+};
+
+static void show_progress(void *arg, uint64_t done, uint64_t all)
+{
+	char part[TERM_TEXT], whole[TERM_TEXT];
+
+	term_progress_show(arg, "%s of %s", term_bytes(part, done), term_bytes(whole, all));
+}
+
+/* "file:line: text", with the text of foreign files made harmless. */
+static void add_problem(struct buf *out, const struct import_problem *p)
+{
+	term_safe(out, p->path);
+	if (p->line)
+		buf_addf(out, ":%" PRIu64, p->line);
+	buf_adds(out, ": ");
+	term_safe(out, p->text);
+	buf_addc(out, '\n');
+}
+
+static void count_words(struct buf *out, uint64_t count, const char *one, const char *many)
+{
+	if (count)
+		buf_addf(out, "%" PRIu64 " %s\n", count, count == 1 ? one : many);
+}
+
+/* What is missing from the run, and why. */
+static void add_losses(struct buf *out, const struct import_result *r)
+{
+	for (size_t i = 0; i < r->problem_count; i++)
+		add_problem(out, &r->problems[i]);
+	count_words(out, r->bad_files, "file is cut, damaged, empty or unreadable; what could be read of it is there",
+			"files are cut, damaged, empty or unreadable; what could be read of them is there");
+	count_words(out, r->counts.invalid, "line is no JSON object, and is lost",
+			"lines are no JSON objects, and are lost");
+	count_words(out, r->counts.too_long, "line is longer than 16 MiB, and is lost",
+			"lines are longer than 16 MiB, and are lost");
+	count_words(out, r->counts.odd_durations, "event has an impossible duration, which is kept as text",
+			"events have impossible durations, which are kept as text");
+	count_words(out, r->conflicts, "hash stands for more than one name; the first is taken",
+			"times a hash stands for another name than before; the first is taken");
+	count_words(out, r->refused, "name found no room in memory; the rows that need it have none",
+			"names, files or processes found no room in memory; the rows that need them have none");
+	count_words(out, r->lost_rows, "row could not be written", "rows could not be written");
+}
+
+static void add_summary(struct buf *out, const struct import_result *r)
+{
+	char events[TERM_TEXT], input[TERM_TEXT], text[TERM_TEXT], run[TERM_TEXT];
+
+	buf_addf(out, "%s: %s events of %" PRIu64 " process%s from %" PRIu64 " file%s (%s, %s of text) in %s\n", r->path,
+			term_count(events, r->counts.events), r->processes, r->processes == 1 ? "" : "es", r->files,
+			r->files == 1 ? "" : "s", term_bytes(input, r->input_bytes), term_bytes(text, r->text_bytes),
+			term_bytes(run, r->run_bytes));
+}
+
+static void write_counts(struct json *j, const struct import_result *r)
+{
+#define COUNT(name, what) json_kuint(j, #name, r->counts.name);
+	PFW_COUNTS(COUNT)
+#undef COUNT
+	json_kuint(j, "files", r->files);
+	json_kuint(j, "bad_files", r->bad_files);
+	json_kuint(j, "input_bytes", r->input_bytes);
+	json_kuint(j, "text_bytes", r->text_bytes);
+	json_kuint(j, "run_bytes", r->run_bytes);
+	json_kuint(j, "processes", r->processes);
+	json_kuint(j, "threads", r->threads);
+	json_kuint(j, "named_files", r->named_files);
+	json_kuint(j, "conflicts", r->conflicts);
+	json_kuint(j, "refused", r->refused);
+	json_kuint(j, "lost_rows", r->lost_rows);
+	if (r->first_ns != STORE_NULL) {
+		json_kint(j, "first_ns", r->first_ns);
+		json_kint(j, "last_ns", r->last_ns);
+	}
+}
+
+static void add_json(struct buf *out, const struct import_result *r)
+{
+	struct json j;
+
+	json_init(&j, out, false);
+	json_object(&j);
+	json_kstr(&j, "run", r->path);
+	write_counts(&j, r);
+	json_key(&j, "problems");
+	json_array(&j);
+	for (size_t i = 0; i < r->problem_count; i++) {
+		json_object(&j);
+		json_kstr(&j, "file", r->problems[i].path);
+		if (r->problems[i].line)
+			json_kuint(&j, "line", r->problems[i].line);
+		json_kstr(&j, "text", r->problems[i].text);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	buf_addc(out, '\n');
+}
+
+static void say(const struct options *o, const struct import_result *r)
+{
+	struct buf text = BUF_INIT, losses = BUF_INIT;
+
+	if (o->is_json)
+		add_json(&text, r);
+	else if (!o->is_quiet)
+		add_summary(&text, r);
+	if (!o->is_json)
+		add_losses(&losses, r);
+	fputs(text.data, stdout);
+	fflush(stdout);
+	fputs(losses.data, stderr);
+	buf_release(&text);
+	buf_release(&losses);
+}
+
+static int run(struct cli_context *ctx)
+{
+	const struct options *o = ctx->options;
+	struct term_progress progress;
+	struct import_result result;
+	struct import_options options = {
+		.paths = (const char *const *)ctx->args,
+		.path_count = ctx->arg_count,
+		.dir = o->dir,
+		.name = o->name,
+		.threads = (unsigned)o->threads,
+		.unit = (enum import_unit)o->unit,
+		.progress = show_progress,
+		.arg = &progress,
+	};
+	int rc;
+
+	term_progress_init(&progress);
+	rc = import_run(&options, &result, ctx->err);
+	term_progress_end(&progress);
+	if (rc == 0) {
+		say(o, &result);
+		if (result.trouble.text[0]) {
+			*ctx->err = result.trouble;
+			rc = -EIO;
+		}
+	}
+	import_result_release(&result);
+	return rc;
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde import traces/ -o job", "All traces below a directory, as the run 'job'." },
+	{ "sonde import *.pfw.gz", "These traces as a new run in ./sonde-runs." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_import = {
+	.name = "import",
+	.usage = "[-o DIR] [--json] FILE|DIR...",
+	.positional = { .name = "FILE|DIR", .min = 1, .max = SIZE_MAX, .type = CLI_TYPE_PATH,
+			.help = "Traces (.pfw, .pfw.gz), and directories that hold such below them." },
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.run = run,
+};

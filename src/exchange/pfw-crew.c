@@ -1,0 +1,366 @@
+/* Threads of an import; see pfw-crew.h. */
+#include "exchange/pfw-crew.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct member {
+	struct pfw_crew *crew;
+	struct pfw_worker worker;
+	const struct pfw_piece *piece; /* at hand */
+	bool is_first;                 /* tells of progress */
+};
+
+/* Lost lines. */
+
+static bool is_before(const struct pfw_lost_line *a, const struct pfw_lost_line *b)
+{
+	return a->piece != b->piece ? a->piece < b->piece : a->line < b->line;
+}
+
+/* The place for another line of this part: a new one, or that of the last of those kept when it comes before it. */
+static struct pfw_lost_line *place_for(struct pfw_crew *c, const struct pfw_lost_line *lost)
+{
+	struct pfw_lost_line *last = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->lost_count; i++) {
+		struct pfw_lost_line *other = &c->lost[i];
+
+		if (other->part != lost->part)
+			continue;
+		kept++;
+		if (!last || is_before(last, other))
+			last = other;
+	}
+	if (kept >= PFW_PART_PROBLEMS_MAX)
+		return is_before(lost, last) ? last : NULL;
+	if (c->lost_count == c->lost_cap) {
+		size_t cap = c->lost_cap ? 2 * c->lost_cap : 16;
+		struct pfw_lost_line *grown = reallocarray(c->lost, cap, sizeof(*grown));
+
+		if (!grown)
+			return NULL;
+		c->lost = grown;
+		c->lost_cap = cap;
+	}
+	return &c->lost[c->lost_count++];
+}
+
+#define LOST_LINES_MAX 1000 /* of all parts: more are only counted */
+
+static void keep_lost(struct pfw_crew *c, const struct pfw_lost_line *lost)
+{
+	struct pfw_lost_line *place;
+
+	pthread_mutex_lock(&c->lock);
+	place = c->lost_count < LOST_LINES_MAX ? place_for(c, lost) : NULL;
+	if (place)
+		*place = *lost;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void tell_line(void *arg, const struct pfw_problem *problem)
+{
+	struct member *m = arg;
+	struct pfw_lost_line lost = {
+		.part = m->piece->part,
+		.piece = m->piece->number,
+		.line = problem->line,
+		.reason = problem->reason,
+		.where = problem->where,
+		.bytes = problem->bytes,
+	};
+	size_t n = problem->bytes < sizeof(lost.text) - 1 ? problem->bytes : sizeof(lost.text) - 1;
+
+	memcpy(lost.text, problem->text, n);
+	keep_lost(m->crew, &lost);
+}
+
+/* Pieces. */
+
+/* Lines are counted piece by piece, so that a line of any piece can be told by its number in the file. */
+static void note_lines(struct pfw_crew *c, struct pfw_part *part, size_t number, uint64_t lines)
+{
+	pthread_mutex_lock(&c->lock);
+	if (number >= part->piece_room) {
+		size_t room = part->piece_room;
+		uint32_t *grown;
+
+		while (room <= number)
+			room = room ? 2 * room : 64;
+		grown = room > part->piece_room ? reallocarray(part->piece_lines, room, sizeof(*grown)) : NULL;
+		if (grown) {
+			memset(grown + part->piece_room, 0, (room - part->piece_room) * sizeof(*grown));
+			part->piece_lines = grown;
+			part->piece_room = room;
+		}
+	}
+	if (number < part->piece_room)
+		part->piece_lines[number] = (uint32_t)lines;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void work_on(struct member *m, const struct pfw_piece *piece)
+{
+	uint64_t lines;
+
+	m->piece = piece;
+	lines = pfw_worker_text(&m->worker, &piece->part->input->ctx, piece->text + piece->from,
+			piece->to - piece->from);
+	note_lines(m->crew, piece->part, piece->number, lines);
+}
+
+/* Somebody is idle and there is room to queue: then another piece to go on with, else NULL. */
+static struct pfw_piece *hand_over(struct pfw_crew *c, struct pfw_piece *piece)
+{
+	struct pfw_piece *next = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	if (c->idle > c->queued && c->queued < PFW_QUEUE_MAX && piece->cap <= 4 * PFW_PIECE_BYTES) {
+		next = c->spare_count ? c->spare[--c->spare_count] : pfw_piece_new(PFW_PIECE_BYTES);
+		if (next) {
+			c->queue[c->queued++] = piece;
+			pthread_cond_signal(&c->changed);
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
+	return next;
+}
+
+static struct pfw_piece *take_piece(void *arg, struct pfw_piece *piece)
+{
+	struct member *m = arg;
+	struct pfw_piece *next = m->crew->threads > 1 ? hand_over(m->crew, piece) : NULL;
+
+	if (next)
+		return next;
+	work_on(m, piece);
+	return piece;
+}
+
+static void skip_line(void *arg, struct pfw_part *part, size_t number)
+{
+	struct member *m = arg;
+	struct pfw_lost_line lost = { .part = part,
+		.piece = number,
+		.reason = "it is longer than 16 MiB",
+		.bytes = PFW_LINE_BYTES_MAX + 1 };
+
+	m->worker.counts.lines++;
+	m->worker.counts.too_long++;
+	note_lines(m->crew, part, number, 1);
+	keep_lost(m->crew, &lost);
+}
+
+static void give_back(struct pfw_crew *c, struct pfw_piece *piece)
+{
+	pthread_mutex_lock(&c->lock);
+	if (c->spare_count < PFW_QUEUE_MAX) {
+		c->spare[c->spare_count++] = piece;
+		piece = NULL;
+	}
+	pthread_mutex_unlock(&c->lock);
+	pfw_piece_free(piece);
+}
+
+/* Parts. */
+
+static void work_on_part(struct member *m, struct pfw_part *part)
+{
+	struct pfw_crew *c = m->crew;
+	struct pfw_part_ops ops = { .take = take_piece, .skip = skip_line, .arg = m, .seam_bytes = &c->seam_bytes };
+	uint64_t end = part->to < part->input->bytes ? part->to : part->input->bytes, done;
+
+	pfw_part_read(part, &ops);
+	pthread_mutex_lock(&c->lock);
+	c->reading--;
+	c->text_bytes += part->text_bytes;
+	c->is_misplit |= part->is_misplit;
+	part->input->is_unsplit |= part->is_misplit;
+	done = c->done_bytes += end > part->from ? end - part->from : 0;
+	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+	if (m->is_first && c->progress)
+		c->progress(c->arg, done, c->all_bytes);
+}
+
+/* The next thing to do, with the lock held: a piece, or a part, or neither when all is done. */
+static void next_work(struct pfw_crew *c, struct pfw_piece **piece, struct pfw_part **part)
+{
+	*piece = NULL;
+	*part = NULL;
+	for (;;) {
+		if (c->queued) {
+			*piece = c->queue[0];
+			memmove(c->queue, c->queue + 1, --c->queued * sizeof(struct pfw_piece *));
+			return;
+		}
+		if (c->next_part < c->part_count && !c->is_misplit) {
+			*part = &c->parts[c->next_part++];
+			c->reading++;
+			return;
+		}
+		if (!c->reading)
+			return;
+		c->idle++;
+		pthread_cond_wait(&c->changed, &c->lock);
+		c->idle--;
+	}
+}
+
+static void work(struct member *m)
+{
+	struct pfw_crew *c = m->crew;
+	struct pfw_piece *piece;
+	struct pfw_part *part;
+
+	for (;;) {
+		pthread_mutex_lock(&c->lock);
+		next_work(c, &piece, &part);
+		pthread_mutex_unlock(&c->lock);
+		if (piece) {
+			work_on(m, piece);
+			give_back(c, piece);
+		} else if (part) {
+			work_on_part(m, part);
+		} else {
+			return;
+		}
+	}
+}
+
+/* Seams: lines that begin in one part and end in another; when all parts are done. */
+
+struct seam {
+	struct member *member;
+	struct buf line;
+	bool is_lost; /* some of the line is not there, and it was counted already */
+};
+
+static void end_line(struct seam *s, struct pfw_part *part, bool is_last)
+{
+	struct pfw_piece piece = { .part = part, .number = is_last ? PFW_LAST_LINE : PFW_FIRST_LINE };
+	size_t n = s->line.len + 1;
+
+	buf_addc(&s->line, '\n');
+	if (s->line.len == n && n > 1 && !s->is_lost && buf_reserve(&s->line, PFW_PADDING)) {
+		s->member->piece = &piece;
+		pfw_worker_text(&s->member->worker, &part->input->ctx, s->line.data, n);
+	}
+	buf_reset(&s->line);
+	s->is_lost = false;
+}
+
+static void sew_part(struct seam *s, struct pfw_part *part)
+{
+	bool is_broken = part->status != PFW_GZIP_MEMBER && part->status != PFW_GZIP_END;
+
+	buf_add(&s->line, part->head.data, part->head.len);
+	s->is_lost |= part->is_head_lost;
+	if (part->has_newline || is_broken)
+		end_line(s, part, false);
+	buf_add(&s->line, part->tail.data, part->tail.len);
+	s->is_lost |= part->is_tail_lost;
+	if (is_broken)
+		end_line(s, part, true);
+}
+
+static void sew(struct member *m)
+{
+	struct pfw_crew *c = m->crew;
+	struct seam s = { .member = m };
+
+	buf_init(&s.line, 0);
+	for (size_t i = 0; i < c->part_count; i++) {
+		struct pfw_part *part = &c->parts[i];
+		bool is_last = i + 1 == c->part_count || c->parts[i + 1].input != part->input;
+
+		if (part->index == 0 && is_last)
+			continue;
+		sew_part(&s, part);
+		if (is_last)
+			end_line(&s, part, true);
+	}
+	buf_release(&s.line);
+}
+
+/* The crew. */
+
+static void *run_member(void *arg)
+{
+	struct member *m = arg;
+
+	work(m);
+	pfw_worker_release(&m->worker);
+	return NULL;
+}
+
+uint64_t pfw_part_lines(const struct pfw_part *p, size_t pieces)
+{
+	/* The line that ends with the head counts for the part that it ends in. */
+	uint64_t lines = p->index > 0 && p->input->is_gzip && p->has_newline;
+
+	for (size_t i = 0; i < pieces && i < p->piece_count && i < p->piece_room; i++)
+		lines += p->piece_lines[i];
+	return lines;
+}
+
+static int start(struct pfw_crew *c, struct member *members, pthread_t *threads, unsigned *started)
+{
+	for (unsigned i = 0; i < c->threads; i++) {
+		int rc = pfw_worker_init(&members[i].worker, c->dims, c->tables, !c->is_general);
+
+		members[i].crew = c;
+		members[i].is_first = i == 0;
+		members[i].worker.tell = tell_line;
+		members[i].worker.arg = &members[i];
+		if (rc < 0)
+			return rc;
+	}
+	/* Threads that cannot be had are done without. */
+	for (*started = 1; *started < c->threads; ++*started)
+		if (pthread_create(&threads[*started], NULL, run_member, &members[*started]) != 0)
+			break;
+	return 0;
+}
+
+int pfw_crew_run(struct pfw_crew *c)
+{
+	struct member *members = calloc(c->threads, sizeof(*members));
+	pthread_t *threads = calloc(c->threads, sizeof(*threads));
+	unsigned started = 0;
+	int rc = members && threads ? 0 : -ENOMEM;
+
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->changed, NULL);
+	if (rc == 0)
+		rc = start(c, members, threads, &started);
+	if (rc == 0)
+		work(&members[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(threads[i], NULL);
+	if (rc == 0 && !c->is_misplit)
+		sew(&members[0]);
+	for (unsigned i = 0; members && i < c->threads; i++) {
+		pfw_counts_add(&c->counts, &members[i].worker.counts);
+		if (members[i].crew && (i == 0 || i >= started))
+			pfw_worker_release(&members[i].worker);
+	}
+	free(members);
+	free(threads);
+	return rc;
+}
+
+void pfw_crew_release(struct pfw_crew *c)
+{
+	while (c->spare_count)
+		pfw_piece_free(c->spare[--c->spare_count]);
+	for (size_t i = 0; i < c->part_count; i++)
+		pfw_part_release(&c->parts[i]);
+	free(c->parts);
+	free(c->lost);
+	pthread_mutex_destroy(&c->lock);
+	pthread_cond_destroy(&c->changed);
+}

@@ -1,0 +1,232 @@
+/* An import from its paths to its run; see import.h. */
+#include "exchange/import.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "exchange/pfw-crew.h"
+#include "exchange/pfw-run.h"
+#include "store/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GZIP_PART_BYTES ((uint64_t)192 << 10) /* about 3 MiB of text */
+#define TEXT_PART_BYTES ((uint64_t)4 << 20)
+
+static unsigned thread_count(const struct import_options *o)
+{
+	long cpus = o->threads ? (long)o->threads : sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus < 1 ? 1 : cpus > IMPORT_THREADS_MAX ? IMPORT_THREADS_MAX : (unsigned)cpus;
+}
+
+static int64_t unit_ns(enum import_unit unit)
+{
+	static const int64_t units[] = { 0, 1, 1000, 1000000, 1000000000 };
+
+	return units[unit];
+}
+
+/* Looking at all inputs before they are read, several at a time. */
+
+struct looking {
+	struct pfw_inputs *inputs;
+	struct pfw_dims *dims;
+	struct pfw_look look_for;
+	atomic_size_t next;
+};
+
+static void *look_some(void *arg)
+{
+	struct looking *l = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&l->next, 1)) < l->inputs->count)
+		pfw_input_look(&l->inputs->items[i], l->dims, &l->look_for);
+	return NULL;
+}
+
+static void look_at_all(struct pfw_inputs *inputs, struct pfw_dims *dims, int64_t unit, unsigned threads)
+{
+	struct looking l = { .inputs = inputs,
+		.dims = dims,
+		.look_for = { unit, TEXT_PART_BYTES, GZIP_PART_BYTES } };
+	pthread_t ids[IMPORT_THREADS_MAX];
+	unsigned started = 1;
+
+	for (; started < threads && started < inputs->count; started++)
+		if (pthread_create(&ids[started], NULL, look_some, &l) != 0)
+			break;
+	look_some(&l);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(ids[i], NULL);
+}
+
+static int list_parts(struct pfw_crew *c, struct pfw_inputs *inputs)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < inputs->count; i++)
+		count += inputs->items[i].part_count;
+	c->parts = calloc(count + 1, sizeof(*c->parts));
+	if (!c->parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < inputs->count; i++) {
+		struct pfw_input *in = &inputs->items[i];
+
+		in->first_part = c->part_count;
+		c->all_bytes += in->bytes;
+		for (size_t k = 0; k < in->part_count; k++)
+			c->parts[c->part_count++] = (struct pfw_part){
+				.input = in,
+				.index = k,
+				.from = in->starts[k],
+				.to = k + 1 < in->part_count ? in->starts[k + 1] : UINT64_MAX,
+			};
+	}
+	return 0;
+}
+
+/* One attempt: 0, -errno, or 1 when inputs turned out to be cut in a wrong place. */
+static int attempt(struct pfw_import *im, struct sonde_err *err)
+{
+	int rc = store_sink_open(&im->sink, im->run.tablesfd, err);
+
+	if (rc < 0)
+		return rc;
+	pfw_dims_init(&im->dims, &im->sink);
+	pfw_tables_init(&im->tables, im->run.tablesfd);
+	im->crew = (struct pfw_crew){ .dims = &im->dims,
+		.tables = &im->tables,
+		.is_general = im->options->is_general,
+		.threads = thread_count(im->options),
+		.progress = im->options->progress,
+		.arg = im->options->arg };
+	look_at_all(&im->inputs, &im->dims, unit_ns(im->options->unit), im->crew.threads);
+	rc = list_parts(&im->crew, &im->inputs);
+	if (rc == 0)
+		rc = pfw_crew_run(&im->crew);
+	pfw_tables_close(&im->tables);
+	if (rc < 0)
+		return err_sys(err, -rc, "cannot import");
+	return im->crew.is_misplit;
+}
+
+static void drop_attempt(struct pfw_import *im)
+{
+	store_sink_close(&im->sink, NULL);
+	pfw_dims_release(&im->dims);
+	pfw_crew_release(&im->crew);
+}
+
+static void remove_tables(int tablesfd)
+{
+	char name[64];
+
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		snprintf(name, sizeof(name), "%s.tbl", store_schemas[i]->name);
+		unlinkat(tablesfd, name, 0);
+	}
+}
+
+static uint64_t records(const struct pfw_counts *c)
+{
+	return c->events + c->metadata + c->counters + c->other;
+}
+
+static int no_records(const struct pfw_import *im, struct sonde_err *err)
+{
+	const struct pfw_input *first = &im->inputs.items[0];
+
+	if (im->inputs.count == 1 && first->error)
+		return err_sys(err, first->error, "cannot read '%s'", first->path);
+	err_set(err, ENODATA, "there is no record of a trace in '%s'%s", first->path,
+			im->inputs.count > 1 ? " and the others" : "");
+	if (im->crew.counts.invalid)
+		err_hint(err, "sonde trace validate %s tells what is wrong with its lines", first->path);
+	return -ENODATA;
+}
+
+/* The name of a run of these inputs: "train" of "/x/train.pfw.gz". */
+static void name_of(struct buf *out, const struct import_options *o)
+{
+	const char *path = o->name ? o->name : o->paths[0], *end = path + strlen(path), *from;
+
+	while (end > path + 1 && end[-1] == '/')
+		end--;
+	for (from = end; from > path && from[-1] != '/'; from--)
+		;
+	buf_add(out, from, (size_t)(end - from));
+	if (!o->name && out->len > 3 && !strcmp(out->data + out->len - 3, ".gz"))
+		out->data[out->len -= 3] = '\0';
+	if (!o->name && out->len > 4 && !strcmp(out->data + out->len - 4, ".pfw"))
+		out->data[out->len -= 4] = '\0';
+}
+
+static int import_all(struct pfw_import *im, struct sonde_err *err)
+{
+	int rc;
+
+	while ((rc = attempt(im, err)) == 1) {
+		drop_attempt(im);
+		remove_tables(im->run.tablesfd);
+	}
+	if (rc == 0 && records(&im->crew.counts) == 0)
+		rc = no_records(im, err);
+	if (rc == 0)
+		return pfw_run_finish(im, err);
+	store_sink_close(&im->sink, NULL);
+	return rc;
+}
+
+/* The bundle goes away again, as far as it was ours to make. */
+static void remove_bundle(struct pfw_import *im)
+{
+	remove_tables(im->run.tablesfd);
+	unlinkat(im->run.dirfd, "tables", AT_REMOVEDIR);
+	rmdir(im->run.path);
+}
+
+int import_run(const struct import_options *o, struct import_result *result, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	struct pfw_import *im = calloc(1, sizeof(*im));
+	int rc = im ? 0 : -ENOMEM;
+
+	*result = (struct import_result){ .first_ns = STORE_NULL, .last_ns = STORE_NULL };
+	if (!im)
+		return err_sys(err, ENOMEM, "cannot import");
+	im->options = o;
+	im->result = result;
+	im->run = (struct store_run)STORE_RUN_INIT;
+	for (size_t i = 0; i < o->path_count && rc == 0; i++)
+		rc = pfw_inputs_add(&im->inputs, o->paths[i], err);
+	name_of(&name, o);
+	im->name = name.data;
+	if (rc == 0)
+		rc = store_run_create(&im->run, o->dir, name.data, err);
+	if (rc == 0) {
+		rc = import_all(im, err);
+		if (rc < 0)
+			remove_bundle(im);
+		pfw_dims_release(&im->dims);
+		pfw_crew_release(&im->crew);
+	}
+	store_run_release(&im->run);
+	pfw_inputs_release(&im->inputs);
+	free(im);
+	return rc;
+}
+
+void import_result_release(struct import_result *r)
+{
+	for (size_t i = 0; i < r->problem_count; i++)
+		free(r->problems[i].path);
+	free(r->path);
+	r->path = NULL;
+	r->problem_count = 0;
+}
