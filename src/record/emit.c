@@ -197,7 +197,7 @@ static enum emit_result emit_call(struct drain *d, struct drain_process *p, stru
 		row.file2 = store_sink_path(d->sink, (int64_t)((uint64_t)v->args[args] & INT64_MAX), string_id(d, &v->strings[1]));
 	row.fd = null_if(r->fd, -1);
 	row.ret = r->flags & SONDE_CALL_NO_END ? STORE_NULL : r->ret;
-	row.errnum = r->head.errnum;
+	row.errnum = r->flags & SONDE_CALL_NO_END ? STORE_NULL : r->head.errnum;
 	row.size = r->size;
 	row.offset = r->offset;
 	row.flags = r->flags;

@@ -7,7 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { JUMPS = 2000, CALLS = 20000 };
+enum { JUMPS = 1000, CALLS = 20000 };
 
 static sigjmp_buf back;
 
