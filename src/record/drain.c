@@ -555,7 +555,7 @@ void drain_losses(struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64
 void drain_release(struct drain *d)
 {
 	for (size_t i = 0; i < d->process_count; i++) {
-		map_release(&d->processes[i]->strings);
+		free(d->processes[i]->names);
 		free(d->processes[i]->threads);
 		free(d->processes[i]);
 	}

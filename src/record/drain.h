@@ -60,7 +60,8 @@ struct drain_process {
 	uint32_t exec_blind;
 	struct drain_segment *segments[SONDE_SEGMENTS_MAX];
 	uint32_t segment_count;
-	struct map strings; /* ring string id -> store id */
+	int64_t *names; /* by the ring's string id: the store's, 0 not defined yet */
+	size_t name_cap;
 	struct drain_thread *threads;
 	size_t thread_count, thread_cap;
 	size_t thread_hint;

@@ -15,6 +15,7 @@
 
 _Static_assert(CALL_COUNT <= sizeof(((struct drain *)0)->call_ids) / sizeof(int64_t), "call_ids is too small");
 
+#define NAMES_MAX (1u << 20)
 #define NS_MAX (INT64_MAX / 4) /* 73 years: times in a ring may be nonsense, and we add and subtract them */
 
 static int64_t ns_of(struct drain *d, uint64_t ticks)
@@ -239,12 +240,13 @@ static bool name_of(struct drain *d, struct drain_process *p, uint64_t id, bool 
 	*name = STORE_NULL;
 	if (!id)
 		return true;
-	const uint64_t *known = map_get_int(&p->strings, id);
-	if (known)
-		*name = (int64_t)*known;
-	else if (is_last_chance)
+	if (id < p->name_cap && p->names[id]) {
+		*name = p->names[id];
+		return true;
+	}
+	if (is_last_chance)
 		*name = store_strings_of(&d->sink->strings, "?");
-	return known || is_last_chance;
+	return is_last_chance;
 }
 
 static void key_text(struct drain *d, int64_t id, char name[128])
@@ -450,12 +452,30 @@ void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint6
 	store_sink_add(d->sink, STORE_TABLE_DEFINE, &row);
 }
 
+/* Names are numbered from 1 as they come: an array serves, up to a number that no honest process reaches. */
+static bool has_room_for_name(struct drain_process *p, uint64_t id)
+{
+	if (id < p->name_cap)
+		return true;
+	if (id >= NAMES_MAX)
+		return false;
+	size_t cap = p->name_cap ? p->name_cap : 64;
+	while (cap <= id)
+		cap *= 2;
+	int64_t *more = realloc(p->names, cap * sizeof(*more));
+	if (!more)
+		return false;
+	memset(more + p->name_cap, 0, (cap - p->name_cap) * sizeof(*more));
+	p->names = more;
+	p->name_cap = cap;
+	return true;
+}
+
 void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id, const struct store_text *text)
 {
 	if (kind == DEFINE_NAME) {
-		uint64_t *known = map_put_int(&p->strings, id, NULL);
-		if (known)
-			*known = (uint64_t)string_id(d, text);
+		if (has_room_for_name(p, id))
+			p->names[id] = string_id(d, text);
 	} else if (kind == DEFINE_EXE) {
 		p->exe = string_id(d, text);
 	} else if (kind == DEFINE_CWD) {
