@@ -105,7 +105,7 @@ static const uint64_t least[17] = { 0, 0, 10, 100, 1000, 10000, 100000, 1000000,
 	10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000, 1000000000000000 };
 
 /* A number that is no run of 1 to 16 digits: a negative one, or none; returns behind it, or NULL. */
-static WIDE __attribute__((noinline)) const char *take_negative(const struct slot *slot, const char *at,
+static WIDE __attribute__((noinline)) const char *take_negative(const struct pfw_scale *scale, const char *at,
 		int64_t *column)
 {
 	struct wide w = wide_constants();
@@ -116,9 +116,9 @@ static WIDE __attribute__((noinline)) const char *take_negative(const struct slo
 	if (n - 1 > 15 || *at == '0')
 		return NULL;
 	v = -(int64_t)convert(&w, digits, n);
-	if (v < slot->scale.min)
+	if (v < scale->min)
 		return NULL;
-	*column = v * slot->scale.mul + slot->scale.add;
+	*column = v * scale->mul + scale->add;
 	return at + n;
 }
 
@@ -138,23 +138,25 @@ INLINE const char *advance(struct slot *slot, const char *at, unsigned n)
 }
 
 /* An integer of up to 16 digits; returns behind it. What is wrong with it adds to *bad, so that nobody waits. */
-INLINE WIDE const char *take_int(const struct wide *w, struct slot *slot, const char *at, int64_t *column,
-		uint64_t *bad)
+INLINE WIDE const char *take_int(const struct wide *w, struct slot *slot, const struct pfw_scale *scales,
+		const char *at, int64_t *column, uint64_t *bad)
 {
 	__m128i digits;
 	unsigned n = count_digits(w, at, &digits);
 	uint64_t v;
 
 	if (__builtin_expect(n - 1 > 15, false)) {
-		at = take_negative(slot, at, column);
+		at = take_negative(&scales[slot->scale], at, column);
 		*bad |= !at;
 		return at;
 	}
 	v = convert(w, digits, n);
 	*bad |= v < least[n];
 	if (slot->op == SLOT_SCALED) {
-		*bad |= v - (uint64_t)slot->scale.min > (uint64_t)slot->scale.max - (uint64_t)slot->scale.min;
-		v = v * (uint64_t)slot->scale.mul + (uint64_t)slot->scale.add;
+		const struct pfw_scale *scale = &scales[slot->scale];
+
+		*bad |= v - (uint64_t)scale->min > (uint64_t)scale->max - (uint64_t)scale->min;
+		v = v * (uint64_t)scale->mul + (uint64_t)scale->add;
 	}
 	*column = (int64_t)v;
 	return advance(slot, at, n);
@@ -211,9 +213,9 @@ static WIDE __attribute__((noinline)) const char *take_other(const struct slot *
 	return slot->op == SLOT_SAME ? take_digits(at) : take_number(at, slot->kind);
 }
 
-INLINE WIDE bool is_same(const struct slot *slot, const char *at)
+INLINE WIDE bool is_same(const struct same *same, const char *at)
 {
-	return slot->op == SLOT_SAME && slot->same_bytes && (~same_bytes(at, slot->same) & slot->same_mask) == 0;
+	return same->bytes && (~same_bytes(at, same->text) & same->mask) == 0;
 }
 
 WIDE const char *shape_match(struct shape *s, const char *at, struct value *values, uint32_t *changed)
@@ -224,18 +226,18 @@ WIDE const char *shape_match(struct shape *s, const char *at, struct value *valu
 	uint64_t bad = 0;
 
 	for (struct slot *slot = s->slots; slot < end; slot++, values++) {
-		if (!is_fixed(at, slot->fixed, slot->fixed_bytes, slot->fixed_mask))
+		if (!is_fixed(at, s->fixed + slot->fixed_at, slot->fixed_bytes, slot->fixed_mask))
 			return NULL;
 		at += slot->fixed_bytes;
 		if (slot->op <= SLOT_SCALED) {
-			at = take_int(&w, slot, at, &s->row.words[slot->column], &bad);
+			at = take_int(&w, slot, s->scales, at, &s->row.words[slot->column], &bad);
 			if (__builtin_expect(!at, false))
 				return NULL;
 			continue;
 		}
 		values->at = at;
-		if (is_same(slot, at)) {
-			at += slot->same_bytes - 1;
+		if (slot->op == SLOT_SAME && is_same(&s->sames[slot->same], at)) {
+			at += s->sames[slot->same].bytes - 1;
 		} else {
 			at = slot->op == SLOT_STRING ? take_string(at) : take_other(slot, at);
 			if (!at)
@@ -245,7 +247,7 @@ WIDE const char *shape_match(struct shape *s, const char *at, struct value *valu
 		values->bytes = (size_t)(at - values->at);
 	}
 	*changed = differing;
-	return !bad && is_fixed(at, s->end, s->end_bytes, s->end_mask) ? at + s->end_bytes : NULL;
+	return !bad && is_fixed(at, s->fixed + s->end_at, s->end_bytes, s->end_mask) ? at + s->end_bytes : NULL;
 }
 
 /* The name's bytes, up to 32, mixed. */

@@ -7,6 +7,7 @@
 #include "exchange/pfw-shape.h"
 
 #define SLOTS_MAX 32u
+#define SAMES_MAX 8u
 #define SAME_BYTES_MAX 31u /* of a value that is remembered as text, without what follows it */
 #define SHAPE_LINE_MAX 16384u /* longer lines are left to the general scanner */
 
@@ -21,22 +22,32 @@ enum slot_op {
 
 enum slot_left { LEFT_NONE, LEFT_ARGS, LEFT_EXTRA };
 
-/* What stays before a value, and the value. */
+enum slot_scale { SCALE_TIME, SCALE_DURATION, SCALE_LEVEL, SCALE_PLAIN, SCALES };
+
+/*
+ * What stays before a value, and the value. Shapes are read over and over, all
+ * of them together should fit into the nearest cache: what few slots need is
+ * elsewhere.
+ */
 struct slot {
-	const char *fixed; /* what stays: bytes of shape->fixed */
-	uint32_t fixed_bytes;
-	uint32_t fixed_mask; /* a bit for each of its first 32 */
-	uint8_t op;          /* enum slot_op */
+	uint32_t fixed_mask; /* a bit for each of the first 32 bytes of what stays */
+	uint16_t fixed_at, fixed_bytes; /* what stays: in shape->fixed */
+	uint8_t op;      /* enum slot_op */
 	uint8_t column;
-	uint8_t same_bytes; /* of `same`, with the byte behind the value; 0: none */
-	uint8_t kind;       /* enum pfw_kind of the value */
-	uint32_t same_mask;
+	uint8_t scale;   /* enum slot_scale */
+	uint8_t usual;   /* digits of the number when it was matched last */
 	uint16_t prefix; /* bytes from the key's quote to the value */
+	uint8_t same;    /* number of its struct same */
+	uint8_t kind;    /* enum pfw_kind of the value */
 	uint8_t role;    /* enum pfw_role */
 	uint8_t left;    /* enum slot_left */
-	uint8_t usual;   /* digits of the number when it was matched last */
-	char same[SAME_BYTES_MAX + 1];
-	struct pfw_scale scale;
+};
+
+/* A value as it was last time, with the byte behind it. */
+struct same {
+	char text[SAME_BYTES_MAX + 1];
+	uint32_t mask;
+	uint8_t bytes; /* 0: none */
 };
 
 struct value {
@@ -65,8 +76,9 @@ struct shape {
 	uint8_t product[2];
 	uint8_t ts_column, dur_column;
 	char *fixed; /* the line it was learnt from */
-	const char *end; /* what stays behind the last value, with the newline */
-	uint32_t end_bytes, end_mask;
+	const struct pfw_scale *scales; /* by enum slot_scale */
+	uint32_t end_at, end_bytes, end_mask; /* what stays behind the last value, with the newline */
+	unsigned same_count;
 	/* what the SAME slots stood for last time */
 	struct facts facts;
 	struct pfw_process *process;
@@ -78,6 +90,7 @@ struct shape {
 		struct store_span span;
 	} row;
 	struct store_text text, args, extra;
+	struct same sames[SAMES_MAX];
 	struct slot slots[SLOTS_MAX];
 };
 

@@ -11,12 +11,12 @@
 #define CHAINS 4096u
 #define TEXT_ROOM (2 * SHAPE_LINE_MAX + 64) /* copies run over by up to 31 bytes */
 
-static const char no_line[32]; /* what no line begins with */
-
 struct pfw_shapes {
 	struct pfw_cache *cache;
 	struct pfw_context ctx;
-	struct shape none; /* follows itself and matches nothing */
+	struct pfw_scale scales[SCALES];
+	struct shape none; /* follows itself and matches nothing: no line begins with a NUL */
+	char no_line[32];
 	struct shape *last;
 	size_t count;
 	struct shape *all[SHAPES_MAX];
@@ -46,7 +46,7 @@ int pfw_shapes_open(struct pfw_shapes **out, struct pfw_cache *cache)
 	if (!ss)
 		return -ENOMEM;
 	ss->cache = cache;
-	ss->none.end = no_line;
+	ss->none.fixed = ss->no_line;
 	ss->none.end_bytes = 1;
 	ss->none.end_mask = 1;
 	forget(ss);
@@ -67,6 +67,10 @@ void pfw_shapes_context(struct pfw_shapes *ss, const struct pfw_context *ctx)
 	if (ss->ctx.unit_ns != ctx->unit_ns || ss->ctx.host_kind != ctx->host_kind || ss->ctx.host != ctx->host)
 		forget(ss);
 	ss->ctx = *ctx;
+	ss->scales[SCALE_TIME] = pfw_scale_of(ctx, STORE_TABLE_IO, STORE_IO_ts_ns);
+	ss->scales[SCALE_DURATION] = pfw_scale_of(ctx, STORE_TABLE_IO, STORE_IO_dur_ns);
+	ss->scales[SCALE_LEVEL] = pfw_scale_of(ctx, STORE_TABLE_IO, STORE_IO_depth);
+	ss->scales[SCALE_PLAIN] = pfw_scale_of(ctx, STORE_TABLE_IO, STORE_IO_ret);
 }
 
 size_t pfw_shapes_count(const struct pfw_shapes *ss)
@@ -131,14 +135,19 @@ static bool parse_fact(struct pfw_shapes *ss, const struct slot *slot, const str
 	}
 }
 
-static void remember(struct slot *slot, const struct value *v)
+static uint32_t first_mask(size_t n)
 {
-	slot->same_bytes = 0;
+	return n >= 32 ? UINT32_MAX : (1u << n) - 1;
+}
+
+static void remember(struct same *same, const struct value *v)
+{
+	same->bytes = 0;
 	if (v->bytes > SAME_BYTES_MAX)
 		return;
-	memcpy(slot->same, v->at, v->bytes + 1);
-	slot->same_bytes = (uint8_t)(v->bytes + 1);
-	slot->same_mask = slot->same_bytes == 32 ? UINT32_MAX : (1u << slot->same_bytes) - 1;
+	memcpy(same->text, v->at, v->bytes + 1);
+	same->bytes = (uint8_t)(v->bytes + 1);
+	same->mask = first_mask(same->bytes);
 }
 
 static void put_files(struct pfw_shapes *ss, struct shape *s)
@@ -185,7 +194,7 @@ static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *
 	if (!process)
 		return false;
 	for (uint32_t left = changed; left; left &= left - 1)
-		remember(&s->slots[__builtin_ctz(left)], &values[__builtin_ctz(left)]);
+		remember(&s->sames[s->slots[__builtin_ctz(left)].same], &values[__builtin_ctz(left)]);
 	if (process != s->process || facts.tid != s->facts.tid)
 		s->epoch = 0;
 	s->facts = facts;
@@ -386,17 +395,14 @@ static enum slot_left left_of(const struct pfw_field *f)
 	return f->role == PFW_ROLE_EXTRA ? LEFT_EXTRA : LEFT_NONE;
 }
 
-static uint32_t first_mask(size_t n)
+/* The scale of a column; those whose numbers stay as they are need none. */
+static void set_scale(struct slot *slot, const struct pfw_scale *scales, const struct pfw_scale *wanted)
 {
-	return n >= 32 ? UINT32_MAX : (1u << n) - 1;
-}
-
-/* Numbers of 16 digits need no limits that are wider, and those that stay as they are no factor. */
-static void set_scale(struct slot *slot, struct pfw_scale scale)
-{
-	slot->scale = scale;
-	if (scale.mul == 1 && scale.add == 0 && scale.min == -INT64_MAX && scale.max == INT64_MAX)
-		slot->op = SLOT_INT;
+	slot->scale = SCALE_PLAIN;
+	for (uint8_t i = 0; i < SCALES; i++)
+		if (!memcmp(&scales[i], wanted, sizeof(*wanted)))
+			slot->scale = i;
+	slot->op = slot->scale == SCALE_PLAIN ? SLOT_INT : SLOT_SCALED;
 }
 
 /* A slot for this field; what stays begins at *from. */
@@ -413,13 +419,18 @@ static void add_slot(struct shape *s, const struct pfw_context *ctx, const struc
 	slot->column = f->column;
 	slot->left = (uint8_t)left_of(f);
 	slot->prefix = (uint16_t)(value - f->from);
-	slot->fixed = s->fixed + (*from - begin);
-	slot->fixed_bytes = (uint32_t)(value - *from);
+	slot->fixed_at = (uint16_t)(*from - begin);
+	slot->fixed_bytes = (uint16_t)(value - *from);
 	slot->fixed_mask = first_mask(slot->fixed_bytes);
-	if (op == SLOT_SCALED)
-		set_scale(slot, pfw_scale_of(ctx, s->table, f->column));
-	if (op == SLOT_SAME)
-		remember(slot, &(struct value){ f->value, f->bytes });
+	if (op == SLOT_SCALED) {
+		struct pfw_scale scale = pfw_scale_of(ctx, s->table, f->column);
+
+		set_scale(slot, s->scales, &scale);
+	}
+	if (op == SLOT_SAME) {
+		slot->same = (uint8_t)s->same_count++;
+		remember(&s->sames[slot->same], &(struct value){ f->value, f->bytes });
+	}
 	if (slot->left)
 		s->has_left = true;
 	*from = op == SLOT_FIXED ? f->to : f->value + f->bytes;
@@ -440,7 +451,7 @@ static void add_slots(struct shape *s, const struct pfw_context *ctx, const char
 		s->has_file2 |= f->role == PFW_ROLE_FILE2;
 		s->has_file_name |= f->role == PFW_ROLE_FILENAME;
 	}
-	s->end = s->fixed + (from - at);
+	s->end_at = (uint32_t)(from - at);
 	s->end_bytes = (uint32_t)(at + n - from);
 	s->end_mask = first_mask(s->end_bytes);
 }
@@ -479,13 +490,13 @@ static uint64_t add_to_hash(uint64_t hash, const void *bytes, size_t n)
 /* Two lines of the same shape have the same signature: what stays, and what the values are. */
 static uint64_t sign(const struct shape *s)
 {
-	uint64_t hash = add_to_hash(0xcbf29ce484222325u, s->end, s->end_bytes);
+	uint64_t hash = add_to_hash(0xcbf29ce484222325u, s->fixed + s->end_at, s->end_bytes);
 
 	for (unsigned i = 0; i < s->slot_count; i++) {
 		const struct slot *slot = &s->slots[i];
 		uint8_t what[4] = { slot->op, slot->kind, slot->role, slot->column };
 
-		hash = add_to_hash(hash, slot->fixed, slot->fixed_bytes);
+		hash = add_to_hash(hash, s->fixed + slot->fixed_at, slot->fixed_bytes);
 		hash = add_to_hash(hash, what, sizeof(what));
 	}
 	return hash;
@@ -512,6 +523,7 @@ static struct shape *make_shape(struct pfw_shapes *ss, const char *at, size_t n,
 		return NULL;
 	}
 	memcpy(s->fixed, at, n);
+	s->scales = ss->scales;
 	s->table = e->table;
 	s->key = shape_key(at);
 	s->is_hostless = e->is_hostless;

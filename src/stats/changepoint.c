@@ -123,9 +123,10 @@ static int standardise(const double *x, size_t n, double *out, double *scratch)
 	return isfinite(noise);
 }
 
+/* What 99 % of series of 10 to 1000 normal or t3 values without a change stay below, by simulation. */
 static double default_penalty(size_t n)
 {
-	return 3 + 2 * log((double)n);
+	return 8 + 0.2 * log((double)n + 1);
 }
 
 static int search_init(struct search *s, const double *x, size_t n, struct arena *arena, struct sonde_err *err)

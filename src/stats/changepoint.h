@@ -23,7 +23,7 @@ struct stats_segment {
 
 struct stats_changes {
 	size_t shortest; /* values a segment has at least; 0: 3 */
-	double penalty;  /* of a cut, in units of the noise; 0: enough that about 1 series in 100 is cut in vain */
+	double penalty;  /* of a cut, in units of the noise; 0: so that 1 series in 100 is cut in vain (skewed: 3) */
 };
 
 /* Segments in order, covering the series; one when nothing changed. -EINVAL for values not finite, -ENOMEM. */

@@ -47,7 +47,7 @@ static bool walsh_reach(const void *context, double v)
 	return is_enough(r, count);
 }
 
-/* through[i] sums the weights up to value i; a value with itself weighs w(w+1)/2, as w equal values would. */
+/* through[i] sums the weights, of mean 1, up to value i; with itself a value weighs w(w+1)/2, as w values would. */
 static bool weighted_reach(const void *context, double v)
 {
 	const struct ranks *r = context;
@@ -451,6 +451,13 @@ static double walsh_tail(size_t n, double cut)
 	return exact_tail(ways, n * (n + 1) / 2, cut);
 }
 
+static void turn_signs(double *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = -x[i];
+	stats_sort(x, n);
+}
+
 double stats_hl_p(double *x, size_t n, double value)
 {
 	double estimate = stats_hl(x, n), cut;
@@ -459,12 +466,10 @@ double stats_hl_p(double *x, size_t n, double value)
 		return NAN;
 	if (estimate == value)
 		return 1;
-	if (estimate < value) { /* look at it from the other side */
-		for (size_t i = 0; i < n; i++)
-			x[i] = -x[i];
-		value = -value;
-		stats_sort(x, n);
-	}
-	cut = cut_at(x, n, value);
+	if (estimate < value)
+		turn_signs(x, n);
+	cut = cut_at(x, n, estimate < value ? -value : value);
+	if (estimate < value)
+		turn_signs(x, n);
 	return fmin(1, 2 * walsh_tail(n, cut));
 }

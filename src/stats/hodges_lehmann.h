@@ -23,7 +23,7 @@ enum {
 };
 
 double stats_hl(double *x, size_t n);
-/* A value of weight w counts as w values would; weights are above 0, only their proportions matter. */
+/* The averages weighted by the product of their values' weights, which are above 0; only proportions matter. */
 double stats_hl_weighted(double *x, double *weight, size_t n);
 double stats_hl_shift(double *a, size_t na, double *b, size_t nb);
 
@@ -31,7 +31,7 @@ struct stats_interval stats_hl_interval(double *x, size_t n, double level);
 struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, size_t nb, double level);
 
 /* One less the level at which stats_hl_interval just reaches the value; never less than its sample can have. */
-double stats_hl_p(double *x, size_t n, double value); /* may also turn signs */
+double stats_hl_p(double *x, size_t n, double value);
 
 /* P(W <= w) for the rank sum W of the positive values among n, and P(U <= u) of Mann-Whitney's U. */
 double stats_signed_rank_cdf(double w, size_t n);

@@ -114,7 +114,7 @@ static int add_pair(struct sweep *w, size_t a, size_t b)
 	if (w->count == w->cap && grow(w) < 0)
 		return -ENOMEM;
 	w->pairs[w->count++] = (struct stats_overlap){
-		.a = a, .b = b, .overlap_ns = overlap, .rate = rate, .log_ratio = log(lb / la)
+		.a = a, .b = b, .overlap_ns = overlap, .rate = rate, .log_ratio = log(lb) - log(la)
 	};
 	return 0;
 }

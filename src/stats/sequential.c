@@ -71,6 +71,8 @@ static double angle_factor(double n)
 {
 	int sign;
 
+	if (n > 1000) /* where the difference would cancel */
+		return sqrt(n / (2 * M_PI)) * (1 - 1 / (4 * n) + 1 / (32 * n * n));
 	return exp(lgamma_r((n + 1) / 2, &sign) - lgamma_r(n / 2, &sign)) / sqrt(M_PI);
 }
 

@@ -17,8 +17,8 @@
 char env_library[PATH_BYTES_MAX];
 static const char *named = ""; /* as the loader knows it */
 static char ring_text[PATH_BYTES_MAX + sizeof(RING_VAR)];
-static char preload_ours[PATH_BYTES_MAX + sizeof(PRELOAD_VAR)];      /* LD_PRELOAD=<libsonde> */
-static char preload_theirs[VALUE_BYTES_MAX + sizeof(PRELOAD_VAR)];   /* what the program sees */
+static char preload_ours[PATH_BYTES_MAX + sizeof(PRELOAD_VAR)];    /* LD_PRELOAD=<libsonde> */
+static char preload_theirs[VALUE_BYTES_MAX + sizeof(PRELOAD_VAR)]; /* what the program sees */
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
@@ -190,7 +190,8 @@ static bool swap_make(void)
 {
 	size_t n = env_room(environ);
 	if (n > swap.room_count) {
-		char **larger = sys_map(2 * n * sizeof(*larger), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		char **larger = sys_map(2 * n * sizeof(*larger), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				-1);
 		if (!larger)
 			return false;
 		swap.room = larger;

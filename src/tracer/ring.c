@@ -392,7 +392,8 @@ void ring_drop(void)
 static bool child_start(void)
 {
 	static uint32_t is_starting;
-	while (__atomic_exchange_n(&is_starting, 1, __ATOMIC_ACQUIRE))
+	/* Not for ever: a fork may have copied the flag of a thread that the child does not have. */
+	for (unsigned i = 0; i < GROWTH_WAITS && __atomic_exchange_n(&is_starting, 1, __ATOMIC_ACQUIRE); i++)
 		sys0(SYS_sched_yield);
 	bool ok = true;
 	if (!tracer.alive->epoch) {

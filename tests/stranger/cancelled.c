@@ -58,8 +58,8 @@ static void anywhere(void)
 static struct place {
 	const char *name;
 	void (*wait)(void);
-} places[] = { { "read", in_read },   { "readv", in_readv }, { "write", in_write }, { "recv", in_recv },
-	       { "poll", in_poll },   { "fgets", in_fgets }, { "getc", in_getc },   { "anywhere", anywhere } };
+} places[] = { { "read", in_read }, { "readv", in_readv }, { "write", in_write }, { "recv", in_recv },
+	{ "poll", in_poll }, { "fgets", in_fgets }, { "getc", in_getc }, { "anywhere", anywhere } };
 
 static void clean(void *unused)
 {

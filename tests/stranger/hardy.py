@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Small stacks, cancelled threads, exceptions, jumps, shells of many threads, sanitizers, daemons: all as without a recorder."""
+"""Small stacks, cancelled threads, exceptions, jumps, shells of many threads, daemons: all as without a recorder."""
 import os
 import subprocess
 import sys
@@ -21,7 +21,8 @@ open(sys.argv[1], "w").write("late")
 
 
 def run_alone(command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=tap.LIMIT_SECONDS)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                          timeout=tap.LIMIT_SECONDS)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -59,8 +60,9 @@ def check_jumps(work):
     status = run_recorded(run, [os.path.join(PROGRAMS, "jumps")])[0]
     out = subprocess.run([tap.SONDE, "events", run, "--json"], stdout=subprocess.PIPE, check=True).stdout
     seen = out.count(b'"size":3,')
-    tap.check("a thread is seen again after jumps out of handlers",
-              ([] if status == 0 else [f"status {status}"]) + ([] if seen == 20000 else [f"{seen} of 20000 calls seen"]))
+    problems = [f"status {status}"] if status else []
+    problems += [f"{seen} of 20000 calls seen"] if seen != 20000 else []
+    tap.check("a thread is seen again after jumps out of handlers", problems)
 
 
 def check_thread_sanitizer(work):
@@ -91,7 +93,8 @@ def check_daemon(work):
             problems.append("ended before the daemon")
         elif not any(e["path"] == late for e in tap.events(run)):
             problems.append("the daemon's file is not among the events")
-        problems += [f"{p['argv']}: {p['state']}" for p in tap.info(run)["processes"] if "not traced" in (p["state"] or "")]
+        states = {p["process"]: p["state"] or "" for p in tap.info(run)["processes"]}
+        problems += [f"process {number}: {state}" for number, state in states.items() if "not traced" in state]
     tap.check("a daemon that forks twice is followed to its end", problems)
 
 

@@ -1,6 +1,7 @@
 /*
- * Many threads that run shells at once, one that is cancelled inside system(), and changes of the environment meanwhile. It
- * prints what it finds; a recorder must change nothing of it.
+ * Many threads that run shells at once, one that is cancelled inside system(), and
+ * changes of the environment meanwhile. It prints what it finds; a recorder must
+ * change nothing of it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -58,7 +59,8 @@ int main(void)
 	waitpid(child, &status, 0);
 	pthread_cancel(sleeper);
 	pthread_join(sleeper, NULL);
-	printf("cancelled: environment %s, child's %s\n", is_ours_visible() ? "changed" : "kept", status ? "changed" : "kept");
+	printf("cancelled: environment %s, child's %s\n", is_ours_visible() ? "changed" : "kept",
+			status ? "changed" : "kept");
 	printf("changes: %s, %s\n", getenv("KEPT"), getenv("GONE") ? "still there" : "gone");
 
 	/* The arrays are the program's own again. */

@@ -1,6 +1,7 @@
 /*
- * Work on stacks that are just large enough without a recorder: threads with the least stack, signal handlers on a small
- * alternate one, clone children with two pages. Prints only what goes wrong, and how many signals were handled.
+ * Work on stacks that are just large enough without a recorder: threads with the
+ * least stack, signal handlers on a small alternate one, clone children with two
+ * pages. Prints only what goes wrong, and how many signals were handled.
  */
 #include <fcntl.h>
 #include <limits.h>

@@ -1,0 +1,285 @@
+/* effect: runs are what counts, wild pairs and absent ones do not, and A/A intervals exclude 1 as seldom as promised. */
+#include "../support.h"
+
+#include "near.h"
+#include "sample.h"
+#include "stats/effect.h"
+#include "stats/hodges_lehmann.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { RUNS_MAX = 40, PAIRS = 10 };
+
+struct data {
+	double x[RUNS_MAX * PAIRS], weight[RUNS_MAX * PAIRS];
+	size_t first[RUNS_MAX + 1];
+	struct stats_runs runs;
+};
+
+static void fill(struct data *d, struct stats_rng *r, size_t runs, double theta)
+{
+	d->runs = (struct stats_runs){ .x = d->x, .first = d->first, .count = runs };
+	d->first[0] = 0;
+	for (size_t i = 0; i < runs; i++) {
+		double level = theta + 0.01 * stats_rng_normal(r);
+
+		d->first[i + 1] = d->first[i] + PAIRS;
+		for (size_t k = 0; k < PAIRS; k++) {
+			d->x[i * PAIRS + k] = level + 0.02 * stats_rng_normal(r);
+			d->weight[i * PAIRS + k] = 1 + (double)stats_rng_below(r, 9);
+		}
+	}
+}
+
+static struct stats_effect effect_of(const struct stats_runs *runs, struct stats_effect_options how)
+{
+	struct arena arena = ARENA_INIT;
+	struct stats_effect out;
+
+	assert_int_equal(stats_effect(runs, &how, &arena, &out, NULL), 0);
+	arena_release(&arena);
+	return out;
+}
+
+static void locations(const struct data *d, double *out)
+{
+	for (size_t i = 0; i < d->runs.count; i++) {
+		double x[PAIRS];
+
+		memcpy(x, d->x + d->first[i], sizeof(x));
+		out[i] = stats_hl(x, PAIRS);
+	}
+}
+
+/* Few runs: Student's t of the runs' Hodges-Lehmann estimates, at nine tenths of the error. */
+static void few_runs(void **state)
+{
+	double at[RUNS_MAX];
+	struct stats_interval expected;
+	struct stats_effect e;
+	struct stats_rng r;
+	struct data d;
+
+	random_init();
+	stats_rng_init(&r, random_u64(), 0);
+	fill(&d, &r, 6, 0.03);
+	locations(&d, at);
+	expected = stats_mean_interval(at, 6, 0.955);
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	assert_true(e.log_ratio.lo == expected.lo && e.log_ratio.hi == expected.hi && e.log_ratio.level == 0.95);
+	assert_true(is_near(e.ratio.estimate, exp(expected.estimate), 1e-15) && e.log_ratio.n == 6 && e.pairs == 60);
+	assert_true(!e.is_indicative && e.dropped == 0 && e.locations.n == 6);
+	assert_string_equal(e.log_ratio.method, "Student's t");
+}
+
+static void many_runs(void **state)
+{
+	double at[RUNS_MAX];
+	struct stats_interval expected;
+	struct stats_effect e;
+	struct stats_rng r;
+	struct data d;
+
+	random_init();
+	stats_rng_init(&r, random_u64(), 0);
+	fill(&d, &r, 15, 0.03);
+	locations(&d, at);
+	expected = stats_hl_interval(at, 15, 0.955);
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	assert_true(e.log_ratio.lo == expected.lo && e.log_ratio.hi == expected.hi);
+	assert_string_equal(e.log_ratio.method, "Hodges-Lehmann, signed rank");
+	/* where ranks cannot reach the level, Student's t does */
+	e = effect_of(&d.runs, (struct stats_effect_options){ .level = 0.999999 });
+	assert_string_equal(e.log_ratio.method, "Student's t");
+	assert_true(isfinite(e.log_ratio.lo));
+	e = effect_of(&d.runs, (struct stats_effect_options){ .method = STATS_BOOTSTRAP, .seed = 4 });
+	assert_string_equal(e.log_ratio.method, "studentised bootstrap");
+	e = effect_of(&d.runs, (struct stats_effect_options){ .method = STATS_STUDENT, .location = STATS_MEAN });
+	assert_string_equal(e.log_ratio.method, "Student's t");
+}
+
+/* The interval excludes no change exactly when p is at most 1 - level. */
+static void p_agrees_with_the_interval(void **state)
+{
+	struct stats_rng r;
+	struct data d;
+
+	random_init();
+	stats_rng_init(&r, random_u64(), 0);
+	for (int round = 0; round < 300; round++) {
+		struct stats_effect e;
+
+		fill(&d, &r, 2 + stats_rng_below(&r, 30), 0.005);
+		e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+		assert_true(stats_interval_holds(&e.log_ratio, 0) == (e.p > 0.05));
+	}
+}
+
+static void one_run_is_indicative(void **state)
+{
+	struct stats_effect e;
+	struct stats_rng r;
+	struct data d;
+
+	random_init();
+	stats_rng_init(&r, random_u64(), 0);
+	fill(&d, &r, 4, 0);
+	d.first[1] = 4 * PAIRS; /* all pairs in one run */
+	d.runs.count = 1;
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	assert_true(e.is_indicative && e.log_ratio.n == 1 && e.pairs == 4 * PAIRS);
+	assert_true(isfinite(e.log_ratio.lo) && e.log_ratio.lo < e.log_ratio.estimate && e.log_ratio.estimate < e.log_ratio.hi);
+	d.first[1] = 7; /* too few for blocks */
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	assert_true(e.is_indicative && e.log_ratio.lo == -INFINITY && e.ratio.lo == 0 && e.ratio.hi == INFINITY);
+	assert_true(isfinite(e.ratio.estimate) && isnan(e.p));
+}
+
+static void absent_pairs_are_left_out(void **state)
+{
+	static const size_t first[] = { 0, 3, 3, 5, 7 };
+	const double x[] = { 1, NAN, 1, INFINITY, NAN, 3, 3 };
+	struct stats_runs runs = { .x = x, .first = first, .count = 4 };
+	struct stats_effect e = effect_of(&runs, (struct stats_effect_options){ 0 });
+
+	assert_true(e.log_ratio.n == 2 && e.pairs == 4 && e.dropped == 3 && e.log_ratio.estimate == 2);
+}
+
+static void nothing_is_refused(void **state)
+{
+	static const size_t first[] = { 0, 1 };
+	const double x[] = { NAN };
+	struct stats_runs runs = { .x = x, .first = first, .count = 1 }, none = { .count = 0 };
+	struct stats_effect_options how = { 0 };
+	struct arena arena = ARENA_INIT;
+	struct stats_effect out;
+	struct sonde_err err;
+
+	assert_int_equal(stats_effect(&runs, &how, &arena, &out, &err), -EINVAL);
+	assert_string_equal(err.text, "there is no pair to compare");
+	assert_int_equal(stats_effect(&none, &how, &arena, &out, &err), -EINVAL);
+	alloc_fail_after(0);
+	arena_release(&arena);
+	assert_int_equal(stats_effect(&runs, &how, &arena, &out, &err), -ENOMEM);
+	alloc_fail_never();
+	arena_release(&arena);
+}
+
+/* B against A is A against B turned around; the order of runs, and of pairs, does not matter. */
+static void symmetric_and_without_order(void **state)
+{
+	struct stats_effect e, turned;
+	struct stats_rng r;
+	struct data d;
+
+	random_init();
+	stats_rng_init(&r, random_u64(), 0);
+	for (size_t runs = 5; runs < 20; runs += 10) {
+		fill(&d, &r, runs, 0.01);
+		d.runs.weight = d.weight;
+		e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+		for (size_t i = 0; i < runs * PAIRS; i++)
+			d.x[i] = -d.x[i];
+		turned = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+		assert_true(is_near(e.ratio.lo, 1 / turned.ratio.hi, 1e-12) && is_near(e.ratio.hi, 1 / turned.ratio.lo, 1e-12));
+		d.runs.weight = NULL;
+		e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+		for (size_t i = 0; i < runs; i++)
+			stats_rng_shuffle(&r, d.x + d.first[i], PAIRS, sizeof(double));
+		stats_rng_shuffle(&r, d.x, runs, PAIRS * sizeof(double));
+		turned = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+		assert_true(is_near(e.ratio.lo, turned.ratio.lo, 1e-12) && is_near(e.ratio.hi, turned.ratio.hi, 1e-12));
+	}
+}
+
+static void wild_pairs_do_not_matter(void **state)
+{
+	struct stats_effect e, wild;
+	struct stats_rng r;
+	struct data d;
+
+	random_init();
+	stats_rng_init(&r, random_u64(), 0);
+	fill(&d, &r, 12, 0.02);
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	for (size_t i = 0; i < 12; i++)
+		d.x[i * PAIRS + i % PAIRS] = i % 2 ? 5 : -5;
+	wild = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	assert_true(is_within(e.log_ratio.estimate, wild.log_ratio.estimate, 0.01));
+	assert_true(wild.log_ratio.hi - wild.log_ratio.lo < 2 * (e.log_ratio.hi - e.log_ratio.lo));
+}
+
+/* A/A: the share of experiments whose interval excludes 1. */
+static double alarms(size_t runs, int rounds)
+{
+	struct stats_rng r;
+	struct data d;
+	int count = 0;
+
+	stats_rng_init(&r, 41, runs);
+	for (int k = 0; k < rounds; k++) {
+		struct stats_effect e;
+
+		fill(&d, &r, runs, 0);
+		e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+		count += !stats_interval_holds(&e.ratio, 1);
+	}
+	return (double)count / rounds;
+}
+
+static void false_alarms_are_as_promised(void **state)
+{
+	assert_true(is_within(alarms(3, 3000), 0.045, 0.012));
+	assert_true(is_within(alarms(12, 3000), 0.045, 0.012));
+}
+
+/* The same with looks, stopping at the first alarm. */
+static void false_alarms_of_looks(void **state)
+{
+	static const size_t looks[] = { 4, 6, 10, 16 };
+	struct stats_sequential plan, at[4];
+	struct stats_rng r;
+	struct data d;
+	int count = 0;
+
+	stats_effect_plan(&plan, 0.95, 16);
+	for (size_t i = 0; i < 4; i++) {
+		stats_sequential_look(&plan, looks[i]);
+		at[i] = plan;
+	}
+	stats_rng_init(&r, 42, 0);
+	for (int k = 0; k < 2000; k++) {
+		bool is_alarm = false;
+
+		fill(&d, &r, 16, 0);
+		for (size_t i = 0; i < 4 && !is_alarm; i++) {
+			struct stats_effect e;
+
+			d.runs.count = looks[i];
+			e = effect_of(&d.runs, (struct stats_effect_options){ .look = &at[i] });
+			is_alarm = !stats_interval_holds(&e.ratio, 1);
+			assert_true(isnan(e.p) && e.log_ratio.level == 0.95);
+		}
+		count += is_alarm;
+	}
+	assert_true(is_within(count / 2000.0, 0.045, 0.014));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(few_runs),
+		cmocka_unit_test(many_runs),
+		cmocka_unit_test(p_agrees_with_the_interval),
+		cmocka_unit_test(one_run_is_indicative),
+		cmocka_unit_test(absent_pairs_are_left_out),
+		cmocka_unit_test(nothing_is_refused),
+		cmocka_unit_test(symmetric_and_without_order),
+		cmocka_unit_test(wild_pairs_do_not_matter),
+		cmocka_unit_test(false_alarms_are_as_promised),
+		cmocka_unit_test(false_alarms_of_looks),
+	};
+
+	return RUN_TESTS(tests);
+}
