@@ -139,7 +139,7 @@ enum { TICKS = 400, TICK_NS = 250000 }; /* a fourth of an iteration */
 
 /* A side loops through a machine whose speed changes while iterations run. */
 static size_t make_spans(const struct world *w, struct stats_rng *r, const double *speed, double theta, size_t n,
-	struct stats_span *spans)
+		struct stats_span *spans)
 {
 	double level = theta + w->run_sd * stats_rng_normal(r), last = 0, now = stats_rng_uniform(r) * 4;
 
@@ -159,7 +159,7 @@ static size_t make_spans(const struct world *w, struct stats_rng *r, const doubl
 }
 
 static size_t make_overlaps(const struct world *w, struct stats_rng *r, size_t pairs, double theta, double *x,
-	double *weight)
+		double *weight)
 {
 	static double speed[TICKS];
 	struct stats_span a[PAIRS_MAX], b[PAIRS_MAX];
@@ -186,7 +186,7 @@ static size_t make_overlaps(const struct world *w, struct stats_rng *r, size_t p
 }
 
 static void make_experiment(const struct world *w, struct stats_rng *r, size_t runs, size_t pairs, double theta,
-	struct experiment *e)
+		struct experiment *e)
 {
 	e->runs = (struct stats_runs){ .x = e->x, .first = e->first, .count = runs };
 	if (w->is_async)
@@ -195,8 +195,9 @@ static void make_experiment(const struct world *w, struct stats_rng *r, size_t r
 	for (size_t i = 0; i < runs; i++) {
 		size_t at = e->first[i];
 
-		e->first[i + 1] = at + (w->is_async ? make_overlaps(w, r, pairs, theta, e->x + at, e->weight + at)
-						    : make_pairs(w, r, pairs, theta, e->x + at));
+		e->first[i + 1] = at +
+				(w->is_async ? make_overlaps(w, r, pairs, theta, e->x + at, e->weight + at)
+					     : make_pairs(w, r, pairs, theta, e->x + at));
 	}
 }
 
@@ -382,34 +383,35 @@ struct group {
 #define FEW_TO_MANY { 3, 5, 10, 20, 40 }
 
 static const struct group groups[] = {
-	{ "fixed number of runs", fixed, EXACT, { &normal }, { 20, 1 }, { 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 40 } },
+	{ "fixed number of runs", fixed, EXACT, { &normal }, { 20, 1 },
+			{ 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 40 } },
 	{ "fixed number of runs", fixed, AT_LEAST, { &drift, &heavy, &lognormal, &contaminated, &correlated, &async },
-	  { 20 }, FEW_TO_MANY },
+			{ 20 }, FEW_TO_MANY },
 	{ "fixed number of runs of one pair each (whole commands)", fixed, AT_LEAST,
-	  { &drift, &heavy, &lognormal, &contaminated }, { 1 }, FEW_TO_MANY },
+			{ &drift, &heavy, &lognormal, &contaminated }, { 1 }, FEW_TO_MANY },
 	{ "sequential, the default: square spending, looks at 5 8 12 20 32", square, AT_LEAST,
-	  { &normal, &drift, &heavy, &lognormal, &contaminated, &correlated, &async }, { 20 }, { 32 } },
-	{ "the same with runs of one pair", square, AT_LEAST, { &normal, &drift, &heavy, &lognormal, &contaminated }, { 1 },
-	  { 32 } },
-	{ "sequential, square spending, 11 looks from 3 to 36", square_many, AT_LEAST, { &normal, &heavy, &contaminated },
-	  { 20, 1 }, { 36 } },
+			{ &normal, &drift, &heavy, &lognormal, &contaminated, &correlated, &async }, { 20 }, { 32 } },
+	{ "the same with runs of one pair", square, AT_LEAST, { &normal, &drift, &heavy, &lognormal, &contaminated },
+			{ 1 }, { 32 } },
+	{ "sequential, square spending, 11 looks from 3 to 36", square_many, AT_LEAST,
+			{ &normal, &heavy, &contaminated }, { 20, 1 }, { 36 } },
 	{ "sequential, O'Brien-Fleming, looks at 5 8 12 20 32", obrien_fleming, AT_LEAST,
-	  { &normal, &drift, &heavy, &contaminated }, { 20, 1 }, { 32 } },
+			{ &normal, &drift, &heavy, &contaminated }, { 20, 1 }, { 32 } },
 	{ "sequential, Pocock, looks at 5 8 12 20 32", pocock, AT_LEAST, { &normal, &drift, &heavy, &contaminated },
-	  { 20, 1 }, { 32 } },
+			{ 20, 1 }, { 32 } },
 	{ "confidence sequence, a look at every run", sequence, AT_LEAST, { &normal, &drift, &heavy, &contaminated },
-	  { 20, 1 }, { 32 } },
+			{ 20, 1 }, { 32 } },
 	{ "others: BCa bootstrap of run means, the original's", bca_of_means, NONE, { &normal }, { 20 }, FEW_TO_MANY },
 	{ "others: studentised bootstrap of runs", by_bootstrap, NONE, { &normal, &heavy, &contaminated }, { 20, 1 },
-	  { 20, 40 } },
+			{ 20, 40 } },
 	{ "others: Student's t, however many runs", by_student, NONE, { &normal, &heavy, &contaminated }, { 20, 1 },
-	  { 20, 40 } },
-	{ "others: means of runs instead of Hodges-Lehmann", by_mean, NONE, { &heavy, &lognormal, &contaminated }, { 20 },
-	  { 10 } },
+			{ 20, 40 } },
+	{ "others: means of runs instead of Hodges-Lehmann", by_mean, NONE, { &heavy, &lognormal, &contaminated },
+			{ 20 }, { 10 } },
 	{ "others: all pairs pooled", pooled, NONE, { &normal, &correlated }, { 20 }, { 5, 20 } },
 	{ "others: ordinary intervals at 5 8 12 20 32", peeking, NONE, { &normal }, { 20 }, { 32 } },
 	{ "beyond the claim: hits on B alone, the truth taken without them", fixed, NONE, { &skewed }, { 20, 1 },
-	  { 5, 10, 40 } },
+			{ 5, 10, 40 } },
 };
 
 struct tally {
@@ -450,15 +452,18 @@ static void print_cell(const struct world *w, size_t pairs, size_t runs, const s
 	double half = (double)t->n / 2, lo, hi;
 
 	stats_binomial_interval(t->alarms, t->n / 2, 0.95, &lo, &hi);
-	printf("%-16s %5zu %5zu  %6.2f %%  %5.2f %% [%5.2f, %5.2f]  %6.1f %%  %7.3f %%  %5.1f %s\n", w->name, pairs, runs,
-		100 * (double)t->held / (double)t->n, 100 * (double)t->alarms / half, 100 * lo, 100 * hi,
-		100 * (double)t->found / half, 100 * t->width / (double)(t->n - t->open), t->runs / (double)t->n,
-		miss == 2 ? "!!" : miss == 1 ? "!" : "");
+	printf("%-16s %5zu %5zu  %6.2f %%  %5.2f %% [%5.2f, %5.2f]  %6.1f %%  %7.3f %%  %5.1f %s\n", w->name, pairs,
+			runs, 100 * (double)t->held / (double)t->n, 100 * (double)t->alarms / half, 100 * lo, 100 * hi,
+			100 * (double)t->found / half, 100 * t->width / (double)(t->n - t->open),
+			t->runs / (double)t->n,
+			miss == 2                   ? "!!"
+					: miss == 1 ? "!"
+						    : "");
 	fflush(stdout);
 }
 
 static struct tally simulate(const struct group *g, const struct world *w, size_t pairs, size_t runs, size_t n,
-	uint64_t seed)
+		uint64_t seed)
 {
 	static struct experiment e;
 	struct tally t = { 0 };
@@ -492,8 +497,8 @@ static void add_cell(struct total *all, const struct tally *t, int miss)
 static void run_group(const struct group *g, size_t n, uint64_t seed, struct total *all)
 {
 	printf("\n%s\n", g->name);
-	printf("%-16s %5s %5s  %8s  %-23s  %8s  %9s  %5s\n", "noise", "pairs", "runs", "coverage", "A/A excludes 1 [95 %]",
-		"finds", "width", "used");
+	printf("%-16s %5s %5s  %8s  %-23s  %8s  %9s  %5s\n", "noise", "pairs", "runs", "coverage",
+			"A/A excludes 1 [95 %]", "finds", "width", "used");
 	for (const struct world *const *w = g->worlds; *w; w++)
 		for (const size_t *pairs = g->pairs; *pairs; pairs++)
 			for (const size_t *runs = g->runs; *runs; runs++) {
@@ -522,7 +527,8 @@ int main(int argc, char **argv)
 		run_group(&groups[i], n, seed, &all);
 	stats_binomial_interval(all.alarms, all.n, 0.95, &lo, &hi);
 	printf("\nA/A intervals that exclude 1, of all cells with a bar: %.2f %% [%.2f, %.2f] of %zu\n",
-		100 * (double)all.alarms / (double)all.n, 100 * lo, 100 * hi, all.n);
-	printf("cells whose figures miss the bar within chance: %zu, beyond chance: %zu\n", all.near_misses, all.misses);
+			100 * (double)all.alarms / (double)all.n, 100 * lo, 100 * hi, all.n);
+	printf("cells whose figures miss the bar within chance: %zu, beyond chance: %zu\n", all.near_misses,
+			all.misses);
 	return all.misses > 0;
 }

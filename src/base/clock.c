@@ -199,7 +199,7 @@ static size_t find_piece(const struct tick_line *l, uint64_t ticks)
 static bool is_in_piece(const struct tick_line *l, uint64_t ticks)
 {
 	return l->count == l->hint_count && l->pairs[l->hint].ticks <= ticks &&
-	       (l->hint + 2 == l->count || ticks < l->pairs[l->hint + 1].ticks);
+			(l->hint + 2 == l->count || ticks < l->pairs[l->hint + 1].ticks);
 }
 
 static void take_piece(struct tick_line *l, uint64_t ticks)

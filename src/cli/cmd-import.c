@@ -86,10 +86,10 @@ static void add_summary(struct buf *out, const struct import_result *r)
 {
 	char events[TERM_TEXT], input[TERM_TEXT], text[TERM_TEXT], run[TERM_TEXT];
 
-	buf_addf(out, "%s: %s events of %" PRIu64 " process%s from %" PRIu64 " file%s (%s, %s of text) in %s\n", r->path,
-			term_count(events, r->counts.events), r->processes, r->processes == 1 ? "" : "es", r->files,
-			r->files == 1 ? "" : "s", term_bytes(input, r->input_bytes), term_bytes(text, r->text_bytes),
-			term_bytes(run, r->run_bytes));
+	buf_addf(out, "%s: %s events of %" PRIu64 " process%s from %" PRIu64 " file%s (%s, %s of text) in %s\n",
+			r->path, term_count(events, r->counts.events), r->processes, r->processes == 1 ? "" : "es",
+			r->files, r->files == 1 ? "" : "s", term_bytes(input, r->input_bytes),
+			term_bytes(text, r->text_bytes), term_bytes(run, r->run_bytes));
 }
 
 static void write_counts(struct json *j, const struct import_result *r)
@@ -194,7 +194,10 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_import = {
 	.name = "import",
 	.usage = "[-o DIR] [--json] FILE|DIR...",
-	.positional = { .name = "FILE|DIR", .min = 1, .max = SIZE_MAX, .type = CLI_TYPE_PATH,
+	.positional = { .name = "FILE|DIR",
+			.min = 1,
+			.max = SIZE_MAX,
+			.type = CLI_TYPE_PATH,
 			.help = "Traces (.pfw, .pfw.gz), and directories that hold such below them." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),

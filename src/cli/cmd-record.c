@@ -46,7 +46,8 @@ static const struct cli_option option_rows[] = {
 			.default_words = "the program's" },
 	{ 0, "probes", "LIST", CLI_WORDS(struct options, probes), .choices = probe_words, .default_text = "all",
 			.help = "Probes to switch on; trace is the tracer of calls and annotations." },
-	{ 0, "shell", NULL, CLI_FLAG(struct options, is_shell), .help = "Let /bin/sh run the command, given as one string." },
+	{ 0, "shell", NULL, CLI_FLAG(struct options, is_shell),
+			.help = "Let /bin/sh run the command, given as one string." },
 	{ 0, "follow", NULL, CLI_FLAG(struct options, follow),
 			.help = "Go on until every traced process has ended, not only the program." },
 	{ 'v', "verbose", NULL, CLI_FLAG(struct options, is_verbose),
@@ -64,7 +65,7 @@ static const struct cli_option option_rows[] = {
 			.help = "Leave out calls shorter than this." },
 	{ 0, "overflow", "WHAT", CLI_CHOICE(struct options, overflow), .choices = overflow_words, .group = "Limits",
 			.default_text = "drop",
-			.help = "When a process writes faster than can be drained: drop events and count them, or block it." },
+			.help = "When events come faster than they can be drained: drop and count them, or block." },
 	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory), .group = "Limits", .default_text = "256M",
 			.help = "Memory for events not yet written, all processes together." },
 	{ 0, "process-memory", "SIZE", CLI_SIZE(struct options, process_memory), .group = "Limits",
@@ -118,7 +119,7 @@ static void say(const struct record_result *r)
 			(unsigned long long)r->processes, r->processes == 1 ? "" : "es", r->path.data,
 			term_bytes(bytes, r->bytes));
 	if (r->dropped)
-		fprintf(stderr, "sonde: %llu events were dropped\nhint: give it more room (--memory, --process-memory) or use --overflow block\n",
+		fprintf(stderr, "sonde: %llu events were dropped\nhint: try more --memory and --process-memory, or --overflow block\n",
 				(unsigned long long)r->dropped);
 	if (r->filtered)
 		fprintf(stderr, "sonde: %llu events were filtered\n", (unsigned long long)r->filtered);

@@ -123,17 +123,19 @@ static WIDE __attribute__((noinline)) const char *take_negative(const struct pfw
 }
 
 /*
- * Behind n bytes. Lengths seldom change: guessing n, which the processor can go on with at once, is better than waiting
- * for it, and the compiler must not see that both are the same.
+ * Behind n bytes. Where lengths seldom change, guessing n, which the processor can go on with at once, is better than
+ * waiting for it, and the compiler must not see that both are the same. Where they vary, waiting is better than wrong
+ * guesses.
  */
 INLINE const char *advance(struct slot *slot, const char *at, unsigned n)
 {
 	size_t usual = slot->usual;
 
 	__asm__("" : "+r"(usual));
-	if (__builtin_expect(usual == n, true))
+	if (usual == n)
 		return at + usual;
-	slot->usual = (uint8_t)n;
+	if (usual != USUAL_VARIES)
+		slot->usual = (uint8_t)n;
 	return at + n;
 }
 

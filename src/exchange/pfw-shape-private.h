@@ -20,6 +20,8 @@ enum slot_op {
 	SLOT_FIXED   /* no value: a field that stays, and goes to a text */
 };
 
+#define USUAL_VARIES 255
+
 enum slot_left { LEFT_NONE, LEFT_ARGS, LEFT_EXTRA };
 
 enum slot_scale { SCALE_TIME, SCALE_DURATION, SCALE_LEVEL, SCALE_PLAIN, SCALES };
@@ -35,7 +37,7 @@ struct slot {
 	uint8_t op;      /* enum slot_op */
 	uint8_t column;
 	uint8_t scale;   /* enum slot_scale */
-	uint8_t usual;   /* digits of the number when it was matched last */
+	uint8_t usual;   /* digits of the number when it was matched last, or USUAL_VARIES */
 	uint16_t prefix; /* bytes from the key's quote to the value */
 	uint8_t same;    /* number of its struct same */
 	uint8_t kind;    /* enum pfw_kind of the value */

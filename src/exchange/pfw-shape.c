@@ -405,6 +405,13 @@ static void set_scale(struct slot *slot, const struct pfw_scale *scales, const s
 	slot->op = slot->scale == SCALE_PLAIN ? SLOT_INT : SLOT_SCALED;
 }
 
+/* Has the number as many digits in most lines? */
+static bool is_steady(const struct pfw_field *f)
+{
+	return f->id == PFW_KEY_id || f->id == PFW_KEY_ts || f->id == PFW_KEY_p_idx || f->id == PFW_KEY_level ||
+			f->id == PFW_KEY_fd;
+}
+
 /* A slot for this field; what stays begins at *from. */
 static void add_slot(struct shape *s, const struct pfw_context *ctx, const struct pfw_field *f, const char *begin,
 		const char **from, bool is_fixed)
@@ -426,6 +433,7 @@ static void add_slot(struct shape *s, const struct pfw_context *ctx, const struc
 		struct pfw_scale scale = pfw_scale_of(ctx, s->table, f->column);
 
 		set_scale(slot, s->scales, &scale);
+		slot->usual = is_steady(f) ? (uint8_t)f->bytes : USUAL_VARIES;
 	}
 	if (op == SLOT_SAME) {
 		slot->same = (uint8_t)s->same_count++;

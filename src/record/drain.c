@@ -132,7 +132,8 @@ static void map_segment(struct drain *d, const char *name, uint64_t key)
 	int fd = openat(d->ring->fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size >= (off_t)SONDE_SEGMENT_HEAD_BYTES && st.st_size < INT_MAX) {
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size >= (off_t)SONDE_SEGMENT_HEAD_BYTES &&
+			st.st_size < INT_MAX) {
 		size_t bytes = (size_t)st.st_size;
 		int sharing = d->epollfd >= 0 ? MAP_SHARED : MAP_PRIVATE;
 		struct sonde_segment *s = mmap(NULL, bytes, PROT_READ | PROT_WRITE, sharing, fd, 0);
@@ -168,7 +169,8 @@ static void discover(struct drain *d)
 		unsigned process, number;
 		int end = 0;
 		if (sscanf(e->d_name, "%u.%u%n", &process, &number, &end) != 2 || e->d_name[end] ||
-		    number >= SONDE_SEGMENTS_MAX || map_get_int(&d->by_segment, (uint64_t)process << 16 | number))
+				number >= SONDE_SEGMENTS_MAX ||
+				map_get_int(&d->by_segment, (uint64_t)process << 16 | number))
 			continue;
 		if (count == cap) {
 			cap = cap ? 2 * cap : 64;
@@ -210,7 +212,7 @@ static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
 
 /* From state->at on, as far as it goes. */
 static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk *state, const struct sonde_chunk *c,
-		    bool is_closed, bool is_last_chance)
+		bool is_closed, bool is_last_chance)
 {
 	while (!state->is_broken && state->at < SONDE_CHUNK_BYTES) {
 		const char *from = (const char *)c + state->at;
@@ -248,7 +250,7 @@ static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk
  * stays so. Returns true when it was walked to its end.
  */
 static bool walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
-		 bool is_closed, bool is_last_chance)
+		bool is_closed, bool is_last_chance)
 {
 	if (!state->at) {
 		/* Where a recorder that died had got to; 0 when nobody has read it yet. */
@@ -270,7 +272,7 @@ static bool is_thread_dead(const struct drain_process *p, uint32_t tid)
 }
 
 static void end_thread(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
-		       int64_t end_ns)
+		int64_t end_ns)
 {
 	uint32_t depth = c->depth;
 	if (depth > SONDE_OPEN_SPANS_MAX)
@@ -292,8 +294,8 @@ static void recycle(struct drain_process *p, struct drain_segment *s, uint32_t i
 	__atomic_store_n(&s->at->owner[i], 0, __ATOMIC_RELEASE);
 }
 
-static bool drain_chunk(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i, bool is_process_dead,
-			bool is_last_chance)
+static bool drain_chunk(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i,
+		bool is_process_dead, bool is_last_chance)
 {
 	struct drain_chunk *state = &s->chunks[i];
 	struct sonde_chunk *c = chunk_at(s, i);
@@ -323,8 +325,8 @@ static void reap_threads(struct drain *d, struct drain_process *p)
 			struct drain_segment *s = p->segments[n];
 			uint32_t owner = __atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE);
 			if (!owner || owner == SONDE_OWNER_FULL || !is_thread_dead(p, owner) ||
-			    !__atomic_compare_exchange_n(&s->at->owner[i], &owner, SONDE_OWNER_FULL, false, __ATOMIC_ACQ_REL,
-							 __ATOMIC_RELAXED))
+					!__atomic_compare_exchange_n(&s->at->owner[i], &owner, SONDE_OWNER_FULL, false,
+							__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 				continue;
 			walk(d, p, &s->chunks[i], chunk_at(s, i), true, true);
 			end_thread(d, p, &s->chunks[i], chunk_at(s, i), clock_mono_ns());

@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "record/ringdir.h"
-#include "store/sink.h"
 #include "record/view.h"
+#include "store/sink.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -29,9 +29,9 @@ struct drain_segment {
 	uint32_t number;
 	uint32_t chunk_count;
 	struct drain_chunk {
-		uint32_t at;     /* bytes consumed */
+		uint32_t at;      /* bytes consumed */
 		int32_t pid, tid; /* whose the next record is */
-		bool is_broken;  /* held nonsense: left alone */
+		bool is_broken;   /* held nonsense: left alone */
 	} chunks[SONDE_CHUNKS_MAX];
 };
 
@@ -50,7 +50,7 @@ struct drain_process {
 	int64_t exe, cwd;
 	struct store_text argv;
 	uint64_t events, dropped, filtered;
-	char *state; /* in words; NULL: decided at the end */
+	char *state;    /* in words; NULL: decided at the end */
 	bool is_forked; /* began by fork, not by exec */
 	bool is_done;
 	bool is_written; /* its row of the table process */
@@ -84,10 +84,10 @@ struct drain {
 	int epollfd; /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
 	struct drain_process **processes;
 	size_t process_count, process_cap;
-	size_t first_live; /* processes before it are done */
-	struct map by_segment; /* process << 16 | number -> 1 */
-	struct map by_pid;     /* pid -> newest process index + 1 */
-	struct map exits;      /* pid -> wait status + 1, from those who waited */
+	size_t first_live;       /* processes before it are done */
+	struct map by_segment;   /* process << 16 | number -> 1 */
+	struct map by_pid;       /* pid -> newest process index + 1 */
+	struct map exits;        /* pid -> wait status + 1, from those who waited */
 	struct map blind_by_pid; /* pid -> index into blind + 1 */
 	struct drain_blind *blind;
 	size_t blind_count, blind_cap;
@@ -117,9 +117,10 @@ enum emit_result emit_record(struct drain *d, struct drain_process *p, struct dr
 /* A definition, from a record or from the table define. */
 enum define_kind { DEFINE_NAME = 1, DEFINE_EXE, DEFINE_CWD, DEFINE_ARGV };
 void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id, const struct store_text *text);
-void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id, const struct store_text *text);
+void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id,
+		const struct store_text *text);
 void emit_open_span(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
-		    const struct sonde_open_span *span, uint32_t depth, int64_t end_ns);
+		const struct sonde_open_span *span, uint32_t depth, int64_t end_ns);
 /* Rows of the processes that ended and whose exit status is known; is_last: of all others too. */
 void emit_processes(struct drain *d, bool is_last);
 struct drain_process *drain_by_pid(struct drain *d, int32_t pid);

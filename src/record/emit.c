@@ -58,7 +58,8 @@ static struct drain_thread *thread_of(struct drain_process *p, int32_t pid, int3
 	return &p->threads[p->thread_count++];
 }
 
-static void count_event(struct drain *d, struct drain_process *p, const struct drain_chunk *c, int64_t ts_ns, int64_t end_ns)
+static void count_event(struct drain *d, struct drain_process *p, const struct drain_chunk *c, int64_t ts_ns,
+		int64_t end_ns)
 {
 	struct drain_thread *t = thread_of(p, c->pid, c->tid, ts_ns);
 	d->events++;
@@ -77,15 +78,14 @@ static int64_t call_id(struct drain *d, unsigned call)
 	if (call >= CALL_COUNT)
 		return STORE_NULL;
 	if (!d->call_ids[call]) {
-		static const char *const categories[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net", "process",
-							  "aio", "libc" };
+		static const char *const categories[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net",
+			"process", "aio", "libc" };
 		const struct call_info *info = &call_info[call];
 		struct store_text names = { .data = info->arg_names, .bytes = strlen(info->arg_names) };
 		d->call_ids[call] = store_strings_of(&d->sink->strings, info->name);
 		struct store_call row = { .call = d->call_ids[call],
-					  .category = store_strings_of(&d->sink->strings,
-								       categories[__builtin_ctz(info->category)]),
-					  .arg_names = &names };
+			.category = store_strings_of(&d->sink->strings, categories[__builtin_ctz(info->category)]),
+			.arg_names = &names };
 		store_sink_add(d->sink, STORE_TABLE_CALL, &row);
 	}
 	return d->call_ids[call];
@@ -112,7 +112,8 @@ static void note_wait(struct drain *d, const struct view *v)
 	const char *names = r->head.call < CALL_COUNT ? call_info[r->head.call].arg_names : "";
 	unsigned i = 0;
 	for (const char *at = names; at && *at; i++) {
-		if (!strncmp(at, "status", 6) && (at[6] == ',' || !at[6]) && i < v->arg_count && r->ret > 0 && !r->head.errnum)
+		if (!strncmp(at, "status", 6) && (at[6] == ',' || !at[6]) && i < v->arg_count && r->ret > 0 &&
+				!r->head.errnum)
 			if (WIFEXITED(v->args[i]) || WIFSIGNALED(v->args[i]))
 				drain_exited(d, (pid_t)r->ret, (int)v->args[i]);
 		at = strchr(at, ',');
@@ -137,10 +138,10 @@ static void note_child(struct drain *d, const struct drain_process *mother, int3
 		*at = ++d->blind_count;
 	}
 	d->blind[*at - 1] = (struct drain_blind){ .pid = pid,
-						  .mother = mother,
-						  .why = why,
-						  .path = path,
-						  .start_ns = ns_of(d, view_call(&d->view)->ticks) };
+		.mother = mother,
+		.why = why,
+		.path = path,
+		.start_ns = ns_of(d, view_call(&d->view)->ticks) };
 }
 
 /* An exec is about to be tried: by the image itself, or by a vfork child on its memory. */
@@ -171,12 +172,13 @@ static void note_spawn(struct drain *d, const struct drain_process *p, const str
 {
 	if (v->arg_count >= 2 && v->args[0] > 0 && !view_call(v)->head.errnum && v->string_count)
 		note_child(d, p, (int32_t)v->args[0], (uint32_t)v->args[1],
-			   arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes));
+				arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes));
 }
 
 static bool is_exec(unsigned call)
 {
-	return call < CALL_COUNT && (!strncmp(call_info[call].name, "exec", 4) || !strcmp(call_info[call].name, "fexecve"));
+	return call < CALL_COUNT &&
+			(!strncmp(call_info[call].name, "exec", 4) || !strcmp(call_info[call].name, "fexecve"));
 }
 
 static enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
@@ -195,7 +197,8 @@ static enum emit_result emit_call(struct drain *d, struct drain_process *p, stru
 	row.call = call_id(d, r->head.call);
 	row.file = call_file(d, v);
 	if (has_path2)
-		row.file2 = store_sink_path(d->sink, (int64_t)((uint64_t)v->args[args] & INT64_MAX), string_id(d, &v->strings[1]));
+		row.file2 = store_sink_path(d->sink, (int64_t)((uint64_t)v->args[args] & INT64_MAX),
+				string_id(d, &v->strings[1]));
 	row.fd = null_if(r->fd, -1);
 	row.ret = r->flags & SONDE_CALL_NO_END ? STORE_NULL : r->ret;
 	row.errnum = r->flags & SONDE_CALL_NO_END ? STORE_NULL : r->head.errnum;
@@ -212,7 +215,8 @@ static enum emit_result emit_call(struct drain *d, struct drain_process *p, stru
 	return EMIT_DONE;
 }
 
-static enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+static enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+		bool is_last_chance)
 {
 	const struct sonde_rec_call *r = view_call(&d->view);
 	if (r->head.call < CALL_COUNT && call_info[r->head.call].category == SONDE_CAT_PROCESS) {
@@ -300,8 +304,9 @@ static bool note_of(struct drain *d, struct drain_process *p, bool is_last_chanc
 	const struct sonde_rec_note *r = view_note(&d->view);
 	n->ts_ns = ns_of(d, r->ticks);
 	n->has_args = r->head.call > 0;
-	return name_of(d, p, r->name, is_last_chance, &n->name) && name_of(d, p, r->category, is_last_chance, &n->category) &&
-	       (!n->has_args || args_text(d, p, is_last_chance, &n->args));
+	return name_of(d, p, r->name, is_last_chance, &n->name) &&
+			name_of(d, p, r->category, is_last_chance, &n->category) &&
+			(!n->has_args || args_text(d, p, is_last_chance, &n->args));
 }
 
 static enum emit_result emit_span(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
@@ -312,16 +317,16 @@ static enum emit_result emit_span(struct drain *d, struct drain_process *p, stru
 		return EMIT_WAIT;
 	int64_t end_ns = ns_of(d, r->ticks + r->dur_ticks);
 	struct store_span row = { .ts_ns = n.ts_ns,
-				  .dur_ns = end_ns - n.ts_ns,
-				  .process = p->number,
-				  .pid = c->pid,
-				  .tid = c->tid,
-				  .name = n.name,
-				  .category = n.category,
-				  .depth = r->depth,
-				  .id = STORE_NULL,
-				  .parent = STORE_NULL,
-				  .args = n.has_args ? &n.args : NULL };
+		.dur_ns = end_ns - n.ts_ns,
+		.process = p->number,
+		.pid = c->pid,
+		.tid = c->tid,
+		.name = n.name,
+		.category = n.category,
+		.depth = r->depth,
+		.id = STORE_NULL,
+		.parent = STORE_NULL,
+		.args = n.has_args ? &n.args : NULL };
 	count_event(d, p, c, n.ts_ns, end_ns);
 	store_sink_add(d->sink, STORE_TABLE_SPAN, &row);
 	return EMIT_DONE;
@@ -332,32 +337,32 @@ static enum emit_result emit_func(struct drain *d, struct drain_process *p, stru
 	const struct sonde_rec_note *r = view_note(&d->view);
 	int64_t ts_ns = ns_of(d, r->ticks), end_ns = ns_of(d, r->ticks + r->dur_ticks);
 	struct store_span row = { .ts_ns = ts_ns,
-				  .dur_ns = end_ns - ts_ns,
-				  .process = p->number,
-				  .pid = c->pid,
-				  .tid = c->tid,
-				  .name = symbols_name(&p->symbols, &d->sink->strings, r->name),
-				  .category = store_strings_of(&d->sink->strings, "function"),
-				  .depth = r->depth,
-				  .id = STORE_NULL,
-				  .parent = STORE_NULL };
+		.dur_ns = end_ns - ts_ns,
+		.process = p->number,
+		.pid = c->pid,
+		.tid = c->tid,
+		.name = symbols_name(&p->symbols, &d->sink->strings, r->name),
+		.category = store_strings_of(&d->sink->strings, "function"),
+		.depth = r->depth,
+		.id = STORE_NULL,
+		.parent = STORE_NULL };
 	count_event(d, p, c, ts_ns, end_ns);
 	store_sink_add(d->sink, STORE_TABLE_SPAN, &row);
 	return EMIT_DONE;
 }
 
 void emit_open_span(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
-		    const struct sonde_open_span *span, uint32_t depth, int64_t end_ns)
+		const struct sonde_open_span *span, uint32_t depth, int64_t end_ns)
 {
 	struct store_span row = { .ts_ns = ns_of(d, span->ticks),
-				  .process = p->number,
-				  .pid = c->pid,
-				  .tid = c->tid,
-				  .category = STORE_NULL,
-				  .depth = depth,
-				  .id = STORE_NULL,
-				  .parent = STORE_NULL,
-				  .is_open = 1 };
+		.process = p->number,
+		.pid = c->pid,
+		.tid = c->tid,
+		.category = STORE_NULL,
+		.depth = depth,
+		.id = STORE_NULL,
+		.parent = STORE_NULL,
+		.is_open = 1 };
 	struct drain_thread *t = thread_of(p, c->pid, c->tid, row.ts_ns);
 	if (d->epollfd < 0 && t)
 		end_ns = t->last_ns; /* nobody saw it end: the last that is known */
@@ -370,34 +375,36 @@ void emit_open_span(struct drain *d, struct drain_process *p, const struct drain
 	store_sink_add(d->sink, STORE_TABLE_SPAN, &row);
 }
 
-static enum emit_result emit_instant(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+static enum emit_result emit_instant(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+		bool is_last_chance)
 {
 	struct note n;
 	if (!note_of(d, p, is_last_chance, &n))
 		return EMIT_WAIT;
 	struct store_mark row = { .ts_ns = n.ts_ns,
-				  .process = p->number,
-				  .pid = c->pid,
-				  .tid = c->tid,
-				  .name = n.name,
-				  .category = n.category,
-				  .args = n.has_args ? &n.args : NULL };
+		.process = p->number,
+		.pid = c->pid,
+		.tid = c->tid,
+		.name = n.name,
+		.category = n.category,
+		.args = n.has_args ? &n.args : NULL };
 	count_event(d, p, c, n.ts_ns, n.ts_ns);
 	store_sink_add(d->sink, STORE_TABLE_MARK, &row);
 	return EMIT_DONE;
 }
 
-static enum emit_result emit_counter(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+static enum emit_result emit_counter(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+		bool is_last_chance)
 {
 	struct note n;
 	if (!note_of(d, p, is_last_chance, &n))
 		return EMIT_WAIT;
 	struct store_counter row = { .ts_ns = n.ts_ns,
-				     .process = p->number,
-				     .pid = c->pid,
-				     .tid = c->tid,
-				     .name = n.name,
-				     .value = view_note(&d->view)->value };
+		.process = p->number,
+		.pid = c->pid,
+		.tid = c->tid,
+		.name = n.name,
+		.value = view_note(&d->view)->value };
 	count_event(d, p, c, n.ts_ns, n.ts_ns);
 	store_sink_add(d->sink, STORE_TABLE_COUNTER, &row);
 	return EMIT_DONE;
@@ -409,12 +416,12 @@ static enum emit_result emit_step(struct drain *d, struct drain_process *p, stru
 	if (!note_of(d, p, is_last_chance, &n))
 		return EMIT_WAIT;
 	struct store_step row = { .ts_ns = n.ts_ns,
-				  .process = p->number,
-				  .pid = c->pid,
-				  .tid = c->tid,
-				  .name = n.name,
-				  .index = view_note(&d->view)->index,
-				  .value = view_note(&d->view)->value };
+		.process = p->number,
+		.pid = c->pid,
+		.tid = c->tid,
+		.name = n.name,
+		.index = view_note(&d->view)->index,
+		.value = view_note(&d->view)->value };
 	count_event(d, p, c, n.ts_ns, n.ts_ns);
 	store_sink_add(d->sink, STORE_TABLE_STEP, &row);
 	return EMIT_DONE;
@@ -471,7 +478,8 @@ static bool has_room_for_name(struct drain_process *p, uint64_t id)
 	return true;
 }
 
-void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id, const struct store_text *text)
+void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id,
+		const struct store_text *text)
 {
 	if (kind == DEFINE_NAME) {
 		if (has_room_for_name(p, id))
@@ -486,7 +494,8 @@ void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind,
 	}
 }
 
-static enum emit_result take_string(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+static enum emit_result take_string(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+		bool is_last_chance)
 {
 	const struct view *v = &d->view;
 	if (v->string_count) {
@@ -501,11 +510,12 @@ static enum emit_result take_file(struct drain *d, struct drain_process *p, stru
 	const struct sonde_rec_def *r = view_def(&d->view);
 	if (d->view.string_count)
 		store_sink_file(d->sink, (int64_t)(r->id & INT64_MAX), (int64_t)(r->base & INT64_MAX),
-			  string_id(d, &d->view.strings[0]));
+				string_id(d, &d->view.strings[0]));
 	return EMIT_DONE;
 }
 
-static enum emit_result take_process(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+static enum emit_result take_process(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+		bool is_last_chance)
 {
 	const struct view *v = &d->view;
 	for (unsigned i = 0; i < v->string_count && i < 3; i++) {
@@ -522,7 +532,8 @@ static enum emit_result take_who(struct drain *d, struct drain_process *p, struc
 	return EMIT_DONE;
 }
 
-static enum emit_result take_module(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+static enum emit_result take_module(struct drain *d, struct drain_process *p, struct drain_chunk *c,
+		bool is_last_chance)
 {
 	const struct sonde_rec_def *r = view_def(&d->view);
 	if (d->view.string_count)
@@ -533,11 +544,20 @@ static enum emit_result take_module(struct drain *d, struct drain_process *p, st
 typedef enum emit_result emit_fn(struct drain *, struct drain_process *, struct drain_chunk *, bool);
 
 static emit_fn *const emit[SONDE_REC_KINDS] = {
-	[SONDE_REC_CALL] = emit_plain_call, [SONDE_REC_RUN] = emit_call,       [SONDE_REC_EXEC] = emit_exec,
-	[SONDE_REC_SPAN] = emit_span,       [SONDE_REC_INSTANT] = emit_instant, [SONDE_REC_COUNTER] = emit_counter,
-	[SONDE_REC_STEP] = emit_step,       [SONDE_REC_META] = emit_meta,      [SONDE_REC_FUNC] = emit_func,
-	[SONDE_REC_STRING] = take_string,   [SONDE_REC_FILE] = take_file,      [SONDE_REC_PROCESS] = take_process,
-	[SONDE_REC_WHO] = take_who,         [SONDE_REC_MODULE] = take_module,
+	[SONDE_REC_CALL] = emit_plain_call,
+	[SONDE_REC_RUN] = emit_call,
+	[SONDE_REC_EXEC] = emit_exec,
+	[SONDE_REC_SPAN] = emit_span,
+	[SONDE_REC_INSTANT] = emit_instant,
+	[SONDE_REC_COUNTER] = emit_counter,
+	[SONDE_REC_STEP] = emit_step,
+	[SONDE_REC_META] = emit_meta,
+	[SONDE_REC_FUNC] = emit_func,
+	[SONDE_REC_STRING] = take_string,
+	[SONDE_REC_FILE] = take_file,
+	[SONDE_REC_PROCESS] = take_process,
+	[SONDE_REC_WHO] = take_who,
+	[SONDE_REC_MODULE] = take_module,
 };
 
 enum emit_result emit_record(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
@@ -608,7 +628,8 @@ static int64_t state_of(struct drain *d, struct drain_process *p)
 		buf_adds(&d->scratch, p->state);
 	} else if (p->exec_path) {
 		const char *why = blind_word(p->exec_blind);
-		buf_addf(&d->scratch, "became '%s', which is not traced%s%s", p->exec_path, why ? ": " : "", why ? why : "");
+		buf_addf(&d->scratch, "became '%s', which is not traced%s%s", p->exec_path, why ? ": " : "",
+				why ? why : "");
 	} else {
 		buf_adds(&d->scratch, p->is_done && p->end_ns != STORE_NULL ? "ended" : "unknown");
 	}
@@ -620,12 +641,12 @@ static void emit_threads(struct drain *d, const struct drain_process *p)
 	for (size_t i = 0; i < p->thread_count; i++) {
 		const struct drain_thread *t = &p->threads[i];
 		struct store_thread row = { .process = p->number,
-					    .pid = t->pid,
-					    .tid = t->tid,
-					    .start_ns = t->start_ns,
-					    .end_ns = t->last_ns,
-					    .name = STORE_NULL,
-					    .events = (int64_t)t->events };
+			.pid = t->pid,
+			.tid = t->tid,
+			.start_ns = t->start_ns,
+			.end_ns = t->last_ns,
+			.name = STORE_NULL,
+			.events = (int64_t)t->events };
 		store_sink_add(d->sink, STORE_TABLE_THREAD, &row);
 	}
 }
@@ -633,20 +654,20 @@ static void emit_threads(struct drain *d, const struct drain_process *p)
 static void emit_process(struct drain *d, struct drain_process *p)
 {
 	struct store_process row = { .process = p->number,
-				     .pid = p->pid,
-				     .ppid = p->ppid,
-				     .parent = p->parent ? p->parent : STORE_NULL,
-				     .start_ns = p->start_ns,
-				     .end_ns = p->end_ns,
-				     .exe = p->exe,
-				     .cwd = p->cwd,
-				     .argv = p->argv.data ? &p->argv : NULL,
-				     .exit_code = STORE_NULL,
-				     .exit_signal = STORE_NULL,
-				     .events = (int64_t)p->events,
-				     .dropped = (int64_t)p->dropped,
-				     .filtered = (int64_t)p->filtered,
-				     .state = state_of(d, p) };
+		.pid = p->pid,
+		.ppid = p->ppid,
+		.parent = p->parent ? p->parent : STORE_NULL,
+		.start_ns = p->start_ns,
+		.end_ns = p->end_ns,
+		.exe = p->exe,
+		.cwd = p->cwd,
+		.argv = p->argv.data ? &p->argv : NULL,
+		.exit_code = STORE_NULL,
+		.exit_signal = STORE_NULL,
+		.events = (int64_t)p->events,
+		.dropped = (int64_t)p->dropped,
+		.filtered = (int64_t)p->filtered,
+		.state = state_of(d, p) };
 	if (drain_by_pid(d, p->pid) == p)
 		take_exit_status(d, &row);
 	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);

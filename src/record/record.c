@@ -21,7 +21,7 @@
 #define PASS_MS_MAX 20 /* and while nothing happens */
 #define BUSY_EVENTS 256
 #define FLUSH_INTERVAL_NS 1000000000
-#define AWAITED_PASSES 50 /* for a forked child of which nothing is seen yet: one second */
+#define AWAITED_PASSES 50          /* for a forked child of which nothing is seen yet: one second */
 #define SCARCE_BYTES (64ull << 20) /* a control group with less memory: rows wait for company in small numbers only */
 #define SCARCE_EVENTS 8192
 
@@ -56,7 +56,7 @@ static void start_trace(struct recorder *r)
 	if (!r->o->has_trace)
 		return;
 	if (ring_dir_create(&r->ring, r->run.path, &r->o->ring, &err) ||
-	    drain_init(&r->drain, &r->ring, &r->sink, true, &err)) {
+			drain_init(&r->drain, &r->ring, &r->sink, true, &err)) {
 		r->reason = err;
 		r->facts.trace_state = "failed";
 		r->facts.trace_reason = r->reason.text;
@@ -145,7 +145,8 @@ static void flush_now_and_then(struct recorder *r, uint64_t events)
 /* Drain until the command has ended; faster while much comes in. */
 static void watch(struct recorder *r)
 {
-	struct pollfd fds[] = { { .fd = r->launch.pidfd, .events = POLLIN }, { .fd = r->launch.signalfd, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = r->launch.pidfd, .events = POLLIN },
+		{ .fd = r->launch.signalfd, .events = POLLIN } };
 	int wait_ms = PASS_MS_MIN;
 	for (;;) {
 		int n = poll(fds, 2, r->has_drain ? wait_ms : -1);
@@ -187,7 +188,8 @@ static void count_losses(struct recorder *r)
 	r->facts.blind = c->blind_forks;
 	drain_losses(&r->drain, &r->facts.dropped, &r->facts.filtered, &r->facts.blind);
 	if (!r->drain.process_count && !r->facts.trace_reason)
-		r->facts.trace_reason = "no process could be traced: the command is static, setuid or of another architecture";
+		r->facts.trace_reason =
+				"no process could be traced: the command is static, setuid or of another architecture";
 }
 
 static void finish(struct recorder *r, struct record_result *result)
@@ -239,11 +241,11 @@ int record_run(const struct record_options *o, struct record_result *result, str
 	struct recorder r = { .o = o, .run = STORE_RUN_INIT, .ring = RING_DIR_INIT };
 	r.unflushed_max = limits_memory_bytes() < SCARCE_BYTES ? SCARCE_EVENTS : UINT64_MAX;
 	r.facts = (struct run_facts){ .state = "recording",
-				      .name = o->name ? o->name : o->argv[0],
-				      .argv = o->argv,
-				      .start_real_ns = clock_real_ns(),
-				      .start_mono_ns = clock_mono_ns(),
-				      .end_mono_ns = STORE_NULL };
+		.name = o->name ? o->name : o->argv[0],
+		.argv = o->argv,
+		.start_real_ns = clock_real_ns(),
+		.start_mono_ns = clock_mono_ns(),
+		.end_mono_ns = STORE_NULL };
 	int rc = launch_check(o->argv[0], err);
 	if (!rc && (rc = store_run_create(&r.run, o->dir, r.facts.name, err)))
 		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not to be taken for the command's failure */

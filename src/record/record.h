@@ -15,15 +15,15 @@
 
 struct record_options {
 	char *const *argv;
-	const char *dir;  /* the bundle; NULL: a new one among the runs */
-	const char *name; /* of the run; NULL: the program's */
-	bool has_trace;   /* the tracer probe */
+	const char *dir;   /* the bundle; NULL: a new one among the runs */
+	const char *name;  /* of the run; NULL: the program's */
+	bool has_trace;    /* the tracer probe */
 	bool is_following; /* wait for every traced process, not only for the command */
 	struct ring_options ring;
 };
 
 struct record_result {
-	int status; /* as waitpid tells it */
+	int status;      /* as waitpid tells it */
 	struct buf path; /* the bundle */
 	uint64_t events, dropped, filtered, processes, blind, lost_rows, bytes;
 	struct sonde_err trouble; /* what went wrong on the way, "" when nothing */
@@ -48,7 +48,7 @@ struct recover_result {
 	bool is_lost_known;   /* the ring's control page was there to tell */
 };
 int record_recover(const char *bundle, const char *ring, bool is_forced, struct recover_result *result,
-		   struct sonde_err *err);
+		struct sonde_err *err);
 /* A ring that was written without a recorder becomes a bundle in `dir`; the ring stays as it is. */
 int record_import_ring(const char *ring, const char *dir, struct record_result *result, struct sonde_err *err);
 

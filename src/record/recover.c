@@ -42,7 +42,8 @@ static void copy_strings(struct recovery *r)
 		if (t)
 			store_strings_id(&r->sink.strings, t->data, t->bytes);
 		else
-			store_strings_id(&r->sink.strings, lost, (size_t)snprintf(lost, sizeof(lost), "(lost %zu)", id));
+			store_strings_id(&r->sink.strings, lost,
+					(size_t)snprintf(lost, sizeof(lost), "(lost %zu)", id));
 	}
 }
 
@@ -72,8 +73,8 @@ static void note_row(struct recovery *r, enum store_table_id table, const void *
 
 static bool is_event_table(enum store_table_id table)
 {
-	return table == STORE_TABLE_IO || table == STORE_TABLE_SPAN || table == STORE_TABLE_STEP || table == STORE_TABLE_MARK ||
-	       table == STORE_TABLE_COUNTER || table == STORE_TABLE_META;
+	return table == STORE_TABLE_IO || table == STORE_TABLE_SPAN || table == STORE_TABLE_STEP ||
+			table == STORE_TABLE_MARK || table == STORE_TABLE_COUNTER || table == STORE_TABLE_META;
 }
 
 static void copy_table(struct recovery *r, enum store_table_id table)
@@ -190,7 +191,8 @@ static int check_nobody_lives(const char *path, struct sonde_err *err)
 	for (struct dirent *e; dir && !rc && (e = readdir(dir));) {
 		struct sonde_segment s;
 		int fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-		if (fd >= 0 && read(fd, &s, sizeof(s)) == sizeof(s) && s.magic == SONDE_SEGMENT_MAGIC && is_running(s.pid)) {
+		if (fd >= 0 && read(fd, &s, sizeof(s)) == sizeof(s) && s.magic == SONDE_SEGMENT_MAGIC &&
+				is_running(s.pid)) {
 			rc = err_set(err, EBUSY, "process %d is still running and writes to the ring", s.pid);
 			err_hint(err, "recover again when it has ended, or use --now and lose what it still does");
 		}
@@ -221,7 +223,8 @@ static int make_new_tables(struct recovery *r, struct sonde_err *err)
 	return store_sink_open(&r->sink, r->newfd, err);
 }
 
-int record_recover(const char *bundle, const char *ring, bool is_forced, struct recover_result *result, struct sonde_err *err)
+int record_recover(const char *bundle, const char *ring, bool is_forced, struct recover_result *result,
+		struct sonde_err *err)
 {
 	struct recovery r = { .old = STORE_RUN_INIT, .newfd = -1, .result = result };
 	bool has_ring = ring && !access(ring, F_OK);
@@ -269,13 +272,13 @@ int record_import_ring(const char *path, const char *dir, struct record_result *
 	if (!rc && !(rc = drain_init(&d, &ring, &sink, false, err))) {
 		drain_finish(&d);
 		struct run_facts facts = { .state = "imported",
-					   .name = path,
-					   .start_real_ns = ring.control->start_real_ns,
-					   .start_mono_ns = ring.control->start_mono_ns,
-					   .end_mono_ns = STORE_NULL,
-					   .drain = &d,
-					   .sink = &sink,
-					   .trace_state = "ran" };
+			.name = path,
+			.start_real_ns = ring.control->start_real_ns,
+			.start_mono_ns = ring.control->start_mono_ns,
+			.end_mono_ns = STORE_NULL,
+			.drain = &d,
+			.sink = &sink,
+			.trace_state = "ran" };
 		facts.blind = ring.control->blind_forks;
 		drain_losses(&d, &facts.dropped, &facts.filtered, &facts.blind);
 		result->events = d.events;

@@ -5,8 +5,8 @@
 #include "base/fs.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -61,13 +61,13 @@ static int map_control(struct ring_dir *r, int flags, struct sonde_err *err)
 }
 
 static int add_filters(struct sonde_control *c, const char *const *prefixes, uint32_t *count, size_t *used,
-		       struct sonde_err *err)
+		struct sonde_err *err)
 {
 	for (size_t i = 0; prefixes && prefixes[i]; i++) {
 		size_t n = strlen(prefixes[i]) + 1;
 		if (*used + n > sizeof(c->filter_text) || c->include_count + c->exclude_count == SONDE_FILTERS_MAX)
 			return err_set(err, E2BIG, "too many path filters: %u prefixes and %zu bytes are the limit",
-				       SONDE_FILTERS_MAX, sizeof(c->filter_text));
+					SONDE_FILTERS_MAX, sizeof(c->filter_text));
 		memcpy(c->filter_text + *used, prefixes[i], n);
 		*used += n;
 		++*count;
@@ -139,8 +139,8 @@ int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err)
 	if (!rc && r->control->magic != SONDE_CONTROL_MAGIC)
 		rc = err_set(err, EBADMSG, "'%s' is not a ring directory", path);
 	if (!rc && r->control->version != SONDE_SHM_VERSION)
-		rc = err_set(err, ENOTSUP, "ring directory '%s' was written by version %u of the layout, this is %u", path,
-			     r->control->version, SONDE_SHM_VERSION);
+		rc = err_set(err, ENOTSUP, "ring directory '%s' was written by version %u of the layout, this is %u",
+				path, r->control->version, SONDE_SHM_VERSION);
 	return rc;
 }
 

@@ -18,7 +18,7 @@ struct ring_options {
 	int64_t min_dur_ns;
 	uint64_t run_bytes_max;
 	uint64_t process_bytes_max;
-	const char *place; /* directory to make the ring directory in; NULL: memory, else the fallback */
+	const char *place;           /* directory to make the ring directory in; NULL: memory, else the fallback */
 	const char *const *includes; /* absolute path prefixes, NULL-terminated; NULL none */
 	const char *const *excludes;
 };
@@ -32,7 +32,8 @@ struct ring_dir {
 #define RING_DIR_INIT { .path = BUF_INIT, .fd = -1 }
 
 /* Make one; `fallback` is the directory to use when there is no room in memory. */
-int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_options *options, struct sonde_err *err);
+int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_options *options,
+		struct sonde_err *err);
 int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err);
 void ring_dir_remove(struct ring_dir *r); /* the directory and all in it */
 void ring_dir_release(struct ring_dir *r);

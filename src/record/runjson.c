@@ -113,7 +113,8 @@ void runjson_write(struct buf *out, const struct run_facts *f)
 	for (size_t i = 0; f->argv && f->argv[i]; i++)
 		json_str(&j, f->argv[i]);
 	json_end(&j);
-	json_kstr(&j, "cwd", f->argv && getcwd(cwd, sizeof(cwd)) ? cwd : NULL); /* ours is the command's, if there is one */
+	json_kstr(&j, "cwd",
+			f->argv && getcwd(cwd, sizeof(cwd)) ? cwd : NULL); /* ours is the command's, if there is one */
 	write_host(&j);
 	write_clock(&j, f);
 	if (f->end_mono_ns != STORE_NULL)

@@ -76,8 +76,8 @@ static void read_table(struct module *m, const Elf64_Shdr *table, const Elf64_Sh
 	for (size_t i = 0; m->symbols && i < n; i++)
 		if (ELF64_ST_TYPE(syms[i].st_info) == STT_FUNC && syms[i].st_value && syms[i].st_name < names->sh_size)
 			m->symbols[m->count++] = (struct symbol){ .at = syms[i].st_value,
-								  .end = syms[i].st_value + syms[i].st_size,
-								  .name = text + syms[i].st_name };
+				.end = syms[i].st_value + syms[i].st_size,
+				.name = text + syms[i].st_name };
 	if (m->count)
 		qsort(m->symbols, m->count, sizeof(*m->symbols), by_address);
 }
@@ -87,7 +87,7 @@ static void read_elf(struct module *m)
 {
 	const Elf64_Ehdr *e = bytes_at(m, 0, sizeof(*e));
 	if (!e || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    e->e_shentsize != sizeof(Elf64_Shdr))
+			e->e_shentsize != sizeof(Elf64_Shdr))
 		return;
 	const Elf64_Shdr *sections = bytes_at(m, e->e_shoff, (uint64_t)e->e_shnum * sizeof(*sections)), *best = NULL;
 	for (unsigned i = 0; sections && i < e->e_shnum; i++)

@@ -4,13 +4,20 @@
 #include <string.h>
 
 static const size_t least_bytes[SONDE_REC_KINDS] = {
-	[SONDE_REC_CALL] = sizeof(struct sonde_rec_call),    [SONDE_REC_RUN] = sizeof(struct sonde_rec_call) + 8,
-	[SONDE_REC_EXEC] = sizeof(struct sonde_rec_call),    [SONDE_REC_SPAN] = sizeof(struct sonde_rec_note),
-	[SONDE_REC_INSTANT] = sizeof(struct sonde_rec_note), [SONDE_REC_COUNTER] = sizeof(struct sonde_rec_note),
-	[SONDE_REC_STEP] = sizeof(struct sonde_rec_note),    [SONDE_REC_META] = sizeof(struct sonde_rec_note),
-	[SONDE_REC_FUNC] = sizeof(struct sonde_rec_note),    [SONDE_REC_STRING] = sizeof(struct sonde_rec_def),
-	[SONDE_REC_FILE] = sizeof(struct sonde_rec_def),     [SONDE_REC_PROCESS] = sizeof(struct sonde_rec_def),
-	[SONDE_REC_WHO] = sizeof(struct sonde_rec_who),      [SONDE_REC_MODULE] = sizeof(struct sonde_rec_def),
+	[SONDE_REC_CALL] = sizeof(struct sonde_rec_call),
+	[SONDE_REC_RUN] = sizeof(struct sonde_rec_call) + 8,
+	[SONDE_REC_EXEC] = sizeof(struct sonde_rec_call),
+	[SONDE_REC_SPAN] = sizeof(struct sonde_rec_note),
+	[SONDE_REC_INSTANT] = sizeof(struct sonde_rec_note),
+	[SONDE_REC_COUNTER] = sizeof(struct sonde_rec_note),
+	[SONDE_REC_STEP] = sizeof(struct sonde_rec_note),
+	[SONDE_REC_META] = sizeof(struct sonde_rec_note),
+	[SONDE_REC_FUNC] = sizeof(struct sonde_rec_note),
+	[SONDE_REC_STRING] = sizeof(struct sonde_rec_def),
+	[SONDE_REC_FILE] = sizeof(struct sonde_rec_def),
+	[SONDE_REC_PROCESS] = sizeof(struct sonde_rec_def),
+	[SONDE_REC_WHO] = sizeof(struct sonde_rec_who),
+	[SONDE_REC_MODULE] = sizeof(struct sonde_rec_def),
 };
 
 static bool take_strings(struct view *v, size_t at, unsigned count)
@@ -57,7 +64,7 @@ bool view_take(struct view *v, const void *from, size_t words)
 		return false;
 	memcpy(v->bytes, from, v->len);
 	if (v->head->words != words || v->head->kind >= SONDE_REC_KINDS || !least_bytes[v->head->kind] ||
-	    v->len < least_bytes[v->head->kind])
+			v->len < least_bytes[v->head->kind])
 		return false;
 	switch (v->head->kind) {
 	case SONDE_REC_CALL:

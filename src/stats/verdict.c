@@ -68,7 +68,7 @@ static double log_density(double s, double df)
 
 static double average(const struct question *q, double df)
 {
-	enum { STEPS = 400 };
+	enum { STEPS = 2000 };
 	double lo = sqrt(stats_chi2_quantile(1e-12, df) / df), hi = sqrt(stats_chi2_quantile(1 - 1e-12, df) / df), sum = 0;
 	double step = (hi - lo) / STEPS;
 

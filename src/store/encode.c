@@ -112,7 +112,8 @@ static struct plan make_plan(const struct span *s, uint64_t first, bool is_time)
 }
 
 /* u of n rows; prev is the value before them. */
-static inline __attribute__((always_inline)) void transform(const struct plan *p, const uint64_t *v, uint64_t prev, size_t n, uint64_t *u)
+static inline __attribute__((always_inline)) void transform(const struct plan *p, const uint64_t *v, uint64_t prev,
+		size_t n, uint64_t *u)
 {
 	uint64_t base = p->base;
 

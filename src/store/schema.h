@@ -170,7 +170,8 @@ enum store_semantic {
 	X(P, INT, pid, PLAIN, "process id") \
 	X(P, INT, tid, PLAIN, "thread id") \
 	X(P, INT, id, PLAIN, "number that the trace gave it") \
-	X(P, INT, phase, STRING, "M metadata, C counter, A aggregate, or what else the trace calls it; null for nothing") \
+	X(P, INT, phase, STRING, \
+			"M metadata, C counter, A aggregate, or what else the trace calls it; null for nothing") \
 	X(P, INT, name, STRING, "its name") \
 	X(P, INT, category, STRING, "its category") \
 	X(P, TEXT, args, PLAIN, "its arguments as the text of a JSON object; null when there are none") \

@@ -20,7 +20,7 @@ struct store_sink {
 	uint64_t rows;
 	struct sonde_err err; /* the first failure, "" when there was none */
 	/* private */
-	uint64_t refused; /* rows of tables that could not be made */
+	uint64_t refused;         /* rows of tables that could not be made */
 	struct sonde_err row_err; /* of the row at hand; here because clearing one costs more than a row */
 	int tablesfd;
 	struct store_writer *writers[STORE_TABLE_COUNT];

@@ -32,7 +32,7 @@ static bool is_separator(char c)
 	return c == ':' || c == ' ';
 }
 
-/* The loader knows it by the name in LD_PRELOAD, which a child in another directory could not use when it is relative. */
+/* The loader knows it by its name in LD_PRELOAD: a relative one is of no use to a child in another directory. */
 static void find_library(void)
 {
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next)

@@ -23,8 +23,9 @@ size_t env_room(char *const envp[]);
 char **env_inject(char *const envp[], char **room);
 
 /*
- * For calls that read `environ` themselves (system, popen): put ours in, and take it out again. Threads may be in such calls
- * at the same time, so there is one such environment for all of them, and it is never freed. False: it was not put in.
+ * For calls that read `environ` themselves (system, popen): put ours in, and take it
+ * out again. Threads may be in such calls at the same time, so there is one such
+ * environment for all of them, and it is never freed. False: it was not put in.
  */
 bool env_swap_in(void);
 void env_swap_out(void);

@@ -42,7 +42,7 @@ static bool is_reachable(void)
 			!sys3(SYS_faccessat, AT_FDCWD, control, R_OK | W_OK);
 }
 
-/* Would the loader ignore LD_PRELOAD? The kernel's rule for secure mode, for the credentials that the program would have. */
+/* Would the loader ignore LD_PRELOAD? The kernel's rule for secure mode, with the credentials it would have. */
 static bool is_secure(int fd, const struct stat *st)
 {
 	uid_t uid, euid, suid;

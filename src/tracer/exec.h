@@ -21,8 +21,9 @@ extern bool exec_is_filtered __attribute__((visibility("hidden")));
 enum sonde_blind exec_peek(int dirfd, const char *path, int *error);
 
 /*
- * What execvp would run: writes its path, false when there is none. A file with a slash is itself. As much room as this takes
- * is found on the stack, which may be small in a child that shares memory and in a signal handler.
+ * What execvp would run: writes its path, false when there is none. A file with a
+ * slash is itself. As much room as this takes is found on the stack, which may be
+ * small in a child that shares memory and in a signal handler.
  */
 size_t exec_find_room(const char *file);
 bool exec_find(const char *file, char *path, size_t bytes);

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define RUN_BYTES_MAX_ALONE (256ull << 20)     /* without a recorder: what one run may leave behind */
+#define RUN_BYTES_MAX_ALONE (256ull << 20) /* without a recorder: what one run may leave behind */
 #define PROCESS_BYTES_MAX_ALONE (64ull << 20)
 
 static long not_in_this_libc(void)
@@ -88,7 +88,7 @@ static bool control_open(void)
 	tracer.control = control_map(fd);
 	sys_close(fd);
 	return tracer.control && tracer.control->magic == SONDE_CONTROL_MAGIC &&
-	       tracer.control->version == SONDE_SHM_VERSION && tracer.control->is_on;
+			tracer.control->version == SONDE_SHM_VERSION && tracer.control->is_on;
 }
 
 static bool alive_map(void)
@@ -133,7 +133,7 @@ static void process_record(int argc, char **argv)
 	size_t exe_len = read_link("/proc/self/exe", exe), cwd_len = read_cwd(cwd);
 	size_t args_len = join_argv(args, sizeof(args), argc, argv);
 	size_t bytes = sizeof(struct sonde_rec_def) + ring_string_bytes(exe_len) + ring_string_bytes(cwd_len) +
-		       ring_string_bytes(args_len);
+			ring_string_bytes(args_len);
 	struct sonde_rec_def *r = ring_reserve(bytes);
 	if (!r)
 		return;
@@ -172,7 +172,7 @@ void tracer_init(void)
 		return;
 	resolve_init();
 	if (!environ)
-		return; /* called by a library that starts before libc (AddressSanitizer's): the constructor comes again */
+		return; /* called by a library that starts before libc (AddressSanitizer): come again */
 	tracer.is_ready = true;
 	int kept_errno = errno;
 	const char *ring = env_take();

@@ -34,7 +34,7 @@ static uint64_t read_limit(const char *path)
 /* Inside a container the group's path may not exist below its own mount: then the mount's root is the group. */
 static uint64_t limit_of(const char *mount, const char *group, const char *name)
 {
-	static char path[1024]; /* static here and below: one thread grows the ring at a time, on a stack that may be small */
+	static char path[1024]; /* static here and below: one thread at a time, on a stack that may be small */
 	snprintf(path, sizeof(path), "%s%s/%s", mount, group, name);
 	uint64_t limit = read_limit(path);
 	if (limit != UINT64_MAX)

@@ -28,9 +28,10 @@ struct tracer tracer = { .alive = &never_alive, .clock = SONDE_CLOCK_TICKS };
 /* Where a thread without a chunk stands: always full, so that every append takes the slow path. */
 static struct sonde_chunk nowhere = { .tail = 1ull << 62 };
 static uint32_t nobody;
-_Thread_local struct thread thread = {
-	.epoch = EPOCH_NEVER, .chunk = &nowhere, .owner = &nobody, .frames = frames_nothing + 1
-};
+_Thread_local struct thread thread = { .epoch = EPOCH_NEVER,
+	.chunk = &nowhere,
+	.owner = &nobody,
+	.frames = frames_nothing + 1 };
 
 static uint64_t signals_block(void)
 {
@@ -81,7 +82,7 @@ static void budget_return(size_t bytes)
 	__atomic_fetch_sub(&tracer.control->run_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* What the rings of this process may take: as the recorder says, and no more than a small part of its cgroup's memory. */
+/* What the rings of this process may take: as the recorder says, but only a small part of its cgroup's memory. */
 static uint64_t process_bytes_max(void)
 {
 	if (!tracer.bytes_max) {
@@ -240,8 +241,8 @@ static bool chunk_find_free(int32_t tid)
 		for (uint32_t i = 0; i < s->chunk_count && i < SONDE_CHUNKS_MAX; i++) {
 			uint32_t is_free = 0;
 			if (__atomic_load_n(&s->owner[i], __ATOMIC_RELAXED) == 0 &&
-			    __atomic_compare_exchange_n(&s->owner[i], &is_free, (uint32_t)tid, false, __ATOMIC_ACQUIRE,
-							__ATOMIC_RELAXED)) {
+					__atomic_compare_exchange_n(&s->owner[i], &is_free, (uint32_t)tid, false,
+							__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
 				chunk_take(s, i, tid);
 				return true;
 			}
@@ -255,9 +256,10 @@ static bool adopt(struct sonde_segment *s, uint32_t i, int32_t tid)
 	uint32_t owner = __atomic_load_n(&s->owner[i], __ATOMIC_RELAXED);
 	struct sonde_chunk *c = segment_chunk(s, i);
 	if (owner == 0 || owner == SONDE_OWNER_FULL || owner == (uint32_t)tid ||
-	    c->tail > SONDE_CHUNK_BYTES - SONDE_CHUNK_BYTES / 8 ||
-	    sys3(SYS_tgkill, tracer.pid, owner, 0) != -ESRCH ||
-	    !__atomic_compare_exchange_n(&s->owner[i], &owner, (uint32_t)tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			c->tail > SONDE_CHUNK_BYTES - SONDE_CHUNK_BYTES / 8 ||
+			sys3(SYS_tgkill, tracer.pid, owner, 0) != -ESRCH ||
+			!__atomic_compare_exchange_n(&s->owner[i], &owner, (uint32_t)tid, false, __ATOMIC_ACQUIRE,
+					__ATOMIC_RELAXED))
 		return false;
 	c->depth = 0;
 	thread.chunk = c;
@@ -320,10 +322,12 @@ struct sonde_board *ring_board(void)
 		bool is_ours = !__atomic_exchange_n(&tracer.is_growing, 1, __ATOMIC_ACQUIRE);
 		struct sonde_segment *s = NULL;
 		if (is_ours && !tracer.board)
-			s = segment_make("board", SONDE_SEGMENT_BOARD, 0, SONDE_SEGMENT_HEAD_BYTES + sizeof(struct sonde_board));
+			s = segment_make("board", SONDE_SEGMENT_BOARD, 0,
+					SONDE_SEGMENT_HEAD_BYTES + sizeof(struct sonde_board));
 		if (s) {
 			__atomic_store_n(&s->magic, SONDE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
-			__atomic_store_n(&tracer.board, (void *)((char *)s + SONDE_SEGMENT_HEAD_BYTES), __ATOMIC_RELEASE);
+			__atomic_store_n(&tracer.board, (void *)((char *)s + SONDE_SEGMENT_HEAD_BYTES),
+					__ATOMIC_RELEASE);
 		}
 		if (is_ours)
 			__atomic_store_n(&tracer.is_growing, 0, __ATOMIC_RELEASE);

@@ -51,10 +51,10 @@ struct tracer {
 	uint32_t process; /* number of this image in the run */
 	uint32_t parent;
 	int32_t pid;
-	uint32_t next_file; /* atomic */
+	uint32_t next_file;   /* atomic */
 	uint32_t share_epoch; /* raised when descriptors became shared (fork): offsets known before are not */
-	uint64_t cwd;       /* file id of the current directory */
-	uint32_t is_growing; /* atomic flag */
+	uint64_t cwd;         /* file id of the current directory */
+	uint32_t is_growing;  /* atomic flag */
 	uint32_t segment_count;
 	uint64_t bytes;     /* in segments */
 	uint64_t bytes_max; /* 0: not asked for yet */
@@ -107,7 +107,7 @@ void ring_grow_ahead(void); /* before the program takes away our means: one segm
 void ring_going_dark(void);
 void ring_who(int32_t pid, int32_t tid);
 struct sonde_board *ring_board(void); /* this image's board, made at the first call; NULL: there was no room */
-bool ring_start(void); /* a ring for this image; false: none could be made */
+bool ring_start(void);                /* a ring for this image; false: none could be made */
 
 ALWAYS_INLINE uint64_t tick(void)
 {

@@ -35,9 +35,9 @@ static void clean_up(void)
 static void start(void)
 {
 	struct sonde_control control = { .magic = SONDE_CONTROL_MAGIC,
-					 .version = SONDE_SHM_VERSION,
-					 .clock = SONDE_CLOCK_MONOTONIC,
-					 .segments_made = 1 };
+		.version = SONDE_SHM_VERSION,
+		.clock = SONDE_CLOCK_MONOTONIC,
+		.segments_made = 1 };
 	const char *place = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
 	snprintf(ring, sizeof(ring), "%s/sonde-fuzz-XXXXXX", place);
 	if (!mkdtemp(ring))
@@ -51,12 +51,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static char segment[SONDE_SEGMENT_HEAD_BYTES + SONDE_CHUNK_BYTES];
 	struct sonde_segment head = { .magic = SONDE_SEGMENT_MAGIC,
-				      .version = SONDE_SHM_VERSION,
-				      .kind = SONDE_SEGMENT_RING,
-				      .process = 1,
-				      .pid = 1,
-				      .chunk_count = 1,
-				      .owner = { 42 } };
+		.version = SONDE_SHM_VERSION,
+		.kind = SONDE_SEGMENT_RING,
+		.process = 1,
+		.pid = 1,
+		.chunk_count = 1,
+		.owner = { 42 } };
 	struct record_result result = RECORD_RESULT_INIT;
 	if (!ring[0])
 		start();

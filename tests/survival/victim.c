@@ -84,21 +84,61 @@ static char **more(void) /* the arguments of a second victim that writes five ti
 
 /* Ends. */
 static void end_return(void) {}
-static void end_exit(void) { exit(3); }
-static void end__exit(void) { _exit(4); }
-static void end_exit_group(void) { syscall(SYS_exit_group, 5); }
-static void end_kill(void) { kill(getpid(), SIGKILL); }
-static void end_abort(void) { abort(); }
-static void end_segv(void) { *(volatile int *)8 = 1; }
-static void end_term(void) { kill(getpid(), SIGTERM); pause(); }
+static void end_exit(void)
+{
+	exit(3);
+}
+static void end__exit(void)
+{
+	_exit(4);
+}
+static void end_exit_group(void)
+{
+	syscall(SYS_exit_group, 5);
+}
+static void end_kill(void)
+{
+	kill(getpid(), SIGKILL);
+}
+static void end_abort(void)
+{
+	abort();
+}
+static void end_segv(void)
+{
+	*(volatile int *)8 = 1;
+}
+static void end_term(void)
+{
+	kill(getpid(), SIGTERM);
+	pause();
+}
 
 /* Other programs. */
-static void go_execv(void) { execv(self, more()); }
-static void go_execve(void) { execve(self, more(), environ); }
-static void go_execvp(void) { execvp(self, more()); }
-static void go_execl(void) { execl(self, self, "five", file, (char *)NULL); }
-static void go_execlp(void) { execlp(self, self, "five", file, (char *)NULL); }
-static void go_execle(void) { execle(self, self, "five", file, (char *)NULL, environ); }
+static void go_execv(void)
+{
+	execv(self, more());
+}
+static void go_execve(void)
+{
+	execve(self, more(), environ);
+}
+static void go_execvp(void)
+{
+	execvp(self, more());
+}
+static void go_execl(void)
+{
+	execl(self, self, "five", file, (char *)NULL);
+}
+static void go_execlp(void)
+{
+	execlp(self, self, "five", file, (char *)NULL);
+}
+static void go_execle(void)
+{
+	execle(self, self, "five", file, (char *)NULL, environ);
+}
 static void go_exec_bare(void)
 {
 	char *nothing[] = { NULL };
@@ -170,9 +210,18 @@ static void child(int how)
 	}
 	reap(pid);
 }
-static void go_fork_exit(void) { child(0); }
-static void go_fork__exit(void) { child(1); }
-static void go_fork_kill(void) { child(2); }
+static void go_fork_exit(void)
+{
+	child(0);
+}
+static void go_fork__exit(void)
+{
+	child(1);
+}
+static void go_fork_kill(void)
+{
+	child(2);
+}
 static void go_fork_raw(void)
 {
 	pid_t pid = (pid_t)syscall(SYS_fork);
@@ -214,9 +263,18 @@ static void threads(int count, int each, int at_once)
 			pthread_join(t[i], NULL);
 	}
 }
-static void go_threads(void) { threads(4, 1000, 4); }
-static void go_many_threads(void) { threads(1000, 3, 1000); }
-static void go_short_threads(void) { threads(3000, 2, 4); }
+static void go_threads(void)
+{
+	threads(4, 1000, 4);
+}
+static void go_many_threads(void)
+{
+	threads(1000, 3, 1000);
+}
+static void go_short_threads(void)
+{
+	threads(3000, 2, 4);
+}
 
 /* Things that programs do to the ground under us. */
 static void go_close_range(void)
@@ -305,7 +363,10 @@ static void on_alarm_io(int s)
 	put(handler_fd, 1);
 	handled++;
 }
-static void on_alarm_jump(int s) { siglongjmp(back, 1); }
+static void on_alarm_jump(int s)
+{
+	siglongjmp(back, 1);
+}
 static void ring_often(void (*handler)(int))
 {
 	struct sigaction a = { .sa_handler = handler };

@@ -19,22 +19,22 @@ void ring_make(struct made_ring *r)
 	strcpy(r->dir, "/tmp/sonde-ring-XXXXXX");
 	assert_non_null(mkdtemp(r->dir));
 	r->control = (struct sonde_control){ .magic = SONDE_CONTROL_MAGIC,
-					     .version = SONDE_SHM_VERSION,
-					     .is_on = 1,
-					     .clock = SONDE_CLOCK_MONOTONIC,
-					     .segments_made = 1,
-					     .next_process = 2 };
+		.version = SONDE_SHM_VERSION,
+		.is_on = 1,
+		.clock = SONDE_CLOCK_MONOTONIC,
+		.segments_made = 1,
+		.next_process = 2 };
 	r->bytes = SONDE_SEGMENT_HEAD_BYTES + MADE_CHUNKS * SONDE_CHUNK_BYTES;
 	r->segment = aligned_alloc(64, r->bytes);
 	assert_non_null(r->segment);
 	memset(r->segment, 0, r->bytes);
 	*ring_segment(r) = (struct sonde_segment){ .magic = SONDE_SEGMENT_MAGIC,
-						   .version = SONDE_SHM_VERSION,
-						   .kind = SONDE_SEGMENT_RING,
-						   .process = 1,
-						   .pid = 4242,
-						   .parent_pid = 1,
-						   .chunk_count = MADE_CHUNKS };
+		.version = SONDE_SHM_VERSION,
+		.kind = SONDE_SEGMENT_RING,
+		.process = 1,
+		.pid = 4242,
+		.parent_pid = 1,
+		.chunk_count = MADE_CHUNKS };
 }
 
 struct sonde_segment *ring_segment(struct made_ring *r)
@@ -74,14 +74,14 @@ void ring_append_call(struct sonde_chunk *c, uint16_t call, uint64_t ticks, int6
 {
 	_Alignas(8) char bytes[4096] = { 0 };
 	struct sonde_rec_call r = { .head = { .kind = SONDE_REC_CALL, .call = call },
-				    .ticks = ticks,
-				    .dur_ticks = 10,
-				    .ret = ret,
-				    .fd = -1,
-				    .strings = path ? 1 : 0,
-				    .flags = path ? SONDE_CALL_PATH : 0,
-				    .size = SONDE_NONE,
-				    .offset = SONDE_NONE };
+		.ticks = ticks,
+		.dur_ticks = 10,
+		.ret = ret,
+		.fd = -1,
+		.strings = path ? 1 : 0,
+		.flags = path ? SONDE_CALL_PATH : 0,
+		.size = SONDE_NONE,
+		.offset = SONDE_NONE };
 	size_t used = sizeof(r);
 	memcpy(bytes, &r, sizeof(r));
 	if (path)

@@ -35,7 +35,7 @@ struct rows {
 	size_t count;
 	int64_t cell[256][STORE_COLUMNS_MAX];
 };
-int ring_import(const struct made_ring *r, uint64_t *events);           /* into <dir>.run */
+int ring_import(const struct made_ring *r, uint64_t *events); /* into <dir>.run */
 void ring_rows(const struct made_ring *r, enum store_table_id table, struct rows *rows);
 const char *ring_text(const struct made_ring *r, int64_t id); /* a string of the bundle; static memory */
 

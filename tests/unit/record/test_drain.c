@@ -172,7 +172,7 @@ static void fill_with_all_kinds(struct made_ring *r)
 		struct sonde_arg arg;
 		char text[16];
 	} step = { .note = { .head = { .kind = SONDE_REC_STEP, .call = 1 }, .name = 1 },
-		   .arg = { .key = 1, .type = SONDE_ARG_STR, .value.u = 9 } };
+		.arg = { .key = 1, .type = SONDE_ARG_STR, .value.u = 9 } };
 	ring_append_string(c, 1, "name");
 	for (int i = 0; i < 20; i++) {
 		ring_append_call(c, (uint16_t)(i % CALL_COUNT), (uint64_t)i, i, i % 2 ? "some/path" : NULL);

@@ -27,7 +27,7 @@ static double median(double *x, size_t n, const void *context)
 static void near_scipy(void **state)
 {
 	struct stats_interval i = values_interval(sample, COUNT(sample),
-		(struct stats_bootstrap){ .kind = STATS_BCA, .level = 0.95, .draws = 100000, .seed = 1 });
+			(struct stats_bootstrap){ .kind = STATS_BCA, .level = 0.95, .draws = 100000, .seed = 1 });
 
 	assert_true(is_near(i.estimate, sample_mean, 1e-13));
 	assert_true(is_within(i.lo, sample_bca_lo, 0.01) && is_within(i.hi, sample_bca_hi, 0.04));
@@ -41,7 +41,10 @@ static bool are_same(const struct stats_interval *a, const struct stats_interval
 static void a_seed_repeats(void **state)
 {
 	for (int kind = STATS_STUDENTISED; kind <= STATS_BCA; kind++) {
-		struct stats_bootstrap how = { .kind = (enum stats_bootstrap_kind)kind, .level = 0.9, .draws = 199, .seed = 5 };
+		struct stats_bootstrap how = { .kind = (enum stats_bootstrap_kind)kind,
+			.level = 0.9,
+			.draws = 199,
+			.seed = 5 };
 		struct stats_interval a = values_interval(sample, COUNT(sample), how), b, c;
 
 		b = values_interval(sample, COUNT(sample), how);
@@ -56,8 +59,10 @@ static void any_statistic(void **state)
 {
 	for (int kind = STATS_STUDENTISED; kind <= STATS_BCA; kind++) {
 		struct stats_interval i = values_interval(sample, COUNT(sample),
-			(struct stats_bootstrap){ .kind = (enum stats_bootstrap_kind)kind, .level = 0.95, .statistic = median,
-				.draws = 499 });
+				(struct stats_bootstrap){ .kind = (enum stats_bootstrap_kind)kind,
+						.level = 0.95,
+						.statistic = median,
+						.draws = 499 });
 
 		assert_true(i.estimate == sample_median && i.lo <= i.estimate && i.estimate <= i.hi);
 	}
@@ -71,7 +76,8 @@ static void scale_and_shift(void **state)
 		y[i] = 8 * sample[i] - 3;
 	for (int kind = STATS_STUDENTISED; kind <= STATS_BCA; kind++) {
 		struct stats_bootstrap how = { .kind = (enum stats_bootstrap_kind)kind, .level = 0.95, .draws = 499 };
-		struct stats_interval i = values_interval(sample, COUNT(sample), how), j = values_interval(y, COUNT(y), how);
+		struct stats_interval i = values_interval(sample, COUNT(sample), how),
+				      j = values_interval(y, COUNT(y), how);
 
 		assert_true(is_near(j.lo, 8 * i.lo - 3, 1e-12) && is_near(j.hi, 8 * i.hi - 3, 1e-12));
 	}
@@ -175,8 +181,11 @@ static double coverage_of(enum stats_bootstrap_kind kind, size_t n, int rounds)
 
 		for (size_t j = 0; j < n; j++)
 			x[j] = stats_rng_normal(&r);
-		i = values_interval(x, n, (struct stats_bootstrap){ .kind = kind, .level = 0.95, .draws = 399,
-						  .seed = stats_rng_next(&r) });
+		i = values_interval(x, n,
+				(struct stats_bootstrap){ .kind = kind,
+						.level = 0.95,
+						.draws = 399,
+						.seed = stats_rng_next(&r) });
 		held += stats_interval_holds(&i, 0);
 	}
 	return (double)held / rounds;

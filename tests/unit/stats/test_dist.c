@@ -12,7 +12,7 @@ static void normal_matches(void **state)
 	for (size_t i = 0; i < COUNT(normal_oracle); i++) {
 		assert_true(is_near(stats_normal_cdf(normal_oracle[i].z), normal_oracle[i].p, EXACT));
 		assert_true(is_within(stats_normal_quantile(normal_oracle[i].p), normal_oracle[i].quantile,
-			1e-14 + 1e-13 * fabs(normal_oracle[i].z)));
+				1e-14 + 1e-13 * fabs(normal_oracle[i].z)));
 	}
 	assert_true(is_near(stats_normal_density(1), 0.24197072451914337, EXACT));
 }
@@ -96,8 +96,10 @@ static void nonsense_is_nan(void **state)
 	assert_true(isnan(stats_normal_cdf(NAN)) && isnan(stats_normal_quantile(NAN)));
 	assert_true(isnan(stats_normal_quantile(-0.1)) && isnan(stats_normal_quantile(1.1)));
 	assert_true(isnan(stats_t_cdf(1, 0)) && isnan(stats_t_cdf(NAN, 3)) && isnan(stats_t_cdf(1, NAN)));
-	assert_true(isnan(stats_t_quantile(0.5, -1)) && isnan(stats_t_quantile(2, 3)) && isnan(stats_t_quantile(NAN, 3)));
-	assert_true(isnan(stats_chi2_cdf(1, 0)) && isnan(stats_chi2_cdf(1, INFINITY)) && isnan(stats_chi2_quantile(0.5, 0)));
+	assert_true(isnan(stats_t_quantile(0.5, -1)) && isnan(stats_t_quantile(2, 3)) &&
+			isnan(stats_t_quantile(NAN, 3)));
+	assert_true(isnan(stats_chi2_cdf(1, 0)) && isnan(stats_chi2_cdf(1, INFINITY)) &&
+			isnan(stats_chi2_quantile(0.5, 0)));
 	assert_true(isnan(stats_beta_cdf(0.5, 0, 1)) && isnan(stats_beta_quantile(0.5, 1, -1)));
 	assert_true(isnan(stats_beta_quantile(NAN, 1, 1)) && isnan(stats_beta_cdf(NAN, 1, 1)));
 }

@@ -129,7 +129,8 @@ static void one_run_is_indicative(void **state)
 	d.runs.count = 1;
 	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
 	assert_true(e.is_indicative && e.log_ratio.n == 1 && e.pairs == 4 * PAIRS);
-	assert_true(isfinite(e.log_ratio.lo) && e.log_ratio.lo < e.log_ratio.estimate && e.log_ratio.estimate < e.log_ratio.hi);
+	assert_true(isfinite(e.log_ratio.lo) && e.log_ratio.lo < e.log_ratio.estimate &&
+			e.log_ratio.estimate < e.log_ratio.hi);
 	d.first[1] = 7; /* too few for blocks */
 	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
 	assert_true(e.is_indicative && e.log_ratio.lo == -INFINITY && e.ratio.lo == 0 && e.ratio.hi == INFINITY);
@@ -182,7 +183,8 @@ static void symmetric_and_without_order(void **state)
 		for (size_t i = 0; i < runs * PAIRS; i++)
 			d.x[i] = -d.x[i];
 		turned = effect_of(&d.runs, (struct stats_effect_options){ 0 });
-		assert_true(is_near(e.ratio.lo, 1 / turned.ratio.hi, 1e-12) && is_near(e.ratio.hi, 1 / turned.ratio.lo, 1e-12));
+		assert_true(is_near(e.ratio.lo, 1 / turned.ratio.hi, 1e-12) &&
+				is_near(e.ratio.hi, 1 / turned.ratio.lo, 1e-12));
 		d.runs.weight = NULL;
 		e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
 		for (size_t i = 0; i < runs; i++)

@@ -133,11 +133,11 @@ static void matches_scipy(void **state)
 	assert_true(is_near(stats_hl_shift(x, half, x + half, COUNT(x) - half), sample_hl_shift, 1e-13));
 	for (size_t i = 0; i < COUNT(signed_rank_oracle); i++)
 		assert_true(is_near(stats_signed_rank_cdf(signed_rank_oracle[i].w, (size_t)signed_rank_oracle[i].n),
-			signed_rank_oracle[i].p, 1e-13));
+				signed_rank_oracle[i].p, 1e-13));
 	for (size_t i = 0; i < COUNT(mann_whitney_oracle); i++)
 		assert_true(is_near(stats_mann_whitney_cdf(mann_whitney_oracle[i].u, (size_t)mann_whitney_oracle[i].na,
-					    (size_t)mann_whitney_oracle[i].nb),
-			mann_whitney_oracle[i].p, 1e-12));
+						    (size_t)mann_whitney_oracle[i].nb),
+				mann_whitney_oracle[i].p, 1e-12));
 }
 
 static void distributions_meet_their_approximation(void **state)
@@ -145,7 +145,8 @@ static void distributions_meet_their_approximation(void **state)
 	for (double w = 500; w < 750; w += 10)
 		assert_true(is_within(stats_signed_rank_cdf(w * 1.0404, 51), stats_signed_rank_cdf(w, 50), 0.02));
 	assert_true(is_within(stats_mann_whitney_cdf(250, 25, 25), stats_mann_whitney_cdf(260, 25, 26), 0.01));
-	assert_true(stats_signed_rank_cdf(-1, 5) == 0 && stats_signed_rank_cdf(15, 5) == 1 && stats_signed_rank_cdf(0, 0) == 1);
+	assert_true(stats_signed_rank_cdf(-1, 5) == 0 && stats_signed_rank_cdf(15, 5) == 1 &&
+			stats_signed_rank_cdf(0, 0) == 1);
 	assert_true(stats_mann_whitney_cdf(-1, 3, 3) == 0 && stats_mann_whitney_cdf(9, 3, 3) == 1);
 	assert_true(isnan(stats_signed_rank_cdf(NAN, 5)) && isnan(stats_mann_whitney_cdf(NAN, 5, 5)));
 }

@@ -13,13 +13,15 @@ static void student_matches_scipy(void **state)
 	assert_true(is_near(i.estimate, sample_mean, 1e-13) && is_near(i.lo, sample_t_lo, 1e-12));
 	assert_true(is_near(i.hi, sample_t_hi, 1e-12) && i.n == COUNT(sample) && i.df == COUNT(sample) - 1);
 	assert_true(is_near(stats_interval_p(&i, i.lo), 0.05, 1e-10) && stats_interval_p(&i, i.estimate) == 1);
-	assert_true(stats_interval_holds(&i, i.lo) && !stats_interval_holds(&i, i.hi + 1) && !stats_interval_holds(&i, NAN));
+	assert_true(stats_interval_holds(&i, i.lo) && !stats_interval_holds(&i, i.hi + 1) &&
+			!stats_interval_holds(&i, NAN));
 }
 
 static void welch_matches_scipy(void **state)
 {
 	size_t half = COUNT(sample) / 2;
-	struct stats_moments a = stats_moments_of(sample, half), b = stats_moments_of(sample + half, COUNT(sample) - half);
+	struct stats_moments a = stats_moments_of(sample, half),
+			     b = stats_moments_of(sample + half, COUNT(sample) - half);
 	struct stats_interval i = stats_welch_interval(&a, &b, 0.95);
 
 	assert_true(is_near(stats_interval_p(&i, 0), sample_welch_p, 1e-10) && i.n == COUNT(sample));
@@ -44,7 +46,8 @@ static void ratio_is_geometric(void **state)
 	i = stats_ratio_interval(a, zero, 3, 0.95);
 	assert_true(isnan(i.estimate) && i.lo == 0 && i.hi == INFINITY);
 	assert_true(is_near(stats_log_ratio(2, 4), log(2), 1e-15) && isnan(stats_log_ratio(0, 1)));
-	assert_true(isnan(stats_log_ratio(1, -1)) && isnan(stats_log_ratio(1, INFINITY)) && isnan(stats_log_ratio(NAN, 1)));
+	assert_true(isnan(stats_log_ratio(1, -1)) && isnan(stats_log_ratio(1, INFINITY)) &&
+			isnan(stats_log_ratio(NAN, 1)));
 	assert_true(is_near(stats_log_ratio(1e-300, 1e300), 600 * log(10), 1e-14));
 }
 

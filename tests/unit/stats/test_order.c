@@ -43,7 +43,9 @@ static void hard_arrays_take_no_time(void **state)
 	assert_non_null(x);
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < N; i++)
-			x[i] = round == 0 ? (double)(i < N / 2 ? i : N - i) : round == 1 ? 1 : (double)(i % 2 ? i : N - i);
+			x[i] = round == 0            ? (double)(i < N / 2 ? i : N - i)
+					: round == 1 ? 1
+						     : (double)(i % 2 ? i : N - i);
 		stats_sort(x, N);
 		for (size_t i = 1; i < N; i++)
 			assert_true(x[i - 1] <= x[i]);

@@ -12,7 +12,8 @@ enum { N_MAX = 60 };
 
 static double overlap_of(struct stats_span a, struct stats_span b)
 {
-	int64_t start = a.start_ns > b.start_ns ? a.start_ns : b.start_ns, end = a.end_ns < b.end_ns ? a.end_ns : b.end_ns;
+	int64_t start = a.start_ns > b.start_ns ? a.start_ns : b.start_ns,
+		end = a.end_ns < b.end_ns ? a.end_ns : b.end_ns;
 
 	return end > start && a.end_ns > a.start_ns && b.end_ns > b.start_ns ? (double)end - (double)start : 0;
 }
@@ -32,7 +33,8 @@ static void check(const struct stats_span *a, size_t na, const struct stats_span
 	assert_int_equal(stats_overlaps(a, na, b, nb, min_rate, &arena, &pairs, &count, NULL), 0);
 	for (size_t i = 0; i < na; i++)
 		for (size_t j = 0; j < nb; j++) {
-			double overlap = overlap_of(a[i], b[j]), rate = overlap / fmax(length_of(a[i]), length_of(b[j]));
+			double overlap = overlap_of(a[i], b[j]),
+			       rate = overlap / fmax(length_of(a[i]), length_of(b[j]));
 
 			if (!(overlap > 0 && rate > min_rate))
 				continue;

@@ -11,7 +11,7 @@
 static void published_stream(void **state)
 {
 	static const uint64_t expected[] = { 11520, 0, 1509978240, 1215971899390074240, 1216172134540287360,
-					     607988272756665600 };
+		607988272756665600 };
 	struct stats_rng r = { .s = { 1, 2, 3, 4 } };
 
 	for (size_t i = 0; i < COUNT(expected); i++)

@@ -26,7 +26,7 @@ static void matches_numpy(void **state)
 static bool are_alike(const struct stats_moments *a, const struct stats_moments *b)
 {
 	return a->n == b->n && a->min == b->min && a->max == b->max && is_near(a->mean, b->mean, 1e-9) &&
-	       is_near(stats_variance(a), stats_variance(b), 1e-9);
+			is_near(stats_variance(a), stats_variance(b), 1e-9);
 }
 
 /* Cut anywhere, merged in any grouping. */
@@ -89,7 +89,8 @@ static void few_values(void **state)
 	assert_true(isnan(m.mean) && isnan(m.min) && isnan(stats_variance(&m)) && isnan(stats_median(NULL, 0)));
 	assert_true(isnan(stats_mad(NULL, 0)) && isnan(stats_trimmed_mean(NULL, 0, 0.1)));
 	m = stats_moments_of(one, 1);
-	assert_true(m.mean == 4 && isnan(stats_sd(&m)) && stats_median(one, 1) == 4 && stats_trimmed_mean(one, 1, 0.4) == 4);
+	assert_true(m.mean == 4 && isnan(stats_sd(&m)) && stats_median(one, 1) == 4 &&
+			stats_trimmed_mean(one, 1, 0.4) == 4);
 	m = stats_moments_of(two, 2);
 	assert_true(m.mean == 4 && stats_variance(&m) == 8 && stats_median(two, 2) == 4);
 	assert_true(stats_sorted_quantile(two, 2, -1) == 2 && stats_sorted_quantile(two, 2, 7) == 6);

@@ -50,8 +50,9 @@ static void margins(void **state)
 static void power_matches_scipy(void **state)
 {
 	for (size_t i = 0; i < COUNT(power_oracle); i++)
-		assert_true(is_near(stats_power((size_t)power_oracle[i].n, 1, power_oracle[i].effect, power_oracle[i].level),
-			power_oracle[i].power, 1e-6));
+		assert_true(is_near(stats_power((size_t)power_oracle[i].n, 1, power_oracle[i].effect,
+						    power_oracle[i].level),
+				power_oracle[i].power, 1e-6));
 	assert_true(is_near(stats_power(10, 5, 2.5, 0.95), stats_power(10, 1, -0.5, 0.95), 1e-12));
 }
 
@@ -98,8 +99,10 @@ static void detectable_effect_is_its_inverse(void **state)
 		assert_true(is_near(stats_power(n, 0.02, effect, 0.95), 0.8, 1e-6));
 	}
 	assert_true(stats_detectable_effect(5, 0, 0.95, 0.8) == 0);
-	assert_true(isnan(stats_detectable_effect(1, 1, 0.95, 0.8)) && isnan(stats_detectable_effect(5, 1, 0.95, 0.01)));
-	assert_true(isnan(stats_power(1, 1, 1, 0.95)) && isnan(stats_power(5, -1, 1, 0.95)) && isnan(stats_power(5, 1, 1, 1)));
+	assert_true(isnan(stats_detectable_effect(1, 1, 0.95, 0.8)) &&
+			isnan(stats_detectable_effect(5, 1, 0.95, 0.01)));
+	assert_true(isnan(stats_power(1, 1, 1, 0.95)) && isnan(stats_power(5, -1, 1, 0.95)) &&
+			isnan(stats_power(5, 1, 1, 1)));
 	assert_true(stats_power(5, 0, 1, 0.95) == 1 && stats_power(5, 0, 0, 0.95) == 0);
 }
 
