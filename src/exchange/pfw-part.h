@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#define PFW_PIECE_BYTES ((size_t)512 << 10)
+#define PFW_PIECE_BYTES ((size_t)256 << 10)
 #define PFW_SEAM_BYTES_MAX ((size_t)128 << 20) /* of all heads and tails of an import */
 
 struct pfw_part;

@@ -33,27 +33,20 @@ INLINE WIDE uint32_t same_bytes(const char *a, const char *b)
 	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(left, right));
 }
 
-/* What follows the first 32 bytes of what stays. */
-static WIDE __attribute__((noinline)) bool is_rest_fixed(const char *at, const char *fixed, uint32_t bytes)
-{
-	do {
-		uint32_t mask;
-
-		at += 32;
-		fixed += 32;
-		bytes -= 32;
-		mask = bytes >= 32 ? UINT32_MAX : (1u << bytes) - 1;
-		if ((same_bytes(at, fixed) & mask) != mask)
-			return false;
-	} while (bytes > 32);
-	return true;
-}
-
+/* What stays, of up to 64 bytes nearly always. */
 INLINE WIDE bool is_fixed(const char *at, const char *fixed, uint32_t bytes, uint32_t mask)
 {
 	if ((~same_bytes(at, fixed) & mask) != 0)
 		return false;
-	return __builtin_expect(bytes <= 32, true) || is_rest_fixed(at, fixed, bytes);
+	while (bytes > 32) {
+		at += 32;
+		fixed += 32;
+		bytes -= 32;
+		mask = bytes >= 32 ? UINT32_MAX : (1u << bytes) - 1;
+		if ((~same_bytes(at, fixed) & mask) != 0)
+			return false;
+	}
+	return true;
 }
 
 /* Constants that stay in registers over a whole line: the compiler would make them anew for every number. */

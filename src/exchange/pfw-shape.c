@@ -145,7 +145,7 @@ static void remember(struct same *same, const struct value *v)
 	same->bytes = 0;
 	if (v->bytes > SAME_BYTES_MAX)
 		return;
-	memcpy(same->text, v->at, v->bytes + 1);
+	memcpy(same->text, v->at, sizeof(same->text)); /* what is behind it is not compared */
 	same->bytes = (uint8_t)(v->bytes + 1);
 	same->mask = first_mask(same->bytes);
 }
@@ -182,6 +182,7 @@ static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *
 {
 	struct facts facts = s->facts;
 	struct pfw_process *process = s->process;
+	bool is_moved;
 
 	for (uint32_t left = changed; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left);
@@ -195,12 +196,15 @@ static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *
 		return false;
 	for (uint32_t left = changed; left; left &= left - 1)
 		remember(&s->sames[s->slots[__builtin_ctz(left)].same], &values[__builtin_ctz(left)]);
-	if (process != s->process || facts.tid != s->facts.tid)
-		s->epoch = 0;
+	is_moved = process != s->process || facts.tid != s->facts.tid;
 	s->facts = facts;
 	s->process = process;
-	put_process(s);
-	put_files(ss, s);
+	if (is_moved) {
+		s->epoch = 0;
+		put_process(s);
+	}
+	if (s->table == STORE_TABLE_IO)
+		put_files(ss, s);
 	return true;
 }
 

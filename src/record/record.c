@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #define PASS_MS_MIN 1  /* between passes while events pour in */
@@ -142,24 +142,56 @@ static void flush_now_and_then(struct recorder *r, uint64_t events)
 	r->unflushed_events = 0;
 }
 
+/*
+ * A process that needs more room makes a file in the ring directory: that wakes us,
+ * so that it gets its old, warm chunks back before it has used up many new ones.
+ */
+static int watch_growth(const struct recorder *r)
+{
+	int fd = r->has_ring ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
+	if (fd >= 0 && inotify_add_watch(fd, r->ring.path.data, IN_CREATE) < 0) {
+		close(fd);
+		fd = -1; /* then only the clock wakes us */
+	}
+	return fd;
+}
+
+static void forget_growth(int fd)
+{
+	char events[4096];
+	while (read(fd, events, sizeof(events)) > 0)
+		;
+}
+
+static int next_wait(uint64_t events, int wait_ms)
+{
+	if (events > BUSY_EVENTS)
+		return PASS_MS_MIN;
+	return wait_ms * 2 > PASS_MS_MAX ? PASS_MS_MAX : wait_ms * 2;
+}
+
 /* Drain until the command has ended; faster while much comes in. */
 static void watch(struct recorder *r)
 {
+	int growth = watch_growth(r), wait_ms = PASS_MS_MIN;
 	struct pollfd fds[] = { { .fd = r->launch.pidfd, .events = POLLIN },
-		{ .fd = r->launch.signalfd, .events = POLLIN } };
-	int wait_ms = PASS_MS_MIN;
+		{ .fd = r->launch.signalfd, .events = POLLIN }, { .fd = growth, .events = POLLIN } };
 	for (;;) {
-		int n = poll(fds, 2, r->has_drain ? wait_ms : -1);
+		int n = poll(fds, 3, r->has_drain ? wait_ms : -1);
 		if (n > 0 && fds[1].revents)
 			launch_forward_signals(&r->launch);
 		if (n > 0 && fds[0].revents)
-			return;
+			break;
 		if (!r->has_drain)
 			continue;
+		if (n > 0 && fds[2].revents)
+			forget_growth(growth);
 		uint64_t events = drain_pass(&r->drain);
-		wait_ms = events > BUSY_EVENTS ? PASS_MS_MIN : wait_ms * 2 > PASS_MS_MAX ? PASS_MS_MAX : wait_ms * 2;
+		wait_ms = next_wait(events, wait_ms);
 		flush_now_and_then(r, events);
 	}
+	if (growth >= 0)
+		close(growth);
 }
 
 /* The command has ended, its children perhaps not. One that was just forked may take a moment to show up. */
@@ -215,6 +247,7 @@ static void finish(struct recorder *r, struct record_result *result)
 	runjson_write(&text, &r->facts);
 	int rc = store_sink_close(&r->sink, &result->trouble);
 	r->has_sink = false;
+	unlinkat(r->run.tablesfd, "define.tbl", 0); /* only a recovery would have needed it */
 	store_run_write_json(r->run.dirfd, &text, rc ? NULL : &result->trouble);
 	buf_release(&text);
 }

@@ -245,8 +245,10 @@ int record_recover(const char *bundle, const char *ring, bool is_forced, struct 
 		int closed = store_sink_close(&r.sink, rc ? NULL : err);
 		rc = rc ? rc : closed;
 	}
-	if (!rc)
+	if (!rc) {
+		unlinkat(r.newfd, "define.tbl", 0); /* it has served */
 		rc = replace_tables(&r, err);
+	}
 	if (!rc && has_ring)
 		fs_remove_tree(AT_FDCWD, ring);
 	store_names_release(&r.names);

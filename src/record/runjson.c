@@ -89,7 +89,7 @@ static void write_tables(struct json *j, const struct store_sink *sink)
 	json_key(j, "tables");
 	json_object(j);
 	for (int i = 0; i < STORE_TABLE_COUNT; i++)
-		if (store_sink_table_rows(sink, i))
+		if (store_sink_table_rows(sink, i) && i != STORE_TABLE_DEFINE)
 			json_kuint(j, store_schemas[i]->name, store_sink_table_rows(sink, i));
 	json_kuint(j, "string", store_strings_count(&sink->strings));
 	json_end(j);

@@ -265,7 +265,7 @@ static int resample(struct boot *b, struct arena *arena, struct stats_interval *
 }
 
 int stats_bootstrap_values(const double *x, size_t n, const struct stats_bootstrap *how, struct arena *arena,
-	struct stats_interval *out, struct sonde_err *err)
+		struct stats_interval *out, struct sonde_err *err)
 {
 	struct boot b = { .how = how, .x = x, .n = n, .statistic = how->statistic, .se = how->se };
 	int rc = check(how, n, err);
@@ -290,7 +290,7 @@ static size_t longest_run(const struct stats_runs *runs)
 }
 
 int stats_bootstrap_runs(const struct stats_runs *runs, const struct stats_bootstrap *how, struct arena *arena,
-	struct stats_interval *out, struct sonde_err *err)
+		struct stats_interval *out, struct sonde_err *err)
 {
 	struct boot b = { .how = how, .n = runs->count, .statistic = mean_of, .se = mean_se, .runs = runs };
 	double *each;

@@ -37,7 +37,7 @@ struct stats_bootstrap {
 };
 
 int stats_bootstrap_values(const double *x, size_t n, const struct stats_bootstrap *how, struct arena *arena,
-	struct stats_interval *out, struct sonde_err *err);
+		struct stats_interval *out, struct sonde_err *err);
 
 /*
  * The mean over runs of the statistic of each run's values. A draw takes runs
@@ -48,6 +48,6 @@ int stats_bootstrap_values(const double *x, size_t n, const struct stats_bootstr
  * for block 0 only.
  */
 int stats_bootstrap_runs(const struct stats_runs *runs, const struct stats_bootstrap *how, struct arena *arena,
-	struct stats_interval *out, struct sonde_err *err);
+		struct stats_interval *out, struct sonde_err *err);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { SHORTEST_DEFAULT = 3 };
@@ -98,8 +99,8 @@ static void extend(struct search *s, size_t start)
 	}
 }
 
-/* Standard deviation of the noise from neighbours; their mean distance where most are equal. */
-static double noise_of(const double *x, size_t n, double *scratch)
+/* By the median distance of neighbours, or their mean one where most are equal. */
+double stats_series_noise(const double *x, size_t n, double *scratch)
 {
 	double noise;
 
@@ -111,16 +112,29 @@ static double noise_of(const double *x, size_t n, double *scratch)
 	return noise > 0 ? noise : stats_weighted_mean(scratch, NULL, n - 1) * sqrt(M_PI) / 2;
 }
 
-/* Distances from the median of all, in units of noise. */
-static int standardise(const double *x, size_t n, double *out, double *scratch)
+static double median_of(const double *x, size_t n, double *scratch)
 {
-	double median, noise = noise_of(x, n, scratch);
-
+	if (!n)
+		return NAN;
 	memcpy(scratch, x, n * sizeof(*x));
-	median = stats_median(scratch, n);
+	return stats_median(scratch, n);
+}
+
+/* Distances from the median of all, in units of noise. */
+static void standardise(const double *x, size_t n, double *out, double *scratch)
+{
+	double noise = stats_series_noise(x, n, scratch), median = median_of(x, n, scratch);
+
 	for (size_t i = 0; i < n; i++)
 		out[i] = noise > 0 ? (x[i] - median) / noise : 0;
-	return isfinite(noise);
+}
+
+static bool all_finite(const double *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(x[i]))
+			return false;
+	return true;
 }
 
 /* What 99 % of series of 10 to 1000 normal or t3 values without a change stay below, by simulation. */
@@ -129,7 +143,7 @@ static double default_penalty(size_t n)
 	return 8 + 0.2 * log((double)n + 1);
 }
 
-static int search_init(struct search *s, const double *x, size_t n, struct arena *arena, struct sonde_err *err)
+static int search_init(struct search *s, const double *x, size_t n, struct arena *arena)
 {
 	double *scaled = arena_alloc(arena, n * sizeof(double));
 
@@ -137,24 +151,17 @@ static int search_init(struct search *s, const double *x, size_t n, struct arena
 	s->from = arena_alloc(arena, (n + 1) * sizeof(size_t));
 	s->seg.sorted = arena_alloc(arena, (n + 1) * sizeof(double));
 	if (!scaled || !s->best || !s->from || !s->seg.sorted)
-		return err_sys(err, ENOMEM, "cannot look for changes among %zu values", n);
-	if (!standardise(x, n, scaled, s->seg.sorted))
-		return err_set(err, EINVAL, "changes are looked for among finite values only");
+		return -ENOMEM;
+	standardise(x, n, scaled, s->seg.sorted);
 	s->x = scaled;
 	for (size_t i = 1; i <= n; i++)
 		s->best[i] = INFINITY;
 	return 0;
 }
 
-static double median_of(const double *x, size_t n, double *scratch)
-{
-	memcpy(scratch, x, n * sizeof(*x));
-	return stats_median(scratch, n);
-}
-
 /* Back along the best path. */
 static int collect(const struct search *s, const double *x, struct arena *arena, struct stats_segment **segments,
-	size_t *count, struct sonde_err *err)
+		size_t *count, struct sonde_err *err)
 {
 	size_t cuts = 0, at = 0;
 	struct stats_segment *out;
@@ -167,9 +174,9 @@ static int collect(const struct search *s, const double *x, struct arena *arena,
 	for (size_t end = s->n; end > 0; end = s->from[end]) {
 		size_t first = s->from[end];
 
-		out[cuts - ++at] = (struct stats_segment){
-			.first = first, .count = end - first, .median = median_of(x + first, end - first, s->seg.sorted)
-		};
+		out[cuts - ++at] = (struct stats_segment){ .first = first,
+			.count = end - first,
+			.median = median_of(x + first, end - first, s->seg.sorted) };
 	}
 	*segments = out;
 	*count = cuts;
@@ -177,13 +184,14 @@ static int collect(const struct search *s, const double *x, struct arena *arena,
 }
 
 int stats_changepoints(const double *x, size_t n, const struct stats_changes *how, struct arena *arena,
-	struct stats_segment **segments, size_t *count, struct sonde_err *err)
+		struct stats_segment **segments, size_t *count, struct sonde_err *err)
 {
 	struct search s = { .n = n, .shortest = how->shortest ? how->shortest : SHORTEST_DEFAULT };
-	int rc = search_init(&s, x, n, arena, err);
 
-	if (rc < 0)
-		return rc;
+	if (!all_finite(x, n))
+		return err_set(err, EINVAL, "changes are looked for among finite values only");
+	if (search_init(&s, x, n, arena) < 0)
+		return err_sys(err, ENOMEM, "cannot look for changes among %zu values", n);
 	s.penalty = how->penalty > 0 ? how->penalty : default_penalty(n);
 	if (n < 2 * s.shortest)
 		s.shortest = n; /* too short to cut */

@@ -6,7 +6,8 @@
  * cut means that a level lasted. The best of all cuttings is found, not a greedy
  * one. Distances are in units of the noise, estimated from neighbours, so neither
  * scale nor changes matter. Values that depend on their predecessors (a drifting
- * machine) look like many small changes.
+ * machine) look like many small changes. Time grows with the square of the longest
+ * segment: for thousands of values, not millions.
  */
 #ifndef SONDE_STATS_CHANGEPOINT_H
 #define SONDE_STATS_CHANGEPOINT_H
@@ -28,6 +29,9 @@ struct stats_changes {
 
 /* Segments in order, covering the series; one when nothing changed. -EINVAL for values not finite, -ENOMEM. */
 int stats_changepoints(const double *x, size_t n, const struct stats_changes *how, struct arena *arena,
-	struct stats_segment **segments, size_t *count, struct sonde_err *err);
+		struct stats_segment **segments, size_t *count, struct sonde_err *err);
+
+/* Standard deviation of a series' noise, from neighbours: changes of level do not count. scratch holds n values. */
+double stats_series_noise(const double *x, size_t n, double *scratch);
 
 #endif

@@ -82,7 +82,7 @@ static void locate_runs(struct comparison *c)
 }
 
 static int comparison_init(struct comparison *c, const struct stats_runs *runs, const struct stats_effect_options *how,
-	struct arena *arena, struct sonde_err *err)
+		struct arena *arena, struct sonde_err *err)
 {
 	size_t n = runs->count ? runs->first[runs->count] - runs->first[0] : 0;
 
@@ -121,7 +121,8 @@ static bool by_ranks(const struct comparison *c, struct stats_effect *out)
 	return true;
 }
 
-static int by_bootstrap(const struct comparison *c, struct arena *arena, struct stats_effect *out, struct sonde_err *err)
+static int by_bootstrap(const struct comparison *c, struct arena *arena, struct stats_effect *out,
+		struct sonde_err *err)
 {
 	struct stats_bootstrap how = { .kind = STATS_STUDENTISED, .level = c->guarded, .seed = c->how->seed };
 	struct stats_interval student = stats_moments_interval(&out->locations, c->guarded);
@@ -155,7 +156,8 @@ static void by_blocks(struct comparison *c, struct stats_effect *out)
 	}
 	out->log_ratio = stats_interval_open(c->location[0], 1, c->guarded, NULL);
 	if (m.n)
-		out->log_ratio = stats_interval_t(c->location[0], stats_standard_error(&m), (double)m.n - 1, 1, c->guarded);
+		out->log_ratio = stats_interval_t(c->location[0], stats_standard_error(&m), (double)m.n - 1, 1,
+				c->guarded);
 	out->log_ratio.method = "Student's t of blocks, single run";
 	out->p = stats_interval_p(&out->log_ratio, 0);
 	out->is_indicative = true;
@@ -178,7 +180,7 @@ static int set_interval(struct comparison *c, struct arena *arena, struct stats_
 }
 
 int stats_effect(const struct stats_runs *runs, const struct stats_effect_options *how, struct arena *arena,
-	struct stats_effect *out, struct sonde_err *err)
+		struct stats_effect *out, struct sonde_err *err)
 {
 	struct stats_effect e = { .p = NAN };
 	struct comparison c;

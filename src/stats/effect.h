@@ -50,14 +50,14 @@ struct stats_effect {
 	struct stats_interval log_ratio; /* ln(tB / tA) */
 	struct stats_interval ratio;     /* tB / tA: 1.04 is 4 % slower */
 	struct stats_moments locations;  /* of the runs */
-	double p;                        /* of "no change": at most 1 - level where the interval excludes it; NaN at looks */
+	double p; /* of "no change": at most 1 - level where the interval excludes it; NaN at looks */
 	size_t pairs, dropped;
 	bool is_indicative;
 };
 
 /* -EINVAL without any pair; -ENOMEM. Scratch comes from the arena. */
 int stats_effect(const struct stats_runs *runs, const struct stats_effect_options *how, struct arena *arena,
-	struct stats_effect *out, struct sonde_err *err);
+		struct stats_effect *out, struct sonde_err *err);
 
 /* The plan for looks that stats_effect expects: guarded, spending with the square of the share of n_max. */
 void stats_effect_plan(struct stats_sequential *plan, double level, size_t n_max);

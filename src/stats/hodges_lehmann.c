@@ -150,7 +150,13 @@ static double walsh_rank(const double *x, size_t n, double k)
 
 static double shift_rank(const double *a, size_t na, const double *b, size_t nb, double k)
 {
-	struct ranks r = { .a = a, .na = na, .b = b, .nb = nb, .wanted = k, .reach = shift_reach, .after = shift_after };
+	struct ranks r = { .a = a,
+		.na = na,
+		.b = b,
+		.nb = nb,
+		.wanted = k,
+		.reach = shift_reach,
+		.after = shift_after };
 
 	return 2 * first_value(&r, b[0] / 2 - a[na - 1] / 2, b[nb - 1] / 2 - a[0] / 2);
 }
@@ -416,7 +422,7 @@ struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, s
 	if (isnan(out.estimate))
 		return out;
 	set_ends(&out, &r, b[0] / 2 - a[na - 1] / 2, b[nb - 1] / 2 - a[0] / 2, (double)na * (double)nb,
-		shift_cut(na, nb, (1 - level) / 2));
+			shift_cut(na, nb, (1 - level) / 2));
 	out.lo *= 2; /* the sweep looks at half differences */
 	out.hi *= 2;
 	return out;

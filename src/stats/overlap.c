@@ -48,7 +48,8 @@ static void merge(const struct stats_span *spans, size_t *order, size_t *spare, 
 	size_t i = first, j = middle;
 
 	for (size_t k = first; k < end; k++)
-		spare[k] = j >= end || (i < middle && starts_before(spans, order[i], order[j])) ? order[i++] : order[j++];
+		spare[k] = j >= end || (i < middle && starts_before(spans, order[i], order[j])) ? order[i++]
+												: order[j++];
 	memcpy(order + first, spare + first, (end - first) * sizeof(*order));
 }
 
@@ -113,9 +114,11 @@ static int add_pair(struct sweep *w, size_t a, size_t b)
 		return 0;
 	if (w->count == w->cap && grow(w) < 0)
 		return -ENOMEM;
-	w->pairs[w->count++] = (struct stats_overlap){
-		.a = a, .b = b, .overlap_ns = overlap, .rate = rate, .log_ratio = log(lb) - log(la)
-	};
+	w->pairs[w->count++] = (struct stats_overlap){ .a = a,
+		.b = b,
+		.overlap_ns = overlap,
+		.rate = rate,
+		.log_ratio = log(lb) - log(la) };
 	return 0;
 }
 
@@ -178,7 +181,7 @@ static void sort_pairs(struct stats_overlap *p, size_t n)
 }
 
 int stats_overlaps(const struct stats_span *a, size_t na, const struct stats_span *b, size_t nb, double min_rate,
-	struct arena *arena, struct stats_overlap **pairs, size_t *count, struct sonde_err *err)
+		struct arena *arena, struct stats_overlap **pairs, size_t *count, struct sonde_err *err)
 {
 	struct sweep w = { .arena = arena, .min_rate = min_rate };
 	struct side *sides = w.sides;
@@ -206,7 +209,7 @@ static double total_length(const struct stats_span *spans, size_t n)
 }
 
 double stats_overlap_share(const struct stats_overlap *pairs, size_t count, const struct stats_span *a, size_t na,
-	const struct stats_span *b, size_t nb)
+		const struct stats_span *b, size_t nb)
 {
 	double all = total_length(a, na) + total_length(b, nb), shared = 0;
 

@@ -35,10 +35,10 @@ struct stats_overlap {
 
 /* n log n time and n pointers for sorting, plus the pairs, all from the arena; -ENOMEM. */
 int stats_overlaps(const struct stats_span *a, size_t na, const struct stats_span *b, size_t nb, double min_rate,
-	struct arena *arena, struct stats_overlap **pairs, size_t *count, struct sonde_err *err);
+		struct arena *arena, struct stats_overlap **pairs, size_t *count, struct sonde_err *err);
 
 /* Twice the overlap of the pairs by the length of all spans; NaN when none lasts. */
 double stats_overlap_share(const struct stats_overlap *pairs, size_t count, const struct stats_span *a, size_t na,
-	const struct stats_span *b, size_t nb);
+		const struct stats_span *b, size_t nb);
 
 #endif

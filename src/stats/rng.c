@@ -48,7 +48,7 @@ uint64_t stats_rng_next(struct stats_rng *r)
 static void jump(struct stats_rng *r)
 {
 	static const uint64_t poly[] = { 0x180ec6d33cfd0aba, 0xd5a61266f0c9392c, 0xa9582618e03fc9aa,
-					 0x39abdc4529b1661c };
+		0x39abdc4529b1661c };
 	uint64_t sum[4] = { 0 };
 
 	for (int bit = 0; bit < 256; bit++) {

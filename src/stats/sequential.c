@@ -32,7 +32,7 @@ enum { GRID = STATS_SEQUENTIAL_GRID, NODES = 40, N_EXACT = 128 };
 #define FAR 8.5 /* standard deviations beyond which there is nothing */
 
 void stats_sequential_init(struct stats_sequential *s, enum stats_spending spending, double level, size_t n_max,
-	double power)
+		double power)
 {
 	*s = (struct stats_sequential){ .spending = spending, .level = level, .n_max = n_max, .power = power };
 	s->bound = INFINITY;
@@ -98,7 +98,7 @@ static double density_at(const struct stats_sequential *s, double y)
 	t = place - (double)i;
 	p = &s->density[i];
 	return p[0] * (t * t - 1) * (t - 2) / 2 - p[1] * t * (t + 1) * (t - 2) / 2 + p[2] * t * (t * t - 1) / 6 -
-	       p[-1] * t * (t - 1) * (t - 2) / 6;
+			p[-1] * t * (t - 1) * (t - 2) / 6;
 }
 
 /* Points and weights of Gauss and Legendre on -1 .. 1, by Newton's method on the polynomial. */

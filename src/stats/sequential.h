@@ -39,14 +39,14 @@ struct stats_sequential {
 	double bound;   /* |t| beyond it excludes there; infinite while nothing can be spent */
 	double nominal; /* the error of that bound, were it the only look */
 	/* private */
-	bool is_cut;                        /* has a look ended some paths? if not, the density is known */
-	double edge;                        /* the density of sum / root of the sum of squares among the */
+	bool is_cut;                           /* has a look ended some paths? if not, the density is known */
+	double edge;                           /* the density of sum / root of the sum of squares among the */
 	double density[STATS_SEQUENTIAL_GRID]; /* paths that went on, at n, on 0 .. edge */
 };
 
 /* power is for STATS_POWER. */
 void stats_sequential_init(struct stats_sequential *s, enum stats_spending spending, double level, size_t n_max,
-	double power);
+		double power);
 /*
  * Look at n observations: sets bound and nominal. n must rise from look to look;
  * where it does not, and after n_max, nothing is left to spend and bound is

@@ -168,6 +168,8 @@ double stats_sketch_quantile(const struct stats_sketch *s, double p)
 
 	if (!s->count || isnan(p))
 		return NAN;
+	if (rank == 0 || rank == (double)(s->count - 1))
+		return rank == 0 ? s->min : s->max;
 	while (stats_sketch_next(s, &i, &b) && (double)(below + b.count) <= rank)
 		below += b.count;
 	return fmin(fmax(b.value, s->min), s->max);

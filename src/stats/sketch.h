@@ -38,7 +38,7 @@ void stats_sketch_init(struct stats_sketch *s, struct arena *arena);
 /* 0, or -ENOMEM: then nothing was counted. A value that is no finite number counts as invalid. */
 int stats_sketch_add(struct stats_sketch *s, double value, uint64_t times);
 int stats_sketch_merge(struct stats_sketch *s, const struct stats_sketch *other);
-/* The value of rank p * (count - 1), rounded down; p is held to 0..1; NaN when empty. */
+/* The value of rank p * (count - 1), rounded down; p is held to 0..1, whose ends are exact; NaN when empty. */
 double stats_sketch_quantile(const struct stats_sketch *s, double p);
 
 /* Walk over the buckets in rising order: start with i = 0; false at the end. lo and hi are those of the bucket. */

@@ -69,7 +69,8 @@ static double log_density(double s, double df)
 static double average(const struct question *q, double df)
 {
 	enum { STEPS = 2000 };
-	double lo = sqrt(stats_chi2_quantile(1e-12, df) / df), hi = sqrt(stats_chi2_quantile(1 - 1e-12, df) / df), sum = 0;
+	double lo = sqrt(stats_chi2_quantile(1e-12, df) / df), hi = sqrt(stats_chi2_quantile(1 - 1e-12, df) / df),
+	       sum = 0;
 	double step = (hi - lo) / STEPS;
 
 	for (int i = 0; i <= STEPS; i++) {
@@ -80,7 +81,8 @@ static double average(const struct question *q, double df)
 	return fmin(fmax(sum * step / 3, 0), 1);
 }
 
-static double power_of(size_t n, double sd, double edge, double level, double (*chance)(const struct question *, double))
+static double power_of(size_t n, double sd, double edge, double level,
+		double (*chance)(const struct question *, double))
 {
 	double df = (double)n - 1, se = sd / sqrt((double)n);
 	struct question q = { .edge = fabs(edge) / se, .chance = chance };

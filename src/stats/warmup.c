@@ -1,73 +1,78 @@
 /*
- * warmup: see warmup.h. White, "An effective truncation heuristic for bias
- * reduction in simulation output" (Simulation 69(6), 1997); White, Cobb and
- * Spratt, "A comparison of five steady-state truncation heuristics" (Winter
- * Simulation Conference 2000) for batches of 5.
+ * warmup: see warmup.h. After Barrett, Bolz-Tereick, Killick, Mount and Tratt,
+ * "Virtual machine warmup blows hot and cold" (OOPSLA 2017). MSER-5 (White,
+ * Simulation 69(6), 1997), the usual choice in simulation, was tried: it leaves out
+ * 30 and more of 100 steady values on average, this some in one series of a hundred.
  */
 #include "stats/warmup.h"
 
-#include "stats/order.h"
+#include "stats/changepoint.h"
 #include "stats/summary.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-enum { BATCHES_MIN = 4, AT_LEAST_KEPT = 2 };
+enum { POINTS_MAX = 500, STEADY_SHARE = 3 };
 
-/* Batches from the end, so that the last values count and the first ones are those left over. */
-static size_t batch_medians(const double *x, size_t n, double *medians)
+/* Medians of batches that end with the series; what does not fill one comes first and is left out. */
+static int batch(const double *x, size_t n, size_t size, struct arena *arena, double **out)
 {
-	size_t batches = n / STATS_WARMUP_BATCH, first = n % STATS_WARMUP_BATCH;
-	double values[STATS_WARMUP_BATCH];
+	size_t batches = n / size;
+	double *medians = arena_alloc(arena, batches * sizeof(*medians));
+	double *values = arena_alloc(arena, size * sizeof(*values));
 
+	if (!medians || !values)
+		return -ENOMEM;
 	for (size_t i = 0; i < batches; i++) {
-		memcpy(values, x + first + i * STATS_WARMUP_BATCH, sizeof(values));
-		medians[i] = stats_median(values, STATS_WARMUP_BATCH);
+		memcpy(values, x + n % size + i * size, size * sizeof(*values));
+		medians[i] = stats_median(values, size);
 	}
-	return batches;
+	*out = medians;
+	return 0;
 }
 
-/* Batches to leave out: the fewest for which the squared standard error of the rest is least. */
-static size_t best_cut(const double *medians, size_t batches)
+/* The first value of the segments that are level with the last one. */
+static size_t steady_from(const struct stats_segment *segments, size_t count, double noise)
 {
-	struct stats_moments rest;
-	double best = INFINITY;
-	size_t cut = 0;
+	size_t first = count - 1;
 
-	stats_moments_init(&rest);
-	for (size_t i = batches; i > 0; i--) {
-		double n, error;
+	while (first > 0 && fabs(segments[first - 1].median - segments[count - 1].median) <= noise)
+		first--;
+	return segments[first].first;
+}
 
-		stats_moments_add(&rest, medians[i - 1]);
-		if (rest.n < AT_LEAST_KEPT)
-			continue;
-		n = (double)rest.n;
-		error = stats_variance(&rest) * (n - 1) / n / n;
-		if (error <= best) {
-			best = error;
-			cut = i - 1;
-		}
-	}
-	return cut;
+static int settle(const double *points, size_t n, size_t size, struct arena *arena, struct stats_warmup *out,
+		struct sonde_err *err)
+{
+	struct stats_changes how = { 0 };
+	struct stats_segment *segments;
+	double *scratch = arena_alloc(arena, n / size * sizeof(*scratch));
+	size_t count, first;
+	int rc = scratch ? stats_changepoints(points, n / size, &how, arena, &segments, &count, err) : -ENOMEM;
+
+	if (rc < 0)
+		return scratch ? rc : err_sys(err, ENOMEM, "cannot look for warm-up among %zu values", n);
+	first = steady_from(segments, count, stats_series_noise(points, n / size, scratch));
+	out->is_settled = n / size - first >= n / size / STEADY_SHARE;
+	out->first = !out->is_settled ? n : first ? n % size + first * size : 0;
+	return 0;
 }
 
 int stats_warmup(const double *x, size_t n, struct arena *arena, struct stats_warmup *out, struct sonde_err *err)
 {
-	size_t batches, cut;
+	size_t size = (n + POINTS_MAX - 1) / POINTS_MAX;
 	double *medians;
 
-	if (stats_has_nan(x, n))
-		return err_set(err, EINVAL, "warm-up is looked for among numbers only");
+	for (size_t i = 0; i < n; i++)
+		if (!isfinite(x[i]))
+			return err_set(err, EINVAL, "warm-up is looked for among finite values only");
 	*out = (struct stats_warmup){ 0 };
-	if (n < BATCHES_MIN * STATS_WARMUP_BATCH)
+	if (n < STATS_WARMUP_MIN)
 		return 0;
-	medians = arena_alloc(arena, n / STATS_WARMUP_BATCH * sizeof(*medians));
-	if (!medians)
+	if (size == 1)
+		return settle(x, n, 1, arena, out, err);
+	if (batch(x, n, size, arena, &medians) < 0)
 		return err_sys(err, ENOMEM, "cannot look for warm-up among %zu values", n);
-	batches = batch_medians(x, n, medians);
-	cut = best_cut(medians, batches);
-	out->is_settled = cut <= batches / 2;
-	out->first = !out->is_settled ? n : cut ? cut * STATS_WARMUP_BATCH + n % STATS_WARMUP_BATCH : 0;
-	return 0;
+	return settle(medians, n, size, arena, out, err);
 }

@@ -1,10 +1,11 @@
 /*
  * warmup: where a series of iterations has settled.
  *
- * Cutting n values off the front makes the mean of the rest less biased and less
- * certain; the cut at which its standard error is smallest is taken (MSER-5, on
- * batches of 5, by their medians so that one stray iteration does not count). If
- * that is in the second half, the series has not settled while we looked.
+ * The series is cut where its level changes (changepoint.h); the last segment, and
+ * those before it whose level differs by less than the noise of a value, are the
+ * steady part. A third of the series must be: if not, it has not settled while we
+ * looked. One stray iteration is no change. Times that fall by factors are best
+ * given as logarithms.
  */
 #ifndef SONDE_STATS_WARMUP_H
 #define SONDE_STATS_WARMUP_H
@@ -15,14 +16,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { STATS_WARMUP_BATCH = 5 };
+enum { STATS_WARMUP_MIN = 10 };
 
 struct stats_warmup {
-	size_t first;    /* the first steady value; 0 when there is no warm-up, n when it never settled */
-	bool is_settled; /* false also for fewer than 20 values: too few to say; first is 0 then */
+	size_t first;    /* the first steady value; 0 when there is no warm-up */
+	bool is_settled; /* false: no steady part (first is n), or fewer than STATS_WARMUP_MIN values (first is 0) */
 };
 
-/* -EINVAL for NaN among the values, -ENOMEM. */
+/* -EINVAL for values not finite, -ENOMEM. Long series are looked at by the medians of batches. */
 int stats_warmup(const double *x, size_t n, struct arena *arena, struct stats_warmup *out, struct sonde_err *err);
 
 #endif

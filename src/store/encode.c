@@ -174,16 +174,18 @@ static bool add_compressed(struct store_encoder *e, struct buf *out, const uint8
 {
 	uint32_t head;
 	size_t limit = n - n / SHRINK_SHARE, got;
-	char *room = buf_room(out, sizeof(head) + limit);
+	char *room;
 
-	if (!room)
+	if (!buf_reserve(out, sizeof(head) + limit))
 		return false;
+	room = out->data + out->len;
 	got = ZSTD_compressCCtx(e->zstd, room + sizeof(head), limit, bytes, n, LEVEL);
 	if (ZSTD_isError(got))
 		return false;
 	head = (uint32_t)STORE_SECTION_ZSTD << STORE_SECTION_SHIFT | (uint32_t)got;
 	memcpy(room, &head, sizeof(head));
 	out->len += sizeof(head) + got;
+	out->data[out->len] = '\0';
 	return true;
 }
 

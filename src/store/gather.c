@@ -21,10 +21,11 @@ void store_gather_init(struct store_gather *g, const struct store_schema *schema
 {
 	*g = (struct store_gather){ .schema = schema };
 	for (unsigned c = 0; c < schema->count; c++) {
-		if (schema->columns[c].kind != STORE_INT)
-			g->special[g->special_count++] = c;
 		if (schema->columns[c].kind == STORE_REAL)
 			g->has_reals = 1;
+		g->is_real[g->special_count] = schema->columns[c].kind == STORE_REAL;
+		if (schema->columns[c].kind != STORE_INT)
+			g->special[g->special_count++] = c;
 		buf_init(&g->texts[c], STORE_BLOCK_TEXT_MAX + 1);
 	}
 }
@@ -45,13 +46,12 @@ void store_gather_reset(struct store_gather *g)
 	g->text_bytes = 0;
 }
 
-/* The text in column c of a row; NULL when it is null or the column no TEXT. */
-static const struct store_text *text_of(const struct store_gather *g, const word *row, unsigned c)
+/* The text of a field of a TEXT column; NULL when it is null. */
+static const struct store_text *text_at(const word *field)
 {
-	const struct store_text *text = NULL;
+	const struct store_text *text;
 
-	if (g->schema->columns[c].kind == STORE_TEXT)
-		memcpy(&text, &row[c], sizeof(text));
+	memcpy(&text, field, sizeof(text));
 	return text && text->data ? text : NULL;
 }
 
@@ -63,23 +63,6 @@ static inline __attribute__((always_inline)) bool is_plain(const struct store_ga
 	for (unsigned k = 0; k < g->special_count; k++)
 		any |= row[g->special[k]];
 	return !any;
-}
-
-bool store_gather_is_full_for(const struct store_gather *g, const void *row)
-{
-	uint64_t sum = g->text_bytes;
-
-	if (g->is_plain && is_plain(g, row))
-		return false;
-
-	for (unsigned k = 0; k < g->special_count; k++) {
-		const struct store_text *text = text_of(g, row, g->special[k]);
-
-		if (text && text->bytes > STORE_TEXT_BYTES_MAX)
-			return false; /* it will be refused */
-		sum += text ? text->bytes : 0;
-	}
-	return sum > STORE_BLOCK_TEXT_MAX;
 }
 
 static int64_t null_if_nan(int64_t bits)
@@ -95,18 +78,23 @@ static int64_t null_if_nan(int64_t bits)
 /* What is stored of the special columns; reserves memory for texts and adds nothing yet. */
 static int settle(struct store_gather *g, const word *row, int64_t *settled)
 {
+	uint64_t bytes = g->text_bytes;
+
 	for (unsigned k = 0; k < g->special_count; k++) {
 		unsigned c = g->special[k];
-		const struct store_text *text = text_of(g, row, c);
+		const struct store_text *text = g->is_real[k] ? NULL : text_at(&row[c]);
 
-		if (text && text->bytes > STORE_TEXT_BYTES_MAX)
+		settled[k] = g->is_real[k] ? null_if_nan(row[c]) : STORE_NULL;
+		if (!text)
+			continue;
+		if (text->bytes > STORE_TEXT_BYTES_MAX)
 			return -EMSGSIZE;
-		if (text && !buf_reserve(&g->texts[c], text->bytes))
+		bytes += text->bytes;
+		if (bytes > STORE_BLOCK_TEXT_MAX)
+			return -ENOSPC;
+		if (!buf_reserve(&g->texts[c], text->bytes))
 			return -ENOMEM;
-		if (g->schema->columns[c].kind == STORE_REAL)
-			settled[k] = null_if_nan(row[c]);
-		else
-			settled[k] = text ? (int64_t)text->bytes : STORE_NULL;
+		settled[k] = (int64_t)text->bytes;
 	}
 	return 0;
 }
@@ -178,14 +166,17 @@ static void add_special(struct store_gather *g, const word *row, const int64_t *
 {
 	for (unsigned k = 0; k < g->special_count; k++) {
 		unsigned c = g->special[k];
-		const struct store_text *text = text_of(g, row, c);
+		struct buf *texts = &g->texts[c];
 
 		if (!g->is_same[c])
 			g->values[c][g->rows] = settled[k];
-		if (!text)
+		if (g->is_real[k] || settled[k] == STORE_NULL || settled[k] == 0)
 			continue;
-		buf_add(&g->texts[c], text->data, text->bytes);
-		g->text_bytes += text->bytes;
+		/* There is room: settle made it. */
+		memcpy(texts->data + texts->len, text_at(&row[c])->data, (size_t)settled[k]);
+		texts->len += (size_t)settled[k];
+		texts->data[texts->len] = '\0';
+		g->text_bytes += (uint64_t)settled[k];
 	}
 }
 

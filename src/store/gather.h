@@ -33,6 +33,7 @@ struct store_gather {
 	void *memory[STORE_COLUMNS_MAX];
 	unsigned special_count; /* TEXT and REAL columns: their fields are not stored as they come */
 	unsigned special[STORE_COLUMNS_MAX];
+	bool is_real[STORE_COLUMNS_MAX]; /* of the special columns */
 	int64_t has_reals;
 	bool is_plain; /* no row of the block has a text, and the table has no REAL column */
 };
@@ -41,9 +42,10 @@ void store_gather_init(struct store_gather *g, const struct store_schema *schema
 void store_gather_release(struct store_gather *g);
 void store_gather_reset(struct store_gather *g); /* no rows, memory kept */
 
-/* The row's texts would make the block too large. */
-bool store_gather_is_full_for(const struct store_gather *g, const void *row);
-/* Add a row to fewer than STORE_BLOCK_ROWS. 0, -EMSGSIZE (a text too long) or -ENOMEM, which change nothing. */
+/*
+ * Add a row to fewer than STORE_BLOCK_ROWS. 0, or what changes nothing: -EMSGSIZE (a text too long), -ENOMEM, or
+ * -ENOSPC: with its texts the block would be too large.
+ */
 int store_gather_add(struct store_gather *g, const void *row);
 
 #endif

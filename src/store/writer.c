@@ -344,15 +344,17 @@ static const char *lost_why(int rc)
 
 int store_writer_add(struct store_writer *w, const void *row, struct sonde_err *err)
 {
-	int rc = 0;
+	int rc = w->is_failed ? 0 : store_gather_add(&w->gather, row);
 
-	if (!w->is_failed && store_gather_is_full_for(&w->gather, row))
+	if (rc == -ENOSPC) {
 		rc = store_writer_flush(w, err);
+		if (!w->is_failed)
+			rc = store_gather_add(&w->gather, row);
+	}
 	if (w->is_failed) {
 		w->lost++;
 		return rc;
 	}
-	rc = store_gather_add(&w->gather, row);
 	if (rc < 0) {
 		w->lost++;
 		return err_set(err, -rc, "a row of the table '%s' is lost: %s", w->schema->name, lost_why(rc));

@@ -100,7 +100,7 @@ static int spawn_do(uint16_t id, bool is_searched, pid_t *pid, const char *path,
 			char *const[]) = real_of(id);
 	if (!env_has_ours())
 		return next(pid, path, actions, attributes, argv, envp);
-	size_t found_bytes = is_searched ? exec_find_room(path) : 0;
+	size_t found_bytes = is_searched ? exec_find_room(path) : 1;
 	char *found = __builtin_alloca(found_bytes);
 	struct exec_room room = { 0 };
 	char *const *given = envp;

@@ -122,7 +122,8 @@ static void best_of_all_cuttings(void **state)
 		make_steps(&r, x, n, 4, 3);
 		noise = noise_of(x, n);
 		c = cuts_of(x, n, (struct stats_changes){ .shortest = shortest, .penalty = penalty });
-		assert_true(is_near(cost_of(x, &c, penalty * noise), best_by_trying(x, 0, n, shortest, penalty * noise), 1e-9));
+		assert_true(is_near(cost_of(x, &c, penalty * noise), best_by_trying(x, 0, n, shortest, penalty * noise),
+				1e-9));
 	}
 }
 

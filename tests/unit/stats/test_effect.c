@@ -1,4 +1,4 @@
-/* effect: runs are what counts, wild pairs and absent ones do not, and A/A intervals exclude 1 as seldom as promised. */
+/* effect: runs count, wild and absent pairs do not, and A/A intervals exclude 1 as seldom as promised. */
 #include "../support.h"
 
 #include "near.h"

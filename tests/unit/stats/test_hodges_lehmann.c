@@ -1,4 +1,4 @@
-/* hodges_lehmann: the same as making all averages and differences, exact rank distributions, and intervals that cover. */
+/* hodges_lehmann: as if all averages and differences were made, exact rank distributions, intervals that cover. */
 #include "../support.h"
 
 #include "near.h"

@@ -1,4 +1,4 @@
-/* sequential: published bounds, every look's share of the error for few normal values, and coverage however one stops. */
+/* sequential: published bounds, each look's share of the error for few values, coverage however one stops. */
 #include "../support.h"
 
 #include "near.h"

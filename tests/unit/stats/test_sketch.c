@@ -115,7 +115,8 @@ static void buckets_rebuild_it(void **state)
 	for (int i = 0; i < 1000; i++)
 		stats_sketch_add(&s, any_value(&r, i), 1 + stats_rng_below(&r, 3));
 	for (size_t i = 0; stats_sketch_next(&s, &i, &b);) {
-		assert_true(b.count > 0 && b.value > last && fabs(b.value) >= fabs(b.lo) && fabs(b.value) <= fabs(b.hi));
+		assert_true(b.count > 0 && b.value > last && fabs(b.value) >= fabs(b.lo) &&
+				fabs(b.value) <= fabs(b.hi));
 		last = b.value;
 		sum += b.count;
 		stats_sketch_add(&copy, b.value, b.count);
