@@ -240,6 +240,9 @@ struct sonde_rec_note {
 	/* struct sonde_arg args[] */
 };
 
+/* A SPAN, INSTANT or FUNC without arguments may end here, before index and value, which it does not have. */
+#define SONDE_NOTE_SHORT_BYTES 40u
+
 struct sonde_rec_def {
 	struct sonde_record head; /* `call` holds the string count */
 	uint64_t id;

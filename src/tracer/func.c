@@ -80,7 +80,7 @@ HOOK_FUNCTION void __cyg_profile_func_exit(void *function, void *site)
 	uint32_t depth = thread.depth - 1;
 	struct sonde_rec_note *r = NULL;
 	if (likely(end - start >= tracer.min_dur_ticks))
-		r = ring_reserve(sizeof(*r));
+		r = ring_reserve(SONDE_NOTE_SHORT_BYTES);
 	else
 		ring_count_filtered();
 	frames_pop();
@@ -91,7 +91,5 @@ HOOK_FUNCTION void __cyg_profile_func_exit(void *function, void *site)
 	r->name = (uintptr_t)function;
 	r->category = 0;
 	r->depth = depth;
-	r->index = 0;
-	r->value = 0;
-	ring_commit(&r->head, sizeof(*r), SONDE_REC_FUNC, 0, 0);
+	ring_commit(&r->head, SONDE_NOTE_SHORT_BYTES, SONDE_REC_FUNC, 0, 0);
 }

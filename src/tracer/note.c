@@ -79,16 +79,15 @@ void note_span_begin_loose(struct sonde_note *note, struct sonde_site *site)
 	note->depth = frames_push(start, what_of(names), 0, (struct origin){ .site = FRAME_LOOSE });
 }
 
-ALWAYS_INLINE void put_note(struct sonde_rec_note *r, uint64_t ticks, uint64_t dur, struct names names, uint32_t depth,
-		int64_t index, double value)
+_Static_assert(SONDE_NOTE_SHORT_BYTES == offsetof(struct sonde_rec_note, index), "where a short note ends");
+
+ALWAYS_INLINE void put_note(struct sonde_rec_note *r, uint64_t ticks, uint64_t dur, struct names names, uint32_t depth)
 {
 	r->ticks = ticks;
 	r->dur_ticks = dur;
 	r->name = names.name;
 	r->category = names.category;
 	r->depth = depth;
-	r->index = index;
-	r->value = value;
 }
 
 /* One argument more, for those that found no room: note_arg has kept some for it. */
@@ -124,15 +123,17 @@ void note_span_end(struct sonde_note *note)
 	}
 	if (unlikely(note->epoch != thread.epoch))
 		return; /* begun before a fork: it is the parent's */
-	size_t args = note_args(note), bytes = sizeof(struct sonde_rec_note) + args;
+	size_t args = note_args(note), bytes = args ? sizeof(struct sonde_rec_note) + args : SONDE_NOTE_SHORT_BYTES;
 	struct sonde_rec_note *r = ring_reserve(bytes);
 	frames_end(note->ticks, what_of(names), note->depth);
 	if (unlikely(!r))
 		return;
-	put_note(r, note->ticks, end - note->ticks, names, note->depth == FRAMES_NONE ? thread.depth : note->depth, 0,
-			0);
-	if (unlikely(args))
+	put_note(r, note->ticks, end - note->ticks, names, note->depth == FRAMES_NONE ? thread.depth : note->depth);
+	if (unlikely(args)) {
+		r->index = 0;
+		r->value = 0;
 		memcpy(r + 1, note + 1, args);
+	}
 	ring_commit(&r->head, bytes, SONDE_REC_SPAN, note->arg_count, 0);
 }
 
@@ -192,7 +193,9 @@ static void record(uint8_t kind, uint64_t ticks, struct names names, int64_t ind
 	struct sonde_rec_note *r = ring_reserve(bytes);
 	if (!r)
 		return;
-	put_note(r, ticks, 0, names, thread.depth, index, value);
+	put_note(r, ticks, 0, names, thread.depth);
+	r->index = index;
+	r->value = value;
 	if (args)
 		memcpy(r + 1, note + 1, args);
 	ring_commit(&r->head, bytes, kind, note ? note->arg_count : 0, 0);
@@ -245,7 +248,9 @@ void note_meta(struct sonde_site *site, const char *key, const char *text, size_
 	if (!r)
 		return;
 	struct sonde_arg *arg = (void *)(r + 1);
-	put_note(r, tick(), 0, names, thread.depth, 0, 0);
+	put_note(r, tick(), 0, names, thread.depth);
+	r->index = 0;
+	r->value = 0;
 	arg->key = names.name;
 	arg->type = SONDE_ARG_STR;
 	arg->value.u = cut_copy((char *)(arg + 1), text, bytes, META_TEXT_BYTES_MAX);

@@ -121,6 +121,8 @@ class Ring:
 
     def read_record(self, p, who, kind, call, data):
         if kind in NOTES:
+            if kind in ("span", "instant", "func") and not call:
+                data = data.ljust(56, b"\0")  # index and value may be left out
             ticks, dur, name, category, depth, index, value = struct.unpack_from("<QQQIIqd", data, 8)
             p.notes.append(Note(kind=kind, pid=who[0], tid=who[1], ticks=ticks, dur=dur, id=name, cat=category, depth=depth,
                                 index=index, value=value, args=read_args(data, call)))
