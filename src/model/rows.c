@@ -239,7 +239,7 @@ static int count_block(struct model_rows *r, const struct rows_block *b, uint64_
 
 int model_rows_count(struct store_table *t, const struct model_rows_opts *opts, uint64_t *count, struct sonde_err *err)
 {
-	struct model_rows *r;
+	struct model_rows *r = NULL;
 	int rc = model_rows_open(&r, t, opts, err);
 
 	*count = 0;

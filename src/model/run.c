@@ -26,7 +26,7 @@ static void read_json(struct model_run *run)
 		return;
 	}
 	run->json = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, &where);
-	if (json_is_object(run->json))
+	if (json_is_object(run->json)) /* NOLINT(misc-redundant-expression): jansson's macro */
 		return;
 	snprintf(run->trouble, sizeof(run->trouble), RUN_JSON " is damaged in line %d", where.line);
 	json_decref(run->json);
@@ -47,7 +47,7 @@ static int open_bundle(struct model_run *run, const char *name, struct sonde_err
 	read_json(run);
 	if (!run->json)
 		run->json = json_object();
-	run->path = strdup(path.data);
+	run->path = strdup(path.data); /* NOLINT(clang-analyzer-core.NonNullParamChecker): a buf has data */
 	if (!run->json || !run->path)
 		return err_sys(err, ENOMEM, "cannot open the run '%s'", path.data);
 	return model_tables_open(run, err);
