@@ -75,17 +75,34 @@ struct world {
 	double correlation; /* of an iteration's noise with the one before on its side */
 	double drift;       /* of the machine in a run of 20 pairs, and as much at random */
 	bool is_async;      /* both sides loop freely and are paired by overlap */
-	bool is_skewed;     /* hits fall on B alone */
+	bool is_skewed;     /* noise falls on B alone */
+	double run_memory;  /* correlation of a run's level with the run before */
 };
 
-static const struct world normal = { "normal", normal_noise, 0.01, 0, 0, false, false };
-static const struct world drift = { "drift", normal_noise, 0.01, 0, 0.3, false, false };
-static const struct world heavy = { "t3", t3_noise, 0.01, 0, 0, false, false };
-static const struct world lognormal = { "lognormal", lognormal_noise, 0.01, 0, 0, false, false };
-static const struct world contaminated = { "contaminated", contaminated_noise, 0.01, 0, 0, false, false };
-static const struct world correlated = { "autocorrelated", normal_noise, 0.01, 0.8, 0.1, false, false };
-static const struct world async = { "async, overlap", normal_noise, 0.01, 0.5, 0.3, true, false };
-static const struct world skewed = { "one-sided hits", contaminated_noise, 0.01, 0, 0, false, true };
+static const struct world normal = { .name = "normal", .noise = normal_noise, .run_sd = 0.01 };
+static const struct world drift = { .name = "drift", .noise = normal_noise, .run_sd = 0.01, .drift = 0.3 };
+static const struct world heavy = { .name = "t3", .noise = t3_noise, .run_sd = 0.01 };
+static const struct world lognormal = { .name = "lognormal", .noise = lognormal_noise, .run_sd = 0.01 };
+static const struct world contaminated = { .name = "contaminated", .noise = contaminated_noise, .run_sd = 0.01 };
+static const struct world correlated = { .name = "autocorrelated",
+	.noise = normal_noise,
+	.run_sd = 0.01,
+	.correlation = 0.8,
+	.drift = 0.1 };
+static const struct world async = { .name = "async, overlap",
+	.noise = normal_noise,
+	.run_sd = 0.01,
+	.correlation = 0.5,
+	.drift = 0.3,
+	.is_async = true };
+static const struct world skewed = { .name = "hits on B alone",
+	.noise = contaminated_noise,
+	.run_sd = 0.01,
+	.is_skewed = true };
+static const struct world remembering = { .name = "runs alike",
+	.noise = normal_noise,
+	.run_sd = 0.01,
+	.run_memory = 0.5 };
 
 /* The next value of a side's noise. */
 static double next_noise(const struct world *w, struct stats_rng *r, double *last)
@@ -116,10 +133,20 @@ static double machine_next(struct machine *m, const struct world *w, struct stat
 	return m->level;
 }
 
-/* One after the other, in the order AB BA BA AB, turned around at random run by run. */
-static size_t make_pairs(const struct world *w, struct stats_rng *r, size_t pairs, double theta, double *x)
+/* The levels of both sides in the next run. */
+struct levels {
+	double a, b;
+};
+
+static double next_level(const struct world *w, struct stats_rng *r, double last)
 {
-	double run_a = w->run_sd * stats_rng_normal(r), run_b = w->run_sd * stats_rng_normal(r), last_a = 0, last_b = 0;
+	return w->run_memory * last + sqrt(1 - w->run_memory * w->run_memory) * w->run_sd * stats_rng_normal(r);
+}
+
+/* One after the other, in the order AB BA BA AB, turned around at random run by run. */
+static size_t make_pairs(const struct world *w, struct stats_rng *r, struct levels run, size_t pairs, double *x)
+{
+	double last_a = 0, last_b = 0;
 	size_t turn = (size_t)stats_rng_below(r, 2);
 	struct machine m;
 
@@ -127,8 +154,8 @@ static size_t make_pairs(const struct world *w, struct stats_rng *r, size_t pair
 	for (size_t k = 0; k < pairs; k++) {
 		bool is_ba = (turn + (k + 1) / 2) % 2;
 		double one = machine_next(&m, w, r), two = machine_next(&m, w, r);
-		double a = (is_ba ? two : one) + run_a + (w->is_skewed ? normal_noise(r) : next_noise(w, r, &last_a));
-		double b = (is_ba ? one : two) + run_b + theta + next_noise(w, r, &last_b);
+		double a = (is_ba ? two : one) + run.a + (w->is_skewed ? normal_noise(r) : next_noise(w, r, &last_a));
+		double b = (is_ba ? one : two) + run.b + next_noise(w, r, &last_b);
 
 		x[k] = b - a;
 	}
@@ -138,10 +165,10 @@ static size_t make_pairs(const struct world *w, struct stats_rng *r, size_t pair
 enum { TICKS = 400, TICK_NS = 250000 }; /* a fourth of an iteration */
 
 /* A side loops through a machine whose speed changes while iterations run. */
-static size_t make_spans(const struct world *w, struct stats_rng *r, const double *speed, double theta, size_t n,
+static void make_spans(const struct world *w, struct stats_rng *r, const double *speed, double level, size_t n,
 		struct stats_span *spans)
 {
-	double level = theta + w->run_sd * stats_rng_normal(r), last = 0, now = stats_rng_uniform(r) * 4;
+	double last = 0, now = stats_rng_uniform(r) * 4;
 
 	for (size_t k = 0; k < n; k++) {
 		double work = 4 * exp(level + next_noise(w, r, &last)), start = now;
@@ -155,10 +182,9 @@ static size_t make_spans(const struct world *w, struct stats_rng *r, const doubl
 		}
 		spans[k] = (struct stats_span){ (int64_t)(start * TICK_NS), (int64_t)(now * TICK_NS) };
 	}
-	return n;
 }
 
-static size_t make_overlaps(const struct world *w, struct stats_rng *r, size_t pairs, double theta, double *x,
+static size_t make_overlaps(const struct world *w, struct stats_rng *r, struct levels run, size_t pairs, double *x,
 		double *weight)
 {
 	static double speed[TICKS];
@@ -173,8 +199,8 @@ static size_t make_overlaps(const struct world *w, struct stats_rng *r, size_t p
 	m.walk /= 2;
 	for (size_t i = 0; i < TICKS; i++)
 		speed[i] = fmax(-1, fmin(1, machine_next(&m, w, r)));
-	make_spans(w, r, speed, 0, pairs, a);
-	make_spans(w, r, speed, theta, pairs, b);
+	make_spans(w, r, speed, run.a, pairs, a);
+	make_spans(w, r, speed, run.b, pairs, b);
 	if (stats_overlaps(a, pairs, b, pairs, STATS_OVERLAP_RATE, &arena, &found, &count, NULL) < 0)
 		abort();
 	for (size_t i = 0; i < count; i++) {
@@ -188,16 +214,19 @@ static size_t make_overlaps(const struct world *w, struct stats_rng *r, size_t p
 static void make_experiment(const struct world *w, struct stats_rng *r, size_t runs, size_t pairs, double theta,
 		struct experiment *e)
 {
+	struct levels level = { w->run_sd * stats_rng_normal(r), w->run_sd * stats_rng_normal(r) };
+
 	e->runs = (struct stats_runs){ .x = e->x, .first = e->first, .count = runs };
 	if (w->is_async)
 		e->runs.weight = e->weight;
-	e->first[0] = 0;
 	for (size_t i = 0; i < runs; i++) {
-		size_t at = e->first[i];
+		struct levels run = { level.a, level.b + theta };
+		size_t at = e->first[i], n;
 
-		e->first[i + 1] = at +
-				(w->is_async ? make_overlaps(w, r, pairs, theta, e->x + at, e->weight + at)
-					     : make_pairs(w, r, pairs, theta, e->x + at));
+		n = w->is_async ? make_overlaps(w, r, run, pairs, e->x + at, e->weight + at)
+				: make_pairs(w, r, run, pairs, e->x + at);
+		e->first[i + 1] = at + n;
+		level = (struct levels){ next_level(w, r, level.a), next_level(w, r, level.b) };
 	}
 }
 
@@ -410,6 +439,9 @@ static const struct group groups[] = {
 			{ 20 }, { 10 } },
 	{ "others: all pairs pooled", pooled, NONE, { &normal, &correlated }, { 20 }, { 5, 20 } },
 	{ "others: ordinary intervals at 5 8 12 20 32", peeking, NONE, { &normal }, { 20 }, { 32 } },
+	{ "beyond the claim: a single run", fixed, NONE, { &normal, &correlated }, { 20 }, { 1 } },
+	{ "beyond the claim: runs whose levels depend on the run before (0.5)", fixed, NONE, { &remembering }, { 20 },
+			{ 5, 10, 40 } },
 	{ "beyond the claim: hits on B alone, the truth taken without them", fixed, NONE, { &skewed }, { 20, 1 },
 			{ 5, 10, 40 } },
 };

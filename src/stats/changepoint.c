@@ -193,7 +193,7 @@ int stats_changepoints(const double *x, size_t n, const struct stats_changes *ho
 	if (search_init(&s, x, n, arena) < 0)
 		return err_sys(err, ENOMEM, "cannot look for changes among %zu values", n);
 	s.penalty = how->penalty > 0 ? how->penalty : default_penalty(n);
-	if (n < 2 * s.shortest)
+	if (n / 2 < s.shortest)
 		s.shortest = n; /* too short to cut */
 	for (size_t start = 0; start < n; start++)
 		if (start == 0 || isfinite(s.best[start]))

@@ -67,10 +67,10 @@ static double stirling_error(double n)
 /* x ln(x / m) + m - x, without cancellation where x is near m. */
 static double deviance(double x, double m)
 {
-	double d = x - m, v = d / (x + m), sum = d * v, term = 2 * x * v;
+	double d = x - m, v = d / (x + m), sum = d * v, term = 2 * x * v, ratio = x / m;
 
 	if (fabs(d) >= 0.1 * (x + m))
-		return x * log(x / m) + m - x;
+		return x * (ratio > 0 && ratio < INFINITY ? log(ratio) : log(x) - log(m)) + m - x;
 	for (int j = 3; j < 1000; j += 2) {
 		double before = sum;
 
@@ -91,6 +91,12 @@ static double beta_factor(double a, double b, double x, double y)
 	return exp(e) * sqrt(a * b / (2 * M_PI * n));
 }
 
+/* What rounding has put beyond 0 or 1. */
+static double probability(double v)
+{
+	return v < 0 ? 0 : v > 1 ? 1 : v;
+}
+
 static double not_zero(double v)
 {
 	return fabs(v) < TINY ? TINY : v;
@@ -100,7 +106,8 @@ static double beta_fraction(double a, double b, double x)
 {
 	double c = 1, d = 1 / not_zero(1 - (a + b) * x / (a + 1)), h = d;
 
-	for (double m = 1; m < STEP_MAX; m++) {
+	for (int step = 1; step < STEP_MAX; step++) {
+		double m = step;
 		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
 		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), change;
 
@@ -123,8 +130,8 @@ static double beta_lower(double a, double b, double x, double y)
 	if (x <= 0 || y <= 0)
 		return x <= 0 ? 0 : 1;
 	if (x <= (a + 1) / (a + b + 2))
-		return beta_factor(a, b, x, y) * beta_fraction(a, b, x) / a;
-	return 1 - beta_factor(b, a, y, x) * beta_fraction(b, a, y) / b;
+		return probability(beta_factor(a, b, x, y) * beta_fraction(a, b, x) / a);
+	return probability(1 - beta_factor(b, a, y, x) * beta_fraction(b, a, y) / b);
 }
 
 double stats_beta_cdf(double x, double a, double b)
@@ -144,7 +151,7 @@ static double gamma_series(double a, double x)
 {
 	double sum = 1, term = 1;
 
-	for (double k = 1; k < STEP_MAX && term > sum * 1e-17; k++) {
+	for (int k = 1; k < STEP_MAX && term > sum * 1e-17; k++) {
 		term *= x / (a + k);
 		sum += term;
 	}
@@ -155,12 +162,12 @@ static double gamma_fraction(double a, double x)
 {
 	double b = x + 1 - a, c = 1 / TINY, d = 1 / not_zero(b), h = d;
 
-	for (double k = 1; k < STEP_MAX; k++) {
-		double step = -k * (k - a), change;
+	for (int k = 1; k < STEP_MAX; k++) {
+		double factor = -k * (k - a), change;
 
 		b += 2;
-		d = 1 / not_zero(step * d + b);
-		c = not_zero(b + step / c);
+		d = 1 / not_zero(factor * d + b);
+		c = not_zero(b + factor / c);
 		change = d * c;
 		h *= change;
 		if (fabs(change - 1) < 1e-15)
@@ -176,10 +183,10 @@ static double gamma_tail(double a, double x, bool is_upper)
 	if (x <= 0 || isinf(x))
 		return (x <= 0) == is_upper;
 	if (x < a + 1) {
-		tail = gamma_factor(a, x) * gamma_series(a, x);
+		tail = probability(gamma_factor(a, x) * gamma_series(a, x));
 		return is_upper ? 1 - tail : tail;
 	}
-	tail = gamma_factor(a, x) * a * gamma_fraction(a, x);
+	tail = probability(gamma_factor(a, x) * a * gamma_fraction(a, x));
 	return is_upper ? tail : 1 - tail;
 }
 

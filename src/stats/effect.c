@@ -194,6 +194,7 @@ int stats_effect(const struct stats_runs *runs, const struct stats_effect_option
 	e.pairs = c.pairs;
 	e.dropped = runs->first[runs->count] - runs->first[0] - c.pairs;
 	e.locations = stats_moments_of(c.location, c.count);
+	e.run_correlation = stats_autocorrelation(c.location, c.count, 1); /* before ranks put them in order */
 	rc = set_interval(&c, arena, &e, err);
 	if (rc < 0)
 		return rc;
@@ -202,4 +203,27 @@ int stats_effect(const struct stats_runs *runs, const struct stats_effect_option
 	e.ratio = stats_interval_exp(&e.log_ratio);
 	*out = e;
 	return 0;
+}
+
+struct stats_interval stats_effects_mean(const struct stats_effect *effects, size_t n, double level)
+{
+	const char *method = "Student's t, mean of benchmarks";
+	double mean = 0, variance = 0, squares = 0, m = (double)n;
+	struct stats_interval out;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct stats_moments *l = &effects[i].locations;
+		double v = stats_variance(l) / (double)l->n / (m * m);
+
+		mean += l->mean / m;
+		variance += v;
+		squares += v * v / ((double)l->n - 1);
+	}
+	if (!n || isnan(variance))
+		return stats_interval_open(n ? mean : NAN, n, level, method);
+	out = stats_interval_t(mean, sqrt(variance), variance > 0 ? variance * variance / squares : INFINITY, n,
+			guarded_level(level));
+	out.level = level;
+	out.method = method;
+	return out;
 }

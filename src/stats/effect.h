@@ -51,6 +51,8 @@ struct stats_effect {
 	struct stats_interval ratio;     /* tB / tA: 1.04 is 4 % slower */
 	struct stats_moments locations;  /* of the runs */
 	double p; /* of "no change": at most 1 - level where the interval excludes it; NaN at looks */
+	/* Of a location with the one before: above 2 / sqrt(runs) they depend, and the interval is too narrow. */
+	double run_correlation;
 	size_t pairs, dropped;
 	bool is_indicative;
 };
@@ -58,6 +60,14 @@ struct stats_effect {
 /* -EINVAL without any pair; -ENOMEM. Scratch comes from the arena. */
 int stats_effect(const struct stats_runs *runs, const struct stats_effect_options *how, struct arena *arena,
 		struct stats_effect *out, struct sonde_err *err);
+
+/*
+ * The geometric mean of several benchmarks' ratios, each measured on its own: these
+ * benchmarks, not others like them. By Student's t of the runs' locations with
+ * Satterthwaite's degrees of freedom; open if one of them has a single run. As a
+ * log-ratio; n is the number of benchmarks.
+ */
+struct stats_interval stats_effects_mean(const struct stats_effect *effects, size_t n, double level);
 
 /* The plan for looks that stats_effect expects: guarded, spending with the square of the share of n_max. */
 void stats_effect_plan(struct stats_sequential *plan, double level, size_t n_max);

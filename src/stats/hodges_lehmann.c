@@ -10,8 +10,8 @@
  */
 #include "stats/hodges_lehmann.h"
 
-#include "stats/dist.h"
 #include "stats/order.h"
+#include "stats/ranks.h"
 
 #include <math.h>
 
@@ -123,7 +123,7 @@ static double first_value(const struct ranks *r, double lo, double hi)
 
 	if (r->reach(r, lo))
 		return lo;
-	for (double left = (double)r->na * (double)r->na; left >= 1; left /= 2) {
+	for (int left = 2 * ilogb((double)r->na) + 1; left > 0; left--) {
 		double v = lo / 2 + hi / 2;
 
 		if (r->reach(r, v))
@@ -239,147 +239,6 @@ double stats_hl_shift(double *a, size_t na, double *b, size_t nb)
 	return has_a && has_b ? shift_median(a, na, b, nb) : NAN;
 }
 
-/* ways[w]: in how many of the 2^n choices of signs the positive ranks sum to w. */
-static void signed_rank_ways(double *ways, size_t n)
-{
-	size_t top = 0;
-
-	ways[0] = 1;
-	for (size_t rank = 1; rank <= n; rank++) {
-		for (size_t w = top + 1; w <= top + rank; w++)
-			ways[w] = 0;
-		top += rank;
-		for (size_t w = top; w >= rank; w--)
-			ways[w] += ways[w - rank];
-	}
-}
-
-/* The same for U: the Gaussian binomial coefficient, a factor (1 - q^(nb+i)) / (1 - q^i) at a time. */
-static void mann_whitney_ways(double *ways, size_t na, size_t nb)
-{
-	size_t top = na * nb;
-
-	for (size_t u = 0; u <= top; u++)
-		ways[u] = u == 0;
-	for (size_t i = 1; i <= na; i++) {
-		for (size_t u = top; u >= nb + i; u--)
-			ways[u] -= ways[u - nb - i];
-		for (size_t u = i; u <= top; u++)
-			ways[u] += ways[u - i];
-	}
-}
-
-static double share_up_to(const double *ways, size_t top, double limit)
-{
-	double sum = 0, all = 0;
-
-	for (size_t i = 0; i <= top; i++) {
-		sum += (double)i <= limit ? ways[i] : 0;
-		all += ways[i];
-	}
-	return sum / all;
-}
-
-/* With the half that makes a step function's normal approximation better. */
-static double normal_share(double value, double mean, double variance)
-{
-	return stats_normal_cdf((floor(value) + 0.5 - mean) / sqrt(variance));
-}
-
-double stats_signed_rank_cdf(double w, size_t n)
-{
-	double ways[STATS_SIGNED_RANK_EXACT * (STATS_SIGNED_RANK_EXACT + 1) / 2 + 1], top = walsh_count(n);
-
-	if (isnan(w) || w < 0 || w >= top)
-		return isnan(w) ? NAN : w >= 0;
-	if (n > STATS_SIGNED_RANK_EXACT)
-		return normal_share(w, top / 2, top * (2 * (double)n + 1) / 12);
-	signed_rank_ways(ways, n);
-	return share_up_to(ways, (size_t)top, w);
-}
-
-double stats_mann_whitney_cdf(double u, size_t na, size_t nb)
-{
-	double ways[STATS_MANN_WHITNEY_EXACT * STATS_MANN_WHITNEY_EXACT / 4 + 1], top = (double)na * (double)nb;
-
-	if (isnan(u) || u < 0 || u >= top)
-		return isnan(u) ? NAN : u >= 0;
-	if (na + nb > STATS_MANN_WHITNEY_EXACT)
-		return normal_share(u, top / 2, top * ((double)na + (double)nb + 1) / 12);
-	mann_whitney_ways(ways, na, nb);
-	return share_up_to(ways, (size_t)top, u);
-}
-
-/*
- * How many ranks to leave out at each end for the tail (1 - level) / 2: a whole
- * number, and the part of the next one that the rest of the tail pays for. Below
- * 1 the sample is too small for the level.
- */
-static double exact_cut(const double *ways, size_t top, double tail)
-{
-	double all = 0, sum = 0;
-
-	for (size_t i = 0; i <= top; i++)
-		all += ways[i];
-	for (size_t i = 0; i <= top; i++) {
-		if (sum + ways[i] > all * tail)
-			return (double)i + (all * tail - sum) / ways[i];
-		sum += ways[i];
-	}
-	return 0;
-}
-
-/* The tail that a cut stands for: the inverse of exact_cut; what a cut below 1 would need is not to be had. */
-static double exact_tail(const double *ways, size_t top, double cut)
-{
-	size_t whole = (size_t)fmax(cut, 1);
-	double all = 0, sum = 0;
-
-	for (size_t i = 0; i <= top; i++) {
-		all += ways[i];
-		if (i < whole)
-			sum += ways[i];
-	}
-	if (whole <= top)
-		sum += ways[whole] * fmax(0, cut - (double)whole);
-	return sum / all;
-}
-
-static double walsh_variance(size_t n)
-{
-	return walsh_count(n) * (2 * (double)n + 1) / 12;
-}
-
-static double shift_variance(size_t na, size_t nb)
-{
-	return (double)na * (double)nb * ((double)na + (double)nb + 1) / 12;
-}
-
-static double normal_cut(double top, double variance, double tail)
-{
-	return fmax(0, top / 2 + 0.5 + stats_normal_quantile(tail) * sqrt(variance));
-}
-
-static double walsh_cut(size_t n, double tail)
-{
-	double ways[STATS_SIGNED_RANK_EXACT * (STATS_SIGNED_RANK_EXACT + 1) / 2 + 1];
-
-	if (n > STATS_SIGNED_RANK_EXACT)
-		return normal_cut(walsh_count(n), walsh_variance(n), tail);
-	signed_rank_ways(ways, n);
-	return exact_cut(ways, n * (n + 1) / 2, tail);
-}
-
-static double shift_cut(size_t na, size_t nb, double tail)
-{
-	double ways[STATS_MANN_WHITNEY_EXACT * STATS_MANN_WHITNEY_EXACT / 4 + 1];
-
-	if (na + nb > STATS_MANN_WHITNEY_EXACT)
-		return normal_cut((double)na * (double)nb, shift_variance(na, nb), tail);
-	mann_whitney_ways(ways, na, nb);
-	return exact_cut(ways, na * nb, tail);
-}
-
 /* Between the value of rank k and the next, `part` of the way. */
 static double between_ranks(struct ranks *r, double lo, double hi, double k, double part)
 {
@@ -409,7 +268,7 @@ struct stats_interval stats_hl_interval(double *x, size_t n, double level)
 	struct ranks r = { .a = x, .na = n, .reach = walsh_reach, .after = walsh_after };
 
 	if (!isnan(out.estimate))
-		set_ends(&out, &r, x[0], x[n - 1], walsh_count(n), walsh_cut(n, (1 - level) / 2));
+		set_ends(&out, &r, x[0], x[n - 1], walsh_count(n), stats_signed_rank_cut(n, (1 - level) / 2));
 	return out;
 }
 
@@ -422,7 +281,7 @@ struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, s
 	if (isnan(out.estimate))
 		return out;
 	set_ends(&out, &r, b[0] / 2 - a[na - 1] / 2, b[nb - 1] / 2 - a[0] / 2, (double)na * (double)nb,
-			shift_cut(na, nb, (1 - level) / 2));
+			stats_mann_whitney_cut(na, nb, (1 - level) / 2));
 	out.lo *= 2; /* the sweep looks at half differences */
 	out.hi *= 2;
 	return out;
@@ -447,16 +306,6 @@ static double cut_at(const double *x, size_t n, double v)
 	return isfinite(below) && isfinite(above) ? count + (v - below) / (above - below) : count;
 }
 
-static double walsh_tail(size_t n, double cut)
-{
-	double ways[STATS_SIGNED_RANK_EXACT * (STATS_SIGNED_RANK_EXACT + 1) / 2 + 1];
-
-	if (n > STATS_SIGNED_RANK_EXACT)
-		return stats_normal_cdf((fmax(cut, 1) - walsh_count(n) / 2 - 0.5) / sqrt(walsh_variance(n)));
-	signed_rank_ways(ways, n);
-	return exact_tail(ways, n * (n + 1) / 2, cut);
-}
-
 static void turn_signs(double *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -477,5 +326,5 @@ double stats_hl_p(double *x, size_t n, double value)
 	cut = cut_at(x, n, estimate < value ? -value : value);
 	if (estimate < value)
 		turn_signs(x, n);
-	return fmin(1, 2 * walsh_tail(n, cut));
+	return fmin(1, 2 * stats_signed_rank_tail(n, cut));
 }

@@ -8,7 +8,8 @@
  * median of all differences b[j] - a[i], the shift of a Mann-Whitney test. The
  * intervals are those tests inverted, exact for small samples and interpolated
  * between neighbouring ranks, so that the level is met and not exceeded; where the
- * sample is too small for it (one sample: fewer than 6 for 95 %) they are open.
+ * sample is too small for it (one sample: fewer than 6 for 95 %) they are open. See
+ * ranks.h for the distributions.
  *
  * All functions sort their arrays in place. n log n time, no memory.
  */
@@ -16,11 +17,6 @@
 #define SONDE_STATS_HODGES_LEHMANN_H
 
 #include "stats/interval.h"
-
-enum {
-	STATS_SIGNED_RANK_EXACT = 50,  /* values up to which the distribution is exact, else normal */
-	STATS_MANN_WHITNEY_EXACT = 50, /* the same for both samples together */
-};
 
 double stats_hl(double *x, size_t n);
 /* The averages weighted by the product of their values' weights, which are above 0; only proportions matter. */
@@ -32,9 +28,5 @@ struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, s
 
 /* One less the level at which stats_hl_interval just reaches the value; never less than its sample can have. */
 double stats_hl_p(double *x, size_t n, double value);
-
-/* P(W <= w) for the rank sum W of the positive values among n, and P(U <= u) of Mann-Whitney's U. */
-double stats_signed_rank_cdf(double w, size_t n);
-double stats_mann_whitney_cdf(double u, size_t na, size_t nb);
 
 #endif

@@ -80,40 +80,40 @@ static size_t partition(double *x, size_t n)
 	}
 }
 
+struct part {
+	double *x;
+	size_t n;
+	unsigned depth; /* cuts before it turns to heapsort */
+};
+
+/* Cut in two: p keeps the shorter part, the longer is returned. */
+static struct part cut(struct part *p)
+{
+	size_t at = partition(p->x, p->n);
+	struct part low = { p->x, at, p->depth - 1 }, high = { p->x + at, p->n - at, p->depth - 1 };
+
+	*p = low.n <= high.n ? low : high;
+	return low.n <= high.n ? high : low;
+}
+
+/* The longer parts wait: there are never more than the logarithm of n. */
 static void quick_sort(double *x, size_t n)
 {
-	struct {
-		double *x;
-		size_t n;
-		unsigned depth;
-	} stack[64], part = { x, n, 0 };
-	size_t waiting = 0;
+	struct part waiting[64], p = { x, n, 4 };
+	size_t count = 0;
 
-	for (unsigned depth = 2; n > 0; n /= 2)
-		part.depth = depth += 2;
+	for (; n > 0; n /= 2)
+		p.depth += 2;
 	for (;;) {
-		while (part.n > SMALL && part.depth-- > 0) {
-			size_t cut = partition(part.x, part.n);
-			bool is_left_longer = cut > part.n - cut;
-
-			stack[waiting] = part;
-			if (is_left_longer) {
-				stack[waiting++].n = cut;
-				part.x += cut;
-				part.n -= cut;
-			} else {
-				stack[waiting].x += cut;
-				stack[waiting++].n -= cut;
-				part.n = cut;
-			}
-		}
-		if (part.n > SMALL)
-			heap_sort(part.x, NULL, part.n);
+		while (p.n > SMALL && p.depth > 0)
+			waiting[count++] = cut(&p);
+		if (p.n > SMALL)
+			heap_sort(p.x, NULL, p.n);
 		else
-			insertion_sort(part.x, part.n);
-		if (!waiting)
+			insertion_sort(p.x, p.n);
+		if (!count)
 			return;
-		part = stack[--waiting];
+		p = waiting[--count];
 	}
 }
 

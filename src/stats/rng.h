@@ -1,5 +1,6 @@
 /*
- * rng: random numbers that a seed repeats, on any machine.
+ * rng: random numbers that a seed repeats: integers and uniform ones on any machine,
+ * the others with the same libm.
  *
  * xoshiro256** (Blackman and Vigna, ACM TOMS 47(4), 2021), seeded through
  * splitmix64. A generator is plain storage: copy it to remember a place. Two

@@ -212,6 +212,54 @@ static void wild_pairs_do_not_matter(void **state)
 	assert_true(wild.log_ratio.hi - wild.log_ratio.lo < 2 * (e.log_ratio.hi - e.log_ratio.lo));
 }
 
+static void runs_that_resemble_each_other_are_told(void **state)
+{
+	struct stats_effect e;
+	struct stats_rng r;
+	struct data d;
+
+	stats_rng_init(&r, 43, 0);
+	fill(&d, &r, 30, 0);
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	assert_true(fabs(e.run_correlation) < 2 / sqrt(30));
+	for (size_t i = 0; i < 30 * PAIRS; i++)
+		d.x[i] += 0.05 * sin((double)(i / PAIRS) / 4);
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	assert_true(e.run_correlation > 2 / sqrt(30));
+}
+
+/* Of one benchmark it is its own Student's interval; of several it covers. */
+static void mean_of_benchmarks(void **state)
+{
+	struct stats_effect e[3];
+	struct stats_interval i;
+	struct stats_rng r;
+	struct data d;
+	int held = 0;
+
+	stats_rng_init(&r, 44, 0);
+	fill(&d, &r, 7, 0.01);
+	e[0] = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	i = stats_effects_mean(e, 1, 0.95);
+	assert_true(is_near(i.lo, e[0].log_ratio.lo, 1e-9) && is_near(i.hi, e[0].log_ratio.hi, 1e-9) &&
+			i.level == 0.95);
+	for (int k = 0; k < 2000; k++) {
+		for (size_t b = 0; b < 3; b++) {
+			fill(&d, &r, 3 + 2 * b, 0.01 * (double)b);
+			e[b] = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+		}
+		i = stats_effects_mean(e, 3, 0.95);
+		held += stats_interval_holds(&i, 0.01);
+	}
+	assert_true(is_within(held / 2000.0, 0.955, 0.015) && i.n == 3);
+	d.runs.count = 1;
+	e[2] = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	i = stats_effects_mean(e, 3, 0.95);
+	assert_true(isfinite(i.estimate) && i.lo == -INFINITY);
+	i = stats_effects_mean(e, 0, 0.95);
+	assert_true(isnan(i.estimate) && i.lo == -INFINITY);
+}
+
 /* A/A: the share of experiments whose interval excludes 1. */
 static double alarms(size_t runs, int rounds)
 {
@@ -279,6 +327,8 @@ int main(void)
 		cmocka_unit_test(nothing_is_refused),
 		cmocka_unit_test(symmetric_and_without_order),
 		cmocka_unit_test(wild_pairs_do_not_matter),
+		cmocka_unit_test(runs_that_resemble_each_other_are_told),
+		cmocka_unit_test(mean_of_benchmarks),
 		cmocka_unit_test(false_alarms_are_as_promised),
 		cmocka_unit_test(false_alarms_of_looks),
 	};

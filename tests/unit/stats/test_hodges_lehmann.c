@@ -6,6 +6,7 @@
 #include "sample.h"
 #include "stats/hodges_lehmann.h"
 #include "stats/order.h"
+#include "stats/ranks.h"
 
 #include <string.h>
 

@@ -168,7 +168,7 @@ static void exact_and_brownian_steps_meet(void **state)
 static void covers_however_it_stops(void **state)
 {
 	static const size_t looks[] = { 5, 8, 12, 20, 32 };
-	struct outcome o = simulate(looks, 5, STATS_POWER, 0.5, 20000);
+	struct outcome o = simulate(looks, 5, STATS_POWER, 0.5, 10000);
 
 	assert_true(o.held > 0.95 && o.all > 0.7);
 }
@@ -219,7 +219,7 @@ static void sequence_as_defined(void **state)
 /* Looking at every value, the sequence misses the mean in at most 5 % of paths. */
 static void sequence_covers_all_the_time(void **state)
 {
-	enum { PATHS = 4000, N = 60 };
+	enum { PATHS = 3000, N = 60 };
 	struct stats_rng r;
 	int missed = 0;
 
