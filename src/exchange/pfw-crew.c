@@ -150,7 +150,8 @@ static void skip_line(void *arg, struct pfw_part *part, size_t number)
 
 	m->worker.counts.lines++;
 	m->worker.counts.too_long++;
-	note_lines(m->crew, part, number, 1);
+	if (number < PFW_FIRST_LINE)
+		note_lines(m->crew, part, number, 1);
 	keep_lost(m->crew, &lost);
 }
 
@@ -245,7 +246,9 @@ static void end_line(struct seam *s, struct pfw_part *part, bool is_last)
 	size_t n = s->line.len + 1;
 
 	buf_addc(&s->line, '\n');
-	if (s->line.len == n && n > 1 && !s->is_lost && buf_reserve(&s->line, PFW_PADDING)) {
+	if (s->is_lost)
+		skip_line(s->member, part, piece.number);
+	else if (s->line.len == n && n > 1 && buf_reserve(&s->line, PFW_PADDING)) {
 		s->member->piece = &piece;
 		pfw_worker_text(&s->member->worker, &part->input->ctx, s->line.data, n);
 	}
@@ -277,7 +280,7 @@ static void sew(struct member *m)
 		struct pfw_part *part = &c->parts[i];
 		bool is_last = i + 1 == c->part_count || c->parts[i + 1].input != part->input;
 
-		if (part->index == 0 && is_last)
+		if (!part->input->is_gzip || (part->index == 0 && is_last))
 			continue;
 		sew_part(&s, part);
 		if (is_last)

@@ -60,7 +60,10 @@ static void write_origin(struct pfw_dims *d, const struct pfw_process *p)
 		host = (int64_t)p->key.host;
 	if (p->key.host_kind == PFW_HOST_HASH) {
 		host = pfw_dims_text(d, 'H', p, p->key.host);
-		snprintf(text, sizeof(text), "%" PRIu64, p->key.host);
+		if (p->forms & PFW_FORM_HEX_HASH)
+			snprintf(text, sizeof(text), "0x%016" PRIx64, p->key.host);
+		else
+			snprintf(text, sizeof(text), "%" PRIu64, p->key.host);
 		add_meta_str(d, p, "dftracer.hhash", text);
 	}
 	add_meta(d, p, "host", text_of(d, host, &name));

@@ -281,13 +281,22 @@ static uint8_t put_file(struct pfw_event *e, struct pfw_field *f)
 	return PFW_ROLE_NONE;
 }
 
+/* Has the key a place of its own, so that it is there or nowhere? */
+static bool has_place(const struct pfw_event *e, const struct pfw_field *f)
+{
+	if (f->id == PFW_KEY_count)
+		return !e->has_product;
+	return columns[f->id].scale != NOTHING || f->id == PFW_KEY_hhash || f->id == PFW_KEY_hostname ||
+			f->id == PFW_KEY_fhash || f->id == PFW_KEY_fname;
+}
+
 /* An argument that only this call has: one of arg0 .. arg3. */
 static uint8_t put_call_arg(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_field *f)
 {
 	int64_t v;
 	int place;
 
-	if (f->kind != PFW_INTEGER || !pfw_parse_int(f->value, f->bytes, &v))
+	if (has_place(e, f) || f->kind != PFW_INTEGER || !pfw_parse_int(f->value, f->bytes, &v))
 		return PFW_ROLE_NONE;
 	place = pfw_dims_call_arg(e->cache->dims, e->call, f->key, f->key_bytes);
 	return place < 0 ? PFW_ROLE_NONE : put_column(e, ctx, f, STORE_IO_arg0 + (unsigned)place, PLAIN);

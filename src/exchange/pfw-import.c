@@ -66,6 +66,18 @@ static void look_at_all(struct pfw_inputs *inputs, struct pfw_dims *dims, int64_
 		pthread_join(ids[i], NULL);
 }
 
+/* Processes are numbered as they are met; those that files begin with in the order of the files, whoever reads them. */
+static void number_processes(struct pfw_inputs *inputs, struct pfw_dims *dims)
+{
+	for (size_t i = 0; i < inputs->count; i++) {
+		const struct pfw_input *in = &inputs->items[i];
+		struct pfw_process_key key = { in->ctx.host_kind, in->ctx.host, in->first_pid };
+
+		if (!in->error && in->first_pid != STORE_NULL)
+			pfw_dims_process(dims, &key);
+	}
+}
+
 static int list_parts(struct pfw_crew *c, struct pfw_inputs *inputs)
 {
 	size_t count = 0;
@@ -107,6 +119,7 @@ static int attempt(struct pfw_import *im, struct sonde_err *err)
 		.progress = im->options->progress,
 		.arg = im->options->arg };
 	look_at_all(&im->inputs, &im->dims, unit_ns(im->options->unit), im->crew.threads);
+	number_processes(&im->inputs, &im->dims);
 	rc = list_parts(&im->crew, &im->inputs);
 	if (rc == 0)
 		rc = pfw_crew_run(&im->crew);

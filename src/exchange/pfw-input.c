@@ -139,13 +139,16 @@ static size_t read_head(int fd, bool is_gzip, char *text)
 static bool look_at(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_line *line, bool *has_unit)
 {
 	const struct pfw_field *hash = pfw_line_arg(line, PFW_KEY_hhash), *name = pfw_line_arg(line, PFW_KEY_hostname);
-	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts);
+	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts), *pid = pfw_line_get(line, PFW_KEY_pid);
 	int64_t time;
 	bool is_hex;
 
+	if (in->first_pid == STORE_NULL && pid)
+		pfw_field_int(pid, &in->first_pid);
+
 	if (in->ctx.host_kind == PFW_HOST_NONE && hash && pfw_field_hash(hash, &in->ctx.host, &is_hex))
 		in->ctx.host_kind = PFW_HOST_HASH;
-	if (in->ctx.host_kind == PFW_HOST_NONE && name && name->kind == PFW_STRING && !name->flags) {
+	if (in->ctx.host_kind == PFW_HOST_NONE && dims && name && name->kind == PFW_STRING && !name->flags) {
 		int64_t id = pfw_dims_string(dims, name->value, name->bytes);
 
 		in->ctx.host_kind = id == STORE_NULL ? PFW_HOST_NONE : PFW_HOST_NAME;
@@ -198,6 +201,7 @@ static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, const struc
 	in->bytes = (uint64_t)st.st_size;
 	in->is_gzip = pread(fd, head, sizeof(head), 0) >= 2 && !memcmp(head, "\x1f\x8b", 2);
 	in->ctx = (struct pfw_context){ .unit_ns = look_for->unit_ns ? look_for->unit_ns : 1000, .host_kind = PFW_HOST_NONE };
+	in->first_pid = STORE_NULL;
 	look_at_text(in, dims, text, read_head(fd, in->is_gzip, text), look_for->unit_ns != 0);
 	free(in->starts);
 	in->starts = NULL;

@@ -13,6 +13,7 @@ struct pfw_input {
 	bool is_gzip;
 	bool is_unsplit; /* its members must be read one after the other */
 	struct pfw_context ctx;
+	int64_t first_pid; /* of its first record; STORE_NULL: unknown */
 	uint64_t *starts; /* of the parts that it is read in */
 	size_t part_count;
 	size_t first_part; /* among all parts of the import */
@@ -37,7 +38,8 @@ struct pfw_look {
 	uint64_t text_part_bytes, gzip_part_bytes;
 };
 
-/* Where its parts begin, the default host and the unit of times. Failures are in in->error. */
+/* Where its parts begin, the default host (dims NULL: not by its name) and the unit of times. Failures are in
+ * in->error. */
 void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_look *look_for);
 int pfw_input_open(const struct pfw_input *in); /* a descriptor, or -errno */
 

@@ -46,7 +46,7 @@ bool pfw_parse_hex(const char *at, size_t n, uint64_t *v);
 void pfw_decode(struct buf *out, const char *at, size_t n);
 /* A JSON string with its quotes. */
 void pfw_encode(struct buf *out, const char *bytes, size_t n);
-/* JSON text with what is odd in its strings made strict. */
+/* JSON text with what is odd in its strings made strict, and without control characters between them. */
 void pfw_clean(struct buf *out, const char *at, size_t n);
 
 #endif

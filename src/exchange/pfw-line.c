@@ -84,6 +84,19 @@ static const char *scan_key(struct scan *s, const char *at, struct pfw_field *f)
 	return pfw_skip_blanks(at + 1, s->end);
 }
 
+/* Tabs and returns between the tokens of a field are as odd as inside of strings. */
+static bool has_odd_blanks(const struct pfw_field *f)
+{
+	const char *value = f->value - (f->kind == PFW_STRING);
+
+	if (f->kind != PFW_OBJECT && f->kind != PFW_ARRAY && value == f->key + f->key_bytes + 2)
+		return false;
+	for (const char *at = f->from; at < f->to; at++)
+		if ((unsigned char)*at < 0x20)
+			return true;
+	return false;
+}
+
 static const char *scan_value(struct scan *s, const char *at, struct pfw_field *f)
 {
 	enum pfw_kind kind = PFW_WORD;
@@ -98,6 +111,8 @@ static const char *scan_value(struct scan *s, const char *at, struct pfw_field *
 	f->value = at + (kind == PFW_STRING);
 	f->to = to;
 	f->bytes = (uint32_t)(to - f->value - (kind == PFW_STRING));
+	if (has_odd_blanks(f))
+		f->flags |= PFW_HAS_ODD;
 	return to;
 }
 
@@ -152,12 +167,12 @@ static const char *skip_frame(const char *at, const char *end)
 	return at;
 }
 
-enum pfw_line_kind pfw_line_scan(struct pfw_line *l, const char *at, size_t n)
+static enum pfw_line_kind scan_line(struct pfw_line *l, const char *at, size_t n, bool is_flat)
 {
 	struct scan s = { .line = l, .begin = at, .end = at + n, .kind = PFW_LINE_RECORD };
 
 	l->count = 0;
-	l->has_args = false;
+	l->has_args = is_flat; /* there is one only */
 	memset(l->first, 0xff, sizeof(l->first));
 	if (pfw_skip_blanks(at, s.end) == s.end)
 		return PFW_LINE_BLANK;
@@ -170,6 +185,16 @@ enum pfw_line_kind pfw_line_scan(struct pfw_line *l, const char *at, size_t n)
 	if (at && at != s.end)
 		fail(&s, at, "there is text behind the object");
 	return s.kind;
+}
+
+enum pfw_line_kind pfw_line_scan(struct pfw_line *l, const char *at, size_t n)
+{
+	return scan_line(l, at, n, false);
+}
+
+enum pfw_line_kind pfw_object_scan(struct pfw_line *l, const char *at, size_t n)
+{
+	return scan_line(l, at, n, true);
 }
 
 /* Fields. */

@@ -66,6 +66,8 @@ enum pfw_line_kind { PFW_LINE_RECORD, PFW_LINE_BLANK, PFW_LINE_BRACKET, PFW_LINE
 void pfw_line_release(struct pfw_line *l);
 /* at[0..n) is the line without its newline; n <= PFW_LINE_BYTES_MAX. */
 enum pfw_line_kind pfw_line_scan(struct pfw_line *l, const char *at, size_t n);
+/* The same for an object whose field "args" is one as the others: the text of arguments. */
+enum pfw_line_kind pfw_object_scan(struct pfw_line *l, const char *at, size_t n);
 
 /* The first field with that key: of the object, or among its arguments. NULL: there is none. */
 static inline struct pfw_field *pfw_line_get(const struct pfw_line *l, enum pfw_key key)

@@ -128,15 +128,14 @@ static void skip_line(struct reader *r)
 	r->is_skipping = false;
 }
 
-/* What ends at the first newline is no line of ours, or one that is too long. */
+/* What ends at the first newline is no line of ours, not all of one, or one that is too long. */
 static void drop_first(struct reader *r, size_t newline)
 {
-	bool is_ours = !r->wants_head || !r->drops_head;
-
-	r->part->is_head_lost |= r->is_skipping && r->wants_head;
-	if (r->is_skipping && is_ours)
+	if (r->wants_head && r->is_skipping)
+		r->part->is_head_lost = !r->drops_head;
+	else if (r->is_skipping)
 		skip_line(r);
-	else if (r->wants_head && is_ours)
+	else if (!r->drops_head)
 		keep(r, &r->part->head, r->piece->text, newline);
 	r->is_skipping = r->wants_head = false;
 }
@@ -182,7 +181,7 @@ static int take_bytes(struct reader *r)
 /* A last line without a newline gets one. */
 static int finish_lines(struct reader *r)
 {
-	if (r->is_skipping)
+	if (r->is_skipping && !r->drops_head)
 		skip_line(r);
 	if (!r->len || (r->wants_head && r->drops_head))
 		return 0;
@@ -285,10 +284,14 @@ static int finish_members(struct reader *r)
 {
 	bool is_only = r->part->index == 0 && r->part->to == UINT64_MAX;
 
-	r->part->is_tail_lost |= r->is_skipping;
-	if (is_only || r->is_skipping)
+	if (is_only)
 		return finish_lines(r);
-	keep(r, r->part->has_newline || !r->wants_head ? &r->part->tail : &r->part->head, r->piece->text, r->len);
+	if (r->is_skipping && r->wants_head)
+		r->part->is_head_lost = true;
+	else if (r->is_skipping)
+		r->part->is_tail_lost = true;
+	else
+		keep(r, r->wants_head ? &r->part->head : &r->part->tail, r->piece->text, r->len);
 	return 0;
 }
 

@@ -49,7 +49,7 @@ static bool describe_part(const struct pfw_part *p, char *text, size_t size)
 	else if (p->status == PFW_GZIP_CUT)
 		snprintf(text, size, "it is cut: the gzip member that byte %" PRIu64 " is in has no end", p->where);
 	else if (p->status == PFW_GZIP_DAMAGED)
-		snprintf(text, size, "it is damaged at about byte %" PRIu64, p->where);
+		snprintf(text, size, "it is damaged before byte %" PRIu64, p->where);
 	else if (p->status == PFW_GZIP_JUNK)
 		snprintf(text, size, "from byte %" PRIu64 " on it is no gzip any more", p->where);
 	else

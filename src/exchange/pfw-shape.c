@@ -15,7 +15,7 @@ struct pfw_shapes {
 	struct pfw_cache *cache;
 	struct pfw_context ctx;
 	struct pfw_scale scales[SCALES];
-	struct shape none; /* follows itself and matches nothing: no line begins with a NUL */
+	struct shape none; /* follows itself and matches nothing: no line that is looked at begins with a newline */
 	char no_line[32];
 	struct shape *last;
 	size_t count;
@@ -46,6 +46,7 @@ int pfw_shapes_open(struct pfw_shapes **out, struct pfw_cache *cache)
 	if (!ss)
 		return -ENOMEM;
 	ss->cache = cache;
+	ss->no_line[0] = '\n';
 	ss->none.fixed = ss->no_line;
 	ss->none.end_bytes = 1;
 	ss->none.end_mask = 1;
@@ -297,7 +298,7 @@ bool pfw_shapes_match(struct pfw_shapes *ss, const char *at, struct pfw_match *m
 {
 	struct value values[SLOTS_MAX];
 	uint32_t changed = 0;
-	struct shape *s = find(ss, at, values, &changed, &match->end);
+	struct shape *s = *at == '\n' ? NULL : find(ss, at, values, &changed, &match->end);
 
 	if (!s || match->end - at > (ptrdiff_t)SHAPE_LINE_MAX || (changed && !resolve(ss, s, values, changed)))
 		return false;

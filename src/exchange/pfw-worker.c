@@ -330,7 +330,8 @@ uint64_t pfw_worker_text(struct pfw_worker *w, const struct pfw_context *ctx, co
 		} else {
 			const char *newline = memchr(text, '\n', (size_t)(end - text));
 
-			take_line(w, number, text, (size_t)(newline - text));
+			if (newline > text)
+				take_line(w, number, text, (size_t)(newline - text));
 			text = newline + 1;
 		}
 	}

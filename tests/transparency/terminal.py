@@ -152,8 +152,9 @@ READY = "$P sh -c 'echo re\"\"ady; exec sleep 99'\n"
 PROMPT = see(rb"prompt> ")
 CTRL_C, CTRL_D, CTRL_Z, CTRL_BACKSLASH = "\x03", "\x04", "\x1a", "\x1c"
 PYTHON = "/usr/bin/python3 -I -c"
-WINDOW = ("import os, signal; show = lambda *a: os.write(1, b\"%d %d\\n\" % os.get_terminal_size()); signal.signal(signal.SIGWINCH, show);"
-          "show(); [signal.pause() for i in range(9)]")
+# The signal stays blocked but for sigwait, so that it cannot slip in between a line and the wait for the next.
+WINDOW = ("import os, signal; window = {signal.SIGWINCH}; signal.pthread_sigmask(signal.SIG_BLOCK, window);"
+          "show = lambda: os.write(1, b\"%d %d\\n\" % os.get_terminal_size()); show(); [show() for s in iter(lambda: signal.sigwait(window), None)]")
 
 DIALOGUES = [
     Dialogue("stdin, stdout and stderr are the terminal",

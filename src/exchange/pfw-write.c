@@ -1,0 +1,445 @@
+/*
+ * pfw: DFTracer's traces, a JSON object a line.
+ *
+ *   call, span         X, with the id, level and hashes it was imported with
+ *   mark, step         X without a duration
+ *   counter            C
+ *   file, host, ...    M: FH, HH, SH, CM, thread_name; start and end of each process
+ *
+ * Times are microseconds of the day's clock, as integers; a run imported in
+ * another unit is written in that. Times below a microsecond are cut off.
+ */
+#include "exchange/exchange.h"
+#include "exchange/pfw-category.h"
+#include "exchange/pfw-write.h"
+#include "exchange/timeline.h"
+#include "model/rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct store_text *text_at(const int64_t *row, int column)
+{
+	const struct store_text *text;
+
+	memcpy(&text, &row[column], sizeof(text));
+	return text && text->data ? text : NULL;
+}
+
+static double real_at(const int64_t *row, int column)
+{
+	double v;
+
+	memcpy(&v, &row[column], sizeof(v));
+	return v;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
+
+static void put_time(struct pfw_writer *w, const struct pfw_origin *o, int64_t ns)
+{
+	int64_t real_ns;
+
+	if (ns != STORE_NULL && !__builtin_add_overflow(ns, w->offset_ns, &real_ns))
+		pfw_put_number(&w->line, o, ",\"ts\":", floor_div(real_ns, w->unit_ns));
+}
+
+static void put_duration(struct pfw_writer *w, const struct pfw_origin *o, int64_t ns)
+{
+	if (ns != STORE_NULL)
+		pfw_put_number(&w->line, o, ",\"dur\":", ns / w->unit_ns);
+}
+
+/* The id that the record had, or the next of its process. */
+static int64_t id_of(const struct pfw_writer *w, struct pfw_origin *o, int64_t id)
+{
+	return w->is_imported ? id : ++o->last_id;
+}
+
+/* Arguments: each opens the object or goes on with it. */
+
+struct args {
+	struct pfw_writer *w;
+	bool has_any;
+};
+
+static const char *before(struct args *a)
+{
+	const char *text = a->has_any ? "," : ",\"args\":{";
+
+	a->has_any = true;
+	return text;
+}
+
+static void arg_int(struct args *a, const char *name, int64_t v)
+{
+	if (v == STORE_NULL || !name)
+		return;
+	buf_adds(&a->w->line, before(a));
+	buf_addf(&a->w->line, "\"%s\":", name);
+	pfw_put_int(&a->w->line, "", v);
+}
+
+static void arg_text(struct args *a, const char *name, const struct store_text *text)
+{
+	if (!text || !text->data)
+		return;
+	buf_adds(&a->w->line, before(a));
+	buf_addf(&a->w->line, "\"%s\":", name);
+	pfw_put_text(&a->w->line, "", text);
+}
+
+static void arg_hash(struct args *a, const struct pfw_origin *o, const char *name, uint64_t hash)
+{
+	buf_adds(&a->w->line, before(a));
+	buf_addf(&a->w->line, "\"%s\":", name);
+	pfw_put_hash(&a->w->line, "", hash, o->is_hex);
+}
+
+static bool says_no_host(const struct store_text *extra)
+{
+	static const char mark[] = "{\"hhash\":null";
+
+	return extra && extra->bytes >= sizeof(mark) - 1 && !memcmp(extra->data, mark, sizeof(mark) - 1);
+}
+
+static void put_host(struct args *a, const struct pfw_origin *o, const struct store_text *extra)
+{
+	if (says_no_host(extra))
+		return;
+	if (o->has_hash)
+		arg_hash(a, o, "hhash", o->host_hash);
+	else if (a->w->is_imported)
+		arg_text(a, "hostname", &o->host);
+}
+
+/* The rest as it was, and the end of the line. */
+static void end_event(struct args *a, const struct pfw_origin *o, const struct store_text *object)
+{
+	if (object && pfw_put_fields(a->w, o, object, a->has_any ? "," : ",\"args\":{", false))
+		a->has_any = true;
+	buf_adds(&a->w->line, a->has_any ? "}}" : "}");
+	pfw_end_line(a->w);
+}
+
+static void put_nesting(struct args *a, int64_t parent, int64_t depth)
+{
+	arg_int(a, "p_idx", parent);
+	if (depth != STORE_NULL && depth >= 0 && depth < INT64_MAX)
+		arg_int(a, "level", depth + 1);
+}
+
+/* Calls. */
+
+static bool has_arg(const struct model_call *call, const int64_t *row, const char *name)
+{
+	for (int i = 0; i < MODEL_ARGS_MAX; i++) {
+		const char *known = model_arg_name(call, i, row[STORE_IO_arg0 + i]);
+
+		if (known && !strcmp(known, name) && row[STORE_IO_arg0 + i] != STORE_NULL)
+			return true;
+	}
+	return false;
+}
+
+static void put_file(struct args *a, struct pfw_origin *o, const int64_t *row)
+{
+	struct pfw_writer *w = a->w;
+	int64_t file = row[STORE_IO_file];
+	struct store_text path;
+	uint64_t hash;
+
+	if (file == STORE_NULL)
+		return;
+	if (!w->is_imported) {
+		if (pfw_announce_file(w, o, row[STORE_IO_tid], file, &hash))
+			arg_hash(a, o, "fhash", hash);
+		return;
+	}
+	if (file > 0 && (uint64_t)file < w->file_hash_count && w->file_hashes[file] != STORE_NULL) {
+		arg_hash(a, o, "fhash", (uint64_t)w->file_hashes[file]);
+		return;
+	}
+	path = model_file_path(w->run, file);
+	arg_text(a, "fname", &path);
+}
+
+static void write_call(struct pfw_writer *w, const int64_t *row)
+{
+	struct pfw_origin *o = pfw_origin_of(w, row[STORE_IO_process]);
+	const struct model_call *call = model_call(w->run, row[STORE_IO_call]);
+	const char *category = pfw_trace_category(call && call->category ? call->category->data : NULL);
+	struct store_text category_text = { .data = category, .bytes = strlen(category) };
+	struct pfw_head head = { row[STORE_IO_id], row[STORE_IO_pid], row[STORE_IO_tid],
+		model_name(w->run, row[STORE_IO_call]), &category_text, text_at(row, STORE_IO_extra), 'X' };
+	struct args a = { .w = w };
+	uint64_t hash;
+
+	/* A record that names the file comes before the line that uses it. */
+	if (!w->is_imported && row[STORE_IO_file] != STORE_NULL)
+		pfw_announce_file(w, o, row[STORE_IO_tid], row[STORE_IO_file], &hash);
+	head.id = id_of(w, o, head.id);
+	o->events++;
+	pfw_put_head(w, o, &head);
+	put_time(w, o, row[STORE_IO_ts_ns]);
+	put_duration(w, o, row[STORE_IO_dur_ns]);
+	pfw_put_phase(w, o, 'X');
+	put_host(&a, o, head.extra);
+	put_nesting(&a, row[STORE_IO_parent], row[STORE_IO_depth]);
+	arg_int(&a, "ret", row[STORE_IO_ret]);
+	if (!has_arg(call, row, "count"))
+		arg_int(&a, "count", row[STORE_IO_size]);
+	arg_int(&a, "offset", row[STORE_IO_offset]);
+	arg_int(&a, "fd", row[STORE_IO_fd]);
+	put_file(&a, o, row);
+	for (int i = 0; i < MODEL_ARGS_MAX; i++)
+		arg_int(&a, model_arg_name(call, i, row[STORE_IO_arg0 + i]), row[STORE_IO_arg0 + i]);
+	arg_text(&a, "mode", text_at(row, STORE_IO_text));
+	end_event(&a, o, text_at(row, STORE_IO_args));
+}
+
+static void write_span(struct pfw_writer *w, const int64_t *row)
+{
+	struct pfw_origin *o = pfw_origin_of(w, row[STORE_SPAN_process]);
+	struct pfw_head head = { row[STORE_SPAN_id], row[STORE_SPAN_pid], row[STORE_SPAN_tid],
+		model_name(w->run, row[STORE_SPAN_name]), model_name(w->run, row[STORE_SPAN_category]),
+		text_at(row, STORE_SPAN_extra), 'X' };
+	struct args a = { .w = w };
+
+	head.id = id_of(w, o, head.id);
+	o->events++;
+	pfw_put_head(w, o, &head);
+	put_time(w, o, row[STORE_SPAN_ts_ns]);
+	put_duration(w, o, row[STORE_SPAN_dur_ns]);
+	pfw_put_phase(w, o, 'X');
+	put_host(&a, o, head.extra);
+	put_nesting(&a, row[STORE_SPAN_parent], row[STORE_SPAN_depth]);
+	end_event(&a, o, text_at(row, STORE_SPAN_args));
+}
+
+/* What traces have no kind for is an event of no length. */
+static void write_instant(struct pfw_writer *w, const int64_t *row, int64_t process, int64_t pid, int64_t tid,
+		int64_t name, const char *category)
+{
+	struct pfw_origin *o = pfw_origin_of(w, process);
+	struct store_text category_text = { .data = category, .bytes = strlen(category) };
+	struct pfw_head head = { ++o->last_id, pid, tid, model_name(w->run, name), &category_text, NULL, 'X' };
+
+	o->events++;
+	pfw_put_head(w, o, &head);
+	put_time(w, o, row[0]);
+	pfw_put_int(&w->line, ",\"dur\":", 0);
+	pfw_put_phase(w, o, 'X');
+}
+
+static void write_mark(struct pfw_writer *w, const int64_t *row)
+{
+	struct pfw_origin *o = pfw_origin_of(w, row[STORE_MARK_process]);
+	const struct store_text *category = model_name(w->run, row[STORE_MARK_category]);
+	struct args a = { .w = w };
+
+	write_instant(w, row, row[STORE_MARK_process], row[STORE_MARK_pid], row[STORE_MARK_tid], row[STORE_MARK_name],
+			category ? category->data : "mark");
+	put_host(&a, o, NULL);
+	end_event(&a, o, text_at(row, STORE_MARK_args));
+}
+
+static void write_step(struct pfw_writer *w, const int64_t *row)
+{
+	struct pfw_origin *o = pfw_origin_of(w, row[STORE_STEP_process]);
+	struct args a = { .w = w };
+	double value = real_at(row, STORE_STEP_value);
+
+	write_instant(w, row, row[STORE_STEP_process], row[STORE_STEP_pid], row[STORE_STEP_tid], row[STORE_STEP_name],
+			"step");
+	put_host(&a, o, NULL);
+	arg_int(&a, "step", row[STORE_STEP_index]);
+	if (isfinite(value))
+		buf_addf(&w->line, "%s\"value\":%.17g", before(&a), value);
+	end_event(&a, o, NULL);
+}
+
+static void write_counter(struct pfw_writer *w, const int64_t *row)
+{
+	struct pfw_origin *o = pfw_origin_of(w, row[STORE_COUNTER_process]);
+	struct store_text category = { .data = "sys", .bytes = 3 };
+	struct pfw_head head = { STORE_NULL, row[STORE_COUNTER_pid], row[STORE_COUNTER_tid],
+		model_name(w->run, row[STORE_COUNTER_name]), &category, NULL, 'C' };
+	struct args a = { .w = w };
+	double value = real_at(row, STORE_COUNTER_value);
+
+	if (w->is_imported)
+		return; /* the record that it was taken from is in the table `line` */
+	pfw_put_head(w, o, &head);
+	put_time(w, o, row[STORE_COUNTER_ts_ns]);
+	pfw_put_phase(w, o, 'C');
+	put_host(&a, o, NULL);
+	if (isfinite(value))
+		buf_addf(&w->line, "%s\"value\":%.17g", before(&a), value);
+	end_event(&a, o, NULL);
+}
+
+static void (*const writers[STORE_TABLE_COUNT])(struct pfw_writer *w, const int64_t *row) = {
+	[STORE_TABLE_IO] = write_call,
+	[STORE_TABLE_SPAN] = write_span,
+	[STORE_TABLE_MARK] = write_mark,
+	[STORE_TABLE_STEP] = write_step,
+	[STORE_TABLE_COUNTER] = write_counter,
+};
+
+/* Records that were kept as they were. */
+
+static char phase_of(const struct store_text *phase)
+{
+	return phase && phase->bytes == 1 && strchr("MCA", phase->data[0]) ? phase->data[0] : 0;
+}
+
+static void write_record(struct pfw_writer *w, const struct store_line *row)
+{
+	const struct pfw_origin *o = pfw_origin_of(w, row->process);
+	const struct store_text *phase = model_name(w->run, row->phase), *name = model_name(w->run, row->name);
+	struct pfw_head head = { row->id, row->pid, row->tid, name, model_name(w->run, row->category), row->extra,
+		phase_of(phase) };
+	bool is_definition = name && name->bytes == 2 && name->data[1] == 'H';
+
+	pfw_put_head(w, o, &head);
+	put_time(w, o, row->ts_ns);
+	if (head.phase)
+		pfw_put_phase(w, o, head.phase);
+	else if (phase)
+		pfw_put_text(&w->line, ",\"ph\":", phase);
+	buf_adds(&w->line, row->args && pfw_put_fields(w, o, row->args, ",\"args\":{", is_definition) ? "}}" : "}");
+	pfw_end_line(w);
+}
+
+static int write_records(struct pfw_writer *w, const struct exchange_options *options, struct sonde_err *err)
+{
+	struct model_rows_opts opts = { .has_range = false };
+	struct model_rows *rows;
+	const void *row;
+	int rc = model_rows_open(&rows, model_table(w->run, STORE_TABLE_LINE), &opts, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = model_rows_next(rows, &row, err)) == 0 && row && !w->error) {
+		int64_t ts_ns = ((const struct store_line *)row)->ts_ns;
+
+		if (!options->has_range || ts_ns == STORE_NULL || (ts_ns >= options->from_ns && ts_ns < options->to_ns))
+			write_record(w, row);
+	}
+	model_rows_free(rows);
+	return rc;
+}
+
+static int write_events(struct pfw_writer *w, const struct exchange_options *options, struct sonde_err *err)
+{
+	struct timeline t;
+	enum store_table_id table;
+	const int64_t *row;
+	int rc = timeline_open(&t, w->run, options, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = timeline_next(&t, &table, &row, err)) == 0 && row && !w->error)
+		writers[table](w, row);
+	timeline_release(&t);
+	return rc;
+}
+
+/* Brackets, but for the generation that has none. */
+static bool has_brackets(const struct pfw_writer *w)
+{
+	if (w->generation)
+		return w->generation != 'E';
+	for (size_t i = 1; i < w->origin_count; i++)
+		if (w->origins[i].process && w->origins[i].generation != 'E')
+			return true;
+	return w->origin_count < 2;
+}
+
+static int write_all(struct pfw_writer *w, const struct exchange_options *options, struct sonde_err *err)
+{
+	bool is_framed = has_brackets(w);
+	int rc = 0;
+
+	if (is_framed && fputs("[\n", w->out) < 0)
+		w->error = -errno;
+	if (w->is_imported)
+		rc = write_records(w, options, err);
+	else
+		pfw_write_starts(w);
+	if (rc == 0)
+		rc = write_events(w, options, err);
+	if (!w->is_imported)
+		pfw_write_ends(w);
+	if (is_framed && fputs("]", w->out) < 0)
+		w->error = -errno;
+	if (rc == 0 && w->error)
+		rc = err_sys(err, -w->error, "cannot write the trace");
+	return rc;
+}
+
+static int write_run(struct model_run *run, FILE *out, const struct exchange_options *options, char generation,
+		struct sonde_err *err)
+{
+	struct pfw_writer w;
+	int rc = pfw_writer_init(&w, run, out, generation, err);
+
+	if (rc == 0)
+		rc = write_all(&w, options, err);
+	pfw_writer_release(&w);
+	return rc;
+}
+
+static int write_own(struct model_run *run, FILE *out, const struct exchange_options *options, struct sonde_err *err)
+{
+	return write_run(run, out, options, 0, err);
+}
+
+static int write_c(struct model_run *run, FILE *out, const struct exchange_options *options, struct sonde_err *err)
+{
+	return write_run(run, out, options, 'C', err);
+}
+
+static int write_d(struct model_run *run, FILE *out, const struct exchange_options *options, struct sonde_err *err)
+{
+	return write_run(run, out, options, 'D', err);
+}
+
+static int write_e(struct model_run *run, FILE *out, const struct exchange_options *options, struct sonde_err *err)
+{
+	return write_run(run, out, options, 'E', err);
+}
+
+const struct exchange_format exchange_pfw = {
+	.name = "pfw",
+	.extension = ".pfw",
+	.what = "DFTracer's trace, of the generation it was imported from, else of 1.0.8 to 1.0.15 (C).",
+	.write = write_own,
+};
+
+const struct exchange_format exchange_pfw_c = {
+	.name = "pfw_c",
+	.extension = ".pfw",
+	.what = "DFTracer's trace as versions 1.0.8 to 1.0.15 write it.",
+	.write = write_c,
+};
+
+const struct exchange_format exchange_pfw_d = {
+	.name = "pfw_d",
+	.extension = ".pfw",
+	.what = "DFTracer's trace as versions 2.0.0 to 2.0.2 write it.",
+	.write = write_d,
+};
+
+const struct exchange_format exchange_pfw_e = {
+	.name = "pfw_e",
+	.extension = ".pfw",
+	.what = "DFTracer's trace as versions from 2.1 on write it.",
+	.write = write_e,
+};

@@ -1,0 +1,81 @@
+#!/bin/bash
+# A trace that was imported and exported again has every record it had; one of a recorded run is valid and complete.
+. "$(dirname "$0")/../lib/tap.sh"
+
+cat >records.py <<'EOF'
+import glob, gzip, json, sys
+
+def records(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    for line in opener(path, "rt", encoding="utf-8", errors="surrogateescape"):
+        if line.startswith("{"):
+            yield json.dumps(json.loads(line), sort_keys=True)
+
+for path in sys.argv[1:]:
+    print(sum(1 for _ in records(path)), hash(tuple(sorted(records(path)))))
+EOF
+export PYTHONHASHSEED=1
+
+run "$SONDE" import "$SOURCE_DIR/tests/data/dlio-excerpt.pfw" -o first
+is 'the excerpt is imported' "$status" 0
+run "$SONDE" export --to pfw -o second.pfw first
+is 'and exported' "$status" 0
+run python3 records.py "$SOURCE_DIR/tests/data/dlio-excerpt.pfw" second.pfw
+is 'with all its records' "$(sed -n 1p <<<"$out")" "$(sed -n 2p <<<"$out")"
+is 'in brackets' "$(head -n 1 second.pfw)$(tail -n 1 second.pfw)" '[]'
+run "$SONDE" import second.pfw -o third
+for table in io span line meta process thread; do
+	"$SONDE" events --table $table --json first | sort >one
+	"$SONDE" events --table $table --json third | sort >two
+	ok "the table $table is the same again" cmp -s one two
+done
+
+data=$SOURCE_DIR/../shared/data/dftracer-dlio
+if [[ -d $data ]]; then
+	"$SONDE" import -q "$data" -o job
+	"$SONDE" export --to pfw -o job.pfw job
+	zcat "$data"/*.gz | sed 's/^\]\[$//; s/^[][]*//' >all.pfw
+	run python3 records.py all.pfw job.pfw
+	is 'a whole job comes back' "$(sed -n 1p <<<"$out")" "$(sed -n 2p <<<"$out")"
+else
+	skip 'a whole job comes back' 'no traces in ../shared/data'
+fi
+
+for format in pfw_c pfw_d pfw_e; do
+	"$SONDE" export --to $format -o again.pfw first
+	run "$SONDE" import again.pfw -o $format --json
+	is "as $format it has the same events" "$(jq .events <<<"$out")" 55
+done
+
+if [[ ! -x $SONDE_STAGE/libexec/sonde/sonde-record ]]; then
+	skip 'a recorded run' 'no recorder'
+	done_testing
+fi
+echo hello >file
+"$SONDE" record -q -o recorded -- cat file >/dev/null
+for format in pfw pfw_d pfw_e; do
+	run "$SONDE" export --to $format -o recorded-$format.pfw recorded
+	is "a recorded run is exported as $format" "$status" 0
+	run "$SONDE" trace validate recorded-$format.pfw
+	is "which is a valid trace" "$status" 0
+done
+cat >check.py <<'EOF'
+import hashlib, json, sys
+records = [json.loads(line) for line in open(sys.argv[1]) if line.startswith("{")]
+names = {r["args"]["value"]: r["args"]["name"] for r in records if r["name"] in ("FH", "SH", "HH")}
+for value, name in names.items():
+    digest = hashlib.md5(name.encode()).digest()
+    if sys.argv[2] == "C":
+        assert value == int("".join("%x" % (b >> 4) for b in digest), 16), name
+    else:
+        assert value == digest[::2].hex(), name
+reads = [r for r in records if r["name"] == "read" and names.get(r["args"].get("fhash"), "").endswith("/file")]
+print("names are known by their hashes;", reads[0]["args"]["ret"], "bytes read")
+assert {"start"} <= {r["name"] for r in records}
+EOF
+run python3 check.py recorded-pfw.pfw C
+is 'generation C: hashes are those of the tracer' "$out" 'names are known by their hashes; 6 bytes read'
+run python3 check.py recorded-pfw_d.pfw D
+is 'generation D: hashes are those of the tracer' "$out" 'names are known by their hashes; 6 bytes read'
+
+done_testing
