@@ -43,7 +43,8 @@ check-fast: deps ## as check, only the quick tests
 	@$(MAKE) --no-print-directory all
 	@tools/run-tests -C $(BUILD) --suite fast
 
-check-services: ## run the tests that need real servers
+check-services: deps ## run the tests that need real servers
+	@tools/install-deps $(if $(CI),,--optional) services
 	@$(MAKE) --no-print-directory all
 	@tools/run-tests -C $(BUILD) --suite services
 

@@ -1,10 +1,8 @@
 /*
  * cli-docs TEMPLATE [COMMAND]: fill a template and print it.
  */
-#define CLI_PROGRAM_front
-#define CLI_PROGRAM_record
-#define CLI_PROGRAM_look
-#include "cli/programs.h"
+#define CLI_COMMANDS "cli/commands.inc"
+#include "cli/commands.h"
 
 #include "base/cleanup.h"
 #include "base/fs.h"

@@ -1,8 +1,8 @@
 /*
  * front: the commands of bin/sonde itself, and the way to the others.
  */
-#define CLI_PROGRAM_front
-#include "cli/programs.h"
+#define CLI_COMMANDS "cli/commands-front.inc"
+#include "cli/commands.h"
 
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -10,6 +10,7 @@
 #include "cli/registry.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,6 +57,7 @@ static int become(const struct cli_entry *entry, char **argv, struct sonde_err *
 	if (fs_prefix(&path, err))
 		return entry->program->fail_code;
 	buf_addf(&path, "/libexec/sonde/%s", entry->program->file);
+	argv[0] = (char *)(uintptr_t)entry->name; /* which may have been given by an alias */
 	argv[-1] = path.data + (path.len - strlen(entry->program->file));
 	execv(path.data, argv - 1);
 	errnum = errno;

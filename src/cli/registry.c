@@ -8,12 +8,26 @@
 
 #include <string.h>
 
-enum { PROGRAM_front, PROGRAM_record, PROGRAM_look };
+enum {
+	PROGRAM_front,
+	PROGRAM_record,
+	PROGRAM_look,
+	PROGRAM_serve,
+	PROGRAM_duet,
+	PROGRAM_tune,
+	PROGRAM_live,
+	PROGRAM_fleet,
+};
 
 static const struct cli_program programs[] = {
 	[PROGRAM_front] = { .file = NULL, .fail_code = CLI_EXIT_FAILED },
 	[PROGRAM_record] = { .file = "sonde-record", .fail_code = 125 },
 	[PROGRAM_look] = { .file = "sonde-look", .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_serve] = { .file = "sonde-serve", .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_duet] = { .file = "sonde-duet", .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_tune] = { .file = "sonde-tune", .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_live] = { .file = "sonde-live", .fail_code = CLI_EXIT_FAILED },
+	[PROGRAM_fleet] = { .file = "sonde-fleet", .fail_code = CLI_EXIT_FAILED },
 };
 
 const struct cli_entry cli_entries[] = {
@@ -26,6 +40,9 @@ const struct cli_entry cli_entries[] = {
 const char *const cli_group_titles[CLI_GROUPS] = {
 	[CLI_GROUP_RECORD] = "Record",
 	[CLI_GROUP_LOOK] = "Look at runs",
+	[CLI_GROUP_COMPARE] = "Compare and tune",
+	[CLI_GROUP_WATCH] = "Watch",
+	[CLI_GROUP_FLEET] = "Clusters",
 	[CLI_GROUP_MACHINE] = "This machine and this installation",
 };
 
@@ -36,8 +53,21 @@ static const char *const names[] = {
 	NULL,
 };
 
+/* Words of older tools that mean a command of ours. */
+static const struct {
+	const char *alias, *name;
+} aliases[] = {
+#define ALIAS(alias, name) { #alias, #name },
+#include "cli/aliases.inc"
+#undef ALIAS
+	{ NULL, NULL },
+};
+
 const struct cli_entry *cli_entry_find(const char *name)
 {
+	for (size_t i = 0; aliases[i].alias; i++)
+		if (strcmp(aliases[i].alias, name) == 0)
+			name = aliases[i].name;
 	for (const struct cli_entry *entry = cli_entries; entry->name; entry++)
 		if (strcmp(entry->name, name) == 0)
 			return entry;

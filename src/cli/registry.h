@@ -16,6 +16,9 @@
 enum cli_group {
 	CLI_GROUP_RECORD,
 	CLI_GROUP_LOOK,
+	CLI_GROUP_COMPARE,
+	CLI_GROUP_WATCH,
+	CLI_GROUP_FLEET,
 	CLI_GROUP_MACHINE,
 	CLI_GROUPS,
 };
@@ -35,7 +38,7 @@ struct cli_entry {
 extern const struct cli_entry cli_entries[]; /* ends with name NULL */
 extern const char *const cli_group_titles[CLI_GROUPS];
 
-const struct cli_entry *cli_entry_find(const char *name);      /* NULL: no such command */
+const struct cli_entry *cli_entry_find(const char *name);      /* by name or alias; NULL: no such command */
 const char *cli_entry_nearest(const char *typed);              /* for "did you mean"; NULL: nothing like it */
 void cli_entry_list(struct buf *out, const struct term *term); /* all by group, with summaries */
 

@@ -1,0 +1,115 @@
+/*
+ * job: a command tree in the background, with the streams, place and limits it is
+ * given, and a firm end.
+ *
+ * Where launch.h runs the user's program in the foreground as if nobody stood
+ * between, a job is ours: it has a process group of its own, and when job_end or
+ * job_release returns nothing of its tree lives, whatever it forked, ignored or
+ * daemonised. Several jobs may run at once; none changes our own signals.
+ *
+ * A place says where the tree lives: a plain process, a fresh leaf of a control
+ * group (limits), a sandbox of our own (namespaces and an overlay over a root), or
+ * a container of podman or docker. A place that cannot be had is refused with the
+ * reason and what would enable it; nothing falls back silently.
+ */
+#ifndef SONDE_LAUNCH_JOB_H
+#define SONDE_LAUNCH_JOB_H
+
+#include "base/err.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum job_place_kind {
+	JOB_PROCESS,   /* no walls; ended by process group, subreaper and descent */
+	JOB_CGROUP,    /* a leaf of its own, v1 or v2; limits hold; ended as a whole */
+	JOB_SANDBOX,   /* own mount, pid, uts and ipc namespaces, overlay over `root`; a cgroup where one can be had */
+	JOB_CONTAINER, /* an image, run by `engine` */
+};
+
+struct job_limits {
+	double cpus;          /* CPUs' worth of time, 0.5 is half a CPU; 0: no limit */
+	unsigned cpu_weight;  /* 1..10000, 100 is usual; 0: leave alone */
+	uint64_t memory_bytes; /* 0: no limit */
+	uint64_t pids;        /* processes and threads; 0: no limit */
+};
+
+struct job_mount {
+	const char *source, *target;
+	bool is_read_only;
+};
+
+struct job_place {
+	enum job_place_kind kind;
+	struct job_limits limits;
+	const char *root;                /* SANDBOX: lower directory, NULL: "/" */
+	const char *image;               /* CONTAINER */
+	const char *engine;              /* CONTAINER: "podman" or "docker", or a path; NULL: whichever is there */
+	const char *const *engine_args;  /* CONTAINER: further arguments of its `run`, NULL-terminated; NULL: none */
+	const struct job_mount *mounts;  /* SANDBOX and CONTAINER */
+	size_t mount_count;
+	bool has_own_network;            /* SANDBOX: loopback of its own only */
+};
+
+#define JOB_FD_NULL (-1) /* /dev/null */
+#define JOB_FD_OURS (-2) /* what we have */
+
+struct job_spec {
+	char *const *argv;             /* argv[0] is searched in PATH */
+	const char *const *env;        /* "NAME=value" to set on top of ours, NULL-terminated; NULL: none */
+	const char *cwd;               /* NULL: ours */
+	int fds[3];                    /* stdin, stdout, stderr: a descriptor, JOB_FD_NULL or JOB_FD_OURS */
+	const int *inherit;            /* descriptors that it keeps under the same numbers */
+	size_t inherit_count;
+	const cpu_set_t *cpus;         /* pinned there; NULL: not pinned */
+	const struct job_place *place; /* NULL: JOB_PROCESS without limits */
+};
+
+#define JOB_SPEC_INIT { .fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS } }
+
+/* What the whole tree used. Unknown values are -1, never 0. */
+struct job_usage {
+	int64_t wall_ns;
+	int64_t user_ns, system_ns; /* exact: of every process that was waited for, or of the cgroup */
+	int64_t max_rss_bytes;      /* PROCESS: of the largest process; CGROUP: of the group where it can be told */
+};
+
+/* How to ask it to end: each signal to the whole tree, then that long until the next. KILL always comes last. */
+struct job_ladder {
+	int64_t interrupt_ns; /* SIGINT, then wait; 0: skip */
+	int64_t terminate_ns; /* SIGTERM, then wait; 0: skip */
+};
+
+#define JOB_LADDER_USUAL { .interrupt_ns = 2000000000, .terminate_ns = 3000000000 }
+#define JOB_LADDER_KILL { 0 }
+
+struct job; /* a handle */
+
+/* Can this place be had here? 0, or -errno with the reason and, as hint, what would enable it. */
+int job_place_check(const struct job_place *place, struct sonde_err *err);
+
+/* As launch_start: -ENOENT and -EACCES are the command's failures, see launch_exit_code. */
+int job_start(struct job **out, const struct job_spec *spec, struct sonde_err *err);
+pid_t job_pid(const struct job *j);   /* of the command as the host sees it; 0 when that is not known (docker) */
+int job_pidfd(const struct job *j);   /* readable when the command has ended: for poll */
+int64_t job_start_ns(const struct job *j); /* CLOCK_MONOTONIC at exec */
+const char *job_cgroup(const struct job *j); /* directory of its v2 or v1 cpu group; NULL when it has none */
+
+/* Wait for the command until a CLOCK_MONOTONIC time, INT64_MAX for ever. 0: it has ended. -ETIMEDOUT: it has not. */
+int job_wait(struct job *j, int64_t until_ns, struct sonde_err *err);
+bool job_has_ended(const struct job *j);
+int job_status(const struct job *j); /* as waitpid tells it; after job_wait gave 0 or after job_end */
+void job_usage(const struct job *j, struct job_usage *usage);
+
+/* A signal for every process of the tree. */
+int job_signal(struct job *j, int signal, struct sonde_err *err);
+/* End the whole tree; returns when nothing of it lives. Fine when it has ended already: stragglers go too. */
+int job_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *err);
+/* Change a limit while it runs; -ENOTSUP where the place has none. */
+int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err);
+void job_free(struct job *j); /* kills what still lives; NULL is fine */
+
+#endif
