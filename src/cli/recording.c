@@ -132,8 +132,18 @@ static void say_probe(const char *name, const char *state, const struct probe_st
 	} else {
 		fprintf(stderr, "sonde: %s: %s%s%s\n", name, state, p->why.text[0] ? ": " : "", p->why.text);
 	}
-	if (p->why.hint[0])
-		fprintf(stderr, "hint: %s\n", p->why.hint);
+}
+
+/* One hint for all probes that have the same. */
+static void say_hints(const struct record_result *r)
+{
+	for (size_t i = 0; i < r->probe_count; i++) {
+		bool was_said = !r->probes[i].why.hint[0];
+		for (size_t k = 0; k < i; k++)
+			was_said |= !strcmp(r->probes[k].why.hint, r->probes[i].why.hint);
+		if (!was_said)
+			fprintf(stderr, "hint: %s\n", r->probes[i].why.hint);
+	}
 }
 
 static void say_trace(const struct record_result *r)
@@ -169,6 +179,7 @@ static void say(const struct record_result *r)
 	for (size_t i = 0; i < r->probe_count; i++)
 		say_probe(r->probes[i].ops->name, probe_state_words[r->probes[i].state], &r->probes[i],
 				(double)r->wall_ns / 1e9);
+	say_hints(r);
 }
 
 /* One string with blanks in it is a whole command line, unless there is a program of that name. */

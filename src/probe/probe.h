@@ -129,6 +129,9 @@ void probe_set_finish(struct probe_set *s);
 void probe_set_write(struct probe_set *s, struct json *j);
 void probe_set_release(struct probe_set *s);
 
+/* The next step when a setting of the machine stands in the way. */
+#define PROBE_HINT_SETUP "sudo sonde setup enables more; sonde doctor says what"
+
 extern const char *const probe_state_words[];
 
 #endif

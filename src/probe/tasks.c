@@ -14,6 +14,7 @@
 
 #define TASKS_MAX (1u << 22) /* as many as there can be thread ids */
 #define NAME_BYTES_MAX 64
+#define AWAITED_MAX 65536 /* threads that we remember for the sake of one number */
 
 struct tasks_private {
 	struct probe_host *host;
@@ -157,6 +158,8 @@ void tasks_ran(struct tasks *t, int32_t pid, int32_t tid, int64_t run_ns)
 static void emit(struct tasks *t, const struct task *k)
 {
 	struct probe_host *host = t->private->host;
+	if (t->on_gone)
+		t->on_gone(t->arg, k);
 	int64_t when = k->end_ns != STORE_NULL ? k->end_ns : INT64_MAX;
 	struct store_task row = { .process = host->process_of ? host->process_of(host->arg, k->pid, when) : STORE_NULL,
 		.pid = k->pid,
@@ -179,12 +182,18 @@ static void forget(struct tasks *t, struct task *k)
 	free(k);
 }
 
+/* Its CPU time may come at the very end: see perf_read_roots. */
+static bool is_awaited(const struct tasks *t, const struct task *k)
+{
+	return k->is_kept || (t->is_fed && k->run_ns == STORE_NULL && t->count < AWAITED_MAX);
+}
+
 void tasks_emit_ended(struct tasks *t, int64_t before_ns)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < t->count; i++) {
 		struct task *k = t->all[i];
-		if (k->end_ns == STORE_NULL || k->end_ns >= before_ns || k->is_kept) {
+		if (k->end_ns == STORE_NULL || k->end_ns >= before_ns || is_awaited(t, k)) {
 			t->all[kept++] = k;
 			continue;
 		}

@@ -22,7 +22,9 @@ struct task {
 	int64_t ppid, start_ns, end_ns; /* STORE_NULL: unknown, or lives */
 	int64_t name;                   /* id of a string */
 	int64_t run_ns;                 /* exact, STORE_NULL while nobody has said */
+	int64_t before_ns;              /* of one that was there before us: what it had run by then; else 0 */
 	uint64_t samples;
+	int64_t sampled_ns; /* CPU time that they stand for */
 	bool is_kept;        /* its row waits for the end of the recording */
 	struct space *space; /* of the thread whose tid is the pid; NULL: not known yet */
 	/* sched: off its CPU since; off_ns STORE_NULL: it runs or was never seen to stop */
@@ -38,6 +40,9 @@ struct tasks {
 	struct task **all;
 	size_t count;
 	bool is_fed;      /* somebody reports forks and ends */
+	/* Called for each before its row is written; NULL: nobody asks. */
+	void (*on_gone)(void *arg, const struct task *k);
+	void *arg;
 	uint64_t version; /* rises with every process that begins or ends */
 	/* private */
 	struct tasks_private *private;

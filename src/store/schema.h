@@ -184,7 +184,8 @@ enum store_semantic {
 	X(P, INT, pid, PLAIN, "process id") \
 	X(P, INT, tid, PLAIN, "thread id") \
 	X(P, INT, cpu, PLAIN, "CPU it ran on") \
-	X(P, INT, event, STRING, "what was sampled: cpu-clock, cycles, page-faults and so on") \
+	X(P, INT, event, STRING, \
+			"what was sampled: cpu-clock, cycles, page-faults; unsampled: CPU time of a thread between samples") \
 	X(P, INT, weight_ns, COUNT, "CPU time that the sample stands for; null when the event is no clock") \
 	X(P, INT, count, COUNT, "how many of the event it stands for; of clocks nanoseconds") \
 	X(P, INT, is_kernel, PLAIN, "1 when the kernel ran on behalf of the thread, else 0") \
@@ -213,7 +214,8 @@ enum store_semantic {
 	X(P, INT, start_ns, TIME, "when it began; null when it ran before the recording") \
 	X(P, INT, end_ns, TIME, "when it ended; null when it outlived the recording") \
 	X(P, INT, name, STRING, "its last name; of a process its program's") \
-	X(P, INT, run_ns, COUNT, "exact CPU time while recorded, however short its life; null when unknown") \
+	X(P, INT, run_ns, COUNT, \
+			"CPU time while recorded, counted by the kernel, without the very last of its exit; null when unknown") \
 	X(P, INT, samples, COUNT, "rows of the table sample")
 
 #define STORE_COLUMNS_MODULE(X, P) \

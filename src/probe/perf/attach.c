@@ -107,9 +107,7 @@ static void find_points(struct perf_source *s)
 	p->switch_id = p->wake_id = -1;
 	err_set(&s->points_why, error, "reasons and wakers of context switches are unknown: tracefs %s",
 			error == EACCES ? "is closed to this user" : "is not mounted");
-	err_hint(&s->points_why,
-			error == EACCES ? "record as root"
-					: "sudo sonde setup, or: sudo mount -t tracefs nodev /sys/kernel/tracing");
+	err_hint(&s->points_why, PROBE_HINT_SETUP);
 }
 
 /* Events. */
@@ -192,7 +190,7 @@ static int advise(int error, struct sonde_err *err)
 		return err_sys(err, error, "cannot open perf events");
 	err_sys(err, error, "cannot open perf events (perf_event_paranoid is %lld)", (long long)paranoid);
 	if (paranoid > 2)
-		err_hint(err, "sudo sonde setup, or: sudo sysctl kernel.perf_event_paranoid=1");
+		err_hint(err, PROBE_HINT_SETUP);
 	else
 		err_hint(err, "observing others needs root or CAP_PERFMON; in a container: --cap-add PERFMON --security-opt seccomp=unconfined");
 	return -error;
@@ -287,7 +285,7 @@ static void open_points(struct perf_source *s, const struct place *at)
 			s->private->switch_id = s->private->wake_id = -1;
 			err_sys(&s->points_why, -rc,
 					"reasons and wakers of context switches are unknown: cannot open tracepoints");
-			err_hint(&s->points_why, "record as root");
+			err_hint(&s->points_why, PROBE_HINT_SETUP);
 			return;
 		}
 		s->has_points = true;
@@ -361,6 +359,13 @@ static int add_root(struct perf_source_private *p, int32_t pid, int32_t tid)
 	return 0;
 }
 
+static int64_t schedstat_ns(const struct task *k)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", k->pid, k->tid);
+	return number_in(path, STORE_NULL);
+}
+
 static int attach_process(struct perf_source *s, struct sonde_err *err)
 {
 	char path[32];
@@ -378,8 +383,11 @@ static int attach_process(struct perf_source *s, struct sonde_err *err)
 		else
 			rc = open_place(s, tid, 0, (unsigned)s->private->root_count - 1, err);
 		struct task *k = tasks_get(s->host->tasks, pid, tid);
-		if (k)
+		if (k) {
 			k->is_kept = true;
+			k->before_ns = schedstat_ns(k);
+			k->before_ns = k->before_ns == STORE_NULL ? 0 : k->before_ns;
+		}
 	}
 	if (dir)
 		closedir(dir);
@@ -454,43 +462,57 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 	return rc;
 }
 
-static int64_t schedstat_ns(const struct task *k)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", k->pid, k->tid);
-	return number_in(path, STORE_NULL);
-}
-
-/* Descendants that live on: what they ran so far counts for them, not for those who were attached to. */
+/* Those that live on are silent too, but can be asked. */
 static int64_t ask_living(struct perf_source *s)
 {
 	int64_t sum_ns = 0;
 	for (size_t i = 0; i < s->host->tasks->count; i++) {
 		struct task *k = s->host->tasks->all[i];
-		if (k->is_kept || k->run_ns != STORE_NULL || k->end_ns != STORE_NULL || k->start_ns == STORE_NULL)
+		if (k->run_ns != STORE_NULL || k->end_ns != STORE_NULL || (k->start_ns == STORE_NULL && !k->before_ns))
 			continue;
 		k->run_ns = schedstat_ns(k);
-		sum_ns += k->run_ns == STORE_NULL ? 0 : k->run_ns;
+		if (k->run_ns != STORE_NULL)
+			sum_ns += k->run_ns -= k->before_ns;
 	}
 	return sum_ns;
 }
 
+/* Of those that have ended the one whose end no record told the CPU time of. */
+static struct task *find_silent(struct perf_source *s)
+{
+	struct task *found = NULL;
+	for (size_t i = 0; i < s->host->tasks->count; i++) {
+		struct task *k = s->host->tasks->all[i];
+		if (k->run_ns == STORE_NULL && k->end_ns != STORE_NULL) {
+			if (found)
+				return NULL;
+			found = k;
+		}
+	}
+	return found;
+}
+
+/*
+ * When threads with equal events alternate on a CPU, the kernel exchanges their events
+ * instead of stopping and starting them. So the event that we opened may end up with
+ * any thread of the tree, and that thread's end is silent: only inherited events
+ * report. What all ran is known, though, and the silent one ran the rest of it.
+ */
 void perf_read_roots(struct perf_source *s)
 {
 	struct perf_source_private *p = s->private;
-	int64_t *total = calloc(p->root_count + 1, sizeof(*total));
 	bool has_inherit = s->host->target.kind == PROBE_COMMAND || s->host->target.kind == PROBE_PID;
-	int64_t living_ns = has_inherit ? ask_living(s) : 0;
-	for (size_t i = 0; total && has_inherit && i < p->opened_count; i++) {
+	int64_t rest_ns = 0;
+	for (size_t i = 0; has_inherit && i < p->opened_count; i++) {
 		uint64_t values[2];
 		if (p->opened[i].is_leader && read(p->opened[i].fd, values, sizeof(values)) == sizeof(values))
-			total[p->opened[i].root] += (int64_t)values[1];
+			rest_ns += (int64_t)values[1];
 	}
-	for (size_t i = 0; total && has_inherit && i < p->root_count; i++) {
-		struct task *k = tasks_find(s->host->tasks, p->roots[i].tid);
-		int64_t own = total[i] - p->roots[i].children_ns - living_ns;
-		if (k && (p->root_count == 1 || !living_ns)) /* whose children live on is known only of one */
-			k->run_ns = own > 0 ? own : 0;
-	}
-	free(total);
+	for (size_t i = 0; i < p->root_count; i++)
+		rest_ns -= p->roots[i].children_ns;
+	if (has_inherit)
+		rest_ns -= ask_living(s);
+	struct task *silent = has_inherit ? find_silent(s) : NULL;
+	if (silent && rest_ns >= 0)
+		silent->run_ns = rest_ns;
 }

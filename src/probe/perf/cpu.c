@@ -26,7 +26,7 @@ struct cpu {
 	int64_t event_ids[PROBE_EVENTS_MAX];
 	bool is_clock[PROBE_EVENTS_MAX];
 	uint64_t samples, cut, told_lost;
-	int64_t sampled_ns;
+	int64_t sampled_ns, unsampled_ns, surplus_ns, finished_ns;
 	struct unwind_result frames;
 };
 
@@ -120,8 +120,41 @@ static void on_sample(void *state, const struct perf_sample *s)
 	store_sink_add(c->host->sink, STORE_TABLE_SAMPLE, &row);
 	c->samples++;
 	c->sampled_ns += c->is_clock[s->event] ? (int64_t)s->period : 0;
-	if (k)
+	if (k) {
 		k->samples++;
+		k->sampled_ns += c->is_clock[s->event] ? (int64_t)s->period : 0;
+	}
+}
+
+/*
+ * A thread's clock ticks first when it has run for a whole period, so what is shorter
+ * is never sampled, and of the others the last piece is not. How long that was is
+ * known exactly: one row of the event "unsampled" without a stack, so that all weights
+ * together are the CPU time.
+ */
+static void on_gone(void *state, const struct task *k)
+{
+	struct cpu *c = state;
+	if (!c->is_clock[0] || k->run_ns == STORE_NULL)
+		return;
+	/* Threads that alternate may hand a running clock on, so that a tick is one thread's and its time another's. */
+	int64_t rest_ns = k->run_ns - k->sampled_ns - c->surplus_ns;
+	c->surplus_ns = rest_ns < 0 ? -rest_ns : 0;
+	if (rest_ns <= 0)
+		return;
+	int64_t ts_ns = k->end_ns == STORE_NULL ? c->finished_ns : k->end_ns;
+	struct store_sample row = { .ts_ns = ts_ns,
+		.process = c->host->process_of ? c->host->process_of(c->host->arg, k->pid, ts_ns) : STORE_NULL,
+		.pid = k->pid,
+		.tid = k->tid,
+		.cpu = STORE_NULL,
+		.event = store_strings_of(&c->host->sink->strings, "unsampled"),
+		.weight_ns = rest_ns,
+		.count = STORE_NULL,
+		.is_kernel = STORE_NULL,
+		.stack = STORE_NULL };
+	store_sink_add(c->host->sink, STORE_TABLE_SAMPLE, &row);
+	c->unsampled_ns += row.weight_ns;
 }
 
 static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err)
@@ -147,6 +180,8 @@ static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err
 	source->wants.has_samples = true;
 	source->wants.cpu = c;
 	source->wants.on_sample = on_sample;
+	host->tasks->on_gone = on_gone;
+	host->tasks->arg = c;
 	*state = c;
 	return 0;
 }
@@ -159,7 +194,7 @@ static int attach_cpu(void *state, struct sonde_err *err)
 	if (rc || c->source->has_kernel)
 		return rc;
 	err_set(&why, EACCES, "user code only: the kernel's share is not visible to this user");
-	err_hint(&why, "sudo sonde setup, or: sudo sysctl kernel.perf_event_paranoid=1");
+	err_hint(&why, PROBE_HINT_SETUP);
 	probe_remark(c->host, &probe_cpu, &why);
 	return 0;
 }
@@ -189,6 +224,7 @@ static void finish_cpu(void *state, int64_t now_ns)
 {
 	struct cpu *c = state;
 	uint64_t before = c->samples;
+	c->finished_ns = now_ns;
 	perf_source_pass(c->source, now_ns, true);
 	stacks_name(&c->stacks);
 	count(c, before);
@@ -199,6 +235,7 @@ static void report_cpu(void *state, struct json *j)
 	struct cpu *c = state;
 	json_kint(j, "freq_hz", c->host->options.freq_hz);
 	json_kint(j, "sampled_ns", c->sampled_ns);
+	json_kint(j, "unsampled_ns", c->unsampled_ns);
 	json_kstr(j, "stacks",
 			c->source->stack_bytes                                         ? "eh_frame"
 					: c->host->options.stacks == PROBE_STACKS_NONE ? "none"
@@ -211,6 +248,7 @@ static void free_cpu(void *state)
 {
 	struct cpu *c = state;
 	c->source->wants.on_sample = NULL;
+	c->host->tasks->on_gone = NULL;
 	c->source->wants.has_samples = false;
 	stacks_release(&c->stacks);
 	free(c);
