@@ -7,11 +7,9 @@
  * below: it becomes an option of sonde, is on anyway, or is refused with what to use
  * instead. The log directory (./sofalog) is a run bundle.
  */
-#include "base/buf.h"
-#include "base/err.h"
-#include "base/fs.h"
-
 #include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,10 +92,13 @@ struct sofa {
 	char sonde[4096];
 };
 
-static int fail(const char *format, const char *a, const char *b)
+__attribute__((format(printf, 1, 2))) static int fail(const char *format, ...)
 {
+	va_list ap;
 	fputs("sofa: ", stderr);
-	fprintf(stderr, format, a, b);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
 	fputc('\n', stderr);
 	return 2;
 }
@@ -157,11 +158,11 @@ static int take_words(struct sofa *s, char **argv)
 		else if (**argv != '-')
 			add(&s->command, *argv);
 		else if (!row)
-			return fail("unknown option '%s'%s", *argv, "");
+			return fail("unknown option '%s'", *argv);
 		else if (!row->has_value && value)
-			return fail("%s takes no value%s", row->name, "");
+			return fail("%s takes no value", row->name);
 		else if (row->has_value && !value && !(value = *++argv))
-			return fail("%s wants a value%s", row->name, "");
+			return fail("%s wants a value", row->name);
 		else if (take_option(s, row, value))
 			return 2;
 	}
@@ -174,7 +175,7 @@ static int find_sonde(struct sofa *s)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	size_t tail = strlen(COMPAT_BIN);
 	if (n < 0 || (size_t)n <= tail || memcmp(self + n - tail, COMPAT_BIN, tail))
-		return fail("cannot find sonde%s%s", "", "");
+		return fail("cannot find sonde");
 	snprintf(s->sonde, sizeof(s->sonde), "%.*s/bin/sonde", (int)((size_t)n - tail), self);
 	return 0;
 }
@@ -205,7 +206,7 @@ static int run(struct sofa *s, bool is_last, const char *word, unsigned stage, c
 static int do_record(struct sofa *s)
 {
 	if (!s->command.count)
-		return fail("%s wants a command, in quotes%s", s->word, "");
+		return fail("%s wants a command, in quotes", s->word);
 	return run(s, true, s->word, RECORD, (const char *[]){ "--force", "--output", s->logdir, "--", NULL });
 }
 
@@ -239,7 +240,7 @@ static int do_report(struct sofa *s)
 static int do_diff(struct sofa *s)
 {
 	if (!s->base || !s->match)
-		return fail("diff wants --base_logdir and --match_logdir%s%s", "", "");
+		return fail("diff wants --base_logdir and --match_logdir");
 	return run(s, true, "diff", DIFF, (const char *[]){ s->base, s->match, NULL });
 }
 
@@ -272,12 +273,12 @@ static void help(void)
 		printf("  %-11s %s\n", words[i].word, words[i].does);
 	puts("\nOptions");
 	for (size_t i = 0; i < ROWS; i++)
-		printf("  %s%s%s%s%s\n", rows[i].name, rows[i].has_value ? " VALUE" : "",
-				rows[i].kind == PASS            ? "  as sonde's "
+		printf("  %s%s%s%s\n", rows[i].name, rows[i].has_value ? " VALUE" : "",
+				rows[i].kind == PASS                      ? "  as sonde's "
 						: rows[i].kind == ALWAYS  ? "  not needed: "
 						: rows[i].kind == REFUSED ? "  refused: "
 									  : "",
-				rows[i].option ? rows[i].option : "", "");
+				rows[i].option ? rows[i].option : "");
 }
 
 int main(int argc, char **argv)
@@ -294,5 +295,5 @@ int main(int argc, char **argv)
 	for (size_t i = 0; s.word && i < WORDS; i++)
 		if (!strcmp(s.word, words[i].word))
 			return words[i].run(&s);
-	return fail("'%s' is not a command; 'sofa --help' lists them%s", s.word ? s.word : "", "");
+	return fail("'%s' is not a command; 'sofa --help' lists them", s.word ? s.word : "");
 }
