@@ -94,6 +94,19 @@ uint64_t engine_distinct(const struct engine_groups *g, unsigned a, size_t i)
 	return distinct_count(state(g, a, i));
 }
 
+uint64_t engine_distinct_of(const struct engine_group *some, size_t count)
+{
+	struct distinct all = { 0 };
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < count && found != SIZE_MAX; i++)
+		if (distinct_merge(&all, state(some[i].groups, some[i].aggregate, some[i].index)) < 0)
+			found = SIZE_MAX;
+	found = found == SIZE_MAX ? found : distinct_count(&all);
+	distinct_release(&all);
+	return found;
+}
+
 const struct engine_cover *engine_cover(const struct engine_groups *g, unsigned a, size_t i)
 {
 	return state(g, a, i);

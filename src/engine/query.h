@@ -78,6 +78,13 @@ double engine_mean(const struct engine_groups *g, unsigned a, size_t i);     /* 
 double engine_variance(const struct engine_groups *g, unsigned a, size_t i); /* with n-1; NaN below 2 values */
 double engine_quantile(const struct engine_groups *g, unsigned a, size_t i, double p);
 uint64_t engine_distinct(const struct engine_groups *g, unsigned a, size_t i);
+/* Of several groups together; SIZE_MAX when out of memory. */
+struct engine_group {
+	const struct engine_groups *groups;
+	unsigned aggregate;
+	size_t index;
+};
+uint64_t engine_distinct_of(const struct engine_group *some, size_t count);
 const struct engine_cover *engine_cover(const struct engine_groups *g, unsigned a, size_t i);
 const struct stats_sketch *engine_sketch(const struct engine_groups *g, unsigned a, size_t i); /* NULL: given up */
 
