@@ -74,7 +74,7 @@ static struct name *path_name(struct pfwlog *log, const struct store_text *path,
 	return names_put(&log->names, whole, whole[0] == '/' ? straighten(whole, n) : n);
 }
 
-enum taken take_file(struct pfwlog *log, bool is_last_chance)
+enum taken log_take_file(struct pfwlog *log, bool is_last_chance)
 {
 	const struct view *v = &log->view;
 	const struct sonde_rec_def *r = view_def(v);
@@ -244,7 +244,7 @@ static void write_call(struct pfwlog *log, const struct walk *w, const struct ca
 	if (!at)
 		return;
 	at = PUT(at, "{\"id\":");
-	at = put_uint(at, next_id(log));
+	at = put_uint(at, log_next_id(log));
 	at = put_bytes(at, l->head->text, l->head->head_bytes);
 	at = put_who_when(log, at, w->pid, w->tid);
 	at = put_int(at, start);
@@ -280,7 +280,7 @@ static enum taken find_file(struct pfwlog *log, struct call_line *l, bool is_las
 	return waits ? WAITS : TAKEN;
 }
 
-enum taken take_call(struct pfwlog *log, struct walk *w, bool is_last_chance)
+enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance)
 {
 	const struct view *v = &log->view;
 	struct call_line l = { .r = view_call(v) };
@@ -298,11 +298,11 @@ enum taken take_call(struct pfwlog *log, struct walk *w, bool is_last_chance)
 			!strncmp(call_info[l.r->head.call].name, "exec", 4))
 		l.args = 0; /* whether another tracer will see it is of no interest here */
 	l.text = v->string_count > paths ? &v->strings[paths] : NULL;
-	announce_thread(log, w->pid, w->tid);
+	log_announce_thread(log, w->pid, w->tid);
 	if (l.file)
-		announce(log, l.file, true, w->pid, w->tid);
+		log_announce(log, l.file, true, w->pid, w->tid);
 	if (l.file2)
-		announce(log, l.file2, true, w->pid, w->tid);
+		log_announce(log, l.file2, true, w->pid, w->tid);
 	write_call(log, w, &l);
 	return TAKEN;
 }

@@ -89,12 +89,12 @@ static int write_bytes(struct log_file *f, const char *data, size_t n, struct te
 	return f->is_gzip ? write_all(f, packed->data, packed->len) : write_all(f, data, n);
 }
 
-int file_write(struct log_file *f, const struct text *text, struct text *packed)
+int log_file_write(struct log_file *f, const struct text *text, struct text *packed)
 {
 	return text->len ? write_bytes(f, text->data, text->len, packed) : 0;
 }
 
-int file_write_end(struct log_file *f, struct text *packed)
+int log_file_write_end(struct log_file *f, struct text *packed)
 {
 	return write_bytes(f, "]", 1, packed);
 }
@@ -116,7 +116,7 @@ static int take_off_end(struct log_file *f)
 	return rc;
 }
 
-int file_open(struct log_file *f, const char *path, bool is_gzip, int64_t keep)
+int log_file_open(struct log_file *f, const char *path, bool is_gzip, int64_t keep)
 {
 	struct stat st;
 	*f = (struct log_file){ .fd = sys_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644), .is_gzip = is_gzip };
@@ -133,7 +133,7 @@ int file_open(struct log_file *f, const char *path, bool is_gzip, int64_t keep)
 	return rc ? rc : (int)sys2(SYS_ftruncate, f->fd, f->bytes);
 }
 
-void file_release(struct log_file *f)
+void log_file_release(struct log_file *f)
 {
 	if (f->fd >= 0)
 		sys_close(f->fd);

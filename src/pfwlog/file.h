@@ -18,11 +18,11 @@ struct log_file {
 };
 
 /* Open at `path` and cut it to `keep` bytes; -1: all but its end. 0 or -errno. */
-int file_open(struct log_file *f, const char *path, bool is_gzip, int64_t keep);
+int log_file_open(struct log_file *f, const char *path, bool is_gzip, int64_t keep);
 /* Behind what is there. On failure what is there stays as it was. `packed` is room to compress in. */
-int file_write(struct log_file *f, const struct text *text, struct text *packed);
+int log_file_write(struct log_file *f, const struct text *text, struct text *packed);
 /* "]", with nothing behind it. */
-int file_write_end(struct log_file *f, struct text *packed);
-void file_release(struct log_file *f);
+int log_file_write_end(struct log_file *f, struct text *packed);
+void log_file_release(struct log_file *f);
 
 #endif

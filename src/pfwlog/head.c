@@ -6,7 +6,7 @@
 static const char category_own[] = "dftracer";
 
 /* Taken by the block: the counter is the program's threads' too. */
-uint32_t next_id(struct pfwlog *log)
+uint32_t log_next_id(struct pfwlog *log)
 {
 	if (log->id_next == log->id_end) {
 		log->id_next = (uint32_t)__atomic_fetch_add(&log->control->reserved[PFWLOG_NEXT_ID], ID_BLOCK,
@@ -33,7 +33,7 @@ static uint64_t hash_of(struct pfwlog *log, const char *text)
 }
 
 /* The pieces that every line of a kind has. */
-void head_prepare(struct pfwlog *log)
+void log_head_prepare(struct pfwlog *log)
 {
 	bool is_number = log->state->setup.generation == 'E';
 	char *at = put_text(log->phase_x, is_number ? ",\"ph\":1" : ",\"ph\":\"X\"");
@@ -49,7 +49,7 @@ void head_prepare(struct pfwlog *log)
 char *line_begin(struct pfwlog *log, size_t more)
 {
 	if (!log->now.is_begun)
-		head_begin(log);
+		log_head_begin(log);
 	return text_need(&log->text, LINE_ROOM + more) ? log->text.data + log->text.len : NULL;
 }
 
@@ -89,7 +89,7 @@ char *put_own_head(struct pfwlog *log, char *at, bool has_id, const char *name, 
 	*at++ = '{';
 	if (has_id) {
 		at = PUT(at, "\"id\":");
-		at = put_uint(at, next_id(log));
+		at = put_uint(at, log_next_id(log));
 		*at++ = ',';
 	}
 	at = PUT(at, "\"name\":\"");
@@ -132,18 +132,18 @@ static void write_meta(struct pfwlog *log, const char *kind, const char *name, s
 	line_end(log, PUT(at, "}}"));
 }
 
-void announce(struct pfwlog *log, struct name *name, bool is_file, int32_t pid, int32_t tid)
+void log_announce(struct pfwlog *log, struct name *name, bool is_file, int32_t pid, int32_t tid)
 {
 	uint64_t *place = is_file ? &name->file_at : &name->string_at;
 	if (*place)
 		return;
 	if (!log->now.is_begun)
-		head_begin(log);
+		log_head_begin(log);
 	*place = log->now.text_bytes + log->text.len + 1;
 	write_meta(log, is_file ? "FH" : "SH", name->text, name->bytes, NULL, name->hash, pid, tid);
 }
 
-void announce_thread(struct pfwlog *log, int32_t pid, int32_t tid)
+void log_announce_thread(struct pfwlog *log, int32_t pid, int32_t tid)
 {
 	uint32_t first = (uint32_t)tid * 0x9e3779b9u;
 	for (uint32_t i = 0; i < 16; i++) {
@@ -165,7 +165,7 @@ static void announce_text(struct pfwlog *log, const char *text, bool is_file)
 	int32_t pid = log->state->true_pid;
 	struct name *name = *text ? names_put(&log->names, text, strlen(text)) : NULL;
 	if (name)
-		announce(log, name, is_file, pid, pid);
+		log_announce(log, name, is_file, pid, pid);
 }
 
 static char *put_hash_of(struct pfwlog *log, char *at, const char *key, const char *text)
@@ -208,7 +208,7 @@ static void write_start(struct pfwlog *log)
 	line_end(log, PUT(at, "}}"));
 }
 
-void head_begin(struct pfwlog *log)
+void log_head_begin(struct pfwlog *log)
 {
 	const struct pfwlog_setup *u = &log->state->setup;
 	int32_t pid = log->state->true_pid;
@@ -222,7 +222,7 @@ void head_begin(struct pfwlog *log)
 		log->text.len = (size_t)(at - log->text.data);
 	}
 	write_meta(log, "HH", u->host, strlen(u->host), NULL, hash_of(log, u->host), pid, pid);
-	announce_thread(log, pid, pid);
+	log_announce_thread(log, pid, pid);
 	announce_text(log, u->command, false);
 	announce_text(log, u->exe, false);
 	if (u->generation >= 'D')
@@ -248,7 +248,7 @@ static char *put_facts(const struct pfwlog *log, char *at)
 	return PUT(at, "}");
 }
 
-void head_end(struct pfwlog *log, bool is_recovered)
+void log_head_end(struct pfwlog *log, bool is_recovered)
 {
 	const struct pfwlog_clock *c = &log->state->clock;
 	int64_t now_ns = c->last_mono_ns + c->real_minus_mono_ns;

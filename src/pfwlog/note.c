@@ -10,7 +10,7 @@
 static const char *const type_names[TYPES_MAX] = { "UNKNOWN", "DFTRACER", "C_APP", "LIBC_IO", "HIP", "HDF5", "PYTHON",
 	"PSUTIL", "FINSTRUMENT", "CPP_APP", "MPI", "CUDA" };
 
-enum taken take_string(struct pfwlog *log)
+enum taken log_take_string(struct pfwlog *log)
 {
 	const struct view *v = &log->view;
 	if (v->string_count)
@@ -215,7 +215,7 @@ static enum taken take_event(struct pfwlog *log, struct walk *w, bool is_last_ch
 	bool is_known = name && (category || !r->category) && knows_keys(log, sizeof(*r), r->head.call);
 	if (!is_known && !is_last_chance)
 		return WAITS;
-	announce_thread(log, w->pid, w->tid);
+	log_announce_thread(log, w->pid, w->tid);
 	use_type(log, r->type);
 	put_event(log, w, r, name ? name : &unknown, category);
 	if (r->flags & PFWLOG_EVENT_LEAVES) {
@@ -304,7 +304,7 @@ static void note_fact(struct pfwlog *log)
 	app[len + n] = '\0';
 }
 
-enum taken take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
+enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
 {
 	const struct view *v = &log->view;
 	const struct pfwlog_rec_context *context = (const void *)v->bytes;
@@ -328,22 +328,22 @@ enum taken take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
 
 /* Functions. */
 
-enum taken take_func(struct pfwlog *log, struct walk *w)
+enum taken log_take_func(struct pfwlog *log, struct walk *w)
 {
 	const struct sonde_rec_note *n = view_note(&log->view);
-	const struct name *object = NULL, *name = symbols_find(&log->symbols, &log->names, n->name, &object);
+	const struct name *object = NULL, *name = code_find(&log->code, &log->names, n->name, &object);
 	static const char category[] = ",\"cat\":\"FUNC\"";
 	int64_t start = in_units(log, real_ns(log, n->ticks)),
 		end = in_units(log, real_ns(log, n->ticks + n->dur_ticks));
 	if (!name)
 		return TAKEN;
-	announce_thread(log, w->pid, w->tid);
+	log_announce_thread(log, w->pid, w->tid);
 	use_type(log, PFWLOG_FUNC);
 	char *at = line_begin(log, LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(object ? object->bytes : 0));
 	if (!at)
 		return TAKEN;
 	at = PUT(at, "{\"id\":");
-	at = put_uint(at, next_id(log));
+	at = put_uint(at, log_next_id(log));
 	at = PUT(at, ",\"name\":");
 	at = put_name(log, at, name->text, name->bytes);
 	at = PUT(at, category);

@@ -51,10 +51,13 @@ static int64_t mono_now(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* Both clocks at once: the tightest of a few tries. Events lie between this pair and the last, or close to them. */
+/*
+ * Both clocks at once: the tightest of a few tries. Events lie between this pair and the
+ * first. Recovery reads them, too, unless the machine was started anew meanwhile.
+ */
 static void clock_read(struct pfwlog *log)
 {
-	struct pfwlog_clock *c = &log->state->clock;
+	struct pfwlog_clock *c = &log->state->clock, pair = *c;
 	uint64_t best = UINT64_MAX;
 	for (unsigned i = 0; i < CLOCK_TRIES; i++) {
 		uint64_t before = __builtin_ia32_rdtsc();
@@ -62,10 +65,12 @@ static void clock_read(struct pfwlog *log)
 		uint64_t took = __builtin_ia32_rdtsc() - before;
 		if (took < best) {
 			best = took;
-			c->last_ticks = before + took / 2;
-			c->last_mono_ns = now;
+			pair.last_ticks = before + took / 2;
+			pair.last_mono_ns = now;
 		}
 	}
+	if (pair.last_ticks > c->ticks && pair.last_mono_ns > c->mono_ns)
+		*c = pair;
 }
 
 static void clock_slope(struct pfwlog *log)
@@ -133,9 +138,9 @@ static void journal_write(struct pfwlog *log)
 	__atomic_store_n(&s->is_applying, 1, __ATOMIC_RELEASE);
 }
 
-void commit(struct pfwlog *log)
+void log_commit(struct pfwlog *log)
 {
-	int rc = log->file.fd < 0 ? log->error : file_write(&log->file, &log->text, &log->packed);
+	int rc = log->file.fd < 0 ? log->error : log_file_write(&log->file, &log->text, &log->packed);
 	if (rc) { /* these lines are lost; what they announced must be told again */
 		log->error = rc;
 		names_forget_behind(&log->names, log->state->done.text_bytes);
@@ -174,7 +179,7 @@ static bool log_prepare(struct pfwlog *log)
 {
 	if (!names_open(&log->names, log->dirfd, log->state->setup.generation >= 'D') || !text_need(&log->text, 1))
 		return false;
-	head_prepare(log);
+	log_head_prepare(log);
 	clock_slope(log);
 	return true;
 }
@@ -182,7 +187,7 @@ static bool log_prepare(struct pfwlog *log)
 int log_open_file(struct pfwlog *log)
 {
 	const struct pfwlog_setup *u = &log->state->setup;
-	int rc = file_open(&log->file, u->path, u->is_gzip, u->resume_bytes);
+	int rc = log_file_open(&log->file, u->path, u->is_gzip, u->resume_bytes);
 	log->now.file_bytes = log->state->done.file_bytes = log->file.bytes;
 	return rc;
 }
@@ -260,7 +265,7 @@ struct pfwlog *pfwlog_reopen(const char *ring, int *error)
 		if (!log_prepare(log))
 			*error = -ENOMEM;
 		else if (done->is_begun || !log->state->setup.is_lazy)
-			*error = file_open(&log->file, log->state->setup.path, log->state->setup.is_gzip,
+			*error = log_file_open(&log->file, log->state->setup.path, log->state->setup.is_gzip,
 					(int64_t)done->file_bytes);
 		log->now = *done;
 		names_forget_behind(&log->names, done->text_bytes);
@@ -294,19 +299,18 @@ uint64_t pfwlog_take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed)
 	uint64_t total = 0, count;
 	if (__atomic_load_n(&log->state->is_applying, __ATOMIC_ACQUIRE))
 		journal_apply(log);
-	if (pass == PFWLOG_LIVE || !log->state->clock.last_ticks)
-		clock_read(log);
+	clock_read(log);
 	clock_slope(log);
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
-		count = walk_all(log, pass, false);
+		count = log_walk(log, pass, false);
 		total += count;
 		if (!count || !log->is_waiting)
 			break;
 	}
 	if (pass == PFWLOG_LAST && log->is_waiting)
-		total += walk_all(log, pass, true);
+		total += log_walk(log, pass, true);
 	if ((is_flushed && log->touched_count) || log->has_free)
-		commit(log);
+		log_commit(log);
 	return total;
 }
 
@@ -320,14 +324,14 @@ int pfwlog_end(struct pfwlog *log, bool is_recovered)
 	if (!log->now.is_begun && log->state->setup.is_lazy)
 		return 0; /* nothing was done: no log */
 	if (!log->now.is_begun)
-		head_begin(log);
-	commit(log);
+		log_head_begin(log);
+	log_commit(log);
 	log->end_at = (int64_t)log->file.bytes;
-	head_end(log, is_recovered);
+	log_head_end(log, is_recovered);
 	log->now.is_ended = 1;
-	commit(log);
+	log_commit(log);
 	if (!log->error && log->state->setup.generation != 'E')
-		log->error = file_write_end(&log->file, &log->packed);
+		log->error = log_file_write_end(&log->file, &log->packed);
 	return log->error;
 }
 
@@ -352,8 +356,8 @@ void pfwlog_free(struct pfwlog *log)
 	names_release(&log->names);
 	text_release(&log->text);
 	text_release(&log->packed);
-	file_release(&log->file);
-	symbols_free(log->symbols);
+	log_file_release(&log->file);
+	code_free(log->code);
 	if (log->textfd >= 0)
 		sys_close(log->textfd);
 	if (log->dirfd >= 0)

@@ -38,7 +38,7 @@ struct call_head {
 	char text[180];
 };
 
-struct symbols;
+struct code;
 
 struct pfwlog {
 	struct pfwlog_state *state;
@@ -70,30 +70,30 @@ struct pfwlog {
 	int32_t who_pid, who_tid;
 	int32_t tids[TIDS_MAX];
 	struct call_head heads[CALL_COUNT];
-	struct symbols *symbols;
+	struct code *code;
 	struct view view;
 };
 
 enum taken { TAKEN, WAITS };
 
 /* note.c, call.c: one record, in log->view, of the chunk `w`. */
-enum taken take_call(struct pfwlog *log, struct walk *w, bool is_last_chance);
-enum taken take_own(struct pfwlog *log, struct walk *w, bool is_last_chance);
-enum taken take_func(struct pfwlog *log, struct walk *w);
-enum taken take_string(struct pfwlog *log);
-enum taken take_file(struct pfwlog *log, bool is_last_chance);
+enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance);
+enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance);
+enum taken log_take_func(struct pfwlog *log, struct walk *w);
+enum taken log_take_string(struct pfwlog *log);
+enum taken log_take_file(struct pfwlog *log, bool is_last_chance);
 
 /* walk.c */
-uint64_t walk_all(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance);
+uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance);
 
 /* pfwlog.c: put the batch into the log and off the ring. */
-void commit(struct pfwlog *log);
+void log_commit(struct pfwlog *log);
 int log_open_file(struct pfwlog *log);
 
 /* head.c */
-void head_prepare(struct pfwlog *log);
-void head_begin(struct pfwlog *log);
-void head_end(struct pfwlog *log, bool is_recovered);
+void log_head_prepare(struct pfwlog *log);
+void log_head_begin(struct pfwlog *log);
+void log_head_end(struct pfwlog *log, bool is_recovered);
 /* Begin a line; NULL: there is no memory for it. What follows may take LINE_ROOM + more. */
 char *line_begin(struct pfwlog *log, size_t more);
 void line_end(struct pfwlog *log, char *at);
@@ -104,12 +104,12 @@ char *put_who(struct pfwlog *log, char *at, int32_t pid, int32_t tid);
 /* The same with ,"ts": behind it, kept from the line before. */
 char *put_who_when(struct pfwlog *log, char *at, int32_t pid, int32_t tid);
 char *put_hash(const struct pfwlog *log, char *at, uint64_t hash);
-uint32_t next_id(struct pfwlog *log);
+uint32_t log_next_id(struct pfwlog *log);
 /* Text of a name as the log shows it. */
 char *put_name(const struct pfwlog *log, char *at, const char *text, size_t bytes);
 /* Its FH (is_file) or SH record, once. */
-void announce(struct pfwlog *log, struct name *name, bool is_file, int32_t pid, int32_t tid);
-void announce_thread(struct pfwlog *log, int32_t pid, int32_t tid);
+void log_announce(struct pfwlog *log, struct name *name, bool is_file, int32_t pid, int32_t tid);
+void log_announce_thread(struct pfwlog *log, int32_t pid, int32_t tid);
 
 /* The day's clock. */
 static inline int64_t real_ns(const struct pfwlog *log, uint64_t ticks)
@@ -125,8 +125,8 @@ static inline int64_t in_units(const struct pfwlog *log, int64_t ns)
 }
 
 /* symbols.c: what is at a code address; so NULL when unknown. Texts are kept. */
-void symbols_module(struct symbols **s, uint64_t bias, uint64_t end, const struct name *path);
-struct name *symbols_find(struct symbols **s, struct names *names, uint64_t address, const struct name **object);
-void symbols_free(struct symbols *s);
+void code_module(struct code **s, uint64_t bias, uint64_t end, const struct name *path);
+struct name *code_find(struct code **s, struct names *names, uint64_t address, const struct name **object);
+void code_free(struct code *s);
 
 #endif

@@ -34,7 +34,7 @@ static void touch(struct pfwlog *log, struct walk *w, uint32_t segment, uint32_t
 	if (w->is_touched)
 		return;
 	if (log->touched_count == PFWLOG_CURSORS_MAX)
-		commit(log);
+		log_commit(log);
 	log->touched[log->touched_count].segment = (uint16_t)segment;
 	log->touched[log->touched_count++].chunk = (uint16_t)chunk;
 	w->is_touched = true;
@@ -47,20 +47,20 @@ static enum taken take_record(struct pfwlog *log, struct walk *w, bool is_last_c
 	case SONDE_REC_CALL:
 	case SONDE_REC_RUN:
 	case SONDE_REC_EXEC:
-		return take_call(log, w, is_last_chance);
+		return log_take_call(log, w, is_last_chance);
 	case SONDE_REC_STRING:
-		return take_string(log);
+		return log_take_string(log);
 	case SONDE_REC_FILE:
-		return take_file(log, is_last_chance);
+		return log_take_file(log, is_last_chance);
 	case SONDE_REC_FUNC:
-		return take_func(log, w);
+		return log_take_func(log, w);
 	case SONDE_REC_WHO:
 		w->pid = view_who(v)->pid;
 		w->tid = view_who(v)->tid;
 		return TAKEN;
 	case SONDE_REC_MODULE:
 		if (v->string_count)
-			symbols_module(&log->symbols, view_def(v)->id, view_def(v)->base,
+			code_module(&log->code, view_def(v)->id, view_def(v)->base,
 					names_put(&log->names, v->strings[0].data, v->strings[0].bytes));
 		return TAKEN;
 	default:
@@ -87,7 +87,7 @@ static enum taken take_at(struct pfwlog *log, struct walk *w, const char *from, 
 	memcpy(v->bytes, from, words * 8);
 	v->len = words * 8;
 	v->head = (const void *)v->bytes;
-	return is_own(*(const uint64_t *)(const void *)v->bytes) ? take_own(log, w, is_last_chance) : TAKEN;
+	return is_own(*(const uint64_t *)(const void *)v->bytes) ? log_take_own(log, w, is_last_chance) : TAKEN;
 }
 
 /* From w->at on, as far as it goes; false: not to its end. */
@@ -131,7 +131,7 @@ static bool walk_on(struct pfwlog *log, struct walk *w, uint32_t segment, uint32
 		at = w->at = at + (uint32_t)words * 8;
 		++*count;
 		if (log->text.len >= log->state->setup.batch_bytes)
-			commit(log);
+			log_commit(log);
 	}
 	return true;
 }
@@ -161,7 +161,7 @@ static void walk_chunk(struct pfwlog *log, uint32_t segment, uint32_t i, enum pf
 	log->is_waiting |= !is_whole;
 }
 
-uint64_t walk_all(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance)
+uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance)
 {
 	uint64_t count = 0;
 	log->is_waiting = false;

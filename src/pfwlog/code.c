@@ -30,7 +30,7 @@ struct found {
 	const struct name *object;
 };
 
-struct symbols {
+struct code {
 	struct module modules[MODULES_MAX];
 	size_t module_count;
 	struct found *found;
@@ -45,16 +45,16 @@ static void *memory(size_t bytes)
 	return at;
 }
 
-static struct symbols *symbols_get(struct symbols **s)
+static struct code *code_get(struct code **s)
 {
 	if (!*s)
 		*s = memory(sizeof(**s));
 	return *s;
 }
 
-void symbols_module(struct symbols **s, uint64_t bias, uint64_t end, const struct name *path)
+void code_module(struct code **s, uint64_t bias, uint64_t end, const struct name *path)
 {
-	struct symbols *t = symbols_get(s);
+	struct code *t = code_get(s);
 	if (t && path && t->module_count < MODULES_MAX)
 		t->modules[t->module_count++] = (struct module){ .bias = bias, .end = end, .path = path };
 }
@@ -127,7 +127,7 @@ static const char *name_in(const struct module *m, uint64_t at)
 
 /* Looking up. */
 
-static struct name *look_up(struct symbols *s, struct names *names, uint64_t address, const struct name **object)
+static struct name *look_up(struct code *s, struct names *names, uint64_t address, const struct name **object)
 {
 	struct module *m = NULL;
 	char raw[24], *end;
@@ -148,7 +148,7 @@ static struct name *look_up(struct symbols *s, struct names *names, uint64_t add
 	return names_put(names, raw, (size_t)(end - raw));
 }
 
-static struct found *slot_of(const struct symbols *s, uint64_t address)
+static struct found *slot_of(const struct code *s, uint64_t address)
 {
 	size_t i = (address * 0x9e3779b97f4a7c15ull >> 32) & (s->slots - 1);
 	while (s->found[i].address && s->found[i].address != address)
@@ -156,7 +156,7 @@ static struct found *slot_of(const struct symbols *s, uint64_t address)
 	return &s->found[i];
 }
 
-static bool grow(struct symbols *s)
+static bool grow(struct code *s)
 {
 	struct found *old = s->found;
 	size_t old_slots = s->slots;
@@ -174,9 +174,9 @@ static bool grow(struct symbols *s)
 	return true;
 }
 
-struct name *symbols_find(struct symbols **s, struct names *names, uint64_t address, const struct name **object)
+struct name *code_find(struct code **s, struct names *names, uint64_t address, const struct name **object)
 {
-	struct symbols *t = symbols_get(s);
+	struct code *t = code_get(s);
 	if (!t || !address || (2 * t->count >= t->slots && !grow(t)))
 		return NULL;
 	struct found *f = slot_of(t, address);
@@ -189,7 +189,7 @@ struct name *symbols_find(struct symbols **s, struct names *names, uint64_t addr
 	return f->name;
 }
 
-void symbols_free(struct symbols *s)
+void code_free(struct code *s)
 {
 	if (!s)
 		return;
