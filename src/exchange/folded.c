@@ -60,10 +60,18 @@ static int load_names(struct folding *f)
 	return rc;
 }
 
+/* Of a run that was cut short: the tasks are written at the end, processes in between. */
+static int64_t exe_of(const struct model_run *run, int64_t process)
+{
+	const struct store_process *p = model_process(run, process);
+
+	return p ? p->exe : STORE_NULL;
+}
+
 static int count_row(struct folding *f, const struct store_sample *row)
 {
 	const uint64_t *name = map_get_int(&f->names, (uint64_t)row->tid);
-	int64_t key[2] = { name && *name ? (int64_t)*name - 1 : STORE_NULL, row->stack };
+	int64_t key[2] = { name && *name ? (int64_t)*name - 1 : exe_of(f->run, row->process), row->stack };
 	uint64_t *at;
 
 	if (f->options->has_range && (row->ts_ns < f->options->from_ns || row->ts_ns >= f->options->to_ns))
@@ -166,7 +174,9 @@ static int write_folded(struct model_run *run, FILE *out, const struct exchange_
 	int rc = model_stacks_open(&f.stacks, run, err);
 
 	if (!rc) {
-		rc = load_names(&f);
+		rc = model_load(run, MODEL_NAMES | MODEL_PROCESSES, err);
+		if (!rc)
+			rc = load_names(&f);
 		if (!rc)
 			rc = count_samples(&f);
 		if (!rc)

@@ -215,7 +215,7 @@ enum store_semantic {
 	X(P, INT, end_ns, TIME, "when it ended; null when it outlived the recording") \
 	X(P, INT, name, STRING, "its last name; of a process its program's") \
 	X(P, INT, run_ns, COUNT, \
-			"CPU time while recorded, counted by the kernel, without the very last of its exit; null when unknown") \
+			"CPU time while recorded, with what a hypervisor stole meanwhile, without the end of its exit; or null") \
 	X(P, INT, samples, COUNT, "rows of the table sample")
 
 #define STORE_COLUMNS_MODULE(X, P) \

@@ -152,10 +152,8 @@ static void sample(const struct perf_source *s, struct perf_event_attr *a, const
 	a->sample_type = s->private->sample_type;
 	if (e->is_clock)
 		a->sample_period = 1000000000 / o->freq_hz; /* whole, so that each sample stands for exactly that */
-	else if (e->type == PERF_TYPE_HARDWARE)
-		a->freq = 1, a->sample_freq = o->freq_hz;
 	else
-		a->sample_period = 1; /* each one: faults and the like are seldom */
+		a->freq = 1, a->sample_freq = o->freq_hz;
 	if (a->sample_type & PERF_SAMPLE_STACK_USER) {
 		a->sample_regs_user = perf_user_regs_mask;
 		a->sample_stack_user = s->stack_bytes;

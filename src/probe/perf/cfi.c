@@ -3,6 +3,8 @@
 
 #include "probe/perf/cursor.h"
 
+#include <stdlib.h>
+
 #define REMEMBERED_MAX 16
 
 /* Pointers as .eh_frame encodes them (DW_EH_PE_). */
@@ -320,9 +322,68 @@ static void run(struct machine *m, struct cursor c)
 	m->is_bad |= c.is_bad;
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const struct cfi_entry *x = a, *y = b;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* The first address of the entry at `offset`, unless it is a CIE; *next: where the following one is. */
+static bool entry_start(const struct cfi *c, uint64_t offset, uint64_t *start, uint64_t *next)
+{
+	struct cursor at;
+	struct cie cie;
+	const uint8_t *id;
+	uint32_t back;
+	if (!take_entry(c, offset, &at, &id, &back))
+		return false;
+	*next = (uint64_t)(at.end - c->frame);
+	*start = 0;
+	if (back && back <= (uint64_t)(id - c->frame) && take_cie(c, (uint64_t)(id - c->frame) - back, &cie))
+		*start = take_pointer(&at, cie.pointer_encoding, address_of(c, at.at), 0);
+	return !at.is_bad;
+}
+
+bool cfi_index(struct cfi *c)
+{
+	size_t cap = 0;
+	for (uint64_t offset = 0, next, start; entry_start(c, offset, &start, &next); offset = next) {
+		if (!start)
+			continue;
+		if (c->entry_count == cap) {
+			cap = cap ? 2 * cap : 1024;
+			struct cfi_entry *more = realloc(c->entries, cap * sizeof(*more));
+			if (!more)
+				break;
+			c->entries = more;
+		}
+		c->entries[c->entry_count++] = (struct cfi_entry){ start, offset };
+	}
+	if (c->entry_count)
+		qsort(c->entries, c->entry_count, sizeof(*c->entries), by_start);
+	return c->entry_count > 0;
+}
+
+static bool search_entries(const struct cfi *c, uint64_t address, uint64_t *offset)
+{
+	size_t low = 0, high = c->entry_count;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		if (c->entries[mid].start <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low)
+		*offset = c->entries[low - 1].offset;
+	return low > 0;
+}
+
 /* The header's table: (first address, entry), sorted, both relative to the header. */
 static bool find_entry(const struct cfi *c, uint64_t address, uint64_t *offset)
 {
+	if (c->entries)
+		return search_entries(c, address, offset);
 	struct cursor h = { .at = c->hdr, .end = c->hdr + c->hdr_bytes };
 	uint8_t version = cursor_u8(&h), frame = cursor_u8(&h), count_encoding = cursor_u8(&h), table = cursor_u8(&h);
 	take_pointer(&h, frame, 0, 0);

@@ -40,13 +40,21 @@ struct cfi_row {
 	bool is_signal; /* a signal interrupted the caller: its address is exact, no return address */
 };
 
-/* .eh_frame_hdr and .eh_frame, and the addresses where the file wants them. */
+struct cfi_entry {
+	uint64_t start, offset; /* first address; in .eh_frame */
+};
+
+/* .eh_frame_hdr and .eh_frame, and the addresses where the file wants them. Static programs have no header: entries. */
 struct cfi {
+	struct cfi_entry *entries; /* sorted; NULL: the header has them */
+	size_t entry_count;
 	const uint8_t *hdr, *frame;
 	size_t hdr_bytes, frame_bytes;
 	uint64_t hdr_address, frame_address;
 };
 
+/* Make the entries of a file without a header. The caller frees them. False when there are none. */
+bool cfi_index(struct cfi *c);
 /* The rules at `address`; false when there are none or they make no sense. */
 bool cfi_find(const struct cfi *c, uint64_t address, struct cfi_row *row);
 

@@ -136,6 +136,28 @@ static bool read_sections(struct unwind_table *t, const struct source *s, const 
 	return true;
 }
 
+/* A static program: no header, but a section that can be walked. */
+static bool read_frame_section(struct unwind_table *t, const struct source *s, const Elf64_Ehdr *e)
+{
+	Elf64_Shdr names, one;
+	char name[16];
+	if (e->e_shentsize != sizeof(one) || !e->e_shnum || e->e_shstrndx >= e->e_shnum ||
+			!get(s, e->e_shoff + (uint64_t)e->e_shstrndx * sizeof(one), &names, sizeof(names)))
+		return false;
+	for (unsigned i = 0; i < e->e_shnum; i++) {
+		if (!get(s, e->e_shoff + (uint64_t)i * sizeof(one), &one, sizeof(one)) ||
+				!get(s, names.sh_offset + one.sh_name, name, sizeof(".eh_frame")) ||
+				memcmp(name, ".eh_frame", sizeof(".eh_frame")) != 0)
+			continue;
+		if (one.sh_type == SHT_NOBITS || one.sh_size > TABLE_BYTES_MAX ||
+				!(t->bytes = malloc(one.sh_size + 1)) || !get(s, one.sh_offset, t->bytes, one.sh_size))
+			return false;
+		t->cfi = (struct cfi){ .frame = t->bytes, .frame_bytes = one.sh_size, .frame_address = one.sh_addr };
+		return cfi_index(&t->cfi);
+	}
+	return false;
+}
+
 static bool read_elf(struct unwind_table *t, const struct source *s)
 {
 	Elf64_Ehdr e;
@@ -152,7 +174,7 @@ static bool read_elf(struct unwind_table *t, const struct source *s)
 		if (p[i].p_type == PT_GNU_EH_FRAME)
 			hdr = &p[i];
 	}
-	return hdr && read_sections(t, s, hdr);
+	return hdr ? read_sections(t, s, hdr) : read_frame_section(t, s, &e);
 }
 
 static struct unwind_table *read_table(const struct module *m)
@@ -173,6 +195,7 @@ void unwind_table_free(struct unwind_table *t)
 	if (!t)
 		return;
 	free(t->bytes);
+	free(t->cfi.entries);
 	free(t->cache);
 	free(t);
 }

@@ -147,6 +147,8 @@ static size_t field_count(const struct feed_kind *k)
 
 static bool is_key(const char *at, const char *key)
 {
+	if (*at != *key)
+		return false;
 	size_t bytes = strlen(key);
 	return !strncmp(at, key, bytes) && (at[bytes] == ' ' || at[bytes] == ':' || at[bytes] == '\t');
 }
