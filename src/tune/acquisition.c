@@ -92,15 +92,43 @@ static double log_feasible(const struct tune_feasibility *f, const double *x, do
 	return value;
 }
 
-double tune_acquisition(const struct tune_acquisition *a, const double *x, double *gradient)
+/* log EI of one member. */
+static double member_value(const struct tune_acquisition *a, size_t i, const double *x, double *gradient)
 {
-	double by_mean[STATS_GP_DIMS], by_sd[STATS_GP_DIMS], sd, value, d_mean, d_sd;
-	double mean = predict(&a->model.gp, x, &sd, gradient ? by_mean : NULL, gradient ? by_sd : NULL);
+	double by_mean[STATS_GP_DIMS], by_sd[STATS_GP_DIMS], sd, value, d_mean = 0, d_sd = 0;
+	double mean = predict(a->members[i], x, &sd, gradient ? by_mean : NULL, gradient ? by_sd : NULL);
 
-	value = tune_log_ei(mean, sd, a->target, gradient ? &d_mean : NULL, &d_sd);
+	value = tune_log_ei(mean, sd, a->targets[i], gradient ? &d_mean : NULL, &d_sd);
 	if (gradient)
 		for (size_t k = 0; k < a->space->count; k++)
 			gradient[k] = d_mean * by_mean[k] + d_sd * by_sd[k];
+	return value;
+}
+
+/* The logarithm of the mean of the members' expectations. */
+static double all_members(const struct tune_acquisition *a, const double *x, double *gradient)
+{
+	double values[TUNE_ENSEMBLE + 1], gradients[TUNE_ENSEMBLE + 1][STATS_GP_DIMS], most = -INFINITY, sum = 0;
+
+	for (size_t i = 0; i < a->member_count; i++) {
+		values[i] = member_value(a, i, x, gradient ? gradients[i] : NULL);
+		most = fmax(most, values[i]);
+	}
+	for (size_t i = 0; i < a->member_count; i++)
+		sum += exp(values[i] - most);
+	if (gradient) {
+		memset(gradient, 0, a->space->count * sizeof(*gradient));
+		for (size_t i = 0; i < a->member_count; i++)
+			for (size_t k = 0; k < a->space->count; k++)
+				gradient[k] += exp(values[i] - most) / sum * gradients[i][k];
+	}
+	return most + log(sum / (double)a->member_count);
+}
+
+double tune_acquisition(const struct tune_acquisition *a, const double *x, double *gradient)
+{
+	double value = all_members(a, x, gradient);
+
 	for (size_t i = 0; i < a->feasibility_count; i++)
 		value += log_feasible(&a->feasibility[i], x, gradient);
 	return value;

@@ -19,7 +19,9 @@ struct tune_feasibility {
 struct tune_acquisition {
 	const struct tune_space *space;
 	struct tune_model model;
-	double target; /* improve on this, warped */
+	const struct stats_gp *members[TUNE_ENSEMBLE + 1]; /* of the model: each hopes for itself, */
+	double targets[TUNE_ENSEMBLE + 1];                 /* to improve on this, warped */
+	size_t member_count;
 	struct tune_feasibility feasibility[1 + 2 * TUNE_LIMITS_MAX];
 	size_t feasibility_count;
 };

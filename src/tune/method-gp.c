@@ -145,30 +145,40 @@ static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o
 }
 
 /* The best expected cost among rows that keep the limits; without any, reaching the limits is all that counts. */
-static void set_target(struct tune_acquisition *a, const struct tune_optimizer *o)
+static double target_of(const struct stats_gp *gp, const struct tune_acquisition *a, const struct tune_optimizer *o)
 {
-	bool has_good = false;
+	double target = INFINITY, least = INFINITY;
 
-	a->target = INFINITY;
 	for (size_t i = 0; i < a->model.n; i++) {
-		const struct tune_trial *t = &o->trials[a->model.trials[i]];
 		double mean, variance;
 
-		if (!tune_trial_is_good(o, t))
-			continue;
-		has_good = true;
-		stats_gp_predict(&a->model.gp, a->model.gp.data.x + i * o->space->count, &mean, &variance, NULL, NULL);
-		a->target = fmin(a->target, mean);
+		stats_gp_predict(gp, gp->data.x + i * o->space->count, &mean, &variance, NULL, NULL);
+		least = fmin(least, mean);
+		if (tune_trial_is_good(o, &o->trials[a->model.trials[i]]))
+			target = fmin(target, mean);
 	}
-	if (!has_good)
-		a->target = a->model.best_mean + 3;
+	return isinf(target) ? least + 3 : target;
+}
+
+static void set_members(struct tune_acquisition *a, const struct tune_optimizer *o)
+{
+	a->members[0] = &a->model.gp;
+	for (size_t i = 0; i < a->model.other_count; i++)
+		a->members[i + 1] = &a->model.others[i];
+	a->member_count = a->model.other_count + 1;
+	for (size_t i = 0; i < a->member_count; i++)
+		a->targets[i] = target_of(a->members[i], a, o);
 }
 
 static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct arena *scratch, struct sonde_err *err)
 {
 	struct tune_acquisition *a = arena_alloc(scratch, sizeof(*a));
 	double *cost = arena_alloc(scratch, (o->count + 1) * sizeof(*cost));
-	struct tune_model_options how = { .cost = cost, .is_warped = true, .has_pending = true, .stream = id };
+	struct tune_model_options how = { .cost = cost,
+		.is_warped = true,
+		.has_pending = true,
+		.has_others = true,
+		.stream = id };
 	int rc;
 
 	if (o->count < design_size(o))
@@ -185,7 +195,7 @@ static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct 
 		rc = add_limits(a, o, cost, scratch, err);
 	if (rc < 0)
 		return rc;
-	set_target(a, o);
+	set_members(a, o);
 	return tune_search(o, a, id, point, scratch, err);
 }
 

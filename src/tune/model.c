@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_MAX = 500, EVALUATIONS = 30 };
+enum { ROWS_MAX = 500, EVALUATIONS = 30, ENSEMBLE_BUDGET = 4000, SAMPLE_STEPS = 4 };
 
 static int make_room(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena)
 {
@@ -101,23 +101,45 @@ static struct stats_gp_data data_of(const struct tune_model *m, size_t dims, siz
 		.is_category = m->is_category };
 }
 
-static int fit(struct tune_model *m, const struct tune_optimizer *o, uint64_t stream, struct arena *arena,
-		struct sonde_err *err)
+static int fit(struct tune_model *m, const struct tune_optimizer *o, struct stats_gp_prior *prior,
+		struct stats_rng *rng, struct arena *arena, struct sonde_err *err)
 {
 	struct stats_gp_data data = data_of(m, o->space->count, m->n);
 	struct stats_gp_parameters starts[2];
-	struct stats_gp_prior prior;
-	struct stats_rng rng;
 
-	stats_gp_prior_usual(&prior, &data);
-	stats_rng_init(&rng, o->options.seed, stream);
+	stats_gp_prior_usual(prior, &data);
 	for (size_t s = 0; s < 2; s++) {
 		for (size_t k = 0; k < data.dims; k++)
-			starts[s].scale[k] = prior.scale_mean[k] + (s ? prior.scale_sd * stats_rng_normal(&rng) : 0);
-		starts[s].variance = 0;
+			starts[s].scale[k] = prior->scale_mean[k] + (s ? prior->scale_sd * stats_rng_normal(rng) : 0);
+		starts[s].variance = prior->variance_mean;
+		starts[s].additive = prior->additive_mean;
 		starts[s].noise = s ? -2 : -6;
 	}
-	return stats_gp_fit(&m->gp, &data, &prior, starts, 2, EVALUATIONS, arena, err);
+	return stats_gp_fit(&m->gp, &data, prior, starts, 2, EVALUATIONS, arena, err);
+}
+
+/* As many as can be afforded, since their cost grows: they matter most while trials are few. */
+static size_t ensemble_size(size_t n)
+{
+	size_t count = ENSEMBLE_BUDGET / (n * n);
+
+	return count < TUNE_ENSEMBLE ? count : TUNE_ENSEMBLE;
+}
+
+static int add_others(struct tune_model *m, const struct tune_optimizer *o, const struct stats_gp_prior *prior,
+		struct stats_rng *rng, struct arena *arena, struct sonde_err *err)
+{
+	struct stats_gp_data learnt = data_of(m, o->space->count, m->n), all = m->gp.data;
+	struct stats_gp_parameters q = m->gp.parameters;
+	size_t count = ensemble_size(m->n);
+
+	for (m->other_count = 0; m->other_count < count; m->other_count++) {
+		if (stats_gp_sample(&q, &learnt, prior, SAMPLE_STEPS, rng, arena) < 0)
+			return err_sys(err, ENOMEM, "cannot make a model of the trials");
+		if (stats_gp_condition(&m->others[m->other_count], &all, &q, arena, err) < 0)
+			break;
+	}
+	return 0;
 }
 
 static void find_best(struct tune_model *m)
@@ -162,6 +184,8 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 		struct arena *arena, struct sonde_err *err)
 {
 	double *scratch = arena_alloc(arena, (o->count + 1) * sizeof(*scratch));
+	struct stats_gp_prior prior;
+	struct stats_rng rng;
 	int rc;
 
 	if (!scratch || make_room(m, o, arena) < 0)
@@ -176,9 +200,13 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 		tune_warp_fit(&m->warp, m->y, m->n, scratch);
 	for (size_t i = 0; i < m->n; i++)
 		m->y[i] = tune_warp(&m->warp, m->y[i]);
-	rc = fit(m, o, how->stream, arena, err);
+	stats_rng_init(&rng, o->options.seed, how->stream);
+	rc = fit(m, o, &prior, &rng, arena, err);
 	if (rc < 0)
 		return rc;
 	find_best(m);
-	return how->has_pending ? add_pending(m, o, arena, err) : 0;
+	if (how->has_pending)
+		rc = add_pending(m, o, arena, err);
+	m->other_count = 0;
+	return rc == 0 && how->has_others ? add_others(m, o, &prior, &rng, arena, err) : rc;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,6 +219,12 @@ int tune_design_point(const struct tune_optimizer *o, uint64_t id, double *point
 	tune_point_default(o->space, point);
 	if (tune_point_is_allowed(o->space, point) && !tune_is_tried(o, point))
 		return 0;
+	for (size_t i = 0; i < o->options.first_count; i++) {
+		memcpy(point, o->options.first[i], o->space->count * sizeof(*point));
+		tune_point_canonical(o->space, point);
+		if (tune_point_is_allowed(o->space, point) && !tune_is_tried(o, point))
+			return 0;
+	}
 	stats_sobol_init(&sobol, o->space->count, o->options.seed);
 	for (uint32_t i = 0; i < DESIGN_TRIES; i++) {
 		stats_sobol_point(&sobol, (uint32_t)id + i, units);

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TUNE_OBJECTIVES_MAX = 3, TUNE_LIMITS_MAX = 4, TUNE_TRIALS_MAX = 100000 };
+enum { TUNE_OBJECTIVES_MAX = 3, TUNE_LIMITS_MAX = 4, TUNE_TRIALS_MAX = 100000, TUNE_RUNGS_MAX = 20 };
 
 struct tune_optimizer;
 
@@ -53,6 +53,8 @@ struct tune_result {
 	double values[TUNE_OBJECTIVES_MAX];
 	double limits[TUNE_LIMITS_MAX]; /* the metrics that are limited; NaN: unknown */
 	unsigned repeats;               /* measurements that the values are the mean of; 0 is 1 */
+	double rungs[TUNE_RUNGS_MAX];   /* of a trial that reports steps: the best value after 1, 2, 4, 8, ... steps */
+	size_t rung_count;
 };
 
 struct tune_trial {
@@ -60,7 +62,6 @@ struct tune_trial {
 	double *point;
 	struct tune_result result;
 	bool is_again; /* measures a configuration once more */
-	bool is_old;   /* of an earlier study: informs, is not counted */
 };
 
 struct tune_limit {
@@ -74,6 +75,9 @@ struct tune_options {
 	bool is_maximized[TUNE_OBJECTIVES_MAX];
 	struct tune_limit limits[TUNE_LIMITS_MAX];
 	size_t limit_count;
+	/* Configurations to try right after the default, the best of earlier studies; they must outlive the optimizer. */
+	const double (*first)[TUNE_PARAMS_MAX];
+	size_t first_count;
 };
 
 struct tune_optimizer {

@@ -15,7 +15,7 @@ static void take_best_seen(const struct tune_optimizer *o, struct tune_best *bes
 	for (size_t t = 0; t < o->count; t++) {
 		const struct tune_trial *trial = &o->trials[t];
 
-		if (trial->is_old || !tune_trial_is_good(o, trial))
+		if (!tune_trial_is_good(o, trial))
 			continue;
 		if (!best->trial || tune_cost(o, trial, 0) < tune_cost(o, best->trial, 0))
 			best->trial = trial;
@@ -45,7 +45,7 @@ static void take_best_expected(const struct tune_optimizer *o, const struct tune
 	for (size_t i = 0; i < m->n; i++) {
 		const struct tune_trial *trial = &o->trials[m->trials[i]];
 
-		if (trial->is_old || !tune_trial_is_good(o, trial))
+		if (!tune_trial_is_good(o, trial))
 			continue;
 		stats_gp_predict(&m->gp, m->gp.data.x + i * o->space->count, &mean, &variance, NULL, NULL);
 		if (mean < least) {
