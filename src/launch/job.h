@@ -4,7 +4,7 @@
  *
  * Where launch.h runs the user's program in the foreground as if nobody stood
  * between, a job is ours: it has a process group of its own, and when job_end or
- * job_release returns nothing of its tree lives, whatever it forked, ignored or
+ * job_free returns nothing of its tree lives, whatever it forked, ignored or
  * daemonised. Several jobs may run at once; none changes our own signals.
  *
  * A place says where the tree lives: a plain process, a fresh leaf of a control
@@ -31,10 +31,10 @@ enum job_place_kind {
 };
 
 struct job_limits {
-	double cpus;          /* CPUs' worth of time, 0.5 is half a CPU; 0: no limit */
-	unsigned cpu_weight;  /* 1..10000, 100 is usual; 0: leave alone */
+	double cpus;           /* CPUs' worth of time, 0.5 is half a CPU; 0: no limit */
+	unsigned cpu_weight;   /* 1..10000, 100 is usual; 0: leave alone */
 	uint64_t memory_bytes; /* 0: no limit */
-	uint64_t pids;        /* processes and threads; 0: no limit */
+	uint64_t pids;         /* processes and threads; 0: no limit */
 };
 
 struct job_mount {
@@ -45,30 +45,37 @@ struct job_mount {
 struct job_place {
 	enum job_place_kind kind;
 	struct job_limits limits;
-	const char *root;                /* SANDBOX: lower directory, NULL: "/" */
-	const char *image;               /* CONTAINER */
-	const char *engine;              /* CONTAINER: "podman" or "docker", or a path; NULL: whichever is there */
-	const char *const *engine_args;  /* CONTAINER: further arguments of its `run`, NULL-terminated; NULL: none */
-	const struct job_mount *mounts;  /* SANDBOX and CONTAINER */
+	const char *root;               /* SANDBOX: lower directory, NULL: "/" */
+	const char *image;              /* CONTAINER */
+	const char *engine;             /* CONTAINER: "podman" or "docker", or a path; NULL: whichever is there */
+	const char *const *engine_args; /* CONTAINER: further arguments of its `run`, NULL-terminated; NULL: none */
+	const struct job_mount *mounts; /* SANDBOX and CONTAINER */
 	size_t mount_count;
-	bool has_own_network;            /* SANDBOX: loopback of its own only */
+	bool has_own_network; /* SANDBOX: loopback of its own only */
 };
 
 #define JOB_FD_NULL (-1) /* /dev/null */
 #define JOB_FD_OURS (-2) /* what we have */
 
 struct job_spec {
-	char *const *argv;             /* argv[0] is searched in PATH */
-	const char *const *env;        /* "NAME=value" to set on top of ours, NULL-terminated; NULL: none */
-	const char *cwd;               /* NULL: ours */
-	int fds[3];                    /* stdin, stdout, stderr: a descriptor, JOB_FD_NULL or JOB_FD_OURS */
-	const int *inherit;            /* descriptors that it keeps under the same numbers */
+	char *const *argv;      /* argv[0] is searched in PATH */
+	const char *const *env; /* changes to ours: "NAME=value", or "NAME" to take it out; NULL: none */
+	const char *cwd;        /* NULL: ours */
+	int fds[3];             /* stdin, stdout, stderr: a descriptor, JOB_FD_NULL or JOB_FD_OURS */
+	const int *inherit;     /* descriptors that it keeps under the same numbers */
 	size_t inherit_count;
 	const cpu_set_t *cpus;         /* pinned there; NULL: not pinned */
 	const struct job_place *place; /* NULL: JOB_PROCESS without limits */
+	/* For launch.h: in our process group and with all our descriptors; when we die it goes on. */
+	bool is_foreground;
+	void (*restore)(const void *arg); /* in the child: signals as it shall find them; NULL: the usual ones */
+	const void *restore_arg;
 };
 
-#define JOB_SPEC_INIT { .fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS } }
+#define JOB_SPEC_INIT \
+	{ \
+		.fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS } \
+	}
 
 /* What the whole tree used. Unknown values are -1, never 0. */
 struct job_usage {
@@ -83,8 +90,14 @@ struct job_ladder {
 	int64_t terminate_ns; /* SIGTERM, then wait; 0: skip */
 };
 
-#define JOB_LADDER_USUAL { .interrupt_ns = 2000000000, .terminate_ns = 3000000000 }
-#define JOB_LADDER_KILL { 0 }
+#define JOB_LADDER_USUAL \
+	{ \
+		.interrupt_ns = 2000000000, .terminate_ns = 3000000000 \
+	}
+#define JOB_LADDER_KILL \
+	{ \
+		0 \
+	}
 
 struct job; /* a handle */
 
@@ -93,9 +106,9 @@ int job_place_check(const struct job_place *place, struct sonde_err *err);
 
 /* As launch_start: -ENOENT and -EACCES are the command's failures, see launch_exit_code. */
 int job_start(struct job **out, const struct job_spec *spec, struct sonde_err *err);
-pid_t job_pid(const struct job *j);   /* of the command as the host sees it; 0 when that is not known (docker) */
-int job_pidfd(const struct job *j);   /* readable when the command has ended: for poll */
-int64_t job_start_ns(const struct job *j); /* CLOCK_MONOTONIC at exec */
+pid_t job_pid(const struct job *j);          /* of the command as the host sees it; 0 when that is not known (docker) */
+int job_pidfd(const struct job *j);          /* readable when the command has ended: for poll */
+int64_t job_start_ns(const struct job *j);   /* CLOCK_MONOTONIC at exec */
 const char *job_cgroup(const struct job *j); /* directory of its v2 or v1 cpu group; NULL when it has none */
 
 /* Wait for the command until a CLOCK_MONOTONIC time, INT64_MAX for ever. 0: it has ended. -ETIMEDOUT: it has not. */

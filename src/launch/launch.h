@@ -42,6 +42,8 @@ int launch_wait(struct launch *l, int *status, struct sonde_err *err);
 void launch_release(struct launch *l); /* signals as before */
 /* Is this failure of launch_start the command's (exit 126 or 127), and which; 0 when it is our own. */
 int launch_exit_code(int rc);
+/* Say that `program` could not be executed; the rc is launch_start's. */
+int launch_cannot_execute(const char *program, int errnum, struct sonde_err *err);
 /* Return `status` to our own parent exactly: exit, or die of the same signal without a core of our own. */
 void launch_mirror(int status) __attribute__((noreturn));
 

@@ -60,7 +60,7 @@ static int read_report(int fd)
 	return n == sizeof(failed) ? failed : 0;
 }
 
-static int cannot_execute(const char *program, int errnum, struct sonde_err *err)
+int launch_cannot_execute(const char *program, int errnum, struct sonde_err *err)
 {
 	err_sys(err, errnum, "cannot execute '%s'", program);
 	if (errnum == ENOENT)
@@ -93,7 +93,7 @@ int launch_check(const char *program, struct sonde_err *err)
 			found = here;
 	}
 	buf_release(&at);
-	return found ? cannot_execute(program, found, err) : 0;
+	return found ? launch_cannot_execute(program, found, err) : 0;
 }
 
 int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_err *err)
@@ -121,7 +121,7 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 	if (failed) {
 		waitpid(l->pid, NULL, 0);
 		l->pid = 0;
-		return cannot_execute(spec->argv[0], failed, err);
+		return launch_cannot_execute(spec->argv[0], failed, err);
 	}
 	l->pidfd = (int)syscall(SYS_pidfd_open, l->pid, 0);
 	return l->pidfd < 0 ? err_sys(err, errno, "cannot watch process %d", (int)l->pid) : 0;

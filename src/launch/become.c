@@ -1,0 +1,121 @@
+/* The child on its way to exec; see keeper.h. Nothing here allocates. */
+#include "launch/keeper.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void tell(int report, int stage, int errnum)
+{
+	struct keeper_report r = { .stage = stage, .errnum = errnum, .at_ns = clock_mono_ns() };
+	while (write(report, &r, sizeof(r)) < 0 && errno == EINTR)
+		;
+}
+
+void keeper_report(int report, int stage, int errnum)
+{
+	tell(report, stage, errnum);
+	_exit(127);
+}
+
+/* The sources may be each other's targets: first all out of the way, then all into place. */
+static int take_streams(const int fds[3])
+{
+	int from[3];
+	for (int i = 0; i < 3; i++) {
+		int fd = fds[i] < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : fds[i];
+		from[i] = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (from[i] < 0)
+			return -errno;
+		if (fds[i] < 0)
+			close(fd);
+	}
+	for (int i = 0; i < 3; i++)
+		if (dup2(from[i], i) < 0)
+			return -errno;
+	return 0;
+}
+
+/* What it keeps is what was asked for: everything else closes at exec. */
+static int keep_descriptors(const struct keeper_plan *plan)
+{
+	if (plan->is_foreground)
+		return 0; /* as if nobody stood between */
+	if (syscall(SYS_close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC))
+		return -errno;
+	for (size_t i = 0; i < plan->inherit_count; i++)
+		if (plan->inherit[i] > 2 && fcntl(plan->inherit[i], F_SETFD, 0))
+			return -errno;
+	return 0;
+}
+
+static int join_groups(const struct keeper_plan *plan)
+{
+	for (size_t i = 0; i < plan->join_count; i++)
+		if (write(plan->join_fds[i], "0", 1) != 1)
+			return -errno;
+	return 0;
+}
+
+static void usual_signals(const struct keeper_plan *plan)
+{
+	sigset_t none;
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	if (plan->restore) {
+		plan->restore(plan->restore_arg);
+		return;
+	}
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, &usual, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int pin(const struct keeper_plan *plan)
+{
+	return plan->cpus && sched_setaffinity(0, sizeof(*plan->cpus), plan->cpus) ? -errno : 0;
+}
+
+static int enter(const struct keeper_plan *plan)
+{
+	return plan->cwd && chdir(plan->cwd) ? -errno : 0;
+}
+
+static int take_descriptors(const struct keeper_plan *plan)
+{
+	int rc = take_streams(plan->fds);
+	return rc ? rc : keep_descriptors(plan);
+}
+
+void keeper_become(const struct keeper_plan *plan, int report)
+{
+	static const struct {
+		int stage;
+		int (*step)(const struct keeper_plan *plan);
+	} steps[] = {
+		{ KEEPER_AT_GROUP, join_groups },
+		{ KEEPER_AT_STREAMS, take_descriptors },
+		{ KEEPER_AT_PIN, pin },
+		{ KEEPER_AT_CWD, enter },
+	};
+	if (!plan->is_foreground) {
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* should somebody kill the keeper, nobody else could end it */
+	}
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		int rc = steps[i].step(plan);
+		if (rc)
+			keeper_report(report, steps[i].stage, -rc);
+	}
+	usual_signals(plan);
+	environ = (char **)(uintptr_t)plan->envp;
+	tell(report, KEEPER_AT_EXEC, 0);
+	execvp(plan->argv[0], plan->argv);
+	keeper_report(report, KEEPER_AT_EXEC, errno);
+}

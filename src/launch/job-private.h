@@ -1,0 +1,40 @@
+/* job-private: what a job is made of, for the files that make places. */
+#ifndef SONDE_LAUNCH_JOB_PRIVATE_H
+#define SONDE_LAUNCH_JOB_PRIVATE_H
+
+#include "launch/job.h"
+#include "launch/keeper.h"
+
+struct job {
+	const struct place_ops *ops;
+	pid_t keeper, pid;
+	int sock, keeper_pidfd, pidfd;
+	char **envp;
+	char *program;
+	int64_t start_ns, end_ns;
+	int status;
+	struct job_usage usage; /* as the keeper told last, of what it has reaped */
+	bool has_ended;         /* the command: status and end_ns are known */
+	bool is_gone;           /* nothing of the tree lives, and the keeper has gone */
+	bool is_lost;           /* somebody killed the keeper */
+	pid_t stuck;            /* a process that we may not kill; 0: none */
+	void *place;            /* what the place keeps */
+};
+
+/* What a place does beyond a plain process. Every function may be NULL. */
+struct place_ops {
+	int (*check)(const struct job_place *place, struct sonde_err *err);
+	/* Before the start: fill in the plan. What it needs for longer is j->place. */
+	int (*prepare)(struct job *j, const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err);
+	int (*started)(struct job *j, struct sonde_err *err);
+	int (*signal)(struct job *j, int signal, struct sonde_err *err); /* NULL: the keeper's tree */
+	void (*kill)(struct job *j);                                     /* before the keeper does */
+	void (*usage)(const struct job *j, struct job_usage *usage);
+	int (*set_limits)(struct job *j, const struct job_limits *limits, struct sonde_err *err);
+	const char *(*cgroup)(const struct job *j);
+	int (*release)(struct job *j, struct sonde_err *err); /* once, when nothing lives; frees j->place */
+};
+
+extern const struct place_ops place_cgroup, place_sandbox, place_container;
+
+#endif

@@ -1,0 +1,375 @@
+/* Jobs: their start, their words from the keeper, their end. See job.h. */
+#include "launch/job-private.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "launch/environment.h"
+#include "launch/launch.h"
+#include "launch/tree.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KILL_LIMIT_NS 60000000000 /* for a killed tree to be gone: a process may hang in the kernel */
+#define STUCK_LIMIT_NS 1000000000 /* for all others, when one of them is not ours to kill */
+
+static const struct place_ops place_process = { 0 };
+
+static const struct place_ops *ops_of(const struct job_place *place)
+{
+	static const struct place_ops *const all[] = {
+		[JOB_PROCESS] = &place_process,
+		[JOB_CGROUP] = &place_cgroup,
+		[JOB_SANDBOX] = &place_sandbox,
+		[JOB_CONTAINER] = &place_container,
+	};
+	return place ? all[place->kind] : &place_process;
+}
+
+static bool has_limits(const struct job_limits *l)
+{
+	return l->cpus > 0 || l->cpu_weight || l->memory_bytes || l->pids;
+}
+
+int job_place_check(const struct job_place *place, struct sonde_err *err)
+{
+	const struct place_ops *ops = ops_of(place);
+	if (place && place->kind == JOB_PROCESS && has_limits(&place->limits)) {
+		int rc = err_set(err, ENOTSUP, "a plain process has no limits");
+		err_hint(err, "limits need a control group, a sandbox or a container");
+		return rc;
+	}
+	return ops->check ? ops->check(place, err) : 0;
+}
+
+/* Take in a word of the keeper. */
+static void take_word(struct job *j, const struct keeper_word *w)
+{
+	j->usage.user_ns = w->user_ns;
+	j->usage.system_ns = w->system_ns;
+	j->usage.max_rss_bytes = w->max_rss_bytes;
+	if (w->kind == KEEPER_ENDED) {
+		j->has_ended = true;
+		j->status = w->status;
+		j->end_ns = w->at_ns;
+	} else if (w->kind == KEEPER_STUCK) {
+		j->stuck = w->pid;
+	} else if (w->kind == KEEPER_GONE) {
+		j->is_gone = true;
+	}
+}
+
+/* All that the keeper has said by now. */
+static void hear(struct job *j)
+{
+	struct keeper_word word;
+	int fd, rc = 1;
+	while (!j->is_gone && !j->is_lost && (rc = keeper_hear(j->sock, &word, &fd)) > 0) {
+		take_word(j, &word);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (!rc && !j->is_gone)
+		j->is_lost = true;
+}
+
+static int lost(const struct job *j, struct sonde_err *err)
+{
+	return err_set(err, ECHILD, "the keeper of '%s' was killed: how it ended is not known", j->program);
+}
+
+static int wait_ms(int64_t until_ns)
+{
+	int64_t left_ns = until_ns == INT64_MAX ? INT64_MAX : until_ns - clock_mono_ns();
+	if (until_ns == INT64_MAX)
+		return -1;
+	return left_ns <= 0 ? 0 : left_ns > 1000000000000 ? 1000000 : (int)((left_ns + 999999) / 1000000);
+}
+
+/* Until a word comes, or the command's end; false when neither did in time. */
+static bool await(const struct job *j, int pidfd, int64_t until_ns)
+{
+	struct pollfd fds[] = { { .fd = j->sock, .events = POLLIN }, { .fd = pidfd, .events = POLLIN } };
+	for (;;) {
+		int n = poll(fds, 2, wait_ms(until_ns));
+		if (n > 0)
+			return true;
+		if ((!n && clock_mono_ns() >= until_ns) || (n < 0 && errno != EINTR))
+			return false;
+	}
+}
+
+static void reap_keeper(struct job *j)
+{
+	siginfo_t info;
+	while (j->keeper_pidfd >= 0 && waitid(P_PIDFD, (id_t)j->keeper_pidfd, &info, WEXITED | __WALL) &&
+			errno == EINTR)
+		;
+	if (j->keeper_pidfd >= 0)
+		close(j->keeper_pidfd);
+	j->keeper_pidfd = -1;
+}
+
+static int start_failed(const struct job_spec *spec, const struct keeper_word *w, struct sonde_err *err)
+{
+	if (w->kind != KEEPER_FAILED)
+		return err_set(err, ECHILD, "the keeper of '%s' was killed", spec->argv[0]);
+	if (w->stage == KEEPER_AT_EXEC)
+		return launch_cannot_execute(spec->argv[0], w->errnum, err);
+	if (w->stage == KEEPER_AT_CWD)
+		err_sys(err, w->errnum, "cannot enter the directory '%s'", spec->cwd);
+	else
+		err_sys(err, w->errnum, "%s", keeper_stage_words(w->stage));
+	return w->errnum == ENOENT || w->errnum == EACCES ? -EIO : -w->errnum; /* not the command's failure */
+}
+
+/* Start the keeper, and hear from it that the command runs. */
+static int start_keeper(struct job *j, const struct job_spec *spec, const struct keeper_plan *plan,
+		struct sonde_err *err)
+{
+	struct keeper_word word = { .kind = -1 };
+	int rc = keeper_start(plan, &j->sock, &j->keeper_pidfd, &j->keeper);
+	if (rc)
+		return err_sys(err, -rc, "cannot start a process");
+	while ((rc = keeper_hear(j->sock, &word, &j->pidfd)) == -EAGAIN)
+		await(j, -1, INT64_MAX);
+	if (rc <= 0 || word.kind != KEEPER_STARTED)
+		return start_failed(spec, &word, err);
+	j->pid = word.pid;
+	j->start_ns = word.at_ns;
+	return j->pidfd < 0 ? err_set(err, EMFILE, "cannot watch process %d: too many open files", (int)j->pid) : 0;
+}
+
+static int plan_streams(const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err)
+{
+	for (int i = 0; i < 3; i++) {
+		if (spec->fds[i] < JOB_FD_OURS)
+			return err_set(err, EINVAL, "%d is no descriptor", spec->fds[i]);
+		plan->fds[i] = spec->fds[i] == JOB_FD_OURS ? i : spec->fds[i];
+	}
+	return 0;
+}
+
+static int prepare(struct job *j, const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err)
+{
+	j->envp = environment_with(spec->env);
+	j->program = strdup(spec->argv[0]);
+	if (!j->envp || !j->program)
+		return err_sys(err, ENOMEM, "cannot start '%s'", spec->argv[0]);
+	plan->envp = j->envp;
+	int rc = plan_streams(spec, plan, err);
+	if (!rc)
+		rc = job_place_check(spec->place, err);
+	if (!rc && j->ops->prepare)
+		rc = j->ops->prepare(j, spec, plan, err);
+	return rc;
+}
+
+int job_start(struct job **out, const struct job_spec *spec, struct sonde_err *err)
+{
+	struct job *j = calloc(1, sizeof(*j));
+	if (!j)
+		return err_sys(err, ENOMEM, "cannot start '%s'", spec->argv[0]);
+	j->ops = ops_of(spec->place);
+	j->sock = j->keeper_pidfd = j->pidfd = j->status = -1;
+	j->usage = (struct job_usage){ -1, -1, -1, -1 };
+	struct keeper_plan plan = { .argv = spec->argv,
+		.cwd = spec->cwd,
+		.inherit = spec->inherit,
+		.inherit_count = spec->inherit_count,
+		.cpus = spec->cpus,
+		.is_foreground = spec->is_foreground,
+		.restore = spec->restore,
+		.restore_arg = spec->restore_arg,
+		.cgroup_fd = -1 };
+	int rc = prepare(j, spec, &plan, err);
+	if (!rc)
+		rc = start_keeper(j, spec, &plan, err);
+	if (!rc && j->ops->started)
+		rc = j->ops->started(j, err);
+	if (rc) {
+		job_free(j);
+		return rc;
+	}
+	*out = j;
+	return 0;
+}
+
+pid_t job_pid(const struct job *j)
+{
+	return j->pid;
+}
+
+int job_pidfd(const struct job *j)
+{
+	return j->pidfd;
+}
+
+int64_t job_start_ns(const struct job *j)
+{
+	return j->start_ns;
+}
+
+const char *job_cgroup(const struct job *j)
+{
+	return j->ops->cgroup ? j->ops->cgroup(j) : NULL;
+}
+
+int job_wait(struct job *j, int64_t until_ns, struct sonde_err *err)
+{
+	struct pollfd ended = { .fd = j->pidfd, .events = POLLIN };
+	for (;;) {
+		hear(j);
+		if (j->has_ended)
+			return 0;
+		if (j->is_lost)
+			return lost(j, err);
+		/* Once the command is dead the word of it is on its way: that wait does not count. */
+		bool is_dead = poll(&ended, 1, 0) > 0;
+		if (!await(j, is_dead ? -1 : j->pidfd, is_dead ? INT64_MAX : until_ns))
+			return err_set(err, ETIMEDOUT, "'%s' has not ended in time", j->program);
+	}
+}
+
+bool job_has_ended(const struct job *j)
+{
+	struct pollfd ended = { .fd = j->pidfd, .events = POLLIN };
+	return j->has_ended || poll(&ended, 1, 0) > 0;
+}
+
+int job_status(const struct job *j)
+{
+	return j->status;
+}
+
+void job_usage(const struct job *j, struct job_usage *usage)
+{
+	*usage = j->usage;
+	usage->wall_ns = (j->has_ended ? j->end_ns : clock_mono_ns()) - j->start_ns;
+	if (j->ops->usage)
+		j->ops->usage(j, usage);
+}
+
+int job_signal(struct job *j, int signal, struct sonde_err *err)
+{
+	hear(j);
+	if (j->is_gone)
+		return 0;
+	if (j->is_lost)
+		return lost(j, err);
+	return j->ops->signal ? j->ops->signal(j, signal, err) : tree_signal(j->keeper, false, signal, err);
+}
+
+/* Until nothing lives. */
+static bool wait_gone(struct job *j, int64_t until_ns)
+{
+	for (;;) {
+		hear(j);
+		if (j->is_gone || j->is_lost || j->stuck)
+			return j->is_gone || j->is_lost;
+		if (!await(j, -1, until_ns))
+			return false;
+	}
+}
+
+static int ask_to_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *err)
+{
+	const struct {
+		int signal;
+		int64_t wait_ns;
+	} rungs[] = { { SIGINT, ladder->interrupt_ns }, { SIGTERM, ladder->terminate_ns } };
+	for (size_t i = 0; i < sizeof(rungs) / sizeof(*rungs); i++) {
+		if (!rungs[i].wait_ns)
+			continue;
+		int rc = job_signal(j, rungs[i].signal, err);
+		if (rc && rc != -EPERM)
+			return rc;
+		if (wait_gone(j, clock_mono_ns() + rungs[i].wait_ns))
+			return 0;
+	}
+	return 0;
+}
+
+static int kill_all(struct job *j, struct sonde_err *err)
+{
+	hear(j);
+	if (j->is_gone)
+		return 0;
+	if (j->ops->kill)
+		j->ops->kill(j);
+	if (j->is_lost) { /* the command at least is still held */
+		syscall(SYS_pidfd_send_signal, j->pidfd, SIGKILL, NULL, 0);
+		return lost(j, err);
+	}
+	keeper_tell_to_kill(j->sock);
+	if (wait_gone(j, clock_mono_ns() + KILL_LIMIT_NS))
+		return j->is_lost ? lost(j, err) : 0;
+	pid_t stuck = j->stuck;
+	j->stuck = 0;
+	if (stuck && wait_gone(j, clock_mono_ns() + STUCK_LIMIT_NS))
+		return 0;
+	if (stuck)
+		return err_set(err, EPERM, "process %d of '%s' runs as another user and cannot be ended", (int)stuck,
+				j->program);
+	tree_count(j->keeper, &stuck);
+	return err_set(err, ETIMEDOUT, "process %d of '%s' does not end: it hangs in the kernel", (int)stuck,
+			j->program);
+}
+
+/* Nothing lives: let go of the keeper and of the place. */
+static int put_away(struct job *j, struct sonde_err *err)
+{
+	reap_keeper(j);
+	if (j->ops->usage)
+		j->ops->usage(j, &j->usage);
+	int rc = j->ops->release ? j->ops->release(j, err) : 0;
+	j->ops = &place_process;
+	return rc;
+}
+
+int job_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *err)
+{
+	int rc = ask_to_end(j, ladder, err);
+	if (!rc)
+		rc = kill_all(j, err);
+	if (j->is_gone || j->is_lost) {
+		int failed = put_away(j, rc ? NULL : err);
+		rc = rc ? rc : failed;
+	}
+	return rc;
+}
+
+void job_free(struct job *j)
+{
+	static const struct job_ladder at_once = JOB_LADDER_KILL;
+	if (!j)
+		return;
+	if (j->pidfd >= 0)
+		job_end(j, &at_once, NULL);
+	else if (j->sock >= 0)
+		keeper_tell_to_kill(j->sock);
+	if (j->pidfd < 0)
+		put_away(j, NULL);
+	if (j->sock >= 0)
+		close(j->sock); /* a keeper that still has somebody to kill goes on by itself */
+	if (j->keeper_pidfd >= 0)
+		close(j->keeper_pidfd);
+	if (j->pidfd >= 0)
+		close(j->pidfd);
+	free(j->envp);
+	free(j->program);
+	free(j);
+}
+
+int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
+{
+	if (j->ops->set_limits)
+		return j->ops->set_limits(j, limits, err);
+	return err_set(err, ENOTSUP, "'%s' runs where there are no limits", j->program);
+}
