@@ -1,0 +1,123 @@
+/*
+ * sonde duet: compare two programs honestly on a noisy machine.
+ */
+#include "cli/duet.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const design_words[] = { "auto", "seq", "rmit", "sync", "async", NULL };
+static const char *const better_words[] = { "lower", "higher", NULL };
+static const char *const pin_words[] = { "auto", "none", NULL };
+static const char *const fail_words[] = { "slower", "inconclusive", NULL };
+
+/* "1%" as a share; the text must end there. */
+static int parse_percent(const char *value, double *share, struct sonde_err *err)
+{
+	char *end;
+	double number = strtod(value, &end);
+
+	if (end == value || strcmp(end, "%") != 0 || !isfinite(number))
+		return err_set(err, EINVAL, "'%s' is not a percentage such as 1%% or 0.5%%", value);
+	*share = number / 100;
+	return 0;
+}
+
+static int set_threshold(const struct cli_option *option, const char *value, void *options, struct sonde_err *err)
+{
+	double share = 0;
+	int rc = parse_percent(value, &share, err);
+
+	if (!rc && !(share >= 0 && share <= 10))
+		return err_set(err, EINVAL, "'%s' is not between 0%% and 1000%%", value);
+	if (!rc)
+		((struct duet_options *)options)->margin = 1 + share;
+	return rc;
+}
+
+static int set_level(const struct cli_option *option, const char *value, void *options, struct sonde_err *err)
+{
+	double share = 0;
+	int rc = parse_percent(value, &share, err);
+
+	if (!rc && !(share >= 0.5 && share <= 0.9999))
+		return err_set(err, EINVAL, "'%s' is not between 50%% and 99.99%%", value);
+	if (!rc)
+		((struct duet_options *)options)->level = share;
+	return rc;
+}
+
+#define O struct duet_options
+static const struct cli_option option_rows[] = {
+	{ 'a', "command-a", "COMMAND", CLI_STRING(O, commands[DUET_A]),
+			.help = "The program to compare with: the old one, the baseline." },
+	{ 'b', "command-b", "COMMAND", CLI_STRING(O, commands[DUET_B]), .help = "The program that is compared: the new one." },
+	{ 0, "shell", NULL, CLI_FLAG(O, is_shell), .help = "Let /bin/sh run the commands." },
+	{ 0, "metric", "METRIC", CLI_CHOICE(O, metric), .choices = duet_metric_names, .default_text = "wall",
+			.help = "What is compared: time that passes, processor time, memory, or the value that iterations report." },
+	{ 0, "better", "WHICH", CLI_CHOICE(O, better), .choices = better_words, .default_text = "lower",
+			.help = "Which is better, lower or higher values; \"slower\" then means worse." },
+	{ 0, "threshold", "PERCENT", CLI_SETTER(set_threshold), .default_text = "1%",
+			.help = "The change that matters: less is equivalent." },
+	{ 0, "level", "PERCENT", CLI_SETTER(set_level), .default_text = "95%", .help = "Confidence of the interval." },
+	{ 0, "fail-on", "LIST", CLI_WORDS(O, fail_on), .choices = fail_words, .default_text = "slower",
+			.help = "Also fail, with 4, when the answer is inconclusive." },
+	{ 0, "budget", "TIME", CLI_DURATION(O, budget_ns), .min = 1000000, .max = INT64_MAX / 16, .default_text = "10s", .group = "Measuring",
+			.help = "Time to spend; it ends earlier when the answer is certain." },
+	{ 0, "design", "DESIGN", CLI_CHOICE(O, design), .choices = design_words, .default_text = "auto", .group = "Measuring",
+			.help = "How the two share machine and time; auto lets a short pilot of A against itself decide." },
+	{ 0, "seed", "N", CLI_INT(O, seed), .min = -1, .max = INT64_MAX, .default_text = "-1", .default_words = "another each time",
+			.group = "Measuring", .help = "Of the random order, to repeat it." },
+	{ 0, "pairs", "N", CLI_INT(O, pairs), .min = 0, .max = 4096, .default_text = "0", .default_words = "by the budget", .group = "Measuring",
+			.help = "Pairs of iterations in a run." },
+	{ 0, "runs", "N", CLI_INT(O, runs), .min = 0, .max = 100000, .default_text = "0", .default_words = "by the budget", .group = "Measuring",
+			.help = "Make at most so many runs." },
+	{ 0, "timeout", "TIME", CLI_DURATION(O, timeout_ns), .default_text = "0", .default_words = "10 times the budget",
+			.group = "Measuring", .help = "Stop an execution that takes longer, and fail." },
+	{ 0, "pin", "HOW", CLI_CHOICE(O, pin), .choices = pin_words, .default_text = "auto", .group = "Measuring",
+			.help = "auto gives programs that run side by side half of the CPUs each, exchanged in turn." },
+	{ 0, "no-self-check", NULL, CLI_FLAG(O, has_no_self_check), .group = "Measuring", .help = "Do not compare A with itself first." },
+	{ 'i', "ignore-failure", NULL, CLI_FLAG(O, is_lenient), .group = "Measuring",
+			.help = "Go on when a command exits with an error." },
+	{ 0, "show-output", NULL, CLI_FLAG(O, has_output), .group = "Measuring", .help = "Show what the commands print." },
+	{ 0, "json", NULL, CLI_FLAG(O, is_json), .group = "Output", .help = "Print one JSON object." },
+	{ 0, "csv", NULL, CLI_FLAG(O, is_csv), .group = "Output", .help = "Print a table of comma-separated values." },
+	{ 0, "markdown", NULL, CLI_FLAG(O, is_markdown), .group = "Output", .help = "Print Markdown for a pull request." },
+	{ 0, "samples", NULL, CLI_FLAG(O, has_samples), .group = "Output", .help = "With --json: every iteration and pair too." },
+	{ 0, "html", "FILE", CLI_PATH(O, html), .group = "Output", .help = "Also write a page that needs nothing else." },
+	CLI_OPTIONS_END,
+};
+#undef O
+
+static int run(struct cli_context *ctx)
+{
+	return duet_run_compare(ctx);
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde duet -a './old input' -b './new input'", "Is the new one slower? Exit code 3 when it is, by more than 1 %." },
+	{ "sonde duet -a ./old -b ./new --metric cpu --threshold 0.5% --budget 1m --json", "Smaller changes, for a script." },
+	{ NULL, NULL },
+};
+
+static const struct cli_exit_code exit_codes[] = {
+	{ "0", "B is faster, equivalent, or it could not be decided." },
+	{ "1", "It failed: a command failed or took too long, or something could not be written." },
+	{ "2", "The command line is wrong." },
+	{ "3", "B is slower than A by more than the threshold." },
+	{ "4", "With --fail-on inconclusive: it could not be decided." },
+	{ "128+N", "Signal N interrupted it; what was measured before is printed." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_duet = {
+	.name = "duet",
+	.usage = "-a COMMAND -b COMMAND [--metric METRIC] [--threshold PERCENT] [--budget TIME] [--design DESIGN]",
+	.options = option_rows,
+	.options_size = sizeof(struct duet_options),
+	.examples = examples,
+	.exit_codes = exit_codes,
+	.run = run,
+};

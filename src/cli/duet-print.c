@@ -1,0 +1,68 @@
+/*
+ * duet-print: a report on standard output and in files, and the exit code that goes with it.
+ */
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "cli/duet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+static bool list_has(const struct cli_list *list, const char *word)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], word))
+			return true;
+	return false;
+}
+
+int duet_exit_code(const struct duet_options *o, const struct duet_report *report)
+{
+	bool is_slower = false, is_open = false;
+
+	for (size_t i = 0; i < report->count; i++) {
+		is_slower |= report->entries[i].result->verdict == STATS_SLOWER;
+		is_open |= report->entries[i].result->verdict == STATS_INCONCLUSIVE;
+	}
+	if (duet_signals_caught())
+		return 128 + duet_signals_caught();
+	if (is_slower)
+		return CLI_EXIT_VERDICT;
+	return is_open && list_has(&o->fail_on, "inconclusive") ? DUET_EXIT_INCONCLUSIVE : CLI_EXIT_FINE;
+}
+
+static void write_json(struct buf *text, const struct duet_options *o, const struct duet_report *report)
+{
+	struct json j;
+
+	json_init(&j, text, false);
+	duet_report_json(&j, report, o->has_samples);
+	buf_addc(text, '\n');
+}
+
+int duet_print(struct cli_context *ctx, const struct duet_report *report)
+{
+	const struct duet_options *o = ctx->options;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf page = BUF_INIT;
+	struct term term = term_of(stdout);
+
+	if (o->is_json)
+		write_json(&text, o, report);
+	else if (o->is_csv)
+		duet_report_csv(&text, report);
+	else if (o->is_markdown)
+		duet_report_markdown(&text, report);
+	else
+		duet_write_text(&text, &term, report);
+	if (buf_error(&text))
+		return err_sys(ctx->err, ENOMEM, "cannot write the result");
+	fwrite(text.data, 1, text.len, stdout);
+	if (!o->html)
+		return 0;
+	duet_report_html(&page, report);
+	if (buf_error(&page))
+		return err_sys(ctx->err, ENOMEM, "cannot write the page");
+	return fs_replace_file(AT_FDCWD, o->html, page.data, page.len, ctx->err);
+}

@@ -1,0 +1,58 @@
+/*
+ * duet-signals: the wish to stop, as something that can be polled. Handlers, not a blocked mask: what we start
+ * gets neither.
+ */
+#include "cli/duet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+static int pipe_fds[2] = { -1, -1 };
+static volatile sig_atomic_t caught;
+
+static void note(int signal)
+{
+	int saved = errno;
+	char byte = 0;
+
+	if (!caught)
+		caught = signal;
+	if (write(pipe_fds[1], &byte, 1) < 0)
+		errno = saved; /* full: it is readable already */
+	errno = saved;
+}
+
+int duet_signals_open(struct sonde_err *err)
+{
+	struct sigaction action = { .sa_handler = note };
+
+	caught = 0;
+	if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK))
+		return err_sys(err, errno, "cannot watch for interruptions");
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	return pipe_fds[0];
+}
+
+int duet_signals_caught(void)
+{
+	return caught;
+}
+
+void duet_signals_close(void)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+
+	sigaction(SIGINT, &usual, NULL);
+	sigaction(SIGTERM, &usual, NULL);
+	sigaction(SIGHUP, &usual, NULL);
+	for (size_t i = 0; i < 2; i++) {
+		if (pipe_fds[i] >= 0)
+			close(pipe_fds[i]);
+		pipe_fds[i] = -1;
+	}
+}

@@ -1,0 +1,250 @@
+/*
+ * duet-text: a comparison for people: the answer in one sentence, what it rests on, and where the pairs lie.
+ */
+#include "base/cleanup.h"
+#include "cli/duet.h"
+#include "stats/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLOT_LEFT = 11, PLOT_MAX = 72, PLOT_MIN = 20 };
+
+static enum term_style style_of(enum stats_verdict v)
+{
+	static const enum term_style styles[] = {
+		[STATS_INCONCLUSIVE] = TERM_YELLOW,
+		[STATS_FASTER] = TERM_GREEN,
+		[STATS_SLOWER] = TERM_RED,
+		[STATS_EQUIVALENT] = TERM_CYAN,
+	};
+
+	return styles[v];
+}
+
+/* The stretch of log-ratios that is shown: the middle 96 % of the pairs, the interval and 0. */
+struct scale {
+	double lo, hi;
+	size_t width;
+};
+
+static struct scale scale_for(const struct duet_result *r, double *x, const struct term *term)
+{
+	size_t n = r->pairs.count;
+	struct scale s = { .lo = 0, .hi = 0 };
+	const struct stats_interval *i = &r->effect.log_ratio;
+
+	memcpy(x, r->pairs.x, n * sizeof(*x));
+	s.lo = fmin(0, stats_quantile(x, n, 0.02));
+	s.hi = fmax(0, stats_quantile(x, n, 0.98));
+	if (isfinite(i->lo) && isfinite(i->hi)) {
+		s.lo = fmin(s.lo, fmax(i->lo, s.lo - 2 * (s.hi - s.lo)));
+		s.hi = fmax(s.hi, fmin(i->hi, s.hi + 2 * (s.hi - s.lo)));
+	}
+	if (s.hi - s.lo < 1e-6) {
+		s.lo -= 1e-3;
+		s.hi += 1e-3;
+	}
+	s.width = term->width > PLOT_MAX + PLOT_LEFT    ? PLOT_MAX
+			: term->width < PLOT_MIN + PLOT_LEFT ? PLOT_MIN
+							     : term->width - PLOT_LEFT - 1;
+	return s;
+}
+
+static size_t column_of(const struct scale *s, double x)
+{
+	double at = (x - s->lo) / (s->hi - s->lo) * (double)(s->width - 1);
+
+	return !(at > 0) ? 0 : at > (double)(s->width - 1) ? s->width - 1 : (size_t)(at + 0.5);
+}
+
+static void add_line(struct buf *out, const char *title, const char *cells)
+{
+	size_t n = strlen(cells);
+
+	while (n && cells[n - 1] == ' ')
+		n--;
+	buf_addf(out, "  %-*s%.*s\n", PLOT_LEFT - 2, title, (int)n, cells);
+}
+
+static void plot_pairs(struct buf *out, const struct duet_result *r, const struct scale *s)
+{
+	static const char levels[] = " .:-=+*#%@";
+	size_t counts[PLOT_MAX] = { 0 }, most = 1;
+	char cells[PLOT_MAX + 1] = "";
+
+	for (size_t i = 0; i < r->pairs.count; i++) {
+		size_t c = column_of(s, r->pairs.x[i]);
+
+		counts[c]++;
+		most = counts[c] > most ? counts[c] : most;
+	}
+	for (size_t c = 0; c < s->width; c++) {
+		size_t level = (counts[c] * (sizeof(levels) - 2) + most - 1) / most;
+
+		cells[c] = levels[level];
+	}
+	add_line(out, "pairs", cells);
+}
+
+static void plot_interval(struct buf *out, const struct duet_result *r, const struct scale *s)
+{
+	const struct stats_interval *i = &r->effect.log_ratio;
+	char cells[PLOT_MAX + 1] = "";
+	size_t lo, hi;
+
+	memset(cells, ' ', s->width);
+	if (!isfinite(i->estimate))
+		return;
+	lo = column_of(s, i->lo);
+	hi = column_of(s, i->hi);
+	memset(cells + lo, '-', hi - lo + 1);
+	cells[lo] = i->lo < s->lo ? '<' : '[';
+	cells[hi] = i->hi > s->hi ? '>' : ']';
+	cells[column_of(s, i->estimate)] = 'o';
+	add_line(out, "interval", cells);
+}
+
+static void plot_axis(struct buf *out, const struct scale *s)
+{
+	char cells[PLOT_MAX + 1] = "", lo[16], hi[16];
+	size_t zero = column_of(s, 0);
+
+	memset(cells, ' ', s->width);
+	snprintf(lo, sizeof(lo), "%+.1f %%", 100 * expm1(s->lo));
+	snprintf(hi, sizeof(hi), "%+.1f %%", 100 * expm1(s->hi));
+	if (zero >= strlen(lo) + 1)
+		memcpy(cells, lo, strlen(lo));
+	if (zero + strlen(hi) + 2 <= s->width)
+		memcpy(cells + s->width - strlen(hi), hi, strlen(hi));
+	cells[zero] = '0';
+	add_line(out, "", cells);
+}
+
+static void write_plot(struct buf *out, const struct term *term, const struct duet_result *r)
+{
+	double *x = r->pairs.count > 1 ? calloc(r->pairs.count, sizeof(*x)) : NULL;
+	struct scale s;
+
+	if (!x)
+		return;
+	s = scale_for(r, x, term);
+	free(x);
+	buf_addc(out, '\n');
+	plot_pairs(out, r, &s);
+	plot_interval(out, r, &s);
+	plot_axis(out, &s);
+}
+
+static void write_sides(struct buf *out, const struct duet_report *report, const struct duet_entry *e)
+{
+	enum duet_metric metric = report->setup->pairing.metric;
+
+	for (int side = 0; side < DUET_SIDES; side++) {
+		CLEANUP(buf_release) struct buf value = BUF_INIT;
+
+		duet_say_value(&value, metric,
+				duet_metric_median(e->result->runs, e->result->run_count, (enum duet_side)side, metric));
+		buf_addf(out, "  %c  %-10s", "AB"[side], value.data);
+		if (e->commands[side]) {
+			buf_adds(out, "  ");
+			term_safe(out, e->commands[side]);
+		}
+		buf_addc(out, '\n');
+	}
+}
+
+static void write_design(struct buf *out, const struct duet_report *report, const struct duet_result *r)
+{
+	buf_addf(out, "  median %s; %s (%s)", duet_metric_names[report->setup->pairing.metric],
+			duet_design_titles[r->schedule.design], duet_design_names[r->schedule.design]);
+	if (r->is_design_piloted) {
+		buf_adds(out, ", the best for its time of");
+		for (int d = 0; d < DUET_DESIGNS; d++)
+			if (r->choices[d].is_tried)
+				buf_addf(out, " %s (%.2f %%, %.2f s a run)", duet_design_names[d],
+						100 * sqrt(r->choices[d].variance), r->choices[d].run_seconds);
+	} else if (report->setup->is_auto) {
+		buf_adds(out, ", without a pilot: it would take too much of the budget");
+	}
+	buf_addc(out, '\n');
+}
+
+static void write_around(struct buf *out, const struct duet_report *report, const struct duet_result *r)
+{
+	if (r->self.runs)
+		buf_addf(out, "  A against itself: %+.2f %% (%g %% interval %+.2f to %+.2f %%, %zu runs)\n",
+				100 * (r->self.ratio.estimate - 1), 100 * r->self.ratio.level,
+				100 * (r->self.ratio.lo - 1), 100 * (r->self.ratio.hi - 1), r->self.runs);
+	if (isfinite(report->around.steal_share) || isfinite(report->around.pressure_share))
+		buf_adds(out, "  meanwhile:");
+	if (isfinite(report->around.steal_share))
+		buf_addf(out, " %.1f %% of the processor time was stolen", 100 * report->around.steal_share);
+	if (isfinite(report->around.pressure_share))
+		buf_addf(out, "%s somebody waited for a processor in %.0f %% of the time",
+				isfinite(report->around.steal_share) ? "," : "", 100 * report->around.pressure_share);
+	if (isfinite(report->around.steal_share) || isfinite(report->around.pressure_share))
+		buf_addc(out, '\n');
+}
+
+static void write_one(struct buf *out, const struct term *term, const struct duet_report *report,
+		const struct duet_entry *e)
+{
+	CLEANUP(buf_release) struct buf answer = BUF_INIT;
+	CLEANUP(buf_release) struct buf need = BUF_INIT;
+
+	duet_say_answer(&answer, report, e);
+	duet_say_need(&need, report, e);
+	term_add(out, term, style_of(e->result->verdict), answer.data);
+	buf_addc(out, '\n');
+	if (need.len)
+		buf_addf(out, "%s\n", need.data);
+	write_plot(out, term, e->result);
+	buf_addc(out, '\n');
+	write_sides(out, report, e);
+	write_design(out, report, e->result);
+	write_around(out, report, e->result);
+}
+
+static void write_many(struct buf *out, const struct term *term, const struct duet_report *report)
+{
+	static const struct term_column columns[] = { { "benchmark", TERM_LEFT }, { "verdict", TERM_LEFT },
+		{ "change", TERM_RIGHT }, { "interval", TERM_RIGHT }, { "runs", TERM_RIGHT }, { "pairs", TERM_RIGHT },
+		{ "p (Holm)", TERM_RIGHT } };
+	struct term_table table;
+
+	term_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < report->count; i++) {
+		const struct duet_entry *e = &report->entries[i];
+		const struct stats_interval *ratio = &e->result->effect.ratio;
+
+		term_table_cell(&table, TERM_PLAIN, e->name ? e->name : "");
+		term_table_cell(&table, style_of(e->result->verdict), stats_verdict_name(e->result->verdict));
+		term_table_cellf(&table, "%+.2f %%", 100 * (ratio->estimate - 1));
+		term_table_cellf(&table, "%+.2f to %+.2f %%", 100 * (ratio->lo - 1), 100 * (ratio->hi - 1));
+		term_table_cellf(&table, "%zu", e->result->run_count);
+		term_table_cellf(&table, "%zu", e->result->pairs.count);
+		if (isfinite(e->p_adjusted))
+			term_table_cellf(&table, "%.3g", e->p_adjusted);
+		else
+			term_table_cell(&table, TERM_PLAIN, "");
+	}
+	term_table_write(&table, out, term);
+	term_table_release(&table);
+	buf_addf(out, "geometric mean %+.2f %% (%g %% interval %+.2f to %+.2f %%, of %zu benchmarks)\n",
+			100 * (report->mean.estimate - 1), 100 * report->mean.level, 100 * (report->mean.lo - 1),
+			100 * (report->mean.hi - 1), report->count);
+}
+
+void duet_write_text(struct buf *out, const struct term *term, const struct duet_report *report)
+{
+	if (report->count == 1)
+		write_one(out, term, report, &report->entries[0]);
+	else
+		write_many(out, term, report);
+	for (size_t i = 0; i < report->warning_count; i++) {
+		term_add(out, term, TERM_YELLOW, "  warning: ");
+		buf_addf(out, "%s\n", report->warnings[i]);
+	}
+}

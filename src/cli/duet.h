@@ -1,0 +1,53 @@
+/*
+ * duet: what the files of `sonde duet` share: its options, the actions behind its first word, interruptions and words
+ * for people.
+ */
+#ifndef SONDE_CLI_DUET_H
+#define SONDE_CLI_DUET_H
+
+#include "cli/cli.h"
+#include "cli/term.h"
+#include "duet/report.h"
+
+enum duet_cli_exit { DUET_EXIT_INCONCLUSIVE = 4 };
+
+struct duet_options {
+	/* what */
+	const char *commands[DUET_SIDES];
+	bool is_shell;
+	/* how */
+	int design; /* 0: auto, else 1 + enum duet_design */
+	int metric;
+	int better;
+	double margin, level;
+	int64_t budget_ns, timeout_ns;
+	int64_t seed; /* -1: another each time */
+	int64_t pairs, runs;
+	int pin;
+	bool has_no_self_check, is_lenient, has_output;
+	struct cli_list fail_on;
+	/* out */
+	bool is_json, is_csv, is_markdown, has_samples;
+	const char *html;
+	const char *outdir;
+	bool is_forced, is_resumed, is_verbose;
+};
+
+/* Actions: "sonde duet WORD ..."; without a word it compares or runs suites. */
+int duet_run_compare(struct cli_context *ctx);
+
+/* The setup that the options ask for. */
+int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup);
+
+/* SIGINT and SIGTERM become bytes in a pipe; the commands that are started do not inherit that. */
+int duet_signals_open(struct sonde_err *err); /* the reading end, or -errno */
+int duet_signals_caught(void);                /* the first signal, 0: none */
+void duet_signals_close(void);
+
+/* Print the report as the options say. */
+int duet_print(struct cli_context *ctx, const struct duet_report *report);
+void duet_write_text(struct buf *out, const struct term *term, const struct duet_report *report);
+/* The exit code that a verdict gives. */
+int duet_exit_code(const struct duet_options *o, const struct duet_report *report);
+
+#endif

@@ -1,0 +1,32 @@
+/* What the parts of compare share. */
+#ifndef SONDE_DUET_COMPARE_PRIVATE_H
+#define SONDE_DUET_COMPARE_PRIVATE_H
+
+#include "duet/compare.h"
+
+/* Iterations a process makes in a run where they come from inside it: enough to see it warm up. */
+enum { DUET_OWN_ITERATIONS = 20 };
+
+struct comparison {
+	const struct duet_setup *setup;
+	const struct duet_runner *runner;
+	struct duet_result *out;
+	struct sonde_err *err;
+	int64_t begin_ns;
+	double turn_ns; /* of the design in force */
+	struct stats_sequential sequence;
+};
+
+/* One run of the plan; on failure there is nothing to release. */
+int compare_run(struct comparison *c, struct duet_plan *plan, bool is_aa, struct duet_run *run);
+void compare_plan(const struct comparison *c, struct duet_plan *plan, enum duet_design design, size_t turns,
+		uint64_t salt);
+int64_t compare_left_ns(const struct comparison *c);
+size_t compare_turns_least(const struct duet_setup *s, enum duet_design design);
+size_t compare_turns_for(const struct duet_setup *s, enum duet_design design, double ns, size_t n, double turn_ns);
+
+/* Sets the schedule's design, and self where it did the work. */
+int compare_pilot(struct comparison *c);
+int compare_self_check(struct comparison *c);
+
+#endif

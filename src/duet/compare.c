@@ -1,0 +1,403 @@
+/*
+ * compare: see compare.h.
+ */
+#include "duet/compare.h"
+
+#include "duet/compare-private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { RUNS_WANTED = 40, RUNS_MOST = 400, ASYNC_TURNS = 4 };
+
+#define POWER 0.8
+#define NEEDED_MOST 100000
+
+static const size_t look_at[] = { 5, 8, 12, 20, 32, 50, 80, 128, 200, 320 };
+
+static bool is_look(size_t n)
+{
+	for (size_t i = 0; i < sizeof(look_at) / sizeof(*look_at); i++)
+		if (look_at[i] == n)
+			return true;
+	return false;
+}
+
+size_t compare_turns_least(const struct duet_setup *s, enum duet_design design)
+{
+	if (s->has_own_iterations)
+		return DUET_OWN_ITERATIONS;
+	return design == DUET_ASYNC ? ASYNC_TURNS : 1;
+}
+
+/* Turns of which n runs take `ns`; even if more than one. */
+size_t compare_turns_for(const struct duet_setup *s, enum duet_design design, double ns, size_t n, double turn_ns)
+{
+	size_t least = compare_turns_least(s, design);
+	double fit = turn_ns > 0 ? ns / ((double)n * turn_ns) : DUET_TURNS_MAX;
+	size_t turns = fit >= DUET_TURNS_MAX ? DUET_TURNS_MAX : (size_t)fit;
+
+	if (turns > 1)
+		turns -= turns % 2;
+	return turns < least ? least : turns;
+}
+
+static void tell_start(struct comparison *c, const char *what, size_t done, size_t of)
+{
+	if (c->setup->on_start)
+		c->setup->on_start(c->setup->arg, what, done, of);
+}
+
+int compare_run(struct comparison *c, struct duet_plan *plan, bool is_aa, struct duet_run *run)
+{
+	struct duet_turn turns[DUET_TURNS_MAX];
+	struct duet_task task = {
+		.design = plan->design, .turns = turns, .turn_count = plan->turns, .is_aa = is_aa
+	};
+	int64_t begin = c->runner->now_ns(c->runner->self);
+	int rc;
+
+	duet_plan_next(plan, turns);
+	*run = (struct duet_run){ .design = plan->design,
+		.is_first_b = turns[0].is_first_b,
+		.is_swapped = turns[0].is_swapped };
+	rc = c->runner->run(c->runner->self, &task, run, c->err);
+	if (run->end_ns <= run->start_ns) {
+		run->start_ns = begin;
+		run->end_ns = c->runner->now_ns(c->runner->self);
+	}
+	if (rc)
+		duet_run_release(run);
+	return rc;
+}
+
+void compare_plan(const struct comparison *c, struct duet_plan *plan, enum duet_design design, size_t turns,
+		uint64_t salt)
+{
+	bool is_together = design == DUET_SYNC || design == DUET_ASYNC;
+
+	duet_plan_init(plan, design, turns, c->setup->is_pinned && is_together, c->setup->seed ^ salt);
+}
+
+int64_t compare_left_ns(const struct comparison *c)
+{
+	int64_t used = c->runner->now_ns(c->runner->self) - c->begin_ns + c->setup->spent_ns;
+
+	return used < c->setup->budget_ns ? c->setup->budget_ns - used : 0;
+}
+
+/* One turn that does not count. */
+static int warm_up(struct comparison *c)
+{
+	enum duet_design design = c->setup->is_auto ? DUET_RMIT : c->setup->design;
+	struct duet_plan plan;
+	struct duet_run run;
+	int rc;
+
+	tell_start(c, "warming up", 0, 1);
+	compare_plan(c, &plan, design, compare_turns_least(c->setup, design), 0x3a3a);
+	rc = compare_run(c, &plan, false, &run);
+	if (rc)
+		return rc;
+	c->turn_ns = (double)(run.end_ns - run.start_ns) / (double)plan.turns;
+	duet_run_release(&run);
+	return 0;
+}
+
+static size_t clamp(double n, size_t least, size_t most)
+{
+	return n < (double)least ? least : n > (double)most ? most : (size_t)n;
+}
+
+/* How many turns and runs: the budget that is left holds RUNS_WANTED runs, or as many as it holds. */
+static void settle_runs(struct comparison *c, struct duet_schedule *s)
+{
+	double left = (double)compare_left_ns(c), run_ns;
+
+	s->turns = c->setup->turns ? c->setup->turns
+				   : compare_turns_for(c->setup, s->design, left, RUNS_WANTED, c->turn_ns);
+	run_ns = (double)s->turns * c->turn_ns;
+	s->runs_max = c->setup->runs_max ? c->setup->runs_max : clamp(run_ns > 0 ? left / run_ns : RUNS_MOST, 2, RUNS_MOST);
+	s->is_settled = true;
+}
+
+static int settle(struct comparison *c)
+{
+	struct duet_schedule *s = &c->out->schedule;
+	int rc = warm_up(c);
+
+	if (rc)
+		return rc;
+	s->design = c->setup->is_auto ? DUET_RMIT : c->setup->design;
+	if (c->setup->is_auto)
+		rc = compare_pilot(c);
+	if (!rc && c->setup->has_aa && !c->out->self.runs)
+		rc = compare_self_check(c);
+	if (rc)
+		return rc;
+	settle_runs(c, s);
+	return c->setup->on_schedule ? c->setup->on_schedule(c->setup->arg, s, c->err) : 0;
+}
+
+static int keep_run(struct comparison *c, const struct duet_run *run)
+{
+	struct duet_result *out = c->out;
+
+	if (out->run_count == out->capacity) {
+		size_t capacity = out->capacity ? 2 * out->capacity : 32;
+		struct duet_run *runs = reallocarray(out->runs, capacity, sizeof(*runs));
+
+		if (!runs)
+			return err_sys(c->err, ENOMEM, "cannot keep a run");
+		out->runs = runs;
+		out->capacity = capacity;
+	}
+	out->runs[out->run_count] = *run;
+	out->runs[out->run_count].number = out->run_count;
+	out->run_count++;
+	return 0;
+}
+
+/* A copy of a run that is somebody else's. */
+static int copy_run(struct comparison *c, const struct duet_run *from)
+{
+	struct duet_run run = *from;
+	int rc = 0;
+
+	for (size_t side = 0; side < DUET_SIDES; side++)
+		run.sides[side] = (struct duet_samples){ 0 };
+	for (size_t side = 0; side < DUET_SIDES && !rc; side++)
+		for (size_t i = 0; i < from->sides[side].count && !rc; i++)
+			rc = duet_samples_add(&run.sides[side], &from->sides[side].items[i]);
+	if (rc)
+		err_sys(c->err, -rc, "cannot keep a run");
+	else
+		rc = keep_run(c, &run);
+	if (rc)
+		duet_run_release(&run);
+	return rc;
+}
+
+/* Effect and verdict of the runs there are; look NULL: their number was fixed. */
+static int judge(struct comparison *c, const struct stats_sequential *look)
+{
+	struct duet_result *out = c->out;
+	struct stats_effect_options how = { .level = c->setup->level, .seed = c->setup->seed, .look = look };
+	struct stats_runs runs;
+	int rc = duet_pairs_make(&out->pairs, out->runs, out->run_count, &c->setup->pairing, &out->arena, c->err);
+
+	if (rc)
+		return rc;
+	runs = duet_pairs_runs(&out->pairs);
+	if (!out->pairs.count)
+		return err_set(c->err, ENODATA, "the runs have no pair of iterations that both know the metric '%s'",
+				duet_metric_names[c->setup->pairing.metric]);
+	rc = stats_effect(&runs, &how, &out->arena, &out->effect, c->err);
+	if (rc)
+		return rc;
+	out->verdict = out->effect.is_indicative ? STATS_INCONCLUSIVE
+						 : stats_verdict(&out->effect.log_ratio, c->setup->margin);
+	return 0;
+}
+
+/* Look now, at the last time if it is. Says through the verdict whether to go on. */
+static int look(struct comparison *c, bool is_last)
+{
+	size_t n = c->out->run_count;
+
+	if (n < 2)
+		return n ? judge(c, NULL) : 0;
+	if (n <= c->sequence.n)
+		return 0;
+	if (is_last)
+		stats_sequential_last(&c->sequence, n);
+	else
+		stats_sequential_look(&c->sequence, n);
+	c->out->looks++;
+	return judge(c, &c->sequence);
+}
+
+static double run_ns(const struct comparison *c)
+{
+	double sum = 0;
+
+	if (!c->out->run_count)
+		return (double)c->out->schedule.turns * c->turn_ns;
+	for (size_t i = 0; i < c->out->run_count; i++)
+		sum += (double)(c->out->runs[i].end_ns - c->out->runs[i].start_ns);
+	return sum / (double)c->out->run_count;
+}
+
+/* Is there to be another run? */
+static bool has_next(struct comparison *c)
+{
+	c->out->stop = DUET_RUNS_OVER;
+	if (c->out->run_count >= c->out->schedule.runs_max)
+		return false;
+	c->out->stop = DUET_BUDGET_OVER;
+	return c->out->run_count == 0 || run_ns(c) <= (double)compare_left_ns(c);
+}
+
+static int next_run(struct comparison *c, struct duet_plan *plan)
+{
+	struct duet_run run;
+	int rc;
+
+	tell_start(c, "comparing", c->out->run_count, c->out->schedule.runs_max);
+	rc = compare_run(c, plan, false, &run);
+	if (rc)
+		return rc;
+	rc = keep_run(c, &run);
+	if (rc) {
+		duet_run_release(&run);
+		return rc;
+	}
+	return c->setup->on_run ? c->setup->on_run(c->setup->arg, &c->out->runs[c->out->run_count - 1], c->err) : 0;
+}
+
+/* The looks that were made when these runs came. */
+static int look_again(struct comparison *c, struct duet_plan *plan)
+{
+	struct duet_turn turns[DUET_TURNS_MAX];
+	int rc = 0;
+
+	for (size_t i = 0; i < c->setup->done_count && !rc; i++) {
+		duet_plan_next(plan, turns);
+		rc = copy_run(c, &c->setup->done[i]);
+		if (!rc && is_look(c->out->run_count) && c->out->run_count < c->out->schedule.runs_max)
+			rc = look(c, false);
+	}
+	return rc;
+}
+
+static int measure(struct comparison *c)
+{
+	struct duet_schedule *s = &c->out->schedule;
+	struct duet_plan plan;
+	int rc;
+
+	compare_plan(c, &plan, s->design, s->turns, 0);
+	stats_effect_plan(&c->sequence, c->setup->level, s->runs_max);
+	rc = look_again(c, &plan);
+	while (rc == 0 && c->out->verdict == STATS_INCONCLUSIVE && has_next(c)) {
+		rc = next_run(c, &plan);
+		if (rc == 0 && is_look(c->out->run_count) && has_next(c))
+			rc = look(c, false);
+	}
+	return rc;
+}
+
+/* How many runs would decide, if the estimate is right. */
+static size_t needed_runs(const struct comparison *c)
+{
+	const struct stats_effect *e = &c->out->effect;
+	double sd = stats_sd(&e->locations), m = log(c->setup->margin), far = fabs(e->log_ratio.estimate);
+
+	if (!(sd > 0) || !isfinite(far))
+		return 0;
+	if (far < m)
+		return stats_required_n_equivalent(sd, m - far, c->setup->level, POWER, NEEDED_MOST);
+	return stats_required_n(sd, far - m, c->setup->level, POWER, NEEDED_MOST);
+}
+
+static void say_what_it_takes(struct comparison *c)
+{
+	struct duet_result *out = c->out;
+	double sd = stats_sd(&out->effect.locations);
+
+	out->detectable = out->run_count >= 2
+			? exp(stats_detectable_effect(out->run_count, sd, c->setup->level, POWER))
+			: NAN;
+	if (out->verdict != STATS_INCONCLUSIVE || out->run_count < 2)
+		return;
+	out->needed_runs = needed_runs(c);
+	out->needed_seconds = (double)out->needed_runs * out->run_seconds;
+}
+
+/* What is known when it ends, however it does. */
+static int conclude(struct comparison *c, int rc)
+{
+	struct duet_result *out = c->out;
+	int judged = 0;
+
+	if (rc == -EINTR)
+		out->stop = DUET_INTERRUPTED;
+	else if (rc)
+		out->stop = DUET_FAILED;
+	else if (out->verdict != STATS_INCONCLUSIVE)
+		out->stop = DUET_DECIDED;
+	if (out->verdict == STATS_INCONCLUSIVE) {
+		struct comparison quiet = *c;
+		struct sonde_err ignored;
+
+		quiet.err = rc ? &ignored : c->err;
+		judged = look(&quiet, true);
+		c->sequence = quiet.sequence;
+	}
+	out->run_seconds = run_ns(c) / 1e9;
+	out->seconds = (double)(c->runner->now_ns(c->runner->self) - c->begin_ns + c->setup->spent_ns) / 1e9;
+	say_what_it_takes(c);
+	if (rc == -EINTR)
+		return 0;
+	return rc ? rc : judged;
+}
+
+static void result_init(struct duet_result *out)
+{
+	*out = (struct duet_result){ .detectable = NAN, .arena = ARENA_INIT };
+	out->effect.log_ratio = stats_interval_open(NAN, 0, 0, "none");
+	out->effect.ratio = out->effect.log_ratio;
+	out->self.ratio = out->effect.log_ratio;
+	stats_moments_init(&out->effect.locations);
+}
+
+int duet_compare(const struct duet_setup *setup, const struct duet_runner *runner, struct duet_result *out,
+		struct sonde_err *err)
+{
+	struct comparison c = { .setup = setup, .runner = runner, .out = out, .err = err };
+	int rc = 0;
+
+	result_init(out);
+	c.begin_ns = runner->now_ns(runner->self);
+	out->schedule = setup->schedule;
+	if (!setup->schedule.is_settled)
+		rc = settle(&c);
+	if (rc == 0)
+		rc = measure(&c);
+	return conclude(&c, rc);
+}
+
+static int64_t no_time(void *self)
+{
+	return 0;
+}
+
+int duet_judge(const struct duet_setup *setup, struct duet_run *runs, size_t count, struct duet_result *out,
+		struct sonde_err *err)
+{
+	struct duet_runner runner = { .now_ns = no_time };
+	struct comparison c = { .setup = setup, .runner = &runner, .out = out, .err = err };
+	int rc;
+
+	result_init(out);
+	out->runs = runs;
+	out->run_count = out->capacity = count;
+	out->schedule.design = count ? runs[0].design : setup->design;
+	out->stop = DUET_RUNS_OVER;
+	rc = judge(&c, NULL);
+	out->run_seconds = run_ns(&c) / 1e9;
+	out->seconds = out->run_seconds * (double)count;
+	say_what_it_takes(&c);
+	return rc;
+}
+
+void duet_result_release(struct duet_result *r)
+{
+	for (size_t i = 0; i < r->run_count; i++)
+		duet_run_release(&r->runs[i]);
+	free(r->runs);
+	arena_release(&r->arena);
+	r->runs = NULL;
+	r->run_count = 0;
+}

@@ -1,0 +1,79 @@
+/*
+ * duet: the words of a comparison of two programs, A and B.
+ *
+ * An *iteration* is the smallest piece of work that is timed: one execution of a
+ * command, or one turn of a loop inside a program. A *pair* is an iteration of A
+ * and one of B that are compared with each other. A *run* is what is repeated as a
+ * whole, a block of pairs that share a moment of the machine; it is the unit of
+ * replication: n runs are n answers, however many pairs each has. A *design* says
+ * how the two sides of a run share the machine and time.
+ */
+#ifndef SONDE_DUET_DUET_H
+#define SONDE_DUET_DUET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum duet_side { DUET_A, DUET_B, DUET_SIDES };
+
+enum duet_design {
+	DUET_SEQ,   /* A then B, always in that order, alone */
+	DUET_RMIT,  /* one after the other in balanced random order (randomised multiple interleaved trials) */
+	DUET_SYNC,  /* both at once, every iteration started together */
+	DUET_ASYNC, /* both loop freely at once; pairs are iterations that overlapped */
+	DUET_DESIGNS
+};
+
+/* X(NAME, name, what): what can be compared; more of each is worse unless said otherwise. */
+#define DUET_METRIC_ROWS(X) \
+	X(WALL, wall, "time that passed") \
+	X(CPU, cpu, "processor time, user and system") \
+	X(USER, user, "processor time in user mode") \
+	X(SYSTEM, system, "processor time in the kernel") \
+	X(RSS, rss, "largest resident memory") \
+	X(VALUE, value, "the value that an iteration reported")
+
+enum duet_metric {
+#define DUET_METRIC_ENUM(NAME, name, what) DUET_##NAME,
+	DUET_METRIC_ROWS(DUET_METRIC_ENUM)
+#undef DUET_METRIC_ENUM
+	DUET_METRICS
+};
+
+/* Times in ns, memory in bytes; NaN: not known, never 0. */
+struct duet_iteration {
+	int64_t start_ns, end_ns; /* CLOCK_MONOTONIC where sonde measured; both 0: not known */
+	double metrics[DUET_METRICS];
+};
+
+struct duet_samples {
+	struct duet_iteration *items; /* in order of time */
+	size_t count;
+	/* private */
+	size_t capacity;
+};
+
+/* What a run gave. */
+struct duet_run {
+	size_t number; /* from 0, in order of time */
+	enum duet_design design;
+	bool is_first_b;   /* began with B (seq, rmit: the first pair; sync, async: was started first) */
+	bool is_swapped;   /* the sides' CPUs were exchanged at its start */
+	int64_t start_ns, end_ns;
+	struct duet_samples sides[DUET_SIDES];
+};
+
+extern const char *const duet_design_names[];  /* "seq", ..., NULL */
+extern const char *const duet_design_titles[]; /* for sentences */
+extern const char *const duet_metric_names[];  /* "wall", ..., NULL */
+
+/* No metric known, from start to end: wall is set when both are. */
+struct duet_iteration duet_iteration_at(int64_t start_ns, int64_t end_ns);
+/* 0 or -ENOMEM. */
+int duet_samples_add(struct duet_samples *s, const struct duet_iteration *iteration);
+void duet_samples_release(struct duet_samples *s);
+void duet_run_release(struct duet_run *run);
+double duet_metric_median(const struct duet_run *runs, size_t count, enum duet_side side, enum duet_metric metric);
+
+#endif

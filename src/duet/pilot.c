@@ -1,0 +1,209 @@
+/*
+ * pilot: A against itself, to choose a design and to find a bias before anything is compared.
+ *
+ * What one second of a design is worth is the variance of its runs' log-ratios times
+ * the seconds of a run: half of it halves the time to the same width. rmit is taken
+ * unless another is clearly better, since the variance of a few runs is itself a
+ * rough figure and rmit needs no assumption about how two programs share a machine.
+ */
+#include "duet/compare-private.h"
+
+#include <math.h>
+
+enum { PILOT_RUNS = 5, CHECK_RUNS = 5 };
+
+#define PILOT_SHARE 0.2     /* of the budget, all designs together */
+#define CHECK_SHARE 0.1     /* of the budget */
+#define CLEARLY_BETTER 0.67 /* times the cost of rmit */
+#define CHECK_LEVEL 0.99
+
+/* The runs of A against itself in one design. */
+struct trial {
+	struct duet_plan plan;
+	struct duet_run runs[PILOT_RUNS];
+	size_t count;
+};
+
+/*
+ * Whole commands that start together do not end together: the slower one ends alone, faster than it would in
+ * company, and the wall time's ratio shrinks towards 1. A against itself cannot show that.
+ */
+static bool is_candidate(const struct duet_setup *s, enum duet_design design)
+{
+	if (design == DUET_SYNC)
+		return s->is_pinned && (s->has_own_iterations || s->pairing.metric != DUET_WALL);
+	return design == DUET_RMIT || (design == DUET_ASYNC && s->is_pinned);
+}
+
+static size_t count_candidates(const struct duet_setup *s)
+{
+	size_t n = 0;
+
+	for (int d = 0; d < DUET_DESIGNS; d++)
+		n += is_candidate(s, (enum duet_design)d);
+	return n;
+}
+
+static double seconds_of(const struct trial *t)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < t->count; i++)
+		ns += (double)(t->runs[i].end_ns - t->runs[i].start_ns);
+	return t->count ? ns / 1e9 / (double)t->count : NAN;
+}
+
+static int effect_of(struct comparison *c, const struct trial *t, struct stats_effect *effect)
+{
+	struct stats_effect_options how = { .level = CHECK_LEVEL, .seed = c->setup->seed };
+	struct duet_pairs pairs;
+	struct stats_runs runs;
+	struct sonde_err ignored;
+	int rc = duet_pairs_make(&pairs, t->runs, t->count, &c->setup->pairing, &c->out->arena, c->err);
+
+	if (rc)
+		return rc;
+	runs = duet_pairs_runs(&pairs);
+	/* No pair at all (a side was too quick to overlap): this design has nothing to say. */
+	if (stats_effect(&runs, &how, &c->out->arena, effect, &ignored)) {
+		effect->log_ratio = stats_interval_open(NAN, 0, CHECK_LEVEL, "none");
+		effect->ratio = effect->log_ratio;
+		stats_moments_init(&effect->locations);
+	}
+	return 0;
+}
+
+static int weigh(struct comparison *c, enum duet_design design, const struct trial *t)
+{
+	struct duet_choice *choice = &c->out->choices[design];
+	struct stats_effect effect;
+	int rc = effect_of(c, t, &effect);
+
+	if (rc)
+		return rc;
+	*choice = (struct duet_choice){ .is_tried = true,
+		.runs = t->count,
+		.variance = effect.locations.n == t->count ? stats_variance(&effect.locations) : NAN,
+		.run_seconds = seconds_of(t) };
+	choice->cost = choice->variance * choice->run_seconds;
+	return 0;
+}
+
+static enum duet_design cheapest(const struct duet_choice *choices)
+{
+	enum duet_design best = DUET_RMIT;
+	double limit = CLEARLY_BETTER * choices[DUET_RMIT].cost;
+
+	for (int d = 0; d < DUET_DESIGNS; d++)
+		if (choices[d].is_tried && d != DUET_RMIT && choices[d].cost < limit) {
+			limit = choices[d].cost;
+			best = (enum duet_design)d;
+		}
+	return best;
+}
+
+static int note_self(struct comparison *c, const struct trial *t)
+{
+	struct stats_effect effect;
+	int rc = effect_of(c, t, &effect);
+
+	if (rc)
+		return rc;
+	c->out->self = (struct duet_self_check){ .runs = effect.locations.n,
+		.ratio = effect.ratio,
+		.is_biased = !effect.is_indicative && stats_direction(&effect.log_ratio) != 0 };
+	return 0;
+}
+
+static void release(struct trial *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		duet_run_release(&t->runs[i]);
+	t->count = 0;
+}
+
+static int add_run(struct comparison *c, struct trial *t, const char *what)
+{
+	int rc;
+
+	if (c->setup->on_start)
+		c->setup->on_start(c->setup->arg, what, t->count, PILOT_RUNS);
+	rc = compare_run(c, &t->plan, true, &t->runs[t->count]);
+	if (!rc)
+		t->count++;
+	return rc;
+}
+
+/* Round after round over the designs, so that a noisy moment meets all of them. */
+static int try_designs(struct comparison *c, struct trial trials[DUET_DESIGNS])
+{
+	int rc = 0;
+
+	for (size_t round = 0; round < PILOT_RUNS; round++)
+		for (int d = 0; d < DUET_DESIGNS && rc == 0; d++)
+			if (is_candidate(c->setup, (enum duet_design)d))
+				rc = add_run(c, &trials[d], "trying designs");
+	for (int d = 0; d < DUET_DESIGNS && rc == 0; d++)
+		if (trials[d].count)
+			rc = weigh(c, (enum duet_design)d, &trials[d]);
+	return rc;
+}
+
+/* Plans that fit into the pilot's share; false: they do not. */
+static bool plan_pilot(struct comparison *c, struct trial trials[DUET_DESIGNS])
+{
+	double share = PILOT_SHARE * (double)c->setup->budget_ns / (double)count_candidates(c->setup), needed = 0;
+
+	for (int d = 0; d < DUET_DESIGNS; d++) {
+		enum duet_design design = (enum duet_design)d;
+		size_t turns = compare_turns_for(c->setup, design, share, PILOT_RUNS, c->turn_ns);
+
+		if (!is_candidate(c->setup, design))
+			continue;
+		compare_plan(c, &trials[d].plan, design, turns, 0xaa);
+		needed += (double)(PILOT_RUNS * turns) * c->turn_ns;
+	}
+	return needed <= 1.2 * PILOT_SHARE * (double)c->setup->budget_ns;
+}
+
+int compare_pilot(struct comparison *c)
+{
+	struct trial trials[DUET_DESIGNS] = { 0 };
+	enum duet_design design = DUET_RMIT;
+	int rc = 0;
+
+	if (count_candidates(c->setup) < 2 || !plan_pilot(c, trials))
+		return 0;
+	rc = try_designs(c, trials);
+	if (!rc) {
+		design = cheapest(c->out->choices);
+		rc = note_self(c, &trials[design]);
+	}
+	if (!rc) {
+		c->out->is_design_piloted = true;
+		c->out->schedule.design = design;
+		c->turn_ns = c->out->choices[design].run_seconds * 1e9 / (double)trials[design].plan.turns;
+	}
+	for (int d = 0; d < DUET_DESIGNS; d++)
+		release(&trials[d]);
+	return rc;
+}
+
+int compare_self_check(struct comparison *c)
+{
+	struct trial t = { 0 };
+	enum duet_design design = c->out->schedule.design;
+	double share = CHECK_SHARE * (double)c->setup->budget_ns;
+	size_t turns = compare_turns_for(c->setup, design, share, CHECK_RUNS, c->turn_ns);
+	int rc = 0;
+
+	if ((double)(CHECK_RUNS * turns) * c->turn_ns > 1.2 * share)
+		return 0;
+	compare_plan(c, &t.plan, design, turns, 0xaa);
+	while (t.count < CHECK_RUNS && rc == 0)
+		rc = add_run(c, &t, "comparing A with itself");
+	if (!rc)
+		rc = note_self(c, &t);
+	release(&t);
+	return rc;
+}

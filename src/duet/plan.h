@@ -1,0 +1,41 @@
+/*
+ * plan: in which order, and on which CPUs, the sides of every run take their turns.
+ *
+ * A plan is an endless series that a seed repeats. Random order alone may give
+ * A the first turn five times in a row; here it is balanced: within a run of an
+ * even number of turns each side is first in half of them, and runs with one turn
+ * (or an odd one left over) come in couples of which one starts with A and one
+ * with B. Where the sides are pinned to CPUs of their own, exchanging these is
+ * balanced in the same way and independently of the order. A `seq` plan has neither:
+ * A comes first, always.
+ */
+#ifndef SONDE_DUET_PLAN_H
+#define SONDE_DUET_PLAN_H
+
+#include "duet/duet.h"
+#include "stats/rng.h"
+
+enum { DUET_TURNS_MAX = 4096 };
+
+/* One pair (seq, rmit, sync), or one stretch of an async run. */
+struct duet_turn {
+	bool is_first_b;
+	bool is_swapped;
+};
+
+struct duet_plan {
+	enum duet_design design;
+	size_t turns;   /* in each run */
+	bool is_pinned; /* the sides have CPUs of their own */
+	size_t made;    /* runs so far */
+	/* private */
+	struct stats_rng rng;
+	bool is_first_b_next, is_swapped_next; /* what the second run of a couple does */
+};
+
+/* turns is held to 1 .. DUET_TURNS_MAX. */
+void duet_plan_init(struct duet_plan *p, enum duet_design design, size_t turns, bool is_pinned, uint64_t seed);
+/* The turns of the next run; room for p->turns. */
+void duet_plan_next(struct duet_plan *p, struct duet_turn *turns);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * report: what was compared and what came of it, for those who write it down.
+ *
+ * One comparison or several benchmarks: the same report. With several, p values are adjusted (Holm) so that
+ * "differs" is wrong about any of them in at most 1 - level, and there is a geometric mean of all.
+ */
+#ifndef SONDE_DUET_REPORT_H
+#define SONDE_DUET_REPORT_H
+
+#include "base/json.h"
+#include "duet/around.h"
+#include "duet/compare.h"
+
+struct duet_entry {
+	const char *name; /* of the benchmark; NULL: the only one */
+	const char *commands[DUET_SIDES];
+	struct duet_result *result;
+	double p_adjusted; /* NaN: no test */
+};
+
+struct duet_report {
+	struct duet_entry *entries;
+	size_t count;
+	const struct duet_setup *setup;
+	struct duet_around around;
+	struct stats_interval mean;   /* ratio, of several entries */
+	const char *const *warnings;  /* full sentences, without a full stop */
+	size_t warning_count;
+	const char *repeat;           /* the command line that repeats it; NULL: unknown */
+	double seconds;
+};
+
+/* Adjusted p values and the mean, from the entries' results. Scratch from the arena. 0 or -ENOMEM. */
+int duet_report_finish(struct duet_report *r, struct arena *arena, struct sonde_err *err);
+
+/* The fields of one comparison: ratio lo hi verdict runs design metric seconds, and what belongs to them. */
+void duet_report_json(struct json *j, const struct duet_report *r, bool has_samples);
+void duet_report_markdown(struct buf *out, const struct duet_report *r);
+void duet_report_csv(struct buf *out, const struct duet_report *r);
+/* A page that needs nothing else. */
+void duet_report_html(struct buf *out, const struct duet_report *r);
+
+/* "4.2 % slower", "0.3 % faster", "no slower and no faster" */
+void duet_say_change(struct buf *out, double ratio);
+/* "B is 4.2 % slower than A (95 % interval ...)": the answer as one sentence without a full stop */
+void duet_say_answer(struct buf *out, const struct duet_report *r, const struct duet_entry *e);
+/* What it would take, or "" when it is decided */
+void duet_say_need(struct buf *out, const struct duet_report *r, const struct duet_entry *e);
+const char *duet_stop_name(enum duet_stop stop);
+/* "12.3 ms", "4.1 MiB", "3.5": a value of a metric */
+void duet_say_value(struct buf *out, enum duet_metric metric, double value);
+
+/* Full sentences about what makes a result doubtful; at most `most`, texts from the arena. */
+size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r, const struct duet_around *around,
+		size_t cpu_count, const char **out, size_t most, struct arena *arena);
+
+#endif

@@ -1,0 +1,280 @@
+/*
+ * results: reading directories. A file that cannot be read is told and left out; the others count.
+ */
+#include "duet/results.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "duet/suite.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ARTIFACT_BYTES_MAX = 1 << 20, ARTIFACTS_MAX = 64, FILES_MAX = 1 << 20 };
+
+/* What goes into a column of an artifact: all of it, or the value after a word. */
+static const struct {
+	const char *name, *word;
+} artifact_words[] = { { "lscpu", "Model name:" }, { "meminfo", "MemTotal:" } };
+
+struct artifact {
+	char *name, *value;
+};
+
+struct directory {
+	struct duet_results *r;
+	const char *path;
+	struct artifact artifacts[ARTIFACTS_MAX];
+	size_t artifact_count;
+};
+
+void duet_results_release(struct duet_results *r)
+{
+	duet_table_release(&r->table);
+}
+
+static int is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+/* The first line after `word`, or the first line; blanks at its ends cut. In place. */
+static char *artifact_value(const char *name, char *text)
+{
+	char *from = text, *end;
+
+	for (size_t i = 0; i < sizeof(artifact_words) / sizeof(*artifact_words); i++)
+		if (!strcmp(artifact_words[i].name, name) && (from = strstr(text, artifact_words[i].word)))
+			from += strlen(artifact_words[i].word);
+	if (!from)
+		return NULL;
+	from += strspn(from, " \t\r\n");
+	end = from + strcspn(from, "\r\n");
+	while (end > from && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	*end = '\0';
+	return from;
+}
+
+static void read_artifact(struct directory *d, const char *name)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct artifact *a = &d->artifacts[d->artifact_count];
+	char *value;
+
+	buf_addf(&path, "%s/artifacts/%s", d->path, name);
+	if (d->artifact_count == ARTIFACTS_MAX || fs_read_file(AT_FDCWD, path.data, ARTIFACT_BYTES_MAX, &text, NULL))
+		return;
+	value = artifact_value(name, text.data);
+	a->name = arena_strdup(&d->r->table.arena, name);
+	a->value = value ? arena_strdup(&d->r->table.arena, value) : NULL;
+	if (a->name && a->value)
+		d->artifact_count++;
+}
+
+static void read_artifacts(struct directory *d)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	struct dirent **entries;
+	int n;
+
+	buf_addf(&path, "%s/artifacts", d->path);
+	n = scandir(path.data, &entries, is_visible, alphasort);
+	for (int i = 0; i < n; i++) {
+		read_artifact(d, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
+}
+
+static const char *artifact(const struct directory *d, const char *name)
+{
+	for (size_t i = 0; i < d->artifact_count; i++)
+		if (!strcmp(d->artifacts[i].name, name))
+			return d->artifacts[i].value;
+	return NULL;
+}
+
+/* Old harnesses count from their own start: such times become those of the day, if `date` tells it. */
+static void anchor(const struct directory *d, struct duet_row *row)
+{
+	const int64_t year_2000 = INT64_C(946684800000000000);
+	const char *date = artifact(d, "date");
+	struct tm tm = { 0 };
+	int64_t at;
+
+	if (!date || row->start_ns == DUET_UNKNOWN_NS || row->start_ns >= year_2000 || row->start_ns < 0)
+		return;
+	if (!strptime(date, "%a %b %d %H:%M:%S %Z %Y", &tm) && !strptime(date, "%a %d %b %Y %H:%M:%S", &tm))
+		return;
+	at = (int64_t)timegm(&tm);
+	if (at < 0 || at > INT64_C(8000000000))
+		return;
+	row->start_ns += at * 1000000000;
+	row->end_ns += at * 1000000000;
+}
+
+/* What the file's name and directory tell of its rows. */
+static int complete(struct directory *d, size_t first, const struct duet_result_name *name)
+{
+	struct duet_table *t = &d->r->table;
+	const char *suite = arena_strdup(&t->arena, name->suite), *benchmark = arena_strdup(&t->arena, name->benchmark);
+	const char *type = arena_strdup(&t->arena, name->type), *order = arena_strdup(&t->arena, name->order);
+
+	if (!suite || !benchmark || !type || !order)
+		return -ENOMEM;
+	for (size_t i = first; i < t->count; i++) {
+		struct duet_row *row = &t->rows[i];
+
+		row->suite = suite;
+		row->benchmark = benchmark;
+		row->type = type;
+		row->order = order;
+		row->pair = name->pair;
+		row->runid = name->runid;
+		anchor(d, row);
+		for (size_t a = 0; a < d->artifact_count; a++)
+			if (duet_table_put(t, row, d->artifacts[a].name, d->artifacts[a].value))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+/* 0, or -ENOMEM; a file that cannot be read is told. */
+static int read_file(struct directory *d, const char *file, const struct duet_result_name *name, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	struct sonde_err why = SONDE_ERR_INIT;
+	struct duet_parse p = { .table = &d->r->table, .pattern = d->r->pattern, .unit_ns = d->r->unit_ns, .err = &why };
+	size_t first = d->r->table.count;
+	int rc;
+
+	buf_addf(&path, "%s/%s", d->path, file);
+	p.path = path.data;
+	rc = duet_parse_result(&p, d->r->pattern ? NULL : duet_format_named(d->r->suite ? d->r->suite : name->suite));
+	if (rc) {
+		d->r->unread++;
+		if (d->r->on_trouble)
+			d->r->on_trouble(d->r->arg, &why);
+		return 0;
+	}
+	d->r->files++;
+	return complete(d, first, name) ? err_sys(err, ENOMEM, "cannot read '%s'", path.data) : 0;
+}
+
+int duet_results_read(struct duet_results *r, const char *dir, struct sonde_err *err)
+{
+	struct directory d = { .r = r, .path = dir };
+	struct dirent **entries;
+	size_t found = 0;
+	int n = scandir(dir, &entries, is_visible, alphasort), rc = 0;
+
+	if (n < 0)
+		return err_sys(err, errno, "cannot open the results in '%s'", dir);
+	read_artifacts(&d);
+	for (int i = 0; i < n; i++) {
+		struct duet_result_name name;
+
+		if (!rc && duet_result_name_parse(&name, entries[i]->d_name) && strcmp(name.suite, "debug") != 0) {
+			found++;
+			rc = read_file(&d, entries[i]->d_name, &name, err);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	if (!rc && !found) {
+		rc = err_set(err, ENODATA, "there are no results in '%s'", dir);
+		err_hint(err, "result files are called <suite>.<benchmark>.<runid>.<type>.<order>.<A|B>.<file>");
+	}
+	return rc;
+}
+
+/* Fields of a processed file, by the name of their column. */
+struct columns {
+	char *names[DUET_COLUMNS_MAX];
+	size_t count;
+};
+
+static const char *field(const struct columns *c, char **fields, const char *name)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (!strcmp(c->names[i], name))
+			return *fields[i] ? fields[i] : NULL;
+	return NULL;
+}
+
+/* Whole numbers as they are; "1.5e9" and "12.0", which others write, through a double. */
+static int64_t int_field(const struct columns *c, char **fields, const char *name)
+{
+	const char *text = field(c, fields, name);
+	char *end;
+	double number;
+	long long whole;
+
+	if (!text)
+		return DUET_UNKNOWN_NS;
+	errno = 0;
+	whole = strtoll(text, &end, 10);
+	if (!*end && !errno)
+		return whole;
+	return duet_parse_number(text, &number) && number > -9e18 && number < 9e18 ? (int64_t)number : DUET_UNKNOWN_NS;
+}
+
+static const char *text_field(struct duet_table *t, const struct columns *c, char **fields, const char *name)
+{
+	const char *text = field(c, fields, name);
+
+	return text ? arena_strdup(&t->arena, text) : NULL;
+}
+
+static int take_row(struct duet_results *r, const struct columns *c, char **fields)
+{
+	struct duet_table *t = &r->table;
+	struct duet_row *row = duet_table_add(t);
+	const char *pair = field(c, fields, "pair");
+
+	if (!row)
+		return -ENOMEM;
+	row->suite = text_field(t, c, fields, "suite");
+	row->benchmark = text_field(t, c, fields, "benchmark");
+	row->type = text_field(t, c, fields, "type");
+	row->order = text_field(t, c, fields, "order");
+	row->pair = pair ? *pair : 0;
+	row->runid = int_field(c, fields, "runid");
+	row->iteration = int_field(c, fields, "iteration");
+	row->start_ns = int_field(c, fields, "iteration_start_ns");
+	row->end_ns = int_field(c, fields, "iteration_end_ns");
+	row->time_ns = int_field(c, fields, "iteration_time_ns");
+	return 0;
+}
+
+int duet_results_read_csv(struct duet_results *r, const char *path, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct columns c = { 0 };
+	int rc = fs_read_file(AT_FDCWD, path, DUET_RESULT_BYTES_MAX, &text, err);
+	char *line = text.data;
+
+	while (!rc && line && *line) {
+		char *next = strchr(line, '\n'), *fields[DUET_COLUMNS_MAX];
+
+		if (!c.count) {
+			c.count = duet_csv_split(line, c.names, DUET_COLUMNS_MAX);
+		} else if (duet_csv_split(line, fields, DUET_COLUMNS_MAX) != c.count) {
+			rc = err_set(err, EBADMSG, "'%s' has a line without all of its %zu columns", path, c.count);
+		} else if (take_row(r, &c, fields)) {
+			rc = err_sys(err, ENOMEM, "cannot read '%s'", path);
+		}
+		line = next ? next + 1 : NULL;
+	}
+	if (!rc && !r->table.count)
+		rc = err_set(err, ENODATA, "'%s' has no iterations in it", path);
+	r->files++;
+	return rc;
+}

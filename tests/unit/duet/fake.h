@@ -1,0 +1,28 @@
+/*
+ * fake: a runner with a clock of its own and programs whose speed is known. Nothing is executed and
+ * nothing waits: an iteration of a side takes base_ns, times its side's factor, times noise.
+ */
+#ifndef SONDE_TEST_DUET_FAKE_H
+#define SONDE_TEST_DUET_FAKE_H
+
+#include "duet/runner.h"
+#include "stats/rng.h"
+
+struct fake {
+	double base_ns;
+	double factor_b;               /* B takes so many times as long as A */
+	double noise[DUET_DESIGNS];    /* sd of the logarithm of an iteration's time, of its side's own */
+	double second_slower;          /* who comes second (or has the second CPUs) takes so many times as long */
+	size_t fail_at;                /* the run with this number (from 1) fails; 0: none */
+	int failure;                   /* with this */
+	int64_t clock_ns;
+	size_t runs, aa_runs, turns;   /* so far */
+	size_t first_b, swapped;       /* turns that began so */
+	size_t tried[DUET_DESIGNS];    /* runs by design */
+	struct stats_rng rng;
+};
+
+void fake_init(struct fake *f, double factor_b, double noise);
+struct duet_runner fake_runner(struct fake *f);
+
+#endif

@@ -1,0 +1,396 @@
+/* compare: designs, budgets, looks and verdicts, on programs whose truth is known and a clock that is ours. */
+#include "../support.h"
+
+#include "duet/compare.h"
+#include "fake.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+
+static struct duet_setup usual(void)
+{
+	return (struct duet_setup){ .design = DUET_RMIT,
+		.pairing = { .metric = DUET_WALL },
+		.margin = 1.01,
+		.level = 0.95,
+		.budget_ns = 10 * SECOND,
+		.seed = 5 };
+}
+
+static struct duet_result compare(const struct duet_setup *setup, struct fake *f)
+{
+	struct duet_runner runner = fake_runner(f);
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct duet_result r;
+
+	assert_int_equal(duet_compare(setup, &runner, &r, &err), 0);
+	return r;
+}
+
+static void verdicts(void **state)
+{
+	static const struct {
+		double factor;
+		enum stats_verdict verdict;
+	} cases[] = { { 1.05, STATS_SLOWER }, { 0.95, STATS_FASTER }, { 1, STATS_EQUIVALENT } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct duet_setup setup = usual();
+		struct fake f;
+		struct duet_result r;
+
+		fake_init(&f, cases[i].factor, 0.01);
+		r = compare(&setup, &f);
+		assert_int_equal(r.verdict, cases[i].verdict);
+		assert_int_equal(r.stop, DUET_DECIDED);
+		assert_true(fabs(r.effect.ratio.estimate - cases[i].factor) < 0.01);
+		assert_true(stats_interval_holds(&r.effect.ratio, cases[i].factor));
+		duet_result_release(&r);
+	}
+}
+
+static void a_clear_answer_comes_early(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 1.3, 0.01);
+	r = compare(&setup, &f);
+	assert_int_equal(r.verdict, STATS_SLOWER);
+	assert_true(r.run_count <= 8);
+	assert_true(r.seconds < 3);
+	duet_result_release(&r);
+}
+
+static void the_budget_is_kept(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 1.01, 0.2); /* on the threshold itself: never decided */
+	f.base_ns = 1e8;
+	r = compare(&setup, &f);
+	assert_int_equal(r.verdict, STATS_INCONCLUSIVE);
+	assert_true(r.stop == DUET_BUDGET_OVER || r.stop == DUET_RUNS_OVER);
+	assert_true(f.clock_ns <= 11 * SECOND);
+	assert_true(f.clock_ns >= 7 * SECOND);
+	assert_true(r.effect.locations.n == r.run_count);
+	duet_result_release(&r);
+}
+
+static void one_run_at_least_and_it_is_indicative(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 2, 0.01);
+	f.base_ns = 30e9;
+	r = compare(&setup, &f);
+	assert_int_equal(r.run_count, 1);
+	assert_int_equal(r.verdict, STATS_INCONCLUSIVE);
+	assert_true(r.effect.is_indicative);
+	assert_int_equal(r.needed_runs, 0);
+	duet_result_release(&r);
+}
+
+static void says_what_it_would_take(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 1.03, 0.1);
+	f.base_ns = 4e8;
+	r = compare(&setup, &f);
+	assert_int_equal(r.verdict, STATS_INCONCLUSIVE);
+	assert_true(r.needed_runs > r.run_count);
+	assert_true(r.needed_seconds > (double)r.needed_runs * 0.5);
+	assert_true(r.detectable > 1.01);
+	duet_result_release(&r);
+}
+
+/* Defect 8: a side that is slower when it comes second must not look slower. */
+static void position_does_not_matter(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 1, 0.001);
+	f.second_slower = 1.2;
+	r = compare(&setup, &f);
+	assert_true(stats_interval_holds(&r.effect.ratio, 1));
+	assert_true(fabs(r.effect.ratio.estimate - 1) < 0.005);
+	duet_result_release(&r);
+	setup.design = DUET_SYNC;
+	setup.is_pinned = true;
+	fake_init(&f, 1, 0.001);
+	f.second_slower = 1.2; /* the second CPU is the slower one */
+	r = compare(&setup, &f);
+	assert_true(stats_interval_holds(&r.effect.ratio, 1));
+	assert_true(f.swapped > 0);
+	duet_result_release(&r);
+}
+
+/* In fixed order it does, and the check of A against itself says so. */
+static void the_self_check_finds_a_bias(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	setup.design = DUET_SEQ;
+	setup.has_aa = true;
+	fake_init(&f, 1, 0.001);
+	f.second_slower = 1.05;
+	r = compare(&setup, &f);
+	assert_true(r.self.runs > 0);
+	assert_true(r.self.is_biased);
+	assert_true(fabs(r.self.ratio.estimate - 1.05) < 0.01);
+	duet_result_release(&r);
+	f.second_slower = 1;
+	r = compare(&setup, &f);
+	assert_false(r.self.is_biased);
+	duet_result_release(&r);
+}
+
+static void no_self_check_when_it_is_too_dear(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	setup.has_aa = true;
+	fake_init(&f, 1, 0.001);
+	f.base_ns = 1e9;
+	r = compare(&setup, &f);
+	assert_int_equal(f.aa_runs, 0);
+	assert_int_equal(r.self.runs, 0);
+	duet_result_release(&r);
+}
+
+static void the_pilot_takes_the_quieter_design(void **state)
+{
+	static const enum duet_design quiet[] = { DUET_RMIT, DUET_ASYNC };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct duet_setup setup = usual();
+		struct fake f;
+		struct duet_result r;
+
+		setup.is_auto = setup.is_pinned = true;
+		fake_init(&f, 1.05, 0.1);
+		f.base_ns = 4e6;
+		f.noise[quiet[i]] = 0.005;
+		r = compare(&setup, &f);
+		assert_true(r.is_design_piloted);
+		assert_int_equal(r.schedule.design, quiet[i]);
+		assert_true(r.choices[DUET_RMIT].is_tried && r.choices[DUET_ASYNC].is_tried);
+		assert_false(r.choices[DUET_SYNC].is_tried); /* whole commands on wall time: biased */
+		assert_true(r.self.runs > 0);
+		assert_true(stats_interval_holds(&r.effect.ratio, 1.05));
+		duet_result_release(&r);
+	}
+}
+
+static void the_pilot_may_not_eat_the_budget(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	setup.is_auto = setup.is_pinned = true;
+	fake_init(&f, 1.05, 0.01);
+	f.base_ns = 3e8;
+	r = compare(&setup, &f);
+	assert_false(r.is_design_piloted);
+	assert_int_equal(r.schedule.design, DUET_RMIT);
+	assert_int_equal(f.aa_runs, 0);
+	duet_result_release(&r);
+}
+
+static void an_interruption_keeps_what_there_is(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 1.02, 0.1);
+	f.fail_at = 8; /* warm-up and six runs */
+	f.failure = -EINTR;
+	r = compare(&setup, &f);
+	assert_int_equal(r.stop, DUET_INTERRUPTED);
+	assert_int_equal(r.run_count, 6);
+	assert_true(isfinite(r.effect.ratio.lo));
+	duet_result_release(&r);
+}
+
+static void a_failure_keeps_what_there_is(void **state)
+{
+	struct duet_setup setup = usual();
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct duet_runner runner;
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 1.02, 0.1);
+	f.fail_at = 5;
+	f.failure = -ECHILD;
+	runner = fake_runner(&f);
+	assert_int_equal(duet_compare(&setup, &runner, &r, &err), -ECHILD);
+	assert_string_equal(err.text, "made to fail");
+	assert_int_equal(r.stop, DUET_FAILED);
+	assert_int_equal(r.run_count, 3);
+	assert_true(isfinite(r.effect.ratio.estimate));
+	duet_result_release(&r);
+}
+
+/* Going on after a break gives what would have come without it. */
+static void resumed_is_as_if_never_stopped(void **state)
+{
+	struct duet_setup setup = usual(), again;
+	struct fake f, g;
+	struct duet_result whole, part, rest;
+
+	setup.design = DUET_RMIT;
+	setup.turns = 2;
+	setup.runs_max = 12;
+	fake_init(&f, 1.012, 0.02);
+	whole = compare(&setup, &f);
+	assert_int_equal(whole.run_count, 12);
+
+	fake_init(&g, 1.012, 0.02);
+	g.fail_at = 8;
+	g.failure = -EINTR;
+	part = compare(&setup, &g);
+	assert_int_equal(part.run_count, 6);
+	again = setup;
+	again.schedule = part.schedule;
+	again.done = part.runs;
+	again.done_count = part.run_count;
+	f.runs = f.turns = f.first_b = 0;
+	fake_init(&f, 1.012, 0.02);
+	rest = compare(&again, &f);
+	assert_int_equal(rest.run_count, 12);
+	assert_int_equal(f.runs, 6); /* the rest only: no warm-up, no pilot */
+	assert_int_equal(rest.looks, whole.looks);
+	for (size_t i = 0; i < 12; i++)
+		assert_int_equal(rest.runs[i].is_first_b, whole.runs[i].is_first_b);
+	duet_result_release(&whole);
+	duet_result_release(&part);
+	duet_result_release(&rest);
+}
+
+/* Peeking with ordinary intervals would cry wolf in a quarter of these. */
+static void looking_often_does_not_cry_wolf(void **state)
+{
+	size_t alarms = 0, tries = 400;
+
+	for (size_t i = 0; i < tries; i++) {
+		struct duet_setup setup = usual();
+		struct fake f;
+		struct duet_result r;
+
+		setup.seed = i;
+		setup.margin = 1;
+		setup.turns = 1;
+		setup.runs_max = 50;
+		fake_init(&f, 1, 0.05);
+		stats_rng_init(&f.rng, 11, i);
+		r = compare(&setup, &f);
+		alarms += r.verdict == STATS_SLOWER || r.verdict == STATS_FASTER;
+		duet_result_release(&r);
+	}
+	assert_true(alarms <= 32); /* 5 % are 20; 32 is beyond 99.5 % of chance */
+}
+
+struct told {
+	size_t schedules, runs, fail_at;
+};
+
+static int tell_schedule(void *arg, const struct duet_schedule *s, struct sonde_err *err)
+{
+	struct told *t = arg;
+
+	t->schedules++;
+	assert_true(s->is_settled && s->turns > 0);
+	return 0;
+}
+
+static int tell_run(void *arg, const struct duet_run *run, struct sonde_err *err)
+{
+	struct told *t = arg;
+
+	assert_int_equal(run->number, t->runs);
+	if (++t->runs == t->fail_at)
+		return err_set(err, ENOSPC, "the disk is full");
+	return 0;
+}
+
+static void who_listens_can_stop_it(void **state)
+{
+	struct told told = { .fail_at = 3 };
+	struct duet_setup setup = usual();
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct duet_runner runner;
+	struct duet_result r;
+	struct fake f;
+
+	setup.on_schedule = tell_schedule;
+	setup.on_run = tell_run;
+	setup.arg = &told;
+	fake_init(&f, 1.02, 0.1);
+	runner = fake_runner(&f);
+	assert_int_equal(duet_compare(&setup, &runner, &r, &err), -ENOSPC);
+	assert_int_equal(told.schedules, 1);
+	assert_int_equal(told.runs, 3);
+	assert_int_equal(r.run_count, 3);
+	duet_result_release(&r);
+}
+
+static void without_a_metric_it_says_so(void **state)
+{
+	struct duet_setup setup = usual();
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct duet_runner runner;
+	struct duet_result r;
+	struct fake f;
+
+	setup.pairing.metric = DUET_RSS;
+	setup.runs_max = 4;
+	fake_init(&f, 1.02, 0.1);
+	runner = fake_runner(&f);
+	assert_int_equal(duet_compare(&setup, &runner, &r, &err), -ENODATA);
+	assert_non_null(strstr(err.text, "'rss'"));
+	duet_result_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(verdicts),
+		cmocka_unit_test(a_clear_answer_comes_early),
+		cmocka_unit_test(the_budget_is_kept),
+		cmocka_unit_test(one_run_at_least_and_it_is_indicative),
+		cmocka_unit_test(says_what_it_would_take),
+		cmocka_unit_test(position_does_not_matter),
+		cmocka_unit_test(the_self_check_finds_a_bias),
+		cmocka_unit_test(no_self_check_when_it_is_too_dear),
+		cmocka_unit_test(the_pilot_takes_the_quieter_design),
+		cmocka_unit_test(the_pilot_may_not_eat_the_budget),
+		cmocka_unit_test(an_interruption_keeps_what_there_is),
+		cmocka_unit_test(a_failure_keeps_what_there_is),
+		cmocka_unit_test(resumed_is_as_if_never_stopped),
+		cmocka_unit_test(looking_often_does_not_cry_wolf),
+		cmocka_unit_test(who_listens_can_stop_it),
+		cmocka_unit_test(without_a_metric_it_says_so),
+	};
+
+	return RUN_TESTS(tests);
+}
