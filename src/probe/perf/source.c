@@ -104,6 +104,8 @@ static void take_comm(struct perf_source *s, const struct perf_record *r)
 	tasks_name(s->host->tasks, pid, tid, (const char *)c.at, (size_t)(nul - c.at));
 	struct task *process = r->misc & PERF_RECORD_MISC_COMM_EXEC ? tasks_process(s->host->tasks, pid) : NULL;
 	if (process) {
+		if (process->is_kept && !process->space && process->start_ns != STORE_NULL)
+			process->start_ns = r->ts_ns; /* the command: until here it was ours */
 		space_drop(process->space);
 		process->space = space_new();
 	}
