@@ -178,6 +178,9 @@ static int pair_by_overlap(struct maker *m, const struct duet_run *run, size_t f
 	if (!a || !b)
 		return no_memory(m);
 	rc = stats_overlaps(a, sa->count, b, sb->count, rate, m->arena, &pairs, &count, m->err);
+	/* One side is several times as long as the other: then every overlap counts. */
+	if (!rc && !count)
+		rc = stats_overlaps(a, sa->count, b, sb->count, 0, m->arena, &pairs, &count, m->err);
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_pair(m, run, pairs[i].a, pairs[i].b, (double)pairs[i].overlap_ns);
 	return rc;
@@ -212,7 +215,8 @@ int duet_pairs_make(struct duet_pairs *out, const struct duet_run *runs, size_t 
 
 struct stats_runs duet_pairs_runs(const struct duet_pairs *pairs)
 {
-	return (struct stats_runs){
-		.x = pairs->x, .weight = pairs->weight, .first = pairs->first, .count = pairs->runs
-	};
+	return (struct stats_runs){ .x = pairs->x,
+		.weight = pairs->weight,
+		.first = pairs->first,
+		.count = pairs->runs };
 }
