@@ -97,13 +97,47 @@ static const struct cli_option option_rows[] = {
 			.help = "With --json: every iteration and pair too." },
 	{ 0, "html", "FILE", CLI_PATH(O, html), .group = "Output",
 			.help = "Also write a page that needs nothing else." },
+	{ 'o', "outdir", "PATH", CLI_PATH(O, outdir), .group = "Suites and results",
+			.default_words = "results.DATE-TIME, standard output",
+			.help = "Directory for the results of suites; it must not exist. The file that process and overlaps write." },
+	{ 0, "output", "FILE", CLI_PATH(O, outdir), .group = "Suites and results", .help = "The same as --outdir." },
+	{ 'f', "force", NULL, CLI_FLAG(O, is_forced), .group = "Suites and results", .help = "Write into a directory that exists." },
+	{ 0, "resume", NULL, CLI_FLAG(O, is_resumed), .group = "Suites and results", .help = "Go on in a directory: what is finished stays." },
+	{ 'd', "docker", "COMMAND", CLI_STRING(O, docker), .group = "Suites and results", .default_words = "the suite's docker_command",
+			.help = "What runs containers: podman, docker." },
+	{ 0, "filter", "NAME", CLI_STRINGS(O, filter), .group = "Suites and results", .help = "Only this duet of the suite; repeatable." },
+	{ 'v', "verbose", NULL, CLI_FLAG(O, is_verbose), .group = "Suites and results", .help = "Say what is done, and show what commands print." },
+	{ 'c', "config", "FILE", CLI_PATH(O, config), .group = "Suites and results", .help = "The suite that the results are of, when their names do not tell how to read them." },
+	{ 0, "regex", "PATTERN", CLI_STRING(O, regex), .group = "Suites and results",
+			.help = "Read times from any text: one group is a time, two are start and end." },
+	{ 0, "unit", "TIME", CLI_DURATION(O, unit_ns), .min = 1, .max = 3600000000000, .default_text = "1s", .group = "Suites and results", .help = "Unit of the numbers that --regex finds." },
 	CLI_OPTIONS_END,
 };
 #undef O
 
+static const struct action {
+	const char *word;
+	int (*run)(struct cli_context *ctx);
+} actions[] = {
+	{ "process", duet_run_process },
+	{ "overlaps", duet_run_overlaps },
+	{ "report", duet_run_report },
+};
+
 static int run(struct cli_context *ctx)
 {
-	return duet_run_compare(ctx);
+	const struct duet_options *o = ctx->options;
+
+	if (o->is_json + o->is_csv + o->is_markdown > 1)
+		return cli_usage(ctx, "--json, --csv and --markdown do not go together");
+	if (!ctx->arg_count)
+		return duet_run_compare(ctx);
+	if (o->commands[DUET_A] || o->commands[DUET_B])
+		return cli_usage(ctx, "-a and -b do not go together with '%s'", ctx->args[0]);
+	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
+		if (!strcmp(actions[i].word, ctx->args[0]))
+			return actions[i].run(ctx);
+	return duet_run_suites(ctx);
 }
 
 static const struct cli_example examples[] = {
@@ -111,6 +145,9 @@ static const struct cli_example examples[] = {
 			"Is the new one slower? Exit code 3 when it is, by more than 1 %." },
 	{ "sonde duet -a ./old -b ./new --metric cpu --threshold 0.5% --budget 1m --json",
 			"Smaller changes, for a script." },
+	{ "sonde duet --docker podman -o results suite.yml", "Run a suite of the original duetbench in containers." },
+	{ "sonde duet report results --html results.html", "What the results of a suite say." },
+	{ "sonde duet process results -o results.csv", "Its iterations as a table." },
 	{ NULL, NULL },
 };
 
@@ -126,6 +163,8 @@ static const struct cli_exit_code exit_codes[] = {
 
 const struct cli_command cmd_duet = {
 	.name = "duet",
+	.positional = { .name = "SUITE|ACTION", .min = 0, .max = SIZE_MAX, .type = CLI_TYPE_PATH,
+			.help = "Configuration files of suites to run; or process, overlaps or report and directories of results." },
 	.usage = "-a COMMAND -b COMMAND [--metric METRIC] [--threshold PERCENT] [--budget TIME] [--design DESIGN]",
 	.options = option_rows,
 	.options_size = sizeof(struct duet_options),
