@@ -1,8 +1,9 @@
-/* sonde recover: finish a run whose recorder was killed. */
+/* sonde recover: finish a run whose recorder was killed, or the DFTracer logs of programs that were. */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/term.h"
+#include "pfwlog/recover.h"
 #include "record/record.h"
 #include "store/run.h"
 
@@ -103,8 +104,53 @@ static int recover(struct cli_context *ctx, const char *path, const struct store
 	return rc;
 }
 
+/* Logs of libdftracer. */
+
+struct logs {
+	const struct options *options;
+	size_t count;
+};
+
+static int say_log(void *arg, const struct pfwlog_recovered *r)
+{
+	struct logs *logs = arg;
+	char written[TERM_TEXT], ring[TERM_TEXT], dropped[TERM_TEXT];
+
+	logs->count++;
+	if (logs->options->is_json) {
+		json_t *json = json_pack("{s:s%, s:I, s:I, s:I}", "log", r->log, strlen(r->log), "written_events",
+				(json_int_t)r->written_events, "ring_events", (json_int_t)r->ring_events, "dropped_events",
+				(json_int_t)r->dropped);
+
+		json_dumpf(json, stdout, 0);
+		putchar('\n');
+		json_decref(json);
+		return 0;
+	}
+	printf("%s: %s events were written, %s were still in the ring", r->log, term_count(written, r->written_events),
+			term_count(ring, r->ring_events));
+	if (r->dropped)
+		printf(", %s had found no room in it\n", term_count(dropped, r->dropped));
+	else
+		puts(", nothing is lost");
+	return 0;
+}
+
+static int recover_logs(struct cli_context *ctx, const char *path)
+{
+	const struct options *o = ctx->options;
+	struct logs logs = { .options = o };
+	int rc = pfwlog_recover(path, o->is_forced, say_log, &logs, ctx->err);
+
+	if (rc == 0 && !logs.count && !o->is_json)
+		printf("%s: complete, nothing to recover\n", path);
+	return rc;
+}
+
 static int run(struct cli_context *ctx)
 {
+	if (ctx->arg_count && pfwlog_is_recoverable(ctx->args[0]))
+		return recover_logs(ctx, ctx->args[0]);
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	struct store_run bundle = STORE_RUN_INIT;
 	int rc = store_run_find(ctx->arg_count ? ctx->args[0] : NULL, &path, ctx->err);
@@ -122,13 +168,15 @@ static int run(struct cli_context *ctx)
 
 static const struct cli_example examples[] = {
 	{ "sonde recover", "Finish the latest run." },
+	{ "sonde recover traces/", "Finish the DFTracer logs in a directory whose programs were killed." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_recover = {
 	.name = "recover",
-	.usage = "[RUN] [--now] [--json]",
-	.positional = { .name = "RUN", .max = 1, .type = CLI_TYPE_RUN, .help = "The run; the latest when not given." },
+	.usage = "[RUN | LOG | DIR] [--now] [--json]",
+	.positional = { .name = "RUN", .max = 1, .type = CLI_TYPE_RUN,
+			.help = "The run; the latest when not given. Or a DFTracer log, or a directory of them." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -138,6 +138,64 @@ static const struct event_field line_fields[] = {
 	END
 };
 
+#define COL(T, name, head, width, how) { KEY(#name), head, width, EVENT_##how, STORE_##T##_##name }
+
+static const struct event_field sample_fields[] = {
+	WHEN(SAMPLE), WHO(SAMPLE),
+	COL(SAMPLE, cpu, "CPU", 4, INT), COL(SAMPLE, event, "EVENT", -16, STRING),
+	COL(SAMPLE, weight_ns, "WEIGHT", 9, DURATION), COL(SAMPLE, count, "COUNT", 12, INT),
+	COL(SAMPLE, is_kernel, "KERNEL", 6, FLAG), COL(SAMPLE, stack, "STACK", 9, INT),
+	IMAGE(SAMPLE),
+	END
+};
+
+static const struct event_field sched_fields[] = {
+	WHEN(SCHED), LASTS(SCHED), WHO(SCHED),
+	COL(SCHED, cpu, "CPU", 4, INT), COL(SCHED, next_cpu, "NEXT", 4, INT), COL(SCHED, state, "STATE", -10, STRING),
+	COL(SCHED, wake_ns, "WOKEN", 15, TIME), COL(SCHED, waker_pid, "WAKER", 7, INT),
+	COL(SCHED, waker_tid, "BY TID", 7, INT), COL(SCHED, stack, NULL, 0, INT),
+	IMAGE(SCHED),
+	END
+};
+
+static const struct event_field task_fields[] = {
+	COL(TASK, process, "PROCESS", 7, INT), WHO(TASK), COL(TASK, ppid, "PARENT", 7, INT),
+	COL(TASK, start_ns, "START", 15, TIME), COL(TASK, end_ns, "END", 15, TIME),
+	COL(TASK, run_ns, "RAN", 9, DURATION), COL(TASK, samples, "SAMPLES", 9, INT), COL(TASK, name, "NAME", 0, STRING),
+	END
+};
+
+static const struct event_field module_fields[] = {
+	COL(MODULE, module, "MODULE", 6, INT), COL(MODULE, kind, "KIND", -7, STRING), COL(MODULE, pid, "PID", 7, INT),
+	COL(MODULE, build_id, "BUILD ID", -40, TEXT), COL(MODULE, path, "PATH", 0, STRING),
+	END
+};
+
+static const struct event_field mapping_fields[] = {
+	WHEN(MAPPING), COL(MAPPING, pid, "PID", 7, INT), COL(MAPPING, start, "START", 15, INT),
+	COL(MAPPING, bytes, "BYTES", 12, INT), COL(MAPPING, offset, "OFFSET", 12, INT),
+	COL(MAPPING, module, "MODULE", 6, INT),
+	END
+};
+
+static const struct event_field stack_fields[] = {
+	COL(STACK, stack, "STACK", 9, INT), COL(STACK, parent, "PARENT", 9, INT), COL(STACK, module, "MODULE", 6, INT),
+	COL(STACK, address, "ADDRESS", 20, INT),
+	END
+};
+
+static const struct event_field symbol_fields[] = {
+	COL(SYMBOL, module, "MODULE", 6, INT), COL(SYMBOL, start, "START", 20, INT), COL(SYMBOL, bytes, "BYTES", 9, INT),
+	COL(SYMBOL, name, "NAME", 0, STRING),
+	END
+};
+
+static const struct event_field series_fields[] = {
+	COL(SERIES, name, "NAME", -40, STRING), COL(SERIES, unit, "UNIT", -10, STRING),
+	COL(SERIES, is_total, "TOTAL", 5, FLAG),
+	END
+};
+
 const struct event_table event_tables[] = {
 	{ STORE_TABLE_IO, io_fields },
 	{ STORE_TABLE_SPAN, span_fields },
@@ -150,11 +208,19 @@ const struct event_table event_tables[] = {
 	{ STORE_TABLE_FILE, file_fields },
 	{ STORE_TABLE_CALL, call_fields },
 	{ STORE_TABLE_LINE, line_fields },
+	{ STORE_TABLE_SAMPLE, sample_fields },
+	{ STORE_TABLE_SCHED, sched_fields },
+	{ STORE_TABLE_TASK, task_fields },
+	{ STORE_TABLE_MODULE, module_fields },
+	{ STORE_TABLE_MAPPING, mapping_fields },
+	{ STORE_TABLE_STACK, stack_fields },
+	{ STORE_TABLE_SYMBOL, symbol_fields },
+	{ STORE_TABLE_SERIES, series_fields },
 };
 /* clang-format on */
 
 const char *const event_table_names[] = { "io", "span", "step", "mark", "counter", "meta", "process", "thread", "file",
-	"call", "line", NULL };
+	"call", "line", "sample", "sched", "task", "module", "mapping", "stack", "symbol", "series", NULL };
 
 _Static_assert(sizeof(event_table_names) / sizeof(*event_table_names) ==
 				sizeof(event_tables) / sizeof(*event_tables) + 1,

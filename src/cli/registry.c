@@ -6,6 +6,7 @@
 
 #include "base/words.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum {
@@ -104,9 +105,19 @@ static void list_group(struct buf *out, const struct term *term, enum cli_group 
 	}
 }
 
+static bool has_commands(enum cli_group group)
+{
+	for (const struct cli_entry *entry = cli_entries; entry->name; entry++)
+		if (entry->group == group)
+			return true;
+	return false;
+}
+
 void cli_entry_list(struct buf *out, const struct term *term)
 {
 	for (int group = 0; group < CLI_GROUPS; group++) {
+		if (!has_commands(group))
+			continue;
 		buf_adds(out, group ? "\n" : "");
 		term_add(out, term, TERM_BOLD, cli_group_titles[group]);
 		buf_addc(out, '\n');

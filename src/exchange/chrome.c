@@ -25,6 +25,8 @@
 #include <math.h>
 #include <string.h>
 
+#define MACHINE_PID 0 /* no process has it */
+
 struct chrome {
 	struct model_run *run;
 	int64_t start_ns;
@@ -195,9 +197,12 @@ static void write_mark(struct chrome *c, const int64_t *row)
 	write_instant(c, &e);
 }
 
+/* Counters that a probe read are no thread's, and the machine's no process's: that is MACHINE_PID. */
 static void write_value(struct chrome *c, const int64_t *row)
 {
-	struct event e = { row[STORE_COUNTER_ts_ns], 0, row[STORE_COUNTER_pid], row[STORE_COUNTER_tid],
+	int64_t pid = row[STORE_COUNTER_pid] == STORE_NULL ? MACHINE_PID : row[STORE_COUNTER_pid];
+	int64_t tid = row[STORE_COUNTER_tid] == STORE_NULL ? pid : row[STORE_COUNTER_tid];
+	struct event e = { row[STORE_COUNTER_ts_ns], 0, pid, tid,
 		model_name(c->run, row[STORE_COUNTER_name]), NULL, NULL, row };
 	double value = real_at(row, STORE_COUNTER_value);
 
@@ -291,6 +296,27 @@ static void write_command(struct chrome *c, const struct store_process *p)
 	write_name(c, "process_labels", p->pid, p->pid, "labels", text.data);
 }
 
+/* Processes that only probes have seen. */
+static void write_task_names(struct chrome *c)
+{
+	struct store_table *t = model_table(c->run, STORE_TABLE_TASK);
+	struct store_batch batch = STORE_BATCH_INIT;
+	struct store_task row;
+
+	for (size_t b = 0; t && b < store_table_blocks(t); b++) {
+		if (store_block_load(t, b, NULL, 0, &batch, NULL))
+			continue; /* model_losses tells */
+		for (size_t i = 0; i < batch.rows; i++) {
+			store_get_task(&batch, i, &row);
+			if (row.pid == row.tid && row.process == STORE_NULL)
+				write_name(c, "process_name", row.pid, row.pid, "name", model_cname(c->run, row.name));
+		}
+	}
+	store_batch_release(&batch);
+	if (model_table(c->run, STORE_TABLE_SERIES))
+		write_name(c, "process_name", MACHINE_PID, MACHINE_PID, "name", "machine");
+}
+
 static void write_names(struct chrome *c)
 {
 	size_t count;
@@ -329,6 +355,7 @@ static int write_run(struct model_run *run, FILE *out, const struct exchange_opt
 	c.start_ns = model_run_start_ns(run);
 	if (rc == 0) {
 		write_head(&c);
+		write_task_names(&c);
 		write_names(&c);
 		rc = write_events(&c, options, err);
 		chrome_raw(&c.l, "\n]}\n");

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /* X(name): its table is exchange_<name>, in <name>.c; those of pfw are in pfw-write.c. */
-#define FORMATS(X) X(chrome) X(pfw) X(pfw_c) X(pfw_d) X(pfw_e)
+#define FORMATS(X) X(chrome) X(pfw) X(pfw_c) X(pfw_d) X(pfw_e) X(folded)
 
 #define DECLARE(name) extern const struct exchange_format exchange_##name;
 #define ROW(name) &exchange_##name,

@@ -60,7 +60,10 @@ static int join_groups(const struct keeper_plan *plan)
 	for (size_t i = 0; i < plan->join_count; i++)
 		if (write(plan->join_fds[i], "0", 1) != 1)
 			return -errno;
-	return 0;
+	if (!plan->is_joining)
+		return 0;
+	int fd = openat(plan->cgroup_fd, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+	return fd < 0 || write(fd, "0", 1) != 1 ? -errno : 0;
 }
 
 static void usual_signals(const struct keeper_plan *plan)

@@ -3,13 +3,16 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fs.h"
 #include "launch/environment.h"
 #include "launch/launch.h"
 #include "launch/tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -129,6 +132,19 @@ static int start_failed(const struct job_spec *spec, const struct keeper_word *w
 	return w->errnum == ENOENT || w->errnum == EACCES ? -EIO : -w->errnum; /* not the command's failure */
 }
 
+/* The keeper of a sandbox counts processes by itself: what is that one's number here? */
+static pid_t pid_of_pidfd(int pidfd)
+{
+	char path[64];
+	int pid = 0;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	if (pidfd < 0 || fs_read_file(AT_FDCWD, path, 4096, &text, NULL))
+		return 0;
+	const char *line = strstr(text.data, "Pid:");
+	return line && sscanf(line, "Pid: %d", &pid) == 1 && pid > 0 ? pid : 0;
+}
+
 /* Start the keeper, and hear from it that the command runs. */
 static int start_keeper(struct job *j, const struct job_spec *spec, const struct keeper_plan *plan,
 		struct sonde_err *err)
@@ -141,7 +157,7 @@ static int start_keeper(struct job *j, const struct job_spec *spec, const struct
 		await(j, -1, INT64_MAX);
 	if (rc <= 0 || word.kind != KEEPER_STARTED)
 		return start_failed(spec, &word, err);
-	j->pid = word.pid;
+	j->pid = plan->sandbox ? pid_of_pidfd(j->pidfd) : word.pid;
 	j->start_ns = word.at_ns;
 	return j->pidfd < 0 ? err_set(err, EMFILE, "cannot watch process %d: too many open files", (int)j->pid) : 0;
 }
@@ -178,7 +194,7 @@ int job_start(struct job **out, const struct job_spec *spec, struct sonde_err *e
 		return err_sys(err, ENOMEM, "cannot start '%s'", spec->argv[0]);
 	j->ops = ops_of(spec->place);
 	j->sock = j->keeper_pidfd = j->pidfd = j->status = -1;
-	j->usage = (struct job_usage){ -1, -1, -1, -1 };
+	j->usage = (struct job_usage){ -1, -1, -1, -1, -1 };
 	struct keeper_plan plan = { .argv = spec->argv,
 		.cwd = spec->cwd,
 		.inherit = spec->inherit,
@@ -326,7 +342,7 @@ static int kill_all(struct job *j, struct sonde_err *err)
 static int put_away(struct job *j, struct sonde_err *err)
 {
 	reap_keeper(j);
-	if (j->ops->usage)
+	if (j->ops->usage && j->place)
 		j->ops->usage(j, &j->usage);
 	int rc = j->ops->release ? j->ops->release(j, err) : 0;
 	j->ops = &place_process;

@@ -82,6 +82,7 @@ struct job_usage {
 	int64_t wall_ns;
 	int64_t user_ns, system_ns; /* exact: of every process that was waited for, or of the cgroup */
 	int64_t max_rss_bytes;      /* PROCESS: of the largest process; CGROUP: of the group where it can be told */
+	int64_t oom_kills;          /* processes that were killed for want of memory; known in a control group only */
 };
 
 /* How to ask it to end: each signal to the whole tree, then that long until the next. KILL always comes last. */

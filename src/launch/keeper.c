@@ -109,13 +109,18 @@ static void start_command(struct keeper *k)
 {
 	int report[2], pidfd = -1;
 	struct rusage own;
+	struct keeper_plan plan = *k->plan;
 	if (pipe2(report, O_CLOEXEC))
 		fail(k, KEEPER_AT_FORK, errno);
 	getrusage(RUSAGE_SELF, &own);
 	k->floor_rss_bytes = own.ru_maxrss * 1024LL;
 	pid_t pid = keeper_fork(0, SIGCHLD, k->plan->cgroup_fd, &pidfd);
+	if (pid < 0 && k->plan->cgroup_fd >= 0) { /* an older kernel, or a filter: then by writing */
+		plan.is_joining = true;
+		pid = keeper_fork(0, SIGCHLD, -1, &pidfd);
+	}
 	if (!pid)
-		keeper_become(k->plan, report[1]);
+		keeper_become(&plan, report[1]);
 	if (pid < 0)
 		fail(k, KEEPER_AT_FORK, -pid);
 	close(report[1]);

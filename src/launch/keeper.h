@@ -35,7 +35,8 @@ struct keeper_plan {
 	int cgroup_fd;       /* directory of a v2 group to be born in; -1: none */
 	const int *join_fds; /* cgroup.procs of groups to join before exec */
 	size_t join_count;
-	struct sandbox *sandbox; /* NULL: none */
+	bool is_joining;               /* that v2 group too is joined, being born there having failed */
+	const struct sandbox *sandbox; /* NULL: none */
 };
 
 /* What can go wrong before exec, in the order of doing; keeper_stage_words says it. */

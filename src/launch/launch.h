@@ -17,6 +17,9 @@
 struct launch_spec {
 	char *const *argv;      /* argv[0] is searched in PATH */
 	const char *const *env; /* "NAME=value" to set for it, NULL-terminated; NULL none */
+	/* Called when the process exists and has not executed the command yet; NULL: nothing to do then. */
+	void (*ready)(void *arg, pid_t pid);
+	void *arg;
 };
 
 struct launch {

@@ -38,9 +38,13 @@ static void restore_signals(const struct launch *l)
 	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 }
 
-/* In the child. The report pipe closes by itself when exec succeeds. */
-static void become(const struct launch *l, const struct launch_spec *spec, int report)
+/* In the child. The report pipe closes by itself when exec succeeds. A gate that closes unopened: our parent is gone. */
+static void become(const struct launch *l, const struct launch_spec *spec, int report, const int *gate)
 {
+	char go;
+	close(gate[1]);
+	if (read(gate[0], &go, 1) != 1)
+		_exit(125);
 	for (size_t i = 0; spec->env && spec->env[i]; i++)
 		putenv((char *)(uintptr_t)spec->env[i]);
 	restore_signals(l);
@@ -48,6 +52,13 @@ static void become(const struct launch *l, const struct launch_spec *spec, int r
 	int failed = errno;
 	ssize_t n = write(report, &failed, sizeof(failed));
 	_exit(n == sizeof(failed) ? 127 : 126);
+}
+
+static void open_gate(int fd)
+{
+	while (write(fd, "", 1) < 0 && errno == EINTR)
+		;
+	close(fd);
 }
 
 static int read_report(int fd)
@@ -98,7 +109,7 @@ int launch_check(const char *program, struct sonde_err *err)
 
 int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_err *err)
 {
-	int report[2];
+	int report[2], gate[2];
 	memset(l, 0, sizeof(*l));
 	l->pidfd = l->signalfd = -1;
 	int rc = take_signals(l, err);
@@ -106,16 +117,28 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 		return rc;
 	if (pipe2(report, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
+	if (pipe2(gate, O_CLOEXEC)) {
+		rc = err_sys(err, errno, "cannot make a pipe");
+		close(report[0]);
+		close(report[1]);
+		return rc;
+	}
 	l->pid = fork();
 	if (l->pid < 0) {
 		rc = err_sys(err, errno, "cannot fork");
 		close(report[0]);
 		close(report[1]);
+		close(gate[0]);
+		close(gate[1]);
 		return rc == -EAGAIN || rc == -ENOMEM ? rc : -EAGAIN;
 	}
 	if (!l->pid)
-		become(l, spec, report[1]);
+		become(l, spec, report[1], gate);
 	close(report[1]);
+	close(gate[0]);
+	if (spec->ready)
+		spec->ready(spec->arg, l->pid);
+	open_gate(gate[1]);
 	int failed = read_report(report[0]);
 	close(report[0]);
 	if (failed) {

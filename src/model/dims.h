@@ -82,4 +82,8 @@ uint32_t model_file_number(struct model_run *run, int64_t file);
 struct store_text model_path(const struct model_run *run, uint32_t number);
 uint32_t model_path_count(const struct model_run *run);
 
+/* Compose all paths now. From then on model_known_number answers for any number of threads at once. */
+int model_paths_load(struct model_run *run, struct sonde_err *err);
+uint32_t model_known_number(const struct model_run *run, int64_t file);
+
 #endif

@@ -99,7 +99,7 @@ void model_files_release(struct model_files *f)
 
 /* Paths. */
 
-static struct model_file *find(struct model_files *f, int64_t id)
+static struct model_file *find(const struct model_files *f, int64_t id)
 {
 	size_t low = 0, high = f->count;
 
@@ -220,4 +220,21 @@ uint32_t model_path_count(const struct model_run *run)
 struct store_text model_file_path(struct model_run *run, int64_t file)
 {
 	return model_path(run, model_file_number(run, file));
+}
+
+int model_paths_load(struct model_run *run, struct sonde_err *err)
+{
+	int rc = model_load(run, MODEL_FILES, err);
+
+	for (size_t i = 0; rc == 0 && i < run->files.count; i++)
+		if (!run->files.files[i].path)
+			run->files.files[i].path = resolve(run, &run->files.files[i]);
+	return rc;
+}
+
+uint32_t model_known_number(const struct model_run *run, int64_t id)
+{
+	const struct model_file *file = id == STORE_NULL ? NULL : find(&run->files, id);
+
+	return file && file->path != MODEL_PATH_NONE ? file->path : 0;
 }

@@ -15,8 +15,9 @@ struct sums {
 
 struct counting {
 	struct model_run *run;
-	struct sums calls; /* by string id of the name */
-	struct sums paths; /* by number of the path */
+	int64_t from_ns, to_ns; /* calls that begin in [from, to) */
+	struct sums calls;      /* by string id of the name */
+	struct sums paths;      /* by number of the path */
 };
 
 static struct model_total *sum_of(struct sums *s, size_t number)
@@ -67,8 +68,11 @@ static int count_block(void *arg, unsigned worker, size_t block, const struct st
 	for (size_t i = 0; i < b->rows; i++) {
 		int64_t call = b->columns[STORE_IO_call].ints[i];
 		struct model_total one = one_row(model_call(c->run, call), b, i), *sum;
-		uint32_t path = model_file_number(c->run, b->columns[STORE_IO_file].ints[i]);
+		uint32_t path;
 
+		if (b->columns[STORE_IO_ts_ns].ints[i] < c->from_ns || b->columns[STORE_IO_ts_ns].ints[i] >= c->to_ns)
+			continue;
+		path = model_file_number(c->run, b->columns[STORE_IO_file].ints[i]);
 		if (model_name(c->run, call)) {
 			sum = sum_of(&c->calls, (size_t)call);
 			if (!sum)
@@ -120,11 +124,22 @@ static size_t name_paths(const struct model_run *run, struct sums *s)
 
 int model_totals_make(struct model_run *run, struct model_totals *totals, struct sonde_err *err)
 {
+	return model_totals_between(run, INT64_MIN, INT64_MAX, totals, err);
+}
+
+int model_totals_between(struct model_run *run, int64_t from_ns, int64_t to_ns, struct model_totals *totals,
+		struct sonde_err *err)
+{
 	static const int cols[] = { STORE_IO_call, STORE_IO_file, STORE_IO_dur_ns, STORE_IO_ret, STORE_IO_errnum,
-		STORE_IO_size, STORE_IO_arg0 };
-	struct store_scan_opts opts = { .cols = cols, .ncols = sizeof(cols) / sizeof(*cols), .threads = 1 };
+		STORE_IO_size, STORE_IO_arg0, STORE_IO_ts_ns };
+	struct store_scan_opts opts = { .cols = cols,
+		.ncols = sizeof(cols) / sizeof(*cols),
+		.threads = 1,
+		.has_range = true,
+		.from_ns = from_ns,
+		.to_ns = to_ns };
 	struct store_table *t = model_table(run, STORE_TABLE_IO);
-	struct counting c = { .run = run };
+	struct counting c = { .run = run, .from_ns = from_ns, .to_ns = to_ns };
 	int rc = model_load(run, MODEL_CALLS | MODEL_FILES, err);
 
 	if (rc == 0 && t)

@@ -29,6 +29,9 @@ struct model_totals {
 };
 
 int model_totals_make(struct model_run *run, struct model_totals *totals, struct sonde_err *err);
+/* Of calls that begin in [from, to). */
+int model_totals_between(struct model_run *run, int64_t from_ns, int64_t to_ns, struct model_totals *totals,
+		struct sonde_err *err);
 void model_totals_release(struct model_totals *totals);
 
 /* Sort: most first, then by name. */

@@ -1,6 +1,7 @@
 /* The recorder's life: bundle, ring, command, drain, run.json. See record.h. */
 #include "record/record.h"
 
+#include "base/cleanup.h"
 #include "base/fs.h"
 #include "launch/launch.h"
 #include "record/drain.h"
@@ -11,16 +12,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PASS_MS_MIN 1  /* between passes while events pour in */
 #define PASS_MS_MAX 20 /* and while nothing happens */
 #define BUSY_EVENTS 256
 #define FLUSH_INTERVAL_NS 1000000000
+#define PROBE_MS 20 /* between looks at probes that do not ask for more */
+#define FDS_MAX 1024
 #define AWAITED_PASSES 50          /* for a forked child of which nothing is seen yet: one second */
 #define SCARCE_BYTES (64ull << 20) /* a control group with less memory: rows wait for company in small numbers only */
 #define SCARCE_EVENTS 8192
@@ -32,10 +38,12 @@ struct recorder {
 	struct store_sink sink;
 	struct drain drain;
 	struct launch launch;
+	struct probe_set probes;
 	struct run_facts facts;
-	bool has_ring, has_sink, has_drain, has_launch;
+	struct rusage usage;
+	bool has_ring, has_sink, has_drain, has_launch, has_probes;
 	struct sonde_err reason;
-	int64_t flushed_ns;
+	int64_t flushed_ns, probed_ns;
 	uint64_t unflushed_events, unflushed_max;
 };
 
@@ -53,7 +61,7 @@ static void start_trace(struct recorder *r)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
 	r->facts.trace_state = "off";
-	if (!r->o->has_trace)
+	if (!r->o->argv || !probe_is_wanted(r->o->probes, "trace"))
 		return;
 	if (ring_dir_create(&r->ring, r->run.path, &r->o->ring, &err) ||
 			drain_init(&r->drain, &r->ring, &r->sink, true, &err)) {
@@ -106,11 +114,44 @@ static int avoid_separators(const struct ring_dir *ring, struct buf *library, st
 	return 0;
 }
 
+/* The image that had this pid then: the newest that had begun, else the oldest that we know. */
+static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
+{
+	struct recorder *r = arg;
+	const struct drain_process *p = r->has_drain ? drain_by_pid(&r->drain, (int32_t)pid) : NULL;
+	const struct drain_process *before = p;
+	while (before && before->start_ns > ts_ns && before->parent) {
+		before = drain_by_number(&r->drain, before->parent);
+		if (before && before->pid == pid)
+			p = before;
+		else
+			break;
+	}
+	return p ? p->number : STORE_NULL;
+}
+
+static void start_probes(struct recorder *r)
+{
+	probe_set_open(&r->probes, r->o->probes, &r->o->probe, &r->sink);
+	r->probes.host.process_of = process_of;
+	r->probes.host.arg = r;
+	r->has_probes = true;
+	r->facts.probes = &r->probes;
+}
+
+/* The command exists and waits. */
+static void attach_probes(void *arg, pid_t pid)
+{
+	struct recorder *r = arg;
+	struct probe_target target = { .kind = PROBE_COMMAND, .pid = pid };
+	probe_set_attach(&r->probes, &target);
+}
+
 static int start_command(struct recorder *r, struct sonde_err *err)
 {
 	struct buf library = BUF_INIT, preload = BUF_INIT, ring = BUF_INIT;
 	const char *env[3] = { NULL };
-	struct launch_spec spec = { .argv = r->o->argv, .env = env };
+	struct launch_spec spec = { .argv = r->o->argv, .env = env, .ready = attach_probes, .arg = r };
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (r->has_ring && (find_library(&library, &why) || avoid_separators(&r->ring, &library, &why))) {
 		r->reason = why;
@@ -136,7 +177,8 @@ static void flush_now_and_then(struct recorder *r, uint64_t events)
 	r->unflushed_events += events;
 	if (now - r->flushed_ns < FLUSH_INTERVAL_NS && r->unflushed_events < r->unflushed_max)
 		return;
-	drain_checkpoint(&r->drain);
+	if (r->has_drain)
+		drain_checkpoint(&r->drain);
 	store_sink_flush(&r->sink);
 	r->flushed_ns = now;
 	r->unflushed_events = 0;
@@ -170,28 +212,89 @@ static int next_wait(uint64_t events, int wait_ms)
 	return wait_ms * 2 > PASS_MS_MAX ? PASS_MS_MAX : wait_ms * 2;
 }
 
+/* Everything that can wake us: the end, signals, growth of the ring, probes. */
+struct waker {
+	struct pollfd fds[FDS_MAX];
+	size_t count;
+	int wait_ms; /* until the next pass over the ring */
+};
+
+enum { WAKE_END, WAKE_SIGNAL, WAKE_GROWTH, WAKE_PROBES };
+
+static void waker_init(struct waker *w, struct recorder *r, int pidfd, int signalfd)
+{
+	int fds[FDS_MAX];
+	size_t n = probe_set_fds(&r->probes, fds, FDS_MAX - WAKE_PROBES);
+	w->wait_ms = PASS_MS_MIN;
+	w->fds[WAKE_END].fd = pidfd;
+	w->fds[WAKE_SIGNAL].fd = signalfd;
+	w->fds[WAKE_GROWTH].fd = watch_growth(r);
+	for (size_t i = 0; i < n; i++)
+		w->fds[WAKE_PROBES + i].fd = fds[i];
+	w->count = WAKE_PROBES + n;
+	for (size_t i = 0; i < w->count; i++)
+		w->fds[i].events = POLLIN;
+}
+
+static void waker_release(struct waker *w)
+{
+	if (w->fds[WAKE_GROWTH].fd >= 0)
+		close(w->fds[WAKE_GROWTH].fd);
+}
+
+/* Sleep until something happens or something is due, at the latest at until_ns. Whether a probe's descriptor is ready. */
+static bool waker_wait(struct waker *w, struct recorder *r, int64_t until_ns)
+{
+	int64_t now = clock_mono_ns(), due = probe_set_due_ns(&r->probes);
+	bool is_idle = probe_set_is_idle(&r->probes);
+	int64_t wait_ns = r->has_drain ? w->wait_ms * 1000000ll : is_idle ? INT64_MAX : 5 * PROBE_MS * 1000000ll;
+	due = due < until_ns ? due : until_ns;
+	if (due != INT64_MAX && due - now < wait_ns)
+		wait_ns = due > now ? due - now : 0;
+	struct timespec t = { .tv_sec = wait_ns / 1000000000, .tv_nsec = wait_ns % 1000000000 };
+	int n = ppoll(w->fds, w->count, wait_ns == INT64_MAX ? NULL : &t, NULL);
+	bool is_ready = false;
+	for (size_t i = 0; i < w->count; i++) {
+		if (n <= 0)
+			w->fds[i].revents = 0;
+		if (i < WAKE_PROBES)
+			continue;
+		is_ready |= (w->fds[i].revents & POLLIN) != 0;
+		if (w->fds[i].revents & (POLLHUP | POLLERR))
+			w->fds[i].fd = -1; /* its thread has ended: it would wake us for ever */
+	}
+	return is_ready;
+}
+
+/* Take from the ring first: it says which process image a thread belongs to. */
+static void pass(struct recorder *r, struct waker *w, bool is_probe_ready)
+{
+	uint64_t events = r->has_drain ? drain_pass(&r->drain) : 0;
+	int64_t now = clock_mono_ns();
+	w->wait_ms = next_wait(events, w->wait_ms);
+	if (is_probe_ready || now >= probe_set_due_ns(&r->probes) || now - r->probed_ns >= PROBE_MS * 1000000ll) {
+		events += probe_set_pass(&r->probes);
+		r->probed_ns = now;
+	}
+	flush_now_and_then(r, events);
+}
+
 /* Drain until the command has ended; faster while much comes in. */
 static void watch(struct recorder *r)
 {
-	int growth = watch_growth(r), wait_ms = PASS_MS_MIN;
-	struct pollfd fds[] = { { .fd = r->launch.pidfd, .events = POLLIN },
-		{ .fd = r->launch.signalfd, .events = POLLIN }, { .fd = growth, .events = POLLIN } };
+	struct waker w;
+	waker_init(&w, r, r->launch.pidfd, r->launch.signalfd);
 	for (;;) {
-		int n = poll(fds, 3, r->has_drain ? wait_ms : -1);
-		if (n > 0 && fds[1].revents)
+		bool is_ready = waker_wait(&w, r, INT64_MAX);
+		if (w.fds[WAKE_SIGNAL].revents)
 			launch_forward_signals(&r->launch);
-		if (n > 0 && fds[0].revents)
+		if (w.fds[WAKE_END].revents)
 			break;
-		if (!r->has_drain)
-			continue;
-		if (n > 0 && fds[2].revents)
-			forget_growth(growth);
-		uint64_t events = drain_pass(&r->drain);
-		wait_ms = next_wait(events, wait_ms);
-		flush_now_and_then(r, events);
+		if (w.fds[WAKE_GROWTH].revents)
+			forget_growth(w.fds[WAKE_GROWTH].fd);
+		pass(r, &w, is_ready);
 	}
-	if (growth >= 0)
-		close(growth);
+	waker_release(&w);
 }
 
 /* The command has ended, its children perhaps not. One that was just forked may take a moment to show up. */
@@ -200,6 +303,7 @@ static void watch_others(struct recorder *r)
 	unsigned awaited = 0;
 	while (r->has_drain && r->o->is_following) {
 		uint64_t events = drain_pass(&r->drain);
+		events += probe_set_pass(&r->probes);
 		if (r->drain.first_live < r->drain.process_count)
 			awaited = 0;
 		else if (awaited++ == AWAITED_PASSES || !drain_awaits(&r->drain))
@@ -209,6 +313,38 @@ static void watch_others(struct recorder *r)
 			return; /* whoever interrupts us wants an end */
 		flush_now_and_then(r, events);
 	}
+}
+
+/* What runs already, until it ends, the time is up or a signal comes. */
+static int observe(struct recorder *r, struct sonde_err *err)
+{
+	const struct probe_target *t = &r->o->target;
+	int64_t until_ns = r->o->duration_ns ? clock_mono_ns() + r->o->duration_ns : INT64_MAX;
+	sigset_t ends, old;
+	struct waker w;
+	CLEANUP(cleanup_fd) int pidfd = t->kind == PROBE_PID ? (int)syscall(SYS_pidfd_open, t->pid, 0) : -1;
+	if (t->kind == PROBE_PID && pidfd < 0)
+		return err_sys(err, errno, "cannot observe process %d", (int)t->pid);
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, &old);
+	CLEANUP(cleanup_fd) int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	probe_set_attach(&r->probes, t);
+	if (probe_set_is_idle(&r->probes))
+		return err_set(err, EACCES, "no probe can observe that: %s", r->probes.status[0].why.text);
+	waker_init(&w, r, pidfd, signals);
+	do {
+		bool is_ready = waker_wait(&w, r, until_ns);
+		pass(r, &w, is_ready);
+	} while (!w.fds[WAKE_SIGNAL].revents && !w.fds[WAKE_END].revents && clock_mono_ns() < until_ns);
+	waker_release(&w);
+	struct signalfd_siginfo info;
+	while (read(signals, &info, sizeof(info)) > 0)
+		; /* it has served: the bundle must be finished all the same */
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return 0;
 }
 
 static void count_losses(struct recorder *r)
@@ -231,12 +367,21 @@ static void finish(struct recorder *r, struct record_result *result)
 		__atomic_store_n(&r->ring.control->is_on, 0, __ATOMIC_RELEASE);
 		drain_finish(&r->drain);
 	}
+	probe_set_finish(&r->probes);
 	count_losses(r);
+	r->facts.cpu_ns = clock_cpu_ns();
 	r->facts.end_mono_ns = clock_mono_ns();
 	r->facts.state = "complete";
 	r->facts.ring = NULL;
 	r->facts.sink = &r->sink;
 	store_sink_flush(&r->sink);
+	result->trace_state = r->facts.trace_state;
+	if (r->facts.trace_reason)
+		err_set(&result->trace_why, EINVAL, "%s", r->facts.trace_reason);
+	memcpy(result->probes, r->probes.status, sizeof(result->probes));
+	result->probe_count = r->probes.count;
+	result->cpu_ns = r->facts.cpu_ns;
+	result->wall_ns = r->facts.end_mono_ns - r->facts.start_mono_ns;
 	result->events = r->has_drain ? r->drain.events : 0;
 	result->processes = r->has_drain ? r->drain.process_count : 0;
 	result->dropped = r->facts.dropped;
@@ -256,6 +401,8 @@ static void release(struct recorder *r, bool is_kept)
 {
 	if (r->has_sink)
 		store_sink_close(&r->sink, NULL);
+	if (r->has_probes)
+		probe_set_release(&r->probes);
 	if (r->has_drain)
 		drain_release(&r->drain);
 	if (r->has_ring) {
@@ -269,36 +416,64 @@ static void release(struct recorder *r, bool is_kept)
 	store_run_release(&r->run);
 }
 
+/* Run the command to its end. */
+static int run_command(struct recorder *r, struct record_result *result, struct sonde_err *err)
+{
+	int rc = start_command(r, err);
+	if (rc)
+		return rc;
+	watch(r);
+	rc = launch_wait(&r->launch, &result->status, err);
+	if (r->has_drain)
+		drain_exited(&r->drain, r->launch.pid, result->status);
+	r->facts.has_status = true;
+	r->facts.status = result->status;
+	if (!getrusage(RUSAGE_CHILDREN, &r->usage)) /* it is the only child that we have waited for */
+		r->facts.usage = &r->usage;
+	watch_others(r);
+	return rc;
+}
+
+static const char *name_of(const struct record_options *o)
+{
+	static const char *const
+			kinds[] = { [PROBE_PID] = "process", [PROBE_CGROUP] = "cgroup", [PROBE_MACHINE] = "machine" };
+	return o->name ? o->name : o->argv ? o->argv[0] : kinds[o->target.kind];
+}
+
+static int open_bundle(struct recorder *r, struct sonde_err *err)
+{
+	int rc = r->o->argv ? launch_check(r->o->argv[0], err) : 0;
+	if (!rc && (rc = store_run_create(&r->run, r->o->dir, r->facts.name, err)))
+		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not to be taken for the command's failure */
+	return rc;
+}
+
 int record_run(const struct record_options *o, struct record_result *result, struct sonde_err *err)
 {
 	struct recorder r = { .o = o, .run = STORE_RUN_INIT, .ring = RING_DIR_INIT };
 	r.unflushed_max = limits_memory_bytes() < SCARCE_BYTES ? SCARCE_EVENTS : UINT64_MAX;
 	r.facts = (struct run_facts){ .state = "recording",
-		.name = o->name ? o->name : o->argv[0],
+		.name = name_of(o),
 		.argv = o->argv,
+		.observed = o->argv ? NULL : &o->target,
 		.start_real_ns = clock_real_ns(),
 		.start_mono_ns = clock_mono_ns(),
-		.end_mono_ns = STORE_NULL };
-	int rc = launch_check(o->argv[0], err);
-	if (!rc && (rc = store_run_create(&r.run, o->dir, r.facts.name, err)))
-		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not to be taken for the command's failure */
+		.end_mono_ns = STORE_NULL,
+		.cpu_ns = STORE_NULL };
+	int rc = open_bundle(&r, err);
 	if (rc)
 		return rc;
 	rc = store_sink_open(&r.sink, r.run.tablesfd, err);
 	r.has_sink = !rc;
 	if (!rc) {
 		start_trace(&r);
+		start_probes(&r);
 		rc = write_run_json(&r, err);
 	}
 	if (!rc)
-		rc = start_command(&r, err);
+		rc = o->argv ? run_command(&r, result, err) : observe(&r, err);
 	if (!rc) {
-		watch(&r);
-		rc = launch_wait(&r.launch, &result->status, err);
-		drain_exited(&r.drain, r.launch.pid, result->status);
-		r.facts.has_status = true;
-		r.facts.status = result->status;
-		watch_others(&r);
 		finish(&r, result);
 		buf_adds(&result->path, r.run.path);
 	}

@@ -9,16 +9,20 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "probe/probe.h"
 #include "record/ringdir.h"
 
 #include <stdbool.h>
 
 struct record_options {
-	char *const *argv;
-	const char *dir;   /* the bundle; NULL: a new one among the runs */
-	const char *name;  /* of the run; NULL: the program's */
-	bool has_trace;    /* the tracer probe */
-	bool is_following; /* wait for every traced process, not only for the command */
+	char *const *argv;         /* NULL: observe `target`, which runs already */
+	const char *dir;           /* the bundle; NULL: a new one among the runs */
+	const char *name;          /* of the run; NULL: the program's */
+	const char *const *probes; /* names, as probe_set_open takes them; "trace" is the tracer */
+	struct probe_options probe;
+	struct probe_target target; /* without argv */
+	int64_t duration_ns; /* without argv: end after that long; 0: when the process ends or a signal says so */
+	bool is_following;   /* wait for every traced process, not only for the command */
 	struct ring_options ring;
 };
 
@@ -26,12 +30,21 @@ struct record_result {
 	int status;      /* as waitpid tells it */
 	struct buf path; /* the bundle */
 	uint64_t events, dropped, filtered, processes, blind, lost_rows, bytes;
+	const char *trace_state;                /* "ran", "off", "failed" */
+	struct sonde_err trace_why;             /* why it failed or saw nothing */
+	struct probe_status probes[PROBES_MAX]; /* the others */
+	size_t probe_count;
+	int64_t wall_ns;
+	int64_t cpu_ns;           /* what recording cost us */
 	struct sonde_err trouble; /* what went wrong on the way, "" when nothing */
 };
 
-#define RECORD_RESULT_INIT { .path = BUF_INIT }
+#define RECORD_RESULT_INIT \
+	{ \
+		.path = BUF_INIT \
+	}
 
-/* 0 when the command ran, whatever became of it. Else a negative errno; launch_exit_code tells whose failure. */
+/* 0 when the command ran (or what runs already was observed), whatever became of it. Else a negative errno; launch_exit_code tells whose failure. */
 int record_run(const struct record_options *o, struct record_result *result, struct sonde_err *err);
 void record_result_release(struct record_result *r);
 

@@ -71,10 +71,13 @@ static void note_row(struct recovery *r, enum store_table_id table, const void *
 	}
 }
 
-static bool is_event_table(enum store_table_id table)
+/* Did it come out of the ring? What probes read has no process image among its counters. */
+static bool is_ring_event(enum store_table_id table, const void *row)
 {
+	const struct store_counter *counter = row;
 	return table == STORE_TABLE_IO || table == STORE_TABLE_SPAN || table == STORE_TABLE_STEP ||
-			table == STORE_TABLE_MARK || table == STORE_TABLE_COUNTER || table == STORE_TABLE_META;
+			table == STORE_TABLE_MARK || table == STORE_TABLE_META ||
+			(table == STORE_TABLE_COUNTER && counter->process != STORE_NULL);
 }
 
 static void copy_table(struct recovery *r, enum store_table_id table)
@@ -91,8 +94,8 @@ static void copy_table(struct recovery *r, enum store_table_id table)
 			store_batch_row(&batch, i, row);
 			store_sink_add(&r->sink, table, row);
 			note_row(r, table, row);
+			r->result->kept_rows += is_ring_event(table, row);
 		}
-		r->result->kept_rows += is_event_table(table) ? batch.rows : 0;
 	}
 	store_batch_release(&batch);
 	store_table_free(t);
@@ -280,7 +283,8 @@ int record_import_ring(const char *path, const char *dir, struct record_result *
 			.end_mono_ns = STORE_NULL,
 			.drain = &d,
 			.sink = &sink,
-			.trace_state = "ran" };
+			.trace_state = "ran",
+			.cpu_ns = STORE_NULL };
 		facts.blind = ring.control->blind_forks;
 		drain_losses(&d, &facts.dropped, &facts.filtered, &facts.blind);
 		result->events = d.events;

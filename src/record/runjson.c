@@ -81,6 +81,42 @@ static void write_probes(struct json *j, const struct run_facts *f)
 		json_kuint(j, "blind_processes", f->blind);
 	}
 	json_end(j);
+	if (f->probes)
+		probe_set_write(f->probes, j);
+	json_end(j);
+}
+
+static int64_t ns_of(const struct timeval *t)
+{
+	return (int64_t)t->tv_sec * 1000000000 + (int64_t)t->tv_usec * 1000;
+}
+
+static void write_usage(struct json *j, const struct rusage *u)
+{
+	json_key(j, "usage");
+	json_object(j);
+	json_kint(j, "user_ns", ns_of(&u->ru_utime));
+	json_kint(j, "system_ns", ns_of(&u->ru_stime));
+	json_kint(j, "max_rss_bytes", u->ru_maxrss * 1024);
+	json_kint(j, "minor_faults", u->ru_minflt);
+	json_kint(j, "major_faults", u->ru_majflt);
+	json_kint(j, "voluntary_switches", u->ru_nvcsw);
+	json_kint(j, "involuntary_switches", u->ru_nivcsw);
+	json_kint(j, "read_blocks", u->ru_inblock);
+	json_kint(j, "write_blocks", u->ru_oublock);
+	json_end(j);
+}
+
+static void write_observed(struct json *j, const struct probe_target *t)
+{
+	json_key(j, "observed");
+	json_object(j);
+	if (t->kind == PROBE_PID)
+		json_kint(j, "pid", t->pid);
+	else if (t->kind == PROBE_CGROUP)
+		json_kstr(j, "cgroup", t->cgroup);
+	else
+		json_kbool(j, "all_cpus", true);
 	json_end(j);
 }
 
@@ -120,6 +156,12 @@ void runjson_write(struct buf *out, const struct run_facts *f)
 	if (f->end_mono_ns != STORE_NULL)
 		json_kint(&j, "wall_ns", f->end_mono_ns - f->start_mono_ns);
 	write_exit(&j, f);
+	if (f->observed)
+		write_observed(&j, f->observed);
+	if (f->usage)
+		write_usage(&j, f->usage);
+	if (f->cpu_ns != STORE_NULL)
+		json_kint(&j, "recorder_cpu_ns", f->cpu_ns);
 	write_probes(&j, f);
 	if (f->sink)
 		write_tables(&j, f->sink);

@@ -3,7 +3,10 @@
 #define SONDE_RECORD_RUNJSON_H
 
 #include "base/buf.h"
+#include "probe/probe.h"
 #include "record/drain.h"
+
+#include <sys/resource.h>
 
 struct run_facts {
 	const char *state; /* "recording", "complete", "recovered" */
@@ -18,6 +21,10 @@ struct run_facts {
 	const char *trace_state;  /* "ran", "off", "failed" */
 	const char *trace_reason; /* NULL when there is nothing to say */
 	uint64_t dropped, filtered, blind;
+	struct probe_set *probes;            /* NULL: there were none */
+	const struct probe_target *observed; /* NULL: a command was run */
+	const struct rusage *usage;          /* of the command and what it waited for; NULL: not known */
+	int64_t cpu_ns;                      /* what recording cost; STORE_NULL while it goes on */
 };
 
 void runjson_write(struct buf *out, const struct run_facts *f);

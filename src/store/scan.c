@@ -30,6 +30,11 @@ struct worker {
 	pthread_t thread;
 };
 
+static bool in_part(size_t block, const struct store_scan_opts *o)
+{
+	return o->parts < 2 || block % o->parts == o->part;
+}
+
 static bool in_range(const struct store_block_info *b, const struct store_scan_opts *o)
 {
 	int64_t end;
@@ -77,7 +82,7 @@ static void *work(void *arg)
 	size_t count = store_table_blocks(s->table), block;
 
 	while (!atomic_load(&s->is_over) && (block = atomic_fetch_add(&s->next, 1)) < count)
-		if (in_range(store_block_info(s->table, block), s->opts))
+		if (in_part(block, s->opts) && in_range(store_block_info(s->table, block), s->opts))
 			scan_block(s, w->number, block, &batch);
 	store_batch_release(&batch);
 	return NULL;

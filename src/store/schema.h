@@ -44,7 +44,8 @@ enum store_semantic {
 	STORE_COUNT,    /* how many, or how many bytes */
 	STORE_STRING,   /* id in the table `string` */
 	STORE_FILE,     /* id in the table `file` */
-	STORE_PROCESS   /* number of a process image in the table `process` */
+	STORE_PROCESS,  /* number of a process image in the table `process` */
+	STORE_STACK     /* number of a chain of frames in the table `stack` */
 };
 
 /* Columns: X(P, kind, name, semantic, documentation). The first TIME and the first DURATION make the zone map. */
@@ -109,11 +110,11 @@ enum store_semantic {
 
 #define STORE_COLUMNS_COUNTER(X, P) \
 	X(P, INT, ts_ns, TIME, "when the value was taken") \
-	X(P, INT, process, PROCESS, "number of the process image") \
-	X(P, INT, pid, PLAIN, "process id") \
-	X(P, INT, tid, PLAIN, "thread id") \
-	X(P, INT, name, STRING, "name of the counter") \
-	X(P, REAL, value, PLAIN, "the value")
+	X(P, INT, process, PROCESS, "number of the process image whose program gave it; null when a probe read it") \
+	X(P, INT, pid, PLAIN, "process id; null when the value is the machine's") \
+	X(P, INT, tid, PLAIN, "thread id; null when the value is no thread's") \
+	X(P, INT, name, STRING, "name of the counter; of those that probes read, the table series says more") \
+	X(P, REAL, value, PLAIN, "the value; a probe writes it only when it has changed")
 
 #define STORE_COLUMNS_META(X, P) \
 	X(P, INT, process, PROCESS, "number of the process image") \
@@ -177,6 +178,79 @@ enum store_semantic {
 	X(P, TEXT, args, PLAIN, "its arguments as the text of a JSON object; null when there are none") \
 	X(P, TEXT, extra, PLAIN, "its other fields as the text of a JSON object; null when there are none")
 
+#define STORE_COLUMNS_SAMPLE(X, P) \
+	X(P, INT, ts_ns, TIME, "when the sample was taken") \
+	X(P, INT, process, PROCESS, "number of the process image; null when the tracer does not know it") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread id") \
+	X(P, INT, cpu, PLAIN, "CPU it ran on") \
+	X(P, INT, event, STRING, \
+			"what was sampled: cpu-clock, cycles, page-faults; unsampled: CPU time of a thread between samples") \
+	X(P, INT, weight_ns, COUNT, "CPU time that the sample stands for; null when the event is no clock") \
+	X(P, INT, count, COUNT, "how many of the event it stands for; of clocks nanoseconds") \
+	X(P, INT, is_kernel, PLAIN, "1 when the kernel ran on behalf of the thread, else 0") \
+	X(P, INT, stack, STACK, "where it was; null when that is not known")
+
+#define STORE_COLUMNS_SCHED(X, P) \
+	X(P, INT, ts_ns, TIME, "when the thread was taken off its CPU") \
+	X(P, INT, dur_ns, DURATION, "until it ran again; null when that was not observed") \
+	X(P, INT, process, PROCESS, "number of the process image; null when the tracer does not know it") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread id") \
+	X(P, INT, cpu, PLAIN, "CPU it had been running on") \
+	X(P, INT, next_cpu, PLAIN, "CPU it ran on next; null when that was not observed") \
+	X(P, INT, state, STRING, \
+			"why: preempted, sleep, disk, stopped, traced, ended; wait when the kernel does not say for what") \
+	X(P, INT, wake_ns, TIME, "when it became runnable again; null when not observed or never blocked") \
+	X(P, INT, waker_pid, PLAIN, "process that woke it; null when not observed, 0 for an interrupt on an idle CPU") \
+	X(P, INT, waker_tid, PLAIN, "thread that woke it") \
+	X(P, INT, stack, STACK, "where it waited; null when that is not known")
+
+#define STORE_COLUMNS_TASK(X, P) \
+	X(P, INT, process, PROCESS, "number of the process image; null when the tracer does not know it") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread id") \
+	X(P, INT, ppid, PLAIN, "process id of the parent; null when it ran before the recording") \
+	X(P, INT, start_ns, TIME, "when it began; null when it ran before the recording") \
+	X(P, INT, end_ns, TIME, "when it ended; null when it outlived the recording") \
+	X(P, INT, name, STRING, "its last name; of a process its program's") \
+	X(P, INT, run_ns, COUNT, \
+			"CPU time while recorded, with what a hypervisor stole meanwhile, without the end of its exit; or null") \
+	X(P, INT, samples, COUNT, "rows of the table sample")
+
+#define STORE_COLUMNS_MODULE(X, P) \
+	X(P, INT, module, PLAIN, "number of the module, from 1") \
+	X(P, INT, kind, STRING, "elf, vdso, kernel, or memory: code that is in no file") \
+	X(P, INT, path, STRING, "where it was mapped from, as its processes saw it") \
+	X(P, TEXT, build_id, PLAIN, "its build id in hexadecimal; null when it has none or it is not known") \
+	X(P, INT, pid, PLAIN, "process that owns the code, of kind memory; null otherwise")
+
+#define STORE_COLUMNS_MAPPING(X, P) \
+	X(P, INT, ts_ns, TIME, "when it was mapped; null when that was before the recording") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, start, PLAIN, "first address") \
+	X(P, INT, bytes, COUNT, "length") \
+	X(P, INT, offset, PLAIN, "offset in the file") \
+	X(P, INT, module, PLAIN, "number of the module")
+
+#define STORE_COLUMNS_STACK(X, P) \
+	X(P, INT, stack, STACK, "number of the chain of frames, from 1: this frame and those of its parent") \
+	X(P, INT, parent, STACK, "the chain of callers; null for the outermost frame") \
+	X(P, INT, module, PLAIN, "number of the module; null when the address is in none") \
+	X(P, INT, address, PLAIN, \
+			"offset in the module's file (kernel and memory: address) of the instruction, in callers of the call")
+
+#define STORE_COLUMNS_SYMBOL(X, P) \
+	X(P, INT, module, PLAIN, "number of the module: kernel, vdso or memory; files are named when looking") \
+	X(P, INT, start, PLAIN, "first address") \
+	X(P, INT, bytes, COUNT, "length; null when unknown: to the next") \
+	X(P, INT, name, STRING, "name of the function")
+
+#define STORE_COLUMNS_SERIES(X, P) \
+	X(P, INT, name, STRING, "name of a counter that a probe reads") \
+	X(P, INT, unit, STRING, "ns, bytes, or what is counted") \
+	X(P, INT, is_total, PLAIN, "1: counts up from 0 at its first reading; 0: a level")
+
 #define STORE_COLUMNS_STRING(X, P) \
 	X(P, INT, id, STRING, "number of the string, from 1") \
 	X(P, TEXT, text, PLAIN, "its bytes")
@@ -195,6 +269,14 @@ enum store_semantic {
 	X(call, CALL, 1, "one kind of call and the meaning of its arguments") \
 	X(define, DEFINE, 1, "one text that a ring defined: what recovery needs to read the rest of it") \
 	X(line, LINE, 1, "one record of an imported trace that is no timed event: metadata, counters, the unknown") \
+	X(sample, SAMPLE, 1, "one look at what a running thread was doing") \
+	X(sched, SCHED, 1, "one stretch of time that a thread spent off the CPUs") \
+	X(task, TASK, 1, "one thread as the kernel saw it, with its exact CPU time") \
+	X(module, MODULE, 1, "one file, or other place, that code was run from") \
+	X(mapping, MAPPING, 1, "one executable mapping of a process") \
+	X(stack, STACK, 1, "one frame and, by its parent, the chain that called it") \
+	X(symbol, SYMBOL, 1, "one function that only the recording machine could name") \
+	X(series, SERIES, 1, "what the values of one of a probe's counters mean") \
 	X(string, STRING, 1, "one string that other tables refer to by id")
 
 struct store_column_schema {

@@ -31,7 +31,7 @@ static void use_own_schema(struct store_table *t)
 		t->own_columns[c] = (struct store_column_schema){ .name = f->name,
 			.doc = "",
 			.kind = is_known ? f->kind : STORE_INT,
-			.semantic = f->semantic <= STORE_PROCESS ? f->semantic : STORE_PLAIN };
+			.semantic = f->semantic <= STORE_STACK ? f->semantic : STORE_PLAIN };
 	}
 	t->schema = &t->own;
 }

@@ -111,6 +111,8 @@ struct store_scan_opts {
 	int64_t from_ns;
 	int64_t to_ns;
 	unsigned threads; /* 0: one a CPU; 1: all in the calling thread, in block order */
+	unsigned part;    /* of `parts`: only every parts-th block, from this one on; parts 0: all */
+	unsigned parts;
 };
 
 /*

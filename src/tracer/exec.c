@@ -36,6 +36,8 @@ static bool is_loader(const char *path)
 static bool is_reachable(void)
 {
 	static char control[PATH_BYTES_MAX + 16];
+	if (!env_has_ours())
+		return true; /* what our children need they find in the program's own environment */
 	if (!control[0])
 		stpcpy(stpcpy(control, tracer.ring_dir), "/control");
 	return !sys3(SYS_faccessat, AT_FDCWD, env_library, R_OK) &&
@@ -262,10 +264,10 @@ static bool is_bare(const struct exec *e)
 }
 
 /* The last record of this program, unless the exec fails. */
-static enum sonde_blind announce(const struct exec *e)
+static enum sonde_blind announce(const struct exec *e, int *error)
 {
 	const char *path = e->path;
-	int error;
+	*error = ENOENT;
 	if (is_bare(e)) {
 		size_t n = exec_find_room(path);
 		char *found = __builtin_alloca(n);
@@ -275,9 +277,9 @@ static enum sonde_blind announce(const struct exec *e)
 		return SONDE_BLIND_NO; /* it will fail */
 	bool is_fd = e->form == EXEC_FD || (e->form == EXEC_AT && path && !*path && (e->flags & AT_EMPTY_PATH));
 	int dirfd = e->form == EXEC_AT ? e->dirfd : AT_FDCWD;
-	enum sonde_blind blind = exec_peek(is_fd ? e->dirfd : dirfd, is_fd ? NULL : path, &error);
+	enum sonde_blind blind = exec_peek(is_fd ? e->dirfd : dirfd, is_fd ? NULL : path, error);
 	call_begun(SONDE_REC_EXEC, (uint16_t)e->call, blind ? SONDE_CALL_BLIND : 0,
-			CALL(.dirfd = dirfd, .path = is_fd ? NULL : path, .path_error = error,
+			CALL(.dirfd = dirfd, .path = is_fd ? NULL : path, .path_error = *error,
 					.fd = is_fd ? e->dirfd : -1, ARGS1(blind)));
 	return blind;
 }
@@ -294,16 +296,21 @@ static void record_failure(const struct exec *e, uint64_t start, int errnum)
 
 int exec_do(const struct exec *e)
 {
-	if (!env_has_ours())
+	if (!env_has_ours() && !tracer.categories)
 		return next_exec(e, e->envp);
 	struct exec_room room = { 0 };
 	uint64_t start = tick();
 	char *const *envp = e->envp;
-	if (announce(e) == SONDE_BLIND_NO) {
+	int error;
+	if (announce(e, &error) == SONDE_BLIND_NO && env_has_ours()) {
 		char **taken = exec_room_take(&room, e->envp);
 		envp = taken ? env_inject(e->envp, taken) : e->envp;
 	}
+	if (!error)
+		tracer_ends();
 	int result = next_exec(e, envp);
+	if (!error)
+		tracer_goes_on();
 	exec_room_release(&room);
 	record_failure(e, start, errno);
 	return result;

@@ -52,11 +52,13 @@ static bool has_prefix(const char *path, const char *prefix)
 
 static bool has_filters(void)
 {
-	return tracer.control->include_count || tracer.control->exclude_count;
+	return tracer.ops || tracer.control->include_count || tracer.control->exclude_count;
 }
 
 static bool path_is_wanted(const char *path)
 {
+	if (tracer.ops)
+		return tracer.ops->is_wanted(path) != 0;
 	const struct sonde_control *c = tracer.control;
 	const char *filter = c->filter_text, *end = c->filter_text + SONDE_FILTER_TEXT_BYTES - 1;
 	bool is_in = c->include_count == 0;
@@ -125,6 +127,9 @@ bool fds_path_is_wanted_at(int dirfd, const char *path)
 	char link[48];
 	if (likely(!has_filters()))
 		return true;
+	int known = tracer.ops ? tracer.ops->is_wanted(path) : -1;
+	if (known >= 0)
+		return known;
 	if (path[0] == '/' && !strstr(path, "/."))
 		return path_is_wanted(path);
 	if (tracer.is_dark)
@@ -165,7 +170,7 @@ static uint64_t identify_link(const char *link)
 	uint64_t file = n > 0 ? fds_new_file() : 0;
 	r->id = file;
 	r->base = 0;
-	if (file && s->text[0] == '/' && has_filters() && !path_is_wanted(s->text))
+	if (file && (s->text[0] == '/' || tracer.ops) && has_filters() && !path_is_wanted(s->text))
 		file |= FILE_IGNORED; /* defined all the same: other paths may start there */
 	s->bytes = n > 0 ? (uint32_t)n : 0;
 	size_t bytes = ring_trim(r, room, sizeof(*r) + ring_string_bytes(s->bytes));

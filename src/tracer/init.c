@@ -1,10 +1,8 @@
 /*
  * Start of the tracer in a process image: where the real functions are found,
- * control page, ring, and the record that says who this is. Runs in the
- * constructor, or in the first hook when some other library's constructor calls
- * one before that.
+ * control page, ring, and the record that says who this is. When and where to
+ * start is the library's to say: start.c is libsonde's.
  */
-#include "tracer/env.h"
 #include "tracer/fds.h"
 #include "tracer/hook.h"
 #include "tracer/resolve.h"
@@ -74,9 +72,14 @@ static void control_make(const char *path)
 	sys1(SYS_unlink, part);
 }
 
-static bool control_open(void)
+bool tracer_open_control(const char *ring)
 {
 	char path[PATH_BYTES_MAX + 32];
+	size_t len = strlen(ring);
+	if (len >= sizeof(tracer.ring_dir))
+		return false;
+	if (ring != tracer.ring_dir)
+		memcpy(tracer.ring_dir, ring, len + 1);
 	snprintf(path, sizeof(path), "%s/control", tracer.ring_dir);
 	int fd = sys_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
 	if (fd == -ENOENT) {
@@ -85,10 +88,13 @@ static bool control_open(void)
 	}
 	if (fd < 0)
 		return false;
-	tracer.control = control_map(fd);
+	struct sonde_control *control = control_map(fd);
 	sys_close(fd);
-	return tracer.control && tracer.control->magic == SONDE_CONTROL_MAGIC &&
-			tracer.control->version == SONDE_SHM_VERSION && tracer.control->is_on;
+	if (!control || control->magic != SONDE_CONTROL_MAGIC || control->version != SONDE_SHM_VERSION ||
+			!control->is_on)
+		return false;
+	tracer.control = control;
+	return true;
 }
 
 static bool alive_map(void)
@@ -127,7 +133,7 @@ static size_t read_cwd(char *out)
 	return n > 1 && out[0] == '/' ? (size_t)n - 1 : 0;
 }
 
-static void process_record(int argc, char **argv)
+void tracer_introduce(int argc, char **argv)
 {
 	static char exe[PATH_BYTES_MAX], cwd[PATH_BYTES_MAX], args[PATH_BYTES_MAX];
 	size_t exe_len = read_link("/proc/self/exe", exe), cwd_len = read_cwd(cwd);
@@ -150,20 +156,18 @@ static void process_record(int argc, char **argv)
 }
 
 /* On as soon as everything stands; on failure it stays off, silently: the recorder sees that nobody came. */
-static void switch_on(const char *ring)
+bool tracer_switch_on(const char *ring)
 {
-	size_t len = strlen(ring);
-	if (len >= sizeof(tracer.ring_dir))
-		return;
-	memcpy(tracer.ring_dir, ring, len + 1);
-	if (!control_open() || !alive_map() || !fds_init())
-		return;
+	if (!tracer_open_control(ring) || !alive_map() || !fds_init())
+		return false;
 	int32_t tcb_tid = *(int32_t *)((char *)__builtin_thread_pointer() + 0x2d0);
 	tracer.has_tcb_tid = tcb_tid == (int32_t)sys0(SYS_gettid);
 	tracer.clock = tracer.control->clock;
 	tracer.min_dur_ticks = tracer.control->min_dur_ticks;
-	if (ring_start())
-		tracer.categories = tracer.control->categories;
+	if (!ring_start())
+		return false;
+	tracer.categories = tracer.control->categories;
+	return true;
 }
 
 void tracer_init(void)
@@ -175,28 +179,6 @@ void tracer_init(void)
 		return; /* called by a library that starts before libc (AddressSanitizer): come again */
 	tracer.is_ready = true;
 	int kept_errno = errno;
-	const char *ring = env_take();
-	if (ring)
-		switch_on(ring);
+	tracer_start();
 	errno = kept_errno;
-}
-
-__attribute__((constructor(101))) static void constructor(int argc, char **argv)
-{
-	int kept_errno = errno;
-	tracer_init();
-	if (tracer.categories && tracer_wants(tracer.categories))
-		process_record(argc, argv);
-	errno = kept_errno;
-}
-
-/*
- * AddressSanitizer refuses to run when any library was loaded before it. Its
- * check can be switched off by the program's default options; a program that
- * defines them itself is found before us and keeps its own.
- */
-EXPORT const char *__asan_default_options(void);
-EXPORT const char *__asan_default_options(void)
-{
-	return "verify_asan_link_order=0";
 }

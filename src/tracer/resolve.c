@@ -114,6 +114,11 @@ void resolve_init(void)
 	}
 }
 
+void resolve_from_start(void)
+{
+	first_behind_us = 0;
+}
+
 static void *find_known(unsigned from, unsigned to, const char *name, uint32_t h)
 {
 	bool is_hidden;

@@ -14,6 +14,9 @@
 
 void resolve_init(void);
 
+/* From now on search all objects but libsonde in the loader's order: for a library that is not preloaded. */
+void resolve_from_start(void);
+
 /* Address of `name` in the objects loaded after libsonde (when it was not preloaded: in any other object), or NULL. */
 void *resolve_next(const char *name);
 

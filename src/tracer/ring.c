@@ -231,6 +231,8 @@ static void chunk_take(struct sonde_segment *s, uint32_t i, int32_t tid)
 	thread.owner = &s->owner[i];
 	if (thread.vfork_pid)
 		ring_who(thread.vfork_pid, thread.vfork_pid);
+	if (tracer.ops)
+		tracer.ops->chunk_taken();
 }
 
 static bool chunk_find_free(int32_t tid)
@@ -406,7 +408,9 @@ static bool child_start(void)
 			__atomic_fetch_add(&tracer.control->blind_forks, 1, __ATOMIC_RELAXED);
 			tracer.categories = 0;
 		}
-		ok = !tracer.is_dark && ring_start();
+		ok = !tracer.is_dark && (!tracer.ops || tracer.ops->child_begins()) && ring_start();
+		if (ok && tracer.ops)
+			tracer.ops->ring_stands();
 	}
 	__atomic_store_n(&is_starting, 0, __ATOMIC_RELEASE);
 	return ok;
@@ -456,10 +460,15 @@ static bool chunk_switch(void)
 	if (t->chunk->tail <= SONDE_CHUNK_BYTES)
 		return true; /* a signal handler has switched already */
 	ring_close_runs();
+	if (tracer.ops) {
+		__atomic_store_n(full, SONDE_OWNER_FULL, __ATOMIC_RELEASE); /* it may be the one that comes back */
+		tracer.ops->chunk_filled();
+	}
 	bool ok = chunk_next(t->tid);
 	if (!ok)
 		thread_detach(); /* attach again at the next event */
-	__atomic_store_n(full, SONDE_OWNER_FULL, __ATOMIC_RELEASE);
+	if (!tracer.ops)
+		__atomic_store_n(full, SONDE_OWNER_FULL, __ATOMIC_RELEASE);
 	return ok;
 }
 
@@ -493,6 +502,8 @@ void ring_who(int32_t pid, int32_t tid)
 
 void ring_grow_ahead(void)
 {
+	if (tracer.ops)
+		tracer.ops->steps_aside();
 	if (tracer.categories && !tracer.is_dark && tracer.segment_count == 1)
 		grow(CHUNKS_AHEAD);
 }
@@ -502,7 +513,7 @@ void ring_going_dark(void)
 	if (!tracer.categories || tracer.is_dark)
 		return;
 	ring_grow_ahead();
-	tracer.is_dark = true;
+	tracer.is_dark = true; /* whatever else may still be allowed, we do not know it */
 	for (uint32_t i = 0; i < tracer.segment_count; i++)
 		tracer.segments[i]->is_dark = 1;
 }

@@ -38,11 +38,27 @@ struct alive {
 	uint32_t epoch; /* 0 in a page fresh from fork */
 };
 
+/*
+ * What a library that is made of these sources adds to them; libsonde has none. Each is
+ * called on a slow path, by the thread that it is about, errno kept by the caller.
+ */
+struct tracer_ops {
+	bool (*child_begins)(void);         /* in a forked child, before its ring is built; false: it shall have none */
+	void (*ring_stands)(void);          /* and after; signals are blocked around both */
+	void (*chunk_taken)(void);          /* the thread goes on in another chunk, still empty; signals are blocked */
+	void (*chunk_filled)(void);         /* it has handed a full one over; signals are blocked */
+	int (*is_wanted)(const char *path); /* 0 or 1; -1: ask again when it is joined to its directory */
+	void (*ends)(void);                 /* the process is about to end or to become another program */
+	void (*goes_on)(void);              /* it did not */
+	void (*steps_aside)(void);          /* the program is about to change what its threads may do */
+};
+
 struct tracer {
-	uint32_t categories; /* recorded here; 0 while off */
-	bool is_ready;       /* the real functions can be found */
-	bool is_dark;        /* no system calls of our own any more */
-	bool has_tcb_tid;    /* the thread pointer's tid field was found where glibc keeps it */
+	const struct tracer_ops *ops; /* NULL: none */
+	uint32_t categories;          /* recorded here; 0 while off */
+	bool is_ready;                /* the real functions can be found */
+	bool is_dark;                 /* no system calls of our own any more */
+	bool has_tcb_tid;             /* the thread pointer's tid field was found where glibc keeps it */
 	uint32_t clock;
 	struct alive *alive;
 	struct sonde_control *control;
@@ -96,6 +112,15 @@ extern _Thread_local struct thread thread __attribute__((tls_model("initial-exec
 /* Everything that must stand before the first hook runs; does nothing the second time. */
 void tracer_init(void);
 
+/* The library's own beginning, called by tracer_init: start.c has libsonde's. */
+void tracer_start(void);
+
+/* init.c, for tracer_start: a ring in this directory; the record that says who this process is. */
+bool tracer_switch_on(const char *ring);
+void tracer_introduce(int argc, char **argv);
+/* Leave the ring for another; false: there is none, and nothing is recorded. */
+bool tracer_open_control(const char *ring);
+
 /* Record nothing more and read no clock: the program is about to forbid it. */
 void tracer_stop(void);
 
@@ -118,6 +143,19 @@ ALWAYS_INLINE uint64_t tick(void)
 	struct timespec ts;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* The end is near; a vfork child's is not ours. */
+ALWAYS_INLINE void tracer_ends(void)
+{
+	if (unlikely(tracer.ops != NULL) && !thread.vfork_pid)
+		tracer.ops->ends();
+}
+
+ALWAYS_INLINE void tracer_goes_on(void)
+{
+	if (unlikely(tracer.ops != NULL) && !thread.vfork_pid)
+		tracer.ops->goes_on();
 }
 
 /* Is this category recorded, and does this thread have its place in the ring? The first question of every hook. */

@@ -22,7 +22,7 @@ with sonde.span("never ends"):
 PROGRAM
 export PYTHONPATH=$SONDE_STAGE/lib/sonde/python
 [[ -d $PYTHONPATH/sonde ]] || skip_service 'the Python package is not there'
-"$SONDE" record -- /usr/bin/python3 program.py
+"$SONDE" record --probes trace -- /usr/bin/python3 program.py
 
 run "$SONDE" events --table span --json
 is 'it exits with 0' "$status" 0

@@ -23,7 +23,7 @@ threads = [threading.Thread(target=work) for _ in range(4)]
 [t.start() for t in threads]
 [t.join() for t in threads]
 PROGRAM
-"$SONDE" record -- /usr/bin/python3 program.py
+"$SONDE" record --probes trace -- /usr/bin/python3 program.py
 
 run "$SONDE" events --json
 is 'it exits with 0' "$status" 0
@@ -87,7 +87,7 @@ for table in process thread call file; do
 done
 
 # Real programs.
-"$SONDE" record -- sqlite3 test.db 'create table t(a); insert into t values (1), (2); select sum(a) from t;' >/dev/null
+"$SONDE" record --probes trace -- sqlite3 test.db 'create table t(a); insert into t values (1), (2); select sum(a) from t;' >/dev/null
 run "$SONDE" events --json --path test.db
 ok 'sqlite3 wrote its database' holds 'any(.[]; .call | test("write")) and ([.[].ts_ns] | . == sort)'
 

@@ -81,11 +81,11 @@ check() {
 
 mkdir files
 for i in $(seq 50); do echo "$i" >files/"$i"; done
-"$SONDE" record -- tar -czf out.tgz files
+"$SONDE" record --probes trace -- tar -czf out.tgz files
 check 'tar with gzip'
-"$SONDE" record -- sqlite3 test.db 'create table t(a); insert into t values (1); select * from t;' >/dev/null
+"$SONDE" record --probes trace -- sqlite3 test.db 'create table t(a); insert into t values (1); select * from t;' >/dev/null
 check 'sqlite3'
-"$SONDE" record -- sh -c 'cat files/1 | sort; exec ls files' >/dev/null
+"$SONDE" record --probes trace -- sh -c 'cat files/1 | sort; exec ls files' >/dev/null
 check 'sh, with exec'
 
 if [[ -d $SONDE_STAGE/lib/sonde/python/sonde ]]; then
@@ -103,7 +103,7 @@ if [[ -d $SONDE_STAGE/lib/sonde/python/sonde ]]; then
 		sonde.instant("end")
 		sonde.counter("done", 3)
 	PROGRAM
-	PYTHONPATH=$SONDE_STAGE/lib/sonde/python "$SONDE" record -- /usr/bin/python3 program.py
+	PYTHONPATH=$SONDE_STAGE/lib/sonde/python "$SONDE" record --probes trace -- /usr/bin/python3 program.py
 	check 'annotations in threads'
 else
 	skip 'annotations in threads: the trace says what the events say' 'the Python package is not there'

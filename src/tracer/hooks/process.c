@@ -59,8 +59,10 @@ EXPORT int daemon(int nochdir, int noclose)
 	struct call *c = CALL(ARGS2(nochdir, noclose));
 	share_offsets();
 	call_begun(SONDE_REC_CALL, CALL_daemon, 0, c);
+	tracer_ends();
 	uint64_t start = tick();
 	int result = next(nochdir, noclose);
+	tracer_goes_on();
 	if (!tracer_wants(SONDE_CAT_ALL))
 		return result;
 	if (!result && !noclose)
@@ -98,7 +100,7 @@ static int spawn_do(uint16_t id, bool is_searched, pid_t *pid, const char *path,
 {
 	int (*next)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
 			char *const[]) = real_of(id);
-	if (!env_has_ours())
+	if (!env_has_ours() && !tracer.categories)
 		return next(pid, path, actions, attributes, argv, envp);
 	size_t found_bytes = is_searched ? exec_find_room(path) : 1;
 	char *found = __builtin_alloca(found_bytes);
@@ -108,7 +110,7 @@ static int spawn_do(uint16_t id, bool is_searched, pid_t *pid, const char *path,
 	const char *program = !is_searched ? path : exec_find(path, found, found_bytes) ? found : NULL;
 	enum sonde_blind blind = program ? exec_peek(AT_FDCWD, program, &error) : SONDE_BLIND_NO;
 	share_offsets();
-	if (blind == SONDE_BLIND_NO) {
+	if (blind == SONDE_BLIND_NO && env_has_ours()) {
 		char **taken = exec_room_take(&room, envp);
 		given = taken ? env_inject(envp, taken) : envp;
 	}
@@ -220,6 +222,7 @@ EXPORT int wordexp(const char *words, wordexp_t *expanded, int flags)
 	{ \
 		void *next = real_of(CALL_##name); \
 		call_begun(SONDE_REC_CALL, CALL_##name, 0, CALL(ARGS1(status))); \
+		tracer_ends(); \
 		return next; \
 	}
 BEFORE_END(_exit)
@@ -250,6 +253,7 @@ BEFORE before_abort(void)
 {
 	void *next = real_of(CALL_abort);
 	call_begun(SONDE_REC_CALL, CALL_abort, 0, CALL());
+	tracer_ends();
 	return next;
 }
 

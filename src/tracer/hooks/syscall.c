@@ -19,6 +19,7 @@ __attribute__((used, visibility("hidden"))) const uint64_t syscall_watched[WATCH
 	[SYS_fcntl / 64] = BIT(SYS_fcntl) | BIT(SYS_chdir) | BIT(SYS_fchdir),
 	[SYS_splice / 64] = BIT(SYS_splice) | BIT(SYS_dup3) | BIT(SYS_seccomp),
 	[SYS_copy_file_range / 64] = BIT(SYS_copy_file_range) | BIT(SYS_preadv2) | BIT(SYS_pwritev2),
+	[SYS_exit_group / 64] = BIT(SYS_exit_group),
 	[SYS_clone3 / 64] = BIT(SYS_clone3) | BIT(SYS_close_range),
 };
 _Static_assert(SYS_vfork / 64 == SYS_read / 64 && SYS_fchdir / 64 == SYS_fcntl / 64 &&
@@ -64,6 +65,9 @@ static void notice(long number, int a, int b)
 	case SYS_fork:
 	case SYS_vfork:
 		__atomic_fetch_add(&tracer.share_epoch, 1, __ATOMIC_RELAXED); /* more than one descriptor, or all */
+		break;
+	case SYS_exit_group:
+		tracer_ends();
 		break;
 	case SYS_chdir:
 	case SYS_fchdir:

@@ -7,7 +7,10 @@
 #include "base/buf.h"
 #include "launch/job.h"
 
+#include <stdlib.h>
+
 #define ARGV(...) ((char *const *)(uintptr_t)(const char *const[]){ __VA_ARGS__, NULL })
+#define ACTS getenv("SONDE_TEST_ACTS")
 #define FOR_EVER INT64_MAX
 
 struct heard { /* a job whose stdout is a pipe */

@@ -18,42 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char self[4096];
-
-/* The worst that a job can hold: forked twice, a session of its own, deaf to INT and TERM. It prints its pid. */
-static int be_daemon(void)
-{
-	if (fork())
-		_exit(0);
-	setsid();
-	if (fork())
-		_exit(0);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	dprintf(1, "%d\n", (int)getpid());
-	close(1);
-	for (;;)
-		pause();
-}
-
-/* Children that each fork the next and go: the pid changes all the time. */
-static int be_runner(void)
-{
-	dprintf(1, "%d\n", (int)getpid());
-	for (;;)
-		if (fork() > 0)
-			_exit(0);
-}
-
-#define BURN_NS 100000000
-
-static int burn(void)
-{
-	while (clock_cpu_ns() < BURN_NS)
-		;
-	return 0;
-}
+#define BURN_NS 100000000 /* of acts burn */
 
 static void exit_codes_are_exact(void **state)
 {
@@ -142,7 +107,7 @@ static void descriptors_that_it_keeps(void **state)
 	int kept = fcntl(0, F_DUPFD_CLOEXEC, 57), other = fcntl(0, F_DUPFD, 58);
 	spec.inherit = &kept;
 	spec.inherit_count = 1;
-	spec.argv = ARGV(self, "descriptors");
+	spec.argv = ARGV(ACTS, "descriptors");
 	struct heard h = heard_start(&spec);
 	char *text = heard_text(&h);
 	assert_string_equal(text, "0\n1\n2\n57\n");
@@ -215,7 +180,7 @@ static void usage_is_of_all_that_were_waited_for(void **state)
 	struct job_usage usage;
 	struct sonde_err err = SONDE_ERR_INIT;
 	char line[9000];
-	snprintf(line, sizeof(line), "%s burn; %s burn", self, self);
+	snprintf(line, sizeof(line), "%s burn; %s burn", ACTS, ACTS);
 	spec.argv = ARGV("sh", "-c", line);
 	struct job *j = started(&spec);
 	assert_ok(job_wait(j, FOR_EVER, &err), &err);
@@ -230,7 +195,7 @@ static void memory_is_of_the_largest(void **state)
 {
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct job_usage usage;
-	spec.argv = ARGV(self, "grow");
+	spec.argv = ARGV(ACTS, "grow");
 	struct job *j = started(&spec);
 	struct sonde_err err = SONDE_ERR_INIT;
 	assert_ok(job_wait(j, FOR_EVER, &err), &err);
@@ -251,7 +216,7 @@ static void daemon_is_gone(const struct job_ladder *ladder)
 {
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
-	spec.argv = ARGV(self, "daemon");
+	spec.argv = ARGV(ACTS, "daemon");
 	struct heard h = heard_start(&spec);
 	char *line = heard_line(&h);
 	pid_t pid = (pid_t)atol(line);
@@ -279,7 +244,7 @@ static void a_deaf_daemon_is_ended(void **state)
 static void free_ends_it_too(void **state)
 {
 	struct job_spec spec = JOB_SPEC_INIT;
-	spec.argv = ARGV(self, "daemon");
+	spec.argv = ARGV(ACTS, "daemon");
 	struct heard h = heard_start(&spec);
 	char *line = heard_line(&h);
 	job_free(h.job);
@@ -294,7 +259,7 @@ static void one_that_keeps_forking_is_ended(void **state)
 	struct job_spec spec = JOB_SPEC_INIT;
 	const struct job_ladder kill = JOB_LADDER_KILL;
 	struct sonde_err err = SONDE_ERR_INIT;
-	spec.argv = ARGV(self, "runner");
+	spec.argv = ARGV(ACTS, "runner");
 	struct heard h = heard_start(&spec);
 	free(heard_line(&h));
 	assert_ok(job_end(h.job, &kill, &err), &err);
@@ -322,7 +287,7 @@ static void each_process_gets_a_signal_once(void **state)
 {
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
-	spec.argv = ARGV(self, "counts");
+	spec.argv = ARGV(ACTS, "counts");
 	struct heard h = heard_start(&spec);
 	for (int i = 0; i < 3; i++)
 		free(heard_line(&h)); /* three of them, ready */
@@ -338,41 +303,12 @@ static void each_process_gets_a_signal_once(void **state)
 	free(rest);
 }
 
-static void on_usr1(int signal)
-{
-	(void)signal;
-	ssize_t n = write(1, "once\n", 5);
-	(void)n;
-}
-
-/* Three: the command, its child in another session, and an orphan. */
-static int be_counting(void)
-{
-	signal(SIGUSR1, on_usr1);
-	if (!fork())
-		setsid();
-	else if (!fork())
-		if (fork())
-			_exit(0);
-	dprintf(1, "ready\n");
-	for (;;)
-		pause();
-}
-
-static int list_descriptors(void)
-{
-	for (int fd = 0; fd < 1024; fd++)
-		if (fcntl(fd, F_GETFD) >= 0)
-			dprintf(1, "%d\n", fd);
-	return 0;
-}
-
 static void several_at_once_do_not_mix(void **state)
 {
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct heard h[4];
 	pid_t pids[4];
-	spec.argv = ARGV(self, "daemon");
+	spec.argv = ARGV(ACTS, "daemon");
 	for (int i = 0; i < 4; i++) {
 		h[i] = heard_start(&spec);
 		char *line = heard_line(&h[i]);
@@ -424,7 +360,7 @@ static void our_death_ends_it(void **state)
 	if (!pid) {
 		struct job_spec spec = JOB_SPEC_INIT;
 		struct job *j;
-		spec.argv = ARGV(self, "daemon");
+		spec.argv = ARGV(ACTS, "daemon");
 		spec.fds[1] = ends[1];
 		_exit(job_start(&j, &spec, NULL) ? 1 : (pause(), 0));
 	}
@@ -522,28 +458,7 @@ static void memory_that_is_short(void **state)
 	assert_int_equal(children_of_ours(), 0);
 }
 
-static int grow(void)
-{
-	volatile char *bytes = malloc(200 << 20);
-	for (size_t i = 0; i < 200 << 20; i += 4096)
-		bytes[i] = 1;
-	return bytes[4096] != 1;
-}
-
-static int act(const char *what)
-{
-	static const struct {
-		const char *name;
-		int (*be)(void);
-	} parts[] = { { "daemon", be_daemon }, { "runner", be_runner }, { "counts", be_counting }, { "grow", grow },
-		{ "burn", burn }, { "descriptors", list_descriptors } };
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (!strcmp(what, parts[i].name))
-			return parts[i].be();
-	return 1;
-}
-
-int main(int argc, char **argv)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exit_codes_are_exact),
@@ -571,9 +486,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(limits_need_a_place),
 		cmocka_unit_test(memory_that_is_short),
 	};
-	if (argc > 1)
-		return act(argv[1]);
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	self[n < 0 ? 0 : n] = '\0';
 	return RUN_TESTS(tests);
 }

@@ -1,0 +1,321 @@
+/* The life of tracing in a process; see image.h. */
+#include "image.h"
+
+#include "bind.h"
+#include "filter.h"
+#include "helper.h"
+#include "logname.h"
+#include "region.h"
+#include "ringplace.h"
+#include "tracer/fds.h"
+#include "tracer/tracer.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PROCESS_BYTES_MAX (16ull << 20) /* of ring; a full one waits for the helper */
+#define BATCH_BYTES (256u << 10)
+#define BATCH_GZIP_BYTES (1u << 20) /* of a member */
+#define BATCH_BYTES_MAX (64u << 20)
+
+struct settings image_settings;
+bool image_has_args;
+
+static struct {
+	uint32_t is_changing; /* atomic flag */
+	uint32_t count;       /* initializations without their finalize */
+	bool is_on;
+	bool is_preload, is_binding, has_bound;
+	uint32_t categories;
+	struct pfwlog_setup setup;
+	struct pfwlog_clock clock;
+} image;
+
+bool image_is_on(void)
+{
+	return image.is_on;
+}
+
+int64_t image_real_minus_mono_ns(void)
+{
+	return image.clock.real_minus_mono_ns;
+}
+
+static void lock(void)
+{
+	for (unsigned i = 0; i < 100000 && __atomic_exchange_n(&image.is_changing, 1, __ATOMIC_ACQUIRE); i++)
+		sys0(SYS_sched_yield); /* not for ever: a fork may have copied the flag */
+}
+
+static void unlock(void)
+{
+	__atomic_store_n(&image.is_changing, 0, __ATOMIC_RELEASE);
+}
+
+/* What is recorded: DFTracer's calls are those on files and processes, not sockets nor what libc does for itself. */
+static uint32_t wanted_categories(const struct settings *s)
+{
+	uint32_t posix = SONDE_CAT_DATA | SONDE_CAT_OPEN | SONDE_CAT_META | SONDE_CAT_DIR | SONDE_CAT_SYNC |
+			SONDE_CAT_MAP | SONDE_CAT_AIO | SONDE_CAT_PROCESS;
+	uint32_t calls = (s->has_posix ? posix : 0) | (s->has_stdio ? SONDE_CAT_STDIO : 0);
+	return s->has_io ? calls : 0;
+}
+
+static void clock_read(void)
+{
+	struct timespec mono, day;
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	image.clock.ticks = __builtin_ia32_rdtsc();
+	clock_gettime(CLOCK_REALTIME, &day);
+	image.clock.mono_ns = (int64_t)mono.tv_sec * 1000000000 + mono.tv_nsec;
+	image.clock.last_ticks = image.clock.ticks;
+	image.clock.last_mono_ns = image.clock.mono_ns;
+	image.clock.real_minus_mono_ns = (int64_t)day.tv_sec * 1000000000 + day.tv_nsec - image.clock.mono_ns;
+}
+
+static uint64_t batch_bytes(const struct settings *s)
+{
+	uint64_t least = s->has_compression ? BATCH_GZIP_BYTES : BATCH_BYTES, told = (uint64_t)s->buffer_bytes;
+	return told < least ? least : told > BATCH_BYTES_MAX ? BATCH_BYTES_MAX : told;
+}
+
+static void fill_setup(const struct image_wish *wish)
+{
+	const struct settings *s = &image_settings;
+	struct pfwlog_setup *u = &image.setup;
+	u->generation = (char)s->format;
+	u->has_args = image_has_args = s->has_metadata;
+	u->has_tids = s->has_tids;
+	u->is_gzip = s->has_compression;
+	u->is_strict = s->is_strict;
+	u->is_lazy = false;
+	u->ppid = (int32_t)sys0(SYS_getppid);
+	u->pid = wish->process_id >= 0 ? wish->process_id : (int32_t)sys0(SYS_getpid);
+	u->categories = image.categories;
+	u->unit_ns = settings_unit_ns(s);
+	u->batch_bytes = batch_bytes(s);
+	u->resume_bytes = -1;
+	log_name_describe(u, s, image.categories != 0 && image.is_binding);
+}
+
+/* The ring. */
+
+static void control_fill(uint32_t number)
+{
+	struct sonde_control *c = tracer.control;
+	c->overflow = SONDE_OVERFLOW_BLOCK;
+	c->recorder_pid = (int32_t)sys0(SYS_getpid);
+	c->process_bytes_max = PROCESS_BYTES_MAX;
+	c->next_process = number;
+	c->reserved[PFWLOG_NEXT_ID] = 1;
+}
+
+/* Descriptors and directories that were known by numbers of another ring. */
+static void forget_files(void)
+{
+	if (fds)
+		fds_closed_range(0, FDS_MAX);
+	tracer.cwd = 0;
+}
+
+/* The first of this process, or another after an end; numbers never come back, since old ones may be remembered. */
+static int ring_begin(const char *ring)
+{
+	if (!tracer.epoch) {
+		if (!tracer_switch_on(ring))
+			return -EIO;
+		tracer.categories = 0;
+		control_fill(tracer.process + 1);
+		return 0;
+	}
+	if (!tracer_open_control(ring))
+		return -EIO;
+	control_fill(tracer.process + 1);
+	forget_files();
+	return ring_start() ? 0 : -ENOSPC;
+}
+
+static int begin_writing(void)
+{
+	const char *ring = ring_place_make(image.setup.path);
+	int rc = ring ? ring_begin(ring) : -ENOSPC;
+	if (!rc)
+		rc = helper_start(&image.setup, &image.clock);
+	if (rc) {
+		tracer.categories = 0;
+		if (ring)
+			ring_place_remove();
+		return rc;
+	}
+	image.is_on = true;
+	tracer.categories = SONDE_CAT_SPAN | SONDE_CAT_FUNC | (image.is_binding ? image.categories : 0);
+	return 0;
+}
+
+/* Forked children, and ends. */
+
+static bool child_begins(void)
+{
+	helper_forget();
+	unlock();
+	region_forget();
+	if (!image.is_on)
+		return false;
+	image.setup.is_lazy = true;
+	image.setup.resume_bytes = -1;
+	log_name_of_child(&image.setup, (int32_t)sys0(SYS_getpid));
+	clock_read();
+	const char *ring = ring_place_make(image.setup.path);
+	uint32_t number = tracer.process + 1;
+	if (!ring || !tracer_open_control(ring)) {
+		tracer.categories = 0;
+		image.is_on = false;
+		return false;
+	}
+	control_fill(number);
+	forget_files();
+	return true;
+}
+
+static void ring_stands(void)
+{
+	if (helper_start(&image.setup, &image.clock)) {
+		tracer.categories = 0;
+		image.is_on = false;
+	}
+}
+
+/* All that is recorded gets into the log, which is complete then. */
+static void finish(void)
+{
+	if (!image.is_on || tracer.is_dark)
+		return;
+	if (!tracer.alive->epoch) { /* a child that has done nothing */
+		image.is_on = false;
+		tracer.categories = 0;
+		return;
+	}
+	tracer.categories = 0;
+	ring_close_runs();
+	image.setup.resume_bytes = helper_finish();
+	image.is_on = false;
+}
+
+static void ends(void)
+{
+	int kept_errno = errno;
+	lock();
+	finish();
+	unlock();
+	errno = kept_errno;
+}
+
+/* The exec has failed: the log goes on as if it had not been ended. */
+static void goes_on(void)
+{
+	int kept_errno = errno;
+	lock();
+	if (!image.is_on && image.count && tracer.epoch && !tracer.is_dark) {
+		bool is_child = !tracer.alive->epoch; /* of daemon */
+		image.setup.is_lazy = is_child;
+		if (is_child) {
+			helper_forget();
+			region_forget();
+			image.setup.resume_bytes = -1;
+			log_name_of_child(&image.setup, (int32_t)sys0(SYS_getpid));
+		}
+		begin_writing();
+	}
+	unlock();
+	errno = kept_errno;
+}
+
+static void steps_aside(void)
+{
+	if (image.is_on)
+		helper_stop();
+}
+
+static const struct tracer_ops ops = {
+	.child_begins = child_begins,
+	.ring_stands = ring_stands,
+	.chunk_taken = region_chunk_taken,
+	.chunk_filled = helper_poke,
+	.is_wanted = filter_is_wanted,
+	.ends = ends,
+	.goes_on = goes_on,
+	.steps_aside = steps_aside,
+};
+
+/* On and off. */
+
+/* Signals that end a process: what it did is written, and the signal does what it does. */
+static void on_signal(int number)
+{
+	ends();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void bind_signals(void)
+{
+	static const int numbers[] = { SIGSEGV, SIGUSR1, SIGABRT, SIGHUP, SIGTERM, SIGINT };
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		struct sigaction old, mine = { .sa_handler = on_signal, .sa_flags = (int)(SA_NODEFER | SA_RESETHAND) };
+		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler == SIG_DFL)
+			sigaction(numbers[i], &mine, NULL); /* a program's own handler stays */
+	}
+}
+
+static int begin(const struct image_wish *wish)
+{
+	settings_read(&image_settings);
+	if (!image_settings.is_enabled)
+		return 1;
+	tracer_init();
+	tracer.ops = &ops;
+	image.is_preload = wish->is_preload;
+	image.is_binding = wish->is_binding && (wish->is_preload || image_settings.init == INIT_FUNCTION);
+	image.categories = wanted_categories(&image_settings);
+	filter_set(wish->data_dirs, &image_settings);
+	fill_setup(wish);
+	int rc = log_name_make(&image.setup, wish->log_file, &image_settings, wish->is_preload);
+	if (rc)
+		return rc;
+	clock_read();
+	rc = begin_writing();
+	if (!rc && image_settings.binds_signals)
+		bind_signals();
+	if (!rc && image.is_binding && image.categories)
+		bind_calls();
+	return rc;
+}
+
+int image_begin(const struct image_wish *wish)
+{
+	int rc = 0, kept_errno = errno;
+	lock();
+	if (!image.is_on)
+		rc = begin(wish);
+	if (!rc)
+		image.count++;
+	unlock();
+	errno = kept_errno;
+	return rc;
+}
+
+void image_end(void)
+{
+	int kept_errno = errno;
+	lock();
+	if (image.count > (image.is_preload ? 1u : 0u) && --image.count == 0)
+		finish();
+	unlock();
+	errno = kept_errno;
+}
+
+void image_finish(void)
+{
+	ends();
+}

@@ -1,0 +1,1 @@
+"""DFTracer with more words in its log; here it is the same."""

@@ -1,0 +1,3 @@
+"""See dftracer.python."""
+from dftracer.python import *
+from dftracer.python import __all__

@@ -1,0 +1,48 @@
+/*
+ * When tracing begins and ends by itself: the preloaded library's at the program's start, if
+ * DFTRACER_INIT says PRELOAD; that of both at the end of the process, whatever the program has
+ * finalized.
+ */
+#include "image.h"
+#include "settings.h"
+#include "tracer/resolve.h"
+#include "tracer/tracer.h"
+
+#ifdef DFTRACER_IS_PRELOAD
+
+void tracer_start(void) {}
+
+__attribute__((constructor(101))) static void preload(void)
+{
+	static struct settings settings;
+	int kept_errno = errno;
+	settings_read(&settings);
+	if (settings.is_enabled && settings.init == INIT_PRELOAD)
+		image_begin(&(struct image_wish){ .process_id = -1, .is_preload = true, .is_binding = true });
+	errno = kept_errno;
+}
+
+/* As in libsonde: AddressSanitizer need not be the first library. */
+EXPORT const char *__asan_default_options(void);
+EXPORT const char *__asan_default_options(void)
+{
+	return "verify_asan_link_order=0";
+}
+
+#else
+
+/* Objects before us in the loader's list, preloaded ones among them, are called before libc. */
+void tracer_start(void)
+{
+	resolve_from_start();
+}
+
+#endif
+
+/* The last of our destructors. */
+__attribute__((destructor(101))) static void process_ends(void)
+{
+	int kept_errno = errno;
+	image_finish();
+	errno = kept_errno;
+}

@@ -1,0 +1,167 @@
+/* A small reader of YAML; see yaml.h. */
+#include "yaml.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define DEPTH_MAX 8
+#define KEY_BYTES 256
+
+struct reader {
+	void (*tell)(void *arg, const char *key, const char *value);
+	void *arg;
+	char key[KEY_BYTES];
+	size_t depth;
+	struct {
+		size_t indent;
+		size_t key_bytes; /* of the keys above this level */
+	} level[DEPTH_MAX];
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void trim_end(char *text)
+{
+	size_t n = strlen(text);
+	while (n && is_blank(text[n - 1]))
+		text[--n] = '\0';
+}
+
+/* Cut at a comment that is not inside quotes. */
+static void cut_comment(char *line)
+{
+	char quote = 0;
+	for (char *p = line; *p; p++) {
+		if (quote) {
+			if (*p == '\\' && quote == '"' && p[1])
+				p++;
+			else if (*p == quote)
+				quote = 0;
+		} else if (*p == '"' || *p == '\'') {
+			quote = *p;
+		} else if (*p == '#' && (p == line || is_blank(p[-1]))) {
+			*p = '\0';
+			return;
+		}
+	}
+}
+
+/* The text of a scalar: without quotes, and what they escape as it is meant. */
+static char *scalar(char *text)
+{
+	while (is_blank(*text))
+		text++;
+	trim_end(text);
+	char quote = *text;
+	if (quote != '"' && quote != '\'')
+		return text;
+	char *out = text, *start = text;
+	for (char *p = text + 1; *p && *p != quote; p++) {
+		if (*p == '\\' && quote == '"' && p[1])
+			p++;
+		*out++ = *p;
+	}
+	*out = '\0';
+	return start;
+}
+
+/* Where a key ends and its value begins; NULL: this is no mapping. */
+static char *colon_of(char *text)
+{
+	char quote = 0;
+	for (char *p = text; *p; p++) {
+		if (quote)
+			quote = *p == quote ? 0 : quote;
+		else if ((*p == '"' || *p == '\'') && p == text)
+			quote = *p;
+		else if (*p == ':' && (is_blank(p[1]) || !p[1]))
+			return p;
+	}
+	return NULL;
+}
+
+static void tell_list(struct reader *r, char *text)
+{
+	char *end = strrchr(text, ']');
+	if (end)
+		*end = '\0';
+	for (char *item = text + 1; item;) {
+		char *comma = strchr(item, ',');
+		if (comma)
+			*comma++ = '\0';
+		char *value = scalar(item);
+		if (*value)
+			r->tell(r->arg, r->key, value);
+		item = comma;
+	}
+}
+
+static void tell_value(struct reader *r, char *text)
+{
+	char *value = text;
+	while (is_blank(*value))
+		value++;
+	if (*value == '[')
+		tell_list(r, value);
+	else if (*value && !strchr("|>&*!{", *value))
+		r->tell(r->arg, r->key, scalar(value));
+}
+
+/* Keys of lines that are indented no less are over. */
+static void leave(struct reader *r, size_t indent)
+{
+	while (r->depth && r->level[r->depth - 1].indent >= indent)
+		r->key[r->level[--r->depth].key_bytes] = '\0';
+}
+
+static void take_mapping(struct reader *r, char *text, char *colon, size_t indent)
+{
+	*colon = '\0';
+	const char *name = scalar(text);
+	size_t have = strlen(r->key), n = strlen(name);
+	if (r->depth == DEPTH_MAX || have + n + 2 > KEY_BYTES)
+		return;
+	r->level[r->depth].indent = indent;
+	r->level[r->depth++].key_bytes = have;
+	if (have)
+		r->key[have++] = '.';
+	memcpy(r->key + have, name, n + 1);
+	tell_value(r, colon + 1);
+}
+
+static void take_line(struct reader *r, char *line)
+{
+	size_t indent = 0;
+	cut_comment(line);
+	trim_end(line);
+	while (line[indent] == ' ')
+		indent++;
+	char *text = line + indent;
+	if (!*text || !strncmp(text, "---", 3) || !strncmp(text, "...", 3) || *text == '%')
+		return;
+	if (*text == '-' && (is_blank(text[1]) || !text[1])) {
+		leave(r, indent + 1); /* an item may stand as far left as its list's key */
+		tell_value(r, text + 1);
+		return;
+	}
+	leave(r, indent);
+	char *colon = colon_of(text);
+	if (colon)
+		take_mapping(r, text, colon, indent);
+}
+
+void yaml_read(char *text, void (*tell)(void *arg, const char *key, const char *value), void *arg)
+{
+	struct reader r = { .tell = tell, .arg = arg };
+	while (text && *text) {
+		char *next = strchr(text, '\n');
+		if (next)
+			*next++ = '\0';
+		take_line(&r, text);
+		text = next;
+	}
+}

@@ -1,0 +1,64 @@
+/*
+ * columns: what rows of calls and spans mean, as derived columns that passes
+ * share: bytes moved, path, kind of call, access pattern, layers, time bucket.
+ *
+ * Each is added to the plan of its table when a pass first asks for it.
+ */
+#ifndef SONDE_ANALYZE_COLUMNS_H
+#define SONDE_ANALYZE_COLUMNS_H
+
+#include "analyze/pass.h"
+
+enum analyze_io_column {
+	IO_BYTES = 1, /* moved; null when the call moves none or moved none */
+	IO_PATH,      /* number of the path, 0: none */
+	IO_FILE,      /* the same, null for none: to count them */
+	IO_KIND,      /* enum analyze_kind */
+	IO_PATTERN,   /* enum analyze_pattern */
+	IO_IS_ERROR,  /* 1 or 0 */
+	IO_IS_SMALL,  /* 1: moved data, and less than ANALYZE_SMALL_BYTES */
+	IO_SET,       /* number of the set of layers */
+	IO_BUCKET,    /* of time, 0 .. ANALYZE_BUCKETS - 1; null outside */
+	IO_COLUMNS
+};
+
+enum analyze_span_column { SPAN_SET = 1, SPAN_COLUMNS };
+
+/* What calls do, coarsely. */
+#define ANALYZE_KINDS(X) \
+	X(READ, read) \
+	X(WRITE, write) \
+	X(OPEN, open) \
+	X(CLOSE, close) \
+	X(STAT, stat) \
+	X(SEEK, seek) \
+	X(SYNC, sync) \
+	X(DIR, directory) \
+	X(MAP, map) \
+	X(META, metadata) \
+	X(NET, network) \
+	X(PROCESS, process) \
+	X(OTHER, other)
+
+#define ANALYZE_KIND_NAME(NAME, word) KIND_##NAME,
+enum analyze_kind { ANALYZE_KINDS(ANALYZE_KIND_NAME) KINDS };
+const char *analyze_kind_word(int64_t kind);
+
+/* Where a read or write lies after the one before it on the same file by the same thread, within a block. */
+enum analyze_pattern {
+	PATTERN_NONE,       /* no data, no offset known, or none before it */
+	PATTERN_SEQUENTIAL, /* where the one before ended */
+	PATTERN_STRIDED,    /* as far from the one before as that from its own */
+	PATTERN_RANDOM,     /* elsewhere */
+	PATTERNS
+};
+
+#define ANALYZE_SMALL_BYTES 4096
+
+int analyze_columns_new(struct analyze *a, struct sonde_err *err);
+void analyze_columns_free(struct analyze_columns *c);
+/* The number of the column in the table's plan; negative when there is no such table. */
+int analyze_io_column(struct analyze *a, enum analyze_io_column column);
+int analyze_span_column(struct analyze *a, enum analyze_span_column column);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * layers: the time that layers cover together. Private to analyze/.
+ *
+ * A sweep over the covers of sets of layers (rules.h) adds up, for each class
+ * and layer, how long it was under way, and how long without what could hide
+ * it: compute for input and output, input and output for compute.
+ */
+#ifndef SONDE_ANALYZE_LAYERS_H
+#define SONDE_ANALYZE_LAYERS_H
+
+#include "analyze/pass.h"
+
+struct layers_times {
+	int64_t class_ns[RULES_CLASSES];      /* any layer of the class under way */
+	int64_t io_alone_ns, app_io_alone_ns; /* without compute */
+	int64_t compute_alone_ns;             /* without io */
+	int64_t compute_without_app_io_ns;
+	int64_t any_ns; /* any layer */
+	int64_t layer_ns[RULES_LAYERS_MAX];
+	int64_t layer_alone_ns[RULES_LAYERS_MAX]; /* without compute; of compute layers without io */
+};
+
+struct layers_bucket {
+	int64_t class_ns[RULES_CLASSES];
+};
+
+/* A sweep that is under way: segments gather by mask, as few masks occur again and again. */
+struct layers_sweep {
+	const struct rules *rules;
+	struct layers_times times;
+	int64_t start_ns, bucket_ns; /* bucket_ns 0: no buckets */
+	struct layers_bucket *buckets;
+	/* private */
+	uint64_t class_sets[RULES_CLASSES], layer_sets[RULES_LAYERS_MAX]; /* sets that count as it */
+	size_t bucket;
+	struct {
+		uint64_t mask;
+		int64_t ns;
+	} gathered[64];
+};
+
+/* buckets NULL, or ANALYZE_BUCKETS of them, zeroed. */
+void layers_sweep_init(struct layers_sweep *s, const struct analyze *a, struct layers_bucket *buckets);
+/* Go over covers whose class is the number of their set; -ENOMEM. */
+int layers_sweep_run(struct layers_sweep *s, const struct engine_sweep_set *sets, size_t count);
+
+#endif

@@ -1,0 +1,320 @@
+/*
+ * Layers: what DFAnalyzer tells of a job. Allocation, dataset, input and output
+ * beside compute, a table of layers, views by time and process.
+ */
+#include "analyze/columns.h"
+#include "analyze/io.h"
+#include "analyze/layers.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct layers {
+	int io_by_set, io_cover, span_by_set, span_cover;
+};
+
+enum { Q_COUNT, Q_DUR, Q_THREADS, Q_BYTES, Q_FILES, Q_SIZES };
+
+static int plan(struct analyze *a, void *state, struct sonde_err *err)
+{
+	struct layers *l = state;
+	int io_set = analyze_io_column(a, IO_SET), span_set = analyze_span_column(a, SPAN_SET);
+	struct engine_query io_by_set = { "layers of calls", 1, { io_set }, ENGINE_NONE, 6,
+		{ [Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
+				[Q_DUR] = { ENGINE_SUM, STORE_IO_dur_ns },
+				[Q_THREADS] = { ENGINE_DISTINCT, STORE_IO_tid },
+				[Q_BYTES] = { ENGINE_SUM, analyze_io_column(a, IO_BYTES) },
+				[Q_FILES] = { ENGINE_DISTINCT, analyze_io_column(a, IO_FILE) },
+				[Q_SIZES] = { ENGINE_QUANTILES, analyze_io_column(a, IO_BYTES) } } };
+	struct engine_query span_by_set = { "layers of spans", 1, { span_set }, ENGINE_NONE, 3,
+		{ [Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
+				[Q_DUR] = { ENGINE_SUM, STORE_SPAN_dur_ns },
+				[Q_THREADS] = { ENGINE_DISTINCT, STORE_SPAN_tid } } };
+	struct engine_query io_cover = { "time of calls", 2, { STORE_IO_process, io_set }, io_set, 1,
+		{ { ENGINE_UNION, ENGINE_NONE } } };
+	struct engine_query span_cover = { "time of spans", 2, { STORE_SPAN_process, span_set }, span_set, 1,
+		{ { ENGINE_UNION, ENGINE_NONE } } };
+
+	(void)err;
+	l->io_by_set = analyze_query(a, STORE_TABLE_IO, &io_by_set);
+	l->io_cover = analyze_query(a, STORE_TABLE_IO, &io_cover);
+	l->span_by_set = analyze_query(a, STORE_TABLE_SPAN, &span_by_set);
+	l->span_cover = analyze_query(a, STORE_TABLE_SPAN, &span_cover);
+	return 0;
+}
+
+/* Answers. */
+
+struct found {
+	struct analyze *a;
+	const struct engine_groups *by_set[2], *covers[2]; /* of calls, of spans */
+	size_t class_layers[RULES_CLASSES];
+};
+
+static struct found find(struct analyze *a, const struct layers *l)
+{
+	struct found f = { .a = a };
+
+	f.by_set[0] = analyze_groups(a, STORE_TABLE_IO, l->io_by_set);
+	f.by_set[1] = analyze_groups(a, STORE_TABLE_SPAN, l->span_by_set);
+	f.covers[0] = analyze_groups(a, STORE_TABLE_IO, l->io_cover);
+	f.covers[1] = analyze_groups(a, STORE_TABLE_SPAN, l->span_cover);
+	for (size_t i = 0; i < a->rules.count; i++)
+		f.class_layers[a->rules.layers[i].class]++;
+	return f;
+}
+
+static bool has_layer(const struct found *f, int64_t set, size_t layer)
+{
+	return f->a->rules.sets[set] >> layer & 1;
+}
+
+static bool has_class(const struct found *f, int64_t set, enum rules_class class)
+{
+	for (size_t l = 0; l < f->a->rules.count; l++)
+		if (has_layer(f, set, l) && f->a->rules.layers[l].class == class)
+			return true;
+	return false;
+}
+
+static int64_t threads_of(const struct found *f, enum rules_class class)
+{
+	struct engine_group some[2 * RULES_SETS_MAX];
+	size_t n = 0;
+
+	for (int t = 0; t < 2; t++)
+		for (size_t i = 0; i < f->by_set[t]->count; i++)
+			if (has_class(f, engine_key(f->by_set[t], i, 0), class))
+				some[n++] = (struct engine_group){ f->by_set[t], Q_THREADS, i };
+	return f->class_layers[class] ? (int64_t)engine_distinct_of(some, n) : STORE_NULL;
+}
+
+/* How many events are in layers: each once, and as many times as layers count it. */
+static void count_events(const struct found *f, int64_t *distinct, int64_t *as_counted)
+{
+	*distinct = *as_counted = 0;
+	for (int t = 0; t < 2; t++)
+		for (size_t i = 0; i < f->by_set[t]->count; i++) {
+			uint32_t set = f->a->rules.sets[engine_key(f->by_set[t], i, 0)];
+			int64_t count = (int64_t)engine_count(f->by_set[t], Q_COUNT, i);
+
+			*distinct += set ? count : 0;
+			*as_counted += count * __builtin_popcount(set);
+		}
+}
+
+/* Time. */
+
+/* Covers of all processes, or of one. */
+static struct engine_sweep_set *sets_of(const struct found *f, bool is_one, int64_t process, size_t *count)
+{
+	struct engine_sweep_set *sets = arena_alloc(&f->a->arena,
+			(f->covers[0]->count + f->covers[1]->count + 1) * sizeof(*sets));
+
+	*count = 0;
+	for (int t = 0; sets && t < 2; t++)
+		for (size_t i = 0; i < f->covers[t]->count; i++)
+			if (!is_one || engine_key(f->covers[t], i, 0) == process)
+				sets[(*count)++] = (struct engine_sweep_set){ engine_cover(f->covers[t], 0, i),
+					(unsigned)engine_key(f->covers[t], i, 1) };
+	return sets;
+}
+
+static void add_times(const struct found *f, struct analyze_section *s, const struct layers_times *t)
+{
+	bool has_compute = f->class_layers[RULES_COMPUTE], has_io = f->class_layers[RULES_IO];
+	bool has_app = f->class_layers[RULES_APP_IO];
+	const struct {
+		const char *key, *title;
+		bool is_known;
+		int64_t ns;
+	} rows[] = {
+		{ "app_io_ns", "application I/O", has_app, t->class_ns[RULES_APP_IO] },
+		{ "unoverlapped_app_io_ns", "application I/O without compute", has_app && has_compute,
+				t->app_io_alone_ns },
+		{ "unoverlapped_app_compute_ns", "compute without application I/O", has_app && has_compute,
+				t->compute_without_app_io_ns },
+		{ "compute_ns", "compute", has_compute, t->class_ns[RULES_COMPUTE] },
+		{ "io_ns", "I/O", has_io, t->class_ns[RULES_IO] },
+		{ "unoverlapped_io_ns", "I/O without compute", has_io && has_compute, t->io_alone_ns },
+		{ "unoverlapped_compute_ns", "compute without I/O", has_io && has_compute, t->compute_alone_ns },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		analyze_int(s, rows[i].key, rows[i].is_known ? rows[i].title : NULL, ANALYZE_NS,
+				rows[i].is_known ? rows[i].ns : STORE_NULL);
+}
+
+/* Tables. */
+
+static const struct analyze_column layer_columns[] = {
+	{ "layer", "LAYER", ANALYZE_TEXT },
+	{ "class", "CLASS", ANALYZE_TEXT },
+	{ "events", "EVENTS", ANALYZE_COUNT },
+	{ "total_ns", "SUM", ANALYZE_NS },
+	{ "time_ns", "TIME", ANALYZE_NS },
+	{ "unoverlapped_ns", "ALONE", ANALYZE_NS },
+	{ "bytes", "BYTES", ANALYZE_BYTES },
+	{ "files", "FILES", ANALYZE_COUNT },
+	{ "again", NULL, ANALYZE_COUNT },
+};
+
+static int64_t sum_layer(const struct found *f, size_t layer, unsigned aggregate, bool is_count, int tables)
+{
+	int64_t sum = 0;
+
+	for (int t = 0; t < tables; t++)
+		for (size_t i = 0; i < f->by_set[t]->count; i++)
+			if (has_layer(f, engine_key(f->by_set[t], i, 0), layer))
+				sum += is_count ? (int64_t)engine_count(f->by_set[t], aggregate, i)
+						: engine_sum(f->by_set[t], aggregate, i);
+	return sum;
+}
+
+static int64_t files_of(const struct found *f, size_t layer)
+{
+	struct engine_group some[RULES_SETS_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->by_set[0]->count; i++)
+		if (has_layer(f, engine_key(f->by_set[0], i, 0), layer))
+			some[n++] = (struct engine_group){ f->by_set[0], Q_FILES, i };
+	return (int64_t)engine_distinct_of(some, n);
+}
+
+static void add_layers(const struct found *f, struct analyze_section *s, const struct layers_times *times)
+{
+	const struct rules *rules = &f->a->rules;
+	struct analyze_table *t = analyze_table(s, "layers", "Layers", layer_columns,
+			sizeof(layer_columns) / sizeof(*layer_columns), 0);
+
+	for (size_t l = 0; l < rules->count; l++) {
+		int64_t events = sum_layer(f, l, Q_COUNT, true, 2);
+		bool has_calls = sum_layer(f, l, Q_COUNT, true, 1);
+
+		if (!events)
+			continue;
+		analyze_cell_text(t, rules->layers[l].name);
+		analyze_cell_text(t, rules_class_word(rules->layers[l].class));
+		analyze_cell_int(t, events);
+		analyze_cell_int(t, sum_layer(f, l, Q_DUR, false, 2));
+		analyze_cell_int(t, times->layer_ns[l]);
+		analyze_cell_int(t, times->layer_alone_ns[l]);
+		analyze_cell_int(t, has_calls ? sum_layer(f, l, Q_BYTES, false, 1) : STORE_NULL);
+		analyze_cell_int(t, has_calls ? files_of(f, l) : STORE_NULL);
+		analyze_cell_int(t, rules->layers[l].is_again);
+	}
+}
+
+static const struct analyze_column time_columns[] = {
+	{ "from_ns", "FROM", ANALYZE_NS },
+	{ "io_ns", "I/O", ANALYZE_NS },
+	{ "app_io_ns", "APP I/O", ANALYZE_NS },
+	{ "compute_ns", "COMPUTE", ANALYZE_NS },
+};
+
+static void add_buckets(const struct found *f, struct analyze_section *s, const struct layers_bucket *buckets)
+{
+	struct analyze_table *t = analyze_table(s, "by_time", "Layers by time", time_columns, 4, ANALYZE_DETAIL);
+
+	for (int b = 0; b < ANALYZE_BUCKETS; b++) {
+		analyze_cell_int(t, b * f->a->bucket_ns);
+		analyze_cell_int(t, buckets[b].class_ns[RULES_IO]);
+		analyze_cell_int(t, buckets[b].class_ns[RULES_APP_IO]);
+		analyze_cell_int(t, buckets[b].class_ns[RULES_COMPUTE]);
+	}
+}
+
+static const struct analyze_column process_columns[] = {
+	{ "process", "PROCESS", ANALYZE_ID },
+	{ "pid", "PID", ANALYZE_ID },
+	{ "io_ns", "I/O", ANALYZE_NS },
+	{ "unoverlapped_io_ns", NULL, ANALYZE_NS },
+	{ "app_io_ns", "APP I/O", ANALYZE_NS },
+	{ "unoverlapped_app_io_ns", NULL, ANALYZE_NS },
+	{ "compute_ns", "COMPUTE", ANALYZE_NS },
+};
+
+static int add_process(const struct found *f, struct analyze_table *t, const struct store_process *process)
+{
+	struct layers_sweep sweep;
+	size_t count;
+	struct engine_sweep_set *sets = sets_of(f, true, process->process, &count);
+	int rc;
+
+	layers_sweep_init(&sweep, f->a, NULL);
+	rc = sets ? layers_sweep_run(&sweep, sets, count) : -ENOMEM;
+	analyze_cell_int(t, process->process);
+	analyze_cell_int(t, process->pid);
+	analyze_cell_int(t, sweep.times.class_ns[RULES_IO]);
+	analyze_cell_int(t, sweep.times.io_alone_ns);
+	analyze_cell_int(t, sweep.times.class_ns[RULES_APP_IO]);
+	analyze_cell_int(t, sweep.times.app_io_alone_ns);
+	analyze_cell_int(t, sweep.times.class_ns[RULES_COMPUTE]);
+	return rc;
+}
+
+/* The first ones, as many as a list has: finding those with most time would cost a sweep of all. */
+static int add_processes(const struct found *f, struct analyze_section *s)
+{
+	struct analyze_table *t = analyze_table(s, "by_process", "Layers by process", process_columns,
+			sizeof(process_columns) / sizeof(*process_columns), ANALYZE_DETAIL);
+	size_t count;
+	const struct store_process *processes = model_processes(f->a->run, &count);
+	int rc = 0;
+
+	for (size_t i = 0; i < analyze_top(f->a, count) && rc == 0; i++)
+		rc = add_process(f, t, &processes[i]);
+	if (t)
+		t->all_rows = count;
+	return rc;
+}
+
+static void add_allocation(const struct found *f, struct analyze_section *s)
+{
+	int64_t distinct, as_counted;
+	size_t processes;
+
+	count_events(f, &distinct, &as_counted);
+	model_processes(f->a->run, &processes);
+	analyze_text(s, "rules", "rules", f->a->rules.name);
+	analyze_int(s, "processes", NULL, ANALYZE_COUNT, (int64_t)processes);
+	analyze_int(s, "compute_threads", f->class_layers[RULES_COMPUTE] ? "compute threads" : NULL, ANALYZE_COUNT,
+			threads_of(f, RULES_COMPUTE));
+	analyze_int(s, "io_threads", "I/O threads", ANALYZE_COUNT, threads_of(f, RULES_IO));
+	analyze_int(s, "events", "events in layers", ANALYZE_COUNT, distinct);
+	analyze_int(s, "events_as_dfanalyzer", distinct == as_counted ? NULL : "as DFAnalyzer counts", ANALYZE_COUNT,
+			as_counted);
+}
+
+static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
+{
+	struct found f = find(a, state);
+	struct layers_sweep sweep;
+	struct layers_bucket *buckets = arena_alloc(&a->arena, ANALYZE_BUCKETS * sizeof(*buckets));
+	size_t count;
+	struct engine_sweep_set *sets = sets_of(&f, false, 0, &count);
+	int rc = sets && buckets ? 0 : -ENOMEM;
+
+	if (!f.by_set[0]->count && !f.by_set[1]->count) {
+		analyze_absent(s, "neither calls nor spans were recorded");
+		return 0;
+	}
+	layers_sweep_init(&sweep, a, buckets);
+	if (rc == 0)
+		rc = layers_sweep_run(&sweep, sets, count);
+	if (rc < 0)
+		return err_sys(err, -rc, "cannot add up the time of layers");
+	add_allocation(&f, s);
+	add_times(&f, s, &sweep.times);
+	add_layers(&f, s, &sweep.times);
+	add_buckets(&f, s, buckets);
+	rc = add_processes(&f, s);
+	return rc < 0 ? err_sys(err, -rc, "cannot add up the time of layers") : 0;
+}
+
+const struct analyze_pass analyze_pass_layers = { .key = "layers",
+	.title = "Layers",
+	.state_bytes = sizeof(struct layers),
+	.plan = plan,
+	.finish = finish };

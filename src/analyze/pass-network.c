@@ -1,0 +1,73 @@
+/* Sockets, as far as calls tell: who was sent how much. Packets are not recorded. */
+#include "analyze/io.h"
+
+#include <string.h>
+
+static const struct analyze_column columns[] = {
+	{ "count", "COUNT", ANALYZE_COUNT },
+	{ "total_ns", "TIME", ANALYZE_NS },
+	{ "bytes", "BYTES", ANALYZE_BYTES },
+	{ "socket", "SOCKET", ANALYZE_TEXT },
+};
+
+static int64_t bytes_of(const struct analyze *a, const struct engine_groups *by_call, const char *part)
+{
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < by_call->count; i++) {
+		const struct model_call *call = model_call(a->run, engine_key(by_call, i, 0));
+		const char *name = call && call->name ? call->name->data : "";
+
+		if (call && call->category && strcmp(call->category->data, "net") == 0 && strstr(name, part))
+			bytes += engine_sum(by_call, IO_Q_BYTES, i);
+	}
+	return bytes;
+}
+
+static void add_sockets(struct analyze *a, struct analyze_section *s, const struct engine_groups *g)
+{
+	struct analyze_table *t = analyze_table(s, "by_socket", "Sockets by time", columns, 4, ANALYZE_DETAIL);
+	struct analyze_rank *ranks = analyze_ranks(a, g->count);
+	size_t n = 0;
+
+	for (size_t i = 0; ranks && i < g->count; i++)
+		if (engine_key(g, i, 1) == KIND_NET && engine_key(g, i, 0) != 0)
+			ranks[n++] = (struct analyze_rank){ .weight = engine_sum(g, IO_Q_DUR, i), .index = i };
+	analyze_rank(ranks, n);
+	for (size_t r = 0; r < analyze_top(a, n); r++) {
+		size_t i = ranks[r].index;
+		struct store_text path = model_path(a->run, (uint32_t)engine_key(g, i, 0));
+
+		analyze_cell_int(t, (int64_t)engine_count(g, IO_Q_COUNT, i));
+		analyze_cell_int(t, engine_sum(g, IO_Q_DUR, i));
+		analyze_cell_int(t, engine_sum(g, IO_Q_BYTES, i));
+		analyze_cell_bytes(t, &path);
+	}
+	if (t)
+		t->all_rows = n;
+}
+
+static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
+{
+	const struct analyze_io *io = analyze_state(a, "io");
+	const struct engine_groups *by_call = analyze_groups(a, STORE_TABLE_IO, io->by_call);
+	const struct engine_groups *by_path = analyze_groups(a, STORE_TABLE_IO, io->by_path);
+	struct io_sums all = { .calls = 0 };
+
+	(void)state, (void)err;
+	for (size_t i = 0; i < by_path->count; i++)
+		if (engine_key(by_path, i, 1) == KIND_NET)
+			io_sums_add(&all, by_path, i, KIND_NET);
+	if (!all.calls) {
+		analyze_absent(s, "packets were not recorded, and there were no calls on sockets");
+		return 0;
+	}
+	analyze_int(s, "calls", "calls on sockets", ANALYZE_COUNT, (int64_t)all.calls);
+	analyze_int(s, "total_ns", "time in them", ANALYZE_NS, all.dur_ns);
+	analyze_int(s, "sent_bytes", "sent", ANALYZE_BYTES, bytes_of(a, by_call, "send"));
+	analyze_int(s, "received_bytes", "received", ANALYZE_BYTES, bytes_of(a, by_call, "recv"));
+	add_sockets(a, s, by_path);
+	return 0;
+}
+
+const struct analyze_pass analyze_pass_network = { .key = "network", .title = "Network", .finish = finish };

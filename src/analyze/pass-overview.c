@@ -1,0 +1,51 @@
+/* How long it took and who took part. */
+#include "analyze/pass.h"
+
+#include <string.h>
+
+static int64_t rows_of(const struct analyze *a, enum store_table_id id)
+{
+	const struct store_table *t = model_table(a->run, id);
+
+	return t ? (int64_t)store_table_rows(t) : 0;
+}
+
+static int64_t events_of(const struct analyze *a)
+{
+	return rows_of(a, STORE_TABLE_IO) + rows_of(a, STORE_TABLE_SPAN) + rows_of(a, STORE_TABLE_STEP) +
+			rows_of(a, STORE_TABLE_MARK) + rows_of(a, STORE_TABLE_COUNTER);
+}
+
+static int64_t wall_of(const struct analyze *a)
+{
+	int64_t wall_ns = model_run_int(a->run, "wall_ns");
+
+	if (wall_ns >= 0 && !a->opts.has_range)
+		return wall_ns;
+	return a->start_ns == STORE_NULL ? STORE_NULL : a->end_ns - a->start_ns;
+}
+
+static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
+{
+	size_t processes, threads;
+
+	(void)state, (void)err;
+	model_processes(a->run, &processes);
+	model_threads(a->run, &threads);
+	analyze_text(s, "run", "run", model_run_path(a->run));
+	analyze_int(s, "start_ns", NULL, ANALYZE_ID, a->start_ns);
+	analyze_int(s, "wall_ns", "wall time", ANALYZE_NS, wall_of(a));
+	analyze_int(s, "processes", "processes", ANALYZE_COUNT, (int64_t)processes);
+	analyze_int(s, "threads", "threads", ANALYZE_COUNT, (int64_t)threads);
+	analyze_int(s, "events", "events", ANALYZE_COUNT, events_of(a));
+	if (a->opts.has_range) {
+		analyze_int(s, "roi_from_ns", "from", ANALYZE_ID, a->opts.from_ns);
+		analyze_int(s, "roi_to_ns", "to", ANALYZE_ID, a->opts.to_ns);
+	}
+	return 0;
+}
+
+const struct analyze_pass analyze_pass_overview = { .key = "overview",
+	.title = "Overview",
+	.is_top = true,
+	.finish = finish };

@@ -1,0 +1,83 @@
+/*
+ * sonde preprocess: what looking at a run needs, made beforehand.
+ */
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "cli/term.h"
+#include "model/lanes.h"
+
+#include <stdio.h>
+
+struct options {
+	bool is_force;
+	bool is_json;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 'f', "force", NULL, CLI_FLAG(struct options, is_force), .help = "Make it anew, even if it is there." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print one JSON object." },
+	CLI_OPTIONS_END,
+};
+
+static void say(const struct options *o, const struct pyramid *p)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct json j;
+	uint64_t events = 0;
+	size_t lanes;
+	const struct pyramid_lane *at = pyramid_lanes(p, &lanes);
+
+	for (size_t i = 0; i < lanes; i++)
+		events += at[i].root.count;
+	if (o->is_json) {
+		json_init(&j, &text, false);
+		json_object(&j);
+		json_kuint(&j, "events", events);
+		json_kuint(&j, "lanes", lanes);
+		json_kuint(&j, "bytes", pyramid_bytes(p));
+		json_end(&j);
+		buf_addc(&text, '\n');
+	} else {
+		buf_addf(&text, "pyramid: %llu events in %zu lanes, %llu bytes\n", (unsigned long long)events, lanes,
+				(unsigned long long)pyramid_bytes(p));
+	}
+	fputs(text.data, stdout);
+}
+
+static int run(struct cli_context *ctx)
+{
+	const struct options *o = ctx->options;
+	struct model_lanes_opts opts = { .is_anew = o->is_force };
+	struct model_run *opened;
+	struct pyramid *p;
+	int rc = cli_open_run(ctx, &opened);
+
+	if (rc < 0)
+		return rc;
+	rc = model_lanes_open(&p, opened, &opts, ctx->err);
+	if (rc == 0) {
+		say(o, p);
+		pyramid_free(p);
+	}
+	model_run_free(opened);
+	return rc;
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde preprocess && sonde view", "So that the first view of a large run does not wait." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_preprocess = {
+	.name = "preprocess",
+	.usage = "[--force] [--json] [RUN]",
+	.positional = CLI_RUN_POSITIONAL,
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.run = run,
+};

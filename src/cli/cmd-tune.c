@@ -1,0 +1,341 @@
+/*
+ * sonde tune: find a configuration that is really better.
+ */
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "cli/cli.h"
+#include "cli/term.h"
+#include "cli/tune-text.h"
+#include "tune/protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_MAX = 5 };
+
+struct options {
+	int64_t seed;
+	int64_t trials;
+	const char *dir;
+	const char *method;
+	bool is_json, is_csv, is_paired, is_dry;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 0, "trials", "N", CLI_INT(struct options, trials), .min = 1, .max = TUNE_TRIALS_MAX,
+			.help = "At most N trials, instead of the study's budget." },
+	{ 0, "seed", "N", CLI_INT(struct options, seed), .min = -1, .max = INT64_MAX, .default_text = "-1",
+			.default_words = "the study's, or 0", .help = "Seed of everything random." },
+	{ 0, "method", "NAME", CLI_STRING(struct options, method), .default_words = "the study's, or gp",
+			.help = "How to choose: gp, tpe, selftf, sobol or random." },
+	{ 0, "paired", NULL, CLI_FLAG(struct options, is_paired),
+			.help = "Run each trial beside the best so far, at the same time, and learn from the ratios: what "
+				"slows the machine down then slows both." },
+	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-tune/NAME",
+			.help = "Keep the journal and the reports here; a study that is there goes on." },
+	{ 0, "report", NULL, CLI_FLAG(struct options, is_dry), .help = "Run nothing: report what the journal has." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the result as one JSON object." },
+	{ 0, "csv", NULL, CLI_FLAG(struct options, is_csv), .help = "Print the trials as CSV." },
+	CLI_OPTIONS_END,
+};
+
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int signal)
+{
+	is_interrupted = 1;
+}
+
+/* The first one ends the study in good order; the second ends us as it would anybody. */
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* The study with what the command line says instead. */
+static int load(struct cli_context *ctx, const char *path, struct tune_study **out)
+{
+	const struct options *o = ctx->options;
+	struct tune_study *study = arena_alloc(ctx->arena, sizeof(*study));
+	int rc = study ? tune_study_load(study, path, ctx->arena, ctx->err)
+		       : err_sys(ctx->err, ENOMEM, "cannot read the study");
+
+	if (rc < 0)
+		return rc;
+	if (o->seed >= 0)
+		study->seed = o->seed;
+	if (o->trials)
+		study->trials = o->trials;
+	if (o->method) {
+		study->method = tune_method_find(o->method);
+		if (!study->method)
+			return cli_usage(ctx, "there is no method '%s': they are gp, tpe, selftf, sobol and random",
+					o->method);
+	}
+	*out = study;
+	return 0;
+}
+
+/* Lines from stdin, answers to stdout, until the end. */
+static int converse(struct tune_optimizer *o, const struct tune_study *study, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	CLEANUP(cleanup_free) char *line = NULL;
+	size_t cap = 0;
+	ssize_t size;
+	int rc = 0;
+
+	while (rc == 0 && (size = getline(&line, &cap, stdin)) >= 0) {
+		if (size > TUNE_LINE_MAX)
+			return err_set(err, EFBIG, "a request is longer than %d bytes", TUNE_LINE_MAX);
+		rc = tune_answer(o, study, line, (size_t)size, &out, err);
+		fwrite(out.data, 1, out.len, stdout);
+		fflush(stdout);
+		buf_reset(&out);
+		if (ferror(stdout))
+			break;
+	}
+	return rc;
+}
+
+static int serve(struct cli_context *ctx, const char *path)
+{
+	struct tune_optimizer optimizer;
+	struct tune_options how;
+	struct tune_study *study;
+	int rc = load(ctx, path, &study);
+
+	if (rc < 0)
+		return rc;
+	tune_study_options(study, &how);
+	rc = tune_optimizer_init(&optimizer, &study->space, &how, ctx->err);
+	if (rc == 0)
+		rc = converse(&optimizer, study, ctx->err);
+	tune_optimizer_release(&optimizer);
+	return rc;
+}
+
+/* The best of earlier studies come right after the default. */
+static int warm_up(struct cli_context *ctx, const struct tune_study *study, struct tune_options *how)
+{
+	double(*points)[TUNE_PARAMS_MAX] = arena_alloc(ctx->arena, FIRST_MAX * TUNE_WARM_MAX * sizeof(*points));
+
+	if (!points)
+		return err_sys(ctx->err, ENOMEM, "cannot read earlier studies");
+	for (size_t i = 0; i < study->warm_count; i++) {
+		int n = tune_journal_best(study->warm[i], &study->space, study->objectives[0].is_maximized,
+				points + how->first_count, FIRST_MAX, ctx->err);
+
+		if (n < 0)
+			return n;
+		how->first_count += (size_t)n;
+	}
+	how->first = (const double(*)[TUNE_PARAMS_MAX])points;
+	return 0;
+}
+
+struct shown {
+	struct term_progress progress;
+	const struct tune_drive *drive;
+	size_t pairs;
+};
+
+static void show(void *arg, const struct tune_trial *trial, const char *why)
+{
+	struct shown *s = arg;
+
+	if (trial)
+		term_progress_show(&s->progress, "trial %llu of %lld: %s", (unsigned long long)trial->id,
+				(long long)s->drive->study->trials,
+				trial->result.state == TUNE_FAILED ? why : tune_state_word(trial->result.state));
+	else
+		term_progress_show(&s->progress, "best beside default: pair %zu of %lld", ++s->pairs,
+				(long long)s->drive->study->confirm);
+}
+
+static int write_reports(const char *dir, const struct tune_report *r, struct sonde_err *err)
+{
+	static const struct {
+		const char *name;
+		void (*write)(struct buf *out, const struct tune_report *r);
+	} files[] = { { "report.html", tune_report_html }, { "trials.csv", tune_report_csv },
+		{ "result.json", tune_report_json } };
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && rc == 0; i++) {
+		buf_reset(&text);
+		buf_reset(&path);
+		files[i].write(&text, r);
+		buf_addf(&path, "%s/%s", dir, files[i].name);
+		rc = buf_error(&text) < 0 ? err_sys(err, ENOMEM, "cannot write '%s'", path.data)
+					  : fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
+	}
+	return rc;
+}
+
+static int report(struct cli_context *ctx, const struct tune_drive *d, const struct tune_outcome *outcome,
+		const char *dir)
+{
+	const struct options *o = ctx->options;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct tune_insight *insight = arena_alloc(ctx->arena, sizeof(*insight));
+	struct tune_report r = { .study = d->study,
+		.o = d->o,
+		.outcome = outcome,
+		.insight = insight,
+		.is_paired = d->is_paired };
+	int rc = insight ? tune_insight(d->o, insight, ctx->arena, ctx->err)
+			 : err_sys(ctx->err, ENOMEM, "cannot report");
+
+	if (rc == 0)
+		rc = write_reports(dir, &r, ctx->err);
+	if (rc < 0)
+		return rc;
+	if (o->is_json)
+		tune_report_json(&text, &r);
+	else if (o->is_csv)
+		tune_report_csv(&text, &r);
+	else
+		tune_print(&r);
+	fputs(text.data, stdout);
+	if (!o->is_json && !o->is_csv)
+		printf("report: %s/report.html\n", dir);
+	return 0;
+}
+
+static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
+{
+	const struct options *o = ctx->options;
+	struct shown shown = { .drive = d };
+	struct tune_outcome outcome;
+	int rc;
+
+	term_progress_init(&shown.progress);
+	d->show = show;
+	d->arg = &shown;
+	d->is_interrupted = &is_interrupted;
+	catch_signals();
+	rc = o->is_dry ? tune_conclude(d, &outcome, ctx->arena, ctx->err)
+		       : tune_drive(d, &outcome, ctx->arena, ctx->err);
+	term_progress_end(&shown.progress);
+	if (rc == 0)
+		rc = report(ctx, d, &outcome, dir);
+	if (rc == 0 && outcome.is_interrupted)
+		ctx->exit_code = CLI_EXIT_FAILED;
+	return rc;
+}
+
+static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune_optimizer *o, const char *dir)
+{
+	const struct options *options = ctx->options;
+	CLEANUP(tune_journal_release) struct tune_journal journal = TUNE_JOURNAL_INIT;
+	struct tune_drive d = { .study = study,
+		.o = o,
+		.journal = &journal,
+		.is_paired = options->is_paired,
+		.dir = arena_printf(ctx->arena, "%s/runs", dir) };
+	const char *path = arena_printf(ctx->arena, "%s/journal.jsonl", dir);
+	int rc = fs_mkdir_p(dir, 0700, ctx->err);
+
+	if (rc < 0)
+		return rc;
+	if (!d.dir || !path)
+		return err_sys(ctx->err, ENOMEM, "cannot run the study");
+	rc = tune_journal_open(&journal, path, study, o, ctx->err);
+	if (rc == 0 && journal.is_resumed && !options->is_json && !options->is_csv)
+		printf("%s: goes on after %zu trials\n", study->name, o->count);
+	return rc < 0 ? rc : drive(ctx, &d, dir);
+}
+
+static int check_paired(struct cli_context *ctx, const struct tune_study *study)
+{
+	const struct options *o = ctx->options;
+
+	if (o->is_paired && study->objective_count > 1)
+		return cli_usage(ctx, "--paired is for studies with one objective");
+	if (o->is_json && o->is_csv)
+		return cli_usage(ctx, "--json and --csv do not go together");
+	for (size_t k = 0; k < study->objective_count; k++)
+		if (study->objectives[k].metric.source == TUNE_TOLD) {
+			err_set(ctx->err, EINVAL, "%s:%zu: it is not said where '%s' comes from", study->path,
+					study->objectives[k].metric.line, study->objectives[k].metric.name);
+			err_hint(ctx->err,
+					"give it 'from': wall, cpu, memory, step, or a 'regex' or 'file'; or use 'sonde tune serve'");
+			return -EINVAL;
+		}
+	return 0;
+}
+
+static int tune(struct cli_context *ctx, const char *path)
+{
+	const struct options *o = ctx->options;
+	struct tune_optimizer optimizer;
+	struct tune_options how;
+	struct tune_study *study;
+	const char *dir;
+	int rc = load(ctx, path, &study);
+
+	if (rc == 0)
+		rc = check_paired(ctx, study);
+	if (rc == 0)
+		rc = tune_expand_check(study, ctx->err);
+	if (rc < 0)
+		return rc;
+	dir = o->dir ? o->dir : arena_printf(ctx->arena, "sonde-tune/%s", study->name);
+	tune_study_options(study, &how);
+	rc = dir ? warm_up(ctx, study, &how) : err_sys(ctx->err, ENOMEM, "cannot run the study");
+	if (rc == 0)
+		rc = tune_optimizer_init(&optimizer, &study->space, &how, ctx->err);
+	if (rc < 0)
+		return rc;
+	rc = run_in(ctx, study, &optimizer, dir);
+	tune_optimizer_release(&optimizer);
+	return rc;
+}
+
+static int run(struct cli_context *ctx)
+{
+	if (strcmp(ctx->args[0], "serve") != 0)
+		return ctx->arg_count == 1 ? tune(ctx, ctx->args[0]) : cli_usage(ctx, "one study at a time");
+	if (ctx->arg_count != 2)
+		return cli_usage(ctx, "serve wants the study file: sonde tune serve STUDY.yml");
+	return serve(ctx, ctx->args[1]);
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde tune sqlite.yml", "Run the study, or go on with it, and prove the best against the default." },
+	{ "sonde tune --paired --trials 30 server.yml", "On a machine that others use too." },
+	{ "sonde tune serve space.yml", "Ask and tell in JSON lines: the program measures by itself." },
+	{ "sonde tune --report --json sqlite.yml | jq .best.params", "What is best so far." },
+	{ NULL, NULL },
+};
+
+static const struct cli_exit_code exit_codes[] = {
+	{ "0", "The study ran; whether there was something to gain is in the report." },
+	{ "1", "It failed or was interrupted; run again, it goes on from its journal." },
+	{ "2", "Wrong usage." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_tune = {
+	.name = "tune",
+	.usage = "[--trials N] [--seed N] [--paired] [--json] [-o DIR] [serve] STUDY.yml",
+	.positional = { .name = "STUDY",
+			.min = 1,
+			.max = 2,
+			.type = CLI_TYPE_PATH,
+			.help = "The study file; after the word serve, to be asked and told on stdin and stdout." },
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.exit_codes = exit_codes,
+	.run = run,
+};

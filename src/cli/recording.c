@@ -1,0 +1,283 @@
+/* Recording, as record and stat do it; see recording.h. */
+#include "cli/recording.h"
+
+#include "base/words.h"
+#include "cli/term.h"
+#include "launch/launch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const stack_words[] = { "auto", "fp", "none", NULL };
+static const char *const overflow_words[] = { "drop", "block", NULL };
+static const char *const category_words[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net", "process",
+	"aio", "libc", "span", "function", NULL };
+
+const struct cli_option recording_rows[] = {
+	{ 'o', "output", "DIR", CLI_PATH(struct recording_options, dir),
+			.help = "Make the run bundle here; it must not exist or be empty.",
+			.default_words = "a new one in ./sonde-runs or $SONDE_RUNS" },
+	{ 0, "name", "NAME", CLI_STRING(struct recording_options, name), .help = "Name of the run.",
+			.default_words = "the program's" },
+	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
+			.default_text = "all",
+			.help = "Probes to switch on: trace (calls and annotations), cpu (samples with stacks), sched (context switches), system (counters)." },
+	{ 0, "shell", NULL, CLI_FLAG(struct recording_options, is_shell),
+			.help = "Let /bin/sh run the command, given as one string." },
+	{ 0, "follow", NULL, CLI_FLAG(struct recording_options, follow),
+			.help = "Go on until every traced process has ended, not only the program." },
+	{ 'v', "verbose", NULL, CLI_FLAG(struct recording_options, is_verbose),
+			.help = "Say what was recorded even when stderr is no terminal." },
+	{ 'q', "quiet", NULL, CLI_FLAG(struct recording_options, is_quiet), .help = "Say nothing at the end." },
+	{ 0, "pid", "PID", CLI_INT(struct recording_options, pid), .min = 1, .max = INT32_MAX,
+			.group = "What to observe",
+			.help = "Instead of running a program: this process and what it starts from now on." },
+	{ 0, "cgroup", "DIR", CLI_PATH(struct recording_options, cgroup), .group = "What to observe",
+			.help = "Instead of running a program: whoever is in this control group." },
+	{ 0, "all-cpus", NULL, CLI_FLAG(struct recording_options, is_all_cpus), .group = "What to observe",
+			.help = "Instead of running a program: everything on this machine." },
+	{ 0, "duration", "TIME", CLI_DURATION(struct recording_options, duration_ns), .group = "What to observe",
+			.default_words = "until the process ends or Ctrl-C",
+			.help = "For how long to observe what is not run by sonde itself." },
+	{ 0, "freq", "HZ", CLI_INT(struct recording_options, freq), .min = 1, .max = 20000, .group = "Probes",
+			.default_text = "199", .help = "Samples for each second of CPU time." },
+	{ 0, "events", "LIST", CLI_WORDS(struct recording_options, events), .group = "Probes",
+			.default_words = "cpu-clock",
+			.help = "What to sample: cpu-clock, page-faults, context-switches, and where there are hardware counters cycles, instructions, cache-misses and so on." },
+	{ 0, "stacks", "HOW", CLI_CHOICE(struct recording_options, stacks), .choices = stack_words, .group = "Probes",
+			.default_text = "auto",
+			.help = "How to follow callers: auto uses .eh_frame and frame pointers, fp frame pointers alone." },
+	{ 0, "rate", "HZ", CLI_INT(struct recording_options, rate), .min = 1, .max = 1000, .group = "Probes",
+			.default_text = "10", .help = "Readings of the system's counters a second." },
+	{ 0, "include", "PATHS", CLI_PATHS(struct recording_options, include), .group = "Filters",
+			.help = "Record calls on files below these directories only." },
+	{ 0, "exclude", "PATHS", CLI_PATHS(struct recording_options, exclude), .group = "Filters",
+			.help = "Leave out calls on files below these directories." },
+	{ 0, "only", "LIST", CLI_WORDS(struct recording_options, only), .choices = category_words, .group = "Filters",
+			.help = "Record these categories of calls only." },
+	{ 0, "without", "LIST", CLI_WORDS(struct recording_options, without), .choices = category_words,
+			.group = "Filters", .help = "Leave these categories of calls out." },
+	{ 0, "min-duration", "TIME", CLI_DURATION(struct recording_options, min_dur_ns), .group = "Filters",
+			.default_text = "0", .help = "Leave out calls shorter than this." },
+	{ 0, "overflow", "WHAT", CLI_CHOICE(struct recording_options, overflow), .choices = overflow_words,
+			.group = "Limits", .default_text = "drop",
+			.help = "When events come faster than they can be drained: drop and count them, or block." },
+	{ 0, "memory", "SIZE", CLI_SIZE(struct recording_options, memory), .group = "Limits", .default_text = "256M",
+			.help = "Memory for events not yet written, all processes together." },
+	{ 0, "process-memory", "SIZE", CLI_SIZE(struct recording_options, process_memory), .group = "Limits",
+			.default_text = "64M", .help = "Memory for events not yet written, one process." },
+	{ 0, "ring", "DIR", CLI_PATH(struct recording_options, ring), .group = "Limits",
+			.default_words = "/dev/shm, else the bundle",
+			.help = "Where that memory is: a directory on tmpfs or a local disk." },
+	CLI_OPTIONS_END,
+};
+
+const struct cli_exit_code recording_exit_codes[] = {
+	{ "the program's", "The program ran: its own exit code; when a signal killed it, sonde dies of the same." },
+	{ "2", "The command line is wrong." },
+	{ "125", "sonde itself failed." },
+	{ "126", "The program was found but could not be executed." },
+	{ "127", "The program was not found." },
+	{ NULL, NULL },
+};
+
+static bool list_has(const struct cli_list *list, const char *word)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], word))
+			return true;
+	return false;
+}
+
+static uint32_t categories_of(const struct recording_options *o)
+{
+	uint32_t bits = 0;
+	for (unsigned i = 0; category_words[i]; i++)
+		if ((!o->only.count || list_has(&o->only, category_words[i])) &&
+				!list_has(&o->without, category_words[i]))
+			bits |= 1u << i;
+	return bits;
+}
+
+/* Filters compare absolute paths. */
+static const char *const *absolute(struct cli_context *ctx, const struct cli_list *list)
+{
+	const char **out = arena_alloc(ctx->arena, (list->count + 1) * sizeof(*out));
+	char cwd[4096];
+	if (!out || !getcwd(cwd, sizeof(cwd)))
+		return NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		const char *p = list->items[i];
+		while (!strncmp(p, "./", 2))
+			p += 2;
+		out[i] = *p == '/'                ? p
+				: !strcmp(p, ".") ? arena_strdup(ctx->arena, cwd)
+						  : arena_printf(ctx->arena, "%s/%s", cwd, p);
+	}
+	return out;
+}
+
+/* "sonde: cpu: 1 234 events, 12 lost, 0.4 % of a CPU" or why not, and what would help. */
+static void say_probe(const char *name, const char *state, const struct probe_status *p, double wall_s)
+{
+	char events[TERM_TEXT];
+	if (p->state == PROBE_RAN) {
+		fprintf(stderr, "sonde: %s: %s events", name, term_count(events, p->events));
+		if (p->lost)
+			fprintf(stderr, ", %llu lost", (unsigned long long)p->lost);
+		fprintf(stderr, ", %.2f %% of a CPU", wall_s > 0 ? (double)p->cpu_ns / 1e7 / wall_s : 0.0);
+		fprintf(stderr, "%s%s\n", p->why.text[0] ? "; " : "", p->why.text);
+	} else {
+		fprintf(stderr, "sonde: %s: %s%s%s\n", name, state, p->why.text[0] ? ": " : "", p->why.text);
+	}
+}
+
+/* One hint for all probes that have the same. */
+static void say_hints(const struct record_result *r)
+{
+	for (size_t i = 0; i < r->probe_count; i++) {
+		bool was_said = !r->probes[i].why.hint[0];
+		for (size_t k = 0; k < i; k++)
+			was_said |= !strcmp(r->probes[k].why.hint, r->probes[i].why.hint);
+		if (!was_said)
+			fprintf(stderr, "hint: %s\n", r->probes[i].why.hint);
+	}
+}
+
+static void say_trace(const struct record_result *r)
+{
+	char events[TERM_TEXT];
+	if (strcmp(r->trace_state, "ran") != 0)
+		fprintf(stderr, "sonde: trace: %s%s%s\n", r->trace_state, r->trace_why.text[0] ? ": " : "",
+				r->trace_why.text);
+	else
+		fprintf(stderr, "sonde: trace: %s events of %llu process%s%s%s\n", term_count(events, r->events),
+				(unsigned long long)r->processes, r->processes == 1 ? "" : "es",
+				r->trace_why.text[0] ? "; " : "", r->trace_why.text);
+	if (r->dropped)
+		fprintf(stderr, "sonde: %llu events were dropped\nhint: try more --memory and --process-memory, or --overflow block\n",
+				(unsigned long long)r->dropped);
+	if (r->filtered)
+		fprintf(stderr, "sonde: %llu events were filtered\n", (unsigned long long)r->filtered);
+	if (r->blind)
+		fprintf(stderr, "sonde: %llu processes could not be traced\nhint: sonde info says which\n",
+				(unsigned long long)r->blind);
+}
+
+static void say(const struct record_result *r)
+{
+	char events[TERM_TEXT], bytes[TERM_TEXT];
+	uint64_t all = r->events;
+	for (size_t i = 0; i < r->probe_count; i++)
+		all += r->probes[i].events;
+	fprintf(stderr, "sonde: recorded %s events of %llu process%s in %s (%s)\n", term_count(events, all),
+			(unsigned long long)r->processes, r->processes == 1 ? "" : "es", r->path.data,
+			term_bytes(bytes, r->bytes));
+	say_trace(r);
+	for (size_t i = 0; i < r->probe_count; i++)
+		say_probe(r->probes[i].ops->name, probe_state_words[r->probes[i].state], &r->probes[i],
+				(double)r->wall_ns / 1e9);
+	say_hints(r);
+}
+
+/* One string with blanks in it is a whole command line, unless there is a program of that name. */
+static int take_command(struct cli_context *ctx, bool is_shell)
+{
+	static char sh[] = "/bin/sh", option[] = "-c";
+	if (is_shell) {
+		if (ctx->program[1])
+			return cli_usage(ctx, "--shell takes the command as one string");
+		char **argv = arena_alloc(ctx->arena, 4 * sizeof(*argv));
+		if (!argv)
+			return err_sys(ctx->err, ENOMEM, "cannot take the command");
+		argv[0] = sh;
+		argv[1] = option;
+		argv[2] = ctx->program[0];
+		ctx->program = argv;
+		return 0;
+	}
+	if (ctx->program[1] || !strchr(ctx->program[0], ' ') || !launch_check(ctx->program[0], NULL))
+		return 0;
+	struct sonde_err why = SONDE_ERR_INIT;
+	if (!words_split(ctx->program[0], ctx->arena, &ctx->program, &why))
+		return 0;
+	int rc = cli_usage(ctx, "%s", why.text);
+	err_hint(ctx->err, "%s", why.hint);
+	return rc;
+}
+
+/* Exactly one thing can be observed, and then no program is run. */
+static int take_target(struct cli_context *ctx, const struct recording_options *o, struct probe_target *t)
+{
+	int targets = (o->pid > 0) + (o->cgroup != NULL) + o->is_all_cpus;
+	if (targets > 1)
+		return cli_usage(ctx, "--pid, --cgroup and --all-cpus exclude each other");
+	if (targets && ctx->program)
+		return cli_usage(ctx, "a program cannot be run while something else is observed");
+	if (!targets && o->duration_ns)
+		return cli_usage(ctx, "--duration goes with --pid, --cgroup or --all-cpus");
+	if (!targets && !ctx->program) {
+		int rc = cli_usage(ctx, "no program to run is given");
+		err_hint(ctx->err, "usage: sonde %s %s", ctx->command->name, ctx->command->usage);
+		return rc;
+	}
+	*t = (struct probe_target){ .kind = o->pid ? PROBE_PID
+				: o->cgroup        ? PROBE_CGROUP
+						   : PROBE_MACHINE,
+		.pid = (pid_t)o->pid,
+		.cgroup = o->cgroup };
+	return 0;
+}
+
+static int check_events(struct cli_context *ctx, const struct cli_list *events)
+{
+	if (events->count > PROBE_EVENTS_MAX)
+		return cli_usage(ctx, "--events takes %d at most", PROBE_EVENTS_MAX);
+	for (size_t i = 0; i < events->count; i++)
+		if (!probe_has_event(events->items[i]))
+			return cli_usage(ctx, "there is no event '%s'", events->items[i]);
+	return 0;
+}
+
+int recording_run(struct cli_context *ctx, bool is_silent, struct record_result *result)
+{
+	struct recording_options *o = ctx->options;
+	struct record_options ro = { .dir = o->dir,
+		.name = o->name,
+		.probes = o->probes.items,
+		.probe = { .freq_hz = (unsigned)o->freq,
+				.rate_hz = (unsigned)o->rate,
+				.stacks = (enum probe_stacks)o->stacks,
+				.events = o->events.items },
+		.duration_ns = o->duration_ns,
+		.is_following = o->follow,
+		.ring = { .categories = categories_of(o),
+				.overflow = o->overflow ? SONDE_OVERFLOW_BLOCK : SONDE_OVERFLOW_DROP,
+				.min_dur_ns = o->min_dur_ns,
+				.run_bytes_max = o->memory,
+				.process_bytes_max = o->process_memory,
+				.place = o->ring,
+				.includes = absolute(ctx, &o->include),
+				.excludes = absolute(ctx, &o->exclude) } };
+	int rc = take_target(ctx, o, &ro.target);
+	if (!rc)
+		rc = check_events(ctx, &o->events);
+	if (!rc && ctx->program)
+		rc = take_command(ctx, o->is_shell);
+	if (rc)
+		return rc;
+	ro.argv = ctx->program;
+	rc = record_run(&ro, result, ctx->err);
+	if (rc) {
+		int code = ctx->program ? launch_exit_code(rc) : 0;
+		ctx->exit_code = code ? code : RECORDING_FAILED;
+		return rc;
+	}
+	if (result->trouble.text[0])
+		cli_print_error("sonde", &result->trouble);
+	if (!is_silent && !o->is_quiet && (o->is_verbose || isatty(STDERR_FILENO)))
+		say(result);
+	return 0;
+}

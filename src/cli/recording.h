@@ -1,0 +1,45 @@
+/*
+ * recording: the options that record and stat share, and doing it.
+ */
+#ifndef SONDE_CLI_RECORDING_H
+#define SONDE_CLI_RECORDING_H
+
+#include "cli/cli.h"
+#include "record/record.h"
+
+#define RECORDING_FAILED 125
+
+struct recording_options {
+	const char *dir;
+	const char *name;
+	struct cli_list probes;
+	struct cli_list include;
+	struct cli_list exclude;
+	struct cli_list only;
+	struct cli_list without;
+	int64_t min_dur_ns;
+	int overflow;
+	uint64_t memory;
+	uint64_t process_memory;
+	const char *ring;
+	bool follow;
+	bool is_shell;
+	bool is_verbose;
+	bool is_quiet;
+	int64_t freq;
+	int64_t rate;
+	int stacks;
+	struct cli_list events;
+	int64_t pid;
+	const char *cgroup;
+	bool is_all_cpus;
+	int64_t duration_ns;
+};
+
+extern const struct cli_option recording_rows[];
+extern const struct cli_exit_code recording_exit_codes[];
+
+/* Record what the options of ctx say; says at the end what was recorded, unless is_silent. 0 when something ran. */
+int recording_run(struct cli_context *ctx, bool is_silent, struct record_result *result);
+
+#endif

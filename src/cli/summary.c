@@ -1,0 +1,245 @@
+/* Printing results; see summary.h. */
+#include "cli/summary.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "cli/out.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t summary_top(int64_t top, bool is_json)
+{
+	if (top > 0)
+		return (size_t)top;
+	return is_json ? SUMMARY_ROWS_JSON : SUMMARY_ROWS_TEXT;
+}
+
+/* Values. */
+
+static void add_value(struct buf *out, enum analyze_unit unit, const struct analyze_value *v)
+{
+	char text[TERM_TEXT];
+
+	if (v->is_null) {
+		buf_adds(out, "-");
+		return;
+	}
+	switch (unit) {
+	case ANALYZE_COUNT:
+		buf_adds(out, term_count(text, (uint64_t)v->integer));
+		break;
+	case ANALYZE_ID:
+		buf_addf(out, "%lld", (long long)v->integer);
+		break;
+	case ANALYZE_NS:
+		buf_adds(out, term_ns(text, v->integer));
+		break;
+	case ANALYZE_BYTES:
+		buf_adds(out, term_bytes(text, (uint64_t)v->integer));
+		break;
+	case ANALYZE_RATIO:
+		buf_addf(out, "%.1f %%", 100 * v->real);
+		break;
+	case ANALYZE_REAL:
+		buf_addf(out, "%.4g", v->real);
+		break;
+	case ANALYZE_TEXT:
+		term_safe(out, v->text.data);
+		break;
+	}
+}
+
+/* Fields. */
+
+struct page {
+	struct buf *out;
+	const struct term *term;
+	int64_t wall_ns; /* STORE_NULL: not known */
+};
+
+/* "I/O 39.3 s (69 %)": of the wall time, where it can be a part of it. */
+static void add_field(struct page *p, struct buf *line, const struct analyze_field *f)
+{
+	int64_t v = f->value.integer;
+
+	buf_addf(line, "%s%s ", line->len ? ", " : "", f->column.title);
+	add_value(line, f->column.unit, &f->value);
+	if (f->column.unit == ANALYZE_NS && !f->value.is_null && p->wall_ns > 0 && v >= 0 && v < p->wall_ns)
+		buf_addf(line, " (%.1f%%)", 100.0 * (double)v / (double)p->wall_ns);
+}
+
+static void add_fields(struct page *p, const struct analyze_section *s)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+	for (const struct analyze_field *f = s->fields; f; f = f->next)
+		if (f->column.title && !f->value.is_null)
+			add_field(p, &line, f);
+	if (!line.len)
+		return;
+	term_wrap(p->out, line.data, 0, 0, p->term->width);
+	buf_addc(p->out, '\n');
+}
+
+/* Tables. */
+
+static enum term_align align_of(enum analyze_unit unit)
+{
+	return unit == ANALYZE_TEXT ? TERM_LEFT : TERM_RIGHT;
+}
+
+static size_t shown_columns(const struct analyze_table *t, struct term_column columns[32], size_t index[32])
+{
+	size_t n = 0;
+
+	for (size_t c = 0; c < t->column_count && n < 32; c++)
+		if (t->columns[c].title) {
+			index[n] = c;
+			columns[n++] = (struct term_column){ .title = t->columns[c].title,
+				.align = align_of(t->columns[c].unit) };
+		}
+	return n;
+}
+
+/* Long names end in "..." or, being paths, begin with it. */
+static void cut_text(struct buf *cell, size_t most)
+{
+	if (cell->len <= most)
+		return;
+	if (cell->data[0] == '/') {
+		memmove(cell->data + 3, cell->data + cell->len - (most - 3), most - 3);
+		memcpy(cell->data, "...", 3);
+	} else {
+		memcpy(cell->data + most - 3, "...", 3);
+	}
+	cell->len = most;
+	cell->data[most] = '\0';
+}
+
+#define CELL_MAX 60
+
+static int add_table(struct page *p, const struct analyze_table *t)
+{
+	CLEANUP(buf_release) struct buf cell = BUF_INIT;
+	struct term_column columns[32];
+	struct term_table table;
+	size_t index[32], n = shown_columns(t, columns, index);
+	int rc;
+
+	term_table_init(&table, columns, n);
+	for (size_t row = 0; row < t->rows; row++)
+		for (size_t c = 0; c < n; c++) {
+			buf_reset(&cell);
+			add_value(&cell, t->columns[index[c]].unit, &t->values[row * t->column_count + index[c]]);
+			cut_text(&cell, CELL_MAX);
+			term_table_cell(&table, TERM_PLAIN, cell.data);
+		}
+	rc = term_table_write(&table, p->out, p->term);
+	term_table_release(&table);
+	if (t->all_rows > t->rows)
+		buf_addf(p->out, "... and %zu more, --top %zu shows them\n", t->all_rows - t->rows, t->all_rows);
+	return rc;
+}
+
+/* Sentences, one a line. */
+static void add_list(struct page *p, const struct analyze_table *t)
+{
+	for (size_t row = 0; row < t->rows; row++) {
+		add_value(p->out, t->columns[0].unit, &t->values[row]);
+		buf_addc(p->out, '\n');
+	}
+}
+
+/* Sections. */
+
+static void add_heading(struct page *p, const char *title)
+{
+	buf_addc(p->out, '\n');
+	term_add(p->out, p->term, TERM_BOLD, title);
+	buf_addc(p->out, '\n');
+}
+
+static bool is_shown(const struct analyze_section *s)
+{
+	return !s->absent && !s->is_top && !(s->is_list && s->tables && !s->tables->rows);
+}
+
+static int add_section(struct page *p, const struct analyze_section *s)
+{
+	int rc = 0;
+
+	if (!is_shown(s))
+		return 0;
+	add_heading(p, s->title);
+	add_fields(p, s);
+	for (const struct analyze_table *t = s->tables; t && rc == 0; t = t->next) {
+		if (t->flags & ANALYZE_DETAIL || !t->rows)
+			continue;
+		if (t->column_count == 1)
+			add_list(p, t);
+		else
+			rc = add_table(p, t);
+	}
+	return rc;
+}
+
+static void add_absent(struct page *p, const struct analyze_result *r)
+{
+	bool has_heading = false;
+
+	for (const struct analyze_section *s = r->sections; s; s = s->next) {
+		if (!s->absent)
+			continue;
+		if (!has_heading)
+			add_heading(p, "Not recorded");
+		has_heading = true;
+		buf_addf(p->out, "%s: %s\n", s->title, s->absent);
+	}
+}
+
+int summary_write_text(const struct analyze_result *r, struct buf *out, const struct term *term)
+{
+	const struct analyze_section *overview = analyze_find(r, "overview");
+	const struct analyze_value *wall = analyze_find_field(overview, "wall_ns");
+	struct page p = { .out = out, .term = term, .wall_ns = STORE_NULL };
+	int rc = 0;
+
+	if (overview)
+		add_fields(&p, overview);
+	p.wall_ns = wall && !wall->is_null ? wall->integer : STORE_NULL;
+	for (const struct analyze_section *s = r->sections; s && rc == 0; s = s->next)
+		rc = add_section(&p, s);
+	add_absent(&p, r);
+	return rc < 0 ? rc : buf_error(out);
+}
+
+int summary_write_json(const struct analyze_result *r, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out, false);
+	json_object(&j);
+	analyze_write_json(r, &j);
+	json_end(&j);
+	buf_addc(out, '\n');
+	return buf_error(out);
+}
+
+int summary_print(struct cli_context *ctx, struct analyze *a, bool is_json)
+{
+	CLEANUP(out_release) struct out out = OUT_INIT;
+	struct term term = term_of(stdout);
+	const struct analyze_result *result;
+	int rc = analyze_finish(a, &result, ctx->err);
+
+	if (rc < 0)
+		return rc;
+	out_init(&out);
+	rc = is_json ? summary_write_json(result, &out.text) : summary_write_text(result, &out.text, &term);
+	if (rc < 0)
+		return err_sys(ctx->err, -rc, "cannot print the summary");
+	return out_finish(&out, ctx->err);
+}

@@ -1,0 +1,70 @@
+/*
+ * config: a YAML document's mappings into structs, by tables of keys.
+ *
+ * A row says which key, what kind of value and where it goes. Keys that no row has,
+ * that come twice, and values of another kind are errors that name file, line and, where
+ * something is near, what was probably meant.
+ */
+#ifndef SONDE_CONFIG_CONFIG_H
+#define SONDE_CONFIG_CONFIG_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <yaml.h>
+
+struct config_reader {
+	const char *path; /* in errors */
+	yaml_document_t *document;
+	struct arena *arena;
+	struct sonde_err *err;
+	const char *what; /* the document, in errors: "a study" */
+	void *context;    /* the caller's */
+};
+
+enum config_kind {
+	CONFIG_TEXT,     /* const char * */
+	CONFIG_REAL,     /* double */
+	CONFIG_WHOLE,    /* int64_t, from .min on */
+	CONFIG_TRUTH,    /* bool */
+	CONFIG_DURATION, /* int64_t nanoseconds: "10s", "500ms", "2m" */
+	CONFIG_WORD,     /* int: index in .words */
+	CONFIG_LIST,     /* const char **: texts and a NULL; a single text is split like a command */
+	CONFIG_OTHER,    /* .take does it */
+};
+
+struct config_key {
+	const char *name;
+	enum config_kind kind;
+	size_t offset;
+	int64_t min;
+	const char *const *words;
+	int (*take)(struct config_reader *r, yaml_node_t *value, void *into);
+};
+
+/*
+ * Parse a text (at most one document) and give its root to `take`, with r->document set for as long as that runs. An
+ * empty text has no root: an error.
+ */
+int config_parse(struct config_reader *r, const char *text, size_t bytes,
+		int (*take)(struct config_reader *, yaml_node_t *));
+/* The same for the file r->path, of at most CONFIG_BYTES_MAX. */
+#define CONFIG_BYTES_MAX ((size_t)1 << 20)
+int config_load(struct config_reader *r, int (*take)(struct config_reader *, yaml_node_t *));
+
+/* Every entry of `map` by its row into the struct; `what` names it in errors ("parameter 'x'"), NULL: r->what. */
+int config_take_map(struct config_reader *r, yaml_node_t *map, const struct config_key *keys, const char *what,
+		void *into);
+int config_error(struct config_reader *r, const yaml_node_t *at, const char *fmt, ...)
+		__attribute__((format(printf, 3, 4)));
+/* The value of a key, or NULL. */
+yaml_node_t *config_find(struct config_reader *r, yaml_node_t *map, const char *key);
+yaml_node_t *config_item(struct config_reader *r, yaml_node_t *list, size_t i); /* NULL behind the end */
+const char *config_text(const yaml_node_t *node);                               /* NULL: it is no scalar */
+size_t config_line(const yaml_node_t *node);                                    /* from 1 */
+/* Plain (without quotes) and a number? */
+bool config_number(const yaml_node_t *node, double *number);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * aggregate: the states of aggregates, and a row of functions for each kind.
+ *
+ * States lie in one array an aggregate, by slot of the group; zeros are an
+ * empty one. Rows come a block at a time: slots[i] says which group row i is
+ * in; slot 0 is nobody's and takes the rows that were filtered out. Private to
+ * engine/.
+ */
+#ifndef SONDE_ENGINE_AGGREGATE_H
+#define SONDE_ENGINE_AGGREGATE_H
+
+#include "engine/query.h"
+
+/* What the aggregates of one worker share. */
+struct aggregate_memory {
+	struct arena *arena; /* for sketches */
+	struct heap *heap;   /* for covers */
+	/* scratch for covers: intervals sorted by slot */
+	struct engine_interval *intervals, *spare;
+	uint32_t *places, *touched;
+	size_t slot_cap;
+};
+
+/* A block of rows. */
+struct aggregate_input {
+	size_t rows;
+	const uint32_t *slots;
+	const int64_t *ints;  /* of the column, or NULL */
+	const double *reals;  /* of the column, or NULL */
+	const int64_t *ts_ns; /* of the table */
+	const int64_t *dur_ns;
+	size_t slot_count;
+};
+
+struct aggregate_ops {
+	size_t bytes; /* of a state */
+	int (*add)(void *states, const struct aggregate_input *in, struct aggregate_memory *memory);
+	int (*merge)(void *into, void *from, struct aggregate_memory *memory); /* may empty `from` */
+	int (*save)(struct buf *out, const void *state);
+	int (*load)(struct unpack *u, void *state, struct aggregate_memory *memory);
+	void (*release)(void *state); /* NULL: nothing to do */
+};
+
+extern const struct aggregate_ops aggregate_ops[ENGINE_OPS];
+
+void aggregate_memory_release(struct aggregate_memory *memory);
+
+#endif

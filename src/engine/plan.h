@@ -1,0 +1,77 @@
+/*
+ * plan: all queries on one table, answered in one scan.
+ *
+ * Blocks are read once, by several threads, only the columns that queries and
+ * derived columns need. A derived column is filled from others for a block at a
+ * time by a function that must depend on that block alone: then the answers do
+ * not depend on threads or parts. Memory is bounded by groups and by a budget
+ * for covers, not by rows.
+ *
+ *	engine_plan_new, then engine_plan_derive and engine_plan_query,
+ *	then engine_plan_run (or _load, for each part; or _feed, for rows that are in no table),
+ *	then engine_plan_finish, then engine_plan_groups.
+ */
+#ifndef SONDE_ENGINE_PLAN_H
+#define SONDE_ENGINE_PLAN_H
+
+#include "base/err.h"
+#include "engine/part.h"
+#include "engine/query.h"
+#include "store/table.h"
+#include "store/writer.h"
+
+#define ENGINE_DERIVED_MAX 16
+#define ENGINE_QUERIES_MAX 16
+#define ENGINE_COLUMNS_MAX (STORE_COLUMNS_MAX + ENGINE_DERIVED_MAX)
+#define ENGINE_NEEDS_MAX 8
+#define ENGINE_COVER_BYTES ((size_t)256 << 20) /* of covers in memory; more go to a temporary file */
+
+/* A block of rows: columns by number, NULL where not loaded. */
+struct engine_rows {
+	size_t count; /* at most STORE_BLOCK_ROWS */
+	const int64_t *ints[ENGINE_COLUMNS_MAX];
+	const double *reals[ENGINE_COLUMNS_MAX];
+};
+
+struct engine_derive {
+	/* Fill out[0..rows->count); several threads call it at once. */
+	void (*fill)(const void *arg, const struct engine_rows *rows, int64_t *out);
+	const void *arg;
+	unsigned need_count;
+	int needs[ENGINE_NEEDS_MAX]; /* columns that it reads */
+};
+
+struct engine_plan;
+
+/* For a table of this schema; its first TIME and DURATION columns are the rows' time. */
+int engine_plan_new(struct engine_plan **out, const struct store_schema *schema, struct sonde_err *err);
+void engine_plan_free(struct engine_plan *plan); /* NULL is fine */
+/* The number of the new column, or -E2BIG. */
+int engine_plan_derive(struct engine_plan *plan, const struct engine_derive *derive);
+/* The number of the new query, or -E2BIG. It is copied, but for its name. */
+int engine_plan_query(struct engine_plan *plan, const struct engine_query *query);
+bool engine_plan_is_empty(const struct engine_plan *plan); /* no queries */
+
+struct engine_run_opts {
+	/* Only rows that touch [from_ns, to_ns), and their times cut to it. */
+	bool has_range;
+	int64_t from_ns, to_ns;
+	unsigned threads; /* 0: one a CPU */
+	struct engine_part part;
+	size_t cover_bytes; /* 0: ENGINE_COVER_BYTES */
+};
+
+int engine_plan_run(struct engine_plan *plan, struct store_table *table, const struct engine_run_opts *opts,
+		struct sonde_err *err);
+/* Rows that a caller made; columns that are asked for must be there, derived ones are filled. */
+int engine_plan_feed(struct engine_plan *plan, const struct engine_rows *rows);
+int engine_plan_finish(struct engine_plan *plan, struct sonde_err *err);
+/* After finish; lives as long as the plan. */
+const struct engine_groups *engine_plan_groups(const struct engine_plan *plan, int query);
+
+/* After finish: what the queries found. The same bytes for the same rows. */
+int engine_plan_save(const struct engine_plan *plan, struct buf *out);
+/* Instead of run: take what a part saved; -EBADMSG when it is damaged or of another plan. */
+int engine_plan_load(struct engine_plan *plan, struct unpack *u, struct sonde_err *err);
+
+#endif

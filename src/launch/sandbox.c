@@ -1,0 +1,214 @@
+/* What a sandbox is made of, prepared before the fork; see sandbox.h. */
+#include "launch/sandbox-private.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MOUNTINFO_MAX ((size_t)4 << 20)
+
+static bool has_admin(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+	return !syscall(SYS_capget, &header, data) && data[CAP_SYS_ADMIN / 32].effective >> (CAP_SYS_ADMIN % 32) & 1;
+}
+
+uint64_t sandbox_namespaces(const struct sandbox *s)
+{
+	uint64_t spaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWIPC;
+	return spaces | (s->has_own_network ? (uint64_t)CLONE_NEWNET : 0) |
+			(s->is_ordinary ? (uint64_t)CLONE_NEWUSER : 0);
+}
+
+static struct sandbox_layer *add_layer(struct sandbox *s)
+{
+	struct sandbox_layer *layers = reallocarray(s->layers, s->layer_count + 1, sizeof(*layers));
+	if (!layers)
+		return NULL;
+	s->layers = layers;
+	layers[s->layer_count] = (struct sandbox_layer){ 0 };
+	return &layers[s->layer_count++];
+}
+
+/* overlayfs splits its options at commas and lowerdir at colons. */
+static void add_escaped(struct buf *out, const char *path)
+{
+	for (; *path; path++) {
+		if (strchr(",:\\", *path))
+			buf_addc(out, '\\');
+		buf_addc(out, *path);
+	}
+}
+
+static int fill_overlay(struct sandbox *s, struct sandbox_layer *l, const char *lower, const char *target)
+{
+	size_t number = s->layer_count - 1;
+	struct buf options = BUF_INIT, upper = BUF_INIT, work = BUF_INIT, at = BUF_INIT;
+	buf_addf(&upper, SANDBOX_SCRATCH "/u%zu", number);
+	buf_addf(&work, SANDBOX_SCRATCH "/w%zu", number);
+	buf_addf(&at, SANDBOX_ROOT "%s", strcmp(target, "/") ? target : "");
+	buf_adds(&options, "lowerdir=");
+	add_escaped(&options, lower);
+	buf_addf(&options, ",upperdir=%s,workdir=%s%s", upper.data, work.data, s->is_ordinary ? ",userxattr" : "");
+	int rc = buf_error(&options) || buf_error(&upper) || buf_error(&work) || buf_error(&at) ? -ENOMEM : 0;
+	l->lower = strdup(lower);
+	l->options = buf_take(&options);
+	l->upper = buf_take(&upper);
+	l->work = buf_take(&work);
+	l->target = buf_take(&at);
+	return l->lower ? rc : -ENOMEM;
+}
+
+static int add_overlay(struct sandbox *s, const char *lower, const char *target)
+{
+	struct sandbox_layer *l = add_layer(s);
+	return l ? fill_overlay(s, l, lower, target) : -ENOMEM;
+}
+
+static int add_bind(struct sandbox *s, const char *source, const char *target, bool is_read_only)
+{
+	struct sandbox_layer *l = add_layer(s);
+	struct stat st;
+	struct buf at = BUF_INIT;
+	if (!l)
+		return -ENOMEM;
+	buf_addf(&at, SANDBOX_ROOT "%s", target);
+	l->is_read_only = is_read_only;
+	l->source = strdup(source);
+	l->target = buf_take(&at);
+	if (stat(source, &st))
+		return -errno;
+	l->is_file = !S_ISDIR(st.st_mode);
+	return l->source && l->target ? 0 : -ENOMEM;
+}
+
+/* mountinfo writes blanks and the like as \ooo. */
+static void unescape(char *text)
+{
+	char *out = text;
+	for (; *text; text++) {
+		if (text[0] == '\\' && text[1] >= '0' && text[1] <= '3' && text[2] && text[3]) {
+			*out++ = (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + (text[3] - '0'));
+			text += 3;
+		} else {
+			*out++ = *text;
+		}
+	}
+	*out = '\0';
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n]);
+}
+
+/* What is mounted below the root is not part of its file system: each gets a layer of its own. */
+static int add_submount(struct sandbox *s, const char *root, const char *at)
+{
+	static const char *const own[] = { "/proc", "/sys", "/dev" };
+	struct stat st;
+	const char *inner = at + (strcmp(root, "/") ? strlen(root) : 0);
+	if (!strcmp(at, root) || (strcmp(root, "/") && !is_below(at, root)) || !strcmp(inner, "/"))
+		return 0;
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (is_below(inner, own[i]))
+			return 0;
+	if (stat(at, &st))
+		return 0; /* hidden under another, or not ours to see */
+	return S_ISDIR(st.st_mode) ? add_overlay(s, at, inner) : add_bind(s, at, inner, true);
+}
+
+static int add_submounts(struct sandbox *s, const char *root)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char last[PATH_MAX] = "";
+	int rc = fs_read_file(AT_FDCWD, "/proc/self/mountinfo", MOUNTINFO_MAX, &text, NULL);
+	for (char *line = text.data; !rc && *line;) {
+		char *end = strchrnul(line, '\n'), at[PATH_MAX];
+		bool has_more = *end;
+		*end = '\0';
+		if (sscanf(line, "%*s %*s %*s %*s %4095s", at) == 1 && strcmp(at, last)) {
+			snprintf(last, sizeof(last), "%s", at);
+			unescape(at);
+			rc = add_submount(s, root, at);
+		}
+		line = has_more ? end + 1 : end;
+	}
+	return rc;
+}
+
+static int add_mounts(struct sandbox *s, const struct job_place *place, struct sonde_err *err)
+{
+	for (size_t i = 0; i < place->mount_count; i++) {
+		const struct job_mount *m = &place->mounts[i];
+		if (m->target[0] != '/' || strstr(m->target, "/../"))
+			return err_set(err, EINVAL, "cannot mount on '%s': the path must be absolute", m->target);
+		int rc = add_bind(s, m->source, m->target, m->is_read_only);
+		if (rc) {
+			err_sys(err, -rc, "cannot mount '%s'", m->source);
+			return rc == -ENOENT || rc == -EACCES ? -EINVAL : rc;
+		}
+	}
+	return 0;
+}
+
+static int fill(struct sandbox *s, const struct job_place *place, struct sonde_err *err)
+{
+	char root[PATH_MAX];
+	if (!realpath(place->root ? place->root : "/", root)) {
+		int rc = err_sys(err, errno, "cannot use '%s' as a root", place->root);
+		return rc == -ENOENT || rc == -EACCES ? -EINVAL : rc;
+	}
+	s->is_ordinary = !has_admin();
+	s->has_own_network = place->has_own_network;
+	snprintf(s->uid_map, sizeof(s->uid_map), "%u %u 1", geteuid(), geteuid());
+	snprintf(s->gid_map, sizeof(s->gid_map), "%u %u 1", getegid(), getegid());
+	int rc = add_overlay(s, root, "/");
+	if (!rc)
+		rc = add_submounts(s, root);
+	if (rc)
+		return err_sys(err, -rc, "cannot prepare a sandbox");
+	return add_mounts(s, place, err);
+}
+
+int sandbox_new(struct sandbox **out, const struct job_place *place, struct sonde_err *err)
+{
+	struct sandbox *s = calloc(1, sizeof(*s));
+	if (!s)
+		return err_sys(err, ENOMEM, "cannot prepare a sandbox");
+	int rc = fill(s, place, err);
+	if (rc)
+		sandbox_free(s);
+	else
+		*out = s;
+	return rc;
+}
+
+void sandbox_free(struct sandbox *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->layer_count; i++) {
+		free(s->layers[i].source);
+		free(s->layers[i].target);
+		free(s->layers[i].options);
+		free(s->layers[i].lower);
+		free(s->layers[i].upper);
+		free(s->layers[i].work);
+	}
+	free(s->layers);
+	free(s);
+}

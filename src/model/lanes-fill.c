@@ -1,0 +1,293 @@
+/*
+ * Rows into lanes; see lanes.h. One pass over each table in the order of time;
+ * spans and calls are merged, because they nest in each other.
+ */
+#include "model/lanes-fill.h"
+
+#include "base/map.h"
+#include "model/lanes-nest.h"
+#include "model/rows.h"
+#include "store/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRESS_ROWS 0x3ffff
+
+struct filling {
+	struct pyramid_writer *writer;
+	const struct model_lanes_opts *opts;
+	struct map numbers; /* keys of any kind -> number of a thread or lane, from 1 */
+	struct lanes_thread *threads;
+	size_t count, cap;
+	struct lanes_thread *last; /* most rows are of the thread of the row before */
+	struct map before;         /* lane of steps -> time of the last step */
+	uint64_t rows, all;
+};
+
+/* What distinguishes one thing from others of its kind. */
+struct filling_key {
+	int64_t what, process, tid, name;
+};
+
+static void release(struct filling *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		lanes_thread_release(&f->threads[i]);
+	free(f->threads);
+	map_release(&f->numbers);
+	map_release(&f->before);
+}
+
+static struct lanes_thread *add_thread(struct filling *f, int64_t process, int64_t tid)
+{
+	if (f->count == f->cap) {
+		size_t cap = f->cap ? 2 * f->cap : 16;
+		struct lanes_thread *threads = reallocarray(f->threads, cap, sizeof(*threads));
+
+		if (!threads)
+			return NULL;
+		f->threads = threads;
+		f->cap = cap;
+	}
+	f->threads[f->count] = (struct lanes_thread){ .process = process, .tid = tid };
+	return &f->threads[f->count++];
+}
+
+static struct lanes_thread *thread_of(struct filling *f, int64_t process, int64_t tid)
+{
+	struct filling_key key = { .what = MODEL_LANE_THREAD, .process = process, .tid = tid };
+	uint64_t *number;
+
+	if (f->last && f->last->process == process && f->last->tid == tid)
+		return f->last;
+	number = map_put(&f->numbers, &key, sizeof(key), NULL);
+	if (!number)
+		return NULL;
+	if (!*number) {
+		if (!add_thread(f, process, tid))
+			return NULL;
+		*number = f->count;
+	}
+	f->last = &f->threads[*number - 1];
+	return f->last;
+}
+
+static int add_box(struct filling *f, int64_t process, int64_t tid, const struct lanes_box *box)
+{
+	struct lanes_box known = *box;
+	struct lanes_thread *t;
+
+	if (box->slice.start_ns == STORE_NULL)
+		return 0;
+	known.slice.dur_ns = box->slice.dur_ns > 0 ? box->slice.dur_ns : 0;
+	t = thread_of(f, process, tid);
+	return t ? lanes_thread_add(t, f->writer, &known) : -ENOMEM;
+}
+
+/* The lane of this key, made when it is new; a negative errno. */
+static int64_t lane_of(struct filling *f, const struct filling_key *key, enum pyramid_kind kind)
+{
+	struct pyramid_key made = { .kind = kind,
+		.what = (uint32_t)key->what,
+		.process = key->process,
+		.tid = key->tid,
+		.name = key->name };
+	uint64_t *number = map_put(&f->numbers, key, sizeof(*key), NULL);
+	int64_t lane;
+
+	if (!number)
+		return -ENOMEM;
+	if (*number)
+		return (int64_t)*number - 1;
+	lane = pyramid_add_lane(f->writer, &made);
+	if (lane >= 0)
+		*number = (uint64_t)lane + 1;
+	return lane;
+}
+
+static int add_span(struct filling *f, const void *row)
+{
+	const struct store_span *r = row;
+	struct lanes_box box = { { r->ts_ns, r->dur_ns, model_lane_name(r->name, MODEL_LANE_SPAN) }, r->depth };
+
+	return add_box(f, r->process, r->tid, &box);
+}
+
+static int add_call(struct filling *f, const void *row)
+{
+	const struct store_io *r = row;
+	struct lanes_box box = { { r->ts_ns, r->dur_ns, model_lane_name(r->call, MODEL_LANE_CALL) }, -1 };
+
+	return add_box(f, r->process, r->tid, &box);
+}
+
+static int add_mark(struct filling *f, const void *row)
+{
+	const struct store_mark *r = row;
+	struct filling_key key = { MODEL_LANE_MARKS, r->process, r->tid, -1 };
+	struct pyramid_slice s = { r->ts_ns, 0, model_lane_name(r->name, MODEL_LANE_MARK) };
+	int64_t lane = lane_of(f, &key, PYRAMID_SLICES);
+
+	return lane < 0 ? (int)lane : pyramid_add_slice(f->writer, lane, &s);
+}
+
+static int add_step(struct filling *f, const void *row)
+{
+	const struct store_step *r = row;
+	struct filling_key key = { MODEL_LANE_STEPS, r->process, r->tid, r->name };
+	int64_t lane = lane_of(f, &key, PYRAMID_SLICES);
+	bool is_first;
+	uint64_t *before = lane < 0 ? NULL : map_put_int(&f->before, (uint64_t)lane, &is_first);
+	struct pyramid_slice s = { .name = (uint32_t)r->index };
+
+	if (!before)
+		return lane < 0 ? (int)lane : -ENOMEM;
+	s.start_ns = is_first ? r->ts_ns : (int64_t)*before;
+	s.dur_ns = r->ts_ns - s.start_ns;
+	*before = (uint64_t)r->ts_ns;
+	return pyramid_add_slice(f->writer, lane, &s);
+}
+
+static int add_value(struct filling *f, const void *row)
+{
+	const struct store_counter *r = row;
+	struct filling_key key = { MODEL_LANE_COUNTER, r->process, -1, r->name };
+	struct pyramid_point p = { r->ts_ns, r->value };
+	int64_t lane = __builtin_isnan(r->value) ? 0 : lane_of(f, &key, PYRAMID_POINTS);
+
+	if (lane < 0 || __builtin_isnan(r->value))
+		return (int)lane;
+	return pyramid_add_point(f->writer, lane, &p);
+}
+
+/* A table and where its rows go. Rows of one pass are merged in the order of their time. */
+struct source {
+	enum store_table_id table;
+	int ts_ns, dur_ns; /* columns; -1: none */
+	int (*add)(struct filling *f, const void *row);
+	int pass;
+};
+
+static const struct source sources[] = {
+	{ STORE_TABLE_SPAN, STORE_SPAN_ts_ns, STORE_SPAN_dur_ns, add_span, 0 },
+	{ STORE_TABLE_IO, STORE_IO_ts_ns, STORE_IO_dur_ns, add_call, 0 },
+	{ STORE_TABLE_MARK, STORE_MARK_ts_ns, -1, add_mark, 1 },
+	{ STORE_TABLE_STEP, STORE_STEP_ts_ns, -1, add_step, 2 },
+	{ STORE_TABLE_COUNTER, STORE_COUNTER_ts_ns, -1, add_value, 3 },
+};
+
+#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+#define PASSES 4
+
+struct stream {
+	const struct source *source;
+	struct model_rows *rows;
+	const int64_t *row; /* the next; NULL at the end */
+};
+
+static int advance(struct stream *s, struct sonde_err *err)
+{
+	const void *row;
+	int rc = model_rows_next(s->rows, &row, err);
+
+	s->row = rc < 0 ? NULL : row;
+	return rc;
+}
+
+static bool is_before(const struct stream *a, const struct stream *b)
+{
+	int64_t a_ns = a->row[a->source->ts_ns], b_ns = b->row[b->source->ts_ns];
+
+	if (a_ns != b_ns || a->source->dur_ns < 0 || b->source->dur_ns < 0)
+		return a_ns < b_ns;
+	return a->row[a->source->dur_ns] > b->row[b->source->dur_ns];
+}
+
+static void tell(struct filling *f)
+{
+	if (f->opts && f->opts->progress && (f->rows & PROGRESS_ROWS) == 0)
+		f->opts->progress(f->opts->arg, f->rows, f->all);
+	f->rows++;
+}
+
+static int merge(struct filling *f, struct stream *streams, size_t count, struct sonde_err *err)
+{
+	for (;;) {
+		struct stream *first = NULL;
+		int rc;
+
+		for (size_t i = 0; i < count; i++)
+			if (streams[i].row && (!first || is_before(&streams[i], first)))
+				first = &streams[i];
+		if (!first)
+			return 0;
+		rc = first->source->add(f, first->row);
+		if (rc < 0)
+			return err_sys(err, -rc, "cannot make the pyramid");
+		tell(f);
+		rc = advance(first, err);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+static int fill_pass(struct filling *f, struct model_run *run, int pass, struct sonde_err *err)
+{
+	struct stream streams[SOURCES] = { 0 };
+	struct model_rows_opts opts = { .is_longest_first = true };
+	size_t count = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < SOURCES && rc == 0; i++) {
+		struct stream *s = &streams[count];
+
+		if (sources[i].pass != pass)
+			continue;
+		s->source = &sources[i];
+		rc = model_rows_open(&s->rows, model_table(run, sources[i].table), &opts, err);
+		count += rc == 0;
+		if (rc == 0)
+			rc = advance(s, err);
+	}
+	if (rc == 0)
+		rc = merge(f, streams, count, err);
+	for (size_t i = 0; i < count; i++)
+		model_rows_free(streams[i].rows);
+	return rc;
+}
+
+int lanes_fill(struct pyramid_writer *w, struct model_run *run, const struct model_lanes_opts *opts,
+		struct sonde_err *err)
+{
+	struct filling f = { .writer = w, .opts = opts };
+	int rc = 0;
+
+	for (size_t i = 0; i < SOURCES; i++) {
+		const struct store_table *t = model_table(run, sources[i].table);
+
+		f.all += t ? store_table_rows(t) : 0;
+	}
+	for (int pass = 0; pass < PASSES && rc == 0; pass++)
+		rc = fill_pass(&f, run, pass, err);
+	for (size_t i = 0; i < f.count && rc == 0; i++)
+		rc = lanes_thread_flush(&f.threads[i], w);
+	release(&f);
+	return rc;
+}
+
+uint64_t lanes_stamp(const struct model_run *run)
+{
+	uint64_t stamp = SOURCES;
+
+	for (size_t i = 0; i < SOURCES; i++) {
+		const struct store_table *t = model_table(run, sources[i].table);
+		const char *name = store_schemas[sources[i].table]->name;
+		uint64_t facts[3] = { i, t ? store_table_rows(t) : 0, t ? store_table_blocks(t) : 0 };
+
+		stamp = store_hash(name, strlen(name), stamp);
+		stamp = store_hash(facts, sizeof(facts), stamp);
+	}
+	return stamp;
+}

@@ -1,0 +1,14 @@
+/*
+ * lanes-fill: the rows of a run put into the lanes of a pyramid. Private to model/.
+ */
+#ifndef SONDE_MODEL_LANES_FILL_H
+#define SONDE_MODEL_LANES_FILL_H
+
+#include "model/lanes.h"
+
+int lanes_fill(struct pyramid_writer *w, struct model_run *run, const struct model_lanes_opts *opts,
+		struct sonde_err *err);
+/* A hash of what the lanes are made of. */
+uint64_t lanes_stamp(const struct model_run *run);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * lanes: the events of a run as lanes of a pyramid (store/pyramid.h).
+ *
+ * A lane is what a row of the timeline shows. The calls and spans of a thread
+ * lie in lanes by depth, boxes in boxes: an event is one deeper than those of
+ * its thread that are open when it begins. Names in slices are model_lane_name.
+ * The pyramid is kept in the bundle (MODEL_LANES_DIR), made on first use by
+ * whoever can write there, and made anew when the tables have changed.
+ */
+#ifndef SONDE_MODEL_LANES_H
+#define SONDE_MODEL_LANES_H
+
+#include "base/err.h"
+#include "model/run.h"
+#include "store/pyramid.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MODEL_LANES_DIR "pyramid"
+#define MODEL_DEPTH_MAX 256       /* what is deeper lies in the deepest lane */
+#define MODEL_LANES_SLACK_NS 1000 /* a slice may begin this much before its row: see lanes-nest.h */
+
+/* key.what, and what the key's other members and a slice's name are. */
+enum model_lane {
+	MODEL_LANE_THREAD = 1, /* process, tid, depth: calls and spans; name is model_lane_name */
+	MODEL_LANE_MARKS,      /* process, tid: instants; name is model_lane_name */
+	MODEL_LANE_STEPS,      /* process, tid, name: from the step before to the step; name is the index */
+	MODEL_LANE_COUNTER,    /* process, name: points */
+};
+
+enum model_lane_table { MODEL_LANE_SPAN = 0, MODEL_LANE_CALL = 1, MODEL_LANE_MARK = 2 };
+
+/* A name of a slice: a string id and the table it is from. */
+static inline uint32_t model_lane_name(int64_t string, enum model_lane_table table)
+{
+	return string < 0 || string > INT32_MAX / 4 ? (uint32_t)table : (uint32_t)string << 2 | (uint32_t)table;
+}
+
+static inline int64_t model_lane_string(uint32_t name)
+{
+	return name >> 2;
+}
+
+static inline enum model_lane_table model_lane_table(uint32_t name)
+{
+	return (enum model_lane_table)(name & 3);
+}
+
+struct model_lanes_opts {
+	bool is_anew; /* make it even if there is one */
+	/* Told now and then how many of all rows are in; NULL: nobody wants to know. */
+	void (*progress)(void *arg, uint64_t rows, uint64_t all);
+	void *arg;
+};
+
+/*
+ * The pyramid of a run, made if need be. That of a run which is still being
+ * recorded, or that cannot be written to, is kept in a file without a name.
+ * opts may be NULL.
+ */
+int model_lanes_open(struct pyramid **out, struct model_run *run, const struct model_lanes_opts *opts,
+		struct sonde_err *err);
+/* Remove it from the bundle; *bytes is what that freed. 0 when there was none. */
+int model_lanes_remove(struct model_run *run, uint64_t *bytes, struct sonde_err *err);
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * Names of code: the symbol tables of the files that it was mapped from. Each address is looked
+ * up once; what was found is kept in a table that grows with the program's functions.
+ */
+#include "pfwlog/private.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define MODULES_MAX 512
+#define FIRST_SLOTS 1024
+
+struct module {
+	uint64_t bias, end;
+	const struct name *path;
+	bool is_read;
+	const uint8_t *file;
+	size_t file_bytes;
+	const Elf64_Sym *symbols;
+	size_t symbol_count;
+	const char *names;
+	size_t names_bytes;
+};
+
+struct found {
+	uint64_t address; /* 0 free */
+	struct name *name;
+	const struct name *object;
+};
+
+struct code {
+	struct module modules[MODULES_MAX];
+	size_t module_count;
+	struct found *found;
+	size_t slots, count;
+};
+
+static void *memory(size_t bytes)
+{
+	void *at = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (at)
+		sys3(SYS_madvise, at, bytes, MADV_DONTFORK);
+	return at;
+}
+
+static struct code *code_get(struct code **s)
+{
+	if (!*s)
+		*s = memory(sizeof(**s));
+	return *s;
+}
+
+void code_module(struct code **s, uint64_t bias, uint64_t end, const struct name *path)
+{
+	struct code *t = code_get(s);
+	if (t && path && t->module_count < MODULES_MAX)
+		t->modules[t->module_count++] = (struct module){ .bias = bias, .end = end, .path = path };
+}
+
+/* Files. */
+
+static const void *bytes_at(const struct module *m, uint64_t offset, uint64_t bytes)
+{
+	return offset <= m->file_bytes && bytes <= m->file_bytes - offset ? m->file + offset : NULL;
+}
+
+static void take_table(struct module *m, const Elf64_Shdr *table, const Elf64_Shdr *names)
+{
+	const Elf64_Sym *symbols = bytes_at(m, table->sh_offset, table->sh_size);
+	const char *text = bytes_at(m, names->sh_offset, names->sh_size);
+	if (!symbols || !text || !names->sh_size || text[names->sh_size - 1])
+		return;
+	m->symbols = symbols;
+	m->symbol_count = (size_t)(table->sh_size / sizeof(*symbols));
+	m->names = text;
+	m->names_bytes = (size_t)names->sh_size;
+}
+
+/* .symtab has the static functions too; .dynsym is what a stripped file still has. */
+static void read_elf(struct module *m)
+{
+	const Elf64_Ehdr *e = bytes_at(m, 0, sizeof(*e));
+	if (!e || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_ident[EI_CLASS] != ELFCLASS64 ||
+			e->e_shentsize != sizeof(Elf64_Shdr))
+		return;
+	const Elf64_Shdr *sections = bytes_at(m, e->e_shoff, (uint64_t)e->e_shnum * sizeof(*sections)), *best = NULL;
+	for (unsigned i = 0; sections && i < e->e_shnum; i++)
+		if (sections[i].sh_type == SHT_SYMTAB || (sections[i].sh_type == SHT_DYNSYM && !best))
+			best = &sections[i];
+	if (best && best->sh_link < e->e_shnum)
+		take_table(m, best, &sections[best->sh_link]);
+}
+
+static void read_module(struct module *m)
+{
+	struct stat st;
+	char path[PFWLOG_PATH_BYTES];
+	m->is_read = true;
+	if (m->path->bytes >= sizeof(path))
+		return;
+	memcpy(path, m->path->text, m->path->bytes);
+	path[m->path->bytes] = '\0';
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	if (fd < 0)
+		return;
+	if (!sys2(SYS_fstat, fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
+		m->file_bytes = (size_t)st.st_size;
+		m->file = sys_map(m->file_bytes, PROT_READ, MAP_PRIVATE, fd);
+		if (m->file)
+			read_elf(m);
+	}
+	sys_close(fd);
+}
+
+static const char *name_in(const struct module *m, uint64_t at)
+{
+	for (size_t i = 0; i < m->symbol_count; i++) {
+		const Elf64_Sym *s = &m->symbols[i];
+		if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_value && s->st_name < m->names_bytes &&
+				at >= s->st_value && (at < s->st_value + s->st_size || at == s->st_value))
+			return m->names + s->st_name;
+	}
+	return NULL;
+}
+
+/* Looking up. */
+
+static struct name *look_up(struct code *s, struct names *names, uint64_t address, const struct name **object)
+{
+	struct module *m = NULL;
+	char raw[24], *end;
+	const char *text = NULL;
+	for (size_t i = 0; i < s->module_count; i++)
+		if (address >= s->modules[i].bias && address < s->modules[i].end)
+			m = &s->modules[i]; /* the newest mapping wins */
+	if (m && !m->is_read)
+		read_module(m);
+	if (m)
+		text = name_in(m, address - m->bias);
+	if (m && !text)
+		text = name_in(m, address); /* a program linked to a fixed address */
+	*object = m ? m->path : NULL;
+	if (text)
+		return names_put(names, text, strlen(text));
+	end = put_hex(PUT(raw, "0x"), address);
+	return names_put(names, raw, (size_t)(end - raw));
+}
+
+static struct found *slot_of(const struct code *s, uint64_t address)
+{
+	size_t i = (address * 0x9e3779b97f4a7c15ull >> 32) & (s->slots - 1);
+	while (s->found[i].address && s->found[i].address != address)
+		i = (i + 1) & (s->slots - 1);
+	return &s->found[i];
+}
+
+static bool grow(struct code *s)
+{
+	struct found *old = s->found;
+	size_t old_slots = s->slots;
+	size_t slots = s->slots ? 2 * s->slots : FIRST_SLOTS;
+	struct found *fresh = memory(slots * sizeof(*fresh));
+	if (!fresh)
+		return false;
+	s->found = fresh;
+	s->slots = slots;
+	for (size_t i = 0; i < old_slots; i++)
+		if (old[i].address)
+			*slot_of(s, old[i].address) = old[i];
+	if (old)
+		sys2(SYS_munmap, old, old_slots * sizeof(*old));
+	return true;
+}
+
+struct name *code_find(struct code **s, struct names *names, uint64_t address, const struct name **object)
+{
+	struct code *t = code_get(s);
+	if (!t || !address || (2 * t->count >= t->slots && !grow(t)))
+		return NULL;
+	struct found *f = slot_of(t, address);
+	if (!f->address) {
+		f->address = address;
+		f->name = look_up(t, names, address, &f->object);
+		t->count++;
+	}
+	*object = f->object;
+	return f->name;
+}
+
+void code_free(struct code *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->module_count; i++)
+		if (s->modules[i].file)
+			sys2(SYS_munmap, s->modules[i].file, s->modules[i].file_bytes);
+	if (s->found)
+		sys2(SYS_munmap, s->found, s->slots * sizeof(*s->found));
+	sys2(SYS_munmap, s, sizeof(*s));
+}

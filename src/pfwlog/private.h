@@ -1,0 +1,132 @@
+/* What the parts of pfwlog share. */
+#ifndef SONDE_PFWLOG_PRIVATE_H
+#define SONDE_PFWLOG_PRIVATE_H
+
+#include "pfwlog/file.h"
+#include "pfwlog/line.h"
+#include "pfwlog/names.h"
+#include "pfwlog/pfwlog.h"
+#include "record/view.h"
+#include "tracer/calls.h"
+#include "tracer/sys.h"
+
+#define TIDS_MAX 4096u /* threads that are remembered as announced; a power of two */
+
+/* One chunk, as far as it has been read. */
+struct walk {
+	uint32_t at; /* bytes; 0: not looked at */
+	int32_t pid, tid;
+	int32_t parent;  /* event that its thread is inside of, -1 none */
+	uint32_t level;  /* how many */
+	uint32_t waits;  /* passes that it has waited for a name */
+	bool is_broken;  /* held nonsense: left alone */
+	bool is_touched; /* in the batch */
+	bool is_free;    /* to be given back with the batch */
+};
+
+struct log_segment {
+	struct sonde_segment *at;
+	uint32_t chunk_count;
+	struct walk chunks[SONDE_CHUNKS_MAX];
+};
+
+/* The constant pieces of a call's line. */
+struct call_head {
+	uint8_t is_made, is_written, has_count;
+	uint8_t head_bytes;
+	uint8_t arg_at[4], arg_bytes[4];
+	char text[180];
+};
+
+struct code;
+
+struct pfwlog {
+	struct pfwlog_state *state;
+	struct sonde_control *control;
+	int dirfd, textfd;
+	struct log_file file;
+	struct names names;
+	struct text text;       /* lines that are not committed */
+	struct text packed;     /* compressed */
+	struct pfwlog_done now; /* with them */
+	double ns_per_tick;
+	uint32_t id_next, id_end;
+	uint32_t segment_count;
+	struct log_segment *segments[SONDE_SEGMENTS_MAX];
+	uint32_t touched_count;
+	struct {
+		uint16_t segment, chunk;
+	} touched[PFWLOG_CURSORS_MAX];
+	bool is_waiting, has_free;
+	int64_t end_at;
+	int error; /* of writing */
+	/* pieces */
+	char phase_x[32], phase_m[32];
+	size_t phase_x_bytes, phase_m_bytes;
+	char host[64]; /* {"hhash":.. */
+	size_t host_bytes;
+	char who[64]; /* of the line before */
+	size_t who_bytes;
+	int32_t who_pid, who_tid;
+	int32_t tids[TIDS_MAX];
+	struct call_head heads[CALL_COUNT];
+	struct code *code;
+	struct view view;
+};
+
+enum taken { TAKEN, WAITS };
+
+/* note.c, call.c: one record, in log->view, of the chunk `w`. */
+enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance);
+enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance);
+enum taken log_take_func(struct pfwlog *log, struct walk *w);
+enum taken log_take_string(struct pfwlog *log);
+enum taken log_take_file(struct pfwlog *log, bool is_last_chance);
+
+/* walk.c */
+uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance);
+
+/* pfwlog.c: put the batch into the log and off the ring. */
+void log_commit(struct pfwlog *log);
+int log_open_file(struct pfwlog *log);
+
+/* head.c */
+void log_head_prepare(struct pfwlog *log);
+void log_head_begin(struct pfwlog *log);
+void log_head_end(struct pfwlog *log, bool is_recovered);
+/* Begin a line; NULL: there is no memory for it. What follows may take LINE_ROOM + more. */
+char *line_begin(struct pfwlog *log, size_t more);
+void line_end(struct pfwlog *log, char *at);
+/* {"id":..,"name":..,"cat":..,"pid":..,"tid":.. of a record of ours */
+char *put_own_head(struct pfwlog *log, char *at, bool has_id, const char *name, int32_t pid, int32_t tid);
+/* ..,"pid":..,"tid":.. behind the category */
+char *put_who(struct pfwlog *log, char *at, int32_t pid, int32_t tid);
+/* The same with ,"ts": behind it, kept from the line before. */
+char *put_who_when(struct pfwlog *log, char *at, int32_t pid, int32_t tid);
+char *put_hash(const struct pfwlog *log, char *at, uint64_t hash);
+uint32_t log_next_id(struct pfwlog *log);
+/* Text of a name as the log shows it. */
+char *put_name(const struct pfwlog *log, char *at, const char *text, size_t bytes);
+/* Its FH (is_file) or SH record, once. */
+void log_announce(struct pfwlog *log, struct name *name, bool is_file, int32_t pid, int32_t tid);
+void log_announce_thread(struct pfwlog *log, int32_t pid, int32_t tid);
+
+/* The day's clock. */
+static inline int64_t real_ns(const struct pfwlog *log, uint64_t ticks)
+{
+	const struct pfwlog_clock *c = &log->state->clock;
+	return c->last_mono_ns + c->real_minus_mono_ns +
+			(int64_t)((double)(int64_t)(ticks - c->last_ticks) * log->ns_per_tick);
+}
+
+static inline int64_t in_units(const struct pfwlog *log, int64_t ns)
+{
+	return log->state->setup.unit_ns == 1000 ? ns / 1000 : ns / log->state->setup.unit_ns;
+}
+
+/* symbols.c: what is at a code address; so NULL when unknown. Texts are kept. */
+void code_module(struct code **s, uint64_t bias, uint64_t end, const struct name *path);
+struct name *code_find(struct code **s, struct names *names, uint64_t address, const struct name **object);
+void code_free(struct code *s);
+
+#endif

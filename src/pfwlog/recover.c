@@ -1,0 +1,240 @@
+/* Finishing logs from outside; see recover.h. */
+#include "pfwlog/recover.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "pfwlog/pfwlog.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAPS_BYTES_MAX ((size_t)64 << 20)
+#define LINKS_MAX 10
+
+static bool ends_with(const char *text, const char *with)
+{
+	size_t n = strlen(text), k = strlen(with);
+
+	return n >= k && !strcmp(text + n - k, with);
+}
+
+/* Does the process still have this ring mapped? A pid alone may be somebody else's by now. */
+static bool is_in_use(int32_t pid, const char *ring)
+{
+	CLEANUP(buf_release) struct buf maps = BUF_INIT;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	return !fs_read_file(AT_FDCWD, path, MAPS_BYTES_MAX, &maps, NULL) && maps.len && strstr(maps.data, ring);
+}
+
+struct mapped {
+	struct sonde_segment *at[SONDE_SEGMENTS_MAX];
+	size_t bytes[SONDE_SEGMENTS_MAX];
+	uint32_t count;
+};
+
+static bool map_segment(struct mapped *m, int dirfd, uint32_t process)
+{
+	char name[32];
+	struct stat st;
+	void *at = MAP_FAILED;
+
+	snprintf(name, sizeof(name), "%u.%u", process, m->count);
+	CLEANUP(cleanup_fd) int fd = openat(dirfd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)SONDE_SEGMENT_HEAD_BYTES ||
+			st.st_size > INT32_MAX)
+		return false;
+	at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return false;
+	m->at[m->count] = at;
+	m->bytes[m->count++] = (size_t)st.st_size;
+	return m->at[m->count - 1]->magic == SONDE_SEGMENT_MAGIC;
+}
+
+static void unmap_all(struct mapped *m)
+{
+	for (uint32_t i = 0; i < m->count; i++)
+		munmap(m->at[i], m->bytes[i]);
+}
+
+/* The link goes with the directory that it leads to. */
+static void remove_ring(const char *ring, const char *real)
+{
+	struct stat st;
+
+	fs_remove_tree(AT_FDCWD, real);
+	if (!lstat(ring, &st) && S_ISLNK(st.st_mode))
+		unlink(ring);
+}
+
+static int take_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *result)
+{
+	struct mapped m = { .count = 0 };
+	uint32_t process = pfwlog_state(log)->process;
+
+	while (m.count < SONDE_SEGMENTS_MAX && map_segment(&m, dirfd, process))
+		pfwlog_add_segment(log, m.at[m.count - 1], m.bytes[m.count - 1]);
+	result->dropped = m.count ? m.at[0]->dropped : 0;
+	result->written_events = pfwlog_state(log)->done.events;
+	pfwlog_take(log, PFWLOG_LAST, true);
+	int rc = pfwlog_end(log, true);
+	result->ring_events = pfwlog_state(log)->done.events - result->written_events;
+	unmap_all(&m);
+	return rc;
+}
+
+/* A ring directory is ours, whole, and nobody's any more; its true path in `real`. */
+static int check_ring(const char *ring, struct buf *real, int *dirfd, struct sonde_err *err)
+{
+	CLEANUP(cleanup_free) char *path = realpath(ring, NULL);
+	struct stat st;
+
+	if (!path)
+		return err_sys(err, errno, "cannot find the ring '%s'", ring);
+	buf_adds(real, path);
+	*dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*dirfd < 0 || fstat(*dirfd, &st) < 0)
+		return err_sys(err, errno, "cannot open the ring '%s'", path);
+	if (st.st_uid != geteuid() && geteuid() != 0)
+		return err_set(err, EPERM, "the ring '%s' is somebody else's", path);
+	if (faccessat(*dirfd, "control", F_OK, 0) < 0)
+		return err_set(err, EINVAL, "'%s' is no ring of libdftracer", path);
+	return 0;
+}
+
+int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovered *result, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf real = BUF_INIT;
+	CLEANUP(cleanup_fd) int dirfd = -1;
+	int error = 0, rc = check_ring(ring, &real, &dirfd, err);
+
+	memset(result, 0, sizeof(*result));
+	if (rc < 0)
+		return rc;
+	struct pfwlog *log = pfwlog_reopen(real.data, &error);
+	if (!log && error == -ENOENT) { /* killed in the very beginning: there is nothing in it */
+		snprintf(result->log, sizeof(result->log), "%s", ring);
+		remove_ring(ring, real.data);
+		return 0;
+	}
+	if (!log)
+		return err_sys(err, -error, "cannot go on with the ring '%s'", real.data);
+	snprintf(result->log, sizeof(result->log), "%s", pfwlog_state(log)->setup.path);
+	if (!is_forced && is_in_use(pfwlog_state(log)->true_pid, real.data)) {
+		rc = err_set(err, EBUSY, "process %d is still running and writes '%s' itself",
+				(int)pfwlog_state(log)->true_pid, result->log);
+		err_hint(err, "recover again when it has ended, or use --now and lose what it still does");
+	} else {
+		error = take_ring(log, dirfd, result);
+		rc = error ? err_sys(err, -error, "cannot finish '%s'", result->log) : 0;
+	}
+	pfwlog_free(log);
+	if (rc == 0)
+		remove_ring(ring, real.data);
+	return rc;
+}
+
+/* What a path names. */
+
+static int recover_one(const char *ring, bool is_forced, int (*each)(void *arg, const struct pfwlog_recovered *result),
+		void *arg, struct sonde_err *err)
+{
+	struct pfwlog_recovered result;
+	int rc = pfwlog_recover_ring(ring, is_forced, &result, err);
+
+	return rc < 0 ? rc : each(arg, &result);
+}
+
+static int is_ring(const struct dirent *entry)
+{
+	return ends_with(entry->d_name, ".ring");
+}
+
+static int count_rings(const char *dir)
+{
+	struct dirent **entries;
+	int count = scandir(dir, &entries, is_ring, alphasort);
+
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	if (count >= 0)
+		free(entries);
+	return count;
+}
+
+static int recover_dir(const char *dir, bool is_forced, int (*each)(void *arg, const struct pfwlog_recovered *result),
+		void *arg, struct sonde_err *err)
+{
+	struct dirent **entries;
+	int count = scandir(dir, &entries, is_ring, alphasort), first = 0;
+
+	for (int i = 0; i < count; i++) {
+		CLEANUP(buf_release) struct buf path = BUF_INIT;
+
+		buf_addf(&path, "%s/%s", dir, entries[i]->d_name);
+		int rc = recover_one(path.data, is_forced, each, arg, first ? NULL : err);
+		first = first ? first : rc;
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return first;
+}
+
+/* <log>.ring, <log>.1.ring and so on; -ENOENT when there is none. */
+static int recover_log(const char *log, bool is_forced, int (*each)(void *arg, const struct pfwlog_recovered *result),
+		void *arg, struct sonde_err *err)
+{
+	int rc = -ENOENT;
+
+	for (int i = 0; i < LINKS_MAX; i++) {
+		CLEANUP(buf_release) struct buf path = BUF_INIT;
+		struct stat st;
+
+		buf_adds(&path, log);
+		if (i)
+			buf_addf(&path, ".%d", i);
+		buf_adds(&path, ".ring");
+		if (lstat(path.data, &st) < 0)
+			continue;
+		rc = recover_one(path.data, is_forced, each, arg, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
+bool pfwlog_is_recoverable(const char *path)
+{
+	struct stat st;
+
+	if (ends_with(path, ".ring") || ends_with(path, ".pfw") || ends_with(path, ".pfw.gz"))
+		return true;
+	return !stat(path, &st) && S_ISDIR(st.st_mode) && count_rings(path) > 0;
+}
+
+int pfwlog_recover(const char *path, bool is_forced, int (*each)(void *arg, const struct pfwlog_recovered *result),
+		void *arg, struct sonde_err *err)
+{
+	struct stat st;
+	int rc;
+
+	if (ends_with(path, ".ring"))
+		return recover_one(path, is_forced, each, arg, err);
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return recover_dir(path, is_forced, each, arg, err);
+	rc = recover_log(path, is_forced, each, arg, err);
+	if (rc == -ENOENT && access(path, F_OK) == 0)
+		return 0; /* complete, as far as anybody can tell */
+	return rc == -ENOENT ? err_set(err, ENOENT, "there is no log '%s', and no ring of one", path) : rc;
+}

@@ -1,0 +1,184 @@
+/* Walking the chunks of a ring; see pfwlog.h. What a record says is call.c's and note.c's. */
+#include "pfwlog/private.h"
+
+#include <errno.h>
+
+#define WAITS_MAX 3 /* passes that a record waits for a name that some other chunk may define */
+
+static struct sonde_chunk *chunk_at(const struct log_segment *s, uint32_t i)
+{
+	return (void *)((char *)s->at + SONDE_SEGMENT_HEAD_BYTES + (size_t)i * SONDE_CHUNK_BYTES);
+}
+
+/* A reservation that was never begun leaves zeros; what lies behind them counts. */
+static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
+{
+	while (at < SONDE_CHUNK_BYTES && !*(const uint64_t *)((const char *)c + at))
+		at += 8;
+	return at;
+}
+
+/* Where it begins, or where a dead writer had got to. */
+static void walk_begin(const struct pfwlog *log, struct walk *w, const struct sonde_chunk *c)
+{
+	bool is_begun = c->drained > SONDE_CHUNK_FIRST && c->drained <= SONDE_CHUNK_BYTES;
+	w->at = is_begun ? (uint32_t)c->drained & ~7u : SONDE_CHUNK_FIRST;
+	w->tid = c->tid;
+	w->pid = is_begun ? (int32_t)c->reserved[1] : log->state->true_pid;
+	w->level = is_begun ? (uint32_t)(c->reserved[1] >> 32) : 0;
+	w->parent = is_begun ? (int32_t)c->reserved[0] : -1;
+}
+
+static void touch(struct pfwlog *log, struct walk *w, uint32_t segment, uint32_t chunk)
+{
+	if (w->is_touched)
+		return;
+	if (log->touched_count == PFWLOG_CURSORS_MAX)
+		log_commit(log);
+	log->touched[log->touched_count].segment = (uint16_t)segment;
+	log->touched[log->touched_count++].chunk = (uint16_t)chunk;
+	w->is_touched = true;
+}
+
+static enum taken take_record(struct pfwlog *log, struct walk *w, bool is_last_chance)
+{
+	const struct view *v = &log->view;
+	switch (v->head->kind) {
+	case SONDE_REC_CALL:
+	case SONDE_REC_RUN:
+	case SONDE_REC_EXEC:
+		return log_take_call(log, w, is_last_chance);
+	case SONDE_REC_STRING:
+		return log_take_string(log);
+	case SONDE_REC_FILE:
+		return log_take_file(log, is_last_chance);
+	case SONDE_REC_FUNC:
+		return log_take_func(log, w);
+	case SONDE_REC_WHO:
+		w->pid = view_who(v)->pid;
+		w->tid = view_who(v)->tid;
+		return TAKEN;
+	case SONDE_REC_MODULE:
+		if (v->string_count)
+			code_module(&log->code, view_def(v)->id, view_def(v)->base,
+					names_put(&log->names, v->strings[0].data, v->strings[0].bytes));
+		return TAKEN;
+	default:
+		return TAKEN;
+	}
+}
+
+/* Records of ours are not view.h's to check: a plain copy. */
+static bool is_own(uint64_t head)
+{
+	unsigned kind = head >> 16 & 0xff;
+	return kind >= PFWLOG_REC_EVENT && kind < PFWLOG_REC_END;
+}
+
+static enum taken take_at(struct pfwlog *log, struct walk *w, const char *from, size_t words, bool is_last_chance)
+{
+	struct view *v = &log->view;
+	uint64_t head;
+	memcpy(&head, from, sizeof(head));
+	if (!is_own(head))
+		return view_take(v, from, words) ? take_record(log, w, is_last_chance) : TAKEN;
+	if (words * 8 > sizeof(v->bytes))
+		return TAKEN;
+	memcpy(v->bytes, from, words * 8);
+	v->len = words * 8;
+	v->head = (const void *)v->bytes;
+	return is_own(*(const uint64_t *)(const void *)v->bytes) ? log_take_own(log, w, is_last_chance) : TAKEN;
+}
+
+/* From w->at on, as far as it goes; false: not to its end. */
+static bool walk_on(struct pfwlog *log, struct walk *w, uint32_t segment, uint32_t chunk, bool is_closed,
+		bool is_last_chance, uint64_t *count)
+{
+	const struct sonde_chunk *c = chunk_at(log->segments[segment], chunk);
+	uint32_t at = w->at ? w->at : SONDE_CHUNK_FIRST;
+	while (!w->is_broken && at < SONDE_CHUNK_BYTES) {
+		const char *from = (const char *)c + at;
+		uint64_t head = __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_ACQUIRE);
+		size_t words = head & 0xffff;
+		unsigned is = head >> 24 & 0xff;
+		if (!head) {
+			uint32_t next = is_closed ? skip_zeros(c, at) : SONDE_CHUNK_BYTES;
+			if (next == SONDE_CHUNK_BYTES)
+				return true;
+			at = w->at = next;
+			continue;
+		}
+		if (!w->at) {
+			walk_begin(log, w, c);
+			if (at != w->at) {
+				at = w->at;
+				continue;
+			}
+		}
+		if ((is == SONDE_PENDING || is == SONDE_RUNNING) && !is_closed)
+			return false;
+		if (!words || words * 8 > SONDE_CHUNK_BYTES - at) {
+			w->is_broken = true;
+			break;
+		}
+		touch(log, w, segment, chunk);
+		if (is != SONDE_PENDING &&
+				take_at(log, w, from, words, is_last_chance || w->waits > WAITS_MAX) == WAITS) {
+			w->waits++;
+			return false;
+		}
+		w->waits = 0;
+		at = w->at = at + (uint32_t)words * 8;
+		++*count;
+		if (log->text.len >= log->state->setup.batch_bytes)
+			log_commit(log);
+	}
+	return true;
+}
+
+static bool is_dead(const struct pfwlog *log, int32_t tid)
+{
+	return sys3(SYS_tgkill, log->state->true_pid, tid, 0) == -ESRCH;
+}
+
+static void walk_chunk(struct pfwlog *log, uint32_t segment, uint32_t i, enum pfwlog_pass pass, bool is_last_chance,
+		uint64_t *count)
+{
+	struct log_segment *s = log->segments[segment];
+	struct walk *w = &s->chunks[i];
+	uint32_t owner = __atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE);
+	if (!owner || w->is_free)
+		return;
+	bool is_full = owner == SONDE_OWNER_FULL, is_closed = pass == PFWLOG_LAST;
+	bool is_whole = walk_on(log, w, segment, i, is_closed, is_last_chance, count);
+	/* In a full chunk a record may still be unfinished, interrupted by a signal handler: its owner must be asked. */
+	if (!is_whole && !is_closed && is_full && !w->waits && is_dead(log, chunk_at(s, i)->tid))
+		is_whole = walk_on(log, w, segment, i, true, is_last_chance, count);
+	if (is_whole && is_full && !is_closed && w->at && skip_zeros(chunk_at(s, i), w->at) == SONDE_CHUNK_BYTES) {
+		touch(log, w, segment, i);
+		w->is_free = log->has_free = true;
+	}
+	log->is_waiting |= !is_whole;
+}
+
+uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance)
+{
+	uint64_t count = 0;
+	log->is_waiting = false;
+	for (uint32_t n = 0; n < log->segment_count; n++)
+		for (uint32_t i = 0; i < log->segments[n]->chunk_count; i++)
+			walk_chunk(log, n, i, pass, is_last_chance, &count);
+	return count;
+}
+
+void pfwlog_reap(struct pfwlog *log)
+{
+	for (uint32_t n = 0; n < log->segment_count; n++)
+		for (uint32_t i = 0; i < log->segments[n]->chunk_count; i++) {
+			uint32_t *word = &log->segments[n]->at->owner[i],
+				 owner = __atomic_load_n(word, __ATOMIC_RELAXED);
+			if (owner && owner != SONDE_OWNER_FULL && is_dead(log, (int32_t)owner))
+				__atomic_compare_exchange_n(word, &owner, SONDE_OWNER_FULL, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED);
+		}
+}

@@ -1,0 +1,267 @@
+/*
+ * The CPU sampler: where threads are when a clock of their CPU time ticks.
+ *
+ * cpu-clock is the default everywhere, also where there are hardware counters: its
+ * period is time, so a sample stands for exactly that much CPU time, on a virtual
+ * machine as on bare metal. --events samples others beside it or instead.
+ */
+#include "base/json.h"
+#include "probe/perf/decode.h"
+#include "probe/perf/private.h"
+#include "probe/perf/source.h"
+#include "probe/perf/stacks.h"
+#include "probe/perf/unwind.h"
+#include "probe/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct probe_ops probe_cpu;
+
+struct cpu {
+	struct probe_host *host;
+	struct perf_source *source;
+	struct stacks stacks;
+	int64_t event_ids[PROBE_EVENTS_MAX];
+	bool is_clock[PROBE_EVENTS_MAX];
+	uint64_t samples, cut, told_lost;
+	int64_t sampled_ns, unsampled_ns, surplus_ns, finished_ns;
+	struct unwind_result frames;
+};
+
+static int64_t add_user_frames(struct cpu *c, const struct space *space, const struct perf_sample *s, int64_t stack)
+{
+	uint64_t regs[CFI_REGS];
+	for (unsigned i = 0; i < PERF_USER_REGS; i++)
+		regs[perf_user_regs_dwarf[i]] = s->regs[i];
+	struct cfi_memory memory = { .start = regs[CFI_RSP], .bytes = s->stack, .len = s->stack_bytes };
+	unwind_user(space, regs, &memory, &c->frames);
+	c->cut += c->frames.is_cut;
+	for (size_t i = c->frames.count; i-- > 0;)
+		stack = stacks_add(&c->stacks, stack, c->frames.frames[i].module, c->frames.frames[i].address);
+	return stack;
+}
+
+/* The part of the kernel's chain that belongs to `context`: [*from, *to). */
+static void find_part(const struct perf_sample *s, uint64_t context, size_t *from, size_t *to)
+{
+	bool is_in = false;
+	*from = *to = 0;
+	for (size_t i = 0; i < s->chain_count; i++) {
+		if (s->chain[i] >= (uint64_t)PERF_CONTEXT_MAX) {
+			is_in = s->chain[i] == context;
+			if (is_in)
+				*from = *to = i + 1;
+		} else if (is_in) {
+			*to = i + 1;
+		}
+	}
+}
+
+static int64_t add_chain(struct cpu *c, const struct space *space, const struct perf_sample *s, int64_t stack)
+{
+	size_t from, to;
+	find_part(s, (uint64_t)PERF_CONTEXT_USER, &from, &to);
+	for (size_t i = to; i-- > from;) {
+		struct frame f = unwind_frame(space, s->chain[i], i > from);
+		stack = stacks_add(&c->stacks, stack, f.module, f.address);
+	}
+	return stack;
+}
+
+static int64_t add_kernel_frames(struct cpu *c, const struct perf_sample *s, int64_t stack)
+{
+	size_t from, to;
+	const struct module *kernel = modules_kernel(&c->source->modules);
+	find_part(s, (uint64_t)PERF_CONTEXT_KERNEL, &from, &to);
+	for (size_t i = to; i-- > from;)
+		stack = stacks_add(&c->stacks, stack, kernel, s->chain[i] - (i > from));
+	return stack;
+}
+
+static int64_t stack_of(struct cpu *c, const struct perf_sample *s, bool is_kernel)
+{
+	struct task *process = tasks_process(c->host->tasks, s->record->pid);
+	const struct space *space = process ? perf_source_space(c->source, process) : NULL;
+	int64_t stack = STORE_NULL;
+	if (s->has_regs && s->stack_bytes)
+		stack = add_user_frames(c, space, s, stack);
+	else
+		stack = add_chain(c, space, s, stack);
+	if (is_kernel)
+		stack = add_kernel_frames(c, s, stack);
+	if (stack == STORE_NULL && s->ip) {
+		struct frame f = is_kernel ? (struct frame){ modules_kernel(&c->source->modules), s->ip }
+					   : unwind_frame(space, s->ip, false);
+		stack = stacks_add(&c->stacks, stack, f.module, f.address);
+	}
+	return stack;
+}
+
+static void on_sample(void *state, const struct perf_sample *s)
+{
+	struct cpu *c = state;
+	const struct perf_record *r = s->record;
+	if (r->tid <= 0)
+		return; /* an idle CPU is nobody's time */
+	struct task *k = tasks_get(c->host->tasks, r->pid, r->tid);
+	bool is_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	struct store_sample row = { .ts_ns = r->ts_ns,
+		.process = c->host->process_of ? c->host->process_of(c->host->arg, r->pid, r->ts_ns) : STORE_NULL,
+		.pid = r->pid,
+		.tid = r->tid,
+		.cpu = r->cpu,
+		.event = c->event_ids[s->event],
+		.weight_ns = c->is_clock[s->event] ? (int64_t)s->period : STORE_NULL,
+		.count = (int64_t)s->period,
+		.is_kernel = is_kernel,
+		.stack = stack_of(c, s, is_kernel) };
+	store_sink_add(c->host->sink, STORE_TABLE_SAMPLE, &row);
+	c->samples++;
+	c->sampled_ns += c->is_clock[s->event] ? (int64_t)s->period : 0;
+	if (k) {
+		k->samples++;
+		k->sampled_ns += c->is_clock[s->event] ? (int64_t)s->period : 0;
+	}
+}
+
+/*
+ * A thread's clock ticks first when it has run for a whole period, so what is shorter
+ * is never sampled, and of the others the last piece is not. How long that was is
+ * known exactly: one row of the event "unsampled" without a stack, so that all weights
+ * together are the CPU time.
+ */
+static void on_gone(void *state, const struct task *k)
+{
+	struct cpu *c = state;
+	if (!c->is_clock[0] || k->run_ns == STORE_NULL)
+		return;
+	/* Threads that alternate may hand a running clock on, so that a tick is one thread's and its time another's. */
+	int64_t rest_ns = k->run_ns - k->sampled_ns - c->surplus_ns;
+	c->surplus_ns = rest_ns < 0 ? -rest_ns : 0;
+	if (rest_ns <= 0)
+		return;
+	int64_t ts_ns = k->end_ns == STORE_NULL ? c->finished_ns : k->end_ns;
+	struct store_sample row = { .ts_ns = ts_ns,
+		.process = c->host->process_of ? c->host->process_of(c->host->arg, k->pid, ts_ns) : STORE_NULL,
+		.pid = k->pid,
+		.tid = k->tid,
+		.cpu = STORE_NULL,
+		.event = store_strings_of(&c->host->sink->strings, "unsampled"),
+		.weight_ns = rest_ns,
+		.count = STORE_NULL,
+		.is_kernel = STORE_NULL,
+		.stack = STORE_NULL };
+	store_sink_add(c->host->sink, STORE_TABLE_SAMPLE, &row);
+	c->unsampled_ns += row.weight_ns;
+}
+
+static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err)
+{
+	static const char *const usual[] = { "cpu-clock", NULL };
+	const char *const *names = host->options.events ? host->options.events : usual;
+	struct perf_source *source = perf_source_get(host);
+	struct cpu *c = source ? calloc(1, sizeof(*c)) : NULL;
+	if (!c)
+		return err_sys(err, ENOMEM, "cannot sample");
+	for (unsigned i = 0; names[i] && i < PROBE_EVENTS_MAX; i++) {
+		const struct perf_event_name *e = perf_event_find(names[i]);
+		if (!e) {
+			free(c);
+			return err_set(err, EINVAL, "there is no event '%s'", names[i]);
+		}
+		c->event_ids[i] = store_strings_of(&host->sink->strings, e->name);
+		c->is_clock[i] = e->is_clock;
+	}
+	c->host = host;
+	c->source = source;
+	stacks_init(&c->stacks, host->sink);
+	source->wants.has_samples = true;
+	source->wants.cpu = c;
+	source->wants.on_sample = on_sample;
+	host->tasks->on_gone = on_gone;
+	host->tasks->arg = c;
+	*state = c;
+	return 0;
+}
+
+static int attach_cpu(void *state, struct sonde_err *err)
+{
+	struct cpu *c = state;
+	struct sonde_err why = SONDE_ERR_INIT;
+	int rc = perf_source_attach(c->source, err);
+	if (rc || c->source->has_kernel)
+		return rc;
+	err_set(&why, EACCES, "user code only: the kernel's share is not visible to this user");
+	err_hint(&why, PROBE_HINT_SETUP);
+	probe_remark(c->host, &probe_cpu, &why);
+	return 0;
+}
+
+static size_t cpu_fds(void *state, int *fds, size_t room)
+{
+	struct cpu *c = state;
+	return perf_source_fds(c->source, fds, room);
+}
+
+static void count(struct cpu *c, uint64_t samples_before)
+{
+	probe_count(c->host, &probe_cpu, c->samples - samples_before, c->source->lost - c->told_lost);
+	c->told_lost = c->source->lost;
+}
+
+static uint64_t pass_cpu(void *state, int64_t now_ns)
+{
+	struct cpu *c = state;
+	uint64_t before = c->samples;
+	uint64_t taken = perf_source_pass(c->source, now_ns, false);
+	count(c, before);
+	return taken;
+}
+
+static void finish_cpu(void *state, int64_t now_ns)
+{
+	struct cpu *c = state;
+	uint64_t before = c->samples;
+	c->finished_ns = now_ns;
+	perf_source_pass(c->source, now_ns, true);
+	stacks_name(&c->stacks);
+	count(c, before);
+}
+
+static void report_cpu(void *state, struct json *j)
+{
+	struct cpu *c = state;
+	json_kint(j, "freq_hz", c->host->options.freq_hz);
+	json_kint(j, "sampled_ns", c->sampled_ns);
+	json_kint(j, "unsampled_ns", c->unsampled_ns);
+	json_kstr(j, "stacks",
+			c->source->stack_bytes                                         ? "eh_frame"
+					: c->host->options.stacks == PROBE_STACKS_NONE ? "none"
+										       : "frame pointers");
+	json_kuint(j, "cut_stacks", c->cut);
+	json_kuint(j, "throttled", c->source->private->throttled);
+}
+
+static void free_cpu(void *state)
+{
+	struct cpu *c = state;
+	c->source->wants.on_sample = NULL;
+	c->host->tasks->on_gone = NULL;
+	c->source->wants.has_samples = false;
+	stacks_release(&c->stacks);
+	free(c);
+}
+
+const struct probe_ops probe_cpu = {
+	.name = "cpu",
+	.doc = "where the CPU time goes: samples with user and kernel stacks",
+	.open = open_cpu,
+	.attach = attach_cpu,
+	.fds = cpu_fds,
+	.pass = pass_cpu,
+	.finish = finish_cpu,
+	.report = report_cpu,
+	.free = free_cpu,
+};

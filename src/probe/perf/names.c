@@ -1,0 +1,219 @@
+/*
+ * Names of addresses; see names.h.
+ *
+ * /proc/kallsyms takes the kernel 40 ms to write, so a copy is kept for as long
+ * as the machine runs with the same kernel modules. It is sorted by address and
+ * searched as text. Maps of run-time compilers are whatever a program chose to
+ * write: bounded, and believed only about that program's own code.
+ */
+#include "probe/perf/names.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#define KALLSYMS_BYTES_MAX ((size_t)64 << 20)
+#define MAP_BYTES_MAX ((size_t)256 << 20)
+#define NAME_BYTES_MAX 1024
+#define VDSO_BYTES_MAX ((uint64_t)64 << 10)
+
+static void emit(struct store_sink *sink, const struct module *m, uint64_t start, int64_t bytes, const char *name,
+		size_t name_bytes)
+{
+	if (name_bytes > NAME_BYTES_MAX)
+		name_bytes = NAME_BYTES_MAX;
+	struct store_symbol row = { .module = m->number,
+		.start = (int64_t)start,
+		.bytes = bytes,
+		.name = store_strings_id(&sink->strings, name, name_bytes) };
+	store_sink_add(sink, STORE_TABLE_SYMBOL, &row);
+}
+
+/* The kernel. */
+
+/* Where the copy is kept: the user's cache, by boot and set of modules. */
+static bool cache_path(struct buf *out)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	CLEANUP(buf_release) struct buf boot = BUF_INIT;
+	CLEANUP(buf_release) struct buf modules = BUF_INIT;
+	if (fs_read_file(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 64, &boot, NULL))
+		return false;
+	fs_read_file(AT_FDCWD, "/proc/modules", 1 << 20, &modules, NULL);
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < modules.len; i++)
+		hash = (hash ^ (uint8_t)modules.data[i]) * 0x100000001b3u;
+	if (cache && *cache == '/')
+		buf_addf(out, "%s/sonde", cache);
+	else if (home && *home == '/')
+		buf_addf(out, "%s/.cache/sonde", home);
+	else
+		return false;
+	if (fs_mkdir_p(out->data, 0700, NULL))
+		return false;
+	buf_addf(out, "/kallsyms-%.36s-%016llx", boot.data, (unsigned long long)hash);
+	return !buf_error(out);
+}
+
+static bool is_ours(const char *path)
+{
+	struct stat st;
+	return !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022);
+}
+
+static int read_kallsyms(struct buf *out)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	bool has_path = cache_path(&path);
+	if (has_path && is_ours(path.data) && !fs_read_file(AT_FDCWD, path.data, KALLSYMS_BYTES_MAX, out, NULL))
+		return 0;
+	int rc = fs_read_file(AT_FDCWD, "/proc/kallsyms", KALLSYMS_BYTES_MAX, out, NULL);
+	bool is_hidden = !strncmp(out->data, "0000000000000000 ", 17);
+	if (!rc && has_path && !is_hidden)
+		fs_replace_file(AT_FDCWD, path.data, out->data, out->len, NULL);
+	return rc ? rc : is_hidden ? -1 : 0;
+}
+
+static const char *line_start(const char *text, const char *at)
+{
+	while (at > text && at[-1] != '\n')
+		at--;
+	return at;
+}
+
+static const char *next_line(const char *at, const char *end)
+{
+	const char *nl = memchr(at, '\n', (size_t)(end - at));
+	return nl ? nl + 1 : end;
+}
+
+/* The last line whose address is at most `address`; NULL when there is none. */
+static const char *search(const struct buf *text, uint64_t address)
+{
+	const char *low = text->data, *high = text->data + text->len, *found = NULL;
+	while (low < high) {
+		const char *mid = line_start(text->data, low + (high - low) / 2);
+		if (mid < low)
+			mid = low;
+		if (strtoull(mid, NULL, 16) <= address) {
+			found = mid;
+			low = next_line(mid, text->data + text->len);
+		} else {
+			high = mid;
+		}
+	}
+	return found;
+}
+
+/* Several names may share an address: the first function of them. */
+static const char *first_function(const struct buf *text, const char *line)
+{
+	uint64_t address = strtoull(line, NULL, 16);
+	const char *best = line;
+	for (const char *at = line; at > text->data && strtoull(at, NULL, 16) == address;
+			at = line_start(text->data, at - 1))
+		if (strlen(at) > 17 && strchr("tTwW", at[17]))
+			best = at;
+	return best;
+}
+
+static void name_kernel(struct store_sink *sink, const struct stacks_address *a, size_t count)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *last = NULL;
+	if (read_kallsyms(&text))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const char *line = search(&text, a[i].address);
+		const char *end = line ? next_line(line, text.data + text.len) : NULL;
+		if (!line || end - line < 20 || line == last)
+			continue;
+		last = line;
+		uint64_t start = strtoull(line, NULL, 16),
+			 next = end < text.data + text.len ? strtoull(end, NULL, 16) : 0;
+		const char *name = first_function(&text, line) + 19;
+		emit(sink, a->module, start, next > start ? (int64_t)(next - start) : STORE_NULL, name,
+				strcspn(name, "\t\n "));
+	}
+}
+
+/* Code in memory. */
+
+static void name_range(struct store_sink *sink, const struct stacks_address *a, size_t count, uint64_t start,
+		uint64_t bytes, const char *name, size_t name_bytes)
+{
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		if (a[mid].address < start)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < count && a[low].address - start < bytes)
+		emit(sink, a->module, start, (int64_t)bytes, name, name_bytes);
+}
+
+/* "START SIZE name" in hexadecimal; code that moved is listed again, and the last one counts. */
+static void name_memory(struct store_sink *sink, const struct stacks_address *a, size_t count)
+{
+	char path[64];
+	struct stat st;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", a->module->pid);
+	if (lstat(path, &st) || !S_ISREG(st.st_mode) || fs_read_file(AT_FDCWD, path, MAP_BYTES_MAX, &text, NULL))
+		return;
+	const char *end = text.data + text.len;
+	for (const char *at = text.data; at < end; at = next_line(at, end)) {
+		char *rest;
+		uint64_t start = strtoull(at, &rest, 16), bytes = *rest == ' ' ? strtoull(rest, &rest, 16) : 0;
+		if (*rest == ' ' && bytes && rest < end)
+			name_range(sink, a, count, start, bytes, rest + 1, strcspn(rest + 1, "\n"));
+	}
+}
+
+/* The vdso is the kernel's own and the same in every process, ours too. */
+static void name_vdso(struct store_sink *sink, const struct stacks_address *a, size_t count)
+{
+	const uint8_t *at = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *e = (const void *)at;
+	if (!at || e->e_shoff + (uint64_t)e->e_shnum * sizeof(Elf64_Shdr) > VDSO_BYTES_MAX)
+		return;
+	const Elf64_Shdr *sections = (const void *)(at + e->e_shoff);
+	for (unsigned i = 0; i < e->e_shnum; i++) {
+		if (sections[i].sh_type != SHT_DYNSYM || sections[i].sh_link >= e->e_shnum)
+			continue;
+		const Elf64_Sym *sym = (const void *)(at + sections[i].sh_offset);
+		const char *names = (const char *)at + sections[sections[i].sh_link].sh_offset;
+		for (size_t n = sections[i].sh_size / sizeof(*sym); n-- > 0;)
+			if (ELF64_ST_TYPE(sym[n].st_info) == STT_FUNC && sym[n].st_size)
+				name_range(sink, a, count, sym[n].st_value, sym[n].st_size, names + sym[n].st_name,
+						strlen(names + sym[n].st_name));
+	}
+}
+
+static void name_nothing(struct store_sink *sink, const struct stacks_address *a, size_t count)
+{
+	(void)sink;
+	(void)a;
+	(void)count;
+}
+
+static void (*const namers[])(struct store_sink *, const struct stacks_address *, size_t) = {
+	[MODULE_ELF] = name_nothing,
+	[MODULE_VDSO] = name_vdso,
+	[MODULE_KERNEL] = name_kernel,
+	[MODULE_MEMORY] = name_memory,
+};
+
+void names_emit(struct store_sink *sink, const struct stacks_address *addresses, size_t count)
+{
+	namers[addresses->module->kind](sink, addresses, count);
+}

@@ -1,0 +1,56 @@
+/* What source.c (records) and attach.c (events) share. */
+#ifndef SONDE_PROBE_PERF_PRIVATE_H
+#define SONDE_PROBE_PERF_PRIVATE_H
+
+#include "base/map.h"
+#include "probe/perf/ring.h"
+#include "probe/perf/source.h"
+
+#define PERF_ROOTS_MAX 4096
+
+/* What an event is for, by its id. */
+enum perf_role { ROLE_SAMPLE, ROLE_COUNT, ROLE_SWITCH, ROLE_WAKE };
+
+struct perf_opened {
+	int fd;
+	enum perf_role role;
+	unsigned event; /* of ROLE_SAMPLE: index into the options' events */
+	unsigned root;  /* whose it is */
+	bool is_leader; /* it also reports forks, names, mappings, and CPU time */
+};
+
+/* A thread that was attached to; its children inherit. */
+struct perf_root {
+	int32_t pid, tid;
+	int64_t children_ns; /* exact CPU time of descendants that have ended */
+};
+
+struct perf_source_private {
+	struct perf_opened *opened;
+	size_t opened_count, opened_cap;
+	struct perf_root *roots;
+	size_t root_count, root_cap;
+	struct map by_id; /* id -> index into opened + 1 */
+	struct ring **rings;
+	int64_t *next_ns; /* of each ring: time of its next record, INT64_MAX when there is none */
+	size_t ring_count;
+	uint32_t *cpus;
+	size_t cpu_count;
+	bool was_attached;
+	int attach_rc;
+	struct sonde_err attach_err;
+	bool has_build_ids;
+	uint64_t sample_type; /* of sampling events */
+	/* tracepoints: their numbers and where the fields are */
+	int64_t switch_id, wake_id;
+	size_t prev_pid_at, prev_state_at, wake_pid_at;
+	int64_t passed_ns, emitted_ns;
+	uint64_t throttled;
+	bool has_read_roots;
+};
+
+int perf_attach(struct perf_source *s, struct sonde_err *err);
+/* Exact CPU time of the attached threads themselves, when nothing more comes. */
+void perf_read_roots(struct perf_source *s);
+
+#endif

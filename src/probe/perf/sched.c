@@ -1,0 +1,196 @@
+/*
+ * The scheduler: when threads were off the CPUs, and why.
+ *
+ * SWITCH records, which every user may have of his own threads, tell when a thread
+ * was taken off and whether it could have gone on. The tracepoints sched_switch
+ * and sched_wakeup add what it waited for and who woke it, where tracefs can be read.
+ */
+#include "base/json.h"
+#include "probe/perf/private.h"
+#include "probe/perf/source.h"
+#include "probe/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+const struct probe_ops probe_sched;
+
+/* What the kernel calls the state of a thread that it switches out (sched_switch's print format). */
+static const struct {
+	int64_t bits;
+	const char *word;
+} states[] = {
+	{ 0x1, "sleep" }, { 0x2, "disk" }, { 0x4, "stopped" }, { 0x8, "traced" }, { 0x30, "ended" },
+	{ 0x80, "sleep" }, /* idle: sleeps without counting as load */
+};
+#define STATES (sizeof(states) / sizeof(*states))
+#define STATE_PREEMPTED 0x100
+
+struct sched {
+	struct probe_host *host;
+	struct perf_source *source;
+	int64_t ids[STATES], preempted, wait;
+	uint64_t rows, told_lost;
+};
+
+static void emit(struct sched *s, const struct task *k, int64_t dur_ns, int64_t next_cpu)
+{
+	const struct task_off *off = &k->off;
+	struct probe_host *host = s->host;
+	struct store_sched row = { .ts_ns = off->off_ns,
+		.dur_ns = dur_ns,
+		.process = host->process_of ? host->process_of(host->arg, k->pid, off->off_ns) : STORE_NULL,
+		.pid = k->pid,
+		.tid = k->tid,
+		.cpu = off->cpu,
+		.next_cpu = next_cpu,
+		.state = off->state,
+		.wake_ns = off->wake_ns,
+		.waker_pid = off->waker_pid,
+		.waker_tid = off->waker_tid,
+		.stack = STORE_NULL };
+	store_sink_add(host->sink, STORE_TABLE_SCHED, &row);
+	s->rows++;
+}
+
+static int64_t state_word(const struct sched *s, int64_t state)
+{
+	if (!(state & 0xff) || state & STATE_PREEMPTED)
+		return s->preempted;
+	for (size_t i = 0; i < STATES; i++)
+		if (state & states[i].bits)
+			return s->ids[i];
+	return s->wait;
+}
+
+static void on_switch(void *state, const struct perf_record *r)
+{
+	struct sched *s = state;
+	struct task *k = r->tid > 0 ? tasks_get(s->host->tasks, r->pid, r->tid) : NULL;
+	if (!k)
+		return;
+	if (!(r->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
+		if (k->off.off_ns != STORE_NULL)
+			emit(s, k, r->ts_ns - k->off.off_ns, r->cpu);
+		k->off.off_ns = STORE_NULL;
+		k->off.state = STORE_NULL;
+		return;
+	}
+	int64_t said = k->off.off_ns == STORE_NULL ? k->off.state : STORE_NULL; /* by the tracepoint, a moment ago */
+	if (said == STORE_NULL || !s->source->has_points)
+		said = r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? s->preempted : s->wait;
+	k->off = (struct task_off){ .off_ns = r->ts_ns,
+		.cpu = r->cpu,
+		.state = said,
+		.wake_ns = STORE_NULL,
+		.waker_pid = STORE_NULL,
+		.waker_tid = STORE_NULL,
+		.stack = STORE_NULL };
+}
+
+static void on_point(void *state, const struct perf_sched_point *p)
+{
+	struct sched *s = state;
+	struct task *k = p->tid > 0 ? tasks_find(s->host->tasks, p->tid) : NULL;
+	if (!k)
+		return;
+	if (!p->is_wakeup) {
+		if (k->off.off_ns == STORE_NULL)
+			k->off.state = state_word(s, p->state);
+	} else if (k->off.off_ns != STORE_NULL && k->off.wake_ns == STORE_NULL) {
+		k->off.wake_ns = p->record->ts_ns;
+		k->off.waker_pid = p->record->pid;
+		k->off.waker_tid = p->record->tid;
+	}
+}
+
+static int open_sched(struct probe_host *host, void **state, struct sonde_err *err)
+{
+	struct perf_source *source = perf_source_get(host);
+	struct sched *s = source ? calloc(1, sizeof(*s)) : NULL;
+	if (!s)
+		return err_sys(err, ENOMEM, "cannot watch the scheduler");
+	for (size_t i = 0; i < STATES; i++)
+		s->ids[i] = store_strings_of(&host->sink->strings, states[i].word);
+	s->preempted = store_strings_of(&host->sink->strings, "preempted");
+	s->wait = store_strings_of(&host->sink->strings, "wait");
+	s->host = host;
+	s->source = source;
+	source->wants.has_switches = true;
+	source->wants.sched = s;
+	source->wants.on_switch = on_switch;
+	source->wants.on_point = on_point;
+	*state = s;
+	return 0;
+}
+
+static int attach_sched(void *state, struct sonde_err *err)
+{
+	struct sched *s = state;
+	int rc = perf_source_attach(s->source, err);
+	if (!rc && !s->source->has_points)
+		probe_remark(s->host, &probe_sched, &s->source->points_why);
+	return rc;
+}
+
+static size_t sched_fds(void *state, int *fds, size_t room)
+{
+	struct sched *s = state;
+	return s->source->wants.has_samples ? 0 : perf_source_fds(s->source, fds, room); /* else they are cpu's */
+}
+
+/* Rows may have come while another probe passed. */
+static void count(struct sched *s)
+{
+	probe_count(s->host, &probe_sched, s->rows, s->source->lost - s->told_lost);
+	s->rows = 0;
+	s->told_lost = s->source->lost;
+}
+
+static uint64_t pass_sched(void *state, int64_t now_ns)
+{
+	struct sched *s = state;
+	uint64_t taken = perf_source_pass(s->source, now_ns, false);
+	count(s);
+	return taken;
+}
+
+static void finish_sched(void *state, int64_t now_ns)
+{
+	struct sched *s = state;
+	perf_source_pass(s->source, now_ns, true);
+	for (size_t i = 0; i < s->host->tasks->count; i++) {
+		struct task *k = s->host->tasks->all[i];
+		if (k->off.off_ns != STORE_NULL && k->end_ns == STORE_NULL)
+			emit(s, k, STORE_NULL, STORE_NULL); /* it still waits */
+		k->off.off_ns = STORE_NULL;
+	}
+	count(s);
+}
+
+static void report_sched(void *state, struct json *j)
+{
+	struct sched *s = state;
+	json_kstr(j, "reasons", s->source->has_points ? "tracepoints" : "switch records");
+}
+
+static void free_sched(void *state)
+{
+	struct sched *s = state;
+	s->source->wants.on_switch = NULL;
+	s->source->wants.on_point = NULL;
+	s->source->wants.has_switches = false;
+	free(s);
+}
+
+const struct probe_ops probe_sched = {
+	.name = "sched",
+	.doc = "when threads waited or were pushed aside: context switches, with reason and waker",
+	.open = open_sched,
+	.attach = attach_sched,
+	.fds = sched_fds,
+	.pass = pass_sched,
+	.finish = finish_sched,
+	.report = report_sched,
+	.free = free_sched,
+};

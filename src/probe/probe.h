@@ -1,0 +1,137 @@
+/*
+ * probe: what observes a run from outside.
+ *
+ * A probe is one file with one `const struct probe_ops` and one row in probes.c.
+ * It reads from the kernel and adds rows to the sink; it neither prints nor waits.
+ * No probe fails a run: one that cannot start says why, and what would enable it,
+ * and the others go on. What it lost it counts.
+ *
+ * The order of its life: open (before the command exists), attach (the command
+ * exists and waits before its exec; or what is observed already runs), pass again
+ * and again, finish (nothing more will come), report, free. Only `open`, `pass`,
+ * `report` and `free` are needed.
+ */
+#ifndef SONDE_PROBE_PROBE_H
+#define SONDE_PROBE_PROBE_H
+
+#include "base/err.h"
+#include "store/sink.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct json; /* base/json.h */
+
+#define PROBES_MAX 32
+#define PROBE_EVENTS_MAX 8
+
+enum probe_target_kind {
+	PROBE_COMMAND, /* a child of ours that waits before its exec, and all that come from it */
+	PROBE_PID,     /* a process that runs already, and what it starts from now on */
+	PROBE_CGROUP,  /* whoever is in a control group */
+	PROBE_MACHINE, /* everybody on every CPU */
+};
+
+struct probe_target {
+	enum probe_target_kind kind;
+	pid_t pid;          /* COMMAND and PID */
+	const char *cgroup; /* CGROUP: its directory */
+};
+
+enum probe_stacks {
+	PROBE_STACKS_AUTO,  /* by .eh_frame where the machine is one we can do that for, else frame pointers */
+	PROBE_STACKS_FRAME, /* frame pointers alone: cheaper, and cut where code has none */
+	PROBE_STACKS_NONE,
+};
+
+struct probe_options {
+	unsigned freq_hz; /* samples a second of CPU time */
+	unsigned rate_hz; /* readings of the system's counters a second */
+	enum probe_stacks stacks;
+	const char *const *events; /* what to sample, NULL-terminated; NULL: cpu-clock */
+};
+
+/* What the recorder lends to its probes. */
+struct probe_host {
+	struct probe_options options;
+	struct probe_target target;
+	struct store_sink *sink;
+	/* The process image that had this pid at that time; STORE_NULL when unknown. NULL: nobody knows any. */
+	int64_t (*process_of)(void *arg, int64_t pid, int64_t ts_ns);
+	void *arg;
+	/* shared by probes, see tasks.h and perf/source.h */
+	struct tasks *tasks;
+	struct perf_source *perf;
+};
+
+struct probe_ops {
+	const char *name; /* the word after --probes */
+	const char *doc;  /* what it tells, one line without a full stop */
+	/* Make *state. -errno with the reason and perhaps a hint: the probe has failed and is not called again. */
+	int (*open)(struct probe_host *host, void **state, struct sonde_err *err);
+	/* host->target is known now. As open. */
+	int (*attach)(void *state, struct sonde_err *err);
+	/* Descriptors that become readable when it wants a pass early; returns how many of `room` it used. */
+	size_t (*fds)(void *state, int *fds, size_t room);
+	/* When it wants to be called next, CLOCK_MONOTONIC; INT64_MAX: whenever convenient. */
+	int64_t (*due_ns)(void *state);
+	/* Take what is there. Returns how many events that were. */
+	uint64_t (*pass)(void *state, int64_t now_ns);
+	/* Take the rest and write the rows of dimensions. */
+	void (*finish)(void *state, int64_t now_ns);
+	/* What was counted, and further key-value pairs for run.json. */
+	void (*report)(void *state, struct json *j);
+	void (*free)(void *state);
+};
+
+extern const struct probe_ops *const probe_table[]; /* NULL at the end */
+extern const char *const probe_words[]; /* what --probes takes: their names, the recorder's own trace, all, none */
+bool probe_has_event(const char *name); /* can it be sampled, on some machine? */
+bool probe_is_wanted(const char *const *names, const char *name); /* names as probe_set_open takes them */
+
+/* What became of a probe, for run.json and for people. */
+enum probe_state { PROBE_OFF, PROBE_RAN, PROBE_FAILED };
+
+struct probe_status {
+	const struct probe_ops *ops;
+	enum probe_state state;
+	struct sonde_err why; /* FAILED: the reason; RAN: what it could not do; "" for nothing */
+	uint64_t events, lost;
+	int64_t cpu_ns; /* what it cost us */
+};
+
+/* For probes: events and losses so far are theirs to count in the status they find by their ops. */
+void probe_count(struct probe_host *host, const struct probe_ops *ops, uint64_t events, uint64_t lost);
+/* It runs, but not with all it could: the reason and what would enable the rest. */
+void probe_remark(struct probe_host *host, const struct probe_ops *ops, const struct sonde_err *why);
+
+/* All of them, as the recorder drives them. */
+struct probe_set {
+	struct probe_host host; /* first: probe_count finds its set from it */
+	struct probe_status status[PROBES_MAX];
+	size_t count;
+	/* private */
+	void *states[PROBES_MAX];
+};
+
+/* Open those whose names are listed, NULL-terminated; NULL or "all": all; "none": none. Other names are ignored. */
+void probe_set_open(struct probe_set *s, const char *const *names, const struct probe_options *options,
+		struct store_sink *sink);
+void probe_set_attach(struct probe_set *s, const struct probe_target *target);
+bool probe_set_is_idle(const struct probe_set *s); /* no probe runs */
+size_t probe_set_fds(struct probe_set *s, int *fds, size_t room);
+int64_t probe_set_due_ns(struct probe_set *s);
+uint64_t probe_set_pass(struct probe_set *s);
+void probe_set_finish(struct probe_set *s);
+/* One object a probe, into an open array. */
+void probe_set_write(struct probe_set *s, struct json *j);
+void probe_set_release(struct probe_set *s);
+
+/* The next step when a setting of the machine stands in the way. */
+#define PROBE_HINT_SETUP "sudo sonde setup enables more; sonde doctor says what"
+
+extern const char *const probe_state_words[];
+
+#endif

@@ -1,0 +1,209 @@
+/* The probes: a row each, and driving them all. See probe.h. */
+#include "base/json.h"
+#include "probe/probe.h"
+
+#include "base/clock.h"
+#include "probe/perf/source.h"
+#include "probe/tasks.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+/* X(name): its table is probe_<name>. */
+#define PROBES(X) X(cpu) X(sched) X(system)
+
+#define DECLARE(name) extern const struct probe_ops probe_##name;
+#define ROW(name) &probe_##name,
+#define NAME(name) #name,
+
+PROBES(DECLARE)
+const struct probe_ops *const probe_table[] = { PROBES(ROW) NULL };
+const char *const probe_words[] = { "trace", PROBES(NAME) "all", "none", NULL };
+
+const char *const probe_state_words[] = { [PROBE_OFF] = "off", [PROBE_RAN] = "ran", [PROBE_FAILED] = "failed" };
+
+/* Cost is ours alone: the recorder has one thread. */
+static int64_t thread_cpu_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+bool probe_is_wanted(const char *const *names, const char *name)
+{
+	if (!names || !*names)
+		return true;
+	for (; *names; names++)
+		if (!strcmp(*names, name) || !strcmp(*names, "all"))
+			return true;
+	return false;
+}
+
+static void fail(struct probe_set *s, size_t i, const struct sonde_err *why)
+{
+	s->status[i].state = PROBE_FAILED;
+	s->status[i].why = *why;
+	if (s->states[i])
+		s->status[i].ops->free(s->states[i]);
+	s->states[i] = NULL;
+}
+
+void probe_set_open(struct probe_set *s, const char *const *names, const struct probe_options *options,
+		struct store_sink *sink)
+{
+	memset(s, 0, sizeof(*s));
+	s->host.options = *options;
+	s->host.sink = sink;
+	s->host.tasks = tasks_new(&s->host);
+	for (size_t i = 0; probe_table[i] && i < PROBES_MAX; i++) {
+		struct sonde_err err = SONDE_ERR_INIT;
+		s->status[i] = (struct probe_status){ .ops = probe_table[i] };
+		s->count = i + 1;
+		if (!probe_is_wanted(names, probe_table[i]->name))
+			continue;
+		if (!s->host.tasks)
+			err_sys(&err, ENOMEM, "cannot start");
+		if (!s->host.tasks || probe_table[i]->open(&s->host, &s->states[i], &err))
+			fail(s, i, &err);
+		else
+			s->status[i].state = PROBE_RAN;
+	}
+}
+
+void probe_set_attach(struct probe_set *s, const struct probe_target *target)
+{
+	s->host.target = *target;
+	for (size_t i = 0; i < s->count; i++) {
+		struct sonde_err err = SONDE_ERR_INIT;
+		int64_t from = thread_cpu_ns();
+		if (s->states[i] && s->status[i].ops->attach && s->status[i].ops->attach(s->states[i], &err))
+			fail(s, i, &err);
+		s->status[i].cpu_ns += thread_cpu_ns() - from;
+	}
+}
+
+bool probe_set_is_idle(const struct probe_set *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->states[i])
+			return false;
+	return true;
+}
+
+size_t probe_set_fds(struct probe_set *s, int *fds, size_t room)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->states[i] && s->status[i].ops->fds)
+			n += s->status[i].ops->fds(s->states[i], fds + n, room - n);
+	return n;
+}
+
+int64_t probe_set_due_ns(struct probe_set *s)
+{
+	int64_t due = INT64_MAX;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->states[i] && s->status[i].ops->due_ns) {
+			int64_t one = s->status[i].ops->due_ns(s->states[i]);
+			due = one < due ? one : due;
+		}
+	return due;
+}
+
+uint64_t probe_set_pass(struct probe_set *s)
+{
+	uint64_t events = 0;
+	int64_t now_ns = clock_mono_ns();
+	for (size_t i = 0; i < s->count; i++) {
+		if (!s->states[i])
+			continue;
+		int64_t from = thread_cpu_ns();
+		events += s->status[i].ops->pass(s->states[i], now_ns);
+		s->status[i].cpu_ns += thread_cpu_ns() - from;
+	}
+	return events;
+}
+
+void probe_set_finish(struct probe_set *s)
+{
+	int64_t now_ns = clock_mono_ns();
+	for (size_t i = 0; i < s->count; i++) {
+		int64_t from = thread_cpu_ns();
+		if (s->states[i] && s->status[i].ops->finish)
+			s->status[i].ops->finish(s->states[i], now_ns);
+		s->status[i].cpu_ns += thread_cpu_ns() - from;
+	}
+	if (s->host.tasks)
+		tasks_emit(s->host.tasks);
+}
+
+static void write_one(struct probe_set *s, size_t i, struct json *j)
+{
+	const struct probe_status *p = &s->status[i];
+	json_object(j);
+	json_kstr(j, "name", p->ops->name);
+	json_kstr(j, "state", probe_state_words[p->state]);
+	if (p->why.text[0])
+		json_kstr(j, "reason", p->why.text);
+	if (p->why.hint[0])
+		json_kstr(j, "hint", p->why.hint);
+	if (p->state == PROBE_RAN) {
+		json_kuint(j, "events", p->events);
+		json_kuint(j, "lost", p->lost);
+		json_kint(j, "cpu_ns", p->cpu_ns);
+		if (s->states[i] && p->ops->report)
+			p->ops->report(s->states[i], j);
+	}
+	json_end(j);
+}
+
+void probe_set_write(struct probe_set *s, struct json *j)
+{
+	for (size_t i = 0; i < s->count; i++)
+		write_one(s, i, j);
+}
+
+void probe_set_release(struct probe_set *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->states[i])
+			s->status[i].ops->free(s->states[i]);
+		s->states[i] = NULL;
+	}
+	perf_source_free(s->host.perf);
+	tasks_free(s->host.tasks);
+	s->host.perf = NULL;
+	s->host.tasks = NULL;
+}
+
+bool probe_has_event(const char *name)
+{
+	return perf_event_find(name) != NULL;
+}
+
+static struct probe_status *status_of(struct probe_host *host, const struct probe_ops *ops)
+{
+	struct probe_set *s = (struct probe_set *)(void *)host;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->status[i].ops == ops)
+			return &s->status[i];
+	return NULL;
+}
+
+void probe_count(struct probe_host *host, const struct probe_ops *ops, uint64_t events, uint64_t lost)
+{
+	struct probe_status *p = status_of(host, ops);
+	if (!p)
+		return;
+	p->events += events;
+	p->lost += lost;
+}
+
+void probe_remark(struct probe_host *host, const struct probe_ops *ops, const struct sonde_err *why)
+{
+	struct probe_status *p = status_of(host, ops);
+	if (p && !p->why.text[0])
+		p->why = *why;
+}

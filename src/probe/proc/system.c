@@ -1,0 +1,156 @@
+/*
+ * The system's counters: CPUs, memory, disks, interfaces, pressure, control groups,
+ * and each process of the tree, some times a second, on files that stay open.
+ *
+ * Exact CPU time of processes too short to be read comes from the perf source: each
+ * thread's event tells at its end how long it ran (the table task). That works for
+ * every user; taskstats would need CAP_NET_ADMIN, and rusage knows only of the
+ * children that somebody waited for.
+ */
+#include "base/clock.h"
+#include "base/json.h"
+#include "probe/perf/source.h"
+#include "probe/probe.h"
+#include "probe/proc/feed.h"
+#include "probe/proc/groups.h"
+#include "probe/proc/processes.h"
+#include "probe/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FEEDS_MAX 32
+
+const struct probe_ops probe_system;
+
+struct system {
+	struct probe_host *host;
+	struct counters counters;
+	struct feed feeds[FEEDS_MAX];
+	size_t feed_count;
+	struct processes *processes;
+	struct buf room;
+	int64_t interval_ns, due_ns;
+	uint64_t readings, told;
+};
+
+static int open_system(struct probe_host *host, void **state, struct sonde_err *err)
+{
+	struct system *s = calloc(1, sizeof(*s));
+	if (!s || !(s->processes = processes_new())) {
+		free(s);
+		return err_sys(err, ENOMEM, "cannot read counters");
+	}
+	buf_init(&s->room, (size_t)8 << 20);
+	s->host = host;
+	s->counters.sink = host->sink;
+	s->interval_ns = 1000000000 / (host->options.rate_hz ? host->options.rate_hz : 10);
+	for (const struct feed_kind *k = feed_kinds; k->prefix && s->feed_count < FEEDS_MAX; k++)
+		s->feed_count += feed_open(&s->feeds[s->feed_count], k, NULL);
+	*state = s;
+	perf_source_get(host); /* so that somebody reports forks and exact CPU times, whether cpu and sched are on or not */
+	return 0;
+}
+
+static uint64_t read_all(struct system *s, int64_t now_ns)
+{
+	bool has_text = false;
+	s->counters.now_ns = now_ns;
+	for (size_t i = 0; i < s->feed_count; i++) {
+		bool is_same = i && s->feeds[i].kind->path == s->feeds[i - 1].kind->path;
+		has_text = is_same ? has_text : feed_text(s->feeds[i].fd, &s->room);
+		if (has_text)
+			feed_parse(&s->feeds[i], &s->counters, &s->room);
+	}
+	processes_read(s->processes, s->host->tasks, &s->counters, &s->room);
+	s->readings++;
+	uint64_t rows = s->counters.rows - s->told;
+	s->told = s->counters.rows;
+	probe_count(s->host, &probe_system, rows, 0);
+	return rows;
+}
+
+static int attach_system(void *state, struct sonde_err *err)
+{
+	struct system *s = state;
+	const struct probe_target *t = &s->host->target;
+	struct sonde_err why = SONDE_ERR_INIT;
+	(void)err;
+	if (t->kind != PROBE_MACHINE)
+		s->feed_count += groups_open(s->feeds + s->feed_count, FEEDS_MAX - s->feed_count, t->pid,
+				t->kind == PROBE_CGROUP ? t->cgroup : NULL);
+	if (s->host->perf && perf_source_attach(s->host->perf, &why)) {
+		err_prefix(&why, "processes that live shorter than %g s may be missed", (double)s->interval_ns / 1e9);
+		probe_remark(s->host, &probe_system, &why);
+		if (t->kind == PROBE_COMMAND || t->kind == PROBE_PID)
+			tasks_process(s->host->tasks, t->pid);
+	}
+	int64_t now_ns = clock_mono_ns();
+	read_all(s, now_ns);
+	s->due_ns = now_ns + s->interval_ns;
+	return 0;
+}
+
+static int64_t due_system(void *state)
+{
+	const struct system *s = state;
+	return s->due_ns;
+}
+
+static uint64_t pass_system(void *state, int64_t now_ns)
+{
+	struct system *s = state;
+	if (s->host->perf)
+		perf_source_pass(s->host->perf, now_ns, false);
+	if (now_ns < s->due_ns)
+		return 0;
+	s->due_ns += s->interval_ns;
+	if (s->due_ns <= now_ns)
+		s->due_ns = now_ns + s->interval_ns; /* late: what was missed stays missed */
+	return read_all(s, now_ns);
+}
+
+static void finish_system(void *state, int64_t now_ns)
+{
+	struct system *s = state;
+	if (s->host->perf)
+		perf_source_pass(s->host->perf, now_ns, true);
+	read_all(s, now_ns);
+	processes_free(s->processes, &s->counters);
+	s->processes = NULL;
+	for (size_t i = 0; i < s->feed_count; i++)
+		feed_close(&s->feeds[i], &s->counters);
+	s->feed_count = 0;
+	probe_count(s->host, &probe_system, s->counters.rows - s->told, 0);
+}
+
+static void report_system(void *state, struct json *j)
+{
+	const struct system *s = state;
+	json_kint(j, "rate_hz", 1000000000 / s->interval_ns);
+	json_kuint(j, "readings", s->readings);
+}
+
+static void free_system(void *state)
+{
+	struct system *s = state;
+	processes_free(s->processes, &s->counters);
+	for (size_t i = 0; i < s->feed_count; i++)
+		feed_close(&s->feeds[i], &s->counters);
+	counters_release(&s->counters);
+	buf_release(&s->room);
+	free(s);
+}
+
+const struct probe_ops probe_system = {
+	.name = "system",
+	.doc = "counters of the machine, its control groups and each process",
+	.open = open_system,
+	.attach = attach_system,
+	.due_ns = due_system,
+	.pass = pass_system,
+	.finish = finish_system,
+	.report = report_system,
+	.free = free_system,
+};

@@ -1,0 +1,213 @@
+/* The threads that probes know; see tasks.h. */
+#include "probe/tasks.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/map.h"
+#include "probe/perf/space.h"
+#include "probe/probe.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TASKS_MAX (1u << 22) /* as many as there can be thread ids */
+#define NAME_BYTES_MAX 64
+#define AWAITED_MAX 65536 /* threads that we remember for the sake of one number */
+
+struct tasks_private {
+	struct probe_host *host;
+	struct map by_tid; /* tid -> pointer, 0 when it has gone */
+	size_t cap;
+};
+
+struct tasks *tasks_new(struct probe_host *host)
+{
+	struct tasks *t = calloc(1, sizeof(*t));
+	struct tasks_private *p = t ? calloc(1, sizeof(*p)) : NULL;
+	if (!p) {
+		free(t);
+		return NULL;
+	}
+	p->host = host;
+	t->private = p;
+	return t;
+}
+
+void tasks_free(struct tasks *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->count; i++) {
+		space_drop(t->all[i]->space);
+		free(t->all[i]);
+	}
+	map_release(&t->private->by_tid);
+	free(t->all);
+	free(t->private);
+	free(t);
+}
+
+struct task *tasks_find(const struct tasks *t, int32_t tid)
+{
+	const uint64_t *at = map_get_int(&t->private->by_tid, (uint64_t)(uint32_t)tid);
+	return at ? (struct task *)(uintptr_t)*at : NULL;
+}
+
+static bool make_room(struct tasks *t)
+{
+	if (t->count < t->private->cap)
+		return true;
+	size_t cap = t->private->cap ? 2 * t->private->cap : 64;
+	struct task **more = cap <= TASKS_MAX ? realloc(t->all, cap * sizeof(struct task *)) : NULL;
+	if (!more)
+		return false;
+	t->all = more;
+	t->private->cap = cap;
+	return true;
+}
+
+static struct task *add(struct tasks *t, int32_t pid, int32_t tid)
+{
+	uint64_t *at = map_put_int(&t->private->by_tid, (uint64_t)(uint32_t)tid, NULL);
+	struct task *k = at && make_room(t) ? calloc(1, sizeof(*k)) : NULL;
+	if (!k)
+		return NULL;
+	*k = (struct task){ .pid = pid,
+		.tid = tid,
+		.ppid = STORE_NULL,
+		.start_ns = STORE_NULL,
+		.end_ns = STORE_NULL,
+		.name = STORE_NULL,
+		.run_ns = STORE_NULL,
+		.off = { .off_ns = STORE_NULL } };
+	*at = (uint64_t)(uintptr_t)k;
+	t->all[t->count++] = k;
+	t->version += pid == tid;
+	return k;
+}
+
+/* It was there before us: its name is in /proc while it lives. */
+static void learn_name(struct tasks *t, struct task *k)
+{
+	char path[48];
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", k->pid, k->tid);
+	if (!fs_read_file(AT_FDCWD, path, NAME_BYTES_MAX, &name, NULL) && name.len)
+		k->name = store_strings_id(&t->private->host->sink->strings, name.data,
+				name.len - (name.data[name.len - 1] == '\n'));
+}
+
+struct task *tasks_get(struct tasks *t, int32_t pid, int32_t tid)
+{
+	struct task *k = tasks_find(t, tid);
+	if (k && (k->pid == pid || pid <= 0))
+		return k;
+	k = add(t, pid, tid);
+	if (k)
+		learn_name(t, k);
+	return k;
+}
+
+struct task *tasks_process(struct tasks *t, int32_t pid)
+{
+	return tasks_get(t, pid, pid);
+}
+
+void tasks_fork(struct tasks *t, int32_t pid, int32_t tid, int32_t ppid, int64_t ts_ns)
+{
+	const struct task *mother = tasks_find(t, ppid);
+	struct task *k = add(t, pid, tid);
+	if (!k)
+		return;
+	k->start_ns = ts_ns;
+	k->ppid = pid == tid ? ppid : STORE_NULL;
+	k->name = mother ? mother->name : STORE_NULL;
+	if (pid == tid && mother)
+		k->space = space_share(mother->space);
+	else if (pid != tid && mother)
+		k->ppid = mother->ppid;
+}
+
+void tasks_name(struct tasks *t, int32_t pid, int32_t tid, const char *name, size_t bytes)
+{
+	struct task *k = tasks_find(t, tid);
+	if (!k)
+		k = add(t, pid, tid);
+	if (k)
+		k->name = store_strings_id(&t->private->host->sink->strings, name, bytes);
+}
+
+void tasks_exit(struct tasks *t, int32_t pid, int32_t tid, int64_t ts_ns)
+{
+	struct task *k = tasks_get(t, pid, tid);
+	if (!k)
+		return;
+	k->end_ns = ts_ns;
+	t->version += pid == tid;
+}
+
+void tasks_ran(struct tasks *t, int32_t pid, int32_t tid, int64_t run_ns)
+{
+	struct task *k = tasks_get(t, pid, tid);
+	if (k)
+		k->run_ns = run_ns + (k->run_ns == STORE_NULL ? 0 : k->run_ns);
+}
+
+static void emit(struct tasks *t, const struct task *k)
+{
+	struct probe_host *host = t->private->host;
+	if (t->on_gone)
+		t->on_gone(t->arg, k);
+	int64_t when = k->end_ns != STORE_NULL ? k->end_ns : INT64_MAX;
+	struct store_task row = { .process = host->process_of ? host->process_of(host->arg, k->pid, when) : STORE_NULL,
+		.pid = k->pid,
+		.tid = k->tid,
+		.ppid = k->ppid,
+		.start_ns = k->start_ns,
+		.end_ns = k->end_ns,
+		.name = k->name,
+		.run_ns = k->run_ns,
+		.samples = (int64_t)k->samples };
+	store_sink_add(host->sink, STORE_TABLE_TASK, &row);
+}
+
+static void forget(struct tasks *t, struct task *k)
+{
+	uint64_t *at = map_get_int(&t->private->by_tid, (uint64_t)(uint32_t)k->tid);
+	if (at && *at == (uint64_t)(uintptr_t)k)
+		*at = 0;
+	space_drop(k->space);
+	free(k);
+}
+
+/* Its CPU time may come at the very end: see perf_read_roots. */
+static bool is_awaited(const struct tasks *t, const struct task *k)
+{
+	return k->is_kept || (t->is_fed && k->run_ns == STORE_NULL && t->count < AWAITED_MAX);
+}
+
+void tasks_emit_ended(struct tasks *t, int64_t before_ns)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < t->count; i++) {
+		struct task *k = t->all[i];
+		if (k->end_ns == STORE_NULL || k->end_ns >= before_ns || is_awaited(t, k)) {
+			t->all[kept++] = k;
+			continue;
+		}
+		emit(t, k);
+		forget(t, k);
+	}
+	t->count = kept;
+}
+
+void tasks_emit(struct tasks *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		emit(t, t->all[i]);
+		forget(t, t->all[i]);
+	}
+	t->count = 0;
+}

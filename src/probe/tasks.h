@@ -1,0 +1,67 @@
+/*
+ * tasks: the threads that probes know, from fork to exit.
+ *
+ * Fed by perf's records of forks, names and ends; a thread that was there before
+ * is made known when it is first met, with what /proc says of it. A thread that
+ * has ended stays for a second, because its last records may still be under way;
+ * then it becomes a row of the table task and is forgotten. So memory follows the
+ * number of live threads, not of all.
+ */
+#ifndef SONDE_PROBE_TASKS_H
+#define SONDE_PROBE_TASKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct probe_host;
+struct space; /* perf/space.h: the mappings of a process */
+
+struct task {
+	int32_t pid, tid;
+	int64_t ppid, start_ns, end_ns; /* STORE_NULL: unknown, or lives */
+	int64_t name;                   /* id of a string */
+	int64_t run_ns;                 /* exact, STORE_NULL while nobody has said */
+	int64_t before_ns;              /* of one that was there before us: what it had run by then; else 0 */
+	uint64_t samples;
+	int64_t sampled_ns; /* CPU time that they stand for */
+	bool is_kept;        /* its row waits for the end of the recording */
+	struct space *space; /* of the thread whose tid is the pid; NULL: not known yet */
+	/* sched: off its CPU since; off_ns STORE_NULL: it runs or was never seen to stop */
+	struct task_off {
+		int64_t off_ns, cpu, state; /* state: id of a string */
+		int64_t wake_ns, waker_pid, waker_tid;
+		int64_t stack;
+	} off;
+};
+
+struct tasks {
+	/* live ones and those that ended a moment ago, in no order */
+	struct task **all;
+	size_t count;
+	bool is_fed;      /* somebody reports forks and ends */
+	/* Called for each before its row is written; NULL: nobody asks. */
+	void (*on_gone)(void *arg, const struct task *k);
+	void *arg;
+	uint64_t version; /* rises with every process that begins or ends */
+	/* private */
+	struct tasks_private *private;
+};
+
+struct tasks *tasks_new(struct probe_host *host);
+void tasks_free(struct tasks *t); /* NULL is fine */
+
+struct task *tasks_find(const struct tasks *t, int32_t tid);       /* NULL when unknown */
+struct task *tasks_get(struct tasks *t, int32_t pid, int32_t tid); /* made when unknown; NULL: no memory */
+struct task *tasks_process(struct tasks *t, int32_t pid);          /* tasks_get of its first thread */
+
+void tasks_fork(struct tasks *t, int32_t pid, int32_t tid, int32_t ppid, int64_t ts_ns);
+void tasks_name(struct tasks *t, int32_t pid, int32_t tid, const char *name, size_t bytes);
+void tasks_exit(struct tasks *t, int32_t pid, int32_t tid, int64_t ts_ns);
+void tasks_ran(struct tasks *t, int32_t pid, int32_t tid, int64_t run_ns); /* that much more, exactly */
+
+/* Write the rows of those that ended before `before_ns` and forget them. */
+void tasks_emit_ended(struct tasks *t, int64_t before_ns);
+void tasks_emit(struct tasks *t); /* of all, at the end */
+
+#endif

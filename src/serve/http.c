@@ -1,0 +1,218 @@
+/* A view behind a guard; see http.h. */
+#include "serve/http.h"
+
+#include "base/json.h"
+#include "serve/page.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define API "/api/"
+#define REFRESH_MS 500
+
+static const char page_policy[] =
+		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+		"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+struct http {
+	struct guard *guard;
+	struct view *view;
+	pthread_t refresher;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool is_stopping, has_refresher;
+};
+
+static int get_page(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+{
+	const struct page_file *file = page_find(guard_request_path(request));
+
+	reply->type = file->type;
+	reply->fixed = file->bytes;
+	reply->fixed_bytes = file->count;
+	reply->policy = page_policy;
+	return 0;
+}
+
+static const char *get_arg(const void *arg, const char *name)
+{
+	return guard_request_arg(arg, name);
+}
+
+static int get_answer(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+{
+	const struct http *h = arg;
+	const struct view_answer *a = view_answer_find(guard_request_path(request) + strlen(API));
+	struct view_query q = { .get = get_arg, .arg = request };
+
+	reply->type = a->type;
+	return view_ask(h->view, a, &q, &reply->body, err);
+}
+
+/* A listener hears of each generation once, and whether there will be another. */
+struct listener {
+	struct view *view;
+	unsigned generation;
+	bool is_last;
+};
+
+static int next_news(void *arg, struct buf *out)
+{
+	struct listener *l = arg;
+	struct json j;
+
+	if (l->is_last)
+		return -ENODATA;
+	if (view_generation(l->view) == l->generation)
+		return 0;
+	l->generation = view_generation(l->view);
+	l->is_last = !view_is_growing(l->view);
+	buf_adds(out, "event: run\ndata: ");
+	json_init(&j, out, false);
+	json_object(&j);
+	json_kuint(&j, "generation", l->generation);
+	json_kint(&j, "duration_ns", view_duration_ns(l->view));
+	json_kbool(&j, "is_growing", !l->is_last);
+	json_end(&j);
+	buf_adds(out, "\n\n");
+	return 0;
+}
+
+static int get_stream(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+{
+	const struct http *h = arg;
+	struct listener *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return err_sys(err, ENOMEM, "cannot listen");
+	l->view = h->view;
+	reply->stream = (struct guard_stream){ .next = next_news, .free = free, .arg = l };
+	return 0;
+}
+
+static int post_link(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+{
+	struct buf url = BUF_INIT;
+	struct json j;
+	int rc = guard_url(guard_request_guard(request), &url, err);
+
+	json_init(&j, &reply->body, false);
+	json_object(&j);
+	json_kstr(&j, "url", url.data);
+	json_end(&j);
+	buf_release(&url);
+	return rc;
+}
+
+static const struct guard_endpoint endpoints[] = {
+	{ "GET", "/", get_page, GUARD_PAGE },
+	{ "GET", "/cpu-report.html", get_page, GUARD_PAGE },
+	{ "GET", "/gpu-report.html", get_page, GUARD_PAGE },
+	{ "GET", "/app.js", get_page, 0 },
+	{ "GET", "/app.css", get_page, 0 },
+	{ "GET", API "run", get_answer, 0 },
+	{ "GET", API "tracks", get_answer, 0 },
+	{ "GET", API "names", get_answer, 0 },
+	{ "GET", API "slices", get_answer, 0 },
+	{ "GET", API "counters", get_answer, 0 },
+	{ "GET", API "event", get_answer, 0 },
+	{ "GET", API "search", get_answer, 0 },
+	{ "GET", API "stats", get_answer, 0 },
+	{ "GET", API "flame", get_answer, 0 },
+	{ "GET", API "io", get_answer, 0 },
+	{ "GET", API "steps", get_answer, 0 },
+	{ "GET", API "stream", get_stream, 0 },
+	{ "POST", API "link", post_link, 0 },
+	{ NULL, NULL, NULL, 0 },
+};
+
+static void wait_ms(struct http *h, long ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += ms * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	pthread_cond_timedwait(&h->wake, &h->lock, &until);
+}
+
+/* Opening a run anew takes the longer the larger it is: after each time, nine times as long is left alone. */
+static void *refresh(void *arg)
+{
+	struct http *h = arg;
+
+	pthread_mutex_lock(&h->lock);
+	while (!h->is_stopping && view_is_growing(h->view)) {
+		struct timespec before, after;
+		bool is_new;
+
+		pthread_mutex_unlock(&h->lock);
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		view_refresh(h->view, &is_new, NULL); /* what fails now may be readable the next time */
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		pthread_mutex_lock(&h->lock);
+		if (!h->is_stopping)
+			wait_ms(h,
+					REFRESH_MS +
+							9 *
+									((after.tv_sec - before.tv_sec) * 1000 +
+											(after.tv_nsec -
+													before.tv_nsec) /
+													1000000));
+	}
+	pthread_mutex_unlock(&h->lock);
+	return NULL;
+}
+
+int http_start(struct http **out, struct view *view, const struct guard_options *options, struct sonde_err *err)
+{
+	struct http *h = calloc(1, sizeof(*h));
+	struct guard_options o = *options;
+	int rc;
+
+	if (!h)
+		return err_sys(err, ENOMEM, "cannot serve the run");
+	h->view = view;
+	pthread_mutex_init(&h->lock, NULL);
+	pthread_cond_init(&h->wake, NULL);
+	o.endpoints = endpoints;
+	o.arg = h;
+	rc = guard_start(&h->guard, &o, err);
+	if (rc == 0 && view_is_growing(view)) {
+		rc = pthread_create(&h->refresher, NULL, refresh, h);
+		h->has_refresher = rc == 0;
+		rc = rc ? err_sys(err, rc, "cannot start a thread") : 0;
+	}
+	if (rc < 0) {
+		http_stop(h);
+		return rc;
+	}
+	*out = h;
+	return 0;
+}
+
+void http_stop(struct http *h)
+{
+	if (!h)
+		return;
+	if (h->has_refresher) {
+		pthread_mutex_lock(&h->lock);
+		h->is_stopping = true;
+		pthread_cond_signal(&h->wake);
+		pthread_mutex_unlock(&h->lock);
+		pthread_join(h->refresher, NULL);
+	}
+	guard_stop(h->guard);
+	pthread_cond_destroy(&h->wake);
+	pthread_mutex_destroy(&h->lock);
+	free(h);
+}
+
+struct guard *http_guard(struct http *h)
+{
+	return h->guard;
+}

@@ -1,0 +1,49 @@
+/* The files of the page; see page.h. */
+#include "serve/page.h"
+
+#include <string.h>
+
+#ifdef PAGE_DIR
+#include "web/page-stamp.h" /* changes with the files, so that this is assembled anew */
+
+#define EMBED(symbol, file) \
+	__asm__(".section .rodata\n" \
+		".balign 16\n" #symbol ":\n" \
+		".incbin \"" PAGE_DIR "/" file "\"\n" #symbol "_end:\n" \
+		".byte 0\n" \
+		".previous\n"); \
+	extern const char symbol[] __attribute__((visibility("hidden"))); \
+	extern const char symbol##_end[] __attribute__((visibility("hidden")))
+
+EMBED(page_html, "index.html");
+EMBED(page_js, "app.js");
+EMBED(page_css, "app.css");
+const bool page_is_built = true;
+#else
+static const char page_html[] = "<!doctype html><html lang=en><meta charset=utf-8><title>sonde</title>"
+				"<p>This sonde was built without node, so it has no page. The API is at /api/run, "
+				"/api/tracks and so on.\n";
+static const char page_js[] = "";
+static const char page_css[] = "";
+#define page_html_end (page_html + sizeof(page_html) - 1)
+#define page_js_end page_js
+#define page_css_end page_css
+const bool page_is_built = false;
+#endif
+
+const struct page_file *page_find(const char *path)
+{
+	static struct page_file files[] = {
+		{ "/", "text/html; charset=utf-8", page_html, 0 },
+		{ "/app.js", "text/javascript; charset=utf-8", page_js, 0 },
+		{ "/app.css", "text/css; charset=utf-8", page_css, 0 },
+	};
+	const char *const ends[] = { page_html_end, page_js_end, page_css_end };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		files[i].count = (size_t)(ends[i] - files[i].bytes);
+		if (strcmp(files[i].path, path) == 0)
+			return &files[i];
+	}
+	return &files[0];
+}

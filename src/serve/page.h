@@ -1,0 +1,25 @@
+/*
+ * page: the files of the page, built from web/ and linked in.
+ *
+ * Where there was no node to build them with, PAGE_IS_BUILT is false and `/` is
+ * a page that says so; the API is the same.
+ */
+#ifndef SONDE_SERVE_PAGE_H
+#define SONDE_SERVE_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct page_file {
+	const char *path;
+	const char *type;
+	const char *bytes;
+	size_t count;
+};
+
+extern const bool page_is_built;
+
+/* By the path of the URL; never NULL: what is not known is the page itself. */
+const struct page_file *page_find(const char *path);
+
+#endif

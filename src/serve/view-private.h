@@ -1,0 +1,55 @@
+/*
+ * What the answers of a view share. Private to serve/view*.c.
+ */
+#ifndef SONDE_SERVE_VIEW_PRIVATE_H
+#define SONDE_SERVE_VIEW_PRIVATE_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "model/lanes.h"
+#include "serve/view.h"
+
+#include <pthread.h>
+
+struct view {
+	char *name;
+	struct model_run *run;
+	struct pyramid *pyramid;
+	int64_t start_ns; /* of the run, on its clock */
+	int64_t duration_ns;
+	bool is_growing;
+	uint64_t seen;         /* what the files looked like when they were opened */
+	pthread_rwlock_t swap; /* held to read while an answer is made */
+	pthread_mutex_t model; /* a run is for one thread at a time; the pyramid is for all */
+	unsigned generation;
+};
+
+/* [from, to) of the question on the run's clock; the whole run without. */
+struct view_window {
+	int64_t from_ns, to_ns;
+};
+
+int view_query_int(const struct view_query *q, const char *name, int64_t min, int64_t max, int64_t *value,
+		struct sonde_err *err);
+int view_query_window(const struct view *v, const struct view_query *q, struct view_window *w, struct sonde_err *err);
+
+struct view_lanes {
+	uint32_t numbers[VIEW_LANES_MAX];
+	size_t count;
+};
+
+/* `lanes=1,2,5-9`; lanes that there are. */
+int view_query_lanes(const struct view *v, const struct view_query *q, struct view_lanes *lanes, struct sonde_err *err);
+
+/* A time of the run's clock since its start; unknown: null. */
+void view_json_time(struct json *j, const struct view *v, const char *key, int64_t ts_ns);
+void view_json_text(struct json *j, const char *key, const struct store_text *text);
+/* The text of a slice's name; the model's lock is held. */
+const struct store_text *view_name(const struct view *v, uint32_t name);
+
+typedef int view_answer_fn(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err);
+view_answer_fn view_answer_run, view_answer_tracks, view_answer_slices, view_answer_counters, view_answer_event,
+		view_answer_names, view_answer_search, view_answer_stats, view_answer_flame, view_answer_io,
+		view_answer_steps;
+
+#endif

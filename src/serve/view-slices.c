@@ -1,0 +1,279 @@
+/*
+ * Lanes as the timeline draws them: at most one item a bin.
+ *
+ * The window is cut into bins. A slice at least a bin long is an item of its
+ * own; shorter ones that begin in the same bin become a cell: how busy it is,
+ * and the name of the longest. Lane after lane, little-endian:
+ *
+ *   u32 'SLC1', u32 lanes, i64 from_ns, i64 unit_ns (an eighth of a bin)
+ *   lane: u32 number, u32 items, u32 bytes, then that many bytes:
+ *   item: varint gap << 1 | is_cell, in units since the end of the item before (the first: since from), then
+ *         varint length, varint name (a slice) or u8 busy of 255, varint name (a cell, up to the end of its bin)
+ *
+ * Counters are [time, least, greatest, mean] a bin.
+ */
+#include "serve/view-private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define UNITS 8 /* of a bin */
+#define MAGIC 0x31434c53u
+
+struct raster {
+	struct buf *out;
+	int64_t from_ns, to_ns, bin_ns, unit_ns;
+	int64_t at; /* in units: the end of the last item */
+	uint32_t items;
+	/* the cell being gathered; bin -1: none */
+	int64_t cell, busy_ns, longest_ns;
+	uint32_t name;
+};
+
+static void add_varint(struct buf *out, uint64_t v)
+{
+	char bytes[10];
+	size_t n = 0;
+
+	for (; v >= 0x80; v >>= 7)
+		bytes[n++] = (char)(v | 0x80);
+	bytes[n++] = (char)v;
+	buf_add(out, bytes, n);
+}
+
+static void add_start(struct raster *r, int64_t start, bool is_cell)
+{
+	int64_t gap = start > r->at ? start - r->at : 0;
+
+	add_varint(r->out, (uint64_t)gap << 1 | is_cell);
+	r->at += gap;
+	r->items++;
+}
+
+static void flush_cell(struct raster *r)
+{
+	int64_t start = r->cell * UNITS, end = start + UNITS, busy;
+
+	if (r->cell < 0)
+		return;
+	if (r->at < end) { /* else a slice that began before covers it */
+		add_start(r, start, true);
+		busy = r->busy_ns >= r->bin_ns ? 255 : (int64_t)((double)r->busy_ns * 255 / (double)r->bin_ns);
+		buf_addc(r->out, (char)(busy > 0 ? busy : 1));
+		add_varint(r->out, r->name);
+		r->at = end;
+	}
+	r->cell = -1;
+}
+
+static void gather(struct raster *r, int64_t start_ns, int64_t busy_ns, int64_t longest_ns, uint32_t name)
+{
+	int64_t bin = start_ns <= r->from_ns ? 0 : (start_ns - r->from_ns) / r->bin_ns;
+
+	if (bin != r->cell) {
+		flush_cell(r);
+		r->cell = bin;
+		r->busy_ns = 0;
+		r->longest_ns = -1;
+	}
+	if (__builtin_add_overflow(r->busy_ns, busy_ns, &r->busy_ns))
+		r->busy_ns = INT64_MAX;
+	if (longest_ns > r->longest_ns) {
+		r->longest_ns = longest_ns;
+		r->name = name;
+	}
+}
+
+static int on_node(void *arg, const struct pyramid_node *node)
+{
+	gather(arg, node->start_ns, node->busy_ns, node->longest_ns, node->name);
+	return 0;
+}
+
+static int on_slice(void *arg, const struct pyramid_slice *s)
+{
+	struct raster *r = arg;
+	int64_t end_ns, start, end;
+
+	if (s->dur_ns < r->bin_ns) {
+		gather(r, s->start_ns, s->dur_ns, s->dur_ns, s->name);
+		return 0;
+	}
+	flush_cell(r);
+	if (__builtin_add_overflow(s->start_ns, s->dur_ns, &end_ns) || end_ns > r->to_ns)
+		end_ns = r->to_ns;
+	start = s->start_ns <= r->from_ns ? 0 : (s->start_ns - r->from_ns) / r->unit_ns;
+	end = (end_ns - r->from_ns + r->unit_ns - 1) / r->unit_ns;
+	if (start < r->at)
+		start = r->at;
+	if (end <= start)
+		return 0;
+	add_start(r, start, false);
+	add_varint(r->out, (uint64_t)(end - start));
+	add_varint(r->out, s->name);
+	r->at = end;
+	return 0;
+}
+
+static void put_u32(struct buf *out, size_t place, uint32_t v)
+{
+	if (buf_error(out) == 0)
+		memcpy(out->data + place, &v, sizeof(v));
+}
+
+static int add_lane(const struct view *v, struct raster *r, uint32_t lane)
+{
+	struct pyramid_visit visit = { .from_ns = r->from_ns,
+		.to_ns = r->to_ns,
+		.resolution_ns = r->bin_ns,
+		.arg = r,
+		.node = on_node,
+		.slice = on_slice };
+	uint32_t head[3] = { lane, 0, 0 };
+	size_t place = r->out->len;
+	int rc;
+
+	r->at = 0;
+	r->items = 0;
+	r->cell = -1;
+	buf_add(r->out, head, sizeof(head));
+	rc = pyramid_visit(v->pyramid, lane, &visit);
+	flush_cell(r);
+	put_u32(r->out, place + 4, r->items);
+	put_u32(r->out, place + 8, (uint32_t)(r->out->len - place - sizeof(head)));
+	return rc;
+}
+
+/* from, to and bin of a question about lanes; the bin at least 8 ns, so that units are whole. */
+static int read_bins(const struct view *v, const struct view_query *q, struct view_window *w, int64_t *bin_ns,
+		struct sonde_err *err)
+{
+	int rc = view_query_window(v, q, w, err);
+
+	if (rc < 0)
+		return rc;
+	*bin_ns = (w->to_ns - w->from_ns) / 1024 / UNITS * UNITS + UNITS;
+	rc = view_query_int(q, "bin", UNITS, INT64_MAX / 4, bin_ns, err);
+	if (rc < 0)
+		return rc;
+	if (*bin_ns % UNITS)
+		return err_set(err, EINVAL, "'bin' must be a multiple of %d ns", UNITS);
+	if ((w->to_ns - w->from_ns) / *bin_ns > VIEW_BINS_MAX)
+		return err_set(err, EINVAL, "this window has more than %d bins", VIEW_BINS_MAX);
+	return 0;
+}
+
+int view_answer_slices(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+{
+	struct view_window w;
+	struct view_lanes lanes;
+	int64_t bin_ns;
+	int rc = read_bins(v, q, &w, &bin_ns, err);
+
+	if (rc == 0)
+		rc = view_query_lanes(v, q, &lanes, err);
+	if (rc < 0)
+		return rc;
+	struct raster r = { .out = out,
+		.from_ns = w.from_ns,
+		.to_ns = w.to_ns,
+		.bin_ns = bin_ns,
+		.unit_ns = bin_ns / UNITS };
+	uint32_t head[2] = { MAGIC, (uint32_t)lanes.count };
+	int64_t times[2] = { w.from_ns - v->start_ns, r.unit_ns };
+
+	buf_add(out, head, sizeof(head));
+	buf_add(out, times, sizeof(times));
+	for (size_t i = 0; i < lanes.count && rc == 0; i++)
+		rc = add_lane(v, &r, lanes.numbers[i]);
+	return rc < 0 ? err_set(err, EBADMSG, "the pyramid is damaged: 'sonde clean' removes it") : 0;
+}
+
+struct plot {
+	struct json *j;
+	const struct view *v;
+	int64_t from_ns, bin_ns;
+	int64_t bin; /* -1: none */
+	int64_t start_ns;
+	uint64_t count;
+	double min, max, sum;
+};
+
+static void flush_bin(struct plot *p)
+{
+	if (p->bin < 0)
+		return;
+	json_array(p->j);
+	json_int(p->j, p->start_ns - p->v->start_ns);
+	json_real(p->j, p->min);
+	json_real(p->j, p->max);
+	json_real(p->j, p->sum / (double)p->count);
+	json_end(p->j);
+	p->bin = -1;
+}
+
+static void gather_values(struct plot *p, int64_t ts_ns, const struct pyramid_node *n)
+{
+	int64_t bin = ts_ns <= p->from_ns ? 0 : (ts_ns - p->from_ns) / p->bin_ns;
+
+	if (bin != p->bin) {
+		flush_bin(p);
+		*p = (struct plot){ p->j, p->v, p->from_ns, p->bin_ns, bin, ts_ns, 0, n->min, n->max, 0 };
+	}
+	p->count += n->count;
+	p->sum += n->sum;
+	p->min = n->min < p->min ? n->min : p->min;
+	p->max = n->max > p->max ? n->max : p->max;
+}
+
+static int on_values(void *arg, const struct pyramid_node *node)
+{
+	gather_values(arg, node->start_ns, node);
+	return 0;
+}
+
+static int on_point(void *arg, const struct pyramid_point *point)
+{
+	struct pyramid_node one = { .count = 1, .min = point->value, .max = point->value, .sum = point->value };
+
+	gather_values(arg, point->ts_ns, &one);
+	return 0;
+}
+
+int view_answer_counters(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+{
+	struct view_window w;
+	struct view_lanes lanes;
+	struct json j;
+	int64_t bin_ns;
+	int rc = read_bins(v, q, &w, &bin_ns, err);
+
+	if (rc == 0)
+		rc = view_query_lanes(v, q, &lanes, err);
+	if (rc < 0)
+		return rc;
+	json_init(&j, out, false);
+	json_array(&j);
+	for (size_t i = 0; i < lanes.count && rc == 0; i++) {
+		struct plot p = { .j = &j, .v = v, .from_ns = w.from_ns, .bin_ns = bin_ns, .bin = -1 };
+		struct pyramid_visit visit = { .from_ns = w.from_ns,
+			.to_ns = w.to_ns,
+			.resolution_ns = bin_ns,
+			.arg = &p,
+			.node = on_values,
+			.point = on_point };
+		size_t count;
+
+		json_object(&j);
+		json_kuint(&j, "lane", lanes.numbers[i]);
+		json_key(&j, "points");
+		json_array(&j);
+		if (pyramid_lanes(v->pyramid, &count)[lanes.numbers[i]].key.kind == PYRAMID_POINTS)
+			rc = pyramid_visit(v->pyramid, lanes.numbers[i], &visit);
+		flush_bin(&p);
+		json_end(&j);
+		json_end(&j);
+	}
+	json_end(&j);
+	return rc < 0 ? err_set(err, EBADMSG, "the pyramid is damaged: 'sonde clean' removes it") : 0;
+}

@@ -1,0 +1,97 @@
+/*
+ * gp: what a noisy function looks like between the points where it was measured,
+ * and how sure that is: Gaussian process regression (Rasmussen and Williams, 2006).
+ *
+ * Points are rows of numbers, numeric coordinates about 0..1 and categories as
+ * any numbers that are equal or not. The function is the sum of two: one of all
+ * coordinates together, alike by a Matern-5/2 kernel of r^2 = sum_j d_j^2 / scale_j^2
+ * (d_j the difference of a numeric coordinate, 0 or 1 for a category), and one that is
+ * a sum of functions of one coordinate each, alike by 1 / (1 + dims d_j^2 / (2 scale_j^2)):
+ * what parameters do on their own is learnt from few points. The scales (one
+ * a coordinate), the variances of both and of the noise are learnt: the most probable ones under the
+ * prior, which keeps them sensible when points are few. Values should have mean
+ * 0 and variance 1 or so.
+ *
+ * Memory comes from the caller's arena and lives as long as it; no global state.
+ */
+#ifndef SONDE_STATS_GP_H
+#define SONDE_STATS_GP_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "stats/rng.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { STATS_GP_DIMS = 128, STATS_GP_ROWS = 2000 };
+
+struct stats_gp_data {
+	size_t n, dims;
+	const double *x;         /* n rows of dims */
+	const double *y;         /* n */
+	const double *noise;     /* a row's noise variance by that of one measurement (4 repeats: 0.25); NULL: all 1 */
+	const bool *is_category; /* dims; NULL: all numeric */
+};
+
+/* All of them normal, of logarithms. */
+struct stats_gp_prior {
+	double scale_mean[STATS_GP_DIMS], scale_sd;
+	double variance_mean, variance_sd; /* of all together */
+	double additive_mean, additive_sd; /* of one by one */
+	double noise_mean, noise_sd;
+};
+
+/* What is learnt: logarithms. */
+struct stats_gp_parameters {
+	double scale[STATS_GP_DIMS];
+	double variance; /* of what all do together, */
+	double additive; /* of what each does alone, */
+	double noise;    /* and of one measurement */
+};
+
+struct stats_gp {
+	struct stats_gp_data data;
+	struct stats_gp_parameters parameters;
+	double mean;     /* far from all points */
+	double variance; /* exp of the parameters' */
+	double additive;
+	double noise;
+	double evidence; /* log of the posterior probability of the parameters, up to a constant */
+	/* private */
+	double inverse_scale2[STATS_GP_DIMS];
+	double *alpha;   /* inverse * (y - mean) */
+	double *inverse; /* of the covariance of all rows */
+	double *k, *v;   /* scratch */
+};
+
+/* For numeric coordinates of dims in all: length scales about a third of the range, longer where there are many. */
+void stats_gp_prior_usual(struct stats_gp_prior *prior, const struct stats_gp_data *data);
+
+/*
+ * Learn the parameters, each start in turn, and keep the best; at most `evaluations` looks at the likelihood
+ * a start. Then as stats_gp_condition. -EINVAL: no rows, too many, values not finite; -ENOMEM.
+ */
+int stats_gp_fit(struct stats_gp *gp, const struct stats_gp_data *data, const struct stats_gp_prior *prior,
+		const struct stats_gp_parameters *starts, size_t start_count, size_t evaluations, struct arena *arena,
+		struct sonde_err *err);
+/* Take the parameters as given. The data must outlive the process. */
+int stats_gp_condition(struct stats_gp *gp, const struct stats_gp_data *data,
+		const struct stats_gp_parameters *parameters, struct arena *arena, struct sonde_err *err);
+
+/*
+ * Another set of parameters that the data do not speak against: `steps` of elliptical slice sampling (Murray,
+ * Adams and MacKay, AISTATS 2010) from those given, which are replaced. -ENOMEM.
+ */
+int stats_gp_sample(struct stats_gp_parameters *parameters, const struct stats_gp_data *data,
+		const struct stats_gp_prior *prior, size_t steps, struct stats_rng *rng, struct arena *arena);
+
+/* The function (not a measurement of it) at x. Where not NULL, the gradients have dims entries, 0 for categories. */
+void stats_gp_predict(const struct stats_gp *gp, const double *x, double *mean, double *variance, double *mean_gradient,
+		double *variance_gradient);
+
+/* The log of the parameters' posterior probability and its gradient (scales, variance, additive, noise); for tests. */
+double stats_gp_evidence(const struct stats_gp_data *data, const struct stats_gp_prior *prior,
+		const struct stats_gp_parameters *parameters, double *gradient, struct arena *arena);
+
+#endif

@@ -1,0 +1,282 @@
+/* Pyramids read in place; see pyramid.h. */
+#include "store/pyramid-format.h"
+
+#include "store/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+struct pyramid {
+	const uint8_t *bytes;
+	size_t size;
+	struct pyramid_head head;
+	const struct pyramid_lane *lanes;
+};
+
+static bool is_whole(struct pyramid *p)
+{
+	struct pyramid_head *h = &p->head;
+
+	if (p->size < sizeof(*h))
+		return false;
+	memcpy(h, p->bytes, sizeof(*h));
+	if (memcmp(h->magic, PYRAMID_MAGIC, sizeof(h->magic)) != 0 || h->version != PYRAMID_VERSION)
+		return false;
+	if (h->lanes > PYRAMID_LANES_MAX || h->lanes_offset > p->size || h->lanes_offset % 8 ||
+			(p->size - h->lanes_offset) / sizeof(*p->lanes) < h->lanes)
+		return false;
+	p->lanes = (const struct pyramid_lane *)(const void *)(p->bytes + h->lanes_offset);
+	if (store_hash(p->lanes, h->lanes * sizeof(*p->lanes), h->stamp) != h->hash)
+		return false;
+	for (uint64_t i = 0; i < h->lanes; i++)
+		if (p->lanes[i].level >= PYRAMID_LEVELS_MAX)
+			return false;
+	return true;
+}
+
+int pyramid_open(struct pyramid **out, int fd, struct sonde_err *err)
+{
+	struct pyramid *p = calloc(1, sizeof(*p));
+	struct stat st;
+	void *map;
+
+	if (!p)
+		return err_sys(err, ENOMEM, "cannot open the pyramid");
+	if (fstat(fd, &st) < 0 || st.st_size <= 0 || !S_ISREG(st.st_mode)) {
+		free(p);
+		return err_set(err, EBADMSG, "the pyramid is no file with anything in it");
+	}
+	p->size = (size_t)st.st_size;
+	map = mmap(NULL, p->size, PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		free(p);
+		return err_sys(err, errno, "cannot map the pyramid");
+	}
+	p->bytes = map;
+	if (!is_whole(p)) {
+		pyramid_free(p);
+		return err_set(err, EBADMSG, "the pyramid is damaged or of another version");
+	}
+	*out = p;
+	return 0;
+}
+
+void pyramid_free(struct pyramid *p)
+{
+	if (!p)
+		return;
+	munmap((void *)(uintptr_t)p->bytes, p->size);
+	free(p);
+}
+
+uint64_t pyramid_stamp(const struct pyramid *p)
+{
+	return p->head.stamp;
+}
+
+uint64_t pyramid_bytes(const struct pyramid *p)
+{
+	return p->size;
+}
+
+const struct pyramid_lane *pyramid_lanes(const struct pyramid *p, size_t *count)
+{
+	*count = p->head.lanes;
+	return p->lanes;
+}
+
+struct cursor {
+	const uint8_t *at, *end;
+	bool is_over; /* the bytes ended inside a number */
+};
+
+static inline uint64_t varint(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; c->at < c->end && shift < 64; shift += 7) {
+		uint8_t byte = *c->at++;
+
+		v |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return v;
+	}
+	c->is_over = true;
+	return 0;
+}
+
+static inline int64_t plus(int64_t a, uint64_t b)
+{
+	int64_t sum;
+
+	return b > INT64_MAX || __builtin_add_overflow(a, (int64_t)b, &sum) ? INT64_MAX : sum;
+}
+
+static inline bool touches(const struct pyramid_visit *v, int64_t start_ns, int64_t end_ns)
+{
+	return start_ns < v->to_ns && (end_ns > v->from_ns || start_ns >= v->from_ns);
+}
+
+static int visit_slices(struct cursor *c, const struct pyramid_node *node, const struct pyramid_visit *v)
+{
+	struct pyramid_slice s = { .start_ns = node->start_ns };
+	int rc = 0;
+
+	for (uint32_t i = 0; i < node->children && rc == 0; i++) {
+		s.start_ns = plus(s.start_ns, varint(c));
+		s.dur_ns = plus(0, varint(c));
+		s.name = (uint32_t)varint(c);
+		if (c->is_over)
+			return -EBADMSG;
+		if (s.start_ns >= v->to_ns)
+			break;
+		if (v->slice && touches(v, s.start_ns, plus(s.start_ns, (uint64_t)s.dur_ns)) &&
+				(!v->names || v->names & pyramid_name_bit(s.name)))
+			rc = v->slice(v->arg, &s);
+	}
+	return rc;
+}
+
+static int visit_points(struct cursor *c, const struct pyramid_node *node, const struct pyramid_visit *v)
+{
+	struct pyramid_point p = { .ts_ns = node->start_ns };
+	int rc = 0;
+
+	for (uint32_t i = 0; i < node->children && rc == 0; i++) {
+		p.ts_ns = plus(p.ts_ns, varint(c));
+		if (c->is_over || (size_t)(c->end - c->at) < sizeof(p.value))
+			return -EBADMSG;
+		memcpy(&p.value, c->at, sizeof(p.value));
+		c->at += sizeof(p.value);
+		if (v->point && touches(v, p.ts_ns, p.ts_ns))
+			rc = v->point(v->arg, &p);
+	}
+	return rc;
+}
+
+/* `before` is where the parent's block is: children lie in front of it, so that a visit of hostile bytes ends. */
+static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const struct pyramid_node *node,
+		uint32_t level, uint64_t before, const struct pyramid_visit *v)
+{
+	const struct pyramid_node *children;
+	struct cursor c;
+	int rc = 0;
+
+	if (!touches(v, node->start_ns, node->end_ns))
+		return 0;
+	if (v->names && lane->key.kind == PYRAMID_SLICES && !(v->names & node->names))
+		return 0;
+	if ((uint64_t)node->end_ns - (uint64_t)node->start_ns <= (uint64_t)v->resolution_ns && v->resolution_ns)
+		return v->node ? v->node(v->arg, node) : 0;
+	if (node->children > PYRAMID_FAN || node->offset >= before)
+		return -EBADMSG;
+	if (level == 0) {
+		c = (struct cursor){ .at = p->bytes + node->offset, .end = p->bytes + before };
+		return (lane->key.kind == PYRAMID_SLICES ? visit_slices : visit_points)(&c, node, v);
+	}
+	if (node->offset % 8 || (before - node->offset) / sizeof(*children) < node->children)
+		return -EBADMSG;
+	children = (const struct pyramid_node *)(const void *)(p->bytes + node->offset);
+	for (uint32_t i = 0; i < node->children && rc == 0; i++) {
+		if (children[i].start_ns >= v->to_ns)
+			break;
+		rc = visit(p, lane, &children[i], level - 1, node->offset, v);
+	}
+	return rc;
+}
+
+int pyramid_visit(const struct pyramid *p, size_t lane, const struct pyramid_visit *v)
+{
+	const struct pyramid_lane *l = &p->lanes[lane];
+
+	if (lane >= p->head.lanes || !l->root.count)
+		return 0;
+	return visit(p, l, &l->root, l->level, p->head.lanes_offset, v);
+}
+
+void pyramid_cursor_init(struct pyramid_cursor *c, const struct pyramid *p, size_t lane, int64_t from_ns, int64_t to_ns)
+{
+	const struct pyramid_lane *l = &p->lanes[lane];
+
+	*c = (struct pyramid_cursor){ .pyramid = p, .from_ns = from_ns, .to_ns = to_ns };
+	if (lane >= p->head.lanes || !l->root.count || l->key.kind != PYRAMID_SLICES)
+		return;
+	c->level = l->level;
+	c->levels[c->level].nodes = &l->root;
+	c->levels[c->level].count = 1;
+	c->levels[c->level].offset = p->head.lanes_offset;
+}
+
+/* Go to the children of this node, or into its leaf; false when the bytes make no sense. */
+static bool descend(struct pyramid_cursor *c, const struct pyramid_node *node)
+{
+	uint64_t before = c->levels[c->level].offset;
+
+	if (node->children > PYRAMID_FAN || node->offset >= before)
+		return false;
+	if (c->level == 0) {
+		c->at = c->pyramid->bytes + node->offset;
+		c->end = c->pyramid->bytes + before;
+		c->left = node->children;
+		c->slice.start_ns = node->start_ns;
+		return true;
+	}
+	if (node->offset % 8 || (before - node->offset) / sizeof(*node) < node->children)
+		return false;
+	c->level--;
+	c->levels[c->level].nodes = (const struct pyramid_node *)(const void *)(c->pyramid->bytes + node->offset);
+	c->levels[c->level].count = node->children;
+	c->levels[c->level].offset = node->offset;
+	return true;
+}
+
+/* The next leaf that touches the window. */
+static bool next_leaf(struct pyramid_cursor *c)
+{
+	struct pyramid_visit window = { .from_ns = c->from_ns, .to_ns = c->to_ns };
+
+	while (c->level < PYRAMID_LEVELS_MAX && !c->left) {
+		const struct pyramid_node *node = c->levels[c->level].nodes;
+
+		if (!c->levels[c->level].count) {
+			c->level++;
+			continue;
+		}
+		c->levels[c->level].nodes++;
+		c->levels[c->level].count--;
+		if (touches(&window, node->start_ns, node->end_ns) && !descend(c, node))
+			return false;
+	}
+	return c->left;
+}
+
+static bool next_slice(struct pyramid_cursor *c)
+{
+	struct cursor bytes = { .at = c->at, .end = c->end };
+
+	c->left--;
+	c->slice.start_ns = plus(c->slice.start_ns, varint(&bytes));
+	c->slice.dur_ns = plus(0, varint(&bytes));
+	c->slice.name = (uint32_t)varint(&bytes);
+	c->at = bytes.at;
+	return !bytes.is_over;
+}
+
+const struct pyramid_slice *pyramid_cursor_next(struct pyramid_cursor *c)
+{
+	struct pyramid_visit window = { .from_ns = c->from_ns, .to_ns = c->to_ns };
+
+	do {
+		if (!c->left && !next_leaf(c))
+			return NULL;
+		if (!next_slice(c)) {
+			c->level = PYRAMID_LEVELS_MAX;
+			c->left = 0;
+			return NULL;
+		}
+	} while (!touches(&window, c->slice.start_ns, plus(c->slice.start_ns, (uint64_t)c->slice.dur_ns)));
+	return &c->slice;
+}

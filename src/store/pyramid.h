@@ -1,0 +1,147 @@
+/*
+ * pyramid: events arranged so that any window at any zoom costs what its pixels cost.
+ *
+ * A lane is a row of events in the order of their start: slices (start,
+ * duration, name) or points (time, value). The events of a lane are the leaves
+ * of a tree with fan-out 16; a node knows of all that is beneath it when it
+ * begins and ends, how many events, how long they were busy, the longest and
+ * its name, and which names can occur at all (slices), or least, greatest and
+ * sum (points). A visit descends only where a node is wider than the
+ * resolution asked for.
+ *
+ * A pyramid is a cache: it can be made again from the tables at any time, and
+ * `stamp` says which tables it was made of. It is written in one pass with
+ * memory for the lanes, not for the events. The file may be damaged or
+ * hostile: the directory is checked by a hash, every offset is bounded, and
+ * children lie before their parents, so a visit ends.
+ *
+ *   file = struct pyramid_head, (leaf | node[1..16])*, struct pyramid_lane[]
+ *   leaf = 1..16 events: varint start since the previous one's (the first: since the node's), then
+ *          varint duration, varint name (a slice) or 8 bytes of a double (a point)
+ */
+#ifndef SONDE_STORE_PYRAMID_H
+#define SONDE_STORE_PYRAMID_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PYRAMID_FAN 16
+#define PYRAMID_LEVELS_MAX 14 /* 16^14 events */
+
+struct pyramid_node {
+	int64_t start_ns; /* of the first event */
+	int64_t end_ns;   /* of the one that ends last */
+	uint64_t count;   /* of events */
+	uint64_t offset;  /* of its children or its leaf in the file */
+	uint32_t children;
+	uint32_t name; /* of the longest slice; the bytes of the leaf are found by reading it */
+	union {
+		struct {
+			int64_t busy_ns;
+			int64_t longest_ns;
+			uint64_t names; /* bit pyramid_name_bit of every name beneath */
+		};
+		struct {
+			double min, max, sum;
+		};
+	};
+};
+
+enum pyramid_kind { PYRAMID_SLICES = 1, PYRAMID_POINTS = 2 };
+
+/* What a lane is, in the words of who made it; the pyramid only keeps them. */
+struct pyramid_key {
+	uint32_t kind; /* enum pyramid_kind */
+	uint32_t what; /* enum model_lane */
+	int64_t process;
+	int64_t tid;
+	int64_t name;
+	uint32_t depth;
+	uint32_t zero;
+};
+
+struct pyramid_lane {
+	struct pyramid_key key;
+	uint32_t level; /* of the root: 0 is a leaf's node */
+	uint32_t zero;
+	struct pyramid_node root;
+};
+
+struct pyramid_slice {
+	int64_t start_ns, dur_ns;
+	uint32_t name;
+};
+
+struct pyramid_point {
+	int64_t ts_ns;
+	double value;
+};
+
+/* The bit of a name in pyramid_node.names. */
+static inline uint64_t pyramid_name_bit(uint32_t name)
+{
+	return (uint64_t)1 << (name * 2654435761u >> 26);
+}
+
+/* Writing. Events of a lane come in the order of their start; one that does not is moved to the last one's. */
+struct pyramid_writer;
+
+/* fd is empty and stays the caller's. */
+int pyramid_writer_open(struct pyramid_writer **out, int fd, uint64_t stamp, struct sonde_err *err);
+/* A new lane; its number or a negative errno. */
+int64_t pyramid_add_lane(struct pyramid_writer *w, const struct pyramid_key *key);
+int pyramid_add_slice(struct pyramid_writer *w, int64_t lane, const struct pyramid_slice *slice);
+int pyramid_add_point(struct pyramid_writer *w, int64_t lane, const struct pyramid_point *point);
+int pyramid_writer_close(struct pyramid_writer *w, struct sonde_err *err); /* frees w, whatever happens */
+void pyramid_writer_free(struct pyramid_writer *w);                        /* without finishing; NULL is fine */
+
+/* Reading. Several threads may. */
+struct pyramid;
+
+int pyramid_open(struct pyramid **out, int fd, struct sonde_err *err); /* fd stays the caller's */
+void pyramid_free(struct pyramid *p);                                  /* NULL is fine */
+uint64_t pyramid_stamp(const struct pyramid *p);
+uint64_t pyramid_bytes(const struct pyramid *p);
+const struct pyramid_lane *pyramid_lanes(const struct pyramid *p, size_t *count);
+
+struct pyramid_visit {
+	int64_t from_ns, to_ns; /* what touches [from, to) */
+	int64_t resolution_ns;  /* nodes at most this wide are shown as nodes; 0: every event */
+	uint64_t names;         /* only where one of these bits is set; 0: everywhere */
+	void *arg;
+	/* Not 0 ends the visit and is returned. Each may be NULL. */
+	int (*node)(void *arg, const struct pyramid_node *node);
+	int (*slice)(void *arg, const struct pyramid_slice *slice);
+	int (*point)(void *arg, const struct pyramid_point *point);
+};
+
+/* In the order of start. 0, what a callback returned, or -EBADMSG. */
+int pyramid_visit(const struct pyramid *p, size_t lane, const struct pyramid_visit *v);
+
+/*
+ * The slices of a lane that touch [from, to), one by one: for those who walk
+ * several lanes side by side. Private members; nothing to release.
+ */
+struct pyramid_cursor {
+	const struct pyramid *pyramid;
+	int64_t from_ns, to_ns;
+	struct {
+		const struct pyramid_node *nodes;
+		uint32_t count;
+		uint64_t offset; /* of the nodes in the file */
+	} levels[PYRAMID_LEVELS_MAX];
+	uint32_t level; /* of the nodes that are looked at */
+	const uint8_t *at, *end;
+	uint32_t left; /* slices of the leaf that were not given out */
+	struct pyramid_slice slice;
+};
+
+void pyramid_cursor_init(struct pyramid_cursor *c, const struct pyramid *p, size_t lane, int64_t from_ns,
+		int64_t to_ns);
+/* The next slice, valid until the next call; NULL at the end, or where the pyramid is damaged. */
+const struct pyramid_slice *pyramid_cursor_next(struct pyramid_cursor *c);
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * Templates: {name} is a parameter's value, {dir} the run's directory, {id} the trial's number, {{ a brace.
+ */
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/words.h"
+#include "tune/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEMPLATE_MAX = 1 << 20, NAME_MAX_BYTES = 200 };
+
+static int unknown(const struct tune_space *space, const char *name, struct sonde_err *err)
+{
+	const char *names[TUNE_PARAMS_MAX + 3], *nearest;
+
+	for (size_t i = 0; i < space->count; i++)
+		names[i] = space->params[i].name;
+	names[space->count] = "dir";
+	names[space->count + 1] = "id";
+	names[space->count + 2] = NULL;
+	nearest = words_nearest(name, names);
+	err_set(err, EINVAL, "{%s} is none of the parameters", name);
+	if (nearest)
+		err_hint(err, "did you mean {%s}?", nearest);
+	else
+		err_hint(err, "a brace that is meant as one is written twice: {{");
+	return -EINVAL;
+}
+
+static int expand_name(struct buf *out, const char *name, const struct tune_space *space, const double *point,
+		const char *dir, uint64_t id, struct sonde_err *err)
+{
+	const struct tune_param *p = tune_space_find(space, name);
+	char text[TUNE_WHY];
+
+	if (p) {
+		double value = point[p - space->params];
+
+		if (isnan(value))
+			return 0; /* not active: nothing */
+		if (p->type >= TUNE_ORDINAL && p->type != TUNE_BOOL) {
+			buf_adds(out, p->choices[(size_t)value].text);
+			return 0;
+		}
+		tune_param_format(p, value, text, sizeof(text));
+		buf_adds(out, text);
+		return 0;
+	}
+	if (strcmp(name, "dir") == 0)
+		buf_adds(out, dir);
+	else if (strcmp(name, "id") == 0)
+		buf_addf(out, "%" PRIu64, id);
+	else
+		return unknown(space, name, err);
+	return 0;
+}
+
+int tune_expand(struct buf *out, const char *template, const struct tune_space *space, const double *point,
+		const char *dir, uint64_t id, struct sonde_err *err)
+{
+	for (const char *at = template; *at; at++) {
+		const char *end = strchr(at, '}');
+		char name[NAME_MAX_BYTES];
+
+		if ((at[0] == '{' && at[1] == '{') || (at[0] == '}' && at[1] == '}')) {
+			buf_addc(out, *at++);
+			continue;
+		}
+		if (*at != '{' || !end || (size_t)(end - at) >= sizeof(name)) {
+			buf_addc(out, *at);
+			continue;
+		}
+		memcpy(name, at + 1, (size_t)(end - at - 1));
+		name[end - at - 1] = '\0';
+		if (expand_name(out, name, space, point, dir, id, err) < 0)
+			return -EINVAL;
+		at = end;
+	}
+	return buf_error(out);
+}
+
+static int check_text(const struct tune_study *study, const char *text, const char *what, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	double point[TUNE_PARAMS_MAX];
+	int rc;
+
+	tune_point_default(&study->space, point);
+	rc = tune_expand(&out, text, &study->space, point, "", 0, err);
+	if (rc < 0)
+		err_prefix(err, "%s: '%s'", study->path, what);
+	return rc;
+}
+
+static int check_list(const struct tune_study *study, const char *const *words, const char *what, struct sonde_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; words && words[i] && rc == 0; i++)
+		rc = check_text(study, words[i], what, err);
+	return rc;
+}
+
+/* Does a parameter reach the program somehow? One that does not cannot matter. */
+static int check_used(const struct tune_study *study, const struct tune_param *p, struct sonde_err *err)
+{
+	char braces[NAME_MAX_BYTES + 3];
+	bool is_used = p->argument || p->variable || p->knob;
+
+	snprintf(braces, sizeof(braces), "{%s}", p->name);
+	for (size_t i = 0; study->command[i]; i++)
+		is_used |= strstr(study->command[i], braces) != NULL;
+	for (size_t i = 0; study->prepare && study->prepare[i]; i++)
+		is_used |= strstr(study->prepare[i], braces) != NULL;
+	for (size_t i = 0; study->environment && study->environment[i]; i++)
+		is_used |= strstr(study->environment[i], braces) != NULL;
+	for (size_t i = 0; i < study->file_count; i++)
+		is_used |= study->files[i].from || strstr(study->files[i].template, braces);
+	if (is_used)
+		return 0;
+	err_set(err, EINVAL, "%s:%zu: parameter '%s' does not reach the program", study->path, p->line, p->name);
+	err_hint(err, "write {%s} into the command, or give it 'arg', 'env' or a file", p->name);
+	return -EINVAL;
+}
+
+int tune_expand_check(const struct tune_study *study, struct sonde_err *err)
+{
+	int rc;
+
+	if (!study->command || !study->command[0]) {
+		err_set(err, EINVAL, "%s: the study has no 'command' to run", study->path);
+		err_hint(err, "programs that measure by themselves use 'sonde tune serve'");
+		return -EINVAL;
+	}
+	rc = check_list(study, study->command, "command", err);
+	if (rc == 0)
+		rc = check_list(study, study->prepare, "prepare", err);
+	if (rc == 0)
+		rc = check_list(study, study->environment, "environment", err);
+	for (size_t i = 0; i < study->file_count && rc == 0; i++)
+		rc = check_text(study, study->files[i].template ? study->files[i].template : "", "files", err);
+	for (size_t i = 0; i < study->space.count && rc == 0; i++)
+		rc = check_used(study, &study->space.params[i], err);
+	return rc;
+}

@@ -1,0 +1,202 @@
+/*
+ * The usual method: the default, a few points that fill the space, then wherever
+ * a Gaussian process expects most improvement.
+ *
+ * Several objectives become one by a random weighing each time (ParEGO: Knowles,
+ * IEEE Trans. Evol. Comput. 10(1), 2006), so that proposals spread along the
+ * front. Trials that failed, and limits, have models of their own that say how likely
+ * a configuration is to work.
+ */
+#include "tune/methods.h"
+#include "tune/search.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum { DESIGN_MIN = 5, DESIGN_MAX = 10, STREAM_WEIGHTS = 1 << 16 };
+
+static size_t design_size(const struct tune_optimizer *o)
+{
+	size_t n = o->space->count + 1;
+
+	return n < DESIGN_MIN ? DESIGN_MIN : n > DESIGN_MAX ? DESIGN_MAX : n;
+}
+
+static bool has_cost(const struct tune_trial *t)
+{
+	return t->result.state == TUNE_DONE || t->result.state == TUNE_CUT;
+}
+
+/* One objective's costs, warped and standardised, NaN where there are none. */
+static void warped_costs(const struct tune_optimizer *o, size_t objective, double *cost, double *scratch)
+{
+	struct tune_warp warp;
+	size_t n = 0;
+
+	for (size_t t = 0; t < o->count; t++)
+		if (has_cost(&o->trials[t]))
+			cost[n++] = tune_cost(o, &o->trials[t], objective);
+	tune_warp_fit(&warp, cost, n, scratch);
+	for (size_t t = 0; t < o->count; t++)
+		cost[t] = has_cost(&o->trials[t]) ? tune_warp(&warp, tune_cost(o, &o->trials[t], objective)) : NAN;
+}
+
+/* A random point of the simplex, the same for the same trial. */
+static void draw_weights(const struct tune_optimizer *o, uint64_t id, double *weights)
+{
+	struct stats_rng rng;
+	double sum = 0;
+
+	stats_rng_init(&rng, o->options.seed, STREAM_WEIGHTS + id);
+	for (size_t k = 0; k < o->options.objective_count; k++)
+		sum += weights[k] = stats_rng_exponential(&rng);
+	for (size_t k = 0; k < o->options.objective_count; k++)
+		weights[k] /= sum;
+}
+
+/* The worst weighted distance from the best of each objective, and a little of their sum. */
+static int weigh(const struct tune_optimizer *o, uint64_t id, double *cost, struct arena *arena)
+{
+	double weights[TUNE_OBJECTIVES_MAX], *one = arena_alloc(arena, 2 * (o->count + 1) * sizeof(*one));
+
+	if (!one)
+		return -ENOMEM;
+	draw_weights(o, id, weights);
+	for (size_t t = 0; t < o->count; t++)
+		cost[t] = has_cost(&o->trials[t]) ? 0 : NAN;
+	for (size_t k = 0; k < o->options.objective_count; k++) {
+		double least = INFINITY;
+
+		warped_costs(o, k, one, one + o->count + 1);
+		for (size_t t = 0; t < o->count; t++)
+			least = fmin(least, one[t]);
+		for (size_t t = 0; t < o->count; t++) {
+			double far = weights[k] * (one[t] - least);
+
+			cost[t] = fmax(cost[t], far) + 0.05 * far;
+		}
+	}
+	for (size_t t = 0; t < o->count; t++)
+		if (!has_cost(&o->trials[t]))
+			cost[t] = NAN;
+	return 0;
+}
+
+static int costs_of(const struct tune_optimizer *o, uint64_t id, double *cost, struct arena *arena)
+{
+	if (o->options.objective_count > 1)
+		return weigh(o, id, cost, arena);
+	for (size_t t = 0; t < o->count; t++)
+		cost[t] = has_cost(&o->trials[t]) ? tune_cost(o, &o->trials[t], 0) : NAN;
+	return 0;
+}
+
+/* Another model that must stay below `limit`; one that cannot be made (too few trials) is left out. */
+static int add_feasibility(struct tune_acquisition *a, const struct tune_optimizer *o, const double *cost, double limit,
+		bool is_warped, struct arena *arena, struct sonde_err *err)
+{
+	struct tune_feasibility *f = &a->feasibility[a->feasibility_count];
+	struct tune_model_options how = { .cost = cost, .is_warped = is_warped };
+	int rc = tune_model_fit(&f->model, o, &how, arena, err);
+
+	if (rc == -ENODATA)
+		return 0;
+	if (rc == 0) {
+		f->limit = tune_warp(&f->model.warp, limit);
+		a->feasibility_count++;
+	}
+	return rc;
+}
+
+/* Failures count 1, others -1. */
+static int add_failures(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,
+		struct sonde_err *err)
+{
+	size_t failed = 0;
+
+	for (size_t t = 0; t < o->count; t++) {
+		bool is_failed = o->trials[t].result.state == TUNE_FAILED;
+
+		failed += is_failed;
+		cost[t] = is_failed ? 1 : has_cost(&o->trials[t]) ? -1 : NAN;
+	}
+	return failed ? add_feasibility(a, o, cost, 0, false, arena, err) : 0;
+}
+
+static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,
+		struct sonde_err *err)
+{
+	int rc = 0;
+
+	for (size_t k = 0; k < o->options.limit_count; k++)
+		for (int side = 0; side < 2 && rc == 0; side++) {
+			double limit = side ? -o->options.limits[k].min : o->options.limits[k].max;
+
+			if (!isfinite(limit))
+				continue;
+			for (size_t t = 0; t < o->count; t++)
+				cost[t] = has_cost(&o->trials[t]) && isfinite(o->trials[t].result.limits[k])
+						? (side ? -1 : 1) * o->trials[t].result.limits[k]
+						: NAN;
+			rc = add_feasibility(a, o, cost, limit, false, arena, err);
+		}
+	return rc;
+}
+
+/* The best expected cost among rows that keep the limits; without any, reaching the limits is all that counts. */
+static double target_of(const struct stats_gp *gp, const struct tune_acquisition *a, const struct tune_optimizer *o)
+{
+	double target = INFINITY, least = INFINITY;
+
+	for (size_t i = 0; i < a->model.n; i++) {
+		double mean, variance;
+
+		stats_gp_predict(gp, gp->data.x + i * o->space->count, &mean, &variance, NULL, NULL);
+		least = fmin(least, mean);
+		if (tune_trial_is_good(o, &o->trials[a->model.trials[i]]))
+			target = fmin(target, mean);
+	}
+	return isinf(target) ? least + 3 : target;
+}
+
+static void set_members(struct tune_acquisition *a, const struct tune_optimizer *o)
+{
+	a->members[0] = &a->model.gp;
+	for (size_t i = 0; i < a->model.other_count; i++)
+		a->members[i + 1] = &a->model.others[i];
+	a->member_count = a->model.other_count + 1;
+	for (size_t i = 0; i < a->member_count; i++)
+		a->targets[i] = target_of(a->members[i], a, o);
+}
+
+static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct arena *scratch, struct sonde_err *err)
+{
+	struct tune_acquisition *a = arena_alloc(scratch, sizeof(*a));
+	double *cost = arena_alloc(scratch, (o->count + 1) * sizeof(*cost));
+	struct tune_model_options how = { .cost = cost,
+		.is_warped = true,
+		.has_pending = true,
+		.has_others = true,
+		.stream = id };
+	int rc;
+
+	if (o->count < design_size(o))
+		return tune_design_point(o, id, point, err);
+	if (!a || !cost || costs_of(o, id, cost, scratch) < 0)
+		return err_sys(err, ENOMEM, "cannot choose the next trial");
+	a->space = o->space;
+	rc = tune_model_fit(&a->model, o, &how, scratch, err);
+	if (rc == -ENODATA)
+		return tune_design_point(o, id, point, err);
+	if (rc == 0)
+		rc = add_failures(a, o, cost, scratch, err);
+	if (rc == 0)
+		rc = add_limits(a, o, cost, scratch, err);
+	if (rc < 0)
+		return rc;
+	set_members(a, o);
+	return tune_search(o, a, id, point, scratch, err);
+}
+
+const struct tune_method tune_method_gp = { "gp", "a Gaussian process and the expected improvement", propose };

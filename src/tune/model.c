@@ -1,0 +1,212 @@
+/*
+ * model: see model.h.
+ */
+#include "tune/model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS_MAX = 500, EVALUATIONS = 30, ENSEMBLE_BUDGET = 4000, SAMPLE_STEPS = 4 };
+
+static int make_room(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena)
+{
+	size_t n = o->count + 1;
+
+	m->points = arena_alloc(arena, n * sizeof(*m->points));
+	m->trials = arena_alloc(arena, n * sizeof(*m->trials));
+	m->x = arena_alloc(arena, n * o->space->count * sizeof(double));
+	m->y = arena_alloc(arena, n * sizeof(double));
+	m->noise = arena_alloc(arena, n * sizeof(double));
+	for (size_t j = 0; j < o->space->count; j++)
+		m->is_category[j] = tune_param_is_category(&o->space->params[j]);
+	return m->points && m->trials && m->x && m->y && m->noise ? 0 : -ENOMEM;
+}
+
+static size_t row_of(const struct tune_model *m, const struct tune_optimizer *o, const double *point)
+{
+	size_t i = 0;
+
+	while (i < m->n && !tune_point_equal(o->space, m->points[i], point))
+		i++;
+	return i;
+}
+
+/* y holds means, noise 1 / measurements. */
+static void gather(struct tune_model *m, const struct tune_optimizer *o, const double *cost)
+{
+	m->n = 0;
+	for (size_t t = 0; t < o->count; t++) {
+		const struct tune_trial *trial = &o->trials[t];
+		double repeats = trial->result.repeats ? trial->result.repeats : 1, before = 0;
+		size_t i;
+
+		if (isnan(cost[t]))
+			continue;
+		i = row_of(m, o, trial->point);
+		if (i == m->n) {
+			m->points[i] = trial->point;
+			m->trials[i] = t;
+			m->y[i] = 0;
+			tune_point_coordinates(o->space, trial->point, m->x + i * o->space->count);
+			m->n++;
+		} else {
+			before = 1 / m->noise[i];
+		}
+		m->y[i] += (cost[t] - m->y[i]) * repeats / (before + repeats);
+		m->noise[i] = 1 / (before + repeats);
+	}
+}
+
+static void move_row(struct tune_model *m, size_t to, size_t from, size_t dims)
+{
+	m->points[to] = m->points[from];
+	m->trials[to] = m->trials[from];
+	m->y[to] = m->y[from];
+	m->noise[to] = m->noise[from];
+	memmove(m->x + to * dims, m->x + from * dims, dims * sizeof(*m->x));
+}
+
+/* Of very many rows the best half of ROWS_MAX, and of the rest the newest. */
+static int thin(struct tune_model *m, size_t dims, struct arena *arena)
+{
+	double *sorted, limit;
+	size_t kept = 0, others, seen = 0;
+
+	if (m->n <= ROWS_MAX)
+		return 0;
+	sorted = (double *)arena_copy(arena, m->y, m->n * sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	limit = stats_quantile(sorted, m->n, (double)(ROWS_MAX / 2) / (double)m->n);
+	others = m->n - ROWS_MAX / 2;
+	for (size_t i = 0; i < m->n && kept < ROWS_MAX; i++) {
+		bool is_best = m->y[i] <= limit;
+
+		seen += !is_best;
+		if (is_best || seen + ROWS_MAX / 2 > others)
+			move_row(m, kept++, i, dims);
+	}
+	m->n = kept;
+	return 0;
+}
+
+static struct stats_gp_data data_of(const struct tune_model *m, size_t dims, size_t n)
+{
+	return (struct stats_gp_data){ .n = n,
+		.dims = dims,
+		.x = m->x,
+		.y = m->y,
+		.noise = m->noise,
+		.is_category = m->is_category };
+}
+
+static int fit(struct tune_model *m, const struct tune_optimizer *o, struct stats_gp_prior *prior,
+		struct stats_rng *rng, struct arena *arena, struct sonde_err *err)
+{
+	struct stats_gp_data data = data_of(m, o->space->count, m->n);
+	struct stats_gp_parameters starts[2];
+
+	stats_gp_prior_usual(prior, &data);
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t k = 0; k < data.dims; k++)
+			starts[s].scale[k] = prior->scale_mean[k] + (s ? prior->scale_sd * stats_rng_normal(rng) : 0);
+		starts[s].variance = prior->variance_mean;
+		starts[s].additive = prior->additive_mean;
+		starts[s].noise = s ? -2 : -6;
+	}
+	return stats_gp_fit(&m->gp, &data, prior, starts, 2, EVALUATIONS, arena, err);
+}
+
+/* As many as can be afforded, since their cost grows: they matter most while trials are few. */
+static size_t ensemble_size(size_t n)
+{
+	size_t count = ENSEMBLE_BUDGET / (n * n);
+
+	return count < TUNE_ENSEMBLE ? count : TUNE_ENSEMBLE;
+}
+
+static int add_others(struct tune_model *m, const struct tune_optimizer *o, const struct stats_gp_prior *prior,
+		struct stats_rng *rng, struct arena *arena, struct sonde_err *err)
+{
+	struct stats_gp_data learnt = data_of(m, o->space->count, m->n), all = m->gp.data;
+	struct stats_gp_parameters q = m->gp.parameters;
+	size_t count = ensemble_size(m->n);
+
+	for (m->other_count = 0; m->other_count < count; m->other_count++) {
+		if (stats_gp_sample(&q, &learnt, prior, SAMPLE_STEPS, rng, arena) < 0)
+			return err_sys(err, ENOMEM, "cannot make a model of the trials");
+		if (stats_gp_condition(&m->others[m->other_count], &all, &q, arena, err) < 0)
+			break;
+	}
+	return 0;
+}
+
+static void find_best(struct tune_model *m)
+{
+	m->best_mean = INFINITY;
+	for (size_t i = 0; i < m->n; i++) {
+		double mean, variance;
+
+		stats_gp_predict(&m->gp, m->x + i * m->gp.data.dims, &mean, &variance, NULL, NULL);
+		if (mean < m->best_mean) {
+			m->best_mean = mean;
+			m->best = i;
+		}
+	}
+}
+
+/* Pending trials as rows that say exactly what is expected of them. */
+static int add_pending(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena, struct sonde_err *err)
+{
+	size_t dims = o->space->count, n = m->n;
+	struct stats_gp_data data;
+
+	for (size_t t = 0; t < o->count; t++) {
+		double variance;
+
+		if (o->trials[t].result.state != TUNE_PENDING || row_of(m, o, o->trials[t].point) < m->n)
+			continue;
+		if (n >= o->count)
+			break;
+		tune_point_coordinates(o->space, o->trials[t].point, m->x + n * dims);
+		stats_gp_predict(&m->gp, m->x + n * dims, &m->y[n], &variance, NULL, NULL);
+		m->noise[n] = 0.01;
+		n++;
+	}
+	if (n == m->n)
+		return 0;
+	data = data_of(m, dims, n);
+	return stats_gp_condition(&m->gp, &data, &m->gp.parameters, arena, err);
+}
+
+int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const struct tune_model_options *how,
+		struct arena *arena, struct sonde_err *err)
+{
+	double *scratch = arena_alloc(arena, (o->count + 1) * sizeof(*scratch));
+	struct stats_gp_prior prior;
+	struct stats_rng rng;
+	int rc;
+
+	if (!scratch || make_room(m, o, arena) < 0)
+		return err_sys(err, ENOMEM, "cannot make a model of the trials");
+	gather(m, o, how->cost);
+	if (m->n < 2)
+		return err_set(err, ENODATA, "there are too few trials for a model");
+	if (thin(m, o->space->count, arena) < 0)
+		return err_sys(err, ENOMEM, "cannot make a model of the trials");
+	m->warp = (struct tune_warp){ .sd = 1 };
+	if (how->is_warped)
+		tune_warp_fit(&m->warp, m->y, m->n, scratch);
+	for (size_t i = 0; i < m->n; i++)
+		m->y[i] = tune_warp(&m->warp, m->y[i]);
+	stats_rng_init(&rng, o->options.seed, how->stream);
+	rc = fit(m, o, &prior, &rng, arena, err);
+	if (rc < 0)
+		return rc;
+	find_best(m);
+	if (how->has_pending)
+		rc = add_pending(m, o, arena, err);
+	m->other_count = 0;
+	return rc == 0 && how->has_others ? add_others(m, o, &prior, &rng, arena, err) : rc;
+}

@@ -1,0 +1,237 @@
+/*
+ * optimizer: see optimizer.h: the trials and their life. How to choose is a method's.
+ */
+#include "tune/optimizer.h"
+
+#include "stats/sobol.h"
+#include "tune/expression.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	TRIES = 20000,        /* of rejection, before a space is enumerated or given up */
+	ENUMERATED = 1 << 20, /* points that may be */
+	DESIGN_TRIES = 256,
+};
+
+int tune_optimizer_init(struct tune_optimizer *o, const struct tune_space *space, const struct tune_options *options,
+		struct sonde_err *err)
+{
+	memset(o, 0, sizeof(*o));
+	if (!space->count)
+		return err_set(err, EINVAL, "there is nothing to tune: the study has no parameters");
+	o->space = space;
+	o->options = *options;
+	if (!o->options.method)
+		o->options.method = tune_methods[0];
+	if (!o->options.objective_count)
+		o->options.objective_count = 1;
+	arena_init(&o->arena);
+	return 0;
+}
+
+void tune_optimizer_release(struct tune_optimizer *o)
+{
+	free(o->trials);
+	arena_release(&o->arena);
+	memset(o, 0, sizeof(*o));
+}
+
+double tune_cost(const struct tune_optimizer *o, const struct tune_trial *t, size_t objective)
+{
+	double value = t->result.values[objective];
+
+	return o->options.is_maximized[objective] ? -value : value;
+}
+
+struct tune_trial *tune_find(struct tune_optimizer *o, uint64_t id)
+{
+	for (size_t i = o->count; i-- > 0;)
+		if (o->trials[i].id == id)
+			return &o->trials[i];
+	return NULL;
+}
+
+bool tune_is_tried(const struct tune_optimizer *o, const double *point)
+{
+	for (size_t i = 0; i < o->count; i++)
+		if (tune_point_equal(o->space, o->trials[i].point, point))
+			return true;
+	return false;
+}
+
+static int grow(struct tune_optimizer *o, struct sonde_err *err)
+{
+	size_t cap = o->cap ? o->cap * 2 : 64;
+	struct tune_trial *trials;
+
+	if (o->count < o->cap)
+		return 0;
+	if (o->count >= TUNE_TRIALS_MAX)
+		return err_set(err, EFBIG, "a study has at most %d trials", TUNE_TRIALS_MAX);
+	trials = reallocarray(o->trials, cap, sizeof(*trials));
+	if (!trials)
+		return err_sys(err, ENOMEM, "cannot keep another trial");
+	o->trials = trials;
+	o->cap = cap;
+	return 0;
+}
+
+int tune_add(struct tune_optimizer *o, uint64_t id, const double *point, const struct tune_trial **trial,
+		struct sonde_err *err)
+{
+	struct tune_trial t = { .id = id ? id : o->last_id + 1 };
+	int rc;
+
+	if (id && tune_find(o, id))
+		return err_set(err, EEXIST, "there is a trial %" PRIu64 " already", id);
+	rc = grow(o, err);
+	if (rc < 0)
+		return rc;
+	t.point = (double *)arena_copy(&o->arena, point, o->space->count * sizeof(*point));
+	if (!t.point)
+		return err_sys(err, ENOMEM, "cannot keep another trial");
+	tune_point_canonical(o->space, t.point);
+	t.is_again = tune_is_tried(o, t.point);
+	o->last_id = t.id > o->last_id ? t.id : o->last_id;
+	o->trials[o->count++] = t;
+	if (trial)
+		*trial = &o->trials[o->count - 1];
+	return 0;
+}
+
+int tune_ask(struct tune_optimizer *o, const struct tune_trial **trial, struct sonde_err *err)
+{
+	double point[TUNE_PARAMS_MAX];
+	struct arena scratch;
+	int rc;
+
+	arena_init(&scratch);
+	rc = o->options.method->propose(o, o->last_id + 1, point, &scratch, err);
+	arena_release(&scratch);
+	return rc < 0 ? rc : tune_add(o, 0, point, trial, err);
+}
+
+int tune_tell(struct tune_optimizer *o, uint64_t id, const struct tune_result *result, struct sonde_err *err)
+{
+	struct tune_trial *t = tune_find(o, id);
+
+	if (!t)
+		return err_set(err, ENOENT, "there is no trial %" PRIu64, id);
+	if (t->result.state != TUNE_PENDING)
+		return err_set(err, EEXIST, "the result of trial %" PRIu64 " was told before", id);
+	if (result->state == TUNE_PENDING)
+		return err_set(err, EINVAL, "trial %" PRIu64 " has no result to tell", id);
+	t->result = *result;
+	for (size_t k = 0; k < o->options.objective_count; k++)
+		if (!isfinite(result->values[k]))
+			t->result.state = TUNE_FAILED;
+	return 0;
+}
+
+bool tune_trial_is_good(const struct tune_optimizer *o, const struct tune_trial *t)
+{
+	if (t->result.state != TUNE_DONE)
+		return false;
+	for (size_t k = 0; k < o->options.limit_count; k++)
+		if (t->result.limits[k] < o->options.limits[k].min || t->result.limits[k] > o->options.limits[k].max)
+			return false;
+	return true;
+}
+
+bool tune_dominates(const struct tune_optimizer *o, const struct tune_trial *a, const struct tune_trial *b)
+{
+	bool is_better = false;
+
+	for (size_t k = 0; k < o->options.objective_count; k++) {
+		if (tune_cost(o, a, k) > tune_cost(o, b, k))
+			return false;
+		is_better |= tune_cost(o, a, k) < tune_cost(o, b, k);
+	}
+	return is_better;
+}
+
+static int no_point(const struct tune_optimizer *o, struct sonde_err *err)
+{
+	err_set(err, ENOENT, "no configuration was found that satisfies the constraints");
+	if (o->space->constraint_count)
+		err_hint(err, "look at '%s'%s", tune_expression_text(o->space->constraints[0]),
+				o->space->constraint_count > 1 ? " and the others: together they may leave nothing"
+							       : "");
+	return -ENOENT;
+}
+
+/* An allowed point of a small discrete space; one not tried if there is one. */
+static int enumerate(const struct tune_optimizer *o, struct stats_rng *rng, double *point, struct sonde_err *err)
+{
+	uint64_t size = tune_space_size(o->space, ENUMERATED), start = stats_rng_below(rng, size ? size : 1);
+	double candidate[TUNE_PARAMS_MAX];
+	bool is_found = false;
+
+	for (uint64_t i = 0; i < size; i++) {
+		tune_space_nth(o->space, (start + i) % size, candidate);
+		if (!tune_point_is_allowed(o->space, candidate))
+			continue;
+		bool is_tried = tune_is_tried(o, candidate);
+
+		if (is_found && is_tried)
+			continue;
+		memcpy(point, candidate, o->space->count * sizeof(*point));
+		is_found = true;
+		if (!is_tried)
+			return 0;
+	}
+	return is_found ? 0 : no_point(o, err);
+}
+
+int tune_random_point(const struct tune_optimizer *o, struct stats_rng *rng, double *point, struct sonde_err *err)
+{
+	uint64_t size = tune_space_size(o->space, ENUMERATED);
+	int tries = size && size < TRIES ? 200 : TRIES;
+	bool is_found = false;
+	double candidate[TUNE_PARAMS_MAX];
+
+	for (int i = 0; i < tries; i++) {
+		tune_point_random(o->space, rng, candidate);
+		if (!tune_point_is_allowed(o->space, candidate))
+			continue;
+		memcpy(point, candidate, o->space->count * sizeof(*point));
+		is_found = true;
+		if (!tune_is_tried(o, candidate))
+			return 0;
+	}
+	if (size)
+		return enumerate(o, rng, point, err);
+	return is_found ? 0 : no_point(o, err);
+}
+
+int tune_design_point(const struct tune_optimizer *o, uint64_t id, double *point, struct sonde_err *err)
+{
+	struct stats_sobol sobol;
+	struct stats_rng rng;
+	double units[TUNE_PARAMS_MAX];
+
+	tune_point_default(o->space, point);
+	if (tune_point_is_allowed(o->space, point) && !tune_is_tried(o, point))
+		return 0;
+	for (size_t i = 0; i < o->options.first_count; i++) {
+		memcpy(point, o->options.first[i], o->space->count * sizeof(*point));
+		tune_point_canonical(o->space, point);
+		if (tune_point_is_allowed(o->space, point) && !tune_is_tried(o, point))
+			return 0;
+	}
+	stats_sobol_init(&sobol, o->space->count, o->options.seed);
+	for (uint32_t i = 0; i < DESIGN_TRIES; i++) {
+		stats_sobol_point(&sobol, (uint32_t)id + i, units);
+		tune_point_from_units(o->space, units, point);
+		if (tune_point_is_allowed(o->space, point) && !tune_is_tried(o, point))
+			return 0;
+	}
+	stats_rng_init(&rng, o->options.seed, id);
+	return tune_random_point(o, &rng, point, err);
+}

@@ -1,0 +1,273 @@
+/*
+ * protocol: see protocol.h.
+ */
+#include "tune/protocol.h"
+
+#include <jansson.h>
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ASK_MAX = 1000 };
+
+struct conversation {
+	struct tune_optimizer *o;
+	const struct tune_study *study;
+	json_t *request;
+	struct json out;
+	struct buf *lines;
+};
+
+static void write_value(struct json *j, const struct tune_param *p, double value)
+{
+	char text[64];
+
+	if (p->type == TUNE_BOOL)
+		json_bool(j, value != 0);
+	else if (p->type == TUNE_INT)
+		json_int(j, (int64_t)value);
+	else if (p->type == TUNE_FLOAT)
+		json_real(j, value);
+	else if (p->choices[(size_t)value].is_number && strlen(p->choices[(size_t)value].text) < sizeof(text))
+		json_real(j, p->choices[(size_t)value].number);
+	else
+		json_str(j, p->choices[(size_t)value].text);
+}
+
+void tune_write_params(struct json *j, const struct tune_space *space, const double *point)
+{
+	json_object(j);
+	for (size_t i = 0; i < space->count; i++)
+		if (!isnan(point[i])) {
+			json_key(j, space->params[i].name);
+			write_value(j, &space->params[i], point[i]);
+		}
+	json_end(j);
+}
+
+static void write_trial(struct conversation *c, const struct tune_trial *trial)
+{
+	json_object(&c->out);
+	json_kuint(&c->out, "id", trial->id);
+	json_key(&c->out, "params");
+	tune_write_params(&c->out, c->o->space, trial->point);
+	json_end(&c->out);
+	buf_addc(c->lines, '\n');
+}
+
+static int ask(struct conversation *c, json_t *value, struct sonde_err *err)
+{
+	json_int_t count = json_is_true(value) ? 1 : json_integer_value(value);
+	const struct tune_trial *trial;
+	int rc = 0;
+
+	if (count < 1 || count > ASK_MAX)
+		return err_set(err, EINVAL, "'ask' is a number of trials from 1 to %d", ASK_MAX);
+	for (json_int_t i = 0; i < count && rc == 0; i++) {
+		rc = tune_ask(c->o, &trial, err);
+		if (rc == 0)
+			write_trial(c, trial);
+	}
+	return rc;
+}
+
+static int number_of(json_t *value, const char *what, double *number, struct sonde_err *err)
+{
+	*number = json_is_number(value) ? json_number_value(value) : NAN; /* null: NaN, a failure */
+	if (!json_is_number(value) && !json_is_null(value))
+		return err_set(err, EINVAL, "'%s' must be a number", what);
+	return 0;
+}
+
+static int read_values(struct conversation *c, struct tune_result *result, struct sonde_err *err)
+{
+	size_t count = c->o->options.objective_count;
+	json_t *list = json_object_get(c->request, "values"), *one = json_object_get(c->request, "value");
+	int rc = 0;
+
+	if (one && count == 1)
+		return number_of(one, "value", &result->values[0], err);
+	if (count == 1 && !list)
+		return err_set(err, EINVAL, "a trial that is told needs a 'value', or 'failed': true");
+	if (!json_is_array(list) || json_array_size(list) != count)
+		return err_set(err, EINVAL, "this study has %zu objectives: tell 'values', a list of so many numbers",
+				count);
+	for (size_t k = 0; k < count && rc == 0; k++)
+		rc = number_of(json_array_get(list, k), "values", &result->values[k], err);
+	return rc;
+}
+
+static int read_limits(struct conversation *c, struct tune_result *result, struct sonde_err *err)
+{
+	json_t *limits = json_object_get(c->request, "limits");
+	int rc = 0;
+
+	for (size_t k = 0; k < TUNE_LIMITS_MAX; k++)
+		result->limits[k] = NAN;
+	for (size_t k = 0; k < c->o->options.limit_count && limits && rc == 0; k++) {
+		json_t *value = json_object_get(limits, c->study->limits[k].metric.name);
+
+		if (value)
+			rc = number_of(value, c->study->limits[k].metric.name, &result->limits[k], err);
+	}
+	return rc;
+}
+
+static int tell(struct conversation *c, json_t *value, struct sonde_err *err)
+{
+	struct tune_result result = { .state = TUNE_DONE };
+	json_int_t repeats = json_integer_value(json_object_get(c->request, "repeats"));
+	int rc = 0;
+
+	if (!json_is_integer(value) || json_integer_value(value) < 1)
+		return err_set(err, EINVAL, "'tell' is the id of a trial");
+	result.repeats = repeats > 0 && repeats < 1000000 ? (unsigned)repeats : 1;
+	if (json_is_true(json_object_get(c->request, "failed")))
+		result.state = TUNE_FAILED;
+	else
+		rc = read_values(c, &result, err);
+	if (rc == 0)
+		rc = read_limits(c, &result, err);
+	if (json_is_true(json_object_get(c->request, "cut")) && result.state == TUNE_DONE)
+		result.state = TUNE_CUT;
+	return rc < 0 ? rc : tune_tell(c->o, (uint64_t)json_integer_value(value), &result, err);
+}
+
+static int best(struct conversation *c, json_t *value, struct sonde_err *err)
+{
+	struct arena scratch = ARENA_INIT;
+	struct tune_best found;
+	int rc = tune_recommend(c->o, &found, &scratch, err);
+
+	arena_release(&scratch);
+	if (rc < 0)
+		return rc;
+	json_object(&c->out);
+	json_key(&c->out, "params");
+	if (found.trial)
+		tune_write_params(&c->out, c->o->space, found.trial->point);
+	else
+		json_null(&c->out);
+	json_kreal(&c->out, "value", found.value);
+	json_kreal(&c->out, "lo", found.lo);
+	json_kreal(&c->out, "hi", found.hi);
+	if (found.trial)
+		json_kuint(&c->out, "id", found.trial->id);
+	json_end(&c->out);
+	buf_addc(c->lines, '\n');
+	return 0;
+}
+
+static int read_param(const struct tune_param *p, json_t *value, double *out, struct sonde_err *err)
+{
+	char text[64];
+
+	if (json_is_string(value))
+		return tune_param_parse(p, json_string_value(value), out, err);
+	if (json_is_boolean(value))
+		return tune_param_parse(p, json_is_true(value) ? "true" : "false", out, err);
+	if (!json_is_number(value))
+		return err_set(err, EINVAL, "'%s' must be a text, a number, true or false", p->name);
+	for (size_t i = 0; i < p->choice_count; i++)
+		if (p->choices[i].is_number && p->choices[i].number == json_number_value(value)) {
+			*out = (double)i;
+			return 0;
+		}
+	snprintf(text, sizeof(text), "%.17g", json_number_value(value));
+	return tune_param_parse(p, text, out, err);
+}
+
+int tune_read_params(const struct tune_space *space, struct json_t *object, double *point, struct sonde_err *err)
+{
+	const char *key;
+	json_t *value;
+	int rc = 0;
+
+	for (size_t i = 0; i < space->count; i++)
+		point[i] = NAN;
+	if (!json_is_object(object))
+		return err_set(err, EINVAL, "parameters must be an object of names and values");
+	json_object_foreach(object, key, value) {
+		const struct tune_param *p = tune_space_find(space, key);
+
+		if (!p)
+			return err_set(err, EINVAL, "there is no parameter '%s'", key);
+		rc = read_param(p, value, &point[p - space->params], err);
+		if (rc < 0)
+			return rc;
+	}
+	tune_point_canonical(space, point);
+	return 0;
+}
+
+static int add(struct conversation *c, json_t *value, struct sonde_err *err)
+{
+	double point[TUNE_PARAMS_MAX];
+	const struct tune_trial *trial;
+	int rc = tune_read_params(c->o->space, value, point, err);
+
+	if (rc == 0)
+		rc = tune_add(c->o, 0, point, &trial, err);
+	if (rc == 0)
+		write_trial(c, trial);
+	return rc;
+}
+
+static const struct {
+	const char *key;
+	int (*answer)(struct conversation *c, json_t *value, struct sonde_err *err);
+} requests[] = { { "ask", ask }, { "tell", tell }, { "best", best }, { "add", add } };
+
+static int answer(struct conversation *c, struct sonde_err *err)
+{
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		json_t *value = json_object_get(c->request, requests[i].key);
+
+		if (value)
+			return requests[i].answer(c, value, err);
+	}
+	err_set(err, EINVAL, "the request is none that is known");
+	err_hint(err, "a request is {\"ask\":1}, {\"tell\":ID,\"value\":NUMBER}, {\"best\":true} or {\"add\":{PARAMS}}");
+	return -EINVAL;
+}
+
+static void write_error(struct buf *out, const struct sonde_err *err)
+{
+	struct json j;
+
+	json_init(&j, out, false);
+	json_object(&j);
+	json_kstr(&j, "error", err->text);
+	if (err->hint[0])
+		json_kstr(&j, "hint", err->hint);
+	json_end(&j);
+	buf_addc(out, '\n');
+}
+
+int tune_answer(struct tune_optimizer *o, const struct tune_study *study, const char *line, size_t size,
+		struct buf *out, struct sonde_err *err)
+{
+	struct conversation c = { .o = o, .study = study, .lines = out };
+	struct sonde_err why = SONDE_ERR_INIT;
+	json_error_t wrong;
+	int rc;
+
+	if (!line[strspn(line, " \t\r\n")])
+		return 0;
+	c.request = json_loadb(line, size, JSON_REJECT_DUPLICATES, &wrong);
+	json_init(&c.out, out, false);
+	if (json_is_object(c.request))
+		rc = answer(&c, &why);
+	else
+		rc = err_set(&why, EINVAL, "a request must be one JSON object on a line%s%s", c.request ? "" : ": ",
+				c.request ? "" : wrong.text);
+	json_decref(c.request);
+	if (rc < 0)
+		write_error(out, &why);
+	return buf_error(out) < 0 ? err_sys(err, ENOMEM, "cannot answer") : 0;
+}

@@ -1,0 +1,34 @@
+/*
+ * protocol: a study as a conversation in JSON lines, for programs that measure
+ * by themselves.
+ *
+ *	{"ask":1}                      {"id":7,"params":{"x":0.3,"mode":"b"}}
+ *	{"tell":7,"value":1.25}        nothing
+ *	{"tell":7,"failed":true}       nothing
+ *	{"best":true}                  {"params":{...},"value":...,"lo":...,"hi":...}
+ *
+ * {"ask":n} answers n lines. {"tell":..,"values":[..]} is for several objectives,
+ * "limits":{name: number} for limited metrics, "repeats":n for means, "cut":true for a
+ * trial that was stopped early. {"add":{params}} is a trial of one's own, answered as one asked for.
+ * What cannot be done is answered by {"error":"...","hint":"..."} and changes nothing.
+ */
+#ifndef SONDE_TUNE_PROTOCOL_H
+#define SONDE_TUNE_PROTOCOL_H
+
+#include "base/buf.h"
+#include "tune/study.h"
+
+enum { TUNE_LINE_MAX = 1 << 20 };
+
+/* Answer one line, as one or more lines appended to `out`. Only a want of memory fails. */
+int tune_answer(struct tune_optimizer *o, const struct tune_study *study, const char *line, size_t size,
+		struct buf *out, struct sonde_err *err);
+
+struct json;
+struct json_t;
+/* {"x":0.3,"mode":"b"}: the active parameters of a point. */
+/* The same back; -EINVAL. */
+int tune_read_params(const struct tune_space *space, struct json_t *object, double *point, struct sonde_err *err);
+void tune_write_params(struct json *j, const struct tune_space *space, const double *point);
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * run: one execution of the program with one configuration, and what it measured.
+ *
+ * Values reach the program as the study says: {name} in the words of the command
+ * and in file templates, arguments of their own, variables. {dir} is the run's own
+ * directory and {id} the trial's number. Output goes to files in that directory.
+ * No shell is between.
+ */
+#ifndef SONDE_TUNE_RUN_H
+#define SONDE_TUNE_RUN_H
+
+#include "base/buf.h"
+#include "launch/job.h"
+#include "tune/study.h"
+
+enum { TUNE_STEPS_MAX = 100000, TUNE_WHY = 300 };
+
+struct tune_step {
+	int64_t index;
+	double value;
+};
+
+struct tune_run {
+	const struct tune_study *study;
+	const double *point;
+	uint64_t id;
+	struct job *job; /* NULL: not started, or over */
+	int64_t start_ns;
+	int64_t deadline_ns; /* it is ended then; INT64_MAX: never */
+	bool is_cut;         /* it was ended by us, by the cap or the early stop */
+	bool is_timed_out;
+	struct tune_step *steps; /* reported so far */
+	size_t step_count;
+	double values[TUNE_OBJECTIVES_MAX], limits[TUNE_LIMITS_MAX]; /* after the end */
+	double wall_s;
+	char why[TUNE_WHY]; /* why it failed; "": it did not */
+	/* private */
+	struct arena arena;
+	const char *dir;
+	int output_fd;
+	struct buf output; /* read so far, from the last line on that is not whole */
+	off_t output_at;
+	size_t step_cap;
+};
+
+/*
+ * Start it in `dir`, which is made. 0; -ENOENT or -EACCES: the command cannot be executed, which no other
+ * configuration will change; -ECANCELED: this configuration's preparation failed, see why; others: our failure.
+ */
+int tune_run_start(struct tune_run *r, const struct tune_study *study, const double *point, uint64_t id,
+		const char *dir, struct sonde_err *err);
+/* Take in what it has printed; finds new steps. */
+int tune_run_look(struct tune_run *r, struct sonde_err *err);
+/* End it if it has not ended, and measure. */
+int tune_run_finish(struct tune_run *r, struct sonde_err *err);
+void tune_run_release(struct tune_run *r);
+
+/* The words of a template with the point's values; -EINVAL: a name in braces is none of a parameter's. */
+int tune_expand(struct buf *out, const char *template, const struct tune_space *space, const double *point,
+		const char *dir, uint64_t id, struct sonde_err *err);
+/* Does everything that the study will expand have names that are known? */
+int tune_expand_check(const struct tune_study *study, struct sonde_err *err);
+
+#endif

@@ -1,0 +1,321 @@
+/*
+ * slot: see slot.h.
+ */
+#include "tune/slot.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "stats/summary.h"
+#include "tune/stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CAP 1.5         /* a run may take so many times the best, and twice the noise */
+#define NOISE_USUAL 0.1 /* of the best, where repeats do not tell */
+#define HOPELESS 1.5    /* a trial that much worse than the best is not repeated */
+
+static bool is_timed(const struct tune_study *study)
+{
+	return study->objective_count == 1 && study->objectives[0].metric.source == TUNE_WALL &&
+			!study->objectives[0].is_maximized;
+}
+
+static double best_seen(const struct tune_optimizer *o)
+{
+	double best = INFINITY;
+
+	for (size_t t = 0; t < o->count; t++)
+		if (tune_trial_is_good(o, &o->trials[t]))
+			best = fmin(best, tune_cost(o, &o->trials[t], 0));
+	return best;
+}
+
+static int64_t deadline_of(const struct tune_drive *d, const struct tune_run *r, bool *is_cap)
+{
+	double best = best_seen(d->o), cap_s = CAP * best * (1 + 2 * NOISE_USUAL);
+	int64_t limit_ns = d->study->timeout_ns ? d->study->timeout_ns : INT64_MAX;
+
+	*is_cap = d->study->is_capped && is_timed(d->study) && !d->is_paired && isfinite(best) &&
+			cap_s * 1e9 < (double)limit_ns;
+	if (*is_cap)
+		limit_ns = (int64_t)(cap_s * 1e9);
+	return limit_ns == INT64_MAX ? INT64_MAX : r->start_ns + limit_ns;
+}
+
+static int start_one(struct tune_drive *d, struct tune_run *r, const double *point, uint64_t id, const char *name,
+		struct sonde_err *err)
+{
+	char dir[4096];
+	bool is_cap;
+	int rc;
+
+	snprintf(dir, sizeof(dir), "%s/%s", d->dir, name);
+	rc = tune_run_start(r, d->study, point, id, dir, err);
+	if (rc == 0)
+		r->deadline_ns = deadline_of(d, r, &is_cap);
+	return rc;
+}
+
+/* The rival of a paired trial: what is recommended so far, at its expected level; the default at first. */
+static int choose_rival(struct tune_slot *s, struct tune_drive *d, struct sonde_err *err)
+{
+	struct arena scratch = ARENA_INIT;
+	struct tune_best best;
+	int rc = tune_recommend(d->o, &best, &scratch, err);
+
+	arena_release(&scratch);
+	if (rc < 0)
+		return rc;
+	s->rival = best.trial ? best.trial->point : d->o->trials[0].point;
+	s->level = best.trial ? best.value : 1;
+	return 0;
+}
+
+static int start_repeat(struct tune_slot *s, struct tune_drive *d, struct sonde_err *err)
+{
+	char name[64];
+	int rc;
+
+	snprintf(name, sizeof(name), "%" PRIu64, s->id);
+	rc = start_one(d, &s->run, s->point, s->id, name, err);
+	s->rungs_seen = 0;
+	if (rc < 0 || !d->is_paired)
+		return rc;
+	s->has_beside = true;
+	snprintf(name, sizeof(name), "%" PRIu64 "-beside", s->id);
+	return start_one(d, &s->beside, s->rival, s->id, name, err);
+}
+
+static void fail(struct tune_slot *s, const char *why)
+{
+	s->result = (struct tune_result){ .state = TUNE_FAILED };
+	for (size_t k = 0; k < TUNE_OBJECTIVES_MAX; k++)
+		s->result.values[k] = NAN;
+	for (size_t k = 0; k < TUNE_LIMITS_MAX; k++)
+		s->result.limits[k] = NAN;
+	snprintf(s->why, sizeof(s->why), "%s", why);
+}
+
+static void release_runs(struct tune_slot *s)
+{
+	tune_run_release(&s->run);
+	if (s->has_beside)
+		tune_run_release(&s->beside);
+	s->has_beside = false;
+}
+
+int tune_slot_start(struct tune_slot *s, struct tune_drive *d, const struct tune_trial *t, struct sonde_err *err)
+{
+	int rc;
+
+	memset(s, 0, sizeof(*s));
+	s->id = t->id;
+	s->point = t->point;
+	if (d->is_paired) {
+		rc = choose_rival(s, d, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = start_repeat(s, d, err);
+	if (rc == -ECANCELED)
+		return 0; /* its preparation failed: the next turn says so */
+	if (rc < 0)
+		release_runs(s);
+	return rc;
+}
+
+/* Stop what lags behind, by time or by steps. */
+static int watch(struct tune_slot *s, struct tune_drive *d, struct tune_run *r, struct sonde_err *err)
+{
+	bool is_maximized = d->study->objectives[0].metric.source == TUNE_STEP && d->study->objectives[0].is_maximized;
+	double rungs[TUNE_RUNGS_MAX];
+	struct arena scratch = ARENA_INIT;
+	bool is_cap;
+	size_t count;
+	int rc = tune_run_look(r, err);
+
+	if (rc < 0)
+		return rc;
+	if (clock_mono_ns() >= r->deadline_ns) {
+		deadline_of(d, r, &is_cap);
+		r->is_cut = is_cap;
+		r->is_timed_out = !is_cap;
+		return 0;
+	}
+	count = tune_rungs(r->steps, r->step_count, is_maximized, rungs);
+	if (count > s->rungs_seen && d->study->stop != TUNE_STOP_NONE) {
+		s->rungs_seen = count;
+		r->is_cut = tune_should_stop(d->study->stop, d->o, rungs, count, is_maximized, &scratch);
+	}
+	arena_release(&scratch);
+	return 0;
+}
+
+static int turn_run(struct tune_slot *s, struct tune_drive *d, struct tune_run *r, bool *is_over, struct sonde_err *err)
+{
+	int rc = 0;
+
+	*is_over = !r->job;
+	if (*is_over)
+		return 0;
+	if (!job_has_ended(r->job))
+		rc = watch(s, d, r, err);
+	if (rc < 0)
+		return rc;
+	if (job_wait(r->job, 0, err) == 0 || r->is_cut || r->is_timed_out) {
+		rc = tune_run_finish(r, err);
+		*is_over = true;
+	}
+	return rc;
+}
+
+/* The level of the rival and the ratio to it: both ran at the same time, so what slowed one slowed the other. */
+static bool take_ratio(struct tune_slot *s)
+{
+	if (*s->beside.why) {
+		fail(s, "the best so far, beside it, failed");
+		return false;
+	}
+	if (!(s->run.values[0] > 0) || !(s->beside.values[0] > 0)) {
+		fail(s, "a paired study needs values above 0");
+		return false;
+	}
+	s->values[s->repeat][0] = s->level * s->run.values[0] / s->beside.values[0];
+	return true;
+}
+
+/* Take in the repeat that has ended; false when the trial is over with a failure. */
+static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
+{
+	bool is_maximized = d->study->objectives[0].metric.source == TUNE_STEP && d->study->objectives[0].is_maximized;
+	double rungs[TUNE_RUNGS_MAX];
+
+	if (*s->run.why) {
+		fail(s, s->run.why);
+		return false;
+	}
+	memcpy(s->values[s->repeat], s->run.values, sizeof(s->run.values));
+	memcpy(s->limits[s->repeat], s->run.limits, sizeof(s->run.limits));
+	if (s->has_beside && !take_ratio(s))
+		return false;
+	s->wall_s += s->run.wall_s;
+	s->is_cut |= s->run.is_cut;
+	s->result.rung_count = tune_rungs(s->run.steps, s->run.step_count, is_maximized, rungs);
+	memcpy(s->result.rungs, rungs, sizeof(rungs));
+	s->repeat++;
+	return true;
+}
+
+static bool wants_repeat(const struct tune_slot *s, const struct tune_drive *d)
+{
+	double best = best_seen(d->o), cost = s->values[s->repeat - 1][0];
+
+	if (s->repeat >= (size_t)d->study->repeats || s->repeat >= TUNE_REPEATS_MAX || s->is_cut)
+		return false;
+	cost = d->o->options.is_maximized[0] ? -cost : cost;
+	return d->study->objective_count > 1 || !isfinite(best) || !(best > 0) || cost < HOPELESS * best;
+}
+
+/* The mean of two repeats, the median of more. */
+static double middle(const struct tune_slot *s, const double *first, size_t stride)
+{
+	double all[TUNE_REPEATS_MAX];
+
+	for (size_t i = 0; i < s->repeat; i++)
+		all[i] = first[i * stride];
+	return stats_median(all, s->repeat);
+}
+
+static void conclude(struct tune_slot *s)
+{
+	for (size_t k = 0; k < TUNE_OBJECTIVES_MAX; k++)
+		s->result.values[k] = middle(s, &s->values[0][k], TUNE_OBJECTIVES_MAX);
+	for (size_t k = 0; k < TUNE_LIMITS_MAX; k++)
+		s->result.limits[k] = middle(s, &s->limits[0][k], TUNE_LIMITS_MAX);
+	s->result.repeats = (unsigned)s->repeat;
+	s->result.state = s->is_cut ? TUNE_CUT : TUNE_DONE;
+}
+
+int tune_slot_turn(struct tune_slot *s, struct tune_drive *d, struct sonde_err *err)
+{
+	bool is_over, is_beside_over = true;
+	int rc;
+
+	if (*s->run.why && !s->run.job && !s->repeat && !s->has_beside) { /* its preparation failed */
+		fail(s, s->run.why);
+		release_runs(s);
+		return 1;
+	}
+	rc = turn_run(s, d, &s->run, &is_over, err);
+	if (rc == 0 && s->has_beside)
+		rc = turn_run(s, d, &s->beside, &is_beside_over, err);
+	if (rc < 0 || !is_over || !is_beside_over)
+		return rc;
+	if (take_repeat(s, d) && wants_repeat(s, d)) {
+		release_runs(s);
+		rc = start_repeat(s, d, err);
+		return rc == -ECANCELED ? 0 : rc;
+	}
+	if (s->result.state != TUNE_FAILED)
+		conclude(s);
+	release_runs(s);
+	return 1;
+}
+
+void tune_slot_stop(struct tune_slot *s)
+{
+	release_runs(s);
+	s->id = 0;
+}
+
+static int run_to_end(struct tune_drive *d, struct tune_run *r, struct sonde_err *err)
+{
+	int64_t until = d->study->timeout_ns ? r->start_ns + d->study->timeout_ns : INT64_MAX;
+	int rc;
+
+	do
+		rc = job_wait(r->job, clock_mono_ns() + 100000000 < until ? clock_mono_ns() + 100000000 : until, err);
+	while (rc == -ETIMEDOUT && clock_mono_ns() < until && !(d->is_interrupted && *d->is_interrupted));
+	if (rc == -ETIMEDOUT && d->is_interrupted && *d->is_interrupted)
+		return -EINTR;
+	if (rc < 0 && rc != -ETIMEDOUT)
+		return rc;
+	r->is_timed_out = rc == -ETIMEDOUT;
+	return tune_run_finish(r, err);
+}
+
+/* Start one; where they do not run beside each other, wait for it too. */
+static int run_side(struct tune_drive *d, struct tune_run *r, const double *point, bool is_best, struct sonde_err *err)
+{
+	int rc = start_one(d, r, point, 0, is_best ? "best" : "default", err);
+
+	r->deadline_ns = INT64_MAX;
+	return rc < 0 || d->is_paired ? rc : run_to_end(d, r, err);
+}
+
+int tune_run_pair(struct tune_drive *d, const double *best, const double *start, bool is_default_first,
+		double *best_value, double *start_value, char *why, struct sonde_err *err)
+{
+	struct tune_run runs[2] = { { .output_fd = -1 }, { .output_fd = -1 } }; /* best, default */
+	const double *points[2] = { best, start };
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		int side = i ^ is_default_first;
+
+		rc = run_side(d, &runs[side], points[side], side == 0, err);
+	}
+	for (int i = 0; i < 2 && rc == 0 && d->is_paired; i++)
+		rc = run_to_end(d, &runs[i], err);
+	*best_value = runs[0].values[0];
+	*start_value = runs[1].values[0];
+	snprintf(why, TUNE_WHY, "%s", *runs[0].why ? runs[0].why : runs[1].why);
+	for (int i = 0; i < 2; i++)
+		tune_run_release(&runs[i]);
+	return rc;
+}

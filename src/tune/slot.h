@@ -1,0 +1,39 @@
+/*
+ * slot: the place of one trial while it runs: its repeats one after another, each
+ * alone or, in a paired study, beside the best so far.
+ */
+#ifndef SONDE_TUNE_SLOT_H
+#define SONDE_TUNE_SLOT_H
+
+#include "tune/drive.h"
+
+enum { TUNE_REPEATS_MAX = 100 };
+
+struct tune_slot {
+	uint64_t id; /* 0: free */
+	const double *point;
+	struct tune_run run, beside; /* beside: paired studies only */
+	bool has_beside;
+	const double *rival; /* the point of beside */
+	double level;        /* what the rival is taken to be, by the default */
+	size_t repeat;       /* of these values */
+	double values[TUNE_REPEATS_MAX][TUNE_OBJECTIVES_MAX];
+	double limits[TUNE_REPEATS_MAX][TUNE_LIMITS_MAX];
+	double wall_s;
+	bool is_cut;
+	char why[TUNE_WHY];
+	size_t rungs_seen;
+	struct tune_result result; /* when it is over */
+};
+
+/* Begin a trial. Errors as tune_run_start, except that -ECANCELED is a result. */
+int tune_slot_start(struct tune_slot *s, struct tune_drive *d, const struct tune_trial *t, struct sonde_err *err);
+/* Look after what runs: 1 when the trial is over and `result` is filled, 0 when it goes on. */
+int tune_slot_turn(struct tune_slot *s, struct tune_drive *d, struct sonde_err *err);
+void tune_slot_stop(struct tune_slot *s); /* nothing of it lives any more; nothing is told */
+
+/* For the proof: run both, in turn or, in a paired study, at the same time; their values of the first objective. */
+int tune_run_pair(struct tune_drive *d, const double *best, const double *start, bool is_default_first,
+		double *best_value, double *start_value, char *why, struct sonde_err *err);
+
+#endif

@@ -1,0 +1,125 @@
+/*
+ * warp: see warp.h.
+ */
+#include "tune/warp.h"
+
+#include "stats/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+static double yeo_johnson(double x, double lambda)
+{
+	if (x >= 0)
+		return fabs(lambda) < 1e-9 ? log1p(x) : (pow(1 + x, lambda) - 1) / lambda;
+	return fabs(lambda - 2) < 1e-9 ? -log1p(-x) : -(pow(1 - x, 2 - lambda) - 1) / (2 - lambda);
+}
+
+static double yeo_johnson_inverse(double y, double lambda)
+{
+	if (y >= 0) {
+		if (fabs(lambda) < 1e-9)
+			return expm1(y);
+		return lambda * y <= -1 ? INFINITY : pow(1 + lambda * y, 1 / lambda) - 1;
+	}
+	if (fabs(lambda - 2) < 1e-9)
+		return -expm1(-y);
+	return (2 - lambda) * -y <= -1 ? -INFINITY : 1 - pow(1 - (2 - lambda) * y, 1 / (2 - lambda));
+}
+
+static double before_scaling(const struct tune_warp *w, double cost)
+{
+	switch (w->kind) {
+	case TUNE_WARP_LOG:
+		return log(cost);
+	case TUNE_WARP_POWER:
+		return yeo_johnson((cost - w->centre) / w->width, w->lambda);
+	default:
+		return cost;
+	}
+}
+
+static double skew(const double *x, size_t n)
+{
+	struct stats_moments m = stats_moments_of(x, n);
+	double sd = stats_sd(&m), sum = 0;
+
+	if (!(sd > 0))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		sum += pow((x[i] - m.mean) / sd, 3);
+	return sum / (double)n;
+}
+
+static double skew_after(struct tune_warp *w, const double *cost, size_t n, double *scratch)
+{
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = before_scaling(w, cost[i]);
+	return skew(scratch, n);
+}
+
+/* The power that leaves no skew: it falls as lambda falls. */
+static double fit_lambda(struct tune_warp *w, const double *cost, size_t n, double *scratch)
+{
+	double lo = -3, hi = 3;
+
+	for (int i = 0; i < 20; i++) {
+		w->lambda = (lo + hi) / 2;
+		if (skew_after(w, cost, n, scratch) > 0)
+			hi = w->lambda;
+		else
+			lo = w->lambda;
+	}
+	return fabs(skew_after(w, cost, n, scratch));
+}
+
+static void settle(struct tune_warp *w, const double *cost, size_t n, double *scratch)
+{
+	struct stats_moments m;
+
+	skew_after(w, cost, n, scratch);
+	m = stats_moments_of(scratch, n);
+	w->mean = m.mean;
+	w->sd = n > 1 && stats_sd(&m) > 0 ? stats_sd(&m) : 1;
+}
+
+void tune_warp_fit(struct tune_warp *w, const double *cost, size_t n, double *scratch)
+{
+	struct stats_moments m = stats_moments_of(cost, n);
+	struct tune_warp power = { .kind = TUNE_WARP_POWER, .centre = m.mean, .width = stats_sd(&m), .sd = 1 };
+	struct tune_warp logarithm = { .kind = TUNE_WARP_LOG, .sd = 1 };
+	double least;
+
+	*w = (struct tune_warp){ .kind = TUNE_WARP_NONE, .sd = 1 };
+	if (n < 4 || !(power.width > 0)) {
+		settle(w, cost, n, scratch);
+		return;
+	}
+	least = fabs(skew(cost, n));
+	if (m.min > 0 && fabs(skew_after(&logarithm, cost, n, scratch)) < least) {
+		least = fabs(skew_after(&logarithm, cost, n, scratch));
+		*w = logarithm;
+	}
+	if (fit_lambda(&power, cost, n, scratch) < least)
+		*w = power;
+	settle(w, cost, n, scratch);
+}
+
+double tune_warp(const struct tune_warp *w, double cost)
+{
+	return (before_scaling(w, cost) - w->mean) / w->sd;
+}
+
+double tune_unwarp(const struct tune_warp *w, double value)
+{
+	double x = value * w->sd + w->mean;
+
+	switch (w->kind) {
+	case TUNE_WARP_LOG:
+		return exp(x);
+	case TUNE_WARP_POWER:
+		return w->centre + w->width * yeo_johnson_inverse(x, w->lambda);
+	default:
+		return x;
+	}
+}

@@ -1,0 +1,56 @@
+#!/bin/bash
+# CPU samples say where the time went, in true seconds: within 2 % or the bound of so many samples.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$SOURCE_DIR/tests/probe/perf.sh"
+needs_perf
+
+"$SONDE" record -q -o run --freq 999 -- "$TRUTH" shares 60 >truth
+samples=$("$SONDE" events run --table sample --json)
+is 'every sample is a row' "$(jq -s 'map(select(.event == "cpu-clock")) | length' <<<"$samples")" \
+	"$(jq '.probes[] | select(.name == "cpu").events' run/run.json)"
+is 'none was lost' "$(jq '.probes[] | select(.name == "cpu").lost' run/run.json)" 0
+
+# Weights: all of them are the CPU time. The program's own clock stops a little before its end.
+cpu=$(jq .cpu_ns truth)
+weight=$(jq -s 'map(.weight_ns) | add' <<<"$samples")
+ran=$("$SONDE" events run --table task --json | jq -s 'map(.run_ns) | add')
+near 'the weights of all samples are the CPU time' "$weight" "$ran" 0.001
+within 'which is what the program measured' "$weight" "$cpu" "$(cpu_bound run "$cpu")"
+
+# Shares. The bound is three standard deviations of a share of n samples, and 2 %.
+"$SONDE" export --to folded -o folded run
+n=$(awk '{ n += $NF } END { print n }' folded)
+is 'the flame graph sums to the samples' "$n" "$(jq -s 'map(select(.event == "cpu-clock")) | length' <<<"$samples")"
+share() { awk -v f=";$1;" '{ n += $NF } index($0, f) { k += $NF } END { print k / n }' folded; }
+want=$(jq '.thirty_ns / .cpu_ns' truth)
+bound=$(awk -v p="$want" -v n="$n" 'BEGIN { print 0.02 + 3 * sqrt(p * (1 - p) / n) }')
+within 'thirty has its share' "$(share thirty)" "$want" "$bound"
+within 'so has seventy' "$(share seventy)" "$(jq '.seventy_ns / .cpu_ns' truth)" "$bound"
+ok 'stacks are whole: from the first frame to burn' grep -q '^truth;_start;.*;main;.*;thirty;burn' folded
+ok 'hardly one was cut' test "$(jq '.probes[] | select(.name == "cpu").cut_stacks' run/run.json)" -le $((n / 50))
+
+# Again, from the cache.
+"$SONDE" export --to folded -o again run
+ok 'names are the same the second time' cmp -s folded again
+
+# Frame pointers alone, and no stacks at all.
+"$SONDE" record -q -o flat --stacks none -- "$TRUTH" shares 10 >/dev/null
+is '--stacks none: samples without callers' "$("$SONDE" events flat --table stack --json | jq -c 'select(.parent != null)' | wc -l)" 0
+ok 'but with a place' test "$("$SONDE" events flat --table sample --json | jq -c 'select(.stack != null)' | wc -l)" -gt 0
+
+# Other events.
+"$SONDE" record -q -o faults --events page-faults -- "$TRUTH" faults 500 >truth
+"$SONDE" export --to folded -o folded faults
+ok 'page faults are sampled where they happen' grep -q ';main;.*faults' folded
+is 'and stand for no time' "$("$SONDE" events faults --table sample --json | jq -c 'select(.weight_ns != null)')" ''
+run "$SONDE" record --events no-such-event -- true
+is 'an event that there is not: a usage error' "$status" 2
+
+# Threads.
+"$SONDE" record -q -o threads --freq 999 -- "$TRUTH" threads >truth
+for tid in $(jq .tid truth); do
+	ran=$("$SONDE" events threads --table task --json | jq "select(.tid == $tid).run_ns")
+	cpu=$(jq "select(.tid == $tid).cpu_ns" truth)
+	within 'CPU time of a thread' "$ran" "$cpu" "$(cpu_bound threads "$cpu")"
+done
+done_testing

@@ -1,0 +1,29 @@
+#!/bin/bash
+# The end of a recording has a line for each probe: what it did, or why it could not.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$SOURCE_DIR/tests/probe/perf.sh"
+
+run "$SONDE" record -v -o run -- true
+for probe in trace cpu sched system; do
+	is "one line for $probe" "$(grep -c "^sonde: $probe: " <<<"$err")" 1
+done
+run "$SONDE" record -o quiet -- true
+is 'nothing without -v and a terminal' "$err" ''
+run "$SONDE" record -v -o some --probes system -- true
+like 'a probe that was not asked for is off' "$err" 'sonde: cpu: off'
+like 'the tracer too' "$err" 'sonde: trace: off'
+is 'and run.json says so' "$(jq -rc '[.probes[] | .state]' some/run.json)" '["off","off","off","ran"]'
+run "$SONDE" record -o none --probes none -- sh -c 'exit 7'
+is '--probes none still runs the program' "$status" 7
+is 'with no probe' "$(jq -rc '[.probes[] | .state] | unique' none/run.json)" '["off"]'
+
+# stat needs no directory to be made first, and keeps the program's status and output.
+if "$SONDE" help summary >/dev/null 2>&1; then
+	run "$SONDE" stat -- sh -c 'echo mine; exit 3'
+	is 'stat hands the exit code on' "$status" 3
+	is 'stdout is the program'"'"'s' "$out" mine
+	ok 'the summary is on stderr' test -n "$err"
+else
+	skip 'stat prints the summary' 'sonde summary is not built'
+fi
+done_testing

@@ -1,0 +1,26 @@
+#!/bin/bash
+# Processes that live for milliseconds are all there, with the CPU time that they used.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$SOURCE_DIR/tests/probe/perf.sh"
+needs_perf
+
+for probes in all system; do
+	"$SONDE" record -q -o "$probes" --probes "$probes" -- "$TRUTH" kids 40 5 >truth
+	"$SONDE" events "$probes" --table task --json >task
+	parent=$(jq -s 'min_by(.start_ns).pid' task)
+	kids=$(jq -s "map(select(.ppid == $parent))" task)
+	is "--probes $probes: every child is a task" "$(jq length <<<"$kids")" 40
+	is 'each has its CPU time' "$(jq 'map(select(.run_ns == null)) | length' <<<"$kids")" 0
+	is 'and its end' "$(jq 'map(select(.end_ns == null or .end_ns < .start_ns)) | length' <<<"$kids")" 0
+	sum=$(jq 'map(.run_ns) | add' <<<"$kids")
+	ok 'which is at least what they measured' test "$sum" -ge "$(jq '.kids_ns * 0.98 | floor' truth)"
+	ok 'and at most what the system charged them' test "$sum" -le "$(jq '.rusage_ns * 1.02 | floor' truth)"
+done
+usage=$(jq '.usage.user_ns + .usage.system_ns' all/run.json)
+"$SONDE" record -q -o again -- "$TRUTH" kids 40 5 >truth
+usage=$(jq '.usage.user_ns + .usage.system_ns' again/run.json)
+near 'run.json has the exact use of the whole tree' "$usage" "$(jq '.rusage_ns + .own_ns' truth)" 0.05
+weights=$("$SONDE" events again --table sample --json | jq -s 'map(.weight_ns) | add')
+near 'no CPU time is missing among the samples, sampled or not' "$weights" \
+	"$("$SONDE" events again --table task --json | jq -s 'map(.run_ns) | add')" 0.02
+done_testing

@@ -1,0 +1,512 @@
+/* place: control groups and sandboxes: limits hold, ends are exact, and nothing of them stays. */
+#include "jobs.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "launch/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const enum job_place_kind kinds[] = { JOB_CGROUP, JOB_SANDBOX };
+#define FOR_EACH_KIND(k) for (const enum job_place_kind *k = kinds; k < kinds + 2; k++)
+
+static void need(const struct job_place *place)
+{
+	struct sonde_err err = SONDE_ERR_INIT;
+	if (job_place_check(place, &err)) {
+		print_message("# SKIP %s\n", err.text);
+		skip();
+	}
+}
+
+static size_t mounts(void)
+{
+	struct buf text = BUF_INIT;
+	size_t lines = 0;
+	assert_int_equal(fs_read_file(AT_FDCWD, "/proc/self/mountinfo", 1 << 22, &text, NULL), 0);
+	for (const char *c = text.data; *c; c++)
+		lines += *c == '\n';
+	buf_release(&text);
+	return lines;
+}
+
+/* What was there is gone: the leaf's directory, in every hierarchy. */
+static void assert_no_leaf(void)
+{
+	struct cgroup_map map;
+	const struct job_limits none = { 0 };
+	char path[700];
+	if (cgroup_map_find(&map, &none, NULL))
+		return;
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		for (int number = 0; *map.base[i] && number < 64; number++) {
+			snprintf(path, sizeof(path), "%s/sonde-%d-%d", map.base[i], (int)getpid(), number);
+			assert_int_equal(access(path, F_OK), -1);
+		}
+}
+
+static void ends_are_exact(void **state)
+{
+	static const char *const lines[] = { "exit 0", "exit 42", "exit 255", "kill -KILL $$", "kill -TERM $$" };
+	static const int want[] = { 0, 42 << 8, 255 << 8, SIGKILL, SIGTERM };
+	size_t before = mounts();
+	FOR_EACH_KIND(kind)
+	{
+		struct job_place place = { .kind = *kind };
+		struct job_spec spec = JOB_SPEC_INIT;
+		need(&place);
+		spec.place = &place;
+		for (size_t i = 0; i < 5; i++) {
+			/* In a sandbox "sh" is not process 1, which no signal of its own would kill. */
+			spec.argv = ARGV("sh", "-c", lines[i]);
+			assert_int_equal(waited(started(&spec)), want[i]);
+		}
+	}
+	assert_int_equal(mounts(), before);
+	assert_int_equal(children_of_ours(), 0);
+	assert_no_leaf();
+}
+
+static void failures_are_the_commands(void **state)
+{
+	FOR_EACH_KIND(kind)
+	{
+		struct job_place place = { .kind = *kind };
+		struct job_spec spec = JOB_SPEC_INIT;
+		struct sonde_err err = SONDE_ERR_INIT;
+		struct job *j = NULL;
+		need(&place);
+		spec.place = &place;
+		spec.argv = ARGV("/no/such/program");
+		assert_int_equal(job_start(&j, &spec, &err), -ENOENT);
+		assert_null(j);
+	}
+	assert_no_leaf();
+}
+
+static void a_deaf_daemon_is_ended(void **state)
+{
+	const struct job_ladder ladder = { 20000000, 20000000 };
+	FOR_EACH_KIND(kind)
+	{
+		struct job_place place = { .kind = *kind };
+		struct job_spec spec = JOB_SPEC_INIT;
+		struct sonde_err err = SONDE_ERR_INIT;
+		need(&place);
+		spec.place = &place;
+		spec.argv = ARGV(ACTS, "daemon");
+		struct heard h = heard_start(&spec);
+		free(heard_line(&h));
+		assert_ok(job_wait(h.job, FOR_EVER, &err), &err);
+		assert_ok(job_end(h.job, &ladder, &err), &err);
+		job_free(h.job);
+		close(h.out);
+	}
+	assert_int_equal(children_of_ours(), 0);
+	assert_no_leaf();
+}
+
+static void the_host_knows_its_pid(void **state)
+{
+	FOR_EACH_KIND(kind)
+	{
+		struct job_place place = { .kind = *kind };
+		struct job_spec spec = JOB_SPEC_INIT;
+		struct sonde_err err = SONDE_ERR_INIT;
+		need(&place);
+		spec.place = &place;
+		spec.argv = ARGV("sleep", "1000");
+		struct job *j = started(&spec);
+		assert_true(is_alive(job_pid(j)));
+		assert_int_equal(kill(job_pid(j), SIGUSR2), 0);
+		assert_ok(job_wait(j, FOR_EVER, &err), &err);
+		assert_int_equal(job_status(j), SIGUSR2);
+		job_free(j);
+	}
+}
+
+static void many_short_children_count(void **state)
+{
+	struct job_place place = { .kind = JOB_CGROUP };
+	struct job_spec spec = JOB_SPEC_INIT;
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct job_usage usage;
+	need(&place);
+	spec.place = &place;
+	spec.argv = ARGV(ACTS, "many");
+	struct heard h = heard_start(&spec);
+	char *line = heard_line(&h);
+	double own_ns = strtod(line, NULL);
+	assert_ok(job_wait(h.job, FOR_EVER, &err), &err);
+	job_usage(h.job, &usage);
+	double told_ns = (double)(usage.user_ns + usage.system_ns);
+	/* Their own account begins after the fork and ends before the exit: the group's is more, by what those cost. */
+	print_message("# 1000 children: %.1f ms by their own account, %.1f ms by the group's\n", own_ns / 1e6,
+			told_ns / 1e6);
+	assert_true(told_ns >= own_ns * 0.99);
+	assert_true(told_ns <= own_ns * 2);
+	free(line);
+	close(h.out);
+	job_free(h.job);
+}
+
+/* The kernel's other account of the same processes: both are exact. */
+static void the_group_and_the_reaper_agree(void **state)
+{
+	struct job_place group = { .kind = JOB_CGROUP };
+	struct job_spec spec = JOB_SPEC_INIT;
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct job_usage usage;
+	need(&group);
+	char line[9000];
+	spec.place = &group;
+	snprintf(line, sizeof(line), "bash -c '%s many >/dev/null; times' | tail -1 | tr -d s", ACTS);
+	spec.argv = ARGV("bash", "-c", line);
+	struct heard h = heard_start(&spec);
+	char *said = heard_line(&h);
+	double user_min, user_s, system_min, system_s;
+	assert_int_equal(sscanf(said, "%lfm%lf %lfm%lf", &user_min, &user_s, &system_min, &system_s), 4);
+	double waited_ns = ((user_min + system_min) * 60 + user_s + system_s) * 1e9;
+	assert_ok(job_wait(h.job, FOR_EVER, &err), &err);
+	job_usage(h.job, &usage);
+	double told_ns = (double)(usage.user_ns + usage.system_ns);
+	print_message("# by the reaper %.0f ms, by the group %.0f ms with three shells more\n", waited_ns / 1e6,
+			told_ns / 1e6);
+	assert_true(told_ns >= waited_ns * 0.99);
+	assert_true(told_ns <= waited_ns * 1.01 + 100e6);
+	free(said);
+	close(h.out);
+	job_free(h.job);
+}
+
+static void too_much_memory_is_told(void **state)
+{
+	FOR_EACH_KIND(kind)
+	{
+		struct job_place place = { .kind = *kind, .limits = { .memory_bytes = 64 << 20 } };
+		struct job_spec spec = JOB_SPEC_INIT;
+		struct sonde_err err = SONDE_ERR_INIT;
+		struct job_usage usage;
+		need(&place);
+		spec.place = &place;
+		spec.argv = ARGV(ACTS, "grow");
+		struct job *j = started(&spec);
+		assert_ok(job_wait(j, FOR_EVER, &err), &err);
+		assert_int_equal(job_status(j), SIGKILL);
+		job_usage(j, &usage);
+		assert_true(usage.oom_kills >= 1);
+		assert_true(usage.max_rss_bytes > 32 << 20 && usage.max_rss_bytes <= 64 << 20);
+		job_free(j);
+	}
+}
+
+static void processes_are_limited(void **state)
+{
+	FOR_EACH_KIND(kind)
+	{
+		struct job_place place = { .kind = *kind, .limits = { .pids = 20 } };
+		struct job_spec spec = JOB_SPEC_INIT;
+		need(&place);
+		spec.place = &place;
+		spec.argv = ARGV(ACTS, "bomb");
+		struct heard h = heard_start(&spec);
+		char *line = heard_line(&h);
+		assert_string_equal(line, "19");
+		free(line);
+		close(h.out);
+		job_free(h.job);
+	}
+	assert_int_equal(children_of_ours(), 0);
+	assert_no_leaf();
+}
+
+static int64_t number_in(const char *dir, const char *file)
+{
+	char path[700];
+	struct buf text = BUF_INIT;
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	int rc = fs_read_file(AT_FDCWD, path, 4096, &text, NULL);
+	int64_t value = rc ? -2 : strtoll(text.data, NULL, 10);
+	buf_release(&text);
+	return value;
+}
+
+static void limits_change_while_it_runs(void **state)
+{
+	struct cgroup_map map;
+	struct cgroup_leaf leaf;
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct job_limits limits = { .cpus = 0.5, .cpu_weight = 200, .memory_bytes = 128 << 20, .pids = 7 };
+	if (cgroup_map_find(&map, &limits, &err)) {
+		print_message("# SKIP %s\n", err.text);
+		skip();
+	}
+	assert_ok(cgroup_leaf_make(&leaf, &limits, &err), &err);
+	for (int pass = 0; pass < 2; pass++) {
+		bool is_v2 = leaf.is_v2[CGROUP_CPU];
+		assert_int_equal(number_in(leaf.dir[CGROUP_CPU], is_v2 ? "cpu.max" : "cpu.cfs_quota_us"),
+				pass ? 150000 : 50000);
+		assert_int_equal(number_in(leaf.dir[CGROUP_CPU], is_v2 ? "cpu.weight" : "cpu.shares"),
+				is_v2 ? 200 : 2048);
+		assert_int_equal(number_in(leaf.dir[CGROUP_MEMORY],
+						 leaf.is_v2[CGROUP_MEMORY] ? "memory.max" : "memory.limit_in_bytes"),
+				pass ? 256 << 20 : 128 << 20);
+		assert_int_equal(number_in(leaf.dir[CGROUP_PIDS], "pids.max"), 7);
+		limits.cpus = 1.5;
+		limits.memory_bytes = 256 << 20;
+		assert_ok(cgroup_leaf_limit(&leaf, &limits, &err), &err);
+	}
+	assert_ok(cgroup_leaf_remove(&leaf, &err), &err);
+	assert_no_leaf();
+}
+
+static void a_job_can_be_given_more(void **state)
+{
+	struct job_place place = { .kind = JOB_CGROUP, .limits = { .pids = 5 } };
+	struct job_spec spec = JOB_SPEC_INIT;
+	struct sonde_err err = SONDE_ERR_INIT;
+	const struct job_limits more = { .pids = 50 };
+	int ends[2];
+	need(&place);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	spec.place = &place;
+	spec.fds[0] = ends[0];
+	char line[5000];
+	snprintf(line, sizeof(line), "read -r go; exec %s bomb", ACTS);
+	spec.argv = ARGV("sh", "-c", line);
+	struct heard h = heard_start(&spec);
+	assert_non_null(job_cgroup(h.job));
+	assert_ok(job_set_limits(h.job, &more, &err), &err);
+	assert_int_equal(write(ends[1], "\n", 1), 1);
+	char *said = heard_line(&h);
+	assert_string_equal(said, "49");
+	free(said);
+	close(ends[0]);
+	close(ends[1]);
+	close(h.out);
+	job_free(h.job);
+}
+
+static void what_it_writes_vanishes(void **state)
+{
+	struct job_place place = { .kind = JOB_SANDBOX };
+	struct job_spec spec = JOB_SPEC_INIT;
+	need(&place);
+	char dir[] = "/tmp/sonde-place.XXXXXX", file[64];
+	assert_non_null(mkdtemp(dir));
+	struct job_mount mount = { .source = dir, .target = "/mnt/through" };
+	snprintf(file, sizeof(file), "%s/kept", dir);
+	place.mounts = &mount;
+	place.mount_count = 1;
+	spec.place = &place;
+	spec.argv = ARGV("sh", "-ec",
+			"cd /; echo x > /usr/sonde-vanishes; rm -r /etc/passwd; echo y > /mnt/through/kept;"
+			"test ! -e /etc/passwd; cat /usr/sonde-vanishes; echo $$; ls -d /proc/[0-9]* | wc -l");
+	struct heard h = heard_start(&spec);
+	char *text = heard_text(&h);
+	assert_int_equal(waited(h.job), 0);
+	int pid, processes;
+	assert_int_equal(sscanf(text, "x\n%d\n%d\n", &pid, &processes), 2);
+	assert_true(pid < 10 && processes < 10);
+	free(text);
+	assert_int_equal(access("/usr/sonde-vanishes", F_OK), -1);
+	assert_int_equal(access("/etc/passwd", F_OK), 0);
+	assert_int_equal(access("/mnt/through", F_OK), -1);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+static void mounts_may_be_read_only(void **state)
+{
+	struct job_mount mount = { .source = "/etc/passwd", .target = "/somewhere/new/passwd", .is_read_only = true };
+	struct job_place place = { .kind = JOB_SANDBOX, .mounts = &mount, .mount_count = 1 };
+	struct job_spec spec = JOB_SPEC_INIT;
+	need(&place);
+	spec.place = &place;
+	spec.fds[2] = JOB_FD_NULL;
+	spec.argv = ARGV("sh", "-c", "test -s /somewhere/new/passwd && ! (echo x >> /somewhere/new/passwd)");
+	assert_int_equal(waited(started(&spec)), 0);
+	assert_int_equal(access("/somewhere", F_OK), -1);
+}
+
+static void a_network_of_its_own(void **state)
+{
+	struct job_place place = { .kind = JOB_SANDBOX, .has_own_network = true };
+	struct job_spec spec = JOB_SPEC_INIT;
+	need(&place);
+	spec.place = &place;
+	spec.argv = ARGV("sh", "-c",
+			"sed -n 's/^ *\\([a-z0-9]*\\):.*/\\1/p' /proc/net/dev; cat /sys/class/net/lo/operstate >/dev/null; "
+			"grep -c 7F000001\\\\\\|0100007F /proc/net/fib_trie >/dev/null; grep 127.0.0.1 /proc/net/fib_trie | head -1 | tr -d ' |-'");
+	struct heard h = heard_start(&spec);
+	char *text = heard_text(&h);
+	assert_int_equal(waited(h.job), 0);
+	assert_string_equal(text, "lo\n127.0.0.1\n"); /* an address that is there only when the device is up */
+	free(text);
+}
+
+static void start_in_its_directory(void **state)
+{
+	struct job_place place = { .kind = JOB_SANDBOX };
+	struct job_spec spec = JOB_SPEC_INIT;
+	char cwd[4096];
+	need(&place);
+	assert_non_null(getcwd(cwd, sizeof(cwd)));
+	spec.place = &place;
+	spec.argv = ARGV("pwd");
+	struct heard h = heard_start(&spec);
+	char *line = heard_line(&h);
+	assert_string_equal(line, cwd);
+	free(line);
+	close(h.out);
+	assert_int_equal(waited(h.job), 0);
+}
+
+static void our_death_ends_it(void **state)
+{
+	FOR_EACH_KIND(kind)
+	{
+		struct job_place place = { .kind = *kind };
+		int ends[2];
+		need(&place);
+		assert_int_equal(pipe(ends), 0);
+		pid_t pid = fork();
+		if (!pid) {
+			struct job_spec spec = JOB_SPEC_INIT;
+			struct job *j;
+			spec.place = &place;
+			spec.argv = ARGV(ACTS, "daemon");
+			spec.fds[1] = spec.fds[2] = ends[1];
+			spec.inherit = &ends[1];
+			spec.inherit_count = 1;
+			_exit(job_start(&j, &spec, NULL) ? 1 : (pause(), 0));
+		}
+		close(ends[1]);
+		struct heard h = { .out = ends[0] };
+		free(heard_line(&h));
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		free(heard_text(&h)); /* ends when the last of it has gone */
+		/* The leaf of the dead waits for the next: it is empty. */
+		for (int i = 0; i < 2; i++) {
+			struct cgroup_map map;
+			const struct job_limits none = { 0 };
+			assert_int_equal(cgroup_map_find(&map, &none, NULL), 0);
+			for (int c = 0; c < CGROUP_CONTROLLERS; c++) {
+				char path[700];
+				snprintf(path, sizeof(path), "%s/sonde-%d-%d", map.base[c], (int)pid, i);
+				for (int try = 0; try < 2000 && rmdir(path) && errno == EBUSY; try++)
+					usleep(5000);
+				assert_int_equal(access(path, F_OK), -1);
+			}
+		}
+	}
+}
+
+static void hybrid_and_pure_are_understood(void **state)
+{
+	struct cgroup_map m;
+	cgroup_map_parse(&m,
+			"30 25 0:26 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+			"31 25 0:27 /docker/abc /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory\n"
+			"32 25 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+			"4:cpu,cpuacct:/user.slice\n3:memory:/docker/abc/x\n0::/user.slice/s\n");
+	assert_string_equal(m.base[CGROUP_CPU], "/sys/fs/cgroup/cpu,cpuacct/user.slice");
+	assert_string_equal(m.base[CGROUP_CPUACCT], "/sys/fs/cgroup/cpu,cpuacct/user.slice");
+	assert_string_equal(m.base[CGROUP_MEMORY], "/sys/fs/cgroup/memory/x");
+	assert_string_equal(m.base[CGROUP_CORE], "/sys/fs/cgroup/unified/user.slice/s");
+	assert_string_equal(m.base[CGROUP_PIDS], "");
+	cgroup_map_parse(&m, "32 25 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "0::/\n");
+	assert_string_equal(m.base[CGROUP_CORE], "/sys/fs/cgroup");
+	assert_true(m.is_v2[CGROUP_CORE]);
+	assert_string_equal(m.base[CGROUP_CPU], "");
+	cgroup_map_parse(&m, "nonsense\n - \n1 2 3\n", ":\n::\n");
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		assert_string_equal(m.base[i], "");
+}
+
+/* As an ordinary user: what cannot be had is refused with the reason and the next step. */
+static void ordinary_users_are_told(void **state)
+{
+	if (geteuid()) {
+		print_message("# SKIP only root can become an ordinary user\n");
+		skip();
+	}
+	pid_t pid = fork();
+	if (!pid) {
+		struct sonde_err err = SONDE_ERR_INIT;
+		struct job_place place = { .kind = JOB_CGROUP, .limits = { .memory_bytes = 1 << 20 } };
+		if (setgid(65534) || setuid(65534) || prctl(PR_SET_DUMPABLE, 1))
+			_exit(1);
+		int rc = job_place_check(&place, &err);
+		_exit(rc && strstr(err.text, "cannot make a control group") && strstr(err.hint, "root") ? 0 : 2);
+	}
+	int status;
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+static void ordinary_users_may_have_a_sandbox(void **state)
+{
+	if (geteuid()) {
+		print_message("# SKIP only root can become an ordinary user\n");
+		skip();
+	}
+	pid_t pid = fork();
+	if (!pid) {
+		struct sonde_err err = SONDE_ERR_INIT;
+		struct job_place place = { .kind = JOB_SANDBOX };
+		struct job_spec spec = JOB_SPEC_INIT;
+		struct job *j = NULL;
+		spec.place = &place;
+		spec.cwd = "/";
+		spec.argv = ARGV("sh", "-ec", "test $(id -u) = 65534; echo x > /tmp/sonde-vanishes; exit 5");
+		if (setgid(65534) || setuid(65534) || prctl(PR_SET_DUMPABLE, 1))
+			_exit(1);
+		int rc = job_start(&j, &spec, &err);
+		if (rc)
+			_exit(*err.text && *err.hint ? 77 : (print_message("# %s\n", err.text), 2));
+		_exit(job_wait(j, FOR_EVER, &err) || job_status(j) != 5 << 8 ? 3 : 0);
+	}
+	int status;
+	waitpid(pid, &status, 0);
+	if (WEXITSTATUS(status) == 77) {
+		print_message("# SKIP user namespaces are not to be had\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+	assert_int_equal(access("/tmp/sonde-vanishes", F_OK), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hybrid_and_pure_are_understood),
+		cmocka_unit_test(ends_are_exact),
+		cmocka_unit_test(failures_are_the_commands),
+		cmocka_unit_test(a_deaf_daemon_is_ended),
+		cmocka_unit_test(the_host_knows_its_pid),
+		cmocka_unit_test(many_short_children_count),
+		cmocka_unit_test(the_group_and_the_reaper_agree),
+		cmocka_unit_test(too_much_memory_is_told),
+		cmocka_unit_test(processes_are_limited),
+		cmocka_unit_test(limits_change_while_it_runs),
+		cmocka_unit_test(a_job_can_be_given_more),
+		cmocka_unit_test(what_it_writes_vanishes),
+		cmocka_unit_test(mounts_may_be_read_only),
+		cmocka_unit_test(a_network_of_its_own),
+		cmocka_unit_test(start_in_its_directory),
+		cmocka_unit_test(our_death_ends_it),
+		cmocka_unit_test(ordinary_users_are_told),
+		cmocka_unit_test(ordinary_users_may_have_a_sandbox),
+	};
+	return RUN_TESTS(tests);
+}
