@@ -53,7 +53,8 @@ static int set_level(const struct cli_option *option, const char *value, void *o
 static const struct cli_option option_rows[] = {
 	{ 'a', "command-a", "COMMAND", CLI_STRING(O, commands[DUET_A]),
 			.help = "The program to compare with: the old one, the baseline." },
-	{ 'b', "command-b", "COMMAND", CLI_STRING(O, commands[DUET_B]), .help = "The program that is compared: the new one." },
+	{ 'b', "command-b", "COMMAND", CLI_STRING(O, commands[DUET_B]),
+			.help = "The program that is compared: the new one." },
 	{ 0, "shell", NULL, CLI_FLAG(O, is_shell), .help = "Let /bin/sh run the commands." },
 	{ 0, "metric", "METRIC", CLI_CHOICE(O, metric), .choices = duet_metric_names, .default_text = "wall",
 			.help = "What is compared: time that passes, processor time, memory, or the value that iterations report." },
@@ -64,41 +65,89 @@ static const struct cli_option option_rows[] = {
 	{ 0, "level", "PERCENT", CLI_SETTER(set_level), .default_text = "95%", .help = "Confidence of the interval." },
 	{ 0, "fail-on", "LIST", CLI_WORDS(O, fail_on), .choices = fail_words, .default_text = "slower",
 			.help = "Also fail, with 4, when the answer is inconclusive." },
-	{ 0, "budget", "TIME", CLI_DURATION(O, budget_ns), .min = 1000000, .max = INT64_MAX / 16, .default_text = "10s", .group = "Measuring",
-			.help = "Time to spend; it ends earlier when the answer is certain." },
-	{ 0, "design", "DESIGN", CLI_CHOICE(O, design), .choices = design_words, .default_text = "auto", .group = "Measuring",
+	{ 0, "budget", "TIME", CLI_DURATION(O, budget_ns), .min = 1000000, .max = INT64_MAX / 16, .default_text = "10s",
+			.group = "Measuring", .help = "Time to spend; it ends earlier when the answer is certain." },
+	{ 0, "design", "DESIGN", CLI_CHOICE(O, design), .choices = design_words, .default_text = "auto",
+			.group = "Measuring",
 			.help = "How the two share machine and time; auto lets a short pilot of A against itself decide." },
-	{ 0, "seed", "N", CLI_INT(O, seed), .min = -1, .max = INT64_MAX, .default_text = "-1", .default_words = "another each time",
-			.group = "Measuring", .help = "Of the random order, to repeat it." },
-	{ 0, "pairs", "N", CLI_INT(O, pairs), .min = 0, .max = 4096, .default_text = "0", .default_words = "by the budget", .group = "Measuring",
+	{ 0, "seed", "N", CLI_INT(O, seed), .min = -1, .max = INT64_MAX, .default_text = "-1",
+			.default_words = "another each time", .group = "Measuring",
+			.help = "Of the random order, to repeat it." },
+	{ 0, "pairs", "N", CLI_INT(O, pairs), .min = 0, .max = 4096, .default_text = "0",
+			.default_words = "by the budget", .group = "Measuring",
 			.help = "Pairs of iterations in a run." },
-	{ 0, "runs", "N", CLI_INT(O, runs), .min = 0, .max = 100000, .default_text = "0", .default_words = "by the budget", .group = "Measuring",
-			.help = "Make at most so many runs." },
-	{ 0, "timeout", "TIME", CLI_DURATION(O, timeout_ns), .default_text = "0", .default_words = "10 times the budget",
-			.group = "Measuring", .help = "Stop an execution that takes longer, and fail." },
+	{ 0, "runs", "N", CLI_INT(O, runs), .min = 0, .max = 100000, .default_text = "0",
+			.default_words = "by the budget", .group = "Measuring", .help = "Make at most so many runs." },
+	{ 0, "timeout", "TIME", CLI_DURATION(O, timeout_ns), .default_text = "0",
+			.default_words = "10 times the budget", .group = "Measuring",
+			.help = "Stop an execution that takes longer, and fail." },
 	{ 0, "pin", "HOW", CLI_CHOICE(O, pin), .choices = pin_words, .default_text = "auto", .group = "Measuring",
 			.help = "auto gives programs that run side by side half of the CPUs each, exchanged in turn." },
-	{ 0, "no-self-check", NULL, CLI_FLAG(O, has_no_self_check), .group = "Measuring", .help = "Do not compare A with itself first." },
+	{ 0, "no-self-check", NULL, CLI_FLAG(O, has_no_self_check), .group = "Measuring",
+			.help = "Do not compare A with itself first." },
 	{ 'i', "ignore-failure", NULL, CLI_FLAG(O, is_lenient), .group = "Measuring",
 			.help = "Go on when a command exits with an error." },
-	{ 0, "show-output", NULL, CLI_FLAG(O, has_output), .group = "Measuring", .help = "Show what the commands print." },
+	{ 0, "show-output", NULL, CLI_FLAG(O, has_output), .group = "Measuring",
+			.help = "Show what the commands print." },
 	{ 0, "json", NULL, CLI_FLAG(O, is_json), .group = "Output", .help = "Print one JSON object." },
 	{ 0, "csv", NULL, CLI_FLAG(O, is_csv), .group = "Output", .help = "Print a table of comma-separated values." },
-	{ 0, "markdown", NULL, CLI_FLAG(O, is_markdown), .group = "Output", .help = "Print Markdown for a pull request." },
-	{ 0, "samples", NULL, CLI_FLAG(O, has_samples), .group = "Output", .help = "With --json: every iteration and pair too." },
-	{ 0, "html", "FILE", CLI_PATH(O, html), .group = "Output", .help = "Also write a page that needs nothing else." },
+	{ 0, "markdown", NULL, CLI_FLAG(O, is_markdown), .group = "Output",
+			.help = "Print Markdown for a pull request." },
+	{ 0, "samples", NULL, CLI_FLAG(O, has_samples), .group = "Output",
+			.help = "With --json: every iteration and pair too." },
+	{ 0, "html", "FILE", CLI_PATH(O, html), .group = "Output",
+			.help = "Also write a page that needs nothing else." },
+	{ 'o', "outdir", "PATH", CLI_PATH(O, outdir), .group = "Suites and results",
+			.default_words = "results.DATE-TIME, standard output",
+			.help = "Directory for the results of suites; it must not exist. The file that process and overlaps write." },
+	{ 0, "output", "FILE", CLI_PATH(O, outdir), .group = "Suites and results", .help = "The same as --outdir." },
+	{ 'f', "force", NULL, CLI_FLAG(O, is_forced), .group = "Suites and results", .help = "Write into a directory that exists." },
+	{ 0, "resume", NULL, CLI_FLAG(O, is_resumed), .group = "Suites and results", .help = "Go on in a directory: what is finished stays." },
+	{ 'd', "docker", "COMMAND", CLI_STRING(O, docker), .group = "Suites and results", .default_words = "the suite's docker_command",
+			.help = "What runs containers: podman, docker." },
+	{ 0, "filter", "NAME", CLI_STRINGS(O, filter), .group = "Suites and results", .help = "Only this duet of the suite; repeatable." },
+	{ 'v', "verbose", NULL, CLI_FLAG(O, is_verbose), .group = "Suites and results", .help = "Say what is done, and show what commands print." },
+	{ 'c', "config", "FILE", CLI_PATH(O, config), .group = "Suites and results", .help = "The suite that the results are of, when their names do not tell how to read them." },
+	{ 0, "regex", "PATTERN", CLI_STRING(O, regex), .group = "Suites and results",
+			.help = "Read times from any text: one group is a time, two are start and end." },
+	{ 0, "unit", "TIME", CLI_DURATION(O, unit_ns), .min = 1, .max = 3600000000000, .default_text = "1s", .group = "Suites and results", .help = "Unit of the numbers that --regex finds." },
 	CLI_OPTIONS_END,
 };
 #undef O
 
+static const struct action {
+	const char *word;
+	int (*run)(struct cli_context *ctx);
+} actions[] = {
+	{ "process", duet_run_process },
+	{ "overlaps", duet_run_overlaps },
+	{ "report", duet_run_report },
+};
+
 static int run(struct cli_context *ctx)
 {
-	return duet_run_compare(ctx);
+	const struct duet_options *o = ctx->options;
+
+	if (o->is_json + o->is_csv + o->is_markdown > 1)
+		return cli_usage(ctx, "--json, --csv and --markdown do not go together");
+	if (!ctx->arg_count)
+		return duet_run_compare(ctx);
+	if (o->commands[DUET_A] || o->commands[DUET_B])
+		return cli_usage(ctx, "-a and -b do not go together with '%s'", ctx->args[0]);
+	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
+		if (!strcmp(actions[i].word, ctx->args[0]))
+			return actions[i].run(ctx);
+	return duet_run_suites(ctx);
 }
 
 static const struct cli_example examples[] = {
-	{ "sonde duet -a './old input' -b './new input'", "Is the new one slower? Exit code 3 when it is, by more than 1 %." },
-	{ "sonde duet -a ./old -b ./new --metric cpu --threshold 0.5% --budget 1m --json", "Smaller changes, for a script." },
+	{ "sonde duet -a './old input' -b './new input'",
+			"Is the new one slower? Exit code 3 when it is, by more than 1 %." },
+	{ "sonde duet -a ./old -b ./new --metric cpu --threshold 0.5% --budget 1m --json",
+			"Smaller changes, for a script." },
+	{ "sonde duet --docker podman -o results suite.yml", "Run a suite of the original duetbench in containers." },
+	{ "sonde duet report results --html results.html", "What the results of a suite say." },
+	{ "sonde duet process results -o results.csv", "Its iterations as a table." },
 	{ NULL, NULL },
 };
 
@@ -114,6 +163,8 @@ static const struct cli_exit_code exit_codes[] = {
 
 const struct cli_command cmd_duet = {
 	.name = "duet",
+	.positional = { .name = "SUITE|ACTION", .min = 0, .max = SIZE_MAX, .type = CLI_TYPE_PATH,
+			.help = "Configuration files of suites to run; or process, overlaps or report and directories of results." },
 	.usage = "-a COMMAND -b COMMAND [--metric METRIC] [--threshold PERCENT] [--budget TIME] [--design DESIGN]",
 	.options = option_rows,
 	.options_size = sizeof(struct duet_options),

@@ -132,8 +132,6 @@ static int check_options(struct cli_context *ctx)
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (!o->commands[side])
 			return cli_usage(ctx, "-%c COMMAND is missing: both -a and -b are needed", "ab"[side]);
-	if (o->is_json + o->is_csv + o->is_markdown > 1)
-		return cli_usage(ctx, "--json, --csv and --markdown do not go together");
 	return 0;
 }
 

@@ -46,7 +46,7 @@ static struct scale scale_for(const struct duet_result *r, double *x, const stru
 		s.lo -= 1e-3;
 		s.hi += 1e-3;
 	}
-	s.width = term->width > PLOT_MAX + PLOT_LEFT    ? PLOT_MAX
+	s.width = term->width > PLOT_MAX + PLOT_LEFT         ? PLOT_MAX
 			: term->width < PLOT_MIN + PLOT_LEFT ? PLOT_MIN
 							     : term->width - PLOT_LEFT - 1;
 	return s;
@@ -145,7 +145,8 @@ static void write_sides(struct buf *out, const struct duet_report *report, const
 		CLEANUP(buf_release) struct buf value = BUF_INIT;
 
 		duet_say_value(&value, metric,
-				duet_metric_median(e->result->runs, e->result->run_count, (enum duet_side)side, metric));
+				duet_metric_median(e->result->runs, e->result->run_count, (enum duet_side)side,
+						metric));
 		buf_addf(out, "  %c  %-10s", "AB"[side], value.data);
 		if (e->commands[side]) {
 			buf_adds(out, "  ");

@@ -31,10 +31,18 @@ struct duet_options {
 	const char *html;
 	const char *outdir;
 	bool is_forced, is_resumed, is_verbose;
+	/* suites and results */
+	const char *docker, *config, *regex;
+	struct cli_list filter;
+	int64_t unit_ns;
 };
 
 /* Actions: "sonde duet WORD ..."; without a word it compares or runs suites. */
 int duet_run_compare(struct cli_context *ctx);
+int duet_run_suites(struct cli_context *ctx);
+int duet_run_process(struct cli_context *ctx);
+int duet_run_overlaps(struct cli_context *ctx);
+int duet_run_report(struct cli_context *ctx);
 
 /* The setup that the options ask for. */
 int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup);

@@ -21,8 +21,8 @@ static void read_ticks(double *steal, double *total)
 	*steal = *total = NAN;
 	if (fs_read_file(AT_FDCWD, "/proc/stat", TEXT_MAX, &text, NULL))
 		return;
-	if (sscanf(text.data, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &ticks[0], &ticks[1], &ticks[2], &ticks[3], &ticks[4],
-			    &ticks[5], &ticks[6], &ticks[7]) != FIELDS)
+	if (sscanf(text.data, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &ticks[0], &ticks[1], &ticks[2], &ticks[3],
+			    &ticks[4], &ticks[5], &ticks[6], &ticks[7]) != FIELDS)
 		return;
 	*steal = ticks[STEAL_FIELD];
 	*total = 0;

@@ -52,9 +52,7 @@ static void tell_start(struct comparison *c, const char *what, size_t done, size
 int compare_run(struct comparison *c, struct duet_plan *plan, bool is_aa, struct duet_run *run)
 {
 	struct duet_turn turns[DUET_TURNS_MAX];
-	struct duet_task task = {
-		.design = plan->design, .turns = turns, .turn_count = plan->turns, .is_aa = is_aa
-	};
+	struct duet_task task = { .design = plan->design, .turns = turns, .turn_count = plan->turns, .is_aa = is_aa };
 	int64_t begin = c->runner->now_ns(c->runner->self);
 	int rc;
 
@@ -118,7 +116,8 @@ static void settle_runs(struct comparison *c, struct duet_schedule *s)
 	s->turns = c->setup->turns ? c->setup->turns
 				   : compare_turns_for(c->setup, s->design, left, RUNS_WANTED, c->turn_ns);
 	run_ns = (double)s->turns * c->turn_ns;
-	s->runs_max = c->setup->runs_max ? c->setup->runs_max : clamp(run_ns > 0 ? left / run_ns : RUNS_MOST, 2, RUNS_MOST);
+	s->runs_max = c->setup->runs_max ? c->setup->runs_max
+					 : clamp(run_ns > 0 ? left / run_ns : RUNS_MOST, 2, RUNS_MOST);
 	s->is_settled = true;
 }
 
@@ -306,9 +305,8 @@ static void say_what_it_takes(struct comparison *c)
 	struct duet_result *out = c->out;
 	double sd = stats_sd(&out->effect.locations);
 
-	out->detectable = out->run_count >= 2
-			? exp(stats_detectable_effect(out->run_count, sd, c->setup->level, POWER))
-			: NAN;
+	out->detectable = out->run_count >= 2 ? exp(stats_detectable_effect(out->run_count, sd, c->setup->level, POWER))
+					      : NAN;
 	if (out->verdict != STATS_INCONCLUSIVE || out->run_count < 2)
 		return;
 	out->needed_runs = needed_runs(c);

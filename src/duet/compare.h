@@ -34,9 +34,9 @@ struct duet_setup {
 	double level;
 	int64_t budget_ns;
 	uint64_t seed;
-	size_t turns;    /* of a run; 0: by the budget */
-	size_t runs_max; /* 0: by the budget */
-	bool is_pinned;  /* sides that run at once have CPUs of their own */
+	size_t turns;            /* of a run; 0: by the budget */
+	size_t runs_max;         /* 0: by the budget */
+	bool is_pinned;          /* sides that run at once have CPUs of their own */
 	bool has_own_iterations; /* they come from inside the programs: a run is one process a side */
 	bool has_aa;             /* step 4, if a tenth of the budget is enough for it */
 
@@ -66,9 +66,9 @@ enum duet_stop {
 struct duet_choice {
 	bool is_tried;
 	size_t runs;
-	double variance;     /* of the runs' log-ratios */
-	double run_seconds;  /* each took */
-	double cost;         /* variance * run_seconds: the less, the better */
+	double variance;    /* of the runs' log-ratios */
+	double run_seconds; /* each took */
+	double cost;        /* variance * run_seconds: the less, the better */
 };
 
 /* A against itself. */

@@ -6,9 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const duet_design_names[] = {
-	[DUET_SEQ] = "seq", [DUET_RMIT] = "rmit", [DUET_SYNC] = "sync", [DUET_ASYNC] = "async", NULL
-};
+const char *const duet_design_names
+		[] = { [DUET_SEQ] = "seq", [DUET_RMIT] = "rmit", [DUET_SYNC] = "sync", [DUET_ASYNC] = "async", NULL };
 
 const char *const duet_design_titles[] = {
 	[DUET_SEQ] = "in turn",
@@ -22,7 +21,7 @@ const char *const duet_metric_names[] = {
 #define METRIC_NAME(NAME, name, what) #name,
 	DUET_METRIC_ROWS(METRIC_NAME)
 #undef METRIC_NAME
-	NULL,
+			NULL,
 };
 
 struct duet_iteration duet_iteration_at(int64_t start_ns, int64_t end_ns)

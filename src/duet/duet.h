@@ -38,7 +38,7 @@ enum duet_metric {
 #define DUET_METRIC_ENUM(NAME, name, what) DUET_##NAME,
 	DUET_METRIC_ROWS(DUET_METRIC_ENUM)
 #undef DUET_METRIC_ENUM
-	DUET_METRICS
+			DUET_METRICS
 };
 
 /* Times in ns, memory in bytes; NaN: not known, never 0. */
@@ -58,8 +58,8 @@ struct duet_samples {
 struct duet_run {
 	size_t number; /* from 0, in order of time */
 	enum duet_design design;
-	bool is_first_b;   /* began with B (seq, rmit: the first pair; sync, async: was started first) */
-	bool is_swapped;   /* the sides' CPUs were exchanged at its start */
+	bool is_first_b; /* began with B (seq, rmit: the first pair; sync, async: was started first) */
+	bool is_swapped; /* the sides' CPUs were exchanged at its start */
 	int64_t start_ns, end_ns;
 	struct duet_samples sides[DUET_SIDES];
 };

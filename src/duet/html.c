@@ -69,8 +69,8 @@ static void grid(struct buf *out, const struct axis *y, const char *unit)
 	for (int i = 0; i <= 4; i++) {
 		double v = y->lo + (y->hi - y->lo) * i / 4;
 
-		buf_addf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#8884\"/>", LEFT, WIDTH, place(y, v),
-				place(y, v));
+		buf_addf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#8884\"/>", LEFT, WIDTH,
+				place(y, v), place(y, v));
 		buf_addf(out, "<text x=\"%d\" y=\"%.1f\" font-size=\"11\" text-anchor=\"end\">%+.2f%s</text>", LEFT - 4,
 				place(y, v) + 4, v, unit);
 	}
@@ -98,14 +98,16 @@ static void scatter(struct buf *out, const struct duet_result *r)
 	buf_addf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"pairs\">", WIDTH, HEIGHT);
 	grid(out, &y, " %");
 	if (isfinite(i->lo) && isfinite(i->hi))
-		buf_addf(out, "<rect x=\"%d\" width=\"%d\" y=\"%.1f\" height=\"%.1f\" fill=\"#4a90d955\"/>", LEFT, WIDTH - LEFT,
-				place(&y, percent(i->hi)), place(&y, percent(i->lo)) - place(&y, percent(i->hi)) + 1);
+		buf_addf(out, "<rect x=\"%d\" width=\"%d\" y=\"%.1f\" height=\"%.1f\" fill=\"#4a90d955\"/>", LEFT,
+				WIDTH - LEFT, place(&y, percent(i->hi)),
+				place(&y, percent(i->lo)) - place(&y, percent(i->hi)) + 1);
 	for (size_t run = 0; run < p->runs; run++)
 		for (size_t k = p->first[run]; k < p->first[run + 1]; k += step)
-			buf_addf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2\" fill=\"%s\"/>", place(&x, (double)k + 0.5),
-					place(&y, percent(p->x[k])), run % 2 ? "#b3261e" : "#00639b");
-	buf_addf(out, "<text x=\"%d\" y=\"%d\" font-size=\"11\">pairs in order of time; colours alternate by run</text></svg>", LEFT,
-			HEIGHT - 6);
+			buf_addf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2\" fill=\"%s\"/>",
+					place(&x, (double)k + 0.5), place(&y, percent(p->x[k])),
+					run % 2 ? "#b3261e" : "#00639b");
+	buf_addf(out, "<text x=\"%d\" y=\"%d\" font-size=\"11\">pairs in order of time; colours alternate by run</text></svg>",
+			LEFT, HEIGHT - 6);
 }
 
 static void spans(struct buf *out, const struct duet_samples *s, const struct axis *x, int y, const char *colour)
@@ -125,7 +127,8 @@ static void timeline(struct buf *out, const struct duet_result *r)
 
 	if (!n || !r->runs[0].sides[DUET_A].count || !r->runs[0].sides[DUET_A].items[0].end_ns)
 		return;
-	buf_addf(out, "<h2>When they ran</h2><svg viewBox=\"0 0 %d %zu\" role=\"img\" aria-label=\"timeline\">", WIDTH, n * 48 + 8);
+	buf_addf(out, "<h2>When they ran</h2><svg viewBox=\"0 0 %d %zu\" role=\"img\" aria-label=\"timeline\">", WIDTH,
+			n * 48 + 8);
 	for (size_t i = 0; i < n; i++) {
 		const struct duet_run *run = &r->runs[i];
 		struct axis x = { (double)run->start_ns, (double)run->end_ns, LEFT, WIDTH - 8 };
@@ -164,12 +167,13 @@ static void details(struct buf *out, const struct duet_report *r, const struct d
 		buf_adds(out, "</li>");
 	}
 	buf_addf(out, "<li>design %s, %s; stopped: %s; %zu looks</li>", duet_design_names[result->schedule.design],
-			result->effect.log_ratio.method ? result->effect.log_ratio.method : "", duet_stop_name(result->stop),
-			result->looks);
+			result->effect.log_ratio.method ? result->effect.log_ratio.method : "",
+			duet_stop_name(result->stop), result->looks);
 	if (result->self.runs)
 		buf_addf(out, "<li>A against itself: %+.2f %% (%g %% interval %+.2f to %+.2f %%, %zu runs)</li>",
 				100 * (result->self.ratio.estimate - 1), 100 * result->self.ratio.level,
-				100 * (result->self.ratio.lo - 1), 100 * (result->self.ratio.hi - 1), result->self.runs);
+				100 * (result->self.ratio.lo - 1), 100 * (result->self.ratio.hi - 1),
+				result->self.runs);
 	buf_adds(out, "</ul>");
 }
 
@@ -242,7 +246,8 @@ void duet_report_html(struct buf *out, const struct duet_report *r)
 	if (isfinite(r->around.steal_share))
 		buf_addf(out, ", %.1f %% of the processor time stolen", 100 * r->around.steal_share);
 	if (isfinite(r->around.pressure_share))
-		buf_addf(out, ", somebody waited for a processor in %.0f %% of the time", 100 * r->around.pressure_share);
+		buf_addf(out, ", somebody waited for a processor in %.0f %% of the time",
+				100 * r->around.pressure_share);
 	buf_adds(out, ".</p>");
 	if (r->repeat) {
 		buf_adds(out, "<pre>");

@@ -26,9 +26,10 @@ static void percent(struct buf *out, double ratio)
 
 static void row(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
 {
-	static const char *const marks[] = {
-		[STATS_INCONCLUSIVE] = "❔", [STATS_FASTER] = "🟢", [STATS_SLOWER] = "🔴", [STATS_EQUIVALENT] = "⚪"
-	};
+	static const char *const marks[] = { [STATS_INCONCLUSIVE] = "❔",
+		[STATS_FASTER] = "🟢",
+		[STATS_SLOWER] = "🔴",
+		[STATS_EQUIVALENT] = "⚪" };
 	const struct duet_result *result = e->result;
 	enum duet_metric metric = r->setup->pairing.metric;
 

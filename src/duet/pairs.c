@@ -160,24 +160,36 @@ static struct stats_span *spans_of(struct maker *m, const struct duet_samples *s
 	struct stats_span *spans = arena_alloc(m->arena, (s->count + 1) * sizeof(*spans));
 
 	for (size_t i = 0; spans && i < s->count; i++)
-		if (i >= first && is_accompanied(&s->items[i], common))
+		if (i >= first && (!common || is_accompanied(&s->items[i], common)))
 			spans[i] = (struct stats_span){ s->items[i].start_ns, s->items[i].end_ns };
 	return spans;
 }
 
+static int find_overlaps(struct maker *m, const struct duet_run *run, size_t first, const struct stats_span *common,
+		double rate, struct stats_overlap **pairs, size_t *count)
+{
+	const struct duet_samples *a = &run->sides[DUET_A], *b = &run->sides[DUET_B];
+	struct stats_span *spans_a = spans_of(m, a, first, common), *spans_b = spans_of(m, b, first, common);
+
+	if (!spans_a || !spans_b)
+		return no_memory(m);
+	return stats_overlaps(spans_a, a->count, spans_b, b->count, rate, m->arena, pairs, count, m->err);
+}
+
+/*
+ * Where one side is several times as long as the other no overlap is large, and where it has a fixed number of
+ * iterations it may end before the other has made one: then what there is must do.
+ */
 static int pair_by_overlap(struct maker *m, const struct duet_run *run, size_t first)
 {
 	struct stats_span common = common_time(run);
-	const struct duet_samples *sa = &run->sides[DUET_A], *sb = &run->sides[DUET_B];
-	struct stats_span *a = spans_of(m, sa, first, &common), *b = spans_of(m, sb, first, &common);
 	double rate = m->how->min_overlap > 0 ? m->how->min_overlap : STATS_OVERLAP_RATE;
 	struct stats_overlap *pairs;
-	size_t count;
-	int rc;
+	size_t count = 0;
+	int rc = 0;
 
-	if (!a || !b)
-		return no_memory(m);
-	rc = stats_overlaps(a, sa->count, b, sb->count, rate, m->arena, &pairs, &count, m->err);
+	for (int attempt = 0; attempt < 4 && !count && !rc; attempt++)
+		rc = find_overlaps(m, run, first, attempt < 2 ? &common : NULL, attempt % 2 ? 0 : rate, &pairs, &count);
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = add_pair(m, run, pairs[i].a, pairs[i].b, (double)pairs[i].overlap_ns);
 	return rc;
@@ -212,7 +224,8 @@ int duet_pairs_make(struct duet_pairs *out, const struct duet_run *runs, size_t 
 
 struct stats_runs duet_pairs_runs(const struct duet_pairs *pairs)
 {
-	return (struct stats_runs){
-		.x = pairs->x, .weight = pairs->weight, .first = pairs->first, .count = pairs->runs
-	};
+	return (struct stats_runs){ .x = pairs->x,
+		.weight = pairs->weight,
+		.first = pairs->first,
+		.count = pairs->runs };
 }

@@ -21,9 +21,9 @@
 
 struct duet_pairing {
 	enum duet_metric metric;
-	bool has_warmup;      /* iterations are of a loop and may warm up */
-	double min_overlap;   /* async; 0: STATS_OVERLAP_RATE */
-	bool is_more_better;  /* of the metric: ratios are turned around, so that above 1 is worse */
+	bool has_warmup;     /* iterations are of a loop and may warm up */
+	double min_overlap;  /* async; 0: STATS_OVERLAP_RATE */
+	bool is_more_better; /* of the metric: ratios are turned around, so that above 1 is worse */
 };
 
 /* Pairs by run, as stats_effect takes them. */

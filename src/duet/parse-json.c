@@ -40,7 +40,7 @@ static int renaissance_benchmark(const struct duet_parse *p, const char *name, j
 
 	if (!json_is_array(results))
 		return duet_parse_wrong(p, "has no list 'data.%s.results'", name);
-	json_array_foreach (results, i, result) {
+	json_array_foreach(results, i, result) {
 		double duration = number_at(result, "duration_ns"), uptime = number_at(result, "uptime_ns");
 		struct duet_row *row;
 
@@ -71,8 +71,7 @@ int duet_parse_renaissance(const struct duet_parse *p, char *text, size_t bytes)
 	if (!rc && (!isfinite(start_ms) || fabs(start_ms) > 9e12 || !json_is_object(data)))
 		rc = duet_parse_wrong(p, "has no 'environment.vm.start_unix_ms' or no 'data'");
 	if (!rc)
-		json_object_foreach(data, name, benchmark)
-		{
+		json_object_foreach(data, name, benchmark) {
 			if (!rc)
 				rc = renaissance_benchmark(p, name, benchmark, start_ms);
 		}
@@ -87,7 +86,7 @@ static int hyperfine_result(const struct duet_parse *p, json_t *result)
 
 	if (!json_is_array(times))
 		return duet_parse_wrong(p, "has a result without its times");
-	json_array_foreach (times, i, time) {
+	json_array_foreach(times, i, time) {
 		struct duet_row *row;
 
 		if (!json_is_number(time))
@@ -112,7 +111,7 @@ static int each(const struct duet_parse *p, json_t *root, json_t *list, const ch
 	if (!json_is_array(list))
 		rc = duet_parse_wrong(p, "has no list %s", what);
 	else
-		json_array_foreach (list, i, item)
+		json_array_foreach(list, i, item)
 			if (!rc)
 				rc = take(p, item);
 	json_decref(root);
@@ -152,7 +151,8 @@ static int google_benchmark(const struct duet_parse *p, json_t *item)
 		return 0;
 	if (!name || !isfinite(unit) || !isfinite(number_at(item, "real_time")))
 		return duet_parse_wrong(p, "has a benchmark without name, real_time or time_unit");
-	row = duet_parse_row(p, isfinite(repetition) ? (int64_t)repetition : 0, NAN, number_at(item, "real_time") * unit);
+	row = duet_parse_row(p, isfinite(repetition) ? (int64_t)repetition : 0, NAN,
+			number_at(item, "real_time") * unit);
 	if (!row)
 		return -ENOMEM;
 	row->cpu_ns = number_at(item, "cpu_time") * unit;
@@ -192,8 +192,8 @@ static int jmh_benchmark(const struct duet_parse *p, json_t *item)
 
 	if (!name || !json_is_array(raw))
 		return duet_parse_wrong(p, "has a benchmark without primaryMetric.rawData");
-	json_array_foreach (raw, f, fork)
-		json_array_foreach (fork, i, score) {
+	json_array_foreach(raw, f, fork)
+		json_array_foreach(fork, i, score) {
 			double ns = jmh_time(unit, json_number_value(score));
 			struct duet_row *row;
 
@@ -228,7 +228,7 @@ static int pytest_benchmark(const struct duet_parse *p, json_t *item)
 		err_hint(p->err, "pytest --benchmark-save-data writes them");
 		return -EBADMSG;
 	}
-	json_array_foreach (data, i, time) {
+	json_array_foreach(data, i, time) {
 		struct duet_row *row;
 
 		if (!json_is_number(time))

@@ -85,10 +85,11 @@ static int csv_row(const struct duet_parse *p, const struct csv *c, char *line, 
 	double time;
 
 	if (n != c->count)
-		return duet_parse_wrong(p, "has %zu fields in line %zu, and its header %zu: it is cut or damaged", n, number,
-				c->count);
+		return duet_parse_wrong(p, "has %zu fields in line %zu, and its header %zu: it is cut or damaged", n,
+				number, c->count);
 	if (!duet_parse_number(fields[c->time], &time) || time < 0)
-		return duet_parse_wrong(p, "has the time '%.40s' in line %zu, which is no number", fields[c->time], number);
+		return duet_parse_wrong(p, "has the time '%.40s' in line %zu, which is no number", fields[c->time],
+				number);
 	row = duet_parse_row(p, iteration, NAN, time);
 	if (!row)
 		return -ENOMEM;
@@ -198,7 +199,8 @@ int duet_parse_lines(const struct duet_parse *p, char *text, size_t bytes)
 	return 0;
 }
 
-static int regex_match(const struct duet_parse *p, const char *from, const regmatch_t *m, size_t groups, int64_t iteration)
+static int regex_match(const struct duet_parse *p, const char *from, const regmatch_t *m, size_t groups,
+		int64_t iteration)
 {
 	double unit = p->unit_ns > 0 ? p->unit_ns : 1e9, numbers[2] = { NAN, NAN };
 
@@ -232,7 +234,8 @@ int duet_parse_regex(const struct duet_parse *p, char *text, size_t bytes)
 		return err_set(p->err, EINVAL, "'%s' is no regular expression: %s", p->pattern, why);
 	}
 	if (re.re_nsub < 1 || re.re_nsub > 2)
-		rc = err_set(p->err, EINVAL, "the regular expression has %zu groups, and needs one (the time) or two (start and end)",
+		rc = err_set(p->err, EINVAL,
+				"the regular expression has %zu groups, and needs one (the time) or two (start and end)",
 				re.re_nsub);
 	for (char *at = text; !rc && *at && !regexec(&re, at, 3, m, at == text ? 0 : REG_NOTBOL);
 			at += m[0].rm_eo > 0 ? m[0].rm_eo : 1)

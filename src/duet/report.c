@@ -135,7 +135,7 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 	json_kstr(j, "metric", duet_metric_names[r->setup->pairing.metric]);
 	json_kreal(j, "seconds", result->seconds);
 	json_kreal(j, "level", r->setup->level);
-	json_kreal(j, "threshold", r->setup->margin - 1);
+	json_kreal(j, "threshold", round(1e12 * (r->setup->margin - 1)) / 1e12);
 	json_kstr(j, "method", result->effect.log_ratio.method);
 	json_kuint(j, "pairs", result->pairs.count);
 	json_kuint(j, "looks", result->looks);

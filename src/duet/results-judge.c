@@ -178,14 +178,15 @@ static int overlaps_of_run(const struct duet_row *row, const struct duet_run *ru
 		if (!spans[side])
 			return err_sys(err, ENOMEM, "cannot pair the iterations");
 		for (size_t i = 0; i < run->sides[side].count; i++)
-			spans[side][i] = (struct stats_span){ run->sides[side].items[i].start_ns, run->sides[side].items[i].end_ns };
+			spans[side][i] = (struct stats_span){ run->sides[side].items[i].start_ns,
+				run->sides[side].items[i].end_ns };
 	}
-	rc = stats_overlaps(spans[DUET_A], run->sides[DUET_A].count, spans[DUET_B], run->sides[DUET_B].count, min_rate, arena,
-			&pairs, &count, err);
+	rc = stats_overlaps(spans[DUET_A], run->sides[DUET_A].count, spans[DUET_B], run->sides[DUET_B].count, min_rate,
+			arena, &pairs, &count, err);
 	for (size_t i = 0; i < count && !rc; i++)
 		buf_addf(out, "%s,%s,%s,%" PRId64 ",%zu,%zu,%" PRIu64 ",%.6g,%.9g\n", row->suite ? row->suite : "",
-				row->benchmark ? row->benchmark : "", row->type ? row->type : "", row->runid, pairs[i].a,
-				pairs[i].b, pairs[i].overlap_ns, pairs[i].rate, pairs[i].log_ratio);
+				row->benchmark ? row->benchmark : "", row->type ? row->type : "", row->runid,
+				pairs[i].a, pairs[i].b, pairs[i].overlap_ns, pairs[i].rate, pairs[i].log_ratio);
 	return rc;
 }
 

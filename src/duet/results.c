@@ -151,7 +151,10 @@ static int read_file(struct directory *d, const char *file, const struct duet_re
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	struct sonde_err why = SONDE_ERR_INIT;
-	struct duet_parse p = { .table = &d->r->table, .pattern = d->r->pattern, .unit_ns = d->r->unit_ns, .err = &why };
+	struct duet_parse p = { .table = &d->r->table,
+		.pattern = d->r->pattern,
+		.unit_ns = d->r->unit_ns,
+		.err = &why };
 	size_t first = d->r->table.count;
 	int rc;
 

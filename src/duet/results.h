@@ -10,8 +10,8 @@
 
 struct duet_results {
 	struct duet_table table;
-	size_t files;    /* read */
-	size_t unread;   /* that could not be; each was told */
+	size_t files;  /* read */
+	size_t unread; /* that could not be; each was told */
 	const char *pattern;
 	double unit_ns;
 	const char *suite; /* read all results as those of this suite; NULL: by their name, else by how they look */
@@ -20,7 +20,10 @@ struct duet_results {
 	void *arg;
 };
 
-#define DUET_RESULTS_INIT { .table = DUET_TABLE_INIT }
+#define DUET_RESULTS_INIT \
+	{ \
+		.table = DUET_TABLE_INIT \
+	}
 
 /* Add the result files of a directory and its artifacts. -ENOENT: no directory; -ENODATA: no result in it. */
 int duet_results_read(struct duet_results *r, const char *dir, struct sonde_err *err);

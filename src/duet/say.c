@@ -133,7 +133,8 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 	else if (result->needed_runs <= result->run_count)
 		buf_adds(out, "it was close: run it again, or with a little more --budget");
 	else
-		buf_addf(out, "about %zu runs would decide it: --budget %.0fs", result->needed_runs, budget_for(result));
+		buf_addf(out, "about %zu runs would decide it: --budget %.0fs", result->needed_runs,
+				budget_for(result));
 }
 
 static void say_ns(struct buf *out, double ns)
@@ -179,8 +180,9 @@ static void doubt_machine(struct doubts *d, const struct duet_around *around, si
 	if (cpu_count < 2)
 		doubt(d, "there is one CPU only: programs that run side by side take turns on it, and everything else disturbs them");
 	if (around && around->steal_share > 0.02)
-		doubt(d, arena_printf(d->arena, "the hypervisor gave %.0f %% of the processor time to others",
-					 100 * around->steal_share));
+		doubt(d,
+				arena_printf(d->arena, "the hypervisor gave %.0f %% of the processor time to others",
+						100 * around->steal_share));
 }
 
 static void doubt_measure(struct doubts *d, const struct duet_setup *setup, const struct duet_result *r)
@@ -188,8 +190,10 @@ static void doubt_measure(struct doubts *d, const struct duet_setup *setup, cons
 	double correlation = r->effect.run_correlation;
 
 	if (r->self.is_biased)
-		doubt(d, arena_printf(d->arena, "A compared with itself differs by %+.2f %%: something favours a side on this machine",
-					 percent(r->self.ratio.estimate)));
+		doubt(d,
+				arena_printf(d->arena,
+						"A compared with itself differs by %+.2f %%: something favours a side on this machine",
+						percent(r->self.ratio.estimate)));
 	if (r->run_count >= 8 && correlation > 2 / sqrt((double)r->run_count))
 		doubt(d, "neighbouring runs resemble each other, so the interval is narrower than it should be; longer runs (--pairs) help");
 	if (r->pairs.unsettled)
@@ -197,8 +201,9 @@ static void doubt_measure(struct doubts *d, const struct duet_setup *setup, cons
 	if (r->schedule.design == DUET_SYNC && !setup->has_own_iterations && setup->pairing.metric == DUET_WALL)
 		doubt(d, "the slower command ends alone and is faster then, so the ratio may be too near to 1; --design async or rmit is not");
 	if (r->pairs.missing)
-		doubt(d, arena_printf(d->arena, "%zu pairs have no %s and were left out", r->pairs.missing,
-					 duet_metric_names[setup->pairing.metric]));
+		doubt(d,
+				arena_printf(d->arena, "%zu pairs have no %s and were left out", r->pairs.missing,
+						duet_metric_names[setup->pairing.metric]));
 }
 
 size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r, const struct duet_around *around,

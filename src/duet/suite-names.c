@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const duet_design_types[] = {
-	[DUET_SEQ] = "seqn", [DUET_RMIT] = NULL, [DUET_SYNC] = "syncduet", [DUET_ASYNC] = "duet"
-};
+const char *const duet_design_types
+		[] = { [DUET_SEQ] = "seqn", [DUET_RMIT] = NULL, [DUET_SYNC] = "syncduet", [DUET_ASYNC] = "duet" };
 
 static const char name_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
@@ -68,8 +67,10 @@ bool duet_result_name_parse(struct duet_result_name *out, const char *name)
 
 	if (!take_field(&at, out->suite, sizeof(out->suite), name_letters) ||
 			!take_field(&at, out->benchmark, sizeof(out->benchmark), name_letters) ||
-			!take_field(&at, runid, 19, "0123456789") || !take_field(&at, out->type, sizeof(out->type), NULL) ||
-			!take_field(&at, out->order, sizeof(out->order), NULL) || !take_field(&at, pair, sizeof(pair), "AB"))
+			!take_field(&at, runid, 19, "0123456789") ||
+			!take_field(&at, out->type, sizeof(out->type), NULL) ||
+			!take_field(&at, out->order, sizeof(out->order), NULL) ||
+			!take_field(&at, pair, sizeof(pair), "AB"))
 		return false;
 	if (!is_one_of(out->type, types) || !is_one_of(out->order, orders) || pair[1] || !*at)
 		return false;

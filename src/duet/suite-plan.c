@@ -37,7 +37,10 @@ static size_t add_steps(struct duet_step *out, const struct duet_benchmark *b, e
 		struct duet_turn turn;
 
 		duet_plan_next(&plan, &turn);
-		out[n++] = (struct duet_step){ .benchmark = b, .design = design, .runid = run, .is_first_b = turn.is_first_b };
+		out[n++] = (struct duet_step){ .benchmark = b,
+			.design = design,
+			.runid = run,
+			.is_first_b = turn.is_first_b };
 		if (design == DUET_SEQ)
 			out[n++] = (struct duet_step){ .benchmark = b, .design = design, .runid = run, .side = DUET_B };
 	}

@@ -179,7 +179,8 @@ static yaml_node_t *look(struct reader *r, const struct scope *s, const char *ke
 
 static int missing(struct reader *r, const struct scope *s, const char *key)
 {
-	return say(r, s->nodes[0] ? s->nodes[0] : s->nodes[1], EINVAL, "'%s' has no '%s' and cannot inherit it", s->where, key);
+	return say(r, s->nodes[0] ? s->nodes[0] : s->nodes[1], EINVAL, "'%s' has no '%s' and cannot inherit it",
+			s->where, key);
 }
 
 /* fallback NULL: it must be there. */
@@ -198,8 +199,8 @@ static int get_text(struct reader *r, const struct scope *s, const char *key, co
 
 static int get_bool(struct reader *r, const struct scope *s, const char *key, bool fallback, bool *out)
 {
-	static const char *const words[] = { "false", "true", "no", "yes", "off", "on", "False", "True", "No", "Yes", "Off", "On",
-		"FALSE", "TRUE", NULL };
+	static const char *const words[] = { "false", "true", "no", "yes", "off", "on", "False", "True", "No", "Yes",
+		"Off", "On", "FALSE", "TRUE", NULL };
 	const yaml_node_t *node = look(r, s, key);
 	const char *text = scalar(node);
 
@@ -214,8 +215,8 @@ static int get_bool(struct reader *r, const struct scope *s, const char *key, bo
 	return say(r, node, EINVAL, "'%s' is neither true nor false", key);
 }
 
-static int get_int(struct reader *r, const struct scope *s, const char *key, int64_t fallback, int64_t least, int64_t most,
-		int64_t *out)
+static int get_int(struct reader *r, const struct scope *s, const char *key, int64_t fallback, int64_t least,
+		int64_t most, int64_t *out)
 {
 	const yaml_node_t *node = look(r, s, key);
 	const char *text = scalar(node);
@@ -230,7 +231,8 @@ static int get_int(struct reader *r, const struct scope *s, const char *key, int
 	if (!text || end == text || *end || errno)
 		return say(r, node, EINVAL, "'%s' is not a whole number", key);
 	if (value < least || value > most)
-		return say(r, node, EINVAL, "'%s' is not between %lld and %lld", key, (long long)least, (long long)most);
+		return say(r, node, EINVAL, "'%s' is not between %lld and %lld", key, (long long)least,
+				(long long)most);
 	*out = value;
 	return 0;
 }
@@ -251,7 +253,9 @@ static int get_list(struct reader *r, const struct scope *s, const char *key, co
 	if (!items)
 		return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 	for (; n < most; n++) {
-		const yaml_node_t *item = node->type == YAML_SEQUENCE_NODE ? node_at(r, node->data.sequence.items.start[n]) : node;
+		const yaml_node_t *item = node->type == YAML_SEQUENCE_NODE
+				? node_at(r, node->data.sequence.items.start[n])
+				: node;
 
 		if (!scalar(item) || !*scalar(item))
 			return say(r, item, EINVAL, "'%s' is not a list of texts", key);
@@ -283,7 +287,8 @@ static int read_side(struct reader *r, const struct scope *s, struct duet_suite_
 		rc = get_list(r, s, "results", &side->results, &count);
 	for (size_t i = 0; !rc && i < count; i++)
 		if (side->results[i][0] != '/')
-			return say(r, look(r, s, "results"), EINVAL, "'%s' in 'results' is not an absolute path", side->results[i]);
+			return say(r, look(r, s, "results"), EINVAL, "'%s' in 'results' is not an absolute path",
+					side->results[i]);
 	if (!rc)
 		rc = get_text(r, s, "run", NULL, &run);
 	if (!rc)
@@ -331,8 +336,8 @@ static int check_sync(struct reader *r, const yaml_node_t *section, struct duet_
 		const char *run = b->sides[side].sync_run;
 
 		if (!run)
-			return say(r, section, EINVAL, "'%s' has syncduet_repetitions, but %c no 'syncduet_run_base'", b->name,
-					"AB"[side]);
+			return say(r, section, EINVAL, "'%s' has syncduet_repetitions, but %c no 'syncduet_run_base'",
+					b->name, "AB"[side]);
 		b->has_barrier &= strstr(run, "$$") != NULL;
 	}
 	return 0;
@@ -413,7 +418,8 @@ static int read_artifacts(struct reader *r, const yaml_node_t *main, struct duet
 
 		if (!is_plain_name(name) || !command || !*command)
 			return say(r, node_at(r, p->key), EINVAL, "an artifact needs a plain name and a command");
-		out->artifacts[i] = (struct duet_artifact){ arena_strdup(r->arena, name), arena_strdup(r->arena, command) };
+		out->artifacts[i] = (struct duet_artifact){ arena_strdup(r->arena, name),
+			arena_strdup(r->arena, command) };
 	}
 	out->artifact_count = n;
 	return 0;
@@ -429,7 +435,8 @@ static int read_schedule(struct reader *r, const struct scope *s, bool *is_shuff
 	*is_shuffled = !strcmp(text, "randomized_interleaving_trials");
 	if (*is_shuffled || !strcmp(text, "sequential"))
 		return 0;
-	return say(r, look(r, s, "schedule"), EINVAL, "'schedule' is neither sequential nor randomized_interleaving_trials");
+	return say(r, look(r, s, "schedule"), EINVAL,
+			"'schedule' is neither sequential nor randomized_interleaving_trials");
 }
 
 static int read_main(struct reader *r, const yaml_node_t *root, struct duet_suite *out)
@@ -473,7 +480,8 @@ static int check_sections(struct reader *r, const yaml_node_t *root, const struc
 		for (size_t i = 0; name && !is_used && i < s->benchmark_count; i++)
 			is_used = !strcmp(name, s->benchmarks[i].name);
 		if (!is_used && !(name && find(r, node_at(r, p->value), "A", 0)))
-			return say(r, key, EINVAL, "the section '%s' is neither 'duetbench' nor a duet", name ? name : "?");
+			return say(r, key, EINVAL, "the section '%s' is neither 'duetbench' nor a duet",
+					name ? name : "?");
 	}
 	return 0;
 }

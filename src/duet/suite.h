@@ -25,7 +25,7 @@ struct duet_suite_side {
 
 struct duet_benchmark {
 	const char *name, *suite;
-	bool has_removal; /* remove containers after their run */
+	bool has_removal;                  /* remove containers after their run */
 	int64_t repetitions[DUET_DESIGNS]; /* of async, sync and seq */
 	int64_t timeout_ns;                /* 0: none */
 	struct duet_suite_side sides[DUET_SIDES];

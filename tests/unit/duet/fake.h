@@ -10,15 +10,15 @@
 
 struct fake {
 	double base_ns;
-	double factor_b;               /* B takes so many times as long as A */
-	double noise[DUET_DESIGNS];    /* sd of the logarithm of an iteration's time, of its side's own */
-	double second_slower;          /* who comes second (or has the second CPUs) takes so many times as long */
-	size_t fail_at;                /* the run with this number (from 1) fails; 0: none */
-	int failure;                   /* with this */
+	double factor_b;            /* B takes so many times as long as A */
+	double noise[DUET_DESIGNS]; /* sd of the logarithm of an iteration's time, of its side's own */
+	double second_slower;       /* who comes second (or has the second CPUs) takes so many times as long */
+	size_t fail_at;             /* the run with this number (from 1) fails; 0: none */
+	int failure;                /* with this */
 	int64_t clock_ns;
-	size_t runs, aa_runs, turns;   /* so far */
-	size_t first_b, swapped;       /* turns that began so */
-	size_t tried[DUET_DESIGNS];    /* runs by design */
+	size_t runs, aa_runs, turns; /* so far */
+	size_t first_b, swapped;     /* turns that began so */
+	size_t tried[DUET_DESIGNS];  /* runs by design */
 	struct stats_rng rng;
 };
 

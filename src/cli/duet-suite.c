@@ -1,0 +1,234 @@
+/*
+ * duet-suite: sonde duet suite.yml..., and what is done with result directories: process, overlaps, report.
+ */
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "cli/duet.h"
+#include "duet/exec.h"
+#include "duet/results.h"
+#include "duet/suite-run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WARNINGS_MAX = 16 };
+
+struct listener {
+	const struct duet_options *options;
+	size_t warnings;
+};
+
+static void show_event(void *arg, enum duet_event kind, const char *sentence)
+{
+	static const char *const words[] = { "", "warning: ", "error: " };
+	struct listener *l = arg;
+	CLEANUP(buf_release) struct buf safe = BUF_INIT;
+
+	l->warnings += kind == DUET_EVENT_WARNING;
+	if (kind == DUET_EVENT_INFO && !l->options->is_verbose && !isatty(STDERR_FILENO))
+		return;
+	term_safe(&safe, sentence);
+	fprintf(stderr, "sonde duet: %s%s\n", words[kind], safe.data);
+}
+
+/* The directory for results: a new one, or one that is there with -f or --resume. */
+static int make_outdir(struct cli_context *ctx, char **dir)
+{
+	const struct duet_options *o = ctx->options;
+	char text[64];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(text, sizeof(text), "results.%Y%m%d-%H%M%S", &tm);
+	*dir = arena_strdup(ctx->arena, o->outdir ? o->outdir : text);
+	if (!*dir)
+		return err_sys(ctx->err, ENOMEM, "cannot name the directory for results");
+	if (access(*dir, F_OK) == 0 && !o->is_forced && !o->is_resumed) {
+		int rc = err_set(ctx->err, EEXIST, "'%s' exists already", *dir);
+
+		err_hint(ctx->err, "--resume goes on in it, --force writes over it, another --outdir leaves it alone");
+		return rc;
+	}
+	return fs_mkdir_p(*dir, 0755, ctx->err);
+}
+
+static int run_suite(struct cli_context *ctx, const struct duet_suite *suite, const char *dir, struct listener *l,
+		size_t *failed)
+{
+	const struct duet_options *o = ctx->options;
+	uint64_t seed = o->seed >= 0 ? (uint64_t)o->seed : suite->has_seed ? suite->seed : (uint64_t)time(NULL);
+	struct duet_suite_run r = { .suite = suite,
+		.outdir = dir,
+		.docker = o->docker,
+		.interrupt_fd = duet_signals_open(ctx->err),
+		.is_resumed = o->is_resumed,
+		.has_output = o->is_verbose || suite->is_verbose || o->has_output,
+		.on_event = show_event,
+		.arg = l };
+	struct duet_step *steps;
+	size_t count;
+	int rc = r.interrupt_fd < 0 ? r.interrupt_fd : duet_suite_artifacts(&r, ctx->err);
+
+	if (!rc)
+		rc = duet_suite_plan(suite, o->filter.items, seed, ctx->arena, &steps, &count, ctx->err);
+	if (!rc && !count)
+		rc = err_set(ctx->err, ENOENT, "there is nothing to run in '%s'", suite->path);
+	if (!rc)
+		rc = duet_suite_execute(&r, steps, count, ctx->err);
+	*failed += r.failed;
+	fprintf(stderr, "sonde duet: %s: %zu run%s done, %zu there already, %zu failed, results in %s\n", suite->name, r.done,
+			r.done == 1 ? "" : "s", r.left_out, r.failed, dir);
+	if (rc == -EINTR)
+		ctx->exit_code = 128 + duet_signals_caught();
+	duet_signals_close();
+	return rc;
+}
+
+/* A configuration that cannot be read is told, and the next one is taken, as the original does; the exit code tells. */
+int duet_run_suites(struct cli_context *ctx)
+{
+	struct listener l = { .options = ctx->options };
+	size_t failed = 0, unread = 0;
+	char *dir = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; i < ctx->arg_count && !rc; i++) {
+		struct sonde_err why = SONDE_ERR_INIT;
+		struct duet_suite suite;
+
+		if (duet_suite_load(&suite, ctx->args[i], ctx->arena, &why)) {
+			cli_print_error("sonde", &why);
+			unread++;
+			continue;
+		}
+		if (duet_cpu_count() < 2)
+			show_event(&l, DUET_EVENT_WARNING, "there is one CPU only: the sides of a duet take turns on it");
+		if (!dir)
+			rc = make_outdir(ctx, &dir);
+		if (!rc)
+			rc = run_suite(ctx, &suite, dir, &l, &failed);
+	}
+	if (!rc && unread)
+		rc = err_set(ctx->err, EINVAL, "%zu of %zu configuration files could not be read", unread, ctx->arg_count);
+	else if (!rc && failed)
+		rc = err_set(ctx->err, ECHILD, "%zu runs failed", failed);
+	return rc;
+}
+
+static void show_trouble(void *arg, const struct sonde_err *why)
+{
+	cli_print_error("sonde", why);
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Directories of results, or tables that process wrote. */
+static int read_results(struct cli_context *ctx, struct duet_results *r)
+{
+	const struct duet_options *o = ctx->options;
+	struct duet_suite suite;
+	int rc = 0;
+
+	if (ctx->arg_count < 2)
+		return cli_usage(ctx, "argument DIR is missing: the results to read");
+	r->on_trouble = show_trouble;
+	r->pattern = o->regex;
+	r->unit_ns = (double)o->unit_ns;
+	if (o->config) {
+		rc = duet_suite_load(&suite, o->config, ctx->arena, ctx->err);
+		if (!rc && suite.benchmark_count)
+			r->suite = suite.benchmarks[0].suite;
+	}
+	for (size_t i = 1; i < ctx->arg_count && !rc; i++)
+		rc = is_directory(ctx->args[i]) ? duet_results_read(r, ctx->args[i], ctx->err)
+						: duet_results_read_csv(r, ctx->args[i], ctx->err);
+	if (!rc && !r->table.count)
+		rc = err_set(ctx->err, ENODATA, "none of the %zu results could be read", r->unread);
+	return rc;
+}
+
+static int write_out(struct cli_context *ctx, const struct buf *text)
+{
+	const struct duet_options *o = ctx->options;
+
+	if (buf_error(text))
+		return err_sys(ctx->err, ENOMEM, "cannot write the results");
+	if (o->outdir)
+		return fs_replace_file(AT_FDCWD, o->outdir, text->data, text->len, ctx->err);
+	fwrite(text->data, 1, text->len, stdout);
+	return 0;
+}
+
+/* Some results that could not be read: the rest is written, and the exit code says so. */
+static int finish(struct cli_context *ctx, const struct duet_results *r, int rc)
+{
+	if (!rc && r->unread)
+		return err_set(ctx->err, EBADMSG, "%zu of %zu results could not be read", r->unread, r->unread + r->files);
+	return rc;
+}
+
+int duet_run_process(struct cli_context *ctx)
+{
+	const struct duet_options *o = ctx->options;
+	CLEANUP(duet_results_release) struct duet_results r = DUET_RESULTS_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int rc = read_results(ctx, &r);
+
+	if (rc)
+		return rc;
+	if (o->is_json)
+		duet_table_json(&r.table, &text);
+	else
+		duet_table_csv(&r.table, &text);
+	return finish(ctx, &r, write_out(ctx, &text));
+}
+
+int duet_run_overlaps(struct cli_context *ctx)
+{
+	CLEANUP(duet_results_release) struct duet_results r = DUET_RESULTS_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int rc = read_results(ctx, &r);
+
+	if (!rc)
+		rc = duet_results_overlaps(&r, 0, &text, ctx->err);
+	return finish(ctx, &r, rc ? rc : write_out(ctx, &text));
+}
+
+int duet_run_report(struct cli_context *ctx)
+{
+	const char *warnings[WARNINGS_MAX];
+	CLEANUP(duet_results_release) struct duet_results r = DUET_RESULTS_INIT;
+	struct duet_setup setup;
+	struct duet_report report = { .setup = &setup, .warnings = warnings, .around = { NAN, NAN } };
+	int rc = duet_setup_of(ctx, &setup);
+
+	if (!rc)
+		rc = read_results(ctx, &r);
+	if (!rc)
+		rc = duet_results_judge(&r, &setup, &report.entries, &report.count, ctx->arena, ctx->err);
+	if (!rc)
+		rc = duet_report_finish(&report, ctx->arena, ctx->err);
+	if (!rc) {
+		for (size_t i = 0; i < report.count; i++)
+			report.seconds += report.entries[i].result->seconds;
+		if (report.count)
+			report.warning_count = duet_warnings(&setup, report.entries[0].result, NULL, 2, warnings, WARNINGS_MAX,
+					ctx->arena);
+		rc = duet_print(ctx, &report);
+		ctx->exit_code = duet_exit_code(ctx->options, &report);
+	}
+	for (size_t i = 0; i < report.count; i++)
+		duet_result_release(report.entries[i].result);
+	return finish(ctx, &r, rc);
+}

@@ -1,0 +1,151 @@
+#!/bin/bash
+# sonde duet SUITE: configuration files of the original, in containers made from a local root; what goes wrong and is resumed.
+. "$(dirname "$0")/../lib/tap.sh"
+
+command -v podman >/dev/null || skip_service 'podman is not installed'
+[ "$(id -u)" = 0 ] || skip_all 'podman is tried as root only'
+export CONTAINERS_CONF=$SOURCE_DIR/tests/launch/containers.conf
+image=localhost/sonde-duet-test-$$
+
+# an image with bash, date and sleep of this machine
+mkdir -p rootfs/{bin,tmp,duet,usr/bin}
+for program in bash date sleep tail cat mkdir; do
+	path=$(command -v $program)
+	cp -L "$path" rootfs/bin/
+	ldd "$path" | grep -o '/[^ ]*' | while read -r library; do
+		mkdir -p "rootfs$(dirname "$library")"
+		cp -Ln "$library" "rootfs$library"
+	done
+done
+chmod 1777 rootfs/tmp rootfs/duet
+echo untouched >rootfs/results
+tar -C rootfs -cf rootfs.tar .
+podman import -q rootfs.tar "$image" >import.log 2>&1 || skip_service "podman cannot import an image: $(tail -1 import.log)"
+podman tag "$image" "$image-graal"
+ours() { podman ps -a --format '{{.Image}}' | grep -c "$image"; }
+duet() { run timeout 300 "$SONDE" duet "$@"; }
+
+# one benchmark whose iterations are lines of start and end, A against B that sleeps longer
+cat >suite.yml <<EOS
+duetbench:
+  suite: lines
+  docker_command: podman
+  seed: 0
+  duet_repetitions: 2
+  sequential_repetitions: 2
+  timeout: 120
+  artifacts:
+    uname: uname -a
+    hostname: hostname
+  image: $image
+  run_base: loop() { for i in 1 2 3 4; do s=\$(date +%s%N); sleep \$1; echo \$s \$(date +%s%N) >>/tmp/times; done; };
+  results:
+    - /tmp/times
+  duets: [ nap ]
+nap:
+  A: { run: loop 0.02 }
+  B: { run: loop 0.3 }
+EOS
+duet -o out suite.yml
+is 'a suite runs' "$status" 0 || diag "$err"
+is 'every run leaves its results, under their names' "$(cd out && ls -d lines.* | sed 's/\.\(AB\|BA\)\./.XX./' | sort | tr '\n' ' ')" \
+	'lines.nap.0.duet.XX.A.times lines.nap.0.duet.XX.B.times lines.nap.0.seqn.None.A.times lines.nap.0.seqn.None.B.times lines.nap.1.duet.XX.A.times lines.nap.1.duet.XX.B.times lines.nap.1.seqn.None.A.times lines.nap.1.seqn.None.B.times '
+is 'orders are balanced' "$(ls out | grep -o 'duet\.[AB][AB]' | sort -u | wc -l)" 2
+is 'artifacts are there' "$(ls out/artifacts | tr '\n' ' ')" 'hostname uname '
+is 'no container is left' "$(ours)" 0
+duet -o out suite.yml
+is 'a directory that exists is refused' "$status" 1
+like 'with what to do' "$err" '--resume goes on'
+
+rm out/lines.nap.1.seqn.None.B.times
+duet -o out --resume suite.yml
+like 'what is finished is not made again' "$err" '1 run done, 5 there already, 0 failed'
+
+duet process out -o table.csv
+is 'results become a table' "$status" 0
+is 'a row an iteration' "$(wc -l <table.csv)" 33
+like 'with the columns of the original' "$(head -n 1 table.csv)" '^suite,benchmark,type,order,pair,runid,iteration,iteration_start_ns,iteration_end_ns,iteration_time_ns,hostname,uname$'
+duet overlaps table.csv
+is 'overlaps reads what process wrote' "$status" 0
+duet report out --json
+is 'both designs say slower' "$(jq -c '[.benchmarks[] | [.benchmark, .verdict]]' <<<"$out")" '[["lines/nap duet","slower"],["lines/nap seqn","slower"]]'
+is 'and the exit code too' "$status" 3
+
+# the example of the original's introduction, with its images
+sed "s/image: renaissance-graal/image: $(sed 's/[\/&]/\\&/g' <<<"$image-graal")/; s/image: renaissance /image: $(sed 's/[\/&]/\\&/g' <<<"$image") /" >readme.yml <<'EOS'
+duetbench:
+  suite: renaissance                # name of the benchmark suite - used for parsing results
+  verbose: true                     # debug logging
+  seed: 42                          # random seed
+  docker_command: podman            # command to invoke docker in shell, default is docker
+
+  remove_containers: true           # remove containers after finish
+
+  duet_repetitions: 2               # number of harness repetitions
+  sequential_repetitions: 2         # sequential repetitions, default 0
+
+  schedule: randomized_interleaving_trials # what schedule to use on benchmarks
+
+  artifacts:                        # artifacts to gather before the run
+    uname: uname -a                 # `uname` artifact, run `uname -a > {results_dir}/artifacts/uname`
+    lscpu: lscpu                    # similar, results placed to `{results_dir}/artifacts/lscpu`
+
+  image: renaissance                # docker image to run for a duet run, must exist on the system
+  results:                          # list of result files to copy from the container after each run
+    - /duet/results                 # has to be an absolute path in the context of a Docker image it runs in,
+                                    # for renaissance image it is workdir `/duet/`
+
+  duets:                            # list of duets to run, these must be top level YAML elements,
+    - a-benchmark                   # invalid names: `artifacts`, `duetbench`
+
+a-benchmark:
+  duet_repetitions: 4                  # overwrite value from duetbench config
+  A:                                   # A run
+    run: echo RunningA > /duet/results # command to run the benchmark harness in the container
+
+  B:                                   # B run, optional, if not present does A/A run
+    image: renaissance-graal           # override inherited image
+    run: echo RunningB > /duet/results
+    results:                           # override where are the result files in context of renaissance-graal docker image
+      - /results
+EOS
+duet -o readme readme.yml
+is 'the example of the introduction runs' "$status" 0 || diag "$err"
+is 'with all its results' "$(ls readme | grep -c '^renaissance\.a-benchmark\.')" 12
+
+# what goes wrong
+sed "s|image: $image|image: localhost/no-such-image-$$|" suite.yml >missing.yml
+duet -o missing missing.yml --filter nap
+is 'a missing image is a failure' "$status" 1
+like 'that names it' "$err" "no-such-image-$$"
+sed 's/loop 0.3/exit 4/' suite.yml >crash.yml
+duet -o crash crash.yml
+is 'a side that crashes is a failure' "$status" 1
+like 'that says which' "$err" 'B failed with exit status 4'
+is 'its runs leave no results' "$(ls crash | grep -c 'duet\.')" 0
+is 'the other runs do' "$(ls crash | grep -c 'seqn.None.A')" 2
+sed 's/loop 0.3/loop 60/; s/timeout: 120/timeout: 4/; s/sequential_repetitions: 2/sequential_repetitions: 0/; s/duet_repetitions: 2/duet_repetitions: 1/' suite.yml >hang.yml
+duet -o hang hang.yml
+like 'both sides have one deadline' "$err" 'B has not ended within 4 s'
+is 'half results are not taken' "$(ls hang | grep -c lines)" 0
+printf 'nap:\n  A: {run: x}\nduetbench: {suite: s, image: i, results: [/r], duets: [nap], duet_repetition: 3}\n' >typo.yml
+duet -o typo typo.yml
+is 'an unknown key is a failure' "$status" 1
+like 'that proposes the right one' "$err" "did you mean 'duet_repetitions'"
+ok 'nothing was made' test ! -e typo
+
+"$SONDE" duet -o killed --filter nap suite.yml >/dev/null 2>&1 &
+pid=$!
+for ((i = 0; i < 300; i++)); do [[ -e killed/artifacts ]] && (($(ours) > 0)) && break; sleep 0.1; done
+kill -KILL $pid
+wait $pid 2>/dev/null
+running() { podman ps --format '{{.Image}}' | grep -c "$image"; }
+for ((i = 0; i < 300; i++)); do (($(running) == 0)) && break; sleep 0.1; done
+is 'kill -9 leaves nothing running' "$(running)" 0
+duet -o killed --resume suite.yml
+is 'and the suite can go on' "$status" 0
+is 'to its end' "$(ls killed | grep -c '^lines\.')" 8
+is 'no container is left in the end' "$(ours)" 0
+
+podman rmi -f "$image" "$image-graal" >/dev/null 2>&1
+done_testing
