@@ -189,8 +189,8 @@ static void ring_stands(void)
 /* All that is recorded gets into the log, which is complete then. */
 static void finish(void)
 {
-	if (!image.is_on || tracer.is_dark)
-		return;
+	if (!image.is_on || tracer.is_dark || tracer.clock == CLOCK_FORBIDDEN)
+		return;             /* recovery will */
 	if (!tracer.alive->epoch) { /* a child that has done nothing */
 		image.is_on = false;
 		tracer.categories = 0;
