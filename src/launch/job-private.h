@@ -35,6 +35,9 @@ struct place_ops {
 	int (*release)(struct job *j, struct sonde_err *err); /* once, when nothing lives; frees j->place */
 };
 
+/* As job_start, in a place that is in no table. */
+int job_start_at(struct job **out, const struct job_spec *spec, const struct place_ops *ops, struct sonde_err *err);
+
 extern const struct place_ops place_cgroup, place_sandbox, place_container;
 
 #endif

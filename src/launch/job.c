@@ -129,6 +129,8 @@ static int start_failed(const struct job_spec *spec, const struct keeper_word *w
 		err_sys(err, w->errnum, "cannot enter the directory '%s'", spec->cwd);
 	else
 		err_sys(err, w->errnum, "%s", keeper_stage_words(w->stage));
+	if (w->stage >= KEEPER_AT_SANDBOX && geteuid())
+		err_hint(err, "run as root: an ordinary user's namespace may not have it here");
 	return w->errnum == ENOENT || w->errnum == EACCES ? -EIO : -w->errnum; /* not the command's failure */
 }
 
@@ -180,19 +182,19 @@ static int prepare(struct job *j, const struct job_spec *spec, struct keeper_pla
 		return err_sys(err, ENOMEM, "cannot start '%s'", spec->argv[0]);
 	plan->envp = j->envp;
 	int rc = plan_streams(spec, plan, err);
-	if (!rc)
+	if (!rc && j->ops == ops_of(spec->place))
 		rc = job_place_check(spec->place, err);
 	if (!rc && j->ops->prepare)
 		rc = j->ops->prepare(j, spec, plan, err);
 	return rc;
 }
 
-int job_start(struct job **out, const struct job_spec *spec, struct sonde_err *err)
+int job_start_at(struct job **out, const struct job_spec *spec, const struct place_ops *ops, struct sonde_err *err)
 {
 	struct job *j = calloc(1, sizeof(*j));
 	if (!j)
 		return err_sys(err, ENOMEM, "cannot start '%s'", spec->argv[0]);
-	j->ops = ops_of(spec->place);
+	j->ops = ops;
 	j->sock = j->keeper_pidfd = j->pidfd = j->status = -1;
 	j->usage = (struct job_usage){ -1, -1, -1, -1, -1 };
 	struct keeper_plan plan = { .argv = spec->argv,
@@ -215,6 +217,11 @@ int job_start(struct job **out, const struct job_spec *spec, struct sonde_err *e
 	}
 	*out = j;
 	return 0;
+}
+
+int job_start(struct job **out, const struct job_spec *spec, struct sonde_err *err)
+{
+	return job_start_at(out, spec, ops_of(spec->place), err);
 }
 
 pid_t job_pid(const struct job *j)

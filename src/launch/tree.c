@@ -161,14 +161,15 @@ static int signal_one(const struct tree_process *p, pid_t root, int signal)
 	return 0;
 }
 
-static int signal_new(struct census *done, const struct census *found, size_t from, int signal, struct sonde_err *err)
+static int signal_new(struct census *done, const struct census *found, size_t from, int signal,
+		bool (*is_meant)(pid_t pid), struct sonde_err *err)
 {
 	int rc = 0;
 	for (size_t i = from; i < found->count; i++) {
 		const struct tree_process *p = &found->all[i];
 		if (p->state == 'Z' || p->state == 'X' || is_among(done, p->pid))
 			continue;
-		int failed = signal_one(p, found->all[0].pid, signal);
+		int failed = !is_meant || is_meant(p->pid) ? signal_one(p, found->all[0].pid, signal) : 0;
 		if (failed)
 			rc = err_sys(err, -failed, "cannot send signal %d to process %d", signal, (int)p->pid);
 		if (!census_add(done, p))
@@ -177,7 +178,7 @@ static int signal_new(struct census *done, const struct census *found, size_t fr
 	return rc;
 }
 
-int tree_signal(pid_t root, bool has_root, int signal, struct sonde_err *err)
+int tree_signal_those(pid_t root, bool has_root, int signal, bool (*is_meant)(pid_t pid), struct sonde_err *err)
 {
 	CLEANUP(census_release) struct census done = { 0 };
 	int rc = 0;
@@ -187,12 +188,28 @@ int tree_signal(pid_t root, bool has_root, int signal, struct sonde_err *err)
 		int failed = descendants(root, &found);
 		if (failed)
 			return err_sys(err, -failed, "cannot find the processes below %d", (int)root);
-		failed = signal_new(&done, &found, has_root ? 0 : 1, signal, err);
+		failed = signal_new(&done, &found, has_root ? 0 : 1, signal, is_meant, err);
 		rc = failed ? failed : rc;
 		if (done.count == before)
 			break;
 	}
 	return rc;
+}
+
+int tree_signal(pid_t root, bool has_root, int signal, struct sonde_err *err)
+{
+	return tree_signal_those(root, has_root, signal, NULL, err);
+}
+
+pid_t tree_find(pid_t root, bool (*is_meant)(pid_t pid))
+{
+	CLEANUP(census_release) struct census found = { 0 };
+	if (descendants(root, &found))
+		return 0;
+	for (size_t i = 1; i < found.count; i++)
+		if (found.all[i].state != 'Z' && is_meant(found.all[i].pid))
+			return found.all[i].pid;
+	return 0;
 }
 
 ssize_t tree_count(pid_t root, pid_t *some)

@@ -1,0 +1,180 @@
+/* A job that is a container's whole life; see job.h. */
+#include "launch/container-place.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "launch/environment.h"
+#include "launch/tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define START_LIMIT_NS 60000000000
+#define START_PAUSE_NS 10000000
+
+static int check(const struct job_place *place, struct sonde_err *err)
+{
+	char *engine = NULL;
+	int rc = place->image ? engine_find(&engine, place->engine, err)
+			      : err_set(err, EINVAL, "a container needs an image");
+	free(engine);
+	return rc;
+}
+
+/* The engine's client has our environment and directory; what the spec says is for the command. */
+int container_use_client(struct job *j, struct keeper_plan *plan, struct words *argv, struct sonde_err *err)
+{
+	char **envp = environment_with(NULL);
+	if (!envp || words_done(argv)) {
+		free(envp);
+		return err_sys(err, ENOMEM, "cannot start a container");
+	}
+	free(j->envp);
+	j->envp = envp;
+	plan->envp = envp;
+	plan->argv = argv->items;
+	plan->cwd = NULL;
+	plan->cpus = NULL;
+	return 0;
+}
+
+static void add_run(struct contained *c, const struct job_spec *spec)
+{
+	struct words *w = &c->argv;
+	words_add(w, c->engine);
+	words_add(w, "run");
+	words_add(w, "--rm");
+	words_addf(w, "--name=%s", c->name);
+	if (spec->fds[0] != JOB_FD_NULL)
+		words_add(w, "--interactive");
+	engine_add_place(w, spec->place, spec);
+	words_add(w, spec->place->image);
+	for (size_t i = 0; spec->argv[i]; i++)
+		words_add(w, spec->argv[i]);
+}
+
+static int prepare(struct job *j, const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err)
+{
+	struct contained *c = calloc(1, sizeof(*c));
+	if (!c)
+		return err_sys(err, ENOMEM, "cannot start a container");
+	j->place = c;
+	if (spec->inherit_count)
+		return err_set(err, ENOTSUP, "a container takes no descriptors but stdin, stdout and stderr");
+	int rc = engine_find(&c->engine, spec->place->engine, err);
+	if (rc)
+		return rc;
+	engine_name(c->name, sizeof(c->name));
+	add_run(c, spec);
+	return container_use_client(j, plan, &c->argv, err);
+}
+
+static bool is_inside(pid_t pid)
+{
+	char path[64];
+	struct stat theirs, ours;
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	return !stat(path, &theirs) && !stat("/proc/self/ns/pid", &ours) && theirs.st_ino != ours.st_ino;
+}
+
+static bool is_running(const struct job *j)
+{
+	const struct contained *c = j->place;
+	return engine_pid(c->engine, c->name) > 0;
+}
+
+/* Until the engine knows it as running, or its client has ended, which a short command may do first. */
+static int started(struct job *j, struct sonde_err *err)
+{
+	struct contained *c = j->place;
+	const struct timespec pause = { .tv_nsec = START_PAUSE_NS };
+	int64_t until_ns = clock_mono_ns() + START_LIMIT_NS;
+	j->pid = 0;
+	while (!job_has_ended(j)) {
+		j->pid = tree_find(j->keeper, is_inside);
+		if (!j->pid && is_running(j))
+			j->pid = engine_pid(c->engine, c->name);
+		if (j->pid)
+			return 0;
+		if (clock_mono_ns() > until_ns)
+			return err_set(err, ETIMEDOUT, "the container '%s' does not start", c->name);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+/* Not for the engine's own processes, which would hand it on once more. */
+int container_signal(struct job *j, int signal, struct sonde_err *err)
+{
+	return tree_signal_those(j->keeper, false, signal, is_inside, err);
+}
+
+static int signal_run(struct job *j, int signal, struct sonde_err *err)
+{
+	const struct contained *c = j->place;
+	if (tree_find(j->keeper, is_inside))
+		return container_signal(j, signal, err);
+	CLEANUP(words_release) struct words w = { 0 }; /* its processes are the engine's daemon's */
+	words_add(&w, c->engine);
+	words_add(&w, "kill");
+	words_addf(&w, "--signal=%d", signal);
+	words_add(&w, c->name);
+	if (words_done(&w))
+		return err_sys(err, ENOMEM, "cannot signal a container");
+	return job_has_ended(j) ? 0 : engine_run(&w, NULL, err);
+}
+
+static void remove_now(struct job *j)
+{
+	const struct contained *c = j->place;
+	engine_remove(c->engine, c->name, NULL);
+}
+
+/* What the keeper reaps is the engine's client: it says nothing of the command. */
+void container_usage(const struct job *j, struct job_usage *usage)
+{
+	(void)j;
+	usage->user_ns = usage->system_ns = usage->max_rss_bytes = -1;
+}
+
+static int set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
+{
+	const struct contained *c = j->place;
+	CLEANUP(words_release) struct words w = { 0 };
+	struct job_place place = { .limits = *limits };
+	struct job_spec spec = { 0 };
+	words_add(&w, c->engine);
+	words_add(&w, "update");
+	engine_add_place(&w, &place, &spec);
+	words_add(&w, c->name);
+	return words_done(&w) ? err_sys(err, ENOMEM, "cannot limit a container") : engine_run(&w, NULL, err);
+}
+
+static int release(struct job *j, struct sonde_err *err)
+{
+	struct contained *c = j->place;
+	int rc = c && c->engine && j->keeper ? engine_remove(c->engine, c->name, err) : 0;
+	if (c) {
+		words_release(&c->argv);
+		free(c->engine);
+	}
+	free(c);
+	j->place = NULL;
+	return rc;
+}
+
+const struct place_ops place_container = {
+	.check = check,
+	.prepare = prepare,
+	.started = started,
+	.signal = signal_run,
+	.kill = remove_now,
+	.usage = container_usage,
+	.set_limits = set_limits,
+	.release = release,
+};

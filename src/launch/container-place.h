@@ -1,0 +1,21 @@
+/* container-place: what jobs of engines share. */
+#ifndef SONDE_LAUNCH_CONTAINER_PLACE_H
+#define SONDE_LAUNCH_CONTAINER_PLACE_H
+
+#include "launch/engine.h"
+#include "launch/job-private.h"
+
+struct contained { /* j->place */
+	char *engine;
+	char name[64];
+	struct words argv;
+};
+
+int container_use_client(struct job *j, struct keeper_plan *plan, struct words *argv, struct sonde_err *err);
+int container_signal(struct job *j, int signal, struct sonde_err *err);
+void container_usage(const struct job *j, struct job_usage *usage);
+
+/* Of container.h: a job of `exec`; its place's image is the container's name. */
+extern const struct place_ops place_exec;
+
+#endif

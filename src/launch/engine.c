@@ -1,0 +1,233 @@
+/* Talking to podman and docker; see engine.h. */
+#include "launch/engine.h"
+
+#include "base/cleanup.h"
+#include "launch/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define OUTPUT_MAX ((size_t)1 << 20)
+
+static void push(struct words *w, char *word)
+{
+	if (w->count + 1 >= w->cap) {
+		size_t cap = w->cap ? w->cap * 2 : 32;
+		char **items = reallocarray(w->items, cap, sizeof(*items));
+		if (!items) {
+			free(word);
+			w->is_failed = true;
+			return;
+		}
+		w->items = items;
+		w->cap = cap;
+	}
+	w->is_failed |= !word;
+	w->items[w->count] = word;
+	w->count += word != NULL;
+	w->items[w->count] = NULL;
+}
+
+void words_add(struct words *w, const char *word)
+{
+	push(w, strdup(word));
+}
+
+void words_addf(struct words *w, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	w->is_failed |= buf_error(&text) != 0;
+	push(w, buf_take(&text));
+}
+
+int words_done(struct words *w)
+{
+	return w->is_failed || !w->count ? -ENOMEM : 0;
+}
+
+void words_release(struct words *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		free(w->items[i]);
+	free(w->items);
+	*w = (struct words){ 0 };
+}
+
+int engine_find(char **path, const char *asked, struct sonde_err *err)
+{
+	static const char *const known[] = { "podman", "docker" };
+	const char *found = asked;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known) && !found; i++)
+		if (!launch_check(known[i], NULL))
+			found = known[i];
+	if (!found || launch_check(found, NULL)) {
+		int rc = err_set(err, ENOTSUP, "there is no container engine: '%s' is not to be found",
+				asked ? asked : "podman");
+		err_hint(err, "install podman or docker");
+		return rc;
+	}
+	*path = strdup(found);
+	return *path ? 0 : err_sys(err, ENOMEM, "cannot use '%s'", found);
+}
+
+/* Both streams into one buffer, until nobody writes any more. */
+static void gather(int fd, struct buf *out)
+{
+	char block[4096];
+	for (;;) {
+		ssize_t n = read(fd, block, sizeof(block));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		if (out->len < OUTPUT_MAX)
+			buf_add(out, block, (size_t)n);
+	}
+}
+
+/* An engine prints warnings before the error, and "Error: " before that. */
+static const char *last_line(struct buf *text)
+{
+	while (text->len && text->data[text->len - 1] == '\n')
+		text->data[--text->len] = '\0';
+	const char *line = strrchr(text->data, '\n');
+	line = line ? line + 1 : text->data;
+	return strncmp(line, "Error: ", 7) ? line : line + 7;
+}
+
+static int start(struct job **j, const struct words *argv, int ends_out[2], int ends_err[2], struct sonde_err *err)
+{
+	struct job_spec spec = JOB_SPEC_INIT;
+	spec.argv = argv->items;
+	spec.fds[1] = ends_out[1];
+	spec.fds[2] = ends_err[1];
+	int rc = job_start(j, &spec, err);
+	close(ends_out[1]);
+	close(ends_err[1]);
+	return rc == -ENOENT || rc == -EACCES ? -ENOTSUP : rc;
+}
+
+int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf said = BUF_INIT;
+	CLEANUP(buf_release) struct buf dropped = BUF_INIT;
+	int ends_out[2], ends_err[2];
+	struct job *j = NULL;
+	if (pipe2(ends_out, O_CLOEXEC))
+		return err_sys(err, errno, "cannot make a pipe");
+	if (pipe2(ends_err, O_CLOEXEC)) {
+		close(ends_out[0]);
+		close(ends_out[1]);
+		return err_sys(err, errno, "cannot make a pipe");
+	}
+	int rc = start(&j, argv, ends_out, ends_err, err);
+	if (!rc) {
+		gather(ends_out[0], out ? out : &dropped);
+		gather(ends_err[0], &said); /* what it complains fits into a pipe */
+		rc = job_wait(j, INT64_MAX, err);
+	}
+	close(ends_out[0]);
+	close(ends_err[0]);
+	if (!rc && job_status(j))
+		rc = err_set(err, EIO, "'%s %s' failed: %s", argv->items[0], argv->items[1], last_line(&said));
+	job_free(j);
+	return rc;
+}
+
+void engine_name(char *out, size_t size)
+{
+	static atomic_uint count;
+	snprintf(out, size, "sonde-%d-%u", (int)getpid(), atomic_fetch_add(&count, 1));
+}
+
+static void add_cpus(struct words *w, const cpu_set_t *cpus)
+{
+	CLEANUP(buf_release) struct buf list = BUF_INIT;
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, cpus))
+			buf_addf(&list, "%s%d", list.len ? "," : "", i);
+	words_addf(w, "--cpuset-cpus=%s", list.data);
+}
+
+static void add_limits(struct words *w, const struct job_limits *l)
+{
+	if (l->cpus > 0)
+		words_addf(w, "--cpus=%.3f", l->cpus);
+	if (l->cpu_weight)
+		words_addf(w, "--cpu-shares=%llu", (unsigned long long)l->cpu_weight * 1024 / 100);
+	if (l->memory_bytes) {
+		words_addf(w, "--memory=%llu", (unsigned long long)l->memory_bytes);
+		words_addf(w, "--memory-swap=%llu", (unsigned long long)l->memory_bytes);
+	}
+	if (l->pids)
+		words_addf(w, "--pids-limit=%llu", (unsigned long long)l->pids);
+}
+
+/* What is set; what shall be taken out was never in an image's environment. */
+void engine_add_env(struct words *w, const char *const *env)
+{
+	for (size_t i = 0; env && env[i]; i++)
+		if (strchr(env[i], '='))
+			words_addf(w, "--env=%s", env[i]);
+}
+
+void engine_add_place(struct words *w, const struct job_place *place, const struct job_spec *spec)
+{
+	add_limits(w, &place->limits);
+	if (spec->cpus)
+		add_cpus(w, spec->cpus);
+	for (size_t i = 0; i < place->mount_count; i++) {
+		const struct job_mount *m = &place->mounts[i];
+		words_addf(w, "--volume=%s:%s%s", m->source, m->target, m->is_read_only ? ":ro" : "");
+	}
+	engine_add_env(w, spec->env);
+	if (spec->cwd)
+		words_addf(w, "--workdir=%s", spec->cwd);
+	for (size_t i = 0; place->engine_args && place->engine_args[i]; i++)
+		words_add(w, place->engine_args[i]);
+}
+
+static bool is_podman(const char *engine)
+{
+	const char *slash = strrchr(engine, '/');
+	return !strcmp(slash ? slash + 1 : engine, "podman");
+}
+
+int engine_remove(const char *engine, const char *name, struct sonde_err *err)
+{
+	CLEANUP(words_release) struct words w = { 0 };
+	static const char *const podman[] = { "rm", "--force", "--time=0", "--ignore", "--volumes", NULL };
+	static const char *const docker[] = { "rm", "--force", "--volumes", NULL };
+	words_add(&w, engine);
+	for (const char *const *word = is_podman(engine) ? podman : docker; *word; word++)
+		words_add(&w, *word);
+	words_add(&w, name);
+	int rc = words_done(&w);
+	return rc ? err_sys(err, -rc, "cannot remove a container") : engine_run(&w, NULL, err);
+}
+
+pid_t engine_pid(const char *engine, const char *name)
+{
+	CLEANUP(words_release) struct words w = { 0 };
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	static const char *const inspect[] = { "inspect", "--type=container", "--format={{.State.Pid}}", NULL };
+	words_add(&w, engine);
+	for (const char *const *word = inspect; *word; word++)
+		words_add(&w, *word);
+	words_add(&w, name);
+	if (words_done(&w) || engine_run(&w, &out, NULL))
+		return 0;
+	long pid = strtol(out.data, NULL, 10);
+	return pid > 0 ? (pid_t)pid : 0;
+}

@@ -1,0 +1,34 @@
+/* engine: podman or docker, run by argument vectors. */
+#ifndef SONDE_LAUNCH_ENGINE_H
+#define SONDE_LAUNCH_ENGINE_H
+
+#include "base/buf.h"
+#include "launch/job.h"
+
+/* An argument vector that grows. Failures are sticky: look once, at words_done. */
+struct words {
+	char **items; /* NULL-terminated after words_done */
+	size_t count, cap;
+	bool is_failed;
+};
+
+void words_add(struct words *w, const char *word);
+void words_addf(struct words *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int words_done(struct words *w); /* 0 or -ENOMEM */
+void words_release(struct words *w);
+
+/* The engine asked for, or whichever there is; its path is the caller's to free. */
+int engine_find(char **path, const char *asked, struct sonde_err *err);
+/* Run it to its end; out (NULL: dropped) gets what it prints. -EIO with its own words when it fails. */
+int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err);
+/* A name that no other container of this machine has. */
+void engine_name(char *out, size_t size);
+/* The arguments of `run` for a place: limits, mounts, environment, directory and CPUs. */
+void engine_add_place(struct words *w, const struct job_place *place, const struct job_spec *spec);
+void engine_add_env(struct words *w, const char *const *env);
+/* The container is gone afterwards, at once, whatever it ran; fine when it was never there. */
+int engine_remove(const char *engine, const char *name, struct sonde_err *err);
+/* Host's number of its first process: 0 when it does not run, -errno. */
+pid_t engine_pid(const char *engine, const char *name);
+
+#endif

@@ -1,0 +1,43 @@
+#!/bin/bash
+# containers: jobs in a real engine, with an image made here, and nothing of them left.
+. "$(dirname "$0")/../lib/tap.sh"
+
+command -v podman >/dev/null || skip_service 'podman is not installed'
+busybox=$(command -v busybox) || skip_service 'busybox is not installed'
+ldd "$busybox" >/dev/null 2>&1 && skip_service 'busybox is not static'
+[ "$(id -u)" = 0 ] || skip_all 'podman is tried as root only'
+
+export CONTAINERS_CONF=$SOURCE_DIR/tests/launch/containers.conf
+export SONDE_TEST_IMAGE=localhost/sonde-test-$$
+mkdir -p rootfs/bin rootfs/tmp
+cp "$busybox" rootfs/bin/busybox
+for name in sh sleep tail cat true wc; do ln -s busybox rootfs/bin/$name; done
+tar -C rootfs -cf rootfs.tar .
+podman import -q rootfs.tar "$SONDE_TEST_IMAGE" >import.log 2>&1 || skip_service "podman cannot import an image: $(tail -1 import.log)"
+podman run --rm --network=none "$SONDE_TEST_IMAGE" true >run.log 2>&1 || {
+	podman rmi -f "$SONDE_TEST_IMAGE" >/dev/null 2>&1
+	skip_service "podman cannot run a container: $(tail -1 run.log)"
+}
+
+ours() { podman ps -a --format '{{.Image}}' | grep -c "$SONDE_TEST_IMAGE"; }
+mounts_before=$(wc -l </proc/self/mountinfo)
+
+timeout 200 "$SONDE_TEST_CONTAINER" >unit.log 2>&1 </dev/null
+is 'jobs in containers' "$?" 0 || diag "$(cat unit.log)"
+is 'no container is left' "$(ours)" 0
+
+if [ -x "$SONDE" ]; then
+	mkdir work
+	run timeout 100 "$SONDE" record -o bundle --image "$SONDE_TEST_IMAGE" --engine-args='--network=none' -- sh -c 'echo in the image; exit 6'
+	is 'record --image gives the command'\''s code' "$status" 6
+	is 'and its output' "$out" 'in the image'
+	run "$SONDE" info --json bundle
+	is 'the run is a whole bundle' "$status" 0
+	run timeout 100 "$SONDE" record -o timed --timeout 2s --image "$SONDE_TEST_IMAGE" --engine-args='--network=none' -- \
+		sh -c 'trap "" INT TERM; while :; do sleep 1; done'
+	is 'record --timeout ends it with 124' "$status" 124
+	is 'no container is left of either' "$(ours)" 0
+fi
+is 'no mount is left' "$(wc -l </proc/self/mountinfo)" "$mounts_before"
+podman rmi -f "$SONDE_TEST_IMAGE" >/dev/null 2>&1
+done_testing
