@@ -19,7 +19,7 @@ export interface RunInfo {
 }
 
 export interface Lane {
-	lane: number; kind: 'slices' | 'marks' | 'steps' | 'counter'; depth: number; count: number;
+	lane: number; kind: 'slices' | 'marks' | 'steps' | 'counter' | 'states' | 'samples'; depth: number; count: number;
 	start_ns: number; end_ns: number; name?: string | null; min?: number; max?: number; busy_ns?: number;
 }
 export interface Thread { tid?: number; name: string | null; lanes: Lane[] }
@@ -41,7 +41,9 @@ export interface Stats { from_ns: number; to_ns: number; events: number; names: 
 export interface IoRow { name: string | null; category?: string; count: number; errors: number; bytes: number; total_ns: number }
 export interface Io { file_count: number; calls: IoRow[]; files: IoRow[] }
 export type FlameNode = [parent: number, name: number, count: number, total: number];
-export interface Flame { from_ns: number; to_ns: number; unit: string; nodes: FlameNode[] }
+export type FlameSource = 'spans' | 'cpu' | 'offcpu';
+export interface Flame { from_ns: number; to_ns: number; unit: string; nodes: FlameNode[]; names?: NameRow[] }
+export interface FlameOptions { source: FlameSource; calls: boolean; process?: number; tid?: number }
 export type Step = [process: number, name: string | null, index: number, ts_ns: number, value: number | null];
 export interface Steps { steps: Step[]; is_all: boolean }
 export type CounterPoint = [ts_ns: number, min: number, max: number, mean: number];
@@ -66,7 +68,7 @@ export interface Source {
 	event(lane: number, at: number, within: number): Promise<EventDetails>;
 	search(text: string, limit: number): Promise<SearchResult>;
 	stats(w: Window, lanes: number[] | null, limit?: number): Promise<Stats>;
-	flame(w: Window, options: { calls: boolean; process?: number; tid?: number }): Promise<Flame>;
+	flame(w: Window, options: FlameOptions): Promise<Flame>;
 	io(w: Window): Promise<Io>;
 	steps(): Promise<Steps>;
 	summary(): Promise<Summary | null>;
@@ -124,8 +126,8 @@ export class HttpSource implements Source {
 		if (lanes) query.lanes = laneList(lanes);
 		return this.json<Stats>('stats', query);
 	}
-	flame(w: Window, o: { calls: boolean; process?: number; tid?: number }) {
-		const query: Record<string, string> = { from: whole(w.from), to: whole(w.to), calls: o.calls ? '1' : '0' };
+	flame(w: Window, o: FlameOptions) {
+		const query: Record<string, string> = { from: whole(w.from), to: whole(w.to), source: o.source, calls: o.calls ? '1' : '0' };
 		if (o.process !== undefined) query.process = String(o.process);
 		if (o.tid !== undefined) query.tid = String(o.tid);
 		return this.json<Flame>('flame', query);

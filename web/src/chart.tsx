@@ -35,7 +35,7 @@ export function StepChart(p: ChartProps) {
 		const chart = new uPlot({
 			width, height: p.height, series,
 			scales: { x: { time: false }, y: { range: (_u: uPlot, _min: number, max: number) => [0, Math.max(1, max * 1.1)] } },
-			axes: [axis, { ...axis, size: 70, values: (_: uPlot, ticks: number[]) => ticks.map((t) => duration(t)) },
+			axes: [{ ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6] }, { ...axis, size: 70, values: (_: uPlot, ticks: number[]) => ticks.map((t) => duration(t)) },
 				...(p.values ? [{ ...axis, scale: 'v', side: 1 as const, grid: { show: false }, values: (_: uPlot, ticks: number[]) => ticks.map(short) }] : [])],
 			cursor: { drag: { x: true, y: false } },
 		}, data, place.current);

@@ -28,6 +28,10 @@ const CATEGORY: Record<string, [hue: number, saturation: number]> = {
 	net: [224, 55], process: [320, 35], aio: [160, 40], libc: [214, 10],
 };
 
+const STATE: Record<string, [hue: number, saturation: number, lightness: number]> = {
+	preempted: [32, 80, -10], disk: [356, 60, -12], sleep: [214, 14, 4], wait: [214, 18, 2], stopped: [280, 40, -6], traced: [280, 40, -6], ended: [214, 5, 8],
+};
+
 function hash(text: string): number {
 	let h = 2166136261;
 	for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
@@ -49,6 +53,10 @@ export type Rgb = [number, number, number];
 
 export function colorOf(text: string, table: string, category: string | undefined, isDark: boolean): Rgb {
 	const h = hash(text);
+	if (table === 'state') {
+		const [hue, saturation, lightness] = STATE[text] ?? [214, 8, 0];
+		return hsl(hue, saturation, (isDark ? 34 : 82) + lightness);
+	}
 	if (table === 'call') {
 		const [hue, saturation] = CATEGORY[category ?? ''] ?? [214, 10];
 		const shift = (h >>> 8) % 9 - 4;

@@ -1,10 +1,11 @@
 // A report's own data instead of a server: the answers that were put into the file, at the resolutions it holds.
-import type { CounterLane, EventDetails, Flame, Io, NameRow, RunInfo, SearchResult, Source, Stats, Steps, Summary, Tracks, Window } from './api';
+import type { CounterLane, EventDetails, Flame, FlameNode, FlameOptions, Io, NameRow, RunInfo, SearchResult, Source, Stats, Steps, Summary, Tracks, Window } from './api';
 import { decodeSlices, itemAt, type LaneItems } from './slices';
 
 /** What src/serve/report.c puts in: JSON answers as they are, slices as base64, the coarsest level first. */
 interface Embedded {
 	run: RunInfo; tracks: Tracks; names: NameRow[]; stats: Stats; flame: Flame; io: Io; steps: Steps; summary: Summary | null;
+	flames?: { cpu?: Flame; offcpu?: Flame };
 	slices: Array<{ bin: number; data: string }>; counters: CounterLane[];
 }
 
@@ -80,7 +81,7 @@ class EmbeddedSource implements Source {
 			rows.set(id, row);
 		}
 	}
-	async flame() { return this.e.flame; }
+	async flame(_: Window, o: FlameOptions) { return (o.source === 'spans' ? this.e.flame : this.e.flames?.[o.source]) ?? { from_ns: 0, to_ns: 0, unit: 'ns', nodes: [[-1, 0, 0, 0] as FlameNode] }; }
 	async io() { return this.e.io; }
 	async steps() { return this.e.steps; }
 	async summary() { return this.e.summary; }

@@ -1,5 +1,6 @@
 // The flame graph: whole run or brushed stretch, all threads or one, top-down or bottom-up.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { FlameSource } from './api';
 import { palette } from './color';
 import { bottomUp, depthOf, matched, topDown, type Node } from './flame';
 import { count, duration, percent, tick } from './format';
@@ -16,6 +17,9 @@ export function FlameView({ app }: { app: App }) {
 	const s = useApp(app), scope = app.scope;
 	const [isTurned, setTurned] = useState(false);
 	const [hasCalls, setCalls] = useState(true);
+	const hasSamples = !!s.run?.tables.sample, hasWaits = !!s.run?.tables.sched;
+	const [chosen, choose] = useState<FlameSource | null>(null);
+	const source: FlameSource = chosen ?? (hasSamples && (location.pathname === '/cpu-report.html' || !(s.run?.tables.span || s.run?.tables.io)) ? 'cpu' : 'spans');
 	const [thread, setThread] = useState('');
 	const [focus, setFocus] = useState<Node | null>(null);
 	const [hover, setHover] = useState<{ x: number; y: number; node: Node } | null>(null);
@@ -24,10 +28,11 @@ export function FlameView({ app }: { app: App }) {
 	const boxes = useRef<Box[]>([]);
 	const [process, tid] = thread.split(':');
 	const { value, isBusy } = useAnswer(async () => {
-		const flame = await app.source.flame(scope, { calls: hasCalls, process: process ? Number(process) : undefined, tid: tid ? Number(tid) : undefined });
+		const flame = await app.source.flame(scope, { source, calls: hasCalls, process: process ? Number(process) : undefined, tid: tid ? Number(tid) : undefined });
+		if (flame.names) app.names.add(flame.names);
 		await app.names.load(flame.nodes.map((n) => n[1]).filter((n) => n));
 		return flame;
-	}, [scope.from, scope.to, hasCalls, thread, s.run?.generation], (e) => app.fail(e));
+	}, [scope.from, scope.to, source, hasCalls, thread, s.run?.generation], (e) => app.fail(e));
 	const root = useMemo(() => {
 		if (!value) return null;
 		const top = topDown(value);
@@ -85,7 +90,12 @@ export function FlameView({ app }: { app: App }) {
 					<button aria-pressed={!isTurned} onClick={() => setTurned(false)}>Top-down</button>
 					<button aria-pressed={isTurned} onClick={() => setTurned(true)}>Bottom-up</button>
 				</div>
-				<label><input type="checkbox" checked={hasCalls} onChange={(e) => setCalls(e.currentTarget.checked)} /> calls</label>
+				{(hasSamples || hasWaits) && <div class="switch" role="group" aria-label="source">
+					<button aria-pressed={source === 'spans'} onClick={() => choose('spans')}>Spans and calls</button>
+					{hasSamples && <button aria-pressed={source === 'cpu'} data-testid="flame-cpu" onClick={() => choose('cpu')}>On CPU</button>}
+					{hasWaits && <button aria-pressed={source === 'offcpu'} data-testid="flame-offcpu" onClick={() => choose('offcpu')}>Off CPU</button>}
+				</div>}
+				{source === 'spans' && <label><input type="checkbox" checked={hasCalls} onChange={(e) => setCalls(e.currentTarget.checked)} /> calls</label>}
 				<select aria-label="thread" value={thread} onChange={(e) => setThread(e.currentTarget.value)}>
 					<option value="">All threads</option>
 					{threads.slice(0, 500).map((t) => <option value={t.key}>{t.label}</option>)}

@@ -17,10 +17,10 @@ function shown(key: string, value: unknown): string {
 function Event({ app }: { app: App }) {
 	const { selection, details } = useApp(app);
 	if (!selection) return <p class="quiet">Click an event to see what it is. Drag along the ruler, or Shift-drag anywhere, to measure a stretch.</p>;
-	const name = app.names.get(details?.name_id ?? selection.nameId);
 	const start = details?.start_ns ?? selection.start, length = details ? details.duration_ns : selection.end - selection.start;
 	const row = details?.row ?? {};
-	const title = String(row.title ?? row.name ?? name?.text ?? '');
+	const isSample = row.table === 'sample', name = isSample ? undefined : app.names.get(details?.name_id ?? selection.nameId);
+	const title = isSample ? String((row.stack as string[] | undefined)?.[0] ?? 'sample') : String(row.title ?? row.name ?? name?.text ?? '');
 	const facts = Object.entries(row).filter(([key]) => !HIDDEN.has(key));
 	return (
 		<div class="event" data-testid="event">
@@ -33,7 +33,7 @@ function Event({ app }: { app: App }) {
 			<dl>
 				<dt>duration</dt><dd data-testid="event-duration" title={exact(length)}>{duration(length)}</dd>
 				<dt>starts at</dt><dd data-testid="event-start" title={exact(start)}>{tick(start, Math.max(1, length / 100))}</dd>
-				{facts.map(([key, value]) => <><dt>{key}</dt><dd data-key={key}>{shown(key, value)}</dd></>)}
+				{facts.map(([key, value]) => <><dt>{key}</dt><dd data-key={key}>{Array.isArray(value) ? <ol class="stack">{value.map((f) => <li>{String(f)}</li>)}</ol> : shown(key, value)}</dd></>)}
 			</dl>
 		</div>
 	);

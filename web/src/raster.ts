@@ -71,6 +71,15 @@ export class Raster {
 			if (x1 - x0 >= 3 && x1 < width) p[at + x1 - 1] = this.edge;
 		}
 	}
+	/** Samples: a tick each. */
+	paintTicks(row: number, items: LaneItems, look: Look) {
+		const at = row * this.width, scale = 1 / look.nsPerPixel, color = pixel(parse(look.palette.counter));
+		const until = look.from + this.width * look.nsPerPixel;
+		for (let i = firstAfter(items, look.from); i < items.count && items.start[i] < until; i++) {
+			const x = Math.floor((items.start[i] - look.from) * scale);
+			if (x >= 0 && x < this.width) this.pixels[at + x] = color;
+		}
+	}
 	/** Steps: two shades in turn. */
 	paintSteps(row: number, items: LaneItems, look: Look) {
 		const at = row * this.width, width = this.width, p = this.pixels, scale = 1 / look.nsPerPixel;

@@ -3,7 +3,7 @@ import type { Lane } from './api';
 import { palette, type Palette } from './color';
 import { binOf, LaneData } from './data';
 import { duration, exact, short, tick } from './format';
-import { LANE, layout, type Layout, type Row } from './layout';
+import { LANE, layout, STRIP, type Layout, type Row } from './layout';
 import { Raster, type Look } from './raster';
 import { firstAfter, itemAt, type LaneItems } from './slices';
 import type { App } from './state';
@@ -155,6 +155,7 @@ export class Timeline {
 		for (const { row } of visible) {
 			for (const lane of row.lanes) (lane.kind === 'counter' ? counters : slices).push(lane.lane);
 			if (row.marks) slices.push(row.marks.lane);
+			for (const strip of row.strips) slices.push(strip.lane);
 		}
 		this.data.slices.need(slices, w, bin, d);
 		this.data.counters.need(counters, w, bin, d);
@@ -181,21 +182,26 @@ export class Timeline {
 			} else {
 				c.fillRect(0, y + row.height - 1, this.width, 1);
 			}
+			row.strips.forEach((lane, i) => {
+				const items = this.data.slices.get(lane.lane);
+				if (items) places.push({ y: y + row.top - (row.strips.length - i) * STRIP, height: STRIP - 2, items, kind: lane.kind });
+			});
 			if (row.kind === 'counter') this.drawCounter(c, row, y, look.palette);
 			else row.lanes.forEach((lane, i) => {
 				const items = this.data.slices.get(lane.lane);
-				const top = row.kind === 'steps' ? y + 4 : y + 3 + (row.marks ? 11 : 0) + i * LANE;
+				const top = row.kind === 'steps' ? y + 4 : y + row.top + i * LANE;
 				if (items) places.push({ y: top, height: row.kind === 'steps' ? 15 : LANE - 2, items, kind: lane.kind });
 			});
 		}
 		this.raster.resize(this.canvas.width, places.length, look.palette);
-		places.forEach((p, i) => p.kind === 'steps' ? this.raster.paintSteps(i, p.items, look) : this.raster.paint(i, p.items, look));
+		const painters = { steps: 'paintSteps', samples: 'paintTicks' } as const;
+		places.forEach((p, i) => this.raster[painters[p.kind as 'steps'] ?? 'paint'](i, p.items, look));
 		this.raster.commit(places.length);
 		c.imageSmoothingEnabled = false;
 		places.forEach((p, i) => c.drawImage(this.raster.canvas, 0, i, this.canvas.width, 1, 0, p.y, this.canvas.width / ratio, p.height));
 		c.font = FONT;
 		c.textBaseline = 'middle';
-		for (const p of places) this.drawLabels(c, p, look);
+		for (const p of places) if (p.kind === 'slices' || p.kind === 'steps') this.drawLabels(c, p, look);
 	}
 	/** When a process began and ended. */
 	private drawLife(c: CanvasRenderingContext2D, row: Row, y: number, colors: Palette) {
@@ -274,7 +280,9 @@ export class Timeline {
 		for (const { row, y } of visible) {
 			if (row.marks?.lane === lane) return { y: y + 2, height: 9 };
 			const i = row.lanes.findIndex((l) => l.lane === lane);
-			if (i >= 0 && row.kind === 'thread') return { y: y + 3 + (row.marks ? 11 : 0) + i * LANE, height: LANE - 2 };
+			const k = row.strips.findIndex((l) => l.lane === lane);
+			if (k >= 0) return { y: y + row.top - (row.strips.length - k) * STRIP, height: STRIP - 2 };
+			if (i >= 0 && row.kind === 'thread') return { y: y + row.top + i * LANE, height: LANE - 2 };
 			if (i >= 0) return { y: y + 4, height: row.height - 9 };
 		}
 		return null;
@@ -349,8 +357,10 @@ export class Timeline {
 			if (this.layout.pinnedHeight && y < this.layout.pinnedHeight && !this.app.state.pins.has(row.key)) continue;
 			if (row.marks && y < top + 13) return { row, lane: row.marks, laneY: top + 2, laneHeight: 9, t };
 			if (row.kind !== 'thread') return { row, lane: row.lanes[0] ?? null, laneY: top, laneHeight: row.height, t };
-			const i = Math.floor((y - top - 2 - (row.marks ? 11 : 0)) / LANE);
-			return { row, lane: row.lanes[i] ?? null, laneY: top + 3 + (row.marks ? 11 : 0) + i * LANE, laneHeight: LANE - 2, t };
+			const strip = row.strips.length - Math.ceil((top + row.top - y) / STRIP);
+			if (y < top + row.top - 1 && row.strips[strip]) return { row, lane: row.strips[strip], laneY: y, laneHeight: STRIP, t };
+			const i = Math.floor((y - top - row.top + 1) / LANE);
+			return { row, lane: row.lanes[i] ?? null, laneY: top + row.top + i * LANE, laneHeight: LANE - 2, t };
 		}
 		return null;
 	}
@@ -376,6 +386,8 @@ export class Timeline {
 		if (!found) return null;
 		const { items, i } = found;
 		this.hovered = { lane: items.lane, start: items.start[i], end: items.end[i] };
+		if (spot.lane!.kind === 'samples')
+			return { x, y, title: items.isCell[i] && items.bin > 1e6 ? 'samples' : 'sample', lines: [`at ${tick(items.start[i], items.bin)}`, 'click for its stack'] };
 		const name = this.app.names.get(items.name[i]);
 		if (spot.lane!.kind === 'steps')
 			return { x, y, title: `${spot.row.label} ${items.name[i]}`, lines: [duration(items.end[i] - items.start[i])] };
@@ -412,7 +424,7 @@ export class Timeline {
 	stop() { cancelAnimationFrame(this.frame); }
 	/** Where a lane's row is, for those who scroll to it. */
 	rowOf(lane: number): Row | null {
-		return [...this.layout.pinned, ...this.layout.rows].find((r) => r.marks?.lane === lane || r.lanes.some((l) => l.lane === lane)) ?? null;
+		return [...this.layout.pinned, ...this.layout.rows].find((r) => r.marks?.lane === lane || [...r.lanes, ...r.strips].some((l) => l.lane === lane)) ?? null;
 	}
 	/** The event before or after the selected one in its lane. */
 	async step(by: 1 | -1) {
