@@ -4,6 +4,7 @@
 #include "probe/perf/unwind.h"
 
 #include <execinfo.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,18 @@ static void *want[FRAMES];
 static int want_count;
 static struct modules modules;
 static struct space *space;
+static uintptr_t stack_end; /* a small environment leaves little above main */
+
+static void find_stack_end(void)
+{
+	pthread_attr_t attr;
+	void *start;
+	size_t bytes;
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstack(&attr, &start, &bytes);
+	stack_end = (uintptr_t)start + bytes;
+	pthread_attr_destroy(&attr);
+}
 
 #ifdef __x86_64__
 /* As the kernel copies them: registers, and memory from the stack pointer on. */
@@ -28,6 +41,7 @@ __attribute__((noinline)) static void look(size_t bytes)
 			: "=m"(regs[3]), "=m"(regs[CFI_RBP]), "=m"(regs[CFI_RSP]), "=m"(regs[12]), "=m"(regs[13]),
 			"=m"(regs[14]), "=m"(regs[15]));
 	__asm__ volatile("lea (%%rip), %0" : "=r"(regs[CFI_RA]));
+	bytes = regs[CFI_RSP] + bytes > stack_end ? stack_end - regs[CFI_RSP] : bytes;
 	memcpy(copy, (const void *)(uintptr_t)regs[CFI_RSP], bytes);
 	struct cfi_memory memory = { .start = regs[CFI_RSP], .bytes = copy, .len = bytes };
 	unwind_user(space, regs, &memory, &got);
@@ -122,6 +136,7 @@ static void nonsense_ends(void **state)
 int main(void)
 {
 	struct made_sink sink;
+	find_stack_end();
 	sink_make(&sink);
 	modules_init(&modules, &sink.sink);
 	space = space_read(&modules, getpid());
