@@ -1,6 +1,7 @@
 /* The helper thread; see helper.h. Everything that runs in it makes its system calls directly. */
 #include "helper.h"
 
+#include "family.h"
 #include "pfwlog/line.h"
 #include "ringplace.h"
 #include "tracer/tracer.h"
@@ -200,6 +201,7 @@ static void run(void)
 		pfwlog_end(log, false);
 		helper.end_at = pfwlog_end_at(log);
 		ring_place_remove();
+		family_finish_dead();
 	} else {
 		take(log, PFWLOG_LIVE, true);
 	}

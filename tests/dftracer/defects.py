@@ -204,6 +204,21 @@ def functions():
     return problems
 
 
+def killed_children():
+    """A worker that was killed: its parent finishes the log."""
+    scratch = tempfile.mkdtemp()
+    prefix = os.path.join(scratch, "trace")
+    done = dft.run([os.environ["VICTIM"], "fork-kill", os.path.join(scratch, "out")], "preload", prefix)
+    problems = dft.differ("status", done.returncode, 0) + dft.differ("left over", dft.rings(prefix), [])
+    ends = [dft.lines(path)[-1] for path in dft.logs(prefix)]
+    problems += dft.differ("ends", [end["name"] for end in ends], ["end"] * len(ends))
+    problems += dft.differ("recovered", any(end["args"].get("recovered") for end in ends), True)
+    announced = sum(int(line.split()[1]) for line in done.stdout.decode().splitlines())
+    problems += dft.differ("writes", sum(e["name"] == "write" for e in dft.events(prefix) if "fhash" in e["args"]), announced)
+    shutil.rmtree(scratch)
+    return problems
+
+
 def data_directories():
     with Run("values", DFTRACER_DATA_DIR="/nowhere/at/all") as run:
         run.want("nothing there", [run.path(e) for e in run.events() if "fhash" in e["args"]], [])
@@ -227,6 +242,7 @@ def main():
     tap.check("entities and facts", entities())
     tap.check("finalize and initialize again", begun_again())
     tap.check("a fork inside a region", fork_inside_region())
+    tap.check("children that were killed", killed_children())
     tap.check("regions ended out of order", ended_out_of_order())
     tap.check("a function left by return", left_by_return())
     for mode in ("function", "preload"):

@@ -21,7 +21,7 @@ extern char *__realpath_chk(const char *path, char *buf, size_t room);
 extern size_t __fread_chk(void *buf, size_t room, size_t size, size_t n, FILE *stream);
 extern char *__fgets_chk(char *buf, size_t room, int n, FILE *stream);
 
-#define SAY(name) puts(#name);
+#define SAY(name) puts(#name)
 
 int main(int argc, char **argv)
 {
@@ -36,19 +36,27 @@ int main(int argc, char **argv)
 	lseek(fd, 0, SEEK_SET);
 	__read_chk(fd, bytes, 4, sizeof(bytes)), __pread_chk(fd, bytes, 4, 0, sizeof(bytes));
 	__pread64_chk(fd, bytes, 4, 0, sizeof(bytes));
-	SAY(__read_chk)
-	SAY(__pread_chk) SAY(__pread64_chk) close(__open_2(path, O_RDONLY)), close(__open64_2(path, O_RDONLY));
+	SAY(__read_chk);
+	SAY(__pread_chk);
+	SAY(__pread64_chk);
+	close(__open_2(path, O_RDONLY)), close(__open64_2(path, O_RDONLY));
 	close(__openat_2(dir, "file", O_RDONLY)), close(__openat64_2(dir, "file", O_RDONLY));
-	SAY(__open_2)
-	SAY(__open64_2) SAY(__openat_2) SAY(__openat64_2)
-			__readlinkat_chk(dir, "link", bytes, sizeof(bytes), sizeof(bytes));
+	SAY(__open_2);
+	SAY(__open64_2);
+	SAY(__openat_2);
+	SAY(__openat64_2);
+	__readlinkat_chk(dir, "link", bytes, sizeof(bytes), sizeof(bytes));
 	snprintf(whole, sizeof(whole), "%.4000s/link", argv[1]);
 	__readlink_chk(whole, bytes, sizeof(bytes), sizeof(bytes));
-	SAY(__readlink_chk)
-	SAY(__readlinkat_chk) __getcwd_chk(whole, sizeof(whole), sizeof(whole)),
-			__realpath_chk(path, whole, sizeof(whole));
-	SAY(__getcwd_chk) SAY(__realpath_chk) FILE *stream = fopen(path, "r");
+	SAY(__readlink_chk);
+	SAY(__readlinkat_chk);
+	__getcwd_chk(whole, sizeof(whole), sizeof(whole)), __realpath_chk(path, whole, sizeof(whole));
+	SAY(__getcwd_chk);
+	SAY(__realpath_chk);
+	FILE *stream = fopen(path, "r");
 	__fgets_chk(bytes, sizeof(bytes), 16, stream), __fread_chk(bytes, sizeof(bytes), 1, 4, stream);
-	SAY(__fgets_chk) SAY(__fread_chk) fclose(stream);
+	SAY(__fgets_chk);
+	SAY(__fread_chk);
+	fclose(stream);
 	return 0;
 }

@@ -97,6 +97,24 @@ def yaml(compression="false", metric="US", metadata="true", posix="true"):
 NOTHING = {"DFTRACER_ENABLE": None, "DFTRACER_LOG_FILE": None, "DFTRACER_INC_METADATA": None}
 
 
+def aggregated(letter):
+    """Sums of an interval: all writes are counted, and their bytes."""
+    problems, scratch, prefix = traced("threads", DFTRACER_ENABLE_AGGREGATION="1", DFTRACER_TRACE_INTERVAL_MS="60000", DFTRACER_FORMAT=letter,
+                                       DFTRACER_TRACE_COMPRESSION="0")
+    found = [r for r in dft.records(prefix) if r["ph"] in ("C", 3)]
+    writes = [r["args"] for r in found if r["name"] == "write"]
+    problems += dft.differ("single events", dft.events(prefix), [])
+    problems += dft.differ("writes", sum(a["dft_cnt"] for a in writes), 2000)
+    problems += dft.differ("bytes", sum(a["count_sum"] if "count_sum" in a else a["count"] for a in writes), 2000)
+    problems += dft.differ("threads", len({r["tid"] for r in found if r["name"] == "write"}), 4)
+    problems += dft.differ("inner", sum(r["args"]["dft_cnt"] for r in found if r["name"] == "inner"), 2000)
+    problems += dft.differ("fewer records than events", len(found) < 1000, True)
+    problems += dft.differ("an order of values", all(a["dur_min"] <= a["dur_max"] <= a["dur_sum"] for a in writes if "dur_min" in a), True)
+    problems += dft.differ("num_events", dft.records(prefix)[-1]["args"]["num_events"], sum(r["args"]["dft_cnt"] for r in found))
+    shutil.rmtree(scratch)
+    return problems
+
+
 def main():
     check = tap.check
     for value, want in (("1", True), ("true", True), ("ON", True), ("yes", True), ("0", False), ("2", False), ("", False)):
@@ -124,6 +142,8 @@ def main():
                                                        DFTRACER_TRACE_COMPRESSION="1", SONDE_DFTRACER_STRICT="1"))
     check("DFTRACER_DATA_DIR unset, strict", look(count("write"), [0], SONDE_DFTRACER_STRICT="1"))
     check("DFTRACER_DATA_DIR=all", look(count("write"), [1], DFTRACER_DATA_DIR="all"))
+    for letter in "CDE":
+        check(f"DFTRACER_ENABLE_AGGREGATION, generation {letter}", aggregated(letter))
     check("DFTRACER_BIND_SIGNALS: the log is complete, the status is the signal's", bound_signals())
     check("a configuration file alone", look(count("write"), [1], yaml=yaml(), **NOTHING))
     check("its features.metadata", look(has_args, {False}, yaml=yaml(metadata="off"), **NOTHING))
