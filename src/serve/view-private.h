@@ -56,6 +56,12 @@ void view_json_text(struct json *j, const char *key, const struct store_text *te
 /* The text of a slice's name; the model's lock is held. */
 const struct store_text *view_name(const struct view *v, uint32_t name);
 
+/* view-slices.c: lanes as /api/slices has them, whatever the number of bins; -EBADMSG. */
+int view_write_slices(const struct view *v, const struct view_window *w, int64_t bin_ns, const uint32_t *lanes,
+		size_t count, struct buf *out);
+/* view-tracks.c: the keys of a map of names as /api/names has them. */
+void view_write_names(struct view *v, const struct map *names, struct buf *out);
+
 typedef int view_answer_fn(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err);
 view_answer_fn view_answer_run, view_answer_tracks, view_answer_slices, view_answer_counters, view_answer_event,
 		view_answer_names, view_answer_search, view_answer_stats, view_answer_flame, view_answer_io,

@@ -21,6 +21,7 @@ export interface RunInfo {
 export interface Lane {
 	lane: number; kind: 'slices' | 'marks' | 'steps' | 'counter' | 'states' | 'samples'; depth: number; count: number;
 	start_ns: number; end_ns: number; name?: string | null; min?: number; max?: number; busy_ns?: number;
+	unit?: string | null; is_total?: boolean; // of a probe's counter; totals are shown as rates
 }
 export interface Thread { tid?: number; name: string | null; lanes: Lane[] }
 export interface Process {

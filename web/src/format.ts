@@ -52,6 +52,13 @@ export function bytes(n: number): string {
 	return `${i ? digits(n) : n} ${names[i]}`;
 }
 
+/** A value of a counter in its unit; a rate is a second's. */
+export function quantity(v: number, unit: string | null | undefined, isRate: boolean): string {
+	if (unit === 'ns') return isRate ? percent(v / 1e9) : duration(v);
+	if (unit === 'bytes') return bytes(Math.round(v)) + (isRate ? '/s' : '');
+	return short(v) + (isRate ? '/s' : '');
+}
+
 export function percent(ratio: number): string {
 	if (!isFinite(ratio)) return '–';
 	const p = ratio * 100;

@@ -47,7 +47,8 @@ function threadRows(p: Process, t: Thread, state: State): Row[] {
 	const common = { y: 0, isFolded: false, process: p, thread: t, marks: null, strips: [] as Lane[], top: 3, hidden: 0 };
 	for (const l of t.lanes) {
 		if (l.kind !== 'steps' && l.kind !== 'counter') continue;
-		rows.push({ ...common, kind: l.kind, key: `${l.kind}:${p.process ?? 0}:${t.tid ?? 0}:${l.name}`, label: l.name ?? '(unnamed)',
+		if (p.process === undefined && l.min === l.max && !state.opened.has('quiet')) continue; // a counter that never moved
+		rows.push({ ...common, kind: l.kind, key: `${l.kind}:${p.process ?? 0}:${t.tid ?? 0}:${l.name}`, label: l.is_total ? (l.name ?? '').replace(/_(ns|bytes)$/, '') : l.name ?? '(unnamed)',
 			note: l.kind === 'steps' ? `${l.count} steps` : '', lanes: [l], height: l.kind === 'steps' ? 24 : 44 });
 	}
 	const strips = ['states', 'samples'].flatMap((kind) => t.lanes.filter((l) => l.kind === kind));
@@ -81,8 +82,9 @@ export interface Layout { pinned: Row[]; rows: Row[]; pinnedHeight: number; heig
 
 export function layout(tracks: Tracks, state: State): Layout {
 	const pinned: Row[] = [], rows: Row[] = [];
+	const isSystem = (p: Process) => p.process === undefined ? 1 : 0;
 	const filter = state.trackFilter.trim().toLowerCase();
-	for (const p of tracks.processes) {
+	for (const p of [...tracks.processes].sort((a, b) => isSystem(a) - isSystem(b))) {
 		const all = processRows(p, state);
 		const [head, ...rest] = all;
 		const kept = filter && !isWanted(head, filter) ? rest.filter((r) => isWanted(r, filter)) : rest;

@@ -1,7 +1,7 @@
 // The timeline on the page: minimap, ruler, labels of rows, the canvas, what hovers over it.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { palette } from './color';
-import { count } from './format';
+import { count, quantity } from './format';
 import type { Row } from './layout';
 import { Panel } from './panel';
 import type { App } from './state';
@@ -72,12 +72,13 @@ function Label({ app, row, y }: { app: App; row: Row; y: number }) {
 		return (
 			<button class="row process" style={style} onClick={() => app.toggle('folded', row.key)} title={row.process.argv?.join(' ')} aria-expanded={!row.isFolded}>
 				<i>{row.isFolded ? '▸' : '▾'}</i><b>{row.label}</b><small>{row.note}</small>
+				{row.process.process === undefined && <small class="idle" onClick={(e) => { e.stopPropagation(); app.toggle('opened', 'quiet'); }}>{app.state.opened.has('quiet') ? 'hide idle' : 'show idle'}</small>}
 			</button>
 		);
 	return (
 		<div class={`row ${row.kind}`} style={style}>
 			<span title={row.label}>{row.label}</span><small>{row.note}</small>
-			{row.kind === 'counter' && <small>{`max ${Number((row.lanes[0].max ?? 0).toPrecision(4))}`}</small>}
+			{row.kind === 'counter' && <small>{row.lanes[0].is_total ? 'per second' : `to ${quantity(row.lanes[0].max ?? 0, row.lanes[0].unit, false)}`}</small>}
 			<button class={isPinned ? 'pin on' : 'pin'} onClick={() => app.toggle('pins', row.key)} aria-pressed={isPinned} title={isPinned ? 'Unpin' : 'Pin to the top'}>⚲</button>
 			{(row.hidden > 0 || app.state.opened.has(row.key)) && row.lanes.length > 3 &&
 				<button class="deep" onClick={() => app.toggle('opened', row.key)}>{row.hidden ? `${row.hidden} deeper` : 'less'}</button>}

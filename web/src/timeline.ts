@@ -1,8 +1,8 @@
 // The timeline: draws rows on a canvas and turns mouse, trackpad and keyboard into windows, selections and brushes.
-import type { Lane } from './api';
+import type { CounterPoint, Lane } from './api';
 import { palette, type Palette } from './color';
 import { binOf, LaneData } from './data';
-import { duration, exact, short, tick } from './format';
+import { duration, exact, quantity, tick } from './format';
 import { LANE, layout, STRIP, type Layout, type Row } from './layout';
 import { Raster, type Look } from './raster';
 import { firstAfter, itemAt, type LaneItems } from './slices';
@@ -226,9 +226,10 @@ export class Timeline {
 		}
 	}
 	private drawCounter(c: CanvasRenderingContext2D, row: Row, y: number, colors: Palette) {
-		const lane = row.lanes[0], points = this.data.counters.get(lane.lane);
+		const lane = row.lanes[0], points = this.points(lane);
 		if (!points?.length) return;
-		const min = Math.min(0, lane.min ?? 0), max = Math.max(lane.max ?? 1, min + 1e-12);
+		const isRate = !!lane.is_total, highest = isRate ? points.reduce((m, p) => Math.max(m, p[2]), 0) : lane.max ?? 1;
+		const min = Math.min(0, isRate ? 0 : lane.min ?? 0), max = Math.max(highest, min + 1e-12);
 		const top = y + 5, height = row.height - 11;
 		const place = (v: number) => top + height - (v - min) / (max - min) * height;
 		const zero = place(Math.max(min, 0));
@@ -254,6 +255,21 @@ export class Timeline {
 		c.lineWidth = 1.25;
 		c.stroke();
 	}
+	/** A counter's values; of one that only rises, how fast. */
+	private points(lane: Lane): CounterPoint[] | undefined {
+		const points = this.data.counters.get(lane.lane);
+		if (!lane.is_total || !points) return points;
+		const known = this.rates.get(points);
+		if (known) return known;
+		const rates: CounterPoint[] = [];
+		for (let i = 0; i + 1 < points.length; i++) {
+			const rate = (points[i + 1][1] - points[i][1]) / (points[i + 1][0] - points[i][0]) * 1e9;
+			rates.push([points[i][0], rate, rate, rate]);
+		}
+		this.rates.set(points, rates);
+		return rates;
+	}
+	private rates = new WeakMap<CounterPoint[], CounterPoint[]>();
 	private drawMarks(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, look: Look) {
 		c.font = FONT;
 		for (const { row, y } of visible) {
@@ -397,12 +413,12 @@ export class Timeline {
 			: [duration(items.end[i] - items.start[i]), [name?.table, name?.category].filter(Boolean).join(' · ')] };
 	}
 	private describeCounter(spot: Spot, x: number, y: number): Hover | null {
-		const points = this.data.counters.get(spot.lane!.lane);
+		const lane = spot.lane!, points = this.points(lane), say = (v: number) => quantity(v, lane.unit, !!lane.is_total);
 		const after = points ? points.findIndex((p) => p[0] > spot.t) : -1;
 		const point = points?.[after < 0 ? points.length - 1 : after - 1];
 		if (!point) return null;
-		const lines = point[1] === point[2] ? [] : [`from ${short(point[1])} to ${short(point[2])}`];
-		return { x, y, title: `${spot.row.label} ${short(point[3])}`, lines };
+		const lines = point[1] === point[2] ? [] : [`from ${say(point[1])} to ${say(point[2])}`];
+		return { x, y, title: `${spot.row.label} ${say(point[3])}`, lines };
 	}
 	click(x: number, y: number) {
 		const found = this.itemOf(this.spotAt(x, y));
