@@ -15,7 +15,7 @@
 
 struct mode {
 	const char *name;
-	const char *what;  /* the loop's word */
+	const char *what; /* the loop's word */
 	const char *env[6];
 	size_t bare; /* row that it is compared with */
 };
@@ -32,7 +32,8 @@ static const struct mode modes[] = {
 			{ "DFTRACER_ENABLE=1", "DFTRACER_INC_METADATA=1", "DFTRACER_INIT=PRELOAD", "LD_PRELOAD" }, 0 },
 	{ "calls, PRELOAD, generation D, arguments, compressed", "calls",
 			{ "DFTRACER_ENABLE=1", "DFTRACER_INC_METADATA=1", "DFTRACER_INIT=PRELOAD", "DFTRACER_FORMAT=D",
-					"LD_PRELOAD" }, 0 },
+					"LD_PRELOAD" },
+			0 },
 	{ "regions, disabled", "regions", { "DFTRACER_ENABLE=0" }, 8 },
 	{ "regions, no arguments", "regions", { "DFTRACER_ENABLE=1" }, 8 },
 	{ "regions, two arguments", "regions", { "DFTRACER_ENABLE=1", "DFTRACER_INC_METADATA=1" }, 8 },

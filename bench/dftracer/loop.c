@@ -17,7 +17,8 @@ static int calls(long count)
 	char bytes[16] = "0123456789abcde";
 	int fd = open("loop.data", O_RDWR | O_CREAT | O_TRUNC, 0600);
 	for (long i = 0; i < count; i += 2)
-		if (pwrite(fd, bytes, sizeof(bytes), 0) != sizeof(bytes) || pread(fd, bytes, sizeof(bytes), 0) != sizeof(bytes))
+		if (pwrite(fd, bytes, sizeof(bytes), 0) != sizeof(bytes) ||
+				pread(fd, bytes, sizeof(bytes), 0) != sizeof(bytes))
 			return 1;
 	return close(fd);
 }

@@ -1,6 +1,8 @@
 /* The helper thread; see helper.h. Everything that runs in it makes its system calls directly. */
 #include "helper.h"
 
+#include "family.h"
+#include "pfwlog/line.h"
 #include "ringplace.h"
 #include "tracer/tracer.h"
 
@@ -91,6 +93,33 @@ static void take_last(struct pfwlog *log)
 	take(log, PFWLOG_LAST, true);
 }
 
+/*
+ * Has the program's last thread ended without ending the process? That would end with it if
+ * it were not for us. A leader that has ended is a zombie as long as there are others.
+ */
+static bool is_alone(void)
+{
+	char path[64], state[64], *at = PUT(path, "/proc/self/task/");
+	char entries[512];
+	*put_text(put_int(at, tracer.pid), "/stat") = '\0';
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? 0 : sys3(SYS_read, fd, state, sizeof(state) - 1);
+	if (fd >= 0)
+		sys_close(fd);
+	state[n > 0 ? n : 0] = '\0';
+	const char *end = strrchr(state, ')');
+	if (!end || strncmp(end, ") Z", 3) != 0)
+		return false;
+	fd = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	n = fd < 0 ? 0 : sys3(SYS_getdents64, fd, entries, sizeof(entries));
+	if (fd >= 0)
+		sys_close(fd);
+	unsigned count = 0;
+	for (long i = 0; i + 18 < n; i += *(unsigned short *)(void *)(entries + i + 16))
+		count++;
+	return n > 0 && count <= 4; /* ".", "..", the leader, and this thread */
+}
+
 static enum wish wait_for_wish(int64_t ns)
 {
 	uint32_t wish = __atomic_load_n(&helper.wish, __ATOMIC_ACQUIRE);
@@ -119,6 +148,8 @@ static enum wish serve(struct pfwlog *log)
 			flushed_ns = mono_now();
 		if (!is_woken)
 			pfwlog_reap(log);
+		if (!is_woken && is_alone())
+			return WISH_FINISH;
 		if (count || is_woken)
 			nap_ns = NAP_FIRST_NS;
 		else if (nap_ns < NAP_MAX_NS)
@@ -170,6 +201,7 @@ static void run(void)
 		pfwlog_end(log, false);
 		helper.end_at = pfwlog_end_at(log);
 		ring_place_remove();
+		family_finish_dead();
 	} else {
 		take(log, PFWLOG_LIVE, true);
 	}

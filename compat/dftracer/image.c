@@ -2,6 +2,7 @@
 #include "image.h"
 
 #include "bind.h"
+#include "family.h"
 #include "filter.h"
 #include "helper.h"
 #include "logname.h"
@@ -94,6 +95,7 @@ static void fill_setup(const struct image_wish *wish)
 	u->pid = wish->process_id >= 0 ? wish->process_id : (int32_t)sys0(SYS_getpid);
 	u->categories = image.categories;
 	u->unit_ns = settings_unit_ns(s);
+	u->interval_ns = s->is_aggregating && s->aggregation == AGGREGATE_FULL ? s->interval_ms * 1000000 : 0;
 	u->batch_bytes = batch_bytes(s);
 	u->resume_bytes = -1;
 	log_name_describe(u, s, image.categories != 0 && image.is_binding);
@@ -189,8 +191,8 @@ static void ring_stands(void)
 /* All that is recorded gets into the log, which is complete then. */
 static void finish(void)
 {
-	if (!image.is_on || tracer.is_dark)
-		return;
+	if (!image.is_on || tracer.is_dark || tracer.clock == CLOCK_FORBIDDEN)
+		return;             /* recovery will */
 	if (!tracer.alive->epoch) { /* a child that has done nothing */
 		image.is_on = false;
 		tracer.categories = 0;
@@ -284,6 +286,7 @@ static int begin(const struct image_wish *wish)
 	if (rc)
 		return rc;
 	clock_read();
+	family_begin();
 	rc = begin_writing();
 	if (!rc && image_settings.binds_signals)
 		bind_signals();

@@ -1,6 +1,7 @@
 /* Where a ring lives; see ringplace.h. */
 #include "ringplace.h"
 
+#include "family.h"
 #include "pfwlog/line.h"
 #include "tracer/tracer.h"
 
@@ -20,11 +21,11 @@ static bool has_memory_room(void)
 }
 
 /* <log>.ring, <log>.1.ring ... */
-static bool name_link(const char *log, unsigned number)
+static bool name_link(char name[PATH_BYTES_MAX], const char *log, unsigned number)
 {
-	if (strlen(log) + 16 > sizeof(link_name))
+	if (strlen(log) + 16 > PATH_BYTES_MAX)
 		return false;
-	char *at = put_text(link_name, log);
+	char *at = put_text(name, log);
 	if (number) {
 		*at++ = '.';
 		at = put_uint(at, number);
@@ -43,7 +44,8 @@ static bool make_in_memory(const char *log)
 	*at = '\0';
 	if (!has_memory_room() || sys2(SYS_mkdir, place, 0700))
 		return false;
-	for (unsigned i = 0; i < LINKS_MAX && name_link(log, i); i++)
+	family_join((int32_t)sys0(SYS_getpid), place);
+	for (unsigned i = 0; i < LINKS_MAX && name_link(link_name, log, i); i++)
 		if (sys2(SYS_symlink, place, link_name) != -EEXIST)
 			return true; /* without a link it cannot be found, but it works */
 	link_name[0] = '\0';
@@ -52,7 +54,7 @@ static bool make_in_memory(const char *log)
 
 static bool make_beside(const char *log)
 {
-	for (unsigned i = 0; i < LINKS_MAX && name_link(log, i); i++)
+	for (unsigned i = 0; i < LINKS_MAX && name_link(link_name, log, i); i++)
 		if (!sys2(SYS_mkdir, link_name, 0700)) {
 			*put_text(place, link_name) = '\0';
 			link_name[0] = '\0';
@@ -66,30 +68,45 @@ const char *ring_place_make(const char *log)
 	return make_in_memory(log) || make_beside(log) ? place : NULL;
 }
 
-static void remove_file(const char *name)
+static void remove_file(const char *dir, const char *name)
 {
-	char path[PATH_BYTES_MAX + 64], *at = put_text(path, place);
+	char path[PATH_BYTES_MAX + 64], *at = put_text(path, dir);
 	*at++ = '/';
 	*put_text(at, name) = '\0';
 	sys1(SYS_unlink, path);
 }
 
-static void remove_segment(uint32_t number)
+static void remove_ring(const char *dir, uint32_t process, uint32_t segments)
 {
-	char name[32], *at = put_uint(name, tracer.process);
-	*at++ = '.';
-	*put_uint(at, number) = '\0';
-	remove_file(name);
+	static const char *const files[] = { "control", "state", "names", "strings", "files", "text" };
+	for (uint32_t i = 0; i < segments; i++) {
+		char name[32], *at = put_uint(name, process);
+		*at++ = '.';
+		*put_uint(at, i) = '\0';
+		remove_file(dir, name);
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		remove_file(dir, files[i]);
+	sys1(SYS_rmdir, dir);
 }
 
 void ring_place_remove(void)
 {
-	static const char *const files[] = { "control", "state", "names", "strings", "files", "text" };
+	family_leave((int32_t)sys0(SYS_getpid));
 	if (link_name[0])
 		sys1(SYS_unlink, link_name);
-	for (uint32_t i = 0; i < tracer.segment_count; i++)
-		remove_segment(i);
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		remove_file(files[i]);
-	sys1(SYS_rmdir, place);
+	remove_ring(place, tracer.process, tracer.segment_count);
+}
+
+/* Of the links beside the log only the one that leads there. */
+void ring_place_remove_other(const char *dir, const char *log, uint32_t process, uint32_t segments)
+{
+	char target[PATH_BYTES_MAX], name[PATH_BYTES_MAX];
+	size_t bytes = strlen(dir);
+	for (unsigned i = 0; i < LINKS_MAX && name_link(name, log, i); i++) {
+		long n = sys4(SYS_readlinkat, AT_FDCWD, name, target, sizeof(target));
+		if (n == (long)bytes && !memcmp(target, dir, bytes))
+			sys1(SYS_unlink, name);
+	}
+	remove_ring(dir, process, segments);
 }

@@ -9,11 +9,15 @@
 #define DFTRACER_RINGPLACE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* A directory for the ring of the log at this absolute path; NULL: none can be made. Static. */
 const char *ring_place_make(const char *log);
 
 /* The log is complete: directory and link. Makes system calls only. */
 void ring_place_remove(void);
+
+/* The same for another process's, of which the log is at this path. */
+void ring_place_remove_other(const char *place, const char *log, uint32_t process, uint32_t segments);
 
 #endif

@@ -1,6 +1,8 @@
 /* Counters: what values they had. */
 #include "analyze/pass.h"
 
+#include <errno.h>
+
 struct counters {
 	int by_name;
 };
@@ -29,29 +31,85 @@ static const struct analyze_column columns[] = {
 	{ "max", "MAX", ANALYZE_REAL },
 };
 
+/* Which names are a probe's? Zeroed, by string id. */
+struct series {
+	uint8_t *is_of_probe;
+	size_t count;
+};
+
+static int take_names(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+{
+	struct series *s = arg;
+	const int64_t *names = b->columns[STORE_SERIES_name].ints;
+
+	(void)worker, (void)block;
+	for (size_t i = 0; i < b->rows; i++)
+		if ((uint64_t)names[i] < s->count)
+			s->is_of_probe[names[i]] = 1;
+	return 0;
+}
+
+static int load_series(struct analyze *a, struct series *s, struct sonde_err *err)
+{
+	static const int cols[] = { STORE_SERIES_name };
+	struct store_scan_opts opts = { .cols = cols, .ncols = 1, .threads = 1 };
+	struct store_table *t = model_table(a->run, STORE_TABLE_SERIES);
+
+	s->count = model_name_count(a->run);
+	s->is_of_probe = arena_alloc(&a->arena, s->count + 1);
+	if (!s->is_of_probe)
+		return err_sys(err, ENOMEM, "cannot list the counters");
+	return t ? store_scan(t, &opts, take_names, s, err) : 0;
+}
+
+static void add_counter(struct analyze *a, struct analyze_table *t, const struct engine_groups *g, size_t i)
+{
+	analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 0)));
+	analyze_cell_int(t, (int64_t)engine_count(g, SUM, i));
+	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0));
+	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.25));
+	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.5));
+	analyze_cell_real(t, engine_mean(g, SUM, i));
+	analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.75));
+	analyze_cell_real(t, engine_quantile(g, VALUES, i, 1));
+}
+
+/* Those of the program, which the screen shows, or those of probes. */
+static void add_counters(struct analyze *a, struct analyze_section *s, const struct engine_groups *g,
+		const struct series *series, bool is_of_probe)
+{
+	struct analyze_table *t = analyze_table(s, is_of_probe ? "of_probes" : "by_name", "Counters", columns,
+			sizeof(columns) / sizeof(*columns), is_of_probe ? ANALYZE_DETAIL : 0);
+	size_t count = 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		int64_t name = engine_key(g, i, 0);
+
+		if (((uint64_t)name < series->count && series->is_of_probe[name]) != is_of_probe)
+			continue;
+		if (count++ < analyze_top(a, g->count))
+			add_counter(a, t, g, i);
+	}
+	if (t)
+		t->all_rows = count;
+}
+
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
 	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_COUNTER, ((struct counters *)state)->by_name);
-	struct analyze_table *t;
+	struct series series;
+	int rc;
 
-	(void)err;
 	if (!g->count) {
 		analyze_absent(s, "no counters were recorded");
 		return 0;
 	}
-	t = analyze_table(s, "by_name", "Counters", columns, sizeof(columns) / sizeof(*columns), 0);
-	for (size_t i = 0; i < analyze_top(a, g->count); i++) {
-		analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 0)));
-		analyze_cell_int(t, (int64_t)engine_count(g, SUM, i));
-		analyze_cell_real(t, engine_quantile(g, VALUES, i, 0));
-		analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.25));
-		analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.5));
-		analyze_cell_real(t, engine_mean(g, SUM, i));
-		analyze_cell_real(t, engine_quantile(g, VALUES, i, 0.75));
-		analyze_cell_real(t, engine_quantile(g, VALUES, i, 1));
-	}
-	if (t)
-		t->all_rows = g->count;
+	rc = load_series(a, &series, err);
+	if (rc < 0)
+		return rc;
+	analyze_int(s, "counters", "counters", ANALYZE_COUNT, (int64_t)g->count);
+	add_counters(a, s, g, &series, false);
+	add_counters(a, s, g, &series, true);
 	return 0;
 }
 

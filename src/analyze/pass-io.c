@@ -412,7 +412,7 @@ static void add_pattern(struct analyze_section *s, const struct engine_groups *g
 static void add_fields(struct analyze_section *s, const struct io_sums *all, size_t files)
 {
 	analyze_int(s, "calls", "calls", ANALYZE_COUNT, (int64_t)all->calls);
-	analyze_int(s, "total_ns", "time in calls", ANALYZE_NS, all->dur_ns);
+	analyze_int(s, "total_ns", "time in calls", ANALYZE_SUM_NS, all->dur_ns);
 	analyze_int(s, "read_bytes", "read", ANALYZE_BYTES, all->read_bytes);
 	analyze_int(s, "write_bytes", "written", ANALYZE_BYTES, all->write_bytes);
 	analyze_int(s, "files", "files", ANALYZE_COUNT, (int64_t)files);

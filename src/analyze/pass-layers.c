@@ -48,21 +48,8 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 struct found {
 	struct analyze *a;
 	const struct engine_groups *by_set[2], *covers[2]; /* of calls, of spans */
-	size_t class_layers[RULES_CLASSES];
+	bool has[RULES_CLASSES];                           /* events of such layers */
 };
-
-static struct found find(struct analyze *a, const struct layers *l)
-{
-	struct found f = { .a = a };
-
-	f.by_set[0] = analyze_groups(a, STORE_TABLE_IO, l->io_by_set);
-	f.by_set[1] = analyze_groups(a, STORE_TABLE_SPAN, l->span_by_set);
-	f.covers[0] = analyze_groups(a, STORE_TABLE_IO, l->io_cover);
-	f.covers[1] = analyze_groups(a, STORE_TABLE_SPAN, l->span_cover);
-	for (size_t i = 0; i < a->rules.count; i++)
-		f.class_layers[a->rules.layers[i].class]++;
-	return f;
-}
 
 static bool has_layer(const struct found *f, int64_t set, size_t layer)
 {
@@ -77,6 +64,21 @@ static bool has_class(const struct found *f, int64_t set, enum rules_class class
 	return false;
 }
 
+static struct found find(struct analyze *a, const struct layers *l)
+{
+	struct found f = { .a = a };
+
+	f.by_set[0] = analyze_groups(a, STORE_TABLE_IO, l->io_by_set);
+	f.by_set[1] = analyze_groups(a, STORE_TABLE_SPAN, l->span_by_set);
+	f.covers[0] = analyze_groups(a, STORE_TABLE_IO, l->io_cover);
+	f.covers[1] = analyze_groups(a, STORE_TABLE_SPAN, l->span_cover);
+	for (int t = 0; t < 2; t++)
+		for (size_t i = 0; i < f.by_set[t]->count; i++)
+			for (int c = 0; c < RULES_CLASSES; c++)
+				f.has[c] |= has_class(&f, engine_key(f.by_set[t], i, 0), (enum rules_class)c);
+	return f;
+}
+
 static int64_t threads_of(const struct found *f, enum rules_class class)
 {
 	struct engine_group some[2 * RULES_SETS_MAX];
@@ -86,7 +88,7 @@ static int64_t threads_of(const struct found *f, enum rules_class class)
 		for (size_t i = 0; i < f->by_set[t]->count; i++)
 			if (has_class(f, engine_key(f->by_set[t], i, 0), class))
 				some[n++] = (struct engine_group){ f->by_set[t], Q_THREADS, i };
-	return f->class_layers[class] ? (int64_t)engine_distinct_of(some, n) : STORE_NULL;
+	return f->has[class] ? (int64_t)engine_distinct_of(some, n) : STORE_NULL;
 }
 
 /* How many events are in layers: each once, and as many times as layers count it. */
@@ -122,8 +124,8 @@ static struct engine_sweep_set *sets_of(const struct found *f, bool is_one, int6
 
 static void add_times(const struct found *f, struct analyze_section *s, const struct layers_times *t)
 {
-	bool has_compute = f->class_layers[RULES_COMPUTE], has_io = f->class_layers[RULES_IO];
-	bool has_app = f->class_layers[RULES_APP_IO];
+	bool has_compute = f->has[RULES_COMPUTE], has_io = f->has[RULES_IO];
+	bool has_app = f->has[RULES_APP_IO];
 	const struct {
 		const char *key, *title;
 		bool is_known;
@@ -279,7 +281,7 @@ static void add_allocation(const struct found *f, struct analyze_section *s)
 	model_processes(f->a->run, &processes);
 	analyze_text(s, "rules", "rules", f->a->rules.name);
 	analyze_int(s, "processes", NULL, ANALYZE_COUNT, (int64_t)processes);
-	analyze_int(s, "compute_threads", f->class_layers[RULES_COMPUTE] ? "compute threads" : NULL, ANALYZE_COUNT,
+	analyze_int(s, "compute_threads", f->has[RULES_COMPUTE] ? "compute threads" : NULL, ANALYZE_COUNT,
 			threads_of(f, RULES_COMPUTE));
 	analyze_int(s, "io_threads", "I/O threads", ANALYZE_COUNT, threads_of(f, RULES_IO));
 	analyze_int(s, "events", "events in layers", ANALYZE_COUNT, distinct);

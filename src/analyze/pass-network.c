@@ -63,7 +63,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 		return 0;
 	}
 	analyze_int(s, "calls", "calls on sockets", ANALYZE_COUNT, (int64_t)all.calls);
-	analyze_int(s, "total_ns", "time in them", ANALYZE_NS, all.dur_ns);
+	analyze_int(s, "total_ns", "time in them", ANALYZE_SUM_NS, all.dur_ns);
 	analyze_int(s, "sent_bytes", "sent", ANALYZE_BYTES, bytes_of(a, by_call, "send"));
 	analyze_int(s, "received_bytes", "received", ANALYZE_BYTES, bytes_of(a, by_call, "recv"));
 	add_sockets(a, s, by_path);

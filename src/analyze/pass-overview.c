@@ -1,8 +1,6 @@
 /* How long it took and who took part. */
 #include "analyze/pass.h"
 
-#include <string.h>
-
 static int64_t rows_of(const struct analyze *a, enum store_table_id id)
 {
 	const struct store_table *t = model_table(a->run, id);
@@ -32,6 +30,9 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	(void)state, (void)err;
 	model_processes(a->run, &processes);
 	model_threads(a->run, &threads);
+	if ((uint64_t)rows_of(a, STORE_TABLE_TASK) > threads)
+		threads = (size_t)rows_of(a,
+				STORE_TABLE_TASK); /* those that made no call are seen by the kernel alone */
 	analyze_text(s, "run", "run", model_run_path(a->run));
 	analyze_int(s, "start_ns", NULL, ANALYZE_ID, a->start_ns);
 	analyze_int(s, "wall_ns", "wall time", ANALYZE_NS, wall_of(a));

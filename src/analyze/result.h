@@ -18,11 +18,12 @@
 #include <stdint.h>
 
 enum analyze_unit {
-	ANALYZE_COUNT, /* integer */
-	ANALYZE_ID,    /* integer that counts nothing: a pid */
-	ANALYZE_NS,    /* integer nanoseconds */
-	ANALYZE_BYTES, /* integer */
-	ANALYZE_RATIO, /* real, 1 is the whole */
+	ANALYZE_COUNT,  /* integer */
+	ANALYZE_ID,     /* integer that counts nothing: a pid */
+	ANALYZE_NS,     /* integer nanoseconds */
+	ANALYZE_SUM_NS, /* the same, of several threads added up: no part of the wall time */
+	ANALYZE_BYTES,  /* integer */
+	ANALYZE_RATIO,  /* real, 1 is the whole */
 	ANALYZE_REAL,
 	ANALYZE_TEXT,
 };

@@ -3,12 +3,13 @@
 #include "launch/launch.h"
 
 #include <stdio.h>
+#include <sys/wait.h>
 
 static int run(struct cli_context *ctx)
 {
 	struct record_result result = RECORD_RESULT_INIT;
 	int rc = recording_run(ctx, false, &result);
-	int status = result.status;
+	int status = result.has_timed_out ? W_EXITCODE(RECORDING_TIMED_OUT, 0) : result.status;
 
 	record_result_release(&result);
 	if (rc || !ctx->program)

@@ -119,8 +119,8 @@ static int say_log(void *arg, const struct pfwlog_recovered *r)
 	logs->count++;
 	if (logs->options->is_json) {
 		json_t *json = json_pack("{s:s%, s:I, s:I, s:I}", "log", r->log, strlen(r->log), "written_events",
-				(json_int_t)r->written_events, "ring_events", (json_int_t)r->ring_events, "dropped_events",
-				(json_int_t)r->dropped);
+				(json_int_t)r->written_events, "ring_events", (json_int_t)r->ring_events,
+				"dropped_events", (json_int_t)r->dropped);
 
 		json_dumpf(json, stdout, 0);
 		putchar('\n');
@@ -175,7 +175,9 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_recover = {
 	.name = "recover",
 	.usage = "[RUN | LOG | DIR] [--now] [--json]",
-	.positional = { .name = "RUN", .max = 1, .type = CLI_TYPE_RUN,
+	.positional = { .name = "RUN",
+			.max = 1,
+			.type = CLI_TYPE_RUN,
 			.help = "The run; the latest when not given. Or a DFTracer log, or a directory of them." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),

@@ -41,7 +41,7 @@ static int run(struct cli_context *ctx)
 {
 	struct record_result result = RECORD_RESULT_INIT;
 	int rc = recording_run(ctx, true, &result);
-	int status = result.status;
+	int status = result.has_timed_out ? W_EXITCODE(RECORDING_TIMED_OUT, 0) : result.status;
 
 	fflush(NULL);
 	if (!rc)

@@ -30,7 +30,8 @@ static const struct cli_option option_rows[] = {
 			.help = "split: files are NAME-1.pfw.gz and on." },
 	{ 'n', "limit", "N", CLI_INT(struct options, limit), .min = 0, .max = INT64_MAX, .default_text = "20",
 			.help = "Show at most N lines that are no records." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "count, info, validate: print JSON, an object a line." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json),
+			.help = "count, info, validate: print JSON, an object a line." },
 	CLI_OPTIONS_END,
 };
 
@@ -194,8 +195,9 @@ static void show_info(struct trace *t, const char *path, const struct pfw_facts 
 	printf("  lines       %" PRIu64 ": %" PRIu64 " events, %" PRIu64 " metadata, %" PRIu64 " counters, %" PRIu64
 	       " other, %" PRIu64 " invalid\n",
 			f->lines, f->events, f->metadata, f->counters, f->other, f->invalid + f->too_long);
-	printf("  from        %zu host%s, %zu process%s, %zu thread%s\n", f->hosts.count, f->hosts.count == 1 ? "" : "s",
-			f->pids.count, f->pids.count == 1 ? "" : "es", f->tids.count, f->tids.count == 1 ? "" : "s");
+	printf("  from        %zu host%s, %zu process%s, %zu thread%s\n", f->hosts.count,
+			f->hosts.count == 1 ? "" : "s", f->pids.count, f->pids.count == 1 ? "" : "es", f->tids.count,
+			f->tids.count == 1 ? "" : "s");
 	if (f->first != STORE_NULL)
 		printf("  times       %" PRId64 " to %" PRId64 "\n", f->first, f->last);
 	print_categories(f);
@@ -287,8 +289,11 @@ static const struct action {
 	bool is_writing;
 	int (*run)(struct trace *t);
 } actions[] = {
-	{ "count", false, run_count },   { "info", false, run_info },   { "split", true, run_split },
-	{ "merge", true, run_merge },    { "validate", false, run_validate },
+	{ "count", false, run_count },
+	{ "info", false, run_info },
+	{ "split", true, run_split },
+	{ "merge", true, run_merge },
+	{ "validate", false, run_validate },
 	{ "anonymize", true, run_anonymize },
 };
 
@@ -350,7 +355,10 @@ static const struct cli_exit_code exit_codes[] = {
 const struct cli_command cmd_trace = {
 	.name = "trace",
 	.usage = "count|info|split|merge|validate|anonymize [-o PATH] FILE|DIR...",
-	.positional = { .name = "ACTION FILE|DIR", .min = 1, .max = SIZE_MAX, .type = CLI_TYPE_PATH,
+	.positional = { .name = "ACTION FILE|DIR",
+			.min = 1,
+			.max = SIZE_MAX,
+			.type = CLI_TYPE_PATH,
 			.help = "What to do, and the traces (.pfw, .pfw.gz) or directories with such below them." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "record/record.h"
 
+#define RECORDING_TIMED_OUT 124
 #define RECORDING_FAILED 125
 
 struct recording_options {
@@ -34,6 +35,13 @@ struct recording_options {
 	const char *cgroup;
 	bool is_all_cpus;
 	int64_t duration_ns;
+	int64_t timeout_ns;
+	double cpus;
+	uint64_t memory_limit;
+	int64_t pids_limit;
+	bool is_sandboxed;
+	const char *image;
+	struct cli_list engine_args;
 };
 
 extern const struct cli_option recording_rows[];

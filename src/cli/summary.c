@@ -35,6 +35,7 @@ static void add_value(struct buf *out, enum analyze_unit unit, const struct anal
 		buf_addf(out, "%lld", (long long)v->integer);
 		break;
 	case ANALYZE_NS:
+	case ANALYZE_SUM_NS:
 		buf_adds(out, term_ns(text, v->integer));
 		break;
 	case ANALYZE_BYTES:
@@ -186,6 +187,28 @@ static int add_section(struct page *p, const struct analyze_section *s)
 	return rc;
 }
 
+/* What to do, before all else: rule, what, evidence, range, recoverable, next. */
+static void add_diagnosis(struct page *p, const struct analyze_section *s)
+{
+	const struct analyze_table *t = s ? s->tables : NULL;
+
+	for (size_t row = 0; t && row < t->rows; row++) {
+		const struct analyze_value *v = &t->values[row * t->column_count];
+		char text[TERM_TEXT];
+
+		if (row == 0)
+			add_heading(p, s->title);
+		term_add(p->out, p->term, TERM_YELLOW, v[1].text.data);
+		if (!v[5].is_null)
+			buf_addf(p->out, " (at most %s to win)", term_ns(text, v[5].integer));
+		buf_adds(p->out, "\n  ");
+		add_value(p->out, ANALYZE_TEXT, &v[2]);
+		buf_adds(p->out, "\n  try: ");
+		add_value(p->out, ANALYZE_TEXT, &v[6]);
+		buf_addc(p->out, '\n');
+	}
+}
+
 static void add_absent(struct page *p, const struct analyze_result *r)
 {
 	bool has_heading = false;
@@ -210,8 +233,10 @@ int summary_write_text(const struct analyze_result *r, struct buf *out, const st
 	if (overview)
 		add_fields(&p, overview);
 	p.wall_ns = wall && !wall->is_null ? wall->integer : STORE_NULL;
+	add_diagnosis(&p, analyze_find(r, "diagnosis"));
 	for (const struct analyze_section *s = r->sections; s && rc == 0; s = s->next)
-		rc = add_section(&p, s);
+		if (strcmp(s->key, "diagnosis") != 0)
+			rc = add_section(&p, s);
 	add_absent(&p, r);
 	return rc < 0 ? rc : buf_error(out);
 }

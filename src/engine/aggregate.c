@@ -300,8 +300,7 @@ static int merge_distinct(void *into, void *from, struct aggregate_memory *memor
 
 static int save_distinct(struct buf *out, const void *state)
 {
-	distinct_save(out, state);
-	return 0;
+	return distinct_save(out, state);
 }
 
 static int load_distinct(struct unpack *u, void *state, struct aggregate_memory *memory)

@@ -8,8 +8,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define PLACES (2 * DISTINCT_EXACT)
+#define PLACES_FIRST 16u
 #define REGISTER_BITS 12
 
 /* A bijection: different values have different hashes (splitmix64's finaliser). */
@@ -46,34 +47,59 @@ static int estimate(struct distinct *d)
 	d->registers = calloc(DISTINCT_REGISTERS, 1);
 	if (!d->registers)
 		return -ENOMEM;
-	for (size_t i = 0; d->values && i < PLACES; i++)
+	for (size_t i = 0; d->values && i < d->places; i++)
 		if (d->values[i])
 			mark(d, d->values[i]);
 	free(d->values);
 	d->values = NULL;
+	d->places = 0;
+	return 0;
+}
+
+static uint64_t *place_of(const struct distinct *d, uint64_t h)
+{
+	size_t at = h & (d->places - 1);
+
+	while (d->values[at] && d->values[at] != h)
+		at = (at + 1) & (d->places - 1);
+	return &d->values[at];
+}
+
+/* Twice as many places. */
+static int grow(struct distinct *d)
+{
+	struct distinct old = *d;
+
+	d->places = old.places ? 2 * old.places : PLACES_FIRST;
+	d->values = calloc(d->places, sizeof(*d->values));
+	if (!d->values) {
+		*d = old;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < old.places; i++)
+		if (old.values[i])
+			*place_of(d, old.values[i]) = old.values[i];
+	free(old.values);
 	return 0;
 }
 
 static int add_hash(struct distinct *d, uint64_t h)
 {
-	size_t at = h % PLACES;
+	uint64_t *place;
 
 	h += h == 0; /* 0 is no value: two of 2^64 share a place */
 	if (d->registers) {
 		mark(d, h);
 		return 0;
 	}
-	if (!d->values)
-		d->values = calloc(PLACES, sizeof(*d->values));
-	if (!d->values)
+	if (2 * d->count >= d->places && d->count < DISTINCT_EXACT && grow(d) < 0)
 		return -ENOMEM;
-	while (d->values[at] && d->values[at] != h)
-		at = (at + 1) % PLACES;
-	if (d->values[at])
+	place = place_of(d, h);
+	if (*place)
 		return 0;
 	if (d->count == DISTINCT_EXACT)
 		return estimate(d) < 0 ? -ENOMEM : add_hash(d, h);
-	d->values[at] = h;
+	*place = h;
 	d->count++;
 	return 0;
 }
@@ -90,7 +116,7 @@ int distinct_merge(struct distinct *d, const struct distinct *other)
 	for (size_t i = 0; other->registers && i < DISTINCT_REGISTERS; i++)
 		if (d->registers[i] < other->registers[i])
 			d->registers[i] = other->registers[i];
-	for (size_t i = 0; other->values && i < PLACES; i++)
+	for (size_t i = 0; other->values && i < other->places; i++)
 		if (other->values[i] && add_hash(d, other->values[i]) < 0)
 			return -ENOMEM;
 	return 0;
@@ -125,22 +151,24 @@ static int by_value(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-void distinct_save(struct buf *out, const struct distinct *d)
+int distinct_save(struct buf *out, const struct distinct *d)
 {
-	uint64_t values[DISTINCT_EXACT];
+	uint64_t *values = calloc((size_t)d->count + 1, sizeof(*values));
 	size_t count = 0;
 
-	pack_uint(out, d->registers ? DISTINCT_EXACT + 1 : d->count);
-	if (d->registers) {
-		buf_add(out, d->registers, DISTINCT_REGISTERS);
-		return;
-	}
-	for (size_t i = 0; d->values && i < PLACES; i++)
+	if (!values)
+		return -ENOMEM;
+	for (size_t i = 0; d->values && i < d->places; i++)
 		if (d->values[i])
 			values[count++] = d->values[i];
 	qsort(values, count, sizeof(*values), by_value);
+	pack_uint(out, d->registers ? DISTINCT_EXACT + 1 : count);
 	for (size_t i = 0; i < count; i++)
-		pack_uint(out, values[i]);
+		buf_add(out, &values[i], sizeof(*values));
+	if (d->registers)
+		buf_add(out, d->registers, DISTINCT_REGISTERS);
+	free(values);
+	return 0;
 }
 
 int distinct_load(struct unpack *u, struct distinct *d)
@@ -157,8 +185,11 @@ int distinct_load(struct unpack *u, struct distinct *d)
 		u->at += DISTINCT_REGISTERS;
 		return 0;
 	}
-	for (uint64_t i = 0; i < count && !u->is_bad; i++)
-		if (add_hash(d, unpack_uint(u)) < 0)
+	u->is_bad |= count > (size_t)(u->end - u->at) / sizeof(uint64_t);
+	for (uint64_t i = 0, h; i < count && !u->is_bad; i++, u->at += sizeof(h)) {
+		memcpy(&h, u->at, sizeof(h));
+		if (add_hash(d, h) < 0)
 			return -ENOMEM;
+	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * distinct: how many different values there are, in at most 4 KiB.
+ * distinct: how many different values there are, in at most 1 MiB.
  *
  * Up to DISTINCT_EXACT values are kept and counted exactly; more are estimated
  * (HyperLogLog with 4096 registers: within 1.7 % two times of three). Which of
@@ -11,15 +11,15 @@
 
 #include "engine/pack.h"
 
-#define DISTINCT_EXACT 256u
+#define DISTINCT_EXACT 65536u
 #define DISTINCT_REGISTERS 4096u
 
 /* All zero: empty. */
 struct distinct {
 	/* private */
-	uint64_t *values;   /* a set of 2 * DISTINCT_EXACT places while exact, hashed; 0 is an empty place */
+	uint64_t *values;   /* while exact: hashes in `places` places; 0 is an empty one */
 	uint8_t *registers; /* once estimated */
-	uint32_t count;     /* while exact */
+	uint32_t count, places;
 };
 
 void distinct_release(struct distinct *d);
@@ -28,7 +28,7 @@ int distinct_merge(struct distinct *d, const struct distinct *other);
 uint64_t distinct_count(const struct distinct *d);
 bool distinct_is_exact(const struct distinct *d);
 
-void distinct_save(struct buf *out, const struct distinct *d);
+int distinct_save(struct buf *out, const struct distinct *d);
 int distinct_load(struct unpack *u, struct distinct *d);
 
 #endif

@@ -33,7 +33,7 @@ enum engine_op {
 	ENGINE_MAX,         /* */
 	ENGINE_MOMENTS,     /* count, mean and variance; values beyond 2^51 count as that */
 	ENGINE_QUANTILES,   /* a stats_sketch: within 1/256 of the value, min and max exact */
-	ENGINE_DISTINCT,    /* different values: exact up to 256, else estimated */
+	ENGINE_DISTINCT,    /* different values: exact up to 65536, else estimated */
 	ENGINE_SUM_REAL,    /* sum and count of a REAL column */
 	ENGINE_UNION,       /* the time that the rows cover: no column, the table's time and duration */
 	ENGINE_CONCURRENCY, /* the same, with how many at once */

@@ -19,18 +19,18 @@
 #include <stdint.h>
 
 #define IMPORT_PROBLEMS_MAX 10 /* that are told of */
-#define IMPORT_THREADS_MAX 16
+#define IMPORT_THREADS_MAX 8   /* each has memory of its own */
 
 enum import_unit { IMPORT_UNIT_AUTO, IMPORT_UNIT_NS, IMPORT_UNIT_US, IMPORT_UNIT_MS, IMPORT_UNIT_S };
 
 struct import_options {
 	const char *const *paths; /* files and directories */
 	size_t path_count;
-	const char *dir;  /* the bundle; NULL: a new one among the runs */
-	const char *name; /* of the run; NULL: that of the first path */
-	unsigned threads; /* 0: one a CPU, up to IMPORT_THREADS_MAX */
+	const char *dir;       /* the bundle; NULL: a new one among the runs */
+	const char *name;      /* of the run; NULL: that of the first path */
+	unsigned threads;      /* 0: one a CPU, up to IMPORT_THREADS_MAX */
 	enum import_unit unit; /* of times; AUTO: nanoseconds when they are that large, else microseconds */
-	bool is_general; /* read every line by the general scanner */
+	bool is_general;       /* read every line by the general scanner */
 	/* Told now and then how many bytes of the input are done; NULL: nobody is. */
 	void (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
@@ -39,7 +39,7 @@ struct import_options {
 /* A line that is lost, or a file that is cut or damaged. */
 struct import_problem {
 	char *path;
-	uint64_t line; /* from 1; 0: the file as a whole */
+	uint64_t line;  /* from 1; 0: the file as a whole */
 	char text[512]; /* one sentence without a full stop, and the beginning of the line */
 };
 

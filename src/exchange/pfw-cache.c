@@ -119,15 +119,16 @@ static struct pfw_thread *add_thread(struct pfw_cache *c, const struct pfw_proce
 
 struct pfw_thread *pfw_cache_thread(struct pfw_cache *c, const struct pfw_process *p, int64_t tid)
 {
-	struct pfw_thread **place;
+	struct pfw_thread **place, *recent;
 	int64_t key[2] = { p ? p->number : 0, tid };
 	uint64_t *number;
 
 	if (!p)
 		return NULL;
 	place = &c->recent[mix((uint64_t)key[0], (uint64_t)tid) % PFW_CACHE_THREADS];
-	if (*place && (*place)->process == p && (*place)->tid == tid)
-		return *place;
+	recent = *place;
+	if (recent && recent->process == p && recent->tid == tid)
+		return recent;
 	if (c->thread_count >= THREADS_MAX)
 		pfw_cache_flush(c);
 	number = map_put(&c->thread_numbers, key, sizeof(key), NULL);

@@ -9,14 +9,27 @@ struct member {
 	struct pfw_crew *crew;
 	struct pfw_worker worker;
 	const struct pfw_piece *piece; /* at hand */
+	struct pfw_piece seam;         /* a line that was sewn together, as a piece */
 	bool is_first;                 /* tells of progress */
 };
 
 /* Lost lines. */
 
-static bool is_before(const struct pfw_lost_line *a, const struct pfw_lost_line *b)
+/* The number of a piece, from 1: the line that was sewn together at the beginning comes before the first. */
+static size_t place_of(const struct pfw_lost_line *lost)
 {
-	return a->piece != b->piece ? a->piece < b->piece : a->line < b->line;
+	return lost->piece == PFW_FIRST_LINE ? 0 : lost->piece == PFW_LAST_LINE ? SIZE_MAX : lost->piece + 1;
+}
+
+int pfw_lost_order(const void *a, const void *b)
+{
+	const struct pfw_lost_line *left = a, *right = b;
+
+	if (left->part != right->part)
+		return left->part < right->part ? -1 : 1;
+	if (left->piece != right->piece)
+		return place_of(left) < place_of(right) ? -1 : 1;
+	return (left->line > right->line) - (left->line < right->line);
 }
 
 /* The place for another line of this part: a new one, or that of the last of those kept when it comes before it. */
@@ -31,11 +44,11 @@ static struct pfw_lost_line *place_for(struct pfw_crew *c, const struct pfw_lost
 		if (other->part != lost->part)
 			continue;
 		kept++;
-		if (!last || is_before(last, other))
+		if (!last || pfw_lost_order(last, other) < 0)
 			last = other;
 	}
 	if (kept >= PFW_PART_PROBLEMS_MAX)
-		return is_before(lost, last) ? last : NULL;
+		return pfw_lost_order(lost, last) < 0 ? last : NULL;
 	if (c->lost_count == c->lost_cap) {
 		size_t cap = c->lost_cap ? 2 * c->lost_cap : 16;
 		struct pfw_lost_line *grown = reallocarray(c->lost, cap, sizeof(*grown));
@@ -89,7 +102,7 @@ static void note_lines(struct pfw_crew *c, struct pfw_part *part, size_t number,
 		uint32_t *grown;
 
 		while (room <= number)
-			room = room ? 2 * room : 64;
+			room = room ? 2 * room : 4;
 		grown = room > part->piece_room ? reallocarray(part->piece_lines, room, sizeof(*grown)) : NULL;
 		if (grown) {
 			memset(grown + part->piece_room, 0, (room - part->piece_room) * sizeof(*grown));
@@ -118,7 +131,7 @@ static struct pfw_piece *hand_over(struct pfw_crew *c, struct pfw_piece *piece)
 	struct pfw_piece *next = NULL;
 
 	pthread_mutex_lock(&c->lock);
-	if (c->idle > c->queued && c->queued < PFW_QUEUE_MAX && piece->cap <= 4 * PFW_PIECE_BYTES) {
+	if (c->idle > c->queued && c->queued < PFW_QUEUE_MAX && piece->cap <= PFW_LONG_BYTES) {
 		next = c->spare_count ? c->spare[--c->spare_count] : pfw_piece_new(PFW_PIECE_BYTES);
 		if (next) {
 			c->queue[c->queued++] = piece;
@@ -145,7 +158,7 @@ static void skip_line(void *arg, struct pfw_part *part, size_t number)
 	struct member *m = arg;
 	struct pfw_lost_line lost = { .part = part,
 		.piece = number,
-		.reason = "it is longer than 16 MiB",
+		.reason = PFW_TOO_LONG,
 		.bytes = PFW_LINE_BYTES_MAX + 1 };
 
 	m->worker.counts.lines++;
@@ -166,15 +179,88 @@ static void give_back(struct pfw_crew *c, struct pfw_piece *piece)
 	pfw_piece_free(piece);
 }
 
+/* Seams: lines that begin in one part and end in another, put together as soon as both are read. */
+
+static void end_line(struct member *m, struct pfw_part *part, bool is_last)
+{
+	struct buf *line = &m->crew->seam;
+	size_t n = line->len + 1;
+
+	m->seam = (struct pfw_piece){ .part = part, .number = is_last ? PFW_LAST_LINE : PFW_FIRST_LINE };
+	buf_addc(line, '\n');
+	if (m->crew->is_seam_lost)
+		skip_line(m, part, m->seam.number);
+	else if (line->len == n && n > 1 && buf_reserve(line, PFW_PADDING)) {
+		m->piece = &m->seam;
+		pfw_worker_text(&m->worker, &part->input->ctx, line->data, n);
+	}
+	if (n > PFW_LONG_BYTES)
+		buf_release(line);
+	buf_reset(line);
+	m->crew->is_seam_lost = false;
+}
+
+static void add_to_seam(struct pfw_crew *c, struct buf *bytes, bool is_lost)
+{
+	buf_add(&c->seam, bytes->data, bytes->len);
+	c->is_seam_lost |= is_lost || c->seam.len > PFW_LINE_BYTES_MAX;
+	atomic_fetch_sub(&c->seam_bytes, bytes->len);
+	buf_release(bytes);
+}
+
+static void sew_part(struct member *m, struct pfw_part *part, bool is_last)
+{
+	bool is_broken = part->status != PFW_GZIP_MEMBER && part->status != PFW_GZIP_END;
+
+	if (!part->input->is_gzip || (part->index == 0 && is_last))
+		return;
+	add_to_seam(m->crew, &part->head, part->is_head_lost);
+	if (part->has_newline || is_broken)
+		end_line(m, part, false);
+	add_to_seam(m->crew, &part->tail, part->is_tail_lost);
+	if (is_broken || is_last)
+		end_line(m, part, true);
+}
+
+static struct pfw_part *next_to_sew(struct pfw_crew *c)
+{
+	struct pfw_part *part = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	if (c->sewn < c->part_count && c->parts[c->sewn].is_done)
+		part = &c->parts[c->sewn++];
+	pthread_mutex_unlock(&c->lock);
+	return part;
+}
+
+static void sew(struct member *m)
+{
+	struct pfw_crew *c = m->crew;
+	struct pfw_part *part;
+
+	pthread_mutex_lock(&c->seam_lock);
+	while ((part = next_to_sew(c)) != NULL)
+		sew_part(m, part, part + 1 == c->parts + c->part_count || part[1].input != part->input);
+	pthread_mutex_unlock(&c->seam_lock);
+}
+
 /* Parts. */
 
 static void work_on_part(struct member *m, struct pfw_part *part)
 {
 	struct pfw_crew *c = m->crew;
-	struct pfw_part_ops ops = { .take = take_piece, .skip = skip_line, .arg = m, .seam_bytes = &c->seam_bytes };
+	struct pfw_part_ops ops = { .take = take_piece,
+		.skip = skip_line,
+		.arg = m,
+		.seam_bytes = &c->seam_bytes,
+		.long_lock = &c->long_lock };
 	uint64_t end = part->to < part->input->bytes ? part->to : part->input->bytes, done;
 
 	pfw_part_read(part, &ops);
+	pthread_mutex_lock(&c->lock);
+	part->is_done = true;
+	pthread_mutex_unlock(&c->lock);
+	sew(m);
 	pthread_mutex_lock(&c->lock);
 	c->reading--;
 	c->text_bytes += part->text_bytes;
@@ -185,6 +271,12 @@ static void work_on_part(struct member *m, struct pfw_part *part)
 	pthread_mutex_unlock(&c->lock);
 	if (m->is_first && c->progress)
 		c->progress(c->arg, done, c->all_bytes);
+}
+
+/* Seams wait for the parts before them: who has to wait for one that takes long reads its pieces meanwhile. */
+static bool has_seam_room(struct pfw_crew *c)
+{
+	return c->reading == 0 || atomic_load(&c->seam_bytes) <= PFW_SEAM_BYTES_MAX / 2;
 }
 
 /* The next thing to do, with the lock held: a piece, or a part, or neither when all is done. */
@@ -198,7 +290,7 @@ static void next_work(struct pfw_crew *c, struct pfw_piece **piece, struct pfw_p
 			memmove(c->queue, c->queue + 1, --c->queued * sizeof(struct pfw_piece *));
 			return;
 		}
-		if (c->next_part < c->part_count && !c->is_misplit) {
+		if (c->next_part < c->part_count && !c->is_misplit && has_seam_room(c)) {
 			*part = &c->parts[c->next_part++];
 			c->reading++;
 			return;
@@ -232,63 +324,6 @@ static void work(struct member *m)
 	}
 }
 
-/* Seams: lines that begin in one part and end in another; when all parts are done. */
-
-struct seam {
-	struct member *member;
-	struct buf line;
-	bool is_lost; /* some of the line is not there, and it was counted already */
-};
-
-static void end_line(struct seam *s, struct pfw_part *part, bool is_last)
-{
-	struct pfw_piece piece = { .part = part, .number = is_last ? PFW_LAST_LINE : PFW_FIRST_LINE };
-	size_t n = s->line.len + 1;
-
-	buf_addc(&s->line, '\n');
-	if (s->is_lost)
-		skip_line(s->member, part, piece.number);
-	else if (s->line.len == n && n > 1 && buf_reserve(&s->line, PFW_PADDING)) {
-		s->member->piece = &piece;
-		pfw_worker_text(&s->member->worker, &part->input->ctx, s->line.data, n);
-	}
-	buf_reset(&s->line);
-	s->is_lost = false;
-}
-
-static void sew_part(struct seam *s, struct pfw_part *part)
-{
-	bool is_broken = part->status != PFW_GZIP_MEMBER && part->status != PFW_GZIP_END;
-
-	buf_add(&s->line, part->head.data, part->head.len);
-	s->is_lost |= part->is_head_lost;
-	if (part->has_newline || is_broken)
-		end_line(s, part, false);
-	buf_add(&s->line, part->tail.data, part->tail.len);
-	s->is_lost |= part->is_tail_lost;
-	if (is_broken)
-		end_line(s, part, true);
-}
-
-static void sew(struct member *m)
-{
-	struct pfw_crew *c = m->crew;
-	struct seam s = { .member = m };
-
-	buf_init(&s.line, 0);
-	for (size_t i = 0; i < c->part_count; i++) {
-		struct pfw_part *part = &c->parts[i];
-		bool is_last = i + 1 == c->part_count || c->parts[i + 1].input != part->input;
-
-		if (!part->input->is_gzip || (part->index == 0 && is_last))
-			continue;
-		sew_part(&s, part);
-		if (is_last)
-			end_line(&s, part, true);
-	}
-	buf_release(&s.line);
-}
-
 /* The crew. */
 
 static void *run_member(void *arg)
@@ -310,9 +345,12 @@ uint64_t pfw_part_lines(const struct pfw_part *p, size_t pieces)
 	return lines;
 }
 
+/* There is one member at least: the thread that asks. */
 static int start(struct pfw_crew *c, struct member *members, pthread_t *threads, unsigned *started)
 {
-	for (unsigned i = 0; i < c->threads; i++) {
+	unsigned i = 0;
+
+	do {
 		int rc = pfw_worker_init(&members[i].worker, c->dims, c->tables, !c->is_general);
 
 		members[i].crew = c;
@@ -321,7 +359,7 @@ static int start(struct pfw_crew *c, struct member *members, pthread_t *threads,
 		members[i].worker.arg = &members[i];
 		if (rc < 0)
 			return rc;
-	}
+	} while (++i < c->threads);
 	/* Threads that cannot be had are done without. */
 	for (*started = 1; *started < c->threads; ++*started)
 		if (pthread_create(&threads[*started], NULL, run_member, &members[*started]) != 0)
@@ -334,9 +372,12 @@ int pfw_crew_run(struct pfw_crew *c)
 	struct member *members = calloc(c->threads, sizeof(*members));
 	pthread_t *threads = calloc(c->threads, sizeof(*threads));
 	unsigned started = 0;
-	int rc = members && threads ? 0 : -ENOMEM;
+	int rc = members && threads && c->threads ? 0 : -ENOMEM;
 
 	pthread_mutex_init(&c->lock, NULL);
+	pthread_mutex_init(&c->long_lock, NULL);
+	pthread_mutex_init(&c->seam_lock, NULL);
+	buf_init(&c->seam, 2 * PFW_LINE_BYTES_MAX);
 	pthread_cond_init(&c->changed, NULL);
 	if (rc == 0)
 		rc = start(c, members, threads, &started);
@@ -344,8 +385,6 @@ int pfw_crew_run(struct pfw_crew *c)
 		work(&members[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(threads[i], NULL);
-	if (rc == 0 && !c->is_misplit)
-		sew(&members[0]);
 	for (unsigned i = 0; members && i < c->threads; i++) {
 		pfw_counts_add(&c->counts, &members[i].worker.counts);
 		if (members[i].crew && (i == 0 || i >= started))
@@ -365,5 +404,8 @@ void pfw_crew_release(struct pfw_crew *c)
 	free(c->parts);
 	free(c->lost);
 	pthread_mutex_destroy(&c->lock);
+	pthread_mutex_destroy(&c->long_lock);
+	pthread_mutex_destroy(&c->seam_lock);
+	buf_release(&c->seam);
 	pthread_cond_destroy(&c->changed);
 }

@@ -30,6 +30,9 @@ struct pfw_lost_line {
 	size_t bytes;   /* of the whole line */
 };
 
+/* As they come in the input: for qsort. */
+int pfw_lost_order(const void *a, const void *b);
+
 struct pfw_crew {
 	struct pfw_dims *dims;
 	struct pfw_tables *tables;
@@ -45,10 +48,10 @@ struct pfw_crew {
 	uint64_t text_bytes;
 	struct pfw_lost_line *lost; /* the first of each part, in no order */
 	size_t lost_count;
-	bool is_misplit; /* a part was none: its input is marked, and all is to be done again */
+	bool is_misplit; /* an input cannot be cut like this: it is marked, and all is to be done again */
 	int error;
 	/* private */
-	pthread_mutex_t lock;
+	pthread_mutex_t lock, long_lock, seam_lock;
 	pthread_cond_t changed;
 	size_t next_part;
 	unsigned reading, idle;
@@ -58,6 +61,9 @@ struct pfw_crew {
 	unsigned spare_count;
 	uint64_t done_bytes;
 	atomic_size_t seam_bytes;
+	size_t sewn;       /* parts whose seams are done */
+	struct buf seam;   /* the line that the next of them goes on with; guarded by seam_lock, as is: */
+	bool is_seam_lost; /* some of it is not there */
 	size_t lost_cap;
 };
 

@@ -37,23 +37,20 @@ static bool has_room(struct pfw_dims *d, size_t n)
 	return false;
 }
 
-/* Room for one more in the array at this place; false when there is none. */
-static bool reserve(struct pfw_dims *d, void *array, size_t count, size_t *cap, size_t size)
+/* The array with room for one more; NULL when there is none. */
+static void *reserve(struct pfw_dims *d, void *array, size_t count, size_t *cap, size_t size)
 {
 	size_t more = *cap ? 2 * *cap : 64;
-	void *old;
+	void *grown;
 
 	if (!has_room(d, ENTRY_BYTES))
-		return false;
+		return NULL;
 	if (count < *cap)
-		return true;
-	memcpy(&old, array, sizeof(old));
-	old = reallocarray(old, more, size);
-	if (!old)
-		return false;
-	memcpy(array, &old, sizeof(old));
-	*cap = more;
-	return true;
+		return array;
+	grown = reallocarray(array, more, size);
+	if (grown)
+		*cap = more;
+	return grown;
 }
 
 static int64_t string_locked(struct pfw_dims *d, const char *bytes, size_t n)
@@ -63,7 +60,8 @@ static int64_t string_locked(struct pfw_dims *d, const char *bytes, size_t n)
 	int64_t id;
 
 	/* When there is no room left, what is known already still is. */
-	if (d->bytes + n + ENTRY_BYTES > PFW_DIMS_BYTES_MAX && !map_get(&strings->ids, bytes, n)) {
+	if (n > PFW_NAME_BYTES_MAX ||
+			(d->bytes + n + ENTRY_BYTES > PFW_DIMS_BYTES_MAX && !map_get(&strings->ids, bytes, n))) {
 		d->refused++;
 		return STORE_NULL;
 	}
@@ -87,11 +85,13 @@ int64_t pfw_dims_string(struct pfw_dims *d, const char *bytes, size_t n)
 
 static struct pfw_process *make_process(struct pfw_dims *d, const struct pfw_process_key *key)
 {
-	struct pfw_process *p = NULL;
+	struct pfw_process **all = reserve(d, d->processes, d->process_count, &d->process_cap, sizeof(*all)), *p;
 	uint64_t *place;
 
-	if (reserve(d, &d->processes, d->process_count, &d->process_cap, sizeof(struct pfw_process *)))
-		p = arena_alloc(&d->arena, sizeof(*p));
+	if (!all)
+		return NULL;
+	d->processes = all;
+	p = arena_alloc(&d->arena, sizeof(*p));
 	place = p ? map_put(&d->process_numbers, key, sizeof(*key), NULL) : NULL;
 	if (!place)
 		return NULL;
@@ -136,11 +136,14 @@ static struct pfw_thread *thread_locked(struct pfw_dims *d, const struct pfw_thr
 {
 	int64_t key[2] = { seen->process->number, seen->tid };
 	uint64_t *number = map_get(&d->thread_numbers, key, sizeof(key));
+	struct pfw_thread *all;
 
 	if (number)
 		return &d->threads[*number - 1];
-	if (!reserve(d, &d->threads, d->thread_count, &d->thread_cap, sizeof(*d->threads)))
+	all = reserve(d, d->threads, d->thread_count, &d->thread_cap, sizeof(*all));
+	if (!all)
 		return NULL;
+	d->threads = all;
 	number = map_put(&d->thread_numbers, key, sizeof(key), NULL);
 	if (!number)
 		return NULL;
@@ -201,11 +204,14 @@ static void hash_key(uint64_t key[2], char kind, const struct pfw_process *p, ui
 static int64_t file_at(struct pfw_dims *d, struct map *map, const void *key, size_t n, const struct pfw_file *file)
 {
 	uint64_t *number = map_get(map, key, n);
+	struct pfw_file *all;
 
 	if (number)
 		return (int64_t)*number;
-	if (!reserve(d, &d->files, d->file_count, &d->file_cap, sizeof(*d->files)))
+	all = reserve(d, d->files, d->file_count, &d->file_cap, sizeof(*all));
+	if (!all)
 		return STORE_NULL;
+	d->files = all;
 	number = map_put(map, key, n, NULL);
 	if (!number)
 		return STORE_NULL;
@@ -303,11 +309,13 @@ int64_t pfw_dims_text(const struct pfw_dims *d, char kind, const struct pfw_proc
 
 static struct pfw_call *make_call(struct pfw_dims *d, int64_t name, int64_t category)
 {
-	struct pfw_call *call = NULL;
+	struct pfw_call **all = reserve(d, d->calls, d->call_count, &d->call_cap, sizeof(*all)), *call;
 	uint64_t *place;
 
-	if (reserve(d, &d->calls, d->call_count, &d->call_cap, sizeof(struct pfw_call *)))
-		call = arena_alloc(&d->arena, sizeof(*call));
+	if (!all)
+		return NULL;
+	d->calls = all;
+	call = arena_alloc(&d->arena, sizeof(*call));
 	place = call ? map_put_int(&d->call_numbers, (uint64_t)name, NULL) : NULL;
 	if (!place)
 		return NULL;

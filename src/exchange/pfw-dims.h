@@ -21,8 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PFW_DIMS_BYTES_MAX ((size_t)512 << 20)
-#define PFW_CALL_ARGS_MAX 4 /* io.arg0 .. io.arg3 */
+#define PFW_DIMS_BYTES_MAX ((size_t)384 << 20)
+#define PFW_NAME_BYTES_MAX ((size_t)64 << 10) /* longer ones find no room */
+#define PFW_CALL_ARGS_MAX 4                   /* io.arg0 .. io.arg3 */
 #define PFW_ARG_NAME_MAX 32
 #define PFW_SHORT_HASH_MAX 65535u
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define NONE 255
-#define TIME_NS_MAX ((int64_t)1 << 62) /* so that no end of an event overflows */
+#define TIME_NS_MAX (((int64_t)1 << 62) - 1) /* so that no end of an event overflows */
 #define LEVEL_MAX ((int64_t)1 << 31)
 
 enum scale { NOTHING, PLAIN, TIME, DURATION, LEVEL };
@@ -64,9 +64,9 @@ struct pfw_scale pfw_scale_of(const struct pfw_context *ctx, enum store_table_id
 void pfw_event_init(struct pfw_event *e, struct pfw_cache *cache)
 {
 	*e = (struct pfw_event){ .class = PFW_OTHER, .cache = cache };
-	buf_init(&e->text_bytes, 0);
-	buf_init(&e->args_bytes, 0);
-	buf_init(&e->extra_bytes, 0);
+	buf_init(&e->text_bytes, STORE_TEXT_BYTES_MAX);
+	buf_init(&e->args_bytes, STORE_TEXT_BYTES_MAX);
+	buf_init(&e->extra_bytes, STORE_TEXT_BYTES_MAX);
 	buf_init(&e->scratch, 0);
 }
 
@@ -242,9 +242,9 @@ static uint8_t put_host(struct pfw_event *e, struct pfw_field *f)
 
 	if (f->id == PFW_KEY_hhash && !e->has_host && pfw_field_hash(f, &e->host, &is_hex)) {
 		e->has_host = true;
-		e->forms |= is_hex			       ? PFW_FORM_HEX_HASH :
-				e->host <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH :
-							    PFW_FORM_INTEGER_HASH;
+		e->forms |= is_hex                              ? PFW_FORM_HEX_HASH
+				: e->host <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH
+								: PFW_FORM_INTEGER_HASH;
 		return PFW_ROLE_HOST;
 	}
 	if (f->id == PFW_KEY_hostname && !e->hostname && f->kind == PFW_STRING) {
@@ -272,8 +272,8 @@ static uint8_t put_file(struct pfw_event *e, struct pfw_field *f)
 		return PFW_ROLE_FILENAME;
 	}
 	if (ends_in_hash(f))
-		return e->has_file2 || !(e->has_file2 = pfw_field_hash(f, &e->file2_hash, &is_hex)) ? PFW_ROLE_ARGS :
-												      PFW_ROLE_FILE2;
+		return e->has_file2 || !(e->has_file2 = pfw_field_hash(f, &e->file2_hash, &is_hex)) ? PFW_ROLE_ARGS
+												    : PFW_ROLE_FILE2;
 	if (f->id == PFW_KEY_mode && !e->text_field && f->kind == PFW_STRING) {
 		e->text_field = f;
 		return PFW_ROLE_TEXT;
@@ -399,8 +399,7 @@ static const struct store_text *compose(struct buf *out, const struct pfw_line *
 	if (is_hostless)
 		buf_adds(out, "{\"hhash\":null");
 	for (size_t i = 0; i < line->count; i++)
-		if (line->fields[i].role == role ||
-				(role == PFW_ROLE_ARGS && line->fields[i].role == PFW_ROLE_FILE2))
+		if (line->fields[i].role == role || (role == PFW_ROLE_ARGS && line->fields[i].role == PFW_ROLE_FILE2))
 			add_field(out, &line->fields[i]);
 	if (!out->len)
 		return NULL;
@@ -469,7 +468,8 @@ static void finish_line(struct pfw_event *e)
 }
 
 /* Names that found no room are kept as text. */
-static void keep_names(struct pfw_event *e, struct pfw_line *line, int64_t name, int64_t category, bool is_category_kept)
+static void keep_names(struct pfw_event *e, struct pfw_line *line, int64_t name, int64_t category,
+		bool is_category_kept)
 {
 	for (size_t i = 0; i < line->count; i++) {
 		struct pfw_field *f = &line->fields[i];

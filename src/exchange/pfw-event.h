@@ -21,7 +21,7 @@
 
 enum pfw_role {
 	PFW_ROLE_NONE,
-	PFW_ROLE_FIXED,    /* name, category or phase, which choose the row */
+	PFW_ROLE_FIXED, /* name, category or phase, which choose the row */
 	PFW_ROLE_PID,
 	PFW_ROLE_TID,
 	PFW_ROLE_HOST,     /* a hash */
@@ -39,7 +39,7 @@ enum pfw_class { PFW_EVENT, PFW_METADATA, PFW_COUNTER, PFW_OTHER };
 
 /* What all records of an input file have in common. */
 struct pfw_context {
-	int64_t unit_ns; /* of ts and dur */
+	int64_t unit_ns;          /* of ts and dur */
 	uint64_t host_kind, host; /* where records come from that do not say */
 };
 
@@ -57,13 +57,13 @@ struct pfw_event {
 		struct store_span span;
 		struct store_line line;
 	} row;
-	struct pfw_process *process; /* NULL: no room for it */
-	int64_t pid, tid, ts_ns, dur_ns; /* STORE_NULL: not given */
+	struct pfw_process *process;                     /* NULL: no room for it */
+	int64_t pid, tid, ts_ns, dur_ns;                 /* STORE_NULL: not given */
 	const struct pfw_field *name, *category, *phase; /* strings, phase also a number; NULL: none */
 	unsigned forms;
-	bool has_host;        /* the record names its host by its hash */
-	bool is_hostless;     /* it does not name its host, which is known: extra says so ("hhash":null) */
-	bool has_product;     /* io.size is arguments product[0] times product[1], by column */
+	bool has_host;    /* the record names its host by its hash */
+	bool is_hostless; /* it does not name its host, which is known: extra says so ("hhash":null) */
+	bool has_product; /* io.size is arguments product[0] times product[1], by column */
 	uint8_t product[2];
 	uint64_t odd_durations; /* 1: a duration that does not fit, negative above all */
 	/* private */
@@ -80,7 +80,7 @@ struct pfw_event {
 
 void pfw_event_init(struct pfw_event *e, struct pfw_cache *cache);
 void pfw_event_release(struct pfw_event *e);
-/* The row of a scanned line; its texts live in e. 0 or -ENOMEM. Gives the line's fields their roles. */
+/* The row of a scanned line, whose fields get their roles; its texts live in e. 0 or -ENOMEM, also for long texts. */
 int pfw_event_make(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_line *line);
 /* How the number of a field of role COLUMN is scaled. */
 struct pfw_scale pfw_scale_of(const struct pfw_context *ctx, enum store_table_id table, unsigned column);

@@ -16,8 +16,8 @@
 struct pfw_gzip {
 	int fd;
 	int error;
-	uint64_t at; /* in the file, of in[avail] */
-	bool is_over; /* no more input */
+	uint64_t at;    /* in the file, of in[avail] */
+	bool is_over;   /* no more input */
 	bool has_begun; /* the member at hand */
 	struct inflate_state state;
 	uint8_t in[IN_BYTES];
@@ -119,8 +119,9 @@ enum pfw_gzip_status pfw_gzip_read(struct pfw_gzip *g, char *out, size_t room, s
 		int rc = isal_inflate(&g->state);
 
 		*n = room - g->state.avail_out;
-		if (rc < 0 || (in && in == g->state.avail_in && left == g->state.avail_out &&
-					      g->state.block_state != ISAL_BLOCK_FINISH))
+		if (rc < 0 ||
+				(in && in == g->state.avail_in && left == g->state.avail_out &&
+						g->state.block_state != ISAL_BLOCK_FINISH))
 			return PFW_GZIP_DAMAGED;
 		if (g->state.block_state == ISAL_BLOCK_FINISH)
 			break;

@@ -52,9 +52,7 @@ static void *look_some(void *arg)
 
 static void look_at_all(struct pfw_inputs *inputs, struct pfw_dims *dims, int64_t unit, unsigned threads)
 {
-	struct looking l = { .inputs = inputs,
-		.dims = dims,
-		.look_for = { unit, TEXT_PART_BYTES, GZIP_PART_BYTES } };
+	struct looking l = { .inputs = inputs, .dims = dims, .look_for = { unit, TEXT_PART_BYTES, GZIP_PART_BYTES } };
 	pthread_t ids[IMPORT_THREADS_MAX];
 	unsigned started = 1;
 
@@ -111,7 +109,7 @@ static int attempt(struct pfw_import *im, struct sonde_err *err)
 	if (rc < 0)
 		return rc;
 	pfw_dims_init(&im->dims, &im->sink);
-	pfw_tables_init(&im->tables, im->run.tablesfd);
+	pfw_tables_init(&im->tables, im->run.tablesfd, thread_count(im->options));
 	im->crew = (struct pfw_crew){ .dims = &im->dims,
 		.tables = &im->tables,
 		.is_general = im->options->is_general,
@@ -182,11 +180,16 @@ static void name_of(struct buf *out, const struct import_options *o)
 
 static int import_all(struct pfw_import *im, struct sonde_err *err)
 {
+	unsigned attempts = 0;
 	int rc;
 
+	/* What was cut in a wrong place is left whole; when that was not all, so is everything. */
 	while ((rc = attempt(im, err)) == 1) {
 		drop_attempt(im);
 		remove_tables(im->run.tablesfd);
+		for (size_t i = 0; attempts > 0 && i < im->inputs.count; i++)
+			im->inputs.items[i].is_unsplit = true;
+		attempts++;
 	}
 	if (rc == 0 && records(&im->crew.counts) == 0)
 		rc = no_records(im, err);

@@ -13,8 +13,10 @@
 #include <sys/stat.h>
 
 #define DEPTH_MAX 32
+#define INPUTS_MAX 500000u             /* so that what is known of them stays small */
+#define PARTS_MAX 16384u               /* of an input; large ones have larger parts */
 #define HEAD_BYTES ((size_t)128 << 10) /* of the text that is looked at */
-#define NS_MIN 100000000000000000      /* times from here on are nanoseconds: as microseconds they lie after the year 5000 */
+#define NS_MIN 100000000000000000 /* times from here on are nanoseconds: as microseconds they lie after the year 5000 */
 
 void pfw_inputs_release(struct pfw_inputs *in)
 {
@@ -28,8 +30,10 @@ void pfw_inputs_release(struct pfw_inputs *in)
 
 static int add_file(struct pfw_inputs *in, const char *path)
 {
-	char *copy = strdup(path);
+	char *copy = in->count < INPUTS_MAX ? strdup(path) : NULL;
 
+	if (in->count >= INPUTS_MAX)
+		return -E2BIG;
 	if (copy && in->count == in->cap) {
 		size_t cap = in->cap ? 2 * in->cap : 16;
 		struct pfw_input *items = reallocarray(in->items, cap, sizeof(*items));
@@ -176,38 +180,56 @@ static void look_at_text(struct pfw_input *in, struct pfw_dims *dims, const char
 	}
 }
 
-/* Parts of a text begin anywhere; who reads one looks for its first line. */
-static int cut_text(struct pfw_input *in, uint64_t part_bytes)
+static uint64_t part_bytes(const struct pfw_input *in, uint64_t wanted)
 {
-	in->part_count = in->is_unsplit || in->bytes == 0 ? 1 : (size_t)((in->bytes + part_bytes - 1) / part_bytes);
+	return in->bytes / PARTS_MAX > wanted ? in->bytes / PARTS_MAX : wanted;
+}
+
+/* Parts of a text begin anywhere; who reads one looks for its first line. */
+static int cut_text(struct pfw_input *in, uint64_t stride)
+{
+	in->part_count = in->is_unsplit || in->bytes == 0 ? 1 : (size_t)((in->bytes + stride - 1) / stride);
 	in->starts = calloc(in->part_count, sizeof(*in->starts));
 	for (size_t i = 0; in->starts && i < in->part_count; i++)
-		in->starts[i] = i * part_bytes;
+		in->starts[i] = i * stride;
 	return in->starts ? 0 : -ENOMEM;
+}
+
+/* The default host and the unit of times, from the first lines. */
+static int look_at_head(struct pfw_input *in, int fd, struct pfw_dims *dims, int64_t unit_ns)
+{
+	char *text = malloc(HEAD_BYTES);
+
+	if (!text)
+		return -ENOMEM;
+	in->ctx = (struct pfw_context){ .unit_ns = unit_ns ? unit_ns : 1000, .host_kind = PFW_HOST_NONE };
+	in->first_pid = STORE_NULL;
+	look_at_text(in, dims, text, read_head(fd, in->is_gzip, text), unit_ns != 0);
+	free(text);
+	return 0;
 }
 
 static int look(struct pfw_input *in, int fd, struct pfw_dims *dims, const struct pfw_look *look_for)
 {
-	CLEANUP(cleanup_free) char *text = malloc(HEAD_BYTES);
 	char head[PFW_GZIP_HEAD_BYTES];
 	struct stat st;
+	int rc;
 
-	if (!text)
-		return -ENOMEM;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -ESPIPE;
 	in->bytes = (uint64_t)st.st_size;
 	in->is_gzip = pread(fd, head, sizeof(head), 0) >= 2 && !memcmp(head, "\x1f\x8b", 2);
-	in->ctx = (struct pfw_context){ .unit_ns = look_for->unit_ns ? look_for->unit_ns : 1000, .host_kind = PFW_HOST_NONE };
-	in->first_pid = STORE_NULL;
-	look_at_text(in, dims, text, read_head(fd, in->is_gzip, text), look_for->unit_ns != 0);
+	rc = look_at_head(in, fd, dims, look_for->unit_ns);
+	if (rc < 0)
+		return rc;
 	free(in->starts);
 	in->starts = NULL;
 	if (!in->is_gzip)
-		return cut_text(in, look_for->text_part_bytes);
-	return pfw_gzip_scan(fd, in->is_unsplit ? 0 : in->bytes, look_for->gzip_part_bytes, &in->starts, &in->part_count, NULL);
+		return cut_text(in, part_bytes(in, look_for->text_part_bytes));
+	return pfw_gzip_scan(fd, in->is_unsplit ? 0 : in->bytes, part_bytes(in, look_for->gzip_part_bytes), &in->starts,
+			&in->part_count, NULL);
 }
 
 void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_look *look_for)

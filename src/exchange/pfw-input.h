@@ -14,7 +14,7 @@ struct pfw_input {
 	bool is_unsplit; /* its members must be read one after the other */
 	struct pfw_context ctx;
 	int64_t first_pid; /* of its first record; STORE_NULL: unknown */
-	uint64_t *starts; /* of the parts that it is read in */
+	uint64_t *starts;  /* of the parts that it is read in */
 	size_t part_count;
 	size_t first_part; /* among all parts of the import */
 	int error;         /* errno: it cannot be read */

@@ -364,21 +364,36 @@ void pfw_decode(struct buf *out, const char *at, size_t n)
 	}
 }
 
+/* What the second byte of a UTF-8 character may be, by the first; the rest are 0x80 to 0xbf. */
+static bool is_second(unsigned char first, unsigned char second)
+{
+	unsigned char from = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+	unsigned char to = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+
+	return second >= from && second <= to;
+}
+
 /* Bytes of the UTF-8 character there; 0 when it is none. */
 static size_t utf8_length(const char *at, const char *end)
 {
 	const unsigned char *p = (const unsigned char *)at;
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
 
-	if (n == 0 || (size_t)(end - at) < n)
+	if ((size_t)(end - at) < n || (n > 1 && !is_second(p[0], p[1])))
 		return 0;
-	for (size_t i = 1; i < n; i++)
+	for (size_t i = 2; i < n; i++)
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-			(p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
 	return n;
+}
+
+/* \uXXYY, with XX as text */
+static void add_escape(struct buf *out, const char *high, unsigned char low)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char escape[6] = { '\\', 'u', high[0], high[1], digits[low >> 4], digits[low & 15] };
+
+	buf_add(out, escape, sizeof(escape));
 }
 
 /* A character of a string that may be odd; returns behind it. */
@@ -388,9 +403,9 @@ static const char *clean_character(struct buf *out, const char *at, const char *
 	size_t n = utf8_length(at, end);
 
 	if (c < 0x20)
-		buf_addf(out, "\\u%04x", c);
+		add_escape(out, "00", c);
 	else if (n == 0)
-		buf_addf(out, "\\udc%02x", c);
+		add_escape(out, "dc", c);
 	else
 		buf_add(out, at, n);
 	return at + (n ? n : 1);

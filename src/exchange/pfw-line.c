@@ -104,8 +104,9 @@ static const char *scan_value(struct scan *s, const char *at, struct pfw_field *
 	const char *to = pfw_skip_value(at, s->end, &kind, &flags);
 
 	if (!to)
-		return fail(s, at, at < s->end && *at == '"' ? "a string has no end or a bad escape" :
-								 "a value is missing, cut, bad or nested too deep");
+		return fail(s, at,
+				at < s->end && *at == '"' ? "a string has no end or a bad escape"
+							  : "a value is missing, cut, bad or nested too deep");
 	f->kind = (uint8_t)kind;
 	f->flags = (uint8_t)flags;
 	f->value = at + (kind == PFW_STRING);
@@ -121,8 +122,11 @@ static const char *scan_object(struct scan *s, const char *at, bool is_args);
 static const char *scan_field(struct scan *s, const char *at, bool is_arg)
 {
 	struct pfw_line *l = s->line;
-	struct pfw_field *f = add_field(l);
+	struct pfw_field *f;
 
+	if (l->count == PFW_FIELDS_MAX)
+		return fail(s, at, "it has more than 65536 fields");
+	f = add_field(l);
 	if (!f) {
 		s->kind = PFW_LINE_NO_MEMORY;
 		return NULL;

@@ -17,39 +17,52 @@
 
 /* Keys that mean something here: X(name as it is written). */
 #define PFW_KEYS(X) \
-	X(id) X(fd) X(ph) X(ts) \
-	X(pid) X(tid) X(cat) X(dur) X(ret) X(cwd) \
-	X(name) X(args) X(ppid) X(size) X(mode) \
-	X(level) X(p_idx) X(count) X(hhash) X(fhash) X(fname) X(value) \
-	X(offset) X(hostname) X(cmd_hash) X(exec_hash)
+	X(id) \
+	X(fd) \
+	X(ph) \
+	X(ts) \
+	X(pid) \
+	X(tid) \
+	X(cat) \
+	X(dur) \
+	X(ret) \
+	X(cwd) \
+	X(name) \
+	X(args) \
+	X(ppid) X(size) X(mode) X(level) X(p_idx) X(count) X(hhash) X(fhash) X(fname) X(value) X(offset) X(hostname) \
+			X(cmd_hash) X(exec_hash)
 
 enum pfw_key {
 	PFW_KEY_other,
 #define PFW_KEY(name) PFW_KEY_##name,
 	PFW_KEYS(PFW_KEY)
 #undef PFW_KEY
-	PFW_KEY_COUNT
+			PFW_KEY_COUNT
 };
 
 #define PFW_LINE_BYTES_MAX ((size_t)16 << 20) /* longer lines are counted and passed over */
+#define PFW_LONG_BYTES ((size_t)1 << 20)      /* lines above this are had one at a time, and their memory is not kept */
+#define PFW_TOO_LONG "it is longer than 16 MiB"
+#define PFW_FIELDS_MAX 65536u /* lines with more are invalid */
 
 /* "key":value; pointers into the line. */
 struct pfw_field {
-	const char *from; /* opening quote of the key */
-	const char *to;   /* behind the value */
-	const char *key;  /* without its quotes, escapes as they are */
+	const char *from;  /* opening quote of the key */
+	const char *to;    /* behind the value */
+	const char *key;   /* without its quotes, escapes as they are */
 	const char *value; /* of a string: behind its opening quote */
 	uint32_t key_bytes;
-	uint32_t bytes; /* of the value; of a string: without its quotes */
-	uint8_t id;     /* enum pfw_key */
-	uint8_t kind;   /* enum pfw_kind */
-	uint8_t flags;  /* enum pfw_flags, of key and value */
-	bool is_arg;    /* inside "args" */
+	uint32_t bytes;       /* of the value; of a string: without its quotes */
+	uint8_t id;           /* enum pfw_key */
+	uint8_t kind;         /* enum pfw_kind */
+	uint8_t flags;        /* enum pfw_flags, of key and value */
+	bool is_arg;          /* inside "args" */
 	uint8_t role, column; /* for who gives it a meaning: pfw-event.h */
 };
 
 struct pfw_line {
-	struct pfw_field *fields; /* those of the object but "args", and those inside "args", in the order of the line */
+	struct pfw_field
+			*fields; /* those of the object but "args", and those inside "args", in the order of the line */
 	size_t count;
 	bool has_args;      /* there is an object "args" */
 	const char *reason; /* why it is invalid */

@@ -4,6 +4,8 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +43,23 @@ void pfw_part_release(struct pfw_part *p)
 	buf_release(&p->tail);
 }
 
+bool pfw_part_describe(const struct pfw_part *p, char *text, size_t size)
+{
+	if (p->error)
+		snprintf(text, size, "reading it failed: %s", strerror(p->error));
+	else if (p->input->bytes == 0)
+		snprintf(text, size, "it is empty");
+	else if (p->status == PFW_GZIP_CUT)
+		snprintf(text, size, "it is cut: the gzip member that byte %" PRIu64 " is in has no end", p->where);
+	else if (p->status == PFW_GZIP_DAMAGED)
+		snprintf(text, size, "it is damaged before byte %" PRIu64, p->where);
+	else if (p->status == PFW_GZIP_JUNK)
+		snprintf(text, size, "from byte %" PRIu64 " on it is no gzip any more", p->where);
+	else
+		return false;
+	return true;
+}
+
 /* The bytes of the piece at hand: text[0..len). */
 struct reader {
 	struct pfw_part *part;
@@ -51,7 +70,25 @@ struct reader {
 	bool is_skipping; /* inside a line that is too long */
 	bool wants_head;  /* what comes before the first newline is a head */
 	bool drops_head;  /* ... and belongs to the part before */
+	bool has_long;    /* it holds the lock of long lines */
 };
+
+/* Before a piece of that size is made: wait until nobody else has one so long. */
+static void want_long(struct reader *r, size_t cap)
+{
+	if (cap <= PFW_LONG_BYTES || r->has_long || !r->ops->long_lock)
+		return;
+	pthread_mutex_lock(r->ops->long_lock);
+	r->has_long = true;
+}
+
+static void end_long(struct reader *r)
+{
+	if (!r->has_long || (r->piece && r->piece->cap > PFW_LONG_BYTES))
+		return;
+	r->has_long = false;
+	pthread_mutex_unlock(r->ops->long_lock);
+}
 
 static int fail(struct reader *r, int error)
 {
@@ -67,6 +104,7 @@ static int make_room(struct reader *r)
 
 	if (r->piece && r->len + PFW_PIECE_BYTES / 2 <= r->piece->cap)
 		return 0;
+	want_long(r, cap);
 	grown = pfw_piece_new(cap);
 	if (!grown)
 		return fail(r, ENOMEM);
@@ -81,12 +119,14 @@ static int make_room(struct reader *r)
 static int emit(struct reader *r, size_t from, size_t to)
 {
 	struct pfw_piece *piece = r->piece, *next;
-	size_t left = r->len - to;
+	size_t left = r->len - to, cap = left > PFW_PIECE_BYTES / 2 ? 2 * left : PFW_PIECE_BYTES;
 	char rest[REST_BYTES];
 	bool is_small = left <= sizeof(rest);
 
 	/* A long rest goes along in a piece of its own, before the other is out of our hands. */
-	next = is_small ? NULL : pfw_piece_new(left > PFW_PIECE_BYTES / 2 ? 2 * left : PFW_PIECE_BYTES);
+	if (!is_small)
+		want_long(r, cap);
+	next = is_small ? NULL : pfw_piece_new(cap);
 	if (!is_small && !next)
 		return fail(r, ENOMEM);
 	memcpy(is_small ? rest : next->text, piece->text + to, left);
@@ -95,10 +135,11 @@ static int emit(struct reader *r, size_t from, size_t to)
 	piece->from = from;
 	piece->to = to;
 	r->piece = r->ops->take(r->ops->arg, piece);
-	if (!is_small || (r->piece && r->piece->cap > 4 * PFW_PIECE_BYTES)) {
+	if (!is_small || (r->piece && r->piece->cap > PFW_LONG_BYTES)) {
 		pfw_piece_free(r->piece);
 		r->piece = next ? next : pfw_piece_new(PFW_PIECE_BYTES);
 	}
+	end_long(r);
 	if (!r->piece)
 		return fail(r, ENOMEM);
 	if (is_small)
@@ -108,7 +149,7 @@ static int emit(struct reader *r, size_t from, size_t to)
 	return 0;
 }
 
-/* Keep bytes of a line that another part has the rest of. */
+/* Keep bytes of a line that another part has the rest of. When there is no room for them, the input must not be cut. */
 static void keep(struct reader *r, struct buf *seam, const char *bytes, size_t n)
 {
 	if (atomic_fetch_add(r->ops->seam_bytes, n) + n <= PFW_SEAM_BYTES_MAX) {
@@ -116,10 +157,7 @@ static void keep(struct reader *r, struct buf *seam, const char *bytes, size_t n
 		return;
 	}
 	atomic_fetch_sub(r->ops->seam_bytes, n);
-	if (seam == &r->part->head)
-		r->part->is_head_lost = true;
-	else
-		r->part->is_tail_lost = true;
+	r->part->is_misplit = true;
 }
 
 static void skip_line(struct reader *r)
@@ -201,7 +239,7 @@ static ssize_t read_some(int fd, char *place, size_t n, uint64_t at)
 	return got;
 }
 
-/* Is there the newline that ends our last line? Its end in the piece, or 0. `at` is where the piece ends in the file. */
+/* Is there the newline that ends our last line? Its end in the piece, or 0; `at` is where that ends in the file. */
 static size_t last_line_end(const struct reader *r, uint64_t at)
 {
 	uint64_t begin = at - r->len, to = r->part->to;
@@ -251,7 +289,7 @@ static bool is_at_end(struct pfw_part *p, const struct pfw_gzip *g)
 {
 	uint64_t at = pfw_gzip_position(g);
 
-	p->is_misplit = at > p->to;
+	p->is_misplit |= at > p->to;
 	return at >= p->to;
 }
 
@@ -269,13 +307,14 @@ static int read_members(struct reader *r, struct pfw_gzip *g)
 		p->text_bytes += n;
 		if (n && take_bytes(r) < 0)
 			return -ENOMEM;
+		p->members += p->status == PFW_GZIP_MEMBER;
 		if (p->status == PFW_GZIP_MEMBER && is_at_end(p, g))
 			return 0;
 	} while (p->status == PFW_GZIP_MORE || p->status == PFW_GZIP_MEMBER);
 	p->error = p->status == PFW_GZIP_FAILED ? pfw_gzip_error(g) : 0;
 	p->where = pfw_gzip_position(g);
 	/* The inflater reads a little ahead. */
-	p->is_misplit = p->to < UINT64_MAX && p->where > p->to + 16;
+	p->is_misplit |= p->to < UINT64_MAX && p->where > p->to + 16;
 	return 0;
 }
 
@@ -323,4 +362,6 @@ void pfw_part_read(struct pfw_part *p, const struct pfw_part_ops *ops)
 	else
 		read_text(&r, fd);
 	pfw_piece_free(r.piece);
+	r.piece = NULL;
+	end_long(&r);
 }

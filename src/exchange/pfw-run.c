@@ -42,21 +42,6 @@ static void add_file_problem(struct import_result *r, const char *path, const ch
 		add_problem(r, path, 0, "%s", text);
 }
 
-static bool describe_part(const struct pfw_part *p, char *text, size_t size)
-{
-	if (p->error)
-		snprintf(text, size, "reading it failed: %s", strerror(p->error));
-	else if (p->status == PFW_GZIP_CUT)
-		snprintf(text, size, "it is cut: the gzip member that byte %" PRIu64 " is in has no end", p->where);
-	else if (p->status == PFW_GZIP_DAMAGED)
-		snprintf(text, size, "it is damaged before byte %" PRIu64, p->where);
-	else if (p->status == PFW_GZIP_JUNK)
-		snprintf(text, size, "from byte %" PRIu64 " on it is no gzip any more", p->where);
-	else
-		return false;
-	return true;
-}
-
 /* One sentence for each file that is not whole. */
 static void tell_of_files(struct pfw_import *im)
 {
@@ -65,21 +50,19 @@ static void tell_of_files(struct pfw_import *im)
 
 	for (size_t i = 0; i < im->inputs.count; i++) {
 		const struct pfw_input *in = &im->inputs.items[i];
-		bool is_bad = in->error || in->bytes == 0;
+		bool is_bad = in->error;
 
-		if (in->error)
+		if (is_bad)
 			snprintf(text, sizeof(text), "it cannot be read: %s", strerror(in->error));
-		else if (is_bad)
-			snprintf(text, sizeof(text), "it is empty");
 		for (size_t k = 0; !is_bad && k < in->part_count; k++)
-			is_bad = describe_part(&im->crew.parts[in->first_part + k], text, sizeof(text));
+			is_bad = pfw_part_describe(&im->crew.parts[in->first_part + k], text, sizeof(text));
 		if (is_bad)
 			add_file_problem(r, in->path, text);
 	}
 }
 
 /* The number of a lost line in its file, from 1. */
-static uint64_t line_number(const struct pfw_crew *c, const struct pfw_lost_line *lost)
+static uint64_t line_number(const struct pfw_lost_line *lost)
 {
 	const struct pfw_part *part = lost->part, *p = part;
 	uint64_t lines = 0;
@@ -89,21 +72,7 @@ static uint64_t line_number(const struct pfw_crew *c, const struct pfw_lost_line
 	if (lost->piece == PFW_FIRST_LINE)
 		return lines + 1;
 	lines += pfw_part_lines(part, lost->piece);
-	(void)c;
 	return lost->piece == PFW_LAST_LINE ? lines + 1 : lines + lost->line + 1;
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct pfw_lost_line *left = a, *right = b;
-
-	if (left->part != right->part)
-		return left->part < right->part ? -1 : 1;
-	if (left->piece == right->piece)
-		return (left->line > right->line) - (left->line < right->line);
-	if (left->piece == PFW_FIRST_LINE || right->piece == PFW_FIRST_LINE)
-		return left->piece == PFW_FIRST_LINE ? -1 : 1;
-	return left->piece < right->piece ? -1 : 1;
 }
 
 static void tell_of_lines(struct pfw_import *im)
@@ -112,12 +81,12 @@ static void tell_of_lines(struct pfw_import *im)
 	struct import_result *r = im->result;
 
 	if (c->lost_count)
-		qsort(c->lost, c->lost_count, sizeof(*c->lost), by_place);
+		qsort(c->lost, c->lost_count, sizeof(*c->lost), pfw_lost_order);
 	for (size_t i = 0; i < c->lost_count && i < IMPORT_PROBLEMS_MAX; i++) {
 		const struct pfw_lost_line *lost = &c->lost[i];
 		bool is_cut = lost->bytes >= sizeof(lost->text);
 
-		add_problem(r, lost->part->input->path, line_number(c, lost), "%s, at byte %zu: %s%s", lost->reason,
+		add_problem(r, lost->part->input->path, line_number(lost), "%s, at byte %zu: %s%s", lost->reason,
 				lost->where + 1, lost->text, is_cut ? "..." : "");
 	}
 }
@@ -234,8 +203,8 @@ static void write_trouble(struct json *j, const struct import_result *r)
 		json_kstr(j, "trouble", r->trouble.text);
 	else if (r->counts.invalid || r->counts.too_long || r->bad_files) {
 		snprintf(text, sizeof(text),
-				"%" PRIu64 " lines of the traces were no records, %" PRIu64
-				" were too long, %" PRIu64 " files were cut, damaged, empty or unreadable",
+				"%" PRIu64 " lines of the traces were no records, %" PRIu64 " were too long, %" PRIu64
+				" files were cut, damaged, empty or unreadable",
 				r->counts.invalid, r->counts.too_long, r->bad_files);
 		json_kstr(j, "trouble", text);
 	}

@@ -8,8 +8,8 @@
 
 #define SLOTS_MAX 32u
 #define SAMES_MAX 8u
-#define SAME_BYTES_MAX 31u /* of a value that is remembered as text, without what follows it */
-#define SHAPE_LINE_MAX 16384u /* longer lines are left to the general scanner */
+#define SAME_BYTES_MAX 31u   /* of a value that is remembered as text, without what follows it */
+#define SHAPE_LINE_MAX 4096u /* longer lines are left to the general scanner */
 
 enum slot_op {
 	SLOT_INT,    /* a number into a column, as it is */
@@ -32,9 +32,9 @@ enum slot_scale { SCALE_TIME, SCALE_DURATION, SCALE_LEVEL, SCALE_PLAIN, SCALES }
  * elsewhere.
  */
 struct slot {
-	uint32_t fixed_mask; /* a bit for each of the first 32 bytes of what stays */
+	uint32_t fixed_mask;            /* a bit for each of the first 32 bytes of what stays */
 	uint16_t fixed_at, fixed_bytes; /* what stays: in shape->fixed */
-	uint8_t op;      /* enum slot_op */
+	uint8_t op;                     /* enum slot_op */
 	uint8_t column;
 	uint8_t scale;   /* enum slot_scale */
 	uint8_t usual;   /* digits of the number when it was matched last, or USUAL_VARIES */
@@ -77,8 +77,8 @@ struct shape {
 	bool has_file, has_file2, has_file_name;
 	uint8_t product[2];
 	uint8_t ts_column, dur_column;
-	char *fixed; /* the line it was learnt from */
-	const struct pfw_scale *scales; /* by enum slot_scale */
+	char *fixed;                          /* the line it was learnt from */
+	const struct pfw_scale *scales;       /* by enum slot_scale */
 	uint32_t end_at, end_bytes, end_mask; /* what stays behind the last value, with the newline */
 	unsigned same_count;
 	/* what the SAME slots stood for last time */

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHAPES_MAX 4096u
+#define SHAPES_MAX 2048u
 #define CHAINS 4096u
+#define CHAIN_MAX 32u                       /* so that lines which are all different cost little */
 #define TEXT_ROOM (2 * SHAPE_LINE_MAX + 64) /* copies run over by up to 31 bytes */
 
 struct pfw_shapes {
@@ -404,9 +405,9 @@ static enum slot_left left_of(const struct pfw_field *f)
 static void set_scale(struct slot *slot, const struct pfw_scale *scales, const struct pfw_scale *wanted)
 {
 	slot->scale = SCALE_PLAIN;
-	for (uint8_t i = 0; i < SCALES; i++)
+	for (unsigned i = 0; i < SCALES; i++)
 		if (!memcmp(&scales[i], wanted, sizeof(*wanted)))
-			slot->scale = i;
+			slot->scale = (uint8_t)i;
 	slot->op = slot->scale == SCALE_PLAIN ? SLOT_INT : SLOT_SCALED;
 }
 
@@ -515,12 +516,15 @@ static uint64_t sign(const struct shape *s)
 	return hash;
 }
 
-static bool is_known(const struct pfw_shapes *ss, const struct shape *s)
+/* Is there room in its chain for a shape that is not there yet? */
+static bool is_wanted(const struct pfw_shapes *ss, const struct shape *s)
 {
+	unsigned count = 0;
+
 	for (const struct shape *other = ss->chains[s->key % CHAINS]; other; other = other->next)
-		if (other->signature == s->signature)
-			return true;
-	return false;
+		if (other->signature == s->signature || ++count == CHAIN_MAX)
+			return false;
+	return true;
 }
 
 static struct shape *make_shape(struct pfw_shapes *ss, const char *at, size_t n, const struct pfw_line *line,
@@ -560,7 +564,7 @@ void pfw_shapes_learn(struct pfw_shapes *ss, const char *at, size_t n, const str
 		s = make_shape(ss, at, n, line, e);
 	if (!s)
 		return;
-	if (is_known(ss, s)) {
+	if (!is_wanted(ss, s)) {
 		free_shape(s);
 		return;
 	}

@@ -32,7 +32,7 @@ struct pfw_shapes;
 
 /* What a shape made of a line; valid until the next. */
 struct pfw_match {
-	const char *end; /* behind the line's newline */
+	const char *end;           /* behind the line's newline */
 	enum store_table_id table; /* io or span */
 	const void *row;
 	size_t text_bytes;

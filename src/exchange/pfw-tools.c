@@ -56,8 +56,8 @@ static void add_map(struct map *to, const struct map *from)
 
 void pfw_facts_add(struct pfw_facts *sum, const struct pfw_facts *one)
 {
-	uint64_t *const to[] = { &sum->bytes, &sum->text_bytes, &sum->members, &sum->lines, &sum->events, &sum->metadata,
-		&sum->counters, &sum->other, &sum->brackets, &sum->invalid, &sum->too_long };
+	uint64_t *const to[] = { &sum->bytes, &sum->text_bytes, &sum->members, &sum->lines, &sum->events,
+		&sum->metadata, &sum->counters, &sum->other, &sum->brackets, &sum->invalid, &sum->too_long };
 	const uint64_t from[] = { one->bytes, one->text_bytes, one->members, one->lines, one->events, one->metadata,
 		one->counters, one->other, one->brackets, one->invalid, one->too_long };
 
@@ -88,7 +88,8 @@ struct reading {
 static bool phase_is(const struct pfw_field *ph, char letter, char digit)
 {
 	return ph && ph->bytes == 1 &&
-			((ph->kind == PFW_STRING && *ph->value == letter) || (ph->kind == PFW_INTEGER && *ph->value == digit));
+			((ph->kind == PFW_STRING && *ph->value == letter) ||
+					(ph->kind == PFW_INTEGER && *ph->value == digit));
 }
 
 static void note_times(struct pfw_facts *f, const struct pfw_line *line)
@@ -115,7 +116,9 @@ static void note_forms(struct pfw_facts *f, const struct pfw_line *line, const s
 		f->forms |= PFW_FORM_INTEGER_PHASE;
 	if (!host || !pfw_field_hash(host, &hash, &is_hex))
 		return;
-	f->forms |= is_hex ? PFW_FORM_HEX_HASH : hash <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH : PFW_FORM_INTEGER_HASH;
+	f->forms |= is_hex                           ? PFW_FORM_HEX_HASH
+			: hash <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH
+						     : PFW_FORM_INTEGER_HASH;
 	meet(&f->hosts, host->value, host->bytes, 1);
 }
 
@@ -169,7 +172,7 @@ static void take_line(struct reading *r, const char *text, size_t n)
 		f->brackets++;
 	} else if (n > PFW_LINE_BYTES_MAX) {
 		f->too_long++;
-		tell(r, "it is longer than 16 MiB", 0);
+		tell(r, PFW_TOO_LONG, 0);
 	} else if (kind == PFW_LINE_INVALID) {
 		f->invalid++;
 		tell(r, r->line.reason, r->line.where);
@@ -200,21 +203,7 @@ static void skip_line(void *arg, struct pfw_part *part, size_t number)
 	r->number++;
 	r->facts->lines++;
 	r->facts->too_long++;
-	tell(r, "it is longer than 16 MiB", 0);
-}
-
-static void note_status(struct pfw_facts *f, const struct pfw_part *p)
-{
-	if (p->error)
-		snprintf(f->trouble, sizeof(f->trouble), "reading it failed: %s", strerror(p->error));
-	else if (p->input->bytes == 0)
-		snprintf(f->trouble, sizeof(f->trouble), "it is empty");
-	else if (p->status == PFW_GZIP_CUT)
-		snprintf(f->trouble, sizeof(f->trouble), "it is cut inside a gzip member");
-	else if (p->status == PFW_GZIP_DAMAGED)
-		snprintf(f->trouble, sizeof(f->trouble), "it is damaged before byte %" PRIu64, p->where);
-	else if (p->status == PFW_GZIP_JUNK)
-		snprintf(f->trouble, sizeof(f->trouble), "from byte %" PRIu64 " on it is no gzip any more", p->where);
+	tell(r, PFW_TOO_LONG, 0);
 }
 
 /* All lines of an input in their order, in one part. */
@@ -223,17 +212,17 @@ static int read_input(struct reading *r, struct sonde_err *err)
 	atomic_size_t seam_bytes = 0;
 	struct pfw_part_ops ops = { .take = take_piece, .skip = skip_line, .arg = r, .seam_bytes = &seam_bytes };
 	struct pfw_part part = { .input = r->input, .to = UINT64_MAX };
-	struct pfw_look look = { .unit_ns = 1, .gzip_part_bytes = 1, .text_part_bytes = (uint64_t)1 << 62 };
+	struct pfw_look look = { .unit_ns = 1, .gzip_part_bytes = UINT64_MAX, .text_part_bytes = (uint64_t)1 << 62 };
 
 	r->number = 0;
 	pfw_input_look(r->input, NULL, &look);
 	if (r->input->error)
 		return err_sys(err, r->input->error, "cannot read '%s'", r->input->path);
 	r->facts->bytes += r->input->bytes;
-	r->facts->members += r->input->is_gzip ? r->input->part_count : 0;
 	pfw_part_read(&part, &ops);
 	r->facts->text_bytes += part.text_bytes;
-	note_status(r->facts, &part);
+	r->facts->members += part.members;
+	pfw_part_describe(&part, r->facts->trouble, sizeof(r->facts->trouble));
 	pfw_part_release(&part);
 	/* Who could not write has said so already. */
 	if (r->rc < 0 && !(err && err->text[0]))
@@ -341,8 +330,8 @@ static int split_record(struct reading *r, const char *text, size_t n)
 	return rc < 0 ? rc : put_record(r, text, n);
 }
 
-int pfw_tool_split(const struct pfw_tools *tools, struct pfw_inputs *in, const char *dir, const char *name, uint64_t bytes,
-		struct pfw_facts *facts, uint64_t *count, struct sonde_err *err)
+int pfw_tool_split(const struct pfw_tools *tools, struct pfw_inputs *in, const char *dir, const char *name,
+		uint64_t bytes, struct pfw_facts *facts, uint64_t *count, struct sonde_err *err)
 {
 	struct writing w = { .dir = dir, .name = name, .bytes_max = bytes, .err = err };
 	int rc = fs_mkdir_p(dir, 0777, err), close_rc;
@@ -363,8 +352,8 @@ static int anonymize_record(struct reading *r, const char *text, size_t n)
 	return buf_error(&w->text) ? -ENOMEM : put_record(r, w->text.data, w->text.len);
 }
 
-static int anonymize_input(const struct pfw_tools *tools, struct pfw_input *in, const char *dir, struct pfw_facts *facts,
-		struct sonde_err *err)
+static int anonymize_input(const struct pfw_tools *tools, struct pfw_input *in, const char *dir,
+		struct pfw_facts *facts, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	struct writing w = { .text = BUF_INIT };

@@ -26,7 +26,7 @@ struct pfw_facts {
 	int64_t first, last; /* times as they are written, STORE_NULL: none; last is when an event ends */
 	unsigned forms;      /* enum pfw_forms: its generation */
 	struct map pids, tids, hosts, categories; /* how often each was met */
-	char trouble[160]; /* what is wrong with the file as a whole, "" for nothing */
+	char trouble[160];                        /* what is wrong with the file as a whole, "" for nothing */
 };
 
 void pfw_facts_init(struct pfw_facts *f);
@@ -48,8 +48,8 @@ int pfw_tool_look(const struct pfw_tools *tools, struct pfw_input *in, struct pf
 int pfw_tool_merge(const struct pfw_tools *tools, struct pfw_inputs *in, const char *path, struct pfw_facts *facts,
 		struct sonde_err *err);
 /* The same in files dir/name-1.pfw.gz and on, of at most `bytes` of text each; *count gets how many. */
-int pfw_tool_split(const struct pfw_tools *tools, struct pfw_inputs *in, const char *dir, const char *name, uint64_t bytes,
-		struct pfw_facts *facts, uint64_t *count, struct sonde_err *err);
+int pfw_tool_split(const struct pfw_tools *tools, struct pfw_inputs *in, const char *dir, const char *name,
+		uint64_t bytes, struct pfw_facts *facts, uint64_t *count, struct sonde_err *err);
 /* Each input with names replaced, in dir, under the name it has. */
 int pfw_tool_anonymize(const struct pfw_tools *tools, struct pfw_inputs *in, const char *dir, struct pfw_facts *facts,
 		struct sonde_err *err);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_TEXT_MAX ((size_t)8 << 20) /* of the texts of a block, so that workers stay small */
+#define KEEP_BYTES ((size_t)128 << 10)    /* of a line whose memory serves for the next */
+#define TEXT_BYTES_MAX ((size_t)16 << 20) /* of the texts of all blocks of one table that are not written yet */
 
 void pfw_counts_add(struct pfw_counts *to, const struct pfw_counts *from)
 {
@@ -17,9 +18,9 @@ void pfw_counts_add(struct pfw_counts *to, const struct pfw_counts *from)
 
 /* Tables. */
 
-void pfw_tables_init(struct pfw_tables *t, int tablesfd)
+void pfw_tables_init(struct pfw_tables *t, int tablesfd, unsigned threads)
 {
-	*t = (struct pfw_tables){ .tablesfd = tablesfd };
+	*t = (struct pfw_tables){ .tablesfd = tablesfd, .text_max = TEXT_BYTES_MAX / (threads ? threads : 1) };
 	pthread_mutex_init(&t->lock, NULL);
 }
 
@@ -64,6 +65,17 @@ static int open_part(struct pfw_worker *w, enum store_table_id table)
 	return rc;
 }
 
+/* Writes its rows and gives its memory back; another is opened with the next row. */
+static void close_part(struct pfw_worker *w, enum store_table_id table)
+{
+	struct sonde_err err = SONDE_ERR_INIT;
+
+	if (store_writer_close(w->parts[table], &err) < 0)
+		keep_first(w->tables, &err);
+	w->parts[table] = NULL;
+	w->text_bytes[table] = 0;
+}
+
 static void add_row(struct pfw_worker *w, enum store_table_id table, const void *row, size_t text_bytes)
 {
 	if (!w->parts[table] && open_part(w, table) < 0) {
@@ -73,11 +85,8 @@ static void add_row(struct pfw_worker *w, enum store_table_id table, const void 
 	if (store_writer_add(w->parts[table], row, &w->row_err) < 0)
 		keep_first(w->tables, &w->row_err);
 	w->text_bytes[table] += text_bytes;
-	if (w->text_bytes[table] < PART_TEXT_MAX)
-		return;
-	w->text_bytes[table] = 0;
-	if (store_writer_flush(w->parts[table], &w->row_err) < 0)
-		keep_first(w->tables, &w->row_err);
+	if (w->text_bytes[table] >= w->tables->text_max || text_bytes > PFW_LONG_BYTES)
+		close_part(w, table);
 }
 
 /* Life. */
@@ -97,11 +106,8 @@ int pfw_worker_init(struct pfw_worker *w, struct pfw_dims *dims, struct pfw_tabl
 
 void pfw_worker_release(struct pfw_worker *w)
 {
-	struct sonde_err err = SONDE_ERR_INIT;
-
 	for (int i = 0; i < STORE_TABLE_COUNT; i++)
-		if (store_writer_close(w->parts[i], &err) < 0)
-			keep_first(w->tables, &err);
+		close_part(w, (enum store_table_id)i);
 	pfw_shapes_free(w->shapes);
 	pfw_cache_release(&w->cache);
 	pfw_event_release(&w->event);
@@ -125,7 +131,8 @@ static bool is_named(const struct pfw_event *e, const char *name)
 	return e->name && strlen(name) == e->name->bytes && !memcmp(e->name->value, name, e->name->bytes);
 }
 
-static void add_meta(struct pfw_worker *w, const struct pfw_field *key, const char *fixed, const struct pfw_field *value)
+static void add_meta(struct pfw_worker *w, const struct pfw_field *key, const char *fixed,
+		const struct pfw_field *value)
 {
 	struct store_text text = { .data = NULL };
 	struct store_meta row = {
@@ -144,7 +151,8 @@ static void add_meta(struct pfw_worker *w, const struct pfw_field *key, const ch
 static void take_metadata(struct pfw_worker *w)
 {
 	const struct pfw_event *e = &w->event;
-	const struct pfw_field *name = pfw_line_arg(&w->line, PFW_KEY_name), *value = pfw_line_arg(&w->line, PFW_KEY_value);
+	const struct pfw_field *name = pfw_line_arg(&w->line, PFW_KEY_name),
+			       *value = pfw_line_arg(&w->line, PFW_KEY_value);
 	struct pfw_thread *thread;
 	uint64_t hash;
 	bool is_hex;
@@ -239,17 +247,38 @@ static void add_event(struct pfw_worker *w, const char *at, size_t n)
 	if (e->process && is_named(e, "start"))
 		take_start(w);
 	else if (w->shapes)
-		pfw_shapes_learn(w->shapes, at, n, &w->line, e);
+		pfw_shapes_learn(w->shapes, at, n + 1, &w->line, e);
 	pfw_thread_note(pfw_cache_thread(&w->cache, e->process, e->tid), e->ts_ns, e->dur_ns);
 }
 
-static void take_record(struct pfw_worker *w, const char *at, size_t n)
+static void tell(struct pfw_worker *w, uint64_t number, const char *reason, const char *at, size_t n)
+{
+	struct pfw_problem problem = { .line = number,
+		.reason = reason,
+		.where = w->line.where,
+		.text = at,
+		.bytes = n };
+
+	if (w->tell)
+		w->tell(w->arg, &problem);
+}
+
+static void lose_long(struct pfw_worker *w, uint64_t number, const char *reason, const char *at, size_t n)
+{
+	w->counts.too_long++;
+	w->line.where = 0;
+	tell(w, number, reason, at, n);
+}
+
+static void take_record(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
 {
 	struct pfw_event *e = &w->event;
 	size_t text_bytes;
 
 	if (pfw_event_make(e, &w->ctx, &w->line) < 0) {
-		__atomic_fetch_add(&w->tables->lost, 1, __ATOMIC_RELAXED);
+		lose_long(w, number,
+				"there is no room for its texts, which are longer than 16 MiB with what is escaped", at,
+				n);
 		return;
 	}
 	text_bytes = e->args_bytes.len + e->extra_bytes.len + e->text_bytes.len;
@@ -271,12 +300,12 @@ static void take_record(struct pfw_worker *w, const char *at, size_t n)
 	add_row(w, e->table, &e->row, text_bytes);
 }
 
-static void tell(struct pfw_worker *w, uint64_t number, const char *reason, const char *at, size_t n)
+/* What a long line took is not kept. */
+static void give_back(struct pfw_worker *w)
 {
-	struct pfw_problem problem = { .line = number, .reason = reason, .where = w->line.where, .text = at, .bytes = n };
-
-	if (w->tell)
-		w->tell(w->arg, &problem);
+	pfw_event_release(&w->event);
+	pfw_line_release(&w->line);
+	buf_release(&w->scratch);
 }
 
 /* The general way; n is without the newline. */
@@ -288,11 +317,9 @@ static void take_line(struct pfw_worker *w, uint64_t number, const char *at, siz
 		kind = pfw_line_scan(&w->line, at, n);
 	w->counts.lines += kind != PFW_LINE_BLANK;
 	if (n > PFW_LINE_BYTES_MAX) {
-		w->counts.too_long++;
-		w->line.where = 0;
-		tell(w, number, "it is longer than 16 MiB", at, n);
+		lose_long(w, number, PFW_TOO_LONG, at, n);
 	} else if (kind == PFW_LINE_RECORD) {
-		take_record(w, at, n + 1);
+		take_record(w, number, at, n);
 	} else if (kind == PFW_LINE_BRACKET) {
 		w->counts.brackets++;
 	} else if (kind == PFW_LINE_INVALID) {
@@ -301,6 +328,8 @@ static void take_line(struct pfw_worker *w, uint64_t number, const char *at, siz
 	} else if (kind == PFW_LINE_NO_MEMORY) {
 		__atomic_fetch_add(&w->tables->lost, 1, __ATOMIC_RELAXED);
 	}
+	if (n > KEEP_BYTES)
+		give_back(w);
 }
 
 static void take_match(struct pfw_worker *w, const struct pfw_match *m)

@@ -38,6 +38,7 @@ void pfw_counts_add(struct pfw_counts *to, const struct pfw_counts *from);
 /* The tables that workers write together. */
 struct pfw_tables {
 	int tablesfd;
+	size_t text_max; /* of the texts of a block */
 	pthread_mutex_t lock;
 	struct store_writer *whole[STORE_TABLE_COUNT]; /* opened with their first rows */
 	uint64_t rows[STORE_TABLE_COUNT];              /* at the end */
@@ -45,7 +46,8 @@ struct pfw_tables {
 	struct sonde_err err; /* the first failure */
 };
 
-void pfw_tables_init(struct pfw_tables *t, int tablesfd);
+/* Threads share the memory for texts. */
+void pfw_tables_init(struct pfw_tables *t, int tablesfd, unsigned threads);
 /* Close them; what failed is in err and lost. */
 void pfw_tables_close(struct pfw_tables *t);
 

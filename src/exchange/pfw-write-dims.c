@@ -90,18 +90,15 @@ static int take_hosts(void *arg, unsigned worker, size_t block, const struct sto
 		struct pfw_origin *o = pfw_origin_of(w, b->columns[STORE_META_process].ints[i]);
 		const char *key = model_cname(w->run, b->columns[STORE_META_key].ints[i]);
 		const struct store_text *value = &b->columns[STORE_META_value].texts[i];
-		bool is_new;
-		size_t k;
+		uint64_t *number;
 
 		if (!key || strcmp(key, "host") != 0 || !value->data || o == w->origins)
 			continue;
-		k = w->announced.count;
-		map_put(&w->announced, value->data, value->bytes, &is_new);
-		for (k = is_new ? k : 0; k < w->announced.count; k++) {
-			o->host.data = map_key(&w->announced, k, &o->host.bytes);
-			if (o->host.bytes == value->bytes && !memcmp(o->host.data, value->data, value->bytes))
-				break;
-		}
+		number = map_put(&w->announced, value->data, value->bytes, NULL);
+		if (!number)
+			return -ENOMEM;
+		*number = *number ? *number : w->announced.count;
+		o->host.data = map_key(&w->announced, *number - 1, &o->host.bytes);
 	}
 	return 0;
 }
@@ -154,7 +151,8 @@ int pfw_writer_init(struct pfw_writer *w, struct model_run *run, FILE *out, char
 {
 	const char *format = model_run_str(run, "source.format");
 	int64_t unit_ns = model_run_int(run, "source.unit_ns");
-	int64_t real_ns = model_run_int(run, "clock.start_real_ns"), mono_ns = model_run_int(run, "clock.start_mono_ns");
+	int64_t real_ns = model_run_int(run, "clock.start_real_ns"),
+		mono_ns = model_run_int(run, "clock.start_mono_ns");
 	int rc;
 
 	*w = (struct pfw_writer){ .run = run, .out = out, .generation = generation };
@@ -207,8 +205,8 @@ static void write_record(struct pfw_writer *w, struct pfw_origin *o, int64_t tid
 		pfw_put_hash(&w->line, "\"hhash\":", o->host_hash, o->is_hex);
 	pfw_put_text(&w->line, o->has_hash ? ",\"name\":" : "\"name\":", name);
 	if (value_text)
-		pfw_put_text(&w->line, ",\"value\":",
-				&(struct store_text){ .data = value_text, .bytes = strlen(value_text) });
+		pfw_put_text(&w->line,
+				",\"value\":", &(struct store_text){ .data = value_text, .bytes = strlen(value_text) });
 	else
 		pfw_put_hash(&w->line, ",\"value\":", value, o->is_hex);
 	buf_adds(&w->line, "}}");

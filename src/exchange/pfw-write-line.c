@@ -29,6 +29,30 @@ void pfw_put_number(struct buf *out, const struct pfw_origin *o, const char *key
 		buf_addc(out, '"');
 }
 
+/* Decimals for what is left of the unit, a power of ten. */
+static void put_decimals(struct buf *out, int64_t left, int64_t unit)
+{
+	buf_addc(out, '.');
+	for (; left; left %= unit) {
+		unit /= 10;
+		buf_addc(out, (char)('0' + left / unit));
+	}
+}
+
+void pfw_put_time(struct pfw_writer *w, const struct pfw_origin *o, const char *key, int64_t ns)
+{
+	const char *quote = o->generation == 'A' ? "\"" : "";
+	int64_t left = ns % w->unit_ns;
+
+	if (left < 0)
+		left += w->unit_ns;
+	buf_adds(&w->line, key);
+	pfw_put_int(&w->line, quote, (ns - left) / w->unit_ns);
+	if (left && w->is_imported)
+		put_decimals(&w->line, left, w->unit_ns);
+	buf_adds(&w->line, quote);
+}
+
 void pfw_put_text(struct buf *out, const char *key, const struct store_text *text)
 {
 	buf_adds(out, key);

@@ -7,11 +7,12 @@
  *   file, host, ...    M: FH, HH, SH, CM, thread_name; start and end of each process
  *
  * Times are microseconds of the day's clock, as integers; a run imported in
- * another unit is written in that. Times below a microsecond are cut off.
+ * another unit is written in that. Parts of the unit are cut off, but for those
+ * that a trace had, which come back as decimals.
  */
+#include "exchange/pfw-write.h"
 #include "exchange/exchange.h"
 #include "exchange/pfw-category.h"
-#include "exchange/pfw-write.h"
 #include "exchange/timeline.h"
 #include "model/rows.h"
 
@@ -36,23 +37,18 @@ static double real_at(const int64_t *row, int column)
 	return v;
 }
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-	return a / b - (a % b < 0);
-}
-
 static void put_time(struct pfw_writer *w, const struct pfw_origin *o, int64_t ns)
 {
 	int64_t real_ns;
 
 	if (ns != STORE_NULL && !__builtin_add_overflow(ns, w->offset_ns, &real_ns))
-		pfw_put_number(&w->line, o, ",\"ts\":", floor_div(real_ns, w->unit_ns));
+		pfw_put_time(w, o, ",\"ts\":", real_ns);
 }
 
 static void put_duration(struct pfw_writer *w, const struct pfw_origin *o, int64_t ns)
 {
 	if (ns != STORE_NULL)
-		pfw_put_number(&w->line, o, ",\"dur\":", ns / w->unit_ns);
+		pfw_put_time(w, o, ",\"dur\":", ns);
 }
 
 /* The id that the record had, or the next of its process. */

@@ -19,9 +19,9 @@
 
 struct pfw_origin {
 	const struct store_process *process; /* NULL: unknown */
-	char generation; /* 'A' to 'E', of what is written */
-	bool has_hash;   /* it has a host hash */
-	bool is_hex;     /* hashes are hexadecimal strings */
+	char generation;                     /* 'A' to 'E', of what is written */
+	bool has_hash;                       /* it has a host hash */
+	bool is_hex;                         /* hashes are hexadecimal strings */
 	uint64_t host_hash;
 	struct store_text host; /* null: unknown */
 	int64_t last_id;        /* given to its records, in runs that were not imported */
@@ -33,8 +33,8 @@ struct pfw_writer {
 	FILE *out;
 	char generation; /* 'C', 'D', 'E'; 0: each process its own */
 	bool is_imported;
-	int64_t unit_ns; /* of the times that are written */
-	int64_t offset_ns; /* from the run's clock to the time of day */
+	int64_t unit_ns;            /* of the times that are written */
+	int64_t offset_ns;          /* from the run's clock to the time of day */
 	struct pfw_origin *origins; /* by number of the process, 0: unknown */
 	size_t origin_count;
 	int64_t *file_hashes; /* by id of the file; STORE_NULL: none */
@@ -55,6 +55,8 @@ struct pfw_origin *pfw_origin_of(struct pfw_writer *w, int64_t process);
 void pfw_put_int(struct buf *out, const char *key, int64_t v);
 /* A number as the process writes ids and times: in quotes in generation A. */
 void pfw_put_number(struct buf *out, const struct pfw_origin *o, const char *key, int64_t v);
+/* Nanoseconds as the process writes times, in the unit of the trace. */
+void pfw_put_time(struct pfw_writer *w, const struct pfw_origin *o, const char *key, int64_t ns);
 void pfw_put_text(struct buf *out, const char *key, const struct store_text *text); /* null: "" */
 void pfw_put_hash(struct buf *out, const char *key, uint64_t hash, bool is_hex);
 /* Write the line and start the next. */

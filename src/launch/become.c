@@ -90,6 +90,18 @@ static int enter(const struct keeper_plan *plan)
 	return plan->cwd && chdir(plan->cwd) ? -errno : 0;
 }
 
+/* A gate that closes unopened: whoever was to open it is gone. */
+static int wait_at_gate(const struct keeper_plan *plan)
+{
+	char go;
+	ssize_t n = 1;
+	if (plan->has_gate)
+		do
+			n = read(plan->gate_fd, &go, 1);
+		while (n < 0 && errno == EINTR);
+	return n == 1 ? 0 : -ECANCELED;
+}
+
 static int take_descriptors(const struct keeper_plan *plan)
 {
 	int rc = take_streams(plan->fds);
@@ -106,6 +118,7 @@ void keeper_become(const struct keeper_plan *plan, int report)
 		{ KEEPER_AT_STREAMS, take_descriptors },
 		{ KEEPER_AT_PIN, pin },
 		{ KEEPER_AT_CWD, enter },
+		{ KEEPER_AT_GATE, wait_at_gate },
 	};
 	if (!plan->is_foreground) {
 		setpgid(0, 0);

@@ -35,6 +35,7 @@ int container_use_client(struct job *j, struct keeper_plan *plan, struct words *
 		return err_sys(err, ENOMEM, "cannot start a container");
 	}
 	free(j->envp);
+	j->is_client = true;
 	j->envp = envp;
 	plan->envp = envp;
 	plan->argv = argv->items;
@@ -95,6 +96,7 @@ static int started(struct job *j, struct sonde_err *err)
 	const struct timespec pause = { .tv_nsec = START_PAUSE_NS };
 	int64_t until_ns = clock_mono_ns() + START_LIMIT_NS;
 	j->pid = 0;
+	j->inner_pid = 1;
 	while (!job_has_ended(j)) {
 		j->pid = tree_find(j->keeper, is_inside);
 		if (!j->pid && is_running(j))

@@ -7,12 +7,15 @@
 
 struct job {
 	const struct place_ops *ops;
-	pid_t keeper, pid;
+	pid_t keeper, pid, inner_pid;
+	bool is_foreground;
 	int sock, keeper_pidfd, pidfd;
 	char **envp;
 	char *program;
 	int64_t start_ns, end_ns;
 	int status;
+	struct rusage rusage;   /* of what the keeper has reaped, */
+	bool is_client;         /* which is a container engine's client */
 	struct job_usage usage; /* as the keeper told last, of what it has reaped */
 	bool has_ended;         /* the command: status and end_ns are known */
 	bool is_gone;           /* nothing of the tree lives, and the keeper has gone */

@@ -51,11 +51,17 @@ int job_place_check(const struct job_place *place, struct sonde_err *err)
 	return ops->check ? ops->check(place, err) : 0;
 }
 
+static int64_t ns_of(struct timeval t)
+{
+	return t.tv_sec * 1000000000LL + t.tv_usec * 1000LL;
+}
+
 /* Take in a word of the keeper. */
 static void take_word(struct job *j, const struct keeper_word *w)
 {
-	j->usage.user_ns = w->user_ns;
-	j->usage.system_ns = w->system_ns;
+	j->rusage = w->usage;
+	j->usage.user_ns = ns_of(w->usage.ru_utime);
+	j->usage.system_ns = ns_of(w->usage.ru_stime);
 	j->usage.max_rss_bytes = w->max_rss_bytes;
 	if (w->kind == KEEPER_ENDED) {
 		j->has_ended = true;
@@ -147,6 +153,24 @@ static pid_t pid_of_pidfd(int pidfd)
 	return line && sscanf(line, "Pid: %d", &pid) == 1 && pid > 0 ? pid : 0;
 }
 
+static int hear_first(const struct job *j, struct keeper_word *word, int *fd)
+{
+	int rc;
+	while ((rc = keeper_hear(j->sock, word, fd)) == -EAGAIN)
+		await(j, -1, INT64_MAX);
+	return rc;
+}
+
+/* The command is there and waits: whoever wants to look at it from its first instruction does so now. */
+static int pass_gate(struct job *j, const struct job_spec *spec, const struct keeper_plan *plan,
+		struct keeper_word *word)
+{
+	spec->ready(spec->ready_arg, plan->sandbox ? pid_of_pidfd(j->pidfd) : word->pid);
+	close(j->pidfd);
+	keeper_open_gate(j->sock);
+	return hear_first(j, word, &j->pidfd);
+}
+
 /* Start the keeper, and hear from it that the command runs. */
 static int start_keeper(struct job *j, const struct job_spec *spec, const struct keeper_plan *plan,
 		struct sonde_err *err)
@@ -155,10 +179,12 @@ static int start_keeper(struct job *j, const struct job_spec *spec, const struct
 	int rc = keeper_start(plan, &j->sock, &j->keeper_pidfd, &j->keeper);
 	if (rc)
 		return err_sys(err, -rc, "cannot start a process");
-	while ((rc = keeper_hear(j->sock, &word, &j->pidfd)) == -EAGAIN)
-		await(j, -1, INT64_MAX);
+	rc = hear_first(j, &word, &j->pidfd);
+	if (rc > 0 && word.kind == KEEPER_BORN)
+		rc = pass_gate(j, spec, plan, &word);
 	if (rc <= 0 || word.kind != KEEPER_STARTED)
 		return start_failed(spec, &word, err);
+	j->inner_pid = word.pid;
 	j->pid = plan->sandbox ? pid_of_pidfd(j->pidfd) : word.pid;
 	j->start_ns = word.at_ns;
 	return j->pidfd < 0 ? err_set(err, EMFILE, "cannot watch process %d: too many open files", (int)j->pid) : 0;
@@ -205,7 +231,9 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 		.is_foreground = spec->is_foreground,
 		.restore = spec->restore,
 		.restore_arg = spec->restore_arg,
+		.has_gate = spec->ready,
 		.cgroup_fd = -1 };
+	j->is_foreground = spec->is_foreground;
 	int rc = prepare(j, spec, &plan, err);
 	if (!rc)
 		rc = start_keeper(j, spec, &plan, err);
@@ -227,6 +255,11 @@ int job_start(struct job **out, const struct job_spec *spec, struct sonde_err *e
 pid_t job_pid(const struct job *j)
 {
 	return j->pid;
+}
+
+pid_t job_inner_pid(const struct job *j)
+{
+	return j->inner_pid;
 }
 
 int job_pidfd(const struct job *j)
@@ -277,6 +310,12 @@ void job_usage(const struct job *j, struct job_usage *usage)
 	usage->wall_ns = (j->has_ended ? j->end_ns : clock_mono_ns()) - j->start_ns;
 	if (j->ops->usage)
 		j->ops->usage(j, usage);
+}
+
+bool job_rusage(const struct job *j, struct rusage *usage)
+{
+	*usage = j->rusage;
+	return j->has_ended && !j->is_client;
 }
 
 int job_signal(struct job *j, int signal, struct sonde_err *err)
@@ -368,6 +407,27 @@ int job_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *er
 	return rc;
 }
 
+static void release(struct job *j)
+{
+	if (j->sock >= 0)
+		close(j->sock); /* a keeper that still has somebody to kill goes on by itself */
+	if (j->keeper_pidfd >= 0)
+		close(j->keeper_pidfd);
+	if (j->pidfd >= 0)
+		close(j->pidfd);
+	free(j->envp);
+	free(j->program);
+	free(j);
+}
+
+void job_abandon(struct job *j)
+{
+	if (j && j->is_foreground && j->ops == &place_process)
+		release(j);
+	else
+		job_free(j);
+}
+
 void job_free(struct job *j)
 {
 	static const struct job_ladder at_once = JOB_LADDER_KILL;
@@ -379,15 +439,7 @@ void job_free(struct job *j)
 		keeper_tell_to_kill(j->sock);
 	if (j->pidfd < 0)
 		put_away(j, NULL);
-	if (j->sock >= 0)
-		close(j->sock); /* a keeper that still has somebody to kill goes on by itself */
-	if (j->keeper_pidfd >= 0)
-		close(j->keeper_pidfd);
-	if (j->pidfd >= 0)
-		close(j->pidfd);
-	free(j->envp);
-	free(j->program);
-	free(j);
+	release(j);
 }
 
 int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)

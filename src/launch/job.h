@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 enum job_place_kind {
@@ -70,6 +71,9 @@ struct job_spec {
 	bool is_foreground;
 	void (*restore)(const void *arg); /* in the child: signals as it shall find them; NULL: the usual ones */
 	const void *restore_arg;
+	/* Called when the process exists and has not executed the command yet; NULL: nothing to do then. */
+	void (*ready)(void *arg, pid_t pid);
+	void *ready_arg;
 };
 
 #define JOB_SPEC_INIT \
@@ -117,6 +121,8 @@ int job_wait(struct job *j, int64_t until_ns, struct sonde_err *err);
 bool job_has_ended(const struct job *j);
 int job_status(const struct job *j); /* as waitpid tells it; after job_wait gave 0 or after job_end */
 void job_usage(const struct job *j, struct job_usage *usage);
+/* All that the kernel counts, of every process that was waited for; false: not known (containers, before its end). */
+bool job_rusage(const struct job *j, struct rusage *usage);
 
 /* A signal for every process of the tree. */
 int job_signal(struct job *j, int signal, struct sonde_err *err);
@@ -124,6 +130,10 @@ int job_signal(struct job *j, int signal, struct sonde_err *err);
 int job_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *err);
 /* Change a limit while it runs; -ENOTSUP where the place has none. */
 int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err);
+/* Of the command as it sees itself: another one in a sandbox or container. */
+pid_t job_inner_pid(const struct job *j);
+/* Let go of a foreground job without ending it: what lives goes on. In a place that must be put away it is ended. */
+void job_abandon(struct job *j);
 void job_free(struct job *j); /* kills what still lives; NULL is fine */
 
 #endif

@@ -30,11 +30,6 @@ struct keeper {
 	bool is_killing, is_alone, is_stuck;
 };
 
-static int64_t ns_of(struct timeval t)
-{
-	return t.tv_sec * 1000000000LL + t.tv_usec * 1000LL;
-}
-
 /* A fork's first memory is a copy of ours, and counts: what is not above that says nothing about the command. */
 static int64_t rss_of(const struct keeper *k, const struct rusage *usage)
 {
@@ -44,17 +39,14 @@ static int64_t rss_of(const struct keeper *k, const struct rusage *usage)
 
 static void say(const struct keeper *k, struct keeper_word *word, int fd)
 {
-	struct rusage usage;
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = { 0 };
 	struct iovec iov = { .iov_base = word, .iov_len = sizeof(*word) };
 	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
-	getrusage(RUSAGE_CHILDREN, &usage);
-	word->user_ns = ns_of(usage.ru_utime);
-	word->system_ns = ns_of(usage.ru_stime);
-	word->max_rss_bytes = rss_of(k, &usage);
+	getrusage(RUSAGE_CHILDREN, &word->usage);
+	word->max_rss_bytes = rss_of(k, &word->usage);
 	if (fd >= 0) {
 		control.header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
 			.cmsg_type = SCM_RIGHTS,
@@ -105,13 +97,28 @@ static struct keeper_report hear_report(int fd)
 	}
 }
 
+/* Tell that it is born, and let it go when we are told to. */
+static void keep_gate(const struct keeper *k, pid_t pid, int pidfd, int gate)
+{
+	struct keeper_word word = { .kind = KEEPER_BORN, .pid = pid };
+	char go;
+	ssize_t n;
+	say(k, &word, pidfd);
+	do
+		n = recv(k->sock, &go, 1, 0);
+	while (n < 0 && errno == EINTR);
+	if (n == 1 && go == 'g')
+		n = write(gate, "", 1);
+}
+
 static void start_command(struct keeper *k)
 {
-	int report[2], pidfd = -1;
+	int report[2], gate[2] = { -1, -1 }, pidfd = -1;
 	struct rusage own;
 	struct keeper_plan plan = *k->plan;
-	if (pipe2(report, O_CLOEXEC))
+	if (pipe2(report, O_CLOEXEC) || (plan.has_gate && pipe2(gate, O_CLOEXEC)))
 		fail(k, KEEPER_AT_FORK, errno);
+	plan.gate_fd = gate[0];
 	getrusage(RUSAGE_SELF, &own);
 	k->floor_rss_bytes = own.ru_maxrss * 1024LL;
 	pid_t pid = keeper_fork(0, SIGCHLD, k->plan->cgroup_fd, &pidfd);
@@ -119,11 +126,17 @@ static void start_command(struct keeper *k)
 		plan.is_joining = true;
 		pid = keeper_fork(0, SIGCHLD, -1, &pidfd);
 	}
-	if (!pid)
+	if (!pid) {
+		close(gate[1]);
 		keeper_become(&plan, report[1]);
+	}
 	if (pid < 0)
 		fail(k, KEEPER_AT_FORK, -pid);
 	close(report[1]);
+	close(gate[0]);
+	if (plan.has_gate)
+		keep_gate(k, pid, pidfd, gate[1]);
+	close(gate[1]);
 	struct keeper_report said = hear_report(report[0]);
 	close(report[0]);
 	if (said.errnum) {
@@ -304,6 +317,11 @@ int keeper_tell_to_kill(int sock)
 	return send(sock, "k", 1, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+int keeper_open_gate(int sock)
+{
+	return send(sock, "g", 1, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
 const char *keeper_stage_words(int stage)
 {
 	static const char *const words[] = {
@@ -312,6 +330,7 @@ const char *keeper_stage_words(int stage)
 		[KEEPER_AT_STREAMS] = "cannot give the command its descriptors",
 		[KEEPER_AT_PIN] = "cannot pin the command to its CPUs",
 		[KEEPER_AT_CWD] = "cannot enter the command's directory",
+		[KEEPER_AT_GATE] = "cannot let the command go",
 		[KEEPER_AT_EXEC] = "cannot execute the command",
 	};
 	return stage < KEEPER_AT_SANDBOX ? words[stage] : sandbox_stage_words(stage - KEEPER_AT_SANDBOX);

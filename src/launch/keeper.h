@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct sandbox;
@@ -37,6 +38,8 @@ struct keeper_plan {
 	size_t join_count;
 	bool is_joining;               /* that v2 group too is joined, being born there having failed */
 	const struct sandbox *sandbox; /* NULL: none */
+	bool has_gate;                 /* before exec the command waits to be let go */
+	int gate_fd;                   /* the keeper's: where it does */
 };
 
 /* What can go wrong before exec, in the order of doing; keeper_stage_words says it. */
@@ -46,11 +49,13 @@ enum keeper_stage {
 	KEEPER_AT_STREAMS,
 	KEEPER_AT_PIN,
 	KEEPER_AT_CWD,
+	KEEPER_AT_GATE,
 	KEEPER_AT_EXEC,
 	KEEPER_AT_SANDBOX, /* and what the sandbox adds to it */
 };
 
 enum keeper_word_kind {
+	KEEPER_BORN,    /* with the command's pidfd; it waits at the gate */
 	KEEPER_STARTED, /* with the command's pidfd */
 	KEEPER_FAILED,  /* errnum, stage; the keeper has gone */
 	KEEPER_ENDED,   /* status; usage until then */
@@ -60,8 +65,9 @@ enum keeper_word_kind {
 
 struct keeper_word {
 	int32_t kind, pid, errnum, stage, status;
-	int64_t at_ns; /* STARTED: just before exec; ENDED: when it was seen */
-	int64_t user_ns, system_ns, max_rss_bytes;
+	int64_t at_ns;         /* STARTED: just before exec; ENDED: when it was seen */
+	int64_t max_rss_bytes; /* -1: not above what a fork of ours counts as its own */
+	struct rusage usage;   /* of all that was reaped so far, and of those that it had waited for */
 };
 
 /* Starts a keeper. 0 with our end of its socket and a pidfd of the keeper, or -errno. */
@@ -69,6 +75,7 @@ int keeper_start(const struct keeper_plan *plan, int *sock, int *keeper_pidfd, p
 /* One word; *fd is a descriptor that came with it, or -1. 1 a word, 0 the keeper is dead, -EAGAIN none yet. */
 int keeper_hear(int sock, struct keeper_word *word, int *fd);
 int keeper_tell_to_kill(int sock);
+int keeper_open_gate(int sock);
 const char *keeper_stage_words(int stage);
 
 /* As fork, without its handlers, which may want locks. exit_signal 0: nobody is told. -errno. */

@@ -10,8 +10,10 @@
 #define SONDE_LAUNCH_LAUNCH_H
 
 #include "base/err.h"
+#include "launch/job.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct launch_spec {
@@ -20,6 +22,8 @@ struct launch_spec {
 	/* Called when the process exists and has not executed the command yet; NULL: nothing to do then. */
 	void (*ready)(void *arg, pid_t pid);
 	void *arg;
+	const struct job_place *place; /* where it lives; NULL: here */
+	bool is_kept;                  /* launch_end can end its whole tree; a place implies it */
 };
 
 struct launch {
@@ -29,6 +33,7 @@ struct launch {
 	/* private */
 	sigset_t old_mask;
 	struct sigaction old_pipe, old_child;
+	struct job *job; /* when it has a place or is kept */
 };
 
 /* Would it be found and could it be executed? As launch_start, without doing it. */
@@ -42,7 +47,15 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 void launch_forward_signals(struct launch *l);
 /* Wait until it has ended; the status as waitpid tells it. */
 int launch_wait(struct launch *l, int *status, struct sonde_err *err);
-void launch_release(struct launch *l); /* signals as before */
+/* What it and those that it waited for have used; false when that cannot be told. After launch_wait. */
+bool launch_usage(const struct launch *l, struct rusage *usage);
+/* Of a kept one: a signal for the whole tree; the end of the whole tree. */
+int launch_signal_tree(struct launch *l, int signal, struct sonde_err *err);
+int launch_end(struct launch *l, const struct job_ladder *ladder, struct sonde_err *err);
+/* Its number as it knows it itself: another one where it has a place. */
+pid_t launch_inner_pid(const struct launch *l);
+/* Signals as before. What still lives goes on, except in a place, which ends with the command. */
+void launch_release(struct launch *l);
 /* Is this failure of launch_start the command's (exit 126 or 127), and which; 0 when it is our own. */
 int launch_exit_code(int rc);
 /* Say that `program` could not be executed; the rc is launch_start's. */

@@ -107,6 +107,31 @@ int launch_check(const char *program, struct sonde_err *err)
 	return found ? launch_cannot_execute(program, found, err) : 0;
 }
 
+static void restore_signals_of(const void *arg)
+{
+	restore_signals(arg);
+}
+
+/* With somebody between after all, who can end the whole tree. */
+static int start_job(struct launch *l, const struct launch_spec *spec, struct sonde_err *err)
+{
+	struct job_spec js = { .argv = spec->argv,
+		.env = spec->env,
+		.fds = { JOB_FD_OURS, JOB_FD_OURS, JOB_FD_OURS },
+		.place = spec->place,
+		.is_foreground = true,
+		.restore = restore_signals_of,
+		.restore_arg = l,
+		.ready = spec->ready,
+		.ready_arg = spec->arg };
+	int rc = job_start(&l->job, &js, err);
+	if (rc)
+		return rc;
+	l->pid = job_pid(l->job);
+	l->pidfd = job_pidfd(l->job);
+	return 0;
+}
+
 int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_err *err)
 {
 	int report[2], gate[2];
@@ -115,6 +140,8 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 	int rc = take_signals(l, err);
 	if (rc)
 		return rc;
+	if (spec->place || spec->is_kept)
+		return start_job(l, spec, err);
 	if (pipe2(report, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
 	if (pipe2(gate, O_CLOEXEC)) {
@@ -180,16 +207,21 @@ static void stop_alike(const struct launch *l)
 void launch_forward_signals(struct launch *l)
 {
 	struct signalfd_siginfo info;
-	while (l->pid > 0 && read(l->signalfd, &info, sizeof(info)) == sizeof(info)) {
+	while (l->pidfd >= 0 && read(l->signalfd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
 			stop_alike(l);
-		else if (is_ours_alone(&info))
-			kill(l->pid, (int)info.ssi_signo);
+		else if (is_ours_alone(&info)) /* in a container this is its engine, which hands it on */
+			syscall(SYS_pidfd_send_signal, l->pidfd, (int)info.ssi_signo, NULL, 0);
 	}
 }
 
 int launch_wait(struct launch *l, int *status, struct sonde_err *err)
 {
+	if (l->job) {
+		int rc = job_wait(l->job, INT64_MAX, err);
+		*status = job_status(l->job);
+		return rc;
+	}
 	while (waitpid(l->pid, status, 0) < 0)
 		if (errno != EINTR)
 			return err_sys(err, errno, "cannot wait for process %d", (int)l->pid);
@@ -202,9 +234,32 @@ int launch_wait(struct launch *l, int *status, struct sonde_err *err)
 	return 0;
 }
 
+bool launch_usage(const struct launch *l, struct rusage *usage)
+{
+	if (l->job)
+		return job_rusage(l->job, usage);
+	return !getrusage(RUSAGE_CHILDREN, usage); /* it is the only child that we have waited for */
+}
+
+int launch_signal_tree(struct launch *l, int signal, struct sonde_err *err)
+{
+	return job_signal(l->job, signal, err);
+}
+
+int launch_end(struct launch *l, const struct job_ladder *ladder, struct sonde_err *err)
+{
+	return job_end(l->job, ladder, err);
+}
+
+pid_t launch_inner_pid(const struct launch *l)
+{
+	return l->job ? job_inner_pid(l->job) : l->pid;
+}
+
 void launch_release(struct launch *l)
 {
-	if (l->pidfd >= 0)
+	job_abandon(l->job);
+	if (l->pidfd >= 0 && !l->job)
 		close(l->pidfd);
 	if (l->signalfd >= 0)
 		close(l->signalfd);

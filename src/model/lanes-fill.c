@@ -162,6 +162,27 @@ static int add_value(struct filling *f, const void *row)
 	return pyramid_add_point(f->writer, lane, &p);
 }
 
+static int add_state(struct filling *f, const void *row)
+{
+	const struct store_sched *r = row;
+	struct filling_key key = { MODEL_LANE_STATES, r->process, r->tid, -1 };
+	struct pyramid_slice s = { r->ts_ns, r->dur_ns > 0 ? r->dur_ns : 0,
+		model_lane_name(r->state, MODEL_LANE_STATE) };
+	int64_t lane = lane_of(f, &key, PYRAMID_SLICES);
+
+	return lane < 0 ? (int)lane : pyramid_add_slice(f->writer, lane, &s);
+}
+
+static int add_sample(struct filling *f, const void *row)
+{
+	const struct store_sample *r = row;
+	struct filling_key key = { MODEL_LANE_SAMPLES, r->process, r->tid, -1 };
+	struct pyramid_slice s = { r->ts_ns, 0, r->stack > 0 && r->stack <= UINT32_MAX ? (uint32_t)r->stack : 0 };
+	int64_t lane = lane_of(f, &key, PYRAMID_SLICES);
+
+	return lane < 0 ? (int)lane : pyramid_add_slice(f->writer, lane, &s);
+}
+
 /* A table and where its rows go. Rows of one pass are merged in the order of their time. */
 struct source {
 	enum store_table_id table;
@@ -176,10 +197,12 @@ static const struct source sources[] = {
 	{ STORE_TABLE_MARK, STORE_MARK_ts_ns, -1, add_mark, 1 },
 	{ STORE_TABLE_STEP, STORE_STEP_ts_ns, -1, add_step, 2 },
 	{ STORE_TABLE_COUNTER, STORE_COUNTER_ts_ns, -1, add_value, 3 },
+	{ STORE_TABLE_SCHED, STORE_SCHED_ts_ns, STORE_SCHED_dur_ns, add_state, 4 },
+	{ STORE_TABLE_SAMPLE, STORE_SAMPLE_ts_ns, -1, add_sample, 5 },
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
-#define PASSES 4
+#define PASSES 6
 
 struct stream {
 	const struct source *source;

@@ -27,9 +27,11 @@ enum model_lane {
 	MODEL_LANE_MARKS,      /* process, tid: instants; name is model_lane_name */
 	MODEL_LANE_STEPS,      /* process, tid, name: from the step before to the step; name is the index */
 	MODEL_LANE_COUNTER,    /* process, name: points */
+	MODEL_LANE_STATES,     /* process, tid: stretches off the CPUs; name is model_lane_name */
+	MODEL_LANE_SAMPLES,    /* process, tid: instants; name is the stack's id, 0: none */
 };
 
-enum model_lane_table { MODEL_LANE_SPAN = 0, MODEL_LANE_CALL = 1, MODEL_LANE_MARK = 2 };
+enum model_lane_table { MODEL_LANE_SPAN = 0, MODEL_LANE_CALL = 1, MODEL_LANE_MARK = 2, MODEL_LANE_STATE = 3 };
 
 /* A name of a slice: a string id and the table it is from. */
 static inline uint32_t model_lane_name(int64_t string, enum model_lane_table table)

@@ -36,6 +36,8 @@ static const struct {
 } counts[] = {
 	{ "dropped", "event was dropped for want of room (sonde record has --memory and --overflow)",
 			"events were dropped for want of room (sonde record has --memory and --overflow)" },
+	{ "lost", "event was lost: the recorder could not keep up",
+			"events were lost: the recorder could not keep up" },
 	{ "unfinished", "event was being written when its process died",
 			"events were being written when their processes died" },
 	{ "damaged", "piece of the ring held nonsense: the program wrote over it",

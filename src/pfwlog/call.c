@@ -235,11 +235,49 @@ static char *put_args(struct pfwlog *log, char *at, const struct walk *w, const 
 	return PUT(at, "}}");
 }
 
+/* The numbers of a call; names are those that its line has. */
+static void sum_call(struct pfwlog *log, const struct walk *w, const struct call_line *l, int64_t start_ns, int64_t dur)
+{
+	const struct sonde_rec_call *r = l->r;
+	const struct sum_key key = { .bucket = start_ns / log->state->setup.interval_ns,
+		.what = l->head,
+		.file = l->file,
+		.pid = w->pid,
+		.tid = w->tid };
+	struct sum *sum = log_sum(log, &key, l->head->text, l->head->head_bytes);
+	if (!sum)
+		return;
+	log_sum_add(sum, "dur", 3, dur);
+	if (!log->state->setup.has_args)
+		return;
+	if (r->ret != SONDE_NONE && !(r->flags & SONDE_CALL_NO_END))
+		log_sum_add(sum, "ret", 3, r->ret);
+	if (r->size != SONDE_NONE)
+		log_sum_add(sum, l->head->has_count ? "size" : "count", l->head->has_count ? 4 : 5, r->size);
+	for (unsigned i = 0; i < l->args && i < 4; i++)
+		if (l->head->arg_bytes[i]) /* ,"name": */
+			log_sum_add(sum, l->head->text + l->head->arg_at[i] + 2, l->head->arg_bytes[i] - 4u,
+					log->view.args[i]);
+}
+
+static void count_event(struct pfwlog *log, int64_t end_ns)
+{
+	log->now.events++;
+	if (end_ns > log->now.last_ns)
+		log->now.last_ns = end_ns;
+}
+
 static void write_call(struct pfwlog *log, const struct walk *w, const struct call_line *l)
 {
 	const struct sonde_rec_call *r = l->r;
 	int64_t start_ns = real_ns(log, r->ticks), end_ns = real_ns(log, r->ticks + r->dur_ticks);
 	int64_t start = in_units(log, start_ns), end = in_units(log, end_ns);
+	bool is_endless = r->flags & SONDE_CALL_NO_END || end < start;
+	count_event(log, end_ns);
+	if (log->state->setup.interval_ns) {
+		sum_call(log, w, l, start_ns, is_endless ? 0 : end - start);
+		return;
+	}
 	char *at = line_begin(log, l->text ? LINE_JSON_ROOM(l->text->bytes) : 0);
 	if (!at)
 		return;
@@ -249,16 +287,13 @@ static void write_call(struct pfwlog *log, const struct walk *w, const struct ca
 	at = put_who_when(log, at, w->pid, w->tid);
 	at = put_int(at, start);
 	at = PUT(at, ",\"dur\":");
-	at = put_int(at, r->flags & SONDE_CALL_NO_END || end < start ? 0 : end - start);
+	at = put_int(at, is_endless ? 0 : end - start);
 	at = put_bytes(at, log->phase_x, log->phase_x_bytes);
 	if (log->state->setup.has_args)
 		at = put_args(log, at, w, l);
 	else
 		*at++ = '}';
 	line_end(log, at);
-	log->now.events++;
-	if (end_ns > log->now.last_ns)
-		log->now.last_ns = end_ns;
 }
 
 /* The file of a call: what its path says, or what its descriptor is. */

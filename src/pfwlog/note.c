@@ -6,6 +6,7 @@
 
 #define FAR_BYTES_MAX ((uint64_t)64 << 20) /* of one argument in the file `text` */
 #define TYPES_MAX 12
+#define SUM_KEY_BYTES_MAX 64u
 
 static const char *const type_names[TYPES_MAX] = { "UNKNOWN", "DFTRACER", "C_APP", "LIBC_IO", "HIP", "HDF5", "PYTHON",
 	"PSUTIL", "FINSTRUMENT", "CPP_APP", "MPI", "CUDA" };
@@ -162,6 +163,50 @@ static void use_type(struct pfwlog *log, unsigned type)
 		note_used(log, type_names[type], strlen(type_names[type]));
 }
 
+/* ,"name":..,"cat":..,"type":.. as a text that stays; NULL: there is no room. */
+static const struct name *sum_head(struct pfwlog *log, const struct name *name, const struct name *category,
+		unsigned type)
+{
+	char *start = line_begin(log, LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(category ? category->bytes : 0));
+	if (!start)
+		return NULL;
+	char *at = PUT(start, ",\"name\":");
+	at = put_name(log, at, name->text, name->bytes);
+	at = PUT(at, ",\"cat\":");
+	at = put_name(log, at, category ? category->text : "", category ? category->bytes : 0);
+	if (log->state->setup.generation == 'E')
+		at = put_uint(PUT(at, ",\"type\":"), type);
+	return names_put(&log->names, start, (size_t)(at - start)); /* the line itself is not begun */
+}
+
+static bool is_plain_key(const struct name *key)
+{
+	for (uint32_t i = 0; i < key->bytes; i++)
+		if (key->text[i] < 0x20 || key->text[i] == '"' || key->text[i] == '\\' || key->text[i] == 0x7f)
+			return false;
+	return key->bytes <= SUM_KEY_BYTES_MAX;
+}
+
+/* An event of the program's own; of its arguments the whole numbers. */
+static void sum_event(struct pfwlog *log, const struct walk *w, const struct name *head, int64_t start_ns, int64_t dur,
+		size_t from, unsigned count)
+{
+	const struct sum_key key = { .bucket = start_ns / log->state->setup.interval_ns,
+		.what = head,
+		.pid = w->pid,
+		.tid = w->tid };
+	struct sum *sum = head ? log_sum(log, &key, head->text, head->bytes) : NULL;
+	struct arg arg;
+	if (!sum)
+		return;
+	log_sum_add(sum, "dur", 3, dur);
+	for (unsigned i = 0; log->state->setup.has_args && i < count && next_arg(&log->view, &from, &arg); i++) {
+		const struct name *name = names_string(&log->names, arg.head.key);
+		if (name && arg.head.type == SONDE_ARG_INT && is_plain_key(name))
+			log_sum_add(sum, name->text, name->bytes, arg.head.value.i);
+	}
+}
+
 static void put_event(struct pfwlog *log, const struct walk *w, const struct pfwlog_rec_event *r,
 		const struct name *name, const struct name *category)
 {
@@ -169,6 +214,14 @@ static void put_event(struct pfwlog *log, const struct walk *w, const struct pfw
 	int64_t start_ns = is_real ? (int64_t)r->start : real_ns(log, r->start);
 	int64_t end_ns = is_real ? start_ns + (int64_t)r->dur : real_ns(log, r->start + r->dur);
 	int64_t start = in_units(log, start_ns), end = in_units(log, end_ns);
+	log->now.events++;
+	if (end_ns > log->now.last_ns)
+		log->now.last_ns = end_ns;
+	if (log->state->setup.interval_ns) {
+		sum_event(log, w, sum_head(log, name, category, r->type), start_ns, end - start, sizeof(*r),
+				r->head.call);
+		return;
+	}
 	size_t names_room = LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(category ? category->bytes : 0);
 	char *at = line_begin(log, names_room);
 	if (!at)
@@ -199,9 +252,6 @@ static void put_event(struct pfwlog *log, const struct walk *w, const struct pfw
 	}
 	*at++ = '}';
 	line_end(log, at);
-	log->now.events++;
-	if (end_ns > log->now.last_ns)
-		log->now.last_ns = end_ns;
 }
 
 static enum taken take_event(struct pfwlog *log, struct walk *w, bool is_last_chance)
@@ -339,6 +389,12 @@ enum taken log_take_func(struct pfwlog *log, struct walk *w)
 		return TAKEN;
 	log_announce_thread(log, w->pid, w->tid);
 	use_type(log, PFWLOG_FUNC);
+	log->now.events++;
+	if (log->state->setup.interval_ns) {
+		const struct name *cat = names_put(&log->names, "FUNC", 4);
+		sum_event(log, w, sum_head(log, name, cat, PFWLOG_FUNC), real_ns(log, n->ticks), end - start, 0, 0);
+		return TAKEN;
+	}
 	char *at = line_begin(log, LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(object ? object->bytes : 0));
 	if (!at)
 		return TAKEN;
@@ -368,6 +424,5 @@ enum taken log_take_func(struct pfwlog *log, struct walk *w)
 	}
 	*at++ = '}';
 	line_end(log, at);
-	log->now.events++;
 	return TAKEN;
 }

@@ -140,6 +140,7 @@ static void journal_write(struct pfwlog *log)
 
 void log_commit(struct pfwlog *log)
 {
+	log_write_sums(log);
 	int rc = log->file.fd < 0 ? log->error : log_file_write(&log->file, &log->text, &log->packed);
 	if (rc) { /* these lines are lost; what they announced must be told again */
 		log->error = rc;
@@ -228,7 +229,7 @@ static bool is_whole(const struct pfwlog_state *s)
 {
 	const struct pfwlog_setup *u = &s->setup;
 	return s->magic == PFWLOG_MAGIC && s->version == PFWLOG_VERSION && s->call_count == CALL_COUNT &&
-			u->generation >= 'C' && u->generation <= 'E' && u->unit_ns > 0 &&
+			u->generation >= 'C' && u->generation <= 'E' && u->unit_ns > 0 && u->interval_ns >= 0 &&
 			memchr(u->path, 0, sizeof(u->path)) && memchr(u->host, 0, sizeof(u->host)) &&
 			memchr(u->exe, 0, sizeof(u->exe)) && memchr(u->command, 0, sizeof(u->command)) &&
 			memchr(u->cwd, 0, sizeof(u->cwd)) && memchr(u->date, 0, sizeof(u->date)) &&
@@ -358,6 +359,7 @@ void pfwlog_free(struct pfwlog *log)
 	text_release(&log->packed);
 	log_file_release(&log->file);
 	code_free(log->code);
+	log_sums_free(log);
 	if (log->textfd >= 0)
 		sys_close(log->textfd);
 	if (log->dirfd >= 0)

@@ -108,6 +108,7 @@ struct pfwlog_setup {
 	int32_t rank;        /* -1 unknown */
 	uint32_t categories; /* of calls that are written, SONDE_CAT_* */
 	int64_t unit_ns;
+	int64_t interval_ns;  /* events are summed up over such times; 0: each has a line */
 	uint64_t batch_bytes; /* lines gathered before they are written, at most */
 	int64_t resume_bytes; /* the log goes on behind so many bytes, as if it had not been ended; -1 no */
 };

@@ -39,6 +39,7 @@ struct call_head {
 };
 
 struct code;
+struct sums;
 
 struct pfwlog {
 	struct pfwlog_state *state;
@@ -71,6 +72,7 @@ struct pfwlog {
 	int32_t tids[TIDS_MAX];
 	struct call_head heads[CALL_COUNT];
 	struct code *code;
+	struct sums *sums;
 	struct view view;
 };
 
@@ -124,7 +126,21 @@ static inline int64_t in_units(const struct pfwlog *log, int64_t ns)
 	return log->state->setup.unit_ns == 1000 ? ns / 1000 : ns / log->state->setup.unit_ns;
 }
 
-/* symbols.c: what is at a code address; so NULL when unknown. Texts are kept. */
+/* sum.c: events summed up; what the texts point to stays. */
+struct sum_key {
+	int64_t bucket;   /* interval, by the day's clock */
+	const void *what; /* the call or the event's name */
+	const struct name *file;
+	int32_t pid, tid;
+};
+struct sum;
+/* The sum of this key, one more event in it; NULL: there is no memory. head: ,"name":..,"cat":.. */
+struct sum *log_sum(struct pfwlog *log, const struct sum_key *key, const char *head, size_t head_bytes);
+void log_sum_add(struct sum *sum, const char *name, size_t bytes, int64_t value);
+void log_write_sums(struct pfwlog *log);
+void log_sums_free(struct pfwlog *log);
+
+/* code.c: what is at a code address; so NULL when unknown. Texts are kept. */
 void code_module(struct code **s, uint64_t bias, uint64_t end, const struct name *path);
 struct name *code_find(struct code **s, struct names *names, uint64_t address, const struct name **object);
 void code_free(struct code *s);

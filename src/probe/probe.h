@@ -114,6 +114,7 @@ struct probe_set {
 	size_t count;
 	/* private */
 	void *states[PROBES_MAX];
+	uint64_t old_files; /* how many might be open before we asked for more; 0: we did not */
 };
 
 /* Open those whose names are listed, NULL-terminated; NULL or "all": all; "none": none. Other names are ignored. */

@@ -8,7 +8,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+
+#define FILES_MIN 512 /* open at once */
 
 /* X(name): its table is probe_<name>. */
 #define PROBES(X) X(cpu) X(sched) X(system)
@@ -50,6 +53,38 @@ static void fail(struct probe_set *s, size_t i, const struct sonde_err *why)
 	s->states[i] = NULL;
 }
 
+/* Files that are kept open are many; those of the store and the command's own must not suffer. */
+static int check_files(struct sonde_err *err)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max >= FILES_MIN)
+		return 0;
+	err_set(err, EMFILE, "only %llu files may be open here", (unsigned long long)limit.rlim_max);
+	err_hint(err, "ulimit -n %d allows more", FILES_MIN);
+	return -EMFILE;
+}
+
+/* For us alone: the command has been forked. */
+static void allow_files(struct probe_set *s)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES_MIN)
+		return;
+	s->old_files = limit.rlim_cur;
+	limit.rlim_cur = FILES_MIN;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void restore_files(struct probe_set *s)
+{
+	struct rlimit limit;
+	if (!s->old_files || getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = s->old_files;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	s->old_files = 0;
+}
+
 void probe_set_open(struct probe_set *s, const char *const *names, const struct probe_options *options,
 		struct store_sink *sink)
 {
@@ -65,7 +100,7 @@ void probe_set_open(struct probe_set *s, const char *const *names, const struct 
 			continue;
 		if (!s->host.tasks)
 			err_sys(&err, ENOMEM, "cannot start");
-		if (!s->host.tasks || probe_table[i]->open(&s->host, &s->states[i], &err))
+		if (!s->host.tasks || check_files(&err) || probe_table[i]->open(&s->host, &s->states[i], &err))
 			fail(s, i, &err);
 		else
 			s->status[i].state = PROBE_RAN;
@@ -75,6 +110,7 @@ void probe_set_open(struct probe_set *s, const char *const *names, const struct 
 void probe_set_attach(struct probe_set *s, const struct probe_target *target)
 {
 	s->host.target = *target;
+	allow_files(s);
 	for (size_t i = 0; i < s->count; i++) {
 		struct sonde_err err = SONDE_ERR_INIT;
 		int64_t from = thread_cpu_ns();
@@ -173,6 +209,7 @@ void probe_set_release(struct probe_set *s)
 		s->states[i] = NULL;
 	}
 	perf_source_free(s->host.perf);
+	restore_files(s);
 	tasks_free(s->host.tasks);
 	s->host.perf = NULL;
 	s->host.tasks = NULL;

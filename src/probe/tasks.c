@@ -81,7 +81,7 @@ static struct task *add(struct tasks *t, int32_t pid, int32_t tid)
 		.end_ns = STORE_NULL,
 		.name = STORE_NULL,
 		.run_ns = STORE_NULL,
-		.off = { .off_ns = STORE_NULL } };
+		.off = { .off_ns = STORE_NULL, .state = STORE_NULL, .stack = STORE_NULL } };
 	*at = (uint64_t)(uintptr_t)k;
 	t->all[t->count++] = k;
 	t->version += pid == tid;

@@ -24,7 +24,7 @@ struct task {
 	int64_t run_ns;                 /* exact, STORE_NULL while nobody has said */
 	int64_t before_ns;              /* of one that was there before us: what it had run by then; else 0 */
 	uint64_t samples;
-	int64_t sampled_ns; /* CPU time that they stand for */
+	int64_t sampled_ns;  /* CPU time that they stand for */
 	bool is_kept;        /* its row waits for the end of the recording */
 	struct space *space; /* of the thread whose tid is the pid; NULL: not known yet */
 	/* sched: off its CPU since; off_ns STORE_NULL: it runs or was never seen to stop */
@@ -39,7 +39,7 @@ struct tasks {
 	/* live ones and those that ended a moment ago, in no order */
 	struct task **all;
 	size_t count;
-	bool is_fed;      /* somebody reports forks and ends */
+	bool is_fed; /* somebody reports forks and ends */
 	/* Called for each before its row is written; NULL: nobody asks. */
 	void (*on_gone)(void *arg, const struct task *k);
 	void *arg;

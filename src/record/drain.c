@@ -54,7 +54,7 @@ struct drain_process *drain_by_number(struct drain *d, uint32_t number)
 static void watch(struct drain *d, struct drain_process *p)
 {
 	p->pidfd = -1;
-	if (d->epollfd < 0)
+	if (d->epollfd < 0 || d->has_foreign_pids)
 		return;
 	p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	struct epoll_event e = { .events = EPOLLIN, .data.ptr = p };
@@ -430,7 +430,7 @@ static void collect_ends(struct drain *d)
 		struct drain_process *p = d->processes[i];
 		if (p->is_done)
 			continue;
-		if (successor(d, p) || (p->pidfd < 0 && d->epollfd >= 0 && kill(p->pid, 0) && errno == ESRCH))
+		if (successor(d, p) || (p->pidfd < 0 && d->epollfd >= 0 && !d->has_foreign_pids && kill(p->pid, 0) && errno == ESRCH))
 			end_process(d, p);
 	}
 }

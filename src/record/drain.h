@@ -81,6 +81,7 @@ struct drain {
 	struct ring_dir *ring;
 	struct store_sink *sink;
 	struct tick_line line;
+	bool has_foreign_pids; /* of another namespace: ends are learnt from the rings alone */
 	int epollfd; /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
 	struct drain_process **processes;
 	size_t process_count, process_cap;

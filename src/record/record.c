@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "launch/launch.h"
 #include "record/drain.h"
+#include "record/place.h"
 #include "record/runjson.h"
 #include "store/run.h"
 #include "tracer/limits.h"
@@ -39,6 +40,7 @@ struct recorder {
 	struct drain drain;
 	struct launch launch;
 	struct probe_set probes;
+	struct ladder ladder;
 	struct run_facts facts;
 	struct rusage usage;
 	bool has_ring, has_sink, has_drain, has_launch, has_probes;
@@ -71,6 +73,7 @@ static void start_trace(struct recorder *r)
 		return;
 	}
 	r->has_ring = r->has_drain = true;
+	r->drain.has_foreign_pids = place_has_own_pids(r->o->place);
 	r->facts.trace_state = "ran";
 	r->facts.drain = &r->drain;
 	r->facts.ring = r->ring.path.data;
@@ -152,6 +155,7 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 	struct buf library = BUF_INIT, preload = BUF_INIT, ring = BUF_INIT;
 	const char *env[3] = { NULL };
 	struct launch_spec spec = { .argv = r->o->argv, .env = env, .ready = attach_probes, .arg = r };
+	struct placed placed = { 0 };
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (r->has_ring && (find_library(&library, &why) || avoid_separators(&r->ring, &library, &why))) {
 		r->reason = why;
@@ -163,8 +167,16 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 		env[0] = preload.data;
 		env[1] = ring.data;
 	}
-	int rc = launch_start(&r->launch, &spec, err);
-	r->has_launch = true;
+	int rc = 0;
+	if (r->o->place)
+		rc = placed_init(&placed, r->o->place, r->ring.path.data, env[0] ? library.data : NULL, err);
+	spec.place = r->o->place ? &placed.place : NULL;
+	spec.is_kept = r->o->timeout_ns > 0;
+	if (!rc) {
+		rc = launch_start(&r->launch, &spec, err);
+		r->has_launch = true;
+	}
+	placed_release(&placed);
 	buf_release(&library);
 	buf_release(&preload);
 	buf_release(&ring);
@@ -284,12 +296,15 @@ static void watch(struct recorder *r)
 {
 	struct waker w;
 	waker_init(&w, r, r->launch.pidfd, r->launch.signalfd);
+	ladder_init(&r->ladder, r->o->timeout_ns);
 	for (;;) {
-		bool is_ready = waker_wait(&w, r, INT64_MAX);
+		bool is_ready = waker_wait(&w, r, r->ladder.due_ns);
 		if (w.fds[WAKE_SIGNAL].revents)
 			launch_forward_signals(&r->launch);
 		if (w.fds[WAKE_END].revents)
 			break;
+		if (clock_mono_ns() >= r->ladder.due_ns)
+			ladder_climb(&r->ladder, &r->launch);
 		if (w.fds[WAKE_GROWTH].revents)
 			forget_growth(w.fds[WAKE_GROWTH].fd);
 		pass(r, &w, is_ready);
@@ -425,11 +440,13 @@ static int run_command(struct recorder *r, struct record_result *result, struct 
 	watch(r);
 	rc = launch_wait(&r->launch, &result->status, err);
 	if (r->has_drain)
-		drain_exited(&r->drain, r->launch.pid, result->status);
+		drain_exited(&r->drain, launch_inner_pid(&r->launch), result->status);
 	r->facts.has_status = true;
 	r->facts.status = result->status;
-	if (!getrusage(RUSAGE_CHILDREN, &r->usage)) /* it is the only child that we have waited for */
+	if (launch_usage(&r->launch, &r->usage))
 		r->facts.usage = &r->usage;
+	result->has_timed_out = r->ladder.rung > 0;
+	ladder_finish(&r->ladder, &r->launch);
 	watch_others(r);
 	return rc;
 }
@@ -443,7 +460,7 @@ static const char *name_of(const struct record_options *o)
 
 static int open_bundle(struct recorder *r, struct sonde_err *err)
 {
-	int rc = r->o->argv ? launch_check(r->o->argv[0], err) : 0;
+	int rc = r->o->argv && !place_has_own_programs(r->o->place) ? launch_check(r->o->argv[0], err) : 0;
 	if (!rc && (rc = store_run_create(&r->run, r->o->dir, r->facts.name, err)))
 		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not to be taken for the command's failure */
 	return rc;

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "launch/job.h"
 #include "probe/probe.h"
 #include "record/ringdir.h"
 
@@ -24,10 +25,13 @@ struct record_options {
 	int64_t duration_ns; /* without argv: end after that long; 0: when the process ends or a signal says so */
 	bool is_following;   /* wait for every traced process, not only for the command */
 	struct ring_options ring;
+	const struct job_place *place; /* where the command lives; NULL: here */
+	int64_t timeout_ns;            /* then it is ended, with all its tree; 0: never */
 };
 
 struct record_result {
-	int status;      /* as waitpid tells it */
+	int status; /* as waitpid tells it */
+	bool has_timed_out;
 	struct buf path; /* the bundle */
 	uint64_t events, dropped, filtered, processes, blind, lost_rows, bytes;
 	const char *trace_state;                /* "ran", "off", "failed" */

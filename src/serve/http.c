@@ -124,6 +124,7 @@ static const struct guard_endpoint endpoints[] = {
 	{ "GET", API "flame", get_answer, 0 },
 	{ "GET", API "io", get_answer, 0 },
 	{ "GET", API "steps", get_answer, 0 },
+	{ "GET", API "summary", get_answer, 0 },
 	{ "GET", API "stream", get_stream, 0 },
 	{ "POST", API "link", post_link, 0 },
 	{ NULL, NULL, NULL, 0 },

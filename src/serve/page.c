@@ -4,7 +4,7 @@
 #include <string.h>
 
 #ifdef PAGE_DIR
-#include "web/page-stamp.h" /* changes with the files, so that this is assembled anew */
+#include "page-stamp.h" /* changes with the files, so that this is assembled anew */
 
 #define EMBED(symbol, file) \
 	__asm__(".section .rodata\n" \
@@ -18,7 +18,11 @@
 EMBED(page_html, "index.html");
 EMBED(page_js, "app.js");
 EMBED(page_css, "app.css");
+#ifdef PAGE_IS_MISSING
+const bool page_is_built = false;
+#else
 const bool page_is_built = true;
+#endif
 #else
 static const char page_html[] = "<!doctype html><html lang=en><meta charset=utf-8><title>sonde</title>"
 				"<p>This sonde was built without node, so it has no page. The API is at /api/run, "

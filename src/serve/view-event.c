@@ -14,6 +14,7 @@
 
 #define SEARCH_DEFAULT 100
 #define SEARCH_NAMES_MAX 2000
+#define SAMPLES 4 /* row of `places` */
 
 /* The slice of a lane that an instant is in, or the one nearest to it. */
 struct nearest {
@@ -40,7 +41,7 @@ static int on_near(void *arg, const struct pyramid_slice *s)
 }
 
 /* The columns of a row by their meaning; unknown ones are left out. */
-static void write_column(struct json *j, const struct view *v, const struct store_column_schema *c, const int64_t *word)
+static void write_column(struct json *j, struct view *v, const struct store_column_schema *c, const int64_t *word)
 {
 	union {
 		int64_t bits;
@@ -63,6 +64,10 @@ static void write_column(struct json *j, const struct view *v, const struct stor
 		case STORE_STRING:
 			view_json_text(j, c->name, model_name(v->run, value.bits));
 			break;
+		case STORE_STACK:
+			json_key(j, "stack");
+			view_json_stack(v, j, value.bits);
+			break;
 		case STORE_FILE:
 			path = model_file_path(v->run, value.bits);
 			view_json_text(j, c->name, &path);
@@ -78,14 +83,18 @@ static const struct place {
 	enum store_table_id table;
 	int ts_ns, process, tid, name;
 } places[] = {
+	/* by enum model_lane_table, then samples */
 	[MODEL_LANE_SPAN] = { STORE_TABLE_SPAN, STORE_SPAN_ts_ns, STORE_SPAN_process, STORE_SPAN_tid, STORE_SPAN_name },
 	[MODEL_LANE_CALL] = { STORE_TABLE_IO, STORE_IO_ts_ns, STORE_IO_process, STORE_IO_tid, STORE_IO_call },
 	[MODEL_LANE_MARK] = { STORE_TABLE_MARK, STORE_MARK_ts_ns, STORE_MARK_process, STORE_MARK_tid, STORE_MARK_name },
+	[MODEL_LANE_STATE] = { STORE_TABLE_SCHED, STORE_SCHED_ts_ns, STORE_SCHED_process, STORE_SCHED_tid,
+			STORE_SCHED_state },
+	{ STORE_TABLE_SAMPLE, STORE_SAMPLE_ts_ns, STORE_SAMPLE_process, STORE_SAMPLE_tid, STORE_SAMPLE_stack },
 };
 
 struct looking {
 	struct json *j;
-	const struct view *v;
+	struct view *v;
 	enum store_table_id table;
 	const struct place *at;
 	int64_t start_ns, process, tid, name;
@@ -153,12 +162,15 @@ static int write_event(struct view *v, const struct pyramid_key *key, const stru
 		json_kuint(j, "index", s->name);
 		return 0;
 	}
-	if (table >= sizeof(places) / sizeof(places[0]))
-		return 0;
+	if (key->what == MODEL_LANE_SAMPLES) {
+		table = SAMPLES;
+		l.name = s->name ? (int64_t)s->name : STORE_NULL;
+	}
 	l.at = &places[table];
 	l.table = l.at->table;
 	json_kstr(j, "table", store_schemas[l.table]->name);
-	view_json_text(j, "title", view_name(v, s->name));
+	if (table != SAMPLES)
+		view_json_text(j, "title", view_name(v, s->name));
 	if (model_table(v->run, l.table))
 		rc = store_scan(model_table(v->run, l.table), &opts, on_block, &l, err);
 	return rc < 0 ? rc : 0;

@@ -4,30 +4,17 @@
  * A thread's lanes are walked side by side, one cursor a depth: what begins
  * inside an event is its child. Time is what lies inside the window, so the
  * children of a node never have more than it, and a thread's roots have the
- * thread's busy time. Memory is for distinct paths, at most NODES_MAX; what is
- * beyond counts with its parent.
+ * thread's busy time. Memory is for distinct paths, at most
+ * FLAME_NODES_MAX; what is beyond counts with its parent.
  */
-#include "serve/view-private.h"
-
-#include "base/cleanup.h"
-#include "base/map.h"
+#include "serve/flame.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define NODES_MAX 200000u
-#define SHOWN_RATIO 2e-4 /* of the whole: narrower nodes are left out of the answer */
-
-struct node {
-	uint32_t name, parent, first, next; /* 0: none; the root is 0 */
-	uint64_t count;
-	int64_t total_ns, children_ns;
-};
-
-struct flame {
-	struct node *nodes;
-	size_t count, cap;
-	struct map children; /* parent << 32 | name -> node */
+struct walking {
+	struct flame flame;
 	struct view_window w;
 	bool has_calls;
 };
@@ -37,31 +24,6 @@ struct lane {
 	struct pyramid_cursor cursor;
 	const struct pyramid_slice *next;
 };
-
-static uint32_t child_of(struct flame *f, uint32_t parent, uint32_t name)
-{
-	uint64_t *number = map_put_int(&f->children, (uint64_t)parent << 32 | name, NULL);
-
-	if (!number)
-		return parent;
-	if (*number)
-		return (uint32_t)*number;
-	if (f->count >= NODES_MAX)
-		return parent;
-	if (f->count == f->cap) {
-		size_t cap = 2 * f->cap;
-		struct node *nodes = reallocarray(f->nodes, cap, sizeof(*nodes));
-
-		if (!nodes)
-			return parent;
-		f->nodes = nodes;
-		f->cap = cap;
-	}
-	f->nodes[f->count] = (struct node){ .name = name, .parent = parent, .next = f->nodes[parent].first };
-	f->nodes[parent].first = (uint32_t)f->count;
-	*number = f->count;
-	return (uint32_t)f->count++;
-}
 
 static int64_t end_of(const struct pyramid_slice *s)
 {
@@ -78,19 +40,18 @@ static int64_t inside(const struct view_window *w, int64_t start_ns, int64_t end
 }
 
 /* Everything at lanes[0] that begins before limit_ns belongs to parent; what sticks out of it is cut at its end. */
-static void walk(struct flame *f, struct lane *lanes, size_t count, uint32_t parent, int64_t limit_ns)
+static void walk(struct walking *f, struct lane *lanes, size_t count, uint32_t parent, int64_t limit_ns)
 {
 	while (count && lanes->next && lanes->next->start_ns < limit_ns) {
 		struct pyramid_slice s = *lanes->next;
 		int64_t end_ns = end_of(&s) < limit_ns ? end_of(&s) : limit_ns;
 		int64_t ns = inside(&f->w, s.start_ns, end_ns);
 		bool is_shown = f->has_calls || model_lane_table(s.name) != MODEL_LANE_CALL;
-		uint32_t node = is_shown ? child_of(f, parent, s.name) : parent;
+		uint32_t node = is_shown ? flame_child(&f->flame, parent, s.name) : parent;
 
 		if (node != parent) {
-			f->nodes[node].count++;
-			f->nodes[node].total_ns += ns;
-			f->nodes[parent].children_ns += ns;
+			f->flame.nodes[node].count++;
+			f->flame.nodes[node].total_ns += ns;
 		}
 		walk(f, lanes + 1, count - 1, node, end_ns);
 		lanes->next = pyramid_cursor_next(&lanes->cursor);
@@ -103,7 +64,7 @@ static bool is_same_thread(const struct pyramid_key *a, const struct pyramid_key
 }
 
 /* The lanes of the thread whose depth 0 is lane `first`. */
-static void walk_thread(struct flame *f, const struct view *v, const uint32_t *by_depth, size_t depths)
+static void walk_thread(struct walking *f, const struct view *v, const uint32_t *by_depth, size_t depths)
 {
 	struct lane *lanes = calloc(depths, sizeof(*lanes));
 
@@ -118,7 +79,7 @@ static void walk_thread(struct flame *f, const struct view *v, const uint32_t *b
 }
 
 /* Lanes of a thread are made in the order of depth, but those of threads are mixed. */
-static void walk_all(struct flame *f, const struct view *v, int64_t process, int64_t tid)
+static void walk_all(struct walking *f, const struct view *v, int64_t process, int64_t tid)
 {
 	size_t count;
 	const struct pyramid_lane *lanes = pyramid_lanes(v->pyramid, &count);
@@ -138,63 +99,56 @@ static void walk_all(struct flame *f, const struct view *v, int64_t process, int
 	}
 }
 
-/* [parent, name, count, total] of a node and those beneath it; a parent is a number of the list, before its children. */
-static void write_node(struct json *j, const struct flame *f, uint32_t number, int64_t parent, int64_t *written,
-		int64_t least_ns)
+static int spans(struct view *v, const struct view_query *q, struct walking *f, struct sonde_err *err)
 {
-	const struct node *n = &f->nodes[number];
-	int64_t self = (*written)++;
-
-	json_array(j);
-	json_int(j, parent);
-	json_uint(j, n->name);
-	json_uint(j, n->count);
-	json_int(j, number ? n->total_ns : n->children_ns);
-	json_end(j);
-	for (uint32_t c = n->first; c; c = f->nodes[c].next)
-		if (f->nodes[c].total_ns >= least_ns)
-			write_node(j, f, c, self, written, least_ns);
-}
-
-static void write_flame(const struct view *v, const struct flame *f, struct buf *out)
-{
-	int64_t written = 0;
-	struct json j;
-
-	json_init(&j, out, false);
-	json_object(&j);
-	json_kint(&j, "from_ns", f->w.from_ns - v->start_ns);
-	json_kint(&j, "to_ns", f->w.to_ns - v->start_ns);
-	json_kstr(&j, "unit", "ns");
-	json_key(&j, "nodes");
-	json_array(&j);
-	write_node(&j, f, 0, -1, &written, (int64_t)((double)f->nodes[0].children_ns * SHOWN_RATIO));
-	json_end(&j);
-	json_end(&j);
-}
-
-/* from, to, process, tid, calls=0 to leave out calls. */
-int view_answer_flame(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
-{
-	struct flame f = { .count = 1, .cap = 1024 };
 	int64_t process = -1, tid = -1, calls = 1;
-	int rc = view_query_window(v, q, &f.w, err);
+	int rc = view_query_int(q, "process", 0, INT64_MAX, &process, err);
 
-	if (rc == 0)
-		rc = view_query_int(q, "process", 0, INT64_MAX, &process, err);
 	if (rc == 0)
 		rc = view_query_int(q, "tid", 0, INT64_MAX, &tid, err);
 	if (rc == 0)
 		rc = view_query_int(q, "calls", 0, 1, &calls, err);
 	if (rc < 0)
 		return rc;
-	f.has_calls = calls;
-	f.nodes = calloc(f.cap, sizeof(*f.nodes));
-	if (!f.nodes)
-		return err_sys(err, ENOMEM, "cannot make the flame graph");
-	walk_all(&f, v, process, tid);
-	write_flame(v, &f, out);
-	map_release(&f.children);
-	free(f.nodes);
+	f->has_calls = calls;
+	walk_all(f, v, process, tid);
 	return 0;
+}
+
+static void write_flame(const struct view *v, const struct walking *f, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out, false);
+	json_object(&j);
+	json_kint(&j, "from_ns", f->w.from_ns - v->start_ns);
+	json_kint(&j, "to_ns", f->w.to_ns - v->start_ns);
+	flame_write(&f->flame, &j);
+	json_end(&j);
+}
+
+/* from, to, process, tid, source=spans|cpu|offcpu; of spans calls=0 leaves out calls. */
+int view_answer_flame(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+{
+	const char *source = q->get(q->arg, "source");
+	struct walking f;
+	int rc;
+
+	if (source && strcmp(source, "spans") != 0) {
+		bool is_waits = strcmp(source, "offcpu") == 0;
+
+		if (!is_waits && strcmp(source, "cpu") != 0)
+			return err_set(err, EINVAL, "'source' must be spans, cpu or offcpu");
+		return view_flame_of_samples(v, q, is_waits, out, err);
+	}
+	rc = view_query_window(v, q, &f.w, err);
+	if (rc < 0)
+		return rc;
+	if (flame_init(&f.flame) < 0)
+		return err_sys(err, ENOMEM, "cannot make the flame graph");
+	rc = spans(v, q, &f, err);
+	if (rc == 0)
+		write_flame(v, &f, out);
+	flame_release(&f.flame);
+	return rc;
 }

@@ -6,7 +6,9 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "model/lanes.h"
+#include "model/stacks.h"
 #include "serve/view.h"
 
 #include <pthread.h>
@@ -22,6 +24,13 @@ struct view {
 	pthread_rwlock_t swap; /* held to read while an answer is made */
 	pthread_mutex_t model; /* a run is for one thread at a time; the pyramid is for all */
 	unsigned generation;
+	/* under the model's lock */
+	struct model_stacks *stacks; /* NULL: not opened yet */
+	struct map functions;        /* text -> number of a name of the flame graphs of samples, from 1 */
+	/* the summary of a generation, made once */
+	pthread_mutex_t summing;
+	struct buf summary;
+	unsigned summed;
 };
 
 /* [from, to) of the question on the run's clock; the whole run without. */
@@ -47,9 +56,23 @@ void view_json_text(struct json *j, const char *key, const struct store_text *te
 /* The text of a slice's name; the model's lock is held. */
 const struct store_text *view_name(const struct view *v, uint32_t name);
 
+/* view-slices.c: lanes as /api/slices has them, whatever the number of bins; -EBADMSG. */
+int view_write_slices(const struct view *v, const struct view_window *w, int64_t bin_ns, const uint32_t *lanes,
+		size_t count, struct buf *out);
+/* view-tracks.c: the keys of a map of names as /api/names has them. */
+void view_write_names(struct view *v, const struct map *names, struct buf *out);
+
 typedef int view_answer_fn(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err);
 view_answer_fn view_answer_run, view_answer_tracks, view_answer_slices, view_answer_counters, view_answer_event,
 		view_answer_names, view_answer_search, view_answer_stats, view_answer_flame, view_answer_io,
-		view_answer_steps;
+		view_answer_steps, view_answer_summary;
+
+/* Names of functions are numbers from here on: they are in no string table. */
+#define VIEW_FUNCTION_NAMES 0x80000000u
+/* view-samples.c: the flame graph of samples (cpu) or waits (offcpu) in the window, written to out. */
+int view_flame_of_samples(struct view *v, const struct view_query *q, bool is_waits, struct buf *out,
+		struct sonde_err *err);
+/* The stack as an array of texts, innermost first. The model's lock is held. */
+void view_json_stack(struct view *v, struct json *j, int64_t stack);
 
 #endif

@@ -163,6 +163,25 @@ static int read_bins(const struct view *v, const struct view_query *q, struct vi
 	return 0;
 }
 
+int view_write_slices(const struct view *v, const struct view_window *w, int64_t bin_ns, const uint32_t *lanes,
+		size_t count, struct buf *out)
+{
+	struct raster r = { .out = out,
+		.from_ns = w->from_ns,
+		.to_ns = w->to_ns,
+		.bin_ns = bin_ns,
+		.unit_ns = bin_ns / UNITS };
+	uint32_t head[2] = { MAGIC, (uint32_t)count };
+	int64_t times[2] = { w->from_ns - v->start_ns, r.unit_ns };
+	int rc = 0;
+
+	buf_add(out, head, sizeof(head));
+	buf_add(out, times, sizeof(times));
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = add_lane(v, &r, lanes[i]);
+	return rc;
+}
+
 int view_answer_slices(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
 {
 	struct view_window w;
@@ -174,18 +193,7 @@ int view_answer_slices(struct view *v, const struct view_query *q, struct buf *o
 		rc = view_query_lanes(v, q, &lanes, err);
 	if (rc < 0)
 		return rc;
-	struct raster r = { .out = out,
-		.from_ns = w.from_ns,
-		.to_ns = w.to_ns,
-		.bin_ns = bin_ns,
-		.unit_ns = bin_ns / UNITS };
-	uint32_t head[2] = { MAGIC, (uint32_t)lanes.count };
-	int64_t times[2] = { w.from_ns - v->start_ns, r.unit_ns };
-
-	buf_add(out, head, sizeof(head));
-	buf_add(out, times, sizeof(times));
-	for (size_t i = 0; i < lanes.count && rc == 0; i++)
-		rc = add_lane(v, &r, lanes.numbers[i]);
+	rc = view_write_slices(v, &w, bin_ns, lanes.numbers, lanes.count, out);
 	return rc < 0 ? err_set(err, EBADMSG, "the pyramid is damaged: 'sonde clean' removes it") : 0;
 }
 

@@ -81,6 +81,27 @@ static int by_owner(const void *a, const void *b)
 	return 0;
 }
 
+/* What the table series says of a counter that a probe reads. */
+static void write_series(struct json *j, const struct view *v, int64_t name)
+{
+	struct store_table *t = model_table(v->run, STORE_TABLE_SERIES);
+	struct store_batch b = STORE_BATCH_INIT;
+	bool is_found = false;
+
+	for (size_t block = 0; t && block < store_table_blocks(t) && !is_found; block++) {
+		if (store_block_load(t, block, NULL, 0, &b, NULL) < 0)
+			continue;
+		for (size_t i = 0; i < b.rows && !is_found; i++) {
+			if (b.columns[STORE_SERIES_name].ints[i] != name)
+				continue;
+			view_json_text(j, "unit", model_name(v->run, b.columns[STORE_SERIES_unit].ints[i]));
+			json_kbool(j, "is_total", b.columns[STORE_SERIES_is_total].ints[i] == 1);
+			is_found = true;
+		}
+	}
+	store_batch_release(&b);
+}
+
 static void write_lane(struct json *j, const struct view *v, const struct order *o)
 {
 	static const char *const kinds[] = { [MODEL_LANE_THREAD] = "slices",
@@ -102,6 +123,7 @@ static void write_lane(struct json *j, const struct view *v, const struct order 
 	if (o->lane->key.kind == PYRAMID_POINTS) {
 		json_kreal(j, "min", root->min);
 		json_kreal(j, "max", root->max);
+		write_series(j, v, o->lane->key.name);
 	} else {
 		json_kint(j, "busy_ns", root->busy_ns);
 	}
@@ -248,6 +270,24 @@ static void write_name(struct json *j, const struct view *v, uint32_t name)
 	if (call && call->category)
 		json_strn(j, call->category->data, call->category->bytes);
 	json_end(j);
+}
+
+void view_write_names(struct view *v, const struct map *names, struct buf *out)
+{
+	struct json j;
+
+	json_init(&j, out, false);
+	json_array(&j);
+	pthread_mutex_lock(&v->model);
+	for (size_t i = 0; i < names->count; i++) {
+		size_t bytes;
+		uint64_t name;
+
+		memcpy(&name, map_key(names, i, &bytes), sizeof(name));
+		write_name(&j, v, (uint32_t)name);
+	}
+	pthread_mutex_unlock(&v->model);
+	json_end(&j);
 }
 
 /* ids=4,9: [id, text, table, category] of each. */

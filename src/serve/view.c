@@ -24,6 +24,7 @@ const struct view_answer view_answers[] = {
 	{ "flame", NULL, view_answer_flame },
 	{ "io", NULL, view_answer_io },
 	{ "steps", NULL, view_answer_steps },
+	{ "summary", NULL, view_answer_summary },
 	{ NULL, NULL, NULL },
 };
 
@@ -39,7 +40,8 @@ const struct view_answer *view_answer_find(const char *name)
 static uint64_t look(const char *path)
 {
 	static const char *const names[] = { "run.json", "tables/io.tbl", "tables/span.tbl", "tables/step.tbl",
-		"tables/mark.tbl", "tables/counter.tbl", "tables/string.tbl", NULL };
+		"tables/mark.tbl", "tables/counter.tbl", "tables/sched.tbl", "tables/sample.tbl", "tables/string.tbl",
+		NULL };
 	uint64_t seen = 0;
 
 	for (const char *const *name = names; *name; name++) {
@@ -108,8 +110,10 @@ static int open_run(const char *name, struct opened *o, struct sonde_err *err)
 
 static void take(struct view *v, const struct opened *o)
 {
+	model_stacks_free(v->stacks);
 	model_run_free(v->run);
 	pyramid_free(v->pyramid);
+	v->stacks = NULL;
 	v->run = o->run;
 	v->pyramid = o->pyramid;
 	v->seen = o->seen;
@@ -132,6 +136,8 @@ int view_open(struct view **out, const char *name, struct sonde_err *err)
 	}
 	pthread_rwlock_init(&v->swap, NULL);
 	pthread_mutex_init(&v->model, NULL);
+	pthread_mutex_init(&v->summing, NULL);
+	buf_init(&v->summary, 0);
 	take(v, &o);
 	v->name = strdup(model_run_path(v->run));
 	if (!v->name) {
@@ -146,10 +152,14 @@ void view_free(struct view *v)
 {
 	if (!v)
 		return;
+	model_stacks_free(v->stacks);
 	model_run_free(v->run);
 	pyramid_free(v->pyramid);
 	pthread_rwlock_destroy(&v->swap);
 	pthread_mutex_destroy(&v->model);
+	pthread_mutex_destroy(&v->summing);
+	map_release(&v->functions);
+	buf_release(&v->summary);
 	free(v->name);
 	free(v);
 }

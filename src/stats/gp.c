@@ -450,10 +450,16 @@ int stats_gp_condition(struct stats_gp *gp, const struct stats_gp_data *data,
 	gp->additive = s.additive;
 	gp->noise = s.noise;
 	memcpy(gp->inverse_scale2, s.inverse_scale2, sizeof(gp->inverse_scale2));
-	gp->k = arena_alloc(arena, 2 * data->n * sizeof(*gp->k));
+	gp->k = arena_alloc(arena, (data->dims + 4) * data->n * sizeof(*gp->k));
 	if (!gp->k || evidence_init(&e, data, NULL, arena) < 0)
 		return err_sys(err, ENOMEM, "cannot make a Gaussian process");
 	gp->v = gp->k + data->n;
+	gp->slope = gp->v + data->n;
+	gp->d = gp->slope + data->n;
+	gp->columns = gp->d + data->n;
+	for (size_t i = 0; i < data->n; i++)
+		for (size_t k = 0; k < data->dims; k++)
+			gp->columns[k * data->n + i] = data->x[i * data->dims + k];
 	fill_covariance(&e, &s);
 	if (!stats_cholesky(e.l, data->n))
 		return err_set(err, EDOM, "the points of a Gaussian process lie too close together");
@@ -465,64 +471,77 @@ int stats_gp_condition(struct stats_gp *gp, const struct stats_gp_data *data,
 	return 0;
 }
 
-/* The covariance of x and row i. */
-static double covariance(const struct stats_gp *gp, const double *x, size_t i)
+/* Coordinate k of x less that of every row. */
+static void differences(const struct stats_gp *gp, const double *x, size_t k, double *d)
 {
-	const double *row = gp->data.x + i * gp->data.dims;
-	double r2 = 0, alone = 0, r, sharper = 0.5 * (double)gp->data.dims;
+	const double *column = gp->columns + k * gp->data.n;
+	bool is_category = gp->data.is_category && gp->data.is_category[k];
 
-	for (size_t k = 0; k < gp->data.dims; k++) {
-		double d = difference(&gp->data, k, x[k], row[k]), u = d * d * gp->inverse_scale2[k];
-
-		r2 += u;
-		alone += 1 / (1 + sharper * u);
-	}
-	r = SQRT5 * sqrt(r2);
-	return gp->variance * exp(-r) * (1 + r + r * r / 3) + gp->additive / (double)gp->data.dims * alone;
+	for (size_t i = 0; i < gp->data.n; i++)
+		d[i] = is_category ? (double)(x[k] != column[i]) : x[k] - column[i];
 }
 
-/* How the covariance with row i changes with x, coordinate by coordinate. */
-static void covariance_gradient(const struct stats_gp *gp, const double *x, size_t i, double *gradient)
+/* The covariance of x with every row into k, and -d(joint)/d(r^2/2) into slope. */
+static void covariances(const struct stats_gp *gp, const double *x)
 {
-	const double *row = gp->data.x + i * gp->data.dims;
-	double r2 = 0, r, slope, sharper = 0.5 * (double)gp->data.dims;
+	size_t n = gp->data.n;
+	double sharper = 0.5 * (double)gp->data.dims, share = gp->additive / (double)gp->data.dims, *r2 = gp->slope;
 
+	memset(gp->k, 0, n * sizeof(*gp->k));
+	memset(r2, 0, n * sizeof(*r2));
 	for (size_t k = 0; k < gp->data.dims; k++) {
-		double d = difference(&gp->data, k, x[k], row[k]), u = d * d * gp->inverse_scale2[k];
-		double t = 1 / (1 + sharper * u);
+		double by = gp->inverse_scale2[k];
 
-		r2 += u;
-		gradient[k] = -gp->additive * t * t * d * gp->inverse_scale2[k]; /* 2 * sharper * share is the whole */
+		differences(gp, x, k, gp->d);
+		for (size_t i = 0; i < n; i++) {
+			double u = gp->d[i] * gp->d[i] * by;
+
+			r2[i] += u;
+			gp->k[i] += share / (1 + sharper * u);
+		}
 	}
-	r = SQRT5 * sqrt(r2);
-	slope = gp->variance * exp(-r) * (1 + r) * (5.0 / 3);
-	for (size_t k = 0; k < gp->data.dims; k++)
-		gradient[k] = gp->data.is_category && gp->data.is_category[k]
-				? 0
-				: gradient[k] - slope * (x[k] - row[k]) * gp->inverse_scale2[k];
+	for (size_t i = 0; i < n; i++) {
+		double r = SQRT5 * sqrt(r2[i]), fall = gp->variance * exp(-r);
+
+		gp->k[i] += fall * (1 + r + r * r / 3);
+		gp->slope[i] = fall * (1 + r) * (5.0 / 3);
+	}
+}
+
+/* How mean and variance change with coordinate k, after covariances. */
+static void gradient_of(const struct stats_gp *gp, const double *x, size_t k, double *by_mean,
+		double *by_variance)
+{
+	double sharper = 0.5 * (double)gp->data.dims, by = gp->inverse_scale2[k];
+
+	differences(gp, x, k, gp->d);
+	for (size_t i = 0; i < gp->data.n; i++) {
+		double t = 1 / (1 + sharper * gp->d[i] * gp->d[i] * by);
+
+		/* 2 * sharper * share is the additive variance */
+		gp->d[i] *= -(gp->additive * t * t + gp->slope[i]) * by;
+	}
+	*by_mean = stats_dot(gp->alpha, gp->d, gp->data.n);
+	*by_variance = -2 * stats_dot(gp->v, gp->d, gp->data.n);
 }
 
 void stats_gp_predict(const struct stats_gp *gp, const double *x, double *mean, double *variance, double *mean_gradient,
 		double *variance_gradient)
 {
-	size_t n = gp->data.n, dims = gp->data.dims;
-	double explained = 0, all = gp->variance + gp->additive, by[STATS_GP_DIMS];
+	size_t n = gp->data.n;
+	double explained = 0, all = gp->variance + gp->additive;
 
-	for (size_t i = 0; i < n; i++)
-		gp->k[i] = covariance(gp, x, i);
+	covariances(gp, x);
 	for (size_t i = 0; i < n; i++) {
 		gp->v[i] = stats_dot(gp->inverse + i * n, gp->k, n);
 		explained += gp->v[i] * gp->k[i];
 	}
 	*mean = gp->mean + stats_dot(gp->alpha, gp->k, n);
 	*variance = fmax(all - explained, 1e-12 * all);
-	if (!mean_gradient)
-		return;
-	memset(mean_gradient, 0, dims * sizeof(*mean_gradient));
-	memset(variance_gradient, 0, dims * sizeof(*variance_gradient));
-	for (size_t i = 0; i < n; i++) {
-		covariance_gradient(gp, x, i, by);
-		stats_axpy(mean_gradient, gp->alpha[i], by, dims);
-		stats_axpy(variance_gradient, -2 * gp->v[i], by, dims);
+	for (size_t k = 0; mean_gradient && k < gp->data.dims; k++) {
+		if (gp->data.is_category && gp->data.is_category[k])
+			mean_gradient[k] = variance_gradient[k] = 0;
+		else
+			gradient_of(gp, x, k, &mean_gradient[k], &variance_gradient[k]);
 	}
 }

@@ -60,9 +60,10 @@ struct stats_gp {
 	double evidence; /* log of the posterior probability of the parameters, up to a constant */
 	/* private */
 	double inverse_scale2[STATS_GP_DIMS];
-	double *alpha;   /* inverse * (y - mean) */
-	double *inverse; /* of the covariance of all rows */
-	double *k, *v;   /* scratch */
+	double *alpha;             /* inverse * (y - mean) */
+	double *inverse;           /* of the covariance of all rows */
+	double *columns;           /* the points, coordinate after coordinate */
+	double *k, *v, *slope, *d; /* scratch: one thread at a time */
 };
 
 /* For numeric coordinates of dims in all: length scales about a third of the range, longer where there are many. */

@@ -4,6 +4,7 @@
  */
 #include "stats/matrix.h"
 
+
 #include <math.h>
 #include <string.h>
 

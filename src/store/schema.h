@@ -204,7 +204,7 @@ enum store_semantic {
 	X(P, INT, wake_ns, TIME, "when it became runnable again; null when not observed or never blocked") \
 	X(P, INT, waker_pid, PLAIN, "process that woke it; null when not observed, 0 for an interrupt on an idle CPU") \
 	X(P, INT, waker_tid, PLAIN, "thread that woke it") \
-	X(P, INT, stack, STACK, "where it waited; null when that is not known")
+	X(P, INT, stack, STACK, "where it was then; null when not known: at most so many a second are looked at")
 
 #define STORE_COLUMNS_TASK(X, P) \
 	X(P, INT, process, PROCESS, "number of the process image; null when the tracer does not know it") \

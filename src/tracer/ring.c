@@ -520,6 +520,8 @@ void ring_going_dark(void)
 
 void tracer_stop(void)
 {
+	if (tracer.ops)
+		tracer.ops->steps_aside();
 	tracer.categories = 0;
 	tracer.clock = CLOCK_FORBIDDEN;
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { ROUGH_BUDGET = 3600 }; /* of a rough look: members times rows squared */
+
 #define SQRT_2 1.41421356237309504880
 #define SQRT_PI_2 1.25331413731550025121 /* of pi / 2 */
 #define LOG_SQRT_2PI 0.91893853320467274178
@@ -106,30 +108,42 @@ static double member_value(const struct tune_acquisition *a, size_t i, const dou
 }
 
 /* The logarithm of the mean of the members' expectations. */
-static double all_members(const struct tune_acquisition *a, const double *x, double *gradient)
+static double some_members(const struct tune_acquisition *a, size_t count, const double *x, double *gradient)
 {
 	double values[TUNE_ENSEMBLE + 1], gradients[TUNE_ENSEMBLE + 1][STATS_GP_DIMS], most = -INFINITY, sum = 0;
 
-	for (size_t i = 0; i < a->member_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		values[i] = member_value(a, i, x, gradient ? gradients[i] : NULL);
 		most = fmax(most, values[i]);
 	}
-	for (size_t i = 0; i < a->member_count; i++)
+	for (size_t i = 0; i < count; i++)
 		sum += exp(values[i] - most);
 	if (gradient) {
 		memset(gradient, 0, a->space->count * sizeof(*gradient));
-		for (size_t i = 0; i < a->member_count; i++)
+		for (size_t i = 0; i < count; i++)
 			for (size_t k = 0; k < a->space->count; k++)
 				gradient[k] += exp(values[i] - most) / sum * gradients[i][k];
 	}
-	return most + log(sum / (double)a->member_count);
+	return most + log(sum / (double)count);
+}
+
+static double add_feasibility(const struct tune_acquisition *a, double value, const double *x, double *gradient)
+{
+	for (size_t i = 0; i < a->feasibility_count; i++)
+		value += log_feasible(&a->feasibility[i], x, gradient);
+	return value;
 }
 
 double tune_acquisition(const struct tune_acquisition *a, const double *x, double *gradient)
 {
-	double value = all_members(a, x, gradient);
+	return add_feasibility(a, some_members(a, a->member_count, x, gradient), x, gradient);
+}
 
-	for (size_t i = 0; i < a->feasibility_count; i++)
-		value += log_feasible(&a->feasibility[i], x, gradient);
-	return value;
+double tune_acquisition_rough(const struct tune_acquisition *a, const double *x)
+{
+	size_t count = ROUGH_BUDGET / (a->model.n * a->model.n) + 1;
+
+	count = count < a->member_count ? count : a->member_count;
+
+	return add_feasibility(a, some_members(a, count, x, NULL), x, NULL);
 }

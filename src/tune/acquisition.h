@@ -26,6 +26,8 @@ struct tune_acquisition {
 	size_t feasibility_count;
 };
 
+/* At coordinates, by the first few members: for a first look at many. */
+double tune_acquisition_rough(const struct tune_acquisition *a, const double *x);
 /* At coordinates; gradients NULL or one entry a parameter, 0 for categories. Bigger is better. */
 double tune_acquisition(const struct tune_acquisition *a, const double *x, double *gradient);
 

@@ -38,6 +38,7 @@ struct parser {
 };
 
 static struct node *parse_or(struct parser *p);
+static struct node *arithmetic(struct parser *p, enum op op, struct node *a, struct node *b);
 
 static struct node *fail(struct parser *p, const char *what)
 {
@@ -143,7 +144,7 @@ static struct node *parse_primary(struct parser *p)
 		return n;
 	}
 	if (take(p, "-"))
-		return (n = parse_primary(p)) ? make(p, NEGATE, n, NULL) : NULL;
+		return (n = parse_primary(p)) ? arithmetic(p, NEGATE, n, n) : NULL;
 	if (*p->at == '\'' || *p->at == '"')
 		return parse_quoted(p);
 	if (isdigit((unsigned char)*p->at) || (*p->at == '.' && isdigit((unsigned char)p->at[1])))

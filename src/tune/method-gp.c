@@ -83,21 +83,43 @@ static int weigh(const struct tune_optimizer *o, uint64_t id, double *cost, stru
 	return 0;
 }
 
+/* Failed trials count as a middling one: nothing to hope for there, and no cliff that spoils the model beside it. */
+static void impute_failures(const struct tune_optimizer *o, double *cost, double *scratch)
+{
+	double middle;
+	size_t n = 0;
+
+	for (size_t t = 0; t < o->count; t++)
+		if (has_cost(&o->trials[t]))
+			scratch[n++] = cost[t];
+	middle = stats_median(scratch, n);
+	for (size_t t = 0; t < o->count; t++)
+		if (o->trials[t].result.state == TUNE_FAILED)
+			cost[t] = middle;
+}
+
 static int costs_of(const struct tune_optimizer *o, uint64_t id, double *cost, struct arena *arena)
 {
+	double *scratch = arena_alloc(arena, (o->count + 1) * sizeof(*scratch));
+	int rc = scratch ? 0 : -ENOMEM;
+
+	if (rc < 0)
+		return rc;
 	if (o->options.objective_count > 1)
-		return weigh(o, id, cost, arena);
-	for (size_t t = 0; t < o->count; t++)
-		cost[t] = has_cost(&o->trials[t]) ? tune_cost(o, &o->trials[t], 0) : NAN;
-	return 0;
+		rc = weigh(o, id, cost, arena);
+	else
+		for (size_t t = 0; t < o->count; t++)
+			cost[t] = has_cost(&o->trials[t]) ? tune_cost(o, &o->trials[t], 0) : NAN;
+	impute_failures(o, cost, scratch);
+	return rc;
 }
 
 /* Another model that must stay below `limit`; one that cannot be made (too few trials) is left out. */
 static int add_feasibility(struct tune_acquisition *a, const struct tune_optimizer *o, const double *cost, double limit,
-		bool is_warped, struct arena *arena, struct sonde_err *err)
+		bool is_label, struct arena *arena, struct sonde_err *err)
 {
 	struct tune_feasibility *f = &a->feasibility[a->feasibility_count];
-	struct tune_model_options how = { .cost = cost, .is_warped = is_warped };
+	struct tune_model_options how = { .cost = cost, .is_label = is_label };
 	int rc = tune_model_fit(&f->model, o, &how, arena, err);
 
 	if (rc == -ENODATA)
@@ -121,7 +143,7 @@ static int add_failures(struct tune_acquisition *a, const struct tune_optimizer 
 		failed += is_failed;
 		cost[t] = is_failed ? 1 : has_cost(&o->trials[t]) ? -1 : NAN;
 	}
-	return failed ? add_feasibility(a, o, cost, 0, false, arena, err) : 0;
+	return failed ? add_feasibility(a, o, cost, 0, true, arena, err) : 0;
 }
 
 static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,

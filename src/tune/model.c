@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_MAX = 500, EVALUATIONS = 30, ENSEMBLE_BUDGET = 4000, SAMPLE_STEPS = 4 };
+enum { ROWS_MAX = 500, SOME = 30, MANY = 120, EVALUATIONS = 36, ENSEMBLE_BUDGET = 4000, SAMPLE_STEPS = 4 };
 
 static int make_room(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena)
 {
@@ -101,13 +101,18 @@ static struct stats_gp_data data_of(const struct tune_model *m, size_t dims, siz
 		.is_category = m->is_category };
 }
 
-static int fit(struct tune_model *m, const struct tune_optimizer *o, struct stats_gp_prior *prior,
+static int fit(struct tune_model *m, const struct tune_optimizer *o, bool is_label, struct stats_gp_prior *prior,
 		struct stats_rng *rng, struct arena *arena, struct sonde_err *err)
 {
 	struct stats_gp_data data = data_of(m, o->space->count, m->n);
 	struct stats_gp_parameters starts[2];
 
 	stats_gp_prior_usual(prior, &data);
+	if (is_label) {
+		prior->scale_sd = 0.3;
+		prior->noise_mean = -2.5;
+		prior->noise_sd = 0.5;
+	}
 	for (size_t s = 0; s < 2; s++) {
 		for (size_t k = 0; k < data.dims; k++)
 			starts[s].scale[k] = prior->scale_mean[k] + (s ? prior->scale_sd * stats_rng_normal(rng) : 0);
@@ -115,7 +120,9 @@ static int fit(struct tune_model *m, const struct tune_optimizer *o, struct stat
 		starts[s].additive = prior->additive_mean;
 		starts[s].noise = s ? -2 : -6;
 	}
-	return stats_gp_fit(&m->gp, &data, prior, starts, 2, EVALUATIONS, arena, err);
+	/* With many rows the likelihood is sharp, and costly. */
+	return stats_gp_fit(&m->gp, &data, prior, starts, m->n > MANY ? 1 : 2,
+			m->n > SOME ? EVALUATIONS / 2 : EVALUATIONS, arena, err);
 }
 
 /* As many as can be afforded, since their cost grows: they matter most while trials are few. */
@@ -201,7 +208,7 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 	for (size_t i = 0; i < m->n; i++)
 		m->y[i] = tune_warp(&m->warp, m->y[i]);
 	stats_rng_init(&rng, o->options.seed, how->stream);
-	rc = fit(m, o, &prior, &rng, arena, err);
+	rc = fit(m, o, how->is_label, &prior, &rng, arena, err);
 	if (rc < 0)
 		return rc;
 	find_best(m);

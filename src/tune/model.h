@@ -33,6 +33,7 @@ struct tune_model {
 struct tune_model_options {
 	const double *cost; /* of each trial; NaN: not of this model */
 	bool is_warped;     /* false: costs are taken as they are */
+	bool is_label;      /* costs are -1 and 1: a function that jumps, taken to be wide and noisy */
 	bool has_pending;
 	bool has_others;
 	uint64_t stream; /* of random numbers, for one start of the fit */

@@ -68,8 +68,12 @@ static void offer(struct searcher *s, const double *point, double value)
 
 static void look_at(struct searcher *s, const double *point)
 {
-	if (is_fresh(s, point))
-		offer(s, point, score(s, point));
+	double x[TUNE_PARAMS_MAX];
+
+	if (!is_fresh(s, point))
+		return;
+	tune_point_coordinates(s->o->space, point, x);
+	offer(s, point, tune_acquisition_rough(s->a, x));
 }
 
 static void look_around(struct searcher *s, uint64_t id)
@@ -296,7 +300,8 @@ int tune_search(const struct tune_optimizer *o, const struct tune_acquisition *a
 	}
 	if (!s->top_count)
 		return tune_random_point(o, &s->rng, point, err);
-	for (size_t i = 0; !size && i < s->top_count; i++) {
+	for (size_t i = 0; i < s->top_count; i++) {
+		s->top[i].score = score(s, s->top[i].point);
 		climb(s, &s->top[i]);
 		if (s->top[i].score > s->top[best].score)
 			best = i;

@@ -43,7 +43,7 @@ def observe(name, scratch):
     argv, extra = programs.PROGRAMS[name](work)
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": work, "LANG": "C.UTF-8", "TMPDIR": scratch} | extra
     with open(os.path.join(scratch, "output"), "wb") as output:
-        done = straced.run([tap.SONDE, "record", "-o", run, "--probes", "trace", "--overflow", "block", "--", *argv], log, cwd=work, env=env,
+        done = straced.run([tap.SONDE, "record", "-o", run, "--overflow", "block", "--", *argv], log, cwd=work, env=env,
                            stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=LIMIT_SECONDS)
     problems = []
     if done.returncode:

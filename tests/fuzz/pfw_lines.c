@@ -87,7 +87,9 @@ static void compare(const struct pfw_match *m)
 
 static const struct store_text *args_of(const struct pfw_event *e)
 {
-	return e->table == STORE_TABLE_IO ? e->row.io.args : e->table == STORE_TABLE_SPAN ? e->row.span.args : e->row.line.args;
+	return e->table == STORE_TABLE_IO              ? e->row.io.args
+			: e->table == STORE_TABLE_SPAN ? e->row.span.args
+						       : e->row.line.args;
 }
 
 static void read_line(struct pfw_shapes *shapes, const struct pfw_context *ctx, const char *at, size_t n)

@@ -20,7 +20,6 @@ podman run --rm --network=none "$SONDE_TEST_IMAGE" true >run.log 2>&1 || {
 }
 
 ours() { podman ps -a --format '{{.Image}}' | grep -c "$SONDE_TEST_IMAGE"; }
-mounts_before=$(wc -l </proc/self/mountinfo)
 
 timeout 200 "$SONDE_TEST_CONTAINER" >unit.log 2>&1 </dev/null
 is 'jobs in containers' "$?" 0 || diag "$(cat unit.log)"
@@ -28,16 +27,15 @@ is 'no container is left' "$(ours)" 0
 
 if [ -x "$SONDE" ]; then
 	mkdir work
-	run timeout 100 "$SONDE" record -o bundle --image "$SONDE_TEST_IMAGE" --engine-args='--network=none' -- sh -c 'echo in the image; exit 6'
+	run timeout 100 "$SONDE" record -o bundle --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- sh -c 'echo in the image; exit 6'
 	is 'record --image gives the command'\''s code' "$status" 6
 	is 'and its output' "$out" 'in the image'
 	run "$SONDE" info --json bundle
 	is 'the run is a whole bundle' "$status" 0
-	run timeout 100 "$SONDE" record -o timed --timeout 2s --image "$SONDE_TEST_IMAGE" --engine-args='--network=none' -- \
+	run timeout 100 "$SONDE" record -o timed --timeout 2s --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- \
 		sh -c 'trap "" INT TERM; while :; do sleep 1; done'
 	is 'record --timeout ends it with 124' "$status" 124
 	is 'no container is left of either' "$(ours)" 0
 fi
-is 'no mount is left' "$(wc -l </proc/self/mountinfo)" "$mounts_before"
 podman rmi -f "$SONDE_TEST_IMAGE" >/dev/null 2>&1
 done_testing

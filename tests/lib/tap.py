@@ -57,7 +57,7 @@ def done():
 def record(run, command, *options, **keywords):
     """Record a command quietly into the bundle `run`; a subprocess.CompletedProcess."""
     keywords.setdefault("timeout", LIMIT_SECONDS)
-    return subprocess.run([SONDE, "record", "-o", run, "--probes", "trace", *options, "--", *command], check=False, **keywords)
+    return subprocess.run([SONDE, "record", "-o", run, *options, "--", *command], check=False, **keywords)
 
 
 def info(run):

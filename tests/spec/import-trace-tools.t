@@ -28,7 +28,7 @@ like 'for every line' "$out" 'bad\.pfw:66: it is no JSON object, at byte 1'
 head -c 2000 b.pfw.gz >cut.pfw.gz
 run "$SONDE" trace validate cut.pfw.gz
 is 'a cut file is not valid' "$status" 3
-like 'which is said' "$out" 'it is cut inside a gzip member'
+like 'which is said' "$out" 'it is cut: the gzip member that byte 2000 is in has no end'
 
 run "$SONDE" trace merge a.pfw c.pfw.gz bad.pfw -o all.pfw.gz
 is 'merge exits with 0' "$status" 0

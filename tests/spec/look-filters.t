@@ -55,8 +55,9 @@ same '--path absolute' '.path == "'"$PWD/d.dat"'"' --path "$PWD/d.dat"
 same '--path with a pattern' '.path // "" | endswith(".txt")' --path '*.txt'
 same '--errors' '.errno > 0' --errors
 same '--min-duration' '.dur_ns != null and .dur_ns >= 40000000' --min-duration 40ms
-same '--from' ".ts_ns >= $start + 30000000" --from 30ms
-same '--to' ".ts_ns < $start + 60000000" --to 60ms
+middle=$(jq -s "[.[].ts_ns] | sort | .[length / 2 | floor] - $start" all.json)
+same '--from' ".ts_ns >= $start + $middle" --from "${middle}ns"
+same '--to' ".ts_ns < $start + $middle" --to "${middle}ns"
 same 'together' '.call == "write" and (.path // "" | startswith("'"$PWD/data/"'"))' --call write --path data --to 10s
 
 for n in 1 7 100000; do

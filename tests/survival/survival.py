@@ -45,7 +45,7 @@ def one(case, scratch):
     empty(path)
     bare = subprocess.run([VICTIM, case, path], stdout=subprocess.PIPE, timeout=LIMIT)
     empty(path)
-    done = subprocess.run([SONDE, "record", "-o", run, "--probes", "trace", "--overflow", "block", "--", VICTIM, case, path],
+    done = subprocess.run([SONDE, "record", "-o", run, "--overflow", "block", "--", VICTIM, case, path],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
     want = announced(done.stdout.decode())
     have = recorded(run, path)

@@ -79,7 +79,7 @@ def memory_group(limit_bytes):
 def start(scratch, options, argv, **keywords):
     """Start a recording that the case interferes with; the run, and the process."""
     run = os.path.join(scratch, "run")
-    process = subprocess.Popen([tap.SONDE, "record", "-o", run, "--probes", "trace", *options, "--", *argv],
+    process = subprocess.Popen([tap.SONDE, "record", "-o", run, *options, "--", *argv],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords)
     return run, process
 
@@ -275,7 +275,7 @@ def setuid_child(scratch):
 def blind_child(scratch, why, user, script, output):
     """The program's output is right, and the run says that it did not see the children, and why."""
     problems, run = [], os.path.join(scratch, "run")
-    done = command([*user, tap.SONDE, "record", "-o", run, "--probes", "trace", "--", "sh", "-c", script], cwd=scratch)
+    done = command([*user, tap.SONDE, "record", "-o", run, "--", "sh", "-c", script], cwd=scratch)
     expect(problems, "status", done.returncode, 0)
     expect(problems, "output", done.stdout, output)
     expect(problems, "stderr", done.stderr, b"")
@@ -292,7 +292,7 @@ def beside(scratch, library, program, wanted, **keywords):
     problems, run = [], os.path.join(scratch, "run")
     env = os.environ | ({"LD_PRELOAD": library} if library else {}) | keywords.pop("env", {})
     alone = command(program, env=env, cwd=scratch)
-    done = command([tap.SONDE, "record", "-o", run, "--probes", "trace", "--", *program], env=env, cwd=scratch)
+    done = command([tap.SONDE, "record", "-o", run, "--", *program], env=env, cwd=scratch)
     expect(problems, "status", done.returncode, alone.returncode)
     expect(problems, "stdout", done.stdout, alone.stdout)
     expect(problems, "stderr", done.stderr, alone.stderr)

@@ -219,7 +219,7 @@ def judge(dialogue, scratch):
     run = os.path.join(scratch, "run")
     problems, modes = hold(dialogue, "", scratch)
     problems = ["alone: " + p for p in problems]
-    recorded, recorded_modes = hold(dialogue, f"{tap.SONDE} record -q -o {run} --probes trace -- ", scratch)
+    recorded, recorded_modes = hold(dialogue, f"{tap.SONDE} record -q -o {run} -- ", scratch)
     problems += ["recorded: " + p for p in recorded]
     if modes != recorded_modes:
         problems.append(f"the terminal's modes were {recorded_modes}, alone {modes}")

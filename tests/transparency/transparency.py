@@ -26,7 +26,7 @@ PRELOAD = "LD_PRELOAD=" + tap.LIBRARY
 STARTERS = {
     "alone": lambda run: ["/usr/bin/env"],
     "disabled": lambda run: ["/usr/bin/env", PRELOAD],
-    "recorded": lambda run: [tap.SONDE, "record", "-o", run, "--probes", "trace", "--"],
+    "recorded": lambda run: [tap.SONDE, "record", "-o", run, "--"],
 }
 
 

@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 #define CPUS_MAX 4096
-#define RING_BYTES_MIN ((size_t)256 << 10)
+#define RING_BYTES_MIN \
+	((size_t)256 << 10) /* twice that with switches, eight times with tracepoints: each is a few records */
 #define RING_BYTES_MAX ((size_t)8 << 20)
 #define SAMPLE_BYTES 512 /* without its stack */
 #define RING_MS 100      /* that a ring holds */
@@ -217,9 +218,10 @@ static int keep(struct perf_source_private *p, const struct perf_opened *o)
 
 static size_t ring_bytes(const struct perf_source *s)
 {
-	uint64_t wanted = (uint64_t)s->host->options.freq_hz * (s->stack_bytes + SAMPLE_BYTES) * RING_MS / 1000;
-	size_t bytes = RING_BYTES_MIN;
-	while (s->wants.has_samples && bytes < wanted && bytes < RING_BYTES_MAX)
+	uint64_t wanted = (uint64_t)s->host->options.freq_hz * (1 + s->wants.has_switches) *
+			(s->stack_bytes + SAMPLE_BYTES) * RING_MS / 1000;
+	size_t bytes = RING_BYTES_MIN << s->wants.has_switches << 2 * (s->private->switch_id >= 0);
+	while ((s->wants.has_samples || s->wants.has_switches) && bytes < wanted && bytes < RING_BYTES_MAX)
 		bytes *= 2;
 	return bytes;
 }
@@ -290,6 +292,20 @@ static void open_points(struct perf_source *s, const struct place *at)
 	}
 }
 
+/* Where threads are when they are switched out: at most as many a second as samples, so that many cost no more. */
+static void open_waits(struct perf_source *s, const struct place *at)
+{
+	static const struct perf_event_name switches = { "context-switches", PERF_TYPE_SOFTWARE,
+		PERF_COUNT_SW_CONTEXT_SWITCHES, false };
+	struct perf_event_attr a;
+	struct perf_opened o = { .role = ROLE_WAIT };
+	if (!s->wants.has_switches || !s->has_kernel || s->host->options.stacks == PROBE_STACKS_NONE)
+		return; /* it happens in the kernel: who may not look there sees none */
+	base_attr(s, &a);
+	sample(s, &a, &switches);
+	s->has_waits = !open_one(s, &a, at, &o);
+}
+
 static int open_leader(struct perf_source *s, const struct place *at)
 {
 	struct perf_event_attr a;
@@ -338,6 +354,7 @@ static int open_place(struct perf_source *s, pid_t pid, unsigned long flags, uns
 		rc = open_further(s, &at, err);
 		if (rc)
 			return rc;
+		open_waits(s, &at);
 		open_points(s, &at);
 	}
 	return 0;
@@ -446,7 +463,7 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 	if (!p->rings || !p->next_ns)
 		return err_sys(err, ENOMEM, "cannot watch the CPUs");
 	s->has_kernel = true;
-	s->stack_bytes = s->wants.has_samples ? stack_bytes(&s->host->options) : 0;
+	s->stack_bytes = s->wants.has_samples || s->wants.has_switches ? stack_bytes(&s->host->options) : 0;
 	p->sample_type = DECODE_BASE;
 	if (s->host->options.stacks != PROBE_STACKS_NONE)
 		p->sample_type |= PERF_SAMPLE_CALLCHAIN;

@@ -6,11 +6,9 @@
  * machine as on bare metal. --events samples others beside it or instead.
  */
 #include "base/json.h"
-#include "probe/perf/decode.h"
+#include "probe/perf/chain.h"
 #include "probe/perf/private.h"
 #include "probe/perf/source.h"
-#include "probe/perf/stacks.h"
-#include "probe/perf/unwind.h"
 #include "probe/tasks.h"
 
 #include <errno.h>
@@ -22,82 +20,11 @@ const struct probe_ops probe_cpu;
 struct cpu {
 	struct probe_host *host;
 	struct perf_source *source;
-	struct stacks stacks;
 	int64_t event_ids[PROBE_EVENTS_MAX];
 	bool is_clock[PROBE_EVENTS_MAX];
 	uint64_t samples, cut, told_lost;
 	int64_t sampled_ns, unsampled_ns, surplus_ns, finished_ns;
-	struct unwind_result frames;
 };
-
-static int64_t add_user_frames(struct cpu *c, const struct space *space, const struct perf_sample *s, int64_t stack)
-{
-	uint64_t regs[CFI_REGS];
-	for (unsigned i = 0; i < PERF_USER_REGS; i++)
-		regs[perf_user_regs_dwarf[i]] = s->regs[i];
-	struct cfi_memory memory = { .start = regs[CFI_RSP], .bytes = s->stack, .len = s->stack_bytes };
-	unwind_user(space, regs, &memory, &c->frames);
-	c->cut += c->frames.is_cut;
-	for (size_t i = c->frames.count; i-- > 0;)
-		stack = stacks_add(&c->stacks, stack, c->frames.frames[i].module, c->frames.frames[i].address);
-	return stack;
-}
-
-/* The part of the kernel's chain that belongs to `context`: [*from, *to). */
-static void find_part(const struct perf_sample *s, uint64_t context, size_t *from, size_t *to)
-{
-	bool is_in = false;
-	*from = *to = 0;
-	for (size_t i = 0; i < s->chain_count; i++) {
-		if (s->chain[i] >= (uint64_t)PERF_CONTEXT_MAX) {
-			is_in = s->chain[i] == context;
-			if (is_in)
-				*from = *to = i + 1;
-		} else if (is_in) {
-			*to = i + 1;
-		}
-	}
-}
-
-static int64_t add_chain(struct cpu *c, const struct space *space, const struct perf_sample *s, int64_t stack)
-{
-	size_t from, to;
-	find_part(s, (uint64_t)PERF_CONTEXT_USER, &from, &to);
-	for (size_t i = to; i-- > from;) {
-		struct frame f = unwind_frame(space, s->chain[i], i > from);
-		stack = stacks_add(&c->stacks, stack, f.module, f.address);
-	}
-	return stack;
-}
-
-static int64_t add_kernel_frames(struct cpu *c, const struct perf_sample *s, int64_t stack)
-{
-	size_t from, to;
-	const struct module *kernel = modules_kernel(&c->source->modules);
-	find_part(s, (uint64_t)PERF_CONTEXT_KERNEL, &from, &to);
-	for (size_t i = to; i-- > from;)
-		stack = stacks_add(&c->stacks, stack, kernel, s->chain[i] - (i > from));
-	return stack;
-}
-
-static int64_t stack_of(struct cpu *c, const struct perf_sample *s, bool is_kernel)
-{
-	struct task *process = tasks_process(c->host->tasks, s->record->pid);
-	const struct space *space = process ? perf_source_space(c->source, process) : NULL;
-	int64_t stack = STORE_NULL;
-	if (s->has_regs && s->stack_bytes)
-		stack = add_user_frames(c, space, s, stack);
-	else
-		stack = add_chain(c, space, s, stack);
-	if (is_kernel)
-		stack = add_kernel_frames(c, s, stack);
-	if (stack == STORE_NULL && s->ip) {
-		struct frame f = is_kernel ? (struct frame){ modules_kernel(&c->source->modules), s->ip }
-					   : unwind_frame(space, s->ip, false);
-		stack = stacks_add(&c->stacks, stack, f.module, f.address);
-	}
-	return stack;
-}
 
 static void on_sample(void *state, const struct perf_sample *s)
 {
@@ -106,7 +33,7 @@ static void on_sample(void *state, const struct perf_sample *s)
 	if (r->tid <= 0)
 		return; /* an idle CPU is nobody's time */
 	struct task *k = tasks_get(c->host->tasks, r->pid, r->tid);
-	bool is_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+	bool is_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL, is_cut = false;
 	struct store_sample row = { .ts_ns = r->ts_ns,
 		.process = c->host->process_of ? c->host->process_of(c->host->arg, r->pid, r->ts_ns) : STORE_NULL,
 		.pid = r->pid,
@@ -116,9 +43,10 @@ static void on_sample(void *state, const struct perf_sample *s)
 		.weight_ns = c->is_clock[s->event] ? (int64_t)s->period : STORE_NULL,
 		.count = (int64_t)s->period,
 		.is_kernel = is_kernel,
-		.stack = stack_of(c, s, is_kernel) };
+		.stack = chain_of(c->source, s, is_kernel, &is_cut) };
 	store_sink_add(c->host->sink, STORE_TABLE_SAMPLE, &row);
 	c->samples++;
+	c->cut += is_cut;
 	c->sampled_ns += c->is_clock[s->event] ? (int64_t)s->period : 0;
 	if (k) {
 		k->samples++;
@@ -176,7 +104,6 @@ static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err
 	}
 	c->host = host;
 	c->source = source;
-	stacks_init(&c->stacks, host->sink);
 	source->wants.has_samples = true;
 	source->wants.cpu = c;
 	source->wants.on_sample = on_sample;
@@ -226,7 +153,6 @@ static void finish_cpu(void *state, int64_t now_ns)
 	uint64_t before = c->samples;
 	c->finished_ns = now_ns;
 	perf_source_pass(c->source, now_ns, true);
-	stacks_name(&c->stacks);
 	count(c, before);
 }
 
@@ -250,7 +176,6 @@ static void free_cpu(void *state)
 	c->source->wants.on_sample = NULL;
 	c->host->tasks->on_gone = NULL;
 	c->source->wants.has_samples = false;
-	stacks_release(&c->stacks);
 	free(c);
 }
 

@@ -9,7 +9,7 @@
 #define PERF_ROOTS_MAX 4096
 
 /* What an event is for, by its id. */
-enum perf_role { ROLE_SAMPLE, ROLE_COUNT, ROLE_SWITCH, ROLE_WAKE };
+enum perf_role { ROLE_SAMPLE, ROLE_COUNT, ROLE_SWITCH, ROLE_WAKE, ROLE_WAIT };
 
 struct perf_opened {
 	int fd;

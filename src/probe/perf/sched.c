@@ -6,6 +6,7 @@
  * and sched_wakeup add what it waited for and who woke it, where tracefs can be read.
  */
 #include "base/json.h"
+#include "probe/perf/chain.h"
 #include "probe/perf/private.h"
 #include "probe/perf/source.h"
 #include "probe/tasks.h"
@@ -48,7 +49,7 @@ static void emit(struct sched *s, const struct task *k, int64_t dur_ns, int64_t 
 		.wake_ns = off->wake_ns,
 		.waker_pid = off->waker_pid,
 		.waker_tid = off->waker_tid,
-		.stack = STORE_NULL };
+		.stack = off->stack };
 	store_sink_add(host->sink, STORE_TABLE_SCHED, &row);
 	s->rows++;
 }
@@ -73,9 +74,10 @@ static void on_switch(void *state, const struct perf_record *r)
 		if (k->off.off_ns != STORE_NULL)
 			emit(s, k, r->ts_ns - k->off.off_ns, r->cpu);
 		k->off.off_ns = STORE_NULL;
-		k->off.state = STORE_NULL;
+		k->off.state = k->off.stack = STORE_NULL;
 		return;
 	}
+	int64_t stack = k->off.off_ns == STORE_NULL ? k->off.stack : STORE_NULL;
 	int64_t said = k->off.off_ns == STORE_NULL ? k->off.state : STORE_NULL; /* by the tracepoint, a moment ago */
 	if (said == STORE_NULL || !s->source->has_points)
 		said = r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? s->preempted : s->wait;
@@ -85,7 +87,17 @@ static void on_switch(void *state, const struct perf_record *r)
 		.wake_ns = STORE_NULL,
 		.waker_pid = STORE_NULL,
 		.waker_tid = STORE_NULL,
-		.stack = STORE_NULL };
+		.stack = stack };
+}
+
+static void on_wait(void *state, const struct perf_sample *sample)
+{
+	struct sched *s = state;
+	bool is_cut;
+	struct task *k = sample->record->tid > 0 ? tasks_get(s->host->tasks, sample->record->pid, sample->record->tid)
+						 : NULL;
+	if (k && k->off.off_ns == STORE_NULL)
+		k->off.stack = chain_of(s->source, sample, true, &is_cut);
 }
 
 static void on_point(void *state, const struct perf_sched_point *p)
@@ -120,6 +132,7 @@ static int open_sched(struct probe_host *host, void **state, struct sonde_err *e
 	source->wants.sched = s;
 	source->wants.on_switch = on_switch;
 	source->wants.on_point = on_point;
+	source->wants.on_wait = on_wait;
 	*state = s;
 	return 0;
 }
@@ -171,6 +184,7 @@ static void finish_sched(void *state, int64_t now_ns)
 static void report_sched(void *state, struct json *j)
 {
 	struct sched *s = state;
+	json_kbool(j, "has_stacks", s->source->has_waits);
 	json_kstr(j, "reasons", s->source->has_points ? "tracepoints" : "switch records");
 }
 
@@ -179,6 +193,7 @@ static void free_sched(void *state)
 	struct sched *s = state;
 	s->source->wants.on_switch = NULL;
 	s->source->wants.on_point = NULL;
+	s->source->wants.on_wait = NULL;
 	s->source->wants.has_switches = false;
 	free(s);
 }

@@ -29,6 +29,7 @@ struct perf_source *perf_source_get(struct probe_host *host)
 	p->has_build_ids = true;
 	p->switch_id = p->wake_id = -1;
 	modules_init(&s->modules, host->sink);
+	stacks_init(&s->stacks, host->sink);
 	host->perf = s;
 	return s;
 }
@@ -45,6 +46,7 @@ void perf_source_free(struct perf_source *s)
 	for (size_t i = 0; i < p->opened_count; i++)
 		close(p->opened[i].fd);
 	map_release(&p->by_id);
+	stacks_release(&s->stacks);
 	modules_release(&s->modules);
 	free(p->rings);
 	free(p->next_ns);
@@ -102,6 +104,8 @@ static void take_comm(struct perf_source *s, const struct perf_record *r)
 	tasks_name(s->host->tasks, pid, tid, (const char *)c.at, (size_t)(nul - c.at));
 	struct task *process = r->misc & PERF_RECORD_MISC_COMM_EXEC ? tasks_process(s->host->tasks, pid) : NULL;
 	if (process) {
+		if (process->is_kept && !process->space && process->start_ns != STORE_NULL)
+			process->start_ns = r->ts_ns; /* the command: until here it was ours */
 		space_drop(process->space);
 		process->space = space_new();
 	}
@@ -208,6 +212,8 @@ static void take_sample(struct perf_source *s, const struct perf_record *r)
 	} else if (o->role == ROLE_SAMPLE && s->wants.on_sample && decode_sample(r, s->private->sample_type, &sample)) {
 		sample.event = o->event;
 		s->wants.on_sample(s->wants.cpu, &sample);
+	} else if (o->role == ROLE_WAIT && s->wants.on_wait && decode_sample(r, s->private->sample_type, &sample)) {
+		s->wants.on_wait(s->wants.sched, &sample);
 	}
 }
 
@@ -295,6 +301,7 @@ uint64_t perf_source_pass(struct perf_source *s, int64_t now_ns, bool is_last)
 	if (is_last && !p->has_read_roots) {
 		p->has_read_roots = true;
 		perf_read_roots(s);
+		stacks_name(&s->stacks);
 	}
 	return taken;
 }

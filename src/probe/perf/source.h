@@ -12,6 +12,7 @@
 #define SONDE_PROBE_PERF_SOURCE_H
 
 #include "probe/perf/space.h"
+#include "probe/perf/stacks.h"
 #include "probe/probe.h"
 
 #include <linux/perf_event.h>
@@ -57,13 +58,17 @@ struct perf_wants {
 	void (*on_sample)(void *cpu, const struct perf_sample *s);
 	void (*on_switch)(void *sched, const struct perf_record *r);
 	void (*on_point)(void *sched, const struct perf_sched_point *p);
+	void (*on_wait)(void *sched,
+			const struct perf_sample *s); /* where a thread is that is about to be switched out */
 };
 
 struct perf_source {
 	struct probe_host *host;
 	struct perf_wants wants;
 	struct modules modules;
+	struct stacks stacks;
 	bool has_kernel;             /* kernel samples and chains are allowed */
+	bool has_waits;              /* samples of context switches are open */
 	bool has_points;             /* the scheduler's tracepoints are open */
 	uint32_t stack_bytes;        /* copied of each user stack; 0: frame pointers */
 	struct sonde_err points_why; /* why there are none */

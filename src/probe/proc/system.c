@@ -46,8 +46,6 @@ static int open_system(struct probe_host *host, void **state, struct sonde_err *
 	s->host = host;
 	s->counters.sink = host->sink;
 	s->interval_ns = 1000000000 / (host->options.rate_hz ? host->options.rate_hz : 10);
-	for (const struct feed_kind *k = feed_kinds; k->prefix && s->feed_count < FEEDS_MAX; k++)
-		s->feed_count += feed_open(&s->feeds[s->feed_count], k, NULL);
 	*state = s;
 	perf_source_get(host); /* so that somebody reports forks and exact CPU times, whether cpu and sched are on or not */
 	return 0;
@@ -77,6 +75,8 @@ static int attach_system(void *state, struct sonde_err *err)
 	const struct probe_target *t = &s->host->target;
 	struct sonde_err why = SONDE_ERR_INIT;
 	(void)err;
+	for (const struct feed_kind *k = feed_kinds; k->prefix && s->feed_count < FEEDS_MAX; k++)
+		s->feed_count += feed_open(&s->feeds[s->feed_count], k, NULL);
 	if (t->kind != PROBE_MACHINE)
 		s->feed_count += groups_open(s->feeds + s->feed_count, FEEDS_MAX - s->feed_count, t->pid,
 				t->kind == PROBE_CGROUP ? t->cgroup : NULL);

@@ -51,7 +51,9 @@ static void members_are_read_one_after_the_other(void **state)
 	make_text(30000);
 	buf_reset(&packed);
 	for (size_t at = 0; at < text.len; at += 100000)
-		assert_int_equal(pfw_gzip_deflate(&packed, text.data + at, text.len - at < 100000 ? text.len - at : 100000), 0);
+		assert_int_equal(pfw_gzip_deflate(&packed, text.data + at,
+						 text.len - at < 100000 ? text.len - at : 100000),
+				0);
 	traces_write("a.gz", packed.data, packed.len);
 	for (size_t room = 7; room < (1 << 20); room = room * 11 + 1) {
 		assert_int_equal(read_all("a.gz", 0, &out, room), PFW_GZIP_END);

@@ -49,9 +49,9 @@ static void values_are_scanned(void **state)
 
 static void what_is_no_value_is_refused(void **state)
 {
-	static const char *const texts[] = { "", "\"", "\"\\", "\"\\x\"", "\"\\u12g4\"", "\"\\u12", "-", ".5", "1.", "1e",
-		"1e+", "tru", "nul", "{", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,}", "{a:1}", "{\"a\" 1}", "[", "[1",
-		"[1,", "[1,]", "[1 2]", "[}", "{]", "}" };
+	static const char *const texts[] = { "", "\"", "\"\\", "\"\\x\"", "\"\\u12g4\"", "\"\\u12", "-", ".5", "1.",
+		"1e", "1e+", "tru", "nul", "{", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,}", "{a:1}", "{\"a\" 1}",
+		"[", "[1", "[1,", "[1,]", "[1 2]", "[}", "{]", "}" };
 	enum pfw_kind kind;
 	unsigned flags;
 	char *copy;

@@ -37,7 +37,8 @@ static void fields_and_arguments_are_found(void **state)
 	int64_t v;
 
 	(void)state;
-	assert_int_equal(scan("{ \"id\" : \"7\" , \"name\":\"a\\\"b\",\"args\":{\"id\":-3,\"x\":[1,{\"y\":2}]},\"ph\":1}"),
+	assert_int_equal(scan("{ \"id\" : \"7\" , \"name\":\"a\\\"b\",\"args\":{\"id\":-3,\"x\":[1,{\"y\":2}]},"
+			      "\"ph\":1}"),
 			PFW_LINE_RECORD);
 	assert_int_equal(line.count, 5);
 	assert_true(line.has_args);
@@ -87,7 +88,8 @@ static void keys_have_their_numbers(void **state)
 static void every_beginning_of_a_record_is_invalid(void **state)
 {
 	static const char text[] =
-			"{\"id\":8,\"name\":\"write\",\"cat\":\"POSIX\",\"ts\":1.5,\"args\":{\"a\":[true,{}],\"b\":\"\\u0041\"},\"x\":null}";
+			"{\"id\":8,\"name\":\"write\",\"cat\":\"POSIX\",\"ts\":1.5,\"args\":{\"a\":[true,{}],"
+			"\"b\":\"\\u0041\"},\"x\":null}";
 	char copy[sizeof(text)];
 
 	(void)state;

@@ -36,22 +36,13 @@ static unsigned both(struct traces *t, const char *path, unsigned threads)
 	return counts.lines ? (unsigned)(counts.quick * 100 / counts.lines) : 0;
 }
 
-static void read_data(const char *name, struct buf *out)
-{
-	const char *dir = getenv("SONDE_TEST_DATA");
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/%s", dir ? dir : "tests/data", name);
-	traces_read(path, out);
-}
-
 static void real_lines_are_read_alike(void **state)
 {
 	struct buf text = BUF_INIT, many = BUF_INIT;
 	struct traces t;
 
 	(void)state;
-	read_data("dlio-excerpt.pfw", &text);
+	traces_read_data("dlio-excerpt.pfw", &text);
 	traces_make(&t);
 	for (int i = 0; i < 50; i++)
 		buf_addf(&many, "%s\n", text.data);
@@ -65,11 +56,27 @@ static void real_lines_are_read_alike(void **state)
 
 /* Lines made up: a shape is a list of fields with the kind of value each has. */
 
-enum kind { SMALL, LARGE, NEGATIVE, HUGE_NUMBER, HASH, HEX, QUOTED, PLAIN, ESCAPED, ODD, REAL, WORD, NESTED, EMPTY, KINDS };
+enum kind {
+	SMALL,
+	LARGE,
+	NEGATIVE,
+	HUGE_NUMBER,
+	HASH,
+	HEX,
+	QUOTED,
+	PLAIN,
+	ESCAPED,
+	ODD,
+	REAL,
+	WORD,
+	NESTED,
+	EMPTY,
+	KINDS
+};
 
 static const char *const top_keys[] = { "id", "pid", "tid", "ts", "dur", "type", "more", "id" };
-static const char *const arg_keys[] = { "hhash", "level", "p_idx", "ret", "count", "size", "fd", "offset", "fhash", "fname",
-	"mode", "flags", "whence", "step", "epoch", "path_hash", "hostname", "args", "x" };
+static const char *const arg_keys[] = { "hhash", "level", "p_idx", "ret", "count", "size", "fd", "offset", "fhash",
+	"fname", "mode", "flags", "whence", "step", "epoch", "path_hash", "hostname", "args", "x" };
 
 static void add_value(struct buf *out, enum kind kind)
 {
@@ -147,7 +154,8 @@ static enum kind kind_for(const char *key)
 
 static void make_shape(struct made_shape *s)
 {
-	static const char *const names[] = { "read", "write", "open", "step.iter", "a name that is rather long, for a name" };
+	static const char *const names[] = { "read", "write", "open", "step.iter",
+		"a name that is rather long, for a name" };
 	static const char *const categories[] = { "POSIX", "STDIO", "reader", "POSIX" };
 
 	*s = (struct made_shape){ .name = names[random_below(5)],
@@ -171,8 +179,8 @@ static void add_line(struct buf *out, const struct made_shape *s)
 {
 	const char *colon = s->is_spaced ? " : " : ":", *comma = s->is_spaced ? ", " : ",";
 
-	buf_addf(out, "{\"id\"%s%zu%s\"name\"%s\"%s\"%s\"cat\"%s\"%s\"", colon, random_below(100000), comma, colon, s->name,
-			comma, colon, s->category);
+	buf_addf(out, "{\"id\"%s%zu%s\"name\"%s\"%s\"%s\"cat\"%s\"%s\"", colon, random_below(100000), comma, colon,
+			s->name, comma, colon, s->category);
 	for (size_t i = 0; i < s->top_count; i++) {
 		buf_addf(out, "%s\"%s\"%s", comma, s->top[i].key, colon);
 		add_value(out, s->top[i].kind);
@@ -228,11 +236,15 @@ static void made_up_lines_are_read_alike(void **state)
 static void every_change_of_a_known_line_is_read_alike(void **state)
 {
 	static const char *const lines[] = {
-		"{\"id\":36,\"name\":\"pread\",\"cat\":\"POSIX\",\"pid\":1028,\"tid\":1028,\"ts\":1744611915154466,\"dur\":3,"
-		"\"ph\":\"X\",\"args\":{\"hhash\":9509357668201227806,\"p_idx\":231,\"fd\":16,\"fhash\":13844040966106168721,"
+		"{\"id\":36,\"name\":\"pread\",\"cat\":\"POSIX\",\"pid\":1028,\"tid\":1028,\"ts\":1744611915154466,"
+		"\"dur\":3,"
+		"\"ph\":\"X\",\"args\":{\"hhash\":9509357668201227806,\"p_idx\":231,\"fd\":16,"
+		"\"fhash\":13844040966106168721,"
 		"\"ret\":16,\"count\":16,\"offset\":0,\"level\":11}}\n",
-		"{\"id\":7,\"name\":\"get\",\"cat\":\"reader\",\"type\":6,\"pid\":1,\"tid\":2,\"ts\":1744611915154466,\"dur\":3,\"ph\":1,"
-		"\"args\":{\"hhash\":\"6882804a826580cd\",\"level\":4,\"epoch\":\"1\",\"p_idx\":9,\"f\":1.5,\"b\":true}}\n",
+		"{\"id\":7,\"name\":\"get\",\"cat\":\"reader\",\"type\":6,\"pid\":1,\"tid\":2,"
+		"\"ts\":1744611915154466,\"dur\":3,\"ph\":1,"
+		"\"args\":{\"hhash\":\"6882804a826580cd\",\"level\":4,\"epoch\":\"1\",\"p_idx\":9,\"f\":1.5,"
+		"\"b\":true}}\n",
 	};
 	static const char bytes[] = "\"\\,:}{]0918-.eEtx\x7f\xff\x1f ";
 	struct traces t;
@@ -268,8 +280,10 @@ static void many_names_and_threads_are_read_alike(void **state)
 	random_init();
 	traces_make(&t);
 	for (int i = 0; i < 90000; i++)
-		buf_addf(&text, "{\"id\":%d,\"name\":\"n%d\",\"cat\":\"c\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"dur\":1,\"ph\":\"X\"}\n", i,
-				(int)random_below(i < 10000 ? 9000 : 20), i % 400, i, 1000000 + i);
+		buf_addf(&text,
+				"{\"id\":%d,\"name\":\"n%d\",\"cat\":\"c\",\"pid\":%d,\"tid\":%d,\"ts\":%d,\"dur\":1,"
+				"\"ph\":\"X\"}\n",
+				i, (int)random_below(i < 10000 ? 9000 : 20), i % 400, i, 1000000 + i);
 	traces_write("a.pfw", text.data, text.len);
 	both(&t, "a.pfw", 1);
 	both(&t, "a.pfw", 4);
@@ -286,7 +300,9 @@ static void threads_share_a_single_member(void **state)
 	(void)state;
 	traces_make(&t);
 	for (int i = 0; i < 60000; i++)
-		buf_addf(&text, "{\"id\":%d,\"name\":\"%s\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":%d,\"ts\":%d,\"dur\":%d,\"ph\":\"X\","
+		buf_addf(&text,
+				"{\"id\":%d,\"name\":\"%s\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":%d,\"ts\":%d,"
+				"\"dur\":%d,\"ph\":\"X\","
 				"\"args\":{\"hhash\":9509357668201227806,\"fhash\":%d,\"ret\":%d}}\n",
 				i, i % 3 ? "read" : "write", i % 7, 5000000 + i, i % 50, 700000 + i % 1000, i % 4096);
 	pfw_gzip_deflate(&packed, text.data, text.len);

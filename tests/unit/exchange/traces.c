@@ -43,6 +43,15 @@ void traces_read(const char *path, struct buf *out)
 	assert_int_equal(fs_read_file(AT_FDCWD, path, (size_t)1 << 30, out, NULL), 0);
 }
 
+void traces_read_data(const char *name, struct buf *out)
+{
+	const char *dir = getenv("SONDE_TEST_DATA");
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", dir ? dir : "tests/data", name);
+	traces_read(path, out);
+}
+
 void traces_gzip(const char *path, const char *const *members)
 {
 	struct buf out = BUF_INIT;

@@ -25,6 +25,7 @@ void traces_remove(struct traces *t);
 
 void traces_write(const char *path, const void *bytes, size_t n);
 void traces_read(const char *path, struct buf *out);
+void traces_read_data(const char *name, struct buf *out); /* a file of tests/data */
 /* A gzip file whose members hold the texts, which end with NULL. */
 void traces_gzip(const char *path, const char *const *members);
 

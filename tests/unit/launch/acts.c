@@ -124,13 +124,26 @@ static int be_bomb(void)
 	return 0;
 }
 
+/* The same, with a command that stays and is as deaf. */
+static int be_daemon_and_wait(void)
+{
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	if (!fork())
+		return be_daemon();
+	close(1);
+	for (;;)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*be)(void);
-	} parts[] = { { "daemon", be_daemon }, { "runner", be_runner }, { "counts", be_counting }, { "grow", grow },
-		{ "burn", burn }, { "descriptors", list_descriptors }, { "many", be_many }, { "bomb", be_bomb } };
+	} parts[] = { { "daemon", be_daemon }, { "daemon-and-wait", be_daemon_and_wait }, { "runner", be_runner },
+		{ "counts", be_counting }, { "grow", grow }, { "burn", burn }, { "descriptors", list_descriptors },
+		{ "many", be_many }, { "bomb", be_bomb } };
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (argc > 1 && !strcmp(argv[1], parts[i].name))
 			return parts[i].be();

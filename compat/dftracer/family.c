@@ -1,0 +1,121 @@
+/* Logs of dead relatives; see family.h. Makes system calls only. */
+#include "family.h"
+
+#include "pfwlog/line.h"
+#include "pfwlog/pfwlog.h"
+#include "ringplace.h"
+#include "tracer/tracer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define MEMBERS_MAX 256u
+#define CLAIMED UINT32_MAX
+
+static struct member {
+	uint32_t pid; /* atomic; 0 free, CLAIMED while somebody fills it in or finishes its log */
+	char place[60];
+} * members; /* shared */
+
+void family_begin(void)
+{
+	if (!members)
+		members = sys_map(MEMBERS_MAX * sizeof(*members), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				-1);
+}
+
+static bool claim(struct member *m, uint32_t pid)
+{
+	return __atomic_compare_exchange_n(&m->pid, &pid, CLAIMED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void family_join(int32_t pid, const char *place)
+{
+	for (uint32_t i = 0; members && strlen(place) < sizeof(members->place) && i < MEMBERS_MAX; i++)
+		if (!__atomic_load_n(&members[i].pid, __ATOMIC_RELAXED) && claim(&members[i], 0)) {
+			*put_text(members[i].place, place) = '\0';
+			__atomic_store_n(&members[i].pid, (uint32_t)pid, __ATOMIC_RELEASE);
+			return;
+		}
+}
+
+void family_leave(int32_t pid)
+{
+	for (uint32_t i = 0; members && i < MEMBERS_MAX; i++)
+		if (__atomic_load_n(&members[i].pid, __ATOMIC_RELAXED) == (uint32_t)pid)
+			__atomic_store_n(&members[i].pid, 0, __ATOMIC_RELEASE);
+}
+
+/* One that nobody has waited for is dead, too. */
+static bool is_dead(uint32_t pid)
+{
+	char path[32], stat[512], *at = put_uint(PUT(path, "/proc/"), pid);
+	*PUT(at, "/stat") = '\0';
+	if (sys2(SYS_kill, pid, 0) == -ESRCH)
+		return true;
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? 0 : sys3(SYS_read, fd, stat, sizeof(stat) - 1);
+	if (fd >= 0)
+		sys_close(fd);
+	stat[n > 0 ? n : 0] = '\0';
+	const char *end = strrchr(stat, ')');
+	return end && end[1] == ' ' && (end[2] == 'Z' || end[2] == 'X');
+}
+
+static struct sonde_segment *map_segment(const char *place, uint32_t process, uint32_t number, size_t *bytes)
+{
+	char path[128], *at = put_text(path, place);
+	struct stat st;
+	struct sonde_segment *s = NULL;
+	*at++ = '/';
+	at = put_uint(at, process);
+	*at++ = '.';
+	*put_uint(at, number) = '\0';
+	int fd = sys_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return NULL;
+	if (!sys2(SYS_fstat, fd, &st) && st.st_size >= (off_t)SONDE_SEGMENT_HEAD_BYTES) {
+		*bytes = (size_t)st.st_size;
+		s = sys_map(*bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+	}
+	sys_close(fd);
+	if (s && s->magic == SONDE_SEGMENT_MAGIC)
+		return s;
+	if (s)
+		sys2(SYS_munmap, s, *bytes);
+	return NULL;
+}
+
+static void finish_log(const char *place)
+{
+	struct sonde_segment *segments[SONDE_SEGMENTS_MAX];
+	size_t bytes[SONDE_SEGMENTS_MAX];
+	uint32_t count = 0;
+	int error;
+	struct pfwlog *log = pfwlog_reopen(place, &error);
+	if (!log)
+		return; /* `sonde recover` may be able to */
+	uint32_t process = pfwlog_state(log)->process;
+	while (count < SONDE_SEGMENTS_MAX && (segments[count] = map_segment(place, process, count, &bytes[count]))) {
+		pfwlog_add_segment(log, segments[count], bytes[count]);
+		count++;
+	}
+	pfwlog_take(log, PFWLOG_LAST, true);
+	if (!pfwlog_end(log, true))
+		ring_place_remove_other(place, pfwlog_state(log)->setup.path, process, count);
+	pfwlog_free(log);
+	while (count--)
+		sys2(SYS_munmap, segments[count], bytes[count]);
+}
+
+void family_finish_dead(void)
+{
+	for (uint32_t i = 0; members && i < MEMBERS_MAX; i++) {
+		uint32_t pid = __atomic_load_n(&members[i].pid, __ATOMIC_ACQUIRE);
+		if (!pid || pid == CLAIMED || pid == (uint32_t)tracer.pid || !is_dead(pid) || !claim(&members[i], pid))
+			continue;
+		finish_log(members[i].place);
+		__atomic_store_n(&members[i].pid, 0, __ATOMIC_RELEASE);
+	}
+}

@@ -1,0 +1,9 @@
+/* Files that are opened again and again: keep them open. */
+#include "analyze/repeated.h"
+
+static bool check(struct analyze *a, struct finding *f)
+{
+	return repeated_check(a, KIND_OPEN, 50, "opened", f);
+}
+
+const struct analyze_rule analyze_rule_repeated_opens = { .key = "repeated_opens", .check = check };

@@ -1,0 +1,9 @@
+/* Paths that are looked up again and again: remember the answer. */
+#include "analyze/repeated.h"
+
+static bool check(struct analyze *a, struct finding *f)
+{
+	return repeated_check(a, KIND_STAT, 100, "looked up", f);
+}
+
+const struct analyze_rule analyze_rule_repeated_stats = { .key = "repeated_stats", .check = check };

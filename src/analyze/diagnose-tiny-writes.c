@@ -1,0 +1,9 @@
+/* Files that are written a few bytes at a time. */
+#include "analyze/tiny.h"
+
+static bool check(struct analyze *a, struct finding *f)
+{
+	return tiny_check(a, KIND_WRITE, "written", f);
+}
+
+const struct analyze_rule analyze_rule_tiny_writes = { .key = "tiny_writes", .check = check };

@@ -1,0 +1,79 @@
+/* The stack of a sample; see chain.h. */
+#include "probe/perf/chain.h"
+
+#include "probe/perf/stacks.h"
+#include "probe/perf/unwind.h"
+#include "probe/tasks.h"
+
+static int64_t add_user_frames(struct perf_source *source, const struct space *space, const struct perf_sample *s,
+		bool *is_cut)
+{
+	int64_t stack = STORE_NULL;
+	uint64_t regs[CFI_REGS];
+	for (unsigned i = 0; i < PERF_USER_REGS; i++)
+		regs[perf_user_regs_dwarf[i]] = s->regs[i];
+	struct cfi_memory memory = { .start = regs[CFI_RSP], .bytes = s->stack, .len = s->stack_bytes };
+	struct unwind_result found;
+	unwind_user(space, regs, &memory, &found);
+	*is_cut = found.is_cut;
+	for (size_t i = found.count; i-- > 0;)
+		stack = stacks_add(&source->stacks, stack, found.frames[i].module, found.frames[i].address);
+	return stack;
+}
+
+/* The part of the kernel's chain that belongs to `context`: [*from, *to). */
+static void find_part(const struct perf_sample *s, uint64_t context, size_t *from, size_t *to)
+{
+	bool is_in = false;
+	*from = *to = 0;
+	for (size_t i = 0; i < s->chain_count; i++) {
+		if (s->chain[i] >= (uint64_t)PERF_CONTEXT_MAX) {
+			is_in = s->chain[i] == context;
+			if (is_in)
+				*from = *to = i + 1;
+		} else if (is_in) {
+			*to = i + 1;
+		}
+	}
+}
+
+static int64_t add_chain(struct perf_source *source, const struct space *space, const struct perf_sample *s,
+		int64_t stack)
+{
+	size_t from, to;
+	find_part(s, (uint64_t)PERF_CONTEXT_USER, &from, &to);
+	for (size_t i = to; i-- > from;) {
+		struct frame f = unwind_frame(space, s->chain[i], i > from);
+		stack = stacks_add(&source->stacks, stack, f.module, f.address);
+	}
+	return stack;
+}
+
+static int64_t add_kernel_frames(struct perf_source *source, const struct perf_sample *s, int64_t stack)
+{
+	size_t from, to;
+	const struct module *kernel = modules_kernel(&source->modules);
+	find_part(s, (uint64_t)PERF_CONTEXT_KERNEL, &from, &to);
+	for (size_t i = to; i-- > from;)
+		stack = stacks_add(&source->stacks, stack, kernel, s->chain[i] - (i > from));
+	return stack;
+}
+
+int64_t chain_of(struct perf_source *source, const struct perf_sample *s, bool is_kernel, bool *is_cut)
+{
+	struct task *process = tasks_process(source->host->tasks, s->record->pid);
+	const struct space *space = process ? perf_source_space(source, process) : NULL;
+	int64_t stack = STORE_NULL;
+	if (s->has_regs && s->stack_bytes)
+		stack = add_user_frames(source, space, s, is_cut);
+	else
+		stack = add_chain(source, space, s, stack);
+	if (is_kernel)
+		stack = add_kernel_frames(source, s, stack);
+	if (stack == STORE_NULL && s->ip) {
+		struct frame f = is_kernel ? (struct frame){ modules_kernel(&source->modules), s->ip }
+					   : unwind_frame(space, s->ip, false);
+		stack = stacks_add(&source->stacks, stack, f.module, f.address);
+	}
+	return stack;
+}

@@ -1,0 +1,74 @@
+/* See place.h. */
+#include "record/place.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool place_has_own_pids(const struct job_place *place)
+{
+	return place && (place->kind == JOB_SANDBOX || place->kind == JOB_CONTAINER);
+}
+
+bool place_has_own_programs(const struct job_place *place)
+{
+	return place && (place->kind == JOB_CONTAINER || (place->kind == JOB_SANDBOX && place->root));
+}
+
+int placed_init(struct placed *p, const struct job_place *asked, const char *ring, const char *library,
+		struct sonde_err *err)
+{
+	*p = (struct placed){ .place = *asked };
+	if (!place_has_own_pids(asked) || !library || !*library)
+		return 0;
+	p->mounts = calloc(asked->mount_count + 2, sizeof(*p->mounts));
+	if (!p->mounts)
+		return err_sys(err, ENOMEM, "cannot place the command");
+	if (asked->mount_count)
+		memcpy(p->mounts, asked->mounts, asked->mount_count * sizeof(*p->mounts));
+	p->mounts[asked->mount_count] = (struct job_mount){ .source = ring, .target = ring };
+	p->mounts[asked->mount_count + 1] = (struct job_mount){ .source = library,
+		.target = library,
+		.is_read_only = true };
+	p->place.mounts = p->mounts;
+	p->place.mount_count = asked->mount_count + 2;
+	return 0;
+}
+
+void placed_release(struct placed *p)
+{
+	free(p->mounts);
+	p->mounts = NULL;
+}
+
+void ladder_init(struct ladder *s, int64_t timeout_ns)
+{
+	*s = (struct ladder){ .due_ns = timeout_ns > 0 ? clock_mono_ns() + timeout_ns : INT64_MAX };
+}
+
+void ladder_climb(struct ladder *s, struct launch *l)
+{
+	static const struct {
+		int signal;
+		int64_t wait_ns;
+	} rungs[] = { { SIGINT, PLACE_INTERRUPT_NS }, { SIGTERM, PLACE_TERMINATE_NS } };
+	static const struct job_ladder at_once = JOB_LADDER_KILL;
+	if (s->rung < 2) {
+		launch_signal_tree(l, rungs[s->rung].signal, NULL);
+		s->due_ns = clock_mono_ns() + rungs[s->rung].wait_ns;
+	} else {
+		launch_end(l, &at_once, NULL);
+		s->due_ns = INT64_MAX;
+	}
+	s->rung++;
+}
+
+void ladder_finish(struct ladder *s, struct launch *l)
+{
+	const struct job_ladder rest = { .terminate_ns = s->rung < 2 ? PLACE_TERMINATE_NS : 0 };
+	if (s->rung)
+		launch_end(l, &rest, NULL);
+}

@@ -1,0 +1,95 @@
+#!/bin/bash
+# Each rule of diagnosis accuses a program that has the fault, and not one that does the same work well.
+. "$(dirname "$0")/../lib/tap.sh"
+
+export PYTHONPATH=$SONDE_STAGE/lib/sonde/python
+[[ -d $PYTHONPATH/sonde ]] || skip_service 'the Python package is not there'
+
+head -c 4000000 /dev/zero >data
+cat >program.py <<'EOF'
+import os, sys, threading, time, sonde
+
+def tiny_reads(n, size):
+    fd = os.open("data", os.O_RDONLY)
+    for i in range(n):
+        os.pread(fd, size, i * size)
+
+def tiny_writes(n, size):
+    fd = os.open("out", os.O_WRONLY | os.O_CREAT)
+    piece = bytes(size)
+    for i in range(n):
+        os.write(fd, piece)
+
+def opens(n):
+    for i in range(20000 // n):
+        fd = os.open("data", os.O_RDONLY)
+        for j in range(n):
+            os.lseek(fd, j, 0)
+        os.close(fd)
+
+def stats(n):
+    for i in range(n):
+        os.stat("data")
+    for i in range(20000 - n):
+        os.getpid()
+
+def blocked(seconds):                   # a call that waits
+    r, w = os.pipe()
+    threading.Timer(seconds, os.write, (w, b"x")).start()
+    os.read(r, 1)
+    time.sleep(2.5 - seconds)
+
+def pipeline(is_ahead):
+    def load():
+        with sonde.span("load", "reader"):
+            time.sleep(0.04)
+    for i in range(20):
+        ahead = threading.Thread(target=load) if is_ahead else None
+        if is_ahead:
+            ahead.start()
+        else:
+            load()
+        with sonde.span("forward", "compute"):
+            time.sleep(0.04)
+            if is_ahead:
+                ahead.join()
+
+def team(seconds):                      # four processes; one waits in calls for so long, the others 0.05 s
+    for i in range(4):
+        if os.fork() == 0:
+            r, w = os.pipe()
+            threading.Timer(seconds if i == 2 else 0.05, os.write, (w, b"x")).start()
+            os.read(r, 1)
+            os._exit(0)
+    for i in range(4):
+        os.wait()
+
+{"tiny_reads": lambda: tiny_reads(60000, 16), "tiny_reads-clean": lambda: tiny_reads(15, 65536),
+ "tiny_writes": lambda: tiny_writes(60000, 16), "tiny_writes-clean": lambda: tiny_writes(15, 65536),
+ "repeated_opens": lambda: opens(1), "repeated_opens-clean": lambda: opens(1000),
+ "repeated_stats": lambda: stats(20000), "repeated_stats-clean": lambda: stats(20),
+ "io_bound": lambda: blocked(2.4), "io_bound-clean": lambda: blocked(0.05),
+ "input_waits": lambda: pipeline(False), "input_waits-clean": lambda: pipeline(True),
+ "imbalance": lambda: team(0.9), "imbalance-clean": lambda: team(0.05),
+ }[sys.argv[1]]()
+EOF
+
+# has RULE RUN: is the run accused of it?
+has() { "$SONDE" summary "$2" --json | jq "[.diagnosis[] | select(.rule == \"$1\")] | length"; }
+
+for rule in tiny_reads tiny_writes repeated_opens repeated_stats io_bound input_waits imbalance; do
+	for kind in "$rule" "$rule-clean"; do
+		"$SONDE" record --probes trace -o "run-$kind" -- /usr/bin/python3 program.py "$kind" || fail "$kind runs"
+	done
+	is "$rule: the faulty program is accused" "$(has "$rule" "run-$rule")" 1
+	is "$rule: the clean one is not" "$(has "$rule" "run-$rule-clean")" 0
+	finding=$("$SONDE" summary "run-$rule" --json | jq ".diagnosis[] | select(.rule == \"$rule\")")
+	is "$rule: evidence, range, time and a next step" \
+		"$(jq '.evidence != "" and .next != "" and .from_ns >= 0 and .to_ns > .from_ns and .recoverable_ns > 0' <<<"$finding")" true
+done
+next=$("$SONDE" summary run-tiny_reads --json | jq -r '.diagnosis[] | select(.rule == "tiny_reads") | .next')
+like 'the next step is a command of ours' "$next" '^sonde events '
+run bash -c "\"\$SONDE_STAGE\"/bin/$next"
+is 'which works' "$status" 0
+
+done_testing

@@ -1,0 +1,123 @@
+// Below the timeline: the event selected, what the brushed stretch holds, what a search found.
+import { useState } from 'preact/hooks';
+import type { StatRow } from './api';
+import { bytes, count, duration, exact, percent, tick } from './format';
+import type { App } from './state';
+import { Chip, Table } from './table';
+import { useAnswer, useApp } from './use';
+
+const HIDDEN = new Set(['table', 'title', 'ts_ns', 'dur_ns', 'process', 'is_open', 'name', 'call']);
+const SIZES = new Set(['size', 'bytes']);
+
+function shown(key: string, value: unknown): string {
+	if (typeof value === 'number') return SIZES.has(key) ? `${count(value)} (${bytes(value)})` : Math.abs(value) < 1e6 ? String(value) : count(value);
+	return String(value);
+}
+
+function Event({ app }: { app: App }) {
+	const { selection, details } = useApp(app);
+	if (!selection) return <p class="quiet">Click an event to see what it is. Drag along the ruler, or Shift-drag anywhere, to measure a stretch.</p>;
+	const start = details?.start_ns ?? selection.start, length = details ? details.duration_ns : selection.end - selection.start;
+	const row = details?.row ?? {};
+	const isSample = row.table === 'sample', name = isSample ? undefined : app.names.get(details?.name_id ?? selection.nameId);
+	const title = isSample ? String((row.stack as string[] | undefined)?.[0] ?? 'sample') : String(row.title ?? row.name ?? name?.text ?? '');
+	const facts = Object.entries(row).filter(([key]) => !HIDDEN.has(key));
+	return (
+		<div class="event" data-testid="event">
+			<div class="event-head">
+				<Chip color={name?.css ?? 'gray'} text={row.index !== undefined ? `${title} ${row.index}` : title} note={[row.table, name?.category].filter(Boolean).join(' · ')} />
+				<button onClick={() => app.show(start, start + length)}>Zoom to it</button>
+				<button onClick={() => app.set({ brush: { from: start, to: start + Math.max(1, length) } })}>Measure it</button>
+				<button onClick={() => app.find(title)}>Find all</button>
+			</div>
+			<dl>
+				<dt>duration</dt><dd data-testid="event-duration" title={exact(length)}>{duration(length)}</dd>
+				<dt>starts at</dt><dd data-testid="event-start" title={exact(start)}>{tick(start, Math.max(1, length / 100))}</dd>
+				{facts.map(([key, value]) => <><dt>{key}</dt><dd data-key={key}>{Array.isArray(value) ? <ol class="stack">{value.map((f) => <li>{String(f)}</li>)}</ol> : shown(key, value)}</dd></>)}
+			</dl>
+		</div>
+	);
+}
+
+export function NameTable({ app, rows, scopeNs }: { app: App; rows: StatRow[]; scopeNs: number }) {
+	const most = Math.max(1, ...rows.map((r) => r.total_ns));
+	return (
+		<Table label="by name" rows={rows} sort="total" limit={30} onRow={(r) => void app.find(r.name ?? '')} columns={[
+			{ title: 'name', key: 'name', isText: true, value: (r) => r.name ?? '', show: (r) => {
+				const name = app.names.get(r.name_id);
+				return <Chip color={name?.css ?? 'gray'} text={r.name ?? '(unknown)'} note={name?.category} />;
+			} },
+			{ title: 'total', key: 'total', value: (r) => r.total_ns, show: (r) => duration(r.total_ns), bar: (r) => r.total_ns / most },
+			{ title: 'of wall', key: 'share', value: (r) => r.total_ns, show: (r) => percent(r.total_ns / scopeNs) },
+			{ title: 'count', key: 'count', value: (r) => r.count, show: (r) => count(r.count) },
+			{ title: 'mean', key: 'mean', value: (r) => r.total_ns / r.count, show: (r) => duration(r.total_ns / r.count) },
+			{ title: 'least', key: 'min', value: (r) => r.min_ns, show: (r) => duration(r.min_ns) },
+			{ title: 'longest', key: 'max', value: (r) => r.max_ns, show: (r) => duration(r.max_ns) },
+		]} />
+	);
+}
+
+function Statistics({ app }: { app: App }) {
+	const s = useApp(app), scope = app.scope;
+	const { value, isBusy } = useAnswer(() => app.source.stats(scope, null), [scope.from, scope.to, s.run?.generation], (e) => app.fail(e));
+	if (!value) return <p class="quiet">{isBusy ? 'Adding up…' : ''}</p>;
+	return (
+		<div data-testid="stats" class={isBusy ? 'busy' : ''}>
+			<p class="quiet" data-testid="stats-head">
+				{s.brush ? <>{duration(value.to_ns - value.from_ns)} from {tick(value.from_ns, 1e3)}</> : 'The whole run'}: <b data-testid="stats-events">{count(value.events)}</b> events, {count(value.names)} names
+				{s.brush && <> · <button class="plain" onClick={() => app.set({ brush: null })}>whole run</button> · <button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph of it</button></>}
+			</p>
+			<NameTable app={app} rows={value.rows} scopeNs={value.to_ns - value.from_ns} />
+		</div>
+	);
+}
+
+function Found({ app }: { app: App }) {
+	const { hits, search, hit, isAllHits } = useApp(app);
+	if (!search) return <p class="quiet">Type in the search field above ( / ) to find events by name.</p>;
+	if (!hits) return <p class="quiet">Searching…</p>;
+	return (
+		<div data-testid="hits">
+			<p class="quiet">{isAllHits ? count(hits.length) : `the first ${count(hits.length)}`} events with “{search}” · Enter and Shift-Enter go through them</p>
+			<div class="hits">
+				{hits.slice(0, 300).map((h, i) => (
+					<button class={i === hit ? 'on' : ''} onClick={() => app.goToHit(i)}>
+						<Chip color={app.names.get(h.name_id)?.css ?? 'gray'} text={h.name ?? ''} />
+						<span>{tick(h.start_ns, 1e3)}</span><span>{duration(h.duration_ns)}</span>
+					</button>
+				))}
+			</div>
+		</div>
+	);
+}
+
+const PANELS = { event: 'Event', stats: 'Statistics', hits: 'Search' } as const;
+
+export function Panel({ app }: { app: App }) {
+	const s = useApp(app);
+	const [chosen, choose] = useState<keyof typeof PANELS>('stats');
+	const [last, setLast] = useState({ selection: s.selection, search: s.search, brush: s.brush });
+	// What the user did last is what is shown.
+	if (last.selection !== s.selection || last.search !== s.search || last.brush !== s.brush) {
+		const isNewEvent = s.selection && last.selection?.start !== s.selection.start;
+		if (s.search !== last.search && s.search) choose('hits');
+		else if (s.brush !== last.brush && s.brush) choose('stats');
+		else if (isNewEvent && chosen !== 'hits') choose('event');
+		setLast({ selection: s.selection, search: s.search, brush: s.brush });
+	}
+	return (
+		<section class="panel" aria-label="details">
+			<nav role="tablist">
+				{(Object.keys(PANELS) as Array<keyof typeof PANELS>).map((key) => (
+					<button role="tab" aria-selected={key === chosen} data-testid={`panel-${key}`} onClick={() => choose(key)}>{PANELS[key]}
+						{key === 'hits' && s.hits && <small>{s.isAllHits ? s.hits.length : `${s.hits.length}+`}</small>}</button>
+				))}
+			</nav>
+			<div class="panel-body">
+				{chosen === 'event' && <Event app={app} />}
+				{chosen === 'stats' && <Statistics app={app} />}
+				{chosen === 'hits' && <Found app={app} />}
+			</div>
+		</section>
+	);
+}

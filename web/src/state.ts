@@ -1,0 +1,164 @@
+// What the page shows, in one place. Views subscribe; everything that a permalink needs is in the URL's hash.
+import type { EventDetails, Hit, RunInfo, Source, Tracks, Window } from './api';
+import { Names } from './names';
+
+export type Tab = 'overview' | 'timeline' | 'flame' | 'io' | 'steps';
+export const TABS: Tab[] = ['overview', 'timeline', 'flame', 'io', 'steps'];
+
+export interface Selection { lane: number; start: number; end: number; nameId: number }
+
+export interface State {
+	tab: Tab;
+	run: RunInfo | null;
+	tracks: Tracks | null;
+	window: Window;
+	selection: Selection | null;
+	details: EventDetails | null;
+	brush: Window | null;
+	search: string;
+	hits: Hit[] | null;
+	isAllHits: boolean;
+	hit: number;
+	isDark: boolean;
+	pins: Set<string>;
+	folded: Set<string>;
+	opened: Set<string>; // threads that show all their depths
+	trackFilter: string;
+	isHelpOpen: boolean;
+	error: string | null;
+	notice: string | null;
+}
+
+export class App {
+	state: State;
+	readonly names: Names;
+	private listeners = new Set<() => void>();
+	private hashTimer = 0;
+
+	constructor(readonly source: Source) {
+		this.names = new Names(source, () => this.changed());
+		this.state = {
+			tab: 'overview', run: null, tracks: null, window: { from: 0, to: 1 }, selection: null, details: null,
+			brush: null, search: '', hits: null, isAllHits: true, hit: -1, isDark: false, pins: new Set(),
+			folded: new Set(), opened: new Set(), trackFilter: '', isHelpOpen: false, error: null, notice: null,
+		};
+	}
+	subscribe(listener: () => void): () => void {
+		this.listeners.add(listener);
+		return () => this.listeners.delete(listener);
+	}
+	private changed() {
+		for (const listener of this.listeners) listener();
+	}
+	set(part: Partial<State>) {
+		Object.assign(this.state, part);
+		this.changed();
+		clearTimeout(this.hashTimer);
+		this.hashTimer = window.setTimeout(() => this.writeHash(), 250);
+	}
+	get duration(): number {
+		return Math.max(1, this.state.run?.duration_ns ?? 1);
+	}
+	/** What tables and flame graphs are of: the brushed stretch, or the whole run. */
+	get scope(): Window {
+		return this.state.brush ?? { from: 0, to: this.duration + 1 };
+	}
+	setWindow(from: number, to: number) {
+		const most = this.duration * 1.1 + 1000, least = 40;
+		let span = Math.min(Math.max(to - from, least), most);
+		const middle = (from + to) / 2;
+		from = middle - span / 2;
+		const slack = span * 0.5;
+		from = Math.min(Math.max(from, -slack), this.duration + slack - span);
+		this.set({ window: { from, to: from + span } });
+	}
+	showAll() {
+		this.setWindow(-this.duration * 0.01, this.duration * 1.01);
+	}
+	/** Show a stretch with some room around it. */
+	show(from: number, to: number, tab: Tab | null = 'timeline') {
+		const room = Math.max((to - from) * 0.4, 50);
+		if (tab && this.state.tab !== tab) this.set({ tab });
+		this.setWindow(from - room, to + room);
+	}
+	async select(selection: Selection | null) {
+		this.set({ selection, details: null });
+		if (!selection) return;
+		try {
+			const details = await this.source.event(selection.lane, selection.start,
+				Math.max(1, (selection.end - selection.start) / 2));
+			if (this.state.selection === selection) {
+				this.state.selection = { lane: selection.lane, start: details.start_ns,
+					end: details.start_ns + details.duration_ns, nameId: details.name_id };
+				this.set({ details });
+			}
+		} catch (error) {
+			if (this.source.isLive) this.fail(error);
+		}
+	}
+	async find(text: string) {
+		this.set({ search: text, hit: -1 });
+		if (!text) {
+			this.set({ hits: null });
+			return;
+		}
+		try {
+			const found = await this.source.search(text, 1000);
+			if (this.state.search !== text) return;
+			await this.names.load(found.events.map((e) => e.name_id));
+			this.set({ hits: found.events, isAllHits: found.is_all });
+		} catch (error) {
+			this.fail(error);
+		}
+	}
+	goToHit(index: number) {
+		const hits = this.state.hits;
+		if (!hits?.length) return;
+		const i = (index + hits.length) % hits.length, hit = hits[i];
+		this.set({ hit: i });
+		this.reveal(hit.lane, hit.start_ns, hit.start_ns + hit.duration_ns, hit.name_id);
+	}
+	/** Select an event and bring it into view; the zoom changes only when it has to. */
+	reveal(lane: number, start: number, end: number, nameId: number) {
+		const w = this.state.window, span = w.to - w.from;
+		if (this.state.tab !== 'timeline') this.set({ tab: 'timeline' });
+		if (end - start > span || end - start < span / 400) this.show(start, Math.max(end, start + 100));
+		else if (start < w.from || end > w.to) this.setWindow((start + end) / 2 - span / 2, (start + end) / 2 + span / 2);
+		void this.select({ lane, start, end, nameId });
+		this.onReveal?.(lane);
+	}
+	onReveal?: (lane: number) => void;
+	fail(error: unknown) {
+		if ((error as Error)?.name === 'AbortError') return;
+		this.set({ error: String((error as Error)?.message ?? error) });
+	}
+	toggle(kind: 'pins' | 'folded' | 'opened', key: string) {
+		const set = new Set(this.state[kind]);
+		if (!set.delete(key)) set.add(key);
+		this.set({ [kind]: set });
+	}
+
+	permalink(): string {
+		const s = this.state, q = new URLSearchParams({ tab: s.tab });
+		q.set('w', `${Math.round(s.window.from)}-${Math.round(s.window.to)}`.replace('--', '-m').replace(/^-/, 'm'));
+		if (s.brush) q.set('b', `${Math.round(s.brush.from)}-${Math.round(s.brush.to)}`);
+		if (s.selection) q.set('e', `${s.selection.lane}-${Math.round(s.selection.start)}`);
+		if (s.search) q.set('q', s.search);
+		if (s.pins.size) q.set('pin', [...s.pins].join(','));
+		return `#${q}`;
+	}
+	private writeHash() {
+		if (this.state.run) history.replaceState(null, '', this.permalink());
+	}
+	readHash() {
+		const q = new URLSearchParams(location.hash.slice(1));
+		const pair = (text: string | null) => text?.split('-').map((x) => Number(x.replace('m', '-')));
+		const tab = q.get('tab') as Tab, w = pair(q.get('w')), b = pair(q.get('b')), e = pair(q.get('e'));
+		if (TABS.includes(tab)) this.set({ tab });
+		if (q.get('pin')) this.set({ pins: new Set(q.get('pin')!.split(',')) });
+		if (w?.length === 2 && w.every(isFinite) && w[1] > w[0]) this.setWindow(w[0], w[1]);
+		if (b?.length === 2 && b.every(isFinite) && b[1] > b[0]) this.set({ brush: { from: b[0], to: b[1] } });
+		if (e?.length === 2 && e.every(isFinite)) void this.select({ lane: e[0], start: e[1], end: e[1], nameId: 0 });
+		if (q.get('q')) void this.find(q.get('q')!);
+	}
+}

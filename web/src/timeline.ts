@@ -1,0 +1,502 @@
+// The timeline: draws rows on a canvas and turns mouse, trackpad and keyboard into windows, selections and brushes.
+import type { CounterPoint, Lane } from './api';
+import { palette, type Palette } from './color';
+import { binOf, LaneData } from './data';
+import { duration, exact, quantity, tick } from './format';
+import { LANE, layout, STRIP, type Layout, type Row } from './layout';
+import { Raster, type Look } from './raster';
+import { firstAfter, itemAt, type LaneItems } from './slices';
+import type { App } from './state';
+
+export const AXIS = 28;
+const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+const LABEL_MIN = 28;
+const CLICK = 4; // pixels that a click may move
+
+export interface Hover { x: number; y: number; title: string; lines: string[] }
+
+interface Spot { row: Row; lane: Lane | null; laneY: number; laneHeight: number; t: number }
+
+export class Timeline {
+	layout: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
+	readonly data: LaneData;
+	drawMs: number[] = []; // of the last frames, for the bench
+	onLayout?: () => void;
+	onHover?: (hover: Hover | null) => void;
+	private raster = new Raster();
+	private width = 1;
+	private height = 1;
+	private scroll = 0;
+	private frame = 0;
+	private pointer: { x: number; y: number } | null = null;
+	private goal: { from: number; to: number } | null = null;
+	private layoutKey: unknown[] = [];
+	private hovered: { lane: number; start: number; end: number } | null = null;
+
+	constructor(private app: App, private canvas: HTMLCanvasElement) {
+		this.data = new LaneData(app.source, () => this.request(), (e) => app.fail(e));
+	}
+	get view(): { from: number; to: number; nsPerPixel: number } {
+		const { from, to } = this.app.state.window;
+		return { from, to, nsPerPixel: (to - from) / this.width };
+	}
+	resize(width: number, height: number) {
+		this.width = Math.max(1, width);
+		this.height = Math.max(1, height);
+		const ratio = window.devicePixelRatio || 1;
+		this.canvas.width = Math.round(this.width * ratio);
+		this.canvas.height = Math.round(this.height * ratio);
+		this.request();
+	}
+	setScroll(top: number) {
+		this.scroll = top;
+		this.request();
+	}
+	request() {
+		if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.tick(); });
+	}
+	private tick() {
+		const goal = this.goal;
+		if (goal) {
+			const w = this.app.state.window;
+			const step = (a: number, b: number) => a + (b - a) * 0.35;
+			const from = step(w.from, goal.from), to = step(w.to, goal.to);
+			const isThere = Math.abs(from - goal.from) + Math.abs(to - goal.to) < (goal.to - goal.from) / 1000;
+			if (isThere) this.goal = null;
+			this.app.setWindow(isThere ? goal.from : from, isThere ? goal.to : to);
+		}
+		const before = performance.now();
+		this.draw();
+		this.drawMs.push(performance.now() - before);
+		if (this.drawMs.length > 500) this.drawMs.shift();
+		if (this.goal) this.request();
+	}
+	/** Move there in a few frames, or at once where motion is not wanted. */
+	glide(from: number, to: number) {
+		if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
+			this.app.setWindow(from, to);
+		} else {
+			this.goal = { from, to };
+			this.request();
+		}
+	}
+	private get aim() { return this.goal ?? this.app.state.window; }
+	zoom(factor: number, x: number | null = null) {
+		const { from, to } = this.aim, part = x === null ? 0.5 : Math.min(1, Math.max(0, x / this.width));
+		const at = from + (to - from) * part, span = Math.min(Math.max((to - from) * factor, 40), this.app.duration * 1.1 + 1000);
+		this.glide(at - span * part, at + span * (1 - part));
+	}
+	pan(part: number) {
+		const { from, to } = this.aim, by = (to - from) * part;
+		this.glide(from + by, to + by);
+	}
+
+	// Drawing
+
+	private refreshLayout() {
+		const s = this.app.state;
+		const key = [s.tracks, s.pins, s.folded, s.opened, s.trackFilter];
+		if (key.every((k, i) => k === this.layoutKey[i])) return;
+		if (s.tracks !== this.layoutKey[0]) this.data.forget();
+		this.layoutKey = key;
+		if (s.tracks) this.layout = layout(s.tracks, s);
+		this.onLayout?.();
+	}
+	/** Rows on the screen and where: pinned ones first, then those scrolled to. */
+	visible(): Array<{ row: Row; y: number }> {
+		const { pinned, rows, pinnedHeight } = this.layout;
+		const out = pinned.map((row) => ({ row, y: row.y }));
+		for (const row of rows) {
+			const y = row.y - this.scroll + pinnedHeight;
+			if (y + row.height > pinnedHeight && y < this.height) out.push({ row, y });
+		}
+		return out;
+	}
+	private x(t: number): number {
+		const { from, nsPerPixel } = this.view;
+		return (t - from) / nsPerPixel;
+	}
+	draw() {
+		this.refreshLayout();
+		const s = this.app.state, c = this.canvas.getContext('2d')!, colors = palette(s.isDark);
+		const ratio = window.devicePixelRatio || 1, { from, nsPerPixel } = this.view;
+		const visible = this.visible();
+		this.fetch(visible);
+		c.setTransform(ratio, 0, 0, ratio, 0, 0);
+		c.fillStyle = colors.background;
+		c.fillRect(0, 0, this.width, this.height);
+		this.drawGrid(c, colors);
+		const look: Look = { from, nsPerPixel: nsPerPixel / ratio, names: this.app.names, palette: colors,
+			wanted: s.search ? this.app.names.matching(s.search) : null };
+		const scrolled = visible.filter((v) => !s.pins.has(v.row.key)), pinned = visible.filter((v) => s.pins.has(v.row.key));
+		c.save();
+		c.beginPath();
+		c.rect(0, this.layout.pinnedHeight, this.width, this.height);
+		c.clip();
+		this.drawRows(c, scrolled, look, ratio);
+		c.restore();
+		if (pinned.length) {
+			c.fillStyle = colors.background;
+			c.fillRect(0, 0, this.width, this.layout.pinnedHeight);
+			this.drawRows(c, pinned, look, ratio);
+			c.fillStyle = colors.line;
+			c.fillRect(0, this.layout.pinnedHeight - 3, this.width, 2);
+		}
+		this.drawMarks(c, visible, look);
+		this.drawSelection(c, visible, colors);
+		this.drawBrush(c, colors);
+		this.canvas.dataset.from = String(Math.round(this.app.state.window.from));
+		this.canvas.dataset.to = String(Math.round(this.app.state.window.to));
+		this.canvas.dataset.ready = String(!this.data.slices.isPending && !this.data.counters.isPending && !this.goal);
+	}
+	private fetch(visible: Array<{ row: Row }>) {
+		const { window: w } = this.app.state, bin = binOf(this.view.nsPerPixel), d = this.app.duration;
+		const slices: number[] = [], counters: number[] = [];
+		for (const { row } of visible) {
+			for (const lane of row.lanes) (lane.kind === 'counter' ? counters : slices).push(lane.lane);
+			if (row.marks) slices.push(row.marks.lane);
+			for (const strip of row.strips) slices.push(strip.lane);
+		}
+		this.data.slices.need(slices, w, bin, d);
+		this.data.counters.need(counters, w, bin, d);
+	}
+	private drawGrid(c: CanvasRenderingContext2D, colors: Palette) {
+		const { from, to } = this.app.state.window, step = gridStep(from, to, this.width);
+		c.fillStyle = colors.grid;
+		for (let t = Math.ceil(from / step) * step; t <= to; t += step) c.fillRect(Math.round(this.x(t)), 0, 1, this.height);
+		c.fillStyle = colors.isDark ? 'rgba(0,0,0,.25)' : 'rgba(20,30,50,.035)';
+		const start = this.x(0), end = this.x(this.app.duration);
+		if (start > 0) c.fillRect(0, 0, start, this.height);
+		if (end < this.width) c.fillRect(end, 0, this.width - end, this.height);
+	}
+	private drawRows(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, look: Look, ratio: number) {
+		const places: Array<{ y: number; height: number; items: LaneItems; kind: Lane['kind'] }> = [];
+		for (const { row, y } of visible) {
+			c.fillStyle = look.palette.line;
+			if (row.kind === 'process') {
+				c.fillStyle = look.palette.panel;
+				c.fillRect(0, y, this.width, row.height);
+				c.fillStyle = look.palette.line;
+				c.fillRect(0, y, this.width, 1);
+				this.drawLife(c, row, y, look.palette);
+			} else {
+				c.fillRect(0, y + row.height - 1, this.width, 1);
+			}
+			row.strips.forEach((lane, i) => {
+				const items = this.data.slices.get(lane.lane);
+				if (items) places.push({ y: y + row.top - (row.strips.length - i) * STRIP, height: STRIP - 2, items, kind: lane.kind });
+			});
+			if (row.kind === 'counter') this.drawCounter(c, row, y, look.palette);
+			else row.lanes.forEach((lane, i) => {
+				const items = this.data.slices.get(lane.lane);
+				const top = row.kind === 'steps' ? y + 4 : y + row.top + i * LANE;
+				if (items) places.push({ y: top, height: row.kind === 'steps' ? 15 : LANE - 2, items, kind: lane.kind });
+			});
+		}
+		this.raster.resize(this.canvas.width, places.length, look.palette);
+		const painters = { steps: 'paintSteps', samples: 'paintTicks' } as const;
+		places.forEach((p, i) => this.raster[painters[p.kind as 'steps'] ?? 'paint'](i, p.items, look));
+		this.raster.commit(places.length);
+		c.imageSmoothingEnabled = false;
+		places.forEach((p, i) => c.drawImage(this.raster.canvas, 0, i, this.canvas.width, 1, 0, p.y, this.canvas.width / ratio, p.height));
+		c.font = FONT;
+		c.textBaseline = 'middle';
+		for (const p of places) if (p.kind === 'slices' || p.kind === 'steps') this.drawLabels(c, p, look);
+	}
+	/** When a process began and ended. */
+	private drawLife(c: CanvasRenderingContext2D, row: Row, y: number, colors: Palette) {
+		const p = row.process;
+		if (p.start_ns == null) return;
+		const x0 = Math.max(0, this.x(p.start_ns)), x1 = Math.min(this.width, this.x(p.end_ns ?? this.app.duration));
+		if (x1 < 0 || x0 > this.width) return;
+		c.fillStyle = colors.shade;
+		c.fillRect(x0, y + 9, Math.max(1, x1 - x0), 6);
+	}
+	private drawLabels(c: CanvasRenderingContext2D, p: { y: number; height: number; items: LaneItems; kind: Lane['kind'] }, look: Look) {
+		const { from, to } = this.app.state.window, items = p.items;
+		c.fillStyle = look.palette.isDark ? '#eef2f8' : '#182230';
+		for (let i = firstAfter(items, from); i < items.count && items.start[i] < to; i++) {
+			if (items.isCell[i]) continue;
+			const x0 = Math.max(0, this.x(items.start[i])), x1 = Math.min(this.width, this.x(items.end[i]));
+			const room = x1 - x0 - 8;
+			if (room < LABEL_MIN - 8) continue;
+			if (look.wanted && p.kind === 'slices' && !look.wanted.has(items.name[i])) continue;
+			const text = p.kind === 'steps' ? `${items.name[i]}` : this.app.names.get(items.name[i])?.text ?? '';
+			c.fillText(fit(c, text, room), x0 + 4, p.y + p.height / 2 + 0.5);
+		}
+	}
+	private drawCounter(c: CanvasRenderingContext2D, row: Row, y: number, colors: Palette) {
+		const lane = row.lanes[0], points = this.points(lane);
+		if (!points?.length) return;
+		const isRate = !!lane.is_total, highest = isRate ? points.reduce((m, p) => Math.max(m, p[2]), 0) : lane.max ?? 1;
+		const min = Math.min(0, isRate ? 0 : lane.min ?? 0), max = Math.max(highest, min + 1e-12);
+		const top = y + 5, height = row.height - 11;
+		const place = (v: number) => top + height - (v - min) / (max - min) * height;
+		const zero = place(Math.max(min, 0));
+		c.beginPath();
+		points.forEach(([t, , high], i) => {
+			const x = this.x(t), next = i + 1 < points.length ? this.x(points[i + 1][0]) : Math.min(this.width, this.x(lane.end_ns));
+			if (i === 0) c.moveTo(x, zero);
+			c.lineTo(x, place(high));
+			c.lineTo(Math.max(next, x), place(high));
+		});
+		c.lineTo(Math.max(this.x(points[points.length - 1][0]), Math.min(this.width, this.x(lane.end_ns))), zero);
+		c.closePath();
+		c.fillStyle = colors.counterFill;
+		c.fill();
+		c.beginPath();
+		points.forEach(([t, , , mean], i) => {
+			const x = this.x(t), v = place(mean);
+			if (i === 0) c.moveTo(x, v);
+			else c.lineTo(x, v);
+			if (i + 1 < points.length) c.lineTo(this.x(points[i + 1][0]), v);
+		});
+		c.strokeStyle = colors.counter;
+		c.lineWidth = 1.25;
+		c.stroke();
+	}
+	/** A counter's values; of one that only rises, how fast. */
+	private points(lane: Lane): CounterPoint[] | undefined {
+		const points = this.data.counters.get(lane.lane);
+		if (!lane.is_total || !points) return points;
+		const known = this.rates.get(points);
+		if (known) return known;
+		const rates: CounterPoint[] = [];
+		for (let i = 0; i + 1 < points.length; i++) {
+			const rate = (points[i + 1][1] - points[i][1]) / (points[i + 1][0] - points[i][0]) * 1e9;
+			rates.push([points[i][0], rate, rate, rate]);
+		}
+		this.rates.set(points, rates);
+		return rates;
+	}
+	private rates = new WeakMap<CounterPoint[], CounterPoint[]>();
+	private drawMarks(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, look: Look) {
+		c.font = FONT;
+		for (const { row, y } of visible) {
+			const items = row.marks && this.data.slices.get(row.marks.lane);
+			if (!items) continue;
+			let free = -Infinity;
+			for (let i = firstAfter(items, look.from - 1); i < items.count; i++) {
+				const x = this.x(items.start[i]);
+				if (x > this.width) break;
+				c.fillStyle = look.palette.mark;
+				c.beginPath();
+				c.moveTo(x - 3.5, y + 3); c.lineTo(x + 3.5, y + 3); c.lineTo(x, y + 10);
+				c.fill();
+				const text = this.app.names.get(items.name[i])?.text ?? '', next = i + 1 < items.count ? this.x(items.start[i + 1]) : this.width;
+				if (x > free && next - x > 40) {
+					const shown = fit(c, text, Math.min(160, next - x - 14));
+					c.fillText(shown, x + 7, y + 7.5);
+					free = x + 10 + c.measureText(shown).width;
+				}
+			}
+		}
+	}
+	private laneBox(visible: Array<{ row: Row; y: number }>, lane: number): { y: number; height: number } | null {
+		for (const { row, y } of visible) {
+			if (row.marks?.lane === lane) return { y: y + 2, height: 9 };
+			const i = row.lanes.findIndex((l) => l.lane === lane);
+			const k = row.strips.findIndex((l) => l.lane === lane);
+			if (k >= 0) return { y: y + row.top - (row.strips.length - k) * STRIP, height: STRIP - 2 };
+			if (i >= 0 && row.kind === 'thread') return { y: y + row.top + i * LANE, height: LANE - 2 };
+			if (i >= 0) return { y: y + 4, height: row.height - 9 };
+		}
+		return null;
+	}
+	private drawSelection(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, colors: Palette) {
+		const outline = (lane: number, start: number, end: number, color: string, width: number) => {
+			const box = this.laneBox(visible, lane);
+			if (!box) return;
+			const x0 = Math.max(-4, this.x(start)), x1 = Math.min(this.width + 4, this.x(end));
+			c.strokeStyle = color;
+			c.lineWidth = width;
+			c.strokeRect(x0 - 0.5, box.y - 0.5, Math.max(3, x1 - x0), box.height + 1);
+		};
+		const s = this.app.state.selection;
+		if (this.hovered) outline(this.hovered.lane, this.hovered.start, this.hovered.end, colors.faint, 1);
+		if (s) outline(s.lane, s.start, s.end, colors.accent, 2);
+	}
+	private drawBrush(c: CanvasRenderingContext2D, colors: Palette) {
+		const b = this.app.state.brush;
+		if (b) {
+			const x0 = this.x(b.from), x1 = this.x(b.to);
+			c.fillStyle = colors.shade;
+			c.fillRect(x0, 0, x1 - x0, this.height);
+			c.fillStyle = colors.accent;
+			c.fillRect(Math.round(x0), 0, 1, this.height);
+			c.fillRect(Math.round(x1), 0, 1, this.height);
+		}
+		if (this.pointer) {
+			c.fillStyle = colors.isDark ? 'rgba(255,255,255,.14)' : 'rgba(20,30,50,.13)';
+			c.fillRect(Math.round(this.pointer.x), 0, 1, this.height);
+		}
+	}
+	/** The axis above, on a canvas of its own. */
+	drawAxis(canvas: HTMLCanvasElement, width: number) {
+		const ratio = window.devicePixelRatio || 1, colors = palette(this.app.state.isDark), c = canvas.getContext('2d')!;
+		if (canvas.width !== Math.round(width * ratio)) { canvas.width = Math.round(width * ratio); canvas.height = AXIS * ratio; }
+		c.setTransform(ratio, 0, 0, ratio, 0, 0);
+		c.fillStyle = colors.background;
+		c.fillRect(0, 0, width, AXIS);
+		const { from, to } = this.app.state.window, step = gridStep(from, to, width), perPixel = (to - from) / width;
+		c.font = FONT;
+		c.textBaseline = 'middle';
+		for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
+			const x = Math.round((t - from) / perPixel);
+			c.fillStyle = colors.line;
+			c.fillRect(x, AXIS - 7, 1, 7);
+			c.fillStyle = colors.faint;
+			c.fillText(tick(t, step), x + 4, AXIS / 2 - 1);
+		}
+		const b = this.app.state.brush;
+		if (b) {
+			const x0 = (b.from - from) / perPixel, x1 = (b.to - from) / perPixel;
+			c.fillStyle = colors.shade;
+			c.fillRect(x0, 0, x1 - x0, AXIS);
+			const text = duration(b.to - b.from), w = c.measureText(text).width + 12;
+			const middle = Math.min(width - w / 2, Math.max(w / 2, (x0 + x1) / 2));
+			c.fillStyle = colors.accent;
+			c.beginPath();
+			c.roundRect(middle - w / 2, 5, w, 17, 8);
+			c.fill();
+			c.fillStyle = colors.isDark ? '#0c1016' : '#fff';
+			c.fillText(text, middle - w / 2 + 6, 14);
+		}
+	}
+
+	// Pointing
+
+	spotAt(x: number, y: number): Spot | null {
+		const { from, nsPerPixel } = this.view, t = from + x * nsPerPixel;
+		for (const { row, y: top } of this.visible()) {
+			if (y < top || y >= top + row.height) continue;
+			if (this.layout.pinnedHeight && y < this.layout.pinnedHeight && !this.app.state.pins.has(row.key)) continue;
+			if (row.marks && y < top + 13) return { row, lane: row.marks, laneY: top + 2, laneHeight: 9, t };
+			if (row.kind !== 'thread') return { row, lane: row.lanes[0] ?? null, laneY: top, laneHeight: row.height, t };
+			const strip = row.strips.length - Math.ceil((top + row.top - y) / STRIP);
+			if (y < top + row.top - 1 && row.strips[strip]) return { row, lane: row.strips[strip], laneY: y, laneHeight: STRIP, t };
+			const i = Math.floor((y - top - row.top + 1) / LANE);
+			return { row, lane: row.lanes[i] ?? null, laneY: top + row.top + i * LANE, laneHeight: LANE - 2, t };
+		}
+		return null;
+	}
+	private itemOf(spot: Spot | null): { items: LaneItems; i: number } | null {
+		const items = spot?.lane && spot.lane.kind !== 'counter' ? this.data.slices.get(spot.lane.lane) : undefined;
+		const i = items ? itemAt(items, spot!.t, this.view.nsPerPixel * 4) : -1;
+		return i < 0 ? null : { items: items!, i };
+	}
+	point(x: number | null, y = 0) {
+		this.pointer = x === null ? null : { x, y };
+		this.hovered = null;
+		this.onHover?.(x === null ? null : this.describe(x, y));
+		this.request();
+	}
+	private describe(x: number, y: number): Hover | null {
+		const spot = this.spotAt(x, y), found = this.itemOf(spot);
+		if (!spot) return null;
+		if (spot.row.kind === 'process') {
+			const p = spot.row.process;
+			return { x, y, title: p.argv?.join(' ') || spot.row.label, lines: [p.state ?? '', p.exit_code !== undefined ? `exit ${p.exit_code}` : ''].filter(Boolean) };
+		}
+		if (spot.lane?.kind === 'counter') return this.describeCounter(spot, x, y);
+		if (!found) return null;
+		const { items, i } = found;
+		this.hovered = { lane: items.lane, start: items.start[i], end: items.end[i] };
+		if (spot.lane!.kind === 'samples')
+			return { x, y, title: items.isCell[i] && items.bin > 1e6 ? 'samples' : 'sample', lines: [`at ${tick(items.start[i], items.bin)}`, 'click for its stack'] };
+		const name = this.app.names.get(items.name[i]);
+		if (spot.lane!.kind === 'steps')
+			return { x, y, title: `${spot.row.label} ${items.name[i]}`, lines: [duration(items.end[i] - items.start[i])] };
+		if (items.isCell[i] && spot.lane!.kind !== 'marks')
+			return { x, y, title: `mostly ${name?.text ?? '…'}`, lines: [`events shorter than ${duration(items.bin)}`, `${Math.round(items.busy[i] / 2.55)} % busy`] };
+		return { x, y, title: name?.text ?? '…', lines: spot.lane!.kind === 'marks' ? [`at ${tick(items.start[i], items.bin)}`]
+			: [duration(items.end[i] - items.start[i]), [name?.table, name?.category].filter(Boolean).join(' · ')] };
+	}
+	private describeCounter(spot: Spot, x: number, y: number): Hover | null {
+		const lane = spot.lane!, points = this.points(lane), say = (v: number) => quantity(v, lane.unit, !!lane.is_total);
+		const after = points ? points.findIndex((p) => p[0] > spot.t) : -1;
+		const point = points?.[after < 0 ? points.length - 1 : after - 1];
+		if (!point) return null;
+		const lines = point[1] === point[2] ? [] : [`from ${say(point[1])} to ${say(point[2])}`];
+		return { x, y, title: `${spot.row.label} ${say(point[3])}`, lines };
+	}
+	click(x: number, y: number) {
+		const found = this.itemOf(this.spotAt(x, y));
+		if (!found) {
+			void this.app.select(null);
+			return;
+		}
+		const { items, i } = found, { from, nsPerPixel } = this.view;
+		// Of a cell, the event nearest to the pointer.
+		const at = items.isCell[i] ? Math.min(items.end[i] - 1, Math.max(items.start[i], from + x * nsPerPixel)) : items.start[i];
+		void this.app.select({ lane: items.lane, start: at, end: items.isCell[i] ? at + items.bin : items.end[i], nameId: items.name[i] });
+	}
+	doubleClick() {
+		const s = this.app.state.selection;
+		if (s) this.glide(s.start - (s.end - s.start) * 0.3 - 20, s.end + (s.end - s.start) * 0.3 + 20);
+	}
+	isClick(dx: number, dy: number): boolean { return Math.abs(dx) < CLICK && Math.abs(dy) < CLICK; }
+	timeAt(x: number): number { return this.view.from + x * this.view.nsPerPixel; }
+	stop() { cancelAnimationFrame(this.frame); }
+	/** Where a lane's row is, for those who scroll to it. */
+	rowOf(lane: number): Row | null {
+		return [...this.layout.pinned, ...this.layout.rows].find((r) => r.marks?.lane === lane || [...r.lanes, ...r.strips].some((l) => l.lane === lane)) ?? null;
+	}
+	/** The event before or after the selected one in its lane. */
+	async step(by: 1 | -1) {
+		const s = this.app.state.selection;
+		const items = s && this.data.slices.get(s.lane);
+		if (!s || !items) return;
+		let i = itemAt(items, (s.start + s.end) / 2, Infinity) + by;
+		if (i < 0 || i >= items.count) return;
+		this.app.reveal(s.lane, items.start[i], items.end[i], items.name[i]);
+	}
+	/** The deeper or shallower lane of the thread at the same time. */
+	async climb(by: 1 | -1) {
+		const s = this.app.state.selection, row = s && this.rowOf(s.lane);
+		if (!s || !row) return;
+		const i = row.lanes.findIndex((l) => l.lane === s.lane) + by;
+		const items = row.lanes[i] && this.data.slices.get(row.lanes[i].lane);
+		if (!items) return;
+		const k = by > 0 ? firstAfter(items, s.start) : itemAt(items, s.start, 0);
+		if (k >= 0 && k < items.count && (by < 0 || items.start[k] <= s.end)) this.app.reveal(items.lane, items.start[k], items.end[k], items.name[k]);
+	}
+	/** Select something to start from with the keyboard: the first event in view. */
+	selectFirst() {
+		for (const { row } of this.visible()) {
+			const items = row.kind === 'thread' && row.lanes[0] && this.data.slices.get(row.lanes[0].lane);
+			if (!items) continue;
+			const i = firstAfter(items, this.app.state.window.from);
+			if (i < items.count && items.start[i] < this.app.state.window.to) {
+				void this.app.select({ lane: items.lane, start: items.start[i], end: items.end[i], nameId: items.name[i] });
+				return;
+			}
+		}
+	}
+	title(): string {
+		const s = this.app.state.selection;
+		return s ? `${this.app.names.get(s.nameId)?.text ?? ''} ${exact(s.end - s.start)}` : '';
+	}
+}
+
+export function gridStep(from: number, to: number, width: number): number {
+	const rough = (to - from) / Math.max(1, width / 110);
+	const power = 10 ** Math.floor(Math.log10(rough));
+	for (const m of [1, 2, 5, 10]) if (power * m >= rough) return power * m;
+	return power * 10;
+}
+
+const widths = new Map<string, number>();
+
+/** As much of the text as fits. */
+export function fit(c: CanvasRenderingContext2D, text: string, room: number): string {
+	let w = widths.get(text);
+	if (w === undefined) {
+		w = c.measureText(text).width;
+		if (widths.size > 5000) widths.clear();
+		widths.set(text, w);
+	}
+	if (w <= room) return text;
+	const n = Math.floor(text.length * (room - 6) / w);
+	return n < 2 ? '' : `${text.slice(0, n)}…`;
+}
