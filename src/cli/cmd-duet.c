@@ -11,6 +11,7 @@
 static const char *const design_words[] = { "auto", "seq", "rmit", "sync", "async", NULL };
 static const char *const better_words[] = { "lower", "higher", NULL };
 static const char *const pin_words[] = { "auto", "none", NULL };
+static const char *const iteration_words[] = { "command", "fd", "step", NULL };
 static const char *const fail_words[] = { "slower", "inconclusive", NULL };
 
 /* "1%" as a share; the text must end there. */
@@ -55,6 +56,13 @@ static const struct cli_option option_rows[] = {
 			.help = "The program to compare with: the old one, the baseline." },
 	{ 'b', "command-b", "COMMAND", CLI_STRING(O, commands[DUET_B]),
 			.help = "The program that is compared: the new one." },
+	{ 0, "git", "A..B", CLI_STRING(O, git),
+			.help = "Compare two revisions: the command after -- runs in a worktree of each." },
+	{ 0, "iterations", "WHAT", CLI_CHOICE(O, iterations), .choices = iteration_words, .default_text = "command",
+			.help = "What an iteration is: an execution, what programs tell on $SONDE_DUET_FD, or steps of sonde_step." },
+	{ 0, "step", "NAME", CLI_STRING(O, step), .default_words = "the most frequent", .help = "With --iterations step: the steps of this name." },
+	{ 0, "explain", NULL, CLI_FLAG(O, is_explained),
+			.help = "Then record both a few times, and say which calls, files and functions carry the difference." },
 	{ 0, "shell", NULL, CLI_FLAG(O, is_shell), .help = "Let /bin/sh run the commands." },
 	{ 0, "metric", "METRIC", CLI_CHOICE(O, metric), .choices = duet_metric_names, .default_text = "wall",
 			.help = "What is compared: time that passes, processor time, memory, or the value that iterations report." },
@@ -95,11 +103,13 @@ static const struct cli_option option_rows[] = {
 			.help = "Print Markdown for a pull request." },
 	{ 0, "samples", NULL, CLI_FLAG(O, has_samples), .group = "Output",
 			.help = "With --json: every iteration and pair too." },
+	{ 0, "history", "FILE", CLI_PATH(O, history), .group = "Output", .help = "Add the result to this SQLite file." },
+	{ 0, "label", "TEXT", CLI_STRING(O, label), .group = "Output", .help = "Of the result in the history: a revision, a date." },
 	{ 0, "html", "FILE", CLI_PATH(O, html), .group = "Output",
 			.help = "Also write a page that needs nothing else." },
 	{ 'o', "outdir", "PATH", CLI_PATH(O, outdir), .group = "Suites and results",
 			.default_words = "results.DATE-TIME, standard output",
-			.help = "Directory for the results of suites; it must not exist. The file that process and overlaps write." },
+			.help = "Directory for the results of suites, which must not exist, or for the journal of a comparison; the file that process and overlaps write." },
 	{ 0, "output", "FILE", CLI_PATH(O, outdir), .group = "Suites and results", .help = "The same as --outdir." },
 	{ 'f', "force", NULL, CLI_FLAG(O, is_forced), .group = "Suites and results", .help = "Write into a directory that exists." },
 	{ 0, "resume", NULL, CLI_FLAG(O, is_resumed), .group = "Suites and results", .help = "Go on in a directory: what is finished stays." },
@@ -122,6 +132,9 @@ static const struct action {
 	{ "process", duet_run_process },
 	{ "overlaps", duet_run_overlaps },
 	{ "report", duet_run_report },
+	{ "history", duet_run_history },
+	{ "images", duet_run_images },
+	{ "preset", duet_run_preset },
 };
 
 static int run(struct cli_context *ctx)
@@ -145,6 +158,7 @@ static const struct cli_example examples[] = {
 			"Is the new one slower? Exit code 3 when it is, by more than 1 %." },
 	{ "sonde duet -a ./old -b ./new --metric cpu --threshold 0.5% --budget 1m --json",
 			"Smaller changes, for a script." },
+	{ "sonde duet --git main..HEAD -- make bench", "Two revisions; the first execution, which builds, does not count." },
 	{ "sonde duet --docker podman -o results suite.yml", "Run a suite of the original duetbench in containers." },
 	{ "sonde duet report results --html results.html", "What the results of a suite say." },
 	{ "sonde duet process results -o results.csv", "Its iterations as a table." },
@@ -164,11 +178,12 @@ static const struct cli_exit_code exit_codes[] = {
 const struct cli_command cmd_duet = {
 	.name = "duet",
 	.positional = { .name = "SUITE|ACTION", .min = 0, .max = SIZE_MAX, .type = CLI_TYPE_PATH,
-			.help = "Configuration files of suites to run; or process, overlaps or report and directories of results." },
+			.help = "Configuration files of suites to run; or process, overlaps or report and directories of results; history FILE; images build DIR... or move HOST IMAGE...; preset SUITE." },
 	.usage = "-a COMMAND -b COMMAND [--metric METRIC] [--threshold PERCENT] [--budget TIME] [--design DESIGN]",
 	.options = option_rows,
 	.options_size = sizeof(struct duet_options),
 	.examples = examples,
 	.exit_codes = exit_codes,
+	.flags = CLI_TAKES_PROGRAM,
 	.run = run,
 };

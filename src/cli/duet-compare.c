@@ -1,17 +1,23 @@
 /*
- * duet-compare: sonde duet -a CMD -b CMD.
+ * duet-compare: sonde duet -a CMD -b CMD, and --git A..B -- CMD.
  */
+#include "duet/explain.h"
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/words.h"
 #include "cli/duet.h"
-#include "duet/exec.h"
-#include "launch/launch.h"
+#include "duet/history.h"
+#include "duet/journal.h"
+#include "duet/loop.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
-enum { WARNINGS_MAX = 16 };
+enum { WARNINGS_MAX = 16, RECORDINGS = 5, CAUSES_SHOWN = 20 };
+enum { ITERATIONS_COMMAND, ITERATIONS_FD, ITERATIONS_STEP };
 
 static uint64_t fresh_seed(void)
 {
@@ -36,8 +42,21 @@ int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 		.turns = (size_t)o->pairs,
 		.runs_max = (size_t)o->runs,
 		.has_aa = !o->has_no_self_check };
+	setup->has_own_iterations = setup->pairing.has_warmup = o->iterations != ITERATIONS_COMMAND;
 	return 0;
 }
+
+/* What a comparison has open. */
+struct session {
+	struct cli_context *ctx;
+	const struct duet_options *o;
+	const char *titles[DUET_SIDES]; /* the commands as they are shown */
+	struct duet_exec exec;
+	struct duet_steps steps;
+	struct duet_journal journal;
+	struct duet_setup setup;
+	struct term_progress progress;
+};
 
 /* A command given as one string: its words, or a shell's. */
 static int take_command(struct cli_context *ctx, enum duet_side side, char ***argv)
@@ -64,105 +83,289 @@ static int take_command(struct cli_context *ctx, enum duet_side side, char ***ar
 	return rc;
 }
 
-struct progress {
-	struct term_progress line;
-};
-
 static void show_start(void *arg, const char *what, size_t done, size_t of)
 {
-	struct progress *p = arg;
+	struct session *s = arg;
 
-	term_progress_show(&p->line, "%s: run %zu of at most %zu", what, done + 1, of);
+	term_progress_show(&s->progress, "%s: run %zu of at most %zu", what, done + 1, of);
+}
+
+static int note_schedule(void *arg, const struct duet_schedule *schedule, struct sonde_err *err)
+{
+	struct session *s = arg;
+
+	return s->journal.fd < 0 ? 0 : duet_journal_schedule(&s->journal, schedule, err);
+}
+
+static int note_run(void *arg, const struct duet_run *run, struct sonde_err *err)
+{
+	struct session *s = arg;
+
+	return s->journal.fd < 0 ? 0 : duet_journal_run(&s->journal, run, err);
 }
 
 /* The same comparison again. */
-static const char *repeat_line(struct cli_context *ctx, const struct duet_setup *setup, const struct duet_result *r)
+static const char *repeat_line(const struct session *s, const struct duet_result *r)
 {
-	const struct duet_options *o = ctx->options;
+	const struct duet_options *o = s->o;
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 
-	buf_adds(&line, "sonde duet -a ");
-	words_quote(&line, o->commands[DUET_A]);
-	buf_adds(&line, " -b ");
-	words_quote(&line, o->commands[DUET_B]);
+	buf_adds(&line, "sonde duet");
+	for (int side = 0; side < DUET_SIDES && o->commands[side]; side++) {
+		buf_addf(&line, " -%c ", "ab"[side]);
+		words_quote(&line, o->commands[side]);
+	}
 	if (o->is_shell)
 		buf_adds(&line, " --shell");
 	buf_addf(&line, " --metric %s --threshold %g%% --budget %gs --design %s --pairs %zu --seed %llu",
-			duet_metric_names[setup->pairing.metric], 100 * (setup->margin - 1),
-			(double)setup->budget_ns / 1e9, duet_design_names[r->schedule.design], r->schedule.turns,
-			(unsigned long long)setup->seed);
-	return arena_strdup(ctx->arena, line.data);
+			duet_metric_names[s->setup.pairing.metric], 100 * (s->setup.margin - 1),
+			(double)s->setup.budget_ns / 1e9, duet_design_names[r->schedule.design], r->schedule.turns,
+			(unsigned long long)s->setup.seed);
+	if (o->git) {
+		buf_adds(&line, " --git ");
+		words_quote(&line, o->git);
+		buf_adds(&line, " -- ");
+		words_join(&line, s->ctx->program);
+	}
+	return arena_strdup(s->ctx->arena, line.data);
 }
 
-/* Measure, then say what came of it, also when it was cut short. */
-static int compare_and_print(struct cli_context *ctx, struct duet_exec *e, struct duet_setup *setup)
+/* Where `sonde` itself is, for recording. */
+static int find_sonde(struct session *s)
 {
-	const struct duet_options *o = ctx->options;
-	const char *warnings[WARNINGS_MAX];
-	struct duet_runner runner = duet_exec_runner(e);
-	struct duet_result result;
-	struct duet_entry entry = { .commands = { o->commands[DUET_A], o->commands[DUET_B] }, .result = &result };
-	struct duet_report report = { .entries = &entry, .count = 1, .setup = setup, .warnings = warnings };
-	struct progress progress;
-	int rc, printed = 0;
+	CLEANUP(buf_release) struct buf prefix = BUF_INIT;
+	int rc = fs_prefix(&prefix, s->ctx->err);
 
-	term_progress_init(&progress.line);
-	setup->on_start = show_start;
-	setup->arg = &progress;
-	duet_around_start(&report.around);
-	rc = duet_compare(setup, &runner, &result, ctx->err);
-	duet_around_stop(&report.around);
-	term_progress_end(&progress.line);
-	report.seconds = result.seconds;
-	report.repeat = repeat_line(ctx, setup, &result);
-	report.warning_count = duet_warnings(setup, &result, &report.around, duet_cpu_count(), warnings, WARNINGS_MAX,
-			ctx->arena);
-	if (!rc || result.run_count)
-		printed = duet_print(ctx, &report);
 	if (!rc)
-		ctx->exit_code = duet_exit_code(o, &report);
+		s->steps.sonde = arena_printf(s->ctx->arena, "%s/bin/sonde", prefix.data);
+	return rc;
+}
+
+static int open_runner(struct session *s, struct duet_runner *runner)
+{
+	int rc = 0;
+
+	s->steps = (struct duet_steps){ .exec = &s->exec, .name = s->o->step };
+	if (s->o->iterations == ITERATIONS_FD) {
+		*runner = duet_loop_runner(&s->exec);
+	} else if (s->o->iterations == ITERATIONS_STEP) {
+		rc = find_sonde(s);
+		if (!rc)
+			rc = duet_steps_open(&s->steps, s->ctx->arena, s->ctx->err);
+		*runner = duet_steps_runner(&s->steps);
+	} else {
+		*runner = duet_exec_runner(&s->exec);
+	}
+	return rc;
+}
+
+static int open_journal(struct session *s)
+{
+	int rc;
+
+	if (!s->o->outdir)
+		return 0;
+	if (!s->o->is_resumed)
+		return duet_journal_create(&s->journal, s->o->outdir, &s->setup, s->titles, s->ctx->err);
+	rc = duet_journal_resume(&s->journal, s->o->outdir, &s->setup, s->titles, s->ctx->err);
+	if (!rc && s->journal.schedule.is_settled) {
+		s->setup.seed = s->journal.seed;
+		s->setup.schedule = s->journal.schedule;
+		s->setup.done = s->journal.runs;
+		s->setup.done_count = s->journal.run_count;
+		s->setup.spent_ns = s->journal.spent_ns;
+	}
+	return rc;
+}
+
+static void print_causes_json(const struct duet_explanation *e)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &text, false);
+	json_object(&j);
+	json_kuint(&j, "recordings", e->recordings);
+	json_key(&j, "causes");
+	json_array(&j);
+	for (size_t i = 0; i < e->count && i < 10 * CAUSES_SHOWN; i++) {
+		const struct duet_cause *c = &e->causes[i];
+
+		json_object(&j);
+		json_kstr(&j, "kind", c->kind);
+		json_kstr(&j, "name", c->name);
+		json_kreal(&j, "a_ns", c->a_ns);
+		json_kreal(&j, "b_ns", c->b_ns);
+		json_kreal(&j, "a_calls", c->a_calls);
+		json_kreal(&j, "b_calls", c->b_calls);
+		json_kreal(&j, "delta_ns", c->delta.estimate);
+		json_kreal(&j, "lo_ns", c->delta.lo);
+		json_kreal(&j, "hi_ns", c->delta.hi);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	puts(text.data);
+}
+
+static void print_causes(const struct duet_explanation *e)
+{
+	static const struct term_column columns[] = { { "what carries it", TERM_LEFT }, { "B - A", TERM_RIGHT },
+		{ "interval", TERM_RIGHT }, { "A", TERM_RIGHT }, { "B", TERM_RIGHT }, { "name", TERM_LEFT } };
+	struct term_table table;
+
+	term_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < e->count && i < CAUSES_SHOWN; i++) {
+		const struct duet_cause *c = &e->causes[i];
+		bool is_sure = c->delta.lo > 0 || c->delta.hi < 0;
+
+		term_table_cell(&table, is_sure ? TERM_BOLD : TERM_DIM, c->kind);
+		term_table_cellf(&table, "%+.3f ms", c->delta.estimate / 1e6);
+		term_table_cellf(&table, "%+.3f to %+.3f", c->delta.lo / 1e6, c->delta.hi / 1e6);
+		term_table_cellf(&table, "%.3f ms / %.0f", c->a_ns / 1e6, c->a_calls);
+		term_table_cellf(&table, "%.3f ms / %.0f", c->b_ns / 1e6, c->b_calls);
+		term_table_cell(&table, TERM_PLAIN, c->name);
+	}
+	printf("\nwhat carries the difference, of %zu recordings of each (time / how often):\n", e->recordings);
+	term_table_print(&table, stdout);
+	term_table_release(&table);
+}
+
+static int explain(struct session *s)
+{
+	struct duet_steps steps = { .exec = &s->exec, .probes = "trace,cpu" };
+	struct duet_explanation explanation;
+	int rc = find_sonde(s);
+
+	steps.sonde = s->steps.sonde;
+	if (!rc)
+		rc = duet_steps_open(&steps, s->ctx->arena, s->ctx->err);
+	if (!rc)
+		rc = duet_explain(&steps, RECORDINGS, s->setup.seed, s->setup.level, s->ctx->arena, &explanation, s->ctx->err);
+	duet_steps_release(&steps);
+	if (rc)
+		return rc;
+	if (s->o->is_json)
+		print_causes_json(&explanation);
+	else
+		print_causes(&explanation);
+	return 0;
+}
+
+/* Say what came of it, also when it was cut short. */
+static int conclude(struct session *s, struct duet_report *report, int rc)
+{
+	const struct duet_result *result = report->entries[0].result;
+	const char *warnings[WARNINGS_MAX];
+	int printed = 0;
+
+	report->seconds = result->seconds;
+	report->repeat = repeat_line(s, result);
+	report->warnings = warnings;
+	report->warning_count = duet_warnings(&s->setup, result, &report->around, duet_cpu_count(), warnings, WARNINGS_MAX,
+			s->ctx->arena);
+	if (!rc || result->run_count)
+		printed = duet_print(s->ctx, report);
+	if (rc)
+		return rc;
+	s->ctx->exit_code = duet_exit_code(s->o, report);
+	if (!printed && s->o->history && result->run_count)
+		printed = duet_history_add(s->o->history, s->titles[DUET_B], s->o->label, report, s->ctx->err);
+	if (!printed && s->o->is_explained && result->stop != DUET_INTERRUPTED)
+		printed = explain(s);
+	return printed;
+}
+
+static int compare(struct session *s)
+{
+	struct duet_runner runner;
+	struct duet_result result;
+	struct duet_entry entry = { .commands = { s->titles[DUET_A], s->titles[DUET_B] }, .result = &result, .p_adjusted = NAN };
+	struct duet_report report = { .entries = &entry, .count = 1, .setup = &s->setup };
+	int rc = open_runner(s, &runner);
+
+	if (!rc)
+		rc = open_journal(s);
+	if (rc)
+		return rc;
+	term_progress_init(&s->progress);
+	s->setup.on_start = show_start;
+	s->setup.on_schedule = note_schedule;
+	s->setup.on_run = note_run;
+	s->setup.arg = s;
+	duet_around_start(&report.around);
+	rc = duet_compare(&s->setup, &runner, &result, s->ctx->err);
+	duet_around_stop(&report.around);
+	term_progress_end(&s->progress);
+	rc = conclude(s, &report, rc);
 	duet_result_release(&result);
-	return rc ? rc : printed;
+	return rc;
 }
 
 static int check_options(struct cli_context *ctx)
 {
 	const struct duet_options *o = ctx->options;
 
+	if (o->git && (o->commands[DUET_A] || o->commands[DUET_B]))
+		return cli_usage(ctx, "--git takes its command after --, without -a and -b");
+	if (o->git && !ctx->program)
+		return cli_usage(ctx, "--git needs a command to compare: --git %s -- COMMAND", o->git);
+	if (!o->git && ctx->program)
+		return cli_usage(ctx, "a command after -- needs --git A..B");
 	for (int side = 0; side < DUET_SIDES; side++)
-		if (!o->commands[side])
+		if (!o->git && !o->commands[side])
 			return cli_usage(ctx, "-%c COMMAND is missing: both -a and -b are needed", "ab"[side]);
 	return 0;
 }
 
-int duet_run_compare(struct cli_context *ctx)
+static int take_commands(struct session *s, struct duet_worktrees *trees)
 {
-	const struct duet_options *o = ctx->options;
-	struct duet_exec e = DUET_EXEC_INIT;
-	struct duet_setup setup;
-	int rc = check_options(ctx);
+	int rc = 0;
 
+	if (s->o->git) {
+		rc = duet_worktrees_make(s->ctx, s->o->git, trees);
+		for (int side = 0; side < DUET_SIDES && !rc; side++) {
+			s->exec.commands[side] = (struct duet_command){ .argv = s->ctx->program, .cwd = trees->dirs[side] };
+			s->titles[side] = trees->revisions[side];
+		}
+		return rc;
+	}
 	for (int side = 0; side < DUET_SIDES && !rc; side++) {
 		char **argv;
 
-		rc = take_command(ctx, (enum duet_side)side, &argv);
+		rc = take_command(s->ctx, (enum duet_side)side, &argv);
 		if (!rc)
-			e.commands[side].argv = argv;
+			s->exec.commands[side].argv = argv;
+		s->titles[side] = s->o->commands[side];
 	}
-	if (!rc)
-		rc = duet_setup_of(ctx, &setup);
+	return rc;
+}
+
+int duet_run_compare(struct cli_context *ctx)
+{
+	struct session s = { .ctx = ctx, .o = ctx->options, .exec = DUET_EXEC_INIT, .journal = DUET_JOURNAL_INIT };
+	struct duet_worktrees trees = { 0 };
+	int rc = check_options(ctx);
+
 	if (rc)
 		return rc;
-	e.is_pinned = o->pin == 0 && duet_split_cpus(e.cpus);
-	setup.is_pinned = e.is_pinned;
-	e.is_lenient = o->is_lenient;
-	e.has_output = o->has_output;
-	e.timeout_ns = o->timeout_ns ? o->timeout_ns : 10 * o->budget_ns;
-	e.interrupt_fd = duet_signals_open(ctx->err);
-	rc = e.interrupt_fd < 0 ? e.interrupt_fd : duet_exec_open(&e, ctx->err);
+	s.exec.interrupt_fd = duet_signals_open(ctx->err);
+	rc = s.exec.interrupt_fd < 0 ? s.exec.interrupt_fd : take_commands(&s, &trees);
 	if (!rc)
-		rc = compare_and_print(ctx, &e, &setup);
-	duet_exec_release(&e);
+		rc = duet_setup_of(ctx, &s.setup);
+	s.exec.is_pinned = s.o->pin == 0 && duet_split_cpus(s.exec.cpus);
+	s.setup.is_pinned = s.exec.is_pinned;
+	s.exec.is_lenient = s.o->is_lenient;
+	s.exec.has_output = s.o->has_output;
+	s.exec.timeout_ns = s.o->timeout_ns ? s.o->timeout_ns : 10 * s.o->budget_ns;
+	if (!rc)
+		rc = duet_exec_open(&s.exec, ctx->err);
+	if (!rc)
+		rc = compare(&s);
+	duet_steps_release(&s.steps);
+	duet_journal_release(&s.journal);
+	duet_exec_release(&s.exec);
+	duet_worktrees_remove(&trees);
 	duet_signals_close();
 	return rc;
 }

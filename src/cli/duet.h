@@ -35,6 +35,10 @@ struct duet_options {
 	const char *docker, *config, *regex;
 	struct cli_list filter;
 	int64_t unit_ns;
+	/* iterations, revisions, history, reasons */
+	int iterations;
+	const char *step, *git, *history, *label;
+	bool is_explained;
 };
 
 /* Actions: "sonde duet WORD ..."; without a word it compares or runs suites. */
@@ -43,6 +47,19 @@ int duet_run_suites(struct cli_context *ctx);
 int duet_run_process(struct cli_context *ctx);
 int duet_run_overlaps(struct cli_context *ctx);
 int duet_run_report(struct cli_context *ctx);
+int duet_run_history(struct cli_context *ctx);
+int duet_run_images(struct cli_context *ctx);
+int duet_run_preset(struct cli_context *ctx);
+
+/* Two revisions of the repository we are in, checked out. */
+struct duet_worktrees {
+	char base[64];
+	const char *dirs[DUET_SIDES], *revisions[DUET_SIDES];
+};
+
+/* range: "A..B". Remove in any case. */
+int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_worktrees *t);
+void duet_worktrees_remove(struct duet_worktrees *t);
 
 /* The setup that the options ask for. */
 int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup);

@@ -1,0 +1,101 @@
+/*
+ * duet-git: two revisions side by side, each in a worktree of its own that is gone at the end.
+ */
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "cli/duet.h"
+#include "launch/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Run git and take its first line (or, when it failed, its complaint); argv ends with NULL. */
+static int git(const char *const *argv, struct buf *out, struct sonde_err *err)
+{
+	struct job_spec spec = JOB_SPEC_INIT;
+	struct job *job = NULL;
+	char text[512] = "";
+	CLEANUP(cleanup_fd) int fd = memfd_create("sonde-duet-git", MFD_CLOEXEC);
+	int rc;
+
+	union {
+		const char *const *in;
+		char *const *out;
+	} words = { .in = argv };
+
+	if (fd < 0)
+		return err_sys(err, errno, "cannot run git");
+	spec.argv = words.out;
+	spec.fds[1] = spec.fds[2] = fd;
+	rc = job_start(&job, &spec, err);
+	if (!rc)
+		rc = job_wait(job, INT64_MAX, err);
+	if (rc) {
+		job_free(job);
+		return rc;
+	}
+	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
+		text[0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (job_status(job))
+		rc = err_set(err, ECHILD, "git %s failed: %s", argv[1], text);
+	job_free(job);
+	if (!rc && out)
+		buf_adds(out, text);
+	return rc;
+}
+
+static int add_tree(struct cli_context *ctx, struct duet_worktrees *t, enum duet_side side, const char *revision)
+{
+	CLEANUP(buf_release) struct buf commit = BUF_INIT;
+	const char *spec = arena_printf(ctx->arena, "%s^{commit}", revision);
+	const char *parse[] = { "git", "rev-parse", "--verify", "--end-of-options", spec, NULL };
+	int rc = git(parse, &commit, ctx->err);
+
+	if (rc)
+		return rc;
+	t->dirs[side] = arena_printf(ctx->arena, "%s/%c", t->base, "ab"[side]);
+	t->revisions[side] = arena_printf(ctx->arena, "%s (%.12s)", revision, commit.data);
+	if (!t->dirs[side] || !t->revisions[side])
+		return err_sys(ctx->err, ENOMEM, "cannot make a worktree");
+	const char *add[] = { "git", "worktree", "add", "--detach", "--force", t->dirs[side], commit.data, NULL };
+
+	return git(add, NULL, ctx->err);
+}
+
+int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_worktrees *t)
+{
+	const char *dots = strstr(range, "..");
+	const char *a = dots ? arena_copy(ctx->arena, range, (size_t)(dots - range)) : NULL, *b = dots ? dots + 2 : NULL;
+	int rc;
+
+	if (!dots || !*a || *b == '.')
+		return cli_usage(ctx, "--git takes two revisions, A..B");
+	snprintf(t->base, sizeof(t->base), "/tmp/sonde-duet.XXXXXX");
+	if (!mkdtemp(t->base)) {
+		t->base[0] = '\0';
+		return err_sys(ctx->err, errno, "cannot make a directory for worktrees");
+	}
+	rc = add_tree(ctx, t, DUET_A, a);
+	return rc ? rc : add_tree(ctx, t, DUET_B, *b ? b : "HEAD");
+}
+
+void duet_worktrees_remove(struct duet_worktrees *t)
+{
+	struct sonde_err ignored;
+
+	for (int side = 0; side < DUET_SIDES; side++) {
+		const char *remove[] = { "git", "worktree", "remove", "--force", t->dirs[side], NULL };
+
+		if (t->dirs[side])
+			git(remove, NULL, &ignored);
+	}
+	if (t->base[0])
+		fs_remove_tree(AT_FDCWD, t->base);
+	t->base[0] = '\0';
+}

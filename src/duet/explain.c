@@ -1,0 +1,206 @@
+#include "duet/explain.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/map.h"
+#include "model/rows.h"
+#include "model/run.h"
+#include "model/stacks.h"
+#include "model/totals.h"
+#include "store/schema.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CAUSES_MAX = 100000 };
+
+/* What is known of a call or file: its time in each recording of each side. */
+struct tally {
+	const char *kind, *name;
+	double *ns[DUET_SIDES]; /* by recording */
+	double calls[DUET_SIDES];
+};
+
+struct collector {
+	struct map index;
+	struct tally *tallies;
+	size_t count, capacity;
+	size_t recordings, now; /* how many there will be, and which this is */
+	struct arena *arena;
+	struct sonde_err *err;
+};
+
+static struct tally *tally_of(struct collector *c, const char *kind, const struct store_text *name)
+{
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
+	uint64_t *place;
+	bool is_new;
+
+	buf_addf(&key, "%s ", kind);
+	buf_add(&key, name->data, name->bytes);
+	place = map_put(&c->index, key.data, key.len, &is_new);
+	if (!place || (is_new && c->count == CAUSES_MAX))
+		return NULL;
+	if (!is_new)
+		return &c->tallies[*place];
+	if (c->count == c->capacity) {
+		size_t capacity = c->capacity ? 2 * c->capacity : 64;
+		struct tally *tallies = reallocarray(c->tallies, capacity, sizeof(*tallies));
+
+		if (!tallies)
+			return NULL;
+		c->tallies = tallies;
+		c->capacity = capacity;
+	}
+	*place = c->count;
+	c->tallies[c->count] = (struct tally){ .kind = kind,
+		.name = arena_copy(c->arena, name->data, name->bytes),
+		.ns = { arena_alloc(c->arena, c->recordings * sizeof(double)),
+				arena_alloc(c->arena, c->recordings * sizeof(double)) } };
+	return &c->tallies[c->count++];
+}
+
+static int add_totals(struct collector *c, enum duet_side side, const char *kind, const struct model_total *totals, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct tally *t = totals[i].name.data ? tally_of(c, kind, &totals[i].name) : NULL;
+
+		if (!t || !t->name || !t->ns[DUET_A] || !t->ns[DUET_B])
+			continue;
+		t->ns[side][c->now] += (double)totals[i].total_ns;
+		t->calls[side] += (double)totals[i].calls;
+	}
+	return 0;
+}
+
+/* CPU time by the function that ran. */
+static int add_functions(struct collector *c, enum duet_side side, struct model_run *run)
+{
+	struct model_stacks *stacks = NULL;
+	struct model_rows *rows = NULL;
+	const struct store_sample *row;
+	int rc = model_stacks_open(&stacks, run, c->err);
+
+	if (!rc)
+		rc = model_rows_open(&rows, model_table(run, STORE_TABLE_SAMPLE), NULL, c->err);
+	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, c->err)) && row) {
+		const struct model_frame *frames;
+		struct store_text name;
+		struct tally *t;
+
+		if (row->stack == STORE_NULL || row->weight_ns == STORE_NULL || !model_stack_place(stacks, row->stack, &frames))
+			continue;
+		name.data = model_frame_label(&frames[0]);
+		name.bytes = strlen(name.data);
+		t = tally_of(c, "function", &name);
+		if (!t || !t->name || !t->ns[DUET_A] || !t->ns[DUET_B])
+			continue;
+		t->ns[side][c->now] += (double)row->weight_ns;
+		t->calls[side]++;
+	}
+	model_rows_free(rows);
+	model_stacks_free(stacks);
+	return rc;
+}
+
+static int read_bundle(struct collector *c, enum duet_side side, const char *path)
+{
+	struct model_totals totals = { 0 };
+	struct model_run *run = NULL;
+	int rc = model_run_open(&run, path, c->err);
+
+	if (!rc)
+		rc = model_totals_make(run, &totals, c->err);
+	if (!rc)
+		rc = add_totals(c, side, "call", totals.calls, totals.call_count);
+	if (!rc)
+		rc = add_totals(c, side, "file", totals.paths, totals.path_count);
+	if (!rc)
+		rc = add_functions(c, side, run);
+	model_totals_release(&totals);
+	model_run_free(run);
+	return rc;
+}
+
+/* Record both sides once, in the order of the plan. */
+static int record_once(struct duet_steps *s, struct duet_plan *plan, struct collector *c)
+{
+	struct duet_exec own = *s->exec;
+	struct duet_runner runner = duet_exec_runner(&own);
+	struct duet_run run = { 0 };
+	struct duet_turn turn;
+	struct duet_task task = { .design = DUET_RMIT, .turns = &turn, .turn_count = 1 };
+	int rc;
+
+	duet_plan_next(plan, &turn);
+	own.commands[DUET_A].argv = s->argv[DUET_A];
+	own.commands[DUET_B].argv = s->argv[DUET_B];
+	rc = runner.run(runner.self, &task, &run, c->err);
+	duet_run_release(&run);
+	for (int side = 0; side < DUET_SIDES; side++) {
+		char path[80];
+
+		snprintf(path, sizeof(path), "%s/%c", s->dir, "AB"[side]);
+		if (!rc)
+			rc = read_bundle(c, (enum duet_side)side, path);
+		fs_remove_tree(AT_FDCWD, path);
+	}
+	return rc;
+}
+
+static int by_size(const void *pa, const void *pb)
+{
+	double a = fabs(((const struct duet_cause *)pa)->delta.estimate), b = fabs(((const struct duet_cause *)pb)->delta.estimate);
+
+	return (a < b) - (a > b);
+}
+
+static int make_causes(struct collector *c, double level, struct duet_explanation *out)
+{
+	size_t n = c->recordings;
+
+	out->causes = arena_alloc(c->arena, (c->count + 1) * sizeof(*out->causes));
+	if (!out->causes)
+		return err_sys(c->err, ENOMEM, "cannot explain the difference");
+	for (size_t i = 0; i < c->count; i++) {
+		const struct tally *t = &c->tallies[i];
+		struct stats_moments a, b;
+
+		if (!t->ns[DUET_A] || !t->ns[DUET_B])
+			continue;
+		a = stats_moments_of(t->ns[DUET_A], n);
+		b = stats_moments_of(t->ns[DUET_B], n);
+		out->causes[out->count++] = (struct duet_cause){ .kind = t->kind,
+			.name = t->name,
+			.a_ns = a.mean,
+			.b_ns = b.mean,
+			.a_calls = t->calls[DUET_A] / (double)n,
+			.b_calls = t->calls[DUET_B] / (double)n,
+			.delta = stats_welch_interval(&a, &b, level) };
+	}
+	qsort(out->causes, out->count, sizeof(*out->causes), by_size);
+	out->recordings = n;
+	return 0;
+}
+
+int duet_explain(struct duet_steps *s, size_t recordings, uint64_t seed, double level, struct arena *arena,
+		struct duet_explanation *out, struct sonde_err *err)
+{
+	struct collector c = { .recordings = recordings, .arena = arena, .err = err };
+	struct duet_plan plan;
+	int rc = 0;
+
+	*out = (struct duet_explanation){ 0 };
+	duet_plan_init(&plan, DUET_RMIT, 1, false, seed);
+	for (; c.now < recordings && !rc; c.now++)
+		rc = record_once(s, &plan, &c);
+	if (!rc)
+		rc = make_causes(&c, level, out);
+	map_release(&c.index);
+	free(c.tallies);
+	return rc;
+}

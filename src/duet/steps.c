@@ -1,0 +1,199 @@
+#include "duet/steps.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/map.h"
+#include "model/dims.h"
+#include "model/rows.h"
+#include "model/run.h"
+#include "store/schema.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The name of most steps; STORE_NULL: there are none. */
+static int most_frequent(struct model_run *run, int64_t *name, struct sonde_err *err)
+{
+	CLEANUP(map_release) struct map counts = MAP_INIT;
+	struct model_rows *rows = NULL;
+	const struct store_step *row;
+	uint64_t most = 0;
+	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_STEP), NULL, err);
+
+	*name = STORE_NULL;
+	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, err)) && row) {
+		uint64_t *count = map_put_int(&counts, (uint64_t)row->name, NULL);
+
+		if (count && ++*count > most) {
+			most = *count;
+			*name = row->name;
+		}
+	}
+	model_rows_free(rows);
+	return rc;
+}
+
+static bool has_name(struct model_run *run, const struct store_step *row, const char *name, int64_t frequent)
+{
+	const char *own = model_cname(run, row->name);
+
+	return name ? own && !strcmp(own, name) : row->name == frequent;
+}
+
+/* From step to step, process by process. */
+static int read_steps(struct duet_samples *out, struct model_run *run, const char *name, int64_t frequent,
+		struct sonde_err *err)
+{
+	CLEANUP(map_release) struct map last = MAP_INIT;
+	struct model_rows *rows = NULL;
+	const struct store_step *row;
+	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_STEP), NULL, err);
+
+	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, err)) && row) {
+		bool is_new;
+		uint64_t *before;
+
+		if (!has_name(run, row, name, frequent))
+			continue;
+		before = map_put_int(&last, (uint64_t)row->process, &is_new);
+		if (!before) {
+			rc = err_sys(err, ENOMEM, "cannot read the steps");
+			break;
+		}
+		if (!is_new) {
+			struct duet_iteration it = duet_iteration_at((int64_t)*before, row->ts_ns);
+
+			it.metrics[DUET_VALUE] = row->value;
+			if (duet_samples_add(out, &it))
+				rc = err_sys(err, ENOMEM, "cannot read the steps");
+		}
+		*before = (uint64_t)row->ts_ns;
+	}
+	model_rows_free(rows);
+	return rc;
+}
+
+int duet_steps_read(struct duet_samples *out, const char *bundle, const char *name, struct sonde_err *err)
+{
+	struct model_run *run = NULL;
+	int64_t frequent = STORE_NULL;
+	size_t before = out->count;
+	int rc = model_run_open(&run, bundle, err);
+
+	if (!rc)
+		rc = model_load(run, MODEL_NAMES, err);
+	if (!rc && !name)
+		rc = most_frequent(run, &frequent, err);
+	if (!rc)
+		rc = read_steps(out, run, name, frequent, err);
+	if (!rc && out->count == before) {
+		rc = err_set(err, ENODATA, "'%s' has fewer than two steps", bundle);
+		err_hint(err, "sonde_step(name, index, value) announces one");
+	}
+	model_run_free(run);
+	return rc;
+}
+
+int duet_steps_open(struct duet_steps *s, struct arena *arena, struct sonde_err *err)
+{
+	static const char *const before[] = { "record", "--quiet", "--probes", "trace", "--output" };
+	enum { BEFORE = sizeof(before) / sizeof(*before) };
+
+	snprintf(s->dir, sizeof(s->dir), "/tmp/sonde-duet.XXXXXX");
+	if (!mkdtemp(s->dir)) {
+		s->dir[0] = '\0';
+		return err_sys(err, errno, "cannot make a directory for recordings");
+	}
+	for (int side = 0; side < DUET_SIDES; side++) {
+		char *const *argv = s->exec->commands[side].argv;
+		size_t n = 0;
+		char **all;
+
+		while (argv[n])
+			n++;
+		all = arena_alloc(arena, (n + BEFORE + 4) * sizeof(*all));
+		if (!all)
+			return err_sys(err, ENOMEM, "cannot record the commands");
+		all[0] = arena_strdup(arena, s->sonde);
+		for (size_t i = 0; i < BEFORE; i++)
+			all[1 + i] = arena_strdup(arena, before[i]);
+		if (s->probes)
+			all[4] = arena_strdup(arena, s->probes);
+		all[1 + BEFORE] = arena_printf(arena, "%s/%c", s->dir, "AB"[side]);
+		all[2 + BEFORE] = arena_strdup(arena, "--");
+		memcpy(all + 3 + BEFORE, argv, n * sizeof(*all));
+		s->argv[side] = all;
+	}
+	return 0;
+}
+
+void duet_steps_release(struct duet_steps *s)
+{
+	if (s->dir[0])
+		fs_remove_tree(AT_FDCWD, s->dir);
+	s->dir[0] = '\0';
+}
+
+/* One execution a side, in the task's manner. A against itself records A into both bundles. */
+static int execute(struct duet_steps *s, const struct duet_task *task, struct duet_run *out, struct sonde_err *err)
+{
+	struct duet_exec own = *s->exec;
+	struct duet_runner runner = duet_exec_runner(&own);
+	struct duet_task once = { .design = task->design == DUET_ASYNC ? DUET_SYNC : task->design,
+		.turns = task->turns,
+		.turn_count = 1 };
+	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
+
+	for (int side = 0; side < DUET_SIDES; side++) {
+		char **argv = s->argv[side];
+
+		if (task->is_aa && side == DUET_B) {
+			size_t n = 0;
+
+			while (s->argv[DUET_A][n])
+				n++;
+			argv = arena_alloc(&arena, (n + 1) * sizeof(*argv));
+			if (!argv)
+				return err_sys(err, ENOMEM, "cannot record the commands");
+			memcpy(argv, s->argv[DUET_A], n * sizeof(*argv));
+			argv[6] = s->argv[DUET_B][6]; /* the bundle */
+		}
+		own.commands[side].argv = argv;
+	}
+	return runner.run(runner.self, &once, out, err);
+}
+
+static int run(void *self, const struct duet_task *task, struct duet_run *out, struct sonde_err *err)
+{
+	struct duet_steps *s = self;
+	struct duet_run whole = { 0 };
+	int rc = execute(s, task, &whole, err);
+
+	out->start_ns = whole.start_ns;
+	out->end_ns = whole.end_ns;
+	duet_run_release(&whole);
+	for (int side = 0; side < DUET_SIDES; side++) {
+		char path[80];
+
+		snprintf(path, sizeof(path), "%s/%c", s->dir, "AB"[side]);
+		if (!rc)
+			rc = duet_steps_read(&out->sides[side], path, s->name, err);
+		fs_remove_tree(AT_FDCWD, path);
+	}
+	return rc;
+}
+
+static int64_t now_ns(void *self)
+{
+	return clock_mono_ns();
+}
+
+struct duet_runner duet_steps_runner(struct duet_steps *s)
+{
+	return (struct duet_runner){ .self = s, .now_ns = now_ns, .run = run };
+}

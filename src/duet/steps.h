@@ -1,0 +1,32 @@
+/*
+ * steps: iterations that a recorded program announced with sonde_step.
+ *
+ * An iteration lasts from one step to the next of the same name and process; the first one begins before anything is
+ * known of it and is left out. Steps of the name that occurs most are taken unless one is given.
+ */
+#ifndef SONDE_DUET_STEPS_H
+#define SONDE_DUET_STEPS_H
+
+#include "base/arena.h"
+#include "duet/exec.h"
+
+/* Add the iterations of a run bundle. -ENODATA: it has none. */
+int duet_steps_read(struct duet_samples *out, const char *bundle, const char *name, struct sonde_err *err);
+
+/* The runner: each run is one recorded execution a side. */
+struct duet_steps {
+	struct duet_exec *exec;
+	const char *sonde; /* the program that records */
+	const char *name;   /* of the step; NULL: the most frequent */
+	const char *probes; /* what is recorded; NULL: trace */
+	/* private */
+	char dir[64];
+	char **argv[DUET_SIDES];
+};
+
+/* Makes a temporary directory and puts `sonde record` before the commands of the exec. Release in any case. */
+int duet_steps_open(struct duet_steps *s, struct arena *arena, struct sonde_err *err);
+void duet_steps_release(struct duet_steps *s);
+struct duet_runner duet_steps_runner(struct duet_steps *s);
+
+#endif

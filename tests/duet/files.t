@@ -1,0 +1,99 @@
+#!/bin/bash
+# Result files of every harness become one table and a judgement; the original's commands by their names.
+. "$(dirname "$0")/../lib/tap.sh"
+
+table() { run "$SONDE" duet process "$@"; }
+# column NAME: its values, joined
+column() { /usr/bin/python3 -c 'import csv, sys; print(" ".join(r[sys.argv[1]] for r in csv.DictReader(sys.stdin)))' "$1" <<<"$out"; }
+
+mkdir r && cat >r/renaissance.chi-square.0.duet.AB.A.results.json <<'EOS'
+{"format_version": 5, "environment": {"vm": {"start_unix_ms": 1652640000123}},
+ "data": {"chi-square": {"results": [{"duration_ns": 1000001, "uptime_ns": 5000000007}, {"duration_ns": 900000, "uptime_ns": 5002000000}]}}}
+EOS
+table r
+is 'Renaissance' "$status" 0 || diag "$err"
+is 'its starts are exact, without the grain of a double' "$(column iteration_start_ns)" '1652640005123000007 1652640005125000000'
+is 'its ends' "$(column iteration_end_ns)" '1652640005124000008 1652640005125900000'
+is 'its iterations count from 0' "$(column iteration)" '0 1'
+is 'its own columns' "$(column epoch_start_ms) $(column uptime_ns)" '1652640000123 1652640000123 5000000007 5002000000'
+table r --json
+is 'as JSON' "$(jq -c '[.[0] | .suite, .benchmark, .type, .order, .pair, .runid]' <<<"$out")" '["renaissance","chi-square","duet","AB","A",0]'
+truncate -s 150 r/renaissance.chi-square.0.duet.AB.A.results.json
+table r
+is 'half a result is a failure' "$status" 1
+like 'that says so' "$err" 'is not whole JSON'
+
+mkdir -p d/artifacts && echo 'Sun May 15 18:49:00 UTC 2022' >d/artifacts/date && printf 'MemTotal:       24 kB\nx\n' >d/artifacts/meminfo
+printf 'iteration_time_ns,start_unix,process_cpu_time_ns,total_ms\n100,1652640000001,90,3\n200,1652640000002,190,5\n' >d/dacapo.avrora.3.syncduet.BA.B.results.csv
+printf 'iteration_time_ns,total_ms\n100,1000\n' >d/scalabench.kiama.0.seqn.None.A.results.csv
+table d
+is 'DaCapo: iterations count from 1' "$(column iteration)" '1 2 1'
+is 'starts are in ms, or relative to the date' "$(column iteration_start_ns)" '1652640000001000000 1652640000002000000 1652640541000000000'
+is 'all other columns are kept' "$(column process_cpu_time_ns)" '90 190 '
+is 'artifacts are columns' "$(column meminfo)" '24 kB 24 kB 24 kB'
+printf 'iteration_time_ns,start_unix\n100,1652640000001\n200' >d/dacapo.avrora.3.syncduet.BA.B.results.csv
+table d
+is 'a cut line is a failure' "$status" 1
+is 'and the other results are there' "$(column suite)" scalabench
+
+mkdir -p s/speccpu.mcf.0.duet.AB.A.result && printf 'x\nRate Start: now (100.5)\nRate End: then (101.75)\nRate Start: (102)\nRate End: (103)\n' >s/speccpu.mcf.0.duet.AB.A.result/CPU2017.002.log
+table s
+is 'SPEC CPU' "$(column iteration_time_ns)" '1250000000 1000000000'
+mkdir h && echo '{"results": [{"command": "x", "times": [0.5, 0.25]}]}' >h/hyperfine.b.0.seqn.None.A.x.json
+table h
+is 'hyperfine' "$(column iteration_time_ns)" '500000000 250000000'
+mkdir g && echo '{"benchmarks": [{"name": "BM", "run_type": "iteration", "real_time": 2.5, "cpu_time": 2, "time_unit": "us"}, {"name": "BM_mean", "run_type": "aggregate", "real_time": 9, "time_unit": "us"}]}' >g/gbench.b.0.seqn.None.A.x.json
+table g
+is 'Google Benchmark' "$(column iteration_time_ns)" 2500
+mkdir j && echo '[{"benchmark": "a.B", "primaryMetric": {"scoreUnit": "ms/op", "rawData": [[1.5, 2], [3]]}}, {"benchmark": "a.C", "primaryMetric": {"scoreUnit": "ops/s", "rawData": [[4]]}}]' >j/jmh.b.0.seqn.None.A.x.json
+table j
+is 'JMH' "$(column iteration_time_ns)" '1500000 2000000 3000000 250000000'
+mkdir p && echo '{"benchmarks": [{"fullname": "t::x", "stats": {"data": [0.001, 0.002]}}]}' >p/pytest.b.0.seqn.None.A.x.json
+table p
+is 'pytest-benchmark' "$(column iteration_time_ns)" '1000000 2000000'
+mkdir l && printf '# start end\n1000 1500\n2.5 3.75\n' >l/lines.b.0.duet.AB.A.x
+table l
+is 'lines of start and end' "$(column iteration_time_ns)" '500 1250000000'
+mkdir x && printf 'took 12 ms\ntook 13 ms\n' >x/own.b.0.duet.AB.A.x
+table x --regex 'took ([0-9.]+) ms' --unit 1ms
+is 'a regular expression' "$(column iteration_time_ns)" '12000000 13000000'
+table x
+like 'without one it is not known' "$err" 'looks like no format'
+table x --regex 'took'
+like 'an expression needs a group' "$err" 'needs one'
+mkdir empty
+table empty
+like 'a directory without results is told' "$err" 'there are no results'
+
+# groups of which none has two runs, and tables that process wrote: the original failed on both
+mkdir one && printf '0 1000\n1000 2000\n2000 3000\n' >one/lines.b.0.duet.AB.A.x && printf '0 1010\n1010 2020\n2020 3030\n' >one/lines.b.0.duet.AB.B.x
+run "$SONDE" duet report one --json
+is 'one run is judged as one' "$(jq -c '[.benchmarks[0].verdict, .benchmarks[0].runs]' <<<"$out")" '["inconclusive",1]'
+run "$SONDE" duet process one -o one.csv
+run "$SONDE" duet overlaps one.csv
+is 'overlaps of a table' "$status" 0
+is 'has every overlap' "$(tail -n +2 <<<"$out" | wc -l)" 5
+for i in 0 1 2 3 4 5; do
+	cp one/lines.b.0.duet.AB.A.x one/lines.c.$i.seqn.None.A.x
+	awk -v i=$i '{ print $1 * (1.5 + i / 1000), $2 * (1.5 + i / 1000) }' one/lines.b.0.duet.AB.A.x >one/lines.c.$i.seqn.None.B.x
+done
+sed -i 's/\([0-9]\)$/\1/' one/lines.c.*.B.x
+run "$SONDE" duet report one --html page.html --json
+is 'many runs are judged together' "$(jq -r '.benchmarks[] | select(.benchmark == "lines/c seqn") | .verdict' <<<"$out")" slower
+is 'the exit code is the verdict' "$status" 3
+like 'with a page' "$(<page.html)" 'geometric mean'
+
+# the original's commands
+eval "$("$SONDE" env duet)"
+run duetprocess -o two.csv --csv parse one
+is 'duetprocess parse' "$status" 0 || diag "$err"
+run duetprocess overlaps two.csv
+is 'duetprocess overlaps' "$status" 0
+run duetprocess one -o three.csv
+is 'duetprocess in its older form' "$status $(cmp two.csv three.csv && echo same)" '0 same'
+printf 'duetbench: {suite: s, image: i, results: [/r], duets: [x], colour: red}\nx: {A: {run: y}}\n' >bad.yml
+run duetbench --filter x -v -o new bad.yml
+is 'duetbench with a bad configuration fails' "$status" 1
+like 'and says where' "$err" "bad.yml:1: 'duetbench' has the unknown key 'colour'"
+
+done_testing

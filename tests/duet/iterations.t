@@ -1,0 +1,59 @@
+#!/bin/bash
+# Iterations from inside programs: the protocol in C, Python and shell, steps; a peer that dies, hangs or talks nonsense.
+. "$(dirname "$0")/../lib/tap.sh"
+
+loop=$SONDE_TEST_LOOP
+duet() { run timeout 200 "$SONDE" duet --no-self-check --budget 120s "$@"; }
+field() { jq -r ".$1" <<<"$out"; }
+
+for design in seq rmit sync async; do
+	duet -a "$loop 20000" -b "$loop 200000" --iterations fd --design $design --runs 5 --pairs 12 --metric value --json --samples
+	is "$design: the value is compared" "$(field verdict) $(jq '.ratio | . * 100 | round' <<<"$out")" 'slower 1000' || diag "$err"
+	is "$design: a run is one process with its iterations" "$(jq '.runs == 5 and ([.samples[].A | length] | min) >= 12' <<<"$out")" true
+done
+duet -a "$loop 20000" -b "$loop 400000" --iterations fd --design sync --runs 5 --pairs 12 --metric cpu --json
+is 'processor time of iterations' "$(field verdict)" slower
+duet -a "$loop 20000" -b "$loop 400000" --iterations fd --design rmit --runs 5 --pairs 12 --json --samples
+is 'in turn nobody runs while the other does' "$(jq '[.samples[] | .A as $a | .B[] | . as $b | $a[] | select(.[0] < $b[1] and $b[0] < .[1])] | length' <<<"$out")" 0
+
+cat >side.py <<'EOS'
+import sys
+from sonde import duet
+for iteration in duet.iterations(1000):
+    iteration.value = float(sys.argv[1])
+EOS
+export PYTHONPATH=$SONDE_STAGE/lib/sonde/python
+duet -a '/usr/bin/python3 side.py 2' -b '/usr/bin/python3 side.py 3' --iterations fd --design sync --runs 5 --pairs 4 --metric value --json
+is 'Python' "$(field verdict) $(field ratio)" 'slower 1.5' || diag "$err"
+run /usr/bin/python3 side.py 1
+is 'without a duet the loop is a loop' "$status" 0
+
+cat >side.sh <<EOS
+. $SONDE_STAGE/share/sonde/duet.sh
+while sonde_duet_begin; do sonde_duet_end \$1; done
+EOS
+for shell in dash bash; do
+	duet -a "$shell side.sh 4" -b "$shell side.sh 2" --iterations fd --design rmit --runs 5 --pairs 4 --metric value --json
+	is "$shell" "$(field verdict) $(field ratio)" 'faster 0.5' || diag "$err"
+done
+
+duet -a "$loop 1000" -b "$loop 1000 1000 die" --iterations fd --design sync --runs 5 --pairs 20
+is 'a peer that dies ends the run' "$status" 1
+like 'and is named' "$err" 'B was killed by signal 6'
+duet -a "$loop 1000" -b "$loop 1000 1000 hang" --iterations fd --design sync --runs 5 --pairs 20 --timeout 2s
+like 'a peer that hangs is stopped' "$err" 'B has said nothing for 2.0 s'
+duet -a "$loop 1000" -b "$loop 1000 1000 chatter" --iterations fd --design async --runs 5 --pairs 20
+like 'nonsense is refused' "$err" "B wrote 'hello'"
+duet -a "$loop 1000" -b "$loop 1000 1000 silent" --iterations fd --design sync --runs 5 --pairs 20
+like 'a program that tells nothing is refused' "$err" 'B has ended without an iteration'
+duet -a "$loop 1000 7" -b "$loop 1000 3" --iterations fd --design sync --runs 5 --pairs 20 --json --metric value
+is 'a side with fewer iterations ends the run, and pairs are what both have' "$(jq '.pairs == 15 or .pairs == 10' <<<"$out")" true
+is 'no loop is left' "$(pgrep -fc "^$loop")" 0
+
+duet -a "$loop 20000 15" -b "$loop 60000 15" --iterations step --step turn --design rmit --runs 5 --metric value --json
+is 'steps of a recorded program' "$(field verdict) $(jq '.ratio | round' <<<"$out")" 'slower 3' || diag "$err"
+duet -a true -b true --iterations step --design rmit --runs 2
+like 'a program without steps is refused' "$err" 'has fewer than two steps'
+is 'no recording is left' "$(find /tmp -maxdepth 1 -name 'sonde-duet.*' -newer "$loop" -user "$(id -un)" -mmin -5 | wc -l)" 0
+
+done_testing

@@ -1,0 +1,103 @@
+#!/bin/bash
+# What was measured survives kill -9, an interruption and a full disk, and a comparison can go on.
+. "$(dirname "$0")/../lib/tap.sh"
+
+duet() { run timeout 200 "$SONDE" duet --design rmit --no-self-check --pairs 1 --threshold 0% --metric rss --budget 300s "$@"; }
+until_there() {
+	local i
+	for ((i = 0; i < 600; i++)); do
+		"$@" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+lines() { [[ -e $1/runs.jsonl ]] && (($(wc -l <"$1/runs.jsonl") >= $2)); }
+
+# B waits in its sixth execution for as long as there is a gate
+cat >gate <<'EOS'
+#!/bin/sh
+n=$(cat count 2>/dev/null || echo 0)
+echo $((n + 1)) >count
+[ "$n" -lt 5 ] || while [ -e closed ]; do sleep 0.1; done
+EOS
+chmod +x gate
+touch closed
+"$SONDE" duet --design rmit --no-self-check --pairs 1 --threshold 0% --metric rss --budget 300s --runs 7 --seed 3 -a true -b "$PWD/gate" -o out >/dev/null 2>&1 &
+pid=$!
+until_there lines out 6
+kill -KILL $pid
+wait $pid 2>/dev/null
+kept=$(tail -n +3 out/runs.jsonl)
+is 'finished runs are on disk after kill -9' "$(wc -l <<<"$kept")" 4
+printf '{"run":4,"design":1,"si' >>out/runs.jsonl # a line that was cut
+rm closed
+duet --runs 7 -a true -b "$PWD/gate" -o out
+is 'a journal is not written over' "$status" 1
+duet --runs 7 -a true -b "$PWD/gate" -o out --resume --json
+ok 'it goes on' test "$status" != 1
+is 'to the planned end, or a decision' "$(jq '.runs >= 5 and .runs <= 7' <<<"$out")" true
+is 'with the seed it began with' "$(jq .seed <<<"$out")" 3
+is 'the runs that were there are untouched' "$(tail -n +3 out/runs.jsonl | head -n 4)" "$kept"
+is 'every line is whole' "$(jq -c . out/runs.jsonl | wc -l)" "$(wc -l <out/runs.jsonl)"
+duet --runs 7 -a true -b false -o out --resume
+like 'another comparison is refused' "$err" 'another comparison'
+
+# a full disk
+if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=16k tmpfs small 2>/dev/null; then
+	duet --runs 400 --pairs 40 -a true -b true -o small/out --json
+	is 'a full disk is a failure' "$status" 1
+	like 'that says so' "$err" 'No space left on device'
+	is 'what was measured is printed' "$(jq '.runs >= 1' <<<"$out")" true
+	is 'and every line in the journal is whole' "$(jq -c . small/out/runs.jsonl | wc -l)" "$(wc -l <small/out/runs.jsonl)"
+	umount small
+else
+	skip 'a full disk is a failure' 'no tmpfs can be mounted here'
+fi
+
+# history
+for i in 1 2 3 4 5 6; do duet --runs 2 -a true -b true --history h.db --label "r$i"; done
+run "$SONDE" duet history h.db --json
+is 'history keeps results in order' "$(jq -c '[.[0].results[].label]' <<<"$out")" '["r1","r2","r3","r4","r5","r6"]'
+for i in 1 2 3 4 5 6 7 8; do
+	sqlite3 h.db "insert into duet (name, label, metric, design, verdict, ratio, lo, hi, runs, a, b) values ('made', 'm$i', 'wall', 'rmit', 'equivalent', 1, 0.9, 1.1, 5, 100, 100 + $i % 2)"
+done
+for i in 9 10 11 12 13 14 15; do
+	sqlite3 h.db "insert into duet (name, label, metric, design, verdict, ratio, lo, hi, runs, a, b) values ('made', 'm$i', 'wall', 'rmit', 'slower', 1.2, 1.1, 1.3, 5, 100, 120 + $i % 2)"
+done
+run "$SONDE" duet history h.db --json
+is 'a change of level is found where it is' "$(jq -c '[.[] | select(.benchmark == "made") | .results[] | select(.change) | .label]' <<<"$out")" '["m9"]'
+run "$SONDE" duet history nothing.db
+is 'a history that is not there is a failure' "$status" 1
+
+# two revisions
+git init -q repo && cd repo || exit 1
+git config user.email t@example.org && git config user.name t
+printf '#!/bin/sh\n/usr/bin/python3 -S -c "x = bytearray(10_000_000)"\n' >bench && chmod +x bench && git add bench && git commit -qm one
+sed -i 's/10_/90_/' bench && git commit -qam two
+duet --runs 5 --git HEAD~1..HEAD --json -- ./bench
+is 'revisions are compared' "$(jq -r .verdict <<<"$out") $status" 'slower 3' || diag "$err"
+is 'their worktrees are gone' "$(git worktree list | wc -l)" 1
+duet --git HEAD..no-such -- ./bench
+is 'an unknown revision is a failure' "$status" 1
+is 'and leaves no worktree' "$(git worktree list | wc -l)" 1
+cd .. || exit 1
+
+# what carries it
+cat >writer.py <<'EOS'
+import os, sys
+fd = os.open("file-it-is", os.O_WRONLY | os.O_CREAT)
+for i in range(int(sys.argv[1])):
+    os.write(fd, b"x")
+    os.fsync(fd)
+EOS
+duet --runs 2 -a '/usr/bin/python3 -S writer.py 5' -b '/usr/bin/python3 -S writer.py 2000' --explain --json
+is 'explain names the call' "$(tail -n 1 <<<"$out" | jq -r '[.causes[] | select(.kind == "call" and (.name == "fsync" or .name == "write")) | select(.b_calls >= 2000 and .a_calls <= 20) | .name] | sort | join(" ")')" 'fsync write'
+is 'and the file' "$(tail -n 1 <<<"$out" | jq '[.causes[] | select(.kind == "file" and (.name | endswith("/file-it-is"))) | select(.delta_ns > 0)] | length')" 1
+
+run "$SONDE" duet preset dacapo avrora fop
+is 'a preset is a configuration' "$(grep -c 'iteration-barrier' <<<"$out")" 1
+echo "$out" >preset.yml
+run "$SONDE" duet preset dacpo
+like 'presets are proposed' "$err" "did you mean 'dacapo'"
+
+done_testing
