@@ -77,6 +77,8 @@ static int add_totals(struct collector *c, enum duet_side side, const char *kind
 	return 0;
 }
 
+static const struct model_rows_opts every_row;
+
 /* CPU time by the function that ran. */
 static int add_functions(struct collector *c, enum duet_side side, struct model_run *run)
 {
@@ -86,7 +88,7 @@ static int add_functions(struct collector *c, enum duet_side side, struct model_
 	int rc = model_stacks_open(&stacks, run, c->err);
 
 	if (!rc)
-		rc = model_rows_open(&rows, model_table(run, STORE_TABLE_SAMPLE), NULL, c->err);
+		rc = model_rows_open(&rows, model_table(run, STORE_TABLE_SAMPLE), &every_row, c->err);
 	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, c->err)) && row) {
 		const struct model_frame *frames;
 		struct store_text name;

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct model_rows_opts every_row;
+
 /* The name of most steps; STORE_NULL: there are none. */
 static int most_frequent(struct model_run *run, int64_t *name, struct sonde_err *err)
 {
@@ -23,11 +25,12 @@ static int most_frequent(struct model_run *run, int64_t *name, struct sonde_err 
 	struct model_rows *rows = NULL;
 	const struct store_step *row;
 	uint64_t most = 0;
-	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_STEP), NULL, err);
+	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_STEP), &every_row, err);
 
 	*name = STORE_NULL;
 	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, err)) && row) {
-		uint64_t *count = map_put_int(&counts, (uint64_t)row->name, NULL);
+		bool is_new;
+		uint64_t *count = map_put_int(&counts, (uint64_t)row->name, &is_new);
 
 		if (count && ++*count > most) {
 			most = *count;
@@ -52,7 +55,7 @@ static int read_steps(struct duet_samples *out, struct model_run *run, const cha
 	CLEANUP(map_release) struct map last = MAP_INIT;
 	struct model_rows *rows = NULL;
 	const struct store_step *row;
-	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_STEP), NULL, err);
+	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_STEP), &every_row, err);
 
 	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, err)) && row) {
 		bool is_new;

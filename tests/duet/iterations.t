@@ -24,7 +24,7 @@ for iteration in duet.iterations(1000):
 EOS
 export PYTHONPATH=$SONDE_STAGE/lib/sonde/python
 duet -a '/usr/bin/python3 side.py 2' -b '/usr/bin/python3 side.py 3' --iterations fd --design sync --runs 5 --pairs 4 --metric value --json
-is 'Python' "$(field verdict) $(field ratio)" 'slower 1.5' || diag "$err"
+is 'Python' "$(field verdict) $(jq '.ratio * 10 | round' <<<"$out")" 'slower 15' || diag "$err"
 run /usr/bin/python3 side.py 1
 is 'without a duet the loop is a loop' "$status" 0
 
@@ -34,7 +34,7 @@ while sonde_duet_begin; do sonde_duet_end \$1; done
 EOS
 for shell in dash bash; do
 	duet -a "$shell side.sh 4" -b "$shell side.sh 2" --iterations fd --design rmit --runs 5 --pairs 4 --metric value --json
-	is "$shell" "$(field verdict) $(field ratio)" 'faster 0.5' || diag "$err"
+	is "$shell" "$(field verdict) $(jq '.ratio * 10 | round' <<<"$out")" 'faster 5' || diag "$err"
 done
 
 duet -a "$loop 1000" -b "$loop 1000 1000 die" --iterations fd --design sync --runs 5 --pairs 20
