@@ -17,7 +17,8 @@ static bool check(struct analyze *a, struct finding *f)
 	f->recoverable_ns = alone_ns < compute_ns ? alone_ns : compute_ns;
 	snprintf(f->what, sizeof(f->what), "compute waits for input");
 	snprintf(f->evidence, sizeof(f->evidence),
-			"for %.3f s of %.3f s the application was loading or storing and computed nothing; it computed for %.3f s",
+			"for %.3f s of %.3f s the application was loading or storing and computed nothing; "
+			"it computed for %.3f s",
 			(double)alone_ns / 1e9, (double)wall_ns / 1e9, (double)compute_ns / 1e9);
 	snprintf(f->next, sizeof(f->next), "load ahead in more workers, then: sonde summary --rules %s", a->rules.name);
 	return true;

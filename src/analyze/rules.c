@@ -117,7 +117,9 @@ static int parse_words(struct parsing *p)
 		*(char ***)((char *)p->layer + lines[i].words - 1) = p->words + 1;
 		return 0;
 	}
-	return bad(p, "a line starts with layer, class, table, again, no-path, name, category, path, or not- before these");
+	return bad(p,
+			"a line starts with layer, class, table, again, no-path, name, category, path, "
+			"or not- before these");
 }
 
 /* Globs are no words for a shell to expand: outside quotes, quote what it would act on. */

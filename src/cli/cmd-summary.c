@@ -27,14 +27,16 @@ static const struct cli_option option_rows[] = {
 	{ 0, "rules", "RULES", CLI_STRING(struct options, rules), .default_text = "posix",
 			.help = "Layers to sort events into: posix, dlio, or a file with rules." },
 	{ 0, "roi", "REGION", CLI_STRING(struct options, roi),
-			.help = "Look only at a region: two times since the start (1s,2.5s), or the name of a span or step." },
+			.help = "Look only at a region: two times since the start (1s,2.5s), or the name of a span or "
+				"step." },
 	{ 'n', "top", "N", CLI_INT(struct options, top), .min = 1, .max = INT64_MAX,
 			.default_words = "5, 100 with --json", .help = "Rows of a list at most." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print one JSON object." },
 	{ 'j', "threads", "N", CLI_INT(struct options, threads), .min = 1, .max = 256, .default_words = "one a CPU",
 			.help = "Threads to read with." },
 	{ 0, "part", "K/N", CLI_STRING(struct options, part), .group = "Parts",
-			.help = "Do only part K (from 0) of N and write what it found to a file for sonde merge; 'auto': as srun "
+			.help = "Do only part K (from 0) of N and write what it found to a file for sonde merge; 'auto': "
+				"as srun "
 				"or mpirun says." },
 	{ 'o', "output", "FILE", CLI_PATH(struct options, output), .group = "Parts",
 			.default_words = "part-K-of-N.sonde",

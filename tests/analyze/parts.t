@@ -43,8 +43,8 @@ run "$SONDE" merge part-1-of-2.sonde part-1-of-2.sonde
 like 'so is one that is there twice' "$err" 'part 1 is there twice'
 run "$SONDE" merge part-1-of-2.sonde roi-0
 like 'so is one of something else' "$err" 'another run, region, rules or number of parts'
-head -c 1000 part-0-of-2.sonde >cut
-run "$SONDE" merge cut part-1-of-2.sonde
+head -c 1000 part-0-of-2.sonde >cut.part
+run "$SONDE" merge cut.part part-1-of-2.sonde
 like 'so is one that is cut' "$err" 'damaged'
 run "$SONDE" merge whole.txt
 like 'so is what is no part' "$err" 'is no part'

@@ -51,6 +51,7 @@ is "a span's own time is without the one inside" \
 	"$(fact '[.spans.by_name[] | select(.name == "outer" or .name == "inner")] | (.[] | select(.name == "outer") | .total_ns - .self_ns) == (.[] | select(.name == "inner") | .total_ns)')" true
 is 'counters' "$(fact '.counters.by_name[] | select(.name == "queue") | "\(.count) \(.min) \(.mean) \(.max)"')" '21 0 10 20'
 is 'I/O is a part of the wall time' "$(fact '.layers.io_ns > 0 and .layers.io_ns < .wall_ns')" true
+# shellcheck disable=SC2016 # jq's variable
 is 'what is null has a reason' "$(fact '. as $s | [keys[] | select($s[.] == null) | select($s.reasons[.] == null)] | length')" 0
 
 run "$SONDE" summary r --roi inner --json
