@@ -58,7 +58,10 @@ struct probe_host {
 	struct probe_options options;
 	struct probe_target target;
 	struct store_sink *sink;
-	/* The process image that had this pid at that time; STORE_NULL when unknown. NULL: nobody knows any. */
+	/*
+	 * The process image that had this pid at that time; STORE_NULL when unknown. NULL: nobody else writes the table
+	 * process, so processes are what tasks.h sees, and get their numbers there.
+	 */
 	int64_t (*process_of)(void *arg, int64_t pid, int64_t ts_ns);
 	void *arg;
 	/* shared by probes, see tasks.h and perf/source.h */
@@ -102,6 +105,8 @@ struct probe_status {
 	int64_t cpu_ns; /* what it cost us */
 };
 
+/* For probes: the number of the process that had this pid then; STORE_NULL when it has none. */
+int64_t probe_process(const struct probe_host *host, int32_t pid, int64_t ts_ns);
 /* For probes: events and losses so far are theirs to count in the status they find by their ops. */
 void probe_count(struct probe_host *host, const struct probe_ops *ops, uint64_t events, uint64_t lost);
 /* It runs, but not with all it could: the reason and what would enable the rest. */

@@ -220,6 +220,14 @@ bool probe_has_event(const char *name)
 	return perf_event_find(name) != NULL;
 }
 
+int64_t probe_process(const struct probe_host *host, int32_t pid, int64_t ts_ns)
+{
+	if (host->process_of)
+		return host->process_of(host->arg, pid, ts_ns);
+	const struct task *k = tasks_find(host->tasks, pid);
+	return k ? k->number : STORE_NULL;
+}
+
 static struct probe_status *status_of(struct probe_host *host, const struct probe_ops *ops)
 {
 	struct probe_set *s = (struct probe_set *)(void *)host;

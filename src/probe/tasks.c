@@ -20,6 +20,7 @@ struct tasks_private {
 	struct probe_host *host;
 	struct map by_tid; /* tid -> pointer, 0 when it has gone */
 	size_t cap;
+	int64_t last_number;
 };
 
 struct tasks *tasks_new(struct probe_host *host)
@@ -79,12 +80,17 @@ static struct task *add(struct tasks *t, int32_t pid, int32_t tid)
 		.ppid = STORE_NULL,
 		.start_ns = STORE_NULL,
 		.end_ns = STORE_NULL,
+		.number = STORE_NULL,
+		.parent = STORE_NULL,
+		.exe = STORE_NULL,
 		.name = STORE_NULL,
 		.run_ns = STORE_NULL,
 		.off = { .off_ns = STORE_NULL, .state = STORE_NULL, .stack = STORE_NULL } };
 	*at = (uint64_t)(uintptr_t)k;
 	t->all[t->count++] = k;
 	t->version += pid == tid;
+	if (pid == tid && !t->private->host->process_of)
+		k->number = ++t->private->last_number;
 	return k;
 }
 
@@ -124,9 +130,12 @@ void tasks_fork(struct tasks *t, int32_t pid, int32_t tid, int32_t ppid, int64_t
 	k->start_ns = ts_ns;
 	k->ppid = pid == tid ? ppid : STORE_NULL;
 	k->name = mother ? mother->name : STORE_NULL;
-	if (pid == tid && mother)
+	if (pid == tid && mother) {
 		k->space = space_share(mother->space);
-	else if (pid != tid && mother)
+		k->parent = mother->number;
+		k->exe = mother->exe;
+	}
+	if (pid != tid && mother)
 		k->ppid = mother->ppid;
 }
 
@@ -155,13 +164,27 @@ void tasks_ran(struct tasks *t, int32_t pid, int32_t tid, int64_t run_ns)
 		k->run_ns = run_ns + (k->run_ns == STORE_NULL ? 0 : k->run_ns);
 }
 
+static void emit_process(struct probe_host *host, const struct task *k)
+{
+	struct store_process row = store_process_nulls;
+	row.process = k->number;
+	row.pid = k->pid;
+	row.ppid = k->ppid;
+	row.parent = k->parent;
+	row.start_ns = k->start_ns;
+	row.end_ns = k->end_ns;
+	row.exe = k->exe == STORE_NULL ? k->name : k->exe;
+	row.state = store_strings_of(&host->sink->strings, k->end_ns == STORE_NULL ? "running" : "ended");
+	store_sink_add(host->sink, STORE_TABLE_PROCESS, &row);
+}
+
 static void emit(struct tasks *t, const struct task *k)
 {
 	struct probe_host *host = t->private->host;
 	if (t->on_gone)
 		t->on_gone(t->arg, k);
 	int64_t when = k->end_ns != STORE_NULL ? k->end_ns : INT64_MAX;
-	struct store_task row = { .process = host->process_of ? host->process_of(host->arg, k->pid, when) : STORE_NULL,
+	struct store_task row = { .process = probe_process(host, k->pid, when),
 		.pid = k->pid,
 		.tid = k->tid,
 		.ppid = k->ppid,
@@ -171,6 +194,8 @@ static void emit(struct tasks *t, const struct task *k)
 		.run_ns = k->run_ns,
 		.samples = (int64_t)k->samples };
 	store_sink_add(host->sink, STORE_TABLE_TASK, &row);
+	if (k->number != STORE_NULL)
+		emit_process(host, k);
 }
 
 static void forget(struct tasks *t, struct task *k)
@@ -188,26 +213,33 @@ static bool is_awaited(const struct tasks *t, const struct task *k)
 	return k->is_kept || (t->is_fed && k->run_ns == STORE_NULL && t->count < AWAITED_MAX);
 }
 
+static bool is_due(const struct tasks *t, const struct task *k, int64_t before_ns)
+{
+	return k->end_ns != STORE_NULL && k->end_ns < before_ns && !is_awaited(t, k);
+}
+
+/* Rows first: a thread's names its process, which may be among those that go. */
 void tasks_emit_ended(struct tasks *t, int64_t before_ns)
 {
-	size_t kept = 0;
-	for (size_t i = 0; i < t->count; i++) {
+	size_t kept = 0, count = t->count;
+	for (size_t i = 0; i < count; i++)
+		if (is_due(t, t->all[i], before_ns))
+			emit(t, t->all[i]);
+	for (size_t i = 0; i < count; i++) {
 		struct task *k = t->all[i];
-		if (k->end_ns == STORE_NULL || k->end_ns >= before_ns || is_awaited(t, k)) {
+		if (is_due(t, k, before_ns))
+			forget(t, k);
+		else
 			t->all[kept++] = k;
-			continue;
-		}
-		emit(t, k);
-		forget(t, k);
 	}
 	t->count = kept;
 }
 
 void tasks_emit(struct tasks *t)
 {
-	for (size_t i = 0; i < t->count; i++) {
+	for (size_t i = 0; i < t->count; i++)
 		emit(t, t->all[i]);
+	for (size_t i = 0; i < t->count; i++)
 		forget(t, t->all[i]);
-	}
 	t->count = 0;
 }

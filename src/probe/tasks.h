@@ -20,9 +20,11 @@ struct space; /* perf/space.h: the mappings of a process */
 struct task {
 	int32_t pid, tid;
 	int64_t ppid, start_ns, end_ns; /* STORE_NULL: unknown, or lives */
-	int64_t name;                   /* id of a string */
-	int64_t run_ns;                 /* exact, STORE_NULL while nobody has said */
-	int64_t before_ns;              /* of one that was there before us: what it had run by then; else 0 */
+	int64_t number, parent; /* of the process among those of the run, where tasks count them; else STORE_NULL */
+	int64_t exe;            /* id of a string: path of its program; STORE_NULL: not seen */
+	int64_t name;           /* id of a string */
+	int64_t run_ns;         /* exact, STORE_NULL while nobody has said */
+	int64_t before_ns;      /* of one that was there before us: what it had run by then; else 0 */
 	uint64_t samples;
 	int64_t sampled_ns;  /* CPU time that they stand for */
 	bool is_kept;        /* its row waits for the end of the recording */

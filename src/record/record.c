@@ -121,7 +121,7 @@ static int avoid_separators(const struct ring_dir *ring, struct buf *library, st
 static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
 {
 	struct recorder *r = arg;
-	const struct drain_process *p = r->has_drain ? drain_by_pid(&r->drain, (int32_t)pid) : NULL;
+	const struct drain_process *p = drain_by_pid(&r->drain, (int32_t)pid);
 	const struct drain_process *before = p;
 	while (before && before->start_ns > ts_ns && before->parent) {
 		before = drain_by_number(&r->drain, before->parent);
@@ -136,7 +136,7 @@ static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
 static void start_probes(struct recorder *r)
 {
 	probe_set_open(&r->probes, r->o->probes, &r->o->probe, &r->sink);
-	r->probes.host.process_of = process_of;
+	r->probes.host.process_of = r->has_drain ? process_of : NULL;
 	r->probes.host.arg = r;
 	r->has_probes = true;
 	r->facts.probes = &r->probes;

@@ -16,7 +16,9 @@ for probes in all system; do
 	ok 'which is at least what they measured' test "$sum" -ge "$(jq '.kids_ns * 0.98 | floor' truth)"
 	ok 'and at most what the system charged them' test "$sum" -le "$(jq '.rusage_ns * 1.02 | floor' truth)"
 done
-usage=$(jq '.usage.user_ns + .usage.system_ns' all/run.json)
+is 'without the tracer every one is a process of the run' "$("$SONDE" events system --table process --json | jq -s 'map(.process) | unique | length')" 41
+is 'with its program' "$("$SONDE" events system --table process --json | jq -r .exe | sort -u)" "$TRUTH"
+is 'and tasks belong to them' "$("$SONDE" events system --table task --json | jq -c 'select(.process == null)')" ''
 "$SONDE" record -q -o again -- "$TRUTH" kids 40 5 >truth
 usage=$(jq '.usage.user_ns + .usage.system_ns' again/run.json)
 near 'run.json has the exact use of the whole tree' "$usage" "$(jq '.rusage_ns + .own_ns' truth)" 0.05

@@ -35,7 +35,7 @@ static void on_sample(void *state, const struct perf_sample *s)
 	struct task *k = tasks_get(c->host->tasks, r->pid, r->tid);
 	bool is_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL, is_cut = false;
 	struct store_sample row = { .ts_ns = r->ts_ns,
-		.process = c->host->process_of ? c->host->process_of(c->host->arg, r->pid, r->ts_ns) : STORE_NULL,
+		.process = probe_process(c->host, r->pid, r->ts_ns),
 		.pid = r->pid,
 		.tid = r->tid,
 		.cpu = r->cpu,
@@ -72,7 +72,7 @@ static void on_gone(void *state, const struct task *k)
 		return;
 	int64_t ts_ns = k->end_ns == STORE_NULL ? c->finished_ns : k->end_ns;
 	struct store_sample row = { .ts_ns = ts_ns,
-		.process = c->host->process_of ? c->host->process_of(c->host->arg, k->pid, ts_ns) : STORE_NULL,
+		.process = probe_process(c->host, k->pid, ts_ns),
 		.pid = k->pid,
 		.tid = k->tid,
 		.cpu = STORE_NULL,

@@ -40,7 +40,7 @@ static void emit(struct sched *s, const struct task *k, int64_t dur_ns, int64_t 
 	struct probe_host *host = s->host;
 	struct store_sched row = { .ts_ns = off->off_ns,
 		.dur_ns = dur_ns,
-		.process = host->process_of ? host->process_of(host->arg, k->pid, off->off_ns) : STORE_NULL,
+		.process = probe_process(host, k->pid, off->off_ns),
 		.pid = k->pid,
 		.tid = k->tid,
 		.cpu = off->cpu,

@@ -108,6 +108,7 @@ static void take_comm(struct perf_source *s, const struct perf_record *r)
 			process->start_ns = r->ts_ns; /* the command: until here it was ours */
 		space_drop(process->space);
 		process->space = space_new();
+		process->exe = STORE_NULL;
 	}
 }
 
@@ -123,6 +124,8 @@ static void take_mmap(struct perf_source *s, const struct perf_record *r)
 		return;
 	if (!process->space)
 		perf_source_space(s, process);
+	if (process->exe == STORE_NULL && one.module->kind == MODULE_ELF)
+		process->exe = store_strings_of(&s->host->sink->strings, m.path); /* an exec maps the program first */
 	if (one.module->kind == MODULE_MEMORY)
 		one.offset = one.start;
 	space_map(&process->space, &one);
