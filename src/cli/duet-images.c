@@ -36,7 +36,8 @@ static int finish(struct job *job, const char *what, const char *image, int rc, 
 	if (!rc)
 		rc = job_wait(job, INT64_MAX, err);
 	if (!rc && job_status(job))
-		rc = err_set(err, ECHILD, "cannot %s the image '%s': status %d", what, image, WEXITSTATUS(job_status(job)));
+		rc = err_set(err, ECHILD, "cannot %s the image '%s': status %d", what, image,
+				WEXITSTATUS(job_status(job)));
 	return rc;
 }
 

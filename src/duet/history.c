@@ -27,7 +27,8 @@ static void bind_real(sqlite3_stmt *s, int at, double value)
 		sqlite3_bind_null(s, at);
 }
 
-static bool insert(sqlite3_stmt *s, const char *name, const char *label, const struct duet_report *r, const struct duet_entry *e)
+static bool insert(sqlite3_stmt *s, const char *name, const char *label, const struct duet_report *r,
+		const struct duet_entry *e)
 {
 	enum duet_metric metric = r->setup->pairing.metric;
 	const struct duet_result *result = e->result;
@@ -47,7 +48,8 @@ static bool insert(sqlite3_stmt *s, const char *name, const char *label, const s
 	return sqlite3_step(s) == SQLITE_DONE;
 }
 
-int duet_history_add(const char *path, const char *name, const char *label, const struct duet_report *r, struct sonde_err *err)
+int duet_history_add(const char *path, const char *name, const char *label, const struct duet_report *r,
+		struct sonde_err *err)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *s = NULL;
@@ -108,7 +110,9 @@ static int collect(sqlite3_stmt *s, struct duet_series *series, struct duet_poin
 		if (!name || !metric)
 			return -ENOMEM;
 		if (is_next(*count ? &series[*count - 1] : NULL, name, metric))
-			series[(*count)++] = (struct duet_series){ .name = name, .metric = metric, .points = points + used };
+			series[(*count)++] = (struct duet_series){ .name = name,
+				.metric = metric,
+				.points = points + used };
 		points[used++] = (struct duet_point){ .at = text_at(s, 2, arena),
 			.label = text_at(s, 3, arena),
 			.verdict = text_at(s, 4, arena),
@@ -121,7 +125,8 @@ static int collect(sqlite3_stmt *s, struct duet_series *series, struct duet_poin
 	return 0;
 }
 
-int duet_history_read(const char *path, struct duet_series **series, size_t *count, struct arena *arena, struct sonde_err *err)
+int duet_history_read(const char *path, struct duet_series **series, size_t *count, struct arena *arena,
+		struct sonde_err *err)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *n = NULL, *s = NULL;
