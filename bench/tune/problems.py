@@ -1,6 +1,6 @@
-"""Further tuner problems: none of them steered a choice in the optimiser's design alone, and the last were never looked at one by one.
+"""Further tuner problems beside the reference ones, so that no choice in the optimiser rests on those alone.
 
-The same shape as the reference problems: name -> (function(p, rng), space, optimum); noise is in the function where it takes some.
+The same shape as the reference problems: name -> (function(p, rng), space); noise is in the function where it takes some.
 Kinds of a parameter: f, flog, i, ilog, c (choices), b; a fifth entry is active_if.
 """
 import math

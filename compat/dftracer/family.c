@@ -13,16 +13,20 @@
 #define MEMBERS_MAX 256u
 #define CLAIMED UINT32_MAX
 
-static struct member {
+struct member {
 	uint32_t pid; /* atomic; 0 free, CLAIMED while somebody fills it in or finishes its log */
-	char place[60];
-} * members; /* shared */
+	uint32_t parent;
+	char place[56];
+};
+static struct member *members; /* shared */
+static uint32_t founder;       /* pid of who made it: it looks after those whose parents are gone, too */
 
 void family_begin(void)
 {
-	if (!members)
-		members = sys_map(MEMBERS_MAX * sizeof(*members), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				-1);
+	if (members)
+		return;
+	founder = (uint32_t)sys0(SYS_getpid);
+	members = sys_map(MEMBERS_MAX * sizeof(*members), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
 }
 
 static bool claim(struct member *m, uint32_t pid)
@@ -35,6 +39,7 @@ void family_join(int32_t pid, const char *place)
 	for (uint32_t i = 0; members && strlen(place) < sizeof(members->place) && i < MEMBERS_MAX; i++)
 		if (!__atomic_load_n(&members[i].pid, __ATOMIC_RELAXED) && claim(&members[i], 0)) {
 			*put_text(members[i].place, place) = '\0';
+			members[i].parent = (uint32_t)sys0(SYS_getppid);
 			__atomic_store_n(&members[i].pid, (uint32_t)pid, __ATOMIC_RELEASE);
 			return;
 		}
@@ -111,9 +116,12 @@ static void finish_log(const char *place)
 
 void family_finish_dead(void)
 {
+	uint32_t mine = (uint32_t)tracer.pid;
 	for (uint32_t i = 0; members && i < MEMBERS_MAX; i++) {
 		uint32_t pid = __atomic_load_n(&members[i].pid, __ATOMIC_ACQUIRE);
-		if (!pid || pid == CLAIMED || pid == (uint32_t)tracer.pid || !is_dead(pid) || !claim(&members[i], pid))
+		if (!pid || pid == CLAIMED || pid == mine || (members[i].parent != mine && founder != mine))
+			continue;
+		if (!is_dead(pid) || !claim(&members[i], pid))
 			continue;
 		finish_log(members[i].place);
 		__atomic_store_n(&members[i].pid, 0, __ATOMIC_RELEASE);

@@ -2,8 +2,9 @@
  * family: a process and its forked children finish each other's logs.
  *
  * Workers that are ended by a signal (a pool's, a data loader's) cannot finish theirs. Each
- * process of a family writes down in a shared page where its ring is; whoever finishes its
- * own log then finishes those of members that are dead, as `sonde recover` would.
+ * process of a family writes down in a shared page where its ring is; a parent that finishes
+ * its own log then finishes those of its dead children, the first of them all everybody's, as
+ * `sonde recover` would.
  */
 #ifndef DFTRACER_FAMILY_H
 #define DFTRACER_FAMILY_H

@@ -20,14 +20,14 @@
 #define COMPAT_BIN "/lib/sonde/compat/sofa/bin/sofa"
 
 enum { RECORD = 1, PREPARE = 2, SUMMARY = 4, VIEW = 8, DIFF = 16 }; /* stages that take an option */
-enum kind { PASS, ALWAYS, REFUSED, OWN };
+enum kind { PASS, ALWAYS, NOTED, REFUSED, OWN };
 
 struct row {
 	const char *name;
 	bool has_value;
 	enum kind kind;
 	unsigned stages;    /* PASS */
-	const char *option; /* PASS: sonde's; ALWAYS and REFUSED: why, and what instead */
+	const char *option; /* PASS: sonde's; else why, and what instead */
 };
 
 static const struct row rows[] = {
@@ -39,27 +39,28 @@ static const struct row rows[] = {
 	{ "--pid", true, PASS, RECORD, "--pid" },
 	{ "--profile_all_cpus", false, PASS, RECORD, "--all-cpus" },
 	{ "--perf_events", true, PASS, RECORD, "--events" },
-	{ "--no-perf-events", false, PASS, RECORD, "--no-cpu" },
+	{ "--no-perf-events", false, PASS, RECORD, "--probes=trace,sched,system" },
 	{ "--sys-mon-rate", true, PASS, RECORD, "--rate" },
-	{ "--enable_strace", false, PASS, RECORD, "--syscalls" },
-	{ "--enable_tcpdump", false, PASS, RECORD, "--net" },
-	{ "--cpu_filters", true, PASS, RECORD | SUMMARY | VIEW, "--cpu-filters" },
-	{ "--gpu_filters", true, PASS, RECORD | SUMMARY | VIEW, "--gpu-filters" },
+	{ "--enable_strace", false, ALWAYS, 0, "calls of every dynamic program are recorded" },
+	{ "--enable_tcpdump", false, NOTED, 0, "packets are not recorded yet; calls on sockets are, with their bytes" },
+	{ "--cpu_filters", true, NOTED, 0,
+			"functions get colours by name, not by keyword yet; search in the page finds them" },
+	{ "--gpu_filters", true, NOTED, 0, "there is no GPU probe yet" },
 	{ "--cpu_top_k", true, PASS, SUMMARY, "--top" },
 	{ "--viz_port", true, PASS, VIEW, "--port" },
 	{ "--profile_region", true, PASS, SUMMARY, "--roi" },
 	{ "--skip_preprocess", false, ALWAYS, 0, "a run needs no preprocessing" },
-	{ "--enable_py_stacks", false, ALWAYS, 0, "annotate with the Python package sonde" },
+	{ "--enable_py_stacks", false, NOTED, 0, "Python functions are seen when annotated with the package sonde" },
 	{ "--enable_vmstat", false, ALWAYS, 0, "the system's counters are recorded" },
 	{ "--enable_aisi", false, ALWAYS, 0, "iterations are shown when the program announces steps" },
 	{ "--aisi_via_strace", false, ALWAYS, 0, "iterations are shown when the program announces steps" },
-	{ "--enable_swarms", false, ALWAYS, 0, "functions are grouped by where they are called from" },
-	{ "--display_swarms", false, ALWAYS, 0, "functions are grouped by where they are called from" },
+	{ "--enable_swarms", false, NOTED, 0, "functions that act together are not grouped yet" },
+	{ "--display_swarms", false, NOTED, 0, "functions that act together are not grouped yet" },
 	{ "--hsg_multifeatures", false, ALWAYS, 0, "it did nothing" },
 	{ "--num_iterations", true, ALWAYS, 0, "the number is found" },
-	{ "--num_swarms", true, ALWAYS, 0, "the number is found" },
+	{ "--num_swarms", true, NOTED, 0, "functions that act together are not grouped yet" },
 	{ "--netstat_interface", true, ALWAYS, 0, "every interface is recorded" },
-	{ "--diskstat_filters", true, ALWAYS, 0, "every disk is recorded; the page hides what one does not want" },
+	{ "--diskstat_filters", true, ALWAYS, 0, "every disk is recorded" },
 	{ "--plot_ratio", true, ALWAYS, 0, "the page draws every event" },
 	{ "--cpu_time_offset_ms", true, ALWAYS, 0, "everything is on one clock" },
 	{ "--nvsmi_time_zone", true, ALWAYS, 0, "everything is on one clock" },
@@ -135,8 +136,8 @@ static int take_option(struct sofa *s, const struct row *row, const char *value)
 		return fail("%s: %s", row->name, row->option);
 	if (row->kind == OWN)
 		take_own(s, row, value);
-	if (row->kind == ALWAYS && s->is_verbose)
-		fprintf(stderr, "sofa: %s is not needed: %s\n", row->name, row->option);
+	if (row->kind == NOTED || (row->kind == ALWAYS && s->is_verbose))
+		fprintf(stderr, "sofa: %s has no effect: %s\n", row->name, row->option);
 	for (unsigned stage = 0; row->kind == PASS && stage < 5; stage++) {
 		if (!(row->stages & 1u << stage))
 			continue;
@@ -274,10 +275,10 @@ static void help(void)
 	puts("\nOptions");
 	for (size_t i = 0; i < ROWS; i++)
 		printf("  %s%s%s%s\n", rows[i].name, rows[i].has_value ? " VALUE" : "",
-				rows[i].kind == PASS                      ? "  as sonde's "
-						: rows[i].kind == ALWAYS  ? "  not needed: "
-						: rows[i].kind == REFUSED ? "  refused: "
-									  : "",
+				rows[i].kind == PASS                                              ? "  as sonde's "
+						: rows[i].kind == ALWAYS || rows[i].kind == NOTED ? "  no effect: "
+						: rows[i].kind == REFUSED                         ? "  refused: "
+												  : "",
 				rows[i].option ? rows[i].option : "");
 }
 

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ enum { FIRST_MAX = 5 };
 struct options {
 	int64_t seed;
 	int64_t trials;
+	int64_t confirm;
 	const char *dir;
 	const char *method;
 	bool is_json, is_csv, is_paired, is_dry;
@@ -28,6 +30,9 @@ struct options {
 static const struct cli_option option_rows[] = {
 	{ 0, "trials", "N", CLI_INT(struct options, trials), .min = 1, .max = TUNE_TRIALS_MAX,
 			.help = "At most N trials, instead of the study's budget." },
+	{ 0, "confirm", "N", CLI_INT(struct options, confirm), .min = -1, .max = TUNE_PAIRS_MAX, .default_text = "-1",
+			.default_words = "the study's, or 10",
+			.help = "Prove the best against the default with N pairs of runs; 0 leaves that out." },
 	{ 0, "seed", "N", CLI_INT(struct options, seed), .min = -1, .max = INT64_MAX, .default_text = "-1",
 			.default_words = "the study's, or 0", .help = "Seed of everything random." },
 	{ 0, "method", "NAME", CLI_STRING(struct options, method), .default_words = "the study's, or gp",
@@ -73,6 +78,8 @@ static int load(struct cli_context *ctx, const char *path, struct tune_study **o
 		study->seed = o->seed;
 	if (o->trials)
 		study->trials = o->trials;
+	if (o->confirm >= 0)
+		study->confirm = o->confirm;
 	if (o->method) {
 		study->method = tune_method_find(o->method);
 		if (!study->method)
@@ -243,12 +250,14 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 		.is_paired = options->is_paired,
 		.dir = arena_printf(ctx->arena, "%s/runs", dir) };
 	const char *path = arena_printf(ctx->arena, "%s/journal.jsonl", dir);
-	int rc = fs_mkdir_p(dir, 0700, ctx->err);
+	char absolute[PATH_MAX];
+	int rc = d.dir && path ? fs_mkdir_p(d.dir, 0700, ctx->err) : err_sys(ctx->err, ENOMEM, "cannot run the study");
 
 	if (rc < 0)
 		return rc;
-	if (!d.dir || !path)
-		return err_sys(ctx->err, ENOMEM, "cannot run the study");
+	d.dir = realpath(d.dir, absolute); /* the program may run elsewhere */
+	if (!d.dir)
+		return err_sys(ctx->err, errno, "cannot find '%s'", dir);
 	rc = tune_journal_open(&journal, path, study, o, ctx->err);
 	if (rc == 0 && journal.is_resumed && !options->is_json && !options->is_csv)
 		printf("%s: goes on after %zu trials\n", study->name, o->count);

@@ -1,11 +1,14 @@
 /* Recording, as record and stat do it; see recording.h. */
 #include "cli/recording.h"
 
+#include "base/fs.h"
 #include "base/words.h"
 #include "cli/term.h"
 #include "launch/launch.h"
+#include "store/run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +36,8 @@ const struct cli_option recording_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct recording_options, dir),
 			.help = "Make the run bundle here; it must not exist or be empty.",
 			.default_words = "a new one in ./sonde-runs or $SONDE_RUNS" },
+	{ 'f', "force", NULL, CLI_FLAG(struct recording_options, is_forced),
+			.help = "Replace a run that is there; anything else that is there stays, and is an error." },
 	{ 0, "name", "NAME", CLI_STRING(struct recording_options, name), .help = "Name of the run.",
 			.default_words = "the program's" },
 	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
@@ -51,7 +56,7 @@ const struct cli_option recording_rows[] = {
 	{ 0, "cgroup", "DIR", CLI_PATH(struct recording_options, cgroup), .group = "What to observe",
 			.help = "Instead of running a program: whoever is in this control group." },
 	{ 0, "all-cpus", NULL, CLI_FLAG(struct recording_options, is_all_cpus), .group = "What to observe",
-			.help = "Instead of running a program: everything on this machine." },
+			.help = "Everything on this machine, with or without a program to run." },
 	{ 0, "duration", "TIME", CLI_DURATION(struct recording_options, duration_ns), .group = "What to observe",
 			.default_words = "until the process ends or Ctrl-C",
 			.help = "For how long to observe what is not run by sonde itself." },
@@ -240,15 +245,15 @@ static int take_command(struct cli_context *ctx, bool is_shell)
 	return rc;
 }
 
-/* Exactly one thing can be observed, and then no program is run. */
+/* One thing can be observed, and then no program is run; but with all CPUs one may be, beside all others. */
 static int take_target(struct cli_context *ctx, const struct recording_options *o, struct probe_target *t)
 {
 	int targets = (o->pid > 0) + (o->cgroup != NULL) + o->is_all_cpus;
 	if (targets > 1)
 		return cli_usage(ctx, "--pid, --cgroup and --all-cpus exclude each other");
-	if (targets && ctx->program)
+	if (targets && ctx->program && !o->is_all_cpus)
 		return cli_usage(ctx, "a program cannot be run while something else is observed");
-	if (!targets && o->duration_ns)
+	if (o->duration_ns && (!targets || ctx->program))
 		return cli_usage(ctx, "--duration goes with --pid, --cgroup or --all-cpus");
 	if (!targets && !ctx->program) {
 		int rc = cli_usage(ctx, "no program to run is given");
@@ -257,7 +262,8 @@ static int take_target(struct cli_context *ctx, const struct recording_options *
 	}
 	*t = (struct probe_target){ .kind = o->pid ? PROBE_PID
 				: o->cgroup        ? PROBE_CGROUP
-						   : PROBE_MACHINE,
+				: o->is_all_cpus   ? PROBE_MACHINE
+						   : PROBE_COMMAND,
 		.pid = (pid_t)o->pid,
 		.cgroup = o->cgroup };
 	return 0;
@@ -294,6 +300,17 @@ static int check_events(struct cli_context *ctx, const struct cli_list *events)
 	return 0;
 }
 
+/* Remove a run that stands in the way. What is no run is left to fail later. */
+static int make_room(const char *dir, struct sonde_err *err)
+{
+	struct store_run run = STORE_RUN_INIT;
+	if (store_run_open(&run, dir, NULL))
+		return 0;
+	store_run_release(&run);
+	int rc = fs_remove_tree(AT_FDCWD, dir);
+	return rc ? err_sys(err, -rc, "cannot remove the run '%s'", dir) : 0;
+}
+
 int recording_run(struct cli_context *ctx, bool is_silent, struct record_result *result)
 {
 	struct recording_options *o = ctx->options;
@@ -324,6 +341,10 @@ int recording_run(struct cli_context *ctx, bool is_silent, struct record_result 
 		rc = take_command(ctx, o->is_shell);
 	if (rc)
 		return rc;
+	if (o->is_forced && o->dir && (rc = make_room(o->dir, ctx->err))) {
+		ctx->exit_code = RECORDING_FAILED;
+		return rc;
+	}
 	ro.argv = ctx->program;
 	ro.place = place.kind == JOB_PROCESS ? NULL : &place;
 	ro.timeout_ns = o->timeout_ns;

@@ -25,6 +25,7 @@ struct recording_options {
 	const char *ring;
 	bool follow;
 	bool is_shell;
+	bool is_forced;
 	bool is_verbose;
 	bool is_quiet;
 	int64_t freq;

@@ -265,7 +265,6 @@ static void work_on_part(struct member *m, struct pfw_part *part)
 	c->reading--;
 	c->text_bytes += part->text_bytes;
 	c->is_misplit |= part->is_misplit;
-	part->input->is_unsplit |= part->is_misplit;
 	done = c->done_bytes += end > part->from ? end - part->from : 0;
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->lock);

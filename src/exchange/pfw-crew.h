@@ -48,7 +48,7 @@ struct pfw_crew {
 	uint64_t text_bytes;
 	struct pfw_lost_line *lost; /* the first of each part, in no order */
 	size_t lost_count;
-	bool is_misplit; /* an input cannot be cut like this: it is marked, and all is to be done again */
+	bool is_misplit; /* an input cannot be cut like this, and all is to be done again */
 	int error;
 	/* private */
 	pthread_mutex_t lock, long_lock, seam_lock;

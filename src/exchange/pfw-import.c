@@ -180,16 +180,15 @@ static void name_of(struct buf *out, const struct import_options *o)
 
 static int import_all(struct pfw_import *im, struct sonde_err *err)
 {
-	unsigned attempts = 0;
-	int rc;
+	int rc = attempt(im, err);
 
-	/* What was cut in a wrong place is left whole; when that was not all, so is everything. */
-	while ((rc = attempt(im, err)) == 1) {
+	/* When one was cut in a wrong place all are read whole, so that this costs no more than reading them twice. */
+	if (rc == 1) {
 		drop_attempt(im);
 		remove_tables(im->run.tablesfd);
-		for (size_t i = 0; attempts > 0 && i < im->inputs.count; i++)
+		for (size_t i = 0; i < im->inputs.count; i++)
 			im->inputs.items[i].is_unsplit = true;
-		attempts++;
+		rc = attempt(im, err);
 	}
 	if (rc == 0 && records(&im->crew.counts) == 0)
 		rc = no_records(im, err);

@@ -167,13 +167,15 @@ static int by_start(const void *a, const void *b)
 int model_stacks_open(struct model_stacks **out, struct model_run *run, struct sonde_err *err)
 {
 	struct model_stacks *s = calloc(1, sizeof(*s));
-	int rc = s ? model_load(run, MODEL_NAMES, err) : err_sys(err, ENOMEM, "cannot load stacks");
+	int rc;
 
-	if (!rc) {
-		s->run = run;
-		arena_init(&s->arena);
+	if (!s)
+		return err_sys(err, ENOMEM, "cannot load stacks");
+	s->run = run;
+	arena_init(&s->arena);
+	rc = model_load(run, MODEL_NAMES, err);
+	if (!rc)
 		rc = each_row(run, STORE_TABLE_STACK, take_stack, s, err);
-	}
 	if (!rc)
 		rc = each_row(run, STORE_TABLE_MODULE, take_module, s, err);
 	if (!rc)

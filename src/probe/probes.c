@@ -92,7 +92,7 @@ void probe_set_open(struct probe_set *s, const char *const *names, const struct 
 	s->host.options = *options;
 	s->host.sink = sink;
 	s->host.tasks = tasks_new(&s->host);
-	for (size_t i = 0; probe_table[i] && i < PROBES_MAX; i++) {
+	for (size_t i = 0; i < PROBES_MAX && probe_table[i]; i++) {
 		struct sonde_err err = SONDE_ERR_INIT;
 		s->status[i] = (struct probe_status){ .ops = probe_table[i] };
 		s->count = i + 1;

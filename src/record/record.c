@@ -146,7 +146,8 @@ static void start_probes(struct recorder *r)
 static void attach_probes(void *arg, pid_t pid)
 {
 	struct recorder *r = arg;
-	struct probe_target target = { .kind = PROBE_COMMAND, .pid = pid };
+	struct probe_target target = { .kind = r->o->target.kind == PROBE_MACHINE ? PROBE_MACHINE : PROBE_COMMAND,
+		.pid = pid };
 	probe_set_attach(&r->probes, &target);
 }
 

@@ -21,7 +21,7 @@ struct record_options {
 	const char *name;          /* of the run; NULL: the program's */
 	const char *const *probes; /* names, as probe_set_open takes them; "trace" is the tracer */
 	struct probe_options probe;
-	struct probe_target target; /* without argv */
+	struct probe_target target; /* without argv; with it PROBE_MACHINE or PROBE_COMMAND */
 	int64_t duration_ns; /* without argv: end after that long; 0: when the process ends or a signal says so */
 	bool is_following;   /* wait for every traced process, not only for the command */
 	struct ring_options ring;

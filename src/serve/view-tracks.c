@@ -107,7 +107,9 @@ static void write_lane(struct json *j, const struct view *v, const struct order 
 	static const char *const kinds[] = { [MODEL_LANE_THREAD] = "slices",
 		[MODEL_LANE_MARKS] = "marks",
 		[MODEL_LANE_STEPS] = "steps",
-		[MODEL_LANE_COUNTER] = "counter" };
+		[MODEL_LANE_COUNTER] = "counter",
+		[MODEL_LANE_STATES] = "states",
+		[MODEL_LANE_SAMPLES] = "samples" };
 	const struct pyramid_node *root = &o->lane->root;
 	uint32_t what = o->lane->key.what;
 
@@ -254,7 +256,7 @@ static void write_name(struct json *j, const struct view *v, uint32_t name)
 	static const char *const tables[] = { [MODEL_LANE_SPAN] = "span",
 		[MODEL_LANE_CALL] = "call",
 		[MODEL_LANE_MARK] = "mark",
-		NULL };
+		[MODEL_LANE_STATE] = "state" };
 	const struct model_call *call = model_lane_table(name) == MODEL_LANE_CALL
 			? model_call(v->run, model_lane_string(name))
 			: NULL;

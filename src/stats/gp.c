@@ -33,7 +33,7 @@ void stats_gp_prior_usual(struct stats_gp_prior *prior, const struct stats_gp_da
 	double centre = log(0.3) + 0.5 * log((double)data->dims);
 
 	for (size_t j = 0; j < data->dims; j++)
-		prior->scale_mean[j] = data->is_category && data->is_category[j] ? centre + 0.35 : centre;
+		prior->scale_mean[j] = data->is_category && data->is_category[j] ? centre + log(2.0) : centre;
 	prior->scale_sd = 1;
 	prior->variance_mean = log(0.6);
 	prior->variance_sd = 0.7;

@@ -1,11 +1,12 @@
 /*
- * Templates: {name} is a parameter's value, {dir} the run's directory, {id} the trial's number, {{ a brace.
+ * Templates: {name} is a parameter's value, {dir} the run's directory, {id} the trial's number, {{name} none of them.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/words.h"
 #include "tune/run.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,7 +30,7 @@ static int unknown(const struct tune_space *space, const char *name, struct sond
 	if (nearest)
 		err_hint(err, "did you mean {%s}?", nearest);
 	else
-		err_hint(err, "a brace that is meant as one is written twice: {{");
+		err_hint(err, "write {{%s} for the text itself", name);
 	return -EINVAL;
 }
 
@@ -61,26 +62,37 @@ static int expand_name(struct buf *out, const char *name, const struct tune_spac
 	return 0;
 }
 
+/* The length of "{name}" at `at`; 0 when it is no name: an ordinary brace, as in C and JSON. */
+static size_t name_length(const char *at)
+{
+	size_t n = 1;
+
+	while (isalnum((unsigned char)at[n]) || at[n] == '_' || at[n] == '-' || at[n] == '.')
+		n++;
+	return n > 1 && n < NAME_MAX_BYTES && at[n] == '}' && !isdigit((unsigned char)at[1]) ? n + 1 : 0;
+}
+
 int tune_expand(struct buf *out, const char *template, const struct tune_space *space, const double *point,
 		const char *dir, uint64_t id, struct sonde_err *err)
 {
 	for (const char *at = template; *at; at++) {
-		const char *end = strchr(at, '}');
+		size_t length = *at == '{' ? name_length(at) : 0;
 		char name[NAME_MAX_BYTES];
 
-		if ((at[0] == '{' && at[1] == '{') || (at[0] == '}' && at[1] == '}')) {
-			buf_addc(out, *at++);
+		if (at[0] == '{' && at[1] == '{' && name_length(at + 1)) {
+			buf_addc(out, '{'); /* "{{x}" is "{x}" */
+			at++;
 			continue;
 		}
-		if (*at != '{' || !end || (size_t)(end - at) >= sizeof(name)) {
+		if (!length) {
 			buf_addc(out, *at);
 			continue;
 		}
-		memcpy(name, at + 1, (size_t)(end - at - 1));
-		name[end - at - 1] = '\0';
+		memcpy(name, at + 1, length - 2);
+		name[length - 2] = '\0';
 		if (expand_name(out, name, space, point, dir, id, err) < 0)
 			return -EINVAL;
-		at = end;
+		at += length - 1;
 	}
 	return buf_error(out);
 }

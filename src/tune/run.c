@@ -228,6 +228,7 @@ int tune_run_start(struct tune_run *r, const struct tune_study *study, const dou
 	r->dir = arena_strdup(&r->arena, dir);
 	if (!r->dir)
 		return err_sys(err, ENOMEM, "cannot start a trial");
+	fs_remove_tree(AT_FDCWD, dir); /* what an earlier run left is none of this one's business */
 	rc = fs_mkdir_p(dir, 0700, err);
 	if (rc < 0)
 		return rc;

@@ -9,7 +9,9 @@ chmod 755 "$TEST_DIR"
 mkdir home
 chown 65534:65534 home
 as_nobody() { (cd home && HOME=$PWD XDG_CACHE_HOME=$PWD setpriv --reuid 65534 --regid 65534 --clear-groups "$@"); }
-as_nobody test -x "$TRUTH" && as_nobody test -x "$SONDE" || skip_all 'an ordinary user cannot reach the build'
+if ! as_nobody test -x "$TRUTH" || ! as_nobody test -x "$SONDE"; then
+	skip_all 'an ordinary user cannot reach the build'
+fi
 run as_nobody test -r /sys/kernel/tracing/events
 [[ $status != 0 ]] || skip_all 'tracefs is open to everybody here'
 

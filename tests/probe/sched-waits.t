@@ -5,32 +5,32 @@
 needs_perf
 
 "$SONDE" record -q -o run -- "$TRUTH" sleeps 5 100 >truth
-"$SONDE" events run --table sched --json >sched
-"$SONDE" events run --table task --json >task
+"$SONDE" events run --table sched --json >sched.rows
+"$SONDE" events run --table task --json >task.rows
 
 # Each sleep holds one wait of at least its length, and no longer than the program saw.
 jq -r '.sleeps[] | "\(.[0]) \(.[1])"' truth >sleeps
 while read -r from to; do
-	wait=$(jq -s "map(select(.state == \"wait\" or .state == \"sleep\") | select(.ts_ns >= $from and .ts_ns + .dur_ns <= $to).dur_ns) | max // 0" sched)
+	wait=$(jq -s "map(select(.state == \"wait\" or .state == \"sleep\") | select(.ts_ns >= $from and .ts_ns + .dur_ns <= $to).dur_ns) | max // 0" sched.rows)
 	ok "a sleep of 100 ms is a wait of as much" test "$wait" -ge 99000000
 	ok 'and of no more than it took' test "$wait" -le $((to - from))
 done <sleeps
 
 # Conservation: what it ran and what it did not is its whole life.
-off=$(jq -s 'map(.dur_ns) | add' sched)
-ran=$(jq .run_ns task)
-near 'time on and off the CPUs is the life of the thread' $((off + ran)) "$(jq '.end_ns - .start_ns' task)" 0.02
+off=$(jq -s 'map(.dur_ns) | add' sched.rows)
+ran=$(jq .run_ns task.rows)
+near 'time on and off the CPUs is the life of the thread' $((off + ran)) "$(jq '.end_ns - .start_ns' task.rows)" 0.02
 
 # With the tracepoints: reasons and wakers, seen through a mount of our own.
 if unshare -m sh -c 'mount -t tracefs nodev /sys/kernel/tracing && test -r /sys/kernel/tracing/events/sched/sched_switch/id' 2>/dev/null; then
 	unshare -m sh -c "mount -t tracefs nodev /sys/kernel/tracing && '$SONDE' record -q -o echo -- '$TRUTH' echo 200" >truth
 	parent=$(jq .parent truth) child=$(jq .child truth)
-	"$SONDE" events echo --table sched --json >sched
+	"$SONDE" events echo --table sched --json >sched.rows
 	is 'the recording says how it knows' "$(jq -r '.probes[] | select(.name == "sched").reasons' echo/run.json)" tracepoints
-	woken() { jq -s "map(select(.pid == $1 and .state == \"sleep\" and .waker_pid == $2)) | length" sched; }
+	woken() { jq -s "map(select(.pid == $1 and .state == \"sleep\" and .waker_pid == $2)) | length" sched.rows; }
 	ok 'the child woke the parent' test "$(woken "$parent" "$child")" -gt 0
 	ok 'the parent woke the child' test "$(woken "$child" "$parent")" -gt 0
-	is 'nobody ran before he was woken' "$(jq -s 'map(select(.wake_ns != null and (.wake_ns < .ts_ns or .wake_ns > .ts_ns + .dur_ns))) | length' sched)" 0
+	is 'nobody ran before he was woken' "$(jq -s 'map(select(.wake_ns != null and (.wake_ns < .ts_ns or .wake_ns > .ts_ns + .dur_ns))) | length' sched.rows)" 0
 else
 	skip 'reasons and wakers' 'tracefs cannot be mounted here'
 fi

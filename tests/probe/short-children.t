@@ -6,9 +6,9 @@ needs_perf
 
 for probes in all system; do
 	"$SONDE" record -q -o "$probes" --probes "$probes" -- "$TRUTH" kids 40 5 >truth
-	"$SONDE" events "$probes" --table task --json >task
-	parent=$(jq -s 'min_by(.start_ns).pid' task)
-	kids=$(jq -s "map(select(.ppid == $parent))" task)
+	"$SONDE" events "$probes" --table task --json >task.rows
+	parent=$(jq -s 'min_by(.start_ns).pid' task.rows)
+	kids=$(jq -s "map(select(.ppid == $parent))" task.rows)
 	is "--probes $probes: every child is a task" "$(jq length <<<"$kids")" 40
 	is 'each has its CPU time' "$(jq 'map(select(.run_ns == null)) | length' <<<"$kids")" 0
 	is 'and its end' "$(jq 'map(select(.end_ns == null or .end_ns < .start_ns)) | length' <<<"$kids")" 0

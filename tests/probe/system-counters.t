@@ -4,12 +4,12 @@
 . "$SOURCE_DIR/tests/probe/perf.sh"
 
 "$SONDE" record -q -o run --probes system --rate 50 -- "$TRUTH" faults 3000 >truth
-"$SONDE" events run --table counter --json >counter
-last() { jq -s "map(select(.name == \"$1\")) | last.value" counter; }
-first() { jq -s "map(select(.name == \"$1\")) | first.value" counter; }
+"$SONDE" events run --table counter --json >counter.rows
+last() { jq -s "map(select(.name == \"$1\")) | last.value" counter.rows; }
+first() { jq -s "map(select(.name == \"$1\")) | first.value" counter.rows; }
 series() { "$SONDE" events run --table series --json | jq -r "select(.name == \"$1\") | \"\(.unit) \(.is_total)\""; }
 
-is 'every counter has a meaning' "$(comm -23 <(jq -r .name counter | sort -u) <("$SONDE" events run --table series --json | jq -r .name | sort -u))" ''
+is 'every counter has a meaning' "$(comm -23 <(jq -r .name counter.rows | sort -u) <("$SONDE" events run --table series --json | jq -r .name | sort -u))" ''
 is 'CPU time is a total in ns' "$(series cpu.all.user_ns)" 'ns true'
 is 'memory is a level in bytes' "$(series memory.free_bytes)" 'bytes false'
 is 'totals begin at 0' "$(first vm.faults)" 0
@@ -19,18 +19,18 @@ is 'the total memory is the machine'"'"'s' "$(first memory.total_bytes)" "$(awk 
 cpus=$(grep -c '^cpu[0-9]' /proc/stat)
 sum=0
 for state in user nice system idle iowait irq softirq steal; do sum=$(awk -v a="$sum" -v b="$(last "cpu.all.${state}_ns")" 'BEGIN { printf "%.0f", a + b }'); done
-span=$(jq -s 'map(select(.pid == null).ts_ns) | max - min' counter)
+span=$(jq -s 'map(select(.pid == null).ts_ns) | max - min' counter.rows)
 within 'states of the CPUs sum to their time' "$sum" $((cpus * span)) $((cpus * span / 10 + cpus * 8 * 20000000))
 near 'the sum over CPUs is the whole' "$(for i in $(seq 0 $((cpus - 1))); do last "cpu.$i.idle_ns"; done | paste -sd+ | bc)" "$(last cpu.all.idle_ns)" 0.05
 
 # The process: faults, memory, CPU time.
-pid=$(jq -s 'map(select(.name == "process.cpu_ns")) | first.pid' counter)
-of() { jq -s "map(select(.name == \"$1\" and .pid == $pid)) | last.value" counter; }
+pid=$(jq -s 'map(select(.name == "process.cpu_ns")) | first.pid' counter.rows)
+of() { jq -s "map(select(.name == \"$1\" and .pid == $pid)) | last.value" counter.rows; }
 ok 'its page faults were counted' test "$(of process.minor_faults)" -ge 3000
 ok 'and no more than it had' test "$(of process.minor_faults)" -le "$(jq .usage.minor_faults run/run.json)"
-ok 'it had that memory' test "$(jq -s "map(select(.name == \"process.rss_bytes\" and .pid == $pid).value) | max" counter)" -ge $((3000 * 4096))
+ok 'it had that memory' test "$(jq -s "map(select(.name == \"process.rss_bytes\" and .pid == $pid).value) | max" counter.rows)" -ge $((3000 * 4096))
 ok 'the machine had its faults too' test "$(last vm.faults)" -ge 3000
-is 'totals never fall' "$(jq -s 'group_by([.name, .pid]) | map(select(.[0].name | test("_ns$|faults$")) | [range(1; length) as $i | select(.[$i].value < .[$i - 1].value)]) | flatten | length' counter)" 0
+is 'totals never fall' "$(jq -s 'group_by([.name, .pid]) | map(select(.[0].name | test("_ns$|faults$")) | [range(1; length) as $i | select(.[$i].value < .[$i - 1].value)]) | flatten | length' counter.rows)" 0
 
 run "$SONDE" record --rate 2000 -- true
 is 'a rate that cannot be: a usage error' "$status" 2

@@ -68,7 +68,7 @@ export class Raster {
 			}
 			const color = isFaded ? blend(this.background, rgb, 0.2) : name ? name.pixel : pixel(rgb);
 			p.fill(color, at + x0, at + x1);
-			if (x1 - x0 >= 3 && x1 < width) p[at + x1 - 1] = this.edge;
+			if (x1 - x0 >= 3 && x0 > 0) p[at + x0] = this.edge; // so that neighbours of one colour stay apart
 		}
 	}
 	/** Samples: a tick each. */

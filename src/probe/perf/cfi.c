@@ -128,7 +128,8 @@ static bool take_cie(const struct cfi *c, uint64_t offset, struct cie *cie)
 		;
 	if (at.is_bad || (version != 1 && version != 3) || (words[0] && words[0] != 'z'))
 		return false;
-	*cie = (struct cie){ .code_align = cursor_uleb(&at), .data_align = cursor_sleb(&at) };
+	*cie = (struct cie){ .code_align = cursor_uleb(&at) };
+	cie->data_align = cursor_sleb(&at);
 	uint64_t ra = version == 1 ? cursor_u8(&at) : cursor_uleb(&at);
 	if (words[0] == 'z')
 		take_augmentation(c, cie, words, &at);
@@ -145,6 +146,12 @@ struct machine {
 	unsigned kept_count;
 	bool is_bad;
 };
+
+/* Numbers of a file may overflow; then they are nonsense, and ours to bound. */
+static int64_t scaled(uint64_t n, int64_t by)
+{
+	return (int64_t)(n * (uint64_t)by);
+}
 
 static void set(struct machine *m, uint64_t reg, enum cfi_kind kind, int64_t offset, uint64_t other)
 {
@@ -188,7 +195,7 @@ static void define_cfa(struct machine *m, struct cursor *c, uint8_t op)
 		break;
 	case 0x12: /* def_cfa_sf */
 		reg = cursor_uleb(c);
-		set_cfa(m, reg, cursor_sleb(c) * align);
+		set_cfa(m, reg, scaled((uint64_t)cursor_sleb(c), align));
 		break;
 	case 0x0d: /* def_cfa_register */
 		set_cfa(m, cursor_uleb(c), m->row.cfa.offset);
@@ -197,7 +204,7 @@ static void define_cfa(struct machine *m, struct cursor *c, uint8_t op)
 		set_cfa(m, m->row.cfa.reg, (int64_t)cursor_uleb(c));
 		break;
 	case 0x13: /* def_cfa_offset_sf */
-		set_cfa(m, m->row.cfa.reg, cursor_sleb(c) * align);
+		set_cfa(m, m->row.cfa.reg, scaled((uint64_t)cursor_sleb(c), align));
 		break;
 	default: /* def_cfa_expression */
 		m->row.cfa = (struct cfi_rule){ .kind = CFI_VAL_EXPR, .offset = (int32_t)block(m, c) };
@@ -210,7 +217,7 @@ static void define_register(struct machine *m, struct cursor *c, uint8_t op)
 	uint64_t reg = cursor_uleb(c);
 	switch (op) {
 	case 0x05: /* offset_extended */
-		set(m, reg, CFI_OFFSET, (int64_t)cursor_uleb(c) * align, 0);
+		set(m, reg, CFI_OFFSET, scaled(cursor_uleb(c), align), 0);
 		break;
 	case 0x06: /* restore_extended */
 		restore(m, reg);
@@ -228,19 +235,19 @@ static void define_register(struct machine *m, struct cursor *c, uint8_t op)
 		set(m, reg, CFI_EXPR, block(m, c), 0);
 		break;
 	case 0x11: /* offset_extended_sf */
-		set(m, reg, CFI_OFFSET, cursor_sleb(c) * align, 0);
+		set(m, reg, CFI_OFFSET, scaled((uint64_t)cursor_sleb(c), align), 0);
 		break;
 	case 0x14: /* val_offset */
-		set(m, reg, CFI_VALUE, (int64_t)cursor_uleb(c) * align, 0);
+		set(m, reg, CFI_VALUE, scaled(cursor_uleb(c), align), 0);
 		break;
 	case 0x15: /* val_offset_sf */
-		set(m, reg, CFI_VALUE, cursor_sleb(c) * align, 0);
+		set(m, reg, CFI_VALUE, scaled((uint64_t)cursor_sleb(c), align), 0);
 		break;
 	case 0x16: /* val_expression */
 		set(m, reg, CFI_VAL_EXPR, block(m, c), 0);
 		break;
 	default: /* GNU_negative_offset_extended */
-		set(m, reg, CFI_OFFSET, -(int64_t)cursor_uleb(c) * align, 0);
+		set(m, reg, CFI_OFFSET, scaled(0 - cursor_uleb(c), align), 0);
 	}
 }
 
@@ -305,7 +312,7 @@ static void run(struct machine *m, struct cursor c)
 			m->at += low * m->cie->code_align;
 			break;
 		case 0x80: /* offset */
-			set(m, low, CFI_OFFSET, (int64_t)cursor_uleb(&c) * m->cie->data_align, 0);
+			set(m, low, CFI_OFFSET, scaled(cursor_uleb(&c), m->cie->data_align), 0);
 			break;
 		case 0xc0: /* restore */
 			restore(m, low);

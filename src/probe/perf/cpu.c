@@ -93,7 +93,7 @@ static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err
 	struct cpu *c = source ? calloc(1, sizeof(*c)) : NULL;
 	if (!c)
 		return err_sys(err, ENOMEM, "cannot sample");
-	for (unsigned i = 0; names[i] && i < PROBE_EVENTS_MAX; i++) {
+	for (unsigned i = 0; i < PROBE_EVENTS_MAX && names[i]; i++) {
 		const struct perf_event_name *e = perf_event_find(names[i]);
 		if (!e) {
 			free(c);

@@ -107,7 +107,8 @@ const uint8_t *decode_raw(const struct perf_record *r, size_t *bytes)
 bool decode_mmap(const struct perf_record *r, struct decoded_mmap *m)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
-	*m = (struct decoded_mmap){ .pid = (int32_t)cursor_u32(&c), .tid = (int32_t)cursor_u32(&c) };
+	*m = (struct decoded_mmap){ .pid = (int32_t)cursor_u32(&c) };
+	m->tid = (int32_t)cursor_u32(&c);
 	m->start = cursor_u64(&c);
 	m->bytes = cursor_u64(&c);
 	m->offset = cursor_u64(&c);

@@ -158,7 +158,7 @@ static void read_pairs(struct feed *f, struct counters *c, const char *at, const
 {
 	const struct feed_field *fields = f->kind->fields;
 	size_t count = field_count(f->kind), next = 0;
-	if (!f->pairs)
+	if (!f->pairs && count)
 		f->pairs = calloc(count, sizeof(*f->pairs));
 	for (; f->pairs && at < end; at = next_line(at, end)) {
 		size_t i = next;

@@ -1,0 +1,295 @@
+/* Results of runs side by side; see diff.h. */
+#include "analyze/diff.h"
+
+#include "stats/interval.h"
+#include "stats/summary.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sections whose numbers say how a run was looked at, not what it did. */
+static const char *const left_out[] = { "probes", "losses", "diagnosis", "layers" };
+
+void diff_init(struct diff *d, size_t count_a, size_t count_b)
+{
+	memset(d, 0, sizeof(*d));
+	d->count_a = count_a;
+	d->count_b = count_b;
+	arena_init(&d->arena);
+}
+
+void diff_release(struct diff *d)
+{
+	free(d->items);
+	map_release(&d->by_path);
+	arena_release(&d->arena);
+}
+
+static bool is_quantity(enum analyze_unit unit)
+{
+	return unit != ANALYZE_ID && unit != ANALYZE_TEXT && unit != ANALYZE_RATIO;
+}
+
+static bool is_time(enum analyze_unit unit)
+{
+	return unit == ANALYZE_NS || unit == ANALYZE_SUM_NS;
+}
+
+static double number(const struct analyze_value *v, enum analyze_unit unit)
+{
+	if (v->is_null)
+		return NAN;
+	return unit == ANALYZE_REAL || unit == ANALYZE_RATIO ? v->real : (double)v->integer;
+}
+
+static double *absent(struct diff *d, size_t n)
+{
+	double *values = arena_alloc(&d->arena, (n ? n : 1) * sizeof(*values));
+	for (size_t i = 0; values && i < n; i++)
+		values[i] = NAN;
+	return values;
+}
+
+/* The item of a path, made at first sight; NULL: out of memory. */
+static struct diff_item *item_of(struct diff *d, const char *list, const char *name, const char *key,
+		enum analyze_unit unit)
+{
+	const char *path = arena_printf(&d->arena, "%s\n%s\n%s", list, name, key);
+	bool is_new;
+	uint64_t *at = path ? map_put(&d->by_path, path, strlen(path), &is_new) : NULL;
+	if (!at || !is_new)
+		return at ? &d->items[*at] : NULL;
+	*at = d->count;
+	if (d->count == d->cap) {
+		size_t cap = d->cap ? 2 * d->cap : 64;
+		struct diff_item *items = reallocarray(d->items, cap, sizeof(*items));
+		if (!items)
+			return NULL;
+		d->items = items;
+		d->cap = cap;
+	}
+	struct diff_item *item = &d->items[d->count];
+	*item = (struct diff_item){ .list = arena_strdup(&d->arena, list),
+		.name = arena_strdup(&d->arena, name),
+		.key = arena_strdup(&d->arena, key),
+		.unit = unit,
+		.a = absent(d, d->count_a),
+		.b = absent(d, d->count_b),
+		.order = d->count };
+	if (!item->list || !item->name || !item->key || !item->a || !item->b)
+		return NULL;
+	d->count++;
+	return item;
+}
+
+struct taking {
+	struct diff *d;
+	bool is_b;
+	size_t run;
+};
+
+static int take_value(const struct taking *t, const char *list, const char *name, const struct analyze_column *column,
+		const struct analyze_value *value)
+{
+	if (!is_quantity(column->unit))
+		return 0;
+	struct diff_item *item = item_of(t->d, list, name, column->key, column->unit);
+	if (!item)
+		return -ENOMEM;
+	double *into = (t->is_b ? item->b : item->a) + t->run;
+	double v = number(value, column->unit);
+	*into = isnan(*into) ? v : isnan(v) ? *into : *into + v; /* rows of one name are one thing */
+	return 0;
+}
+
+/* The column that names a row: its first text. */
+static const struct analyze_column *naming(const struct analyze_table *table, size_t *at)
+{
+	for (*at = 0; *at < table->column_count; ++*at)
+		if (table->columns[*at].unit == ANALYZE_TEXT)
+			return &table->columns[*at];
+	return NULL;
+}
+
+/* Of a row its first time, or else its first count: the rest follows from it or is detail. */
+static size_t measure(const struct analyze_table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (is_time(table->columns[i].unit))
+			return i;
+	for (size_t i = 0; i < table->column_count; i++)
+		if (is_quantity(table->columns[i].unit))
+			return i;
+	return table->column_count;
+}
+
+static int take_table(const struct taking *t, const struct analyze_section *s, const struct analyze_table *table)
+{
+	size_t name_at, at = measure(table);
+	int rc = 0;
+	if (table->flags & ANALYZE_DETAIL || !naming(table, &name_at) || at == table->column_count)
+		return 0;
+	const char *list = arena_printf(&t->d->arena, "%s.%s", s->key, table->name.key);
+	for (size_t row = 0; list && row < table->rows && !rc; row++) {
+		const struct analyze_value *values = table->values + row * table->column_count;
+		const struct store_text *text = &values[name_at].text;
+		const char *name = values[name_at].is_null ? "(unknown)"
+							   : arena_copy(&t->d->arena, text->data, text->bytes);
+		rc = name ? take_value(t, list, name, &table->columns[at], &values[at]) : -ENOMEM;
+	}
+	return list ? rc : -ENOMEM;
+}
+
+static bool is_left_out(const char *key)
+{
+	for (size_t i = 0; i < sizeof(left_out) / sizeof(*left_out); i++)
+		if (!strcmp(left_out[i], key))
+			return true;
+	return false;
+}
+
+int diff_take(struct diff *d, bool is_b, size_t i, const struct analyze_result *result, struct sonde_err *err)
+{
+	const struct taking t = { .d = d, .is_b = is_b, .run = i };
+	int rc = 0;
+	for (const struct analyze_section *s = result->sections; s && !rc; s = s->next) {
+		if (s->absent || is_left_out(s->key))
+			continue;
+		for (const struct analyze_field *f = s->fields; f && !rc; f = f->next)
+			if (!(s->is_top && !strcmp(f->column.key, "start_ns")))
+				rc = take_value(&t, s->is_top ? "" : s->key, "", &f->column, &f->value);
+		for (const struct analyze_table *table = s->tables; table && !rc; table = table->next)
+			rc = take_table(&t, s, table);
+	}
+	return rc ? err_sys(err, ENOMEM, "cannot compare the runs") : 0;
+}
+
+static double mean(const double *x, size_t n)
+{
+	double sum = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += x[i];
+	return n ? sum / (double)n : NAN;
+}
+
+/* A row that a run's list lacks did not occur there, when the list was recorded: then some row of it is there. */
+static int fill_absent(struct diff *d, bool is_b, size_t run)
+{
+	struct map lists = { 0 };
+	int rc = 0;
+	for (size_t k = 0; k < d->count && !rc; k++) {
+		const struct diff_item *item = &d->items[k];
+		if (*item->name && !isnan((is_b ? item->b : item->a)[run]))
+			rc = map_put(&lists, item->list, strlen(item->list), NULL) ? 0 : -ENOMEM;
+	}
+	for (size_t k = 0; k < d->count && !rc; k++) {
+		struct diff_item *item = &d->items[k];
+		double *v = (is_b ? item->b : item->a) + run;
+		if (*item->name && isnan(*v) && map_get(&lists, item->list, strlen(item->list)))
+			*v = 0;
+	}
+	map_release(&lists);
+	return rc;
+}
+
+static int fill_all(struct diff *d)
+{
+	int rc = 0;
+	for (size_t run = 0; run < d->count_a && !rc; run++)
+		rc = fill_absent(d, false, run);
+	for (size_t run = 0; run < d->count_b && !rc; run++)
+		rc = fill_absent(d, true, run);
+	return rc;
+}
+
+static struct stats_interval welch(const double *a, size_t na, const double *b, size_t nb)
+{
+	struct stats_moments x = stats_moments_of(a, na), y = stats_moments_of(b, nb);
+	return stats_welch_interval(&x, &y, DIFF_LEVEL);
+}
+
+static void judge(struct diff *d, struct diff_item *item)
+{
+	item->mean_a = mean(item->a, d->count_a);
+	item->mean_b = mean(item->b, d->count_b);
+	item->change = item->mean_b - item->mean_a;
+	item->lo = item->hi = NAN;
+	if (d->count_a < 2 || d->count_b < 2 || isnan(item->change))
+		return;
+	struct stats_interval i = welch(item->a, d->count_a, item->b, d->count_b);
+	item->lo = i.lo;
+	item->hi = i.hi;
+	item->is_sure = i.lo > 0 || i.hi < 0;
+}
+
+static int by_change(const void *a, const void *b)
+{
+	const struct diff_item *x = a, *y = b;
+	bool has_x = !isnan(x->change), has_y = !isnan(y->change);
+	if (has_x != has_y)
+		return has_y - has_x;
+	if (is_time(x->unit) != is_time(y->unit))
+		return is_time(y->unit) - is_time(x->unit);
+	if (has_x && fabs(x->change) != fabs(y->change))
+		return fabs(x->change) < fabs(y->change) ? 1 : -1;
+	return x->order < y->order ? -1 : 1;
+}
+
+static const struct diff_item *wall_of(const struct diff *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (!*d->items[i].list && !strcmp(d->items[i].key, "wall_ns"))
+			return &d->items[i];
+	return NULL;
+}
+
+/* The wall time, as a ratio. */
+static int judge_wall(struct diff *d, double threshold)
+{
+	const struct diff_item *wall = wall_of(d);
+	double *logs = arena_alloc(&d->arena, (d->count_a + d->count_b) * sizeof(*logs));
+	d->ratio = d->lo = d->hi = NAN;
+	if (!logs)
+		return -ENOMEM;
+	if (!wall || !(wall->mean_a > 0) || !(wall->mean_b > 0))
+		return 0;
+	for (size_t i = 0; i < d->count_a + d->count_b; i++)
+		logs[i] = log(i < d->count_a ? wall->a[i] : wall->b[i - d->count_a]);
+	d->ratio = exp(mean(logs + d->count_a, d->count_b) - mean(logs, d->count_a));
+	if (d->count_a > 1 && d->count_b > 1) {
+		struct stats_interval i = welch(logs, d->count_a, logs + d->count_a, d->count_b);
+		d->lo = exp(i.lo);
+		d->hi = exp(i.hi);
+	}
+	double low = isnan(d->lo) ? d->ratio : d->lo, high = isnan(d->hi) ? d->ratio : d->hi;
+	if (low > 1 + threshold)
+		d->verdict = DIFF_SLOWER;
+	else if (high < 1 / (1 + threshold))
+		d->verdict = DIFF_FASTER;
+	else if (high <= 1 + threshold && low >= 1 / (1 + threshold))
+		d->verdict = DIFF_SAME;
+	return 0;
+}
+
+int diff_finish(struct diff *d, double threshold, struct sonde_err *err)
+{
+	if (fill_all(d))
+		return err_sys(err, ENOMEM, "cannot compare the runs");
+	for (size_t i = 0; i < d->count; i++)
+		judge(d, &d->items[i]);
+	if (d->count)
+		qsort(d->items, d->count, sizeof(*d->items), by_change);
+	map_release(&d->by_path); /* its places are not theirs any more */
+	return judge_wall(d, threshold) ? err_sys(err, ENOMEM, "cannot compare the runs") : 0;
+}
+
+const char *diff_verdict_word(enum diff_verdict v)
+{
+	static const char *const words[] = { [DIFF_UNKNOWN] = "inconclusive",
+		[DIFF_SAME] = "equivalent",
+		[DIFF_SLOWER] = "slower",
+		[DIFF_FASTER] = "faster" };
+	return words[v];
+}

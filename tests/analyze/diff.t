@@ -1,0 +1,55 @@
+#!/bin/bash
+# Two runs and two sets of runs compared: what was added is found, what is the same is not accused, no interval without repeats.
+. "$(dirname "$0")/../lib/tap.sh"
+
+# program N: N small writes to one file, and a read for each
+cat >program.py <<'EOF'
+import os, sys
+fd = os.open("out", os.O_RDWR | os.O_CREAT, 0o600)
+for i in range(int(sys.argv[1])):
+    os.pwrite(fd, b"x" * 100, 0)
+EOF
+for i in 1 2 3; do
+	"$SONDE" record -q --probes trace -o "a$i" -- /usr/bin/python3 program.py 10
+	"$SONDE" record -q --probes trace -o "b$i" -- /usr/bin/python3 program.py 40
+done
+fact() { jq -r "$1" <<<"$out"; }
+
+run "$SONDE" diff --json --threshold 1000000% a1 b1
+is 'two runs are compared' "$status" 0
+is 'without an interval' "$(fact .note)" 'one run each, no interval'
+is 'no item claims to be sure' "$(fact '[.items[] | select(.sure or .lo != null)] | length')" 0
+is 'bytes written' "$(fact '.items[] | select(.list == "io" and .quantity == "write_bytes") | .change')" 3000
+is 'calls' "$(fact '.items[] | select(.list == "io" and .quantity == "writes") | .change')" 30
+is 'the verdict' "$(fact .verdict)" equivalent
+
+run "$SONDE" diff --json --threshold 1000000% a1,a2,a3 b1,b2,b3
+is 'sets of runs' "$status" 0
+is 'have no note' "$(fact .note)" null
+is 'what always changes by the same is sure' "$(fact '.items[] | select(.list == "io" and .quantity == "writes") | "\(.sure) \(.lo) \(.hi)"')" 'true 30 30'
+is 'both numbers of runs' "$(fact '"\(.runs_a) \(.runs_b)"')" '3 3'
+
+run "$SONDE" diff --json a1,a2,a3 a1,a2,a3
+is 'a set and itself' "$(fact .ratio)" 1
+is 'nothing is sure to have changed' "$(fact '[.items[] | select(.sure)] | length')" 0
+isnt_slower=$(fact .verdict)
+ok 'and nothing is slower' test "$isnt_slower" != slower -a "$status" = 0
+
+# A wall time that is longer by a sleep: slower beyond any threshold that is below it.
+"$SONDE" record -q --probes trace -o quick -- true
+"$SONDE" record -q --probes trace -o slow -- sleep 1
+run "$SONDE" diff quick slow
+is 'slower exits with 3' "$status" 3
+like 'and says so' "$out" '^B is slower: wall time \+'
+like 'in words that promise no more' "$out" 'one run each, no interval'
+run "$SONDE" diff slow quick
+is 'faster is fine' "$status" 0
+
+run "$SONDE" diff a1 none
+is 'a run that is not there' "$status" 1
+run "$SONDE" diff a1
+is 'one run is a usage error' "$status" 2
+run "$SONDE" diff --threshold lots a1 b1
+is 'a threshold that is none' "$status" 2
+
+done_testing

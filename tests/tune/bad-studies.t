@@ -1,0 +1,68 @@
+#!/bin/bash
+# Studies that are wrong or cannot work: clear words, the line, the next step; and a journal that goes on.
+. "$(dirname "$0")/../lib/tap.sh"
+
+# study LINES...: study.yml with a parameter, a command and these
+study() {
+	printf '%s\n' 'params: [{name: x, type: float, low: 0, high: 1, arg: "--x={}"}]' "$@" >study.yml
+}
+
+study 'command: [true]' 'objectiv: {name: wall}'
+run "$SONDE" tune study.yml
+is 'a wrong key is a failure' "$status" 1
+like 'with file and line' "$err" 'study\.yml:3: a study has no key .objectiv.'
+like 'and what was meant' "$err" "hint: did you mean 'objective'\?"
+
+study 'command: [echo, "{y}"]' 'objective: {name: wall}'
+run "$SONDE" tune study.yml
+like 'a name in braces that is none' "$err" '\{y\} is none of the parameters'
+
+study 'objective: {name: wall}'
+run "$SONDE" tune study.yml
+like 'no command' "$err" "no 'command' to run"
+like 'and the other way' "$err" 'hint: .*sonde tune serve'
+
+study 'command: [true]' 'objective: {name: value}'
+run "$SONDE" tune study.yml
+like 'a value from nowhere' "$err" "study.yml:3: it is not said where 'value' comes from"
+
+sed -i 's/, arg: .*"}/}/' study.yml
+run "$SONDE" tune study.yml
+printf '%s\n' 'params: [{name: x, type: bool}]' 'command: [true]' 'objective: {name: wall}' >study.yml
+run "$SONDE" tune study.yml
+like 'a parameter that does nothing' "$err" "parameter 'x' does not reach the program"
+
+study 'command: [./no-such-program]' 'objective: {name: wall}'
+run "$SONDE" tune study.yml -o gone
+is 'a command that is not there fails' "$status" 1
+like 'and is named' "$err" 'no-such-program'
+is 'after one trial' "$(grep -c '"ask"' gone/journal.jsonl)" 1
+
+study 'command: [sh, -c, "echo broken >&2; exit 3"]' 'objective: {name: wall}'
+run "$SONDE" tune study.yml -o broken
+is 'all trials failing fails' "$status" 1
+like 'soon, with what the last one said' "$err" 'all of the first 5 trials failed; the last: it ended with status 3: broken'
+is 'the journal has them' "$(grep -c '"failed"' broken/journal.jsonl)" 5
+
+study 'command: [sh, -c, "echo nan"]' 'objective: {name: v, regex: "([0-9nai.]+)"}'
+run "$SONDE" tune study.yml -o nan
+like 'NaN is no value' "$err" "there was no value of 'v'"
+
+study 'command: [true]' 'objective: {name: wall}' 'constraints: [x > 2]'
+run "$SONDE" tune study.yml -o impossible
+is 'constraints that nothing satisfies fail' "$status" 1
+like 'and are named' "$err" 'no configuration was found that satisfies the constraints'
+like 'with a hint' "$err" "hint: look at 'x > 2'"
+
+study 'command: [true]' 'objective: {name: wall}'
+"$SONDE" tune study.yml --trials 2 --confirm 0 -o changed >/dev/null
+sed -i 's/high: 1/high: 2/' study.yml
+run "$SONDE" tune study.yml -o changed
+is 'the journal of a study that has changed is refused' "$status" 1
+like 'with words' "$err" 'has changed since'
+run "$SONDE" tune --json --csv study.yml
+is 'options that contradict are a usage error' "$status" 2
+run "$SONDE" tune --method best study.yml
+is 'so is an unknown method' "$status" 2
+
+done_testing

@@ -1,0 +1,36 @@
+#!/bin/bash
+# sonde tune --paired: both sides of a pair see the same disturbance, which cancels.
+. "$(dirname "$0")/../lib/tap.sh"
+
+# A program whose value is disturbed by the moment it runs in: the pair reads the same moment from a file that
+# changes with every trial's directory number.
+cat >prog <<'PY'
+#!/usr/bin/python3
+import math, os, random, sys
+x = float(sys.argv[1])
+trial = os.path.basename(os.environ["SONDE_TUNE_DIR"]).split("-")[0]
+common = random.Random("moment" + trial).gauss(0, 0.8)
+print("value", (1 + 4 * (x - 0.3) ** 2) * math.exp(common))
+PY
+chmod +x prog
+cat >study.yml <<'YML'
+name: pair
+command: [./prog, "{x}"]
+params: [{name: x, type: float, low: 0, high: 1, default: 0.9}]
+objective: {name: value, regex: 'value ([0-9.e-]+)'}
+budget: {trials: 15}
+confirm: 0
+YML
+run "$SONDE" tune --paired study.yml --json
+is 'the study ends well' "$status" 0
+diag "$err"
+ok 'the best is near the truth, whatever the noise' jq -e '(.best.params.x - 0.3) | fabs < 0.1' <<<"$out" >/dev/null
+ok 'values are by the default' jq -e '(.trials[0].values.value - 1) | fabs < 1e-9' <<<"$out" >/dev/null
+ok 'and right' jq -e '(.best.value - 0.41) | fabs < 0.05' <<<"$out" >/dev/null
+run "$SONDE" tune study.yml -o alone --json
+is 'the same without pairs ends well' "$status" 0
+printf '%s\n' 'objectives: [{name: wall}, {name: cpu}]' 'command: [true]' 'params: [{name: x, type: bool, env: X}]' >two.yml
+run "$SONDE" tune --paired two.yml
+is 'two objectives cannot be paired' "$status" 2
+
+done_testing

@@ -1,0 +1,63 @@
+#!/bin/bash
+# sonde tune: trials reach the program in every way, are measured, and the best is proven against the default.
+. "$(dirname "$0")/../lib/tap.sh"
+
+cat >prog <<'SH'
+#!/bin/sh
+# value = (x - 3)^2 + y from the file + 1 for the slow mode; leaves a file
+. "$2"
+echo "$1 $MODE $y" >>"$SONDE_TUNE_DIR/../../calls"
+head -c "$1" /dev/zero >"$SONDE_TUNE_DIR/out"
+echo "warm 99"
+echo "value $(( ($1 - 3) * ($1 - 3) + y + $( [ "$MODE" = slow ] && echo 10 || echo 0 ) + 1 ))"
+SH
+chmod +x prog
+cat >study.yml <<YML
+name: demo
+command: [./prog, "{x}", "{dir}/conf"]
+files: [{path: conf, template: "y={y}\n"}]
+params:
+  - {name: x, type: int, low: 0, high: 9, default: 9}
+  - {name: mode, type: categorical, choices: [slow, quick], env: MODE, gives_up: {quick: correctness}}
+  - {name: y, type: int, low: 0, high: 3, default: 2}
+objective: {name: value, goal: minimize, regex: '^value ([0-9]+)'}
+limits: [{name: size, file: out, max: 8}]
+budget: {trials: 14}
+confirm: 3
+YML
+run "$SONDE" tune study.yml
+is 'the study ends well' "$status" 0
+diag "$err"
+like 'it says how many trials' "$out" 'demo: 14 trials done, 0 cut, 0 failed'
+like 'the best is better than the default' "$out" 'better than the default: [0-9.]+ % \[[0-9.]+, [0-9.]+\] less value \(3 pairs'
+like 'what it gives up is said' "$out" 'mode = quick gives up: correctness'
+result=$(<sonde-tune/demo/result.json)
+is 'the report has it' "$(jq -r .gain <<<"$result")" proven
+ok 'the best is within the limit' jq -e '.best.params.x <= 8' <<<"$result" >/dev/null
+is 'the default was first' "$(jq -c '.trials[0].params' <<<"$result")" '{"x":9,"mode":"slow","y":2}'
+is 'trials and pairs ran once each' "$(wc -l <sonde-tune/demo/calls)" 20
+is 'the CSV has a line a trial' "$(wc -l <sonde-tune/demo/trials.csv)" 15
+like 'and the columns' "$(head -1 sonde-tune/demo/trials.csv)" '^id,state,repeats,value,size,x,mode,y$'
+html=$(<sonde-tune/demo/report.html)
+like 'the page has the verdict' "$html" 'better than the default'
+like 'and pictures' "$html" '<svg'
+unlike 'and needs nothing else' "$html" 'src=|href=|<script|http'
+
+run "$SONDE" tune study.yml
+is 'a finished study is not run again' "$(wc -l <sonde-tune/demo/calls)" 20
+like 'it says so' "$out" 'demo: goes on after 14 trials'
+run "$SONDE" tune --report --json study.yml
+is 'its report can be had again' "$(jq -c '[.done, .gain]' <<<"$out")" '[14,"proven"]'
+
+sed 's/name: demo/name: flat/; s/^command:.*/command: [sh, -c, "echo value 5; : {x} {mode} {y} {dir}"]/; /^limits/d' study.yml >flat.yml
+run "$SONDE" tune flat.yml --trials 6
+like 'a study with nothing to gain says so' "$out" 'nothing to gain'
+is 'and has an exit code of 0' "$status" 0
+
+sed 's/name: demo/name: warm/; s/^command:.*/command: [.\/prog, "{x}", "{dir}\/conf"]/' study.yml >warm.yml
+echo 'warm_start: [sonde-tune/demo/journal.jsonl]' >>warm.yml
+run "$SONDE" tune warm.yml --trials 2 --confirm 0 --json
+is 'a warm start tries the best of before right after the default' "$(jq -c '.trials[1].params' <<<"$out")" \
+	"$(jq -s -c '(map(select(.ask)) | map({key: (.ask|tostring), value: .params}) | from_entries) as $p | map(select(.values)) | sort_by(.values[0])[0].tell | tostring | $p[.]' sonde-tune/demo/journal.jsonl)"
+
+done_testing
