@@ -59,14 +59,17 @@ static const struct cli_option option_rows[] = {
 	{ 0, "git", "A..B", CLI_STRING(O, git),
 			.help = "Compare two revisions: the command after -- runs in a worktree of each." },
 	{ 0, "iterations", "WHAT", CLI_CHOICE(O, iterations), .choices = iteration_words, .default_text = "command",
-			.help = "What an iteration is: an execution, what programs tell on $SONDE_DUET_FD, or steps of sonde_step." },
+			.help = "What an iteration is: an execution, what programs tell on $SONDE_DUET_FD, "
+				"or steps of sonde_step." },
 	{ 0, "step", "NAME", CLI_STRING(O, step), .default_words = "the most frequent",
 			.help = "With --iterations step: the steps of this name." },
 	{ 0, "explain", NULL, CLI_FLAG(O, is_explained),
-			.help = "Then record both a few times, and say which calls, files and functions carry the difference." },
+			.help = "Then record both a few times, and say which calls, files and functions "
+				"carry the difference." },
 	{ 0, "shell", NULL, CLI_FLAG(O, is_shell), .help = "Let /bin/sh run the commands." },
 	{ 0, "metric", "METRIC", CLI_CHOICE(O, metric), .choices = duet_metric_names, .default_text = "wall",
-			.help = "What is compared: time that passes, processor time, memory, or the value that iterations report." },
+			.help = "What is compared: time that passes, processor time, memory, or the value "
+				"that iterations report." },
 	{ 0, "better", "WHICH", CLI_CHOICE(O, better), .choices = better_words, .default_text = "lower",
 			.help = "Which is better, lower or higher values; \"slower\" then means worse." },
 	{ 0, "threshold", "PERCENT", CLI_SETTER(set_threshold), .default_text = "1%",
@@ -78,7 +81,8 @@ static const struct cli_option option_rows[] = {
 			.group = "Measuring", .help = "Time to spend; it ends earlier when the answer is certain." },
 	{ 0, "design", "DESIGN", CLI_CHOICE(O, design), .choices = design_words, .default_text = "auto",
 			.group = "Measuring",
-			.help = "How the two share machine and time; auto lets a short pilot of A against itself decide." },
+			.help = "How the two share machine and time; auto lets a short pilot of A against "
+				"itself decide." },
 	{ 0, "seed", "N", CLI_INT(O, seed), .min = -1, .max = INT64_MAX, .default_text = "-1",
 			.default_words = "another each time", .group = "Measuring",
 			.help = "Of the random order, to repeat it." },
@@ -112,7 +116,8 @@ static const struct cli_option option_rows[] = {
 			.help = "Also write a page that needs nothing else." },
 	{ 'o', "outdir", "PATH", CLI_PATH(O, outdir), .group = "Suites and results",
 			.default_words = "results.DATE-TIME, standard output",
-			.help = "Directory for the results of suites, which must not exist, or for the journal of a comparison; the file that process and overlaps write." },
+			.help = "Directory for the results of suites, which must not exist, or for the "
+				"journal of a comparison; the file that process and overlaps write." },
 	{ 0, "output", "FILE", CLI_PATH(O, outdir), .group = "Suites and results", .help = "The same as --outdir." },
 	{ 'f', "force", NULL, CLI_FLAG(O, is_forced), .group = "Suites and results",
 			.help = "Write into a directory that exists." },
@@ -192,7 +197,9 @@ const struct cli_command cmd_duet = {
 			.min = 0,
 			.max = SIZE_MAX,
 			.type = CLI_TYPE_PATH,
-			.help = "Configuration files of suites to run; or process, overlaps or report and directories of results; history FILE; images build DIR... or move HOST IMAGE...; preset SUITE." },
+			.help = "Configuration files of suites to run; or process, overlaps or report and "
+				"directories of results; history FILE; images build DIR... or move "
+				"HOST IMAGE...; preset SUITE." },
 	.usage = "-a COMMAND -b COMMAND [--metric METRIC] [--threshold PERCENT] [--budget TIME] [--design DESIGN]",
 	.options = option_rows,
 	.options_size = sizeof(struct duet_options),

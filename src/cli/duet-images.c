@@ -1,5 +1,6 @@
 /*
- * duet-images: the images of suites: built from Dockerfiles, and moved to another machine one at a time, so that neither
+ * duet-images: the images of suites: built from Dockerfiles, and moved to another machine one at a time, so that
+ * neither
  * side needs room for more than one.
  */
 #include "base/cleanup.h"

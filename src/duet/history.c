@@ -8,7 +8,8 @@
 static const char schema[] =
 		"PRAGMA journal_mode = WAL;"
 		"CREATE TABLE IF NOT EXISTS duet (id INTEGER PRIMARY KEY, at TEXT NOT NULL DEFAULT "
-		"(strftime('%Y-%m-%dT%H:%M:%SZ', 'now')), name TEXT NOT NULL, label TEXT, metric TEXT NOT NULL, design TEXT NOT NULL, "
+		"(strftime('%Y-%m-%dT%H:%M:%SZ', 'now')), name TEXT NOT NULL, label TEXT, metric TEXT NOT "
+		"NULL, design TEXT NOT NULL, "
 		"verdict TEXT NOT NULL, ratio REAL, lo REAL, hi REAL, runs INTEGER NOT NULL, a REAL, b REAL);";
 
 static int wrong(sqlite3 *db, const char *path, struct sonde_err *err)
@@ -56,7 +57,8 @@ int duet_history_add(const char *path, const char *name, const char *label, cons
 	bool is_fine = sqlite3_open(path, &db) == SQLITE_OK && sqlite3_busy_timeout(db, 10000) == SQLITE_OK &&
 			sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
 			sqlite3_prepare_v2(db,
-					"INSERT INTO duet (name, label, metric, design, verdict, ratio, lo, hi, runs, a, b) "
+					"INSERT INTO duet (name, label, metric, design, verdict, ratio, "
+					"lo, hi, runs, a, b) "
 					"VALUES (?,?,?,?,?,?,?,?,?,?,?)",
 					-1, &s, NULL) == SQLITE_OK;
 
@@ -139,7 +141,8 @@ int duet_history_read(const char *path, struct duet_series **series, size_t *cou
 			sqlite3_prepare_v2(db, "SELECT count(*) FROM duet WHERE b > 0", -1, &n, NULL) != SQLITE_OK ||
 			sqlite3_step(n) != SQLITE_ROW ||
 			sqlite3_prepare_v2(db,
-					"SELECT name, metric, at, label, verdict, ratio, lo, hi, b FROM duet WHERE b > 0 "
+					"SELECT name, metric, at, label, verdict, ratio, lo, hi, b FROM "
+					"duet WHERE b > 0 "
 					"ORDER BY name, metric, id",
 					-1, &s, NULL) != SQLITE_OK) {
 		sqlite3_finalize(n);

@@ -272,7 +272,8 @@ static int open_barrier(struct play *p)
 		return 0;
 	if (!p->step->benchmark->has_barrier)
 		tell(p->r, DUET_EVENT_WARNING,
-				"%s: the command of a synchronous duet has no '$$' in it: nothing keeps the sides in step",
+				"%s: the command of a synchronous duet has no '$$' in it: nothing keeps "
+				"the sides in step",
 				p->what);
 	buf_addf(&name, "syncduet.%d.%s.%" PRId64 ":barrier", (int)getpid(), p->step->benchmark->name, p->step->runid);
 	for (char *c = name.data; *c; c++)

@@ -129,10 +129,10 @@ static void merge_keys(void **state)
 {
 	struct world w;
 
-	assert_int_equal(
-			parse(&w,
-					"x-base: &base {image: merged, results: [/m]}\nduetbench:\n  suite: s\n  <<: *base\n  duets: [x]\n"
-					"x:\n  A: {run: y}\n"),
+	assert_int_equal(parse(&w,
+					 "x-base: &base {image: merged, results: [/m]}\nduetbench:\n  "
+					 "suite: s\n  <<: *base\n  duets: [x]\n"
+					 "x:\n  A: {run: y}\n"),
 			0);
 	assert_string_equal(w.suite.benchmarks[0].sides[DUET_A].image, "merged");
 	arena_release(&w.arena);
@@ -161,11 +161,10 @@ static void plans(void **state)
 	size_t count, balance = 0;
 	struct world w;
 
-	assert_int_equal(
-			parse(&w,
-					HEAD
-					"  duet_repetitions: 6\n  sequential_repetitions: 2\n  duets: [x, y]\n"
-					"  schedule: randomized_interleaving_trials\nx: {A: {run: y}}\ny: {A: {run: y}}\n"),
+	assert_int_equal(parse(&w,
+					 HEAD "  duet_repetitions: 6\n  sequential_repetitions: 2\n  duets: [x, y]\n"
+					      "  schedule: randomized_interleaving_trials\nx: {A: {run: y}}\ny: "
+					      "{A: {run: y}}\n"),
 			0);
 	assert_int_equal(duet_suite_plan(&w.suite, NULL, 1, &w.arena, &steps, &count, &w.err), 0);
 	assert_int_equal(count, 20); /* each sequential repetition is two steps */
