@@ -13,7 +13,8 @@
  * own: `for (int i = 0; i < n && sonde_duet_begin(); i++)`.
  *
  * The protocol, for other languages: descriptor $SONDE_DUET_FD is a stream; a program writes the line `begin` and reads
- * the line `go` or `stop`; after the iteration it writes `end START END CPU VALUE`, CLOCK_MONOTONIC nanoseconds and `-` for
+ * the line `go` or `stop`; after the iteration it writes `end START END CPU VALUE`, CLOCK_MONOTONIC nanoseconds
+ * and `-` for
  * what it does not know, or `end` alone. One thread at a time.
  */
 #ifndef SONDE_DUET_H

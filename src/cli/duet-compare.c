@@ -1,11 +1,11 @@
 /*
  * duet-compare: sonde duet -a CMD -b CMD, and --git A..B -- CMD.
  */
-#include "duet/explain.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/words.h"
 #include "cli/duet.h"
+#include "duet/explain.h"
 #include "duet/history.h"
 #include "duet/journal.h"
 #include "duet/loop.h"
@@ -241,7 +241,8 @@ static int explain(struct session *s)
 	if (!rc)
 		rc = duet_steps_open(&steps, s->ctx->arena, s->ctx->err);
 	if (!rc)
-		rc = duet_explain(&steps, RECORDINGS, s->setup.seed, s->setup.level, s->ctx->arena, &explanation, s->ctx->err);
+		rc = duet_explain(&steps, RECORDINGS, s->setup.seed, s->setup.level, s->ctx->arena, &explanation,
+				s->ctx->err);
 	duet_steps_release(&steps);
 	if (rc)
 		return rc;
@@ -262,8 +263,8 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 	report->seconds = result->seconds;
 	report->repeat = repeat_line(s, result);
 	report->warnings = warnings;
-	report->warning_count = duet_warnings(&s->setup, result, &report->around, duet_cpu_count(), warnings, WARNINGS_MAX,
-			s->ctx->arena);
+	report->warning_count = duet_warnings(&s->setup, result, &report->around, duet_cpu_count(), warnings,
+			WARNINGS_MAX, s->ctx->arena);
 	if (!rc || result->run_count)
 		printed = duet_print(s->ctx, report);
 	if (rc)
@@ -280,7 +281,9 @@ static int compare(struct session *s)
 {
 	struct duet_runner runner;
 	struct duet_result result;
-	struct duet_entry entry = { .commands = { s->titles[DUET_A], s->titles[DUET_B] }, .result = &result, .p_adjusted = NAN };
+	struct duet_entry entry = { .commands = { s->titles[DUET_A], s->titles[DUET_B] },
+		.result = &result,
+		.p_adjusted = NAN };
 	struct duet_report report = { .entries = &entry, .count = 1, .setup = &s->setup };
 	int rc = open_runner(s, &runner);
 
@@ -325,7 +328,8 @@ static int take_commands(struct session *s, struct duet_worktrees *trees)
 	if (s->o->git) {
 		rc = duet_worktrees_make(s->ctx, s->o->git, trees);
 		for (int side = 0; side < DUET_SIDES && !rc; side++) {
-			s->exec.commands[side] = (struct duet_command){ .argv = s->ctx->program, .cwd = trees->dirs[side] };
+			s->exec.commands[side] = (struct duet_command){ .argv = s->ctx->program,
+				.cwd = trees->dirs[side] };
 			s->titles[side] = trees->revisions[side];
 		}
 		return rc;

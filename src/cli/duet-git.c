@@ -71,7 +71,8 @@ static int add_tree(struct cli_context *ctx, struct duet_worktrees *t, enum duet
 int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_worktrees *t)
 {
 	const char *dots = strstr(range, "..");
-	const char *a = dots ? arena_copy(ctx->arena, range, (size_t)(dots - range)) : NULL, *b = dots ? dots + 2 : NULL;
+	const char *a = dots ? arena_copy(ctx->arena, range, (size_t)(dots - range)) : NULL,
+		   *b = dots ? dots + 2 : NULL;
 	int rc;
 
 	if (!dots || !*a || *b == '.')

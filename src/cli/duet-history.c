@@ -1,9 +1,9 @@
 /*
  * duet-history: sonde duet history FILE: results over time, and where the level of B changed.
  */
-#include "duet/history.h"
 #include "base/cleanup.h"
 #include "cli/duet.h"
+#include "duet/history.h"
 
 #include <math.h>
 

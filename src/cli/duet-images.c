@@ -1,5 +1,6 @@
 /*
- * duet-images: the images of suites: built from Dockerfiles, and moved to another machine one at a time, so that neither
+ * duet-images: the images of suites: built from Dockerfiles, and moved to another machine one at a time, so that
+ * neither
  * side needs room for more than one.
  */
 #include "base/cleanup.h"
@@ -36,7 +37,8 @@ static int finish(struct job *job, const char *what, const char *image, int rc, 
 	if (!rc)
 		rc = job_wait(job, INT64_MAX, err);
 	if (!rc && job_status(job))
-		rc = err_set(err, ECHILD, "cannot %s the image '%s': status %d", what, image, WEXITSTATUS(job_status(job)));
+		rc = err_set(err, ECHILD, "cannot %s the image '%s': status %d", what, image,
+				WEXITSTATUS(job_status(job)));
 	return rc;
 }
 

@@ -82,8 +82,8 @@ static int run_suite(struct cli_context *ctx, const struct duet_suite *suite, co
 	if (!rc)
 		rc = duet_suite_execute(&r, steps, count, ctx->err);
 	*failed += r.failed;
-	fprintf(stderr, "sonde duet: %s: %zu run%s done, %zu there already, %zu failed, results in %s\n", suite->name, r.done,
-			r.done == 1 ? "" : "s", r.left_out, r.failed, dir);
+	fprintf(stderr, "sonde duet: %s: %zu run%s done, %zu there already, %zu failed, results in %s\n", suite->name,
+			r.done, r.done == 1 ? "" : "s", r.left_out, r.failed, dir);
 	if (rc == -EINTR)
 		ctx->exit_code = 128 + duet_signals_caught();
 	duet_signals_close();
@@ -108,14 +108,16 @@ int duet_run_suites(struct cli_context *ctx)
 			continue;
 		}
 		if (duet_cpu_count() < 2)
-			show_event(&l, DUET_EVENT_WARNING, "there is one CPU only: the sides of a duet take turns on it");
+			show_event(&l, DUET_EVENT_WARNING,
+					"there is one CPU only: the sides of a duet take turns on it");
 		if (!dir)
 			rc = make_outdir(ctx, &dir);
 		if (!rc)
 			rc = run_suite(ctx, &suite, dir, &l, &failed);
 	}
 	if (!rc && unread)
-		rc = err_set(ctx->err, EINVAL, "%zu of %zu configuration files could not be read", unread, ctx->arg_count);
+		rc = err_set(ctx->err, EINVAL, "%zu of %zu configuration files could not be read", unread,
+				ctx->arg_count);
 	else if (!rc && failed)
 		rc = err_set(ctx->err, ECHILD, "%zu runs failed", failed);
 	return rc;
@@ -174,7 +176,8 @@ static int write_out(struct cli_context *ctx, const struct buf *text)
 static int finish(struct cli_context *ctx, const struct duet_results *r, int rc)
 {
 	if (!rc && r->unread)
-		return err_set(ctx->err, EBADMSG, "%zu of %zu results could not be read", r->unread, r->unread + r->files);
+		return err_set(ctx->err, EBADMSG, "%zu of %zu results could not be read", r->unread,
+				r->unread + r->files);
 	return rc;
 }
 
@@ -223,8 +226,8 @@ int duet_run_report(struct cli_context *ctx)
 		for (size_t i = 0; i < report.count; i++)
 			report.seconds += report.entries[i].result->seconds;
 		if (report.count)
-			report.warning_count = duet_warnings(&setup, report.entries[0].result, NULL, 2, warnings, WARNINGS_MAX,
-					ctx->arena);
+			report.warning_count = duet_warnings(&setup, report.entries[0].result, NULL, 2, warnings,
+					WARNINGS_MAX, ctx->arena);
 		rc = duet_print(ctx, &report);
 		ctx->exit_code = duet_exit_code(ctx->options, &report);
 	}

@@ -2,7 +2,8 @@
  * barrier: the shared-memory barrier that the original's JVM agent waits at, under its name.
  *
  * /dev/shm/java-ubench-agent<name> holds a process-shared pthread_barrier_t for two. The agent waits without a limit:
- * when a side dies the other would hang until its time is up, so whoever watches the sides lets somebody stand in for the
+ * when a side dies the other would hang until its time is up, so whoever watches the sides lets somebody stand in
+ * for the
  * dead one. The layout is that of glibc on this architecture, in which the agent was built too.
  */
 #ifndef SONDE_DUET_BARRIER_H

@@ -32,10 +32,7 @@ struct duet_exec {
 	int complaints[DUET_SIDES]; /* memory files */
 };
 
-#define DUET_EXEC_INIT \
-	{ \
-		.interrupt_fd = -1, .complaints = { -1, -1 } \
-	}
+#define DUET_EXEC_INIT { .interrupt_fd = -1, .complaints = { -1, -1 } }
 
 /* Open what it needs. Release in any case. */
 int duet_exec_open(struct duet_exec *e, struct sonde_err *err);

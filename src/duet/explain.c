@@ -64,7 +64,8 @@ static struct tally *tally_of(struct collector *c, const char *kind, const struc
 	return &c->tallies[c->count++];
 }
 
-static int add_totals(struct collector *c, enum duet_side side, const char *kind, const struct model_total *totals, size_t count)
+static int add_totals(struct collector *c, enum duet_side side, const char *kind, const struct model_total *totals,
+		size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct tally *t = totals[i].name.data ? tally_of(c, kind, &totals[i].name) : NULL;
@@ -94,7 +95,8 @@ static int add_functions(struct collector *c, enum duet_side side, struct model_
 		struct store_text name;
 		struct tally *t;
 
-		if (row->stack == STORE_NULL || row->weight_ns == STORE_NULL || !model_stack_place(stacks, row->stack, &frames))
+		if (row->stack == STORE_NULL || row->weight_ns == STORE_NULL ||
+				!model_stack_place(stacks, row->stack, &frames))
 			continue;
 		name.data = model_frame_label(&frames[0]);
 		name.bytes = strlen(name.data);
@@ -156,7 +158,8 @@ static int record_once(struct duet_steps *s, struct duet_plan *plan, struct coll
 
 static int by_size(const void *pa, const void *pb)
 {
-	double a = fabs(((const struct duet_cause *)pa)->delta.estimate), b = fabs(((const struct duet_cause *)pb)->delta.estimate);
+	double a = fabs(((const struct duet_cause *)pa)->delta.estimate),
+	       b = fabs(((const struct duet_cause *)pb)->delta.estimate);
 
 	return (a < b) - (a > b);
 }

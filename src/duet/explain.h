@@ -1,6 +1,7 @@
 /*
  * explain: what carries the difference. Both sides are recorded in turn, a few times each, and the time of every call,
- * file and function is compared, with an interval from recording to recording (Welch). Recording costs; both sides pay, so
+ * file and function is compared, with an interval from recording to recording (Welch). Recording costs; both sides
+ * pay, so
  * differences count and not levels.
  */
 #ifndef SONDE_DUET_EXPLAIN_H

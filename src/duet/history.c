@@ -8,7 +8,8 @@
 static const char schema[] =
 		"PRAGMA journal_mode = WAL;"
 		"CREATE TABLE IF NOT EXISTS duet (id INTEGER PRIMARY KEY, at TEXT NOT NULL DEFAULT "
-		"(strftime('%Y-%m-%dT%H:%M:%SZ', 'now')), name TEXT NOT NULL, label TEXT, metric TEXT NOT NULL, design TEXT NOT NULL, "
+		"(strftime('%Y-%m-%dT%H:%M:%SZ', 'now')), name TEXT NOT NULL, label TEXT, metric TEXT NOT "
+		"NULL, design TEXT NOT NULL, "
 		"verdict TEXT NOT NULL, ratio REAL, lo REAL, hi REAL, runs INTEGER NOT NULL, a REAL, b REAL);";
 
 static int wrong(sqlite3 *db, const char *path, struct sonde_err *err)
@@ -27,7 +28,8 @@ static void bind_real(sqlite3_stmt *s, int at, double value)
 		sqlite3_bind_null(s, at);
 }
 
-static bool insert(sqlite3_stmt *s, const char *name, const char *label, const struct duet_report *r, const struct duet_entry *e)
+static bool insert(sqlite3_stmt *s, const char *name, const char *label, const struct duet_report *r,
+		const struct duet_entry *e)
 {
 	enum duet_metric metric = r->setup->pairing.metric;
 	const struct duet_result *result = e->result;
@@ -47,14 +49,16 @@ static bool insert(sqlite3_stmt *s, const char *name, const char *label, const s
 	return sqlite3_step(s) == SQLITE_DONE;
 }
 
-int duet_history_add(const char *path, const char *name, const char *label, const struct duet_report *r, struct sonde_err *err)
+int duet_history_add(const char *path, const char *name, const char *label, const struct duet_report *r,
+		struct sonde_err *err)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *s = NULL;
 	bool is_fine = sqlite3_open(path, &db) == SQLITE_OK && sqlite3_busy_timeout(db, 10000) == SQLITE_OK &&
 			sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
 			sqlite3_prepare_v2(db,
-					"INSERT INTO duet (name, label, metric, design, verdict, ratio, lo, hi, runs, a, b) "
+					"INSERT INTO duet (name, label, metric, design, verdict, ratio, "
+					"lo, hi, runs, a, b) "
 					"VALUES (?,?,?,?,?,?,?,?,?,?,?)",
 					-1, &s, NULL) == SQLITE_OK;
 
@@ -108,7 +112,9 @@ static int collect(sqlite3_stmt *s, struct duet_series *series, struct duet_poin
 		if (!name || !metric)
 			return -ENOMEM;
 		if (is_next(*count ? &series[*count - 1] : NULL, name, metric))
-			series[(*count)++] = (struct duet_series){ .name = name, .metric = metric, .points = points + used };
+			series[(*count)++] = (struct duet_series){ .name = name,
+				.metric = metric,
+				.points = points + used };
 		points[used++] = (struct duet_point){ .at = text_at(s, 2, arena),
 			.label = text_at(s, 3, arena),
 			.verdict = text_at(s, 4, arena),
@@ -121,7 +127,8 @@ static int collect(sqlite3_stmt *s, struct duet_series *series, struct duet_poin
 	return 0;
 }
 
-int duet_history_read(const char *path, struct duet_series **series, size_t *count, struct arena *arena, struct sonde_err *err)
+int duet_history_read(const char *path, struct duet_series **series, size_t *count, struct arena *arena,
+		struct sonde_err *err)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *n = NULL, *s = NULL;
@@ -134,7 +141,8 @@ int duet_history_read(const char *path, struct duet_series **series, size_t *cou
 			sqlite3_prepare_v2(db, "SELECT count(*) FROM duet WHERE b > 0", -1, &n, NULL) != SQLITE_OK ||
 			sqlite3_step(n) != SQLITE_ROW ||
 			sqlite3_prepare_v2(db,
-					"SELECT name, metric, at, label, verdict, ratio, lo, hi, b FROM duet WHERE b > 0 "
+					"SELECT name, metric, at, label, verdict, ratio, lo, hi, b FROM "
+					"duet WHERE b > 0 "
 					"ORDER BY name, metric, id",
 					-1, &s, NULL) != SQLITE_OK) {
 		sqlite3_finalize(n);

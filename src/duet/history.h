@@ -21,8 +21,10 @@ struct duet_series {
 };
 
 /* Add the entries of a report. The file is made when it is not there. */
-int duet_history_add(const char *path, const char *name, const char *label, const struct duet_report *r, struct sonde_err *err);
+int duet_history_add(const char *path, const char *name, const char *label, const struct duet_report *r,
+		struct sonde_err *err);
 /* Every series of a name and metric, with its changes. From the arena. */
-int duet_history_read(const char *path, struct duet_series **series, size_t *count, struct arena *arena, struct sonde_err *err);
+int duet_history_read(const char *path, struct duet_series **series, size_t *count, struct arena *arena,
+		struct sonde_err *err);
 
 #endif

@@ -11,13 +11,16 @@
 enum { WIDTH = 900, HEIGHT = 220, LEFT = 60, BOTTOM = 24, PAIRS_SHOWN = 4000, SPANS_SHOWN = 400, RUNS_SHOWN = 3 };
 
 static const char style[] =
-		"body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222;background:#fff}"
+		"body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 "
+		"1em;color:#222;background:#fff}"
 		"h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}table{border-collapse:collapse}"
-		"td,th{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:right}td:first-child,th:first-child{text-align:left}"
+		"td,th{padding:.2em .8em;border-bottom:1px solid "
+		"#ddd;text-align:right}td:first-child,th:first-child{text-align:left}"
 		".slower{color:#b3261e}.faster{color:#146c2e}.equivalent{color:#00639b}.inconclusive{color:#7a5900}"
 		"svg{width:100%;height:auto;background:#fafafa}pre{background:#f3f3f3;padding:.6em;overflow:auto}"
 		".warning{border-left:4px solid #e0a800;padding-left:.6em}"
-		"@media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}svg{background:#1e1e1e}pre{background:#222}"
+		"@media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}svg{background:#1e1e1e}"
+		"pre{background:#222}"
 		"td,th{border-color:#444}text{fill:#bbb}}";
 
 static void text(struct buf *out, const char *s)
@@ -106,7 +109,9 @@ static void scatter(struct buf *out, const struct duet_result *r)
 			buf_addf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2\" fill=\"%s\"/>",
 					place(&x, (double)k + 0.5), place(&y, percent(p->x[k])),
 					run % 2 ? "#b3261e" : "#00639b");
-	buf_addf(out, "<text x=\"%d\" y=\"%d\" font-size=\"11\">pairs in order of time; colours alternate by run</text></svg>",
+	buf_addf(out,
+			"<text x=\"%d\" y=\"%d\" font-size=\"11\">pairs in order of time; colours alternate "
+			"by run</text></svg>",
 			LEFT, HEIGHT - 6);
 }
 
@@ -115,7 +120,9 @@ static void spans(struct buf *out, const struct duet_samples *s, const struct ax
 	for (size_t i = 0; i < s->count && i < SPANS_SHOWN; i++) {
 		double from = place(x, (double)s->items[i].start_ns), to = place(x, (double)s->items[i].end_ns);
 
-		buf_addf(out, "<rect x=\"%.2f\" width=\"%.2f\" y=\"%d\" height=\"14\" fill=\"%s\" stroke=\"#fff8\" stroke-width=\".5\"/>",
+		buf_addf(out,
+				"<rect x=\"%.2f\" width=\"%.2f\" y=\"%d\" height=\"14\" fill=\"%s\" "
+				"stroke=\"#fff8\" stroke-width=\".5\"/>",
 				from, to - from > 0.5 ? to - from : 0.5, y, colour);
 	}
 }
@@ -136,7 +143,9 @@ static void timeline(struct buf *out, const struct duet_result *r)
 
 		if (!(x.hi > x.lo))
 			continue;
-		buf_addf(out, "<text x=\"4\" y=\"%d\" font-size=\"11\">run %zu A</text><text x=\"4\" y=\"%d\" font-size=\"11\">B</text>",
+		buf_addf(out,
+				"<text x=\"4\" y=\"%d\" font-size=\"11\">run %zu A</text><text x=\"4\" "
+				"y=\"%d\" font-size=\"11\">B</text>",
 				y + 11, i + 1, y + 29);
 		spans(out, &run->sides[DUET_A], &x, y, "#00639b");
 		spans(out, &run->sides[DUET_B], &x, y + 18, "#b3261e");
@@ -208,7 +217,9 @@ static void table_cell(struct buf *out, double ratio)
 
 static void table(struct buf *out, const struct duet_report *r)
 {
-	buf_adds(out, "<table><tr><th>benchmark</th><th>verdict</th><th>change</th><th>from</th><th>to</th><th>runs</th></tr>");
+	buf_adds(out,
+			"<table><tr><th>benchmark</th><th>verdict</th><th>change</th><th>from</th>"
+			"<th>to</th><th>runs</th></tr>");
 	for (size_t i = 0; i < r->count; i++) {
 		const struct duet_result *result = r->entries[i].result;
 		const char *verdict = stats_verdict_name(result->verdict);
@@ -230,7 +241,9 @@ static void table(struct buf *out, const struct duet_report *r)
 
 void duet_report_html(struct buf *out, const struct duet_report *r)
 {
-	buf_adds(out, "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>sonde duet</title><style>");
+	buf_adds(out,
+			"<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>sonde "
+			"duet</title><style>");
 	buf_adds(out, style);
 	buf_adds(out, "</style></head><body><h1>sonde duet</h1>");
 	if (r->count > 1)

@@ -146,7 +146,8 @@ static bool take_iteration(struct duet_samples *s, const json_t *item)
 
 	if (json_array_size(item) != 2 + DUET_METRICS)
 		return false;
-	it = duet_iteration_at(json_integer_value(json_array_get(item, 0)), json_integer_value(json_array_get(item, 1)));
+	it = duet_iteration_at(json_integer_value(json_array_get(item, 0)),
+			json_integer_value(json_array_get(item, 1)));
 	for (size_t m = 0; m < DUET_METRICS; m++) {
 		const json_t *value = json_array_get(item, 2 + m);
 
@@ -174,7 +175,7 @@ static bool take_run(struct duet_journal *j, const json_t *line)
 		const json_t *items = json_array_get(sides, side), *item;
 		size_t i;
 
-		json_array_foreach (items, i, item)
+		json_array_foreach(items, i, item)
 			is_fine = is_fine && take_iteration(&run.sides[side], item);
 	}
 	if (!is_fine) {
@@ -188,7 +189,8 @@ static bool take_run(struct duet_journal *j, const json_t *line)
 
 static bool take_schedule(struct duet_journal *j, const json_t *line)
 {
-	int64_t design = int_of(line, "design", -1), turns = int_of(line, "turns", 0), most = int_of(line, "runs_max", 0);
+	int64_t design = int_of(line, "design", -1), turns = int_of(line, "turns", 0),
+		most = int_of(line, "runs_max", 0);
 
 	if (design < 0 || design >= DUET_DESIGNS || turns < 1 || turns > DUET_TURNS_MAX || most < 1)
 		return false;
@@ -215,7 +217,8 @@ static int take_lines(struct duet_journal *j, const char *text, const struct due
 		}
 		json_decref(line);
 		if (is_other)
-			return err_set(err, EINVAL, "the journal is of another comparison: other commands or another metric");
+			return err_set(err, EINVAL,
+					"the journal is of another comparison: other commands or another metric");
 		if (!is_fine)
 			return err_set(err, EBADMSG, "line %zu of the journal is damaged", number + 1);
 		number++;

@@ -1,5 +1,6 @@
 /*
- * journal: what a comparison has measured, line by line on disk, so that it can go on after an interruption, kill -9 or a
+ * journal: what a comparison has measured, line by line on disk, so that it can go on after an interruption, kill
+ * -9 or a
  * full disk. `DIR/runs.jsonl`: the first line says what is compared and with which seed, the second what the pilot
  * settled, and each further one is a finished run. A last line that is cut is dropped.
  */

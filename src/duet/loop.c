@@ -48,7 +48,8 @@ enum duet_word duet_loop_line(const char *line, int64_t granted_ns, int64_t now_
 	has_times = numbers[0] >= 0 && numbers[1] >= numbers[0] && numbers[1] < 9e18;
 	if (at[strspn(at, " \t")] || (!has_times && !isnan(numbers[0])))
 		return DUET_WORD_WRONG;
-	*it = has_times ? duet_iteration_at((int64_t)numbers[0], (int64_t)numbers[1]) : duet_iteration_at(granted_ns, now_ns);
+	*it = has_times ? duet_iteration_at((int64_t)numbers[0], (int64_t)numbers[1])
+			: duet_iteration_at(granted_ns, now_ns);
 	it->metrics[DUET_CPU] = numbers[2];
 	it->metrics[DUET_VALUE] = numbers[3];
 	return DUET_WORD_END;
@@ -98,8 +99,8 @@ static int start_side(struct stage *s, enum duet_side side)
 
 	if (!rc) {
 		snprintf(variable, sizeof(variable), DUET_LOOP_FD "=%d", theirs);
-		rc = duet_exec_start(s->e, side, s->task->is_aa, is_together ? duet_exec_cpus(s->e, side, turn) : NULL, &theirs, 1,
-				env, &s->sides[side].job, s->err);
+		rc = duet_exec_start(s->e, side, s->task->is_aa, is_together ? duet_exec_cpus(s->e, side, turn) : NULL,
+				&theirs, 1, env, &s->sides[side].job, s->err);
 	}
 	if (theirs >= 0)
 		close(theirs);
@@ -133,8 +134,8 @@ static bool is_enough(const struct stage *s)
 {
 	size_t enough = s->task->turn_count;
 
-	return (count_of(s, DUET_A) >= enough && count_of(s, DUET_B) >= enough) || count_of(s, DUET_A) >= ITERATIONS_MAX ||
-			count_of(s, DUET_B) >= ITERATIONS_MAX;
+	return (count_of(s, DUET_A) >= enough && count_of(s, DUET_B) >= enough) ||
+			count_of(s, DUET_A) >= ITERATIONS_MAX || count_of(s, DUET_B) >= ITERATIONS_MAX;
 }
 
 /* Whose turn is it, where one goes at a time? */
@@ -181,8 +182,9 @@ static int take_line(struct stage *s, enum duet_side side)
 	enum duet_word word = duet_loop_line(x->line, x->granted_ns, clock_mono_ns(), &it);
 
 	if (word == DUET_WORD_WRONG)
-		return err_set(s->err, EPROTO, "%c wrote '%.60s' to " DUET_LOOP_FD ", which is neither 'begin' nor 'end ...'",
-				"AB"[side], x->line);
+		return err_set(s->err, EPROTO,
+				"%c wrote '%.60s' to " DUET_LOOP_FD ", which is neither 'begin' nor 'end ...'",
+				"AB"[side], x -> line);
 	if (word == DUET_WORD_BEGIN) {
 		x->is_waiting = true;
 		x->waiting_ns = clock_mono_ns();
@@ -210,8 +212,8 @@ static int take_bytes(struct stage *s, enum duet_side side, const char *bytes, s
 		} else if (x->length + 1 < sizeof(x->line)) {
 			x->line[x->length++] = bytes[i];
 		} else {
-			rc = err_set(s->err, EPROTO, "%c wrote a line of more than %d bytes to " DUET_LOOP_FD, "AB"[side],
-					LINE_MAX_BYTES);
+			rc = err_set(s->err, EPROTO, "%c wrote a line of more than %d bytes to " DUET_LOOP_FD,
+					"AB"[side], LINE_MAX_BYTES);
 		}
 	}
 	return rc;
@@ -263,7 +265,8 @@ static int late_side(const struct stage *s)
 		const struct side *x = &s->sides[side];
 		int64_t since = x->is_going ? x->granted_ns : x->waiting_ns;
 
-		if (s->e->timeout_ns && x->job && !x->has_ended && !x->is_waiting && clock_mono_ns() - since > s->e->timeout_ns)
+		if (s->e->timeout_ns && x->job && !x->has_ended && !x->is_waiting &&
+				clock_mono_ns() - since > s->e->timeout_ns)
 			return side;
 	}
 	return -1;
@@ -278,7 +281,8 @@ static int step(struct stage *s)
 		const struct side *x = &s->sides[side];
 
 		fds[1 + side] = (struct pollfd){ .fd = x->sock, .events = POLLIN };
-		fds[3 + side] = (struct pollfd){ .fd = x->has_ended || !x->job ? -1 : job_pidfd(x->job), .events = POLLIN };
+		fds[3 + side] = (struct pollfd){ .fd = x->has_ended || !x->job ? -1 : job_pidfd(x->job),
+			.events = POLLIN };
 	}
 	n = poll(fds, 5, s->e->timeout_ns ? 200 : -1);
 	if (n < 0 && errno != EINTR)
@@ -294,7 +298,7 @@ static int step(struct stage *s)
 	late = rc ? -1 : late_side(s);
 	if (late >= 0)
 		rc = err_set(s->err, ETIMEDOUT, "%c has said nothing for %.1f s and was stopped", "AB"[late],
-				(double)s->e->timeout_ns / 1e9);
+				(double)s -> e -> timeout_ns / 1e9);
 	if (!rc)
 		grant(s);
 	return rc;
@@ -302,7 +306,11 @@ static int step(struct stage *s)
 
 static int run(void *self, const struct duet_task *task, struct duet_run *out, struct sonde_err *err)
 {
-	struct stage s = { .e = self, .task = task, .run = out, .sides = { { .sock = -1 }, { .sock = -1 } }, .err = err };
+	struct stage s = { .e = self,
+		.task = task,
+		.run = out,
+		.sides = { { .sock = -1 }, { .sock = -1 } },
+		.err = err };
 	enum duet_side first = task->turns[0].is_first_b ? DUET_B : DUET_A;
 	int rc;
 

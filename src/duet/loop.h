@@ -1,8 +1,10 @@
 /*
  * loop: the runner of iterations inside programs, which tell of them on an inherited descriptor (see sonde/duet.h).
  *
- * A run is one process a side. We are the barrier: a side that asks to begin is let go when the design has it so, one at
- * a time (seq, rmit), both together (sync) or at once (async). When a side ends or dies the other is told to stop; a side
+ * A run is one process a side. We are the barrier: a side that asks to begin is let go when the design has it so,
+ * one at
+ * a time (seq, rmit), both together (sync) or at once (async). When a side ends or dies the other is told to stop;
+ * a side
  * that keeps the other waiting longer than the time-out ends the run.
  */
 #ifndef SONDE_DUET_LOOP_H

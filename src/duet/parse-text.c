@@ -235,7 +235,8 @@ int duet_parse_regex(const struct duet_parse *p, char *text, size_t bytes)
 	}
 	if (re.re_nsub < 1 || re.re_nsub > 2)
 		rc = err_set(p->err, EINVAL,
-				"the regular expression has %zu groups, and needs one (the time) or two (start and end)",
+				"the regular expression has %zu groups, and needs one (the time) or two "
+				"(start and end)",
 				re.re_nsub);
 	for (char *at = text; !rc && *at && !regexec(&re, at, 3, m, at == text ? 0 : REG_NOTBOL);
 			at += m[0].rm_eo > 0 ? m[0].rm_eo : 1)

@@ -20,10 +20,7 @@ struct duet_results {
 	void *arg;
 };
 
-#define DUET_RESULTS_INIT \
-	{ \
-		.table = DUET_TABLE_INIT \
-	}
+#define DUET_RESULTS_INIT { .table = DUET_TABLE_INIT }
 
 /* Add the result files of a directory and its artifacts. -ENOENT: no directory; -ENODATA: no result in it. */
 int duet_results_read(struct duet_results *r, const char *dir, struct sonde_err *err);

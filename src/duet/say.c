@@ -129,7 +129,9 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 		buf_addf(out, "one run is no evidence; --budget %.0fs would give five",
 				ceil(7 * (result->run_seconds + 1)));
 	else if (!result->needed_runs)
-		buf_addf(out, "the change is as good as the threshold itself: no number of runs will tell; choose another --threshold");
+		buf_addf(out,
+				"the change is as good as the threshold itself: no number of runs will tell; "
+				"choose another --threshold");
 	else if (result->needed_runs <= result->run_count)
 		buf_adds(out, "it was close: run it again, or with a little more --budget");
 	else
@@ -178,7 +180,9 @@ static void doubt(struct doubts *d, const char *text)
 static void doubt_machine(struct doubts *d, const struct duet_around *around, size_t cpu_count)
 {
 	if (cpu_count < 2)
-		doubt(d, "there is one CPU only: programs that run side by side take turns on it, and everything else disturbs them");
+		doubt(d,
+				"there is one CPU only: programs that run side by side take turns on it, and "
+				"everything else disturbs them");
 	if (around && around->steal_share > 0.02)
 		doubt(d,
 				arena_printf(d->arena, "the hypervisor gave %.0f %% of the processor time to others",
@@ -192,14 +196,19 @@ static void doubt_measure(struct doubts *d, const struct duet_setup *setup, cons
 	if (r->self.is_biased)
 		doubt(d,
 				arena_printf(d->arena,
-						"A compared with itself differs by %+.2f %%: something favours a side on this machine",
+						"A compared with itself differs by %+.2f %%: something "
+						"favours a side on this machine",
 						percent(r->self.ratio.estimate)));
 	if (r->run_count >= 8 && correlation > 2 / sqrt((double)r->run_count))
-		doubt(d, "neighbouring runs resemble each other, so the interval is narrower than it should be; longer runs (--pairs) help");
+		doubt(d,
+				"neighbouring runs resemble each other, so the interval is narrower than it "
+				"should be; longer runs (--pairs) help");
 	if (r->pairs.unsettled)
 		doubt(d, "a side never reached a steady state; the second half of its iterations was used");
 	if (r->schedule.design == DUET_SYNC && !setup->has_own_iterations && setup->pairing.metric == DUET_WALL)
-		doubt(d, "the slower command ends alone and is faster then, so the ratio may be too near to 1; --design async or rmit is not");
+		doubt(d,
+				"the slower command ends alone and is faster then, so the ratio may be too near "
+				"to 1; --design async or rmit is not");
 	if (r->pairs.missing)
 		doubt(d,
 				arena_printf(d->arena, "%zu pairs have no %s and were left out", r->pairs.missing,

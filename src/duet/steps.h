@@ -16,7 +16,7 @@ int duet_steps_read(struct duet_samples *out, const char *bundle, const char *na
 /* The runner: each run is one recorded execution a side. */
 struct duet_steps {
 	struct duet_exec *exec;
-	const char *sonde; /* the program that records */
+	const char *sonde;  /* the program that records */
 	const char *name;   /* of the step; NULL: the most frequent */
 	const char *probes; /* what is recorded; NULL: trace */
 	/* private */

@@ -17,7 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void tell(struct duet_suite_run *r, enum duet_event kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void tell(struct duet_suite_run *r, enum duet_event kind, const char *fmt, ...)
+		__attribute__((format(printf, 3, 4)));
 
 static void tell(struct duet_suite_run *r, enum duet_event kind, const char *fmt, ...)
 {
@@ -37,7 +38,8 @@ static void tell_error(struct duet_suite_run *r, enum duet_event kind, const cha
 }
 
 /* An artifact: the output of a command, under a name that appears when it is whole. */
-static int make_artifact(struct duet_suite_run *r, const struct duet_artifact *a, const char *path, struct sonde_err *err)
+static int make_artifact(struct duet_suite_run *r, const struct duet_artifact *a, const char *path,
+		struct sonde_err *err)
 {
 	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
 	CLEANUP(buf_release) struct buf part = BUF_INIT;
@@ -112,7 +114,8 @@ static char *result_path(struct play *p, enum duet_side side, const char *inside
 static bool is_finished(struct play *p)
 {
 	for (int side = 0; side < DUET_SIDES; side++)
-		for (const char *const *path = p->step->benchmark->sides[side].results; p->has_side[side] && *path; path++) {
+		for (const char *const *path = p->step->benchmark->sides[side].results; p->has_side[side] && *path;
+				path++) {
 			char *there = result_path(p, (enum duet_side)side, *path, "");
 
 			if (!there || access(there, F_OK))
@@ -175,7 +178,8 @@ static int side_ended(struct play *p, enum duet_side side)
 		return rc;
 	status = job_status(p->jobs[side]);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		return err_set(p->err, ECHILD, "%c failed with %s %d", "AB"[side], WIFEXITED(status) ? "exit status" : "signal",
+		return err_set(p->err, ECHILD, "%c failed with %s %d", "AB"[side],
+				WIFEXITED(status) ? "exit status" : "signal",
 				WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 	return p->step->design == DUET_SYNC ? duet_barrier_stand_in(&p->barrier, p->err) : 0;
 }
@@ -200,7 +204,8 @@ static int wait_for_sides(struct play *p, int64_t until_ns)
 		int n;
 
 		for (int side = 0; side < DUET_SIDES; side++)
-			fds[1 + side] = (struct pollfd){ .fd = is_open[side] ? job_pidfd(p->jobs[side]) : -1, .events = POLLIN };
+			fds[1 + side] = (struct pollfd){ .fd = is_open[side] ? job_pidfd(p->jobs[side]) : -1,
+				.events = POLLIN };
 		n = poll(fds, 3, poll_ms(until_ns));
 		if (n < 0 && errno != EINTR)
 			return err_sys(p->err, errno, "cannot wait for the commands");
@@ -208,7 +213,9 @@ static int wait_for_sides(struct play *p, int64_t until_ns)
 			return err_set(p->err, EINTR, "interrupted");
 		if (n == 0 && clock_mono_ns() >= until_ns)
 			return err_set(p->err, ETIMEDOUT, "%s has not ended within %g s",
-					is_open[DUET_A] && is_open[DUET_B] ? "neither side" : is_open[DUET_A] ? "A" : "B",
+					is_open[DUET_A] && is_open[DUET_B] ? "neither side"
+							: is_open[DUET_A]  ? "A"
+									   : "B",
 					(double)p->step->benchmark->timeout_ns / 1e9);
 		for (int side = 0; side < DUET_SIDES && n > 0 && !rc; side++)
 			if (fds[1 + side].revents) {
@@ -226,8 +233,8 @@ static int take_results(struct play *p)
 
 	for (int pass = 0; pass < 2; pass++)
 		for (int side = 0; side < DUET_SIDES; side++)
-			for (const char *const *path = p->step->benchmark->sides[side].results; p->has_side[side] && *path && !rc;
-					path++) {
+			for (const char *const *path = p->step->benchmark->sides[side].results;
+					p->has_side[side] && *path && !rc; path++) {
 				char *part = result_path(p, (enum duet_side)side, *path, ".part");
 				char *whole = result_path(p, (enum duet_side)side, *path, "");
 
@@ -248,7 +255,8 @@ static int take_results(struct play *p)
 static void drop_parts(struct play *p)
 {
 	for (int side = 0; side < DUET_SIDES; side++)
-		for (const char *const *path = p->step->benchmark->sides[side].results; p->has_side[side] && *path; path++) {
+		for (const char *const *path = p->step->benchmark->sides[side].results; p->has_side[side] && *path;
+				path++) {
 			char *part = result_path(p, (enum duet_side)side, *path, ".part");
 
 			if (part)
@@ -263,7 +271,9 @@ static int open_barrier(struct play *p)
 	if (p->step->design != DUET_SYNC)
 		return 0;
 	if (!p->step->benchmark->has_barrier)
-		tell(p->r, DUET_EVENT_WARNING, "%s: the command of a synchronous duet has no '$$' in it: nothing keeps the sides in step",
+		tell(p->r, DUET_EVENT_WARNING,
+				"%s: the command of a synchronous duet has no '$$' in it: nothing keeps "
+				"the sides in step",
 				p->what);
 	buf_addf(&name, "syncduet.%d.%s.%" PRId64 ":barrier", (int)getpid(), p->step->benchmark->name, p->step->runid);
 	for (char *c = name.data; *c; c++)

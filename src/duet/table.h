@@ -37,10 +37,7 @@ struct duet_table {
 	size_t capacity;
 };
 
-#define DUET_TABLE_INIT \
-	{ \
-		.arena = ARENA_INIT, .names = MAP_INIT \
-	}
+#define DUET_TABLE_INIT { .arena = ARENA_INIT, .names = MAP_INIT }
 #define DUET_UNKNOWN_NS INT64_MIN
 
 void duet_table_release(struct duet_table *t);
