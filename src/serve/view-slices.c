@@ -19,33 +19,51 @@
 
 #define UNITS 8 /* of a bin */
 #define MAGIC 0x31434c53u
+#define BYTES 4096
+#define WIDE 4  /* bins that a node may cover, when there are */
+#define DENSE 4 /* events in each of them at least */
+#define ITEM_BYTES_MAX 32
 
 struct raster {
 	struct buf *out;
 	int64_t from_ns, to_ns, bin_ns, unit_ns;
 	int64_t at; /* in units: the end of the last item */
 	uint32_t items;
+	int shift; /* of a bin that is a power of two; -1: it is none */
+	/* bytes on their way to out: a call for each would cost more than all else */
+	char bytes[BYTES];
+	size_t filled;
 	/* the cell being gathered; bin -1: none */
 	int64_t cell, busy_ns, longest_ns;
 	uint32_t name;
 };
 
-static void add_varint(struct buf *out, uint64_t v)
+static void flush(struct raster *r)
 {
-	char bytes[10];
-	size_t n = 0;
+	buf_add(r->out, r->bytes, r->filled);
+	r->filled = 0;
+}
 
+static inline void add_varint(struct raster *r, uint64_t v)
+{
 	for (; v >= 0x80; v >>= 7)
-		bytes[n++] = (char)(v | 0x80);
-	bytes[n++] = (char)v;
-	buf_add(out, bytes, n);
+		r->bytes[r->filled++] = (char)(v | 0x80);
+	r->bytes[r->filled++] = (char)v;
+}
+
+/* How many bins (units: scale by UNITS) lie before an instant. */
+static inline int64_t bins_before(const struct raster *r, int64_t ns)
+{
+	return r->shift >= 0 ? ns >> r->shift : ns / r->bin_ns;
 }
 
 static void add_start(struct raster *r, int64_t start, bool is_cell)
 {
 	int64_t gap = start > r->at ? start - r->at : 0;
 
-	add_varint(r->out, (uint64_t)gap << 1 | is_cell);
+	if (r->filled + ITEM_BYTES_MAX > BYTES)
+		flush(r);
+	add_varint(r, (uint64_t)gap << 1 | is_cell);
 	r->at += gap;
 	r->items++;
 }
@@ -59,8 +77,8 @@ static void flush_cell(struct raster *r)
 	if (r->at < end) { /* else a slice that began before covers it */
 		add_start(r, start, true);
 		busy = r->busy_ns >= r->bin_ns ? 255 : (int64_t)((double)r->busy_ns * 255 / (double)r->bin_ns);
-		buf_addc(r->out, (char)(busy > 0 ? busy : 1));
-		add_varint(r->out, r->name);
+		r->bytes[r->filled++] = (char)(busy > 0 ? busy : 1);
+		add_varint(r, r->name);
 		r->at = end;
 	}
 	r->cell = -1;
@@ -68,7 +86,7 @@ static void flush_cell(struct raster *r)
 
 static void gather(struct raster *r, int64_t start_ns, int64_t busy_ns, int64_t longest_ns, uint32_t name)
 {
-	int64_t bin = start_ns <= r->from_ns ? 0 : (start_ns - r->from_ns) / r->bin_ns;
+	int64_t bin = start_ns <= r->from_ns ? 0 : bins_before(r, start_ns - r->from_ns);
 
 	if (bin != r->cell) {
 		flush_cell(r);
@@ -84,9 +102,34 @@ static void gather(struct raster *r, int64_t start_ns, int64_t busy_ns, int64_t 
 	}
 }
 
+/* Many short events over a few bins: each bin gets its share, as if they were spread evenly. */
+static void spread(struct raster *r, const struct pyramid_node *node, int64_t span_ns)
+{
+	double share = (double)node->busy_ns / (double)span_ns;
+	int64_t at_ns = node->start_ns > r->from_ns ? node->start_ns : r->from_ns;
+	int64_t end_ns = node->end_ns < r->to_ns ? node->end_ns : r->to_ns;
+
+	while (at_ns < end_ns) {
+		int64_t next_ns = r->from_ns + (bins_before(r, at_ns - r->from_ns) + 1) * r->bin_ns;
+
+		next_ns = next_ns < end_ns ? next_ns : end_ns;
+		gather(r, at_ns, (int64_t)((double)(next_ns - at_ns) * share), node->longest_ns, node->name);
+		at_ns = next_ns;
+	}
+}
+
+/* A node in one bin is part of its cell; a wider one is gone into unless its events are too many to be told apart. */
 static int on_node(void *arg, const struct pyramid_node *node)
 {
-	gather(arg, node->start_ns, node->busy_ns, node->longest_ns, node->name);
+	struct raster *r = arg;
+	int64_t span_ns = node->end_ns - node->start_ns;
+
+	if (span_ns <= r->bin_ns)
+		gather(r, node->start_ns, node->busy_ns, node->longest_ns, node->name);
+	else if (node->longest_ns < r->bin_ns && (int64_t)node->count >= DENSE * (span_ns / r->bin_ns))
+		spread(r, node, span_ns);
+	else
+		return PYRAMID_DEEPER;
 	return 0;
 }
 
@@ -109,8 +152,8 @@ static int on_slice(void *arg, const struct pyramid_slice *s)
 	if (end <= start)
 		return 0;
 	add_start(r, start, false);
-	add_varint(r->out, (uint64_t)(end - start));
-	add_varint(r->out, s->name);
+	add_varint(r, (uint64_t)(end - start));
+	add_varint(r, s->name);
 	r->at = end;
 	return 0;
 }
@@ -125,7 +168,7 @@ static int add_lane(const struct view *v, struct raster *r, uint32_t lane)
 {
 	struct pyramid_visit visit = { .from_ns = r->from_ns,
 		.to_ns = r->to_ns,
-		.resolution_ns = r->bin_ns,
+		.resolution_ns = r->bin_ns > INT64_MAX / WIDE ? r->bin_ns : WIDE * r->bin_ns,
 		.arg = r,
 		.node = on_node,
 		.slice = on_slice };
@@ -139,6 +182,7 @@ static int add_lane(const struct view *v, struct raster *r, uint32_t lane)
 	buf_add(r->out, head, sizeof(head));
 	rc = pyramid_visit(v->pyramid, lane, &visit);
 	flush_cell(r);
+	flush(r);
 	put_u32(r->out, place + 4, r->items);
 	put_u32(r->out, place + 8, (uint32_t)(r->out->len - place - sizeof(head)));
 	return rc;
@@ -170,7 +214,8 @@ int view_write_slices(const struct view *v, const struct view_window *w, int64_t
 		.from_ns = w->from_ns,
 		.to_ns = w->to_ns,
 		.bin_ns = bin_ns,
-		.unit_ns = bin_ns / UNITS };
+		.unit_ns = bin_ns / UNITS,
+		.shift = (bin_ns & (bin_ns - 1)) ? -1 : __builtin_ctzll((unsigned long long)bin_ns) };
 	uint32_t head[2] = { MAGIC, (uint32_t)count };
 	int64_t times[2] = { w->from_ns - v->start_ns, r.unit_ns };
 	int rc = 0;

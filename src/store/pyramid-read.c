@@ -169,8 +169,12 @@ static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const
 		return 0;
 	if (v->names && lane->key.kind == PYRAMID_SLICES && !(v->names & node->names))
 		return 0;
-	if ((uint64_t)node->end_ns - (uint64_t)node->start_ns <= (uint64_t)v->resolution_ns && v->resolution_ns)
-		return v->node ? v->node(v->arg, node) : 0;
+	if ((uint64_t)node->end_ns - (uint64_t)node->start_ns <= (uint64_t)v->resolution_ns && v->resolution_ns) {
+		rc = v->node ? v->node(v->arg, node) : 0;
+		if (rc != PYRAMID_DEEPER)
+			return rc;
+		rc = 0;
+	}
 	if (node->children > PYRAMID_FAN || node->offset >= before)
 		return -EBADMSG;
 	if (level == 0) {
@@ -181,8 +185,12 @@ static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const
 		return -EBADMSG;
 	children = (const struct pyramid_node *)(const void *)(p->bytes + node->offset);
 	for (uint32_t i = 0; i < node->children && rc == 0; i++) {
-		if (children[i].start_ns >= v->to_ns)
+		const struct pyramid_node *child = &children[i];
+
+		if (child->start_ns >= v->to_ns)
 			break;
+		if (child->end_ns < v->from_ns)
+			continue;
 		rc = visit(p, lane, &children[i], level - 1, node->offset, v);
 	}
 	return rc;

@@ -1,4 +1,4 @@
-// What is known of lanes at the zoom at hand: fetched half a screen beyond the view at a power-of-two resolution, so that
+// What is known of lanes at the zoom at hand: fetched a quarter of a screen beyond the view at a power-of-two resolution, so that
 // moving and zooming a little need nothing new; until the new comes, the old is drawn at the new scale.
 import type { CounterPoint, Source, Window } from './api';
 import type { LaneItems } from './slices';
@@ -37,7 +37,7 @@ class Cache<T> {
 		if (p && p.bin === bin && p.from <= Math.max(0, w.from) && p.to >= Math.min(duration, w.to) &&
 			missing.every((l) => p.lanes.has(l))) return;
 		p?.abort.abort();
-		const room = (w.to - w.from) / 2;
+		const room = (w.to - w.from) / 4;
 		const from = Math.floor(Math.max(0, w.from - room) / bin) * bin;
 		const to = Math.max(from + bin, Math.ceil(Math.min(duration + bin, w.to + room) / bin) * bin);
 		const mine = { from, to, bin, lanes: new Set(missing), abort: new AbortController() };

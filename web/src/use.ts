@@ -8,6 +8,7 @@ export function useApp(app: App): State {
 	useEffect(() => {
 		let frame = 0; // many changes in a row are one look
 		const stop = app.subscribe(() => { frame ||= requestAnimationFrame(() => { frame = 0; again(0); }); });
+		again(0); // for what changed between the first look and now
 		return () => { stop(); cancelAnimationFrame(frame); };
 	}, [app]);
 	return app.state;

@@ -1,0 +1,249 @@
+// The page in a real browser: what a user does, checked against what the API and `sonde events` say. Speaks TAP.
+//
+//	page.mjs CHROMIUM PLAYWRIGHT_DIR URL REPORT TRUTH.json
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const [chromiumPath, modules, url, report, truthPath] = process.argv.slice(2);
+const { chromium } = createRequire(`${modules}/`)('playwright-core');
+const truth = JSON.parse(readFileSync(truthPath, 'utf8'));
+const PATIENCE = 60000;
+let count = 0, failed = 0;
+
+async function check(name, body) {
+	let problem = null;
+	try {
+		problem = await body();
+	} catch (error) {
+		problem = String(error?.stack ?? error);
+	}
+	count++;
+	if (problem) failed++;
+	console.log(`${problem ? 'not ok' : 'ok'} ${count} - ${name}`);
+	if (problem) for (const line of String(problem).split('\n').slice(0, 12)) console.log(`# ${line}`);
+}
+
+const complaints = [];
+async function open(browser, address, options = {}) {
+	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
+	const page = await context.newPage();
+	page.setDefaultTimeout(PATIENCE);
+	page.on('console', (m) => { if (m.type() === 'error') complaints.push(m.text()); });
+	page.on('pageerror', (e) => complaints.push(e.message));
+	page.on('dialog', (d) => { complaints.push(`dialog: ${d.message()}`); void d.dismiss(); });
+	await page.goto(address);
+	await until(page, () => window.sonde?.app.state.run && window.sonde.app.state.tracks);
+	return page;
+}
+
+/** Asked again and again until it is so. (waitForFunction evaluates text, which the page's policy forbids.) */
+async function until(page, body, arg) {
+	const end = Date.now() + PATIENCE;
+	for (;;) {
+		if (await page.evaluate(body, arg)) return;
+		if (Date.now() > end) throw new Error(`it did not become so: ${body}`);
+		await new Promise((done) => setTimeout(done, 50));
+	}
+}
+
+/** The timeline has drawn what it asked for. */
+async function settled(page) {
+	await until(page, () => document.querySelector('canvas[data-testid=timeline]')?.dataset.ready === 'true');
+}
+const number = (text) => Number(text.replace(/[^0-9.-]/g, ''));
+const title = async (page, id) => number(await page.getAttribute(`[data-testid=${id}]`, 'title'));
+
+const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu'] });
+let page = await open(browser, url);
+
+await check('opens with the facts of the run', async () => {
+	await page.waitForSelector('.fact');
+	const text = await page.textContent('.facts');
+	return text.includes('exit 0') ? null : text;
+});
+await check('the address no longer holds the token', async () => page.url().includes('token') ? page.url() : null);
+await check('search finds an event and shows its values', async () => {
+	await page.click('[data-testid=tab-timeline]');
+	await page.fill('[data-testid=search]', 'needle');
+	await until(page, () => window.sonde.app.state.hits?.length === 1);
+	await page.press('[data-testid=search]', 'Enter');
+	await page.click('[data-testid=panel-event]');
+	await page.waitForSelector('[data-testid=event] [data-key=tid]');
+	const [length, start] = [await title(page, 'event-duration'), await title(page, 'event-start')];
+	if (length !== truth.needle.dur_ns) return `duration ${length}, not ${truth.needle.dur_ns}`;
+	if (Math.abs(start - truth.needle.start_ns) > 1000) return `start ${start}, not ${truth.needle.start_ns}`;
+	return null;
+});
+await check('the event is in view, and a click where it is drawn selects it', async () => {
+	await page.fill('[data-testid=search]', '');
+	await page.keyboard.press('Escape');
+	await page.evaluate(() => window.sonde.app.select(null));
+	await page.evaluate((t) => window.sonde.app.show(t.start_ns, t.start_ns + t.dur_ns), truth.needle);
+	await settled(page);
+	const spot = await page.evaluate((t) => {
+		const { app, timeline } = window.sonde, box = document.querySelector('canvas[data-testid=timeline]').getBoundingClientRect();
+		const w = app.state.window, x = (t.start_ns + t.dur_ns / 2 - w.from) / (w.to - w.from) * box.width;
+		for (const { row, y } of timeline.visible())
+			if (row.kind === 'thread' && row.thread.tid === t.tid) return { x: box.left + x, y: box.top + y + row.top + 8 };
+		return null;
+	}, truth.needle);
+	if (!spot) return 'its thread is not in view';
+	await page.mouse.click(spot.x, spot.y);
+	await page.waitForSelector('[data-testid=event] [data-key=tid]');
+	const length = await title(page, 'event-duration');
+	return length === truth.needle.dur_ns ? null : `duration ${length}`;
+});
+await check('hovering names it', async () => {
+	const box = await page.locator('canvas[data-testid=timeline]').boundingBox();
+	await page.mouse.move(box.x + 5, box.y + 5);
+	await page.evaluate(() => window.sonde.app.names.load([]));
+	const spot = await page.evaluate((t) => {
+		const { app, timeline } = window.sonde, b = document.querySelector('canvas[data-testid=timeline]').getBoundingClientRect(), w = app.state.window;
+		for (const { row, y } of timeline.visible())
+			if (row.kind === 'thread' && row.thread.tid === t.tid) return { x: b.left + (t.start_ns + t.dur_ns / 2 - w.from) / (w.to - w.from) * b.width, y: b.top + y + row.top + 8 };
+	}, truth.needle);
+	await page.mouse.move(spot.x, spot.y);
+	await page.waitForSelector('.tooltip');
+	const text = await page.textContent('.tooltip');
+	return text.includes('needle') ? null : text;
+});
+await check('a brush on the ruler adds up what an independent sum says', async () => {
+	await page.evaluate(() => window.sonde.app.showAll());
+	await settled(page);
+	const box = await page.locator('[data-testid=ruler]').boundingBox();
+	await page.mouse.move(box.x + box.width * 0.3, box.y + 10);
+	await page.mouse.down();
+	await page.mouse.move(box.x + box.width * 0.6, box.y + 10, { steps: 5 });
+	await page.mouse.up();
+	const brush = await page.evaluate(() => window.sonde.app.state.brush);
+	if (!brush) return 'nothing is brushed';
+	const from = Math.round(brush.from), to = Math.round(brush.to);
+	const want = new Map();
+	let sure = 0, perhaps = 0;
+	for (const [name, start, end] of truth.boxes) {
+		const inside = Math.min(end, to) - Math.max(start, from);
+		if (start < to - 2000 && (end > from + 2000)) sure++;
+		if (start < to + 2000 && (end > from - 2000)) perhaps++;
+		if (inside > 0) want.set(name, (want.get(name) ?? 0) + inside);
+	}
+	await page.click('[data-testid=panel-stats]');
+	await until(page, (w) => Math.abs(window.sonde.app.state.brush.from - w) < 1, brush.from);
+	await until(page, () => document.querySelector('[data-testid=stats-head]')?.textContent.includes(' from '));
+	const stats = await page.evaluate(([a, b]) => window.sonde.app.source.stats({ from: a, to: b }, null), [from, to]);
+	await until(page, (n) => document.querySelector('[data-testid=stats-events]')?.textContent === n, stats.events.toLocaleString('en-US'));
+	if (stats.events < sure || stats.events > perhaps + 1) return `${stats.events} events, not ${sure} to ${perhaps}`;
+	for (const row of stats.rows) {
+		const w = want.get(row.name) ?? 0;
+		if (row.total_ns && Math.abs(row.total_ns - w) > 2000 * (row.count + 2)) return `${row.name}: ${row.total_ns}, not ${w}`;
+	}
+	return null;
+});
+await check('names that would be markup are text', async () => {
+	await page.evaluate(() => window.sonde.app.set({ brush: null }));
+	await page.fill('[data-testid=search]', 'onerror');
+	await until(page, () => window.sonde.app.state.hits?.length === 1);
+	await page.press('[data-testid=search]', 'Enter');
+	await page.click('[data-testid=panel-hits]');
+	const text = await page.textContent('[data-testid=hits]');
+	const images = await page.locator('img').count();
+	return text.includes('<img src=x onerror=alert(1)>') && images === 0 ? null : `${images} images; ${text}`;
+});
+await check('the keyboard alone gets everywhere', async () => {
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('1');
+	await page.waitForSelector('.fact');
+	await page.keyboard.press('2');
+	await page.waitForSelector('canvas[data-testid=timeline]');
+	await page.keyboard.press('0');
+	await settled(page);
+	const span = () => page.evaluate(() => { const w = window.sonde.app.state.window; return [w.from, w.to - w.from]; });
+	const [from, before] = await span();
+	await page.keyboard.press('w');
+	await until(page, (b) => { const w = window.sonde.app.state.window; return w.to - w.from < b * 0.9; }, before);
+	await settled(page);
+	const [moved] = await span();
+	await page.keyboard.press('d');
+	await until(page, (f) => window.sonde.app.state.window.from > f, moved);
+	await settled(page);
+	await page.keyboard.press('e');
+	await until(page, () => window.sonde.app.state.details);
+	const first = await page.evaluate(() => window.sonde.app.state.selection.start);
+	await page.keyboard.press('ArrowRight');
+	await until(page, (s) => window.sonde.app.state.selection.start > s, first);
+	await page.keyboard.press('m');
+	await until(page, () => window.sonde.app.state.brush);
+	await page.keyboard.press('3');
+	await page.waitForSelector('canvas[data-testid=flame]');
+	await page.keyboard.press('?');
+	await page.waitForSelector('[role=dialog]');
+	await page.keyboard.press('Escape');
+	return from <= 0 ? null : `the whole run begins at ${from}`;
+});
+await check('the flame graph has the time of the spans', async () => {
+	await page.evaluate(() => window.sonde.app.set({ brush: null, tab: 'flame' }));
+	await page.waitForSelector('[data-testid=flame-total]');
+	const flame = await page.evaluate(() => window.sonde.app.source.flame(window.sonde.app.scope, { source: 'spans', calls: true }));
+	const roots = flame.nodes.filter((n) => n[0] === 0).reduce((sum, n) => sum + n[3], 0);
+	if (roots !== flame.nodes[0][3]) return `roots have ${roots}, the whole ${flame.nodes[0][3]}`;
+	const outer = truth.boxes.filter((b) => b[0] === 'outer').reduce((sum, b) => sum + b[2] - b[1], 0);
+	const names = await page.evaluate((ids) => window.sonde.app.source.names(ids), [...new Set(flame.nodes.slice(1).map((n) => n[1]))]);
+	const id = names.find((n) => n[1] === 'outer')[0];
+	const shown = flame.nodes.filter((n) => n[1] === id).reduce((sum, n) => sum + n[3], 0);
+	return Math.abs(shown - outer) < 50000 ? null : `outer has ${shown}, not ${outer}`;
+});
+await check('a permalink brings back the view', async () => {
+	await page.evaluate((t) => { const { app } = window.sonde; app.set({ tab: 'timeline', search: '' }); app.setWindow(t.start_ns - 1e6, t.start_ns + 5e6); }, truth.needle);
+	const hash = await page.evaluate(() => window.sonde.app.permalink());
+	const other = await page.context().newPage();
+	other.setDefaultTimeout(PATIENCE);
+	await other.goto(new URL(hash, page.url()).href);
+	await other.waitForSelector('canvas[data-testid=timeline]');
+	await until(other, (f) => Math.abs(window.sonde.app.state.window.from - f) < 2, truth.needle.start_ns - 1e6);
+	await other.close();
+	return null;
+});
+await check('/cpu-report.html leads to the flame graph', async () => {
+	const other = await page.context().newPage();
+	other.setDefaultTimeout(PATIENCE);
+	await other.goto(new URL('/cpu-report.html', page.url()).href);
+	await other.waitForSelector('canvas[data-testid=flame]');
+	await other.close();
+	return null;
+});
+for (const [name, options] of [['dark', { colorScheme: 'dark' }], ['narrow', { viewport: { width: 400, height: 800 } }]])
+	await check(`${name}: every view shows, none is wider than the window`, async () => {
+		const link = await page.evaluate(() => window.sonde.app.source.link());
+		const other = await open(browser, link, options);
+		for (const tab of ['overview', 'timeline', 'flame', 'io', 'steps']) {
+			await other.click(`[data-testid=tab-${tab}]`);
+			await other.waitForSelector({ overview: '.fact', timeline: 'canvas[data-testid=timeline]', flame: 'canvas[data-testid=flame]', io: 'table', steps: '.uplot' }[tab]);
+			const wide = await other.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);
+			if (wide) return `${tab} is wider than the window`;
+		}
+		if (name === 'dark' && await other.evaluate(() => getComputedStyle(document.body).backgroundColor) === 'rgb(255, 255, 255)') return 'it is white';
+		await other.context().close();
+		return null;
+	});
+await check('the report is whole without a server', async () => {
+	const asked = [];
+	const other = await browser.newPage();
+	other.setDefaultTimeout(PATIENCE);
+	other.on('request', (r) => { if (!r.url().startsWith('file:') && !r.url().startsWith('data:')) asked.push(r.url()); });
+	other.on('pageerror', (e) => complaints.push(`report: ${e.message}`));
+	other.on('console', (m) => { if (m.type() === 'error') complaints.push(`report: ${m.text()}`); });
+	await other.goto(`file://${report}`);
+	await other.waitForSelector('.fact');
+	await other.click('[data-testid=tab-timeline]');
+	await settled(other);
+	await other.fill('[data-testid=search]', 'needle');
+	await until(other, () => window.sonde.app.state.hits?.length >= 1);
+	const found = await other.evaluate(() => window.sonde.app.state.hits[0]);
+	if (Math.abs(found.duration_ns - truth.needle.dur_ns) > 100000) return `needle has ${found.duration_ns}`;
+	for (const tab of ['flame', 'io', 'steps']) await other.click(`[data-testid=tab-${tab}]`);
+	return asked.length ? asked.join(' ') : null;
+});
+await check('no error on any console', async () => complaints.length ? complaints.join('\n') : null);
+await browser.close();
+console.log(`1..${count}`);
+process.exit(failed ? 1 : 0);
