@@ -44,18 +44,23 @@ void placed_release(struct placed *p)
 	p->mounts = NULL;
 }
 
-void ladder_init(struct ladder *s, int64_t timeout_ns)
+void ladder_init(struct ladder *s, int64_t timeout_ns, const struct job_ladder *how)
 {
-	*s = (struct ladder){ .due_ns = timeout_ns > 0 ? clock_mono_ns() + timeout_ns : INT64_MAX };
+	*s = (struct ladder){ .due_ns = timeout_ns > 0 ? clock_mono_ns() + timeout_ns : INT64_MAX,
+		.how = { .interrupt_ns = PLACE_INTERRUPT_NS, .terminate_ns = PLACE_TERMINATE_NS } };
+	if (how)
+		s->how = *how;
 }
 
 void ladder_climb(struct ladder *s, struct launch *l)
 {
-	static const struct {
+	static const struct job_ladder at_once = JOB_LADDER_KILL;
+	const struct {
 		int signal;
 		int64_t wait_ns;
-	} rungs[] = { { SIGINT, PLACE_INTERRUPT_NS }, { SIGTERM, PLACE_TERMINATE_NS } };
-	static const struct job_ladder at_once = JOB_LADDER_KILL;
+	} rungs[] = { { SIGINT, s->how.interrupt_ns }, { SIGTERM, s->how.terminate_ns } };
+	while (s->rung < 2 && rungs[s->rung].wait_ns <= 0)
+		s->rung++;
 	if (s->rung < 2) {
 		launch_signal_tree(l, rungs[s->rung].signal, NULL);
 		s->due_ns = clock_mono_ns() + rungs[s->rung].wait_ns;
@@ -68,7 +73,7 @@ void ladder_climb(struct ladder *s, struct launch *l)
 
 void ladder_finish(struct ladder *s, struct launch *l)
 {
-	const struct job_ladder rest = { .terminate_ns = s->rung < 2 ? PLACE_TERMINATE_NS : 0 };
+	const struct job_ladder rest = { .terminate_ns = s->rung < 2 ? s->how.terminate_ns : 0 };
 	if (s->rung)
 		launch_end(l, &rest, NULL);
 }

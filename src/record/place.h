@@ -26,9 +26,11 @@ bool place_has_own_programs(const struct job_place *place); /* argv[0] is not to
 struct ladder {
 	int64_t due_ns; /* INT64_MAX: never */
 	int rung;       /* 0: it has its time still */
+	struct job_ladder how;
 };
 
-void ladder_init(struct ladder *s, int64_t timeout_ns); /* 0: no limit */
+/* timeout_ns 0: no limit; how NULL: the usual times. */
+void ladder_init(struct ladder *s, int64_t timeout_ns, const struct job_ladder *how);
 void ladder_climb(struct ladder *s, struct launch *l);  /* when it is due */
 void ladder_finish(struct ladder *s, struct launch *l); /* the command has ended: whatever is left has its turn */
 

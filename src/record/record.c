@@ -154,7 +154,8 @@ static void attach_probes(void *arg, pid_t pid)
 static int start_command(struct recorder *r, struct sonde_err *err)
 {
 	struct buf library = BUF_INIT, preload = BUF_INIT, ring = BUF_INIT;
-	const char *env[3] = { NULL };
+	const char *env[RECORD_ENV_MAX + 3] = { NULL };
+	size_t env_count = 0;
 	struct launch_spec spec = { .argv = r->o->argv, .env = env, .ready = attach_probes, .arg = r };
 	struct placed placed = { 0 };
 	struct sonde_err why = SONDE_ERR_INIT;
@@ -165,12 +166,14 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 	} else if (r->has_ring) {
 		preload_value(&preload, library.data);
 		buf_addf(&ring, "SONDE_RING=%s", r->ring.path.data);
-		env[0] = preload.data;
-		env[1] = ring.data;
+		env[env_count++] = preload.data;
+		env[env_count++] = ring.data;
 	}
+	for (size_t i = 0; r->o->env && r->o->env[i] && i < RECORD_ENV_MAX; i++)
+		env[env_count++] = r->o->env[i];
 	int rc = 0;
 	if (r->o->place)
-		rc = placed_init(&placed, r->o->place, r->ring.path.data, env[0] ? library.data : NULL, err);
+		rc = placed_init(&placed, r->o->place, r->ring.path.data, preload.len ? library.data : NULL, err);
 	spec.place = r->o->place ? &placed.place : NULL;
 	spec.is_kept = r->o->timeout_ns > 0;
 	if (!rc) {
@@ -297,7 +300,7 @@ static void watch(struct recorder *r)
 {
 	struct waker w;
 	waker_init(&w, r, r->launch.pidfd, r->launch.signalfd);
-	ladder_init(&r->ladder, r->o->timeout_ns);
+	ladder_init(&r->ladder, r->o->timeout_ns, r->o->ladder);
 	for (;;) {
 		bool is_ready = waker_wait(&w, r, r->ladder.due_ns);
 		if (w.fds[WAKE_SIGNAL].revents)

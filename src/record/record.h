@@ -15,6 +15,8 @@
 
 #include <stdbool.h>
 
+#define RECORD_ENV_MAX 64
+
 struct record_options {
 	char *const *argv;         /* NULL: observe `target`, which runs already */
 	const char *dir;           /* the bundle; NULL: a new one among the runs */
@@ -25,8 +27,10 @@ struct record_options {
 	int64_t duration_ns; /* without argv: end after that long; 0: when the process ends or a signal says so */
 	bool is_following;   /* wait for every traced process, not only for the command */
 	struct ring_options ring;
-	const struct job_place *place; /* where the command lives; NULL: here */
-	int64_t timeout_ns;            /* then it is ended, with all its tree; 0: never */
+	const struct job_place *place;   /* where the command lives; NULL: here */
+	int64_t timeout_ns;              /* then it is ended, with all its tree; 0: never */
+	const struct job_ladder *ladder; /* how it is asked to end then; NULL: as place.h has it */
+	const char *const *env; /* "NAME=value" to set for it, NULL-terminated, at most RECORD_ENV_MAX; NULL: none */
 };
 
 struct record_result {

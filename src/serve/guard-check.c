@@ -3,6 +3,8 @@
  */
 #include "serve/guard-private.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,11 +115,39 @@ static bool has_bearer(const struct guard *g, struct MHD_Connection *c)
 			guard_is_same(g->options.bearer, said + sizeof(word) - 1);
 }
 
+/* Text in base64, as basic authentication sends it. */
+static void add_base64(struct buf *out, const char *text)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < n; i += 3) {
+		unsigned word = 0;
+
+		for (size_t k = 0; k < 3; k++)
+			word = word << 8 | (i + k < n ? (unsigned char)text[i + k] : 0);
+		for (size_t k = 0; k < 4; k++)
+			buf_addc(out, i + k <= n ? digits[word >> (18 - 6 * k) & 63] : '=');
+	}
+}
+
+static bool has_password(const struct guard *g, struct MHD_Connection *c)
+{
+	CLEANUP(buf_release) struct buf want = BUF_INIT;
+	const char *said = header(c, "Authorization");
+
+	if (!g->options.basic || !said)
+		return false;
+	buf_adds(&want, "Basic ");
+	add_base64(&want, g->options.basic);
+	return buf_error(&want) == 0 && guard_is_same(want.data, said);
+}
+
 static bool has_key(struct guard *g, struct MHD_Connection *c)
 {
 	const char *cookie = MHD_lookup_connection_value(c, MHD_COOKIE_KIND, g->cookie);
 
-	return (cookie && guard_is_same(g->session, cookie)) || has_bearer(g, c);
+	return (cookie && guard_is_same(g->session, cookie)) || has_bearer(g, c) || has_password(g, c);
 }
 
 static bool has_good_token(struct guard *g, struct MHD_Connection *c)
@@ -150,6 +180,10 @@ int guard_check(struct guard *g, struct MHD_Connection *c, const struct guard_en
 	}
 	if (flags & GUARD_OPEN || has_key(g, c) || (flags & GUARD_PAGE && has_good_token(g, c)))
 		return 0;
+	if (g->options.basic) {
+		err_set(err, EACCES, "this needs the name and the token that the server was started with");
+		return MHD_HTTP_UNAUTHORIZED;
+	}
 	err_set(err, EACCES, "this needs the address with the token, and each token opens the page once");
 	err_hint(err, "start 'sonde view' again, or ask for another link in a browser that has the page open");
 	return MHD_HTTP_FORBIDDEN;

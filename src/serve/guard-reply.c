@@ -36,12 +36,15 @@ static void add_headers(struct guard_request *r, const struct guard_reply *reply
 		MHD_add_response_header(response, headers[i].name, headers[i].value);
 	MHD_add_response_header(response, "Content-Security-Policy", reply->policy ? reply->policy : nothing_loads);
 	MHD_add_response_header(response, "Content-Type", reply->type ? reply->type : "application/json");
-	if (reply->location) {
+	if (reply->status == MHD_HTTP_UNAUTHORIZED)
+		MHD_add_response_header(response, "WWW-Authenticate", "Basic realm=\"sonde\"");
+	if (reply->location)
+		MHD_add_response_header(response, "Location", reply->location);
+	if (reply->location && reply->status == MHD_HTTP_SEE_OTHER) {
 		char cookie[160];
 
 		snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/", r->guard->cookie,
 				r->guard->session);
-		MHD_add_response_header(response, "Location", reply->location);
 		MHD_add_response_header(response, "Set-Cookie", cookie);
 	}
 }

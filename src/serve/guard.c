@@ -23,7 +23,7 @@ static const struct guard_endpoint *find_endpoint(const struct guard *g, const c
 
 	*has_path = false;
 	for (const struct guard_endpoint *e = g->options.endpoints; e->method; e++) {
-		if (strcmp(e->path, path) != 0)
+		if (e->flags & GUARD_BELOW ? strncmp(e->path, path, strlen(e->path)) != 0 : strcmp(e->path, path) != 0)
 			continue;
 		*has_path = true;
 		if (strcmp(e->method, is_head ? "GET" : method) == 0)
@@ -269,6 +269,11 @@ const char *guard_request_path(const struct guard_request *r)
 const char *guard_request_arg(const struct guard_request *r, const char *name)
 {
 	return MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *guard_request_header(const struct guard_request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
 }
 
 const struct buf *guard_request_body(const struct guard_request *r)

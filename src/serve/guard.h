@@ -7,9 +7,9 @@
  *
  *   - its Host names an address that is served (no DNS rebinding), and its
  *     Origin, if it has one, is that same place (no other site's page);
- *   - it carries the cookie, or the bearer token of the options, or comes over
- *     a Unix socket, whose permissions are the key; rows with GUARD_OPEN need
- *     none of these, for exporters on loopback;
+ *   - it carries the cookie, or the bearer token or the name and password of the
+ *     options, or comes over a Unix socket, whose permissions are the key; rows
+ *     with GUARD_OPEN need none of these, for exporters on loopback;
  *   - its path has no "..", its headers and body keep to their limits, and it
  *     arrived in time.
  *
@@ -50,7 +50,8 @@ struct guard_reply {
 	struct buf body;
 	const void *fixed; /* instead of the body: bytes that live as long as the guard */
 	size_t fixed_bytes;
-	const char *location;       /* of a redirect (303): a path of ours */
+	const char *location;       /* a path of ours: of a redirect (303), or of what was made (201) */
+	char place[128];            /* room for a location that has to be made */
 	struct guard_stream stream; /* next set: instead of the body; the guard frees it */
 	const char *policy;         /* Content-Security-Policy; NULL: nothing may load */
 };
@@ -60,13 +61,14 @@ typedef int guard_handler(void *arg, const struct guard_request *request, struct
 		struct sonde_err *err);
 
 enum guard_flags {
-	GUARD_OPEN = 1 << 0, /* no token asked */
-	GUARD_PAGE = 1 << 1, /* a page for people: takes the token of a URL, and refuses in HTML */
+	GUARD_OPEN = 1 << 0,  /* no token asked */
+	GUARD_PAGE = 1 << 1,  /* a page for people: takes the token of a URL, and refuses in HTML */
+	GUARD_BELOW = 1 << 2, /* the path ends in '/' and stands for all that is below it */
 };
 
 struct guard_endpoint {
 	const char *method; /* "GET" answers HEAD too */
-	const char *path;   /* exactly */
+	const char *path;   /* exactly, without GUARD_BELOW; the first row that fits is taken */
 	guard_handler *handle;
 	unsigned flags;
 };
@@ -79,6 +81,7 @@ struct guard_options {
 	const char *unix_path;                  /* a socket instead, mode 0600 */
 	const char *const *hosts;               /* further names that Host may have; NULL: none */
 	const char *bearer;                     /* also taken: "Authorization: Bearer ..."; NULL: none */
+	const char *basic;                      /* also taken: "USER:PASSWORD" by basic authentication; NULL: none */
 	int request_seconds;                    /* 0: GUARD_REQUEST_SECONDS; less for tests */
 };
 
@@ -90,7 +93,8 @@ int guard_url(struct guard *g, struct buf *out, struct sonde_err *err);
 
 /* What a handler may ask. */
 const char *guard_request_path(const struct guard_request *r);
-const char *guard_request_arg(const struct guard_request *r, const char *name); /* of the query; NULL: none */
+const char *guard_request_arg(const struct guard_request *r, const char *name);    /* of the query; NULL: none */
+const char *guard_request_header(const struct guard_request *r, const char *name); /* NULL: it has none */
 const struct buf *guard_request_body(const struct guard_request *r);
 struct guard *guard_request_guard(const struct guard_request *r);
 /* A number of the query within [min, max]; absent: *value stays. -EINVAL with words. */

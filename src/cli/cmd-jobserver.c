@@ -1,0 +1,114 @@
+/*
+ * sonde jobserver: take profiling jobs over HTTP.
+ */
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "cli/cli.h"
+#include "cli/listen.h"
+#include "serve/jobserver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+struct options {
+	const char *listen;
+	const char *token;
+	const char *config;
+	const char *dir;
+	struct cli_list hosts;
+	bool is_json;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 0, "listen", "ADDRESS:PORT", CLI_STRING(struct options, listen), .default_text = "127.0.0.1:8080",
+			.help = "Where to listen; port 0 takes any that is free." },
+	{ 0, "token", "USER:TOKEN", CLI_STRING(struct options, token),
+			.help = "What clients have to give, by basic authentication. Other users of the machine can see it here: @FILE reads it from a file." },
+	{ 'c', "config", "FILE", CLI_PATH(struct options, config),
+			.help = "What may be run and what containers may see." },
+	{ 'd', "dir", "DIR", CLI_PATH(struct options, dir), .default_text = "sonde-jobs",
+			.help = "Keep the jobs' files here." },
+	{ 0, "host", "NAME", CLI_STRINGS(struct options, hosts),
+			.help = "A further name that clients may know this server by." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Say where it listens as a JSON object." },
+	CLI_OPTIONS_END,
+};
+
+/* The token itself or, after an @, the first line of a file. */
+static int take_token(struct cli_context *ctx, const char *given, struct buf *token)
+{
+	int rc = 0;
+
+	if (!given)
+		return cli_usage(ctx, "--token is needed: who may give jobs");
+	if (*given == '@')
+		rc = fs_read_file(AT_FDCWD, given + 1, 4096, token, ctx->err);
+	else
+		buf_adds(token, given);
+	token->data[strcspn(token->data, "\r\n")] = '\0';
+	if (rc == 0 && (!strchr(token->data, ':') || token->data[0] == ':' || !strchr(token->data, ':')[1]))
+		return cli_usage(ctx, "--token takes a user's name and a token with a colon between");
+	return rc;
+}
+
+static int serve(struct cli_context *ctx, const struct guard_options *g, const struct jobs_options *jo,
+		const sigset_t *signals)
+{
+	const struct options *o = ctx->options;
+	struct jobs *jobs = NULL;
+	struct guard *guard = NULL;
+	int rc = jobs_open(&jobs, jo, ctx->err);
+
+	if (rc == 0)
+		rc = jobserver_start(&guard, jobs, g, ctx->err);
+	if (rc == 0)
+		rc = listen_say(g->address, guard_port(guard), o->is_json, ctx->err);
+	if (rc == 0)
+		listen_wait(signals);
+	guard_stop(guard);
+	jobs_free(jobs);
+	return rc;
+}
+
+static int run(struct cli_context *ctx)
+{
+	const struct options *o = ctx->options;
+	CLEANUP(buf_release) struct buf token = BUF_INIT, program = BUF_INIT;
+	struct guard_options g = { .hosts = o->hosts.items };
+	struct jobs_config *config = arena_alloc(ctx->arena, sizeof(*config));
+	struct jobs_options jo = { .dir = o->dir, .config = config };
+	sigset_t signals;
+	int rc = config ? take_token(ctx, o->token, &token) : err_sys(ctx->err, ENOMEM, "cannot serve");
+
+	if (rc == 0)
+		rc = listen_parse(o->listen, ctx->arena, &g.address, &g.port, ctx->err);
+	if (rc == 0)
+		rc = jobs_config_load(config, o->config, ctx->arena, ctx->err);
+	if (rc == 0)
+		rc = fs_prefix(&program, ctx->err);
+	if (rc < 0)
+		return rc;
+	buf_adds(&program, "/bin/sonde");
+	jo.program = program.data;
+	g.basic = token.data;
+	listen_block(&signals);
+	return serve(ctx, &g, &jo, &signals);
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde jobserver --listen 127.0.0.1:8080 --token @token.txt --config jobs.yml",
+			"Take jobs from those who know the token." },
+	{ "curl --user me:secret http://127.0.0.1:8080/job/nx/buildWithParameters --data-urlencode app_name=me/app:1.0 --data-urlencode 'app_args=-n 5'",
+			"Give it one." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_jobserver = {
+	.name = "jobserver",
+	.usage = "--token USER:TOKEN [--listen ADDRESS:PORT] [--config FILE] [--dir DIR]",
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,185 @@
+/* Rows and handlers of the job server; see jobserver.h. */
+#include "serve/jobserver.h"
+
+#include "base/cleanup.h"
+#include "serve/form.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CREATED 201
+
+/* A parameter from the body, else from the query; NULL when neither has it. */
+static int parameter(const struct guard_request *r, const char *name, struct buf *room, const char **text,
+		struct sonde_err *err)
+{
+	bool is_there;
+	int rc = form_field(guard_request_body(r), name, room, &is_there, err);
+
+	*text = is_there ? room->data : guard_request_arg(r, name);
+	return rc;
+}
+
+/* NAME of /job/NAME/buildWithParameters, with or without a slash at its end. */
+static int build_name(const char *path, struct buf *name, struct sonde_err *err)
+{
+	static const char before[] = "/job/", after[] = "/buildWithParameters";
+	const char *from = path + sizeof(before) - 1, *slash = strchr(from, '/');
+	size_t n = slash ? strlen(slash) : 0;
+
+	if (n && slash[n - 1] == '/')
+		n--;
+	if (!slash || slash == from || n != sizeof(after) - 1 || strncmp(slash, after, n) != 0)
+		return err_set(err, ENOENT, "there is no '%s' here", path);
+	buf_add(name, from, (size_t)(slash - from));
+	return buf_error(name);
+}
+
+static int build(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf name = BUF_INIT, app = BUF_INIT, args = BUF_INIT, docker = BUF_INIT;
+	struct jobs_request request = { .name = NULL };
+	struct json j;
+	unsigned number;
+	int rc = build_name(guard_request_path(r), &name, err);
+
+	request.name = name.data;
+	if (rc == 0)
+		rc = parameter(r, "app_name", &app, &request.app_name, err);
+	if (rc == 0)
+		rc = parameter(r, "app_args", &args, &request.app_args, err);
+	if (rc == 0)
+		rc = parameter(r, "app_docker_args", &docker, &request.app_docker_args, err);
+	if (rc == 0)
+		rc = jobs_submit(arg, &request, &number, err);
+	if (rc < 0)
+		return rc;
+	snprintf(reply->place, sizeof(reply->place), "/queue/item/%u/", number);
+	reply->status = CREATED;
+	reply->location = reply->place;
+	json_init(&j, &reply->body, false);
+	return jobs_show(arg, number, &j, err);
+}
+
+/* What stands behind a number: N, N/, N/word, N/word/name. */
+struct target {
+	unsigned number;
+	char word[32];
+	const char *name; /* NULL: none */
+};
+
+static int take_target(const char *path, const char *prefix, struct target *t, struct sonde_err *err)
+{
+	const char *from = path + strlen(prefix), *name;
+	char *end;
+	unsigned long n = strtoul(from, &end, 10);
+	size_t bytes;
+
+	*t = (struct target){ .number = (unsigned)n };
+	if (*from < '1' || *from > '9' || n > 100000000 || (*end && *end != '/'))
+		return err_set(err, ENOENT, "there is no '%s' here", path);
+	end += *end == '/';
+	name = strchr(end, '/');
+	bytes = name ? (size_t)(name - end) : strlen(end);
+	if (bytes >= sizeof(t->word))
+		return err_set(err, ENOENT, "there is no '%s' here", path);
+	memcpy(t->word, end, bytes);
+	t->name = name && name[1] ? name + 1 : NULL;
+	return 0;
+}
+
+static int show(struct jobs *jobs, const struct target *t, struct guard_reply *reply, struct sonde_err *err)
+{
+	struct json j;
+
+	json_init(&j, &reply->body, false);
+	return jobs_show(jobs, t->number, &j, err);
+}
+
+static int show_log(struct jobs *jobs, const struct target *t, struct guard_reply *reply, struct sonde_err *err)
+{
+	reply->type = "text/plain; charset=utf-8";
+	return jobs_log(jobs, t->number, &reply->body, err);
+}
+
+static int show_artifacts(struct jobs *jobs, const struct target *t, struct guard_reply *reply, struct sonde_err *err)
+{
+	const char *ending = t->name ? strrchr(t->name, '.') : NULL;
+	struct json j;
+
+	if (t->name) {
+		reply->type = ending && strcmp(ending, ".json") == 0 ? "application/json" : "application/octet-stream";
+		return jobs_artifact(jobs, t->number, t->name, &reply->body, err);
+	}
+	json_init(&j, &reply->body, false);
+	return jobs_artifacts(jobs, t->number, &j, err);
+}
+
+static const struct {
+	const char *word;
+	int (*show)(struct jobs *, const struct target *, struct guard_reply *, struct sonde_err *);
+} views[] = { { "", show }, { "log", show_log }, { "artifacts", show_artifacts } };
+
+static int get_job(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+{
+	struct target t;
+	int rc = take_target(guard_request_path(r), "/jobs/", &t, err);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
+		if (strcmp(views[i].word, t.word) == 0)
+			return views[i].show(arg, &t, reply, err);
+	return err_set(err, ENOENT, "a job has log and artifacts, not '%s'", t.word);
+}
+
+static int get_item(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+{
+	struct target t;
+	int rc = take_target(guard_request_path(r), "/queue/item/", &t, err);
+
+	return rc < 0 ? rc : show(arg, &t, reply, err);
+}
+
+static int get_jobs(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+{
+	struct json j;
+
+	(void)r;
+	(void)err;
+	json_init(&j, &reply->body, false);
+	jobs_list(arg, &j);
+	return 0;
+}
+
+static int post_job(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+{
+	struct target t;
+	int rc = take_target(guard_request_path(r), "/jobs/", &t, err);
+
+	if (rc == 0 && strcmp(t.word, "cancel") != 0)
+		rc = err_set(err, ENOENT, "a job can be cancelled, not '%s'", t.word);
+	if (rc == 0)
+		rc = jobs_cancel(arg, t.number, err);
+	return rc < 0 ? rc : show(arg, &t, reply, err);
+}
+
+static const struct guard_endpoint endpoints[] = {
+	{ "POST", "/job/", build, GUARD_BELOW },
+	{ "GET", "/queue/item/", get_item, GUARD_BELOW },
+	{ "GET", "/jobs", get_jobs, 0 },
+	{ "GET", "/jobs/", get_job, GUARD_BELOW },
+	{ "POST", "/jobs/", post_job, GUARD_BELOW },
+	{ NULL },
+};
+
+int jobserver_start(struct guard **out, struct jobs *jobs, const struct guard_options *options, struct sonde_err *err)
+{
+	struct guard_options o = *options;
+
+	o.endpoints = endpoints;
+	o.arg = jobs;
+	return guard_start(out, &o, err);
+}

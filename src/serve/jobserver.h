@@ -1,0 +1,18 @@
+/*
+ * jobserver: profiling jobs over HTTP, with the one call that Jenkins' users know:
+ *
+ *	POST /job/NAME/buildWithParameters   app_name, app_args, app_docker_args; 201 and a Location
+ *	GET  /queue/item/N/, /jobs/N         the job; /jobs lists all
+ *	GET  /jobs/N/log, /jobs/N/artifacts, /jobs/N/artifacts/NAME
+ *	POST /jobs/N/cancel
+ */
+#ifndef SONDE_SERVE_JOBSERVER_H
+#define SONDE_SERVE_JOBSERVER_H
+
+#include "serve/guard.h"
+#include "session/jobs.h"
+
+/* Starts a guard over the queue, which must live longer; address, port and basic are the options'. */
+int jobserver_start(struct guard **out, struct jobs *jobs, const struct guard_options *options, struct sonde_err *err);
+
+#endif

@@ -1,0 +1,225 @@
+/* A request through the allow-list; see jobs-config.h. */
+#include "base/cleanup.h"
+#include "base/words.h"
+#include "session/jobs-config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where an allow-list entry and a path meet: the same, or below it. */
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	return strncmp(path, dir, n) == 0 && (!path[n] || path[n] == '/' || (n == 1 && *dir == '/'));
+}
+
+static bool is_allowed_path(const struct jobs_config *c, const char *path)
+{
+	for (const char **dir = c->mounts; dir && *dir; dir++)
+		if (is_below(path, *dir))
+			return true;
+	return false;
+}
+
+static bool is_plain_path(const char *path)
+{
+	size_t n = strlen(path);
+
+	return *path == '/' && !strstr(path, "/../") && !(n >= 3 && strcmp(path + n - 3, "/..") == 0);
+}
+
+/* By its name and, where a link leads elsewhere, by what it is. */
+static int check_source(const struct jobs_plan *plan, const struct jobs_config *c, const char *source,
+		struct sonde_err *err)
+{
+	CLEANUP(cleanup_free) char *whole = NULL;
+
+	if (!is_plain_path(source))
+		return err_set(err, EINVAL, "'%s' is not a plain absolute path", source);
+	whole = realpath(source, NULL);
+	if (!is_allowed_path(c, source) || (whole && !is_allowed_path(c, whole))) {
+		err_set(err, EACCES, "containers may not see '%s' here", source);
+		err_hint(err, "the server's configuration lists what they may, as 'mounts'");
+		return -EACCES;
+	}
+	if (!whole && !plan->app)
+		return err_sys(err, EINVAL, "'%s' cannot be found", source);
+	return 0;
+}
+
+static int add_word(struct jobs_plan *plan, const char *word, struct sonde_err *err)
+{
+	if (plan->container_arg_count == 2 * JOBS_WORDS_MAX)
+		return err_set(err, EINVAL, "app_docker_args has too many words");
+	plan->container_args[plan->container_arg_count++] = word;
+	return 0;
+}
+
+static int take_volume(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
+		struct sonde_err *err)
+{
+	const char *colon = strchr(value, ':');
+	char *source = colon ? arena_copy(arena, value, (size_t)(colon - value)) : NULL;
+	const char *mode = colon ? strchr(colon + 1, ':') : NULL;
+	int rc;
+
+	if (!source || colon[1] != '/')
+		return err_set(err, EINVAL, "a mount is SOURCE:TARGET with absolute paths, not '%s'", value);
+	if (mode && strcmp(mode, ":ro") != 0 && strcmp(mode, ":rw") != 0)
+		return err_set(err, EINVAL, "a mount is 'ro' or 'rw', not '%s'", mode + 1);
+	rc = check_source(plan, c, source, err);
+	if (rc < 0)
+		return rc;
+	if (plan->app) {
+		plan->has_unused_mounts = true;
+		return 0;
+	}
+	rc = add_word(plan, "--volume", err);
+	return rc < 0 ? rc : add_word(plan, value, err);
+}
+
+static int take_variable(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
+		struct sonde_err *err)
+{
+	const char *equals = strchr(value, '=');
+	char *name = equals && equals > value ? arena_copy(arena, value, (size_t)(equals - value)) : NULL;
+
+	(void)c;
+	if (!name)
+		return err_set(err, EINVAL, "a variable is NAME=VALUE, not '%s'", value);
+	if (plan->env_count == JOBS_WORDS_MAX)
+		return err_set(err, EINVAL, "app_docker_args has too many variables");
+	if (strncmp(name, "LD_", 3) == 0 || strncmp(name, "SONDE_", 6) == 0)
+		return err_set(err, EACCES, "the variable '%s' may not be set here", name);
+	plan->env[plan->env_count][0] = name;
+	plan->env[plan->env_count++][1] = equals + 1;
+	return 0;
+}
+
+/* The allow-list: whatever is not here is refused, since most options of an engine's run open the host. */
+static const struct {
+	const char *word;
+	int (*take)(struct jobs_plan *, const struct jobs_config *, const char *value, struct arena *,
+			struct sonde_err *);
+} allowed[] = {
+	{ "-v", take_volume },
+	{ "--volume", take_volume },
+	{ "-e", take_variable },
+	{ "--env", take_variable },
+};
+
+/* One option at words[0]; returns how many words it took. */
+static int take_option(struct jobs_plan *plan, const struct jobs_config *c, char **words, struct arena *arena,
+		struct sonde_err *err)
+{
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
+		size_t n = strlen(allowed[i].word);
+		bool is_joined = n > 2 && strncmp(words[0], allowed[i].word, n) == 0 && words[0][n] == '=';
+		const char *value = is_joined ? words[0] + n + 1 : words[1];
+		int rc;
+
+		if (!is_joined && strcmp(words[0], allowed[i].word) != 0)
+			continue;
+		if (!value)
+			return err_set(err, EINVAL, "'%s' needs a value", words[0]);
+		rc = allowed[i].take(plan, c, value, arena, err);
+		return rc < 0 ? rc : is_joined ? 1 : 2;
+	}
+	return err_set(err, EACCES, "'%s' is not allowed in app_docker_args: -v and -e are", words[0]);
+}
+
+static int take_docker_args(struct jobs_plan *plan, const struct jobs_config *c, const char *text, struct arena *arena,
+		struct sonde_err *err)
+{
+	char **words;
+	int rc = words_split(text ? text : "", arena, &words, err);
+
+	if (rc < 0) {
+		err_prefix(err, "app_docker_args");
+		return rc;
+	}
+	while (*words && (rc = take_option(plan, c, words, arena, err)) > 0)
+		words += rc;
+	return rc < 0 ? rc : 0;
+}
+
+static bool is_image_name(const char *name)
+{
+	static const char fine[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@-";
+
+	return *name && *name != '-' && strlen(name) < 256 && !name[strspn(name, fine)];
+}
+
+static int check_image(const struct jobs_config *c, const char *name, struct sonde_err *err)
+{
+	if (!is_image_name(name))
+		return err_set(err, EINVAL, "app_name must be an application's or image's name");
+	for (const char **prefix = c->images; prefix && *prefix; prefix++)
+		if (strncmp(name, *prefix, strlen(*prefix)) == 0)
+			return 0;
+	return c->images ? err_set(err, EACCES, "the image '%s' may not be run here", name) : 0;
+}
+
+int jobs_plan(struct jobs_plan *plan, const struct jobs_config *c, const char *app_name, const char *app_args,
+		const char *docker_args, struct arena *arena, struct sonde_err *err)
+{
+	int rc = 0;
+
+	*plan = (struct jobs_plan){ .app_name = app_name };
+	if (!app_name || !*app_name)
+		return err_set(err, EINVAL, "app_name is missing");
+	for (size_t i = 0; i < c->app_count && !plan->app; i++)
+		if (strcmp(c->apps[i].name, app_name) == 0)
+			plan->app = &c->apps[i];
+	if (!plan->app)
+		rc = check_image(c, app_name, err);
+	if (rc == 0 && (rc = words_split(app_args ? app_args : "", arena, &plan->args, err)) < 0)
+		err_prefix(err, "app_args");
+	if (rc == 0 && !plan->app && !plan->args[0])
+		rc = err_set(err, EINVAL, "app_args is missing: an image needs what its command shall do");
+	return rc < 0 ? rc : take_docker_args(plan, c, docker_args, arena, err);
+}
+
+static void write_words(struct json *j, const char *key, const char *const *words)
+{
+	json_key(j, key);
+	json_array(j);
+	for (; words && *words; words++)
+		json_str(j, *words);
+	json_end(j);
+}
+
+void jobs_plan_write(struct json *j, const struct jobs_config *c, const struct jobs_plan *plan)
+{
+	static const char *const outputs[] = { "json", "openmetrics", "csv", NULL };
+
+	json_object(j);
+	json_kstr(j, "name", plan->app_name);
+	if (plan->app)
+		write_words(j, "command", (const char *const *)plan->app->command);
+	else
+		json_kstr(j, "image", plan->app_name);
+	write_words(j, "args", (const char *const *)plan->args);
+	if (plan->container_arg_count)
+		write_words(j, "container_args", plan->container_args);
+	if (plan->env_count) {
+		json_key(j, "env");
+		json_object(j);
+		for (size_t i = 0; i < plan->env_count; i++)
+			json_kstr(j, plan->env[i][0], plan->env[i][1]);
+		json_end(j);
+	}
+	if (c->timeout_ns) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "%.3fs", (double)c->timeout_ns / 1e9);
+		json_kstr(j, "timeout", text);
+	}
+	write_words(j, "outputs", outputs);
+	json_end(j);
+}

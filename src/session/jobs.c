@@ -1,0 +1,485 @@
+/* The queue and its one worker; see jobs.h. */
+#include "session/jobs.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "launch/job.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define LOOK_NS 100000000 /* between looks at whether a running job was cancelled */
+#define TEXT_BYTES_MAX 4096
+#define NUMBER_MAX 1000000
+
+enum state { QUEUED, RUNNING, DONE, FAILED, CANCELLED };
+static const char *const state_words[] = { "queued", "running", "done", "failed", "cancelled" };
+
+struct entry {
+	struct entry *next;
+	unsigned number;
+	char *name, *app_name, *app_args, *app_docker_args;
+	enum state state;
+	bool is_cancelled;
+	bool has_unused_mounts;
+	int64_t submitted_real_ns;
+	int exit_code;        /* -1: none, a signal or not yet */
+	struct sonde_err err; /* why it could not be started */
+};
+
+struct jobs {
+	struct jobs_options options;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t wake;
+	struct entry *first, **end;
+	size_t count, waiting;
+	bool is_stopping;
+	pthread_t worker;
+	bool has_worker;
+};
+
+static void path_of(const struct jobs *q, unsigned number, const char *file, struct buf *out)
+{
+	buf_reset(out);
+	buf_addf(out, "%s/%u%s%s", q->options.dir, number, *file ? "/" : "", file);
+}
+
+static struct entry *find(struct jobs *q, unsigned number)
+{
+	struct entry *e = q->first;
+
+	while (e && e->number != number)
+		e = e->next;
+	return e;
+}
+
+static void entry_free(struct entry *e)
+{
+	if (!e)
+		return;
+	free(e->name);
+	free(e->app_name);
+	free(e->app_args);
+	free(e->app_docker_args);
+	free(e);
+}
+
+/* The worker. */
+
+static bool is_cancelled(struct jobs *q, const struct entry *e)
+{
+	pthread_mutex_lock(&q->lock);
+	bool is_it = e->is_cancelled || q->is_stopping;
+	pthread_mutex_unlock(&q->lock);
+	return is_it;
+}
+
+static int open_log(const struct jobs *q, unsigned number, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	int fd;
+
+	path_of(q, number, "log", &path);
+	fd = open(path.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return fd < 0 ? err_sys(err, errno, "cannot write '%s'", path.data) : fd;
+}
+
+static int start(const struct jobs *q, unsigned number, struct job **job, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf file = BUF_INIT, run = BUF_INIT;
+	CLEANUP(cleanup_fd) int log = open_log(q, number, err);
+	char word[] = "session", to[] = "-o";
+	char *argv[6] = { (char *)(uintptr_t)q->options.program, word, NULL, to, NULL, NULL };
+	struct job_spec spec = JOB_SPEC_INIT;
+
+	if (log < 0)
+		return log;
+	path_of(q, number, "session.yml", &file);
+	path_of(q, number, "run", &run);
+	argv[2] = file.data;
+	argv[4] = run.data;
+	spec.argv = argv;
+	spec.fds[1] = spec.fds[2] = log;
+	return job_start(job, &spec, err);
+}
+
+/* Returns the state it ended in. */
+static enum state run_one(struct jobs *q, struct entry *e, int *exit_code, struct sonde_err *err)
+{
+	static const struct job_ladder ladder = { .interrupt_ns = 5000000000, .terminate_ns = 5000000000 };
+	struct job *job = NULL;
+	bool was_cancelled = false;
+	int status = 0, rc = start(q, e->number, &job, err);
+
+	*exit_code = -1;
+	if (rc < 0)
+		return FAILED;
+	while (!was_cancelled && (rc = job_wait(job, clock_mono_ns() + LOOK_NS, err)) == -ETIMEDOUT)
+		was_cancelled = is_cancelled(q, e);
+	rc = job_end(job, &ladder, err);
+	status = job_status(job);
+	job_free(job);
+	if (was_cancelled)
+		return CANCELLED;
+	if (rc == 0 && WIFEXITED(status))
+		*exit_code = WEXITSTATUS(status);
+	return *exit_code == 0 || *exit_code == 3 ? DONE : FAILED; /* 3: it ran, and a threshold is breached */
+}
+
+/* The next in line, now running; NULL: it is time to stop. */
+static struct entry *take_next(struct jobs *q)
+{
+	struct entry *e = NULL;
+
+	pthread_mutex_lock(&q->lock);
+	for (;;) {
+		for (e = q->first; e && e->state != QUEUED; e = e->next)
+			;
+		if (e || q->is_stopping)
+			break;
+		pthread_cond_wait(&q->wake, &q->lock);
+	}
+	if (q->is_stopping)
+		e = NULL;
+	if (e) {
+		e->state = RUNNING;
+		q->waiting--;
+	}
+	pthread_mutex_unlock(&q->lock);
+	return e;
+}
+
+static void *work(void *arg)
+{
+	struct jobs *q = arg;
+	struct entry *e;
+
+	while ((e = take_next(q))) {
+		struct sonde_err err = SONDE_ERR_INIT;
+		int exit_code;
+		enum state state = run_one(q, e, &exit_code, &err);
+
+		pthread_mutex_lock(&q->lock);
+		e->state = state;
+		e->exit_code = exit_code;
+		if (state == FAILED && exit_code < 0)
+			e->err = err;
+		pthread_mutex_unlock(&q->lock);
+	}
+	return NULL;
+}
+
+int jobs_open(struct jobs **out, const struct jobs_options *options, struct sonde_err *err)
+{
+	struct jobs *q;
+	int rc = fs_mkdir_p(options->dir, 0700, err);
+
+	if (rc < 0)
+		return rc;
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return err_sys(err, ENOMEM, "cannot keep jobs");
+	q->options = *options;
+	q->end = &q->first;
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->wake, NULL);
+	rc = pthread_create(&q->worker, NULL, work, q);
+	q->has_worker = rc == 0;
+	if (rc) {
+		jobs_free(q);
+		return err_sys(err, rc, "cannot start the worker of the jobs");
+	}
+	*out = q;
+	return 0;
+}
+
+void jobs_free(struct jobs *q)
+{
+	if (!q)
+		return;
+	pthread_mutex_lock(&q->lock);
+	q->is_stopping = true;
+	pthread_cond_broadcast(&q->wake);
+	pthread_mutex_unlock(&q->lock);
+	if (q->has_worker)
+		pthread_join(q->worker, NULL);
+	while (q->first) {
+		struct entry *next = q->first->next;
+
+		entry_free(q->first);
+		q->first = next;
+	}
+	pthread_cond_destroy(&q->wake);
+	pthread_mutex_destroy(&q->lock);
+	free(q);
+}
+
+/* Requests. */
+
+static char *copy_of(const char *text)
+{
+	return strdup(text ? text : "");
+}
+
+static struct entry *entry_new(const struct jobs_request *r, const struct jobs_plan *plan)
+{
+	struct entry *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->name = copy_of(r->name);
+	e->app_name = copy_of(r->app_name);
+	e->app_args = copy_of(r->app_args);
+	e->app_docker_args = copy_of(r->app_docker_args);
+	e->has_unused_mounts = plan->has_unused_mounts;
+	e->submitted_real_ns = clock_real_ns();
+	e->exit_code = -1;
+	if (e->name && e->app_name && e->app_args && e->app_docker_args)
+		return e;
+	entry_free(e);
+	return NULL;
+}
+
+/* A directory of its own; those of an earlier server stay as they are. */
+static int make_dir(struct jobs *q, unsigned *number, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+
+	for (unsigned n = 1; n < NUMBER_MAX; n++) {
+		path_of(q, n, "", &path);
+		if (mkdir(path.data, 0700) == 0) {
+			*number = n;
+			return 0;
+		}
+		if (errno != EEXIST)
+			return err_sys(err, errno, "cannot make '%s'", path.data);
+	}
+	return err_set(err, ENOSPC, "'%s' is full", q->options.dir);
+}
+
+static int write_session(struct jobs *q, unsigned number, const struct jobs_plan *plan, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &text, true);
+	jobs_plan_write(&j, q->options.config, plan);
+	buf_addc(&text, '\n');
+	path_of(q, number, "session.yml", &path);
+	return fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
+}
+
+static int check_room(struct jobs *q, struct sonde_err *err)
+{
+	if (q->waiting >= JOBS_WAITING_MAX)
+		return err_set(err, EBUSY, "%d jobs wait already", JOBS_WAITING_MAX);
+	return q->count >= JOBS_MAX ? err_set(err, EBUSY, "%d jobs were taken; start the server again", JOBS_MAX) : 0;
+}
+
+static int check_lengths(const struct jobs_request *r, struct sonde_err *err)
+{
+	const char *texts[] = { r->name, r->app_name, r->app_args, r->app_docker_args };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i] && strlen(texts[i]) > TEXT_BYTES_MAX)
+			return err_set(err, EINVAL, "a parameter is longer than %d bytes", TEXT_BYTES_MAX);
+	return 0;
+}
+
+static int enqueue(struct jobs *q, struct entry *e, const struct jobs_plan *plan, struct sonde_err *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&q->lock);
+	rc = check_room(q, err);
+	if (rc == 0)
+		rc = make_dir(q, &e->number, err);
+	if (rc == 0)
+		rc = write_session(q, e->number, plan, err);
+	if (rc == 0) {
+		*q->end = e;
+		q->end = &e->next;
+		q->count++;
+		q->waiting++;
+		pthread_cond_signal(&q->wake);
+	}
+	pthread_mutex_unlock(&q->lock);
+	return rc;
+}
+
+int jobs_submit(struct jobs *q, const struct jobs_request *r, unsigned *number, struct sonde_err *err)
+{
+	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
+	struct jobs_plan plan;
+	struct entry *e;
+	int rc = check_lengths(r, err);
+
+	if (rc == 0)
+		rc = jobs_plan(&plan, q->options.config, r->app_name, r->app_args, r->app_docker_args, &arena, err);
+	if (rc < 0)
+		return rc;
+	e = entry_new(r, &plan);
+	if (!e)
+		return err_sys(err, ENOMEM, "cannot take the job");
+	rc = enqueue(q, e, &plan, err);
+	if (rc < 0)
+		entry_free(e);
+	else
+		*number = e->number; /* entries live as long as the queue */
+	return rc;
+}
+
+static int not_found(unsigned number, struct sonde_err *err)
+{
+	return err_set(err, ENOENT, "there is no job %u", number);
+}
+
+int jobs_cancel(struct jobs *q, unsigned number, struct sonde_err *err)
+{
+	struct entry *e;
+
+	pthread_mutex_lock(&q->lock);
+	e = find(q, number);
+	if (e && e->state == QUEUED) {
+		e->state = CANCELLED;
+		q->waiting--;
+	}
+	if (e)
+		e->is_cancelled = true;
+	pthread_mutex_unlock(&q->lock);
+	return e ? 0 : not_found(number, err);
+}
+
+static void write_entry(struct json *j, const struct entry *e)
+{
+	char path[64];
+
+	json_object(j);
+	json_kuint(j, "number", e->number);
+	json_kstr(j, "job", e->name);
+	json_kstr(j, "app_name", e->app_name);
+	json_kstr(j, "app_args", e->app_args);
+	json_kstr(j, "app_docker_args", e->app_docker_args);
+	json_kstr(j, "state", state_words[e->state]);
+	json_kreal(j, "submitted_timestamp_seconds", (double)e->submitted_real_ns / 1e9);
+	json_key(j, "exit_code");
+	if (e->exit_code >= 0)
+		json_int(j, e->exit_code);
+	else
+		json_null(j);
+	if (e->err.text[0])
+		json_kstr(j, "error", e->err.text);
+	if (e->has_unused_mounts)
+		json_kstr(j, "note",
+				"the application is a command here and sees files where they are: mounts were left out");
+	snprintf(path, sizeof(path), "/jobs/%u/log", e->number);
+	json_kstr(j, "log", path);
+	snprintf(path, sizeof(path), "/jobs/%u/artifacts", e->number);
+	json_kstr(j, "artifacts", path);
+	json_end(j);
+}
+
+int jobs_show(struct jobs *q, unsigned number, struct json *out, struct sonde_err *err)
+{
+	struct entry *e;
+
+	pthread_mutex_lock(&q->lock);
+	e = find(q, number);
+	if (e)
+		write_entry(out, e);
+	pthread_mutex_unlock(&q->lock);
+	return e ? 0 : not_found(number, err);
+}
+
+void jobs_list(struct jobs *q, struct json *out)
+{
+	json_array(out);
+	pthread_mutex_lock(&q->lock);
+	for (struct entry *e = q->first; e; e = e->next)
+		write_entry(out, e);
+	pthread_mutex_unlock(&q->lock);
+	json_end(out);
+}
+
+/* Files. */
+
+static int check_number(struct jobs *q, unsigned number, struct sonde_err *err)
+{
+	pthread_mutex_lock(&q->lock);
+	bool is_there = find(q, number) != NULL;
+	pthread_mutex_unlock(&q->lock);
+	return is_there ? 0 : not_found(number, err);
+}
+
+int jobs_log(struct jobs *q, unsigned number, struct buf *out, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	int rc = check_number(q, number, err);
+
+	if (rc < 0)
+		return rc;
+	path_of(q, number, "log", &path);
+	if (access(path.data, F_OK) < 0)
+		return 0; /* it waits */
+	return fs_read_file(AT_FDCWD, path.data, JOBS_FILE_BYTES_MAX, out, err);
+}
+
+static bool is_file(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return *name != '.' && !strchr(name, '/') && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+			S_ISREG(st.st_mode);
+}
+
+/* The directory of its run, or -1 with words. */
+static int open_run(struct jobs *q, unsigned number, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	int rc = check_number(q, number, err), fd;
+
+	if (rc < 0)
+		return rc;
+	path_of(q, number, "run", &path);
+	fd = open(path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? err_set(err, ENOENT, "job %u has no run yet", number) : fd;
+}
+
+int jobs_artifacts(struct jobs *q, unsigned number, struct json *out, struct sonde_err *err)
+{
+	int fd = open_run(q, number, err);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd < 0)
+		return fd;
+	if (!dir) {
+		close(fd);
+		return err_sys(err, ENOMEM, "cannot list the files of job %u", number);
+	}
+	json_array(out);
+	for (struct dirent *d; (d = readdir(dir));)
+		if (is_file(fd, d->d_name))
+			json_str(out, d->d_name);
+	json_end(out);
+	closedir(dir);
+	return 0;
+}
+
+int jobs_artifact(struct jobs *q, unsigned number, const char *name, struct buf *out, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int fd = open_run(q, number, err);
+
+	if (fd < 0)
+		return fd;
+	if (!is_file(fd, name))
+		return err_set(err, ENOENT, "job %u has no file of that name", number);
+	return fs_read_file(fd, name, JOBS_FILE_BYTES_MAX, out, err);
+}

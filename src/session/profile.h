@@ -1,0 +1,65 @@
+/*
+ * profile: what the repeats of a session have shown, as one table of values.
+ *
+ * A value has a name with its unit, where several of a kind exist a label (the
+ * step's name), and one number a repeat; NaN: that repeat does not have it.
+ */
+#ifndef SONDE_SESSION_PROFILE_H
+#define SONDE_SESSION_PROFILE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "session/spec.h"
+#include "stats/summary.h"
+
+#define SESSION_VALUES_MAX 64
+#define SESSION_LABEL_BYTES 64
+
+struct session_value {
+	const char *name, *help;
+	char step[SESSION_LABEL_BYTES]; /* "": it is of the application as a whole */
+	double each[SESSION_REPEATS_MAX];
+};
+
+struct session_repeat {
+	char run[512]; /* its bundle */
+	int status;    /* as waitpid tells it */
+	bool is_cut;   /* its duration was over and it was ended */
+	bool has_timed_out;
+};
+
+struct session_breach {
+	const struct session_threshold *threshold;
+	double value; /* NaN: it was not measured, which breaches too */
+};
+
+struct session_profile {
+	const struct session_spec *spec;
+	char dataset_sha256[80];
+	struct session_repeat repeats[SESSION_REPEATS_MAX];
+	size_t repeat_count;
+	struct session_value values[SESSION_VALUES_MAX];
+	size_t value_count;
+	uint64_t dropped_values; /* steps of further names */
+};
+
+/* What the bundle of the last repeat says. */
+int session_profile_take(struct session_profile *p, const char *run, int64_t wall_ns, struct sonde_err *err);
+/* Over the repeats that have it. n 0: none. */
+struct stats_moments session_value_moments(const struct session_profile *p, const struct session_value *v);
+double session_value_median(const struct session_profile *p, const struct session_value *v);
+/* Did a repeat fail: an exit code, a signal that we did not send, a timeout? */
+bool session_repeat_failed(const struct session_repeat *r);
+bool session_failed(const struct session_profile *p);
+/* Thresholds that the medians do not keep; returns how many. */
+size_t session_breaches(const struct session_profile *p, struct session_breach breaches[SESSION_THRESHOLDS_MAX]);
+
+/* Limits that leave a fifth above the most that was seen; NaN: not known. */
+double session_recommended_cpus(const struct session_profile *p);
+double session_recommended_memory_bytes(const struct session_profile *p);
+
+void session_write_json(struct buf *out, const struct session_profile *p);
+void session_write_openmetrics(struct buf *out, const struct session_profile *p);
+void session_write_csv(struct buf *out, const struct session_profile *p);
+
+#endif

@@ -1,0 +1,226 @@
+/* The repeats of a session; see session.h. */
+#include "session/session.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/sha256.h"
+#include "record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_BYTES (256ull << 20)
+#define RING_PROCESS_BYTES (64ull << 20)
+#define DATASET_WORD "{dataset}"
+
+_Static_assert(SESSION_ENV_MAX + 1 <= RECORD_ENV_MAX, "the recorder takes all variables and the dataset's");
+
+/* What one repeat needs, made once. */
+struct plan {
+	const struct session_spec *spec;
+	char **argv;
+	const char *env[SESSION_ENV_MAX + 2];
+	char *dataset; /* absolute; NULL: none */
+	struct job_place place;
+	struct job_mount mount;
+};
+
+static int nomem(struct sonde_err *err)
+{
+	return err_sys(err, ENOMEM, "cannot prepare the session");
+}
+
+static int check_dataset(struct session_profile *p, struct plan *plan, struct arena *arena, struct sonde_err *err)
+{
+	const struct session_dataset *d = &p->spec->dataset;
+	CLEANUP(cleanup_free) char *whole = NULL;
+	char text[SHA256_TEXT_BYTES];
+	int rc;
+
+	if (!d->path)
+		return 0;
+	rc = sha256_file(d->path, text, err);
+	if (rc < 0)
+		return rc;
+	if (d->sha256 && strcmp(text, d->sha256) != 0)
+		return err_set(err, EBADMSG, "the dataset '%s' is another one: its sha256 is %s, not %s", d->path, text,
+				d->sha256);
+	snprintf(p->dataset_sha256, sizeof(p->dataset_sha256), "%s", text);
+	whole = realpath(d->path, NULL);
+	if (!whole)
+		return err_sys(err, errno, "cannot find '%s'", d->path);
+	plan->dataset = arena_strdup(arena, whole);
+	return plan->dataset ? 0 : nomem(err);
+}
+
+/* The word with the dataset's path where it is named. */
+static char *fill_in(const struct plan *plan, const char *word, struct arena *arena)
+{
+	const char *at = plan->dataset ? strstr(word, DATASET_WORD) : NULL;
+
+	if (!at)
+		return arena_strdup(arena, word);
+	return arena_printf(arena, "%.*s%s%s", (int)(at - word), word, plan->dataset, at + strlen(DATASET_WORD));
+}
+
+static size_t count_of(const char **words)
+{
+	size_t n = 0;
+
+	while (words && words[n])
+		n++;
+	return n;
+}
+
+static int make_argv(struct plan *plan, struct arena *arena, struct sonde_err *err)
+{
+	const struct session_spec *s = plan->spec;
+	size_t n = 0, commands = count_of(s->command), args = count_of(s->args);
+
+	plan->argv = arena_alloc(arena, (commands + args + 1) * sizeof(*plan->argv));
+	for (size_t i = 0; plan->argv && i < commands + args; i++) {
+		plan->argv[n] = fill_in(plan, i < commands ? s->command[i] : s->args[i - commands], arena);
+		if (!plan->argv[n++])
+			return nomem(err);
+	}
+	return plan->argv ? 0 : nomem(err);
+}
+
+static int make_env(struct plan *plan, struct arena *arena, struct sonde_err *err)
+{
+	size_t n = 0;
+
+	for (; n < plan->spec->env_count; n++)
+		plan->env[n] = plan->spec->env[n];
+	if (!plan->dataset)
+		return 0;
+	plan->env[n] = arena_printf(arena, "SONDE_DATASET=%s", plan->dataset);
+	return plan->env[n] ? 0 : nomem(err);
+}
+
+static bool has_limits(const struct job_limits *l)
+{
+	return l->cpus > 0 || l->memory_bytes || l->pids || l->cpu_weight;
+}
+
+static int make_place(struct plan *plan, struct sonde_err *err)
+{
+	const struct session_spec *s = plan->spec;
+
+	plan->place = (struct job_place){ .kind = s->image ? JOB_CONTAINER
+				: s->root                  ? JOB_SANDBOX
+				: has_limits(&s->limits)   ? JOB_CGROUP
+							   : JOB_PROCESS,
+		.limits = s->limits,
+		.root = s->root,
+		.image = s->image,
+		.engine_args = (const char *const *)s->engine_args };
+	if (plan->dataset && (s->image || s->root)) {
+		plan->mount = (struct job_mount){ plan->dataset, plan->dataset, .is_read_only = true };
+		plan->place.mounts = &plan->mount;
+		plan->place.mount_count = 1;
+	}
+	return plan->place.kind == JOB_PROCESS ? 0 : job_place_check(&plan->place, err);
+}
+
+/* The sooner of the two ends; which of them it was says the result. */
+static int64_t end_after_ns(const struct session_spec *s, bool *is_cut)
+{
+	int64_t whole_ns = s->duration_ns ? s->warm_up_ns + s->duration_ns : 0;
+
+	*is_cut = whole_ns && (!s->timeout_ns || whole_ns <= s->timeout_ns);
+	return *is_cut ? whole_ns : s->timeout_ns;
+}
+
+static int run_once(struct session_profile *p, struct plan *plan, const char *dir, struct sonde_err *err)
+{
+	static const char *const probes[] = { "trace", "system", NULL };
+	struct record_result result = RECORD_RESULT_INIT;
+	struct session_repeat *r = &p->repeats[p->repeat_count];
+	bool is_cut;
+	struct record_options o = { .argv = plan->argv,
+		.dir = dir,
+		.name = plan->spec->name,
+		.probes = probes,
+		.probe = { .rate_hz = 10 },
+		.ring = { .categories = SONDE_CAT_ALL,
+				.run_bytes_max = RING_BYTES,
+				.process_bytes_max = RING_PROCESS_BYTES },
+		.place = plan->place.kind == JOB_PROCESS ? NULL : &plan->place,
+		.timeout_ns = end_after_ns(plan->spec, &is_cut),
+		.ladder = &plan->spec->ladder,
+		.env = plan->env };
+	int rc = record_run(&o, &result, err);
+
+	if (rc == 0) {
+		*r = (struct session_repeat){ .status = result.status,
+			.is_cut = result.has_timed_out && is_cut,
+			.has_timed_out = result.has_timed_out && !is_cut };
+		snprintf(r->run, sizeof(r->run), "%s", result.path.data);
+		p->repeat_count++;
+		rc = session_profile_take(p, r->run, result.wall_ns, err);
+	}
+	record_result_release(&result);
+	return rc;
+}
+
+static int repeat(struct session_profile *p, struct plan *plan, const char *dir, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	int rc = run_once(p, plan, dir, err);
+
+	for (int64_t i = 2; rc == 0 && i <= plan->spec->repeats && !session_failed(p); i++) {
+		buf_reset(&path);
+		buf_addf(&path, "%s/repeats", p->repeats[0].run);
+		rc = fs_mkdir_p(path.data, 0700, err);
+		buf_addf(&path, "/%d", (int)i);
+		if (rc == 0)
+			rc = run_once(p, plan, path.data, err);
+	}
+	return rc;
+}
+
+int session_run(struct session_profile *p, const struct session_spec *spec, const char *dir, struct arena *arena,
+		struct sonde_err *err)
+{
+	struct plan plan = { .spec = spec };
+	int rc;
+
+	*p = (struct session_profile){ .spec = spec };
+	rc = check_dataset(p, &plan, arena, err);
+	if (rc == 0)
+		rc = make_argv(&plan, arena, err);
+	if (rc == 0)
+		rc = make_env(&plan, arena, err);
+	if (rc == 0)
+		rc = make_place(&plan, err);
+	return rc < 0 ? rc : repeat(p, &plan, dir, err);
+}
+
+int session_write(const struct session_profile *p, struct sonde_err *err)
+{
+	static const struct {
+		const char *name;
+		void (*write)(struct buf *out, const struct session_profile *p);
+	} files[SESSION_OUTPUTS] = { [SESSION_JSON] = { "profile.json", session_write_json },
+		[SESSION_OPENMETRICS] = { "profile.om", session_write_openmetrics },
+		[SESSION_CSV] = { "profile.csv", session_write_csv } };
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; i < SESSION_OUTPUTS && rc == 0; i++) {
+		if (i != SESSION_JSON && !p->spec->outputs[i])
+			continue;
+		buf_reset(&text);
+		buf_reset(&path);
+		files[i].write(&text, p);
+		buf_addf(&path, "%s/%s", p->repeats[0].run, files[i].name);
+		rc = buf_error(&text) < 0 ? err_sys(err, ENOMEM, "cannot write '%s'", path.data)
+					  : fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
+	}
+	return rc;
+}

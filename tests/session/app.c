@@ -1,0 +1,24 @@
+/* An application that works in steps: app STEPS MILLISECONDS [FILE]. Prints the file's first line; FAIL=1 makes it fail. */
+#include <sonde/sonde.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+	long steps = argc > 1 ? strtol(argv[1], NULL, 10) : 0, pause_ms = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
+	FILE *data = argc > 3 ? fopen(argv[3], "r") : NULL;
+	char line[100] = "";
+
+	if (data && fgets(line, sizeof(line), data))
+		printf("data: %s", line);
+	printf("colour: %s\n", getenv("COLOUR") ? getenv("COLOUR") : "none");
+	fflush(stdout);
+	for (long i = 0; i < steps; i++) {
+		struct timespec pause = { .tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000 };
+
+		nanosleep(&pause, NULL);
+		sonde_step("frame", i, (double)i);
+	}
+	return getenv("FAIL") ? 7 : 0;
+}
