@@ -35,9 +35,8 @@ static const struct cli_option option_rows[] = {
 	{ 'j', "threads", "N", CLI_INT(struct options, threads), .min = 1, .max = 256, .default_words = "one a CPU",
 			.help = "Threads to read with." },
 	{ 0, "part", "K/N", CLI_STRING(struct options, part), .group = "Parts",
-			.help = "Do only part K (from 0) of N and write what it found to a file for sonde merge; 'auto': "
-				"as srun "
-				"or mpirun says." },
+			.help = "Do only part K (from 0) of N and write what it found to a file for sonde merge; "
+				"'auto': as srun or mpirun says." },
 	{ 'o', "output", "FILE", CLI_PATH(struct options, output), .group = "Parts",
 			.default_words = "part-K-of-N.sonde",
 			.help = "Where a part goes: a file, or a directory to put it in." },
