@@ -2,6 +2,9 @@
 # Trials that lag behind are stopped early: by steps they report, and by the time they take.
 . "$(dirname "$0")/../lib/tap.sh"
 
+# holds FILTER JSON: jq says true
+holds() { jq -e "$1" <<<"$2" >/dev/null; }
+
 cat >prog <<'SH'
 #!/bin/sh
 # 64 steps towards a loss of $1; slow trials would go on for long after the 16th step
@@ -29,7 +32,7 @@ diag "$err"
 cut=$(jq .cut <<<"$out")
 ok 'some trials were cut' test "$cut" -ge 1
 is 'those were not run to their end' "$(($(wc -l <finished) + cut))" 16
-ok 'none of the better half was cut' jq -e '[.trials[] | select(.state == "cut") | .params.x] | all(. > 20)' <<<"$out" >/dev/null
+ok 'none of the better half was cut' holds '[.trials[] | select(.state == "cut") | .params.x] | all(. > 20)' "$out"
 
 cat >slow.yml <<'YML'
 name: slow
@@ -42,10 +45,10 @@ confirm: 0
 YML
 run "$SONDE" tune slow.yml --json
 is 'a study of times ends well' "$status" 0
-ok 'what takes far longer than the best is cut' jq -e '[.trials[] | select(.params.t == 30)] | length > 0 and all(.state == "cut")' <<<"$out" >/dev/null
+ok 'what takes far longer than the best is cut' holds '[.trials[] | select(.params.t == 30)] | length > 0 and all(.state == "cut")' "$out"
 
 sed 's/name: slow/name: limited/; s/^objective/timeout: 300ms\ncap: no\nobjective/' slow.yml >limited.yml
 run "$SONDE" tune limited.yml --json
-ok 'without a cap the timeout fails it' jq -e '[.trials[] | select(.params.t == 30)] | length > 0 and all(.state == "failed")' <<<"$out" >/dev/null
+ok 'without a cap the timeout fails it' holds '[.trials[] | select(.params.t == 30)] | length > 0 and all(.state == "failed")' "$out"
 
 done_testing

@@ -2,6 +2,9 @@
 # sonde tune: trials reach the program in every way, are measured, and the best is proven against the default.
 . "$(dirname "$0")/../lib/tap.sh"
 
+# holds FILTER JSON: jq says true
+holds() { jq -e "$1" <<<"$2" >/dev/null; }
+
 cat >prog <<'SH'
 #!/bin/sh
 # value = (x - 3)^2 + y from the file + 1 for the slow mode; leaves a file
@@ -33,7 +36,7 @@ like 'the best is better than the default' "$out" 'better than the default: [0-9
 like 'what it gives up is said' "$out" 'mode = quick gives up: correctness'
 result=$(<sonde-tune/demo/result.json)
 is 'the report has it' "$(jq -r .gain <<<"$result")" proven
-ok 'the best is within the limit' jq -e '.best.params.x <= 8' <<<"$result" >/dev/null
+ok 'the best is within the limit' holds '.best.params.x <= 8' "$result"
 is 'the default was first' "$(jq -c '.trials[0].params' <<<"$result")" '{"x":9,"mode":"slow","y":2}'
 is 'trials and pairs ran once each' "$(wc -l <sonde-tune/demo/calls)" 20
 is 'the CSV has a line a trial' "$(wc -l <sonde-tune/demo/trials.csv)" 15

@@ -2,6 +2,9 @@
 # sonde tune serve: JSON lines as scripts rely on them, repeatable by seed.
 . "$(dirname "$0")/../lib/tap.sh"
 
+# holds FILTER JSON: jq says true
+holds() { jq -e "$1" <<<"$2" >/dev/null; }
+
 cat >space.yml <<'YML'
 params: [{name: x, type: float, low: 0, high: 1, log: false, default: 0.5}, {name: n, type: int, low: 1, high: 64, log: true},
          {name: mode, type: categorical, choices: [a, b]}, {name: k, type: int, low: 1, high: 16, active_if: {mode: [b]}}]
@@ -41,8 +44,8 @@ is 'ids count from 1' "$(head -25 <<<"$out" | jq -s -c 'map(.id) == [range(1; 26
 is 'no configuration comes twice' "$(head -25 <<<"$out" | jq -c .params | sort | uniq -d | wc -l)" 0
 best=$(tail -1 <<<"$out")
 is 'best has params, value, lo and hi' "$(jq -c '[.params, .value, .lo, .hi] | map(. != null) | all' <<<"$best")" true
-ok 'in order' jq -e '.lo <= .value and .value <= .hi' <<<"$best" >/dev/null
-ok 'and it is good' jq -e '.value < 0.2 and .params.mode == "b"' <<<"$best" >/dev/null
+ok 'in order' holds '.lo <= .value and .value <= .hi' "$best"
+ok 'and it is good' holds '.value < 0.2 and .params.mode == "b"' "$best"
 first=$out
 run drive 3 25
 is 'a seed repeats it all' "$out" "$first"
