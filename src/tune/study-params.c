@@ -25,7 +25,7 @@ struct draft {
 };
 
 #define KEEP(field) \
-	static int keep_##field(struct yaml_reader *r, yaml_node_t *value, void *into) \
+	static int keep_##field(struct config_reader *r, yaml_node_t *value, void *into) \
 	{ \
 		((struct draft *)into)->field = value; \
 		return 0; \
@@ -37,20 +37,20 @@ KEEP(start)
 KEEP(active_if)
 KEEP(gives_up)
 
-static const struct yaml_key param_keys[] = {
-	{ "name", YAML_TEXT, offsetof(struct draft, param.name) },
-	{ "type", YAML_WORD, offsetof(struct draft, type), .words = type_words },
-	{ "low", YAML_OTHER, .take = keep_low },
-	{ "high", YAML_OTHER, .take = keep_high },
-	{ "log", YAML_TRUTH, offsetof(struct draft, param.is_log) },
-	{ "choices", YAML_OTHER, .take = keep_choices },
-	{ "default", YAML_OTHER, .take = keep_start },
-	{ "active_if", YAML_OTHER, .take = keep_active_if },
-	{ "gives_up", YAML_OTHER, .take = keep_gives_up },
-	{ "class", YAML_WORD, offsetof(struct draft, class), .words = class_words },
-	{ "arg", YAML_TEXT, offsetof(struct draft, param.argument) },
-	{ "env", YAML_TEXT, offsetof(struct draft, param.variable) },
-	{ "knob", YAML_TEXT, offsetof(struct draft, param.knob) },
+static const struct config_key param_keys[] = {
+	{ "name", CONFIG_TEXT, offsetof(struct draft, param.name) },
+	{ "type", CONFIG_WORD, offsetof(struct draft, type), .words = type_words },
+	{ "low", CONFIG_OTHER, .take = keep_low },
+	{ "high", CONFIG_OTHER, .take = keep_high },
+	{ "log", CONFIG_TRUTH, offsetof(struct draft, param.is_log) },
+	{ "choices", CONFIG_OTHER, .take = keep_choices },
+	{ "default", CONFIG_OTHER, .take = keep_start },
+	{ "active_if", CONFIG_OTHER, .take = keep_active_if },
+	{ "gives_up", CONFIG_OTHER, .take = keep_gives_up },
+	{ "class", CONFIG_WORD, offsetof(struct draft, class), .words = class_words },
+	{ "arg", CONFIG_TEXT, offsetof(struct draft, param.argument) },
+	{ "env", CONFIG_TEXT, offsetof(struct draft, param.variable) },
+	{ "knob", CONFIG_TEXT, offsetof(struct draft, param.knob) },
 	{ NULL },
 };
 
@@ -64,70 +64,70 @@ static bool is_name(const char *name)
 	return true;
 }
 
-static int take_range(struct yaml_reader *r, yaml_node_t *at, struct draft *d)
+static int take_range(struct config_reader *r, yaml_node_t *at, struct draft *d)
 {
 	struct tune_param *p = &d->param;
 
 	if (!d->low || !d->high)
-		return yaml_error(r, at, "parameter '%s' needs 'low' and 'high'", p->name);
-	if (!yaml_number(d->low, &p->low))
-		return yaml_error(r, d->low, "'low' of parameter '%s' must be a number", p->name);
-	if (!yaml_number(d->high, &p->high))
-		return yaml_error(r, d->high, "'high' of parameter '%s' must be a number", p->name);
+		return config_error(r, at, "parameter '%s' needs 'low' and 'high'", p->name);
+	if (!config_number(d->low, &p->low))
+		return config_error(r, d->low, "'low' of parameter '%s' must be a number", p->name);
+	if (!config_number(d->high, &p->high))
+		return config_error(r, d->high, "'high' of parameter '%s' must be a number", p->name);
 	if (p->low > p->high)
-		return yaml_error(r, d->high, "'low' of parameter '%s' is above 'high'", p->name);
+		return config_error(r, d->high, "'low' of parameter '%s' is above 'high'", p->name);
 	if (p->type == TUNE_INT &&
 			(p->low != round(p->low) || p->high != round(p->high) || fabs(p->low) > 9e15 ||
 					fabs(p->high) > 9e15))
-		return yaml_error(r, d->low, "'low' and 'high' of parameter '%s', an int, must be whole numbers",
+		return config_error(r, d->low, "'low' and 'high' of parameter '%s', an int, must be whole numbers",
 				p->name);
 	if (p->is_log && !(p->low > 0))
-		return yaml_error(r, d->low, "'low' of parameter '%s' must be above 0, since it is logarithmic",
+		return config_error(r, d->low, "'low' of parameter '%s' must be above 0, since it is logarithmic",
 				p->name);
 	return 0;
 }
 
-static int take_choice(struct yaml_reader *r, yaml_node_t *node, struct draft *d, struct tune_choice *c, size_t i)
+static int take_choice(struct config_reader *r, yaml_node_t *node, struct draft *d, struct tune_choice *c, size_t i)
 {
-	const char *text = yaml_text(node);
+	const char *text = config_text(node);
 
 	if (!text)
-		return yaml_error(r, node, "a choice of parameter '%s' must be a text or number", d->param.name);
+		return config_error(r, node, "a choice of parameter '%s' must be a text or number", d->param.name);
 	c->text = arena_strdup(r->arena, text);
-	c->is_number = yaml_number(node, &c->number);
+	c->is_number = config_number(node, &c->number);
 	if (!c->is_number)
 		c->number = NAN;
 	for (size_t k = 0; k < i; k++)
 		if (strcmp(d->param.choices[k].text, text) == 0)
-			return yaml_error(r, node, "parameter '%s' has the choice '%s' twice", d->param.name, text);
+			return config_error(r, node, "parameter '%s' has the choice '%s' twice", d->param.name, text);
 	return c->text ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
-static int take_choices(struct yaml_reader *r, yaml_node_t *at, struct draft *d)
+static int take_choices(struct config_reader *r, yaml_node_t *at, struct draft *d)
 {
 	struct tune_choice *choices;
 	size_t n = 0;
 	int rc = 0;
 
 	if (!d->choices)
-		return yaml_error(r, at, "parameter '%s' needs 'choices'", d->param.name);
-	while (yaml_item(r, d->choices, n))
+		return config_error(r, at, "parameter '%s' needs 'choices'", d->param.name);
+	while (config_item(r, d->choices, n))
 		n++;
 	if (n == 0 || n > TUNE_CHOICES_MAX)
-		return yaml_error(r, d->choices, "'choices' of parameter '%s' must be a list of 1 to %d", d->param.name,
-				TUNE_CHOICES_MAX);
+		return config_error(r, d->choices, "'choices' of parameter '%s' must be a list of 1 to %d",
+				d->param.name, TUNE_CHOICES_MAX);
 	choices = arena_alloc(r->arena, n * sizeof(*choices));
 	if (!choices)
 		return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 	d->param.choices = choices;
 	d->param.choice_count = n;
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = take_choice(r, yaml_item(r, d->choices, i), d, &choices[i], i);
+		rc = take_choice(r, config_item(r, d->choices, i), d, &choices[i], i);
 	return rc;
 }
 
 /* {choice: what is lost}: for a bool its choices are false and true. */
-static int take_gives_up(struct yaml_reader *r, struct draft *d)
+static int take_gives_up(struct config_reader *r, struct draft *d)
 {
 	static const struct tune_choice truths[] = { { "false", true, NAN, NULL }, { "true", true, NAN, NULL } };
 	struct tune_choice *choices;
@@ -136,20 +136,21 @@ static int take_gives_up(struct yaml_reader *r, struct draft *d)
 	if (!d->gives_up)
 		return 0;
 	if (!n || d->gives_up->type != YAML_MAPPING_NODE)
-		return yaml_error(r, d->gives_up,
+		return config_error(r, d->gives_up,
 				"'gives_up' says for choices of a parameter what they lose (choice: text)");
 	choices = (struct tune_choice *)arena_copy(r->arena, d->param.type == TUNE_BOOL ? truths : d->param.choices,
 			n * sizeof(*choices));
 	for (yaml_node_pair_t *p = d->gives_up->data.mapping.pairs.start;
 			choices && p < d->gives_up->data.mapping.pairs.top; p++) {
 		yaml_node_t *key = yaml_document_get_node(r->document, p->key);
-		const char *choice = yaml_text(key), *text = yaml_text(yaml_document_get_node(r->document, p->value));
+		const char *choice = config_text(key),
+			   *text = config_text(yaml_document_get_node(r->document, p->value));
 		double index;
 
 		if (!choice || !text)
-			return yaml_error(r, key, "'gives_up' is pairs of a choice and a text");
+			return config_error(r, key, "'gives_up' is pairs of a choice and a text");
 		if (tune_param_parse(&d->param, choice, &index, r->err) < 0) {
-			err_prefix(r->err, "%s:%zu", r->path, yaml_line(key));
+			err_prefix(r->err, "%s:%zu", r->path, config_line(key));
 			return -EINVAL;
 		}
 		choices[(size_t)index].gives_up = arena_strdup(r->arena, text);
@@ -158,37 +159,37 @@ static int take_gives_up(struct yaml_reader *r, struct draft *d)
 	return choices ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
-static int check_reach(struct yaml_reader *r, yaml_node_t *at, const struct tune_param *p)
+static int check_reach(struct config_reader *r, yaml_node_t *at, const struct tune_param *p)
 {
 	if (p->argument && !strstr(p->argument, "{}"))
-		return yaml_error(r, at, "'arg' of parameter '%s' needs a {} where the value goes", p->name);
+		return config_error(r, at, "'arg' of parameter '%s' needs a {} where the value goes", p->name);
 	if (p->variable && (!*p->variable || strchr(p->variable, '=')))
-		return yaml_error(r, at, "'env' of parameter '%s' is no name of a variable", p->name);
+		return config_error(r, at, "'env' of parameter '%s' is no name of a variable", p->name);
 	return 0;
 }
 
-static int take_param(struct yaml_reader *r, yaml_node_t *node, struct tune_space *space, struct draft *d)
+static int take_param(struct config_reader *r, yaml_node_t *node, struct tune_space *space, struct draft *d)
 {
 	char what[200] = "a parameter";
-	yaml_node_t *name = yaml_find(r, node, "name");
+	yaml_node_t *name = config_find(r, node, "name");
 	int rc;
 
-	if (name && yaml_text(name))
-		snprintf(what, sizeof(what), "parameter '%s'", yaml_text(name));
+	if (name && config_text(name))
+		snprintf(what, sizeof(what), "parameter '%s'", config_text(name));
 	d->type = -1;
-	rc = yaml_take_map(r, node, param_keys, what, d);
+	rc = config_take_map(r, node, param_keys, what, d);
 	if (rc < 0)
 		return rc;
 	if (!d->param.name || !is_name(d->param.name))
-		return yaml_error(r, node, "a parameter needs a 'name' of letters, digits, _, - and .");
+		return config_error(r, node, "a parameter needs a 'name' of letters, digits, _, - and .");
 	if (tune_space_find(space, d->param.name))
-		return yaml_error(r, node, "there are two parameters '%s'", d->param.name);
+		return config_error(r, node, "there are two parameters '%s'", d->param.name);
 	if (d->type < 0)
-		return yaml_error(r, node, "parameter '%s' needs a 'type': float, int, ordinal, categorical or bool",
+		return config_error(r, node, "parameter '%s' needs a 'type': float, int, ordinal, categorical or bool",
 				d->param.name);
 	d->param.type = (enum tune_type)d->type;
 	d->param.class = (enum tune_class)d->class;
-	d->param.line = yaml_line(node);
+	d->param.line = config_line(node);
 	if (d->param.type == TUNE_FLOAT || d->param.type == TUNE_INT)
 		rc = take_range(r, node, d);
 	else if (d->param.type != TUNE_BOOL)
@@ -198,26 +199,26 @@ static int take_param(struct yaml_reader *r, yaml_node_t *node, struct tune_spac
 	return rc < 0 ? rc : check_reach(r, node, &d->param);
 }
 
-static int take_default(struct yaml_reader *r, const struct draft *d, struct tune_param *p)
+static int take_default(struct config_reader *r, const struct draft *d, struct tune_param *p)
 {
 	const char *text;
 
 	if (!d->start)
 		return 0;
-	text = yaml_text(d->start);
+	text = config_text(d->start);
 	if (!text)
-		return yaml_error(r, d->start, "'default' of parameter '%s' must be one value", p->name);
+		return config_error(r, d->start, "'default' of parameter '%s' must be one value", p->name);
 	if (tune_param_parse(p, text, &p->start, r->err) < 0) {
-		err_prefix(r->err, "%s:%zu: the default", r->path, yaml_line(d->start));
+		err_prefix(r->err, "%s:%zu: the default", r->path, config_line(d->start));
 		return -EINVAL;
 	}
 	p->has_default = true;
 	return 0;
 }
 
-static int find_parent(struct yaml_reader *r, yaml_node_t *key, const struct tune_space *space, size_t *index)
+static int find_parent(struct config_reader *r, yaml_node_t *key, const struct tune_space *space, size_t *index)
 {
-	const char *names[TUNE_PARAMS_MAX + 1], *name = yaml_text(key), *nearest;
+	const char *names[TUNE_PARAMS_MAX + 1], *name = config_text(key), *nearest;
 	const struct tune_param *parent = name ? tune_space_find(space, name) : NULL;
 
 	if (parent) {
@@ -228,13 +229,13 @@ static int find_parent(struct yaml_reader *r, yaml_node_t *key, const struct tun
 		names[i] = space->params[i].name;
 	names[space->count] = NULL;
 	nearest = name ? words_nearest(name, names) : NULL;
-	yaml_error(r, key, "'active_if' speaks of '%s', which is no parameter", name ? name : "something");
+	config_error(r, key, "'active_if' speaks of '%s', which is no parameter", name ? name : "something");
 	if (nearest)
 		err_hint(r->err, "did you mean '%s'?", nearest);
 	return -EINVAL;
 }
 
-static int take_condition(struct yaml_reader *r, yaml_node_t *key, yaml_node_t *value, const struct tune_space *space,
+static int take_condition(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, const struct tune_space *space,
 		struct tune_condition *c)
 {
 	size_t n = 0;
@@ -242,29 +243,29 @@ static int take_condition(struct yaml_reader *r, yaml_node_t *key, yaml_node_t *
 
 	if (find_parent(r, key, space, &c->param) < 0)
 		return -EINVAL;
-	while (yaml_item(r, value, n))
+	while (config_item(r, value, n))
 		n++;
-	if (n == 0 && !yaml_text(value))
-		return yaml_error(r, value, "'active_if' needs the values of '%s', as a list", yaml_text(key));
+	if (n == 0 && !config_text(value))
+		return config_error(r, value, "'active_if' needs the values of '%s', as a list", config_text(key));
 	values = arena_alloc(r->arena, (n + 1) * sizeof(*values));
 	if (!values)
 		return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 	c->values = values;
 	c->value_count = n ? n : 1;
 	for (size_t i = 0; i < c->value_count; i++) {
-		yaml_node_t *item = n ? yaml_item(r, value, i) : value;
+		yaml_node_t *item = n ? config_item(r, value, i) : value;
 
-		if (!yaml_text(item))
-			return yaml_error(r, item, "a value of '%s' must be one text or number", yaml_text(key));
-		if (tune_param_parse(&space->params[c->param], yaml_text(item), &values[i], r->err) < 0) {
-			err_prefix(r->err, "%s:%zu: 'active_if'", r->path, yaml_line(item));
+		if (!config_text(item))
+			return config_error(r, item, "a value of '%s' must be one text or number", config_text(key));
+		if (tune_param_parse(&space->params[c->param], config_text(item), &values[i], r->err) < 0) {
+			err_prefix(r->err, "%s:%zu: 'active_if'", r->path, config_line(item));
 			return -EINVAL;
 		}
 	}
 	return 0;
 }
 
-static int take_conditions(struct yaml_reader *r, const struct draft *d, const struct tune_space *space,
+static int take_conditions(struct config_reader *r, const struct draft *d, const struct tune_space *space,
 		struct tune_param *p)
 {
 	struct tune_condition *conditions;
@@ -274,7 +275,7 @@ static int take_conditions(struct yaml_reader *r, const struct draft *d, const s
 	if (!d->active_if)
 		return 0;
 	if (d->active_if->type != YAML_MAPPING_NODE)
-		return yaml_error(r, d->active_if, "'active_if' is a parameter and its values: {mode: [a, b]}");
+		return config_error(r, d->active_if, "'active_if' is a parameter and its values: {mode: [a, b]}");
 	n = (size_t)(d->active_if->data.mapping.pairs.top - d->active_if->data.mapping.pairs.start);
 	conditions = arena_alloc(r->arena, (n + 1) * sizeof(*conditions));
 	if (!conditions)
@@ -290,7 +291,7 @@ static int take_conditions(struct yaml_reader *r, const struct draft *d, const s
 	return rc;
 }
 
-int tune_take_params(struct yaml_reader *r, yaml_node_t *list, void *into)
+int tune_take_params(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	struct tune_space *space = &((struct tune_study *)into)->space;
 	struct draft *drafts = arena_alloc(r->arena, TUNE_PARAMS_MAX * sizeof(*drafts));
@@ -299,11 +300,11 @@ int tune_take_params(struct yaml_reader *r, yaml_node_t *list, void *into)
 
 	if (!drafts)
 		return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
-	if (list->type != YAML_SEQUENCE_NODE || !yaml_item(r, list, 0))
-		return yaml_error(r, list, "'params' must be a list of parameters");
-	for (size_t i = 0; (node = yaml_item(r, list, i)) && rc == 0; i++) {
+	if (list->type != YAML_SEQUENCE_NODE || !config_item(r, list, 0))
+		return config_error(r, list, "'params' must be a list of parameters");
+	for (size_t i = 0; (node = config_item(r, list, i)) && rc == 0; i++) {
 		if (i >= TUNE_PARAMS_MAX)
-			return yaml_error(r, node, "there are more than %d parameters", TUNE_PARAMS_MAX);
+			return config_error(r, node, "there are more than %d parameters", TUNE_PARAMS_MAX);
 		rc = take_param(r, node, space, &drafts[i]);
 		space->params[space->count++] = drafts[i].param;
 	}
@@ -313,30 +314,30 @@ int tune_take_params(struct yaml_reader *r, yaml_node_t *list, void *into)
 			rc = take_conditions(r, &drafts[i], space, &space->params[i]);
 	}
 	if (rc == 0 && tune_space_finish(space, r->err) < 0) {
-		err_prefix(r->err, "%s:%zu", r->path, yaml_line(list));
+		err_prefix(r->err, "%s:%zu", r->path, config_line(list));
 		rc = -EINVAL;
 	}
 	return rc;
 }
 
-int tune_take_constraints(struct yaml_reader *r, yaml_node_t *list, struct tune_space *space)
+int tune_take_constraints(struct config_reader *r, yaml_node_t *list, struct tune_space *space)
 {
 	yaml_node_t *node;
 
 	if (list->type != YAML_SEQUENCE_NODE)
-		return yaml_error(r, list, "'constraints' must be a list of texts");
-	for (size_t i = 0; (node = yaml_item(r, list, i)); i++) {
-		const char *text = yaml_text(node);
+		return config_error(r, list, "'constraints' must be a list of texts");
+	for (size_t i = 0; (node = config_item(r, list, i)); i++) {
+		const char *text = config_text(node);
 
 		if (!text)
-			return yaml_error(r, node, "a constraint must be a text");
+			return config_error(r, node, "a constraint must be a text");
 		if (i >= TUNE_CONSTRAINTS_MAX)
-			return yaml_error(r, node, "there are more than %d constraints", TUNE_CONSTRAINTS_MAX);
+			return config_error(r, node, "there are more than %d constraints", TUNE_CONSTRAINTS_MAX);
 		text = arena_strdup(r->arena, text);
 		if (!text)
 			return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 		if (tune_expression_parse(&space->constraints[i], space, text, r->arena, r->err) < 0) {
-			err_prefix(r->err, "%s:%zu", r->path, yaml_line(node));
+			err_prefix(r->err, "%s:%zu", r->path, config_line(node));
 			return -EINVAL;
 		}
 		space->constraint_count++;

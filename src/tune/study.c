@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_MAX = 1 << 20, TRIALS_USUAL = 50, CONFIRM_USUAL = 10 };
+enum { TRIALS_USUAL = 50, CONFIRM_USUAL = 10 };
 
 static const char *const source_words[] = { "told", "wall", "cpu", "memory", "size", "output", "step", NULL };
 static const char *const goal_words[] = { "minimize", "maximize", NULL };
@@ -29,27 +29,27 @@ struct metric_draft {
 	double min, max;
 };
 
-static const struct yaml_key objective_keys[] = {
-	{ "name", YAML_TEXT, offsetof(struct metric_draft, metric.name) },
-	{ "goal", YAML_WORD, offsetof(struct metric_draft, goal), .words = goal_words },
-	{ "from", YAML_WORD, offsetof(struct metric_draft, source), .words = source_words },
-	{ "regex", YAML_TEXT, offsetof(struct metric_draft, metric.regex) },
-	{ "file", YAML_TEXT, offsetof(struct metric_draft, metric.file) },
+static const struct config_key objective_keys[] = {
+	{ "name", CONFIG_TEXT, offsetof(struct metric_draft, metric.name) },
+	{ "goal", CONFIG_WORD, offsetof(struct metric_draft, goal), .words = goal_words },
+	{ "from", CONFIG_WORD, offsetof(struct metric_draft, source), .words = source_words },
+	{ "regex", CONFIG_TEXT, offsetof(struct metric_draft, metric.regex) },
+	{ "file", CONFIG_TEXT, offsetof(struct metric_draft, metric.file) },
 	{ NULL },
 };
 
-static const struct yaml_key limit_keys[] = {
-	{ "name", YAML_TEXT, offsetof(struct metric_draft, metric.name) },
-	{ "min", YAML_REAL, offsetof(struct metric_draft, min) },
-	{ "max", YAML_REAL, offsetof(struct metric_draft, max) },
-	{ "from", YAML_WORD, offsetof(struct metric_draft, source), .words = source_words },
-	{ "regex", YAML_TEXT, offsetof(struct metric_draft, metric.regex) },
-	{ "file", YAML_TEXT, offsetof(struct metric_draft, metric.file) },
+static const struct config_key limit_keys[] = {
+	{ "name", CONFIG_TEXT, offsetof(struct metric_draft, metric.name) },
+	{ "min", CONFIG_REAL, offsetof(struct metric_draft, min) },
+	{ "max", CONFIG_REAL, offsetof(struct metric_draft, max) },
+	{ "from", CONFIG_WORD, offsetof(struct metric_draft, source), .words = source_words },
+	{ "regex", CONFIG_TEXT, offsetof(struct metric_draft, metric.regex) },
+	{ "file", CONFIG_TEXT, offsetof(struct metric_draft, metric.file) },
 	{ NULL },
 };
 
 /* A regular expression that can be used and has a group to take. */
-static int check_regex(struct yaml_reader *r, yaml_node_t *at, const char *text, size_t groups)
+static int check_regex(struct config_reader *r, yaml_node_t *at, const char *text, size_t groups)
 {
 	char why[200];
 	regex_t regex;
@@ -57,11 +57,12 @@ static int check_regex(struct yaml_reader *r, yaml_node_t *at, const char *text,
 
 	if (rc != 0) {
 		regerror(rc, &regex, why, sizeof(why));
-		return yaml_error(r, at, "the regular expression '%s' is wrong: %s", text, why);
+		return config_error(r, at, "the regular expression '%s' is wrong: %s", text, why);
 	}
-	rc = regex.re_nsub < groups ? yaml_error(r, at, "the regular expression '%s' needs %zu group%s in parentheses",
-						      text, groups, groups > 1 ? "s" : "")
-				    : 0;
+	rc = regex.re_nsub < groups
+			? config_error(r, at, "the regular expression '%s' needs %zu group%s in parentheses", text,
+					  groups, groups > 1 ? "s" : "")
+			: 0;
 	regfree(&regex);
 	return rc;
 }
@@ -81,34 +82,34 @@ static void settle_source(struct metric_draft *d)
 				d->metric.source = (enum tune_source)i;
 }
 
-static int take_metric(struct yaml_reader *r, yaml_node_t *node, const struct yaml_key *keys, const char *what,
+static int take_metric(struct config_reader *r, yaml_node_t *node, const struct config_key *keys, const char *what,
 		struct metric_draft *d)
 {
 	int rc;
 
 	*d = (struct metric_draft){ .source = -1, .min = -INFINITY, .max = INFINITY };
-	rc = yaml_take_map(r, node, keys, what, d);
+	rc = config_take_map(r, node, keys, what, d);
 	if (rc < 0)
 		return rc;
 	if (!d->metric.name || !*d->metric.name)
-		return yaml_error(r, node, "%s needs a 'name'", what);
+		return config_error(r, node, "%s needs a 'name'", what);
 	settle_source(d);
-	d->metric.line = yaml_line(node);
+	d->metric.line = config_line(node);
 	if (d->metric.source == TUNE_OUTPUT && !d->metric.regex)
-		return yaml_error(r, node, "'%s' comes from the output and needs a 'regex'", d->metric.name);
+		return config_error(r, node, "'%s' comes from the output and needs a 'regex'", d->metric.name);
 	if (d->metric.source == TUNE_SIZE && !d->metric.file)
-		return yaml_error(r, node, "'%s' is the size of a file and needs 'file'", d->metric.name);
+		return config_error(r, node, "'%s' is the size of a file and needs 'file'", d->metric.name);
 	return d->metric.regex ? check_regex(r, node, d->metric.regex, 1) : 0;
 }
 
-static int take_objective(struct yaml_reader *r, yaml_node_t *node, void *into)
+static int take_objective(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
 	struct metric_draft d;
 	int rc;
 
 	if (s->objective_count >= TUNE_OBJECTIVES_MAX)
-		return yaml_error(r, node, "a study has at most %d objectives", TUNE_OBJECTIVES_MAX);
+		return config_error(r, node, "a study has at most %d objectives", TUNE_OBJECTIVES_MAX);
 	rc = take_metric(r, node, objective_keys, "an objective", &d);
 	if (rc < 0)
 		return rc;
@@ -117,120 +118,120 @@ static int take_objective(struct yaml_reader *r, yaml_node_t *node, void *into)
 	return 0;
 }
 
-static int take_list_of(struct yaml_reader *r, yaml_node_t *list, const char *what, void *into,
-		int (*take)(struct yaml_reader *, yaml_node_t *, void *))
+static int take_list_of(struct config_reader *r, yaml_node_t *list, const char *what, void *into,
+		int (*take)(struct config_reader *, yaml_node_t *, void *))
 {
 	yaml_node_t *node;
 	int rc = 0;
 
 	if (list->type != YAML_SEQUENCE_NODE)
-		return yaml_error(r, list, "'%s' must be a list", what);
-	for (size_t i = 0; rc == 0 && (node = yaml_item(r, list, i)); i++)
+		return config_error(r, list, "'%s' must be a list", what);
+	for (size_t i = 0; rc == 0 && (node = config_item(r, list, i)); i++)
 		rc = take(r, node, into);
 	return rc;
 }
 
-static int take_objectives(struct yaml_reader *r, yaml_node_t *list, void *into)
+static int take_objectives(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	return take_list_of(r, list, "objectives", into, take_objective);
 }
 
-static int take_limit(struct yaml_reader *r, yaml_node_t *node, void *into)
+static int take_limit(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
 	struct metric_draft d;
 	int rc;
 
 	if (s->limit_count >= TUNE_LIMITS_MAX)
-		return yaml_error(r, node, "a study has at most %d limits", TUNE_LIMITS_MAX);
+		return config_error(r, node, "a study has at most %d limits", TUNE_LIMITS_MAX);
 	rc = take_metric(r, node, limit_keys, "a limit", &d);
 	if (rc < 0)
 		return rc;
 	if (isinf(d.min) && isinf(d.max))
-		return yaml_error(r, node, "the limit of '%s' needs a 'min' or a 'max'", d.metric.name);
+		return config_error(r, node, "the limit of '%s' needs a 'min' or a 'max'", d.metric.name);
 	s->limits[s->limit_count++] = (struct tune_bound){ .metric = d.metric, .limit = { d.min, d.max } };
 	return 0;
 }
 
-static int take_limits(struct yaml_reader *r, yaml_node_t *list, void *into)
+static int take_limits(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	return take_list_of(r, list, "limits", into, take_limit);
 }
 
-static const struct yaml_key file_keys[] = {
-	{ "path", YAML_TEXT, offsetof(struct tune_file, path) },
-	{ "template", YAML_TEXT, offsetof(struct tune_file, template) },
-	{ "from", YAML_TEXT, offsetof(struct tune_file, from) },
+static const struct config_key file_keys[] = {
+	{ "path", CONFIG_TEXT, offsetof(struct tune_file, path) },
+	{ "template", CONFIG_TEXT, offsetof(struct tune_file, template) },
+	{ "from", CONFIG_TEXT, offsetof(struct tune_file, from) },
 	{ NULL },
 };
 
-static int take_file(struct yaml_reader *r, yaml_node_t *node, void *into)
+static int take_file(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
 	struct tune_file *f = &s->files[s->file_count];
 	int rc;
 
 	if (s->file_count >= TUNE_FILES_MAX)
-		return yaml_error(r, node, "a study has at most %d files", TUNE_FILES_MAX);
-	rc = yaml_take_map(r, node, file_keys, "a file", f);
+		return config_error(r, node, "a study has at most %d files", TUNE_FILES_MAX);
+	rc = config_take_map(r, node, file_keys, "a file", f);
 	if (rc < 0)
 		return rc;
 	if (!f->path || !f->template == !f->from)
-		return yaml_error(r, node,
+		return config_error(r, node,
 				"a file needs a 'path', and its text as 'template' or the file that has it as 'from'");
 	s->file_count++;
 	return 0;
 }
 
-static int take_files(struct yaml_reader *r, yaml_node_t *list, void *into)
+static int take_files(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	return take_list_of(r, list, "files", into, take_file);
 }
 
-static int take_warm(struct yaml_reader *r, yaml_node_t *node, void *into)
+static int take_warm(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
 
-	if (!yaml_text(node))
-		return yaml_error(r, node, "'warm_start' is a list of journals");
+	if (!config_text(node))
+		return config_error(r, node, "'warm_start' is a list of journals");
 	if (s->warm_count >= TUNE_WARM_MAX)
-		return yaml_error(r, node, "a study starts from at most %d earlier ones", TUNE_WARM_MAX);
-	s->warm[s->warm_count] = arena_strdup(r->arena, yaml_text(node));
+		return config_error(r, node, "a study starts from at most %d earlier ones", TUNE_WARM_MAX);
+	s->warm[s->warm_count] = arena_strdup(r->arena, config_text(node));
 	return s->warm[s->warm_count++] ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
-static int take_warms(struct yaml_reader *r, yaml_node_t *list, void *into)
+static int take_warms(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	return take_list_of(r, list, "warm_start", into, take_warm);
 }
 
-static const struct yaml_key budget_keys[] = {
-	{ "trials", YAML_WHOLE, offsetof(struct tune_study, trials), .min = 1 },
-	{ "time", YAML_DURATION, offsetof(struct tune_study, budget_ns) },
+static const struct config_key budget_keys[] = {
+	{ "trials", CONFIG_WHOLE, offsetof(struct tune_study, trials), .min = 1 },
+	{ "time", CONFIG_DURATION, offsetof(struct tune_study, budget_ns) },
 	{ NULL },
 };
 
-static int take_budget(struct yaml_reader *r, yaml_node_t *node, void *into)
+static int take_budget(struct config_reader *r, yaml_node_t *node, void *into)
 {
-	return yaml_take_map(r, node, budget_keys, "'budget'", into);
+	return config_take_map(r, node, budget_keys, "'budget'", into);
 }
 
-static int take_environment(struct yaml_reader *r, yaml_node_t *map, void *into)
+static int take_environment(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	struct tune_study *s = into;
 	const char **list;
 	size_t n = 0;
 
 	if (map->type != YAML_MAPPING_NODE)
-		return yaml_error(r, map, "'environment' is names and values (NAME: value)");
+		return config_error(r, map, "'environment' is names and values (NAME: value)");
 	list = arena_alloc(r->arena,
 			(size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start + 1) * sizeof(*list));
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; list && p < map->data.mapping.pairs.top; p++) {
-		const char *name = yaml_text(yaml_document_get_node(r->document, p->key));
-		const char *value = yaml_text(yaml_document_get_node(r->document, p->value));
+		const char *name = config_text(yaml_document_get_node(r->document, p->key));
+		const char *value = config_text(yaml_document_get_node(r->document, p->value));
 
 		if (!name || !*name || strchr(name, '=') || !value)
-			return yaml_error(r, yaml_document_get_node(r->document, p->key),
+			return config_error(r, yaml_document_get_node(r->document, p->key),
 					"a variable is a name and a text");
 		list[n++] = arena_printf(r->arena, "%s=%s", name, value);
 	}
@@ -238,9 +239,9 @@ static int take_environment(struct yaml_reader *r, yaml_node_t *map, void *into)
 	return list ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
-static int take_method(struct yaml_reader *r, yaml_node_t *node, void *into)
+static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
 {
-	const char *name = yaml_text(node), *names[16] = { NULL }, *nearest;
+	const char *name = config_text(node), *names[16] = { NULL }, *nearest;
 	struct tune_study *s = into;
 
 	s->method = name ? tune_method_find(name) : NULL;
@@ -249,57 +250,57 @@ static int take_method(struct yaml_reader *r, yaml_node_t *node, void *into)
 	for (size_t i = 0; tune_methods[i] && i < 15; i++)
 		names[i] = tune_methods[i]->name;
 	nearest = name ? words_nearest(name, names) : NULL;
-	yaml_error(r, node, "there is no method '%s'", name ? name : "?");
+	config_error(r, node, "there is no method '%s'", name ? name : "?");
 	err_hint(r->err, "%s%s%s the methods are gp, tpe, selftf, sobol and random", nearest ? "did you mean '" : "",
 			nearest ? nearest : "", nearest ? "'?" : "");
 	return -EINVAL;
 }
 
-static int take_steps(struct yaml_reader *r, yaml_node_t *node, void *into)
+static int take_steps(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
-	const char *text = yaml_text(node);
+	const char *text = config_text(node);
 
 	if (!text)
-		return yaml_error(r, node, "'steps' is a regular expression with two groups: the step and its value");
+		return config_error(r, node, "'steps' is a regular expression with two groups: the step and its value");
 	s->step_regex = arena_strdup(r->arena, text);
 	return check_regex(r, node, text, 2);
 }
 
 /* Constraints need all parameters, wherever they stand. */
-static int take_constraints_later(struct yaml_reader *r, yaml_node_t *node, void *into)
+static int take_constraints_later(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	r->context = node;
 	return 0;
 }
 
-static const struct yaml_key study_keys[] = {
-	{ "name", YAML_TEXT, offsetof(struct tune_study, name) },
-	{ "command", YAML_LIST, offsetof(struct tune_study, command) },
-	{ "prepare", YAML_LIST, offsetof(struct tune_study, prepare) },
-	{ "directory", YAML_TEXT, offsetof(struct tune_study, directory) },
-	{ "environment", YAML_OTHER, .take = take_environment },
-	{ "files", YAML_OTHER, .take = take_files },
-	{ "params", YAML_OTHER, .take = tune_take_params },
-	{ "constraints", YAML_OTHER, .take = take_constraints_later },
-	{ "objective", YAML_OTHER, .take = take_objective },
-	{ "objectives", YAML_OTHER, .take = take_objectives },
-	{ "limits", YAML_OTHER, .take = take_limits },
-	{ "budget", YAML_OTHER, .take = take_budget },
-	{ "repeats", YAML_WHOLE, offsetof(struct tune_study, repeats), .min = 1 },
-	{ "parallel", YAML_WHOLE, offsetof(struct tune_study, parallel), .min = 1 },
-	{ "seed", YAML_WHOLE, offsetof(struct tune_study, seed), .min = 0 },
-	{ "timeout", YAML_DURATION, offsetof(struct tune_study, timeout_ns) },
-	{ "confirm", YAML_WHOLE, offsetof(struct tune_study, confirm), .min = 0 },
-	{ "cap", YAML_TRUTH, offsetof(struct tune_study, is_capped) },
-	{ "early_stop", YAML_WORD, offsetof(struct tune_study, stop), .words = stop_words },
-	{ "steps", YAML_OTHER, .take = take_steps },
-	{ "warm_start", YAML_OTHER, .take = take_warms },
-	{ "method", YAML_OTHER, .take = take_method },
+static const struct config_key study_keys[] = {
+	{ "name", CONFIG_TEXT, offsetof(struct tune_study, name) },
+	{ "command", CONFIG_LIST, offsetof(struct tune_study, command) },
+	{ "prepare", CONFIG_LIST, offsetof(struct tune_study, prepare) },
+	{ "directory", CONFIG_TEXT, offsetof(struct tune_study, directory) },
+	{ "environment", CONFIG_OTHER, .take = take_environment },
+	{ "files", CONFIG_OTHER, .take = take_files },
+	{ "params", CONFIG_OTHER, .take = tune_take_params },
+	{ "constraints", CONFIG_OTHER, .take = take_constraints_later },
+	{ "objective", CONFIG_OTHER, .take = take_objective },
+	{ "objectives", CONFIG_OTHER, .take = take_objectives },
+	{ "limits", CONFIG_OTHER, .take = take_limits },
+	{ "budget", CONFIG_OTHER, .take = take_budget },
+	{ "repeats", CONFIG_WHOLE, offsetof(struct tune_study, repeats), .min = 1 },
+	{ "parallel", CONFIG_WHOLE, offsetof(struct tune_study, parallel), .min = 1 },
+	{ "seed", CONFIG_WHOLE, offsetof(struct tune_study, seed), .min = 0 },
+	{ "timeout", CONFIG_DURATION, offsetof(struct tune_study, timeout_ns) },
+	{ "confirm", CONFIG_WHOLE, offsetof(struct tune_study, confirm), .min = 0 },
+	{ "cap", CONFIG_TRUTH, offsetof(struct tune_study, is_capped) },
+	{ "early_stop", CONFIG_WORD, offsetof(struct tune_study, stop), .words = stop_words },
+	{ "steps", CONFIG_OTHER, .take = take_steps },
+	{ "warm_start", CONFIG_OTHER, .take = take_warms },
+	{ "method", CONFIG_OTHER, .take = take_method },
 	{ NULL },
 };
 
-_Static_assert(sizeof(enum tune_stop) == sizeof(int), "YAML_WORD writes an int");
+_Static_assert(sizeof(enum tune_stop) == sizeof(int), "CONFIG_WORD writes an int");
 
 /* "a/b/sqlite.yml" is "sqlite". */
 static const char *name_of(const char *path, struct arena *arena)
@@ -309,22 +310,24 @@ static const char *name_of(const char *path, struct arena *arena)
 	return arena_copy(arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
 
-static int take_document(struct tune_study *study, struct yaml_reader *r)
-{
-	yaml_node_t *root = yaml_document_get_root_node(r->document);
-	int rc;
+struct study_reader {
+	struct config_reader reader; /* first: what the tables' functions are given */
+	struct tune_study *study;
+};
 
-	if (!root)
-		return err_set(r->err, EINVAL, "%s: the study is empty", r->path);
-	rc = yaml_take_map(r, root, study_keys, NULL, study);
+static int take_document(struct config_reader *r, yaml_node_t *root)
+{
+	struct tune_study *study = ((struct study_reader *)r)->study;
+	int rc = config_take_map(r, root, study_keys, NULL, study);
+
 	if (rc < 0)
 		return rc;
 	if (!study->space.count)
-		return yaml_error(r, root, "the study has no 'params'");
+		return config_error(r, root, "the study has no 'params'");
 	if (r->context)
 		rc = tune_take_constraints(r, r->context, &study->space);
 	if (rc == 0 && !study->objective_count)
-		return yaml_error(r, root, "the study has no 'objective'");
+		return config_error(r, root, "the study has no 'objective'");
 	return rc;
 }
 
@@ -332,10 +335,10 @@ int tune_study_parse(struct tune_study *study, const char *path, const char *tex
 		struct sonde_err *err)
 {
 	struct sonde_err ignored;
-	yaml_document_t document;
-	yaml_parser_t parser;
-	struct yaml_reader r = { .path = path, .document = &document, .arena = arena, .err = err ? err : &ignored };
-	int rc;
+	struct study_reader s = {
+		.reader = { .path = path, .arena = arena, .err = err ? err : &ignored, .what = "a study" },
+		.study = study,
+	};
 
 	memset(study, 0, sizeof(*study));
 	study->path = path;
@@ -344,24 +347,13 @@ int tune_study_parse(struct tune_study *study, const char *path, const char *tex
 	study->repeats = study->parallel = 1;
 	study->is_capped = true;
 	study->name = name_of(path, arena);
-	if (!yaml_parser_initialize(&parser))
-		return err_sys(err, ENOMEM, "cannot read '%s'", path);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
-	if (!yaml_parser_load(&parser, &document)) {
-		rc = err_set(err, EINVAL, "%s:%zu: %s", path, parser.problem_mark.line + 1,
-				parser.problem ? parser.problem : "this is no YAML");
-	} else {
-		rc = take_document(study, &r);
-		yaml_document_delete(&document);
-	}
-	yaml_parser_delete(&parser);
-	return rc;
+	return config_parse(&s.reader, text, size, take_document);
 }
 
 int tune_study_load(struct tune_study *study, const char *path, struct arena *arena, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int rc = fs_read_file(AT_FDCWD, path, FILE_MAX, &text, err);
+	int rc = fs_read_file(AT_FDCWD, path, CONFIG_BYTES_MAX, &text, err);
 
 	return rc < 0 ? rc : tune_study_parse(study, path, text.data, text.len, arena, err);
 }

@@ -45,7 +45,7 @@ static void wrong_files_are_explained(void **state)
 	static const struct {
 		const char *text, *why, *hint;
 	} wrong[] = {
-		{ "", "s.yml: the study is empty", "" },
+		{ "", "s.yml: the file is empty", "" },
 		{ "- 1\n", "s.yml:1: a study must be keys with values", "" },
 		{ "a: [\n", "s.yml:2: ", "" },
 		{ X, "has no 'objective'", "" },
