@@ -97,6 +97,23 @@ static inline uint64_t varint(struct cursor *c)
 {
 	uint64_t v = 0;
 
+	if (c->end - c->at >= PYRAMID_VARINT_MAX) { /* one or two bytes as a rule: without a look at the end for each */
+		const uint8_t *at = c->at;
+
+		if (at[0] < 0x80) {
+			c->at = at + 1;
+			return at[0];
+		}
+		if (at[1] < 0x80) {
+			c->at = at + 2;
+			return (uint64_t)at[1] << 7 | (at[0] & 0x7f);
+		}
+		if (at[2] < 0x80) {
+			c->at = at + 3;
+			return (uint64_t)at[2] << 14 | (uint64_t)(at[1] & 0x7f) << 7 | (at[0] & 0x7f);
+		}
+	}
+
 	for (unsigned shift = 0; c->at < c->end && shift < 64; shift += 7) {
 		uint8_t byte = *c->at++;
 
