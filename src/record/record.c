@@ -6,6 +6,7 @@
 #include "launch/launch.h"
 #include "record/drain.h"
 #include "record/place.h"
+#include "record/preload.h"
 #include "record/runjson.h"
 #include "store/run.h"
 #include "tracer/limits.h"
@@ -79,44 +80,6 @@ static void start_trace(struct recorder *r)
 	r->facts.ring = r->ring.path.data;
 }
 
-static void preload_value(struct buf *out, const char *library)
-{
-	const char *theirs = getenv("LD_PRELOAD");
-	bool is_last = theirs && strstr(theirs, "libasan.so"); /* which insists on being first */
-	buf_adds(out, "LD_PRELOAD=");
-	if (is_last)
-		buf_addf(out, "%s:", theirs);
-	buf_adds(out, library);
-	if (theirs && *theirs && !is_last)
-		buf_addf(out, ":%s", theirs);
-}
-
-static int find_library(struct buf *out, struct sonde_err *err)
-{
-	const char *given = getenv("SONDE_LIBRARY");
-	if (given && *given) {
-		buf_adds(out, given);
-	} else {
-		int rc = fs_prefix(out, err);
-		if (rc)
-			return rc;
-		buf_adds(out, "/lib/libsonde.so");
-	}
-	return access(out->data, R_OK) ? err_sys(err, errno, "cannot read '%s'", out->data) : 0;
-}
-
-/* The loader splits LD_PRELOAD at blanks and colons: a path with one gets another name, in the ring directory. */
-static int avoid_separators(const struct ring_dir *ring, struct buf *library, struct sonde_err *err)
-{
-	if (!strpbrk(library->data, " :"))
-		return 0;
-	if (symlinkat(library->data, ring->fd, "libsonde.so"))
-		return err_sys(err, errno, "cannot link '%s' into '%s'", library->data, ring->path.data);
-	buf_reset(library);
-	buf_addf(library, "%s/libsonde.so", ring->path.data);
-	return 0;
-}
-
 /* The image that had this pid then: the newest that had begun, else the oldest that we know. */
 static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
 {
@@ -159,7 +122,7 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 	struct launch_spec spec = { .argv = r->o->argv, .env = env, .ready = attach_probes, .arg = r };
 	struct placed placed = { 0 };
 	struct sonde_err why = SONDE_ERR_INIT;
-	if (r->has_ring && (find_library(&library, &why) || avoid_separators(&r->ring, &library, &why))) {
+	if (r->has_ring && preload_library(&r->ring, &library, &why)) {
 		r->reason = why;
 		r->facts.trace_state = "failed";
 		r->facts.trace_reason = r->reason.text;

@@ -1,0 +1,156 @@
+/*
+ * sonde live: watch running applications and serve their metrics; sonde live run: start one that can be watched.
+ */
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/listen.h"
+#include "cli/live-run.h"
+#include "config/config.h"
+#include "launch/launch.h"
+#include "serve/exporter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+	const char *listen;
+	const char *config;
+	const char *token;
+	const char *name;
+	struct cli_list hosts;
+	bool is_json;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 0, "listen", "ADDRESS:PORT", CLI_STRING(struct options, listen), .default_text = "127.0.0.1:9464",
+			.help = "Where to serve /metrics; port 0 takes any that is free." },
+	{ 'c', "config", "FILE", CLI_PATH(struct options, config), .help = "Where to look, and how much to show." },
+	{ 0, "token", "USER:TOKEN", CLI_STRING(struct options, token), .default_words = "none",
+			.help = "What clients have to give, by basic authentication; needed where others can reach the address." },
+	{ 0, "host", "NAME", CLI_STRINGS(struct options, hosts),
+			.help = "A further name that clients may know this server by." },
+	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_words = "the program's",
+			.help = "With run: what the application is called in its metrics." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Say where it listens as a JSON object." },
+	CLI_OPTIONS_END,
+};
+
+struct settings {
+	const char **rings;
+	int64_t series;
+};
+
+static int take_settings(struct config_reader *r, yaml_node_t *root)
+{
+	static const struct config_key keys[] = {
+		{ "rings", CONFIG_LIST, offsetof(struct settings, rings) },
+		{ "series", CONFIG_WHOLE, offsetof(struct settings, series), .min = 1 },
+		{ NULL },
+	};
+
+	return config_take_map(r, root, keys, NULL, r->context);
+}
+
+static int load(struct cli_context *ctx, struct live_options *to)
+{
+	const struct options *o = ctx->options;
+	struct settings settings = { .rings = NULL };
+	struct config_reader r = { .path = o->config,
+		.arena = ctx->arena,
+		.err = ctx->err,
+		.what = "the configuration of sonde live",
+		.context = &settings };
+	int rc = o->config ? config_load(&r, take_settings) : 0;
+
+	to->rings = (const char *const *)settings.rings;
+	to->series_max = (size_t)settings.series;
+	return rc;
+}
+
+static bool is_loopback(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+static int serve(struct cli_context *ctx)
+{
+	const struct options *o = ctx->options;
+	struct live_exporter exporter = { .version = SONDE_VERSION };
+	struct guard_options g = { .hosts = o->hosts.items, .basic = o->token };
+	struct guard *guard;
+	sigset_t signals;
+	int rc = listen_parse(o->listen, ctx->arena, &g.address, &g.port, ctx->err);
+
+	if (rc == 0)
+		rc = load(ctx, &exporter.options);
+	if (rc == 0 && !o->token && !is_loopback(g.address))
+		rc = cli_usage(ctx, "others can reach %s: say with --token who may ask", g.address);
+	if (rc < 0)
+		return rc;
+	listen_block(&signals);
+	rc = exporter_start(&guard, &exporter, &g, ctx->err);
+	if (rc < 0)
+		return rc;
+	rc = listen_say(g.address, guard_port(guard), o->is_json, ctx->err);
+	if (rc == 0)
+		listen_wait(&signals);
+	guard_stop(guard);
+	return rc;
+}
+
+static int start(struct cli_context *ctx)
+{
+	const struct options *o = ctx->options;
+	int status, rc;
+
+	if (!ctx->program)
+		return cli_usage(ctx, "'run' needs a program: sonde live run -- PROGRAM");
+	rc = live_run(ctx->program, o->name, &status, ctx->err);
+	if (rc < 0) {
+		ctx->exit_code = launch_exit_code(rc);
+		return rc;
+	}
+	fflush(NULL);
+	launch_mirror(status);
+}
+
+static int run(struct cli_context *ctx)
+{
+	if (ctx->arg_count)
+		return start(ctx);
+	return ctx->program ? cli_usage(ctx, "a program is started by 'run': sonde live run -- PROGRAM") : serve(ctx);
+}
+
+static const char *const actions[] = { "run", NULL };
+
+static const struct cli_example examples[] = {
+	{ "sonde live --listen 127.0.0.1:9464", "Serve http://127.0.0.1:9464/metrics." },
+	{ "sonde live run --name detector -- python3 detect.py", "Start an application that can be watched." },
+	{ NULL, NULL },
+};
+
+static const struct cli_exit_code exit_codes[] = {
+	{ "0", "It was ended by a signal." },
+	{ "1", "It failed." },
+	{ "2", "The command line is wrong." },
+	{ "the program's", "With run: the program ran; 126 and 127: it could not be executed, or was not found." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_live = {
+	.name = "live",
+	.usage = "[--listen ADDRESS:PORT] [--config FILE] [--token USER:TOKEN] | run [--name NAME] -- PROGRAM [ARGUMENT...]",
+	.positional = { .name = "ACTION",
+			.min = 0,
+			.max = 1,
+			.type = CLI_TYPE_CHOICE,
+			.choices = actions,
+			.help = "run starts a program with a board instead of serving." },
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.exit_codes = exit_codes,
+	.flags = CLI_TAKES_PROGRAM,
+	.run = run,
+};

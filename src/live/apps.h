@@ -1,0 +1,63 @@
+/*
+ * apps: what the programs of this user that run now have on their boards.
+ *
+ * A program is seen when it has a ring directory (a recording, or `sonde live run`) and uses
+ * metrics or steps. What several processes of an application have under one name is added
+ * up; of gauges the newest counts. A process that has ended is not seen any more.
+ */
+#ifndef SONDE_LIVE_APPS_H
+#define SONDE_LIVE_APPS_H
+
+#include "base/err.h"
+#include "base/map.h"
+#include "sonde/shm.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LIVE_NAME_BYTES 64
+#define LIVE_APP_FILE "app" /* in a ring directory: the application's name */
+
+struct live_app {
+	char name[LIVE_NAME_BYTES];
+	uint64_t processes, rejected;
+	double cpu_seconds;
+	uint64_t resident_bytes;
+};
+
+struct live_series {
+	size_t app;
+	char name[SONDE_NAME_BYTES];
+	uint32_t kind; /* enum sonde_metric_kind */
+	uint64_t count;
+	double value; /* COUNTER the sum, GAUGE and STEP the last; NaN: none yet */
+	uint64_t ticks;
+	double sum;         /* HISTOGRAM of the values, STEP of the seconds between steps */
+	uint64_t intervals; /* what `sum` is the sum of */
+	uint64_t buckets[SONDE_HISTOGRAM_BUCKETS];
+};
+
+struct live_scan {
+	struct live_app *apps;
+	size_t app_count;
+	struct live_series *series;
+	size_t series_count;
+	uint64_t dropped; /* series beyond the cap */
+	/* private */
+	struct map app_index, series_index;
+	size_t series_cap, app_cap;
+};
+
+struct live_options {
+	const char *const *rings; /* directories in which ring directories are; NULL: /dev/shm */
+	size_t series_max;        /* 0: LIVE_SERIES_MAX */
+};
+
+#define LIVE_SERIES_MAX 2000
+#define LIVE_APPS_MAX 500
+
+/* Whatever cannot be read is left out; only want of memory fails. */
+int live_scan(struct live_scan *s, const struct live_options *options, struct sonde_err *err);
+void live_scan_release(struct live_scan *s);
+
+#endif
