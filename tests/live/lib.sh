@@ -22,10 +22,13 @@ start_live() {
 	poll test -s "$file" || diag "$(<"$file.err")"
 }
 
+# is_up: the application is ready, or will never be.
+is_up() { test -e ready || ! kill -0 "$app" 2>/dev/null; }
+
 # start_app NAME: an application of that name; its number is in $app; it ends when the file stop is there.
 start_app() {
 	rm -f ready stop
 	"$SONDE" live run --name "$1" -- /usr/bin/python3 "$LIVE_APP" ready stop &
 	app=$!
-	poll test -e ready
+	poll is_up && test -e ready
 }
