@@ -10,7 +10,7 @@ is 'exits with 0' "$status" 0
 like 'the library path' "$out" "LD_LIBRARY_PATH=$layer/lib"
 like 'the headers' "$out" "C_INCLUDE_PATH=$layer/include"
 like 'pkg-config' "$out" "PKG_CONFIG_PATH=$layer/lib/pkgconfig"
-run bash -c "find '$SONDE_STAGE' -name 'libdftracer*' -o -name dftracer.h | grep -v '/lib/sonde/compat/dftracer/'"
+run bash -c "cd '$SONDE_STAGE' && find bin lib libexec include share -name 'libdftracer*' -o -name dftracer.h | grep -v '^lib/sonde/compat/dftracer/'"
 is 'nothing of it elsewhere' "$out" ''
 
 activated() { bash -c "eval \"\$('$SONDE' env dftracer)\" && $1"; }
