@@ -25,6 +25,24 @@ static int read_all(int fd, off_t at, void *to, size_t n)
 	return 0;
 }
 
+/* Only the slots that were handed out: a board is large and mostly empty. */
+static int read_slots(struct live_board *b, int fd)
+{
+	const off_t at = SONDE_SEGMENT_HEAD_BYTES;
+	struct sonde_board *to = &b->board;
+	int rc = read_all(fd, at, to, offsetof(struct sonde_board, metrics));
+
+	if (rc < 0)
+		return rc;
+	b->metric_count = to->metric_count < SONDE_METRICS_MAX ? to->metric_count : SONDE_METRICS_MAX;
+	b->histogram_count = to->histogram_count < SONDE_HISTOGRAMS_MAX ? to->histogram_count : SONDE_HISTOGRAMS_MAX;
+	rc = read_all(fd, at + (off_t)offsetof(struct sonde_board, metrics), to->metrics,
+			b->metric_count * sizeof(*to->metrics));
+	return rc < 0 ? rc
+		      : read_all(fd, at + (off_t)offsetof(struct sonde_board, histograms), to->histograms,
+					b->histogram_count * sizeof(*to->histograms));
+}
+
 int live_board_read(struct live_board *b, int dirfd, const char *name, struct sonde_err *err)
 {
 	CLEANUP(cleanup_fd) int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -34,14 +52,13 @@ int live_board_read(struct live_board *b, int dirfd, const char *name, struct so
 		return err_sys(err, errno, "cannot open the board '%s'", name);
 	rc = read_all(fd, 0, &b->head, sizeof(b->head));
 	if (rc == 0)
-		rc = read_all(fd, SONDE_SEGMENT_HEAD_BYTES, &b->board, sizeof(b->board));
+		rc = read_slots(b, fd);
 	if (rc == 0 &&
 			(b->head.magic != SONDE_SEGMENT_MAGIC || b->head.version != SONDE_SHM_VERSION ||
 					b->head.kind != SONDE_SEGMENT_BOARD))
 		rc = -EBADMSG;
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot read the board '%s'", name);
-	b->metric_count = b->board.metric_count < SONDE_METRICS_MAX ? b->board.metric_count : SONDE_METRICS_MAX;
 	return 0;
 }
 
@@ -57,8 +74,7 @@ const struct sonde_metric *live_board_metric(struct live_board *b, size_t i)
 
 const struct sonde_histogram *live_board_histogram(const struct live_board *b, const struct sonde_metric *m)
 {
-	return m->histogram >= 1 && m->histogram <= SONDE_HISTOGRAMS_MAX ? &b->board.histograms[m->histogram - 1]
-									 : NULL;
+	return m->histogram >= 1 && m->histogram <= b->histogram_count ? &b->board.histograms[m->histogram - 1] : NULL;
 }
 
 double live_real(uint64_t bits)

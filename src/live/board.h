@@ -15,7 +15,7 @@
 struct live_board {
 	struct sonde_segment head;
 	struct sonde_board board;
-	size_t metric_count; /* at most SONDE_METRICS_MAX */
+	size_t metric_count, histogram_count; /* that were read: at most SONDE_METRICS_MAX, SONDE_HISTOGRAMS_MAX */
 };
 
 /* The board file `name` in a ring directory; -EBADMSG when it is none. */
