@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # what is set here is for the tests
 # Applications with metrics and a sonde live that watches, for the tests here.
 export PYTHONPATH=$SONDE_STAGE/lib/sonde/python
 LIVE_APP=$SOURCE_DIR/tests/live/app.py

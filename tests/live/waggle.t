@@ -30,8 +30,8 @@ like 'timeit publishes though its block raised' "$(sed -n 2p log/data.ndjson)" '
 is 'and nothing else is there' "$(wc -l <log/data.ndjson)" 2
 
 # An application that dies costs nothing and is gone.
-child_of() { ps -o pid= --ppid "$1"; }
-kill -KILL $(child_of "$app")
+child_of() { ps -o pid= --ppid "$1" | tr -d ' '; }
+kill -KILL "$(child_of "$app")"
 wait "$app"
 is 'a killed application is told by its signal' "$?" 137
 curl -s -o page "$(<url)/metrics"
