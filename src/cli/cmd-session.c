@@ -26,7 +26,7 @@ static const struct cli_option option_rows[] = {
 
 static void print_values(const struct session_profile *p)
 {
-	static const struct term_column columns[] = { { "VALUE", TERM_LEFT, false }, { "STEP", TERM_LEFT, false },
+	static const struct term_column columns[] = { { "VALUE", TERM_LEFT, false }, { "OF", TERM_LEFT, false },
 		{ "MIN", TERM_RIGHT, false }, { "MEDIAN", TERM_RIGHT, false }, { "MAX", TERM_RIGHT, false } };
 	struct term_table t;
 
@@ -37,7 +37,7 @@ static void print_values(const struct session_profile *p)
 		double shown[] = { m.min, session_value_median(p, v), m.max };
 
 		term_table_cell(&t, TERM_PLAIN, v->name);
-		term_table_cell(&t, TERM_PLAIN, v->step);
+		term_table_cell(&t, TERM_PLAIN, v->of);
 		for (size_t k = 0; k < 3; k++) {
 			if (isnan(shown[k]))
 				term_table_cell(&t, TERM_DIM, "-");

@@ -346,7 +346,11 @@ static void drop_board(struct drain *d, const struct drain_process *p)
 	struct stat st;
 	char name[32];
 	snprintf(name, sizeof(name), "%u.board", p->number);
-	if (!fstatat(d->ring->fd, name, &st, AT_SYMLINK_NOFOLLOW) && !unlinkat(d->ring->fd, name, 0))
+	if (fstatat(d->ring->fd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return;
+	if (d->board)
+		d->board(d->board_arg, d->ring->fd, name);
+	if (!unlinkat(d->ring->fd, name, 0))
 		__atomic_fetch_sub(&d->ring->control->run_bytes, (uint64_t)st.st_size, __ATOMIC_RELAXED);
 }
 
@@ -430,7 +434,9 @@ static void collect_ends(struct drain *d)
 		struct drain_process *p = d->processes[i];
 		if (p->is_done)
 			continue;
-		if (successor(d, p) || (p->pidfd < 0 && d->epollfd >= 0 && !d->has_foreign_pids && kill(p->pid, 0) && errno == ESRCH))
+		if (successor(d, p) ||
+				(p->pidfd < 0 && d->epollfd >= 0 && !d->has_foreign_pids && kill(p->pid, 0) &&
+						errno == ESRCH))
 			end_process(d, p);
 	}
 }

@@ -81,8 +81,10 @@ struct drain {
 	struct ring_dir *ring;
 	struct store_sink *sink;
 	struct tick_line line;
+	void (*board)(void *arg, int dirfd, const char *name); /* see record.h */
+	void *board_arg;
 	bool has_foreign_pids; /* of another namespace: ends are learnt from the rings alone */
-	int epollfd; /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
+	int epollfd;           /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
 	struct drain_process **processes;
 	size_t process_count, process_cap;
 	size_t first_live;       /* processes before it are done */

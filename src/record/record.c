@@ -74,6 +74,8 @@ static void start_trace(struct recorder *r)
 		return;
 	}
 	r->has_ring = r->has_drain = true;
+	r->drain.board = r->o->board;
+	r->drain.board_arg = r->o->board_arg;
 	r->drain.has_foreign_pids = place_has_own_pids(r->o->place);
 	r->facts.trace_state = "ran";
 	r->facts.drain = &r->drain;

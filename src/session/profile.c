@@ -15,20 +15,21 @@
 #define MARGIN 1.2 /* of recommended limits, over the most that was seen */
 #define MEBIBYTE 1048576.0
 
-static struct session_value *value_of(struct session_profile *p, const char *name, const char *step, const char *help)
+static struct session_value *value_of(struct session_profile *p, const char *name, const char *label, const char *of,
+		const char *help)
 {
 	struct session_value *v = p->values;
 
 	for (; v < p->values + p->value_count; v++)
-		if (strcmp(v->name, name) == 0 && strncmp(v->step, step, sizeof(v->step) - 1) == 0)
+		if (strcmp(v->name, name) == 0 && strncmp(v->of, of, sizeof(v->of) - 1) == 0)
 			return v;
 	if (p->value_count == SESSION_VALUES_MAX) {
 		p->dropped_values++;
 		return NULL;
 	}
 	p->value_count++;
-	*v = (struct session_value){ .name = name, .help = help };
-	snprintf(v->step, sizeof(v->step), "%s", step);
+	*v = (struct session_value){ .name = name, .help = help, .label = label };
+	snprintf(v->of, sizeof(v->of), "%s", of);
 	for (size_t i = 0; i < SESSION_REPEATS_MAX; i++)
 		v->each[i] = NAN;
 	return v;
@@ -36,10 +37,51 @@ static struct session_value *value_of(struct session_profile *p, const char *nam
 
 static void put(struct session_profile *p, const char *name, const char *step, const char *help, double value)
 {
-	struct session_value *v = value_of(p, name, step, help);
+	struct session_value *v = value_of(p, name, "step", step, help);
 
 	if (v)
 		v->each[p->repeat_count - 1] = value;
+}
+
+/* Add to what other processes of the repeat had; returns what it is now. */
+static double add(struct session_profile *p, const char *name, const char *metric, const char *help, double value)
+{
+	struct session_value *v = value_of(p, name, "metric", metric, help);
+	double *at = v ? &v->each[p->repeat_count - 1] : &value;
+
+	if (v)
+		*at = isnan(*at) ? value : *at + value;
+	return *at;
+}
+
+static void take_histogram(struct session_profile *p, const char *name, const struct sonde_histogram *h)
+{
+	double sum = add(p, "metric_sum", name, "Sum of a histogram", live_real(h->sum));
+	double count = add(p, "metric_count", name, "Values of a histogram", (double)h->count);
+	struct session_value *mean = value_of(p, "metric_mean", "metric", name, "Mean of a histogram");
+
+	if (mean)
+		mean->each[p->repeat_count - 1] = count > 0 ? sum / count : NAN;
+}
+
+void session_profile_take_board(struct session_profile *p, struct live_board *board)
+{
+	for (size_t i = 0; i < board->metric_count; i++) {
+		const struct sonde_metric *m = live_board_metric(board, i);
+		const struct sonde_histogram *h = m ? live_board_histogram(board, m) : NULL;
+		struct session_value *v;
+
+		if (!m)
+			continue;
+		add(p, "metric_rejected", m->name, "Updates that were no finite numbers", (double)m->rejected);
+		if (m->kind == SONDE_METRIC_COUNTER)
+			add(p, "metric_total", m->name, "Sum of a counter", live_real(m->value));
+		else if (m->kind == SONDE_METRIC_HISTOGRAM && h)
+			take_histogram(p, m->name, h);
+		else if (m->kind == SONDE_METRIC_GAUGE && m->count &&
+				(v = value_of(p, "metric_last", "metric", m->name, "Last value of a gauge")))
+			v->each[p->repeat_count - 1] = live_real(m->value);
+	}
 }
 
 /* A number of run.json; NaN where it is not known. */
@@ -188,7 +230,7 @@ static const struct session_value *find(const struct session_profile *p, const c
 		size_t n = strlen(v->name);
 
 		if (strncmp(metric, v->name, n) == 0 &&
-				(!metric[n] || (metric[n] == '.' && strcmp(metric + n + 1, v->step) == 0)))
+				(!metric[n] || (metric[n] == '.' && strcmp(metric + n + 1, v->of) == 0)))
 			return v;
 	}
 	return NULL;

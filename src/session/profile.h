@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "live/board.h"
 #include "session/spec.h"
 #include "stats/summary.h"
 
@@ -17,7 +18,8 @@
 
 struct session_value {
 	const char *name, *help;
-	char step[SESSION_LABEL_BYTES]; /* "": it is of the application as a whole */
+	const char *label;            /* what `of` names: "step", "metric" */
+	char of[SESSION_LABEL_BYTES]; /* "": it is of the application as a whole */
 	double each[SESSION_REPEATS_MAX];
 };
 
@@ -43,6 +45,8 @@ struct session_profile {
 	uint64_t dropped_values; /* steps of further names */
 };
 
+/* What a process of the last repeat has left on its board. */
+void session_profile_take_board(struct session_profile *p, struct live_board *board);
 /* What the bundle of the last repeat says. */
 int session_profile_take(struct session_profile *p, const char *run, int64_t wall_ns, struct sonde_err *err);
 /* Over the repeats that have it. n 0: none. */

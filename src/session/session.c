@@ -136,6 +136,15 @@ static int64_t end_after_ns(const struct session_spec *s, bool *is_cut)
 	return *is_cut ? whole_ns : s->timeout_ns;
 }
 
+static void take_board(void *arg, int dirfd, const char *name)
+{
+	struct live_board *board = malloc(sizeof(*board)); /* too large for the stack */
+
+	if (board && live_board_read(board, dirfd, name, NULL) == 0)
+		session_profile_take_board(arg, board);
+	free(board);
+}
+
 static int run_once(struct session_profile *p, struct plan *plan, const char *dir, struct sonde_err *err)
 {
 	static const char *const probes[] = { "trace", "system", NULL };
@@ -153,16 +162,21 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		.place = plan->place.kind == JOB_PROCESS ? NULL : &plan->place,
 		.timeout_ns = end_after_ns(plan->spec, &is_cut),
 		.ladder = &plan->spec->ladder,
+		.board = take_board,
+		.board_arg = p,
 		.env = plan->env };
-	int rc = record_run(&o, &result, err);
+	int rc;
 
+	p->repeat_count++; /* boards come while it runs */
+	rc = record_run(&o, &result, err);
 	if (rc == 0) {
 		*r = (struct session_repeat){ .status = result.status,
 			.is_cut = result.has_timed_out && is_cut,
 			.has_timed_out = result.has_timed_out && !is_cut };
 		snprintf(r->run, sizeof(r->run), "%s", result.path.data);
-		p->repeat_count++;
 		rc = session_profile_take(p, r->run, result.wall_ns, err);
+	} else {
+		p->repeat_count--;
 	}
 	record_result_release(&result);
 	return rc;

@@ -14,8 +14,8 @@ static void json_value(struct json *j, const struct session_profile *p, const st
 
 	json_object(j);
 	json_kstr(j, "name", v->name);
-	if (*v->step)
-		json_kstr(j, "step", v->step);
+	if (*v->of)
+		json_kstr(j, v->label, v->of);
 	json_kuint(j, "n", m.n);
 	json_kreal(j, "min", m.min);
 	json_kreal(j, "median", session_value_median(p, v));
@@ -149,9 +149,9 @@ static void add_family(struct buf *out, const struct session_profile *p, size_t 
 			continue;
 		buf_addf(out, "sonde_session_%s{", name);
 		add_label(out, "session", p->spec->name);
-		if (*p->values[i].step) {
+		if (*p->values[i].of) {
 			buf_addc(out, ',');
-			add_label(out, "step", p->values[i].step);
+			add_label(out, p->values[i].label, p->values[i].of);
 		}
 		buf_addf(out, "} %.17g\n", median);
 	}
@@ -174,13 +174,13 @@ static void add_csv_text(struct buf *out, const char *text)
 
 void session_write_csv(struct buf *out, const struct session_profile *p)
 {
-	buf_adds(out, "repeat,name,step,value\n");
+	buf_adds(out, "repeat,name,of,value\n");
 	for (size_t r = 0; r < p->repeat_count; r++)
 		for (size_t i = 0; i < p->value_count; i++) {
 			const struct session_value *v = &p->values[i];
 
 			buf_addf(out, "%zu,%s,", r + 1, v->name);
-			add_csv_text(out, v->step);
+			add_csv_text(out, v->of);
 			if (isnan(v->each[r]))
 				buf_adds(out, ",\n");
 			else

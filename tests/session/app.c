@@ -20,5 +20,10 @@ int main(int argc, char **argv)
 		nanosleep(&pause, NULL);
 		sonde_step("frame", i, (double)i);
 	}
+	sonde_metric_add("boxes", 40);
+	sonde_metric_add("boxes", 2);
+	sonde_metric_observe("latency_seconds", 0.25);
+	sonde_metric_observe("latency_seconds", 0.75);
+	sonde_metric_observe("latency_seconds", 1.0 / 0.0);
 	return getenv("FAIL") ? 7 : 0;
 }

@@ -15,7 +15,7 @@ profile() {
 # field EXPRESSION: of the profile that was printed (p).
 field() { /usr/bin/python3 -c "import json,sys
 p = json.load(open('$TEST_DIR/profile'))
-v = {(x['name'], x.get('step')): x for x in p['values']}
+v = {(x['name'], x.get('step') or x.get('metric')): x for x in p['values']}
 print($1)"; }
 
 cat >app.yml <<EOF
@@ -37,6 +37,7 @@ is 'steps a second are possible ones' "$(field "0 < v['steps_per_second','frame'
 is 'processor time and memory are there' "$(field "v['cpu_seconds',None]['min'] > 0 and v['max_rss_bytes',None]['min'] > 4096")" True
 is 'it recommends more than it saw' \
 	"$(field "p['recommended']['memory_bytes'] > v['max_rss_bytes',None]['max'] and p['recommended']['cpus'] > v['cpus',None]['max']")" True
+is 'metrics are in the profile too' "$(field "[v['metric_total','boxes']['each'], v['metric_mean','latency_seconds']['each'], v['metric_rejected','latency_seconds']['each']]")" '[[42, 42], [0.5, 0.5], [1, 1]]'
 is 'the dataset is known by its digest' "$(field "p['dataset']['sha256']")" "$sum"
 like 'the application found its data' "$err" 'data: hello'
 like 'and its environment' "$err" 'colour: green'
