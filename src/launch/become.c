@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -66,16 +67,20 @@ static int join_groups(const struct keeper_plan *plan)
 	return fd < 0 || write(fd, "0", 1) != 1 ? -errno : 0;
 }
 
+/*
+ * Straight to the kernel: the C library keeps two signals to itself and refuses to
+ * reset them, but its posix_spawn leaves them ignored in what it starts.
+ */
 static void usual_signals(const struct keeper_plan *plan)
 {
+	static const uint64_t usual[4]; /* the kernel's struct: handler (SIG_DFL), flags, restorer, mask */
 	sigset_t none;
-	struct sigaction usual = { .sa_handler = SIG_DFL };
 	if (plan->restore) {
 		plan->restore(plan->restore_arg);
 		return;
 	}
 	for (int i = 1; i < NSIG; i++)
-		sigaction(i, &usual, NULL);
+		syscall(SYS_rt_sigaction, i, usual, NULL, sizeof(uint64_t));
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

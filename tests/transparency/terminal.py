@@ -60,7 +60,9 @@ class Terminal:
     def _become(argv, cwd, env):
         try:
             os.chdir(cwd)
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            # What runs in the background of a script, or was started by Python, has some of these ignored.
+            for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
             set_size(0, SIZE)
             os.execve(argv[0], argv, env)
         finally:
