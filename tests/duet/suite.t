@@ -139,7 +139,14 @@ pid=$!
 for ((i = 0; i < 300; i++)); do [[ -e killed/artifacts ]] && (($(ours) > 0)) && break; sleep 0.1; done
 kill -KILL $pid
 wait $pid 2>/dev/null
-running() { podman ps --format '{{.Image}}' | grep -c "$image"; }
+# The engine's record may say "running" of a container whose processes were all killed: the processes count.
+running() {
+	local pid count=0
+	for pid in $(podman ps --format '{{.Image}} {{.Pid}}' | grep "$image" | cut -d ' ' -f 2); do
+		[[ $pid != 0 && -d /proc/$pid ]] && count=$((count + 1))
+	done
+	echo "$count"
+}
 for ((i = 0; i < 300; i++)); do (($(running) == 0)) && break; sleep 0.1; done
 is 'kill -9 leaves nothing running' "$(running)" 0
 duet -o killed --resume suite.yml
