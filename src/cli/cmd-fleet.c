@@ -70,6 +70,8 @@ static int prepare(struct cli_context *ctx, const struct fleet_home *home)
 
 	if (rc == 0)
 		rc = fleet_link_prepare(link, o->lease_ns, ctx->err);
+	if (rc == 0)
+		rc = fleet_link_set_lease(link, o->lease_ns, ctx->err);
 	fleet_link_free(link);
 	return rc;
 }
@@ -87,7 +89,7 @@ static int up(struct cli_context *ctx, struct fleet_home *home)
 	}
 	if (!program)
 		return err_sys(ctx->err, errno, "cannot find this program's own path");
-	rc = fleet_end(home, NULL, ctx->err); /* what a dead server has left behind */
+	rc = fleet_end(home, NULL, ctx->err); /* what a dead server has left behind: no agent is at work now */
 	if (rc >= 0)
 		rc = fleet_start_server(home, ctx->arena, ctx->err);
 	if (rc == 0)

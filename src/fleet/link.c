@@ -98,11 +98,19 @@ static natsStatus add_stream(struct fleet_link *link, size_t i)
 	return code == JSStreamNameExistErr ? NATS_OK : s;
 }
 
-static natsStatus add_queue(struct fleet_link *link, int64_t lease_ns)
+static bool has_queue(struct fleet_link *link)
+{
+	jsConsumerInfo *info = NULL;
+	natsStatus s = js_GetConsumerInfo(&info, link->js, "SONDE_QUEUE", FLEET_QUEUE_CONSUMER, NULL, NULL);
+
+	jsConsumerInfo_Destroy(info);
+	return s == NATS_OK;
+}
+
+/* Makes it, or changes the one that is there: the server takes both in the same way. */
+static natsStatus put_queue(struct fleet_link *link, int64_t lease_ns)
 {
 	jsConsumerConfig config;
-	jsErrCode code = 0;
-	natsStatus s;
 
 	jsConsumerConfig_Init(&config);
 	config.Durable = FLEET_QUEUE_CONSUMER;
@@ -110,10 +118,7 @@ static natsStatus add_queue(struct fleet_link *link, int64_t lease_ns)
 	config.AckWait = fleet_lease_redelivery_ns(lease_ns);
 	config.MaxDeliver = -1;
 	config.MaxAckPending = 100000;
-	s = js_AddConsumer(NULL, link->js, "SONDE_QUEUE", &config, NULL, &code);
-	if (s != NATS_OK && code == JSConsumerNameExistErr)
-		s = js_UpdateConsumer(NULL, link->js, "SONDE_QUEUE", &config, NULL, &code);
-	return s;
+	return js_AddConsumer(NULL, link->js, "SONDE_QUEUE", &config, NULL, NULL);
 }
 
 int fleet_link_prepare(struct fleet_link *link, int64_t lease_ns, struct sonde_err *err)
@@ -122,9 +127,16 @@ int fleet_link_prepare(struct fleet_link *link, int64_t lease_ns, struct sonde_e
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]) && s == NATS_OK; i++)
 		s = add_stream(link, i);
-	if (s == NATS_OK)
-		s = add_queue(link, lease_ns);
+	if (s == NATS_OK && !has_queue(link))
+		s = put_queue(link, lease_ns);
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "make the fleet's streams");
+}
+
+int fleet_link_set_lease(struct fleet_link *link, int64_t lease_ns, struct sonde_err *err)
+{
+	natsStatus s = put_queue(link, lease_ns);
+
+	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "set the fleet's lease");
 }
 
 static int publish(struct fleet_link *link, const char *subject, const void *bytes, size_t n, const char *key,

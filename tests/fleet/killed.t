@@ -24,7 +24,7 @@ kill -9 "$(processes monitor)"
 job=$(sonde submit -- touch later)
 done_before=$(field "$job" state)
 is 'without a monitor it waits' "$done_before" submitted
-sonde fleet add --agents 0 --lease 2s
+sonde fleet add --agents 0 # a default lease that is not the fleet's: the queue keeps its own
 ok 'a new monitor goes on' wait_for is_now "$job" done
 is 'it ran once' "$(field "$job" attempts)" 1
 is 'jobs of before are as they were' "$(sonde job list | grep -c ' done ')" 2
