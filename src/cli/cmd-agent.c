@@ -1,0 +1,70 @@
+/*
+ * sonde agent: run the jobs of a fleet on this machine.
+ */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "cli/fleet-cli.h"
+#include "fleet/agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct options {
+	const char *dir, *name;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
+	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_words = "the host's name and the process",
+			.help = "What the fleet calls it." },
+	CLI_OPTIONS_END,
+};
+
+/* One word of a subject: no dots. */
+static void name_of(const struct options *o, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf raw = BUF_INIT;
+	char host[128] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	if (o->name)
+		buf_adds(&raw, o->name);
+	else
+		buf_addf(&raw, "%.40s-%d", host, (int)getpid());
+	fs_safe_name(out, raw.data, FLEET_NAME_MAX - 1);
+	for (char *c = out->data; *c; c++)
+		*c = *c == '.' ? '_' : *c;
+}
+
+static int run(struct cli_context *ctx)
+{
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	const struct options *o = ctx->options;
+	struct fleet_home home;
+	struct fleet_link *link = NULL;
+	int rc = fleet_connect(ctx, o->dir, &home, &link);
+
+	if (rc < 0)
+		return rc;
+	name_of(o, &name);
+	fleet_catch_signals();
+	rc = fleet_agent_run(link, name.data, &fleet_is_stopped, ctx->err);
+	fleet_link_free(link);
+	return rc;
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde agent", "Until it is interrupted; 'sonde fleet add' starts some in the background." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_agent = {
+	.name = "agent",
+	.usage = "[--dir DIR] [--name NAME]",
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.run = run,
+};

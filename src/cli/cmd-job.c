@@ -1,0 +1,298 @@
+/*
+ * sonde job: list, show and cancel the jobs of a fleet; what they printed and reported.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/words.h"
+#include "cli/fleet-cli.h"
+#include "cli/term.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+	const char *dir;
+	bool is_json;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json),
+			.help = "Print JSON: an array for list, an object for show." },
+	CLI_OPTIONS_END,
+};
+
+/* What one action works on. */
+struct scene {
+	struct cli_context *ctx;
+	struct fleet_link *link;
+	struct fleet_ledger ledger;
+	const struct fleet_job *job; /* NULL: list */
+};
+
+static bool is_json(const struct scene *s)
+{
+	return ((const struct options *)s->ctx->options)->is_json;
+}
+
+static void add_times(struct json *j, const struct fleet_job *job)
+{
+	json_kint(j, "submitted_ns", job->submitted_ns);
+	if (job->claimed_ns)
+		json_kint(j, "claimed_ns", job->claimed_ns);
+	if (job->ended_ns)
+		json_kint(j, "ended_ns", job->ended_ns);
+}
+
+static void add_job(struct json *j, const struct fleet_job *job)
+{
+	json_object(j);
+	json_kstr(j, "id", job->id);
+	json_kstr(j, "name", job->name);
+	json_kstr(j, "state", fleet_state_word(job->state));
+	json_kstr(j, "agent", job->agent);
+	json_kuint(j, "epoch", job->epoch);
+	json_kint(j, "attempts", job->attempts);
+	json_kuint(j, "refused", job->refused);
+	if (job->exit_code >= 0)
+		json_kint(j, "exit_code", job->exit_code);
+	if (job->why)
+		json_kstr(j, "why", job->why);
+	if (job->has_target)
+		json_kreal(j, "target_loss", job->target_loss);
+	json_kbool(j, "has_reached_target", job->stop == FLEET_STOP_TARGET);
+	json_kuint(j, "reports", job->report_count);
+	if (job->report_count) {
+		json_kint(j, "step", job->last.step);
+		json_kreal(j, "loss", job->last.loss);
+	}
+	add_times(j, job);
+	json_kstr(j, "cwd", job->cwd);
+	json_key(j, "command");
+	json_array(j);
+	for (char **word = job->argv; *word; word++)
+		json_str(j, *word);
+	json_end(j);
+	json_end(j);
+}
+
+static int print_json(const struct scene *s)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &text, true);
+	if (!s->job)
+		json_array(&j);
+	for (size_t i = 0; i < s->ledger.count; i++)
+		add_job(&j, s->ledger.jobs[i]);
+	if (!s->job)
+		json_end(&j);
+	printf("%s\n", text.data);
+	return buf_error(&text);
+}
+
+static void add_row(struct term_table *t, const struct fleet_job *job)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+
+	words_join(&command, job->argv);
+	term_table_cell(t, TERM_PLAIN, job->id);
+	term_table_cell(t, TERM_PLAIN, fleet_state_word(job->state));
+	term_table_cell(t, TERM_PLAIN, job->agent ? job->agent : "-");
+	if (job->report_count) {
+		term_table_cellf(t, "%lld", (long long)job->last.step);
+		term_table_cellf(t, "%g", job->last.loss);
+	} else {
+		term_table_cell(t, TERM_PLAIN, "-");
+		term_table_cell(t, TERM_PLAIN, "-");
+	}
+	term_table_cell(t, TERM_PLAIN, command.data);
+}
+
+static int show_list(struct scene *s)
+{
+	static const struct term_column columns[] = { { "job" }, { "state" }, { "agent" }, { "step", TERM_RIGHT },
+		{ "loss", TERM_RIGHT }, { "command", TERM_LEFT, true } };
+	struct term_table t;
+	int rc;
+
+	if (is_json(s))
+		return print_json(s);
+	term_table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < s->ledger.count; i++)
+		add_row(&t, s->ledger.jobs[i]);
+	rc = term_table_print(&t, stdout);
+	term_table_release(&t);
+	return rc;
+}
+
+static int show(struct scene *s)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT, safe = BUF_INIT;
+	const struct fleet_job *job = s->job;
+
+	if (is_json(s))
+		return print_json(s);
+	words_join(&command, job->argv);
+	term_safe(&safe, command.data);
+	printf("job       %s\nstate     %s\ncommand   %s\n", job->id, fleet_state_word(job->state), safe.data);
+	if (job->agent)
+		printf("agent     %s\nattempts  %u\nepoch     %llu\n", job->agent, job->attempts,
+				(unsigned long long)job->epoch);
+	if (job->exit_code >= 0)
+		printf("exit      %d\n", job->exit_code);
+	if (job->has_target)
+		printf("target    %g, average of %zu%s\n", job->target_loss, job->window,
+				job->stop == FLEET_STOP_TARGET ? ": reached" : "");
+	if (job->report_count)
+		printf("reports   %llu, the last: step %lld, loss %g\n", (unsigned long long)job->report_count,
+				(long long)job->last.step, job->last.loss);
+	if (job->refused)
+		printf("refused   %llu events of lost leases, or of after its end\n", (unsigned long long)job->refused);
+	if (job->why)
+		printf("why       %s\n", job->why);
+	return 0;
+}
+
+static int print_chunk(void *arg, const struct fleet_message *m)
+{
+	fwrite(m->bytes, 1, m->len, stdout);
+	return ferror(stdout) ? -EIO : 0;
+}
+
+/* What the last lease's command printed. */
+static int show_log(struct scene *s)
+{
+	const char *subject = arena_printf(s->ctx->arena, "sonde.log.%s.%llu", s->job->id,
+			(unsigned long long)s->job->epoch);
+
+	return subject ? fleet_link_read(s->link, subject, print_chunk, NULL, s->ctx->err) : -ENOMEM;
+}
+
+static void print_report(void *arg, const struct fleet_job *job, const struct fleet_report *r)
+{
+	printf("%llu,%lld,%.6f,", (unsigned long long)job->epoch, (long long)r->step, r->time_s);
+	if (isfinite(r->loss)) /* absent otherwise */
+		printf("%.9g", r->loss);
+	printf("\n");
+}
+
+/* The reports of every lease, each with its epoch. */
+static int show_stats(struct scene *s)
+{
+	struct fleet_ledger again;
+	int rc;
+
+	printf("epoch,step,time_s,loss\n");
+	fleet_ledger_init(&again);
+	again.on_report = print_report;
+	rc = fleet_link_fold(s->link, s->job->id, true, &again, s->ctx->err);
+	fleet_ledger_release(&again);
+	return rc;
+}
+
+static int cancel(struct scene *s)
+{
+	const char *text = arena_printf(s->ctx->arena, "{\"event\":\"stop\",\"why\":\"cancel\",\"time_ns\":%lld}",
+			(long long)clock_real_ns());
+
+	if (!text)
+		return err_sys(s->ctx->err, ENOMEM, "cannot cancel '%s'", s->job->id);
+	if (fleet_job_has_ended(s->job))
+		return err_set(s->ctx->err, EALREADY, "'%s' has ended already: it is %s", s->job->id,
+				fleet_state_word(s->job->state));
+	return fleet_link_tell(s->link, s->job->id, "event", text, NULL, NULL, s->ctx->err);
+}
+
+static const struct action {
+	const char *name;
+	bool has_job;
+	int (*act)(struct scene *s);
+} actions[] = {
+	{ "list", false, show_list },
+	{ "show", true, show },
+	{ "log", true, show_log },
+	{ "stats", true, show_stats },
+	{ "cancel", true, cancel },
+};
+
+static const struct action *find_action(const char *word)
+{
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (strcmp(actions[i].name, word) == 0)
+			return &actions[i];
+	return NULL;
+}
+
+/* A word of a subject, and no wildcard. */
+static bool is_id(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len && len < FLEET_NAME_MAX && strcspn(text, ".*> \t\r\n") == len;
+}
+
+static int perform(struct scene *s, const struct action *action, const char *id)
+{
+	int rc = fleet_link_fold(s->link, id, true, &s->ledger, s->ctx->err);
+
+	if (rc < 0)
+		return rc;
+	s->job = id ? fleet_ledger_find(&s->ledger, id) : NULL;
+	if (id && !s->job) {
+		err_set(s->ctx->err, ENOENT, "there is no job '%s'", id);
+		err_hint(s->ctx->err, "'sonde job list' shows them");
+		return -ENOENT;
+	}
+	return action->act(s);
+}
+
+static int run(struct cli_context *ctx)
+{
+	const struct options *o = ctx->options;
+	const struct action *action = find_action(ctx->args[0]);
+	const char *id = ctx->arg_count > 1 ? ctx->args[1] : NULL;
+	struct scene s = { .ctx = ctx };
+	struct fleet_home home;
+	int rc;
+
+	if (!action)
+		return cli_usage(ctx, "there is no '%s': there are list, show, log, stats and cancel", ctx->args[0]);
+	if (action->has_job != (id != NULL))
+		return cli_usage(ctx, action->has_job ? "%s wants a job's id" : "%s takes no job", action->name);
+	if (id && !is_id(id))
+		return cli_usage(ctx, "'%s' is no job's id", id);
+	rc = fleet_connect(ctx, o->dir, &home, &s.link);
+	if (rc < 0)
+		return rc;
+	fleet_ledger_init(&s.ledger);
+	rc = perform(&s, action, id);
+	fleet_ledger_release(&s.ledger);
+	fleet_link_free(s.link);
+	return rc;
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde job list", "All jobs, the oldest first." },
+	{ "sonde job log train_1116_021500_9f3c", "What it printed." },
+	{ "sonde job stats train_1116_021500_9f3c > losses.csv", "What it reported." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_job = {
+	.name = "job",
+	.usage = "[--json] list | show JOB | log JOB | stats JOB | cancel JOB",
+	.positional = { .name = "ACTION",
+			.min = 1,
+			.max = 2,
+			.type = CLI_TYPE_STRING,
+			.help = "list, show, log, stats (CSV) or cancel, and for all but the first the job's id." },
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.run = run,
+};

@@ -1,0 +1,23 @@
+/*
+ * fleet-cli: what the commands of a fleet share.
+ */
+#ifndef SONDE_CLI_FLEET_CLI_H
+#define SONDE_CLI_FLEET_CLI_H
+
+#include "cli/cli.h"
+#include "fleet/home.h"
+#include "fleet/link.h"
+
+#include <signal.h>
+
+#define FLEET_DIR_HELP "The fleet's directory."
+#define FLEET_DIR_DEFAULT "$SONDE_FLEET_DIR, or sonde/fleet below the user's state directory"
+
+/* Set by SIGINT and SIGTERM once fleet_catch_signals was called. */
+extern volatile sig_atomic_t fleet_is_stopped;
+void fleet_catch_signals(void);
+
+/* The home in dir (NULL: the usual one) and a connection to its server. */
+int fleet_connect(struct cli_context *ctx, const char *dir, struct fleet_home *home, struct fleet_link **link);
+
+#endif

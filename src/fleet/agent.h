@@ -1,0 +1,25 @@
+/*
+ * agent: runs the jobs of a fleet on this machine, one at a time.
+ *
+ * It takes a lease, claims the job with an event whose number is the lease's epoch,
+ * runs the command with launch/job, sends what it prints and reports in batches,
+ * and tells its end. When it cannot renew, when somebody else has claimed the job,
+ * or when the job is cancelled, it ends the whole tree. Killed without a word, the
+ * tree goes too (launch/job's keeper), and the queue delivers the job again.
+ *
+ * The command finds SONDE_JOB_ID, SONDE_JOB_EPOCH and SONDE_JOB_FD: a socket to
+ * which it writes lines `report STEP LOSS` and from which it reads `stop`, the
+ * word that it shall end by itself; ten seconds later it is ended.
+ */
+#ifndef SONDE_FLEET_AGENT_H
+#define SONDE_FLEET_AGENT_H
+
+#include "fleet/link.h"
+
+#include <signal.h>
+
+/* Until *is_stopped. A job that runs then is ended and given back to the queue. */
+int fleet_agent_run(struct fleet_link *link, const char *name, const volatile sig_atomic_t *is_stopped,
+		struct sonde_err *err);
+
+#endif

@@ -1,0 +1,133 @@
+#include "fleet/home.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+
+#include <jansson.h>
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+
+enum { HOME_FILE_MAX = 1 << 20 };
+
+static const char *usual_dir(struct arena *arena)
+{
+	const char *own = getenv("SONDE_FLEET_DIR"), *state = getenv("XDG_STATE_HOME"), *user = getenv("HOME");
+
+	if (own && *own)
+		return own;
+	if (state && *state == '/')
+		return arena_printf(arena, "%s/sonde/fleet", state);
+	return arena_printf(arena, "%s/.local/state/sonde/fleet", user && *user ? user : "/root");
+}
+
+static const char *absolute(struct arena *arena, const char *dir)
+{
+	CLEANUP(cleanup_free) char *here = NULL;
+
+	if (!dir || *dir == '/')
+		return dir;
+	here = getcwd(NULL, 0);
+	return here ? arena_printf(arena, "%s/%s", here, dir) : NULL;
+}
+
+static void take_process(struct fleet_home *home, const json_t *row)
+{
+	struct fleet_process *p = &home->processes[home->count];
+	const char *role = json_string_value(json_object_get(row, "role"));
+	json_int_t pid = json_integer_value(json_object_get(row, "pid"));
+
+	if (!role || pid <= 1 || pid > INT32_MAX || home->count == FLEET_PROCESSES_MAX)
+		return;
+	snprintf(p->role, sizeof(p->role), "%s", role);
+	p->pid = (pid_t)pid;
+	p->start_ticks = (uint64_t)json_integer_value(json_object_get(row, "start_ticks"));
+	home->count++;
+}
+
+static int parse(struct fleet_home *home, const struct buf *text, struct arena *arena, struct sonde_err *err)
+{
+	json_t *root = json_loadb(text->data, text->len, 0, NULL);
+	const char *url = json_string_value(json_object_get(root, "url"));
+	const char *token = json_string_value(json_object_get(root, "token"));
+	const json_t *rows = json_object_get(root, "processes");
+	int rc = 0;
+
+	if (url && token) {
+		home->url = arena_strdup(arena, url);
+		home->token = arena_strdup(arena, token);
+		for (size_t i = 0; i < json_array_size(rows); i++)
+			take_process(home, json_array_get(rows, i));
+	}
+	if (!home->url || !home->token)
+		rc = err_set(err, EINVAL, "'%s/fleet.json' is not what 'sonde fleet up' writes", home->dir);
+	json_decref(root);
+	return rc;
+}
+
+int fleet_home_load(struct fleet_home *home, const char *dir, struct arena *arena, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *path;
+	int rc;
+
+	*home = (struct fleet_home){ .dir = absolute(arena, dir ? dir : usual_dir(arena)) };
+	path = home->dir ? arena_printf(arena, "%s/fleet.json", home->dir) : NULL;
+	if (!path)
+		return err_sys(err, ENOMEM, "cannot find the fleet's directory");
+	rc = fs_read_file(AT_FDCWD, path, HOME_FILE_MAX, &text, err);
+	if (rc == -ENOENT)
+		return 0;
+	return rc < 0 ? rc : parse(home, &text, arena, err);
+}
+
+int fleet_home_save(const struct fleet_home *home, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &text, true);
+	json_object(&j);
+	json_kstr(&j, "url", home->url);
+	json_kstr(&j, "token", home->token);
+	json_key(&j, "processes");
+	json_array(&j);
+	for (size_t i = 0; i < home->count; i++) {
+		json_object(&j);
+		json_kstr(&j, "role", home->processes[i].role);
+		json_kint(&j, "pid", home->processes[i].pid);
+		json_kuint(&j, "start_ticks", home->processes[i].start_ticks);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	buf_addf(&path, "%s/fleet.json", home->dir);
+	if (buf_error(&text) < 0 || buf_error(&path) < 0)
+		return err_sys(err, ENOMEM, "cannot write '%s/fleet.json'", home->dir);
+	return fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
+}
+
+int fleet_home_lock(const struct fleet_home *home, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	int fd, rc = fs_mkdir_p(home->dir, 0700, err);
+
+	if (rc < 0)
+		return rc;
+	buf_addf(&path, "%s/lock", home->dir);
+	fd = open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_sys(err, errno, "cannot open '%s'", path.data);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		rc = err_set(err, EAGAIN, "another 'sonde fleet' is at work in '%s'", home->dir);
+		close(fd);
+		return rc;
+	}
+	return fd;
+}

@@ -1,0 +1,42 @@
+/*
+ * home: the directory of a fleet on this machine.
+ *
+ * fleet.json (0600) has the server's address, the token, and the processes that
+ * were started, each with its start time, so that no other process that got the
+ * same number is ever taken for it. nats.conf, streams/ and the logs lie beside it.
+ * Who changes it holds the lock.
+ */
+#ifndef SONDE_FLEET_HOME_H
+#define SONDE_FLEET_HOME_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { FLEET_PROCESSES_MAX = 256, FLEET_ROLE_MAX = 16 };
+
+struct fleet_process {
+	char role[FLEET_ROLE_MAX]; /* "server", "monitor", "agent" */
+	pid_t pid;
+	uint64_t start_ticks; /* since boot, as /proc says */
+};
+
+struct fleet_home {
+	const char *dir;         /* absolute */
+	const char *url, *token; /* NULL: nothing was ever up here */
+	struct fleet_process processes[FLEET_PROCESSES_MAX];
+	size_t count;
+};
+
+/* dir NULL: SONDE_FLEET_DIR, XDG_STATE_HOME/sonde/fleet, ~/.local/state/sonde/fleet, the first that there is. The strings
+ * live in the arena. A directory without fleet.json is a home without url. */
+int fleet_home_load(struct fleet_home *home, const char *dir, struct arena *arena, struct sonde_err *err);
+int fleet_home_save(const struct fleet_home *home, struct sonde_err *err);
+/* A descriptor to close; -EAGAIN: another sonde fleet is at it. */
+int fleet_home_lock(const struct fleet_home *home, struct sonde_err *err);
+
+#endif

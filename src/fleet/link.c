@@ -1,0 +1,318 @@
+#include "fleet/link.h"
+
+#include "base/cleanup.h"
+#include "fleet/nats.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20 };
+
+int fleet_nats_error(struct sonde_err *err, natsStatus status, const char *what)
+{
+	return err_set(err, status == NATS_TIMEOUT ? ETIMEDOUT : EIO, "cannot %s: %s", what,
+			natsStatus_GetText(status));
+}
+
+void fleet_link_free(struct fleet_link *link)
+{
+	if (!link)
+		return;
+	natsSubscription_Destroy(link->follow);
+	jsCtx_Destroy(link->js);
+	natsConnection_Destroy(link->connection);
+	free(link);
+}
+
+static natsStatus connect_to(struct fleet_link *link, const char *url, const char *token)
+{
+	natsOptions *options = NULL;
+	jsOptions js_options;
+	natsStatus s = natsOptions_Create(&options);
+
+	if (s == NATS_OK)
+		s = natsOptions_SetURL(options, url);
+	if (s == NATS_OK && token)
+		s = natsOptions_SetToken(options, token);
+	if (s == NATS_OK)
+		s = natsOptions_SetMaxReconnect(options, -1);
+	if (s == NATS_OK)
+		s = natsOptions_SetReconnectWait(options, 200);
+	if (s == NATS_OK)
+		s = natsOptions_SetTimeout(options, FLEET_WAIT_MS);
+	if (s == NATS_OK)
+		s = natsConnection_Connect(&link->connection, options);
+	natsOptions_Destroy(options);
+	jsOptions_Init(&js_options);
+	js_options.Wait = FLEET_WAIT_MS;
+	return s == NATS_OK ? natsConnection_JetStream(&link->js, link->connection, &js_options) : s;
+}
+
+int fleet_link_open(struct fleet_link **out, const char *url, const char *token, struct sonde_err *err)
+{
+	struct fleet_link *link = calloc(1, sizeof(*link));
+	natsStatus s;
+
+	if (!link)
+		return err_sys(err, ENOMEM, "cannot connect to the fleet");
+	s = connect_to(link, url, token);
+	if (s != NATS_OK) {
+		fleet_link_free(link);
+		err_set(err, EIO, "cannot connect to the fleet at '%s': %s", url, natsStatus_GetText(s));
+		err_hint(err, "'sonde fleet status' says what lives; 'sonde fleet up' starts one");
+		return -EIO;
+	}
+	*out = link;
+	return 0;
+}
+
+static const struct {
+	const char *name, *subject;
+	jsRetentionPolicy retention;
+	int64_t max_bytes, max_per_subject; /* 0: no limit */
+} streams[] = {
+	{ "SONDE_JOBS", "sonde.job.>", js_LimitsPolicy, 0, 0 },
+	{ "SONDE_QUEUE", "sonde.queue.*", js_WorkQueuePolicy, 0, 0 },
+	{ "SONDE_LOGS", "sonde.log.>", js_LimitsPolicy, LOG_BYTES_MAX, 0 },
+	{ "SONDE_AGENTS", "sonde.agent.*", js_LimitsPolicy, 0, 1 },
+};
+
+static natsStatus add_stream(struct fleet_link *link, size_t i)
+{
+	const char *subject = streams[i].subject;
+	jsStreamConfig config;
+	jsErrCode code = 0;
+	natsStatus s;
+
+	jsStreamConfig_Init(&config);
+	config.Name = streams[i].name;
+	config.Subjects = &subject;
+	config.SubjectsLen = 1;
+	config.Retention = streams[i].retention;
+	if (streams[i].max_bytes)
+		config.MaxBytes = streams[i].max_bytes;
+	if (streams[i].max_per_subject)
+		config.MaxMsgsPerSubject = streams[i].max_per_subject;
+	s = js_AddStream(NULL, link->js, &config, NULL, &code);
+	return code == JSStreamNameExistErr ? NATS_OK : s;
+}
+
+static bool has_queue(struct fleet_link *link)
+{
+	jsConsumerInfo *info = NULL;
+	natsStatus s = js_GetConsumerInfo(&info, link->js, "SONDE_QUEUE", FLEET_QUEUE_CONSUMER, NULL, NULL);
+
+	jsConsumerInfo_Destroy(info);
+	return s == NATS_OK;
+}
+
+/* Makes it, or changes the one that is there: the server takes both in the same way. */
+static natsStatus put_queue(struct fleet_link *link, int64_t lease_ns)
+{
+	jsConsumerConfig config;
+
+	jsConsumerConfig_Init(&config);
+	config.Durable = FLEET_QUEUE_CONSUMER;
+	config.AckPolicy = js_AckExplicit;
+	config.AckWait = fleet_lease_redelivery_ns(lease_ns);
+	config.MaxDeliver = -1;
+	config.MaxAckPending = 100000;
+	return js_AddConsumer(NULL, link->js, "SONDE_QUEUE", &config, NULL, NULL);
+}
+
+int fleet_link_prepare(struct fleet_link *link, int64_t lease_ns, struct sonde_err *err)
+{
+	natsStatus s = NATS_OK;
+
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]) && s == NATS_OK; i++)
+		s = add_stream(link, i);
+	if (s == NATS_OK && !has_queue(link))
+		s = put_queue(link, lease_ns);
+	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "make the fleet's streams");
+}
+
+int fleet_link_set_lease(struct fleet_link *link, int64_t lease_ns, struct sonde_err *err)
+{
+	natsStatus s = put_queue(link, lease_ns);
+
+	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "set the fleet's lease");
+}
+
+static int publish(struct fleet_link *link, const char *subject, const void *bytes, size_t n, const char *key,
+		uint64_t *sequence, struct sonde_err *err)
+{
+	jsPubOptions options;
+	jsPubAck *ack = NULL;
+	natsStatus s;
+
+	jsPubOptions_Init(&options);
+	options.MaxWait = FLEET_WAIT_MS;
+	options.MsgId = key;
+	s = js_Publish(&ack, link->js, subject, bytes, (int)n, &options, NULL);
+	if (s == NATS_OK && sequence)
+		*sequence = ack->Sequence;
+	jsPubAck_Destroy(ack);
+	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "tell the fleet");
+}
+
+int fleet_link_tell(struct fleet_link *link, const char *id, const char *kind, const char *text, const char *key,
+		uint64_t *sequence, struct sonde_err *err)
+{
+	char subject[SUBJECT_MAX];
+
+	snprintf(subject, sizeof(subject), "sonde.job.%s.%s", id, kind);
+	return publish(link, subject, text, strlen(text), key, sequence, err);
+}
+
+int fleet_link_queue(struct fleet_link *link, const char *id, struct sonde_err *err)
+{
+	char subject[SUBJECT_MAX];
+
+	snprintf(subject, sizeof(subject), "sonde.queue.%s", id);
+	return publish(link, subject, id, strlen(id), id, NULL, err);
+}
+
+int fleet_link_log(struct fleet_link *link, const char *id, uint64_t epoch, const void *bytes, size_t n,
+		struct sonde_err *err)
+{
+	char subject[SUBJECT_MAX];
+
+	snprintf(subject, sizeof(subject), "sonde.log.%s.%llu", id, (unsigned long long)epoch);
+	return publish(link, subject, bytes, n, NULL, NULL, err);
+}
+
+int fleet_link_beat(struct fleet_link *link, const char *agent, const char *text, struct sonde_err *err)
+{
+	char subject[SUBJECT_MAX];
+
+	snprintf(subject, sizeof(subject), "sonde.agent.%s", agent);
+	return publish(link, subject, text, strlen(text), NULL, NULL, err);
+}
+
+static natsStatus subscribe(struct fleet_link *link, const char *subject, natsSubscription **sub)
+{
+	jsSubOptions options;
+
+	jsSubOptions_Init(&options);
+	options.Ordered = true;
+	return js_SubscribeSync(sub, link->js, subject, NULL, &options, NULL);
+}
+
+static natsStatus is_nothing_there(natsSubscription *sub, bool *is_empty)
+{
+	jsConsumerInfo *info = NULL;
+	natsStatus s = natsSubscription_GetConsumerInfo(&info, sub, NULL, NULL);
+
+	if (s == NATS_OK)
+		*is_empty = info->NumPending == 0 && info->Delivered.Consumer == 0;
+	jsConsumerInfo_Destroy(info);
+	return s;
+}
+
+/* One message to fn; *pending: how many more there were when it was sent. */
+static int hand_on(natsMsg *msg, fleet_read_fn fn, void *arg, uint64_t *pending)
+{
+	jsMsgMetaData *meta = NULL;
+	struct fleet_message m = { .subject = natsMsg_GetSubject(msg),
+		.bytes = natsMsg_GetData(msg),
+		.len = (size_t)natsMsg_GetDataLength(msg) };
+
+	if (natsMsg_GetMetaData(&meta, msg) != NATS_OK)
+		return -EIO;
+	m.sequence = meta->Sequence.Stream;
+	m.time_ns = meta->Timestamp;
+	*pending = meta->NumPending;
+	jsMsgMetaData_Destroy(meta);
+	return fn(arg, &m);
+}
+
+static int read_all(natsSubscription *sub, fleet_read_fn fn, void *arg, struct sonde_err *err)
+{
+	uint64_t pending = 1;
+	int rc = 0;
+
+	while (pending && rc >= 0) {
+		natsMsg *msg = NULL;
+		natsStatus s = natsSubscription_NextMsg(&msg, sub, FLEET_WAIT_MS);
+
+		if (s != NATS_OK)
+			return fleet_nats_error(err, s, "read the fleet's stream");
+		rc = hand_on(msg, fn, arg, &pending);
+		natsMsg_Destroy(msg);
+	}
+	return rc < 0 ? err_sys(err, -rc, "cannot read the fleet's stream") : 0;
+}
+
+int fleet_link_read(struct fleet_link *link, const char *subject, fleet_read_fn fn, void *arg, struct sonde_err *err)
+{
+	natsSubscription *sub = NULL;
+	bool is_empty = false;
+	natsStatus s = subscribe(link, subject, &sub);
+	int rc = 0;
+
+	if (s == NATS_OK)
+		s = is_nothing_there(sub, &is_empty);
+	if (s != NATS_OK)
+		rc = fleet_nats_error(err, s, "read the fleet's stream");
+	else if (!is_empty)
+		rc = read_all(sub, fn, arg, err);
+	natsSubscription_Destroy(sub);
+	return rc;
+}
+
+/* "sonde.job.<id>.event": the id is the third word. */
+static int fold_message(void *arg, const struct fleet_message *m)
+{
+	char id[FLEET_NAME_MAX];
+	const char *start = m->subject + strlen("sonde.job.");
+	size_t len = strcspn(start, ".");
+
+	if (len >= sizeof(id))
+		return 0;
+	memcpy(id, start, len);
+	id[len] = '\0';
+	return fleet_ledger_apply(arg, id, m->sequence, m->bytes, m->len);
+}
+
+int fleet_link_fold(struct fleet_link *link, const char *id, bool with_reports, struct fleet_ledger *ledger,
+		struct sonde_err *err)
+{
+	char subject[SUBJECT_MAX];
+
+	snprintf(subject, sizeof(subject), "sonde.job.%s.%s", id ? id : "*", with_reports ? "*" : "event");
+	return fleet_link_read(link, subject, fold_message, ledger, err);
+}
+
+int fleet_link_last(struct fleet_link *link, const char *id, uint64_t *sequence, struct sonde_err *err)
+{
+	char subject[SUBJECT_MAX];
+	natsMsg *msg = NULL;
+	natsStatus s;
+
+	snprintf(subject, sizeof(subject), "sonde.job.%s.event", id);
+	s = js_GetLastMsg(&msg, link->js, "SONDE_JOBS", subject, NULL, NULL);
+	if (s != NATS_OK && s != NATS_NOT_FOUND)
+		return fleet_nats_error(err, s, "look for news of the job");
+	*sequence = s == NATS_OK ? natsMsg_GetSequence(msg) : 0;
+	natsMsg_Destroy(msg);
+	return 0;
+}
+
+int fleet_link_follow(struct fleet_link *link, int64_t timeout_ms, struct fleet_ledger *ledger, struct sonde_err *err)
+{
+	natsMsg *msg = NULL;
+	uint64_t pending;
+	natsStatus s = link->follow ? NATS_OK : subscribe(link, "sonde.job.>", &link->follow);
+	int rc;
+
+	if (s == NATS_OK)
+		s = natsSubscription_NextMsg(&msg, link->follow, timeout_ms);
+	if (s == NATS_TIMEOUT)
+		return 0;
+	if (s != NATS_OK)
+		return fleet_nats_error(err, s, "follow the fleet's jobs");
+	rc = hand_on(msg, fold_message, ledger, &pending);
+	natsMsg_Destroy(msg);
+	return rc < 0 ? err_sys(err, -rc, "cannot follow the fleet's jobs") : pending > 0;
+}

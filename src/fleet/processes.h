@@ -1,0 +1,24 @@
+/*
+ * processes: starting and ending what a fleet on this machine consists of.
+ *
+ * Each has a session of its own, /dev/null to read and DIR/<role>.log to write to.
+ * A process is ended by number and start time, through a pidfd: never another one.
+ */
+#ifndef SONDE_FLEET_PROCESSES_H
+#define SONDE_FLEET_PROCESSES_H
+
+#include "fleet/home.h"
+
+/* Start argv as a process of the fleet and write it down. */
+int fleet_start(struct fleet_home *home, const char *role, char *const argv[], struct sonde_err *err);
+bool fleet_process_lives(const struct fleet_process *p);
+/* End all processes of the role (NULL: of every role, in the right order) and write that down. How many there were. */
+int fleet_end(struct fleet_home *home, const char *role, struct sonde_err *err);
+
+/* The message server on a free loopback port with a new token; home->url and token are set. */
+int fleet_start_server(struct fleet_home *home, struct arena *arena, struct sonde_err *err);
+/* `program`: the path of sonde-fleet. */
+int fleet_start_monitor(struct fleet_home *home, const char *program, int64_t lease_ns, struct sonde_err *err);
+int fleet_start_agent(struct fleet_home *home, const char *program, struct sonde_err *err);
+
+#endif

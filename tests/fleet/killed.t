@@ -1,0 +1,60 @@
+#!/bin/bash
+# Whoever is killed or frozen: no job is lost, none ends twice.
+. "$(dirname "$0")/fleet.sh"
+
+sonde fleet up --agents 1 --lease 2s >/dev/null || fail 'a fleet comes up'
+
+# The first attempt waits for ever, the second ends.
+cat >attempt.sh <<'END'
+echo $$ >>"$1.attempts"
+[ "$(wc -l <"$1.attempts")" -gt 1 ] || exec sleep 1000
+echo finished >>"$1.finished"
+END
+
+job=$(sonde submit -- sh attempt.sh agent)
+ok 'the first attempt runs' wait_for test -s agent.attempts
+kill -9 "$(processes agent)"
+ok 'its agent killed, the tree goes' wait_for is_gone "$(head -n 1 agent.attempts)"
+sonde fleet add
+ok 'another agent gets it and ends it' wait_for is_now "$job" done
+is 'in the second attempt' "$(field "$job" attempts)" 2
+is 'it finished once' "$(<agent.finished)" finished
+
+kill -9 "$(processes monitor)"
+job=$(sonde submit -- touch later)
+done_before=$(field "$job" state)
+is 'without a monitor it waits' "$done_before" submitted
+sonde fleet add --agents 0 # a default lease that is not the fleet's: the queue keeps its own
+ok 'a new monitor goes on' wait_for is_now "$job" done
+is 'it ran once' "$(field "$job" attempts)" 1
+is 'jobs of before are as they were' "$(sonde job list | grep -c ' done ')" 2
+
+# An agent that is frozen cannot know that it has lost the job; what it says later counts for nothing.
+cat >frozen.sh <<'END'
+echo $$ >>frozen.attempts
+n=$(wc -l <frozen.attempts)
+[ "$n" -gt 1 ] || while [ ! -e thawed ]; do sleep 0.1; done
+[ "$n" -gt 1 ] || exit 9
+END
+job=$(sonde submit -- sh frozen.sh)
+ok 'a job runs' wait_for test -s frozen.attempts
+for agent in $(processes agent); do is_gone "$agent" || frozen=$agent; done
+kill -STOP "$frozen"
+sonde fleet add --agents 1
+ok 'the agent frozen, another one ends it' wait_for is_now "$job" done
+touch thawed
+kill -CONT "$frozen"
+after=$(sonde submit -- true)
+ok 'the fleet goes on' wait_for is_now "$after" done
+ok 'the first tree is gone' wait_for is_gone "$(head -n 1 frozen.attempts)"
+is 'the result is the second attempt'"'"'s' "$(field "$job" state) $(field "$job" exit_code) $(field "$job" attempts)" 'done 0 2'
+
+job=$(sonde submit -- sh attempt.sh down)
+ok 'a job runs while all goes down' wait_for test -s down.attempts
+sonde fleet down
+ok 'its tree is gone' is_gone "$(head -n 1 down.attempts)"
+sonde fleet up --lease 2s >/dev/null
+ok 'up again, it is done' wait_for is_now "$job" done
+sonde fleet down
+
+done_testing
