@@ -3,8 +3,10 @@
  *
  * It is held for the lease time after the last renewal that the server is known to
  * have got, counted from before it was sent. The server delivers the job to somebody
- * else no sooner than half that time later; who ends its tree when fleet_lease_is_held
- * turns false never runs beside its successor.
+ * else no sooner than half that time later: that is how long who holds it has to notice
+ * that fleet_lease_is_held turned false and to end its tree. On a cut network a caller
+ * may be held up in several calls of 2 s each, so leases of less than some 16 s may
+ * let two trees run for a while; of what they say only the successor's counts.
  */
 #ifndef SONDE_FLEET_LEASE_H
 #define SONDE_FLEET_LEASE_H
