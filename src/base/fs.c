@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -252,4 +253,19 @@ void fs_safe_name(struct buf *out, const char *text, size_t max)
 	}
 	for (; *text && max > 0; text++, max--)
 		buf_addc(out, safe_char(*text));
+}
+
+int fs_temp_dir(char path[FS_TEMP_BYTES], const char *name, struct sonde_err *err)
+{
+	const char *dir = getenv("TMPDIR");
+	int n = snprintf(path, FS_TEMP_BYTES, "%s/%s.XXXXXX", dir && *dir ? dir : "/tmp", name);
+	int rc = 0;
+
+	if (n >= FS_TEMP_BYTES)
+		rc = err_set(err, ENAMETOOLONG, "TMPDIR is too long");
+	else if (!mkdtemp(path))
+		rc = err_sys(err, errno, "cannot make a directory '%s'", path);
+	if (rc)
+		path[0] = '\0';
+	return rc;
 }

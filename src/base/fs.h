@@ -18,6 +18,9 @@ int fs_write_all(int fd, const void *bytes, size_t n); /* 0 or -errno; restarts 
 int fs_replace_file(int dirfd, const char *path, const void *bytes, size_t n, struct sonde_err *err);
 int fs_mkdir_p(const char *path, mode_t mode, struct sonde_err *err);
 int fs_remove_tree(int dirfd, const char *path); /* follows no symlink; 0 or -errno of the first failure */
+/* Make a directory NAME.XXXXXX of our own in $TMPDIR, else /tmp. On failure path is empty. */
+#define FS_TEMP_BYTES 512
+int fs_temp_dir(char path[FS_TEMP_BYTES], const char *name, struct sonde_err *err);
 /* Directory of the running program's prefix: /x for /x/bin/sonde and /x/libexec/sonde/sonde-record. */
 int fs_prefix(struct buf *out, struct sonde_err *err);
 /* A file name of at most max bytes made of text: letters, digits, '.', '_', '-' kept, the rest '_'; never empty,

@@ -77,11 +77,9 @@ int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_
 
 	if (!dots || !*a || *b == '.')
 		return cli_usage(ctx, "--git takes two revisions, A..B");
-	snprintf(t->base, sizeof(t->base), "/tmp/sonde-duet.XXXXXX");
-	if (!mkdtemp(t->base)) {
-		t->base[0] = '\0';
-		return err_sys(ctx->err, errno, "cannot make a directory for worktrees");
-	}
+	rc = fs_temp_dir(t->base, "sonde-duet", ctx->err);
+	if (rc)
+		return rc;
 	rc = add_tree(ctx, t, DUET_A, a);
 	return rc ? rc : add_tree(ctx, t, DUET_B, *b ? b : "HEAD");
 }

@@ -5,6 +5,7 @@
 #ifndef SONDE_CLI_DUET_H
 #define SONDE_CLI_DUET_H
 
+#include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/term.h"
 #include "duet/report.h"
@@ -53,7 +54,7 @@ int duet_run_preset(struct cli_context *ctx);
 
 /* Two revisions of the repository we are in, checked out. */
 struct duet_worktrees {
-	char base[64];
+	char base[FS_TEMP_BYTES];
 	const char *dirs[DUET_SIDES], *revisions[DUET_SIDES];
 };
 

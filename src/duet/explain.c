@@ -146,7 +146,7 @@ static int record_once(struct duet_steps *s, struct duet_plan *plan, struct coll
 	rc = runner.run(runner.self, &task, &run, c->err);
 	duet_run_release(&run);
 	for (int side = 0; side < DUET_SIDES; side++) {
-		char path[80];
+		char path[FS_TEMP_BYTES + 16];
 
 		snprintf(path, sizeof(path), "%s/%c", s->dir, "AB"[side]);
 		if (!rc)

@@ -107,11 +107,10 @@ int duet_steps_open(struct duet_steps *s, struct arena *arena, struct sonde_err 
 	static const char *const before[] = { "record", "--quiet", "--probes", "trace", "--output" };
 	enum { BEFORE = sizeof(before) / sizeof(*before) };
 
-	snprintf(s->dir, sizeof(s->dir), "/tmp/sonde-duet.XXXXXX");
-	if (!mkdtemp(s->dir)) {
-		s->dir[0] = '\0';
-		return err_sys(err, errno, "cannot make a directory for recordings");
-	}
+	int rc = fs_temp_dir(s->dir, "sonde-duet", err);
+
+	if (rc)
+		return rc;
 	for (int side = 0; side < DUET_SIDES; side++) {
 		char *const *argv = s->exec->commands[side].argv;
 		size_t n = 0;
@@ -181,7 +180,7 @@ static int run(void *self, const struct duet_task *task, struct duet_run *out, s
 	out->end_ns = whole.end_ns;
 	duet_run_release(&whole);
 	for (int side = 0; side < DUET_SIDES; side++) {
-		char path[80];
+		char path[FS_TEMP_BYTES + 16];
 
 		snprintf(path, sizeof(path), "%s/%c", s->dir, "AB"[side]);
 		if (!rc)

@@ -8,6 +8,7 @@
 #define SONDE_DUET_STEPS_H
 
 #include "base/arena.h"
+#include "base/fs.h"
 #include "duet/exec.h"
 
 /* Add the iterations of a run bundle. -ENODATA: it has none. */
@@ -20,7 +21,7 @@ struct duet_steps {
 	const char *name;   /* of the step; NULL: the most frequent */
 	const char *probes; /* what is recorded; NULL: trace */
 	/* private */
-	char dir[64];
+	char dir[FS_TEMP_BYTES];
 	char **argv[DUET_SIDES];
 };
 

@@ -202,8 +202,8 @@ static void write_value(struct chrome *c, const int64_t *row)
 {
 	int64_t pid = row[STORE_COUNTER_pid] == STORE_NULL ? MACHINE_PID : row[STORE_COUNTER_pid];
 	int64_t tid = row[STORE_COUNTER_tid] == STORE_NULL ? pid : row[STORE_COUNTER_tid];
-	struct event e = { row[STORE_COUNTER_ts_ns], 0, pid, tid,
-		model_name(c->run, row[STORE_COUNTER_name]), NULL, NULL, row };
+	struct event e = { row[STORE_COUNTER_ts_ns], 0, pid, tid, model_name(c->run, row[STORE_COUNTER_name]), NULL,
+		NULL, row };
 	double value = real_at(row, STORE_COUNTER_value);
 
 	if (isfinite(value))

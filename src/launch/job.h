@@ -76,10 +76,7 @@ struct job_spec {
 	void *ready_arg;
 };
 
-#define JOB_SPEC_INIT \
-	{ \
-		.fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS } \
-	}
+#define JOB_SPEC_INIT { .fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS } }
 
 /* What the whole tree used. Unknown values are -1, never 0. */
 struct job_usage {
@@ -95,14 +92,8 @@ struct job_ladder {
 	int64_t terminate_ns; /* SIGTERM, then wait; 0: skip */
 };
 
-#define JOB_LADDER_USUAL \
-	{ \
-		.interrupt_ns = 2000000000, .terminate_ns = 3000000000 \
-	}
-#define JOB_LADDER_KILL \
-	{ \
-		0 \
-	}
+#define JOB_LADDER_USUAL { .interrupt_ns = 2000000000, .terminate_ns = 3000000000 }
+#define JOB_LADDER_KILL { 0 }
 
 struct job; /* a handle */
 

@@ -23,10 +23,7 @@ void namecache_close(struct namecache *c); /* writes what is new; NULL is fine *
 struct namecache_entry {
 	struct buf line;
 };
-#define NAMECACHE_ENTRY_INIT \
-	{ \
-		.line = BUF_INIT \
-	}
+#define NAMECACHE_ENTRY_INIT { .line = BUF_INIT }
 
 void namecache_add(void *entry, const struct elfname *n);
 void namecache_replay(struct namecache_entry *e, void (*say)(void *arg, const struct elfname *n), void *arg);

@@ -509,8 +509,7 @@ static void covariances(const struct stats_gp *gp, const double *x)
 }
 
 /* How mean and variance change with coordinate k, after covariances. */
-static void gradient_of(const struct stats_gp *gp, const double *x, size_t k, double *by_mean,
-		double *by_variance)
+static void gradient_of(const struct stats_gp *gp, const double *x, size_t k, double *by_mean, double *by_variance)
 {
 	double sharper = 0.5 * (double)gp->data.dims, by = gp->inverse_scale2[k];
 

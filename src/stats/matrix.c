@@ -4,7 +4,6 @@
  */
 #include "stats/matrix.h"
 
-
 #include <math.h>
 #include <string.h>
 
