@@ -26,7 +26,8 @@ static const struct cli_option option_rows[] = {
 			.help = "How many agents up and add start: each runs one job at a time." },
 	{ 0, "lease", "TIME", CLI_DURATION(struct options, lease_ns), .default_text = "15s", .min = SECOND_NS,
 			.max = 3600 * SECOND_NS,
-			.help = "An agent that cannot renew for this long ends its job; half as long later another gets it." },
+			.help = "An agent that cannot renew for this long ends its job; half as long later another "
+				"gets it." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the status as JSON." },
 	CLI_OPTIONS_END,
 };
@@ -207,7 +208,8 @@ const struct cli_command cmd_fleet = {
 			.min = 1,
 			.max = 1,
 			.type = CLI_TYPE_STRING,
-			.help = "up, down, add (agents, and a monitor if it has died), drain (end the agents) or status." },
+			.help = "up, down, add (agents, and a monitor if it has died), drain (end the agents) or "
+				"status." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

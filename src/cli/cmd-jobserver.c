@@ -24,7 +24,8 @@ static const struct cli_option option_rows[] = {
 	{ 0, "listen", "ADDRESS:PORT", CLI_STRING(struct options, listen), .default_text = "127.0.0.1:8080",
 			.help = "Where to listen; port 0 takes any that is free." },
 	{ 0, "token", "USER:TOKEN", CLI_STRING(struct options, token),
-			.help = "What clients have to give, by basic authentication. Other users of the machine can see it here: @FILE reads it from a file." },
+			.help = "What clients have to give, by basic authentication. Other users of the machine can "
+				"see it here: @FILE reads it from a file." },
 	{ 'c', "config", "FILE", CLI_PATH(struct options, config),
 			.help = "What may be run and what containers may see." },
 	{ 'd', "dir", "DIR", CLI_PATH(struct options, dir), .default_text = "sonde-jobs",
@@ -99,7 +100,8 @@ static int run(struct cli_context *ctx)
 static const struct cli_example examples[] = {
 	{ "sonde jobserver --listen 127.0.0.1:8080 --token @token.txt --config jobs.yml",
 			"Take jobs from those who know the token." },
-	{ "curl --user me:secret http://127.0.0.1:8080/job/nx/buildWithParameters --data-urlencode app_name=me/app:1.0 --data-urlencode 'app_args=-n 5'",
+	{ "curl --user me:secret http://127.0.0.1:8080/job/nx/buildWithParameters --data-urlencode app_name=me/app:1.0 "
+	  "--data-urlencode 'app_args=-n 5'",
 			"Give it one." },
 	{ NULL, NULL },
 };

@@ -27,7 +27,8 @@ static const struct cli_option option_rows[] = {
 			.help = "Where to serve /metrics; port 0 takes any that is free." },
 	{ 'c', "config", "FILE", CLI_PATH(struct options, config), .help = "Where to look, and how much to show." },
 	{ 0, "token", "USER:TOKEN", CLI_STRING(struct options, token), .default_words = "none",
-			.help = "What clients have to give, by basic authentication; needed where others can reach the address." },
+			.help = "What clients have to give, by basic authentication; needed where others can reach the "
+				"address." },
 	{ 0, "host", "NAME", CLI_STRINGS(struct options, hosts),
 			.help = "A further name that clients may know this server by." },
 	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_words = "the program's",
@@ -140,7 +141,8 @@ static const struct cli_exit_code exit_codes[] = {
 
 const struct cli_command cmd_live = {
 	.name = "live",
-	.usage = "[--listen ADDRESS:PORT] [--config FILE] [--token USER:TOKEN] | run [--name NAME] -- PROGRAM [ARGUMENT...]",
+	.usage = "[--listen ADDRESS:PORT] [--config FILE] [--token USER:TOKEN] | run [--name NAME] -- PROGRAM "
+		 "[ARGUMENT...]",
 	.positional = { .name = "ACTION",
 			.min = 0,
 			.max = 1,

@@ -13,7 +13,8 @@ static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
 	{ 0, "lease", "TIME", CLI_DURATION(struct options, lease_ns), .default_text = "15s", .min = 1000000000,
 			.max = 3600000000000,
-			.help = "Lease of a queue that is not there yet: an agent that cannot renew for this long ends its job, half "
+			.help = "Lease of a queue that is not there yet: an agent that cannot renew for this long ends "
+				"its job, half "
 				"as long later another gets it." },
 	CLI_OPTIONS_END,
 };

@@ -64,7 +64,8 @@ const struct cli_command cmd_report = {
 			.min = 0,
 			.max = 1,
 			.type = CLI_TYPE_RUN,
-			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without one." },
+			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without "
+				"one." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

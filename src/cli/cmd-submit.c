@@ -29,7 +29,8 @@ static const struct cli_option option_rows[] = {
 	{ 0, "env", "NAME=VALUE", CLI_STRINGS(struct options, env),
 			.help = "Set this variable for the program; else it has its agent's." },
 	{ 0, "target-loss", "LOSS", CLI_STRING(struct options, target_loss),
-			.help = "Stop when the moving average of the losses that the program reports is down to this." },
+			.help = "Stop when the moving average of the losses that the program reports is down to "
+				"this." },
 	{ 0, "window", "N", CLI_INT(struct options, window), .default_text = "5", .min = 1, .max = FLEET_WINDOW_MAX,
 			.help = "How many losses that average takes." },
 	CLI_OPTIONS_END,

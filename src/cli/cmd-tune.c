@@ -38,7 +38,8 @@ static const struct cli_option option_rows[] = {
 	{ 0, "method", "NAME", CLI_STRING(struct options, method), .default_words = "the study's, or gp",
 			.help = "How to choose: gp, tpe, selftf, sobol or random." },
 	{ 0, "paired", NULL, CLI_FLAG(struct options, is_paired),
-			.help = "Run each trial beside the best so far, at the same time, and learn from the ratios: what "
+			.help = "Run each trial beside the best so far, at the same time, and learn from the ratios: "
+				"what "
 				"slows the machine down then slows both." },
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-tune/NAME",
 			.help = "Keep the journal and the reports here; a study that is there goes on." },
@@ -277,7 +278,8 @@ static int check_paired(struct cli_context *ctx, const struct tune_study *study)
 			err_set(ctx->err, EINVAL, "%s:%zu: it is not said where '%s' comes from", study->path,
 					study->objectives[k].metric.line, study->objectives[k].metric.name);
 			err_hint(ctx->err,
-					"give it 'from': wall, cpu, memory, step, or a 'regex' or 'file'; or use 'sonde tune serve'");
+					"give it 'from': wall, cpu, memory, step, or a 'regex' or 'file'; or use "
+					"'sonde tune serve'");
 			return -EINVAL;
 		}
 	return 0;

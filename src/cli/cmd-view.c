@@ -26,7 +26,8 @@ static const struct cli_option option_rows[] = {
 			.default_words = "8000, or the next that is free",
 			.help = "The port to listen on; 0 takes any that is free." },
 	{ 0, "address", "ADDRESS", CLI_STRING(struct options, address), .default_text = "127.0.0.1",
-			.help = "The address to listen on. Anything but loopback lets other machines in that have the link." },
+			.help = "The address to listen on. Anything but loopback lets other machines in that have the "
+				"link." },
 	{ 0, "host", "NAME", CLI_STRINGS(struct options, hosts),
 			.help = "A further name that browsers may know this server by." },
 	{ 0, "unix", "SOCKET", CLI_PATH(struct options, socket),
@@ -124,7 +125,8 @@ const struct cli_command cmd_view = {
 			.min = 0,
 			.max = 1,
 			.type = CLI_TYPE_RUN,
-			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without one." },
+			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without "
+				"one." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -42,7 +42,8 @@ const struct cli_option recording_rows[] = {
 			.default_words = "the program's" },
 	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
 			.default_text = "all",
-			.help = "Probes to switch on: trace (calls and annotations), cpu (samples with stacks), sched (context switches), system (counters)." },
+			.help = "Probes to switch on: trace (calls and annotations), cpu (samples with stacks), sched "
+				"(context switches), system (counters)." },
 	{ 0, "shell", NULL, CLI_FLAG(struct recording_options, is_shell),
 			.help = "Let /bin/sh run the command, given as one string." },
 	{ 0, "follow", NULL, CLI_FLAG(struct recording_options, follow),
@@ -64,24 +65,29 @@ const struct cli_option recording_rows[] = {
 			.default_text = "199", .help = "Samples for each second of CPU time." },
 	{ 0, "events", "LIST", CLI_WORDS(struct recording_options, events), .group = "Probes",
 			.default_words = "cpu-clock",
-			.help = "What to sample: cpu-clock, page-faults, context-switches, and where there are hardware counters cycles, instructions, cache-misses and so on." },
+			.help = "What to sample: cpu-clock, page-faults, context-switches, and where there are "
+				"hardware counters cycles, instructions, cache-misses and so on." },
 	{ 0, "stacks", "HOW", CLI_CHOICE(struct recording_options, stacks), .choices = stack_words, .group = "Probes",
 			.default_text = "auto",
-			.help = "How to follow callers: auto uses .eh_frame and frame pointers, fp frame pointers alone." },
+			.help = "How to follow callers: auto uses .eh_frame and frame pointers, fp frame pointers "
+				"alone." },
 	{ 0, "rate", "HZ", CLI_INT(struct recording_options, rate), .min = 1, .max = 1000, .group = "Probes",
 			.default_text = "10", .help = "Readings of the system's counters a second." },
 	{ 0, "timeout", "TIME", CLI_DURATION(struct recording_options, timeout_ns), .group = "The program's place",
 			.default_words = "none",
-			.help = "End the program and all that it started after this time: interrupted, two seconds later terminated, three later killed." },
+			.help = "End the program and all that it started after this time: interrupted, two seconds "
+				"later terminated, three later killed." },
 	{ 0, "cpus", "N", CLI_SETTER(set_cpus), .group = "The program's place", .default_words = "all",
-			.help = "As many CPUs' time at most; 0.5 is half of one. This and the next two need a control group." },
+			.help = "As many CPUs' time at most; 0.5 is half of one. This and the next two need a control "
+				"group." },
 	{ 0, "memory-limit", "SIZE", CLI_SIZE(struct recording_options, memory_limit), .group = "The program's place",
 			.default_words = "none", .help = "As much memory at most; the kernel kills who takes more." },
 	{ 0, "pids-limit", "N", CLI_INT(struct recording_options, pids_limit), .min = 1, .max = 4194304,
 			.group = "The program's place", .default_words = "none",
 			.help = "As many processes and threads at most." },
 	{ 0, "sandbox", NULL, CLI_FLAG(struct recording_options, is_sandboxed), .group = "The program's place",
-			.help = "In namespaces of its own: what it writes, wherever that is, vanishes at its end, and so does what it left running." },
+			.help = "In namespaces of its own: what it writes, wherever that is, vanishes at its end, and "
+				"so does what it left running." },
 	{ 0, "image", "IMAGE", CLI_STRING(struct recording_options, image), .group = "The program's place",
 			.help = "In a container of this image, by podman or docker, with the tracer mounted into it." },
 	{ 0, "engine-arg", "ARGUMENT", CLI_STRINGS(struct recording_options, engine_args),
@@ -194,7 +200,9 @@ static void say_trace(const struct record_result *r)
 				(unsigned long long)r->processes, r->processes == 1 ? "" : "es",
 				r->trace_why.text[0] ? "; " : "", r->trace_why.text);
 	if (r->dropped)
-		fprintf(stderr, "sonde: %llu events were dropped\nhint: try more --memory and --process-memory, or --overflow block\n",
+		fprintf(stderr,
+				"sonde: %llu events were dropped\nhint: try more --memory and --process-memory, or "
+				"--overflow block\n",
 				(unsigned long long)r->dropped);
 	if (r->filtered)
 		fprintf(stderr, "sonde: %llu events were filtered\n", (unsigned long long)r->filtered);

@@ -32,7 +32,9 @@ static bool look_up(pid_t pid, char *state, uint64_t *start_ticks)
 		return false;
 	rest = strrchr(text.data, ')');
 	if (!rest ||
-			sscanf(rest, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			sscanf(rest,
+					") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+					"%llu",
 					state, &start) != 2)
 		return false;
 	*start_ticks = start;

@@ -50,7 +50,9 @@ static int await_running(struct container *c, struct sonde_err *err)
 	while (!(c->pid = engine_pid(c->engine, c->name))) {
 		if (job_has_ended(c->job)) {
 			int rc = err_set(err, EIO, "the container ended at once");
-			err_hint(err, "does the image exist, and what it shall run in it? The engine's words are above");
+			err_hint(err,
+					"does the image exist, and what it shall run in it? The engine's words are "
+					"above");
 			return rc;
 		}
 		if (clock_mono_ns() > until_ns)

@@ -29,7 +29,9 @@ static int cannot(int errnum, struct sonde_err *err)
 	if (errnum == ENOSPC)
 		err_hint(err, "raise user.max_user_namespaces with sysctl");
 	else
-		err_hint(err, "run as root, or let ordinary users have user namespaces: sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0");
+		err_hint(err,
+				"run as root, or let ordinary users have user namespaces: sysctl "
+				"kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0");
 	return rc == -EACCES ? -EPERM : rc;
 }
 

@@ -34,7 +34,8 @@ static int parse(struct live_process *p, const char *text)
 
 	if (!open || !close || close < open ||
 			sscanf(close + 1,
-					" %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d %*d %llu %llu %lld",
+					" %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d "
+					"%*d %llu %llu %lld",
 					&state, &user, &system, &child_user, &child_system, &start, &virtual_bytes,
 					&pages) != 8)
 		return -EBADMSG;

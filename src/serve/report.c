@@ -18,13 +18,13 @@
 #define BIN_NS_MIN 64
 #define LANES_MAX 8192
 
-static const char head[] =
-		"<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
-		"style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">\n"
-		"<meta name=\"color-scheme\" content=\"light dark\">\n<title>sonde</title>\n"
-		"<link rel=\"icon\" href=\"data:,\">\n<style>";
+static const char head[] = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+			   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+			   "'unsafe-inline'; "
+			   "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">\n"
+			   "<meta name=\"color-scheme\" content=\"light dark\">\n<title>sonde</title>\n"
+			   "<link rel=\"icon\" href=\"data:,\">\n<style>";
 
 /* The arguments of a question, as pairs ended by NULL. */
 static const char *get_pair(const void *arg, const char *name)

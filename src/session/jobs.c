@@ -379,7 +379,8 @@ static void write_entry(struct json *j, const struct entry *e)
 		json_kstr(j, "error", e->err.text);
 	if (e->has_unused_mounts)
 		json_kstr(j, "note",
-				"the application is a command here and sees files where they are: mounts were left out");
+				"the application is a command here and sees files where they are: mounts were left "
+				"out");
 	snprintf(path, sizeof(path), "/jobs/%u/log", e->number);
 	json_kstr(j, "log", path);
 	snprintf(path, sizeof(path), "/jobs/%u/artifacts", e->number);

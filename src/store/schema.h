@@ -185,7 +185,8 @@ enum store_semantic {
 	X(P, INT, tid, PLAIN, "thread id") \
 	X(P, INT, cpu, PLAIN, "CPU it ran on") \
 	X(P, INT, event, STRING, \
-			"what was sampled: cpu-clock, cycles, page-faults; unsampled: CPU time of a thread between samples") \
+			"what was sampled: cpu-clock, cycles, page-faults; unsampled: CPU time of a thread between " \
+			"samples") \
 	X(P, INT, weight_ns, COUNT, "CPU time that the sample stands for; null when the event is no clock") \
 	X(P, INT, count, COUNT, "how many of the event it stands for; of clocks nanoseconds") \
 	X(P, INT, is_kernel, PLAIN, "1 when the kernel ran on behalf of the thread, else 0") \
@@ -200,7 +201,8 @@ enum store_semantic {
 	X(P, INT, cpu, PLAIN, "CPU it had been running on") \
 	X(P, INT, next_cpu, PLAIN, "CPU it ran on next; null when that was not observed") \
 	X(P, INT, state, STRING, \
-			"why: preempted, sleep, disk, stopped, traced, ended; wait when the kernel does not say for what") \
+			"why: preempted, sleep, disk, stopped, traced, ended; wait when the kernel does not say for " \
+			"what") \
 	X(P, INT, wake_ns, TIME, "when it became runnable again; null when not observed or never blocked") \
 	X(P, INT, waker_pid, PLAIN, "process that woke it; null when not observed, 0 for an interrupt on an idle CPU") \
 	X(P, INT, waker_tid, PLAIN, "thread that woke it") \
@@ -215,7 +217,8 @@ enum store_semantic {
 	X(P, INT, end_ns, TIME, "when it ended; null when it outlived the recording") \
 	X(P, INT, name, STRING, "its last name; of a process its program's") \
 	X(P, INT, run_ns, COUNT, \
-			"CPU time while recorded, with what a hypervisor stole meanwhile, without the end of its exit; or null") \
+			"CPU time while recorded, with what a hypervisor stole meanwhile, without the end of its " \
+			"exit; or null") \
 	X(P, INT, samples, COUNT, "rows of the table sample")
 
 #define STORE_COLUMNS_MODULE(X, P) \
@@ -238,7 +241,8 @@ enum store_semantic {
 	X(P, INT, parent, STACK, "the chain of callers; null for the outermost frame") \
 	X(P, INT, module, PLAIN, "number of the module; null when the address is in none") \
 	X(P, INT, address, PLAIN, \
-			"offset in the module's file (kernel and memory: address) of the instruction, in callers of the call")
+			"offset in the module's file (kernel and memory: address) of the instruction, in callers of " \
+			"the call")
 
 #define STORE_COLUMNS_SYMBOL(X, P) \
 	X(P, INT, module, PLAIN, "number of the module: kernel, vdso or memory; files are named when looking") \

@@ -33,7 +33,10 @@ struct tune_journal {
 	struct buf line;
 };
 
-#define TUNE_JOURNAL_INIT { .fd = -1, .line = BUF_INIT }
+#define TUNE_JOURNAL_INIT \
+	{ \
+		.fd = -1, .line = BUF_INIT \
+	}
 
 /* Make it, or read it into the optimizer and go on. -EBUSY: somebody writes it; -EINVAL: of another study, or damaged. */
 int tune_journal_open(struct tune_journal *j, const char *path, const struct tune_study *study,

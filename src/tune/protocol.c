@@ -232,7 +232,9 @@ static int answer(struct conversation *c, struct sonde_err *err)
 			return requests[i].answer(c, value, err);
 	}
 	err_set(err, EINVAL, "the request is none that is known");
-	err_hint(err, "a request is {\"ask\":1}, {\"tell\":ID,\"value\":NUMBER}, {\"best\":true} or {\"add\":{PARAMS}}");
+	err_hint(err,
+			"a request is {\"ask\":1}, {\"tell\":ID,\"value\":NUMBER}, {\"best\":true} or "
+			"{\"add\":{PARAMS}}");
 	return -EINVAL;
 }
 

@@ -9,15 +9,18 @@
 enum { WIDTH = 640, HEIGHT = 220, SMALL_WIDTH = 300, SMALL_HEIGHT = 150, MARGIN = 46 };
 
 static const char style[] =
-		"<style>body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#1b1f24;"
+		"<style>body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 "
+		"1em;color:#1b1f24;"
 		"background:#fff}h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;"
-		"font-variant-numeric:tabular-nums}td,th{padding:.15em .7em;text-align:right;border-bottom:1px solid #d8dee4}"
+		"font-variant-numeric:tabular-nums}td,th{padding:.15em .7em;text-align:right;border-bottom:1px solid "
+		"#d8dee4}"
 		"td:first-child,th:first-child{text-align:left}.failed{color:#8b949e}.best{background:#dafbe1}"
 		".verdict{font-size:1.1em;padding:.7em 1em;background:#eef4ff;border-left:4px solid #0969da}"
 		".warn{background:#fff8c5;border-left-color:#bf8700}figure{display:inline-block;margin:.5em 1em .5em 0}"
 		"figcaption{font-weight:600}svg text{font:11px system-ui,sans-serif;fill:#57606a}"
 		"@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}td,th{border-color:#30363d}"
-		".best{background:#12331d}.verdict{background:#121d2f}.warn{background:#272115}svg text{fill:#9198a1}}</style>";
+		".best{background:#12331d}.verdict{background:#121d2f}.warn{background:#272115}svg "
+		"text{fill:#9198a1}}</style>";
 
 static void add_text(struct buf *out, const char *text)
 {
@@ -84,7 +87,8 @@ static void open_svg(struct buf *out, const struct frame *f, const char *title)
 		double y = f->is_log ? f->y0 * pow(f->y1 / f->y0, i / 2.0) : f->y0 + (f->y1 - f->y0) * i / 2;
 
 		buf_addf(out,
-				"<line x1=\"%d\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#8b949e\" stroke-opacity=\".35\"/>"
+				"<line x1=\"%d\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#8b949e\" "
+				"stroke-opacity=\".35\"/>"
 				"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.3g</text>",
 				MARGIN, f->width - 10, py(f, y), py(f, y), MARGIN - 4, py(f, y) + 4, y);
 	}
@@ -127,19 +131,23 @@ static void add_convergence(struct buf *out, const struct tune_report *r, struct
 					r->o->trials[t].result.state == TUNE_CUT ? "#bf8700" : "#0969da",
 					r->o->trials[t].id, values[t]);
 	buf_addf(out,
-			"<text x=\"%d\" y=\"%.0f\">trial 1</text><text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">%zu</text></svg>"
+			"<text x=\"%d\" y=\"%.0f\">trial 1</text><text x=\"%.0f\" y=\"%.0f\" "
+			"text-anchor=\"end\">%zu</text></svg>"
 			"<figcaption>value of each trial, and the best so far</figcaption></figure>",
 			MARGIN, f.height - 6, f.width - 10, f.height - 6, r->o->count);
 }
 
 static void add_importance(struct buf *out, const struct tune_report *r)
 {
-	buf_adds(out, "<h2>Importance</h2><table><tr><th>parameter</th><th>share of the variance, alone</th><th></th></tr>");
+	buf_adds(out,
+			"<h2>Importance</h2><table><tr><th>parameter</th><th>share of the variance, "
+			"alone</th><th></th></tr>");
 	for (size_t k = 0; k < r->o->space->count; k++) {
 		buf_adds(out, "<tr><td>");
 		add_text(out, r->o->space->params[k].name);
 		buf_addf(out,
-				"</td><td>%.0f %%</td><td style=\"text-align:left\"><svg width=\"200\" height=\"12\"><rect "
+				"</td><td>%.0f %%</td><td style=\"text-align:left\"><svg width=\"200\" "
+				"height=\"12\"><rect "
 				"width=\"%.0f\" height=\"12\" fill=\"#0969da\"/></svg></td></tr>",
 				100 * r->insight->importance[k], 200 * r->insight->importance[k]);
 	}

@@ -49,7 +49,8 @@ void tune_report_verdict(struct buf *out, const struct tune_report *r)
 		buf_addf(out, " (%zu pairs, %s)", o->pairs, o->ratio.method);
 	} else if (o->gain == TUNE_GAIN_NONE) {
 		buf_addf(out,
-				"nothing to gain that could be proven: the best that was found changes %s by %+.1f %% [%+.1f, "
+				"nothing to gain that could be proven: the best that was found changes %s by %+.1f %% "
+				"[%+.1f, "
 				"%+.1f] (%zu pairs, %s); keep the default",
 				noun_of(r), 100 * (o->ratio.estimate - 1), 100 * (o->ratio.lo - 1),
 				100 * (o->ratio.hi - 1), o->pairs, o->ratio.method);

@@ -191,7 +191,9 @@ static int advise(int error, struct sonde_err *err)
 	if (paranoid > 2)
 		err_hint(err, PROBE_HINT_SETUP);
 	else
-		err_hint(err, "observing others needs root or CAP_PERFMON; in a container: --cap-add PERFMON --security-opt seccomp=unconfined");
+		err_hint(err,
+				"observing others needs root or CAP_PERFMON; in a container: --cap-add PERFMON "
+				"--security-opt seccomp=unconfined");
 	return -error;
 }
 
@@ -416,7 +418,9 @@ static int attach_group(struct perf_source *s, struct sonde_err *err)
 		return err_sys(err, errno, "cannot open the control group '%s'", s->host->target.cgroup);
 	int rc = open_place(s, fd, PERF_FLAG_PID_CGROUP, 0, err);
 	if (rc == -EBADF || rc == -EINVAL)
-		err_hint(err, "perf needs a directory of cgroup2 (here perhaps below /sys/fs/cgroup/unified) or of the v1 controller perf_event");
+		err_hint(err,
+				"perf needs a directory of cgroup2 (here perhaps below /sys/fs/cgroup/unified) or of "
+				"the v1 controller perf_event");
 	return rc;
 }
 

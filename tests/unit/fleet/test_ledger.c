@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define SUBMIT \
-	"{\"event\":\"submit\",\"name\":\"n\",\"cwd\":\"/\",\"argv\":[\"x\",\"y\"],\"env\":[],\"target_loss\":0.5,\"window\":2}"
+	"{\"event\":\"submit\",\"name\":\"n\",\"cwd\":\"/" \
+	"\",\"argv\":[\"x\",\"y\"],\"env\":[],\"target_loss\":0.5,\"window\":2}"
 #define CLAIM "{\"event\":\"claim\",\"agent\":\"a\"}"
 
 static struct fleet_ledger ledger;

@@ -85,7 +85,8 @@ static void a_deaf_one_is_ended(void **state)
 	struct sonde_err err = SONDE_ERR_INIT;
 	spec.place = &place;
 	spec.argv = ARGV("sh", "-c",
-			"trap '' INT TERM; (trap '' INT TERM; while :; do sleep 1; done) & echo ready; while :; do sleep 1; done");
+			"trap '' INT TERM; (trap '' INT TERM; while :; do sleep 1; done) & echo ready; while :; do "
+			"sleep 1; done");
 	struct heard h = heard_start(&spec);
 	free(heard_line(&h));
 	pid_t pid = job_pid(h.job);

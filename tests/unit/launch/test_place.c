@@ -357,8 +357,10 @@ static void a_network_of_its_own(void **state)
 		return;
 	spec.place = &place;
 	spec.argv = ARGV("sh", "-c",
-			"sed -n 's/^ *\\([a-z0-9]*\\):.*/\\1/p' /proc/net/dev; cat /sys/class/net/lo/operstate >/dev/null; "
-			"grep -c 7F000001\\\\\\|0100007F /proc/net/fib_trie >/dev/null; grep 127.0.0.1 /proc/net/fib_trie | head -1 | tr -d ' |-'");
+			"sed -n 's/^ *\\([a-z0-9]*\\):.*/\\1/p' /proc/net/dev; cat /sys/class/net/lo/operstate "
+			">/dev/null; "
+			"grep -c 7F000001\\\\\\|0100007F /proc/net/fib_trie >/dev/null; grep 127.0.0.1 "
+			"/proc/net/fib_trie | head -1 | tr -d ' |-'");
 	struct heard h = heard_start(&spec);
 	char *text = heard_text(&h);
 	assert_int_equal(waited(h.job), 0);

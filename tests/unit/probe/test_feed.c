@@ -42,7 +42,9 @@ static void devices_come_and_go(void **state)
 	struct counters c = { .sink = &sink.sink };
 	struct feed f = { .kind = kind_of("disk"), .fd = -1 };
 	parse(&f, &c, "   8 0 sda 10 0 100 5 20 0 200 7 0 9 12\n   8 16 sdc 1 0 8 1 1 0 8 1 0 1 1\n");
-	parse(&f, &c, "   8 0 sda 11 0 102 5 20 0 200 7 3 9 12\n   8 8 sdb 1000 0 9000 1 1 0 9 1 0 1 1\n   8 16 sdc 1 0 8 1 3 0 8 1 0 1 1\n");
+	parse(&f, &c,
+			"   8 0 sda 11 0 102 5 20 0 200 7 3 9 12\n   8 8 sdb 1000 0 9000 1 1 0 9 1 0 1 1\n   8 16 sdc "
+			"1 0 8 1 3 0 8 1 0 1 1\n");
 	parse(&f, &c, "   8 16 sdc 1 0 8 1 4 0 8 1 0 1 1\n   8 0 sda 12 0 104 5 20 0 200 7 0 9 12\n");
 	assert_true(last_of(&f, "sda", 0) == 2);         /* reads */
 	assert_true(last_of(&f, "sda", 1) == 4 * 512.0); /* bytes read */

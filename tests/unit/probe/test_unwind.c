@@ -36,10 +36,10 @@ __attribute__((noinline)) static void look(size_t bytes)
 {
 	uint64_t regs[CFI_REGS] = { 0 };
 	static uint8_t copy[STACK_BYTES];
-	__asm__ volatile(
-			"mov %%rbx, %0; mov %%rbp, %1; mov %%rsp, %2; mov %%r12, %3; mov %%r13, %4; mov %%r14, %5; mov %%r15, %6"
-			: "=m"(regs[3]), "=m"(regs[CFI_RBP]), "=m"(regs[CFI_RSP]), "=m"(regs[12]), "=m"(regs[13]),
-			"=m"(regs[14]), "=m"(regs[15]));
+	__asm__ volatile("mov %%rbx, %0; mov %%rbp, %1; mov %%rsp, %2; mov %%r12, %3; mov %%r13, %4; mov %%r14, %5; "
+			 "mov %%r15, %6"
+			 : "=m"(regs[3]), "=m"(regs[CFI_RBP]), "=m"(regs[CFI_RSP]), "=m"(regs[12]), "=m"(regs[13]),
+			 "=m"(regs[14]), "=m"(regs[15]));
 	__asm__ volatile("lea (%%rip), %0" : "=r"(regs[CFI_RA]));
 	bytes = regs[CFI_RSP] + bytes > stack_end ? stack_end - regs[CFI_RSP] : bytes;
 	memcpy(copy, (const void *)(uintptr_t)regs[CFI_RSP], bytes);

@@ -177,12 +177,12 @@ static void failures_are_avoided(void **state)
 	double best = INFINITY;
 	size_t late = 0;
 
-	assert_int_equal(
-			parse(&study,
-					"params: [{name: x, type: float, low: 0, high: 1, default: 0.9}, {name: y, type: float, "
-					"low: 0, high: 1}]\n"
-					"objective: {name: value}\n",
-					&arena, NULL),
+	assert_int_equal(parse(&study,
+					 "params: [{name: x, type: float, low: 0, high: 1, default: 0.9}, {name: y, "
+					 "type: float, "
+					 "low: 0, high: 1}]\n"
+					 "objective: {name: value}\n",
+					 &arena, NULL),
 			0);
 	assert_int_equal(make(&o, &study, 2), 0);
 	for (int t = 0; t < 40; t++) { /* the best value lies beside a region that never works */
@@ -304,11 +304,11 @@ static void goals_and_limits_are_kept(void **state)
 	struct tune_optimizer o;
 	struct tune_best best;
 
-	assert_int_equal(
-			parse(&study,
-					"params: [{name: x, type: float, low: 0, high: 1, default: 0.1}]\n"
-					"objective: {name: value, goal: maximize}\nlimits: [{name: memory, max: 0.6}]\n",
-					&arena, NULL),
+	assert_int_equal(parse(&study,
+					 "params: [{name: x, type: float, low: 0, high: 1, default: 0.1}]\n"
+					 "objective: {name: value, goal: maximize}\nlimits: [{name: memory, max: "
+					 "0.6}]\n",
+					 &arena, NULL),
 			0);
 	assert_int_equal(make(&o, &study, 3), 0);
 	for (int t = 0; t < 25; t++) { /* more is better, but takes more */
@@ -334,11 +334,11 @@ static void several_objectives_make_a_front(void **state)
 	struct tune_optimizer o;
 	size_t front = 0;
 
-	assert_int_equal(
-			parse(&study,
-					"params: [{name: x, type: float, low: 0, high: 1}, {name: y, type: float, low: 0, high: 1}]\n"
-					"objectives: [{name: a}, {name: b}]\n",
-					&arena, NULL),
+	assert_int_equal(parse(&study,
+					 "params: [{name: x, type: float, low: 0, high: 1}, {name: y, type: float, "
+					 "low: 0, high: 1}]\n"
+					 "objectives: [{name: a}, {name: b}]\n",
+					 &arena, NULL),
 			0);
 	assert_int_equal(make(&o, &study, 3), 0);
 	for (int t = 0; t < 30; t++) {

@@ -49,7 +49,8 @@ static void ask_tell_and_best(void **state)
 static void own_trials_can_be_added(void **state)
 {
 	assert_string_equal(answer("{\"add\":{\"mode\":\"b\",\"x\":0.25,\"fast\":true}}"),
-			"{\"id\":1,\"params\":{\"x\":0.25,\"n\":6,\"mode\":\"b\",\"k\":9,\"sync\":\"FULL\",\"fast\":true}}\n");
+			"{\"id\":1,\"params\":{\"x\":0.25,\"n\":6,\"mode\":\"b\",\"k\":9,\"sync\":\"FULL\",\"fast\":"
+			"true}}\n");
 	assert_non_null(strstr(answer("{\"add\":{\"mode\":\"d\"}}"), "has no choice 'd'"));
 	assert_non_null(strstr(answer("{\"add\":{\"z\":1}}"), "there is no parameter 'z'"));
 	assert_non_null(strstr(answer("{\"add\":{\"x\":7}}"), "lies between 0 and 1"));

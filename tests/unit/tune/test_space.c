@@ -172,12 +172,12 @@ static void small_spaces_are_counted(void **state)
 	size_t allowed = 0;
 
 	assert_int_equal(tune_space_size(&study.space, 1 << 20), 0); /* a float has no size */
-	assert_int_equal(
-			parse(&small,
-					"params:\n  - {name: a, type: int, low: 3, high: 5}\n  - {name: b, type: bool}\n"
-					"  - {name: c, type: categorical, choices: [u, v], active_if: {b: true}}\n"
-					"constraints: ['a != 4']\nobjective: {name: value}\n",
-					&arena, NULL),
+	assert_int_equal(parse(&small,
+					 "params:\n  - {name: a, type: int, low: 3, high: 5}\n  - {name: b, type: "
+					 "bool}\n"
+					 "  - {name: c, type: categorical, choices: [u, v], active_if: {b: true}}\n"
+					 "constraints: ['a != 4']\nobjective: {name: value}\n",
+					 &arena, NULL),
 			0);
 	assert_int_equal(tune_space_size(&small.space, 100), 12);
 	assert_int_equal(tune_space_size(&small.space, 11), 0);

@@ -14,12 +14,14 @@ static void everything_arrives(void **state)
 	struct tune_study s;
 	struct sonde_err err = SONDE_ERR_INIT;
 	int rc = parse(&s,
-			"name: demo\ncommand: prog --level={x} 'two words'\ndirectory: /tmp\nenvironment: {A: 'b c'}\n" X
-			"objectives: [{name: wall}, {name: rate, goal: maximize, regex: '([0-9.]+) MB/s'}]\n"
+			"name: demo\ncommand: prog --level={x} 'two words'\ndirectory: /tmp\nenvironment: {A: 'b "
+			"c'}\n" X "objectives: [{name: wall}, {name: rate, goal: maximize, regex: '([0-9.]+) MB/s'}]\n"
 			"limits: [{name: memory, max: 1e9}, {name: bytes, file: out.bin, min: 5}]\n"
 			"files: [{path: a.conf, template: 'x = {x}'}]\nconstraints: [x <= 0.5]\n"
-			"budget: {trials: 7, time: 2m}\nrepeats: 3\nparallel: 2\nseed: 42\ntimeout: 500ms\nconfirm: 0\ncap: no\n"
-			"early_stop: asha\nsteps: 'step ([0-9]+) loss ([0-9.]+)'\nwarm_start: [old.jsonl]\nmethod: tpe\n",
+			"budget: {trials: 7, time: 2m}\nrepeats: 3\nparallel: 2\nseed: 42\ntimeout: 500ms\nconfirm: "
+			"0\ncap: no\n"
+			"early_stop: asha\nsteps: 'step ([0-9]+) loss ([0-9.]+)'\nwarm_start: [old.jsonl]\nmethod: "
+			"tpe\n",
 			&arena, &err);
 
 	assert_string_equal(err.text, "");
@@ -95,7 +97,8 @@ static void wrong_files_are_explained(void **state)
 				"s.yml:2: 'active_if' speaks of 'y'", "" },
 		{ "params:\n  - {name: x, type: bool}\n  - {name: y, type: bool, active_if: {x: maybe}}\n" OBJECTIVE,
 				"s.yml:3: 'active_if': 'x' is true or false", "" },
-		{ "params:\n  - {name: x, type: bool, active_if: {y: true}}\n  - {name: y, type: bool, active_if: {x: true}}\n" OBJECTIVE,
+		{ "params:\n  - {name: x, type: bool, active_if: {y: true}}\n  - {name: y, type: bool, active_if: {x: "
+		  "true}}\n" OBJECTIVE,
 				"depends on itself", "" },
 		{ "params: [{name: x, type: bool, arg: '--x'}]\n" OBJECTIVE, "needs a {} where the value goes", "" },
 	};
