@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
+#include "cli/run.h"
 #include "serve/report.h"
 
 #include <errno.h>
@@ -60,12 +61,7 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_report = {
 	.name = "report",
 	.usage = "[-o FILE] [--events SIZE] [RUN]",
-	.positional = { .name = "RUN",
-			.min = 0,
-			.max = 1,
-			.type = CLI_TYPE_RUN,
-			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without "
-				"one." },
+	.positional = CLI_BUNDLE_POSITIONAL,
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

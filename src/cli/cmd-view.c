@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "cli/run.h"
 #include "serve/http.h"
 
 #include <errno.h>
@@ -121,12 +122,7 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_view = {
 	.name = "view",
 	.usage = "[--port N] [--unix SOCKET] [RUN]",
-	.positional = { .name = "RUN",
-			.min = 0,
-			.max = 1,
-			.type = CLI_TYPE_RUN,
-			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without "
-				"one." },
+	.positional = CLI_BUNDLE_POSITIONAL,
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -15,6 +15,13 @@
 			"A ring directory that programs left without a recorder is read too." \
 	}
 
+/* The same for commands that read no ring directories. */
+#define CLI_BUNDLE_POSITIONAL \
+	{ \
+		.name = "RUN", .min = 0, .max = 1, .type = CLI_TYPE_RUN, \
+		.help = "A run: its directory, its name among the runs, or 'latest', which is meant without one." \
+	}
+
 /* The first argument, or the latest run. The caller frees it. */
 int cli_open_run(struct cli_context *ctx, struct model_run **run);
 /* Times since the start of the run as instants: [*from_ns, *to_ns); to 0: no end. */

@@ -2,7 +2,7 @@
 # DFTracer's introduction: its program, verbatim but for imports and paths, with its environment and without a preload.
 . "$(dirname "$0")/../lib/tap.sh"
 
-/usr/bin/python3 -c 'import numpy' 2>/dev/null || skip_all 'numpy is not here'
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || skip_service 'numpy is not here'
 eval "$("$SONDE" env dftracer)"
 
 mkdir data

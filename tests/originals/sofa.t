@@ -2,7 +2,7 @@
 # SOFA's introduction: each of its command lines, with a page of our own instead of the BBC's.
 . "$(dirname "$0")/../lib/tap.sh"
 
-command -v wget >/dev/null || skip_all 'wget is not here'
+command -v wget >/dev/null || skip_service 'wget is not here'
 eval "$("$SONDE" env sofa)"
 
 # A server for wget, on a free port; it prints the port and ends with this test.
