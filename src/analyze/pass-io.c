@@ -331,7 +331,7 @@ static void add_processes(struct analyze *a, struct analyze_section *s, const st
 		ranks[n] = (struct analyze_rank){ .weight = sums.dur_ns, .index = start };
 	}
 	analyze_rank(ranks, n);
-	for (size_t i = 0; i < analyze_top(a, n); i++) {
+	for (size_t i = 0; ranks && i < analyze_top(a, n); i++) {
 		int64_t number = engine_key(g, ranks[i].index, 0);
 		const struct store_process *process = model_process(a->run, number);
 

@@ -34,7 +34,7 @@ static void add_sockets(struct analyze *a, struct analyze_section *s, const stru
 		if (engine_key(g, i, 1) == KIND_NET && engine_key(g, i, 0) != 0)
 			ranks[n++] = (struct analyze_rank){ .weight = engine_sum(g, IO_Q_DUR, i), .index = i };
 	analyze_rank(ranks, n);
-	for (size_t r = 0; r < analyze_top(a, n); r++) {
+	for (size_t r = 0; ranks && r < analyze_top(a, n); r++) {
 		size_t i = ranks[r].index;
 		struct store_text path = model_path(a->run, (uint32_t)engine_key(g, i, 0));
 

@@ -112,7 +112,7 @@ static int parse_words(struct parsing *p)
 			return bad(p, "the first line starts a layer: layer NAME");
 		if (lines[i].set)
 			return lines[i].set(p);
-		if (!p->words[1])
+		if (!p->layer || !p->words[1])
 			return bad(p, "what is missing: give one or more patterns");
 		*(char ***)((char *)p->layer + lines[i].words - 1) = p->words + 1;
 		return 0;

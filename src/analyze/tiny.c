@@ -36,7 +36,7 @@ bool tiny_check(struct analyze *a, enum analyze_kind kind, const char *word, str
 		most_ns = ns;
 		worst = p;
 	}
-	if (!finding_is_worth(a, all_ns))
+	if (!worst.count || !finding_is_worth(a, all_ns))
 		return false;
 	finding_range_of(a, kind, f);
 	f->recoverable_ns = all_ns;

@@ -26,7 +26,7 @@ static void append(struct sonde_err *err, const char *text)
 	snprintf(err->text + len, sizeof(err->text) - len, "%s", text);
 }
 
-int err_set(struct sonde_err *err, int errnum, const char *fmt, ...)
+int(err_set)(struct sonde_err *err, int errnum, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -39,7 +39,7 @@ int err_set(struct sonde_err *err, int errnum, const char *fmt, ...)
 	return -errnum;
 }
 
-int err_sys(struct sonde_err *err, int errnum, const char *fmt, ...)
+int(err_sys)(struct sonde_err *err, int errnum, const char *fmt, ...)
 {
 	char words[128];
 	va_list ap;

@@ -26,6 +26,18 @@ int err_set(struct sonde_err *err, int errnum, const char *fmt, ...) __attribute
 /* As err_set, with ": " and the system's words for errnum behind it. */
 int err_sys(struct sonde_err *err, int errnum, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+#ifdef __clang_analyzer__
+/* What only err.c can see: errnum is an errno, so these return a negative number. */
+static inline int err_negative(int rc)
+{
+	if (rc >= 0)
+		__builtin_unreachable();
+	return rc;
+}
+#define err_set(...) err_negative(err_set(__VA_ARGS__))
+#define err_sys(...) err_negative(err_sys(__VA_ARGS__))
+#endif
+
 /* Put "context: " before what is there. */
 void err_prefix(struct sonde_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -290,7 +290,7 @@ static int tune(struct cli_context *ctx, const char *path)
 	const struct options *o = ctx->options;
 	struct tune_optimizer optimizer;
 	struct tune_options how;
-	struct tune_study *study;
+	struct tune_study *study = NULL;
 	const char *dir;
 	int rc = load(ctx, path, &study);
 
@@ -298,7 +298,7 @@ static int tune(struct cli_context *ctx, const char *path)
 		rc = check_paired(ctx, study);
 	if (rc == 0)
 		rc = tune_expand_check(study, ctx->err);
-	if (rc < 0)
+	if (rc || !study)
 		return rc;
 	dir = o->dir ? o->dir : arena_printf(ctx->arena, "sonde-tune/%s", study->name);
 	tune_study_options(study, &how);

@@ -109,15 +109,17 @@ static void plot_interval(struct buf *out, const struct duet_result *r, const st
 static void plot_axis(struct buf *out, const struct scale *s)
 {
 	char cells[PLOT_MAX + 1] = "", lo[16], hi[16];
-	size_t zero = column_of(s, 0);
+	size_t zero = column_of(s, 0), lo_bytes, hi_bytes;
 
 	memset(cells, ' ', s->width);
 	snprintf(lo, sizeof(lo), "%+.1f %%", 100 * expm1(s->lo));
 	snprintf(hi, sizeof(hi), "%+.1f %%", 100 * expm1(s->hi));
-	if (zero >= strlen(lo) + 1)
-		memcpy(cells, lo, strlen(lo));
-	if (zero + strlen(hi) + 2 <= s->width)
-		memcpy(cells + s->width - strlen(hi), hi, strlen(hi));
+	lo_bytes = strlen(lo);
+	hi_bytes = strlen(hi);
+	if (zero >= lo_bytes + 1)
+		memcpy(cells, lo, lo_bytes);
+	if (zero + hi_bytes + 2 <= s->width)
+		memcpy(cells + s->width - hi_bytes, hi, hi_bytes);
 	cells[zero] = '0';
 	add_line(out, "", cells);
 }

@@ -161,7 +161,8 @@ static const struct event_field sched_fields[] = {
 static const struct event_field task_fields[] = {
 	COL(TASK, process, "PROCESS", 7, INT), WHO(TASK), COL(TASK, ppid, "PARENT", 7, INT),
 	COL(TASK, start_ns, "START", 15, TIME), COL(TASK, end_ns, "END", 15, TIME),
-	COL(TASK, run_ns, "RAN", 9, DURATION), COL(TASK, samples, "SAMPLES", 9, INT), COL(TASK, name, "NAME", 0, STRING),
+	COL(TASK, run_ns, "RAN", 9, DURATION), COL(TASK, samples, "SAMPLES", 9, INT),
+	COL(TASK, name, "NAME", 0, STRING),
 	END
 };
 
@@ -185,7 +186,8 @@ static const struct event_field stack_fields[] = {
 };
 
 static const struct event_field symbol_fields[] = {
-	COL(SYMBOL, module, "MODULE", 6, INT), COL(SYMBOL, start, "START", 20, INT), COL(SYMBOL, bytes, "BYTES", 9, INT),
+	COL(SYMBOL, module, "MODULE", 6, INT), COL(SYMBOL, start, "START", 20, INT),
+	COL(SYMBOL, bytes, "BYTES", 9, INT),
 	COL(SYMBOL, name, "NAME", 0, STRING),
 	END
 };

@@ -212,7 +212,7 @@ static int unknown_key(struct config_reader *r, const yaml_node_t *at, const str
 {
 	const char *names[KEYS_MAX + 1] = { NULL }, *nearest;
 
-	for (size_t i = 0; keys[i].name && i < KEYS_MAX; i++)
+	for (size_t i = 0; i < KEYS_MAX && keys[i].name; i++)
 		names[i] = keys[i].name;
 	nearest = words_nearest(name, names);
 	config_error(r, at, "%s has no key '%s'", what ? what : r->what, name);
@@ -272,6 +272,7 @@ int config_parse(struct config_reader *r, const char *text, size_t bytes,
 		yaml_node_t *root = yaml_document_get_root_node(&document);
 		r->document = &document;
 		rc = root ? take(r, root) : err_set(r->err, EINVAL, "%s: the file is empty", r->path);
+		r->document = NULL;
 		yaml_document_delete(&document);
 	}
 	yaml_parser_delete(&parser);

@@ -193,6 +193,31 @@ static int poll_ms(int64_t until_ns)
 	return left <= 0 ? 0 : left / 1000000 >= INT32_MAX ? INT32_MAX : (int)(left / 1000000 + 1);
 }
 
+/* Until one of the open sides ends: which of them did. */
+static int wait_for_a_side(struct play *p, const bool *is_open, int64_t until_ns, bool *has_ended)
+{
+	struct pollfd fds[3] = { { .fd = p->r->interrupt_fd, .events = POLLIN } };
+	int n;
+
+	for (int side = 0; side < DUET_SIDES; side++)
+		fds[1 + side] = (struct pollfd){ .fd = is_open[side] ? job_pidfd(p->jobs[side]) : -1,
+			.events = POLLIN };
+	n = poll(fds, 3, poll_ms(until_ns));
+	if (n < 0 && errno != EINTR)
+		return err_sys(p->err, errno, "cannot wait for the commands");
+	if (n > 0 && fds[0].revents)
+		return err_set(p->err, EINTR, "interrupted");
+	if (n == 0 && clock_mono_ns() >= until_ns)
+		return err_set(p->err, ETIMEDOUT, "%s has not ended within %g s",
+				is_open[DUET_A] && is_open[DUET_B] ? "neither side"
+						: is_open[DUET_A]  ? "A"
+								   : "B",
+				(double)p->step->benchmark->timeout_ns / 1e9);
+	for (int side = 0; side < DUET_SIDES; side++)
+		has_ended[side] = n > 0 && fds[1 + side].revents;
+	return 0;
+}
+
 /* Both sides have one deadline. */
 static int wait_for_sides(struct play *p, int64_t until_ns)
 {
@@ -200,25 +225,11 @@ static int wait_for_sides(struct play *p, int64_t until_ns)
 	int rc = 0;
 
 	while (!rc && (is_open[DUET_A] || is_open[DUET_B])) {
-		struct pollfd fds[3] = { { .fd = p->r->interrupt_fd, .events = POLLIN } };
-		int n;
+		bool has_ended[DUET_SIDES] = { false };
 
-		for (int side = 0; side < DUET_SIDES; side++)
-			fds[1 + side] = (struct pollfd){ .fd = is_open[side] ? job_pidfd(p->jobs[side]) : -1,
-				.events = POLLIN };
-		n = poll(fds, 3, poll_ms(until_ns));
-		if (n < 0 && errno != EINTR)
-			return err_sys(p->err, errno, "cannot wait for the commands");
-		if (n > 0 && fds[0].revents)
-			return err_set(p->err, EINTR, "interrupted");
-		if (n == 0 && clock_mono_ns() >= until_ns)
-			return err_set(p->err, ETIMEDOUT, "%s has not ended within %g s",
-					is_open[DUET_A] && is_open[DUET_B] ? "neither side"
-							: is_open[DUET_A]  ? "A"
-									   : "B",
-					(double)p->step->benchmark->timeout_ns / 1e9);
-		for (int side = 0; side < DUET_SIDES && n > 0 && !rc; side++)
-			if (fds[1 + side].revents) {
+		rc = wait_for_a_side(p, is_open, until_ns, has_ended);
+		for (int side = 0; side < DUET_SIDES && !rc; side++)
+			if (has_ended[side]) {
 				is_open[side] = false;
 				rc = side_ended(p, (enum duet_side)side);
 			}

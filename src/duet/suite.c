@@ -430,7 +430,7 @@ static int read_schedule(struct reader *r, const struct scope *s, bool *is_shuff
 	const char *text = NULL;
 	int rc = get_text(r, s, "schedule", "sequential", &text);
 
-	if (rc)
+	if (rc || !text)
 		return rc;
 	*is_shuffled = !strcmp(text, "randomized_interleaving_trials");
 	if (*is_shuffled || !strcmp(text, "sequential"))

@@ -31,8 +31,8 @@
 	X(args) \
 	X(ppid) \
 	X(size) \
-	X(mode) X(level) X(p_idx) X(count) X(hhash) X(fhash) X(fname) X(value) X(offset) X(hostname) X(cmd_hash) \
-			X(exec_hash)
+	X(mode) \
+	X(level) X(p_idx) X(count) X(hhash) X(fhash) X(fname) X(value) X(offset) X(hostname) X(cmd_hash) X(exec_hash)
 
 enum pfw_key {
 	PFW_KEY_other,

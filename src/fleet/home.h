@@ -32,8 +32,10 @@ struct fleet_home {
 	size_t count;
 };
 
-/* dir NULL: SONDE_FLEET_DIR, XDG_STATE_HOME/sonde/fleet, ~/.local/state/sonde/fleet, the first that there is. The strings
- * live in the arena. A directory without fleet.json is a home without url. */
+/*
+ * dir NULL: SONDE_FLEET_DIR, XDG_STATE_HOME/sonde/fleet, ~/.local/state/sonde/fleet, the first that there is.
+ * The strings live in the arena. A directory without fleet.json is a home without url.
+ */
 int fleet_home_load(struct fleet_home *home, const char *dir, struct arena *arena, struct sonde_err *err);
 int fleet_home_save(const struct fleet_home *home, struct sonde_err *err);
 /* A descriptor to close; -EAGAIN: another sonde fleet is at it. */

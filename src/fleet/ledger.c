@@ -187,7 +187,10 @@ static int report(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequen
 	return 1;
 }
 
-/* Nobody runs it yet: a cancelled job has ended with that. The first reason to stop stays, except that a cancel wins. */
+/*
+ * Nobody runs it yet: a cancelled job has ended with that. The first reason to stop stays, except that
+ * a cancel wins.
+ */
 static int stop(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
 {
 	const char *why = json_string_value(json_object_get(event, "why"));

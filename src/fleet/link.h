@@ -26,8 +26,10 @@ int fleet_link_open(struct fleet_link **out, const char *url, const char *token,
 void fleet_link_free(struct fleet_link *link); /* NULL is fine */
 /* Make the streams and the queue, or find them made: a queue that is there keeps its lease. */
 int fleet_link_prepare(struct fleet_link *link, int64_t lease_ns, struct sonde_err *err);
-/* Give the queue another lease. No agent may be at work: each has learnt the lease when it started, and one that believes
- * in a longer one than the server does would run beside its successor. */
+/*
+ * Give the queue another lease. No agent may be at work: each has learnt the lease when it started, and one
+ * that believes in a longer one than the server does would run beside its successor.
+ */
 int fleet_link_set_lease(struct fleet_link *link, int64_t lease_ns, struct sonde_err *err);
 
 /* An event of a job ("event" or "report"): kept when this returns 0. key: the same key within two minutes is kept once;

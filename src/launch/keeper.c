@@ -107,8 +107,8 @@ static void keep_gate(const struct keeper *k, pid_t pid, int pidfd, int gate)
 	do
 		n = recv(k->sock, &go, 1, 0);
 	while (n < 0 && errno == EINTR);
-	if (n == 1 && go == 'g')
-		n = write(gate, "", 1);
+	if (n == 1 && go == 'g' && write(gate, "", 1) < 0)
+		return; /* it has been killed at the gate; the wait for it tells */
 }
 
 static void start_command(struct keeper *k)

@@ -38,7 +38,10 @@ static void restore_signals(const struct launch *l)
 	sigprocmask(SIG_SETMASK, &l->old_mask, NULL);
 }
 
-/* In the child. The report pipe closes by itself when exec succeeds. A gate that closes unopened: our parent is gone. */
+/*
+ * In the child. The report pipe closes by itself when exec succeeds. A gate that closes unopened: our
+ * parent is gone.
+ */
 static void become(const struct launch *l, const struct launch_spec *spec, int report, const int *gate)
 {
 	char go;

@@ -28,31 +28,36 @@ void exposition_family(struct exposition *x, const char *name, enum exposition_t
 			x->is_openmetrics ? types[type].openmetrics_word : types[type].word);
 }
 
+/* The bytes of the UTF-8 character that begins here; 0: none does. */
+static size_t character_bytes(const unsigned char *p)
+{
+	size_t n = *p < 0x80                      ? 1
+			: *p >= 0xc2 && *p < 0xe0 ? 2
+			: *p >= 0xe0 && *p < 0xf0 ? 3
+			: *p >= 0xf0 && *p < 0xf5 ? 4
+						  : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
 /* Escaped; bytes that are not UTF-8 become '?', since readers refuse the whole page for one of them. */
 static void add_value(struct buf *out, const char *text)
 {
-	for (const unsigned char *p = (const unsigned char *)text; *p;) {
-		size_t n = *p < 0x80                      ? 1
-				: *p >= 0xc2 && *p < 0xe0 ? 2
-				: *p >= 0xe0 && *p < 0xf0 ? 3
-				: *p >= 0xf0 && *p < 0xf5 ? 4
-							  : 0;
-		bool is_fine = n > 0;
+	const unsigned char *p = (const unsigned char *)text;
 
-		for (size_t i = 1; i < n && is_fine; i++)
-			is_fine = (p[i] & 0xc0) == 0x80;
-		if (!is_fine) {
+	for (size_t n; *p; p += n ? n : 1) {
+		n = character_bytes(p);
+		if (!n)
 			buf_addc(out, '?');
-			p++;
-			continue;
-		}
-		if (*p == '\n')
+		else if (*p == '\n')
 			buf_adds(out, "\\n");
 		else if (*p == '"' || *p == '\\')
 			buf_addf(out, "\\%c", *p);
 		else
 			buf_add(out, p, n);
-		p += n;
 	}
 }
 

@@ -110,7 +110,7 @@ char *put_name(const struct pfwlog *log, char *at, const char *text, size_t byte
 	if (!log->state->setup.is_strict)
 		return at;
 	for (char *p = from + 1; p < at - 1; p++)
-		if (memchr("()\\\"'|", *p, 6))
+		if (strchr("()\\\"'|", *p))
 			*p = ' ';
 	return at;
 }

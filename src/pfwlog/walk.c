@@ -108,12 +108,11 @@ static bool walk_on(struct pfwlog *log, struct walk *w, uint32_t segment, uint32
 			at = w->at = next;
 			continue;
 		}
-		if (!w->at) {
+		if (!w->at)
 			walk_begin(log, w, c);
-			if (at != w->at) {
-				at = w->at;
-				continue;
-			}
+		if (at != w->at) {
+			at = w->at;
+			continue;
 		}
 		if ((is == SONDE_PENDING || is == SONDE_RUNNING) && !is_closed)
 			return false;
@@ -151,7 +150,10 @@ static void walk_chunk(struct pfwlog *log, uint32_t segment, uint32_t i, enum pf
 		return;
 	bool is_full = owner == SONDE_OWNER_FULL, is_closed = pass == PFWLOG_LAST;
 	bool is_whole = walk_on(log, w, segment, i, is_closed, is_last_chance, count);
-	/* In a full chunk a record may still be unfinished, interrupted by a signal handler: its owner must be asked. */
+	/*
+	 * In a full chunk a record may still be unfinished, interrupted by a signal handler: its owner
+	 * must be asked.
+	 */
 	if (!is_whole && !is_closed && is_full && !w->waits && is_dead(log, chunk_at(s, i)->tid))
 		is_whole = walk_on(log, w, segment, i, true, is_last_chance, count);
 	if (is_whole && is_full && !is_closed && w->at && skip_zeros(chunk_at(s, i), w->at) == SONDE_CHUNK_BYTES) {

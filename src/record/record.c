@@ -223,7 +223,10 @@ static void waker_release(struct waker *w)
 		close(w->fds[WAKE_GROWTH].fd);
 }
 
-/* Sleep until something happens or something is due, at the latest at until_ns. Whether a probe's descriptor is ready. */
+/*
+ * Sleep until something happens or something is due, at the latest at until_ns. Whether a probe's
+ * descriptor is ready.
+ */
 static bool waker_wait(struct waker *w, struct recorder *r, int64_t until_ns)
 {
 	int64_t now = clock_mono_ns(), due = probe_set_due_ns(&r->probes);

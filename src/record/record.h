@@ -50,12 +50,12 @@ struct record_result {
 	struct sonde_err trouble; /* what went wrong on the way, "" when nothing */
 };
 
-#define RECORD_RESULT_INIT \
-	{ \
-		.path = BUF_INIT \
-	}
+#define RECORD_RESULT_INIT { .path = BUF_INIT }
 
-/* 0 when the command ran (or what runs already was observed), whatever became of it. Else a negative errno; launch_exit_code tells whose failure. */
+/*
+ * 0 when the command ran (or what runs already was observed), whatever became of it. Else a negative
+ * errno; launch_exit_code tells whose failure.
+ */
 int record_run(const struct record_options *o, struct record_result *result, struct sonde_err *err);
 void record_result_release(struct record_result *r);
 

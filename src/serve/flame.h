@@ -27,7 +27,10 @@ int flame_init(struct flame *f);
 void flame_release(struct flame *f);
 /* The child of a node; the node itself when there is no room for more. */
 uint32_t flame_child(struct flame *f, uint32_t parent, uint32_t name);
-/* The members "unit" and "nodes" of an object: [parent, name, count, total] of each but the narrowest, parents first. */
+/*
+ * The members "unit" and "nodes" of an object: [parent, name, count, total] of each but the narrowest,
+ * parents first.
+ */
 void flame_write(const struct flame *f, struct json *j);
 
 #endif

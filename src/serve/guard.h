@@ -56,7 +56,10 @@ struct guard_reply {
 	const char *policy;         /* Content-Security-Policy; NULL: nothing may load */
 };
 
-/* 0, or a negative errno and a sentence: -EINVAL is 400, -EACCES 403, -ENOENT 404, -E2BIG 413, -EBUSY 503, others 500. */
+/*
+ * 0, or a negative errno and a sentence: -EINVAL is 400, -EACCES 403, -ENOENT 404, -E2BIG 413, -EBUSY
+ * 503, others 500.
+ */
 typedef int guard_handler(void *arg, const struct guard_request *request, struct guard_reply *reply,
 		struct sonde_err *err);
 

@@ -1,6 +1,7 @@
 /* A view behind a guard; see http.h. */
 #include "serve/http.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "serve/page.h"
 
@@ -148,22 +149,15 @@ static void *refresh(void *arg)
 
 	pthread_mutex_lock(&h->lock);
 	while (!h->is_stopping && view_is_growing(h->view)) {
-		struct timespec before, after;
+		int64_t start_ns = clock_mono_ns(), took_ms;
 		bool is_new;
 
 		pthread_mutex_unlock(&h->lock);
-		clock_gettime(CLOCK_MONOTONIC, &before);
 		view_refresh(h->view, &is_new, NULL); /* what fails now may be readable the next time */
-		clock_gettime(CLOCK_MONOTONIC, &after);
+		took_ms = (clock_mono_ns() - start_ns) / 1000000;
 		pthread_mutex_lock(&h->lock);
 		if (!h->is_stopping)
-			wait_ms(h,
-					REFRESH_MS +
-							9 *
-									((after.tv_sec - before.tv_sec) * 1000 +
-											(after.tv_nsec -
-													before.tv_nsec) /
-													1000000));
+			wait_ms(h, REFRESH_MS + 9 * took_ms);
 	}
 	pthread_mutex_unlock(&h->lock);
 	return NULL;

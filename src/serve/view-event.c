@@ -110,7 +110,10 @@ static void write_row(const struct looking *l, const struct store_batch *b, size
 		write_column(l->j, l->v, &schema->columns[c], &row[c]);
 }
 
-/* How far off a row is; a slice may begin up to the clock's slack before its row (model/lanes-nest.h). -1: it is not it. */
+/*
+ * How far off a row is; a slice may begin up to the clock's slack before its row (model/lanes-nest.h).
+ * -1: it is not it.
+ */
 static int64_t distance(const struct looking *l, const struct store_batch *b, size_t i)
 {
 	int64_t ts_ns = b->columns[l->at->ts_ns].ints[i];

@@ -122,7 +122,7 @@ static enum state run_one(struct jobs *q, struct entry *e, int *exit_code, struc
 	*exit_code = -1;
 	if (rc < 0)
 		return FAILED;
-	while (!was_cancelled && (rc = job_wait(job, clock_mono_ns() + LOOK_NS, err)) == -ETIMEDOUT)
+	while (!was_cancelled && job_wait(job, clock_mono_ns() + LOOK_NS, err) == -ETIMEDOUT)
 		was_cancelled = is_cancelled(q, e);
 	rc = job_end(job, &ladder, err);
 	status = job_status(job);

@@ -131,7 +131,10 @@ static uint32_t reverse(uint32_t x)
 	return (x & 0x55555555) << 1 | (x >> 1 & 0x55555555);
 }
 
-/* A random permutation at every node of the binary tree of intervals, by a hash in which bits change only higher ones. */
+/*
+ * A random permutation at every node of the binary tree of intervals, by a hash in which bits change
+ * only higher ones.
+ */
 static uint32_t scramble(uint32_t x, uint32_t seed)
 {
 	x = reverse(x);

@@ -114,7 +114,10 @@ struct pyramid_visit {
 	int64_t resolution_ns;  /* nodes at most this wide are shown as nodes; 0: every event */
 	uint64_t names;         /* only where one of these bits is set; 0: everywhere */
 	void *arg;
-	/* Not 0 ends the visit and is returned. Each may be NULL. A node for which PYRAMID_DEEPER is said is gone into. */
+	/*
+	 * Not 0 ends the visit and is returned. Each may be NULL. A node for which PYRAMID_DEEPER is
+	 * said is gone into.
+	 */
 	int (*node)(void *arg, const struct pyramid_node *node);
 	int (*slice)(void *arg, const struct pyramid_slice *slice);
 	int (*point)(void *arg, const struct pyramid_point *point);

@@ -44,8 +44,8 @@ struct tune_outcome {
 };
 
 /*
- * 0 when the study ran to its end or was interrupted. -ENOENT, -EACCES: the command cannot be executed. -EIO: every trial
- * failed. The journal is good in every case.
+ * 0 when the study ran to its end or was interrupted. -ENOENT, -EACCES: the command cannot be executed.
+ * -EIO: every trial failed. The journal is good in every case.
  */
 int tune_drive(struct tune_drive *d, struct tune_outcome *out, struct arena *arena, struct sonde_err *err);
 /* The same without running anything: what the journal has. */

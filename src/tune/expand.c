@@ -133,7 +133,7 @@ static int check_used(const struct tune_study *study, const struct tune_param *p
 	for (size_t i = 0; study->environment && study->environment[i]; i++)
 		is_used |= strstr(study->environment[i], braces) != NULL;
 	for (size_t i = 0; i < study->file_count; i++)
-		is_used |= study->files[i].from || strstr(study->files[i].template, braces);
+		is_used |= !study->files[i].template || strstr(study->files[i].template, braces);
 	if (is_used)
 		return 0;
 	err_set(err, EINVAL, "%s:%zu: parameter '%s' does not reach the program", study->path, p->line, p->name);

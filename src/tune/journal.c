@@ -69,8 +69,9 @@ static int finish(struct tune_journal *j, struct json *out, struct sonde_err *er
 		rc = -errno;
 	if (rc == 0)
 		return 0;
+	/* Where even this fails, what is left of the line is dropped when it is read. */
 	if (before >= 0 && ftruncate(j->fd, before) < 0)
-		before = -1; /* what is left of the line is dropped when it is read */
+		return err_sys(err, -rc, "cannot write '%s' whole", j->path);
 	return err_sys(err, -rc, "cannot write '%s'", j->path);
 }
 

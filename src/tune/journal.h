@@ -33,12 +33,12 @@ struct tune_journal {
 	struct buf line;
 };
 
-#define TUNE_JOURNAL_INIT \
-	{ \
-		.fd = -1, .line = BUF_INIT \
-	}
+#define TUNE_JOURNAL_INIT { .fd = -1, .line = BUF_INIT }
 
-/* Make it, or read it into the optimizer and go on. -EBUSY: somebody writes it; -EINVAL: of another study, or damaged. */
+/*
+ * Make it, or read it into the optimizer and go on. -EBUSY: somebody writes it; -EINVAL: of another
+ * study, or damaged.
+ */
 int tune_journal_open(struct tune_journal *j, const char *path, const struct tune_study *study,
 		struct tune_optimizer *o, struct sonde_err *err);
 void tune_journal_release(struct tune_journal *j);

@@ -75,10 +75,10 @@ static int thin(struct tune_model *m, size_t dims, struct arena *arena)
 
 	if (m->n <= ROWS_MAX)
 		return 0;
-	sorted = (double *)arena_copy(arena, m->y, m->n * sizeof(*sorted));
+	sorted = (void *)arena_copy(arena, m->y, m->n * sizeof(*sorted));
 	if (!sorted)
 		return -ENOMEM;
-	limit = stats_quantile(sorted, m->n, (double)(ROWS_MAX / 2) / (double)m->n);
+	limit = stats_quantile(sorted, m->n, 0.5 * ROWS_MAX / (double)m->n);
 	others = m->n - ROWS_MAX / 2;
 	for (size_t i = 0; i < m->n && kept < ROWS_MAX; i++) {
 		bool is_best = m->y[i] <= limit;

@@ -93,7 +93,7 @@ int tune_add(struct tune_optimizer *o, uint64_t id, const double *point, const s
 	rc = grow(o, err);
 	if (rc < 0)
 		return rc;
-	t.point = (double *)arena_copy(&o->arena, point, o->space->count * sizeof(*point));
+	t.point = (void *)arena_copy(&o->arena, point, o->space->count * sizeof(*point));
 	if (!t.point)
 		return err_sys(err, ENOMEM, "cannot keep another trial");
 	tune_point_canonical(o->space, t.point);

@@ -75,7 +75,10 @@ struct tune_options {
 	bool is_maximized[TUNE_OBJECTIVES_MAX];
 	struct tune_limit limits[TUNE_LIMITS_MAX];
 	size_t limit_count;
-	/* Configurations to try right after the default, the best of earlier studies; they must outlive the optimizer. */
+	/*
+	 * Configurations to try right after the default, the best of earlier studies; they must
+	 * outlive the optimizer.
+	 */
 	const double (*first)[TUNE_PARAMS_MAX];
 	size_t first_count;
 };

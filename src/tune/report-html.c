@@ -223,10 +223,10 @@ static void add_configurations(struct buf *out, const struct tune_report *r)
 static void add_trial_row(struct buf *out, const struct tune_report *r, const struct tune_trial *t)
 {
 	char text[TUNE_WHY];
+	bool is_best = r->outcome->best.trial && t == r->outcome->best.trial;
 
 	buf_addf(out, "<tr class=\"%s\"><td>%" PRIu64 "</td><td>%s</td>",
-			t == r->outcome->best.trial ? "best" : tune_state_word(t->result.state), t->id,
-			tune_state_word(t->result.state));
+			is_best ? "best" : tune_state_word(t->result.state), t->id, tune_state_word(t->result.state));
 	for (size_t k = 0; k < r->study->objective_count; k++) {
 		if (has_value(t))
 			buf_addf(out, "<td>%.6g</td>", t->result.values[k]);

@@ -270,6 +270,8 @@ void tune_space_nth(const struct tune_space *space, uint64_t index, double *poin
 		const struct tune_param *p = &space->params[i];
 		uint64_t levels = tune_param_levels(p);
 
+		if (!levels)
+			continue; /* not finite: tune_space_size has said so */
 		point[i] = (double)(index % levels) + (p->type < TUNE_ORDINAL ? p->low : 0);
 		index /= levels;
 	}

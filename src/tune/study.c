@@ -247,7 +247,7 @@ static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
 	s->method = name ? tune_method_find(name) : NULL;
 	if (s->method)
 		return 0;
-	for (size_t i = 0; tune_methods[i] && i < 15; i++)
+	for (size_t i = 0; i < 15 && tune_methods[i]; i++)
 		names[i] = tune_methods[i]->name;
 	nearest = name ? words_nearest(name, names) : NULL;
 	config_error(r, node, "there is no method '%s'", name ? name : "?");

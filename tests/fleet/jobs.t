@@ -39,7 +39,7 @@ for step in range(100000):
     time.sleep(0.01)
 END
 job=$(sonde submit --target-loss 0.05 --window 5 --env "PYTHONPATH=$SONDE_STAGE/lib/sonde/python" -- /usr/bin/python3 train.py)
-ok 'a training reaches its target' wait_for is_now "$job" done
+ok 'a training reaches its target' wait_for is_now "$job" "done"
 is 'it says so' "$(field "$job" has_reached_target)" True
 is 'the program ended by itself' "$(field "$job" exit_code) $(sonde job log "$job")" '0 stopped by word'
 sonde job stats "$job" >stats.csv
@@ -66,7 +66,7 @@ run sonde job cancel "$job"
 ok 'cancelled before anybody took it' is_now "$job" cancelled
 sonde fleet add
 after=$(sonde submit -- true)
-ok 'the next one runs' wait_for is_now "$after" done
+ok 'the next one runs' wait_for is_now "$after" "done"
 ok 'the cancelled one does not' test ! -e never
 run sonde job list
 like 'the list has all' "$out" "$job +cancelled"

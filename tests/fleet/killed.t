@@ -16,7 +16,7 @@ ok 'the first attempt runs' wait_for test -s agent.attempts
 kill -9 "$(processes agent)"
 ok 'its agent killed, the tree goes' wait_for is_gone "$(head -n 1 agent.attempts)"
 sonde fleet add
-ok 'another agent gets it and ends it' wait_for is_now "$job" done
+ok 'another agent gets it and ends it' wait_for is_now "$job" "done"
 is 'in the second attempt' "$(field "$job" attempts)" 2
 is 'it finished once' "$(<agent.finished)" finished
 
@@ -25,7 +25,7 @@ job=$(sonde submit -- touch later)
 done_before=$(field "$job" state)
 is 'without a monitor it waits' "$done_before" submitted
 sonde fleet add --agents 0 # a default lease that is not the fleet's: the queue keeps its own
-ok 'a new monitor goes on' wait_for is_now "$job" done
+ok 'a new monitor goes on' wait_for is_now "$job" "done"
 is 'it ran once' "$(field "$job" attempts)" 1
 is 'jobs of before are as they were' "$(sonde job list | grep -c ' done ')" 2
 
@@ -41,11 +41,11 @@ ok 'a job runs' wait_for test -s frozen.attempts
 for agent in $(processes agent); do is_gone "$agent" || frozen=$agent; done
 kill -STOP "$frozen"
 sonde fleet add --agents 1
-ok 'the agent frozen, another one ends it' wait_for is_now "$job" done
+ok 'the agent frozen, another one ends it' wait_for is_now "$job" "done"
 touch thawed
 kill -CONT "$frozen"
 after=$(sonde submit -- true)
-ok 'the fleet goes on' wait_for is_now "$after" done
+ok 'the fleet goes on' wait_for is_now "$after" "done"
 ok 'the first tree is gone' wait_for is_gone "$(head -n 1 frozen.attempts)"
 is 'the result is the second attempt'"'"'s' "$(field "$job" state) $(field "$job" exit_code) $(field "$job" attempts)" 'done 0 2'
 
@@ -54,7 +54,7 @@ ok 'a job runs while all goes down' wait_for test -s down.attempts
 sonde fleet down
 ok 'its tree is gone' is_gone "$(head -n 1 down.attempts)"
 sonde fleet up --lease 2s >/dev/null
-ok 'up again, it is done' wait_for is_now "$job" done
+ok 'up again, it is done' wait_for is_now "$job" "done"
 sonde fleet down
 
 done_testing

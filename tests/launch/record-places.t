@@ -6,8 +6,7 @@
 leaves() { find /sys/fs/cgroup -maxdepth 6 -name "sonde-$1-*" 2>/dev/null; }
 # wait_gone PID: until it is dead, or a minute has passed.
 wait_gone() {
-	local i
-	for i in $(seq 600); do
+	for _ in $(seq 600); do
 		[ -d "/proc/$1" ] && ! grep -q '^State:.*[ZX] ' "/proc/$1/status" 2>/dev/null || return 0
 		sleep 0.1
 	done

@@ -37,7 +37,7 @@ is 'the whole line works' "$status" 0
 job=$out
 like 'and prints a job id' "$job" '^SVM_[0-9]{4}_[0-9]{6}'
 is 'an agent a line of slaves' "$(processes agent | wc -l)" 2
-ok 'the job reaches its target' wait_for is_now "$job" done
+ok 'the job reaches its target' wait_for is_now "$job" "done"
 is 'by the rule' "$(field "$job" has_reached_target)" True
 is 'the program got its arguments and settings' "$(client.py --action dump_log "$job")" 'SVM 3231961 2000 0.001 20'
 

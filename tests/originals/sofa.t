@@ -43,7 +43,7 @@ sofa viz --viz_port="$port" >viz.out 2>&1 &
 viz=$!
 trap 'kill "$server" "$viz" 2>/dev/null; tap_exit' EXIT
 for ((i = 0; i < 200; i++)); do
-	page=$(grep -o "http://[^ ]*$port[^ ]*" viz.out | head -n 1)
+	page=$(grep -o "http://[^ ]*${port}[^ ]*" viz.out | head -n 1)
 	[[ $page ]] && break
 	sleep 0.1
 done

@@ -60,7 +60,7 @@ like 'with the place of the job' "$(tr -d '\r' <headers)" 'Location: /queue/item
 ask "$URL/queue/item/1/"
 is 'which is there' "$code $(field app_name)" '200 waggle/plugin-objectcounter:0.0.0'
 is 'and says what it left out' "$(field note | cut -d: -f2)" ' mounts were left out'
-ok 'the session ends' poll state 1 done || diag "$out"
+ok 'the session ends' poll state 1 "done" || diag "$out"
 ask "$URL/jobs/1/log"
 like 'the application got its words' "$out" 'words -stream top_live -object car -interval 1'
 ask "$URL/jobs/1/artifacts"

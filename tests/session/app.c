@@ -1,4 +1,7 @@
-/* An application that works in steps: app STEPS MILLISECONDS [FILE]. Prints the file's first line; FAIL=1 makes it fail. */
+/*
+ * An application that works in steps: app STEPS MILLISECONDS [FILE]. Prints the file's first line;
+ * FAIL=1 makes it fail.
+ */
 #include <sonde/sonde.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@ holds() { jq -e "$1" <<<"$2" >/dev/null; }
 for name in sqlite zstd gcc threads; do
 	case $name in
 	sqlite) needs=sqlite3 ;;
-	threads) needs=sort ;;
+	threads) needs='sort' ;;
 	*) needs=$name ;;
 	esac
 	if ! command -v "$needs" >/dev/null; then

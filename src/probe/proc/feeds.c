@@ -239,7 +239,8 @@ static const struct feed_field vm_fields[] = {
 	COUNT("pgpgin", "page_in_bytes", "bytes", KIB), COUNT("pgpgout", "page_out_bytes", "bytes", KIB),
 	COUNT("pswpin", "swap_in_pages", "pages", 1), COUNT("pswpout", "swap_out_pages", "pages", 1),
 	COUNT("pgfault", "faults", "faults", 1), COUNT("pgmajfault", "major_faults", "faults", 1),
-	COUNT("pgscan_kswapd", "scanned_kswapd_pages", "pages", 1), COUNT("pgscan_direct", "scanned_direct_pages", "pages", 1),
+	COUNT("pgscan_kswapd", "scanned_kswapd_pages", "pages", 1),
+	COUNT("pgscan_direct", "scanned_direct_pages", "pages", 1),
 	COUNT("oom_kill", "oom_kills", "kills", 1), END
 };
 

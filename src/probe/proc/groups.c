@@ -11,7 +11,10 @@
 
 #define CONTROLLERS_MAX 4 /* rows of feed_group_v1 */
 
-/* The hierarchies that are mounted: v2's directory and, for each row of feed_group_v1, its controller's. "" for none. */
+/*
+ * The hierarchies that are mounted: v2's directory and, for each row of feed_group_v1, its
+ * controller's. "" for none.
+ */
 struct mounts {
 	struct buf v2, v1[CONTROLLERS_MAX];
 };

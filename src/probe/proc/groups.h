@@ -6,7 +6,10 @@
 
 #include <sys/types.h>
 
-/* Open what there is for `pid`, or of the directory `dir` when it is not NULL, into feeds[0..room). Returns how many. */
+/*
+ * Open what there is for `pid`, or of the directory `dir` when it is not NULL, into feeds[0..room).
+ * Returns how many.
+ */
 size_t groups_open(struct feed *feeds, size_t room, pid_t pid, const char *dir);
 
 #endif

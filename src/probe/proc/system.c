@@ -47,7 +47,8 @@ static int open_system(struct probe_host *host, void **state, struct sonde_err *
 	s->counters.sink = host->sink;
 	s->interval_ns = 1000000000 / (host->options.rate_hz ? host->options.rate_hz : 10);
 	*state = s;
-	perf_source_get(host); /* so that somebody reports forks and exact CPU times, whether cpu and sched are on or not */
+	/* So that somebody reports forks and exact CPU times, whether cpu and sched are on or not. */
+	perf_source_get(host);
 	return 0;
 }
 

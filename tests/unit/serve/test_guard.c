@@ -211,8 +211,8 @@ static void paths_that_climb(void **state)
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		int status = ask(&a, lines[i], cookie);
 
-		if (status != 400 &&
-				status != 404) /* a NUL ends the path: there is none of that name, or it is the whole one */
+		/* A NUL ends the path: there is none of that name, or it is the whole one. */
+		if (status != 400 && status != 404)
 			assert_string_equal(lines[i], "GET /api/hello%00x");
 	}
 	buf_release(&a);

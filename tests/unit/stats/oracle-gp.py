@@ -3,6 +3,8 @@
 
     tests/unit/stats/oracle-gp.py > tests/unit/stats/oracle-gp.h
 """
+import textwrap
+
 import numpy as np
 from scipy import stats
 
@@ -56,7 +58,8 @@ def predict(at):
 
 
 def array(name, values):
-    print("static const double %s[] = { %s };" % (name, ", ".join(repr(float(v)) for v in np.ravel(values))))
+    text = "static const double %s[] = { %s };" % (name, ", ".join(repr(float(v)) for v in np.ravel(values)))
+    print(textwrap.fill(text, 110, subsequent_indent="\t", break_long_words=False))
 
 
 print("/*\n * Made by: tests/unit/stats/oracle-gp.py > tests/unit/stats/oracle-gp.h\n * Expected values; see there.\n */\n/* clang-format off */")

@@ -1,4 +1,7 @@
-/* optimizer: every method keeps the space's rules; the usual one repeats by seed, spreads, learns, and survives trouble. */
+/*
+ * optimizer: every method keeps the space's rules; the usual one repeats by seed, spreads, learns, and
+ * survives trouble.
+ */
 #include "../support.h"
 
 #include "studies.h"
