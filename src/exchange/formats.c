@@ -16,7 +16,9 @@
 	X(pfw_e, 1, 0) \
 	X(folded, 1, 0) \
 	X(pprof, 1, 0) \
-	X(speedscope, 1, 0)
+	X(speedscope, 1, 0) \
+	X(csv, 1, 0) \
+	X(sofa, 1, 0)
 
 #define ROW_0(name)
 #define ROW_1(name) &exchange_##name,
