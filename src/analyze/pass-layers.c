@@ -5,6 +5,7 @@
 #include "analyze/columns.h"
 #include "analyze/io.h"
 #include "analyze/layers.h"
+#include "base/map.h"
 
 #include <errno.h>
 #include <string.h>
@@ -272,6 +273,33 @@ static int add_processes(const struct found *f, struct analyze_section *s)
 	return rc;
 }
 
+/* Hosts that processes of the run name; a run that names none was on one. */
+static int64_t count_hosts(const struct found *f)
+{
+	struct store_table *t = model_table(f->a->run, STORE_TABLE_META);
+	struct store_batch batch = STORE_BATCH_INIT;
+	struct map hosts = MAP_INIT;
+	int64_t count;
+
+	for (size_t b = 0; t && b < store_table_blocks(t); b++) {
+		if (store_block_load(t, b, NULL, 0, &batch, NULL))
+			continue; /* a damaged one is told by model_losses */
+		for (size_t i = 0; i < batch.rows; i++) {
+			struct store_meta row;
+			const char *key;
+
+			store_get_meta(&batch, i, &row);
+			key = model_cname(f->a->run, row.key);
+			if (key && row.value && !strcmp(key, "host"))
+				map_put(&hosts, row.value->data, row.value->bytes, NULL);
+		}
+	}
+	count = hosts.count ? (int64_t)hosts.count : 1;
+	map_release(&hosts);
+	store_batch_release(&batch);
+	return count;
+}
+
 static void add_allocation(const struct found *f, struct analyze_section *s)
 {
 	int64_t distinct, as_counted;
@@ -280,6 +308,7 @@ static void add_allocation(const struct found *f, struct analyze_section *s)
 	count_events(f, &distinct, &as_counted);
 	model_processes(f->a->run, &processes);
 	analyze_text(s, "rules", "rules", f->a->rules.name);
+	analyze_int(s, "hosts", "hosts", ANALYZE_COUNT, count_hosts(f));
 	analyze_int(s, "processes", NULL, ANALYZE_COUNT, (int64_t)processes);
 	analyze_int(s, "compute_threads", f->has[RULES_COMPUTE] ? "compute threads" : NULL, ANALYZE_COUNT,
 			threads_of(f, RULES_COMPUTE));

@@ -92,7 +92,7 @@ static bool is_tail(unsigned char c)
  * Bytes of the UTF-8 character at p (n bytes left), or 0 when there is none:
  * overlong forms, surrogates and values beyond U+10FFFF are none (RFC 3629).
  */
-static size_t utf8_length(const unsigned char *p, size_t n)
+size_t json_utf8_length(const unsigned char *p, size_t n)
 {
 	if (p[0] < 0x80)
 		return 1;
@@ -142,7 +142,7 @@ static void add_quoted(struct buf *out, const char *text, size_t n)
 		buf_add(out, text + from, i - from);
 		if (i == n)
 			break;
-		len = utf8_length(p + i, n - i);
+		len = json_utf8_length(p + i, n - i);
 		if (len == 1)
 			escape(out, p[i]);
 		else if (len)

@@ -50,6 +50,8 @@ void json_real(struct json *j, double v); /* shortest text that reads back the s
 void json_bool(struct json *j, bool v);
 void json_null(struct json *j);
 void json_raw(struct json *j, const char *text, size_t n); /* text is already one JSON value */
+/* Bytes of the UTF-8 character at p, where n are left; 0 when there is none. */
+size_t json_utf8_length(const unsigned char *p, size_t n);
 
 /* key and value in one call */
 void json_kstr(struct json *j, const char *key, const char *text);

@@ -2,9 +2,11 @@
  * sonde export: a run in another tool's format.
  */
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "exchange/exchange.h"
+#include "exchange/gzip-stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,16 +19,24 @@
 
 struct options {
 	int format;
+	int table;
 	const char *path;
 	int64_t from_ns;
 	int64_t to_ns;
 };
 
+#define TABLE_NAME(name, NAME, version, doc) #name,
+static const char *const table_names[] = { STORE_TABLES(TABLE_NAME) NULL };
+#undef TABLE_NAME
+
 static const struct cli_option option_rows[] = {
 	{ 0, "to", "FORMAT", CLI_CHOICE(struct options, format), .choices = exchange_names, .default_text = "chrome",
 			.help = "The format to write." },
 	{ 'o', "output", "FILE", CLI_PATH(struct options, path), .default_words = "standard output",
-			.help = "Write to this file; '-' is standard output." },
+			.help = "Write to this file, compressed when its name ends in .gz; '-' is standard output. Of sofa the "
+				"directory." },
+	{ 0, "table", "TABLE", CLI_CHOICE(struct options, table), .choices = table_names, .default_text = "io",
+			.help = "csv: the table to write." },
 	{ 0, "from", "TIME", CLI_DURATION(struct options, from_ns),
 			.help = "Only events that begin this long after the start of the run, or later." },
 	{ 0, "until", "TIME", CLI_DURATION(struct options, to_ns),
@@ -40,7 +50,7 @@ static bool is_stdout(const struct options *o)
 }
 
 /* A stream of its own also for standard output, so that a reader that goes away leaves no error behind in stdio's. */
-static FILE *open_output(const struct options *o, struct sonde_err *err)
+static FILE *open_plain(const struct options *o, struct sonde_err *err)
 {
 	int fd = is_stdout(o) ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
 			      : open(o->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -56,17 +66,53 @@ static FILE *open_output(const struct options *o, struct sonde_err *err)
 	return out;
 }
 
+static FILE *open_output(const struct options *o, const struct exchange_format *format, struct sonde_err *err)
+{
+	size_t n = o->path ? strlen(o->path) : 0;
+	FILE *out = open_plain(o, err), *packed;
+
+	if (!out || format->is_packed || n < 3 || strcmp(o->path + n - 3, ".gz") != 0)
+		return out;
+	packed = gzip_stream_open(out);
+	if (!packed) {
+		err_sys(err, errno, "cannot write to '%s'", o->path);
+		fclose(out);
+		return NULL;
+	}
+	setvbuf(packed, NULL, _IOFBF, BUFFER_BYTES);
+	return packed;
+}
+
+static int export_files(struct cli_context *ctx, struct model_run *run, const struct exchange_options *options)
+{
+	const struct options *o = ctx->options;
+	CLEANUP(cleanup_fd) int dirfd = -1;
+	int rc = fs_mkdir_p(o->path, 0777, ctx->err);
+
+	if (rc < 0)
+		return rc;
+	dirfd = open(o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dirfd < 0)
+		return err_sys(ctx->err, errno, "cannot write to '%s'", o->path);
+	return exchange_formats[o->format]->write_files(run, dirfd, options, ctx->err);
+}
+
 static int export(struct cli_context *ctx, struct model_run *run)
 {
 	const struct options *o = ctx->options;
-	struct exchange_options options = { .has_range = o->from_ns || o->to_ns };
-	FILE *out = open_output(o, ctx->err);
+	const struct exchange_format *format = exchange_formats[o->format];
+	struct exchange_options options = { .has_range = o->from_ns || o->to_ns,
+		.table = (enum store_table_id)o->table };
+	FILE *out;
 	int rc;
 
+	cli_run_range(run, o->from_ns, o->to_ns, &options.from_ns, &options.to_ns);
+	if (format->write_files)
+		return export_files(ctx, run, &options);
+	out = open_output(o, format, ctx->err);
 	if (!out)
 		return -EIO;
-	cli_run_range(run, o->from_ns, o->to_ns, &options.from_ns, &options.to_ns);
-	rc = exchange_formats[o->format]->write(run, out, &options, ctx->err);
+	rc = format->write(run, out, &options, ctx->err);
 	errno = 0;
 	if (fclose(out) != 0 && rc == 0)
 		rc = err_sys(ctx->err, errno ? errno : EIO, "cannot write the trace");
@@ -75,9 +121,14 @@ static int export(struct cli_context *ctx, struct model_run *run)
 
 static int run(struct cli_context *ctx)
 {
+	const struct options *o = ctx->options;
 	struct model_run *opened;
-	int rc = cli_open_run(ctx, &opened);
+	int rc;
 
+	if (exchange_formats[o->format]->write_files && is_stdout(o))
+		return cli_usage(ctx, "%s is a directory of files: give its name with -o DIR",
+				exchange_names[o->format]);
+	rc = cli_open_run(ctx, &opened);
 	if (rc < 0)
 		return rc;
 	signal(SIGPIPE, SIG_IGN);

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/term.h"
+#include "exchange/exchange.h"
 #include "exchange/import.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@ struct options {
 	const char *dir;
 	const char *name;
 	int64_t threads;
+	int format;
 	int unit;
 	bool is_json;
 	bool is_quiet;
@@ -28,6 +30,8 @@ static const struct cli_option option_rows[] = {
 			.default_words = "a new one in ./sonde-runs or $SONDE_RUNS" },
 	{ 0, "name", "NAME", CLI_STRING(struct options, name), .help = "Name of the run.",
 			.default_words = "that of the first trace" },
+	{ 0, "from", "FORMAT", CLI_CHOICE(struct options, format), .choices = exchange_reader_names,
+			.default_text = "auto", .help = "What the files are; auto finds out by their content." },
 	{ 'j', "threads", "N", CLI_INT(struct options, threads), .min = 0, .max = IMPORT_THREADS_MAX,
 			.default_text = "0", .help = "Threads to read with; 0 is one a CPU." },
 	{ 0, "time-unit", "UNIT", CLI_CHOICE(struct options, unit), .choices = unit_words, .default_text = "auto",
@@ -162,6 +166,7 @@ static int run(struct cli_context *ctx)
 	struct import_options options = {
 		.paths = (const char *const *)ctx->args,
 		.path_count = ctx->arg_count,
+		.format = exchange_readers[o->format],
 		.dir = o->dir,
 		.name = o->name,
 		.threads = (unsigned)o->threads,

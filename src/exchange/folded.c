@@ -8,103 +8,33 @@
  * of C++ that do get commas. Frames of the kernel end in _[k].
  */
 #include "exchange/exchange.h"
+#include "exchange/profile.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "model/dims.h"
-#include "model/stacks.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#define DEPTH_MAX 512
-
 struct folding {
-	struct model_run *run;
-	const struct exchange_options *options;
-	struct model_stacks *stacks;
-	struct map names;  /* tid -> string id of its name + 1 */
+	struct profile profile;
 	struct map counts; /* (name, stack) -> samples */
 	struct map lines;  /* text -> samples */
-	int64_t event;     /* STORE_NULL: none seen yet */
 };
 
-static int load_block(struct store_table *t, size_t block, struct store_batch *batch)
+static int count_row(void *arg, const struct store_sample *row, int64_t name)
 {
-	return store_block_load(t, block, NULL, 0, batch, NULL); /* a damaged one is told by model_losses */
-}
+	struct folding *f = arg;
+	int64_t key[2] = { name, row->stack };
+	uint64_t *at = map_put(&f->counts, key, sizeof(key), NULL);
 
-static int load_names(struct folding *f)
-{
-	struct store_table *t = model_table(f->run, STORE_TABLE_TASK);
-	struct store_batch batch = STORE_BATCH_INIT;
-	int rc = 0;
-
-	for (size_t b = 0; t && b < store_table_blocks(t); b++) {
-		if (load_block(t, b, &batch))
-			continue;
-		for (size_t i = 0; i < batch.rows && !rc; i++) {
-			struct store_task row;
-			uint64_t *at;
-
-			store_get_task(&batch, i, &row);
-			at = map_put_int(&f->names, (uint64_t)row.tid, NULL);
-			if (at && row.name != STORE_NULL)
-				*at = (uint64_t)row.name + 1;
-			rc = at ? 0 : -ENOMEM;
-		}
-	}
-	store_batch_release(&batch);
-	return rc;
-}
-
-/* Of a run that was cut short: the tasks are written at the end, processes in between. */
-static int64_t exe_of(const struct model_run *run, int64_t process)
-{
-	const struct store_process *p = model_process(run, process);
-
-	return p ? p->exe : STORE_NULL;
-}
-
-static int count_row(struct folding *f, const struct store_sample *row)
-{
-	const uint64_t *name = map_get_int(&f->names, (uint64_t)row->tid);
-	int64_t key[2] = { name && *name ? (int64_t)*name - 1 : exe_of(f->run, row->process), row->stack };
-	uint64_t *at;
-
-	if (f->options->has_range && (row->ts_ns < f->options->from_ns || row->ts_ns >= f->options->to_ns))
-		return 0;
-	if (f->event == STORE_NULL)
-		f->event = row->event;
-	if (row->event != f->event)
-		return 0;
-	at = map_put(&f->counts, key, sizeof(key), NULL);
 	if (!at)
 		return -ENOMEM;
 	++*at;
 	return 0;
-}
-
-static int count_samples(struct folding *f)
-{
-	struct store_table *t = model_table(f->run, STORE_TABLE_SAMPLE);
-	struct store_batch batch = STORE_BATCH_INIT;
-	int rc = 0;
-
-	for (size_t b = 0; t && !rc && b < store_table_blocks(t); b++) {
-		if (load_block(t, b, &batch))
-			continue;
-		for (size_t i = 0; !rc && i < batch.rows; i++) {
-			struct store_sample row;
-
-			store_get_sample(&batch, i, &row);
-			rc = count_row(f, &row);
-		}
-	}
-	store_batch_release(&batch);
-	return rc;
 }
 
 static void add_label(struct buf *line, const char *text)
@@ -113,24 +43,14 @@ static void add_label(struct buf *line, const char *text)
 		buf_addc(line, *text == ';' ? ',' : *text == '\n' ? ' ' : *text);
 }
 
-/* From the outermost frame inwards. */
-static void add_stack(struct folding *f, struct buf *line, int64_t stack)
+static int add_frame(void *arg, const struct model_frame *frame)
 {
-	int64_t chain[DEPTH_MAX];
-	size_t depth = 0;
+	struct buf *line = arg;
 
-	for (; stack != STORE_NULL && depth < DEPTH_MAX; stack = model_stack_parent(f->stacks, stack))
-		chain[depth++] = stack;
-	while (depth-- > 0) {
-		const struct model_frame *frames;
-		size_t count = model_stack_place(f->stacks, chain[depth], &frames);
-
-		while (count-- > 0) {
-			buf_addc(line, ';');
-			add_label(line, model_frame_label(&frames[count]));
-			buf_adds(line, frames[count].is_kernel ? "_[k]" : "");
-		}
-	}
+	buf_addc(line, ';');
+	add_label(line, model_frame_label(frame));
+	buf_adds(line, frame->is_kernel ? "_[k]" : "");
+	return 0;
 }
 
 static int make_lines(struct folding *f)
@@ -144,10 +64,10 @@ static int make_lines(struct folding *f)
 		const char *name;
 
 		memcpy(key, map_key(&f->counts, i, &len), sizeof(key));
-		name = model_cname(f->run, key[0]);
+		name = model_cname(f->profile.run, key[0]);
 		buf_reset(&line);
 		add_label(&line, name ? name : "[unknown]");
-		add_stack(f, &line, key[1]);
+		profile_frames(&f->profile, key[1], add_frame, &line);
 		at = buf_error(&line) ? NULL : map_put(&f->lines, line.data, line.len, NULL);
 		if (!at)
 			return -ENOMEM;
@@ -170,23 +90,18 @@ static int print_lines(const struct folding *f, FILE *out, struct sonde_err *err
 
 static int write_folded(struct model_run *run, FILE *out, const struct exchange_options *options, struct sonde_err *err)
 {
-	struct folding f = { .run = run, .options = options, .event = STORE_NULL };
-	int rc = model_stacks_open(&f.stacks, run, err);
+	struct folding f = { .counts = MAP_INIT };
+	int rc = profile_open(&f.profile, run, options, err);
 
 	if (!rc) {
-		rc = model_load(run, MODEL_NAMES | MODEL_PROCESSES, err);
-		if (!rc)
-			rc = load_names(&f);
-		if (!rc)
-			rc = count_samples(&f);
+		rc = profile_each(&f.profile, count_row, &f);
 		if (!rc)
 			rc = make_lines(&f);
 		rc = rc ? err_sys(err, -rc, "cannot count the stacks") : print_lines(&f, out, err);
 	}
-	map_release(&f.names);
 	map_release(&f.counts);
 	map_release(&f.lines);
-	model_stacks_free(f.stacks);
+	profile_release(&f.profile);
 	return rc;
 }
 

@@ -3,13 +3,35 @@
 
 #include <stddef.h>
 
-/* X(name): its table is exchange_<name>, in <name>.c; those of pfw are in pfw-write.c. */
-#define FORMATS(X) X(chrome) X(pfw) X(pfw_c) X(pfw_d) X(pfw_e) X(folded)
+/*
+ * X(name, is_written, is_read): its table is exchange_<name>, in <name>.c; those of pfw are in pfw-write.c.
+ * Who recognises a file first has it: those that ask for more come first.
+ */
+#define FORMATS(X) \
+	X(chrome, 1, 0) \
+	X(perfetto, 1, 0) \
+	X(pfw, 1, 1) \
+	X(pfw_c, 1, 0) \
+	X(pfw_d, 1, 0) \
+	X(pfw_e, 1, 0) \
+	X(folded, 1, 0) \
+	X(pprof, 1, 0) \
+	X(speedscope, 1, 0) \
+	X(csv, 1, 0) \
+	X(sofa, 1, 0)
 
-#define DECLARE(name) extern const struct exchange_format exchange_##name;
-#define ROW(name) &exchange_##name,
-#define NAME(name) #name,
+#define ROW_0(name)
+#define ROW_1(name) &exchange_##name,
+#define NAME_0(name)
+#define NAME_1(name) #name,
+#define DECLARE(name, is_written, is_read) extern const struct exchange_format exchange_##name;
+#define WRITER(name, is_written, is_read) ROW_##is_written(name)
+#define WRITER_NAME(name, is_written, is_read) NAME_##is_written(name)
+#define READER(name, is_written, is_read) ROW_##is_read(name)
+#define READER_NAME(name, is_written, is_read) NAME_##is_read(name)
 
 FORMATS(DECLARE)
-const struct exchange_format *const exchange_formats[] = { FORMATS(ROW) };
-const char *const exchange_names[] = { FORMATS(NAME) NULL };
+const struct exchange_format *const exchange_formats[] = { FORMATS(WRITER) };
+const char *const exchange_names[] = { FORMATS(WRITER_NAME) NULL };
+const struct exchange_format *const exchange_readers[] = { NULL, FORMATS(READER) };
+const char *const exchange_reader_names[] = { "auto", FORMATS(READER_NAME) NULL };

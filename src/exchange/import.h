@@ -3,7 +3,7 @@
  *
  * DFTracer traces (.pfw, .pfw.gz) of all generations: files and directories,
  * read by several threads at once: files, gzip members and pieces of text each
- * for themselves. What cannot be read is counted and told, line by line, and
+ * for themselves; other tools' files (exchange.h) by one. What cannot be read is counted and told, line by line, and
  * costs only itself: a run is made of the rest. Memory stays below 1 GiB
  * whatever the input is.
  */
@@ -23,8 +23,11 @@
 
 enum import_unit { IMPORT_UNIT_AUTO, IMPORT_UNIT_NS, IMPORT_UNIT_US, IMPORT_UNIT_MS, IMPORT_UNIT_S };
 
+struct exchange_format; /* exchange.h */
+
 struct import_options {
-	const char *const *paths; /* files and directories */
+	const struct exchange_format *format; /* NULL: what the first file is by its content */
+	const char *const *paths;             /* files and directories */
 	size_t path_count;
 	const char *dir;       /* the bundle; NULL: a new one among the runs */
 	const char *name;      /* of the run; NULL: that of the first path */

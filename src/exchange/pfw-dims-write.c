@@ -76,6 +76,8 @@ static const struct store_text *make_argv(const struct pfw_dims *d, const struct
 {
 	struct store_text text = { .data = NULL };
 
+	if (!p->has_cmd && text_of(d, p->argv, argv))
+		return argv;
 	if (!p->has_cmd || !text_of(d, pfw_dims_text(d, 'S', p, p->cmd_hash), &text))
 		return NULL;
 	buf_add(out, text.data, text.bytes);
@@ -110,11 +112,11 @@ static void write_process(struct pfw_dims *d, const struct pfw_process *p)
 		.parent = parent_of(d, p),
 		.start_ns = p->first_ns,
 		.end_ns = p->last_ns,
-		.exe = p->has_exec ? pfw_dims_text(d, 'S', p, p->exec_hash) : STORE_NULL,
+		.exe = p->has_exec ? pfw_dims_text(d, 'S', p, p->exec_hash) : p->exe,
 		.cwd = p->has_cwd ? pfw_dims_text(d, 'F', p, p->cwd_hash) : STORE_NULL,
 		.argv = make_argv(d, p, &bytes, &argv),
-		.exit_code = STORE_NULL,
-		.exit_signal = STORE_NULL,
+		.exit_code = p->exit_code,
+		.exit_signal = p->exit_signal,
 		.events = (int64_t)p->events,
 		.dropped = STORE_NULL,
 		.filtered = STORE_NULL,
@@ -124,7 +126,8 @@ static void write_process(struct pfw_dims *d, const struct pfw_process *p)
 	if (p->has_cwd && row.cwd == STORE_NULL)
 		row.cwd = pfw_dims_text(d, 'S', p, p->cwd_hash);
 	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);
-	write_origin(d, p);
+	if (!d->is_foreign)
+		write_origin(d, p);
 }
 
 static void write_call(struct pfw_dims *d, const struct pfw_call *call)

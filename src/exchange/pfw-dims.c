@@ -101,6 +101,7 @@ static struct pfw_process *make_process(struct pfw_dims *d, const struct pfw_pro
 	p->number = (int64_t)d->process_count;
 	p->key = *key;
 	p->ppid = p->first_ns = p->last_ns = STORE_NULL;
+	p->exe = p->argv = p->exit_code = p->exit_signal = STORE_NULL;
 	return p;
 }
 

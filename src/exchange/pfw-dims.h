@@ -54,6 +54,8 @@ struct pfw_process {
 	bool has_cmd, has_exec, has_cwd;
 	int64_t first_ns, last_ns;
 	uint64_t events;
+	/* of traces that say it at once: string ids; argv is arguments that end in a NUL each */
+	int64_t exe, argv, exit_code, exit_signal;
 };
 
 struct pfw_call {
@@ -78,6 +80,7 @@ struct pfw_thread {
 
 struct pfw_dims {
 	struct store_sink *sink;
+	bool is_foreign;    /* the trace is not DFTracer's */
 	uint64_t refused;   /* that found no room */
 	uint64_t conflicts; /* hashes with more than one name */
 	/* private */

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "exchange/foreign.h"
 #include "exchange/pfw-crew.h"
 #include "exchange/pfw-run.h"
 #include "store/run.h"
@@ -157,13 +158,15 @@ static int no_records(const struct pfw_import *im, struct sonde_err *err)
 		return err_sys(err, first->error, "cannot read '%s'", first->path);
 	err_set(err, ENODATA, "there is no record of a trace in '%s'%s", first->path,
 			im->inputs.count > 1 ? " and the others" : "");
-	if (im->crew.counts.invalid)
+	if (im->format->read)
+		err_hint(err, "it was read as %s; --from names another format", im->format->name);
+	else if (im->crew.counts.invalid)
 		err_hint(err, "sonde trace validate %s tells what is wrong with its lines", first->path);
 	return -ENODATA;
 }
 
 /* The name of a run of these inputs: "train" of "/x/train.pfw.gz". */
-static void name_of(struct buf *out, const struct import_options *o)
+static void name_of(struct buf *out, const struct import_options *o, bool is_foreign)
 {
 	const char *path = o->name ? o->name : o->paths[0], *end = path + strlen(path), *from;
 
@@ -174,13 +177,14 @@ static void name_of(struct buf *out, const struct import_options *o)
 	buf_add(out, from, (size_t)(end - from));
 	if (!o->name && out->len > 3 && !strcmp(out->data + out->len - 3, ".gz"))
 		out->data[out->len -= 3] = '\0';
-	if (!o->name && out->len > 4 && !strcmp(out->data + out->len - 4, ".pfw"))
-		out->data[out->len -= 4] = '\0';
+	end = o->name ? NULL : strrchr(out->data, '.');
+	if (end && end > out->data && (is_foreign || !strcmp(end, ".pfw")))
+		out->data[out->len = (size_t)(end - out->data)] = '\0';
 }
 
 static int import_all(struct pfw_import *im, struct sonde_err *err)
 {
-	int rc = attempt(im, err);
+	int rc = im->format->read ? foreign_read_all(im, err) : attempt(im, err);
 
 	/* When one was cut in a wrong place all are read whole, so that this costs no more than reading them twice. */
 	if (rc == 1) {
@@ -206,6 +210,25 @@ static void remove_bundle(struct pfw_import *im)
 	rmdir(im->run.path);
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+	size_t n = strlen(name), k = strlen(end);
+
+	return n > k && !strcmp(name + n - k, end);
+}
+
+/* What was asked for, or what the first file is by its content; DFTracer's when that is not told. */
+static const struct exchange_format *format_of(const struct import_options *o)
+{
+	extern const struct exchange_format exchange_pfw;
+	const char *first = o->path_count ? o->paths[0] : "";
+	const struct exchange_format *found = o->format;
+
+	if (!found && !ends_in(first, ".pfw") && !ends_in(first, ".pfw.gz"))
+		found = foreign_recognise(first);
+	return found ? found : &exchange_pfw;
+}
+
 int import_run(const struct import_options *o, struct import_result *result, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
@@ -217,10 +240,12 @@ int import_run(const struct import_options *o, struct import_result *result, str
 		return err_sys(err, ENOMEM, "cannot import");
 	im->options = o;
 	im->result = result;
+	im->format = format_of(o);
+	im->has_day_clock = !im->format->read;
 	im->run = (struct store_run)STORE_RUN_INIT;
 	for (size_t i = 0; i < o->path_count && rc == 0; i++)
 		rc = pfw_inputs_add(&im->inputs, o->paths[i], err);
-	name_of(&name, o);
+	name_of(&name, o, im->format->read != NULL);
 	im->name = name.data;
 	if (rc == 0)
 		rc = store_run_create(&im->run, o->dir, name.data, err);

@@ -139,16 +139,19 @@ static void write_host(struct json *j, const struct pfw_import *im)
 	json_end(j);
 }
 
-static void write_clock(struct json *j, const struct import_result *r)
+static void write_clock(struct json *j, const struct pfw_import *im)
 {
+	const struct import_result *r = im->result;
+
 	if (r->first_ns == STORE_NULL)
 		return;
 	json_key(j, "clock");
 	json_object(j);
-	json_kstr(j, "id", "CLOCK_REALTIME");
+	json_kstr(j, "id", im->has_day_clock ? "CLOCK_REALTIME" : "unknown");
 	json_kstr(j, "source", "trace");
 	json_kint(j, "start_mono_ns", r->first_ns);
-	json_kint(j, "start_real_ns", r->first_ns);
+	if (im->has_day_clock)
+		json_kint(j, "start_real_ns", r->first_ns);
 	json_end(j);
 	json_kint(j, "wall_ns", r->last_ns - r->first_ns);
 }
@@ -160,8 +163,9 @@ static void write_source(struct json *j, const struct pfw_import *im)
 
 	json_key(j, "source");
 	json_object(j);
-	json_kstr(j, "format", "pfw");
-	json_kint(j, "unit_ns", unit);
+	json_kstr(j, "format", im->format->name);
+	if (!im->format->read)
+		json_kint(j, "unit_ns", unit);
 	json_kuint(j, "files", r->files);
 	json_kuint(j, "bytes", r->input_bytes);
 	json_kuint(j, "text_bytes", r->text_bytes);
@@ -224,7 +228,7 @@ static void write_json(struct buf *out, const struct pfw_import *im)
 	json_array(&j);
 	json_end(&j);
 	write_host(&j, im);
-	write_clock(&j, im->result);
+	write_clock(&j, im);
 	json_key(&j, "exit");
 	json_null(&j);
 	json_key(&j, "probes");

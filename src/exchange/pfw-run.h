@@ -4,6 +4,7 @@
 #ifndef SONDE_EXCHANGE_PFW_RUN_H
 #define SONDE_EXCHANGE_PFW_RUN_H
 
+#include "exchange/exchange.h"
 #include "exchange/import.h"
 #include "exchange/pfw-crew.h"
 #include "store/run.h"
@@ -12,7 +13,9 @@
 struct pfw_import {
 	const struct import_options *options;
 	struct import_result *result;
-	const char *name; /* of the run */
+	const struct exchange_format *format; /* of the inputs */
+	bool has_day_clock;                   /* times are those of the day */
+	const char *name;                     /* of the run */
 	struct pfw_inputs inputs;
 	struct store_run run;
 	struct store_sink sink;

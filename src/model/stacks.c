@@ -316,6 +316,11 @@ const char *model_stack_module(const struct model_stacks *s, int64_t stack)
 	return module >= 1 && (uint64_t)module <= s->module_count ? s->modules[module - 1].path : NULL;
 }
 
+uint64_t model_stack_address(const struct model_stacks *s, int64_t stack)
+{
+	return stack >= 1 && (uint64_t)stack <= s->node_count ? s->nodes[stack - 1].address : 0;
+}
+
 size_t model_stack_place(struct model_stacks *s, int64_t stack, const struct model_frame **frames)
 {
 	const struct node *node = stack >= 1 && (uint64_t)stack <= s->node_count ? &s->nodes[stack - 1] : NULL;

@@ -42,6 +42,8 @@ int64_t model_stack_parent(const struct model_stacks *s, int64_t stack);
 size_t model_stack_place(struct model_stacks *s, int64_t stack, const struct model_frame **frames);
 /* The module of its place without naming anything; NULL: in none. */
 const char *model_stack_module(const struct model_stacks *s, int64_t stack);
+/* Its address in that module; 0: unknown. */
+uint64_t model_stack_address(const struct model_stacks *s, int64_t stack);
 
 /* For a line of text: the function, else "[file]", else "[unknown]". Valid until the next call. */
 const char *model_frame_label(const struct model_frame *f);

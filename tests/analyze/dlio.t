@@ -16,6 +16,7 @@ layer() { fact ".layers.layers[] | select(.layer == \"$1\") | \"\\(.events) \\(i
 
 is 'job time in nanoseconds' "$(fact .wall_ns)" 56695354000
 is 'processes' "$(fact .processes)" 8
+is 'hosts' "$(fact .layers.hosts)" 1
 is 'App' "$(layer App)" '8 -'
 is 'Training' "$(layer Training)" '40 -'
 is 'Compute' "$(layer Compute)" '200 -'

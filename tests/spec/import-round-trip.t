@@ -30,6 +30,41 @@ for table in io span line meta process thread; do
 	ok "the table $table is the same again" cmp -s one two
 done
 
+# Every generation, compressed on the way: the tables of the second run are those of the first.
+for generation in a b c d e; do
+	"$SONDE" import -q "$SOURCE_DIR/tests/data/generation-$generation.pfw" -o "one-$generation"
+	"$SONDE" export --to pfw -o "$generation.pfw.gz" "one-$generation"
+	ok "generation $generation is compressed" gzip -t "$generation.pfw.gz"
+	"$SONDE" import -q "$generation.pfw.gz" -o "two-$generation"
+	for run in one two; do
+		for table in io span line meta process thread counter; do
+			"$SONDE" events --table $table --json "$run-$generation" | sort
+		done >"$run.rows"
+	done
+	ok "generation $generation: all tables are the same again" cmp one.rows two.rows
+	ok "generation $generation: and they hold something" test -s one.rows
+done
+
+# Members hold whole lines, so that each can be read by itself.
+awk '/^{/ { for (i = 0; i < 1500; i++) print }' "$SOURCE_DIR/tests/data/dlio-excerpt.pfw" >long.pfw
+"$SONDE" import -q long.pfw -o long
+"$SONDE" export --to pfw -o long.pfw.gz long
+cat >members.py <<'EOF'
+import sys, zlib
+data, members = open(sys.argv[1], "rb").read(), 0
+while data:
+    inflate = zlib.decompressobj(31)
+    text = inflate.decompress(data) + inflate.flush()
+    data, members = inflate.unused_data, members + 1
+    assert inflate.eof and (not data or text.endswith(b"\n")) and text[:1] in b"[{]", text[-80:]
+print("several members of whole lines" if members > 2 else members)
+EOF
+run /usr/bin/python3 members.py long.pfw.gz
+is 'a long trace' "$out$err" 'several members of whole lines'
+is 'has the same lines as without compression' "$(zcat long.pfw.gz | md5sum)" "$("$SONDE" export --to pfw long | md5sum)"
+run "$SONDE" export --to pfw -o /no/such/x.gz long
+is 'a name that cannot be made is an error' "$status" 1
+
 data=$SOURCE_DIR/../shared/data/dftracer-dlio
 if [[ -d $data ]]; then
 	"$SONDE" import -q "$data" -o job

@@ -1,0 +1,100 @@
+/*
+ * One table of a run as comma-separated values: a line with the names of the
+ * columns, then a line a row, in the order of their time. Names stand where the
+ * table has numbers of strings, paths where it has those of files.
+ */
+#include "exchange/csv.h"
+#include "exchange/exchange.h"
+#include "model/dims.h"
+#include "model/rows.h"
+
+#include <string.h>
+
+static void put_text(struct csv *c, const struct store_text *text)
+{
+	csv_text(c, text ? text->data : NULL, text ? text->bytes : 0);
+}
+
+static void put_number(struct csv *c, struct model_run *run, enum store_semantic semantic, int64_t v)
+{
+	struct store_text path;
+
+	if (semantic == STORE_STRING) {
+		put_text(c, model_name(run, v));
+	} else if (semantic == STORE_FILE) {
+		path = model_file_path(run, v);
+		put_text(c, &path);
+	} else {
+		csv_int(c, v);
+	}
+}
+
+/* The string table and the ids of files themselves are numbers. */
+static bool is_own_id(const struct store_schema *schema, unsigned column)
+{
+	return column == 0 && (schema == &store_string_schema || schema == &store_file_schema);
+}
+
+static void put_cell(struct csv *c, struct model_run *run, const struct store_schema *schema, unsigned column,
+		const int64_t *row)
+{
+	const struct store_column_schema *s = &schema->columns[column];
+	const struct store_text *text;
+	double real;
+
+	memcpy(&text, &row[column], sizeof(text));
+	memcpy(&real, &row[column], sizeof(real));
+	if (s->kind == STORE_TEXT)
+		put_text(c, text);
+	else if (s->kind == STORE_REAL)
+		csv_real(c, real);
+	else
+		put_number(c, run, is_own_id(schema, column) ? STORE_PLAIN : s->semantic, row[column]);
+}
+
+static int put_rows(struct csv *c, struct model_run *run, const struct exchange_options *options, struct sonde_err *err)
+{
+	const struct store_schema *schema = store_schemas[options->table];
+	struct model_rows_opts opts = { .has_range = options->has_range,
+		.from_ns = options->from_ns,
+		.to_ns = options->to_ns };
+	struct model_rows *rows;
+	const void *row;
+	int rc = model_rows_open(&rows, model_table(run, options->table), &opts, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = model_rows_next(rows, &row, err)) == 0 && row && !c->error) {
+		for (unsigned i = 0; i < schema->count; i++)
+			put_cell(c, run, schema, i, row);
+		csv_end(c);
+	}
+	model_rows_free(rows);
+	return rc;
+}
+
+static int write_run(struct model_run *run, FILE *out, const struct exchange_options *options, struct sonde_err *err)
+{
+	const struct store_schema *schema = store_schemas[options->table];
+	struct csv c = CSV_INIT(out);
+	int rc = model_load(run, MODEL_NAMES | MODEL_FILES, err);
+
+	if (rc == 0) {
+		for (unsigned i = 0; i < schema->count; i++)
+			csv_str(&c, schema->columns[i].name);
+		csv_end(&c);
+		rc = put_rows(&c, run, options, err);
+	}
+	if (rc == 0 && c.error)
+		rc = err_sys(err, -c.error, "cannot write the table");
+	csv_release(&c);
+	return rc;
+}
+
+const struct exchange_format exchange_csv = {
+	.name = "csv",
+	.extension = ".csv",
+	.what = "One table as comma-separated values.",
+	.has_table = true,
+	.write = write_run,
+};

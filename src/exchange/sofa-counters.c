@@ -1,0 +1,227 @@
+/* The machine's counters as SOFA's mpstat, diskstat and netstat; see sofa.h. */
+#include "base/map.h"
+#include "exchange/sofa.h"
+#include "model/dims.h"
+#include "model/rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is read of a thing (a CPU, a disk, an interface): totals, by the ends of counters' names. */
+#define FIELDS_MAX 9
+
+struct kind {
+	const char *file, *prefix;
+	const char *fields[FIELDS_MAX + 1];
+	void (*put)(struct csv *c, const char *thing, double timestamp, double seconds, const double *deltas);
+};
+
+/* One thing: what its totals were at the last row written, and what they are. */
+struct thing {
+	int64_t last_ns;
+	double before[FIELDS_MAX], now[FIELDS_MAX];
+};
+
+struct counting {
+	const struct kind *kind;
+	struct csv *csv;
+	const struct sofa *sofa;
+	struct map numbers; /* name of a thing -> number in things, from 1 */
+	struct map series;  /* string id -> thing * FIELDS_MAX + field + 1; 0: none of ours */
+	struct thing *things;
+	size_t cap;
+};
+
+enum { CPU_USER, CPU_NICE, CPU_SYSTEM, CPU_IDLE, CPU_IOWAIT, CPU_IRQ, CPU_SOFTIRQ };
+
+/* A core's number; -1: all of them together. */
+static int64_t core_of(const char *thing)
+{
+	char *end;
+	long number = strtol(thing, &end, 10);
+
+	return *thing && !*end ? number : -1;
+}
+
+static void put_cpu(struct csv *c, const char *thing, double timestamp, double seconds, const double *d)
+{
+	struct sofa_row row = SOFA_ROW_INIT;
+	double usr = d[CPU_USER] + d[CPU_NICE], sys = d[CPU_SYSTEM], irq = d[CPU_IRQ] + d[CPU_SOFTIRQ];
+	double all = usr + sys + irq + d[CPU_IDLE] + d[CPU_IOWAIT];
+	char name[128];
+
+	if (all <= 0)
+		return;
+	snprintf(name, sizeof(name), "mpstat:%s|%.1f|%.1f|%.1f|%.1f|%.1f|", thing, 100 * usr / all, 100 * sys / all,
+			100 * d[CPU_IDLE] / all, 100 * d[CPU_IOWAIT] / all, 100 * irq / all);
+	row.timestamp = timestamp;
+	row.event = (double)core_of(thing);
+	row.device = core_of(thing);
+	row.duration = (usr + sys + irq) / 1e9;
+	row.payload = seconds;
+	row.name = name;
+	sofa_put(c, &row);
+}
+
+static void put_flow(struct csv *c, const char *kind, const char *thing, int event, double timestamp, double seconds,
+		double bytes, double unit)
+{
+	struct sofa_row row = SOFA_ROW_INIT;
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s:%s", kind, thing);
+	row.timestamp = timestamp;
+	row.event = event;
+	row.duration = seconds;
+	row.payload = bytes;
+	row.bandwidth = seconds > 0 ? bytes / seconds / unit : 0;
+	row.name = name;
+	sofa_put(c, &row);
+}
+
+static void put_disk(struct csv *c, const char *thing, double timestamp, double seconds, const double *d)
+{
+	put_flow(c, "disk_read", thing, 0, timestamp, seconds, d[0], 1e6);
+	put_flow(c, "disk_write", thing, 1, timestamp, seconds, d[1], 1e6);
+}
+
+static void put_net(struct csv *c, const char *thing, double timestamp, double seconds, const double *d)
+{
+	put_flow(c, "tx", thing, 0, timestamp, seconds, d[0], 1);
+	put_flow(c, "rx", thing, 1, timestamp, seconds, d[1], 1);
+}
+
+static const struct kind kinds[] = {
+	{ "mpstat.csv", "cpu.", { "user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns", "softirq_ns" },
+			put_cpu },
+	{ "diskstat.csv", "disk.", { "read_bytes", "write_bytes" }, put_disk },
+	{ "netstat.csv", "net.", { "tx_bytes", "rx_bytes" }, put_net },
+};
+
+static struct thing *thing_of(struct counting *k, const char *name, size_t n, uint64_t *number)
+{
+	uint64_t *place = map_put(&k->numbers, name, n, NULL);
+
+	if (!place)
+		return NULL;
+	if (!*place) {
+		if (k->numbers.count > k->cap) {
+			size_t cap = k->cap ? 2 * k->cap : 16;
+			struct thing *things = reallocarray(k->things, cap, sizeof(*things));
+
+			if (!things)
+				return NULL;
+			k->things = things;
+			k->cap = cap;
+		}
+		*place = k->numbers.count;
+		k->things[*place - 1] = (struct thing){ .last_ns = STORE_NULL };
+	}
+	*number = *place;
+	return &k->things[*place - 1];
+}
+
+/* "disk.sda.read_bytes" is field 0 of "sda". */
+static uint64_t series_of(struct counting *k, int64_t id)
+{
+	const char *name = model_cname(k->sofa->run, id), *dot, *from;
+	size_t prefix = strlen(k->kind->prefix);
+	uint64_t number;
+
+	if (!name || strncmp(name, k->kind->prefix, prefix) != 0)
+		return 0;
+	from = name + prefix;
+	dot = strrchr(from, '.');
+	for (unsigned i = 0; dot && dot > from && k->kind->fields[i]; i++)
+		if (!strcmp(dot + 1, k->kind->fields[i]) && thing_of(k, from, (size_t)(dot - from), &number))
+			return (number - 1) * FIELDS_MAX + i + 1;
+	return 0;
+}
+
+/* What a thing did since its last row. */
+static void put_thing(struct counting *k, size_t number, int64_t ts_ns)
+{
+	struct thing *t = &k->things[number];
+	double deltas[FIELDS_MAX];
+	double seconds = (double)(ts_ns - t->last_ns) / 1e9;
+
+	for (unsigned i = 0; i < FIELDS_MAX; i++)
+		deltas[i] = t->now[i] - t->before[i];
+	if (t->last_ns != STORE_NULL && seconds > 0)
+		k->kind->put(k->csv, map_key(&k->numbers, number, NULL), sofa_seconds(k->sofa, ts_ns), seconds, deltas);
+	memcpy(t->before, t->now, sizeof(t->now));
+	t->last_ns = ts_ns;
+}
+
+static int take_row(struct counting *k, const struct store_counter *row)
+{
+	bool is_new;
+	uint64_t *series = map_put_int(&k->series, (uint64_t)row->name, &is_new);
+
+	if (!series)
+		return -ENOMEM;
+	if (is_new)
+		*series = series_of(k, row->name);
+	if (*series && !isnan(row->value))
+		k->things[(*series - 1) / FIELDS_MAX].now[(*series - 1) % FIELDS_MAX] = row->value;
+	return 0;
+}
+
+/* The values of one reading have one time; a row of all things is written when the next reading begins. */
+static int count_rows(struct counting *k, struct model_rows *rows, struct sonde_err *err)
+{
+	int64_t ts_ns = STORE_NULL;
+	const void *next;
+	int rc;
+
+	while ((rc = model_rows_next(rows, &next, err)) == 0 && next && !k->csv->error) {
+		const struct store_counter *row = next;
+
+		if (row->process != STORE_NULL || row->pid != STORE_NULL)
+			continue;
+		for (size_t i = 0; ts_ns != STORE_NULL && row->ts_ns != ts_ns && i < k->numbers.count; i++)
+			put_thing(k, i, ts_ns);
+		ts_ns = row->ts_ns;
+		rc = take_row(k, row);
+		if (rc < 0)
+			return err_sys(err, -rc, "cannot read the counters");
+	}
+	for (size_t i = 0; rc == 0 && ts_ns != STORE_NULL && i < k->numbers.count; i++)
+		put_thing(k, i, ts_ns);
+	return rc;
+}
+
+static int write_kind(const struct sofa *s, const struct kind *kind, struct sonde_err *err)
+{
+	struct model_rows_opts opts = { .has_range = s->options->has_range,
+		.from_ns = s->options->from_ns,
+		.to_ns = s->options->to_ns };
+	struct csv csv;
+	struct counting k = { .kind = kind, .csv = &csv, .sofa = s };
+	struct model_rows *rows;
+	int rc = sofa_open(s, &csv, kind->file, err), close_rc;
+
+	if (rc < 0)
+		return rc;
+	rc = model_rows_open(&rows, model_table(s->run, STORE_TABLE_COUNTER), &opts, err);
+	if (rc == 0) {
+		rc = count_rows(&k, rows, err);
+		model_rows_free(rows);
+	}
+	close_rc = sofa_close(&csv, kind->file, err);
+	map_release(&k.numbers);
+	map_release(&k.series);
+	free(k.things);
+	return rc < 0 ? rc : close_rc;
+}
+
+int sofa_write_counters(const struct sofa *s, struct sonde_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(kinds) / sizeof(*kinds); i++)
+		rc = write_kind(s, &kinds[i], err);
+	return rc;
+}
