@@ -110,7 +110,8 @@ static uint32_t hash_of(const char *name)
 /* Sockets and what libc reads for itself are not recorded: these calls stay as they are. */
 static bool is_bound(unsigned call)
 {
-	return !(call_info[call].category & (SONDE_CAT_NET | SONDE_CAT_LIBC));
+	uint32_t category = call_info[call].category;
+	return category & SONDE_CAT_DFTRACER || !(category & (SONDE_CAT_NET | SONDE_CAT_LIBC));
 }
 
 static const char *name_of(unsigned row)

@@ -35,6 +35,7 @@ static struct {
 	uint32_t is_lost;     /* it could not go on: nobody will read the ring any more */
 	int error;
 	int64_t end_at;
+	uint64_t end_events;
 	char *stack;
 	bool is_fresh; /* the log is to be begun, not to be continued */
 	struct pfwlog_setup setup;
@@ -200,6 +201,7 @@ static void run(void)
 		take_last(log);
 		pfwlog_end(log, false);
 		helper.end_at = pfwlog_end_at(log);
+		helper.end_events = pfwlog_end_events(log);
 		ring_place_remove();
 		family_finish_dead();
 	} else {
@@ -314,12 +316,13 @@ void helper_stop(void)
 		wish_and_wait(WISH_STOP);
 }
 
-int64_t helper_finish(void)
+int64_t helper_finish(uint64_t *events)
 {
 	if (!__atomic_load_n(&helper.tid, __ATOMIC_ACQUIRE))
 		start_again();
 	if (__atomic_load_n(&helper.tid, __ATOMIC_ACQUIRE))
 		wish_and_wait(WISH_FINISH);
+	*events = helper.end_events;
 	return helper.end_at;
 }
 

@@ -24,8 +24,11 @@ void helper_poke(void);
 /* Wait until all is taken and the thread is gone; the log stays unfinished. */
 void helper_stop(void);
 
-/* Wait until all is taken, the log is complete and the thread is gone. What the log was before its `end`, or -1. */
-int64_t helper_finish(void);
+/*
+ * Wait until all is taken, the log is complete and the thread is gone. How many bytes and events the log had before
+ * its `end`; -1: it has none.
+ */
+int64_t helper_finish(uint64_t *events);
 
 /* In a forked child: there is no such thread. */
 void helper_forget(void);

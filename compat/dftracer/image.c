@@ -6,6 +6,7 @@
 #include "filter.h"
 #include "helper.h"
 #include "logname.h"
+#include "messages.h"
 #include "region.h"
 #include "ringplace.h"
 #include "tracer/fds.h"
@@ -60,7 +61,7 @@ static uint32_t wanted_categories(const struct settings *s)
 	uint32_t posix = SONDE_CAT_DATA | SONDE_CAT_OPEN | SONDE_CAT_META | SONDE_CAT_DIR | SONDE_CAT_SYNC |
 			SONDE_CAT_MAP | SONDE_CAT_AIO | SONDE_CAT_PROCESS;
 	uint32_t calls = (s->has_posix ? posix : 0) | (s->has_stdio ? SONDE_CAT_STDIO : 0);
-	return s->has_io ? calls : 0;
+	return s->has_io && calls ? calls | SONDE_CAT_DFTRACER : 0;
 }
 
 static void clock_read(void)
@@ -95,7 +96,9 @@ static void fill_setup(const struct image_wish *wish)
 	u->pid = wish->process_id >= 0 ? wish->process_id : (int32_t)sys0(SYS_getpid);
 	u->categories = image.categories;
 	u->unit_ns = settings_unit_ns(s);
-	u->interval_ns = s->is_aggregating && s->aggregation == AGGREGATE_FULL ? s->interval_ms * 1000000 : 0;
+	u->is_selective = s->aggregation == AGGREGATE_SELECTIVE;
+	u->interval_ns = s->is_aggregating && (!u->is_selective || *s->rules) ? s->interval_ms * 1000000 : 0;
+	memcpy(u->rules, s->rules, sizeof(u->rules));
 	u->batch_bytes = batch_bytes(s);
 	u->resume_bytes = -1;
 	log_name_describe(u, s, image.categories != 0 && image.is_binding);
@@ -200,7 +203,7 @@ static void finish(void)
 	}
 	tracer.categories = 0;
 	ring_close_runs();
-	image.setup.resume_bytes = helper_finish();
+	image.setup.resume_bytes = helper_finish(&image.setup.resume_events);
 	image.is_on = false;
 }
 
@@ -299,11 +302,15 @@ int image_begin(const struct image_wish *wish)
 {
 	int rc = 0, kept_errno = errno;
 	lock();
-	if (!image.is_on)
+	if (!image.is_on) {
 		rc = begin(wish);
+		messages_begin(&image_settings, &image.setup, rc);
+	}
 	if (!rc)
 		image.count++;
 	unlock();
+	if (rc < 0 && image_settings.throws_error)
+		abort();
 	errno = kept_errno;
 	return rc;
 }

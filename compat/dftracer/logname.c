@@ -113,14 +113,17 @@ static void describe_settings(struct pfwlog_setup *u, const struct settings *s, 
 {
 	static const char *const metrics[] = { "US", "NS", "MS", "SEC" };
 	snprintf(u->facts, sizeof(u->facts),
-			",\"cfg\":{\"enable\":1,\"metadata\":%d,\"core_affinity\":%d,\"time_metric\":\"%s\",\"io\":%d,\"posix\":%d,"
+			",\"cfg\":{\"enable\":1,\"metadata\":%d,\"core_affinity\":%d,\"time_metric\":\"%s\",\"io\":%d,"
+			"\"posix\":%d,"
 			"\"stdio\":%d,\"compression\":%d,\"trace_all_files\":%d,\"tids\":%d,\"bind_signals\":%d,"
-			"\"write_buffer_size\":%lld,\"trace_interval_ms\":%lld,\"aggregation_enable\":%d,\"bind\":%d},"
+			"\"write_buffer_size\":%lld,\"trace_interval_ms\":%lld,\"aggregation_enable\":%d,\"bind\":%d,"
+			"\"aggregation_type\":\"%s\",\"gotcha_priority\":%lld,\"throw_error\":%d},"
 			"\"build\":{\"mpi\":0,\"hdf5\":0,\"hip\":0,\"cuda\":0,\"finstrument\":1}",
 			(int)s->has_metadata, (int)s->has_core_affinity, metrics[s->time_metric], (int)s->has_io,
 			(int)s->has_posix, (int)s->has_stdio, (int)s->has_compression, !*s->data_dirs, (int)s->has_tids,
 			(int)s->binds_signals, (long long)u->batch_bytes, (long long)s->interval_ms,
-			(int)s->is_aggregating, is_bound);
+			(int)s->is_aggregating, is_bound, u->is_selective ? "SELECTIVE" : "FULL",
+			(long long)s->gotcha_priority, (int)s->throws_error);
 }
 
 void log_name_describe(struct pfwlog_setup *u, const struct settings *s, bool is_bound)

@@ -1,16 +1,12 @@
 /* Settings by table; see settings.h. */
 #include "settings.h"
 
-#include "tracer/sys.h"
 #include "yaml.h"
 
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define FILE_BYTES_MAX (64u << 10)
 
 enum kind { BOOL, NOT, NUMBER, CHOICE, TEXT, LIST };
 
@@ -22,7 +18,7 @@ struct choice {
 static const struct choice modes[] = { { "FUNCTION", INIT_FUNCTION }, { "PRELOAD", INIT_PRELOAD },
 	{ NULL, INIT_NONE } };
 static const struct choice levels[] = { { "ERROR", LEVEL_ERROR }, { "WARN", LEVEL_WARN }, { "INFO", LEVEL_INFO },
-	{ "DEBUG", LEVEL_DEBUG }, { NULL, LEVEL_ERROR } };
+	{ "DEBUG", LEVEL_DEBUG }, { NULL, LEVEL_SILENT } };
 static const struct choice metrics[] = { { "US", METRIC_US }, { "NS", METRIC_NS }, { "MS", METRIC_MS },
 	{ "SEC", METRIC_SEC }, { NULL, METRIC_US } };
 static const struct choice aggregations[] = { { "FULL", AGGREGATE_FULL }, { "SELECTIVE", AGGREGATE_SELECTIVE },
@@ -156,18 +152,17 @@ static void take_key(void *arg, const char *key, const char *value)
 	}
 }
 
-static void read_file(struct settings *s, const char *path)
+/* Rules are lines: + for inclusion, - for exclusion. */
+static void take_rule(void *arg, const char *key, const char *value)
 {
-	static char text[FILE_BYTES_MAX + 1];
-	size_t len = 0;
-	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-	if (fd < 0)
+	struct settings *s = arg;
+	size_t have = strlen(s->rules), n = strlen(value);
+	char sign = !strcmp(key, "inclusion") ? '+' : !strcmp(key, "exclusion") ? '-' : 0;
+	if (!sign || have + n + 3 > sizeof(s->rules))
 		return;
-	for (long n; len < FILE_BYTES_MAX && (n = sys3(SYS_read, fd, text + len, FILE_BYTES_MAX - len)) > 0;)
-		len += (size_t)n;
-	sys_close(fd);
-	text[len] = '\0';
-	yaml_read(text, take_key, s);
+	s->rules[have++] = sign;
+	memcpy(s->rules + have, value, n);
+	memcpy(s->rules + have + n, "\n", 2);
 }
 
 static void read_environment(struct settings *s)
@@ -190,7 +185,7 @@ static void set_defaults(struct settings *s)
 	keep_if_unset(&s->is_enabled, 0);
 	keep_if_unset(&s->format, 'C');
 	keep_if_unset(&s->init, INIT_FUNCTION);
-	keep_if_unset(&s->log_level, LEVEL_ERROR);
+	keep_if_unset(&s->log_level, LEVEL_SILENT);
 	keep_if_unset(&s->has_compression, s->format >= 'D');
 	keep_if_unset(&s->interval_ms, 1000);
 	keep_if_unset(&s->time_metric, METRIC_US);
@@ -226,16 +221,20 @@ void settings_read(struct settings *s)
 {
 	const char *strict = getenv("SONDE_DFTRACER_STRICT"), *file = getenv("DFTRACER_CONFIGURATION");
 	memset(s, 0xff, offsetof(struct settings, log_file)); /* every number -1 */
-	s->log_file[0] = s->data_dirs[0] = s->aggregation_file[0] = '\0';
+	s->log_file[0] = s->data_dirs[0] = s->aggregation_file[0] = s->rules[0] = '\0';
+	s->unread = NULL;
 	s->is_strict = 0;
 	s->is_strict = strict && is_true(s, strict);
-	if (file)
-		read_file(s, file);
+	if (file && !yaml_read_file(file, take_key, s))
+		s->unread = file;
 	int64_t compression_of_file = s->has_compression;
 	read_environment(s);
 	if (s->is_strict)
 		be_strict(s, compression_of_file);
 	set_defaults(s);
+	if (s->is_aggregating && s->aggregation == AGGREGATE_SELECTIVE && *s->aggregation_file &&
+			!yaml_read_file(s->aggregation_file, take_rule, s))
+		s->unread = s->aggregation_file;
 }
 
 int64_t settings_unit_ns(const struct settings *s)

@@ -6,9 +6,13 @@
  * only "1" is true, an unset DFTRACER_DATA_DIR traces nothing and relative paths are
  * never traced, DFTRACER_DISABLE_TIDS=0 disables, DFTRACER_TRACE_COMPRESSION can only
  * switch off, features.io needs a sibling features.enable, names lose `( ) \ " ' |`.
+ *
+ * Without DFTRACER_LOG_LEVEL nothing is ever said: what a program prints is its own.
  */
 #ifndef DFTRACER_SETTINGS_H
 #define DFTRACER_SETTINGS_H
+
+#include "pfwlog/rules.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +20,7 @@
 #define SETTING_TEXT_BYTES 4096
 
 enum init_mode { INIT_FUNCTION, INIT_PRELOAD, INIT_NONE };
-enum log_level { LEVEL_ERROR, LEVEL_WARN, LEVEL_INFO, LEVEL_DEBUG };
+enum log_level { LEVEL_SILENT, LEVEL_ERROR, LEVEL_WARN, LEVEL_INFO, LEVEL_DEBUG };
 enum time_metric { METRIC_US, METRIC_NS, METRIC_MS, METRIC_SEC };
 enum aggregation { AGGREGATE_FULL, AGGREGATE_SELECTIVE };
 
@@ -43,6 +47,8 @@ struct settings {
 	char log_file[SETTING_TEXT_BYTES];
 	char data_dirs[2 * SETTING_TEXT_BYTES]; /* colons between; empty: not given */
 	char aggregation_file[SETTING_TEXT_BYTES];
+	char rules[RULES_TEXT_BYTES]; /* of aggregation_file, as pfwlog/rules.h wants them */
+	const char *unread;           /* a file that was named and could not be read; NULL none */
 };
 
 void settings_read(struct settings *s);

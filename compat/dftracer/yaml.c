@@ -1,12 +1,15 @@
 /* A small reader of YAML; see yaml.h. */
 #include "yaml.h"
 
-#include <stdbool.h>
+#include "tracer/sys.h"
+
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 
 #define DEPTH_MAX 8
 #define KEY_BYTES 256
+#define FILE_BYTES_MAX (64u << 10)
 
 struct reader {
 	void (*tell)(void *arg, const char *key, const char *value);
@@ -60,9 +63,12 @@ static char *scalar(char *text)
 	if (quote != '"' && quote != '\'')
 		return text;
 	char *out = text, *start = text;
-	for (char *p = text + 1; *p && *p != quote; p++) {
-		if (*p == '\\' && quote == '"' && p[1])
+	for (char *p = text + 1; *p; p++) {
+		bool is_escaped = (*p == '\\' && quote == '"' && p[1]) || (*p == '\'' && quote == '\'' && p[1] == '\'');
+		if (is_escaped)
 			p++;
+		else if (*p == quote)
+			break;
 		*out++ = *p;
 	}
 	*out = '\0';
@@ -84,13 +90,35 @@ static char *colon_of(char *text)
 	return NULL;
 }
 
+/* The comma that ends an item of a list: not one in quotes, nor in braces. */
+static char *comma_of(char *item)
+{
+	char quote = 0;
+	unsigned depth = 0;
+	for (char *p = item; *p; p++) {
+		if (quote) {
+			if (*p == '\\' && quote == '"' && p[1])
+				p++;
+			else if (*p == quote)
+				quote = 0;
+		} else if (*p == '"' || *p == '\'') {
+			quote = *p;
+		} else if (*p == '{' || *p == '}') {
+			depth = *p == '{' ? depth + 1 : depth - (depth > 0);
+		} else if (*p == ',' && !depth) {
+			return p;
+		}
+	}
+	return NULL;
+}
+
 static void tell_list(struct reader *r, char *text)
 {
 	char *end = strrchr(text, ']');
 	if (end)
 		*end = '\0';
 	for (char *item = text + 1; item;) {
-		char *comma = strchr(item, ',');
+		char *comma = comma_of(item);
 		if (comma)
 			*comma++ = '\0';
 		char *value = scalar(item);
@@ -123,7 +151,7 @@ static void take_mapping(struct reader *r, char *text, char *colon, size_t inden
 	*colon = '\0';
 	const char *name = scalar(text);
 	size_t have = strlen(r->key), n = strlen(name);
-	if (r->depth == DEPTH_MAX || have + n + 2 > KEY_BYTES)
+	if (!n || r->depth == DEPTH_MAX || have + n + 2 > KEY_BYTES)
 		return;
 	r->level[r->depth].indent = indent;
 	r->level[r->depth++].key_bytes = have;
@@ -164,4 +192,20 @@ void yaml_read(char *text, void (*tell)(void *arg, const char *key, const char *
 		take_line(&r, text);
 		text = next;
 	}
+}
+
+bool yaml_read_file(const char *path, void (*tell)(void *arg, const char *key, const char *value), void *arg)
+{
+	static char text[FILE_BYTES_MAX + 1];
+	size_t len = 0;
+	long n = 0;
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	while (len < FILE_BYTES_MAX && (n = sys3(SYS_read, fd, text + len, FILE_BYTES_MAX - len)) > 0)
+		len += (size_t)n;
+	sys_close(fd);
+	text[len] = '\0';
+	yaml_read(text, tell, arg);
+	return n >= 0;
 }

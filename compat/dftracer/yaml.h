@@ -9,7 +9,11 @@
 #ifndef DFTRACER_YAML_H
 #define DFTRACER_YAML_H
 
+#include <stdbool.h>
+
 /* Tell each scalar of the NUL-terminated text, which is changed on the way. */
 void yaml_read(char *text, void (*tell)(void *arg, const char *key, const char *value), void *arg);
+/* The same for as much of a file as fits; false: it cannot be read. */
+bool yaml_read_file(const char *path, void (*tell)(void *arg, const char *key, const char *value), void *arg);
 
 #endif

@@ -70,7 +70,11 @@ enum sonde_category {
 	SONDE_CAT_LIBC = 1u << 10,   /* libc calls that read files of their own: dlopen, setlocale, getpwnam ... */
 	SONDE_CAT_SPAN = 1u << 11,   /* annotations */
 	SONDE_CAT_FUNC = 1u << 12,   /* -finstrument-functions */
-	SONDE_CAT_ALL = (1u << 13) - 1
+	SONDE_CAT_ALL = (1u << 13) - 1,
+	/* Not among all: calls that only DFTracer's users look for, most of which ask the kernel nothing. */
+	SONDE_CAT_DFTRACER = 1u << 13,
+	SONDE_CAT_NET_DFTRACER = SONDE_CAT_NET | SONDE_CAT_DFTRACER,
+	SONDE_CAT_LIBC_DFTRACER = SONDE_CAT_LIBC | SONDE_CAT_DFTRACER
 };
 
 #define SONDE_FILTERS_MAX 32u

@@ -1,98 +1,5 @@
-/* Calls as lines, and the files they are about; see pfwlog.h. */
+/* Calls as lines; see pfwlog.h. */
 #include "pfwlog/private.h"
-
-#define PATH_ROOM (2 * PFWLOG_PATH_BYTES)
-
-/* Paths. */
-
-/* Without "." and "..", by the letters alone. */
-static size_t straighten(char *path, size_t bytes)
-{
-	size_t out = 0;
-	for (size_t in = 0; in < bytes;) {
-		size_t n = 1; /* a slash and a name */
-		while (in + n < bytes && path[in + n] != '/')
-			n++;
-		bool is_up = n == 3 && path[in + 1] == '.' && path[in + 2] == '.';
-		if (is_up) {
-			while (out && path[--out] != '/')
-				;
-		} else if (n != 1 && !(n == 2 && path[in + 1] == '.')) {
-			memmove(path + out, path + in, n);
-			out += n;
-		}
-		in += n;
-	}
-	if (!out)
-		path[out++] = '/';
-	return out;
-}
-
-static bool is_straight(const char *path, size_t n)
-{
-	for (size_t i = 0; i + 1 < n; i++)
-		if (path[i] == '/' && (path[i + 1] == '.' || path[i + 1] == '/'))
-			return false;
-	return n == 1 || path[n - 1] != '/';
-}
-
-/* Is it one of this image's files, so that somebody will say what it is? */
-static bool is_ours(const struct pfwlog *log, uint64_t file)
-{
-	return (file << 1 >> 33) == log->state->process;
-}
-
-static struct name *file_name(const struct pfwlog *log, uint64_t file)
-{
-	return is_ours(log, file) ? names_file(&log->names, (uint32_t)file) : NULL;
-}
-
-/* A path, joined to the file it is relative to. NULL and *waits: that one is not known yet. */
-static struct name *path_name(struct pfwlog *log, const struct store_text *path, uint64_t base, bool is_last_chance,
-		bool *waits)
-{
-	char whole[PATH_ROOM];
-	size_t n = 0;
-	if (path->bytes && path->data[0] == '/' && is_straight(path->data, path->bytes))
-		return names_put(&log->names, path->data, path->bytes);
-	if (!path->bytes || path->bytes > PFWLOG_PATH_BYTES - 2)
-		return names_put(&log->names, path->data, path->bytes);
-	if (path->data[0] != '/' && base) {
-		const struct name *dir = file_name(log, base);
-		if (!dir && is_ours(log, base) && !is_last_chance) {
-			*waits = true;
-			return NULL;
-		}
-		if (dir && dir->bytes && dir->text[0] == '/' && dir->bytes < PFWLOG_PATH_BYTES) {
-			memcpy(whole, dir->text, dir->bytes);
-			n = dir->bytes;
-			whole[n++] = '/';
-		}
-	}
-	memcpy(whole + n, path->data, path->bytes);
-	n += path->bytes;
-	return names_put(&log->names, whole, whole[0] == '/' ? straighten(whole, n) : n);
-}
-
-enum taken log_take_file(struct pfwlog *log, bool is_last_chance)
-{
-	const struct view *v = &log->view;
-	const struct sonde_rec_def *r = view_def(v);
-	bool waits = false;
-	if (!v->string_count || !is_ours(log, r->id))
-		return TAKEN;
-	struct store_text path = v->strings[0];
-	static const char gone[] = " (deleted)";
-	if (path.bytes > sizeof(gone) - 1 &&
-			!memcmp(path.data + path.bytes - (sizeof(gone) - 1), gone, sizeof(gone) - 1))
-		path.bytes -= sizeof(gone) - 1;
-	struct name *name = path.data[0] == '/' || r->base ? path_name(log, &path, r->base, is_last_chance, &waits)
-							   : names_put(&log->names, path.data, path.bytes);
-	if (waits)
-		return WAITS;
-	names_set_file(&log->names, (uint32_t)r->id, name);
-	return TAKEN;
-}
 
 /* Heads. */
 
@@ -130,6 +37,38 @@ static bool is_process_call_written(unsigned call, char generation)
 	}
 }
 
+/* DFTracer knows two kinds of calls. */
+static bool is_stdio(unsigned call)
+{
+	uint32_t category = call_info[call].category;
+	return category == SONDE_CAT_STDIO || (category == SONDE_CAT_DFTRACER && call != CALL_dirfd);
+}
+
+/* What a call's text is that is no path. */
+static const struct {
+	const char *start; /* of the call's name */
+	const char *key;
+} text_keys[] = { { "exec", "file" }, { "posix_spawn", "file" }, { "system", "command" }, { "popen", "command" },
+	{ "symlink", "target" }, { "realpath", "resolved" }, { "__realpath", "resolved" },
+	{ "canonicalize", "resolved" }, { "readdir", "entry" }, { "fts", "entry" }, { "glob", "pattern" },
+	{ "shm_", "object" }, { "memfd_", "object" }, { "sem_", "object" }, { "getxattr", "attribute" },
+	{ "lgetxattr", "attribute" }, { "fgetxattr", "attribute" }, { "setxattr", "attribute" },
+	{ "lsetxattr", "attribute" }, { "fsetxattr", "attribute" }, { "removexattr", "attribute" },
+	{ "lremovexattr", "attribute" }, { "fremovexattr", "attribute" }, { "f", "mode" } };
+
+static const char *text_key(const char *call)
+{
+	for (size_t i = 0; i < sizeof(text_keys) / sizeof(*text_keys); i++)
+		if (!strncmp(call, text_keys[i].start, strlen(text_keys[i].start)))
+			return text_keys[i].key;
+	return "text";
+}
+
+static bool is_exec(unsigned call)
+{
+	return call_info[call].category == SONDE_CAT_PROCESS && !strncmp(call_info[call].name, "exec", 4);
+}
+
 static bool is_word(const char *text, size_t n, const char *word)
 {
 	return n == strlen(word) && !memcmp(text, word, n);
@@ -165,7 +104,7 @@ static const struct call_head *head_of(struct pfwlog *log, unsigned call)
 		return h;
 	char *at = PUT(h->text, ",\"name\":\"");
 	at = put_text(at, info->name);
-	at = put_text(at, info->category == SONDE_CAT_STDIO ? "\",\"cat\":\"STDIO\"" : "\",\"cat\":\"POSIX\"");
+	at = put_text(at, is_stdio(call) ? "\",\"cat\":\"STDIO\"" : "\",\"cat\":\"POSIX\"");
 	if (u->generation == 'E')
 		at = PUT(at, ",\"type\":3");
 	h->head_bytes = (uint8_t)(at - h->text);
@@ -183,7 +122,8 @@ struct call_line {
 	const struct call_head *head;
 	struct name *file, *file2;
 	const struct store_text *text; /* the call's text that is no path */
-	unsigned args;                 /* plain ones */
+	const int64_t *values;         /* plain arguments */
+	unsigned args;
 };
 
 static char *put_args(struct pfwlog *log, char *at, const struct walk *w, const struct call_line *l)
@@ -224,8 +164,12 @@ static char *put_args(struct pfwlog *log, char *at, const struct walk *w, const 
 			at = put_bytes(at, l->head->text + l->head->arg_at[i], l->head->arg_bytes[i]);
 			at = put_int(at, log->view.args[i]);
 		}
-	if (l->text) {
-		at = PUT(at, ",\"mode\":");
+	if (l->text && is_exec(r->head.call)) {
+		at = put_exec_args(log, at, l->text);
+	} else if (l->text) {
+		at = PUT(at, ",\"");
+		at = put_text(at, text_key(call_info[r->head.call].name));
+		at = PUT(at, "\":");
 		at = put_name(log, at, l->text->data, l->text->bytes);
 	}
 	if (r->head.errnum && !is_open_ended) {
@@ -260,6 +204,48 @@ static void sum_call(struct pfwlog *log, const struct walk *w, const struct call
 					log->view.args[i]);
 }
 
+/* What rules may ask of a call. */
+static bool find_arg(const void *of, const char *key, size_t n, struct rule_value *value)
+{
+	const struct call_line *l = of;
+	const struct sonde_rec_call *r = l->r;
+	const struct {
+		const char *key;
+		int64_t number;
+	} known[] = { { "ret", r->flags & SONDE_CALL_NO_END ? SONDE_NONE : r->ret }, { "offset", r->offset },
+		{ "fd", r->fd >= 0 ? r->fd : SONDE_NONE }, { l->head->has_count ? "size" : "count", r->size } };
+	*value = (struct rule_value){ .text = NULL };
+	if (is_word(key, n, "fname") && l->file) {
+		*value = (struct rule_value){ .text = l->file->text, .bytes = l->file->bytes };
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (is_word(key, n, known[i].key)) {
+			value->number = known[i].number;
+			return value->number != SONDE_NONE;
+		}
+	for (unsigned i = 0; i < l->args && i < 4; i++)
+		if (l->head->arg_bytes[i] == n + 4u && !memcmp(l->head->text + l->head->arg_at[i] + 2, key, n)) {
+			value->number = l->values[i];
+			return true;
+		}
+	return false;
+}
+
+static bool is_summed(struct pfwlog *log, const struct call_line *l, int64_t start, int64_t dur)
+{
+	if (!log->state->setup.interval_ns)
+		return false;
+	const char *name = call_info[l->r->head.call].name;
+	struct rule_event e = { .name = { .text = name, .bytes = strlen(name) },
+		.cat = { .text = is_stdio(l->r->head.call) ? "STDIO" : "POSIX", .bytes = 5 },
+		.ts = start,
+		.dur = dur,
+		.arg = find_arg,
+		.of = l };
+	return log_is_summed(log, &e);
+}
+
 static void count_event(struct pfwlog *log, int64_t end_ns)
 {
 	log->now.events++;
@@ -274,7 +260,7 @@ static void write_call(struct pfwlog *log, const struct walk *w, const struct ca
 	int64_t start = in_units(log, start_ns), end = in_units(log, end_ns);
 	bool is_endless = r->flags & SONDE_CALL_NO_END || end < start;
 	count_event(log, end_ns);
-	if (log->state->setup.interval_ns) {
+	if (is_summed(log, l, start, is_endless ? 0 : end - start)) {
 		sum_call(log, w, l, start_ns, is_endless ? 0 : end - start);
 		return;
 	}
@@ -303,22 +289,23 @@ static enum taken find_file(struct pfwlog *log, struct call_line *l, bool is_las
 	const struct sonde_rec_call *r = l->r;
 	bool waits = false, has_path = (r->flags & SONDE_CALL_PATH) && v->string_count;
 	if (has_path && (r->defines || r->fd < 0 || !r->file))
-		l->file = path_name(log, &v->strings[0], v->base, is_last_chance, &waits);
+		l->file = log_path_name(log, &v->strings[0], v->base, is_last_chance, &waits);
 	else
-		l->file = file_name(log, r->file);
-	if (waits || (!l->file && !has_path && r->file && is_ours(log, r->file) && !is_last_chance))
+		l->file = log_file_name(log, r->file);
+	if (waits || (!l->file && !has_path && r->file && log_is_ours(log, r->file) && !is_last_chance))
 		return WAITS;
-	if (has_path && r->defines && is_ours(log, r->file))
+	if (has_path && r->defines && log_is_ours(log, r->file))
 		names_set_file(&log->names, (uint32_t)r->file, l->file);
 	if ((r->flags & SONDE_CALL_PATH2) && v->string_count > 1 && v->arg_count)
-		l->file2 = path_name(log, &v->strings[1], (uint64_t)v->args[v->arg_count - 1], is_last_chance, &waits);
+		l->file2 = log_path_name(log, &v->strings[1], (uint64_t)v->args[v->arg_count - 1], is_last_chance,
+				&waits);
 	return waits ? WAITS : TAKEN;
 }
 
 enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance)
 {
 	const struct view *v = &log->view;
-	struct call_line l = { .r = view_call(v) };
+	struct call_line l = { .r = view_call(v), .values = v->args };
 	if (l.r->head.call >= CALL_COUNT)
 		return TAKEN;
 	l.head = head_of(log, l.r->head.call);
@@ -329,8 +316,7 @@ enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance
 	bool has_path2 = (l.r->flags & SONDE_CALL_PATH2) && v->string_count > 1 && v->arg_count;
 	unsigned paths = (l.r->flags & SONDE_CALL_PATH ? 1 : 0) + has_path2;
 	l.args = v->arg_count - has_path2;
-	if (call_info[l.r->head.call].category == SONDE_CAT_PROCESS &&
-			!strncmp(call_info[l.r->head.call].name, "exec", 4))
+	if (is_exec(l.r->head.call))
 		l.args = 0; /* whether another tracer will see it is of no interest here */
 	l.text = v->string_count > paths ? &v->strings[paths] : NULL;
 	log_announce_thread(log, w->pid, w->tid);
@@ -338,6 +324,8 @@ enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance
 		log_announce(log, l.file, true, w->pid, w->tid);
 	if (l.file2)
 		log_announce(log, l.file2, true, w->pid, w->tid);
+	if (l.text && is_exec(l.r->head.call))
+		log_announce_args(log, l.text, w->pid, w->tid);
 	write_call(log, w, &l);
 	return TAKEN;
 }

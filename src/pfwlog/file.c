@@ -1,4 +1,4 @@
-/* The log file; see file.h. zlib compresses, with memory of ours and no thread's state. */
+/* The log file; see file.h. */
 #include "pfwlog/file.h"
 
 #include "tracer/sys.h"
@@ -7,61 +7,26 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
-#define LEVEL 1 /* as small as level 6 within a quarter, at a third of its time */
-#define GZIP_WINDOW (15 + 16)
 #define END_ROOM 64
-
-struct deflater {
-	z_stream z;
-	size_t used;
-	char memory[512u << 10]; /* deflate asks for 268 KiB */
-};
-
-/* zlib gets all at once, at the start, and gives it back never. */
-static void *take_memory(void *opaque, unsigned items, unsigned size)
-{
-	struct deflater *d = opaque;
-	size_t bytes = ((size_t)items * size + 15) & ~(size_t)15;
-	if (bytes > sizeof(d->memory) - d->used)
-		return NULL;
-	d->used += bytes;
-	return d->memory + d->used - bytes;
-}
-
-static void keep_memory(void *opaque, void *at)
-{
-	(void)opaque, (void)at;
-}
 
 static bool deflater_open(struct log_file *f)
 {
-	struct deflater *d = sys_map(sizeof(*d), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (!d)
+	f->deflater = sys_map(sizeof(*f->deflater), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!f->deflater)
 		return false;
-	sys3(SYS_madvise, d, sizeof(*d), MADV_DONTFORK);
-	d->z.zalloc = take_memory;
-	d->z.zfree = keep_memory;
-	d->z.opaque = d;
-	f->deflater = d;
-	return deflateInit2(&d->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+	sys3(SYS_madvise, f->deflater, sizeof(*f->deflater), MADV_DONTFORK);
+	deflate_init(f->deflater);
+	return true;
 }
 
 /* One whole member in `packed`. */
 static int pack(struct log_file *f, const char *data, size_t n, struct text *packed)
 {
-	struct deflater *d = f->deflater;
 	packed->len = 0;
-	if (!text_need(packed, n + n / 8 + 256) || deflateReset(&d->z) != Z_OK)
+	if (n > UINT32_MAX || !text_need(packed, deflate_bound(n)))
 		return -ENOMEM;
-	d->z.next_in = (unsigned char *)(uintptr_t)data;
-	d->z.avail_in = (unsigned)n;
-	d->z.next_out = (unsigned char *)packed->data;
-	d->z.avail_out = (unsigned)packed->room;
-	if (deflate(&d->z, Z_FINISH) != Z_STREAM_END)
-		return -EIO;
-	packed->len = packed->room - d->z.avail_out;
+	packed->len = deflate_member(f->deflater, data, n, packed->data);
 	return 0;
 }
 

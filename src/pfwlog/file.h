@@ -8,13 +8,14 @@
 #ifndef SONDE_PFWLOG_FILE_H
 #define SONDE_PFWLOG_FILE_H
 
+#include "pfwlog/deflate.h"
 #include "pfwlog/line.h"
 
 struct log_file {
 	int fd;
 	bool is_gzip;
 	uint64_t bytes; /* it has, all of them whole */
-	void *deflater;
+	struct deflater *deflater;
 };
 
 /* Open at `path` and cut it to `keep` bytes; -1: all but its end. 0 or -errno. */

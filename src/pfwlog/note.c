@@ -207,6 +207,45 @@ static void sum_event(struct pfwlog *log, const struct walk *w, const struct nam
 	}
 }
 
+/* What rules may ask of an event of the program's own. */
+struct asked {
+	const struct pfwlog *log;
+	size_t from;
+	unsigned count;
+};
+
+static bool find_arg(const void *of, const char *key, size_t n, struct rule_value *value)
+{
+	const struct asked *a = of;
+	size_t at = a->from;
+	struct arg arg;
+	for (unsigned i = 0; i < a->count && next_arg(&a->log->view, &at, &arg); i++) {
+		const struct name *name = names_string(&a->log->names, arg.head.key);
+		if (!name || name->bytes != n || memcmp(name->text, key, n) != 0)
+			continue;
+		bool is_word = arg.head.type == SONDE_ARG_STR;
+		*value = (struct rule_value){ .text = is_word ? arg.text : NULL,
+			.bytes = arg.bytes,
+			.number = arg.head.value.i };
+		return is_word || arg.head.type == SONDE_ARG_INT;
+	}
+	return false;
+}
+
+static bool is_summed(const struct pfwlog *log, const struct name *name, const struct name *category, int64_t start,
+		int64_t dur, const struct asked *args)
+{
+	if (!log->state->setup.interval_ns)
+		return false;
+	struct rule_event e = { .name = { .text = name->text, .bytes = name->bytes },
+		.cat = { .text = category ? category->text : "", .bytes = category ? category->bytes : 0 },
+		.ts = start,
+		.dur = dur,
+		.arg = find_arg,
+		.of = args };
+	return log_is_summed(log, &e);
+}
+
 static void put_event(struct pfwlog *log, const struct walk *w, const struct pfwlog_rec_event *r,
 		const struct name *name, const struct name *category)
 {
@@ -217,7 +256,8 @@ static void put_event(struct pfwlog *log, const struct walk *w, const struct pfw
 	log->now.events++;
 	if (end_ns > log->now.last_ns)
 		log->now.last_ns = end_ns;
-	if (log->state->setup.interval_ns) {
+	const struct asked args = { .log = log, .from = sizeof(*r), .count = r->head.call };
+	if (is_summed(log, name, category, start, end - start, &args)) {
 		sum_event(log, w, sum_head(log, name, category, r->type), start_ns, end - start, sizeof(*r),
 				r->head.call);
 		return;
@@ -390,8 +430,8 @@ enum taken log_take_func(struct pfwlog *log, struct walk *w)
 	log_announce_thread(log, w->pid, w->tid);
 	use_type(log, PFWLOG_FUNC);
 	log->now.events++;
-	if (log->state->setup.interval_ns) {
-		const struct name *cat = names_put(&log->names, "FUNC", 4);
+	const struct name *cat = log->state->setup.interval_ns ? names_put(&log->names, "FUNC", 4) : NULL;
+	if (is_summed(log, name, cat, start, end - start, &(struct asked){ .log = log })) {
 		sum_event(log, w, sum_head(log, name, cat, PFWLOG_FUNC), real_ns(log, n->ticks), end - start, 0, 0);
 		return TAKEN;
 	}

@@ -176,8 +176,21 @@ static struct pfwlog *log_new(const char *ring)
 	return log;
 }
 
+static bool rules_prepare(struct pfwlog *log)
+{
+	const struct pfwlog_setup *u = &log->state->setup;
+	if (!u->is_selective || !u->interval_ns)
+		return true;
+	log->rules = memory(sizeof(*log->rules));
+	if (log->rules)
+		rules_read(log->rules, u->rules);
+	return log->rules != NULL;
+}
+
 static bool log_prepare(struct pfwlog *log)
 {
+	if (!rules_prepare(log))
+		return false;
 	if (!names_open(&log->names, log->dirfd, log->state->setup.generation >= 'D') || !text_need(&log->text, 1))
 		return false;
 	log_head_prepare(log);
@@ -220,7 +233,10 @@ struct pfwlog *pfwlog_open(const char *ring, struct sonde_control *control, uint
 		pfwlog_free(log);
 		return NULL;
 	}
-	log->now.is_begun = log->state->done.is_begun = setup->resume_bytes >= 0;
+	if (setup->resume_bytes >= 0) {
+		log->now.is_begun = log->state->done.is_begun = 1;
+		log->now.events = log->state->done.events = setup->resume_events;
+	}
 	__atomic_store_n(&log->state->magic, PFWLOG_MAGIC, __ATOMIC_RELEASE);
 	return log;
 }
@@ -233,9 +249,10 @@ static bool is_whole(const struct pfwlog_state *s)
 			memchr(u->path, 0, sizeof(u->path)) && memchr(u->host, 0, sizeof(u->host)) &&
 			memchr(u->exe, 0, sizeof(u->exe)) && memchr(u->command, 0, sizeof(u->command)) &&
 			memchr(u->cwd, 0, sizeof(u->cwd)) && memchr(u->date, 0, sizeof(u->date)) &&
-			memchr(u->facts, 0, sizeof(u->facts)) && memchr(u->affinity, 0, sizeof(u->affinity)) &&
-			memchr(s->app, 0, sizeof(s->app)) && memchr(s->used, 0, sizeof(s->used)) &&
-			s->done.file_bytes <= INT64_MAX && s->next.file_bytes <= INT64_MAX;
+			memchr(u->facts, 0, sizeof(u->facts)) && memchr(u->rules, 0, sizeof(u->rules)) &&
+			memchr(u->affinity, 0, sizeof(u->affinity)) && memchr(s->app, 0, sizeof(s->app)) &&
+			memchr(s->used, 0, sizeof(s->used)) && s->done.file_bytes <= INT64_MAX &&
+			s->next.file_bytes <= INT64_MAX;
 }
 
 static struct sonde_control *control_map(int dirfd)
@@ -322,12 +339,14 @@ bool pfwlog_is_waiting(const struct pfwlog *log)
 
 int pfwlog_end(struct pfwlog *log, bool is_recovered)
 {
-	if (!log->now.is_begun && log->state->setup.is_lazy)
+	if (!log->now.is_begun && log->state->setup.is_lazy && !log_has_endings(log))
 		return 0; /* nothing was done: no log */
 	if (!log->now.is_begun)
 		log_head_begin(log);
 	log_commit(log);
 	log->end_at = (int64_t)log->file.bytes;
+	log->end_events = log->now.events;
+	log_walk_endings(log);
 	log_head_end(log, is_recovered);
 	log->now.is_ended = 1;
 	log_commit(log);
@@ -346,6 +365,11 @@ int64_t pfwlog_end_at(const struct pfwlog *log)
 	return log->end_at;
 }
 
+uint64_t pfwlog_end_events(const struct pfwlog *log)
+{
+	return log->end_events;
+}
+
 void pfwlog_free(struct pfwlog *log)
 {
 	if (!log)
@@ -359,6 +383,8 @@ void pfwlog_free(struct pfwlog *log)
 	text_release(&log->packed);
 	log_file_release(&log->file);
 	code_free(log->code);
+	if (log->rules)
+		sys2(SYS_munmap, log->rules, sizeof(*log->rules));
 	log_sums_free(log);
 	if (log->textfd >= 0)
 		sys_close(log->textfd);

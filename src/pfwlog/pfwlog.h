@@ -19,6 +19,7 @@
 #ifndef SONDE_PFWLOG_PFWLOG_H
 #define SONDE_PFWLOG_PFWLOG_H
 
+#include "pfwlog/rules.h"
 #include "sonde/shm.h"
 
 #include <stdbool.h>
@@ -101,16 +102,19 @@ struct pfwlog_setup {
 	bool has_args;       /* DFTRACER_INC_METADATA */
 	bool has_tids;
 	bool is_gzip;
-	bool is_strict; /* SONDE_DFTRACER_STRICT: characters that DFTracer replaces */
-	bool is_lazy;   /* a forked child: no log before the first event */
-	int32_t pid;    /* to be written */
+	bool is_strict;    /* SONDE_DFTRACER_STRICT: characters that DFTracer replaces */
+	bool is_lazy;      /* a forked child: no log before the first event */
+	bool is_selective; /* only events that the rules name are summed up */
+	int32_t pid;       /* to be written */
 	int32_t ppid;
 	int32_t rank;        /* -1 unknown */
 	uint32_t categories; /* of calls that are written, SONDE_CAT_* */
 	int64_t unit_ns;
-	int64_t interval_ns;  /* events are summed up over such times; 0: each has a line */
-	uint64_t batch_bytes; /* lines gathered before they are written, at most */
-	int64_t resume_bytes; /* the log goes on behind so many bytes, as if it had not been ended; -1 no */
+	int64_t interval_ns;          /* events are summed up over such times; 0: each has a line */
+	uint64_t batch_bytes;         /* lines gathered before they are written, at most */
+	int64_t resume_bytes;         /* the log goes on behind so many bytes, as if it had not been ended; -1 no */
+	uint64_t resume_events;       /* that are in it then */
+	char rules[RULES_TEXT_BYTES]; /* as rules_read wants them */
 };
 
 struct pfwlog_clock {
@@ -183,6 +187,7 @@ int pfwlog_end(struct pfwlog *log, bool is_recovered);
 const struct pfwlog_state *pfwlog_state(const struct pfwlog *log);
 /* Where the log was before `end`: a setup's resume_bytes. */
 int64_t pfwlog_end_at(const struct pfwlog *log);
+uint64_t pfwlog_end_events(const struct pfwlog *log);
 void pfwlog_free(struct pfwlog *log); /* NULL accepted */
 
 #endif

@@ -22,6 +22,7 @@ struct walk {
 	bool is_broken;  /* held nonsense: left alone */
 	bool is_touched; /* in the batch */
 	bool is_free;    /* to be given back with the batch */
+	bool is_ending;  /* an exec stands at `at`, and nothing behind it */
 };
 
 struct log_segment {
@@ -60,6 +61,7 @@ struct pfwlog {
 	} touched[PFWLOG_CURSORS_MAX];
 	bool is_waiting, has_free;
 	int64_t end_at;
+	uint64_t end_events;
 	int error; /* of writing */
 	/* pieces */
 	char phase_x[32], phase_m[32];
@@ -73,6 +75,7 @@ struct pfwlog {
 	struct call_head heads[CALL_COUNT];
 	struct code *code;
 	struct sums *sums;
+	struct rules *rules; /* NULL: all are summed up, or none */
 	struct view view;
 };
 
@@ -83,10 +86,26 @@ enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance
 enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance);
 enum taken log_take_func(struct pfwlog *log, struct walk *w);
 enum taken log_take_string(struct pfwlog *log);
+
+/* path.c */
 enum taken log_take_file(struct pfwlog *log, bool is_last_chance);
+/* Is it one of this image's files, so that somebody will say what it is? */
+bool log_is_ours(const struct pfwlog *log, uint64_t file);
+struct name *log_file_name(const struct pfwlog *log, uint64_t file);
+/* A path, joined to the file it is relative to. NULL and *waits: that one is not known yet. */
+struct name *log_path_name(struct pfwlog *log, const struct store_text *path, uint64_t base, bool is_last_chance,
+		bool *waits);
+
+/* execs.c */
+#define EXEC_ARGS_MAX 6
+void log_announce_args(struct pfwlog *log, const struct store_text *texts, int32_t pid, int32_t tid);
+char *put_exec_args(struct pfwlog *log, char *at, const struct store_text *texts);
 
 /* walk.c */
 uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance);
+/* After the last pass: execs that the process may have ended with. They go with `end`, which a failure takes back. */
+bool log_has_endings(const struct pfwlog *log);
+void log_walk_endings(struct pfwlog *log);
 
 /* pfwlog.c: put the batch into the log and off the ring. */
 void log_commit(struct pfwlog *log);
@@ -134,6 +153,8 @@ struct sum_key {
 	int32_t pid, tid;
 };
 struct sum;
+/* Is it summed up rather than written? Name, category, times and arguments are given. */
+bool log_is_summed(const struct pfwlog *log, struct rule_event *e);
 /* The sum of this key, one more event in it; NULL: there is no memory. head: ,"name":..,"cat":.. */
 struct sum *log_sum(struct pfwlog *log, const struct sum_key *key, const char *head, size_t head_bytes);
 void log_sum_add(struct sum *sum, const char *name, size_t bytes, int64_t value);

@@ -90,10 +90,43 @@ static enum taken take_at(struct pfwlog *log, struct walk *w, const char *from, 
 	return is_own(*(const uint64_t *)(const void *)v->bytes) ? log_take_own(log, w, is_last_chance) : TAKEN;
 }
 
+/*
+ * An exec is one line: the call that has failed, or the attempt, which is the last that a program does. What has
+ * become of an attempt is seen by what follows it.
+ */
+enum attempt { SUCCEEDED, FAILED, OPEN };
+
+static enum attempt attempt_at(const struct pfwlog *log, const struct walk *w, const struct sonde_chunk *c, uint32_t at,
+		bool is_full)
+{
+	uint64_t exec = 0, head = 0;
+	for (uint32_t next = at; next < SONDE_CHUNK_BYTES; next += (uint32_t)(head & 0xffff) * 8) {
+		head = __atomic_load_n((const uint64_t *)(const void *)((const char *)c + next), __ATOMIC_ACQUIRE);
+		unsigned kind = head >> 16 & 0xff;
+		if (!(head & 0xffff))
+			break;
+		if (next == at)
+			exec = head;
+		else if (kind == SONDE_REC_WHO)
+			return SUCCEEDED; /* a vfork's child: its parent goes on */
+		else if (kind == SONDE_REC_CALL && (head ^ exec) << 16 >> 48 == 0 && head >> 48)
+			return FAILED;
+	}
+	if (is_full)
+		return w->pid == log->state->true_pid ? FAILED : SUCCEEDED; /* its thread goes on in another chunk */
+	return OPEN;
+}
+
+static bool is_attempt(uint64_t head)
+{
+	return (head >> 16 & 0xff) == SONDE_REC_EXEC;
+}
+
 /* From w->at on, as far as it goes; false: not to its end. */
 static bool walk_on(struct pfwlog *log, struct walk *w, uint32_t segment, uint32_t chunk, bool is_closed,
 		bool is_last_chance, uint64_t *count)
 {
+	bool is_full = __atomic_load_n(&log->segments[segment]->at->owner[chunk], __ATOMIC_ACQUIRE) == SONDE_OWNER_FULL;
 	const struct sonde_chunk *c = chunk_at(log->segments[segment], chunk);
 	uint32_t at = w->at ? w->at : SONDE_CHUNK_FIRST;
 	while (!w->is_broken && at < SONDE_CHUNK_BYTES) {
@@ -108,11 +141,12 @@ static bool walk_on(struct pfwlog *log, struct walk *w, uint32_t segment, uint32
 			at = w->at = next;
 			continue;
 		}
-		if (!w->at)
+		if (!w->at) {
 			walk_begin(log, w, c);
-		if (at != w->at) {
-			at = w->at;
-			continue;
+			if (at != w->at) {
+				at = w->at;
+				continue;
+			}
 		}
 		if ((is == SONDE_PENDING || is == SONDE_RUNNING) && !is_closed)
 			return false;
@@ -120,8 +154,13 @@ static bool walk_on(struct pfwlog *log, struct walk *w, uint32_t segment, uint32
 			w->is_broken = true;
 			break;
 		}
+		enum attempt attempt = is_attempt(head) ? attempt_at(log, w, c, at, is_full) : SUCCEEDED;
+		if (attempt == OPEN) {
+			w->is_ending = is_closed;
+			return true;
+		}
 		touch(log, w, segment, chunk);
-		if (is != SONDE_PENDING &&
+		if (is != SONDE_PENDING && attempt != FAILED &&
 				take_at(log, w, from, words, is_last_chance || w->waits > WAITS_MAX) == WAITS) {
 			w->waits++;
 			return false;
@@ -150,10 +189,7 @@ static void walk_chunk(struct pfwlog *log, uint32_t segment, uint32_t i, enum pf
 		return;
 	bool is_full = owner == SONDE_OWNER_FULL, is_closed = pass == PFWLOG_LAST;
 	bool is_whole = walk_on(log, w, segment, i, is_closed, is_last_chance, count);
-	/*
-	 * In a full chunk a record may still be unfinished, interrupted by a signal handler: its owner
-	 * must be asked.
-	 */
+	/* In a full chunk a record may be unfinished, interrupted by a signal handler: its owner must be asked. */
 	if (!is_whole && !is_closed && is_full && !w->waits && is_dead(log, chunk_at(s, i)->tid))
 		is_whole = walk_on(log, w, segment, i, true, is_last_chance, count);
 	if (is_whole && is_full && !is_closed && w->at && skip_zeros(chunk_at(s, i), w->at) == SONDE_CHUNK_BYTES) {
@@ -171,6 +207,33 @@ uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance
 		for (uint32_t i = 0; i < log->segments[n]->chunk_count; i++)
 			walk_chunk(log, n, i, pass, is_last_chance, &count);
 	return count;
+}
+
+/* Attempts that nothing followed. */
+void log_walk_endings(struct pfwlog *log)
+{
+	for (uint32_t n = 0; n < log->segment_count; n++)
+		for (uint32_t i = 0; i < log->segments[n]->chunk_count; i++) {
+			struct walk *w = &log->segments[n]->chunks[i];
+			const char *from = (const char *)chunk_at(log->segments[n], i) + w->at;
+			uint64_t head = w->is_ending ? *(const uint64_t *)(const void *)from : 0;
+			size_t words = head & 0xffff;
+			if (!words || words * 8 > SONDE_CHUNK_BYTES - w->at)
+				continue;
+			touch(log, w, n, i);
+			take_at(log, w, from, words, true);
+			w->at += (uint32_t)words * 8;
+			w->is_ending = false;
+		}
+}
+
+bool log_has_endings(const struct pfwlog *log)
+{
+	for (uint32_t n = 0; n < log->segment_count; n++)
+		for (uint32_t i = 0; i < log->segments[n]->chunk_count; i++)
+			if (log->segments[n]->chunks[i].is_ending)
+				return true;
+	return false;
 }
 
 void pfwlog_reap(struct pfwlog *log)

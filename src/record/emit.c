@@ -78,7 +78,7 @@ static int64_t call_id(struct drain *d, unsigned call)
 		return STORE_NULL;
 	if (!d->call_ids[call]) {
 		static const char *const categories[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net",
-			"process", "aio", "libc" };
+			"process", "aio", "libc", "span", "function", "stdio" };
 		const struct call_info *info = &call_info[call];
 		struct store_text names = { .data = info->arg_names, .bytes = strlen(info->arg_names) };
 		d->call_ids[call] = store_strings_of(&d->sink->strings, info->name);

@@ -16,6 +16,9 @@
 #define HEAD_BYTES 1024       /* of a file: the ELF headers and most often the interpreter's name */
 #define INTERPRETER_BYTES 256 /* as much as the kernel takes of a #! line */
 #define SCRIPT_DEPTH 5
+#define ARGS_SHOWN 6 /* of an exec, as DFTracer does */
+#define ARG_BYTES 256
+#define LIST_BYTES ((ARGS_SHOWN + 1) * ARG_BYTES)
 
 bool exec_is_filtered;
 
@@ -263,9 +266,32 @@ static bool is_bare(const struct exec *e)
 	return e->form == EXEC_SEARCH && e->path && !strchr(e->path, '/');
 }
 
+/*
+ * For libdftracer: what is executed and its first arguments, each with its NUL. A recorder learns them from the
+ * program that they make.
+ */
+static size_t list_args(const struct exec *e, char list[LIST_BYTES])
+{
+	const char *argv[ARGS_SHOWN] = { NULL };
+	size_t used = 0;
+	if (!tracer.ops || tracer.is_dark || !tracer_wants(SONDE_CAT_PROCESS))
+		return 0;
+	size_t count = e->argv ? copy_doubtful(argv, e->argv, sizeof(argv)) / sizeof(*argv) : 0;
+	for (size_t i = 0; i <= count; i++) {
+		const char *from = i ? argv[i - 1] : e->path;
+		size_t n = from ? copy_doubtful(list + used, from, ARG_BYTES - 1) : 0;
+		if (i && !from)
+			break;
+		used += strnlen(list + used, n);
+		list[used++] = '\0';
+	}
+	return used;
+}
+
 /* The last record of this program, unless the exec fails. */
 static enum sonde_blind announce(const struct exec *e, int *error)
 {
+	char list[LIST_BYTES];
 	const char *path = e->path;
 	*error = ENOENT;
 	if (is_bare(e)) {
@@ -278,20 +304,28 @@ static enum sonde_blind announce(const struct exec *e, int *error)
 	bool is_fd = e->form == EXEC_FD || (e->form == EXEC_AT && path && !*path && (e->flags & AT_EMPTY_PATH));
 	int dirfd = e->form == EXEC_AT ? e->dirfd : AT_FDCWD;
 	enum sonde_blind blind = exec_peek(is_fd ? e->dirfd : dirfd, is_fd ? NULL : path, error);
+	size_t bytes = list_args(e, list);
 	call_begun(SONDE_REC_EXEC, (uint16_t)e->call, blind ? SONDE_CALL_BLIND : 0,
 			CALL(.dirfd = dirfd, .path = is_fd ? NULL : path, .path_error = *error,
-					.fd = is_fd ? e->dirfd : -1, ARGS1(blind)));
+					.fd = is_fd ? e->dirfd : -1, .text = bytes ? list : NULL, .text_bytes = bytes,
+					ARGS1(blind)));
 	return blind;
 }
 
 static void record_failure(const struct exec *e, uint64_t start, int errnum)
 {
 	bool is_name = is_bare(e);
+	char list[LIST_BYTES];
+	size_t bytes = list_args(e, list);
 	if (tracer_wants(SONDE_CAT_PROCESS))
 		call_done((uint16_t)e->call, start, -1, errnum,
 				CALL(.dirfd = e->form == EXEC_AT ? e->dirfd : AT_FDCWD,
 						.fd = e->form == EXEC_FD ? e->dirfd : -1,
-						.path = is_name ? NULL : e->path, .text = is_name ? e->path : NULL));
+						.path = is_name ? NULL : e->path,
+						.text = bytes             ? list
+								: is_name ? e->path
+									  : NULL,
+						.text_bytes = bytes));
 }
 
 int exec_do(const struct exec *e)

@@ -65,24 +65,34 @@ static unsigned texts_of(struct call *c, int errnum, struct text texts[3])
 		texts[n] = path_of(c->path2, c->dirfd2, SONDE_CALL_PATH2, errnum != 0);
 		c->arg[c->args++] = (int64_t)texts[n++].base;
 	}
-	if (c->text && (!errnum || can_ask))
+	if (c->text_bytes)
+		texts[n++] = (struct text){ .at = c->text, .room = c->text_bytes };
+	else if (c->text && (!errnum || can_ask))
 		texts[n++] = text_of(c->text, errnum != 0);
 	return n;
 }
 
-/* Copy a doubtful string into a record; false when it cannot be read. The kernel stops at a page that is not there. */
-static bool copy_doubtful(struct sonde_string *s, const char *at)
+/* The kernel stops at a page that is not there. */
+size_t copy_doubtful(void *to, const void *at, size_t n)
 {
 	size_t first = 4096 - ((uintptr_t)at & 4095);
-	struct iovec to = { .iov_base = s->text, .iov_len = PATH_BYTES_MAX };
+	first = first < n ? first : n;
+	struct iovec into = { .iov_base = to, .iov_len = n };
 	struct iovec from[2] = { { .iov_base = (void *)(uintptr_t)at, .iov_len = first },
-		{ .iov_base = (void *)((uintptr_t)at + first), .iov_len = PATH_BYTES_MAX - first } };
+		{ .iov_base = (void *)((uintptr_t)at + first), .iov_len = n - first } };
 	long pid = thread.vfork_pid ? thread.vfork_pid : tracer.pid;
-	long n = sys6(SYS_process_vm_readv, pid, (long)&to, 1, (long)from, 2, 0);
-	if (n <= 0)
+	long got = sys6(SYS_process_vm_readv, pid, (long)&into, 1, (long)from, 2, 0);
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* A doubtful string into a record; false when it cannot be read. */
+static bool put_doubtful(struct sonde_string *s, const char *at)
+{
+	size_t n = copy_doubtful(s->text, at, PATH_BYTES_MAX);
+	if (!n)
 		return false;
-	s->bytes = (uint32_t)strnlen(s->text, (size_t)n);
-	memset(s->text + s->bytes, 0, (size_t)n - s->bytes);
+	s->bytes = (uint32_t)strnlen(s->text, n);
+	memset(s->text + s->bytes, 0, n - s->bytes);
 	return true;
 }
 
@@ -95,7 +105,7 @@ static char *write_texts(struct sonde_rec_call *r, char *at, const struct text *
 			continue;
 		if (!texts[i].is_doubtful)
 			ring_put_string(s, texts[i].at, texts[i].room);
-		else if (!copy_doubtful(s, texts[i].at))
+		else if (!put_doubtful(s, texts[i].at))
 			continue;
 		r->strings++;
 		r->flags |= texts[i].flag;

@@ -33,6 +33,7 @@ struct call {
 	int fd;            /* acted on; -1 none */
 	int dirfd, dirfd2; /* what path and path2 are relative to */
 	const char *path, *path2, *text;
+	size_t text_bytes; /* of a text that can be read and may hold NULs; 0: up to its NUL */
 	int64_t size, offset;
 	unsigned args;
 	int64_t arg[4];
@@ -141,6 +142,9 @@ void call_done_on(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int er
  * allows.
  */
 void call_begun(uint8_t kind, uint16_t id, uint8_t flags, struct call *c);
+
+/* Copy at most a page of the program's memory, if it is there: how many bytes. Not when tracer.is_dark. */
+size_t copy_doubtful(void *to, const void *at, size_t n);
 
 #define QUIET_TICKS 3000 /* about a microsecond */
 

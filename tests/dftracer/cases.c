@@ -212,13 +212,29 @@ static void child_args(void)
 	wait(NULL);
 }
 
+/* In the order: fails by its path, by its search, by its format; then succeeds. */
+static void failing_execs(void)
+{
+	char texts[7][16] = { "arg zero", "one \"quoted\"", "2", "3", "4", "5", "never shown" }, *argv[8] = { NULL };
+	for (int i = 0; i < 7; i++)
+		argv[i] = texts[i];
+	int fd = open(in("no program"), O_RDWR | O_CREAT, 0700);
+	write(fd, "\177ELFnonsense", 12);
+	close(fd);
+	execv(in("missing"), argv);
+	execvp("surely-no-such-program", argv);
+	execve(in("no program"), argv, environ);
+	close(open(in("behind"), O_RDWR | O_CREAT, 0600));
+	execl("/bin/true", "true", "last", (char *)NULL);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = { { "escape", escape }, { "long", long_text }, { "threads", threads }, { "aliases", aliases },
 	{ "at", at_calls }, { "duplicates", duplicates }, { "relative", relative }, { "values", values },
 	{ "entities", entities }, { "again", again }, { "forked", forked_inside }, { "order", out_of_order },
-	{ "early", early_return }, { "execl", child_args } };
+	{ "early", early_return }, { "execl", child_args }, { "execs", failing_execs } };
 
 int main(int argc, char **argv)
 {

@@ -191,6 +191,24 @@ def exec_arguments(mode):
         return run.problems
 
 
+def failed_execs(letter):
+    """One line for each exec: a failure with its error, the last one as an attempt; arguments up to the sixth."""
+    with Run("execs", DFTRACER_FORMAT=letter, DFTRACER_TRACE_COMPRESSION="0") as run:
+        found = [e for e in run.events() if e["name"].startswith("exec")]
+        run.want("calls", [(e["name"], e["args"].get("ret"), e["args"].get("errno")) for e in found],
+                 [("execv", -1, 2), ("execvp", -1, 2), ("execve", -1, 8), ("execl", None, None)])
+        strings = {r["args"]["value"]: r["args"]["name"] for r in dft.records(run.prefix) if r["name"] == "SH"}
+        shown = [[a if letter == "C" else strings.get(a) for a in (e["args"].get(f"arg{i}") for i in range(7)) if a is not None]
+                 for e in found]
+        six = ["arg zero", 'one "quoted"', "2", "3", "4", "5"]
+        run.want("arguments", shown, [six, six, six, ["true", "last"]])
+        run.want("paths", [run.path(e) for e in found], ["missing", "?", "no program", "/bin/true"])
+        run.want("what comes between", len([e for e in run.events("open") if run.path(e) == "behind"]), 1)
+        every = dft.records(run.prefix)
+        run.want("the end", (every[-1]["name"], every[-1]["args"]["num_events"]), ("end", len(run.events())))
+        return run.problems
+
+
 def functions():
     scratch = tempfile.mkdtemp()
     prefix = os.path.join(scratch, "trace")
@@ -247,6 +265,8 @@ def main():
     tap.check("a function left by return", left_by_return())
     for mode in ("function", "preload"):
         tap.check(f"{mode}: arguments of execl and execlp", exec_arguments(mode))
+    for letter in "CD":
+        tap.check(f"exec that fails, generation {letter}", failed_execs(letter))
     tap.check("functions, and their recursion", functions())
     return tap.done()
 

@@ -1,5 +1,5 @@
 /*
- * Calls that development versions of DFTracer trace and its releases do not; prints the name of each, for the test.
+ * Calls that DFTracer traces in its second and in development versions; prints the name of each, for the test.
  *
  *	parity DIRECTORY
  */
@@ -42,9 +42,16 @@ static void on_descriptors(int dir)
 	fcntl64(fd, F_GETFL);
 	SAY(fcntl64);
 	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	msync(at, 4096, MS_SYNC), munmap(at, 4096);
+	madvise(at, 4096, MADV_NORMAL), mprotect(at, 4096, PROT_READ | PROT_WRITE), msync(at, 4096, MS_SYNC);
+	mlock(at, 4096), munlock(at, 4096), mlockall(MCL_CURRENT), munlockall(), munmap(at, 4096);
 	SAY(mmap);
+	SAY(madvise);
+	SAY(mprotect);
 	SAY(msync);
+	SAY(mlock);
+	SAY(munlock);
+	SAY(mlockall);
+	SAY(munlockall);
 	SAY(munmap);
 	posix_fadvise(fd, 0, 0, POSIX_FADV_NORMAL), posix_fallocate(fd, 0, 4096);
 	SAY(posix_fadvise);
@@ -83,9 +90,24 @@ static void on_paths(int dir, const char *directory)
 	SAY(getcwd);
 }
 
+static void on_the_machine(void)
+{
+	int ends[2];
+	if (!pipe(ends))
+		close(ends[0]), close(ends[1]);
+	SAY(pipe);
+	if (!pipe2(ends, O_CLOEXEC))
+		close(ends[0]), close(ends[1]);
+	SAY(pipe2);
+	sysconf(_SC_PAGESIZE);
+	SAY(sysconf);
+}
+
 static void on_directories(const char *directory)
 {
 	DIR *dir = opendir(directory);
+	dirfd(dir);
+	SAY(dirfd);
 	readdir(dir), readdir64(dir), rewinddir(dir), closedir(dir);
 	SAY(opendir);
 	SAY(readdir);
@@ -112,6 +134,17 @@ static void on_streams(const char *directory)
 	fgetpos64(stream, &place), fsetpos64(stream, &place);
 	SAY(fgetpos64);
 	SAY(fsetpos64);
+	fileno(stream), feof(stream), ferror(stream), clearerr(stream);
+	SAY(fileno);
+	SAY(feof);
+	SAY(ferror);
+	SAY(clearerr);
+	flockfile(stream), funlockfile(stream);
+	if (!ftrylockfile(stream))
+		funlockfile(stream);
+	SAY(flockfile);
+	SAY(funlockfile);
+	SAY(ftrylockfile);
 	fscanf(stream, "%15s", word);
 	puts("fscanf|__isoc99_fscanf|__isoc23_fscanf");
 	fclose(stream);
@@ -128,6 +161,7 @@ int main(int argc, char **argv)
 	int dir = open(argv[1], O_RDONLY | O_DIRECTORY);
 	on_descriptors(dir);
 	on_paths(dir, argv[1]);
+	on_the_machine();
 	on_directories(argv[1]);
 	on_streams(argv[1]);
 	return 0;

@@ -65,6 +65,34 @@ static void maps(void)
 	CHECK(munmap(moved, 12288) == 0); /* nothing there any more, and nothing recorded */
 }
 
+/* What programs say of memory: recorded where it is a file's. */
+static void advice(void)
+{
+	char *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), *none;
+	CHECK(at != MAP_FAILED);
+	WANT(mmap, .fd = fd, .path = path, .size = 8192, .offset = 0, .ret = LL(at),
+			.args = F(" address=0 prot=%d flags=%d", PROT_READ | PROT_WRITE, MAP_SHARED));
+#define ON(call, extra, ...) \
+	r = call(at, __VA_ARGS__); \
+	WANT(call, .path = path, .size = 8192, .ret = r, .args = F(" address=%lld" extra, LL(at)))
+	ON(madvise, " advice=2", 8192, MADV_SEQUENTIAL);
+	ON(madvise, " advice=9999", 8192, 9999);
+	ON(posix_madvise, " advice=3", 8192, POSIX_MADV_WILLNEED);
+	ON(mprotect, " prot=1", 8192, PROT_READ);
+	ON(mlock, "", 8192);
+	ON(munlock, "", 8192);
+	ON(mlock2, " flags=1", 8192, MLOCK_ONFAULT);
+	ON(mlock2, " flags=77", 8192, 77);
+	r = mlockall(0);
+	WANT(mlockall, .ret = r, .args = " flags=0");
+	r = munlockall();
+	WANT(munlockall, .ret = r);
+	r = munmap(at, 8192);
+	WANT(munmap, .path = path, .size = 8192, .ret = r, .args = F(" address=%lld", LL(at)));
+	none = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(!madvise(none, 4096, MADV_NORMAL) && !mprotect(none, 4096, PROT_READ) && !munmap(none, 4096));
+}
+
 int main(void)
 {
 	raw_file("f", "x");
@@ -73,5 +101,6 @@ int main(void)
 	raw(SYS_ftruncate, fd, 16384);
 	syncs();
 	maps();
+	advice();
 	return ended();
 }

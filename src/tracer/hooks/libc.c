@@ -54,7 +54,7 @@ BEFORE before_pthread_exit(void *value)
 	return next;
 }
 
-/* Most names are answered from constants. */
+/* Most names are answered from constants, which are of no interest to anybody but DFTracer. */
 static bool reads_files(int name)
 {
 	return name == _SC_NPROCESSORS_CONF || name == _SC_NPROCESSORS_ONLN || name == _SC_PHYS_PAGES ||
@@ -65,7 +65,7 @@ static bool reads_files(int name)
 	EXPORT long name(int what) \
 	{ \
 		long (*next)(int) = real_of(CALL_##name); \
-		if (!reads_files(what) || !tracer_wants(SONDE_CAT_LIBC)) \
+		if (!tracer_wants(reads_files(what) ? SONDE_CAT_LIBC_DFTRACER : SONDE_CAT_DFTRACER)) \
 			return next(what); \
 		BEFORE_QI \
 		uint64_t start = tick(); \

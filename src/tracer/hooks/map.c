@@ -7,6 +7,8 @@
 
 #include <sys/mman.h>
 
+#include "tracer/hooks/map.def"
+
 #define MAPPINGS_MAX 8192 /* a power of two */
 #define PROBES_MAX 16
 
@@ -121,3 +123,25 @@ EXPORT int msync(void *at, size_t n, int flags)
 			CALL(.size = (int64_t)n, ARGS2((uintptr_t)at, flags)));
 	return result;
 }
+
+/* Of memory that is no file's these are the allocator's affair. */
+#define ON_MAPPING(name, failure, parameters, arguments, ...) \
+	EXPORT int name parameters \
+	{ \
+		int(*next) parameters = (int(*) parameters)real_of(CALL_##name); \
+		const struct mapping *m; \
+		if (!tracer_wants(SONDE_CAT_MAP) || !(m = mapping_of(at))) \
+			return next arguments; \
+		uint64_t file = m->file; \
+		uint64_t start = tick(); \
+		int result = next arguments; \
+		call_done_on(CALL_##name, start, tick(), result, ERROR_##failure(result), file, \
+				CALL(.size = (int64_t)n, __VA_ARGS__)); \
+		return result; \
+	}
+ON_MAPPING(madvise, I, (void *at, size_t n, int advice), (at, n, advice), ARGS2((uintptr_t)at, advice))
+ON_MAPPING(posix_madvise, E, (void *at, size_t n, int advice), (at, n, advice), ARGS2((uintptr_t)at, advice))
+ON_MAPPING(mprotect, I, (void *at, size_t n, int prot), (at, n, prot), ARGS2((uintptr_t)at, prot))
+ON_MAPPING(mlock, I, (const void *at, size_t n), (at, n), ARGS1((uintptr_t)at))
+ON_MAPPING(mlock2, I, (const void *at, size_t n, unsigned flags), (at, n, flags), ARGS2((uintptr_t)at, flags))
+ON_MAPPING(munlock, I, (const void *at, size_t n), (at, n), ARGS1((uintptr_t)at))

@@ -126,6 +126,12 @@ ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *n, int flags), (fd, 
 
 /* Pairs. */
 
+/* libdftracer looks at no file that is a pipe, but a pipe's making is told. */
+static uint64_t end_of_pair(int fd)
+{
+	return fd < 0 || tracer.ops ? 0 : fds_file(fd);
+}
+
 #define PAIR(name, parameters, arguments, ...) \
 	EXPORT int name parameters \
 	{ \
@@ -137,7 +143,9 @@ ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *n, int flags), (fd, 
 		int first = result ? -1 : ends[0], second = result ? -1 : ends[1]; \
 		fds_closed(first); \
 		fds_closed(second); \
-		call_done(CALL_##name, start, result, ERROR_I(result), CALL(.fd = first, __VA_ARGS__)); \
+		uint64_t end = tick(); \
+		call_done_on(CALL_##name, start, end, result, ERROR_I(result), end_of_pair(first), \
+				CALL(.fd = first, __VA_ARGS__)); \
 		return result; \
 	}
 PAIR(pipe, (int ends[2]), (ends), ARGS1(second))
