@@ -196,6 +196,40 @@ static const struct event_field series_fields[] = {
 	END
 };
 
+static const struct event_field packet_fields[] = {
+	WHEN(PACKET), COL(PACKET, flow, "FLOW", 7, INT), COL(PACKET, is_reply, "REPLY", 5, FLAG),
+	COL(PACKET, bytes, "BYTES", 7, INT), COL(PACKET, payload, "PAYLOAD", 7, INT),
+	COL(PACKET, tcp_flags, "FLAGS", 5, INT), COL(PACKET, seq, "SEQ", 10, INT), COL(PACKET, ack, "ACK", 10, INT),
+	COL(PACKET, is_retransmit, "AGAIN", 5, FLAG), COL(PACKET, interface, "INTERFACE", 0, STRING),
+	END
+};
+
+static const struct event_field flow_fields[] = {
+	{ KEY("ts_ns"), "TIME", 15, EVENT_TIME, STORE_FLOW_start_ns }, LASTS(FLOW),
+	COL(FLOW, flow, "FLOW", 7, INT), COL(FLOW, is_new, "NEW", 3, FLAG), COL(FLOW, protocol, "PROTOCOL", -8, STRING),
+	COL(FLOW, family, NULL, 0, INT), COL(FLOW, source, "SOURCE", -15, STRING),
+	COL(FLOW, source_port, "PORT", 5, INT), COL(FLOW, destination, "DESTINATION", -15, STRING),
+	COL(FLOW, destination_port, "PORT", 5, INT), COL(FLOW, interface, "INTERFACE", -9, STRING),
+	COL(FLOW, is_loopback, NULL, 0, FLAG), COL(FLOW, pid, "PID", 7, INT), COL(FLOW, name, "NAME", -15, STRING),
+	COL(FLOW, process, NULL, 0, INT), COL(FLOW, peer_pid, "PEER", 7, INT),
+	COL(FLOW, peer_name, "PEER NAME", -15, STRING), COL(FLOW, peer_process, NULL, 0, INT),
+	COL(FLOW, packets_out, "SENT", 7, INT), COL(FLOW, packets_in, "RECEIVED", 8, INT),
+	COL(FLOW, bytes_out, "BYTES", 9, INT), COL(FLOW, bytes_in, "BYTES", 9, INT),
+	COL(FLOW, payload_out, NULL, 0, INT), COL(FLOW, payload_in, NULL, 0, INT),
+	COL(FLOW, retransmits_out, "AGAIN", 5, INT), COL(FLOW, retransmits_in, "AGAIN", 5, INT),
+	COL(FLOW, rtt_ns, "RTT", 9, DURATION), COL(FLOW, rtt_min_ns, NULL, 0, INT), COL(FLOW, rtts, NULL, 0, INT),
+	COL(FLOW, vlan, NULL, 0, INT), COL(FLOW, state, "STATE", 0, STRING),
+	END
+};
+
+static const struct event_field block_fields[] = {
+	WHEN(BLOCK), LASTS(BLOCK), COL(BLOCK, queue_ns, "QUEUED", 9, DURATION), WHO(BLOCK),
+	COL(BLOCK, name, "NAME", -15, STRING), COL(BLOCK, device, "DEVICE", -8, STRING),
+	COL(BLOCK, rw, "WHAT", -7, STRING), COL(BLOCK, sector, "SECTOR", 12, INT), COL(BLOCK, bytes, "BYTES", 9, INT),
+	COL(BLOCK, flags, "FLAGS", -5, STRING), COL(BLOCK, errnum, "ERROR", 5, INT), IMAGE(BLOCK),
+	END
+};
+
 const struct event_table event_tables[] = {
 	{ STORE_TABLE_IO, io_fields },
 	{ STORE_TABLE_SPAN, span_fields },
@@ -216,11 +250,15 @@ const struct event_table event_tables[] = {
 	{ STORE_TABLE_STACK, stack_fields },
 	{ STORE_TABLE_SYMBOL, symbol_fields },
 	{ STORE_TABLE_SERIES, series_fields },
+	{ STORE_TABLE_PACKET, packet_fields },
+	{ STORE_TABLE_FLOW, flow_fields },
+	{ STORE_TABLE_BLOCK, block_fields },
 };
 /* clang-format on */
 
 const char *const event_table_names[] = { "io", "span", "step", "mark", "counter", "meta", "process", "thread", "file",
-	"call", "line", "sample", "sched", "task", "module", "mapping", "stack", "symbol", "series", NULL };
+	"call", "line", "sample", "sched", "task", "module", "mapping", "stack", "symbol", "series", "packet", "flow",
+	"block", NULL };
 
 _Static_assert(sizeof(event_table_names) / sizeof(*event_table_names) ==
 				sizeof(event_tables) / sizeof(*event_tables) + 1,

@@ -255,6 +255,68 @@ enum store_semantic {
 	X(P, INT, unit, STRING, "ns, bytes, or what is counted") \
 	X(P, INT, is_total, PLAIN, "1: counts up from 0 at its first reading; 0: a level")
 
+#define STORE_COLUMNS_PACKET(X, P) \
+	X(P, INT, ts_ns, TIME, "when the kernel took it") \
+	X(P, INT, flow, PLAIN, "number of its flow in the table flow, which has addresses and ports") \
+	X(P, INT, is_reply, PLAIN, "1: from the flow's destination to its source; 0: from its source") \
+	X(P, INT, bytes, COUNT, \
+			"length with the IP header, without the link's; several segments when the card splits") \
+	X(P, INT, payload, COUNT, "of them behind the TCP or UDP header; null when there is none to look behind") \
+	X(P, INT, tcp_flags, PLAIN, "1 FIN, 2 SYN, 4 RST, 8 PSH, 16 ACK, 32 URG, 64 ECE, 128 CWR; null: no TCP") \
+	X(P, INT, seq, PLAIN, "TCP's sequence number as sent; null: no TCP") \
+	X(P, INT, ack, PLAIN, "what it acknowledges, as sent; null: no TCP, or nothing") \
+	X(P, INT, is_retransmit, PLAIN, "1: all that it carries had been sent before; null: no TCP") \
+	X(P, INT, interface, STRING, "where it was seen")
+
+#define STORE_COLUMNS_FLOW(X, P) \
+	X(P, INT, start_ns, TIME, "first packet of this stretch of the flow") \
+	X(P, INT, dur_ns, DURATION, "to the last packet of this stretch") \
+	X(P, INT, flow, PLAIN, "number of the flow, from 1; a long flow has several rows, which add up") \
+	X(P, INT, is_new, PLAIN, "1 in the first row of a flow, else 0: their sum counts flows") \
+	X(P, INT, protocol, STRING, "tcp, udp, icmp, icmp6, sctp, or ip when it is another or cannot be told") \
+	X(P, INT, family, PLAIN, "4: IPv4, 6: IPv6") \
+	X(P, INT, source, STRING, "address of who opened it, as far as seen: of the first packet") \
+	X(P, INT, source_port, PLAIN, "its port; null when the protocol has none") \
+	X(P, INT, destination, STRING, "the other address") \
+	X(P, INT, destination_port, PLAIN, "its port; null when the protocol has none") \
+	X(P, INT, interface, STRING, "where it was first seen; the same packet elsewhere is not counted again") \
+	X(P, INT, is_loopback, PLAIN, "1 when both ends are on this machine, else 0") \
+	X(P, INT, process, PROCESS, "process image of the run that owns its source; null when unknown or not of it") \
+	X(P, INT, pid, PLAIN, "process that owns its source; null when unknown or on another machine") \
+	X(P, INT, name, STRING, "that process's name") \
+	X(P, INT, peer_process, PROCESS, "as process, of the destination") \
+	X(P, INT, peer_pid, PLAIN, "as pid, of the destination") \
+	X(P, INT, peer_name, STRING, "as name, of the destination") \
+	X(P, INT, packets_out, COUNT, "from source to destination") \
+	X(P, INT, packets_in, COUNT, "from destination to source") \
+	X(P, INT, bytes_out, COUNT, "with IP headers, from source to destination") \
+	X(P, INT, bytes_in, COUNT, "with IP headers, from destination to source") \
+	X(P, INT, payload_out, COUNT, "without headers and without what was sent again, from source to destination") \
+	X(P, INT, payload_in, COUNT, "without headers and without what was sent again, from destination to source") \
+	X(P, INT, retransmits_out, COUNT, "packets of TCP that the source sent again; null: no TCP") \
+	X(P, INT, retransmits_in, COUNT, "packets of TCP that the destination sent again; null: no TCP") \
+	X(P, INT, rtt_ns, PLAIN, \
+			"median time from a segment to its acknowledgement, of the side that is further; or null") \
+	X(P, INT, rtt_min_ns, PLAIN, "the shortest such time; null when none was seen") \
+	X(P, INT, rtts, COUNT, "how many such times were seen") \
+	X(P, INT, vlan, PLAIN, "number of its VLAN; null when it has none") \
+	X(P, INT, state, STRING, "open, closed (both sides said so), reset, or null: no TCP")
+
+#define STORE_COLUMNS_BLOCK(X, P) \
+	X(P, INT, ts_ns, TIME, "when the request was given to the device") \
+	X(P, INT, dur_ns, DURATION, "until the device had done it; null when that was not observed") \
+	X(P, INT, queue_ns, PLAIN, "before ts_ns in the scheduler's queue; null when it was not queued") \
+	X(P, INT, process, PROCESS, "process image that gave it to the device; null when it is not of the run") \
+	X(P, INT, pid, PLAIN, "process that gave it to the device: of written data often a thread of the kernel's") \
+	X(P, INT, tid, PLAIN, "thread") \
+	X(P, INT, name, STRING, "its name") \
+	X(P, INT, device, STRING, "name of the device, as in /proc/diskstats") \
+	X(P, INT, sector, PLAIN, "first sector, of 512 bytes") \
+	X(P, INT, bytes, COUNT, "length; 0 of flushes") \
+	X(P, INT, rw, STRING, "read, write, flush, discard, or other") \
+	X(P, INT, flags, STRING, "as the kernel says: R, W, F, S sync, M metadata, A ahead; null when unknown") \
+	X(P, INT, errnum, PLAIN, "errno of a failed request, 0 when it succeeded; null when the end was not observed")
+
 #define STORE_COLUMNS_STRING(X, P) \
 	X(P, INT, id, STRING, "number of the string, from 1") \
 	X(P, TEXT, text, PLAIN, "its bytes")
@@ -281,6 +343,9 @@ enum store_semantic {
 	X(stack, STACK, 1, "one frame and, by its parent, the chain that called it") \
 	X(symbol, SYMBOL, 1, "one function that only the recording machine could name") \
 	X(series, SERIES, 1, "what the values of one of a probe's counters mean") \
+	X(packet, PACKET, 1, "one packet, without what it carried") \
+	X(flow, FLOW, 1, "one stretch of the traffic between two ports") \
+	X(block, BLOCK, 1, "one request to a block device") \
 	X(string, STRING, 1, "one string that other tables refer to by id")
 
 struct store_column_schema {
