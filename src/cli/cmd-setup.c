@@ -97,7 +97,8 @@ static void apply(struct job *job, const struct setup_step *step, const char *pa
 	int rc = step->read(step, path, &now, &err);
 
 	if (rc == -ENOENT) {
-		report(job, step->id, TERM_DIM, "skipped", "this kernel does not offer it");
+		report(job, step->id, TERM_DIM, "skipped",
+				step->is_ours ? "it is not installed" : "this kernel does not offer it");
 		return;
 	}
 	if (!rc && step->is_enough(step, now.data)) {
@@ -108,6 +109,8 @@ static void apply(struct job *job, const struct setup_step *step, const char *pa
 		rc = remember(job, step, now.data, &err);
 	if (!rc && !job->options->is_dry_run)
 		rc = change_to(step, path, step->wanted, &err);
+	if (!rc && !job->options->is_dry_run && step->verify && !*job->root)
+		rc = step->verify(&err);
 	if (rc)
 		report_failure(job, step->id, &err);
 	else
@@ -157,7 +160,10 @@ static void run_steps(struct job *job)
 	for (const struct setup_step *step = setup_steps; step->id; step++) {
 		CLEANUP(buf_release) struct buf path = BUF_INIT;
 
-		buf_addf(&path, "%s%s", job->root, step->path);
+		buf_adds(&path, job->root);
+		if (step->is_ours)
+			fs_prefix(&path, NULL);
+		buf_adds(&path, step->path);
 		if (job->options->is_undo)
 			undo(job, step, path.data);
 		else

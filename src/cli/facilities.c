@@ -33,7 +33,7 @@ const struct facility facilities[] = {
 	{ "delay accounting", "splits a task's waiting by cause", false, check_delays },
 	{ "cgroups", "limits and accounts a whole process tree", false, check_cgroups },
 	{ "sandbox", "runs a program over a private copy of the file system", false, check_sandbox },
-	{ "packets", "captures network packets", false, check_packets },
+	{ "packets", "counts what connections carry, by process (--net)", false, check_packets },
 	{ "containers", "runs programs in images", false, check_containers },
 	{ "Python", "frames and annotations of Python programs", false, check_python },
 	{ "GPU", "kernels, copies and utilisation", false, check_gpu },

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/facilities.h"
+#include "probe/probe.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -234,12 +235,20 @@ void check_lockdown(struct facility_report *r)
 void check_packets(struct facility_report *r)
 {
 	CLEANUP(cleanup_fd) int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	int error = errno;
 
 	if (fd >= 0) {
 		facility_say(r, FACILITY_WORKS, "a packet socket opens");
 		return;
 	}
-	facility_say(r, FACILITY_NO, "packet socket: %s", strerror(errno));
-	if (errno == EPERM)
-		facility_fix(r, "sudo sonde record ... (it needs CAP_NET_RAW; a container: --cap-add NET_RAW)");
+	CLEANUP(cleanup_fd) int helped = error == EPERM ? probe_packet_socket(NULL) : -1;
+	if (helped >= 0) {
+		facility_say(r, FACILITY_WORKS, "the helper opens a packet socket that sees headers alone");
+		return;
+	}
+	facility_say(r, FACILITY_NO, "packet socket: %s", strerror(error));
+	if (error == EPERM) {
+		facility_fix(r, "sudo sonde setup; in a container: --cap-add NET_RAW");
+		r->setup_step = "packets";
+	}
 }

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SWITCHES 2 /* options that are a probe's */
+
 static const char *const stack_words[] = { "auto", "fp", "none", NULL };
 static const char *const overflow_words[] = { "drop", "block", NULL };
 static const char *const category_words[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net", "process",
@@ -43,7 +45,8 @@ const struct cli_option recording_rows[] = {
 	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
 			.default_text = "all",
 			.help = "Probes to switch on: trace (calls and annotations), cpu (samples with stacks), sched "
-				"(context switches), system (counters)." },
+				"(context switches), system (counters). net, which --net switches on too, is not "
+				"among all." },
 	{ 0, "shell", NULL, CLI_FLAG(struct recording_options, is_shell),
 			.help = "Let /bin/sh run the command, given as one string." },
 	{ 0, "follow", NULL, CLI_FLAG(struct recording_options, follow),
@@ -73,6 +76,12 @@ const struct cli_option recording_rows[] = {
 				"alone." },
 	{ 0, "rate", "HZ", CLI_INT(struct recording_options, rate), .min = 1, .max = 1000, .group = "Probes",
 			.default_text = "10", .help = "Readings of the system's counters a second." },
+	{ 0, "net", NULL, CLI_FLAG(struct recording_options, has_net), .group = "Probes",
+			.help = "Count what connections carry, by process: bytes, packets, retransmissions, round "
+				"trips, from the headers of packets alone. For other users than root, sonde setup "
+				"enables it." },
+	{ 0, "packets", NULL, CLI_FLAG(struct recording_options, has_packets), .group = "Probes",
+			.help = "As --net, with a row for every packet." },
 	{ 0, "timeout", "TIME", CLI_DURATION(struct recording_options, timeout_ns), .group = "The program's place",
 			.default_words = "none",
 			.help = "End the program and all that it started after this time: interrupted, two seconds "
@@ -172,6 +181,8 @@ static void say_probe(const char *name, const char *state, const struct probe_st
 			fprintf(stderr, ", %llu lost", (unsigned long long)p->lost);
 		fprintf(stderr, ", %.2f %% of a CPU", wall_s > 0 ? (double)p->cpu_ns / 1e7 / wall_s : 0.0);
 		fprintf(stderr, "%s%s\n", p->why.text[0] ? "; " : "", p->why.text);
+	} else if (p->state == PROBE_OFF && p->ops->option) {
+		fprintf(stderr, "sonde: %s: off (%s switches it on)\n", name, p->ops->option);
 	} else {
 		fprintf(stderr, "sonde: %s: %s%s%s\n", name, state, p->why.text[0] ? ": " : "", p->why.text);
 	}
@@ -319,16 +330,31 @@ static int make_room(const char *dir, struct sonde_err *err)
 	return rc ? err_sys(err, -rc, "cannot remove the run '%s'", dir) : 0;
 }
 
+/* The words after --probes and those of options that switch a probe on. */
+static const char *const *take_probes(struct cli_context *ctx, const struct recording_options *o)
+{
+	const char **out = arena_alloc(ctx->arena, (o->probes.count + SWITCHES + 1) * sizeof(*out));
+	size_t n = 0;
+	for (size_t i = 0; out && i < o->probes.count; i++)
+		out[n++] = o->probes.items[i];
+	if (out && (o->has_net || o->has_packets))
+		out[n++] = "net";
+	if (out)
+		out[n] = NULL;
+	return out;
+}
+
 int recording_run(struct cli_context *ctx, bool is_silent, struct record_result *result)
 {
 	struct recording_options *o = ctx->options;
 	struct record_options ro = { .dir = o->dir,
 		.name = o->name,
-		.probes = o->probes.items,
+		.probes = take_probes(ctx, o),
 		.probe = { .freq_hz = (unsigned)o->freq,
 				.rate_hz = (unsigned)o->rate,
 				.stacks = (enum probe_stacks)o->stacks,
-				.events = o->events.items },
+				.events = o->events.items,
+				.has_packets = o->has_packets },
 		.duration_ns = o->duration_ns,
 		.is_following = o->follow,
 		.ring = { .categories = categories_of(o),

@@ -32,6 +32,8 @@ struct recording_options {
 	int64_t rate;
 	int stacks;
 	struct cli_list events;
+	bool has_net;
+	bool has_packets;
 	int64_t pid;
 	const char *cgroup;
 	bool is_all_cpus;

@@ -22,11 +22,13 @@ struct setup_step {
 	const char *id;
 	const char *what; /* "let users sample the kernel" */
 	const char *path; /* below the root */
+	bool is_ours;     /* the path is below the prefix that sonde is installed in */
 	const char *wanted;
 	bool (*is_enough)(const struct setup_step *step, const char *now);
 	int (*read)(const struct setup_step *step, const char *path, struct buf *now,
-			struct sonde_err *err); /* -ENOENT: not in this kernel */
+			struct sonde_err *err); /* -ENOENT: not here */
 	int (*write)(const struct setup_step *step, const char *path, const char *value, struct sonde_err *err);
+	int (*verify)(struct sonde_err *err); /* it brings what it is for; NULL: reading it back is enough */
 };
 
 extern const struct setup_step setup_steps[]; /* ends with id NULL */

@@ -51,6 +51,7 @@ struct probe_options {
 	unsigned rate_hz; /* readings of the system's counters a second */
 	enum probe_stacks stacks;
 	const char *const *events; /* what to sample, NULL-terminated; NULL: cpu-clock */
+	bool has_packets;          /* net: a row for each packet, not for flows alone */
 };
 
 /* What the recorder lends to its probes. */
@@ -67,11 +68,24 @@ struct probe_host {
 	/* shared by probes, see tasks.h and perf/source.h */
 	struct tasks *tasks;
 	struct perf_source *perf;
+	struct owners *owners; /* net/owners.h; NULL: net is off */
 };
 
+/* A call of connect or accept that the tracer saw, for whom it may concern. */
+struct probe_peer {
+	int64_t ts_ns, dur_ns;
+	int32_t pid;
+	bool is_accept;
+	int family; /* AF_INET or AF_INET6 */
+	int64_t port;
+	const char *address; /* of the peer, in words */
+};
+void probe_saw_peer(struct probe_host *host, const struct probe_peer *p);
+
 struct probe_ops {
-	const char *name; /* the word after --probes */
-	const char *doc;  /* what it tells, one line without a full stop */
+	const char *name;   /* the word after --probes */
+	const char *doc;    /* what it tells, one line without a full stop */
+	const char *option; /* of record, that switches it on: it is not among "all"; NULL: it is */
 	/* Make *state. -errno with the reason and perhaps a hint: the probe has failed and is not called again. */
 	int (*open)(struct probe_host *host, void **state, struct sonde_err *err);
 	/* host->target is known now. As open. */
@@ -88,6 +102,10 @@ struct probe_ops {
 	void (*report)(void *state, struct json *j);
 	void (*free)(void *state);
 };
+
+#define PROBE_CAPTURE_HELPER "/libexec/sonde/sonde-capture" /* below the prefix */
+/* A packet socket by the helper that `sonde setup` gives the right to: its descriptor, or -errno with the reason. */
+int probe_packet_socket(struct sonde_err *err);
 
 extern const struct probe_ops *const probe_table[]; /* NULL at the end */
 extern const char *const probe_words[]; /* what --probes takes: their names, the recorder's own trace, all, none */
@@ -122,7 +140,10 @@ struct probe_set {
 	uint64_t old_files; /* how many might be open before we asked for more; 0: we did not */
 };
 
-/* Open those whose names are listed, NULL-terminated; NULL or "all": all; "none": none. Other names are ignored. */
+/*
+ * Open those whose names are listed, NULL-terminated; NULL or "all": all but those with an option; "none": none.
+ * Other names are ignored.
+ */
 void probe_set_open(struct probe_set *s, const char *const *names, const struct probe_options *options,
 		struct store_sink *sink);
 void probe_set_attach(struct probe_set *s, const struct probe_target *target);

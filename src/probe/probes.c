@@ -14,7 +14,7 @@
 #define FILES_MIN 512 /* open at once */
 
 /* X(name): its table is probe_<name>. */
-#define PROBES(X) X(cpu) X(sched) X(system)
+#define PROBES(X) X(cpu) X(sched) X(system) X(block) X(net)
 
 #define DECLARE(name) extern const struct probe_ops probe_##name;
 #define ROW(name) &probe_##name,
@@ -40,6 +40,17 @@ bool probe_is_wanted(const char *const *names, const char *name)
 		return true;
 	for (; *names; names++)
 		if (!strcmp(*names, name) || !strcmp(*names, "all"))
+			return true;
+	return false;
+}
+
+/* Those that cost more than others are to be named, by their word or their option. */
+static bool is_switched_on(const char *const *names, const struct probe_ops *ops)
+{
+	if (!ops->option)
+		return probe_is_wanted(names, ops->name);
+	for (; names && *names; names++)
+		if (!strcmp(*names, ops->name))
 			return true;
 	return false;
 }
@@ -96,7 +107,7 @@ void probe_set_open(struct probe_set *s, const char *const *names, const struct 
 		struct sonde_err err = SONDE_ERR_INIT;
 		s->status[i] = (struct probe_status){ .ops = probe_table[i] };
 		s->count = i + 1;
-		if (!probe_is_wanted(names, probe_table[i]->name))
+		if (!is_switched_on(names, probe_table[i]))
 			continue;
 		if (!s->host.tasks)
 			err_sys(&err, ENOMEM, "cannot start");

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "probe/probe.h"
 #include "record/ringdir.h"
 #include "record/view.h"
 #include "store/sink.h"
@@ -83,6 +84,7 @@ struct drain {
 	struct tick_line line;
 	void (*board)(void *arg, int dirfd, const char *name); /* see record.h */
 	void *board_arg;
+	struct probe_host *probes; /* told of connections that processes make; NULL: nobody asks */
 	bool has_foreign_pids; /* of another namespace: ends are learnt from the rings alone */
 	int epollfd;           /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
 	struct drain_process **processes;

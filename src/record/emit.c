@@ -214,6 +214,31 @@ static enum emit_result emit_call(struct drain *d, struct drain_process *p, stru
 	return EMIT_DONE;
 }
 
+/* Who connects to whom: connect has family and port as arguments, accept the listener before them. */
+static void note_peer(struct drain *d, const struct drain_chunk *c)
+{
+	const struct view *v = &d->view;
+	const struct sonde_rec_call *r = view_call(v);
+	bool is_accept = r->head.call == CALL_accept || r->head.call == CALL_accept4;
+	if (!is_accept && r->head.call != CALL_connect && r->head.call != CALL___connect)
+		return;
+	char address[64];
+	unsigned at = is_accept;
+	if (v->arg_count < at + 2 || !v->string_count || v->strings[0].bytes >= sizeof(address))
+		return;
+	memcpy(address, v->strings[0].data, v->strings[0].bytes);
+	address[v->strings[0].bytes] = '\0';
+	int64_t ts_ns = ns_of(d, r->ticks);
+	struct probe_peer peer = { .ts_ns = ts_ns,
+		.dur_ns = ns_of(d, r->ticks + r->dur_ticks) - ts_ns,
+		.pid = c->pid,
+		.is_accept = is_accept,
+		.family = (int)v->args[at],
+		.port = v->args[at + 1],
+		.address = address };
+	probe_saw_peer(d->probes, &peer);
+}
+
 static enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struct drain_chunk *c,
 		bool is_last_chance)
 {
@@ -227,6 +252,8 @@ static enum emit_result emit_plain_call(struct drain *d, struct drain_process *p
 		if ((r->head.call == CALL_fork || r->head.call == CALL__Fork) && r->ret > 0)
 			note_child(d, p, (int32_t)r->ret, SONDE_BLIND_NO, NULL);
 	}
+	if (d->probes && r->head.call < CALL_COUNT && call_info[r->head.call].category == SONDE_CAT_NET)
+		note_peer(d, c);
 	return emit_call(d, p, c, is_last_chance);
 }
 

@@ -103,6 +103,8 @@ static void start_probes(struct recorder *r)
 	probe_set_open(&r->probes, r->o->probes, &r->o->probe, &r->sink);
 	r->probes.host.process_of = r->has_drain ? process_of : NULL;
 	r->probes.host.arg = r;
+	if (r->has_drain)
+		r->drain.probes = &r->probes.host;
 	r->has_probes = true;
 	r->facts.probes = &r->probes;
 }

@@ -60,48 +60,18 @@ static int read_cpus(struct perf_source_private *p, struct sonde_err *err)
 
 /* Tracepoints. */
 
-static bool field_at(const char *format, const char *field, size_t *at)
-{
-	const char *found = strstr(format, field);
-	const char *offset = found ? strstr(found, "offset:") : NULL;
-	if (!offset)
-		return false;
-	*at = (size_t)strtoul(offset + strlen("offset:"), NULL, 10);
-	return *at < 4096;
-}
-
-static int64_t find_point(const char *name, struct buf *format, int *error)
-{
-	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	char path[160];
-	*error = ENOENT;
-	for (size_t i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/events/sched/%s/id", roots[i], name);
-		int64_t id = number_in(path, -1);
-		if (id < 0) {
-			*error = access(path, R_OK) && errno == EACCES ? EACCES : *error;
-			continue;
-		}
-		snprintf(path, sizeof(path), "%s/events/sched/%s/format", roots[i], name);
-		buf_reset(format);
-		if (!fs_read_file(AT_FDCWD, path, 65536, format, NULL))
-			return id;
-	}
-	return -1;
-}
-
 /* Why a thread was switched out, and who woke it, only tracepoints tell. */
 static void find_points(struct perf_source *s)
 {
 	struct perf_source_private *p = s->private;
 	CLEANUP(buf_release) struct buf format = BUF_INIT;
 	int error;
-	int64_t id = find_point("sched_switch", &format, &error);
-	if (id >= 0 && field_at(format.data, "prev_pid;", &p->prev_pid_at) &&
-			field_at(format.data, "prev_state;", &p->prev_state_at))
+	int64_t id = perf_find_point("sched", "sched_switch", &format, &error);
+	if (id >= 0 && perf_point_field(format.data, "prev_pid;", &p->prev_pid_at) &&
+			perf_point_field(format.data, "prev_state;", &p->prev_state_at))
 		p->switch_id = id;
-	id = find_point("sched_wakeup", &format, &error);
-	if (id >= 0 && field_at(format.data, " pid;", &p->wake_pid_at))
+	id = perf_find_point("sched", "sched_wakeup", &format, &error);
+	if (id >= 0 && perf_point_field(format.data, " pid;", &p->wake_pid_at))
 		p->wake_id = id;
 	if (p->switch_id >= 0 && p->wake_id >= 0)
 		return;
@@ -294,6 +264,37 @@ static void open_points(struct perf_source *s, const struct place *at)
 	}
 }
 
+/* What probes want besides. Of everybody: once, and from now on, since nobody's exec switches it on. */
+static void open_wanted(struct perf_source *s, const struct place *at)
+{
+	for (unsigned i = 0; i < s->wants.point_count; i++) {
+		struct perf_point *want = s->wants.points[i];
+		struct perf_event_attr a;
+		struct perf_opened o = { .role = ROLE_POINT, .event = i };
+		struct place place = *at;
+		if (want->id < 0 || (want->is_wide && at->root))
+			continue;
+		base_attr(s, &a);
+		a.type = PERF_TYPE_TRACEPOINT;
+		a.config = (uint64_t)want->id;
+		a.sample_period = 1;
+		a.sample_type |= PERF_SAMPLE_RAW;
+		a.exclude_kernel = a.exclude_hv = 0;
+		if (want->is_wide) {
+			a.inherit = a.enable_on_exec = a.disabled = 0;
+			place.pid = -1;
+			place.flags = 0;
+		}
+		int rc = open_one(s, &a, &place, &o);
+		want->is_open = !rc;
+		if (rc) {
+			want->id = -1;
+			err_sys(&want->why, -rc, "cannot open the tracepoint %s", want->name);
+			err_hint(&want->why, "run it as root, or with CAP_PERFMON");
+		}
+	}
+}
+
 /* Where threads are when they are switched out: at most as many a second as samples, so that many cost no more. */
 static void open_waits(struct perf_source *s, const struct place *at)
 {
@@ -358,6 +359,7 @@ static int open_place(struct perf_source *s, pid_t pid, unsigned long flags, uns
 			return rc;
 		open_waits(s, &at);
 		open_points(s, &at);
+		open_wanted(s, &at);
 	}
 	return 0;
 }
@@ -475,6 +477,7 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 		p->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	if (s->wants.has_switches)
 		find_points(s);
+	perf_find_wanted_points(s);
 	rc = attach_target(s, err);
 	if (!rc && s->host->target.kind != PROBE_COMMAND)
 		enable(p);

@@ -2,6 +2,7 @@
 #ifndef SONDE_PROBE_PERF_PRIVATE_H
 #define SONDE_PROBE_PERF_PRIVATE_H
 
+#include "base/buf.h"
 #include "base/map.h"
 #include "probe/perf/ring.h"
 #include "probe/perf/source.h"
@@ -9,12 +10,12 @@
 #define PERF_ROOTS_MAX 4096
 
 /* What an event is for, by its id. */
-enum perf_role { ROLE_SAMPLE, ROLE_COUNT, ROLE_SWITCH, ROLE_WAKE, ROLE_WAIT };
+enum perf_role { ROLE_SAMPLE, ROLE_COUNT, ROLE_SWITCH, ROLE_WAKE, ROLE_WAIT, ROLE_POINT };
 
 struct perf_opened {
 	int fd;
 	enum perf_role role;
-	unsigned event; /* of ROLE_SAMPLE: index into the options' events */
+	unsigned event; /* of ROLE_SAMPLE: index into the options' events; of ROLE_POINT: into wants.points */
 	unsigned root;  /* whose it is */
 	bool is_leader; /* it also reports forks, names, mappings, and CPU time */
 };
@@ -48,6 +49,10 @@ struct perf_source_private {
 	uint64_t throttled;
 	bool has_read_roots;
 };
+
+/* points.c */
+int64_t perf_find_point(const char *system, const char *name, struct buf *format, int *error);
+void perf_find_wanted_points(struct perf_source *s);
 
 int perf_attach(struct perf_source *s, struct sonde_err *err);
 /* Exact CPU time of the attached threads themselves, when nothing more comes. */

@@ -52,6 +52,21 @@ struct perf_sched_point {
 	int64_t state; /* switched out: as the kernel has it */
 };
 
+/* A tracepoint that a probe wants besides; it stays the probe's and must live as long as the source. */
+struct perf_point {
+	const char *system, *name; /* "block", "block_rq_issue" */
+	bool is_wide;              /* of everybody on every CPU, whatever the target is */
+	void *state;
+	bool (*on_format)(void *state, struct perf_point *p, const char *format); /* find fields; false: they lack */
+	void (*on_point)(void *state, const struct perf_point *p, const struct perf_record *r, const uint8_t *raw,
+			size_t bytes);
+	/* set by the source */
+	int64_t id; /* -1: there is none */
+	struct sonde_err why;
+	bool is_open;
+};
+#define PERF_POINTS_MAX 16
+
 struct perf_wants {
 	bool has_samples, has_switches;
 	void *cpu, *sched; /* the probes' states, given back to them */
@@ -60,6 +75,8 @@ struct perf_wants {
 	void (*on_point)(void *sched, const struct perf_sched_point *p);
 	void (*on_wait)(void *sched,
 			const struct perf_sample *s); /* where a thread is that is about to be switched out */
+	struct perf_point *points[PERF_POINTS_MAX];
+	size_t point_count;
 };
 
 struct perf_source {
@@ -81,6 +98,10 @@ struct perf_source {
 struct perf_source *perf_source_get(struct probe_host *host);
 void perf_source_free(struct perf_source *s); /* NULL is fine */
 
+/* Before the source is attached: this one too. */
+void perf_source_want(struct perf_source *s, struct perf_point *p);
+/* Where a field of a tracepoint is: `field` as in its format file with the ';' behind. False: not there, or too far. */
+bool perf_point_field(const char *format, const char *field, size_t *at);
 /* Open everything for the host's target, once: later calls return what the first did. */
 int perf_source_attach(struct perf_source *s, struct sonde_err *err);
 bool perf_source_is_on(const struct perf_source *s);

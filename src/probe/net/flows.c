@@ -1,0 +1,335 @@
+/* Flows of packets; see flows.h. What TCP's numbers mean is in tcp.c. */
+#include "probe/net/flows.h"
+
+#include "base/clock.h"
+#include "probe/net/tcp.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define SLOTS 4096
+#define FLOWS_MAX (1u << 20)
+#define OTHER_WAY_NS 1000000000ll /* after so long a direction may have moved to another interface */
+#define ENDED_NS 2000000000ll
+#define IDLE_NS 60000000000ll
+#define SEEK_NS 2000000000ll
+
+static uint64_t hash_ends(const struct flows *f, const struct net_packet *p)
+{
+	uint64_t sum = f->seed, words[2 * sizeof(struct net_end) / 8];
+	const struct net_end *ends[] = { &p->from, &p->to };
+	bool is_swapped = memcmp(ends[0], ends[1], sizeof(*ends[0])) > 0;
+	memset(words, 0, sizeof(words));
+	memcpy(words, ends[is_swapped], 20);
+	memcpy((char *)words + 20, ends[!is_swapped], 20);
+	for (size_t i = 0; i < sizeof(words) / 8; i++)
+		sum = (sum ^ words[i]) * 0x9e3779b97f4a7c15ull, sum ^= sum >> 29;
+	return sum ^ p->protocol;
+}
+
+static bool is_same(const struct net_end *a, const struct net_end *b)
+{
+	return a->port == b->port && !memcmp(a->address, b->address, sizeof(a->address));
+}
+
+/* -1: another flow; else which side sent it. */
+static int side_of(const struct flow *w, const struct net_packet *p)
+{
+	if (w->protocol != p->protocol || w->family != p->family || w->has_ports != p->has_ports)
+		return -1;
+	if (is_same(&w->sides[0].end, &p->from) && is_same(&w->sides[1].end, &p->to))
+		return 0;
+	return is_same(&w->sides[1].end, &p->from) && is_same(&w->sides[0].end, &p->to) ? 1 : -1;
+}
+
+static int64_t interface_name(struct flows *f, int32_t index)
+{
+	char name[IF_NAMESIZE];
+	int64_t *known = index >= 0 && index < 256 ? &f->names[index] : NULL;
+	if (known && *known)
+		return *known;
+	int64_t id = if_indextoname((unsigned)index, name) ? store_strings_of(&f->host->sink->strings, name)
+							   : STORE_NULL;
+	if (known && id != STORE_NULL)
+		*known = id;
+	return id;
+}
+
+static int64_t protocol_name(struct flows *f, uint8_t protocol)
+{
+	static const struct {
+		uint8_t number;
+		const char *name;
+	} names[] = { { IPPROTO_TCP, "tcp" }, { IPPROTO_UDP, "udp" }, { IPPROTO_ICMP, "icmp" },
+		{ IPPROTO_ICMPV6, "icmp6" }, { IPPROTO_SCTP, "sctp" } };
+	const char *found = "ip";
+	if (f->protocols[protocol])
+		return f->protocols[protocol];
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i].number == protocol)
+			found = names[i].name;
+	return f->protocols[protocol] = store_strings_of(&f->host->sink->strings, found);
+}
+
+static int64_t address_name(struct flows *f, const struct flow *w, const struct net_end *e)
+{
+	char text[INET6_ADDRSTRLEN];
+	inet_ntop(w->family == 4 ? AF_INET : AF_INET6, e->address, text, sizeof(text));
+	return store_strings_of(&f->host->sink->strings, text);
+}
+
+/* Rows. */
+
+static int compare_ns(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void fill_rtt(struct flow *w, struct store_flow *row)
+{
+	size_t kept = w->rtts < FLOW_RTTS ? w->rtts : FLOW_RTTS;
+	qsort(w->rtt_ns, kept, sizeof(*w->rtt_ns), compare_ns);
+	row->rtt_ns = kept ? w->rtt_ns[kept / 2] : STORE_NULL;
+	row->rtt_min_ns = kept ? w->rtt_min_ns : STORE_NULL;
+	row->rtts = w->rtts;
+}
+
+static int64_t state_of(struct flows *f, const struct flow *w)
+{
+	const char *word = w->is_reset ? "reset" : w->sides[0].has_ended && w->sides[1].has_ended ? "closed" : "open";
+	return w->protocol == IPPROTO_TCP ? store_strings_of(&f->host->sink->strings, word) : STORE_NULL;
+}
+
+static void fill_owners(struct flows *f, const struct flow *w, struct store_flow *row)
+{
+	const struct owner *own = &w->sides[0].owner, *peer = &w->sides[1].owner;
+	row->process = own->pid ? probe_process(f->host, own->pid, w->start_ns) : STORE_NULL;
+	row->pid = own->pid ? own->pid : STORE_NULL;
+	row->name = own->pid ? own->name : STORE_NULL;
+	row->peer_process = peer->pid ? probe_process(f->host, peer->pid, w->start_ns) : STORE_NULL;
+	row->peer_pid = peer->pid ? peer->pid : STORE_NULL;
+	row->peer_name = peer->pid ? peer->name : STORE_NULL;
+}
+
+static void start_stretch(struct flow *w)
+{
+	for (int i = 0; i < 2; i++)
+		w->sides[i].packets = w->sides[i].bytes = w->sides[i].payload = w->sides[i].retransmits = 0;
+	w->rtts = 0;
+	w->is_told = true;
+}
+
+static void emit(struct flows *f, struct flow *w)
+{
+	const struct flow_side *out = &w->sides[0], *in = &w->sides[1];
+	bool is_tcp = w->protocol == IPPROTO_TCP;
+	if (!out->packets && !in->packets)
+		return;
+	struct store_flow row = { .start_ns = w->start_ns,
+		.dur_ns = w->last_ns - w->start_ns,
+		.flow = (int64_t)w->number,
+		.is_new = !w->is_told,
+		.protocol = protocol_name(f, w->protocol),
+		.family = w->family,
+		.source = address_name(f, w, &out->end),
+		.source_port = w->has_ports ? out->end.port : STORE_NULL,
+		.destination = address_name(f, w, &in->end),
+		.destination_port = w->has_ports ? in->end.port : STORE_NULL,
+		.interface = interface_name(f, out->interface ? out->interface : in->interface),
+		.is_loopback = out->is_local && in->is_local,
+		.packets_out = (int64_t)out->packets,
+		.packets_in = (int64_t)in->packets,
+		.bytes_out = (int64_t)out->bytes,
+		.bytes_in = (int64_t)in->bytes,
+		.payload_out = w->has_ports ? (int64_t)out->payload : STORE_NULL,
+		.payload_in = w->has_ports ? (int64_t)in->payload : STORE_NULL,
+		.retransmits_out = is_tcp ? (int64_t)out->retransmits : STORE_NULL,
+		.retransmits_in = is_tcp ? (int64_t)in->retransmits : STORE_NULL,
+		.vlan = w->vlan >= 0 ? w->vlan : STORE_NULL,
+		.state = state_of(f, w) };
+	fill_rtt(w, &row);
+	fill_owners(f, w, &row);
+	store_sink_add(f->host->sink, STORE_TABLE_FLOW, &row);
+	start_stretch(w);
+}
+
+static void emit_packet(struct flows *f, const struct flow *w, const struct net_packet *p, int side, bool is_again)
+{
+	bool is_tcp = p->has_ports && p->protocol == IPPROTO_TCP;
+	struct store_packet row = { .ts_ns = p->ts_ns,
+		.flow = (int64_t)w->number,
+		.is_reply = side,
+		.bytes = p->bytes,
+		.payload = p->has_ports ? p->payload : STORE_NULL,
+		.tcp_flags = is_tcp ? p->tcp_flags : STORE_NULL,
+		.seq = is_tcp ? p->seq : STORE_NULL,
+		.ack = is_tcp && p->tcp_flags & TCP_ACK ? p->ack : STORE_NULL,
+		.is_retransmit = is_tcp ? is_again : STORE_NULL,
+		.interface = interface_name(f, p->interface) };
+	store_sink_add(f->host->sink, STORE_TABLE_PACKET, &row);
+}
+
+/* Packets. */
+
+static bool is_loopback(const struct net_packet *p)
+{
+	static const uint8_t one[16] = { [15] = 1 };
+	return p->family == 4 ? p->from.address[0] == 127 : !memcmp(p->from.address, one, sizeof(one));
+}
+
+static struct flow *find(struct flows *f, const struct net_packet *p, int *side)
+{
+	struct flow **slot = &f->slots[hash_ends(f, p) % SLOTS];
+	for (struct flow *w = *slot; w; w = w->next) {
+		*side = side_of(w, p);
+		if (*side < 0)
+			continue;
+		bool has_ended = w->is_reset || (w->sides[0].has_ended && w->sides[1].has_ended);
+		if (has_ended && p->protocol == IPPROTO_TCP && (p->tcp_flags & (TCP_SYN | TCP_ACK)) == TCP_SYN)
+			continue; /* the same ports again */
+		return w;
+	}
+	struct flow *w = f->count < FLOWS_MAX ? calloc(1, sizeof(*w)) : NULL;
+	if (!w)
+		return NULL;
+	/* Whoever answers did not open it. */
+	*side = p->protocol == IPPROTO_TCP && (p->tcp_flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK);
+	*w = (struct flow){ .next = *slot,
+		.number = ++f->flows,
+		.family = p->family,
+		.protocol = p->protocol,
+		.has_ports = p->has_ports,
+		.vlan = p->vlan,
+		.start_ns = p->ts_ns,
+		.is_sought = p->has_ports,
+		.sought_ns = p->ts_ns + SEEK_NS };
+	w->sides[*side].end = p->from;
+	w->sides[!*side].end = p->to;
+	*slot = w;
+	f->count++;
+	f->sought += w->is_sought;
+	return w;
+}
+
+/* lo is 1 in every network namespace. */
+static void place(struct flow *w, int side, const struct net_packet *p)
+{
+	if (p->is_outgoing || p->interface == 1 || is_loopback(p))
+		w->sides[side].is_local = true;
+	if (!p->is_outgoing || p->interface == 1)
+		w->sides[!side].is_local = true;
+}
+
+void flows_take(struct flows *f, const struct net_packet *p)
+{
+	int side;
+	struct flow *w = find(f, p, &side);
+	if (!w) {
+		f->missed++;
+		return;
+	}
+	struct flow_side *s = &w->sides[side];
+	if (s->interface && s->interface != p->interface && p->ts_ns - s->last_ns < OTHER_WAY_NS) {
+		f->duplicates++;
+		return;
+	}
+	if (!w->sides[0].packets && !w->sides[1].packets)
+		w->start_ns = p->ts_ns;
+	s->interface = p->interface;
+	s->last_ns = p->ts_ns;
+	w->last_ns = p->ts_ns > w->last_ns ? p->ts_ns : w->last_ns;
+	place(w, side, p);
+	s->packets++;
+	s->bytes += p->bytes;
+	f->packets++;
+	bool is_again = false;
+	if (p->has_ports && p->protocol == IPPROTO_TCP)
+		is_again = tcp_take(w, side, p);
+	else
+		s->payload += p->payload;
+	if (f->has_packets)
+		emit_packet(f, w, p, side, is_again);
+}
+
+/* Owners. */
+
+static bool find_owner(struct flows *f, struct flow *w, int side)
+{
+	struct owner *found = &w->sides[side].owner;
+	const struct flow_side *s = &w->sides[side], *o = &w->sides[!side];
+	if (found->pid || !s->is_local)
+		return true;
+	if (owners_find(f->owners, w->family, w->protocol, &s->end, &o->end, found))
+		return true;
+	/* A connect names its peer; an accept too, which is the source. */
+	return owners_find_call(f->owners, side == 1, w->family, &o->end, w->start_ns, found);
+}
+
+static void seek_owners(struct flows *f, struct flow *w, int64_t now_ns)
+{
+	if (!w->is_sought)
+		return;
+	bool has_all = find_owner(f, w, 0);
+	has_all &= find_owner(f, w, 1);
+	if (!has_all && now_ns <= w->sought_ns)
+		return;
+	w->is_sought = false;
+	f->sought--;
+}
+
+void flows_seek(struct flows *f, int64_t now_ns)
+{
+	owners_look(f->owners, now_ns);
+	for (size_t i = 0; i < SLOTS; i++)
+		for (struct flow *w = f->slots[i]; w; w = w->next)
+			seek_owners(f, w, now_ns);
+}
+
+static bool is_over(const struct flow *w, int64_t now_ns)
+{
+	bool has_ended = w->is_reset || (w->sides[0].has_ended && w->sides[1].has_ended);
+	return now_ns - w->last_ns > (has_ended ? ENDED_NS : IDLE_NS) && !(w->protocol == IPPROTO_TCP && !has_ended);
+}
+
+void flows_tend(struct flows *f, int64_t now_ns, bool is_last)
+{
+	flows_seek(f, now_ns);
+	for (size_t i = 0; i < SLOTS; i++)
+		for (struct flow **at = &f->slots[i], *w; (w = *at);) {
+			if (is_last || !w->is_sought)
+				emit(f, w);
+			if (!is_last && !is_over(w, now_ns)) {
+				at = &w->next;
+				continue;
+			}
+			*at = w->next;
+			f->count--;
+			f->sought -= w->is_sought;
+			free(w);
+		}
+}
+
+int flows_init(struct flows *f, struct probe_host *host, struct owners *owners)
+{
+	*f = (struct flows){ .host = host, .owners = owners, .slots = calloc(SLOTS, sizeof(struct flow *)) };
+	if (getrandom(&f->seed, sizeof(f->seed), GRND_NONBLOCK) < 0)
+		f->seed = (uint64_t)clock_mono_ns();
+	return f->slots ? 0 : -ENOMEM;
+}
+
+void flows_release(struct flows *f)
+{
+	for (size_t i = 0; f->slots && i < SLOTS; i++)
+		for (struct flow *w = f->slots[i], *next; w; w = next) {
+			next = w->next;
+			free(w);
+		}
+	free(f->slots);
+	f->slots = NULL;
+}
