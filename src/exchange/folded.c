@@ -19,7 +19,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define DEPTH_MAX 512
+#define DEPTH_MAX 5120 /* Python recurses deeply */
 
 struct folding {
 	struct model_run *run;
