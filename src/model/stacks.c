@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX 64 /* of one place */
+#define FRAMES_MAX 64           /* of one place */
+#define PYTHON_LINES (1u << 24) /* addresses of a Python function: one a line */
 
 struct module {
 	const char *path;
 	const char *build_id; /* hexadecimal; NULL: unknown */
-	bool is_elf, is_kernel;
+	bool is_elf, is_kernel, is_python;
 	bool was_opened;
 	struct elfnames *elf;
 	struct namecache *cache;
@@ -129,6 +130,7 @@ static int take_module(struct model_stacks *s, const void *row)
 	m->build_id = r->build_id ? arena_copy(&s->arena, r->build_id->data, r->build_id->bytes) : NULL;
 	m->is_elf = kind && strcmp(kind, "elf") == 0;
 	m->is_kernel = kind && strcmp(kind, "kernel") == 0;
+	m->is_python = kind && strcmp(kind, "python") == 0;
 	return 0;
 }
 
@@ -293,6 +295,10 @@ static const struct place *name_place(struct model_stacks *s, const struct node 
 		frames[i].module = m ? m->path : NULL;
 		frames[i].is_kernel = m && m->is_kernel;
 		frames[i].is_inlined = i + 1 < f.count;
+		if (m && m->is_python) {
+			frames[i].source = m->path;
+			frames[i].line = (int64_t)(node->address % PYTHON_LINES);
+		}
 	}
 	*p = (struct place){ .frames = frames, .count = f.count };
 	return p;

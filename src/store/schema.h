@@ -223,7 +223,7 @@ enum store_semantic {
 
 #define STORE_COLUMNS_MODULE(X, P) \
 	X(P, INT, module, PLAIN, "number of the module, from 1") \
-	X(P, INT, kind, STRING, "elf, vdso, kernel, or memory: code that is in no file") \
+	X(P, INT, kind, STRING, "elf, vdso, kernel, python: a source file, or memory: code that is in no file") \
 	X(P, INT, path, STRING, "where it was mapped from, as its processes saw it") \
 	X(P, TEXT, build_id, PLAIN, "its build id in hexadecimal; null when it has none or it is not known") \
 	X(P, INT, pid, PLAIN, "process that owns the code, of kind memory; null otherwise")
@@ -241,11 +241,11 @@ enum store_semantic {
 	X(P, INT, parent, STACK, "the chain of callers; null for the outermost frame") \
 	X(P, INT, module, PLAIN, "number of the module; null when the address is in none") \
 	X(P, INT, address, PLAIN, \
-			"offset in the module's file (kernel and memory: address) of the instruction, in callers of " \
-			"the call")
+			"offset in the module's file (kernel and memory: address; python: start of the symbol plus " \
+			"line) of the instruction, in callers of the call")
 
 #define STORE_COLUMNS_SYMBOL(X, P) \
-	X(P, INT, module, PLAIN, "number of the module: kernel, vdso or memory; files are named when looking") \
+	X(P, INT, module, PLAIN, "number of the module: kernel, vdso, python or memory; files are named when looking") \
 	X(P, INT, start, PLAIN, "first address") \
 	X(P, INT, bytes, COUNT, "length; null when unknown: to the next") \
 	X(P, INT, name, STRING, "name of the function")

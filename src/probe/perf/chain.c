@@ -5,10 +5,20 @@
 #include "probe/perf/unwind.h"
 #include "probe/tasks.h"
 
+static int64_t add_frames(struct perf_source *source, const struct perf_sample *s, const struct frame *frames,
+		size_t count, bool is_cut)
+{
+	int64_t stack = STORE_NULL;
+	if (source->wants.add_frames)
+		return source->wants.add_frames(source->wants.python, s->record, frames, count, is_cut, stack);
+	for (size_t i = count; i-- > 0;)
+		stack = stacks_add(&source->stacks, stack, frames[i].module, frames[i].address);
+	return stack;
+}
+
 static int64_t add_user_frames(struct perf_source *source, const struct space *space, const struct perf_sample *s,
 		bool *is_cut)
 {
-	int64_t stack = STORE_NULL;
 	uint64_t regs[CFI_REGS];
 	for (unsigned i = 0; i < PERF_USER_REGS; i++)
 		regs[perf_user_regs_dwarf[i]] = s->regs[i];
@@ -16,9 +26,7 @@ static int64_t add_user_frames(struct perf_source *source, const struct space *s
 	struct unwind_result found;
 	unwind_user(space, regs, &memory, &found);
 	*is_cut = found.is_cut;
-	for (size_t i = found.count; i-- > 0;)
-		stack = stacks_add(&source->stacks, stack, found.frames[i].module, found.frames[i].address);
-	return stack;
+	return add_frames(source, s, found.frames, found.count, found.is_cut);
 }
 
 /* The part of the kernel's chain that belongs to `context`: [*from, *to). */
@@ -37,16 +45,15 @@ static void find_part(const struct perf_sample *s, uint64_t context, size_t *fro
 	}
 }
 
-static int64_t add_chain(struct perf_source *source, const struct space *space, const struct perf_sample *s,
-		int64_t stack)
+/* By frame pointers: nobody can tell whether the outermost was reached. */
+static int64_t add_chain(struct perf_source *source, const struct space *space, const struct perf_sample *s)
 {
-	size_t from, to;
+	struct frame frames[UNWIND_FRAMES_MAX];
+	size_t from, to, count = 0;
 	find_part(s, (uint64_t)PERF_CONTEXT_USER, &from, &to);
-	for (size_t i = to; i-- > from;) {
-		struct frame f = unwind_frame(space, s->chain[i], i > from);
-		stack = stacks_add(&source->stacks, stack, f.module, f.address);
-	}
-	return stack;
+	for (size_t i = from; i < to && count < UNWIND_FRAMES_MAX; i++)
+		frames[count++] = unwind_frame(space, s->chain[i], i > from);
+	return add_frames(source, s, frames, count, true);
 }
 
 static int64_t add_kernel_frames(struct perf_source *source, const struct perf_sample *s, int64_t stack)
@@ -67,7 +74,7 @@ int64_t chain_of(struct perf_source *source, const struct perf_sample *s, bool i
 	if (s->has_regs && s->stack_bytes)
 		stack = add_user_frames(source, space, s, is_cut);
 	else
-		stack = add_chain(source, space, s, stack);
+		stack = add_chain(source, space, s);
 	if (is_kernel)
 		stack = add_kernel_frames(source, s, stack);
 	if (stack == STORE_NULL && s->ip) {

@@ -5,7 +5,7 @@
 
 /* Behind the header of a sample: id, ip, pid and tid, time, cpu, period. */
 #define SAMPLE_TIME_AT 24
-#define SAMPLE_FIXED_BYTES 48
+#define SAMPLE_FIXED_BYTES DECODE_SAMPLE_BYTES
 /* At the end of the others: pid and tid, time, cpu, id. */
 #define TRAILER_BYTES 32
 

@@ -9,6 +9,9 @@
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 			PERF_SAMPLE_PERIOD)
 
+/* Of DECODE_BASE behind the header. */
+#define DECODE_SAMPLE_BYTES 48
+
 /* The time of a record; INT64_MIN when it is too short to have one. */
 int64_t decode_time(const struct perf_event_header *h);
 bool decode_record(const struct perf_event_header *h, struct perf_record *r);

@@ -211,6 +211,7 @@ static void (*const namers[])(struct store_sink *, const struct stacks_address *
 	[MODULE_VDSO] = name_vdso,
 	[MODULE_KERNEL] = name_kernel,
 	[MODULE_MEMORY] = name_memory,
+	[MODULE_PYTHON] = name_nothing, /* python/code.c has done so */
 };
 
 void names_emit(struct store_sink *sink, const struct stacks_address *addresses, size_t count)

@@ -24,7 +24,7 @@ int ring_map(struct ring *r, int fd, uint32_t cpu, size_t bytes)
 	r->page = at;
 	r->data = (const uint8_t *)at + page;
 	r->bytes = bytes;
-	r->head = r->tail = 0;
+	r->head = r->tail = r->seen = 0;
 	return 0;
 }
 
@@ -63,6 +63,22 @@ const struct perf_event_header *ring_peek(struct ring *r, bool *is_bad)
 		return h;
 	copy_out(r, r->tail, r->copy, h->size);
 	return (const void *)r->copy;
+}
+
+bool ring_look_ahead(struct ring *r, void *out, size_t n, struct perf_event_header *h)
+{
+	if (r->seen - r->tail > r->head - r->tail)
+		r->seen = r->tail; /* it was taken before it was shown */
+	if (r->head - r->seen < sizeof(*h))
+		return false;
+	copy_out(r, r->seen, h, sizeof(*h));
+	if (h->size < sizeof(*h) || h->size > r->head - r->seen) {
+		r->seen = r->head; /* ring_peek tells */
+		return false;
+	}
+	copy_out(r, r->seen, out, h->size < n ? h->size : n);
+	r->seen += h->size;
+	return true;
 }
 
 void ring_next(struct ring *r, const struct perf_event_header *h)

@@ -19,6 +19,7 @@ struct ring {
 	const uint8_t *data;
 	uint64_t bytes; /* a power of two */
 	uint64_t head, tail;
+	uint64_t seen; /* what ring_look_ahead has shown */
 	_Alignas(8) uint8_t copy[65536];
 };
 
@@ -28,6 +29,11 @@ void ring_unmap(struct ring *r);
 void ring_look(struct ring *r); /* what has been written by now */
 /* NULL when there is none, or nonsense: then the rest is dropped and *is_bad set. */
 const struct perf_event_header *ring_peek(struct ring *r, bool *is_bad);
+/*
+ * The next record that was not shown yet, whoever's turn it is: its first bytes, at most n, and in *h its header.
+ * False when there is none.
+ */
+bool ring_look_ahead(struct ring *r, void *out, size_t n, struct perf_event_header *h);
 void ring_next(struct ring *r, const struct perf_event_header *h);
 void ring_give_back(struct ring *r); /* let the kernel use what was taken */
 

@@ -288,6 +288,25 @@ static bool is_pressed(const struct perf_source_private *p)
 	return false;
 }
 
+/* Show new samples to who cannot wait for their turn. */
+static void look_ahead(struct perf_source *s, struct ring *ring)
+{
+	struct {
+		struct perf_event_header head;
+		uint8_t body[DECODE_SAMPLE_BYTES];
+	} bytes;
+	struct perf_event_header h;
+	while (ring_look_ahead(ring, &bytes, sizeof(bytes), &h)) {
+		struct perf_record r;
+		if (h.type != PERF_RECORD_SAMPLE || h.size < sizeof(bytes))
+			continue;
+		bytes.head.size = sizeof(bytes);
+		const struct perf_opened *o = decode_record(&bytes.head, &r) ? opened_of(s, r.id) : NULL;
+		if (o && (o->role == ROLE_SAMPLE || o->role == ROLE_WAIT))
+			s->wants.on_look(s->wants.python, &r);
+	}
+}
+
 uint64_t perf_source_pass(struct perf_source *s, int64_t now_ns, bool is_last)
 {
 	struct perf_source_private *p = s->private;
@@ -297,6 +316,8 @@ uint64_t perf_source_pass(struct perf_source *s, int64_t now_ns, bool is_last)
 	p->passed_ns = now_ns;
 	for (size_t i = 0; i < p->ring_count; i++) {
 		ring_look(p->rings[i]);
+		if (s->wants.on_look)
+			look_ahead(s, p->rings[i]);
 		look_next(s, i);
 	}
 	int64_t until_ns = is_last || is_pressed(p) ? INT64_MAX - 1 : now_ns - LATE_NS;

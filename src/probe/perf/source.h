@@ -17,6 +17,7 @@
 
 #include <linux/perf_event.h>
 
+struct frame; /* unwind.h */
 struct task;
 
 /* A record of any kind, in our own memory or whole in the ring: valid during the call. */
@@ -69,7 +70,7 @@ struct perf_point {
 
 struct perf_wants {
 	bool has_samples, has_switches;
-	void *cpu, *sched; /* the probes' states, given back to them */
+	void *cpu, *sched, *python; /* the probes' states, given back to them */
 	void (*on_sample)(void *cpu, const struct perf_sample *s);
 	void (*on_switch)(void *sched, const struct perf_record *r);
 	void (*on_point)(void *sched, const struct perf_sched_point *p);
@@ -77,6 +78,11 @@ struct perf_wants {
 			const struct perf_sample *s); /* where a thread is that is about to be switched out */
 	struct perf_point *points[PERF_POINTS_MAX];
 	size_t point_count;
+	/* A sample of either kind was written: told at once, before it is its turn. Without its body. */
+	void (*on_look)(void *python, const struct perf_record *r);
+	/* Adds the user frames of a sample (innermost first) to the chain `stack`, and frames of its own. */
+	int64_t (*add_frames)(void *python, const struct perf_record *r, const struct frame *frames, size_t count,
+			bool is_cut, int64_t stack);
 };
 
 struct perf_source {

@@ -14,6 +14,7 @@
 
 struct space {
 	unsigned shares;
+	uint64_t version;
 	struct mapping *maps; /* sorted, none overlap */
 	size_t count, cap;
 };
@@ -32,6 +33,7 @@ void modules_release(struct modules *m)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		unwind_table_free(m->all[i]->table);
+		free(m->all[i]->python);
 		free(m->all[i]->path);
 		free(m->all[i]);
 	}
@@ -43,7 +45,8 @@ void modules_release(struct modules *m)
 static const char *const kind_words[] = { [MODULE_ELF] = "elf",
 	[MODULE_VDSO] = "vdso",
 	[MODULE_KERNEL] = "kernel",
-	[MODULE_MEMORY] = "memory" };
+	[MODULE_MEMORY] = "memory",
+	[MODULE_PYTHON] = "python" };
 
 static void emit_module(struct modules *m, const struct module *one)
 {
@@ -122,13 +125,34 @@ struct module *modules_kernel(struct modules *m)
 	return m->kernel;
 }
 
+struct module *modules_python(struct modules *m, const char *source)
+{
+	struct buf key = BUF_INIT;
+	buf_adds(&key, "python");
+	buf_addc(&key, '\0');
+	buf_adds(&key, source);
+	uint64_t *at = buf_error(&key) ? NULL : map_put(&m->by_name, key.data, key.len, NULL);
+	buf_release(&key);
+	if (!at)
+		return NULL;
+	if (!*at)
+		*at = (uint64_t)(uintptr_t)add_module(m, MODULE_PYTHON, 0, source, NULL, 0);
+	return (struct module *)(uintptr_t)*at;
+}
+
 /* Spaces. */
+
+static uint64_t next_version(void)
+{
+	static uint64_t last;
+	return ++last;
+}
 
 struct space *space_new(void)
 {
 	struct space *s = calloc(1, sizeof(*s));
 	if (s)
-		s->shares = 1;
+		*s = (struct space){ .shares = 1, .version = next_version() };
 	return s;
 }
 
@@ -237,6 +261,7 @@ int space_map(struct space **s, const struct mapping *m)
 	if (!make_own(s) || !reserve(*s, 2))
 		return -ENOMEM;
 	insert(*s, punch(*s, m->start, m->end), m);
+	(*s)->version = next_version();
 	return 0;
 }
 
@@ -246,6 +271,21 @@ const struct mapping *space_find(const struct space *s, uint64_t address)
 		return NULL;
 	size_t at = lower(s, address);
 	return at < s->count && s->maps[at].start <= address ? &s->maps[at] : NULL;
+}
+
+size_t space_count(const struct space *s)
+{
+	return s ? s->count : 0;
+}
+
+const struct mapping *space_at(const struct space *s, size_t i)
+{
+	return &s->maps[i];
+}
+
+uint64_t space_version(const struct space *s)
+{
+	return s ? s->version : 0;
 }
 
 static void take_line(struct modules *m, struct space **s, int32_t pid, char *line)

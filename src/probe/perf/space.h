@@ -1,8 +1,8 @@
 /*
  * space: which code a process has mapped where, and the modules that it comes from.
  *
- * A module is a file (known by path and build id), the vdso, the kernel, or code
- * in memory that one process made. Modules belong to the recording and are rows of
+ * A module is a file (known by path and build id), the vdso, the kernel, code in
+ * memory that one process made, or a source file of Python. Modules belong to the recording and are rows of
  * the table module; mappings belong to a space. A forked process shares its
  * parent's space until one of them maps something.
  */
@@ -18,7 +18,7 @@
 
 #define BUILD_ID_BYTES_MAX 20
 
-enum module_kind { MODULE_ELF, MODULE_VDSO, MODULE_KERNEL, MODULE_MEMORY };
+enum module_kind { MODULE_ELF, MODULE_VDSO, MODULE_KERNEL, MODULE_MEMORY, MODULE_PYTHON };
 
 struct module {
 	int64_t number; /* in the table module */
@@ -28,6 +28,9 @@ struct module {
 	uint8_t build_id[BUILD_ID_BYTES_MAX];
 	unsigned build_id_bytes;
 	struct unwind_table *table; /* unwind.h; NULL: not read yet */
+	struct python_image
+			*python; /* python/image.h: it holds an interpreter; NULL: it does not, or nobody has looked */
+	bool was_asked_for_python;
 };
 
 struct mapping {
@@ -51,6 +54,7 @@ void modules_release(struct modules *m);
 struct module *modules_get(struct modules *m, int32_t pid, const char *name, const uint8_t *build_id,
 		unsigned build_id_bytes);
 struct module *modules_kernel(struct modules *m);
+struct module *modules_python(struct modules *m, const char *source); /* of a source file; NULL: no memory */
 
 struct space;
 struct space *space_new(void);
@@ -59,6 +63,9 @@ void space_drop(struct space *s);           /* NULL is fine */
 /* *s gets the mapping in the place of what was there; it becomes a space of its own if it was shared. */
 int space_map(struct space **s, const struct mapping *m);
 const struct mapping *space_find(const struct space *s, uint64_t address); /* NULL when nothing is there */
+size_t space_count(const struct space *s);
+const struct mapping *space_at(const struct space *s, size_t i); /* in the order of addresses */
+uint64_t space_version(const struct space *s); /* another number whenever it is another or has changed; NULL: 0 */
 /* What /proc says that `pid` has mapped now, executable mappings only; NULL when it cannot be read. */
 struct space *space_read(struct modules *m, int32_t pid);
 

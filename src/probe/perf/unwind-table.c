@@ -1,21 +1,16 @@
 /* Reading .eh_frame out of ELF files, and remembering rows; see unwind-table.h. */
 #include "probe/perf/unwind-table.h"
 
+#include "probe/perf/elffile.h"
 #include "probe/perf/unwind.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LOADS_MAX 32
 #define PHDRS_MAX 64
 #define TABLE_BYTES_MAX ((uint64_t)256 << 20)
-#define VDSO_BYTES_MAX ((uint64_t)64 << 10)
 #define CACHE_ROWS 512 /* a power of two */
 
 struct load {
@@ -36,69 +31,6 @@ struct unwind_table {
 	} * cache;
 };
 
-/* An ELF file: a descriptor, or the vdso in our own memory. */
-struct source {
-	int fd;
-	const uint8_t *memory;
-	uint64_t bytes;
-};
-
-static bool get(const struct source *s, uint64_t offset, void *out, size_t n)
-{
-	if (offset > s->bytes || n > s->bytes - offset)
-		return false;
-	if (s->memory) {
-		memcpy(out, s->memory + offset, n);
-		return true;
-	}
-	for (size_t done = 0; done < n;) {
-		ssize_t got = pread(s->fd, (char *)out + done, n - done, (off_t)(offset + done));
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
-}
-
-static int open_regular(const char *path, struct source *s)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -1;
-	}
-	s->bytes = (uint64_t)st.st_size;
-	return fd;
-}
-
-/* As its process sees it, which in a container is not as we do; when it has ended, by our own eyes. */
-static bool open_module(const struct module *m, struct source *s)
-{
-	char path[4200];
-	*s = (struct source){ .fd = -1 };
-	if (m->kind == MODULE_VDSO) {
-		s->memory = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-		s->bytes = VDSO_BYTES_MAX;
-		Elf64_Ehdr e;
-		if (!s->memory || !get(s, 0, &e, sizeof(e)))
-			return false;
-		uint64_t bytes = e.e_shoff + (uint64_t)e.e_shnum * e.e_shentsize;
-		s->bytes = bytes < VDSO_BYTES_MAX ? bytes : VDSO_BYTES_MAX;
-		return true;
-	}
-	if (m->kind != MODULE_ELF)
-		return false;
-	int n = snprintf(path, sizeof(path), "/proc/%d/root%s", m->pid, m->path);
-	if (n > 0 && (size_t)n < sizeof(path))
-		s->fd = open_regular(path, s);
-	if (s->fd < 0)
-		s->fd = open_regular(m->path, s);
-	return s->fd >= 0;
-}
-
 static const struct load *load_of(const struct unwind_table *t, uint64_t address)
 {
 	for (unsigned i = 0; i < t->load_count; i++)
@@ -108,12 +40,12 @@ static const struct load *load_of(const struct unwind_table *t, uint64_t address
 }
 
 /* .eh_frame_hdr says where .eh_frame begins; it ends, at the latest, where its segment does. */
-static bool read_sections(struct unwind_table *t, const struct source *s, const Elf64_Phdr *hdr)
+static bool read_sections(struct unwind_table *t, const struct elf_file *s, const Elf64_Phdr *hdr)
 {
 	uint8_t head[12];
 	int32_t relative;
 	if (hdr->p_filesz < sizeof(head) || hdr->p_filesz > TABLE_BYTES_MAX ||
-			!get(s, hdr->p_offset, head, sizeof(head)) || head[0] != 1 || head[1] != 0x1b)
+			!elf_file_get(s, hdr->p_offset, head, sizeof(head)) || head[0] != 1 || head[1] != 0x1b)
 		return false;
 	memcpy(&relative, head + 4, sizeof(relative));
 	uint64_t frame = hdr->p_vaddr + 4 + (uint64_t)(int64_t)relative;
@@ -124,8 +56,8 @@ static bool read_sections(struct unwind_table *t, const struct source *s, const 
 	if (frame_bytes > TABLE_BYTES_MAX)
 		return false;
 	t->bytes = malloc(hdr->p_filesz + frame_bytes);
-	if (!t->bytes || !get(s, hdr->p_offset, t->bytes, hdr->p_filesz) ||
-			!get(s, l->offset + (frame - l->address), t->bytes + hdr->p_filesz, frame_bytes))
+	if (!t->bytes || !elf_file_get(s, hdr->p_offset, t->bytes, hdr->p_filesz) ||
+			!elf_file_get(s, l->offset + (frame - l->address), t->bytes + hdr->p_filesz, frame_bytes))
 		return false;
 	t->cfi = (struct cfi){ .hdr = t->bytes,
 		.hdr_bytes = hdr->p_filesz,
@@ -137,20 +69,21 @@ static bool read_sections(struct unwind_table *t, const struct source *s, const 
 }
 
 /* A static program: no header, but a section that can be walked. */
-static bool read_frame_section(struct unwind_table *t, const struct source *s, const Elf64_Ehdr *e)
+static bool read_frame_section(struct unwind_table *t, const struct elf_file *s, const Elf64_Ehdr *e)
 {
 	Elf64_Shdr names, one;
 	char name[16];
 	if (e->e_shentsize != sizeof(one) || !e->e_shnum || e->e_shstrndx >= e->e_shnum ||
-			!get(s, e->e_shoff + (uint64_t)e->e_shstrndx * sizeof(one), &names, sizeof(names)))
+			!elf_file_get(s, e->e_shoff + (uint64_t)e->e_shstrndx * sizeof(one), &names, sizeof(names)))
 		return false;
 	for (unsigned i = 0; i < e->e_shnum; i++) {
-		if (!get(s, e->e_shoff + (uint64_t)i * sizeof(one), &one, sizeof(one)) ||
-				!get(s, names.sh_offset + one.sh_name, name, sizeof(".eh_frame")) ||
+		if (!elf_file_get(s, e->e_shoff + (uint64_t)i * sizeof(one), &one, sizeof(one)) ||
+				!elf_file_get(s, names.sh_offset + one.sh_name, name, sizeof(".eh_frame")) ||
 				memcmp(name, ".eh_frame", sizeof(".eh_frame")) != 0)
 			continue;
 		if (one.sh_type == SHT_NOBITS || one.sh_size > TABLE_BYTES_MAX ||
-				!(t->bytes = malloc(one.sh_size + 1)) || !get(s, one.sh_offset, t->bytes, one.sh_size))
+				!(t->bytes = malloc(one.sh_size + 1)) ||
+				!elf_file_get(s, one.sh_offset, t->bytes, one.sh_size))
 			return false;
 		t->cfi = (struct cfi){ .frame = t->bytes, .frame_bytes = one.sh_size, .frame_address = one.sh_addr };
 		return cfi_index(&t->cfi);
@@ -158,14 +91,14 @@ static bool read_frame_section(struct unwind_table *t, const struct source *s, c
 	return false;
 }
 
-static bool read_elf(struct unwind_table *t, const struct source *s)
+static bool read_elf(struct unwind_table *t, const struct elf_file *s)
 {
 	Elf64_Ehdr e;
 	Elf64_Phdr p[PHDRS_MAX];
 	const Elf64_Phdr *hdr = NULL;
-	if (!get(s, 0, &e, sizeof(e)) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_ident[EI_CLASS] != ELFCLASS64 ||
-			e.e_phentsize != sizeof(*p) || !e.e_phnum || e.e_phnum > PHDRS_MAX ||
-			!get(s, e.e_phoff, p, e.e_phnum * sizeof(*p)))
+	if (!elf_file_get(s, 0, &e, sizeof(e)) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 ||
+			e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_phentsize != sizeof(*p) || !e.e_phnum ||
+			e.e_phnum > PHDRS_MAX || !elf_file_get(s, e.e_phoff, p, e.e_phnum * sizeof(*p)))
 		return false;
 	for (unsigned i = 0; i < e.e_phnum; i++) {
 		if (p[i].p_type == PT_LOAD && t->load_count < LOADS_MAX)
@@ -180,13 +113,12 @@ static bool read_elf(struct unwind_table *t, const struct source *s)
 static struct unwind_table *read_table(const struct module *m)
 {
 	struct unwind_table *t = calloc(1, sizeof(*t));
-	struct source s;
-	if (!t || !open_module(m, &s))
+	struct elf_file s;
+	if (!t || !elf_file_open(&s, m))
 		return t;
 	t->cache = calloc(CACHE_ROWS, sizeof(*t->cache));
 	t->is_usable = t->cache && read_elf(t, &s);
-	if (s.fd >= 0)
-		close(s.fd);
+	elf_file_close(&s);
 	return t;
 }
 

@@ -1,0 +1,305 @@
+/*
+ * Python frames in the stacks of samples.
+ *
+ * A sample says when a thread was where; its Python frames are read as soon as the sample is
+ * seen in the ring, before it is its turn to be taken. So that this is soon, the recorder is
+ * woken when the next sample of a busy Python thread is due. The program is never stopped: what
+ * is read later than LATE_NS after its sample is not believed. Nobody waits for anybody: without
+ * Python processes this costs a glance at each new sample.
+ */
+#include "base/clock.h"
+#include "base/json.h"
+#include "probe/perf/source.h"
+#include "probe/python/merge.h"
+#include "probe/python/walk.h"
+#include "probe/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define LATE_NS 10000000
+#define POLL_NS 2000000    /* between looks while there is Python */
+#define POLL_NS_MIN 500000 /* and at the least */
+#define AFTER_NS 30000     /* a sample reaches its ring */
+#define FIRST_POLL_NS 4000000
+#define FIRST_POLL_NS_MAX 200000000
+#define WAITING_MAX 4096 /* stacks whose samples have not been taken */
+#define FRAMES_KEPT 512  /* room that a place keeps */
+#define BUSY_MAX 64
+
+const struct probe_ops probe_python;
+
+struct waiting {
+	int32_t tid;
+	int64_t ts_ns;
+	struct python_stack stack;
+};
+
+struct busy {
+	int32_t tid;
+	int64_t ts_ns; /* of its last sample */
+};
+
+struct python {
+	struct probe_host *host;
+	struct perf_source *source;
+	struct python_functions functions;
+	struct map processes; /* pid -> struct python_process * */
+	struct memory memory;
+	struct waiting waiting[WAITING_MAX];
+	size_t first, next; /* those in between wait; places are these modulo WAITING_MAX */
+	struct busy busy[BUSY_MAX];
+	bool is_here; /* a Python process was seen */
+	int64_t looked_ns, poll_ns;
+	uint64_t read, joined, partly, missing, late, torn, told, told_missing;
+	int64_t lag_ns, lag_max_ns, read_ns;
+	uint32_t version;
+};
+
+/* Reading. */
+
+static struct python_process *process_of(struct python *y, pid_t pid)
+{
+	uint64_t *at = map_put_int(&y->processes, (uint64_t)pid, NULL);
+	if (at && !*at) {
+		struct python_process *p = calloc(1, sizeof(*p));
+		if (p) {
+			p->pid = pid;
+			p->codes.functions = &y->functions;
+		}
+		*at = (uint64_t)(uintptr_t)p;
+	}
+	return at ? (struct python_process *)(uintptr_t)*at : NULL;
+}
+
+static void advise(struct python *y, pid_t pid, struct sonde_err *why, int error)
+{
+	err_prefix(why, "process %d", (int)pid);
+	if (error == EPERM)
+		err_hint(why,
+				"reading another's memory needs that it is a child of the recorder, or root, or "
+				"CAP_SYS_PTRACE, or kernel.yama.ptrace_scope=0");
+	probe_remark(y->host, &probe_python, why);
+}
+
+static struct python_process *look_at(struct python *y, pid_t pid)
+{
+	const struct task *task = tasks_find(y->host->tasks, pid);
+	struct python_process *p = task && task->space ? process_of(y, pid) : NULL;
+	struct sonde_err why = SONDE_ERR_INIT;
+	if (!p)
+		return NULL;
+	y->memory.error = 0;
+	python_process_look(p, task->space, &y->memory, &why);
+	if (why.text[0] && y->memory.error != ESRCH)
+		advise(y, pid, &why, y->memory.error);
+	if (p->state != PYTHON_READY)
+		return NULL;
+	y->version = p->layout.version;
+	if (!y->is_here)
+		prctl(PR_SET_TIMERSLACK, 1000ul); /* for us alone: waking in time is what the accuracy hangs on */
+	y->is_here = true;
+	return p;
+}
+
+static void note_busy(struct python *y, int32_t tid, int64_t ts_ns)
+{
+	struct busy *oldest = y->busy;
+	for (size_t i = 0; i < BUSY_MAX && oldest->tid != tid; i++)
+		if (y->busy[i].tid == tid || y->busy[i].ts_ns < oldest->ts_ns)
+			oldest = &y->busy[i];
+	*oldest = (struct busy){ tid, ts_ns };
+}
+
+/* A sample that was just written. */
+static void on_look(void *state, const struct perf_record *r)
+{
+	struct python *y = state;
+	struct python_process *p = r->tid > 0 ? look_at(y, r->pid) : NULL;
+	int64_t now_ns = clock_mono_ns();
+	if (!p)
+		return;
+	note_busy(y, r->tid, r->ts_ns);
+	if (now_ns - r->ts_ns > LATE_NS || y->next - y->first == WAITING_MAX) {
+		y->late++;
+		return;
+	}
+	struct waiting *w = &y->waiting[y->next % WAITING_MAX];
+	y->memory.now_ns = now_ns;
+	int rc = python_walk(p, r->tid, &y->memory, &w->stack);
+	y->read_ns += clock_mono_ns() - now_ns;
+	if (rc == -EPERM) {
+		struct sonde_err why = SONDE_ERR_INIT;
+		err_sys(&why, EPERM, "cannot read the interpreter's memory");
+		advise(y, r->pid, &why, EPERM);
+	}
+	y->torn += rc == -EAGAIN;
+	if (rc || !w->stack.count)
+		return;
+	w->tid = r->tid;
+	w->ts_ns = r->ts_ns;
+	y->next++;
+	y->read++;
+	y->lag_ns += now_ns - r->ts_ns;
+	y->lag_max_ns = now_ns - r->ts_ns > y->lag_max_ns ? now_ns - r->ts_ns : y->lag_max_ns;
+}
+
+/* Joining. */
+
+static void drop(struct waiting *w)
+{
+	w->tid = 0;
+	if (w->stack.cap > FRAMES_KEPT)
+		python_stack_release(&w->stack);
+}
+
+static struct waiting *find_waiting(struct python *y, int32_t tid, int64_t ts_ns)
+{
+	for (; y->first < y->next; y->first++) {
+		struct waiting *w = &y->waiting[y->first % WAITING_MAX];
+		if (w->tid && w->ts_ns >= ts_ns - LATE_NS)
+			break;
+		drop(w);
+	}
+	for (size_t i = y->first; i < y->next; i++) {
+		struct waiting *w = &y->waiting[i % WAITING_MAX];
+		if (w->tid == tid && w->ts_ns == ts_ns)
+			return w;
+	}
+	return NULL;
+}
+
+static int64_t add_frames(void *state, const struct perf_record *r, const struct frame *frames, size_t count,
+		bool is_cut, int64_t stack)
+{
+	struct python *y = state;
+	struct merge_native native = { frames, count, is_cut };
+	struct waiting *w = find_waiting(y, r->tid, r->ts_ns);
+	enum merge_result how = merge_add(&y->source->stacks, &native, w ? &w->stack : NULL, &stack);
+	if (w)
+		drop(w);
+	y->joined += how == MERGE_JOINED;
+	y->partly += how == MERGE_PARTLY;
+	y->missing += how == MERGE_MISSING;
+	return stack;
+}
+
+/* The probe. */
+
+static int open_python(struct probe_host *host, void **state, struct sonde_err *err)
+{
+	struct perf_source *source = perf_source_get(host);
+	struct python *y = source ? calloc(1, sizeof(*y)) : NULL;
+	if (!y)
+		return err_sys(err, ENOMEM, "cannot read Python frames");
+	y->host = host;
+	y->source = source;
+	y->functions.modules = &source->modules;
+	y->poll_ns = FIRST_POLL_NS;
+	*state = y;
+	return 0;
+}
+
+static int attach_python(void *state, struct sonde_err *err)
+{
+	struct python *y = state;
+	if (!y->source->wants.has_samples && !y->source->wants.has_switches)
+		return err_set(err, EINVAL, "Python frames belong to samples: the probes cpu or sched have to run too");
+	int rc = perf_source_attach(y->source, err);
+	if (rc)
+		return rc;
+	y->looked_ns = clock_mono_ns();
+	y->source->wants.python = y;
+	y->source->wants.on_look = on_look;
+	y->source->wants.add_frames = add_frames;
+	return 0;
+}
+
+/* When the next sample of a busy thread must be there; else now and then, as its clock stops while it waits. */
+static int64_t due_python(void *state)
+{
+	struct python *y = state;
+	if (!y->is_here)
+		return y->poll_ns <= FIRST_POLL_NS_MAX ? y->looked_ns + y->poll_ns : INT64_MAX;
+	int64_t period_ns = 1000000000 / (int64_t)y->host->options.freq_hz;
+	int64_t due_ns = y->looked_ns + POLL_NS;
+	for (size_t i = 0; i < BUSY_MAX && y->busy[i].tid; i++) {
+		int64_t next_ns = y->busy[i].ts_ns + period_ns + AFTER_NS;
+		if (next_ns > y->looked_ns && next_ns < due_ns)
+			due_ns = next_ns;
+	}
+	return due_ns > y->looked_ns + POLL_NS_MIN ? due_ns : y->looked_ns + POLL_NS_MIN;
+}
+
+static void count(struct python *y)
+{
+	probe_count(y->host, &probe_python, y->joined + y->partly - y->told, y->missing - y->told_missing);
+	y->told = y->joined + y->partly;
+	y->told_missing = y->missing;
+}
+
+static uint64_t pass_python(void *state, int64_t now_ns)
+{
+	struct python *y = state;
+	uint64_t taken = perf_source_pass(y->source, now_ns, false);
+	y->looked_ns = now_ns;
+	if (!y->is_here && y->poll_ns <= FIRST_POLL_NS_MAX)
+		y->poll_ns *= 2;
+	count(y);
+	return taken;
+}
+
+static void finish_python(void *state, int64_t now_ns)
+{
+	struct python *y = state;
+	perf_source_pass(y->source, now_ns, true);
+	count(y);
+}
+
+static void report_python(void *state, struct json *j)
+{
+	struct python *y = state;
+	if (!y->is_here)
+		return;
+	struct buf version = BUF_INIT;
+	buf_addf(&version, "%u.%u.%u", y->version >> 24, y->version >> 16 & 0xff, y->version >> 8 & 0xff);
+	json_kstr(j, "version", version.data);
+	buf_release(&version);
+	json_kuint(j, "joined_partly", y->partly);
+	json_kuint(j, "late", y->late);
+	json_kuint(j, "torn", y->torn);
+	json_kint(j, "lag_mean_ns", y->read ? y->lag_ns / (int64_t)y->read : 0);
+	json_kint(j, "lag_max_ns", y->lag_max_ns);
+	json_kint(j, "lag_bound_ns", LATE_NS);
+	json_kint(j, "read_ns", y->read_ns);
+}
+
+static void free_python(void *state)
+{
+	struct python *y = state;
+	if (y->source->wants.python == y) {
+		y->source->wants.on_look = NULL;
+		y->source->wants.add_frames = NULL;
+	}
+	for (size_t i = 0; i < y->processes.count; i++)
+		python_process_free((struct python_process *)(uintptr_t)map_value(&y->processes, i));
+	for (size_t i = 0; i < WAITING_MAX; i++)
+		python_stack_release(&y->waiting[i].stack);
+	map_release(&y->processes);
+	python_functions_release(&y->functions);
+	free(y);
+}
+
+const struct probe_ops probe_python = {
+	.name = "python",
+	.doc = "functions and lines of CPython programs, in the stacks of samples",
+	.open = open_python,
+	.attach = attach_python,
+	.due_ns = due_python,
+	.pass = pass_python,
+	.finish = finish_python,
+	.report = report_python,
+	.free = free_python,
+};
