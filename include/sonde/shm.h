@@ -70,9 +70,10 @@ enum sonde_category {
 	SONDE_CAT_LIBC = 1u << 10,   /* libc calls that read files of their own: dlopen, setlocale, getpwnam ... */
 	SONDE_CAT_SPAN = 1u << 11,   /* annotations */
 	SONDE_CAT_FUNC = 1u << 12,   /* -finstrument-functions */
-	SONDE_CAT_ALL = (1u << 13) - 1,
+	SONDE_CAT_GPU = 1u << 13,    /* commands of devices, told by the libraries that their runtimes load */
+	SONDE_CAT_ALL = (1u << 14) - 1,
 	/* Not among all: calls that only DFTracer's users look for, most of which ask the kernel nothing. */
-	SONDE_CAT_DFTRACER = 1u << 13,
+	SONDE_CAT_DFTRACER = 1u << 14,
 	SONDE_CAT_NET_DFTRACER = SONDE_CAT_NET | SONDE_CAT_DFTRACER,
 	SONDE_CAT_LIBC_DFTRACER = SONDE_CAT_LIBC | SONDE_CAT_DFTRACER
 };
@@ -165,6 +166,7 @@ enum sonde_kind {
 	SONDE_REC_PROCESS,  /* struct sonde_rec_def: strings exe, cwd, then argv */
 	SONDE_REC_WHO,      /* struct sonde_rec_who: records that follow are of this task */
 	SONDE_REC_MODULE,   /* struct sonde_rec_def: id load bias, base end address, text path */
+	SONDE_REC_GPU,      /* struct sonde_rec_gpu */
 	SONDE_REC_KINDS
 };
 
@@ -258,6 +260,46 @@ struct sonde_rec_who {
 	struct sonde_record head;
 	int32_t pid;
 	int32_t tid;
+};
+
+enum sonde_gpu_kind {
+	SONDE_GPU_KERNEL = 1,
+	SONDE_GPU_COPY,
+	SONDE_GPU_FILL,
+	SONDE_GPU_MAP,
+	SONDE_GPU_UNMAP,
+	SONDE_GPU_WAIT, /* a marker or barrier */
+	SONDE_GPU_KINDS
+};
+
+enum sonde_gpu_direction {
+	SONDE_GPU_NOWHERE = 0,
+	SONDE_GPU_HOST_TO_DEVICE,
+	SONDE_GPU_DEVICE_TO_HOST,
+	SONDE_GPU_DEVICE_TO_DEVICE,
+	SONDE_GPU_HOST_TO_HOST,
+	SONDE_GPU_PEER_TO_PEER,
+	SONDE_GPU_DIRECTIONS
+};
+
+/* A command that a device executed. Its times are CLOCK_MONOTONIC already: they come from another clock than ticks. */
+struct sonde_rec_gpu {
+	struct sonde_record head;
+	uint64_t ticks;    /* when it was told */
+	int64_t queued_ns; /* SONDE_NONE unknown, as in all that follow */
+	int64_t submit_ns;
+	int64_t start_ns;
+	int64_t end_ns;
+	int64_t error_ns;
+	int64_t bytes;
+	int64_t items;
+	int64_t queue;
+	uint32_t name, api, device; /* string ids, 0 none */
+	int32_t device_id;
+	int32_t tid; /* 0 unknown */
+	int32_t status;
+	uint8_t kind, direction;
+	uint8_t reserved[6];
 };
 
 /*

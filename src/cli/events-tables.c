@@ -232,6 +232,25 @@ static const struct event_field block_fields[] = {
 	END
 };
 
+static const struct event_field gpu_fields[] = {
+	WHEN(GPU), LASTS(GPU), WHO(GPU),
+	{ KEY("api"), "API", -6, EVENT_STRING, STORE_GPU_api },
+	{ KEY("kind"), "KIND", -6, EVENT_STRING, STORE_GPU_kind },
+	{ KEY("name"), "NAME", -24, EVENT_STRING, STORE_GPU_name },
+	{ KEY("device"), "DEVICE", -16, EVENT_STRING, STORE_GPU_device },
+	{ KEY("device_id"), NULL, 0, EVENT_INT, STORE_GPU_device_id },
+	{ KEY("queue"), "QUEUE", 5, EVENT_INT, STORE_GPU_queue },
+	{ KEY("direction"), "DIRECTION", -16, EVENT_STRING, STORE_GPU_direction },
+	{ KEY("bytes"), "BYTES", 10, EVENT_INT, STORE_GPU_bytes },
+	{ KEY("items"), "ITEMS", 10, EVENT_INT, STORE_GPU_items },
+	{ KEY("queued_ns"), NULL, 0, EVENT_TIME, STORE_GPU_queued_ns },
+	{ KEY("submit_ns"), NULL, 0, EVENT_TIME, STORE_GPU_submit_ns },
+	{ KEY("error_ns"), NULL, 0, EVENT_INT, STORE_GPU_error_ns },
+	{ KEY("status"), NULL, 0, EVENT_INT, STORE_GPU_status },
+	IMAGE(GPU),
+	END
+};
+
 const struct event_table event_tables[] = {
 	{ STORE_TABLE_IO, io_fields },
 	{ STORE_TABLE_SPAN, span_fields },
@@ -255,12 +274,13 @@ const struct event_table event_tables[] = {
 	{ STORE_TABLE_PACKET, packet_fields },
 	{ STORE_TABLE_FLOW, flow_fields },
 	{ STORE_TABLE_BLOCK, block_fields },
+	{ STORE_TABLE_GPU, gpu_fields },
 };
 /* clang-format on */
 
 const char *const event_table_names[] = { "io", "span", "step", "mark", "counter", "meta", "process", "thread", "file",
 	"call", "line", "sample", "sched", "task", "module", "mapping", "stack", "symbol", "series", "packet", "flow",
-	"block", NULL };
+	"block", "gpu", NULL };
 
 _Static_assert(sizeof(event_table_names) / sizeof(*event_table_names) ==
 				sizeof(event_tables) / sizeof(*event_tables) + 1,

@@ -214,15 +214,34 @@ static bool has_render_node(void)
 	return false;
 }
 
+/* The implementations of OpenCL that its loader would find, in words */
+static void list_opencl(struct buf *out)
+{
+	DIR *dir = opendir("/etc/OpenCL/vendors");
+	const struct dirent *entry;
+	size_t count = 0;
+
+	while (dir && (entry = readdir(dir)) && count < 4) {
+		const char *end = strstr(entry->d_name, ".icd");
+		if (end && !end[4])
+			buf_addf(out, "%s%.*s", count++ ? " and " : "; OpenCL commands are recorded, by ",
+					(int)(end - entry->d_name), entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 void check_gpu(struct facility_report *r)
 {
+	CLEANUP(buf_release) struct buf opencl = BUF_INIT;
 	void *nvml;
 
+	list_opencl(&opencl);
 	if (access("/dev/nvidiactl", F_OK) != 0) {
 		if (has_render_node() || access("/dev/kfd", F_OK) == 0)
-			facility_say(r, FACILITY_NO, "a GPU is there, but no NVIDIA driver");
+			facility_say(r, FACILITY_NO, "a GPU is there, but no NVIDIA driver%s", opencl.data);
 		else
-			facility_say(r, FACILITY_NONE, "this machine has no GPU device");
+			facility_say(r, FACILITY_NONE, "this machine has no GPU device%s", opencl.data);
 		return;
 	}
 	nvml = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);

@@ -19,7 +19,7 @@
 static const char *const stack_words[] = { "auto", "fp", "none", NULL };
 static const char *const overflow_words[] = { "drop", "block", NULL };
 static const char *const category_words[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net", "process",
-	"aio", "libc", "span", "function", NULL };
+	"aio", "libc", "span", "function", "gpu", NULL };
 
 static int set_cpus(const struct cli_option *option, const char *value, void *options, struct sonde_err *err)
 {
@@ -45,8 +45,8 @@ const struct cli_option recording_rows[] = {
 	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
 			.default_text = "all",
 			.help = "Probes to switch on: trace (calls and annotations), cpu (samples with stacks), sched "
-				"(context switches), system (counters). net, which --net switches on too, is not "
-				"among all." },
+				"(context switches), system (counters), gpu (devices: OpenCL, CUDA, NVTX, counters). net, "
+				"which --net switches on too, is not among all." },
 	{ 0, "shell", NULL, CLI_FLAG(struct recording_options, is_shell),
 			.help = "Let /bin/sh run the command, given as one string." },
 	{ 0, "follow", NULL, CLI_FLAG(struct recording_options, follow),

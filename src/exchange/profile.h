@@ -11,7 +11,7 @@
 #include "exchange/exchange.h"
 #include "model/stacks.h"
 
-#define PROFILE_DEPTH_MAX 512
+#define PROFILE_DEPTH_MAX 5120 /* Python recurses deeply */
 
 struct profile {
 	struct model_run *run;

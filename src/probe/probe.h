@@ -86,7 +86,10 @@ struct probe_ops {
 	const char *name;   /* the word after --probes */
 	const char *doc;    /* what it tells, one line without a full stop */
 	const char *option; /* of record, that switches it on: it is not among "all"; NULL: it is */
-	/* Make *state. -errno with the reason and perhaps a hint: the probe has failed and is not called again. */
+	/*
+	 * Make *state. -errno with the reason and perhaps a hint: the probe has failed and is not called again.
+	 * -ENODEV: there is nothing for it to observe here, which is no failure.
+	 */
 	int (*open)(struct probe_host *host, void **state, struct sonde_err *err);
 	/* host->target is known now. As open. */
 	int (*attach)(void *state, struct sonde_err *err);
@@ -129,6 +132,9 @@ int64_t probe_process(const struct probe_host *host, int32_t pid, int64_t ts_ns)
 void probe_count(struct probe_host *host, const struct probe_ops *ops, uint64_t events, uint64_t lost);
 /* It runs, but not with all it could: the reason and what would enable the rest. */
 void probe_remark(struct probe_host *host, const struct probe_ops *ops, const struct sonde_err *why);
+
+/* At the end: there was nothing for it to observe. */
+void probe_absent(struct probe_host *host, const struct probe_ops *ops, const struct sonde_err *why);
 
 /* All of them, as the recorder drives them. */
 struct probe_set {

@@ -14,7 +14,7 @@
 #define FILES_MIN 512 /* open at once */
 
 /* X(name): its table is probe_<name>. */
-#define PROBES(X) X(cpu) X(sched) X(system) X(python) X(block) X(net)
+#define PROBES(X) X(cpu) X(sched) X(system) X(python) X(block) X(gpu) X(net)
 
 #define DECLARE(name) extern const struct probe_ops probe_##name;
 #define ROW(name) &probe_##name,
@@ -55,9 +55,10 @@ static bool is_switched_on(const char *const *names, const struct probe_ops *ops
 	return false;
 }
 
-static void fail(struct probe_set *s, size_t i, const struct sonde_err *why)
+/* Nothing to observe is no failure. */
+static void fail(struct probe_set *s, size_t i, int rc, const struct sonde_err *why)
 {
-	s->status[i].state = PROBE_FAILED;
+	s->status[i].state = rc == -ENODEV ? PROBE_OFF : PROBE_FAILED;
 	s->status[i].why = *why;
 	if (s->states[i])
 		s->status[i].ops->free(s->states[i]);
@@ -109,10 +110,10 @@ void probe_set_open(struct probe_set *s, const char *const *names, const struct 
 		s->count = i + 1;
 		if (!is_switched_on(names, probe_table[i]))
 			continue;
-		if (!s->host.tasks)
-			err_sys(&err, ENOMEM, "cannot start");
-		if (!s->host.tasks || check_files(&err) || probe_table[i]->open(&s->host, &s->states[i], &err))
-			fail(s, i, &err);
+		int rc = s->host.tasks ? check_files(&err) : err_sys(&err, ENOMEM, "cannot start");
+		rc = rc ? rc : probe_table[i]->open(&s->host, &s->states[i], &err);
+		if (rc)
+			fail(s, i, rc, &err);
 		else
 			s->status[i].state = PROBE_RAN;
 	}
@@ -125,8 +126,9 @@ void probe_set_attach(struct probe_set *s, const struct probe_target *target)
 	for (size_t i = 0; i < s->count; i++) {
 		struct sonde_err err = SONDE_ERR_INIT;
 		int64_t from = thread_cpu_ns();
-		if (s->states[i] && s->status[i].ops->attach && s->status[i].ops->attach(s->states[i], &err))
-			fail(s, i, &err);
+		int rc = s->states[i] && s->status[i].ops->attach ? s->status[i].ops->attach(s->states[i], &err) : 0;
+		if (rc)
+			fail(s, i, rc, &err);
 		s->status[i].cpu_ns += thread_cpu_ns() - from;
 	}
 }
@@ -262,4 +264,13 @@ void probe_remark(struct probe_host *host, const struct probe_ops *ops, const st
 	struct probe_status *p = status_of(host, ops);
 	if (p && !p->why.text[0])
 		p->why = *why;
+}
+
+void probe_absent(struct probe_host *host, const struct probe_ops *ops, const struct sonde_err *why)
+{
+	struct probe_status *p = status_of(host, ops);
+	if (!p)
+		return;
+	p->state = PROBE_OFF;
+	p->why = *why;
 }

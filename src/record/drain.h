@@ -119,6 +119,11 @@ void drain_release(struct drain *d);
 /* Shared by drain.c and emit.c. */
 enum emit_result { EMIT_DONE, EMIT_WAIT };
 enum emit_result emit_record(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance);
+/* The store's id of a name of the ring; false: it has not come yet, unless this is the last chance. */
+bool emit_name(struct drain *d, struct drain_process *p, uint64_t id, bool is_last_chance, int64_t *name);
+/* One more event of the chunk's thread, which was seen alive at end_ns. */
+void emit_count(struct drain *d, struct drain_process *p, const struct drain_chunk *c, int64_t ts_ns, int64_t end_ns);
+enum emit_result emit_gpu(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance);
 /* A definition, from a record or from the table define. */
 enum define_kind { DEFINE_NAME = 1, DEFINE_EXE, DEFINE_CWD, DEFINE_ARGV };
 void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id, const struct store_text *text);

@@ -57,8 +57,7 @@ static struct drain_thread *thread_of(struct drain_process *p, int32_t pid, int3
 	return &p->threads[p->thread_count++];
 }
 
-static void count_event(struct drain *d, struct drain_process *p, const struct drain_chunk *c, int64_t ts_ns,
-		int64_t end_ns)
+void emit_count(struct drain *d, struct drain_process *p, const struct drain_chunk *c, int64_t ts_ns, int64_t end_ns)
 {
 	struct drain_thread *t = thread_of(p, c->pid, c->tid, ts_ns);
 	d->events++;
@@ -209,7 +208,7 @@ static enum emit_result emit_call(struct drain *d, struct drain_process *p, stru
 		*fields[i] = v->args[i];
 	if (v->string_count > texts)
 		row.text = &v->strings[texts];
-	count_event(d, p, c, row.ts_ns, row.ts_ns + (row.dur_ns == STORE_NULL ? 0 : row.dur_ns));
+	emit_count(d, p, c, row.ts_ns, row.ts_ns + (row.dur_ns == STORE_NULL ? 0 : row.dur_ns));
 	store_sink_add(d->sink, STORE_TABLE_IO, &row);
 	return EMIT_DONE;
 }
@@ -265,7 +264,7 @@ static enum emit_result emit_exec(struct drain *d, struct drain_process *p, stru
 
 /* Annotations. */
 
-static bool name_of(struct drain *d, struct drain_process *p, uint64_t id, bool is_last_chance, int64_t *name)
+bool emit_name(struct drain *d, struct drain_process *p, uint64_t id, bool is_last_chance, int64_t *name)
 {
 	*name = STORE_NULL;
 	if (!id)
@@ -299,7 +298,7 @@ static bool args_text(struct drain *d, struct drain_process *p, bool is_last_cha
 	for (unsigned i = 0; i < v->head->call && view_next_arg(v, &at, &arg, &text); i++) {
 		int64_t key;
 		char name[128];
-		if (!name_of(d, p, arg.key, is_last_chance, &key))
+		if (!emit_name(d, p, arg.key, is_last_chance, &key))
 			return false;
 		key_text(d, key, name);
 		json_key(&j, name);
@@ -330,8 +329,8 @@ static bool note_of(struct drain *d, struct drain_process *p, bool is_last_chanc
 	const struct sonde_rec_note *r = view_note(&d->view);
 	n->ts_ns = ns_of(d, r->ticks);
 	n->has_args = r->head.call > 0;
-	return name_of(d, p, r->name, is_last_chance, &n->name) &&
-			name_of(d, p, r->category, is_last_chance, &n->category) &&
+	return emit_name(d, p, r->name, is_last_chance, &n->name) &&
+			emit_name(d, p, r->category, is_last_chance, &n->category) &&
 			(!n->has_args || args_text(d, p, is_last_chance, &n->args));
 }
 
@@ -353,7 +352,7 @@ static enum emit_result emit_span(struct drain *d, struct drain_process *p, stru
 		.id = STORE_NULL,
 		.parent = STORE_NULL,
 		.args = n.has_args ? &n.args : NULL };
-	count_event(d, p, c, n.ts_ns, end_ns);
+	emit_count(d, p, c, n.ts_ns, end_ns);
 	store_sink_add(d->sink, STORE_TABLE_SPAN, &row);
 	return EMIT_DONE;
 }
@@ -372,7 +371,7 @@ static enum emit_result emit_func(struct drain *d, struct drain_process *p, stru
 		.depth = r->depth,
 		.id = STORE_NULL,
 		.parent = STORE_NULL };
-	count_event(d, p, c, ts_ns, end_ns);
+	emit_count(d, p, c, ts_ns, end_ns);
 	store_sink_add(d->sink, STORE_TABLE_SPAN, &row);
 	return EMIT_DONE;
 }
@@ -396,8 +395,8 @@ void emit_open_span(struct drain *d, struct drain_process *p, const struct drain
 	if (span->what >> 63)
 		row.name = symbols_name(&p->symbols, &d->sink->strings, span->what & INT64_MAX);
 	else
-		name_of(d, p, span->what, true, &row.name);
-	count_event(d, p, c, row.ts_ns, row.ts_ns);
+		emit_name(d, p, span->what, true, &row.name);
+	emit_count(d, p, c, row.ts_ns, row.ts_ns);
 	store_sink_add(d->sink, STORE_TABLE_SPAN, &row);
 }
 
@@ -414,7 +413,7 @@ static enum emit_result emit_instant(struct drain *d, struct drain_process *p, s
 		.name = n.name,
 		.category = n.category,
 		.args = n.has_args ? &n.args : NULL };
-	count_event(d, p, c, n.ts_ns, n.ts_ns);
+	emit_count(d, p, c, n.ts_ns, n.ts_ns);
 	store_sink_add(d->sink, STORE_TABLE_MARK, &row);
 	return EMIT_DONE;
 }
@@ -431,7 +430,7 @@ static enum emit_result emit_counter(struct drain *d, struct drain_process *p, s
 		.tid = c->tid,
 		.name = n.name,
 		.value = view_note(&d->view)->value };
-	count_event(d, p, c, n.ts_ns, n.ts_ns);
+	emit_count(d, p, c, n.ts_ns, n.ts_ns);
 	store_sink_add(d->sink, STORE_TABLE_COUNTER, &row);
 	return EMIT_DONE;
 }
@@ -448,7 +447,7 @@ static enum emit_result emit_step(struct drain *d, struct drain_process *p, stru
 		.name = n.name,
 		.index = view_note(&d->view)->index,
 		.value = view_note(&d->view)->value };
-	count_event(d, p, c, n.ts_ns, n.ts_ns);
+	emit_count(d, p, c, n.ts_ns, n.ts_ns);
 	store_sink_add(d->sink, STORE_TABLE_STEP, &row);
 	return EMIT_DONE;
 }
@@ -460,7 +459,7 @@ static enum emit_result emit_meta(struct drain *d, struct drain_process *p, stru
 	struct store_text value = { 0 };
 	size_t at = 0;
 	struct note n;
-	if (!name_of(d, p, view_note(v)->name, is_last_chance, &n.name))
+	if (!emit_name(d, p, view_note(v)->name, is_last_chance, &n.name))
 		return EMIT_WAIT;
 	if (!view_next_arg(v, &at, &arg, &value))
 		return EMIT_DONE;
@@ -584,6 +583,7 @@ static emit_fn *const emit[SONDE_REC_KINDS] = {
 	[SONDE_REC_PROCESS] = take_process,
 	[SONDE_REC_WHO] = take_who,
 	[SONDE_REC_MODULE] = take_module,
+	[SONDE_REC_GPU] = emit_gpu,
 };
 
 enum emit_result emit_record(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)

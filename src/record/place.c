@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool place_has_own_pids(const struct job_place *place)
 {
@@ -18,13 +20,21 @@ bool place_has_own_programs(const struct job_place *place)
 	return place && (place->kind == JOB_CONTAINER || (place->kind == JOB_SANDBOX && place->root));
 }
 
+/* What the runtimes of devices load lies beside libsonde: see src/tracer/lend.c. */
+static bool find_gpu_library(char *out, size_t size, const char *library)
+{
+	const char *slash = strrchr(library, '/');
+	int n = slash ? snprintf(out, size, "%.*s/sonde/libsonde-gpu.so", (int)(slash - library), library) : -1;
+	return n > 0 && (size_t)n < size && !access(out, R_OK);
+}
+
 int placed_init(struct placed *p, const struct job_place *asked, const char *ring, const char *library,
 		struct sonde_err *err)
 {
 	*p = (struct placed){ .place = *asked };
 	if (!place_has_own_pids(asked) || !library || !*library)
 		return 0;
-	p->mounts = calloc(asked->mount_count + 2, sizeof(*p->mounts));
+	p->mounts = calloc(asked->mount_count + 3, sizeof(*p->mounts));
 	if (!p->mounts)
 		return err_sys(err, ENOMEM, "cannot place the command");
 	if (asked->mount_count)
@@ -35,6 +45,10 @@ int placed_init(struct placed *p, const struct job_place *asked, const char *rin
 		.is_read_only = true };
 	p->place.mounts = p->mounts;
 	p->place.mount_count = asked->mount_count + 2;
+	if (find_gpu_library(p->gpu_library, sizeof(p->gpu_library), library))
+		p->mounts[p->place.mount_count++] = (struct job_mount){ .source = p->gpu_library,
+			.target = p->gpu_library,
+			.is_read_only = true };
 	return 0;
 }
 

@@ -66,7 +66,10 @@ static void start_trace(struct recorder *r)
 	r->facts.trace_state = "off";
 	if (!r->o->argv || !probe_is_wanted(r->o->probes, "trace"))
 		return;
-	if (ring_dir_create(&r->ring, r->run.path, &r->o->ring, &err) ||
+	struct ring_options ring = r->o->ring;
+	if (!probe_is_wanted(r->o->probes, "gpu"))
+		ring.categories &= ~(uint32_t)SONDE_CAT_GPU;
+	if (ring_dir_create(&r->ring, r->run.path, &ring, &err) ||
 			drain_init(&r->drain, &r->ring, &r->sink, true, &err)) {
 		r->reason = err;
 		r->facts.trace_state = "failed";

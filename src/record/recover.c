@@ -76,7 +76,7 @@ static bool is_ring_event(enum store_table_id table, const void *row)
 {
 	const struct store_counter *counter = row;
 	return table == STORE_TABLE_IO || table == STORE_TABLE_SPAN || table == STORE_TABLE_STEP ||
-			table == STORE_TABLE_MARK || table == STORE_TABLE_META ||
+			table == STORE_TABLE_MARK || table == STORE_TABLE_META || table == STORE_TABLE_GPU ||
 			(table == STORE_TABLE_COUNTER && counter->process != STORE_NULL);
 }
 

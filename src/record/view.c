@@ -18,6 +18,7 @@ static const size_t least_bytes[SONDE_REC_KINDS] = {
 	[SONDE_REC_PROCESS] = sizeof(struct sonde_rec_def),
 	[SONDE_REC_WHO] = sizeof(struct sonde_rec_who),
 	[SONDE_REC_MODULE] = sizeof(struct sonde_rec_def),
+	[SONDE_REC_GPU] = sizeof(struct sonde_rec_gpu),
 };
 
 static bool take_strings(struct view *v, size_t at, unsigned count)

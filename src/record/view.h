@@ -46,6 +46,11 @@ static inline const struct sonde_rec_def *view_def(const struct view *v)
 	return (const void *)v->bytes;
 }
 
+static inline const struct sonde_rec_gpu *view_gpu(const struct view *v)
+{
+	return (const void *)v->bytes;
+}
+
 static inline const struct sonde_rec_who *view_who(const struct view *v)
 {
 	return (const void *)v->bytes;

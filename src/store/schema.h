@@ -317,6 +317,28 @@ enum store_semantic {
 	X(P, INT, flags, STRING, "as the kernel says: R, W, F, S sync, M metadata, A ahead; null when unknown") \
 	X(P, INT, errnum, PLAIN, "errno of a failed request, 0 when it succeeded; null when the end was not observed")
 
+#define STORE_COLUMNS_GPU(X, P) \
+	X(P, INT, ts_ns, TIME, "when the device began") \
+	X(P, INT, dur_ns, DURATION, "until the device had finished") \
+	X(P, INT, process, PROCESS, "number of the process image that gave the command") \
+	X(P, INT, pid, PLAIN, "process id") \
+	X(P, INT, tid, PLAIN, "thread that gave the command; null when not known") \
+	X(P, INT, api, STRING, "who told: opencl or cuda") \
+	X(P, INT, kind, STRING, "kernel, copy, fill, map, unmap, or wait: a marker or barrier") \
+	X(P, INT, name, STRING, "the kernel's name; of others what the interface calls the command") \
+	X(P, INT, device, STRING, "name of the device") \
+	X(P, INT, device_id, PLAIN, "its number: in the run by process (opencl), or the driver's (cuda)") \
+	X(P, INT, queue, PLAIN, "number of the command queue or stream in the process; null when not known") \
+	X(P, INT, direction, STRING, \
+			"of copies: host-to-device, device-to-host, device-to-device, host-to-host, peer-to-peer; " \
+			"null otherwise") \
+	X(P, INT, bytes, COUNT, "moved or filled; null when the command has none") \
+	X(P, INT, items, COUNT, "work items or threads of a kernel; null otherwise") \
+	X(P, INT, queued_ns, TIME, "when the program gave the command; null when not known") \
+	X(P, INT, submit_ns, TIME, "when it was handed to the device; null when not known") \
+	X(P, INT, error_ns, COUNT, "how far its times may be off on the run's clock; null when not known") \
+	X(P, INT, status, PLAIN, "0, or the negative number of the interface's error that ended it")
+
 #define STORE_COLUMNS_STRING(X, P) \
 	X(P, INT, id, STRING, "number of the string, from 1") \
 	X(P, TEXT, text, PLAIN, "its bytes")
@@ -346,6 +368,7 @@ enum store_semantic {
 	X(packet, PACKET, 1, "one packet, without what it carried") \
 	X(flow, FLOW, 1, "one stretch of the traffic between two ports") \
 	X(block, BLOCK, 1, "one request to a block device") \
+	X(gpu, GPU, 1, "one command that a device executed: a kernel, a copy, a fill") \
 	X(string, STRING, 1, "one string that other tables refer to by id")
 
 struct store_column_schema {

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "probe/perf/source.h"
 #include "probe/probe.h"
+#include "probe/proc/energy.h"
 #include "probe/proc/feed.h"
 #include "probe/proc/groups.h"
 #include "probe/proc/processes.h"
@@ -30,6 +31,8 @@ struct system {
 	struct feed feeds[FEEDS_MAX];
 	size_t feed_count;
 	struct processes *processes;
+	struct energy energy;
+	struct sonde_err no_energy; /* why there is none; "" when there is */
 	struct buf room;
 	int64_t interval_ns, due_ns;
 	uint64_t readings, told;
@@ -62,6 +65,7 @@ static uint64_t read_all(struct system *s, int64_t now_ns)
 		if (has_text)
 			feed_parse(&s->feeds[i], &s->counters, &s->room);
 	}
+	energy_read(&s->energy, &s->counters);
 	processes_read(s->processes, s->host->tasks, &s->counters, &s->room);
 	s->readings++;
 	uint64_t rows = s->counters.rows - s->told;
@@ -78,6 +82,7 @@ static int attach_system(void *state, struct sonde_err *err)
 	(void)err;
 	for (const struct feed_kind *k = feed_kinds; k->prefix && s->feed_count < FEEDS_MAX; k++)
 		s->feed_count += feed_open(&s->feeds[s->feed_count], k, NULL);
+	energy_open(&s->energy, ENERGY_DIR, &s->no_energy);
 	if (t->kind != PROBE_MACHINE)
 		s->feed_count += groups_open(s->feeds + s->feed_count, FEEDS_MAX - s->feed_count, t->pid,
 				t->kind == PROBE_CGROUP ? t->cgroup : NULL);
@@ -123,6 +128,7 @@ static void finish_system(void *state, int64_t now_ns)
 	for (size_t i = 0; i < s->feed_count; i++)
 		feed_close(&s->feeds[i], &s->counters);
 	s->feed_count = 0;
+	energy_close(&s->energy, &s->counters);
 	probe_count(s->host, &probe_system, s->counters.rows - s->told, 0);
 }
 
@@ -131,6 +137,8 @@ static void report_system(void *state, struct json *j)
 	const struct system *s = state;
 	json_kint(j, "rate_hz", 1000000000 / s->interval_ns);
 	json_kuint(j, "readings", s->readings);
+	if (s->no_energy.text[0])
+		json_kstr(j, "no_energy", s->no_energy.text);
 }
 
 static void free_system(void *state)
@@ -139,6 +147,7 @@ static void free_system(void *state)
 	processes_free(s->processes, &s->counters);
 	for (size_t i = 0; i < s->feed_count; i++)
 		feed_close(&s->feeds[i], &s->counters);
+	energy_close(&s->energy, &s->counters);
 	counters_release(&s->counters);
 	buf_release(&s->room);
 	free(s);

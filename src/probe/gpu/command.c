@@ -1,0 +1,153 @@
+/*
+ * Commands that print the state of devices again and again: nvidia-smi and tegrastats. They
+ * run beside the recording, their lines are read as they come, and they are ended with
+ * it; when we die they write into a closed pipe and end too.
+ */
+#include "probe/gpu/gpu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LINE_BYTES 4096
+
+struct command {
+	bool (*parse)(const char *line, struct gpu_reading *r);
+	pid_t pid;
+	int fd;
+	size_t len;
+	bool is_skipping; /* the rest of a line that was too long */
+	char line[LINE_BYTES];
+};
+
+static int spawn(struct command *c, char *const *argv)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	sigset_t none, usual;
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	sigemptyset(&none);
+	sigfillset(&usual);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&how);
+	posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setsigmask(&how, &none);
+	posix_spawnattr_setsigdefault(&how, &usual);
+	int rc = posix_spawnp(&c->pid, argv[0], &files, &how, argv, environ);
+	posix_spawnattr_destroy(&how);
+	posix_spawn_file_actions_destroy(&files);
+	close(ends[1]);
+	if (rc) {
+		close(ends[0]);
+		return -rc;
+	}
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	c->fd = ends[0];
+	return 0;
+}
+
+static int command_open(void **state, char *const *argv, bool (*parse)(const char *, struct gpu_reading *),
+		struct sonde_err *err)
+{
+	struct command *c = calloc(1, sizeof(*c));
+	if (!c)
+		return err_sys(err, ENOMEM, "cannot read counters of devices");
+	c->parse = parse;
+	int rc = spawn(c, argv);
+	if (rc) {
+		free(c);
+		return err_set(err, ENODEV, "no %s", argv[0]);
+	}
+	*state = c;
+	return 0;
+}
+
+static int command_fd(void *state)
+{
+	const struct command *c = state;
+	return c->fd;
+}
+
+static void take_line(struct command *c, struct gpu_counters *g)
+{
+	struct gpu_reading r;
+	c->line[c->len] = '\0';
+	if (!c->is_skipping && c->parse(c->line, &r))
+		gpu_count(g, &r);
+	c->is_skipping = false;
+	c->len = 0;
+}
+
+static void take(struct command *c, const char *bytes, size_t n, struct gpu_counters *g)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (bytes[i] == '\n') {
+			take_line(c, g);
+		} else if (c->len + 1 < sizeof(c->line)) {
+			c->line[c->len++] = bytes[i];
+		} else {
+			c->is_skipping = true;
+			c->len = 0;
+		}
+	}
+}
+
+static bool command_read(void *state, struct gpu_counters *g)
+{
+	struct command *c = state;
+	char bytes[LINE_BYTES];
+	ssize_t n;
+	while ((n = read(c->fd, bytes, sizeof(bytes))) > 0)
+		take(c, bytes, (size_t)n, g);
+	return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void command_free(void *state)
+{
+	struct command *c = state;
+	close(c->fd);
+	kill(c->pid, SIGKILL);
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(c);
+}
+
+static int smi_open(void **state, unsigned interval_ms, struct sonde_err *err)
+{
+	static char program[] = "nvidia-smi", query[] = "--query-gpu=" GPU_SMI_QUERY,
+		    format[] = "--format=csv,noheader,nounits";
+	char every[32];
+	snprintf(every, sizeof(every), "--loop-ms=%u", interval_ms);
+	return command_open(state, (char *[]){ program, query, format, every, NULL }, gpu_parse_smi, err);
+}
+
+static int tegra_open(void **state, unsigned interval_ms, struct sonde_err *err)
+{
+	static char program[] = "tegrastats", option[] = "--interval";
+	char every[32];
+	snprintf(every, sizeof(every), "%u", interval_ms);
+	return command_open(state, (char *[]){ program, option, every, NULL }, gpu_parse_tegra, err);
+}
+
+const struct gpu_source gpu_smi = { .name = "nvidia-smi",
+	.open = smi_open,
+	.fd = command_fd,
+	.read = command_read,
+	.free = command_free };
+
+const struct gpu_source gpu_tegra = { .name = "tegrastats",
+	.open = tegra_open,
+	.fd = command_fd,
+	.read = command_read,
+	.free = command_free };

@@ -1,0 +1,70 @@
+/*
+ * gpu: counters of devices, from whatever on this machine can tell them.
+ *
+ * A source is one file with one `const struct gpu_source`: NVML, nvidia-smi, tegrastats.
+ * The first that opens is used. Values that a device does not have are left out: absent
+ * is never zero.
+ */
+#ifndef SONDE_PROBE_GPU_GPU_H
+#define SONDE_PROBE_GPU_GPU_H
+
+#include "base/err.h"
+#include "probe/proc/counters.h"
+
+#include <stdbool.h>
+
+#define GPU_DEVICES_MAX 64
+
+/* What is counted: X(name, unit) */
+#define GPU_VALUES(X) \
+	X(util_percent, "percent") \
+	X(memory_util_percent, "percent") \
+	X(memory_used_bytes, "bytes") \
+	X(memory_total_bytes, "bytes") \
+	X(power_watts, "watts") \
+	X(temperature_celsius, "celsius") \
+	X(encoder_percent, "percent") \
+	X(decoder_percent, "percent") \
+	X(sm_clock_hz, "hertz")
+
+#define GPU_VALUE(name, unit) GPU_##name,
+enum gpu_value { GPU_VALUES(GPU_VALUE) GPU_VALUE_COUNT };
+
+/* One reading of one device; NaN: it was not told. */
+struct gpu_reading {
+	unsigned device;
+	double values[GPU_VALUE_COUNT];
+};
+
+void gpu_reading_init(struct gpu_reading *r, unsigned device); /* nothing told */
+
+struct gpu_counters {
+	struct counters counters;
+	struct gpu_devices {
+		struct counter values[GPU_VALUE_COUNT];
+	} * devices;   /* GPU_DEVICES_MAX, made at the first reading */
+	unsigned seen; /* devices: the highest number and one */
+};
+
+void gpu_count(struct gpu_counters *g, const struct gpu_reading *r); /* devices beyond GPU_DEVICES_MAX are left out */
+
+struct gpu_source {
+	const char *name;
+	/* Make *state; -ENODEV with the reason: it is not here. */
+	int (*open)(void **state, unsigned interval_ms, struct sonde_err *err);
+	int (*fd)(void *state);                            /* NULL, or readable when it wants to be read early */
+	bool (*read)(void *state, struct gpu_counters *g); /* false: nothing more will come */
+	void (*free)(void *state);
+};
+
+extern const struct gpu_source gpu_nvml, gpu_smi, gpu_tegra;
+
+/* lines.c: one line of a command's output; false: it says nothing of a device. Anything may stand in it. */
+bool gpu_parse_smi(const char *line, struct gpu_reading *r);
+bool gpu_parse_tegra(const char *line, struct gpu_reading *r);
+
+/* What nvidia-smi is asked for, in the order that gpu_parse_smi reads. */
+#define GPU_SMI_QUERY \
+	"index,utilization.gpu,utilization.memory,memory.used,memory.total,power.draw,temperature.gpu,clocks.sm"
+
+#endif

@@ -1,0 +1,48 @@
+#!/bin/bash
+# OpenCL on the CPU (PoCL): every command is recorded with its times, and the program notices nothing.
+. "$(dirname "$0")/../lib/tap.sh"
+
+[[ ${OPENCL-} && -x $OPENCL ]] || skip_service 'no OpenCL headers and loader to build the program with'
+export POCL_CACHE_DIR=$TEST_DIR/kernels
+run "$OPENCL"
+[[ $status != 77 ]] || skip_service 'no OpenCL implementation is here (pocl-opencl-icd)'
+
+# line RUN: what each command was, as the program tells it.
+lines() { "$SONDE" events "$1" --table gpu --json | jq -r '"\(.kind) \(.direction) \(.bytes) \(.name)"'; }
+
+for how in plain profiled list unfinished forks; do
+	run "$OPENCL" "$how"
+	want_out=$out want_status=$status
+	EXPECT=1 "$OPENCL" "$how" >/dev/null 2>want || true
+	run "$SONDE" record -q -o "$how.run" -- "$OPENCL" "$how"
+	is "$how: the same status" "$status" "$want_status"
+	is "$how: the same output" "$out" "$want_out"
+	is "$how: every command, in the order in which they were given" "$(lines "$how.run")" "$(<want)"
+done
+
+# In the order of time, with kernels' work items, on a device with a name.
+table=$("$SONDE" events plain.run --table gpu --json | jq -s -c .)
+is 'each has queued <= submitted <= began' "$(jq 'all(.[]; .queued_ns <= .submit_ns and .submit_ns <= .ts_ns and .dur_ns >= 0)' <<<"$table")" true
+is 'all within the run' "$(jq --slurpfile run plain.run/run.json '($run[0].clock.start_mono_ns) as $start | all(.[]; .queued_ns > $start and .ts_ns + .dur_ns < $start + $run[0].wall_ns)' <<<"$table")" true
+is 'kernels have work items' "$(jq -c '[.[] | select(.kind == "kernel").items] | unique' <<<"$table")" '[65536]'
+is 'one queue, one device' "$(jq -c '[.[] | {queue, device_id}] | unique' <<<"$table")" '[{"queue":0,"device_id":0}]'
+is 'the device has a name' "$(jq '.[0].device | length > 0' <<<"$table")" true
+is 'the program'\''s thread gave them' "$(jq 'all(.[]; .tid == .pid)' <<<"$table")" true
+is 'how far times may be off is known' "$(jq 'all(.[]; .error_ns >= 0)' <<<"$table")" true
+
+like 'the line at the end counts them' "$("$SONDE" record -v -o said -- "$OPENCL" plain 2>&1 >/dev/null)" 'sonde: gpu: 8 events'
+is 'run.json too' "$(jq '.probes[] | select(.name == "gpu").commands' said/run.json)" 8
+
+# Switched off there is no layer, and a user's own layers stay.
+"$SONDE" record -q -o off --probes trace -- "$OPENCL" plain >/dev/null
+ok 'without the probe there is no row' test ! -e off/tables/gpu.tbl
+is 'the environment shows nothing' "$("$SONDE" record -q -o env -- env | grep -c -e OPENCL_LAYERS -e _INJECTION64_PATH)" 0
+is 'nor does a program that asks for it' "$("$SONDE" record -q -o asks -- /usr/bin/python3 -c 'import ctypes; g = ctypes.CDLL(None).getenv; g.restype = ctypes.c_char_p; print(g(b"OPENCL_LAYERS"))')" None
+
+# A program that nobody here wrote.
+if command -v clinfo >/dev/null; then
+	clinfo >bare.txt 2>&1
+	"$SONDE" record -q -o clinfo.run -- clinfo >recorded.txt 2>&1
+	is 'clinfo prints what it prints' "$(cat recorded.txt)" "$(cat bare.txt)"
+fi
+done_testing
