@@ -1,0 +1,339 @@
+/* sonde query: a question about a run in SQL. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/out.h"
+#include "cli/run.h"
+#include "cli/term.h"
+#include "query/query.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SQL_BYTES_MAX ((size_t)1 << 20)
+
+struct options {
+	bool is_json, is_csv;
+	int64_t rows;
+	int64_t time_ns;
+	uint64_t memory;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print a JSON array with an object a row." },
+	{ 0, "csv", NULL, CLI_FLAG(struct options, is_csv),
+			.help = "Print CSV (RFC 4180) with a line of names; null is empty." },
+	{ 0, "rows", "N", CLI_INT(struct options, rows), .min = 0, .max = INT64_MAX, .default_text = "1000000",
+			.group = "Limits", .help = "Rows at most; 0: no limit. A cut answer exits with 1." },
+	{ 0, "timeout", "TIME", CLI_DURATION(struct options, time_ns), .default_text = "60s", .group = "Limits",
+			.help = "Time at most; 0: no limit." },
+	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory), .default_text = "1GiB", .group = "Limits",
+			.help = "Memory of the statement at most; 0: no limit. Sorting goes to temporary files." },
+	CLI_OPTIONS_END,
+};
+
+static const struct cli_example examples[] = {
+	{ "sonde query 'SELECT kind, name, meaning FROM tables WHERE \"column\" IS NULL'", "What can be asked for." },
+	{ "sonde query training 'SELECT call, count(*) n, sum(dur_ns) ns FROM calls GROUP BY call ORDER BY ns DESC'",
+			"The calls of a run by time." },
+	{ "sonde query \"SELECT * FROM quantile('io', 'dur_ns', 0.99, 'call')\" --csv",
+			"The 99th percentile of each call's duration, by the engine." },
+	{ "sonde query \"SELECT function, self_ns FROM functions LIMIT 10\" --json",
+			"The top functions, for a script." },
+	{ NULL },
+};
+
+/* Writing an answer. */
+
+struct answer {
+	struct out out;
+	struct json json;
+	struct term_table table;
+	struct term_column columns[2000];
+	struct arena arena;
+	const char **names;
+	size_t count;
+	const struct options *options;
+};
+
+static void csv_text(struct buf *out, const char *text, size_t n)
+{
+	bool is_quoted = n == 0; /* an empty text is no null */
+
+	for (size_t i = 0; i < n && !is_quoted; i++)
+		is_quoted = strchr(",\"\r\n", text[i]) != NULL;
+	if (is_quoted)
+		buf_addc(out, '"');
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '"')
+			buf_addc(out, '"');
+		buf_addc(out, text[i]);
+	}
+	if (is_quoted)
+		buf_addc(out, '"');
+}
+
+/* The shortest text that reads back the same. */
+static void add_real(struct buf *out, double v)
+{
+	struct json j;
+
+	json_init(&j, out, false);
+	json_real(&j, v);
+}
+
+static void add_hex(struct buf *out, const struct store_text *blob)
+{
+	for (size_t i = 0; i < blob->bytes; i++)
+		buf_addf(out, "%02x", (unsigned char)blob->data[i]);
+}
+
+static int take_columns(void *arg, const char *const *names, size_t count)
+{
+	struct answer *a = arg;
+
+	a->count = count;
+	a->names = arena_alloc(&a->arena, (count + 1) * sizeof(*a->names));
+	for (size_t i = 0; a->names && i < count; i++)
+		if (!(a->names[i] = arena_strdup(&a->arena, names[i])))
+			return -ENOMEM;
+	if (!a->names || count > sizeof(a->columns) / sizeof(*a->columns))
+		return -ENOMEM;
+	if (a->options->is_json) {
+		buf_addc(&a->out.text, '[');
+	} else if (a->options->is_csv) {
+		for (size_t i = 0; i < count; i++) {
+			buf_adds(&a->out.text, i ? "," : "");
+			csv_text(&a->out.text, names[i], strlen(names[i]));
+		}
+		buf_adds(&a->out.text, "\r\n");
+	} else {
+		for (size_t i = 0; i < count; i++)
+			a->columns[i].title = a->names[i];
+		term_table_init(&a->table, a->columns, count);
+	}
+	return 0;
+}
+
+static void json_value(struct json *j, const struct query_value *v)
+{
+	if (v->kind == QUERY_INT) {
+		json_int(j, v->integer);
+	} else if (v->kind == QUERY_REAL) {
+		json_real(j, v->real);
+	} else if (v->kind == QUERY_TEXT) {
+		json_strn(j, v->text.data, v->text.bytes);
+	} else if (v->kind == QUERY_BLOB) {
+		CLEANUP(buf_release) struct buf hex = BUF_INIT;
+
+		add_hex(&hex, &v->text);
+		json_strn(j, hex.data, hex.len);
+	} else {
+		json_null(j);
+	}
+}
+
+static void json_row(struct answer *a, const struct query_value *values)
+{
+	struct json j;
+
+	buf_adds(&a->out.text, a->out.text.len && a->out.text.data[a->out.text.len - 1] == '[' ? "\n" : ",\n");
+	json_init(&j, &a->out.text, false);
+	json_object(&j);
+	for (size_t i = 0; i < a->count; i++) {
+		json_key(&j, a->names[i]);
+		json_value(&j, &values[i]);
+	}
+	json_end(&j);
+}
+
+static void csv_row(struct answer *a, const struct query_value *values)
+{
+	struct buf *out = &a->out.text;
+
+	for (size_t i = 0; i < a->count; i++) {
+		buf_adds(out, i ? "," : "");
+		if (values[i].kind == QUERY_INT)
+			buf_addf(out, "%" PRId64, values[i].integer);
+		else if (values[i].kind == QUERY_REAL)
+			add_real(out, values[i].real);
+		else if (values[i].kind == QUERY_TEXT)
+			csv_text(out, values[i].text.data, values[i].text.bytes);
+		else if (values[i].kind == QUERY_BLOB)
+			add_hex(out, &values[i].text);
+	}
+	buf_adds(out, "\r\n");
+}
+
+static void text_row(struct answer *a, const struct query_value *values)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		if (values[i].kind == QUERY_INT)
+			buf_addf(&text, "%" PRId64, values[i].integer);
+		else if (values[i].kind == QUERY_REAL)
+			add_real(&text, values[i].real);
+		else if (values[i].kind == QUERY_TEXT)
+			buf_add(&text, values[i].text.data, values[i].text.bytes);
+		else if (values[i].kind == QUERY_BLOB)
+			add_hex(&text, &values[i].text);
+		else
+			buf_addc(&text, '-');
+		if (values[i].kind == QUERY_INT || values[i].kind == QUERY_REAL)
+			a->columns[i].align = TERM_RIGHT;
+		term_table_cell(&a->table, TERM_PLAIN, text.data);
+	}
+}
+
+static int take_row(void *arg, const struct query_value *values, size_t count)
+{
+	struct answer *a = arg;
+
+	(void)count;
+	if (a->options->is_json)
+		json_row(a, values);
+	else if (a->options->is_csv)
+		csv_row(a, values);
+	else
+		text_row(a, values);
+	return out_is_over(&a->out) ? -EPIPE : 0;
+}
+
+static int finish(struct cli_context *ctx, struct answer *a)
+{
+	int rc = 0;
+
+	if (a->options->is_json)
+		buf_adds(&a->out.text,
+				a->out.text.len && a->out.text.data[a->out.text.len - 1] == '[' ? "]\n" : "\n]\n");
+	else if (!a->options->is_csv && a->count)
+		rc = term_table_print(&a->table, stdout);
+	if (rc < 0)
+		return err_sys(ctx->err, -rc, "cannot print the answer");
+	return out_finish(&a->out, ctx->err);
+}
+
+static void say_notes(const struct query_end *end)
+{
+	CLEANUP(buf_release) struct buf safe = BUF_INIT;
+
+	for (const char *at = end->notes; *at;) {
+		size_t n = strcspn(at, "\n");
+
+		buf_reset(&safe);
+		buf_add(&safe, at, n);
+		fprintf(stderr, "note: %s\n", safe.data);
+		at += n + (at[n] == '\n');
+	}
+}
+
+static int answer(struct cli_context *ctx, struct model_run *run, const char *sql)
+{
+	const struct options *o = ctx->options;
+	const struct query_limits limits = { .rows = (uint64_t)o->rows,
+		.time_ns = o->time_ns,
+		.memory_bytes = o->memory };
+	struct answer *a = arena_alloc(ctx->arena, sizeof(*a));
+	struct query_sink sink = { .columns = take_columns, .row = take_row, .arg = a };
+	struct query_end end = { .rows = 0 };
+	struct query *q = NULL;
+	int rc;
+
+	if (!a)
+		return err_sys(ctx->err, ENOMEM, "cannot answer");
+	rc = query_open(&q, run, ctx->err);
+	if (rc < 0)
+		return rc;
+	a->options = o;
+	out_init(&a->out);
+	arena_init(&a->arena);
+	rc = query_run(q, sql, &limits, &sink, &end, ctx->err);
+	if (rc == -EPIPE)
+		rc = 0;
+	if (rc == 0)
+		rc = finish(ctx, a);
+	if (rc == 0)
+		say_notes(&end);
+	if (rc == 0 && end.is_cut) {
+		rc = err_set(ctx->err, E2BIG, "the answer was cut after %" PRIu64 " rows, the limit", end.rows);
+		err_hint(ctx->err, "sonde query --rows 0 has no limit");
+	}
+	if (a->count && !o->is_json && !o->is_csv)
+		term_table_release(&a->table);
+	out_release(&a->out);
+	arena_release(&a->arena);
+	query_free(q);
+	return rc;
+}
+
+/* Standard input as one statement. */
+static int read_sql(struct cli_context *ctx, struct buf *sql)
+{
+	char piece[4096];
+	ssize_t n;
+
+	while ((n = read(STDIN_FILENO, piece, sizeof(piece))) > 0 && sql->len <= SQL_BYTES_MAX)
+		buf_add(sql, piece, (size_t)n);
+	if (n < 0)
+		return err_sys(ctx->err, errno, "cannot read the statement");
+	return buf_error(sql) < 0 || sql->len > SQL_BYTES_MAX
+			? err_set(ctx->err, E2BIG, "the statement is longer than %zu bytes", SQL_BYTES_MAX)
+			: 0;
+}
+
+/* A lone word without a blank is a run's name, not a statement. */
+static bool is_statement(const char *text)
+{
+	return text[strcspn(text, " \t\n;(")] != '\0' || strcmp(text, "-") == 0;
+}
+
+static int run(struct cli_context *ctx)
+{
+	const struct options *o = ctx->options;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *sql = ctx->arg_count ? ctx->args[ctx->arg_count - 1] : "-";
+	struct model_run *opened = NULL;
+	int rc = 0;
+
+	if (o->is_json && o->is_csv)
+		return cli_usage(ctx, "--json and --csv do not go together");
+	if (ctx->arg_count == 1 && !is_statement(sql)) {
+		rc = cli_usage(ctx, "what is the question? '%.60s' is no SQL", sql);
+		err_hint(ctx->err, "sonde query '%.60s' 'SELECT * FROM tables'", sql);
+		return rc;
+	}
+	if (strcmp(sql, "-") == 0) {
+		if (isatty(STDIN_FILENO))
+			return cli_usage(ctx, "what is the question? Give a statement in SQL");
+		rc = read_sql(ctx, &text);
+		sql = text.data;
+	}
+	ctx->arg_count = ctx->arg_count > 1;
+	if (rc == 0)
+		rc = cli_open_run(ctx, &opened);
+	if (rc == 0)
+		rc = answer(ctx, opened, sql);
+	model_run_free(opened);
+	return rc;
+}
+
+const struct cli_command cmd_query = {
+	.name = "query",
+	.usage = "[--json|--csv] [--rows N] [--timeout TIME] [--memory SIZE] [RUN] [SQL]",
+	.positional = { .name = "RUN",
+			.min = 0,
+			.max = 2,
+			.type = CLI_TYPE_RUN,
+			.help = "A run (its directory, its name, or 'latest', which is meant without one), and "
+				"one statement "
+				"in SQL; '-' reads the statement from standard input." },
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.run = run,
+};
