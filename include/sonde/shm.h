@@ -337,10 +337,11 @@ struct sonde_metric {
 };
 
 /*
- * Four buckets an octave. Bucket 0 holds what is below 2^-30 (zero and negative
- * values too), the last one what is 2^32 and more (and more than 63 octaves), and
- * bucket 1 + 4 e + m values from (1 + m / 4) 2^(e - 30) on. A STEP's histogram is of the
- * time between steps, in units of 2^30 ticks: scale its bounds by the tick.
+ * Four buckets an octave, in equal factors: those of Prometheus' native histograms of
+ * schema 2. Bucket 0 holds what is at most 2^-30 (zero and negative values too), bucket
+ * 1 + 4 e + m values above 2^(e - 30 + m / 4) and up to its next bound, that included,
+ * and the last one what is above 2^33.5. A STEP's histogram is of the time between
+ * steps, in units of 2^30 ticks: scale its bounds by the tick.
  */
 struct sonde_histogram {
 	uint64_t sum;       /* bits of a double; atomic */
@@ -355,11 +356,14 @@ static inline uint32_t sonde_histogram_bucket(double value)
 		double r;
 		uint64_t u;
 	} bits;
-	const uint64_t first = (uint64_t)(1023 - 30) << 2;
+	const uint64_t first = 1023 - 30;
 	bits.r = value;
-	if (!(value > 0) || bits.u >> 50 < first)
+	if (!(value > 0) || (bits.u - 1) >> 52 < first)
 		return 0;
-	uint64_t bucket = (bits.u >> 50) - first + 1;
+	uint64_t below = bits.u - 1, part = below & 0xfffffffffffffull; /* what is on a bound belongs below it */
+	uint64_t bucket = 4 * ((below >> 52) - first) + 1 + (part >= 0x306fe0a31b715ull) +
+			(part >= 0x6a09e667f3bcdull) +
+			(part >= 0xae89f995ad3adull); /* the fractions of 2^(1/4), 2^(1/2) and 2^(3/4) */
 	return bucket < SONDE_HISTOGRAM_BUCKETS ? (uint32_t)bucket : SONDE_HISTOGRAM_BUCKETS - 1;
 }
 

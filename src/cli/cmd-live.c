@@ -77,26 +77,28 @@ static bool is_loopback(const char *address)
 static int serve(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
-	struct live_exporter exporter = { .version = SONDE_VERSION };
+	struct live_options options = { .rings = NULL };
+	struct live_exporter exporter;
 	struct guard_options g = { .hosts = o->hosts.items, .basic = o->token };
-	struct guard *guard;
+	struct guard *guard = NULL;
 	sigset_t signals;
 	int rc = listen_parse(o->listen, ctx->arena, &g.address, &g.port, ctx->err);
 
 	if (rc == 0)
-		rc = load(ctx, &exporter.options);
+		rc = load(ctx, &options);
 	if (rc == 0 && !o->token && !is_loopback(g.address))
 		rc = cli_usage(ctx, "others can reach %s: say with --token who may ask", g.address);
 	if (rc < 0)
 		return rc;
 	listen_block(&signals);
+	live_exporter_init(&exporter, &options, SONDE_VERSION);
 	rc = exporter_start(&guard, &exporter, &g, ctx->err);
-	if (rc < 0)
-		return rc;
-	rc = listen_say(g.address, guard_port(guard), o->is_json, ctx->err);
+	if (rc == 0)
+		rc = listen_say(g.address, guard_port(guard), o->is_json, ctx->err);
 	if (rc == 0)
 		listen_wait(&signals);
 	guard_stop(guard);
+	live_exporter_release(&exporter);
 	return rc;
 }
 

@@ -1,36 +1,15 @@
-/* Finding boards and adding them up; see apps.h. */
+/* Adding boards up; see apps.h. */
 #include "live/apps.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
-#include "base/fs.h"
-#include "live/board.h"
-#include "live/process.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define TICK_UNIT 1073741824.0 /* a step's histogram counts in units of 2^30 ticks */
-
-/* Seconds a tick in a ring directory; NaN when its control page tells nothing. */
-static double tick_seconds(int dirfd)
-{
-	CLEANUP(cleanup_fd) int fd = openat(dirfd, "control", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct sonde_control c;
-	int64_t now_ns = clock_mono_ns();
-
-	if (fd < 0 || pread(fd, &c, sizeof(c), 0) != (ssize_t)sizeof(c) || c.magic != SONDE_CONTROL_MAGIC)
-		return NAN;
-	if (c.clock == SONDE_CLOCK_MONOTONIC)
-		return 1e-9;
-	return (double)(now_ns - c.start_mono_ns) / 1e9 / (double)(clock_ticks() - c.start_ticks);
-}
 
 /* Room for one more; false when there is no memory. */
 static bool grow(void **items, size_t count, size_t *cap, size_t size)
@@ -74,10 +53,15 @@ static int app_of(struct live_scan *s, const char *name, size_t *index)
 /* NULL with *rc: -ENOMEM, or 0 when there are too many. */
 static struct live_series *series_of(struct live_scan *s, size_t max, size_t app, const struct sonde_metric *m, int *rc)
 {
-	char key[LIVE_NAME_BYTES + SONDE_NAME_BYTES + 16];
-	int n = snprintf(key, sizeof(key), "%zu/%u/%s", app, m->kind, m->name);
-	uint64_t *at = map_get(&s->series_index, key, (size_t)n);
+	struct {
+		uint32_t app, kind;
+		char name[SONDE_NAME_BYTES];
+	} key = { (uint32_t)app, m->kind, "" };
+	size_t n = strlen(m->name), bytes = offsetof(__typeof__(key), name) + n;
+	uint64_t *at;
 
+	memcpy(key.name, m->name, n);
+	at = map_get(&s->series_index, &key, bytes);
 	*rc = 0;
 	if (at)
 		return &s->series[*at];
@@ -86,7 +70,7 @@ static struct live_series *series_of(struct live_scan *s, size_t max, size_t app
 		return NULL;
 	}
 	at = grow((void **)&s->series, s->series_count, &s->series_cap, sizeof(*s->series))
-			? map_put(&s->series_index, key, (size_t)n, NULL)
+			? map_put(&s->series_index, &key, bytes, NULL)
 			: NULL;
 	if (!at) {
 		*rc = -ENOMEM;
@@ -94,24 +78,49 @@ static struct live_series *series_of(struct live_scan *s, size_t max, size_t app
 	}
 	*at = s->series_count;
 	s->series[*at] = (struct live_series){ .app = app, .kind = m->kind, .value = NAN };
-	snprintf(s->series[*at].name, sizeof(s->series[*at].name), "%s", m->name);
+	memcpy(s->series[*at].name, m->name, n + 1);
 	return &s->series[s->series_count++];
 }
 
-static void add_histogram(struct live_series *to, const struct sonde_histogram *h, double scale)
+static int add_histogram(struct live_scan *s, struct live_series *to, const struct sonde_histogram *h, pid_t pid)
 {
-	double sum = live_real(h->sum) * scale;
+	double sum = live_real(h->sum), greatest = live_real(h->high);
+	struct live_histogram *all;
+
+	if (!isfinite(sum))
+		return 0;
+	if (!to->histogram) {
+		if (!grow((void **)&s->histograms, s->histogram_count, &s->histogram_cap, sizeof(*s->histograms)))
+			return -ENOMEM;
+		s->histograms[s->histogram_count] = (struct live_histogram){ .greatest = NAN };
+		to->histogram = ++s->histogram_count;
+	}
+	all = &s->histograms[to->histogram - 1];
+	all->sum += sum;
+	for (size_t i = 0; i < SONDE_HISTOGRAM_BUCKETS; i++) {
+		all->buckets[i] += h->buckets[i];
+		all->count += h->buckets[i]; /* not h->count: buckets and their number must agree */
+	}
+	if (h->high && isfinite(greatest) && !(all->greatest >= greatest)) {
+		all->greatest = greatest;
+		all->greatest_pid = pid;
+	}
+	return 0;
+}
+
+/* The time between steps: its sum and number, which do not need the buckets' bounds. */
+static void add_intervals(struct live_series *to, const struct sonde_histogram *h, double tick_s)
+{
+	double sum = live_real(h->sum) * TICK_UNIT * tick_s;
 
 	if (!isfinite(sum))
 		return;
 	to->sum += sum;
-	for (size_t i = 0; i < SONDE_HISTOGRAM_BUCKETS; i++) {
-		to->buckets[i] += h->buckets[i];
-		to->intervals += h->buckets[i]; /* not h->count: buckets and their number must agree */
-	}
+	to->intervals += h->count;
 }
 
-static void add_metric(struct live_series *to, const struct live_board *b, const struct sonde_metric *m, double tick_s)
+static int add_metric(struct live_scan *s, struct live_series *to, const struct live_board *b,
+		const struct sonde_metric *m, double tick_s, pid_t pid)
 {
 	const struct sonde_histogram *h = live_board_histogram(b, m);
 	double value = live_real(m->value);
@@ -124,20 +133,22 @@ static void add_metric(struct live_series *to, const struct live_board *b, const
 	if (m->ticks > to->ticks)
 		to->ticks = m->ticks;
 	if (h && m->kind == SONDE_METRIC_HISTOGRAM)
-		add_histogram(to, h, 1);
-	else if (h && m->kind == SONDE_METRIC_STEP && isfinite(tick_s))
-		add_histogram(to, h, TICK_UNIT * tick_s);
+		return add_histogram(s, to, h, pid);
+	if (h && m->kind == SONDE_METRIC_STEP)
+		add_intervals(to, h, tick_s);
+	return 0;
 }
 
-static int add_board(struct live_scan *s, size_t max, struct live_board *b, const char *app_name, double tick_s,
+static int add_board(struct live_scan *s, size_t max, struct live_board *b, const struct live_entry *e, double tick_s,
 		const struct live_process *p)
 {
 	size_t app;
-	int rc = app_of(s, app_name, &app);
+	int rc = app_of(s, e->app, &app);
 
 	if (rc < 0)
 		return rc == -ENOSPC ? 0 : rc;
-	s->apps[app].processes++;
+	if (!s->apps[app].processes++)
+		s->apps[app].first = e;
 	s->apps[app].cpu_seconds += p->cpu_seconds;
 	s->apps[app].resident_bytes += p->resident_bytes;
 	for (size_t i = 0; i < b->metric_count && rc == 0; i++) {
@@ -147,96 +158,26 @@ static int add_board(struct live_scan *s, size_t max, struct live_board *b, cons
 		if (m)
 			s->apps[app].rejected += m->rejected;
 		if (to)
-			add_metric(to, b, m, tick_s);
+			rc = add_metric(s, to, b, m, tick_s, e->pid);
 	}
 	return rc;
 }
 
-static bool is_board(const char *name)
+int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, struct sonde_err *err)
 {
-	size_t digits = strspn(name, "0123456789");
-
-	return digits && strcmp(name + digits, ".board") == 0;
-}
-
-/* What the ring directory says, else what the process is called. */
-static void name_app(int dirfd, const struct live_process *p, char name[LIVE_NAME_BYTES])
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (fs_read_file(dirfd, LIVE_APP_FILE, LIVE_NAME_BYTES - 1, &text, NULL) == 0 && text.len)
-		snprintf(name, LIVE_NAME_BYTES, "%s", text.data);
-	else
-		snprintf(name, LIVE_NAME_BYTES, "%s", p->name);
-}
-
-static int add_ring(struct live_scan *s, size_t max, int dirfd, struct live_board *b)
-{
-	double tick_s = tick_seconds(dirfd);
-	int fd = dup(dirfd), rc = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	for (struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
-		struct live_process p;
-		char name[LIVE_NAME_BYTES];
-
-		if (!is_board(d->d_name) || live_board_read(b, dirfd, d->d_name, NULL) < 0 ||
-				live_process_read(&p, b->head.pid, b->head.start_mono_ns) < 0)
-			continue;
-		name_app(dirfd, &p, name);
-		rc = add_board(s, max, b, name, tick_s, &p);
-	}
-	if (dir)
-		closedir(dir);
-	return rc;
-}
-
-/* Ours, and nobody else can write there. */
-static int open_ring(int place, const char *name)
-{
-	char prefix[32];
-	struct stat st;
-	int fd;
-
-	snprintf(prefix, sizeof(prefix), "sonde-%u.", (unsigned)getuid());
-	if (strncmp(name, prefix, strlen(prefix)) != 0)
-		return -1;
-	fd = openat(place, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd >= 0 && (fstat(fd, &st) || st.st_uid != getuid() || st.st_mode & 022)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-static int add_place(struct live_scan *s, size_t max, const char *place, struct live_board *b)
-{
-	DIR *dir = opendir(place);
-	int rc = 0;
-
-	for (struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
-		CLEANUP(cleanup_fd) int fd = open_ring(dirfd(dir), d->d_name);
-
-		if (fd >= 0)
-			rc = add_ring(s, max, fd, b);
-	}
-	if (dir)
-		closedir(dir);
-	return rc;
-}
-
-int live_scan(struct live_scan *s, const struct live_options *options, struct sonde_err *err)
-{
-	static const char *const usual[] = { "/dev/shm", NULL };
 	CLEANUP(cleanup_free) struct live_board *b = malloc(sizeof(*b));
-	size_t max = options->series_max ? options->series_max : LIVE_SERIES_MAX;
+	size_t max = series_max ? series_max : LIVE_SERIES_MAX;
 	int rc = b ? 0 : -ENOMEM;
 
 	*s = (struct live_scan){ .app_index = MAP_INIT, .series_index = MAP_INIT };
-	for (const char *const *place = options->rings ? options->rings : usual; *place && rc == 0; place++)
-		rc = add_place(s, max, *place, b);
+	for (size_t i = 0; i < w->ring_count && rc == 0; i++)
+		for (size_t k = 0; k < w->rings[i].entry_count && rc == 0; k++) {
+			struct live_entry *e = &w->rings[i].entries[k];
+			struct live_process p;
+
+			if (live_watch_read(e, b, &p) == 0)
+				rc = add_board(s, max, b, e, w->rings[i].tick_s, &p);
+		}
 	return rc < 0 ? err_sys(err, -rc, "cannot read the boards") : 0;
 }
 
@@ -244,6 +185,7 @@ void live_scan_release(struct live_scan *s)
 {
 	free(s->apps);
 	free(s->series);
+	free(s->histograms);
 	map_release(&s->app_index);
 	map_release(&s->series_index);
 }

@@ -10,19 +10,26 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "live/watch.h"
 #include "sonde/shm.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define LIVE_NAME_BYTES 64
-#define LIVE_APP_FILE "app" /* in a ring directory: the application's name */
-
 struct live_app {
 	char name[LIVE_NAME_BYTES];
+	const struct live_entry *first; /* of its processes; valid until the next refresh */
 	uint64_t processes, rejected;
 	double cpu_seconds;
 	uint64_t resident_bytes;
+};
+
+struct live_histogram {
+	double sum;
+	uint64_t count;
+	double greatest; /* NaN: none */
+	pid_t greatest_pid;
+	uint64_t buckets[SONDE_HISTOGRAM_BUCKETS];
 };
 
 struct live_series {
@@ -32,9 +39,9 @@ struct live_series {
 	uint64_t count;
 	double value; /* COUNTER the sum, GAUGE and STEP the last; NaN: none yet */
 	uint64_t ticks;
-	double sum;         /* HISTOGRAM of the values, STEP of the seconds between steps */
+	double sum;         /* STEP: of the seconds between steps */
 	uint64_t intervals; /* what `sum` is the sum of */
-	uint64_t buckets[SONDE_HISTOGRAM_BUCKETS];
+	size_t histogram;   /* HISTOGRAM: 1 + its index; 0: none */
 };
 
 struct live_scan {
@@ -42,22 +49,19 @@ struct live_scan {
 	size_t app_count;
 	struct live_series *series;
 	size_t series_count;
+	struct live_histogram *histograms;
+	size_t histogram_count;
 	uint64_t dropped; /* series beyond the cap */
 	/* private */
 	struct map app_index, series_index;
-	size_t series_cap, app_cap;
-};
-
-struct live_options {
-	const char *const *rings; /* directories in which ring directories are; NULL: /dev/shm */
-	size_t series_max;        /* 0: LIVE_SERIES_MAX */
+	size_t series_cap, app_cap, histogram_cap;
 };
 
 #define LIVE_SERIES_MAX 2000
 #define LIVE_APPS_MAX 500
 
-/* Whatever cannot be read is left out; only want of memory fails. */
-int live_scan(struct live_scan *s, const struct live_options *options, struct sonde_err *err);
+/* What the watch, just refreshed, can read. series_max 0: LIVE_SERIES_MAX. Only want of memory fails. */
+int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, struct sonde_err *err);
 void live_scan_release(struct live_scan *s);
 
 #endif

@@ -25,19 +25,34 @@ static int read_all(int fd, off_t at, void *to, size_t n)
 	return 0;
 }
 
+int live_board_head(int fd, struct sonde_segment *head)
+{
+	int rc = read_all(fd, 0, head, sizeof(*head));
+
+	if (rc == 0 &&
+			(head->magic != SONDE_SEGMENT_MAGIC || head->version != SONDE_SHM_VERSION ||
+					head->kind != SONDE_SEGMENT_BOARD))
+		rc = -EBADMSG;
+	return rc;
+}
+
+#define METRICS_GUESS 16 /* most programs have no more: then one read does */
+
 /* Only the slots that were handed out: a board is large and mostly empty. */
-static int read_slots(struct live_board *b, int fd)
+int live_board_look(struct live_board *b, int fd)
 {
 	const off_t at = SONDE_SEGMENT_HEAD_BYTES;
+	const size_t guess = offsetof(struct sonde_board, metrics) + METRICS_GUESS * sizeof(struct sonde_metric);
 	struct sonde_board *to = &b->board;
-	int rc = read_all(fd, at, to, offsetof(struct sonde_board, metrics));
+	int rc = read_all(fd, at, to, guess);
 
 	if (rc < 0)
 		return rc;
 	b->metric_count = to->metric_count < SONDE_METRICS_MAX ? to->metric_count : SONDE_METRICS_MAX;
 	b->histogram_count = to->histogram_count < SONDE_HISTOGRAMS_MAX ? to->histogram_count : SONDE_HISTOGRAMS_MAX;
-	rc = read_all(fd, at + (off_t)offsetof(struct sonde_board, metrics), to->metrics,
-			b->metric_count * sizeof(*to->metrics));
+	if (b->metric_count > METRICS_GUESS)
+		rc = read_all(fd, at + (off_t)guess, &to->metrics[METRICS_GUESS],
+				(b->metric_count - METRICS_GUESS) * sizeof(*to->metrics));
 	return rc < 0 ? rc
 		      : read_all(fd, at + (off_t)offsetof(struct sonde_board, histograms), to->histograms,
 					b->histogram_count * sizeof(*to->histograms));
@@ -50,13 +65,9 @@ int live_board_read(struct live_board *b, int dirfd, const char *name, struct so
 
 	if (fd < 0)
 		return err_sys(err, errno, "cannot open the board '%s'", name);
-	rc = read_all(fd, 0, &b->head, sizeof(b->head));
+	rc = live_board_head(fd, &b->head);
 	if (rc == 0)
-		rc = read_slots(b, fd);
-	if (rc == 0 &&
-			(b->head.magic != SONDE_SEGMENT_MAGIC || b->head.version != SONDE_SHM_VERSION ||
-					b->head.kind != SONDE_SEGMENT_BOARD))
-		rc = -EBADMSG;
+		rc = live_board_look(b, fd);
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot read the board '%s'", name);
 	return 0;

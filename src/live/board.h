@@ -20,6 +20,9 @@ struct live_board {
 
 /* The board file `name` in a ring directory; -EBADMSG when it is none. */
 int live_board_read(struct live_board *b, int dirfd, const char *name, struct sonde_err *err);
+/* The same by an open file: its head, which does not change; and what is on it now. */
+int live_board_head(int fd, struct sonde_segment *head);
+int live_board_look(struct live_board *b, int fd);
 /* Metric i; NULL when it is not there (yet) or makes no sense. Its name ends in a NUL. */
 const struct sonde_metric *live_board_metric(struct live_board *b, size_t i);
 /* Of a metric; NULL: it has none. */

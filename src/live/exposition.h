@@ -1,11 +1,13 @@
 /*
- * exposition: families of samples as Prometheus reads them, text 0.0.4 or OpenMetrics 1.0.
+ * exposition: families of samples as Prometheus reads them: text 0.0.4, OpenMetrics 1.0, or
+ * protocol buffers, which alone carry native histograms.
  *
  *	exposition_family(&x, "sonde_app_steps", EXPOSITION_COUNTER, "Steps announced.");
- *	exposition_sample(&x, "", 12, "app", app, "step", step, NULL);
+ *	exposition_sample(&x, 12, "app", app, "step", step, NULL);
  *
  * A counter's name is given without _total, which its samples get. Names must be fine
- * (exposition_name makes them so); values of labels may be anything.
+ * (exposition_name makes them so); values of labels may be anything. With a sink nothing is
+ * written: the samples go there instead, under the names that queries use.
  */
 #ifndef SONDE_LIVE_EXPOSITION_H
 #define SONDE_LIVE_EXPOSITION_H
@@ -14,6 +16,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#define EXPOSITION_LABELS_MAX 8
+
+enum exposition_format { EXPOSITION_TEXT, EXPOSITION_OPENMETRICS, EXPOSITION_PROTOBUF };
 
 enum exposition_type {
 	EXPOSITION_COUNTER,
@@ -23,18 +30,47 @@ enum exposition_type {
 	EXPOSITION_INFO, /* a gauge of 1 named ..._info */
 };
 
+struct exposition_label {
+	const char *key, *value;
+};
+
+/* Buckets as sonde/shm.h has them. */
+struct exposition_histogram {
+	const uint64_t *buckets;
+	uint64_t count;
+	double sum;
+	double greatest; /* NaN: not known; an example of it is shown with `example` as its label's value */
+	const char *example_key, *example;
+};
+
+typedef void exposition_sink(void *arg, const char *name, const struct exposition_label *labels, size_t label_count,
+		double value);
+
 struct exposition {
 	struct buf *out;
-	bool is_openmetrics;
+	enum exposition_format format;
+	exposition_sink *sink; /* NULL: write */
+	void *sink_arg;
 	/* private: the family */
 	char name[160];
+	size_t name_bytes;
 	enum exposition_type type;
+	struct buf family; /* PROTOBUF: under way */
 };
 
 void exposition_family(struct exposition *x, const char *name, enum exposition_type type, const char *help);
-/* suffix: "_sum", "_count", "_bucket" or ""; then labels and values in turn, and a NULL. */
-void exposition_sample(struct exposition *x, const char *suffix, double value, ...) __attribute__((sentinel));
+/* Labels and values in turn, and a NULL; NULL values are left out. */
+void exposition_sample(struct exposition *x, double value, ...) __attribute__((sentinel));
+void exposition_labelled(struct exposition *x, double value, const struct exposition_label *labels, size_t count);
+void exposition_summary(struct exposition *x, double sum, uint64_t count, const struct exposition_label *labels,
+		size_t label_count);
+void exposition_histogram(struct exposition *x, const struct exposition_histogram *h,
+		const struct exposition_label *labels, size_t label_count);
 void exposition_end(struct exposition *x);
+
+/* What a client that accepts this gets, and how that is called. */
+enum exposition_format exposition_choose(const char *accept);
+const char *exposition_content_type(enum exposition_format format);
 
 /* prefix and text as a name: letters, digits and '_', camelCase as camel_case. */
 void exposition_name(char *out, size_t size, const char *prefix, const char *text);

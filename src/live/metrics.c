@@ -13,13 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Bounds of exported histograms: 2^LOW to 2^HIGH. Values on a bound count above it. */
-#define OCTAVE_LOW (-14)
-#define OCTAVE_HIGH 14
-#define OCTAVE_FIRST (-30) /* of the board */
 
 struct shown {
 	char name[128]; /* "": it is left out */
@@ -35,35 +31,29 @@ static void name_series(const struct live_series *s, struct shown *to)
 		to->name[n - 6] = '\0';
 }
 
-static void add_histogram(struct exposition *x, const char *app, const struct live_series *s)
+static void add_histogram(struct exposition *x, const struct live_scan *scan, const struct live_series *s)
 {
-	uint64_t below = 0;
-	size_t bucket = 0;
+	const struct exposition_label label = { "app", scan->apps[s->app].name };
+	const struct live_histogram *h = s->histogram ? &scan->histograms[s->histogram - 1] : NULL;
+	char pid[16];
 
-	for (int octave = OCTAVE_LOW; octave <= OCTAVE_HIGH; octave++) {
-		size_t end = 1 + 4 * (size_t)(octave - OCTAVE_FIRST);
-		char bound[32];
-
-		for (; bucket < end; bucket++)
-			below += s->buckets[bucket];
-		snprintf(bound, sizeof(bound), octave < 0 ? "%.17g" : "%.1f", exp2(octave));
-		exposition_sample(x, "_bucket", (double)below, "app", app, "le", bound, NULL);
-	}
-	exposition_sample(x, "_bucket", (double)s->intervals, "app", app, "le", "+Inf", NULL);
-	exposition_sample(x, "_sum", s->sum, "app", app, NULL);
-	exposition_sample(x, "_count", (double)s->intervals, "app", app, NULL);
+	if (!h)
+		return;
+	snprintf(pid, sizeof(pid), "%d", (int)h->greatest_pid);
+	exposition_histogram(x, &(struct exposition_histogram){ h->buckets, h->count, h->sum, h->greatest, "pid", pid },
+			&label, 1);
 }
 
-static void add_plain(struct exposition *x, const char *app, const struct live_series *s)
+static void add_plain(struct exposition *x, const struct live_scan *scan, const struct live_series *s)
 {
 	if (!isnan(s->value))
-		exposition_sample(x, "", s->value, "app", app, NULL);
+		exposition_sample(x, s->value, "app", scan->apps[s->app].name, NULL);
 }
 
 static const struct {
 	enum exposition_type type;
 	const char *help;
-	void (*add)(struct exposition *x, const char *app, const struct live_series *s);
+	void (*add)(struct exposition *x, const struct live_scan *scan, const struct live_series *s);
 } kinds[] = {
 	[SONDE_METRIC_COUNTER] = { EXPOSITION_COUNTER, "A counter of the application.", add_plain },
 	[SONDE_METRIC_GAUGE] = { EXPOSITION_GAUGE, "A gauge of the application.", add_plain },
@@ -91,7 +81,7 @@ static uint64_t add_family(struct exposition *x, const struct live_scan *s, stru
 			continue;
 		}
 		last_app = one->app;
-		kinds[kind].add(x, s->apps[one->app].name, one);
+		kinds[kind].add(x, s, one);
 	}
 	return dropped;
 }
@@ -120,21 +110,22 @@ static int add_metrics(struct exposition *x, struct live_scan *s, struct sonde_e
 	return 0;
 }
 
-static void step_count(struct exposition *x, const char *app, const struct live_series *s)
+static void step_count(struct exposition *x, const struct live_scan *scan, const struct live_series *s)
 {
-	exposition_sample(x, "", (double)s->count, "app", app, "step", s->name, NULL);
+	exposition_sample(x, (double)s->count, "app", scan->apps[s->app].name, "step", s->name, NULL);
 }
 
-static void step_interval(struct exposition *x, const char *app, const struct live_series *s)
+static void step_interval(struct exposition *x, const struct live_scan *scan, const struct live_series *s)
 {
-	exposition_sample(x, "_sum", s->sum, "app", app, "step", s->name, NULL);
-	exposition_sample(x, "_count", (double)s->intervals, "app", app, "step", s->name, NULL);
+	const struct exposition_label labels[] = { { "app", scan->apps[s->app].name }, { "step", s->name } };
+
+	exposition_summary(x, s->sum, s->intervals, labels, 2);
 }
 
-static void step_value(struct exposition *x, const char *app, const struct live_series *s)
+static void step_value(struct exposition *x, const struct live_scan *scan, const struct live_series *s)
 {
 	if (!isnan(s->value))
-		exposition_sample(x, "", s->value, "app", app, "step", s->name, NULL);
+		exposition_sample(x, s->value, "app", scan->apps[s->app].name, "step", s->name, NULL);
 }
 
 static void add_steps(struct exposition *x, const struct live_scan *s)
@@ -143,7 +134,7 @@ static void add_steps(struct exposition *x, const struct live_scan *s)
 		const char *name;
 		enum exposition_type type;
 		const char *help;
-		void (*add)(struct exposition *x, const char *app, const struct live_series *s);
+		void (*add)(struct exposition *x, const struct live_scan *scan, const struct live_series *s);
 	} rows[] = {
 		{ "sonde_steps", EXPOSITION_COUNTER, "Steps that the application announced.", step_count },
 		{ "sonde_step_interval_seconds", EXPOSITION_SUMMARY, "Time between two steps.", step_interval },
@@ -154,7 +145,7 @@ static void add_steps(struct exposition *x, const struct live_scan *s)
 		exposition_family(x, rows[k].name, rows[k].type, rows[k].help);
 		for (size_t i = 0; i < s->series_count; i++)
 			if (s->series[i].kind == SONDE_METRIC_STEP)
-				rows[k].add(x, s->apps[s->series[i].app].name, &s->series[i]);
+				rows[k].add(x, s, &s->series[i]);
 	}
 }
 
@@ -162,30 +153,35 @@ static void add_apps(struct exposition *x, const struct live_scan *s)
 {
 	exposition_family(x, "sonde_processes", EXPOSITION_GAUGE, "Processes of the application that have metrics.");
 	for (size_t i = 0; i < s->app_count; i++)
-		exposition_sample(x, "", (double)s->apps[i].processes, "app", s->apps[i].name, NULL);
+		exposition_sample(x, (double)s->apps[i].processes, "app", s->apps[i].name, NULL);
 	exposition_family(x, "sonde_cpu_seconds", EXPOSITION_COUNTER, "Processor time of these processes.");
 	for (size_t i = 0; i < s->app_count; i++)
-		exposition_sample(x, "", s->apps[i].cpu_seconds, "app", s->apps[i].name, NULL);
+		exposition_sample(x, s->apps[i].cpu_seconds, "app", s->apps[i].name, NULL);
 	exposition_family(x, "sonde_resident_memory_bytes", EXPOSITION_GAUGE, "Memory of these processes.");
 	for (size_t i = 0; i < s->app_count; i++)
-		exposition_sample(x, "", (double)s->apps[i].resident_bytes, "app", s->apps[i].name, NULL);
+		exposition_sample(x, (double)s->apps[i].resident_bytes, "app", s->apps[i].name, NULL);
 	exposition_family(x, "sonde_rejected_updates", EXPOSITION_COUNTER,
 			"Updates of metrics that were no finite numbers, or of another kind.");
 	for (size_t i = 0; i < s->app_count; i++)
-		exposition_sample(x, "", (double)s->apps[i].rejected, "app", s->apps[i].name, NULL);
+		exposition_sample(x, (double)s->apps[i].rejected, "app", s->apps[i].name, NULL);
 }
 
 static void add_one(struct exposition *x, const char *name, enum exposition_type type, const char *help, double value)
 {
 	exposition_family(x, name, type, help);
-	exposition_sample(x, "", value, NULL);
+	exposition_sample(x, value, NULL);
 }
 
+/* Newer kernels say how many there are without their being listed. */
 static double open_fds(void)
 {
-	DIR *dir = opendir("/proc/self/fd");
+	struct stat st;
+	DIR *dir;
 	double n = 0;
 
+	if (stat("/proc/self/fd", &st) == 0 && st.st_size > 0)
+		return (double)st.st_size;
+	dir = opendir("/proc/self/fd");
 	if (!dir)
 		return NAN;
 	for (struct dirent *d; (d = readdir(dir));)
@@ -201,7 +197,7 @@ static void add_ourselves(struct exposition *x, const struct live_exporter *e)
 	struct timespec boot;
 
 	exposition_family(x, "sonde_build", EXPOSITION_INFO, "The version of sonde.");
-	exposition_sample(x, "", 1, "version", e->version, NULL);
+	exposition_sample(x, 1, "version", e->version, NULL);
 	if (live_process_read(&p, getpid(), INT64_MAX) < 0)
 		return;
 	clock_gettime(CLOCK_BOOTTIME, &boot);
@@ -217,29 +213,99 @@ static void add_ourselves(struct exposition *x, const struct live_exporter *e)
 		add_one(x, "process_max_fds", EXPOSITION_GAUGE, "How many it may open.", (double)limit.rlim_cur);
 }
 
-int live_metrics(struct live_exporter *e, bool is_openmetrics, struct buf *out, struct sonde_err *err)
+static void add_containers(struct exposition *x, const struct live_scan *s)
 {
-	struct exposition x = { .out = out, .is_openmetrics = is_openmetrics };
-	struct live_scan scan;
-	int rc = live_scan(&scan, &e->options, err);
+	bool has_family = false;
 
+	for (size_t i = 0; i < s->app_count; i++) {
+		const struct live_entry *e = s->apps[i].first;
+
+		if (!*e->container_id)
+			continue;
+		if (!has_family)
+			exposition_family(x, "sonde_container", EXPOSITION_INFO, "The container of the application.");
+		has_family = true;
+		exposition_sample(x, 1, "app", s->apps[i].name, "container_id", e->container_id, "container",
+				*e->container ? e->container : NULL, NULL);
+	}
+}
+
+void live_exporter_init(struct live_exporter *e, const struct live_options *options, const char *version)
+{
+	*e = (struct live_exporter){ .options = *options, .version = version, .lock = PTHREAD_MUTEX_INITIALIZER };
+	live_watch_init(&e->watch, options->rings);
+}
+
+void live_exporter_release(struct live_exporter *e)
+{
+	live_watch_release(&e->watch);
+	pthread_mutex_destroy(&e->lock);
+}
+
+static int show(struct live_exporter *e, struct exposition *x, struct sonde_err *err)
+{
+	struct live_scan scan = { .apps = NULL };
+	int rc = live_watch_refresh(&e->watch, err);
+
+	if (rc == 0)
+		rc = live_scan(&scan, &e->watch, e->options.series_max, err);
 	if (rc == 0) {
-		add_apps(&x, &scan);
-		add_steps(&x, &scan);
-		rc = add_metrics(&x, &scan, err);
+		add_apps(x, &scan);
+		add_containers(x, &scan);
+		add_steps(x, &scan);
+		rc = add_metrics(x, &scan, err);
 	}
 	if (rc == 0) {
-		uint64_t dropped = __atomic_add_fetch(&e->dropped, scan.dropped, __ATOMIC_RELAXED);
-		uint64_t scrapes = __atomic_add_fetch(&e->scrapes, 1, __ATOMIC_RELAXED);
-
-		live_node(&x);
-		add_one(&x, "sonde_live_scrapes", EXPOSITION_COUNTER, "Times that this was asked.", (double)scrapes);
-		add_one(&x, "sonde_live_dropped_series", EXPOSITION_COUNTER,
+		e->dropped += scan.dropped;
+		live_groups(x, &scan);
+		live_node(x);
+		add_one(x, "sonde_live_scrapes", EXPOSITION_COUNTER, "Times that this was asked.", (double)e->scrapes);
+		add_one(x, "sonde_live_dropped_series", EXPOSITION_COUNTER,
 				"Series that were left out of answers: too many, or of a name that was taken.",
-				(double)dropped);
-		add_ourselves(&x, e);
-		exposition_end(&x);
+				(double)e->dropped);
+		add_ourselves(x, e);
+		if (e->more)
+			e->more(e->more_arg, x);
+		exposition_end(x);
 	}
 	live_scan_release(&scan);
 	return rc;
+}
+
+int live_metrics(struct live_exporter *e, enum exposition_format format, struct buf *out, struct sonde_err *err)
+{
+	struct exposition x = { .out = out, .format = format };
+	int rc;
+
+	pthread_mutex_lock(&e->lock);
+	e->scrapes++;
+	rc = show(e, &x, err);
+	pthread_mutex_unlock(&e->lock);
+	return rc;
+}
+
+int live_samples(struct live_exporter *e, exposition_sink *sink, void *arg, struct sonde_err *err)
+{
+	struct exposition x = { .sink = sink, .sink_arg = arg };
+	int rc;
+
+	pthread_mutex_lock(&e->lock);
+	rc = show(e, &x, err);
+	pthread_mutex_unlock(&e->lock);
+	return rc;
+}
+
+void live_each_process(struct live_exporter *e, const char *app,
+		void (*take)(void *arg, const struct live_ring *ring, const struct live_entry *entry), void *arg)
+{
+	pthread_mutex_lock(&e->lock);
+	if (live_watch_refresh(&e->watch, NULL) == 0)
+		for (size_t i = 0; i < e->watch.ring_count; i++)
+			for (size_t k = 0; k < e->watch.rings[i].entry_count; k++) {
+				const struct live_ring *r = &e->watch.rings[i];
+
+				if (strcmp(r->entries[k].app, app) == 0 && r->entries[k].stat_fd >= 0)
+					take(arg, r, &r->entries[k]);
+			}
+	pthread_mutex_unlock(&e->lock);
 }

@@ -5,20 +5,41 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "live/apps.h"
+#include "live/exposition.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct live_options {
+	const char *const *rings; /* directories in which ring directories are; NULL: /dev/shm */
+	size_t series_max;        /* 0: LIVE_SERIES_MAX */
+};
 
 struct live_exporter {
 	struct live_options options;
 	const char *version;
-	uint64_t scrapes, dropped; /* counted over its life; atomic */
+	/* Families of somebody else's, at the end; NULL: none. */
+	void (*more)(void *arg, struct exposition *x);
+	void *more_arg;
+	/* private */
+	pthread_mutex_t lock; /* several scrapes at once take turns */
+	struct live_watch watch;
+	uint64_t scrapes, dropped; /* counted over its life */
 };
 
+void live_exporter_init(struct live_exporter *e, const struct live_options *options, const char *version);
+void live_exporter_release(struct live_exporter *e);
 /* The applications, the machine and ourselves, now. */
-int live_metrics(struct live_exporter *e, bool is_openmetrics, struct buf *out, struct sonde_err *err);
-/* The machine's processors, memory and pressure. */
-struct exposition;
+int live_metrics(struct live_exporter *e, enum exposition_format format, struct buf *out, struct sonde_err *err);
+/* The same as samples, for those who look at them here. */
+int live_samples(struct live_exporter *e, exposition_sink *sink, void *arg, struct sonde_err *err);
+/* Every process of an application; the lock is held meanwhile. */
+void live_each_process(struct live_exporter *e, const char *app,
+		void (*take)(void *arg, const struct live_ring *ring, const struct live_entry *entry), void *arg);
+
+/* The machine's processors, memory and pressure; the control groups of applications. */
 void live_node(struct exposition *x);
+void live_groups(struct exposition *x, const struct live_scan *s);
 
 #endif

@@ -28,7 +28,7 @@ static void add_cpu(struct exposition *x, struct buf *text)
 		return;
 	exposition_family(x, "sonde_node_cpu_seconds", EXPOSITION_COUNTER, "Time of all processors, by what they did.");
 	for (size_t i = 0; i < 8; i++)
-		exposition_sample(x, "", (double)n[i] / (double)sysconf(_SC_CLK_TCK), "mode", modes[i], NULL);
+		exposition_sample(x, (double)n[i] / (double)sysconf(_SC_CLK_TCK), "mode", modes[i], NULL);
 }
 
 /* A line of /proc/meminfo, in bytes. */
@@ -59,7 +59,7 @@ static void add_memory(struct exposition *x, struct buf *text)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (memory_of(text, rows[i].key, &bytes)) {
 			exposition_family(x, rows[i].name, EXPOSITION_GAUGE, rows[i].help);
-			exposition_sample(x, "", bytes, NULL);
+			exposition_sample(x, bytes, NULL);
 		}
 }
 
@@ -86,7 +86,7 @@ static void add_pressure(struct exposition *x, struct buf *text)
 				exposition_family(x, "sonde_node_pressure_seconds", EXPOSITION_COUNTER,
 						"Time in which some or all tasks waited for a resource.");
 			has_family = true;
-			exposition_sample(x, "", (double)us / 1e6, "resource", resources[i], "kind", kinds[k], NULL);
+			exposition_sample(x, (double)us / 1e6, "resource", resources[i], "kind", kinds[k], NULL);
 		}
 	}
 }

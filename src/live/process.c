@@ -1,15 +1,16 @@
 /* See process.h. */
 #include "live/process.h"
 
-#include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define STAT_BYTES_MAX 4096
 #define SLACK_SECONDS 0.05 /* the kernel tells the start in ticks of 10 ms */
@@ -24,43 +25,65 @@ static double slept_seconds(void)
 	return (double)(boot.tv_sec - mono.tv_sec) + (double)(boot.tv_nsec - mono.tv_nsec) / 1e9;
 }
 
+/* Fields behind the name are numbers but the first; those that we want, by their place in proc(5). */
+enum field { USER = 14, SYSTEM, CHILD_USER, CHILD_SYSTEM, START = 22, VIRTUAL, PAGES, FIELDS };
+
+static bool take_fields(const char *at, uint64_t n[FIELDS])
+{
+	char *end;
+
+	for (int i = 4; i < FIELDS; i++) {
+		n[i] = (uint64_t)strtoll(at, &end, 10);
+		if (end == at)
+			return false;
+		at = end;
+	}
+	return true;
+}
+
 static int parse(struct live_process *p, const char *text)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
-	unsigned long long user, system, child_user, child_system, start, virtual_bytes;
-	double tick = (double)sysconf(_SC_CLK_TCK);
-	char state;
-	long long pages;
+	static double tick;
+	uint64_t n[FIELDS];
 
-	if (!open || !close || close < open ||
-			sscanf(close + 1,
-					" %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d "
-					"%*d %llu %llu %lld",
-					&state, &user, &system, &child_user, &child_system, &start, &virtual_bytes,
-					&pages) != 8)
+	if (tick == 0)
+		tick = (double)sysconf(_SC_CLK_TCK);
+	if (!open || !close || close < open || close[1] != ' ' || !close[2])
 		return -EBADMSG;
-	if (state == 'Z' || state == 'X')
+	if (close[2] == 'Z' || close[2] == 'X')
 		return -ESRCH;
+	if (!take_fields(close + 3, n))
+		return -EBADMSG;
 	snprintf(p->name, sizeof(p->name), "%.*s", (int)(close - open - 1), open + 1);
-	p->cpu_seconds = (double)(user + system + child_user + child_system) / tick;
-	p->start_seconds = (double)start / tick;
-	p->virtual_bytes = virtual_bytes;
-	p->resident_bytes = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	p->cpu_seconds = (double)(n[USER] + n[SYSTEM] + n[CHILD_USER] + n[CHILD_SYSTEM]) / tick;
+	p->start_seconds = (double)n[START] / tick;
+	p->virtual_bytes = n[VIRTUAL];
+	p->resident_bytes = n[PAGES] * (uint64_t)sysconf(_SC_PAGESIZE);
 	return 0;
 }
 
-int live_process_read(struct live_process *p, pid_t pid, int64_t begun_mono_ns)
+int live_process_look(struct live_process *p, int fd, int64_t begun_mono_ns)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char path[64];
+	char text[STAT_BYTES_MAX];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (pid <= 0 || fs_read_file(AT_FDCWD, path, STAT_BYTES_MAX, &text, NULL) < 0)
+	if (n <= 0)
 		return -ESRCH;
-	rc = parse(p, text.data);
+	text[n] = '\0';
+	rc = parse(p, text);
 	if (rc == 0 && begun_mono_ns != INT64_MAX &&
 			p->start_seconds > (double)begun_mono_ns / 1e9 + slept_seconds() + SLACK_SECONDS)
 		return -ESRCH;
 	return rc;
+}
+
+int live_process_read(struct live_process *p, pid_t pid, int64_t begun_mono_ns)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	CLEANUP(cleanup_fd) int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	return fd < 0 ? -ESRCH : live_process_look(p, fd, begun_mono_ns);
 }

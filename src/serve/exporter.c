@@ -1,16 +1,12 @@
 /* See exporter.h. */
 #include "serve/exporter.h"
 
-#include <string.h>
-
 static int get_metrics(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
 {
-	const char *accept = guard_request_header(r, "Accept");
-	bool is_openmetrics = accept && strstr(accept, "application/openmetrics-text");
+	enum exposition_format format = exposition_choose(guard_request_header(r, "Accept"));
 
-	reply->type = is_openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-				     : "text/plain; version=0.0.4; charset=utf-8";
-	return live_metrics(arg, is_openmetrics, &reply->body, err);
+	reply->type = exposition_content_type(format);
+	return live_metrics(arg, format, &reply->body, err);
 }
 
 int exporter_start(struct guard **out, struct live_exporter *e, const struct guard_options *options,

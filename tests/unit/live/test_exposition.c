@@ -2,6 +2,7 @@
 #include "../support.h"
 
 #include "live/exposition.h"
+#include "sonde/shm.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,10 +31,10 @@ static void assert_text(bool is_openmetrics, enum exposition_type type, double v
 		const char *want)
 {
 	struct buf out = BUF_INIT;
-	struct exposition x = { .out = &out, .is_openmetrics = is_openmetrics };
+	struct exposition x = { .out = &out, .format = is_openmetrics ? EXPOSITION_OPENMETRICS : EXPOSITION_TEXT };
 
 	exposition_family(&x, "a", type, "Help.");
-	exposition_sample(&x, "", value, "app", label, NULL);
+	exposition_sample(&x, value, "app", label, NULL);
 	exposition_end(&x);
 	assert_string_equal(out.data, want);
 	buf_release(&out);
@@ -58,10 +59,100 @@ static void test_labels(void **state)
 			"# HELP a Help.\n# TYPE a gauge\na{app=\"\xc3\xa4???\"} 1\n");
 }
 
+static void take(void *arg, const char *name, const struct exposition_label *labels, size_t count, double value)
+{
+	buf_addf(arg, "%s/%zu/%s=%g;", name, count, count ? labels[0].value : "", value);
+}
+
+/* A sink gets the names that queries use. */
+static void test_sink(void **state)
+{
+	struct buf out = BUF_INIT;
+	struct exposition x = { .sink = take, .sink_arg = &out };
+	const struct exposition_label label = { "app", "x" };
+
+	exposition_family(&x, "a", EXPOSITION_COUNTER, "Help.");
+	exposition_sample(&x, 3, "app", "x", "none", NULL, NULL);
+	exposition_family(&x, "b", EXPOSITION_SUMMARY, "Help.");
+	exposition_summary(&x, 1.5, 2, &label, 1);
+	exposition_end(&x);
+	assert_string_equal(out.data, "a_total/1/x=3;b_sum/1/x=1.5;b_count/1/x=2;");
+	buf_release(&out);
+}
+
+/* What is on a bound is in the bucket below it, and bounds are powers of the fourth root of two. */
+static void test_buckets(void **state)
+{
+	assert_int_equal(sonde_histogram_bucket(0), 0);
+	assert_int_equal(sonde_histogram_bucket(-1), 0);
+	assert_int_equal(sonde_histogram_bucket(exp2(-30)), 0);
+	assert_int_equal(sonde_histogram_bucket(1e300), SONDE_HISTOGRAM_BUCKETS - 1);
+	for (int i = 1; i < (int)SONDE_HISTOGRAM_BUCKETS - 1; i++) {
+		double bound = exp2((i - 120) / 4.0);
+
+		assert_int_equal(sonde_histogram_bucket(bound), i);
+		assert_int_equal(sonde_histogram_bucket(bound * 1.0001), i + 1);
+		assert_int_equal(sonde_histogram_bucket(bound * 0.9999), i);
+	}
+}
+
+/* An example stands in OpenMetrics alone, with the bucket that it is in. */
+static void test_histogram(void **state)
+{
+	uint64_t buckets[SONDE_HISTOGRAM_BUCKETS] = { 0 };
+	struct exposition_histogram h = { buckets, 3, 3.6, 3, "pid", "12" };
+	struct buf out = BUF_INIT;
+	struct exposition x = { .out = &out, .format = EXPOSITION_OPENMETRICS };
+
+	buckets[sonde_histogram_bucket(0.3)] = 2;
+	buckets[sonde_histogram_bucket(3)] = 1;
+	exposition_family(&x, "h", EXPOSITION_HISTOGRAM, "Help.");
+	exposition_histogram(&x, &h, NULL, 0);
+	assert_non_null(strstr(out.data, "h_bucket{le=\"0.5\"} 2\n"));
+	assert_non_null(strstr(out.data, "h_bucket{le=\"4.0\"} 3 # {pid=\"12\"} 3\n"));
+	assert_non_null(strstr(out.data, "h_bucket{le=\"+Inf\"} 3\n"));
+	assert_non_null(strstr(out.data, "h_count 3\n"));
+	buf_reset(&out);
+	x.format = EXPOSITION_TEXT;
+	exposition_histogram(&x, &h, NULL, 0);
+	assert_null(strstr(out.data, "# {"));
+	buf_release(&out);
+}
+
+static void test_choice(void **state)
+{
+	assert_int_equal(exposition_choose(NULL), EXPOSITION_TEXT);
+	assert_int_equal(exposition_choose("*/*"), EXPOSITION_TEXT);
+	assert_int_equal(exposition_choose("application/openmetrics-text;version=1.0.0,text/plain"),
+			EXPOSITION_OPENMETRICS);
+	assert_int_equal(exposition_choose("application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+					   "encoding=delimited,application/openmetrics-text;q=0.7"),
+			EXPOSITION_PROTOBUF);
+}
+
+/* The bytes of a counter's family, by hand. */
+static void test_protobuf(void **state)
+{
+	static const char want[] = "\x29\x0a\x07"
+				   "a_total\x12\x05Help.\x18\x00\x22\x15"
+				   "\x0a\x08\x0a\x03"
+				   "app\x12\x01x\x1a\x09\x09\0\0\0\0\0\0\x08\x40";
+	struct buf out = BUF_INIT;
+	struct exposition x = { .out = &out, .format = EXPOSITION_PROTOBUF };
+
+	exposition_family(&x, "a", EXPOSITION_COUNTER, "Help.");
+	exposition_sample(&x, 3, "app", "x", NULL);
+	exposition_end(&x);
+	assert_int_equal(out.len, sizeof(want) - 1);
+	assert_memory_equal(out.data, want, out.len);
+	buf_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_names), cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_labels) };
+		cmocka_unit_test(test_labels), cmocka_unit_test(test_sink), cmocka_unit_test(test_buckets),
+		cmocka_unit_test(test_histogram), cmocka_unit_test(test_choice), cmocka_unit_test(test_protobuf) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

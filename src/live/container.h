@@ -1,0 +1,15 @@
+/* container: which container and control group a process is in, as /proc tells. */
+#ifndef SONDE_LIVE_CONTAINER_H
+#define SONDE_LIVE_CONTAINER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The id that engines put into the path of a control group (64 digits), and the name that podman leaves inside. */
+void live_container_of(pid_t pid, char *id, size_t id_size, char *name, size_t name_size);
+/* The same from the text of /proc/PID/cgroup. */
+void live_container_id(const char *cgroups, char *id, size_t size);
+/* The directory of its control group, v2 before v1; "" when it is `ours` or unknown. */
+void live_container_cgroup(pid_t pid, const char *ours, char *dir, size_t size);
+
+#endif

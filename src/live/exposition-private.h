@@ -1,0 +1,18 @@
+/* exposition.c and its protocol buffers. */
+#ifndef SONDE_LIVE_EXPOSITION_PRIVATE_H
+#define SONDE_LIVE_EXPOSITION_PRIVATE_H
+
+#include "live/exposition.h"
+
+void protobuf_family(struct exposition *x, const char *help);
+void protobuf_value(struct exposition *x, double value, const struct exposition_label *labels, size_t count);
+void protobuf_summary(struct exposition *x, double sum, uint64_t count, const struct exposition_label *labels,
+		size_t label_count);
+void protobuf_histogram(struct exposition *x, const struct exposition_histogram *h,
+		const struct exposition_label *labels, size_t label_count);
+void protobuf_flush(struct exposition *x); /* the family that is under way */
+/* Text that is UTF-8 whatever it was. */
+void exposition_clean(struct buf *out, const char *text, bool is_escaped);
+const char *exposition_sample_suffix(enum exposition_type type);
+
+#endif

@@ -1,0 +1,314 @@
+/* See watch.h. */
+#include "live/watch.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "live/container.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define RINGS_MAX 2000
+#define ENTRIES_MAX 1000    /* of a ring */
+#define SETTLED_NS 50000000 /* younger changes may not be the last with that time */
+
+static const char *const usual_places[] = { "/dev/shm", NULL };
+
+void live_watch_init(struct live_watch *w, const char *const *places)
+{
+	*w = (struct live_watch){ .places = places ? places : usual_places };
+	live_container_cgroup(getpid(), "", w->own_cgroup, sizeof(w->own_cgroup));
+}
+
+static void close_entry(struct live_entry *e)
+{
+	if (e->board_fd >= 0)
+		close(e->board_fd);
+	if (e->stat_fd >= 0)
+		close(e->stat_fd);
+	e->board_fd = e->stat_fd = -1;
+}
+
+static void release_ring(struct live_ring *r)
+{
+	for (size_t i = 0; i < r->entry_count; i++)
+		close_entry(&r->entries[i]);
+	free(r->entries);
+}
+
+void live_watch_release(struct live_watch *w)
+{
+	for (size_t i = 0; i < w->ring_count; i++)
+		release_ring(&w->rings[i]);
+	free(w->rings);
+	*w = (struct live_watch){ .rings = NULL };
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* A time to compare with next time; of a change that is very young none, so that it is looked at again. */
+static struct timespec settled(struct timespec changed)
+{
+	int64_t age_ns = clock_real_ns() - ((int64_t)changed.tv_sec * 1000000000 + changed.tv_nsec);
+
+	return age_ns > SETTLED_NS ? changed : (struct timespec){ 0, 0 };
+}
+
+static void *grow(void *items, size_t count, size_t *cap, size_t size)
+{
+	size_t more = *cap ? 2 * *cap : 4;
+	void *bigger;
+
+	if (count < *cap)
+		return items;
+	bigger = realloc(items, more * size);
+	if (bigger)
+		*cap = more;
+	return bigger;
+}
+
+/* What the ring directory says, else what the process is called. */
+static void name_app(int dirfd, const struct live_process *p, char name[LIVE_NAME_BYTES])
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (fs_read_file(dirfd, LIVE_APP_FILE, LIVE_NAME_BYTES - 1, &text, NULL) == 0 && text.len)
+		snprintf(name, LIVE_NAME_BYTES, "%s", text.data);
+	else
+		snprintf(name, LIVE_NAME_BYTES, "%s", p->name);
+}
+
+static bool is_board(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return digits && digits < 12 && strcmp(name + digits, ".board") == 0;
+}
+
+static int open_entry(const struct live_watch *w, int dirfd, const char *file, struct live_entry *e)
+{
+	struct live_process p;
+	struct sonde_segment head;
+	char path[64];
+
+	*e = (struct live_entry){ .board_fd = openat(dirfd, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
+		.stat_fd = -1 };
+	if (e->board_fd < 0 || live_board_head(e->board_fd, &head) < 0)
+		return -EBADMSG;
+	e->pid = head.pid;
+	e->start_mono_ns = head.start_mono_ns;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)e->pid);
+	e->stat_fd = e->pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (e->stat_fd < 0 || live_process_look(&p, e->stat_fd, e->start_mono_ns) < 0)
+		return -ESRCH;
+	snprintf(e->file, sizeof(e->file), "%.20s", file);
+	name_app(dirfd, &p, e->app);
+	live_container_of(e->pid, e->container_id, sizeof(e->container_id), e->container, sizeof(e->container));
+	live_container_cgroup(e->pid, w->own_cgroup, e->cgroup, sizeof(e->cgroup));
+	return 0;
+}
+
+static struct live_entry *find_entry(struct live_ring *r, const char *file)
+{
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (strcmp(r->entries[i].file, file) == 0)
+			return &r->entries[i];
+	return NULL;
+}
+
+static int add_entry(const struct live_watch *w, struct live_ring *r, int dirfd, const char *file)
+{
+	struct live_entry *e = find_entry(r, file), *bigger;
+
+	if (e) {
+		e->is_seen = true;
+		return 0;
+	}
+	if (r->entry_count == ENTRIES_MAX)
+		return 0;
+	bigger = grow(r->entries, r->entry_count, &r->entry_cap, sizeof(*r->entries));
+	if (!bigger)
+		return -ENOMEM;
+	r->entries = bigger;
+	e = &r->entries[r->entry_count];
+	if (open_entry(w, dirfd, file, e) < 0) {
+		close_entry(e);
+		return 0;
+	}
+	e->is_seen = true;
+	r->entry_count++;
+	return 0;
+}
+
+static void drop_entries(struct live_ring *r)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (r->entries[i].is_seen)
+			r->entries[kept++] = r->entries[i];
+		else
+			close_entry(&r->entries[i]);
+	r->entry_count = kept;
+}
+
+static void read_control(struct live_ring *r, int dirfd)
+{
+	CLEANUP(cleanup_fd) int fd = openat(dirfd, "control", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct sonde_control c;
+
+	r->tick_s = NAN;
+	if (fd < 0 || pread(fd, &c, sizeof(c), 0) != (ssize_t)sizeof(c) || c.magic != SONDE_CONTROL_MAGIC)
+		return;
+	r->is_monotonic = c.clock == SONDE_CLOCK_MONOTONIC;
+	r->start_ticks = c.start_ticks;
+	r->start_mono_ns = c.start_mono_ns;
+	r->tick_s = 1e-9;
+}
+
+static void set_tick(struct live_ring *r)
+{
+	uint64_t ticks = clock_ticks() - r->start_ticks;
+
+	if (!isnan(r->tick_s) && !r->is_monotonic && ticks)
+		r->tick_s = (double)(clock_mono_ns() - r->start_mono_ns) / 1e9 / (double)ticks;
+}
+
+/* Ours, and nobody else can write there. */
+static int look_into(struct live_watch *w, struct live_ring *r)
+{
+	CLEANUP(cleanup_fd) int fd = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	int copy, rc = 0;
+	DIR *dir;
+
+	if (fd < 0 || fstat(fd, &st) || st.st_uid != getuid() || st.st_mode & 022)
+		return 0;
+	r->is_seen = true;
+	if (is_same_time(st.st_mtim, r->time) && st.st_ino == r->inode)
+		return 0;
+	r->time = settled(st.st_mtim);
+	r->inode = st.st_ino;
+	read_control(r, fd);
+	for (size_t i = 0; i < r->entry_count; i++)
+		r->entries[i].is_seen = false;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	dir = copy < 0 ? NULL : fdopendir(copy);
+	if (!dir && copy >= 0)
+		close(copy);
+	for (struct dirent *d; dir && rc == 0 && (d = readdir(dir));)
+		if (is_board(d->d_name))
+			rc = add_entry(w, r, fd, d->d_name);
+	if (dir)
+		closedir(dir);
+	drop_entries(r);
+	return rc;
+}
+
+/* Has a known ring changed? One call, where nothing has. */
+static int revisit(struct live_watch *w, struct live_ring *r)
+{
+	struct stat st;
+
+	r->is_seen = false;
+	if (lstat(r->path, &st))
+		return 0;
+	if (is_same_time(st.st_mtim, r->time) && st.st_ino == r->inode) {
+		r->is_seen = true;
+		return 0;
+	}
+	return look_into(w, r);
+}
+
+static bool is_known(const struct live_watch *w, const char *path)
+{
+	for (size_t i = 0; i < w->ring_count; i++)
+		if (strcmp(w->rings[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+static int add_ring(struct live_watch *w, const char *path)
+{
+	struct live_ring *bigger;
+
+	if (w->ring_count == RINGS_MAX || is_known(w, path))
+		return 0;
+	bigger = grow(w->rings, w->ring_count, &w->ring_cap, sizeof(*w->rings));
+	if (!bigger)
+		return -ENOMEM;
+	w->rings = bigger;
+	w->rings[w->ring_count] = (struct live_ring){ .tick_s = NAN };
+	snprintf(w->rings[w->ring_count].path, sizeof(w->rings[0].path), "%s", path);
+	w->ring_count++;
+	return look_into(w, &w->rings[w->ring_count - 1]);
+}
+
+static int look_for_rings(struct live_watch *w, const char *place, struct timespec *time)
+{
+	char prefix[32], path[300];
+	struct stat st;
+	DIR *dir;
+	int rc = 0;
+
+	if (stat(place, &st) || is_same_time(st.st_mtim, *time))
+		return 0;
+	*time = settled(st.st_mtim);
+	snprintf(prefix, sizeof(prefix), "sonde-%u.", (unsigned)getuid());
+	dir = opendir(place);
+	for (struct dirent *d; dir && rc == 0 && (d = readdir(dir));)
+		if (strncmp(d->d_name, prefix, strlen(prefix)) == 0 &&
+				(size_t)snprintf(path, sizeof(path), "%s/%s", place, d->d_name) < sizeof(path))
+			rc = add_ring(w, path);
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+static void drop_rings(struct live_watch *w)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->ring_count; i++)
+		if (w->rings[i].is_seen)
+			w->rings[kept++] = w->rings[i];
+		else
+			release_ring(&w->rings[i]);
+	w->ring_count = kept;
+}
+
+int live_watch_refresh(struct live_watch *w, struct sonde_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < w->ring_count && rc == 0; i++)
+		rc = revisit(w, &w->rings[i]);
+	for (size_t i = 0; rc == 0 && w->places[i] && i < LIVE_PLACES_MAX; i++)
+		rc = look_for_rings(w, w->places[i], &w->place_times[i]);
+	drop_rings(w);
+	for (size_t i = 0; i < w->ring_count; i++)
+		set_tick(&w->rings[i]);
+	return rc < 0 ? err_sys(err, -rc, "cannot look for running programs") : 0;
+}
+
+int live_watch_read(struct live_entry *e, struct live_board *b, struct live_process *p)
+{
+	int rc = e->stat_fd < 0 ? -ESRCH : live_process_look(p, e->stat_fd, e->start_mono_ns);
+
+	if (rc == 0)
+		rc = live_board_look(b, e->board_fd);
+	if (rc == -ESRCH)
+		close_entry(e);
+	return rc;
+}

@@ -1,0 +1,69 @@
+/*
+ * watch: the rings of this user's running programs, found once and kept open.
+ *
+ * A ring directory is looked into again when its time has changed, the places of rings too; a
+ * board and /proc/PID/stat stay open from then on, so that a look at a program costs three
+ * reads. A process that has ended, or whose number is another's now, is left out and let go.
+ */
+#ifndef SONDE_LIVE_WATCH_H
+#define SONDE_LIVE_WATCH_H
+
+#include "base/err.h"
+#include "live/board.h"
+#include "live/process.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define LIVE_NAME_BYTES 64
+#define LIVE_APP_FILE "app" /* in a ring directory: the application's name */
+#define LIVE_PLACES_MAX 8
+#define LIVE_CONTAINER_BYTES 80
+
+struct live_entry { /* a process with a board */
+	char file[24];
+	int board_fd, stat_fd;
+	pid_t pid;
+	int64_t start_mono_ns;
+	char app[LIVE_NAME_BYTES];
+	char container[LIVE_NAME_BYTES], container_id[LIVE_CONTAINER_BYTES]; /* "": in none that is known */
+	char cgroup[256]; /* directory of its own control group; "": it has none but ours */
+	/* private */
+	struct timespec file_time;
+	bool is_seen;
+};
+
+struct live_ring {
+	char path[300];
+	struct live_entry *entries;
+	size_t entry_count;
+	double tick_s;
+	/* private */
+	struct timespec time;
+	ino_t inode;
+	size_t entry_cap;
+	uint64_t start_ticks;
+	int64_t start_mono_ns;
+	bool is_monotonic, is_seen;
+};
+
+struct live_watch {
+	struct live_ring *rings;
+	size_t ring_count;
+	/* private */
+	const char *const *places; /* NULL: /dev/shm */
+	struct timespec place_times[LIVE_PLACES_MAX];
+	size_t ring_cap;
+	char own_cgroup[256];
+};
+
+void live_watch_init(struct live_watch *w, const char *const *places);
+void live_watch_release(struct live_watch *w);
+/* What is there now. Whatever cannot be read is left out; only want of memory fails. */
+int live_watch_refresh(struct live_watch *w, struct sonde_err *err);
+/* The board and the numbers of an entry; -ESRCH: it has ended. */
+int live_watch_read(struct live_entry *e, struct live_board *b, struct live_process *p);
+
+#endif
