@@ -45,8 +45,8 @@ const struct cli_option recording_rows[] = {
 	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
 			.default_text = "all",
 			.help = "Probes to switch on: trace (calls and annotations), cpu (samples with stacks), sched "
-				"(context switches), system (counters), gpu (devices: OpenCL, CUDA, NVTX, counters). net, "
-				"which --net switches on too, is not among all." },
+				"(context switches), system (counters), gpu (devices: OpenCL, CUDA, NVTX, counters). "
+				"net, which --net switches on too, is not among all." },
 	{ 0, "shell", NULL, CLI_FLAG(struct recording_options, is_shell),
 			.help = "Let /bin/sh run the command, given as one string." },
 	{ 0, "follow", NULL, CLI_FLAG(struct recording_options, follow),

@@ -47,10 +47,7 @@ void exposition_family(struct exposition *x, const char *name, enum exposition_t
 				is_openmetrics ? types[type].openmetrics_word : types[type].word);
 }
 
-<<<<<<< HEAD
 /* The bytes of the UTF-8 character that begins here; 0: none does. */
-=======
->>>>>>> w-wat
 static size_t character_bytes(const unsigned char *p)
 {
 	size_t n = *p < 0x80                      ? 1
@@ -65,18 +62,6 @@ static size_t character_bytes(const unsigned char *p)
 	return n;
 }
 
-<<<<<<< HEAD
-/* Escaped; bytes that are not UTF-8 become '?', since readers refuse the whole page for one of them. */
-static void add_value(struct buf *out, const char *text)
-{
-	const unsigned char *p = (const unsigned char *)text;
-
-	for (size_t n; *p; p += n ? n : 1) {
-		n = character_bytes(p);
-		if (!n)
-			buf_addc(out, '?');
-		else if (*p == '\n')
-=======
 static bool is_plain(unsigned char c)
 {
 	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
@@ -99,16 +84,12 @@ void exposition_clean(struct buf *out, const char *text, bool is_escaped)
 		if (!n)
 			buf_addc(out, '?');
 		else if (is_escaped && *p == '\n')
->>>>>>> w-wat
 			buf_adds(out, "\\n");
 		else if (is_escaped && (*p == '"' || *p == '\\'))
 			buf_addf(out, "\\%c", *p);
 		else
 			buf_add(out, p, n);
-<<<<<<< HEAD
-=======
 		p += n ? n : 1;
->>>>>>> w-wat
 	}
 }
 

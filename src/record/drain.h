@@ -85,8 +85,8 @@ struct drain {
 	void (*board)(void *arg, int dirfd, const char *name); /* see record.h */
 	void *board_arg;
 	struct probe_host *probes; /* told of connections that processes make; NULL: nobody asks */
-	bool has_foreign_pids; /* of another namespace: ends are learnt from the rings alone */
-	int epollfd;           /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
+	bool has_foreign_pids;     /* of another namespace: ends are learnt from the rings alone */
+	int epollfd;               /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
 	struct drain_process **processes;
 	size_t process_count, process_cap;
 	size_t first_live;       /* processes before it are done */

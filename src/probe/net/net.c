@@ -4,8 +4,8 @@
  * All traffic of the network namespace is counted, and each flow gets the processes that
  * own its ends. Lost packets are those that the kernel had no room for in the ring.
  */
-#include "base/json.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "probe/net/capture.h"
 #include "probe/net/flows.h"
 #include "probe/net/owners.h"
