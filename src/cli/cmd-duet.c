@@ -102,6 +102,7 @@ static const struct cli_option option_rows[] = {
 			.help = "Go on when a command exits with an error." },
 	{ 0, "show-output", NULL, CLI_FLAG(O, has_output), .group = "Measuring",
 			.help = "Show what the commands print." },
+	PLACE_ROWS(O, place, "The programs' place"),
 	{ 0, "json", NULL, CLI_FLAG(O, is_json), .group = "Output", .help = "Print one JSON object." },
 	{ 0, "csv", NULL, CLI_FLAG(O, is_csv), .group = "Output", .help = "Print a table of comma-separated values." },
 	{ 0, "markdown", NULL, CLI_FLAG(O, is_markdown), .group = "Output",

@@ -52,6 +52,7 @@ struct session {
 	const struct duet_options *o;
 	const char *titles[DUET_SIDES]; /* the commands as they are shown */
 	struct duet_exec exec;
+	struct job_place place;
 	struct duet_steps steps;
 	struct duet_journal journal;
 	struct duet_setup setup;
@@ -104,6 +105,26 @@ static int note_run(void *arg, const struct duet_run *run, struct sonde_err *err
 	return s->journal.fd < 0 ? 0 : duet_journal_run(&s->journal, run, err);
 }
 
+static void add_place(struct buf *line, const struct place_options *o)
+{
+	if (o->cpus > 0)
+		buf_addf(line, " --cpus %g", o->cpus);
+	if (o->memory_limit)
+		buf_addf(line, " --memory-limit %llu", (unsigned long long)o->memory_limit);
+	if (o->pids_limit)
+		buf_addf(line, " --pids-limit %lld", (long long)o->pids_limit);
+	if (o->is_sandboxed)
+		buf_adds(line, " --sandbox");
+	if (o->image) {
+		buf_adds(line, " --image ");
+		words_quote(line, o->image);
+	}
+	for (size_t i = 0; i < o->engine_args.count; i++) {
+		buf_adds(line, " --engine-arg ");
+		words_quote(line, o->engine_args.items[i]);
+	}
+}
+
 /* The same comparison again. */
 static const char *repeat_line(const struct session *s, const struct duet_result *r)
 {
@@ -117,6 +138,7 @@ static const char *repeat_line(const struct session *s, const struct duet_result
 	}
 	if (o->is_shell)
 		buf_adds(&line, " --shell");
+	add_place(&line, &o->place);
 	buf_addf(&line, " --metric %s --threshold %g%% --budget %gs --design %s --pairs %zu --seed %llu",
 			duet_metric_names[s->setup.pairing.metric], 100 * (s->setup.margin - 1),
 			(double)s->setup.budget_ns / 1e9, duet_design_names[r->schedule.design], r->schedule.turns,
@@ -315,6 +337,10 @@ static int check_options(struct cli_context *ctx)
 		return cli_usage(ctx, "--git needs a command to compare: --git %s -- COMMAND", o->git);
 	if (!o->git && ctx->program)
 		return cli_usage(ctx, "a command after -- needs --git A..B");
+	/* The recorder and the descriptor of iterations are outside of these walls. */
+	if ((o->place.image || o->place.is_sandboxed) && (o->iterations != ITERATIONS_COMMAND || o->is_explained))
+		return cli_usage(ctx, "--%s goes with whole commands only, without --explain",
+				o->place.image ? "image" : "sandbox");
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (!o->git && !o->commands[side])
 			return cli_usage(ctx, "-%c COMMAND is missing: both -a and -b are needed", "ab"[side]);
@@ -351,8 +377,13 @@ int duet_run_compare(struct cli_context *ctx)
 	struct duet_worktrees trees = { 0 };
 	int rc = check_options(ctx);
 
+	if (!rc)
+		rc = place_of(ctx, &s.o->place, &s.place);
+	if (!rc && s.place.kind != JOB_PROCESS)
+		rc = job_place_check(&s.place, ctx->err);
 	if (rc)
 		return rc;
+	s.exec.place = s.place.kind == JOB_PROCESS ? NULL : &s.place;
 	s.exec.interrupt_fd = duet_signals_open(ctx->err);
 	rc = s.exec.interrupt_fd < 0 ? s.exec.interrupt_fd : take_commands(&s, &trees);
 	if (!rc)

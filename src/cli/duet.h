@@ -6,7 +6,7 @@
 #define SONDE_CLI_DUET_H
 
 #include "base/fs.h"
-#include "cli/cli.h"
+#include "cli/place.h"
 #include "cli/term.h"
 #include "duet/report.h"
 
@@ -26,6 +26,7 @@ struct duet_options {
 	int64_t pairs, runs;
 	int pin;
 	bool has_no_self_check, is_lenient, has_output;
+	struct place_options place;
 	struct cli_list fail_on;
 	/* out */
 	bool is_json, is_csv, is_markdown, has_samples;

@@ -21,19 +21,6 @@ static const char *const overflow_words[] = { "drop", "block", NULL };
 static const char *const category_words[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net", "process",
 	"aio", "libc", "span", "function", "gpu", NULL };
 
-static int set_cpus(const struct cli_option *option, const char *value, void *options, struct sonde_err *err)
-{
-	struct recording_options *o = options;
-	char *end;
-	errno = 0;
-	double cpus = strtod(value, &end);
-	if (errno || end == value || *end || !(cpus >= 0.01 && cpus <= 100000))
-		return err_set(err, EINVAL, "--%s takes a number of CPUs such as 0.5 or 2, not '%s'", option->long_name,
-				value);
-	o->cpus = cpus;
-	return 0;
-}
-
 const struct cli_option recording_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct recording_options, dir),
 			.help = "Make the run bundle here; it must not exist or be empty.",
@@ -86,22 +73,7 @@ const struct cli_option recording_rows[] = {
 			.default_words = "none",
 			.help = "End the program and all that it started after this time: interrupted, two seconds "
 				"later terminated, three later killed." },
-	{ 0, "cpus", "N", CLI_SETTER(set_cpus), .group = "The program's place", .default_words = "all",
-			.help = "As many CPUs' time at most; 0.5 is half of one. This and the next two need a control "
-				"group." },
-	{ 0, "memory-limit", "SIZE", CLI_SIZE(struct recording_options, memory_limit), .group = "The program's place",
-			.default_words = "none", .help = "As much memory at most; the kernel kills who takes more." },
-	{ 0, "pids-limit", "N", CLI_INT(struct recording_options, pids_limit), .min = 1, .max = 4194304,
-			.group = "The program's place", .default_words = "none",
-			.help = "As many processes and threads at most." },
-	{ 0, "sandbox", NULL, CLI_FLAG(struct recording_options, is_sandboxed), .group = "The program's place",
-			.help = "In namespaces of its own: what it writes, wherever that is, vanishes at its end, and "
-				"so does what it left running." },
-	{ 0, "image", "IMAGE", CLI_STRING(struct recording_options, image), .group = "The program's place",
-			.help = "In a container of this image, by podman or docker, with the tracer mounted into it." },
-	{ 0, "engine-arg", "ARGUMENT", CLI_STRINGS(struct recording_options, engine_args),
-			.group = "The program's place",
-			.help = "A further argument for the container engine's run; may be given several times." },
+	PLACE_ROWS(struct recording_options, place, "The program's place"),
 	{ 0, "include", "PATHS", CLI_PATHS(struct recording_options, include), .group = "Filters",
 			.help = "Record calls on files below these directories only." },
 	{ 0, "exclude", "PATHS", CLI_PATHS(struct recording_options, exclude), .group = "Filters",
@@ -288,25 +260,13 @@ static int take_target(struct cli_context *ctx, const struct recording_options *
 	return 0;
 }
 
-/* Where the program shall live; a place without any wish is none. */
+/* Where the program shall live. */
 static int take_place(struct cli_context *ctx, const struct recording_options *o, struct job_place *p)
 {
-	*p = (struct job_place){ .kind = o->image ? JOB_CONTAINER
-				: o->is_sandboxed ? JOB_SANDBOX
-						  : JOB_PROCESS,
-		.limits = { .cpus = o->cpus, .memory_bytes = o->memory_limit, .pids = (uint64_t)o->pids_limit },
-		.image = o->image,
-		.engine_args = o->engine_args.count ? o->engine_args.items : NULL };
-	bool has_limits = o->cpus > 0 || o->memory_limit || o->pids_limit;
-	if (has_limits && p->kind == JOB_PROCESS)
-		p->kind = JOB_CGROUP;
-	if (o->image && o->is_sandboxed)
-		return cli_usage(ctx, "--image and --sandbox exclude each other");
-	if (o->engine_args.count && !o->image)
-		return cli_usage(ctx, "--engine-arg goes with --image");
-	if (!ctx->program && (p->kind != JOB_PROCESS || o->timeout_ns))
+	int rc = place_of(ctx, &o->place, p);
+	if (!rc && !ctx->program && (p->kind != JOB_PROCESS || o->timeout_ns))
 		return cli_usage(ctx, "limits, places and --timeout are for a program that sonde runs");
-	return 0;
+	return rc;
 }
 
 static int check_events(struct cli_context *ctx, const struct cli_list *events)

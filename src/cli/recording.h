@@ -4,7 +4,7 @@
 #ifndef SONDE_CLI_RECORDING_H
 #define SONDE_CLI_RECORDING_H
 
-#include "cli/cli.h"
+#include "cli/place.h"
 #include "record/record.h"
 
 #define RECORDING_TIMED_OUT 124
@@ -39,12 +39,7 @@ struct recording_options {
 	bool is_all_cpus;
 	int64_t duration_ns;
 	int64_t timeout_ns;
-	double cpus;
-	uint64_t memory_limit;
-	int64_t pids_limit;
-	bool is_sandboxed;
-	const char *image;
-	struct cli_list engine_args;
+	struct place_options place;
 };
 
 extern const struct cli_option recording_rows[];
