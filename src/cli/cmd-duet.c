@@ -149,6 +149,7 @@ static const struct action {
 	{ "overlaps", duet_run_overlaps },
 	{ "report", duet_run_report },
 	{ "history", duet_run_history },
+	{ "runs", duet_run_runs },
 	{ "images", duet_run_images },
 	{ "preset", duet_run_preset },
 };
@@ -178,6 +179,7 @@ static const struct cli_example examples[] = {
 			"Two revisions; the first execution, which builds, does not count." },
 	{ "sonde duet --docker podman -o results suite.yml", "Run a suite of the original duetbench in containers." },
 	{ "sonde duet report results --html results.html", "What the results of a suite say." },
+	{ "sonde duet runs old-1 old-2 -- new-1 new-2", "Runs that were recorded before: steps, or whole programs." },
 	{ "sonde duet process results -o results.csv", "Its iterations as a table." },
 	{ NULL, NULL },
 };
@@ -199,8 +201,8 @@ const struct cli_command cmd_duet = {
 			.max = SIZE_MAX,
 			.type = CLI_TYPE_PATH,
 			.help = "Configuration files of suites to run; or process, overlaps or report and "
-				"directories of results; history FILE; images build DIR... or move "
-				"HOST IMAGE...; preset SUITE." },
+				"directories of results; runs A... -- B..., bundles recorded before; history "
+				"FILE; images build DIR... or move HOST IMAGE...; preset SUITE." },
 	.usage = "-a COMMAND -b COMMAND [--metric METRIC] [--threshold PERCENT] [--budget TIME] [--design DESIGN]",
 	.options = option_rows,
 	.options_size = sizeof(struct duet_options),

@@ -50,6 +50,7 @@ int duet_run_process(struct cli_context *ctx);
 int duet_run_overlaps(struct cli_context *ctx);
 int duet_run_report(struct cli_context *ctx);
 int duet_run_history(struct cli_context *ctx);
+int duet_run_runs(struct cli_context *ctx);
 int duet_run_images(struct cli_context *ctx);
 int duet_run_preset(struct cli_context *ctx);
 

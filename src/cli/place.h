@@ -25,15 +25,15 @@ int place_set_cpus(const struct cli_option *option, const char *value, void *opt
 #define PLACE_ROWS(S, field, heading) \
 	{ 0, "cpus", "N", CLI_SETTER(place_set_cpus), .offset = offsetof(S, field.cpus), .group = heading, \
 			.default_words = "all", \
-			.help = "As many CPUs' time at most; 0.5 is half of one. This and the next two need a control " \
-				"group." }, \
+			.help = "As many CPUs' time at most; 0.5 is half of one. This and the next two need a " \
+				"control group." }, \
 	{ 0, "memory-limit", "SIZE", CLI_SIZE(S, field.memory_limit), .group = heading, .default_words = "none", \
 			.help = "As much memory at most; the kernel kills who takes more." }, \
 	{ 0, "pids-limit", "N", CLI_INT(S, field.pids_limit), .min = 1, .max = 4194304, .group = heading, \
 			.default_words = "none", .help = "As many processes and threads at most." }, \
 	{ 0, "sandbox", NULL, CLI_FLAG(S, field.is_sandboxed), .group = heading, \
-			.help = "In namespaces of its own: what it writes, wherever that is, vanishes at its end, and " \
-				"so does what it left running." }, \
+			.help = "In namespaces of its own: what it writes, wherever that is, vanishes at its end, " \
+				"and so does what it left running." }, \
 	{ 0, "image", "IMAGE", CLI_STRING(S, field.image), .group = heading, \
 			.help = "In a container of this image, by podman or docker." }, \
 	{ 0, "engine-arg", "ARGUMENT", CLI_STRINGS(S, field.engine_args), .group = heading, \

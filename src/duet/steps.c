@@ -102,6 +102,35 @@ int duet_steps_read(struct duet_samples *out, const char *bundle, const char *na
 	return rc;
 }
 
+/* As run.json has it; null values are not known. */
+static double number_of(const struct model_run *run, const char *keys)
+{
+	int64_t n = model_run_int(run, keys);
+
+	return n == STORE_NULL ? NAN : (double)n;
+}
+
+int duet_steps_read_whole(struct duet_samples *out, const char *bundle, struct sonde_err *err)
+{
+	struct model_run *run = NULL;
+	int rc = model_run_open(&run, bundle, err);
+	int64_t start_ns = rc ? 0 : model_run_start_ns(run), wall_ns = rc ? 0 : model_run_int(run, "wall_ns");
+	struct duet_iteration it = duet_iteration_at(start_ns, start_ns + (wall_ns > 0 ? wall_ns : 0));
+
+	if (!rc && wall_ns <= 0)
+		rc = err_set(err, ENODATA, "'%s' does not tell how long it took: its recording was cut short", bundle);
+	if (!rc) {
+		it.metrics[DUET_USER] = number_of(run, "usage.user_ns");
+		it.metrics[DUET_SYSTEM] = number_of(run, "usage.system_ns");
+		it.metrics[DUET_CPU] = it.metrics[DUET_USER] + it.metrics[DUET_SYSTEM];
+		it.metrics[DUET_RSS] = number_of(run, "usage.max_rss_bytes");
+		if (duet_samples_add(out, &it))
+			rc = err_sys(err, ENOMEM, "cannot read '%s'", bundle);
+	}
+	model_run_free(run);
+	return rc;
+}
+
 int duet_steps_open(struct duet_steps *s, struct arena *arena, struct sonde_err *err)
 {
 	static const char *const before[] = { "record", "--quiet", "--probes", "trace", "--output" };

@@ -14,6 +14,9 @@
 /* Add the iterations of a run bundle. -ENODATA: it has none. */
 int duet_steps_read(struct duet_samples *out, const char *bundle, const char *name, struct sonde_err *err);
 
+/* Add the whole execution as one iteration: time, processor time and memory of all its processes, where known. */
+int duet_steps_read_whole(struct duet_samples *out, const char *bundle, struct sonde_err *err);
+
 /* The runner: each run is one recorded execution a side. */
 struct duet_steps {
 	struct duet_exec *exec;
