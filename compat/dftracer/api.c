@@ -12,6 +12,7 @@
 #define REGION_BYTES 2048u
 #define REGION_ARGS_BYTES 1536u
 #define RELATIONS_MAX 24u
+#define JSON_BYTES_MAX 1024u
 #define SLAB_BYTES (32u << 10)
 #define US_MAX (INT64_MAX / 2000)
 
@@ -109,6 +110,12 @@ static void add_arg(struct args *out, const struct dftracer_arg *arg)
 		break;
 	case DFTRACER_ARG_STRING:
 		args_text(out, arg->key, arg->value.text, arg->text_bytes);
+		break;
+	case DFTRACER_ARG_JSON:
+		if (arg->text_bytes <= JSON_BYTES_MAX)
+			args_json(out, arg->key, arg->value.text, arg->text_bytes);
+		else
+			args_json(out, arg->key, "null", 4);
 		break;
 	default:
 		break;

@@ -122,52 +122,66 @@ static bool is_attempt(uint64_t head)
 	return (head >> 16 & 0xff) == SONDE_REC_EXEC;
 }
 
-/* From w->at on, as far as it goes; false: not to its end. */
-static bool walk_on(struct pfwlog *log, struct walk *w, uint32_t segment, uint32_t chunk, bool is_closed,
-		bool is_last_chance, uint64_t *count)
+/* Where in a chunk a record is, and how it is to be taken. */
+struct place {
+	const struct sonde_chunk *chunk;
+	uint32_t segment, number; /* of the chunk */
+	bool is_full, is_closed, is_last_chance;
+};
+
+enum step { WENT, STAYS, WAITED }; /* STAYS: there is nothing more to take */
+
+/* The record at w->at, which has been begun. */
+static enum step walk_step(struct pfwlog *log, struct walk *w, const struct place *p, uint64_t head)
 {
-	bool is_full = __atomic_load_n(&log->segments[segment]->at->owner[chunk], __ATOMIC_ACQUIRE) == SONDE_OWNER_FULL;
-	const struct sonde_chunk *c = chunk_at(log->segments[segment], chunk);
+	size_t words = head & 0xffff;
+	unsigned state = head >> 24 & 0xff;
+	if ((state == SONDE_PENDING || state == SONDE_RUNNING) && !p->is_closed)
+		return WAITED;
+	if (!words || words * 8 > SONDE_CHUNK_BYTES - w->at) {
+		w->is_broken = true;
+		return STAYS;
+	}
+	enum attempt attempt = is_attempt(head) ? attempt_at(log, w, p->chunk, w->at, p->is_full) : SUCCEEDED;
+	if (attempt == OPEN) {
+		w->is_ending = p->is_closed;
+		return STAYS;
+	}
+	touch(log, w, p->segment, p->number);
+	if (state != SONDE_PENDING && attempt != FAILED &&
+			take_at(log, w, (const char *)p->chunk + w->at, words,
+					p->is_last_chance || w->waits > WAITS_MAX) == WAITS) {
+		w->waits++;
+		return WAITED;
+	}
+	w->waits = 0;
+	w->at += (uint32_t)words * 8;
+	return WENT;
+}
+
+/* From w->at on, as far as it goes; false: not to its end. */
+static bool walk_on(struct pfwlog *log, struct walk *w, const struct place *p, uint64_t *count)
+{
 	uint32_t at = w->at ? w->at : SONDE_CHUNK_FIRST;
 	while (!w->is_broken && at < SONDE_CHUNK_BYTES) {
-		const char *from = (const char *)c + at;
-		uint64_t head = __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_ACQUIRE);
-		size_t words = head & 0xffff;
-		unsigned is = head >> 24 & 0xff;
+		uint64_t head = __atomic_load_n((const uint64_t *)(const void *)((const char *)p->chunk + at),
+				__ATOMIC_ACQUIRE);
 		if (!head) {
-			uint32_t next = is_closed ? skip_zeros(c, at) : SONDE_CHUNK_BYTES;
+			uint32_t next = p->is_closed ? skip_zeros(p->chunk, at) : SONDE_CHUNK_BYTES;
 			if (next == SONDE_CHUNK_BYTES)
 				return true;
 			at = w->at = next;
 			continue;
 		}
-		if (!w->at) {
-			walk_begin(log, w, c);
-			if (at != w->at) {
-				at = w->at;
-				continue;
-			}
+		if (!w->at)
+			walk_begin(log, w, p->chunk);
+		if (at == w->at) {
+			enum step step = walk_step(log, w, p, head);
+			if (step != WENT)
+				return step == STAYS;
+			++*count;
 		}
-		if ((is == SONDE_PENDING || is == SONDE_RUNNING) && !is_closed)
-			return false;
-		if (!words || words * 8 > SONDE_CHUNK_BYTES - at) {
-			w->is_broken = true;
-			break;
-		}
-		enum attempt attempt = is_attempt(head) ? attempt_at(log, w, c, at, is_full) : SUCCEEDED;
-		if (attempt == OPEN) {
-			w->is_ending = is_closed;
-			return true;
-		}
-		touch(log, w, segment, chunk);
-		if (is != SONDE_PENDING && attempt != FAILED &&
-				take_at(log, w, from, words, is_last_chance || w->waits > WAITS_MAX) == WAITS) {
-			w->waits++;
-			return false;
-		}
-		w->waits = 0;
-		at = w->at = at + (uint32_t)words * 8;
-		++*count;
+		at = w->at;
 		if (log->text.len >= log->state->setup.batch_bytes)
 			log_commit(log);
 	}
@@ -188,10 +202,18 @@ static void walk_chunk(struct pfwlog *log, uint32_t segment, uint32_t i, enum pf
 	if (!owner || w->is_free)
 		return;
 	bool is_full = owner == SONDE_OWNER_FULL, is_closed = pass == PFWLOG_LAST;
-	bool is_whole = walk_on(log, w, segment, i, is_closed, is_last_chance, count);
+	struct place place = { .chunk = chunk_at(s, i),
+		.segment = segment,
+		.number = i,
+		.is_full = is_full,
+		.is_closed = is_closed,
+		.is_last_chance = is_last_chance };
+	bool is_whole = walk_on(log, w, &place, count);
 	/* In a full chunk a record may be unfinished, interrupted by a signal handler: its owner must be asked. */
-	if (!is_whole && !is_closed && is_full && !w->waits && is_dead(log, chunk_at(s, i)->tid))
-		is_whole = walk_on(log, w, segment, i, true, is_last_chance, count);
+	if (!is_whole && !is_closed && is_full && !w->waits && is_dead(log, chunk_at(s, i)->tid)) {
+		place.is_closed = true;
+		is_whole = walk_on(log, w, &place, count);
+	}
 	if (is_whole && is_full && !is_closed && w->at && skip_zeros(chunk_at(s, i), w->at) == SONDE_CHUNK_BYTES) {
 		touch(log, w, segment, i);
 		w->is_free = log->has_free = true;

@@ -136,6 +136,13 @@ static void values(void)
 	rename(in("values"), in("renamed"));
 }
 
+static void both(void)
+{
+	int fd = open(in("both"), O_RDWR | O_CREAT, 0600);
+	write(fd, "x", 1);
+	fclose(fopen(in("both"), "r"));
+}
+
 static void entities(void)
 {
 	DFTRACER_C_ENTITY_TYPE("shard", DFT_ROLE_INPUT, "a piece of the data set")
@@ -232,7 +239,7 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = { { "escape", escape }, { "long", long_text }, { "threads", threads }, { "aliases", aliases },
-	{ "at", at_calls }, { "duplicates", duplicates }, { "relative", relative }, { "values", values },
+	{ "at", at_calls }, { "duplicates", duplicates }, { "relative", relative }, { "values", values }, { "both", both },
 	{ "entities", entities }, { "again", again }, { "forked", forked_inside }, { "order", out_of_order },
 	{ "early", early_return }, { "execl", child_args }, { "execs", failing_execs } };
 

@@ -23,7 +23,12 @@ extern "C" {
 /* What an argument is to aggregation; the trace does not say it. */
 enum dftracer_tag { DFTRACER_TAG_KEY = 0, DFTRACER_TAG_VALUE = 1, DFTRACER_TAG_IGNORE = 2 };
 
-enum dftracer_arg_type { DFTRACER_ARG_INT = 1, DFTRACER_ARG_FLOAT = 2, DFTRACER_ARG_STRING = 3 };
+enum dftracer_arg_type {
+	DFTRACER_ARG_INT = 1,
+	DFTRACER_ARG_FLOAT = 2,
+	DFTRACER_ARG_STRING = 3,
+	DFTRACER_ARG_JSON = 4 /* text that is JSON already, at most 1 KiB of it: else null is written */
+};
 
 #define DFTRACER_TEXT_ENDS ((size_t)-1) /* as a length: up to the NUL */
 

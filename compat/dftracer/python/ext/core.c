@@ -1,8 +1,8 @@
 /*
  * dftracer.python._core: the functions of dftracer/core.h for Python.
  *
- * Arguments of an event are a dictionary: name -> (role, int | float | str). Numbers
- * that do not fit 64 bits are written as text. Texts go over as UTF-8; lone surrogates
+ * Arguments of an event are a dictionary: name -> (role, int | float | str), or bytes that are JSON.
+ * Numbers that do not fit 64 bits are written as text. Texts go over as UTF-8; lone surrogates
  * (file names) as the bytes they stand for.
  */
 #define PY_SSIZE_T_CLEAN
@@ -10,6 +10,7 @@
 #include <Python.h>
 
 #include "dftracer/core.h"
+#include "dftracer/dftracer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,6 +27,28 @@ static const char *text_of(PyObject *value, PyObject **owner, Py_ssize_t *bytes)
 	if (!*owner || PyBytes_AsStringAndSize(*owner, &text, bytes))
 		return NULL;
 	return text;
+}
+
+/* For PyArg_ParseTuple's "O&": a str as bytes, whatever is in it. */
+struct word {
+	PyObject *owner;
+	const char *text;
+};
+
+static int take_word(PyObject *value, void *to)
+{
+	struct word *w = to;
+	Py_ssize_t bytes;
+	if (!value) { /* a later argument was wrong */
+		Py_CLEAR(w->owner);
+		return 1;
+	}
+	if (!PyUnicode_Check(value)) {
+		PyErr_SetString(PyExc_TypeError, "a str is wanted");
+		return 0;
+	}
+	w->text = text_of(value, &w->owner, &bytes);
+	return w->text ? Py_CLEANUP_SUPPORTED : 0;
 }
 
 struct kept {
@@ -55,8 +78,23 @@ static int take_int(struct kept *k, PyObject *value)
 	return rc;
 }
 
+static int take_json(struct kept *k, PyObject *value)
+{
+	char *text;
+	Py_ssize_t bytes;
+	if (PyBytes_AsStringAndSize(value, &text, &bytes))
+		return -1;
+	k->arg.type = DFTRACER_ARG_JSON;
+	k->arg.value.text = text;
+	k->arg.text_bytes = (size_t)bytes;
+	k->text = Py_NewRef(value);
+	return 0;
+}
+
 static int take_value(struct kept *k, PyObject *value)
 {
+	if (PyBytes_Check(value))
+		return take_json(k, value);
 	if (PyLong_Check(value))
 		return take_int(k, value);
 	if (PyUnicode_Check(value))
@@ -123,18 +161,20 @@ static int log_with(const char *name, const char *cat, long long start, long lon
 
 static PyObject *core_log_event(PyObject *self, PyObject *args)
 {
-	const char *name, *cat;
+	struct word name = { 0 }, cat = { 0 };
 	long long start, duration;
 	PyObject *dict;
-	if (!PyArg_ParseTuple(args, "ssLLO!", &name, &cat, &start, &duration, &PyDict_Type, &dict))
+	int rc = 0;
+	if (!PyArg_ParseTuple(args, "O&O&LLO!", take_word, &name, take_word, &cat, &start, &duration, &PyDict_Type,
+			    &dict))
 		return NULL;
-	if (!dftracer_is_on())
-		Py_RETURN_NONE;
-	if (!dftracer_wants_args() || !PyDict_Size(dict))
-		dftracer_log_event(name, cat, start, duration, NULL, 0);
-	else if (log_with(name, cat, start, duration, dict))
-		return NULL;
-	Py_RETURN_NONE;
+	if (dftracer_is_on() && (!dftracer_wants_args() || !PyDict_Size(dict)))
+		dftracer_log_event(name.text, cat.text, start, duration, NULL, 0);
+	else if (dftracer_is_on())
+		rc = log_with(name.text, cat.text, start, duration, dict);
+	Py_DECREF(name.owner);
+	Py_DECREF(cat.owner);
+	return rc ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *core_initialize(PyObject *self, PyObject *args)
@@ -153,10 +193,8 @@ static PyObject *core_initialize(PyObject *self, PyObject *args)
 /* Writing the rest takes a while, and other threads may go on. */
 static PyObject *core_finalize(PyObject *self, PyObject *unused)
 {
-	Py_BEGIN_ALLOW_THREADS
-	dftracer_finalize();
-	Py_END_ALLOW_THREADS
-	Py_RETURN_NONE;
+	Py_BEGIN_ALLOW_THREADS dftracer_finalize();
+	Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
 static PyObject *core_get_time(PyObject *self, PyObject *unused)
@@ -177,10 +215,71 @@ static PyObject *core_exit_event(PyObject *self, PyObject *unused)
 
 static PyObject *core_log_metadata_event(PyObject *self, PyObject *args)
 {
-	const char *key, *value;
-	if (!PyArg_ParseTuple(args, "ss", &key, &value))
+	struct word key = { 0 }, value = { 0 };
+	if (!PyArg_ParseTuple(args, "O&O&", take_word, &key, take_word, &value))
 		return NULL;
-	dftracer_log_metadata_event(key, value);
+	dftracer_log_metadata_event(key.text, value.text);
+	Py_DECREF(key.owner);
+	Py_DECREF(value.owner);
+	Py_RETURN_NONE;
+}
+
+/* What is spoken of: entities, and facts about the program. */
+
+static PyObject *core_declare_entity(PyObject *self, PyObject *args)
+{
+	struct word type = { 0 }, key = { 0 }, uri = { 0 };
+	int store;
+	if (!PyArg_ParseTuple(args, "O&O&iO&", take_word, &type, take_word, &key, &store, take_word, &uri))
+		return NULL;
+	EntityID id = dftracer_declare_entity(type.text, key.text, (EntityStore)store, *uri.text ? uri.text : NULL);
+	Py_DECREF(type.owner);
+	Py_DECREF(key.owner);
+	Py_DECREF(uri.owner);
+	return PyLong_FromUnsignedLongLong(id);
+}
+
+static PyObject *core_declare_entity_type(PyObject *self, PyObject *args)
+{
+	const char *type, *description;
+	int role;
+	if (!PyArg_ParseTuple(args, "sis", &type, &role, &description))
+		return NULL;
+	dftracer_declare_entity_type(type, (EntityRole)role, description);
+	Py_RETURN_NONE;
+}
+
+static PyObject *core_relate_entities(PyObject *self, PyObject *args)
+{
+	unsigned long long subject, object;
+	int relation;
+	if (!PyArg_ParseTuple(args, "iKK", &relation, &subject, &object))
+		return NULL;
+	dftracer_relate_entities((EntityRelation)relation, subject, object);
+	Py_RETURN_NONE;
+}
+
+static PyObject *core_set_app_metadata(PyObject *self, PyObject *args)
+{
+	const char *key, *text = NULL;
+	int number = 0;
+	if (PyArg_ParseTuple(args, "si", &key, &number)) {
+		set_app_metadata_int(key, number);
+		Py_RETURN_NONE;
+	}
+	PyErr_Clear();
+	if (!PyArg_ParseTuple(args, "ss", &key, &text))
+		return NULL;
+	set_app_metadata_string(key, text);
+	Py_RETURN_NONE;
+}
+
+static PyObject *core_mark_used(PyObject *self, PyObject *args)
+{
+	const char *name;
+	if (!PyArg_ParseTuple(args, "s", &name))
+		return NULL;
+	mark_used(name);
 	Py_RETURN_NONE;
 }
 
@@ -192,6 +291,11 @@ static PyMethodDef methods[] = {
 	{ "exit_event", core_exit_event, METH_NOARGS, "The end of that event." },
 	{ "log_event", core_log_event, METH_VARARGS, "log_event(name, cat, start, duration, {name: (role, value)})" },
 	{ "log_metadata_event", core_log_metadata_event, METH_VARARGS, "log_metadata_event(key, value)" },
+	{ "declare_entity", core_declare_entity, METH_VARARGS, "declare_entity(type, key, store, uri) -> id" },
+	{ "declare_entity_type", core_declare_entity_type, METH_VARARGS, "declare_entity_type(type, role, text)" },
+	{ "relate_entities", core_relate_entities, METH_VARARGS, "relate_entities(relation, subject, object)" },
+	{ "set_app_metadata", core_set_app_metadata, METH_VARARGS, "set_app_metadata(key, int or str)" },
+	{ "mark_used", core_mark_used, METH_VARARGS, "mark_used(name)" },
 	{ NULL, NULL, 0, NULL },
 };
 

@@ -26,7 +26,11 @@ TREE = {
     "checkpoint": ("capture", "restart"),
     "pipeline": ("epoch", "train", "evaluate", "test"),
     "io": ("open", "read", "write", "close", "stat", "sync"),
+    "other": (),
 }
+# Below these, too: what is done to files on their behalf, named data.io.open and so on.
+WITH_IO = ("data", "checkpoint", "other")
+IO_EVENTS = ("open", "read", "write", "close")
 
 
 class DFTracerAI:
@@ -155,6 +159,11 @@ def make_tree():
         setattr(root, category, node)
         for event in events:
             setattr(node, event, node._child(event, event))
+        if category in WITH_IO:
+            node.io = node.derive("io")
+            for event in IO_EVENTS:
+                setattr(node.io, event, node.io.derive(event))
+    root.other.log = root.other.derive("log")
     return root
 
 

@@ -5,6 +5,7 @@ import threading
 
 from . import _core
 from ._args import NAMES, pair, put
+from ._entity import EntityRelation, is_of_event, with_relations
 from ._tracer import DFTRACER_ENABLE, dftracer
 
 
@@ -70,6 +71,7 @@ class dft_fn:
         self._enable = enable and DFTRACER_ENABLE
         self._name = name or (inspect.currentframe().f_back.f_code.co_name if self._enable else "")
         self._args = put({}, epoch, step, image_idx, image_size)
+        self._relations = {}
         self._starts = Starts()
         self._start = dftracer.get_instance().get_time()
         self._is_flushed = False
@@ -85,9 +87,10 @@ class dft_fn:
         if self._enable and self._starts.times:
             start = self._starts.times.pop()
             if not self._is_flushed:
-                _core.log_event(self._name, self._cat, start, _core.get_time() - start, self._args)
+                _core.log_event(self._name, self._cat, start, _core.get_time() - start, self._whole_args())
             _core.exit_event()
             self._is_flushed = False
+            self._relations = {}
 
     def update(self, epoch=None, step=None, image_idx=None, image_size=None, args=None):
         if self._enable:
@@ -100,20 +103,47 @@ class dft_fn:
             times = self._starts.times
             start = times[-1] if times else self._start
             if times:
-                _core.log_event(self._name, self._cat, start, _core.get_time() - start, self._args)
+                _core.log_event(self._name, self._cat, start, _core.get_time() - start, self._whole_args())
             else:
-                log_flat(self._name, self._cat, start, _core.get_time(), self._args)
+                log_flat(self._name, self._cat, start, _core.get_time(), self._whole_args())
             self._is_flushed = True
         return self
 
     def reset(self):
         """The region begins now."""
         if self._enable:
+            self._relations = {}
             self._start = _core.get_time()
             if self._starts.times:
                 self._starts.times[-1] = self._start
             self._is_flushed = False
         return self
+
+    def _whole_args(self):
+        return with_relations(self._args, self._relations)
+
+    def relate(self, relation, entity):
+        """The event is related to an entity in this way."""
+        if self._enable and entity and is_of_event(relation):
+            self._relations.setdefault(EntityRelation(relation), []).append(entity)
+        return self
+
+    def _relate_to(self, relation, type_name, key, store, uri):
+        entity = dftracer.get_instance().declare_entity(type_name, key, store, uri) if self._enable else 0
+        self.relate(relation, entity)
+        return entity
+
+    def relate_entity(self, relation, type_name, key, store=0, uri=""):
+        """Declare an entity that the event is related to; its id."""
+        return self._relate_to(relation, type_name, key, store, uri)
+
+    def uses(self, type_name, key, store=0, uri=""):
+        """Declare an entity that the event uses; its id."""
+        return self._relate_to(EntityRelation.USED, type_name, key, store, uri)
+
+    def generates(self, type_name, key, store=0, uri=""):
+        """Declare an entity that the event makes; its id."""
+        return self._relate_to(EntityRelation.GENERATED, type_name, key, store, uri)
 
     def log_metadata(self, key, value):
         if self._enable:

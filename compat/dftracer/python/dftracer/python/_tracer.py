@@ -22,11 +22,12 @@ def _is_enabled():
 
 
 DFTRACER_ENABLE = _is_enabled()
-_UNITS_PER_SECOND = {"NS": 1e9, "US": 1e6, "MS": 1e3, "SEC": 1.0}
+_ENTITY_RELATIONS = 16  # from here on a relation is between entities, below it is an event's
 
 
 class dftracer:
     _instance = None
+    start_time = 0  # when the trace was begun
 
     @classmethod
     def get_instance(cls):
@@ -41,10 +42,11 @@ class dftracer:
             if logfile and os.path.dirname(logfile):
                 os.makedirs(os.path.dirname(logfile), exist_ok=True)
             _core.initialize(os.fspath(logfile) if logfile else None, data_dir, process_id)
+            dftracer.get_instance().start_time = _core.get_time()
         return dftracer.get_instance()
 
     def get_time(self):
-        """Now, in the unit of the trace; 0 when it is off."""
+        """Now, in microseconds; 0 when the trace is off."""
         return _core.get_time() if DFTRACER_ENABLE else 0
 
     def enter_event(self):
@@ -68,6 +70,35 @@ class dftracer:
         if DFTRACER_ENABLE:
             _core.log_metadata_event(key, str(value))
 
+    def get_config(self, key):
+        """What the environment says of a variable; empty when it says nothing."""
+        return os.environ.get(key, "") if DFTRACER_ENABLE else ""
+
+    def declare_entity(self, type_name, key, store=0, uri=""):
+        """Say that there is a thing of this type and key; its id, which is the same in every process. 0 when off."""
+        return _core.declare_entity(str(type_name), str(key), int(store), str(uri)) if DFTRACER_ENABLE else 0
+
+    def declare_entity_type(self, type_name, role=0, description=""):
+        if DFTRACER_ENABLE:
+            _core.declare_entity_type(str(type_name), int(role), str(description))
+
+    def relate_entities(self, relation, subject, object_id):
+        """Say how two entities are related; relations of events belong to events (dft_fn.relate)."""
+        if DFTRACER_ENABLE and int(relation) >= _ENTITY_RELATIONS and subject and object_id:
+            _core.relate_entities(int(relation), subject, object_id)
+
+    def set_app_metadata_int(self, key, value):
+        if DFTRACER_ENABLE:
+            _core.set_app_metadata(key, int(value))
+
+    def set_app_metadata_string(self, key, value):
+        if DFTRACER_ENABLE:
+            _core.set_app_metadata(key, str(value))
+
+    def mark_used(self, name):
+        if DFTRACER_ENABLE:
+            _core.mark_used(name)
+
     def finalize(self):
         """End the trace of this process; its file is complete."""
         if DFTRACER_ENABLE:
@@ -75,5 +106,5 @@ class dftracer:
 
 
 def get_time_scale():
-    """Units of get_time() in a second."""
-    return _UNITS_PER_SECOND.get(os.environ.get("DFTRACER_TIME_METRIC", "US"), 1e6)
+    """Units of get_time() and log_event() in a second, whatever DFTRACER_TIME_METRIC says of the log."""
+    return 1e6
