@@ -33,8 +33,8 @@ static const struct cli_option option_rows[] = {
 	{ 0, "to", "FORMAT", CLI_CHOICE(struct options, format), .choices = exchange_names, .default_text = "chrome",
 			.help = "The format to write." },
 	{ 'o', "output", "FILE", CLI_PATH(struct options, path), .default_words = "standard output",
-			.help = "Write to this file, compressed when its name ends in .gz; '-' is standard output. Of sofa the "
-				"directory." },
+			.help = "Write to this file, compressed when its name ends in .gz; '-' is standard output. "
+				"Of sofa the directory." },
 	{ 0, "table", "TABLE", CLI_CHOICE(struct options, table), .choices = table_names, .default_text = "io",
 			.help = "csv: the table to write." },
 	{ 0, "from", "TIME", CLI_DURATION(struct options, from_ns),

@@ -1,5 +1,5 @@
 /*
- * sonde import: DFTracer traces become a run.
+ * sonde import: traces of other tools become a run.
  */
 #include "base/json.h"
 #include "cli/cli.h"
@@ -193,17 +193,18 @@ static int run(struct cli_context *ctx)
 static const struct cli_example examples[] = {
 	{ "sonde import traces/ -o job", "All traces below a directory, as the run 'job'." },
 	{ "sonde import *.pfw.gz", "These traces as a new run in ./sonde-runs." },
+	{ "strace -f -ttt -T -o ls.txt ls; sonde import ls.txt", "What strace saw, as a run." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_import = {
 	.name = "import",
-	.usage = "[-o DIR] [--json] FILE|DIR...",
+	.usage = "[--from FORMAT] [-o DIR] [--json] FILE|DIR...",
 	.positional = { .name = "FILE|DIR",
 			.min = 1,
 			.max = SIZE_MAX,
 			.type = CLI_TYPE_PATH,
-			.help = "Traces (.pfw, .pfw.gz), and directories that hold such below them." },
+			.help = "Traces, and directories that hold traces of DFTracer (.pfw, .pfw.gz) below them." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

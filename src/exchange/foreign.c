@@ -337,7 +337,8 @@ int foreign_read_all(struct pfw_import *im, struct sonde_err *err)
 		.dims = &im->dims,
 		.cache = cache,
 		.sink = &im->sink,
-		.stacks = &stacks };
+		.stacks = &stacks,
+		.unit_ns = import_unit_ns(im->options->unit) };
 	int rc = store_sink_open(&im->sink, im->run.tablesfd, err);
 
 	if (rc < 0)

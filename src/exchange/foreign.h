@@ -30,6 +30,7 @@ struct foreign {
 	uint64_t line;         /* number of the line at hand, from 1; 0: none yet */
 	const char *path;      /* of the file */
 	bool has_day_clock;    /* times are those of the day */
+	int64_t unit_ns;       /* that times were said to have; 0: nothing was said */
 	int64_t source_number; /* of the file, from 0 */
 	/* private */
 	struct pfw_import *im;
