@@ -221,6 +221,16 @@ void foreign_note(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t
 	pfw_thread_note(pfw_cache_thread(f->cache, p, tid), ts_ns, dur_ns);
 }
 
+void foreign_time(struct foreign *f, int64_t ts_ns)
+{
+	struct import_result *r = f->im->result;
+
+	if (r->first_ns == STORE_NULL || ts_ns < r->first_ns)
+		r->first_ns = ts_ns;
+	if (r->last_ns == STORE_NULL || ts_ns > r->last_ns)
+		r->last_ns = ts_ns;
+}
+
 void foreign_thread_name(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t name)
 {
 	struct pfw_thread *t = pfw_cache_thread(f->cache, p, tid);

@@ -55,6 +55,8 @@ int64_t foreign_name(struct foreign *f, const char *text);
 void foreign_add(struct foreign *f, enum store_table_id table, const void *row);
 /* An event of that thread was added; dur_ns STORE_NULL: an instant. */
 void foreign_note(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns);
+/* Something that is no thread's was at that time. */
+void foreign_time(struct foreign *f, int64_t ts_ns);
 /* What the thread is called. */
 void foreign_thread_name(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t name);
 

@@ -20,7 +20,8 @@
 	X(csv, 1, 0) \
 	X(sofa, 1, 0) \
 	X(strace, 0, 1) \
-	X(perf, 0, 1)
+	X(perf, 0, 1) \
+	X(pcap, 0, 1)
 
 #define ROW_0(name)
 #define ROW_1(name) &exchange_##name,
