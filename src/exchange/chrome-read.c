@@ -34,6 +34,7 @@ struct chrome_reader {
 	uint64_t free; /* places that are */
 	int64_t pid, tid, ts_ns, name, category;
 	struct pfw_process *process;
+	bool is_odd; /* its duration is kept as text */
 };
 
 /* Values. */
@@ -102,7 +103,7 @@ static const struct store_text *object_of(struct chrome_reader *r, bool is_arg, 
 	for (size_t i = 0; i < r->line.count; i++) {
 		const struct pfw_field *f = &r->line.fields[i];
 
-		if (f->is_arg != is_arg || (!is_arg && is_column(f)))
+		if (f->is_arg != is_arg || (!is_arg && is_column(f) && !(r->is_odd && f->id == PFW_KEY_dur)))
 			continue;
 		buf_addc(out, out->len ? ',' : '{');
 		pfw_clean(out, f->from, (size_t)(f->to - f->from));
@@ -143,14 +144,12 @@ static void take_complete(struct chrome_reader *r)
 {
 	struct store_span row = new_span(r);
 	struct store_text args, extra;
-	int64_t dur_ns = time_of(pfw_line_get(&r->line, PFW_KEY_dur)), end;
+	int64_t dur_ns = foreign_duration(r->f, r->ts_ns, time_of(pfw_line_get(&r->line, PFW_KEY_dur)));
 
+	r->is_odd = dur_ns == STORE_NULL;
 	row.args = object_of(r, true, &r->args, &args);
 	row.extra = object_of(r, false, &r->text, &extra);
-	if (dur_ns != STORE_NULL && (dur_ns < 0 || __builtin_add_overflow(row.ts_ns, dur_ns, &end))) {
-		r->f->counts->odd_durations++;
-		dur_ns = STORE_NULL;
-	}
+	r->is_odd = false;
 	row.dur_ns = dur_ns == STORE_NULL ? 0 : dur_ns;
 	add_span(r, &row);
 }

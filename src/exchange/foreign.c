@@ -216,6 +216,16 @@ void foreign_add(struct foreign *f, enum store_table_id table, const void *row)
 	store_sink_add(f->sink, table, row);
 }
 
+int64_t foreign_duration(struct foreign *f, int64_t ts_ns, int64_t dur_ns)
+{
+	int64_t end_ns;
+
+	if (dur_ns == STORE_NULL || (dur_ns >= 0 && !__builtin_add_overflow(ts_ns, dur_ns, &end_ns)))
+		return dur_ns;
+	f->counts->odd_durations++;
+	return STORE_NULL;
+}
+
 void foreign_note(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns)
 {
 	pfw_thread_note(pfw_cache_thread(f->cache, p, tid), ts_ns, dur_ns);

@@ -223,7 +223,7 @@ static void add_call(struct strace_reader *r, int64_t tid, int64_t ts_ns, const 
 	struct store_text args;
 
 	row.ts_ns = ts_ns;
-	row.dur_ns = c->dur_ns;
+	row.dur_ns = foreign_duration(r->f, ts_ns, c->dur_ns);
 	row.process = p ? p->number : STORE_NULL;
 	row.pid = pid;
 	row.tid = tid;

@@ -46,6 +46,7 @@ run "$SONDE" import chrome.json -o odd --json
 is 'pairs, counters, and what is odd' "$(rows span odd | jq -c '[.name, .ts_ns, .dur_ns]' | sort | xargs)" \
 	'[inner,11500,750] [load,5000,4000] [negative,1000,0] [never ends,6000,24000] [outer,10000,10000]'
 is 'a span without an end is open' "$(rows span odd | jq -r 'select(.name == "never ends") | .is_open')" true
+is 'a duration that cannot be is kept as text' "$(rows span odd | jq -c 'select(.name == "negative") | .extra')" '{"dur":-5}'
 is 'arguments are kept' "$(rows span odd | jq -c 'select(.name == "outer") | .args')" '{"a":"}]"}'
 is 'counters have a name for each value' "$(rows counter odd | jq -c '[.name, .value]' | xargs)" '[ctr,3] [ctr.other,2.5]'
 is 'what has no table is kept as it is' "$(rows line odd | jq -c '[.phase, .name, .extra.id]')" '["s","flow",4]'
