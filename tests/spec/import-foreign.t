@@ -46,7 +46,7 @@ run "$SONDE" import chrome.json -o odd --json
 is 'pairs, counters, and what is odd' "$(rows span odd | jq -c '[.name, .ts_ns, .dur_ns]' | sort | xargs)" \
 	'[inner,11500,750] [load,5000,4000] [negative,1000,0] [never ends,6000,24000] [outer,10000,10000]'
 is 'a span without an end is open' "$(rows span odd | jq -r 'select(.name == "never ends") | .is_open')" true
-is 'a duration that cannot be is kept as text' "$(rows span odd | jq -c 'select(.name == "negative") | .extra')" '{"dur":-5}'
+is 'a duration that cannot be is kept as text' "$("$SONDE" export --to csv --table span odd | grep negative | grep -o '"{.*')" '"{""dur"":-5}"'
 is 'arguments are kept' "$(rows span odd | jq -c 'select(.name == "outer") | .args')" '{"a":"}]"}'
 is 'counters have a name for each value' "$(rows counter odd | jq -c '[.name, .value]' | xargs)" '[ctr,3] [ctr.other,2.5]'
 is 'what has no table is kept as it is' "$(rows line odd | jq -c '[.phase, .name, .extra.id]')" '["s","flow",4]'
@@ -153,7 +153,7 @@ for format in chrome strace perf folded; do
 	run "$SONDE" import empty.json --from $format -o x
 	is "an empty file is no $format" "$status" 1
 done
-head -c 300000 /dev/urandom >noise
+head -c 300000 /dev/urandom | tr -d 0-9 >noise # without digits, so that no line is a stack with its number by chance
 for format in chrome strace perf folded; do
 	run "$SONDE" import noise --from $format -o x
 	is "nor is noise $format" "$status" 1
