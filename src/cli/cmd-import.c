@@ -1,5 +1,5 @@
 /*
- * sonde import: DFTracer traces become a run.
+ * sonde import: traces of other tools become a run.
  */
 #include "base/json.h"
 #include "cli/cli.h"
@@ -77,8 +77,8 @@ static void add_losses(struct buf *out, const struct import_result *r)
 			"lines are no JSON objects, and are lost");
 	count_words(out, r->counts.too_long, "line is longer than 16 MiB, and is lost",
 			"lines are longer than 16 MiB, and are lost");
-	count_words(out, r->counts.odd_durations, "event has an impossible duration, which is kept as text",
-			"events have impossible durations, which are kept as text");
+	count_words(out, r->counts.odd_durations, "event has an impossible duration, which is kept as text where there is room for it",
+			"events have impossible durations, which are kept as text where there is room for them");
 	count_words(out, r->conflicts, "hash stands for more than one name; the first is taken",
 			"times a hash stands for another name than before; the first is taken");
 	count_words(out, r->refused, "name found no room in memory; the rows that need it have none",
@@ -193,17 +193,18 @@ static int run(struct cli_context *ctx)
 static const struct cli_example examples[] = {
 	{ "sonde import traces/ -o job", "All traces below a directory, as the run 'job'." },
 	{ "sonde import *.pfw.gz", "These traces as a new run in ./sonde-runs." },
+	{ "strace -f -ttt -T -o ls.txt ls; sonde import ls.txt", "What strace saw, as a run." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_import = {
 	.name = "import",
-	.usage = "[-o DIR] [--json] FILE|DIR...",
+	.usage = "[--from FORMAT] [-o DIR] [--json] FILE|DIR...",
 	.positional = { .name = "FILE|DIR",
 			.min = 1,
 			.max = SIZE_MAX,
 			.type = CLI_TYPE_PATH,
-			.help = "Traces (.pfw, .pfw.gz), and directories that hold such below them." },
+			.help = "Traces, and directories that hold traces of DFTracer (.pfw, .pfw.gz) below them." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "exchange/chrome-line.h"
+#include "exchange/chrome-read.h"
 #include "exchange/exchange.h"
 #include "exchange/nest.h"
 #include "exchange/timeline.h"
@@ -372,4 +373,6 @@ const struct exchange_format exchange_chrome = {
 	.extension = ".json",
 	.what = "The Trace Event format of Chrome, for Perfetto (https://ui.perfetto.dev) and others.",
 	.write = write_run,
+	.is_mine = chrome_is_mine,
+	.read = chrome_read,
 };

@@ -8,6 +8,7 @@
  * of C++ that do get commas. Frames of the kernel end in _[k].
  */
 #include "exchange/exchange.h"
+#include "exchange/folded-read.h"
 #include "exchange/profile.h"
 
 #include "base/buf.h"
@@ -33,7 +34,7 @@ static int count_row(void *arg, const struct store_sample *row, int64_t name)
 
 	if (!at)
 		return -ENOMEM;
-	++*at;
+	*at += (uint64_t)profile_value(&f->profile, row);
 	return 0;
 }
 
@@ -110,4 +111,6 @@ const struct exchange_format exchange_folded = {
 	.extension = ".folded",
 	.what = "Samples by stack, a line each, for flame graph tools.",
 	.write = write_folded,
+	.is_mine = folded_is_mine,
+	.read = folded_read,
 };

@@ -216,9 +216,29 @@ void foreign_add(struct foreign *f, enum store_table_id table, const void *row)
 	store_sink_add(f->sink, table, row);
 }
 
+int64_t foreign_duration(struct foreign *f, int64_t ts_ns, int64_t dur_ns)
+{
+	int64_t end_ns;
+
+	if (dur_ns == STORE_NULL || (dur_ns >= 0 && !__builtin_add_overflow(ts_ns, dur_ns, &end_ns)))
+		return dur_ns;
+	f->counts->odd_durations++;
+	return STORE_NULL;
+}
+
 void foreign_note(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns)
 {
 	pfw_thread_note(pfw_cache_thread(f->cache, p, tid), ts_ns, dur_ns);
+}
+
+void foreign_time(struct foreign *f, int64_t ts_ns)
+{
+	struct import_result *r = f->im->result;
+
+	if (r->first_ns == STORE_NULL || ts_ns < r->first_ns)
+		r->first_ns = ts_ns;
+	if (r->last_ns == STORE_NULL || ts_ns > r->last_ns)
+		r->last_ns = ts_ns;
 }
 
 void foreign_thread_name(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t name)
@@ -337,7 +357,8 @@ int foreign_read_all(struct pfw_import *im, struct sonde_err *err)
 		.dims = &im->dims,
 		.cache = cache,
 		.sink = &im->sink,
-		.stacks = &stacks };
+		.stacks = &stacks,
+		.unit_ns = import_unit_ns(im->options->unit) };
 	int rc = store_sink_open(&im->sink, im->run.tablesfd, err);
 
 	if (rc < 0)

@@ -30,6 +30,7 @@ struct foreign {
 	uint64_t line;         /* number of the line at hand, from 1; 0: none yet */
 	const char *path;      /* of the file */
 	bool has_day_clock;    /* times are those of the day */
+	int64_t unit_ns;       /* that times were said to have; 0: nothing was said */
 	int64_t source_number; /* of the file, from 0 */
 	/* private */
 	struct pfw_import *im;
@@ -52,8 +53,12 @@ struct pfw_process *foreign_process(struct foreign *f, int64_t pid);
 int64_t foreign_string(struct foreign *f, const char *bytes, size_t n);
 int64_t foreign_name(struct foreign *f, const char *text);
 void foreign_add(struct foreign *f, enum store_table_id table, const void *row);
-/* An event of that thread was added; dur_ns STORE_NULL: an instant. */
+/* The duration, or STORE_NULL when there is none or it is impossible: then it is counted. */
+int64_t foreign_duration(struct foreign *f, int64_t ts_ns, int64_t dur_ns);
+/* An event of that thread was added; dur_ns, as foreign_duration has it, STORE_NULL: an instant. */
 void foreign_note(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns);
+/* Something that is no thread's was at that time. */
+void foreign_time(struct foreign *f, int64_t ts_ns);
 /* What the thread is called. */
 void foreign_thread_name(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t name);
 

@@ -8,17 +8,20 @@
  * Who recognises a file first has it: those that ask for more come first.
  */
 #define FORMATS(X) \
-	X(chrome, 1, 0) \
+	X(chrome, 1, 1) \
 	X(perfetto, 1, 0) \
 	X(pfw, 1, 1) \
 	X(pfw_c, 1, 0) \
 	X(pfw_d, 1, 0) \
 	X(pfw_e, 1, 0) \
-	X(folded, 1, 0) \
+	X(folded, 1, 1) \
 	X(pprof, 1, 0) \
 	X(speedscope, 1, 0) \
 	X(csv, 1, 0) \
-	X(sofa, 1, 0)
+	X(sofa, 1, 0) \
+	X(strace, 0, 1) \
+	X(perf, 0, 1) \
+	X(pcap, 0, 1)
 
 #define ROW_0(name)
 #define ROW_1(name) &exchange_##name,

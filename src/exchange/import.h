@@ -64,6 +64,8 @@ struct import_result {
 	struct sonde_err trouble; /* what writing the run failed with, "" when nothing did */
 };
 
+/* Nanoseconds; 0: AUTO. */
+int64_t import_unit_ns(enum import_unit unit);
 /* 0 when there is a run. -ENODATA, and no run, when there was no record in all of the input. */
 int import_run(const struct import_options *o, struct import_result *result, struct sonde_err *err);
 void import_result_release(struct import_result *r);

@@ -25,7 +25,7 @@ static unsigned thread_count(const struct import_options *o)
 	return cpus < 1 ? 1 : cpus > IMPORT_THREADS_MAX ? IMPORT_THREADS_MAX : (unsigned)cpus;
 }
 
-static int64_t unit_ns(enum import_unit unit)
+int64_t import_unit_ns(enum import_unit unit)
 {
 	static const int64_t units[] = { 0, 1, 1000, 1000000, 1000000000 };
 
@@ -117,7 +117,7 @@ static int attempt(struct pfw_import *im, struct sonde_err *err)
 		.threads = thread_count(im->options),
 		.progress = im->options->progress,
 		.arg = im->options->arg };
-	look_at_all(&im->inputs, &im->dims, unit_ns(im->options->unit), im->crew.threads);
+	look_at_all(&im->inputs, &im->dims, import_unit_ns(im->options->unit), im->crew.threads);
 	number_processes(&im->inputs, &im->dims);
 	rc = list_parts(&im->crew, &im->inputs);
 	if (rc == 0)

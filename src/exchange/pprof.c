@@ -112,7 +112,7 @@ static int count_row(void *arg, const struct store_sample *row, int64_t name)
 		return -ENOMEM;
 	if (is_new)
 		p->values[number - 1] = (struct value){ 0 };
-	p->values[number - 1].samples++;
+	p->values[number - 1].samples += profile_value(&p->profile, row);
 	if (row->weight_ns != STORE_NULL) {
 		p->has_ns = true;
 		p->period_ns = p->period_ns ? p->period_ns : row->weight_ns;

@@ -1,9 +1,11 @@
 /* Samples for profiles; see profile.h. */
 #include "exchange/profile.h"
 
+#include "exchange/folded-read.h"
 #include "model/dims.h"
 
 #include <errno.h>
+#include <string.h>
 
 static int load_names(struct profile *p)
 {
@@ -89,6 +91,13 @@ int profile_each(struct profile *p, int (*take)(void *arg, const struct store_sa
 	}
 	store_batch_release(&batch);
 	return rc;
+}
+
+int64_t profile_value(struct profile *p, const struct store_sample *row)
+{
+	const char *event = model_cname(p->run, row->event);
+
+	return event && !strcmp(event, FOLDED_EVENT) && row->count >= 0 ? row->count : 1;
 }
 
 int profile_frames(struct profile *p, int64_t stack, int (*take)(void *arg, const struct model_frame *frame), void *arg)

@@ -27,6 +27,8 @@ int profile_open(struct profile *p, struct model_run *run, const struct exchange
 void profile_release(struct profile *p); /* also of one that could not be opened */
 /* Each sample, in the order of the table, with the name of its thread or program. 0, -ENOMEM or what take says. */
 int profile_each(struct profile *p, int (*take)(void *arg, const struct store_sample *row, int64_t name), void *arg);
+/* How many samples a row stands for. */
+int64_t profile_value(struct profile *p, const struct store_sample *row);
 /* The frames of a stack from the outermost inwards. Not 0 ends it. */
 int profile_frames(struct profile *p, int64_t stack, int (*take)(void *arg, const struct model_frame *frame),
 		void *arg);

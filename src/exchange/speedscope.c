@@ -59,7 +59,8 @@ static int keep_row(void *arg, const struct store_sample *row, int64_t name)
 	s->has_ns |= row->weight_ns != STORE_NULL;
 	s->samples[s->count++] = (struct sample){ .ts_ns = row->ts_ns,
 		.stack = row->stack,
-		.weight = row->weight_ns == STORE_NULL || row->weight_ns < 0 ? 1 : row->weight_ns,
+		.weight = row->weight_ns == STORE_NULL || row->weight_ns < 0 ? profile_value(&s->profile, row)
+									     : row->weight_ns,
 		.thread = *number };
 	return 0;
 }

@@ -96,6 +96,7 @@ assert pprof_ns == speedscope_ns == want_ns, (pprof_ns, speedscope_ns, want_ns)
 print("the same samples")
 EOF
 
+# shellcheck disable=SC2016
 "$SONDE" record -q -o run -- sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; seq 200000 | sort -R | md5sum' >/dev/null
 if [[ $("$SONDE" events --table sample --json run | wc -l) -eq 0 ]]; then
 	skip_all 'no CPU samples can be taken here'

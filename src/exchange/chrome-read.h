@@ -1,0 +1,21 @@
+/*
+ * chrome-read: Chrome's Trace Event format becomes rows.
+ *
+ *   X, and B with E      a span; one that has no end is open until the last that is known of its thread
+ *   b with e (S with F)  a span, by category and id
+ *   i, I, R, n           a mark
+ *   C                    a counter for each number of its arguments
+ *   M                    names of processes and threads
+ *   else                 a row of `line`, as it is: flows, objects, samples
+ *
+ * Times are microseconds since whenever. The format's table is in chrome.c.
+ */
+#ifndef SONDE_EXCHANGE_CHROME_READ_H
+#define SONDE_EXCHANGE_CHROME_READ_H
+
+#include "exchange/exchange.h"
+
+bool chrome_is_mine(const char *head, size_t n);
+int chrome_read(struct foreign *f);
+
+#endif

@@ -1,0 +1,196 @@
+/* Flows of a capture; see pcap-flows.h. */
+#include "exchange/pcap-flows.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLOWS_MAX ((size_t)1 << 20)
+
+/* One direction of a flow. */
+struct side {
+	int64_t packets, bytes, payload, retransmits;
+	bool has_next;
+	uint32_t next; /* sequence number that follows what was sent */
+};
+
+struct pcap_flow {
+	int64_t start_ns, last_ns, interface;
+	const char *protocol;
+	uint8_t family;
+	bool is_tcp;
+	struct packet_end from, to;
+	struct side sides[2]; /* out, in */
+};
+
+/* A key is the same for both directions: the smaller end comes first. */
+struct key {
+	uint8_t a[16], b[16];
+	int64_t a_port, b_port;
+	char protocol[8];
+};
+
+void pcap_flows_init(struct pcap_flows *s, struct foreign *f)
+{
+	*s = (struct pcap_flows){ .f = f };
+}
+
+static int order(const struct packet_end *a, const struct packet_end *b)
+{
+	int by_address = memcmp(a->address, b->address, sizeof(a->address));
+
+	return by_address ? by_address : (a->port > b->port) - (a->port < b->port);
+}
+
+static void make_key(struct key *k, const struct packet *p)
+{
+	bool is_turned = order(&p->from, &p->to) > 0;
+	const struct packet_end *a = is_turned ? &p->to : &p->from, *b = is_turned ? &p->from : &p->to;
+
+	memset(k, 0, sizeof(*k));
+	memcpy(k->a, a->address, sizeof(k->a));
+	memcpy(k->b, b->address, sizeof(k->b));
+	k->a_port = a->port;
+	k->b_port = b->port;
+	memcpy(k->protocol, p->protocol, strlen(p->protocol));
+}
+
+/* Its number, from 1; 0: no room. */
+static uint64_t flow_of(struct pcap_flows *s, const struct packet *p, int64_t ts_ns, int64_t interface)
+{
+	struct key key;
+	uint64_t *number;
+
+	make_key(&key, p);
+	number = s->numbers.count < FLOWS_MAX ? map_put(&s->numbers, &key, sizeof(key), NULL)
+					      : map_get(&s->numbers, &key, sizeof(key));
+	if (number && *number)
+		return *number;
+	if (number && s->numbers.count > s->cap) {
+		size_t cap = s->cap ? 2 * s->cap : 64;
+		struct pcap_flow *flows = reallocarray(s->flows, cap, sizeof(*flows));
+
+		if (flows) {
+			s->flows = flows;
+			s->cap = cap;
+		}
+	}
+	if (!number || s->numbers.count > s->cap) {
+		s->f->dims->refused++;
+		return 0;
+	}
+	*number = s->numbers.count;
+	s->flows[*number - 1] = (struct pcap_flow){ .start_ns = ts_ns,
+		.last_ns = ts_ns,
+		.interface = interface,
+		.protocol = p->protocol,
+		.family = p->family,
+		.is_tcp = p->is_tcp,
+		.from = p->from,
+		.to = p->to };
+	return *number;
+}
+
+/* Has all that a packet carries been sent before? */
+static bool note_sequence(struct side *side, const struct packet *p)
+{
+	enum { FIN = 1, SYN = 2 };
+	uint32_t carried = (uint32_t)(p->payload > 0 ? p->payload : 0) + !!(p->tcp_flags & SYN) +
+			!!(p->tcp_flags & FIN);
+	uint32_t end = p->seq + carried;
+	bool is_again = side->has_next && carried && (int32_t)(end - side->next) <= 0;
+
+	if (!side->has_next || (int32_t)(end - side->next) > 0)
+		side->next = end;
+	side->has_next = true;
+	return is_again;
+}
+
+void pcap_flows_add(struct pcap_flows *s, const struct packet *p, int64_t ts_ns, int64_t interface)
+{
+	uint64_t number = flow_of(s, p, ts_ns, interface);
+	struct pcap_flow *flow = number ? &s->flows[number - 1] : NULL;
+	struct store_packet row = store_packet_nulls;
+	struct side *side;
+	bool is_again = false;
+
+	row.ts_ns = ts_ns;
+	row.bytes = p->bytes;
+	row.payload = p->payload;
+	row.interface = interface;
+	if (flow) {
+		row.flow = (int64_t)number;
+		row.is_reply = order(&flow->from, &p->from) != 0;
+		side = &flow->sides[row.is_reply];
+		is_again = p->is_tcp && note_sequence(side, p);
+		side->packets++;
+		side->bytes += p->bytes;
+		side->payload += p->payload > 0 && !is_again ? p->payload : 0;
+		side->retransmits += is_again;
+		flow->start_ns = ts_ns < flow->start_ns ? ts_ns : flow->start_ns;
+		flow->last_ns = ts_ns > flow->last_ns ? ts_ns : flow->last_ns;
+	}
+	if (p->is_tcp) {
+		row.tcp_flags = p->tcp_flags;
+		row.seq = p->seq;
+		row.ack = p->tcp_flags & 16 ? (int64_t)p->ack : STORE_NULL;
+		row.is_retransmit = flow ? is_again : STORE_NULL;
+	}
+	foreign_add(s->f, STORE_TABLE_PACKET, &row);
+}
+
+static int64_t address_of(struct pcap_flows *s, const struct pcap_flow *flow, const struct packet_end *end)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (!inet_ntop(flow->family == 4 ? AF_INET : AF_INET6, end->address, text, sizeof(text)))
+		return STORE_NULL;
+	return foreign_name(s->f, text);
+}
+
+static bool is_loopback(const struct pcap_flow *flow)
+{
+	static const uint8_t one[16] = { [15] = 1 };
+
+	if (flow->family == 4)
+		return flow->from.address[0] == 127 && flow->to.address[0] == 127;
+	return !memcmp(flow->from.address, one, 16) && !memcmp(flow->to.address, one, 16);
+}
+
+static void write_flow(struct pcap_flows *s, size_t i)
+{
+	const struct pcap_flow *flow = &s->flows[i];
+	const struct side *out = &flow->sides[0], *in = &flow->sides[1];
+	struct store_flow row = store_flow_nulls;
+
+	row.start_ns = flow->start_ns;
+	row.dur_ns = flow->last_ns - flow->start_ns;
+	row.flow = (int64_t)i + 1;
+	row.is_new = 1;
+	row.protocol = foreign_name(s->f, flow->protocol);
+	row.family = flow->family;
+	row.source = address_of(s, flow, &flow->from);
+	row.source_port = flow->from.port;
+	row.destination = address_of(s, flow, &flow->to);
+	row.destination_port = flow->to.port;
+	row.interface = flow->interface;
+	row.is_loopback = is_loopback(flow);
+	row.packets_out = out->packets;
+	row.packets_in = in->packets;
+	row.bytes_out = out->bytes;
+	row.bytes_in = in->bytes;
+	row.payload_out = out->payload;
+	row.payload_in = in->payload;
+	row.retransmits_out = flow->is_tcp ? out->retransmits : STORE_NULL;
+	row.retransmits_in = flow->is_tcp ? in->retransmits : STORE_NULL;
+	foreign_add(s->f, STORE_TABLE_FLOW, &row);
+}
+
+void pcap_flows_finish(struct pcap_flows *s)
+{
+	for (size_t i = 0; i < s->numbers.count && i < s->cap; i++)
+		if (s->flows[i].protocol)
+			write_flow(s, i);
+	free(s->flows);
+	map_release(&s->numbers);
+}

@@ -1,0 +1,360 @@
+/*
+ * perf: the text of `perf script` becomes samples.
+ *
+ *	program 1234/1235 [001] 5678.901234:     250000 cpu-clock:ppp:
+ *		ffffffff81234567 do_syscall_64+0x37 ([kernel.kallsyms])
+ *		    7f1234567890 read+0x10 (/usr/lib/libc.so.6)
+ *
+ * The innermost frame comes first; a sample may also be one line with its only
+ * frame at the end. A period of a clock (cpu-clock, task-clock) is the CPU time
+ * that the sample stands for; of other events it is how many there were.
+ */
+#include "exchange/foreign.h"
+#include "exchange/pfw-json.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES_MAX 512
+#define HEAD_LINES 40
+
+struct perf_head {
+	const char *comm, *event, *rest; /* rest: what follows the event */
+	size_t comm_bytes, event_bytes;
+	int64_t pid, tid, cpu, ts_ns, period;
+};
+
+/* Frames of the sample at hand, as places in their text. */
+struct perf_reader {
+	struct foreign *f;
+	bool has_sample;
+	struct store_sample row;
+	struct buf text;
+	struct {
+		size_t function, function_bytes, module, module_bytes;
+		bool is_kernel;
+	} frames[FRAMES_MAX];
+	size_t frame_count;
+	struct map names; /* tid -> string id + 1 that a row of `task` has */
+};
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+	while (at < end && (*at == ' ' || *at == '\t'))
+		at++;
+	return at;
+}
+
+static const char *token_end(const char *at, const char *end)
+{
+	while (at < end && *at != ' ' && *at != '\t')
+		at++;
+	return at;
+}
+
+static const char *token_begin(const char *at, const char *begin)
+{
+	while (at > begin && at[-1] != ' ' && at[-1] != '\t')
+		at--;
+	return at;
+}
+
+static const char *trim_end(const char *at, const char *begin)
+{
+	while (at > begin && (at[-1] == ' ' || at[-1] == '\t'))
+		at--;
+	return at;
+}
+
+/* "5678.901234:" */
+static bool take_time(struct perf_head *h, const char *at, const char *end)
+{
+	return end - at > 2 && end[-1] == ':' && isdigit((unsigned char)*at) && memchr(at, '.', (size_t)(end - at)) &&
+			pfw_parse_scaled(at, (size_t)(end - 1 - at), 1000000000, &h->ts_ns);
+}
+
+/* "[001]" */
+static bool take_cpu(struct perf_head *h, const char *at, const char *end)
+{
+	char *stop;
+
+	if (end - at < 3 || *at != '[' || end[-1] != ']')
+		return false;
+	h->cpu = strtol(at + 1, &stop, 10);
+	return stop == end - 1;
+}
+
+/* "1234" or "1234/1235" */
+static bool take_thread(struct perf_head *h, const char *at, const char *end)
+{
+	const char *slash = memchr(at, '/', (size_t)(end - at));
+
+	if (!slash)
+		return pfw_parse_int(at, (size_t)(end - at), &h->tid) && ((h->pid = h->tid), true);
+	return pfw_parse_int(at, (size_t)(slash - at), &h->pid) &&
+			pfw_parse_int(slash + 1, (size_t)(end - slash - 1), &h->tid);
+}
+
+/* What stands before the time: "program 1234 [001] ". The program's name may have blanks. */
+static bool take_who(struct perf_head *h, const char *begin, const char *end)
+{
+	const char *to = trim_end(end, begin), *from = token_begin(to, begin);
+
+	if (take_cpu(h, from, to)) {
+		to = trim_end(from, begin);
+		from = token_begin(to, begin);
+	}
+	if (from == begin || !take_thread(h, from, to))
+		return false;
+	begin = skip_blanks(begin, from);
+	h->comm = begin;
+	h->comm_bytes = (size_t)(trim_end(from, begin) - begin);
+	return h->comm_bytes > 0;
+}
+
+/* The letters behind a colon that say how exactly to sample are no part of the name. */
+static size_t event_bytes(const char *event, size_t n)
+{
+	const char *colon = memrchr(event, ':', n);
+
+	if (!colon)
+		return n;
+	for (const char *at = colon + 1; at < event + n; at++)
+		if (!strchr("ukhGHpPSDIWeb", *at))
+			return n;
+	return (size_t)(colon - event);
+}
+
+/* "     250000 cpu-clock:ppp: " */
+static bool take_event(struct perf_head *h, const char *at, const char *end)
+{
+	const char *to = token_end(at, end);
+
+	if (pfw_parse_int(at, (size_t)(to - at), &h->period)) {
+		at = skip_blanks(to, end);
+		to = token_end(at, end);
+	}
+	if (to - at < 2 || to[-1] != ':')
+		return false;
+	h->event = at;
+	h->event_bytes = event_bytes(at, (size_t)(to - at) - 1);
+	h->rest = skip_blanks(to, end);
+	return h->event_bytes > 0;
+}
+
+static bool parse_head(struct perf_head *h, const char *text, size_t n)
+{
+	const char *end = text + n, *at = text;
+
+	*h = (struct perf_head){ .cpu = STORE_NULL, .period = STORE_NULL };
+	while (at < end) {
+		const char *from = skip_blanks(at, end), *to = token_end(from, end);
+
+		if (from > text && take_time(h, from, to) && take_who(h, text, from))
+			return take_event(h, skip_blanks(to, end), end);
+		at = to;
+	}
+	return false;
+}
+
+/* Frames. */
+
+static bool is_hex(const char *at, const char *end)
+{
+	if (at == end || end - at > 16)
+		return false;
+	for (; at < end; at++)
+		if (!isxdigit((unsigned char)*at))
+			return false;
+	return true;
+}
+
+/* "read+0x10" is "read". */
+static const char *without_offset(const char *at, const char *end)
+{
+	const char *plus = memrchr(at, '+', (size_t)(end - at));
+
+	return plus && plus > at && end - plus > 3 && plus[1] == '0' && plus[2] == 'x' && is_hex(plus + 3, end) ? plus
+														: end;
+}
+
+/* A function that is not known is called by its module, "[libc.so.6]", as elsewhere here. */
+static size_t add_function(struct buf *out, const char *at, const char *to, const char *module, size_t n)
+{
+	const char *slash = module ? memrchr(module, '/', n) : NULL;
+	size_t before = out->len;
+
+	if (to > at && !(to - at == 9 && !memcmp(at, "[unknown]", 9))) {
+		buf_add(out, at, (size_t)(to - at));
+	} else if (module && n && *module != '[') {
+		buf_addc(out, '[');
+		buf_add(out, slash ? slash + 1 : module, slash ? n - (size_t)(slash + 1 - module) : n);
+		buf_addc(out, ']');
+	} else {
+		buf_adds(out, module && n ? "" : "[unknown]");
+		buf_add(out, module, module ? n : 0);
+	}
+	return out->len - before;
+}
+
+/* "    7f1234567890 read+0x10 (/usr/lib/libc.so.6)"; false: it is none. */
+static bool add_frame(struct perf_reader *r, const char *text, size_t n)
+{
+	const char *end = trim_end(text + n, text), *at = skip_blanks(text, end), *to = token_end(at, end), *bracket;
+	bool is_kernel = to - at == 16 && (*at == 'f' || *at == 'F');
+	size_t module_bytes;
+
+	if (!is_hex(at, to))
+		return false;
+	at = skip_blanks(to, end);
+	/* The module is in the last brackets; "(inlined)" is none. */
+	bracket = end > at && end[-1] == ')' ? memrchr(at, '(', (size_t)(end - at)) : NULL;
+	to = without_offset(at, trim_end(bracket ? bracket : end, at));
+	if (r->frame_count == FRAMES_MAX)
+		return true;
+	module_bytes = bracket ? (size_t)(end - bracket - 2) : 0;
+	r->frames[r->frame_count].function = r->text.len;
+	r->frames[r->frame_count].function_bytes = add_function(&r->text, at, to, bracket ? bracket + 1 : NULL,
+			module_bytes);
+	r->frames[r->frame_count].module = r->text.len;
+	r->frames[r->frame_count].module_bytes = module_bytes;
+	if (bracket)
+		buf_add(&r->text, bracket + 1, module_bytes);
+	r->frames[r->frame_count].is_kernel = is_kernel;
+	r->frame_count++;
+	return true;
+}
+
+/* Samples. */
+
+static void name_task(struct perf_reader *r, int64_t tid, int64_t name)
+{
+	uint64_t *known = map_put_int(&r->names, (uint64_t)tid, NULL);
+	struct store_task row = store_task_nulls;
+
+	if (!known || *known == (uint64_t)name + 1)
+		return;
+	*known = (uint64_t)name + 1;
+	row.process = r->row.process;
+	row.pid = r->row.pid;
+	row.tid = tid;
+	row.name = name;
+	foreign_add(r->f, STORE_TABLE_TASK, &row);
+}
+
+static void begin_sample(struct perf_reader *r, const struct perf_head *h)
+{
+	struct pfw_process *p = foreign_process(r->f, h->pid);
+	bool is_clock = (h->event_bytes == 9 && !memcmp(h->event, "cpu-clock", 9)) ||
+			(h->event_bytes == 10 && !memcmp(h->event, "task-clock", 10));
+	int64_t name = foreign_string(r->f, h->comm, h->comm_bytes);
+
+	r->has_sample = true;
+	r->frame_count = 0;
+	buf_reset(&r->text);
+	r->row = store_sample_nulls;
+	r->row.ts_ns = h->ts_ns;
+	r->row.process = p ? p->number : STORE_NULL;
+	r->row.pid = h->pid;
+	r->row.tid = h->tid;
+	r->row.cpu = h->cpu;
+	r->row.event = foreign_string(r->f, h->event, h->event_bytes);
+	r->row.weight_ns = is_clock ? h->period : STORE_NULL;
+	r->row.count = h->period;
+	if (p && (p->exe == STORE_NULL || h->pid == h->tid))
+		p->exe = name;
+	foreign_thread_name(r->f, p, h->tid, name);
+	name_task(r, h->tid, name);
+	if (*h->rest)
+		add_frame(r, h->rest, strlen(h->rest));
+}
+
+static void end_sample(struct perf_reader *r)
+{
+	int64_t stack = STORE_NULL;
+
+	if (!r->has_sample)
+		return;
+	r->has_sample = false;
+	r->row.is_kernel = r->frame_count && r->frames[0].is_kernel;
+	while (r->frame_count > 0 && !buf_error(&r->text)) {
+		struct foreign_frame frame;
+
+		r->frame_count--;
+		frame = (struct foreign_frame){ .function = r->text.data + r->frames[r->frame_count].function,
+			.function_bytes = r->frames[r->frame_count].function_bytes,
+			.module = r->text.data + r->frames[r->frame_count].module,
+			.module_bytes = r->frames[r->frame_count].module_bytes,
+			.is_kernel = r->frames[r->frame_count].is_kernel };
+		if (!frame.module_bytes)
+			frame.module = NULL;
+		stack = foreign_stack(r->f->stacks, stack, &frame);
+	}
+	r->row.stack = stack;
+	foreign_add(r->f, STORE_TABLE_SAMPLE, &r->row);
+	r->f->counts->events++;
+	foreign_note(r->f, foreign_process(r->f, r->row.pid), r->row.tid, r->row.ts_ns, STORE_NULL);
+}
+
+static void take_line(struct perf_reader *r, const char *line, size_t n)
+{
+	struct perf_head h;
+
+	if (r->has_sample && (*line == ' ' || *line == '\t') && add_frame(r, line, n))
+		return;
+	if (parse_head(&h, line, n)) {
+		end_sample(r);
+		begin_sample(r, &h);
+	} else {
+		foreign_lost(r->f, "it is neither the head of a sample nor a frame", 0, line, n);
+	}
+}
+
+static int read_lines(struct foreign *f)
+{
+	struct perf_reader *r = calloc(1, sizeof(*r));
+	char *line;
+	size_t n;
+
+	if (!r)
+		return -ENOMEM;
+	r->f = f;
+	buf_init(&r->text, 0);
+	while (foreign_line(f, &line, &n)) {
+		if (!n)
+			end_sample(r);
+		else if (*line != '#')
+			take_line(r, line, n);
+	}
+	end_sample(r);
+	buf_release(&r->text);
+	map_release(&r->names);
+	free(r);
+	return 0;
+}
+
+/* One of its first lines is the head of a sample. */
+static bool is_mine(const char *head, size_t n)
+{
+	const char *end = head + n;
+
+	for (unsigned lines = 0; head < end && lines < HEAD_LINES; lines++) {
+		const char *newline = memchr(head, '\n', (size_t)(end - head)), *to = newline ? newline : end;
+		struct perf_head h;
+
+		if (to > head && *head != '#')
+			return parse_head(&h, head, (size_t)(to - head));
+		head = to + 1;
+	}
+	return false;
+}
+
+const struct exchange_format exchange_perf = {
+	.name = "perf",
+	.extension = ".perf",
+	.what = "The text of perf script.",
+	.is_mine = is_mine,
+	.read = read_lines,
+};
