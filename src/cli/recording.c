@@ -33,7 +33,7 @@ const struct cli_option recording_rows[] = {
 			.default_text = "all",
 			.help = "Probes to switch on: trace (calls and annotations), cpu (samples with stacks), sched "
 				"(context switches), system (counters), gpu (devices: OpenCL, CUDA, NVTX, counters). "
-				"net, which --net switches on too, is not among all." },
+				"net and syscalls, which options of their name switch on too, are not among all." },
 	{ 0, "shell", NULL, CLI_FLAG(struct recording_options, is_shell),
 			.help = "Let /bin/sh run the command, given as one string." },
 	{ 0, "follow", NULL, CLI_FLAG(struct recording_options, follow),
@@ -69,6 +69,9 @@ const struct cli_option recording_rows[] = {
 				"enables it." },
 	{ 0, "packets", NULL, CLI_FLAG(struct recording_options, has_packets), .group = "Probes",
 			.help = "As --net, with a row for every packet." },
+	{ 0, "syscalls", NULL, CLI_FLAG(struct recording_options, has_syscalls), .group = "Probes",
+			.help = "Watch system calls of programs that the tracer cannot see: static ones, Go's, those "
+				"that clear their environment. Costs them some 20 us a call; others nothing." },
 	{ 0, "timeout", "TIME", CLI_DURATION(struct recording_options, timeout_ns), .group = "The program's place",
 			.default_words = "none",
 			.help = "End the program and all that it started after this time: interrupted, two seconds "
@@ -299,6 +302,8 @@ static const char *const *take_probes(struct cli_context *ctx, const struct reco
 		out[n++] = o->probes.items[i];
 	if (out && (o->has_net || o->has_packets))
 		out[n++] = "net";
+	if (out && o->has_syscalls)
+		out[n++] = "syscalls";
 	if (out)
 		out[n] = NULL;
 	return out;

@@ -34,6 +34,7 @@ struct recording_options {
 	struct cli_list events;
 	bool has_net;
 	bool has_packets;
+	bool has_syscalls;
 	int64_t pid;
 	const char *cgroup;
 	bool is_all_cpus;

@@ -52,6 +52,18 @@ struct probe_options {
 	enum probe_stacks stacks;
 	const char *const *events; /* what to sample, NULL-terminated; NULL: cpu-clock */
 	bool has_packets;          /* net: a row for each packet, not for flows alone */
+	/* syscalls: as the tracer's filters */
+	const char *const *includes, *const *excludes; /* absolute paths, NULL-terminated; NULL: none */
+	int64_t min_dur_ns;
+	bool has_tracer;            /* it is on, too: what it sees is left to it */
+	const char *ring, *library; /* the tracer's: calls on these are ours, not the program's; NULL: unknown */
+};
+
+/* An image that a probe has seen begin. */
+struct probe_image {
+	int32_t pid, parent; /* parent: who forked it; 0: it began by exec */
+	int64_t ts_ns;
+	struct store_text exe, cwd, argv; /* null: unknown, or as its parent's */
 };
 
 /* What the recorder lends to its probes. */
@@ -64,6 +76,12 @@ struct probe_host {
 	 * process, so processes are what tasks.h sees, and get their numbers there.
 	 */
 	int64_t (*process_of)(void *arg, int64_t pid, int64_t ts_ns);
+	/* Of the table call: the id of this call's name; STORE_NULL: the run leaves its category out. */
+	int64_t (*call_id)(void *arg, const char *name);
+	/* A process image that the tracer cannot see begins, and a process ends; NULL: nobody wants to know. */
+	void (*begin_image)(void *arg, const struct probe_image *image);
+	void (*end_image)(void *arg, int32_t pid, int status);
+	void (*count_call)(void *arg, const struct store_io *row); /* one was added by a probe */
 	void *arg;
 	/* shared by probes, see tasks.h and perf/source.h */
 	struct tasks *tasks;

@@ -14,7 +14,7 @@
 #define FILES_MIN 512 /* open at once */
 
 /* X(name): its table is probe_<name>. */
-#define PROBES(X) X(cpu) X(sched) X(system) X(python) X(block) X(gpu) X(net)
+#define PROBES(X) X(cpu) X(sched) X(system) X(python) X(block) X(gpu) X(net) X(syscalls)
 
 #define DECLARE(name) extern const struct probe_ops probe_##name;
 #define ROW(name) &probe_##name,

@@ -1,6 +1,9 @@
 /* Segments, chunks and the life of processes; see drain.h. What a record means is emit.c's. */
 #include "record/drain.h"
 
+#include "base/cleanup.h"
+#include "probe/syscall/image.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -62,6 +65,15 @@ static void watch(struct drain *d, struct drain_process *p)
 		epoll_ctl(d->epollfd, EPOLL_CTL_ADD, p->pidfd, &e);
 }
 
+/* Go calls the kernel, not libc, though it may load it. */
+static bool is_go(pid_t pid)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	CLEANUP(cleanup_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && image_is_go(fd);
+}
+
 static struct drain_process *add_process(struct drain *d, const struct sonde_segment *s)
 {
 	if (d->process_count == d->process_cap) {
@@ -97,7 +109,32 @@ static struct drain_process *add_process(struct drain *d, const struct sonde_seg
 		p->parent = mother && mother != p ? mother->number : 0;
 	}
 	watch(d, p);
+	p->is_elsewhere = d->has_syscalls && is_go(p->pid);
 	return p;
+}
+
+void drain_adopt(struct drain *d, const struct probe_image *image)
+{
+	const struct drain_process *mother = image->parent ? drain_by_pid(d, image->parent) : NULL;
+	const struct drain_process *known = drain_by_pid(d, image->pid);
+	if (known && !known->is_done && known->start_ns >= image->ts_ns)
+		return; /* it has a ring after all */
+	struct sonde_segment s = { .process = __atomic_fetch_add(&d->ring->control->next_process, 1, __ATOMIC_RELAXED),
+		.pid = image->pid,
+		.parent_pid = image->parent,
+		.parent = mother ? mother->number : 0,
+		.start_mono_ns = image->ts_ns };
+	struct drain_process *p = add_process(d, &s);
+	if (!p)
+		return;
+	p->is_adopted = true;
+	if (image->exe.data)
+		p->exe = store_strings_id(&d->sink->strings, image->exe.data, image->exe.bytes);
+	if (image->cwd.data)
+		p->cwd = store_strings_id(&d->sink->strings, image->cwd.data, image->cwd.bytes);
+	char *argv = image->argv.data ? arena_copy(&d->arena, image->argv.data, image->argv.bytes) : NULL;
+	if (argv)
+		p->argv = (struct store_text){ .data = argv, .bytes = image->argv.bytes };
 }
 
 static void pair_from(struct drain *d, uint64_t ticks, int64_t mono_ns)

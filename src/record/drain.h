@@ -53,6 +53,8 @@ struct drain_process {
 	uint64_t events, dropped, filtered;
 	char *state;    /* in words; NULL: decided at the end */
 	bool is_forked; /* began by fork, not by exec */
+	bool is_adopted;
+	bool is_elsewhere; /* its calls on files come from the kernel: those of libc would be the same again */
 	bool is_done;
 	bool is_written; /* its row of the table process */
 	int pidfd;
@@ -84,6 +86,7 @@ struct drain {
 	struct tick_line line;
 	void (*board)(void *arg, int dirfd, const char *name); /* see record.h */
 	void *board_arg;
+	bool has_syscalls;         /* somebody sees those of programs that do not use libc for their files */
 	struct probe_host *probes; /* told of connections that processes make; NULL: nobody asks */
 	bool has_foreign_pids;     /* of another namespace: ends are learnt from the rings alone */
 	int epollfd;               /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
@@ -110,6 +113,11 @@ int drain_init(struct drain *d, struct ring_dir *ring, struct store_sink *sink, 
 uint64_t drain_pass(struct drain *d);
 /* Put what is known of ended processes among the rows, so that it survives us. */
 void drain_checkpoint(struct drain *d);
+/* An image without a ring, which somebody else sees: it gets a number and a row among the processes. */
+void drain_adopt(struct drain *d, const struct probe_image *image);
+void drain_count(struct drain *d, const struct store_io *row); /* a call of one of those */
+/* Of the table call: the id of a call's name; STORE_NULL when there is none. */
+int64_t drain_call_id(struct drain *d, const char *name, uint32_t categories);
 /* The main program's status, as wait tells it. */
 void drain_exited(struct drain *d, pid_t pid, int status);
 /* Nothing more will be taken: finish what ended, leave what lives as running, write the dimension rows. */

@@ -15,6 +15,8 @@
 _Static_assert(CALL_COUNT <= sizeof(((struct drain *)0)->call_ids) / sizeof(int64_t), "call_ids is too small");
 
 #define NAMES_MAX (1u << 20)
+/* What system calls tell as well. */
+#define ELSEWHERE ((uint32_t)(SONDE_CAT_ALL & ~(SONDE_CAT_PROCESS | SONDE_CAT_LIBC | SONDE_CAT_SPAN | SONDE_CAT_FUNC)))
 #define NS_MAX (INT64_MAX / 4) /* 73 years: times in a ring may be nonsense, and we add and subtract them */
 
 static int64_t ns_of(struct drain *d, uint64_t ticks)
@@ -69,6 +71,18 @@ void emit_count(struct drain *d, struct drain_process *p, const struct drain_chu
 		t->last_ns = end_ns;
 }
 
+void drain_count(struct drain *d, const struct store_io *row)
+{
+	struct drain_process *p = drain_by_pid(d, (int32_t)row->pid);
+	struct drain_thread *t = p ? thread_of(p, (int32_t)row->pid, (int32_t)row->tid, row->ts_ns) : NULL;
+	if (!t)
+		return;
+	p->events++;
+	t->events++;
+	if (row->ts_ns + row->dur_ns > t->last_ns)
+		t->last_ns = row->ts_ns + row->dur_ns;
+}
+
 /* Calls. */
 
 static int64_t call_id(struct drain *d, unsigned call)
@@ -87,6 +101,14 @@ static int64_t call_id(struct drain *d, unsigned call)
 		store_sink_add(d->sink, STORE_TABLE_CALL, &row);
 	}
 	return d->call_ids[call];
+}
+
+int64_t drain_call_id(struct drain *d, const char *name, uint32_t categories)
+{
+	for (unsigned i = 0; i < CALL_COUNT; i++)
+		if (!strcmp(call_info[i].name, name))
+			return call_info[i].category & categories ? call_id(d, i) : STORE_NULL;
+	return STORE_NULL;
 }
 
 /* Which file the row is about; a path that opened something defines that file. */
@@ -208,6 +230,8 @@ static enum emit_result emit_call(struct drain *d, struct drain_process *p, stru
 		*fields[i] = v->args[i];
 	if (v->string_count > texts)
 		row.text = &v->strings[texts];
+	if (p->is_elsewhere && r->head.call < CALL_COUNT && call_info[r->head.call].category & ELSEWHERE)
+		return EMIT_DONE;
 	emit_count(d, p, c, row.ts_ns, row.ts_ns + (row.dur_ns == STORE_NULL ? 0 : row.dur_ns));
 	store_sink_add(d->sink, STORE_TABLE_IO, &row);
 	return EMIT_DONE;

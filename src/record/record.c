@@ -44,6 +44,7 @@ struct recorder {
 	struct ladder ladder;
 	struct run_facts facts;
 	struct rusage usage;
+	struct buf library; /* the tracer's */
 	bool has_ring, has_sink, has_drain, has_launch, has_probes;
 	struct sonde_err reason;
 	int64_t flushed_ns, probed_ns;
@@ -101,9 +102,54 @@ static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
 	return p ? p->number : STORE_NULL;
 }
 
+static int64_t call_id(void *arg, const char *name)
+{
+	struct recorder *r = arg;
+	return drain_call_id(&r->drain, name, r->o->ring.categories);
+}
+
+static void begin_image(void *arg, const struct probe_image *image)
+{
+	struct recorder *r = arg;
+	drain_adopt(&r->drain, image);
+}
+
+static void end_image(void *arg, int32_t pid, int status)
+{
+	struct recorder *r = arg;
+	drain_exited(&r->drain, pid, status);
+}
+
+static void count_call(void *arg, const struct store_io *row)
+{
+	struct recorder *r = arg;
+	drain_count(&r->drain, row);
+}
+
+static bool is_on(const struct recorder *r, const char *name)
+{
+	for (size_t i = 0; i < r->probes.count; i++)
+		if (!strcmp(r->probes.status[i].ops->name, name))
+			return r->probes.status[i].state == PROBE_RAN;
+	return false;
+}
+
 static void start_probes(struct recorder *r)
 {
-	probe_set_open(&r->probes, r->o->probes, &r->o->probe, &r->sink);
+	struct probe_options options = r->o->probe;
+	options.includes = r->o->ring.includes;
+	options.excludes = r->o->ring.excludes;
+	options.min_dur_ns = r->o->ring.min_dur_ns;
+	options.has_tracer = r->has_drain;
+	r->drain.sink = &r->sink; /* names of calls are given there, with a tracer or without */
+	probe_set_open(&r->probes, r->o->probes, &options, &r->sink);
+	r->probes.host.call_id = call_id;
+	if (r->has_drain) {
+		r->probes.host.begin_image = begin_image;
+		r->probes.host.end_image = end_image;
+		r->probes.host.count_call = count_call;
+		r->drain.has_syscalls = is_on(r, "syscalls");
+	}
 	r->probes.host.process_of = r->has_drain ? process_of : NULL;
 	r->probes.host.arg = r;
 	if (r->has_drain)
@@ -123,18 +169,20 @@ static void attach_probes(void *arg, pid_t pid)
 
 static int start_command(struct recorder *r, struct sonde_err *err)
 {
-	struct buf library = BUF_INIT, preload = BUF_INIT, ring = BUF_INIT;
+	struct buf preload = BUF_INIT, ring = BUF_INIT;
 	const char *env[RECORD_ENV_MAX + 3] = { NULL };
 	size_t env_count = 0;
 	struct launch_spec spec = { .argv = r->o->argv, .env = env, .ready = attach_probes, .arg = r };
 	struct placed placed = { 0 };
 	struct sonde_err why = SONDE_ERR_INIT;
-	if (r->has_ring && preload_library(&r->ring, &library, &why)) {
+	if (r->has_ring && preload_library(&r->ring, &r->library, &why)) {
 		r->reason = why;
 		r->facts.trace_state = "failed";
 		r->facts.trace_reason = r->reason.text;
 	} else if (r->has_ring) {
-		preload_value(&preload, library.data);
+		r->probes.host.options.ring = r->ring.path.data;
+		r->probes.host.options.library = r->library.data;
+		preload_value(&preload, r->library.data);
 		buf_addf(&ring, "SONDE_RING=%s", r->ring.path.data);
 		env[env_count++] = preload.data;
 		env[env_count++] = ring.data;
@@ -143,7 +191,7 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 		env[env_count++] = r->o->env[i];
 	int rc = 0;
 	if (r->o->place)
-		rc = placed_init(&placed, r->o->place, r->ring.path.data, preload.len ? library.data : NULL, err);
+		rc = placed_init(&placed, r->o->place, r->ring.path.data, preload.len ? r->library.data : NULL, err);
 	spec.place = r->o->place ? &placed.place : NULL;
 	spec.is_kept = r->o->timeout_ns > 0;
 	if (!rc) {
@@ -151,7 +199,6 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 		r->has_launch = true;
 	}
 	placed_release(&placed);
-	buf_release(&library);
 	buf_release(&preload);
 	buf_release(&ring);
 	return rc;
@@ -357,9 +404,12 @@ static void finish(struct recorder *r, struct record_result *result)
 	struct buf text = BUF_INIT;
 	if (r->has_drain) {
 		__atomic_store_n(&r->ring.control->is_on, 0, __ATOMIC_RELEASE);
-		drain_finish(&r->drain);
+		while (drain_pass(&r->drain))
+			; /* who is who, for the probes; theirs tells of further processes */
 	}
 	probe_set_finish(&r->probes);
+	if (r->has_drain)
+		drain_finish(&r->drain);
 	count_losses(r);
 	r->facts.cpu_ns = clock_cpu_ns();
 	r->facts.end_mono_ns = clock_mono_ns();
@@ -405,6 +455,7 @@ static void release(struct recorder *r, bool is_kept)
 		launch_release(&r->launch);
 	if (!is_kept && r->run.path)
 		fs_remove_tree(AT_FDCWD, r->run.path);
+	buf_release(&r->library);
 	store_run_release(&r->run);
 }
 
@@ -445,7 +496,7 @@ static int open_bundle(struct recorder *r, struct sonde_err *err)
 
 int record_run(const struct record_options *o, struct record_result *result, struct sonde_err *err)
 {
-	struct recorder r = { .o = o, .run = STORE_RUN_INIT, .ring = RING_DIR_INIT };
+	struct recorder r = { .o = o, .run = STORE_RUN_INIT, .ring = RING_DIR_INIT, .library = BUF_INIT };
 	r.unflushed_max = limits_memory_bytes() < SCARCE_BYTES ? SCARCE_EVENTS : UINT64_MAX;
 	r.facts = (struct run_facts){ .state = "recording",
 		.name = name_of(o),

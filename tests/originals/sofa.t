@@ -70,6 +70,26 @@ ok 'diff: a verdict, whichever it is' test "$status" = 0 -o "$status" = 3
 like 'diff: what changed' "$out" '^B is .*wall time'
 run sofa clean --logdir one
 is 'clean' "$status" 0
+
+# Its collectors beside perf: packets, system calls, block devices, interfaces.
+run sofa record --logdir net --enable_tcpdump --enable_strace --netstat_interface lo --blkdev /dev/null "wget -q -O third $url"
+is 'record with tcpdump, strace, netstat and blktrace' "$status" 0
+ok 'wget fetched its page' cmp -s third site/news
+if (($(id -u) == 0)); then
+	is 'packets of the fetch' "$("$SONDE" events --table flow --json net | jq -s "map(select(.destination_port == $(<port))) | length > 0 and
+		(map(.payload_in) | add) > 9")" true
+	ok 'each packet has a row' test "$("$SONDE" events --table packet --json net | wc -l)" -gt 5
+else
+	like 'packets, or why not' "$(jq -r '.probes[] | select(.name == "net").reason' net/run.json)" 'packet socket'
+fi
+is 'calls of static programs' "$(jq -r '.probes[] | select(.name == "syscalls").state' net/run.json)" ran
+for word in block system; do
+	ok "$word, or why not" test "$(jq -r ".probes[] | select(.name == \"$word\") | .state == \"ran\" or (.reason | length > 0)" net/run.json)" = true
+done
+run sofa record --network_filters 127000000001 true
+is 'what has no equivalent is refused' "$status" 2
+like 'with what to use instead' "$err" 'sonde events --table flow'
+
 run sofa --help
 like 'help' "$out" 'viz'
 

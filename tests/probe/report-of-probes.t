@@ -4,7 +4,7 @@
 . "$SOURCE_DIR/tests/probe/perf.sh"
 
 run "$SONDE" record -v -o run -- true
-for probe in trace cpu sched system python gpu; do
+for probe in trace cpu sched system python block gpu net syscalls; do
 	is "one line for $probe" "$(grep -c "^sonde: $probe: " <<<"$err")" 1
 done
 run "$SONDE" record -o quiet -- true

@@ -1,0 +1,453 @@
+/* From events to rows; see rows.h. Descriptors and paths are in files.c. */
+#include "probe/syscall/rows.h"
+
+#include "probe/syscall/files.h"
+#include "probe/syscall/table.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#define SLOTS 256
+#define ERRORS 4095 /* a result of -1 to -4095 is an error */
+#define FLAG_PATH 1 /* SONDE_CALL_PATH, SONDE_CALL_PATH2 of sonde/shm.h */
+#define FLAG_PATH2 2
+#define VARIANTS 4 /* names that libc gives a call */
+
+int syscall_rows_init(struct syscall_rows *r, struct probe_host *host)
+{
+	*r = (struct syscall_rows){ .host = host,
+		.next_file = FILES_FIRST,
+		.slots = calloc(SLOTS, sizeof(*r->slots)),
+		.call_ids = calloc(SYSCALLS_MAX * VARIANTS, sizeof(*r->call_ids)) };
+	return r->slots && r->call_ids ? 0 : -ENOMEM;
+}
+
+void syscall_rows_release(struct syscall_rows *r)
+{
+	for (size_t i = 0; r->slots && i < SLOTS; i++)
+		while (r->slots[i]) {
+			struct rows_process *p = r->slots[i];
+			r->slots[i] = p->next;
+			files_release(&p->files);
+			free(p);
+		}
+	free(r->slots);
+	free(r->call_ids);
+	r->slots = NULL;
+	r->call_ids = NULL;
+}
+
+static struct rows_process **place_of(struct syscall_rows *r, int32_t pid)
+{
+	struct rows_process **at = &r->slots[(uint32_t)pid % SLOTS];
+	while (*at && (*at)->pid != pid)
+		at = &(*at)->next;
+	return at;
+}
+
+static struct rows_process *get(struct syscall_rows *r, int32_t pid)
+{
+	struct rows_process **at = place_of(r, pid);
+	if (!*at && (*at = calloc(1, sizeof(**at)))) {
+		(*at)->pid = pid;
+		files_init(&(*at)->files, r->host->sink, &r->next_file);
+	}
+	return *at;
+}
+
+static struct store_text text_of(const struct syscall_event *e, unsigned i)
+{
+	const char *at = (const char *)(e + 1);
+	for (unsigned k = 0; k < i; k++)
+		at += e->text_bytes[k];
+	return e->has_text[i] ? (struct store_text){ .data = at, .bytes = e->text_bytes[i] } : (struct store_text){ 0 };
+}
+
+/* Images. */
+
+static void begin(struct syscall_rows *r, const struct syscall_event *e)
+{
+	struct rows_process *p = get(r, e->pid);
+	struct probe_image image = { .pid = e->pid,
+		.ts_ns = e->ts_ns,
+		.exe = text_of(e, 0),
+		.cwd = text_of(e, 1),
+		.argv = text_of(e, 2) };
+	if (!p)
+		return;
+	files_release(&p->files);
+	files_init(&p->files, r->host->sink, &r->next_file);
+	files_chdir(&p->files, &image.cwd);
+	if (r->host->begin_image && !e->has_ring)
+		r->host->begin_image(r->host->arg, &image);
+	r->images++;
+}
+
+static void fork_image(struct syscall_rows *r, const struct syscall_event *e)
+{
+	struct rows_process *mother = get(r, e->parent), *p = get(r, e->pid);
+	struct probe_image image = { .pid = e->pid, .parent = e->parent, .ts_ns = e->ts_ns };
+	if (!mother || !p)
+		return;
+	files_fork(&p->files, &mother->files);
+	if (r->host->begin_image)
+		r->host->begin_image(r->host->arg, &image);
+	r->images++;
+}
+
+static void end(struct syscall_rows *r, const struct syscall_event *e)
+{
+	struct rows_process **at = place_of(r, e->pid), *p = *at;
+	if (r->host->end_image)
+		r->host->end_image(r->host->arg, e->pid, (int)e->ret);
+	if (!p)
+		return;
+	*at = p->next;
+	files_release(&p->files);
+	free(p);
+}
+
+/* Calls. */
+
+struct call {
+	const struct syscall_event *event;
+	const struct syscall_row *row;
+	struct rows_process *process;
+	struct store_io io;
+	int errnum, fd, dirfd, dirfd2, open_flags;
+	struct store_text path, path2, text;
+	bool has_path, has_path2, has_text, has_fd;
+	bool is_left_out; /* by a filter */
+	unsigned args;
+	char address[sizeof(((struct sockaddr_un *)0)->sun_path) + 2];
+};
+
+static void add_arg(struct call *c, int64_t value)
+{
+	int64_t *const fields[] = { &c->io.arg0, &c->io.arg1, &c->io.arg2, &c->io.arg3 };
+	if (c->args < 4)
+		*fields[c->args++] = value;
+}
+
+static bool needs_mode(int flags)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
+}
+
+/* As the tracer says addresses: family, port, and the rest in words. */
+static void add_address(struct call *c, struct store_text bytes)
+{
+	struct sockaddr_storage at = { .ss_family = 0 };
+	const struct sockaddr_in *in = (const void *)&at;
+	const struct sockaddr_in6 *in6 = (const void *)&at;
+	const struct sockaddr_un *un = (const void *)&at;
+	int64_t port = -1;
+	if (!bytes.data || bytes.bytes < sizeof(at.ss_family) || bytes.bytes > sizeof(at)) {
+		add_arg(c, -1);
+		add_arg(c, -1);
+		return;
+	}
+	memcpy(&at, bytes.data, bytes.bytes);
+	if (at.ss_family == AF_INET) {
+		port = ntohs(in->sin_port);
+		inet_ntop(AF_INET, &in->sin_addr, c->address, sizeof(c->address));
+	} else if (at.ss_family == AF_INET6) {
+		port = ntohs(in6->sin6_port);
+		inet_ntop(AF_INET6, &in6->sin6_addr, c->address, sizeof(c->address));
+	} else if (at.ss_family == AF_UNIX && bytes.bytes > sizeof(at.ss_family)) {
+		memcpy(c->address, un->sun_path, sizeof(un->sun_path));
+		c->address[0] = c->address[0] ? c->address[0] : '@';
+	}
+	add_arg(c, at.ss_family);
+	add_arg(c, port);
+	if (c->address[0]) {
+		c->text = (struct store_text){ .data = c->address, .bytes = strlen(c->address) };
+		c->has_text = true;
+	}
+}
+
+static void take_letter(struct call *c, char letter, uint64_t value, unsigned *texts)
+{
+	const struct syscall_event *e = c->event;
+	switch (letter) {
+	case 'f':
+		c->fd = (int)value;
+		c->has_fd = true;
+		break;
+	case 'd':
+		c->dirfd = (int)value;
+		break;
+	case 'D':
+		c->dirfd2 = (int)value;
+		break;
+	case 'p':
+		c->path = text_of(e, (*texts)++);
+		c->has_path = c->path.data != NULL;
+		break;
+	case 'P':
+		c->path2 = text_of(e, (*texts)++);
+		c->has_path2 = c->path2.data != NULL;
+		break;
+	case 't':
+		c->text = text_of(e, (*texts)++);
+		c->has_text = c->text.data != NULL;
+		break;
+	case 'n':
+		add_address(c, text_of(e, (*texts)++));
+		break;
+	case 's':
+		c->io.size = (int64_t)value;
+		break;
+	case 'v':
+		c->io.size = e->size >= 0 && !c->errnum ? e->size : STORE_NULL;
+		break;
+	case 'o':
+		c->io.offset = (int64_t)value;
+		break;
+	case 'F':
+		c->open_flags = (int)value;
+		add_arg(c, (int)value);
+		break;
+	case 'm':
+		if (needs_mode(c->open_flags))
+			add_arg(c, (int)value);
+		break;
+	case 'N':
+		add_arg(c, STORE_NULL);
+		break;
+	case 'a':
+		add_arg(c, (int)value);
+		break;
+	case 'A':
+		add_arg(c, (int64_t)value);
+		break;
+	default:
+		break;
+	}
+}
+
+static void take_arguments(struct call *c)
+{
+	unsigned texts = 0;
+	c->dirfd = c->dirfd2 = AT_FDCWD;
+	c->fd = -1;
+	for (unsigned i = 0; c->row->letters[i] && i < 6; i++)
+		take_letter(c, c->row->letters[i], c->event->args[i], &texts);
+}
+
+static void take_result(struct call *c)
+{
+	int64_t ret = c->event->ret;
+	bool has_failed = ret < 0 && ret >= -ERRORS;
+	c->errnum = has_failed ? (int)-ret : 0;
+	c->io.errnum = c->errnum;
+	c->io.ret = !has_failed ? ret : c->row->is_error ? -ret : -1;
+}
+
+/* What the call did to descriptors; the file it is about. */
+static int64_t take_effect(struct call *c)
+{
+	struct files *f = &c->process->files;
+	const struct syscall_event *e = c->event;
+	struct store_text other, link = text_of(e, SYSCALL_TEXTS - 1);
+	int64_t file = c->has_fd ? files_of(f, c->fd) : STORE_NULL;
+	if (c->errnum)
+		return file;
+	switch (c->row->effect) {
+	case SYSCALL_OPENS:
+		c->fd = (int)e->ret;
+		c->has_fd = true;
+		return files_opened(f, c->fd, e->tid,
+				e->is_seekable && c->fd > 2 && !(c->open_flags & (O_APPEND | O_PATH | O_DIRECTORY)));
+	case SYSCALL_MAKES:
+		c->fd = (int)e->ret;
+		c->has_fd = true;
+		return files_made(f, c->fd, &link);
+	case SYSCALL_PAIRS:
+		c->fd = (int)e->args[4];
+		c->has_fd = true;
+		other = text_of(e, 1);
+		files_made(f, (int)e->args[5], &other);
+		return files_made(f, c->fd, &link);
+	case SYSCALL_DUPS:
+		files_dup(f, c->fd, (int)e->ret);
+		return file;
+	case SYSCALL_CLOSES:
+		files_closed(f, c->fd);
+		return file;
+	case SYSCALL_MAPS:
+		if (!c->is_left_out)
+			files_mapped(f, (uint64_t)e->ret, file);
+		return file;
+	case SYSCALL_SHARES:
+		files_share(f, c->fd);
+		return file;
+	case SYSCALL_COPIES:
+		files_share(f, (int)c->io.arg0);
+		return file;
+	case SYSCALL_CLOSES_RANGE:
+		if (!(c->io.arg2 & (int64_t)CLOSE_RANGE_CLOEXEC))
+			files_closed_range(f, (uint32_t)c->io.arg0, (uint32_t)c->io.arg1);
+		return file;
+	default:
+		return file;
+	}
+}
+
+static void take_offset(struct call *c)
+{
+	struct files *f = &c->process->files;
+	bool is_copy = c->row->effect == SYSCALL_COPIES;
+	if (c->row->effect == SYSCALL_MOVES || (is_copy && !c->event->args[c->event->number == SYS_sendfile ? 2 : 1]))
+		c->io.offset = files_advance(f, c->fd, c->event->tid, c->io.ret);
+	if (c->row->effect == SYSCALL_SEEKS)
+		files_seek(f, c->fd, c->event->tid, c->io.ret);
+}
+
+/* Pairs say their second end where others have arguments: behind those of a socketpair, before those of a pipe. */
+static void take_pair(struct call *c)
+{
+	int64_t flags = c->io.arg0, second = c->errnum ? -1 : (int64_t)c->event->args[5];
+	if (c->row->effect != SYSCALL_PAIRS)
+		return;
+	if (c->event->number == SYS_socketpair) {
+		add_arg(c, second);
+		return;
+	}
+	c->io.arg0 = second;
+	c->io.arg1 = c->args ? flags : STORE_NULL;
+}
+
+/* Paths become files; a path that opened something names that file. */
+static void take_paths(struct call *c, int64_t file)
+{
+	struct files *f = &c->process->files;
+	c->io.file = file;
+	if (c->has_path && c->row->effect == SYSCALL_OPENS && !c->errnum)
+		files_name(f, file, c->dirfd, &c->path);
+	else if (c->has_path)
+		c->io.file = files_path(f, c->dirfd, &c->path);
+	if (c->has_path && c->has_path2)
+		c->io.file2 = files_path(f, c->dirfd2, &c->path2);
+	c->io.flags = (c->has_path ? FLAG_PATH : 0) | (c->has_path && c->has_path2 ? FLAG_PATH2 : 0);
+	if (c->has_text)
+		c->io.text = &c->text;
+	if (c->row->effect == SYSCALL_CHDIRS && !c->errnum) {
+		struct store_text to = text_of(c->event, SYSCALL_TEXTS - 1);
+		files_chdir(f, &to); /* its path was relative to where it had been */
+	}
+}
+
+/* What libsonde does in programs that load it, though they use little of libc. */
+static bool is_our_own(struct files *f, const struct probe_options *o, const struct call *c)
+{
+	const char *const hidden[] = { o->ring, o->library, NULL };
+	if (!o->ring || !o->library)
+		return false;
+	return c->has_path ? !files_is_wanted(f, NULL, hidden, c->dirfd, &c->path)
+			   : c->has_fd && !files_fd_is_wanted(f, NULL, hidden, c->fd);
+}
+
+static bool is_unwanted(struct syscall_rows *r, struct call *c)
+{
+	struct files *f = &c->process->files;
+	const struct probe_options *o = &r->host->options;
+	if (c->io.dur_ns < o->min_dur_ns || is_our_own(f, o, c))
+		return true;
+	if ((!o->includes || !*o->includes) && (!o->excludes || !*o->excludes))
+		return false;
+	return c->has_path ? !files_is_wanted(f, o->includes, o->excludes, c->dirfd, &c->path)
+			   : c->has_fd && !files_fd_is_wanted(f, o->includes, o->excludes, c->fd);
+}
+
+/* The name's id; asked for once for each of the names that a number can have. */
+static int64_t call_id(struct syscall_rows *r, const struct call *c)
+{
+	int64_t *id = &r->call_ids[(unsigned)c->event->number * VARIANTS + c->row->variant % VARIANTS];
+	if (!*id)
+		*id = r->host->call_id ? r->host->call_id(r->host->arg, c->row->name)
+				       : store_strings_of(&r->host->sink->strings, c->row->name);
+	return *id;
+}
+
+/* Memory of no file is not told, as the tracer does not. */
+static bool is_about_nothing(struct call *c)
+{
+	if (c->row->effect == SYSCALL_MAPS)
+		return c->event->args[3] & MAP_ANONYMOUS;
+	if (c->row->effect != SYSCALL_UNMAPS)
+		return false;
+	c->io.file = files_unmapped(&c->process->files, c->event->args[0], !c->event->ret);
+	return c->io.file == STORE_NULL;
+}
+
+static void take_call(struct syscall_rows *r, const struct syscall_event *e)
+{
+	struct store_text path = text_of(e, 0);
+	struct call c = { .event = e,
+		.row = syscall_row_of(e->number, e->args, path.data && !path.bytes),
+		.process = get(r, e->pid),
+		.io = store_io_nulls };
+	if (!c.row || !c.process)
+		return;
+	take_result(&c);
+	take_arguments(&c);
+	if (is_about_nothing(&c))
+		return;
+	c.io.ts_ns = e->ts_ns;
+	c.io.dur_ns = e->end_ns - e->ts_ns;
+	c.is_left_out = is_unwanted(r, &c); /* before a close forgets what it closes */
+	take_offset(&c);
+	int64_t file = take_effect(&c);
+	take_paths(&c, c.row->effect == SYSCALL_UNMAPS ? c.io.file : file);
+	take_pair(&c);
+	int64_t id = call_id(r, &c);
+	if (c.is_left_out || id == STORE_NULL) {
+		r->filtered++;
+		return;
+	}
+	c.io.process = probe_process(r->host, e->pid, e->ts_ns);
+	c.io.pid = e->pid;
+	c.io.tid = e->tid;
+	c.io.call = id;
+	c.io.fd = c.has_fd && c.fd >= 0 ? c.fd : STORE_NULL;
+	store_sink_add(r->host->sink, STORE_TABLE_IO, &c.io);
+	if (r->host->count_call)
+		r->host->count_call(r->host->arg, &c.io);
+	r->rows++;
+}
+
+void syscall_rows_take(struct syscall_rows *r, const struct syscall_event *e)
+{
+	struct store_text text;
+	struct rows_process *p;
+	switch ((enum syscall_event_kind)e->kind) {
+	case SYSCALL_CALL:
+		take_call(r, e);
+		break;
+	case SYSCALL_BEGIN:
+		begin(r, e);
+		break;
+	case SYSCALL_FORK:
+		fork_image(r, e);
+		break;
+	case SYSCALL_FD:
+		text = text_of(e, 0);
+		p = get(r, e->pid);
+		if (p && text.data)
+			files_made(&p->files, (int)e->ret, &text);
+		break;
+	case SYSCALL_END:
+		end(r, e);
+		break;
+	}
+}

@@ -1,0 +1,475 @@
+/* Stops of the watched, one after the other; see watcher.h. */
+#include "probe/syscall/watch.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "probe/syscall/image.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define SLOTS 1024
+#define BUFFERED_MAX 32768
+#define BUFFERED_US 10000
+#define ARGUMENTS_MAX 4000
+#define RESTART_FIRST 512 /* the kernel's ERESTART... : the call begins again, or was interrupted */
+#define RESTART_LAST 516
+#define MEMORY_MAJOR 1 /* /dev/null and its kin, which can be sought in */
+#define OPTIONS \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+
+struct tracee {
+	struct tracee *next; /* in its slot */
+	pid_t tid, pid;
+	bool is_told;        /* its fork was seen: until then it waits */
+	bool is_seen;        /* it is stopped at its system calls */
+	bool is_muted;       /* not the program yet: its calls are looked at, not told */
+	bool is_inside;      /* a call */
+	bool is_interrupted; /* the last call may begin again */
+	int64_t number, ts_ns, end_ns;
+	uint64_t args[6];
+	const struct syscall_row *row;
+	struct call_texts texts;
+};
+
+struct watch {
+	const struct watcher_options *o;
+	int to;
+	bool is_privileged;
+	struct tracee *slots[SLOTS];
+	size_t count;
+	struct buf out;
+};
+
+static volatile sig_atomic_t is_over, is_due;
+
+static void on_end(int signal)
+{
+	if (signal == SIGALRM)
+		is_due = 1;
+	else
+		is_over = 1;
+}
+
+/* Who is watched. */
+
+static struct tracee **place_of(struct watch *w, pid_t tid)
+{
+	struct tracee **at = &w->slots[(unsigned)tid % SLOTS];
+	while (*at && (*at)->tid != tid)
+		at = &(*at)->next;
+	return at;
+}
+
+static struct tracee *get(struct watch *w, pid_t tid)
+{
+	struct tracee **at = place_of(w, tid);
+	if (!*at && (*at = calloc(1, sizeof(**at)))) {
+		(*at)->tid = (*at)->pid = tid;
+		(*at)->texts.size = -1;
+		w->count++;
+	}
+	return *at;
+}
+
+static void drop(struct watch *w, pid_t tid)
+{
+	struct tracee **at = place_of(w, tid), *k = *at;
+	if (!k)
+		return;
+	*at = k->next;
+	texts_release(&k->texts);
+	free(k);
+	w->count--;
+}
+
+static pid_t pid_of(pid_t tid)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[48];
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	const char *at = fs_read_file(AT_FDCWD, path, 8192, &text, NULL) ? NULL : strstr(text.data, "\nTgid:");
+	return at ? (pid_t)strtol(at + 6, NULL, 10) : tid;
+}
+
+/* Events. */
+
+static void flush(struct watch *w)
+{
+	if (w->out.len && fs_write_all(w->to, w->out.data, w->out.len))
+		is_over = 1; /* nobody reads any more */
+	buf_reset(&w->out);
+	is_due = 0;
+}
+
+/* Events wait for company, but not long: the alarm interrupts the wait for the next. */
+static void set_alarm(void)
+{
+	struct itimerval t = { .it_value = { .tv_usec = BUFFERED_US } };
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+static void send(struct watch *w, struct syscall_event *e, const struct call_texts *t)
+{
+	static const char zeros[8];
+	size_t bytes = sizeof(*e);
+	for (int i = 0; t && i < SYSCALL_TEXTS; i++) {
+		e->has_text[i] = t->has[i];
+		e->text_bytes[i] = (uint16_t)t->bytes[i];
+		bytes += t->bytes[i];
+	}
+	if (!w->out.len)
+		set_alarm();
+	e->bytes = (uint32_t)((bytes + 7) & ~(size_t)7);
+	buf_add(&w->out, e, sizeof(*e));
+	for (int i = 0; t && i < SYSCALL_TEXTS; i++)
+		buf_add(&w->out, t->at[i] ? t->at[i] : zeros, t->bytes[i]);
+	buf_add(&w->out, zeros, e->bytes - bytes);
+	if (w->out.len > BUFFERED_MAX)
+		flush(w);
+}
+
+static bool is_seekable(pid_t tid, int64_t fd)
+{
+	char path[64];
+	struct stat st;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", (int)tid, (long long)fd);
+	return !stat(path, &st) &&
+			(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) ||
+					(S_ISCHR(st.st_mode) && major(st.st_rdev) == MEMORY_MAJOR));
+}
+
+static void add_result(struct tracee *k, struct syscall_event *e)
+{
+	if (e->ret < 0 || !k->row)
+		return;
+	if (k->row->effect == SYSCALL_OPENS)
+		e->is_seekable = is_seekable(k->tid, e->ret);
+	if (k->row->effect == SYSCALL_MAKES)
+		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "fd", e->ret);
+	if (k->row->effect == SYSCALL_CHDIRS)
+		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "cwd", -1);
+	if (k->row->effect == SYSCALL_PAIRS) {
+		int32_t ends[2] = { -1, -1 };
+		texts_peek(k->tid, e->args[e->number == SYS_socketpair ? 3 : 0], ends, sizeof(ends));
+		e->args[4] = (uint64_t)(int64_t)ends[0];
+		e->args[5] = (uint64_t)(int64_t)ends[1];
+		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "fd", ends[0]);
+		texts_link(&k->texts, 1, k->tid, "fd", ends[1]);
+	}
+}
+
+static void send_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns)
+{
+	struct syscall_event e = { .kind = SYSCALL_CALL,
+		.pid = k->pid,
+		.tid = k->tid,
+		.number = (int32_t)k->number,
+		.ts_ns = k->ts_ns,
+		.end_ns = end_ns,
+		.ret = ret };
+	memcpy(e.args, k->args, sizeof(e.args));
+	add_result(k, &e);
+	e.size = k->texts.size;
+	send(w, &e, &k->texts);
+}
+
+static void send_descriptors(struct watch *w, struct tracee *k)
+{
+	char path[48];
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)k->pid);
+	DIR *dir = opendir(path);
+	for (struct dirent *d; dir && (d = readdir(dir));) {
+		if (d->d_name[0] == '.')
+			continue;
+		struct syscall_event e = { .kind = SYSCALL_FD, .pid = k->pid, .tid = k->pid };
+		e.ret = strtol(d->d_name, NULL, 10);
+		texts_forget(&k->texts);
+		texts_link(&k->texts, 0, k->pid, "fd", e.ret);
+		send(w, &e, &k->texts);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void take_arguments(struct tracee *k)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[48];
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)k->pid);
+	if (fs_read_file(AT_FDCWD, path, (size_t)1 << 22, &text, NULL) || !k->texts.at[0])
+		return;
+	char *room = k->texts.at[2] ? k->texts.at[2] : (k->texts.at[2] = malloc(SYSCALL_TEXT_MAX));
+	k->texts.bytes[2] = !room ? 0 : text.len < ARGUMENTS_MAX ? text.len : ARGUMENTS_MAX;
+	if (room)
+		memcpy(room, text.data, k->texts.bytes[2]);
+	k->texts.has[2] = room != NULL;
+}
+
+/* An image that only we see. */
+static void send_begin(struct watch *w, struct tracee *k, bool has_ring)
+{
+	struct syscall_event e = { .kind = SYSCALL_BEGIN,
+		.pid = k->pid,
+		.tid = k->pid,
+		.has_ring = has_ring,
+		.ts_ns = clock_mono_ns() };
+	texts_forget(&k->texts);
+	texts_link(&k->texts, 0, k->pid, "exe", -1);
+	texts_link(&k->texts, 1, k->pid, "cwd", -1);
+	take_arguments(k);
+	send(w, &e, &k->texts);
+	send_descriptors(w, k);
+	texts_forget(&k->texts);
+}
+
+/* Stops. */
+
+static void resume(const struct tracee *k, int signal)
+{
+	ptrace(k->is_seen ? PTRACE_SYSCALL : PTRACE_CONT, k->tid, NULL, (void *)(intptr_t)signal);
+}
+
+/* A program with rights of its own keeps them only if no ordinary user watches when it starts. */
+static bool has_rights(pid_t tid, const char *path)
+{
+	char whole[SYSCALL_TEXT_MAX + 64], value[64];
+	struct stat st;
+	snprintf(whole, sizeof(whole), "/proc/%d/%s%s", (int)tid, *path == '/' ? "root" : "cwd/", path);
+	return (!stat(whole, &st) && st.st_mode & (S_ISUID | S_ISGID)) ||
+			getxattr(whole, "security.capability", value, sizeof(value)) > 0;
+}
+
+static bool must_let_go(struct watch *w, struct tracee *k)
+{
+	bool is_exec = k->number == SYS_execve || k->number == SYS_execveat;
+	if (!is_exec || w->is_privileged)
+		return false;
+	char path[SYSCALL_TEXT_MAX];
+	size_t n = texts_peek(k->tid, k->args[k->number == SYS_execveat], path, sizeof(path) - 1);
+	path[n] = '\0';
+	return n && has_rights(k->tid, path);
+}
+
+static bool is_same_call(const struct tracee *k, const struct __ptrace_syscall_info *info)
+{
+	return k->number == (int64_t)info->entry.nr && !memcmp(k->args, info->entry.args, sizeof(k->args));
+}
+
+/* False: it was let go. */
+static bool on_entry(struct watch *w, struct tracee *k, const struct __ptrace_syscall_info *info)
+{
+	int64_t number = (int64_t)info->entry.nr;
+	if (k->is_interrupted) {
+		if (number == SYS_rt_sigreturn)
+			return true;
+		k->is_interrupted = false;
+		if (number == SYS_restart_syscall || is_same_call(k, info)) {
+			k->is_inside = true;
+			return true;
+		}
+		if (k->row && !k->is_muted)
+			send_call(w, k, -EINTR, k->end_ns);
+	}
+	k->is_inside = true;
+	k->number = number;
+	memcpy(k->args, info->entry.args, sizeof(k->args));
+	if (must_let_go(w, k)) {
+		ptrace(PTRACE_DETACH, k->tid, NULL, NULL);
+		drop(w, k->tid);
+		return false;
+	}
+	k->row = syscall_row_of(number, k->args, false);
+	if (k->row)
+		texts_of_call(&k->texts, k->tid, &syscall_rows[number], k->args);
+	k->ts_ns = k->row ? clock_mono_ns() : 0;
+	return true;
+}
+
+static void on_return(struct watch *w, struct tracee *k, const struct __ptrace_syscall_info *info)
+{
+	int64_t ret = info->exit.rval, now_ns = k->row ? clock_mono_ns() : 0;
+	if (!k->is_inside)
+		return;
+	k->is_inside = false;
+	if (-ret >= RESTART_FIRST && -ret <= RESTART_LAST) {
+		k->is_interrupted = true;
+		k->end_ns = now_ns;
+		return;
+	}
+	if (k->row && !k->is_muted)
+		send_call(w, k, ret, now_ns);
+}
+
+static void on_call(struct watch *w, struct tracee *k)
+{
+	struct __ptrace_syscall_info info;
+	long n = ptrace(PTRACE_GET_SYSCALL_INFO, k->tid, sizeof(info), &info);
+	if (n > 0 && info.op == PTRACE_SYSCALL_INFO_ENTRY && !on_entry(w, k, &info))
+		return;
+	if (n > 0 && info.op == PTRACE_SYSCALL_INFO_EXIT)
+		on_return(w, k, &info);
+	resume(k, 0);
+}
+
+static void on_fork(struct watch *w, struct tracee *mother)
+{
+	unsigned long made = 0;
+	ptrace(PTRACE_GETEVENTMSG, mother->tid, NULL, &made);
+	struct tracee *k = get(w, (pid_t)made);
+	if (k) {
+		bool was_waiting = k->is_told == false && k->is_inside;
+		k->pid = pid_of(k->tid);
+		k->is_seen = mother->is_seen;
+		k->is_told = true;
+		k->is_inside = false;
+		if (k->pid != mother->pid && k->is_seen) {
+			struct syscall_event e = { .kind = SYSCALL_FORK,
+				.pid = k->pid,
+				.tid = k->tid,
+				.parent = mother->pid,
+				.ts_ns = clock_mono_ns() };
+			send(w, &e, NULL);
+		}
+		if (was_waiting)
+			resume(k, 0);
+	}
+	resume(mother, 0);
+}
+
+/* The thread that executed is now the first one; the others are gone. */
+static void on_exec(struct watch *w, struct tracee *k)
+{
+	unsigned long former = 0;
+	ptrace(PTRACE_GETEVENTMSG, k->tid, NULL, &former);
+	if ((pid_t)former != k->tid)
+		drop(w, (pid_t)former);
+	k->pid = k->tid;
+	k->is_interrupted = k->is_inside = false;
+	k->row = NULL;
+	enum image_kind kind = w->o->has_tracer ? image_kind_of(k->pid) : IMAGE_UNSEEN;
+	k->is_seen = kind != IMAGE_TRACED;
+	k->is_muted = false;
+	if (k->is_seen)
+		send_begin(w, k, kind == IMAGE_GO);
+	resume(k, 0);
+}
+
+static void on_event(struct watch *w, struct tracee *k, int event, int signal)
+{
+	if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE)
+		on_fork(w, k);
+	else if (event == PTRACE_EVENT_EXEC)
+		on_exec(w, k);
+	else if (event == PTRACE_EVENT_STOP && signal != SIGTRAP)
+		ptrace(PTRACE_LISTEN, k->tid, NULL, NULL); /* it is stopped as a whole, and stays so until SIGCONT */
+	else if (event == PTRACE_EVENT_STOP && !k->is_told)
+		k->is_inside = true; /* a new one, before its mother's word: it waits for that */
+	else
+		resume(k, 0);
+}
+
+static void on_stop(struct watch *w, pid_t tid, int status)
+{
+	struct tracee *k = get(w, tid);
+	int event = status >> 16, signal = WSTOPSIG(status);
+	if (!k)
+		ptrace(PTRACE_DETACH, tid, NULL, NULL); /* no memory: it goes on unseen */
+	else if (event)
+		on_event(w, k, event, signal);
+	else if (signal == (SIGTRAP | 0x80))
+		on_call(w, k);
+	else
+		resume(k, signal);
+}
+
+static void on_death(struct watch *w, pid_t tid, int status)
+{
+	const struct tracee *k = *place_of(w, tid);
+	if (k && k->pid == tid && k->is_seen && !k->is_muted) {
+		struct syscall_event e = { .kind = SYSCALL_END,
+			.pid = tid,
+			.tid = tid,
+			.ret = status,
+			.ts_ns = clock_mono_ns() };
+		send(w, &e, NULL);
+	}
+	drop(w, tid);
+}
+
+/* Attaching. */
+
+static int attach_one(struct watch *w, pid_t tid)
+{
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(intptr_t)OPTIONS))
+		return errno;
+	struct tracee *k = get(w, tid);
+	if (!k)
+		return ENOMEM;
+	k->pid = w->o->target;
+	k->is_told = true;
+	/* Of a command the exec is awaited; where that could be a program with rights, its call must be seen coming. */
+	k->is_muted = !w->o->is_running;
+	k->is_seen = w->o->is_running || !w->is_privileged;
+	if (k->is_seen)
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	return 0;
+}
+
+static int attach(struct watch *w)
+{
+	char path[48];
+	int error = attach_one(w, w->o->target);
+	if (error || !w->o->is_running)
+		return error;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)w->o->target);
+	DIR *dir = opendir(path);
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
+		if (tid > 0 && !*place_of(w, tid))
+			attach_one(w, tid);
+	}
+	if (dir)
+		closedir(dir);
+	send_begin(w, *place_of(w, w->o->target), false);
+	return 0;
+}
+
+void watch(int to, const struct watcher_options *o)
+{
+	struct watch w = { .o = o, .to = to, .is_privileged = geteuid() == 0, .out = BUF_INIT };
+	struct sigaction end = { .sa_handler = on_end }; /* without SA_RESTART: it interrupts the wait */
+	sigaction(SIGTERM, &end, NULL);
+	sigaction(SIGALRM, &end, NULL);
+	unsigned char error = (unsigned char)attach(&w);
+	if (fs_write_all(to, &error, 1) || error)
+		return;
+	while (w.count && !is_over) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL | (is_due ? WNOHANG : 0));
+		if (is_due)
+			flush(&w);
+		if (tid < 0 && errno != EINTR)
+			break;
+		else if (tid > 0 && WIFSTOPPED(status))
+			on_stop(&w, tid, status);
+		else if (tid > 0)
+			on_death(&w, tid, status);
+	}
+	flush(&w);
+}
