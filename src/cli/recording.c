@@ -99,6 +99,10 @@ const struct cli_option recording_rows[] = {
 				"so does what it left running." },
 	{ 0, "image", "IMAGE", CLI_STRING(struct recording_options, image), .group = "The program's place",
 			.help = "In a container of this image, by podman or docker, with the tracer mounted into it." },
+	{ 0, "engine", "ENGINE", CLI_STRING(struct recording_options, engine), .group = "The program's place",
+			.default_words = "podman, else docker",
+			.help = "The container engine for --image: podman, docker, or the path of one that has their "
+				"command line." },
 	{ 0, "engine-arg", "ARGUMENT", CLI_STRINGS(struct recording_options, engine_args),
 			.group = "The program's place",
 			.help = "A further argument for the container engine's run; may be given several times." },
@@ -296,14 +300,15 @@ static int take_place(struct cli_context *ctx, const struct recording_options *o
 						  : JOB_PROCESS,
 		.limits = { .cpus = o->cpus, .memory_bytes = o->memory_limit, .pids = (uint64_t)o->pids_limit },
 		.image = o->image,
+		.engine = o->engine,
 		.engine_args = o->engine_args.count ? o->engine_args.items : NULL };
 	bool has_limits = o->cpus > 0 || o->memory_limit || o->pids_limit;
 	if (has_limits && p->kind == JOB_PROCESS)
 		p->kind = JOB_CGROUP;
 	if (o->image && o->is_sandboxed)
 		return cli_usage(ctx, "--image and --sandbox exclude each other");
-	if (o->engine_args.count && !o->image)
-		return cli_usage(ctx, "--engine-arg goes with --image");
+	if ((o->engine_args.count || o->engine) && !o->image)
+		return cli_usage(ctx, "%s goes with --image", o->engine ? "--engine" : "--engine-arg");
 	if (!ctx->program && (p->kind != JOB_PROCESS || o->timeout_ns))
 		return cli_usage(ctx, "limits, places and --timeout are for a program that sonde runs");
 	return 0;

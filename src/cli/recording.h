@@ -44,6 +44,7 @@ struct recording_options {
 	int64_t pids_limit;
 	bool is_sandboxed;
 	const char *image;
+	const char *engine;
 	struct cli_list engine_args;
 };
 
