@@ -46,6 +46,8 @@ struct recording_options {
 	const char *image;
 	const char *engine;
 	struct cli_list engine_args;
+	struct cli_list cpu_filters;
+	struct cli_list gpu_filters;
 };
 
 extern const struct cli_option recording_rows[];
