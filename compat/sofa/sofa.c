@@ -36,16 +36,15 @@ static const struct row rows[] = {
 	{ "--match_logdir", true, OWN, 0, NULL },
 	{ "--with-gui", false, OWN, 0, NULL },
 	{ "--verbose", false, OWN, 0, NULL },
-	{ "--pid", true, PASS, RECORD, "--pid" },
+	{ "--pid", true, OWN, 0, NULL },
 	{ "--profile_all_cpus", false, PASS, RECORD, "--all-cpus" },
 	{ "--perf_events", true, PASS, RECORD, "--events" },
-	{ "--no-perf-events", false, PASS, RECORD, "--probes=trace,sched,system,block" },
+	{ "--no-perf-events", false, PASS, RECORD, "--probes=trace,sched,system,block,gpu" },
 	{ "--sys-mon-rate", true, PASS, RECORD, "--rate" },
 	{ "--enable_strace", false, PASS, RECORD, "--syscalls" },
 	{ "--enable_tcpdump", false, PASS, RECORD, "--packets" },
-	{ "--cpu_filters", true, NOTED, 0,
-			"functions get colours by name, not by keyword yet; search in the page finds them" },
-	{ "--gpu_filters", true, NOTED, 0, "there is no GPU probe yet" },
+	{ "--cpu_filters", true, OWN, 0, NULL },
+	{ "--gpu_filters", true, OWN, 0, NULL },
 	{ "--cpu_top_k", true, PASS, SUMMARY, "--top" },
 	{ "--viz_port", true, PASS, VIEW, "--port" },
 	{ "--profile_region", true, PASS, SUMMARY, "--roi" },
@@ -70,9 +69,10 @@ static const struct row rows[] = {
 	{ "--blkdev", true, ALWAYS, 0, "requests to every disk are recorded; 'sonde events --table block' has them" },
 	{ "--network_filters", true, REFUSED, 0, "'sonde events --table flow' has addresses and bytes of every flow" },
 	{ "--cluster_ip", true, REFUSED, 0, "record on each host; runs of several hosts are not merged yet" },
-	{ "--nvprof_inside", false, REFUSED, 0, "nvprof is no longer made; there is no GPU probe yet" },
-	{ "--enable_encode_decode", false, REFUSED, 0, "there is no GPU probe yet" },
-	{ "--cuda_api_tracing", false, REFUSED, 0, "there is no GPU probe yet" },
+	{ "--nvprof_inside", false, ALWAYS, 0, "what devices do is recorded, in containers too" },
+	{ "--enable_encode_decode", false, ALWAYS, 0, "encoder and decoder are among the counters of devices" },
+	{ "--cuda_api_tracing", false, REFUSED, 0,
+			"its calls are not recorded; kernels, copies and fills are: sonde events --table gpu" },
 	{ "--spotlight_gpu", false, REFUSED, 0, "give the region with --profile_region" },
 	{ "--potato_server", true, REFUSED, 0, "'sonde summary' gives its advice itself" },
 };
@@ -85,7 +85,7 @@ struct line {
 };
 
 struct sofa {
-	const char *logdir, *base, *match;
+	const char *logdir, *base, *match, *pid, *cpu_filters, *gpu_filters;
 	bool has_gui, is_verbose;
 	const char *word;
 	struct line command;
@@ -122,10 +122,11 @@ static void take_own(struct sofa *s, const struct row *row, const char *value)
 {
 	const struct {
 		const char *name, **to;
-	} paths[] = { { "--logdir", &s->logdir }, { "--base_logdir", &s->base }, { "--match_logdir", &s->match } };
-	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
-		if (!strcmp(row->name, paths[i].name))
-			*paths[i].to = value;
+	} values[] = { { "--logdir", &s->logdir }, { "--base_logdir", &s->base }, { "--match_logdir", &s->match },
+		{ "--pid", &s->pid }, { "--cpu_filters", &s->cpu_filters }, { "--gpu_filters", &s->gpu_filters } };
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+		if (!strcmp(row->name, values[i].name))
+			*values[i].to = value;
 	s->has_gui |= !strcmp(row->name, "--with-gui");
 	s->is_verbose |= !strcmp(row->name, "--verbose");
 }
@@ -204,11 +205,36 @@ static int run(struct sofa *s, bool is_last, const char *word, unsigned stage, c
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* SOFA drew these whatever it was told, and the others unless it was told otherwise. */
+#define GPU_ALWAYS "CUDA_COPY_H2D:red,CUDA_COPY_D2H:peru,CUDA_COPY_P2P:purple"
+#define GPU_USUAL "_fw_:royalblue,_bw_:darkviolet,AllReduceKernel:indigo"
+
 static int do_record(struct sofa *s)
 {
+	char gpu[4096];
+	snprintf(gpu, sizeof(gpu), GPU_ALWAYS ",%s", s->gpu_filters ? s->gpu_filters : GPU_USUAL);
+	struct line *o = &s->stages[__builtin_ctz(RECORD)];
+	add(o, "--cpu-filters");
+	add(o, s->cpu_filters ? s->cpu_filters : "idle:black");
+	add(o, "--gpu-filters");
+	add(o, gpu);
+	if (!s->command.count && s->pid) { /* SOFA only wrote the number down */
+		add(o, "--pid");
+		add(o, s->pid);
+		return run(s, true, s->word, RECORD, (const char *[]){ "--force", "--output", s->logdir, NULL });
+	}
 	if (!s->command.count)
-		return fail("%s wants a command, in quotes", s->word);
+		return fail("%s wants a command, in quotes, or --pid", s->word);
+	if (s->pid)
+		fprintf(stderr, "sofa: --pid has no effect beside a command; without one that process is recorded\n");
 	return run(s, true, s->word, RECORD, (const char *[]){ "--force", "--output", s->logdir, "--", NULL });
+}
+
+/* Colours are the run's, and given when it is made. */
+static void note_filters(const struct sofa *s)
+{
+	if (s->cpu_filters || s->gpu_filters)
+		fprintf(stderr, "sofa: --cpu_filters and --gpu_filters have an effect when recording\n");
 }
 
 static int do_preprocess(struct sofa *s)
@@ -218,20 +244,24 @@ static int do_preprocess(struct sofa *s)
 
 static int do_analyze(struct sofa *s)
 {
+	note_filters(s);
 	return run(s, true, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
 }
 
 static int do_viz(struct sofa *s)
 {
+	note_filters(s);
 	return run(s, true, "view", VIEW, (const char *[]){ s->logdir, NULL });
 }
 
 static int do_report(struct sofa *s)
 {
+	note_filters(s);
 	int code = run(s, false, "preprocess", PREPARE, (const char *[]){ s->logdir, NULL });
 	code = code ? code : run(s, false, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
 	if (code)
 		return code;
+	s->cpu_filters = s->gpu_filters = NULL; /* said once */
 	if (s->has_gui)
 		return do_viz(s);
 	fprintf(stderr, "sofa: to see it in the browser: sofa viz\n");

@@ -119,6 +119,10 @@ static void add_place(struct buf *line, const struct place_options *o)
 		buf_adds(line, " --image ");
 		words_quote(line, o->image);
 	}
+	if (o->engine) {
+		buf_adds(line, " --engine ");
+		words_quote(line, o->engine);
+	}
 	for (size_t i = 0; i < o->engine_args.count; i++) {
 		buf_adds(line, " --engine-arg ");
 		words_quote(line, o->engine_args.items[i]);

@@ -285,7 +285,6 @@ void check_sandbox(struct facility_report *r)
 		[SANDBOX_PRIVATE] = "private mounts",
 		[SANDBOX_TMPFS] = "a tmpfs",
 		[SANDBOX_OVERLAY] = "an overlay",
-		[SANDBOX_ONLY_PARTS] = "an overlay over / (not over single directories)",
 	};
 	int answer[2] = { SANDBOX_WORKS, 0 };
 	int rc = ask_child(answer);
@@ -298,8 +297,11 @@ void check_sandbox(struct facility_report *r)
 		facility_say(r, FACILITY_WORKS, "an overlay over / mounts in a private namespace");
 		return;
 	}
-	facility_say(r, answer[0] == SANDBOX_ONLY_PARTS ? FACILITY_PARTLY : FACILITY_NO, "%s is refused: %s",
-			steps[answer[0]], strerror(answer[1]));
+	if (answer[0] == SANDBOX_ONLY_PARTS) {
+		facility_say(r, FACILITY_WORKS, "in a user namespace, with an overlay over each directory of /");
+		return;
+	}
+	facility_say(r, FACILITY_NO, "%s is refused: %s", steps[answer[0]], strerror(answer[1]));
 	if (geteuid() == 0)
 		facility_fix(r, "in a container: --privileged");
 	else if (answer[0] == SANDBOX_UNSHARE)

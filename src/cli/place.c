@@ -26,10 +26,11 @@ int place_of(struct cli_context *ctx, const struct place_options *o, struct job_
 						      : JOB_PROCESS,
 		.limits = { .cpus = o->cpus, .memory_bytes = o->memory_limit, .pids = (uint64_t)o->pids_limit },
 		.image = o->image,
+		.engine = o->engine,
 		.engine_args = o->engine_args.count ? o->engine_args.items : NULL };
 	if (o->image && o->is_sandboxed)
 		return cli_usage(ctx, "--image and --sandbox exclude each other");
-	if (o->engine_args.count && !o->image)
-		return cli_usage(ctx, "--engine-arg goes with --image");
+	if ((o->engine_args.count || o->engine) && !o->image)
+		return cli_usage(ctx, "%s goes with --image", o->engine ? "--engine" : "--engine-arg");
 	return 0;
 }

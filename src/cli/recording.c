@@ -87,6 +87,11 @@ const struct cli_option recording_rows[] = {
 			.group = "Filters", .help = "Leave these categories of calls out." },
 	{ 0, "min-duration", "TIME", CLI_DURATION(struct recording_options, min_dur_ns), .group = "Filters",
 			.default_text = "0", .help = "Leave out calls shorter than this." },
+	{ 0, "cpu-filters", "LIST", CLI_WORDS(struct recording_options, cpu_filters), .group = "Filters",
+			.help = "For whoever looks at the run: functions whose names hold a keyword are drawn in a "
+				"colour of their own; keyword:colour, with commas between." },
+	{ 0, "gpu-filters", "LIST", CLI_WORDS(struct recording_options, gpu_filters), .group = "Filters",
+			.help = "The same for kernels and copies of devices." },
 	{ 0, "overflow", "WHAT", CLI_CHOICE(struct recording_options, overflow), .choices = overflow_words,
 			.group = "Limits", .default_text = "drop",
 			.help = "When events come faster than they can be drained: drop and count them, or block." },
@@ -309,6 +314,19 @@ static const char *const *take_probes(struct cli_context *ctx, const struct reco
 	return out;
 }
 
+/* "keyword:colour", where neither is empty and the colour is a word or a number as CSS has them. */
+static int check_filters(struct cli_context *ctx, const char *option, const struct cli_list *list)
+{
+	static const char colour[] = "#abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	for (size_t i = 0; i < list->count; i++) {
+		const char *colon = strrchr(list->items[i], ':');
+		if (colon && colon > list->items[i] && colon[1] && !colon[1 + strspn(colon + 1, colour)])
+			continue;
+		return cli_usage(ctx, "--%s takes keyword:colour, as in idle:black, not '%s'", option, list->items[i]);
+	}
+	return 0;
+}
+
 int recording_run(struct cli_context *ctx, bool is_silent, struct record_result *result)
 {
 	struct recording_options *o = ctx->options;
@@ -330,8 +348,13 @@ int recording_run(struct cli_context *ctx, bool is_silent, struct record_result 
 				.place = o->ring,
 				.includes = absolute(ctx, &o->include),
 				.excludes = absolute(ctx, &o->exclude) } };
+	const struct run_filters filters = { .cpu = o->cpu_filters.items, .gpu = o->gpu_filters.items };
 	struct job_place place;
 	int rc = take_target(ctx, o, &ro.target);
+	if (!rc)
+		rc = check_filters(ctx, "cpu-filters", &o->cpu_filters);
+	if (!rc)
+		rc = check_filters(ctx, "gpu-filters", &o->gpu_filters);
 	if (!rc)
 		rc = take_place(ctx, o, &place);
 	if (!rc)
@@ -347,6 +370,7 @@ int recording_run(struct cli_context *ctx, bool is_silent, struct record_result 
 	ro.argv = ctx->program;
 	ro.place = place.kind == JOB_PROCESS ? NULL : &place;
 	ro.timeout_ns = o->timeout_ns;
+	ro.filters = o->cpu_filters.count || o->gpu_filters.count ? &filters : NULL;
 	rc = record_run(&ro, result, ctx->err);
 	if (rc) {
 		int code = ctx->program ? launch_exit_code(rc) : 0;

@@ -41,6 +41,8 @@ struct recording_options {
 	int64_t duration_ns;
 	int64_t timeout_ns;
 	struct place_options place;
+	struct cli_list cpu_filters;
+	struct cli_list gpu_filters;
 };
 
 extern const struct cli_option recording_rows[];

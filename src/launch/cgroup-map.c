@@ -173,7 +173,8 @@ static int refuse(int errnum, const char *controller, struct sonde_err *err)
 		err_hint(err, "run as root, or within 'systemd-run --user --scope -p Delegate=yes'");
 	else
 		err_hint(err, "/sys/fs/cgroup must be mounted writable: with a container engine that is --privileged");
-	return rc == -ENOENT ? -ENOTSUP : rc; /* not to be taken for a missing command */
+	/* not to be taken for a command that is missing or may not be executed */
+	return rc == -ENOENT ? -ENOTSUP : rc == -EACCES ? -EPERM : rc;
 }
 
 int cgroup_map_find(struct cgroup_map *m, const struct job_limits *limits, struct sonde_err *err)

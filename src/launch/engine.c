@@ -204,11 +204,25 @@ static bool is_podman(const char *engine)
 	return !strcmp(slash ? slash + 1 : engine, "podman");
 }
 
+/* podman may go by the name of docker, and its `rm` asks politely for ten seconds where docker's kills. */
+static void kill_first(const char *engine, const char *name)
+{
+	CLEANUP(words_release) struct words w = { 0 };
+	words_add(&w, engine);
+	words_add(&w, "kill");
+	words_add(&w, "--signal=KILL");
+	words_add(&w, name);
+	if (!words_done(&w))
+		engine_run(&w, NULL, NULL); /* it may have ended */
+}
+
 int engine_remove(const char *engine, const char *name, struct sonde_err *err)
 {
 	CLEANUP(words_release) struct words w = { 0 };
 	static const char *const podman[] = { "rm", "--force", "--time=0", "--ignore", "--volumes", NULL };
 	static const char *const docker[] = { "rm", "--force", "--volumes", NULL };
+	if (!is_podman(engine))
+		kill_first(engine, name);
 	words_add(&w, engine);
 	for (const char *const *word = is_podman(engine) ? podman : docker; *word; word++)
 		words_add(&w, *word);

@@ -36,11 +36,12 @@ static int take_ids(const struct sandbox *s)
 
 static int make_scratch(const struct sandbox *s)
 {
-	(void)s;
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-			mount("tmpfs", SANDBOX_SCRATCH, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755"))
+			mount("tmpfs", SANDBOX_SCRATCH, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") ||
+			mkdir(SANDBOX_ROOT, 0755))
 		return -errno;
-	return mkdir(SANDBOX_ROOT, 0755) ? -errno : 0;
+	/* A root has to be mounted; that of parts is a directory that they are put into. */
+	return s->is_parted && mount("tmpfs", SANDBOX_ROOT, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") ? -errno : 0;
 }
 
 /* Every directory of the path that is missing, and the last as a file when it shall be one. */
@@ -89,17 +90,33 @@ static void look_like(const char *upper, const char *lower)
 
 static int overlay(const struct sandbox_layer *l)
 {
+	int rc = l->target[sizeof(SANDBOX_ROOT) - 1] ? make_target(l->target, false) : 0;
+	if (rc)
+		return rc;
 	if (mkdir(l->upper, 0755) || mkdir(l->work, 0755))
 		return -errno;
 	look_like(l->upper, l->lower);
 	return mount("overlay", l->target, "overlay", 0, l->options) ? -errno : 0;
 }
 
+static int make_link(const struct sandbox_layer *l)
+{
+	return symlink(l->link, l->target) && errno != EEXIST ? -errno : 0;
+}
+
+static int make_like(const struct sandbox_layer *l)
+{
+	int rc = make_target(l->target, false);
+	if (!rc)
+		look_like(l->target, l->lower);
+	return rc;
+}
+
 static int stack(const struct sandbox *s)
 {
 	for (size_t i = 0; i < s->layer_count; i++) {
 		const struct sandbox_layer *l = &s->layers[i];
-		int rc = l->options ? overlay(l) : 0;
+		int rc = l->options ? overlay(l) : l->link ? make_link(l) : l->lower ? make_like(l) : 0;
 		if (rc)
 			return rc;
 	}

@@ -71,13 +71,13 @@ static int fill_overlay(struct sandbox *s, struct sandbox_layer *l, const char *
 	return l->lower ? rc : -ENOMEM;
 }
 
-static int add_overlay(struct sandbox *s, const char *lower, const char *target)
+int sandbox_add_overlay(struct sandbox *s, const char *lower, const char *target)
 {
 	struct sandbox_layer *l = add_layer(s);
 	return l ? fill_overlay(s, l, lower, target) : -ENOMEM;
 }
 
-static int add_bind(struct sandbox *s, const char *source, const char *target, bool is_read_only)
+int sandbox_add_bind(struct sandbox *s, const char *source, const char *target, bool is_read_only)
 {
 	struct sandbox_layer *l = add_layer(s);
 	struct stat st;
@@ -92,6 +92,35 @@ static int add_bind(struct sandbox *s, const char *source, const char *target, b
 		return -errno;
 	l->is_file = !S_ISDIR(st.st_mode);
 	return l->source && l->target ? 0 : -ENOMEM;
+}
+
+int sandbox_add_link(struct sandbox *s, const char *path, const char *target)
+{
+	struct sandbox_layer *l = add_layer(s);
+	char to[PATH_MAX];
+	struct buf at = BUF_INIT;
+	ssize_t n = readlink(path, to, sizeof(to) - 1);
+	if (!l)
+		return -ENOMEM;
+	if (n < 0)
+		return -errno;
+	to[n] = '\0';
+	buf_addf(&at, SANDBOX_ROOT "%s", target);
+	l->link = strdup(to);
+	l->target = buf_take(&at);
+	return l->link && l->target ? 0 : -ENOMEM;
+}
+
+int sandbox_add_directory(struct sandbox *s, const char *like, const char *target)
+{
+	struct sandbox_layer *l = add_layer(s);
+	struct buf at = BUF_INIT;
+	if (!l)
+		return -ENOMEM;
+	buf_addf(&at, SANDBOX_ROOT "%s", target);
+	l->lower = strdup(like);
+	l->target = buf_take(&at);
+	return l->lower && l->target ? 0 : -ENOMEM;
 }
 
 /* mountinfo writes blanks and the like as \ooo. */
@@ -109,41 +138,60 @@ static void unescape(char *text)
 	*out = '\0';
 }
 
-static bool is_below(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
-	return !strncmp(path, dir, n) && (path[n] == '/' || !path[n]);
-}
-
 /* What is mounted below the root is not part of its file system: each gets a layer of its own. */
 static int add_submount(struct sandbox *s, const char *root, const char *at)
 {
 	static const char *const own[] = { "/proc", "/sys", "/dev" };
 	struct stat st;
 	const char *inner = at + (strcmp(root, "/") ? strlen(root) : 0);
-	if (!strcmp(at, root) || (strcmp(root, "/") && !is_below(at, root)) || !strcmp(inner, "/"))
+	if (!sandbox_is_below(at, root))
 		return 0;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		if (is_below(inner, own[i]))
+		if (!strcmp(inner, own[i]) || sandbox_is_below(inner, own[i]))
 			return 0;
 	if (stat(at, &st))
 		return 0; /* hidden under another, or not ours to see */
-	return S_ISDIR(st.st_mode) ? add_overlay(s, at, inner) : add_bind(s, at, inner, true);
+	return S_ISDIR(st.st_mode) ? sandbox_add_overlay(s, at, inner) : sandbox_add_bind(s, at, inner, true);
 }
 
-static int add_submounts(struct sandbox *s, const char *root)
+static int add_submounts(struct sandbox *s, const struct sandbox_mounts *m, const char *root)
+{
+	int rc = sandbox_add_overlay(s, root, "/");
+	for (size_t i = 0; !rc && i < m->count; i++)
+		rc = add_submount(s, root, m->at[i]);
+	return rc;
+}
+
+static void mounts_release(struct sandbox_mounts *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		free(m->at[i]);
+	free(m->at);
+}
+
+static int mounts_add(struct sandbox_mounts *m, const char *at)
+{
+	if (m->count && !strcmp(m->at[m->count - 1], at))
+		return 0;
+	char **more = reallocarray(m->at, m->count + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	m->at = more;
+	m->at[m->count] = strdup(at);
+	return m->at[m->count++] ? 0 : -ENOMEM;
+}
+
+static int mounts_read(struct sandbox_mounts *m)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char last[PATH_MAX] = "";
 	int rc = fs_read_file(AT_FDCWD, "/proc/self/mountinfo", MOUNTINFO_MAX, &text, NULL);
 	for (char *line = text.data; !rc && *line;) {
 		char *end = strchrnul(line, '\n'), at[PATH_MAX];
 		bool has_more = *end;
 		*end = '\0';
-		if (sscanf(line, "%*s %*s %*s %*s %4095s", at) == 1 && strcmp(at, last)) {
-			snprintf(last, sizeof(last), "%s", at);
+		if (sscanf(line, "%*s %*s %*s %*s %4095s", at) == 1) {
 			unescape(at);
-			rc = add_submount(s, root, at);
+			rc = mounts_add(m, at);
 		}
 		line = has_more ? end + 1 : end;
 	}
@@ -156,7 +204,7 @@ static int add_mounts(struct sandbox *s, const struct job_place *place, struct s
 		const struct job_mount *m = &place->mounts[i];
 		if (m->target[0] != '/' || strstr(m->target, "/../"))
 			return err_set(err, EINVAL, "cannot mount on '%s': the path must be absolute", m->target);
-		int rc = add_bind(s, m->source, m->target, m->is_read_only);
+		int rc = sandbox_add_bind(s, m->source, m->target, m->is_read_only);
 		if (rc) {
 			err_sys(err, -rc, "cannot mount '%s'", m->source);
 			return rc == -ENOENT || rc == -EACCES ? -EINVAL : rc;
@@ -176,9 +224,12 @@ static int fill(struct sandbox *s, const struct job_place *place, struct sonde_e
 	s->has_own_network = place->has_own_network;
 	snprintf(s->uid_map, sizeof(s->uid_map), "%u %u 1", geteuid(), geteuid());
 	snprintf(s->gid_map, sizeof(s->gid_map), "%u %u 1", getegid(), getegid());
-	int rc = add_overlay(s, root, "/");
-	if (!rc)
-		rc = add_submounts(s, root);
+	CLEANUP(mounts_release) struct sandbox_mounts mounts = { 0 };
+	int rc = mounts_read(&mounts);
+	if (!rc && sandbox_needs_parts(s, &mounts, root))
+		rc = sandbox_add_parts(s, &mounts, root);
+	else if (!rc)
+		rc = add_submounts(s, &mounts, root);
 	if (rc)
 		return err_sys(err, -rc, "cannot prepare a sandbox");
 	return add_mounts(s, place, err);
@@ -204,6 +255,7 @@ void sandbox_free(struct sandbox *s)
 	for (size_t i = 0; i < s->layer_count; i++) {
 		free(s->layers[i].source);
 		free(s->layers[i].target);
+		free(s->layers[i].link);
 		free(s->layers[i].options);
 		free(s->layers[i].lower);
 		free(s->layers[i].upper);

@@ -8,7 +8,8 @@
  * what is written there stays. Nothing is left on the machine but memory given back.
  *
  * Without CAP_SYS_ADMIN a user namespace gives the rights for it, where the system
- * lets ordinary users have one.
+ * lets ordinary users have one. There the root is put together of parts (sandbox-parts.c),
+ * and what belongs to other users or groups cannot be changed, even where it could be outside.
  */
 #ifndef SONDE_LAUNCH_SANDBOX_H
 #define SONDE_LAUNCH_SANDBOX_H

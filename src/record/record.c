@@ -502,6 +502,7 @@ int record_run(const struct record_options *o, struct record_result *result, str
 		.name = name_of(o),
 		.argv = o->argv,
 		.observed = o->argv ? NULL : &o->target,
+		.filters = o->filters,
 		.start_real_ns = clock_real_ns(),
 		.start_mono_ns = clock_mono_ns(),
 		.end_mono_ns = STORE_NULL,

@@ -17,6 +17,11 @@
 
 #define RECORD_ENV_MAX 64
 
+/* For whoever looks: what has a keyword in its name, in that colour. "keyword:colour" each. */
+struct run_filters {
+	const char *const *cpu, *const *gpu; /* functions; commands of devices. NULL-terminated; NULL: none */
+};
+
 struct record_options {
 	char *const *argv;         /* NULL: observe `target`, which runs already */
 	const char *dir;           /* the bundle; NULL: a new one among the runs */
@@ -33,6 +38,7 @@ struct record_options {
 	/* Told of the board (sonde/shm.h) of a process that has ended, before it is removed; NULL: nobody wants it. */
 	void (*board)(void *arg, int dirfd, const char *name);
 	void *board_arg;
+	const struct run_filters *filters; /* NULL: none */
 	const char *const *env; /* "NAME=value" to set for it, NULL-terminated, at most RECORD_ENV_MAX; NULL: none */
 };
 

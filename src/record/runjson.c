@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "store/run.h"
 
+#include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,6 +121,33 @@ static void write_observed(struct json *j, const struct probe_target *t)
 	json_end(j);
 }
 
+static void write_filters(struct json *j, const struct run_filters *f)
+{
+	const struct {
+		const char *of;
+		const char *const *all;
+	} kinds[] = { { "cpu", f->cpu }, { "gpu", f->gpu } };
+	json_key(j, "filters");
+	json_object(j);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (!kinds[i].all || !kinds[i].all[0])
+			continue;
+		json_key(j, kinds[i].of);
+		json_array(j);
+		for (const char *const *one = kinds[i].all; *one; one++) {
+			const char *colon = strrchr(*one, ':');
+			size_t bytes = colon ? (size_t)(colon - *one) : strlen(*one);
+			json_object(j);
+			json_key(j, "keyword");
+			json_strn(j, *one, bytes);
+			json_kstr(j, "colour", colon ? colon + 1 : NULL);
+			json_end(j);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void write_tables(struct json *j, const struct store_sink *sink)
 {
 	json_key(j, "tables");
@@ -158,6 +186,8 @@ void runjson_write(struct buf *out, const struct run_facts *f)
 	write_exit(&j, f);
 	if (f->observed)
 		write_observed(&j, f->observed);
+	if (f->filters)
+		write_filters(&j, f->filters);
 	if (f->usage)
 		write_usage(&j, f->usage);
 	if (f->cpu_ns != STORE_NULL)

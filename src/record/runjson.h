@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "probe/probe.h"
 #include "record/drain.h"
+#include "record/record.h"
 
 #include <sys/resource.h>
 
@@ -24,6 +25,7 @@ struct run_facts {
 	struct probe_set *probes;            /* NULL: there were none */
 	const struct probe_target *observed; /* NULL: a command was run */
 	const struct rusage *usage;          /* of the command and what it waited for; NULL: not known */
+	const struct run_filters *filters;   /* see record.h; NULL: none */
 	int64_t cpu_ns;                      /* what recording cost; STORE_NULL while it goes on */
 };
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Counters of devices: from NVML, nvidia-smi or tegrastats, each a stand-in; a machine without says so and counts nothing.
 . "$(dirname "$0")/../lib/tap.sh"
+unset LD_LIBRARY_PATH # the build has stand-ins on it
 
 # last RUN: the last value of each counter of devices.
 last() { "$SONDE" events "$1" --table counter --json | jq -r -s 'map(select(.name | startswith("gpu."))) | group_by(.name) | .[] | "\(.[-1].name) \(.[-1].value)"'; }
@@ -71,11 +72,17 @@ rm pid
 chmod +x bin/nvidia-smi
 PATH=$PWD/bin:$PATH "$SONDE" record -q -o killed -- sleep 2 &
 recorder=$!
-for ((i = 0; i < 100; i++)); do [[ -s pid && -e killed/tables/counter.tbl ]] && break || sleep 0.1; done
+for ((i = 0; i < 100; i++)); do
+	[[ -s pid && -e killed/tables/counter.tbl ]] && break
+	sleep 0.1
+done
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 is_gone() { [[ ! -d /proc/$1 ]] || grep -q '^State:.*[ZX] ' "/proc/$1/status"; }
-for ((i = 0; i < 100; i++)); do is_gone "$(<pid)" && break || sleep 0.1; done
+for ((i = 0; i < 100; i++)); do
+	is_gone "$(<pid)" && break
+	sleep 0.1
+done
 ok 'when the recorder is killed, the command ends' is_gone "$(<pid)"
 
 # Nothing here: a fact, no zero.

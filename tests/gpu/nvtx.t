@@ -1,6 +1,7 @@
 #!/bin/bash
 # NVTX 3: ranges and marks of a program become annotations, and it computes and prints what it does without.
 . "$(dirname "$0")/../lib/tap.sh"
+unset LD_LIBRARY_PATH # the build has stand-ins on it
 
 # Threads have numbers of their own.
 rows_of() { "$SONDE" events "$1" --table span --json | jq -r '"\(.cat) \(.name) \(.is_open) \(.args)"' | sed 's/"started_by":[0-9]*/"started_by":TID/' | sort; }

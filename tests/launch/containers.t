@@ -1,6 +1,7 @@
 #!/bin/bash
 # containers: jobs in a real engine, with an image made here, and nothing of them left.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$SOURCE_DIR/tests/launch/lib.sh"
 
 command -v podman >/dev/null || skip_service 'podman is not installed'
 busybox=$(command -v busybox) || skip_service 'busybox is not installed'
@@ -11,7 +12,7 @@ export CONTAINERS_CONF=$SOURCE_DIR/tests/launch/containers.conf
 export SONDE_TEST_IMAGE=localhost/sonde-test-$$
 mkdir -p rootfs/bin rootfs/tmp
 cp "$busybox" rootfs/bin/busybox
-for name in sh sleep tail cat true wc; do ln -s busybox rootfs/bin/$name; done
+for name in sh sleep tail cat true wc setsid; do ln -s busybox rootfs/bin/$name; done
 tar -C rootfs -cf rootfs.tar .
 podman import -q rootfs.tar "$SONDE_TEST_IMAGE" >import.log 2>&1 || skip_service "podman cannot import an image: $(tail -1 import.log)"
 podman run --rm --network=none "$SONDE_TEST_IMAGE" true >run.log 2>&1 || {
@@ -36,6 +37,26 @@ if [ -x "$SONDE" ]; then
 		sh -c 'trap "" INT TERM; while :; do sleep 1; done'
 	is 'record --timeout ends it with 124' "$status" 124
 	is 'no container is left of either' "$(ours)" 0
+
+	# docker, or what goes by that name: its command line is the same.
+	mkdir bin
+	# shellcheck disable=SC2016 # it is the script that expands them
+	printf '#!/bin/bash\necho "$1" >>%q\nexec podman "$@"\n' "$PWD/asked" >bin/docker
+	chmod +x bin/docker
+	export PATH=$PWD/bin:$PATH
+	run timeout 100 "$SONDE" record -o docker --engine docker --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- sh -c 'echo by docker; exit 8'
+	is 'record --engine docker gives code and output' "$status $out" '8 by docker'
+	ok 'it was docker that ran it' grep -q run asked
+	for engine in podman docker; do
+		check_ladder "$engine" timeout 100 "$SONDE" record -q -o "ladder-$engine" --timeout 3s --engine $engine \
+			--image "$SONDE_TEST_IMAGE" --engine-arg=--network=none
+		is "$engine: no container is left" "$(ours)" 0
+	done
+	run "$SONDE" record --engine docker -- true
+	is '--engine alone makes no sense' "$status" 2
+	run "$SONDE" record -q -o none --engine /nonexistent/engine --image x -- true
+	is 'an engine that is not there: 125' "$status" 125
+	like 'and it says so' "$err" 'no container engine'
 fi
 podman rmi -f "$SONDE_TEST_IMAGE" >/dev/null 2>&1
 done_testing

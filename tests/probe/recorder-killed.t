@@ -20,7 +20,28 @@ is 'the run opens' "$status" 0
 like 'and says that it was not finished' "$out$err" 'recorder has not finished'
 run "$SONDE" recover run
 is 'it can be recovered' "$status" 0
+is 'what was lost is a number, or it is said that nobody knows' "$(jq '.recovered | has("lost_events")' run/run.json)" true
+is 'the run says that it was recovered' "$(jq -r .state run/run.json)" recovered
 ok 'the samples are there' test "$("$SONDE" events run --table sample --json | wc -l)" -gt 0
 run "$SONDE" export --to folded run
 like 'with their stacks' "$out" ';main;.*burn'
+
+# With somebody between (a timeout) and with walls around it, the program goes on too.
+for place in '--timeout 100s' --sandbox '--pids-limit 50'; do
+	# shellcheck disable=SC2086 # an option and its value
+	if ! "$SONDE" record -q -o "can$place" $place -- true 2>why; then
+		skip "recorder killed, $place" "$(head -1 why)"
+		continue
+	fi
+	# shellcheck disable=SC2086,SC2016
+	"$SONDE" record -q -o "run$place" $place -- sh -c 'echo begun; read -r line; echo "heard $line"' <&9 >"out$place" &
+	recorder=$!
+	ok "$place: the program has begun" wait_for grep -q begun "out$place"
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	echo still >&9
+	ok "$place: undisturbed by the recorder's death" wait_for grep -q 'heard still' "out$place"
+	run "$SONDE" info "run$place"
+	is "$place: the run opens" "$status" 0
+done
 done_testing

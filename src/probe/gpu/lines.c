@@ -84,13 +84,13 @@ static double number_after(const char *line, const char *word, const char **end)
 bool gpu_parse_tegra(const char *line, struct gpu_reading *r)
 {
 	static const char *const rails[] = { "VDD_GPU_SOC ", "VDD_GPU ", "VDD_SYS_GPU ", "POM_5V_GPU " };
-	const char *at = NULL;
+	const char *at = line;
 	gpu_reading_init(r, 0);
 	double util = number_after(line, "GR3D_FREQ ", &at);
 	if (isnan(util))
 		return false;
 	r->values[GPU_util_percent] = util;
-	if (at && at[0] == '%' && at[1] == '@')
+	if (at[0] == '%' && at[1] == '@')
 		r->values[GPU_sm_clock_hz] = number(at + 2 + (at[2] == '['), NULL) * 1e6;
 	double used = number_after(line, "RAM ", &at);
 	if (!isnan(used) && *at == '/') {

@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 const struct probe_ops probe_cpu;
 
@@ -22,6 +24,7 @@ struct cpu {
 	struct perf_source *source;
 	int64_t event_ids[PROBE_EVENTS_MAX];
 	bool is_clock[PROBE_EVENTS_MAX];
+	const char *names[PROBE_EVENTS_MAX + 1]; /* of the events, as they are sampled; NULL at the end */
 	uint64_t samples, cut, told_lost;
 	int64_t sampled_ns, unsampled_ns, surplus_ns, finished_ns;
 };
@@ -85,23 +88,67 @@ static void on_gone(void *state, const struct task *k)
 	c->unsampled_ns += row.weight_ns;
 }
 
+/* A virtual machine may have no hardware counters at all. */
+static bool can_count(const struct perf_event_name *e)
+{
+	struct perf_event_attr a = { .type = e->type,
+		.size = sizeof(a),
+		.config = e->config,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1 };
+	int fd = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || (errno != ENOENT && errno != EOPNOTSUPP); /* other failures are attach's to explain */
+}
+
+/* The event of that name. Whoever wants cycles wants to know where the time goes: the clock tells that too. */
+static const struct perf_event_name *choose(struct probe_host *host, const char *name, struct sonde_err *err)
+{
+	const struct perf_event_name *e = perf_event_find(name);
+	struct sonde_err why = SONDE_ERR_INIT;
+	if (!e)
+		err_set(err, EINVAL, "there is no event '%s'", name);
+	if (!e || can_count(e))
+		return e;
+	err_set(&why, ENOENT, "this machine cannot count '%s'", name);
+	if (!strcmp(name, "cycles") || !strcmp(name, "ref-cycles")) {
+		err_set(&why, ENOENT, "this machine cannot count '%s': cpu-clock was sampled instead", name);
+		probe_remark(host, &probe_cpu, &why);
+		return perf_event_find("cpu-clock");
+	}
+	if (err)
+		*err = why;
+	return NULL;
+}
+
+static int choose_all(struct cpu *c, struct probe_host *host, const char *const *names, struct sonde_err *err)
+{
+	for (unsigned i = 0; i < PROBE_EVENTS_MAX && names[i]; i++) {
+		const struct perf_event_name *e = choose(host, names[i], err);
+		if (!e)
+			return -EINVAL;
+		c->names[i] = e->name;
+		c->event_ids[i] = store_strings_of(&host->sink->strings, e->name);
+		c->is_clock[i] = e->is_clock;
+	}
+	return 0;
+}
+
 static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err)
 {
 	static const char *const usual[] = { "cpu-clock", NULL };
-	const char *const *names = host->options.events ? host->options.events : usual;
 	struct perf_source *source = perf_source_get(host);
 	struct cpu *c = source ? calloc(1, sizeof(*c)) : NULL;
 	if (!c)
 		return err_sys(err, ENOMEM, "cannot sample");
-	for (unsigned i = 0; i < PROBE_EVENTS_MAX && names[i]; i++) {
-		const struct perf_event_name *e = perf_event_find(names[i]);
-		if (!e) {
-			free(c);
-			return err_set(err, EINVAL, "there is no event '%s'", names[i]);
-		}
-		c->event_ids[i] = store_strings_of(&host->sink->strings, e->name);
-		c->is_clock[i] = e->is_clock;
+	int rc = choose_all(c, host, host->options.events ? host->options.events : usual, err);
+	if (rc) {
+		free(c);
+		return rc;
 	}
+	host->options.events = c->names;
 	c->host = host;
 	c->source = source;
 	source->wants.has_samples = true;
@@ -176,6 +223,7 @@ static void free_cpu(void *state)
 	c->source->wants.on_sample = NULL;
 	c->host->tasks->on_gone = NULL;
 	c->source->wants.has_samples = false;
+	c->host->options.events = NULL; /* they were in here */
 	free(c);
 }
 
