@@ -1,17 +1,21 @@
 /*
  * Iterations: the time between steps of the same name that a process announced
- * one after the other.
+ * one after the other; of a program that announces none those that are found in
+ * what it does (detect.h).
  */
+#include "analyze/detect.h"
 #include "analyze/pass.h"
 #include "base/map.h"
 #include "model/rows.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct iterations {
 	int by_name;
+	struct detect detect;
 };
 
 enum { Q_DURS, Q_MOMENTS, Q_PROCESSES };
@@ -23,6 +27,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 				[Q_MOMENTS] = { ENGINE_MOMENTS, STORE_SPAN_dur_ns },
 				[Q_PROCESSES] = { ENGINE_DISTINCT, STORE_SPAN_process } } };
 
+	detect_plan(a, &((struct iterations *)state)->detect);
 	return analyze_fed(a, &by_name, &((struct iterations *)state)->by_name, err);
 }
 
@@ -67,8 +72,8 @@ static const struct analyze_column columns[] = {
 	{ "processes", NULL, ANALYZE_COUNT },
 	{ "mean_ns", NULL, ANALYZE_REAL },
 	{ "stddev_ns", NULL, ANALYZE_REAL },
-	{ "min_ns", "MIN", ANALYZE_NS },
 	{ "median_ns", "MEDIAN", ANALYZE_NS },
+	{ "min_ns", "MIN", ANALYZE_NS },
 	{ "p95_ns", "P95", ANALYZE_NS },
 	{ "max_ns", "MAX", ANALYZE_NS },
 	{ "per_second", "PER SECOND", ANALYZE_REAL },
@@ -90,23 +95,105 @@ static void add_name(struct analyze *a, struct analyze_table *t, const struct en
 	analyze_cell_int(t, (int64_t)engine_distinct(g, Q_PROCESSES, i));
 	analyze_cell_real(t, mean_ns);
 	analyze_cell_real(t, sqrt(engine_variance(g, Q_MOMENTS, i)));
-	cell_quantile(t, g, i, 0);
 	cell_quantile(t, g, i, 0.5);
+	cell_quantile(t, g, i, 0);
 	cell_quantile(t, g, i, 0.95);
 	cell_quantile(t, g, i, 1);
 	analyze_cell_real(t, mean_ns > 0 ? 1e9 / mean_ns : NAN);
 }
 
-static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
+/* Found ones. */
+
+static const struct analyze_column each_columns[] = {
+	{ "index", "ITERATION", ANALYZE_COUNT },
+	{ "from_ns", "FROM", ANALYZE_NS },
+	{ "dur_ns", "TIME", ANALYZE_NS },
+};
+
+static int by_length(const void *a, const void *b)
 {
-	const struct engine_groups *g = analyze_fed_groups(a, ((struct iterations *)state)->by_name);
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void add_found_name(struct analyze *a, struct analyze_section *s, const struct detected *d)
+{
+	struct analyze_table *t = analyze_table(s, "by_name", "Iterations", columns, sizeof(columns) / sizeof(*columns),
+			0);
+	int64_t *sorted = arena_alloc(&a->arena, d->count * sizeof(*sorted));
+	double mean = 0, squares = 0, n = (double)d->count;
+
+	if (!sorted) {
+		a->result.error = -ENOMEM;
+		return;
+	}
+	memcpy(sorted, d->dur_ns, d->count * sizeof(*sorted));
+	qsort(sorted, d->count, sizeof(*sorted), by_length);
+	for (size_t i = 0; i < d->count; i++)
+		mean += (double)sorted[i] / n;
+	for (size_t i = 0; i < d->count; i++)
+		squares += ((double)sorted[i] - mean) * ((double)sorted[i] - mean);
+	analyze_cell_bytes(t, model_name(a->run, d->name));
+	analyze_cell_int(t, (int64_t)d->count);
+	analyze_cell_int(t, 1);
+	analyze_cell_real(t, mean);
+	analyze_cell_real(t, sqrt(squares / (n - 1)));
+	analyze_cell_int(t, sorted[(d->count - 1) / 2]);
+	analyze_cell_int(t, sorted[0]);
+	analyze_cell_int(t, sorted[(size_t)(0.95 * (n - 1))]);
+	analyze_cell_int(t, sorted[d->count - 1]);
+	analyze_cell_real(t, mean > 0 ? 1e9 / mean : NAN);
+}
+
+static void add_found(struct analyze *a, struct analyze_section *s, const struct detected *d)
+{
 	struct analyze_table *t;
 
-	(void)err;
-	if (!g->count) {
-		analyze_absent(s, "the program announced no steps (sonde_step)");
-		return 0;
+	analyze_text(s, "source", "source", strcmp(d->stream, "io") == 0 ? "found in calls" : "found in spans");
+	analyze_int(s, "tid", "of thread", ANALYZE_ID, d->tid);
+	analyze_int(s, "count", "iterations", ANALYZE_COUNT, (int64_t)d->count);
+	analyze_real(s, "confidence", NULL, ANALYZE_RATIO, d->confidence);
+	analyze_int(s, "events", NULL, ANALYZE_COUNT, (int64_t)d->tokens);
+	analyze_text(s, "note", d->is_cut ? "note" : NULL,
+			d->is_cut ? "only the first events of the thread were looked at" : NULL);
+	add_found_name(a, s, d);
+	t = analyze_table(s, "each", "Each iteration", each_columns, 3, ANALYZE_DETAIL);
+	for (size_t i = 0; i < analyze_top(a, d->count); i++) {
+		analyze_cell_int(t, (int64_t)i);
+		analyze_cell_int(t, d->from_ns[i] - a->start_ns);
+		analyze_cell_int(t, d->dur_ns[i]);
 	}
+	if (t)
+		t->all_rows = d->count;
+}
+
+static int finish_found(struct analyze *a, const struct iterations *it, struct analyze_section *s,
+		struct sonde_err *err)
+{
+	struct detected found;
+	int rc = detect_find(a, &it->detect, &found, err);
+
+	if (rc < 0)
+		return rc;
+	if (found.count)
+		add_found(a, s, &found);
+	else if (found.tokens)
+		analyze_absent(s, "the program announced no steps (sonde_step), and what it does repeats in no loop");
+	else
+		analyze_absent(s, "the program announced no steps (sonde_step)");
+	return 0;
+}
+
+static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
+{
+	const struct iterations *it = state;
+	const struct engine_groups *g = analyze_fed_groups(a, it->by_name);
+	struct analyze_table *t;
+
+	if (!g->count)
+		return finish_found(a, it, s, err);
+	analyze_text(s, "source", NULL, "steps");
 	t = analyze_table(s, "by_name", "Iterations", columns, sizeof(columns) / sizeof(*columns), 0);
 	for (size_t i = 0; i < analyze_top(a, g->count); i++)
 		add_name(a, t, g, i);
