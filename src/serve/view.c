@@ -25,6 +25,7 @@ const struct view_answer view_answers[] = {
 	{ "io", NULL, view_answer_io },
 	{ "steps", NULL, view_answer_steps },
 	{ "summary", NULL, view_answer_summary },
+	{ "flows", NULL, view_answer_flows },
 	{ NULL, NULL, NULL },
 };
 
@@ -128,8 +129,11 @@ int view_open(struct view **out, const char *name, struct sonde_err *err)
 {
 	struct view *v = calloc(1, sizeof(*v));
 	struct opened o;
-	int rc = v ? open_run(name, &o, err) : err_sys(err, ENOMEM, "cannot open the run");
+	int rc;
 
+	if (!v)
+		return err_sys(err, ENOMEM, "cannot open the run");
+	rc = open_run(name, &o, err);
 	if (rc < 0) {
 		free(v);
 		return rc;
@@ -162,6 +166,12 @@ void view_free(struct view *v)
 	buf_release(&v->summary);
 	free(v->name);
 	free(v);
+}
+
+void view_tell(struct view *v, const struct view *other, const char *groups)
+{
+	v->other = other;
+	v->groups = groups;
 }
 
 const char *view_path(const struct view *v)

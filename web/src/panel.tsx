@@ -39,7 +39,7 @@ function Event({ app }: { app: App }) {
 	);
 }
 
-export function NameTable({ app, rows, scopeNs }: { app: App; rows: StatRow[]; scopeNs: number }) {
+export function NameTable({ app, rows, scopeNs, isShort }: { app: App; rows: StatRow[]; scopeNs: number; isShort?: boolean }) {
 	const most = Math.max(1, ...rows.map((r) => r.total_ns));
 	return (
 		<Table label="by name" rows={rows} sort="total" limit={30} onRow={(r) => void app.find(r.name ?? '')} columns={[
@@ -50,8 +50,8 @@ export function NameTable({ app, rows, scopeNs }: { app: App; rows: StatRow[]; s
 			{ title: 'total', key: 'total', value: (r) => r.total_ns, show: (r) => duration(r.total_ns), bar: (r) => r.total_ns / most },
 			{ title: 'of wall', key: 'share', value: (r) => r.total_ns, show: (r) => percent(r.total_ns / scopeNs) },
 			{ title: 'count', key: 'count', value: (r) => r.count, show: (r) => count(r.count) },
-			{ title: 'mean', key: 'mean', value: (r) => r.total_ns / r.count, show: (r) => duration(r.total_ns / r.count) },
-			{ title: 'least', key: 'min', value: (r) => r.min_ns, show: (r) => duration(r.min_ns) },
+			...(isShort ? [] : [{ title: 'mean', key: 'mean', value: (r: StatRow) => r.total_ns / r.count, show: (r: StatRow) => duration(r.total_ns / r.count) },
+			{ title: 'least', key: 'min', value: (r: StatRow) => r.min_ns, show: (r: StatRow) => duration(r.min_ns) }]),
 			{ title: 'longest', key: 'max', value: (r) => r.max_ns, show: (r) => duration(r.max_ns) },
 		]} />
 	);
