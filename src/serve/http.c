@@ -13,6 +13,7 @@
 
 #define API "/api/"
 #define REFRESH_MS 500
+#define SQL_ROWS_DEFAULT 1000
 
 static const char page_policy[] =
 		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -43,19 +44,43 @@ static const char *get_arg(const void *arg, const char *name)
 	return guard_request_arg(arg, name);
 }
 
+/* The view that a question is about. */
+static int choose(const struct http *h, const struct guard_request *request, struct view **view, struct sonde_err *err)
+{
+	const char *which = guard_request_arg(request, "run");
+
+	*view = !which || strcmp(which, "a") == 0 ? h->view : strcmp(which, "b") == 0 ? h->other : NULL;
+	if (*view)
+		return 0;
+	return err_set(err, ENOENT, "there is no such run here; 'sonde view --with RUN' has one to compare with");
+}
+
 static int get_answer(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
 {
-	const struct http *h = arg;
 	const struct view_answer *a = view_answer_find(guard_request_path(request) + strlen(API));
 	struct view_query q = { .get = get_arg, .arg = request };
-	const char *which = guard_request_arg(request, "run");
-	struct view *view = !which || strcmp(which, "a") == 0 ? h->view : strcmp(which, "b") == 0 ? h->other : NULL;
+	struct view *view;
+	int rc = choose(arg, request, &view, err);
 
-	if (!view)
-		return err_set(err, ENOENT,
-				"there is no such run here; 'sonde view --with RUN' has one to compare with");
+	if (rc < 0)
+		return rc;
 	reply->type = a->type;
 	return view_ask(view, a, &q, &reply->body, err);
+}
+
+/* The body is the statement. */
+static int post_sql(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+{
+	const struct buf *body = guard_request_body(request);
+	int64_t rows = SQL_ROWS_DEFAULT;
+	struct view *view;
+	int rc = choose(arg, request, &view, err);
+
+	if (rc == 0)
+		rc = guard_request_int(request, "limit", 1, VIEW_LIMIT_MAX, &rows, err);
+	if (rc == 0 && (!body->len || strlen(body->data) != body->len))
+		rc = err_set(err, EINVAL, "the body must be a statement of SQL");
+	return rc < 0 ? rc : view_sql(view, body->data, rows, &reply->body, err);
 }
 
 /* A listener hears of each generation once, and whether there will be another. */
@@ -134,6 +159,7 @@ static const struct guard_endpoint endpoints[] = {
 	{ "GET", API "flows", get_answer, 0 },
 	{ "GET", API "stream", get_stream, 0 },
 	{ "POST", API "link", post_link, 0 },
+	{ "POST", API "sql", post_sql, 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 

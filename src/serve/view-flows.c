@@ -53,21 +53,24 @@ static bool add(struct flows *f, const char *kind, const struct end *from, const
 	return true;
 }
 
-/* An exec makes a new process of the same pid: no arrow, it is where it was. */
+/*
+ * An exec makes a new process of the same pid: no arrow, it is where it was. The parent that still runs may have no row
+ * yet; its pid is known.
+ */
 static void add_spawns(struct flows *f)
 {
 	size_t count;
 	const struct store_process *all = model_processes(f->v->run, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct store_process *parent = all[i].parent == STORE_NULL
-				? NULL
-				: model_process(f->v->run, all[i].parent);
-		struct end from, to = { all[i].start_ns, all[i].process, all[i].pid };
+		const struct store_process *p = &all[i];
+		const struct store_process *parent = p->parent == STORE_NULL ? NULL
+									     : model_process(f->v->run, p->parent);
+		struct end to = { p->start_ns, p->process, p->pid };
+		struct end from = { p->start_ns, p->parent, parent ? parent->pid : p->ppid };
 
-		if (!parent || parent->pid == all[i].pid || to.ts_ns == STORE_NULL)
+		if (from.process == STORE_NULL || from.tid == to.tid || to.ts_ns == STORE_NULL)
 			continue;
-		from = (struct end){ to.ts_ns, parent->process, parent->pid };
 		if (!add(f, "spawn", &from, &to))
 			return;
 	}

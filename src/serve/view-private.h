@@ -33,7 +33,12 @@ struct view {
 	pthread_mutex_t summing;
 	struct buf summary;
 	unsigned summed;
+	/* questions in SQL, one at a time */
+	pthread_mutex_t asking;
+	struct view_sql *sql; /* NULL: none was asked yet */
 };
+
+void view_sql_free(struct view_sql *s); /* NULL is fine */
 
 /* [from, to) of the question on the run's clock; the whole run without. */
 struct view_window {

@@ -53,6 +53,7 @@ int view_answer_run(struct view *v, const struct view_query *q, struct buf *out,
 		json_kstr(&j, "other", view_path(v->other));
 	if (v->groups)
 		json_kstr(&j, "groups", v->groups);
+	json_kbool(&j, "has_sql", true);
 	write_tables(&j, v);
 	json_key(&j, "run");
 	json_raw(&j, said ? said : "{}", said ? strlen(said) : 2);

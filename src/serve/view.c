@@ -141,6 +141,7 @@ int view_open(struct view **out, const char *name, struct sonde_err *err)
 	pthread_rwlock_init(&v->swap, NULL);
 	pthread_mutex_init(&v->model, NULL);
 	pthread_mutex_init(&v->summing, NULL);
+	pthread_mutex_init(&v->asking, NULL);
 	buf_init(&v->summary, 0);
 	take(v, &o);
 	v->name = strdup(model_run_path(v->run));
@@ -156,12 +157,14 @@ void view_free(struct view *v)
 {
 	if (!v)
 		return;
+	view_sql_free(v->sql);
 	model_stacks_free(v->stacks);
 	model_run_free(v->run);
 	pyramid_free(v->pyramid);
 	pthread_rwlock_destroy(&v->swap);
 	pthread_mutex_destroy(&v->model);
 	pthread_mutex_destroy(&v->summing);
+	pthread_mutex_destroy(&v->asking);
 	map_release(&v->functions);
 	buf_release(&v->summary);
 	free(v->name);

@@ -62,4 +62,10 @@ const struct view_answer *view_answer_find(const char *name);
 int view_ask(struct view *v, const struct view_answer *a, const struct view_query *q, struct buf *out,
 		struct sonde_err *err);
 
+/*
+ * The answer to one statement of SQL that only reads (query/query.h): {"columns", "rows", "is_all", "notes"}. Time,
+ * memory, rows and the answer's length have limits; -EINVAL or -E2BIG with words otherwise.
+ */
+int view_sql(struct view *v, const char *sql, int64_t rows, struct buf *out, struct sonde_err *err);
+
 #endif

@@ -138,9 +138,9 @@ export function Page({ app }: { app: App }) {
 				{s.run?.is_growing && <button class="follow" aria-pressed={s.isFollowing} title="The timeline moves with the end of the run (L)" onClick={() => app.set({ isFollowing: !s.isFollowing })}>Follow</button>}
 				<nav role="tablist" aria-label="views">{app.tabs.map((t) => <button role="tab" aria-selected={s.tab === t} data-testid={`tab-${t}`} onClick={() => app.set({ tab: t })}>{TITLES[t]}</button>)}</nav>
 				<form class="search" role="search" onSubmit={(e) => e.preventDefault()}>
-					<input ref={search} type="search" placeholder="Search events  /" aria-label="Search events" data-testid="search" value={s.search}
+					<input ref={search} type="search" placeholder="Search events and functions  /" aria-label="Search events and functions" data-testid="search" value={s.search}
 						onInput={(e) => void app.find(e.currentTarget.value)} onKeyDown={(e) => { if (e.key === 'Enter') app.goToHit(app.state.hit + (e.shiftKey ? -1 : 1)); }} />
-					{s.hits && <span class="quiet">{s.hits.length ? `${s.hit + 1}/${s.isAllHits ? s.hits.length : `${s.hits.length}+`}` : 'none'}</span>}
+					{s.hits && s.tab !== 'flame' && <span class="quiet">{s.hits.length ? `${s.hit + 1}/${s.isAllHits ? s.hits.length : `${s.hits.length}+`}` : 'none'}</span>}
 				</form>
 				<button class="theme" aria-label={s.isDark ? 'Light theme' : 'Dark theme'} title="Light or dark (T)" onClick={() => setDark(app, !s.isDark)}>{s.isDark ? '☀' : '☾'}</button>
 				<Menu app={app} />

@@ -18,7 +18,7 @@ const EMPTY: Record<FlameSource, string> = {
 };
 
 /** A tree of texts, whatever run the numbers of its names are of. */
-async function fetchTree(source: Source, w: Window, o: FlameOptions): Promise<Node> {
+export async function fetchTree(source: Source, w: Window, o: FlameOptions): Promise<Node> {
 	const flame: Flame = await source.flame(w, o), texts = new Map<number, string>();
 	for (const [id, text] of flame.names ?? []) texts.set(id, text ?? '(unknown)');
 	const missing = [...new Set(flame.nodes.map((n) => n[1]))].filter((id) => id && !texts.has(id));
@@ -29,7 +29,7 @@ async function fetchTree(source: Source, w: Window, o: FlameOptions): Promise<No
 
 type Against = '' | 'other' | 'whole';
 
-function Rows({ rows, root, isCompared, onRow }: { rows: FlameRow[]; root: Node; isCompared: boolean; onRow: (r: FlameRow) => void }) {
+export function FlameRows({ rows, root, isCompared, onRow }: { rows: FlameRow[]; root: Node; isCompared: boolean; onRow: (r: FlameRow) => void }) {
 	const most = Math.max(1, ...rows.map((r) => r.self)), change = (r: FlameRow) => r.self - r.base;
 	return (
 		<Table label="by name" rows={rows} sort={isCompared ? 'change' : 'self'} limit={25} onRow={onRow} columns={[
@@ -96,7 +96,7 @@ export function FlameView({ app }: { app: App }) {
 			{root && <FlameCanvas app={app} root={root} isTurned={isTurned} isCompared={!!value?.isCompared} isWanted={isWanted} isBusy={isBusy} onName={(text) => void app.find(text)} />}
 			{root && !root.total && <div class="card calm centre">{EMPTY[source]}</div>}
 			{!root && <p class="quiet">{isBusy ? 'Adding up stacks…' : ''}</p>}
-			{root && rows && !!rows.length && <div class="card flame-table"><h2>By name</h2><Rows rows={isWanted ? rows.filter((r) => isWanted(r.text)) : rows} root={root} isCompared={!!value?.isCompared} onRow={(r) => void app.find(r.text)} /></div>}
+			{root && rows && !!rows.length && <div class="card flame-table"><h2>By name</h2><FlameRows rows={isWanted ? rows.filter((r) => isWanted(r.text)) : rows} root={root} isCompared={!!value?.isCompared} onRow={(r) => void app.find(r.text)} /></div>}
 		</div>
 	);
 }

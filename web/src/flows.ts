@@ -4,6 +4,7 @@ import type { Palette } from './color';
 import type { Row } from './layout';
 
 const SHOWN_MAX = 400; // more are a tangle: then only those of the selected event are drawn
+const MANY = 60; // more than this are drawn only where they tell something
 const LIMIT = 2000;
 
 export class Flows {
@@ -51,7 +52,8 @@ export function drawArrows(s: ArrowScene, flows: Flows): number {
 	const rows = new Map<number, { row: Row; y: number }>();
 	for (const v of s.visible) if (v.row.kind === 'thread' && v.row.thread?.tid !== undefined && (!rows.has(v.row.thread.tid) || v.row.isHead || v.row.thread.tid === v.row.process.pid)) rows.set(v.row.thread.tid, v);
 	const inView = flows.list.filter((f) => s.x(Math.max(f[1], f[4])) >= 0 && s.x(Math.min(f[1], f[4])) <= s.width && (rows.has(f[3] ?? -1) || rows.has(f[6] ?? -1)));
-	const shown = s.selected && (inView.length > 60 || !flows.isAll) ? inView.filter((f) => touches(f, s.selected!)) : inView;
+	let shown = s.selected && inView.length > MANY ? inView.filter((f) => touches(f, s.selected!)) : inView;
+	if (shown.length > MANY) shown = shown.filter((f) => rows.has(f[3] ?? -1) && rows.has(f[6] ?? -1)); // both ends in view
 	if (shown.length > SHOWN_MAX) return 0;
 	for (const f of shown) {
 		const a = rows.get(f[3] ?? -1), b = rows.get(f[6] ?? -1);

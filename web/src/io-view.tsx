@@ -4,7 +4,7 @@ import type { CounterPoint, IoRow, Lane, Summary } from './api';
 import { TimeChart, type TimeSeries } from './chart';
 import { bytes, count, duration, tick } from './format';
 import { Matrix, matrixOf } from './matrix';
-import { rates, valueAt } from './plots';
+import { rates, readingsOf, valueAt } from './plots';
 import type { App } from './state';
 import { Table, type Column } from './table';
 import { useAnswer, useApp } from './use';
@@ -49,9 +49,10 @@ function Plots({ app }: { app: App }) {
 	const { value } = useAnswer(async () => new Map((await app.source.counters(scope, bin, lanes)).map((c) => [c.lane, c.points] as [number, CounterPoint[]])),
 		[scope.from, scope.to, s.tracks], (e) => app.fail(e));
 	const charts = useMemo(() => value && plots.map((p) => {
+		const readings = readingsOf([...value.values()]);
 		const step = (scope.to - scope.from) / COLUMNS, x = Array.from({ length: COLUMNS }, (_, i) => (scope.from + i * step) / 1e9);
 		const series: TimeSeries[] = p.series.map((one) => {
-			const r = rates(value.get(one.lane.lane) ?? []);
+			const r = rates(value.get(one.lane.lane) ?? [], bin, readings);
 			return { label: one.label, values: x.map((t) => valueAt(r, t * 1e9 + step / 2)) };
 		});
 		return { title: p.title, x, series: series.filter((one) => one.values.some((v) => v > 0)) };

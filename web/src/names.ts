@@ -22,7 +22,7 @@ export class Names {
 	}
 	/** name:colour, name:colour: what has the word in its name gets the colour, whatever it is. Words without a colour that is one are left out. */
 	setGroups(text: string) {
-		this.groups = text.split(',').flatMap((part) => {
+		this.groups = text.split(/,(?![^(]*\))/).flatMap((part) => { // not at the commas of rgb(1, 2, 3)
 			const at = part.lastIndexOf(':'), word = part.slice(0, at).trim().toLowerCase(), rgb = at > 0 ? parseCss(part.slice(at + 1).trim()) : null;
 			return word && rgb ? [[word, rgb] as [string, Rgb]] : [];
 		});

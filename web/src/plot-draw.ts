@@ -19,10 +19,10 @@ const STEP = 2; // pixels a column of a plot
 const known = new WeakMap<CounterPoint[], CounterPoint[]>();
 
 /** A counter's values; of one that only rises, how fast. */
-export function shownPoints(lane: Lane, points: CounterPoint[] | undefined): CounterPoint[] | undefined {
+export function shownPoints(lane: Lane, points: CounterPoint[] | undefined, bin: number, readings: number[]): CounterPoint[] | undefined {
 	if (!lane.is_total || !points) return points;
 	let r = known.get(points);
-	if (!r) known.set(points, r = rates(points));
+	if (!r) known.set(points, r = rates(points, bin, readings));
 	return r;
 }
 

@@ -28,33 +28,40 @@ export function seriesOf(plot: Plot, lanes: Lane[]): Series[] {
 	});
 }
 
+/** When a probe read: the times of all counters that it reads together. */
+export function readingsOf(lanes: CounterPoint[][]): number[] {
+	return [...new Set(lanes.flatMap((points) => points.map((p) => p[0])))].sort((a, b) => a - b);
+}
+
+function lastNotAfter(times: number[], t: number): number {
+	let low = 0, high = times.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (times[middle] <= t) low = middle + 1;
+		else high = middle;
+	}
+	return low ? times[low - 1] : -Infinity;
+}
+
 /**
- * How fast a counter that only rises does so. A probe writes a value only when it has changed, so after a pause the rise
- * belongs to the last period, not to all of the pause, unless that would be faster than ever: then the probe was late. A
- * period cut short by the end of the run is joined to the one before.
+ * How fast a counter that only rises does so. A probe writes a value only when it has changed: where it read without writing,
+ * nothing rose, and the rise belongs to the time since the last reading. A reading right after another, as at the end of the
+ * run, is joined to the one before.
  */
-export function rates(points: CounterPoint[]): CounterPoint[] {
+export function rates(points: CounterPoint[], bin: number, readings: number[]): CounterPoint[] {
 	const out: CounterPoint[] = [];
 	if (points.length < 2) return out;
-	const gaps = points.slice(1).map((p, i) => p[0] - points[i][0]).sort((a, b) => a - b);
-	const period = Math.max(1, gaps[Math.floor(gaps.length / 4)]);
+	const gaps = readings.slice(1).map((t, i) => t - readings[i]).sort((a, b) => a - b);
+	const period = Math.max(1, bin, gaps[Math.floor(gaps.length / 2)] ?? 1);
 	const add = (t: number, rate: number) => out.push([t, rate, rate, rate]);
-	const rise = (a: CounterPoint, b: CounterPoint) => Math.max(0, b[1] - a[1]);
-	let usual = 0;
+	let last = points[0], isJoined = false;
 	for (let i = 1; i < points.length; i++) {
-		const gap = points[i][0] - points[i - 1][0];
-		if (gap >= period * 0.5 && gap <= period * 1.6) usual = Math.max(usual, rise(points[i - 1], points[i]) / gap);
-	}
-	let last = points[0];
-	for (let i = 1; i < points.length; i++) {
-		const p = points[i], gap = p[0] - last[0], up = rise(last, p);
-		if (gap < period * 0.5 && i > 1) continue;
-		if (gap > period * 1.6 && (!usual || up / period <= 1.2 * usual)) {
-			add(last[0], 0);
-			add(p[0] - period, up / period * 1e9);
-		} else {
-			add(last[0], up / gap * 1e9);
-		}
+		const p = points[i], rise = Math.max(0, p[1] - last[1]);
+		const since = isJoined ? last[0] : Math.max(last[0], lastNotAfter(readings, p[0] - period * 0.5));
+		isJoined = p[0] - last[0] < period * 0.5;
+		if (isJoined) continue;
+		if (since > last[0]) add(last[0], 0);
+		add(since, rise / Math.max(1, p[0] - since) * 1e9);
 		last = p;
 	}
 	add(last[0], out.length ? out[out.length - 1][3] : 0);

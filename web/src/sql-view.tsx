@@ -9,9 +9,10 @@ import { useApp } from './use';
 
 const LIMIT = 1000;
 const EXAMPLES: Array<[string, string]> = [
-	['tables', 'SELECT name, sql FROM sqlite_master'],
-	['slowest calls', 'SELECT call, path, dur_ns FROM io ORDER BY dur_ns DESC LIMIT 20'],
-	['bytes by file', 'SELECT path, count(*) AS calls, sum(ret) AS bytes FROM io WHERE ret > 0 GROUP BY path ORDER BY bytes DESC LIMIT 20'],
+	['what there is', 'SELECT kind, name, meaning FROM tables WHERE "column" IS NULL'],
+	['calls by time', 'SELECT call, count(*) AS n, sum(dur_ns) AS ns FROM calls GROUP BY call ORDER BY ns DESC LIMIT 20'],
+	['99th percentiles', "SELECT * FROM quantile('io', 'dur_ns', 0.99, 'call')"],
+	['functions', 'SELECT function, self_ns FROM functions LIMIT 20'],
 ];
 
 type Row = SqlAnswer['rows'][0];

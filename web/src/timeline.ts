@@ -234,7 +234,7 @@ export class Timeline {
 			c.fillText(fit(c, text, room), x0 + 4, p.y + p.height / 2 + 0.5);
 		}
 	}
-	private points(lane: Lane) { return shownPoints(lane, this.data.counters.get(lane.lane)); }
+	private points(lane: Lane) { return shownPoints(lane, this.data.counters.get(lane.lane), this.data.counters.binOf(lane.lane), this.data.readings); }
 	/** The greatest value that a plot shows now, for its label. */
 	readonly greatest = new Map<string, string>();
 	private scene(c: CanvasRenderingContext2D, colors: Palette): Scene {
