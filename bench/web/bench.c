@@ -1,7 +1,7 @@
 /*
  * What a view of a large run costs the server, and how many bytes it is.
  *
- *	bench_web [EVENTS [LANES]]      10^7 events in 64 threads without arguments
+ *	bench_web [EVENTS [LANES [DIR]]]      10^7 events in 64 threads without arguments; DIR: the run is left there
  *
  * Writes a synthetic run (calls of random length, each thread busy three
  * quarters of its time), makes its pyramid, and asks for random windows from the
@@ -154,14 +154,16 @@ int main(int argc, char **argv)
 {
 	uint64_t events = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
 	unsigned lanes = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 64;
-	char dir[] = "/var/tmp/sonde-bench-XXXXXX", run[64];
+	const char *kept = argc > 3 ? argv[3] : NULL;
+	char dir[] = "/var/tmp/sonde-bench-XXXXXX", made[64];
+	const char *run = kept ? kept : made;
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct view *v;
 	int64_t before;
 
-	if (!mkdtemp(dir))
+	if (!kept && !mkdtemp(dir))
 		return 1;
-	snprintf(run, sizeof(run), "%s/run", dir);
+	snprintf(made, sizeof(made), "%s/run", dir);
 	make_run(run, events, lanes);
 	before = clock_cpu_ns();
 	if (view_open(&v, run, &err) < 0) {
@@ -173,6 +175,7 @@ int main(int argc, char **argv)
 	measure(v, lanes, 0);
 	measure(v, lanes, 0.25); /* as the page does */
 	view_free(v);
-	fs_remove_tree(AT_FDCWD, dir);
+	if (!kept)
+		fs_remove_tree(AT_FDCWD, dir);
 	return 0;
 }

@@ -18,11 +18,18 @@ struct options {
 	int64_t port;
 	const char *address;
 	const char *socket;
+	const char *with;
+	const char *groups;
 	struct cli_list hosts;
 	bool is_json;
 };
 
 static const struct cli_option option_rows[] = {
+	{ 0, "with", "RUN", CLI_STRING(struct options, with),
+			.help = "A second run to compare with: side by side on one time axis, and what changed." },
+	{ 0, "groups", "NAME:COLOUR,...", CLI_STRING(struct options, groups),
+			.help = "Colour events and functions whose names hold these words, as SOFA's --cpu_filters "
+				"does." },
 	{ 'p', "port", "N", CLI_INT(struct options, port), .min = -1, .max = 65535, .default_text = "-1",
 			.default_words = "8000, or the next that is free",
 			.help = "The port to listen on; 0 takes any that is free." },
@@ -37,18 +44,18 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-static int start(struct http **http, struct view *view, const struct options *o, struct sonde_err *err)
+static int start(struct http **http, const struct http_runs *runs, const struct options *o, struct sonde_err *err)
 {
 	struct guard_options g = { .address = o->address, .unix_path = o->socket, .hosts = o->hosts.items };
 	int rc = -EADDRINUSE;
 
 	if (o->port >= 0 || o->socket) {
 		g.port = o->port >= 0 ? (unsigned)o->port : 0;
-		return http_start(http, view, &g, err);
+		return http_start(http, runs, &g, err);
 	}
 	for (unsigned i = 0; i < PORTS_TRIED && rc == -EADDRINUSE; i++) {
 		g.port = PORT + i;
-		rc = http_start(http, view, &g, err);
+		rc = http_start(http, runs, &g, err);
 	}
 	return rc;
 }
@@ -87,7 +94,7 @@ static void wait_for_end(const sigset_t *signals)
 static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
-	struct view *view;
+	struct http_runs runs = { .view = NULL, .other = NULL };
 	struct http *http;
 	sigset_t signals;
 	int rc;
@@ -98,30 +105,35 @@ static int run(struct cli_context *ctx)
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
 	signal(SIGPIPE, SIG_IGN);
-	rc = view_open(&view, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
-	if (rc < 0)
-		return rc;
-	rc = start(&http, view, o, ctx->err);
+	rc = view_open(&runs.view, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
+	if (rc == 0 && o->with)
+		rc = view_open(&runs.other, o->with, ctx->err);
 	if (rc == 0) {
-		rc = say(o, http, view, ctx->err);
+		view_tell(runs.view, runs.other, o->groups);
+		rc = start(&http, &runs, o, ctx->err);
+	}
+	if (rc == 0) {
+		rc = say(o, http, runs.view, ctx->err);
 		if (rc == 0)
 			wait_for_end(&signals);
 		http_stop(http);
 	}
-	view_free(view);
+	view_free(runs.other);
+	view_free(runs.view);
 	return rc;
 }
 
 static const struct cli_example examples[] = {
 	{ "sonde view", "The latest run; open the address that is printed." },
 	{ "sonde view --port 0 sonde-runs/20260131-120000-train", "Another run, on any free port." },
+	{ "sonde view --with before after", "Two runs side by side." },
 	{ "sonde view --unix /run/user/1000/sonde", "For ssh -L 8000:/run/user/1000/sonde." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_view = {
 	.name = "view",
-	.usage = "[--port N] [--unix SOCKET] [RUN]",
+	.usage = "[--port N] [--unix SOCKET] [--with RUN] [RUN]",
 	.positional = CLI_BUNDLE_POSITIONAL,
 	.options = option_rows,
 	.options_size = sizeof(struct options),

@@ -13,6 +13,7 @@
 
 #define API "/api/"
 #define REFRESH_MS 500
+#define SQL_ROWS_DEFAULT 1000
 
 static const char page_policy[] =
 		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -20,7 +21,7 @@ static const char page_policy[] =
 
 struct http {
 	struct guard *guard;
-	struct view *view;
+	struct view *view, *other;
 	pthread_t refresher;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -43,14 +44,43 @@ static const char *get_arg(const void *arg, const char *name)
 	return guard_request_arg(arg, name);
 }
 
+/* The view that a question is about. */
+static int choose(const struct http *h, const struct guard_request *request, struct view **view, struct sonde_err *err)
+{
+	const char *which = guard_request_arg(request, "run");
+
+	*view = !which || strcmp(which, "a") == 0 ? h->view : strcmp(which, "b") == 0 ? h->other : NULL;
+	if (*view)
+		return 0;
+	return err_set(err, ENOENT, "there is no such run here; 'sonde view --with RUN' has one to compare with");
+}
+
 static int get_answer(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
 {
-	const struct http *h = arg;
 	const struct view_answer *a = view_answer_find(guard_request_path(request) + strlen(API));
 	struct view_query q = { .get = get_arg, .arg = request };
+	struct view *view;
+	int rc = choose(arg, request, &view, err);
 
+	if (rc < 0)
+		return rc;
 	reply->type = a->type;
-	return view_ask(h->view, a, &q, &reply->body, err);
+	return view_ask(view, a, &q, &reply->body, err);
+}
+
+/* The body is the statement. */
+static int post_sql(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+{
+	const struct buf *body = guard_request_body(request);
+	int64_t rows = SQL_ROWS_DEFAULT;
+	struct view *view;
+	int rc = choose(arg, request, &view, err);
+
+	if (rc == 0)
+		rc = guard_request_int(request, "limit", 1, VIEW_LIMIT_MAX, &rows, err);
+	if (rc == 0 && (!body->len || strlen(body->data) != body->len))
+		rc = err_set(err, EINVAL, "the body must be a statement of SQL");
+	return rc < 0 ? rc : view_sql(view, body->data, rows, &reply->body, err);
 }
 
 /* A listener hears of each generation once, and whether there will be another. */
@@ -126,8 +156,10 @@ static const struct guard_endpoint endpoints[] = {
 	{ "GET", API "io", get_answer, 0 },
 	{ "GET", API "steps", get_answer, 0 },
 	{ "GET", API "summary", get_answer, 0 },
+	{ "GET", API "flows", get_answer, 0 },
 	{ "GET", API "stream", get_stream, 0 },
 	{ "POST", API "link", post_link, 0 },
+	{ "POST", API "sql", post_sql, 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -163,7 +195,8 @@ static void *refresh(void *arg)
 	return NULL;
 }
 
-int http_start(struct http **out, struct view *view, const struct guard_options *options, struct sonde_err *err)
+int http_start(struct http **out, const struct http_runs *runs, const struct guard_options *options,
+		struct sonde_err *err)
 {
 	struct http *h = calloc(1, sizeof(*h));
 	struct guard_options o = *options;
@@ -171,13 +204,14 @@ int http_start(struct http **out, struct view *view, const struct guard_options 
 
 	if (!h)
 		return err_sys(err, ENOMEM, "cannot serve the run");
-	h->view = view;
+	h->view = runs->view;
+	h->other = runs->other;
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_cond_init(&h->wake, NULL);
 	o.endpoints = endpoints;
 	o.arg = h;
 	rc = guard_start(&h->guard, &o, err);
-	if (rc == 0 && view_is_growing(view)) {
+	if (rc == 0 && view_is_growing(h->view)) {
 		rc = pthread_create(&h->refresher, NULL, refresh, h);
 		h->has_refresher = rc == 0;
 		rc = rc ? err_sys(err, rc, "cannot start a thread") : 0;

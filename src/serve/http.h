@@ -1,6 +1,7 @@
 /*
- * http: a view behind a guard: the page at /, every answer of the view at
- * /api/<name>, news of a growing run at /api/stream.
+ * http: views behind a guard: the page at /, every answer of the view at
+ * /api/<name>, news of a growing run at /api/stream. A second run, to compare
+ * with, answers where a question has run=b.
  */
 #ifndef SONDE_SERVE_HTTP_H
 #define SONDE_SERVE_HTTP_H
@@ -11,8 +12,14 @@
 
 struct http;
 
-/* Of options, the endpoints and arg are http's business. The view stays the caller's and outlives it. */
-int http_start(struct http **out, struct view *view, const struct guard_options *options, struct sonde_err *err);
+struct http_runs {
+	struct view *view;
+	struct view *other; /* NULL: there is nothing to compare with */
+};
+
+/* Of options, the endpoints and arg are http's business. The views stay the caller's and outlive it. */
+int http_start(struct http **out, const struct http_runs *runs, const struct guard_options *options,
+		struct sonde_err *err);
 void http_stop(struct http *h); /* NULL is fine */
 struct guard *http_guard(struct http *h);
 

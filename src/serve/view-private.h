@@ -15,6 +15,8 @@
 
 struct view {
 	char *name;
+	const struct view *other; /* NULL: none */
+	const char *groups;       /* NULL: none */
 	struct model_run *run;
 	struct pyramid *pyramid;
 	int64_t start_ns; /* of the run, on its clock */
@@ -31,7 +33,12 @@ struct view {
 	pthread_mutex_t summing;
 	struct buf summary;
 	unsigned summed;
+	/* questions in SQL, one at a time */
+	pthread_mutex_t asking;
+	struct view_sql *sql; /* NULL: none was asked yet */
 };
+
+void view_sql_free(struct view_sql *s); /* NULL is fine */
 
 /* [from, to) of the question on the run's clock; the whole run without. */
 struct view_window {
@@ -65,7 +72,7 @@ void view_write_names(struct view *v, const struct map *names, struct buf *out);
 typedef int view_answer_fn(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err);
 view_answer_fn view_answer_run, view_answer_tracks, view_answer_slices, view_answer_counters, view_answer_event,
 		view_answer_names, view_answer_search, view_answer_stats, view_answer_flame, view_answer_io,
-		view_answer_steps, view_answer_summary;
+		view_answer_steps, view_answer_summary, view_answer_flows;
 
 /* Names of functions are numbers from here on: they are in no string table. */
 #define VIEW_FUNCTION_NAMES 0x80000000u

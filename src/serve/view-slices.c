@@ -5,10 +5,16 @@
  * own; shorter ones that begin in the same bin become a cell: how busy it is,
  * and the name of the longest. Lane after lane, little-endian:
  *
- *   u32 'SLC1', u32 lanes, i64 from_ns, i64 unit_ns (an eighth of a bin)
+ *   u32 'SLC2', u32 lanes, i64 from_ns, i64 unit_ns (an eighth of a bin)
  *   lane: u32 number, u32 items, u32 bytes, then that many bytes:
- *   item: varint gap << 1 | is_cell, in units since the end of the item before (the first: since from), then
- *         varint length, varint name (a slice) or u8 busy of 255, varint name (a cell, up to the end of its bin)
+ *   item: varint gap << 2 | kind, in units since the end of the item before (the first: since from), then
+ *         0, a slice:  varint length in units, varint name
+ *         1, a cell:   u8 busy of 255, varint name; up to the end of its bin
+ *         2, a run:    varint bins, u8 busy of 255, varint name; cells that are alike, from the start of a bin
+ *
+ * Where events are shorter than a bin and many, those of a node are spread evenly over its bins: a run. In a window of
+ * few events they must be many in each bin; in one of very many, as many as bins, and neighbours are taken together, so
+ * that no window costs more than its pixels.
  *
  * Counters are [time, least, greatest, mean] a bin.
  */
@@ -18,18 +24,24 @@
 #include <string.h>
 
 #define UNITS 8 /* of a bin */
-#define MAGIC 0x31434c53u
+#define MAGIC 0x32434c53u
 #define BYTES 4096
-#define WIDE 4  /* bins that a node may cover, when there are */
-#define DENSE 4 /* events in each of them at least */
+#define WIDE 16 /* bins that a run may cover where there are very many events */
+#define FEW_WIDE 4
+#define FEW_DENSE 4 /* events in each bin of a run where there are few */
+#define FEW 150000  /* events in a window */
+#define LONG 2      /* bins that an event is drawn for itself from where there are very many */
 #define ITEM_BYTES_MAX 32
+
+enum { SLICE, CELL, RUN };
 
 struct raster {
 	struct buf *out;
 	int64_t from_ns, to_ns, bin_ns, unit_ns;
 	int64_t at; /* in units: the end of the last item */
 	uint32_t items;
-	int shift; /* of a bin that is a power of two; -1: it is none */
+	int shift;    /* of a bin that is a power of two; -1: it is none */
+	bool is_full; /* there are very many events in the window */
 	/* bytes on their way to out: a call for each would cost more than all else */
 	char bytes[BYTES];
 	size_t filled;
@@ -57,27 +69,34 @@ static inline int64_t bins_before(const struct raster *r, int64_t ns)
 	return r->shift >= 0 ? ns >> r->shift : ns / r->bin_ns;
 }
 
-static void add_start(struct raster *r, int64_t start, bool is_cell)
+static void add_start(struct raster *r, int64_t start, unsigned kind)
 {
 	int64_t gap = start > r->at ? start - r->at : 0;
 
 	if (r->filled + ITEM_BYTES_MAX > BYTES)
 		flush(r);
-	add_varint(r, (uint64_t)gap << 1 | is_cell);
+	add_varint(r, (uint64_t)gap << 2 | kind);
 	r->at += gap;
 	r->items++;
 }
 
+/* How busy of 255; something is never nothing. */
+static void add_busy(struct raster *r, double share)
+{
+	int busy = share >= 1 ? 255 : (int)(share * 255);
+
+	r->bytes[r->filled++] = (char)(busy > 0 ? busy : 1);
+}
+
 static void flush_cell(struct raster *r)
 {
-	int64_t start = r->cell * UNITS, end = start + UNITS, busy;
+	int64_t start = r->cell * UNITS, end = start + UNITS;
 
 	if (r->cell < 0)
 		return;
 	if (r->at < end) { /* else a slice that began before covers it */
-		add_start(r, start, true);
-		busy = r->busy_ns >= r->bin_ns ? 255 : (int64_t)((double)r->busy_ns * 255 / (double)r->bin_ns);
-		r->bytes[r->filled++] = (char)(busy > 0 ? busy : 1);
+		add_start(r, start, CELL);
+		add_busy(r, (double)r->busy_ns / (double)r->bin_ns);
 		add_varint(r, r->name);
 		r->at = end;
 	}
@@ -102,23 +121,55 @@ static void gather(struct raster *r, int64_t start_ns, int64_t busy_ns, int64_t 
 	}
 }
 
+/* Bins [first, end) that are alike. What an earlier slice covers is left out. */
+static void add_run(struct raster *r, int64_t first, int64_t end, double share, uint32_t name)
+{
+	flush_cell(r);
+	if (first * UNITS < r->at)
+		first = (r->at + UNITS - 1) / UNITS;
+	if (end <= first)
+		return;
+	add_start(r, first * UNITS, RUN);
+	add_varint(r, (uint64_t)(end - first));
+	add_busy(r, share);
+	add_varint(r, name);
+	r->at = end * UNITS;
+}
+
 /* Many short events over a few bins: each bin gets its share, as if they were spread evenly. */
 static void spread(struct raster *r, const struct pyramid_node *node, int64_t span_ns)
 {
 	double share = (double)node->busy_ns / (double)span_ns;
-	int64_t at_ns = node->start_ns > r->from_ns ? node->start_ns : r->from_ns;
-	int64_t end_ns = node->end_ns < r->to_ns ? node->end_ns : r->to_ns;
+	int64_t from_ns = node->start_ns > r->from_ns ? node->start_ns : r->from_ns;
+	int64_t to_ns = node->end_ns < r->to_ns ? node->end_ns : r->to_ns;
+	int64_t first = bins_before(r, from_ns - r->from_ns), last = bins_before(r, to_ns - r->from_ns);
+	int64_t edge_ns = r->from_ns + (first + 1) * r->bin_ns;
 
-	while (at_ns < end_ns) {
-		int64_t next_ns = r->from_ns + (bins_before(r, at_ns - r->from_ns) + 1) * r->bin_ns;
-
-		next_ns = next_ns < end_ns ? next_ns : end_ns;
-		gather(r, at_ns, (int64_t)((double)(next_ns - at_ns) * share), node->longest_ns, node->name);
-		at_ns = next_ns;
+	if (last <= first) {
+		gather(r, from_ns, (int64_t)((double)(to_ns - from_ns) * share), node->longest_ns, node->name);
+		return;
 	}
+	gather(r, from_ns, (int64_t)((double)(edge_ns - from_ns) * share), node->longest_ns, node->name);
+	if (last > first + 1)
+		add_run(r, first + 1, last, share, node->name);
+	edge_ns = r->from_ns + last * r->bin_ns;
+	if (to_ns > edge_ns)
+		gather(r, edge_ns, (int64_t)((double)(to_ns - edge_ns) * share), node->longest_ns, node->name);
 }
 
-/* A node in one bin is part of its cell; a wider one is gone into unless its events are too many to be told apart. */
+/* Are its events so short and so many that where each of them lies does not matter? */
+static bool is_even(const struct raster *r, const struct pyramid_node *node, int64_t span_ns)
+{
+	int64_t bins = bins_before(r, span_ns);
+
+	return r->is_full ? node->longest_ns < LONG * r->bin_ns && (int64_t)node->count >= bins
+			  : node->longest_ns < r->bin_ns && (int64_t)node->count >= FEW_DENSE * bins;
+}
+
+/*
+ * A node in one bin is part of its cell; a wider one is gone into unless its events are too many to be told apart. What
+ * was merged (no children) is so.
+ */
 static int on_node(void *arg, const struct pyramid_node *node)
 {
 	struct raster *r = arg;
@@ -126,7 +177,7 @@ static int on_node(void *arg, const struct pyramid_node *node)
 
 	if (span_ns <= r->bin_ns)
 		gather(r, node->start_ns, node->busy_ns, node->longest_ns, node->name);
-	else if (node->longest_ns < r->bin_ns && (int64_t)node->count >= DENSE * (span_ns / r->bin_ns))
+	else if (!node->children || is_even(r, node, span_ns))
 		spread(r, node, span_ns);
 	else
 		return PYRAMID_DEEPER;
@@ -151,7 +202,7 @@ static int on_slice(void *arg, const struct pyramid_slice *s)
 		start = r->at;
 	if (end <= start)
 		return 0;
-	add_start(r, start, false);
+	add_start(r, start, SLICE);
 	add_varint(r, (uint64_t)(end - start));
 	add_varint(r, s->name);
 	r->at = end;
@@ -166,9 +217,12 @@ static void put_u32(struct buf *out, size_t place, uint32_t v)
 
 static int add_lane(const struct view *v, struct raster *r, uint32_t lane)
 {
+	int64_t wide = r->is_full ? WIDE : FEW_WIDE;
 	struct pyramid_visit visit = { .from_ns = r->from_ns,
 		.to_ns = r->to_ns,
-		.resolution_ns = r->bin_ns > INT64_MAX / WIDE ? r->bin_ns : WIDE * r->bin_ns,
+		.resolution_ns = r->bin_ns > INT64_MAX / wide ? r->bin_ns : wide * r->bin_ns,
+		.merge_long_ns = LONG * r->bin_ns,
+		.merge_gap_ns = r->is_full ? r->bin_ns : 0,
 		.arg = r,
 		.node = on_node,
 		.slice = on_slice };
@@ -207,6 +261,25 @@ static int read_bins(const struct view *v, const struct view_query *q, struct vi
 	return 0;
 }
 
+/* About how many events of these lanes there are in the window, as if each lane's were spread evenly. */
+static double events_in(const struct view *v, const struct view_window *w, const uint32_t *lanes, size_t count)
+{
+	double events = 0;
+	size_t all;
+	const struct pyramid_lane *l = pyramid_lanes(v->pyramid, &all);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct pyramid_node *root = &l[lanes[i]].root;
+		double from = (double)(root->start_ns > w->from_ns ? root->start_ns : w->from_ns);
+		double to = (double)(root->end_ns < w->to_ns ? root->end_ns : w->to_ns);
+		double length = (double)root->end_ns - (double)root->start_ns;
+
+		if (to > from)
+			events += (double)root->count * (length > 0 ? (to - from) / length : 1);
+	}
+	return events;
+}
+
 int view_write_slices(const struct view *v, const struct view_window *w, int64_t bin_ns, const uint32_t *lanes,
 		size_t count, struct buf *out)
 {
@@ -215,6 +288,7 @@ int view_write_slices(const struct view *v, const struct view_window *w, int64_t
 		.to_ns = w->to_ns,
 		.bin_ns = bin_ns,
 		.unit_ns = bin_ns / UNITS,
+		.is_full = events_in(v, w, lanes, count) > FEW,
 		.shift = (bin_ns & (bin_ns - 1)) ? -1 : __builtin_ctzll((unsigned long long)bin_ns) };
 	uint32_t head[2] = { MAGIC, (uint32_t)count };
 	int64_t times[2] = { w->from_ns - v->start_ns, r.unit_ns };

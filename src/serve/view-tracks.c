@@ -49,6 +49,11 @@ int view_answer_run(struct view *v, const struct view_query *q, struct buf *out,
 	json_kint(&j, "start_mono_ns", v->start_ns);
 	json_kbool(&j, "is_growing", v->is_growing);
 	json_kuint(&j, "generation", v->generation);
+	if (v->other)
+		json_kstr(&j, "other", view_path(v->other));
+	if (v->groups)
+		json_kstr(&j, "groups", v->groups);
+	json_kbool(&j, "has_sql", true);
 	write_tables(&j, v);
 	json_key(&j, "run");
 	json_raw(&j, said ? said : "{}", said ? strlen(said) : 2);

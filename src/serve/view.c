@@ -25,6 +25,7 @@ const struct view_answer view_answers[] = {
 	{ "io", NULL, view_answer_io },
 	{ "steps", NULL, view_answer_steps },
 	{ "summary", NULL, view_answer_summary },
+	{ "flows", NULL, view_answer_flows },
 	{ NULL, NULL, NULL },
 };
 
@@ -128,8 +129,11 @@ int view_open(struct view **out, const char *name, struct sonde_err *err)
 {
 	struct view *v = calloc(1, sizeof(*v));
 	struct opened o;
-	int rc = v ? open_run(name, &o, err) : err_sys(err, ENOMEM, "cannot open the run");
+	int rc;
 
+	if (!v)
+		return err_sys(err, ENOMEM, "cannot open the run");
+	rc = open_run(name, &o, err);
 	if (rc < 0) {
 		free(v);
 		return rc;
@@ -137,6 +141,7 @@ int view_open(struct view **out, const char *name, struct sonde_err *err)
 	pthread_rwlock_init(&v->swap, NULL);
 	pthread_mutex_init(&v->model, NULL);
 	pthread_mutex_init(&v->summing, NULL);
+	pthread_mutex_init(&v->asking, NULL);
 	buf_init(&v->summary, 0);
 	take(v, &o);
 	v->name = strdup(model_run_path(v->run));
@@ -152,16 +157,24 @@ void view_free(struct view *v)
 {
 	if (!v)
 		return;
+	view_sql_free(v->sql);
 	model_stacks_free(v->stacks);
 	model_run_free(v->run);
 	pyramid_free(v->pyramid);
 	pthread_rwlock_destroy(&v->swap);
 	pthread_mutex_destroy(&v->model);
 	pthread_mutex_destroy(&v->summing);
+	pthread_mutex_destroy(&v->asking);
 	map_release(&v->functions);
 	buf_release(&v->summary);
 	free(v->name);
 	free(v);
+}
+
+void view_tell(struct view *v, const struct view *other, const char *groups)
+{
+	v->other = other;
+	v->groups = groups;
 }
 
 const char *view_path(const struct view *v)

@@ -31,6 +31,11 @@ struct view;
 /* Opens the run and its pyramid. name NULL: the latest. */
 int view_open(struct view **out, const char *name, struct sonde_err *err);
 void view_free(struct view *v); /* NULL is fine */
+/*
+ * What /api/run says beside: a run to compare with, and groups of names to colour ("read:orange,dgemm:#3a7"). Either
+ * may be NULL; both live as long as the view.
+ */
+void view_tell(struct view *v, const struct view *other, const char *groups);
 const char *view_path(const struct view *v);
 int64_t view_duration_ns(const struct view *v); /* from the start to the last that is known */
 /* Has the run grown or ended since it was opened? Then open it anew; *is_new says so. */
@@ -56,5 +61,11 @@ const struct view_answer *view_answer_find(const char *name);
 /* As the row says, on a run that does not change meanwhile. */
 int view_ask(struct view *v, const struct view_answer *a, const struct view_query *q, struct buf *out,
 		struct sonde_err *err);
+
+/*
+ * The answer to one statement of SQL that only reads (query/query.h): {"columns", "rows", "is_all", "notes"}. Time,
+ * memory, rows and the answer's length have limits; -EINVAL or -E2BIG with words otherwise.
+ */
+int view_sql(struct view *v, const char *sql, int64_t rows, struct buf *out, struct sonde_err *err);
 
 #endif

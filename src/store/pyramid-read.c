@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#define PREFETCH_LINE 64 /* bytes */
+
 struct pyramid {
 	const uint8_t *bytes;
 	size_t size;
@@ -137,15 +139,46 @@ static inline bool touches(const struct pyramid_visit *v, int64_t start_ns, int6
 	return start_ns < v->to_ns && (end_ns > v->from_ns || start_ns >= v->from_ns);
 }
 
+/* A number of which is known that it ends before the bytes do. */
+static inline uint64_t varint_inside(const uint8_t **at)
+{
+	const uint8_t *b = *at;
+	uint64_t v = b[0] & 0x7f;
+	unsigned n = 1;
+
+	for (; b[n - 1] & 0x80 && n < PYRAMID_VARINT_MAX; n++)
+		v |= (uint64_t)(b[n] & 0x7f) << (7 * n);
+	*at = b + n;
+	return v;
+}
+
+/* Most leaves are far from the end of the bytes: one look at it for all their numbers. */
+static inline void next_slice_of(struct cursor *c, bool is_inside, struct pyramid_slice *s)
+{
+	uint64_t gap, dur, name;
+
+	if (is_inside) {
+		gap = varint_inside(&c->at);
+		dur = varint_inside(&c->at);
+		name = varint_inside(&c->at);
+	} else {
+		gap = varint(c);
+		dur = varint(c);
+		name = varint(c);
+	}
+	s->start_ns = plus(s->start_ns, gap);
+	s->dur_ns = plus(0, dur);
+	s->name = (uint32_t)name;
+}
+
 static int visit_slices(struct cursor *c, const struct pyramid_node *node, const struct pyramid_visit *v)
 {
 	struct pyramid_slice s = { .start_ns = node->start_ns };
+	bool is_inside = c->end - c->at >= (ptrdiff_t)node->children * 3 * PYRAMID_VARINT_MAX;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < node->children && rc == 0; i++) {
-		s.start_ns = plus(s.start_ns, varint(c));
-		s.dur_ns = plus(0, varint(c));
-		s.name = (uint32_t)varint(c);
+		next_slice_of(c, is_inside, &s);
 		if (c->is_over)
 			return -EBADMSG;
 		if (s.start_ns >= v->to_ns)
@@ -174,6 +207,100 @@ static int visit_points(struct cursor *c, const struct pyramid_node *node, const
 	return rc;
 }
 
+static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const struct pyramid_node *node,
+		uint32_t level, uint64_t before, const struct pyramid_visit *v);
+
+/* Neighbours on their way to be shown as one; count 0: none yet. */
+struct merged {
+	struct pyramid_node node;
+};
+
+static inline uint64_t span_of(const struct pyramid_node *n)
+{
+	return (uint64_t)n->end_ns - (uint64_t)n->start_ns;
+}
+
+static inline bool may_merge(const struct pyramid_visit *v, const struct pyramid_node *n)
+{
+	uint64_t room_ns;
+
+	return n->longest_ns < v->merge_long_ns && span_of(n) <= (uint64_t)v->resolution_ns &&
+			(__builtin_mul_overflow(n->count, (uint64_t)v->merge_gap_ns, &room_ns) ||
+					span_of(n) <= room_ns);
+}
+
+static inline bool fits(const struct pyramid_visit *v, const struct pyramid_node *m, const struct pyramid_node *n)
+{
+	return (uint64_t)n->end_ns - (uint64_t)m->start_ns <= (uint64_t)v->resolution_ns &&
+			n->start_ns - m->end_ns < v->merge_gap_ns;
+}
+
+static int show_merged(struct merged *m, const struct pyramid_visit *v)
+{
+	int rc = m->node.count ? v->node(v->arg, &m->node) : 0;
+
+	m->node.count = 0;
+	return rc == PYRAMID_DEEPER ? 0 : rc;
+}
+
+static inline void merge(struct pyramid_node *m, const struct pyramid_node *n)
+{
+	if (!m->count) {
+		*m = *n;
+		m->children = 0;
+		return;
+	}
+	m->end_ns = n->end_ns > m->end_ns ? n->end_ns : m->end_ns;
+	m->count += n->count;
+	if (__builtin_add_overflow(m->busy_ns, n->busy_ns, &m->busy_ns))
+		m->busy_ns = INT64_MAX;
+	if (n->longest_ns > m->longest_ns) {
+		m->longest_ns = n->longest_ns;
+		m->name = n->name;
+	}
+}
+
+/* What will be gone into is on its way from memory while its neighbours are looked at. */
+static inline void prefetch(const struct pyramid *p, const struct pyramid_node *nodes, uint32_t count,
+		const struct pyramid_visit *v)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (nodes[i].offset >= p->size || may_merge(v, &nodes[i]))
+			continue;
+		__builtin_prefetch(p->bytes + nodes[i].offset);
+		__builtin_prefetch(p->bytes + nodes[i].offset + PREFETCH_LINE);
+	}
+}
+
+/* As visiting each in turn, but with those merged that may be. */
+static int visit_merging(const struct pyramid *p, const struct pyramid_lane *lane, const struct pyramid_node *parent,
+		const struct pyramid_node *children, uint32_t level, const struct pyramid_visit *v)
+{
+	struct merged m = { .node.count = 0 };
+	int rc = 0;
+
+	prefetch(p, children, parent->children, v);
+
+	for (uint32_t i = 0; i < parent->children && rc == 0; i++) {
+		const struct pyramid_node *n = &children[i];
+
+		if (n->start_ns >= v->to_ns)
+			break;
+		if (n->end_ns < v->from_ns)
+			continue;
+		if (may_merge(v, n)) {
+			if (m.node.count && !fits(v, &m.node, n))
+				rc = show_merged(&m, v);
+			merge(&m.node, n);
+			continue;
+		}
+		rc = show_merged(&m, v);
+		if (rc == 0)
+			rc = visit(p, lane, n, level - 1, parent->offset, v);
+	}
+	return rc ? rc : show_merged(&m, v);
+}
+
 /* `before` is where the parent's block is: children lie in front of it, so that a visit of hostile bytes ends. */
 static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const struct pyramid_node *node,
 		uint32_t level, uint64_t before, const struct pyramid_visit *v)
@@ -186,7 +313,7 @@ static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const
 		return 0;
 	if (v->names && lane->key.kind == PYRAMID_SLICES && !(v->names & node->names))
 		return 0;
-	if ((uint64_t)node->end_ns - (uint64_t)node->start_ns <= (uint64_t)v->resolution_ns && v->resolution_ns) {
+	if (span_of(node) <= (uint64_t)v->resolution_ns && v->resolution_ns) {
 		rc = v->node ? v->node(v->arg, node) : 0;
 		if (rc != PYRAMID_DEEPER)
 			return rc;
@@ -201,6 +328,8 @@ static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const
 	if (node->offset % 8 || (before - node->offset) / sizeof(*children) < node->children)
 		return -EBADMSG;
 	children = (const struct pyramid_node *)(const void *)(p->bytes + node->offset);
+	if (v->merge_gap_ns > 0 && v->node && lane->key.kind == PYRAMID_SLICES)
+		return visit_merging(p, lane, node, children, level, v);
 	for (uint32_t i = 0; i < node->children && rc == 0; i++) {
 		const struct pyramid_node *child = &children[i];
 

@@ -113,6 +113,11 @@ struct pyramid_visit {
 	int64_t from_ns, to_ns; /* what touches [from, to) */
 	int64_t resolution_ns;  /* nodes at most this wide are shown as nodes; 0: every event */
 	uint64_t names;         /* only where one of these bits is set; 0: everywhere */
+	/*
+	 * Neighbours whose events are all shorter than merge_long_ns and follow each other in merge_gap_ns on average
+	 * are shown as one node, up to the resolution wide and with 0 children; it cannot be gone into. 0: none are.
+	 */
+	int64_t merge_long_ns, merge_gap_ns;
 	void *arg;
 	/*
 	 * Not 0 ends the visit and is returned. Each may be NULL. A node for which PYRAMID_DEEPER is

@@ -72,7 +72,7 @@ class Server:
 def decode_slices(data):
     """What /api/slices says, written from its description alone: {lane: [(start, end, name, busy, is_cell)]}."""
     magic, lanes, start, unit = struct.unpack_from("<IIqq", data)
-    assert magic == 0x31434C53
+    assert magic == 0x32434C53
     at, out = 24, {}
 
     def varint():
@@ -92,16 +92,17 @@ def decode_slices(data):
         end, units, rows = at + length, 0, []
         for _ in range(items):
             head = varint()
-            units += head >> 1
-            begin, is_cell = units, head & 1
-            if is_cell:
+            units += head >> 2
+            begin, kind = units, head & 3
+            assert kind <= 2, "an item is of no known kind"
+            if kind:
+                units = (units // 8 + (varint() if kind == 2 else 1)) * 8
                 busy = data[at]
                 at += 1
-                units = (units // 8 + 1) * 8
             else:
                 busy = 255
                 units += varint()
-            rows.append((start + begin * unit, start + units * unit, varint(), busy, is_cell))
+            rows.append((start + begin * unit, start + units * unit, varint(), busy, kind != 0))
         assert at == end, "a lane's bytes are not what they say"
         out[lane] = rows
     return out

@@ -1,59 +1,13 @@
 // The page in a real browser: what a user does, checked against what the API and `sonde events` say. Speaks TAP.
 //
-//	page.mjs CHROMIUM PLAYWRIGHT_DIR URL REPORT TRUTH.json
+//	page.mjs CHROMIUM PLAYWRIGHT_DIR URL TRUTH.json
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { check, complaints, done, launch, open, PATIENCE, settled, title, until } from './browser.mjs';
 
-const [chromiumPath, modules, url, report, truthPath] = process.argv.slice(2);
-const { chromium } = createRequire(`${modules}/`)('playwright-core');
-const truth = JSON.parse(readFileSync(truthPath, 'utf8'));
-const PATIENCE = 60000;
-let count = 0, failed = 0;
+const [chromiumPath, modules, url, truthPath] = process.argv.slice(2);
+const truth = JSON.parse(readFileSync(truthPath, 'utf8')), { report } = truth;
 
-async function check(name, body) {
-	let problem = null;
-	try {
-		problem = await body();
-	} catch (error) {
-		problem = String(error?.stack ?? error);
-	}
-	count++;
-	if (problem) failed++;
-	console.log(`${problem ? 'not ok' : 'ok'} ${count} - ${name}`);
-	if (problem) for (const line of String(problem).split('\n').slice(0, 12)) console.log(`# ${line}`);
-}
-
-const complaints = [];
-async function open(browser, address, options = {}) {
-	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
-	const page = await context.newPage();
-	page.setDefaultTimeout(PATIENCE);
-	page.on('console', (m) => { if (m.type() === 'error') complaints.push(m.text()); });
-	page.on('pageerror', (e) => complaints.push(e.message));
-	page.on('dialog', (d) => { complaints.push(`dialog: ${d.message()}`); void d.dismiss(); });
-	await page.goto(address);
-	await until(page, () => window.sonde?.app.state.run && window.sonde.app.state.tracks);
-	return page;
-}
-
-/** Asked again and again until it is so. (waitForFunction evaluates text, which the page's policy forbids.) */
-async function until(page, body, arg) {
-	const end = Date.now() + PATIENCE;
-	for (;;) {
-		if (await page.evaluate(body, arg)) return;
-		if (Date.now() > end) throw new Error(`it did not become so: ${body}`);
-		await new Promise((done) => setTimeout(done, 50));
-	}
-}
-
-/** The timeline has drawn what it asked for. */
-async function settled(page) {
-	await until(page, () => document.querySelector('canvas[data-testid=timeline]')?.dataset.ready === 'true');
-}
-const number = (text) => Number(text.replace(/[^0-9.-]/g, ''));
-const title = async (page, id) => number(await page.getAttribute(`[data-testid=${id}]`, 'title'));
-
-const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await launch(chromiumPath, modules);
 let page = await open(browser, url);
 
 await check('opens with the facts of the run', async () => {
@@ -245,5 +199,4 @@ await check('the report is whole without a server', async () => {
 });
 await check('no error on any console', async () => complaints.length ? complaints.join('\n') : null);
 await browser.close();
-console.log(`1..${count}`);
-process.exit(failed ? 1 : 0);
+done();

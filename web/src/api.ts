@@ -16,6 +16,9 @@ export interface RunInfo {
 		probes?: Array<{ name: string; state: string; [key: string]: unknown }>;
 	};
 	loss: string[];
+	other?: string | null; // a second run to compare with is at hand: its path
+	has_sql?: boolean;
+	groups?: string | null; // name:colour,... given on the command line
 }
 
 export interface Lane {
@@ -51,11 +54,21 @@ export type CounterPoint = [ts_ns: number, min: number, max: number, mean: numbe
 export interface CounterLane { lane: number; points: CounterPoint[] }
 export type NameRow = [id: number, text: string | null, table: string, category?: string];
 
-export interface Diagnosis {
-	title?: string; name?: string; text?: string; evidence?: string; next?: string; recoverable_ns?: number;
-	from_ns?: number; to_ns?: number;
+export interface Diagnosis { rule: string; what: string; evidence: string; next: string; recoverable_ns: number | null; from_ns: number | null; to_ns: number | null }
+export interface CpuFunction { function: string; self_ns: number; self: number; total_ns: number; module: string | null }
+export interface States { life_ns: number; by_thread?: Array<Record<string, number | string | null>>; [state: string]: unknown }
+export interface Iterations { [key: string]: unknown }
+/** As `sonde summary --json` prints it; a section that has nothing is null and `reasons` says why. */
+export interface Summary {
+	wall_ns: number; diagnosis?: Diagnosis[]; states?: States | null; network?: unknown; iterations?: Iterations | null;
+	cpu?: { cpu_ns: number; samples: number; by_function?: CpuFunction[] } | null;
+	io?: { by_call?: Array<Record<string, unknown>>; by_file?: Array<Record<string, unknown>>; by_directory?: Array<Record<string, unknown>>; by_time?: Array<{ from_ns: number; read_bytes: number; write_bytes: number }> } | null;
+	reasons?: Record<string, string>; [key: string]: unknown;
 }
-export interface Summary { diagnosis?: Diagnosis[]; network?: unknown; [key: string]: unknown }
+/** An arrow: a thread started a process, or woke a thread. */
+export type Flow = [kind: 'spawn' | 'wake', from_ns: number, from_process: number | null, from_tid: number | null, to_ns: number, to_process: number | null, to_tid: number | null];
+export interface FlowList { flows: Flow[]; is_all: boolean }
+export interface SqlAnswer { columns: string[]; rows: Array<Array<string | number | null>>; is_all: boolean }
 
 export interface Window { from: number; to: number }
 
@@ -73,6 +86,8 @@ export interface Source {
 	io(w: Window): Promise<Io>;
 	steps(): Promise<Steps>;
 	summary(): Promise<Summary | null>;
+	flows(w: Window, limit: number): Promise<FlowList>;
+	sql(text: string, limit: number): Promise<SqlAnswer>;
 	link(): Promise<string>;
 }
 
@@ -94,8 +109,14 @@ const whole = (x: number) => String(Math.round(x));
 export class HttpSource implements Source {
 	readonly isLive = true;
 
+	/** run: which of the runs that the server has, 'b' for the one to compare with. */
+	constructor(private which: 'a' | 'b' = 'a') {}
+
 	private async get(path: string, query: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
-		const response = await fetch(`/api/${path}?${new URLSearchParams(query)}`, { signal });
+		const all = this.which === 'b' ? { ...query, run: 'b' } : query;
+		return this.checked(path, await fetch(`/api/${path}?${new URLSearchParams(all)}`, { signal }));
+	}
+	private async checked(path: string, response: Response): Promise<Response> {
 		if (!response.ok) {
 			const said = await response.json().catch(() => null);
 			throw new Error(said?.error ?? `${path}: HTTP ${response.status}`);
@@ -136,6 +157,11 @@ export class HttpSource implements Source {
 	io(w: Window) { return this.json<Io>('io', { from: whole(w.from), to: whole(w.to) }); }
 	steps() { return this.json<Steps>('steps'); }
 	summary() { return this.json<Summary>('summary').catch(() => null); }
+	flows(w: Window, limit: number) { return this.json<FlowList>('flows', { from: whole(w.from), to: whole(w.to), limit: String(limit) }); }
+	async sql(text: string, limit: number) {
+		const response = await fetch(`/api/sql?limit=${limit}`, { method: 'POST', body: text });
+		return (await this.checked('sql', response)).json() as Promise<SqlAnswer>;
+	}
 	async link() {
 		const response = await fetch('/api/link', { method: 'POST' });
 		return (await response.json()).url as string;

@@ -1,21 +1,25 @@
 // The page: header, tabs, keys, and the views.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { copyText } from './copy';
 import { FlameView } from './flame-view';
+import { CompareView } from './compare-view';
 import { duration } from './format';
 import { IoView } from './io-view';
 import { Overview } from './overview';
-import { type App, type Tab, TABS } from './state';
+import { savePng } from './png';
+import { SqlView } from './sql-view';
+import type { App, Tab } from './state';
 import { StepsView } from './steps-view';
 import type { Timeline } from './timeline';
 import { TimelineView } from './timeline-view';
 import { useApp } from './use';
 
-const TITLES: Record<Tab, string> = { overview: 'Overview', timeline: 'Timeline', flame: 'Flame graph', io: 'I/O', steps: 'Iterations' };
+const TITLES: Record<Tab, string> = { overview: 'Overview', timeline: 'Timeline', flame: 'Flame graph', io: 'I/O', steps: 'Iterations', compare: 'Compare', sql: 'SQL' };
 
 const KEYS: Array<[string, string]> = [
 	['W S', 'zoom in and out at the pointer'], ['A D', 'move left and right'], ['0', 'show the whole run'], ['F', 'zoom to the selection'],
 	['E', 'select the first event in view'], ['← →', 'the event before and after'], ['↑ ↓', 'the event around and inside'], ['M', 'measure the selected event'],
-	['/', 'search'], ['Enter', 'next result, with Shift the one before'], ['Esc', 'clear'], ['1 – 5', 'overview, timeline, flame graph, I/O, iterations'],
+	['/', 'search'], ['Enter', 'next result, with Shift the one before'], ['Esc', 'clear'], ['1 – 7', 'the views, from the left'], ['P', 'pin the selected event’s track'], ['L', 'follow the end of a run that is being recorded'],
 	['T', 'light or dark'], ['?', 'this list'], ['Ctrl + wheel', 'zoom, as pinching does'], ['Shift + wheel', 'move sideways'], ['Drag', 'move; on the ruler or with Shift: measure a stretch'],
 ];
 
@@ -27,27 +31,19 @@ function Help({ app }: { app: App }) {
 	);
 }
 
-/** The canvas in view as a picture. */
-function savePng(app: App) {
-	const canvas = document.querySelector<HTMLCanvasElement>('canvas[data-testid=timeline], canvas[data-testid=flame]');
-	if (!canvas) { app.set({ notice: 'Open the timeline or the flame graph to save it as a picture.' }); return; }
-	canvas.toBlob((blob) => {
-		if (!blob) return;
-		const a = document.createElement('a');
-		a.href = URL.createObjectURL(blob);
-		a.download = `sonde-${app.state.tab}.png`;
-		a.click();
-		setTimeout(() => URL.revokeObjectURL(a.href), 1000);
-	});
-}
-
-async function copy(app: App, text: string, said: string) {
-	try {
-		await navigator.clipboard.writeText(text);
-		app.set({ notice: said });
-	} catch {
-		app.set({ notice: text });
-	}
+/** Words and colours, as SOFA's --cpu_filters has them. */
+function Groups({ app }: { app: App }) {
+	const close = () => app.set({ isGroupsOpen: false });
+	return (
+		<div class="veil" onClick={(e) => { if (e.target === e.currentTarget) close(); }}>
+			<form class="card help" role="dialog" aria-label="colour groups" onSubmit={(e) => { e.preventDefault(); close(); }}>
+				<h2>Colour groups</h2>
+				<p class="quiet">Events and functions that have a word in their name get its colour, here and in links.</p>
+				<input autofocus data-testid="groups" placeholder="read:orange, dgemm:#3a7" value={app.state.groups} onInput={(e) => app.setGroups(e.currentTarget.value)} size={44} />
+				<p class="acts"><button type="button" onClick={() => { app.setGroups(''); close(); }}>Clear</button><button type="submit">Done</button></p>
+			</form>
+		</div>
+	);
 }
 
 function Menu({ app }: { app: App }) {
@@ -57,10 +53,12 @@ function Menu({ app }: { app: App }) {
 		<div class="menu">
 			<button aria-haspopup="menu" aria-expanded={isOpen} aria-label="Menu" onClick={() => setOpen(!isOpen)}>⋯</button>
 			{isOpen && <div role="menu" class="card">
-				{item('Copy a link to this view', () => copy(app, location.origin + location.pathname + app.permalink(), 'The link is copied. It opens in browsers that have this page’s cookie.'))}
-				{app.source.isLive && item('Link for another browser', async () => copy(app, await app.source.link(), 'A link that works once is copied.'))}
+				{item('Copy a link to this view', () => copyText(app, location.origin + location.pathname + app.permalink(), 'The link is copied. It opens in browsers that have this page’s cookie.'))}
+				{app.source.isLive && item('Link for another browser', async () => copyText(app, await app.source.link(), 'A link that works once is copied.'))}
 				{item('Save as PNG', () => savePng(app))}
 				{item(app.state.isDark ? 'Light theme' : 'Dark theme', () => setDark(app, !app.state.isDark))}
+				{item(app.state.hasArrows ? 'Hide arrows' : 'Show arrows', () => app.set({ hasArrows: !app.state.hasArrows }))}
+				{item('Colour groups…', () => app.set({ isGroupsOpen: true }))}
 				{item('Keys (?)', () => app.set({ isHelpOpen: true }))}
 			</div>}
 		</div>
@@ -70,6 +68,8 @@ function Menu({ app }: { app: App }) {
 export function setDark(app: App, isDark: boolean, isKept = true) {
 	document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
 	app.names.setDark(isDark);
+	app.other?.names.setDark(isDark);
+	app.other?.set({ isDark });
 	app.set({ isDark });
 	try { if (isKept) localStorage.setItem('sonde-theme', isDark ? 'dark' : 'light'); } catch { /* no storage: not kept */ }
 }
@@ -83,6 +83,7 @@ function timelineKey(app: App, t: Timeline, key: string, at: number | null): boo
 		f: () => { const b = s ? { from: s.start, to: s.end } : app.state.brush; if (b) t.glide(b.from - (b.to - b.from) * 0.2 - 20, b.to + (b.to - b.from) * 0.2 + 20); },
 		m: () => { if (s) app.set({ brush: { from: s.start, to: Math.max(s.end, s.start + 1) } }); },
 		e: () => t.selectFirst(),
+		p: () => { const row = s && t.rowOf(s.lane); if (row) app.toggle('pins', row.key); },
 		ArrowLeft: () => s ? void t.step(-1) : t.pan(-0.1), ArrowRight: () => s ? void t.step(1) : t.pan(0.1),
 		ArrowUp: () => s && void t.climb(-1), ArrowDown: () => s && void t.climb(1),
 	};
@@ -102,7 +103,7 @@ export function Page({ app }: { app: App }) {
 		const onKey = (e: KeyboardEvent) => {
 			const target = e.target as HTMLElement, isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
 			if (e.key === 'Escape') {
-				if (app.state.isHelpOpen) app.set({ isHelpOpen: false });
+				if (app.state.isHelpOpen || app.state.isGroupsOpen) app.set({ isHelpOpen: false, isGroupsOpen: false });
 				else if (app.state.search) void app.find('');
 				else if (app.state.brush) app.set({ brush: null });
 				else void app.select(null);
@@ -113,7 +114,8 @@ export function Page({ app }: { app: App }) {
 			if (e.key === '/') { e.preventDefault(); search.current?.focus(); search.current?.select(); }
 			else if (e.key === '?') app.set({ isHelpOpen: !app.state.isHelpOpen });
 			else if (e.key === 't' || e.key === 'T') setDark(app, !app.state.isDark);
-			else if (e.key >= '1' && e.key <= '5') app.set({ tab: TABS[Number(e.key) - 1] });
+			else if (e.key >= '1' && e.key <= '7') { const tab = app.tabs[Number(e.key) - 1]; if (tab) app.set({ tab }); }
+			else if (e.key === 'l' || e.key === 'L') app.set({ isFollowing: !app.state.isFollowing });
 			else if (e.key === 'Enter' && target.tagName !== 'BUTTON' && target.tagName !== 'TR' && app.state.hits) app.goToHit(app.state.hit + (e.shiftKey ? -1 : 1));
 			else if (app.state.tab === 'timeline' && timeline.current && timelineKey(app, timeline.current, e.key, pointer.current)) e.preventDefault();
 		};
@@ -133,11 +135,12 @@ export function Page({ app }: { app: App }) {
 				<b class="logo">sonde</b>
 				<span class="run-name" title={s.run?.path}>{name}</span>
 				{s.run?.is_growing && <span class="live">recording · {duration(app.duration)}</span>}
-				<nav role="tablist" aria-label="views">{TABS.map((t) => <button role="tab" aria-selected={s.tab === t} data-testid={`tab-${t}`} onClick={() => app.set({ tab: t })}>{TITLES[t]}</button>)}</nav>
+				{s.run?.is_growing && <button class="follow" aria-pressed={s.isFollowing} title="The timeline moves with the end of the run (L)" onClick={() => app.set({ isFollowing: !s.isFollowing })}>Follow</button>}
+				<nav role="tablist" aria-label="views">{app.tabs.map((t) => <button role="tab" aria-selected={s.tab === t} data-testid={`tab-${t}`} onClick={() => app.set({ tab: t })}>{TITLES[t]}</button>)}</nav>
 				<form class="search" role="search" onSubmit={(e) => e.preventDefault()}>
-					<input ref={search} type="search" placeholder="Search events  /" aria-label="Search events" data-testid="search" value={s.search}
+					<input ref={search} type="search" placeholder="Search events and functions  /" aria-label="Search events and functions" data-testid="search" value={s.search}
 						onInput={(e) => void app.find(e.currentTarget.value)} onKeyDown={(e) => { if (e.key === 'Enter') app.goToHit(app.state.hit + (e.shiftKey ? -1 : 1)); }} />
-					{s.hits && <span class="quiet">{s.hits.length ? `${s.hit + 1}/${s.isAllHits ? s.hits.length : `${s.hits.length}+`}` : 'none'}</span>}
+					{s.hits && s.tab !== 'flame' && <span class="quiet">{s.hits.length ? `${s.hit + 1}/${s.isAllHits ? s.hits.length : `${s.hits.length}+`}` : 'none'}</span>}
 				</form>
 				<button class="theme" aria-label={s.isDark ? 'Light theme' : 'Dark theme'} title="Light or dark (T)" onClick={() => setDark(app, !s.isDark)}>{s.isDark ? '☀' : '☾'}</button>
 				<Menu app={app} />
@@ -151,7 +154,10 @@ export function Page({ app }: { app: App }) {
 				{s.run && s.tab === 'flame' && <FlameView app={app} />}
 				{s.run && s.tab === 'io' && <IoView app={app} />}
 				{s.run && s.tab === 'steps' && <StepsView app={app} />}
+				{s.run && s.tab === 'compare' && app.other && <CompareView app={app} other={app.other} />}
+				{s.run && s.tab === 'sql' && <SqlView app={app} />}
 			</main>
+			{s.isGroupsOpen && <Groups app={app} />}
 			{s.isHelpOpen && <Help app={app} />}
 		</>
 	);

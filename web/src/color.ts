@@ -3,18 +3,20 @@
 export interface Palette {
 	isDark: boolean;
 	background: string; panel: string; line: string; text: string; faint: string; accent: string; hit: string;
-	grid: string; stripe: string; counter: string; counterFill: string; mark: string; step: [string, string]; shade: string;
+	grid: string; stripe: string; counter: string; counterFill: string; mark: string; step: [string, string]; shade: string; series: string[]; arrow: string; more: string; less: string;
 }
 
 const light: Palette = {
 	isDark: false, background: '#ffffff', panel: '#f6f7f9', line: '#e3e6eb', text: '#1c2430', faint: '#6b7686',
 	accent: '#2f6fde', hit: '#e8590c', grid: '#eef0f4', stripe: '#fafbfc', counter: '#2f6fde', counterFill: 'rgba(47,111,222,.16)',
 	mark: '#c2410c', step: ['#d7e3f8', '#bfd2f3'], shade: 'rgba(47,111,222,.13)',
+	series: ['#4f86e6', '#e8863c', '#2fa58e', '#c2497a'], arrow: 'rgba(60,72,92,.55)', more: '#d9534f', less: '#3f7fd6',
 };
 const dark: Palette = {
 	isDark: true, background: '#12161d', panel: '#191f28', line: '#2a323e', text: '#dfe5ee', faint: '#8893a4',
 	accent: '#6ea0ff', hit: '#ff9d5c', grid: '#1d242e', stripe: '#151a22', counter: '#6ea0ff', counterFill: 'rgba(110,160,255,.18)',
 	mark: '#ff9d5c', step: ['#26364f', '#31466a'], shade: 'rgba(110,160,255,.17)',
+	series: ['#6ea0ff', '#f09a57', '#4cc3a9', '#e57aa4'], arrow: 'rgba(190,202,222,.5)', more: '#e8716c', less: '#6ea0ff',
 };
 
 export function palette(isDark: boolean): Palette {
@@ -78,4 +80,16 @@ export function pixel([r, g, b]: Rgb): number {
 export function parse(hex: string): Rgb {
 	const v = parseInt(hex.slice(1), 16);
 	return [v >> 16, v >> 8 & 255, v & 255];
+}
+
+let scratch: CanvasRenderingContext2D | null = null;
+
+/** Any colour that CSS knows; null: it is none. */
+export function parseCss(text: string): Rgb | null {
+	if (!CSS.supports('color', text)) return null;
+	scratch ??= document.createElement('canvas').getContext('2d');
+	if (!scratch) return null;
+	scratch.fillStyle = '#000';
+	scratch.fillStyle = text;
+	return /^#[0-9a-f]{6}$/.test(scratch.fillStyle) ? parse(scratch.fillStyle) : null;
 }

@@ -1,6 +1,7 @@
 // What is known of lanes at the zoom at hand: fetched a quarter of a screen beyond the view at a power-of-two resolution, so that
 // moving and zooming a little need nothing new; until the new comes, the old is drawn at the new scale.
 import type { CounterPoint, Source, Window } from './api';
+import { readingsOf } from './plots';
 import type { LaneItems } from './slices';
 
 const BIN_MIN = 8;
@@ -21,6 +22,7 @@ class Cache<T> {
 		private onNew: () => void, private onError: (error: unknown) => void) {}
 
 	get(lane: number): T | undefined { return this.known.get(lane)?.data; }
+	binOf(lane: number): number { return this.known.get(lane)?.bin ?? 1; }
 	forget() {
 		this.pending?.abort.abort();
 		this.pending = null;
@@ -57,12 +59,16 @@ class Cache<T> {
 export class LaneData {
 	readonly slices: Cache<LaneItems>;
 	readonly counters: Cache<CounterPoint[]>;
+	readings: number[] = []; // of the last answer about counters
 
 	constructor(source: Source, onNew: () => void, onError: (error: unknown) => void) {
 		this.slices = new Cache(async (w, bin, lanes, signal) =>
 			new Map((await source.slices(w, bin, lanes, signal)).map((l) => [l.lane, l])), onNew, onError);
-		this.counters = new Cache(async (w, bin, lanes, signal) =>
-			new Map((await source.counters(w, bin, lanes, signal)).map((l) => [l.lane, l.points])), onNew, onError);
+		this.counters = new Cache(async (w, bin, lanes, signal) => {
+			const answer = await source.counters(w, bin, lanes, signal);
+			this.readings = readingsOf(answer.map((l) => l.points));
+			return new Map(answer.map((l) => [l.lane, l.points]));
+		}, onNew, onError);
 	}
 	forget() {
 		this.slices.forget();

@@ -1,128 +1,102 @@
-// The flame graph: whole run or brushed stretch, all threads or one, top-down or bottom-up.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { FlameSource } from './api';
-import { palette } from './color';
-import { bottomUp, depthOf, matched, topDown, type Node } from './flame';
+// The flame graph: on CPU, off CPU or spans; whole run or brushed stretch; all threads or one; top-down or bottom-up; alone or
+// beside another run.
+import { useMemo, useState } from 'preact/hooks';
+import type { Flame, FlameOptions, FlameSource, Source, Window } from './api';
+import { bottomUp, compare, matched, tableOf, topDown, type FlameRow, type Node } from './flame';
+import { FlameCanvas } from './flame-canvas';
 import { count, duration, percent, tick } from './format';
 import { processLabel, threadLabel } from './layout';
 import type { App } from './state';
-import { fit } from './timeline';
-import { useAnswer, useApp, useSize } from './use';
+import { Table } from './table';
+import { useAnswer, useApp } from './use';
 
-const ROW = 20;
+const SOURCES: Array<[FlameSource, string, string]> = [
+	['cpu', 'On CPU', 'samples by function'], ['offcpu', 'Off CPU', 'time off the CPUs by where the thread stopped'], ['spans', 'Spans and calls', 'annotated spans and traced calls'],
+];
+const EMPTY: Record<FlameSource, string> = {
+	cpu: 'No CPU samples in this stretch.', offcpu: 'No thread was off the CPUs in this stretch.', spans: 'No spans or calls in this stretch.',
+};
 
-interface Box { node: Node; x: number; y: number; width: number }
+/** A tree of texts, whatever run the numbers of its names are of. */
+export async function fetchTree(source: Source, w: Window, o: FlameOptions): Promise<Node> {
+	const flame: Flame = await source.flame(w, o), texts = new Map<number, string>();
+	for (const [id, text] of flame.names ?? []) texts.set(id, text ?? '(unknown)');
+	const missing = [...new Set(flame.nodes.map((n) => n[1]))].filter((id) => id && !texts.has(id));
+	for (let i = 0; i < missing.length; i += 1000)
+		for (const [id, text] of await source.names(missing.slice(i, i + 1000))) texts.set(id, text ?? '(unknown)');
+	return topDown(flame, (id) => texts.get(id) ?? '(unknown)');
+}
+
+type Against = '' | 'other' | 'whole';
+
+export function FlameRows({ rows, root, isCompared, onRow }: { rows: FlameRow[]; root: Node; isCompared: boolean; onRow: (r: FlameRow) => void }) {
+	const most = Math.max(1, ...rows.map((r) => r.self)), change = (r: FlameRow) => r.self - r.base;
+	return (
+		<Table label="by name" rows={rows} sort={isCompared ? 'change' : 'self'} limit={25} onRow={onRow} columns={[
+			{ title: 'name', key: 'name', isText: true, value: (r) => r.text, show: (r) => <span class="path" title={r.text}>{r.text}</span> },
+			{ title: 'own time', key: 'self', value: (r) => r.self, show: (r) => duration(r.self), bar: (r) => r.self / most },
+			{ title: 'of all', key: 'share', value: (r) => r.self, show: (r) => percent(root.total ? r.self / root.total : 0) },
+			...(isCompared ? [{ title: 'before', key: 'base', value: (r: FlameRow) => r.base, show: (r: FlameRow) => duration(r.base) },
+				{ title: 'change', key: 'change', value: (r: FlameRow) => Math.abs(change(r)), show: (r: FlameRow) => <b class={change(r) > 0 ? 'more-time' : 'less-time'}>{change(r) > 0 ? '+' : '−'}{duration(Math.abs(change(r)))}</b> }] : []),
+			{ title: 'with callees', key: 'total', value: (r) => r.total, show: (r) => duration(r.total) },
+			{ title: 'times', key: 'count', value: (r) => r.count, show: (r) => count(r.count) },
+		]} />
+	);
+}
 
 export function FlameView({ app }: { app: App }) {
 	const s = useApp(app), scope = app.scope;
-	const [isTurned, setTurned] = useState(false);
-	const [hasCalls, setCalls] = useState(true);
-	const hasSamples = !!s.run?.tables.sample, hasWaits = !!s.run?.tables.sched;
-	const [chosen, choose] = useState<FlameSource | null>(null);
-	const source: FlameSource = chosen ?? (hasSamples && (location.pathname === '/cpu-report.html' || !(s.run?.tables.span || s.run?.tables.io)) ? 'cpu' : 'spans');
+	const [isTurned, setTurned] = useState(false), [hasCalls, setCalls] = useState(true);
+	const tables = s.run?.tables ?? {}, there: Record<FlameSource, boolean> = { cpu: !!tables.sample, offcpu: !!tables.sched, spans: !!(tables.span || tables.io) };
+	const source: FlameSource = s.flame && there[s.flame] ? s.flame : there.cpu ? 'cpu' : there.spans || !there.offcpu ? 'spans' : 'offcpu';
 	const [thread, setThread] = useState('');
-	const [focus, setFocus] = useState<Node | null>(null);
-	const [hover, setHover] = useState<{ x: number; y: number; node: Node } | null>(null);
-	const [area, width] = useSize<HTMLDivElement>();
-	const canvas = useRef<HTMLCanvasElement>(null);
-	const boxes = useRef<Box[]>([]);
+	const [wish, setWish] = useState<Against>('');
+	const against: Against = wish === 'whole' && !s.brush ? '' : wish === 'other' && !app.other ? '' : wish;
 	const [process, tid] = thread.split(':');
+	const options: FlameOptions = { source, calls: hasCalls, process: process ? Number(process) : undefined, tid: tid ? Number(tid) : undefined };
 	const { value, isBusy } = useAnswer(async () => {
-		const flame = await app.source.flame(scope, { source, calls: hasCalls, process: process ? Number(process) : undefined, tid: tid ? Number(tid) : undefined });
-		if (flame.names) app.names.add(flame.names);
-		await app.names.load(flame.nodes.map((n) => n[1]).filter((n) => n));
-		return flame;
-	}, [scope.from, scope.to, source, hasCalls, thread, s.run?.generation], (e) => app.fail(e));
-	const root = useMemo(() => {
-		if (!value) return null;
-		const top = topDown(value);
-		return isTurned ? bottomUp(top) : top;
-	}, [value, isTurned]);
-	useEffect(() => setFocus(null), [root]);
-	const wanted = s.search ? app.names.matching(s.search) : null;
-	const at = focus ?? root;
-	const height = root ? (depthOf(root) + 1) * ROW + 4 : 0;
-
-	useEffect(() => {
-		const c = canvas.current?.getContext('2d');
-		if (!c || !at || !root || !width) return;
-		const ratio = devicePixelRatio || 1, colors = palette(s.isDark);
-		c.canvas.width = width * ratio;
-		c.canvas.height = height * ratio;
-		c.scale(ratio, ratio);
-		c.clearRect(0, 0, width, height);
-		c.font = '11.5px system-ui, sans-serif';
-		c.textBaseline = 'middle';
-		boxes.current = [];
-		const scale = at.total > 0 ? width / at.total : 0;
-		const draw = (node: Node) => {
-			const isAbove = node !== at && node.depth < at.depth + (at === node ? 1 : 0) && isAncestor(node, at);
-			const x = isAbove ? 0 : (node.x - at.x) * scale, w = isAbove ? width : node.total * scale;
-			if (w < 0.4 || x > width || x + w < 0) return;
-			const y = node.depth * ROW, name = app.names.get(node.name);
-			const isFaded = isAbove || (wanted && !wanted.has(node.name) && node.name !== 0);
-			c.globalAlpha = isFaded ? 0.35 : 1;
-			c.fillStyle = node.name ? name?.css ?? colors.faint : colors.line;
-			c.fillRect(x, y, Math.max(0.6, w - (w > 3 ? 1 : 0)), ROW - 1);
-			c.globalAlpha = 1;
-			boxes.current.push({ node, x, y, width: w });
-			if (w > 30) {
-				c.fillStyle = isFaded ? colors.faint : s.isDark ? '#eef2f8' : '#182230';
-				const text = node.name ? name?.text ?? '' : `all · ${duration(node.total)}`;
-				c.fillText(fit(c, text, w - 10), Math.max(0, x) + 5, y + ROW / 2);
-			}
-			if (isAbove) node.children.filter((n) => n === at || isAncestor(n, at)).forEach(draw);
-			else node.children.forEach(draw);
-		};
-		draw(root);
-	});
-	const find = (e: MouseEvent): Box | undefined => {
-		const box = canvas.current!.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
-		return boxes.current.find((b) => y >= b.y && y < b.y + ROW && x >= b.x && x < b.x + b.width);
-	};
-	const threads = s.tracks?.processes.flatMap((p) => p.threads.filter((t) => t.tid !== undefined && t.lanes.some((l) => l.kind === 'slices'))
+		const mine = await fetchTree(app.source, scope, options);
+		if (against === 'other') compare(mine, await fetchTree(app.other!.source, { from: 0, to: app.other!.duration + 1 }, { source, calls: hasCalls }), 1);
+		if (against === 'whole') {
+			const all = await fetchTree(app.source, { from: 0, to: app.duration + 1 }, options);
+			compare(mine, all, all.total ? mine.total / all.total : 0);
+		}
+		return { mine, isCompared: !!against };
+	}, [scope.from, scope.to, source, hasCalls, thread, against, s.run?.generation, app.other], (e) => app.fail(e));
+	const root = useMemo(() => value && (isTurned ? bottomUp(value.mine) : value.mine), [value, isTurned]);
+	const rows = useMemo(() => value && tableOf(value.mine), [value]);
+	const wanted = s.search.toLowerCase(), isWanted = wanted ? (text: string) => text.toLowerCase().includes(wanted) : null;
+	const threads = s.tracks?.processes.flatMap((p) => p.process === undefined ? [] : p.threads.filter((t) => t.tid !== undefined)
 		.map((t) => ({ key: `${p.process}:${t.tid}`, label: `${processLabel(p)} · ${threadLabel(p, t)} (${t.tid})` }))) ?? [];
-	const hit = wanted && root ? matched(root, wanted) : 0;
 	return (
 		<div class="page flame">
 			<div class="toolbar">
+				<div class="switch" role="group" aria-label="source">
+					{SOURCES.map(([key, title, hint]) => there[key] && <button aria-pressed={source === key} data-testid={`flame-${key}`} title={hint} onClick={() => app.set({ flame: key })}>{title}</button>)}
+				</div>
 				<div class="switch" role="group" aria-label="direction">
 					<button aria-pressed={!isTurned} onClick={() => setTurned(false)}>Top-down</button>
-					<button aria-pressed={isTurned} onClick={() => setTurned(true)}>Bottom-up</button>
+					<button aria-pressed={isTurned} data-testid="flame-turned" onClick={() => setTurned(true)}>Bottom-up</button>
 				</div>
-				{(hasSamples || hasWaits) && <div class="switch" role="group" aria-label="source">
-					<button aria-pressed={source === 'spans'} onClick={() => choose('spans')}>Spans and calls</button>
-					{hasSamples && <button aria-pressed={source === 'cpu'} data-testid="flame-cpu" onClick={() => choose('cpu')}>On CPU</button>}
-					{hasWaits && <button aria-pressed={source === 'offcpu'} data-testid="flame-offcpu" onClick={() => choose('offcpu')}>Off CPU</button>}
-				</div>}
 				{source === 'spans' && <label><input type="checkbox" checked={hasCalls} onChange={(e) => setCalls(e.currentTarget.checked)} /> calls</label>}
 				<select aria-label="thread" value={thread} onChange={(e) => setThread(e.currentTarget.value)}>
 					<option value="">All threads</option>
 					{threads.slice(0, 500).map((t) => <option value={t.key}>{t.label}</option>)}
 				</select>
+				{(app.other || s.brush) && <select aria-label="compare with" data-testid="flame-against" value={against} onChange={(e) => setWish(e.currentTarget.value as Against)}>
+					<option value="">Alone</option>
+					{app.other && <option value="other">Against {app.other.name}</option>}
+					{s.brush && <option value="whole">Against the whole run</option>}
+				</select>}
 				<span class="quiet">{s.brush ? <>{duration(scope.to - scope.from)} from {tick(scope.from, 1e3)} · <button class="plain" onClick={() => app.set({ brush: null })}>whole run</button></> : 'whole run'}
-					{root && <> · <b data-testid="flame-total">{duration(root.total)}</b> in all threads</>}
-					{wanted && root && <> · “{s.search}” {percent(hit / root.total)}</>}</span>
-				{focus && <button onClick={() => setFocus(null)}>Reset zoom</button>}
+					{root && <> · <b data-testid="flame-total" title={String(root.total)}>{duration(root.total)}</b> {source === 'offcpu' ? 'off the CPUs' : source === 'cpu' ? 'on the CPUs' : 'in all threads'}</>}
+					{isWanted && root && <> · “{s.search}” <b data-testid="flame-matched">{percent(root.total ? matched(root, isWanted) / root.total : 0)}</b></>}</span>
 			</div>
-			<div class={`flame-area ${isBusy ? 'busy' : ''}`} ref={area}>
-				<canvas ref={canvas} data-testid="flame" style={{ height: `${height}px` }} role="img" aria-label="flame graph"
-					onMouseMove={(e) => { const b = find(e), box = canvas.current!.getBoundingClientRect(); setHover(b ? { x: e.clientX - box.left, y: e.clientY - box.top, node: b.node } : null); }}
-					onMouseLeave={() => setHover(null)} onClick={(e) => { const b = find(e); if (b) setFocus(b.node === focus ? null : b.node.parent ? b.node : null); }} />
-				{hover && hover.node.name !== 0 && root && (
-					<div class="tooltip" style={{ top: `${hover.y + 18}px`, left: `${Math.min(hover.x + 12, width - 230)}px` }}>
-						<b>{app.names.get(hover.node.name)?.text}</b>
-						<span>{duration(hover.node.total)} · {percent(hover.node.total / root.total)} of all</span>
-						<span>own time {duration(hover.node.self)}</span><span>{count(hover.node.count)} times</span>
-					</div>
-				)}
-				{root && !root.children.length && <p class="quiet centre">No spans or calls in this stretch.</p>}
-			</div>
+			{value?.isCompared && <p class="quiet change-key"><i class="less-time" />less time than before<i class="more-time" />more time than before · one run each, no interval</p>}
+			{root && <FlameCanvas app={app} root={root} isTurned={isTurned} isCompared={!!value?.isCompared} isWanted={isWanted} isBusy={isBusy} onName={(text) => void app.find(text)} />}
+			{root && !root.total && <div class="card calm centre">{EMPTY[source]}</div>}
+			{!root && <p class="quiet">{isBusy ? 'Adding up stacks…' : ''}</p>}
+			{root && rows && !!rows.length && <div class="card flame-table"><h2>By name</h2><FlameRows rows={isWanted ? rows.filter((r) => isWanted(r.text)) : rows} root={root} isCompared={!!value?.isCompared} onRow={(r) => void app.find(r.text)} /></div>}
 		</div>
 	);
-}
-
-function isAncestor(a: Node, b: Node): boolean {
-	for (let n = b.parent; n; n = n.parent) if (n === a) return true;
-	return false;
 }

@@ -1,12 +1,15 @@
 // Opens the run: from the server, or from what a report holds.
 import { render } from 'preact';
-import { HttpSource, type Source } from './api';
+import { HttpSource, type FlameSource, type Source } from './api';
 import { Page, setDark } from './app';
 import { embeddedSource } from './embedded';
 import { App, type Tab } from './state';
 import './style.css';
 
-const PATHS: Record<string, Tab> = { '/cpu-report.html': 'flame', '/gpu-report.html': 'timeline' };
+/** Names that SOFA's users know. */
+const PATHS: Record<string, { tab: Tab; flame?: FlameSource; trackFilter?: string }> = {
+	'/cpu-report.html': { tab: 'flame', flame: 'cpu' }, '/gpu-report.html': { tab: 'timeline', trackFilter: 'gpu' },
+};
 
 function wantsDark(): boolean {
 	try {
@@ -28,14 +31,34 @@ function listen(app: App) {
 		const news = JSON.parse((e as MessageEvent).data);
 		if (!news.is_growing) stream.close();
 		if (news.generation === app.state.run?.generation) return;
-		const isWhole = app.state.window.to >= app.duration * 0.98;
+		const w = app.state.window, isWhole = w.to >= app.duration * 0.98 && w.from <= 0;
 		try {
 			await load(app);
-			if (isWhole && app.state.window.from <= 0) app.showAll();
+			if (isWhole) app.showAll();
+			else if (app.state.isFollowing) app.setWindow(app.duration - (w.to - w.from) * 0.95, app.duration + (w.to - w.from) * 0.05);
 		} catch (error) {
 			app.fail(error);
 		}
 	});
+}
+
+async function openOther(app: App) {
+	const other = new App(new HttpSource('b'));
+	other.isSecond = true;
+	other.state.isDark = app.state.isDark;
+	other.names.setDark(app.state.isDark);
+	await load(other);
+	other.showAll();
+	app.other = other;
+	app.set({});
+}
+
+/** The view that one of SOFA's pages was; a filter that would leave nothing is not set. */
+function openNamed(app: App, p: typeof PATHS[string]) {
+	const hasTracks = app.state.tracks!.processes.some((x) => x.threads.some((t) => (t.name ?? '').toLowerCase().includes(p.trackFilter ?? '')
+		|| t.lanes.some((l) => (l.name ?? '').toLowerCase().includes(p.trackFilter ?? ''))));
+	app.set({ tab: p.tab, flame: p.flame ?? null, trackFilter: hasTracks ? p.trackFilter ?? '' : '' });
+	if (p.trackFilter && !hasTracks) app.set({ notice: 'This run has no events of a GPU.' });
 }
 
 async function start() {
@@ -47,7 +70,9 @@ async function start() {
 	try {
 		await load(app);
 		app.showAll();
-		if (PATHS[location.pathname]) app.set({ tab: PATHS[location.pathname] });
+		if (app.state.run!.groups) app.setGroups(app.state.run!.groups);
+		if (app.state.run!.other && source.isLive) await openOther(app);
+		if (source.isLive && PATHS[location.pathname]) openNamed(app, PATHS[location.pathname]);
 		app.readHash();
 		document.title = `${app.state.run!.path.split('/').pop()} – sonde`;
 		if (source.isLive && app.state.run!.is_growing) listen(app);

@@ -1,6 +1,6 @@
 // The texts of name numbers, fetched when they are first met, and their colours.
 import type { NameRow, Source } from './api';
-import { colorOf, css, pixel, type Rgb } from './color';
+import { colorOf, css, parseCss, pixel, type Rgb } from './color';
 
 const BATCH = 1000;
 
@@ -11,6 +11,8 @@ export class Names {
 	private wanted = new Set<number>();
 	private isAsking = false;
 	private isDark = false;
+	private byText = new Map<string, Name>();
+	private groups: Array<[word: string, color: Rgb]> = [];
 
 	constructor(private source: Source, private onNew: () => void) {}
 
@@ -18,8 +20,26 @@ export class Names {
 		this.isDark = isDark;
 		for (const name of this.known.values()) this.paint(name);
 	}
+	/** name:colour, name:colour: what has the word in its name gets the colour, whatever it is. Words without a colour that is one are left out. */
+	setGroups(text: string) {
+		this.groups = text.split(/,(?![^(]*\))/).flatMap((part) => { // not at the commas of rgb(1, 2, 3)
+			const at = part.lastIndexOf(':'), word = part.slice(0, at).trim().toLowerCase(), rgb = at > 0 ? parseCss(part.slice(at + 1).trim()) : null;
+			return word && rgb ? [[word, rgb] as [string, Rgb]] : [];
+		});
+		for (const name of this.known.values()) this.paint(name);
+		this.onNew();
+	}
+	private grouped(text: string): Rgb | null {
+		if (!this.groups.length) return null;
+		const low = text.toLowerCase();
+		return this.groups.find(([word]) => low.includes(word))?.[1] ?? null;
+	}
+	/** Of a name that may have no number: a function of samples. */
+	colorOfText(text: string): string {
+		return this.byText.get(text)?.css ?? css(this.grouped(text) ?? colorOf(text, 'function', undefined, this.isDark));
+	}
 	private paint(name: Name) {
-		name.rgb = colorOf(name.text, name.table, name.category, this.isDark);
+		name.rgb = this.grouped(name.text) ?? colorOf(name.text, name.table, name.category, this.isDark);
 		name.css = css(name.rgb);
 		name.pixel = pixel(name.rgb);
 	}
@@ -34,6 +54,7 @@ export class Names {
 			const name: Name = { text: text ?? '(unknown)', table, category, rgb: [0, 0, 0], css: '', pixel: 0 };
 			this.paint(name);
 			this.known.set(id, name);
+			this.byText.set(name.text, name);
 			this.wanted.delete(id);
 		}
 	}
@@ -52,16 +73,21 @@ export class Names {
 		this.wanted.add(id);
 		if (this.isAsking) return;
 		this.isAsking = true;
-		queueMicrotask(async () => {
-			try {
-				await this.load([...this.wanted]);
-				this.wanted.clear();
+		queueMicrotask(() => void this.ask());
+	}
+	/** Until nothing is wanted any more: more may be met while an answer is on its way. */
+	private async ask() {
+		try {
+			while (this.wanted.size) {
+				const ids = [...this.wanted];
+				await this.load(ids);
+				for (const id of ids) this.wanted.delete(id);
 				this.onNew();
-			} catch {
-				this.wanted.clear(); // asked for again with the next frame
-			} finally {
-				this.isAsking = false;
 			}
-		});
+		} catch {
+			this.wanted.clear(); // asked for again with the next frame
+		} finally {
+			this.isAsking = false;
+		}
 	}
 }

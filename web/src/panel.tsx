@@ -1,7 +1,11 @@
 // Below the timeline: the event selected, what the brushed stretch holds, what a search found.
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { StatRow } from './api';
+import { tableOf } from './flame';
+import { fetchTree, FlameRows } from './flame-view';
 import { bytes, count, duration, exact, percent, tick } from './format';
+import { ioColumns } from './io-view';
 import type { App } from './state';
 import { Chip, Table } from './table';
 import { useAnswer, useApp } from './use';
@@ -39,7 +43,7 @@ function Event({ app }: { app: App }) {
 	);
 }
 
-export function NameTable({ app, rows, scopeNs }: { app: App; rows: StatRow[]; scopeNs: number }) {
+export function NameTable({ app, rows, scopeNs, isShort }: { app: App; rows: StatRow[]; scopeNs: number; isShort?: boolean }) {
 	const most = Math.max(1, ...rows.map((r) => r.total_ns));
 	return (
 		<Table label="by name" rows={rows} sort="total" limit={30} onRow={(r) => void app.find(r.name ?? '')} columns={[
@@ -50,8 +54,8 @@ export function NameTable({ app, rows, scopeNs }: { app: App; rows: StatRow[]; s
 			{ title: 'total', key: 'total', value: (r) => r.total_ns, show: (r) => duration(r.total_ns), bar: (r) => r.total_ns / most },
 			{ title: 'of wall', key: 'share', value: (r) => r.total_ns, show: (r) => percent(r.total_ns / scopeNs) },
 			{ title: 'count', key: 'count', value: (r) => r.count, show: (r) => count(r.count) },
-			{ title: 'mean', key: 'mean', value: (r) => r.total_ns / r.count, show: (r) => duration(r.total_ns / r.count) },
-			{ title: 'least', key: 'min', value: (r) => r.min_ns, show: (r) => duration(r.min_ns) },
+			...(isShort ? [] : [{ title: 'mean', key: 'mean', value: (r: StatRow) => r.total_ns / r.count, show: (r: StatRow) => duration(r.total_ns / r.count) },
+			{ title: 'least', key: 'min', value: (r: StatRow) => r.min_ns, show: (r: StatRow) => duration(r.min_ns) }]),
 			{ title: 'longest', key: 'max', value: (r) => r.max_ns, show: (r) => duration(r.max_ns) },
 		]} />
 	);
@@ -91,7 +95,33 @@ function Found({ app }: { app: App }) {
 	);
 }
 
-const PANELS = { event: 'Event', stats: 'Statistics', hits: 'Search' } as const;
+/** Functions of samples in the brushed stretch. */
+function Functions({ app }: { app: App }) {
+	const s = useApp(app), scope = app.scope;
+	const { value, isBusy } = useAnswer(() => fetchTree(app.source, scope, { source: 'cpu', calls: true }), [scope.from, scope.to, s.run?.generation], (e) => app.fail(e));
+	if (!value) return <p class="quiet">{isBusy ? 'Adding up…' : ''}</p>;
+	if (!value.total) return <p class="quiet">No CPU samples {s.brush ? 'in this stretch' : 'in this run'}.</p>;
+	return <div data-testid="functions" class={isBusy ? 'busy' : ''}><Scope app={app}><b>{duration(value.total)}</b> on the CPUs</Scope>
+		<FlameRows rows={tableOf(value)} root={value} isCompared={false} onRow={(r) => { app.set({ tab: 'flame', flame: 'cpu' }); void app.find(r.text); }} /></div>;
+}
+
+/** Files that calls of the brushed stretch touched. */
+function Files({ app }: { app: App }) {
+	const s = useApp(app), scope = app.scope;
+	const { value, isBusy } = useAnswer(() => app.source.io(scope), [scope.from, scope.to, s.run?.generation], (e) => app.fail(e));
+	if (!value) return <p class="quiet">{isBusy ? 'Adding up…' : ''}</p>;
+	return <div data-testid="files" class={isBusy ? 'busy' : ''}><Scope app={app}><b>{count(value.file_count)}</b> files</Scope>
+		<Table label="files" rows={value.files} sort="time" limit={30} columns={ioColumns('file', value.files)} empty="No call touched a file." /></div>;
+}
+
+/** What the numbers are of, and the way back to the whole. */
+function Scope({ app, children }: { app: App; children: ComponentChildren }) {
+	const { brush } = app.state;
+	return <p class="quiet">{brush ? <>{duration(brush.to - brush.from)} from {tick(brush.from, 1e3)}</> : 'The whole run'}: {children}
+		{brush && <> · <button class="plain" onClick={() => app.set({ brush: null })}>whole run</button> · <button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph of it</button></>}</p>;
+}
+
+const PANELS = { event: 'Event', stats: 'Statistics', functions: 'Functions', files: 'Files', hits: 'Search' } as const;
 
 export function Panel({ app }: { app: App }) {
 	const s = useApp(app);
@@ -101,7 +131,7 @@ export function Panel({ app }: { app: App }) {
 	if (last.selection !== s.selection || last.search !== s.search || last.brush !== s.brush) {
 		const isNewEvent = s.selection && last.selection?.start !== s.selection.start;
 		if (s.search !== last.search && s.search) choose('hits');
-		else if (s.brush !== last.brush && s.brush) choose('stats');
+		else if (s.brush !== last.brush && s.brush && (chosen === 'event' || chosen === 'hits')) choose('stats');
 		else if (isNewEvent && chosen !== 'hits') choose('event');
 		setLast({ selection: s.selection, search: s.search, brush: s.brush });
 	}
@@ -116,6 +146,8 @@ export function Panel({ app }: { app: App }) {
 			<div class="panel-body">
 				{chosen === 'event' && <Event app={app} />}
 				{chosen === 'stats' && <Statistics app={app} />}
+				{chosen === 'functions' && <Functions app={app} />}
+				{chosen === 'files' && <Files app={app} />}
 				{chosen === 'hits' && <Found app={app} />}
 			</div>
 		</section>

@@ -76,8 +76,10 @@ export class Raster {
 		const at = row * this.width, scale = 1 / look.nsPerPixel, color = pixel(parse(look.palette.counter));
 		const until = look.from + this.width * look.nsPerPixel;
 		for (let i = firstAfter(items, look.from); i < items.count && items.start[i] < until; i++) {
-			const x = Math.floor((items.start[i] - look.from) * scale);
-			if (x >= 0 && x < this.width) this.pixels[at + x] = color;
+			const x = Math.max(0, Math.floor((items.start[i] - look.from) * scale)), end = (items.end[i] - look.from) * scale;
+			if (items.isCell[i] && items.end[i] - items.start[i] > items.bin) // a run of many
+				for (let k = x; k < Math.min(this.width, end); k++) this.pixels[at + k] = color;
+			else if (x < this.width) this.pixels[at + x] = color;
 		}
 	}
 	/** Steps: two shades in turn. */

@@ -1,7 +1,8 @@
 // The compact answer of /api/slices (src/serve/view-slices.c says what the bytes are).
 
-const MAGIC = 0x31434c53;
+const MAGIC = 0x32434c53;
 const UNITS = 8; // of a bin
+const SLICE = 0, RUN = 2; // kinds of items; 1 is a cell
 
 /** The items of one lane as columns; times in nanoseconds. busy is 255 for a slice, less or equal for a cell. */
 export interface LaneItems {
@@ -41,17 +42,17 @@ function decodeLane(view: DataView, at: number, from: number, unit: number): [La
 	const b = new Bytes(view, at + 12);
 	let units = 0;
 	for (let i = 0; i < count; i++) {
-		const head = b.varint(), isCell = head % 2;
-		units += (head - isCell) / 2;
+		const head = b.varint(), kind = head % 4;
+		units += (head - kind) / 4;
 		items.start[i] = from + units * unit;
-		if (isCell) {
-			items.busy[i] = b.u8();
-			units = (Math.floor(units / UNITS) + 1) * UNITS;
-		} else {
+		if (kind === SLICE) {
 			items.busy[i] = 255;
 			units += b.varint();
+		} else {
+			units = (Math.floor(units / UNITS) + (kind === RUN ? b.varint() : 1)) * UNITS;
+			items.busy[i] = b.u8();
 		}
-		items.isCell[i] = isCell;
+		items.isCell[i] = kind === SLICE ? 0 : 1;
 		items.name[i] = b.varint();
 		items.end[i] = from + units * unit;
 	}

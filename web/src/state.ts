@@ -1,9 +1,9 @@
 // What the page shows, in one place. Views subscribe; everything that a permalink needs is in the URL's hash.
-import type { EventDetails, Hit, RunInfo, Source, Tracks, Window } from './api';
+import type { EventDetails, FlameSource, Hit, RunInfo, Source, Tracks, Window } from './api';
 import { Names } from './names';
 
-export type Tab = 'overview' | 'timeline' | 'flame' | 'io' | 'steps';
-export const TABS: Tab[] = ['overview', 'timeline', 'flame', 'io', 'steps'];
+export type Tab = 'overview' | 'timeline' | 'flame' | 'io' | 'steps' | 'compare' | 'sql';
+export const TABS: Tab[] = ['overview', 'timeline', 'flame', 'io', 'steps', 'compare', 'sql'];
 
 export interface Selection { lane: number; start: number; end: number; nameId: number }
 
@@ -24,7 +24,13 @@ export interface State {
 	folded: Set<string>;
 	opened: Set<string>; // threads that show all their depths
 	trackFilter: string;
+	hasArrows: boolean;
+	groups: string; // name:colour, name:colour
+	isFollowing: boolean; // of a run that grows: the window moves with its end
+	flame: FlameSource | null; // null: what the run has
+	sql: string;
 	isHelpOpen: boolean;
+	isGroupsOpen: boolean;
 	error: string | null;
 	notice: string | null;
 }
@@ -34,13 +40,16 @@ export class App {
 	readonly names: Names;
 	private listeners = new Set<() => void>();
 	private hashTimer = 0;
+	other: App | null = null; // a second run to compare with
+	extent = 0; // the end of what is shown beside, when that is later than the run's own
+	isSecond = false; // the address is the first one's
 
 	constructor(readonly source: Source) {
 		this.names = new Names(source, () => this.changed());
 		this.state = {
 			tab: 'overview', run: null, tracks: null, window: { from: 0, to: 1 }, selection: null, details: null,
 			brush: null, search: '', hits: null, isAllHits: true, hit: -1, isDark: false, pins: new Set(),
-			folded: new Set(), opened: new Set(), trackFilter: '', isHelpOpen: false, error: null, notice: null,
+			folded: new Set(), opened: new Set(), trackFilter: '', hasArrows: true, groups: '', isFollowing: false, flame: null, sql: '', isHelpOpen: false, isGroupsOpen: false, error: null, notice: null,
 		};
 	}
 	subscribe(listener: () => void): () => void {
@@ -59,17 +68,24 @@ export class App {
 	get duration(): number {
 		return Math.max(1, this.state.run?.duration_ns ?? 1);
 	}
+	get name(): string {
+		return this.state.run?.path.split('/').pop() ?? '';
+	}
+	/** The views that there is something for. */
+	get tabs(): Tab[] {
+		return TABS.filter((t) => (t !== 'compare' || this.other) && (t !== 'sql' || (this.state.run?.has_sql && this.source.isLive)));
+	}
 	/** What tables and flame graphs are of: the brushed stretch, or the whole run. */
 	get scope(): Window {
 		return this.state.brush ?? { from: 0, to: this.duration + 1 };
 	}
 	setWindow(from: number, to: number) {
-		const most = this.duration * 1.1 + 1000, least = 40;
+		const whole = Math.max(this.duration, this.extent), most = whole * 1.1 + 1000, least = 40;
 		let span = Math.min(Math.max(to - from, least), most);
 		const middle = (from + to) / 2;
 		from = middle - span / 2;
 		const slack = span * 0.5;
-		from = Math.min(Math.max(from, -slack), this.duration + slack - span);
+		from = Math.min(Math.max(from, -slack), whole + slack - span);
 		this.set({ window: { from, to: from + span } });
 	}
 	showAll() {
@@ -128,6 +144,11 @@ export class App {
 		this.onReveal?.(lane);
 	}
 	onReveal?: (lane: number) => void;
+	setGroups(groups: string) {
+		this.set({ groups });
+		this.names.setGroups(groups);
+		this.other?.names.setGroups(groups);
+	}
 	fail(error: unknown) {
 		if ((error as Error)?.name === 'AbortError') return;
 		this.set({ error: String((error as Error)?.message ?? error) });
@@ -144,17 +165,25 @@ export class App {
 		if (s.brush) q.set('b', `${Math.round(s.brush.from)}-${Math.round(s.brush.to)}`);
 		if (s.selection) q.set('e', `${s.selection.lane}-${Math.round(s.selection.start)}`);
 		if (s.search) q.set('q', s.search);
+		if (s.groups) q.set('g', s.groups);
+		if (s.flame) q.set('f', s.flame);
+		if (s.trackFilter) q.set('t', s.trackFilter);
+		if (s.tab === 'sql' && s.sql) q.set('sql', s.sql);
 		if (s.pins.size) q.set('pin', [...s.pins].join(','));
 		return `#${q}`;
 	}
 	private writeHash() {
-		if (this.state.run) history.replaceState(null, '', this.permalink());
+		if (this.state.run && !this.isSecond) history.replaceState(null, '', this.permalink());
 	}
 	readHash() {
 		const q = new URLSearchParams(location.hash.slice(1));
 		const pair = (text: string | null) => text?.split('-').map((x) => Number(x.replace('m', '-')));
 		const tab = q.get('tab') as Tab, w = pair(q.get('w')), b = pair(q.get('b')), e = pair(q.get('e'));
-		if (TABS.includes(tab)) this.set({ tab });
+		if (this.tabs.includes(tab)) this.set({ tab });
+		if (q.get('g')) this.setGroups(q.get('g')!);
+		if (q.get('t')) this.set({ trackFilter: q.get('t')! });
+		if (q.get('sql')) this.set({ sql: q.get('sql')! });
+		if (/^(cpu|offcpu|spans)$/.test(q.get('f') ?? '')) this.set({ flame: q.get('f') as FlameSource });
 		if (q.get('pin')) this.set({ pins: new Set(q.get('pin')!.split(',')) });
 		if (w?.length === 2 && w.every(isFinite) && w[1] > w[0]) this.setWindow(w[0], w[1]);
 		if (b?.length === 2 && b.every(isFinite) && b[1] > b[0]) this.set({ brush: { from: b[0], to: b[1] } });

@@ -1,4 +1,5 @@
 // The timeline on the page: minimap, ruler, labels of rows, the canvas, what hovers over it.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { palette } from './color';
 import { count, quantity } from './format';
@@ -65,21 +66,25 @@ function Minimap({ app }: { app: App }) {
 	);
 }
 
-function Label({ app, row, y }: { app: App; row: Row; y: number }) {
+function Label({ app, timeline, row, y }: { app: App; timeline: Timeline; row: Row; y: number }) {
 	const isPinned = app.state.pins.has(row.key);
-	const style = { top: `${y}px`, height: `${row.height}px` };
+	const style = { top: `${y}px`, height: `${row.height}px`, paddingLeft: `calc(var(--indent) * ${row.indent} + ${row.kind === 'process' || row.isHead ? 8 : 24}px)` };
+	const title = [row.process.argv?.join(' '), row.process.exit_code ? `exit ${row.process.exit_code}` : ''].filter(Boolean).join('\n');
 	if (row.kind === 'process')
 		return (
-			<button class="row process" style={style} onClick={() => app.toggle('folded', row.key)} title={row.process.argv?.join(' ')} aria-expanded={!row.isFolded}>
-				<i>{row.isFolded ? '▸' : '▾'}</i><b>{row.label}</b><small>{row.note}</small>
-				{row.process.process === undefined && <small class="idle" onClick={(e) => { e.stopPropagation(); app.toggle('opened', 'quiet'); }}>{app.state.opened.has('quiet') ? 'hide idle' : 'show idle'}</small>}
-			</button>
+			<div class="row process" style={style}>
+				<button class="fold" onClick={() => app.toggle('folded', row.key)} title={title} aria-expanded={!row.isFolded}>
+					<i>{row.isFolded ? '▸' : '▾'}</i><b>{row.label}</b><small>{row.note}</small></button>
+				{row.label === 'Machine' && <button class="plain idle" onClick={() => app.toggle('opened', 'counters')} title="Every counter that was read, each in a row of its own">{app.state.opened.has('counters') ? 'plots only' : 'all counters'}</button>}
+			</div>
 		);
 	return (
-		<div class={`row ${row.kind}`} style={style}>
-			<span title={row.label}>{row.label}</span><small>{row.note}</small>
+		<div class={`row ${row.kind}${row.isHead ? ' head' : ''}`} style={style}>
+			<span title={row.isHead ? title : row.label}>{row.label}</span><small>{row.note}</small>
 			{row.kind === 'counter' && <small>{row.lanes[0].is_total ? 'per second' : `to ${quantity(row.lanes[0].max ?? 0, row.lanes[0].unit, false)}`}</small>}
-			<button class={isPinned ? 'pin on' : 'pin'} onClick={() => app.toggle('pins', row.key)} aria-pressed={isPinned} title={isPinned ? 'Unpin' : 'Pin to the top'}>⚲</button>
+			{row.kind === 'plot' && <small>{timeline.greatest.get(row.key) && `to ${timeline.greatest.get(row.key)}`}</small>}
+			{row.series && <span class="keys">{row.series.map((one) => <em style={{ '--c': palette(app.state.isDark).series[one.color] }}>{one.label}</em>)}</span>}
+			<button class={isPinned ? 'pin on' : 'pin'} onClick={() => app.toggle('pins', row.key)} aria-pressed={isPinned} title={isPinned ? 'Unpin' : 'Pin to the top'} aria-label={isPinned ? `Unpin ${row.label}` : `Pin ${row.label}`}>⚲</button>
 			{(row.hidden > 0 || app.state.opened.has(row.key)) && row.lanes.length > 3 &&
 				<button class="deep" onClick={() => app.toggle('opened', row.key)}>{row.hidden ? `${row.hidden} deeper` : 'less'}</button>}
 		</div>
@@ -95,7 +100,8 @@ function Tooltip({ hover, width }: { hover: Hover; width: number }) {
 	);
 }
 
-export function TimelineView({ app, onReady }: { app: App; onReady: (t: Timeline | null) => void }) {
+/** Ruler, labels and canvas: of the timeline, and of each of two runs side by side. */
+export function TrackArea({ app, onReady, caption }: { app: App; onReady: (t: Timeline | null) => void; caption?: ComponentChildren }) {
 	const s = useApp(app);
 	const canvas = useRef<HTMLCanvasElement>(null), axis = useRef<HTMLCanvasElement>(null), scroller = useRef<HTMLDivElement>(null);
 	const [area, width, height] = useSize<HTMLDivElement>();
@@ -118,7 +124,7 @@ export function TimelineView({ app, onReady }: { app: App; onReady: (t: Timeline
 		});
 		return () => { stop(); t.stop(); onReady(null); app.onReveal = undefined; };
 	}, [app]);
-	useEffect(() => timeline?.resize(width, height), [timeline, width, height]);
+	useEffect(() => { timeline?.resize(width, height); redraw((n) => n + 1); }, [timeline, width, height]);
 	useEffect(() => { if (axis.current && timeline && width) timeline.drawAxis(axis.current, width); });
 
 	const place = (e: MouseEvent, el: HTMLElement = canvas.current!) => {
@@ -179,8 +185,8 @@ export function TimelineView({ app, onReady }: { app: App; onReady: (t: Timeline
 	};
 	const layout = timeline?.layout;
 	return (
-		<div class="timeline">
-			<Minimap app={app} />
+		<div class="track-area">
+			{caption}
 			<div class="ruler">
 				<div class="gutter"><input type="search" placeholder="Filter tracks" aria-label="Filter tracks" value={s.trackFilter} onInput={(e) => app.set({ trackFilter: e.currentTarget.value })} /></div>
 				<div class="stretch"><canvas ref={axis} data-testid="ruler" style={{ height: `${AXIS}px` }} onPointerDown={(e) => onPointerDown(e, true)} title="Drag to measure a stretch" /></div>
@@ -189,9 +195,9 @@ export function TimelineView({ app, onReady }: { app: App; onReady: (t: Timeline
 				<div class="spacer" style={{ height: `${(layout?.height ?? 0) + (layout?.pinnedHeight ?? 0)}px` }}>
 					<div class="stage">
 						<div class="gutter" aria-label="tracks">
-							{timeline?.visible().filter(({ row }) => !s.pins.has(row.key)).map(({ row, y }) => <Label key={row.key} app={app} row={row} y={y} />)}
+							{timeline?.visible().filter(({ row }) => !s.pins.has(row.key)).map(({ row, y }) => <Label key={row.key} app={app} timeline={timeline} row={row} y={y} />)}
 							{!!layout?.pinned.length && <div class="pinned-labels" style={{ height: `${layout.pinnedHeight - 1}px` }}>
-								{layout.pinned.map((row) => <Label key={row.key} app={app} row={row} y={row.y} />)}</div>}
+								{layout.pinned.map((row) => <Label key={row.key} app={app} timeline={timeline!} row={row} y={row.y} />)}</div>}
 						</div>
 						<div class="stretch" ref={area}>
 							<canvas ref={canvas} data-testid="timeline" tabIndex={0} role="application"
@@ -205,8 +211,11 @@ export function TimelineView({ app, onReady }: { app: App; onReady: (t: Timeline
 				</div>
 			</div>
 			{s.tracks && !layout?.rows.length && <p class="quiet centre">{s.trackFilter ? 'No track has this in its name.' : 'This run has no events.'}</p>}
-			<Panel app={app} />
 			<p class="sr" aria-live="polite">{timeline?.title()}{s.hits ? ` ${count(s.hits.length)} found` : ''}</p>
 		</div>
 	);
+}
+
+export function TimelineView({ app, onReady }: { app: App; onReady: (t: Timeline | null) => void }) {
+	return <div class="timeline"><Minimap app={app} /><TrackArea app={app} onReady={onReady} /><Panel app={app} /></div>;
 }

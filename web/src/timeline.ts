@@ -1,9 +1,11 @@
 // The timeline: draws rows on a canvas and turns mouse, trackpad and keyboard into windows, selections and brushes.
-import type { CounterPoint, Lane } from './api';
+import type { Lane } from './api';
 import { palette, type Palette } from './color';
 import { binOf, LaneData } from './data';
+import { drawArrows, Flows } from './flows';
 import { duration, exact, quantity, tick } from './format';
 import { LANE, layout, STRIP, type Layout, type Row } from './layout';
+import { drawCounter, drawPlot, isRate, plotValue, seriesValue, shownPoints, type Scene } from './plot-draw';
 import { Raster, type Look } from './raster';
 import { firstAfter, itemAt, type LaneItems } from './slices';
 import type { App } from './state';
@@ -20,6 +22,8 @@ interface Spot { row: Row; lane: Lane | null; laneY: number; laneHeight: number;
 export class Timeline {
 	layout: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
 	readonly data: LaneData;
+	readonly flows: Flows;
+	arrows = 0; // drawn
 	drawMs: number[] = []; // of the last frames, for the bench
 	onLayout?: () => void;
 	onHover?: (hover: Hover | null) => void;
@@ -35,6 +39,7 @@ export class Timeline {
 
 	constructor(private app: App, private canvas: HTMLCanvasElement) {
 		this.data = new LaneData(app.source, () => this.request(), (e) => app.fail(e));
+		this.flows = new Flows(app.source, () => this.request());
 	}
 	get view(): { from: number; to: number; nsPerPixel: number } {
 		const { from, to } = this.app.state.window;
@@ -97,7 +102,7 @@ export class Timeline {
 		const s = this.app.state;
 		const key = [s.tracks, s.pins, s.folded, s.opened, s.trackFilter];
 		if (key.every((k, i) => k === this.layoutKey[i])) return;
-		if (s.tracks !== this.layoutKey[0]) this.data.forget();
+		if (s.tracks !== this.layoutKey[0]) { this.data.forget(); this.flows.forget(); }
 		this.layoutKey = key;
 		if (s.tracks) this.layout = layout(s.tracks, s);
 		this.onLayout?.();
@@ -143,6 +148,7 @@ export class Timeline {
 			c.fillRect(0, this.layout.pinnedHeight - 3, this.width, 2);
 		}
 		this.drawMarks(c, visible, look);
+		this.drawFlows(c, visible, colors);
 		this.drawSelection(c, visible, colors);
 		this.drawBrush(c, colors);
 		this.canvas.dataset.from = String(Math.round(this.app.state.window.from));
@@ -180,13 +186,15 @@ export class Timeline {
 				c.fillRect(0, y, this.width, 1);
 				this.drawLife(c, row, y, look.palette);
 			} else {
+				if (row.isHead) this.drawLife(c, row, y, look.palette);
+				c.fillStyle = look.palette.line;
 				c.fillRect(0, y + row.height - 1, this.width, 1);
 			}
 			row.strips.forEach((lane, i) => {
 				const items = this.data.slices.get(lane.lane);
 				if (items) places.push({ y: y + row.top - (row.strips.length - i) * STRIP, height: STRIP - 2, items, kind: lane.kind });
 			});
-			if (row.kind === 'counter') this.drawCounter(c, row, y, look.palette);
+			if (row.kind === 'counter' || row.kind === 'plot') this.drawValues(c, row, y, look.palette);
 			else row.lanes.forEach((lane, i) => {
 				const items = this.data.slices.get(lane.lane);
 				const top = row.kind === 'steps' ? y + 4 : y + row.top + i * LANE;
@@ -210,7 +218,8 @@ export class Timeline {
 		const x0 = Math.max(0, this.x(p.start_ns)), x1 = Math.min(this.width, this.x(p.end_ns ?? this.app.duration));
 		if (x1 < 0 || x0 > this.width) return;
 		c.fillStyle = colors.shade;
-		c.fillRect(x0, y + 9, Math.max(1, x1 - x0), 6);
+		if (row.isHead) c.fillRect(x0, y + 1, Math.max(1, x1 - x0), row.height - 3);
+		else c.fillRect(x0, y + 9, Math.max(1, x1 - x0), 6);
 	}
 	private drawLabels(c: CanvasRenderingContext2D, p: { y: number; height: number; items: LaneItems; kind: Lane['kind'] }, look: Look) {
 		const { from, to } = this.app.state.window, items = p.items;
@@ -225,51 +234,24 @@ export class Timeline {
 			c.fillText(fit(c, text, room), x0 + 4, p.y + p.height / 2 + 0.5);
 		}
 	}
-	private drawCounter(c: CanvasRenderingContext2D, row: Row, y: number, colors: Palette) {
-		const lane = row.lanes[0], points = this.points(lane);
-		if (!points?.length) return;
-		const isRate = !!lane.is_total, highest = isRate ? points.reduce((m, p) => Math.max(m, p[2]), 0) : lane.max ?? 1;
-		const min = Math.min(0, isRate ? 0 : lane.min ?? 0), max = Math.max(highest, min + 1e-12);
-		const top = y + 5, height = row.height - 11;
-		const place = (v: number) => top + height - (v - min) / (max - min) * height;
-		const zero = place(Math.max(min, 0));
-		c.beginPath();
-		points.forEach(([t, , high], i) => {
-			const x = this.x(t), next = i + 1 < points.length ? this.x(points[i + 1][0]) : Math.min(this.width, this.x(lane.end_ns));
-			if (i === 0) c.moveTo(x, zero);
-			c.lineTo(x, place(high));
-			c.lineTo(Math.max(next, x), place(high));
-		});
-		c.lineTo(Math.max(this.x(points[points.length - 1][0]), Math.min(this.width, this.x(lane.end_ns))), zero);
-		c.closePath();
-		c.fillStyle = colors.counterFill;
-		c.fill();
-		c.beginPath();
-		points.forEach(([t, , , mean], i) => {
-			const x = this.x(t), v = place(mean);
-			if (i === 0) c.moveTo(x, v);
-			else c.lineTo(x, v);
-			if (i + 1 < points.length) c.lineTo(this.x(points[i + 1][0]), v);
-		});
-		c.strokeStyle = colors.counter;
-		c.lineWidth = 1.25;
-		c.stroke();
+	private points(lane: Lane) { return shownPoints(lane, this.data.counters.get(lane.lane), this.data.counters.binOf(lane.lane), this.data.readings); }
+	/** The greatest value that a plot shows now, for its label. */
+	readonly greatest = new Map<string, string>();
+	private scene(c: CanvasRenderingContext2D, colors: Palette): Scene {
+		const { from, nsPerPixel } = this.view;
+		return { c, width: this.width, from, nsPerPixel, colors, points: (lane) => this.points(lane) };
 	}
-	/** A counter's values; of one that only rises, how fast. */
-	private points(lane: Lane): CounterPoint[] | undefined {
-		const points = this.data.counters.get(lane.lane);
-		if (!lane.is_total || !points) return points;
-		const known = this.rates.get(points);
-		if (known) return known;
-		const rates: CounterPoint[] = [];
-		for (let i = 0; i + 1 < points.length; i++) {
-			const rate = (points[i + 1][1] - points[i][1]) / (points[i + 1][0] - points[i][0]) * 1e9;
-			rates.push([points[i][0], rate, rate, rate]);
+	private drawValues(c: CanvasRenderingContext2D, row: Row, y: number, colors: Palette) {
+		if (row.kind === 'counter') {
+			drawCounter(this.scene(c, colors), row, y);
+			return;
 		}
-		this.rates.set(points, rates);
-		return rates;
+		drawPlot(this.scene(c, colors), row, y, (text) => {
+			if (this.greatest.get(row.key) === text) return;
+			this.greatest.set(row.key, text);
+			this.onLayout?.();
+		});
 	}
-	private rates = new WeakMap<CounterPoint[], CounterPoint[]>();
 	private drawMarks(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, look: Look) {
 		c.font = FONT;
 		for (const { row, y } of visible) {
@@ -291,6 +273,14 @@ export class Timeline {
 				}
 			}
 		}
+	}
+	private drawFlows(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, colors: Palette) {
+		const s = this.app.state, row = s.selection && this.rowOf(s.selection.lane);
+		if (!s.hasArrows) { this.arrows = 0; return; }
+		this.flows.need(s.window);
+		const selected = s.selection && row ? { process: row.process.process, tid: row.thread?.tid, start: s.selection.start, end: s.selection.end } : null;
+		this.arrows = drawArrows({ c, visible, x: (t) => this.x(t), width: this.width, height: this.height, colors, selected }, this.flows);
+		this.canvas.dataset.arrows = String(this.arrows);
 	}
 	private laneBox(visible: Array<{ row: Row; y: number }>, lane: number): { y: number; height: number } | null {
 		for (const { row, y } of visible) {
@@ -398,6 +388,7 @@ export class Timeline {
 			const p = spot.row.process;
 			return { x, y, title: p.argv?.join(' ') || spot.row.label, lines: [p.state ?? '', p.exit_code !== undefined ? `exit ${p.exit_code}` : ''].filter(Boolean) };
 		}
+		if (spot.row.kind === 'plot') return this.describePlot(spot, x, y);
 		if (spot.lane?.kind === 'counter') return this.describeCounter(spot, x, y);
 		if (!found) return null;
 		const { items, i } = found;
@@ -411,6 +402,11 @@ export class Timeline {
 			return { x, y, title: `mostly ${name?.text ?? '…'}`, lines: [`events shorter than ${duration(items.bin)}`, `${Math.round(items.busy[i] / 2.55)} % busy`] };
 		return { x, y, title: name?.text ?? '…', lines: spot.lane!.kind === 'marks' ? [`at ${tick(items.start[i], items.bin)}`]
 			: [duration(items.end[i] - items.start[i]), [name?.table, name?.category].filter(Boolean).join(' · ')] };
+	}
+	private describePlot(spot: Spot, x: number, y: number): Hover {
+		const { row, t } = spot, rate = isRate(row) ? '/s' : '';
+		const lines = row.series!.map((one) => `${one.label} ${plotValue(seriesValue(one.lanes, t, row.unit, (l) => this.points(l)), row.unit)}${rate}`);
+		return { x, y, title: `${row.label} at ${tick(t, this.view.nsPerPixel)}`, lines };
 	}
 	private describeCounter(spot: Spot, x: number, y: number): Hover | null {
 		const lane = spot.lane!, points = this.points(lane), say = (v: number) => quantity(v, lane.unit, !!lane.is_total);

@@ -131,7 +131,7 @@ static void every_event_of_a_window(void **state)
 	close(fd);
 }
 
-/* At any resolution the whole run has the same events, time and longest. */
+/* At any resolution, with neighbours merged or not, the whole run has the same events, time and longest. */
 static void sums_hold_at_every_zoom(void **state)
 {
 	struct seen want = { .last_ns = INT64_MIN };
@@ -143,11 +143,14 @@ static void sums_hold_at_every_zoom(void **state)
 	p = build(&fd);
 	for (size_t i = 0; i < truth.count; i++)
 		on_slice(&want, &truth.slices[i]);
-	for (int64_t resolution = 1; resolution < (int64_t)1 << 40; resolution *= 3) {
+	for (int64_t resolution = 1, merged = 0; resolution < (int64_t)1 << 40;
+			resolution *= merged ? 3 : 1, merged ^= 1) {
 		struct seen s = { .last_ns = INT64_MIN, .resolution_ns = resolution };
 		struct pyramid_visit v = { .from_ns = INT64_MIN,
 			.to_ns = INT64_MAX,
 			.resolution_ns = resolution,
+			.merge_long_ns = merged ? 1000 : 0,
+			.merge_gap_ns = merged ? 400 : 0,
 			.arg = &s,
 			.node = on_node,
 			.slice = on_slice };
