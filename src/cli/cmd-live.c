@@ -3,9 +3,11 @@
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/daemon.h"
 #include "cli/listen.h"
 #include "cli/live-run.h"
 #include "config/config.h"
+#include "control/controller.h"
 #include "launch/launch.h"
 #include "serve/exporter.h"
 
@@ -18,7 +20,9 @@ struct options {
 	const char *config;
 	const char *token;
 	const char *name;
+	const char *rules;
 	struct cli_list hosts;
+	bool is_grouped;
 	bool is_json;
 };
 
@@ -33,6 +37,10 @@ static const struct cli_option option_rows[] = {
 			.help = "A further name that clients may know this server by." },
 	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_words = "the program's",
 			.help = "With run: what the application is called in its metrics." },
+	{ 0, "rules", "FILE", CLI_PATH(struct options, rules),
+			.help = "Keep to these rules: act on the metrics. Everything is put back at the end." },
+	{ 0, "group", NULL, CLI_FLAG(struct options, is_grouped),
+			.help = "With run: in a control group of its own, which rules can set." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Say where it listens as a JSON object." },
 	CLI_OPTIONS_END,
 };
@@ -74,31 +82,102 @@ static bool is_loopback(const char *address)
 	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
+/* What one life of the server needs; a hang-up begins another one with the files as they are then. */
+struct life {
+	struct live_options options;
+	struct live_exporter exporter;
+	struct rules_file *rules;
+	struct controller *controller;
+	struct exporter_arg arg;
+	struct guard *guard;
+};
+
+static int load_rules(struct cli_context *ctx, struct life *l)
+{
+	const struct options *o = ctx->options;
+
+	if (!o->rules)
+		return 0;
+	l->rules = arena_alloc(ctx->arena, sizeof(*l->rules));
+	return l->rules ? rules_load(l->rules, o->rules, ctx->arena, ctx->err)
+			: err_sys(ctx->err, ENOMEM, "cannot read the rules");
+}
+
+/* The controller's warden is forked before the server has threads. */
+static int begin(struct cli_context *ctx, struct life *l, const struct guard_options *g)
+{
+	int rc;
+
+	live_exporter_init(&l->exporter, &l->options, SONDE_VERSION);
+	l->arg.exporter = &l->exporter;
+	rc = l->rules ? controller_open(&l->controller, l->rules, &l->exporter, ctx->err) : 0;
+	if (rc == 0 && l->controller) {
+		l->exporter.more = controller_metrics;
+		l->exporter.more_arg = l->controller;
+		l->arg.controller = l->controller;
+		rc = controller_start(l->controller, ctx->err);
+	}
+	return rc < 0 ? rc : exporter_start(&l->guard, &l->arg, g, ctx->err);
+}
+
+static void end(struct life *l)
+{
+	guard_stop(l->guard);
+	controller_free(l->controller);
+	live_exporter_release(&l->exporter);
+}
+
+static int live_once(struct cli_context *ctx, struct guard_options *g, const sigset_t *signals, bool *is_again)
+{
+	const struct options *o = ctx->options;
+	struct life l = { .guard = NULL };
+	int rc = load(ctx, &l.options);
+
+	if (rc == 0)
+		rc = load_rules(ctx, &l);
+	if (rc < 0)
+		return rc;
+	rc = begin(ctx, &l, g);
+	if (rc == 0) {
+		if (!*is_again)
+			rc = listen_say(g->address, guard_port(l.guard), o->is_json, ctx->err);
+		g->port = guard_port(l.guard);
+		daemon_ready(*is_again);
+	}
+	if (rc == 0)
+		*is_again = daemon_wait(signals);
+	end(&l);
+	return rc;
+}
+
+/* Are the files fine as they are now? A hang-up with bad ones changes nothing. */
+static bool can_reload(void *arg)
+{
+	struct cli_context *ctx = arg;
+	struct life l = { .guard = NULL };
+	bool is_fine = load(ctx, &l.options) == 0 && load_rules(ctx, &l) == 0;
+
+	if (!is_fine)
+		cli_print_error("sonde: kept as it was", ctx->err);
+	return is_fine;
+}
+
 static int serve(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
-	struct live_options options = { .rings = NULL };
-	struct live_exporter exporter;
 	struct guard_options g = { .hosts = o->hosts.items, .basic = o->token };
-	struct guard *guard = NULL;
+	bool is_again = false;
 	sigset_t signals;
 	int rc = listen_parse(o->listen, ctx->arena, &g.address, &g.port, ctx->err);
 
-	if (rc == 0)
-		rc = load(ctx, &options);
 	if (rc == 0 && !o->token && !is_loopback(g.address))
 		rc = cli_usage(ctx, "others can reach %s: say with --token who may ask", g.address);
 	if (rc < 0)
 		return rc;
-	listen_block(&signals);
-	live_exporter_init(&exporter, &options, SONDE_VERSION);
-	rc = exporter_start(&guard, &exporter, &g, ctx->err);
-	if (rc == 0)
-		rc = listen_say(g.address, guard_port(guard), o->is_json, ctx->err);
-	if (rc == 0)
-		listen_wait(&signals);
-	guard_stop(guard);
-	live_exporter_release(&exporter);
+	daemon_block(&signals, ctx, can_reload);
+	do
+		rc = live_once(ctx, &g, &signals, &is_again);
+	while (rc == 0 && is_again);
 	return rc;
 }
 
@@ -109,7 +188,7 @@ static int start(struct cli_context *ctx)
 
 	if (!ctx->program)
 		return cli_usage(ctx, "'run' needs a program: sonde live run -- PROGRAM");
-	rc = live_run(ctx->program, o->name, &status, ctx->err);
+	rc = live_run(ctx->program, o->name, o->is_grouped, &status, ctx->err);
 	if (rc < 0) {
 		ctx->exit_code = launch_exit_code(rc);
 		return rc;
@@ -130,6 +209,7 @@ static const char *const actions[] = { "run", NULL };
 static const struct cli_example examples[] = {
 	{ "sonde live --listen 127.0.0.1:9464", "Serve http://127.0.0.1:9464/metrics." },
 	{ "sonde live run --name detector -- python3 detect.py", "Start an application that can be watched." },
+	{ "sonde live --rules edge.yml", "Watch, and act as the rules say; sonde-rules(1) checks them." },
 	{ NULL, NULL },
 };
 
@@ -143,8 +223,8 @@ static const struct cli_exit_code exit_codes[] = {
 
 const struct cli_command cmd_live = {
 	.name = "live",
-	.usage = "[--listen ADDRESS:PORT] [--config FILE] [--token USER:TOKEN] | run [--name NAME] -- PROGRAM "
-		 "[ARGUMENT...]",
+	.usage = "[--listen ADDRESS:PORT] [--config FILE] [--rules FILE] [--token USER:TOKEN] | run [--name NAME] "
+		 "[--group] -- PROGRAM [ARGUMENT...]",
 	.positional = { .name = "ACTION",
 			.min = 0,
 			.max = 1,

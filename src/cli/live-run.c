@@ -37,11 +37,12 @@ static int wait_for(struct launch *l, int *status, struct sonde_err *err)
 	return launch_wait(l, status, err);
 }
 
-static int run_in(const struct ring_dir *ring, char *const *argv, int *status, struct sonde_err *err)
+static int run_in(const struct ring_dir *ring, char *const *argv, bool is_grouped, int *status, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf library = BUF_INIT, preload = BUF_INIT, place = BUF_INIT;
 	const char *env[3] = { NULL };
-	struct launch_spec spec = { .argv = argv, .env = env };
+	const struct job_place group = { .kind = JOB_CGROUP };
+	struct launch_spec spec = { .argv = argv, .env = env, .place = is_grouped ? &group : NULL };
 	struct launch launch = { .pidfd = -1, .signalfd = -1 };
 	int rc = preload_library(ring, &library, err);
 
@@ -58,7 +59,7 @@ static int run_in(const struct ring_dir *ring, char *const *argv, int *status, s
 	return rc;
 }
 
-int live_run(char *const *argv, const char *name, int *status, struct sonde_err *err)
+int live_run(char *const *argv, const char *name, bool is_grouped, int *status, struct sonde_err *err)
 {
 	struct ring_options options = { .categories = SONDE_CAT_SPAN,
 		.run_bytes_max = RUN_BYTES_MAX,
@@ -72,7 +73,7 @@ int live_run(char *const *argv, const char *name, int *status, struct sonde_err 
 	if (rc == 0) {
 		rc = write_name(&ring, argv[0], name, err);
 		if (rc == 0)
-			rc = run_in(&ring, argv, status, err);
+			rc = run_in(&ring, argv, is_grouped, status, err);
 		ring_dir_remove(&ring);
 	}
 	ring_dir_release(&ring);

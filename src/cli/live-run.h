@@ -4,7 +4,10 @@
 
 #include "base/err.h"
 
-/* Runs argv in the foreground; *status as waitpid tells it. name NULL: the program's. */
-int live_run(char *const *argv, const char *name, int *status, struct sonde_err *err);
+#include <stdbool.h>
+
+/* Runs argv in the foreground; *status as waitpid tells it. name NULL: the program's. is_grouped: in a control
+ * group of its own. */
+int live_run(char *const *argv, const char *name, bool is_grouped, int *status, struct sonde_err *err);
 
 #endif

@@ -1,22 +1,67 @@
 /* See exporter.h. */
 #include "serve/exporter.h"
 
+#include <errno.h>
+#include <string.h>
+
 static int get_metrics(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
 {
+	const struct exporter_arg *a = arg;
 	enum exposition_format format = exposition_choose(guard_request_header(r, "Accept"));
 
 	reply->type = exposition_content_type(format);
-	return live_metrics(arg, format, &reply->body, err);
+	return live_metrics(a->exporter, format, &reply->body, err);
 }
 
-int exporter_start(struct guard **out, struct live_exporter *e, const struct guard_options *options,
+static int show(void (*write)(struct controller *, struct json *), void *arg, struct guard_reply *reply,
 		struct sonde_err *err)
 {
-	static const struct guard_endpoint open[] = { { "GET", "/metrics", get_metrics, GUARD_OPEN }, { NULL } };
-	static const struct guard_endpoint closed[] = { { "GET", "/metrics", get_metrics, 0 }, { NULL } };
+	const struct exporter_arg *a = arg;
+	struct json j;
+
+	if (!a->controller)
+		return err_set(err, ENOENT, "there are no rules: sonde live --rules FILE");
+	json_init(&j, &reply->body, false);
+	write(a->controller, &j);
+	return 0;
+}
+
+static int get_rules(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+{
+	(void)r;
+	return show(controller_show_rules, arg, reply, err);
+}
+
+static int get_journal(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+{
+	(void)r;
+	return show(controller_show_journal, arg, reply, err);
+}
+
+static int post_switch(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+{
+	const struct exporter_arg *a = arg;
+
+	if (a->controller)
+		controller_switch(a->controller, strcmp(guard_request_path(r), "/on") == 0);
+	return show(controller_show_rules, arg, reply, err);
+}
+
+#define REST \
+	{ "GET", "/rules", get_rules, 0 }, { "GET", "/journal", get_journal, 0 }, { "POST", "/off", post_switch, 0 }, \
+			{ "POST", "/on", post_switch, 0 }, \
+	{ \
+		NULL \
+	}
+
+int exporter_start(struct guard **out, const struct exporter_arg *arg, const struct guard_options *options,
+		struct sonde_err *err)
+{
+	static const struct guard_endpoint open[] = { { "GET", "/metrics", get_metrics, GUARD_OPEN }, REST };
+	static const struct guard_endpoint closed[] = { { "GET", "/metrics", get_metrics, 0 }, REST };
 	struct guard_options o = *options;
 
 	o.endpoints = o.basic ? closed : open;
-	o.arg = e;
+	o.arg = (void *)(uintptr_t)arg;
 	return guard_start(out, &o, err);
 }

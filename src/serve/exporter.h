@@ -1,12 +1,21 @@
-/* exporter: GET /metrics over live/metrics.h. */
+/* exporter: GET /metrics over live/metrics.h; with a controller /rules, /journal, and POST /off and /on. */
 #ifndef SONDE_SERVE_EXPORTER_H
 #define SONDE_SERVE_EXPORTER_H
 
+#include "control/controller.h"
 #include "live/metrics.h"
 #include "serve/guard.h"
 
-/* The exporter must live longer than the guard. Without options->basic anybody who reaches the address may ask. */
-int exporter_start(struct guard **out, struct live_exporter *e, const struct guard_options *options,
+struct exporter_arg {
+	struct live_exporter *exporter;
+	struct controller *controller; /* NULL: none */
+};
+
+/*
+ * What arg points to must live longer than the guard. Without options->basic anybody who reaches the address may ask
+ * for metrics, and only for those: the rest needs a name and password, or a Unix socket.
+ */
+int exporter_start(struct guard **out, const struct exporter_arg *arg, const struct guard_options *options,
 		struct sonde_err *err);
 
 #endif

@@ -1,0 +1,235 @@
+/*
+ * sonde rules: check a rules file, explain it, or replay it over a recorded run.
+ */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "cli/cli.h"
+#include "control/replay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+	const char *run;
+	const char *app;
+	int64_t at_ns;
+	bool is_json;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 'r', "run", "RUN", CLI_RUN(struct options, run),
+			.help = "With explain: say what each part of the rules was in this run, at --at." },
+	{ 0, "at", "TIME", CLI_DURATION(struct options, at_ns), .default_words = "the start",
+			.help = "With explain --run: so long after its start." },
+	{ 0, "app", "NAME", CLI_STRING(struct options, app), .default_words = "the run's name",
+			.help = "What the run's application is called in the rules." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print JSON: replay one object a line." },
+	CLI_OPTIONS_END,
+};
+
+static void print_check(const struct rules_file *f, bool is_json)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct json j;
+
+	if (!is_json) {
+		printf("%zu rules and %zu regulators are fine\n", f->rule_count, f->regulator_count);
+		return;
+	}
+	json_init(&j, &text, false);
+	json_object(&j);
+	json_kuint(&j, "rules", f->rule_count);
+	json_kuint(&j, "regulators", f->regulator_count);
+	json_end(&j);
+	printf("%s\n", text.data);
+}
+
+static double seconds(int64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static void print_actions(const char *word, const struct action *all, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		printf("  %s %s\n", word, all[i].text);
+}
+
+static void print_rule(const struct rule *r)
+{
+	printf("rule %s\n  when %s\n", r->name, r->when_text);
+	if (r->for_ns)
+		printf("  for %gs without a break\n", seconds(r->for_ns));
+	print_actions("do", r->actions, r->action_count);
+	if (r->until)
+		printf("  until %s\n", r->until_text);
+	print_actions("else", r->otherwise, r->otherwise_count);
+	printf("  then what was set is put back\n");
+	if (r->cooldown_ns)
+		printf("  and not again for %gs\n", seconds(r->cooldown_ns));
+	printf("  while the condition is unknown: nothing new; after %gs it counts as over\n", seconds(r->hold_ns));
+}
+
+static void print_regulator(const struct rules_regulator *g)
+{
+	static const char *const methods[] = { "aimd", "pi", "threshold" };
+	const struct regulator_settings *s = &g->settings;
+
+	printf("regulator %s\n  hold %s at %s %g, dead band %g%%, by %s\n", g->name, g->measure_text,
+			s->is_upper ? "most" : "least", s->target, 100 * s->band, methods[s->method]);
+	print_actions("by", g->rungs, s->rung_count);
+	printf("  saturated when at full effort for %gs; then the next, or a report and a new try after %gs\n",
+			seconds(s->saturation_ns), seconds(s->retry_ns));
+}
+
+static void print_app(const struct rules_app *a)
+{
+	printf("application %s%s", a->name, a->is_protected ? ", protected" : "");
+	if (a->floor_cpus > 0)
+		printf(", at least %g processors", a->floor_cpus);
+	if (a->floor_weight > 0)
+		printf(", weight at least %g", a->floor_weight);
+	if (a->floor_memory > 0)
+		printf(", memory at least %.0fM", a->floor_memory / 1048576);
+	printf("\n");
+}
+
+static void print_plan(const struct rules_file *f)
+{
+	printf("looked at every %gs%s; samples older than %gs are unknown; at most %lld actions a minute\n",
+			seconds(f->interval_ns), f->is_dry_run ? ", dry run" : "", seconds(f->stale_ns),
+			(long long)f->rate_max);
+	for (size_t i = 0; i < f->app_count; i++)
+		print_app(&f->apps[i]);
+	for (size_t i = 0; i < f->rule_count; i++)
+		print_rule(&f->rules[i]);
+	for (size_t i = 0; i < f->regulator_count; i++)
+		print_regulator(&f->regulators[i]);
+}
+
+struct printer {
+	bool is_json;
+	size_t count;
+};
+
+static void print_event(void *arg, const struct replay_event *e)
+{
+	struct printer *p = arg;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct json j;
+
+	p->count++;
+	if (!p->is_json) {
+		printf("%9.3f  %s: %s", e->seconds, e->who, e->action);
+		if (!isnan(e->value))
+			printf(" -> %.6g", e->value);
+		printf("  (%s)\n", e->why);
+		return;
+	}
+	json_init(&j, &text, false);
+	json_object(&j);
+	json_kreal(&j, "seconds", e->seconds);
+	json_kstr(&j, "rule", e->who);
+	json_kstr(&j, "action", e->action);
+	if (!isnan(e->value))
+		json_kreal(&j, "value", e->value);
+	json_kstr(&j, "why", e->why);
+	json_end(&j);
+	printf("%s\n", text.data);
+}
+
+static int replay(struct cli_context *ctx, const struct rules_file *f)
+{
+	const struct options *o = ctx->options;
+	struct printer p = { o->is_json, 0 };
+	struct replay r = { .file = f, .app = o->app, .tell = print_event, .arg = &p, .explain_seconds = NAN };
+	int rc;
+
+	if (ctx->arg_count < 3)
+		return cli_usage(ctx, "replay takes a rules file and a run: sonde rules replay FILE RUN");
+	rc = replay_run(&r, ctx->args[2], ctx->err);
+	if (rc == 0 && !p.count && !o->is_json)
+		printf("nothing would have been done\n");
+	return rc;
+}
+
+static void ignore(void *arg, const struct replay_event *e)
+{
+	(void)arg;
+	(void)e;
+}
+
+static int explain(struct cli_context *ctx, const struct rules_file *f)
+{
+	const struct options *o = ctx->options;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct replay r = { .file = f,
+		.app = o->app,
+		.tell = ignore,
+		.explain_seconds = seconds(o->at_ns),
+		.explained = &text };
+	int rc;
+
+	if (!o->run) {
+		print_plan(f);
+		return 0;
+	}
+	rc = replay_run(&r, o->run, ctx->err);
+	fputs(text.data, stdout);
+	return rc;
+}
+
+static const char *const actions[] = { "check", "explain", "replay", NULL };
+
+static int run(struct cli_context *ctx)
+{
+	const struct options *o = ctx->options;
+	struct rules_file *f = arena_alloc(ctx->arena, sizeof(*f));
+	int rc;
+
+	for (size_t i = 0; actions[i] && strcmp(actions[i], ctx->args[0]) != 0; i++)
+		if (!actions[i + 1])
+			return cli_usage(ctx, "'%s' is none of check, explain and replay", ctx->args[0]);
+	if (ctx->arg_count > 2 && strcmp(ctx->args[0], "replay") != 0)
+		return cli_usage(ctx, "'%s' takes one file", ctx->args[0]);
+	rc = f ? rules_load(f, ctx->args[1], ctx->arena, ctx->err) : err_sys(ctx->err, ENOMEM, "cannot read the rules");
+	if (rc < 0)
+		return rc;
+	if (strcmp(ctx->args[0], "replay") == 0)
+		return replay(ctx, f);
+	if (strcmp(ctx->args[0], "explain") == 0)
+		return explain(ctx, f);
+	print_check(f, o->is_json);
+	return 0;
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde rules check edge.yml", "Say whether it can be used; names the line and what was expected." },
+	{ "sonde rules explain edge.yml --run morning --at 30s", "What each part of the rules was, half a minute in." },
+	{ "sonde rules replay edge.yml morning", "What would have been done in that run, and why." },
+	{ NULL, NULL },
+};
+
+static const struct cli_exit_code exit_codes[] = {
+	{ "0", "The file is fine; it was explained or replayed." },
+	{ "1", "It is not, or the run cannot be read." },
+	{ "2", "The command line is wrong." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_rules = {
+	.name = "rules",
+	.usage = "check FILE | explain FILE [--run RUN [--at TIME]] | replay FILE RUN [--json]",
+	.positional = { .name = "ACTION",
+			.min = 2,
+			.max = 3,
+			.type = CLI_TYPE_STRING,
+			.help = "check, explain or replay; then the rules file and, with replay, the run." },
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.exit_codes = exit_codes,
+	.run = run,
+};

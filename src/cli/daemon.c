@@ -1,0 +1,95 @@
+/* See daemon.h. */
+#include "cli/daemon.h"
+
+#include "base/clock.h"
+#include "cli/listen.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static struct {
+	void *arg;
+	bool (*can_reload)(void *arg);
+} reload;
+
+/* A datagram to $NOTIFY_SOCKET; an '@' in front is an abstract one. */
+static void notify(const char *text)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	size_t n = path ? strlen(path) : 0;
+	int fd;
+
+	if (n < 2 || n >= sizeof(to.sun_path) || (*path != '/' && *path != '@'))
+		return;
+	memcpy(to.sun_path, path, n);
+	if (*path == '@')
+		to.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	(void)!sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&to,
+			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + n));
+	close(fd);
+}
+
+/* Half of what systemd allows; 0: it does not ask. */
+static int64_t watchdog_ns(void)
+{
+	const char *text = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+	long long us = text ? strtoll(text, NULL, 10) : 0;
+
+	if (us <= 0 || us > 86400000000 || (pid && strtol(pid, NULL, 10) != getpid()))
+		return 0;
+	return us * 500;
+}
+
+void daemon_block(sigset_t *signals, void *arg, bool (*can_reload)(void *arg))
+{
+	listen_block(signals);
+	reload.arg = arg;
+	reload.can_reload = can_reload;
+}
+
+void daemon_ready(bool is_again)
+{
+	(void)is_again;
+	notify("READY=1\nSTATUS=watching");
+}
+
+static int wait_for(const sigset_t *signals)
+{
+	int64_t beat_ns = watchdog_ns();
+	struct timespec wait = { beat_ns / 1000000000, beat_ns % 1000000000 };
+
+	for (;;) {
+		int signum = beat_ns ? sigtimedwait(signals, NULL, &wait) : sigwaitinfo(signals, NULL);
+
+		if (signum > 0)
+			return signum;
+		if (errno == EAGAIN)
+			notify("WATCHDOG=1");
+	}
+}
+
+bool daemon_wait(const sigset_t *signals)
+{
+	char text[96];
+
+	while (wait_for(signals) == SIGHUP) {
+		snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)(clock_mono_ns() / 1000));
+		notify(text);
+		if (reload.can_reload(reload.arg))
+			return true;
+		notify("READY=1");
+	}
+	notify("STOPPING=1");
+	return false;
+}

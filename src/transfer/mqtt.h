@@ -1,0 +1,24 @@
+/* mqtt: one message to a broker, MQTT 3.1.1: CONNECT, PUBLISH, DISCONNECT. */
+#ifndef SONDE_TRANSFER_MQTT_H
+#define SONDE_TRANSFER_MQTT_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stddef.h>
+
+struct mqtt_message {
+	const char *broker; /* HOST:PORT */
+	const char *topic;
+	const void *body;
+	size_t bytes;
+	int qos;      /* 0, or 1: the broker has said that it has it */
+	long timeout; /* seconds for each step */
+};
+
+int mqtt_publish(const struct mqtt_message *m, struct sonde_err *err);
+/* The packets as they go out. */
+void mqtt_connect_packet(struct buf *out, const char *client);
+void mqtt_publish_packet(struct buf *out, const struct mqtt_message *m, unsigned id);
+
+#endif

@@ -1,0 +1,73 @@
+#!/bin/bash
+# A real Prometheus scrapes sonde live: native histograms, the shipped rules, an alert through Alertmanager to a webhook.
+. "$(dirname "$0")/../lib/tap.sh"
+for program in prometheus promtool prometheus-alertmanager; do
+	command -v "$program" >/dev/null || skip_service "$program is not installed"
+done
+. "$SOURCE_DIR/tests/live/lib.sh"
+
+free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+share=$SONDE_STAGE/share/sonde
+run promtool check rules "$share/prometheus/rules.yml"
+is 'the shipped rules are fine' "$status" 0
+run promtool test rules "$share/prometheus/rules-test.yml"
+is 'and do what they say' "$status" 0
+is 'the dashboard is JSON' "$(jq '.panels | length > 4' "$share/grafana/sonde-live.json")" true
+
+/usr/bin/python3 "$SOURCE_DIR/tests/control/server.py" "$TEST_DIR" &
+hook=$!
+LIVE_APP=$SOURCE_DIR/tests/live/histogram.py
+name=prometheus-test-$$
+start_live url
+start_app "$name"
+poll test -e ports
+target=$(sed 's,http://,,' url) prom=$(free_port) manager=$(free_port)
+cat >prometheus.yml <<END
+global: { scrape_interval: 1s, evaluation_interval: 1s }
+rule_files: [ $share/prometheus/rules.yml, test.yml ]
+scrape_configs: [ { job_name: sonde, static_configs: [ { targets: [ "$target" ] } ] } ]
+alerting: { alertmanagers: [ { static_configs: [ { targets: [ "127.0.0.1:$manager" ] } ] } ] }
+END
+cat >test.yml <<END
+groups: [ { name: test, rules: [ { alert: Deep, expr: 'sonde_app_queue_depth{app="$name"} > 5' } ] } ]
+END
+cat >alertmanager.yml <<END
+route: { receiver: us, group_wait: 0s, group_interval: 1s }
+receivers: [ { name: us, webhook_configs: [ { url: "http://127.0.0.1:$(cut -d' ' -f1 ports)/" } ] } ]
+END
+prometheus-alertmanager --config.file=alertmanager.yml --storage.path=am --web.listen-address="127.0.0.1:$manager" \
+	--cluster.listen-address= >am.log 2>&1 &
+alertmanager=$!
+prometheus --config.file=prometheus.yml --storage.tsdb.path=tsdb --web.listen-address="127.0.0.1:$prom" \
+	--enable-feature=native-histograms >prom.log 2>&1 &
+prometheus=$!
+
+# query EXPR: the value of its first result.
+query() {
+	curl -s --data-urlencode "query=$1" "http://127.0.0.1:$prom/api/v1/query" | jq -r '.data.result[0].value[1] // empty' 2>/dev/null
+}
+answers() { test -n "$(query "$1")"; }
+poll answers "sonde_processes{app=\"$name\"}" || diag "$(tail -n 5 prom.log)"
+is 'PromQL finds the application' "$(query "sonde_processes{app=\"$name\"}")" 1
+is 'a counter' "$(query "sonde_app_frames_seen_total{app=\"$name\"}")" 3
+poll answers "histogram_count(sonde_app_latency_seconds{app=\"$name\"})"
+is 'the histogram is a native one' "$(query "histogram_count(sonde_app_latency_seconds{app=\"$name\"})")" 1000
+q=$(query "histogram_quantile(0.5, sonde_app_latency_seconds{app=\"$name\"})")
+ok "its median, $q, is within a bucket (a fifth) of the truth, 0.5" awk -v q="$q" 'BEGIN { exit !(q > 0.4 && q < 0.6) }'
+q=$(query "histogram_quantile(0.99, sonde_app_latency_seconds{app=\"$name\"})")
+ok "and its 99th percentile, $q, of 0.99" awk -v q="$q" 'BEGIN { exit !(q > 0.82 && q < 1.19) }'
+poll answers "app:sonde_steps:rate1m{app=\"$name\"}"
+pass 'the recording rule is evaluated'
+poll grep -q 'firing Deep' hooks
+is 'an alert comes to the webhook' "$(head -n 1 hooks)" '4 firing Deep'
+
+touch stop
+wait "$app"
+gone() { test -z "$(query "sonde_processes{app=\"$name\"}")"; }
+poll gone
+pass 'an application that has ended is stale at once'
+for pid in "$prometheus" "$alertmanager" "$hook" "$live"; do
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+done
+done_testing
