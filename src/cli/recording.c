@@ -43,7 +43,7 @@ const struct cli_option recording_rows[] = {
 	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
 			.default_text = "all",
 			.help = "Probes to switch on: trace (calls and annotations), cpu (samples with stacks), sched "
-				"(context switches), system (counters)." },
+				"(context switches), system (counters), python (functions of Python programs)." },
 	{ 0, "shell", NULL, CLI_FLAG(struct recording_options, is_shell),
 			.help = "Let /bin/sh run the command, given as one string." },
 	{ 0, "follow", NULL, CLI_FLAG(struct recording_options, follow),
@@ -93,6 +93,14 @@ const struct cli_option recording_rows[] = {
 	{ 0, "engine-arg", "ARGUMENT", CLI_STRINGS(struct recording_options, engine_args),
 			.group = "The program's place",
 			.help = "A further argument for the container engine's run; may be given several times." },
+	{ 0, "hosts", "LIST", CLI_WORDS(struct recording_options, hosts), .group = "Several hosts",
+			.help = "Record the program on each of these hosts, into one run on one clock; slurm: on the "
+				"nodes of this allocation." },
+	{ 0, "ssh", "COMMAND", CLI_STRING(struct recording_options, shell), .group = "Several hosts",
+			.default_words = "ssh -T, for slurm srun",
+			.help = "The remote shell; the host and a command are put behind it." },
+	{ 0, "remote", "PATH", CLI_STRING(struct recording_options, remote), .group = "Several hosts",
+			.default_words = "as here", .help = "Where sonde is on the hosts." },
 	{ 0, "include", "PATHS", CLI_PATHS(struct recording_options, include), .group = "Filters",
 			.help = "Record calls on files below these directories only." },
 	{ 0, "exclude", "PATHS", CLI_PATHS(struct recording_options, exclude), .group = "Filters",
