@@ -139,6 +139,7 @@ struct cli_context {
 	void *options; /* the command's options struct, filled */
 	char **args;   /* positionals, arg_count of them, then a NULL */
 	size_t arg_count;
+	char **words;        /* all as they were typed, the command's name first */
 	char **program;      /* after `--`: ready for execvp; NULL when not given */
 	struct arena *arena; /* lives until run has returned */
 	struct sonde_err *err;

@@ -1,13 +1,26 @@
 /* sonde record: run a program and record what it does, or watch what runs already. */
+#include "base/cleanup.h"
 #include "cli/recording.h"
 #include "launch/launch.h"
 
 #include <stdio.h>
 #include <sys/wait.h>
 
+static int run_hosts(struct cli_context *ctx)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	int status = 0, rc = recording_hosts(ctx, false, &status, &path);
+	if (!rc)
+		ctx->exit_code = status;
+	return rc;
+}
+
 static int run(struct cli_context *ctx)
 {
+	const struct recording_options *o = ctx->options;
 	struct record_result result = RECORD_RESULT_INIT;
+	if (o->hosts.count)
+		return run_hosts(ctx);
 	int rc = recording_run(ctx, false, &result);
 	int status = result.has_timed_out ? W_EXITCODE(RECORDING_TIMED_OUT, 0) : result.status;
 
@@ -22,6 +35,7 @@ static const struct cli_example examples[] = {
 	{ "sonde record -- python3 train.py", "Record a training script with all its processes." },
 	{ "sonde record --probes trace --include ./data -- ./load",
 			"Only the tracer, only calls on files below ./data." },
+	{ "sonde record --hosts a,b -- ./simulate", "The same program on two hosts, one run on one clock." },
 	{ "sonde record --pid 4711 --duration 10s", "Ten seconds of a process that runs already." },
 	{ "sonde record \"tar -cf out.tar src\"",
 			"A command given as one string is split as a shell would, and never expanded." },

@@ -255,6 +255,7 @@ int cli_parse(struct cli_context *ctx, const struct cli_command *command, char *
 	int rc;
 
 	ctx->command = command;
+	ctx->words = argv;
 	rc = set_up(&p, argv);
 	while (!rc && *p.next && !ctx->program && !p.wants_help) {
 		if (strcmp(*p.next, "--") == 0) {

@@ -32,8 +32,9 @@ const struct cli_option recording_rows[] = {
 	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
 			.default_text = "all",
 			.help = "Probes to switch on: trace (calls and annotations), cpu (samples with stacks), sched "
-				"(context switches), system (counters), gpu (devices: OpenCL, CUDA, NVTX, counters). "
-				"net and syscalls, which options of their name switch on too, are not among all." },
+				"(context switches), system (counters), python (functions of Python programs), gpu "
+				"(devices: OpenCL, CUDA, NVTX, counters), block (requests to disks). net and syscalls, "
+				"which options of their name switch on too, are not among all." },
 	{ 0, "shell", NULL, CLI_FLAG(struct recording_options, is_shell),
 			.help = "Let /bin/sh run the command, given as one string." },
 	{ 0, "follow", NULL, CLI_FLAG(struct recording_options, follow),
@@ -77,6 +78,14 @@ const struct cli_option recording_rows[] = {
 			.help = "End the program and all that it started after this time: interrupted, two seconds "
 				"later terminated, three later killed." },
 	PLACE_ROWS(struct recording_options, place, "The program's place"),
+	{ 0, "hosts", "LIST", CLI_WORDS(struct recording_options, hosts), .group = "Several hosts",
+			.help = "Record the program on each of these hosts, into one run on one clock; slurm: on the "
+				"nodes of this allocation." },
+	{ 0, "ssh", "COMMAND", CLI_STRING(struct recording_options, shell), .group = "Several hosts",
+			.default_words = "ssh -T, for slurm srun",
+			.help = "The remote shell; the host and a command are put behind it." },
+	{ 0, "remote", "PATH", CLI_STRING(struct recording_options, remote), .group = "Several hosts",
+			.default_words = "as here", .help = "Where sonde is on the hosts." },
 	{ 0, "include", "PATHS", CLI_PATHS(struct recording_options, include), .group = "Filters",
 			.help = "Record calls on files below these directories only." },
 	{ 0, "exclude", "PATHS", CLI_PATHS(struct recording_options, exclude), .group = "Filters",

@@ -43,6 +43,9 @@ struct recording_options {
 	struct place_options place;
 	struct cli_list cpu_filters;
 	struct cli_list gpu_filters;
+	struct cli_list hosts;
+	const char *shell;
+	const char *remote;
 };
 
 extern const struct cli_option recording_rows[];
@@ -50,5 +53,8 @@ extern const struct cli_exit_code recording_exit_codes[];
 
 /* Record what the options of ctx say; says at the end what was recorded, unless is_silent. 0 when something ran. */
 int recording_run(struct cli_context *ctx, bool is_silent, struct record_result *result);
+
+/* recording-hosts.c: the same on --hosts. *status is an exit code. */
+int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct buf *path);
 
 #endif

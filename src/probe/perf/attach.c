@@ -458,6 +458,20 @@ static uint32_t stack_bytes(const struct probe_options *o)
 	return o->freq_hz <= 2000 ? 8192 : o->freq_hz <= 8000 ? 4096 : 2048;
 }
 
+/* "monotonic  50000  0": seconds and nanoseconds by which our namespace's clock is ahead of the kernel's. */
+static int64_t clock_shift_ns(void)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *end;
+	if (fs_read_file(AT_FDCWD, "/proc/self/timens_offsets", 4096, &text, NULL))
+		return 0;
+	const char *line = strstr(text.data, "monotonic");
+	if (!line)
+		return 0;
+	int64_t seconds = strtoll(line + strlen("monotonic"), &end, 10);
+	return seconds * 1000000000 + strtoll(end, NULL, 10);
+}
+
 int perf_attach(struct perf_source *s, struct sonde_err *err)
 {
 	struct perf_source_private *p = s->private;
@@ -469,6 +483,7 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 	if (!p->rings || !p->next_ns)
 		return err_sys(err, ENOMEM, "cannot watch the CPUs");
 	s->has_kernel = true;
+	decode_shift_ns = clock_shift_ns();
 	s->stack_bytes = s->wants.has_samples || s->wants.has_switches ? stack_bytes(&s->host->options) : 0;
 	p->sample_type = DECODE_BASE;
 	if (s->host->options.stacks != PROBE_STACKS_NONE)

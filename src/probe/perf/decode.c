@@ -9,6 +9,8 @@
 /* At the end of the others: pid and tid, time, cpu, id. */
 #define TRAILER_BYTES 32
 
+int64_t decode_shift_ns;
+
 int64_t decode_time(const struct perf_event_header *h)
 {
 	const uint8_t *body = (const uint8_t *)(h + 1);
@@ -17,7 +19,7 @@ int64_t decode_time(const struct perf_event_header *h)
 	if (bytes < (h->type == PERF_RECORD_SAMPLE ? SAMPLE_FIXED_BYTES : TRAILER_BYTES))
 		return INT64_MIN;
 	memcpy(&ts_ns, h->type == PERF_RECORD_SAMPLE ? body + SAMPLE_TIME_AT : body + bytes - TRAILER_BYTES + 8, 8);
-	return ts_ns;
+	return ts_ns + decode_shift_ns;
 }
 
 bool decode_record(const struct perf_event_header *h, struct perf_record *r)
@@ -39,7 +41,7 @@ bool decode_record(const struct perf_event_header *h, struct perf_record *r)
 	}
 	r->pid = (int32_t)cursor_u32(&c);
 	r->tid = (int32_t)cursor_u32(&c);
-	r->ts_ns = (int64_t)cursor_u64(&c);
+	r->ts_ns = (int64_t)cursor_u64(&c) + decode_shift_ns;
 	r->cpu = cursor_u32(&c);
 	cursor_skip(&c, 4);
 	if (!is_sample)

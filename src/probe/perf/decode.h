@@ -12,6 +12,9 @@
 /* Of DECODE_BASE behind the header. */
 #define DECODE_SAMPLE_BYTES 48
 
+/* What is added to perf's times: in a time namespace our CLOCK_MONOTONIC is not the kernel's own. Set at attach. */
+extern int64_t decode_shift_ns;
+
 /* The time of a record; INT64_MIN when it is too short to have one. */
 int64_t decode_time(const struct perf_event_header *h);
 bool decode_record(const struct perf_event_header *h, struct perf_record *r);

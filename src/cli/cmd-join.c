@@ -1,0 +1,347 @@
+/*
+ * sonde join: one run of the runs of several hosts.
+ */
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "cli/cli.h"
+#include "exchange/join.h"
+#include "store/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOSTS_FILE "hosts.json"
+#define HOSTS_BYTES_MAX ((size_t)64 << 20)
+
+struct options {
+	const char *dir;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 'o', "output", "DIR", CLI_PATH(struct options, dir),
+			.help = "Where the joined run is made, of runs that were recorded one by one." },
+	CLI_OPTIONS_END,
+};
+
+static const struct cli_example examples[] = {
+	{ "sonde join sonde-runs/latest", "Again what 'sonde record --hosts' did at its end." },
+	{ "sonde join -o both a-run b-run", "Two runs that were recorded separately, by the time of day." },
+	{ NULL, NULL },
+};
+
+struct joined {
+	struct cli_context *ctx;
+	struct store_run run;
+	struct store_sink sink;
+	struct join join;
+	json_t *facts;  /* of run.json */
+	json_t *hosts;  /* its array */
+	json_t *probes; /* its array */
+	int64_t bound_ns;
+	bool is_measured;
+};
+
+static int64_t int_of(const json_t *o, const char *key, int64_t none)
+{
+	const json_t *v = json_object_get(o, key);
+	return json_is_integer(v) ? json_integer_value(v) : none;
+}
+
+/* Probes of one name: what they counted together, and whatever else the first of them said. */
+static void add_probe(struct joined *m, const char *host, json_t *probe)
+{
+	static const char *const sums[] = { "events", "lost", "cpu_ns", "processes", "dropped", "filtered",
+		"unfinished", "damaged", "blind_processes", "sampled_ns", "unsampled_ns", "cut_stacks", "throttled" };
+	const char *name = json_string_value(json_object_get(probe, "name"));
+	const char *reason = json_string_value(json_object_get(probe, "reason"));
+	json_t *old = NULL;
+	size_t at;
+	json_array_foreach(m->probes, at, old) {
+		const char *known = json_string_value(json_object_get(old, "name"));
+		if (name && known && !strcmp(known, name))
+			break;
+		old = NULL;
+	}
+	json_t *one = old ? old : json_deep_copy(probe);
+	if (!old)
+		json_array_append_new(m->probes, one);
+	for (size_t i = 0; old && i < sizeof(sums) / sizeof(*sums); i++)
+		if (json_object_get(probe, sums[i]))
+			json_object_set_new(one, sums[i],
+					json_integer(int_of(one, sums[i], 0) + int_of(probe, sums[i], 0)));
+	const char *state = json_string_value(json_object_get(probe, "state"));
+	if (old && state && !strcmp(state, "ran"))
+		json_object_set_new(one, "state", json_string(state));
+	if (reason && (!old || !json_object_get(one, "reason")))
+		json_object_set_new(one, "reason", json_sprintf("%s: %s", host, reason));
+}
+
+static void add_probes(struct joined *m, const struct join_host *host)
+{
+	json_t *probe;
+	size_t i;
+	json_array_foreach(json_object_get(model_run_json(host->run), "probes"), i, probe)
+		add_probe(m, host->name, probe);
+}
+
+static json_t *json_of_clock(const struct clock_fit *f, bool is_measured)
+{
+	json_t *o = json_pack("{s:I,s:I,s:f}", "at_ns", (json_int_t)f->at_ns, "offset_ns", (json_int_t)f->offset_ns,
+			"drift_ppm", f->drift * 1e6);
+	json_object_set_new(o, "bound_ns", is_measured ? json_integer(f->bound_ns) : json_null());
+	json_object_set_new(o, "by", json_string(is_measured ? "pings" : "the time of day"));
+	if (is_measured) {
+		json_object_set_new(o, "trip_ns", json_integer(f->trip_ns));
+		json_object_set_new(o, "pings", json_integer((json_int_t)f->pings));
+	}
+	return o;
+}
+
+/* One host into the joined run. */
+static int take_host(struct joined *m, const char *name, const char *path, const struct clock_fit *clock)
+{
+	struct join_host host = { .name = name, .clock = *clock };
+	int64_t raise = m->join.hosts * JOIN_PIDS;
+	int rc = model_run_open(&host.run, path, m->ctx->err);
+	if (!rc)
+		rc = join_add(&m->join, &host, m->ctx->err);
+	if (!rc) {
+		json_t *o = json_pack("{s:s,s:s,s:I}", "name", name, "run", path, "pids_raised_by", (json_int_t)raise);
+		json_t *facts = model_run_json(host.run);
+		json_object_set_new(o, "clock", json_of_clock(clock, m->is_measured));
+		json_object_set(o, "host", json_object_get(facts, "host"));
+		json_object_set(o, "exit", json_object_get(facts, "exit"));
+		json_object_set(o, "state", json_object_get(facts, "state"));
+		json_array_append_new(m->hosts, o);
+		add_probes(m, &host);
+		m->bound_ns = clock->bound_ns > m->bound_ns ? clock->bound_ns : m->bound_ns;
+	}
+	model_run_free(host.run);
+	return rc;
+}
+
+/* The first that failed, else the first. */
+static json_t *exit_of(const struct joined *m)
+{
+	json_t *host, *first = NULL;
+	size_t i;
+	json_array_foreach(m->hosts, i, host) {
+		json_t *end = json_object_get(host, "exit");
+		first = first ? first : end;
+		if (json_is_object(end) && (int_of(end, "code", 1) || json_is_integer(json_object_get(end, "signal"))))
+			return json_incref(end);
+	}
+	return first ? json_incref(first) : json_null();
+}
+
+static json_t *all_hosts(const struct joined *m)
+{
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+	int64_t cpus = 0, memory = 0;
+	const char *kernel = NULL, *machine = NULL;
+	json_t *host;
+	size_t i;
+	json_array_foreach(m->hosts, i, host) {
+		json_t *facts = json_object_get(host, "host");
+		buf_addf(&names, "%s%s", i ? ", " : "", json_string_value(json_object_get(host, "name")));
+		cpus += int_of(facts, "cpus", 0);
+		memory += int_of(facts, "memory_bytes", 0);
+		kernel = kernel ? kernel : json_string_value(json_object_get(facts, "kernel"));
+		machine = machine ? machine : json_string_value(json_object_get(facts, "machine"));
+	}
+	return json_pack("{s:s,s:s*,s:s*,s:I,s:I}", "name", names.data, "kernel", kernel, "machine", machine, "cpus",
+			(json_int_t)cpus, "memory_bytes", (json_int_t)memory);
+}
+
+static json_t *json_of_tables(const struct store_sink *sink)
+{
+	json_t *o = json_object();
+	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+		if (store_sink_table_rows(sink, i))
+			json_object_set_new(o, store_schemas[i]->name,
+					json_integer((json_int_t)store_sink_table_rows(sink, i)));
+	json_object_set_new(o, "string", json_integer((json_int_t)store_strings_count(&sink->strings)));
+	return o;
+}
+
+static int write_run(struct joined *m, int64_t start_mono_ns, int64_t start_real_ns, int64_t wall_ns)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	json_t *whole = json_pack("{s:i,s:s,s:s}", STORE_RUN_KEY, STORE_RUN_VERSION, "version", SONDE_VERSION, "state",
+			"complete");
+	json_object_update(whole, m->facts);
+	json_object_set_new(whole, "host", all_hosts(m));
+	json_object_set_new(whole, "clock",
+			json_pack("{s:s,s:s,s:I,s:I}", "id", "CLOCK_MONOTONIC", "source", "hosts", "start_mono_ns",
+					(json_int_t)start_mono_ns, "start_real_ns", (json_int_t)start_real_ns));
+	if (m->is_measured)
+		json_object_set_new(json_object_get(whole, "clock"), "error_ns", json_integer(m->bound_ns));
+	if (wall_ns > 0)
+		json_object_set_new(whole, "wall_ns", json_integer(wall_ns));
+	json_object_set_new(whole, "exit", exit_of(m));
+	json_object_set(whole, "probes", m->probes);
+	json_object_set(whole, "hosts", m->hosts);
+	json_object_set_new(whole, "tables", json_of_tables(&m->sink));
+	json_object_set_new(whole, "lost_rows", json_integer((json_int_t)store_sink_lost(&m->sink)));
+	char *dumped = json_dumps(whole, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+	buf_adds(&text, dumped ? dumped : "");
+	buf_addc(&text, '\n');
+	free(dumped);
+	json_decref(whole);
+	int rc = store_sink_close(&m->sink, m->ctx->err);
+	return rc ? rc : store_run_write_json(m->run.dirfd, &text, m->ctx->err);
+}
+
+static void empty_tables(int tablesfd)
+{
+	int fd = dup(tablesfd);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		if (strstr(e->d_name, ".tbl"))
+			unlinkat(tablesfd, e->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
+
+static bool read_clock(const json_t *host, struct clock_fit *f)
+{
+	const json_t *o = json_object_get(host, "clock");
+	if (!json_is_object(o))
+		return false;
+	*f = (struct clock_fit){ .at_ns = int_of(o, "at_ns", 0),
+		.offset_ns = int_of(o, "offset_ns", 0),
+		.drift = json_number_value(json_object_get(o, "drift")),
+		.bound_ns = int_of(o, "bound_ns", 0),
+		.trip_ns = int_of(o, "trip_ns", 0),
+		.pings = (size_t)int_of(o, "pings", 0) };
+	return f->drift > -0.5 && f->drift < 0.5;
+}
+
+/* A host that `sonde record --hosts` fetched the run of. */
+static int take_fetched(struct joined *m, const json_t *host)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	const char *name = json_string_value(json_object_get(host, "name"));
+	const char *run = json_string_value(json_object_get(host, "run"));
+	const char *reason = json_string_value(json_object_get(host, "reason"));
+	struct clock_fit clock;
+	if (!name)
+		return err_set(m->ctx->err, EINVAL, "a host has no name");
+	if (!run || strchr(run, '/') || *run == '.' || !read_clock(host, &clock)) {
+		json_array_append_new(m->hosts,
+				json_pack("{s:s,s:s,s:s}", "name", name, "state", "failed", "reason",
+						reason ? reason : "there is no run of it"));
+		fprintf(stderr, "sonde: host '%s': %s\n", name, reason ? reason : "there is no run of it");
+		return 0;
+	}
+	buf_addf(&path, "%s/hosts/%s", m->run.path, run);
+	return take_host(m, name, path.data, &clock);
+}
+
+static int join_fetched(struct joined *m, const char *path)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf found = BUF_INIT;
+	json_t *host;
+	size_t i;
+	int rc = store_run_find(path, &found, m->ctx->err);
+	if (!rc)
+		rc = store_run_open_any(&m->run, found.data, m->ctx->err);
+	if (!rc)
+		rc = fs_read_file(m->run.dirfd, HOSTS_FILE, HOSTS_BYTES_MAX, &text, m->ctx->err);
+	json_t *all = rc ? NULL : json_loadb(text.data, text.len, 0, NULL);
+	if (!rc && !json_is_array(json_object_get(all, "hosts")))
+		rc = err_set(m->ctx->err, EINVAL, "'%s/" HOSTS_FILE "' makes no sense", path);
+	if (!rc) {
+		empty_tables(m->run.tablesfd);
+		rc = store_sink_open(&m->sink, m->run.tablesfd, m->ctx->err);
+	}
+	if (!rc) {
+		m->is_measured = true;
+		join_init(&m->join, &m->sink);
+		json_array_foreach(json_object_get(all, "hosts"), i, host)
+			rc = rc ? rc : take_fetched(m, host);
+		for (const char *const *key = (const char *const[]){ "name", "argv", "cwd", NULL }; *key; key++)
+			if (json_object_get(all, *key))
+				json_object_set(m->facts, *key, json_object_get(all, *key));
+		int64_t start = int_of(all, "start_mono_ns", 0);
+		if (!rc)
+			rc = write_run(m, start, int_of(all, "start_real_ns", 0),
+					int_of(all, "end_mono_ns", start) - start);
+	}
+	json_decref(all);
+	return rc;
+}
+
+/* Runs that nobody measured the clocks of: their anchors to the time of day are all there is. */
+static int join_given(struct joined *m, const char *dir)
+{
+	struct cli_context *ctx = m->ctx;
+	int64_t start_mono = STORE_NULL, start_real = STORE_NULL;
+	int rc = store_run_create(&m->run, dir, "joined", ctx->err);
+	if (!rc)
+		rc = store_sink_open(&m->sink, m->run.tablesfd, ctx->err);
+	if (rc)
+		return rc;
+	join_init(&m->join, &m->sink);
+	json_object_set_new(m->facts, "name", json_string("joined"));
+	for (size_t i = 0; !rc && i < ctx->arg_count; i++) {
+		struct model_run *run = NULL;
+		struct clock_fit clock = { 0 };
+		rc = model_run_open(&run, ctx->args[i], ctx->err);
+		if (rc)
+			break;
+		int64_t mono = model_run_int(run, "clock.start_mono_ns"),
+			real = model_run_int(run, "clock.start_real_ns");
+		const char *host = model_run_str(run, "host.name");
+		char *name = arena_printf(ctx->arena, "%s%s%zu", host ? host : "host", host ? "-" : "", i);
+		model_run_free(run);
+		if (mono == STORE_NULL || real == STORE_NULL)
+			return err_set(ctx->err, EINVAL, "'%s' does not say when it began", ctx->args[i]);
+		if (!i) {
+			start_mono = mono;
+			start_real = real;
+		}
+		clock.at_ns = start_mono;
+		clock.offset_ns = (mono - real) - (start_mono - start_real);
+		rc = take_host(m, name, ctx->args[i], &clock);
+	}
+	return rc ? rc : write_run(m, start_mono, start_real, 0);
+}
+
+static int run(struct cli_context *ctx)
+{
+	const struct options *o = ctx->options;
+	struct joined m = { .ctx = ctx, .run = STORE_RUN_INIT };
+	int rc;
+	if (o->dir ? ctx->arg_count < 2 : ctx->arg_count != 1)
+		return cli_usage(ctx, "it takes one recording of several hosts, or -o DIR and two or more runs");
+	m.facts = json_object();
+	m.hosts = json_array();
+	m.probes = json_array();
+	rc = o->dir ? join_given(&m, o->dir) : join_fetched(&m, ctx->args[0]);
+	join_release(&m.join);
+	store_run_release(&m.run);
+	json_decref(m.facts);
+	json_decref(m.hosts);
+	json_decref(m.probes);
+	return rc;
+}
+
+const struct cli_command cmd_join = {
+	.name = "join",
+	.usage = "[-o DIR] RUN...",
+	.positional = { "RUN", 1, JOIN_HOSTS_MAX, CLI_TYPE_RUN,
+			.help = "A recording of several hosts; or, with -o, two or more runs." },
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.run = run,
+};

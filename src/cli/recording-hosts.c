@@ -1,0 +1,176 @@
+/* Recording several hosts, as record and stat do it; see recording.h. */
+#include "base/fs.h"
+#include "base/words.h"
+#include "cli/recording.h"
+#include "record/hosts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Options that are ours alone, and whether a word follows them. */
+static const struct own {
+	const char *name;
+	bool has_value;
+} own_options[] = {
+	{ "--hosts", true },
+	{ "--ssh", true },
+	{ "--remote", true },
+	{ "-o", true },
+	{ "--output", true },
+	{ "-f", false },
+	{ "--force", false },
+	{ "-v", false },
+	{ "--verbose", false },
+	{ "-q", false },
+	{ "--quiet", false },
+	{ "--name", true },
+};
+
+static const struct own *find_own(const char *word, bool *has_value)
+{
+	size_t n = strcspn(word, "=");
+	for (size_t i = 0; i < sizeof(own_options) / sizeof(*own_options); i++)
+		if (strlen(own_options[i].name) == n && !memcmp(own_options[i].name, word, n)) {
+			*has_value = own_options[i].has_value && !word[n];
+			return &own_options[i];
+		}
+	return NULL;
+}
+
+/* The options as typed that each host's recorder gets too. */
+static int take_options(struct cli_context *ctx, char ***out)
+{
+	size_t count = 0, n = 0;
+	while (ctx->words[count])
+		count++;
+	char **options = arena_alloc(ctx->arena, (count + 2) * sizeof(char *));
+	static char quiet[] = "--quiet";
+	if (!options)
+		return err_sys(ctx->err, ENOMEM, "cannot take the options");
+	options[n++] = quiet;
+	for (size_t i = 1; i < count && &ctx->words[i] != ctx->program && strcmp(ctx->words[i], "--") != 0; i++) {
+		char *word = ctx->words[i];
+		bool has_value = false;
+		if (find_own(word, &has_value))
+			i += has_value;
+		else if (word[0] == '-' && word[1] != '-' && strlen(word) > 2)
+			return cli_usage(ctx, "with --hosts short options stand one by one, not as '%s'", word);
+		else
+			options[n++] = word;
+	}
+	options[n] = NULL;
+	*out = options;
+	return 0;
+}
+
+/* The lines that a command prints, at most HOSTS_MAX. */
+static size_t take_lines(struct cli_context *ctx, char *const argv[], const char **lines)
+{
+	int ends[2], status = 0;
+	size_t count = 0;
+	char line[256];
+	if (pipe(ends))
+		return 0;
+	pid_t pid = fork();
+	if (!pid) {
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	close(ends[1]);
+	FILE *f = fdopen(ends[0], "r");
+	while (f && count < HOSTS_MAX && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		lines[count++] = arena_strdup(ctx->arena, line);
+	}
+	if (f)
+		fclose(f);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status ? 0 : count;
+}
+
+static int take_names(struct cli_context *ctx, const struct recording_options *o, struct record_hosts *h)
+{
+	const char **names = arena_alloc(ctx->arena, HOSTS_MAX * sizeof(*names));
+	static char scontrol[] = "scontrol", show[] = "show", hostnames[] = "hostnames";
+	if (!names)
+		return err_sys(ctx->err, ENOMEM, "cannot take the hosts");
+	if (o->hosts.count == 1 && !strcmp(o->hosts.items[0], "slurm")) {
+		char *list = getenv("SLURM_JOB_NODELIST");
+		char *const argv[] = { scontrol, show, hostnames, list, NULL };
+		if (!list)
+			return cli_usage(ctx, "--hosts slurm is for an allocation of Slurm: salloc, sbatch or srun");
+		h->count = take_lines(ctx, argv, names);
+		if (!h->count)
+			return err_set(ctx->err, EIO, "'scontrol show hostnames' does not name the nodes of '%s'",
+					list);
+	} else {
+		for (; h->count < o->hosts.count && h->count < HOSTS_MAX; h->count++)
+			names[h->count] = o->hosts.items[h->count];
+	}
+	for (size_t i = 0; i < h->count; i++)
+		if (!names[i][0] || names[i][0] == '-')
+			return cli_usage(ctx, "'%s' is no host", names[i]);
+	h->names = names;
+	return 0;
+}
+
+static bool is_plain(const char *path)
+{
+	return *path && !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-")];
+}
+
+/* Its words pass a shell there, or not: so they must be the same either way. */
+static int take_remote(struct cli_context *ctx, const char *remote, struct record_hosts *h)
+{
+	struct buf path = BUF_INIT;
+	int rc = remote ? 0 : fs_prefix(&path, ctx->err);
+	if (!rc)
+		buf_addf(&path, "%s", remote ? remote : "/bin/sonde");
+	if (!rc) {
+		h->sonde = arena_strdup(ctx->arena, path.data);
+		if (!h->sonde || !is_plain(h->sonde))
+			rc = cli_usage(ctx, "--remote: a path of letters, digits and /._+- is needed, not '%s'",
+					path.data);
+	}
+	buf_release(&path);
+	return rc;
+}
+
+int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct buf *path)
+{
+	const struct recording_options *o = ctx->options;
+	bool is_slurm = o->hosts.count == 1 && !strcmp(o->hosts.items[0], "slurm");
+	const char *shell = o->shell ? o->shell : is_slurm ? "srun -u --overlap -N1 -n1 -w" : "ssh -T";
+	struct record_hosts h = { .argv = ctx->program, .dir = o->dir };
+	char **words = NULL, **options = NULL;
+	int rc = ctx->program || o->is_all_cpus || o->cgroup ? 0 : cli_usage(ctx, "no program to run is given");
+	h.name = o->name ? o->name : ctx->program ? ctx->program[0] : "hosts";
+	if (!rc)
+		rc = words_split(shell, ctx->arena, &words, ctx->err);
+	if (!rc && !words[0])
+		rc = cli_usage(ctx, "--ssh is empty");
+	if (!rc)
+		rc = take_names(ctx, o, &h);
+	if (!rc)
+		rc = take_remote(ctx, o->remote, &h);
+	if (!rc)
+		rc = take_options(ctx, &options);
+	if (rc)
+		return rc;
+	h.shell = words;
+	h.options = options;
+	rc = record_hosts(&h, status, path, ctx->err);
+	if (rc)
+		ctx->exit_code = RECORDING_FAILED;
+	else if (!is_silent && !o->is_quiet && (o->is_verbose || isatty(STDERR_FILENO)))
+		fprintf(stderr, "sonde: recorded %zu hosts in %s\n", h.count, path->data);
+	return rc;
+}

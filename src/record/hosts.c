@@ -1,0 +1,326 @@
+/* Recording several hosts; see hosts.h. */
+#include "record/hosts.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "record/hostlink.h"
+#include "store/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BURST 16 /* pings at the start and the end */
+#define FEW 4    /* and in between */
+#define PING_INTERVAL_MS 1000
+
+extern char **environ;
+
+struct host {
+	const char *name;
+	struct hostlink *link;
+	struct buf place; /* its directory below hosts/ */
+	pid_t pid;        /* the connection of its recorder; 0: it has ended */
+	int status;
+	bool is_fetched;
+	struct sonde_err why; /* it could not be recorded, or not to its end */
+};
+
+struct hosts {
+	const struct record_hosts *o;
+	struct store_run run;
+	struct host *all;
+	size_t count;
+	sigset_t old_mask;
+	int signals;
+	int64_t start_mono_ns, start_real_ns, end_mono_ns;
+};
+
+/* The remote shell, the host, sonde and two or three words. The caller frees it, not the words. */
+static char **words_of(const struct hosts *h, const struct host *one, const char *word, const char *dir)
+{
+	size_t n = 0;
+	while (h->o->shell[n])
+		n++;
+	char **argv = calloc(n + 6, sizeof(char *));
+	if (!argv)
+		return NULL;
+	memcpy(argv, h->o->shell, n * sizeof(char *));
+	const char *const rest[] = { one->name, h->o->sonde, "host", word, dir };
+	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest) && rest[i]; i++)
+		argv[n++] = (char *)(uintptr_t)rest[i];
+	return argv;
+}
+
+static int open_host(struct hosts *h, struct host *one, struct sonde_err *err)
+{
+	char **argv = words_of(h, one, "agent", NULL);
+	one->link = calloc(1, sizeof(*one->link));
+	int rc = argv && one->link ? hostlink_open(one->link, argv, err) : err_sys(err, ENOMEM, "cannot reach it");
+	free(argv);
+	if (rc)
+		err_prefix(err, "host '%s'", one->name);
+	return rc;
+}
+
+static void add_word(struct buf *out, const char *word)
+{
+	buf_add(out, word, strlen(word) + 1);
+}
+
+/* What its recorder is to do, as hostagent.h sends it. */
+static void add_command(const struct hosts *h, struct buf *out)
+{
+	char cwd[4096];
+	add_word(out, getcwd(cwd, sizeof(cwd)) ? cwd : "/");
+	add_word(out, h->o->sonde);
+	for (char *const *w = h->o->options; w && *w; w++)
+		add_word(out, *w);
+	if (h->o->argv)
+		add_word(out, "--");
+	for (char *const *w = h->o->argv; w && *w; w++)
+		add_word(out, *w);
+}
+
+static void spawn_recorder(struct hosts *h, struct host *one, const char *dir)
+{
+	char **argv = words_of(h, one, "run", dir);
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawnattr_setsigmask(&attr, &h->old_mask);
+	posix_spawnattr_setpgroup(&attr, 0); /* what the terminal sends goes to it through its agent, once */
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+	int rc = argv && argv[0] ? posix_spawnp(&one->pid, argv[0], &actions, &attr, argv, environ) : ENOMEM;
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attr);
+	free(argv);
+	if (rc) {
+		one->pid = 0;
+		err_sys(&one->why, rc, "cannot start its recorder");
+	}
+}
+
+static void start_recorder(struct hosts *h, struct host *one)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+	char dir[HOSTLINK_LINE_BYTES];
+	add_command(h, &command);
+	if (buf_error(&command) || hostlink_prepare(one->link, command.data, command.len, dir))
+		one->why = one->link->why;
+	else
+		spawn_recorder(h, one, dir);
+}
+
+static size_t reap(struct hosts *h)
+{
+	size_t running = 0;
+	int status;
+	for (size_t i = 0; i < h->count; i++) {
+		struct host *one = &h->all[i];
+		if (one->pid && waitpid(one->pid, &status, WNOHANG) == one->pid) {
+			one->status = status;
+			one->pid = 0;
+		}
+		running += one->pid != 0;
+	}
+	return running;
+}
+
+static void pass_signals(struct hosts *h)
+{
+	struct signalfd_siginfo info;
+	while (read(h->signals, &info, sizeof(info)) == sizeof(info))
+		for (size_t i = 0; info.ssi_signo != SIGCHLD && i < h->count; i++)
+			if (h->all[i].pid)
+				hostlink_signal(h->all[i].link, (int)info.ssi_signo);
+}
+
+static void watch(struct hosts *h)
+{
+	int64_t due_ns = clock_mono_ns() + PING_INTERVAL_MS * 1000000ll;
+	while (reap(h)) {
+		int64_t now = clock_mono_ns();
+		struct pollfd p = { .fd = h->signals, .events = POLLIN };
+		if (poll(&p, 1, due_ns > now ? (int)((due_ns - now) / 1000000) + 1 : 0) > 0)
+			pass_signals(h);
+		if (clock_mono_ns() < due_ns)
+			continue;
+		for (size_t i = 0; i < h->count; i++)
+			hostlink_ping(h->all[i].link, FEW);
+		due_ns = clock_mono_ns() + PING_INTERVAL_MS * 1000000ll;
+	}
+	h->end_mono_ns = clock_mono_ns();
+}
+
+static void fetch(struct hosts *h, int hostsfd)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		struct host *one = &h->all[i];
+		hostlink_ping(one->link, BURST);
+		buf_addf(&one->place, "%zu-", i);
+		fs_safe_name(&one->place, one->name, 64);
+		if (one->why.text[0] || mkdirat(hostsfd, one->place.data, 0700))
+			continue;
+		CLEANUP(cleanup_fd) int dir = openat(hostsfd, one->place.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		one->is_fetched = dir >= 0 && !hostlink_fetch(one->link, dir);
+		if (!one->is_fetched)
+			one->why = one->link->why;
+	}
+}
+
+static int exit_code(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void write_host(struct json *j, const struct host *one)
+{
+	struct clock_fit f;
+	json_object(j);
+	json_kstr(j, "name", one->name);
+	json_kstr(j, "run", one->is_fetched ? one->place.data : NULL);
+	if (one->why.text[0])
+		json_kstr(j, "reason", one->why.text);
+	json_kint(j, "status", exit_code(one->status));
+	if (!clock_fit(one->link->pings, one->link->ping_count, &f)) {
+		json_key(j, "clock");
+		json_object(j);
+		json_kint(j, "at_ns", f.at_ns);
+		json_kint(j, "offset_ns", f.offset_ns);
+		json_kreal(j, "drift", f.drift);
+		json_kint(j, "bound_ns", f.bound_ns);
+		json_kint(j, "trip_ns", f.trip_ns);
+		json_kuint(j, "pings", f.pings);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static int write_hosts(struct hosts *h, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char cwd[4096];
+	struct json j;
+	json_init(&j, &text, true);
+	json_object(&j);
+	json_kstr(&j, "name", h->o->name);
+	json_key(&j, "argv");
+	json_array(&j);
+	for (char *const *w = h->o->argv; w && *w; w++)
+		json_str(&j, *w);
+	json_end(&j);
+	json_kstr(&j, "cwd", getcwd(cwd, sizeof(cwd)) ? cwd : NULL);
+	json_kint(&j, "start_mono_ns", h->start_mono_ns);
+	json_kint(&j, "start_real_ns", h->start_real_ns);
+	json_kint(&j, "end_mono_ns", h->end_mono_ns);
+	json_key(&j, "hosts");
+	json_array(&j);
+	for (size_t i = 0; i < h->count; i++)
+		write_host(&j, &h->all[i]);
+	json_end(&j);
+	json_end(&j);
+	buf_addc(&text, '\n');
+	return fs_replace_file(h->run.dirfd, HOSTS_FILE, text.data, text.len, err);
+}
+
+static int join(const char *path, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf sonde = BUF_INIT;
+	char word[] = "join";
+	char *argv[] = { NULL, word, (char *)(uintptr_t)path, NULL };
+	pid_t pid;
+	int status = 0, rc = fs_prefix(&sonde, err);
+	if (rc)
+		return rc;
+	buf_adds(&sonde, "/bin/sonde");
+	argv[0] = sonde.data;
+	rc = posix_spawn(&pid, sonde.data, NULL, NULL, argv, environ);
+	if (rc)
+		return err_sys(err, rc, "cannot execute '%s'", sonde.data);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!status)
+		return 0;
+	err_set(err, EIO, "the runs of the hosts are in '%s', but could not be joined", path);
+	err_hint(err, "sonde join %s tries again", path);
+	return -EIO;
+}
+
+static void block_signals(struct hosts *h)
+{
+	sigset_t mask;
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &mask, &h->old_mask);
+	h->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int record_all(struct hosts *h, struct sonde_err *err)
+{
+	int rc = 0;
+	for (size_t i = 0; !rc && i < h->count; i++)
+		rc = open_host(h, &h->all[i], err);
+	if (!rc)
+		rc = store_run_create(&h->run, h->o->dir, h->o->name, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < h->count; i++)
+		hostlink_ping(h->all[i].link, BURST);
+	h->start_mono_ns = clock_mono_ns();
+	h->start_real_ns = clock_real_ns();
+	for (size_t i = 0; i < h->count; i++)
+		start_recorder(h, &h->all[i]);
+	watch(h);
+	if (mkdirat(h->run.dirfd, "hosts", 0700))
+		return err_sys(err, errno, "cannot make '%s/hosts'", h->run.path);
+	CLEANUP(cleanup_fd) int hostsfd = openat(h->run.dirfd, "hosts", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fetch(h, hostsfd);
+	return write_hosts(h, err);
+}
+
+int record_hosts(const struct record_hosts *o, int *status, struct buf *path, struct sonde_err *err)
+{
+	struct hosts h = { .o = o, .run = STORE_RUN_INIT, .count = o->count };
+	h.all = calloc(o->count, sizeof(*h.all));
+	if (!h.all)
+		return err_sys(err, ENOMEM, "cannot record hosts");
+	block_signals(&h);
+	for (size_t i = 0; i < o->count; i++)
+		h.all[i] = (struct host){ .name = o->names[i], .place = BUF_INIT };
+	int rc = record_all(&h, err);
+	*status = 0;
+	for (size_t i = 0; i < h.count; i++) {
+		if (!*status)
+			*status = exit_code(h.all[i].status);
+		if (h.all[i].link)
+			hostlink_close(h.all[i].link);
+		free(h.all[i].link);
+		buf_release(&h.all[i].place);
+	}
+	sigprocmask(SIG_SETMASK, &h.old_mask, NULL);
+	close(h.signals);
+	if (!rc) {
+		buf_adds(path, h.run.path);
+		rc = join(h.run.path, err);
+	}
+	store_run_release(&h.run);
+	free(h.all);
+	return rc;
+}
