@@ -77,7 +77,8 @@ static void add_losses(struct buf *out, const struct import_result *r)
 			"lines are no JSON objects, and are lost");
 	count_words(out, r->counts.too_long, "line is longer than 16 MiB, and is lost",
 			"lines are longer than 16 MiB, and are lost");
-	count_words(out, r->counts.odd_durations, "event has an impossible duration, which is kept as text where there is room for it",
+	count_words(out, r->counts.odd_durations,
+			"event has an impossible duration, which is kept as text where there is room for it",
 			"events have impossible durations, which are kept as text where there is room for them");
 	count_words(out, r->conflicts, "hash stands for more than one name; the first is taken",
 			"times a hash stands for another name than before; the first is taken");

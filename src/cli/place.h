@@ -37,7 +37,8 @@ int place_set_cpus(const struct cli_option *option, const char *value, void *opt
 				"and so does what it left running." }, \
 	{ 0, "image", "IMAGE", CLI_STRING(S, field.image), .group = heading, \
 			.help = "In a container of this image, by podman or docker." }, \
-	{ 0, "engine", "ENGINE", CLI_STRING(S, field.engine), .group = heading, .default_words = "podman, else docker", \
+	{ 0, "engine", "ENGINE", CLI_STRING(S, field.engine), .group = heading, \
+			.default_words = "podman, else docker", \
 			.help = "The container engine for --image: podman, docker, or the path of one that has their " \
 				"command line." }, \
 	{ 0, "engine-arg", "ARGUMENT", CLI_STRINGS(S, field.engine_args), .group = heading, \

@@ -192,7 +192,7 @@ static void take_udp(struct packet *p, const struct bytes *b, int64_t left)
 		p->payload = left - 8;
 }
 
-bool packet_parse(struct packet *p, uint32_t link, const uint8_t *data, size_t n)
+bool pcap_packet_parse(struct packet *p, uint32_t link, const uint8_t *data, size_t n)
 {
 	struct bytes b = { .at = data, .n = n };
 	unsigned type = 0, protocol;

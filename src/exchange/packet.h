@@ -44,6 +44,6 @@ struct packet {
 };
 
 /* False: it is no packet of IP, or cut before its addresses end. */
-bool packet_parse(struct packet *p, uint32_t link, const uint8_t *data, size_t n);
+bool pcap_packet_parse(struct packet *p, uint32_t link, const uint8_t *data, size_t n);
 
 #endif

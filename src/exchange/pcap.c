@@ -94,7 +94,7 @@ static void take_packet(struct pcap_reader *r, const struct interface *in, int64
 
 	r->f->line++;
 	r->f->counts->lines++;
-	if (!packet_parse(&p, in->link, data, n)) {
+	if (!pcap_packet_parse(&p, in->link, data, n)) {
 		r->f->counts->other++; /* no IP: ARP and the like */
 		return;
 	}

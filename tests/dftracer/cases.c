@@ -239,9 +239,9 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = { { "escape", escape }, { "long", long_text }, { "threads", threads }, { "aliases", aliases },
-	{ "at", at_calls }, { "duplicates", duplicates }, { "relative", relative }, { "values", values }, { "both", both },
-	{ "entities", entities }, { "again", again }, { "forked", forked_inside }, { "order", out_of_order },
-	{ "early", early_return }, { "execl", child_args }, { "execs", failing_execs } };
+	{ "at", at_calls }, { "duplicates", duplicates }, { "relative", relative }, { "values", values },
+	{ "both", both }, { "entities", entities }, { "again", again }, { "forked", forked_inside },
+	{ "order", out_of_order }, { "early", early_return }, { "execl", child_args }, { "execs", failing_execs } };
 
 int main(int argc, char **argv)
 {

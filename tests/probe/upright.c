@@ -87,6 +87,7 @@ static void stops(void)
 	char byte;
 	pid_t child = pipe(ends) ? -1 : fork();
 	if (!child) {
+		setpgid(0, 0); /* in a group that is orphaned, as ours may be, SIGTSTP stops nobody */
 		raise(SIGSTOP);
 		raise(SIGTSTP);
 		_exit(read(ends[0], &byte, 1) == 1 ? 5 : 6);
