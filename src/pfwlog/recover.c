@@ -112,25 +112,21 @@ static int check_ring(const char *ring, struct buf *real, int *dirfd, struct son
 	return 0;
 }
 
-int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovered *result, struct sonde_err *err)
+static int finish_ring(const char *ring, const char *real, int dirfd, bool is_forced, struct pfwlog_recovered *result,
+		struct sonde_err *err)
 {
-	CLEANUP(buf_release) struct buf real = BUF_INIT;
-	CLEANUP(cleanup_fd) int dirfd = -1;
-	int error = 0, rc = check_ring(ring, &real, &dirfd, err);
+	int error = 0, rc;
+	struct pfwlog *log = pfwlog_reopen(real, &error);
 
-	memset(result, 0, sizeof(*result));
-	if (rc < 0)
-		return rc;
-	struct pfwlog *log = pfwlog_reopen(real.data, &error);
 	if (!log && error == -ENOENT) { /* killed in the very beginning: there is nothing in it */
 		snprintf(result->log, sizeof(result->log), "%s", ring);
-		remove_ring(ring, real.data);
+		remove_ring(ring, real);
 		return 0;
 	}
 	if (!log)
-		return err_sys(err, -error, "cannot go on with the ring '%s'", real.data);
+		return err_sys(err, -error, "cannot go on with the ring '%s'", real);
 	snprintf(result->log, sizeof(result->log), "%s", pfwlog_state(log)->setup.path);
-	if (!is_forced && is_in_use(pfwlog_state(log)->true_pid, real.data)) {
+	if (!is_forced && is_in_use(pfwlog_state(log)->true_pid, real)) {
 		rc = err_set(err, EBUSY, "process %d is still running and writes '%s' itself",
 				(int)pfwlog_state(log)->true_pid, result->log);
 		err_hint(err, "recover again when it has ended, or use --now and lose what it still does");
@@ -140,7 +136,41 @@ int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovere
 	}
 	pfwlog_free(log);
 	if (rc == 0)
-		remove_ring(ring, real.data);
+		remove_ring(ring, real);
+	return rc;
+}
+
+/* A ring says where its log is. So it is finished with the rights of whose it is, who might not write everywhere. */
+static int become(uid_t uid, gid_t gid, struct sonde_err *err)
+{
+	if (setegid(gid) < 0 || seteuid(uid) < 0)
+		return err_sys(err, errno, "cannot act as user %u", (unsigned)uid);
+	return 0;
+}
+
+static void become_root_again(void)
+{
+	if (seteuid(0) < 0 || setegid(0) < 0)
+		_exit(1); /* cannot be: we were */
+}
+
+int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovered *result, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf real = BUF_INIT;
+	CLEANUP(cleanup_fd) int dirfd = -1;
+	struct stat st;
+	int rc = check_ring(ring, &real, &dirfd, err);
+
+	memset(result, 0, sizeof(*result));
+	if (rc < 0)
+		return rc;
+	bool is_for_another = geteuid() == 0 && !fstat(dirfd, &st) && st.st_uid != 0;
+	if (is_for_another)
+		rc = become(st.st_uid, st.st_gid, err);
+	if (rc == 0)
+		rc = finish_ring(ring, real.data, dirfd, is_forced, result, err);
+	if (is_for_another)
+		become_root_again();
 	return rc;
 }
 

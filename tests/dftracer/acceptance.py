@@ -77,6 +77,19 @@ def cpp_program(mode):
     return problems
 
 
+def lines_of(prefix):
+    """As their checks count them: wc -l of all logs, and how many logs."""
+    return sum(dft.text(path).count(b"\n") for path in dft.logs(prefix)), len(dft.logs(prefix))
+
+
+def least_lines(command, least, mode, **more):
+    scratch, prefix, done = traced(command, mode, **more)
+    have, logs = lines_of(prefix)
+    problems = dft.differ("status", done.returncode, 0) + ([] if have >= least else [f"{have} lines in {logs} logs"])
+    shutil.rmtree(scratch)
+    return problems
+
+
 def given_log():
     scratch, prefix, done = traced([PROGRAM, "@/exactly.pfw", "@/data"], "function")
     path = os.path.join(scratch, "exactly.pfw")
@@ -122,6 +135,13 @@ def main():
         tap.check(f"{mode}: calls that versions 1 and 2 do not see", covers(PARITY, mode))
         tap.check(f"{mode}: entry points of _FORTIFY_SOURCE", covers(FORTIFY, mode))
         tap.check(f"{mode}: disabled, no file", disabled(mode))
+        for letter in "CD":
+            of, more = f"{mode}, generation {letter}", {"DFTRACER_FORMAT": letter, "DFTRACER_TRACE_COMPRESSION": "0"}
+            tap.check(f"{of}: at least 4 lines of the C test", least_lines([PROGRAM, "-", "@/data"], 4, mode, **more))
+            tap.check(f"{of}: at least 29 lines of the C++ test", least_lines([PROGRAM_CPP, "@/data"], 29, mode, **more))
+            more["DFTRACER_ENABLE_AGGREGATION"] = "1"
+            tap.check(f"{of}: at least 14 lines of the C test, summed up", least_lines([PROGRAM, "-", "@/data"], 14, mode, **more))
+            tap.check(f"{of}: at least 11 lines of the C++ test, summed up", least_lines([PROGRAM_CPP, "@/data"], 11, mode, **more))
     tap.check("a log file that was given is exactly that", given_log())
     tap.check("HYBRID: annotations only", hybrid())
     return tap.done()
