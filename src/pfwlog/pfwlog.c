@@ -354,10 +354,9 @@ bool pfwlog_is_waiting(const struct pfwlog *log)
 	return log->is_waiting;
 }
 
-int pfwlog_end(struct pfwlog *log, bool is_recovered)
+/* The last records; a dead writer may have got as far as these. */
+static void write_end(struct pfwlog *log, bool is_recovered)
 {
-	if (!log->now.is_begun && log->state->setup.is_lazy && !log_has_endings(log))
-		return 0; /* nothing was done: no log */
 	if (!log->now.is_begun)
 		log_head_begin(log);
 	log_commit(log);
@@ -367,6 +366,14 @@ int pfwlog_end(struct pfwlog *log, bool is_recovered)
 	log_head_end(log, is_recovered);
 	log->now.is_ended = 1;
 	log_commit(log);
+}
+
+int pfwlog_end(struct pfwlog *log, bool is_recovered)
+{
+	if (!log->now.is_begun && log->state->setup.is_lazy && !log_has_endings(log))
+		return 0; /* nothing was done: no log */
+	if (!log->now.is_ended)
+		write_end(log, is_recovered);
 	if (!log->error && log->state->setup.generation != 'E')
 		log->error = log_file_write_end(&log->file, &log->packed);
 	return log->error;
