@@ -128,7 +128,41 @@ def covers(program, mode):
     return problems
 
 
+def macros(program, category, is_bound):
+    """Every macro of dftracer.h, in generation E, which tells of all."""
+    header = os.path.join(dft.LAYER, "include/dftracer/dftracer.h")
+    prefix = "DFTRACER_CPP_" if category == "CPP_APP" else "DFTRACER_C_"
+    with open(header, encoding="utf-8") as file:
+        defined = {word.split("(")[0] for line in file if line.startswith("#define " + prefix) for word in [line.split()[1]]}
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "macros.cpp" if category == "CPP_APP" else "macros.c")
+    with open(source, encoding="utf-8") as file:
+        text = file.read()
+    unused = sorted(name for name in defined - {"DFTRACER_C_REGION_CLEANUP"} if name + "(" not in text)
+    scratch, prefix, done = traced([program] + ([] if is_bound else ["no-bind"]), "function", DFTRACER_FORMAT="E",
+                                   DFTRACER_TRACE_COMPRESSION="0")
+    records = dft.records(prefix)
+    events = {e["name"]: e for e in dft.events(prefix) if e["cat"] in (category, "OWN")}
+    problems = dft.differ("macros that are not tried", unused, []) + dft.differ("status", done.returncode, 0)
+    problems += dft.differ("events", sorted(events), sorted(["function", "inner", "logged", "outer"] + (["early"] if category == "CPP_APP" else [])))
+    problems += dft.differ("function", [events["function"]["args"].get(k) for k in ("int", "str", "int_type", "str_type")], [1, "one", 2, "two"])
+    problems += dft.differ("inner", [events["inner"]["args"].get(k) for k in ("int", "str", "int_type", "str_type")], [3, "three", 4, "four"])
+    problems += dft.differ("nesting", (events["inner"]["args"]["p_idx"], events["inner"]["args"]["level"]), (events["outer"]["id"], 2))
+    problems += dft.differ("relations", (sorted(events["function"]["args"]["relations"]), list(events["inner"]["args"]["relations"])),
+                           (["generated", "updated", "used"], ["invalidated"]))
+    counts = dft.histogram(r for r in records if r["name"] in ("EH", "ET", "ER", "CM"))
+    problems += dft.differ("records", counts, {"CM": 1, "ET": 1, "EH": 4, "ER": 1})
+    end = records[-1]["args"]
+    problems += dft.differ("facts", (end["app"], end["used"].get("mine"), end["used"].get(category), end["cfg"]["bind"]),
+                           ({"number": 5, "text": "five"}, 1, 1, int(is_bound)))
+    shutil.rmtree(scratch)
+    return problems
+
+
 def main():
+    for is_bound in (True, False):
+        how = "" if is_bound else ", without binding"
+        tap.check(f"every macro of C{how}", macros(os.environ["MACROS"], "C_APP", is_bound))
+        tap.check(f"every macro of C++{how}", macros(os.environ["MACROS_CPP"], "CPP_APP", is_bound))
     for mode in ("function", "preload"):
         tap.check(f"{mode}: the calls of DFTracer's C test", c_program(mode))
         tap.check(f"{mode}: the calls of DFTracer's C++ test", cpp_program(mode))
