@@ -2,9 +2,9 @@
  * Names of code: the symbol tables of the files that it was mapped from. Each address is looked
  * up once; what was found is kept in a table that grows with the program's functions.
  */
+#include "base/elffile.h"
 #include "pfwlog/private.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,10 +18,7 @@ struct module {
 	bool is_read;
 	const uint8_t *file;
 	size_t file_bytes;
-	const Elf64_Sym *symbols;
-	size_t symbol_count;
-	const char *names;
-	size_t names_bytes;
+	struct elf_symbols symbols;
 };
 
 struct found {
@@ -61,38 +58,6 @@ void code_module(struct code **s, uint64_t bias, uint64_t end, const struct name
 
 /* Files. */
 
-static const void *bytes_at(const struct module *m, uint64_t offset, uint64_t bytes)
-{
-	return offset <= m->file_bytes && bytes <= m->file_bytes - offset ? m->file + offset : NULL;
-}
-
-static void take_table(struct module *m, const Elf64_Shdr *table, const Elf64_Shdr *names)
-{
-	const Elf64_Sym *symbols = bytes_at(m, table->sh_offset, table->sh_size);
-	const char *text = bytes_at(m, names->sh_offset, names->sh_size);
-	if (!symbols || !text || !names->sh_size || text[names->sh_size - 1])
-		return;
-	m->symbols = symbols;
-	m->symbol_count = (size_t)(table->sh_size / sizeof(*symbols));
-	m->names = text;
-	m->names_bytes = (size_t)names->sh_size;
-}
-
-/* .symtab has the static functions too; .dynsym is what a stripped file still has. */
-static void read_elf(struct module *m)
-{
-	const Elf64_Ehdr *e = bytes_at(m, 0, sizeof(*e));
-	if (!e || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_ident[EI_CLASS] != ELFCLASS64 ||
-			e->e_shentsize != sizeof(Elf64_Shdr))
-		return;
-	const Elf64_Shdr *sections = bytes_at(m, e->e_shoff, (uint64_t)e->e_shnum * sizeof(*sections)), *best = NULL;
-	for (unsigned i = 0; sections && i < e->e_shnum; i++)
-		if (sections[i].sh_type == SHT_SYMTAB || (sections[i].sh_type == SHT_DYNSYM && !best))
-			best = &sections[i];
-	if (best && best->sh_link < e->e_shnum)
-		take_table(m, best, &sections[best->sh_link]);
-}
-
 static void read_module(struct module *m)
 {
 	struct stat st;
@@ -109,19 +74,17 @@ static void read_module(struct module *m)
 		m->file_bytes = (size_t)st.st_size;
 		m->file = sys_map(m->file_bytes, PROT_READ, MAP_PRIVATE, fd);
 		if (m->file)
-			read_elf(m);
+			elf_symbols(m->file, m->file_bytes, &m->symbols);
 	}
 	sys_close(fd);
 }
 
 static const char *name_in(const struct module *m, uint64_t at)
 {
-	for (size_t i = 0; i < m->symbol_count; i++) {
-		const Elf64_Sym *s = &m->symbols[i];
-		if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_value && s->st_name < m->names_bytes &&
-				at >= s->st_value && (at < s->st_value + s->st_size || at == s->st_value))
-			return m->names + s->st_name;
-	}
+	struct elf_function f;
+	for (size_t i = 0; i < m->symbols.count; i++)
+		if (elf_function(&m->symbols, i, &f) && at >= f.at && (at < f.end || at == f.at))
+			return f.name;
 	return NULL;
 }
 

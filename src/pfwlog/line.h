@@ -39,7 +39,7 @@ static inline char *put_text(char *at, const char *text)
 	return at;
 }
 
-extern const char line_pairs[200]; /* "00" to "99" */
+extern const char line_pairs[201]; /* "00" to "99" */
 
 static inline char *put_uint(char *at, uint64_t v)
 {
@@ -72,5 +72,8 @@ char *put_hex(char *at, uint64_t v); /* 16 digits */
 /* A JSON string; needs at most LINE_JSON_ROOM(n). Bytes that are not UTF-8 become \udcXX. */
 #define LINE_JSON_ROOM(n) (6 * (n) + 2)
 char *put_json(char *at, const char *text, size_t n);
+
+/* Is it one JSON value, on one line, of plain ASCII? */
+bool is_json(const char *text, size_t n);
 
 #endif

@@ -105,7 +105,8 @@ static char *put_value(struct pfwlog *log, char *at, const struct arg *arg)
 	case SONDE_ARG_STR:
 		return put_json(at, arg->text, arg->bytes);
 	case PFWLOG_ARG_JSON:
-		return put_bytes(at, arg->text, arg->bytes);
+		return is_json(arg->text, arg->bytes) ? put_bytes(at, arg->text, arg->bytes)
+						      : put_json(at, arg->text, arg->bytes);
 	case PFWLOG_ARG_FAR:
 		return put_far(log, at, arg);
 	default:
@@ -317,6 +318,14 @@ static enum taken take_event(struct pfwlog *log, struct walk *w, bool is_last_ch
 
 /* Metadata. */
 
+static bool is_letters(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if ((text[i] < 'A' || text[i] > 'Z') && (text[i] < 'a' || text[i] > 'z') && text[i] != '_')
+			return false;
+	return n > 0;
+}
+
 static enum taken take_meta(struct pfwlog *log, const struct walk *w, bool is_last_chance)
 {
 	const struct pfwlog_rec_meta *r = (const void *)log->view.bytes;
@@ -324,7 +333,7 @@ static enum taken take_meta(struct pfwlog *log, const struct walk *w, bool is_la
 	char kind[16] = "CM";
 	if ((!name || !knows_keys(log, sizeof(*r), r->head.call)) && !is_last_chance)
 		return WAITS;
-	if (name && name->bytes < sizeof(kind)) {
+	if (name && name->bytes < sizeof(kind) && is_letters(name->text, name->bytes)) {
 		memcpy(kind, name->text, name->bytes);
 		kind[name->bytes] = '\0';
 	}

@@ -255,6 +255,22 @@ static bool is_whole(const struct pfwlog_state *s)
 			s->next.file_bytes <= INT64_MAX;
 }
 
+/* Texts that go into the log as they are: they may have been scribbled on. */
+static void mend(struct pfwlog_state *s)
+{
+	char whole[sizeof(s->app) + 16];
+	char *const members[] = { s->setup.facts, s->app, s->used };
+	for (size_t i = 0; i < 3; i++) {
+		char *at = put_text(PUT(whole, "{"), i || !*members[i] ? "" : "\"\":0");
+		at = put_text(at, members[i]);
+		*at++ = '}';
+		if (!is_json(whole, (size_t)(at - whole)))
+			*members[i] = '\0';
+	}
+	if (*s->setup.affinity && !is_json(s->setup.affinity, strlen(s->setup.affinity)))
+		s->setup.affinity[0] = '\0';
+}
+
 static struct sonde_control *control_map(int dirfd)
 {
 	struct sonde_control *control = NULL;
@@ -279,6 +295,7 @@ struct pfwlog *pfwlog_reopen(const char *ring, int *error)
 	if (log->state && (!log->control || !is_whole(log->state)))
 		*error = -EINVAL;
 	if (log->state && !*error) {
+		mend(log->state);
 		const struct pfwlog_done *done = log->state->is_applying ? &log->state->next : &log->state->done;
 		if (!log_prepare(log))
 			*error = -ENOMEM;
@@ -337,10 +354,9 @@ bool pfwlog_is_waiting(const struct pfwlog *log)
 	return log->is_waiting;
 }
 
-int pfwlog_end(struct pfwlog *log, bool is_recovered)
+/* The last records; a dead writer may have got as far as these. */
+static void write_end(struct pfwlog *log, bool is_recovered)
 {
-	if (!log->now.is_begun && log->state->setup.is_lazy && !log_has_endings(log))
-		return 0; /* nothing was done: no log */
 	if (!log->now.is_begun)
 		log_head_begin(log);
 	log_commit(log);
@@ -350,6 +366,14 @@ int pfwlog_end(struct pfwlog *log, bool is_recovered)
 	log_head_end(log, is_recovered);
 	log->now.is_ended = 1;
 	log_commit(log);
+}
+
+int pfwlog_end(struct pfwlog *log, bool is_recovered)
+{
+	if (!log->now.is_begun && log->state->setup.is_lazy && !log_has_endings(log))
+		return 0; /* nothing was done: no log */
+	if (!log->now.is_ended)
+		write_end(log, is_recovered);
 	if (!log->error && log->state->setup.generation != 'E')
 		log->error = log_file_write_end(&log->file, &log->packed);
 	return log->error;

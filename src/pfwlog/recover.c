@@ -18,6 +18,7 @@
 
 #define MAPS_BYTES_MAX ((size_t)64 << 20)
 #define LINKS_MAX 10
+#define RING_NAME "sonde-dftracer-" /* how libdftracer calls its rings */
 
 static bool ends_with(const char *text, const char *with)
 {
@@ -67,14 +68,28 @@ static void unmap_all(struct mapped *m)
 		munmap(m->at[i], m->bytes[i]);
 }
 
-/* The link goes with the directory that it leads to. */
-static void remove_ring(const char *ring, const char *real)
+static int is_not_control(const struct dirent *entry)
+{
+	return strcmp(entry->d_name, "control") && strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+}
+
+/* So that at any moment it is a ring, or an empty directory, or not there: what made it a ring goes last. */
+static void remove_ring(const char *ring, const char *real, int dirfd)
 {
 	struct stat st;
+	struct dirent **entries;
+	int count = scandir(real, &entries, is_not_control, NULL);
 
-	fs_remove_tree(AT_FDCWD, real);
+	for (int i = 0; i < count; i++) {
+		unlinkat(dirfd, entries[i]->d_name, 0);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	unlinkat(dirfd, "control", 0);
 	if (!lstat(ring, &st) && S_ISLNK(st.st_mode))
 		unlink(ring);
+	rmdir(real);
 }
 
 static int take_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *result)
@@ -93,6 +108,21 @@ static int take_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *res
 	return rc;
 }
 
+/* All that is left of a ring whose log is complete: whoever was removing it was killed. */
+static bool is_remnant(const char *real, int dirfd)
+{
+	struct dirent **entries;
+	const char *name = strrchr(real, '/');
+	int count = scandirat(dirfd, ".", &entries, is_not_control, NULL);
+
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	if (count >= 0)
+		free(entries);
+	return count == 0 && name && !strncmp(name + 1, RING_NAME, sizeof(RING_NAME) - 1) &&
+			faccessat(dirfd, "control", F_OK, 0) < 0;
+}
+
 /* A ring directory is ours, whole, and nobody's any more; its true path in `real`. */
 static int check_ring(const char *ring, struct buf *real, int *dirfd, struct sonde_err *err)
 {
@@ -107,30 +137,26 @@ static int check_ring(const char *ring, struct buf *real, int *dirfd, struct son
 		return err_sys(err, errno, "cannot open the ring '%s'", path);
 	if (st.st_uid != geteuid() && geteuid() != 0)
 		return err_set(err, EPERM, "the ring '%s' is somebody else's", path);
-	if (faccessat(*dirfd, "control", F_OK, 0) < 0)
+	if (faccessat(*dirfd, "control", F_OK, 0) < 0 && !is_remnant(path, *dirfd))
 		return err_set(err, EINVAL, "'%s' is no ring of libdftracer", path);
 	return 0;
 }
 
-int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovered *result, struct sonde_err *err)
+static int finish_ring(const char *ring, const char *real, int dirfd, bool is_forced, struct pfwlog_recovered *result,
+		struct sonde_err *err)
 {
-	CLEANUP(buf_release) struct buf real = BUF_INIT;
-	CLEANUP(cleanup_fd) int dirfd = -1;
-	int error = 0, rc = check_ring(ring, &real, &dirfd, err);
+	int error = 0, rc;
+	struct pfwlog *log = pfwlog_reopen(real, &error);
 
-	memset(result, 0, sizeof(*result));
-	if (rc < 0)
-		return rc;
-	struct pfwlog *log = pfwlog_reopen(real.data, &error);
 	if (!log && error == -ENOENT) { /* killed in the very beginning: there is nothing in it */
 		snprintf(result->log, sizeof(result->log), "%s", ring);
-		remove_ring(ring, real.data);
+		remove_ring(ring, real, dirfd);
 		return 0;
 	}
 	if (!log)
-		return err_sys(err, -error, "cannot go on with the ring '%s'", real.data);
+		return err_sys(err, -error, "cannot go on with the ring '%s'", real);
 	snprintf(result->log, sizeof(result->log), "%s", pfwlog_state(log)->setup.path);
-	if (!is_forced && is_in_use(pfwlog_state(log)->true_pid, real.data)) {
+	if (!is_forced && is_in_use(pfwlog_state(log)->true_pid, real)) {
 		rc = err_set(err, EBUSY, "process %d is still running and writes '%s' itself",
 				(int)pfwlog_state(log)->true_pid, result->log);
 		err_hint(err, "recover again when it has ended, or use --now and lose what it still does");
@@ -140,7 +166,41 @@ int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovere
 	}
 	pfwlog_free(log);
 	if (rc == 0)
-		remove_ring(ring, real.data);
+		remove_ring(ring, real, dirfd);
+	return rc;
+}
+
+/* A ring says where its log is. So it is finished with the rights of whose it is, who might not write everywhere. */
+static int become(uid_t uid, gid_t gid, struct sonde_err *err)
+{
+	if (setegid(gid) < 0 || seteuid(uid) < 0)
+		return err_sys(err, errno, "cannot act as user %u", (unsigned)uid);
+	return 0;
+}
+
+static void become_root_again(void)
+{
+	if (seteuid(0) < 0 || setegid(0) < 0)
+		_exit(1); /* cannot be: we were */
+}
+
+int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovered *result, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf real = BUF_INIT;
+	CLEANUP(cleanup_fd) int dirfd = -1;
+	struct stat st;
+	int rc = check_ring(ring, &real, &dirfd, err);
+
+	memset(result, 0, sizeof(*result));
+	if (rc < 0)
+		return rc;
+	bool is_for_another = geteuid() == 0 && !fstat(dirfd, &st) && st.st_uid != 0;
+	if (is_for_another)
+		rc = become(st.st_uid, st.st_gid, err);
+	if (rc == 0)
+		rc = finish_ring(ring, real.data, dirfd, is_forced, result, err);
+	if (is_for_another)
+		become_root_again();
 	return rc;
 }
 

@@ -1,9 +1,9 @@
 /* Symbol tables of a process's modules; see symbols.h. */
 #include "record/symbols.h"
 
+#include "base/elffile.h"
 #include "base/map.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,47 +54,24 @@ void symbols_add(struct symbols **s, uint64_t bias, uint64_t end, const char *pa
 	t->modules[t->count++] = (struct module){ .bias = bias, .end = end, .path = strndup(path, path_bytes) };
 }
 
-static const void *bytes_at(const struct module *m, uint64_t offset, uint64_t bytes)
-{
-	return offset <= m->file_bytes && bytes <= m->file_bytes - offset ? m->file + offset : NULL;
-}
-
 static int by_address(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static void read_table(struct module *m, const Elf64_Shdr *table, const Elf64_Shdr *names)
-{
-	const Elf64_Sym *syms = bytes_at(m, table->sh_offset, table->sh_size);
-	const char *text = bytes_at(m, names->sh_offset, names->sh_size);
-	size_t n = (size_t)(table->sh_size / sizeof(*syms));
-	if (!syms || !text || !names->sh_size || text[names->sh_size - 1])
-		return;
-	m->symbols = calloc(n, sizeof(*m->symbols));
-	for (size_t i = 0; m->symbols && i < n; i++)
-		if (ELF64_ST_TYPE(syms[i].st_info) == STT_FUNC && syms[i].st_value && syms[i].st_name < names->sh_size)
-			m->symbols[m->count++] = (struct symbol){ .at = syms[i].st_value,
-				.end = syms[i].st_value + syms[i].st_size,
-				.name = text + syms[i].st_name };
-	if (m->count)
-		qsort(m->symbols, m->count, sizeof(*m->symbols), by_address);
-}
-
-/* .symtab has the static functions too; .dynsym is what a stripped file still has. */
 static void read_elf(struct module *m)
 {
-	const Elf64_Ehdr *e = bytes_at(m, 0, sizeof(*e));
-	if (!e || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_ident[EI_CLASS] != ELFCLASS64 ||
-			e->e_shentsize != sizeof(Elf64_Shdr))
+	struct elf_symbols table;
+	struct elf_function f;
+	if (!elf_symbols(m->file, m->file_bytes, &table))
 		return;
-	const Elf64_Shdr *sections = bytes_at(m, e->e_shoff, (uint64_t)e->e_shnum * sizeof(*sections)), *best = NULL;
-	for (unsigned i = 0; sections && i < e->e_shnum; i++)
-		if (sections[i].sh_type == SHT_SYMTAB || (sections[i].sh_type == SHT_DYNSYM && !best))
-			best = &sections[i];
-	if (best && best->sh_link < e->e_shnum)
-		read_table(m, best, &sections[best->sh_link]);
+	m->symbols = calloc(table.count, sizeof(*m->symbols));
+	for (size_t i = 0; m->symbols && i < table.count; i++)
+		if (elf_function(&table, i, &f))
+			m->symbols[m->count++] = (struct symbol){ .at = f.at, .end = f.end, .name = f.name };
+	if (m->count)
+		qsort(m->symbols, m->count, sizeof(*m->symbols), by_address);
 }
 
 static void read_module(struct module *m)

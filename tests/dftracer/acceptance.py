@@ -77,6 +77,19 @@ def cpp_program(mode):
     return problems
 
 
+def lines_of(prefix):
+    """As their checks count them: wc -l of all logs, and how many logs."""
+    return sum(dft.text(path).count(b"\n") for path in dft.logs(prefix)), len(dft.logs(prefix))
+
+
+def least_lines(command, least, mode, **more):
+    scratch, prefix, done = traced(command, mode, **more)
+    have, logs = lines_of(prefix)
+    problems = dft.differ("status", done.returncode, 0) + ([] if have >= least else [f"{have} lines in {logs} logs"])
+    shutil.rmtree(scratch)
+    return problems
+
+
 def given_log():
     scratch, prefix, done = traced([PROGRAM, "@/exactly.pfw", "@/data"], "function")
     path = os.path.join(scratch, "exactly.pfw")
@@ -115,13 +128,54 @@ def covers(program, mode):
     return problems
 
 
+def macros(program, category, is_bound):
+    """Every macro of dftracer.h, in generation E, which tells of all."""
+    header = os.path.join(dft.LAYER, "include/dftracer/dftracer.h")
+    prefix = "DFTRACER_CPP_" if category == "CPP_APP" else "DFTRACER_C_"
+    with open(header, encoding="utf-8") as file:
+        defined = {word.split("(")[0] for line in file if line.startswith("#define " + prefix) for word in [line.split()[1]]}
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "macros.cpp" if category == "CPP_APP" else "macros.c")
+    with open(source, encoding="utf-8") as file:
+        text = file.read()
+    unused = sorted(name for name in defined - {"DFTRACER_C_REGION_CLEANUP"} if name + "(" not in text)
+    scratch, prefix, done = traced([program] + ([] if is_bound else ["no-bind"]), "function", DFTRACER_FORMAT="E",
+                                   DFTRACER_TRACE_COMPRESSION="0")
+    records = dft.records(prefix)
+    events = {e["name"]: e for e in dft.events(prefix) if e["cat"] in (category, "OWN")}
+    problems = dft.differ("macros that are not tried", unused, []) + dft.differ("status", done.returncode, 0)
+    problems += dft.differ("events", sorted(events), sorted(["function", "inner", "logged", "outer"] + (["early"] if category == "CPP_APP" else [])))
+    problems += dft.differ("function", [events["function"]["args"].get(k) for k in ("int", "str", "int_type", "str_type")], [1, "one", 2, "two"])
+    problems += dft.differ("inner", [events["inner"]["args"].get(k) for k in ("int", "str", "int_type", "str_type")], [3, "three", 4, "four"])
+    problems += dft.differ("nesting", (events["inner"]["args"]["p_idx"], events["inner"]["args"]["level"]), (events["outer"]["id"], 2))
+    problems += dft.differ("relations", (sorted(events["function"]["args"]["relations"]), list(events["inner"]["args"]["relations"])),
+                           (["generated", "updated", "used"], ["invalidated"]))
+    counts = dft.histogram(r for r in records if r["name"] in ("EH", "ET", "ER", "CM"))
+    problems += dft.differ("records", counts, {"CM": 1, "ET": 1, "EH": 4, "ER": 1})
+    end = records[-1]["args"]
+    problems += dft.differ("facts", (end["app"], end["used"].get("mine"), end["used"].get(category), end["cfg"]["bind"]),
+                           ({"number": 5, "text": "five"}, 1, 1, int(is_bound)))
+    shutil.rmtree(scratch)
+    return problems
+
+
 def main():
+    for is_bound in (True, False):
+        how = "" if is_bound else ", without binding"
+        tap.check(f"every macro of C{how}", macros(os.environ["MACROS"], "C_APP", is_bound))
+        tap.check(f"every macro of C++{how}", macros(os.environ["MACROS_CPP"], "CPP_APP", is_bound))
     for mode in ("function", "preload"):
         tap.check(f"{mode}: the calls of DFTracer's C test", c_program(mode))
         tap.check(f"{mode}: the calls of DFTracer's C++ test", cpp_program(mode))
         tap.check(f"{mode}: calls that versions 1 and 2 do not see", covers(PARITY, mode))
         tap.check(f"{mode}: entry points of _FORTIFY_SOURCE", covers(FORTIFY, mode))
         tap.check(f"{mode}: disabled, no file", disabled(mode))
+        for letter in "CD":
+            of, more = f"{mode}, generation {letter}", {"DFTRACER_FORMAT": letter, "DFTRACER_TRACE_COMPRESSION": "0"}
+            tap.check(f"{of}: at least 4 lines of the C test", least_lines([PROGRAM, "-", "@/data"], 4, mode, **more))
+            tap.check(f"{of}: at least 29 lines of the C++ test", least_lines([PROGRAM_CPP, "@/data"], 29, mode, **more))
+            more["DFTRACER_ENABLE_AGGREGATION"] = "1"
+            tap.check(f"{of}: at least 14 lines of the C test, summed up", least_lines([PROGRAM, "-", "@/data"], 14, mode, **more))
+            tap.check(f"{of}: at least 11 lines of the C++ test, summed up", least_lines([PROGRAM_CPP, "@/data"], 11, mode, **more))
     tap.check("a log file that was given is exactly that", given_log())
     tap.check("HYBRID: annotations only", hybrid())
     return tap.done()

@@ -83,6 +83,31 @@ static void threads(void)
 		pthread_join(thread[i], NULL);
 }
 
+/* Streams of several threads, each on a file of its own. */
+static void *write_stream(void *arg)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "stream%d", *(int *)arg);
+	for (int i = 0; i < 100; i++) {
+		FILE *stream = fopen(in(name), "w");
+		fwrite("abcdefgh", 1, (size_t)*(int *)arg + 1, stream);
+		fclose(stream);
+	}
+	return NULL;
+}
+
+static void streams(void)
+{
+	pthread_t thread[THREADS];
+	int number[THREADS];
+	for (int i = 0; i < THREADS; i++) {
+		number[i] = i;
+		pthread_create(&thread[i], NULL, write_stream, &number[i]);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+}
+
 /* Descriptors whose numbers are equal modulo 1024. */
 static void aliases(void)
 {
@@ -238,10 +263,10 @@ static void failing_execs(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} cases[] = { { "escape", escape }, { "long", long_text }, { "threads", threads }, { "aliases", aliases },
-	{ "at", at_calls }, { "duplicates", duplicates }, { "relative", relative }, { "values", values },
-	{ "both", both }, { "entities", entities }, { "again", again }, { "forked", forked_inside },
-	{ "order", out_of_order }, { "early", early_return }, { "execl", child_args }, { "execs", failing_execs } };
+} cases[] = { { "escape", escape }, { "long", long_text }, { "threads", threads }, { "streams", streams }, { "aliases", aliases },
+	{ "at", at_calls }, { "duplicates", duplicates }, { "relative", relative }, { "values", values }, { "both", both },
+	{ "entities", entities }, { "again", again }, { "forked", forked_inside }, { "order", out_of_order },
+	{ "early", early_return }, { "execl", child_args }, { "execs", failing_execs } };
 
 int main(int argc, char **argv)
 {

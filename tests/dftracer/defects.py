@@ -20,6 +20,7 @@ class Run:
         os.mkdir(self.data)
         self.prefix = os.path.join(self.scratch, "trace")
         self.done = dft.run([CASES, case, self.data], mode, self.prefix, **more)
+        self.names = None
         self.problems = dft.differ("status", self.done.returncode, 0)
         if self.done.stderr:
             self.problems.append(f"stderr {self.done.stderr[:200]!r}")
@@ -34,7 +35,8 @@ class Run:
         return [e for e in dft.events(self.prefix) if name in (None, e["name"])]
 
     def path(self, event):
-        full = dft.names(self.prefix).get(event["args"].get("fhash"), "?")
+        self.names = self.names or dft.names(self.prefix)
+        full = self.names.get(event["args"].get("fhash"), "?")
         return full[len(self.data) + 1:] if full.startswith(self.data + "/") else full
 
     def want(self, what, have, want):
@@ -90,6 +92,36 @@ def thread_nesting():
 def aliased_descriptors():
     with Run("aliases") as run:
         run.want("writes", [(run.path(e), e["args"]["ret"]) for e in run.events("write")], [("a", 1), ("b", 2)])
+        return run.problems
+
+
+def streams_of_threads():
+    with Run("streams") as run:
+        for name in ("fopen", "fwrite", "fclose"):
+            found = {}
+            for event in run.events(name):
+                found.setdefault(run.path(event), []).append(event)
+            run.want(name, {path: len(events) for path, events in found.items()}, {f"stream{i}": 100 for i in range(4)})
+            run.want(f"threads of {name}", [len({e["tid"] for e in events}) for events in found.values()], [1] * 4)
+        run.want("sizes", {run.path(e): e["args"]["ret"] for e in run.events("fwrite")}, {f"stream{i}": i + 1 for i in range(4)})
+        return run.problems
+
+
+def short_calls():
+    """Calls that take less than a microsecond have a duration where the log counts nanoseconds, and begin in order."""
+    with Run("values", DFTRACER_TIME_METRIC="NS") as run:
+        found = run.events("lseek") + run.events("read") + run.events("write")
+        run.want("durations", [e["dur"] > 0 for e in found], [True] * 3)
+        run.want("order", [e["name"] for e in sorted(found, key=lambda e: e["ts"])], ["write", "lseek", "read"])
+        return run.problems
+
+
+def aggregated_without_metadata():
+    """Release 2.0.2 crashes here."""
+    with Run("threads", DFTRACER_INC_METADATA="0", DFTRACER_ENABLE_AGGREGATION="1", DFTRACER_TRACE_INTERVAL_MS="60000") as run:
+        sums = [r["args"] for r in dft.records(run.prefix) if r["ph"] == "C" and r["name"] == "write"]
+        run.want("writes", sum(s["dft_cnt"] for s in sums), 2000)
+        run.want("merged", len(sums) < 200, True)
         return run.problems
 
 
@@ -251,6 +283,9 @@ def main():
     tap.check("a text of 200 KB", long_arguments())
     tap.check("each thread nests for itself", thread_nesting())
     tap.check("descriptors 1024 apart are two", aliased_descriptors())
+    tap.check("streams of several threads", streams_of_threads())
+    tap.check("calls shorter than a microsecond", short_calls())
+    tap.check("aggregation without metadata", aggregated_without_metadata())
     tap.check("openat is about the file, not the directory", at_identity())
     tap.check("dup, dup2, dup3 and F_DUPFD keep the file", duplicates())
     tap.check("relative paths, and stat of glibc since 2.33", relative_paths())

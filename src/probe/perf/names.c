@@ -9,6 +9,7 @@
 #include "probe/perf/names.h"
 
 #include "base/cleanup.h"
+#include "base/elffile.h"
 #include "base/fs.h"
 
 #include <elf.h>
@@ -184,19 +185,14 @@ static void name_vdso(struct store_sink *sink, const struct stacks_address *a, s
 {
 	const uint8_t *at = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
 	const Elf64_Ehdr *e = (const void *)at;
-	if (!at || e->e_shoff + (uint64_t)e->e_shnum * sizeof(Elf64_Shdr) > VDSO_BYTES_MAX)
+	uint64_t bytes = at ? e->e_shoff + (uint64_t)e->e_shnum * sizeof(Elf64_Shdr) : 0; /* sections come last */
+	struct elf_symbols table;
+	struct elf_function f;
+	if (!at || bytes > VDSO_BYTES_MAX || !elf_symbols(at, (size_t)bytes, &table))
 		return;
-	const Elf64_Shdr *sections = (const void *)(at + e->e_shoff);
-	for (unsigned i = 0; i < e->e_shnum; i++) {
-		if (sections[i].sh_type != SHT_DYNSYM || sections[i].sh_link >= e->e_shnum)
-			continue;
-		const Elf64_Sym *sym = (const void *)(at + sections[i].sh_offset);
-		const char *names = (const char *)at + sections[sections[i].sh_link].sh_offset;
-		for (size_t n = sections[i].sh_size / sizeof(*sym); n-- > 0;)
-			if (ELF64_ST_TYPE(sym[n].st_info) == STT_FUNC && sym[n].st_size)
-				name_range(sink, a, count, sym[n].st_value, sym[n].st_size, names + sym[n].st_name,
-						strlen(names + sym[n].st_name));
-	}
+	for (size_t i = table.count; i-- > 0;)
+		if (elf_function(&table, i, &f) && f.end > f.at)
+			name_range(sink, a, count, f.at, f.end - f.at, f.name, strlen(f.name));
 }
 
 static void name_nothing(struct store_sink *sink, const struct stacks_address *a, size_t count)

@@ -1,0 +1,126 @@
+#!/usr/bin/python3
+"""What is left of killed processes, when somebody or something has been at it: rings, states and journals."""
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import dft
+import tap
+
+VICTIM = os.environ["VICTIM"]
+NOBODY = 65534
+
+
+class Killed:
+    """A process was killed: its log is not complete, its ring is there."""
+
+    def __init__(self, **more):
+        self.scratch = os.path.realpath(tempfile.mkdtemp())
+        os.chmod(self.scratch, 0o755)
+        self.prefix = os.path.join(self.scratch, "trace")
+        done = dft.run([VICTIM, "kill", os.path.join(self.scratch, "out")], "preload", self.prefix, **more)
+        self.problems = dft.differ("status", done.returncode, -9) + dft.differ("rings", len(dft.rings(self.prefix)), 1)
+        self.announced = sum(int(line.split()[1]) for line in done.stdout.decode().splitlines())
+        self.link = dft.rings(self.prefix)[0]
+        self.ring = os.path.realpath(self.link)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.ring, ignore_errors=True)
+        shutil.rmtree(self.scratch)
+
+    def want(self, what, have, want):
+        self.problems += dft.differ(what, have, want)
+
+    def change(self, name, at, data):
+        with open(os.path.join(self.ring, name), "r+b") as file:
+            file.seek(at)
+            file.write(data)
+
+    def writes(self):
+        return sum(e["name"] == "write" and "fhash" in e["args"] for e in dft.events(self.prefix))
+
+
+def recovered(**more):
+    with Killed(**more) as k:
+        k.want("status", dft.recover(k.scratch).returncode, 0)
+        k.want("writes", k.writes(), k.announced)
+        k.want("end", dft.records(k.prefix)[-1]["name"], "end")
+        once = dft.text(dft.logs(k.prefix)[0])
+        log = dft.logs(k.prefix)[0]
+        k.want("again", (dft.recover(log).returncode, dft.text(log) == once), (0, True))
+        k.want("left over", (os.path.exists(k.ring), dft.rings(k.prefix)), (False, []))
+        return k.problems
+
+
+def interrupted():
+    """The recovery itself is killed, at one moment after another: the next one goes on, and nothing is there twice."""
+    problems = []
+    for round_number in range(12):
+        with Killed() as k:
+            command = subprocess.Popen([tap.SONDE, "recover", k.scratch], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(0.001 * round_number)
+            command.send_signal(signal.SIGKILL)
+            command.wait()
+            again = dft.recover(dft.logs(k.prefix)[0])
+            k.want("status", (again.returncode, again.stderr), (0, b""))
+            k.want("writes", k.writes(), k.announced)
+            k.want("ends", sum(r["name"] == "end" for r in dft.records(k.prefix)), 1)
+            problems += k.problems
+    return problems[:4]
+
+
+def damaged(name, at, data):
+    """It is refused in one sentence, or what can be had is written; the log stays readable."""
+    with Killed() as k:
+        k.change(name, at, data)
+        done = dft.recover(k.scratch)
+        k.want("status", done.returncode in (0, 1), True)
+        if done.returncode:
+            k.want("one sentence", done.stderr.decode().startswith("sonde: "), True)
+        for path in dft.logs(k.prefix):
+            for number, line in enumerate(dft.text(path).split(b"\n")):
+                if line not in (b"", b"[", b"]") and not line.endswith(b"}"):
+                    k.problems.append(f"line {number} of {path}: {line[:100]!r}")
+        return k.problems
+
+
+def of_another():
+    """A ring of an ordinary user may name any log: root finishes it with the user's rights."""
+    with Killed() as k:
+        place = os.path.join(k.scratch, "roots")
+        os.mkdir(place, 0o755)
+        target = os.path.join(place, "target").encode()
+        with open(os.path.join(k.ring, "state"), "rb") as file:
+            at = file.read().index(dft.logs(k.prefix)[0].encode())
+        k.change("state", at, target + b"\0")
+        for path in [k.ring, *glob.glob(os.path.join(k.ring, "*"))]:
+            os.chown(path, NOBODY, NOBODY)
+        done = dft.recover(k.scratch)
+        k.want("status", done.returncode, 1)
+        k.want("what it says", "Permission denied" in done.stderr.decode(), True)
+        k.want("nothing written", os.listdir(place), [])
+        return k.problems
+
+
+def main():
+    tap.check("after SIGKILL `sonde recover` completes the log", recovered())
+    tap.check("compressed", recovered(DFTRACER_TRACE_COMPRESSION="1"))
+    tap.check("generation E", recovered(DFTRACER_FORMAT="E"))
+    tap.check("a recovery that is killed", interrupted())
+    for name, at, data in (("state", 0, b"\xff" * 8), ("state", 8, b"\xff" * 4), ("control", 0, b"\0" * 8), ("names", 0, b"\xff" * 8),
+                           ("names", 64, b"\xff" * 64), ("1.0", 0, b"\0" * 64), ("1.0", 4096, b"\xff" * 512), ("1.0", 4200, b"\x01" * 4096)):
+        tap.check(f"{len(data)} bytes of {name} at {at} are nonsense", damaged(name, at, data))
+    if os.geteuid() == 0:
+        tap.check("a ring of another user", of_another())
+    return tap.done()
+
+
+sys.exit(main())
