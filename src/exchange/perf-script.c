@@ -19,6 +19,7 @@
 
 #define FRAMES_MAX 512
 #define HEAD_LINES 40
+#define NAMES_MAX ((size_t)1 << 20) /* threads */
 
 struct perf_head {
 	const char *comm, *event, *rest; /* rest: what follows the event */
@@ -231,7 +232,8 @@ static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 
 static void name_task(struct perf_reader *r, int64_t tid, int64_t name)
 {
-	uint64_t *known = map_put_int(&r->names, (uint64_t)tid, NULL);
+	uint64_t *known = r->names.count < NAMES_MAX ? map_put_int(&r->names, (uint64_t)tid, NULL)
+						     : map_get_int(&r->names, (uint64_t)tid);
 	struct store_task row = store_task_nulls;
 
 	if (!known || *known == (uint64_t)name + 1)
