@@ -12,7 +12,10 @@
 #include <string.h>
 
 #define READ_BYTES ((size_t)64 << 10)
-#define OPEN_MAX 100000u /* spans that are open at a time; others lose their ends */
+#define OPEN_MAX 100000u                       /* spans that are open at a time; others lose their ends */
+#define OPEN_ARGS_BYTES_MAX ((size_t)64 << 20) /* of the arguments that they wait with */
+#define ID_BYTES_MAX 256u
+#define KEYS_MAX ((size_t)1 << 19) /* threads and ids of open spans, until those are dropped that have none */
 
 /* A span whose end is to come: on the stack of its thread, or waiting for its id. */
 struct open_span {
@@ -28,10 +31,11 @@ struct chrome_reader {
 	struct chrome_split split;
 	struct buf text, args;
 	struct map threads; /* pid and tid -> place of the innermost open span, from 1 */
-	struct map pairs;   /* category, id and pid -> place of the open span, from 1 */
+	struct map pairs;   /* category, pid and the text of an id -> place of the open span, from 1 */
 	struct open_span *open;
 	size_t open_count, open_cap;
-	uint64_t free; /* places that are */
+	uint64_t free;     /* places that are */
+	size_t args_bytes; /* of open spans */
 	int64_t pid, tid, ts_ns, name, category;
 	struct pfw_process *process;
 	bool is_odd; /* its duration is kept as text */
@@ -187,14 +191,44 @@ static uint64_t begin_span(struct chrome_reader *r, uint64_t below)
 		return 0;
 	}
 	r->open[place - 1] = (struct open_span){ .row = new_span(r), .below = below };
-	if (object_of(r, true, &r->args, &args) && args.bytes < PFW_LONG_BYTES) {
-		r->open[place - 1].args = malloc(args.bytes + 1);
-		if (r->open[place - 1].args) {
-			memcpy(r->open[place - 1].args, args.data, args.bytes);
-			r->open[place - 1].args_bytes = args.bytes;
+	if (object_of(r, true, &r->args, &args)) {
+		struct open_span *span = &r->open[place - 1];
+
+		if (args.bytes <= OPEN_ARGS_BYTES_MAX - r->args_bytes)
+			span->args = malloc(args.bytes + 1);
+		if (span->args) {
+			memcpy(span->args, args.data, args.bytes);
+			span->args_bytes = args.bytes;
+			r->args_bytes += args.bytes;
+		} else {
+			r->f->dims->refused++;
 		}
 	}
 	return place;
+}
+
+/* A map that has grown keeps those that still wait. */
+static void drop_ended(struct map *map)
+{
+	struct map kept = MAP_INIT;
+
+	for (size_t i = 0; i < map->count; i++) {
+		size_t n;
+		const void *key = map_key(map, i, &n);
+		uint64_t *place = map_value(map, i) ? map_put(&kept, key, n, NULL) : NULL;
+
+		if (place)
+			*place = map_value(map, i);
+	}
+	map_release(map);
+	*map = kept;
+}
+
+static uint64_t *waiting_at(struct map *map, const void *key, size_t n)
+{
+	if (map->count >= KEYS_MAX && !map_get(map, key, n))
+		drop_ended(map);
+	return map->count < KEYS_MAX ? map_put(map, key, n, NULL) : map_get(map, key, n);
 }
 
 static void end_span(struct chrome_reader *r, uint64_t place, int64_t end_ns, bool is_open)
@@ -209,6 +243,7 @@ static void end_span(struct chrome_reader *r, uint64_t place, int64_t end_ns, bo
 		r->f->counts->odd_durations++;
 	}
 	add_span(r, &span->row);
+	r->args_bytes -= span->args_bytes;
 	free(span->args);
 	*span = (struct open_span){ .below = r->free };
 	r->free = place;
@@ -217,7 +252,7 @@ static void end_span(struct chrome_reader *r, uint64_t place, int64_t end_ns, bo
 static void take_begin(struct chrome_reader *r)
 {
 	int64_t key[2] = { r->pid, r->tid };
-	uint64_t *top = map_put(&r->threads, key, sizeof(key), NULL), place;
+	uint64_t *top = waiting_at(&r->threads, key, sizeof(key)), place;
 
 	place = top ? begin_span(r, *top) : 0;
 	if (place)
@@ -262,16 +297,15 @@ static void take_end(struct chrome_reader *r)
 static uint64_t *pair_of(struct chrome_reader *r)
 {
 	const struct pfw_field *id = pfw_line_get(&r->line, PFW_KEY_id);
-	struct {
-		int64_t category, id, pid;
-	} key = { r->category, string_of(r, id), r->pid };
 
-	if (!id) {
-		const struct pfw_field *id2 = field_of(r, "id2", false);
-
-		key.id = string_of(r, id2);
-	}
-	return key.id == STORE_NULL ? NULL : map_put(&r->pairs, &key, sizeof(key), NULL);
+	id = id ? id : field_of(r, "id2", false);
+	if (!id || id->bytes > ID_BYTES_MAX)
+		return NULL;
+	buf_reset(&r->text);
+	buf_add(&r->text, &r->category, sizeof(r->category));
+	buf_add(&r->text, &r->pid, sizeof(r->pid));
+	buf_add(&r->text, id->value, id->bytes);
+	return buf_error(&r->text) ? NULL : waiting_at(&r->pairs, r->text.data, r->text.len);
 }
 
 static void take_pair_begin(struct chrome_reader *r)

@@ -321,6 +321,7 @@ static int read_input(struct foreign *f, struct pfw_input *in)
 	f->im->crew.all_bytes += in->bytes;
 	f->im->crew.text_bytes += f->part->text_bytes;
 	close_feed(&feed);
+	f->feed = NULL;
 	return rc;
 }
 

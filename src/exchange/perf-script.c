@@ -19,6 +19,7 @@
 
 #define FRAMES_MAX 512
 #define HEAD_LINES 40
+#define NAMES_MAX ((size_t)1 << 20) /* threads */
 
 struct perf_head {
 	const char *comm, *event, *rest; /* rest: what follows the event */
@@ -180,6 +181,13 @@ static const char *without_offset(const char *at, const char *end)
 														: end;
 }
 
+static const char *last_bracket(const char *at, const char *end)
+{
+	while (end > at && end[-1] != '(')
+		end--;
+	return end > at ? end - 1 : NULL;
+}
+
 /* A function that is not known is called by its module, "[libc.so.6]", as elsewhere here. */
 static size_t add_function(struct buf *out, const char *at, const char *to, const char *module, size_t n)
 {
@@ -210,7 +218,7 @@ static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 		return false;
 	at = skip_blanks(to, end);
 	/* The module is in the last brackets; "(inlined)" is none. */
-	bracket = end > at && end[-1] == ')' ? memrchr(at, '(', (size_t)(end - at)) : NULL;
+	bracket = end > at && end[-1] == ')' ? last_bracket(at, end) : NULL;
 	to = without_offset(at, trim_end(bracket ? bracket : end, at));
 	if (r->frame_count == FRAMES_MAX)
 		return true;
@@ -231,7 +239,8 @@ static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 
 static void name_task(struct perf_reader *r, int64_t tid, int64_t name)
 {
-	uint64_t *known = map_put_int(&r->names, (uint64_t)tid, NULL);
+	uint64_t *known = r->names.count < NAMES_MAX ? map_put_int(&r->names, (uint64_t)tid, NULL)
+						     : map_get_int(&r->names, (uint64_t)tid);
 	struct store_task row = store_task_nulls;
 
 	if (!known || *known == (uint64_t)name + 1)

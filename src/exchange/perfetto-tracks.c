@@ -32,7 +32,9 @@ enum {
 	NEEDS_STATE = 2
 };
 
-enum track { TRACK_OF_PROCESS = 1, TRACK_OF_THREAD, TRACK_OF_COUNTER, TRACK_OF_LANE };
+#define LANES_MAX 256 /* of one track: what finds none is drawn in the last */
+
+enum track { TRACK_OF_PROCESS = 1, TRACK_OF_THREAD, TRACK_OF_COUNTER, TRACK_OF_QUEUE, TRACK_OF_LANE };
 
 /* Loading: who has which name. */
 
@@ -100,7 +102,6 @@ void perfetto_release(struct perfetto *p)
 		map_release(maps[i]);
 	for (size_t i = 0; i < sizeof(bufs) / sizeof(*bufs); i++)
 		buf_release(bufs[i]);
-	nest_release(&p->nest);
 	nest_release(&p->lanes);
 }
 
@@ -285,11 +286,34 @@ uint64_t perfetto_counter(struct perfetto *p, int64_t pid, int64_t name)
 	return number;
 }
 
-uint64_t perfetto_lane(struct perfetto *p, uint64_t thread, uint64_t lane)
+/* A queue is told apart by its process's track, its device and its number. */
+uint64_t perfetto_queue(struct perfetto *p, int64_t pid, int64_t device, int64_t queue)
+{
+	struct buf track = BUF_INIT, name = BUF_INIT;
+	const char *device_name = model_cname(p->run, device);
+	uint64_t parent = process_track(p, pid), number;
+	bool is_new;
+
+	buf_addf(&name, "%s", device_name ? device_name : "device");
+	if (queue != STORE_NULL)
+		buf_addf(&name, ", queue %lld", (long long)queue);
+	number = track_of(p, TRACK_OF_QUEUE, (int64_t)(parent << 32 | ((uint64_t)device & 0xffffffff)), queue, &is_new);
+	if (is_new) {
+		proto_uint(&track, TRACK_UUID, number);
+		proto_uint(&track, TRACK_PARENT, parent);
+		proto_text(&track, TRACK_NAME, name.data, name.len);
+		describe(p, &track);
+	}
+	buf_release(&track);
+	buf_release(&name);
+	return number;
+}
+
+static uint64_t lane_track(struct perfetto *p, uint64_t thread, int64_t lane)
 {
 	struct buf track = BUF_INIT;
 	bool is_new;
-	uint64_t number = track_of(p, TRACK_OF_LANE, (int64_t)thread, (int64_t)lane, &is_new);
+	uint64_t number = track_of(p, TRACK_OF_LANE, (int64_t)thread, lane, &is_new);
 
 	if (!is_new)
 		return number;
@@ -299,4 +323,16 @@ uint64_t perfetto_lane(struct perfetto *p, uint64_t thread, uint64_t lane)
 	describe(p, &track);
 	buf_release(&track);
 	return number;
+}
+
+uint64_t perfetto_lane(struct perfetto *p, uint64_t track, int64_t ts_ns, int64_t *dur_ns)
+{
+	int fit = NEST_CROSSES;
+	int64_t lane = -1;
+
+	while (fit == NEST_CROSSES && lane < LANES_MAX)
+		fit = nest_add(&p->lanes, (int64_t)track, ++lane, ts_ns, dur_ns);
+	if (fit < 0)
+		p->error = fit;
+	return lane ? lane_track(p, track, lane) : track;
 }

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "exchange/exchange.h"
 #include "exchange/nest.h"
 #include "model/run.h"
 
@@ -28,7 +29,8 @@ struct perfetto {
 	struct map thread_names;  /* pid and tid -> string id + 1 */
 	struct map process_names; /* pid -> string id + 1, of those that only probes have seen */
 	struct map tracks;        /* kind and ids -> number */
-	struct nest nest, lanes;
+	struct nest lanes;        /* by track and lane */
+	uint64_t flows;
 };
 
 enum perfetto_name { PERFETTO_CATEGORY, PERFETTO_EVENT, PERFETTO_ARGUMENT };
@@ -44,6 +46,12 @@ uint64_t perfetto_name(struct perfetto *p, enum perfetto_name kind, const char *
 uint64_t perfetto_thread(struct perfetto *p, int64_t pid, int64_t tid);
 /* pid STORE_NULL: the machine's. */
 uint64_t perfetto_counter(struct perfetto *p, int64_t pid, int64_t name);
-uint64_t perfetto_lane(struct perfetto *p, uint64_t thread, uint64_t lane);
+/* A command queue of a device; device and queue may be STORE_NULL. */
+uint64_t perfetto_queue(struct perfetto *p, int64_t pid, int64_t device, int64_t queue);
+/* Where a box is drawn: on its track when it lies inside what is there, else on the first lane beside where it does. */
+uint64_t perfetto_lane(struct perfetto *p, uint64_t track, int64_t ts_ns, int64_t *dur_ns);
+
+/* The samples of the run: perfetto-samples.c. */
+int perfetto_samples(struct perfetto *p, const struct exchange_options *options, struct sonde_err *err);
 
 #endif

@@ -3,6 +3,8 @@
  *
  *   call, span         a slice on its thread: a packet each for begin and end
  *   span that crosses  a slice on a lane beside its thread
+ *   command of a GPU   a slice on a track of its queue, with a flow from its thread
+ *   sample             a perf sample with its stack (perfetto-samples.c)
  *   call without end   an instant
  *   mark, step         an instant
  *   counter            a value on a counter track of its process; also the value of a step
@@ -22,8 +24,6 @@
 #include <math.h>
 #include <string.h>
 
-#define LANES_MAX 256 /* of one thread: what finds none is drawn in the last */
-
 /* Fields of Perfetto's messages, by the names in its protos/. */
 enum {
 	PACKET_CLOCKS = 6,
@@ -38,6 +38,8 @@ enum {
 	EVENT_NAME = 10,
 	EVENT_TRACK = 11,
 	EVENT_DOUBLE = 44,
+	EVENT_FLOW = 47,
+	EVENT_FLOW_END = 48,
 	ARGUMENT_NAME = 1,
 	ARGUMENT_INT = 4,
 	ARGUMENT_DOUBLE = 5,
@@ -149,26 +151,13 @@ static void end_event(struct perfetto *p, int64_t ts_ns)
 	perfetto_packet(p);
 }
 
-/* Where a box is drawn: on its thread when it lies inside what is there, else on the first lane where it does. */
-static uint64_t track_for(struct perfetto *p, int64_t pid, int64_t tid, int64_t ts_ns, int64_t *dur_ns)
-{
-	uint64_t thread = perfetto_thread(p, pid, tid);
-	int fit = nest_add(&p->nest, pid, tid, ts_ns, dur_ns);
-	int64_t lane = 0;
-
-	for (; fit == NEST_CROSSES && lane < LANES_MAX; lane++)
-		fit = nest_add(&p->lanes, (int64_t)thread, lane, ts_ns, dur_ns);
-	if (fit < 0)
-		p->error = fit;
-	return lane ? perfetto_lane(p, thread, (uint64_t)lane) : thread;
-}
-
 /* What events of one kind have in common. */
 struct event {
 	int64_t ts_ns, dur_ns, pid, tid;
 	const struct store_text *name, *category;
 	void (*args)(struct perfetto *p, const int64_t *row);
 	const int64_t *row;
+	uint64_t track, flow; /* 0: that of its thread; no flow ends here */
 };
 
 static void write_instant(struct perfetto *p, const struct event *e)
@@ -182,11 +171,13 @@ static void write_instant(struct perfetto *p, const struct event *e)
 static void write_box(struct perfetto *p, const struct event *e)
 {
 	int64_t dur_ns = e->dur_ns > 0 ? e->dur_ns : 0, end_ns;
-	uint64_t track = track_for(p, e->pid, e->tid, e->ts_ns, &dur_ns);
+	uint64_t track = perfetto_lane(p, e->track ? e->track : perfetto_thread(p, e->pid, e->tid), e->ts_ns, &dur_ns);
 
 	start_event(p, SLICE_BEGIN, track);
 	name_event(p, e->name, e->category);
 	e->args(p, e->row);
+	if (e->flow)
+		proto_fixed64(&p->event, EVENT_FLOW_END, e->flow);
 	if (dur_ns != e->dur_ns)
 		arg_int(p, "dur_ns", e->dur_ns);
 	end_event(p, e->ts_ns);
@@ -315,6 +306,52 @@ static int write_events(struct perfetto *p, const struct exchange_options *optio
 	return rc;
 }
 
+/* Commands of devices, on tracks of their queues. A flow leads there from where the program gave the command. */
+
+static void gpu_args(struct perfetto *p, const int64_t *row)
+{
+	arg_text(p, "kind", model_name(p->run, row[STORE_GPU_kind]));
+	arg_text(p, "direction", model_name(p->run, row[STORE_GPU_direction]));
+	arg_int(p, "bytes", row[STORE_GPU_bytes]);
+	arg_int(p, "items", row[STORE_GPU_items]);
+	if (row[STORE_GPU_status] != 0)
+		arg_int(p, "status", row[STORE_GPU_status]);
+}
+
+static void write_command(struct perfetto *p, const int64_t *row)
+{
+	struct event e = { row[STORE_GPU_ts_ns], row[STORE_GPU_dur_ns], row[STORE_GPU_pid], row[STORE_GPU_tid],
+		model_name(p->run, row[STORE_GPU_name]), model_name(p->run, row[STORE_GPU_api]), gpu_args, row,
+		perfetto_queue(p, row[STORE_GPU_pid], row[STORE_GPU_device], row[STORE_GPU_queue]), 0 };
+
+	if (row[STORE_GPU_queued_ns] != STORE_NULL && e.tid != STORE_NULL) {
+		start_event(p, INSTANT, perfetto_thread(p, e.pid, e.tid));
+		name_event(p, e.name, e.category);
+		e.flow = ++p->flows;
+		proto_fixed64(&p->event, EVENT_FLOW, e.flow);
+		end_event(p, row[STORE_GPU_queued_ns]);
+	}
+	write_box(p, &e);
+}
+
+static int write_commands(struct perfetto *p, const struct exchange_options *options, struct sonde_err *err)
+{
+	struct model_rows_opts opts = { .has_range = options->has_range,
+		.from_ns = options->from_ns,
+		.to_ns = options->to_ns,
+		.is_longest_first = true };
+	struct model_rows *rows;
+	const void *row;
+	int rc = model_rows_open(&rows, model_table(p->run, STORE_TABLE_GPU), &opts, err);
+
+	if (rc < 0)
+		return rc;
+	while ((rc = model_rows_next(rows, &row, err)) == 0 && row && !p->error)
+		write_command(p, row);
+	model_rows_free(rows);
+	return rc;
+}
+
 /* The same instant on the clocks of a trace, whose own is Linux's CLOCK_BOOTTIME. */
 static void write_clocks(struct perfetto *p)
 {
@@ -347,7 +384,6 @@ static int write_run(struct model_run *run, FILE *out, const struct exchange_opt
 		.packet = BUF_INIT,
 		.event = BUF_INIT,
 		.inner = BUF_INIT,
-		.nest = NEST_INIT,
 		.lanes = NEST_INIT };
 	int rc = model_load(run, MODEL_ALL, err);
 
@@ -357,6 +393,10 @@ static int write_run(struct model_run *run, FILE *out, const struct exchange_opt
 		write_clocks(&p);
 		rc = write_events(&p, options, err);
 	}
+	if (rc == 0)
+		rc = write_commands(&p, options, err);
+	if (rc == 0)
+		rc = perfetto_samples(&p, options, err);
 	if (rc == 0 && p.error)
 		rc = err_sys(err, -p.error, "cannot write the trace");
 	perfetto_release(&p);

@@ -36,16 +36,22 @@ void proto_int(struct buf *out, unsigned field, int64_t v)
 	proto_uint(out, field, (uint64_t)v);
 }
 
-void proto_double(struct buf *out, unsigned field, double v)
+void proto_fixed64(struct buf *out, unsigned field, uint64_t bits)
 {
-	uint64_t bits;
 	unsigned char bytes[8];
 
-	memcpy(&bits, &v, sizeof(bits));
 	for (unsigned i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char)(bits >> 8 * i);
 	add_tag(out, field, WIRE_64);
 	buf_add(out, bytes, sizeof(bytes));
+}
+
+void proto_double(struct buf *out, unsigned field, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	proto_fixed64(out, field, bits);
 }
 
 void proto_bytes(struct buf *out, unsigned field, const void *bytes, size_t n)

@@ -17,6 +17,7 @@
 void proto_varint(struct buf *out, uint64_t v); /* alone: an item of a packed field */
 void proto_uint(struct buf *out, unsigned field, uint64_t v);
 void proto_int(struct buf *out, unsigned field, int64_t v);
+void proto_fixed64(struct buf *out, unsigned field, uint64_t v);
 void proto_double(struct buf *out, unsigned field, double v);
 void proto_bytes(struct buf *out, unsigned field, const void *bytes, size_t n);
 void proto_text(struct buf *out, unsigned field, const char *text, size_t n);

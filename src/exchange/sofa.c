@@ -4,6 +4,9 @@
  *   cputrace.csv    samples: duration is CPU time, event the logarithm of the address
  *   strace.csv      calls, with the bytes they moved
  *   nettrace.csv    packets of IPv4, addresses as 12 decimal digits
+ *   gputrace.csv    commands of devices: copyKind 0 is a kernel, 1 a copy to the device, 2 from it, 8 within it, 10 to
+ *                   another
+ *   blktrace.csv    requests to block devices, two rows each: the first block as duration, then how long it took
  *   mpstat.csv      CPUs, diskstat.csv disks, netstat.csv interfaces: see sofa-counters.c
  *   misc.txt        elapsed time, CPUs, pid; sofa_time.txt: when the run began
  *
@@ -254,6 +257,76 @@ static void put_packet(struct events *e, const void *data)
 	sofa_put(&e->csv, &out);
 }
 
+/* Devices. */
+
+static int copy_kind(const struct events *e, const struct store_gpu *row)
+{
+	static const struct {
+		const char *direction;
+		int kind;
+	} kinds[] = { { "host-to-device", 1 }, { "device-to-host", 2 }, { "device-to-device", 8 },
+		{ "peer-to-peer", 10 } };
+	const char *direction = model_cname(e->sofa->run, row->direction);
+
+	for (size_t i = 0; direction && i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(kinds[i].direction, direction))
+			return kinds[i].kind;
+	return 0;
+}
+
+static void put_command(struct events *e, const void *data)
+{
+	static const char *const words[] = { [1] = "H2D", [2] = "D2H", [8] = "D2D", [10] = "P2P" };
+	const struct store_gpu *row = data;
+	int64_t device = row->device_id == STORE_NULL ? 0 : row->device_id, bytes = row->bytes > 0 ? row->bytes : 0;
+	const char *word = model_cname(e->sofa->run, row->name);
+	int kind = copy_kind(e, row);
+	struct sofa_row out = SOFA_ROW_INIT;
+	char name[512];
+
+	if (kind)
+		snprintf(name, sizeof(name), "CUDA_COPY_%s_%" PRId64 "B", words[kind], bytes);
+	else
+		snprintf(name, sizeof(name), "[gpu%" PRId64 "]%s", device, word ? word : "?");
+	out.timestamp = sofa_seconds(e->sofa, row->ts_ns);
+	out.event = (double)bytes * 100 + 17;
+	out.duration = row->dur_ns == STORE_NULL ? -1 : (double)row->dur_ns / 1e9;
+	out.device = device;
+	out.copy_kind = kind;
+	out.payload = (double)bytes;
+	out.bandwidth = kind && row->dur_ns > 0 ? (double)bytes / (double)row->dur_ns : -1;
+	out.source = kind == 1 ? 0 : kind ? device + 1 : -1;
+	out.destination = kind == 2 ? 0 : kind ? device + 1 : -1;
+	out.pid = row->pid;
+	out.tid = row->queue;
+	out.name = name;
+	sofa_put(&e->csv, &out);
+}
+
+static void put_request(struct events *e, const void *data)
+{
+	const struct store_block *row = data;
+	const char *device = model_cname(e->sofa->run, row->device), *rw = model_cname(e->sofa->run, row->rw);
+	struct sofa_row out = SOFA_ROW_INIT;
+	char name[128];
+
+	snprintf(name, sizeof(name), "blktrace:%s:%s", rw ? rw : "?", device ? device : "?");
+	out.timestamp = sofa_seconds(e->sofa, row->ts_ns);
+	out.event = 0;
+	out.duration = or_unused(row->sector);
+	out.payload = or_unused(row->bytes);
+	out.pid = row->pid;
+	out.tid = row->tid;
+	out.name = name;
+	sofa_put(&e->csv, &out);
+	if (row->dur_ns == STORE_NULL)
+		return;
+	out.event = 1;
+	out.duration = (double)row->dur_ns / 1e9;
+	out.bandwidth = row->dur_ns > 0 ? out.payload * 1e9 / (double)row->dur_ns : -1;
+	sofa_put(&e->csv, &out);
+}
+
 /* What is no table. */
 
 static int write_texts(const struct sofa *s, struct sonde_err *err)
@@ -280,6 +353,18 @@ static int write_texts(const struct sofa *s, struct sonde_err *err)
 	return error ? err_sys(err, error, "cannot write misc.txt and sofa_time.txt") : 0;
 }
 
+static const struct {
+	const char *name;
+	enum store_table_id table;
+	void (*put)(struct events *e, const void *row);
+} event_files[] = {
+	{ "cputrace.csv", STORE_TABLE_SAMPLE, put_sample },
+	{ "strace.csv", STORE_TABLE_IO, put_call },
+	{ "nettrace.csv", STORE_TABLE_PACKET, put_packet },
+	{ "gputrace.csv", STORE_TABLE_GPU, put_command },
+	{ "blktrace.csv", STORE_TABLE_BLOCK, put_request },
+};
+
 static int write_files(struct model_run *run, int dirfd, const struct exchange_options *options, struct sonde_err *err)
 {
 	struct sofa s = { .run = run, .dirfd = dirfd, .start_ns = model_run_start_ns(run), .options = options };
@@ -290,12 +375,8 @@ static int write_files(struct model_run *run, int dirfd, const struct exchange_o
 		rc = model_stacks_open(&e.stacks, run, err);
 	if (rc == 0 && load_flows(&e) < 0)
 		rc = err_sys(err, ENOMEM, "cannot read the flows");
-	if (rc == 0)
-		rc = write_events(&e, "cputrace.csv", STORE_TABLE_SAMPLE, put_sample, err);
-	if (rc == 0)
-		rc = write_events(&e, "strace.csv", STORE_TABLE_IO, put_call, err);
-	if (rc == 0)
-		rc = write_events(&e, "nettrace.csv", STORE_TABLE_PACKET, put_packet, err);
+	for (size_t i = 0; rc == 0 && i < sizeof(event_files) / sizeof(*event_files); i++)
+		rc = write_events(&e, event_files[i].name, event_files[i].table, event_files[i].put, err);
 	if (rc == 0)
 		rc = sofa_write_counters(&s, err);
 	if (rc == 0)

@@ -34,6 +34,36 @@ is 'how far times may be off is known' "$(jq 'all(.[]; .error_ns >= 0)' <<<"$tab
 like 'the line at the end counts them' "$("$SONDE" record -v -o said -- "$OPENCL" plain 2>&1 >/dev/null)" 'sonde: gpu: 8 events'
 is 'run.json too' "$(jq '.probes[] | select(.name == "gpu").commands' said/run.json)" 8
 
+# In Perfetto's trace a flow leads from the thread to each command.
+cat >flows.py <<'EOF'
+import sys
+def fields(data):
+    at = 0
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            value |= (data[at] & 0x7f) << shift
+            at += 1
+            if not data[at - 1] & 0x80:
+                return value
+            shift += 7
+    while at < len(data):
+        tag = varint()
+        size = varint() if tag & 7 in (0, 2) else 8
+        if tag & 7:
+            at += size
+        yield tag >> 3, size if tag & 7 == 0 else data[at - size:at]
+events = [dict(fields(value)) for _, packet in fields(open(sys.argv[1], "rb").read()) for key, value in fields(packet) if key == 11]
+begun, ended = {e[47]: e for e in events if 47 in e}, {e[48]: e for e in events if 48 in e}
+assert begun.keys() == ended.keys() and all(begun[f][11] != ended[f][11] and ended[f][9] == 1 for f in begun)
+print(len(begun))
+EOF
+"$SONDE" export --to perfetto -o plain.pftrace plain.run
+is 'a flow leads to each command' "$(/usr/bin/python3 flows.py plain.pftrace)" 8
+"$SONDE" export --to sofa -o sofa plain.run
+is "SOFA's gputrace has them too" "$(tail -n +2 sofa/gputrace.csv | wc -l)" 8
+
 # Switched off there is no layer, and a user's own layers stay.
 "$SONDE" record -q -o off --probes trace -- "$OPENCL" plain >/dev/null
 ok 'without the probe there is no row' test ! -e off/tables/gpu.tbl

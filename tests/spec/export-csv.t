@@ -30,7 +30,7 @@ same("io", {"ts_ns": "ts_ns", "dur_ns": "dur_ns", "pid": "pid", "tid": "tid", "c
 same("counter", {"ts_ns": "ts_ns", "name": "name", "value": "value"})
 
 SOFA = "timestamp,event,duration,deviceId,copyKind,payload,bandwidth,pkt_src,pkt_dst,pid,tid,name,category".split(",")
-for name in ("cputrace", "strace", "nettrace", "mpstat", "diskstat", "netstat"):
+for name in ("cputrace", "strace", "nettrace", "gputrace", "blktrace", "mpstat", "diskstat", "netstat"):
     with open("sofa/" + name + ".csv", newline="") as text:
         lines = list(csv.reader(text))
     assert lines[0] == SOFA, name

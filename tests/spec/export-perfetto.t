@@ -40,7 +40,8 @@ def text(message, number):
 
 data = (gzip.open if path.endswith(".gz") else open)(path, "rb").read()
 names = [{}, {}, {}]  # categories, events, arguments
-tracks, packets, sequence = {}, [], 0
+tracks, packets = {}, []
+functions, frames, callstacks, samples = {}, {}, {}, collections.Counter()
 for index, packet in enumerate(map(fields, fields(data)[1])):
     assert packet[10] == [1] and packet[13] == [1 if index == 0 else 2]
     if 12 in packet:
@@ -49,6 +50,14 @@ for index, packet in enumerate(map(fields, fields(data)[1])):
             for entry in map(fields, interned[kind]):
                 assert entry[1][0] not in names[kind - 1]
                 names[kind - 1][entry[1][0]] = text(entry, 2)
+        functions.update((e[1][0], text(e, 2)) for e in map(fields, interned[5]))
+        paths = {e[1][0] for e in map(fields, interned[17])}
+        assert all(e[7][0] in paths for e in map(fields, interned[19]))
+        frames.update((e[1][0], functions[e[2][0]]) for e in map(fields, interned[6]))
+        callstacks.update((e[1][0], tuple(frames[n] for n in e[2])) for e in map(fields, interned[7]))
+    if 66 in packet:
+        sample = fields(packet[66][0])
+        samples[sample[3][0], packet[8][0], callstacks[sample[4][0]] if 4 in sample else ()] += 1
     if 60 in packet:
         track = fields(packet[60][0])
         assert track[1][0] not in tracks
@@ -103,6 +112,17 @@ assert lasts == want, (lasts - want, want - lasts)
 want = collections.Counter((r["name"], float(r["value"]), r["ts_ns"]) for kind in ("counter", "step") for r in table(kind)
                            if r["value"] is not None)
 assert values == want, (values - want, want - values)
+folded = collections.Counter()
+for line in subprocess.run([sonde, "export", "--to", "folded", "run"], stdout=subprocess.PIPE, check=True).stdout.decode().splitlines():
+    stack, count = line.rsplit(" ", 1)
+    folded[tuple(f[:-4] if f.endswith("_[k]") else f for f in stack.split(";")[1:])] += int(count)
+by_stack = collections.Counter()
+for (_, _, stack), count in samples.items():
+    by_stack[tuple(f.replace(";", ",") for f in stack)] += count
+assert by_stack == folded, (by_stack - folded, folded - by_stack)
+rows = table("sample")
+rows = collections.Counter((r["tid"], r["ts_ns"]) for r in rows if r["event"] == rows[0]["event"])
+assert collections.Counter((t, ts) for (t, ts, _), n in samples.items() for _ in range(n)) == rows
 named = [fields(t[3][0]) for t in tracks.values() if 3 in t]
 assert all(6 in p for p in named) and named
 print("all", len(named), "processes")
