@@ -44,6 +44,8 @@ static int open_syscalls(struct probe_host *host, void **state, struct sonde_err
 #ifndef __x86_64__
 	return err_set(err, ENOTSUP, "system calls are known by their x86-64 numbers alone");
 #endif
+	if (host->options.has_own_pids)
+		return err_set(err, ENOTSUP, "system calls are not seen in a sandbox or container");
 	struct syscalls *s = calloc(1, sizeof(*s));
 	if (!s)
 		return err_sys(err, ENOMEM, "cannot watch system calls");

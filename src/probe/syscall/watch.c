@@ -446,7 +446,9 @@ static int attach(struct watch *w)
 	}
 	if (dir)
 		closedir(dir);
-	send_begin(w, *place_of(w, w->o->target), false);
+	struct tracee *first = *place_of(w, w->o->target);
+	if (first)
+		send_begin(w, first, false);
 	return 0;
 }
 
