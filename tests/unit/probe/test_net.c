@@ -283,7 +283,7 @@ static void stretches_add_up(void **state)
 	talk_begin(&t);
 	for (uint32_t i = 0; i < 3; i++) {
 		say(&t, 0, 101 + 10 * i, 1, 10, TCP_ACK, 2);
-		t.now_ns += 3000000000;
+		t.now_ns += 5000000000;
 		flows_tend(&t.flows, t.now_ns, false);
 	}
 	assert_int_equal(talk_end(&t, rows, 3), 3);
