@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,10 +18,14 @@
 #include <sys/un.h>
 
 #define SLOTS 256
-#define ERRORS 4095 /* a result of -1 to -4095 is an error */
+#define ERRORS 4095       /* a result of -1 to -4095 is an error */
+#define RESTART_FIRST 512 /* the kernel's own ERESTART... */
+#define RESTART_LAST 516
 #define FLAG_PATH 1 /* SONDE_CALL_PATH, SONDE_CALL_PATH2 of sonde/shm.h */
 #define FLAG_PATH2 2
 #define VARIANTS 4 /* names that libc gives a call */
+
+static void drop_held(struct syscall_rows *r, struct rows_process *p); /* r NULL: untold */
 
 int syscall_rows_init(struct syscall_rows *r, struct probe_host *host)
 {
@@ -37,6 +42,7 @@ void syscall_rows_release(struct syscall_rows *r)
 		while (r->slots[i]) {
 			struct rows_process *p = r->slots[i];
 			r->slots[i] = p->next;
+			drop_held(NULL, p);
 			files_release(&p->files);
 			free(p);
 		}
@@ -111,6 +117,7 @@ static void end(struct syscall_rows *r, const struct syscall_event *e)
 		r->host->end_image(r->host->arg, e->pid, (int)e->ret);
 	if (!p)
 		return;
+	drop_held(r, p);
 	*at = p->next;
 	files_release(&p->files);
 	free(p);
@@ -343,7 +350,12 @@ static void take_paths(struct call *c, int64_t file)
 		c->io.text = &c->text;
 	if (c->row->effect == SYSCALL_CHDIRS && !c->errnum) {
 		struct store_text to = text_of(c->event, SYSCALL_TEXTS - 1);
+		char *joined = to.data ? NULL
+				       : files_whole(f, c->has_path ? c->dirfd : c->fd, c->has_path ? &c->path : NULL);
+		if (joined)
+			to = (struct store_text){ .data = joined, .bytes = strlen(joined) };
 		files_chdir(f, &to); /* its path was relative to where it had been */
+		free(joined);
 	}
 }
 
@@ -390,7 +402,7 @@ static bool is_about_nothing(struct call *c)
 	return c->io.file == STORE_NULL;
 }
 
-static void take_call(struct syscall_rows *r, const struct syscall_event *e)
+static void emit_call(struct syscall_rows *r, const struct syscall_event *e, int64_t ts_ns)
 {
 	struct store_text path = text_of(e, 0);
 	struct call c = { .event = e,
@@ -403,8 +415,8 @@ static void take_call(struct syscall_rows *r, const struct syscall_event *e)
 	take_arguments(&c);
 	if (is_about_nothing(&c))
 		return;
-	c.io.ts_ns = e->ts_ns;
-	c.io.dur_ns = e->end_ns - e->ts_ns;
+	c.io.ts_ns = ts_ns;
+	c.io.dur_ns = e->end_ns - ts_ns;
 	c.is_left_out = is_unwanted(r, &c); /* before a close forgets what it closes */
 	take_offset(&c);
 	int64_t file = take_effect(&c);
@@ -415,7 +427,7 @@ static void take_call(struct syscall_rows *r, const struct syscall_event *e)
 		r->filtered++;
 		return;
 	}
-	c.io.process = probe_process(r->host, e->pid, e->ts_ns);
+	c.io.process = probe_process(r->host, e->pid, ts_ns);
 	c.io.pid = e->pid;
 	c.io.tid = e->tid;
 	c.io.call = id;
@@ -424,6 +436,72 @@ static void take_call(struct syscall_rows *r, const struct syscall_event *e)
 	if (r->host->count_call)
 		r->host->count_call(r->host->arg, &c.io);
 	r->rows++;
+}
+
+/* Interrupted calls: the kernel begins them again, or they fail. What the thread calls next tells. */
+
+struct held {
+	struct held *next;
+	struct syscall_event event;
+};
+
+static void hold(struct rows_process *p, const struct syscall_event *e, int64_t ts_ns)
+{
+	size_t bytes = sizeof(*e);
+	for (int i = 0; i < SYSCALL_TEXTS; i++)
+		bytes += e->text_bytes[i];
+	struct held *h = malloc(offsetof(struct held, event) + bytes);
+	if (!h)
+		return;
+	memcpy(&h->event, e, bytes);
+	h->event.ts_ns = ts_ns;
+	h->next = p->held;
+	p->held = h;
+}
+
+/* When the call began: an interrupted one that goes on began before. */
+static int64_t resume_held(struct syscall_rows *r, struct rows_process *p, const struct syscall_event *e)
+{
+	struct held **at = &p->held;
+	int64_t ts_ns = e->ts_ns;
+	while (*at && (*at)->event.tid != e->tid)
+		at = &(*at)->next;
+	struct held *h = *at;
+	if (!h)
+		return ts_ns;
+	*at = h->next;
+	if (h->event.number == e->number && !memcmp(h->event.args, e->args, sizeof(e->args))) {
+		ts_ns = h->event.ts_ns;
+	} else {
+		h->event.ret = -EINTR;
+		emit_call(r, &h->event, h->event.ts_ns);
+	}
+	free(h);
+	return ts_ns;
+}
+
+static void drop_held(struct syscall_rows *r, struct rows_process *p)
+{
+	while (p->held) {
+		struct held *h = p->held;
+		p->held = h->next;
+		h->event.ret = -EINTR;
+		if (r)
+			emit_call(r, &h->event, h->event.ts_ns);
+		free(h);
+	}
+}
+
+static void take_call(struct syscall_rows *r, const struct syscall_event *e)
+{
+	struct rows_process *p = get(r, e->pid);
+	if (!p)
+		return;
+	int64_t ts_ns = resume_held(r, p, e);
+	if (e->ret <= -RESTART_FIRST && e->ret >= -RESTART_LAST)
+		hold(p, e, ts_ns);
+	else
+		emit_call(r, e, ts_ns);
 }
 
 void syscall_rows_take(struct syscall_rows *r, const struct syscall_event *e)

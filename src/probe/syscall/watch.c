@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "probe/syscall/image.h"
+#include "probe/syscall/kernel.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,8 +28,6 @@
 #define BUFFERED_MAX 32768
 #define BUFFERED_US 10000
 #define ARGUMENTS_MAX 4000
-#define RESTART_FIRST 512 /* the kernel's ERESTART... : the call begins again, or was interrupted */
-#define RESTART_LAST 516
 #define MEMORY_MAJOR 1 /* /dev/null and its kin, which can be sought in */
 #define OPTIONS \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
@@ -36,12 +35,12 @@
 struct tracee {
 	struct tracee *next; /* in its slot */
 	pid_t tid, pid;
-	bool is_told;        /* its fork was seen: until then it waits */
-	bool is_seen;        /* it is stopped at its system calls */
-	bool is_muted;       /* not the program yet: its calls are looked at, not told */
-	bool is_inside;      /* a call */
-	bool is_interrupted; /* the last call may begin again */
-	int64_t number, ts_ns, end_ns;
+	bool is_told;       /* its fork was seen: until then it waits */
+	bool is_seen;       /* its calls are wanted */
+	bool is_stopped_at; /* by stops at each of them */
+	bool is_muted;      /* not the program yet: its calls are looked at, not told */
+	bool is_inside;     /* a call */
+	int64_t number, ts_ns;
 	uint64_t args[6];
 	const struct syscall_row *row;
 	struct call_texts texts;
@@ -189,7 +188,7 @@ static void send_call(struct watch *w, struct tracee *k, int64_t ret, int64_t en
 	send(w, &e, &k->texts);
 }
 
-static void send_descriptors(struct watch *w, struct tracee *k)
+static void send_descriptors(struct watch *w, struct tracee *k, int64_t ts_ns)
 {
 	char path[48];
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)k->pid);
@@ -197,7 +196,7 @@ static void send_descriptors(struct watch *w, struct tracee *k)
 	for (struct dirent *d; dir && (d = readdir(dir));) {
 		if (d->d_name[0] == '.')
 			continue;
-		struct syscall_event e = { .kind = SYSCALL_FD, .pid = k->pid, .tid = k->pid };
+		struct syscall_event e = { .kind = SYSCALL_FD, .pid = k->pid, .tid = k->pid, .ts_ns = ts_ns };
 		e.ret = strtol(d->d_name, NULL, 10);
 		texts_forget(&k->texts);
 		texts_link(&k->texts, 0, k->pid, "fd", e.ret);
@@ -234,15 +233,29 @@ static void send_begin(struct watch *w, struct tracee *k, bool has_ring)
 	texts_link(&k->texts, 1, k->pid, "cwd", -1);
 	take_arguments(k);
 	send(w, &e, &k->texts);
-	send_descriptors(w, k);
+	send_descriptors(w, k, e.ts_ns);
 	texts_forget(&k->texts);
+}
+
+/*
+ * Whose calls are wanted, before it goes on. By the kernel: then the recorder must know
+ * of the image, too, before its first call comes.
+ */
+static void want(struct watch *w, struct tracee *k, bool is_wanted)
+{
+	k->is_seen = is_wanted;
+	k->is_stopped_at = is_wanted && w->o->seen < 0;
+	if (w->o->seen < 0)
+		return;
+	kernel_calls_want(w->o->seen, k->pid, is_wanted);
+	flush(w);
 }
 
 /* Stops. */
 
 static void resume(const struct tracee *k, int signal)
 {
-	ptrace(k->is_seen ? PTRACE_SYSCALL : PTRACE_CONT, k->tid, NULL, (void *)(intptr_t)signal);
+	ptrace(k->is_stopped_at ? PTRACE_SYSCALL : PTRACE_CONT, k->tid, NULL, (void *)(intptr_t)signal);
 }
 
 /* A program with rights of its own keeps them only if no ordinary user watches when it starts. */
@@ -266,25 +279,14 @@ static bool must_let_go(struct watch *w, struct tracee *k)
 	return n && has_rights(k->tid, path);
 }
 
-static bool is_same_call(const struct tracee *k, const struct __ptrace_syscall_info *info)
-{
-	return k->number == (int64_t)info->entry.nr && !memcmp(k->args, info->entry.args, sizeof(k->args));
-}
-
 /* False: it was let go. */
 static bool on_entry(struct watch *w, struct tracee *k, const struct __ptrace_syscall_info *info)
 {
 	int64_t number = (int64_t)info->entry.nr;
-	if (k->is_interrupted) {
-		if (number == SYS_rt_sigreturn)
-			return true;
-		k->is_interrupted = false;
-		if (number == SYS_restart_syscall || is_same_call(k, info)) {
-			k->is_inside = true;
-			return true;
-		}
-		if (k->row && !k->is_muted)
-			send_call(w, k, -EINTR, k->end_ns);
+	if (number == SYS_restart_syscall && k->row) { /* as the call before, which it continues */
+		k->is_inside = true;
+		k->ts_ns = clock_mono_ns();
+		return true;
 	}
 	k->is_inside = true;
 	k->number = number;
@@ -307,11 +309,6 @@ static void on_return(struct watch *w, struct tracee *k, const struct __ptrace_s
 	if (!k->is_inside)
 		return;
 	k->is_inside = false;
-	if (-ret >= RESTART_FIRST && -ret <= RESTART_LAST) {
-		k->is_interrupted = true;
-		k->end_ns = now_ns;
-		return;
-	}
 	if (k->row && !k->is_muted)
 		send_call(w, k, ret, now_ns);
 }
@@ -335,10 +332,9 @@ static void on_fork(struct watch *w, struct tracee *mother)
 	if (k) {
 		bool was_waiting = k->is_told == false && k->is_inside;
 		k->pid = pid_of(k->tid);
-		k->is_seen = mother->is_seen;
 		k->is_told = true;
 		k->is_inside = false;
-		if (k->pid != mother->pid && k->is_seen) {
+		if (k->pid != mother->pid && mother->is_seen) {
 			struct syscall_event e = { .kind = SYSCALL_FORK,
 				.pid = k->pid,
 				.tid = k->tid,
@@ -346,6 +342,7 @@ static void on_fork(struct watch *w, struct tracee *mother)
 				.ts_ns = clock_mono_ns() };
 			send(w, &e, NULL);
 		}
+		want(w, k, mother->is_seen);
 		if (was_waiting)
 			resume(k, 0);
 	}
@@ -360,13 +357,13 @@ static void on_exec(struct watch *w, struct tracee *k)
 	if ((pid_t)former != k->tid)
 		drop(w, (pid_t)former);
 	k->pid = k->tid;
-	k->is_interrupted = k->is_inside = false;
+	k->is_inside = false;
 	k->row = NULL;
 	enum image_kind kind = w->o->has_tracer ? image_kind_of(k->pid) : IMAGE_UNSEEN;
-	k->is_seen = kind != IMAGE_TRACED;
 	k->is_muted = false;
-	if (k->is_seen)
+	if (kind != IMAGE_TRACED)
 		send_begin(w, k, kind == IMAGE_GO);
+	want(w, k, kind != IMAGE_TRACED);
 	resume(k, 0);
 }
 
@@ -408,6 +405,8 @@ static void on_death(struct watch *w, pid_t tid, int status)
 			.ret = status,
 			.ts_ns = clock_mono_ns() };
 		send(w, &e, NULL);
+		if (w->o->seen >= 0)
+			kernel_calls_want(w->o->seen, tid, false);
 	}
 	drop(w, tid);
 }
@@ -426,7 +425,8 @@ static int attach_one(struct watch *w, pid_t tid)
 	/* Of a command the exec is awaited; where that could be a program with rights, its call must be seen coming. */
 	k->is_muted = !w->o->is_running;
 	k->is_seen = w->o->is_running || !w->is_privileged;
-	if (k->is_seen)
+	k->is_stopped_at = k->is_seen && w->o->seen < 0;
+	if (k->is_stopped_at)
 		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 0;
 }
@@ -447,8 +447,10 @@ static int attach(struct watch *w)
 	if (dir)
 		closedir(dir);
 	struct tracee *first = *place_of(w, w->o->target);
-	if (first)
+	if (first) {
 		send_begin(w, first, false);
+		want(w, first, true);
+	}
 	return 0;
 }
 
@@ -458,9 +460,15 @@ void watch(int to, const struct watcher_options *o)
 	struct sigaction end = { .sa_handler = on_end }; /* without SA_RESTART: it interrupts the wait */
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGALRM, &end, NULL);
-	unsigned char error = (unsigned char)attach(&w);
-	if (fs_write_all(to, &error, 1) || error)
+	/* The first byte says how it went; events of the attachment come behind it. */
+	unsigned char error = 0;
+	buf_add(&w.out, &error, 1);
+	error = (unsigned char)attach(&w);
+	if (error) {
+		fs_write_all(to, &error, 1);
 		return;
+	}
+	flush(&w);
 	while (w.count && !is_over) {
 		int status;
 		pid_t tid = waitpid(-1, &status, __WALL | (is_due ? WNOHANG : 0));
