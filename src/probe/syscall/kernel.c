@@ -22,6 +22,7 @@
 #define CODE_MAX 256
 #define BLOB_MAX 256
 #define MEMORY_MAJOR 1
+#define INITIAL_PIDS "pid:[4026531836]" /* the kernel's PROC_PID_INIT_INO */
 #define SPEC_WANTED (1ull << 63)
 #define SPEC_OPENS (1ull << 40)
 
@@ -453,6 +454,15 @@ static int start(struct kernel_calls *k, int i, const char *point,
 	return k->links[i] < 0 ? k->links[i] : 0;
 }
 
+/* Programs in the kernel know processes by its own numbers, not by those of a namespace. */
+static bool has_kernel_pids(void)
+{
+	char link[64];
+	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+	link[n > 0 ? n : 0] = '\0';
+	return !strcmp(link, INITIAL_PIDS);
+}
+
 int kernel_calls_open(struct kernel_calls *k)
 {
 	*k = (struct kernel_calls){ .seen = -1, .rows = -1, .starts = -1, .scratch = -1, .ring = -1, .lost = -1 };
@@ -461,7 +471,7 @@ int kernel_calls_open(struct kernel_calls *k)
 #ifndef __x86_64__
 	return -ENOTSUP;
 #endif
-	int rc = make_maps(k);
+	int rc = has_kernel_pids() ? make_maps(k) : -ENOTSUP;
 	if (!rc)
 		rc = map_ring(k);
 	if (!rc)

@@ -6,8 +6,9 @@
  * goes on as if nobody looked: signals and stops are passed on, nothing is stepped or
  * changed, and when the watcher or the recorder dies the kernel lets the program go.
  * Images that the tracer sees (image.h), and all where the kernel tells of calls
- * (kernel.h), run at full speed: of them only forks, execs and signals are noticed. There is no seccomp filter that would spare more: after the death
- * of the watcher it would make the program's calls fail.
+ * (kernel.h), run at full speed: of them only forks, execs and signals are noticed.
+ * There is no seccomp filter that would spare the others more: after the death of the
+ * watcher it would make the program's calls fail.
  */
 #ifndef SONDE_PROBE_SYSCALL_WATCHER_H
 #define SONDE_PROBE_SYSCALL_WATCHER_H
