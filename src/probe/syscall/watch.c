@@ -24,43 +24,15 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define SLOTS 1024
-#define BUFFERED_MAX 32768
-#define BUFFERED_US 10000
-#define ARGUMENTS_MAX 4000
-#define MEMORY_MAJOR 1 /* /dev/null and its kin, which can be sought in */
 #define OPTIONS \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 
-struct tracee {
-	struct tracee *next; /* in its slot */
-	pid_t tid, pid;
-	bool is_told;       /* its fork was seen: until then it waits */
-	bool is_seen;       /* its calls are wanted */
-	bool is_stopped_at; /* by stops at each of them */
-	bool is_muted;      /* not the program yet: its calls are looked at, not told */
-	bool is_inside;     /* a call */
-	int64_t number, ts_ns;
-	uint64_t args[6];
-	const struct syscall_row *row;
-	struct call_texts texts;
-};
-
-struct watch {
-	const struct watcher_options *o;
-	int to;
-	bool is_privileged;
-	struct tracee *slots[SLOTS];
-	size_t count;
-	struct buf out;
-};
-
-static volatile sig_atomic_t is_over, is_due;
+static volatile sig_atomic_t is_over;
 
 static void on_end(int signal)
 {
 	if (signal == SIGALRM)
-		is_due = 1;
+		tell_is_due = 1;
 	else
 		is_over = 1;
 }
@@ -69,7 +41,7 @@ static void on_end(int signal)
 
 static struct tracee **place_of(struct watch *w, pid_t tid)
 {
-	struct tracee **at = &w->slots[(unsigned)tid % SLOTS];
+	struct tracee **at = &w->slots[(unsigned)tid % WATCH_SLOTS];
 	while (*at && (*at)->tid != tid)
 		at = &(*at)->next;
 	return at;
@@ -106,137 +78,6 @@ static pid_t pid_of(pid_t tid)
 	return at ? (pid_t)strtol(at + 6, NULL, 10) : tid;
 }
 
-/* Events. */
-
-static void flush(struct watch *w)
-{
-	if (w->out.len && fs_write_all(w->to, w->out.data, w->out.len))
-		is_over = 1; /* nobody reads any more */
-	buf_reset(&w->out);
-	is_due = 0;
-}
-
-/* Events wait for company, but not long: the alarm interrupts the wait for the next. */
-static void set_alarm(void)
-{
-	struct itimerval t = { .it_value = { .tv_usec = BUFFERED_US } };
-	setitimer(ITIMER_REAL, &t, NULL);
-}
-
-static void send(struct watch *w, struct syscall_event *e, const struct call_texts *t)
-{
-	static const char zeros[8];
-	size_t bytes = sizeof(*e);
-	for (int i = 0; t && i < SYSCALL_TEXTS; i++) {
-		e->has_text[i] = t->has[i];
-		e->text_bytes[i] = (uint16_t)t->bytes[i];
-		bytes += t->bytes[i];
-	}
-	if (!w->out.len)
-		set_alarm();
-	e->bytes = (uint32_t)((bytes + 7) & ~(size_t)7);
-	buf_add(&w->out, e, sizeof(*e));
-	for (int i = 0; t && i < SYSCALL_TEXTS; i++)
-		buf_add(&w->out, t->at[i] ? t->at[i] : zeros, t->bytes[i]);
-	buf_add(&w->out, zeros, e->bytes - bytes);
-	if (w->out.len > BUFFERED_MAX)
-		flush(w);
-}
-
-static bool is_seekable(pid_t tid, int64_t fd)
-{
-	char path[64];
-	struct stat st;
-	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", (int)tid, (long long)fd);
-	return !stat(path, &st) &&
-			(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) ||
-					(S_ISCHR(st.st_mode) && major(st.st_rdev) == MEMORY_MAJOR));
-}
-
-static void add_result(struct tracee *k, struct syscall_event *e)
-{
-	if (e->ret < 0 || !k->row)
-		return;
-	if (k->row->effect == SYSCALL_OPENS)
-		e->is_seekable = is_seekable(k->tid, e->ret);
-	if (k->row->effect == SYSCALL_MAKES)
-		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "fd", e->ret);
-	if (k->row->effect == SYSCALL_CHDIRS)
-		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "cwd", -1);
-	if (k->row->effect == SYSCALL_PAIRS) {
-		int32_t ends[2] = { -1, -1 };
-		texts_peek(k->tid, e->args[e->number == SYS_socketpair ? 3 : 0], ends, sizeof(ends));
-		e->args[4] = (uint64_t)(int64_t)ends[0];
-		e->args[5] = (uint64_t)(int64_t)ends[1];
-		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "fd", ends[0]);
-		texts_link(&k->texts, 1, k->tid, "fd", ends[1]);
-	}
-}
-
-static void send_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns)
-{
-	struct syscall_event e = { .kind = SYSCALL_CALL,
-		.pid = k->pid,
-		.tid = k->tid,
-		.number = (int32_t)k->number,
-		.ts_ns = k->ts_ns,
-		.end_ns = end_ns,
-		.ret = ret };
-	memcpy(e.args, k->args, sizeof(e.args));
-	add_result(k, &e);
-	e.size = k->texts.size;
-	send(w, &e, &k->texts);
-}
-
-static void send_descriptors(struct watch *w, struct tracee *k, int64_t ts_ns)
-{
-	char path[48];
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)k->pid);
-	DIR *dir = opendir(path);
-	for (struct dirent *d; dir && (d = readdir(dir));) {
-		if (d->d_name[0] == '.')
-			continue;
-		struct syscall_event e = { .kind = SYSCALL_FD, .pid = k->pid, .tid = k->pid, .ts_ns = ts_ns };
-		e.ret = strtol(d->d_name, NULL, 10);
-		texts_forget(&k->texts);
-		texts_link(&k->texts, 0, k->pid, "fd", e.ret);
-		send(w, &e, &k->texts);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-static void take_arguments(struct tracee *k)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char path[48];
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)k->pid);
-	if (fs_read_file(AT_FDCWD, path, (size_t)1 << 22, &text, NULL) || !k->texts.at[0])
-		return;
-	char *room = k->texts.at[2] ? k->texts.at[2] : (k->texts.at[2] = malloc(SYSCALL_TEXT_MAX));
-	k->texts.bytes[2] = !room ? 0 : text.len < ARGUMENTS_MAX ? text.len : ARGUMENTS_MAX;
-	if (room)
-		memcpy(room, text.data, k->texts.bytes[2]);
-	k->texts.has[2] = room != NULL;
-}
-
-/* An image that only we see. */
-static void send_begin(struct watch *w, struct tracee *k, bool has_ring)
-{
-	struct syscall_event e = { .kind = SYSCALL_BEGIN,
-		.pid = k->pid,
-		.tid = k->pid,
-		.has_ring = has_ring,
-		.ts_ns = clock_mono_ns() };
-	texts_forget(&k->texts);
-	texts_link(&k->texts, 0, k->pid, "exe", -1);
-	texts_link(&k->texts, 1, k->pid, "cwd", -1);
-	take_arguments(k);
-	send(w, &e, &k->texts);
-	send_descriptors(w, k, e.ts_ns);
-	texts_forget(&k->texts);
-}
-
 /*
  * Whose calls are wanted, before it goes on. By the kernel: then the recorder must know
  * of the image, too, before its first call comes.
@@ -248,7 +89,7 @@ static void want(struct watch *w, struct tracee *k, bool is_wanted)
 	if (w->o->seen < 0)
 		return;
 	kernel_calls_want(w->o->seen, k->pid, is_wanted);
-	flush(w);
+	tell_flush(w);
 }
 
 /* Stops. */
@@ -310,7 +151,7 @@ static void on_return(struct watch *w, struct tracee *k, const struct __ptrace_s
 		return;
 	k->is_inside = false;
 	if (k->row && !k->is_muted)
-		send_call(w, k, ret, now_ns);
+		tell_call(w, k, ret, now_ns);
 }
 
 static void on_call(struct watch *w, struct tracee *k)
@@ -340,7 +181,7 @@ static void on_fork(struct watch *w, struct tracee *mother)
 				.tid = k->tid,
 				.parent = mother->pid,
 				.ts_ns = clock_mono_ns() };
-			send(w, &e, NULL);
+			tell(w, &e, NULL);
 		}
 		want(w, k, mother->is_seen);
 		if (was_waiting)
@@ -362,7 +203,7 @@ static void on_exec(struct watch *w, struct tracee *k)
 	enum image_kind kind = w->o->has_tracer ? image_kind_of(k->pid) : IMAGE_UNSEEN;
 	k->is_muted = false;
 	if (kind != IMAGE_TRACED)
-		send_begin(w, k, kind == IMAGE_GO);
+		tell_begin(w, k, kind == IMAGE_GO);
 	want(w, k, kind != IMAGE_TRACED);
 	resume(k, 0);
 }
@@ -404,7 +245,7 @@ static void on_death(struct watch *w, pid_t tid, int status)
 			.tid = tid,
 			.ret = status,
 			.ts_ns = clock_mono_ns() };
-		send(w, &e, NULL);
+		tell(w, &e, NULL);
 		if (w->o->seen >= 0)
 			kernel_calls_want(w->o->seen, tid, false);
 	}
@@ -448,7 +289,7 @@ static int attach(struct watch *w)
 		closedir(dir);
 	struct tracee *first = *place_of(w, w->o->target);
 	if (first) {
-		send_begin(w, first, false);
+		tell_begin(w, first, false);
 		want(w, first, true);
 	}
 	return 0;
@@ -468,12 +309,12 @@ void watch(int to, const struct watcher_options *o)
 		fs_write_all(to, &error, 1);
 		return;
 	}
-	flush(&w);
-	while (w.count && !is_over) {
+	tell_flush(&w);
+	while (w.count && !is_over && !w.is_deaf) {
 		int status;
-		pid_t tid = waitpid(-1, &status, __WALL | (is_due ? WNOHANG : 0));
-		if (is_due)
-			flush(&w);
+		pid_t tid = waitpid(-1, &status, __WALL | (tell_is_due ? WNOHANG : 0));
+		if (tell_is_due)
+			tell_flush(&w);
 		if (tid < 0 && errno != EINTR)
 			break;
 		else if (tid > 0 && WIFSTOPPED(status))
@@ -481,5 +322,5 @@ void watch(int to, const struct watcher_options *o)
 		else if (tid > 0)
 			on_death(&w, tid, status);
 	}
-	flush(&w);
+	tell_flush(&w);
 }

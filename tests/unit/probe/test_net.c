@@ -15,7 +15,7 @@ static void v4_is_read(void **state)
 {
 	struct net_packet p;
 	(void)state;
-	assert_true(packet_parse(&p, v4_tcp, sizeof(v4_tcp), 60)); /* the card padded it */
+	assert_true(net_packet_parse(&p, v4_tcp, sizeof(v4_tcp), 60)); /* the card padded it */
 	assert_int_equal(p.family, 4);
 	assert_int_equal(p.protocol, IPPROTO_TCP);
 	assert_int_equal(p.from.port, 12345);
@@ -36,7 +36,7 @@ static void big_tcp_has_its_length(void **state)
 	(void)state;
 	memcpy(bytes, v4_tcp, sizeof(bytes));
 	bytes[2] = bytes[3] = 0;
-	assert_true(packet_parse(&p, bytes, sizeof(bytes), 100040));
+	assert_true(net_packet_parse(&p, bytes, sizeof(bytes), 100040));
 	assert_int_equal(p.bytes, 100040);
 	assert_int_equal(p.payload, 100000);
 }
@@ -48,7 +48,7 @@ static void a_later_fragment_has_no_ports(void **state)
 	(void)state;
 	memcpy(bytes, v4_tcp, sizeof(bytes));
 	bytes[7] = 9;
-	assert_true(packet_parse(&p, bytes, sizeof(bytes), 52));
+	assert_true(net_packet_parse(&p, bytes, sizeof(bytes), 52));
 	assert_false(p.has_ports);
 	assert_int_equal(p.bytes, 52);
 }
@@ -63,7 +63,7 @@ static void v6_extensions_are_skipped(void **state)
 	bytes[49] = 1; /* 16 bytes */
 	bytes[64] = 1;
 	bytes[67] = 53;
-	assert_true(packet_parse(&p, bytes, sizeof(bytes), sizeof(bytes) + 5));
+	assert_true(net_packet_parse(&p, bytes, sizeof(bytes), sizeof(bytes) + 5));
 	assert_int_equal(p.protocol, IPPROTO_UDP);
 	assert_true(p.has_ports);
 	assert_int_equal(p.from.port, 256);
@@ -84,11 +84,11 @@ static void nonsense_is_refused(void **state)
 			bytes[i] = (uint8_t)random();
 		if (n && round % 2)
 			bytes[0] = round % 4 == 1 ? 0x45 : 0x60;
-		packet_parse(&p, bytes, n, (uint32_t)random() % 2000);
+		net_packet_parse(&p, bytes, n, (uint32_t)random() % 2000);
 		free(bytes);
 	}
-	assert_false(packet_parse(&p, v4_tcp, 19, 60));
-	assert_false(packet_parse(&p, v4_tcp, 0, 60));
+	assert_false(net_packet_parse(&p, v4_tcp, 19, 60));
+	assert_false(net_packet_parse(&p, v4_tcp, 0, 60));
 }
 
 /* Flows. */
