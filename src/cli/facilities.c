@@ -28,7 +28,7 @@ const struct facility facilities[] = {
 	{ "tracepoints", "scheduler, block device and network events", false, check_tracepoints },
 	{ "BPF", "counts and filters inside the kernel", false, check_bpf },
 	{ "kernel lockdown", "may forbid tracing that reads kernel memory", false, check_lockdown },
-	{ "ptrace", "reads the state of running interpreters", false, check_ptrace },
+	{ "ptrace", "reads interpreters, sees calls of static programs (--syscalls)", false, check_ptrace },
 	{ "PSI", "says how long tasks waited for CPU, memory and I/O", false, check_psi },
 	{ "delay accounting", "splits a task's waiting by cause", false, check_delays },
 	{ "cgroups", "limits and accounts a whole process tree", false, check_cgroups },

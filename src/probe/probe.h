@@ -56,6 +56,7 @@ struct probe_options {
 	const char *const *includes, *const *excludes; /* absolute paths, NULL-terminated; NULL: none */
 	int64_t min_dur_ns;
 	bool has_tracer;            /* it is on, too: what it sees is left to it */
+	bool has_own_pids;          /* the command lives in a namespace with numbers of its own */
 	const char *ring, *library; /* the tracer's: calls on these are ours, not the program's; NULL: unknown */
 };
 

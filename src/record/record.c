@@ -141,6 +141,7 @@ static void start_probes(struct recorder *r)
 	options.excludes = r->o->ring.excludes;
 	options.min_dur_ns = r->o->ring.min_dur_ns;
 	options.has_tracer = r->has_drain;
+	options.has_own_pids = place_has_own_pids(r->o->place);
 	r->drain.sink = &r->sink; /* names of calls are given there, with a tracer or without */
 	probe_set_open(&r->probes, r->o->probes, &options, &r->sink);
 	r->probes.host.call_id = call_id;

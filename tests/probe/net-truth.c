@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HOLD_US 100000 /* that ends live on: who has a socket can be seen only while it is there */
+#define HOLD_US 400000 /* that ends live on: who has a socket can be seen only while it is there */
 
 struct place {
 	struct sockaddr_storage at;
@@ -175,7 +175,7 @@ static void do_short(const char *address, long n)
 		close(fd);
 	}
 	if (!child) {
-		usleep(5 * HOLD_US);
+		usleep(2 * HOLD_US);
 		_exit(0);
 	}
 	close(listener);

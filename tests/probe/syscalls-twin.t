@@ -39,6 +39,19 @@ is 'filters are the same' "$(calls filtered)" "$(calls as_filtered)"
 run "$SONDE" record -o only --probes trace --syscalls --only meta -- "$TWIN_STATIC" work
 is 'categories too' "$(calls only | jq -r '.[8]' | sort -u)" meta
 
+# An ordinary user's are watched by stops, root's by the kernel where that can be had: the same table.
+if (($(id -u) == 0)) && chmod 755 . && setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$TWIN_STATIC"; then
+	mkdir -p home/work && chown -R 65534 home
+	as_nobody() { (cd home && setpriv --reuid 65534 --regid 65534 --clear-groups "$@"); }
+	run as_nobody "$SONDE" record -o static --probes trace --syscalls -- "$TWIN_STATIC" work
+	is 'for an ordinary user it ends as it should' "$status" 7
+	run as_nobody "$SONDE" record -o dynamic --probes trace -- "$TWIN_DYNAMIC" work
+	is 'and leaves the same table' "$(calls home/static)" "$(calls home/dynamic)"
+	is 'by ptrace' "$(probe home/static by)" ptrace
+else
+	skip 'an ordinary user' 'only root can become somebody else'
+fi
+
 # A tree of both kinds, and one that clears its environment.
 run "$SONDE" record -o tree --probes trace --syscalls -- sh -c "\"$TWIN_STATIC\" work; env -i \"$TWIN_DYNAMIC\" work; exit 5"
 is 'a tree of both kinds' "$status" 5

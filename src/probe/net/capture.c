@@ -171,7 +171,7 @@ static bool read_frame(const struct tpacket3_hdr *h, size_t room, int64_t shift_
 	p->interface = from->sll_ifindex;
 	p->is_outgoing = from->sll_pkttype == PACKET_OUTGOING;
 	p->vlan = h->tp_status & TP_STATUS_VLAN_VALID ? (int32_t)(h->hv1.tp_vlan_tci & 0xfff) : -1;
-	return packet_parse(p, (const uint8_t *)h + h->tp_net, h->tp_snaplen, h->tp_len);
+	return net_packet_parse(p, (const uint8_t *)h + h->tp_net, h->tp_snaplen, h->tp_len);
 }
 
 static uint64_t take_block(struct capture *c, const struct tpacket_block_desc *b,

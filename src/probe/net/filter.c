@@ -11,6 +11,14 @@
 #include <unistd.h>
 
 #define CODE_MAX 128
+/* Instructions, whole: some of the kernel's parts of them are 0. */
+#define LOAD_KIND BPF_ABS
+#define LOAD_HALF (BPF_H | BPF_ABS)
+#define LOAD_BYTE (BPF_B | BPF_ABS)
+#define LOAD_BEHIND_X (BPF_B | BPF_IND)
+#define SET_X BPF_LDX
+#define ADD_NUMBER BPF_ALU
+#define ADD_X (BPF_ALU | BPF_X)
 #define V6_BYTES 40
 #define UDP_BYTES 8
 
@@ -39,17 +47,17 @@ static void end(struct code *c, unsigned from)
 
 static void load_kind(struct code *c, int what)
 {
-	add(c, BPF_LD | BPF_W | BPF_ABS, (unsigned)(SKF_AD_OFF + what));
+	add(c, LOAD_KIND, (unsigned)(SKF_AD_OFF + what));
 }
 
 /* A = length of the TCP header at X + at, and return with X + `before` added. */
 static void return_tcp(struct code *c, unsigned at, unsigned before)
 {
-	add(c, BPF_LD | BPF_B | BPF_IND, at + 12);
+	add(c, LOAD_BEHIND_X, at + 12);
 	add(c, BPF_ALU | BPF_AND | BPF_K, 0xf0);
 	add(c, BPF_ALU | BPF_RSH | BPF_K, 2);
-	add(c, BPF_ALU | BPF_ADD | BPF_X, 0);
-	add(c, BPF_ALU | BPF_ADD | BPF_K, before);
+	add(c, ADD_X, 0);
+	add(c, ADD_NUMBER, before);
 	add(c, BPF_RET | BPF_A, 0);
 }
 
@@ -57,7 +65,7 @@ static void return_tcp(struct code *c, unsigned at, unsigned before)
 static void return_x(struct code *c, unsigned bytes)
 {
 	add(c, BPF_MISC | BPF_TXA, 0);
-	add(c, BPF_ALU | BPF_ADD | BPF_K, bytes);
+	add(c, ADD_NUMBER, bytes);
 	add(c, BPF_RET | BPF_A, 0);
 }
 
@@ -76,12 +84,12 @@ static void return_transport(struct code *c, unsigned at)
 static void return_v4(struct code *c, unsigned at)
 {
 	add(c, BPF_LDX | BPF_B | BPF_MSH, at);
-	add(c, BPF_LD | BPF_H | BPF_ABS, at + 6);
+	add(c, LOAD_HALF, at + 6);
 	add(c, BPF_JMP | BPF_JSET | BPF_K, 0x1fff);
 	unsigned first = c->count - 1;
 	return_x(c, at); /* a later fragment: no ports */
 	end(c, first);
-	add(c, BPF_LD | BPF_B | BPF_ABS, at + 9);
+	add(c, LOAD_BYTE, at + 9);
 	return_transport(c, at);
 }
 
@@ -89,20 +97,20 @@ static void return_v6(struct code *c, unsigned at)
 {
 	static const unsigned extensions[] = { IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_FRAGMENT, IPPROTO_DSTOPTS };
 	for (unsigned i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
-		add(c, BPF_LD | BPF_B | BPF_ABS, at + 6);
+		add(c, LOAD_BYTE, at + 6);
 		unsigned none = when(c, extensions[i]);
-		add(c, BPF_LD | BPF_B | BPF_ABS, at + V6_BYTES + 1);
-		add(c, BPF_ALU | BPF_ADD | BPF_K, 1);
+		add(c, LOAD_BYTE, at + V6_BYTES + 1);
+		add(c, ADD_NUMBER, 1);
 		add(c, BPF_ALU | BPF_LSH | BPF_K, 3);
 		add(c, BPF_MISC | BPF_TAX, 0);
 		if (extensions[i] == IPPROTO_FRAGMENT)
 			return_x(c, at + V6_BYTES); /* ports are in the first alone: count all alike */
 		else
-			add(c, BPF_LD | BPF_B | BPF_ABS, at + V6_BYTES), return_transport(c, at + V6_BYTES);
+			add(c, LOAD_BYTE, at + V6_BYTES), return_transport(c, at + V6_BYTES);
 		end(c, none);
 	}
-	add(c, BPF_LDX | BPF_W | BPF_IMM, 0);
-	add(c, BPF_LD | BPF_B | BPF_ABS, at + 6);
+	add(c, SET_X, 0);
+	add(c, LOAD_BYTE, at + 6);
 	return_transport(c, at + V6_BYTES);
 }
 
@@ -130,7 +138,7 @@ static void make(struct code *c)
 	end(c, comes);
 	end(c, other);
 	keep_ip(c);
-	add(c, BPF_LD | BPF_B | BPF_ABS, 0);
+	add(c, LOAD_BYTE, 0);
 	add(c, BPF_ALU | BPF_RSH | BPF_K, 4);
 	unsigned v4 = when(c, 4);
 	return_v4(c, 0);

@@ -17,7 +17,10 @@
 #define OTHER_WAY_NS 1000000000ll /* after so long a direction may have moved to another interface */
 #define ENDED_NS 2000000000ll
 #define IDLE_NS 60000000000ll
-#define SEEK_NS 2000000000ll
+#define SEEK_NS 4000000ll    /* to the second look for owners, twice that to the third */
+#define SEEKS_MAX 9          /* that is 2 s */
+#define TOLD_NS 4000000000ll /* owners or not: what waits longer could be lost */
+#define SEEKS_AT_ONCE 512    /* flows: many short ones must not cost more than they tell */
 
 static uint64_t hash_ends(const struct flows *f, const struct net_packet *p)
 {
@@ -208,7 +211,7 @@ static struct flow *find(struct flows *f, const struct net_packet *p, int *side)
 		.vlan = p->vlan,
 		.start_ns = p->ts_ns,
 		.is_sought = p->has_ports,
-		.sought_ns = p->ts_ns + SEEK_NS };
+		.seek_ns = p->ts_ns };
 	w->sides[*side].end = p->from;
 	w->sides[!*side].end = p->to;
 	*slot = w;
@@ -273,11 +276,10 @@ static bool find_owner(struct flows *f, struct flow *w, int side)
 
 static void seek_owners(struct flows *f, struct flow *w, int64_t now_ns)
 {
-	if (!w->is_sought)
-		return;
 	bool has_all = find_owner(f, w, 0);
 	has_all &= find_owner(f, w, 1);
-	if (!has_all && now_ns <= w->sought_ns)
+	w->seek_ns = now_ns + (SEEK_NS << w->seeks);
+	if (!has_all && ++w->seeks < SEEKS_MAX)
 		return;
 	w->is_sought = false;
 	f->sought--;
@@ -285,10 +287,18 @@ static void seek_owners(struct flows *f, struct flow *w, int64_t now_ns)
 
 void flows_seek(struct flows *f, int64_t now_ns)
 {
+	size_t left = SEEKS_AT_ONCE;
 	owners_look(f->owners, now_ns);
-	for (size_t i = 0; i < SLOTS; i++)
-		for (struct flow *w = f->slots[i]; w; w = w->next)
-			seek_owners(f, w, now_ns);
+	for (size_t i = 0; i < SLOTS && left && f->sought; i++) {
+		size_t at = (f->seek_slot + i) % SLOTS;
+		for (struct flow *w = f->slots[at]; w; w = w->next)
+			if (w->is_sought && w->seek_ns <= now_ns) {
+				seek_owners(f, w, now_ns);
+				left -= left > 0;
+			}
+		if (!left)
+			f->seek_slot = at; /* the others are next */
+	}
 }
 
 static bool is_over(const struct flow *w, int64_t now_ns)
@@ -302,7 +312,7 @@ void flows_tend(struct flows *f, int64_t now_ns, bool is_last)
 	flows_seek(f, now_ns);
 	for (size_t i = 0; i < SLOTS; i++)
 		for (struct flow **at = &f->slots[i], *w; (w = *at);) {
-			if (is_last || !w->is_sought)
+			if (is_last || !w->is_sought || now_ns - w->start_ns > TOLD_NS)
 				emit(f, w);
 			if (!is_last && !is_over(w, now_ns)) {
 				at = &w->next;

@@ -51,8 +51,9 @@ struct flow {
 	uint32_t rtts;
 	int64_t rtt_ns[FLOW_RTTS];
 	int64_t rtt_min_ns;
-	bool is_sought;    /* owners are not all known yet */
-	int64_t sought_ns; /* until then they are looked for */
+	bool is_sought;  /* owners are not all known yet */
+	unsigned seeks;  /* looks for them: each waits twice as long as the one before */
+	int64_t seek_ns; /* when the next is due */
 };
 
 struct flows {
@@ -64,6 +65,7 @@ struct flows {
 	struct flow **slots;
 	size_t count;
 	uint64_t seed;
+	size_t seek_slot; /* where looking for owners goes on */
 	struct owners *owners;
 	int64_t names[256], protocols[256]; /* ids of strings: interfaces by number, protocols */
 };

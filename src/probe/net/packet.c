@@ -85,7 +85,7 @@ static bool parse_v6(struct net_packet *p, const uint8_t *at, size_t n, uint32_t
 	return true;
 }
 
-bool packet_parse(struct net_packet *p, const uint8_t *at, size_t n, uint32_t whole)
+bool net_packet_parse(struct net_packet *p, const uint8_t *at, size_t n, uint32_t whole)
 {
 	p->family = n ? at[0] >> 4 : 0;
 	p->has_ports = false;

@@ -30,6 +30,6 @@ struct net_packet {
 };
 
 /* From `n` captured bytes of a packet that had `whole`: the fields behind is_outgoing and vlan. False: no IP packet. */
-bool packet_parse(struct net_packet *p, const uint8_t *at, size_t n, uint32_t whole);
+bool net_packet_parse(struct net_packet *p, const uint8_t *at, size_t n, uint32_t whole);
 
 #endif

@@ -230,6 +230,12 @@ static char *whole_path(const struct files *f, int dirfd, const struct store_tex
 	return out;
 }
 
+char *files_whole(const struct files *f, int dirfd, const struct store_text *path)
+{
+	static const struct store_text here = { .data = ".", .bytes = 1 };
+	return whole_path(f, dirfd, path ? path : &here);
+}
+
 void files_name(struct files *f, int64_t file, int dirfd, const struct store_text *path)
 {
 	store_sink_file(f->sink, file, base_of(f, dirfd, path), string_of(f, path));

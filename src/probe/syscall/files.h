@@ -33,6 +33,7 @@ struct rows_process {
 	struct rows_process *next;
 	int32_t pid;
 	struct files files;
+	struct held *held; /* calls that were interrupted and may go on */
 };
 
 void files_init(struct files *f, struct store_sink *sink, uint64_t *next_file);
@@ -56,6 +57,8 @@ void files_seek(struct files *f, int fd, int32_t tid, int64_t to);
 
 /* That path, relative to dirfd, is the name of `file`, which was opened as its newest. */
 void files_name(struct files *f, int64_t file, int dirfd, const struct store_text *path);
+/* The whole path, by the letters alone, to be freed; NULL: not known. Without a path: the descriptor's. */
+char *files_whole(const struct files *f, int dirfd, const struct store_text *path);
 int64_t files_path(struct files *f, int dirfd, const struct store_text *path); /* one that was not opened */
 bool files_is_wanted(struct files *f, const char *const *includes, const char *const *excludes, int dirfd,
 		const struct store_text *path);

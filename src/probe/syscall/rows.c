@@ -1,26 +1,28 @@
 /* From events to rows; see rows.h. Descriptors and paths are in files.c. */
 #include "probe/syscall/rows.h"
 
+#include "probe/syscall/call.h"
 #include "probe/syscall/files.h"
 #include "probe/syscall/table.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <netinet/in.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 
 #define SLOTS 256
-#define ERRORS 4095 /* a result of -1 to -4095 is an error */
+#define ERRORS 4095       /* a result of -1 to -4095 is an error */
+#define RESTART_FIRST 512 /* the kernel's own ERESTART... */
+#define RESTART_LAST 516
 #define FLAG_PATH 1 /* SONDE_CALL_PATH, SONDE_CALL_PATH2 of sonde/shm.h */
 #define FLAG_PATH2 2
 #define VARIANTS 4 /* names that libc gives a call */
+
+static void drop_held(struct syscall_rows *r, struct rows_process *p); /* r NULL: untold */
 
 int syscall_rows_init(struct syscall_rows *r, struct probe_host *host)
 {
@@ -37,6 +39,7 @@ void syscall_rows_release(struct syscall_rows *r)
 		while (r->slots[i]) {
 			struct rows_process *p = r->slots[i];
 			r->slots[i] = p->next;
+			drop_held(NULL, p);
 			files_release(&p->files);
 			free(p);
 		}
@@ -64,14 +67,6 @@ static struct rows_process *get(struct syscall_rows *r, int32_t pid)
 	return *at;
 }
 
-static struct store_text text_of(const struct syscall_event *e, unsigned i)
-{
-	const char *at = (const char *)(e + 1);
-	for (unsigned k = 0; k < i; k++)
-		at += e->text_bytes[k];
-	return e->has_text[i] ? (struct store_text){ .data = at, .bytes = e->text_bytes[i] } : (struct store_text){ 0 };
-}
-
 /* Images. */
 
 static void begin(struct syscall_rows *r, const struct syscall_event *e)
@@ -79,9 +74,9 @@ static void begin(struct syscall_rows *r, const struct syscall_event *e)
 	struct rows_process *p = get(r, e->pid);
 	struct probe_image image = { .pid = e->pid,
 		.ts_ns = e->ts_ns,
-		.exe = text_of(e, 0),
-		.cwd = text_of(e, 1),
-		.argv = text_of(e, 2) };
+		.exe = call_text(e, 0),
+		.cwd = call_text(e, 1),
+		.argv = call_text(e, 2) };
 	if (!p)
 		return;
 	files_release(&p->files);
@@ -111,6 +106,7 @@ static void end(struct syscall_rows *r, const struct syscall_event *e)
 		r->host->end_image(r->host->arg, e->pid, (int)e->ret);
 	if (!p)
 		return;
+	drop_held(r, p);
 	*at = p->next;
 	files_release(&p->files);
 	free(p);
@@ -118,147 +114,12 @@ static void end(struct syscall_rows *r, const struct syscall_event *e)
 
 /* Calls. */
 
-struct call {
-	const struct syscall_event *event;
-	const struct syscall_row *row;
-	struct rows_process *process;
-	struct store_io io;
-	int errnum, fd, dirfd, dirfd2, open_flags;
-	struct store_text path, path2, text;
-	bool has_path, has_path2, has_text, has_fd;
-	bool is_left_out; /* by a filter */
-	unsigned args;
-	char address[sizeof(((struct sockaddr_un *)0)->sun_path) + 2];
-};
-
-static void add_arg(struct call *c, int64_t value)
-{
-	int64_t *const fields[] = { &c->io.arg0, &c->io.arg1, &c->io.arg2, &c->io.arg3 };
-	if (c->args < 4)
-		*fields[c->args++] = value;
-}
-
-static bool needs_mode(int flags)
-{
-	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
-}
-
-/* As the tracer says addresses: family, port, and the rest in words. */
-static void add_address(struct call *c, struct store_text bytes)
-{
-	struct sockaddr_storage at = { .ss_family = 0 };
-	const struct sockaddr_in *in = (const void *)&at;
-	const struct sockaddr_in6 *in6 = (const void *)&at;
-	const struct sockaddr_un *un = (const void *)&at;
-	int64_t port = -1;
-	if (!bytes.data || bytes.bytes < sizeof(at.ss_family) || bytes.bytes > sizeof(at)) {
-		add_arg(c, -1);
-		add_arg(c, -1);
-		return;
-	}
-	memcpy(&at, bytes.data, bytes.bytes);
-	if (at.ss_family == AF_INET) {
-		port = ntohs(in->sin_port);
-		inet_ntop(AF_INET, &in->sin_addr, c->address, sizeof(c->address));
-	} else if (at.ss_family == AF_INET6) {
-		port = ntohs(in6->sin6_port);
-		inet_ntop(AF_INET6, &in6->sin6_addr, c->address, sizeof(c->address));
-	} else if (at.ss_family == AF_UNIX && bytes.bytes > sizeof(at.ss_family)) {
-		memcpy(c->address, un->sun_path, sizeof(un->sun_path));
-		c->address[0] = c->address[0] ? c->address[0] : '@';
-	}
-	add_arg(c, at.ss_family);
-	add_arg(c, port);
-	if (c->address[0]) {
-		c->text = (struct store_text){ .data = c->address, .bytes = strlen(c->address) };
-		c->has_text = true;
-	}
-}
-
-static void take_letter(struct call *c, char letter, uint64_t value, unsigned *texts)
-{
-	const struct syscall_event *e = c->event;
-	switch (letter) {
-	case 'f':
-		c->fd = (int)value;
-		c->has_fd = true;
-		break;
-	case 'd':
-		c->dirfd = (int)value;
-		break;
-	case 'D':
-		c->dirfd2 = (int)value;
-		break;
-	case 'p':
-		c->path = text_of(e, (*texts)++);
-		c->has_path = c->path.data != NULL;
-		break;
-	case 'P':
-		c->path2 = text_of(e, (*texts)++);
-		c->has_path2 = c->path2.data != NULL;
-		break;
-	case 't':
-		c->text = text_of(e, (*texts)++);
-		c->has_text = c->text.data != NULL;
-		break;
-	case 'n':
-		add_address(c, text_of(e, (*texts)++));
-		break;
-	case 's':
-		c->io.size = (int64_t)value;
-		break;
-	case 'v':
-		c->io.size = e->size >= 0 && !c->errnum ? e->size : STORE_NULL;
-		break;
-	case 'o':
-		c->io.offset = (int64_t)value;
-		break;
-	case 'F':
-		c->open_flags = (int)value;
-		add_arg(c, (int)value);
-		break;
-	case 'm':
-		if (needs_mode(c->open_flags))
-			add_arg(c, (int)value);
-		break;
-	case 'N':
-		add_arg(c, STORE_NULL);
-		break;
-	case 'a':
-		add_arg(c, (int)value);
-		break;
-	case 'A':
-		add_arg(c, (int64_t)value);
-		break;
-	default:
-		break;
-	}
-}
-
-static void take_arguments(struct call *c)
-{
-	unsigned texts = 0;
-	c->dirfd = c->dirfd2 = AT_FDCWD;
-	c->fd = -1;
-	for (unsigned i = 0; c->row->letters[i] && i < 6; i++)
-		take_letter(c, c->row->letters[i], c->event->args[i], &texts);
-}
-
-static void take_result(struct call *c)
-{
-	int64_t ret = c->event->ret;
-	bool has_failed = ret < 0 && ret >= -ERRORS;
-	c->errnum = has_failed ? (int)-ret : 0;
-	c->io.errnum = c->errnum;
-	c->io.ret = !has_failed ? ret : c->row->is_error ? -ret : -1;
-}
-
 /* What the call did to descriptors; the file it is about. */
 static int64_t take_effect(struct call *c)
 {
 	struct files *f = &c->process->files;
 	const struct syscall_event *e = c->event;
-	struct store_text other, link = text_of(e, SYSCALL_TEXTS - 1);
+	struct store_text other, link = call_text(e, SYSCALL_TEXTS - 1);
 	int64_t file = c->has_fd ? files_of(f, c->fd) : STORE_NULL;
 	if (c->errnum)
 		return file;
@@ -275,7 +136,7 @@ static int64_t take_effect(struct call *c)
 	case SYSCALL_PAIRS:
 		c->fd = (int)e->args[4];
 		c->has_fd = true;
-		other = text_of(e, 1);
+		other = call_text(e, 1);
 		files_made(f, (int)e->args[5], &other);
 		return files_made(f, c->fd, &link);
 	case SYSCALL_DUPS:
@@ -320,7 +181,7 @@ static void take_pair(struct call *c)
 	if (c->row->effect != SYSCALL_PAIRS)
 		return;
 	if (c->event->number == SYS_socketpair) {
-		add_arg(c, second);
+		call_add_arg(c, second);
 		return;
 	}
 	c->io.arg0 = second;
@@ -342,8 +203,13 @@ static void take_paths(struct call *c, int64_t file)
 	if (c->has_text)
 		c->io.text = &c->text;
 	if (c->row->effect == SYSCALL_CHDIRS && !c->errnum) {
-		struct store_text to = text_of(c->event, SYSCALL_TEXTS - 1);
+		struct store_text to = call_text(c->event, SYSCALL_TEXTS - 1);
+		char *joined = to.data ? NULL
+				       : files_whole(f, c->has_path ? c->dirfd : c->fd, c->has_path ? &c->path : NULL);
+		if (joined)
+			to = (struct store_text){ .data = joined, .bytes = strlen(joined) };
 		files_chdir(f, &to); /* its path was relative to where it had been */
+		free(joined);
 	}
 }
 
@@ -390,21 +256,21 @@ static bool is_about_nothing(struct call *c)
 	return c->io.file == STORE_NULL;
 }
 
-static void take_call(struct syscall_rows *r, const struct syscall_event *e)
+static void emit_call(struct syscall_rows *r, const struct syscall_event *e, int64_t ts_ns)
 {
-	struct store_text path = text_of(e, 0);
+	struct store_text path = call_text(e, 0);
 	struct call c = { .event = e,
 		.row = syscall_row_of(e->number, e->args, path.data && !path.bytes),
 		.process = get(r, e->pid),
 		.io = store_io_nulls };
 	if (!c.row || !c.process)
 		return;
-	take_result(&c);
-	take_arguments(&c);
+	call_result(&c);
+	call_arguments(&c);
 	if (is_about_nothing(&c))
 		return;
-	c.io.ts_ns = e->ts_ns;
-	c.io.dur_ns = e->end_ns - e->ts_ns;
+	c.io.ts_ns = ts_ns;
+	c.io.dur_ns = e->end_ns - ts_ns;
 	c.is_left_out = is_unwanted(r, &c); /* before a close forgets what it closes */
 	take_offset(&c);
 	int64_t file = take_effect(&c);
@@ -415,7 +281,7 @@ static void take_call(struct syscall_rows *r, const struct syscall_event *e)
 		r->filtered++;
 		return;
 	}
-	c.io.process = probe_process(r->host, e->pid, e->ts_ns);
+	c.io.process = probe_process(r->host, e->pid, ts_ns);
 	c.io.pid = e->pid;
 	c.io.tid = e->tid;
 	c.io.call = id;
@@ -424,6 +290,72 @@ static void take_call(struct syscall_rows *r, const struct syscall_event *e)
 	if (r->host->count_call)
 		r->host->count_call(r->host->arg, &c.io);
 	r->rows++;
+}
+
+/* Interrupted calls: the kernel begins them again, or they fail. What the thread calls next tells. */
+
+struct held {
+	struct held *next;
+	struct syscall_event event;
+};
+
+static void hold(struct rows_process *p, const struct syscall_event *e, int64_t ts_ns)
+{
+	size_t bytes = sizeof(*e);
+	for (int i = 0; i < SYSCALL_TEXTS; i++)
+		bytes += e->text_bytes[i];
+	struct held *h = malloc(offsetof(struct held, event) + bytes);
+	if (!h)
+		return;
+	memcpy(&h->event, e, bytes);
+	h->event.ts_ns = ts_ns;
+	h->next = p->held;
+	p->held = h;
+}
+
+/* When the call began: an interrupted one that goes on began before. */
+static int64_t resume_held(struct syscall_rows *r, struct rows_process *p, const struct syscall_event *e)
+{
+	struct held **at = &p->held;
+	int64_t ts_ns = e->ts_ns;
+	while (*at && (*at)->event.tid != e->tid)
+		at = &(*at)->next;
+	struct held *h = *at;
+	if (!h)
+		return ts_ns;
+	*at = h->next;
+	if (h->event.number == e->number && !memcmp(h->event.args, e->args, sizeof(e->args))) {
+		ts_ns = h->event.ts_ns;
+	} else {
+		h->event.ret = -EINTR;
+		emit_call(r, &h->event, h->event.ts_ns);
+	}
+	free(h);
+	return ts_ns;
+}
+
+static void drop_held(struct syscall_rows *r, struct rows_process *p)
+{
+	while (p->held) {
+		struct held *h = p->held;
+		p->held = h->next;
+		h->event.ret = -EINTR;
+		if (r)
+			emit_call(r, &h->event, h->event.ts_ns);
+		free(h);
+	}
+}
+
+static void take_call(struct syscall_rows *r, const struct syscall_event *e)
+{
+	struct rows_process *p = get(r, e->pid);
+	if (!p)
+		return;
+	int64_t ts_ns = resume_held(r, p, e);
+	if (e->ret <= -RESTART_FIRST && e->ret >= -RESTART_LAST)
+		hold(p, e, ts_ns);
+	else
+		emit_call(r, e, ts_ns);
 }
 
 void syscall_rows_take(struct syscall_rows *r, const struct syscall_event *e)
@@ -441,7 +373,7 @@ void syscall_rows_take(struct syscall_rows *r, const struct syscall_event *e)
 		fork_image(r, e);
 		break;
 	case SYSCALL_FD:
-		text = text_of(e, 0);
+		text = call_text(e, 0);
 		p = get(r, e->pid);
 		if (p && text.data)
 			files_made(&p->files, (int)e->ret, &text);

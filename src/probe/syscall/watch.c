@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "probe/syscall/image.h"
+#include "probe/syscall/kernel.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,45 +24,15 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define SLOTS 1024
-#define BUFFERED_MAX 32768
-#define BUFFERED_US 10000
-#define ARGUMENTS_MAX 4000
-#define RESTART_FIRST 512 /* the kernel's ERESTART... : the call begins again, or was interrupted */
-#define RESTART_LAST 516
-#define MEMORY_MAJOR 1 /* /dev/null and its kin, which can be sought in */
 #define OPTIONS \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
 
-struct tracee {
-	struct tracee *next; /* in its slot */
-	pid_t tid, pid;
-	bool is_told;        /* its fork was seen: until then it waits */
-	bool is_seen;        /* it is stopped at its system calls */
-	bool is_muted;       /* not the program yet: its calls are looked at, not told */
-	bool is_inside;      /* a call */
-	bool is_interrupted; /* the last call may begin again */
-	int64_t number, ts_ns, end_ns;
-	uint64_t args[6];
-	const struct syscall_row *row;
-	struct call_texts texts;
-};
-
-struct watch {
-	const struct watcher_options *o;
-	int to;
-	bool is_privileged;
-	struct tracee *slots[SLOTS];
-	size_t count;
-	struct buf out;
-};
-
-static volatile sig_atomic_t is_over, is_due;
+static volatile sig_atomic_t is_over;
 
 static void on_end(int signal)
 {
 	if (signal == SIGALRM)
-		is_due = 1;
+		tell_is_due = 1;
 	else
 		is_over = 1;
 }
@@ -70,7 +41,7 @@ static void on_end(int signal)
 
 static struct tracee **place_of(struct watch *w, pid_t tid)
 {
-	struct tracee **at = &w->slots[(unsigned)tid % SLOTS];
+	struct tracee **at = &w->slots[(unsigned)tid % WATCH_SLOTS];
 	while (*at && (*at)->tid != tid)
 		at = &(*at)->next;
 	return at;
@@ -107,142 +78,25 @@ static pid_t pid_of(pid_t tid)
 	return at ? (pid_t)strtol(at + 6, NULL, 10) : tid;
 }
 
-/* Events. */
-
-static void flush(struct watch *w)
+/*
+ * Whose calls are wanted, before it goes on. By the kernel: then the recorder must know
+ * of the image, too, before its first call comes.
+ */
+static void want(struct watch *w, struct tracee *k, bool is_wanted)
 {
-	if (w->out.len && fs_write_all(w->to, w->out.data, w->out.len))
-		is_over = 1; /* nobody reads any more */
-	buf_reset(&w->out);
-	is_due = 0;
-}
-
-/* Events wait for company, but not long: the alarm interrupts the wait for the next. */
-static void set_alarm(void)
-{
-	struct itimerval t = { .it_value = { .tv_usec = BUFFERED_US } };
-	setitimer(ITIMER_REAL, &t, NULL);
-}
-
-static void send(struct watch *w, struct syscall_event *e, const struct call_texts *t)
-{
-	static const char zeros[8];
-	size_t bytes = sizeof(*e);
-	for (int i = 0; t && i < SYSCALL_TEXTS; i++) {
-		e->has_text[i] = t->has[i];
-		e->text_bytes[i] = (uint16_t)t->bytes[i];
-		bytes += t->bytes[i];
-	}
-	if (!w->out.len)
-		set_alarm();
-	e->bytes = (uint32_t)((bytes + 7) & ~(size_t)7);
-	buf_add(&w->out, e, sizeof(*e));
-	for (int i = 0; t && i < SYSCALL_TEXTS; i++)
-		buf_add(&w->out, t->at[i] ? t->at[i] : zeros, t->bytes[i]);
-	buf_add(&w->out, zeros, e->bytes - bytes);
-	if (w->out.len > BUFFERED_MAX)
-		flush(w);
-}
-
-static bool is_seekable(pid_t tid, int64_t fd)
-{
-	char path[64];
-	struct stat st;
-	snprintf(path, sizeof(path), "/proc/%d/fd/%lld", (int)tid, (long long)fd);
-	return !stat(path, &st) &&
-			(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) ||
-					(S_ISCHR(st.st_mode) && major(st.st_rdev) == MEMORY_MAJOR));
-}
-
-static void add_result(struct tracee *k, struct syscall_event *e)
-{
-	if (e->ret < 0 || !k->row)
+	k->is_seen = is_wanted;
+	k->is_stopped_at = is_wanted && w->o->seen < 0;
+	if (w->o->seen < 0)
 		return;
-	if (k->row->effect == SYSCALL_OPENS)
-		e->is_seekable = is_seekable(k->tid, e->ret);
-	if (k->row->effect == SYSCALL_MAKES)
-		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "fd", e->ret);
-	if (k->row->effect == SYSCALL_CHDIRS)
-		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "cwd", -1);
-	if (k->row->effect == SYSCALL_PAIRS) {
-		int32_t ends[2] = { -1, -1 };
-		texts_peek(k->tid, e->args[e->number == SYS_socketpair ? 3 : 0], ends, sizeof(ends));
-		e->args[4] = (uint64_t)(int64_t)ends[0];
-		e->args[5] = (uint64_t)(int64_t)ends[1];
-		texts_link(&k->texts, SYSCALL_TEXTS - 1, k->tid, "fd", ends[0]);
-		texts_link(&k->texts, 1, k->tid, "fd", ends[1]);
-	}
-}
-
-static void send_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns)
-{
-	struct syscall_event e = { .kind = SYSCALL_CALL,
-		.pid = k->pid,
-		.tid = k->tid,
-		.number = (int32_t)k->number,
-		.ts_ns = k->ts_ns,
-		.end_ns = end_ns,
-		.ret = ret };
-	memcpy(e.args, k->args, sizeof(e.args));
-	add_result(k, &e);
-	e.size = k->texts.size;
-	send(w, &e, &k->texts);
-}
-
-static void send_descriptors(struct watch *w, struct tracee *k)
-{
-	char path[48];
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)k->pid);
-	DIR *dir = opendir(path);
-	for (struct dirent *d; dir && (d = readdir(dir));) {
-		if (d->d_name[0] == '.')
-			continue;
-		struct syscall_event e = { .kind = SYSCALL_FD, .pid = k->pid, .tid = k->pid };
-		e.ret = strtol(d->d_name, NULL, 10);
-		texts_forget(&k->texts);
-		texts_link(&k->texts, 0, k->pid, "fd", e.ret);
-		send(w, &e, &k->texts);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-static void take_arguments(struct tracee *k)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char path[48];
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)k->pid);
-	if (fs_read_file(AT_FDCWD, path, (size_t)1 << 22, &text, NULL) || !k->texts.at[0])
-		return;
-	char *room = k->texts.at[2] ? k->texts.at[2] : (k->texts.at[2] = malloc(SYSCALL_TEXT_MAX));
-	k->texts.bytes[2] = !room ? 0 : text.len < ARGUMENTS_MAX ? text.len : ARGUMENTS_MAX;
-	if (room)
-		memcpy(room, text.data, k->texts.bytes[2]);
-	k->texts.has[2] = room != NULL;
-}
-
-/* An image that only we see. */
-static void send_begin(struct watch *w, struct tracee *k, bool has_ring)
-{
-	struct syscall_event e = { .kind = SYSCALL_BEGIN,
-		.pid = k->pid,
-		.tid = k->pid,
-		.has_ring = has_ring,
-		.ts_ns = clock_mono_ns() };
-	texts_forget(&k->texts);
-	texts_link(&k->texts, 0, k->pid, "exe", -1);
-	texts_link(&k->texts, 1, k->pid, "cwd", -1);
-	take_arguments(k);
-	send(w, &e, &k->texts);
-	send_descriptors(w, k);
-	texts_forget(&k->texts);
+	kernel_calls_want(w->o->seen, k->pid, is_wanted);
+	tell_flush(w);
 }
 
 /* Stops. */
 
 static void resume(const struct tracee *k, int signal)
 {
-	ptrace(k->is_seen ? PTRACE_SYSCALL : PTRACE_CONT, k->tid, NULL, (void *)(intptr_t)signal);
+	ptrace(k->is_stopped_at ? PTRACE_SYSCALL : PTRACE_CONT, k->tid, NULL, (void *)(intptr_t)signal);
 }
 
 /* A program with rights of its own keeps them only if no ordinary user watches when it starts. */
@@ -266,25 +120,14 @@ static bool must_let_go(struct watch *w, struct tracee *k)
 	return n && has_rights(k->tid, path);
 }
 
-static bool is_same_call(const struct tracee *k, const struct __ptrace_syscall_info *info)
-{
-	return k->number == (int64_t)info->entry.nr && !memcmp(k->args, info->entry.args, sizeof(k->args));
-}
-
 /* False: it was let go. */
 static bool on_entry(struct watch *w, struct tracee *k, const struct __ptrace_syscall_info *info)
 {
 	int64_t number = (int64_t)info->entry.nr;
-	if (k->is_interrupted) {
-		if (number == SYS_rt_sigreturn)
-			return true;
-		k->is_interrupted = false;
-		if (number == SYS_restart_syscall || is_same_call(k, info)) {
-			k->is_inside = true;
-			return true;
-		}
-		if (k->row && !k->is_muted)
-			send_call(w, k, -EINTR, k->end_ns);
+	if (number == SYS_restart_syscall && k->row) { /* as the call before, which it continues */
+		k->is_inside = true;
+		k->ts_ns = clock_mono_ns();
+		return true;
 	}
 	k->is_inside = true;
 	k->number = number;
@@ -307,13 +150,8 @@ static void on_return(struct watch *w, struct tracee *k, const struct __ptrace_s
 	if (!k->is_inside)
 		return;
 	k->is_inside = false;
-	if (-ret >= RESTART_FIRST && -ret <= RESTART_LAST) {
-		k->is_interrupted = true;
-		k->end_ns = now_ns;
-		return;
-	}
 	if (k->row && !k->is_muted)
-		send_call(w, k, ret, now_ns);
+		tell_call(w, k, ret, now_ns);
 }
 
 static void on_call(struct watch *w, struct tracee *k)
@@ -335,17 +173,17 @@ static void on_fork(struct watch *w, struct tracee *mother)
 	if (k) {
 		bool was_waiting = k->is_told == false && k->is_inside;
 		k->pid = pid_of(k->tid);
-		k->is_seen = mother->is_seen;
 		k->is_told = true;
 		k->is_inside = false;
-		if (k->pid != mother->pid && k->is_seen) {
+		if (k->pid != mother->pid && mother->is_seen) {
 			struct syscall_event e = { .kind = SYSCALL_FORK,
 				.pid = k->pid,
 				.tid = k->tid,
 				.parent = mother->pid,
 				.ts_ns = clock_mono_ns() };
-			send(w, &e, NULL);
+			tell(w, &e, NULL);
 		}
+		want(w, k, mother->is_seen);
 		if (was_waiting)
 			resume(k, 0);
 	}
@@ -360,13 +198,13 @@ static void on_exec(struct watch *w, struct tracee *k)
 	if ((pid_t)former != k->tid)
 		drop(w, (pid_t)former);
 	k->pid = k->tid;
-	k->is_interrupted = k->is_inside = false;
+	k->is_inside = false;
 	k->row = NULL;
 	enum image_kind kind = w->o->has_tracer ? image_kind_of(k->pid) : IMAGE_UNSEEN;
-	k->is_seen = kind != IMAGE_TRACED;
 	k->is_muted = false;
-	if (k->is_seen)
-		send_begin(w, k, kind == IMAGE_GO);
+	if (kind != IMAGE_TRACED)
+		tell_begin(w, k, kind == IMAGE_GO);
+	want(w, k, kind != IMAGE_TRACED);
 	resume(k, 0);
 }
 
@@ -407,7 +245,9 @@ static void on_death(struct watch *w, pid_t tid, int status)
 			.tid = tid,
 			.ret = status,
 			.ts_ns = clock_mono_ns() };
-		send(w, &e, NULL);
+		tell(w, &e, NULL);
+		if (w->o->seen >= 0)
+			kernel_calls_want(w->o->seen, tid, false);
 	}
 	drop(w, tid);
 }
@@ -426,7 +266,8 @@ static int attach_one(struct watch *w, pid_t tid)
 	/* Of a command the exec is awaited; where that could be a program with rights, its call must be seen coming. */
 	k->is_muted = !w->o->is_running;
 	k->is_seen = w->o->is_running || !w->is_privileged;
-	if (k->is_seen)
+	k->is_stopped_at = k->is_seen && w->o->seen < 0;
+	if (k->is_stopped_at)
 		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 0;
 }
@@ -446,7 +287,11 @@ static int attach(struct watch *w)
 	}
 	if (dir)
 		closedir(dir);
-	send_begin(w, *place_of(w, w->o->target), false);
+	struct tracee *first = *place_of(w, w->o->target);
+	if (first) {
+		tell_begin(w, first, false);
+		want(w, first, true);
+	}
 	return 0;
 }
 
@@ -456,14 +301,20 @@ void watch(int to, const struct watcher_options *o)
 	struct sigaction end = { .sa_handler = on_end }; /* without SA_RESTART: it interrupts the wait */
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGALRM, &end, NULL);
-	unsigned char error = (unsigned char)attach(&w);
-	if (fs_write_all(to, &error, 1) || error)
+	/* The first byte says how it went; events of the attachment come behind it. */
+	unsigned char error = 0;
+	buf_add(&w.out, &error, 1);
+	error = (unsigned char)attach(&w);
+	if (error) {
+		fs_write_all(to, &error, 1);
 		return;
-	while (w.count && !is_over) {
+	}
+	tell_flush(&w);
+	while (w.count && !is_over && !w.is_deaf) {
 		int status;
-		pid_t tid = waitpid(-1, &status, __WALL | (is_due ? WNOHANG : 0));
-		if (is_due)
-			flush(&w);
+		pid_t tid = waitpid(-1, &status, __WALL | (tell_is_due ? WNOHANG : 0));
+		if (tell_is_due)
+			tell_flush(&w);
 		if (tid < 0 && errno != EINTR)
 			break;
 		else if (tid > 0 && WIFSTOPPED(status))
@@ -471,5 +322,5 @@ void watch(int to, const struct watcher_options *o)
 		else if (tid > 0)
 			on_death(&w, tid, status);
 	}
-	flush(&w);
+	tell_flush(&w);
 }

@@ -30,10 +30,13 @@ static void live_apart(pid_t parent)
 }
 
 /* What the program reads and writes is not ours to keep open. */
-static void close_others(int to)
+static void close_others(int to, int *seen)
 {
-	dup2(to, 3);
-	close_range(4, ~0u, 0);
+	int high = fcntl(to, F_DUPFD, 64), map = *seen >= 0 ? fcntl(*seen, F_DUPFD, 64) : -1;
+	dup2(high, 3);
+	if (map >= 0)
+		*seen = dup2(map, 4);
+	close_range(map >= 0 ? 5 : 4, ~0u, 0);
 	for (int fd = 0; fd < 3; fd++) {
 		close(fd);
 		open("/dev/null", O_RDWR);
@@ -69,9 +72,10 @@ int watcher_start(struct watcher *w, const struct watcher_options *o, struct son
 	fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
 	w->pid = fork();
 	if (!w->pid) {
+		struct watcher_options own = *o;
 		live_apart(parent);
-		close_others(ends[1]);
-		watch(3, o);
+		close_others(ends[1], &own.seen);
+		watch(3, &own);
 		_exit(0);
 	}
 	close(ends[1]);

@@ -5,9 +5,10 @@
  * and could not tell a stop of the program's job from one of its own. What it watches
  * goes on as if nobody looked: signals and stops are passed on, nothing is stepped or
  * changed, and when the watcher or the recorder dies the kernel lets the program go.
- * Images that the tracer sees (image.h) run at full speed: of them only forks, execs and
- * signals are noticed. There is no seccomp filter that would spare more: after the death
- * of the watcher it would make the program's calls fail.
+ * Images that the tracer sees (image.h), and all where the kernel tells of calls
+ * (kernel.h), run at full speed: of them only forks, execs and signals are noticed.
+ * There is no seccomp filter that would spare the others more: after the death of the
+ * watcher it would make the program's calls fail.
  */
 #ifndef SONDE_PROBE_SYSCALL_WATCHER_H
 #define SONDE_PROBE_SYSCALL_WATCHER_H
@@ -26,6 +27,7 @@ struct watcher_options {
 	pid_t target; /* a command that waits before its exec, or a process that runs */
 	bool is_running;
 	bool has_tracer; /* the tracer is on: images that it sees are left to it */
+	int seen;        /* of kernel.h, which takes the calls then; -1: they are taken by stops */
 };
 
 int watcher_start(struct watcher *w, const struct watcher_options *o, struct sonde_err *err);

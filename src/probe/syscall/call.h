@@ -1,0 +1,31 @@
+/* call: a system call on its way to a row: its arguments by the letters of its row in table.h. */
+#ifndef SONDE_PROBE_SYSCALL_CALL_H
+#define SONDE_PROBE_SYSCALL_CALL_H
+
+#include "probe/syscall/event.h"
+#include "probe/syscall/table.h"
+#include "store/schema.h"
+
+#include <sys/un.h>
+
+struct rows_process;
+
+struct call {
+	const struct syscall_event *event;
+	const struct syscall_row *row;
+	struct rows_process *process;
+	struct store_io io;
+	int errnum, fd, dirfd, dirfd2, open_flags;
+	struct store_text path, path2, text;
+	bool has_path, has_path2, has_text, has_fd;
+	bool is_left_out; /* by a filter */
+	unsigned args;
+	char address[sizeof(((struct sockaddr_un *)0)->sun_path) + 2];
+};
+
+struct store_text call_text(const struct syscall_event *e, unsigned i); /* text i of an event; null: it has none */
+void call_add_arg(struct call *c, int64_t value);
+void call_result(struct call *c); /* first: what failed has other arguments */
+void call_arguments(struct call *c);
+
+#endif
