@@ -283,7 +283,7 @@ static const struct place *name_place(struct model_stacks *s, const struct node 
 
 	if (m && m->is_elf)
 		name_by_file(&f, m, node->address);
-	else if (m)
+	if (m && !f.count) /* of a file too, when it was in a container: nobody but the recorder could find it */
 		name_by_symbol(&f, node->module, node->address);
 	if (!f.count)
 		f.frames[f.count++] = (struct model_frame){ .function = NULL };

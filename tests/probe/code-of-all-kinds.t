@@ -51,4 +51,32 @@ if c++ -O2 -g -o inlined inlined.cpp 2>/dev/null; then
 else
 	skip 'C++ names' 'no C++ compiler here'
 fi
+# A file that is at its path only for its process, as in a container.
+if (($(id -u) == 0)); then
+	mkdir -p cage/odd
+	cp "$TRUTH" cage/odd/caged
+	ldd "$TRUTH" | grep -o '/[^ ]*' | while read -r library; do cp --parents "$library" cage; done
+	"$SONDE" record -q -o caged --probes cpu --freq 999 -- chroot cage /odd/caged shares 30 >/dev/null
+	rm -rf cage
+	"$SONDE" export --to folded -o folded caged
+	ok 'code behind another root has its names' grep -q ';main;.*seventy;burn' folded
+else
+	skip 'code behind another root has its names' 'only root can have another root'
+fi
+
+# Large frames: a copy of the top of a stack must reach its beginning.
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+	"$SONDE" record -q -o numpy -- /usr/bin/python3 -c 'import numpy
+a = numpy.random.rand(400, 400)
+for _ in range(100): a = a @ a; a /= a.max()'
+	n=$(jq '.probes[] | select(.name == "cpu").events' numpy/run.json)
+	ok 'hardly a stack of numpy is cut' test "$(jq '.probes[] | select(.name == "cpu").cut_stacks' numpy/run.json)" -le $((n / 20 + 5))
+else
+	skip 'hardly a stack of numpy is cut' 'numpy is not installed'
+fi
+
+# As fast as it goes: nothing is lost without being counted.
+"$SONDE" record -q -o fast --probes cpu --freq 20000 -- "$TRUTH" shares 5 >/dev/null
+ok '20 kHz: as many samples as the CPU time has periods, or the loss is told' test "$(jq '.probes[] | select(.name == "cpu") |
+	.events + .lost + .throttled * 100 > 0.8 * (.sampled_ns + .unsampled_ns) / 50000' fast/run.json)" = true
 done_testing

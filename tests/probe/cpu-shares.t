@@ -39,7 +39,7 @@ is '--stacks none: samples without callers' "$("$SONDE" events flat --table stac
 ok 'but with a place' test "$("$SONDE" events flat --table sample --json | jq -c 'select(.stack != null)' | wc -l)" -gt 0
 
 # Other events.
-"$SONDE" record -q -o faults --events page-faults -- "$TRUTH" faults 20000 >truth
+"$SONDE" record -q -o faults --events page-faults --freq 9999 -- "$TRUTH" faults 20000 >truth
 "$SONDE" export --to folded -o folded faults
 ok 'page faults are sampled where they happen' grep -q ';main;.*faults' folded
 is 'and stand for no time' "$("$SONDE" events faults --table sample --json | jq -c 'select(.weight_ns != null)')" ''

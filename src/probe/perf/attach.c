@@ -23,6 +23,7 @@
 #define RING_BYTES_MIN \
 	((size_t)256 << 10) /* twice that with switches, eight times with tracepoints: each is a few records */
 #define RING_BYTES_MAX ((size_t)8 << 20)
+#define ORDINARY_WATERMARK ((uint32_t)128 << 10)
 #define SAMPLE_BYTES 512 /* without its stack */
 #define RING_MS 100      /* that a ring holds */
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
@@ -225,6 +226,8 @@ static int open_one(struct perf_source *s, struct perf_event_attr *a, const stru
 {
 	uint32_t cpu = s->private->cpus[at->slot];
 	a->wakeup_watermark = (uint32_t)(ring_bytes(s) / 2);
+	if (geteuid() && a->wakeup_watermark > ORDINARY_WATERMARK)
+		a->wakeup_watermark = ORDINARY_WATERMARK; /* their rings may come out smaller than wanted */
 	o->fd = open_event(s, a, at->pid, cpu, at->flags);
 	if (o->fd < 0)
 		return o->fd;
@@ -455,7 +458,7 @@ static uint32_t stack_bytes(const struct probe_options *o)
 {
 	if (!UNWIND_IS_HERE || o->stacks != PROBE_STACKS_AUTO)
 		return 0;
-	return o->freq_hz <= 2000 ? 8192 : o->freq_hz <= 8000 ? 4096 : 2048;
+	return o->freq_hz <= 500 ? 32768 : o->freq_hz <= 2000 ? 16384 : o->freq_hz <= 8000 ? 4096 : 2048;
 }
 
 /* "monotonic  50000  0": seconds and nanoseconds by which our namespace's clock is ahead of the kernel's. */

@@ -62,6 +62,12 @@ bool elf_file_open(struct elf_file *f, const struct module *m)
 		return open_vdso(f);
 	if (m->kind != MODULE_ELF)
 		return false;
+	if (m->fd >= 0) {
+		struct stat st;
+		f->fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 0);
+		f->bytes = f->fd >= 0 && !fstat(f->fd, &st) ? (uint64_t)st.st_size : 0;
+		return f->fd >= 0;
+	}
 	int n = snprintf(path, sizeof(path), "/proc/%d/root%s", m->pid, m->path);
 	if (n > 0 && (size_t)n < sizeof(path))
 		f->fd = open_regular(path, f);

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/elffile.h"
 #include "base/fs.h"
+#include "probe/perf/elffile.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 #define KALLSYMS_BYTES_MAX ((size_t)64 << 20)
 #define MAP_BYTES_MAX ((size_t)256 << 20)
 #define NAME_BYTES_MAX 1024
+#define SYMBOLS_BYTES_MAX ((uint64_t)64 << 20)
 #define VDSO_BYTES_MAX ((uint64_t)64 << 10)
 
 static void emit(struct store_sink *sink, const struct module *m, uint64_t start, int64_t bytes, const char *name,
@@ -195,6 +197,70 @@ static void name_vdso(struct store_sink *sink, const struct stacks_address *a, s
 			name_range(sink, a, count, f.at, f.end - f.at, f.name, strlen(f.name));
 }
 
+static void *section_bytes(const struct elf_file *f, const Elf64_Shdr *s)
+{
+	char *bytes = s->sh_type != SHT_NOBITS && s->sh_size <= SYMBOLS_BYTES_MAX ? malloc(s->sh_size + 1) : NULL;
+	if (bytes && !elf_file_get(f, s->sh_offset, bytes, s->sh_size)) {
+		free(bytes);
+		return NULL;
+	}
+	if (bytes)
+		bytes[s->sh_size] = '\0';
+	return bytes;
+}
+
+/* What is added to an offset of its code to make an address. */
+static uint64_t code_delta(const struct elf_file *f, const Elf64_Ehdr *e)
+{
+	Elf64_Phdr p;
+	for (unsigned i = 0; i < e->e_phnum; i++)
+		if (elf_file_get(f, e->e_phoff + i * sizeof(p), &p, sizeof(p)) && p.p_type == PT_LOAD &&
+				p.p_flags & PF_X)
+			return p.p_vaddr - p.p_offset;
+	return 0;
+}
+
+static void name_by_table(struct store_sink *sink, const struct stacks_address *a, size_t count,
+		const struct elf_file *f, const Elf64_Shdr *table, const Elf64_Shdr *names, uint64_t delta)
+{
+	Elf64_Sym *sym = section_bytes(f, table);
+	char *text = section_bytes(f, names);
+	for (size_t n = sym && text ? table->sh_size / sizeof(*sym) : 0; n-- > 0;)
+		if (ELF64_ST_TYPE(sym[n].st_info) == STT_FUNC && sym[n].st_size && sym[n].st_name < names->sh_size)
+			name_range(sink, a, count, sym[n].st_value - delta, sym[n].st_size, text + sym[n].st_name,
+					strlen(text + sym[n].st_name));
+	free(sym);
+	free(text);
+}
+
+static void name_by_sections(struct store_sink *sink, const struct stacks_address *a, size_t count,
+		const struct elf_file *f, const Elf64_Ehdr *e)
+{
+	uint64_t delta = code_delta(f, e);
+	for (unsigned i = 0; i < e->e_shnum; i++) {
+		Elf64_Shdr table, names;
+		if (elf_file_get(f, e->e_shoff + i * sizeof(table), &table, sizeof(table)) &&
+				(table.sh_type == SHT_SYMTAB || table.sh_type == SHT_DYNSYM) &&
+				table.sh_link < e->e_shnum &&
+				elf_file_get(f, e->e_shoff + table.sh_link * sizeof(names), &names, sizeof(names)))
+			name_by_table(sink, a, count, f, &table, &names, delta);
+	}
+}
+
+/* A file that only its process could find. Symbols have addresses, frames offsets in the file. */
+static void name_foreign(struct store_sink *sink, const struct stacks_address *a, size_t count)
+{
+	struct elf_file f;
+	Elf64_Ehdr e;
+	if (a->module->fd < 0 || !elf_file_open(&f, a->module))
+		return;
+	if (elf_file_get(&f, 0, &e, sizeof(e)) && !memcmp(e.e_ident, ELFMAG, SELFMAG) &&
+			e.e_ident[EI_CLASS] == ELFCLASS64 && e.e_phentsize == sizeof(Elf64_Phdr) &&
+			e.e_shentsize == sizeof(Elf64_Shdr))
+		name_by_sections(sink, a, count, &f, &e);
+	elf_file_close(&f);
+}
+
 static void name_nothing(struct store_sink *sink, const struct stacks_address *a, size_t count)
 {
 	(void)sink;
@@ -203,7 +269,7 @@ static void name_nothing(struct store_sink *sink, const struct stacks_address *a
 }
 
 static void (*const namers[])(struct store_sink *, const struct stacks_address *, size_t) = {
-	[MODULE_ELF] = name_nothing,
+	[MODULE_ELF] = name_foreign,
 	[MODULE_VDSO] = name_vdso,
 	[MODULE_KERNEL] = name_kernel,
 	[MODULE_MEMORY] = name_memory,

@@ -4,13 +4,17 @@
 #include "base/buf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MODULES_MAX 65536
 #define MAPPINGS_MAX 65536
 #define LINE_BYTES 4400
+#define FOREIGN_MAX 128 /* files kept open */
 
 struct space {
 	unsigned shares;
@@ -35,6 +39,8 @@ void modules_release(struct modules *m)
 		unwind_table_free(m->all[i]->table);
 		free(m->all[i]->python);
 		free(m->all[i]->path);
+		if (m->all[i]->fd >= 0)
+			close(m->all[i]->fd);
 		free(m->all[i]);
 	}
 	free(m->all);
@@ -62,6 +68,26 @@ static void emit_module(struct modules *m, const struct module *one)
 	store_sink_add(m->sink, STORE_TABLE_MODULE, &row);
 }
 
+/* In a container a path is another file than here, and gone with the container: its file is kept open. */
+static int open_foreign(int32_t pid, const char *path)
+{
+	char there[4200];
+	struct stat root, own;
+	int n = snprintf(there, sizeof(there), "/proc/%d/root", pid);
+	if (pid <= 0 || stat(there, &root) || stat("/", &own) ||
+			(root.st_dev == own.st_dev && root.st_ino == own.st_ino))
+		return -1;
+	if (snprintf(there + n, sizeof(there) - (size_t)n, "%s", path) >= (int)sizeof(there) - n)
+		return -1;
+	int fd = open(there, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 static struct module *add_module(struct modules *m, enum module_kind kind, int32_t pid, const char *path,
 		const uint8_t *build_id, unsigned build_id_bytes)
 {
@@ -78,6 +104,10 @@ static struct module *add_module(struct modules *m, enum module_kind kind, int32
 		free(one);
 		return NULL;
 	}
+	one->fd = -1;
+	if (kind == MODULE_ELF && m->foreign < FOREIGN_MAX)
+		one->fd = open_foreign(pid, path);
+	m->foreign += one->fd >= 0;
 	one->number = (int64_t)m->count + 1;
 	one->kind = kind;
 	one->pid = pid;

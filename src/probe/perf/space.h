@@ -25,6 +25,7 @@ struct module {
 	enum module_kind kind;
 	int32_t pid; /* who mapped it first: a way to its file, and the owner of MEMORY */
 	char *path;
+	int fd; /* its file, when its process has another root than we: nobody finds it by its path later; else -1 */
 	uint8_t build_id[BUILD_ID_BYTES_MAX];
 	unsigned build_id_bytes;
 	struct unwind_table *table; /* unwind.h; NULL: not read yet */
@@ -46,6 +47,7 @@ struct modules {
 	size_t cap;
 	struct map by_name;
 	struct module *kernel;
+	unsigned foreign;
 };
 
 void modules_init(struct modules *m, struct store_sink *sink);

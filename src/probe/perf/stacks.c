@@ -54,7 +54,7 @@ int64_t stacks_add(struct stacks *s, int64_t parent, const struct module *module
 		.module = key.module,
 		.address = (int64_t)address };
 	store_sink_add(s->sink, STORE_TABLE_STACK, &row);
-	if (module && module->kind != MODULE_ELF)
+	if (module && (module->kind != MODULE_ELF || module->fd >= 0))
 		remember(s, module, address);
 	return row.stack;
 }

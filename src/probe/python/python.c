@@ -15,9 +15,13 @@
 #include "probe/tasks.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define LATE_NS 10000000
 #define POLL_NS 2000000    /* between looks while there is Python */
@@ -28,6 +32,8 @@
 #define WAITING_MAX 4096 /* stacks whose samples have not been taken */
 #define FRAMES_KEPT 512  /* room that a place keeps */
 #define BUSY_MAX 64
+#define HURRY_NICE (-15)
+#define HURRY_SLICE_NS 100000
 
 const struct probe_ops probe_python;
 
@@ -84,6 +90,27 @@ static void advise(struct python *y, pid_t pid, struct sonde_err *why, int error
 	probe_remark(y->host, &probe_python, why);
 }
 
+/*
+ * Waking in time is what the accuracy hangs on, also among busy neighbours: no slack of timers, a short slice
+ * (Linux 6.12, for everybody) and, where we may, a better place in the queue. For the recorder alone, which runs for
+ * microseconds at a time; the program was forked before.
+ */
+static void hurry(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attr = { .size = sizeof(attr), .policy = SCHED_OTHER, .nice = HURRY_NICE, .runtime = HURRY_SLICE_NS };
+	prctl(PR_SET_TIMERSLACK, 1000ul);
+	if (!syscall(SYS_sched_setattr, 0, &attr, 0))
+		return;
+	attr.nice = getpriority(PRIO_PROCESS, 0);
+	syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
 static struct python_process *look_at(struct python *y, pid_t pid)
 {
 	const struct task *task = tasks_find(y->host->tasks, pid);
@@ -99,7 +126,7 @@ static struct python_process *look_at(struct python *y, pid_t pid)
 		return NULL;
 	y->version = p->layout.version;
 	if (!y->is_here)
-		prctl(PR_SET_TIMERSLACK, 1000ul); /* for us alone: waking in time is what the accuracy hangs on */
+		hurry();
 	y->is_here = true;
 	return p;
 }
