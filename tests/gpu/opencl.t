@@ -11,7 +11,7 @@ run "$OPENCL"
 # line RUN: what each command was, as the program tells it.
 lines() { "$SONDE" events "$1" --table gpu --json | jq -r '"\(.kind) \(.direction) \(.bytes) \(.name)"'; }
 
-for how in plain profiled list unfinished forks; do
+for how in plain profiled list unfinished forks killed; do
 	run "$OPENCL" "$how"
 	want_out=$out want_status=$status
 	EXPECT=1 "$OPENCL" "$how" >/dev/null 2>want || true
@@ -33,6 +33,15 @@ is 'how far times may be off is known' "$(jq 'all(.[]; .error_ns >= 0)' <<<"$tab
 
 like 'the line at the end counts them' "$("$SONDE" record -v -o said -- "$OPENCL" plain 2>&1 >/dev/null)" 'sonde: gpu: 8 events'
 is 'run.json too' "$(jq '.probes[] | select(.name == "gpu").commands' said/run.json)" 8
+
+# Several threads, each with its queue: nothing is lost, nothing is told twice.
+run "$OPENCL" threads 300
+want=$out
+run "$SONDE" record -q -o threads -- "$OPENCL" threads 300
+is 'threads: the same' "$status $(tail -1 <<<"$out")" "0 $(tail -1 <<<"$want")"
+is 'threads: every command of every queue' "$("$SONDE" events threads --table gpu --json | jq -s -c 'map({queue, kind}) | group_by(.queue) | map(group_by(.kind) | map(length))')" \
+	'[[1,1,300],[1,1,300],[1,1,300],[1,1,300]]'
+is 'threads: each gave its own' "$("$SONDE" events threads --table gpu --json | jq -s 'map({queue, tid}) | unique | length')" 4
 
 # Switched off there is no layer, and a user's own layers stay.
 "$SONDE" record -q -o off --probes trace -- "$OPENCL" plain >/dev/null
