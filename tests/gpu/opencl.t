@@ -34,6 +34,14 @@ is 'how far times may be off is known' "$(jq 'all(.[]; .error_ns >= 0)' <<<"$tab
 like 'the line at the end counts them' "$("$SONDE" record -v -o said -- "$OPENCL" plain 2>&1 >/dev/null)" 'sonde: gpu: 8 events'
 is 'run.json too' "$(jq '.probes[] | select(.name == "gpu").commands' said/run.json)" 8
 
+# The summary adds up to the rows.
+summary=$("$SONDE" summary plain.run --json | jq -c .gpu)
+is 'summary: kernels' "$(jq -c '[.by_kernel[] | {kernel, count}] | sort_by(.kernel)' <<<"$summary")" '[{"kernel":"add","count":1},{"kernel":"twice","count":3}]'
+is 'summary: copies by direction' "$(jq -c '[.by_direction[] | {direction, count, bytes}] | sort_by(.direction)' <<<"$summary")" \
+	'[{"direction":"device-to-device","count":1,"bytes":131072},{"direction":"device-to-host","count":1,"bytes":131072},{"direction":"host-to-device","count":1,"bytes":262144}]'
+is 'summary: time in kernels is that of the rows' "$(jq .kernel_ns <<<"$summary")" "$(jq 'map(select(.kind == "kernel").dur_ns) | add' <<<"$table")"
+is 'summary: one device, busy no longer than its commands took' "$(jq --argjson rows "$table" '(.by_device | length) == 1 and .by_device[0].busy_ns > 0 and .by_device[0].busy_ns <= ($rows | map(.dur_ns) | add)' <<<"$summary")" true
+
 # Several threads, each with its queue: nothing is lost, nothing is told twice.
 run "$OPENCL" threads 300
 want=$out
@@ -46,6 +54,7 @@ is 'threads: each gave its own' "$("$SONDE" events threads --table gpu --json | 
 # Switched off there is no layer, and a user's own layers stay.
 "$SONDE" record -q -o off --probes trace -- "$OPENCL" plain >/dev/null
 ok 'without the probe there is no row' test ! -e off/tables/gpu.tbl
+is 'and the summary has a reason, no zeros' "$("$SONDE" summary off --json | jq -c '.gpu, (.reasons.gpu | length > 0)' | tr '\n' ' ')" 'null true '
 is 'the environment shows nothing' "$("$SONDE" record -q -o env -- env | grep -c -e OPENCL_LAYERS -e _INJECTION64_PATH)" 0
 is 'nor does a program that asks for it' "$("$SONDE" record -q -o asks -- /usr/bin/python3 -c 'import ctypes; g = ctypes.CDLL(None).getenv; g.restype = ctypes.c_char_p; print(g(b"OPENCL_LAYERS"))')" None
 
