@@ -90,6 +90,7 @@ struct sofa {
 	const char *word;
 	struct line command;
 	struct line stages[5]; /* by bit number: the options for it */
+	char groups[8192];
 	char sonde[4096];
 };
 
@@ -230,11 +231,15 @@ static int do_record(struct sofa *s)
 	return run(s, true, s->word, RECORD, (const char *[]){ "--force", "--output", s->logdir, "--", NULL });
 }
 
-/* Colours are the run's, and given when it is made. */
-static void note_filters(const struct sofa *s)
+/* Without any the page draws those that were given when the run was made. */
+static void pass_groups(struct sofa *s)
 {
-	if (s->cpu_filters || s->gpu_filters)
-		fprintf(stderr, "sofa: --cpu_filters and --gpu_filters have an effect when recording\n");
+	const char *cpu = s->cpu_filters, *gpu = s->gpu_filters;
+	if (!cpu && !gpu)
+		return;
+	snprintf(s->groups, sizeof(s->groups), "%s%s%s", cpu ? cpu : "", cpu && gpu ? "," : "", gpu ? gpu : "");
+	add(&s->stages[__builtin_ctz(VIEW)], "--groups");
+	add(&s->stages[__builtin_ctz(VIEW)], s->groups);
 }
 
 static int do_preprocess(struct sofa *s)
@@ -244,24 +249,21 @@ static int do_preprocess(struct sofa *s)
 
 static int do_analyze(struct sofa *s)
 {
-	note_filters(s);
 	return run(s, true, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
 }
 
 static int do_viz(struct sofa *s)
 {
-	note_filters(s);
+	pass_groups(s);
 	return run(s, true, "view", VIEW, (const char *[]){ s->logdir, NULL });
 }
 
 static int do_report(struct sofa *s)
 {
-	note_filters(s);
 	int code = run(s, false, "preprocess", PREPARE, (const char *[]){ s->logdir, NULL });
 	code = code ? code : run(s, false, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
 	if (code)
 		return code;
-	s->cpu_filters = s->gpu_filters = NULL; /* said once */
 	if (s->has_gui)
 		return do_viz(s);
 	fprintf(stderr, "sofa: to see it in the browser: sofa viz\n");

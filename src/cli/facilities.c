@@ -36,6 +36,7 @@ const struct facility facilities[] = {
 	{ "packets", "counts what connections carry, by process (--net)", false, check_packets },
 	{ "containers", "runs programs in images", false, check_containers },
 	{ "Python", "frames and annotations of Python programs", false, check_python },
+	{ "energy", "joules that the CPUs used", false, check_energy },
 	{ "GPU", "kernels, copies and utilisation", false, check_gpu },
 	{ NULL },
 };

@@ -51,6 +51,7 @@ void check_open_files(struct facility_report *r);
 void check_python(struct facility_report *r);
 void check_containers(struct facility_report *r);
 void check_gpu(struct facility_report *r);
+void check_energy(struct facility_report *r);
 /* facility-kernel.c: what the kernel lets us observe */
 void check_perf_user(struct facility_report *r);
 void check_perf_kernel(struct facility_report *r);

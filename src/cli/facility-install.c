@@ -214,6 +214,21 @@ static bool has_render_node(void)
 	return false;
 }
 
+void check_energy(struct facility_report *r)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int rc = fs_read_file(AT_FDCWD, "/sys/class/powercap/intel-rapl:0/energy_uj", 64, &text, NULL);
+
+	if (!rc) {
+		facility_say(r, FACILITY_WORKS, "the CPUs' own meters (RAPL) can be read");
+	} else if (rc == -EACCES || rc == -EPERM) {
+		facility_say(r, FACILITY_NO, "the CPUs' own meters (RAPL) are for root only");
+		facility_fix(r, "sudo sonde record ...");
+	} else {
+		facility_say(r, FACILITY_NONE, "this machine does not meter the energy of its CPUs");
+	}
+}
+
 /* The implementations of OpenCL that its loader would find, in words */
 static void list_opencl(struct buf *out)
 {

@@ -92,6 +92,6 @@ if [[ ! -e /dev/nvidiactl ]]; then
 	like 'no GPU is said' "$err" 'sonde: gpu: off: no GPU that tells its state here: no NVML, no nvidia-smi, no tegrastats'
 	is 'no counter of one' "$(last none)" ''
 	is 'the run says why' "$(jq -r '.probes[] | select(.name == "gpu") | "\(.state) \(.reason | length > 0) \(.events)"' none/run.json)" 'off true null'
-	like 'sonde doctor says it' "$("$SONDE" doctor)" 'GPU .*no'
+	like 'sonde doctor says it' "$("$SONDE" doctor)" 'this machine has no GPU device'
 fi
 done_testing

@@ -3,11 +3,14 @@
  * and events: the same with and without a layer. Each command is told on stderr when
  * EXPECT is set, as the recording shall show it.
  *
- *	opencl [profiled|plain|list|unfinished|forks]
+ *	opencl [profiled|plain|list|unfinished|forks|killed]
+ *	opencl threads N    four threads with a queue each and N kernels each, waited for now and then
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +72,52 @@ static cl_command_queue make_queue(const char *how, cl_context context, cl_devic
 	return queue;
 }
 
+static struct {
+	cl_context context;
+	cl_device_id device;
+	cl_program program;
+	int kernels;
+} shared;
+
+static void *work(void *arg)
+{
+	cl_int status;
+	float zero = 0, got = -1;
+	size_t global = 16;
+	cl_command_queue queue = make_queue("plain", shared.context, shared.device);
+	cl_kernel twice = clCreateKernel(shared.program, "twice", &status);
+	cl_mem x = clCreateBuffer(shared.context, CL_MEM_READ_WRITE, 16 * sizeof(float), NULL, &status);
+	check(clEnqueueFillBuffer(queue, x, &zero, sizeof(zero), 0, 16 * sizeof(float), 0, NULL, NULL), "fill");
+	clSetKernelArg(twice, 0, sizeof(x), &x);
+	for (int i = 0; i < shared.kernels; i++) {
+		check(clEnqueueNDRangeKernel(queue, twice, 1, NULL, &global, NULL, 0, NULL, NULL), "kernel");
+		if (i % 50 == 49)
+			check(clFinish(queue), "finish");
+	}
+	check(clEnqueueReadBuffer(queue, x, CL_TRUE, 0, sizeof(got), &got, 0, NULL, NULL), "read");
+	clReleaseMemObject(x);
+	clReleaseKernel(twice);
+	clReleaseCommandQueue(queue);
+	*(float *)arg = got;
+	return NULL;
+}
+
+static int be_threads(cl_context context, cl_device_id device, cl_program program, int kernels)
+{
+	pthread_t threads[4];
+	float got[4];
+	shared.context = context;
+	shared.device = device;
+	shared.program = program;
+	shared.kernels = kernels;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, work, &got[i]);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	printf("%g %g %g %g\n", (double)got[0], (double)got[1], (double)got[2], (double)got[3]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "plain";
@@ -92,6 +141,8 @@ int main(int argc, char **argv)
 	cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &status);
 	check(status, "program");
 	check(clBuildProgram(program, 1, &device, NULL, NULL, NULL), "build");
+	if (!strcmp(how, "threads"))
+		return be_threads(context, device, program, argc > 2 ? (int)strtol(argv[2], NULL, 10) : 100);
 	cl_kernel twice = clCreateKernel(program, "twice", &status), add = clCreateKernel(program, "add", &status);
 	cl_mem x = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
 	cl_mem y = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
@@ -138,6 +189,10 @@ int main(int argc, char **argv)
 	for (int i = 0; i < COUNT / 2; i++)
 		sum += host[i];
 	printf("sum %.0f\n", sum);
+	if (!strcmp(how, "killed")) {
+		fflush(stdout);
+		raise(SIGKILL);
+	}
 	if (!strcmp(how, "unfinished")) /* everything has ended, nothing is given back */
 		return 3;
 	clReleaseEvent(done);

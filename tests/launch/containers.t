@@ -52,6 +52,9 @@ if [ -x "$SONDE" ]; then
 			--image "$SONDE_TEST_IMAGE" --engine-arg=--network=none
 		is "$engine: no container is left" "$(ours)" 0
 	done
+	run timeout 100 "$SONDE" record -q -o devices --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- \
+		sh -c "[ -e '$SONDE_STAGE/lib/sonde/libsonde-gpu.so' ] && echo there"
+	is 'what the runtimes of devices load is in the container' "$out" there
 	run "$SONDE" record --engine docker -- true
 	is '--engine alone makes no sense' "$status" 2
 	run "$SONDE" record -q -o none --engine /nonexistent/engine --image x -- true

@@ -39,7 +39,7 @@ becomes record --pid 42 'true' "record $usual --force --output sofalog -- true"
 like 'a pid beside a command is said to do nothing, as it did' "$err" '--pid has no effect'
 becomes record --profile_all_cpus 'true' "record --all-cpus $usual --force --output sofalog -- true"
 becomes record --perf_events cycles,instructions 'true' "record --events cycles,instructions $usual --force --output sofalog -- true"
-becomes record --no-perf-events 'true' "record --probes=trace,sched,system,gpu $usual --force --output sofalog -- true"
+becomes record --no-perf-events 'true' "record --probes=trace,sched,system,block,gpu $usual --force --output sofalog -- true"
 becomes record --sys-mon-rate 50 'true' "record --rate 50 $usual --force --output sofalog -- true"
 
 # Report.
@@ -49,6 +49,7 @@ becomes --gpu_filters=tensorflow:orange record 'true' \
 	"record --cpu-filters idle:black --gpu-filters $always,tensorflow:orange --force --output sofalog -- true"
 becomes analyze --cpu_top_k 7 'summary --top 7 sofalog'
 becomes viz --viz_port 9000 'view --port 9000 sofalog'
+becomes viz --cpu_filters idle:black --gpu_filters _fw_:red 'view --groups idle:black,_fw_:red sofalog'
 becomes analyze --profile_region 1,2 'summary --roi 1,2 sofalog'
 
 # The whole list of SOFA's options, with a value where it takes one: accepted, or refused with a reason that says what instead.

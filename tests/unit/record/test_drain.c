@@ -77,6 +77,60 @@ static void a_name_that_nobody_defined_is_a_question_mark(void **state)
 	ring_free(&r);
 }
 
+static void commands_of_devices_are_rows_whatever_is_in_them(void **state)
+{
+	struct made_ring r;
+	const struct sonde_rec_gpu good = { .head = { .kind = SONDE_REC_GPU },
+		.queued_ns = 100,
+		.submit_ns = SONDE_NONE,
+		.start_ns = 200,
+		.end_ns = 260,
+		.error_ns = 3,
+		.bytes = 4096,
+		.items = SONDE_NONE,
+		.queue = 2,
+		.name = 7,
+		.tid = 4243,
+		.kind = SONDE_GPU_COPY,
+		.direction = SONDE_GPU_DEVICE_TO_HOST };
+	const struct sonde_rec_gpu bad = { .head = { .kind = SONDE_REC_GPU },
+		.start_ns = INT64_MAX,
+		.end_ns = -5,
+		.error_ns = -1,
+		.bytes = -1,
+		.queue = INT64_MIN,
+		.name = UINT32_MAX,
+		.device = UINT32_MAX,
+		.tid = -9,
+		.kind = 255,
+		.direction = 255 };
+	ring_make(&r);
+	struct sonde_chunk *c = ring_chunk(&r, 0, 4242);
+	ring_append_string(c, 7, "copy it");
+	ring_append(c, &good, sizeof(good));
+	ring_append(c, &bad, sizeof(bad));
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_GPU, &rows);
+	assert_int_equal(rows.count, 2);
+	assert_int_equal(rows.cell[0][STORE_GPU_ts_ns], 200);
+	assert_int_equal(rows.cell[0][STORE_GPU_dur_ns], 60);
+	assert_int_equal(rows.cell[0][STORE_GPU_queued_ns], 100);
+	assert_int_equal(rows.cell[0][STORE_GPU_submit_ns], STORE_NULL);
+	assert_int_equal(rows.cell[0][STORE_GPU_tid], 4243);
+	assert_int_equal(rows.cell[0][STORE_GPU_bytes], 4096);
+	assert_int_equal(rows.cell[0][STORE_GPU_items], STORE_NULL);
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_GPU_kind]), "copy");
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_GPU_direction]), "device-to-host");
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_GPU_name]), "copy it");
+	static const int unknown[] = { STORE_GPU_dur_ns, STORE_GPU_bytes, STORE_GPU_queue, STORE_GPU_tid,
+		STORE_GPU_kind, STORE_GPU_direction, STORE_GPU_error_ns };
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
+		assert_int_equal(rows.cell[1][unknown[i]], STORE_NULL);
+	assert_string_equal(ring_text(&r, rows.cell[1][STORE_GPU_name]), "?");
+	ring_free(&r);
+}
+
 static void who_records_tell_whose_the_next_are(void **state)
 {
 	struct made_ring r;
@@ -205,6 +259,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_becomes_a_row),
+		cmocka_unit_test(commands_of_devices_are_rows_whatever_is_in_them),
 		cmocka_unit_test(paths_that_were_not_opened_share_an_identity),
 		cmocka_unit_test(a_name_may_be_defined_by_a_later_chunk),
 		cmocka_unit_test(a_name_that_nobody_defined_is_a_question_mark),
