@@ -3,6 +3,7 @@
  * called.
  */
 #include "analyze/calltree.h"
+#include "analyze/groups.h"
 #include "analyze/pass.h"
 #include "analyze/waits.h"
 #include "base/map.h"
@@ -149,6 +150,18 @@ static void add_functions(struct analyze *a, struct analyze_section *s, const st
 		t->all_rows = count;
 }
 
+static int add_groups(struct analyze *a, struct analyze_section *s, const struct profile *p, int64_t sampled_ns)
+{
+	struct groups groups;
+	int rc = groups_parse(&groups, a, a->opts.cpu_filters);
+
+	for (size_t i = 0; i < p->numbers.count && rc == 0; i++)
+		groups_add(&groups, p->functions[i].name, p->functions[i].self_ns, 1);
+	if (rc == 0)
+		groups_show(&groups, s, sampled_ns);
+	return rc;
+}
+
 static void add_fields(struct analyze *a, const struct cpu *c, struct analyze_section *s, int64_t *sampled_ns)
 {
 	const struct engine_groups *by_kernel = analyze_groups(a, STORE_TABLE_SAMPLE, c->by_kernel);
@@ -186,12 +199,15 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 		analyze_int(s, "fault_ns", NULL, ANALYZE_NS, p.fault_ns);
 		add_functions(a, s, &p, sampled_ns);
 		calltree_show(&p.tree, a, s);
+		rc = add_groups(a, s, &p, sampled_ns);
 	}
 	calltree_release(&p.tree);
 	free(p.functions);
 	map_release(&p.numbers);
 	model_stacks_free(p.stacks);
-	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot make the CPU profile") : rc;
+	return rc == -ENOMEM           ? err_sys(err, ENOMEM, "cannot make the CPU profile")
+			: rc == -E2BIG ? err_set(err, E2BIG, "there are more than %d groups", GROUPS_MAX)
+				       : rc;
 }
 
 const struct analyze_pass analyze_pass_cpu = { .key = "cpu",

@@ -34,6 +34,11 @@ is 'how far times may be off is known' "$(jq 'all(.[]; .error_ns >= 0)' <<<"$tab
 like 'the line at the end counts them' "$("$SONDE" record -v -o said -- "$OPENCL" plain 2>&1 >/dev/null)" 'sonde: gpu: 8 events'
 is 'run.json too' "$(jq '.probes[] | select(.name == "gpu").commands' said/run.json)" 8
 
+# The summary adds them up.
+sums=$("$SONDE" query plain.run "SELECT sum(dur_ns) FILTER (WHERE kind = 'kernel') k, sum(bytes) FILTER (WHERE kind = 'copy') b FROM gpu" --json)
+is 'kernels and copies in the summary' "$("$SONDE" summary plain.run --gpu-filters a:red --json | jq --argjson s "$sums" \
+	'.gpu.kernel_ns == $s[0].k and ([.gpu.copies[].bytes] | add) == $s[0].b and ([.gpu.kernels[].total_ns] | add) == $s[0].k and (.gpu.groups | length) == 1')" true
+
 # Switched off there is no layer, and a user's own layers stay.
 "$SONDE" record -q -o off --probes trace -- "$OPENCL" plain >/dev/null
 ok 'without the probe there is no row' test ! -e off/tables/gpu.tbl
