@@ -25,8 +25,9 @@ struct analyze_opts {
 	const char *rules_text; /* NULL, or the text of the rules, which are then not looked for */
 	bool has_range;         /* only what touches [from_ns, to_ns), instants as in the tables */
 	int64_t from_ns, to_ns;
-	size_t top;       /* rows of a list at most; 0: all */
-	unsigned threads; /* 0: one a CPU */
+	const char *cpu_filters, *gpu_filters; /* NULL, or groups of functions and kernels: "word:colour,word:colour" */
+	size_t top;                            /* rows of a list at most; 0: all */
+	unsigned threads;                      /* 0: one a CPU */
 	struct engine_part part;
 };
 
@@ -58,6 +59,14 @@ int analyze_load(struct analyze *a, const struct analyze_part *part, struct sond
 
 /* The range of a span or step of that name, from its first begin to its last end; -ENOENT. */
 int analyze_named_range(struct model_run *run, const char *name, int64_t *from_ns, int64_t *to_ns,
+		struct sonde_err *err);
+
+/*
+ * The region in which a counter is high (SOFA's spotlight): from when it has mostly been at least half of its highest
+ * value until it has mostly been below a tenth of it; the longest such stretch. Of a counter that counts up its rate is
+ * meant. -ENOENT when there is no such counter or region.
+ */
+int analyze_spotlight(struct model_run *run, const char *counter, int64_t *from_ns, int64_t *to_ns,
 		struct sonde_err *err);
 
 #endif

@@ -46,7 +46,7 @@ static bool check(struct analyze *a, struct finding *f)
 	snprintf(f->evidence, sizeof(f->evidence),
 			"process %" PRId64 " spent %.3f s in calls on files, the %zu others %.3f s each", most,
 			(double)most_ns / 1e9, count - 1, (double)mean_ns / 1e9);
-	snprintf(f->next, sizeof(f->next), "sonde summary --json %s | jq .io.by_process", model_run_path(a->run));
+	finding_try(a, "sonde summary --json %s | jq .io.by_process", f);
 	return true;
 }
 

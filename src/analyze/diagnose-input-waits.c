@@ -20,7 +20,10 @@ static bool check(struct analyze *a, struct finding *f)
 			"for %.3f s of %.3f s the application was loading or storing and computed nothing; "
 			"it computed for %.3f s",
 			(double)alone_ns / 1e9, (double)wall_ns / 1e9, (double)compute_ns / 1e9);
-	snprintf(f->next, sizeof(f->next), "load ahead in more workers, then: sonde summary --rules %s", a->rules.name);
+	snprintf(f->next, sizeof(f->next),
+			"load ahead in more workers, then: sonde summary --rules "
+			"%s",
+			a->rules.name);
 	return true;
 }
 

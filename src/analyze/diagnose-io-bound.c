@@ -21,7 +21,7 @@ static bool check(struct analyze *a, struct finding *f)
 	snprintf(f->evidence, sizeof(f->evidence),
 			"for %.3f s of %.3f s calls were under way, for %.3f s with no compute beside them",
 			(double)io_ns / 1e9, (double)wall_ns / 1e9, (double)alone_ns / 1e9);
-	snprintf(f->next, sizeof(f->next), "sonde summary --top 20 %s", model_run_path(a->run));
+	finding_try(a, "sonde summary --top 20 %s", f);
 	return true;
 }
 

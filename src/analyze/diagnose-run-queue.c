@@ -11,12 +11,15 @@ static bool check(struct analyze *a, struct finding *f)
 	if (runnable_ns == STORE_NULL || !finding_is_worth(a, runnable_ns) || runnable_ns < life_ns / 5 ||
 			runnable_ns < running_ns / 4)
 		return false;
-	f->recoverable_ns = runnable_ns < finding_wall_ns(a) ? runnable_ns : STORE_NULL;
+	f->recoverable_ns = runnable_ns < finding_wall_ns(a) ? runnable_ns : finding_wall_ns(a);
 	snprintf(f->what, sizeof(f->what), "threads wait for a CPU");
 	snprintf(f->evidence, sizeof(f->evidence),
 			"threads ran for %.3f s and were ready to run without a CPU for %.3f s, on %d CPUs",
 			(double)running_ns / 1e9, (double)runnable_ns / 1e9, cpus > 0 ? (int)cpus : 0);
-	snprintf(f->next, sizeof(f->next), "use fewer threads, or find who else runs: top");
+	finding_try(a,
+			"sonde query %s \"SELECT tid, state, ns FROM states WHERE state IN ('running', 'runnable') "
+			"ORDER BY ns DESC LIMIT 20\"",
+			f);
 	return true;
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Sections whose numbers say how a run was looked at, not what it did. */
-static const char *const left_out[] = { "probes", "losses", "diagnosis", "layers" };
+static const char *const left_out[] = { "probes", "losses", "diagnosis", "layers", "features" };
 
 void diff_init(struct diff *d, size_t count_a, size_t count_b)
 {
@@ -113,9 +113,29 @@ static const struct analyze_column *naming(const struct analyze_table *table, si
 	return NULL;
 }
 
-/* Of a row its first time, or else its first count: the rest follows from it or is detail. */
-static size_t measure(const struct analyze_table *table)
+/* Of lists whose first number is not what they are about: which is. */
+static const struct {
+	const char *section, *table, *key;
+} measures[] = {
+	{ "counters", "by_name", "mean" }, { "counters", "of_probes", "max" }, /* of those that count up: all of it */
+};
+
+static const char *measure_of(const struct analyze_section *s, const struct analyze_table *table)
 {
+	for (size_t i = 0; i < sizeof(measures) / sizeof(*measures); i++)
+		if (!strcmp(measures[i].section, s->key) && !strcmp(measures[i].table, table->name.key))
+			return measures[i].key;
+	return NULL;
+}
+
+/* Of a row its first time, or else its first count: the rest follows from it or is detail. */
+static size_t measure(const struct analyze_section *s, const struct analyze_table *table)
+{
+	const char *key = measure_of(s, table);
+
+	for (size_t i = 0; key && i < table->column_count; i++)
+		if (!strcmp(table->columns[i].key, key))
+			return i;
 	for (size_t i = 0; i < table->column_count; i++)
 		if (is_time(table->columns[i].unit))
 			return i;
@@ -127,9 +147,10 @@ static size_t measure(const struct analyze_table *table)
 
 static int take_table(const struct taking *t, const struct analyze_section *s, const struct analyze_table *table)
 {
-	size_t name_at, at = measure(table);
+	size_t name_at, at = measure(s, table);
 	int rc = 0;
-	if (table->flags & ANALYZE_DETAIL || !naming(table, &name_at) || at == table->column_count)
+	if ((table->flags & ANALYZE_DETAIL && !measure_of(s, table)) || !naming(table, &name_at) ||
+			at == table->column_count)
 		return 0;
 	const char *list = arena_printf(&t->d->arena, "%s.%s", s->key, table->name.key);
 	for (size_t row = 0; list && row < table->rows && !rc; row++) {

@@ -15,7 +15,7 @@
 struct finding {
 	char what[256];         /* a sentence without a full stop */
 	char evidence[512];     /* another */
-	char next[256];         /* a command, or words what to change */
+	char next[512];         /* a command, or words what to change */
 	int64_t from_ns, to_ns; /* since the start */
 	int64_t recoverable_ns; /* at most; STORE_NULL: not known */
 };
@@ -42,6 +42,8 @@ struct finding_path {
 };
 /* The next path with calls of this kind from *at on; false when there is none. */
 bool finding_next_path(struct analyze *a, enum analyze_kind kind, size_t *at, struct finding_path *p);
+/* Next: a command with the run's path, quoted, where the text has %s. */
+void finding_try(const struct analyze *a, const char *text, struct finding *f);
 /* Next: look at the calls on this path. What is pasted into a shell is quoted. */
 void finding_try_path(const struct analyze *a, const struct store_text *path, struct finding *f);
 

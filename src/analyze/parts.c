@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "sonde part 1"
+#define MAGIC "sonde part 2"
 
 static uint64_t rows_of(const struct model_run *run)
 {
@@ -52,6 +52,8 @@ static void pack_head(const struct analyze *a, const char *run, struct buf *out)
 	pack_uint(out, a->opts.has_range);
 	pack_int(out, a->opts.from_ns);
 	pack_int(out, a->opts.to_ns);
+	pack_string(out, a->opts.cpu_filters ? a->opts.cpu_filters : "");
+	pack_string(out, a->opts.gpu_filters ? a->opts.gpu_filters : "");
 	pack_uint(out, a->opts.part.number);
 	pack_uint(out, a->opts.part.count);
 }
@@ -88,6 +90,8 @@ int analyze_part_open(struct analyze_part *part, const void *bytes, size_t n, co
 	part->opts.has_range = unpack_uint(&u);
 	part->opts.from_ns = unpack_int(&u);
 	part->opts.to_ns = unpack_int(&u);
+	part->opts.cpu_filters = unpack_string(&u);
+	part->opts.gpu_filters = unpack_string(&u);
 	number = unpack_uint(&u);
 	count = unpack_uint(&u);
 	if (u.is_bad || count > ENGINE_PARTS_MAX || number >= count)

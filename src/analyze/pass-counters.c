@@ -1,7 +1,10 @@
 /* Counters: what values they had. */
+#include "analyze/counters.h"
 #include "analyze/pass.h"
 
 #include <errno.h>
+#include <math.h>
+#include <string.h>
 
 struct counters {
 	int by_name;
@@ -60,6 +63,20 @@ static int load_series(struct analyze *a, struct series *s, struct sonde_err *er
 	if (!s->is_of_probe)
 		return err_sys(err, ENOMEM, "cannot list the counters");
 	return t ? store_scan(t, &opts, take_names, s, err) : 0;
+}
+
+double counters_most(const struct analyze *a, const char *name)
+{
+	const struct counters *c = analyze_state(a, "counters");
+	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_COUNTER, c->by_name);
+
+	for (size_t i = 0; i < g->count && !g->has_no_quantiles; i++) {
+		const char *found = model_cname(a->run, engine_key(g, i, 0));
+
+		if (found && strcmp(found, name) == 0)
+			return engine_quantile(g, VALUES, i, 1);
+	}
+	return NAN;
 }
 
 static void add_counter(struct analyze *a, struct analyze_table *t, const struct engine_groups *g, size_t i)

@@ -2,7 +2,10 @@
  * CPU: which functions the samples were in, by themselves and with what they
  * called.
  */
+#include "analyze/calltree.h"
+#include "analyze/groups.h"
 #include "analyze/pass.h"
+#include "analyze/waits.h"
 #include "base/map.h"
 #include "model/stacks.h"
 
@@ -46,6 +49,8 @@ struct profile {
 	struct map numbers;
 	struct function *functions;
 	size_t cap;
+	struct calltree tree;
+	int64_t fault_ns; /* while page faults were handled */
 };
 
 static struct function *function_of(struct profile *p, const struct model_frame *frame)
@@ -99,8 +104,16 @@ static int make_profile(struct analyze *a, struct profile *p, const struct engin
 {
 	int rc = model_stacks_open(&p->stacks, a->run, err);
 
-	for (size_t i = 0; i < g->count && rc == 0; i++)
-		rc = add_stack(p, engine_key(g, i, 0), engine_sum(g, Q_WEIGHT, i), i);
+	if (rc == 0)
+		rc = calltree_init(&p->tree, p->stacks);
+	for (size_t i = 0; i < g->count && rc == 0; i++) {
+		int64_t stack = engine_key(g, i, 0), ns = engine_sum(g, Q_WEIGHT, i);
+
+		rc = add_stack(p, stack, ns, i);
+		if (rc == 0 && stack != STORE_NULL)
+			rc = calltree_add(&p->tree, stack, ns);
+		p->fault_ns += stack != STORE_NULL && wait_is_fault(p->stacks, stack) ? ns : 0;
+	}
 	return rc;
 }
 
@@ -137,6 +150,18 @@ static void add_functions(struct analyze *a, struct analyze_section *s, const st
 		t->all_rows = count;
 }
 
+static int add_groups(struct analyze *a, struct analyze_section *s, const struct profile *p, int64_t sampled_ns)
+{
+	struct groups groups;
+	int rc = groups_parse(&groups, a, a->opts.cpu_filters);
+
+	for (size_t i = 0; i < p->numbers.count && rc == 0; i++)
+		groups_add(&groups, p->functions[i].name, p->functions[i].self_ns, 1);
+	if (rc == 0)
+		groups_show(&groups, s, sampled_ns);
+	return rc;
+}
+
 static void add_fields(struct analyze *a, const struct cpu *c, struct analyze_section *s, int64_t *sampled_ns)
 {
 	const struct engine_groups *by_kernel = analyze_groups(a, STORE_TABLE_SAMPLE, c->by_kernel);
@@ -170,12 +195,19 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	}
 	add_fields(a, c, s, &sampled_ns);
 	rc = make_profile(a, &p, g, err);
-	if (rc == 0)
+	if (rc == 0) {
+		analyze_int(s, "fault_ns", NULL, ANALYZE_NS, p.fault_ns);
 		add_functions(a, s, &p, sampled_ns);
+		calltree_show(&p.tree, a, s);
+		rc = add_groups(a, s, &p, sampled_ns);
+	}
+	calltree_release(&p.tree);
 	free(p.functions);
 	map_release(&p.numbers);
 	model_stacks_free(p.stacks);
-	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot make the CPU profile") : rc;
+	return rc == -ENOMEM           ? err_sys(err, ENOMEM, "cannot make the CPU profile")
+			: rc == -E2BIG ? err_set(err, E2BIG, "there are more than %d groups", GROUPS_MAX)
+				       : rc;
 }
 
 const struct analyze_pass analyze_pass_cpu = { .key = "cpu",

@@ -4,6 +4,7 @@
 #include "base/words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define X(name) extern const struct analyze_rule analyze_rule_##name;
 #include "analyze/diagnoses.def"
@@ -70,6 +71,19 @@ bool finding_next_path(struct analyze *a, enum analyze_kind kind, size_t *at, st
 		return true;
 	}
 	return false;
+}
+
+void finding_try(const struct analyze *a, const char *text, struct finding *f)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *run = strstr(text, "%s");
+
+	buf_add(&out, text, run ? (size_t)(run - text) : strlen(text));
+	if (run) {
+		words_quote(&out, model_run_path(a->run));
+		buf_adds(&out, run + 2);
+	}
+	snprintf(f->next, sizeof(f->next), "%s", out.len < sizeof(f->next) ? out.data : "sonde summary --json");
 }
 
 void finding_try_path(const struct analyze *a, const struct store_text *path, struct finding *f)

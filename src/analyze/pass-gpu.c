@@ -1,157 +1,147 @@
-/* Devices: how long each was busy, which kernels took the time, how much was copied whither. */
-#include "analyze/absent.h"
+/* What devices did: kernels by name, copies by direction, how long any of them was busy. From the table gpu. */
+#include "analyze/groups.h"
+#include "analyze/pass.h"
 
 #include <string.h>
 
-enum { BY_NAME, BY_DIRECTION, BY_DEVICE, QUERIES };
-
 struct gpu {
-	int queries[QUERIES];
+	int by_kind, by_name, by_direction, busy;
 };
 
-/* Of every query, by these numbers. */
-enum { Q_COUNT, Q_DUR, Q_BYTES, Q_MAX, Q_BUSY };
+enum { Q_COUNT, Q_DUR, Q_BYTES, Q_MAX };
 
 static int plan(struct analyze *a, void *state, struct sonde_err *err)
 {
-	static const struct engine_query queries[] = {
-		[BY_NAME] = { "gpu by name", 2, { STORE_GPU_kind, STORE_GPU_name }, ENGINE_NONE, 4,
-				{ { ENGINE_COUNT, ENGINE_NONE }, { ENGINE_SUM, STORE_GPU_dur_ns },
-						{ ENGINE_SUM, STORE_GPU_bytes }, { ENGINE_MAX, STORE_GPU_dur_ns } } },
-		[BY_DIRECTION] = { "gpu by direction", 2, { STORE_GPU_kind, STORE_GPU_direction }, ENGINE_NONE, 4,
-				{ { ENGINE_COUNT, ENGINE_NONE }, { ENGINE_SUM, STORE_GPU_dur_ns },
-						{ ENGINE_SUM, STORE_GPU_bytes }, { ENGINE_MAX, STORE_GPU_dur_ns } } },
-		[BY_DEVICE] = { "gpu by device", 2, { STORE_GPU_device_id, STORE_GPU_device }, ENGINE_NONE, 5,
-				{ { ENGINE_COUNT, ENGINE_NONE }, { ENGINE_SUM, STORE_GPU_dur_ns },
-						{ ENGINE_SUM, STORE_GPU_bytes }, { ENGINE_MAX, STORE_GPU_dur_ns },
-						{ ENGINE_UNION, ENGINE_NONE } } },
-	};
-	struct gpu *g = state;
+	struct gpu *s = state;
+	struct engine_query q = { "device commands", 2, { STORE_GPU_kind, STORE_GPU_device }, ENGINE_NONE, 4,
+		{ [Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
+				[Q_DUR] = { ENGINE_SUM, STORE_GPU_dur_ns },
+				[Q_BYTES] = { ENGINE_SUM, STORE_GPU_bytes },
+				[Q_MAX] = { ENGINE_MAX, STORE_GPU_dur_ns } } };
+	struct engine_query busy = { "devices busy", 1, { STORE_GPU_device }, ENGINE_NONE, 1,
+		{ { ENGINE_UNION, ENGINE_NONE } } };
 
 	(void)err;
-	for (int i = 0; i < QUERIES; i++)
-		g->queries[i] = analyze_query(a, STORE_TABLE_GPU, &queries[i]);
+	s->by_kind = analyze_query(a, STORE_TABLE_GPU, &q);
+	q.keys[1] = STORE_GPU_name;
+	s->by_name = analyze_query(a, STORE_TABLE_GPU, &q);
+	q.keys[1] = STORE_GPU_direction;
+	s->by_direction = analyze_query(a, STORE_TABLE_GPU, &q);
+	s->busy = analyze_query(a, STORE_TABLE_GPU, &busy);
 	return 0;
 }
 
-static bool is_word(const struct analyze *a, int64_t string, const char *word)
+static bool is_kind(const struct analyze *a, const struct engine_groups *g, size_t i, const char *kind)
 {
-	const struct store_text *text = model_name(a->run, string);
+	const char *found = model_cname(a->run, engine_key(g, i, 0));
 
-	return text && text->bytes == strlen(word) && memcmp(text->data, word, text->bytes) == 0;
+	return found && strcmp(found, kind) == 0;
 }
 
-static void add_devices(struct analyze *a, struct analyze_section *s, const struct engine_groups *g)
+static const struct analyze_column kernel_columns[] = {
+	{ "kernel", "KERNEL", ANALYZE_TEXT },
+	{ "total_ns", "TIME", ANALYZE_NS },
+	{ "count", "COUNT", ANALYZE_COUNT },
+	{ "max_ns", "LONGEST", ANALYZE_NS },
+};
+
+static const struct analyze_column copy_columns[] = {
+	{ "direction", "COPIES", ANALYZE_TEXT },
+	{ "total_ns", "TIME", ANALYZE_NS },
+	{ "count", "COUNT", ANALYZE_COUNT },
+	{ "bytes", "BYTES", ANALYZE_BYTES },
+	{ "bytes_per_second", "BYTES/S", ANALYZE_REAL },
+};
+
+static void add_rows(struct analyze *a, struct analyze_table *t, const struct engine_groups *g, const char *kind,
+		bool is_copy)
 {
-	static const struct analyze_column columns[] = {
-		{ "device", "DEVICE", ANALYZE_TEXT },
-		{ "number", "NUMBER", ANALYZE_ID },
-		{ "commands", "COMMANDS", ANALYZE_COUNT },
-		{ "busy_ns", "BUSY", ANALYZE_NS },
-		{ "busy_ratio", "PART", ANALYZE_RATIO },
-	};
-	struct analyze_table *t = analyze_table(s, "by_device", "Devices", columns, 5, 0);
-	int64_t all_ns = a->end_ns != STORE_NULL ? a->end_ns - a->start_ns : 0;
-
-	for (size_t i = 0; i < analyze_top(a, g->count); i++) {
-		const struct engine_sweep_set set = { engine_cover(g, Q_BUSY, i), 0 };
-		int64_t busy_ns = engine_cover_ns(&set, 1);
-
-		analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 1)));
-		analyze_cell_int(t, engine_key(g, i, 0));
-		analyze_cell_int(t, (int64_t)engine_count(g, Q_COUNT, i));
-		analyze_cell_int(t, busy_ns >= 0 ? busy_ns : STORE_NULL);
-		analyze_cell_real(t, all_ns > 0 && busy_ns >= 0 ? (double)busy_ns / (double)all_ns : STORE_NULL_REAL);
-	}
-	if (t)
-		t->all_rows = g->count;
-}
-
-static void add_kernels(struct analyze *a, struct analyze_section *s, const struct engine_groups *g)
-{
-	static const struct analyze_column columns[] = {
-		{ "count", "COUNT", ANALYZE_COUNT },
-		{ "total_ns", "TIME", ANALYZE_SUM_NS },
-		{ "max_ns", "LONGEST", ANALYZE_NS },
-		{ "kernel", "KERNEL", ANALYZE_TEXT },
-	};
-	struct analyze_table *t = analyze_table(s, "by_kernel", "Kernels by time", columns, 4, 0);
 	struct analyze_rank *ranks = analyze_ranks(a, g->count);
 	size_t n = 0;
 
 	for (size_t i = 0; ranks && i < g->count; i++)
-		if (is_word(a, engine_key(g, i, 0), "kernel"))
-			ranks[n++] = (struct analyze_rank){ .weight = engine_sum(g, Q_DUR, i), .index = i };
+		if (is_kind(a, g, i, kind))
+			ranks[n++] = (struct analyze_rank){ engine_sum(g, Q_DUR, i), i };
 	analyze_rank(ranks, n);
 	for (size_t r = 0; ranks && r < analyze_top(a, n); r++) {
 		size_t i = ranks[r].index;
+		int64_t ns = engine_sum(g, Q_DUR, i), bytes = engine_sum(g, Q_BYTES, i);
 
-		analyze_cell_int(t, (int64_t)engine_count(g, Q_COUNT, i));
-		analyze_cell_int(t, engine_sum(g, Q_DUR, i));
-		analyze_cell_int(t, engine_extreme(g, Q_MAX, i));
 		analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 1)));
+		analyze_cell_int(t, ns);
+		analyze_cell_int(t, (int64_t)engine_count(g, Q_COUNT, i));
+		analyze_cell_int(t, is_copy ? bytes : engine_extreme(g, Q_MAX, i));
+		if (is_copy)
+			analyze_cell_real(t, ns > 0 ? (double)bytes * 1e9 / (double)ns : STORE_NULL_REAL);
 	}
 	if (t)
 		t->all_rows = n;
 }
 
-static void add_copies(struct analyze *a, struct analyze_section *s, const struct engine_groups *g)
-{
-	static const struct analyze_column columns[] = {
-		{ "direction", "COPIES", ANALYZE_TEXT },
-		{ "count", "COUNT", ANALYZE_COUNT },
-		{ "bytes", "BYTES", ANALYZE_BYTES },
-		{ "total_ns", "TIME", ANALYZE_SUM_NS },
-		{ "bytes_per_second", "BYTES/S", ANALYZE_BYTES },
-	};
-	struct analyze_table *t = analyze_table(s, "by_direction", "Copies", columns, 5, 0);
-
-	for (size_t i = 0; i < g->count; i++) {
-		int64_t dur_ns = engine_sum(g, Q_DUR, i), bytes = engine_sum(g, Q_BYTES, i);
-
-		if (!is_word(a, engine_key(g, i, 0), "copy"))
-			continue;
-		analyze_cell_bytes(t, model_name(a->run, engine_key(g, i, 1)));
-		analyze_cell_int(t, (int64_t)engine_count(g, Q_COUNT, i));
-		analyze_cell_int(t, bytes);
-		analyze_cell_int(t, dur_ns);
-		analyze_cell_int(t, dur_ns > 0 ? (int64_t)((double)bytes * 1e9 / (double)dur_ns) : STORE_NULL);
-	}
-}
-
-/* Time of one kind of commands, all devices together. */
-static int64_t time_of(const struct analyze *a, const struct engine_groups *g, const char *kind)
+static int64_t sum_of(const struct analyze *a, const struct engine_groups *g, const char *kind, unsigned aggregate)
 {
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < g->count; i++)
-		if (is_word(a, engine_key(g, i, 0), kind))
-			sum += engine_sum(g, Q_DUR, i);
+		sum += is_kind(a, g, i, kind) ? engine_sum(g, aggregate, i) : 0;
 	return sum;
+}
+
+static int64_t busy_ns(const struct engine_groups *g)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		struct engine_sweep_set set = { .cover = engine_cover(g, 0, i) };
+		int64_t ns = set.cover ? engine_cover_ns(&set, 1) : 0;
+
+		most = ns > most ? ns : most;
+	}
+	return most;
+}
+
+static int add_groups(struct analyze *a, struct analyze_section *s, const struct engine_groups *g, int64_t all_ns)
+{
+	struct groups groups;
+	int rc = groups_parse(&groups, a, a->opts.gpu_filters);
+
+	for (size_t i = 0; i < g->count && rc == 0; i++) {
+		const char *name = model_cname(a->run, engine_key(g, i, 1));
+
+		if (name && is_kind(a, g, i, "kernel"))
+			groups_add(&groups, name, engine_sum(g, Q_DUR, i), 1);
+	}
+	if (rc == 0)
+		groups_show(&groups, s, all_ns);
+	return rc;
 }
 
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
 	const struct gpu *g = state;
-	const struct engine_groups *groups[QUERIES];
+	const struct engine_groups *by_kind = analyze_groups(a, STORE_TABLE_GPU, g->by_kind);
+	const struct engine_groups *busy = analyze_groups(a, STORE_TABLE_GPU, g->busy);
+	int rc;
 
-	(void)err;
-	if (!analyze_has_table(a, "gpu")) {
-		analyze_absent(s, "no device executed anything that was recorded");
+	if (!by_kind->count) {
+		analyze_absent(s, "commands of GPUs were not recorded, or there were none");
 		return 0;
 	}
-	for (int i = 0; i < QUERIES; i++)
-		groups[i] = analyze_groups(a, STORE_TABLE_GPU, g->queries[i]);
-	analyze_int(s, "kernel_ns", "time in kernels", ANALYZE_SUM_NS, time_of(a, groups[BY_DIRECTION], "kernel"));
-	analyze_int(s, "copy_ns", "time in copies", ANALYZE_SUM_NS, time_of(a, groups[BY_DIRECTION], "copy"));
-	add_devices(a, s, groups[BY_DEVICE]);
-	add_kernels(a, s, groups[BY_NAME]);
-	add_copies(a, s, groups[BY_DIRECTION]);
-	return 0;
+	analyze_int(s, "devices", "devices", ANALYZE_COUNT, (int64_t)busy->count);
+	analyze_int(s, "busy_ns", "busiest device busy", ANALYZE_NS, busy_ns(busy));
+	analyze_int(s, "kernel_ns", "in kernels", ANALYZE_SUM_NS, sum_of(a, by_kind, "kernel", Q_DUR));
+	analyze_int(s, "copy_ns", "in copies", ANALYZE_SUM_NS, sum_of(a, by_kind, "copy", Q_DUR));
+	analyze_int(s, "copied_bytes", "copied", ANALYZE_BYTES, sum_of(a, by_kind, "copy", Q_BYTES));
+	add_rows(a, analyze_table(s, "kernels", "Kernels by time", kernel_columns, 4, 0),
+			analyze_groups(a, STORE_TABLE_GPU, g->by_name), "kernel", false);
+	add_rows(a, analyze_table(s, "copies", "Copies by time", copy_columns, 5, 0),
+			analyze_groups(a, STORE_TABLE_GPU, g->by_direction), "copy", true);
+	rc = add_groups(a, s, analyze_groups(a, STORE_TABLE_GPU, g->by_name), sum_of(a, by_kind, "kernel", Q_DUR));
+	return rc < 0 ? err_sys(err, -rc, "cannot group the kernels") : 0;
 }
 
 const struct analyze_pass analyze_pass_gpu = { .key = "gpu",
-	.title = "Devices",
+	.title = "GPU",
 	.state_bytes = sizeof(struct gpu),
 	.plan = plan,
 	.finish = finish };

@@ -1,4 +1,7 @@
-/* Sockets, as far as calls tell: who was sent how much. Packets are not recorded. */
+/*
+ * The network: who sent how much to whom, as packets tell (the table flow); and sockets, as far as calls tell.
+ */
+#include "analyze/flows.h"
 #include "analyze/io.h"
 
 #include <string.h>
@@ -47,27 +50,51 @@ static void add_sockets(struct analyze *a, struct analyze_section *s, const stru
 		t->all_rows = n;
 }
 
-static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
+static int plan(struct analyze *a, void *state, struct sonde_err *err)
 {
-	const struct analyze_io *io = analyze_state(a, "io");
-	const struct engine_groups *by_call = analyze_groups(a, STORE_TABLE_IO, io->by_call);
-	const struct engine_groups *by_path = analyze_groups(a, STORE_TABLE_IO, io->by_path);
-	struct io_sums all = { .calls = 0 };
-
-	(void)state, (void)err;
-	for (size_t i = 0; i < by_path->count; i++)
-		if (engine_key(by_path, i, 1) == KIND_NET)
-			io_sums_add(&all, by_path, i, KIND_NET);
-	if (!all.calls) {
-		analyze_absent(s, "packets were not recorded, and there were no calls on sockets");
-		return 0;
-	}
-	analyze_int(s, "calls", "calls on sockets", ANALYZE_COUNT, (int64_t)all.calls);
-	analyze_int(s, "total_ns", "time in them", ANALYZE_SUM_NS, all.dur_ns);
-	analyze_int(s, "sent_bytes", "sent", ANALYZE_BYTES, bytes_of(a, by_call, "send"));
-	analyze_int(s, "received_bytes", "received", ANALYZE_BYTES, bytes_of(a, by_call, "recv"));
-	add_sockets(a, s, by_path);
+	(void)err;
+	flows_plan(a, state);
 	return 0;
 }
 
-const struct analyze_pass analyze_pass_network = { .key = "network", .title = "Network", .finish = finish };
+static void add_calls(struct analyze *a, struct analyze_section *s, const struct io_sums *all)
+{
+	const struct analyze_io *io = analyze_state(a, "io");
+	const struct engine_groups *by_call = analyze_groups(a, STORE_TABLE_IO, io->by_call);
+
+	analyze_int(s, "calls", "calls on sockets", ANALYZE_COUNT, (int64_t)all->calls);
+	analyze_int(s, "total_ns", "time in them", ANALYZE_SUM_NS, all->dur_ns);
+	analyze_int(s, "sent_bytes", "sent", ANALYZE_BYTES, bytes_of(a, by_call, "send"));
+	analyze_int(s, "received_bytes", "received", ANALYZE_BYTES, bytes_of(a, by_call, "recv"));
+	add_sockets(a, s, analyze_groups(a, STORE_TABLE_IO, io->by_path));
+}
+
+static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
+{
+	const struct analyze_io *io = analyze_state(a, "io");
+	const struct engine_groups *by_path = analyze_groups(a, STORE_TABLE_IO, io->by_path);
+	struct io_sums all = { .calls = 0 };
+	bool has_flows = model_table(a->run, STORE_TABLE_FLOW) != NULL;
+
+	for (size_t i = 0; i < by_path->count; i++)
+		if (engine_key(by_path, i, 1) == KIND_NET)
+			io_sums_add(&all, by_path, i, KIND_NET);
+	if (!all.calls && !has_flows) {
+		analyze_absent(s, "packets were not recorded, and there were no calls on sockets");
+		return 0;
+	}
+	if (all.calls)
+		add_calls(a, s, &all);
+	if (has_flows)
+		return flows_show(a, state, s, err);
+	analyze_text(s, "note", "note",
+			"packets were not recorded (record --net), so who sent what to whom "
+			"is not known");
+	return 0;
+}
+
+const struct analyze_pass analyze_pass_network = { .key = "network",
+	.title = "Network",
+	.state_bytes = sizeof(struct flows),
+	.plan = plan,
+	.finish = finish };

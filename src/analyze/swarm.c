@@ -11,6 +11,7 @@
 #define MAJOR_MAX 200     /* functions that make swarms */
 #define MAJOR_SHARE 0.004 /* of all samples, at least */
 #define MAJOR_SAMPLES 3
+#define MAJOR_ENOUGH 20 /* samples that make a profile, whatever their share */
 
 /* Samples are few: a stretch's neighbours count too. Then the length is 1. */
 static void smooth(float *profile)
@@ -53,7 +54,8 @@ static size_t count_majors(const struct swarm_function *f, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		all += (double)f[i].samples;
-	while (n < count && n < MAJOR_MAX && f[n].samples >= MAJOR_SAMPLES && (double)f[n].samples >= MAJOR_SHARE * all)
+	while (n < count && n < MAJOR_MAX && f[n].samples >= MAJOR_SAMPLES &&
+			(f[n].samples >= MAJOR_ENOUGH || (double)f[n].samples >= MAJOR_SHARE * all))
 		n++;
 	return n ? n : count < 8 ? count : 8;
 }

@@ -13,11 +13,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define SPOTLIGHT "spotlight:"
+
 struct options {
 	const char *rules;
 	bool is_json;
 	int64_t top;
 	const char *roi;
+	const char *cpu_filters, *gpu_filters;
 	const char *part;
 	const char *output;
 	int64_t threads;
@@ -27,8 +30,14 @@ static const struct cli_option option_rows[] = {
 	{ 0, "rules", "RULES", CLI_STRING(struct options, rules), .default_text = "posix",
 			.help = "Layers to sort events into: posix, dlio, or a file with rules." },
 	{ 0, "roi", "REGION", CLI_STRING(struct options, roi),
-			.help = "Look only at a region: two times since the start (1s,2.5s), or the name of a span or "
-				"step." },
+			.help = "Look only at a region: two times since the start (1s,2.5s), the name of a "
+				"span or step, or "
+				"spotlight:COUNTER, the longest time that a counter is high." },
+	{ 0, "cpu-filters", "LIST", CLI_STRING(struct options, cpu_filters),
+			.help = "Groups of functions: words that their names hold, each with a colour: "
+				"memcpy:red,idle:black." },
+	{ 0, "gpu-filters", "LIST", CLI_STRING(struct options, gpu_filters),
+			.help = "The same for kernels of devices." },
 	{ 'n', "top", "N", CLI_INT(struct options, top), .min = 1, .max = INT64_MAX,
 			.default_words = "5, 100 with --json", .help = "Rows of a list at most." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print one JSON object." },
@@ -61,6 +70,8 @@ static int set_range(struct cli_context *ctx, struct model_run *run, const char 
 	char *first;
 
 	opts->has_range = true;
+	if (strncmp(roi, SPOTLIGHT, strlen(SPOTLIGHT)) == 0)
+		return analyze_spotlight(run, roi + strlen(SPOTLIGHT), &opts->from_ns, &opts->to_ns, ctx->err);
 	first = comma ? arena_copy(ctx->arena, roi, (size_t)(comma - roi)) : NULL;
 	if (!first || cli_parse_duration(first, &from, &ignored) < 0 ||
 			cli_parse_duration(comma + 1, &to, &ignored) < 0)
@@ -117,6 +128,8 @@ static int run(struct cli_context *ctx)
 	const struct options *o = ctx->options;
 	struct analyze_opts opts = { .rules = o->rules,
 		.top = summary_top(o->top, o->is_json),
+		.cpu_filters = o->cpu_filters,
+		.gpu_filters = o->gpu_filters,
 		.threads = (unsigned)o->threads };
 	struct model_run *run = NULL;
 	int rc;

@@ -163,9 +163,21 @@ static void add_heading(struct page *p, const char *title)
 	buf_addc(p->out, '\n');
 }
 
+/* Is anything of it for people? */
+static bool has_words(const struct analyze_section *s)
+{
+	for (const struct analyze_field *f = s->fields; f; f = f->next)
+		if (f->column.title && !f->value.is_null)
+			return true;
+	for (const struct analyze_table *t = s->tables; t; t = t->next)
+		if (!(t->flags & ANALYZE_DETAIL) && t->rows)
+			return true;
+	return false;
+}
+
 static bool is_shown(const struct analyze_section *s)
 {
-	return !s->absent && !s->is_top && !(s->is_list && s->tables && !s->tables->rows);
+	return !s->absent && !s->is_top && !(s->is_list && s->tables && !s->tables->rows) && has_words(s);
 }
 
 static int add_section(struct page *p, const struct analyze_section *s)

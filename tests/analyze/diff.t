@@ -45,6 +45,30 @@ like 'in words that promise no more' "$out" 'one run each, no interval'
 run "$SONDE" diff slow quick
 is 'faster is fine' "$status" 0
 
+# Every list: functions, states, counters, iterations, swarms.
+export PYTHONPATH=$SONDE_STAGE/lib/sonde/python
+cat >steps.py <<'PY'
+import sys, time, sonde
+for i in range(12):
+    sonde.step("train", i)
+    sonde.counter("queue", int(sys.argv[1]))
+    end = time.thread_time() + 0.01
+    while time.thread_time() < end:
+        pass
+PY
+"$SONDE" record -q -o s1 -- /usr/bin/python3 steps.py 5
+"$SONDE" record -q -o s2 -- /usr/bin/python3 steps.py 9
+run "$SONDE" diff s1 s2 --json --threshold 1000000%
+is 'a counter of the program' "$(fact '.items[] | select(.list == "counters.by_name" and .name == "queue") | "\(.quantity) \(.change)"')" 'mean 4'
+is 'iterations' "$(fact '[.items[] | select(.list == "iterations.by_name" and .name == "train")] | length')" 1
+has() { fact "[.items[] | select(.list == \"$1\")] | length > 0"; }
+if [[ $("$SONDE" summary s1 --json | jq '.cpu.samples // 0') -gt 10 ]]; then
+	is 'functions, swarms, states, counters of the machine' \
+		"$(has cpu.by_function) $(has swarms.by_swarm) $(has states) $(has counters.of_probes)" 'true true true true'
+else
+	skip 'functions, swarms, states' 'CPU samples are not to be had here'
+fi
+
 run "$SONDE" diff a1 none
 is 'a run that is not there' "$status" 1
 run "$SONDE" diff a1

@@ -34,13 +34,48 @@ is 'how far times may be off is known' "$(jq 'all(.[]; .error_ns >= 0)' <<<"$tab
 like 'the line at the end counts them' "$("$SONDE" record -v -o said -- "$OPENCL" plain 2>&1 >/dev/null)" 'sonde: gpu: 8 events'
 is 'run.json too' "$(jq '.probes[] | select(.name == "gpu").commands' said/run.json)" 8
 
+# In Perfetto's trace a flow leads from the thread to each command.
+cat >flows.py <<'EOF'
+import sys
+def fields(data):
+    at = 0
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            value |= (data[at] & 0x7f) << shift
+            at += 1
+            if not data[at - 1] & 0x80:
+                return value
+            shift += 7
+    while at < len(data):
+        tag = varint()
+        size = varint() if tag & 7 in (0, 2) else 8
+        if tag & 7:
+            at += size
+        yield tag >> 3, size if tag & 7 == 0 else data[at - size:at]
+events = [dict(fields(value)) for _, packet in fields(open(sys.argv[1], "rb").read()) for key, value in fields(packet) if key == 11]
+begun, ended = {e[47]: e for e in events if 47 in e}, {e[48]: e for e in events if 48 in e}
+assert begun.keys() == ended.keys() and all(begun[f][11] != ended[f][11] and ended[f][9] == 1 for f in begun)
+print(len(begun))
+EOF
+"$SONDE" export --to perfetto -o plain.pftrace plain.run
+is 'a flow leads to each command' "$(/usr/bin/python3 flows.py plain.pftrace)" 8
+"$SONDE" export --to sofa -o sofa plain.run
+is "SOFA's gputrace has them too" "$(tail -n +2 sofa/gputrace.csv | wc -l)" 8
+
+# The summary adds them up.
+sums=$("$SONDE" query plain.run "SELECT sum(dur_ns) FILTER (WHERE kind = 'kernel') k, sum(bytes) FILTER (WHERE kind = 'copy') b FROM gpu" --json)
+is 'kernels and copies in the summary' "$("$SONDE" summary plain.run --gpu-filters a:red --json | jq --argjson s "$sums" \
+	'.gpu.kernel_ns == $s[0].k and ([.gpu.copies[].bytes] | add) == $s[0].b and ([.gpu.kernels[].total_ns] | add) == $s[0].k and (.gpu.groups | length) == 1')" true
+
 # The summary adds up to the rows.
 summary=$("$SONDE" summary plain.run --json | jq -c .gpu)
-is 'summary: kernels' "$(jq -c '[.by_kernel[] | {kernel, count}] | sort_by(.kernel)' <<<"$summary")" '[{"kernel":"add","count":1},{"kernel":"twice","count":3}]'
-is 'summary: copies by direction' "$(jq -c '[.by_direction[] | {direction, count, bytes}] | sort_by(.direction)' <<<"$summary")" \
+is 'summary: kernels' "$(jq -c '[.kernels[] | {kernel, count}] | sort_by(.kernel)' <<<"$summary")" '[{"kernel":"add","count":1},{"kernel":"twice","count":3}]'
+is 'summary: copies by direction' "$(jq -c '[.copies[] | {direction, count, bytes}] | sort_by(.direction)' <<<"$summary")" \
 	'[{"direction":"device-to-device","count":1,"bytes":131072},{"direction":"device-to-host","count":1,"bytes":131072},{"direction":"host-to-device","count":1,"bytes":262144}]'
 is 'summary: time in kernels is that of the rows' "$(jq .kernel_ns <<<"$summary")" "$(jq 'map(select(.kind == "kernel").dur_ns) | add' <<<"$table")"
-is 'summary: one device, busy no longer than its commands took' "$(jq --argjson rows "$table" '(.by_device | length) == 1 and .by_device[0].busy_ns > 0 and .by_device[0].busy_ns <= ($rows | map(.dur_ns) | add)' <<<"$summary")" true
+is 'summary: one device, busy no longer than its commands took' "$(jq --argjson rows "$table" '.devices == 1 and .busy_ns > 0 and .busy_ns <= ($rows | map(.dur_ns) | add)' <<<"$summary")" true
 
 # Several threads, each with its queue: nothing is lost, nothing is told twice.
 run "$OPENCL" threads 300

@@ -1,0 +1,10 @@
+/* What the pass counters found, for others. Private to analyze/. */
+#ifndef SONDE_ANALYZE_COUNTERS_H
+#define SONDE_ANALYZE_COUNTERS_H
+
+#include "analyze/pass.h"
+
+/* The largest value of a counter: of one that counts up its total. NaN: there is no such counter. */
+double counters_most(const struct analyze *a, const char *name);
+
+#endif

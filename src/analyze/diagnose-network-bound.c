@@ -1,0 +1,49 @@
+/* Bound by the network: most of the time somebody waits for data from a socket or for room in one. */
+#include "analyze/finding.h"
+#include "analyze/offcpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Time in calls that send, receive and connect; a server that waits for somebody to call waits for no network. */
+static int64_t in_calls(const struct analyze *a)
+{
+	const struct analyze_io *io = analyze_state(a, "io");
+	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_IO, io->by_call);
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct model_call *call = model_call(a->run, engine_key(g, i, 0));
+		const char *name = call && call->name ? call->name->data : "";
+
+		if (call && call->category && strcmp(call->category->data, "net") == 0 &&
+				(strstr(name, "recv") || strstr(name, "send") || strstr(name, "connect")))
+			ns += engine_sum(g, IO_Q_DUR, i);
+	}
+	return ns;
+}
+
+static bool check(struct analyze *a, struct finding *f)
+{
+	const struct offcpu *o = analyze_state(a, "offcpu");
+	int64_t wall_ns = finding_wall_ns(a), calls_ns = in_calls(a), waits_ns = offcpu_ns(o, WAIT_NETWORK);
+	int64_t ns = calls_ns > waits_ns ? calls_ns : waits_ns;
+
+	if (!finding_is_worth(a, ns) || ns < wall_ns / 2)
+		return false;
+	f->recoverable_ns = ns < wall_ns ? ns : wall_ns;
+	snprintf(f->what, sizeof(f->what), "the run is bound by the network");
+	snprintf(f->evidence, sizeof(f->evidence),
+			"threads spent %.3f s in calls that send, receive and connect and waited %.3f s for "
+			"sockets, in %.3f s",
+			(double)calls_ns / 1e9, (double)waits_ns / 1e9, (double)wall_ns / 1e9);
+	finding_range_of(a, KIND_NET, f);
+	finding_try(a,
+			"sonde query %s \"SELECT path, call, count(*), sum(dur_ns) ns FROM calls WHERE category "
+			"= 'net' "
+			"GROUP BY path, call ORDER BY ns DESC LIMIT 20\"",
+			f);
+	return true;
+}
+
+const struct analyze_rule analyze_rule_network_bound = { .key = "network_bound", .check = check };

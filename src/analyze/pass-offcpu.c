@@ -1,0 +1,141 @@
+/*
+ * Off the CPUs: what threads waited for, by the stacks that they left the CPU
+ * with. Only so many switches a second have a stack; the others' time is said
+ * apart, and what is said of reasons is of those with one.
+ */
+#include "analyze/calltree.h"
+#include "analyze/offcpu.h"
+#include "analyze/waits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { Q_COUNT, Q_DUR };
+
+static int plan(struct analyze *a, void *state, struct sonde_err *err)
+{
+	struct engine_query by_stack = { "off the CPUs by stack", 2, { STORE_SCHED_stack, STORE_SCHED_state },
+		ENGINE_NONE, 2, { { ENGINE_COUNT, ENGINE_NONE }, { ENGINE_SUM, STORE_SCHED_dur_ns } } };
+
+	(void)err;
+	((struct offcpu *)state)->by_stack = analyze_query(a, STORE_TABLE_SCHED, &by_stack);
+	return 0;
+}
+
+/* A thread that was taken off against its will waits for nothing, and one that has ended does not either. */
+static bool is_wait(const struct analyze *a, int64_t state)
+{
+	const char *word = model_cname(a->run, state);
+
+	return !word || (strcmp(word, "preempted") != 0 && strcmp(word, "ended") != 0);
+}
+
+static const struct analyze_column columns[] = {
+	{ "reason", "WAITED FOR", ANALYZE_TEXT },
+	{ "total_ns", "TIME", ANALYZE_SUM_NS },
+	{ "share", "SHARE", ANALYZE_RATIO },
+	{ "count", "TIMES", ANALYZE_COUNT },
+};
+
+static void show(struct analyze *a, struct analyze_section *s, const struct offcpu *o)
+{
+	struct analyze_table *t = analyze_table(s, "by_reason", "Waits by reason", columns, 4, 0);
+	struct analyze_rank ranks[WAIT_REASONS];
+
+	analyze_int(s, "total_ns", "waited", ANALYZE_SUM_NS, o->total_ns);
+	analyze_int(s, "known_ns", "of it with a stack", ANALYZE_SUM_NS, o->known_ns);
+	for (int i = 0; i < WAIT_REASONS; i++)
+		ranks[i] = (struct analyze_rank){ o->ns[i], (size_t)i };
+	analyze_rank(ranks, WAIT_REASONS);
+	for (int i = 0; i < WAIT_REASONS; i++) {
+		size_t r = ranks[i].index;
+
+		if (!o->counts[r])
+			continue;
+		analyze_cell_text(t, wait_reason_word((int)r));
+		analyze_cell_int(t, o->ns[r]);
+		analyze_cell_real(t, o->known_ns ? (double)o->ns[r] / (double)o->known_ns : 0);
+		analyze_cell_int(t, o->counts[r]);
+	}
+	(void)a;
+}
+
+static int sort_out(struct analyze *a, struct offcpu *o, struct calltree *tree, const struct engine_groups *g)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < g->count && rc == 0; i++) {
+		int64_t stack = engine_key(g, i, 0), ns = engine_sum(g, Q_DUR, i);
+		enum wait_reason reason;
+
+		if (!is_wait(a, engine_key(g, i, 1)))
+			continue;
+		o->total_ns += ns;
+		if (stack == STORE_NULL)
+			continue;
+		reason = wait_reason_of(tree->stacks, stack);
+		o->known_ns += ns;
+		o->ns[reason] += ns;
+		o->counts[reason] += (int64_t)engine_count(g, Q_COUNT, i);
+		if (ns > o->most_ns[reason]) {
+			o->most_ns[reason] = ns;
+			o->most_stack[reason] = stack;
+		}
+		rc = calltree_add(tree, stack, ns);
+	}
+	return rc;
+}
+
+/* The program's own function in a stack that waits longest: the innermost that is no kernel's and no libc's. */
+static void name_worst(struct analyze *a, struct offcpu *o, struct model_stacks *stacks)
+{
+	for (int r = 0; r < WAIT_REASONS; r++) {
+		if (!o->most_ns[r])
+			continue;
+		for (int64_t at = o->most_stack[r]; at != STORE_NULL && !o->where[r];
+				at = model_stack_parent(stacks, at)) {
+			const struct model_frame *frames;
+			size_t count = model_stack_place(stacks, at, &frames);
+
+			for (size_t i = 0; i < count && !o->where[r]; i++)
+				if (frames[i].function && !frames[i].is_kernel && frames[i].module &&
+						!strstr(frames[i].module, "/libc.so") &&
+						!strstr(frames[i].module, "/libpthread"))
+					o->where[r] = arena_strdup(&a->arena, model_frame_label(&frames[i]));
+		}
+	}
+}
+
+static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
+{
+	struct offcpu *o = state;
+	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_SCHED, o->by_stack);
+	struct calltree tree = { .count = 0 };
+	struct model_stacks *stacks = NULL;
+	int rc;
+
+	if (!g->count || g->is_over) {
+		analyze_absent(s, "context switches were not recorded");
+		return 0;
+	}
+	rc = model_stacks_open(&stacks, a->run, err);
+	if (rc == 0)
+		rc = calltree_init(&tree, stacks);
+	if (rc == 0)
+		rc = sort_out(a, o, &tree, g);
+	if (rc == 0) {
+		show(a, s, o);
+		calltree_show(&tree, a, s);
+		name_worst(a, o, stacks);
+	}
+	calltree_release(&tree);
+	model_stacks_free(stacks);
+	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot sort out what threads waited for") : rc;
+}
+
+const struct analyze_pass analyze_pass_offcpu = { .key = "offcpu",
+	.title = "Off the CPUs",
+	.state_bytes = sizeof(struct offcpu),
+	.plan = plan,
+	.finish = finish };

@@ -1,0 +1,197 @@
+/* The region in which a counter is high; see analyze.h. */
+#include "analyze/analyze.h"
+#include "analyze/pass.h"
+#include "model/rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEADY 3 /* readings in a row, more or less, that begin and end a region */
+#define HIGH 0.5 /* of the highest */
+#define LOW 0.1
+
+struct points {
+	struct point {
+		int64_t ts_ns;
+		double value;
+	} * items;
+	size_t count, cap;
+};
+
+static int add_point(struct points *p, int64_t ts_ns, double value)
+{
+	if (p->count == p->cap) {
+		size_t cap = p->cap ? 2 * p->cap : 256;
+		struct point *items = reallocarray(p->items, cap, sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		p->items = items;
+		p->cap = cap;
+	}
+	p->items[p->count++] = (struct point){ ts_ns, value };
+	return 0;
+}
+
+struct wanted {
+	const struct model_run *run;
+	const char *name;
+};
+
+static bool keep(void *arg, const struct store_batch *b, size_t row)
+{
+	const struct wanted *w = arg;
+	const char *name = model_cname(w->run, b->columns[STORE_COUNTER_name].ints[row]);
+
+	return name && strcmp(name, w->name) == 0;
+}
+
+static int read_points(struct model_run *run, const char *name, struct points *p, struct sonde_err *err)
+{
+	struct wanted wanted = { run, name };
+	struct model_rows_opts opts = { .keep = keep, .arg = &wanted };
+	struct model_rows *rows = NULL;
+	const void *row = NULL;
+	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_COUNTER), &opts, err);
+
+	while (rc == 0 && (rc = model_rows_next(rows, &row, err)) == 0 && row) {
+		const struct store_counter *c = row;
+
+		if (!isnan(c->value))
+			rc = add_point(p, c->ts_ns, c->value);
+	}
+	model_rows_free(rows);
+	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot read the counter") : rc;
+}
+
+static int take_total(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+{
+	struct wanted *w = arg;
+
+	(void)worker, (void)block;
+	for (size_t i = 0; i < b->rows; i++) {
+		const char *name = model_cname(w->run, b->columns[STORE_SERIES_name].ints[i]);
+
+		if (name && strcmp(name, w->name) == 0 && b->columns[STORE_SERIES_is_total].ints[i] == 1)
+			return 1;
+	}
+	return 0;
+}
+
+/* Does it count up? */
+static bool is_total(struct model_run *run, const char *name)
+{
+	struct wanted wanted = { run, name };
+	struct store_scan_opts opts = { .threads = 1 };
+	struct store_table *t = model_table(run, STORE_TABLE_SERIES);
+
+	return t && store_scan(t, &opts, take_total, &wanted, NULL) == 1;
+}
+
+/* From the last to the first, since each needs the one before. */
+static void make_rates(struct points *p)
+{
+	for (size_t i = p->count; i-- > 0;) {
+		double ns = i ? (double)(p->items[i].ts_ns - p->items[i - 1].ts_ns) : 0;
+
+		p->items[i].value = i && ns > 0 ? (p->items[i].value - p->items[i - 1].value) / ns : 0;
+	}
+}
+
+struct region {
+	int64_t from_ns, to_ns;
+};
+
+static int by_gap(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median time between readings; values that did not change were not written, so gaps can be longer. 0: none. */
+static int64_t typical_gap(const struct points *p)
+{
+	int64_t *gaps = calloc(p->count + 1, sizeof(*gaps)), gap = 0;
+
+	for (size_t i = 1; gaps && i < p->count; i++)
+		gaps[i - 1] = p->items[i].ts_ns - p->items[i - 1].ts_ns;
+	if (gaps && p->count > 1) {
+		qsort(gaps, p->count - 1, sizeof(*gaps), by_gap);
+		gap = gaps[(p->count - 1) / 2];
+	}
+	free(gaps);
+	return gap;
+}
+
+/* For how many readings the one at i stands. */
+static int steps_of(const struct points *p, size_t i, int64_t gap)
+{
+	int64_t ns = i ? p->items[i].ts_ns - p->items[i - 1].ts_ns : 0;
+
+	if (gap <= 0 || ns <= gap + gap / 2)
+		return 1;
+	return ns / gap > STEADY ? STEADY : (int)(ns / gap);
+}
+
+/* Hysteresis: up for each high reading, down for each low one; a region is from where it began to rise. */
+static struct region find(const struct points *p)
+{
+	struct region best = { 0, 0 }, now = { 0, 0 };
+	double most = 0;
+	int level = 0;
+	bool is_in = false;
+	int64_t risen_ns = 0, gap = typical_gap(p);
+
+	for (size_t i = 0; i < p->count; i++)
+		most = p->items[i].value > most ? p->items[i].value : most;
+	for (size_t i = 0; i < p->count && most > 0; i++) {
+		const struct point *at = &p->items[i];
+
+		if (at->value >= HIGH * most) {
+			risen_ns = level == 0 ? at->ts_ns : risen_ns;
+			level += level < STEADY;
+			now.to_ns = at->ts_ns;
+		} else if (at->value < LOW * most) {
+			level -= steps_of(p, i, gap);
+			level = level > 0 ? level : 0;
+		}
+		if (!is_in && level == STEADY) {
+			is_in = true;
+			now.from_ns = risen_ns;
+		}
+		if (is_in && (level == 0 || i + 1 == p->count)) {
+			is_in = false;
+			best = now.to_ns - now.from_ns > best.to_ns - best.from_ns ? now : best;
+		}
+	}
+	return best;
+}
+
+int analyze_spotlight(struct model_run *run, const char *counter, int64_t *from_ns, int64_t *to_ns,
+		struct sonde_err *err)
+{
+	struct points p = { .count = 0 };
+	struct region r = { 0, 0 };
+	int rc = model_load(run, MODEL_NAMES, err);
+
+	if (rc == 0)
+		rc = read_points(run, counter, &p, err);
+	if (rc == 0 && !p.count) {
+		rc = err_set(err, ENOENT, "the run has no counter '%s'", counter);
+		err_hint(err, "sonde query %.200s 'SELECT DISTINCT name FROM counter'", model_run_path(run));
+	}
+	if (rc == 0) {
+		if (is_total(run, counter))
+			make_rates(&p);
+		r = find(&p);
+	}
+	if (rc == 0 && r.to_ns <= r.from_ns)
+		rc = err_set(err, ENOENT, "the counter '%s' is at no time high for long", counter);
+	free(p.items);
+	*from_ns = r.from_ns;
+	*to_ns = r.to_ns;
+	return rc;
+}

@@ -1,0 +1,110 @@
+#!/bin/bash
+# Rules that need what the kernel says: locks, page faults, CPUs, neighbours, the network. Each with a program that has
+# the fault and one that has not.
+. "$(dirname "$0")/../lib/tap.sh"
+
+has() { "$SONDE" summary "$2" --json | jq "[.diagnosis[] | select(.rule == \"$1\")] | length"; }
+# whole RULE RUN: has the finding all that it must have?
+whole() {
+	"$SONDE" summary "$2" --json | jq ".diagnosis[] | select(.rule == \"$1\") |
+		.evidence != \"\" and .next != \"\" and .from_ns >= 0 and .to_ns > .from_ns and .recoverable_ns > 0"
+}
+# works RUN RULE: the next step can be pasted
+works() {
+	local next
+	next=$("$SONDE" summary "$1" --json | jq -r ".diagnosis[] | select(.rule == \"$2\") | .next")
+	PATH=$SONDE_STAGE/bin:$PATH bash -c "$next" >/dev/null 2>&1
+}
+record() { "$SONDE" record -q -o "$1" -- "${@:2}" >/dev/null; }
+
+record probe "$FAULTY" lock_bound
+facts=$("$SONDE" summary probe --json)
+if [[ $(jq '.offcpu.known_ns // 0' <<<"$facts") -eq 0 ]]; then
+	skip_all 'stacks of waits are not to be had here'
+fi
+
+accuse() { # RULE FAULTY CLEAN: runs that are recorded
+	is "$1: the faulty program is accused" "$(has "$1" "$2")" 1
+	is "$1: the clean one is not" "$(has "$1" "$3")" 0
+	is "$1: evidence, range, time and a next step" "$(whole "$1" "$2")" true
+	ok "$1: the next step works" works "$2" "$1"
+}
+
+record lock-clean "$FAULTY" lock_bound-clean
+accuse lock_bound probe lock-clean
+record rest "$FAULTY" rest
+
+record faults "$FAULTY" page_faults
+record faults-clean "$FAULTY" page_faults-clean
+if [[ $("$SONDE" query faults 'SELECT count(*) n FROM sample WHERE is_kernel' --json | jq .[0].n) -gt 0 ]]; then
+	accuse page_faults faults faults-clean
+else
+	skip 'page_faults' 'samples of the kernel are not to be had here'
+fi
+
+record cpu "$FAULTY" cpu_bound
+accuse cpu_bound cpu rest
+record queue "$FAULTY" run_queue
+accuse run_queue queue rest
+
+# Three neighbours on the CPU that the program is pinned to.
+hogs=()
+for _ in 1 2 3; do
+	"$FAULTY" hog &
+	hogs+=($!)
+done
+record neighbour "$FAULTY" neighbour
+kill "${hogs[@]}"
+wait "${hogs[@]}" 2>/dev/null
+accuse noisy_neighbour neighbour rest
+
+# The network: a server that takes its time, and one that does not.
+cat >server.py <<'PY'
+import socket, sys, time
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen(8)
+print(s.getsockname()[1], flush=True)
+while True:
+    c, _ = s.accept()
+    while True:
+        data = c.recv(16)
+        if not data:
+            break
+        if data == b"slow":
+            time.sleep(0.1)
+        c.sendall(b"x" * 4096)
+    c.close()
+PY
+cat >client.py <<'PY'
+import socket, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+for i in range(12):
+    s.sendall(sys.argv[2].encode())
+    left = 4096
+    while left:
+        left -= len(s.recv(left))
+    if sys.argv[2] != "slow":
+        time.sleep(0.1)
+PY
+exec {from}< <(exec /usr/bin/python3 server.py)
+server=$!
+read -r port <&"$from"
+record net /usr/bin/python3 client.py "$port" slow
+record net-clean /usr/bin/python3 client.py "$port" quick
+kill "$server"
+accuse network_bound net net-clean
+
+for rule in lock_bound page_faults cpu_bound run_queue network_bound; do
+	is "$rule: a program that rests is accused of nothing" "$(has "$rule" rest)" 0
+done
+
+# The tree of waits holds what the reasons hold, the tree of the CPU all samples.
+is 'reasons sum to the waits with a stack' "$(jq '([.offcpu.by_reason[].total_ns] | add) == .offcpu.known_ns' <<<"$facts")" true
+is 'the roots of the tree do too' "$(jq '([.offcpu.tree[] | select(.depth == 0) | .total_ns] | add) as $r |
+	$r <= .offcpu.known_ns and $r >= .offcpu.known_ns * 0.97' <<<"$facts")" true
+cpu=$("$SONDE" summary cpu --json)
+is 'the tree of functions holds the samples' "$(jq '([.cpu.tree[] | select(.depth == 0) | .total_ns] | add) as $r |
+	$r <= .cpu.sampled_ns and $r >= .cpu.sampled_ns * 0.9' <<<"$cpu")" true
+
+done_testing
