@@ -32,12 +32,12 @@ type Against = '' | 'other' | 'whole';
 export function FlameRows({ rows, root, isCompared, onRow }: { rows: FlameRow[]; root: Node; isCompared: boolean; onRow: (r: FlameRow) => void }) {
 	const most = Math.max(1, ...rows.map((r) => r.self)), change = (r: FlameRow) => r.self - r.base;
 	return (
-		<Table label="by name" rows={rows} sort={isCompared ? 'change' : 'self'} limit={25} onRow={onRow} columns={[
+		<Table key={String(isCompared)} label="by name" rows={rows} sort={isCompared ? 'change' : 'self'} limit={25} onRow={onRow} columns={[
 			{ title: 'name', key: 'name', isText: true, value: (r) => r.text, show: (r) => <span class="path" title={r.text}>{r.text}</span> },
 			{ title: 'own time', key: 'self', value: (r) => r.self, show: (r) => duration(r.self), bar: (r) => r.self / most },
 			{ title: 'of all', key: 'share', value: (r) => r.self, show: (r) => percent(root.total ? r.self / root.total : 0) },
 			...(isCompared ? [{ title: 'before', key: 'base', value: (r: FlameRow) => r.base, show: (r: FlameRow) => duration(r.base) },
-				{ title: 'change', key: 'change', value: (r: FlameRow) => Math.abs(change(r)), show: (r: FlameRow) => <b class={change(r) > 0 ? 'more-time' : 'less-time'}>{change(r) > 0 ? '+' : '−'}{duration(Math.abs(change(r)))}</b> }] : []),
+				{ title: 'change', key: 'change', value: (r: FlameRow) => Math.abs(change(r)), show: (r: FlameRow) => Math.abs(change(r)) < 1 ? '–' : <b class={change(r) > 0 ? 'more-time' : 'less-time'}>{change(r) > 0 ? '+' : '−'}{duration(Math.abs(change(r)))}</b> }] : []),
 			{ title: 'with callees', key: 'total', value: (r) => r.total, show: (r) => duration(r.total) },
 			{ title: 'times', key: 'count', value: (r) => r.count, show: (r) => count(r.count) },
 		]} />

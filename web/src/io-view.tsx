@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { CounterPoint, IoRow, Lane, Summary } from './api';
 import { TimeChart, type TimeSeries } from './chart';
 import { bytes, count, duration, tick } from './format';
-import { Matrix, matrixOf } from './matrix';
+import { Communication } from './matrix';
 import { rates, readingsOf, valueAt } from './plots';
 import type { App } from './state';
 import { Table, type Column } from './table';
@@ -76,7 +76,7 @@ export function IoView({ app }: { app: App }) {
 	const s = useApp(app), scope = app.scope;
 	const { value, isBusy } = useAnswer(() => app.source.io(scope), [scope.from, scope.to, s.run?.generation], (e) => app.fail(e));
 	const summary = useAnswer<Summary | null>(() => app.source.summary(), [s.run?.generation], () => {}).value;
-	const matrix = matrixOf(summary);
+	const network = useAnswer(() => app.source.network(scope), [scope.from, scope.to, s.run?.generation], (e) => app.fail(e)).value;
 	if (!value) return <div class="page"><p class="quiet">{isBusy ? 'Adding up…' : ''}</p></div>;
 	return (
 		<div class={`page ${isBusy ? 'busy' : ''}`}>
@@ -85,8 +85,8 @@ export function IoView({ app }: { app: App }) {
 			<div class="card"><h2>Files</h2><Table label="files" rows={value.files} sort="time" limit={15} columns={ioColumns('file', value.files)} empty="No call touched a file." /></div>
 			<div class="card"><h2>Calls</h2><Table label="calls" rows={value.calls} sort="time" limit={15} onRow={(r) => { app.set({ tab: 'timeline' }); void app.find(r.name ?? ''); }} columns={ioColumns('call', value.calls)} empty="No calls were recorded." /></div>
 			<Sockets summary={summary} />
-			{matrix ? <div class="card"><h2>Who talked to whom</h2><Matrix matrix={matrix} /></div>
-				: <p class="quiet">{summary?.reasons?.network ? `Network: ${summary.reasons.network}.` : ''}</p>}
+			{network?.pairs.length ? <Communication pairs={network.pairs} />
+				: <p class="quiet">{s.run?.tables.flow ? 'No packets in this stretch.' : 'Packets were not recorded: sonde record --net counts what connections carry.'}</p>}
 		</div>
 	);
 }

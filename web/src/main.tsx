@@ -56,7 +56,7 @@ async function openOther(app: App) {
 /** The view that one of SOFA's pages was; a filter that would leave nothing is not set. */
 function openNamed(app: App, p: typeof PATHS[string]) {
 	const hasTracks = app.state.tracks!.processes.some((x) => x.threads.some((t) => (t.name ?? '').toLowerCase().includes(p.trackFilter ?? '')
-		|| t.lanes.some((l) => (l.name ?? '').toLowerCase().includes(p.trackFilter ?? ''))));
+		|| t.lanes.some((l) => l.kind === p.trackFilter || (l.name ?? '').toLowerCase().includes(p.trackFilter ?? ''))));
 	app.set({ tab: p.tab, flame: p.flame ?? null, trackFilter: hasTracks ? p.trackFilter ?? '' : '' });
 	if (p.trackFilter && !hasTracks) app.set({ notice: 'This run has no events of a GPU.' });
 }

@@ -209,7 +209,7 @@ export class Timeline {
 		places.forEach((p, i) => c.drawImage(this.raster.canvas, 0, i, this.canvas.width, 1, 0, p.y, this.canvas.width / ratio, p.height));
 		c.font = FONT;
 		c.textBaseline = 'middle';
-		for (const p of places) if (p.kind === 'slices' || p.kind === 'steps') this.drawLabels(c, p, look);
+		for (const p of places) if (p.kind === 'slices' || p.kind === 'steps' || p.kind === 'gpu') this.drawLabels(c, p, look);
 	}
 	/** When a process began and ended. */
 	private drawLife(c: CanvasRenderingContext2D, row: Row, y: number, colors: Palette) {
