@@ -2,6 +2,8 @@
 // Times are nanoseconds since the start of the run.
 import { decodeSlices, type LaneItems } from './slices';
 
+export interface ColourFilter { keyword: string; colour: string }
+
 export interface RunInfo {
 	path: string;
 	duration_ns: number;
@@ -13,6 +15,7 @@ export interface RunInfo {
 		host?: { name?: string; kernel?: string; machine?: string; cpus?: number; memory_bytes?: number };
 		clock?: { start_real_ns?: number; error_ns?: number; source?: string };
 		exit?: { code: number | null; signal: number | null };
+		filters?: { cpu?: ColourFilter[]; gpu?: ColourFilter[] }; // as SOFA's --cpu_filters
 		probes?: Array<{ name: string; state: string; [key: string]: unknown }>;
 	};
 	loss: string[];

@@ -223,14 +223,14 @@ export class Timeline {
 	}
 	private drawLabels(c: CanvasRenderingContext2D, p: { y: number; height: number; items: LaneItems; kind: Lane['kind'] }, look: Look) {
 		const { from, to } = this.app.state.window, items = p.items;
-		c.fillStyle = look.palette.isDark ? '#eef2f8' : '#182230';
 		for (let i = firstAfter(items, from); i < items.count && items.start[i] < to; i++) {
 			if (items.isCell[i]) continue;
 			const x0 = Math.max(0, this.x(items.start[i])), x1 = Math.min(this.width, this.x(items.end[i]));
 			const room = x1 - x0 - 8;
 			if (room < LABEL_MIN - 8) continue;
 			if (look.wanted && p.kind === 'slices' && !look.wanted.has(items.name[i])) continue;
-			const text = p.kind === 'steps' ? `${items.name[i]}` : this.app.names.get(items.name[i])?.text ?? '';
+			const name = p.kind === 'steps' ? undefined : this.app.names.get(items.name[i]), text = p.kind === 'steps' ? `${items.name[i]}` : name?.text ?? '';
+			c.fillStyle = name?.ink ?? (look.palette.isDark ? '#eef2f8' : '#182230');
 			c.fillText(fit(c, text, room), x0 + 4, p.y + p.height / 2 + 0.5);
 		}
 	}
@@ -477,6 +477,7 @@ export class Timeline {
 
 export function gridStep(from: number, to: number, width: number): number {
 	const rough = (to - from) / Math.max(1, width / 110);
+	if (rough > 30e9) for (const minutes of [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720, 1440]) if (minutes * 60e9 >= rough) return minutes * 60e9;
 	const power = 10 ** Math.floor(Math.log10(rough));
 	for (const m of [1, 2, 5, 10]) if (power * m >= rough) return power * m;
 	return power * 10;
