@@ -4,8 +4,9 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Flame, FlameOptions, FlameSource, Source, Window } from './api';
 import { bottomUp, compare, matched, tableOf, topDown, type FlameRow, type Node } from './flame';
 import { FlameCanvas } from './flame-canvas';
-import { count, duration, percent, tick } from './format';
+import { count, duration, percent } from './format';
 import { processLabel, threadLabel } from './layout';
+import { ScopeNote } from './scope';
 import type { App } from './state';
 import { Table } from './table';
 import { useAnswer, useApp } from './use';
@@ -88,7 +89,7 @@ export function FlameView({ app }: { app: App }) {
 					{app.other && <option value="other">Against {app.other.name}</option>}
 					{s.brush && <option value="whole">Against the whole run</option>}
 				</select>}
-				<span class="quiet">{s.brush ? <>{duration(scope.to - scope.from)} from {tick(scope.from, 1e3)} · <button class="plain" onClick={() => app.set({ brush: null })}>whole run</button></> : 'whole run'}
+				<span class="quiet"><ScopeNote app={app} />
 					{root && <> · <b data-testid="flame-total" title={String(root.total)}>{duration(root.total)}</b> {source === 'offcpu' ? 'off the CPUs' : source === 'cpu' ? 'on the CPUs' : 'in all threads'}</>}
 					{isWanted && root && <> · “{s.search}” <b data-testid="flame-matched">{percent(root.total ? matched(root, isWanted) / root.total : 0)}</b></>}</span>
 			</div>

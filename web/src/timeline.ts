@@ -15,6 +15,11 @@ const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 const LABEL_MIN = 28;
 const CLICK = 4; // pixels that a click may move
 
+/** What states are in words. */
+const STATES: Record<string, string> = {
+	preempted: 'ready to run, no CPU', wait: 'waiting', sleep: 'asleep', disk: 'waiting for a disk', stopped: 'stopped', traced: 'stopped by a debugger', ended: 'ended',
+};
+
 export interface Hover { x: number; y: number; title: string; lines: string[] }
 
 interface Spot { row: Row; lane: Lane | null; laneY: number; laneHeight: number; t: number }
@@ -396,6 +401,8 @@ export class Timeline {
 		if (spot.lane!.kind === 'samples')
 			return { x, y, title: items.isCell[i] && items.bin > 1e6 ? 'samples' : 'sample', lines: [`at ${tick(items.start[i], items.bin)}`, 'click for its stack'] };
 		const name = this.app.names.get(items.name[i]);
+		if (spot.lane!.kind === 'states')
+			return { x, y, title: STATES[name?.text ?? ''] ?? name?.text ?? '…', lines: items.isCell[i] ? [`stretches shorter than ${duration(items.bin)}`] : [duration(items.end[i] - items.start[i]), 'off the CPU · click for where'] };
 		if (spot.lane!.kind === 'steps')
 			return { x, y, title: `${spot.row.label} ${items.name[i]}`, lines: [duration(items.end[i] - items.start[i])] };
 		if (items.isCell[i] && spot.lane!.kind !== 'marks')
