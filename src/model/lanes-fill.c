@@ -29,6 +29,7 @@ struct filling {
 /* What distinguishes one thing from others of its kind. */
 struct filling_key {
 	int64_t what, process, tid, name;
+	int64_t depth;
 };
 
 static void release(struct filling *f)
@@ -93,7 +94,8 @@ static int64_t lane_of(struct filling *f, const struct filling_key *key, enum py
 		.what = (uint32_t)key->what,
 		.process = key->process,
 		.tid = key->tid,
-		.name = key->name };
+		.name = key->name,
+		.depth = (uint32_t)key->depth };
 	uint64_t *number = map_put(&f->numbers, key, sizeof(*key), NULL);
 	int64_t lane;
 
@@ -126,7 +128,7 @@ static int add_call(struct filling *f, const void *row)
 static int add_mark(struct filling *f, const void *row)
 {
 	const struct store_mark *r = row;
-	struct filling_key key = { MODEL_LANE_MARKS, r->process, r->tid, -1 };
+	struct filling_key key = { MODEL_LANE_MARKS, r->process, r->tid, -1, 0 };
 	struct pyramid_slice s = { r->ts_ns, 0, model_lane_name(r->name, MODEL_LANE_MARK) };
 	int64_t lane = lane_of(f, &key, PYRAMID_SLICES);
 
@@ -136,7 +138,7 @@ static int add_mark(struct filling *f, const void *row)
 static int add_step(struct filling *f, const void *row)
 {
 	const struct store_step *r = row;
-	struct filling_key key = { MODEL_LANE_STEPS, r->process, r->tid, r->name };
+	struct filling_key key = { MODEL_LANE_STEPS, r->process, r->tid, r->name, 0 };
 	int64_t lane = lane_of(f, &key, PYRAMID_SLICES);
 	bool is_first;
 	uint64_t *before = lane < 0 ? NULL : map_put_int(&f->before, (uint64_t)lane, &is_first);
@@ -153,7 +155,7 @@ static int add_step(struct filling *f, const void *row)
 static int add_value(struct filling *f, const void *row)
 {
 	const struct store_counter *r = row;
-	struct filling_key key = { MODEL_LANE_COUNTER, r->process, -1, r->name };
+	struct filling_key key = { MODEL_LANE_COUNTER, r->process, -1, r->name, 0 };
 	struct pyramid_point p = { r->ts_ns, r->value };
 	int64_t lane = __builtin_isnan(r->value) ? 0 : lane_of(f, &key, PYRAMID_POINTS);
 
@@ -165,7 +167,7 @@ static int add_value(struct filling *f, const void *row)
 static int add_state(struct filling *f, const void *row)
 {
 	const struct store_sched *r = row;
-	struct filling_key key = { MODEL_LANE_STATES, r->process, r->tid, -1 };
+	struct filling_key key = { MODEL_LANE_STATES, r->process, r->tid, -1, 0 };
 	struct pyramid_slice s = { r->ts_ns, r->dur_ns > 0 ? r->dur_ns : 0,
 		model_lane_name(r->state, MODEL_LANE_STATE) };
 	int64_t lane = lane_of(f, &key, PYRAMID_SLICES);
@@ -176,8 +178,20 @@ static int add_state(struct filling *f, const void *row)
 static int add_sample(struct filling *f, const void *row)
 {
 	const struct store_sample *r = row;
-	struct filling_key key = { MODEL_LANE_SAMPLES, r->process, r->tid, -1 };
+	struct filling_key key = { MODEL_LANE_SAMPLES, r->process, r->tid, -1, 0 };
 	struct pyramid_slice s = { r->ts_ns, 0, r->stack > 0 && r->stack <= UINT32_MAX ? (uint32_t)r->stack : 0 };
+	int64_t lane = lane_of(f, &key, PYRAMID_SLICES);
+
+	return lane < 0 ? (int)lane : pyramid_add_slice(f->writer, lane, &s);
+}
+
+/* A queue that is not known is the first. */
+static int add_command(struct filling *f, const void *row)
+{
+	const struct store_gpu *r = row;
+	struct filling_key key = { MODEL_LANE_GPU, r->process, -1, r->device,
+		r->queue > 0 && r->queue < UINT16_MAX ? r->queue : 0 };
+	struct pyramid_slice s = { r->ts_ns, r->dur_ns > 0 ? r->dur_ns : 0, model_lane_name(r->name, MODEL_LANE_SPAN) };
 	int64_t lane = lane_of(f, &key, PYRAMID_SLICES);
 
 	return lane < 0 ? (int)lane : pyramid_add_slice(f->writer, lane, &s);
@@ -199,10 +213,11 @@ static const struct source sources[] = {
 	{ STORE_TABLE_COUNTER, STORE_COUNTER_ts_ns, -1, add_value, 3 },
 	{ STORE_TABLE_SCHED, STORE_SCHED_ts_ns, STORE_SCHED_dur_ns, add_state, 4 },
 	{ STORE_TABLE_SAMPLE, STORE_SAMPLE_ts_ns, -1, add_sample, 5 },
+	{ STORE_TABLE_GPU, STORE_GPU_ts_ns, STORE_GPU_dur_ns, add_command, 6 },
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
-#define PASSES 6
+#define PASSES 7
 
 struct stream {
 	const struct source *source;

@@ -29,6 +29,7 @@ enum model_lane {
 	MODEL_LANE_COUNTER,    /* process, name: points */
 	MODEL_LANE_STATES,     /* process, tid: stretches off the CPUs; name is model_lane_name */
 	MODEL_LANE_SAMPLES,    /* process, tid: instants; name is the stack's id, 0: none */
+	MODEL_LANE_GPU,        /* process, name (the device), depth (the queue): commands; name is model_lane_name */
 };
 
 enum model_lane_table { MODEL_LANE_SPAN = 0, MODEL_LANE_CALL = 1, MODEL_LANE_MARK = 2, MODEL_LANE_STATE = 3 };

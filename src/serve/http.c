@@ -157,6 +157,7 @@ static const struct guard_endpoint endpoints[] = {
 	{ "GET", API "steps", get_answer, 0 },
 	{ "GET", API "summary", get_answer, 0 },
 	{ "GET", API "flows", get_answer, 0 },
+	{ "GET", API "network", get_answer, 0 },
 	{ "GET", API "stream", get_stream, 0 },
 	{ "POST", API "link", post_link, 0 },
 	{ "POST", API "sql", post_sql, 0 },

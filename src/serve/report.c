@@ -193,6 +193,8 @@ static int add_data(struct view *v, uint64_t room, struct buf *out)
 	add_answer(v, out, "offcpu", "flame", (const char *const[]){ "source", "offcpu", NULL });
 	buf_addc(out, '}');
 	add_answer(v, out, "summary", "summary", none);
+	add_answer(v, out, "flows", "flows", none);
+	add_answer(v, out, "network", "network", none);
 	add_counters(v, l, out);
 	add_levels(v, l, room, out, &bin_ns);
 	add_names(v, l, bin_ns, out);

@@ -14,7 +14,7 @@
 
 #define SEARCH_DEFAULT 100
 #define SEARCH_NAMES_MAX 2000
-#define SAMPLES 4 /* row of `places` */
+enum { SAMPLES = 4, COMMANDS }; /* rows of `places` */
 
 /* The slice of a lane that an instant is in, or the one nearest to it. */
 struct nearest {
@@ -83,13 +83,15 @@ static const struct place {
 	enum store_table_id table;
 	int ts_ns, process, tid, name;
 } places[] = {
-	/* by enum model_lane_table, then samples */
+	/* by enum model_lane_table, then what is in no thread's lanes */
 	[MODEL_LANE_SPAN] = { STORE_TABLE_SPAN, STORE_SPAN_ts_ns, STORE_SPAN_process, STORE_SPAN_tid, STORE_SPAN_name },
 	[MODEL_LANE_CALL] = { STORE_TABLE_IO, STORE_IO_ts_ns, STORE_IO_process, STORE_IO_tid, STORE_IO_call },
 	[MODEL_LANE_MARK] = { STORE_TABLE_MARK, STORE_MARK_ts_ns, STORE_MARK_process, STORE_MARK_tid, STORE_MARK_name },
 	[MODEL_LANE_STATE] = { STORE_TABLE_SCHED, STORE_SCHED_ts_ns, STORE_SCHED_process, STORE_SCHED_tid,
 			STORE_SCHED_state },
-	{ STORE_TABLE_SAMPLE, STORE_SAMPLE_ts_ns, STORE_SAMPLE_process, STORE_SAMPLE_tid, STORE_SAMPLE_stack },
+	[SAMPLES] = { STORE_TABLE_SAMPLE, STORE_SAMPLE_ts_ns, STORE_SAMPLE_process, STORE_SAMPLE_tid,
+			STORE_SAMPLE_stack },
+	[COMMANDS] = { STORE_TABLE_GPU, STORE_GPU_ts_ns, STORE_GPU_process, STORE_GPU_tid, STORE_GPU_name },
 };
 
 struct looking {
@@ -118,8 +120,8 @@ static int64_t distance(const struct looking *l, const struct store_batch *b, si
 {
 	int64_t ts_ns = b->columns[l->at->ts_ns].ints[i];
 
-	if (b->columns[l->at->tid].ints[i] != l->tid || b->columns[l->at->process].ints[i] != l->process ||
-			b->columns[l->at->name].ints[i] != l->name)
+	if ((b->columns[l->at->tid].ints[i] != l->tid && l->table != STORE_TABLE_GPU) ||
+			b->columns[l->at->process].ints[i] != l->process || b->columns[l->at->name].ints[i] != l->name)
 		return -1;
 	return ts_ns < l->start_ns || ts_ns - l->start_ns > MODEL_LANES_SLACK_NS ? -1 : ts_ns - l->start_ns;
 }
@@ -169,6 +171,8 @@ static int write_event(struct view *v, const struct pyramid_key *key, const stru
 		table = SAMPLES;
 		l.name = s->name ? (int64_t)s->name : STORE_NULL;
 	}
+	if (key->what == MODEL_LANE_GPU)
+		table = COMMANDS;
 	l.at = &places[table];
 	l.table = l.at->table;
 	json_kstr(j, "table", store_schemas[l.table]->name);
@@ -302,7 +306,7 @@ static void find_hits(const struct view *v, const struct view_window *w, struct 
 			.arg = h,
 			.slice = on_hit };
 
-		if (lanes[i].key.what != MODEL_LANE_THREAD && lanes[i].key.what != MODEL_LANE_MARKS)
+		if (!view_has_names(&lanes[i].key))
 			continue;
 		h->lane = (uint32_t)i;
 		h->lane_max = h->count + limit;

@@ -63,6 +63,12 @@ void view_json_text(struct json *j, const char *key, const struct store_text *te
 /* The text of a slice's name; the model's lock is held. */
 const struct store_text *view_name(const struct view *v, uint32_t name);
 
+/* Has the lane events that are searched and added up by name: spans, calls, marks, commands of devices? */
+static inline bool view_has_names(const struct pyramid_key *key)
+{
+	return key->what == MODEL_LANE_THREAD || key->what == MODEL_LANE_MARKS || key->what == MODEL_LANE_GPU;
+}
+
 /* view-slices.c: lanes as /api/slices has them, whatever the number of bins; -EBADMSG. */
 int view_write_slices(const struct view *v, const struct view_window *w, int64_t bin_ns, const uint32_t *lanes,
 		size_t count, struct buf *out);
@@ -72,7 +78,7 @@ void view_write_names(struct view *v, const struct map *names, struct buf *out);
 typedef int view_answer_fn(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err);
 view_answer_fn view_answer_run, view_answer_tracks, view_answer_slices, view_answer_counters, view_answer_event,
 		view_answer_names, view_answer_search, view_answer_stats, view_answer_flame, view_answer_io,
-		view_answer_steps, view_answer_summary, view_answer_flows;
+		view_answer_steps, view_answer_summary, view_answer_flows, view_answer_network;
 
 /* Names of functions are numbers from here on: they are in no string table. */
 #define VIEW_FUNCTION_NAMES 0x80000000u

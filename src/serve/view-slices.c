@@ -30,7 +30,7 @@
 #define FEW_WIDE 4
 #define FEW_DENSE 4 /* events in each bin of a run where there are few */
 #define FEW 150000  /* events in a window */
-#define LONG 2      /* bins that an event is drawn for itself from where there are very many */
+#define LONG 3      /* bins that an event is drawn for itself from where there are very many */
 #define ITEM_BYTES_MAX 32
 
 enum { SLICE, CELL, RUN };

@@ -141,7 +141,7 @@ static int sum_lanes(const struct view *v, const struct view_lanes *lanes, struc
 	for (size_t i = 0; i < (lanes->count ? lanes->count : count) && rc == 0; i++) {
 		size_t lane = lanes->count ? lanes->numbers[i] : i;
 
-		if (all[lane].key.what == MODEL_LANE_THREAD || all[lane].key.what == MODEL_LANE_MARKS)
+		if (view_has_names(&all[lane].key))
 			rc = pyramid_visit(v->pyramid, lane, &visit);
 	}
 	return rc;

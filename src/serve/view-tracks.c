@@ -114,7 +114,8 @@ static void write_lane(struct json *j, const struct view *v, const struct order 
 		[MODEL_LANE_STEPS] = "steps",
 		[MODEL_LANE_COUNTER] = "counter",
 		[MODEL_LANE_STATES] = "states",
-		[MODEL_LANE_SAMPLES] = "samples" };
+		[MODEL_LANE_SAMPLES] = "samples",
+		[MODEL_LANE_GPU] = "gpu" };
 	const struct pyramid_node *root = &o->lane->root;
 	uint32_t what = o->lane->key.what;
 

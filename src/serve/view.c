@@ -26,6 +26,7 @@ const struct view_answer view_answers[] = {
 	{ "steps", NULL, view_answer_steps },
 	{ "summary", NULL, view_answer_summary },
 	{ "flows", NULL, view_answer_flows },
+	{ "network", NULL, view_answer_network },
 	{ NULL, NULL, NULL },
 };
 
@@ -41,8 +42,8 @@ const struct view_answer *view_answer_find(const char *name)
 static uint64_t look(const char *path)
 {
 	static const char *const names[] = { "run.json", "tables/io.tbl", "tables/span.tbl", "tables/step.tbl",
-		"tables/mark.tbl", "tables/counter.tbl", "tables/sched.tbl", "tables/sample.tbl", "tables/string.tbl",
-		NULL };
+		"tables/mark.tbl", "tables/counter.tbl", "tables/sched.tbl", "tables/sample.tbl", "tables/gpu.tbl",
+		"tables/flow.tbl", "tables/string.tbl", NULL };
 	uint64_t seen = 0;
 
 	for (const char *const *name = names; *name; name++) {

@@ -232,7 +232,8 @@ static inline bool may_merge(const struct pyramid_visit *v, const struct pyramid
 static inline bool fits(const struct pyramid_visit *v, const struct pyramid_node *m, const struct pyramid_node *n)
 {
 	return (uint64_t)n->end_ns - (uint64_t)m->start_ns <= (uint64_t)v->resolution_ns &&
-			n->start_ns - m->end_ns < v->merge_gap_ns;
+			(n->start_ns <= m->end_ns ||
+					(uint64_t)n->start_ns - (uint64_t)m->end_ns < (uint64_t)v->merge_gap_ns);
 }
 
 static int show_merged(struct merged *m, const struct pyramid_visit *v)

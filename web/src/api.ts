@@ -2,6 +2,8 @@
 // Times are nanoseconds since the start of the run.
 import { decodeSlices, type LaneItems } from './slices';
 
+export interface ColourFilter { keyword: string; colour: string }
+
 export interface RunInfo {
 	path: string;
 	duration_ns: number;
@@ -13,6 +15,7 @@ export interface RunInfo {
 		host?: { name?: string; kernel?: string; machine?: string; cpus?: number; memory_bytes?: number };
 		clock?: { start_real_ns?: number; error_ns?: number; source?: string };
 		exit?: { code: number | null; signal: number | null };
+		filters?: { cpu?: ColourFilter[]; gpu?: ColourFilter[] }; // as SOFA's --cpu_filters
 		probes?: Array<{ name: string; state: string; [key: string]: unknown }>;
 	};
 	loss: string[];
@@ -22,7 +25,7 @@ export interface RunInfo {
 }
 
 export interface Lane {
-	lane: number; kind: 'slices' | 'marks' | 'steps' | 'counter' | 'states' | 'samples'; depth: number; count: number;
+	lane: number; kind: 'slices' | 'marks' | 'steps' | 'counter' | 'states' | 'samples' | 'gpu'; depth: number; count: number;
 	start_ns: number; end_ns: number; name?: string | null; min?: number; max?: number; busy_ns?: number;
 	unit?: string | null; is_total?: boolean; // of a probe's counter; totals are shown as rates
 }
@@ -68,6 +71,8 @@ export interface Summary {
 /** An arrow: a thread started a process, or woke a thread. */
 export type Flow = [kind: 'spawn' | 'wake', from_ns: number, from_process: number | null, from_tid: number | null, to_ns: number, to_process: number | null, to_tid: number | null];
 export interface FlowList { flows: Flow[]; is_all: boolean }
+export interface NetworkPair { source: string; destination: string; bytes: number; packets: number; flows: number }
+export interface Network { is_all: boolean; pairs: NetworkPair[] }
 export interface SqlAnswer { columns: string[]; rows: Array<Array<string | number | null>>; is_all: boolean }
 
 export interface Window { from: number; to: number }
@@ -87,6 +92,7 @@ export interface Source {
 	steps(): Promise<Steps>;
 	summary(): Promise<Summary | null>;
 	flows(w: Window, limit: number): Promise<FlowList>;
+	network(w: Window): Promise<Network>;
 	sql(text: string, limit: number): Promise<SqlAnswer>;
 	link(): Promise<string>;
 }
@@ -158,6 +164,7 @@ export class HttpSource implements Source {
 	steps() { return this.json<Steps>('steps'); }
 	summary() { return this.json<Summary>('summary').catch(() => null); }
 	flows(w: Window, limit: number) { return this.json<FlowList>('flows', { from: whole(w.from), to: whole(w.to), limit: String(limit) }); }
+	network(w: Window) { return this.json<Network>('network', { from: whole(w.from), to: whole(w.to) }); }
 	async sql(text: string, limit: number) {
 		const response = await fetch(`/api/sql?limit=${limit}`, { method: 'POST', body: text });
 		return (await this.checked('sql', response)).json() as Promise<SqlAnswer>;

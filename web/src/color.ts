@@ -73,6 +73,11 @@ export function css([r, g, b]: Rgb): string {
 	return `rgb(${r},${g},${b})`;
 }
 
+/** What is readable on it. */
+export function inkOn([r, g, b]: Rgb): string {
+	return 0.299 * r + 0.587 * g + 0.114 * b < 140 ? '#f2f5fa' : '#182230';
+}
+
 export function pixel([r, g, b]: Rgb): number {
 	return (255 << 24 | b << 16 | g << 8 | r) >>> 0;
 }

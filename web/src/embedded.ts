@@ -1,11 +1,11 @@
 // A report's own data instead of a server: the answers that were put into the file, at the resolutions it holds.
-import type { CounterLane, EventDetails, Flame, FlameNode, FlameOptions, FlowList, Io, NameRow, RunInfo, SearchResult, Source, SqlAnswer, Stats, Steps, Summary, Tracks, Window } from './api';
+import type { CounterLane, EventDetails, Flame, FlameNode, FlameOptions, FlowList, Io, NameRow, Network, RunInfo, SearchResult, Source, SqlAnswer, Stats, Steps, Summary, Tracks, Window } from './api';
 import { decodeSlices, itemAt, type LaneItems } from './slices';
 
 /** What src/serve/report.c puts in: JSON answers as they are, slices as base64, the coarsest level first. */
 interface Embedded {
 	run: RunInfo; tracks: Tracks; names: NameRow[]; stats: Stats; flame: Flame; io: Io; steps: Steps; summary: Summary | null;
-	flows?: FlowList | null;
+	flows?: FlowList | null; network?: Network | null;
 	flames?: { cpu?: Flame; offcpu?: Flame };
 	slices: Array<{ bin: number; data: string }>; counters: CounterLane[];
 }
@@ -87,6 +87,7 @@ class EmbeddedSource implements Source {
 	async steps() { return this.e.steps; }
 	async summary() { return this.e.summary; }
 	async flows() { return this.e.flows ?? { flows: [], is_all: true }; }
+	async network() { return this.e.network ?? { is_all: true, pairs: [] }; }
 	async sql(): Promise<SqlAnswer> { throw new Error('a report holds answers, not tables: use sonde view for SQL'); }
 	async link() { return location.href; }
 }

@@ -70,7 +70,7 @@ export function FlameCanvas(p: FlameCanvasProps) {
 			if (node === cursor) { c.strokeStyle = colors.accent; c.lineWidth = 2; c.strokeRect(x + 1, y + 1, Math.max(1, w - 3), ROW - 3); }
 			boxes.current.push({ node, x, y, width: w });
 			if (w > 30) {
-				c.fillStyle = isFaded ? colors.faint : isDark ? '#eef2f8' : '#182230';
+				c.fillStyle = isFaded ? colors.faint : node.text && !p.isCompared ? app.names.inkOfText(node.text) : isDark ? '#eef2f8' : '#182230';
 				const text = node.text || `all · ${duration(node.total)}`, left = Math.max(0, x);
 				c.fillText(fit(c, text, Math.min(w - (left - x), width - left) - 10), left + 5, y + ROW / 2);
 			}

@@ -4,8 +4,9 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Flame, FlameOptions, FlameSource, Source, Window } from './api';
 import { bottomUp, compare, matched, tableOf, topDown, type FlameRow, type Node } from './flame';
 import { FlameCanvas } from './flame-canvas';
-import { count, duration, percent, tick } from './format';
+import { count, duration, percent } from './format';
 import { processLabel, threadLabel } from './layout';
+import { ScopeNote } from './scope';
 import type { App } from './state';
 import { Table } from './table';
 import { useAnswer, useApp } from './use';
@@ -32,12 +33,12 @@ type Against = '' | 'other' | 'whole';
 export function FlameRows({ rows, root, isCompared, onRow }: { rows: FlameRow[]; root: Node; isCompared: boolean; onRow: (r: FlameRow) => void }) {
 	const most = Math.max(1, ...rows.map((r) => r.self)), change = (r: FlameRow) => r.self - r.base;
 	return (
-		<Table label="by name" rows={rows} sort={isCompared ? 'change' : 'self'} limit={25} onRow={onRow} columns={[
+		<Table key={String(isCompared)} label="by name" rows={rows} sort={isCompared ? 'change' : 'self'} limit={25} onRow={onRow} columns={[
 			{ title: 'name', key: 'name', isText: true, value: (r) => r.text, show: (r) => <span class="path" title={r.text}>{r.text}</span> },
 			{ title: 'own time', key: 'self', value: (r) => r.self, show: (r) => duration(r.self), bar: (r) => r.self / most },
 			{ title: 'of all', key: 'share', value: (r) => r.self, show: (r) => percent(root.total ? r.self / root.total : 0) },
 			...(isCompared ? [{ title: 'before', key: 'base', value: (r: FlameRow) => r.base, show: (r: FlameRow) => duration(r.base) },
-				{ title: 'change', key: 'change', value: (r: FlameRow) => Math.abs(change(r)), show: (r: FlameRow) => <b class={change(r) > 0 ? 'more-time' : 'less-time'}>{change(r) > 0 ? '+' : '−'}{duration(Math.abs(change(r)))}</b> }] : []),
+				{ title: 'change', key: 'change', value: (r: FlameRow) => Math.abs(change(r)), show: (r: FlameRow) => Math.abs(change(r)) < 1 ? '–' : <b class={change(r) > 0 ? 'more-time' : 'less-time'}>{change(r) > 0 ? '+' : '−'}{duration(Math.abs(change(r)))}</b> }] : []),
 			{ title: 'with callees', key: 'total', value: (r) => r.total, show: (r) => duration(r.total) },
 			{ title: 'times', key: 'count', value: (r) => r.count, show: (r) => count(r.count) },
 		]} />
@@ -88,7 +89,7 @@ export function FlameView({ app }: { app: App }) {
 					{app.other && <option value="other">Against {app.other.name}</option>}
 					{s.brush && <option value="whole">Against the whole run</option>}
 				</select>}
-				<span class="quiet">{s.brush ? <>{duration(scope.to - scope.from)} from {tick(scope.from, 1e3)} · <button class="plain" onClick={() => app.set({ brush: null })}>whole run</button></> : 'whole run'}
+				<span class="quiet"><ScopeNote app={app} />
 					{root && <> · <b data-testid="flame-total" title={String(root.total)}>{duration(root.total)}</b> {source === 'offcpu' ? 'off the CPUs' : source === 'cpu' ? 'on the CPUs' : 'in all threads'}</>}
 					{isWanted && root && <> · “{s.search}” <b data-testid="flame-matched">{percent(root.total ? matched(root, isWanted) / root.total : 0)}</b></>}</span>
 			</div>

@@ -24,6 +24,10 @@ function digits(x: number): string {
 
 /** A time with as many digits as a grid of `step` needs. */
 export function tick(ns: number, step: number): string {
+	if (step >= 60e9) {
+		const minutes = Math.round(ns / 60e9);
+		return minutes && minutes % 60 === 0 && step >= 600e9 ? `${minutes / 60} h` : Math.abs(minutes) > 60 ? `${Math.trunc(minutes / 60)} h ${Math.abs(minutes % 60)} min` : `${minutes} min`;
+	}
 	const size = Math.max(Math.abs(ns), step);
 	const [unit, name] = UNITS.find(([u]) => size >= u * 0.999) ?? UNITS[3];
 	const places = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit) - 1e-9)));

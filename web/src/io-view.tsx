@@ -2,9 +2,10 @@
 import { useMemo } from 'preact/hooks';
 import type { CounterPoint, IoRow, Lane, Summary } from './api';
 import { TimeChart, type TimeSeries } from './chart';
-import { bytes, count, duration, tick } from './format';
-import { Matrix, matrixOf } from './matrix';
+import { bytes, count, duration } from './format';
+import { Communication } from './matrix';
 import { rates, readingsOf, valueAt } from './plots';
+import { ScopeNote } from './scope';
 import type { App } from './state';
 import { Table, type Column } from './table';
 import { useAnswer, useApp } from './use';
@@ -76,17 +77,17 @@ export function IoView({ app }: { app: App }) {
 	const s = useApp(app), scope = app.scope;
 	const { value, isBusy } = useAnswer(() => app.source.io(scope), [scope.from, scope.to, s.run?.generation], (e) => app.fail(e));
 	const summary = useAnswer<Summary | null>(() => app.source.summary(), [s.run?.generation], () => {}).value;
-	const matrix = matrixOf(summary);
+	const network = useAnswer(() => app.source.network(scope), [scope.from, scope.to, s.run?.generation], (e) => app.fail(e)).value;
 	if (!value) return <div class="page"><p class="quiet">{isBusy ? 'Adding up…' : ''}</p></div>;
 	return (
 		<div class={`page ${isBusy ? 'busy' : ''}`}>
-			<div class="toolbar"><span class="quiet">{s.brush ? <>{duration(scope.to - scope.from)} from {tick(scope.from, 1e3)} · <button class="plain" onClick={() => app.set({ brush: null })}>whole run</button></> : 'whole run'} · {count(value.file_count)} files</span></div>
+			<div class="toolbar"><span class="quiet"><ScopeNote app={app} /> · {count(value.file_count)} files</span></div>
 			<Plots app={app} />
 			<div class="card"><h2>Files</h2><Table label="files" rows={value.files} sort="time" limit={15} columns={ioColumns('file', value.files)} empty="No call touched a file." /></div>
 			<div class="card"><h2>Calls</h2><Table label="calls" rows={value.calls} sort="time" limit={15} onRow={(r) => { app.set({ tab: 'timeline' }); void app.find(r.name ?? ''); }} columns={ioColumns('call', value.calls)} empty="No calls were recorded." /></div>
 			<Sockets summary={summary} />
-			{matrix ? <div class="card"><h2>Who talked to whom</h2><Matrix matrix={matrix} /></div>
-				: <p class="quiet">{summary?.reasons?.network ? `Network: ${summary.reasons.network}.` : ''}</p>}
+			{network?.pairs.length ? <Communication pairs={network.pairs} />
+				: <p class="quiet">{s.run?.tables.flow ? 'No packets in this stretch.' : 'Packets were not recorded: sonde record --net counts what connections carry.'}</p>}
 		</div>
 	);
 }

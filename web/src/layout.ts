@@ -62,6 +62,8 @@ function threadRows(p: Process, t: Thread, state: State): Row[] {
 		rows.push({ ...common, kind: l.kind, key: `${l.kind}:${process}:${t.tid ?? 0}:${l.name}`, label: counterLabel(l),
 			note: l.kind === 'steps' ? `${l.count} steps` : '', lanes: [l], height: l.kind === 'steps' ? 24 : 40 });
 	}
+	for (const l of t.lanes) if (l.kind === 'gpu')
+		rows.push({ ...common, kind: 'thread', key: `gpu:${process}:${l.name}:${l.depth}`, label: `GPU ${l.name ?? ''}`, note: l.depth ? `queue ${l.depth}` : '', lanes: [l], height: 3 + LANE + 4 });
 	const strips = ['states', 'samples'].flatMap((kind) => t.lanes.filter((l) => l.kind === kind));
 	const top = 3 + (marks ? 11 : 0) + strips.length * STRIP;
 	if (slices.length || marks || strips.length) {

@@ -1,6 +1,6 @@
 // Opens the run: from the server, or from what a report holds.
 import { render } from 'preact';
-import { HttpSource, type FlameSource, type Source } from './api';
+import { HttpSource, type FlameSource, type RunInfo, type Source } from './api';
 import { Page, setDark } from './app';
 import { embeddedSource } from './embedded';
 import { App, type Tab } from './state';
@@ -42,6 +42,12 @@ function listen(app: App) {
 	});
 }
 
+/** Of the command line, else what the run was recorded with. */
+function groupsOf(run: RunInfo): string {
+	const { cpu = [], gpu = [] } = run.run.filters ?? {};
+	return run.groups ?? [...cpu, ...gpu].map((f) => `${f.keyword}:${f.colour}`).join(', ');
+}
+
 async function openOther(app: App) {
 	const other = new App(new HttpSource('b'));
 	other.isSecond = true;
@@ -56,7 +62,7 @@ async function openOther(app: App) {
 /** The view that one of SOFA's pages was; a filter that would leave nothing is not set. */
 function openNamed(app: App, p: typeof PATHS[string]) {
 	const hasTracks = app.state.tracks!.processes.some((x) => x.threads.some((t) => (t.name ?? '').toLowerCase().includes(p.trackFilter ?? '')
-		|| t.lanes.some((l) => (l.name ?? '').toLowerCase().includes(p.trackFilter ?? ''))));
+		|| t.lanes.some((l) => l.kind === p.trackFilter || (l.name ?? '').toLowerCase().includes(p.trackFilter ?? ''))));
 	app.set({ tab: p.tab, flame: p.flame ?? null, trackFilter: hasTracks ? p.trackFilter ?? '' : '' });
 	if (p.trackFilter && !hasTracks) app.set({ notice: 'This run has no events of a GPU.' });
 }
@@ -70,7 +76,8 @@ async function start() {
 	try {
 		await load(app);
 		app.showAll();
-		if (app.state.run!.groups) app.setGroups(app.state.run!.groups);
+		const groups = groupsOf(app.state.run!);
+		if (groups) app.setGroups(groups);
 		if (app.state.run!.other && source.isLive) await openOther(app);
 		if (source.isLive && PATHS[location.pathname]) openNamed(app, PATHS[location.pathname]);
 		app.readHash();

@@ -1,10 +1,10 @@
 // The texts of name numbers, fetched when they are first met, and their colours.
 import type { NameRow, Source } from './api';
-import { colorOf, css, parseCss, pixel, type Rgb } from './color';
+import { colorOf, css, inkOn, parseCss, pixel, type Rgb } from './color';
 
 const BATCH = 1000;
 
-export interface Name { text: string; table: string; category?: string; rgb: Rgb; css: string; pixel: number }
+export interface Name { text: string; table: string; category?: string; rgb: Rgb; css: string; pixel: number; ink: string }
 
 export class Names {
 	private known = new Map<number, Name>();
@@ -36,12 +36,19 @@ export class Names {
 	}
 	/** Of a name that may have no number: a function of samples. */
 	colorOfText(text: string): string {
-		return this.byText.get(text)?.css ?? css(this.grouped(text) ?? colorOf(text, 'function', undefined, this.isDark));
+		return css(this.rgbOfText(text));
+	}
+	inkOfText(text: string): string {
+		return inkOn(this.rgbOfText(text));
+	}
+	private rgbOfText(text: string): Rgb {
+		return this.byText.get(text)?.rgb ?? this.grouped(text) ?? colorOf(text, 'function', undefined, this.isDark);
 	}
 	private paint(name: Name) {
 		name.rgb = this.grouped(name.text) ?? colorOf(name.text, name.table, name.category, this.isDark);
 		name.css = css(name.rgb);
 		name.pixel = pixel(name.rgb);
+		name.ink = inkOn(name.rgb);
 	}
 	/** undefined: not known yet; onNew is called when it is. */
 	get(id: number): Name | undefined {
@@ -51,7 +58,7 @@ export class Names {
 	}
 	add(rows: NameRow[]) {
 		for (const [id, text, table, category] of rows) {
-			const name: Name = { text: text ?? '(unknown)', table, category, rgb: [0, 0, 0], css: '', pixel: 0 };
+			const name: Name = { text: text ?? '(unknown)', table, category, rgb: [0, 0, 0], css: '', pixel: 0, ink: '' };
 			this.paint(name);
 			this.known.set(id, name);
 			this.byText.set(name.text, name);

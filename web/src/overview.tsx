@@ -3,7 +3,7 @@ import type { CpuFunction, Diagnosis, RunInfo, Summary } from './api';
 import { copyText } from './copy';
 import { bytes, count, duration, percent } from './format';
 import { ioColumns } from './io-view';
-import { Matrix, matrixOf } from './matrix';
+import { Communication } from './matrix';
 import { NameTable } from './panel';
 import type { App } from './state';
 import { StateBar, statesOf } from './states';
@@ -93,6 +93,7 @@ export function Overview({ app }: { app: App }) {
 	const stats = useAnswer(() => app.source.stats(whole, null, 100), [run?.generation], (e) => app.fail(e)).value;
 	const io = useAnswer(() => app.source.io(whole), [run?.generation], (e) => app.fail(e)).value;
 	const { value: summary, isBusy } = useAnswer<Summary | null>(() => app.source.summary(), [run?.generation], () => {});
+	const network = useAnswer(() => app.source.network(whole), [run?.generation], () => {}).value;
 	const loops = useLoops(app);
 	if (!run) return null;
 	const loop = loops?.find((l) => l.iterations.length > 1);
@@ -100,7 +101,7 @@ export function Overview({ app }: { app: App }) {
 	const threads = s.tracks?.processes.reduce((n, p) => n + (p.process === undefined ? 0 : p.threads.filter((t) => t.tid !== undefined).length), 0) ?? 0;
 	const events = ['io', 'span', 'step', 'mark', 'counter', 'sample', 'sched'].reduce((n, t) => n + (run.tables[t] ?? 0), 0);
 	const end = ending(run), spans = stats?.rows.filter((r) => (r.name_id & 3) === 0) ?? [], calls = stats?.rows.filter((r) => (r.name_id & 3) === 1) ?? [];
-	const matrix = matrixOf(summary), states = statesOf(summary), functions = summary?.cpu?.by_function ?? [];
+	const states = statesOf(summary), functions = summary?.cpu?.by_function ?? [];
 	return (
 		<div class="page overview">
 			<div class="card hero">
@@ -129,7 +130,7 @@ export function Overview({ app }: { app: App }) {
 				{!!io?.files.length && <div class="card"><h2>Files<button class="plain" onClick={() => app.set({ tab: 'io' })}>all {count(io.file_count)}</button></h2>
 					<Table label="files" rows={io.files.slice(0, 8)} sort="time" columns={ioColumns('file', io.files).slice(0, 4)} /></div>}
 			</div>
-			{matrix && <div class="card"><h2>Communication</h2><Matrix matrix={matrix} /></div>}
+			{!!network?.pairs.length && <Communication pairs={network.pairs} />}
 			<Probes run={run} />
 		</div>
 	);

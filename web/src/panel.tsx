@@ -6,6 +6,7 @@ import { tableOf } from './flame';
 import { fetchTree, FlameRows } from './flame-view';
 import { bytes, count, duration, exact, percent, tick } from './format';
 import { ioColumns } from './io-view';
+import { ScopeNote } from './scope';
 import type { App } from './state';
 import { Chip, Table } from './table';
 import { useAnswer, useApp } from './use';
@@ -114,11 +115,10 @@ function Files({ app }: { app: App }) {
 		<Table label="files" rows={value.files} sort="time" limit={30} columns={ioColumns('file', value.files)} empty="No call touched a file." /></div>;
 }
 
-/** What the numbers are of, and the way back to the whole. */
+/** What the numbers are of, and the numbers' sum. */
 function Scope({ app, children }: { app: App; children: ComponentChildren }) {
-	const { brush } = app.state;
-	return <p class="quiet">{brush ? <>{duration(brush.to - brush.from)} from {tick(brush.from, 1e3)}</> : 'The whole run'}: {children}
-		{brush && <> · <button class="plain" onClick={() => app.set({ brush: null })}>whole run</button> · <button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph of it</button></>}</p>;
+	return <p class="quiet"><ScopeNote app={app} whole="The whole run" />: {children}
+		{app.state.brush && <> · <button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph of it</button></>}</p>;
 }
 
 const PANELS = { event: 'Event', stats: 'Statistics', functions: 'Functions', files: 'Files', hits: 'Search' } as const;

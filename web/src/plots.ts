@@ -43,6 +43,12 @@ function lastNotAfter(times: number[], t: number): number {
 	return low ? times[low - 1] : -Infinity;
 }
 
+/** Does it change with nearly every reading? Then a pause is a late reading, not one without a change. */
+function isSteady(points: CounterPoint[]): boolean {
+	const gaps = points.slice(1).map((p, i) => p[0] - points[i][0]).sort((a, b) => a - b), usual = gaps[gaps.length >> 1];
+	return gaps.filter((g) => g > 1.6 * usual).length < 0.15 * gaps.length;
+}
+
 /**
  * How fast a counter that only rises does so. A probe writes a value only when it has changed: where it read without writing,
  * nothing rose, and the rise belongs to the time since the last reading. A reading right after another, as at the end of the
@@ -54,10 +60,11 @@ export function rates(points: CounterPoint[], bin: number, readings: number[]): 
 	const gaps = readings.slice(1).map((t, i) => t - readings[i]).sort((a, b) => a - b);
 	const period = Math.max(1, bin, gaps[Math.floor(gaps.length / 2)] ?? 1);
 	const add = (t: number, rate: number) => out.push([t, rate, rate, rate]);
+	const steady = isSteady(points);
 	let last = points[0], isJoined = false;
 	for (let i = 1; i < points.length; i++) {
 		const p = points[i], rise = Math.max(0, p[1] - last[1]);
-		const since = isJoined ? last[0] : Math.max(last[0], lastNotAfter(readings, p[0] - period * 0.5));
+		const since = isJoined || steady ? last[0] : Math.max(last[0], lastNotAfter(readings, p[0] - period * 0.5));
 		isJoined = p[0] - last[0] < period * 0.5;
 		if (isJoined) continue;
 		if (since > last[0]) add(last[0], 0);

@@ -47,7 +47,7 @@ export function SqlView({ app }: { app: App }) {
 					{answer && <button class="plain" onClick={() => void copyText(app, csv(answer), 'Copied as CSV.')}>Copy as CSV</button>}</div>
 				{said && <p class="warn" role="alert" data-testid="sql-error">{said}</p>}
 			</div>
-			{answer && <div class="card" data-testid="sql-answer"><h2>{count(answer.rows.length)}{answer.is_all ? '' : '+'} rows</h2>
+			{answer && <div class="card answer" data-testid="sql-answer"><h2>{count(answer.rows.length)}{answer.is_all ? '' : '+'} rows</h2>
 				<Table label="answer" rows={answer.rows} sort="" columns={columns} limit={200} empty="No rows." /></div>}
 		</div>
 	);

@@ -16,6 +16,7 @@ export function Table<T>(props: { columns: Column<T>[]; rows: T[]; sort: string;
 	const [isAll, setAll] = useState(false);
 	const column = props.columns.find((c) => c.key === sort.key) ?? props.columns[0];
 	const rows = useMemo(() => {
+		if (!sort.key) return props.rows; // as they came
 		const sign = sort.isUp ? 1 : -1;
 		return [...props.rows].sort((a, b) => {
 			const x = column.value(a), y = column.value(b);

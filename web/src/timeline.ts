@@ -15,6 +15,11 @@ const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 const LABEL_MIN = 28;
 const CLICK = 4; // pixels that a click may move
 
+/** What states are in words. */
+const STATES: Record<string, string> = {
+	preempted: 'ready to run, no CPU', wait: 'waiting', sleep: 'asleep', disk: 'waiting for a disk', stopped: 'stopped', traced: 'stopped by a debugger', ended: 'ended',
+};
+
 export interface Hover { x: number; y: number; title: string; lines: string[] }
 
 interface Spot { row: Row; lane: Lane | null; laneY: number; laneHeight: number; t: number }
@@ -209,7 +214,7 @@ export class Timeline {
 		places.forEach((p, i) => c.drawImage(this.raster.canvas, 0, i, this.canvas.width, 1, 0, p.y, this.canvas.width / ratio, p.height));
 		c.font = FONT;
 		c.textBaseline = 'middle';
-		for (const p of places) if (p.kind === 'slices' || p.kind === 'steps') this.drawLabels(c, p, look);
+		for (const p of places) if (p.kind === 'slices' || p.kind === 'steps' || p.kind === 'gpu') this.drawLabels(c, p, look);
 	}
 	/** When a process began and ended. */
 	private drawLife(c: CanvasRenderingContext2D, row: Row, y: number, colors: Palette) {
@@ -223,14 +228,14 @@ export class Timeline {
 	}
 	private drawLabels(c: CanvasRenderingContext2D, p: { y: number; height: number; items: LaneItems; kind: Lane['kind'] }, look: Look) {
 		const { from, to } = this.app.state.window, items = p.items;
-		c.fillStyle = look.palette.isDark ? '#eef2f8' : '#182230';
 		for (let i = firstAfter(items, from); i < items.count && items.start[i] < to; i++) {
 			if (items.isCell[i]) continue;
 			const x0 = Math.max(0, this.x(items.start[i])), x1 = Math.min(this.width, this.x(items.end[i]));
 			const room = x1 - x0 - 8;
 			if (room < LABEL_MIN - 8) continue;
 			if (look.wanted && p.kind === 'slices' && !look.wanted.has(items.name[i])) continue;
-			const text = p.kind === 'steps' ? `${items.name[i]}` : this.app.names.get(items.name[i])?.text ?? '';
+			const name = p.kind === 'steps' ? undefined : this.app.names.get(items.name[i]), text = p.kind === 'steps' ? `${items.name[i]}` : name?.text ?? '';
+			c.fillStyle = name?.ink ?? (look.palette.isDark ? '#eef2f8' : '#182230');
 			c.fillText(fit(c, text, room), x0 + 4, p.y + p.height / 2 + 0.5);
 		}
 	}
@@ -396,6 +401,8 @@ export class Timeline {
 		if (spot.lane!.kind === 'samples')
 			return { x, y, title: items.isCell[i] && items.bin > 1e6 ? 'samples' : 'sample', lines: [`at ${tick(items.start[i], items.bin)}`, 'click for its stack'] };
 		const name = this.app.names.get(items.name[i]);
+		if (spot.lane!.kind === 'states')
+			return { x, y, title: STATES[name?.text ?? ''] ?? name?.text ?? '…', lines: items.isCell[i] ? [`stretches shorter than ${duration(items.bin)}`] : [duration(items.end[i] - items.start[i]), 'off the CPU · click for where'] };
 		if (spot.lane!.kind === 'steps')
 			return { x, y, title: `${spot.row.label} ${items.name[i]}`, lines: [duration(items.end[i] - items.start[i])] };
 		if (items.isCell[i] && spot.lane!.kind !== 'marks')
@@ -477,6 +484,7 @@ export class Timeline {
 
 export function gridStep(from: number, to: number, width: number): number {
 	const rough = (to - from) / Math.max(1, width / 110);
+	if (rough > 30e9) for (const minutes of [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720, 1440]) if (minutes * 60e9 >= rough) return minutes * 60e9;
 	const power = 10 ** Math.floor(Math.log10(rough));
 	for (const m of [1, 2, 5, 10]) if (power * m >= rough) return power * m;
 	return power * 10;

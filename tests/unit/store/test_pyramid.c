@@ -209,6 +209,11 @@ static int on_any(void *arg, const struct pyramid_slice *s)
 }
 
 /* Whatever the bytes say, opening and visiting end and touch nothing else. */
+static int on_any_node(void *arg, const struct pyramid_node *n)
+{
+	return n->children ? PYRAMID_DEEPER : 0;
+}
+
 static void damaged_bytes(void **state)
 {
 	struct pyramid *p;
@@ -234,9 +239,17 @@ static void damaged_bytes(void **state)
 		}
 		if (pyramid_open(&p, hurt, NULL) == 0) {
 			struct pyramid_visit v = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .slice = on_any };
+			struct pyramid_visit merging = { .from_ns = 0,
+				.to_ns = INT64_MAX,
+				.resolution_ns = 10000,
+				.merge_long_ns = 1000,
+				.merge_gap_ns = 400,
+				.node = on_any_node,
+				.slice = on_any };
 			struct pyramid_cursor c;
 
 			pyramid_visit(p, 0, &v);
+			pyramid_visit(p, 0, &merging);
 			pyramid_cursor_init(&c, p, 0, INT64_MIN, INT64_MAX);
 			for (size_t i = 0; i < 10 * EVENTS && pyramid_cursor_next(&c); i++)
 				;
