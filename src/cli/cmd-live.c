@@ -12,8 +12,11 @@
 #include "serve/exporter.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+
+#define PAGE_KEPT_BYTES (4 << 20)
 
 struct options {
 	const char *listen;
@@ -174,6 +177,10 @@ static int serve(struct cli_context *ctx)
 		rc = cli_usage(ctx, "others can reach %s: say with --token who may ask", g.address);
 	if (rc < 0)
 		return rc;
+	/* Pages come and go with every scrape: better kept than given back and cleared anew. */
+	mallopt(M_MMAP_THRESHOLD, PAGE_KEPT_BYTES);
+	mallopt(M_TRIM_THRESHOLD, PAGE_KEPT_BYTES);
+	mallopt(M_ARENA_MAX, 2);
 	daemon_block(&signals, ctx, can_reload);
 	do
 		rc = live_once(ctx, &g, &signals, &is_again);

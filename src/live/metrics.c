@@ -279,7 +279,9 @@ int live_metrics(struct live_exporter *e, enum exposition_format format, struct 
 
 	pthread_mutex_lock(&e->lock);
 	e->scrapes++;
+	buf_reserve(out, e->page_bytes); /* as much as last time */
 	rc = show(e, &x, err);
+	e->page_bytes = out->len + out->len / 16;
 	pthread_mutex_unlock(&e->lock);
 	return rc;
 }

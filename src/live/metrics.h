@@ -26,6 +26,7 @@ struct live_exporter {
 	pthread_mutex_t lock; /* several scrapes at once take turns */
 	struct live_watch watch;
 	uint64_t scrapes, dropped; /* counted over its life */
+	size_t page_bytes;
 };
 
 void live_exporter_init(struct live_exporter *e, const struct live_options *options, const char *version);

@@ -56,7 +56,6 @@ struct live_watch {
 	const char *const *places; /* NULL: /dev/shm */
 	struct timespec place_times[LIVE_PLACES_MAX];
 	size_t ring_cap;
-	char own_cgroup[256];
 };
 
 void live_watch_init(struct live_watch *w, const char *const *places);
