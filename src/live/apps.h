@@ -61,7 +61,7 @@ struct live_scan {
 #define LIVE_APPS_MAX 500
 
 /* What the watch, just refreshed, can read. series_max 0: LIVE_SERIES_MAX. Only want of memory fails. */
-int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, struct sonde_err *err);
+int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, int64_t age_ns, struct sonde_err *err);
 void live_scan_release(struct live_scan *s);
 
 #endif

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SAMPLE_AGE_NS 450000000 /* of what samples need not have newer: who is there, CPU time, memory */
+
 struct shown {
 	char name[128]; /* "": it is left out */
 };
@@ -242,13 +244,13 @@ void live_exporter_release(struct live_exporter *e)
 	pthread_mutex_destroy(&e->lock);
 }
 
-static int show(struct live_exporter *e, struct exposition *x, struct sonde_err *err)
+static int show(struct live_exporter *e, struct exposition *x, unsigned parts, int64_t age_ns, struct sonde_err *err)
 {
 	struct live_scan scan = { .apps = NULL };
-	int rc = live_watch_refresh(&e->watch, err);
+	int rc = live_watch_refresh(&e->watch, age_ns, err);
 
 	if (rc == 0)
-		rc = live_scan(&scan, &e->watch, e->options.series_max, err);
+		rc = live_scan(&scan, &e->watch, e->options.series_max, age_ns, err);
 	if (rc == 0) {
 		add_apps(x, &scan);
 		add_containers(x, &scan);
@@ -257,13 +259,16 @@ static int show(struct live_exporter *e, struct exposition *x, struct sonde_err 
 	}
 	if (rc == 0) {
 		e->dropped += scan.dropped;
-		live_groups(x, &scan);
-		live_node(x);
+		if (parts & LIVE_GROUPS)
+			live_groups(x, &scan);
+		if (parts & LIVE_NODE)
+			live_node(x);
 		add_one(x, "sonde_live_scrapes", EXPOSITION_COUNTER, "Times that this was asked.", (double)e->scrapes);
 		add_one(x, "sonde_live_dropped_series", EXPOSITION_COUNTER,
 				"Series that were left out of answers: too many, or of a name that was taken.",
 				(double)e->dropped);
-		add_ourselves(x, e);
+		if (parts & LIVE_OURSELVES)
+			add_ourselves(x, e);
 		if (e->more)
 			e->more(e->more_arg, x);
 		exposition_end(x);
@@ -280,19 +285,19 @@ int live_metrics(struct live_exporter *e, enum exposition_format format, struct 
 	pthread_mutex_lock(&e->lock);
 	e->scrapes++;
 	buf_reserve(out, e->page_bytes); /* as much as last time */
-	rc = show(e, &x, err);
+	rc = show(e, &x, LIVE_ALL, 0, err);
 	e->page_bytes = out->len + out->len / 16;
 	pthread_mutex_unlock(&e->lock);
 	return rc;
 }
 
-int live_samples(struct live_exporter *e, exposition_sink *sink, void *arg, struct sonde_err *err)
+int live_samples(struct live_exporter *e, unsigned parts, exposition_sink *sink, void *arg, struct sonde_err *err)
 {
 	struct exposition x = { .sink = sink, .sink_arg = arg };
 	int rc;
 
 	pthread_mutex_lock(&e->lock);
-	rc = show(e, &x, err);
+	rc = show(e, &x, parts, SAMPLE_AGE_NS, err);
 	pthread_mutex_unlock(&e->lock);
 	return rc;
 }
@@ -301,7 +306,7 @@ void live_each_process(struct live_exporter *e, const char *app,
 		void (*take)(void *arg, const struct live_ring *ring, const struct live_entry *entry), void *arg)
 {
 	pthread_mutex_lock(&e->lock);
-	if (live_watch_refresh(&e->watch, NULL) == 0)
+	if (live_watch_refresh(&e->watch, 0, NULL) == 0)
 		for (size_t i = 0; i < e->watch.ring_count; i++)
 			for (size_t k = 0; k < e->watch.rings[i].entry_count; k++) {
 				const struct live_ring *r = &e->watch.rings[i];

@@ -33,8 +33,10 @@ void live_exporter_init(struct live_exporter *e, const struct live_options *opti
 void live_exporter_release(struct live_exporter *e);
 /* The applications, the machine and ourselves, now. */
 int live_metrics(struct live_exporter *e, enum exposition_format format, struct buf *out, struct sonde_err *err);
-/* The same as samples, for those who look at them here. */
-int live_samples(struct live_exporter *e, exposition_sink *sink, void *arg, struct sonde_err *err);
+/* The same as samples, for those who look at them here, often: only these parts beside the applications, and half a
+ * second may pass until a new application is seen. */
+enum live_parts { LIVE_GROUPS = 1, LIVE_NODE = 2, LIVE_OURSELVES = 4, LIVE_ALL = 7 };
+int live_samples(struct live_exporter *e, unsigned parts, exposition_sink *sink, void *arg, struct sonde_err *err);
 /* Every process of an application; the lock is held meanwhile. */
 void live_each_process(struct live_exporter *e, const char *app,
 		void (*take)(void *arg, const struct live_ring *ring, const struct live_entry *entry), void *arg);

@@ -287,10 +287,14 @@ static void drop_rings(struct live_watch *w)
 	w->ring_count = kept;
 }
 
-int live_watch_refresh(struct live_watch *w, struct sonde_err *err)
+int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *err)
 {
+	int64_t now_ns = clock_mono_ns();
 	int rc = 0;
 
+	if (w->refreshed_ns && now_ns - w->refreshed_ns < age_ns)
+		return 0;
+	w->refreshed_ns = now_ns;
 	for (size_t i = 0; i < w->ring_count && rc == 0; i++)
 		rc = revisit(&w->rings[i]);
 	for (size_t i = 0; rc == 0 && w->places[i] && i < LIVE_PLACES_MAX; i++)
@@ -301,13 +305,19 @@ int live_watch_refresh(struct live_watch *w, struct sonde_err *err)
 	return rc < 0 ? err_sys(err, -rc, "cannot look for running programs") : 0;
 }
 
-int live_watch_read(struct live_entry *e, struct live_board *b, struct live_process *p)
+int live_watch_read(struct live_entry *e, int64_t age_ns, struct live_board *b, const struct live_process **p)
 {
-	int rc = e->stat_fd < 0 ? -ESRCH : live_process_look(p, e->stat_fd, e->start_mono_ns);
+	int64_t now_ns = clock_mono_ns();
+	int rc = e->stat_fd < 0 ? -ESRCH : 0;
 
+	if (rc == 0 && now_ns - e->read_ns >= age_ns) {
+		rc = live_process_look(&e->process, e->stat_fd, e->start_mono_ns);
+		e->read_ns = now_ns;
+	}
 	if (rc == 0)
 		rc = live_board_look(b, e->board_fd);
 	if (rc == -ESRCH)
 		close_entry(e);
+	*p = &e->process;
 	return rc;
 }
