@@ -125,7 +125,8 @@ int dataset_check(const struct session_dataset *d, struct sonde_err *err)
 	return scheme_of(d) < SCHEMES
 			? 0
 			: err_set(err, EINVAL,
-					  "a dataset is file:PATH, http(s)://..., s3://BUCKET/KEY or sage://BUCKET/PATH");
+					  "a dataset is file:PATH, http(s)://..., "
+					  "s3://BUCKET/KEY or sage://BUCKET/PATH");
 }
 
 /* The cache. */
