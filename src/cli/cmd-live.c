@@ -8,6 +8,7 @@
 #include "cli/live-run.h"
 #include "config/config.h"
 #include "control/controller.h"
+#include "control/outlet.h"
 #include "launch/launch.h"
 #include "serve/exporter.h"
 
@@ -51,6 +52,7 @@ static const struct cli_option option_rows[] = {
 struct settings {
 	const char **rings;
 	int64_t series;
+	struct outlet_options outlet;
 };
 
 static int take_settings(struct config_reader *r, yaml_node_t *root)
@@ -58,13 +60,16 @@ static int take_settings(struct config_reader *r, yaml_node_t *root)
 	static const struct config_key keys[] = {
 		{ "rings", CONFIG_LIST, offsetof(struct settings, rings) },
 		{ "series", CONFIG_WHOLE, offsetof(struct settings, series), .min = 1 },
+		{ "textfile", CONFIG_TEXT, offsetof(struct settings, outlet.textfile) },
+		{ "push", CONFIG_TEXT, offsetof(struct settings, outlet.push) },
+		{ "every", CONFIG_DURATION, offsetof(struct settings, outlet.every_ns) },
 		{ NULL },
 	};
 
 	return config_take_map(r, root, keys, NULL, r->context);
 }
 
-static int load(struct cli_context *ctx, struct live_options *to)
+static int load(struct cli_context *ctx, struct live_options *to, struct outlet_options *outlet)
 {
 	const struct options *o = ctx->options;
 	struct settings settings = { .rings = NULL };
@@ -77,6 +82,7 @@ static int load(struct cli_context *ctx, struct live_options *to)
 
 	to->rings = (const char *const *)settings.rings;
 	to->series_max = (size_t)settings.series;
+	*outlet = settings.outlet;
 	return rc;
 }
 
@@ -93,6 +99,8 @@ struct life {
 	struct controller *controller;
 	struct exporter_arg arg;
 	struct guard *guard;
+	struct outlet_options outlet_options;
+	struct outlet *outlet;
 };
 
 static int load_rules(struct cli_context *ctx, struct life *l)
@@ -120,11 +128,14 @@ static int begin(struct cli_context *ctx, struct life *l, const struct guard_opt
 		l->arg.controller = l->controller;
 		rc = controller_start(l->controller, ctx->err);
 	}
-	return rc < 0 ? rc : exporter_start(&l->guard, &l->arg, g, ctx->err);
+	if (rc == 0)
+		rc = exporter_start(&l->guard, &l->arg, g, ctx->err);
+	return rc < 0 ? rc : outlet_start(&l->outlet, &l->outlet_options, &l->exporter, ctx->err);
 }
 
 static void end(struct life *l)
 {
+	outlet_free(l->outlet);
 	guard_stop(l->guard);
 	controller_free(l->controller);
 	live_exporter_release(&l->exporter);
@@ -134,7 +145,7 @@ static int live_once(struct cli_context *ctx, struct guard_options *g, const sig
 {
 	const struct options *o = ctx->options;
 	struct life l = { .guard = NULL };
-	int rc = load(ctx, &l.options);
+	int rc = load(ctx, &l.options, &l.outlet_options);
 
 	if (rc == 0)
 		rc = load_rules(ctx, &l);
@@ -158,7 +169,7 @@ static bool can_reload(void *arg)
 {
 	struct cli_context *ctx = arg;
 	struct life l = { .guard = NULL };
-	bool is_fine = load(ctx, &l.options) == 0 && load_rules(ctx, &l) == 0;
+	bool is_fine = load(ctx, &l.options, &l.outlet_options) == 0 && load_rules(ctx, &l) == 0;
 
 	if (!is_fine)
 		cli_print_error("sonde: kept as it was", ctx->err);

@@ -267,6 +267,9 @@ static int show(struct live_exporter *e, struct exposition *x, unsigned parts, i
 		add_one(x, "sonde_live_dropped_series", EXPOSITION_COUNTER,
 				"Series that were left out of answers: too many, or of a name that was taken.",
 				(double)e->dropped);
+		add_one(x, "sonde_live_undelivered", EXPOSITION_COUNTER,
+				"Deliveries to a text file or Pushgateway that failed.",
+				(double)__atomic_load_n(&e->undelivered, __ATOMIC_RELAXED));
 		if (parts & LIVE_OURSELVES)
 			add_ourselves(x, e);
 		if (e->more)

@@ -27,6 +27,7 @@ struct live_exporter {
 	struct live_watch watch;
 	uint64_t scrapes, dropped; /* counted over its life */
 	size_t page_bytes;
+	uint64_t undelivered; /* by an outlet; atomic */
 };
 
 void live_exporter_init(struct live_exporter *e, const struct live_options *options, const char *version);
