@@ -181,6 +181,32 @@ int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, int6
 	return rc < 0 ? err_sys(err, -rc, "cannot read the boards") : 0;
 }
 
+int live_scan_gauge(struct live_scan *s, size_t series_max, const char *app, const char *name, double value)
+{
+	struct sonde_metric m = { .kind = SONDE_METRIC_GAUGE };
+	struct live_series *to;
+	size_t index;
+	int rc = app_of(s, app, &index);
+
+	if (rc < 0)
+		return rc == -ENOSPC ? 0 : rc;
+	snprintf(m.name, sizeof(m.name), "%s", name);
+	to = series_of(s, series_max ? series_max : LIVE_SERIES_MAX, index, &m, &rc);
+	if (to)
+		to->value = value;
+	return rc;
+}
+
+int live_scan_rejected(struct live_scan *s, const char *app, uint64_t count)
+{
+	size_t index;
+	int rc = app_of(s, app, &index);
+
+	if (rc == 0)
+		s->apps[index].rejected += count;
+	return rc == -ENOSPC ? 0 : rc;
+}
+
 void live_scan_release(struct live_scan *s)
 {
 	free(s->apps);

@@ -155,13 +155,16 @@ static void add_apps(struct exposition *x, const struct live_scan *s)
 {
 	exposition_family(x, "sonde_processes", EXPOSITION_GAUGE, "Processes of the application that have metrics.");
 	for (size_t i = 0; i < s->app_count; i++)
-		exposition_sample(x, (double)s->apps[i].processes, "app", s->apps[i].name, NULL);
+		if (s->apps[i].first)
+			exposition_sample(x, (double)s->apps[i].processes, "app", s->apps[i].name, NULL);
 	exposition_family(x, "sonde_cpu_seconds", EXPOSITION_COUNTER, "Processor time of these processes.");
 	for (size_t i = 0; i < s->app_count; i++)
-		exposition_sample(x, s->apps[i].cpu_seconds, "app", s->apps[i].name, NULL);
+		if (s->apps[i].first)
+			exposition_sample(x, s->apps[i].cpu_seconds, "app", s->apps[i].name, NULL);
 	exposition_family(x, "sonde_resident_memory_bytes", EXPOSITION_GAUGE, "Memory of these processes.");
 	for (size_t i = 0; i < s->app_count; i++)
-		exposition_sample(x, (double)s->apps[i].resident_bytes, "app", s->apps[i].name, NULL);
+		if (s->apps[i].first)
+			exposition_sample(x, (double)s->apps[i].resident_bytes, "app", s->apps[i].name, NULL);
 	exposition_family(x, "sonde_rejected_updates", EXPOSITION_COUNTER,
 			"Updates of metrics that were no finite numbers, or of another kind.");
 	for (size_t i = 0; i < s->app_count; i++)
@@ -222,7 +225,7 @@ static void add_containers(struct exposition *x, const struct live_scan *s)
 	for (size_t i = 0; i < s->app_count; i++) {
 		const struct live_entry *e = s->apps[i].first;
 
-		if (!*e->container_id)
+		if (!e || !*e->container_id)
 			continue;
 		if (!has_family)
 			exposition_family(x, "sonde_container", EXPOSITION_INFO, "The container of the application.");
@@ -251,6 +254,8 @@ static int show(struct live_exporter *e, struct exposition *x, unsigned parts, i
 
 	if (rc == 0)
 		rc = live_scan(&scan, &e->watch, e->options.series_max, age_ns, err);
+	if (rc == 0 && live_pushed_add(e->pushed, &scan, e->options.series_max) < 0)
+		rc = err_sys(err, ENOMEM, "cannot show what was pushed");
 	if (rc == 0) {
 		add_apps(x, &scan);
 		add_containers(x, &scan);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "live/apps.h"
 #include "live/exposition.h"
+#include "live/pushed.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -22,6 +23,7 @@ struct live_exporter {
 	/* Families of somebody else's, at the end; NULL: none. */
 	void (*more)(void *arg, struct exposition *x);
 	void *more_arg;
+	struct live_pushed *pushed; /* NULL: none */
 	/* private */
 	pthread_mutex_t lock; /* several scrapes at once take turns */
 	struct live_watch watch;
