@@ -45,7 +45,7 @@ static const struct cli_option option_rows[] = {
 	{ 0, "rules", "FILE", CLI_PATH(struct options, rules),
 			.help = "Keep to these rules: act on the metrics. Everything is put back at the end." },
 	{ 0, "control", "SOCKET", CLI_PATH(struct options, control),
-			.help = "Also answer at this Unix socket, to this user and to root alone, the rules included." },
+			.help = "Also answer at this Unix socket, to this user and to root alone, rules too." },
 	{ 0, "group", NULL, CLI_FLAG(struct options, is_grouped),
 			.help = "With run: in a control group of its own, which rules can set." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Say where it listens as a JSON object." },

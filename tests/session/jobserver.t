@@ -45,16 +45,16 @@ wait "$server" 2>/dev/null
 wait "$follower"
 touch go
 start
-poll is_state "$two" done
-is 'what ran when the server was killed is run by the next' "$(state "$one")" done
-is 'and what waited' "$(state "$two")" done
+poll is_state "$two" "done"
+is 'what ran when the server was killed is run by the next' "$(state "$one")" "done"
+is 'and what waited' "$(state "$two")" "done"
 is 'what was cancelled stays so' "$(state "$three")" cancelled
 like 'each has its log' "$(ask "$(<url)/jobs/$two/log")" 'hello two.*bye two'
 is 'and its profile' "$(ask "$(<url)/jobs/$two/artifacts/profile.json" | jq -r .sonde_profile)" 1
 is 'a stream of what has ended ends' "$(ask "$(<url)/jobs/$two/log/stream" | grep -c 'data: bye two')" 1
 four=$(submit "four $TEST_DIR/go")
 ok 'numbers go on' test "$four" -gt "$three"
-poll is_state "$four" done
+poll is_state "$four" "done"
 kill "$server"
 wait "$server"
 is 'the server ends well' "$?" 0
