@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
+#include "cli/daemon.h"
 #include "cli/listen.h"
 #include "serve/jobserver.h"
 
@@ -65,8 +66,11 @@ static int serve(struct cli_context *ctx, const struct guard_options *g, const s
 		rc = jobserver_start(&guard, jobs, g, ctx->err);
 	if (rc == 0)
 		rc = listen_say(g->address, guard_port(guard), o->is_json, ctx->err);
-	if (rc == 0)
-		listen_wait(signals);
+	if (rc == 0) {
+		daemon_ready(false);
+		while (daemon_wait(signals))
+			;
+	}
 	guard_stop(guard);
 	jobs_free(jobs);
 	return rc;
@@ -93,7 +97,7 @@ static int run(struct cli_context *ctx)
 	buf_adds(&program, "/bin/sonde");
 	jo.program = program.data;
 	g.basic = token.data;
-	listen_block(&signals);
+	daemon_block(&signals, NULL, NULL);
 	return serve(ctx, &g, &jo, &signals);
 }
 

@@ -8,12 +8,16 @@
 #include "cli/live-run.h"
 #include "config/config.h"
 #include "control/controller.h"
+#include "control/outlet.h"
 #include "launch/launch.h"
 #include "serve/exporter.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+
+#define PAGE_KEPT_BYTES (4 << 20)
 
 struct options {
 	const char *listen;
@@ -21,6 +25,7 @@ struct options {
 	const char *token;
 	const char *name;
 	const char *rules;
+	const char *control;
 	struct cli_list hosts;
 	bool is_grouped;
 	bool is_json;
@@ -39,6 +44,8 @@ static const struct cli_option option_rows[] = {
 			.help = "With run: what the application is called in its metrics." },
 	{ 0, "rules", "FILE", CLI_PATH(struct options, rules),
 			.help = "Keep to these rules: act on the metrics. Everything is put back at the end." },
+	{ 0, "control", "SOCKET", CLI_PATH(struct options, control),
+			.help = "Also answer at this Unix socket, to this user and to root alone, rules too." },
 	{ 0, "group", NULL, CLI_FLAG(struct options, is_grouped),
 			.help = "With run: in a control group of its own, which rules can set." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Say where it listens as a JSON object." },
@@ -48,6 +55,8 @@ static const struct cli_option option_rows[] = {
 struct settings {
 	const char **rings;
 	int64_t series;
+	struct outlet_options outlet;
+	const char *socket;
 };
 
 static int take_settings(struct config_reader *r, yaml_node_t *root)
@@ -55,13 +64,17 @@ static int take_settings(struct config_reader *r, yaml_node_t *root)
 	static const struct config_key keys[] = {
 		{ "rings", CONFIG_LIST, offsetof(struct settings, rings) },
 		{ "series", CONFIG_WHOLE, offsetof(struct settings, series), .min = 1 },
+		{ "textfile", CONFIG_TEXT, offsetof(struct settings, outlet.textfile) },
+		{ "push", CONFIG_TEXT, offsetof(struct settings, outlet.push) },
+		{ "socket", CONFIG_TEXT, offsetof(struct settings, socket) },
+		{ "every", CONFIG_DURATION, offsetof(struct settings, outlet.every_ns) },
 		{ NULL },
 	};
 
 	return config_take_map(r, root, keys, NULL, r->context);
 }
 
-static int load(struct cli_context *ctx, struct live_options *to)
+static int load(struct cli_context *ctx, struct live_options *to, struct outlet_options *outlet, const char **socket)
 {
 	const struct options *o = ctx->options;
 	struct settings settings = { .rings = NULL };
@@ -74,6 +87,8 @@ static int load(struct cli_context *ctx, struct live_options *to)
 
 	to->rings = (const char *const *)settings.rings;
 	to->series_max = (size_t)settings.series;
+	*outlet = settings.outlet;
+	*socket = settings.socket;
 	return rc;
 }
 
@@ -89,7 +104,10 @@ struct life {
 	struct rules_file *rules;
 	struct controller *controller;
 	struct exporter_arg arg;
-	struct guard *guard;
+	struct guard *guard, *control;
+	struct outlet_options outlet_options;
+	struct outlet *outlet;
+	const char *socket; /* for what is pushed; NULL: none */
 };
 
 static int load_rules(struct cli_context *ctx, struct life *l)
@@ -106,6 +124,7 @@ static int load_rules(struct cli_context *ctx, struct life *l)
 /* The controller's warden is forked before the server has threads. */
 static int begin(struct cli_context *ctx, struct life *l, const struct guard_options *g)
 {
+	const struct options *o = ctx->options;
 	int rc;
 
 	live_exporter_init(&l->exporter, &l->options, SONDE_VERSION);
@@ -117,13 +136,22 @@ static int begin(struct cli_context *ctx, struct life *l, const struct guard_opt
 		l->arg.controller = l->controller;
 		rc = controller_start(l->controller, ctx->err);
 	}
-	return rc < 0 ? rc : exporter_start(&l->guard, &l->arg, g, ctx->err);
+	if (rc == 0)
+		rc = live_pushed_start(&l->exporter.pushed, l->socket, ctx->err);
+	if (rc == 0)
+		rc = exporter_start(&l->guard, &l->arg, g, ctx->err);
+	if (rc == 0 && o->control)
+		rc = exporter_start(&l->control, &l->arg, &(struct guard_options){ .unix_path = o->control }, ctx->err);
+	return rc < 0 ? rc : outlet_start(&l->outlet, &l->outlet_options, &l->exporter, ctx->err);
 }
 
 static void end(struct life *l)
 {
+	outlet_free(l->outlet);
+	guard_stop(l->control);
 	guard_stop(l->guard);
 	controller_free(l->controller);
+	live_pushed_free(l->exporter.pushed);
 	live_exporter_release(&l->exporter);
 }
 
@@ -131,7 +159,7 @@ static int live_once(struct cli_context *ctx, struct guard_options *g, const sig
 {
 	const struct options *o = ctx->options;
 	struct life l = { .guard = NULL };
-	int rc = load(ctx, &l.options);
+	int rc = load(ctx, &l.options, &l.outlet_options, &l.socket);
 
 	if (rc == 0)
 		rc = load_rules(ctx, &l);
@@ -155,7 +183,7 @@ static bool can_reload(void *arg)
 {
 	struct cli_context *ctx = arg;
 	struct life l = { .guard = NULL };
-	bool is_fine = load(ctx, &l.options) == 0 && load_rules(ctx, &l) == 0;
+	bool is_fine = load(ctx, &l.options, &l.outlet_options, &l.socket) == 0 && load_rules(ctx, &l) == 0;
 
 	if (!is_fine)
 		cli_print_error("sonde: kept as it was", ctx->err);
@@ -174,6 +202,10 @@ static int serve(struct cli_context *ctx)
 		rc = cli_usage(ctx, "others can reach %s: say with --token who may ask", g.address);
 	if (rc < 0)
 		return rc;
+	/* Pages come and go with every scrape: better kept than given back and cleared anew. */
+	mallopt(M_MMAP_THRESHOLD, PAGE_KEPT_BYTES);
+	mallopt(M_TRIM_THRESHOLD, PAGE_KEPT_BYTES);
+	mallopt(M_ARENA_MAX, 2);
 	daemon_block(&signals, ctx, can_reload);
 	do
 		rc = live_once(ctx, &g, &signals, &is_again);

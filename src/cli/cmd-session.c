@@ -67,6 +67,18 @@ static void print_breaches(const struct session_profile *p)
 	}
 }
 
+static void print_sweep(const struct session_profile *p)
+{
+	const struct session_point *best = session_recommended_point(p);
+
+	for (size_t i = 0; i < p->point_count; i++)
+		printf("%s %-12s %s %.6g%s\n", p->spec->sweep.over, p->points[i].text, p->spec->sweep.metric,
+				p->points[i].metric, p->points[i].has_failed ? " (failed)" : "");
+	if (best)
+		printf("recommended %s: %s, within %g%% of the best\n", p->spec->sweep.over, best->text,
+				100 * p->spec->sweep.tolerance);
+}
+
 static void print_text(const struct session_profile *p)
 {
 	double cpus = session_recommended_cpus(p), memory_bytes = session_recommended_memory_bytes(p);
@@ -74,6 +86,7 @@ static void print_text(const struct session_profile *p)
 	print_values(p);
 	if (!isnan(cpus) && !isnan(memory_bytes))
 		printf("recommended limits: cpus %.2f, memory %.0fM\n", cpus, memory_bytes / 1048576);
+	print_sweep(p);
 	print_breaches(p);
 	printf("run: %s\n", p->repeats[0].run);
 }

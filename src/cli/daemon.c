@@ -83,7 +83,7 @@ bool daemon_wait(const sigset_t *signals)
 {
 	char text[96];
 
-	while (wait_for(signals) == SIGHUP) {
+	while (wait_for(signals) == SIGHUP && reload.can_reload) {
 		snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)(clock_mono_ns() / 1000));
 		notify(text);
 		if (reload.can_reload(reload.arg))

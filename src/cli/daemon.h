@@ -11,7 +11,8 @@
 
 struct cli_context;
 
-/* Before there are threads. can_reload is asked at a hang-up; when it says no nothing happens. */
+/* Before there are threads. can_reload is asked at a hang-up; when it says no nothing happens; NULL: a
+ * hang-up ends the server. */
 void daemon_block(sigset_t *signals, void *arg, bool (*can_reload)(void *arg));
 void daemon_ready(bool is_again);
 /* Until a signal: true to load again, false to end. Tells the watchdog meanwhile. */

@@ -24,7 +24,27 @@ struct controller {
 	pthread_cond_t wake;
 	bool has_thread, is_ending, is_off, was_off;
 	uint64_t ticks, late, failed;
+	unsigned parts; /* of the metrics that rules look at */
 };
+
+/* What need not be read at every tick is what no rule looks at. */
+static unsigned parts_of(const struct memory *m)
+{
+	static const struct {
+		const char *prefix;
+		unsigned part;
+	} all[] = { { "sonde_group_", LIVE_GROUPS }, { "sonde_node_", LIVE_NODE }, { "process_", LIVE_OURSELVES } };
+	unsigned parts = 0;
+
+	for (size_t i = 0; i < m->watched.count; i++)
+		for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
+			size_t n;
+
+			if (strncmp(map_key(&m->watched, i, &n), all[k].prefix, strlen(all[k].prefix)) == 0)
+				parts |= all[k].part;
+		}
+	return parts;
+}
 
 int controller_open(struct controller **out, const struct rules_file *f, struct live_exporter *e, struct sonde_err *err)
 {
@@ -48,6 +68,7 @@ int controller_open(struct controller **out, const struct rules_file *f, struct 
 	if (rc == 0)
 		rc = warden_start(&c->warden, f->lease_ns, c->journal.fd, err);
 	actuator_init(&c->actuator, f, e, &c->journal, &c->warden);
+	c->parts = parts_of(&c->engine.memory);
 	if (rc < 0) {
 		controller_free(c);
 		return rc;
@@ -115,7 +136,7 @@ static void tick(struct controller *c)
 		replace_warden(c);
 	if (is_off != c->was_off)
 		switch_over(c, is_off);
-	c->failed += live_samples(c->exporter, take_sample, c, NULL) < 0;
+	c->failed += live_samples(c->exporter, c->parts, take_sample, c, NULL) < 0;
 	if (!is_off)
 		rules_engine_tick(&c->engine, clock_mono_ns(), clock_real_ns(), &ops);
 	actuator_tick(&c->actuator, clock_mono_ns());

@@ -163,7 +163,7 @@ static int add_board(struct live_scan *s, size_t max, struct live_board *b, cons
 	return rc;
 }
 
-int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, struct sonde_err *err)
+int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, int64_t age_ns, struct sonde_err *err)
 {
 	CLEANUP(cleanup_free) struct live_board *b = malloc(sizeof(*b));
 	size_t max = series_max ? series_max : LIVE_SERIES_MAX;
@@ -173,12 +173,38 @@ int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, stru
 	for (size_t i = 0; i < w->ring_count && rc == 0; i++)
 		for (size_t k = 0; k < w->rings[i].entry_count && rc == 0; k++) {
 			struct live_entry *e = &w->rings[i].entries[k];
-			struct live_process p;
+			const struct live_process *p;
 
-			if (live_watch_read(e, b, &p) == 0)
-				rc = add_board(s, max, b, e, w->rings[i].tick_s, &p);
+			if (live_watch_read(e, age_ns, b, &p) == 0)
+				rc = add_board(s, max, b, e, w->rings[i].tick_s, p);
 		}
 	return rc < 0 ? err_sys(err, -rc, "cannot read the boards") : 0;
+}
+
+int live_scan_gauge(struct live_scan *s, size_t series_max, const char *app, const char *name, double value)
+{
+	struct sonde_metric m = { .kind = SONDE_METRIC_GAUGE };
+	struct live_series *to;
+	size_t index;
+	int rc = app_of(s, app, &index);
+
+	if (rc < 0)
+		return rc == -ENOSPC ? 0 : rc;
+	snprintf(m.name, sizeof(m.name), "%s", name);
+	to = series_of(s, series_max ? series_max : LIVE_SERIES_MAX, index, &m, &rc);
+	if (to)
+		to->value = value;
+	return rc;
+}
+
+int live_scan_rejected(struct live_scan *s, const char *app, uint64_t count)
+{
+	size_t index;
+	int rc = app_of(s, app, &index);
+
+	if (rc == 0)
+		s->apps[index].rejected += count;
+	return rc == -ENOSPC ? 0 : rc;
 }
 
 void live_scan_release(struct live_scan *s)

@@ -18,7 +18,7 @@
 
 struct live_app {
 	char name[LIVE_NAME_BYTES];
-	const struct live_entry *first; /* of its processes; valid until the next refresh */
+	const struct live_entry *first; /* of its processes, valid until the next refresh; NULL: it has no board */
 	uint64_t processes, rejected;
 	double cpu_seconds;
 	uint64_t resident_bytes;
@@ -61,7 +61,10 @@ struct live_scan {
 #define LIVE_APPS_MAX 500
 
 /* What the watch, just refreshed, can read. series_max 0: LIVE_SERIES_MAX. Only want of memory fails. */
-int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, struct sonde_err *err);
+int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, int64_t age_ns, struct sonde_err *err);
+/* What came another way: a gauge, updates that were rejected. */
+int live_scan_gauge(struct live_scan *s, size_t series_max, const char *app, const char *name, double value);
+int live_scan_rejected(struct live_scan *s, const char *app, uint64_t count);
 void live_scan_release(struct live_scan *s);
 
 #endif

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ID_BYTES 64
 #define TEXT_MAX ((size_t)1 << 20)
@@ -56,18 +57,19 @@ void live_container_of(pid_t pid, char *id, size_t id_size, char *name, size_t n
 		snprintf(name, name_size, "%.*s", (int)(end - at - 6), at + 6);
 }
 
-void live_container_cgroup(pid_t pid, const char *ours, char *dir, size_t size)
+void live_container_cgroup(pid_t pid, char *dir, size_t size)
 {
 	static const enum cgroup_controller order[] = { CGROUP_CORE, CGROUP_CPU };
-	CLEANUP(buf_release) struct buf mounts = BUF_INIT, own = BUF_INIT;
-	struct cgroup_map map;
+	CLEANUP(buf_release) struct buf mounts = BUF_INIT, its = BUF_INIT, own = BUF_INIT;
+	struct cgroup_map map, ours;
 
 	dir[0] = '\0';
-	if (!read_of(pid, "cgroup", TEXT_MAX, &own) ||
-			fs_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_MAX, &mounts, NULL) < 0)
+	if (!read_of(pid, "cgroup", TEXT_MAX, &its) || !read_of(getpid(), "cgroup", TEXT_MAX, &own) ||
+			!read_of(getpid(), "mountinfo", TEXT_MAX, &mounts))
 		return;
-	cgroup_map_parse(&map, mounts.data, own.data);
+	cgroup_map_parse(&map, mounts.data, its.data);
+	cgroup_map_parse(&ours, mounts.data, own.data);
 	for (size_t i = 0; i < 2 && !*dir; i++)
-		if (strcmp(map.base[order[i]], ours) != 0)
+		if (strcmp(map.base[order[i]], ours.base[order[i]]) != 0)
 			snprintf(dir, size, "%.*s", (int)size - 1, map.base[order[i]]);
 }

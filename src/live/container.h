@@ -9,7 +9,7 @@
 void live_container_of(pid_t pid, char *id, size_t id_size, char *name, size_t name_size);
 /* The same from the text of /proc/PID/cgroup. */
 void live_container_id(const char *cgroups, char *id, size_t size);
-/* The directory of its control group, v2 before v1; "" when it is `ours` or unknown. */
-void live_container_cgroup(pid_t pid, const char *ours, char *dir, size_t size);
+/* The directory of its control group, v2 before v1; "" when it has none but ours, or that is unknown. */
+void live_container_cgroup(pid_t pid, char *dir, size_t size);
 
 #endif

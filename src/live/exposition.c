@@ -148,9 +148,14 @@ static void add_line(struct exposition *x, const char *suffix, double value, con
 static void to_sink(struct exposition *x, const char *suffix, double value, const struct exposition_label *labels,
 		size_t count)
 {
-	char name[192];
+	const char *own = types[x->type].sample_suffix;
+	char name[sizeof(x->name) + 32];
+	size_t n = x->name_bytes < sizeof(x->name) ? x->name_bytes : sizeof(x->name) - 1;
 
-	snprintf(name, sizeof(name), "%s%s%s", x->name, types[x->type].sample_suffix, suffix);
+	memcpy(name, x->name, n);
+	memcpy(name + n, own, strlen(own));
+	n += strlen(own);
+	memcpy(name + n, suffix, strlen(suffix) + 1);
 	x->sink(x->sink_arg, name, labels, count, value);
 }
 

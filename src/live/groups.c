@@ -70,7 +70,8 @@ void live_groups(struct exposition *x, const struct live_scan *s)
 
 	for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
 		for (size_t i = 0; i < s->app_count; i++) {
-			if (!*s->apps[i].first->cgroup || !read_row(&s->apps[i], &rows[k], &text, &value))
+			if (!s->apps[i].first || !*s->apps[i].first->cgroup ||
+					!read_row(&s->apps[i], &rows[k], &text, &value))
 				continue;
 			if (strcmp(family, rows[k].name) != 0)
 				exposition_family(x, rows[k].name, rows[k].type,

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SAMPLE_AGE_NS 450000000 /* of what samples need not have newer: who is there, CPU time, memory */
+
 struct shown {
 	char name[128]; /* "": it is left out */
 };
@@ -153,13 +155,16 @@ static void add_apps(struct exposition *x, const struct live_scan *s)
 {
 	exposition_family(x, "sonde_processes", EXPOSITION_GAUGE, "Processes of the application that have metrics.");
 	for (size_t i = 0; i < s->app_count; i++)
-		exposition_sample(x, (double)s->apps[i].processes, "app", s->apps[i].name, NULL);
+		if (s->apps[i].first)
+			exposition_sample(x, (double)s->apps[i].processes, "app", s->apps[i].name, NULL);
 	exposition_family(x, "sonde_cpu_seconds", EXPOSITION_COUNTER, "Processor time of these processes.");
 	for (size_t i = 0; i < s->app_count; i++)
-		exposition_sample(x, s->apps[i].cpu_seconds, "app", s->apps[i].name, NULL);
+		if (s->apps[i].first)
+			exposition_sample(x, s->apps[i].cpu_seconds, "app", s->apps[i].name, NULL);
 	exposition_family(x, "sonde_resident_memory_bytes", EXPOSITION_GAUGE, "Memory of these processes.");
 	for (size_t i = 0; i < s->app_count; i++)
-		exposition_sample(x, (double)s->apps[i].resident_bytes, "app", s->apps[i].name, NULL);
+		if (s->apps[i].first)
+			exposition_sample(x, (double)s->apps[i].resident_bytes, "app", s->apps[i].name, NULL);
 	exposition_family(x, "sonde_rejected_updates", EXPOSITION_COUNTER,
 			"Updates of metrics that were no finite numbers, or of another kind.");
 	for (size_t i = 0; i < s->app_count; i++)
@@ -220,7 +225,7 @@ static void add_containers(struct exposition *x, const struct live_scan *s)
 	for (size_t i = 0; i < s->app_count; i++) {
 		const struct live_entry *e = s->apps[i].first;
 
-		if (!*e->container_id)
+		if (!e || !*e->container_id)
 			continue;
 		if (!has_family)
 			exposition_family(x, "sonde_container", EXPOSITION_INFO, "The container of the application.");
@@ -242,13 +247,15 @@ void live_exporter_release(struct live_exporter *e)
 	pthread_mutex_destroy(&e->lock);
 }
 
-static int show(struct live_exporter *e, struct exposition *x, struct sonde_err *err)
+static int show(struct live_exporter *e, struct exposition *x, unsigned parts, int64_t age_ns, struct sonde_err *err)
 {
 	struct live_scan scan = { .apps = NULL };
-	int rc = live_watch_refresh(&e->watch, err);
+	int rc = live_watch_refresh(&e->watch, age_ns, err);
 
 	if (rc == 0)
-		rc = live_scan(&scan, &e->watch, e->options.series_max, err);
+		rc = live_scan(&scan, &e->watch, e->options.series_max, age_ns, err);
+	if (rc == 0 && live_pushed_add(e->pushed, &scan, e->options.series_max) < 0)
+		rc = err_sys(err, ENOMEM, "cannot show what was pushed");
 	if (rc == 0) {
 		add_apps(x, &scan);
 		add_containers(x, &scan);
@@ -257,13 +264,19 @@ static int show(struct live_exporter *e, struct exposition *x, struct sonde_err 
 	}
 	if (rc == 0) {
 		e->dropped += scan.dropped;
-		live_groups(x, &scan);
-		live_node(x);
+		if (parts & LIVE_GROUPS)
+			live_groups(x, &scan);
+		if (parts & LIVE_NODE)
+			live_node(x);
 		add_one(x, "sonde_live_scrapes", EXPOSITION_COUNTER, "Times that this was asked.", (double)e->scrapes);
 		add_one(x, "sonde_live_dropped_series", EXPOSITION_COUNTER,
 				"Series that were left out of answers: too many, or of a name that was taken.",
 				(double)e->dropped);
-		add_ourselves(x, e);
+		add_one(x, "sonde_live_undelivered", EXPOSITION_COUNTER,
+				"Deliveries to a text file or Pushgateway that failed.",
+				(double)__atomic_load_n(&e->undelivered, __ATOMIC_RELAXED));
+		if (parts & LIVE_OURSELVES)
+			add_ourselves(x, e);
 		if (e->more)
 			e->more(e->more_arg, x);
 		exposition_end(x);
@@ -279,18 +292,20 @@ int live_metrics(struct live_exporter *e, enum exposition_format format, struct 
 
 	pthread_mutex_lock(&e->lock);
 	e->scrapes++;
-	rc = show(e, &x, err);
+	buf_reserve(out, e->page_bytes); /* as much as last time */
+	rc = show(e, &x, LIVE_ALL, 0, err);
+	e->page_bytes = out->len + out->len / 16;
 	pthread_mutex_unlock(&e->lock);
 	return rc;
 }
 
-int live_samples(struct live_exporter *e, exposition_sink *sink, void *arg, struct sonde_err *err)
+int live_samples(struct live_exporter *e, unsigned parts, exposition_sink *sink, void *arg, struct sonde_err *err)
 {
 	struct exposition x = { .sink = sink, .sink_arg = arg };
 	int rc;
 
 	pthread_mutex_lock(&e->lock);
-	rc = show(e, &x, err);
+	rc = show(e, &x, parts, SAMPLE_AGE_NS, err);
 	pthread_mutex_unlock(&e->lock);
 	return rc;
 }
@@ -299,7 +314,7 @@ void live_each_process(struct live_exporter *e, const char *app,
 		void (*take)(void *arg, const struct live_ring *ring, const struct live_entry *entry), void *arg)
 {
 	pthread_mutex_lock(&e->lock);
-	if (live_watch_refresh(&e->watch, NULL) == 0)
+	if (live_watch_refresh(&e->watch, 0, NULL) == 0)
 		for (size_t i = 0; i < e->watch.ring_count; i++)
 			for (size_t k = 0; k < e->watch.rings[i].entry_count; k++) {
 				const struct live_ring *r = &e->watch.rings[i];

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "live/apps.h"
 #include "live/exposition.h"
+#include "live/pushed.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -22,18 +23,23 @@ struct live_exporter {
 	/* Families of somebody else's, at the end; NULL: none. */
 	void (*more)(void *arg, struct exposition *x);
 	void *more_arg;
+	struct live_pushed *pushed; /* NULL: none */
 	/* private */
 	pthread_mutex_t lock; /* several scrapes at once take turns */
 	struct live_watch watch;
 	uint64_t scrapes, dropped; /* counted over its life */
+	size_t page_bytes;
+	uint64_t undelivered; /* by an outlet; atomic */
 };
 
 void live_exporter_init(struct live_exporter *e, const struct live_options *options, const char *version);
 void live_exporter_release(struct live_exporter *e);
 /* The applications, the machine and ourselves, now. */
 int live_metrics(struct live_exporter *e, enum exposition_format format, struct buf *out, struct sonde_err *err);
-/* The same as samples, for those who look at them here. */
-int live_samples(struct live_exporter *e, exposition_sink *sink, void *arg, struct sonde_err *err);
+/* The same as samples, for those who look at them here, often: only these parts beside the applications, and half a
+ * second may pass until a new application is seen. */
+enum live_parts { LIVE_GROUPS = 1, LIVE_NODE = 2, LIVE_OURSELVES = 4, LIVE_ALL = 7 };
+int live_samples(struct live_exporter *e, unsigned parts, exposition_sink *sink, void *arg, struct sonde_err *err);
 /* Every process of an application; the lock is held meanwhile. */
 void live_each_process(struct live_exporter *e, const char *app,
 		void (*take)(void *arg, const struct live_ring *ring, const struct live_entry *entry), void *arg);

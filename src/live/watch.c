@@ -25,7 +25,6 @@ static const char *const usual_places[] = { "/dev/shm", NULL };
 void live_watch_init(struct live_watch *w, const char *const *places)
 {
 	*w = (struct live_watch){ .places = places ? places : usual_places };
-	live_container_cgroup(getpid(), "", w->own_cgroup, sizeof(w->own_cgroup));
 }
 
 static void close_entry(struct live_entry *e)
@@ -96,7 +95,7 @@ static bool is_board(const char *name)
 	return digits && digits < 12 && strcmp(name + digits, ".board") == 0;
 }
 
-static int open_entry(const struct live_watch *w, int dirfd, const char *file, struct live_entry *e)
+static int open_entry(int dirfd, const char *file, struct live_entry *e)
 {
 	struct live_process p;
 	struct sonde_segment head;
@@ -115,7 +114,7 @@ static int open_entry(const struct live_watch *w, int dirfd, const char *file, s
 	snprintf(e->file, sizeof(e->file), "%.20s", file);
 	name_app(dirfd, &p, e->app);
 	live_container_of(e->pid, e->container_id, sizeof(e->container_id), e->container, sizeof(e->container));
-	live_container_cgroup(e->pid, w->own_cgroup, e->cgroup, sizeof(e->cgroup));
+	live_container_cgroup(e->pid, e->cgroup, sizeof(e->cgroup));
 	return 0;
 }
 
@@ -127,7 +126,7 @@ static struct live_entry *find_entry(struct live_ring *r, const char *file)
 	return NULL;
 }
 
-static int add_entry(const struct live_watch *w, struct live_ring *r, int dirfd, const char *file)
+static int add_entry(struct live_ring *r, int dirfd, const char *file)
 {
 	struct live_entry *e = find_entry(r, file), *bigger;
 
@@ -142,7 +141,7 @@ static int add_entry(const struct live_watch *w, struct live_ring *r, int dirfd,
 		return -ENOMEM;
 	r->entries = bigger;
 	e = &r->entries[r->entry_count];
-	if (open_entry(w, dirfd, file, e) < 0) {
+	if (open_entry(dirfd, file, e) < 0) {
 		close_entry(e);
 		return 0;
 	}
@@ -186,7 +185,7 @@ static void set_tick(struct live_ring *r)
 }
 
 /* Ours, and nobody else can write there. */
-static int look_into(struct live_watch *w, struct live_ring *r)
+static int look_into(struct live_ring *r)
 {
 	CLEANUP(cleanup_fd) int fd = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
@@ -209,7 +208,7 @@ static int look_into(struct live_watch *w, struct live_ring *r)
 		close(copy);
 	for (struct dirent *d; dir && rc == 0 && (d = readdir(dir));)
 		if (is_board(d->d_name))
-			rc = add_entry(w, r, fd, d->d_name);
+			rc = add_entry(r, fd, d->d_name);
 	if (dir)
 		closedir(dir);
 	drop_entries(r);
@@ -217,7 +216,7 @@ static int look_into(struct live_watch *w, struct live_ring *r)
 }
 
 /* Has a known ring changed? One call, where nothing has. */
-static int revisit(struct live_watch *w, struct live_ring *r)
+static int revisit(struct live_ring *r)
 {
 	struct stat st;
 
@@ -228,7 +227,7 @@ static int revisit(struct live_watch *w, struct live_ring *r)
 		r->is_seen = true;
 		return 0;
 	}
-	return look_into(w, r);
+	return look_into(r);
 }
 
 static bool is_known(const struct live_watch *w, const char *path)
@@ -252,7 +251,7 @@ static int add_ring(struct live_watch *w, const char *path)
 	w->rings[w->ring_count] = (struct live_ring){ .tick_s = NAN };
 	snprintf(w->rings[w->ring_count].path, sizeof(w->rings[0].path), "%s", path);
 	w->ring_count++;
-	return look_into(w, &w->rings[w->ring_count - 1]);
+	return look_into(&w->rings[w->ring_count - 1]);
 }
 
 static int look_for_rings(struct live_watch *w, const char *place, struct timespec *time)
@@ -288,12 +287,16 @@ static void drop_rings(struct live_watch *w)
 	w->ring_count = kept;
 }
 
-int live_watch_refresh(struct live_watch *w, struct sonde_err *err)
+int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *err)
 {
+	int64_t now_ns = clock_mono_ns();
 	int rc = 0;
 
+	if (w->refreshed_ns && now_ns - w->refreshed_ns < age_ns)
+		return 0;
+	w->refreshed_ns = now_ns;
 	for (size_t i = 0; i < w->ring_count && rc == 0; i++)
-		rc = revisit(w, &w->rings[i]);
+		rc = revisit(&w->rings[i]);
 	for (size_t i = 0; rc == 0 && w->places[i] && i < LIVE_PLACES_MAX; i++)
 		rc = look_for_rings(w, w->places[i], &w->place_times[i]);
 	drop_rings(w);
@@ -302,13 +305,19 @@ int live_watch_refresh(struct live_watch *w, struct sonde_err *err)
 	return rc < 0 ? err_sys(err, -rc, "cannot look for running programs") : 0;
 }
 
-int live_watch_read(struct live_entry *e, struct live_board *b, struct live_process *p)
+int live_watch_read(struct live_entry *e, int64_t age_ns, struct live_board *b, const struct live_process **p)
 {
-	int rc = e->stat_fd < 0 ? -ESRCH : live_process_look(p, e->stat_fd, e->start_mono_ns);
+	int64_t now_ns = clock_mono_ns();
+	int rc = e->stat_fd < 0 ? -ESRCH : 0;
 
+	if (rc == 0 && now_ns - e->read_ns >= age_ns) {
+		rc = live_process_look(&e->process, e->stat_fd, e->start_mono_ns);
+		e->read_ns = now_ns;
+	}
 	if (rc == 0)
 		rc = live_board_look(b, e->board_fd);
 	if (rc == -ESRCH)
 		close_entry(e);
+	*p = &e->process;
 	return rc;
 }

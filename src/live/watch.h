@@ -31,7 +31,8 @@ struct live_entry { /* a process with a board */
 	char container[LIVE_NAME_BYTES], container_id[LIVE_CONTAINER_BYTES]; /* "": in none that is known */
 	char cgroup[256]; /* directory of its own control group; "": it has none but ours */
 	/* private */
-	struct timespec file_time;
+	struct live_process process; /* as it was read */
+	int64_t read_ns;
 	bool is_seen;
 };
 
@@ -56,14 +57,14 @@ struct live_watch {
 	const char *const *places; /* NULL: /dev/shm */
 	struct timespec place_times[LIVE_PLACES_MAX];
 	size_t ring_cap;
-	char own_cgroup[256];
+	int64_t refreshed_ns;
 };
 
 void live_watch_init(struct live_watch *w, const char *const *places);
 void live_watch_release(struct live_watch *w);
-/* What is there now. Whatever cannot be read is left out; only want of memory fails. */
-int live_watch_refresh(struct live_watch *w, struct sonde_err *err);
-/* The board and the numbers of an entry; -ESRCH: it has ended. */
-int live_watch_read(struct live_entry *e, struct live_board *b, struct live_process *p);
+/* What is there now, or was at most age_ns ago. What cannot be read is left out; only want of memory fails. */
+int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *err);
+/* The board of an entry, and its numbers, which may be age_ns old; -ESRCH: it has ended. */
+int live_watch_read(struct live_entry *e, int64_t age_ns, struct live_board *b, const struct live_process **p);
 
 #endif

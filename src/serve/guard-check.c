@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 int guard_make_token(char token[GUARD_TOKEN_BYTES], struct sonde_err *err)
 {
@@ -162,13 +164,27 @@ static bool has_good_token(struct guard *g, struct MHD_Connection *c)
 	return is_good;
 }
 
+/* Over a Unix socket: this user, or root. Its mode says so too, but may have been changed. */
+static int check_peer(struct MHD_Connection *c, struct sonde_err *err)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct ucred who;
+	socklen_t n = sizeof(who);
+
+	if (info && getsockopt(info->connect_fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 &&
+			(who.uid == geteuid() || who.uid == 0))
+		return 0;
+	err_set(err, EACCES, "this socket answers to the user who started the server, and to root");
+	return MHD_HTTP_FORBIDDEN;
+}
+
 int guard_check(struct guard *g, struct MHD_Connection *c, const struct guard_endpoint *endpoint, struct sonde_err *err)
 {
 	const char *host = header(c, "Host"), *origin = header(c, "Origin");
 	unsigned flags = endpoint ? endpoint->flags : 0;
 
 	if (g->unix_path)
-		return 0;
+		return check_peer(c, err);
 	if (!host || !is_our_host(g, host)) {
 		err_set(err, EACCES, "this server does not answer to that Host");
 		err_hint(err, "use the address that was printed, or name the host with --host");

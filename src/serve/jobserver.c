@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define CREATED 201
+#define LINE_BYTES_MAX 16384
 
 /* A parameter from the body, else from the query; NULL when neither has it. */
 static int parameter(const struct guard_request *r, const char *name, struct buf *room, const char **text,
@@ -98,8 +99,48 @@ static int show(struct jobs *jobs, const struct target *t, struct guard_reply *r
 	return jobs_show(jobs, t->number, &j, err);
 }
 
+/* The log as it grows, as server-sent events; ends with the job. */
+struct follower {
+	struct jobs *jobs;
+	unsigned number;
+	int64_t at;
+};
+
+static int follow(void *arg, struct buf *out)
+{
+	struct follower *f = arg;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool is_over = false;
+	const char *line = "";
+
+	if (jobs_log_from(f->jobs, f->number, f->at, &text, &is_over, NULL) < 0 || is_over)
+		return -ENODATA;
+	/* Whole lines; of a long one without an end what there is. */
+	while (text.len && text.len < LINE_BYTES_MAX && text.data[text.len - 1] != '\n')
+		text.data[--text.len] = '\0';
+	f->at += (int64_t)text.len;
+	for (line = text.data; *line;) {
+		size_t n = strcspn(line, "\n");
+
+		buf_addf(out, "data: %.*s\n\n", (int)n, line);
+		line += n + (line[n] == '\n');
+	}
+	return 0;
+}
+
 static int show_log(struct jobs *jobs, const struct target *t, struct guard_reply *reply, struct sonde_err *err)
 {
+	struct follower *f;
+
+	if (t->name && strcmp(t->name, "stream") == 0) {
+		f = calloc(1, sizeof(*f));
+		if (!f)
+			return err_sys(err, ENOMEM, "cannot follow the log");
+		*f = (struct follower){ .jobs = jobs, .number = t->number };
+		reply->stream = (struct guard_stream){ .next = follow, .free = free, .arg = f };
+		reply->type = "text/event-stream";
+		return 0;
+	}
 	reply->type = "text/plain; charset=utf-8";
 	return jobs_log(jobs, t->number, &reply->body, err);
 }

@@ -1,10 +1,9 @@
 /* The queue and its one worker; see jobs.h. */
-#include "session/jobs.h"
-
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "launch/job.h"
+#include "session/jobs-private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,21 +18,6 @@
 #define LOOK_NS 100000000 /* between looks at whether a running job was cancelled */
 #define TEXT_BYTES_MAX 4096
 #define NUMBER_MAX 1000000
-
-enum state { QUEUED, RUNNING, DONE, FAILED, CANCELLED };
-static const char *const state_words[] = { "queued", "running", "done", "failed", "cancelled" };
-
-struct entry {
-	struct entry *next;
-	unsigned number;
-	char *name, *app_name, *app_args, *app_docker_args;
-	enum state state;
-	bool is_cancelled;
-	bool has_unused_mounts;
-	int64_t submitted_real_ns;
-	int exit_code;        /* -1: none, a signal or not yet */
-	struct sonde_err err; /* why it could not be started */
-};
 
 struct jobs {
 	struct jobs_options options;
@@ -61,7 +45,7 @@ static struct entry *find(struct jobs *q, unsigned number)
 	return e;
 }
 
-static void entry_free(struct entry *e)
+void jobs_entry_free(struct entry *e)
 {
 	if (!e)
 		return;
@@ -152,6 +136,7 @@ static struct entry *take_next(struct jobs *q)
 	if (e) {
 		e->state = RUNNING;
 		q->waiting--;
+		jobs_entry_save(q->options.dir, e);
 	}
 	pthread_mutex_unlock(&q->lock);
 	return e;
@@ -172,6 +157,9 @@ static void *work(void *arg)
 		e->exit_code = exit_code;
 		if (state == FAILED && exit_code < 0)
 			e->err = err;
+		if (state == CANCELLED && !e->is_cancelled)
+			e->state = QUEUED; /* the server ends, and the next one runs it */
+		jobs_entry_save(q->options.dir, e);
 		pthread_mutex_unlock(&q->lock);
 	}
 	return NULL;
@@ -188,7 +176,11 @@ int jobs_open(struct jobs **out, const struct jobs_options *options, struct sond
 	if (!q)
 		return err_sys(err, ENOMEM, "cannot keep jobs");
 	q->options = *options;
-	q->end = &q->first;
+	q->first = jobs_entries_load(options->dir);
+	for (q->end = &q->first; *q->end; q->end = &(*q->end)->next) {
+		q->count++;
+		q->waiting += (*q->end)->state == QUEUED;
+	}
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->wake, NULL);
 	rc = pthread_create(&q->worker, NULL, work, q);
@@ -214,7 +206,7 @@ void jobs_free(struct jobs *q)
 	while (q->first) {
 		struct entry *next = q->first->next;
 
-		entry_free(q->first);
+		jobs_entry_free(q->first);
 		q->first = next;
 	}
 	pthread_cond_destroy(&q->wake);
@@ -244,7 +236,7 @@ static struct entry *entry_new(const struct jobs_request *r, const struct jobs_p
 	e->exit_code = -1;
 	if (e->name && e->app_name && e->app_args && e->app_docker_args)
 		return e;
-	entry_free(e);
+	jobs_entry_free(e);
 	return NULL;
 }
 
@@ -309,6 +301,7 @@ static int enqueue(struct jobs *q, struct entry *e, const struct jobs_plan *plan
 		q->end = &e->next;
 		q->count++;
 		q->waiting++;
+		jobs_entry_save(q->options.dir, e);
 		pthread_cond_signal(&q->wake);
 	}
 	pthread_mutex_unlock(&q->lock);
@@ -331,7 +324,7 @@ int jobs_submit(struct jobs *q, const struct jobs_request *r, unsigned *number, 
 		return err_sys(err, ENOMEM, "cannot take the job");
 	rc = enqueue(q, e, &plan, err);
 	if (rc < 0)
-		entry_free(e);
+		jobs_entry_free(e);
 	else
 		*number = e->number; /* entries live as long as the queue */
 	return rc;
@@ -352,8 +345,10 @@ int jobs_cancel(struct jobs *q, unsigned number, struct sonde_err *err)
 		e->state = CANCELLED;
 		q->waiting--;
 	}
-	if (e)
+	if (e) {
 		e->is_cancelled = true;
+		jobs_entry_save(q->options.dir, e);
+	}
 	pthread_mutex_unlock(&q->lock);
 	return e ? 0 : not_found(number, err);
 }
@@ -368,7 +363,7 @@ static void write_entry(struct json *j, const struct entry *e)
 	json_kstr(j, "app_name", e->app_name);
 	json_kstr(j, "app_args", e->app_args);
 	json_kstr(j, "app_docker_args", e->app_docker_args);
-	json_kstr(j, "state", state_words[e->state]);
+	json_kstr(j, "state", jobs_state_word(e->state));
 	json_kreal(j, "submitted_timestamp_seconds", (double)e->submitted_real_ns / 1e9);
 	json_key(j, "exit_code");
 	if (e->exit_code >= 0)
@@ -431,6 +426,29 @@ int jobs_log(struct jobs *q, unsigned number, struct buf *out, struct sonde_err 
 	if (access(path.data, F_OK) < 0)
 		return 0; /* it waits */
 	return fs_read_file(AT_FDCWD, path.data, JOBS_FILE_BYTES_MAX, out, err);
+}
+
+int jobs_log_from(struct jobs *q, unsigned number, int64_t from, struct buf *out, bool *is_over, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	CLEANUP(cleanup_fd) int fd = -1;
+	struct entry *e;
+	char text[16384];
+	ssize_t n;
+
+	pthread_mutex_lock(&q->lock);
+	e = find(q, number);
+	*is_over = e && e->state != QUEUED && e->state != RUNNING;
+	pthread_mutex_unlock(&q->lock);
+	if (!e)
+		return not_found(number, err);
+	path_of(q, number, "log", &path);
+	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	n = fd < 0 ? 0 : pread(fd, text, sizeof(text), from);
+	if (n > 0)
+		buf_add(out, text, (size_t)n);
+	*is_over = *is_over && n <= 0;
+	return 0;
 }
 
 static bool is_file(int dirfd, const char *name)

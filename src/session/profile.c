@@ -251,6 +251,31 @@ size_t session_breaches(const struct session_profile *p, struct session_breach b
 	return n;
 }
 
+double session_metric(const struct session_profile *p, const char *name)
+{
+	const struct session_value *v = find(p, name);
+
+	return v ? session_value_median(p, v) : NAN;
+}
+
+const struct session_point *session_recommended_point(const struct session_profile *p)
+{
+	const struct session_point *least = NULL;
+	double best = -INFINITY;
+
+	for (size_t i = 0; i < p->point_count; i++)
+		if (!p->points[i].has_failed && p->points[i].metric > best)
+			best = p->points[i].metric;
+	for (size_t i = 0; i < p->point_count; i++) {
+		const struct session_point *one = &p->points[i];
+
+		if (!one->has_failed && one->metric >= best * (1 - p->spec->sweep.tolerance) &&
+				(!least || one->value < least->value))
+			least = one;
+	}
+	return least;
+}
+
 static double most(const struct session_profile *p, const char *name)
 {
 	const struct session_value *v = find(p, name);

@@ -35,9 +35,18 @@ struct session_breach {
 	double value; /* NaN: it was not measured, which breaches too */
 };
 
+struct session_point { /* of a sweep */
+	const char *text;
+	double value, metric; /* NaN: not known */
+	bool has_failed;
+	char run[512];
+};
+
 struct session_profile {
 	const struct session_spec *spec;
-	char dataset_sha256[80];
+	struct dataset_file dataset;
+	struct session_point points[SESSION_SWEEP_MAX]; /* of a sweep, in the profile of its first */
+	size_t point_count;
 	struct session_repeat repeats[SESSION_REPEATS_MAX];
 	size_t repeat_count;
 	struct session_value values[SESSION_VALUES_MAX];
@@ -64,6 +73,11 @@ double session_recommended_memory_bytes(const struct session_profile *p);
 
 void session_write_json(struct buf *out, const struct session_profile *p);
 void session_write_openmetrics(struct buf *out, const struct session_profile *p);
+/* The least of a sweep that is as good as the best within the tolerance; NULL: none is known. */
+const struct session_point *session_recommended_point(const struct session_profile *p);
+/* The median of a value by its name; NaN: it was not measured. */
+double session_metric(const struct session_profile *p, const char *name);
+void session_write_html(struct buf *out, const struct session_profile *p);
 void session_write_csv(struct buf *out, const struct session_profile *p);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "base/sha256.h"
 #include "record/record.h"
 
 #include <errno.h>
@@ -24,9 +23,10 @@ struct plan {
 	const struct session_spec *spec;
 	char **argv;
 	const char *env[SESSION_ENV_MAX + 2];
-	char *dataset; /* absolute; NULL: none */
+	char *dataset;                       /* absolute; NULL: none */
+	const char *point_name, *point_text; /* of a sweep over what is no limit; NULL: none */
 	struct job_place place;
-	struct job_mount mount;
+	struct job_mount mounts[SESSION_MOUNTS_MAX + 1];
 };
 
 static int nomem(struct sonde_err *err)
@@ -34,37 +34,29 @@ static int nomem(struct sonde_err *err)
 	return err_sys(err, ENOMEM, "cannot prepare the session");
 }
 
-static int check_dataset(struct session_profile *p, struct plan *plan, struct arena *arena, struct sonde_err *err)
+static int get_dataset(struct session_profile *p, struct plan *plan, struct arena *arena, struct sonde_err *err)
 {
-	const struct session_dataset *d = &p->spec->dataset;
-	CLEANUP(cleanup_free) char *whole = NULL;
-	char text[SHA256_TEXT_BYTES];
-	int rc;
+	int rc = p->spec->dataset.source ? dataset_fetch(&p->spec->dataset, &p->dataset, arena, err) : 0;
 
-	if (!d->path)
-		return 0;
-	rc = sha256_file(d->path, text, err);
-	if (rc < 0)
-		return rc;
-	if (d->sha256 && strcmp(text, d->sha256) != 0)
-		return err_set(err, EBADMSG, "the dataset '%s' is another one: its sha256 is %s, not %s", d->path, text,
-				d->sha256);
-	snprintf(p->dataset_sha256, sizeof(p->dataset_sha256), "%s", text);
-	whole = realpath(d->path, NULL);
-	if (!whole)
-		return err_sys(err, errno, "cannot find '%s'", d->path);
-	plan->dataset = arena_strdup(arena, whole);
-	return plan->dataset ? 0 : nomem(err);
+	plan->dataset = p->dataset.path;
+	return rc;
 }
 
-/* The word with the dataset's path where it is named. */
-static char *fill_in(const struct plan *plan, const char *word, struct arena *arena)
+static char *replace(const char *word, const char *name, const char *text, struct arena *arena)
 {
-	const char *at = plan->dataset ? strstr(word, DATASET_WORD) : NULL;
+	const char *at = text ? strstr(word, name) : NULL;
 
 	if (!at)
 		return arena_strdup(arena, word);
-	return arena_printf(arena, "%.*s%s%s", (int)(at - word), word, plan->dataset, at + strlen(DATASET_WORD));
+	return arena_printf(arena, "%.*s%s%s", (int)(at - word), word, text, at + strlen(name));
+}
+
+/* The word with the dataset's path, and the value of a sweep, where they are named. */
+static char *fill_in(const struct plan *plan, const char *word, struct arena *arena)
+{
+	char *filled = replace(word, DATASET_WORD, plan->dataset, arena);
+
+	return filled && plan->point_name ? replace(filled, plan->point_name, plan->point_text, arena) : filled;
 }
 
 static size_t count_of(const char **words)
@@ -94,8 +86,11 @@ static int make_env(struct plan *plan, struct arena *arena, struct sonde_err *er
 {
 	size_t n = 0;
 
-	for (; n < plan->spec->env_count; n++)
-		plan->env[n] = plan->spec->env[n];
+	for (; n < plan->spec->env_count; n++) {
+		plan->env[n] = fill_in(plan, plan->spec->env[n], arena);
+		if (!plan->env[n])
+			return nomem(err);
+	}
 	if (!plan->dataset)
 		return 0;
 	plan->env[n] = arena_printf(arena, "SONDE_DATASET=%s", plan->dataset);
@@ -119,10 +114,13 @@ static int make_place(struct plan *plan, struct sonde_err *err)
 		.root = s->root,
 		.image = s->image,
 		.engine_args = (const char *const *)s->engine_args };
-	if (plan->dataset && (s->image || s->root)) {
-		plan->mount = (struct job_mount){ plan->dataset, plan->dataset, .is_read_only = true };
-		plan->place.mounts = &plan->mount;
-		plan->place.mount_count = 1;
+	if (s->image || s->root) {
+		memcpy(plan->mounts, s->mounts, s->mount_count * sizeof(s->mounts[0]));
+		plan->place.mounts = plan->mounts;
+		plan->place.mount_count = s->mount_count;
+		if (plan->dataset)
+			plan->mounts[plan->place.mount_count++] = (struct job_mount){ plan->dataset, plan->dataset,
+				.is_read_only = true };
 	}
 	return plan->place.kind == JOB_PROCESS ? 0 : job_place_check(&plan->place, err);
 }
@@ -165,16 +163,22 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		.board = take_board,
 		.board_arg = p,
 		.env = plan->env };
-	int rc;
+	struct beside tools;
+	int rc = tools_start(&tools, plan->spec->tools, plan->spec->tool_count, err);
 
+	if (rc < 0)
+		return rc;
 	p->repeat_count++; /* boards come while it runs */
 	rc = record_run(&o, &result, err);
+	beside_end(&tools);
 	if (rc == 0) {
 		*r = (struct session_repeat){ .status = result.status,
 			.is_cut = result.has_timed_out && is_cut,
 			.has_timed_out = result.has_timed_out && !is_cut };
 		snprintf(r->run, sizeof(r->run), "%s", result.path.data);
 		rc = session_profile_take(p, r->run, result.wall_ns, err);
+		if (rc == 0)
+			rc = tools_collect(&tools, r->run, err);
 	} else {
 		p->repeat_count--;
 	}
@@ -198,21 +202,100 @@ static int repeat(struct session_profile *p, struct plan *plan, const char *dir,
 	return rc;
 }
 
+static int run_point(struct session_profile *p, const struct session_spec *spec, const char *point_text,
+		const char *dir, struct arena *arena, struct sonde_err *err)
+{
+	struct plan *plan = arena_alloc(arena, sizeof(*plan));
+	int rc;
+
+	if (!plan)
+		return nomem(err);
+	*plan = (struct plan){ .spec = spec };
+	if (point_text) {
+		plan->point_name = arena_printf(arena, "{%s}", spec->sweep.over);
+		plan->point_text = point_text;
+	}
+	p->spec = spec;
+	rc = get_dataset(p, plan, arena, err);
+	if (rc == 0)
+		rc = make_argv(plan, arena, err);
+	if (rc == 0)
+		rc = make_env(plan, arena, err);
+	if (rc == 0)
+		rc = make_place(plan, err);
+	return rc < 0 ? rc : repeat(p, plan, dir, err);
+}
+
+/* The session with the limit of point i; what is no limit is put into its words instead. */
+static struct session_spec *spec_of(const struct session_spec *spec, size_t i, const char **text, struct arena *arena)
+{
+	struct session_spec *one = arena_alloc(arena, sizeof(*one));
+
+	*text = NULL;
+	if (!one)
+		return NULL;
+	*one = *spec;
+	if (strcmp(spec->sweep.over, "cpus") == 0)
+		one->limits.cpus = spec->sweep.values[i];
+	else if (strcmp(spec->sweep.over, "memory") == 0)
+		one->limits.memory_bytes = (uint64_t)spec->sweep.values[i];
+	else
+		*text = spec->sweep.texts[i];
+	return one;
+}
+
+static void note_point(struct session_profile *to, const struct session_profile *from, size_t i)
+{
+	const struct session_sweep *sweep = &from->spec->sweep;
+	struct session_point *point = &to->points[to->point_count++];
+
+	*point = (struct session_point){ .text = sweep->texts[i],
+		.value = isnan(sweep->values[i]) ? (double)i : sweep->values[i],
+		.metric = session_metric(from, sweep->metric),
+		.has_failed = session_failed(from) };
+	snprintf(point->run, sizeof(point->run), "%s", from->repeats[0].run);
+}
+
+/* The first point is the run that was asked for; the others are in its directory. */
+static int run_sweep(struct session_profile *p, const struct session_spec *spec, const char *dir, struct arena *arena,
+		struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < spec->sweep.count; i++) {
+		struct session_profile *one = i ? arena_alloc(arena, sizeof(*one)) : p;
+		const char *text;
+		const struct session_spec *point = one ? spec_of(spec, i, &text, arena) : NULL;
+
+		if (!point)
+			return nomem(err);
+		buf_reset(&path);
+		if (i) {
+			buf_addf(&path, "%s/sweep", p->repeats[0].run);
+			rc = fs_mkdir_p(path.data, 0700, err);
+			buf_addf(&path, "/%zu", i + 1);
+		}
+		if (rc == 0)
+			rc = run_point(one, point, text, i ? path.data : dir, arena, err);
+		if (rc == 0)
+			note_point(p, one, i);
+	}
+	return rc;
+}
+
 int session_run(struct session_profile *p, const struct session_spec *spec, const char *dir, struct arena *arena,
 		struct sonde_err *err)
 {
-	struct plan plan = { .spec = spec };
-	int rc;
+	struct beside companions;
+	int rc = companions_start(&companions, spec->companions, spec->companion_count, err);
 
+	if (rc < 0)
+		return rc;
 	*p = (struct session_profile){ .spec = spec };
-	rc = check_dataset(p, &plan, arena, err);
-	if (rc == 0)
-		rc = make_argv(&plan, arena, err);
-	if (rc == 0)
-		rc = make_env(&plan, arena, err);
-	if (rc == 0)
-		rc = make_place(&plan, err);
-	return rc < 0 ? rc : repeat(p, &plan, dir, err);
+	rc = spec->sweep.count ? run_sweep(p, spec, dir, arena, err) : run_point(p, spec, NULL, dir, arena, err);
+	beside_end(&companions);
+	return rc;
 }
 
 int session_write(const struct session_profile *p, struct sonde_err *err)
@@ -222,7 +305,8 @@ int session_write(const struct session_profile *p, struct sonde_err *err)
 		void (*write)(struct buf *out, const struct session_profile *p);
 	} files[SESSION_OUTPUTS] = { [SESSION_JSON] = { "profile.json", session_write_json },
 		[SESSION_OPENMETRICS] = { "profile.om", session_write_openmetrics },
-		[SESSION_CSV] = { "profile.csv", session_write_csv } };
+		[SESSION_CSV] = { "profile.csv", session_write_csv },
+		[SESSION_HTML] = { "profile.html", session_write_html } };
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
 	int rc = 0;
 

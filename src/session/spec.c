@@ -107,38 +107,188 @@ static bool is_digest(const char *text)
 	return strlen(text) == SHA256_TEXT_BYTES - 1 && !text[strspn(text, "0123456789abcdef")];
 }
 
-static int take_source(struct config_reader *r, yaml_node_t *value, void *into)
-{
-	static const char scheme[] = "file:";
-	const char *text = config_text(value);
-
-	if (!text || strncmp(text, scheme, sizeof(scheme) - 1) != 0 || !text[sizeof(scheme) - 1])
-		return config_error(r, value, "a dataset is a file here, file:PATH");
-	((struct session_dataset *)into)->path = arena_strdup(r->arena, text + sizeof(scheme) - 1);
-	return ((struct session_dataset *)into)->path ? 0 : nomem(r);
-}
-
 static int take_dataset(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	static const struct config_key keys[] = {
-		{ "source", CONFIG_OTHER, 0, .take = take_source },
+		{ "source", CONFIG_TEXT, offsetof(struct session_dataset, source) },
 		{ "sha256", CONFIG_TEXT, offsetof(struct session_dataset, sha256) },
+		{ "endpoint", CONFIG_TEXT, offsetof(struct session_dataset, endpoint) },
 		{ NULL },
 	};
 	struct session_dataset *d = &((struct session_spec *)into)->dataset;
-	int rc = config_text(value) ? take_source(r, value, d) : config_take_map(r, value, keys, "dataset", d);
+	int rc = 0;
 
-	if (rc == 0 && !d->path)
-		return config_error(r, value, "a dataset needs a 'source', file:PATH");
+	if (config_text(value))
+		d->source = arena_strdup(r->arena, config_text(value));
+	else
+		rc = config_take_map(r, value, keys, "dataset", d);
+	if (rc == 0 && !d->source)
+		return config_error(r, value, "a dataset needs a 'source', such as file:PATH");
+	if (rc == 0 && dataset_check(d, r->err) < 0) {
+		err_prefix(r->err, "%s:%zu", r->path, config_line(value));
+		return -EINVAL;
+	}
 	if (rc == 0 && d->sha256 && !is_digest(d->sha256))
 		return config_error(r, value, "'sha256' must be 64 digits 0-9, a-f");
 	return rc;
 }
 
+/* "SOURCE:TARGET" with or without ":ro" or ":rw". */
+static int take_mount(struct config_reader *r, const yaml_node_t *item, struct session_spec *s)
+{
+	const char *text = config_text(item);
+	char *source = text ? arena_strdup(r->arena, text) : NULL;
+	char *target = source ? strchr(source, ':') : NULL, *mode = target ? strchr(target + 1, ':') : NULL;
+
+	if (!target || *source != '/' || target[1] != '/' ||
+			(mode && strcmp(mode, ":ro") != 0 && strcmp(mode, ":rw") != 0))
+		return config_error(r, item, "a mount is SOURCE:TARGET or SOURCE:TARGET:ro, with absolute paths");
+	if (s->mount_count == SESSION_MOUNTS_MAX)
+		return config_error(r, item, "there are at most %d mounts", SESSION_MOUNTS_MAX);
+	*target++ = '\0';
+	if (mode)
+		*mode++ = '\0';
+	s->mounts[s->mount_count++] = (struct job_mount){ source, target, mode && strcmp(mode, "ro") == 0 };
+	return 0;
+}
+
+static int take_mounts(struct config_reader *r, yaml_node_t *list, void *into)
+{
+	yaml_node_t *item;
+	int rc = 0;
+
+	if (list->type != YAML_SEQUENCE_NODE)
+		return config_error(r, list, "'mounts' must be a list");
+	for (size_t i = 0; rc == 0 && (item = config_item(r, list, i)); i++)
+		rc = take_mount(r, item, into);
+	return rc;
+}
+
+static int take_ready(struct config_reader *r, yaml_node_t *map, void *into)
+{
+	static const struct config_key keys[] = {
+		{ "port", CONFIG_WHOLE, offsetof(struct beside_spec, port), .min = 1 },
+		{ "file", CONFIG_TEXT, offsetof(struct beside_spec, file) },
+		{ "command", CONFIG_LIST, offsetof(struct beside_spec, check) },
+		{ "timeout", CONFIG_DURATION, offsetof(struct beside_spec, ready_timeout_ns) },
+		{ NULL },
+	};
+	int rc = config_take_map(r, map, keys, "ready", into);
+
+	return rc == 0 && ((struct beside_spec *)into)->port > 65535 ? config_error(r, map, "'port' is at most 65535")
+								     : rc;
+}
+
+static int take_beside(struct config_reader *r, yaml_node_t *list, const char *what, struct beside_spec *all,
+		size_t *count)
+{
+	static const struct config_key keys[] = {
+		{ "name", CONFIG_TEXT, offsetof(struct beside_spec, name) },
+		{ "command", CONFIG_LIST, offsetof(struct beside_spec, command) },
+		{ "ready", CONFIG_OTHER, 0, .take = take_ready },
+		{ NULL },
+	};
+	yaml_node_t *item;
+
+	if (list->type != YAML_SEQUENCE_NODE)
+		return config_error(r, list, "'%s' must be a list", what);
+	for (size_t i = 0; (item = config_item(r, list, i)); i++) {
+		int rc = i < BESIDE_MAX ? config_take_map(r, item, keys, what, &all[i])
+					: config_error(r, item, "there are at most %d %s", BESIDE_MAX, what);
+
+		if (rc == 0 && !(all[i].command && all[i].command[0]))
+			rc = config_error(r, item, "one of '%s' needs a 'command'", what);
+		if (rc < 0)
+			return rc;
+		if (!all[i].name)
+			all[i].name = all[i].command[0];
+		*count = i + 1;
+	}
+	return 0;
+}
+
+static int take_companions(struct config_reader *r, yaml_node_t *list, void *into)
+{
+	struct session_spec *s = into;
+
+	return take_beside(r, list, "companions", s->companions, &s->companion_count);
+}
+
+static int take_tools(struct config_reader *r, yaml_node_t *list, void *into)
+{
+	struct session_spec *s = into;
+
+	return take_beside(r, list, "tools", s->tools, &s->tool_count);
+}
+
+static int take_points(struct config_reader *r, yaml_node_t *list, void *into)
+{
+	struct session_sweep *s = into;
+	yaml_node_t *item;
+
+	if (list->type != YAML_SEQUENCE_NODE)
+		return config_error(r, list, "'values' must be a list");
+	for (size_t i = 0; (item = config_item(r, list, i)); i++) {
+		if (i == SESSION_SWEEP_MAX || !config_text(item))
+			return config_error(r, item, "a sweep has at most %d values, each a text", SESSION_SWEEP_MAX);
+		s->texts[i] = arena_strdup(r->arena, config_text(item));
+		if (!s->texts[i])
+			return nomem(r);
+		s->count = i + 1;
+	}
+	return 0;
+}
+
+/* Limits are numbers or sizes; what is put into arguments may be anything. */
+static int take_values(struct config_reader *r, yaml_node_t *map, struct session_sweep *s)
+{
+	yaml_node_t *list = config_find(r, map, "values");
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct job_limits limits = { 0 };
+		int rc = 0;
+
+		if (strcmp(s->over, "cpus") == 0)
+			rc = take_cpus(r, config_item(r, list, i), &limits);
+		else if (strcmp(s->over, "memory") == 0)
+			rc = take_size(r, config_item(r, list, i), &limits);
+		if (rc < 0)
+			return rc;
+		s->values[i] = limits.cpus > 0 ? limits.cpus : (double)limits.memory_bytes;
+		if (!s->values[i] && !config_number(config_item(r, list, i), &s->values[i]))
+			s->values[i] = NAN;
+	}
+	return 0;
+}
+
+static int take_sweep(struct config_reader *r, yaml_node_t *map, void *into)
+{
+	static const struct config_key keys[] = {
+		{ "over", CONFIG_TEXT, offsetof(struct session_sweep, over) },
+		{ "values", CONFIG_OTHER, 0, .take = take_points },
+		{ "metric", CONFIG_TEXT, offsetof(struct session_sweep, metric) },
+		{ "tolerance", CONFIG_REAL, offsetof(struct session_sweep, tolerance) },
+		{ NULL },
+	};
+	struct session_sweep *s = &((struct session_spec *)into)->sweep;
+	int rc;
+
+	s->metric = "steps_per_second";
+	s->tolerance = 0.05;
+	rc = config_take_map(r, map, keys, "sweep", s);
+	if (rc == 0 && (!s->over || s->count < 2))
+		return config_error(r, map, "a sweep needs 'over' and at least two 'values'");
+	if (rc == 0 && !(s->tolerance >= 0 && s->tolerance < 1))
+		return config_error(r, map, "'tolerance' is from 0 to 1");
+	return rc < 0 ? rc : take_values(r, map, s);
+}
+
 static int take_outputs(struct config_reader *r, yaml_node_t *list, void *into)
 {
-	static const char *const words
-			[] = { [SESSION_JSON] = "json", [SESSION_OPENMETRICS] = "openmetrics", [SESSION_CSV] = "csv" };
+	static const char *const words[] = { [SESSION_JSON] = "json",
+		[SESSION_OPENMETRICS] = "openmetrics",
+		[SESSION_CSV] = "csv",
+		[SESSION_HTML] = "html" };
 	struct session_spec *s = into;
 	yaml_node_t *item;
 
@@ -150,7 +300,7 @@ static int take_outputs(struct config_reader *r, yaml_node_t *list, void *into)
 		while (k < SESSION_OUTPUTS && (!config_text(item) || strcmp(config_text(item), words[k]) != 0))
 			k++;
 		if (k == SESSION_OUTPUTS)
-			return config_error(r, item, "an output is json, openmetrics or csv");
+			return config_error(r, item, "an output is json, openmetrics, csv or html");
 		s->outputs[k] = true;
 	}
 	return 0;
@@ -191,6 +341,10 @@ static const struct config_key spec_keys[] = {
 	{ "container_args", CONFIG_LIST, SPEC(engine_args) },
 	{ "env", CONFIG_OTHER, 0, .take = take_env },
 	{ "dataset", CONFIG_OTHER, 0, .take = take_dataset },
+	{ "mounts", CONFIG_OTHER, 0, .take = take_mounts },
+	{ "companions", CONFIG_OTHER, 0, .take = take_companions },
+	{ "tools", CONFIG_OTHER, 0, .take = take_tools },
+	{ "sweep", CONFIG_OTHER, 0, .take = take_sweep },
 	{ "limits", CONFIG_OTHER, 0, .take = take_limits },
 	{ "warm_up", CONFIG_DURATION, SPEC(warm_up_ns) },
 	{ "duration", CONFIG_DURATION, SPEC(duration_ns) },
@@ -214,6 +368,8 @@ static int check(struct config_reader *r, const yaml_node_t *root, struct sessio
 		return config_error(r, root, "the image needs a 'command', or 'args' for its own");
 	if (s->engine_args && !s->image)
 		return config_error(r, root, "'container_args' are of an 'image'");
+	if (s->mount_count && !s->image && !s->root)
+		return config_error(r, root, "'mounts' are of an 'image' or a 'rootfs'");
 	if (s->repeats > SESSION_REPEATS_MAX)
 		return config_error(r, root, "'repeats' is at most %d", SESSION_REPEATS_MAX);
 	if (!s->name)

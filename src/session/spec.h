@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "launch/job.h"
+#include "session/beside.h"
+#include "session/dataset.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,16 +20,24 @@
 #define SESSION_ENV_MAX 60
 
 /* Formats of the profile; bits of session_spec.outputs. JSON is always written. */
-enum session_output { SESSION_JSON, SESSION_OPENMETRICS, SESSION_CSV, SESSION_OUTPUTS };
+enum session_output { SESSION_JSON, SESSION_OPENMETRICS, SESSION_CSV, SESSION_HTML, SESSION_OUTPUTS };
 
 struct session_threshold {
 	const char *metric;
 	double min, max; /* infinities: no such bound */
 };
 
-struct session_dataset {
-	const char *path;   /* NULL: there is none */
-	const char *sha256; /* that the file must have; NULL: any */
+#define SESSION_SWEEP_MAX 16
+#define SESSION_MOUNTS_MAX 16
+
+/* The session at several limits, or with several values of {NAME} in its arguments and variables. */
+struct session_sweep {
+	const char *over; /* "cpus", "memory", else a name; NULL: none */
+	const char *texts[SESSION_SWEEP_MAX];
+	double values[SESSION_SWEEP_MAX]; /* memory in bytes */
+	size_t count;
+	const char *metric; /* that is to be high */
+	double tolerance;   /* what is within this of the best is as good */
 };
 
 struct session_spec {
@@ -39,6 +49,11 @@ struct session_spec {
 	const char *env[SESSION_ENV_MAX + 1];
 	size_t env_count;
 	struct session_dataset dataset;
+	struct job_mount mounts[SESSION_MOUNTS_MAX];
+	size_t mount_count;
+	struct beside_spec companions[BESIDE_MAX], tools[BESIDE_MAX];
+	size_t companion_count, tool_count;
+	struct session_sweep sweep;
 	struct job_limits limits;
 	int64_t warm_up_ns;  /* steps before that are not counted */
 	int64_t duration_ns; /* behind the warm-up; then it is ended and all is well; 0: when it ends by itself */

@@ -84,6 +84,31 @@ static void json_recommended(struct json *j, const struct session_profile *p)
 	json_end(j);
 }
 
+static void json_sweep(struct json *j, const struct session_profile *p)
+{
+	const struct session_point *best = session_recommended_point(p);
+
+	json_key(j, "sweep");
+	json_object(j);
+	json_kstr(j, "over", p->spec->sweep.over);
+	json_kstr(j, "metric", p->spec->sweep.metric);
+	json_key(j, "points");
+	json_array(j);
+	for (size_t i = 0; i < p->point_count; i++) {
+		json_object(j);
+		json_kstr(j, "value", p->points[i].text);
+		json_kreal(j, "metric", p->points[i].metric);
+		json_kbool(j, "has_failed", p->points[i].has_failed);
+		json_kstr(j, "run", p->points[i].run);
+		json_end(j);
+	}
+	json_end(j);
+	json_kstr(j, "recommended", best ? best->text : NULL);
+	json_kstr(j, "basis", "the least that is within the tolerance of the best");
+	json_kreal(j, "tolerance", p->spec->sweep.tolerance);
+	json_end(j);
+}
+
 void session_write_json(struct buf *out, const struct session_profile *p)
 {
 	struct json j;
@@ -93,11 +118,14 @@ void session_write_json(struct buf *out, const struct session_profile *p)
 	json_kint(&j, "sonde_profile", PROFILE_VERSION);
 	json_kstr(&j, "name", p->spec->name);
 	json_kbool(&j, "has_failed", session_failed(p));
-	if (p->spec->dataset.path) {
+	if (p->dataset.path) {
 		json_key(&j, "dataset");
 		json_object(&j);
-		json_kstr(&j, "path", p->spec->dataset.path);
-		json_kstr(&j, "sha256", p->dataset_sha256);
+		json_kstr(&j, "source", p->spec->dataset.source);
+		json_kstr(&j, "path", p->dataset.path);
+		json_kstr(&j, "sha256", p->dataset.sha256);
+		json_kbool(&j, "was_cached", p->dataset.was_cached);
+		json_kint(&j, "resumed_bytes", p->dataset.resumed_bytes);
 		json_end(&j);
 	}
 	json_key(&j, "repeats");
@@ -112,6 +140,8 @@ void session_write_json(struct buf *out, const struct session_profile *p)
 	json_end(&j);
 	json_kuint(&j, "dropped_values", p->dropped_values);
 	json_recommended(&j, p);
+	if (p->point_count)
+		json_sweep(&j, p);
 	json_breaches(&j, p);
 	json_end(&j);
 	buf_addc(out, '\n');

@@ -48,7 +48,7 @@ rules:
 END
 run "$SONDE" rules check rules.yml
 is 'the rules are fine' "$status$err" 0
-start_live url --rules rules.yml
+start_live url --rules rules.yml --control control.sock
 poll grep -q 'sonde_controller_ticks_total [1-9]' <(curl -s "$(<url)/metrics")
 is 'nothing is done before its time' "$(test -e journal.ndjson && wc -l <journal.ndjson)" 0
 is 'the knob has its own value' "$(<app/knob)" 4
@@ -72,12 +72,21 @@ pass 'the knob is turned, a signal sent, a command run'
 is 'a webhook gets what Alertmanager sends' "$(head -n 1 hooks)" '4 firing high'
 is 'a broker gets a message and says so' "$(<messages)" 'edge/high 1 firing'
 is 'a value that the program forbids is not set' "$(of "knob $name batch 1000" result)" failed
-journal_has '"rule":"unknown"' && fail 'what is unknown does nothing' || pass 'what is unknown does nothing'
+is 'what is unknown does nothing' "$(grep -c '"rule":"unknown"' journal.ndjson)" 0
 curl -s -o page "$(<url)/metrics"
 like 'the rule fires' "$(<page)" 'sonde_rule_state\{rule="high"\} 2'
 like 'actions are counted' "$(<page)" 'sonde_actions_total\{action="knob",result="failed"\} 1'
 is 'who may not, does not see the rules' "$(curl -s -o page -w "%{http_code}" "$(<url)/rules")" 403
 
+asked() { curl -s --unix-socket control.sock "http://x/$1" "${@:2}"; }
+is 'who may sees them at the control socket, with their state' "$(asked rules | jq -r '.rules[] | select(.name == "high").state')" firing
+is 'and the journal' "$(asked journal | jq -r 'map(select(.action | startswith("weight"))) | length')" 1
+if command -v setpriv >/dev/null && test "$(id -u)" = 0; then
+	chmod 666 control.sock
+	chmod 755 "$TEST_DIR"
+	is 'another user does not, though the mode lets him' "$(setpriv --reuid 65534 --regid 65534 --clear-groups \
+		curl -s -o /dev/null -w '%{http_code}' --unix-socket "$TEST_DIR/control.sock" http://x/rules)" 403
+fi
 level 1
 poll grep -q resolved hooks
 is 'the weight is put back when it is over' "$(<"$weight_file")" "$weight_usual"
@@ -100,6 +109,12 @@ is 'switched off, everything stands as it was' "$(<"$weight_file")" "$weight_usu
 rm off
 poll eval "grep -qx $weight_high $weight_file"
 pass 'switched on, the rule fires again'
+
+asked off -X POST >/dev/null
+poll eval "grep -qx $weight_usual $weight_file"
+asked on -X POST >/dev/null
+poll eval "grep -qx $weight_high $weight_file"
+pass 'by the control socket too'
 
 # A hang-up loads the rules again; bad ones change nothing.
 cp rules.yml fine.yml

@@ -16,7 +16,7 @@ is 'the dashboard is JSON' "$(jq '.panels | length > 4' "$share/grafana/sonde-li
 
 /usr/bin/python3 "$SOURCE_DIR/tests/control/server.py" "$TEST_DIR" &
 hook=$!
-LIVE_APP=$SOURCE_DIR/tests/live/histogram.py
+export LIVE_APP=$SOURCE_DIR/tests/live/histogram.py
 name=prometheus-test-$$
 start_live url
 start_app "$name"

@@ -1,0 +1,62 @@
+/*
+ * An application to watch: live-app apps HZ STOP announces a step and updates four metrics HZ times a second until the
+ * file STOP is there; live-app hooks prints what each kind of update costs, in nanoseconds.
+ */
+#include <sonde/sonde.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUNDS 7
+#define UPDATES 300000
+
+static double cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void update_all(int i)
+{
+	sonde_step("frame", i, 0.5);
+	sonde_metric_add("frames", 1);
+	sonde_metric_set("queue_depth", i % 10);
+	sonde_metric_set("temperature_celsius", 40.5 + i % 7);
+	sonde_metric_observe("latency_seconds", 0.001 * (i % 100));
+}
+
+#define MEASURE(what, update) \
+	do { \
+		double best = 1e18; \
+		for (int r = 0; r < ROUNDS; r++) { \
+			double from = cpu_ns(); \
+			for (int i = 0; i < UPDATES; i++) \
+				update; \
+			double each = (cpu_ns() - from) / UPDATES; \
+			best = each < best ? each : best; \
+		} \
+		printf("%s %.1f\n", what, best); \
+	} while (0)
+
+static int hooks(void)
+{
+	MEASURE("add", sonde_metric_add("frames", 1));
+	MEASURE("set", sonde_metric_set("queue_depth", i));
+	MEASURE("observe", sonde_metric_observe("latency_seconds", 0.001 * i));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "hooks") == 0)
+		return hooks();
+	for (int i = 0; argc == 4 && access(argv[3], F_OK) != 0; i++) {
+		update_all(i);
+		usleep((useconds_t)(1000000 / atoi(argv[2])));
+	}
+	return 0;
+}

@@ -1,0 +1,39 @@
+/*
+ * beside: what runs beside an application: companions that it needs, which must be ready
+ * before it starts, and tools that look at it, whose files join the run.
+ */
+#ifndef SONDE_SESSION_BESIDE_H
+#define SONDE_SESSION_BESIDE_H
+
+#include "base/err.h"
+#include "launch/job.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BESIDE_MAX 8
+
+struct beside_spec {
+	const char *name;
+	const char **command;
+	/* A companion is ready when all that are given are so. */
+	int64_t port;             /* somebody listens on this port of loopback; 0: not asked */
+	const char *file;         /* is there */
+	const char **check;       /* a command ends with 0 */
+	int64_t ready_timeout_ns; /* 0: 30 s */
+};
+
+struct beside {
+	struct job *jobs[BESIDE_MAX];
+	size_t count;
+	char dir[512]; /* of tools: a directory each, within; "" for companions */
+};
+
+/* All of them; on failure those that were started are ended. */
+int companions_start(struct beside *b, const struct beside_spec *specs, size_t count, struct sonde_err *err);
+int tools_start(struct beside *b, const struct beside_spec *specs, size_t count, struct sonde_err *err);
+void beside_end(struct beside *b); /* asked by INT, then TERM, then KILL */
+/* Move what tools have written to RUN/tools/NAME. */
+int tools_collect(struct beside *b, const char *run, struct sonde_err *err);
+
+#endif

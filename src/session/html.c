@@ -1,0 +1,110 @@
+/* The profile as one page without scripts; see profile.h. */
+#include "session/profile.h"
+
+#include <math.h>
+
+static void add_text(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '<')
+			buf_adds(out, "&lt;");
+		else if (*text == '&')
+			buf_adds(out, "&amp;");
+		else if (*text == '"')
+			buf_adds(out, "&quot;");
+		else
+			buf_addc(out, *text);
+	}
+}
+
+static void add_cell(struct buf *out, double value)
+{
+	if (isnan(value))
+		buf_adds(out, "<td class=n>not measured</td>");
+	else
+		buf_addf(out, "<td class=n>%.6g</td>", value);
+}
+
+static void add_values(struct buf *out, const struct session_profile *p)
+{
+	buf_adds(out,
+			"<h2>Values</h2><table><tr><th>Name</th><th>Of</th><th>n</th><th>Min</th><th>Median</th>"
+			"<th>Mean</th><th>Max</th><th>What</th></tr>\n");
+	for (size_t i = 0; i < p->value_count; i++) {
+		const struct session_value *v = &p->values[i];
+		struct stats_moments m = session_value_moments(p, v);
+
+		buf_addf(out, "<tr><td>%s</td><td>", v->name);
+		add_text(out, v->of);
+		buf_addf(out, "</td><td class=n>%zu</td>", (size_t)m.n);
+		add_cell(out, m.n ? m.min : NAN);
+		add_cell(out, session_value_median(p, v));
+		add_cell(out, m.n ? m.mean : NAN);
+		add_cell(out, m.n ? m.max : NAN);
+		buf_addf(out, "<td>%s</td></tr>\n", v->help);
+	}
+	buf_adds(out, "</table>\n");
+}
+
+static void add_sweep(struct buf *out, const struct session_profile *p)
+{
+	const struct session_point *best = session_recommended_point(p);
+	double most = 0;
+
+	for (size_t i = 0; i < p->point_count; i++)
+		most = p->points[i].metric > most ? p->points[i].metric : most;
+	buf_adds(out, "<h2>Sweep over ");
+	add_text(out, p->spec->sweep.over);
+	buf_adds(out, "</h2><table>\n");
+	for (size_t i = 0; i < p->point_count; i++) {
+		const struct session_point *one = &p->points[i];
+		double width = most > 0 && one->metric > 0 ? 100 * one->metric / most : 0;
+
+		buf_adds(out, one == best ? "<tr class=best><td>" : "<tr><td>");
+		add_text(out, one->text);
+		buf_adds(out, "</td>");
+		add_cell(out, one->metric);
+		buf_addf(out, "<td class=bar><div style=\"width:%.1f%%\"></div></td><td>%s</td></tr>\n", width,
+				one->has_failed               ? "failed"
+						: one == best ? "recommended"
+							      : "");
+	}
+	buf_adds(out, "</table>\n");
+}
+
+static void add_breaches(struct buf *out, const struct session_profile *p)
+{
+	struct session_breach all[SESSION_THRESHOLDS_MAX];
+	size_t n = session_breaches(p, all);
+
+	for (size_t i = 0; i < n; i++) {
+		buf_adds(out, "<p class=bad>Threshold breached: ");
+		add_text(out, all[i].threshold->metric);
+		buf_addf(out, " is %.6g</p>\n", all[i].value);
+	}
+}
+
+void session_write_html(struct buf *out, const struct session_profile *p)
+{
+	double cpus = session_recommended_cpus(p), memory_bytes = session_recommended_memory_bytes(p);
+
+	buf_adds(out, "<!doctype html><html lang=en><meta charset=utf-8><title>");
+	add_text(out, p->spec->name);
+	buf_adds(out,
+			"</title><style>body{font:15px system-ui;margin:2em;max-width:70em}"
+		      "td,th{padding:.2em .8em;text-align:left;border-bottom:1px solid #ccc}"
+		      ".n{text-align:right;font-variant-numeric:tabular-nums}.bar{width:20em}"
+		      ".bar div{background:#3572a5;height:.8em}.best{font-weight:bold}"
+		      ".bad{color:#b00020}"
+		      "</style><h1>");
+	add_text(out, p->spec->name);
+	buf_addf(out, "</h1><p>%zu repeat%s%s</p>\n", p->repeat_count, p->repeat_count == 1 ? "" : "s",
+			session_failed(p) ? ", <span class=bad>failed</span>" : "");
+	if (!isnan(cpus) && !isnan(memory_bytes))
+		buf_addf(out, "<p>Recommended limits: cpus %.2f, memory %.0fM</p>\n", cpus, memory_bytes / 1048576);
+	add_breaches(out, p);
+	if (p->point_count)
+		add_sweep(out, p);
+	add_values(out, p);
+	buf_adds(out, "</html>\n");
+}

@@ -1,0 +1,127 @@
+/* Jobs on disk; see jobs-private.h. */
+#include <jansson.h>
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "session/jobs-private.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_BYTES_MAX ((size_t)1 << 16)
+
+static const char *const words[] = { "queued", "running", "done", "failed", "cancelled" };
+
+const char *jobs_state_word(enum state state)
+{
+	return words[state];
+}
+
+void jobs_entry_save(const char *dir, const struct entry *e)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &text, false);
+	sonde_json_object(&j);
+	json_kstr(&j, "job", e->name);
+	json_kstr(&j, "app_name", e->app_name);
+	json_kstr(&j, "app_args", e->app_args);
+	json_kstr(&j, "app_docker_args", e->app_docker_args);
+	json_kstr(&j, "state", words[e->state]);
+	json_kint(&j, "submitted_real_ns", e->submitted_real_ns);
+	json_kint(&j, "exit_code", e->exit_code);
+	json_kstr(&j, "error", e->err.text);
+	json_kbool(&j, "has_unused_mounts", e->has_unused_mounts);
+	json_end(&j);
+	buf_addf(&path, "%s/%u/job.json", dir, e->number);
+	fs_replace_file(AT_FDCWD, path.data, text.data, text.len, NULL);
+}
+
+static char *text_of(const json_t *root, const char *key)
+{
+	const char *text = json_string_value(json_object_get(root, key));
+
+	return strdup(text ? text : "");
+}
+
+static struct entry *parse(const json_t *root, unsigned number)
+{
+	struct entry *e = calloc(1, sizeof(*e));
+	const char *state = json_string_value(json_object_get(root, "state"));
+	const char *error = json_string_value(json_object_get(root, "error"));
+
+	if (!e)
+		return NULL;
+	e->number = number;
+	e->name = text_of(root, "job");
+	e->app_name = text_of(root, "app_name");
+	e->app_args = text_of(root, "app_args");
+	e->app_docker_args = text_of(root, "app_docker_args");
+	e->submitted_real_ns = json_integer_value(json_object_get(root, "submitted_real_ns"));
+	e->exit_code = (int)json_integer_value(json_object_get(root, "exit_code"));
+	e->has_unused_mounts = json_is_true(json_object_get(root, "has_unused_mounts"));
+	snprintf(e->err.text, sizeof(e->err.text), "%s", error ? error : "");
+	e->state = FAILED;
+	for (size_t i = 0; state && i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i], state) == 0)
+			e->state = (enum state)i;
+	if (e->name && e->app_name && e->app_args && e->app_docker_args)
+		return e;
+	jobs_entry_free(e);
+	return NULL;
+}
+
+static struct entry *load(const char *dir, unsigned number)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
+	struct entry *e;
+	json_t *root;
+
+	buf_addf(&path, "%s/%u/job.json", dir, number);
+	if (fs_read_file(AT_FDCWD, path.data, FILE_BYTES_MAX, &text, NULL) < 0)
+		return NULL;
+	root = json_loads(text.data, 0, NULL);
+	e = json_is_object(root) ? parse(root, number) : NULL;
+	json_decref(root);
+	if (e && (e->state == RUNNING || e->state == QUEUED)) {
+		e->state = QUEUED;
+		buf_reset(&path);
+		buf_addf(&path, "%s/%u/run", dir, number);
+		fs_remove_tree(AT_FDCWD, path.data);
+	}
+	return e;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	unsigned one = *(const unsigned *)a, other = *(const unsigned *)b;
+
+	return (one > other) - (one < other);
+}
+
+struct entry *jobs_entries_load(const char *dir)
+{
+	unsigned numbers[JOBS_MAX];
+	size_t count = 0;
+	DIR *d = opendir(dir);
+	struct entry *first = NULL, **end = &first;
+
+	for (struct dirent *f; d && count < JOBS_MAX && (f = readdir(d));)
+		if (*f->d_name >= '1' && *f->d_name <= '9' && strlen(f->d_name) == strspn(f->d_name, "0123456789") &&
+				strlen(f->d_name) < 8)
+			numbers[count++] = (unsigned)strtoul(f->d_name, NULL, 10);
+	if (d)
+		closedir(d);
+	qsort(numbers, count, sizeof(numbers[0]), by_number);
+	for (size_t i = 0; i < count; i++) {
+		*end = load(dir, numbers[i]);
+		if (*end)
+			end = &(*end)->next;
+	}
+	return first;
+}

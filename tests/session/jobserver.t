@@ -1,0 +1,61 @@
+#!/bin/bash
+# The job server's queue outlives it; logs are streamed; what is queued can be cancelled.
+. "$(dirname "$0")/../lib/tap.sh"
+poll() {
+	local i
+	for ((i = 0; i < 600; i++)); do
+		"$@" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+cat >slow.sh <<'END'
+#!/bin/sh
+echo "hello $1"
+for i in 1 2 3 4 5 6 7 8 9 10; do test -e "$2" && break; sleep 0.2; done
+echo "bye $1"
+END
+chmod +x slow.sh
+printf 'apps:\n  slow: { command: [ %s/slow.sh ] }\n' "$TEST_DIR" >jobs.yml
+start() {
+	rm -f url
+	"$SONDE" jobserver --listen 127.0.0.1:0 --token me:secret --config jobs.yml --dir jobs >url 2>server.err &
+	server=$!
+	poll test -s url
+}
+ask() { curl -s --user me:secret "$@"; }
+submit() { ask "$(<url)/job/nx/buildWithParameters" --data-urlencode app_name=slow --data-urlencode "app_args=$1" | jq .number; }
+state() { ask "$(<url)/jobs/$1" | jq -r .state; }
+is_state() { test "$(state "$1")" = "$2"; }
+
+start
+one=$(submit "one $TEST_DIR/go") two=$(submit "two $TEST_DIR/go") three=$(submit "three $TEST_DIR/go")
+poll is_state "$one" running
+is 'one at a time' "$(state "$two")" queued
+ask -X POST "$(<url)/jobs/$three/cancel" >/dev/null
+is 'what waits can be cancelled' "$(state "$three")" cancelled
+ask -N "$(<url)/jobs/$one/log/stream" >stream &
+follower=$!
+poll grep -q 'data: hello one' stream
+pass 'the log is streamed while it runs'
+
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+wait "$follower"
+touch go
+start
+poll is_state "$two" "done"
+is 'what ran when the server was killed is run by the next' "$(state "$one")" "done"
+is 'and what waited' "$(state "$two")" "done"
+is 'what was cancelled stays so' "$(state "$three")" cancelled
+like 'each has its log' "$(ask "$(<url)/jobs/$two/log")" 'hello two.*bye two'
+is 'and its profile' "$(ask "$(<url)/jobs/$two/artifacts/profile.json" | jq -r .sonde_profile)" 1
+is 'a stream of what has ended ends' "$(ask "$(<url)/jobs/$two/log/stream" | grep -c 'data: bye two')" 1
+four=$(submit "four $TEST_DIR/go")
+ok 'numbers go on' test "$four" -gt "$three"
+poll is_state "$four" "done"
+kill "$server"
+wait "$server"
+is 'the server ends well' "$?" 0
+done_testing
