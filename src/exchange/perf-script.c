@@ -200,9 +200,10 @@ static size_t add_function(struct buf *out, const char *at, const char *to, cons
 		buf_addc(out, '[');
 		buf_add(out, slash ? slash + 1 : module, slash ? n - (size_t)(slash + 1 - module) : n);
 		buf_addc(out, ']');
+	} else if (module && n) {
+		buf_add(out, module, n);
 	} else {
-		buf_adds(out, module && n ? "" : "[unknown]");
-		buf_add(out, module, module ? n : 0);
+		buf_adds(out, "[unknown]");
 	}
 	return out->len - before;
 }

@@ -90,7 +90,7 @@ static void *write_stream(void *arg)
 	snprintf(name, sizeof(name), "stream%d", *(int *)arg);
 	for (int i = 0; i < 100; i++) {
 		FILE *stream = fopen(in(name), "w");
-		fwrite("abcdefgh", 1, (size_t)*(int *)arg + 1, stream);
+		fwrite("abcdefgh", 1, (size_t) * (int *)arg + 1, stream);
 		fclose(stream);
 	}
 	return NULL;
@@ -263,10 +263,11 @@ static void failing_execs(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} cases[] = { { "escape", escape }, { "long", long_text }, { "threads", threads }, { "streams", streams }, { "aliases", aliases },
-	{ "at", at_calls }, { "duplicates", duplicates }, { "relative", relative }, { "values", values }, { "both", both },
-	{ "entities", entities }, { "again", again }, { "forked", forked_inside }, { "order", out_of_order },
-	{ "early", early_return }, { "execl", child_args }, { "execs", failing_execs } };
+} cases[] = { { "escape", escape }, { "long", long_text }, { "threads", threads }, { "streams", streams },
+	{ "aliases", aliases }, { "at", at_calls }, { "duplicates", duplicates }, { "relative", relative },
+	{ "values", values }, { "both", both }, { "entities", entities }, { "again", again },
+	{ "forked", forked_inside }, { "order", out_of_order }, { "early", early_return }, { "execl", child_args },
+	{ "execs", failing_execs } };
 
 int main(int argc, char **argv)
 {
