@@ -64,7 +64,9 @@ static bool is_wanted(struct profile *p, const struct store_sample *row)
 {
 	if (p->options->has_range && (row->ts_ns < p->options->from_ns || row->ts_ns >= p->options->to_ns))
 		return false;
-	if (p->event == STORE_NULL)
+	const char *event = p->event == STORE_NULL ? model_cname(p->run, row->event) : NULL;
+
+	if (event && strcmp(event, "unsampled") != 0) /* time between samples, without a stack */
 		p->event = row->event;
 	return row->event == p->event;
 }

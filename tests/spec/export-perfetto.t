@@ -120,7 +120,7 @@ by_stack = collections.Counter()
 for (_, _, stack), count in samples.items():
     by_stack[tuple(f.replace(";", ",") for f in stack)] += count
 assert by_stack == folded, (by_stack - folded, folded - by_stack)
-rows = table("sample")
+rows = [r for r in table("sample") if r["event"] != "unsampled"]
 rows = collections.Counter((r["tid"], r["ts_ns"]) for r in rows if r["event"] == rows[0]["event"])
 assert collections.Counter((t, ts) for (t, ts, _), n in samples.items() for _ in range(n)) == rows
 named = [fields(t[3][0]) for t in tracks.values() if 3 in t]
