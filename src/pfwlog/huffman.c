@@ -127,33 +127,42 @@ struct run {
 	uint8_t symbol, extra, extra_bits;
 };
 
+/* The longest run that one symbol tells, of `same` equal lengths that follow one (or, of zeros, none). */
+static struct run longest_run(uint8_t length, unsigned same, unsigned *taken)
+{
+	bool is_many = !length && same > 10;
+	unsigned most = length ? 6 : is_many ? 138 : 10;
+	*taken = same < most ? same : most;
+	return (struct run){ .symbol = length ? REPEAT_LAST
+				: is_many     ? ZEROS_MANY
+					      : ZEROS_FEW,
+		.extra = (uint8_t)(*taken - (is_many ? 11 : 3)),
+		.extra_bits = length      ? 2
+				: is_many ? 7
+					  : 3 };
+}
+
+static unsigned put_runs(uint8_t length, unsigned same, struct run *runs)
+{
+	unsigned count = 0, taken;
+	if (length) {
+		runs[count++] = (struct run){ .symbol = length };
+		same--;
+	}
+	for (; same >= 3; same -= taken)
+		runs[count++] = longest_run(length, same, &taken);
+	while (same--)
+		runs[count++] = (struct run){ .symbol = length };
+	return count;
+}
+
 static unsigned runs_of(const uint8_t *lengths, unsigned n, struct run *runs)
 {
 	unsigned count = 0;
-	for (unsigned i = 0; i < n;) {
-		unsigned same = 1;
-		while (i + same < n && lengths[i + same] == lengths[i])
+	for (unsigned i = 0, same; i < n; i += same) {
+		for (same = 1; i + same < n && lengths[i + same] == lengths[i];)
 			same++;
-		i += same;
-		uint8_t length = lengths[i - 1];
-		if (length) {
-			runs[count++] = (struct run){ .symbol = length };
-			same--;
-		}
-		while (same >= 3) {
-			bool is_many = !length && same > 10;
-			unsigned most = length ? 6 : is_many ? 138 : 10, k = same < most ? same : most;
-			runs[count++] = (struct run){ .symbol = length ? REPEAT_LAST
-						: is_many              ? ZEROS_MANY
-								       : ZEROS_FEW,
-				.extra = (uint8_t)(k - (is_many ? 11 : 3)),
-				.extra_bits = length      ? 2
-						: is_many ? 7
-							  : 3 };
-			same -= k;
-		}
-		while (same--)
-			runs[count++] = (struct run){ .symbol = length };
+		count += put_runs(lengths[i], same, runs + count);
 	}
 	return count;
 }

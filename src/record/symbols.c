@@ -70,7 +70,7 @@ static void read_elf(struct module *m)
 	for (size_t i = 0; m->symbols && i < table.count; i++)
 		if (elf_function(&table, i, &f))
 			m->symbols[m->count++] = (struct symbol){ .at = f.at, .end = f.end, .name = f.name };
-	if (m->count)
+	if (m->symbols && m->count)
 		qsort(m->symbols, m->count, sizeof(*m->symbols), by_address);
 }
 
