@@ -19,7 +19,7 @@ struct pcap_flow {
 	const char *protocol;
 	uint8_t family;
 	bool is_tcp;
-	struct packet_end from, to;
+	struct pcap_end from, to;
 	struct side sides[2]; /* out, in */
 };
 
@@ -35,17 +35,17 @@ void pcap_flows_init(struct pcap_flows *s, struct foreign *f)
 	*s = (struct pcap_flows){ .f = f };
 }
 
-static int order(const struct packet_end *a, const struct packet_end *b)
+static int order(const struct pcap_end *a, const struct pcap_end *b)
 {
 	int by_address = memcmp(a->address, b->address, sizeof(a->address));
 
 	return by_address ? by_address : (a->port > b->port) - (a->port < b->port);
 }
 
-static void make_key(struct key *k, const struct packet *p)
+static void make_key(struct key *k, const struct pcap_packet *p)
 {
 	bool is_turned = order(&p->from, &p->to) > 0;
-	const struct packet_end *a = is_turned ? &p->to : &p->from, *b = is_turned ? &p->from : &p->to;
+	const struct pcap_end *a = is_turned ? &p->to : &p->from, *b = is_turned ? &p->from : &p->to;
 
 	memset(k, 0, sizeof(*k));
 	memcpy(k->a, a->address, sizeof(k->a));
@@ -56,7 +56,7 @@ static void make_key(struct key *k, const struct packet *p)
 }
 
 /* Its number, from 1; 0: no room. */
-static uint64_t flow_of(struct pcap_flows *s, const struct packet *p, int64_t ts_ns, int64_t interface)
+static uint64_t flow_of(struct pcap_flows *s, const struct pcap_packet *p, int64_t ts_ns, int64_t interface)
 {
 	struct key key;
 	uint64_t *number;
@@ -92,7 +92,7 @@ static uint64_t flow_of(struct pcap_flows *s, const struct packet *p, int64_t ts
 }
 
 /* Has all that a packet carries been sent before? */
-static bool note_sequence(struct side *side, const struct packet *p)
+static bool note_sequence(struct side *side, const struct pcap_packet *p)
 {
 	enum { FIN = 1, SYN = 2 };
 	uint32_t carried = (uint32_t)(p->payload > 0 ? p->payload : 0) + !!(p->tcp_flags & SYN) +
@@ -106,7 +106,7 @@ static bool note_sequence(struct side *side, const struct packet *p)
 	return is_again;
 }
 
-void pcap_flows_add(struct pcap_flows *s, const struct packet *p, int64_t ts_ns, int64_t interface)
+void pcap_flows_add(struct pcap_flows *s, const struct pcap_packet *p, int64_t ts_ns, int64_t interface)
 {
 	uint64_t number = flow_of(s, p, ts_ns, interface);
 	struct pcap_flow *flow = number ? &s->flows[number - 1] : NULL;
@@ -139,7 +139,7 @@ void pcap_flows_add(struct pcap_flows *s, const struct packet *p, int64_t ts_ns,
 	foreign_add(s->f, STORE_TABLE_PACKET, &row);
 }
 
-static int64_t address_of(struct pcap_flows *s, const struct pcap_flow *flow, const struct packet_end *end)
+static int64_t address_of(struct pcap_flows *s, const struct pcap_flow *flow, const struct pcap_end *end)
 {
 	char text[INET6_ADDRSTRLEN];
 
