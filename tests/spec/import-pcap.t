@@ -99,6 +99,8 @@ is 'a capture of nothing is an error' "$status" 1
 if unshare -n true 2>/dev/null && command -v tcpdump >/dev/null; then
 	cat >talk.sh <<'EOF'
 ip link set lo up 2>/dev/null || exit 1
+rm -f real.pcap tcpdump.log # of the capture before
+touch tcpdump.log
 tcpdump -Z root --immediate-mode -i "$1" -U -w real.pcap 2>tcpdump.log &
 dump=$!
 for i in $(seq 100); do grep -q listening tcpdump.log && break; sleep 0.1; done
