@@ -11,7 +11,8 @@
 struct side {
 	int64_t packets, bytes, payload, retransmits;
 	bool has_next;
-	uint32_t next; /* sequence number that follows what was sent */
+	uint32_t next;             /* sequence number that follows what was sent */
+	uint32_t hole, hole_bytes; /* the last stretch before it that was not seen */
 };
 
 struct pcap_flow {
@@ -91,6 +92,19 @@ static uint64_t flow_of(struct pcap_flows *s, const struct pcap_packet *p, int64
 	return *number;
 }
 
+/* Packets are not always captured in their order: one that lies in the hole is late, and was not sent before. */
+static bool fills_hole(struct side *side, uint32_t seq, uint32_t carried)
+{
+	uint32_t from = seq - side->hole;
+
+	if (from > side->hole_bytes || carried > side->hole_bytes - from)
+		return false;
+	if (from == 0)
+		side->hole += carried;
+	side->hole_bytes = from == 0 ? side->hole_bytes - carried : from;
+	return true;
+}
+
 /* Has all that a packet carries been sent before? */
 static bool note_sequence(struct side *side, const struct pcap_packet *p)
 {
@@ -98,8 +112,13 @@ static bool note_sequence(struct side *side, const struct pcap_packet *p)
 	uint32_t carried = (uint32_t)(p->payload > 0 ? p->payload : 0) + !!(p->tcp_flags & SYN) +
 			!!(p->tcp_flags & FIN);
 	uint32_t end = p->seq + carried;
-	bool is_again = side->has_next && carried && (int32_t)(end - side->next) <= 0;
+	bool is_again = side->has_next && carried && (int32_t)(end - side->next) <= 0 &&
+			!fills_hole(side, p->seq, carried);
 
+	if (side->has_next && (int32_t)(p->seq - side->next) > 0) {
+		side->hole = side->next;
+		side->hole_bytes = p->seq - side->next;
+	}
 	if (!side->has_next || (int32_t)(end - side->next) > 0)
 		side->next = end;
 	side->has_next = true;
