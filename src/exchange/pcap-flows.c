@@ -11,7 +11,8 @@
 struct side {
 	int64_t packets, bytes, payload, retransmits;
 	bool has_next;
-	uint32_t next; /* sequence number that follows what was sent */
+	uint32_t next;             /* sequence number that follows what was sent */
+	uint32_t hole, hole_bytes; /* the last stretch before it that was not seen */
 };
 
 struct pcap_flow {
@@ -19,7 +20,7 @@ struct pcap_flow {
 	const char *protocol;
 	uint8_t family;
 	bool is_tcp;
-	struct packet_end from, to;
+	struct pcap_end from, to;
 	struct side sides[2]; /* out, in */
 };
 
@@ -35,17 +36,17 @@ void pcap_flows_init(struct pcap_flows *s, struct foreign *f)
 	*s = (struct pcap_flows){ .f = f };
 }
 
-static int order(const struct packet_end *a, const struct packet_end *b)
+static int order(const struct pcap_end *a, const struct pcap_end *b)
 {
 	int by_address = memcmp(a->address, b->address, sizeof(a->address));
 
 	return by_address ? by_address : (a->port > b->port) - (a->port < b->port);
 }
 
-static void make_key(struct key *k, const struct packet *p)
+static void make_key(struct key *k, const struct pcap_packet *p)
 {
 	bool is_turned = order(&p->from, &p->to) > 0;
-	const struct packet_end *a = is_turned ? &p->to : &p->from, *b = is_turned ? &p->from : &p->to;
+	const struct pcap_end *a = is_turned ? &p->to : &p->from, *b = is_turned ? &p->from : &p->to;
 
 	memset(k, 0, sizeof(*k));
 	memcpy(k->a, a->address, sizeof(k->a));
@@ -56,7 +57,7 @@ static void make_key(struct key *k, const struct packet *p)
 }
 
 /* Its number, from 1; 0: no room. */
-static uint64_t flow_of(struct pcap_flows *s, const struct packet *p, int64_t ts_ns, int64_t interface)
+static uint64_t flow_of(struct pcap_flows *s, const struct pcap_packet *p, int64_t ts_ns, int64_t interface)
 {
 	struct key key;
 	uint64_t *number;
@@ -91,22 +92,40 @@ static uint64_t flow_of(struct pcap_flows *s, const struct packet *p, int64_t ts
 	return *number;
 }
 
+/* Packets are not always captured in their order: one that lies in the hole is late, and was not sent before. */
+static bool fills_hole(struct side *side, uint32_t seq, uint32_t carried)
+{
+	uint32_t from = seq - side->hole;
+
+	if (from > side->hole_bytes || carried > side->hole_bytes - from)
+		return false;
+	if (from == 0)
+		side->hole += carried;
+	side->hole_bytes = from == 0 ? side->hole_bytes - carried : from;
+	return true;
+}
+
 /* Has all that a packet carries been sent before? */
-static bool note_sequence(struct side *side, const struct packet *p)
+static bool note_sequence(struct side *side, const struct pcap_packet *p)
 {
 	enum { FIN = 1, SYN = 2 };
 	uint32_t carried = (uint32_t)(p->payload > 0 ? p->payload : 0) + !!(p->tcp_flags & SYN) +
 			!!(p->tcp_flags & FIN);
 	uint32_t end = p->seq + carried;
-	bool is_again = side->has_next && carried && (int32_t)(end - side->next) <= 0;
+	bool is_again = side->has_next && carried && (int32_t)(end - side->next) <= 0 &&
+			!fills_hole(side, p->seq, carried);
 
+	if (side->has_next && (int32_t)(p->seq - side->next) > 0) {
+		side->hole = side->next;
+		side->hole_bytes = p->seq - side->next;
+	}
 	if (!side->has_next || (int32_t)(end - side->next) > 0)
 		side->next = end;
 	side->has_next = true;
 	return is_again;
 }
 
-void pcap_flows_add(struct pcap_flows *s, const struct packet *p, int64_t ts_ns, int64_t interface)
+void pcap_flows_add(struct pcap_flows *s, const struct pcap_packet *p, int64_t ts_ns, int64_t interface)
 {
 	uint64_t number = flow_of(s, p, ts_ns, interface);
 	struct pcap_flow *flow = number ? &s->flows[number - 1] : NULL;
@@ -139,7 +158,7 @@ void pcap_flows_add(struct pcap_flows *s, const struct packet *p, int64_t ts_ns,
 	foreign_add(s->f, STORE_TABLE_PACKET, &row);
 }
 
-static int64_t address_of(struct pcap_flows *s, const struct pcap_flow *flow, const struct packet_end *end)
+static int64_t address_of(struct pcap_flows *s, const struct pcap_flow *flow, const struct pcap_end *end)
 {
 	char text[INET6_ADDRSTRLEN];
 

@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "exchange/foreign.h"
-#include "exchange/packet.h"
+#include "exchange/pcap-packet.h"
 
 struct pcap_flows {
 	/* private */
@@ -21,7 +21,7 @@ struct pcap_flows {
 
 void pcap_flows_init(struct pcap_flows *s, struct foreign *f);
 /* interface: a string id, or STORE_NULL. */
-void pcap_flows_add(struct pcap_flows *s, const struct packet *p, int64_t ts_ns, int64_t interface);
+void pcap_flows_add(struct pcap_flows *s, const struct pcap_packet *p, int64_t ts_ns, int64_t interface);
 /* Write the flows and free them. */
 void pcap_flows_finish(struct pcap_flows *s);
 

@@ -82,7 +82,7 @@ static void lose(struct pcap_reader *r, const char *reason)
 
 /* Packets. */
 
-static bool is_loopback(const struct packet *p)
+static bool is_loopback(const struct pcap_packet *p)
 {
 	return p->family == 4 ? p->from.address[0] == 127 || !memcmp(p->from.address, p->to.address, 4)
 			      : !memcmp(p->from.address, p->to.address, 16);
@@ -90,7 +90,7 @@ static bool is_loopback(const struct packet *p)
 
 static void take_packet(struct pcap_reader *r, const struct interface *in, int64_t ts_ns, const uint8_t *data, size_t n)
 {
-	struct packet p;
+	struct pcap_packet p;
 
 	r->f->line++;
 	r->f->counts->lines++;

@@ -29,6 +29,9 @@ packets = [
     (1.000201, b"\x08\x00", ip4(A, B, 6, tcp(40000, 80, 101, 501, 24, b"x" * 1000))),
     (1.000301, b"\x81\x00\x00\x05\x08\x00", ip4(A, B, 6, tcp(40000, 80, 101, 501, 24, b"x" * 1000))),
     (1.000401, b"\x08\x00", ip4(B, A, 6, tcp(80, 40000, 501, 1101, 25, b"y" * 10))),
+    (1.000411, b"\x08\x00", ip4(B, A, 6, tcp(80, 40000, 532, 1101, 24, b"z" * 5))),
+    (1.000421, b"\x08\x00", ip4(B, A, 6, tcp(80, 40000, 512, 1101, 24, b"late" * 5))),
+    (1.000431, b"\x08\x00", ip4(B, A, 6, tcp(80, 40000, 512, 1101, 24, b"late" * 5))),
     (1.000501, b"\x86\xdd", ip6(A6, B6, 17, udp(53, 5353, b"q" * 30))),
     (1.000601, b"\x86\xdd", ip6(B6, A6, 17, udp(5353, 53, b"r" * 70), struct.pack(">BB6x", 17, 0))),
     (1.000701, b"\x08\x06", b"arp..."),
@@ -70,12 +73,12 @@ EOF
 for file in little.pcap big.pcap ns.pcap little.pcapng big.pcapng; do
 	run "$SONDE" import $file -o "$file.run" --json
 	is "$file is known by its content" "$status:$(jq -r .source.format "$file.run/run.json")" '0:pcap'
-	is "$file: packets of IP, and others" "$(jq -c '[.events, .other, .invalid]' <<<"$out")" '[9,1,0]'
-	is "$file: packets" "$(rows packet $file.run | jq -c '[.ts_ns, .flow, (.is_reply | if . then 1 else 0 end), .bytes, .payload, .tcp_flags, .seq, (.is_retransmit | if . == null then null elif . then 1 else 0 end)]' | head -7 | xargs)" \
+	is "$file: packets of IP, and others" "$(jq -c '[.events, .other, .invalid]' <<<"$out")" '[12,1,0]'
+	is "$file: packets" "$(rows packet $file.run | jq -c '[.ts_ns, .flow, (.is_reply | if . then 1 else 0 end), .bytes, .payload, .tcp_flags, .seq, (.is_retransmit | if . == null then null elif . then 1 else 0 end)]' | head -10 | xargs)" \
 		"$(printf '%s ' '[1000001000,1,0,40,0,2,100,0]' '[1000101000,1,1,40,0,18,500,0]' '[1000201000,1,0,1040,1000,24,101,0]' '[1000301000,1,0,1040,1000,24,101,1]' \
-			'[1000401000,1,1,50,10,25,501,0]' '[1000501000,2,0,78,30,null,null,null]' '[1000601000,2,1,126,70,null,null,null]' | xargs)"
+			'[1000401000,1,1,50,10,25,501,0]' '[1000411000,1,1,45,5,24,532,0]' '[1000421000,1,1,60,20,24,512,0]' '[1000431000,1,1,60,20,24,512,1]' '[1000501000,2,0,78,30,null,null,null]' '[1000601000,2,1,126,70,null,null,null]' | xargs)"
 	is "$file: flows" "$(rows flow $file.run | jq -c '[.protocol, .source, .source_port, .destination, .destination_port, .packets_out, .packets_in, .payload_out, .payload_in, .retransmits_out]' | xargs)" \
-		"$(printf '%s ' '[tcp,10.1.2.3,40000,192.168.0.9,80,3,2,1000,10,1]' '[udp,fe80::1,53,2001:db8::2,5353,1,1,30,70,null]' \
+		"$(printf '%s ' '[tcp,10.1.2.3,40000,192.168.0.9,80,3,5,1000,35,1]' '[udp,fe80::1,53,2001:db8::2,5353,1,1,30,70,null]' \
 			'[icmp,10.1.2.3,null,192.168.0.9,null,1,0,0,0,null]' '[ip,10.1.2.3,null,192.168.0.9,null,1,0,0,0,null]' | xargs)"
 done
 gzip -k little.pcap
@@ -99,7 +102,9 @@ is 'a capture of nothing is an error' "$status" 1
 if unshare -n true 2>/dev/null && command -v tcpdump >/dev/null; then
 	cat >talk.sh <<'EOF'
 ip link set lo up 2>/dev/null || exit 1
-tcpdump -Z root --immediate-mode -i "$1" -U -w real.pcap 2>tcpdump.log &
+rm -f real.pcap tcpdump.log # of the capture before
+touch tcpdump.log
+tcpdump -Z root --immediate-mode -s 128 -B 4096 -i "$1" -U -w real.pcap 2>tcpdump.log &
 dump=$!
 for i in $(seq 100); do grep -q listening tcpdump.log && break; sleep 0.1; done
 /usr/bin/python3 - <<'PY'

@@ -1,12 +1,12 @@
 /*
- * packet: what the headers of one captured packet say. Nothing behind them is looked at.
+ * pcap-packet: what the headers of one captured packet say. Nothing behind them is looked at.
  *
  * Ethernet with VLAN tags, raw IP, BSD's loopback and Linux's cooked captures
  * (SLL, SLL2); IPv4 and IPv6 with their extensions; TCP, UDP and the names of
  * some others. A packet that is cut is told as far as it is there.
  */
-#ifndef SONDE_EXCHANGE_PACKET_H
-#define SONDE_EXCHANGE_PACKET_H
+#ifndef SONDE_EXCHANGE_PCAP_PACKET_H
+#define SONDE_EXCHANGE_PCAP_PACKET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,15 +26,15 @@ enum packet_link {
 	PACKET_SLL2 = 276
 };
 
-struct packet_end {
+struct pcap_end {
 	uint8_t address[16]; /* of IPv4 the first four */
 	int64_t port;        /* STORE_NULL: the protocol has none, or it is cut off */
 };
 
-struct packet {
+struct pcap_packet {
 	uint8_t family;       /* 4, 6; 0: it is no IP */
 	const char *protocol; /* "tcp", "udp", ...; "ip" for others */
-	struct packet_end from, to;
+	struct pcap_end from, to;
 	int64_t bytes;   /* with the IP header */
 	int64_t payload; /* behind the TCP or UDP header; STORE_NULL: not known */
 	bool is_tcp;
@@ -44,6 +44,6 @@ struct packet {
 };
 
 /* False: it is no packet of IP, or cut before its addresses end. */
-bool pcap_packet_parse(struct packet *p, uint32_t link, const uint8_t *data, size_t n);
+bool pcap_packet_parse(struct pcap_packet *p, uint32_t link, const uint8_t *data, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Headers of packets; see packet.h. */
-#include "exchange/packet.h"
+/* Headers of packets; see pcap-packet.h. */
+#include "exchange/pcap-packet.h"
 
 #include "store/schema.h"
 
@@ -34,7 +34,7 @@ static uint32_t get32(const uint8_t *at)
 
 /* Links: to the IP header; the type is 0 when the version says it. */
 
-static bool skip_ethernet(struct packet *p, struct bytes *b, unsigned *type)
+static bool skip_ethernet(struct pcap_packet *p, struct bytes *b, unsigned *type)
 {
 	(void)p;
 	if (b->n < 14)
@@ -50,7 +50,7 @@ static bool skip_ethernet(struct packet *p, struct bytes *b, unsigned *type)
 	return true;
 }
 
-static bool skip_sll(struct packet *p, struct bytes *b, unsigned *type)
+static bool skip_sll(struct pcap_packet *p, struct bytes *b, unsigned *type)
 {
 	if (b->n < 16)
 		return false;
@@ -59,7 +59,7 @@ static bool skip_sll(struct packet *p, struct bytes *b, unsigned *type)
 	return skip(b, 16);
 }
 
-static bool skip_sll2(struct packet *p, struct bytes *b, unsigned *type)
+static bool skip_sll2(struct pcap_packet *p, struct bytes *b, unsigned *type)
 {
 	if (b->n < 20)
 		return false;
@@ -68,13 +68,13 @@ static bool skip_sll2(struct packet *p, struct bytes *b, unsigned *type)
 	return skip(b, 20);
 }
 
-static bool skip_family(struct packet *p, struct bytes *b, unsigned *type)
+static bool skip_family(struct pcap_packet *p, struct bytes *b, unsigned *type)
 {
 	(void)p, (void)type;
 	return skip(b, 4);
 }
 
-static bool skip_nothing(struct packet *p, struct bytes *b, unsigned *type)
+static bool skip_nothing(struct pcap_packet *p, struct bytes *b, unsigned *type)
 {
 	(void)p, (void)b, (void)type;
 	return true;
@@ -82,7 +82,7 @@ static bool skip_nothing(struct packet *p, struct bytes *b, unsigned *type)
 
 static const struct {
 	uint32_t link;
-	bool (*skip)(struct packet *p, struct bytes *b, unsigned *type);
+	bool (*skip)(struct pcap_packet *p, struct bytes *b, unsigned *type);
 } links[] = {
 	{ PACKET_NULL, skip_family },
 	{ PACKET_ETHERNET, skip_ethernet },
@@ -111,7 +111,7 @@ static const char *protocol_name(unsigned number)
 	return "ip";
 }
 
-static bool take_ipv4(struct packet *p, struct bytes *b, unsigned *protocol, int64_t *left)
+static bool take_ipv4(struct pcap_packet *p, struct bytes *b, unsigned *protocol, int64_t *left)
 {
 	size_t head = 4 * (size_t)(b->at[0] & 15);
 
@@ -147,7 +147,7 @@ static void skip_extensions(struct bytes *b, unsigned *next, int64_t *left)
 	}
 }
 
-static bool take_ipv6(struct packet *p, struct bytes *b, unsigned *protocol, int64_t *left)
+static bool take_ipv6(struct pcap_packet *p, struct bytes *b, unsigned *protocol, int64_t *left)
 {
 	if (b->n < 40)
 		return false;
@@ -163,7 +163,7 @@ static bool take_ipv6(struct packet *p, struct bytes *b, unsigned *protocol, int
 }
 
 /* left: bytes behind the IP header, as it says. */
-static void take_tcp(struct packet *p, const struct bytes *b, int64_t left)
+static void take_tcp(struct pcap_packet *p, const struct bytes *b, int64_t left)
 {
 	size_t head;
 
@@ -182,7 +182,7 @@ static void take_tcp(struct packet *p, const struct bytes *b, int64_t left)
 		p->payload = left - (int64_t)head;
 }
 
-static void take_udp(struct packet *p, const struct bytes *b, int64_t left)
+static void take_udp(struct pcap_packet *p, const struct bytes *b, int64_t left)
 {
 	if (b->n < 4)
 		return;
@@ -192,14 +192,14 @@ static void take_udp(struct packet *p, const struct bytes *b, int64_t left)
 		p->payload = left - 8;
 }
 
-bool pcap_packet_parse(struct packet *p, uint32_t link, const uint8_t *data, size_t n)
+bool pcap_packet_parse(struct pcap_packet *p, uint32_t link, const uint8_t *data, size_t n)
 {
 	struct bytes b = { .at = data, .n = n };
 	unsigned type = 0, protocol;
 	int64_t left;
 	size_t i = 0;
 
-	*p = (struct packet){ .payload = STORE_NULL };
+	*p = (struct pcap_packet){ .payload = STORE_NULL };
 	p->from.port = p->to.port = STORE_NULL;
 	while (i < sizeof(links) / sizeof(*links) && links[i].link != link)
 		i++;
