@@ -72,8 +72,8 @@ const struct cli_option recording_rows[] = {
 			.help = "As --net, with a row for every packet." },
 	{ 0, "syscalls", NULL, CLI_FLAG(struct recording_options, has_syscalls), .group = "Probes",
 			.help = "Watch system calls of programs that the tracer cannot see: static ones, Go's, those "
-				"that clear their environment. Costs them 1 to 2 us a call where BPF can be loaded, "
-				"else some 20; others nothing." },
+				"that clear their environment. Costs them 1 to 4 us a call where BPF can be loaded, "
+				"and all others about half of one; else 20 or more, and others nothing." },
 	{ 0, "timeout", "TIME", CLI_DURATION(struct recording_options, timeout_ns), .group = "The program's place",
 			.default_words = "none",
 			.help = "End the program and all that it started after this time: interrupted, two seconds "

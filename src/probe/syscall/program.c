@@ -61,7 +61,7 @@ static void call(struct program *c, int32_t helper)
 
 static void load_map(struct program *c, uint8_t to, int map)
 {
-	add(c, BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, map);
+	add(c, BPF_DW, to, BPF_PSEUDO_MAP_FD, 0, map); /* BPF_LD and BPF_IMM are 0 */
 	add(c, 0, 0, 0, 0, 0);
 }
 

@@ -99,7 +99,7 @@ static size_t syscalls_fds(void *state, int *fds, size_t room)
 static const struct syscall_event *event_at(const struct syscalls *s, size_t at)
 {
 	const struct syscall_event *e = (const void *)(s->in.data + at);
-	if (s->in.len - at < sizeof(*e) || e->bytes < sizeof(*e) || e->bytes > s->in.len - at)
+	if (!s->in.data || s->in.len - at < sizeof(*e) || e->bytes < sizeof(*e) || e->bytes > s->in.len - at)
 		return NULL;
 	return e;
 }
