@@ -12,7 +12,7 @@
 #define FILE_OF_PROCESS 32 /* bits: a file's id is that of a path, or the process that opened it and a number */
 
 /* What a column is to a join, where its semantic does not tell. */
-enum meaning { KEEP, RAISE_PID, RAISE_MODULE };
+enum meaning { RAISE_PID, RAISE_MODULE, RAISE_FLOW };
 
 static const struct {
 	const char *column;
@@ -24,6 +24,7 @@ static const struct {
 	{ "waker_pid", RAISE_PID },
 	{ "waker_tid", RAISE_PID },
 	{ "module", RAISE_MODULE },
+	{ "flow", RAISE_FLOW },
 };
 
 struct joining {
@@ -31,7 +32,7 @@ struct joining {
 	const struct join_host *host;
 	int64_t *strings; /* id there -> id here; 0: not asked for yet */
 	size_t string_count;
-	int64_t processes, paths, stacks, modules; /* the largest */
+	int64_t processes, paths, stacks, modules, flows; /* the largest */
 };
 
 void join_init(struct join *j, struct store_sink *sink)
@@ -75,6 +76,8 @@ static int64_t by_name(struct joining *g, const char *column, int64_t v)
 			continue;
 		if (meanings[i].meaning == RAISE_PID)
 			return v > 0 ? v + g->j->hosts * JOIN_PIDS : v; /* 0 is an idle CPU */
+		if (meanings[i].meaning == RAISE_FLOW)
+			return largest(&g->flows, v) + g->j->flows;
 		return largest(&g->modules, v) + g->j->modules;
 	}
 	return v;
@@ -169,6 +172,7 @@ int join_add(struct join *j, const struct join_host *host, struct sonde_err *err
 	j->paths += g.paths;
 	j->stacks += g.stacks;
 	j->modules += g.modules;
+	j->flows += g.flows;
 	j->hosts++;
 	free(g.strings);
 	return 0;

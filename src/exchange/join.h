@@ -29,7 +29,7 @@ struct join_host {
 struct join {
 	struct store_sink *sink;
 	/* private: how many of each the hosts before had */
-	int64_t processes, paths, stacks, modules, hosts;
+	int64_t processes, paths, stacks, modules, flows, hosts;
 	struct map once; /* rows of `call` and `series` that are there */
 };
 
