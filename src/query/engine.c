@@ -6,27 +6,19 @@
  * as hidden columns. xFilter turns the arguments into a plan, runs it, and the
  * cursor walks over the groups.
  */
-#include "query/private.h"
+#include "query/engine_private.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum engine_kind { KIND_STATS, KIND_QUANTILE, KIND_UNION, KIND_BUCKETS, KINDS };
-enum argument { ARG_TABLE, ARG_COLUMN, ARG_P, ARG_N, ARG_BY, ARG_BY2, ARG_FROM, ARG_TO, ARGUMENTS };
-
 static const char *const argument_names[ARGUMENTS] = { "table_name", "column_name", "p", "n", "by", "by2", "since_ns",
 	"until_ns" };
 
 #define BUCKETS_MAX 100000
 
-static const struct {
-	const char *name, *columns;
-	unsigned shown; /* columns before the hidden ones */
-	unsigned argument_count;
-	enum argument arguments[8];
-} kinds[KINDS] = {
+const struct engine_function engine_kinds[KINDS] = {
 	[KIND_STATS] = { "stats", "key, key2, count, sum, mean, stddev, min, max, p50, p95, p99, distinct_values", 12,
 			6, { ARG_TABLE, ARG_COLUMN, ARG_BY, ARG_BY2, ARG_FROM, ARG_TO } },
 	[KIND_QUANTILE] = { "quantile", "key, key2, count, value", 4, 7,
@@ -35,33 +27,6 @@ static const struct {
 			{ ARG_TABLE, ARG_BY, ARG_BY2, ARG_FROM, ARG_TO } },
 	[KIND_BUCKETS] = { "buckets", "bucket, from_ns, to_ns, key, count, sum, min, max", 8, 6,
 			{ ARG_TABLE, ARG_N, ARG_COLUMN, ARG_BY, ARG_FROM, ARG_TO } },
-};
-
-struct vtab {
-	sqlite3_vtab base;
-	struct query *q;
-	enum engine_kind kind;
-};
-
-/* What a key or value is made from. */
-struct source {
-	const struct query_column *column; /* NULL: none */
-	int number;                        /* in the plan */
-	bool is_real;
-};
-
-struct cursor {
-	sqlite3_vtab_cursor base;
-	struct vtab *v;
-	sqlite3_value *arguments[ARGUMENTS];
-	struct query_table *t;
-	struct source value, keys[ENGINE_KEYS_MAX];
-	unsigned key_count;
-	double p;
-	int64_t start_ns, width_ns; /* of buckets */
-	struct engine_plan *plan;
-	const struct engine_groups *groups;
-	size_t at;
 };
 
 struct module_arg {
@@ -73,13 +38,13 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 {
 	const struct module_arg *a = aux;
 	struct buf sql = BUF_INIT;
-	struct vtab *v;
+	struct engine_vtab *v;
 	int rc;
 
 	(void)argc, (void)argv, (void)message;
-	buf_addf(&sql, "CREATE TABLE x(%s", kinds[a->kind].columns);
-	for (unsigned i = 0; i < kinds[a->kind].argument_count; i++)
-		buf_addf(&sql, ", \"%s\" HIDDEN", argument_names[kinds[a->kind].arguments[i]]);
+	buf_addf(&sql, "CREATE TABLE x(%s", engine_kinds[a->kind].columns);
+	for (unsigned i = 0; i < engine_kinds[a->kind].argument_count; i++)
+		buf_addf(&sql, ", \"%s\" HIDDEN", argument_names[engine_kinds[a->kind].arguments[i]]);
 	buf_addc(&sql, ')');
 	a->q->is_declaring = true;
 	rc = buf_error(&sql) < 0 ? SQLITE_NOMEM : sqlite3_declare_vtab(db, sql.data);
@@ -90,7 +55,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	v = sqlite3_malloc64(sizeof(*v));
 	if (!v)
 		return SQLITE_NOMEM;
-	*v = (struct vtab){ .q = a->q, .kind = a->kind };
+	*v = (struct engine_vtab){ .q = a->q, .kind = a->kind };
 	*out = &v->base;
 	return SQLITE_OK;
 }
@@ -104,7 +69,7 @@ static int disconnect(sqlite3_vtab *v)
 /* idxNum: a bit for each argument that is there, in the order of the arguments. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-	const struct vtab *v = (struct vtab *)base;
+	const struct engine_vtab *v = (struct engine_vtab *)base;
 	int place[ARGUMENTS];
 	int at = 0;
 
@@ -112,13 +77,13 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		place[i] = -1;
 	for (int i = 0; i < info->nConstraint; i++) {
 		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
-		int argument = c->iColumn - (int)kinds[v->kind].shown;
+		int argument = c->iColumn - (int)engine_kinds[v->kind].shown;
 
 		if (argument < 0 || c->op != SQLITE_INDEX_CONSTRAINT_EQ)
 			continue;
 		if (!c->usable)
 			return SQLITE_CONSTRAINT; /* another order of tables can give it */
-		place[kinds[v->kind].arguments[argument]] = i;
+		place[engine_kinds[v->kind].arguments[argument]] = i;
 	}
 	for (int i = 0; i < ARGUMENTS; i++) {
 		if (place[i] < 0)
@@ -134,33 +99,33 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int open_cursor(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
 {
-	struct cursor *c = sqlite3_malloc64(sizeof(*c));
+	struct engine_cursor *c = sqlite3_malloc64(sizeof(*c));
 
 	if (!c)
 		return SQLITE_NOMEM;
-	*c = (struct cursor){ .v = (struct vtab *)v };
+	*c = (struct engine_cursor){ .v = (struct engine_vtab *)v };
 	*out = &c->base;
 	return SQLITE_OK;
 }
 
-static void clear(struct cursor *c)
+static void clear(struct engine_cursor *c)
 {
 	engine_plan_free(c->plan);
 	for (int i = 0; i < ARGUMENTS; i++)
 		sqlite3_value_free(c->arguments[i]);
-	*c = (struct cursor){ .base = c->base, .v = c->v };
+	*c = (struct engine_cursor){ .base = c->base, .v = c->v };
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
-	clear((struct cursor *)base);
+	clear((struct engine_cursor *)base);
 	sqlite3_free(base);
 	return SQLITE_OK;
 }
 
-static int fail(struct cursor *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int fail(struct engine_cursor *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static int fail(struct cursor *c, const char *fmt, ...)
+static int fail(struct engine_cursor *c, const char *fmt, ...)
 {
 	char text[256];
 	va_list ap;
@@ -169,7 +134,7 @@ static int fail(struct cursor *c, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	sqlite3_free(c->base.pVtab->zErrMsg);
-	c->base.pVtab->zErrMsg = sqlite3_mprintf("%s: %s", kinds[c->v->kind].name, text);
+	c->base.pVtab->zErrMsg = sqlite3_mprintf("%s: %s", engine_kinds[c->v->kind].name, text);
 	return SQLITE_ERROR;
 }
 
@@ -177,7 +142,7 @@ static int fail(struct cursor *c, const char *fmt, ...)
 
 static void fill_path(const void *arg, const struct engine_rows *rows, int64_t *out)
 {
-	const struct cursor *c = arg;
+	const struct engine_cursor *c = arg;
 	const int64_t *files = rows->ints[c->t->schema == &store_io_schema ? STORE_IO_file : 0];
 
 	for (size_t i = 0; i < rows->count; i++) {
@@ -189,7 +154,7 @@ static void fill_path(const void *arg, const struct engine_rows *rows, int64_t *
 
 static void fill_bytes(const void *arg, const struct engine_rows *rows, int64_t *out)
 {
-	const struct cursor *c = arg;
+	const struct engine_cursor *c = arg;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct model_call *call = model_call(c->v->q->run, rows->ints[STORE_IO_call][i]);
@@ -203,7 +168,7 @@ static void fill_bytes(const void *arg, const struct engine_rows *rows, int64_t 
 
 static void fill_bucket(const void *arg, const struct engine_rows *rows, int64_t *out)
 {
-	const struct cursor *c = arg;
+	const struct engine_cursor *c = arg;
 	const int64_t *ts = rows->ints[c->t->time_column];
 
 	for (size_t i = 0; i < rows->count; i++)
@@ -212,7 +177,7 @@ static void fill_bucket(const void *arg, const struct engine_rows *rows, int64_t
 						      : (ts[i] - c->start_ns) / c->width_ns;
 }
 
-static int derive(struct cursor *c, const struct query_column *from)
+static int derive(struct engine_cursor *c, const struct query_column *from)
 {
 	struct engine_derive d = { .arg = c, .need_count = from->need_count };
 
@@ -223,14 +188,14 @@ static int derive(struct cursor *c, const struct query_column *from)
 
 /* Arguments. */
 
-static const char *text_argument(const struct cursor *c, enum argument a)
+static const char *text_argument(const struct engine_cursor *c, enum argument a)
 {
 	return c->arguments[a] && sqlite3_value_type(c->arguments[a]) != SQLITE_NULL
 			? (const char *)sqlite3_value_text(c->arguments[a])
 			: NULL;
 }
 
-static bool int_argument(const struct cursor *c, enum argument a, int64_t *v)
+static bool int_argument(const struct engine_cursor *c, enum argument a, int64_t *v)
 {
 	if (!c->arguments[a] || sqlite3_value_type(c->arguments[a]) == SQLITE_NULL)
 		return false;
@@ -239,7 +204,7 @@ static bool int_argument(const struct cursor *c, enum argument a, int64_t *v)
 }
 
 /* A column by its name, as the plan knows it. */
-static int take_source(struct cursor *c, const char *name, bool is_key, struct source *out)
+static int take_source(struct engine_cursor *c, const char *name, bool is_key, struct engine_source *out)
 {
 	const struct query_column *from = query_column_find(c->t, name);
 
@@ -261,7 +226,7 @@ static int take_source(struct cursor *c, const char *name, bool is_key, struct s
 	return SQLITE_OK;
 }
 
-static int take_keys(struct cursor *c, struct engine_query *e)
+static int take_keys(struct engine_cursor *c, struct engine_query *e)
 {
 	static const enum argument by[] = { ARG_BY, ARG_BY2 };
 	int rc = SQLITE_OK;
@@ -296,7 +261,7 @@ static void times_of(const struct query_table *t, int64_t *from, int64_t *to)
 }
 
 /* The range asked for is cut into buckets, else all times of the table. */
-static int take_buckets(struct cursor *c, struct engine_query *e)
+static int take_buckets(struct engine_cursor *c, struct engine_query *e)
 {
 	struct engine_derive d = { .fill = fill_bucket, .arg = c, .need_count = 1, .needs = { c->t->time_column } };
 	int64_t n = 60, from, to;
@@ -317,13 +282,13 @@ static int take_buckets(struct cursor *c, struct engine_query *e)
 	return number < 0 ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-static int needs_text(struct cursor *c, enum argument a, const char *what)
+static int needs_text(struct engine_cursor *c, enum argument a, const char *what)
 {
 	return text_argument(c, a) ? SQLITE_OK : fail(c, "%s is missing", what);
 }
 
 /* Aggregates in the order that the cursor reads them: the first is always the count. */
-static int plan_kind(struct cursor *c, struct engine_query *e)
+static int plan_kind(struct engine_cursor *c, struct engine_query *e)
 {
 	enum engine_kind kind = c->v->kind;
 	bool has_value = text_argument(c, ARG_COLUMN);
@@ -361,9 +326,9 @@ static int plan_kind(struct cursor *c, struct engine_query *e)
 	return SQLITE_OK;
 }
 
-static int run_plan(struct cursor *c)
+static int run_plan(struct engine_cursor *c)
 {
-	struct engine_query e = { .name = kinds[c->v->kind].name, .filter = ENGINE_NONE };
+	struct engine_query e = { .name = engine_kinds[c->v->kind].name, .filter = ENGINE_NONE };
 	struct engine_run_opts opts = { .from_ns = 0, .to_ns = 0 };
 	struct sonde_err err;
 	int rc, number;
@@ -395,7 +360,7 @@ static int run_plan(struct cursor *c)
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int argc, sqlite3_value **argv)
 {
-	struct cursor *c = (struct cursor *)base;
+	struct engine_cursor *c = (struct engine_cursor *)base;
 	const char *name;
 	int at = 0;
 
@@ -406,7 +371,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
 			c->arguments[i] = sqlite3_value_dup(argv[at++]);
 	name = text_argument(c, ARG_TABLE);
 	if (!name)
-		return fail(c, "the name of a table is missing: %s('io', ...)", kinds[c->v->kind].name);
+		return fail(c, "the name of a table is missing: %s('io', ...)", engine_kinds[c->v->kind].name);
 	c->t = query_table_find(c->v->q, name);
 	if (!c->t || store_schema_find(c->t->schema->name) != c->t->schema)
 		return fail(c, "there is no table '%.60s'", name);
@@ -416,157 +381,32 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int a
 
 static int next(sqlite3_vtab_cursor *base)
 {
-	((struct cursor *)base)->at++;
+	((struct engine_cursor *)base)->at++;
 	return SQLITE_OK;
 }
 
 static int eof(sqlite3_vtab_cursor *base)
 {
-	const struct cursor *c = (struct cursor *)base;
+	const struct engine_cursor *c = (struct engine_cursor *)base;
 
 	return !c->groups || c->at >= c->groups->count;
 }
 
-/* Reading groups. */
-
-static void int_or_null(sqlite3_context *ctx, int64_t v)
-{
-	if (v != STORE_NULL)
-		sqlite3_result_int64(ctx, v);
-}
-
-static void key_result(sqlite3_context *ctx, const struct cursor *c, unsigned i)
-{
-	unsigned before = c->v->kind == KIND_BUCKETS;
-	int64_t v;
-
-	if (i >= c->key_count)
-		return;
-	v = engine_key(c->groups, c->at, before + i);
-	if (c->keys[i].column->how == HOW_STRING) {
-		query_text_result(ctx, model_name(c->v->q->run, v));
-	} else if (c->keys[i].column->how == HOW_PATH) {
-		struct store_text path = model_path(c->v->q->run, v == STORE_NULL ? 0 : (uint32_t)v);
-
-		query_text_result(ctx, &path);
-	} else {
-		int_or_null(ctx, v);
-	}
-}
-
-struct widest {
-	uint64_t most;
-	int64_t ns;
-};
-
-static void visit(void *arg, int64_t from, int64_t to, uint64_t mask, uint64_t active)
-{
-	struct widest *w = arg;
-
-	(void)mask;
-	w->ns += to - from;
-	w->most = active > w->most ? active : w->most;
-}
-
-static void union_result(sqlite3_context *ctx, const struct cursor *c, int i)
-{
-	struct engine_sweep_set set = { .cover = engine_cover(c->groups, 2, c->at) };
-	struct widest w = { .most = 0 };
-
-	if (i == 3) {
-		sqlite3_result_int64(ctx, engine_sum(c->groups, 1, c->at));
-		return;
-	}
-	if (set.cover && engine_sweep(&set, 1, visit, &w) < 0)
-		sqlite3_result_error_nomem(ctx);
-	else
-		sqlite3_result_int64(ctx, i == 4 ? w.ns : (int64_t)w.most);
-}
-
-static void quantile_result(sqlite3_context *ctx, const struct cursor *c, double p)
-{
-	double v = c->groups->has_no_quantiles ? NAN : engine_quantile(c->groups, 1, c->at, p);
-
-	if (c->value.is_real || isnan(v))
-		sqlite3_result_double(ctx, v);
-	else
-		sqlite3_result_int64(ctx, llround(v));
-}
-
-/* Aggregates of stats: count, quantiles, sum, and of integers min, max, moments, distinct. */
-static void stats_result(sqlite3_context *ctx, const struct cursor *c, int i)
-{
-	static const double ps[] = { 0.5, 0.95, 0.99 };
-	bool is_real = c->value.is_real;
-	size_t at = c->at;
-
-	if (i == 3 && !is_real)
-		sqlite3_result_int64(ctx, engine_sum(c->groups, 2, at));
-	else if (i == 3)
-		sqlite3_result_double(ctx, engine_mean(c->groups, 2, at) * (double)engine_count(c->groups, 2, at));
-	else if (i == 4)
-		sqlite3_result_double(ctx, engine_mean(c->groups, 2, at));
-	else if (i == 5 && !is_real)
-		sqlite3_result_double(ctx, sqrt(engine_variance(c->groups, 5, at)));
-	else if ((i == 6 || i == 7) && is_real)
-		quantile_result(ctx, c, i == 6 ? 0 : 1);
-	else if (i == 6 || i == 7)
-		int_or_null(ctx, engine_extreme(c->groups, i == 6 ? 3 : 4, at));
-	else if (i >= 8 && i <= 10)
-		quantile_result(ctx, c, ps[i - 8]);
-	else if (i == 11 && !is_real)
-		sqlite3_result_int64(ctx, (int64_t)engine_distinct(c->groups, 6, at));
-}
-
-static void buckets_result(sqlite3_context *ctx, const struct cursor *c, int i)
-{
-	int64_t bucket = engine_key(c->groups, c->at, 0);
-
-	if (i <= 2 && bucket == STORE_NULL)
-		return;
-	if (i <= 2)
-		sqlite3_result_int64(ctx, i == 0 ? bucket : c->start_ns + (bucket + i - 1) * c->width_ns);
-	else if (i == 3)
-		key_result(ctx, c, 0);
-	else if (i == 4)
-		sqlite3_result_int64(ctx, (int64_t)engine_count(c->groups, 0, c->at));
-	else if (c->value.column && c->value.is_real && i == 5)
-		sqlite3_result_double(ctx,
-				engine_mean(c->groups, 1, c->at) * (double)engine_count(c->groups, 1, c->at));
-	else if (c->value.column && !c->value.is_real)
-		int_or_null(ctx,
-				i == 5 ? engine_sum(c->groups, 1, c->at)
-				       : engine_extreme(c->groups, i == 6 ? 2 : 3, c->at));
-}
-
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int i)
 {
-	const struct cursor *c = (struct cursor *)base;
+	const struct engine_cursor *c = (struct engine_cursor *)base;
+	int argument = i - (int)engine_kinds[c->v->kind].shown;
 
-	if (i >= (int)kinds[c->v->kind].shown) {
-		enum argument a = kinds[c->v->kind].arguments[i - (int)kinds[c->v->kind].shown];
-
-		if (c->arguments[a])
-			sqlite3_result_value(ctx, c->arguments[a]);
-	} else if (c->v->kind == KIND_BUCKETS) {
-		buckets_result(ctx, c, i);
-	} else if (i < 2) {
-		key_result(ctx, c, (unsigned)i);
-	} else if (i == 2) {
-		sqlite3_result_int64(ctx, (int64_t)engine_count(c->groups, 0, c->at));
-	} else if (c->v->kind == KIND_UNION) {
-		union_result(ctx, c, i);
-	} else if (c->v->kind == KIND_QUANTILE) {
-		quantile_result(ctx, c, c->p);
-	} else {
-		stats_result(ctx, c, i);
-	}
+	if (argument < 0)
+		engine_group_result(ctx, c, i);
+	else if (c->arguments[engine_kinds[c->v->kind].arguments[argument]])
+		sqlite3_result_value(ctx, c->arguments[engine_kinds[c->v->kind].arguments[argument]]);
 	return SQLITE_OK;
 }
 
 static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 {
-	*id = (sqlite3_int64)((struct cursor *)base)->at;
+	*id = (sqlite3_int64)((struct engine_cursor *)base)->at;
 	return SQLITE_OK;
 }
 
@@ -593,7 +433,7 @@ int query_engine_register(struct query *q)
 		if (!arg)
 			return SQLITE_NOMEM;
 		*arg = (struct module_arg){ q, (enum engine_kind)kind };
-		rc = sqlite3_create_module(q->db, kinds[kind].name, &module, arg);
+		rc = sqlite3_create_module(q->db, engine_kinds[kind].name, &module, arg);
 	}
 	return rc;
 }
