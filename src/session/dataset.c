@@ -122,11 +122,10 @@ static size_t scheme_of(const struct session_dataset *d)
 
 int dataset_check(const struct session_dataset *d, struct sonde_err *err)
 {
-	return scheme_of(d) < SCHEMES
-			? 0
-			: err_set(err, EINVAL,
-					  "a dataset is file:PATH, http(s)://..., "
-					  "s3://BUCKET/KEY or sage://BUCKET/PATH");
+	return scheme_of(d) < SCHEMES ? 0
+				      : err_set(err, EINVAL,
+							"a dataset is file:PATH, http(s)://..., "
+							"s3://BUCKET/KEY or sage://BUCKET/PATH");
 }
 
 /* The cache. */

@@ -92,11 +92,11 @@ void session_write_html(struct buf *out, const struct session_profile *p)
 	add_text(out, p->spec->name);
 	buf_adds(out,
 			"</title><style>body{font:15px system-ui;margin:2em;max-width:70em}"
-		      "td,th{padding:.2em .8em;text-align:left;border-bottom:1px solid #ccc}"
-		      ".n{text-align:right;font-variant-numeric:tabular-nums}.bar{width:20em}"
-		      ".bar div{background:#3572a5;height:.8em}.best{font-weight:bold}"
-		      ".bad{color:#b00020}"
-		      "</style><h1>");
+			"td,th{padding:.2em .8em;text-align:left;border-bottom:1px solid #ccc}"
+			".n{text-align:right;font-variant-numeric:tabular-nums}.bar{width:20em}"
+			".bar div{background:#3572a5;height:.8em}.best{font-weight:bold}"
+			".bad{color:#b00020}"
+			"</style><h1>");
 	add_text(out, p->spec->name);
 	buf_addf(out, "</h1><p>%zu repeat%s%s</p>\n", p->repeat_count, p->repeat_count == 1 ? "" : "s",
 			session_failed(p) ? ", <span class=bad>failed</span>" : "");
