@@ -155,7 +155,8 @@ static void to_sink(struct exposition *x, const char *suffix, double value, cons
 	memcpy(name, x->name, n);
 	memcpy(name + n, own, strlen(own));
 	n += strlen(own);
-	memcpy(name + n, suffix, strlen(suffix) + 1);
+	memcpy(name + n, suffix, strlen(suffix));
+	name[n + strlen(suffix)] = '\0';
 	x->sink(x->sink_arg, name, labels, count, value);
 }
 

@@ -119,11 +119,11 @@ static int find(struct memory *m, const char *name, const struct memory_label *l
 static void forget(struct memory_series *s, int64_t ns)
 {
 	while (s->count > 1 && memory_sample(s, 1)->ns <= ns - s->keep_ns) {
-		s->start = (s->start + 1) % s->cap;
+		s->start = (s->start + 1) & (s->cap - 1);
 		s->count--;
 	}
 	if (s->count == MEMORY_SAMPLES_MAX) {
-		s->start = (s->start + 1) % s->cap;
+		s->start = (s->start + 1) & (s->cap - 1);
 		s->count--;
 	}
 }
@@ -166,6 +166,6 @@ int memory_add(struct memory *m, const char *name, const struct memory_label *la
 	rc = make_room(s);
 	if (rc < 0)
 		return rc;
-	s->samples[(s->start + s->count++) % s->cap] = (struct memory_sample){ ns, value };
+	s->samples[(s->start + s->count++) & (s->cap - 1)] = (struct memory_sample){ ns, value };
 	return 0;
 }

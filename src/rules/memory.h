@@ -59,7 +59,7 @@ int memory_add(struct memory *m, const char *name, const struct memory_label *la
 /* Sample i, oldest first. */
 static inline const struct memory_sample *memory_sample(const struct memory_series *s, size_t i)
 {
-	return &s->samples[(s->start + i) % s->cap];
+	return &s->samples[(s->start + i) & (s->cap - 1)]; /* a power of two */
 }
 const char *memory_label(const struct memory_series *s, const char *key); /* "": it has none */
 
