@@ -166,7 +166,7 @@ static uint64_t ask_inode(const struct owners *o, const void *request, size_t by
 	if (sendto(o->tcp, request, bytes, 0, (const struct sockaddr *)(const void *)&kernel, sizeof(kernel)) < 0)
 		return 0;
 	ssize_t n = recv(o->tcp, answer, sizeof(answer), 0);
-	const struct nlmsghdr *h = (const void *)answer;
+	struct nlmsghdr *h = (void *)answer; /* NLMSG_DATA takes the const away */
 	if (n < (ssize_t)NLMSG_LENGTH(sizeof(struct inet_diag_msg)) || h->nlmsg_type != SOCK_DIAG_BY_FAMILY)
 		return 0;
 	return ((const struct inet_diag_msg *)NLMSG_DATA(h))->idiag_inode;
