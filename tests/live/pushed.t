@@ -14,7 +14,6 @@ import time
 
 s = socket.socket(socket.AF_UNIX)
 s.connect("live.sock")
-open("/proc/self/comm", "w").write("pusher")  # too late to matter
 def send(text):
     s.sendall(text.encode() + b"\n\n")
 def push(name, value):
