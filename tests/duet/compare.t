@@ -62,7 +62,9 @@ unlike 'names are escaped in the page' "$(<page.html)" '<script>'
 
 # seeds
 order() { "$SONDE" duet -a true -b true --design rmit --runs 6 --pairs 2 --no-self-check --budget 60s --threshold 0% --seed "$1" --json --samples | jq -c '[.samples[].order]'; }
-is 'a seed repeats the order' "$(order 3)" "$(order 3)"
+# chance may end one of them earlier
+ok 'a seed repeats the order' test "$(jq -n --argjson a "$(order 3)" --argjson b "$(order 3)" \
+	'([$a, $b] | map(length) | min) as $n | $n > 0 and $a[:$n] == $b[:$n]')" = true
 is 'both orders come' "$(for s in 1 2 3 4; do order $s; done | jq -rs 'add | unique | join(" ")')" 'AB BA'
 
 # wrong use
