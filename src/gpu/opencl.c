@@ -170,6 +170,7 @@ GPU_EXPORT cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch
 	if (!below || !ours || !layer)
 		return CL_INVALID_VALUE;
 	memset(&opencl_next, 0, sizeof(opencl_next));
+	/* cppcheck-suppress pointerSize ; a table of pointers */
 	memcpy(&opencl_next, below, known * sizeof(void *));
 	table = opencl_next;
 	if (gpu_is_on() && opencl_next.clGetEventProfilingInfo && opencl_next.clReleaseEvent) {

@@ -126,7 +126,7 @@ void call_arguments(struct call *c)
 	unsigned texts = 0;
 	c->dirfd = c->dirfd2 = AT_FDCWD;
 	c->fd = -1;
-	for (unsigned i = 0; c->row->letters[i] && i < 6; i++)
+	for (unsigned i = 0; i < 6 && c->row->letters[i]; i++)
 		take_letter(c, c->row->letters[i], c->event->args[i], &texts);
 }
 

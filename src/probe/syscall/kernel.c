@@ -69,7 +69,7 @@ static uint64_t spec_of(const struct syscall_row *row)
 {
 	uint64_t spec = SPEC_WANTED | (row->effect == SYSCALL_OPENS ? SPEC_OPENS : 0);
 	int texts = 0;
-	for (unsigned i = 0; row->letters[i] && i < 6; i++) {
+	for (unsigned i = 0; i < 6 && row->letters[i]; i++) {
 		uint64_t reg = (uint64_t)arg_regs[i] * 8;
 		if (strchr("pPt", row->letters[i]))
 			spec |= reg << (texts++ ? 8 : 0);

@@ -97,9 +97,9 @@ void texts_of_call(struct call_texts *t, pid_t tid, const struct syscall_row *ro
 	for (unsigned i = 0; row->letters[i]; i++) {
 		if (strchr("pPt", row->letters[i]))
 			texts_string(t, n++, tid, args[i]);
-		else if (row->letters[i] == 'v' && i < 5)
+		else if (i < 5 && row->letters[i] == 'v')
 			t->size = vector_bytes(tid, args[i], args[i + 1]);
-		else if (row->letters[i] == 'n' && i < 5)
+		else if (i < 5 && row->letters[i] == 'n')
 			take_address(t, n++, tid, args[i], args[i + 1]);
 	}
 }
