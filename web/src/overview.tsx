@@ -112,10 +112,10 @@ export function Overview({ app }: { app: App }) {
 					<Fact label="wall time" value={duration(app.duration)} />
 					{summary?.cpu && <Fact label="CPU time" value={duration(summary.cpu.cpu_ns)} note={`${percent(summary.cpu.cpu_ns / app.duration)} of wall`} />}
 					<Fact label="ended" value={end.value} tone={end.tone} />
-					<Fact label="processes" value={count(s.tracks?.processes.filter((p) => p.process !== undefined).length ?? 0)} note={`${count(threads)} threads seen`} />
+					<Fact label="processes" value={s.tracks ? count(s.tracks.processes.filter((p) => p.process !== undefined).length) : '…'} note={s.tracks ? `${count(threads)} thread${threads === 1 ? '' : 's'} seen` : ''} />
 					<Fact label="events" value={count(events)} />
-					<Fact label="bytes moved" value={bytes(moved)} note={io ? `${count(io.file_count)} files` : ''} />
-					<Fact label="time in calls" value={duration(ioTime)} note={`${percent(ioTime / app.duration)} of wall, all threads`} />
+					<Fact label="bytes moved" value={io ? bytes(moved) : '…'} note={io ? `${count(io.file_count)} files` : ''} />
+					<Fact label="time in calls" value={io ? duration(ioTime) : '…'} note={io ? `${percent(ioTime / app.duration)} of wall, all threads` : ''} />
 					{loop && <Fact label={`${loop.name} iterations`} value={count(loop.iterations.length)} note={`median ${duration(loop.median)}`} />}
 				</div>
 				{states && <StateBar states={states} />}
