@@ -130,7 +130,8 @@ static int start_container(struct play *p, enum duet_side side)
 	struct job_place place = { .kind = JOB_CONTAINER,
 		.image = p->step->benchmark->sides[side].image,
 		.engine = p->r->docker ? p->r->docker : p->r->suite->docker,
-		.engine_args = p->step->design == DUET_SYNC ? sync_args : NULL };
+		.engine_args = p->step->design == DUET_SYNC ? sync_args : NULL,
+		.is_kept = !p->step->benchmark->has_removal };
 	int rc = container_start(&p->containers[side], &place, NULL, NULL, p->err);
 
 	if (rc)

@@ -49,7 +49,8 @@ static void add_run(struct contained *c, const struct job_spec *spec)
 	struct words *w = &c->argv;
 	words_add(w, c->engine);
 	words_add(w, "run");
-	words_add(w, "--rm");
+	if (!c->is_kept)
+		words_add(w, "--rm");
 	words_addf(w, "--name=%s", c->name);
 	if (spec->fds[0] != JOB_FD_NULL)
 		words_add(w, "--interactive");
@@ -70,7 +71,8 @@ static int prepare(struct job *j, const struct job_spec *spec, struct keeper_pla
 	int rc = engine_find(&c->engine, spec->place->engine, err);
 	if (rc)
 		return rc;
-	engine_name(c->name, sizeof(c->name));
+	c->is_kept = spec->place->is_kept;
+	engine_name(c->name, sizeof(c->name), c->is_kept);
 	add_run(c, spec);
 	return container_use_client(j, plan, &c->argv, err);
 }
@@ -131,10 +133,18 @@ static int signal_run(struct job *j, int signal, struct sonde_err *err)
 	return job_has_ended(j) ? 0 : engine_run(&w, NULL, err);
 }
 
+/* Nothing of it runs afterwards. */
+static int put_away(const struct contained *c, struct sonde_err *err)
+{
+	if (!c->is_kept)
+		return engine_remove(c->engine, c->name, err);
+	engine_kill(c->engine, c->name);
+	return 0;
+}
+
 static void remove_now(struct job *j)
 {
-	const struct contained *c = j->place;
-	engine_remove(c->engine, c->name, NULL);
+	put_away(j->place, NULL);
 }
 
 /* What the keeper reaps is the engine's client: it says nothing of the command. */
@@ -160,7 +170,7 @@ static int set_limits(struct job *j, const struct job_limits *limits, struct son
 static int release(struct job *j, struct sonde_err *err)
 {
 	struct contained *c = j->place;
-	int rc = c && c->engine && j->keeper ? engine_remove(c->engine, c->name, err) : 0;
+	int rc = c && c->engine && j->keeper ? put_away(c, err) : 0;
 	if (c) {
 		words_release(&c->argv);
 		free(c->engine);

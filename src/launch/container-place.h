@@ -8,6 +8,7 @@
 struct contained { /* j->place */
 	char *engine;
 	char name[64];
+	bool is_kept;
 	struct words argv;
 };
 

@@ -145,10 +145,11 @@ int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err)
 	return rc;
 }
 
-void engine_name(char *out, size_t size)
+/* Those that are kept have another name: what a sonde left that died is removed by the usual one. */
+void engine_name(char *out, size_t size, bool is_kept)
 {
 	static atomic_uint count;
-	snprintf(out, size, "sonde-%d-%u", (int)getpid(), atomic_fetch_add(&count, 1));
+	snprintf(out, size, "sonde-%s%d-%u", is_kept ? "kept-" : "", (int)getpid(), atomic_fetch_add(&count, 1));
 }
 
 static void add_cpus(struct words *w, const cpu_set_t *cpus)
@@ -204,8 +205,7 @@ static bool is_podman(const char *engine)
 	return !strcmp(slash ? slash + 1 : engine, "podman");
 }
 
-/* podman may go by the name of docker, and its `rm` asks politely for ten seconds where docker's kills. */
-static void kill_first(const char *engine, const char *name)
+void engine_kill(const char *engine, const char *name)
 {
 	CLEANUP(words_release) struct words w = { 0 };
 	words_add(&w, engine);
@@ -221,8 +221,9 @@ int engine_remove(const char *engine, const char *name, struct sonde_err *err)
 	CLEANUP(words_release) struct words w = { 0 };
 	static const char *const podman[] = { "rm", "--force", "--time=0", "--ignore", "--volumes", NULL };
 	static const char *const docker[] = { "rm", "--force", "--volumes", NULL };
+	/* podman may go by the name of docker, and its `rm` asks politely for ten seconds where docker's kills. */
 	if (!is_podman(engine))
-		kill_first(engine, name);
+		engine_kill(engine, name);
 	words_add(&w, engine);
 	for (const char *const *word = is_podman(engine) ? podman : docker; *word; word++)
 		words_add(&w, *word);

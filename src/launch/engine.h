@@ -22,12 +22,14 @@ int engine_find(char **path, const char *asked, struct sonde_err *err);
 /* Run it to its end; out (NULL: dropped) gets what it prints. -EIO with its own words when it fails. */
 int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err);
 /* A name that no other container of this machine has. */
-void engine_name(char *out, size_t size);
+void engine_name(char *out, size_t size, bool is_kept);
 /* The arguments of `run` for a place: limits, mounts, environment, directory and CPUs. */
 void engine_add_place(struct words *w, const struct job_place *place, const struct job_spec *spec);
 void engine_add_env(struct words *w, const char *const *env);
 /* The container is gone afterwards, at once, whatever it ran; fine when it was never there. */
 int engine_remove(const char *engine, const char *name, struct sonde_err *err);
+/* Its processes are ended, the container stays; fine when it was never there. */
+void engine_kill(const char *engine, const char *name);
 /* Host's number of its first process: 0 when it does not run, -errno. */
 pid_t engine_pid(const char *engine, const char *name);
 

@@ -50,6 +50,7 @@ struct job_place {
 	const char *image;              /* CONTAINER */
 	const char *engine;             /* CONTAINER: "podman" or "docker", or a path; NULL: whichever is there */
 	const char *const *engine_args; /* CONTAINER: further arguments of its `run`, NULL-terminated; NULL: none */
+	bool is_kept;                   /* CONTAINER: stopped at its end, not removed; "sonde-kept-PID-N" */
 	const struct job_mount *mounts; /* SANDBOX and CONTAINER */
 	size_t mount_count;
 	bool has_own_network; /* SANDBOX: loopback of its own only */

@@ -53,6 +53,11 @@ is 'every run leaves its results, under their names' "$(cd out && ls -d lines.* 
 is 'orders are balanced' "$(ls out | grep -o 'duet\.[AB][AB]' | sort -u | wc -l)" 2
 is 'artifacts are there' "$(ls out/artifacts | tr '\n' ' ')" 'hostname uname '
 is 'no container is left' "$(ours)" 0
+sed 's/seed: 0/&\n  remove_containers: false/; s/duet_repetitions: 2/duet_repetitions: 0/; s/sequential_repetitions: 2/sequential_repetitions: 1/' suite.yml >keeps.yml
+duet -o kept keeps.yml
+is 'remove_containers: false keeps them' "$status $(ours) $(podman ps --format '{{.Image}}' | grep -c "$image")" '0 2 0'
+# shellcheck disable=SC2046 # one word each
+podman rm -f $(podman ps -a --format '{{.Image}} {{.Names}}' | awk -v image="$image" 'index($1, image) { print $2 }') >/dev/null
 duet -o out suite.yml
 is 'a directory that exists is refused' "$status" 1
 like 'with what to do' "$err" '--resume goes on'
