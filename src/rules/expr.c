@@ -211,8 +211,8 @@ static const struct expr_function *pick(const char *name, size_t n, int preceden
 		if (strlen(f->name) != n || strncmp(f->name, name, n) != 0 || (f->precedence > 0) != (precedence > 0))
 			continue;
 		for (size_t i = 0; is_fit && i < count; i++) {
-			is_fit = fits(f->args[i], args[i]->type);
-			is_exact = is_exact && f->args[i] == args[i]->type;
+			is_fit = args[i] && fits(f->args[i], args[i]->type);
+			is_exact = is_exact && is_fit && f->args[i] == args[i]->type;
 		}
 		if (is_fit && is_exact)
 			return f;
@@ -237,7 +237,7 @@ static int complain_types(struct parser *p, const char *name, size_t n, struct e
 
 	for (size_t i = 0; i < count && used < sizeof(have); i++)
 		used += (size_t)snprintf(have + used, sizeof(have) - used, "%s%s", i ? ", " : "",
-				expr_type_word(args[i]->type));
+				args[i] ? expr_type_word(args[i]->type) : "?");
 	complain(p, "'%.*s' does not take (%s)", (int)n, name, have);
 	for (const struct expr_function *f = expr_functions; f->name; f++)
 		if (strlen(f->name) == n && strncmp(f->name, name, n) == 0 && f->help)
@@ -442,7 +442,7 @@ int expr_compile(struct expr **out, const char *text, enum expr_type wanted, str
 	blanks(&p);
 	if (rc == 0 && *p.at)
 		rc = complain(&p, "an operator is expected, not '%c'", *p.at);
-	if (rc == 0 && !fits(wanted, e->type)) {
+	if (rc == 0 && e && !fits(wanted, e->type)) {
 		p.at = text;
 		rc = complain(&p, "this is a %s, and a %s is wanted", expr_type_word(e->type), expr_type_word(wanted));
 	}

@@ -200,7 +200,7 @@ static int take_beside(struct config_reader *r, yaml_node_t *list, const char *w
 			rc = config_error(r, item, "one of '%s' needs a 'command'", what);
 		if (rc < 0)
 			return rc;
-		if (!all[i].name)
+		if (!all[i].name && all[i].command)
 			all[i].name = all[i].command[0];
 		*count = i + 1;
 	}
