@@ -294,11 +294,12 @@ static int tune(struct cli_context *ctx, const char *path)
 	const char *dir;
 	int rc = load(ctx, path, &study);
 
-	if (rc == 0)
-		rc = check_paired(ctx, study);
+	if (rc || !study)
+		return rc;
+	rc = check_paired(ctx, study);
 	if (rc == 0)
 		rc = tune_expand_check(study, ctx->err);
-	if (rc || !study)
+	if (rc)
 		return rc;
 	dir = o->dir ? o->dir : arena_printf(ctx->arena, "sonde-tune/%s", study->name);
 	tune_study_options(study, &how);

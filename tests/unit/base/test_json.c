@@ -213,7 +213,8 @@ static void random_bytes_stay_valid(void **state)
 		json_strn(&j, bytes, n);
 		value = read_back();
 		same = json_stringn(bytes, n); /* NULL when jansson does not take the bytes for UTF-8 */
-		assert_int_equal(same == NULL, strstr(out.data, BAD) != NULL);
+		if (!memmem(bytes, n, BAD, strlen(BAD))) /* which may well be there itself */
+			assert_int_equal(same == NULL, strstr(out.data, BAD) != NULL);
 		if (same)
 			assert_true(json_equal(value, same));
 		json_decref(same);
