@@ -277,6 +277,17 @@ def data_directories():
         return run.problems + other.problems
 
 
+def set_clock():
+    """The time of day jumps by an hour again and again; the case makes calls in threads for less than a minute."""
+    with Run("threads", LD_PRELOAD=os.environ["STEPPING_CLOCK"]) as run:
+        events = run.events()
+        begins, lasts = [e["ts"] for e in events], [e["dur"] for e in events]
+        run.want("events", len(events) > 10, True)
+        run.want("durations", [d for d in lasts if not 0 <= d < 60e6], [])
+        run.want("all in one minute", max(begins) - min(begins) < 60e6, True)
+        return run.problems
+
+
 def main():
     tap.check("every line is JSON, names and texts come back whole", escaping())
     tap.check("strict: characters that DFTracer replaces", strict_names())
@@ -285,6 +296,7 @@ def main():
     tap.check("descriptors 1024 apart are two", aliased_descriptors())
     tap.check("streams of several threads", streams_of_threads())
     tap.check("calls shorter than a microsecond", short_calls())
+    tap.check("a clock that is set while it runs", set_clock())
     tap.check("aggregation without metadata", aggregated_without_metadata())
     tap.check("openat is about the file, not the directory", at_identity())
     tap.check("dup, dup2, dup3 and F_DUPFD keep the file", duplicates())

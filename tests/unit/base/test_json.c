@@ -212,7 +212,7 @@ static void random_bytes_stay_valid(void **state)
 		start(NULL);
 		json_strn(&j, bytes, n);
 		value = read_back();
-		same = json_stringn(bytes, n); /* NULL when jansson does not take the bytes for UTF-8 */
+		same = json_stringn(bytes, n);           /* NULL when jansson does not take the bytes for UTF-8 */
 		if (!memmem(bytes, n, BAD, strlen(BAD))) /* which may well be there itself */
 			assert_int_equal(same == NULL, strstr(out.data, BAD) != NULL);
 		if (same)
