@@ -36,27 +36,6 @@ struct chrome {
 	int64_t async_count;
 };
 
-/* Words of a row, by column. */
-static const struct store_text *text_at(const int64_t *row, int col)
-{
-	union {
-		int64_t bits;
-		const struct store_text *text;
-	} word = { .bits = row[col] };
-
-	return word.text;
-}
-
-static double real_at(const int64_t *row, int col)
-{
-	union {
-		int64_t bits;
-		double value;
-	} word = { .bits = row[col] };
-
-	return word.value;
-}
-
 /* What events of one kind have in common. */
 struct event {
 	int64_t ts_ns, dur_ns, pid, tid;
@@ -152,8 +131,8 @@ static void io_args(struct chrome *c, const int64_t *row)
 		chrome_arg_str(&c->l, "error", strerrorname_np((int)errnum));
 	for (int i = 0; i < MODEL_ARGS_MAX; i++)
 		chrome_arg_int(&c->l, model_arg_name(call, i, 0), row[STORE_IO_arg0 + i]);
-	chrome_arg_text(&c->l, "text", text_at(row, STORE_IO_text));
-	chrome_args(&c->l, text_at(row, STORE_IO_args));
+	chrome_arg_text(&c->l, "text", timeline_text(row, STORE_IO_text));
+	chrome_args(&c->l, timeline_text(row, STORE_IO_args));
 }
 
 static void write_io(struct chrome *c, const int64_t *row)
@@ -170,7 +149,7 @@ static void write_io(struct chrome *c, const int64_t *row)
 
 static void span_args(struct chrome *c, const int64_t *row)
 {
-	chrome_args(&c->l, text_at(row, STORE_SPAN_args));
+	chrome_args(&c->l, timeline_text(row, STORE_SPAN_args));
 	if (row[STORE_SPAN_is_open] == 1)
 		chrome_arg_int(&c->l, "is_open", 1);
 }
@@ -186,7 +165,7 @@ static void write_span(struct chrome *c, const int64_t *row)
 
 static void mark_args(struct chrome *c, const int64_t *row)
 {
-	chrome_args(&c->l, text_at(row, STORE_MARK_args));
+	chrome_args(&c->l, timeline_text(row, STORE_MARK_args));
 }
 
 static void write_mark(struct chrome *c, const int64_t *row)
@@ -205,7 +184,7 @@ static void write_value(struct chrome *c, const int64_t *row)
 	int64_t tid = row[STORE_COUNTER_tid] == STORE_NULL ? pid : row[STORE_COUNTER_tid];
 	struct event e = { row[STORE_COUNTER_ts_ns], 0, pid, tid, model_name(c->run, row[STORE_COUNTER_name]), NULL,
 		NULL, row };
-	double value = real_at(row, STORE_COUNTER_value);
+	double value = timeline_real(row, STORE_COUNTER_value);
 
 	if (isfinite(value))
 		write_counter(c, &e, value);
@@ -216,7 +195,7 @@ static void write_value(struct chrome *c, const int64_t *row)
 static void step_args(struct chrome *c, const int64_t *row)
 {
 	chrome_arg_int(&c->l, "index", row[STORE_STEP_index]);
-	chrome_arg_real(&c->l, "value", real_at(row, STORE_STEP_value));
+	chrome_arg_real(&c->l, "value", timeline_real(row, STORE_STEP_value));
 }
 
 static void write_step(struct chrome *c, const int64_t *row)
@@ -224,7 +203,7 @@ static void write_step(struct chrome *c, const int64_t *row)
 	static const struct store_text category = { .data = "step", .bytes = 4 };
 	struct event e = { row[STORE_STEP_ts_ns], 0, row[STORE_STEP_pid], row[STORE_STEP_tid],
 		model_name(c->run, row[STORE_STEP_name]), &category, step_args, row };
-	double value = real_at(row, STORE_STEP_value);
+	double value = timeline_real(row, STORE_STEP_value);
 
 	write_instant(c, &e);
 	if (isfinite(value))

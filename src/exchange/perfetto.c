@@ -49,22 +49,6 @@ enum {
 
 enum event_type { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
 
-static const struct store_text *text_at(const int64_t *row, int column)
-{
-	const struct store_text *text;
-
-	memcpy(&text, &row[column], sizeof(text));
-	return text && text->data ? text : NULL;
-}
-
-static double real_at(const int64_t *row, int column)
-{
-	double v;
-
-	memcpy(&v, &row[column], sizeof(v));
-	return v;
-}
-
 /* Arguments of the event in p->event. */
 
 static void start_arg(struct perfetto *p, const char *name)
@@ -215,8 +199,8 @@ static void io_args(struct perfetto *p, const int64_t *row)
 		arg_str(p, "error", strerrorname_np((int)errnum));
 	for (int i = 0; i < MODEL_ARGS_MAX; i++)
 		arg_int(p, model_arg_name(call, i, 0), row[STORE_IO_arg0 + i]);
-	arg_text(p, "text", text_at(row, STORE_IO_text));
-	arg_object(p, text_at(row, STORE_IO_args));
+	arg_text(p, "text", timeline_text(row, STORE_IO_text));
+	arg_object(p, timeline_text(row, STORE_IO_args));
 }
 
 static void write_io(struct perfetto *p, const int64_t *row)
@@ -233,7 +217,7 @@ static void write_io(struct perfetto *p, const int64_t *row)
 
 static void span_args(struct perfetto *p, const int64_t *row)
 {
-	arg_object(p, text_at(row, STORE_SPAN_args));
+	arg_object(p, timeline_text(row, STORE_SPAN_args));
 	if (row[STORE_SPAN_is_open] == 1)
 		arg_int(p, "is_open", 1);
 }
@@ -249,7 +233,7 @@ static void write_span(struct perfetto *p, const int64_t *row)
 
 static void mark_args(struct perfetto *p, const int64_t *row)
 {
-	arg_object(p, text_at(row, STORE_MARK_args));
+	arg_object(p, timeline_text(row, STORE_MARK_args));
 }
 
 static void write_mark(struct perfetto *p, const int64_t *row)
@@ -264,7 +248,7 @@ static void write_mark(struct perfetto *p, const int64_t *row)
 static void step_args(struct perfetto *p, const int64_t *row)
 {
 	arg_int(p, "index", row[STORE_STEP_index]);
-	arg_real(p, "value", real_at(row, STORE_STEP_value));
+	arg_real(p, "value", timeline_real(row, STORE_STEP_value));
 }
 
 static void write_step(struct perfetto *p, const int64_t *row)
@@ -274,13 +258,13 @@ static void write_step(struct perfetto *p, const int64_t *row)
 		model_name(p->run, row[STORE_STEP_name]), &category, step_args, row };
 
 	write_instant(p, &e);
-	write_value(p, e.ts_ns, e.pid, row[STORE_STEP_name], real_at(row, STORE_STEP_value));
+	write_value(p, e.ts_ns, e.pid, row[STORE_STEP_name], timeline_real(row, STORE_STEP_value));
 }
 
 static void write_counter(struct perfetto *p, const int64_t *row)
 {
 	write_value(p, row[STORE_COUNTER_ts_ns], row[STORE_COUNTER_pid], row[STORE_COUNTER_name],
-			real_at(row, STORE_COUNTER_value));
+			timeline_real(row, STORE_COUNTER_value));
 }
 
 static void (*const writers[STORE_TABLE_COUNT])(struct perfetto *p, const int64_t *row) = {

@@ -21,22 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct store_text *text_at(const int64_t *row, int column)
-{
-	const struct store_text *text;
-
-	memcpy(&text, &row[column], sizeof(text));
-	return text && text->data ? text : NULL;
-}
-
-static double real_at(const int64_t *row, int column)
-{
-	double v;
-
-	memcpy(&v, &row[column], sizeof(v));
-	return v;
-}
-
 static void put_time(struct pfw_writer *w, const struct pfw_origin *o, int64_t ns)
 {
 	int64_t real_ns;
@@ -172,7 +156,7 @@ static void write_call(struct pfw_writer *w, const int64_t *row)
 	const char *category = pfw_trace_category(call && call->category ? call->category->data : NULL);
 	struct store_text category_text = { .data = category, .bytes = strlen(category) };
 	struct pfw_head head = { row[STORE_IO_id], row[STORE_IO_pid], row[STORE_IO_tid],
-		model_name(w->run, row[STORE_IO_call]), &category_text, text_at(row, STORE_IO_extra), 'X' };
+		model_name(w->run, row[STORE_IO_call]), &category_text, timeline_text(row, STORE_IO_extra), 'X' };
 	struct args a = { .w = w };
 	uint64_t hash;
 
@@ -195,8 +179,8 @@ static void write_call(struct pfw_writer *w, const int64_t *row)
 	put_file(&a, o, row);
 	for (int i = 0; i < MODEL_ARGS_MAX; i++)
 		arg_int(&a, model_arg_name(call, i, row[STORE_IO_arg0 + i]), row[STORE_IO_arg0 + i]);
-	arg_text(&a, "mode", text_at(row, STORE_IO_text));
-	end_event(&a, o, text_at(row, STORE_IO_args));
+	arg_text(&a, "mode", timeline_text(row, STORE_IO_text));
+	end_event(&a, o, timeline_text(row, STORE_IO_args));
 }
 
 static void write_span(struct pfw_writer *w, const int64_t *row)
@@ -204,7 +188,7 @@ static void write_span(struct pfw_writer *w, const int64_t *row)
 	struct pfw_origin *o = pfw_origin_of(w, row[STORE_SPAN_process]);
 	struct pfw_head head = { row[STORE_SPAN_id], row[STORE_SPAN_pid], row[STORE_SPAN_tid],
 		model_name(w->run, row[STORE_SPAN_name]), model_name(w->run, row[STORE_SPAN_category]),
-		text_at(row, STORE_SPAN_extra), 'X' };
+		timeline_text(row, STORE_SPAN_extra), 'X' };
 	struct args a = { .w = w };
 
 	head.id = id_of(w, o, head.id);
@@ -215,7 +199,7 @@ static void write_span(struct pfw_writer *w, const int64_t *row)
 	pfw_put_phase(w, o, 'X');
 	put_host(&a, o, head.extra);
 	put_nesting(&a, row[STORE_SPAN_parent], row[STORE_SPAN_depth]);
-	end_event(&a, o, text_at(row, STORE_SPAN_args));
+	end_event(&a, o, timeline_text(row, STORE_SPAN_args));
 }
 
 /* What traces have no kind for is an event of no length. */
@@ -242,14 +226,14 @@ static void write_mark(struct pfw_writer *w, const int64_t *row)
 	write_instant(w, row, row[STORE_MARK_process], row[STORE_MARK_pid], row[STORE_MARK_tid], row[STORE_MARK_name],
 			category ? category->data : "mark");
 	put_host(&a, o, NULL);
-	end_event(&a, o, text_at(row, STORE_MARK_args));
+	end_event(&a, o, timeline_text(row, STORE_MARK_args));
 }
 
 static void write_step(struct pfw_writer *w, const int64_t *row)
 {
 	struct pfw_origin *o = pfw_origin_of(w, row[STORE_STEP_process]);
 	struct args a = { .w = w };
-	double value = real_at(row, STORE_STEP_value);
+	double value = timeline_real(row, STORE_STEP_value);
 
 	write_instant(w, row, row[STORE_STEP_process], row[STORE_STEP_pid], row[STORE_STEP_tid], row[STORE_STEP_name],
 			"step");
@@ -267,7 +251,7 @@ static void write_counter(struct pfw_writer *w, const int64_t *row)
 	struct pfw_head head = { STORE_NULL, row[STORE_COUNTER_pid], row[STORE_COUNTER_tid],
 		model_name(w->run, row[STORE_COUNTER_name]), &category, NULL, 'C' };
 	struct args a = { .w = w };
-	double value = real_at(row, STORE_COUNTER_value);
+	double value = timeline_real(row, STORE_COUNTER_value);
 
 	if (w->is_imported)
 		return; /* the record that it was taken from is in the table `line` */

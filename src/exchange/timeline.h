@@ -9,6 +9,8 @@
 #include "exchange/exchange.h"
 #include "model/rows.h"
 
+#include <string.h>
+
 #define TIMELINE_TABLES 5
 
 struct timeline_stream {
@@ -28,5 +30,22 @@ int timeline_open(struct timeline *t, struct model_run *run, const struct exchan
 void timeline_release(struct timeline *t);
 /* The next row and its table; row NULL at the end. Valid until the next call. */
 int timeline_next(struct timeline *t, enum store_table_id *table, const int64_t **row, struct sonde_err *err);
+
+/* Words of a row, by column. A text that is null is NULL. */
+static inline const struct store_text *timeline_text(const int64_t *row, int column)
+{
+	const struct store_text *text;
+
+	memcpy(&text, &row[column], sizeof(text));
+	return text && text->data ? text : NULL;
+}
+
+static inline double timeline_real(const int64_t *row, int column)
+{
+	double value;
+
+	memcpy(&value, &row[column], sizeof(value));
+	return value;
+}
 
 #endif
