@@ -37,30 +37,14 @@ is 'run.json too' "$(jq '.probes[] | select(.name == "gpu").commands' said/run.j
 # In Perfetto's trace a flow leads from the thread to each command.
 cat >flows.py <<'EOF'
 import sys
-def fields(data):
-    at = 0
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            value |= (data[at] & 0x7f) << shift
-            at += 1
-            if not data[at - 1] & 0x80:
-                return value
-            shift += 7
-    while at < len(data):
-        tag = varint()
-        size = varint() if tag & 7 in (0, 2) else 8
-        if tag & 7:
-            at += size
-        yield tag >> 3, size if tag & 7 == 0 else data[at - size:at]
-events = [dict(fields(value)) for _, packet in fields(open(sys.argv[1], "rb").read()) for key, value in fields(packet) if key == 11]
+from protobuf import fields
+events = [{k: v[-1] for k, v in fields(event).items()} for packet in fields(open(sys.argv[1], "rb").read())[1] for event in fields(packet)[11]]
 begun, ended = {e[47]: e for e in events if 47 in e}, {e[48]: e for e in events if 48 in e}
 assert begun.keys() == ended.keys() and all(begun[f][11] != ended[f][11] and ended[f][9] == 1 for f in begun)
 print(len(begun))
 EOF
 "$SONDE" export --to perfetto -o plain.pftrace plain.run
-is 'a flow leads to each command' "$(/usr/bin/python3 flows.py plain.pftrace)" 8
+is 'a flow leads to each command' "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$SOURCE_DIR/tests/lib /usr/bin/python3 flows.py plain.pftrace)" 8
 "$SONDE" export --to sofa -o sofa plain.run
 is "SOFA's gputrace has them too" "$(tail -n +2 sofa/gputrace.csv | wc -l)" 8
 

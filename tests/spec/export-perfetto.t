@@ -2,38 +2,13 @@
 # sonde export --to perfetto: an independent reader of Protocol Buffers finds each event of `sonde events` at its
 # time, on its thread, inside what encloses it.
 . "$(dirname "$0")/../lib/tap.sh"
+export PYTHONPATH=$SOURCE_DIR/tests/lib PYTHONDONTWRITEBYTECODE=1
 
 cat >check.py <<'EOF'
 import collections, gzip, json, struct, subprocess, sys
+from protobuf import fields
 
 sonde, path = sys.argv[1], sys.argv[2]
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        value |= (data[at] & 0x7f) << shift
-        at += 1
-        if not data[at - 1] & 0x80:
-            return value, at
-        shift += 7
-
-def fields(data):
-    """The fields of a message: number -> list of values."""
-    found, at = collections.defaultdict(list), 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        if tag & 7 == 0:
-            value, at = varint(data, at)
-        elif tag & 7 == 1:
-            value, at = data[at:at + 8], at + 8
-        elif tag & 7 == 2:
-            n, at = varint(data, at)
-            value, at = data[at:at + n], at + n
-            assert len(value) == n
-        else:
-            raise ValueError(tag)
-        found[tag >> 3].append(value)
-    return found
 
 def text(message, number):
     return message[number][0].decode("utf-8") if number in message else None

@@ -1,34 +1,13 @@
 #!/bin/bash
 # sonde export --to folded, pprof and speedscope: three readers find the same samples in the same functions.
 . "$(dirname "$0")/../lib/tap.sh"
+export PYTHONPATH=$SOURCE_DIR/tests/lib PYTHONDONTWRITEBYTECODE=1
 
 cat >check.py <<'EOF'
 import collections, gzip, json, subprocess, sys
+from protobuf import fields, varint
 
 sonde = sys.argv[1]
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        value |= (data[at] & 0x7f) << shift
-        at += 1
-        if not data[at - 1] & 0x80:
-            return value, at
-        shift += 7
-
-def fields(data):
-    found, at = collections.defaultdict(list), 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        if tag & 7 == 0:
-            value, at = varint(data, at)
-        else:
-            assert tag & 7 == 2
-            n, at = varint(data, at)
-            value, at = data[at:at + n], at + n
-            assert len(value) == n
-        found[tag >> 3].append(value)
-    return found
 
 def packed(data):
     values, at = [], 0
