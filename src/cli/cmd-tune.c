@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_MAX = 5 };
-
 struct options {
 	int64_t seed;
 	int64_t trials;
@@ -113,6 +111,20 @@ static int converse(struct tune_optimizer *o, const struct tune_study *study, st
 	return rc;
 }
 
+/* What earlier studies have learnt. */
+static int warm_up(struct cli_context *ctx, const struct tune_study *study, struct tune_options *how)
+{
+	struct tune_earlier *earlier = arena_alloc(ctx->arena, (study->warm_count + 1) * sizeof(*earlier));
+	int rc = earlier ? 0 : err_sys(ctx->err, ENOMEM, "cannot read earlier studies");
+
+	for (size_t i = 0; i < study->warm_count && rc == 0; i++)
+		rc = tune_earlier_read(&earlier[i], study->warm[i], &study->space, study->objectives[0].is_maximized,
+				ctx->arena, ctx->err);
+	how->earlier = earlier;
+	how->earlier_count = study->warm_count;
+	return rc;
+}
+
 static int serve(struct cli_context *ctx, const char *path)
 {
 	struct tune_optimizer optimizer;
@@ -123,30 +135,14 @@ static int serve(struct cli_context *ctx, const char *path)
 	if (rc < 0)
 		return rc;
 	tune_study_options(study, &how);
-	rc = tune_optimizer_init(&optimizer, &study->space, &how, ctx->err);
+	rc = warm_up(ctx, study, &how);
 	if (rc == 0)
-		rc = converse(&optimizer, study, ctx->err);
+		rc = tune_optimizer_init(&optimizer, &study->space, &how, ctx->err);
+	if (rc < 0)
+		return rc;
+	rc = converse(&optimizer, study, ctx->err);
 	tune_optimizer_release(&optimizer);
 	return rc;
-}
-
-/* The best of earlier studies come right after the default. */
-static int warm_up(struct cli_context *ctx, const struct tune_study *study, struct tune_options *how)
-{
-	double(*points)[TUNE_PARAMS_MAX] = arena_alloc(ctx->arena, FIRST_MAX * TUNE_WARM_MAX * sizeof(*points));
-
-	if (!points)
-		return err_sys(ctx->err, ENOMEM, "cannot read earlier studies");
-	for (size_t i = 0; i < study->warm_count; i++) {
-		int n = tune_journal_best(study->warm[i], &study->space, study->objectives[0].is_maximized,
-				points + how->first_count, FIRST_MAX, ctx->err);
-
-		if (n < 0)
-			return n;
-		how->first_count += (size_t)n;
-	}
-	how->first = (const double(*)[TUNE_PARAMS_MAX])points;
-	return 0;
 }
 
 struct shown {
@@ -259,6 +255,7 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 	d.dir = realpath(d.dir, absolute); /* the program may run elsewhere */
 	if (!d.dir)
 		return err_sys(ctx->err, errno, "cannot find '%s'", dir);
+	journal.is_paired = options->is_paired;
 	rc = tune_journal_open(&journal, path, study, o, ctx->err);
 	if (rc == 0 && journal.is_resumed && !options->is_json && !options->is_csv)
 		printf("%s: goes on after %zu trials\n", study->name, o->count);

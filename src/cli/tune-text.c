@@ -80,5 +80,7 @@ void tune_print(const struct tune_report *r)
 	tune_report_verdict(&text, r);
 	buf_addc(&text, '\n');
 	tune_report_losses(&text, r, "", "\n");
+	if (r->outcome->knob)
+		buf_addf(&text, "no run has asked for the knob '%s': its parameter does nothing\n", r->outcome->knob);
 	fputs(text.data, stdout);
 }

@@ -135,7 +135,15 @@ static int tell(struct conversation *c, json_t *value, struct sonde_err *err)
 		rc = read_limits(c, &result, err);
 	if (json_is_true(json_object_get(c->request, "cut")) && result.state == TUNE_DONE)
 		result.state = TUNE_CUT;
-	return rc < 0 ? rc : tune_tell(c->o, (uint64_t)json_integer_value(value), &result, err);
+	if (rc == 0)
+		rc = tune_tell(c->o, (uint64_t)json_integer_value(value), &result, err);
+	if (rc == 0 && json_is_true(json_object_get(c->request, "answer"))) {
+		json_object(&c->out);
+		json_kint(&c->out, "told", json_integer_value(value));
+		json_end(&c->out);
+		buf_addc(c->lines, '\n');
+	}
+	return rc;
 }
 
 static int best(struct conversation *c, json_t *value, struct sonde_err *err)

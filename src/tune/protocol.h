@@ -9,7 +9,8 @@
  *
  * {"ask":n} answers n lines. {"tell":..,"values":[..]} is for several objectives,
  * "limits":{name: number} for limited metrics, "repeats":n for means, "cut":true for a
- * trial that was stopped early. {"add":{params}} is a trial of one's own, answered as one asked for.
+ * trial that was stopped early, "answer":true for {"told":7} as its answer. {"add":{params}} is
+ * a trial of one's own, answered as one asked for.
  * What cannot be done is answered by {"error":"...","hint":"..."} and changes nothing.
  */
 #ifndef SONDE_TUNE_PROTOCOL_H

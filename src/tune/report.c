@@ -204,6 +204,8 @@ void tune_report_json(struct buf *out, const struct tune_report *r)
 	json_kuint(&j, "done", r->outcome->done);
 	json_kuint(&j, "cut", r->outcome->cut);
 	json_kuint(&j, "failed", r->outcome->failed);
+	if (r->outcome->knob)
+		json_kstr(&j, "unused_knob", r->outcome->knob);
 	write_best(&j, r);
 	json_key(&j, "default");
 	if (r->outcome->start)
