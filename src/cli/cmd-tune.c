@@ -2,10 +2,12 @@
  * sonde tune: find a configuration that is really better.
  */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/term.h"
 #include "cli/tune-text.h"
+#include "tune/database.h"
 #include "tune/protocol.h"
 
 #include <errno.h>
@@ -145,11 +147,72 @@ static int serve(struct cli_context *ctx, const char *path)
 	return rc;
 }
 
+static int write_database(const char *dir, const struct tune_study *study, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT, journal = BUF_INIT;
+
+	buf_addf(&path, "%s/study.db", dir);
+	buf_addf(&journal, "%s/journal.jsonl", dir);
+	return tune_database_write(path.data, journal.data, study, err);
+}
+
+static const struct report_file {
+	const char *name;
+	void (*write)(struct buf *out, const struct tune_report *r);
+} report_files[] = { { "report.html", tune_report_html }, { "trials.csv", tune_report_csv },
+	{ "result.json", tune_report_json } };
+
+enum { RESULT = 2 };
+
+#define TELL_INTERVAL_NS 2000000000
+
+static int write_file(const char *dir, const struct report_file *file, const struct tune_report *r, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
+
+	file->write(&text, r);
+	buf_addf(&path, "%s/%s", dir, file->name);
+	return buf_error(&text) < 0 ? err_sys(err, ENOMEM, "cannot write '%s'", path.data)
+				    : fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
+}
+
+static int write_reports(const char *dir, const struct tune_report *r, struct sonde_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(report_files) / sizeof(report_files[0]) && rc == 0; i++)
+		rc = write_file(dir, &report_files[i], r, err);
+	return rc;
+}
+
 struct shown {
 	struct term_progress progress;
 	const struct tune_drive *drive;
+	const char *dir;
 	size_t pairs;
+	int64_t told_ns; /* when the result was last written */
 };
+
+/* The result so far, for who looks on; that it cannot be had now is no trouble of the study. */
+static void tell_result(struct shown *s)
+{
+	const struct tune_drive *d = s->drive;
+	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
+	struct tune_insight *insight = arena_alloc(&arena, sizeof(*insight));
+	struct tune_outcome outcome;
+	struct tune_report r = { .study = d->study,
+		.o = d->o,
+		.outcome = &outcome,
+		.insight = insight,
+		.is_paired = d->is_paired,
+		.is_running = true };
+
+	if (clock_mono_ns() - s->told_ns < TELL_INTERVAL_NS)
+		return;
+	if (insight && tune_conclude(d, &outcome, &arena, NULL) == 0 && tune_insight(d->o, insight, &arena, NULL) == 0)
+		write_file(s->dir, &report_files[RESULT], &r, NULL);
+	s->told_ns = clock_mono_ns();
+}
 
 static void show(void *arg, const struct tune_trial *trial, const char *why)
 {
@@ -162,27 +225,7 @@ static void show(void *arg, const struct tune_trial *trial, const char *why)
 	else
 		term_progress_show(&s->progress, "best beside default: pair %zu of %lld", ++s->pairs,
 				(long long)s->drive->study->confirm);
-}
-
-static int write_reports(const char *dir, const struct tune_report *r, struct sonde_err *err)
-{
-	static const struct {
-		const char *name;
-		void (*write)(struct buf *out, const struct tune_report *r);
-	} files[] = { { "report.html", tune_report_html }, { "trials.csv", tune_report_csv },
-		{ "result.json", tune_report_json } };
-	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
-	int rc = 0;
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && rc == 0; i++) {
-		buf_reset(&text);
-		buf_reset(&path);
-		files[i].write(&text, r);
-		buf_addf(&path, "%s/%s", dir, files[i].name);
-		rc = buf_error(&text) < 0 ? err_sys(err, ENOMEM, "cannot write '%s'", path.data)
-					  : fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
-	}
-	return rc;
+	tell_result(s);
 }
 
 static int report(struct cli_context *ctx, const struct tune_drive *d, const struct tune_outcome *outcome,
@@ -201,6 +244,8 @@ static int report(struct cli_context *ctx, const struct tune_drive *d, const str
 
 	if (rc == 0)
 		rc = write_reports(dir, &r, ctx->err);
+	if (rc == 0)
+		rc = write_database(dir, d->study, ctx->err);
 	if (rc < 0)
 		return rc;
 	if (o->is_json)
@@ -218,7 +263,7 @@ static int report(struct cli_context *ctx, const struct tune_drive *d, const str
 static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
 {
 	const struct options *o = ctx->options;
-	struct shown shown = { .drive = d };
+	struct shown shown = { .drive = d, .dir = dir };
 	struct tune_outcome outcome;
 	int rc;
 

@@ -23,7 +23,7 @@ struct conversation {
 	struct buf *lines;
 };
 
-static void write_value(struct json *j, const struct tune_param *p, double value)
+void tune_write_value(struct json *j, const struct tune_param *p, double value)
 {
 	char text[64];
 
@@ -45,7 +45,7 @@ void tune_write_params(struct json *j, const struct tune_space *space, const dou
 	for (size_t i = 0; i < space->count; i++)
 		if (!isnan(point[i])) {
 			json_key(j, space->params[i].name);
-			write_value(j, &space->params[i], point[i]);
+			tune_write_value(j, &space->params[i], point[i]);
 		}
 	json_end(j);
 }
