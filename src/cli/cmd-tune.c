@@ -166,7 +166,8 @@ enum { RESULT = 2 };
 
 #define TELL_INTERVAL_NS 2000000000
 
-static int write_file(const char *dir, const struct report_file *file, const struct tune_report *r, struct sonde_err *err)
+static int write_file(const char *dir, const struct report_file *file, const struct tune_report *r,
+		struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
 

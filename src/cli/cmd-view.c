@@ -1,11 +1,12 @@
 /*
- * sonde view: a run in the browser.
+ * sonde view: a run in the browser, or a study.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "serve/http.h"
+#include "serve/study.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -44,27 +45,44 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-static int start(struct http **http, const struct http_runs *runs, const struct options *o, struct sonde_err *err)
+/* What is served: a run, perhaps with another, or a study. */
+struct served {
+	struct http_runs runs;
+	const char *study; /* its directory; NULL: runs */
+	struct http *http;
+	struct guard *guard;
+};
+
+static int start_at(struct served *s, const struct guard_options *g, struct sonde_err *err)
+{
+	int rc = s->study ? study_start(&s->guard, s->study, g, err) : http_start(&s->http, &s->runs, g, err);
+
+	if (rc == 0 && !s->study)
+		s->guard = http_guard(s->http);
+	return rc;
+}
+
+static int start(struct served *s, const struct options *o, struct sonde_err *err)
 {
 	struct guard_options g = { .address = o->address, .unix_path = o->socket, .hosts = o->hosts.items };
 	int rc = -EADDRINUSE;
 
 	if (o->port >= 0 || o->socket) {
 		g.port = o->port >= 0 ? (unsigned)o->port : 0;
-		return http_start(http, runs, &g, err);
+		return start_at(s, &g, err);
 	}
 	for (unsigned i = 0; i < PORTS_TRIED && rc == -EADDRINUSE; i++) {
 		g.port = PORT + i;
-		rc = http_start(http, runs, &g, err);
+		rc = start_at(s, &g, err);
 	}
 	return rc;
 }
 
-static int say(const struct options *o, struct http *http, const struct view *view, struct sonde_err *err)
+static int say(const struct options *o, const struct served *s, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf url = BUF_INIT, text = BUF_INIT;
 	struct json j;
-	int rc = guard_url(http_guard(http), &url, err);
+	int rc = guard_url(s->guard, &url, err);
 
 	if (rc < 0)
 		return rc;
@@ -72,7 +90,7 @@ static int say(const struct options *o, struct http *http, const struct view *vi
 		json_init(&j, &text, false);
 		json_object(&j);
 		json_kstr(&j, "url", url.data);
-		json_kstr(&j, "run", view_path(view));
+		json_kstr(&j, s->study ? "study" : "run", s->study ? s->study : view_path(s->runs.view));
 		json_end(&j);
 		buf_addc(&text, '\n');
 	} else {
@@ -91,11 +109,27 @@ static void wait_for_end(const sigset_t *signals)
 		;
 }
 
+static int open_served(struct cli_context *ctx, struct served *s)
+{
+	const struct options *o = ctx->options;
+	int rc;
+
+	if (ctx->arg_count && study_is_there(ctx->args[0])) {
+		s->study = ctx->args[0];
+		return o->with ? cli_usage(ctx, "--with is for runs, and '%s' is a study", s->study) : 0;
+	}
+	rc = view_open(&s->runs.view, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
+	if (rc == 0 && o->with)
+		rc = view_open(&s->runs.other, o->with, ctx->err);
+	if (rc == 0)
+		view_tell(s->runs.view, s->runs.other, o->groups);
+	return rc;
+}
+
 static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
-	struct http_runs runs = { .view = NULL, .other = NULL };
-	struct http *http;
+	struct served s = { .study = NULL };
 	sigset_t signals;
 	int rc;
 
@@ -105,21 +139,19 @@ static int run(struct cli_context *ctx)
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
 	signal(SIGPIPE, SIG_IGN);
-	rc = view_open(&runs.view, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
-	if (rc == 0 && o->with)
-		rc = view_open(&runs.other, o->with, ctx->err);
+	rc = open_served(ctx, &s);
+	if (rc == 0)
+		rc = start(&s, o, ctx->err);
 	if (rc == 0) {
-		view_tell(runs.view, runs.other, o->groups);
-		rc = start(&http, &runs, o, ctx->err);
-	}
-	if (rc == 0) {
-		rc = say(o, http, runs.view, ctx->err);
+		rc = say(o, &s, ctx->err);
 		if (rc == 0)
 			wait_for_end(&signals);
-		http_stop(http);
+		if (s.study)
+			guard_stop(s.guard);
+		http_stop(s.http);
 	}
-	view_free(runs.other);
-	view_free(runs.view);
+	view_free(s.runs.other);
+	view_free(s.runs.view);
 	return rc;
 }
 
@@ -127,6 +159,7 @@ static const struct cli_example examples[] = {
 	{ "sonde view", "The latest run; open the address that is printed." },
 	{ "sonde view --port 0 sonde-runs/20260131-120000-train", "Another run, on any free port." },
 	{ "sonde view --with before after", "Two runs side by side." },
+	{ "sonde view sonde-tune/sqlite", "A study of 'sonde tune', while it runs and after." },
 	{ "sonde view --unix /run/user/1000/sonde", "For ssh -L 8000:/run/user/1000/sonde." },
 	{ NULL, NULL },
 };
@@ -134,7 +167,12 @@ static const struct cli_example examples[] = {
 const struct cli_command cmd_view = {
 	.name = "view",
 	.usage = "[--port N] [--unix SOCKET] [--with RUN] [RUN]",
-	.positional = CLI_BUNDLE_POSITIONAL,
+	.positional = { .name = "RUN",
+			.min = 0,
+			.max = 1,
+			.type = CLI_TYPE_RUN,
+			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without "
+				"one. Or the directory of a study of 'sonde tune'." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -178,7 +178,8 @@ static int copy_lines(struct copy *c, const char *journal, struct sonde_err *err
 
 static int write_copy(struct copy *c, const char *path, const char *journal, struct sonde_err *err)
 {
-	bool is_fine = sqlite3_open(path, &c->db) == SQLITE_OK && sqlite3_exec(c->db, schema, NULL, NULL, NULL) == SQLITE_OK;
+	bool is_fine = sqlite3_open(path, &c->db) == SQLITE_OK &&
+			sqlite3_exec(c->db, schema, NULL, NULL, NULL) == SQLITE_OK;
 	int rc = 0;
 
 	for (int s = 0; s < STATEMENTS && is_fine; s++)

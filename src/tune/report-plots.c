@@ -238,9 +238,9 @@ void report_losses_of_steps(struct buf *out, const struct tune_report *r, struct
 			continue;
 		shown++;
 		buf_addf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-opacity=\"%s\" stroke-width=\"%s\" points=\"",
-				is_best  ? "#1a7f37"
-				: is_cut ? "#bf8700"
-					 : "#0969da",
+				is_best                  ? "#1a7f37"
+						: is_cut ? "#bf8700"
+							 : "#0969da",
 				is_best ? "1" : ".45", is_best ? "2.5" : "1.2");
 		for (size_t k = 0; k < trial->result.rung_count; k++)
 			if (isfinite(trial->result.rungs[k]))
@@ -268,11 +268,12 @@ void report_gain(struct buf *out, const struct tune_report *r)
 			"x2=\"%.1f\" y1=\"6\" y2=\"%.0f\" stroke=\"#8b949e\" stroke-dasharray=\"3 3\"/><line x1=\"%.1f\" x2=\"%.1f\" "
 			"y1=\"%.1f\" y2=\"%.1f\" stroke=\"#0969da\" stroke-width=\"4\"/><circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\" "
 			"fill=\"#0969da\"/>",
-			f.width, f.height, px(&f, 1), px(&f, 1), f.height - 24, px(&f, i->lo), px(&f, i->hi), middle, middle,
-			px(&f, i->estimate), middle);
+			f.width, f.height, px(&f, 1), px(&f, 1), f.height - 24, px(&f, i->lo), px(&f, i->hi), middle,
+			middle, px(&f, i->estimate), middle);
 	buf_addf(out,
 			"<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">default</text><text x=\"%.1f\" y=\"%.0f\" "
 			"text-anchor=\"middle\">%.3f [%.3f, %.3f]</text></svg><figcaption>best by default, 95 %% of %zu pairs"
 			"</figcaption></figure>",
-			px(&f, 1), f.height - 8, px(&f, i->estimate), f.height - 8, i->estimate, i->lo, i->hi, r->outcome->pairs);
+			px(&f, 1), f.height - 8, px(&f, i->estimate), f.height - 8, i->estimate, i->lo, i->hi,
+			r->outcome->pairs);
 }

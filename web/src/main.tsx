@@ -4,6 +4,7 @@ import { HttpSource, type FlameSource, type RunInfo, type Source } from './api';
 import { Page, setDark } from './app';
 import { embeddedSource } from './embedded';
 import { App, type Tab } from './state';
+import { fetchStudy, StudyPage } from './study-view';
 import './style.css';
 
 /** Names that SOFA's users know. */
@@ -67,6 +68,15 @@ function openNamed(app: App, p: typeof PATHS[string]) {
 	if (p.trackFilter && !hasTracks) app.set({ notice: 'This run has no events of a GPU.' });
 }
 
+/** A server that has no run may have a study. */
+async function startStudy(): Promise<boolean> {
+	const study = await fetchStudy();
+	if (!study) return false;
+	document.title = `${study.study} – sonde`;
+	render(<StudyPage first={study} />, document.getElementById('app')!);
+	return true;
+}
+
 async function start() {
 	const source: Source = embeddedSource() ?? new HttpSource();
 	const app = new App(source);
@@ -84,6 +94,7 @@ async function start() {
 		document.title = `${app.state.run!.path.split('/').pop()} – sonde`;
 		if (source.isLive && app.state.run!.is_growing) listen(app);
 	} catch (error) {
+		if (source.isLive && !app.state.run && await startStudy().catch(() => false)) return;
 		app.fail(error);
 	}
 	window.addEventListener('hashchange', () => app.readHash());
