@@ -24,7 +24,7 @@ struct options {
 	int64_t confirm;
 	const char *dir;
 	const char *method;
-	bool is_json, is_csv, is_paired, is_dry;
+	bool is_json, is_csv, is_paired, is_dry, is_retry;
 };
 
 static const struct cli_option option_rows[] = {
@@ -44,6 +44,8 @@ static const struct cli_option option_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-tune/NAME",
 			.help = "Keep the journal and the reports here; a study that is there goes on. serve keeps a "
 				"journal only with this." },
+	{ 0, "retry", NULL, CLI_FLAG(struct options, is_retry),
+			.help = "Run the trials that failed again: what made them fail has been mended." },
 	{ 0, "report", NULL, CLI_FLAG(struct options, is_dry), .help = "Run nothing: report what the journal has." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the result as one JSON object." },
 	{ 0, "csv", NULL, CLI_FLAG(struct options, is_csv), .help = "Print the trials as CSV." },
@@ -263,6 +265,20 @@ static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
 	return rc;
 }
 
+/* Failed trials count as not run. */
+static int retry(struct tune_journal *journal, struct tune_optimizer *o, struct sonde_err *err)
+{
+	int rc = 0;
+
+	for (size_t t = 0; t < o->count && rc == 0; t++)
+		if (o->trials[t].result.state == TUNE_FAILED) {
+			rc = tune_journal_retry(journal, o->trials[t].id, err);
+			if (rc == 0)
+				rc = tune_retry(o, o->trials[t].id, err);
+		}
+	return rc;
+}
+
 static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune_optimizer *o, const char *dir)
 {
 	const struct options *options = ctx->options;
@@ -283,6 +299,8 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 		return err_sys(ctx->err, errno, "cannot find '%s'", dir);
 	journal.is_paired = options->is_paired;
 	rc = tune_journal_open(&journal, path, study, o, ctx->err);
+	if (rc == 0 && options->is_retry)
+		rc = retry(&journal, o, ctx->err);
 	if (rc == 0 && journal.is_resumed && !options->is_json && !options->is_csv)
 		printf("%s: goes on after %zu trials\n", study->name, o->count);
 	return rc < 0 ? rc : drive(ctx, &d, dir);
