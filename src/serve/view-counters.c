@@ -1,6 +1,6 @@
 /*
- * Counters as the page plots them: [time, least, greatest, mean] a bin, and the points before and after the window, since
- * a value holds until the next.
+ * Counters as the page plots them: [time, least, greatest, mean] a bin, and the points before and after the window,
+ * since a value holds until the next.
  */
 #include "serve/view-private.h"
 
