@@ -442,6 +442,16 @@ void job_free(struct job *j)
 	release(j);
 }
 
+int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err)
+{
+	int rc;
+	hear(j);
+	if (j->is_gone)
+		return 0;
+	rc = j->is_lost ? -ECHILD : keeper_set_deadline(j->sock, deadline_ns);
+	return rc ? lost(j, err) : 0;
+}
+
 int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
 {
 	if (j->ops->set_limits)
