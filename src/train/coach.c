@@ -246,6 +246,14 @@ static double usual_cost(const struct train_coach *c, bool is_restart)
 	return m->n ? m->mean : 0;
 }
 
+/* How long the first report after a move may take before the configuration is held to be slow. */
+static double grace(const struct train_coach *c, const struct train_segment *s)
+{
+	const struct stats_moments *m = &c->cost[s->is_restart];
+
+	return m->n ? fmax(5 * m->max, 2) : 60;
+}
+
 static double best_told(const struct train_coach *c)
 {
 	double best = INFINITY;
@@ -262,7 +270,7 @@ enum knowledge { NOT_YET, KNOWN, TOO_SLOW };
 static enum knowledge know(const struct train_coach *c, const struct train_segment *s, double now_s)
 {
 	struct stats_interval pace = train_segment_pace(s);
-	double best = best_told(c), slowness = train_segment_slowness(s, now_s, usual_cost(c, s->is_restart));
+	double best = best_told(c), slowness = train_segment_slowness(s, now_s, grace(c, s));
 
 	if (s->is_failed || s->count >= (size_t)c->plan->iterations + TRAIN_SKIPPED)
 		return KNOWN;
@@ -285,7 +293,7 @@ static int tell(struct train_coach *c, struct train_segment *s, enum knowledge h
 	struct tune_result result = { .state = how == TOO_SLOW ? TUNE_CUT : TUNE_DONE };
 
 	look_at_losses(c);
-	s->value = how == TOO_SLOW ? train_segment_slowness(s, now_s, usual_cost(c, s->is_restart))
+	s->value = how == TOO_SLOW ? train_segment_slowness(s, now_s, grace(c, s))
 				   : train_worth_measured(c, s).mean;
 	s->is_failed |= !isfinite(s->value);
 	if (s->is_failed)

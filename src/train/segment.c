@@ -54,9 +54,9 @@ struct stats_interval train_segment_pace(const struct train_segment *s)
 	return pace;
 }
 
-double train_segment_slowness(const struct train_segment *s, double now_s, double usual_cost_s)
+double train_segment_slowness(const struct train_segment *s, double now_s, double grace_s)
 {
-	double since = s->count ? s->first_s : s->asked_s + 3 * usual_cost_s;
+	double since = s->count ? s->first_s : s->asked_s + grace_s;
 
 	return fmax(0, (now_s - since) / (double)(s->count + TRAIN_SKIPPED));
 }

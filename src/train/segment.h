@@ -45,7 +45,10 @@ struct train_segment {
 void train_segment_report(struct train_segment *s, double time_s);
 /* Seconds an iteration; NaN before there are two gaps. */
 struct stats_interval train_segment_pace(const struct train_segment *s);
-/* Seconds an iteration takes at least, by the time that has passed without a report too; 0: nothing is known. */
-double train_segment_slowness(const struct train_segment *s, double now_s, double usual_cost_s);
+/*
+ * Seconds an iteration takes at least, by the time that has passed without a report too; 0: nothing is known. The
+ * first report has grace_s to come.
+ */
+double train_segment_slowness(const struct train_segment *s, double now_s, double grace_s);
 
 #endif

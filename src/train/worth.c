@@ -7,8 +7,12 @@
 #include <errno.h>
 #include <math.h>
 
-/* How much iterations may differ in what they bring, before anything is known: the standard deviation of its logarithm. */
-static const double prior_sd = 0.3;
+/*
+ * How much iterations may differ in what they bring before anything is known, and how wrong the curve may be about what is
+ * usual: standard deviations of the logarithm. Below so many reports the losses say nothing.
+ */
+static const double prior_sd = 0.15, curve_sd = 0.3;
+enum { REPORTS_MIN = 100 };
 
 /* The slope of the logarithm of the segment's losses, and its standard error. */
 static void slope_of(const struct train_coach *c, const struct train_segment *s, double *slope, double *error)
@@ -35,29 +39,30 @@ static void slope_of(const struct train_coach *c, const struct train_segment *s,
 	*error = n > 2 ? sqrt(fmax(rest, 0) / (double)(n - 2) * (double)n / det) : INFINITY;
 }
 
-/* How much an iteration brings beside the job's usual one, and how unsure that is. */
-static double efficiency(const struct train_coach *c, const struct train_segment *s, double *sd)
+/* How much an iteration brings beside the job's usual one. */
+static double efficiency(const struct train_coach *c, const struct train_segment *s)
 {
-	double middle = (double)s->first_loss + (double)s->count / 2, slope, error, usual, noise, belief;
+	double middle = (double)s->first_loss + (double)s->count / 2, slope, error, usual, noise, ratio;
 
+	if (s->count < REPORTS_MIN)
+		return 1;
 	usual = stats_curve_slope(&c->fit, fmax(middle, 1));
 	slope_of(c, s, &slope, &error);
-	noise = error / fabs(usual);
-	*sd = prior_sd;
-	if (!(usual < 0) || !isfinite(slope) || !isfinite(noise) || s->count < STATS_CURVE_LOSSES_MIN)
+	ratio = fmin(fmax(slope / usual, 0.2), 3);
+	if (!(usual < 0) || !isfinite(slope) || !isfinite(error))
 		return 1;
-	belief = prior_sd * prior_sd / (prior_sd * prior_sd + noise * noise);
-	*sd = prior_sd * sqrt(1 - belief);
-	return 1 + belief * (fmin(fmax(slope / usual, 0.2), 3) - 1);
+	if (slope > 2 * error)
+		return 0.2; /* the losses grow: it does not train at all */
+	noise = sqrt(pow(error / usual, 2) + curve_sd * curve_sd);
+	return 1 + prior_sd * prior_sd / (prior_sd * prior_sd + noise * noise) * (ratio - 1);
 }
 
 struct train_worth train_worth_measured(const struct train_coach *c, const struct train_segment *s)
 {
 	struct stats_interval pace = train_segment_pace(s);
-	double unsure, brings = efficiency(c, s, &unsure);
+	double brings = efficiency(c, s);
 	struct train_worth w = { pace.estimate / brings, NAN };
 
-	/* What iterations bring differs as little as is known between configurations: it is left out of the spread. */
 	w.sd = isfinite(pace.se) ? pace.se / brings : w.mean;
 	return w;
 }
