@@ -1,8 +1,9 @@
 // Opens the run: from the server, or from what a report holds.
 import { render } from 'preact';
 import { HttpSource, type FlameSource, type RunInfo, type Source } from './api';
-import { Page, setDark } from './app';
+import { Page, setDark, setTheme } from './app';
 import { embeddedSource } from './embedded';
+import { LivePage } from './live-page';
 import { App, type Tab } from './state';
 import { foundLoop } from './steps';
 import './style.css';
@@ -74,7 +75,15 @@ function openNamed(app: App, p: typeof PATHS[string]) {
 	if (p.trackFilter && !hasTracks) app.set({ notice: 'This run has no events of a GPU.' });
 }
 
+/** The page that `sonde live` serves; it has no run. */
+function startLive() {
+	setTheme(wantsDark(), false);
+	document.title = 'live – sonde';
+	render(<LivePage isDark={wantsDark()} setDark={(isDark) => setTheme(isDark)} />, document.getElementById('app')!);
+}
+
 async function start() {
+	if (location.pathname === '/live') return startLive();
 	const source: Source = embeddedSource() ?? new HttpSource();
 	const app = new App(source);
 	setDark(app, wantsDark(), false);
