@@ -225,6 +225,7 @@ static int run_job(struct cli_context *ctx, const struct train_plan *plan, struc
 		rc = make_place(ctx, &record, &d, absolute);
 	if (rc == 0 && record.is_resumed && !o->is_json)
 		printf("%s: goes on after %zu configurations\n", plan->name, coach->segment_count);
+	fflush(stdout); /* the program prints to the same place */
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }
 
