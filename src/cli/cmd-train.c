@@ -150,7 +150,7 @@ static void print_text(struct cli_context *ctx, const struct train_coach *c, con
 		const char *dir)
 {
 	printf("%s after %.1f s: %zu iterations, %zu configurations, %zu moves\n",
-			train_coach_is_reached(c) ? "target reached" : outcome->why, outcome->runtime_s, c->loss_count,
+			c->is_reached ? "target reached" : outcome->why, outcome->runtime_s, c->loss_count,
 			c->segment_count, c->moves);
 	if (outcome->bad_lines)
 		printf("%llu lines of the program were no reports\n", (unsigned long long)outcome->bad_lines);

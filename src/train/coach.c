@@ -423,7 +423,8 @@ int train_coach_decide(struct train_coach *c, double now_s, struct train_decisio
 	int rc;
 
 	*d = (struct train_decision){ .act = TRAIN_WAIT, .gain_s = NAN, .cost_s = NAN, .sd_s = NAN };
-	if (train_finish_is_reached(&c->finish)) {
+	c->is_reached |= train_finish_is_reached(&c->finish);
+	if (c->is_reached) {
 		d->act = TRAIN_FINISH;
 		return 0;
 	}
@@ -473,9 +474,4 @@ struct stats_interval train_coach_remaining(const struct train_coach *c)
 	r.hi = r.estimate * exp(spread);
 	r.se *= here.mean;
 	return r;
-}
-
-bool train_coach_is_reached(const struct train_coach *c)
-{
-	return train_finish_is_reached(&c->finish);
 }
