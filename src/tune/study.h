@@ -77,6 +77,7 @@ struct tune_study {
 	enum tune_stop stop;
 	const char *step_regex; /* two groups in the output: step and value */
 	const struct tune_method *method;
+	const struct tune_launcher *launcher; /* where trials run; NULL: here */
 };
 
 /* -EINVAL: the file is wrong; -ENOENT and others: it cannot be read. */
