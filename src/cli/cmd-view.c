@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "serve/http.h"
+#include "serve/live-page.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +21,7 @@ struct options {
 	const char *socket;
 	const char *with;
 	const char *groups;
+	const char *live;
 	struct cli_list hosts;
 	bool is_json;
 };
@@ -30,6 +32,9 @@ static const struct cli_option option_rows[] = {
 	{ 0, "groups", "NAME:COLOUR,...", CLI_STRING(struct options, groups),
 			.help = "Colour events and functions whose names hold these words, as SOFA's --cpu_filters "
 				"does." },
+	{ 0, "live", "SOCKET", CLI_PATH(struct options, live),
+			.help = "The live page of a running 'sonde live --control SOCKET': print an address that opens "
+				"it once, and end." },
 	{ 'p', "port", "N", CLI_INT(struct options, port), .min = -1, .max = 65535, .default_text = "-1",
 			.default_words = "8000, or the next that is free",
 			.help = "The port to listen on; 0 takes any that is free." },
@@ -60,26 +65,41 @@ static int start(struct http **http, const struct http_runs *runs, const struct 
 	return rc;
 }
 
-static int say(const struct options *o, struct http *http, const struct view *view, struct sonde_err *err)
+/* run NULL: the page is not of one. */
+static int print(const struct options *o, const char *url, const char *run, struct sonde_err *err)
 {
-	CLEANUP(buf_release) struct buf url = BUF_INIT, text = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct json j;
-	int rc = guard_url(http_guard(http), &url, err);
 
-	if (rc < 0)
-		return rc;
 	if (o->is_json) {
 		json_init(&j, &text, false);
 		json_object(&j);
-		json_kstr(&j, "url", url.data);
-		json_kstr(&j, "run", view_path(view));
+		json_kstr(&j, "url", url);
+		if (run)
+			json_kstr(&j, "run", run);
 		json_end(&j);
 		buf_addc(&text, '\n');
 	} else {
-		buf_addf(&text, "%s\n", url.data);
+		buf_addf(&text, "%s\n", url);
 	}
 	fputs(text.data, stdout);
 	return fflush(stdout) == 0 ? 0 : err_sys(err, errno, "cannot say where the page is");
+}
+
+static int say(const struct options *o, struct http *http, const struct view *view, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	int rc = guard_url(http_guard(http), &url, err);
+
+	return rc < 0 ? rc : print(o, url.data, view_path(view), err);
+}
+
+static int say_live(const struct options *o, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	int rc = live_page_find(o->live, &url, err);
+
+	return rc < 0 ? rc : print(o, url.data, NULL, err);
 }
 
 /* Until somebody ends it. */
@@ -99,6 +119,8 @@ static int run(struct cli_context *ctx)
 	sigset_t signals;
 	int rc;
 
+	if (o->live)
+		return ctx->arg_count || o->with ? cli_usage(ctx, "--live has no run") : say_live(o, ctx->err);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
@@ -127,13 +149,14 @@ static const struct cli_example examples[] = {
 	{ "sonde view", "The latest run; open the address that is printed." },
 	{ "sonde view --port 0 sonde-runs/20260131-120000-train", "Another run, on any free port." },
 	{ "sonde view --with before after", "Two runs side by side." },
+	{ "sonde view --live /run/sonde/live.sock", "What runs now: the page of a sonde live." },
 	{ "sonde view --unix /run/user/1000/sonde", "For ssh -L 8000:/run/user/1000/sonde." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_view = {
 	.name = "view",
-	.usage = "[--port N] [--unix SOCKET] [--with RUN] [RUN]",
+	.usage = "[--port N] [--unix SOCKET] [--with RUN] [RUN] | --live SOCKET",
 	.positional = CLI_BUNDLE_POSITIONAL,
 	.options = option_rows,
 	.options_size = sizeof(struct options),

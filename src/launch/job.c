@@ -228,6 +228,7 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 		.inherit = spec->inherit,
 		.inherit_count = spec->inherit_count,
 		.cpus = spec->cpus,
+		.has_priority = spec->has_priority,
 		.is_foreground = spec->is_foreground,
 		.restore = spec->restore,
 		.restore_arg = spec->restore_arg,

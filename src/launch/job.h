@@ -67,6 +67,7 @@ struct job_spec {
 	const int *inherit;     /* descriptors that it keeps under the same numbers */
 	size_t inherit_count;
 	const cpu_set_t *cpus;         /* pinned there; NULL: not pinned */
+	bool has_priority;             /* ahead of other processes, as far as we may (priority.h) */
 	const struct job_place *place; /* NULL: JOB_PROCESS without limits */
 	/* For launch.h: in our process group and with all our descriptors; when we die it goes on. */
 	bool is_foreground;

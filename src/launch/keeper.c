@@ -2,6 +2,7 @@
 #include "launch/keeper.h"
 
 #include "base/clock.h"
+#include "launch/priority.h"
 #include "launch/sandbox.h"
 #include "launch/tree.h"
 
@@ -279,6 +280,8 @@ static void live(const struct keeper_plan *plan, int sock)
 	if (k.sock < 0 || k.signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1))
 		fail(&k, KEEPER_AT_FORK, errno);
 	prctl(PR_SET_NAME, "sonde-keeper");
+	if (plan->has_priority)
+		priority_take();
 	if (plan->sandbox) {
 		int stage = 0, rc = sandbox_enter(plan->sandbox, &stage);
 		if (rc)
@@ -365,6 +368,7 @@ const char *keeper_stage_words(int stage)
 		[KEEPER_AT_FORK] = "cannot start a process",
 		[KEEPER_AT_GROUP] = "cannot join the control group",
 		[KEEPER_AT_STREAMS] = "cannot give the command its descriptors",
+		[KEEPER_AT_PRIORITY] = "cannot give the command its priority",
 		[KEEPER_AT_PIN] = "cannot pin the command to its CPUs",
 		[KEEPER_AT_CWD] = "cannot enter the command's directory",
 		[KEEPER_AT_GATE] = "cannot let the command go",

@@ -31,6 +31,7 @@ struct keeper_plan {
 	const int *inherit;
 	size_t inherit_count;
 	const cpu_set_t *cpus;
+	bool has_priority;                /* so has the keeper itself: it tells when the command ended */
 	bool is_foreground;               /* in our process group, with every descriptor; lives on when we die */
 	void (*restore)(const void *arg); /* signals as the command shall find them; NULL: all as usual, none blocked */
 	const void *restore_arg;
@@ -46,6 +47,7 @@ struct keeper_plan {
 /* What can go wrong before exec, in the order of doing; keeper_stage_words says it. */
 enum keeper_stage {
 	KEEPER_AT_FORK,
+	KEEPER_AT_PRIORITY,
 	KEEPER_AT_GROUP,
 	KEEPER_AT_STREAMS,
 	KEEPER_AT_PIN,
