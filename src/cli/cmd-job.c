@@ -7,11 +7,14 @@
 #include "base/words.h"
 #include "cli/fleet-cli.h"
 #include "cli/term.h"
+#include "fleet/knobs.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { KNOBS_MAX = 64 };
 
 struct options {
 	const char *dir;
@@ -208,16 +211,40 @@ static int cancel(struct scene *s)
 	return fleet_link_tell(s->link, s->job->id, "event", text, NULL, NULL, s->ctx->err);
 }
 
+/* The program learns them while it runs; all of them are right before one is set. */
+static int set_knobs(struct scene *s)
+{
+	char name[FLEET_KNOB_NAME_MAX], value[FLEET_KNOB_VALUE_MAX];
+	struct cli_context *ctx = s->ctx;
+	int rc = 0;
+
+	if (ctx->arg_count < 3)
+		return cli_usage(ctx, "knob wants NAME=VALUE behind the job");
+	if (fleet_job_has_ended(s->job))
+		return err_set(ctx->err, EALREADY, "'%s' has ended already: it is %s", s->job->id,
+				fleet_state_word(s->job->state));
+	for (size_t i = 2; i < ctx->arg_count && rc == 0; i++)
+		rc = fleet_knob_parse(ctx->args[i], name, value, ctx->err);
+	for (size_t i = 2; i < ctx->arg_count && rc == 0; i++) {
+		rc = fleet_knob_parse(ctx->args[i], name, value, ctx->err);
+		if (rc == 0)
+			rc = fleet_knob_set(s->link, s->job->id, name, value, ctx->err);
+	}
+	return rc;
+}
+
 static const struct action {
 	const char *name;
 	bool has_job;
 	int (*act)(struct scene *s);
+	bool has_words; /* behind the job */
 } actions[] = {
 	{ "list", false, show_list },
 	{ "show", true, show },
 	{ "log", true, show_log },
 	{ "stats", true, show_stats },
 	{ "cancel", true, cancel },
+	{ "knob", true, set_knobs, true },
 };
 
 static const struct action *find_action(const char *word)
@@ -261,9 +288,12 @@ static int run(struct cli_context *ctx)
 	int rc;
 
 	if (!action)
-		return cli_usage(ctx, "there is no '%s': there are list, show, log, stats and cancel", ctx->args[0]);
+		return cli_usage(ctx, "there is no '%s': there are list, show, log, stats, cancel and knob",
+				ctx->args[0]);
 	if (action->has_job != (id != NULL))
 		return cli_usage(ctx, action->has_job ? "%s wants a job's id" : "%s takes no job", action->name);
+	if (ctx->arg_count > 2 && !action->has_words)
+		return cli_usage(ctx, "%s takes one job", action->name);
 	if (id && !is_id(id))
 		return cli_usage(ctx, "'%s' is no job's id", id);
 	rc = fleet_connect(ctx, o->dir, &home, &s.link);
@@ -280,17 +310,19 @@ static const struct cli_example examples[] = {
 	{ "sonde job list", "All jobs, the oldest first." },
 	{ "sonde job log train_1116_021500_9f3c", "What it printed." },
 	{ "sonde job stats train_1116_021500_9f3c > losses.csv", "What it reported." },
+	{ "sonde job knob train_1116_021500_9f3c threads=4", "Change a setting while it trains." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_job = {
 	.name = "job",
-	.usage = "[--json] list | show JOB | log JOB | stats JOB | cancel JOB",
+	.usage = "[--json] list | show JOB | log JOB | stats JOB | cancel JOB | knob JOB NAME=VALUE...",
 	.positional = { .name = "ACTION",
 			.min = 1,
-			.max = 2,
+			.max = 2 + KNOBS_MAX,
 			.type = CLI_TYPE_STRING,
-			.help = "list, show, log, stats (CSV) or cancel, and for all but the first the job's id." },
+			.help = "list, show, log, stats (CSV), cancel or knob (set while it runs), and for all but the "
+				"first the job's id." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,
