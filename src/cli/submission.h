@@ -4,6 +4,7 @@
 #ifndef SONDE_CLI_SUBMISSION_H
 #define SONDE_CLI_SUBMISSION_H
 
+#include "base/buf.h"
 #include "cli/fleet-cli.h"
 
 struct submission {

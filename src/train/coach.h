@@ -42,6 +42,7 @@ struct train_coach {
 	size_t loss_count;
 	struct stats_curve_fit fit;   /* of the losses at the last look */
 	struct stats_moments cost[2]; /* of moves in seconds: live, by restart */
+	double moving_s;              /* what moves have cost in all */
 	size_t looks, moves;          /* decisions whether to move, and those that were yes */
 	bool is_reached;              /* the target; what comes after does not change that */
 	double explored_s;            /* when exploring was over; NaN: it is not */
