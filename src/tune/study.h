@@ -85,6 +85,7 @@ struct tune_study {
 	const char *step_name;  /* of the loop that counts; NULL: the first */
 	bool is_announced;      /* does it take part: knobs, announced steps, metrics? */
 	const struct tune_method *method;
+	const struct tune_launcher *launcher; /* where trials run; NULL: here */
 };
 
 /* -EINVAL: the file is wrong; -ENOENT and others: it cannot be read. */
