@@ -1,10 +1,12 @@
 /*
- * sonde view: a run in the browser.
+ * sonde view: a run, or a comparison, in the browser.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "duet/replay.h"
+#include "serve/duet.h"
 #include "serve/http.h"
 
 #include <errno.h>
@@ -44,27 +46,48 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-static int start(struct http **http, const struct http_runs *runs, const struct options *o, struct sonde_err *err)
+/* What is served: a run, or a comparison. */
+struct shown {
+	struct http_runs runs;
+	struct http *http;
+	const char *duet; /* the directory of a comparison; NULL: a run */
+	struct duet_server *duet_server;
+};
+
+static int start_at(struct shown *s, const struct guard_options *g, struct sonde_err *err)
+{
+	return s->duet ? duet_server_start(&s->duet_server, s->duet, g, err) : http_start(&s->http, &s->runs, g, err);
+}
+
+static int start(struct shown *s, const struct options *o, struct sonde_err *err)
 {
 	struct guard_options g = { .address = o->address, .unix_path = o->socket, .hosts = o->hosts.items };
 	int rc = -EADDRINUSE;
 
 	if (o->port >= 0 || o->socket) {
 		g.port = o->port >= 0 ? (unsigned)o->port : 0;
-		return http_start(http, runs, &g, err);
+		return start_at(s, &g, err);
 	}
 	for (unsigned i = 0; i < PORTS_TRIED && rc == -EADDRINUSE; i++) {
 		g.port = PORT + i;
-		rc = http_start(http, runs, &g, err);
+		rc = start_at(s, &g, err);
 	}
 	return rc;
 }
 
-static int say(const struct options *o, struct http *http, const struct view *view, struct sonde_err *err)
+static void stop(struct shown *s)
+{
+	duet_server_stop(s->duet_server);
+	http_stop(s->http);
+	view_free(s->runs.other);
+	view_free(s->runs.view);
+}
+
+static int say(const struct options *o, const struct shown *s, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf url = BUF_INIT, text = BUF_INIT;
 	struct json j;
-	int rc = guard_url(http_guard(http), &url, err);
+	int rc = guard_url(s->duet ? duet_server_guard(s->duet_server) : http_guard(s->http), &url, err);
 
 	if (rc < 0)
 		return rc;
@@ -72,7 +95,7 @@ static int say(const struct options *o, struct http *http, const struct view *vi
 		json_init(&j, &text, false);
 		json_object(&j);
 		json_kstr(&j, "url", url.data);
-		json_kstr(&j, "run", view_path(view));
+		json_kstr(&j, s->duet ? "duet" : "run", s->duet ? s->duet : view_path(s->runs.view));
 		json_end(&j);
 		buf_addc(&text, '\n');
 	} else {
@@ -91,35 +114,41 @@ static void wait_for_end(const sigset_t *signals)
 		;
 }
 
+static int open_runs(struct cli_context *ctx, struct shown *s)
+{
+	const struct options *o = ctx->options;
+	int rc = view_open(&s->runs.view, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
+
+	if (rc == 0 && o->with)
+		rc = view_open(&s->runs.other, o->with, ctx->err);
+	if (rc == 0)
+		view_tell(s->runs.view, s->runs.other, o->groups);
+	return rc;
+}
+
 static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
-	struct http_runs runs = { .view = NULL, .other = NULL };
-	struct http *http;
+	struct shown s = { .duet = ctx->arg_count && duet_replay_is(ctx->args[0]) ? ctx->args[0] : NULL };
 	sigset_t signals;
 	int rc;
 
+	if (s.duet && (o->with || o->groups))
+		return cli_usage(ctx, "'%s' is a comparison: --with and --groups are for runs", s.duet);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
 	signal(SIGPIPE, SIG_IGN);
-	rc = view_open(&runs.view, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
-	if (rc == 0 && o->with)
-		rc = view_open(&runs.other, o->with, ctx->err);
-	if (rc == 0) {
-		view_tell(runs.view, runs.other, o->groups);
-		rc = start(&http, &runs, o, ctx->err);
-	}
-	if (rc == 0) {
-		rc = say(o, http, runs.view, ctx->err);
-		if (rc == 0)
-			wait_for_end(&signals);
-		http_stop(http);
-	}
-	view_free(runs.other);
-	view_free(runs.view);
+	rc = s.duet ? 0 : open_runs(ctx, &s);
+	if (rc == 0)
+		rc = start(&s, o, ctx->err);
+	if (rc == 0)
+		rc = say(o, &s, ctx->err);
+	if (rc == 0)
+		wait_for_end(&signals);
+	stop(&s);
 	return rc;
 }
 
@@ -127,6 +156,7 @@ static const struct cli_example examples[] = {
 	{ "sonde view", "The latest run; open the address that is printed." },
 	{ "sonde view --port 0 sonde-runs/20260131-120000-train", "Another run, on any free port." },
 	{ "sonde view --with before after", "Two runs side by side." },
+	{ "sonde view results", "A comparison that sonde duet -o results made, or a suite's results." },
 	{ "sonde view --unix /run/user/1000/sonde", "For ssh -L 8000:/run/user/1000/sonde." },
 	{ NULL, NULL },
 };

@@ -91,11 +91,13 @@ static void show_start(void *arg, const char *what, size_t done, size_t of)
 	term_progress_show(&s->progress, "%s: run %zu of at most %zu", what, done + 1, of);
 }
 
-static int note_schedule(void *arg, const struct duet_schedule *schedule, struct sonde_err *err)
+static int note_schedule(void *arg, const struct duet_result *so_far, struct sonde_err *err)
 {
 	struct session *s = arg;
 
-	return s->journal.fd < 0 ? 0 : duet_journal_schedule(&s->journal, schedule, err);
+	return s->journal.fd < 0 ? 0
+				 : duet_journal_schedule(&s->journal, so_far,
+						   duet_repeat_line(s->ctx, &s->setup, so_far), err);
 }
 
 static int note_run(void *arg, const struct duet_run *run, struct sonde_err *err)
@@ -144,7 +146,7 @@ static int open_journal(struct session *s)
 		return duet_journal_create(&s->journal, s->o->outdir, &s->setup, s->titles, s->ctx->err);
 	rc = duet_journal_resume(&s->journal, s->o->outdir, &s->setup, s->titles, s->ctx->err);
 	if (!rc && s->journal.schedule.is_settled) {
-		s->setup.seed = s->journal.seed;
+		s->setup.seed = s->journal.setup.seed;
 		s->setup.schedule = s->journal.schedule;
 		s->setup.done = s->journal.runs;
 		s->setup.done_count = s->journal.run_count;
@@ -175,6 +177,14 @@ static int explain(struct session *s)
 	return 0;
 }
 
+static const char *machine_words(struct arena *arena)
+{
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	duet_machine(&words);
+	return arena_strdup(arena, words.data);
+}
+
 /* Say what came of it, also when it was cut short. */
 static int conclude(struct session *s, struct duet_report *report, int rc)
 {
@@ -183,6 +193,7 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 	int printed = 0;
 
 	report->seconds = result->seconds;
+	report->machine = machine_words(s->ctx->arena);
 	report->repeat = duet_repeat_line(s->ctx, &s->setup, result);
 	report->warnings = warnings;
 	report->warning_count = duet_warnings(&s->setup, result, &report->around, duet_cpu_count(), warnings,
@@ -221,6 +232,8 @@ static int compare(struct session *s)
 	duet_around_start(&report.around);
 	rc = duet_compare(&s->setup, &runner, &result, s->ctx->err);
 	duet_around_stop(&report.around);
+	if (!rc && s->journal.fd >= 0)
+		rc = duet_journal_end(&s->journal, &result, &report.around, s->ctx->err);
 	term_progress_end(&s->progress);
 	rc = conclude(s, &report, rc);
 	duet_result_release(&result);

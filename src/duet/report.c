@@ -164,6 +164,7 @@ static void write_circumstances(struct json *j, const struct duet_report *r)
 	json_kreal(j, "steal", r->around.steal_share);
 	json_kreal(j, "pressure", r->around.pressure_share);
 	json_kstr(j, "repeat", r->repeat);
+	json_kstr(j, "machine", r->machine);
 	json_key(j, "warnings");
 	json_array(j);
 	for (size_t i = 0; i < r->warning_count; i++)
