@@ -28,13 +28,20 @@ static uint64_t fresh_seed(void)
 	return seed;
 }
 
+const char *duet_counter_of(const struct duet_options *o)
+{
+	return o->counter ? o->counter + strlen(DUET_COUNTER_PREFIX) : NULL;
+}
+
 int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 {
 	const struct duet_options *o = ctx->options;
 
 	*setup = (struct duet_setup){ .is_auto = o->design == 0,
 		.design = o->design ? (enum duet_design)(o->design - 1) : DUET_RMIT,
-		.pairing = { .metric = (enum duet_metric)o->metric, .is_more_better = o->better == 1 },
+		.pairing = { .metric = (enum duet_metric)o->metric,
+				.counter = o->counter,
+				.is_more_better = o->better == 1 },
 		.margin = o->margin,
 		.level = o->level,
 		.budget_ns = o->budget_ns,
@@ -42,6 +49,8 @@ int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 		.turns = (size_t)o->pairs,
 		.runs_max = (size_t)o->runs,
 		.has_aa = !o->has_no_self_check };
+	if (o->counter && o->iterations == DUET_OF_COMMANDS)
+		setup->turns = 1; /* a recorded execution is a run */
 	setup->has_own_iterations = setup->pairing.has_warmup = o->iterations != DUET_OF_COMMANDS;
 	return 0;
 }
@@ -95,9 +104,9 @@ static int note_schedule(void *arg, const struct duet_result *so_far, struct son
 {
 	struct session *s = arg;
 
-	return s->journal.fd < 0 ? 0
-				 : duet_journal_schedule(&s->journal, so_far,
-						   duet_repeat_line(s->ctx, &s->setup, so_far), err);
+	return s->journal.fd < 0
+			? 0
+			: duet_journal_schedule(&s->journal, so_far, duet_repeat_line(s->ctx, &s->setup, so_far), err);
 }
 
 static int note_run(void *arg, const struct duet_run *run, struct sonde_err *err)
@@ -122,10 +131,14 @@ static int open_runner(struct session *s, struct duet_runner *runner)
 {
 	int rc = 0;
 
-	s->steps = (struct duet_steps){ .exec = &s->exec, .name = s->o->step };
+	s->steps = (struct duet_steps){ .exec = &s->exec,
+		.name = s->o->step,
+		.counter = duet_counter_of(s->o),
+		.is_whole = s->o->iterations != DUET_OF_STEPS,
+		.probes = s->o->counter ? "trace,system" : NULL };
 	if (s->o->iterations == DUET_OF_FD) {
 		*runner = duet_loop_runner(&s->exec);
-	} else if (s->o->iterations == DUET_OF_STEPS) {
+	} else if (s->o->iterations == DUET_OF_STEPS || s->o->counter) {
 		rc = find_sonde(s);
 		if (!rc)
 			rc = duet_steps_open(&s->steps, s->ctx->arena, s->ctx->err);
@@ -251,9 +264,12 @@ static int check_options(struct cli_context *ctx)
 	if (!o->git && ctx->program)
 		return cli_usage(ctx, "a command after -- needs --git A..B");
 	/* The recorder and the descriptor of iterations are outside of these walls. */
-	if ((o->place.image || o->place.is_sandboxed) && (o->iterations != DUET_OF_COMMANDS || o->is_explained))
-		return cli_usage(ctx, "--%s goes with whole commands only, without --explain",
+	if ((o->place.image || o->place.is_sandboxed) &&
+			(o->iterations != DUET_OF_COMMANDS || o->is_explained || o->counter))
+		return cli_usage(ctx, "--%s goes with whole commands only, without --explain and counters",
 				o->place.image ? "image" : "sandbox");
+	if (o->counter && o->iterations == DUET_OF_FD)
+		return cli_usage(ctx, "--metric %s is of recorded programs: --iterations command or step", o->counter);
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (!o->git && !o->commands[side])
 			return cli_usage(ctx, "-%c COMMAND is missing: both -a and -b are needed", "ab"[side]);

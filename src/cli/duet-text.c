@@ -168,7 +168,7 @@ static bool is_cheapest(const struct duet_result *r)
 
 static void write_design(struct buf *out, const struct duet_report *report, const struct duet_result *r)
 {
-	buf_addf(out, "  median %s; %s (%s)", duet_metric_names[report->setup->pairing.metric],
+	buf_addf(out, "  median %s; %s (%s)", duet_metric_name(&report->setup->pairing),
 			duet_design_titles[r->schedule.design], duet_design_names[r->schedule.design]);
 	if (r->is_design_piloted) {
 		buf_addf(out, ", %s:", is_cheapest(r) ? "the best for its time" : "no other was clearly better");

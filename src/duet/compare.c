@@ -210,7 +210,7 @@ static int judge(struct comparison *c, const struct stats_sequential *look)
 	runs = duet_pairs_runs(&out->pairs);
 	if (!out->pairs.count)
 		return err_set(c->err, ENODATA, "the runs have no pair of iterations that both know the metric '%s'",
-				duet_metric_names[c->setup->pairing.metric]);
+				duet_metric_name(&c->setup->pairing));
 	rc = stats_effect(&runs, &how, &out->arena, &out->effect, c->err);
 	if (rc)
 		return rc;
@@ -281,12 +281,12 @@ static int look_again(struct comparison *c, struct duet_plan *plan)
 	int rc = 0;
 
 	for (size_t i = 0; i < c->setup->done_count && !rc; i++) {
-		bool is_last = c->setup->is_over && i + 1 == c->setup->done_count; /* that look is the last, and comes later */
+		bool is_last = c->setup->is_over &&
+				i + 1 == c->setup->done_count; /* that look is the last, and comes later */
 
 		duet_plan_next(plan, turns);
 		rc = copy_run(c, &c->setup->done[i]);
-		if (!rc && !is_last && is_look(c->out->run_count) &&
-				c->out->run_count < c->out->schedule.runs_max)
+		if (!rc && !is_last && is_look(c->out->run_count) && c->out->run_count < c->out->schedule.runs_max)
 			rc = look(c, false);
 	}
 	return rc;

@@ -74,7 +74,7 @@ enum duet_stop {
 struct duet_choice {
 	bool is_tried;
 	size_t runs;
-	double variance;    /* of the runs' log-ratios */
+	double variance;    /* of the runs' log-ratios, robust */
 	double run_seconds; /* each took */
 	double cost;        /* variance * run_seconds: the less, the better */
 };

@@ -74,8 +74,9 @@ static void answers(struct buf *out, const struct duet_report *r)
 		html_intervals(out, rows, r->count + 1, r->setup->margin);
 	}
 	free(rows);
-	buf_adds(out, "<table><tr><th>benchmark</th><th>verdict</th><th>change</th><th>from</th><th>to</th><th>runs</th>"
-		      "<th>p (Holm)</th></tr>");
+	buf_adds(out,
+			"<table><tr><th>benchmark</th><th>verdict</th><th>change</th><th>from</th><th>to</th><th>runs</th>"
+			"<th>p (Holm)</th></tr>");
 	for (size_t i = 0; i < r->count; i++) {
 		const struct duet_result *result = r->entries[i].result;
 		const char *verdict = stats_verdict_name(result->verdict);
@@ -104,10 +105,11 @@ static void answers(struct buf *out, const struct duet_report *r)
 
 static void precision(struct buf *out, const struct duet_report *r)
 {
-	buf_adds(out, "<h2>How precise is it?</h2><p>Spread of the iterations of either side, the interval's width, the "
-		      "change that as many runs find in 8 of 10 cases, and the share of time that pairs had in common.</p>"
-		      "<table><tr><th>benchmark</th><th>spread A</th><th>spread B</th><th>width</th><th>finds</th>"
-		      "<th>overlap</th><th>pairs</th><th>seconds</th></tr>");
+	buf_adds(out,
+			"<h2>How precise is it?</h2><p>Spread of the iterations of either side, the interval's width, the "
+			"change that as many runs find in 8 of 10 cases, and the share of time that pairs had in common.</p>"
+			"<table><tr><th>benchmark</th><th>spread A</th><th>spread B</th><th>width</th><th>finds</th>"
+			"<th>overlap</th><th>pairs</th><th>seconds</th></tr>");
 	for (size_t i = 0; i < r->count; i++) {
 		const struct duet_result *result = r->entries[i].result;
 
@@ -161,9 +163,10 @@ static void designs(struct buf *out, const struct duet_report *r)
 					!is_same_benchmark(one->name, base->name))
 				continue;
 			if (!has_head)
-				buf_adds(out, "<h2>What does running side by side gain?</h2><table><tr><th>benchmark"
-					      "</th><th>width, one after the other / side by side</th><th>seconds a "
-					      "pair, the same</th></tr>");
+				buf_adds(out,
+						"<h2>What does running side by side gain?</h2><table><tr><th>benchmark"
+						"</th><th>width, one after the other / side by side</th><th>seconds a "
+						"pair, the same</th></tr>");
 			has_head = true;
 			gain(out, one, base);
 		}

@@ -138,8 +138,8 @@ void html_scatter(struct buf *out, const struct duet_result *r)
 			buf_addf(out,
 					"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" class=\"%s\"><title>run %zu, "
 					"iterations %zu of A and %zu of B: %+.2f %%</title></circle>",
-					place(&x, (double)k + 0.5), place(&y, percent(p->x[k])), run % 2 ? "odd" : "even",
-					run + 1, p->a[k] + 1, p->b[k] + 1, percent(p->x[k]));
+					place(&x, (double)k + 0.5), place(&y, percent(p->x[k])),
+					run % 2 ? "odd" : "even", run + 1, p->a[k] + 1, p->b[k] + 1, percent(p->x[k]));
 	buf_addf(out, "<text x=\"%d\" y=\"%d\">pairs in order of time; colours alternate by run</text></svg>", LEFT,
 			HEIGHT - 6);
 }
@@ -154,8 +154,8 @@ static void spans(struct buf *out, const struct duet_run *run, enum duet_side si
 		buf_addf(out,
 				"<rect x=\"%.2f\" width=\"%.2f\" y=\"%zu\" height=\"14\" class=\"%s\"><title>%c, "
 				"iteration %zu: %.3f ms from %.3f ms</title></rect>",
-				from, to - from > 0.5 ? to - from : 0.5, y, side == DUET_A ? "even" : "odd",
-				"AB"[side], i + 1, (double)(s->items[i].end_ns - s->items[i].start_ns) / 1e6,
+				from, to - from > 0.5 ? to - from : 0.5, y, side == DUET_A ? "even" : "odd", "AB"[side],
+				i + 1, (double)(s->items[i].end_ns - s->items[i].start_ns) / 1e6,
 				(double)(s->items[i].start_ns - run->start_ns) / 1e6);
 	}
 }

@@ -112,15 +112,16 @@ static void method(struct buf *out, const struct duet_report *r, const struct du
 {
 	const char *words = result->effect.log_ratio.method;
 
-	buf_addf(out, "<h3>Method</h3><p>Metric %s; design %s: %s", duet_metric_names[r->setup->pairing.metric],
-			duet_design_names[result->schedule.design], duet_design_titles[result->schedule.design]);
+	buf_adds(out, "<h3>Method</h3><p>Metric ");
+	duet_html_text(out, duet_metric_name(&r->setup->pairing));
+	buf_addf(out, "; design %s: %s", duet_design_names[result->schedule.design],
+			duet_design_titles[result->schedule.design]);
 	pilot(out, result);
 	buf_addf(out, ". %s, level %g %%; %zu runs of %zu pairs, %zu looks, stopped: %s.", words ? words : "",
 			100 * r->setup->level, result->run_count, result->pairs.count, result->looks,
 			duet_stop_name(result->stop));
 	if (isfinite(result->detectable))
-		buf_addf(out, " These runs find a change of %.2f %% in 8 of 10 cases.",
-				100 * (result->detectable - 1));
+		buf_addf(out, " These runs find a change of %.2f %% in 8 of 10 cases.", 100 * (result->detectable - 1));
 	buf_adds(out, "</p>");
 }
 

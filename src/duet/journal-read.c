@@ -49,9 +49,21 @@ static char *copy_of(const json_t *object, const char *key)
 	return text ? strdup(text) : NULL;
 }
 
+/* One of the names, or a counter, which is the value. -1: neither. */
+static int take_metric(struct duet_journal *j, const json_t *line)
+{
+	const char *text = json_string_value(json_object_get(line, "metric"));
+
+	if (!text || strncmp(text, DUET_COUNTER_PREFIX, strlen(DUET_COUNTER_PREFIX)) != 0)
+		return word_of(line, "metric", duet_metric_names);
+	free(j->counter);
+	j->counter = strdup(text);
+	return j->counter ? DUET_VALUE : -1;
+}
+
 static bool take_head(struct duet_journal *j, const json_t *line)
 {
-	int metric = word_of(line, "metric", duet_metric_names);
+	int metric = take_metric(j, line);
 	double margin = real_of(line, "margin", 1.01), level = real_of(line, "level", 0.95);
 
 	if (metric < 0 || !(margin >= 1) || !(level > 0 && level < 1) || j->commands[DUET_A] || j->commands[DUET_B])
@@ -60,8 +72,9 @@ static bool take_head(struct duet_journal *j, const json_t *line)
 	j->commands[DUET_B] = copy_of(line, "b");
 	j->machine = copy_of(line, "machine");
 	j->setup = (struct duet_setup){ .pairing = { .metric = (enum duet_metric)metric,
-						 .is_more_better = is_true(line, "higher_is_better"),
-						 .has_warmup = is_true(line, "own_iterations") },
+							.counter = j->counter,
+							.is_more_better = is_true(line, "higher_is_better"),
+							.has_warmup = is_true(line, "own_iterations") },
 		.has_own_iterations = is_true(line, "own_iterations"),
 		.has_priority = is_true(line, "priority"),
 		.is_auto = is_true(line, "auto"),

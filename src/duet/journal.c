@@ -46,7 +46,7 @@ static int write_head(struct duet_journal *j, const struct duet_setup *setup, co
 	json_kint(&w, "sonde_duet", 2);
 	json_kstr(&w, "a", commands[DUET_A]);
 	json_kstr(&w, "b", commands[DUET_B]);
-	json_kstr(&w, "metric", duet_metric_names[setup->pairing.metric]);
+	json_kstr(&w, "metric", duet_metric_name(&setup->pairing));
 	json_kint(&w, "seed", (int64_t)setup->seed);
 	json_kreal(&w, "margin", setup->margin);
 	json_kreal(&w, "level", setup->level);
@@ -208,7 +208,7 @@ static bool is_same(const struct duet_journal *j, const struct duet_setup *setup
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (strcmp(j->commands[side], commands[side]) != 0)
 			return false;
-	return j->setup.pairing.metric == setup->pairing.metric;
+	return !strcmp(duet_metric_name(&j->setup.pairing), duet_metric_name(&setup->pairing));
 }
 
 int duet_journal_resume(struct duet_journal *j, const char *dir, const struct duet_setup *setup,
@@ -253,6 +253,7 @@ void duet_journal_release(struct duet_journal *j)
 	free(j->runs);
 	for (int side = 0; side < DUET_SIDES; side++)
 		free(j->commands[side]);
+	free(j->counter);
 	free(j->machine);
 	free(j->repeat);
 	if (j->fd >= 0)

@@ -20,6 +20,7 @@ struct duet_journal {
 	/* what was read */
 	struct duet_setup setup; /* metric, direction, margin, level, seed, what iterations are, priority */
 	char *commands[DUET_SIDES];
+	char *counter;                 /* the metric, when it is one */
 	char *machine;                 /* where */
 	char *repeat;                  /* the command line that repeats it */
 	struct duet_schedule schedule; /* is_settled: it was reached */

@@ -26,7 +26,7 @@ struct duet_report {
 	struct stats_interval mean;  /* ratio, of several entries */
 	const char *const *warnings; /* full sentences, without a full stop */
 	size_t warning_count;
-	const char *repeat; /* the command line that repeats it; NULL: unknown */
+	const char *repeat;  /* the command line that repeats it; NULL: unknown */
 	const char *machine; /* where it was measured; NULL: unknown */
 	double seconds;
 };
