@@ -75,7 +75,8 @@ static void answers(struct buf *out, const struct duet_report *r)
 	}
 	free(rows);
 	buf_adds(out,
-			"<table><tr><th>benchmark</th><th>verdict</th><th>change</th><th>from</th><th>to</th><th>runs</th>"
+			"<table><tr><th>benchmark</th><th>verdict</th><th>change</th><th>from</th><th>to</th>"
+			"<th>runs</th>"
 			"<th>p (Holm)</th></tr>");
 	for (size_t i = 0; i < r->count; i++) {
 		const struct duet_result *result = r->entries[i].result;
@@ -106,8 +107,9 @@ static void answers(struct buf *out, const struct duet_report *r)
 static void precision(struct buf *out, const struct duet_report *r)
 {
 	buf_adds(out,
-			"<h2>How precise is it?</h2><p>Spread of the iterations of either side, the interval's width, the "
-			"change that as many runs find in 8 of 10 cases, and the share of time that pairs had in common.</p>"
+			"<h2>How precise is it?</h2><p>Spread of the iterations of either side, the interval's width, "
+			"the change that as many runs find in 8 of 10 cases, and the share of time that pairs had "
+			"in common.</p>"
 			"<table><tr><th>benchmark</th><th>spread A</th><th>spread B</th><th>width</th><th>finds</th>"
 			"<th>overlap</th><th>pairs</th><th>seconds</th></tr>");
 	for (size_t i = 0; i < r->count; i++) {

@@ -61,7 +61,8 @@ static void interval_row(struct buf *out, const struct html_row *row, const stru
 
 		buf_addf(out,
 				"<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"currentColor\" "
-				"stroke-width=\"3\"/><circle cx=\"%.1f\" cy=\"%.0f\" r=\"5\" fill=\"currentColor\"><title>",
+				"stroke-width=\"3\"/><circle cx=\"%.1f\" cy=\"%.0f\" r=\"5\" "
+				"fill=\"currentColor\"><title>",
 				from, to, y, y, place(x, at), y);
 		html_percent(out, i->estimate);
 		buf_adds(out, " (");
@@ -188,7 +189,9 @@ void html_timeline(struct buf *out, const struct duet_result *r)
 
 	if (!has_times(r))
 		return;
-	buf_addf(out, "<h3>When they ran</h3><p>The first %zu of %zu runs; green is time that both of a pair shared.</p>",
+	buf_addf(out,
+			"<h3>When they ran</h3><p>The first %zu of %zu runs; green is time that both of a pair "
+			"shared.</p>",
 			n, r->run_count);
 	start(out, n * RUN_ROW + 8, "timeline");
 	for (size_t i = 0; i < n; i++) {
@@ -216,14 +219,18 @@ void html_order(struct buf *out, const struct duet_result *r)
 		first_b += r->runs[i].is_first_b;
 		swapped += r->runs[i].is_swapped;
 	}
-	buf_addf(out, "<h3>Order of the runs</h3><p>A began %zu, B %zu of them; with the CPUs exchanged: %zu (marked).</p>",
+	buf_addf(out,
+			"<h3>Order of the runs</h3><p>A began %zu, B %zu of them; with the CPUs exchanged: %zu "
+			"(marked).</p>",
 			r->run_count - first_b, first_b, swapped);
 	start(out, (n + ORDER_IN_ROW - 1) / ORDER_IN_ROW * 18 + 4, "order");
 	for (size_t i = 0; i < n; i++) {
 		const struct duet_run *run = &r->runs[i];
 		size_t x = LEFT + i % ORDER_IN_ROW * 16, y = i / ORDER_IN_ROW * 18 + 2;
 
-		buf_addf(out, "<rect x=\"%zu\" y=\"%zu\" width=\"14\" height=\"14\" class=\"%s\"%s><title>run %zu: %s%s</title></rect>",
+		buf_addf(out,
+				"<rect x=\"%zu\" y=\"%zu\" width=\"14\" height=\"14\" class=\"%s\"%s><title>run %zu: "
+				"%s%s</title></rect>",
 				x, y, run->is_first_b ? "odd" : "even",
 				run->is_swapped ? " stroke=\"currentColor\" stroke-width=\"2\"" : "", i + 1,
 				run->is_first_b ? "BA" : "AB", run->is_swapped ? ", CPUs exchanged" : "");

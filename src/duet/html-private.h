@@ -1,4 +1,4 @@
-/* What the parts of a report's page share: escaped text, axes, plots, tables. Everything is SVG and HTML without script. */
+/* What the parts of a report's page share: plots and sections. Everything is SVG and HTML without script. */
 #ifndef SONDE_DUET_HTML_PRIVATE_H
 #define SONDE_DUET_HTML_PRIVATE_H
 

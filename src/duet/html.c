@@ -101,7 +101,7 @@ static void pilot(struct buf *out, const struct duet_result *r)
 {
 	if (!r->is_design_piloted)
 		return;
-	buf_adds(out, "; it was the best for its time, or no other was clearly better, in a pilot of A against itself:");
+	buf_adds(out, "; a pilot of A against itself found none that is clearly better for its time:");
 	for (int d = 0; d < DUET_DESIGNS; d++)
 		if (r->choices[d].is_tried)
 			buf_addf(out, " %s (spread %.2f %%, %.2f s a run)", duet_design_names[d],

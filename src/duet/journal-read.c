@@ -130,18 +130,18 @@ static bool take_schedule(struct duet_journal *j, const json_t *line)
 
 static bool take_iteration(struct duet_samples *s, const json_t *item)
 {
+	int64_t start_ns = json_integer_value(json_array_get(item, 0)), end_ns = json_integer_value(json_array_get(item, 1));
 	struct duet_iteration it;
 
-	if (json_array_size(item) != 2 + DUET_METRICS)
+	if (json_array_size(item) != 2 + DUET_METRICS || start_ns < 0 || end_ns < start_ns)
 		return false;
-	it = duet_iteration_at(json_integer_value(json_array_get(item, 0)),
-			json_integer_value(json_array_get(item, 1)));
+	it = duet_iteration_at(start_ns, end_ns);
 	for (size_t m = 0; m < DUET_METRICS; m++) {
 		const json_t *value = json_array_get(item, 2 + m);
 
 		it.metrics[m] = json_is_number(value) ? json_number_value(value) : NAN;
 	}
-	return it.end_ns >= it.start_ns && duet_samples_add(s, &it) == 0;
+	return duet_samples_add(s, &it) == 0;
 }
 
 static bool take_run(struct duet_journal *j, const json_t *line)

@@ -30,16 +30,14 @@ static int64_t no_time(void *self)
 	return 0;
 }
 
-static int open_journal(struct duet_replay *r, const char *dir, struct sonde_err *err)
+static int judge_journal(struct duet_replay *r, struct sonde_err *err)
 {
 	struct duet_runner nobody = { .now_ns = no_time };
-	struct duet_journal *j = &r->journal;
-	int rc = duet_journal_read(j, dir, err);
+	const struct duet_journal *j = &r->journal;
+	int rc;
 
-	if (rc)
-		return rc;
-	if (!j->run_count)
-		return err_set(err, ENODATA, "'%s' has no finished run yet", dir);
+	if (!j->run_count || !j->schedule.is_settled)
+		return err_set(err, ENODATA, "the comparison has no finished run yet");
 	r->setup = j->setup;
 	r->setup.schedule = j->schedule;
 	r->setup.done = j->runs;
@@ -86,12 +84,30 @@ static int open_results(struct duet_replay *r, const char *dir, struct sonde_err
 	return rc;
 }
 
-int duet_replay_open(struct duet_replay *r, const char *dir, struct sonde_err *err)
+static void init(struct duet_replay *r)
 {
 	*r = (struct duet_replay){ .journal = DUET_JOURNAL_INIT, .results = DUET_RESULTS_INIT, .arena = ARENA_INIT };
 	r->report.setup = &r->setup;
 	r->report.warnings = r->warnings;
-	return duet_journal_is(dir) ? open_journal(r, dir, err) : open_results(r, dir, err);
+}
+
+int duet_replay_of(struct duet_replay *r, struct duet_journal *j, struct sonde_err *err)
+{
+	init(r);
+	r->journal = *j;
+	*j = (struct duet_journal)DUET_JOURNAL_INIT;
+	return judge_journal(r, err);
+}
+
+int duet_replay_open(struct duet_replay *r, const char *dir, struct sonde_err *err)
+{
+	int rc;
+
+	init(r);
+	if (!duet_journal_is(dir))
+		return open_results(r, dir, err);
+	rc = duet_journal_read(&r->journal, dir, err);
+	return rc ? rc : judge_journal(r, err);
 }
 
 void duet_replay_release(struct duet_replay *r)

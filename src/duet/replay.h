@@ -28,6 +28,8 @@ struct duet_replay {
 bool duet_replay_is(const char *dir);
 /* Release in any case. -ENODATA: there is no pair yet. */
 int duet_replay_open(struct duet_replay *r, const char *dir, struct sonde_err *err);
+/* The same of a journal that was read, which is taken. */
+int duet_replay_of(struct duet_replay *r, struct duet_journal *j, struct sonde_err *err);
 void duet_replay_release(struct duet_replay *r);
 
 #endif
