@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "launch/launch.h"
 #include "record/record.h"
 
 #include <errno.h>
@@ -15,6 +16,8 @@
 #define RING_BYTES (256ull << 20)
 #define RING_PROCESS_BYTES (64ull << 20)
 #define DATASET_WORD "{dataset}"
+#define TOOL_WORD "{tool}"
+#define SAMPLES_HZ 199 /* where the probe cpu is asked for */
 
 _Static_assert(SESSION_ENV_MAX + 1 <= RECORD_ENV_MAX, "the recorder takes all variables and the dataset's");
 
@@ -25,6 +28,7 @@ struct plan {
 	const char *env[SESSION_ENV_MAX + 2];
 	char *dataset;                       /* absolute; NULL: none */
 	const char *point_name, *point_text; /* of a sweep over what is no limit; NULL: none */
+	struct arena *arena;
 	struct job_place place;
 	struct job_mount mounts[SESSION_MOUNTS_MAX + 1];
 };
@@ -143,17 +147,62 @@ static void take_board(void *arg, int dirfd, const char *name)
 	free(board);
 }
 
+/* The application's words with those of the tools that are put around it, the first outermost; and their variables. */
+struct wrapped {
+	char **argv;
+	const char *env[RECORD_ENV_MAX + 1];
+};
+
+static int wrap_in(struct wrapped *w, const struct plan *plan, const struct beside *tools, const struct beside_spec *s,
+		size_t *words, size_t *variables, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf dir = BUF_INIT;
+
+	tools_dir(tools, s, &dir);
+	for (const char **word = s->around; word && *word; word++)
+		if (!(w->argv[(*words)++] = replace(*word, TOOL_WORD, dir.data, plan->arena)))
+			return nomem(err);
+	for (const char **env = s->env; env && *env; env++) {
+		if (*variables == RECORD_ENV_MAX)
+			return err_set(err, E2BIG, "the tool '%s' has too many variables", s->name);
+		if (!(w->env[(*variables)++] = replace(*env, TOOL_WORD, dir.data, plan->arena)))
+			return nomem(err);
+	}
+	return s->around ? launch_check(s->around[0], err) : 0;
+}
+
+static int wrap(struct wrapped *w, const struct plan *plan, const struct beside *tools, struct sonde_err *err)
+{
+	const struct session_spec *s = plan->spec;
+	size_t words = 1, n = 0, variables = 0;
+	int rc = 0;
+
+	for (char **word = plan->argv; *word; word++)
+		words++;
+	for (size_t i = 0; i < s->tool_count; i++)
+		words += count_of(s->tools[i].around);
+	*w = (struct wrapped){ .argv = arena_alloc(plan->arena, words * sizeof(*w->argv)) };
+	if (!w->argv)
+		return nomem(err);
+	for (; plan->env[variables]; variables++)
+		w->env[variables] = plan->env[variables];
+	for (size_t i = 0; i < s->tool_count && rc == 0; i++)
+		rc = wrap_in(w, plan, tools, &s->tools[i], &n, &variables, err);
+	for (char **word = plan->argv; *word && rc == 0; word++)
+		w->argv[n++] = *word;
+	return rc;
+}
+
 static int run_once(struct session_profile *p, struct plan *plan, const char *dir, struct sonde_err *err)
 {
-	static const char *const probes[] = { "trace", "system", NULL };
 	struct record_result result = RECORD_RESULT_INIT;
 	struct session_repeat *r = &p->repeats[p->repeat_count];
 	bool is_cut;
-	struct record_options o = { .argv = plan->argv,
-		.dir = dir,
+	struct wrapped wrapped;
+	struct record_options o = { .dir = dir,
 		.name = plan->spec->name,
-		.probes = probes,
-		.probe = { .rate_hz = 10 },
+		.probes = plan->spec->probes,
+		.probe = { .freq_hz = SAMPLES_HZ, .rate_hz = 10 },
 		.ring = { .categories = SONDE_CAT_ALL,
 				.run_bytes_max = RING_BYTES,
 				.process_bytes_max = RING_PROCESS_BYTES },
@@ -161,15 +210,18 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		.timeout_ns = end_after_ns(plan->spec, &is_cut),
 		.ladder = &plan->spec->ladder,
 		.board = take_board,
-		.board_arg = p,
-		.env = plan->env };
+		.board_arg = p };
 	struct beside tools;
 	int rc = tools_start(&tools, plan->spec->tools, plan->spec->tool_count, err);
 
 	if (rc < 0)
 		return rc;
+	rc = wrap(&wrapped, plan, &tools, err);
+	o.argv = wrapped.argv;
+	o.env = wrapped.env;
 	p->repeat_count++; /* boards come while it runs */
-	rc = record_run(&o, &result, err);
+	if (rc == 0)
+		rc = record_run(&o, &result, err);
 	beside_end(&tools);
 	if (rc == 0) {
 		*r = (struct session_repeat){ .status = result.status,
@@ -180,6 +232,7 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		if (rc == 0)
 			rc = tools_collect(&tools, r->run, err);
 	} else {
+		tools_drop(&tools);
 		p->repeat_count--;
 	}
 	record_result_release(&result);
@@ -210,7 +263,7 @@ static int run_point(struct session_profile *p, const struct session_spec *spec,
 
 	if (!plan)
 		return nomem(err);
-	*plan = (struct plan){ .spec = spec };
+	*plan = (struct plan){ .spec = spec, .arena = arena };
 	if (point_text) {
 		plan->point_name = arena_printf(arena, "{%s}", spec->sweep.over);
 		plan->point_text = point_text;

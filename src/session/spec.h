@@ -29,6 +29,7 @@ struct session_threshold {
 
 #define SESSION_SWEEP_MAX 16
 #define SESSION_MOUNTS_MAX 16
+#define SESSION_PROBES_MAX 16
 
 /* The session at several limits, or with several values of {NAME} in its arguments and variables. */
 struct session_sweep {
@@ -53,6 +54,7 @@ struct session_spec {
 	size_t mount_count;
 	struct beside_spec companions[BESIDE_MAX], tools[BESIDE_MAX];
 	size_t companion_count, tool_count;
+	const char *probes[SESSION_PROBES_MAX + 1]; /* what is recorded: at least what a profile is made from */
 	struct session_sweep sweep;
 	struct job_limits limits;
 	int64_t warm_up_ns;  /* steps before that are not counted */
