@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any bytes as what an application pushes. What is kept is finite and has a name that ends; and it is the same
- * whether the bytes came at once or one by one.
+ * Fuzz target: any bytes as what an application pushes. What is kept is finite and has a name that ends; and it is the
+ * same whether the bytes came at once or one by one.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /*
- * Fuzz target: any text as a condition, a measure, an action and a schedule of cron. What compiles can be evaluated over samples
- * and over none, explained, and says of itself what it is; what does not has a reason.
+ * Fuzz target: any text as a condition, a measure, an action and a schedule of cron. What compiles can be evaluated over
+ * samples and over none, and be explained; what does not has a reason.
  */
 #include "fuzz.h"
 
