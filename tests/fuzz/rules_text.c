@@ -1,12 +1,13 @@
 /*
- * Fuzz target: any text as a condition, a measure, an action and a schedule of cron. What compiles can be evaluated over
- * samples and over none, and be explained; what does not has a reason.
+ * Fuzz target: any text as a condition, a measure, an action, a schedule of cron and a science rule. What compiles can
+ * be evaluated over samples and over none, and be explained; what does not has a reason.
  */
 #include "fuzz.h"
 
 #include "rules/action.h"
 #include "rules/cron.h"
 #include "rules/expr.h"
+#include "rules/waggle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,6 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct action action;
 	struct cron cron;
+	const struct waggle_options science = { .schedule = "exec start {}", .broker = "host:1883", .app = "a" };
+	struct buf rules = BUF_INIT;
 	char *text = malloc(n + 1);
 
 	if (!text)
@@ -81,6 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		abort();
 	action_parse(&action, text, true, &arena, &err);
 	cron_parse(&cron, text, &err);
+	waggle_import(&rules, text, &science, &arena, &err);
+	buf_release(&rules);
 	arena_release(&arena);
 	free(text);
 	return 0;
