@@ -10,6 +10,7 @@
 
 static const char *const design_words[] = { "auto", "seq", "rmit", "sync", "async", NULL };
 static const char *const better_words[] = { "lower", "higher", NULL };
+static const char *const priority_words[] = { "auto", "none", NULL };
 static const char *const pin_words[] = { "auto", "none", NULL };
 static const char *const iteration_words[] = { "command", "fd", "step", NULL };
 static const char *const fail_words[] = { "slower", "inconclusive", NULL };
@@ -96,6 +97,10 @@ static const struct cli_option option_rows[] = {
 			.help = "Stop an execution that takes longer, and fail." },
 	{ 0, "pin", "HOW", CLI_CHOICE(O, pin), .choices = pin_words, .default_text = "auto", .group = "Measuring",
 			.help = "auto gives programs that run side by side half of the CPUs each, exchanged in turn." },
+	{ 0, "priority", "WHICH", CLI_CHOICE(O, priority), .choices = priority_words, .default_text = "auto",
+			.group = "Measuring",
+			.help = "auto runs the programs ahead of all others where the system lets us, so that these "
+				"disturb less." },
 	{ 0, "no-self-check", NULL, CLI_FLAG(O, has_no_self_check), .group = "Measuring",
 			.help = "Do not compare A with itself first." },
 	{ 'i', "ignore-failure", NULL, CLI_FLAG(O, is_lenient), .group = "Measuring",

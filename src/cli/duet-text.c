@@ -171,6 +171,8 @@ static void write_design(struct buf *out, const struct duet_report *report, cons
 	} else if (report->setup->is_auto) {
 		buf_adds(out, ", without a pilot: it would take too much of the budget");
 	}
+	if (report->setup->has_priority)
+		buf_adds(out, "; ahead of other processes");
 	buf_addc(out, '\n');
 }
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { RUNS_WANTED = 40, RUNS_MOST = 400, ASYNC_TURNS = 4 };
+enum { RUNS_WANTED = 40, RUNS_MOST = 400, ASYNC_TURNS = 4, ROBUST_TURNS = 8 };
 
 #define POWER 0.8
 #define NEEDED_MOST 100000
@@ -108,13 +108,32 @@ static size_t clamp(double n, size_t least, size_t most)
 	return n < (double)least ? least : n > (double)most ? most : (size_t)n;
 }
 
-/* How many turns and runs: the budget that is left holds RUNS_WANTED runs, or as many as it holds. */
+/*
+ * Where a run costs something beside its turns (a process that warms up, a stretch with two ends) the budget shall
+ * hold RUNS_WANTED of them. Whole commands one after the other cost nothing beside, and a run of them is a single
+ * pair: where executions are now and then far off, by a quota or a burst of others, two of them spoil a run nearly
+ * twice as often as one, and ranks forgive a share of spoilt runs only (bench/duet: the error is a third). When these
+ * would be too many runs, each has so many pairs that its own location forgives some.
+ */
+static size_t settle_turns(const struct comparison *c, enum duet_design design, double left)
+{
+	const struct duet_setup *s = c->setup;
+	size_t turns;
+
+	if (s->turns)
+		return s->turns;
+	if (s->has_own_iterations || design == DUET_ASYNC)
+		return compare_turns_for(s, design, left, RUNS_WANTED, c->turn_ns);
+	turns = compare_turns_for(s, design, left, RUNS_MOST, c->turn_ns);
+	return turns > 1 && turns < ROBUST_TURNS ? ROBUST_TURNS : turns;
+}
+
+/* How many turns and runs: as many as the budget that is left holds. */
 static void settle_runs(struct comparison *c, struct duet_schedule *s)
 {
 	double left = (double)compare_left_ns(c), run_ns;
 
-	s->turns = c->setup->turns ? c->setup->turns
-				   : compare_turns_for(c->setup, s->design, left, RUNS_WANTED, c->turn_ns);
+	s->turns = settle_turns(c, s->design, left);
 	run_ns = (double)s->turns * c->turn_ns;
 	s->runs_max = c->setup->runs_max ? c->setup->runs_max
 					 : clamp(run_ns > 0 ? left / run_ns : RUNS_MOST, 2, RUNS_MOST);

@@ -4,7 +4,8 @@
  * 1. One turn to warm caches, which also tells how long a turn takes.
  * 2. With `is_auto` a pilot: A against itself in every design that qualifies; the one with the least variance per
  *    second wins. Where that would take more than a fifth of the budget: rmit.
- * 3. How many turns a run has, so that the budget holds some 40 runs, and the largest number of runs.
+ * 3. How many turns a run has, one of whole commands, else so that the budget holds some 40 runs; and the largest
+ *    number of runs.
  * 4. A against itself in the chosen design (unless the pilot did): does it find a difference where there is none?
  * 5. Runs, with looks at planned numbers of them (stats/sequential.h), until a look is conclusive.
  *
@@ -37,6 +38,7 @@ struct duet_setup {
 	size_t turns;            /* of a run; 0: by the budget */
 	size_t runs_max;         /* 0: by the budget */
 	bool is_pinned;          /* sides that run at once have CPUs of their own */
+	bool has_priority;       /* the programs run ahead of others */
 	bool has_own_iterations; /* they come from inside the programs: a run is one process a side */
 	bool has_aa;             /* step 4, if a tenth of the budget is enough for it */
 

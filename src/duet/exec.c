@@ -59,6 +59,7 @@ int duet_exec_start(struct duet_exec *e, enum duet_side side, bool is_aa, const 
 	spec.env = env ? env : command->env;
 	spec.cwd = command->cwd;
 	spec.cpus = cpus;
+	spec.has_priority = e->has_priority;
 	spec.place = e->place;
 	spec.inherit = inherit;
 	spec.inherit_count = inherit_count;

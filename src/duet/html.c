@@ -256,6 +256,8 @@ void duet_report_html(struct buf *out, const struct duet_report *r)
 		buf_adds(out, ".</p>");
 	}
 	buf_addf(out, "<h2>Circumstances</h2><p>Seed %llu", (unsigned long long)r->setup->seed);
+	if (r->setup->has_priority)
+		buf_adds(out, ", ahead of other processes");
 	if (isfinite(r->around.steal_share))
 		buf_addf(out, ", %.1f %% of the processor time stolen", 100 * r->around.steal_share);
 	if (isfinite(r->around.pressure_share))

@@ -108,7 +108,7 @@ static int add_job(struct fleet_ledger *l, struct fleet_job *job)
 	return 1;
 }
 
-static int submit(struct fleet_ledger *l, const char *id, const json_t *event)
+static int submit(struct fleet_ledger *l, const char *id, uint64_t sequence, const json_t *event)
 {
 	const json_t *target = json_object_get(event, "target_loss");
 	json_int_t window = json_integer_value(json_object_get(event, "window"));
@@ -126,6 +126,7 @@ static int submit(struct fleet_ledger *l, const char *id, const json_t *event)
 	job->target_loss = json_number_value(target);
 	job->window = window >= 1 && window <= FLEET_WINDOW_MAX ? (size_t)window : 1;
 	job->exit_code = -1;
+	job->sequence = sequence;
 	if (!job->id || !job->name || !job->cwd || !job->argv || !job->argv[0] || !job->env)
 		return 0;
 	return add_job(l, job);
@@ -149,6 +150,7 @@ static int claim(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequenc
 	job->state = FLEET_RUNNING;
 	job->agent = agent;
 	job->epoch = sequence;
+	job->message = (uint64_t)json_integer_value(json_object_get(event, "message"));
 	job->attempts++;
 	job->report_count = 0;
 	job->claimed_ns = json_integer_value(json_object_get(event, "time_ns"));
@@ -244,7 +246,8 @@ static int dispatch(struct fleet_ledger *l, const char *id, uint64_t sequence, c
 	if (!name)
 		return 0;
 	if (!job)
-		return strcmp(name, "submit") == 0 ? submit(l, id, event) : 0;
+		return strcmp(name, "submit") == 0 ? submit(l, id, sequence, event) : 0;
+	job->sequence = sequence;
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && !fleet_job_has_ended(job); i++)
 		if (strcmp(name, events[i].name) == 0)
 			rc = events[i].apply(l, job, sequence, event);

@@ -52,7 +52,9 @@ struct fleet_job {
 	char **env; /* "NAME=value", ended by NULL */
 	enum fleet_state state;
 	enum fleet_stop stop;
-	uint64_t epoch; /* 0: never claimed */
+	uint64_t sequence; /* of its last event that was read */
+	uint64_t epoch;    /* 0: never claimed */
+	uint64_t message;  /* of the queue, by which it was claimed */
 	unsigned attempts;
 	uint64_t refused;        /* events of lost leases, and of after its end */
 	const char *agent, *why; /* NULL: none yet; why it ended, where there is more to say than the exit code */

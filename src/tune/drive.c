@@ -91,6 +91,7 @@ static int finish_trial(struct driver *v, struct tune_slot *s, struct sonde_err 
 	int rc = tune_tell(d->o, s->id, &s->result, err);
 
 	t = tune_find(d->o, s->id);
+	d->has_run |= t && t->result.state == TUNE_DONE;
 	if (rc == 0)
 		rc = tune_journal_tell(d->journal, d->o, t, s->why, s->wall_s, err);
 	if (rc == 0 && t->result.state != TUNE_FAILED) {
@@ -206,6 +207,15 @@ static void judge(const struct tune_drive *d, struct tune_outcome *out)
 		out->gain = TUNE_GAIN_NONE;
 }
 
+/* The first knob that runs of ours should have asked for and have not. */
+static const char *unused_knob(const struct tune_drive *d)
+{
+	for (size_t i = 0; d->has_run && i < d->study->space.count; i++)
+		if (d->study->space.params[i].knob && !(d->knobs_asked >> i & 1))
+			return d->study->space.params[i].knob;
+	return NULL;
+}
+
 static int measure_gain(const struct tune_drive *d, struct tune_outcome *out, struct arena *arena,
 		struct sonde_err *err)
 {
@@ -238,6 +248,7 @@ int tune_conclude(const struct tune_drive *d, struct tune_outcome *out, struct a
 	out->failed = count_state(d->o, TUNE_FAILED);
 	out->start = default_trial(d->o);
 	out->is_interrupted = is_interrupted(d);
+	out->knob = unused_knob(d);
 	rc = tune_recommend(d->o, &out->best, arena, err);
 	if (rc < 0 || !out->best.trial || d->study->objective_count > 1)
 		return rc;

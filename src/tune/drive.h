@@ -25,6 +25,9 @@ struct tune_drive {
 	/* Something to show: a trial has ended (its result is in), or a pair of the proof (trial NULL). */
 	void (*show)(void *arg, const struct tune_trial *trial, const char *why);
 	void *arg;
+	/* private */
+	bool has_run;         /* a trial, since this began */
+	uint64_t knobs_asked; /* by these; see run.h */
 };
 
 enum tune_gain {
@@ -41,6 +44,7 @@ struct tune_outcome {
 	size_t pairs;
 	size_t done, cut, failed;
 	bool is_interrupted;
+	const char *knob; /* that no run has asked for, though trials ran: its parameter does nothing; NULL: none */
 };
 
 /*

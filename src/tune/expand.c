@@ -125,6 +125,12 @@ static int check_used(const struct tune_study *study, const struct tune_param *p
 	char braces[NAME_MAX_BYTES + 3];
 	bool is_used = p->argument || p->variable || p->knob;
 
+	if (p->class == TUNE_LIVE && !p->knob) {
+		err_set(err, EINVAL, "%s:%zu: parameter '%s' cannot change while the program runs: it is no knob",
+				study->path, p->line, p->name);
+		err_hint(err, "give it 'knob', the name that the program asks for, or another class");
+		return -EINVAL;
+	}
 	snprintf(braces, sizeof(braces), "{%s}", p->name);
 	for (size_t i = 0; study->command[i]; i++)
 		is_used |= strstr(study->command[i], braces) != NULL;
@@ -137,7 +143,7 @@ static int check_used(const struct tune_study *study, const struct tune_param *p
 	if (is_used)
 		return 0;
 	err_set(err, EINVAL, "%s:%zu: parameter '%s' does not reach the program", study->path, p->line, p->name);
-	err_hint(err, "write {%s} into the command, or give it 'arg', 'env' or a file", p->name);
+	err_hint(err, "write {%s} into the command, or give it 'arg', 'env', 'knob' or a file", p->name);
 	return -EINVAL;
 }
 

@@ -104,6 +104,13 @@ static void write_trial(struct json *j, const struct tune_report *r, const struc
 	if (t->result.state == TUNE_DONE || t->result.state == TUNE_CUT)
 		write_named(j, "values", r, &t->result);
 	json_kuint(j, "repeats", t->result.repeats ? t->result.repeats : 1);
+	if (t->result.rung_count) {
+		json_key(j, "rungs");
+		json_array(j);
+		for (size_t k = 0; k < t->result.rung_count; k++)
+			json_real(j, t->result.rungs[k]);
+		json_end(j);
+	}
 	json_end(j);
 }
 
@@ -126,7 +133,7 @@ static void write_best(struct json *j, const struct tune_report *r)
 	json_end(j);
 }
 
-static bool is_on_front(const struct tune_report *r, const struct tune_trial *t)
+bool report_is_on_front(const struct tune_report *r, const struct tune_trial *t)
 {
 	if (!tune_trial_is_good(r->o, t))
 		return false;
@@ -141,7 +148,7 @@ static void write_front(struct json *j, const struct tune_report *r)
 	json_key(j, "front");
 	json_array(j);
 	for (size_t i = 0; i < r->o->count; i++)
-		if (is_on_front(r, &r->o->trials[i]))
+		if (report_is_on_front(r, &r->o->trials[i]))
 			json_uint(j, r->o->trials[i].id);
 	json_end(j);
 }
@@ -190,6 +197,46 @@ static void write_importance(struct json *j, const struct tune_report *r)
 	json_end(j);
 }
 
+static void write_objectives(struct json *j, const struct tune_report *r)
+{
+	json_key(j, "objectives");
+	json_array(j);
+	for (size_t k = 0; k < r->study->objective_count; k++) {
+		json_object(j);
+		json_kstr(j, "name", r->study->objectives[k].metric.name);
+		json_kstr(j, "goal", r->study->objectives[k].is_maximized ? "maximize" : "minimize");
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* How the first objective depends on each parameter when the others are averaged over: [at, value, lo, hi] each. */
+static void write_dependence(struct json *j, const struct tune_report *r)
+{
+	json_key(j, "dependence");
+	if (!r->insight->is_there) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	for (size_t k = 0; k < r->o->space->count; k++) {
+		const struct tune_curve *c = &r->insight->curves[k];
+
+		json_key(j, r->o->space->params[k].name);
+		json_array(j);
+		for (size_t i = 0; i < c->count; i++) {
+			json_array(j);
+			tune_write_value(j, &r->o->space->params[k], c->at[i]);
+			json_real(j, c->value[i]);
+			json_real(j, c->lo[i]);
+			json_real(j, c->hi[i]);
+			json_end(j);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void tune_report_json(struct buf *out, const struct tune_report *r)
 {
 	struct json j;
@@ -201,9 +248,13 @@ void tune_report_json(struct buf *out, const struct tune_report *r)
 	json_kstr(&j, "method", r->o->options.method->name);
 	json_kbool(&j, "is_paired", r->is_paired);
 	json_kbool(&j, "is_interrupted", r->outcome->is_interrupted);
+	json_kbool(&j, "is_running", r->is_running);
+	json_kint(&j, "trials_wanted", r->study->trials);
 	json_kuint(&j, "done", r->outcome->done);
 	json_kuint(&j, "cut", r->outcome->cut);
 	json_kuint(&j, "failed", r->outcome->failed);
+	if (r->outcome->knob)
+		json_kstr(&j, "unused_knob", r->outcome->knob);
 	write_best(&j, r);
 	json_key(&j, "default");
 	if (r->outcome->start)
@@ -211,7 +262,9 @@ void tune_report_json(struct buf *out, const struct tune_report *r)
 	else
 		json_null(&j);
 	write_gain(&j, r);
+	write_objectives(&j, r);
 	write_importance(&j, r);
+	write_dependence(&j, r);
 	if (r->study->objective_count > 1)
 		write_front(&j, r);
 	json_key(&j, "trials");

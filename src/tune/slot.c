@@ -17,11 +17,15 @@
 
 #define CAP 1.5         /* a run may take so many times the best, and twice the noise */
 #define NOISE_USUAL 0.1 /* of the best, where repeats do not tell */
+#define CAP_LEAST_S 0.5 /* a run is not cut for less than this beyond the best: it is not worth it */
 #define HOPELESS 1.5    /* a trial that much worse than the best is not repeated */
 
+/* Does the objective grow as long as it runs? */
 static bool is_timed(const struct tune_study *study)
 {
-	return study->objective_count == 1 && study->objectives[0].metric.source == TUNE_WALL &&
+	enum tune_source source = study->objectives[0].metric.source;
+
+	return study->objective_count == 1 && (source == TUNE_WALL || source == TUNE_TARGET) &&
 			!study->objectives[0].is_maximized;
 }
 
@@ -37,7 +41,7 @@ static double best_seen(const struct tune_optimizer *o)
 
 static int64_t deadline_of(const struct tune_drive *d, const struct tune_run *r, bool *is_cap)
 {
-	double best = best_seen(d->o), cap_s = CAP * best * (1 + 2 * NOISE_USUAL);
+	double best = best_seen(d->o), cap_s = fmax(CAP * best * (1 + 2 * NOISE_USUAL), best + CAP_LEAST_S);
 	int64_t limit_ns = d->study->timeout_ns ? d->study->timeout_ns : INT64_MAX;
 
 	*is_cap = d->study->is_capped && is_timed(d->study) && !d->is_paired && isfinite(best) &&
@@ -132,7 +136,7 @@ int tune_slot_start(struct tune_slot *s, struct tune_drive *d, const struct tune
 /* Stop what lags behind, by time or by steps. */
 static int watch(struct tune_slot *s, struct tune_drive *d, struct tune_run *r, struct sonde_err *err)
 {
-	bool is_maximized = d->study->objectives[0].metric.source == TUNE_STEP && d->study->objectives[0].is_maximized;
+	bool is_maximized = tune_steps_rise(d->study);
 	double rungs[TUNE_RUNGS_MAX];
 	struct arena scratch = ARENA_INIT;
 	bool is_cap;
@@ -141,6 +145,8 @@ static int watch(struct tune_slot *s, struct tune_drive *d, struct tune_run *r, 
 
 	if (rc < 0)
 		return rc;
+	if (r->is_enough)
+		return 0;
 	if (clock_mono_ns() >= r->deadline_ns) {
 		deadline_of(d, r, &is_cap);
 		r->is_cut = is_cap;
@@ -167,7 +173,7 @@ static int turn_run(struct tune_slot *s, struct tune_drive *d, struct tune_run *
 		rc = watch(s, d, r, err);
 	if (rc < 0)
 		return rc;
-	if (job_wait(r->job, 0, err) == 0 || r->is_cut || r->is_timed_out) {
+	if (job_wait(r->job, 0, err) == 0 || r->is_cut || r->is_timed_out || r->is_enough) {
 		rc = tune_run_finish(r, err);
 		*is_over = true;
 	}
@@ -189,10 +195,18 @@ static bool take_ratio(struct tune_slot *s)
 	return true;
 }
 
+/* A time that was cut short is at least what it was cut at, and no better than what we were ready to wait for. */
+static double at_least(const struct tune_slot *s, const struct tune_drive *d)
+{
+	double best = best_seen(d->o);
+
+	return isfinite(best) ? fmax(s->run.wall_s, CAP * best) : s->run.wall_s;
+}
+
 /* Take in the repeat that has ended; false when the trial is over with a failure. */
 static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 {
-	bool is_maximized = d->study->objectives[0].metric.source == TUNE_STEP && d->study->objectives[0].is_maximized;
+	bool is_maximized = tune_steps_rise(d->study);
 	double rungs[TUNE_RUNGS_MAX];
 
 	if (*s->run.why) {
@@ -201,9 +215,12 @@ static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 	}
 	memcpy(s->values[s->repeat], s->run.values, sizeof(s->run.values));
 	memcpy(s->limits[s->repeat], s->run.limits, sizeof(s->run.limits));
+	if (s->run.is_cut && is_timed(d->study))
+		s->values[s->repeat][0] = at_least(s, d);
 	if (s->has_beside && !take_ratio(s))
 		return false;
 	s->wall_s += s->run.wall_s;
+	d->knobs_asked |= s->run.knobs_asked;
 	s->is_cut |= s->run.is_cut;
 	s->result.rung_count = tune_rungs(s->run.steps, s->run.step_count, is_maximized, rungs);
 	memcpy(s->result.rungs, rungs, sizeof(rungs));

@@ -18,14 +18,16 @@
 
 enum { TRIALS_USUAL = 50, CONFIRM_USUAL = 10 };
 
-static const char *const source_words[] = { "told", "wall", "cpu", "memory", "size", "output", "step", NULL };
+static const char *const source_words[] = { "told", "wall", "cpu", "memory", "size", "output", "step", "target",
+	"metric", NULL };
 static const char *const goal_words[] = { "minimize", "maximize", NULL };
+static const char *const reach_words[] = { "below", "above", NULL };
 static const char *const stop_words[] = { "none", "median", "asha", NULL };
 
 /* An objective or limit as it is being read. */
 struct metric_draft {
 	struct tune_metric metric;
-	int source, goal;
+	int source, goal, reach;
 	double min, max;
 };
 
@@ -35,6 +37,10 @@ static const struct config_key objective_keys[] = {
 	{ "from", CONFIG_WORD, offsetof(struct metric_draft, source), .words = source_words },
 	{ "regex", CONFIG_TEXT, offsetof(struct metric_draft, metric.regex) },
 	{ "file", CONFIG_TEXT, offsetof(struct metric_draft, metric.file) },
+	{ "metric", CONFIG_TEXT, offsetof(struct metric_draft, metric.kept) },
+	{ "target", CONFIG_REAL, offsetof(struct metric_draft, metric.target) },
+	{ "reach", CONFIG_WORD, offsetof(struct metric_draft, reach), .words = reach_words },
+	{ "mean_of", CONFIG_WHOLE, offsetof(struct metric_draft, metric.mean_of), .min = 1 },
 	{ NULL },
 };
 
@@ -45,6 +51,10 @@ static const struct config_key limit_keys[] = {
 	{ "from", CONFIG_WORD, offsetof(struct metric_draft, source), .words = source_words },
 	{ "regex", CONFIG_TEXT, offsetof(struct metric_draft, metric.regex) },
 	{ "file", CONFIG_TEXT, offsetof(struct metric_draft, metric.file) },
+	{ "metric", CONFIG_TEXT, offsetof(struct metric_draft, metric.kept) },
+	{ "target", CONFIG_REAL, offsetof(struct metric_draft, metric.target) },
+	{ "reach", CONFIG_WORD, offsetof(struct metric_draft, reach), .words = reach_words },
+	{ "mean_of", CONFIG_WHOLE, offsetof(struct metric_draft, metric.mean_of), .min = 1 },
 	{ NULL },
 };
 
@@ -67,7 +77,7 @@ static int check_regex(struct config_reader *r, yaml_node_t *at, const char *tex
 	return rc;
 }
 
-/* The name says where it comes from, unless `from`, a regex or a file does. */
+/* The name says where it comes from, unless `from`, a regex, a file, a metric or a target does. */
 static void settle_source(struct metric_draft *d)
 {
 	if (d->source >= 0)
@@ -76,6 +86,10 @@ static void settle_source(struct metric_draft *d)
 		d->metric.source = TUNE_OUTPUT;
 	else if (d->metric.file)
 		d->metric.source = TUNE_SIZE;
+	else if (d->metric.kept)
+		d->metric.source = TUNE_METRIC;
+	else if (!isnan(d->metric.target))
+		d->metric.source = TUNE_TARGET;
 	else
 		for (int i = 0; source_words[i]; i++)
 			if (strcmp(d->metric.name, source_words[i]) == 0)
@@ -87,14 +101,20 @@ static int take_metric(struct config_reader *r, yaml_node_t *node, const struct 
 {
 	int rc;
 
-	*d = (struct metric_draft){ .source = -1, .min = -INFINITY, .max = INFINITY };
+	*d = (struct metric_draft){ .source = -1, .min = -INFINITY, .max = INFINITY, .metric.target = NAN };
 	rc = config_take_map(r, node, keys, what, d);
 	if (rc < 0)
 		return rc;
 	if (!d->metric.name || !*d->metric.name)
 		return config_error(r, node, "%s needs a 'name'", what);
 	settle_source(d);
+	d->metric.is_rising = d->reach == 1;
 	d->metric.line = config_line(node);
+	if (d->metric.source == TUNE_TARGET && isnan(d->metric.target))
+		return config_error(r, node, "'%s' is the time to a value of the steps and needs that 'target'",
+				d->metric.name);
+	if (d->metric.source == TUNE_METRIC && !d->metric.kept)
+		d->metric.kept = d->metric.name;
 	if (d->metric.source == TUNE_OUTPUT && !d->metric.regex)
 		return config_error(r, node, "'%s' comes from the output and needs a 'regex'", d->metric.name);
 	if (d->metric.source == TUNE_SIZE && !d->metric.file)
@@ -293,6 +313,7 @@ static const struct config_key study_keys[] = {
 	{ "timeout", CONFIG_DURATION, offsetof(struct tune_study, timeout_ns) },
 	{ "confirm", CONFIG_WHOLE, offsetof(struct tune_study, confirm), .min = 0 },
 	{ "cap", CONFIG_TRUTH, offsetof(struct tune_study, is_capped) },
+	{ "step", CONFIG_TEXT, offsetof(struct tune_study, step_name) },
 	{ "early_stop", CONFIG_WORD, offsetof(struct tune_study, stop), .words = stop_words },
 	{ "steps", CONFIG_OTHER, .take = take_steps },
 	{ "warm_start", CONFIG_OTHER, .take = take_warms },
@@ -315,6 +336,25 @@ struct study_reader {
 	struct tune_study *study;
 };
 
+static bool is_of_program(const struct tune_study *s, const struct tune_metric *m)
+{
+	return m->source == TUNE_METRIC || (!s->step_regex && (m->source == TUNE_STEP || m->source == TUNE_TARGET));
+}
+
+/* Does anything come from, or go to, the program by libsonde? */
+static bool is_announced(const struct tune_study *s)
+{
+	bool is = s->stop != TUNE_STOP_NONE && !s->step_regex;
+
+	for (size_t i = 0; i < s->space.count; i++)
+		is |= s->space.params[i].knob != NULL;
+	for (size_t k = 0; k < s->objective_count; k++)
+		is |= is_of_program(s, &s->objectives[k].metric);
+	for (size_t k = 0; k < s->limit_count; k++)
+		is |= is_of_program(s, &s->limits[k].metric);
+	return is;
+}
+
 static int take_document(struct config_reader *r, yaml_node_t *root)
 {
 	struct tune_study *study = ((struct study_reader *)r)->study;
@@ -328,6 +368,7 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 		rc = tune_take_constraints(r, r->context, &study->space);
 	if (rc == 0 && !study->objective_count)
 		return config_error(r, root, "the study has no 'objective'");
+	study->is_announced = is_announced(study);
 	return rc;
 }
 

@@ -15,7 +15,8 @@ run traced "$SONDE" record -v --probes trace,block -o run -- dd if=file of=/dev/
 is 'it runs' "$status" 0
 rows=$("$SONDE" events --table block --json run)
 pid=$("$SONDE" events --table process --json run | jq -r .pid)
-mine=$(jq -c "select(.pid == $pid and .rw == \"read\" and .bytes >= 65536)" <<<"$rows")
+# Pages of dd itself, that a cold cache reads ahead, are not what it asked for.
+mine=$(jq -c "select(.pid == $pid and .rw == \"read\" and .bytes >= 65536 and (.flags | contains(\"A\") | not))" <<<"$rows")
 bytes=$(jq -s 'map(.bytes) | add' <<<"$mine")
 is 'every byte read past the cache' "$bytes" $((40 * 65536))
 is 'of the process' "$(jq -r .process <<<"$mine" | sort -u)" 1

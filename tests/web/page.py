@@ -59,6 +59,25 @@ class Live:
         self.server.stop()
 
 
+LOOP = """
+import os, time
+fd = os.open("data", os.O_RDWR | os.O_CREAT, 0o600)
+for i in range(24):
+    for k in range(20):
+        os.pwrite(fd, b"x", k)
+    os.ftruncate(fd, 64)
+    time.sleep(0.004)
+"""
+
+
+def record_loop(where):
+    """A loop that nobody announces, and its iterations as `sonde summary` has them."""
+    run = os.path.join(where, "loop")
+    subprocess.run([tap.SONDE, "record", "-q", "-o", run, "--", "/usr/bin/python3", "-c", LOOP], cwd=where, check=True)
+    said = subprocess.run([tap.SONDE, "summary", "--json", run], check=True, capture_output=True).stdout
+    return run, json.loads(said)["iterations"]
+
+
 def views_truth(run, other, server, live):
     """What the views must add up to, from the tables alone."""
     info = server.api("run")
@@ -88,13 +107,16 @@ def main():
             os.mkdir(second)
             other, live = record(second), Live(where)
             server = Server(run, "--with", other)
-            truth = views_truth(run, other, server, live)
+            loop, iterations = record_loop(where)
+            loop_server = Server(loop)
+            truth = {**views_truth(run, other, server, live), "loop_url": loop_server.link(), "iterations": iterations}
         with open(facts, "w", encoding="utf-8") as f:
             json.dump(truth, f)
         status = browser(script, server.link(), facts)
         server.stop()
         if live:
             live.stop()
+            loop_server.stop()
     sys.exit(status)
 
 

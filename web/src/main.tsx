@@ -5,6 +5,7 @@ import { Page, setDark, setTheme } from './app';
 import { embeddedSource } from './embedded';
 import { LivePage } from './live-page';
 import { App, type Tab } from './state';
+import { foundLoop } from './steps';
 import './style.css';
 
 /** Names that SOFA's users know. */
@@ -25,12 +26,18 @@ async function load(app: App) {
 	app.set({ run, tracks });
 }
 
+/** Iterations of a program that announces none; of a run that is still being recorded they are not looked for. */
+async function findLoops(app: App) {
+	const hasSteps = app.state.tracks!.processes.some((p) => p.threads.some((t) => t.lanes.some((l) => l.kind === 'steps')));
+	if (!hasSteps && !app.state.run!.is_growing) app.set({ found: foundLoop(await app.source.summary()) });
+}
+
 /** A run that is being recorded grows: follow it while the whole of it is shown. */
 function listen(app: App) {
 	const stream = new EventSource('/api/stream');
 	stream.addEventListener('run', async (e) => {
 		const news = JSON.parse((e as MessageEvent).data);
-		if (!news.is_growing) stream.close();
+		if (!news.is_growing) { stream.close(); app.state.run!.is_growing = false; void findLoops(app); }
 		if (news.generation === app.state.run?.generation) return;
 		const w = app.state.window, isWhole = w.to >= app.duration * 0.98 && w.from <= 0;
 		try {
@@ -92,6 +99,7 @@ async function start() {
 		app.readHash();
 		document.title = `${app.state.run!.path.split('/').pop()} – sonde`;
 		if (source.isLive && app.state.run!.is_growing) listen(app);
+		void findLoops(app);
 	} catch (error) {
 		app.fail(error);
 	}
