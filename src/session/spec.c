@@ -52,6 +52,31 @@ static int take_env(struct config_reader *r, yaml_node_t *map, void *into)
 	return each_pair(r, map, "env", into, take_variable);
 }
 
+static int take_knob(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, void *into)
+{
+	struct session_spec *s = into;
+	struct session_knobs check = { .count = 0 };
+	struct session_knob *k = &s->knobs[s->knob_count];
+
+	if (!config_text(value))
+		return config_error(r, key, "the knob '%s' must be a number or a word", config_text(key));
+	if (s->knob_count == SESSION_KNOBS_MAX)
+		return config_error(r, key, "there are at most %d knobs", SESSION_KNOBS_MAX);
+	if (session_knobs_add(&check, config_text(key), config_text(value), r->err) < 0) {
+		err_prefix(r->err, "%s:%zu", r->path, config_line(key));
+		return -EINVAL;
+	}
+	*k = (struct session_knob){ arena_strdup(r->arena, config_text(key)),
+		arena_strdup(r->arena, config_text(value)) };
+	s->knob_count++;
+	return k->name && k->text ? 0 : nomem(r);
+}
+
+static int take_knobs(struct config_reader *r, yaml_node_t *map, void *into)
+{
+	return each_pair(r, map, "knobs", into, take_knob);
+}
+
 static int take_size(struct config_reader *r, yaml_node_t *value, void *into)
 {
 	static const char units[] = "KMGT";
@@ -288,6 +313,7 @@ static const struct config_key spec_keys[] = {
 	{ "companions", CONFIG_OTHER, 0, .take = spec_take_companions },
 	{ "tools", CONFIG_OTHER, 0, .take = spec_take_tools },
 	{ "probes", CONFIG_OTHER, 0, .take = spec_take_probes },
+	{ "knobs", CONFIG_OTHER, 0, .take = take_knobs },
 	{ "sweep", CONFIG_OTHER, 0, .take = take_sweep },
 	{ "limits", CONFIG_OTHER, 0, .take = take_limits },
 	{ "warm_up", CONFIG_DURATION, SPEC(warm_up_ns) },
