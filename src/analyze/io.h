@@ -13,6 +13,8 @@ struct analyze_io {
 
 /* Aggregates of by_path (keys: path, kind), by_process (process, kind) and by_bucket (bucket, kind). */
 enum { IO_Q_COUNT, IO_Q_DUR, IO_Q_BYTES, IO_Q_ERRORS, IO_Q_SMALL };
+/* Of by_path alone. */
+enum { IO_Q_BUFFERED = 5 };
 /* Aggregates of by_call besides the first four. */
 enum { IO_Q_DURS = 4, IO_Q_SIZES };
 

@@ -25,12 +25,13 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 				[IO_Q_ERRORS] = { ENGINE_SUM, is_error },
 				[IO_Q_DURS] = { ENGINE_QUANTILES, STORE_IO_dur_ns },
 				[IO_Q_SIZES] = { ENGINE_QUANTILES, bytes } } };
-	struct engine_query by_path = { "io by path", 2, { path, kind }, ENGINE_NONE, 5,
+	struct engine_query by_path = { "io by path", 2, { path, kind }, ENGINE_NONE, 6,
 		{ [IO_Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
 				[IO_Q_DUR] = { ENGINE_SUM, STORE_IO_dur_ns },
 				[IO_Q_BYTES] = { ENGINE_SUM, bytes },
 				[IO_Q_ERRORS] = { ENGINE_SUM, is_error },
-				[IO_Q_SMALL] = { ENGINE_SUM, is_small } } };
+				[IO_Q_SMALL] = { ENGINE_SUM, is_small },
+				[IO_Q_BUFFERED] = { ENGINE_SUM, analyze_io_column(a, IO_IS_BUFFERED) } } };
 	struct engine_query by_process = by_path, by_bucket = by_path;
 	struct engine_query by_pattern = { "io by pattern", 2, { kind, pattern }, ENGINE_NONE, 3,
 		{ [IO_Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
@@ -40,6 +41,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 		{ { ENGINE_COUNT, ENGINE_NONE } } };
 
 	(void)err;
+	by_process.aggregate_count = by_bucket.aggregate_count = IO_Q_BUFFERED;
 	by_process.name = "io by process";
 	by_process.keys[0] = STORE_IO_process;
 	by_bucket.name = "io by time";
