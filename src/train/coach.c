@@ -10,7 +10,7 @@
 enum { REPORTS_MIN = TRAIN_SKIPPED + 12, TRY_REPORTS = 24, IN_VAIN_MAX = 4 };
 
 static const double near_enough = 0.1; /* half the interval of a pace by the pace: then it is known */
-static const double moving_share = 0.15; /* of the whole time of the job: so much may go into moves at most */
+static const double moving_share = 0.1; /* of the whole time of the job: so much may go into moves at most */
 static const double far_worse = 1.5;   /* by this factor: then more reports would not change what is thought of it */
 
 int train_coach_init(struct train_coach *c, const struct train_plan *plan, struct sonde_err *err)
@@ -391,7 +391,19 @@ static int consider_best(struct train_coach *c, struct train_decision *d, const 
 	return add_trial(c, d->point, &d->trial, err);
 }
 
-static int look(struct train_coach *c, struct train_decision *d, struct sonde_err *err)
+/* Was the try worth it? Those that were not make the next ones rarer. */
+static void judge_try(struct train_coach *c, const struct train_segment *s, const double *best)
+{
+	if (s->reason != TRAIN_TRY)
+		return;
+	if (best && tune_point_equal(c->optimizer.space, best, s->point))
+		c->no_better = 0;
+	else
+		c->no_better++;
+}
+
+/* Is the job where it should be? is_due: and is it time to try something else? */
+static int look(struct train_coach *c, struct train_decision *d, bool is_due, struct sonde_err *err)
 {
 	const struct train_segment *s = train_coach_now(c);
 	struct train_worth worth, here;
@@ -402,11 +414,14 @@ static int look(struct train_coach *c, struct train_decision *d, struct sonde_er
 	here = train_worth_measured(c, s);
 	if (s->is_failed || !isfinite(here.mean))
 		here = (struct train_worth){ s->is_failed ? INFINITY : s->value, 0 };
+	if (!is_due)
+		judge_try(c, s, best);
 	if (rc == 0 && best && !tune_point_equal(c->optimizer.space, best, s->point))
 		rc = consider_best(c, d, best, &worth, &here, err);
-	if (rc == 0 && d->act == TRAIN_WAIT && isfinite(here.mean))
+	if (rc == 0 && is_due && d->act == TRAIN_WAIT && isfinite(here.mean))
 		rc = consider_candidate(c, d, best ? fmin(here.mean, worth.mean) : here.mean, TRAIN_TRY, err);
-	c->look_at = c->loss_count + (size_t)c->plan->online_iterations;
+	if (is_due || c->look_at < c->loss_count)
+		c->look_at = c->loss_count + (size_t)c->plan->online_iterations * (1 + c->no_better);
 	return rc;
 }
 
@@ -421,7 +436,7 @@ static int explore(struct train_coach *c, struct train_decision *d, double now_s
 		return rc;
 	c->phase = TRAIN_ONLINE;
 	c->explored_s = now_s;
-	return look(c, d, err);
+	return look(c, d, false, err);
 }
 
 static int move_by_hand(struct train_coach *c, struct train_decision *d, struct sonde_err *err)
@@ -453,14 +468,14 @@ int train_coach_decide(struct train_coach *c, double now_s, struct train_decisio
 	if (c->plan->mode == TRAIN_FIXED)
 		return 0;
 	if (s->is_told)
-		return c->loss_count >= c->look_at ? look(c, d, err) : 0;
+		return c->loss_count >= c->look_at ? look(c, d, true, err) : 0;
 	known = know(c, s, now_s);
 	if (known == NOT_YET)
 		return 0;
 	rc = tell(c, s, known, now_s, err);
 	if (rc < 0)
 		return rc;
-	return c->phase == TRAIN_EXPLORING ? explore(c, d, now_s, err) : look(c, d, err);
+	return c->phase == TRAIN_EXPLORING ? explore(c, d, now_s, err) : look(c, d, false, err);
 }
 
 int train_coach_pin(struct train_coach *c, const char *name, const char *text, struct sonde_err *err)

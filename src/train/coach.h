@@ -53,7 +53,8 @@ struct train_coach {
 	double candidate[TUNE_PARAMS_MAX]; /* asked for and not tried yet, */
 	uint64_t candidate_id;             /* as this trial; 0: there is none */
 	unsigned in_vain;                  /* proposals since the last value was told that were not worth a try */
-	size_t look_at; /* the count of losses at which to look again */
+	size_t look_at;   /* the count of losses at which to look again */
+	size_t no_better; /* tries in a row that found nothing better: the next one waits the longer */
 	size_t loss_cap, segment_cap;
 	struct arena arena;
 };
