@@ -29,8 +29,8 @@ static const struct cli_option option_rows[] = {
 	{ 0, "tune", "FILE", CLI_PATH(struct options, tune),
 			.help = "Tune the job while it trains, as this job file of sonde train says." },
 	{ 0, "batch", "FILE", CLI_PATH(struct options, batch),
-			.help = "Submit every job of a YAML list: name, command, directory, environment, target_loss, window, tune, "
-				"times." },
+			.help = "Submit every job of a YAML list: name, command, directory, environment, "
+				"target_loss, window, tune, times." },
 	CLI_OPTIONS_END,
 };
 
@@ -107,7 +107,7 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_submit = {
 	.name = "submit",
-	.usage = "[--name NAME] [--target-loss LOSS] [--env NAME=VALUE] [--tune FILE] -- PROGRAM [ARGUMENT...] | --batch FILE",
+	.usage = "[--name NAME] [--target-loss LOSS] [--env NAME=VALUE] [--tune FILE] -- PROGRAM... | --batch FILE",
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -30,7 +30,8 @@ static int take_environment(struct config_reader *r, yaml_node_t *map, void *int
 
 	if (map->type != YAML_MAPPING_NODE)
 		return config_error(r, map, "'environment' is names and values (NAME: value)");
-	list = arena_alloc(r->arena, (size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start + 1) * sizeof(*list));
+	list = arena_alloc(r->arena,
+			(size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start + 1) * sizeof(*list));
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; list && p < map->data.mapping.pairs.top; p++) {
 		const char *name = config_text(yaml_document_get_node(r->document, p->key));
 		const char *value = config_text(yaml_document_get_node(r->document, p->value));
@@ -96,7 +97,8 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 	return rc == 0 && !f->count ? config_error(r, root, "there are no jobs in it") : rc;
 }
 
-int submission_load(const char *path, struct submission **out, size_t *count, struct arena *arena, struct sonde_err *err)
+int submission_load(const char *path, struct submission **out, size_t *count, struct arena *arena,
+		struct sonde_err *err)
 {
 	struct file_reader f = { .reader = { .path = path, .arena = arena, .err = err, .what = "a job" } };
 	int rc = config_load(&f.reader, take_document);
