@@ -330,9 +330,9 @@ int keeper_hear(int sock, struct keeper_word *word, int *fd)
 		.msg_controllen = sizeof(control.bytes) };
 	ssize_t n;
 	*fd = -1;
-	do
+	do /* A keeper that went without reading what we told it last makes for one ECONNRESET; its words come after. */
 		n = recvmsg(sock, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
 		return errno == EAGAIN ? -EAGAIN : 0;
 	const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
