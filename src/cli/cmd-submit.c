@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "cli/fleet-cli.h"
+#include "fleet/push.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,8 +18,9 @@
 #include <unistd.h>
 
 struct options {
-	const char *dir, *name, *target_loss;
-	int64_t window;
+	const char *dir, *name, *target_loss, *push, *label;
+	int64_t window, cpus;
+	uint64_t memory_bytes;
 	struct cli_list env;
 };
 
@@ -33,6 +35,14 @@ static const struct cli_option option_rows[] = {
 				"this." },
 	{ 0, "window", "N", CLI_INT(struct options, window), .default_text = "5", .min = 1, .max = FLEET_WINDOW_MAX,
 			.help = "How many losses that average takes." },
+	{ 0, "push", "DIR", CLI_PATH(struct options, push),
+			.help = "Copy this directory to the agent, without version control's files: the program "
+				"runs in a fresh copy, which goes when it has ended." },
+	{ 0, "cpus", "N", CLI_INT(struct options, cpus), .min = 0, .max = 1 << 20,
+			.help = "It needs an agent with at least so many CPUs." },
+	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory_bytes),
+			.help = "It needs an agent with at least so much memory." },
+	{ 0, "label", "NAME", CLI_STRING(struct options, label), .help = "It needs an agent with this label." },
 	CLI_OPTIONS_END,
 };
 
@@ -70,7 +80,26 @@ static int add_target(struct cli_context *ctx, struct json *j)
 	return 0;
 }
 
-static int describe(struct cli_context *ctx, const char *name, const char *cwd, struct buf *out)
+static void add_needs(const struct options *o, const struct fleet_files *files, struct json *j)
+{
+	json_key(j, "needs");
+	json_object(j);
+	json_kint(j, "cpus", o->cpus);
+	json_kuint(j, "memory_bytes", o->memory_bytes);
+	if (o->label)
+		json_kstr(j, "label", o->label);
+	json_end(j);
+	if (!files->hash[0])
+		return;
+	json_key(j, "files");
+	json_object(j);
+	json_kstr(j, "hash", files->hash);
+	json_kuint(j, "chunks", files->chunks);
+	json_end(j);
+}
+
+static int describe(struct cli_context *ctx, const char *name, const char *cwd, const struct fleet_files *files,
+		struct buf *out)
 {
 	const struct options *o = ctx->options;
 	struct json j;
@@ -84,6 +113,7 @@ static int describe(struct cli_context *ctx, const char *name, const char *cwd, 
 	json_kstr(&j, "cwd", cwd);
 	json_kint(&j, "time_ns", clock_real_ns());
 	rc = add_target(ctx, &j);
+	add_needs(o, files, &j);
 	json_key(&j, "argv");
 	json_array(&j);
 	for (char **word = ctx->program; *word; word++, count++)
@@ -111,17 +141,20 @@ static int run(struct cli_context *ctx)
 	const struct options *o = ctx->options;
 	const char *slash = strrchr(ctx->program[0], '/');
 	const char *name = o->name ? o->name : slash ? slash + 1 : ctx->program[0];
+	struct fleet_files files = { 0 };
 	struct fleet_link *link = NULL;
 	struct fleet_home home;
 	int rc;
 
 	if (!cwd)
 		return err_sys(ctx->err, errno, "cannot tell the working directory");
-	rc = describe(ctx, name, cwd, &text);
-	if (rc == 0)
-		rc = make_id(&id, name, ctx->err);
+	rc = make_id(&id, name, ctx->err);
 	if (rc == 0)
 		rc = fleet_connect(ctx, o->dir, &home, &link);
+	if (rc == 0 && o->push)
+		rc = fleet_push(link, o->push, &files, ctx->err);
+	if (rc == 0)
+		rc = describe(ctx, name, cwd, &files, &text);
 	if (rc == 0)
 		rc = fleet_link_tell(link, id.data, "event", text.data, id.data, NULL, ctx->err);
 	fleet_link_free(link);
@@ -133,12 +166,13 @@ static int run(struct cli_context *ctx)
 static const struct cli_example examples[] = {
 	{ "sonde submit -- python3 train.py --epochs 10", "Queue a job; its id is printed." },
 	{ "sonde submit --target-loss 0.1 -- python3 train.py", "Stop it when it is good enough." },
+	{ "sonde submit --push . --cpus 8 -- python3 train.py", "Bring the code along, to a host that is big enough." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_submit = {
 	.name = "submit",
-	.usage = "[--name NAME] [--target-loss LOSS] [--env NAME=VALUE] -- PROGRAM [ARGUMENT...]",
+	.usage = "[--name NAME] [--target-loss LOSS] [--env NAME=VALUE] [--push DIR] -- PROGRAM [ARGUMENT...]",
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,
