@@ -1,11 +1,12 @@
 /*
- * sonde job: list, show and cancel the jobs of a fleet; what they printed and reported.
+ * sonde job: list, show, steer and cancel the jobs of a fleet; what they printed, reported and learnt.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/words.h"
 #include "cli/fleet-cli.h"
+#include "cli/job-notes.h"
 #include "cli/term.h"
 #include "fleet/knobs.h"
 
@@ -24,7 +25,7 @@ struct options {
 static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json),
-			.help = "Print JSON: an array for list, an object for show." },
+			.help = "Print JSON: an array for list and configs, an object for show and best." },
 	CLI_OPTIONS_END,
 };
 
@@ -66,7 +67,7 @@ static void add_job(struct json *j, const struct fleet_job *job)
 		json_kstr(j, "why", job->why);
 	if (job->has_target)
 		json_kreal(j, "target_loss", job->target_loss);
-	json_kbool(j, "has_reached_target", job->stop == FLEET_STOP_TARGET);
+	json_kbool(j, "has_reached_target", job->stop == FLEET_STOP_TARGET || job->has_reached);
 	json_kuint(j, "reports", job->report_count);
 	if (job->report_count) {
 		json_kint(j, "step", job->last.step);
@@ -192,6 +193,12 @@ static void print_report(void *arg, const struct fleet_job *job, const struct fl
 	printf("%llu,%lld,%.6f,", (unsigned long long)job->epoch, (long long)r->step, r->time_s);
 	if (isfinite(r->loss)) /* absent otherwise */
 		printf("%.9g", r->loss);
+	printf(",");
+	if (r->worker >= 0)
+		printf("%lld", (long long)r->worker);
+	printf(",");
+	if (r->config >= 0)
+		printf("%lld", (long long)r->config);
 	printf("\n");
 }
 
@@ -201,7 +208,7 @@ static int show_stats(struct scene *s)
 	struct fleet_ledger again;
 	int rc;
 
-	printf("epoch,step,time_s,loss\n");
+	printf("epoch,step,time_s,loss,worker,config\n");
 	fleet_ledger_init(&again);
 	again.on_report = print_report;
 	rc = fleet_link_fold(s->link, s->job->id, true, &again, s->ctx->err);
@@ -244,6 +251,21 @@ static int set_knobs(struct scene *s)
 	return rc;
 }
 
+static int show_configs(struct scene *s)
+{
+	return job_print_configs(s->link, s->job->id, is_json(s), s->ctx->err);
+}
+
+static int show_best(struct scene *s)
+{
+	return job_print_best(s->link, s->job->id, is_json(s), s->ctx->err);
+}
+
+static int show_plot(struct scene *s)
+{
+	return job_print_plot(s->link, s->job->id, s->ctx->err);
+}
+
 static const struct action {
 	const char *name;
 	bool has_job;
@@ -254,6 +276,9 @@ static const struct action {
 	{ "show", true, show },
 	{ "log", true, show_log },
 	{ "stats", true, show_stats },
+	{ "plot", true, show_plot },
+	{ "configs", true, show_configs },
+	{ "best", true, show_best },
 	{ "cancel", true, cancel },
 	{ "knob", true, set_knobs, true },
 };
@@ -299,7 +324,7 @@ static int run(struct cli_context *ctx)
 	int rc;
 
 	if (!action)
-		return cli_usage(ctx, "there is no '%s': there are list, show, log, stats, cancel and knob",
+		return cli_usage(ctx, "there is no '%s': there are list, show, log, stats, plot, configs, best, cancel and knob",
 				ctx->args[0]);
 	if (action->has_job != (id != NULL))
 		return cli_usage(ctx, action->has_job ? "%s wants a job's id" : "%s takes no job", action->name);
@@ -321,19 +346,20 @@ static const struct cli_example examples[] = {
 	{ "sonde job list", "All jobs, the oldest first." },
 	{ "sonde job log train_1116_021500_9f3c", "What it printed." },
 	{ "sonde job stats train_1116_021500_9f3c > losses.csv", "What it reported." },
+	{ "sonde job best train_1116_021500_9f3c", "The configuration to take." },
 	{ "sonde job knob train_1116_021500_9f3c threads=4", "Change a setting while it trains." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_job = {
 	.name = "job",
-	.usage = "[--json] list | show JOB | log JOB | stats JOB | cancel JOB | knob JOB NAME=VALUE...",
+	.usage = "[--json] list | show JOB | log JOB | stats JOB | plot JOB | configs JOB | best JOB | cancel JOB | knob JOB NAME=VALUE...",
 	.positional = { .name = "ACTION",
 			.min = 1,
 			.max = 2 + KNOBS_MAX,
 			.type = CLI_TYPE_STRING,
-			.help = "list, show, log, stats (CSV), cancel or knob (set while it runs), and for all but the "
-				"first the job's id." },
+			.help = "list, show, log, stats (CSV), plot (losses by time), configs and best (of jobs that are tuned), cancel or "
+				"knob (set while it runs), and for all but the first the job's id." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -36,6 +36,16 @@ is 'and is whole' "$(sonde job log "$job" | cut -d' ' -f1)" "${sum%% *}"
 same=$(sonde submit --push code -- sha256sum big)
 ok 'pushed again, it ends' wait_for is_now "$same" "done"
 
+cat >jobs.yml <<'X'
+- {name: row, command: [cat, deep/data], push: code, cpus: 1, memory: 1M, times: 2}
+- {name: big, command: ["true"], memory: 4096T}
+X
+mapfile -t rows < <(sonde submit --batch jobs.yml)
+is 'a file of jobs brings files too' "${#rows[@]}" 3
+ok 'its jobs end' wait_for is_now "${rows[1]}" "done"
+is 'with what was pushed' "$(sonde job log "${rows[1]}")" second
+like 'and know what they need' "$(sonde job show "${rows[2]}")" 'needs +4194304.0 GiB'
+sonde job cancel "${rows[2]}"
 run sonde submit --push nowhere -- true
 is 'a directory that is not there' "$status" 1
 like 'is named' "$err" "cannot pack 'nowhere'"
