@@ -123,7 +123,7 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_submit = {
 	.name = "submit",
-	.usage = "[--name NAME] [--target-loss LOSS] [--tune FILE] [--push DIR] -- PROGRAM [ARGUMENT...] | --batch FILE",
+	.usage = "[--name NAME] [--target-loss LOSS] [--push DIR] -- PROGRAM [ARGUMENT...] | --batch FILE",
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,
