@@ -141,8 +141,8 @@ static enum verdict tick(struct running *r)
 
 	if (*r->agent->o->is_stopped)
 		return RETURNED;
-	if (now_ns - r->renew_ns >= lease_ns / (r->is_cut ? 12 : 4) && renew(r) == 0)
-		agent_beat(r->agent, r->id, "busy");
+	if (now_ns - r->renew_ns >= lease_ns / (r->is_cut ? 12 : 4))
+		renew(r);
 	if (!fleet_lease_is_held(r->lease))
 		return LOST;
 	if (r->stop_ns && now_ns - r->stop_ns > 10 * SECOND_NS)
@@ -151,14 +151,15 @@ static enum verdict tick(struct running *r)
 		verdict = look_for_news(r);
 		speak(r);
 		send_batches(r);
+		agent_beat(r->agent, r->id, "busy");
 	}
 	return verdict;
 }
 
-/* A tree that was killed at the end of the lease has not ended by itself. */
+/* A tree that was killed at the end of the lease has not ended by itself, even if the lease was renewed just then. */
 static enum verdict ended(const struct running *r)
 {
-	return fleet_lease_is_held(r->lease) ? ENDED : LOST;
+	return fleet_lease_is_held(r->lease) && !job_is_overdue(r->job) ? ENDED : LOST;
 }
 
 static enum verdict attend(struct running *r)

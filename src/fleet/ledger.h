@@ -43,8 +43,8 @@ enum {
 
 struct fleet_report {
 	int64_t step;
-	double loss;   /* NAN: reported, and not a number */
-	double time_s; /* since the command started */
+	double loss;            /* NAN: reported, and not a number */
+	double time_s;          /* since the command started */
 	int64_t worker, config; /* -1: not told */
 };
 

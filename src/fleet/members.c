@@ -149,9 +149,10 @@ static int start(struct call *c, const struct fleet_home *home, const char *acti
 		struct sonde_err *err)
 {
 	char *argv[WORDS_MAX];
-	CLEANUP(cleanup_fd) int input = input_of(home, err);
+	bool is_join = strcmp(action, "join") == 0;
+	CLEANUP(cleanup_fd) int input = is_join ? input_of(home, err) : -1;
 	struct job_spec spec = JOB_SPEC_INIT;
-	int rc = input < 0 ? input : words_of(c->member, action, arena, argv, err);
+	int rc = is_join && input < 0 ? input : words_of(c->member, action, arena, argv, err);
 
 	c->errors = memfd_create("sonde-words", MFD_CLOEXEC);
 	if (rc == 0 && c->errors < 0)
@@ -159,7 +160,7 @@ static int start(struct call *c, const struct fleet_home *home, const char *acti
 	if (rc < 0)
 		return rc;
 	spec.argv = argv;
-	spec.fds[0] = input;
+	spec.fds[0] = is_join ? input : JOB_FD_NULL;
 	spec.fds[1] = JOB_FD_NULL;
 	spec.fds[2] = c->errors;
 	return job_start(&c->job, &spec, err);

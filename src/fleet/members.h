@@ -24,7 +24,7 @@ struct fleet_member *fleet_members_find(const struct fleet_home *home, const cha
 void fleet_members_remove(struct fleet_home *home, const char *host);
 
 /*
- * `sonde fleet ACTION` on `count` members, all at the same time; each gets address and token to read. 0, or the first
+ * `sonde fleet ACTION` on `count` members, all at the same time; `join` gets address and token to read. 0, or the first
  * failure, in its host's own words; the others are done all the same. A host that has not answered after
  * patience_ns (INT64_MAX: for ever) is given up.
  */

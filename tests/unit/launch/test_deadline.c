@@ -18,6 +18,7 @@ static void the_tree_ends_then(void **state)
 	assert_int_equal(job_set_deadline(j, clock_mono_ns() + 20000000, NULL), 0);
 	assert_int_equal(job_wait(j, FOR_EVER, NULL), 0);
 	assert_int_equal(job_status(j), SIGKILL);
+	assert_true(job_is_overdue(j));
 	job_free(j);
 }
 
@@ -46,6 +47,7 @@ static void it_may_be_put_off(void **state)
 	assert_int_equal(write(ends[1], "\n", 1), 1);
 	assert_int_equal(job_wait(j, FOR_EVER, NULL), 0);
 	assert_int_equal(WEXITSTATUS(job_status(j)), 7);
+	assert_false(job_is_overdue(j));
 	assert_int_equal(job_end(j, &(struct job_ladder)JOB_LADDER_KILL, NULL), 0);
 	assert_int_equal(job_set_deadline(j, 0, NULL), 0);
 	job_free(j);
