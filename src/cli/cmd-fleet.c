@@ -22,7 +22,7 @@
 enum { JOIN_MAX = 64 << 10 };
 
 struct options {
-	const char *dir, *listen, *member;
+	const char *dir, *listen, *member, *label;
 	int64_t agents, lease_ns;
 	struct fleet_places places;
 	bool is_json;
@@ -32,6 +32,8 @@ static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
 	{ 'n', "agents", "N", CLI_INT(struct options, agents), .default_text = "1", .min = 0, .max = 200,
 			.help = "How many agents up and add start, on each host: each runs one job at a time." },
+	{ 0, "label", "NAME", CLI_STRING(struct options, label),
+			.help = "What these agents have besides, for jobs that need it; commas between several." },
 	{ 0, "lease", "TIME", CLI_DURATION(struct options, lease_ns), .default_text = "15s", .min = SECOND_NS,
 			.max = 3600 * SECOND_NS,
 			.help = "An agent that cannot renew for this long ends its job; half as long later another "
@@ -63,9 +65,9 @@ static int add_agents_here(struct cli_context *ctx, struct fleet_home *home)
 	int rc = program ? 0 : -EIO;
 
 	if (rc == 0 && fleet_places_are_slurm(&o->places))
-		return fleet_start_step(home, program, o->agents, ctx->err);
+		return fleet_start_step(home, program, o->label, o->agents, ctx->err);
 	for (int64_t i = 0; i < o->agents && rc == 0; i++)
-		rc = fleet_start_agent(home, program, ctx->err);
+		rc = fleet_start_agent(home, program, o->label, ctx->err);
 	return rc;
 }
 
@@ -96,7 +98,7 @@ static int add_agents(struct cli_context *ctx, struct fleet_home *home, bool is_
 		rc = add_agents_here(ctx, home);
 		return rc < 0 || !is_new ? rc : join_members(ctx, home, known, 0);
 	}
-	rc = fleet_places_take(ctx, &o->places, o->agents, home);
+	rc = fleet_places_take(ctx, &o->places, o->agents, o->label, home);
 	if (rc < 0)
 		return rc;
 	/* No new one: one that is there is to be started again. */

@@ -18,7 +18,7 @@ struct fleet_places {
 		.help = "Start the agents on these hosts instead of here; slurm: on each node of the " \
 			"allocation." }, \
 			{ 0, "hosts-file", "FILE", CLI_PATH(S, places.file), .group = FLEET_PLACES_GROUP, \
-				.help = "On the hosts of a file: a line is HOST, or HOST agents=N." }, \
+				.help = "On the hosts of a file: a line is HOST, and behind it agents=N, label=NAME." }, \
 			{ 0, "ssh", "COMMAND", CLI_STRING(S, places.shell), .group = FLEET_PLACES_GROUP, \
 				.default_text = "ssh -T", \
 				.help = "The remote shell: a host and a command are put behind it." }, \
@@ -30,7 +30,8 @@ struct fleet_places {
 
 bool fleet_places_are_given(const struct fleet_places *p); /* other hosts, or Slurm's */
 bool fleet_places_are_slurm(const struct fleet_places *p);
-/* The hosts become members of the home, with `agents` each where their file does not say. */
-int fleet_places_take(struct cli_context *ctx, const struct fleet_places *p, int64_t agents, struct fleet_home *home);
+/* The hosts become members of the home, with `agents` and `label` where their file does not say. */
+int fleet_places_take(struct cli_context *ctx, const struct fleet_places *p, int64_t agents, const char *label,
+		struct fleet_home *home);
 
 #endif

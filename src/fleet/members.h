@@ -12,9 +12,8 @@
 #include "fleet/home.h"
 
 /*
- * The hosts of a file: a line is `HOST` or `HOST agents=N`, `#` starts a comment. Each becomes a member with the
- * shell, path and number of agents of `usual` where the line does not say; a host that is there already is changed.
- * -EINVAL names the line.
+ * The hosts of a file: a line is `HOST [agents=N] [label=NAME,...]`, `#` starts a comment. Each becomes a member with
+ * what `usual` has where the line does not say; a host that is there already is changed. -EINVAL names the line.
  */
 int fleet_members_parse(struct fleet_home *home, const char *text, const struct fleet_member *usual,
 		struct arena *arena, struct sonde_err *err);
