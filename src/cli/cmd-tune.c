@@ -340,6 +340,10 @@ static int check_paired(struct cli_context *ctx, const struct tune_study *study)
 
 	if (o->is_paired && study->objective_count > 1)
 		return cli_usage(ctx, "--paired is for studies with one objective");
+	if (o->is_paired && study->window)
+		return cli_usage(ctx,
+				"--paired is for trials that are started: a 'window' is of a program that keeps "
+				"running");
 	if (o->is_json && o->is_csv)
 		return cli_usage(ctx, "--json and --csv do not go together");
 	for (size_t k = 0; k < study->objective_count; k++)
