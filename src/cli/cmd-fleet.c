@@ -41,8 +41,16 @@ static const struct cli_option option_rows[] = {
 	{ 0, "listen", "ADDRESS", CLI_STRING(struct options, listen), .default_words = "127.0.0.1",
 			.help = "Where up lets the server listen, with :PORT behind it or on a free port." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the status as JSON." },
-	FLEET_PLACES_OPTIONS(struct options, places),
-	{ 0, "member", "NAME", CLI_STRING(struct options, member), .group = FLEET_PLACES_GROUP,
+	{ 0, "hosts", "LIST", CLI_WORDS(struct options, places.names), .group = "Other hosts",
+			.help = "Start the agents on these hosts instead of here; slurm: on each node of the "
+				"allocation." },
+	{ 0, "hosts-file", "FILE", CLI_PATH(struct options, places.file), .group = "Other hosts",
+			.help = "On the hosts of a file: a line is HOST, and behind it agents=N, label=NAME." },
+	{ 0, "ssh", "COMMAND", CLI_STRING(struct options, places.shell), .group = "Other hosts",
+			.default_text = "ssh -T", .help = "The remote shell: a host and a command are put behind it." },
+	{ 0, "remote", "PATH", CLI_STRING(struct options, places.remote), .group = "Other hosts",
+			.default_words = "as here", .help = "Where sonde is on the hosts." },
+	{ 0, "member", "NAME", CLI_STRING(struct options, member), .group = "Other hosts",
 			.help = "What the fleet calls this host, where it is none of its own: up, add, drain and down "
 				"say it on the other hosts." },
 	CLI_OPTIONS_END,
