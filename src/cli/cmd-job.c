@@ -134,6 +134,16 @@ static int show_list(struct scene *s)
 	return rc;
 }
 
+static void print_needs(const struct fleet_needs *needs)
+{
+	if (needs->cpus)
+		printf("needs     %lld CPUs\n", (long long)needs->cpus);
+	if (needs->memory_bytes)
+		printf("needs     %.1f GiB of memory\n", (double)needs->memory_bytes / (1 << 30));
+	if (needs->label)
+		printf("needs     an agent with the label '%s'\n", needs->label);
+}
+
 static int show(struct scene *s)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT, safe = BUF_INIT;
@@ -147,6 +157,7 @@ static int show(struct scene *s)
 	if (job->agent)
 		printf("agent     %s\nattempts  %u\nepoch     %llu\n", job->agent, job->attempts,
 				(unsigned long long)job->epoch);
+	print_needs(&job->needs);
 	if (job->exit_code >= 0)
 		printf("exit      %d\n", job->exit_code);
 	if (job->has_target)

@@ -45,6 +45,16 @@ static int take_environment(struct config_reader *r, yaml_node_t *map, void *int
 	return list ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
+static int take_memory(struct config_reader *r, yaml_node_t *node, void *into)
+{
+	struct row *row = into;
+	const char *text = config_text(node);
+
+	return text && cli_parse_size(text, &row->submission.memory_bytes, NULL) == 0
+			? 0
+			: config_error(r, node, "'memory' is a size: 512M, 16G");
+}
+
 static const struct config_key row_keys[] = {
 	{ "name", CONFIG_TEXT, offsetof(struct row, submission.name) },
 	{ "command", CONFIG_LIST, offsetof(struct row, command) },
@@ -53,6 +63,10 @@ static const struct config_key row_keys[] = {
 	{ "target_loss", CONFIG_REAL, offsetof(struct row, submission.target_loss) },
 	{ "window", CONFIG_WHOLE, offsetof(struct row, submission.window), .min = 1 },
 	{ "tune", CONFIG_TEXT, offsetof(struct row, submission.plan) },
+	{ "push", CONFIG_TEXT, offsetof(struct row, submission.push) },
+	{ "cpus", CONFIG_WHOLE, offsetof(struct row, submission.cpus), .min = 1 },
+	{ "memory", CONFIG_OTHER, .take = take_memory },
+	{ "label", CONFIG_TEXT, offsetof(struct row, submission.label) },
 	{ "times", CONFIG_WHOLE, offsetof(struct row, times), .min = 1 },
 	{ NULL },
 };

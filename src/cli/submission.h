@@ -14,6 +14,10 @@ struct submission {
 	const char *const *env; /* "NAME=value", ended by NULL; NULL: none */
 	double target_loss;     /* NaN: none */
 	int64_t window;         /* losses of the average */
+	const char *push;       /* a directory that it brings; NULL: none */
+	int64_t cpus;           /* that it needs; 0: any */
+	uint64_t memory_bytes;  /* 0: any */
+	const char *label;      /* NULL: any */
 	const char *plan;       /* a job file: it is tuned while it trains (sonde train); NULL: it is not */
 };
 

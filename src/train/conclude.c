@@ -50,7 +50,8 @@ static void add_summary(struct buf *out, const struct train_record *r, const str
 
 	buf_adds(out,
 			"job_id,runtime_sec,avg_recovery_time_sec,target_loss,ml_model,batch_size,learning_rate,"
-			"final_loss,os_size,n_iter_per_os,online_os_size,online_n_iter_per_os,check_reconfig,do_reconfig,"
+			"final_loss,os_size,n_iter_per_os,online_os_size,online_n_iter_per_os,check_reconfig,"
+			"do_reconfig,"
 			"total_iteration,init_duration,estimation_func,run_mode,total_reconfiguration_time\n");
 	buf_adds(out, r->id);
 	add_cell(out, runtime_s);

@@ -105,7 +105,7 @@ static int is_worth_trying(struct train_coach *c, struct train_decision *d, doub
 		return 0;
 	if (rc < 0)
 		return rc;
-	/* What is learnt pays for as long as the job lasts, and nobody knows yet how long that is: hope for the longer. */
+	/* What is learnt pays for as long as the job lasts, and nobody knows how long: hope for the longer. */
 	d->gain_s = train_worth_improvement(&there, here) * fmax(0, go.mean + go.sd - stay);
 	d->cost_s = 2 * usual_cost(c, train_coach_is_restart(c, c->candidate)) + stay * fmax(0, there.mean - here);
 	d->sd_s = there.sd * go.mean;
@@ -148,7 +148,7 @@ static int consider_best(struct train_coach *c, struct train_decision *d, const 
 	d->gain_s = go.mean * saved;
 	d->cost_s = usual_cost(c, train_coach_is_restart(c, d->point));
 	d->sd_s = hypot(go.mean * saved_sd, go.sd * saved);
-	/* Both may be less than expected: what is saved an iteration, and how many there are. Anything beats no numbers. */
+	/* Both may be less than expected: what is saved an iteration, and how many there are to go. */
 	if (isfinite(here->mean) && !(fmax(go.mean - z * go.sd, go.mean / 4) * (saved - z * saved_sd) > d->cost_s))
 		return 0;
 	if (!tune_point_is_allowed(c->optimizer.space, d->point))
