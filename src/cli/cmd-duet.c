@@ -90,7 +90,7 @@ static const struct cli_option option_rows[] = {
 	{ 0, "step", "NAME", CLI_STRING(O, step), .default_words = "the most frequent",
 			.help = "With --iterations step: the steps of this name." },
 	{ 0, "explain", NULL, CLI_FLAG(O, is_explained),
-			.help = "Then record both a few times, and say which calls, files and functions "
+			.help = "Then record both a few times, and say which functions, waits, calls and files "
 				"carry the difference." },
 	{ 0, "shell", NULL, CLI_FLAG(O, is_shell), .help = "Let /bin/sh run the commands." },
 	{ 0, "metric", "METRIC", CLI_SETTER(set_metric), .default_text = "wall",
