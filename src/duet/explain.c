@@ -134,7 +134,7 @@ static int64_t own_stack(struct model_stacks *stacks, int64_t stack)
 	return stack;
 }
 
-/* Time off the CPUs by why, and by where where that was seen. */
+/* Time off the CPUs by why; and by where, of those whose stack was seen and that were not merely preempted. */
 static int add_waits(struct collector *c, enum duet_side side, struct model_run *run, struct model_stacks *stacks)
 {
 	struct model_rows *rows = NULL;
@@ -148,7 +148,10 @@ static int add_waits(struct collector *c, enum duet_side side, struct model_run 
 
 		if (row->dur_ns == STORE_NULL || !state)
 			continue;
-		buf_addf(&name, "%s%s%s", state, place ? " in " : "", place ? place : "");
+		add_time(c, side, "wait", state, row->dur_ns);
+		if (!place || !strcmp(state, "preempted"))
+			continue;
+		buf_addf(&name, "%s in %s", state, place);
 		if (!buf_error(&name))
 			add_time(c, side, "wait", name.data, row->dur_ns);
 	}

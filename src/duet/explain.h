@@ -10,7 +10,7 @@
 #include "stats/interval.h"
 
 struct duet_cause {
-	const char *kind; /* "call", "file", "function": CPU time where it ran, or "wait": off the CPUs, why and where */
+	const char *kind; /* "call", "file", "function" (CPU time where it ran), "wait" (off the CPUs: why, where) */
 	const char *name;
 	double a_ns, b_ns;           /* on average; 0: it never happened */
 	double a_calls, b_calls;     /* samples of functions, times it waited */
