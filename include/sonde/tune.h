@@ -33,10 +33,10 @@ extern "C" {
 
 struct sonde_tune;
 
-/* A study file, or its text; seed -1: the study's own. NULL when it is wrong: `why`, unless NULL, says where and how. */
+/* A study file, or its text; seed -1: its own. NULL when it is wrong: `why`, unless NULL, says where and how. */
 struct sonde_tune *sonde_tune_open(const char *path, int64_t seed, char *why);
 struct sonde_tune *sonde_tune_parse(const char *text, int64_t seed, char *why);
-void sonde_tune_close(struct sonde_tune *t); /* NULL is fine */
+void sonde_tune_close(struct sonde_tune *t);            /* NULL is fine */
 const char *sonde_tune_why(const struct sonde_tune *t); /* the last failure in words; "" when there was none */
 
 /* The next trial: its number, from 1. */

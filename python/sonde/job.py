@@ -22,7 +22,8 @@ import threading
 from ._crew import Crew, Member
 from ._knob import knob as _board_knob
 
-__all__ = ["Crew", "Member", "changed", "directory", "id", "knob", "knobs", "report", "role", "should_stop", "task"]
+__all__ = ["Crew", "Member", "changed", "directory", "id", "knob", "knobs", "report", "role", "settle", "should_stop",
+           "task"]
 
 id = os.environ.get("SONDE_JOB_ID")  # the job's id; None when nobody listens
 directory = os.environ.get("SONDE_JOB_DIR")  # where a checkpoint is found again; None when nobody restarts the job
@@ -33,7 +34,8 @@ _heard = b""
 _is_stopped = False
 _is_changed = False
 _settings = {}  # name: value, as asked for
-_index = None  # of the configuration in force; None: nobody gave one
+_index = None  # of the configuration that reports count for; None: nobody gave one
+_next_index = None  # of the one that was asked for
 
 
 def _connect():
@@ -44,11 +46,11 @@ def _connect():
 
 
 def _take_config(index, text):
-    global _index, _is_changed
+    global _next_index, _is_changed
     settings = json.loads(text)
     if isinstance(settings, dict):
         _settings.update(settings)
-        _index, _is_changed = int(index), True
+        _next_index, _is_changed = int(index), True
 
 
 def _take_line(line):
@@ -92,6 +94,8 @@ if "SONDE_JOB_CONFIG" in os.environ:
 def report(step, loss, worker=None):
     """The loss after a step: an integer and a number. NaN is told as it is. worker: the number of who made the step."""
     line = f"report {int(step)} {float(loss)!r}"
+    if _index is None and _next_index is not None:
+        settle()
     if worker is not None or _index is not None:
         line += f" {int(worker or 0)}"
     if _index is not None:
@@ -111,13 +115,24 @@ def should_stop():
     return _is_stopped
 
 
-def changed():
-    """Are there other settings than at the last call? True at the first one, when settings were given. The next report
-    counts for the new ones: take them up before."""
+def changed(is_settled=True):
+    """Are there other settings than at the last call? True at the first one, when settings were given.
+
+    The next report counts for the new ones: take them up before. A program that takes a while to change and trains on
+    meanwhile says is_settled=False, and calls settle() when the change is complete.
+    """
     global _is_changed
     _listen()
     was, _is_changed = _is_changed, False
+    if is_settled:
+        settle()
     return was
+
+
+def settle():
+    """All that was asked for is in force: reports count for it from now on."""
+    global _index
+    _index = _next_index
 
 
 def knob(name, default, low=None, high=None, choices=None):

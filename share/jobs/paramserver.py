@@ -221,7 +221,7 @@ class Chief:
         self.where, self.settings = {}, {"ps": 0, "workers": 0, "threads": 0}
         self.crew = job.Crew({"ps": serve, "worker": work}, preload=preload)
         self.place = tempfile.TemporaryDirectory(prefix="ps-")
-        self.paths, self.on_step = [], None
+        self.paths, self.newcomers = [], set()
 
     def _request(self, server, *words):
         server.connection.send(words)
@@ -276,8 +276,9 @@ class Chief:
     def _set_workers(self, count):
         while len(self.crew.members["worker"]) < count:
             self.started += 1
-            self.crew.start("worker", self.model_of, self.where, self.settings, self.seed * 1000 + self.started)
+            self.newcomers.add(self.crew.start("worker", self.model_of, self.where, self.settings, self.seed * 1000 + self.started))
         leaving = [self.crew.release("worker") for _ in range(len(self.crew.members["worker"]) - count)]
+        self.newcomers -= set(leaving)
         for worker in leaving:
             worker.connection.send(("end",))
         for worker in leaving:
@@ -299,8 +300,9 @@ class Chief:
         if word == "step":
             self.step += 1
             job.report(self.step, *args, worker=worker.task)
-            if self.on_step:
-                self.on_step(self.step, *args)
+            self.newcomers.discard(worker)
+            if not self.newcomers:
+                job.settle()  # all take part: what is reported from now on is of the new settings
         return word
 
     def parameters(self):
@@ -329,10 +331,10 @@ class Chief:
         if checkpoint and os.path.exists(checkpoint):
             self.load(checkpoint)
         settings = {name: getattr(options, name) for name in self.KNOBS}
-        job.changed()
+        job.changed(is_settled=False)
         while True:
             self.reconfigure(**{name: job.knob(name, settings[name], *self.KNOBS[name][1:]) for name in settings})
-            while not job.changed():
+            while not job.changed(is_settled=False):
                 workers = {worker.connection: worker for worker in self.crew.members["worker"]}
                 for ready in wait(list(workers), timeout=0.2):
                     self._hear(workers[ready])

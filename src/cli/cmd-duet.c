@@ -1,6 +1,7 @@
 /*
  * sonde duet: compare two programs honestly on a noisy machine.
  */
+#include "base/words.h"
 #include "cli/duet.h"
 
 #include <errno.h>
@@ -51,6 +52,30 @@ static int set_level(const struct cli_option *option, const char *value, void *o
 	return rc;
 }
 
+static int set_metric(const struct cli_option *option, const char *value, void *options, struct sonde_err *err)
+{
+	struct duet_options *o = options;
+	size_t prefix = strlen(DUET_COUNTER_PREFIX);
+	const char *nearest;
+
+	if (!strncmp(value, DUET_COUNTER_PREFIX, prefix) && value[prefix]) {
+		o->counter = value;
+		o->metric = DUET_VALUE;
+		return 0;
+	}
+	for (int i = 0; duet_metric_names[i]; i++)
+		if (!strcmp(duet_metric_names[i], value)) {
+			o->counter = NULL;
+			o->metric = i;
+			return 0;
+		}
+	err_set(err, EINVAL, "'%s' is no metric", value);
+	nearest = words_nearest(value, duet_metric_names);
+	if (nearest)
+		err_hint(err, "did you mean '%s'?", nearest);
+	return -EINVAL;
+}
+
 #define O struct duet_options
 static const struct cli_option option_rows[] = {
 	{ 'a', "command-a", "COMMAND", CLI_STRING(O, commands[DUET_A]),
@@ -68,9 +93,10 @@ static const struct cli_option option_rows[] = {
 			.help = "Then record both a few times, and say which calls, files and functions "
 				"carry the difference." },
 	{ 0, "shell", NULL, CLI_FLAG(O, is_shell), .help = "Let /bin/sh run the commands." },
-	{ 0, "metric", "METRIC", CLI_CHOICE(O, metric), .choices = duet_metric_names, .default_text = "wall",
-			.help = "What is compared: time that passes, processor time, memory, or the value "
-				"that iterations report." },
+	{ 0, "metric", "METRIC", CLI_SETTER(set_metric), .default_text = "wall",
+			.help = "What is compared: wall (time that passes), cpu, user or system (processor time), rss "
+				"(memory), faults, major_faults, waits, preemptions, blocks_read, blocks_written, "
+				"value (what iterations report), or counter:NAME, a counter of the recorded programs." },
 	{ 0, "better", "WHICH", CLI_CHOICE(O, better), .choices = better_words, .default_text = "lower",
 			.help = "Which is better, lower or higher values; \"slower\" then means worse." },
 	{ 0, "threshold", "PERCENT", CLI_SETTER(set_threshold), .default_text = "1%",

@@ -150,7 +150,7 @@ static void print_text(struct cli_context *ctx, const struct train_coach *c, con
 		const char *dir)
 {
 	printf("%s after %.1f s: %zu iterations, %zu configurations, %zu moves\n",
-			train_coach_is_reached(c) ? "target reached" : outcome->why, outcome->runtime_s, c->loss_count,
+			c->is_reached ? "target reached" : outcome->why, outcome->runtime_s, c->loss_count,
 			c->segment_count, c->moves);
 	if (outcome->bad_lines)
 		printf("%llu lines of the program were no reports\n", (unsigned long long)outcome->bad_lines);
@@ -225,6 +225,7 @@ static int run_job(struct cli_context *ctx, const struct train_plan *plan, struc
 		rc = make_place(ctx, &record, &d, absolute);
 	if (rc == 0 && record.is_resumed && !o->is_json)
 		printf("%s: goes on after %zu configurations\n", plan->name, coach->segment_count);
+	fflush(stdout); /* the program prints to the same place */
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }
 

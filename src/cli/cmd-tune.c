@@ -8,6 +8,7 @@
 #include "cli/term.h"
 #include "cli/tune-text.h"
 #include "tune/database.h"
+#include "tune/launcher.h"
 #include "tune/protocol.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ struct options {
 	int64_t confirm;
 	const char *dir;
 	const char *method;
+	const char *launcher;
 	bool is_json, is_csv, is_paired, is_dry;
 };
 
@@ -41,6 +43,9 @@ static const struct cli_option option_rows[] = {
 			.help = "Run each trial beside the best so far, at the same time, and learn from the ratios: "
 				"what "
 				"slows the machine down then slows both." },
+	{ 0, "launcher", "NAME", CLI_STRING(struct options, launcher), .default_words = "none, trials run here",
+			.help = "Run each trial by slurm: as a job of its own, or a step in an allocation; words for "
+				"srun may follow ('slurm -p fast -c 4')." },
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-tune/NAME",
 			.help = "Keep the journal and the reports here; a study that is there goes on." },
 	{ 0, "report", NULL, CLI_FLAG(struct options, is_dry), .help = "Run nothing: report what the journal has." },
@@ -166,7 +171,8 @@ enum { RESULT = 2 };
 
 #define TELL_INTERVAL_NS 2000000000
 
-static int write_file(const char *dir, const struct report_file *file, const struct tune_report *r, struct sonde_err *err)
+static int write_file(const char *dir, const struct report_file *file, const struct tune_report *r,
+		struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
 
@@ -307,12 +313,37 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }
 
+static int take_launcher(struct cli_context *ctx, struct tune_study *study)
+{
+	const struct options *o = ctx->options;
+	struct tune_launcher *l = o->launcher ? arena_alloc(ctx->arena, sizeof(*l)) : NULL;
+
+	if (!o->launcher)
+		return 0;
+	if (o->is_paired)
+		return cli_usage(ctx,
+				"--paired trials run side by side on this machine: --launcher does not go with it");
+	if (study->is_announced) {
+		err_set(ctx->err, ENOTSUP,
+				"knobs, and steps and metrics that a program announces, need it on this machine");
+		err_hint(ctx->err, "with --launcher use arguments, variables or files, and a regex for what it prints");
+		return -ENOTSUP;
+	}
+	study->launcher = l;
+	return l ? tune_launcher_parse(l, o->launcher, ctx->arena, ctx->err)
+		 : err_sys(ctx->err, ENOMEM, "cannot run the study");
+}
+
 static int check_paired(struct cli_context *ctx, const struct tune_study *study)
 {
 	const struct options *o = ctx->options;
 
 	if (o->is_paired && study->objective_count > 1)
 		return cli_usage(ctx, "--paired is for studies with one objective");
+	if (o->is_paired && study->window)
+		return cli_usage(ctx,
+				"--paired is for trials that are started: a 'window' is of a program that keeps "
+				"running");
 	if (o->is_json && o->is_csv)
 		return cli_usage(ctx, "--json and --csv do not go together");
 	for (size_t k = 0; k < study->objective_count; k++)
@@ -339,6 +370,8 @@ static int tune(struct cli_context *ctx, const char *path)
 	if (rc || !study)
 		return rc;
 	rc = check_paired(ctx, study);
+	if (rc == 0)
+		rc = take_launcher(ctx, study);
 	if (rc == 0)
 		rc = tune_expand_check(study, ctx->err);
 	if (rc)

@@ -28,13 +28,20 @@ static uint64_t fresh_seed(void)
 	return seed;
 }
 
+const char *duet_counter_of(const struct duet_options *o)
+{
+	return o->counter ? o->counter + strlen(DUET_COUNTER_PREFIX) : NULL;
+}
+
 int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 {
 	const struct duet_options *o = ctx->options;
 
 	*setup = (struct duet_setup){ .is_auto = o->design == 0,
 		.design = o->design ? (enum duet_design)(o->design - 1) : DUET_RMIT,
-		.pairing = { .metric = (enum duet_metric)o->metric, .is_more_better = o->better == 1 },
+		.pairing = { .metric = (enum duet_metric)o->metric,
+				.counter = o->counter,
+				.is_more_better = o->better == 1 },
 		.margin = o->margin,
 		.level = o->level,
 		.budget_ns = o->budget_ns,
@@ -42,6 +49,8 @@ int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 		.turns = (size_t)o->pairs,
 		.runs_max = (size_t)o->runs,
 		.has_aa = !o->has_no_self_check };
+	if (o->counter && o->iterations == DUET_OF_COMMANDS)
+		setup->turns = 1; /* a recorded execution is a run */
 	setup->has_own_iterations = setup->pairing.has_warmup = o->iterations != DUET_OF_COMMANDS;
 	return 0;
 }
@@ -91,11 +100,13 @@ static void show_start(void *arg, const char *what, size_t done, size_t of)
 	term_progress_show(&s->progress, "%s: run %zu of at most %zu", what, done + 1, of);
 }
 
-static int note_schedule(void *arg, const struct duet_schedule *schedule, struct sonde_err *err)
+static int note_schedule(void *arg, const struct duet_result *so_far, struct sonde_err *err)
 {
 	struct session *s = arg;
 
-	return s->journal.fd < 0 ? 0 : duet_journal_schedule(&s->journal, schedule, err);
+	return s->journal.fd < 0
+			? 0
+			: duet_journal_schedule(&s->journal, so_far, duet_repeat_line(s->ctx, &s->setup, so_far), err);
 }
 
 static int note_run(void *arg, const struct duet_run *run, struct sonde_err *err)
@@ -120,10 +131,14 @@ static int open_runner(struct session *s, struct duet_runner *runner)
 {
 	int rc = 0;
 
-	s->steps = (struct duet_steps){ .exec = &s->exec, .name = s->o->step };
+	s->steps = (struct duet_steps){ .exec = &s->exec,
+		.name = s->o->step,
+		.counter = duet_counter_of(s->o),
+		.is_whole = s->o->iterations != DUET_OF_STEPS,
+		.probes = s->o->counter ? "trace,system" : NULL };
 	if (s->o->iterations == DUET_OF_FD) {
 		*runner = duet_loop_runner(&s->exec);
-	} else if (s->o->iterations == DUET_OF_STEPS) {
+	} else if (s->o->iterations == DUET_OF_STEPS || s->o->counter) {
 		rc = find_sonde(s);
 		if (!rc)
 			rc = duet_steps_open(&s->steps, s->ctx->arena, s->ctx->err);
@@ -144,7 +159,7 @@ static int open_journal(struct session *s)
 		return duet_journal_create(&s->journal, s->o->outdir, &s->setup, s->titles, s->ctx->err);
 	rc = duet_journal_resume(&s->journal, s->o->outdir, &s->setup, s->titles, s->ctx->err);
 	if (!rc && s->journal.schedule.is_settled) {
-		s->setup.seed = s->journal.seed;
+		s->setup.seed = s->journal.setup.seed;
 		s->setup.schedule = s->journal.schedule;
 		s->setup.done = s->journal.runs;
 		s->setup.done_count = s->journal.run_count;
@@ -175,6 +190,14 @@ static int explain(struct session *s)
 	return 0;
 }
 
+static const char *machine_words(struct arena *arena)
+{
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	duet_machine(&words);
+	return arena_strdup(arena, words.data);
+}
+
 /* Say what came of it, also when it was cut short. */
 static int conclude(struct session *s, struct duet_report *report, int rc)
 {
@@ -183,6 +206,7 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 	int printed = 0;
 
 	report->seconds = result->seconds;
+	report->machine = machine_words(s->ctx->arena);
 	report->repeat = duet_repeat_line(s->ctx, &s->setup, result);
 	report->warnings = warnings;
 	report->warning_count = duet_warnings(&s->setup, result, &report->around, duet_cpu_count(), warnings,
@@ -221,6 +245,8 @@ static int compare(struct session *s)
 	duet_around_start(&report.around);
 	rc = duet_compare(&s->setup, &runner, &result, s->ctx->err);
 	duet_around_stop(&report.around);
+	if (!rc && s->journal.fd >= 0)
+		rc = duet_journal_end(&s->journal, &result, &report.around, s->ctx->err);
 	term_progress_end(&s->progress);
 	rc = conclude(s, &report, rc);
 	duet_result_release(&result);
@@ -238,9 +264,12 @@ static int check_options(struct cli_context *ctx)
 	if (!o->git && ctx->program)
 		return cli_usage(ctx, "a command after -- needs --git A..B");
 	/* The recorder and the descriptor of iterations are outside of these walls. */
-	if ((o->place.image || o->place.is_sandboxed) && (o->iterations != DUET_OF_COMMANDS || o->is_explained))
-		return cli_usage(ctx, "--%s goes with whole commands only, without --explain",
+	if ((o->place.image || o->place.is_sandboxed) &&
+			(o->iterations != DUET_OF_COMMANDS || o->is_explained || o->counter))
+		return cli_usage(ctx, "--%s goes with whole commands only, without --explain and counters",
 				o->place.image ? "image" : "sandbox");
+	if (o->counter && o->iterations == DUET_OF_FD)
+		return cli_usage(ctx, "--metric %s is of recorded programs: --iterations command or step", o->counter);
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (!o->git && !o->commands[side])
 			return cli_usage(ctx, "-%c COMMAND is missing: both -a and -b are needed", "ab"[side]);

@@ -46,8 +46,8 @@ static void add_iterations(struct buf *line, const struct duet_options *o)
 static void add_measuring(struct buf *line, const struct duet_options *o, const struct duet_setup *setup,
 		const struct duet_schedule *schedule)
 {
-	buf_addf(line, " --metric %s --threshold %g%% --budget %gs --design %s --pairs %zu --seed %llu",
-			duet_metric_names[setup->pairing.metric], 100 * (setup->margin - 1),
+	add_word(line, "--metric", duet_metric_name(&setup->pairing));
+	buf_addf(line, " --threshold %g%% --budget %gs --design %s --pairs %zu --seed %llu", 100 * (setup->margin - 1),
 			(double)setup->budget_ns / 1e9, duet_design_names[schedule->design], schedule->turns,
 			(unsigned long long)setup->seed);
 	if (setup->level != 0.95)

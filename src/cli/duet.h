@@ -19,6 +19,7 @@ struct duet_options {
 	/* how */
 	int design; /* 0: auto, else 1 + enum duet_design */
 	int metric;
+	const char *counter; /* a metric that is one, with its prefix */
 	int better;
 	double margin, level;
 	int64_t budget_ns, timeout_ns;
@@ -67,6 +68,8 @@ struct duet_worktrees {
 int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_worktrees *t);
 void duet_worktrees_remove(struct duet_worktrees *t);
 
+/* The name of the counter that is the metric, without the prefix; NULL: another metric. */
+const char *duet_counter_of(const struct duet_options *o);
 /* The setup that the options ask for. */
 int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup);
 

@@ -155,7 +155,7 @@ static int settle(struct comparison *c)
 	if (rc)
 		return rc;
 	settle_runs(c, s);
-	return c->setup->on_schedule ? c->setup->on_schedule(c->setup->arg, s, c->err) : 0;
+	return c->setup->on_schedule ? c->setup->on_schedule(c->setup->arg, c->out, c->err) : 0;
 }
 
 static int keep_run(struct comparison *c, const struct duet_run *run)
@@ -210,7 +210,7 @@ static int judge(struct comparison *c, const struct stats_sequential *look)
 	runs = duet_pairs_runs(&out->pairs);
 	if (!out->pairs.count)
 		return err_set(c->err, ENODATA, "the runs have no pair of iterations that both know the metric '%s'",
-				duet_metric_names[c->setup->pairing.metric]);
+				duet_metric_name(&c->setup->pairing));
 	rc = stats_effect(&runs, &how, &out->arena, &out->effect, c->err);
 	if (rc)
 		return rc;
@@ -281,9 +281,12 @@ static int look_again(struct comparison *c, struct duet_plan *plan)
 	int rc = 0;
 
 	for (size_t i = 0; i < c->setup->done_count && !rc; i++) {
+		bool is_last = c->setup->is_over &&
+				i + 1 == c->setup->done_count; /* that look is the last, and comes later */
+
 		duet_plan_next(plan, turns);
 		rc = copy_run(c, &c->setup->done[i]);
-		if (!rc && is_look(c->out->run_count) && c->out->run_count < c->out->schedule.runs_max)
+		if (!rc && !is_last && is_look(c->out->run_count) && c->out->run_count < c->out->schedule.runs_max)
 			rc = look(c, false);
 	}
 	return rc;
@@ -298,7 +301,7 @@ static int measure(struct comparison *c)
 	compare_plan(c, &plan, s->design, s->turns, 0);
 	stats_effect_plan(&c->sequence, c->setup->level, s->runs_max);
 	rc = look_again(c, &plan);
-	while (rc == 0 && c->out->verdict == STATS_INCONCLUSIVE && has_next(c)) {
+	while (rc == 0 && c->out->verdict == STATS_INCONCLUSIVE && !c->setup->is_over && has_next(c)) {
 		rc = next_run(c, &plan);
 		if (rc == 0 && is_look(c->out->run_count) && has_next(c))
 			rc = look(c, false);

@@ -27,6 +27,8 @@ struct duet_schedule {
 	bool is_settled;
 };
 
+struct duet_result;
+
 struct duet_setup {
 	enum duet_design design;
 	bool is_auto;                /* the pilot picks the design */
@@ -47,9 +49,13 @@ struct duet_setup {
 	const struct duet_run *done;
 	size_t done_count;
 	int64_t spent_ns;
+	bool is_over; /* and no further run will be made: judge these */
 
-	/* Told what was settled, and each run that counts, before the next begins; an error ends the comparison. */
-	int (*on_schedule)(void *arg, const struct duet_schedule *schedule, struct sonde_err *err);
+	/*
+	 * Told what was settled (the result so far: schedule, pilot, self), and each run that counts, before the next
+	 * begins; an error ends the comparison.
+	 */
+	int (*on_schedule)(void *arg, const struct duet_result *so_far, struct sonde_err *err);
 	int (*on_run)(void *arg, const struct duet_run *run, struct sonde_err *err);
 	/* Told before each run: for a progress line. NULL is fine for all three. */
 	void (*on_start)(void *arg, const char *what, size_t done, size_t of);
@@ -68,7 +74,7 @@ enum duet_stop {
 struct duet_choice {
 	bool is_tried;
 	size_t runs;
-	double variance;    /* of the runs' log-ratios */
+	double variance;    /* of the runs' log-ratios, robust */
 	double run_seconds; /* each took */
 	double cost;        /* variance * run_seconds: the less, the better */
 };

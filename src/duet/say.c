@@ -159,12 +159,12 @@ void duet_say_value(struct buf *out, enum duet_metric metric, double value)
 {
 	if (!isfinite(value))
 		buf_adds(out, "not known");
-	else if (metric == DUET_VALUE)
-		buf_addf(out, "%.4g", value);
 	else if (metric == DUET_RSS)
 		buf_addf(out, "%.1f MiB", value / (1 << 20));
-	else
+	else if (metric < DUET_RSS)
 		say_ns(out, value);
+	else
+		buf_addf(out, "%.4g", value);
 }
 
 /* A list of sentences under way. */
@@ -222,7 +222,7 @@ static void doubt_measure(struct doubts *d, const struct duet_setup *setup, cons
 	if (r->pairs.missing)
 		doubt(d,
 				arena_printf(d->arena, "%zu pairs have no %s and were left out", r->pairs.missing,
-						duet_metric_names[setup->pairing.metric]));
+						duet_metric_name(&setup->pairing)));
 }
 
 size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r, const struct duet_around *around,

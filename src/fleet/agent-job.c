@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "fleet/batches.h"
+#include "fleet/knobs.h"
 #include "launch/job.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-enum { TICK_MS = 100, REPORTS_CHUNK_MAX = 1 << 20, READ_BYTES = 64 << 10 };
+enum { TICK_MS = 100, REPORTS_CHUNK_MAX = 1 << 20, READ_BYTES = 64 << 10, WORDS_HELD_MAX = 64 << 10 };
 
 /* Why a job's command is no longer waited for. */
 enum verdict {
@@ -35,6 +36,8 @@ struct running {
 	uint64_t epoch, seen; /* seen: last event that was looked at */
 	int out_fd, report_fd;
 	struct fleet_batches batches;
+	struct fleet_knobs *knobs;          /* NULL: not watched yet */
+	struct buf words;                   /* for the command, on their way */
 	int64_t renew_ns, send_ns, stop_ns; /* stop_ns: when it was asked to stop; 0: it was not */
 	bool is_cut;                        /* the last renewal failed: the server is away */
 };
@@ -106,11 +109,27 @@ static enum verdict look_for_news(struct running *r)
 			verdict = ENDED;
 		else if (job->stop == FLEET_STOP_TARGET && !r->stop_ns) {
 			r->stop_ns = clock_mono_ns();
-			(void)!send(r->report_fd, "stop\n", 5, MSG_DONTWAIT | MSG_NOSIGNAL);
+			buf_adds(&r->words, "stop\n");
 		}
 	}
 	fleet_ledger_release(&ledger);
 	return verdict;
+}
+
+/* Knobs that were set, and other words, to the command; one that does not listen does not hold us up. */
+static void speak(struct running *r)
+{
+	ssize_t n;
+
+	if (!r->knobs)
+		fleet_knobs_watch(&r->knobs, r->agent->link, r->id, NULL);
+	if (r->knobs && r->words.len < WORDS_HELD_MAX)
+		fleet_knobs_take(r->knobs, &r->words);
+	n = r->words.len ? send(r->report_fd, r->words.data, r->words.len, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+	if (n > 0) {
+		r->words.len -= (size_t)n;
+		memmove(r->words.data, r->words.data + n, r->words.len + 1);
+	}
 }
 
 static enum verdict tick(struct running *r)
@@ -128,6 +147,7 @@ static enum verdict tick(struct running *r)
 		return ENDED;
 	if (!r->is_cut && now_ns - r->send_ns >= SECOND_NS / 5) {
 		verdict = look_for_news(r);
+		speak(r);
 		send_batches(r);
 	}
 	return verdict;
@@ -286,7 +306,8 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 		.id = job->id,
 		.epoch = epoch,
 		.seen = epoch,
-		.batches = FLEET_BATCHES_INIT };
+		.batches = FLEET_BATCHES_INIT,
+		.words = BUF_INIT };
 	struct sonde_err err = SONDE_ERR_INIT;
 	int out[2], report[2], rc = make_streams(out, report);
 
@@ -308,5 +329,7 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 	job_free(r.job);
 	close(out[0]);
 	close(report[0]);
+	fleet_knobs_free(r.knobs);
+	buf_release(&r.words);
 	fleet_batches_release(&r.batches);
 }

@@ -56,7 +56,7 @@ static int send_reports(struct fleet_batches *b, struct fleet_link *link, const 
 			buf_reset(&b->told);
 			return -ENOMEM;
 		}
-		b->reports.count = 0;
+		fleet_reports_reset(&b->reports);
 	}
 	key_of(key, "report", epoch, b->report_number);
 	rc = fleet_link_tell(link, id, "report", b->told.data, key, NULL, NULL);
@@ -73,7 +73,7 @@ int fleet_batches_send(struct fleet_batches *b, struct fleet_link *link, const c
 
 	while (b->log.len && rc == 0)
 		rc = send_chunk(b, link, id, epoch);
-	while ((b->told.len || b->reports.count) && rc == 0)
+	while ((b->told.len || fleet_reports_wait(&b->reports)) && rc == 0)
 		rc = send_reports(b, link, id, epoch);
 	return rc;
 }

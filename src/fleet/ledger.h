@@ -44,6 +44,7 @@ struct fleet_report {
 	int64_t step;
 	double loss;   /* NAN: reported, and not a number */
 	double time_s; /* since the command started */
+	int64_t worker, config; /* -1: not told */
 };
 
 struct fleet_job {
@@ -61,6 +62,7 @@ struct fleet_job {
 	int exit_code;           /* -1: not known */
 	int64_t submitted_ns, claimed_ns, ended_ns; /* wall time; 0: not yet */
 	bool has_target;
+	bool has_reached; /* who tunes the job has said so */
 	double target_loss;
 	size_t window;
 	uint64_t report_count; /* of this lease */
@@ -74,7 +76,9 @@ struct fleet_ledger {
 	size_t count;
 	/* Told each report that is accepted; NULL: nobody is. */
 	void (*on_report)(void *arg, const struct fleet_job *job, const struct fleet_report *report);
-	void *on_report_arg;
+	/* Told each note of who tunes the job, JSON; NULL: nobody is. */
+	void (*on_note)(void *arg, const struct fleet_job *job, const char *note);
+	void *arg; /* of both */
 	/* private */
 	struct map ids;
 	struct arena arena;

@@ -7,7 +7,7 @@
  * sonde.log.<id>.<epoch> what commands printed (SONDE_LOGS, the newest 256 MiB),
  * sonde.agent.<name> the agents' last heartbeats (SONDE_AGENTS).
  *
- * Only link and lease know libnats. Calls wait a second or two at most and fail
+ * Only link, lease and knobs know libnats. Calls wait a second or two at most and fail
  * then; the connection comes back by itself.
  */
 #ifndef SONDE_FLEET_LINK_H

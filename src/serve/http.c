@@ -24,7 +24,7 @@ struct http {
 	bool is_stopping, has_refresher;
 };
 
-static int get_page(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+int http_get_page(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
 {
 	page_reply(guard_request_path(request), reply);
 	return 0;
@@ -115,17 +115,17 @@ static int get_stream(void *arg, const struct guard_request *request, struct gua
 	return 0;
 }
 
-static int post_link(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+int http_post_link(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
 {
 	return page_link(guard_request_guard(request), reply, err);
 }
 
 static const struct guard_endpoint endpoints[] = {
-	{ "GET", "/", get_page, GUARD_PAGE },
-	{ "GET", "/cpu-report.html", get_page, GUARD_PAGE },
-	{ "GET", "/gpu-report.html", get_page, GUARD_PAGE },
-	{ "GET", "/app.js", get_page, 0 },
-	{ "GET", "/app.css", get_page, 0 },
+	{ "GET", "/", http_get_page, GUARD_PAGE },
+	{ "GET", "/cpu-report.html", http_get_page, GUARD_PAGE },
+	{ "GET", "/gpu-report.html", http_get_page, GUARD_PAGE },
+	{ "GET", "/app.js", http_get_page, 0 },
+	{ "GET", "/app.css", http_get_page, 0 },
 	{ "GET", API "run", get_answer, 0 },
 	{ "GET", API "tracks", get_answer, 0 },
 	{ "GET", API "names", get_answer, 0 },
@@ -141,7 +141,7 @@ static const struct guard_endpoint endpoints[] = {
 	{ "GET", API "flows", get_answer, 0 },
 	{ "GET", API "network", get_answer, 0 },
 	{ "GET", API "stream", get_stream, 0 },
-	{ "POST", API "link", post_link, 0 },
+	{ "POST", API "link", http_post_link, 0 },
 	{ "POST", API "sql", post_sql, 0 },
 	{ NULL, NULL, NULL, 0 },
 };

@@ -10,6 +10,7 @@
 enum { REPORTS_MIN = TRAIN_SKIPPED + 12, TRY_REPORTS = 24, IN_VAIN_MAX = 4 };
 
 static const double near_enough = 0.1; /* half the interval of a pace by the pace: then it is known */
+static const double moving_share = 0.15; /* of the whole time of the job: so much may go into moves at most */
 static const double far_worse = 1.5;   /* by this factor: then more reports would not change what is thought of it */
 
 int train_coach_init(struct train_coach *c, const struct train_plan *plan, struct sonde_err *err)
@@ -207,11 +208,16 @@ int train_coach_moved(struct train_coach *c, const struct train_decision *d, dou
 	return begin(c, d, is_restart, now_s, err);
 }
 
+/* The time that the move took, without what the job did meanwhile at its old pace. */
 static void learn_cost(struct train_coach *c, struct train_segment *s, double time_s)
 {
-	if (s->reason == TRAIN_START)
+	double pace;
+
+	if (s->reason == TRAIN_START || c->segment_count < 2)
 		return;
-	s->cost_s = fmax(0, time_s - s->asked_s);
+	pace = train_segment_pace(c->segments[c->segment_count - 2]).estimate;
+	s->cost_s = fmax(0, time_s - s->asked_s - (isfinite(pace) ? pace * (double)s->meanwhile : 0));
+	c->moving_s += s->cost_s;
 	stats_moments_add(&c->cost[s->is_restart], s->cost_s);
 }
 
@@ -225,8 +231,10 @@ int train_coach_report(struct train_coach *c, unsigned index, unsigned worker, d
 		return rc;
 	c->losses[c->loss_count++] = loss;
 	train_finish_take(&c->finish, worker, loss);
-	if (index != s->index)
+	if (index != s->index) {
+		s->meanwhile++;
 		return 0;
+	}
 	if (!s->count) {
 		learn_cost(c, s, time_s);
 		s->first_loss = c->loss_count - 1;
@@ -304,6 +312,16 @@ static int tell(struct train_coach *c, struct train_segment *s, enum knowledge h
 	return tune_tell(&c->optimizer, s->trial, &result, err);
 }
 
+/* Whatever may come of it: is there time for one more try? */
+static bool has_time(const struct train_coach *c, double price_s)
+{
+	const struct train_segment *s = train_coach_now(c);
+	struct stats_interval left = train_coach_remaining(c);
+	double total = s->last_s + (isfinite(left.estimate) ? left.estimate : s->last_s);
+
+	return c->moving_s + price_s <= moving_share * total;
+}
+
 /* Going there, being there for a while and coming back, by what it may bring. Nothing known yet: yes. */
 static int is_worth_trying(struct train_coach *c, struct train_decision *d, double here, bool *is_worth,
 		struct sonde_err *err)
@@ -312,12 +330,14 @@ static int is_worth_trying(struct train_coach *c, struct train_decision *d, doub
 	double stay = fmin((double)c->plan->iterations, TRY_REPORTS);
 	int rc = train_worth_expected(c, c->candidate, &there, err);
 
-	*is_worth = true;
+	c->looks++;
+	*is_worth = has_time(c, 2 * usual_cost(c, train_coach_is_restart(c, c->candidate)));
+	if (!*is_worth)
+		return 0;
 	if (rc == -ENODATA || (c->phase == TRAIN_EXPLORING && c->segment_count < c->optimizer.space->count + 2))
 		return 0;
 	if (rc < 0)
 		return rc;
-	c->looks++;
 	/* What is learnt pays for as long as the job lasts, and nobody knows yet how long that is: hope for the longer. */
 	d->gain_s = train_worth_improvement(&there, here) * fmax(0, go.mean + go.sd - stay);
 	d->cost_s = 2 * usual_cost(c, train_coach_is_restart(c, c->candidate)) + stay * fmax(0, there.mean - here);
@@ -353,16 +373,16 @@ static int consider_best(struct train_coach *c, struct train_decision *d, const 
 		const struct train_worth *worth, const struct train_worth *here, struct sonde_err *err)
 {
 	struct train_worth go = train_worth_to_go(c);
-	double saved = here->mean - worth->mean;
+	double saved = here->mean - worth->mean, saved_sd = hypot(here->sd, worth->sd), z = c->plan->confidence;
 
 	c->looks++;
 	memcpy(d->point, best, c->optimizer.space->count * sizeof(double));
 	apply_pins(c, d->point);
 	d->gain_s = go.mean * saved;
 	d->cost_s = usual_cost(c, train_coach_is_restart(c, d->point));
-	d->sd_s = sqrt(pow(go.mean, 2) * (pow(here->sd, 2) + pow(worth->sd, 2)) + pow(go.sd * saved, 2));
-	/* Anything is better than losses that are no numbers. */
-	if (isfinite(here->mean) && !(d->gain_s - d->cost_s > c->plan->confidence * d->sd_s))
+	d->sd_s = hypot(go.mean * saved_sd, go.sd * saved);
+	/* Both may be less than expected: what is saved an iteration, and how many there are. Anything beats no numbers. */
+	if (isfinite(here->mean) && !(fmax(go.mean - z * go.sd, go.mean / 4) * (saved - z * saved_sd) > d->cost_s))
 		return 0;
 	if (!tune_point_is_allowed(c->optimizer.space, d->point))
 		return 0;
@@ -423,7 +443,8 @@ int train_coach_decide(struct train_coach *c, double now_s, struct train_decisio
 	int rc;
 
 	*d = (struct train_decision){ .act = TRAIN_WAIT, .gain_s = NAN, .cost_s = NAN, .sd_s = NAN };
-	if (train_finish_is_reached(&c->finish)) {
+	c->is_reached |= train_finish_is_reached(&c->finish);
+	if (c->is_reached) {
 		d->act = TRAIN_FINISH;
 		return 0;
 	}
@@ -473,9 +494,4 @@ struct stats_interval train_coach_remaining(const struct train_coach *c)
 	r.hi = r.estimate * exp(spread);
 	r.se *= here.mean;
 	return r;
-}
-
-bool train_coach_is_reached(const struct train_coach *c)
-{
-	return train_finish_is_reached(&c->finish);
 }

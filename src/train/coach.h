@@ -42,7 +42,9 @@ struct train_coach {
 	size_t loss_count;
 	struct stats_curve_fit fit;   /* of the losses at the last look */
 	struct stats_moments cost[2]; /* of moves in seconds: live, by restart */
+	double moving_s;              /* what moves have cost in all */
 	size_t looks, moves;          /* decisions whether to move, and those that were yes */
+	bool is_reached;              /* the target; what comes after does not change that */
 	double explored_s;            /* when exploring was over; NaN: it is not */
 	/* private */
 	struct train_finish finish;
@@ -81,6 +83,5 @@ struct train_segment *train_coach_now(const struct train_coach *c); /* the segme
 bool train_coach_is_restart(const struct train_coach *c, const double *point);
 /* Seconds to the target under the configuration in force, by the fit at the last look; NaN: not known. */
 struct stats_interval train_coach_remaining(const struct train_coach *c);
-bool train_coach_is_reached(const struct train_coach *c);
 
 #endif

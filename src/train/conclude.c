@@ -120,7 +120,7 @@ static int add_result(struct buf *out, const struct train_record *r, struct trai
 	json_object(&j);
 	json_kstr(&j, "job", r->id);
 	json_kreal(&j, "runtime_s", runtime_s);
-	json_kbool(&j, "reached", train_coach_is_reached(c));
+	json_kbool(&j, "reached", c->is_reached);
 	json_kreal(&j, "target_loss", c->plan->target_loss);
 	json_kreal(&j, "final_loss", final_loss(c));
 	json_kuint(&j, "iterations", c->loss_count);

@@ -65,6 +65,22 @@ static void take_report(void *arg, const char *line)
 				report.worker, report.loss, time_s, v->err);
 }
 
+/* The value is JSON. What the job does not have cannot be set. */
+static void pin(struct train_coach *c, const char *name, const char *value)
+{
+	CLEANUP(cleanup_free) char *text = strdup(value);
+	size_t len = strlen(value);
+
+	if (!text)
+		return;
+	if (len >= 2 && text[0] == '"' && text[len - 1] == '"') {
+		text[len - 1] = '\0';
+		train_coach_pin(c, name, text + 1, NULL);
+	} else {
+		train_coach_pin(c, name, text, NULL);
+	}
+}
+
 static void obey(void *arg, const char *line)
 {
 	struct driver *v = arg;
@@ -74,7 +90,7 @@ static void obey(void *arg, const char *line)
 	if (strcmp(line, "stop") == 0 && !v->why)
 		v->why = "stopped";
 	else if (sscanf(line, "knob %255s %n", name, &used) == 1 && used)
-		train_coach_pin(v->c, name, line + used, NULL); /* what the job does not have cannot be set */
+		pin(v->c, name, line + used);
 }
 
 static void collect_from(int fd, struct train_lines *lines, void (*tell)(void *, const char *), struct driver *v)

@@ -124,7 +124,7 @@ void train_record_finish(struct train_record *r, const struct train_coach *c, do
 
 	begin_line(&j, out, "finish", time_s);
 	json_kstr(&j, "why", why);
-	json_kbool(&j, "reached", train_coach_is_reached(c));
+	json_kbool(&j, "reached", c->is_reached);
 	json_kuint(&j, "iterations", c->loss_count);
 	json_end(&j);
 	write_line(r, out, from);

@@ -34,7 +34,8 @@ struct train_segment {
 	bool is_failed;          /* its losses are not numbers */
 	double asked_s;          /* when the change was asked for */
 	double first_s, last_s;  /* of its reports; NaN: none yet */
-	double cost_s;           /* from the asking to the first report, without the iteration itself; NaN: not known */
+	size_t meanwhile;        /* reports of the configuration before that came since */
+	double cost_s;           /* from the asking to the first report, without what was done meanwhile; NaN: not known */
 	size_t first_loss;       /* of all losses of the job, the first of this segment */
 	size_t count;            /* of its reports */
 	double value;            /* seconds for an iteration's worth of progress, as told; NaN: not yet */

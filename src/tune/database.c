@@ -20,15 +20,16 @@ enum { JOURNAL_MAX = 256 << 20 };
 static const char schema[] =
 		"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;"
 		"CREATE TABLE study(key TEXT PRIMARY KEY, value);"
-		"CREATE TABLE trial(id INTEGER PRIMARY KEY, state TEXT NOT NULL DEFAULT 'pending', repeats INTEGER, wall_s REAL,"
-		" why TEXT, asked_at REAL, told_at REAL);"
+		"CREATE TABLE trial(id INTEGER PRIMARY KEY, state TEXT NOT NULL DEFAULT 'pending', repeats INTEGER,"
+		" wall_s REAL, why TEXT, asked_at REAL, told_at REAL);"
 		"CREATE TABLE param(trial INTEGER NOT NULL REFERENCES trial(id), name TEXT NOT NULL, value,"
 		" PRIMARY KEY(trial, name)) WITHOUT ROWID;"
 		"CREATE TABLE value(trial INTEGER NOT NULL REFERENCES trial(id), name TEXT NOT NULL, value REAL,"
 		" PRIMARY KEY(trial, name)) WITHOUT ROWID;"
 		"CREATE TABLE rung(trial INTEGER NOT NULL REFERENCES trial(id), steps INTEGER NOT NULL, value REAL,"
 		" PRIMARY KEY(trial, steps)) WITHOUT ROWID;"
-		"CREATE TABLE pair(number INTEGER PRIMARY KEY, trial INTEGER NOT NULL, best REAL, start REAL, at REAL);";
+		"CREATE TABLE pair(number INTEGER PRIMARY KEY, trial INTEGER NOT NULL, best REAL, start REAL,"
+		" at REAL);";
 
 enum statement { PUT_FACT, PUT_TRIAL, TELL_TRIAL, PUT_PARAM, PUT_VALUE, PUT_RUNG, PUT_PAIR, STATEMENTS };
 
@@ -178,7 +179,8 @@ static int copy_lines(struct copy *c, const char *journal, struct sonde_err *err
 
 static int write_copy(struct copy *c, const char *path, const char *journal, struct sonde_err *err)
 {
-	bool is_fine = sqlite3_open(path, &c->db) == SQLITE_OK && sqlite3_exec(c->db, schema, NULL, NULL, NULL) == SQLITE_OK;
+	bool is_fine = sqlite3_open(path, &c->db) == SQLITE_OK &&
+			sqlite3_exec(c->db, schema, NULL, NULL, NULL) == SQLITE_OK;
 	int rc = 0;
 
 	for (int s = 0; s < STATEMENTS && is_fine; s++)

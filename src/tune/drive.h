@@ -11,6 +11,7 @@
 
 #include "stats/effect.h"
 #include "tune/journal.h"
+#include "tune/live.h"
 #include "tune/run.h"
 
 #include <signal.h>
@@ -26,6 +27,8 @@ struct tune_drive {
 	void (*show)(void *arg, const struct tune_trial *trial, const char *why);
 	void *arg;
 	/* private */
+	struct tune_live live; /* the program of a study with a window */
+	char proof_why[TUNE_WHY];
 	bool has_run;         /* a trial, since this began */
 	uint64_t knobs_asked; /* by these; see run.h */
 };
@@ -40,7 +43,10 @@ struct tune_outcome {
 	struct tune_best best;
 	const struct tune_trial *start; /* the default's trial; NULL: not allowed, or not tried */
 	enum tune_gain gain;
-	struct stats_interval ratio; /* best by default, where both are positive; NaN: not measured */
+	struct stats_interval ratio;      /* best by default, where both are positive; NaN: not measured */
+	struct stats_interval difference; /* best less default, where they are not */
+	bool is_difference;
+	const char *proof_why; /* the last pair that failed; "": none */
 	size_t pairs;
 	size_t done, cut, failed;
 	bool is_interrupted;

@@ -147,6 +147,32 @@ static int check_used(const struct tune_study *study, const struct tune_param *p
 	return -EINVAL;
 }
 
+static int refuse_window(const struct tune_study *study, size_t line, const char *what, const char *name,
+		struct sonde_err *err)
+{
+	err_set(err, EINVAL, "%s:%zu: %s '%s' does not go with 'window'", study->path, line, what, name);
+	err_hint(err, "all parameters are live then, and numbers come from announced steps or their pace");
+	return -EINVAL;
+}
+
+/* Trials within one running program: what they change and measure must be possible there. */
+static int check_window(const struct tune_study *study, struct sonde_err *err)
+{
+	for (size_t i = 0; study->window && i < study->space.count; i++)
+		if (study->space.params[i].class != TUNE_LIVE)
+			return refuse_window(study, study->space.params[i].line, "parameter",
+					study->space.params[i].name, err);
+	for (size_t k = 0; study->window && k < study->objective_count; k++) {
+		const struct tune_metric *m = &study->objectives[k].metric;
+
+		if (study->step_regex || (m->source != TUNE_STEP && m->source != TUNE_PACE))
+			return refuse_window(study, m->line, "objective", m->name, err);
+	}
+	if (study->window && study->limit_count)
+		return refuse_window(study, study->limits[0].metric.line, "limit", study->limits[0].metric.name, err);
+	return 0;
+}
+
 int tune_expand_check(const struct tune_study *study, struct sonde_err *err)
 {
 	int rc;
@@ -165,5 +191,5 @@ int tune_expand_check(const struct tune_study *study, struct sonde_err *err)
 		rc = check_text(study, study->files[i].template ? study->files[i].template : "", "files", err);
 	for (size_t i = 0; i < study->space.count && rc == 0; i++)
 		rc = check_used(study, &study->space.params[i], err);
-	return rc;
+	return rc < 0 ? rc : check_window(study, err);
 }

@@ -82,6 +82,15 @@ double tune_time_to_target(const struct tune_run *r, const struct tune_metric *m
 	return NAN;
 }
 
+double tune_pace(const struct tune_run *r, size_t from)
+{
+	size_t n = r->step_count;
+
+	if (n <= from + 1)
+		return NAN;
+	return (double)(r->steps[n - 1].at_ns - r->steps[from].at_ns) * 1e-9 / (double)(n - 1 - from);
+}
+
 static double of_metric(const struct tune_kept *kept)
 {
 	switch (kept->kind) {
@@ -115,6 +124,8 @@ static double measure(struct tune_run *r, const struct tune_metric *m, const str
 		return r->step_count ? r->steps[r->step_count - 1].value : NAN;
 	case TUNE_TARGET:
 		return tune_time_to_target(r, m);
+	case TUNE_PACE:
+		return tune_pace(r, 0);
 	case TUNE_METRIC:
 		return of_metric(kept);
 	default:

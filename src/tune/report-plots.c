@@ -193,7 +193,9 @@ static void add_front(struct buf *out, const struct tune_report *r, size_t x, si
 					px(&f, trial->result.values[x]), py(&f, values[t]), is_on ? 5 : 3,
 					is_on ? "#1a7f37" : "#8b949e", trial->id, trial->result.values[x], values[t]);
 	}
-	buf_addf(out, "<text x=\"%d\" y=\"%.0f\">%.3g</text><text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">%.3g</text>",
+	buf_addf(out,
+			"<text x=\"%d\" y=\"%.0f\">%.3g</text><text x=\"%.0f\" y=\"%.0f\" "
+			"text-anchor=\"end\">%.3g</text>",
 			MARGIN, f.height - 6, f.x0, f.width - 10, f.height - 6, f.x1);
 	buf_adds(out, "</svg><figcaption>");
 	report_text(out, r->study->objectives[y].metric.name);
@@ -237,10 +239,12 @@ void report_losses_of_steps(struct buf *out, const struct tune_report *r, struct
 		if (!trial->result.rung_count)
 			continue;
 		shown++;
-		buf_addf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-opacity=\"%s\" stroke-width=\"%s\" points=\"",
-				is_best  ? "#1a7f37"
-				: is_cut ? "#bf8700"
-					 : "#0969da",
+		buf_addf(out,
+				"<polyline fill=\"none\" stroke=\"%s\" stroke-opacity=\"%s\" stroke-width=\"%s\" "
+				"points=\"",
+				is_best                  ? "#1a7f37"
+						: is_cut ? "#bf8700"
+							 : "#0969da",
 				is_best ? "1" : ".45", is_best ? "2.5" : "1.2");
 		for (size_t k = 0; k < trial->result.rung_count; k++)
 			if (isfinite(trial->result.rungs[k]))
@@ -248,8 +252,10 @@ void report_losses_of_steps(struct buf *out, const struct tune_report *r, struct
 		buf_addf(out, "\"><title>trial %" PRIu64 "</title></polyline>", trial->id);
 	}
 	buf_addf(out,
-			"<text x=\"%d\" y=\"%.0f\">step 1</text><text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">%.0f</text>"
-			"</svg><figcaption>best value after 1, 2, 4, 8, ... steps; green: the best trial, brown: cut</figcaption></figure>",
+			"<text x=\"%d\" y=\"%.0f\">step 1</text><text x=\"%.0f\" y=\"%.0f\" "
+			"text-anchor=\"end\">%.0f</text>"
+			"</svg><figcaption>best value after 1, 2, 4, 8, ... steps; green: "
+			"the best trial, brown: cut</figcaption></figure>",
 			MARGIN, f.height - 6, f.width - 10, f.height - 6, exp2(f.x1));
 }
 
@@ -264,15 +270,20 @@ void report_gain(struct buf *out, const struct tune_report *r)
 	f.x0 = fmin(i->lo, 1) - 0.1 * fabs(1 - i->estimate) - 0.01;
 	f.x1 = fmax(i->hi, 1) + 0.1 * fabs(1 - i->estimate) + 0.01;
 	buf_addf(out,
-			"<figure><svg role=\"img\" width=\"%.0f\" height=\"%.0f\"><title>best by default</title><line x1=\"%.1f\" "
-			"x2=\"%.1f\" y1=\"6\" y2=\"%.0f\" stroke=\"#8b949e\" stroke-dasharray=\"3 3\"/><line x1=\"%.1f\" x2=\"%.1f\" "
-			"y1=\"%.1f\" y2=\"%.1f\" stroke=\"#0969da\" stroke-width=\"4\"/><circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\" "
+			"<figure><svg role=\"img\" width=\"%.0f\" height=\"%.0f\"><title>best "
+			"by default</title><line x1=\"%.1f\" "
+			"x2=\"%.1f\" y1=\"6\" y2=\"%.0f\" stroke=\"#8b949e\" stroke-dasharray=\"3 "
+			"3\"/><line x1=\"%.1f\" x2=\"%.1f\" "
+			"y1=\"%.1f\" y2=\"%.1f\" stroke=\"#0969da\" stroke-width=\"4\"/><circle "
+			"cx=\"%.1f\" cy=\"%.1f\" r=\"6\" "
 			"fill=\"#0969da\"/>",
-			f.width, f.height, px(&f, 1), px(&f, 1), f.height - 24, px(&f, i->lo), px(&f, i->hi), middle, middle,
-			px(&f, i->estimate), middle);
+			f.width, f.height, px(&f, 1), px(&f, 1), f.height - 24, px(&f, i->lo), px(&f, i->hi), middle,
+			middle, px(&f, i->estimate), middle);
 	buf_addf(out,
 			"<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">default</text><text x=\"%.1f\" y=\"%.0f\" "
-			"text-anchor=\"middle\">%.3f [%.3f, %.3f]</text></svg><figcaption>best by default, 95 %% of %zu pairs"
+			"text-anchor=\"middle\">%.3f [%.3f, %.3f]</text></svg><figcaption>best "
+			"by default, 95 %% of %zu pairs"
 			"</figcaption></figure>",
-			px(&f, 1), f.height - 8, px(&f, i->estimate), f.height - 8, i->estimate, i->lo, i->hi, r->outcome->pairs);
+			px(&f, 1), f.height - 8, px(&f, i->estimate), f.height - 8, i->estimate, i->lo, i->hi,
+			r->outcome->pairs);
 }

@@ -33,6 +33,17 @@ static void add_percent(struct buf *out, const struct tune_report *r)
 			noun_of(r));
 }
 
+/* "value less by 3.2 [2.9, 3.5]", and how that was found. */
+static void add_difference(struct buf *out, const struct tune_report *r)
+{
+	const struct stats_interval *i = &r->outcome->difference;
+	bool is_maximized = r->o->options.is_maximized[0];
+	double sign = is_maximized ? 1 : -1;
+
+	buf_addf(out, "%s %s by %.4g [%.4g, %.4g]", noun_of(r), is_maximized ? "more" : "less", sign * i->estimate,
+			fmin(sign * i->lo, sign * i->hi), fmax(sign * i->lo, sign * i->hi));
+}
+
 void tune_report_verdict(struct buf *out, const struct tune_report *r)
 {
 	const struct tune_outcome *o = r->outcome;
@@ -45,8 +56,15 @@ void tune_report_verdict(struct buf *out, const struct tune_report *r)
 		buf_adds(out, "nothing to gain: the default is the best that was found");
 	} else if (o->gain == TUNE_GAIN_PROVEN) {
 		buf_adds(out, "better than the default: ");
-		add_percent(out, r);
-		buf_addf(out, " (%zu pairs, %s)", o->pairs, o->ratio.method);
+		if (o->is_difference)
+			add_difference(out, r);
+		else
+			add_percent(out, r);
+		buf_addf(out, " (%zu pairs, %s)", o->pairs, o->is_difference ? o->difference.method : o->ratio.method);
+	} else if (o->gain == TUNE_GAIN_NONE && o->is_difference) {
+		buf_adds(out, "nothing to gain that could be proven: ");
+		add_difference(out, r);
+		buf_addf(out, " (%zu pairs, %s); keep the default", o->pairs, o->difference.method);
 	} else if (o->gain == TUNE_GAIN_NONE) {
 		buf_addf(out,
 				"nothing to gain that could be proven: the best that was found changes %s by %+.1f %% "
@@ -58,6 +76,8 @@ void tune_report_verdict(struct buf *out, const struct tune_report *r)
 		buf_adds(out, "the default is not allowed by the constraints: there is nothing to compare with");
 	} else if (o->start->result.state == TUNE_FAILED) {
 		buf_adds(out, "the default does not work: there is nothing to compare with");
+	} else if (*o->proof_why) {
+		buf_addf(out, "not compared with the default: runs for the proof failed: %s", o->proof_why);
 	} else {
 		buf_adds(out, "not compared with the default");
 	}
@@ -153,6 +173,23 @@ static void write_front(struct json *j, const struct tune_report *r)
 	json_end(j);
 }
 
+static void write_interval(struct json *j, const char *key, const struct stats_interval *i, size_t pairs)
+{
+	json_key(j, key);
+	if (!isfinite(i->estimate)) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	json_kreal(j, "estimate", i->estimate);
+	json_kreal(j, "lo", i->lo);
+	json_kreal(j, "hi", i->hi);
+	json_kreal(j, "level", i->level);
+	json_kuint(j, "n", pairs);
+	json_kstr(j, "method", i->method);
+	json_end(j);
+}
+
 static void write_gain(struct json *j, const struct tune_report *r)
 {
 	static const char *const words[] = { "unknown", "proven", "none" };
@@ -160,19 +197,9 @@ static void write_gain(struct json *j, const struct tune_report *r)
 	struct buf text = BUF_INIT;
 
 	json_kstr(j, "gain", words[o->gain]);
-	json_key(j, "ratio");
-	if (isfinite(o->ratio.estimate)) {
-		json_object(j);
-		json_kreal(j, "estimate", o->ratio.estimate);
-		json_kreal(j, "lo", o->ratio.lo);
-		json_kreal(j, "hi", o->ratio.hi);
-		json_kreal(j, "level", o->ratio.level);
-		json_kuint(j, "n", o->pairs);
-		json_kstr(j, "method", o->ratio.method);
-		json_end(j);
-	} else {
-		json_null(j);
-	}
+	write_interval(j, "ratio", &o->ratio, o->pairs);
+	if (o->is_difference)
+		write_interval(j, "difference", &o->difference, o->pairs);
 	tune_report_verdict(&text, r);
 	json_kstr(j, "verdict", text.data);
 	buf_reset(&text);

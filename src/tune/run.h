@@ -48,6 +48,7 @@ struct tune_run {
 	/* private */
 	struct arena arena;
 	const char *dir;
+	int64_t beat_ns; /* launched ones: when we last said that we live */
 	int output_fd;
 	struct buf output; /* read so far, from the last line on that is not whole */
 	off_t output_at;
@@ -73,6 +74,7 @@ void tune_run_release(struct tune_run *r);
 bool tune_steps_rise(const struct tune_study *study);
 /* Seconds from start until the steps reached the metric's target; NaN: they have not. */
 double tune_time_to_target(const struct tune_run *r, const struct tune_metric *m);
+double tune_pace(const struct tune_run *r, size_t from); /* seconds a step, since that one; NaN: too few */
 /* The numbers of a run that has ended, into its values and limits. */
 void tune_measure(struct tune_run *r, const struct job_usage *usage);
 const char *tune_run_path(struct tune_run *r,

@@ -22,6 +22,7 @@ enum tune_source {
 	TUNE_OUTPUT, /* a regular expression's first group in the output, its last match */
 	TUNE_STEP,   /* the last value of the steps it reports */
 	TUNE_TARGET, /* seconds from start until the steps' value has reached a target */
+	TUNE_PACE,   /* seconds from step to step */
 	TUNE_METRIC, /* a metric that it keeps: a counter's sum, a gauge's last value, a histogram's mean */
 };
 
@@ -83,8 +84,11 @@ struct tune_study {
 	enum tune_stop stop;
 	const char *step_regex; /* two groups in the output: step and value; NULL: steps that it announces */
 	const char *step_name;  /* of the loop that counts; NULL: the first */
-	bool is_announced;      /* does it take part: knobs, announced steps, metrics? */
+	int64_t window;    /* steps of a trial within one running program; 0: each trial has a program of its own */
+	int64_t settle;    /* steps before that, which do not count */
+	bool is_announced; /* does it take part: knobs, announced steps, metrics? */
 	const struct tune_method *method;
+	const struct tune_launcher *launcher; /* where trials run; NULL: here */
 };
 
 /* -EINVAL: the file is wrong; -ENOENT and others: it cannot be read. */

@@ -55,7 +55,34 @@ sed 's/, knob: rate/, class: live, env: RATE/; s/name: knobs/name: live/' study.
 run "$SONDE" tune live.yml
 like 'what is live is a knob' "$err" "live.yml:6: parameter 'rate' cannot change while the program runs: it is no knob"
 
-run env PYTHONPATH="$SONDE_STAGE/lib/sonde/python" true
+cat >window.yml <<YML
+name: window
+command: ["$SONDE_PART", "0", $TEST_DIR/pids]
+params: [{name: threads, type: int, low: 1, high: 64, default: 2, knob: threads, class: live}]
+objective: {name: distance, from: step}
+window: 10
+timeout: 60s
+budget: {trials: 12}
+confirm: 3
+YML
+run "$SONDE" tune window.yml --json
+is 'a program that keeps running is tuned' "$status" 0
+diag "$err"
+is 'it was started once' "$(wc -l <pids)" 1
+is 'each trial has its own value' "$(jq '[.trials[] | .values.distance == ((.params.threads - 20) | fabs)] | all' <<<"$out")" true
+ok 'the best is found' holds '(.best.params.threads - 20) | fabs <= 2' "$out"
+ok 'and proven, by a difference since a distance can be 0' holds '.gain == "proven" and .difference.n == 3 and .ratio == null' "$out"
+ok 'the program has ended' bash -c "! kill -0 $(cat pids) 2>/dev/null"
+sed 's/from: step/from: pace/; s/name: window/name: pace/' window.yml >pace.yml
+run "$SONDE" tune pace.yml --trials 2 --confirm 0 --json
+ok 'the time from step to step is measured' holds '[.trials[].values.distance] | all(. > 0.0005 and . < 10)' "$out"
+sed 's/, class: live//' window.yml >restart.yml
+run "$SONDE" tune restart.yml
+like 'all parameters must be live then' "$err" "restart.yml:3: parameter 'threads' does not go with 'window'"
+sed 's/"0", .*\/pids\]/"1"]/; s/name: window/name: short/' window.yml >short.yml
+run "$SONDE" tune short.yml
+like 'a program that ends too soon fails' "$err" 'it ends before a window is full'
+
 cat >prog.py <<'PY'
 import sonde
 x = sonde.knob("x", 0.5, low=0.0, high=1.0)

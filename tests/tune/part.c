@@ -4,9 +4,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
+
+/* Goes on until it is ended, and asks anew before each step. */
+static void live(const char *file)
+{
+	FILE *pids = fopen(file, "a");
+
+	if (pids) {
+		fprintf(pids, "%d\n", (int)getpid());
+		fclose(pids);
+	}
+	for (int i = 1; i < 1000000; i++) {
+		long threads = (long)sonde_knob_int_in("threads", 4, 1, 64);
+		const struct timespec pause = { .tv_nsec = 500000 };
+
+		nanosleep(&pause, NULL);
+		sonde_step("serve", i, fabs((double)threads - 20));
+	}
+}
 
 int main(int argc, char **argv)
 {
+	if (argc > 2) {
+		live(argv[2]);
+		return 0;
+	}
+
 	long threads = (long)sonde_knob_int_in("threads", 4, 1, 64);
 	double rate = sonde_knob_real_in("rate", 0.5, 0, 1);
 	long mode = (long)sonde_knob_choice("mode", 0, "rows|columns|tiles");

@@ -6,6 +6,7 @@ import { embeddedSource } from './embedded';
 import { LivePage } from './live-page';
 import { App, type Tab } from './state';
 import { foundLoop } from './steps';
+import { fetchStudy, StudyPage } from './study-view';
 import './style.css';
 
 /** Names that SOFA's users know. */
@@ -82,6 +83,15 @@ function startLive() {
 	render(<LivePage isDark={wantsDark()} setDark={(isDark) => setTheme(isDark)} />, document.getElementById('app')!);
 }
 
+/** A server that has no run may have a study. */
+async function startStudy(): Promise<boolean> {
+	const study = await fetchStudy();
+	if (!study) return false;
+	document.title = `${study.study} – sonde`;
+	render(<StudyPage first={study} />, document.getElementById('app')!);
+	return true;
+}
+
 async function start() {
 	if (location.pathname === '/live') return startLive();
 	const source: Source = embeddedSource() ?? new HttpSource();
@@ -101,6 +111,7 @@ async function start() {
 		if (source.isLive && app.state.run!.is_growing) listen(app);
 		void findLoops(app);
 	} catch (error) {
+		if (source.isLive && !app.state.run && await startStudy().catch(() => false)) return;
 		app.fail(error);
 	}
 	window.addEventListener('hashchange', () => app.readHash());

@@ -3,6 +3,7 @@
  * run beside the recording, their lines are read as they come, and they are ended with
  * it; when we die they write into a closed pipe and end too.
  */
+#include "base/fs.h"
 #include "probe/gpu/gpu.h"
 
 #include <errno.h>
@@ -60,6 +61,8 @@ static int spawn(struct command *c, char *const *argv)
 static int command_open(void **state, char *const *argv, bool (*parse)(const char *, struct gpu_reading *),
 		struct sonde_err *err)
 {
+	if (fs_check_program(argv[0])) /* cheaper than a process that finds out */
+		return err_set(err, ENODEV, "no %s", argv[0]);
 	struct command *c = calloc(1, sizeof(*c));
 	if (!c)
 		return err_sys(err, ENOMEM, "cannot read counters of devices");
