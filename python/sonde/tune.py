@@ -106,9 +106,7 @@ class Study:
         return answer
 
     def _tell(self, request):
-        """Nothing answers what is right; a question after it brings what was wrong to light."""
-        self._server.stdin.write(json.dumps(request) + "\n")
-        self._request({"best": True})
+        self._request({**request, "answer": True})
 
     def ask(self):
         """The next trial; several may be open at once."""

@@ -23,7 +23,7 @@ static const struct cli_option option_rows[] = {
 };
 
 /* One word of a subject: no dots. */
-static void name_of(const struct options *o, struct buf *out)
+static void name_of(const struct options *o, const struct fleet_home *home, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf raw = BUF_INIT;
 	char host[128] = "";
@@ -32,7 +32,7 @@ static void name_of(const struct options *o, struct buf *out)
 	if (o->name)
 		buf_adds(&raw, o->name);
 	else
-		buf_addf(&raw, "%.40s-%d", host, (int)getpid());
+		buf_addf(&raw, "%.40s-%d", home->member ? home->member : host, (int)getpid());
 	fs_safe_name(out, raw.data, FLEET_NAME_MAX - 1);
 	for (char *c = out->data; *c; c++)
 		*c = *c == '.' ? '_' : *c;
@@ -44,13 +44,15 @@ static int run(struct cli_context *ctx)
 	const struct options *o = ctx->options;
 	struct fleet_home home;
 	struct fleet_link *link = NULL;
+	struct fleet_agent_options how = { .is_stopped = &fleet_is_stopped, .is_drained = &fleet_is_drained };
 	int rc = fleet_connect(ctx, o->dir, &home, &link);
 
 	if (rc < 0)
 		return rc;
-	name_of(o, &name);
+	name_of(o, &home, &name);
 	fleet_catch_signals();
-	rc = fleet_agent_run(link, name.data, &fleet_is_stopped, ctx->err);
+	how.name = name.data;
+	rc = fleet_agent_run(link, &how, ctx->err);
 	fleet_link_free(link);
 	return rc;
 }

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20 };
+/* PING_MS: a server that answers two of these pings no more is gone, and another connection is tried. */
+enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20, PING_MS = 1000 };
 
 int fleet_nats_error(struct sonde_err *err, natsStatus status, const char *what)
 {
@@ -39,6 +40,8 @@ static natsStatus connect_to(struct fleet_link *link, const char *url, const cha
 		s = natsOptions_SetMaxReconnect(options, -1);
 	if (s == NATS_OK)
 		s = natsOptions_SetReconnectWait(options, 200);
+	if (s == NATS_OK)
+		s = natsOptions_SetPingInterval(options, PING_MS);
 	if (s == NATS_OK)
 		s = natsOptions_SetTimeout(options, FLEET_WAIT_MS);
 	if (s == NATS_OK)
@@ -139,55 +142,87 @@ int fleet_link_set_lease(struct fleet_link *link, int64_t lease_ns, struct sonde
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "set the fleet's lease");
 }
 
-static int publish(struct fleet_link *link, const char *subject, const void *bytes, size_t n, const char *key,
-		uint64_t *sequence, struct sonde_err *err)
+/* What is published; key and after as fleet_link_tell and fleet_link_tell_after have them. */
+struct note {
+	const void *bytes;
+	size_t n;
+	const char *key;
+	uint64_t after;
+};
+
+static int publish(struct fleet_link *link, const char *subject, const struct note *note, uint64_t *sequence,
+		struct sonde_err *err)
 {
 	jsPubOptions options;
 	jsPubAck *ack = NULL;
+	jsErrCode code = 0;
 	natsStatus s;
 
 	jsPubOptions_Init(&options);
 	options.MaxWait = FLEET_WAIT_MS;
-	options.MsgId = key;
-	s = js_Publish(&ack, link->js, subject, bytes, (int)n, &options, NULL);
+	options.MsgId = note->key;
+	options.ExpectLastSubjectSeq = note->after;
+	s = js_Publish(&ack, link->js, subject, note->bytes, (int)note->n, &options, &code);
 	if (s == NATS_OK && sequence)
 		*sequence = ack->Sequence;
 	jsPubAck_Destroy(ack);
+	if (code == JSStreamWrongLastSequenceErr)
+		return err_set(err, EAGAIN, "somebody else was faster");
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "tell the fleet");
+}
+
+static struct note note_of(const char *text, const char *key)
+{
+	return (struct note){ .bytes = text, .n = strlen(text), .key = key };
 }
 
 int fleet_link_tell(struct fleet_link *link, const char *id, const char *kind, const char *text, const char *key,
 		uint64_t *sequence, struct sonde_err *err)
 {
+	struct note note = note_of(text, key);
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.job.%s.%s", id, kind);
-	return publish(link, subject, text, strlen(text), key, sequence, err);
+	return publish(link, subject, &note, sequence, err);
+}
+
+int fleet_link_tell_after(struct fleet_link *link, const char *id, const char *text, uint64_t after, uint64_t *sequence,
+		struct sonde_err *err)
+{
+	struct note note = note_of(text, NULL);
+	char subject[SUBJECT_MAX];
+
+	note.after = after;
+	snprintf(subject, sizeof(subject), "sonde.job.%s.event", id);
+	return publish(link, subject, &note, sequence, err);
 }
 
 int fleet_link_queue(struct fleet_link *link, const char *id, struct sonde_err *err)
 {
+	struct note note = note_of(id, id);
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.queue.%s", id);
-	return publish(link, subject, id, strlen(id), id, NULL, err);
+	return publish(link, subject, &note, NULL, err);
 }
 
 int fleet_link_log(struct fleet_link *link, const char *id, uint64_t epoch, const void *bytes, size_t n,
-		struct sonde_err *err)
+		const char *key, struct sonde_err *err)
 {
+	struct note note = { .bytes = bytes, .n = n, .key = key };
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.log.%s.%llu", id, (unsigned long long)epoch);
-	return publish(link, subject, bytes, n, NULL, NULL, err);
+	return publish(link, subject, &note, NULL, err);
 }
 
 int fleet_link_beat(struct fleet_link *link, const char *agent, const char *text, struct sonde_err *err)
 {
+	struct note note = note_of(text, NULL);
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.agent.%s", agent);
-	return publish(link, subject, text, strlen(text), NULL, NULL, err);
+	return publish(link, subject, &note, NULL, err);
 }
 
 static natsStatus subscribe(struct fleet_link *link, const char *subject, natsSubscription **sub)

@@ -7,7 +7,7 @@
  * sonde.log.<id>.<epoch> what commands printed (SONDE_LOGS, the newest 256 MiB),
  * sonde.agent.<name> the agents' last heartbeats (SONDE_AGENTS).
  *
- * Only link and lease know libnats. Calls wait a second or two at most and fail
+ * Only link, lease and knobs know libnats. Calls wait a second or two at most and fail
  * then; the connection comes back by itself.
  */
 #ifndef SONDE_FLEET_LINK_H
@@ -36,9 +36,13 @@ int fleet_link_set_lease(struct fleet_link *link, int64_t lease_ns, struct sonde
  * NULL: none. sequence may be NULL. */
 int fleet_link_tell(struct fleet_link *link, const char *id, const char *kind, const char *text, const char *key,
 		uint64_t *sequence, struct sonde_err *err);
+/* An event that is kept only if `after` is still the number of the job's last one: of several that try, one succeeds.
+ * -EAGAIN: there is a later one. */
+int fleet_link_tell_after(struct fleet_link *link, const char *id, const char *text, uint64_t after, uint64_t *sequence,
+		struct sonde_err *err);
 int fleet_link_queue(struct fleet_link *link, const char *id, struct sonde_err *err);
 int fleet_link_log(struct fleet_link *link, const char *id, uint64_t epoch, const void *bytes, size_t n,
-		struct sonde_err *err);
+		const char *key, struct sonde_err *err);
 int fleet_link_beat(struct fleet_link *link, const char *agent, const char *text, struct sonde_err *err);
 
 /* Told each message in order; a negative return ends the reading with it. time_ns: when the server got it. */

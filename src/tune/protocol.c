@@ -23,7 +23,7 @@ struct conversation {
 	struct buf *lines;
 };
 
-static void write_value(struct json *j, const struct tune_param *p, double value)
+void tune_write_value(struct json *j, const struct tune_param *p, double value)
 {
 	char text[64];
 
@@ -45,7 +45,7 @@ void tune_write_params(struct json *j, const struct tune_space *space, const dou
 	for (size_t i = 0; i < space->count; i++)
 		if (!isnan(point[i])) {
 			json_key(j, space->params[i].name);
-			write_value(j, &space->params[i], point[i]);
+			tune_write_value(j, &space->params[i], point[i]);
 		}
 	json_end(j);
 }
@@ -135,7 +135,15 @@ static int tell(struct conversation *c, json_t *value, struct sonde_err *err)
 		rc = read_limits(c, &result, err);
 	if (json_is_true(json_object_get(c->request, "cut")) && result.state == TUNE_DONE)
 		result.state = TUNE_CUT;
-	return rc < 0 ? rc : tune_tell(c->o, (uint64_t)json_integer_value(value), &result, err);
+	if (rc == 0)
+		rc = tune_tell(c->o, (uint64_t)json_integer_value(value), &result, err);
+	if (rc == 0 && json_is_true(json_object_get(c->request, "answer"))) {
+		json_object(&c->out);
+		json_kint(&c->out, "told", json_integer_value(value));
+		json_end(&c->out);
+		buf_addc(c->lines, '\n');
+	}
+	return rc;
 }
 
 static int best(struct conversation *c, json_t *value, struct sonde_err *err)

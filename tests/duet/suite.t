@@ -118,6 +118,13 @@ duet -o readme readme.yml
 is 'the example of the introduction runs' "$status" 0 || diag "$err"
 is 'with all its results' "$(ls readme | grep -c '^renaissance\.a-benchmark\.')" 12
 
+# images, built
+built=sonde-built-$$
+mkdir "$built" && printf 'FROM scratch\nCOPY file /file\n' >"$built/Dockerfile" && echo x >"$built/file"
+duet --docker podman images build "$built"
+is 'an image is built from a Dockerfile' "$status $(podman image exists "localhost/$built" && echo there)" '0 there' || diag "$err"
+podman rmi -f "localhost/$built" >/dev/null 2>&1
+
 # what goes wrong
 sed "s|image: $image|image: localhost/no-such-image-$$|" suite.yml >missing.yml
 duet -o missing missing.yml --filter nap

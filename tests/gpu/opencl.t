@@ -8,8 +8,8 @@ export POCL_CACHE_DIR=$TEST_DIR/kernels
 run "$OPENCL"
 [[ $status != 77 ]] || skip_service 'no OpenCL implementation is here (pocl-opencl-icd)'
 
-# line RUN: what each command was, as the program tells it.
-lines() { "$SONDE" events "$1" --table gpu --json | jq -r '"\(.kind) \(.direction) \(.bytes) \(.name)"'; }
+# line RUN: what each command was, as the program tells it; rows are in the order of their begin, which may be another.
+lines() { "$SONDE" events "$1" --table gpu --json | jq -sr 'sort_by(.queued_ns)[] | "\(.kind) \(.direction) \(.bytes) \(.name)"'; }
 
 for how in plain profiled list unfinished forks killed; do
 	run "$OPENCL" "$how"

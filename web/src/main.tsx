@@ -1,10 +1,12 @@
 // Opens the run: from the server, or from what a report holds.
 import { render } from 'preact';
 import { HttpSource, type FlameSource, type RunInfo, type Source } from './api';
-import { Page, setDark } from './app';
+import { Page, setDark, setTheme } from './app';
 import { embeddedSource } from './embedded';
+import { LivePage } from './live-page';
 import { App, type Tab } from './state';
 import { foundLoop } from './steps';
+import { fetchStudy, StudyPage } from './study-view';
 import './style.css';
 
 /** Names that SOFA's users know. */
@@ -74,7 +76,24 @@ function openNamed(app: App, p: typeof PATHS[string]) {
 	if (p.trackFilter && !hasTracks) app.set({ notice: 'This run has no events of a GPU.' });
 }
 
+/** The page that `sonde live` serves; it has no run. */
+function startLive() {
+	setTheme(wantsDark(), false);
+	document.title = 'live – sonde';
+	render(<LivePage isDark={wantsDark()} setDark={(isDark) => setTheme(isDark)} />, document.getElementById('app')!);
+}
+
+/** A server that has no run may have a study. */
+async function startStudy(): Promise<boolean> {
+	const study = await fetchStudy();
+	if (!study) return false;
+	document.title = `${study.study} – sonde`;
+	render(<StudyPage first={study} />, document.getElementById('app')!);
+	return true;
+}
+
 async function start() {
+	if (location.pathname === '/live') return startLive();
 	const source: Source = embeddedSource() ?? new HttpSource();
 	const app = new App(source);
 	setDark(app, wantsDark(), false);
@@ -92,6 +111,7 @@ async function start() {
 		if (source.isLive && app.state.run!.is_growing) listen(app);
 		void findLoops(app);
 	} catch (error) {
+		if (source.isLive && !app.state.run && await startStudy().catch(() => false)) return;
 		app.fail(error);
 	}
 	window.addEventListener('hashchange', () => app.readHash());
