@@ -2,13 +2,12 @@
  * sonde tune: find a configuration that is really better.
  */
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/term.h"
+#include "cli/tune-report.h"
 #include "cli/tune-serve.h"
 #include "cli/tune-text.h"
-#include "tune/database.h"
+#include "tune/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +23,7 @@ struct options {
 	int64_t confirm;
 	const char *dir;
 	const char *method;
+	const char *launcher;
 	bool is_json, is_csv, is_paired, is_dry, is_retry;
 };
 
@@ -41,6 +41,9 @@ static const struct cli_option option_rows[] = {
 			.help = "Run each trial beside the best so far, at the same time, and learn from the ratios: "
 				"what "
 				"slows the machine down then slows both." },
+	{ 0, "launcher", "NAME", CLI_STRING(struct options, launcher), .default_words = "none, trials run here",
+			.help = "Run each trial by slurm: as a job of its own, or a step in an allocation; words for "
+				"srun may follow ('slurm -p fast -c 4')." },
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-tune/NAME",
 			.help = "Keep the journal and the reports here; a study that is there goes on. serve keeps a "
 				"journal only with this." },
@@ -129,88 +132,6 @@ static int serve(struct cli_context *ctx, const char *path)
 	return rc;
 }
 
-static int write_database(const char *dir, const struct tune_study *study, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT, journal = BUF_INIT;
-
-	buf_addf(&path, "%s/study.db", dir);
-	buf_addf(&journal, "%s/journal.jsonl", dir);
-	return tune_database_write(path.data, journal.data, study, err);
-}
-
-static const struct report_file {
-	const char *name;
-	void (*write)(struct buf *out, const struct tune_report *r);
-} report_files[] = { { "report.html", tune_report_html }, { "trials.csv", tune_report_csv },
-	{ "result.json", tune_report_json } };
-
-enum { RESULT = 2 };
-
-#define TELL_INTERVAL_NS 2000000000
-
-static int write_file(const char *dir, const struct report_file *file, const struct tune_report *r,
-		struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
-
-	file->write(&text, r);
-	buf_addf(&path, "%s/%s", dir, file->name);
-	return buf_error(&text) < 0 ? err_sys(err, ENOMEM, "cannot write '%s'", path.data)
-				    : fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
-}
-
-static int write_reports(const char *dir, const struct tune_report *r, struct sonde_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < sizeof(report_files) / sizeof(report_files[0]) && rc == 0; i++)
-		rc = write_file(dir, &report_files[i], r, err);
-	return rc;
-}
-
-struct shown {
-	struct term_progress progress;
-	const struct tune_drive *drive;
-	const char *dir;
-	size_t pairs;
-	int64_t told_ns; /* when the result was last written */
-};
-
-/* The result so far, for who looks on; that it cannot be had now is no trouble of the study. */
-static void tell_result(struct shown *s)
-{
-	const struct tune_drive *d = s->drive;
-	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
-	struct tune_insight *insight = arena_alloc(&arena, sizeof(*insight));
-	struct tune_outcome outcome;
-	struct tune_report r = { .study = d->study,
-		.o = d->o,
-		.outcome = &outcome,
-		.insight = insight,
-		.is_paired = d->is_paired,
-		.is_running = true };
-
-	if (clock_mono_ns() - s->told_ns < TELL_INTERVAL_NS)
-		return;
-	if (insight && tune_conclude(d, &outcome, &arena, NULL) == 0 && tune_insight(d->o, insight, &arena, NULL) == 0)
-		write_file(s->dir, &report_files[RESULT], &r, NULL);
-	s->told_ns = clock_mono_ns();
-}
-
-static void show(void *arg, const struct tune_trial *trial, const char *why)
-{
-	struct shown *s = arg;
-
-	if (trial)
-		term_progress_show(&s->progress, "trial %llu of %lld: %s", (unsigned long long)trial->id,
-				(long long)s->drive->study->trials,
-				trial->result.state == TUNE_FAILED ? why : tune_state_word(trial->result.state));
-	else
-		term_progress_show(&s->progress, "best beside default: pair %zu of %lld", ++s->pairs,
-				(long long)s->drive->study->confirm);
-	tell_result(s);
-}
-
 static int report(struct cli_context *ctx, const struct tune_drive *d, const struct tune_outcome *outcome,
 		const char *dir)
 {
@@ -226,9 +147,7 @@ static int report(struct cli_context *ctx, const struct tune_drive *d, const str
 			 : err_sys(ctx->err, ENOMEM, "cannot report");
 
 	if (rc == 0)
-		rc = write_reports(dir, &r, ctx->err);
-	if (rc == 0)
-		rc = write_database(dir, d->study, ctx->err);
+		rc = tune_write_reports(dir, &r, ctx->err);
 	if (rc < 0)
 		return rc;
 	if (o->is_json)
@@ -246,12 +165,12 @@ static int report(struct cli_context *ctx, const struct tune_drive *d, const str
 static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
 {
 	const struct options *o = ctx->options;
-	struct shown shown = { .drive = d, .dir = dir };
+	struct tune_shown shown = { .drive = d, .dir = dir };
 	struct tune_outcome outcome;
 	int rc;
 
 	term_progress_init(&shown.progress);
-	d->show = show;
+	d->show = tune_show;
 	d->arg = &shown;
 	d->is_interrupted = &is_interrupted;
 	catch_signals();
@@ -306,6 +225,27 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }
 
+static int take_launcher(struct cli_context *ctx, struct tune_study *study)
+{
+	const struct options *o = ctx->options;
+	struct tune_launcher *l = o->launcher ? arena_alloc(ctx->arena, sizeof(*l)) : NULL;
+
+	if (!o->launcher)
+		return 0;
+	if (o->is_paired)
+		return cli_usage(ctx,
+				"--paired trials run side by side on this machine: --launcher does not go with it");
+	if (study->is_announced) {
+		err_set(ctx->err, ENOTSUP,
+				"knobs, and steps and metrics that a program announces, need it on this machine");
+		err_hint(ctx->err, "with --launcher use arguments, variables or files, and a regex for what it prints");
+		return -ENOTSUP;
+	}
+	study->launcher = l;
+	return l ? tune_launcher_parse(l, o->launcher, ctx->arena, ctx->err)
+		 : err_sys(ctx->err, ENOMEM, "cannot run the study");
+}
+
 static int check_paired(struct cli_context *ctx, const struct tune_study *study)
 {
 	const struct options *o = ctx->options;
@@ -342,6 +282,8 @@ static int tune(struct cli_context *ctx, const char *path)
 	if (rc || !study)
 		return rc;
 	rc = check_paired(ctx, study);
+	if (rc == 0)
+		rc = take_launcher(ctx, study);
 	if (rc == 0)
 		rc = tune_expand_check(study, ctx->err);
 	if (rc)

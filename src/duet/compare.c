@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { RUNS_WANTED = 40, RUNS_MOST = 400, ASYNC_TURNS = 4 };
+enum { RUNS_WANTED = 40, RUNS_MOST = 400, ASYNC_TURNS = 4, ROBUST_TURNS = 8 };
 
 #define POWER 0.8
 #define NEEDED_MOST 100000
@@ -108,13 +108,32 @@ static size_t clamp(double n, size_t least, size_t most)
 	return n < (double)least ? least : n > (double)most ? most : (size_t)n;
 }
 
-/* How many turns and runs: the budget that is left holds RUNS_WANTED runs, or as many as it holds. */
+/*
+ * Where a run costs something beside its turns (a process that warms up, a stretch with two ends) the budget shall
+ * hold RUNS_WANTED of them. Whole commands one after the other cost nothing beside, and a run of them is a single
+ * pair: where executions are now and then far off, by a quota or a burst of others, two of them spoil a run nearly
+ * twice as often as one, and ranks forgive a share of spoilt runs only (bench/duet: the error is a third). When these
+ * would be too many runs, each has so many pairs that its own location forgives some.
+ */
+static size_t settle_turns(const struct comparison *c, enum duet_design design, double left)
+{
+	const struct duet_setup *s = c->setup;
+	size_t turns;
+
+	if (s->turns)
+		return s->turns;
+	if (s->has_own_iterations || design == DUET_ASYNC)
+		return compare_turns_for(s, design, left, RUNS_WANTED, c->turn_ns);
+	turns = compare_turns_for(s, design, left, RUNS_MOST, c->turn_ns);
+	return turns > 1 && turns < ROBUST_TURNS ? ROBUST_TURNS : turns;
+}
+
+/* How many turns and runs: as many as the budget that is left holds. */
 static void settle_runs(struct comparison *c, struct duet_schedule *s)
 {
 	double left = (double)compare_left_ns(c), run_ns;
 
-	s->turns = c->setup->turns ? c->setup->turns
-				   : compare_turns_for(c->setup, s->design, left, RUNS_WANTED, c->turn_ns);
+	s->turns = settle_turns(c, s->design, left);
 	run_ns = (double)s->turns * c->turn_ns;
 	s->runs_max = c->setup->runs_max ? c->setup->runs_max
 					 : clamp(run_ns > 0 ? left / run_ns : RUNS_MOST, 2, RUNS_MOST);
@@ -136,7 +155,7 @@ static int settle(struct comparison *c)
 	if (rc)
 		return rc;
 	settle_runs(c, s);
-	return c->setup->on_schedule ? c->setup->on_schedule(c->setup->arg, s, c->err) : 0;
+	return c->setup->on_schedule ? c->setup->on_schedule(c->setup->arg, c->out, c->err) : 0;
 }
 
 static int keep_run(struct comparison *c, const struct duet_run *run)
@@ -191,7 +210,7 @@ static int judge(struct comparison *c, const struct stats_sequential *look)
 	runs = duet_pairs_runs(&out->pairs);
 	if (!out->pairs.count)
 		return err_set(c->err, ENODATA, "the runs have no pair of iterations that both know the metric '%s'",
-				duet_metric_names[c->setup->pairing.metric]);
+				duet_metric_name(&c->setup->pairing));
 	rc = stats_effect(&runs, &how, &out->arena, &out->effect, c->err);
 	if (rc)
 		return rc;
@@ -262,9 +281,12 @@ static int look_again(struct comparison *c, struct duet_plan *plan)
 	int rc = 0;
 
 	for (size_t i = 0; i < c->setup->done_count && !rc; i++) {
+		bool is_last = c->setup->is_over &&
+				i + 1 == c->setup->done_count; /* that look is the last, and comes later */
+
 		duet_plan_next(plan, turns);
 		rc = copy_run(c, &c->setup->done[i]);
-		if (!rc && is_look(c->out->run_count) && c->out->run_count < c->out->schedule.runs_max)
+		if (!rc && !is_last && is_look(c->out->run_count) && c->out->run_count < c->out->schedule.runs_max)
 			rc = look(c, false);
 	}
 	return rc;
@@ -279,7 +301,7 @@ static int measure(struct comparison *c)
 	compare_plan(c, &plan, s->design, s->turns, 0);
 	stats_effect_plan(&c->sequence, c->setup->level, s->runs_max);
 	rc = look_again(c, &plan);
-	while (rc == 0 && c->out->verdict == STATS_INCONCLUSIVE && has_next(c)) {
+	while (rc == 0 && c->out->verdict == STATS_INCONCLUSIVE && !c->setup->is_over && has_next(c)) {
 		rc = next_run(c, &plan);
 		if (rc == 0 && is_look(c->out->run_count) && has_next(c))
 			rc = look(c, false);

@@ -77,7 +77,9 @@ int announce_open(struct announce *a, const char *dir, const struct announce_opt
 	const struct ring_options ring = { .categories = SONDE_CAT_SPAN,
 		.overflow = SONDE_OVERFLOW_DROP,
 		.run_bytes_max = RUN_BYTES_MAX,
-		.process_bytes_max = PROCESS_BYTES_MAX };
+		.process_bytes_max = PROCESS_BYTES_MAX,
+		.wishes = o->wishes,
+		.wish_count = o->wish_count };
 	int rc;
 
 	memset(a, 0, sizeof(*a));
@@ -87,8 +89,6 @@ int announce_open(struct announce *a, const char *dir, const struct announce_opt
 	buf_init(&a->preload, 0);
 	buf_init(&a->place, 0);
 	rc = ring_dir_create(&a->ring, dir, &ring, err);
-	if (rc == 0 && o->wish_count)
-		rc = fs_replace_file(a->ring.fd, "knobs", o->wishes, o->wish_count * sizeof(*o->wishes), err);
 	if (rc == 0)
 		rc = open_sink(a, err);
 	if (rc == 0)

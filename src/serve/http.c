@@ -15,10 +15,6 @@
 #define REFRESH_MS 500
 #define SQL_ROWS_DEFAULT 1000
 
-static const char page_policy[] =
-		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-		"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
-
 struct http {
 	struct guard *guard;
 	struct view *view, *other;
@@ -30,12 +26,7 @@ struct http {
 
 int http_get_page(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
 {
-	const struct page_file *file = page_find(guard_request_path(request));
-
-	reply->type = file->type;
-	reply->fixed = file->bytes;
-	reply->fixed_bytes = file->count;
-	reply->policy = page_policy;
+	page_reply(guard_request_path(request), reply);
 	return 0;
 }
 
@@ -126,16 +117,7 @@ static int get_stream(void *arg, const struct guard_request *request, struct gua
 
 int http_post_link(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
 {
-	struct buf url = BUF_INIT;
-	struct json j;
-	int rc = guard_url(guard_request_guard(request), &url, err);
-
-	json_init(&j, &reply->body, false);
-	json_object(&j);
-	json_kstr(&j, "url", url.data);
-	json_end(&j);
-	buf_release(&url);
-	return rc;
+	return page_link(guard_request_guard(request), reply, err);
 }
 
 static const struct guard_endpoint endpoints[] = {

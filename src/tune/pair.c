@@ -2,6 +2,7 @@
  * pair: best and default, once each, for the proof; see slot.h.
  */
 #include "base/clock.h"
+#include "tune/launcher.h"
 #include "tune/slot.h"
 
 #include <errno.h>
@@ -16,12 +17,13 @@ const char *tune_live_dir(const struct tune_drive *d, char *dir, size_t size)
 
 static int run_to_end(struct tune_drive *d, struct tune_run *r, struct sonde_err *err)
 {
-	int64_t until = d->study->timeout_ns ? r->start_ns + d->study->timeout_ns : INT64_MAX;
+	int64_t until = d->study->timeout_ns && !d->study->launcher ? r->start_ns + d->study->timeout_ns : INT64_MAX;
 	int rc;
 
-	do
+	do {
+		tune_launcher_beat(r);
 		rc = job_wait(r->job, clock_mono_ns() + 100000000 < until ? clock_mono_ns() + 100000000 : until, err);
-	while (rc == -ETIMEDOUT && clock_mono_ns() < until && !(d->is_interrupted && *d->is_interrupted));
+	} while (rc == -ETIMEDOUT && clock_mono_ns() < until && !(d->is_interrupted && *d->is_interrupted));
 	if (rc == -ETIMEDOUT && d->is_interrupted && *d->is_interrupted)
 		return -EINTR;
 	if (rc < 0 && rc != -ETIMEDOUT)

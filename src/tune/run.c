@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "record/announce.h"
+#include "tune/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,7 +135,9 @@ static int start_job(struct tune_run *r, char **argv, int err_fd, struct sonde_e
 {
 	struct job_spec spec = JOB_SPEC_INIT;
 
-	spec.argv = argv;
+	spec.argv = r->study->launcher ? tune_launcher_words(r, argv) : argv;
+	if (!spec.argv)
+		return err_sys(err, ENOMEM, "cannot start a trial");
 	spec.env = expand_environment(r, err);
 	spec.cwd = r->study->directory;
 	spec.fds[1] = r->output_fd;
@@ -167,6 +170,20 @@ static void describe_status(int status, char *text, size_t size)
 		snprintf(text, size, "it ended with status %d", WEXITSTATUS(status));
 }
 
+/* As job_wait; who is launched elsewhere hears from us meanwhile. */
+static int await(struct tune_run *r, int64_t until_ns, struct sonde_err *err)
+{
+	int rc;
+
+	do {
+		int64_t look_ns = clock_mono_ns() + 1000000000;
+
+		tune_launcher_beat(r);
+		rc = job_wait(r->job, look_ns < until_ns ? look_ns : until_ns, err);
+	} while (rc == -ETIMEDOUT && clock_mono_ns() < until_ns);
+	return rc;
+}
+
 /* The unmeasured step before: a build. Its failure is the configuration's. */
 static int prepare(struct tune_run *r, int err_fd, struct sonde_err *err)
 {
@@ -175,7 +192,7 @@ static int prepare(struct tune_run *r, int err_fd, struct sonde_err *err)
 
 	if (rc < 0)
 		return rc;
-	rc = job_wait(r->job, r->study->timeout_ns ? clock_mono_ns() + r->study->timeout_ns : INT64_MAX, err);
+	rc = await(r, r->study->timeout_ns ? clock_mono_ns() + r->study->timeout_ns : INT64_MAX, err);
 	if (rc == 0 || rc == -ETIMEDOUT) {
 		struct job_ladder ladder = JOB_LADDER_KILL;
 
@@ -304,6 +321,7 @@ int tune_run_look(struct tune_run *r, struct sonde_err *err)
 {
 	size_t before = r->step_count;
 
+	tune_launcher_beat(r);
 	if (r->announce)
 		announce_pass(r->announce);
 	if (r->study->step_regex && look_at_output(r) < 0)
@@ -338,9 +356,10 @@ static void judge(struct tune_run *r, int status)
 
 int tune_run_finish(struct tune_run *r, struct sonde_err *err)
 {
-	struct job_ladder ladder = { .terminate_ns = 1000000000 };
+	/* A launcher needs its time to end what is elsewhere. */
+	struct job_ladder ladder = { .terminate_ns = r->study->launcher ? 20000000000 : 1000000000 };
 	struct job_usage usage;
-	int rc = job_end(r->job, &ladder, err);
+	int rc = job_end(r->job, &ladder, err), status;
 
 	if (rc < 0)
 		return rc;
@@ -348,8 +367,11 @@ int tune_run_finish(struct tune_run *r, struct sonde_err *err)
 		announce_finish(r->announce);
 	rc = tune_run_look(r, err);
 	job_usage(r->job, &usage);
+	status = job_status(r->job);
+	if (r->study->launcher)
+		tune_launcher_look(r, &usage, &status);
 	tune_measure(r, &usage);
-	judge(r, job_status(r->job));
+	judge(r, status);
 	job_free(r->job);
 	r->job = NULL;
 	return rc;
@@ -357,6 +379,10 @@ int tune_run_finish(struct tune_run *r, struct sonde_err *err)
 
 void tune_run_release(struct tune_run *r)
 {
+	static const struct job_ladder patient = { .terminate_ns = 20000000000 };
+
+	if (r->job && r->study->launcher)
+		job_end(r->job, &patient, NULL);
 	job_free(r->job);
 	tune_heed_close(r);
 	if (r->output_fd >= 0)

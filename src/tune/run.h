@@ -48,6 +48,7 @@ struct tune_run {
 	/* private */
 	struct arena arena;
 	const char *dir;
+	int64_t beat_ns; /* launched ones: when we last said that we live */
 	int output_fd;
 	struct buf output; /* read so far, from the last line on that is not whole */
 	off_t output_at;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "stats/summary.h"
+#include "tune/launcher.h"
 #include "tune/stop.h"
 
 #include <errno.h>
@@ -44,6 +45,9 @@ static int64_t deadline_of(const struct tune_drive *d, const struct tune_run *r,
 	double best = best_seen(d->o), cap_s = fmax(CAP * best * (1 + 2 * NOISE_USUAL), best + CAP_LEAST_S);
 	int64_t limit_ns = d->study->timeout_ns ? d->study->timeout_ns : INT64_MAX;
 
+	*is_cap = false;
+	if (d->study->launcher) /* it may wait for its turn: its time is counted where it runs */
+		return INT64_MAX;
 	*is_cap = d->study->is_capped && is_timed(d->study) && !d->is_paired && isfinite(best) &&
 			cap_s * 1e9 < (double)limit_ns;
 	if (*is_cap)

@@ -88,6 +88,7 @@ struct tune_study {
 	int64_t settle;    /* steps before that, which do not count */
 	bool is_announced; /* does it take part: knobs, announced steps, metrics? */
 	const struct tune_method *method;
+	const struct tune_launcher *launcher; /* where trials run; NULL: here */
 };
 
 /* -EINVAL: the file is wrong; -ENOENT and others: it cannot be read. */

@@ -314,12 +314,12 @@ struct told {
 	size_t schedules, runs, fail_at;
 };
 
-static int tell_schedule(void *arg, const struct duet_schedule *s, struct sonde_err *err)
+static int tell_schedule(void *arg, const struct duet_result *so_far, struct sonde_err *err)
 {
 	struct told *t = arg;
 
 	t->schedules++;
-	assert_true(s->is_settled && s->turns > 0);
+	assert_true(so_far->schedule.is_settled && so_far->schedule.turns > 0);
 	return 0;
 }
 
