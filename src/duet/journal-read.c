@@ -130,7 +130,8 @@ static bool take_schedule(struct duet_journal *j, const json_t *line)
 
 static bool take_iteration(struct duet_samples *s, const json_t *item)
 {
-	int64_t start_ns = json_integer_value(json_array_get(item, 0)), end_ns = json_integer_value(json_array_get(item, 1));
+	int64_t start_ns = json_integer_value(json_array_get(item, 0)),
+		end_ns = json_integer_value(json_array_get(item, 1));
 	struct duet_iteration it;
 
 	if (json_array_size(item) != 2 + DUET_METRICS || start_ns < 0 || end_ns < start_ns)
