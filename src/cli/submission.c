@@ -98,12 +98,12 @@ int submission_check(struct submission *s, struct arena *arena, struct sonde_err
 		return err_sys(err, errno, "cannot tell the working directory");
 	if (!s->cwd)
 		s->cwd = arena_strdup(arena, cwd);
+	if (rc == 0 && s->plan)
+		rc = wrap(s, arena, err);
 	if (rc == 0 && s->argv && s->argv[0] && !s->name) {
 		slash = strrchr(s->argv[0], '/');
 		s->name = slash ? slash + 1 : s->argv[0];
 	}
-	if (rc == 0 && s->plan)
-		rc = wrap(s, arena, err);
 	while (rc == 0 && s->argv && s->argv[words])
 		words++;
 	if (rc == 0 && !words)

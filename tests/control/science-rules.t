@@ -55,6 +55,8 @@ is 'with what to do' "$(sed -n "s/^    do: \[ '\(.*\)' \]/\1/p" edge.yml | paste
 	'exec start-plugin image-sampler,mqtt 127.0.0.1:1883 env.event.hot 1,knob detector rainy 1'
 run "$SONDE" rules check edge.yml
 is 'it is fine too' "$status" 0
+run "$SONDE" rules check "$SONDE_STAGE/share/sonde/live/rules.yml"
+is 'the shipped rules are fine' "$status$err" 0
 run "$SONDE" rules import /nonexistent
 is 'a file that is not there' "$status" 1
 done_testing
