@@ -201,7 +201,10 @@ static int copy_run(struct comparison *c, const struct duet_run *from)
 static int judge(struct comparison *c, const struct stats_sequential *look)
 {
 	struct duet_result *out = c->out;
-	struct stats_effect_options how = { .level = c->setup->level, .seed = c->setup->seed, .look = look };
+	struct stats_effect_options how = { .level = c->setup->level,
+		.seed = c->setup->seed,
+		.look = look,
+		.method = out->schedule.has_signs ? STATS_SIGNS : STATS_AUTO };
 	struct stats_runs runs;
 	int rc = duet_pairs_make(&out->pairs, out->runs, out->run_count, &c->setup->pairing, &out->arena, c->err);
 

@@ -7,17 +7,20 @@ void duet_plan_init(struct duet_plan *p, enum duet_design design, size_t turns, 
 	stats_rng_init(&p->rng, seed, (uint64_t)design);
 }
 
-/* n flags of which half are set, in random order; the odd one of two runs together is set once. */
-static void balance(struct duet_plan *p, bool *flags, size_t n, bool *next)
+/* n flags of which half are set, in random order; the odd one of four runs together is set twice. */
+static void balance(struct duet_plan *p, bool *flags, size_t n, bool four[DUET_PLAN_FOUR])
 {
-	bool is_second = p->made % 2 == 1;
-	bool odd = is_second ? *next : stats_rng_below(&p->rng, 2) == 1;
+	size_t at = p->made % DUET_PLAN_FOUR;
 
+	if (at == 0) {
+		for (size_t i = 0; i < DUET_PLAN_FOUR; i++)
+			four[i] = i < DUET_PLAN_FOUR / 2;
+		stats_rng_shuffle(&p->rng, four, DUET_PLAN_FOUR, sizeof(*four));
+	}
 	for (size_t i = 0; i < n; i++)
 		flags[i] = i < n / 2;
 	if (n % 2)
-		flags[n - 1] = odd;
-	*next = !odd;
+		flags[n - 1] = four[at];
 	stats_rng_shuffle(&p->rng, flags, n, sizeof(*flags));
 }
 
@@ -26,9 +29,9 @@ void duet_plan_next(struct duet_plan *p, struct duet_turn *turns)
 	bool first[DUET_TURNS_MAX] = { false }, swapped[DUET_TURNS_MAX] = { false };
 
 	if (p->design != DUET_SEQ)
-		balance(p, first, p->turns, &p->is_first_b_next);
+		balance(p, first, p->turns, p->first_b);
 	if (p->is_pinned)
-		balance(p, swapped, p->turns, &p->is_swapped_next);
+		balance(p, swapped, p->turns, p->swapped);
 	for (size_t i = 0; i < p->turns; i++)
 		turns[i] = (struct duet_turn){ .is_first_b = first[i], .is_swapped = swapped[i] };
 	p->made++;
