@@ -4,9 +4,10 @@
  * A plan is an endless series that a seed repeats. Random order alone may give
  * A the first turn five times in a row; here it is balanced: within a run of an
  * even number of turns each side is first in half of them, and runs with one turn
- * (or an odd one left over) come in fours of which two start with A and two with B.
- * In couples the second would follow from the first, and what comes back every third
- * execution, as a quota does, would hit the same side twice. Where the sides are pinned
+ * (or an odd one left over) come in groups of which half start with B. In a couple the
+ * second follows from the first, and what comes back every third execution, as a
+ * quota does, would hit the same side twice: where there are many runs, four are a
+ * group. Where the sides are pinned
  * to CPUs of their own, exchanging these is balanced in the same way and independently
  * of the order. A `seq` plan has neither: A comes first, always.
  */
@@ -16,7 +17,7 @@
 #include "duet/duet.h"
 #include "stats/rng.h"
 
-enum { DUET_TURNS_MAX = 4096, DUET_PLAN_FOUR = 4 };
+enum { DUET_TURNS_MAX = 4096, DUET_GROUP_MAX = 4 };
 
 /* One pair (seq, rmit, sync), or one stretch of an async run. */
 struct duet_turn {
@@ -28,10 +29,11 @@ struct duet_plan {
 	enum duet_design design;
 	size_t turns;   /* in each run */
 	bool is_pinned; /* the sides have CPUs of their own */
+	size_t group;   /* even, 2 unless it is set before the first run */
 	size_t made;    /* runs so far */
 	/* private */
 	struct stats_rng rng;
-	bool first_b[DUET_PLAN_FOUR], swapped[DUET_PLAN_FOUR]; /* of the four runs under way */
+	bool odd_first_b[DUET_GROUP_MAX], odd_swapped[DUET_GROUP_MAX]; /* of the group under way */
 };
 
 /* turns is held to 1 .. DUET_TURNS_MAX. */
