@@ -212,6 +212,38 @@ int fs_remove_tree(int dirfd, const char *path)
 }
 
 /* Cut "/tail" off the end of path, if it ends so. */
+static int check_program_file(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno;
+	if (S_ISDIR(st.st_mode))
+		return EISDIR;
+	return access(path, X_OK) ? errno : 0;
+}
+
+int fs_check_program(const char *program)
+{
+	CLEANUP(buf_release) struct buf at = BUF_INIT;
+	const char *path = getenv("PATH");
+	int found = ENOENT;
+
+	if (strchr(program, '/'))
+		return check_program_file(program);
+	for (const char *next; found && path && *path; path = *next ? next + 1 : next) {
+		next = strchrnul(path, ':');
+		buf_reset(&at);
+		buf_add(&at, path, (size_t)(next - path));
+		buf_addf(&at, "%s%s", next == path ? "" : "/", program);
+		int here = check_program_file(at.data);
+
+		if (!here || here == EACCES)
+			found = here;
+	}
+	return found;
+}
+
 static bool cut_tail(struct buf *path, const char *tail)
 {
 	size_t n = strlen(tail);

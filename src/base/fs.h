@@ -21,6 +21,8 @@ int fs_remove_tree(int dirfd, const char *path); /* follows no symlink; 0 or -er
 /* Make a directory NAME.XXXXXX of our own in $TMPDIR, else /tmp. On failure path is empty. */
 #define FS_TEMP_BYTES 512
 int fs_temp_dir(char path[FS_TEMP_BYTES], const char *name, struct sonde_err *err);
+/* 0 when exec would find such a program, by its path or in a directory of PATH; else the errno that it would get. */
+int fs_check_program(const char *program);
 /* Directory of the running program's prefix: /x for /x/bin/sonde and /x/libexec/sonde/sonde-record. */
 int fs_prefix(struct buf *out, struct sonde_err *err);
 /* A file name of at most max bytes made of text: letters, digits, '.', '_', '-' kept, the rest '_'; never empty,

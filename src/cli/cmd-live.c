@@ -16,6 +16,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PAGE_KEPT_BYTES (4 << 20)
 
@@ -57,6 +58,7 @@ struct settings {
 	int64_t series;
 	struct outlet_options outlet;
 	const char *socket;
+	const char *powercap;
 };
 
 static int take_settings(struct config_reader *r, yaml_node_t *root)
@@ -68,6 +70,7 @@ static int take_settings(struct config_reader *r, yaml_node_t *root)
 		{ "push", CONFIG_TEXT, offsetof(struct settings, outlet.push) },
 		{ "socket", CONFIG_TEXT, offsetof(struct settings, socket) },
 		{ "every", CONFIG_DURATION, offsetof(struct settings, outlet.every_ns) },
+		{ "powercap", CONFIG_TEXT, offsetof(struct settings, powercap) },
 		{ NULL },
 	};
 
@@ -87,6 +90,7 @@ static int load(struct cli_context *ctx, struct live_options *to, struct outlet_
 
 	to->rings = (const char *const *)settings.rings;
 	to->series_max = (size_t)settings.series;
+	to->powercap = settings.powercap;
 	*outlet = settings.outlet;
 	*socket = settings.socket;
 	return rc;
@@ -140,6 +144,7 @@ static int begin(struct cli_context *ctx, struct life *l, const struct guard_opt
 		rc = live_pushed_start(&l->exporter.pushed, l->socket, ctx->err);
 	if (rc == 0)
 		rc = exporter_start(&l->guard, &l->arg, g, ctx->err);
+	l->arg.pages = l->guard;
 	if (rc == 0 && o->control)
 		rc = exporter_start(&l->control, &l->arg, &(struct guard_options){ .unix_path = o->control }, ctx->err);
 	return rc < 0 ? rc : outlet_start(&l->outlet, &l->outlet_options, &l->exporter, ctx->err);
@@ -153,6 +158,15 @@ static void end(struct life *l)
 	controller_free(l->controller);
 	live_pushed_free(l->exporter.pushed);
 	live_exporter_release(&l->exporter);
+}
+
+/* For who sits here; others ask `sonde view --live`, so that no log keeps a key. */
+static void say_page(struct guard *g)
+{
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+
+	if (guard_url(g, &url, NULL) == 0)
+		fprintf(stderr, "sonde: the live page, once: %s\n", url.data);
 }
 
 static int live_once(struct cli_context *ctx, struct guard_options *g, const sigset_t *signals, bool *is_again)
@@ -169,6 +183,8 @@ static int live_once(struct cli_context *ctx, struct guard_options *g, const sig
 	if (rc == 0) {
 		if (!*is_again)
 			rc = listen_say(g->address, guard_port(l.guard), o->is_json, ctx->err);
+		if (!*is_again && isatty(STDERR_FILENO))
+			say_page(l.guard);
 		g->port = guard_port(l.guard);
 		daemon_ready(*is_again);
 	}

@@ -1,5 +1,5 @@
 /*
- * sonde view: a run, or a comparison, in the browser.
+ * sonde view: a run in the browser, a comparison, a study, or what runs now.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -8,6 +8,8 @@
 #include "duet/replay.h"
 #include "serve/duet.h"
 #include "serve/http.h"
+#include "serve/live-page.h"
+#include "serve/study.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -22,6 +24,7 @@ struct options {
 	const char *socket;
 	const char *with;
 	const char *groups;
+	const char *live;
 	struct cli_list hosts;
 	bool is_json;
 };
@@ -32,6 +35,9 @@ static const struct cli_option option_rows[] = {
 	{ 0, "groups", "NAME:COLOUR,...", CLI_STRING(struct options, groups),
 			.help = "Colour events and functions whose names hold these words, as SOFA's --cpu_filters "
 				"does." },
+	{ 0, "live", "SOCKET", CLI_PATH(struct options, live),
+			.help = "The live page of a running 'sonde live --control SOCKET': print an address that opens "
+				"it once, and end." },
 	{ 'p', "port", "N", CLI_INT(struct options, port), .min = -1, .max = 65535, .default_text = "-1",
 			.default_words = "8000, or the next that is free",
 			.help = "The port to listen on; 0 takes any that is free." },
@@ -46,17 +52,78 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-/* What is served: a run, or a comparison. */
+/* What is served, by one of the kinds below. */
 struct shown {
+	const struct kind *kind;
+	const char *path; /* of a directory; of a run as it was asked for: NULL is the latest */
 	struct http_runs runs;
-	struct http *http;
-	const char *duet; /* the directory of a comparison; NULL: a run */
-	struct duet_server *duet_server;
+	void *server;
+	struct guard *guard;
 };
 
-static int start_at(struct shown *s, const struct guard_options *g, struct sonde_err *err)
+static int run_start(struct shown *s, const struct guard_options *g, struct sonde_err *err)
 {
-	return s->duet ? duet_server_start(&s->duet_server, s->duet, g, err) : http_start(&s->http, &s->runs, g, err);
+	struct http *http;
+	int rc = http_start(&http, &s->runs, g, err);
+
+	if (rc == 0) {
+		s->server = http;
+		s->guard = http_guard(http);
+	}
+	return rc;
+}
+
+static void run_stop(struct shown *s)
+{
+	http_stop(s->server);
+}
+
+static int duet_start(struct shown *s, const struct guard_options *g, struct sonde_err *err)
+{
+	struct duet_server *server;
+	int rc = duet_server_start(&server, s->path, g, err);
+
+	if (rc == 0) {
+		s->server = server;
+		s->guard = duet_server_guard(server);
+	}
+	return rc;
+}
+
+static void duet_stop(struct shown *s)
+{
+	duet_server_stop(s->server);
+}
+
+static int tune_start(struct shown *s, const struct guard_options *g, struct sonde_err *err)
+{
+	return study_start(&s->guard, s->path, g, err);
+}
+
+static void tune_stop(struct shown *s)
+{
+	if (s->guard)
+		guard_stop(s->guard);
+}
+
+static const struct kind {
+	const char *name;                   /* as --json calls it */
+	bool (*is_there)(const char *path); /* NULL: whatever the others are not */
+	int (*start)(struct shown *s, const struct guard_options *g, struct sonde_err *err);
+	void (*stop)(struct shown *s); /* also of one that did not start */
+} kinds[] = {
+	{ "duet", duet_replay_is, duet_start, duet_stop },
+	{ "study", study_is_there, tune_start, tune_stop },
+	{ "run", NULL, run_start, run_stop },
+};
+
+static const struct kind *kind_of(const char *path)
+{
+	const struct kind *k = kinds;
+
+	while (k->is_there && !(path && k->is_there(path)))
+		k++;
+	return k;
 }
 
 static int start(struct shown *s, const struct options *o, struct sonde_err *err)
@@ -66,43 +133,50 @@ static int start(struct shown *s, const struct options *o, struct sonde_err *err
 
 	if (o->port >= 0 || o->socket) {
 		g.port = o->port >= 0 ? (unsigned)o->port : 0;
-		return start_at(s, &g, err);
+		return s->kind->start(s, &g, err);
 	}
 	for (unsigned i = 0; i < PORTS_TRIED && rc == -EADDRINUSE; i++) {
 		g.port = PORT + i;
-		rc = start_at(s, &g, err);
+		rc = s->kind->start(s, &g, err);
 	}
 	return rc;
 }
 
-static void stop(struct shown *s)
+/* s NULL: the page is another server's. */
+static int print(const struct options *o, const char *url, const struct shown *s, struct sonde_err *err)
 {
-	duet_server_stop(s->duet_server);
-	http_stop(s->http);
-	view_free(s->runs.other);
-	view_free(s->runs.view);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct json j;
+
+	if (o->is_json) {
+		json_init(&j, &text, false);
+		json_object(&j);
+		json_kstr(&j, "url", url);
+		if (s)
+			json_kstr(&j, s->kind->name, s->runs.view ? view_path(s->runs.view) : s->path);
+		json_end(&j);
+		buf_addc(&text, '\n');
+	} else {
+		buf_addf(&text, "%s\n", url);
+	}
+	fputs(text.data, stdout);
+	return fflush(stdout) == 0 ? 0 : err_sys(err, errno, "cannot say where the page is");
 }
 
 static int say(const struct options *o, const struct shown *s, struct sonde_err *err)
 {
-	CLEANUP(buf_release) struct buf url = BUF_INIT, text = BUF_INIT;
-	struct json j;
-	int rc = guard_url(s->duet ? duet_server_guard(s->duet_server) : http_guard(s->http), &url, err);
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	int rc = guard_url(s->guard, &url, err);
 
-	if (rc < 0)
-		return rc;
-	if (o->is_json) {
-		json_init(&j, &text, false);
-		json_object(&j);
-		json_kstr(&j, "url", url.data);
-		json_kstr(&j, s->duet ? "duet" : "run", s->duet ? s->duet : view_path(s->runs.view));
-		json_end(&j);
-		buf_addc(&text, '\n');
-	} else {
-		buf_addf(&text, "%s\n", url.data);
-	}
-	fputs(text.data, stdout);
-	return fflush(stdout) == 0 ? 0 : err_sys(err, errno, "cannot say where the page is");
+	return rc < 0 ? rc : print(o, url.data, s, err);
+}
+
+static int say_live(const struct options *o, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	int rc = live_page_find(o->live, &url, err);
+
+	return rc < 0 ? rc : print(o, url.data, NULL, err);
 }
 
 /* Until somebody ends it. */
@@ -114,13 +188,12 @@ static void wait_for_end(const sigset_t *signals)
 		;
 }
 
-static int open_runs(struct cli_context *ctx, struct shown *s)
+static int open_runs(struct shown *s, const struct options *o, struct sonde_err *err)
 {
-	const struct options *o = ctx->options;
-	int rc = view_open(&s->runs.view, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
+	int rc = view_open(&s->runs.view, s->path, err);
 
 	if (rc == 0 && o->with)
-		rc = view_open(&s->runs.other, o->with, ctx->err);
+		rc = view_open(&s->runs.other, o->with, err);
 	if (rc == 0)
 		view_tell(s->runs.view, s->runs.other, o->groups);
 	return rc;
@@ -129,26 +202,32 @@ static int open_runs(struct cli_context *ctx, struct shown *s)
 static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
-	struct shown s = { .duet = ctx->arg_count && duet_replay_is(ctx->args[0]) ? ctx->args[0] : NULL };
+	const char *path = ctx->arg_count ? ctx->args[0] : NULL;
+	struct shown s = { .kind = kind_of(path), .path = path };
+	bool is_run = !s.kind->is_there;
 	sigset_t signals;
 	int rc;
 
-	if (s.duet && (o->with || o->groups))
-		return cli_usage(ctx, "'%s' is a comparison: --with and --groups are for runs", s.duet);
+	if (o->live)
+		return path || o->with ? cli_usage(ctx, "--live has no run") : say_live(o, ctx->err);
+	if (!is_run && (o->with || o->groups))
+		return cli_usage(ctx, "'%s' is a %s: --with and --groups are for runs", path, s.kind->name);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
 	signal(SIGPIPE, SIG_IGN);
-	rc = s.duet ? 0 : open_runs(ctx, &s);
+	rc = is_run ? open_runs(&s, o, ctx->err) : 0;
 	if (rc == 0)
 		rc = start(&s, o, ctx->err);
 	if (rc == 0)
 		rc = say(o, &s, ctx->err);
 	if (rc == 0)
 		wait_for_end(&signals);
-	stop(&s);
+	s.kind->stop(&s);
+	view_free(s.runs.other);
+	view_free(s.runs.view);
 	return rc;
 }
 
@@ -156,15 +235,22 @@ static const struct cli_example examples[] = {
 	{ "sonde view", "The latest run; open the address that is printed." },
 	{ "sonde view --port 0 sonde-runs/20260131-120000-train", "Another run, on any free port." },
 	{ "sonde view --with before after", "Two runs side by side." },
+	{ "sonde view --live /run/sonde/live.sock", "What runs now: the page of a sonde live." },
 	{ "sonde view results", "A comparison that sonde duet -o results made, or a suite's results." },
+	{ "sonde view sonde-tune/sqlite", "A study of 'sonde tune', while it runs and after." },
 	{ "sonde view --unix /run/user/1000/sonde", "For ssh -L 8000:/run/user/1000/sonde." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_view = {
 	.name = "view",
-	.usage = "[--port N] [--unix SOCKET] [--with RUN] [RUN]",
-	.positional = CLI_BUNDLE_POSITIONAL,
+	.usage = "[--port N] [--unix SOCKET] [--with RUN] [RUN] | --live SOCKET",
+	.positional = { .name = "RUN",
+			.min = 0,
+			.max = 1,
+			.type = CLI_TYPE_RUN,
+			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without "
+				"one. Or the directory of a comparison of 'sonde duet' or of a study of 'sonde tune'." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -55,7 +55,7 @@ const struct cli_option recording_rows[] = {
 	{ 0, "freq", "HZ", CLI_INT(struct recording_options, freq), .min = 1, .max = 20000, .group = "Probes",
 			.default_text = "199", .help = "Samples for each second of CPU time." },
 	{ 0, "events", "LIST", CLI_WORDS(struct recording_options, events), .group = "Probes",
-			.default_words = "cpu-clock",
+			.default_words = "cycles where there are hardware counters, else cpu-clock",
 			.help = "What to sample: cpu-clock, page-faults, context-switches, and where there are "
 				"hardware counters cycles, instructions, cache-misses and so on." },
 	{ 0, "stacks", "HOW", CLI_CHOICE(struct recording_options, stacks), .choices = stack_words, .group = "Probes",

@@ -2,6 +2,7 @@
 #include "exchange/pcap-flows.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,19 +17,17 @@ struct side {
 };
 
 struct pcap_flow {
-	int64_t start_ns, last_ns, interface;
-	const char *protocol;
-	uint8_t family;
-	bool is_tcp;
-	struct pcap_end from, to;
+	int64_t start_ns, last_ns, interface, vlan;
+	uint8_t family, protocol;
+	bool has_ports;
+	struct packet_end from, to;
 	struct side sides[2]; /* out, in */
 };
 
 /* A key is the same for both directions: the smaller end comes first. */
 struct key {
-	uint8_t a[16], b[16];
-	int64_t a_port, b_port;
-	char protocol[8];
+	struct packet_end a, b;
+	uint8_t family, protocol, has_ports, zero;
 };
 
 void pcap_flows_init(struct pcap_flows *s, struct foreign *f)
@@ -36,24 +35,15 @@ void pcap_flows_init(struct pcap_flows *s, struct foreign *f)
 	*s = (struct pcap_flows){ .f = f };
 }
 
-static int order(const struct pcap_end *a, const struct pcap_end *b)
+static void make_key(struct key *k, const struct packet *p)
 {
-	int by_address = memcmp(a->address, b->address, sizeof(a->address));
+	bool is_turned = memcmp(&p->from, &p->to, sizeof(p->from)) > 0;
 
-	return by_address ? by_address : (a->port > b->port) - (a->port < b->port);
-}
-
-static void make_key(struct key *k, const struct pcap_packet *p)
-{
-	bool is_turned = order(&p->from, &p->to) > 0;
-	const struct pcap_end *a = is_turned ? &p->to : &p->from, *b = is_turned ? &p->from : &p->to;
-
-	memset(k, 0, sizeof(*k));
-	memcpy(k->a, a->address, sizeof(k->a));
-	memcpy(k->b, b->address, sizeof(k->b));
-	k->a_port = a->port;
-	k->b_port = b->port;
-	memcpy(k->protocol, p->protocol, strlen(p->protocol));
+	*k = (struct key){ .a = is_turned ? p->to : p->from,
+		.b = is_turned ? p->from : p->to,
+		.family = p->family,
+		.protocol = p->protocol,
+		.has_ports = p->has_ports };
 }
 
 /* Its number, from 1; 0: no room. */
@@ -62,7 +52,7 @@ static uint64_t flow_of(struct pcap_flows *s, const struct pcap_packet *p, int64
 	struct key key;
 	uint64_t *number;
 
-	make_key(&key, p);
+	make_key(&key, &p->ip);
 	number = s->numbers.count < FLOWS_MAX ? map_put(&s->numbers, &key, sizeof(key), NULL)
 					      : map_get(&s->numbers, &key, sizeof(key));
 	if (number && *number)
@@ -84,11 +74,12 @@ static uint64_t flow_of(struct pcap_flows *s, const struct pcap_packet *p, int64
 	s->flows[*number - 1] = (struct pcap_flow){ .start_ns = ts_ns,
 		.last_ns = ts_ns,
 		.interface = interface,
-		.protocol = p->protocol,
-		.family = p->family,
-		.is_tcp = p->is_tcp,
-		.from = p->from,
-		.to = p->to };
+		.vlan = p->vlan,
+		.protocol = p->ip.protocol,
+		.family = p->ip.family,
+		.has_ports = p->ip.has_ports,
+		.from = p->ip.from,
+		.to = p->ip.to };
 	return *number;
 }
 
@@ -106,11 +97,9 @@ static bool fills_hole(struct side *side, uint32_t seq, uint32_t carried)
 }
 
 /* Has all that a packet carries been sent before? */
-static bool note_sequence(struct side *side, const struct pcap_packet *p)
+static bool note_sequence(struct side *side, const struct packet *p)
 {
-	enum { FIN = 1, SYN = 2 };
-	uint32_t carried = (uint32_t)(p->payload > 0 ? p->payload : 0) + !!(p->tcp_flags & SYN) +
-			!!(p->tcp_flags & FIN);
+	uint32_t carried = p->payload + !!(p->tcp_flags & PACKET_SYN) + !!(p->tcp_flags & PACKET_FIN);
 	uint32_t end = p->seq + carried;
 	bool is_again = side->has_next && carried && (int32_t)(end - side->next) <= 0 &&
 			!fills_hole(side, p->seq, carried);
@@ -134,31 +123,31 @@ void pcap_flows_add(struct pcap_flows *s, const struct pcap_packet *p, int64_t t
 	bool is_again = false;
 
 	row.ts_ns = ts_ns;
-	row.bytes = p->bytes;
-	row.payload = p->payload;
+	row.bytes = p->ip.bytes;
+	row.payload = p->ip.has_payload ? p->ip.payload : STORE_NULL;
 	row.interface = interface;
 	if (flow) {
 		row.flow = (int64_t)number;
-		row.is_reply = order(&flow->from, &p->from) != 0;
+		row.is_reply = !packet_end_is_same(&flow->from, &p->ip.from);
 		side = &flow->sides[row.is_reply];
-		is_again = p->is_tcp && note_sequence(side, p);
+		is_again = p->ip.has_tcp && note_sequence(side, &p->ip);
 		side->packets++;
-		side->bytes += p->bytes;
-		side->payload += p->payload > 0 && !is_again ? p->payload : 0;
+		side->bytes += p->ip.bytes;
+		side->payload += is_again ? 0 : p->ip.payload;
 		side->retransmits += is_again;
 		flow->start_ns = ts_ns < flow->start_ns ? ts_ns : flow->start_ns;
 		flow->last_ns = ts_ns > flow->last_ns ? ts_ns : flow->last_ns;
 	}
-	if (p->is_tcp) {
-		row.tcp_flags = p->tcp_flags;
-		row.seq = p->seq;
-		row.ack = p->tcp_flags & 16 ? (int64_t)p->ack : STORE_NULL;
+	if (p->ip.has_tcp) {
+		row.tcp_flags = p->ip.tcp_flags;
+		row.seq = p->ip.seq;
+		row.ack = p->ip.tcp_flags & PACKET_ACK ? (int64_t)p->ip.ack : STORE_NULL;
 		row.is_retransmit = flow ? is_again : STORE_NULL;
 	}
 	foreign_add(s->f, STORE_TABLE_PACKET, &row);
 }
 
-static int64_t address_of(struct pcap_flows *s, const struct pcap_flow *flow, const struct pcap_end *end)
+static int64_t address_of(struct pcap_flows *s, const struct pcap_flow *flow, const struct packet_end *end)
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -180,19 +169,21 @@ static void write_flow(struct pcap_flows *s, size_t i)
 {
 	const struct pcap_flow *flow = &s->flows[i];
 	const struct side *out = &flow->sides[0], *in = &flow->sides[1];
+	bool is_tcp = flow->protocol == IPPROTO_TCP;
 	struct store_flow row = store_flow_nulls;
 
 	row.start_ns = flow->start_ns;
 	row.dur_ns = flow->last_ns - flow->start_ns;
 	row.flow = (int64_t)i + 1;
 	row.is_new = 1;
-	row.protocol = foreign_name(s->f, flow->protocol);
+	row.protocol = foreign_name(s->f, packet_protocol_name(flow->protocol));
 	row.family = flow->family;
 	row.source = address_of(s, flow, &flow->from);
-	row.source_port = flow->from.port;
+	row.source_port = flow->has_ports ? flow->from.port : STORE_NULL;
 	row.destination = address_of(s, flow, &flow->to);
-	row.destination_port = flow->to.port;
+	row.destination_port = flow->has_ports ? flow->to.port : STORE_NULL;
 	row.interface = flow->interface;
+	row.vlan = flow->vlan;
 	row.is_loopback = is_loopback(flow);
 	row.packets_out = out->packets;
 	row.packets_in = in->packets;
@@ -200,15 +191,15 @@ static void write_flow(struct pcap_flows *s, size_t i)
 	row.bytes_in = in->bytes;
 	row.payload_out = out->payload;
 	row.payload_in = in->payload;
-	row.retransmits_out = flow->is_tcp ? out->retransmits : STORE_NULL;
-	row.retransmits_in = flow->is_tcp ? in->retransmits : STORE_NULL;
+	row.retransmits_out = is_tcp ? out->retransmits : STORE_NULL;
+	row.retransmits_in = is_tcp ? in->retransmits : STORE_NULL;
 	foreign_add(s->f, STORE_TABLE_FLOW, &row);
 }
 
 void pcap_flows_finish(struct pcap_flows *s)
 {
 	for (size_t i = 0; i < s->numbers.count && i < s->cap; i++)
-		if (s->flows[i].protocol)
+		if (s->flows[i].family)
 			write_flow(s, i);
 	free(s->flows);
 	map_release(&s->numbers);

@@ -82,23 +82,24 @@ static void lose(struct pcap_reader *r, const char *reason)
 
 /* Packets. */
 
-static bool is_loopback(const struct pcap_packet *p)
+static bool is_loopback(const struct packet *p)
 {
 	return p->family == 4 ? p->from.address[0] == 127 || !memcmp(p->from.address, p->to.address, 4)
 			      : !memcmp(p->from.address, p->to.address, 16);
 }
 
-static void take_packet(struct pcap_reader *r, const struct interface *in, int64_t ts_ns, const uint8_t *data, size_t n)
+static void take_packet(struct pcap_reader *r, const struct interface *in, int64_t ts_ns, const uint8_t *data, size_t n,
+		uint32_t whole)
 {
 	struct pcap_packet p;
 
 	r->f->line++;
 	r->f->counts->lines++;
-	if (!pcap_packet_parse(&p, in->link, data, n)) {
+	if (!pcap_packet_parse(&p, in->link, data, n, whole)) {
 		r->f->counts->other++; /* no IP: ARP and the like */
 		return;
 	}
-	if (p.is_outgoing && is_loopback(&p)) {
+	if (p.is_outgoing && is_loopback(&p.ip)) {
 		r->f->counts->other++;
 		return;
 	}
@@ -131,7 +132,7 @@ static void read_classic(struct pcap_reader *r, bool is_ns)
 			return;
 		}
 		take_packet(r, &in, (int64_t)get32(r, head) * NS + (int64_t)get32(r, head + 4) * (is_ns ? 1 : 1000),
-				r->bytes, n < PACKET_BYTES_MAX ? n : PACKET_BYTES_MAX);
+				r->bytes, n < PACKET_BYTES_MAX ? n : PACKET_BYTES_MAX, get32(r, head + 12));
 	}
 }
 
@@ -190,7 +191,8 @@ static void take_enhanced(struct pcap_reader *r, size_t n, bool is_old)
 		return;
 	}
 	r->last_ns = time_of(&r->interfaces[number], (uint64_t)get32(r, r->bytes + 4) << 32 | get32(r, r->bytes + 8));
-	take_packet(r, &r->interfaces[number], r->last_ns, r->bytes + 20, bytes < n - 20 ? bytes : n - 20);
+	take_packet(r, &r->interfaces[number], r->last_ns, r->bytes + 20, bytes < n - 20 ? bytes : n - 20,
+			get32(r, r->bytes + 16));
 }
 
 /* A packet without a time has that of the one before. */
@@ -199,7 +201,7 @@ static void take_simple(struct pcap_reader *r, size_t n)
 	if (n < 4 || r->interface_count == 0)
 		lose(r, "the packet is of no interface");
 	else
-		take_packet(r, &r->interfaces[0], r->last_ns, r->bytes + 4, n - 4);
+		take_packet(r, &r->interfaces[0], r->last_ns, r->bytes + 4, n - 4, get32(r, r->bytes));
 }
 
 /* The length and the byte order of a section: its head has been read but for these. */

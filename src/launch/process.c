@@ -1,7 +1,7 @@
 /* Launching a plain process; see launch.h. */
 #include "launch/launch.h"
 
-#include "base/buf.h"
+#include "base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,32 +82,10 @@ int launch_cannot_execute(const char *program, int errnum, struct sonde_err *err
 	return errnum == ENOENT || errnum == ENOTDIR ? -ENOENT : -EACCES;
 }
 
-static int check_file(const char *path)
-{
-	struct stat st;
-	if (stat(path, &st))
-		return errno;
-	if (S_ISDIR(st.st_mode))
-		return EISDIR;
-	return access(path, X_OK) ? errno : 0;
-}
-
 int launch_check(const char *program, struct sonde_err *err)
 {
-	const char *path = getenv("PATH");
-	int found = strchr(program, '/') ? check_file(program) : ENOENT;
-	struct buf at = BUF_INIT;
-	for (const char *next; found && !strchr(program, '/') && path && *path; path = *next ? next + 1 : next) {
-		next = strchrnul(path, ':');
-		buf_reset(&at);
-		buf_add(&at, path, (size_t)(next - path));
-		buf_addf(&at, "%s%s", next == path ? "" : "/", program);
-		int here = check_file(at.data);
-		if (!here || here == EACCES)
-			found = here;
-	}
-	buf_release(&at);
-	return found ? launch_cannot_execute(program, found, err) : 0;
+	int error = fs_check_program(program);
+	return error ? launch_cannot_execute(program, error, err) : 0;
 }
 
 static void restore_signals_of(const void *arg)

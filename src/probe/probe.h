@@ -50,7 +50,7 @@ struct probe_options {
 	unsigned freq_hz; /* samples a second of CPU time */
 	unsigned rate_hz; /* readings of the system's counters a second */
 	enum probe_stacks stacks;
-	const char *const *events; /* what to sample, NULL-terminated; NULL: cpu-clock */
+	const char *const *events; /* what to sample, NULL-terminated; NULL: cycles, else cpu-clock */
 	bool has_packets;          /* net: a row for each packet, not for flows alone */
 	/* syscalls: as the tracer's filters */
 	const char *const *includes, *const *excludes; /* absolute paths, NULL-terminated; NULL: none */

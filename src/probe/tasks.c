@@ -85,6 +85,7 @@ static struct task *add(struct tasks *t, int32_t pid, int32_t tid)
 		.exe = STORE_NULL,
 		.name = STORE_NULL,
 		.run_ns = STORE_NULL,
+		.on_ns = STORE_NULL,
 		.off = { .off_ns = STORE_NULL, .state = STORE_NULL, .stack = STORE_NULL } };
 	*at = (uint64_t)(uintptr_t)k;
 	t->all[t->count++] = k;
@@ -162,6 +163,21 @@ void tasks_ran(struct tasks *t, int32_t pid, int32_t tid, int64_t run_ns)
 	struct task *k = tasks_get(t, pid, tid);
 	if (k)
 		k->run_ns = run_ns + (k->run_ns == STORE_NULL ? 0 : k->run_ns);
+}
+
+void tasks_switch(struct tasks *t, int32_t pid, int32_t tid, bool is_off, int64_t ts_ns)
+{
+	struct task *k = tasks_get(t, pid, tid);
+	if (!k)
+		return;
+	if (is_off && k->on_ns != STORE_NULL)
+		k->ran_ns += ts_ns - k->on_ns;
+	k->on_ns = is_off ? STORE_NULL : ts_ns;
+}
+
+int64_t task_ran_until(const struct task *k, int64_t ts_ns)
+{
+	return k->on_ns == STORE_NULL ? STORE_NULL : k->ran_ns + ts_ns - k->on_ns;
 }
 
 static void emit_process(struct probe_host *host, const struct task *k)

@@ -25,6 +25,10 @@ struct task {
 	int64_t name;           /* id of a string */
 	int64_t run_ns;         /* exact, STORE_NULL while nobody has said */
 	int64_t before_ns;      /* of one that was there before us: what it had run by then; else 0 */
+	/* Where context switches are reported: since when it is on a CPU, and how long it was before that. */
+	int64_t on_ns, ran_ns; /* on_ns STORE_NULL: it is not, or nobody knows */
+	int64_t weighed_ns;    /* of that time what samples stand for */
+	bool is_timed;         /* run_ns is by its switches */
 	uint64_t samples;
 	int64_t sampled_ns;  /* CPU time that they stand for */
 	bool is_kept;        /* its row waits for the end of the recording */
@@ -61,6 +65,10 @@ void tasks_fork(struct tasks *t, int32_t pid, int32_t tid, int32_t ppid, int64_t
 void tasks_name(struct tasks *t, int32_t pid, int32_t tid, const char *name, size_t bytes);
 void tasks_exit(struct tasks *t, int32_t pid, int32_t tid, int64_t ts_ns);
 void tasks_ran(struct tasks *t, int32_t pid, int32_t tid, int64_t run_ns); /* that much more, exactly */
+/* A context switch. The first that is told of a thread may take it off: then it was on since it was made known. */
+void tasks_switch(struct tasks *t, int32_t pid, int32_t tid, bool is_off, int64_t ts_ns);
+/* How long it has run until ts_ns, by its switches; STORE_NULL: nobody knows whether it was on a CPU. */
+int64_t task_ran_until(const struct task *k, int64_t ts_ns);
 
 /* Write the rows of those that ended before `before_ns` and forget them. */
 void tasks_emit_ended(struct tasks *t, int64_t before_ns);

@@ -8,6 +8,7 @@
 #include "record/place.h"
 #include "record/preload.h"
 #include "record/runjson.h"
+#include "record/waker.h"
 #include "store/run.h"
 #include "tracer/limits.h"
 
@@ -17,18 +18,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PASS_MS_MIN 1  /* between passes while events pour in */
-#define PASS_MS_MAX 20 /* and while nothing happens */
-#define BUSY_EVENTS 256
 #define FLUSH_INTERVAL_NS 1000000000
-#define PROBE_MS 20 /* between looks at probes that do not ask for more */
-#define FDS_MAX 1024
+#define PROBE_MS 20                /* between looks at probes that do not ask for more */
+#define OTHERS_MS 20               /* between looks at what lives on when the command has ended */
 #define AWAITED_PASSES 50          /* for a forked child of which nothing is seen yet: one second */
 #define SCARCE_BYTES (64ull << 20) /* a control group with less memory: rows wait for company in small numbers only */
 #define SCARCE_EVENTS 8192
@@ -218,97 +214,12 @@ static void flush_now_and_then(struct recorder *r, uint64_t events)
 	r->unflushed_events = 0;
 }
 
-/*
- * A process that needs more room makes a file in the ring directory: that wakes us,
- * so that it gets its old, warm chunks back before it has used up many new ones.
- */
-static int watch_growth(const struct recorder *r)
-{
-	int fd = r->has_ring ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
-	if (fd >= 0 && inotify_add_watch(fd, r->ring.path.data, IN_CREATE) < 0) {
-		close(fd);
-		fd = -1; /* then only the clock wakes us */
-	}
-	return fd;
-}
-
-static void forget_growth(int fd)
-{
-	char events[4096];
-	while (read(fd, events, sizeof(events)) > 0)
-		;
-}
-
-static int next_wait(uint64_t events, int wait_ms)
-{
-	if (events > BUSY_EVENTS)
-		return PASS_MS_MIN;
-	return wait_ms * 2 > PASS_MS_MAX ? PASS_MS_MAX : wait_ms * 2;
-}
-
-/* Everything that can wake us: the end, signals, growth of the ring, probes. */
-struct waker {
-	struct pollfd fds[FDS_MAX];
-	size_t count;
-	int wait_ms; /* until the next pass over the ring */
-};
-
-enum { WAKE_END, WAKE_SIGNAL, WAKE_GROWTH, WAKE_PROBES };
-
-static void waker_init(struct waker *w, struct recorder *r, int pidfd, int signalfd)
-{
-	int fds[FDS_MAX];
-	size_t n = probe_set_fds(&r->probes, fds, FDS_MAX - WAKE_PROBES);
-	w->wait_ms = PASS_MS_MIN;
-	w->fds[WAKE_END].fd = pidfd;
-	w->fds[WAKE_SIGNAL].fd = signalfd;
-	w->fds[WAKE_GROWTH].fd = watch_growth(r);
-	for (size_t i = 0; i < n; i++)
-		w->fds[WAKE_PROBES + i].fd = fds[i];
-	w->count = WAKE_PROBES + n;
-	for (size_t i = 0; i < w->count; i++)
-		w->fds[i].events = POLLIN;
-}
-
-static void waker_release(struct waker *w)
-{
-	if (w->fds[WAKE_GROWTH].fd >= 0)
-		close(w->fds[WAKE_GROWTH].fd);
-}
-
-/*
- * Sleep until something happens or something is due, at the latest at until_ns. Whether a probe's
- * descriptor is ready.
- */
-static bool waker_wait(struct waker *w, struct recorder *r, int64_t until_ns)
-{
-	int64_t now = clock_mono_ns(), due = probe_set_due_ns(&r->probes);
-	bool is_idle = probe_set_is_idle(&r->probes);
-	int64_t wait_ns = r->has_drain ? w->wait_ms * 1000000ll : is_idle ? INT64_MAX : 5 * PROBE_MS * 1000000ll;
-	due = due < until_ns ? due : until_ns;
-	if (due != INT64_MAX && due - now < wait_ns)
-		wait_ns = due > now ? due - now : 0;
-	struct timespec t = { .tv_sec = wait_ns / 1000000000, .tv_nsec = wait_ns % 1000000000 };
-	int n = ppoll(w->fds, w->count, wait_ns == INT64_MAX ? NULL : &t, NULL);
-	bool is_ready = false;
-	for (size_t i = 0; i < w->count; i++) {
-		if (n <= 0)
-			w->fds[i].revents = 0;
-		if (i < WAKE_PROBES)
-			continue;
-		is_ready |= (w->fds[i].revents & POLLIN) != 0;
-		if (w->fds[i].revents & (POLLHUP | POLLERR))
-			w->fds[i].fd = -1; /* its thread has ended: it would wake us for ever */
-	}
-	return is_ready;
-}
-
 /* Take from the ring first: it says which process image a thread belongs to. */
 static void pass(struct recorder *r, struct waker *w, bool is_probe_ready)
 {
 	uint64_t events = r->has_drain ? drain_pass(&r->drain) : 0;
 	int64_t now = clock_mono_ns();
-	w->wait_ms = next_wait(events, w->wait_ms);
+	waker_pace(w, events);
 	if (is_probe_ready || now >= probe_set_due_ns(&r->probes) || now - r->probed_ns >= PROBE_MS * 1000000ll) {
 		events += probe_set_pass(&r->probes);
 		r->probed_ns = now;
@@ -320,18 +231,16 @@ static void pass(struct recorder *r, struct waker *w, bool is_probe_ready)
 static void watch(struct recorder *r)
 {
 	struct waker w;
-	waker_init(&w, r, r->launch.pidfd, r->launch.signalfd);
+	waker_init(&w, &r->probes, r->has_drain ? r->ring.path.data : NULL, r->launch.pidfd, r->launch.signalfd);
 	ladder_init(&r->ladder, r->o->timeout_ns, r->o->ladder);
 	for (;;) {
-		bool is_ready = waker_wait(&w, r, r->ladder.due_ns);
+		bool is_ready = waker_wait(&w, r->ladder.due_ns);
 		if (w.fds[WAKE_SIGNAL].revents)
 			launch_forward_signals(&r->launch);
 		if (w.fds[WAKE_END].revents)
 			break;
 		if (clock_mono_ns() >= r->ladder.due_ns)
 			ladder_climb(&r->ladder, &r->launch);
-		if (w.fds[WAKE_GROWTH].revents)
-			forget_growth(w.fds[WAKE_GROWTH].fd);
 		pass(r, &w, is_ready);
 	}
 	waker_release(&w);
@@ -349,7 +258,7 @@ static void watch_others(struct recorder *r)
 		else if (awaited++ == AWAITED_PASSES || !drain_awaits(&r->drain))
 			return;
 		struct pollfd signals = { .fd = r->launch.signalfd, .events = POLLIN };
-		if (poll(&signals, 1, PASS_MS_MAX) > 0)
+		if (poll(&signals, 1, OTHERS_MS) > 0)
 			return; /* whoever interrupts us wants an end */
 		flush_now_and_then(r, events);
 	}
@@ -374,9 +283,9 @@ static int observe(struct recorder *r, struct sonde_err *err)
 	probe_set_attach(&r->probes, t);
 	if (probe_set_is_idle(&r->probes))
 		return err_set(err, EACCES, "no probe can observe that: %s", r->probes.status[0].why.text);
-	waker_init(&w, r, pidfd, signals);
+	waker_init(&w, &r->probes, NULL, pidfd, signals);
 	do {
-		bool is_ready = waker_wait(&w, r, until_ns);
+		bool is_ready = waker_wait(&w, until_ns);
 		pass(r, &w, is_ready);
 	} while (!w.fds[WAKE_SIGNAL].revents && !w.fds[WAKE_END].revents && clock_mono_ns() < until_ns);
 	waker_release(&w);

@@ -210,6 +210,22 @@ int tune_random_point(const struct tune_optimizer *o, struct stats_rng *rng, dou
 	return is_found ? 0 : no_point(o, err);
 }
 
+/* The best of the earlier studies, of each in turn, that is not tried. */
+static bool earlier_point(const struct tune_optimizer *o, double *point)
+{
+	for (size_t rank = 0; rank < TUNE_EARLIER_BEST; rank++)
+		for (size_t i = 0; i < o->options.earlier_count; i++) {
+			const struct tune_earlier *e = &o->options.earlier[i];
+
+			if (rank >= e->count)
+				continue;
+			memcpy(point, e->points + rank * o->space->count, o->space->count * sizeof(*point));
+			if (!tune_is_tried(o, point))
+				return true;
+		}
+	return false;
+}
+
 int tune_design_point(const struct tune_optimizer *o, uint64_t id, double *point, struct sonde_err *err)
 {
 	struct stats_sobol sobol;
@@ -219,12 +235,8 @@ int tune_design_point(const struct tune_optimizer *o, uint64_t id, double *point
 	tune_point_default(o->space, point);
 	if (tune_point_is_allowed(o->space, point) && !tune_is_tried(o, point))
 		return 0;
-	for (size_t i = 0; i < o->options.first_count; i++) {
-		memcpy(point, o->options.first[i], o->space->count * sizeof(*point));
-		tune_point_canonical(o->space, point);
-		if (tune_point_is_allowed(o->space, point) && !tune_is_tried(o, point))
-			return 0;
-	}
+	if (earlier_point(o, point))
+		return 0;
 	stats_sobol_init(&sobol, o->space->count, o->options.seed);
 	for (uint32_t i = 0; i < DESIGN_TRIES; i++) {
 		stats_sobol_point(&sobol, (uint32_t)id + i, units);

@@ -37,6 +37,7 @@ packets = [
     (1.000701, b"\x08\x06", b"arp..."),
     (1.000801, b"\x08\x00", ip4(A, B, 1, b"\x08\0\0\0")),
     (1.000901, b"\x08\x00", ip4(A, B, 17, b"later", fragment=100)),
+    (1.001001, b"\x88\xa8\x00\x05\x81\x00\x20\x07\x08\x00", ip4("10.1.2.4", B, 17, udp(7, 8, b"tagged"))),
 ]
 
 def classic(order, scale, magic):
@@ -73,13 +74,14 @@ EOF
 for file in little.pcap big.pcap ns.pcap little.pcapng big.pcapng; do
 	run "$SONDE" import $file -o "$file.run" --json
 	is "$file is known by its content" "$status:$(jq -r .source.format "$file.run/run.json")" '0:pcap'
-	is "$file: packets of IP, and others" "$(jq -c '[.events, .other, .invalid]' <<<"$out")" '[12,1,0]'
+	is "$file: packets of IP, and others" "$(jq -c '[.events, .other, .invalid]' <<<"$out")" '[13,1,0]'
 	is "$file: packets" "$(rows packet $file.run | jq -c '[.ts_ns, .flow, (.is_reply | if . then 1 else 0 end), .bytes, .payload, .tcp_flags, .seq, (.is_retransmit | if . == null then null elif . then 1 else 0 end)]' | head -10 | xargs)" \
 		"$(printf '%s ' '[1000001000,1,0,40,0,2,100,0]' '[1000101000,1,1,40,0,18,500,0]' '[1000201000,1,0,1040,1000,24,101,0]' '[1000301000,1,0,1040,1000,24,101,1]' \
 			'[1000401000,1,1,50,10,25,501,0]' '[1000411000,1,1,45,5,24,532,0]' '[1000421000,1,1,60,20,24,512,0]' '[1000431000,1,1,60,20,24,512,1]' '[1000501000,2,0,78,30,null,null,null]' '[1000601000,2,1,126,70,null,null,null]' | xargs)"
-	is "$file: flows" "$(rows flow $file.run | jq -c '[.protocol, .source, .source_port, .destination, .destination_port, .packets_out, .packets_in, .payload_out, .payload_in, .retransmits_out]' | xargs)" \
-		"$(printf '%s ' '[tcp,10.1.2.3,40000,192.168.0.9,80,3,5,1000,35,1]' '[udp,fe80::1,53,2001:db8::2,5353,1,1,30,70,null]' \
-			'[icmp,10.1.2.3,null,192.168.0.9,null,1,0,0,0,null]' '[ip,10.1.2.3,null,192.168.0.9,null,1,0,0,0,null]' | xargs)"
+	is "$file: flows" "$(rows flow $file.run | jq -c '[.protocol, .source, .source_port, .destination, .destination_port, .packets_out, .packets_in, .payload_out, .payload_in, .retransmits_out, .vlan]' | xargs)" \
+		"$(printf '%s ' '[tcp,10.1.2.3,40000,192.168.0.9,80,3,5,1000,35,1,null]' '[udp,fe80::1,53,2001:db8::2,5353,1,1,30,70,null,null]' \
+			'[icmp,10.1.2.3,null,192.168.0.9,null,1,0,0,0,null,null]' '[udp,10.1.2.3,null,192.168.0.9,null,1,0,0,0,null,null]' \
+			'[udp,10.1.2.4,7,192.168.0.9,8,1,0,6,0,null,7]' | xargs)"
 done
 gzip -k little.pcap
 "$SONDE" import -q little.pcap.gz -o packed

@@ -65,13 +65,17 @@ function Menu({ app }: { app: App }) {
 	);
 }
 
-export function setDark(app: App, isDark: boolean, isKept = true) {
+export function setTheme(isDark: boolean, isKept = true) {
 	document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
+	try { if (isKept) localStorage.setItem('sonde-theme', isDark ? 'dark' : 'light'); } catch { /* no storage: not kept */ }
+}
+
+export function setDark(app: App, isDark: boolean, isKept = true) {
+	setTheme(isDark, isKept);
 	app.names.setDark(isDark);
 	app.other?.names.setDark(isDark);
 	app.other?.set({ isDark });
 	app.set({ isDark });
-	try { if (isKept) localStorage.setItem('sonde-theme', isDark ? 'dark' : 'light'); } catch { /* no storage: not kept */ }
 }
 
 /** Keys of the timeline; false: not one of them. */

@@ -4,11 +4,12 @@ import { palette, type Palette } from './color';
 import { binOf, LaneData } from './data';
 import { drawArrows, Flows } from './flows';
 import { duration, exact, quantity, tick } from './format';
-import { LANE, layout, STRIP, type Layout, type Row } from './layout';
+import { LANE, layout, lifeOf, STRIP, type Layout, type Row } from './layout';
 import { drawCounter, drawPlot, isRate, plotValue, seriesValue, shownPoints, type Scene } from './plot-draw';
 import { Raster, type Look } from './raster';
 import { firstAfter, itemAt, type LaneItems } from './slices';
-import type { App } from './state';
+import type { App, Selection } from './state';
+import { FOUND_LANE, laneOf } from './steps';
 
 export const AXIS = 28;
 const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
@@ -105,10 +106,11 @@ export class Timeline {
 
 	private refreshLayout() {
 		const s = this.app.state;
-		const key = [s.tracks, s.pins, s.folded, s.opened, s.trackFilter];
+		const key = [s.tracks, s.pins, s.folded, s.opened, s.trackFilter, s.found];
 		if (key.every((k, i) => k === this.layoutKey[i])) return;
 		if (s.tracks !== this.layoutKey[0]) { this.data.forget(); this.flows.forget(); }
 		this.layoutKey = key;
+		if (s.found) this.data.slices.keep(FOUND_LANE, laneOf(s.found));
 		if (s.tracks) this.layout = layout(s.tracks, s);
 		this.onLayout?.();
 	}
@@ -181,7 +183,7 @@ export class Timeline {
 		if (end < this.width) c.fillRect(end, 0, this.width - end, this.height);
 	}
 	private drawRows(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, look: Look, ratio: number) {
-		const places: Array<{ y: number; height: number; items: LaneItems; kind: Lane['kind'] }> = [];
+		const places: Array<{ y: number; height: number; items: LaneItems; kind: Lane['kind']; life?: [number, number] }> = [];
 		for (const { row, y } of visible) {
 			c.fillStyle = look.palette.line;
 			if (row.kind === 'process') {
@@ -197,7 +199,7 @@ export class Timeline {
 			}
 			row.strips.forEach((lane, i) => {
 				const items = this.data.slices.get(lane.lane);
-				if (items) places.push({ y: y + row.top - (row.strips.length - i) * STRIP, height: STRIP - 2, items, kind: lane.kind });
+				if (items) places.push({ y: y + row.top - (row.strips.length - i) * STRIP, height: STRIP - 2, items, kind: lane.kind, life: lane.kind === 'states' ? lifeOf(row) : undefined });
 			});
 			if (row.kind === 'counter' || row.kind === 'plot') this.drawValues(c, row, y, look.palette);
 			else row.lanes.forEach((lane, i) => {
@@ -208,7 +210,7 @@ export class Timeline {
 		}
 		this.raster.resize(this.canvas.width, places.length, look.palette);
 		const painters = { steps: 'paintSteps', samples: 'paintTicks' } as const;
-		places.forEach((p, i) => this.raster[painters[p.kind as 'steps'] ?? 'paint'](i, p.items, look));
+		places.forEach((p, i) => p.life ? this.raster.paintStates(i, p.items, look, p.life) : this.raster[painters[p.kind as 'steps'] ?? 'paint'](i, p.items, look));
 		this.raster.commit(places.length);
 		c.imageSmoothingEnabled = false;
 		places.forEach((p, i) => c.drawImage(this.raster.canvas, 0, i, this.canvas.width, 1, 0, p.y, this.canvas.width / ratio, p.height));
@@ -395,6 +397,8 @@ export class Timeline {
 		}
 		if (spot.row.kind === 'plot') return this.describePlot(spot, x, y);
 		if (spot.lane?.kind === 'counter') return this.describeCounter(spot, x, y);
+		const ran = spot.lane?.kind === 'states' && this.describeRun(spot, x, y);
+		if (ran) return ran;
 		if (!found) return null;
 		const { items, i } = found;
 		this.hovered = { lane: items.lane, start: items.start[i], end: items.end[i] };
@@ -409,6 +413,14 @@ export class Timeline {
 			return { x, y, title: `mostly ${name?.text ?? '…'}`, lines: [`events shorter than ${duration(items.bin)}`, `${Math.round(items.busy[i] / 2.55)} % busy`] };
 		return { x, y, title: name?.text ?? '…', lines: spot.lane!.kind === 'marks' ? [`at ${tick(items.start[i], items.bin)}`]
 			: [duration(items.end[i] - items.start[i]), [name?.table, name?.category].filter(Boolean).join(' · ')] };
+	}
+	/** Between two waits a thread was on a CPU; null: here it was not. */
+	private describeRun(spot: Spot, x: number, y: number): Hover | null {
+		const items = this.data.slices.get(spot.lane!.lane), life = lifeOf(spot.row), t = spot.t;
+		const i = items ? firstAfter(items, t) : 0;
+		if (!items || t < life[0] || t > life[1] || (i < items.count && items.start[i] <= t)) return null;
+		const from = i > 0 ? items.end[i - 1] : life[0], to = i < items.count ? items.start[i] : life[1];
+		return { x, y, title: 'on a CPU', lines: [duration(to - from)] };
 	}
 	private describePlot(spot: Spot, x: number, y: number): Hover {
 		const { row, t } = spot, rate = isRate(row) ? '/s' : '';
@@ -430,6 +442,10 @@ export class Timeline {
 			return;
 		}
 		const { items, i } = found, { from, nsPerPixel } = this.view;
+		if (items.lane === FOUND_LANE) { // no event of the run: a stretch of it
+			this.app.set({ brush: { from: items.start[i], to: items.end[i] } });
+			return;
+		}
 		// Of a cell, the event nearest to the pointer.
 		const at = items.isCell[i] ? Math.min(items.end[i] - 1, Math.max(items.start[i], from + x * nsPerPixel)) : items.start[i];
 		void this.app.select({ lane: items.lane, start: at, end: items.isCell[i] ? at + items.bin : items.end[i], nameId: items.name[i] });
@@ -445,6 +461,10 @@ export class Timeline {
 	rowOf(lane: number): Row | null {
 		return [...this.layout.pinned, ...this.layout.rows].find((r) => r.marks?.lane === lane || [...r.lanes, ...r.strips].some((l) => l.lane === lane)) ?? null;
 	}
+	private reveal(items: LaneItems, i: number) {
+		const s = picked(items, i);
+		this.app.reveal(s.lane, s.start, s.end, s.nameId);
+	}
 	/** The event before or after the selected one in its lane. */
 	async step(by: 1 | -1) {
 		const s = this.app.state.selection;
@@ -452,7 +472,7 @@ export class Timeline {
 		if (!s || !items) return;
 		let i = itemAt(items, (s.start + s.end) / 2, Infinity) + by;
 		if (i < 0 || i >= items.count) return;
-		this.app.reveal(s.lane, items.start[i], items.end[i], items.name[i]);
+		this.reveal(items, i);
 	}
 	/** The deeper or shallower lane of the thread at the same time. */
 	async climb(by: 1 | -1) {
@@ -462,7 +482,7 @@ export class Timeline {
 		const items = row.lanes[i] && this.data.slices.get(row.lanes[i].lane);
 		if (!items) return;
 		const k = by > 0 ? firstAfter(items, s.start) : itemAt(items, s.start, 0);
-		if (k >= 0 && k < items.count && (by < 0 || items.start[k] <= s.end)) this.app.reveal(items.lane, items.start[k], items.end[k], items.name[k]);
+		if (k >= 0 && k < items.count && (by < 0 || items.start[k] <= s.end)) this.reveal(items, k);
 	}
 	/** Select something to start from with the keyboard: the first event in view. */
 	selectFirst() {
@@ -471,7 +491,7 @@ export class Timeline {
 			if (!items) continue;
 			const i = firstAfter(items, this.app.state.window.from);
 			if (i < items.count && items.start[i] < this.app.state.window.to) {
-				void this.app.select({ lane: items.lane, start: items.start[i], end: items.end[i], nameId: items.name[i] });
+				void this.app.select(picked(items, i));
 				return;
 			}
 		}
@@ -480,6 +500,12 @@ export class Timeline {
 		const s = this.app.state.selection;
 		return s ? `${this.app.names.get(s.nameId)?.text ?? ''} ${exact(s.end - s.start)}` : '';
 	}
+}
+
+/** What to ask the server for: of a cell, the event nearest to its middle. */
+function picked(items: LaneItems, i: number): Selection {
+	const length = items.end[i] - items.start[i], start = items.isCell[i] ? items.start[i] + length / 2 : items.start[i];
+	return { lane: items.lane, start, end: start + length, nameId: items.name[i] };
 }
 
 export function gridStep(from: number, to: number, width: number): number {

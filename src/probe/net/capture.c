@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 #define BLOCK_BYTES (256u << 10)
 #define BLOCKS_MAX 64u
 #define FRAME_BYTES 256u
+#define FINISH_POLLS_MAX 200 /* of CAPTURE_BLOCK_MS each */
 #define HELPER PROBE_CAPTURE_HELPER
 
 /* The helper. */
@@ -171,7 +173,7 @@ static bool read_frame(const struct tpacket3_hdr *h, size_t room, int64_t shift_
 	p->interface = from->sll_ifindex;
 	p->is_outgoing = from->sll_pkttype == PACKET_OUTGOING;
 	p->vlan = h->tp_status & TP_STATUS_VLAN_VALID ? (int32_t)(h->hv1.tp_vlan_tci & 0xfff) : -1;
-	return net_packet_parse(p, (const uint8_t *)h + h->tp_net, h->tp_snaplen, h->tp_len);
+	return packet_parse(&p->ip, (const uint8_t *)h + h->tp_net, h->tp_snaplen, h->tp_len);
 }
 
 static uint64_t take_block(struct capture *c, const struct tpacket_block_desc *b,
@@ -190,7 +192,7 @@ static uint64_t take_block(struct capture *c, const struct tpacket_block_desc *b
 			break;
 		at += h->tp_next_offset;
 	}
-	c->packets += taken;
+	c->packets += count;
 	return taken;
 }
 
@@ -212,8 +214,23 @@ void capture_count_drops(struct capture *c)
 {
 	struct tpacket_stats_v3 s;
 	socklen_t n = sizeof(s);
-	if (!getsockopt(c->fd, SOL_PACKET, PACKET_STATISTICS, &s, &n))
-		c->dropped += s.tp_drops; /* each call starts anew */
+	if (getsockopt(c->fd, SOL_PACKET, PACKET_STATISTICS, &s, &n))
+		return;
+	c->dropped += s.tp_drops; /* each call starts anew */
+	c->arrived += s.tp_packets - s.tp_drops;
+}
+
+/* The block that is being filled becomes ours when its time is over, on a busy machine some time after that. */
+void capture_finish(struct capture *c, void (*take)(void *arg, const struct net_packet *p), void *arg)
+{
+	struct pollfd ready = { .fd = c->fd, .events = POLLIN };
+	capture_count_drops(c);
+	uint64_t wanted = c->arrived; /* what comes from now on is not of the run */
+	capture_pass(c, take, arg);
+	for (int i = 0; c->packets < wanted && i < FINISH_POLLS_MAX; i++) {
+		poll(&ready, 1, CAPTURE_BLOCK_MS);
+		capture_pass(c, take, arg);
+	}
 }
 
 void capture_release(struct capture *c)

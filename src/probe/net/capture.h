@@ -14,7 +14,8 @@
 struct capture {
 	int fd;
 	bool is_helped;   /* by the helper */
-	uint64_t packets; /* seen */
+	uint64_t packets; /* taken out of the ring */
+	uint64_t arrived; /* in the ring, as far as capture_count_drops knows */
 	uint64_t dropped; /* by the kernel, for want of room in the ring */
 	/* private */
 	uint8_t *ring;
@@ -28,6 +29,8 @@ struct capture {
 int capture_open(struct capture *c, struct sonde_err *err);
 /* Each packet that is there, to `take`. Returns how many. */
 uint64_t capture_pass(struct capture *c, void (*take)(void *arg, const struct net_packet *p), void *arg);
+/* All that has arrived until now, though its block may not be full. */
+void capture_finish(struct capture *c, void (*take)(void *arg, const struct net_packet *p), void *arg);
 void capture_count_drops(struct capture *c);
 void capture_release(struct capture *c);
 

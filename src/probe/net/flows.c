@@ -24,30 +24,27 @@
 
 static uint64_t hash_ends(const struct flows *f, const struct net_packet *p)
 {
-	uint64_t sum = f->seed, words[2 * sizeof(struct net_end) / 8];
-	const struct net_end *ends[] = { &p->from, &p->to };
+	uint64_t sum = f->seed, words[2 * sizeof(struct packet_end) / 8];
+	const struct packet_end *ends[] = { &p->ip.from, &p->ip.to };
 	bool is_swapped = memcmp(ends[0], ends[1], sizeof(*ends[0])) > 0;
 	memset(words, 0, sizeof(words));
 	memcpy(words, ends[is_swapped], 20);
 	memcpy((char *)words + 20, ends[!is_swapped], 20);
 	for (size_t i = 0; i < sizeof(words) / 8; i++)
 		sum = (sum ^ words[i]) * 0x9e3779b97f4a7c15ull, sum ^= sum >> 29;
-	return sum ^ p->protocol;
-}
-
-static bool is_same(const struct net_end *a, const struct net_end *b)
-{
-	return a->port == b->port && !memcmp(a->address, b->address, sizeof(a->address));
+	return sum ^ p->ip.protocol;
 }
 
 /* -1: another flow; else which side sent it. */
 static int side_of(const struct flow *w, const struct net_packet *p)
 {
-	if (w->protocol != p->protocol || w->family != p->family || w->has_ports != p->has_ports)
+	if (w->protocol != p->ip.protocol || w->family != p->ip.family || w->has_ports != p->ip.has_ports)
 		return -1;
-	if (is_same(&w->sides[0].end, &p->from) && is_same(&w->sides[1].end, &p->to))
+	if (packet_end_is_same(&w->sides[0].end, &p->ip.from) && packet_end_is_same(&w->sides[1].end, &p->ip.to))
 		return 0;
-	return is_same(&w->sides[1].end, &p->from) && is_same(&w->sides[0].end, &p->to) ? 1 : -1;
+	return packet_end_is_same(&w->sides[1].end, &p->ip.from) && packet_end_is_same(&w->sides[0].end, &p->ip.to)
+			? 1
+			: -1;
 }
 
 static int64_t interface_name(struct flows *f, int32_t index)
@@ -65,21 +62,12 @@ static int64_t interface_name(struct flows *f, int32_t index)
 
 static int64_t protocol_name(struct flows *f, uint8_t protocol)
 {
-	static const struct {
-		uint8_t number;
-		const char *name;
-	} names[] = { { IPPROTO_TCP, "tcp" }, { IPPROTO_UDP, "udp" }, { IPPROTO_ICMP, "icmp" },
-		{ IPPROTO_ICMPV6, "icmp6" }, { IPPROTO_SCTP, "sctp" } };
-	const char *found = "ip";
 	if (f->protocols[protocol])
 		return f->protocols[protocol];
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (names[i].number == protocol)
-			found = names[i].name;
-	return f->protocols[protocol] = store_strings_of(&f->host->sink->strings, found);
+	return f->protocols[protocol] = store_strings_of(&f->host->sink->strings, packet_protocol_name(protocol));
 }
 
-static int64_t address_name(struct flows *f, const struct flow *w, const struct net_end *e)
+static int64_t address_name(struct flows *f, const struct flow *w, const struct packet_end *e)
 {
 	char text[INET6_ADDRSTRLEN];
 	inet_ntop(w->family == 4 ? AF_INET : AF_INET6, e->address, text, sizeof(text));
@@ -164,15 +152,15 @@ static void emit(struct flows *f, struct flow *w)
 
 static void emit_packet(struct flows *f, const struct flow *w, const struct net_packet *p, int side, bool is_again)
 {
-	bool is_tcp = p->has_ports && p->protocol == IPPROTO_TCP;
+	bool is_tcp = p->ip.has_tcp;
 	struct store_packet row = { .ts_ns = p->ts_ns,
 		.flow = (int64_t)w->number,
 		.is_reply = side,
-		.bytes = p->bytes,
-		.payload = p->has_ports ? p->payload : STORE_NULL,
-		.tcp_flags = is_tcp ? p->tcp_flags : STORE_NULL,
-		.seq = is_tcp ? p->seq : STORE_NULL,
-		.ack = is_tcp && p->tcp_flags & TCP_ACK ? p->ack : STORE_NULL,
+		.bytes = p->ip.bytes,
+		.payload = p->ip.has_payload ? p->ip.payload : STORE_NULL,
+		.tcp_flags = is_tcp ? p->ip.tcp_flags : STORE_NULL,
+		.seq = is_tcp ? p->ip.seq : STORE_NULL,
+		.ack = is_tcp && p->ip.tcp_flags & PACKET_ACK ? p->ip.ack : STORE_NULL,
 		.is_retransmit = is_tcp ? is_again : STORE_NULL,
 		.interface = interface_name(f, p->interface) };
 	store_sink_add(f->host->sink, STORE_TABLE_PACKET, &row);
@@ -183,7 +171,7 @@ static void emit_packet(struct flows *f, const struct flow *w, const struct net_
 static bool is_loopback(const struct net_packet *p)
 {
 	static const uint8_t one[16] = { [15] = 1 };
-	return p->family == 4 ? p->from.address[0] == 127 : !memcmp(p->from.address, one, sizeof(one));
+	return p->ip.family == 4 ? p->ip.from.address[0] == 127 : !memcmp(p->ip.from.address, one, sizeof(one));
 }
 
 static struct flow *find(struct flows *f, const struct net_packet *p, int *side)
@@ -194,7 +182,8 @@ static struct flow *find(struct flows *f, const struct net_packet *p, int *side)
 		if (*side < 0)
 			continue;
 		bool has_ended = w->is_reset || (w->sides[0].has_ended && w->sides[1].has_ended);
-		if (has_ended && p->protocol == IPPROTO_TCP && (p->tcp_flags & (TCP_SYN | TCP_ACK)) == TCP_SYN)
+		if (has_ended && p->ip.protocol == IPPROTO_TCP &&
+				(p->ip.tcp_flags & (PACKET_SYN | PACKET_ACK)) == PACKET_SYN)
 			continue; /* the same ports again */
 		return w;
 	}
@@ -202,18 +191,19 @@ static struct flow *find(struct flows *f, const struct net_packet *p, int *side)
 	if (!w)
 		return NULL;
 	/* Whoever answers did not open it. */
-	*side = p->protocol == IPPROTO_TCP && (p->tcp_flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK);
+	*side = p->ip.protocol == IPPROTO_TCP &&
+			(p->ip.tcp_flags & (PACKET_SYN | PACKET_ACK)) == (PACKET_SYN | PACKET_ACK);
 	*w = (struct flow){ .next = *slot,
 		.number = ++f->flows,
-		.family = p->family,
-		.protocol = p->protocol,
-		.has_ports = p->has_ports,
+		.family = p->ip.family,
+		.protocol = p->ip.protocol,
+		.has_ports = p->ip.has_ports,
 		.vlan = p->vlan,
 		.start_ns = p->ts_ns,
-		.is_sought = p->has_ports,
+		.is_sought = p->ip.has_ports,
 		.seek_ns = p->ts_ns };
-	w->sides[*side].end = p->from;
-	w->sides[!*side].end = p->to;
+	w->sides[*side].end = p->ip.from;
+	w->sides[!*side].end = p->ip.to;
 	*slot = w;
 	f->count++;
 	f->sought += w->is_sought;
@@ -249,13 +239,13 @@ void flows_take(struct flows *f, const struct net_packet *p)
 	w->last_ns = p->ts_ns > w->last_ns ? p->ts_ns : w->last_ns;
 	place(w, side, p);
 	s->packets++;
-	s->bytes += p->bytes;
+	s->bytes += p->ip.bytes;
 	f->packets++;
 	bool is_again = false;
-	if (p->has_ports && p->protocol == IPPROTO_TCP)
+	if (p->ip.has_tcp)
 		is_again = tcp_take(w, side, p);
 	else
-		s->payload += p->payload;
+		s->payload += p->ip.payload;
 	if (f->has_packets)
 		emit_packet(f, w, p, side, is_again);
 }

@@ -23,7 +23,7 @@ struct flow_hole {
 };
 
 struct flow_side {
-	struct net_end end;
+	struct packet_end end;
 	struct owner owner;
 	/* of what this end sends, since the last row */
 	uint64_t packets, bytes, payload, retransmits;

@@ -11,7 +11,6 @@
 #include "probe/net/owners.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 
 #define TEND_NS 1000000000ll
@@ -98,14 +97,10 @@ static uint64_t pass_net(void *state, int64_t now_ns)
 	return taken;
 }
 
-/* The block that is being filled becomes ours when its time is over. */
 static void finish_net(void *state, int64_t now_ns)
 {
 	struct net *n = state;
-	struct pollfd ready = { .fd = n->capture.fd, .events = POLLIN };
-	capture_pass(&n->capture, take, n);
-	if (poll(&ready, 1, 2 * CAPTURE_BLOCK_MS) > 0)
-		capture_pass(&n->capture, take, n);
+	capture_finish(&n->capture, take, n);
 	capture_count_drops(&n->capture);
 	flows_tend(&n->flows, now_ns, true);
 	count(n);

@@ -31,7 +31,7 @@ struct owner_inode {
 
 struct owner_call {
 	int64_t ts_ns, end_ns;
-	struct net_end peer;
+	struct packet_end peer;
 	int32_t pid;
 	uint8_t family;
 	bool is_accept, is_used;
@@ -172,8 +172,8 @@ static uint64_t ask_inode(const struct owners *o, const void *request, size_t by
 	return ((const struct inet_diag_msg *)NLMSG_DATA(h))->idiag_inode;
 }
 
-static uint64_t find_inode(const struct owners *o, int family, uint8_t protocol, const struct net_end *own,
-		const struct net_end *other)
+static uint64_t find_inode(const struct owners *o, int family, uint8_t protocol, const struct packet_end *own,
+		const struct packet_end *other)
 {
 	struct {
 		struct nlmsghdr head;
@@ -207,8 +207,8 @@ static uint64_t find_inode(const struct owners *o, int family, uint8_t protocol,
 	return ask_inode(o, &request, sizeof(request));
 }
 
-bool owners_find(struct owners *o, uint8_t family, uint8_t protocol, const struct net_end *own,
-		const struct net_end *other, struct owner *found)
+bool owners_find(struct owners *o, uint8_t family, uint8_t protocol, const struct packet_end *own,
+		const struct packet_end *other, struct owner *found)
 {
 	if (o->tcp < 0 || (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP))
 		return false;
@@ -240,7 +240,7 @@ void probe_saw_peer(struct probe_host *host, const struct probe_peer *p)
 	o->call_count += o->call_count < CALLS_MAX;
 }
 
-bool owners_find_call(struct owners *o, bool is_accept, uint8_t family, const struct net_end *peer, int64_t ts_ns,
+bool owners_find_call(struct owners *o, bool is_accept, uint8_t family, const struct packet_end *peer, int64_t ts_ns,
 		struct owner *found)
 {
 	for (size_t i = 0; i < o->call_count; i++) {

@@ -8,7 +8,7 @@
 #ifndef SONDE_PROBE_NET_OWNERS_H
 #define SONDE_PROBE_NET_OWNERS_H
 
-#include "probe/net/packet.h"
+#include "base/packet.h"
 #include "probe/probe.h"
 
 struct owner {
@@ -32,10 +32,10 @@ void owners_release(struct owners *o);
 /* A look at processes, if it is time for one; before owners_find. */
 void owners_look(struct owners *o, int64_t now_ns);
 /* The process behind `own` of a socket that talks to `other`. */
-bool owners_find(struct owners *o, uint8_t family, uint8_t protocol, const struct net_end *own,
-		const struct net_end *other, struct owner *found);
+bool owners_find(struct owners *o, uint8_t family, uint8_t protocol, const struct packet_end *own,
+		const struct packet_end *other, struct owner *found);
 /* From the tracer's calls: who connected to `to` at that time; who accepted a connection from `from`. */
-bool owners_find_call(struct owners *o, bool is_accept, uint8_t family, const struct net_end *peer, int64_t ts_ns,
+bool owners_find_call(struct owners *o, bool is_accept, uint8_t family, const struct packet_end *peer, int64_t ts_ns,
 		struct owner *found);
 
 #endif

@@ -55,7 +55,7 @@ static void add_rtt(struct flow *w, int64_t ns)
 /* The other side's segment is acknowledged. Only what left from here has been all the way and back. */
 static void take_ack(struct flow *w, struct flow_side *sender, const struct net_packet *p)
 {
-	if (!sender->is_timed || !(p->tcp_flags & TCP_ACK) || after(p->ack, sender->timed_seq) < 0)
+	if (!sender->is_timed || !(p->ip.tcp_flags & PACKET_ACK) || after(p->ip.ack, sender->timed_seq) < 0)
 		return;
 	sender->is_timed = false;
 	if (sender->is_local && p->ts_ns >= sender->timed_ns)
@@ -64,7 +64,8 @@ static void take_ack(struct flow *w, struct flow_side *sender, const struct net_
 
 static bool is_keep_alive(const struct flow_side *s, const struct net_packet *p)
 {
-	return p->payload <= 1 && p->seq == s->next_seq - 1 && !(p->tcp_flags & (TCP_SYN | TCP_FIN | TCP_RST));
+	return p->ip.payload <= 1 && p->ip.seq == s->next_seq - 1 &&
+			!(p->ip.tcp_flags & (PACKET_SYN | PACKET_FIN | PACKET_RST));
 }
 
 /* The segment [seq, to) with `payload` bytes begins before next_seq. Whether it was sent before. */
@@ -72,14 +73,14 @@ static bool take_old(struct flow_side *s, const struct net_packet *p, uint32_t t
 {
 	int64_t since_ns = INT64_MAX;
 	uint32_t known = after(to, s->next_seq) > 0 ? s->next_seq : to;
-	uint32_t fresh = fill_holes(s, p->seq, known, &since_ns);
+	uint32_t fresh = fill_holes(s, p->ip.seq, known, &since_ns);
 	if (after(to, s->next_seq) > 0) {
 		fresh += to - s->next_seq;
 		s->next_seq = to;
-		s->payload += fresh > p->payload ? p->payload : fresh;
+		s->payload += fresh > p->ip.payload ? p->ip.payload : fresh;
 		return false;
 	}
-	s->payload += fresh > p->payload ? p->payload : fresh;
+	s->payload += fresh > p->ip.payload ? p->ip.payload : fresh;
 	s->is_timed = false; /* which of the two is acknowledged cannot be told */
 	bool is_again = !fresh || p->ts_ns - since_ns > REORDERED_NS;
 	s->retransmits += is_again;
@@ -89,20 +90,20 @@ static bool take_old(struct flow_side *s, const struct net_packet *p, uint32_t t
 bool tcp_take(struct flow *w, int side, const struct net_packet *p)
 {
 	struct flow_side *s = &w->sides[side];
-	uint32_t length = p->payload + ((p->tcp_flags & TCP_SYN) != 0) + ((p->tcp_flags & TCP_FIN) != 0);
-	uint32_t to = p->seq + length;
+	uint32_t length = p->ip.payload + ((p->ip.tcp_flags & PACKET_SYN) != 0) + ((p->ip.tcp_flags & PACKET_FIN) != 0);
+	uint32_t to = p->ip.seq + length;
 	bool is_again = false;
 	take_ack(w, &w->sides[!side], p);
-	w->is_reset |= (p->tcp_flags & TCP_RST) != 0;
-	s->has_ended |= (p->tcp_flags & TCP_FIN) != 0;
+	w->is_reset |= (p->ip.tcp_flags & PACKET_RST) != 0;
+	s->has_ended |= (p->ip.tcp_flags & PACKET_FIN) != 0;
 	if (!length)
 		return false;
-	if (!s->has_seq || after(p->seq, s->next_seq) >= 0) {
-		if (s->has_seq && p->seq != s->next_seq)
-			add_hole(s, s->next_seq, p->seq, p->ts_ns);
+	if (!s->has_seq || after(p->ip.seq, s->next_seq) >= 0) {
+		if (s->has_seq && p->ip.seq != s->next_seq)
+			add_hole(s, s->next_seq, p->ip.seq, p->ts_ns);
 		s->has_seq = true;
 		s->next_seq = to;
-		s->payload += p->payload;
+		s->payload += p->ip.payload;
 	} else if (is_keep_alive(s, p)) {
 		return false;
 	} else {

@@ -113,7 +113,7 @@ static void lead(const struct perf_source *s, struct perf_event_attr *a)
 	a->task = a->comm = a->comm_exec = a->mmap = a->mmap2 = 1;
 	a->build_id = s->private->has_build_ids;
 	a->inherit_stat = a->inherit;
-	a->context_switch = s->wants.has_switches;
+	a->context_switch = s->wants.has_switches || s->wants.has_run_times;
 }
 
 static void sample(const struct perf_source *s, struct perf_event_attr *a, const struct perf_event_name *e)
@@ -409,6 +409,7 @@ static int attach_process(struct perf_source *s, struct sonde_err *err)
 			k->is_kept = true;
 			k->before_ns = schedstat_ns(k);
 			k->before_ns = k->before_ns == STORE_NULL ? 0 : k->before_ns;
+			k->on_ns = clock_mono_ns(); /* if it is not, its first switch takes it on */
 		}
 	}
 	if (dir)

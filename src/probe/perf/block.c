@@ -1,11 +1,12 @@
 /*
  * Requests to block devices: how long each took, from the block layer's tracepoints.
  *
- * A request is inserted into a queue (or not), issued to the device and completed, the
- * last in an interrupt of whoever runs then: so everybody's are seen. It is known by its
+ * A request is inserted into a queue (or not), issued to the device (perhaps sent back and
+ * issued again) and completed, the last in an interrupt of whoever runs then: so everybody's
+ * are seen. It is known by its
  * device and first sector; what is completed in parts goes on from the next sector.
  */
-#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "probe/perf/source.h"
 
@@ -23,7 +24,7 @@
 
 const struct probe_ops probe_block;
 
-enum { INSERT, ISSUE, COMPLETE, POINTS };
+enum { INSERT, ISSUE, REQUEUE, COMPLETE, POINTS };
 
 struct fields {
 	size_t dev, sector, count, bytes, error, rwbs, comm;
@@ -45,12 +46,13 @@ struct block {
 	struct fields fields[POINTS];
 	struct request *slots[SLOTS];
 	size_t pending;
+	int64_t since_ns; /* from then on ends are seen on every CPU */
 	struct {
 		uint32_t dev;
 		int64_t name;
 	} devices[DEVICES_MAX];
 	size_t device_count;
-	uint64_t rows, lost, told_lost;
+	uint64_t rows, lost, told_lost, endless;
 };
 
 static uint32_t get32(const uint8_t *raw, size_t bytes, size_t at)
@@ -182,6 +184,14 @@ static void on_start(struct block *b, const struct fields *f, const struct perf_
 	}
 }
 
+/* The device had no room for it: it is issued once more. */
+static void on_requeue(struct block *b, const struct fields *f, const uint8_t *raw, size_t bytes)
+{
+	struct request *q = *find(b, get32(raw, bytes, f->dev), get64(raw, bytes, f->sector));
+	if (q)
+		q->row.ts_ns = STORE_NULL;
+}
+
 static void on_complete(struct block *b, const struct fields *f, const struct perf_record *r, const uint8_t *raw,
 		size_t bytes)
 {
@@ -209,7 +219,11 @@ static void on_point(void *state, const struct perf_point *p, const struct perf_
 {
 	struct block *b = state;
 	ptrdiff_t i = p - b->points;
-	if (i == COMPLETE)
+	if (r->ts_ns < b->since_ns)
+		return;
+	if (i == REQUEUE)
+		on_requeue(b, &b->fields[i], raw, bytes);
+	else if (i == COMPLETE)
 		on_complete(b, &b->fields[i], r, raw, bytes);
 	else
 		on_start(b, &b->fields[i], r, raw, bytes, i == ISSUE);
@@ -222,6 +236,8 @@ static bool on_format(void *state, struct perf_point *p, const char *format)
 	bool has_all = perf_point_field(format, " dev;", &f->dev) && perf_point_field(format, " sector;", &f->sector) &&
 			perf_point_field(format, " nr_sector;", &f->count) &&
 			perf_point_field(format, " rwbs[", &f->rwbs);
+	if (p == &b->points[REQUEUE])
+		return has_all;
 	if (p == &b->points[COMPLETE])
 		return has_all && perf_point_field(format, " error;", &f->error);
 	return has_all && perf_point_field(format, " bytes;", &f->bytes) &&
@@ -230,7 +246,10 @@ static bool on_format(void *state, struct perf_point *p, const char *format)
 
 static int open_block(struct probe_host *host, void **state, struct sonde_err *err)
 {
-	static const char *const names[] = { "block_rq_insert", "block_rq_issue", "block_rq_complete" };
+	static const char *const names[] = { [INSERT] = "block_rq_insert",
+		[ISSUE] = "block_rq_issue",
+		[REQUEUE] = "block_rq_requeue",
+		[COMPLETE] = "block_rq_complete" };
 	struct perf_source *source = perf_source_get(host);
 	struct block *b = source ? calloc(1, sizeof(*b)) : NULL;
 	if (!b)
@@ -254,6 +273,7 @@ static int attach_block(void *state, struct sonde_err *err)
 {
 	struct block *b = state;
 	int rc = perf_source_attach(b->source, err);
+	b->since_ns = clock_mono_ns();
 	for (int i = 0; !rc && i < POINTS; i++)
 		if (!b->points[i].is_open) {
 			*err = b->points[i].why;
@@ -291,8 +311,10 @@ static void finish_block(void *state, int64_t now_ns)
 	struct block *b = state;
 	perf_source_pass(b->source, now_ns, true);
 	for (size_t i = 0; i < SLOTS; i++)
-		while (b->slots[i])
-			emit(b, &b->slots[i]); /* under way: without an end */
+		while (b->slots[i]) { /* under way, or the kernel told nobody of its end */
+			b->endless += b->slots[i]->row.ts_ns != STORE_NULL;
+			emit(b, &b->slots[i]);
+		}
 	count(b);
 }
 
@@ -300,6 +322,7 @@ static void report_block(void *state, struct json *j)
 {
 	struct block *b = state;
 	json_kuint(j, "devices", b->device_count);
+	json_kuint(j, "without_end", b->endless);
 }
 
 static void free_block(void *state)

@@ -1,9 +1,10 @@
 /*
- * The CPU sampler: where threads are when a clock of their CPU time ticks.
+ * The CPU sampler: where threads are when their cycles, or a clock of their CPU time, tick.
  *
- * cpu-clock is the default everywhere, also where there are hardware counters: its
- * period is time, so a sample stands for exactly that much CPU time, on a virtual
- * machine as on bare metal. --events samples others beside it or instead.
+ * Cycles are sampled where there are hardware counters and the kernel may be looked at,
+ * else cpu-clock; --events samples others beside it or instead. A sample stands for true
+ * seconds either way: a clock's period is time, and of cycles it is the time that the thread
+ * was on a CPU since its sample before, which its context switches tell.
  */
 #include "base/json.h"
 #include "probe/perf/chain.h"
@@ -24,10 +25,24 @@ struct cpu {
 	struct perf_source *source;
 	int64_t event_ids[PROBE_EVENTS_MAX];
 	bool is_clock[PROBE_EVENTS_MAX];
+	bool has_time; /* samples of the first event stand for the time since the one before */
 	const char *names[PROBE_EVENTS_MAX + 1]; /* of the events, as they are sampled; NULL at the end */
 	uint64_t samples, cut, told_lost;
 	int64_t sampled_ns, unsampled_ns, surplus_ns, finished_ns;
 };
+
+/* CPU time that a sample stands for; STORE_NULL: none, it counts something else. */
+static int64_t weight_of(const struct cpu *c, const struct perf_sample *s, struct task *k)
+{
+	if (c->is_clock[s->event])
+		return (int64_t)s->period;
+	int64_t ran_ns = c->has_time && s->event == 0 && k ? task_ran_until(k, s->record->ts_ns) : STORE_NULL;
+	if (ran_ns == STORE_NULL)
+		return STORE_NULL;
+	int64_t weight_ns = ran_ns - k->weighed_ns;
+	k->weighed_ns = ran_ns;
+	return weight_ns;
+}
 
 static void on_sample(void *state, const struct perf_sample *s)
 {
@@ -37,23 +52,24 @@ static void on_sample(void *state, const struct perf_sample *s)
 		return; /* an idle CPU is nobody's time */
 	struct task *k = tasks_get(c->host->tasks, r->pid, r->tid);
 	bool is_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL, is_cut = false;
+	int64_t weight_ns = weight_of(c, s, k);
 	struct store_sample row = { .ts_ns = r->ts_ns,
 		.process = probe_process(c->host, r->pid, r->ts_ns),
 		.pid = r->pid,
 		.tid = r->tid,
 		.cpu = r->cpu,
 		.event = c->event_ids[s->event],
-		.weight_ns = c->is_clock[s->event] ? (int64_t)s->period : STORE_NULL,
+		.weight_ns = weight_ns,
 		.count = (int64_t)s->period,
 		.is_kernel = is_kernel,
 		.stack = chain_of(c->source, s, is_kernel, &is_cut) };
 	store_sink_add(c->host->sink, STORE_TABLE_SAMPLE, &row);
 	c->samples++;
 	c->cut += is_cut;
-	c->sampled_ns += c->is_clock[s->event] ? (int64_t)s->period : 0;
+	c->sampled_ns += weight_ns == STORE_NULL ? 0 : weight_ns;
 	if (k) {
 		k->samples++;
-		k->sampled_ns += c->is_clock[s->event] ? (int64_t)s->period : 0;
+		k->sampled_ns += weight_ns == STORE_NULL ? 0 : weight_ns;
 	}
 }
 
@@ -66,7 +82,7 @@ static void on_sample(void *state, const struct perf_sample *s)
 static void on_gone(void *state, const struct task *k)
 {
 	struct cpu *c = state;
-	if (!c->is_clock[0] || k->run_ns == STORE_NULL)
+	if ((!c->is_clock[0] && !c->has_time) || k->run_ns == STORE_NULL)
 		return;
 	/* Threads that alternate may hand a running clock on, so that a tick is one thread's and its time another's. */
 	int64_t rest_ns = k->run_ns - k->sampled_ns - c->surplus_ns;
@@ -88,19 +104,39 @@ static void on_gone(void *state, const struct task *k)
 	c->unsampled_ns += row.weight_ns;
 }
 
-/* A virtual machine may have no hardware counters at all. */
-static bool can_count(const struct perf_event_name *e)
+/* Can it be sampled? 0, or why not. A virtual machine may have no hardware counters at all. */
+static int try_event(const struct perf_event_name *e, bool has_kernel)
 {
 	struct perf_event_attr a = { .type = e->type,
 		.size = sizeof(a),
 		.config = e->config,
+		.freq = 1,
+		.sample_freq = 1,
 		.disabled = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1 };
+		.exclude_kernel = !has_kernel,
+		.exclude_hv = !has_kernel };
 	int fd = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 || (errno != ENOENT && errno != EOPNOTSUPP); /* other failures are attach's to explain */
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+static bool can_count(const struct perf_event_name *e)
+{
+	int rc = try_event(e, false);
+	return rc != -ENOENT && rc != -EOPNOTSUPP; /* other failures are attach's to explain */
+}
+
+/* Without the kernel's cycles a sample would have the time of system calls before it: then the clock tells more. */
+static const char *usual_event(void)
+{
+	return try_event(perf_event_find("cycles"), true) ? "cpu-clock" : "cycles";
+}
+
+static bool is_of_cycles(const char *name)
+{
+	return !strcmp(name, "cycles") || !strcmp(name, "ref-cycles");
 }
 
 /* The event of that name. Whoever wants cycles wants to know where the time goes: the clock tells that too. */
@@ -113,7 +149,7 @@ static const struct perf_event_name *choose(struct probe_host *host, const char 
 	if (!e || can_count(e))
 		return e;
 	err_set(&why, ENOENT, "this machine cannot count '%s'", name);
-	if (!strcmp(name, "cycles") || !strcmp(name, "ref-cycles")) {
+	if (is_of_cycles(name)) {
 		err_set(&why, ENOENT, "this machine cannot count '%s': cpu-clock was sampled instead", name);
 		probe_remark(host, &probe_cpu, &why);
 		return perf_event_find("cpu-clock");
@@ -138,7 +174,7 @@ static int choose_all(struct cpu *c, struct probe_host *host, const char *const 
 
 static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err)
 {
-	static const char *const usual[] = { "cpu-clock", NULL };
+	const char *const usual[] = { usual_event(), NULL };
 	struct perf_source *source = perf_source_get(host);
 	struct cpu *c = source ? calloc(1, sizeof(*c)) : NULL;
 	if (!c)
@@ -149,9 +185,11 @@ static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err
 		return rc;
 	}
 	host->options.events = c->names;
+	c->has_time = is_of_cycles(c->names[0]);
 	c->host = host;
 	c->source = source;
 	source->wants.has_samples = true;
+	source->wants.has_run_times = c->has_time;
 	source->wants.cpu = c;
 	source->wants.on_sample = on_sample;
 	host->tasks->on_gone = on_gone;
@@ -167,6 +205,7 @@ static int attach_cpu(void *state, struct sonde_err *err)
 	int rc = perf_source_attach(c->source, err);
 	if (rc || c->source->has_kernel)
 		return rc;
+	c->has_time = false;
 	err_set(&why, EACCES, "user code only: the kernel's share is not visible to this user");
 	err_hint(&why, PROBE_HINT_SETUP);
 	probe_remark(c->host, &probe_cpu, &why);
@@ -206,6 +245,7 @@ static void finish_cpu(void *state, int64_t now_ns)
 static void report_cpu(void *state, struct json *j)
 {
 	struct cpu *c = state;
+	json_kstr(j, "event", c->names[0]);
 	json_kint(j, "freq_hz", c->host->options.freq_hz);
 	json_kint(j, "sampled_ns", c->sampled_ns);
 	json_kint(j, "unsampled_ns", c->unsampled_ns);
@@ -222,7 +262,7 @@ static void free_cpu(void *state)
 	struct cpu *c = state;
 	c->source->wants.on_sample = NULL;
 	c->host->tasks->on_gone = NULL;
-	c->source->wants.has_samples = false;
+	c->source->wants.has_samples = c->source->wants.has_run_times = false;
 	c->host->options.events = NULL; /* they were in here */
 	free(c);
 }

@@ -19,7 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define KALLSYMS_BYTES_MAX ((size_t)64 << 20)
 #define MAP_BYTES_MAX ((size_t)256 << 20)
@@ -65,23 +67,55 @@ static bool cache_path(struct buf *out)
 	return !buf_error(out);
 }
 
-static bool is_ours(const char *path)
+/* Lines, each with its end. */
+struct lines {
+	const char *text;
+	size_t bytes;
+	bool is_mapped; /* else it is malloc's */
+};
+
+static void lines_release(struct lines *l)
 {
-	struct stat st;
-	return !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022);
+	if (l->is_mapped)
+		munmap((void *)(uintptr_t)l->text, l->bytes);
+	else
+		free((void *)(uintptr_t)l->text);
 }
 
-static int read_kallsyms(struct buf *out)
+/* The copy is mapped, not read: of its megabytes a search looks at a few pages. */
+static bool map_copy(const char *path, struct lines *out)
+{
+	struct stat st;
+	CLEANUP(cleanup_fd) int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022 ||
+			st.st_size <= 0 || (uint64_t)st.st_size > KALLSYMS_BYTES_MAX)
+		return false;
+	void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
+		return false;
+	*out = (struct lines){ .text = at, .bytes = (size_t)st.st_size, .is_mapped = true };
+	if (out->text[out->bytes - 1] == '\n')
+		return true;
+	lines_release(out);
+	return false;
+}
+
+static bool read_kallsyms(struct lines *out)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	bool has_path = cache_path(&path);
-	if (has_path && is_ours(path.data) && !fs_read_file(AT_FDCWD, path.data, KALLSYMS_BYTES_MAX, out, NULL))
-		return 0;
-	int rc = fs_read_file(AT_FDCWD, "/proc/kallsyms", KALLSYMS_BYTES_MAX, out, NULL);
-	bool is_hidden = !strncmp(out->data, "0000000000000000 ", 17);
-	if (!rc && has_path && !is_hidden)
-		fs_replace_file(AT_FDCWD, path.data, out->data, out->len, NULL);
-	return rc ? rc : is_hidden ? -1 : 0;
+	if (has_path && map_copy(path.data, out))
+		return true;
+	if (fs_read_file(AT_FDCWD, "/proc/kallsyms", KALLSYMS_BYTES_MAX, &text, NULL) || !text.len ||
+			!strncmp(text.data, "0000000000000000 ", 17) || text.data[text.len - 1] != '\n')
+		return false;
+	if (has_path)
+		fs_replace_file(AT_FDCWD, path.data, text.data, text.len, NULL);
+	out->bytes = text.len;
+	out->text = buf_take(&text);
+	out->is_mapped = false;
+	return out->text;
 }
 
 static const char *line_start(const char *text, const char *at)
@@ -98,16 +132,16 @@ static const char *next_line(const char *at, const char *end)
 }
 
 /* The last line whose address is at most `address`; NULL when there is none. */
-static const char *search(const struct buf *text, uint64_t address)
+static const char *search(const struct lines *l, uint64_t address)
 {
-	const char *low = text->data, *high = text->data + text->len, *found = NULL;
+	const char *low = l->text, *high = l->text + l->bytes, *found = NULL;
 	while (low < high) {
-		const char *mid = line_start(text->data, low + (high - low) / 2);
+		const char *mid = line_start(l->text, low + (high - low) / 2);
 		if (mid < low)
 			mid = low;
 		if (strtoull(mid, NULL, 16) <= address) {
 			found = mid;
-			low = next_line(mid, text->data + text->len);
+			low = next_line(mid, l->text + l->bytes);
 		} else {
 			high = mid;
 		}
@@ -116,35 +150,35 @@ static const char *search(const struct buf *text, uint64_t address)
 }
 
 /* Several names may share an address: the first function of them. */
-static const char *first_function(const struct buf *text, const char *line)
+static const char *first_function(const struct lines *l, const char *line)
 {
 	uint64_t address = strtoull(line, NULL, 16);
 	const char *best = line;
-	for (const char *at = line; at > text->data && strtoull(at, NULL, 16) == address;
-			at = line_start(text->data, at - 1))
-		if (strlen(at) > 17 && strchr("tTwW", at[17]))
+	for (const char *at = line; at > l->text && strtoull(at, NULL, 16) == address; at = line_start(l->text, at - 1))
+		if (next_line(at, l->text + l->bytes) - at > 20 && strchr("tTwW", at[17]))
 			best = at;
 	return best;
 }
 
 static void name_kernel(struct store_sink *sink, const struct stacks_address *a, size_t count)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct lines l;
 	const char *last = NULL;
-	if (read_kallsyms(&text))
+	if (!read_kallsyms(&l))
 		return;
+	const char *all_end = l.text + l.bytes;
 	for (size_t i = 0; i < count; i++) {
-		const char *line = search(&text, a[i].address);
-		const char *end = line ? next_line(line, text.data + text.len) : NULL;
+		const char *line = search(&l, a[i].address);
+		const char *end = line ? next_line(line, all_end) : NULL;
 		if (!line || end - line < 20 || line == last)
 			continue;
 		last = line;
-		uint64_t start = strtoull(line, NULL, 16),
-			 next = end < text.data + text.len ? strtoull(end, NULL, 16) : 0;
-		const char *name = first_function(&text, line) + 19;
+		uint64_t start = strtoull(line, NULL, 16), next = end < all_end ? strtoull(end, NULL, 16) : 0;
+		const char *name = first_function(&l, line) + 19;
 		emit(sink, a->module, start, next > start ? (int64_t)(next - start) : STORE_NULL, name,
 				strcspn(name, "\t\n "));
 	}
+	lines_release(&l);
 }
 
 /* Code in memory. */

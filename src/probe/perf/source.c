@@ -105,7 +105,7 @@ static void take_comm(struct perf_source *s, const struct perf_record *r)
 	struct task *process = r->misc & PERF_RECORD_MISC_COMM_EXEC ? tasks_process(s->host->tasks, pid) : NULL;
 	if (process) {
 		if (process->is_kept && !process->space && process->start_ns != STORE_NULL)
-			process->start_ns = r->ts_ns; /* the command: until here it was ours */
+			process->start_ns = process->on_ns = r->ts_ns; /* the command: until here it was ours */
 		space_drop(process->space);
 		process->space = space_new();
 		process->exe = STORE_NULL;
@@ -138,16 +138,31 @@ static void take_mmap(struct perf_source *s, const struct perf_record *r)
 	store_sink_add(s->host->sink, STORE_TABLE_MAPPING, &row);
 }
 
+/*
+ * Context switches say exactly how long each thread ran, if none was lost. What the kernel counts for a thread
+ * is not always its own: threads that take turns on a CPU may be given each other's events.
+ */
+static bool has_run_times(const struct perf_source *s)
+{
+	return (s->wants.has_switches || s->wants.has_run_times) && !s->lost;
+}
+
 static void take_task(struct perf_source *s, const struct perf_record *r)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
 	int32_t pid = (int32_t)cursor_u32(&c), ppid = (int32_t)cursor_u32(&c), tid = (int32_t)cursor_u32(&c);
 	if (c.is_bad)
 		return;
-	if (r->type == PERF_RECORD_FORK)
+	if (r->type == PERF_RECORD_FORK) {
 		tasks_fork(s->host->tasks, pid, tid, ppid, r->ts_ns);
-	else
-		tasks_exit(s->host->tasks, pid, tid, r->ts_ns);
+		return;
+	}
+	tasks_exit(s->host->tasks, pid, tid, r->ts_ns);
+	struct task *k = tasks_find(s->host->tasks, tid);
+	if (k && has_run_times(s) && k->on_ns != STORE_NULL && (k->start_ns != STORE_NULL || k->is_kept)) {
+		k->run_ns = task_ran_until(k, r->ts_ns); /* whoever ends does so on a CPU */
+		k->is_timed = true;
+	}
 }
 
 static const struct perf_opened *opened_of(const struct perf_source *s, uint64_t id)
@@ -166,7 +181,9 @@ static void take_read(struct perf_source *s, const struct perf_record *r)
 	int64_t run_ns = (int64_t)cursor_u64(&c);
 	if (c.is_bad || !o || !o->is_leader || run_ns < 0)
 		return;
-	tasks_ran(s->host->tasks, pid, tid, run_ns);
+	const struct task *k = tasks_find(s->host->tasks, tid);
+	if (!k || !k->is_timed)
+		tasks_ran(s->host->tasks, pid, tid, run_ns);
 	s->private->roots[o->root].children_ns += run_ns;
 }
 
@@ -180,6 +197,8 @@ static void take_lost(struct perf_source *s, const struct perf_record *r)
 
 static void take_switch(struct perf_source *s, const struct perf_record *r)
 {
+	if (r->tid > 0)
+		tasks_switch(s->host->tasks, r->pid, r->tid, r->misc & PERF_RECORD_MISC_SWITCH_OUT, r->ts_ns);
 	if (s->wants.on_switch)
 		s->wants.on_switch(s->wants.sched, r);
 }

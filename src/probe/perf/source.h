@@ -70,6 +70,7 @@ struct perf_point {
 
 struct perf_wants {
 	bool has_samples, has_switches;
+	bool has_run_times;         /* how long each thread has run, whether has_switches or not */
 	void *cpu, *sched, *python; /* the probes' states, given back to them */
 	void (*on_sample)(void *cpu, const struct perf_sample *s);
 	void (*on_switch)(void *sched, const struct perf_record *r);

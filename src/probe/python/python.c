@@ -312,7 +312,7 @@ static void free_python(void *state)
 	}
 	for (size_t i = 0; i < y->processes.count; i++)
 		python_process_free((struct python_process *)(uintptr_t)map_value(&y->processes, i));
-	for (size_t i = 0; i < WAITING_MAX; i++)
+	for (size_t i = 0; i < WAITING_MAX && i < y->next; i++)
 		python_stack_release(&y->waiting[i].stack);
 	map_release(&y->processes);
 	python_functions_release(&y->functions);

@@ -443,6 +443,27 @@ static void safe_names(void **state)
 
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, enter, leave)
 
+static void programs_are_found(void **state)
+{
+	char path[128], old[4096];
+
+	snprintf(old, sizeof(old), "%s", getenv("PATH"));
+	put("plain", "no program");
+	put("runs", "#!/bin/sh\n");
+	assert_int_equal(fchmodat(dir, "runs", 0700, 0), 0);
+	snprintf(path, sizeof(path), "/nowhere:%s", place);
+	setenv("PATH", path, 1);
+	assert_int_equal(fs_check_program("runs"), 0);
+	assert_int_equal(fs_check_program("plain"), EACCES);
+	assert_int_equal(fs_check_program("absent"), ENOENT);
+	assert_int_equal(fs_check_program(place), EISDIR);
+	snprintf(path, sizeof(path), "%s/runs", place);
+	assert_int_equal(fs_check_program(path), 0);
+	setenv("PATH", "", 1);
+	assert_int_equal(fs_check_program("runs"), ENOENT);
+	setenv("PATH", old, 1);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,6 +486,7 @@ int main(int argc, char **argv)
 		IN_PLACE(remove_tree_goes_on_after_a_failure),
 		IN_PLACE(prefix),
 		cmocka_unit_test(safe_names),
+		cmocka_unit_test_setup_teardown(programs_are_found, enter, leave),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--prefix"))
