@@ -172,7 +172,8 @@ static inline int64_t sonde_job_int(const struct sonde_job *j, const char *name,
 }
 
 /* The text of a setting that is one, into out; the fallback when there is none, or it does not fit. */
-static inline void sonde_job_text(const struct sonde_job *j, const char *name, const char *fallback, char *out, size_t size)
+static inline void sonde_job_text(const struct sonde_job *j, const char *name, const char *fallback, char *out,
+		size_t size)
 {
 	const char *text = sonde_job_find_(j, name), *end = text && *text == '"' ? strchr(text + 1, '"') : NULL;
 

@@ -9,16 +9,26 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 struct options {
 	const char *dir, *name;
+	int64_t cpus;
+	uint64_t memory_bytes;
+	struct cli_list labels;
 };
 
 static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
 	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_words = "the host's name and the process",
 			.help = "What the fleet calls it." },
+	{ 0, "cpus", "N", CLI_INT(struct options, cpus), .default_words = "all", .min = 1, .max = 1 << 20,
+			.help = "Take jobs that need at most so many CPUs." },
+	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory_bytes), .default_words = "all",
+			.help = "Take jobs that need at most so much memory." },
+	{ 0, "label", "NAME", CLI_WORDS(struct options, labels),
+			.help = "Take jobs that need this too: gpu, fast-disk, whatever the fleet calls it." },
 	CLI_OPTIONS_END,
 };
 
@@ -38,6 +48,18 @@ static void name_of(const struct options *o, const struct fleet_home *home, stru
 		*c = *c == '.' ? '_' : *c;
 }
 
+static void take_offer(const struct options *o, struct fleet_offer *offer)
+{
+	struct sysinfo info;
+
+	offer->cpus = o->cpus ? o->cpus : get_nprocs();
+	offer->memory_bytes = o->memory_bytes;
+	if (!offer->memory_bytes && sysinfo(&info) == 0)
+		offer->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
+	offer->labels = o->labels.items;
+	offer->label_count = o->labels.count;
+}
+
 static int run(struct cli_context *ctx)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
@@ -52,6 +74,7 @@ static int run(struct cli_context *ctx)
 	name_of(o, &home, &name);
 	fleet_catch_signals();
 	how.name = name.data;
+	take_offer(o, &how.offer);
 	rc = fleet_agent_run(link, &how, ctx->err);
 	fleet_link_free(link);
 	return rc;
@@ -64,7 +87,7 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_agent = {
 	.name = "agent",
-	.usage = "[--dir DIR] [--name NAME]",
+	.usage = "[--dir DIR] [--name NAME] [--cpus N] [--memory SIZE] [--label NAME]",
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -90,13 +90,13 @@ static const struct cli_option option_rows[] = {
 	{ 0, "step", "NAME", CLI_STRING(O, step), .default_words = "the most frequent",
 			.help = "With --iterations step: the steps of this name." },
 	{ 0, "explain", NULL, CLI_FLAG(O, is_explained),
-			.help = "Then record both a few times, and say which calls, files and functions "
+			.help = "Then record both a few times, and say which functions, waits, calls and files "
 				"carry the difference." },
 	{ 0, "shell", NULL, CLI_FLAG(O, is_shell), .help = "Let /bin/sh run the commands." },
 	{ 0, "metric", "METRIC", CLI_SETTER(set_metric), .default_text = "wall",
 			.help = "What is compared: wall (time that passes), cpu, user or system (processor time), rss "
 				"(memory), faults, major_faults, waits, preemptions, blocks_read, blocks_written, "
-				"value (what iterations report), or counter:NAME, a counter of the recorded programs." },
+				"value (of iterations), or counter:NAME, a counter of the recorded programs." },
 	{ 0, "better", "WHICH", CLI_CHOICE(O, better), .choices = better_words, .default_text = "lower",
 			.help = "Which is better, lower or higher values; \"slower\" then means worse." },
 	{ 0, "threshold", "PERCENT", CLI_SETTER(set_threshold), .default_text = "1%",

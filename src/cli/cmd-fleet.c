@@ -22,7 +22,7 @@
 enum { JOIN_MAX = 64 << 10 };
 
 struct options {
-	const char *dir, *listen, *member;
+	const char *dir, *listen, *member, *label;
 	int64_t agents, lease_ns;
 	struct fleet_places places;
 	bool is_json;
@@ -32,6 +32,8 @@ static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
 	{ 'n', "agents", "N", CLI_INT(struct options, agents), .default_text = "1", .min = 0, .max = 200,
 			.help = "How many agents up and add start, on each host: each runs one job at a time." },
+	{ 0, "label", "NAME", CLI_STRING(struct options, label),
+			.help = "What these agents have besides, for jobs that need it; commas between several." },
 	{ 0, "lease", "TIME", CLI_DURATION(struct options, lease_ns), .default_text = "15s", .min = SECOND_NS,
 			.max = 3600 * SECOND_NS,
 			.help = "An agent that cannot renew for this long ends its job; half as long later another "
@@ -39,8 +41,16 @@ static const struct cli_option option_rows[] = {
 	{ 0, "listen", "ADDRESS", CLI_STRING(struct options, listen), .default_words = "127.0.0.1",
 			.help = "Where up lets the server listen, with :PORT behind it or on a free port." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the status as JSON." },
-	FLEET_PLACES_OPTIONS(struct options, places),
-	{ 0, "member", "NAME", CLI_STRING(struct options, member), .group = FLEET_PLACES_GROUP,
+	{ 0, "hosts", "LIST", CLI_WORDS(struct options, places.names), .group = "Other hosts",
+			.help = "Start the agents on these hosts instead of here; slurm: on each node of the "
+				"allocation." },
+	{ 0, "hosts-file", "FILE", CLI_PATH(struct options, places.file), .group = "Other hosts",
+			.help = "On the hosts of a file: a line is HOST, and behind it agents=N, label=NAME." },
+	{ 0, "ssh", "COMMAND", CLI_STRING(struct options, places.shell), .group = "Other hosts",
+			.default_text = "ssh -T", .help = "The remote shell: a host and a command are put behind it." },
+	{ 0, "remote", "PATH", CLI_STRING(struct options, places.remote), .group = "Other hosts",
+			.default_words = "as here", .help = "Where sonde is on the hosts." },
+	{ 0, "member", "NAME", CLI_STRING(struct options, member), .group = "Other hosts",
 			.help = "What the fleet calls this host, where it is none of its own: up, add, drain and down "
 				"say it on the other hosts." },
 	CLI_OPTIONS_END,
@@ -63,9 +73,9 @@ static int add_agents_here(struct cli_context *ctx, struct fleet_home *home)
 	int rc = program ? 0 : -EIO;
 
 	if (rc == 0 && fleet_places_are_slurm(&o->places))
-		return fleet_start_step(home, program, o->agents, ctx->err);
+		return fleet_start_step(home, program, o->label, o->agents, ctx->err);
 	for (int64_t i = 0; i < o->agents && rc == 0; i++)
-		rc = fleet_start_agent(home, program, ctx->err);
+		rc = fleet_start_agent(home, program, o->label, ctx->err);
 	return rc;
 }
 
@@ -96,7 +106,7 @@ static int add_agents(struct cli_context *ctx, struct fleet_home *home, bool is_
 		rc = add_agents_here(ctx, home);
 		return rc < 0 || !is_new ? rc : join_members(ctx, home, known, 0);
 	}
-	rc = fleet_places_take(ctx, &o->places, o->agents, home);
+	rc = fleet_places_take(ctx, &o->places, o->agents, o->label, home);
 	if (rc < 0)
 		return rc;
 	/* No new one: one that is there is to be started again. */

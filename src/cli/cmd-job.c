@@ -134,6 +134,16 @@ static int show_list(struct scene *s)
 	return rc;
 }
 
+static void print_needs(const struct fleet_needs *needs)
+{
+	if (needs->cpus)
+		printf("needs     %lld CPUs\n", (long long)needs->cpus);
+	if (needs->memory_bytes)
+		printf("needs     %.1f GiB of memory\n", (double)needs->memory_bytes / (1 << 30));
+	if (needs->label)
+		printf("needs     an agent with the label '%s'\n", needs->label);
+}
+
 static int show(struct scene *s)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT, safe = BUF_INIT;
@@ -147,6 +157,7 @@ static int show(struct scene *s)
 	if (job->agent)
 		printf("agent     %s\nattempts  %u\nepoch     %llu\n", job->agent, job->attempts,
 				(unsigned long long)job->epoch);
+	print_needs(&job->needs);
 	if (job->exit_code >= 0)
 		printf("exit      %d\n", job->exit_code);
 	if (job->has_target)
@@ -313,7 +324,9 @@ static int run(struct cli_context *ctx)
 	int rc;
 
 	if (!action)
-		return cli_usage(ctx, "there is no '%s': there are list, show, log, stats, plot, configs, best, cancel and knob",
+		return cli_usage(ctx,
+				"there is no '%s': there are list, show, log, stats, plot, configs, best, cancel "
+				"and knob",
 				ctx->args[0]);
 	if (action->has_job != (id != NULL))
 		return cli_usage(ctx, action->has_job ? "%s wants a job's id" : "%s takes no job", action->name);
@@ -342,13 +355,14 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_job = {
 	.name = "job",
-	.usage = "[--json] list | show JOB | log JOB | stats JOB | plot JOB | configs JOB | best JOB | cancel JOB | knob JOB NAME=VALUE...",
+	.usage = "[--json] list | ACTION JOB | knob JOB NAME=VALUE...",
 	.positional = { .name = "ACTION",
 			.min = 1,
 			.max = 2 + KNOBS_MAX,
 			.type = CLI_TYPE_STRING,
-			.help = "list, show, log, stats (CSV), plot (losses by time), configs and best (of jobs that are tuned), cancel or "
-				"knob (set while it runs), and for all but the first the job's id." },
+			.help = "list, show, log, stats (CSV), plot (losses by time), configs and best (of jobs that "
+				"are tuned), cancel or knob (set while it runs), and for all but the first the "
+				"job's id." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

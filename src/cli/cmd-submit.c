@@ -10,8 +10,9 @@
 #include <stdlib.h>
 
 struct options {
-	const char *dir, *name, *target_loss, *tune, *batch;
-	int64_t window;
+	const char *dir, *name, *target_loss, *tune, *batch, *push, *label;
+	int64_t window, cpus;
+	uint64_t memory_bytes;
 	struct cli_list env;
 };
 
@@ -26,11 +27,19 @@ static const struct cli_option option_rows[] = {
 				"this." },
 	{ 0, "window", "N", CLI_INT(struct options, window), .default_text = "5", .min = 1, .max = FLEET_WINDOW_MAX,
 			.help = "How many losses that average takes." },
+	{ 0, "push", "DIR", CLI_PATH(struct options, push),
+			.help = "Copy this directory to the agent, without version control's files: the program "
+				"runs in a fresh copy, which goes when it has ended." },
+	{ 0, "cpus", "N", CLI_INT(struct options, cpus), .min = 0, .max = 1 << 20,
+			.help = "It needs an agent with at least so many CPUs." },
+	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory_bytes),
+			.help = "It needs an agent with at least so much memory." },
+	{ 0, "label", "NAME", CLI_STRING(struct options, label), .help = "It needs an agent with this label." },
 	{ 0, "tune", "FILE", CLI_PATH(struct options, tune),
 			.help = "Tune the job while it trains, as this job file of sonde train says." },
 	{ 0, "batch", "FILE", CLI_PATH(struct options, batch),
-			.help = "Submit every job of a YAML list: name, command, directory, environment, target_loss, window, tune, "
-				"times." },
+			.help = "Submit every job of a YAML list: name, command, directory, environment, target_loss, "
+				"window, tune, push, cpus, memory, label, times." },
 	CLI_OPTIONS_END,
 };
 
@@ -44,6 +53,10 @@ static int take_options(struct cli_context *ctx, struct submission *s)
 	s->env = (const char *const *)o->env.items;
 	s->window = o->window;
 	s->plan = o->tune;
+	s->push = o->push;
+	s->cpus = o->cpus;
+	s->memory_bytes = o->memory_bytes;
+	s->label = o->label;
 	if (!o->target_loss)
 		return 0;
 	s->target_loss = strtod(o->target_loss, &end);
@@ -59,7 +72,9 @@ static int gather(struct cli_context *ctx, struct submission **all, size_t *coun
 	bool has_program = ctx->program && ctx->program[0];
 	int rc;
 
-	if (o->batch && (has_program || o->tune || o->name || o->target_loss || o->env.count))
+	if (o->batch &&
+			(has_program || o->tune || o->name || o->target_loss || o->env.count || o->push || o->cpus ||
+					o->memory_bytes || o->label))
 		return cli_usage(ctx, "--batch has all jobs in its file: it takes no program and no options of one");
 	if (o->batch)
 		return submission_load(o->batch, all, count, ctx->arena, ctx->err);
@@ -100,6 +115,7 @@ static int run(struct cli_context *ctx)
 static const struct cli_example examples[] = {
 	{ "sonde submit -- python3 train.py --epochs 10", "Queue a job; its id is printed." },
 	{ "sonde submit --target-loss 0.1 -- python3 train.py", "Stop it when it is good enough." },
+	{ "sonde submit --push . --cpus 8 -- python3 train.py", "Bring the code along, to a host that is big enough." },
 	{ "sonde submit --tune cnn.yml -- python3 cnn.py", "Tune it while it trains." },
 	{ "sonde submit --batch jobs.yml", "Many jobs at once; an id a line." },
 	{ NULL, NULL },
@@ -107,7 +123,7 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_submit = {
 	.name = "submit",
-	.usage = "[--name NAME] [--target-loss LOSS] [--env NAME=VALUE] [--tune FILE] -- PROGRAM [ARGUMENT...] | --batch FILE",
+	.usage = "[--name NAME] [--target-loss LOSS] [--push DIR] -- PROGRAM [ARGUMENT...] | --batch FILE",
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

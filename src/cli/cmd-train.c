@@ -77,7 +77,8 @@ static int take_sets(struct cli_context *ctx, struct train_plan *plan)
 
 	for (size_t i = 0; i < o->set.count; i++) {
 		const char *equals = strchr(o->set.items[i], '=');
-		const char *name = equals ? arena_copy(ctx->arena, o->set.items[i], (size_t)(equals - o->set.items[i])) : NULL;
+		const char *name = equals ? arena_copy(ctx->arena, o->set.items[i], (size_t)(equals - o->set.items[i]))
+					  : NULL;
 		const struct tune_param *p = name ? tune_space_find(&plan->study.space, name) : NULL;
 		int rc;
 
@@ -85,7 +86,8 @@ static int take_sets(struct cli_context *ctx, struct train_plan *plan)
 			return cli_usage(ctx, "--set '%s' is not NAME=VALUE", o->set.items[i]);
 		if (!p)
 			return cli_usage(ctx, "--set: the job has no parameter '%s'", name);
-		rc = tune_param_parse(p, equals + 1, &plan->study.space.params[p - plan->study.space.params].start, ctx->err);
+		rc = tune_param_parse(p, equals + 1, &plan->study.space.params[p - plan->study.space.params].start,
+				ctx->err);
 		if (rc < 0)
 			return rc;
 	}
@@ -134,12 +136,13 @@ struct shown {
 static void show(void *arg, const struct train_coach *c)
 {
 	struct shown *s = arg;
-	const struct train_segment *now = train_coach_now(c);
+	const struct train_stint *now = train_coach_now(c);
 	struct stats_interval remaining = train_coach_remaining(c);
 
 	if (isfinite(remaining.estimate))
-		term_progress_show(&s->progress, "configuration %u (%s), %zu iterations, about %.0f s to go (%.0f to %.0f)",
-				now->index, train_reason_word(now->reason), c->loss_count, remaining.estimate, remaining.lo,
+		term_progress_show(&s->progress,
+				"configuration %u (%s), %zu iterations, about %.0f s to go (%.0f to %.0f)", now->index,
+				train_reason_word(now->reason), c->loss_count, remaining.estimate, remaining.lo,
 				remaining.hi);
 	else
 		term_progress_show(&s->progress, "configuration %u (%s), %zu iterations", now->index,
@@ -151,7 +154,7 @@ static void print_text(struct cli_context *ctx, const struct train_coach *c, con
 {
 	printf("%s after %.1f s: %zu iterations, %zu configurations, %zu moves\n",
 			c->is_reached ? "target reached" : outcome->why, outcome->runtime_s, c->loss_count,
-			c->segment_count, c->moves);
+			c->stint_count, c->moves);
 	if (outcome->bad_lines)
 		printf("%llu lines of the program were no reports\n", (unsigned long long)outcome->bad_lines);
 	printf("tables: %s\n", dir);
@@ -224,7 +227,7 @@ static int run_job(struct cli_context *ctx, const struct train_plan *plan, struc
 	if (rc == 0)
 		rc = make_place(ctx, &record, &d, absolute);
 	if (rc == 0 && record.is_resumed && !o->is_json)
-		printf("%s: goes on after %zu configurations\n", plan->name, coach->segment_count);
+		printf("%s: goes on after %zu configurations\n", plan->name, coach->stint_count);
 	fflush(stdout); /* the program prints to the same place */
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }
@@ -246,14 +249,15 @@ static int run(struct cli_context *ctx)
 
 static const struct cli_example examples[] = {
 	{ "sonde train cnn.yml -- python3 cnn.py", "Train; servers, workers and threads are tuned meanwhile." },
-	{ "sonde train --fixed --set workers=2 cnn.yml -- python3 cnn.py", "The same with one configuration, to compare." },
+	{ "sonde train --fixed --set workers=2 cnn.yml -- python3 cnn.py",
+			"The same with one configuration, to compare." },
 	{ "sonde submit --tune cnn.yml -- python3 cnn.py", "The same on a cluster." },
 	{ NULL, NULL },
 };
 
 static const struct cli_exit_code exit_codes[] = {
 	{ "0", "The target was reached, or the program ended well." },
-	{ "1", "The job was interrupted or ran out of time, or sonde failed; a job that was interrupted goes on when run again." },
+	{ "1", "It was interrupted or ran out of time, or sonde failed; when run again, an interrupted job goes on." },
 	{ "2", "Wrong usage." },
 	{ "other", "The program's own, when it failed." },
 	{ NULL, NULL },
@@ -261,8 +265,12 @@ static const struct cli_exit_code exit_codes[] = {
 
 const struct cli_command cmd_train = {
 	.name = "train",
-	.usage = "[--target-loss LOSS] [--fixed] [--set NAME=VALUE] [--json] [-o DIR] JOB.yml [-- PROGRAM [ARGUMENT...]]",
-	.positional = { .name = "JOB", .min = 0, .max = 1, .type = CLI_TYPE_PATH, .help = "The job file: what may be tuned, and the target." },
+	.usage = "[--target-loss LOSS] [--fixed] [--set NAME=VALUE] [--json] [-o DIR] JOB.yml [-- PROGRAM...]",
+	.positional = { .name = "JOB",
+			.min = 0,
+			.max = 1,
+			.type = CLI_TYPE_PATH,
+			.help = "The job file: what may be tuned, and the target." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

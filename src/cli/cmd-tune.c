@@ -6,10 +6,10 @@
 #include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/term.h"
+#include "cli/tune-serve.h"
 #include "cli/tune-text.h"
 #include "tune/database.h"
 #include "tune/launcher.h"
-#include "tune/protocol.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,8 @@ static const struct cli_option option_rows[] = {
 			.help = "Run each trial by slurm: as a job of its own, or a step in an allocation; words for "
 				"srun may follow ('slurm -p fast -c 4')." },
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-tune/NAME",
-			.help = "Keep the journal and the reports here; a study that is there goes on." },
+			.help = "Keep the journal and the reports here; a study that is there goes on. serve keeps a "
+				"journal only with this." },
 	{ 0, "report", NULL, CLI_FLAG(struct options, is_dry), .help = "Run nothing: report what the journal has." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the result as one JSON object." },
 	{ 0, "csv", NULL, CLI_FLAG(struct options, is_csv), .help = "Print the trials as CSV." },
@@ -96,28 +97,6 @@ static int load(struct cli_context *ctx, const char *path, struct tune_study **o
 	return 0;
 }
 
-/* Lines from stdin, answers to stdout, until the end. */
-static int converse(struct tune_optimizer *o, const struct tune_study *study, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	CLEANUP(cleanup_free) char *line = NULL;
-	size_t cap = 0;
-	ssize_t size;
-	int rc = 0;
-
-	while (rc == 0 && (size = getline(&line, &cap, stdin)) >= 0) {
-		if (size > TUNE_LINE_MAX)
-			return err_set(err, EFBIG, "a request is longer than %d bytes", TUNE_LINE_MAX);
-		rc = tune_answer(o, study, line, (size_t)size, &out, err);
-		fwrite(out.data, 1, out.len, stdout);
-		fflush(stdout);
-		buf_reset(&out);
-		if (ferror(stdout))
-			break;
-	}
-	return rc;
-}
-
 /* What earlier studies have learnt. */
 static int warm_up(struct cli_context *ctx, const struct tune_study *study, struct tune_options *how)
 {
@@ -134,6 +113,7 @@ static int warm_up(struct cli_context *ctx, const struct tune_study *study, stru
 
 static int serve(struct cli_context *ctx, const char *path)
 {
+	const struct options *options = ctx->options;
 	struct tune_optimizer optimizer;
 	struct tune_options how;
 	struct tune_study *study;
@@ -147,7 +127,7 @@ static int serve(struct cli_context *ctx, const char *path)
 		rc = tune_optimizer_init(&optimizer, &study->space, &how, ctx->err);
 	if (rc < 0)
 		return rc;
-	rc = converse(&optimizer, study, ctx->err);
+	rc = tune_serve(&optimizer, study, options->dir, ctx->err);
 	tune_optimizer_release(&optimizer);
 	return rc;
 }

@@ -170,7 +170,7 @@ static int open_journal(struct session *s)
 
 static int explain(struct session *s)
 {
-	struct duet_steps steps = { .exec = &s->exec, .probes = "trace,cpu" };
+	struct duet_steps steps = { .exec = &s->exec, .probes = "trace,cpu,sched" };
 	struct duet_explanation explanation;
 	int rc = find_sonde(s);
 

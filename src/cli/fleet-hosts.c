@@ -35,9 +35,10 @@ static int take_file(struct cli_context *ctx, const char *path, const struct fle
 	return rc;
 }
 
-int fleet_places_take(struct cli_context *ctx, const struct fleet_places *p, int64_t agents, struct fleet_home *home)
+int fleet_places_take(struct cli_context *ctx, const struct fleet_places *p, int64_t agents, const char *label,
+		struct fleet_home *home)
 {
-	struct fleet_member member = { .shell = p->shell, .agents = agents };
+	struct fleet_member member = { .shell = p->shell, .label = label, .agents = agents };
 	int rc = remote_path(ctx, p->remote, &member.sonde);
 
 	for (size_t i = 0; i < p->names.count && rc == 0; i++) {

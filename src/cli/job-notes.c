@@ -72,9 +72,9 @@ static void add_params(struct buf *out, const json_t *config)
 	const char *name;
 
 	json_object_foreach(params, name, value) {
-		CLEANUP(cleanup_free) char *text = json_is_string(value)
-				? strdup(json_string_value(value))
-				: json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+		CLEANUP(cleanup_free)
+		char *text = json_is_string(value) ? strdup(json_string_value(value))
+						   : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
 
 		buf_addf(out, "%s%s=%s", out->len ? " " : "", name, text ? text : "");
 	}

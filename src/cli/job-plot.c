@@ -15,7 +15,7 @@ struct points {
 	struct point {
 		double time_s, loss;
 		int64_t config;
-	} *all;
+	} * all;
 	size_t count, cap;
 	uint64_t epoch;
 	bool is_out_of_memory;
@@ -91,7 +91,8 @@ static void draw(const struct points *p)
 		line[WIDTH] = '\0';
 		printf("%9.4g %s\n", top, line);
 	}
-	printf("%9s %s\n%9s %-10.4g%*.4g s\n", "", marks, "", p->all[0].time_s, WIDTH - 12, p->all[p->count - 1].time_s);
+	printf("%9s %s\n%9s %-10.4g%*.4g s\n", "", marks, "", p->all[0].time_s, WIDTH - 12,
+			p->all[p->count - 1].time_s);
 }
 
 int job_print_plot(struct fleet_link *link, const char *id, struct sonde_err *err)

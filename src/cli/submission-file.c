@@ -30,7 +30,8 @@ static int take_environment(struct config_reader *r, yaml_node_t *map, void *int
 
 	if (map->type != YAML_MAPPING_NODE)
 		return config_error(r, map, "'environment' is names and values (NAME: value)");
-	list = arena_alloc(r->arena, (size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start + 1) * sizeof(*list));
+	list = arena_alloc(r->arena,
+			(size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start + 1) * sizeof(*list));
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; list && p < map->data.mapping.pairs.top; p++) {
 		const char *name = config_text(yaml_document_get_node(r->document, p->key));
 		const char *value = config_text(yaml_document_get_node(r->document, p->value));
@@ -44,6 +45,16 @@ static int take_environment(struct config_reader *r, yaml_node_t *map, void *int
 	return list ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
+static int take_memory(struct config_reader *r, yaml_node_t *node, void *into)
+{
+	struct row *row = into;
+	const char *text = config_text(node);
+
+	return text && cli_parse_size(text, &row->submission.memory_bytes, NULL) == 0
+			? 0
+			: config_error(r, node, "'memory' is a size: 512M, 16G");
+}
+
 static const struct config_key row_keys[] = {
 	{ "name", CONFIG_TEXT, offsetof(struct row, submission.name) },
 	{ "command", CONFIG_LIST, offsetof(struct row, command) },
@@ -52,6 +63,10 @@ static const struct config_key row_keys[] = {
 	{ "target_loss", CONFIG_REAL, offsetof(struct row, submission.target_loss) },
 	{ "window", CONFIG_WHOLE, offsetof(struct row, submission.window), .min = 1 },
 	{ "tune", CONFIG_TEXT, offsetof(struct row, submission.plan) },
+	{ "push", CONFIG_TEXT, offsetof(struct row, submission.push) },
+	{ "cpus", CONFIG_WHOLE, offsetof(struct row, submission.cpus), .min = 1 },
+	{ "memory", CONFIG_OTHER, .take = take_memory },
+	{ "label", CONFIG_TEXT, offsetof(struct row, submission.label) },
 	{ "times", CONFIG_WHOLE, offsetof(struct row, times), .min = 1 },
 	{ NULL },
 };
@@ -96,7 +111,8 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 	return rc == 0 && !f->count ? config_error(r, root, "there are no jobs in it") : rc;
 }
 
-int submission_load(const char *path, struct submission **out, size_t *count, struct arena *arena, struct sonde_err *err)
+int submission_load(const char *path, struct submission **out, size_t *count, struct arena *arena,
+		struct sonde_err *err)
 {
 	struct file_reader f = { .reader = { .path = path, .arena = arena, .err = err, .what = "a job" } };
 	int rc = config_load(&f.reader, take_document);

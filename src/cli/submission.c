@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "fleet/push.h"
 #include "train/plan.h"
 
 #include <errno.h>
@@ -97,12 +98,12 @@ int submission_check(struct submission *s, struct arena *arena, struct sonde_err
 		return err_sys(err, errno, "cannot tell the working directory");
 	if (!s->cwd)
 		s->cwd = arena_strdup(arena, cwd);
+	if (rc == 0 && s->plan)
+		rc = wrap(s, arena, err);
 	if (rc == 0 && s->argv && s->argv[0] && !s->name) {
 		slash = strrchr(s->argv[0], '/');
 		s->name = slash ? slash + 1 : s->argv[0];
 	}
-	if (rc == 0 && s->plan)
-		rc = wrap(s, arena, err);
 	while (rc == 0 && s->argv && s->argv[words])
 		words++;
 	if (rc == 0 && !words)
@@ -112,7 +113,25 @@ int submission_check(struct submission *s, struct arena *arena, struct sonde_err
 	return rc;
 }
 
-static void describe(const struct submission *s, struct buf *out)
+static void add_needs(const struct submission *s, const struct fleet_files *files, struct json *j)
+{
+	json_key(j, "needs");
+	json_object(j);
+	json_kint(j, "cpus", s->cpus);
+	json_kuint(j, "memory_bytes", s->memory_bytes);
+	if (s->label)
+		json_kstr(j, "label", s->label);
+	json_end(j);
+	if (!files->hash[0])
+		return;
+	json_key(j, "files");
+	json_object(j);
+	json_kstr(j, "hash", files->hash);
+	json_kuint(j, "chunks", files->chunks);
+	json_end(j);
+}
+
+static void describe(const struct submission *s, const struct fleet_files *files, struct buf *out)
 {
 	struct json j;
 
@@ -126,6 +145,7 @@ static void describe(const struct submission *s, struct buf *out)
 		json_kreal(&j, "target_loss", s->target_loss);
 		json_kint(&j, "window", s->window);
 	}
+	add_needs(s, files, &j);
 	json_key(&j, "argv");
 	json_array(&j);
 	for (char *const *word = s->argv; *word; word++)
@@ -142,9 +162,12 @@ static void describe(const struct submission *s, struct buf *out)
 int submission_send(const struct submission *s, struct fleet_link *link, struct buf *id, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct fleet_files files = { 0 };
 	int rc = make_id(id, s->name, err);
 
-	describe(s, &text);
+	if (rc == 0 && s->push)
+		rc = fleet_push(link, s->push, &files, err);
+	describe(s, &files, &text);
 	if (rc == 0 && text.len > EVENT_BYTES_MAX)
 		rc = err_set(err, E2BIG, "the job has more than 512 KiB of words");
 	if (rc == 0)

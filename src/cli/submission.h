@@ -14,6 +14,10 @@ struct submission {
 	const char *const *env; /* "NAME=value", ended by NULL; NULL: none */
 	double target_loss;     /* NaN: none */
 	int64_t window;         /* losses of the average */
+	const char *push;       /* a directory that it brings; NULL: none */
+	int64_t cpus;           /* that it needs; 0: any */
+	uint64_t memory_bytes;  /* 0: any */
+	const char *label;      /* NULL: any */
 	const char *plan;       /* a job file: it is tuned while it trains (sonde train); NULL: it is not */
 };
 
@@ -25,6 +29,7 @@ int submission_check(struct submission *s, struct arena *arena, struct sonde_err
 int submission_send(const struct submission *s, struct fleet_link *link, struct buf *id, struct sonde_err *err);
 
 /* The rows of a YAML file, checked. *out has *count of them. */
-int submission_load(const char *path, struct submission **out, size_t *count, struct arena *arena, struct sonde_err *err);
+int submission_load(const char *path, struct submission **out, size_t *count, struct arena *arena,
+		struct sonde_err *err);
 
 #endif

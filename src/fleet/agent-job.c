@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "fleet/batches.h"
 #include "fleet/knobs.h"
+#include "fleet/push.h"
 #include "launch/job.h"
 
 #include <errno.h>
@@ -36,6 +37,7 @@ struct running {
 	uint64_t epoch, seen; /* seen: last event that was looked at */
 	int out_fd, report_fd;
 	struct fleet_batches batches;
+	struct fleet_work work;             /* of one that brings its files */
 	struct fleet_knobs *knobs;          /* NULL: not watched yet */
 	struct buf words;                   /* for the command, on their way */
 	int64_t renew_ns, send_ns, stop_ns; /* stop_ns: when it was asked to stop; 0: it was not */
@@ -139,8 +141,8 @@ static enum verdict tick(struct running *r)
 
 	if (*r->agent->o->is_stopped)
 		return RETURNED;
-	if (now_ns - r->renew_ns >= lease_ns / (r->is_cut ? 12 : 4) && renew(r) == 0)
-		agent_beat(r->agent, r->id, "busy");
+	if (now_ns - r->renew_ns >= lease_ns / (r->is_cut ? 12 : 4))
+		renew(r);
 	if (!fleet_lease_is_held(r->lease))
 		return LOST;
 	if (r->stop_ns && now_ns - r->stop_ns > 10 * SECOND_NS)
@@ -149,14 +151,15 @@ static enum verdict tick(struct running *r)
 		verdict = look_for_news(r);
 		speak(r);
 		send_batches(r);
+		agent_beat(r->agent, r->id, "busy");
 	}
 	return verdict;
 }
 
-/* A tree that was killed at the end of the lease has not ended by itself. */
+/* A tree that was killed at the end of the lease has not ended by itself, even if the lease was renewed just then. */
 static enum verdict ended(const struct running *r)
 {
-	return fleet_lease_is_held(r->lease) ? ENDED : LOST;
+	return fleet_lease_is_held(r->lease) && !job_is_overdue(r->job) ? ENDED : LOST;
 }
 
 static enum verdict attend(struct running *r)
@@ -276,7 +279,7 @@ static int start(struct running *r, const struct fleet_job *job, int out_fd, int
 	env[n] = fd;
 	spec.argv = job->argv;
 	spec.env = env;
-	spec.cwd = job->cwd;
+	spec.cwd = job->files ? r->work.dir : job->cwd;
 	spec.fds[1] = spec.fds[2] = out_fd;
 	spec.inherit = &report_fd;
 	spec.inherit_count = 1;
@@ -299,6 +302,34 @@ static int make_streams(int out[2], int report[2])
 	return 0;
 }
 
+static void keep_lease(void *arg)
+{
+	struct running *r = arg;
+
+	if (clock_mono_ns() - r->renew_ns >= fleet_queue_lease_ns(r->agent->queue) / 4) {
+		fleet_lease_renew(r->lease, NULL);
+		r->renew_ns = clock_mono_ns();
+	}
+}
+
+/* What it brings, in a directory of its own. false: it does not start, here or at all. */
+static bool fetch_files(struct running *r, const struct fleet_job *job)
+{
+	struct fleet_files files = { .chunks = job->file_chunks };
+	struct sonde_err err = SONDE_ERR_INIT;
+	int rc;
+
+	if (!job->files)
+		return true;
+	snprintf(files.hash, sizeof(files.hash), "%s", job->files);
+	rc = fleet_work_open(&r->work, r->agent->link, &files, keep_lease, r, &err);
+	if (rc == -ENOENT || rc == -EBADMSG)
+		agent_tell_end(r->agent, r->lease, r->epoch, 126, err.text);
+	else if (rc < 0)
+		fleet_lease_return(r->lease);
+	return rc == 0;
+}
+
 void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct fleet_job *job, uint64_t epoch)
 {
 	struct running r = { .agent = a,
@@ -307,11 +338,16 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 		.epoch = epoch,
 		.seen = epoch,
 		.batches = FLEET_BATCHES_INIT,
+		.work = FLEET_WORK_INIT,
 		.words = BUF_INIT };
 	struct sonde_err err = SONDE_ERR_INIT;
-	int out[2], report[2], rc = make_streams(out, report);
+	int out[2], report[2], rc;
 
+	if (!fetch_files(&r, job))
+		return;
+	rc = make_streams(out, report);
 	if (rc < 0) {
+		fleet_work_release(&r.work);
 		fleet_lease_return(lease);
 		return;
 	}
@@ -329,6 +365,7 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 	job_free(r.job);
 	close(out[0]);
 	close(report[0]);
+	fleet_work_release(&r.work);
 	fleet_knobs_free(r.knobs);
 	buf_release(&r.words);
 	fleet_batches_release(&r.batches);

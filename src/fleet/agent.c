@@ -4,20 +4,20 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "fleet/push.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 
 #define SECOND_NS INT64_C(1000000000)
 
-enum { TAKE_MS = 300, TICK_MS = 100 };
+enum { TAKE_MS = 300, TICK_MS = 100, LOOKS_MAX = 5 };
 
 void agent_beat(struct agent *a, const char *job, const char *state)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct sysinfo info;
+	const struct fleet_offer *offer = &a->o->offer;
 	struct json j;
 
 	if (clock_mono_ns() - a->beat_ns < SECOND_NS && strcmp(state, "gone") != 0)
@@ -29,9 +29,13 @@ void agent_beat(struct agent *a, const char *job, const char *state)
 	json_kstr(&j, "state", state);
 	json_kstr(&j, "job", job);
 	json_kint(&j, "pid", getpid());
-	json_kint(&j, "cpus", get_nprocs());
-	if (sysinfo(&info) == 0)
-		json_kuint(&j, "memory_bytes", (uint64_t)info.totalram * info.mem_unit);
+	json_kint(&j, "cpus", offer->cpus);
+	json_kuint(&j, "memory_bytes", offer->memory_bytes);
+	json_key(&j, "labels");
+	json_array(&j);
+	for (size_t i = 0; i < offer->label_count; i++)
+		json_str(&j, offer->labels[i]);
+	json_end(&j);
 	json_end(&j);
 	fleet_link_beat(a->link, a->o->name, text.data, NULL);
 }
@@ -58,30 +62,46 @@ static bool is_delivered_twice(const struct fleet_job *job, const struct fleet_l
 	return job->state == FLEET_RUNNING && job->message != fleet_lease_message(lease);
 }
 
-static void consider(struct agent *a, struct fleet_lease *lease, const struct fleet_job *job)
+/* -EAGAIN: something has happened to the job meanwhile: look again. */
+static int consider(struct agent *a, struct fleet_lease *lease, const struct fleet_job *job)
 {
 	uint64_t epoch;
+	int rc;
 
 	if (!job || fleet_job_has_ended(job) || is_delivered_twice(job, lease))
-		fleet_lease_settle(lease, NULL);
-	else if (claim(a, lease, job, &epoch) < 0)
-		fleet_lease_return(lease);
-	else if (job->attempts >= FLEET_ATTEMPTS_MAX)
-		agent_tell_end(a, lease, epoch, -1, "its agents were lost as often as is tried");
-	else
-		agent_run_job(a, lease, job, epoch);
+		return fleet_lease_settle(lease, NULL);
+	if (!fleet_needs_are_met(&job->needs, &a->o->offer)) {
+		fleet_lease_pass_on(lease);
+		return 0;
+	}
+	rc = claim(a, lease, job, &epoch);
+	if (rc < 0)
+		return rc;
+	if (job->attempts >= FLEET_ATTEMPTS_MAX)
+		return agent_tell_end(a, lease, epoch, -1, "its agents were lost as often as is tried");
+	agent_run_job(a, lease, job, epoch);
+	return 0;
 }
 
+/* What fails here is delivered again. */
 static void handle(struct agent *a, struct fleet_lease *lease)
 {
 	const char *id = fleet_lease_job(lease);
-	struct fleet_ledger ledger;
+	int rc = -EAGAIN;
 
-	fleet_ledger_init(&ledger);
-	/* What fails here is delivered again. */
-	if (fleet_lease_renew(lease, NULL) == 0 && fleet_link_fold(a->link, id, false, &ledger, NULL) == 0)
-		consider(a, lease, fleet_ledger_find(&ledger, id));
-	fleet_ledger_release(&ledger);
+	for (int i = 0; i < LOOKS_MAX && rc == -EAGAIN; i++) {
+		struct fleet_ledger ledger;
+
+		fleet_ledger_init(&ledger);
+		rc = fleet_lease_renew(lease, NULL);
+		if (rc == 0)
+			rc = fleet_link_fold(a->link, id, false, &ledger, NULL);
+		if (rc == 0)
+			rc = consider(a, lease, fleet_ledger_find(&ledger, id));
+		fleet_ledger_release(&ledger);
+	}
+	if (rc == -EAGAIN)
+		fleet_lease_return(lease);
 }
 
 /* The queue is there when the monitor has made it. */
@@ -104,6 +124,7 @@ int fleet_agent_run(struct fleet_link *link, const struct fleet_agent_options *o
 	struct agent a = { .link = link, .o = o, .beat_ns = -SECOND_NS };
 	int rc = wait_for_queue(&a, err);
 
+	fleet_work_sweep();
 	while (rc >= 0 && !*o->is_stopped && !*o->is_drained) {
 		struct fleet_lease *lease = NULL;
 

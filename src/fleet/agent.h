@@ -21,6 +21,7 @@
 
 struct fleet_agent_options {
 	const char *name;
+	struct fleet_offer offer;
 	const volatile sig_atomic_t *is_stopped; /* end now: a job that runs is ended and given back to the queue */
 	const volatile sig_atomic_t *is_drained; /* take no more jobs: end when the one that runs has */
 };

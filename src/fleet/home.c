@@ -63,6 +63,7 @@ static void take_member(struct fleet_home *home, const json_t *row, struct arena
 	struct fleet_member m = { .host = copy_of(arena, row, "host"),
 		.shell = copy_of(arena, row, "shell"),
 		.sonde = copy_of(arena, row, "sonde"),
+		.label = copy_of(arena, row, "label"),
 		.agents = json_integer_value(json_object_get(row, "agents")) };
 
 	if (m.host && m.shell && m.sonde && home->member_count < FLEET_MEMBERS_MAX)
@@ -145,6 +146,8 @@ static void add_members(struct json *j, const struct fleet_home *home)
 		json_kstr(j, "host", m->host);
 		json_kstr(j, "shell", m->shell);
 		json_kstr(j, "sonde", m->sonde);
+		if (m->label)
+			json_kstr(j, "label", m->label);
 		json_kint(j, "agents", m->agents);
 		json_end(j);
 	}

@@ -31,6 +31,7 @@ struct fleet_member {
 	const char *host;
 	const char *shell; /* to be split into words */
 	const char *sonde; /* its path there */
+	const char *label; /* of its agents, commas between several; NULL: none */
 	int64_t agents;
 };
 

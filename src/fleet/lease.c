@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { PASS_ON_MS = 1000 };
+
 struct fleet_queue {
 	struct fleet_link *link;
 	natsSubscription *sub;
@@ -150,6 +152,12 @@ int fleet_lease_settle(struct fleet_lease *lease, struct sonde_err *err)
 	natsStatus s = natsMsg_AckSync(lease->msg, NULL, NULL);
 
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "settle the job");
+}
+
+void fleet_lease_pass_on(struct fleet_lease *lease)
+{
+	natsMsg_NakWithDelay(lease->msg, PASS_ON_MS, NULL);
+	natsConnection_FlushTimeout(lease->queue->link->connection, FLEET_WAIT_MS);
 }
 
 void fleet_lease_return(struct fleet_lease *lease)

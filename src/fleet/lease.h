@@ -33,6 +33,8 @@ int64_t fleet_lease_end_ns(const struct fleet_lease *lease);
 uint64_t fleet_lease_message(const struct fleet_lease *lease);
 /* The job is over: nobody shall get it again. */
 int fleet_lease_settle(struct fleet_lease *lease, struct sonde_err *err);
+/* Somebody else shall have it, in a second: it is not for us. */
+void fleet_lease_pass_on(struct fleet_lease *lease);
 /* Somebody else shall have it, at once. */
 void fleet_lease_return(struct fleet_lease *lease);
 void fleet_lease_free(struct fleet_lease *lease); /* neither: it is delivered again in time */

@@ -108,6 +108,27 @@ static int add_job(struct fleet_ledger *l, struct fleet_job *job)
 	return 1;
 }
 
+/* It becomes a part of a subject. */
+static bool is_hash(const char *text)
+{
+	return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
+/* false: malformed. */
+static bool take_needs(struct fleet_ledger *l, struct fleet_job *job, const json_t *event)
+{
+	const json_t *needs = json_object_get(event, "needs"), *files = json_object_get(event, "files");
+	json_int_t memory = json_integer_value(json_object_get(needs, "memory_bytes"));
+	json_int_t chunks = json_integer_value(json_object_get(files, "chunks"));
+
+	job->needs.cpus = json_integer_value(json_object_get(needs, "cpus"));
+	job->needs.memory_bytes = memory > 0 ? (uint64_t)memory : 0;
+	job->needs.label = text_of(&l->arena, needs, "label");
+	job->files = text_of(&l->arena, files, "hash");
+	job->file_chunks = chunks > 0 ? (uint64_t)chunks : 0;
+	return !files || (job->files && is_hash(job->files) && job->file_chunks);
+}
+
 static int submit(struct fleet_ledger *l, const char *id, uint64_t sequence, const json_t *event)
 {
 	const json_t *target = json_object_get(event, "target_loss");
@@ -127,7 +148,8 @@ static int submit(struct fleet_ledger *l, const char *id, uint64_t sequence, con
 	job->window = window >= 1 && window <= FLEET_WINDOW_MAX ? (size_t)window : 1;
 	job->exit_code = -1;
 	job->sequence = sequence;
-	if (!job->id || !job->name || !job->cwd || !job->argv || !job->argv[0] || !job->env)
+	if (!take_needs(l, job, event) || !job->id || !job->name || !job->cwd || !job->argv || !job->argv[0] ||
+			!job->env)
 		return 0;
 	return add_job(l, job);
 }
@@ -270,7 +292,7 @@ static int dispatch(struct fleet_ledger *l, const char *id, uint64_t sequence, c
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && !fleet_job_has_ended(job); i++)
 		if (strcmp(name, events[i].name) == 0)
 			rc = events[i].apply(l, job, sequence, event);
-	job->refused += rc == 0;
+	job->refused += rc == 0 && strcmp(name, "queue") != 0; /* who queued it may say so later than who ran it */
 	return rc;
 }
 

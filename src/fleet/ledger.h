@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "fleet/needs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,8 +43,8 @@ enum {
 
 struct fleet_report {
 	int64_t step;
-	double loss;   /* NAN: reported, and not a number */
-	double time_s; /* since the command started */
+	double loss;            /* NAN: reported, and not a number */
+	double time_s;          /* since the command started */
 	int64_t worker, config; /* -1: not told */
 };
 
@@ -51,6 +52,9 @@ struct fleet_job {
 	const char *id, *name, *cwd;
 	char **argv;
 	char **env; /* "NAME=value", ended by NULL */
+	struct fleet_needs needs;
+	const char *files;    /* hash of those that it brings (push.h); NULL: it runs in cwd */
+	uint64_t file_chunks; /* of these */
 	enum fleet_state state;
 	enum fleet_stop stop;
 	uint64_t sequence; /* of its last event that was read */

@@ -9,6 +9,8 @@
 
 /* PING_MS: a server that answers two of these pings no more is gone, and another connection is tried. */
 enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20, PING_MS = 1000 };
+#define FILES_BYTES_MAX (INT64_C(4) << 30)
+#define HOUR_NS INT64_C(3600000000000)
 
 int fleet_nats_error(struct sonde_err *err, natsStatus status, const char *what)
 {
@@ -73,12 +75,13 @@ int fleet_link_open(struct fleet_link **out, const char *url, const char *token,
 static const struct {
 	const char *name, *subject;
 	jsRetentionPolicy retention;
-	int64_t max_bytes, max_per_subject; /* 0: no limit */
+	int64_t max_bytes, max_per_subject, max_age_ns; /* 0: no limit */
 } streams[] = {
-	{ "SONDE_JOBS", "sonde.job.>", js_LimitsPolicy, 0, 0 },
-	{ "SONDE_QUEUE", "sonde.queue.*", js_WorkQueuePolicy, 0, 0 },
-	{ "SONDE_LOGS", "sonde.log.>", js_LimitsPolicy, LOG_BYTES_MAX, 0 },
-	{ "SONDE_AGENTS", "sonde.agent.*", js_LimitsPolicy, 0, 1 },
+	{ "SONDE_JOBS", "sonde.job.>", js_LimitsPolicy, 0, 0, 0 },
+	{ "SONDE_QUEUE", "sonde.queue.*", js_WorkQueuePolicy, 0, 0, 0 },
+	{ "SONDE_LOGS", "sonde.log.>", js_LimitsPolicy, LOG_BYTES_MAX, 0, 0 },
+	{ "SONDE_AGENTS", "sonde.agent.*", js_LimitsPolicy, 0, 1, HOUR_NS },
+	{ "SONDE_FILES", "sonde.files.>", js_LimitsPolicy, FILES_BYTES_MAX, 1, 0 },
 };
 
 static natsStatus add_stream(struct fleet_link *link, size_t i)
@@ -97,6 +100,7 @@ static natsStatus add_stream(struct fleet_link *link, size_t i)
 		config.MaxBytes = streams[i].max_bytes;
 	if (streams[i].max_per_subject)
 		config.MaxMsgsPerSubject = streams[i].max_per_subject;
+	config.MaxAge = streams[i].max_age_ns;
 	s = js_AddStream(NULL, link->js, &config, NULL, &code);
 	return code == JSStreamNameExistErr ? NATS_OK : s;
 }
@@ -223,6 +227,24 @@ int fleet_link_beat(struct fleet_link *link, const char *agent, const char *text
 
 	snprintf(subject, sizeof(subject), "sonde.agent.%s", agent);
 	return publish(link, subject, &note, NULL, err);
+}
+
+int fleet_link_put(struct fleet_link *link, const char *subject, const void *bytes, size_t n, struct sonde_err *err)
+{
+	struct note note = { .bytes = bytes, .n = n };
+
+	return publish(link, subject, &note, NULL, err);
+}
+
+int fleet_link_has(struct fleet_link *link, const char *stream, const char *subject, struct sonde_err *err)
+{
+	natsMsg *msg = NULL;
+	natsStatus s = js_GetLastMsg(&msg, link->js, stream, subject, NULL, NULL);
+
+	natsMsg_Destroy(msg);
+	if (s != NATS_OK && s != NATS_NOT_FOUND)
+		return fleet_nats_error(err, s, "look into the fleet's streams");
+	return s == NATS_OK;
 }
 
 static natsStatus subscribe(struct fleet_link *link, const char *subject, natsSubscription **sub)

@@ -5,7 +5,8 @@
  * ledger (stream SONDE_JOBS, kept), sonde.queue.<id> the jobs that wait (stream
  * SONDE_QUEUE, a work queue: a message is gone when its agent acknowledges),
  * sonde.log.<id>.<epoch> what commands printed (SONDE_LOGS, the newest 256 MiB),
- * sonde.agent.<name> the agents' last heartbeats (SONDE_AGENTS).
+ * sonde.agent.<name> the agents' last heartbeats of an hour (SONDE_AGENTS),
+ * sonde.files.<hash>.<number> what jobs bring with them (SONDE_FILES, the newest 4 GiB).
  *
  * Only link, lease and knobs know libnats. Calls wait a second or two at most and fail
  * then; the connection comes back by itself.
@@ -44,6 +45,11 @@ int fleet_link_queue(struct fleet_link *link, const char *id, struct sonde_err *
 int fleet_link_log(struct fleet_link *link, const char *id, uint64_t epoch, const void *bytes, size_t n,
 		const char *key, struct sonde_err *err);
 int fleet_link_beat(struct fleet_link *link, const char *agent, const char *text, struct sonde_err *err);
+
+/* Bytes under a subject of their own; the newest stay. */
+int fleet_link_put(struct fleet_link *link, const char *subject, const void *bytes, size_t n, struct sonde_err *err);
+/* Is there anything under a subject of a stream? 1, 0, or -errno. */
+int fleet_link_has(struct fleet_link *link, const char *stream, const char *subject, struct sonde_err *err);
 
 /* Told each message in order; a negative return ends the reading with it. time_ns: when the server got it. */
 struct fleet_message {

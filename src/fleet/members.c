@@ -34,12 +34,17 @@ void fleet_members_remove(struct fleet_home *home, const char *host)
 		*m = home->members[--home->member_count];
 }
 
-/* It stands on a command line, and where a shell reads it. */
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+/* They stand on a command line, and where a shell reads it. */
 static bool is_host(const char *text)
 {
-	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@:";
+	return *text && *text != '-' && strlen(text) < 256 && !text[strspn(text, PLAIN "@:")];
+}
 
-	return *text && *text != '-' && strlen(text) < 256 && !text[strspn(text, good)];
+static bool is_label(const char *text)
+{
+	return *text && strlen(text) < 256 && !text[strspn(text, PLAIN ",")];
 }
 
 int fleet_members_add(struct fleet_home *home, const struct fleet_member *member, struct sonde_err *err)
@@ -48,6 +53,8 @@ int fleet_members_add(struct fleet_home *home, const struct fleet_member *member
 
 	if (!is_host(member->host))
 		return err_set(err, EINVAL, "'%s' is no host's name", member->host);
+	if (member->label && !is_label(member->label))
+		return err_set(err, EINVAL, "'%s' is no label: letters, digits and ._- are", member->label);
 	if (!m && home->member_count == FLEET_MEMBERS_MAX)
 		return err_set(err, EUSERS, "a fleet has at most %d hosts", FLEET_MEMBERS_MAX);
 	if (!m)
@@ -56,23 +63,35 @@ int fleet_members_add(struct fleet_home *home, const struct fleet_member *member
 	return 0;
 }
 
-/* `HOST [agents=N]`; the line is cut up. */
+/* One word behind the host. */
+static int parse_word(char *word, struct fleet_member *m, struct sonde_err *err)
+{
+	static const char agents[] = "agents=", label[] = "label=";
+	char *end, *number = word + sizeof(agents) - 1;
+
+	if (strncmp(word, label, sizeof(label) - 1) == 0) {
+		m->label = word + sizeof(label) - 1;
+		return 0;
+	}
+	if (strncmp(word, agents, sizeof(agents) - 1) != 0)
+		return err_set(err, EINVAL, "'%s' is not agents=N or label=NAME", word);
+	m->agents = strtoll(number, &end, 10);
+	if (*end || end == number || m->agents < 0 || m->agents > AGENTS_MAX)
+		return err_set(err, EINVAL, "'%s' is not a number of agents from 0 to %d", word, AGENTS_MAX);
+	return 0;
+}
+
+/* The line is cut up; a host stays NULL where there is none. */
 static int parse_line(char *line, struct fleet_member *m, struct sonde_err *err)
 {
-	static const char agents[] = "agents=";
-	char *rest = NULL, *end;
-	const char *word;
+	char *rest = NULL, *word;
+	int rc = 0;
 
 	line[strcspn(line, "#")] = '\0';
 	m->host = strtok_r(line, " \t\r", &rest);
-	for (word = m->host ? strtok_r(NULL, " \t\r", &rest) : NULL; word; word = strtok_r(NULL, " \t\r", &rest)) {
-		if (strncmp(word, agents, sizeof(agents) - 1) != 0)
-			return err_set(err, EINVAL, "'%s' is not agents=N", word);
-		m->agents = strtoll(word + sizeof(agents) - 1, &end, 10);
-		if (*end || end == word + sizeof(agents) - 1 || m->agents < 0 || m->agents > AGENTS_MAX)
-			return err_set(err, EINVAL, "'%s' is not a number of agents from 0 to %d", word, AGENTS_MAX);
-	}
-	return 0;
+	while (rc == 0 && m->host && (word = strtok_r(NULL, " \t\r", &rest)))
+		rc = parse_word(word, m, err);
+	return rc;
 }
 
 int fleet_members_parse(struct fleet_home *home, const char *text, const struct fleet_member *usual,
@@ -129,7 +148,7 @@ static int words_of(const struct fleet_member *m, const char *action, struct are
 	if (rc < 0)
 		return rc;
 	fs_safe_name(&name, m->host, 63);
-	for (; shell[n] && n < WORDS_MAX - 10; n++)
+	for (; shell[n] && n < WORDS_MAX - 12; n++)
 		argv[n] = shell[n];
 	argv[n++] = arena_strdup(arena, m->host);
 	argv[n++] = arena_strdup(arena, m->sonde);
@@ -137,6 +156,8 @@ static int words_of(const struct fleet_member *m, const char *action, struct are
 	argv[n++] = arena_strdup(arena, "--member");
 	argv[n++] = arena_strdup(arena, name.data);
 	argv[n++] = arena_printf(arena, "--agents=%lld", (long long)m->agents);
+	if (m->label)
+		argv[n++] = arena_printf(arena, "--label=%s", m->label);
 	argv[n++] = arena_strdup(arena, action);
 	argv[n] = NULL;
 	for (size_t i = 0; i < n; i++)
@@ -149,9 +170,10 @@ static int start(struct call *c, const struct fleet_home *home, const char *acti
 		struct sonde_err *err)
 {
 	char *argv[WORDS_MAX];
-	CLEANUP(cleanup_fd) int input = input_of(home, err);
+	bool is_join = strcmp(action, "join") == 0;
+	CLEANUP(cleanup_fd) int input = is_join ? input_of(home, err) : -1;
 	struct job_spec spec = JOB_SPEC_INIT;
-	int rc = input < 0 ? input : words_of(c->member, action, arena, argv, err);
+	int rc = is_join && input < 0 ? input : words_of(c->member, action, arena, argv, err);
 
 	c->errors = memfd_create("sonde-words", MFD_CLOEXEC);
 	if (rc == 0 && c->errors < 0)
@@ -159,7 +181,7 @@ static int start(struct call *c, const struct fleet_home *home, const char *acti
 	if (rc < 0)
 		return rc;
 	spec.argv = argv;
-	spec.fds[0] = input;
+	spec.fds[0] = is_join ? input : JOB_FD_NULL;
 	spec.fds[1] = JOB_FD_NULL;
 	spec.fds[2] = c->errors;
 	return job_start(&c->job, &spec, err);

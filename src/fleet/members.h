@@ -12,9 +12,8 @@
 #include "fleet/home.h"
 
 /*
- * The hosts of a file: a line is `HOST` or `HOST agents=N`, `#` starts a comment. Each becomes a member with the
- * shell, path and number of agents of `usual` where the line does not say; a host that is there already is changed.
- * -EINVAL names the line.
+ * The hosts of a file: a line is `HOST [agents=N] [label=NAME,...]`, `#` starts a comment. Each becomes a member with
+ * what `usual` has where the line does not say; a host that is there already is changed. -EINVAL names the line.
  */
 int fleet_members_parse(struct fleet_home *home, const char *text, const struct fleet_member *usual,
 		struct arena *arena, struct sonde_err *err);
@@ -24,7 +23,7 @@ struct fleet_member *fleet_members_find(const struct fleet_home *home, const cha
 void fleet_members_remove(struct fleet_home *home, const char *host);
 
 /*
- * `sonde fleet ACTION` on `count` members, all at the same time; each gets address and token to read. 0, or the first
+ * `sonde fleet ACTION` on `count` members, all at the same time; `join` gets address and token to read. 0, or the first
  * failure, in its host's own words; the others are done all the same. A host that has not answered after
  * patience_ns (INT64_MAX: for ever) is given up.
  */

@@ -321,19 +321,20 @@ int fleet_start_monitor(struct fleet_home *home, const char *program, int64_t le
 	return start_own(home, "monitor", words, err);
 }
 
-int fleet_start_agent(struct fleet_home *home, const char *program, struct sonde_err *err)
+int fleet_start_agent(struct fleet_home *home, const char *program, const char *label, struct sonde_err *err)
 {
-	const char *const words[] = { program, "agent", "--dir", home->dir, NULL };
+	const char *const words[] = { program, "agent", "--dir", home->dir, label ? "--label" : NULL, label, NULL };
 
 	return start_own(home, "agent", words, err);
 }
 
-int fleet_start_step(struct fleet_home *home, const char *program, int64_t count, struct sonde_err *err)
+int fleet_start_step(struct fleet_home *home, const char *program, const char *label, int64_t count,
+		struct sonde_err *err)
 {
 	const char *nodes = getenv("SLURM_JOB_NUM_NODES");
 	char per_node[48];
 	const char *const words[] = { "srun", "-u", "--overlap", "--mpi=none", "--cpu-bind=none", "-N", nodes, per_node,
-		"--", program, "agent", NULL };
+		"--", program, "agent", label ? "--label" : NULL, label, NULL };
 
 	if (!nodes) {
 		err_set(err, EINVAL, "this is no allocation of Slurm");

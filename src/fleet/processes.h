@@ -23,8 +23,10 @@ void fleet_drain(const struct fleet_home *home);
 int fleet_start_server(struct fleet_home *home, const char *listen, struct arena *arena, struct sonde_err *err);
 /* `program`: the path of sonde-fleet. */
 int fleet_start_monitor(struct fleet_home *home, const char *program, int64_t lease_ns, struct sonde_err *err);
-int fleet_start_agent(struct fleet_home *home, const char *program, struct sonde_err *err);
+/* label: what the agent has besides, commas between several; NULL: nothing. */
+int fleet_start_agent(struct fleet_home *home, const char *program, const char *label, struct sonde_err *err);
 /* `count` agents on each node of the allocation of Slurm that we are in: one step, which is one process here. */
-int fleet_start_step(struct fleet_home *home, const char *program, int64_t count, struct sonde_err *err);
+int fleet_start_step(struct fleet_home *home, const char *program, const char *label, int64_t count,
+		struct sonde_err *err);
 
 #endif

@@ -126,6 +126,8 @@ int job_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *er
  * it, so that it happens even when we are stopped or held up. A container's processes are the engine's: not they.
  */
 int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err);
+/* Of one that has ended: because its deadline had come, a later one not having been set in time? */
+bool job_is_overdue(const struct job *j);
 /* Change a limit while it runs; -ENOTSUP where the place has none. */
 int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err);
 /* Of the command as it sees itself: another one in a sandbox or container. */

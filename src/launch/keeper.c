@@ -29,7 +29,7 @@ struct keeper {
 	pid_t command;
 	int64_t floor_rss_bytes; /* what a child counts as its own although it is ours */
 	int64_t deadline_ns;     /* INT64_MAX: none */
-	bool is_killing, is_alone, is_stuck;
+	bool is_killing, is_overdue, is_alone, is_stuck;
 };
 
 enum order_kind { ORDER_GO, ORDER_KILL, ORDER_DEADLINE };
@@ -172,7 +172,10 @@ static void reap(struct keeper *k)
 			_exit(0);
 		}
 		if (pid == k->command) {
-			struct keeper_word word = { .kind = KEEPER_ENDED, .status = status, .at_ns = clock_mono_ns() };
+			struct keeper_word word = { .kind = KEEPER_ENDED,
+				.status = status,
+				.is_overdue = k->is_overdue,
+				.at_ns = clock_mono_ns() };
 			k->command = -1; /* the number may come again */
 			say(k, &word, -1);
 		}
@@ -232,8 +235,8 @@ static void keep(struct keeper *k)
 	struct signalfd_siginfo info;
 	for (;;) {
 		reap(k);
-		if (clock_mono_ns() >= k->deadline_ns)
-			k->is_killing = true;
+		if (!k->is_killing && clock_mono_ns() >= k->deadline_ns)
+			k->is_killing = k->is_overdue = true;
 		if (k->is_killing)
 			kill_children(k);
 		struct pollfd fds[] = { { .fd = k->signals, .events = POLLIN },
@@ -330,9 +333,9 @@ int keeper_hear(int sock, struct keeper_word *word, int *fd)
 		.msg_controllen = sizeof(control.bytes) };
 	ssize_t n;
 	*fd = -1;
-	do
+	do /* A keeper that went without reading what we told it last makes for one ECONNRESET; its words come after. */
 		n = recvmsg(sock, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
 		return errno == EAGAIN ? -EAGAIN : 0;
 	const struct cmsghdr *header = CMSG_FIRSTHDR(&message);

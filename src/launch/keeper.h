@@ -61,13 +61,14 @@ enum keeper_word_kind {
 	KEEPER_BORN,    /* with the command's pidfd; it waits at the gate */
 	KEEPER_STARTED, /* with the command's pidfd */
 	KEEPER_FAILED,  /* errnum, stage; the keeper has gone */
-	KEEPER_ENDED,   /* status; usage until then */
+	KEEPER_ENDED,   /* status, is_overdue; usage until then */
 	KEEPER_STUCK,   /* errnum: a process that we may not kill */
 	KEEPER_GONE,    /* nothing lives; usage of all; the keeper has gone */
 };
 
 struct keeper_word {
 	int32_t kind, pid, errnum, stage, status;
+	int32_t is_overdue;    /* its deadline had come */
 	int64_t at_ns;         /* STARTED: just before exec; ENDED: when it was seen */
 	int64_t max_rss_bytes; /* -1: not above what a fork of ours counts as its own */
 	struct rusage usage;   /* of all that was reaped so far, and of those that it had waited for */

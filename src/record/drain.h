@@ -127,21 +127,15 @@ void drain_exited(struct drain *d, pid_t pid, int status);
 void drain_finish(struct drain *d);
 void drain_release(struct drain *d);
 
-/* Shared by drain.c and emit.c. */
-enum emit_result { EMIT_DONE, EMIT_WAIT };
-enum emit_result emit_record(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance);
-/* The store's id of a name of the ring; false: it has not come yet, unless this is the last chance. */
-bool emit_name(struct drain *d, struct drain_process *p, uint64_t id, bool is_last_chance, int64_t *name);
-/* One more event of the chunk's thread, which was seen alive at end_ns. */
-void emit_count(struct drain *d, struct drain_process *p, const struct drain_chunk *c, int64_t ts_ns, int64_t end_ns);
-enum emit_result emit_gpu(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance);
-/* A definition, from a record or from the table define. */
-enum define_kind { DEFINE_NAME = 1, DEFINE_EXE, DEFINE_CWD, DEFINE_ARGV };
-void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id, const struct store_text *text);
-void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id,
-		const struct store_text *text);
-void emit_open_span(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
-		const struct sonde_open_span *span, uint32_t depth, int64_t end_ns);
+/* Shared by the drain's own files. */
+void drain_discover(struct drain *d); /* segments that are new, and their processes */
+/* Of a ring that nobody wrote with us: a point where its ticks and the clock are known. */
+void drain_pair(struct drain *d, uint64_t ticks, int64_t mono_ns);
+/* Records of a process, as far as they are committed. is_last_chance: nothing is worth waiting for. */
+void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance);
+void drain_reap(struct drain *d, struct drain_process *p); /* chunks that dead threads have kept */
+/* The image is gone: the last of it, and the ends of spans that it was in. */
+void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns);
 /* Rows of the processes that ended and whose exit status is known; is_last: of all others too. */
 void emit_processes(struct drain *d, bool is_last);
 struct drain_process *drain_by_pid(struct drain *d, int32_t pid);

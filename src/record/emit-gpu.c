@@ -1,7 +1,5 @@
-/* Commands of devices become rows; see drain.h. Times and numbers come from the program: any may be nonsense. */
-#include "record/drain.h"
-
-#define NS_MAX (INT64_MAX / 4)
+/* Commands of devices become rows; see emit.h. Times and numbers come from the program: any may be nonsense. */
+#include "record/emit.h"
 
 static const char *const kinds[SONDE_GPU_KINDS] = { [SONDE_GPU_KERNEL] = "kernel",
 	[SONDE_GPU_COPY] = "copy",
@@ -19,7 +17,7 @@ static const char *const directions[SONDE_GPU_DIRECTIONS] = { [SONDE_GPU_HOST_TO
 /* STORE_NULL is SONDE_NONE; what is before the machine was started is unknown too. */
 static int64_t time_of(int64_t ns)
 {
-	return ns < 0 ? STORE_NULL : ns > NS_MAX ? NS_MAX : ns;
+	return ns < 0 ? STORE_NULL : ns > EMIT_NS_MAX ? EMIT_NS_MAX : ns;
 }
 
 static int64_t count_of(int64_t value)

@@ -7,7 +7,7 @@
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "record/drain.h"
+#include "record/emit.h"
 #include "record/record.h"
 #include "record/runjson.h"
 #include "store/run.h"

@@ -51,8 +51,8 @@ static bool fit_line(const struct bend *bend, const struct stats_curve_bins *bin
 
 	for (size_t i = 0; i < bins->count; i++) {
 		double above = bins->loss[i] - s->c, x = bend->x(bins->k[i]), y = bend->y(above);
-		double relative = above / bins->loss[i], w = bend->is_rising ? above * above * relative * relative
-									     : relative * relative;
+		double relative = above / bins->loss[i],
+		       w = bend->is_rising ? above * above * relative * relative : relative * relative;
 
 		sw += w;
 		sx += w * x;

@@ -35,11 +35,12 @@ struct stats_curve {
 	const char *summary; /* one line */
 	void (*fit)(struct stats_curve_shape *s, const struct stats_curve_bins *bins, double floor_max);
 	double (*loss_at)(const struct stats_curve_shape *s, double k);
-	double (*reach)(const struct stats_curve_shape *s, double loss); /* the k at which it is down to that; may be inf */
+	double (*reach)(const struct stats_curve_shape *s,
+			double loss); /* the k at which it is down to that; may be inf */
 };
 
-extern const struct stats_curve *const stats_curves[];          /* NULL-terminated, STATS_CURVES of them */
-const struct stats_curve *stats_curve_find(const char *name);   /* NULL: there is none */
+extern const struct stats_curve *const stats_curves[];        /* NULL-terminated, STATS_CURVES of them */
+const struct stats_curve *stats_curve_find(const char *name); /* NULL: there is none */
 
 struct stats_curve_fit {
 	size_t n;

@@ -17,9 +17,9 @@
 #define SONDE_TRAIN_COACH_H
 
 #include "train/plan.h"
-#include "train/segment.h"
+#include "train/stint.h"
 
-enum { TRAIN_SEGMENTS_MAX = 10000, TRAIN_LOSSES_MAX = 20000000 };
+enum { TRAIN_STINTS_MAX = 10000, TRAIN_LOSSES_MAX = 20000000 };
 
 enum train_phase { TRAIN_EXPLORING, TRAIN_ONLINE };
 enum train_act { TRAIN_WAIT, TRAIN_MOVE, TRAIN_FINISH };
@@ -36,8 +36,8 @@ struct train_coach {
 	const struct train_plan *plan;
 	struct tune_optimizer optimizer;
 	enum train_phase phase;
-	struct train_segment **segments; /* in time order; the last is in force */
-	size_t segment_count;
+	struct train_stint **stints; /* in time order; the last is in force */
+	size_t stint_count;
 	double *losses;
 	size_t loss_count;
 	struct stats_curve_fit fit;   /* of the losses at the last look */
@@ -53,8 +53,9 @@ struct train_coach {
 	double candidate[TUNE_PARAMS_MAX]; /* asked for and not tried yet, */
 	uint64_t candidate_id;             /* as this trial; 0: there is none */
 	unsigned in_vain;                  /* proposals since the last value was told that were not worth a try */
-	size_t look_at; /* the count of losses at which to look again */
-	size_t loss_cap, segment_cap;
+	size_t look_at;                    /* the count of losses at which to look again */
+	size_t no_better;                  /* tries in a row that found nothing better: the next one waits the longer */
+	size_t loss_cap, stint_cap;
 	struct arena arena;
 };
 
@@ -78,7 +79,7 @@ int train_coach_recall_value(struct train_coach *c, size_t index, bool is_failed
 /* Somebody sets a parameter: it stays so; the next decision moves there. -ENOENT: no such parameter. */
 int train_coach_pin(struct train_coach *c, const char *name, const char *text, struct sonde_err *err);
 
-struct train_segment *train_coach_now(const struct train_coach *c); /* the segment in force */
+struct train_stint *train_coach_now(const struct train_coach *c); /* the stint in force */
 /* Does a change from where the job is take a restart? */
 bool train_coach_is_restart(const struct train_coach *c, const double *point);
 /* Seconds to the target under the configuration in force, by the fit at the last look; NaN: not known. */

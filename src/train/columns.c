@@ -56,7 +56,7 @@ void train_columns_head(FILE *out)
 void train_columns_iteration(FILE *out, const struct train_coach *c, const struct train_report *report,
 		uint64_t local_step, double elapsed_s)
 {
-	size_t now = c->segment_count - 1, index = report->has_config && report->config < now ? report->config : now;
+	size_t now = c->stint_count - 1, index = report->has_config && report->config < now ? report->config : now;
 	char text[128];
 
 	fprintf(out, "%lld,%llu,%.6f,%.6f,", (long long)report->step, (unsigned long long)local_step,
@@ -65,7 +65,7 @@ void train_columns_iteration(FILE *out, const struct train_coach *c, const struc
 		fprintf(out, "%.9g", report->loss);
 	fprintf(out, ",%zu", index);
 	for (size_t i = 0; i < ITERATION_COLUMNS; i++) {
-		train_column(c->plan, c->segments[index]->point, meanings[i].column, text, sizeof(text));
+		train_column(c->plan, c->stints[index]->point, meanings[i].column, text, sizeof(text));
 		fprintf(out, ",%s", text);
 	}
 	fputc('\n', out);

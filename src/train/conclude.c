@@ -32,9 +32,9 @@ static double moves_s(const struct train_coach *c, size_t *count)
 	double sum = 0;
 
 	*count = 0;
-	for (size_t i = 1; i < c->segment_count; i++)
-		if (isfinite(c->segments[i]->cost_s)) {
-			sum += c->segments[i]->cost_s;
+	for (size_t i = 1; i < c->stint_count; i++)
+		if (isfinite(c->stints[i]->cost_s)) {
+			sum += c->stints[i]->cost_s;
 			++*count;
 		}
 	return sum;
@@ -48,9 +48,11 @@ static void add_summary(struct buf *out, const struct train_record *r, const str
 	double total = moves_s(c, &moves);
 	char text[128];
 
-	buf_adds(out, "job_id,runtime_sec,avg_recovery_time_sec,target_loss,ml_model,batch_size,learning_rate,final_loss,"
-		      "os_size,n_iter_per_os,online_os_size,online_n_iter_per_os,check_reconfig,do_reconfig,"
-		      "total_iteration,init_duration,estimation_func,run_mode,total_reconfiguration_time\n");
+	buf_adds(out,
+			"job_id,runtime_sec,avg_recovery_time_sec,target_loss,ml_model,batch_size,learning_rate,"
+			"final_loss,os_size,n_iter_per_os,online_os_size,online_n_iter_per_os,check_reconfig,"
+			"do_reconfig,"
+			"total_iteration,init_duration,estimation_func,run_mode,total_reconfiguration_time\n");
 	buf_adds(out, r->id);
 	add_cell(out, runtime_s);
 	add_cell(out, moves ? total / (double)moves : NAN);
@@ -74,14 +76,15 @@ static void add_configs(struct buf *out, const struct train_coach *c)
 	const struct tune_space *space = c->optimizer.space;
 	char text[128];
 
-	buf_adds(out, "config_idx,reason,start_s,iterations,iteration_s,iteration_lo_s,iteration_hi_s,value,"
-		      "reconfiguration_s");
+	buf_adds(out,
+			"config_idx,reason,start_s,iterations,iteration_s,iteration_lo_s,iteration_hi_s,value,"
+			"reconfiguration_s");
 	for (size_t i = 0; i < space->count; i++)
 		buf_addf(out, ",%s", space->params[i].name);
 	buf_addc(out, '\n');
-	for (size_t k = 0; k < c->segment_count; k++) {
-		const struct train_segment *s = c->segments[k];
-		struct stats_interval pace = train_segment_pace(s);
+	for (size_t k = 0; k < c->stint_count; k++) {
+		const struct train_stint *s = c->stints[k];
+		struct stats_interval pace = train_stint_pace(s);
 
 		buf_addf(out, "%u,%s", s->index, train_reason_word(s->reason));
 		add_cell(out, s->asked_s);
@@ -124,7 +127,7 @@ static int add_result(struct buf *out, const struct train_record *r, struct trai
 	json_kreal(&j, "target_loss", c->plan->target_loss);
 	json_kreal(&j, "final_loss", final_loss(c));
 	json_kuint(&j, "iterations", c->loss_count);
-	json_kuint(&j, "configurations", c->segment_count);
+	json_kuint(&j, "configurations", c->stint_count);
 	json_kuint(&j, "moves", c->moves);
 	json_kuint(&j, "looks", c->looks);
 	json_kreal(&j, "exploring_s", c->explored_s);

@@ -111,7 +111,7 @@ static void collect(struct driver *v)
 static int start(struct driver *v)
 {
 	CLEANUP(buf_release) struct buf config = BUF_INIT, dir = BUF_INIT, id = BUF_INIT, fd = BUF_INIT;
-	const struct train_segment *s = train_coach_now(v->c);
+	const struct train_stint *s = train_coach_now(v->c);
 	struct job_spec spec = JOB_SPEC_INIT;
 	const char *env[5] = { NULL };
 	int pair[2], rc;
@@ -198,7 +198,7 @@ static int move(struct driver *v, const struct train_decision *decision)
 static int decide(struct driver *v)
 {
 	CLEANUP(buf_release) struct buf event = BUF_INIT;
-	struct train_segment *s = train_coach_now(v->c);
+	struct train_stint *s = train_coach_now(v->c);
 	bool was_told = s->is_told;
 	struct train_decision decision;
 	int rc = train_coach_decide(v->c, now_s(v), &decision, v->err);
@@ -225,7 +225,7 @@ static int code_of(int status)
 static int take_end(struct driver *v, struct train_outcome *outcome)
 {
 	int code = code_of(job_status(v->job)), rc;
-	const struct train_segment *s = train_coach_now(v->c);
+	const struct train_stint *s = train_coach_now(v->c);
 
 	put_away(v);
 	outcome->exit_code = code;
@@ -255,7 +255,8 @@ static int attend(struct driver *v, struct train_outcome *outcome)
 	int rc = 0;
 
 	while (rc == 0 && !v->why) {
-		struct pollfd fds[] = { { job_pidfd(v->job), POLLIN, 0 }, { v->fd, POLLIN, 0 }, { v->outer, POLLIN, 0 } };
+		struct pollfd fds[] = { { job_pidfd(v->job), POLLIN, 0 }, { v->fd, POLLIN, 0 },
+			{ v->outer, POLLIN, 0 } };
 
 		poll(fds, 3, TICK_MS);
 		if ((fds[1].revents | fds[2].revents) & POLLHUP)
@@ -285,7 +286,12 @@ static int find_outer(void)
 int train_drive(struct train_drive *d, struct train_outcome *outcome, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf event = BUF_INIT;
-	struct driver v = { .d = d, .c = d->coach, .fd = -1, .outer = find_outer(), .start_ns = clock_mono_ns(), .err = err };
+	struct driver v = { .d = d,
+		.c = d->coach,
+		.fd = -1,
+		.outer = find_outer(),
+		.start_ns = clock_mono_ns(),
+		.err = err };
 	int rc = train_coach_start(v.c, 0, err);
 
 	*outcome = (struct train_outcome){ 0 };

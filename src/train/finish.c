@@ -54,7 +54,8 @@ static bool average(const struct train_finish *f)
 }
 
 /* The part of the workers for which it is so; 0 until each has had the time to be heard twice or so. */
-static double part(const struct train_finish *f, bool (*is_so)(const struct train_finish *, const struct train_worker *))
+static double part(const struct train_finish *f,
+		bool (*is_so)(const struct train_finish *, const struct train_worker *))
 {
 	size_t workers = train_finish_workers(f), so = 0;
 

@@ -54,9 +54,7 @@ static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
 	struct train_plan *plan = into;
 
 	plan->study.method = name ? tune_method_find(name) : NULL;
-	return plan->study.method
-			? 0
-			: config_error(r, node, "'method' is gp, tpe, selftf, sobol or random");
+	return plan->study.method ? 0 : config_error(r, node, "'method' is gp, tpe, selftf, sobol or random");
 }
 
 static int take_settings(struct config_reader *r, yaml_node_t *map, void *into)

@@ -70,11 +70,11 @@ static void begin_line(struct json *j, struct buf *out, const char *event, doubl
 	json_kreal(j, "time_s", time_s);
 }
 
-void train_record_config(struct train_record *r, const struct train_coach *c, const struct train_decision *d, double time_s,
-		struct buf *out)
+void train_record_config(struct train_record *r, const struct train_coach *c, const struct train_decision *d,
+		double time_s, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf params = BUF_INIT;
-	const struct train_segment *s = train_coach_now(c);
+	const struct train_stint *s = train_coach_now(c);
 	size_t from = out->len;
 	struct json j;
 
@@ -94,9 +94,10 @@ void train_record_config(struct train_record *r, const struct train_coach *c, co
 	write_line(r, out, from);
 }
 
-void train_record_known(struct train_record *r, const struct train_coach *c, const struct train_segment *s, struct buf *out)
+void train_record_known(struct train_record *r, const struct train_coach *c, const struct train_stint *s,
+		struct buf *out)
 {
-	struct stats_interval pace = train_segment_pace(s), remaining = train_coach_remaining(c);
+	struct stats_interval pace = train_stint_pace(s), remaining = train_coach_remaining(c);
 	size_t from = out->len;
 	struct json j;
 
@@ -136,7 +137,8 @@ void train_record_report(struct train_record *r, const struct train_coach *c, co
 	size_t worker = report->worker < TRAIN_WORKERS_MAX ? report->worker : TRAIN_WORKERS_MAX - 1;
 
 	if (r->iterations)
-		train_columns_iteration(r->iterations, c, report, ++r->worker_steps[worker], time_s - r->worker_s[worker]);
+		train_columns_iteration(r->iterations, c, report, ++r->worker_steps[worker],
+				time_s - r->worker_s[worker]);
 	r->worker_s[worker] = time_s;
 }
 
@@ -173,11 +175,11 @@ static int recall(struct train_coach *c, const json_t *line, bool *has_finished,
 
 	if (event && strcmp(event, "finish") == 0)
 		*has_finished = true;
-	if (event && strcmp(event, "config") == 0 && (size_t)index == c->segment_count) {
+	if (event && strcmp(event, "config") == 0 && (size_t)index == c->stint_count) {
 		read_point(c->optimizer.space, json_object_get(line, "params"), point);
 		return train_coach_recall(c, point, err);
 	}
-	if (event && strcmp(event, "known") == 0 && index >= 0 && (size_t)index < c->segment_count)
+	if (event && strcmp(event, "known") == 0 && index >= 0 && (size_t)index < c->stint_count)
 		return train_coach_recall_value(c, (size_t)index, json_is_true(json_object_get(line, "failed")),
 				json_number_value(json_object_get(line, "value")), err);
 	return 0;
@@ -207,7 +209,7 @@ static int read_journal(struct train_record *r, const char *path, struct train_c
 		return 0;
 	if (rc == 0 && !strstr(text.data, "\"event\":\"finish\""))
 		rc = recall_all(c, text.data, &has_finished, err);
-	r->is_resumed = rc == 0 && c->segment_count > 0;
+	r->is_resumed = rc == 0 && c->stint_count > 0;
 	return rc;
 }
 

@@ -32,9 +32,10 @@ int train_record_open(struct train_record *r, const char *dir, const char *id, s
 void train_record_release(struct train_record *r);
 
 /* A line for the journal: out gets it too, for whoever else wants it. */
-void train_record_config(struct train_record *r, const struct train_coach *c, const struct train_decision *d, double time_s,
+void train_record_config(struct train_record *r, const struct train_coach *c, const struct train_decision *d,
+		double time_s, struct buf *out);
+void train_record_known(struct train_record *r, const struct train_coach *c, const struct train_stint *s,
 		struct buf *out);
-void train_record_known(struct train_record *r, const struct train_coach *c, const struct train_segment *s, struct buf *out);
 void train_record_finish(struct train_record *r, const struct train_coach *c, double time_s, const char *why,
 		struct buf *out);
 void train_record_report(struct train_record *r, const struct train_coach *c, const struct train_report *report,

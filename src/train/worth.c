@@ -8,14 +8,14 @@
 #include <math.h>
 
 /*
- * How much iterations may differ in what they bring before anything is known, and how wrong the curve may be about what is
- * usual: standard deviations of the logarithm. Below so many reports the losses say nothing.
+ * How much iterations may differ in what they bring before anything is known, and how wrong the curve may be about
+ * what is usual: standard deviations of the logarithm. Below so many reports the losses say nothing.
  */
 static const double prior_sd = 0.15, curve_sd = 0.3;
 enum { REPORTS_MIN = 100 };
 
-/* The slope of the logarithm of the segment's losses, and its standard error. */
-static void slope_of(const struct train_coach *c, const struct train_segment *s, double *slope, double *error)
+/* The slope of the logarithm of the stint's losses, and its standard error. */
+static void slope_of(const struct train_coach *c, const struct train_stint *s, double *slope, double *error)
 {
 	const double *losses = c->losses + s->first_loss;
 	size_t all = c->loss_count - s->first_loss, n = 0;
@@ -40,7 +40,7 @@ static void slope_of(const struct train_coach *c, const struct train_segment *s,
 }
 
 /* How much an iteration brings beside the job's usual one. */
-static double efficiency(const struct train_coach *c, const struct train_segment *s)
+static double efficiency(const struct train_coach *c, const struct train_stint *s)
 {
 	double middle = (double)s->first_loss + (double)s->count / 2, slope, error, usual, noise, ratio;
 
@@ -57,9 +57,9 @@ static double efficiency(const struct train_coach *c, const struct train_segment
 	return 1 + prior_sd * prior_sd / (prior_sd * prior_sd + noise * noise) * (ratio - 1);
 }
 
-struct train_worth train_worth_measured(const struct train_coach *c, const struct train_segment *s)
+struct train_worth train_worth_measured(const struct train_coach *c, const struct train_stint *s)
 {
-	struct stats_interval pace = train_segment_pace(s);
+	struct stats_interval pace = train_stint_pace(s);
 	double brings = efficiency(c, s);
 	struct train_worth w = { pace.estimate / brings, NAN };
 

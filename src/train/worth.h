@@ -10,8 +10,8 @@ struct train_worth {
 	double mean, sd; /* NaN: not known */
 };
 
-/* Of the segment, by its reports so far. */
-struct train_worth train_worth_measured(const struct train_coach *c, const struct train_segment *s);
+/* Of the stint, by its reports so far. */
+struct train_worth train_worth_measured(const struct train_coach *c, const struct train_stint *s);
 /* Of any configuration, by the model of all that was told. -ENODATA: too little was. */
 int train_worth_expected(const struct train_coach *c, const double *point, struct train_worth *worth,
 		struct sonde_err *err);

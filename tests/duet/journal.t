@@ -95,6 +95,13 @@ duet --runs 2 -a '/usr/bin/python3 -S writer.py 5' -b '/usr/bin/python3 -S write
 is 'explain names the call' "$(tail -n 1 <<<"$out" | jq -r '[.causes[] | select(.kind == "call" and (.name == "fsync" or .name == "write")) | select(.b_calls >= 2000 and .a_calls <= 20) | .name] | sort | join(" ")')" 'fsync write'
 is 'and the file' "$(tail -n 1 <<<"$out" | jq '[.causes[] | select(.kind == "file" and (.name | endswith("/file-it-is"))) | select(.delta_ns > 0)] | length')" 1
 
+if [[ $(tail -n 1 <<<"$out" | jq '[.causes[] | select(.kind == "wait")] | length') != 0 ]]; then
+	duet --runs 2 -a 'sleep 0.01' -b 'sleep 0.4' --explain --json
+	is 'and what it waited for' "$(tail -n 1 <<<"$out" | jq '[.causes[] | select(.kind == "wait" and .delta_ns > 300000000)] | length > 0')" true
+else
+	skip 'and what it waited for' 'this user may not see context switches'
+fi
+
 run "$SONDE" duet preset dacapo avrora fop
 is 'a preset is a configuration' "$(grep -c 'iteration-barrier' <<<"$out")" 1
 echo "$out" >preset.yml

@@ -55,7 +55,7 @@ for p in json.load(open(sys.argv[1] + "/fleet.json"))["processes"]: print(p["pid
 
 cat >hosts <<'X'
 # two of them
-10.98.1.2 agents=2   # the bigger one
+10.98.1.2 agents=2 label=big  # the bigger one
 
 10.98.2.2
 X
@@ -92,6 +92,10 @@ jobs=()
 for i in 1 2 3; do jobs+=("$(sonde submit -- sh -c "ip -4 -o addr show eth0 | cut -d' ' -f7 >>ran; while [ \$(wc -l <ran) -lt 3 ]; do sleep 0.05; done")"); done
 for job in "${jobs[@]}"; do ok "a job ends" wait_for is_now "$job" "done"; done
 is 'three at the same time, on both hosts' "$(sort ran | xargs)" '10.98.1.2/24 10.98.1.2/24 10.98.2.2/24'
+
+job=$(sonde submit --label big -- true)
+ok 'a job that needs the label of a host ends' wait_for is_now "$job" "done"
+like 'there' "$(field "$job" agent)" '^10_98_1_2-'
 
 # drain: a job that runs ends, and the host takes no more.
 job=$(sonde submit -- sh -c 'ip -4 -o addr show eth0 | cut -d" " -f7 >where; while [ ! -e go ]; do sleep 0.05; done')

@@ -50,6 +50,28 @@ ok 'the first tree was gone when the second began' test ! -e frozen.overlap
 ok 'and is' is_gone "$(head -n 1 frozen.attempts)"
 is 'the result is the second attempt'"'"'s' "$(field "$job" state) $(field "$job" exit_code) $(field "$job" attempts)" 'done 0 2'
 
+# The process that watches over a job: how it ended is not known, so it has failed.
+job=$(sonde submit -- sh -c 'echo $$ >watched; exec sleep 1000')
+ok 'a job runs' wait_for test -s watched
+kill -9 "$(awk '{ print $4 }' "/proc/$(<watched)/stat")"
+ok 'its keeper killed, it has failed' wait_for is_now "$job" failed
+like 'and why is said' "$(field "$job" why)" 'was killed'
+ok 'it does not live on' wait_for is_gone "$(<watched)"
+
+# The server itself: nobody can renew, so the tree ends; what was told is on disk.
+job=$(sonde submit -- sh attempt.sh server)
+later=$(sonde submit --label nobody -- true)
+ok 'a job runs' wait_for test -s server.attempts
+kill -9 "$(processes server)"
+ok 'the server killed, the tree goes' wait_for is_gone "$(head -n 1 server.attempts)"
+run sonde job list
+is 'without it there is nothing to see' "$status" 1
+like 'and it is said what to do' "$err" 'sonde fleet up'
+sonde fleet up --lease 2s >/dev/null
+ok 'up again, the job is done' wait_for is_now "$job" "done"
+is 'in the second attempt' "$(field "$job" attempts) $(<server.finished)" '2 finished'
+ok 'one that waited waits' wait_for is_now "$later" queued
+
 job=$(sonde submit -- sh attempt.sh down)
 ok 'a job runs while all goes down' wait_for test -s down.attempts
 sonde fleet down

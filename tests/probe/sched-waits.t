@@ -21,6 +21,32 @@ off=$(jq -s 'map(.dur_ns) | add' sched.rows)
 ran=$(jq .run_ns task.rows)
 near 'time on and off the CPUs is the life of the thread' $((off + ran)) "$(jq '.end_ns - .start_ns' task.rows)" 0.02
 
+# Waits for a lock: off the CPU for as long as the program waited, and the stack says for what.
+"$SONDE" record -q -o locks -- "$TRUTH" locks 6 60 >truth
+tid=$(jq .tid truth)
+"$SONDE" events locks --table sched --json | jq -c "select(.tid == $tid)" >sched.rows
+jq -r '.waits[] | "\(.[0]) \(.[1])"' truth >waits
+while read -r from to; do
+	off=$(jq -s "map(([.ts_ns + .dur_ns, $to] | min) - ([.ts_ns, $from] | max) | select(. > 0)) | add // 0" sched.rows)
+	near 'a wait for a lock is time off the CPU' "$off" $((to - from)) 0.02
+done <waits
+is 'there were six' "$(wc -l <waits)" 6
+stacks=$(jq 'select(.dur_ns >= 50000000 and .stack != null).stack' sched.rows | sort -u | paste -sd,)
+like 'its stack names the lock' "$("$SONDE" query --json locks "select distinct function from frame where stack in (${stacks:-0})")" 'lock|futex'
+
+# States: what each thread ran and what it did not is its life, and what it ran is what its own clock says.
+"$SONDE" record -q -o states -- "$TRUTH" threads >truth
+"$SONDE" query --json states "select tid, sum(ns) ns, sum(case state when 'running' then ns else 0 end) running from states group by tid" >states.json
+"$SONDE" events states --table task --json >task.rows
+for tid in $(jq .tid task.rows); do
+	life=$(jq "select(.tid == $tid) | .end_ns - .start_ns" task.rows)
+	near 'the states of a thread add up to its life' "$(jq ".[] | select(.tid == $tid).ns" states.json)" "$life" 0.02
+done
+jq -r '"\(.tid) \(.cpu_ns)"' truth >tids
+while read -r tid cpu; do
+	within 'running is what its own clock says' "$(jq ".[] | select(.tid == $tid).running" states.json)" "$cpu" "$(cpu_bound states "$cpu")"
+done <tids
+
 # With the tracepoints: reasons and wakers, seen through a mount of our own.
 if unshare -m sh -c 'mount -t tracefs nodev /sys/kernel/tracing && test -r /sys/kernel/tracing/events/sched/sched_switch/id' 2>/dev/null; then
 	unshare -m sh -c "mount -t tracefs nodev /sys/kernel/tracing && '$SONDE' record -q -o echo -- '$TRUTH' echo 200" >truth

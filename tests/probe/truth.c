@@ -6,6 +6,7 @@
  *	truth sleeps N MS    N sleeps, when each began and ended
  *	truth kids N MS      N children that each burn MS of CPU time and exit
  *	truth threads        two threads, CPU time of each
+ *	truth locks N MS     a thread waits N times for a lock that another holds for MS; when each wait began and ended
  *	truth echo N         a parent and a child wake each other N times over pipes
  *	truth jit MS         code made at run time, listed in /tmp/perf-PID.map
  *	truth hold FIFO      burns CPU until somebody writes to FIFO, then prints the sum of what it computed
@@ -125,6 +126,42 @@ static void threads(void)
 	pthread_join(b, NULL);
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t turn;
+
+static void *wait_for_lock(void *arg)
+{
+	int count = *(int *)arg;
+	printf("{\"tid\":%ld,\"waits\":[", syscall(SYS_gettid));
+	for (int i = 0; i < count; i++) {
+		pthread_barrier_wait(&turn); /* it is held */
+		int64_t from = now_ns(CLOCK_MONOTONIC);
+		pthread_mutex_lock(&lock);
+		int64_t to = now_ns(CLOCK_MONOTONIC);
+		pthread_mutex_unlock(&lock);
+		printf("%s[%" PRId64 ",%" PRId64 "]", i ? "," : "", from, to);
+		pthread_barrier_wait(&turn);
+	}
+	printf("]}\n");
+	return NULL;
+}
+
+static void locks(int count, int ms)
+{
+	struct timespec t = { .tv_nsec = (long)ms * MS };
+	pthread_t waiter;
+	pthread_barrier_init(&turn, NULL, 2);
+	pthread_create(&waiter, NULL, wait_for_lock, &count);
+	for (int i = 0; i < count; i++) {
+		pthread_mutex_lock(&lock);
+		pthread_barrier_wait(&turn);
+		nanosleep(&t, NULL);
+		pthread_mutex_unlock(&lock);
+		pthread_barrier_wait(&turn);
+	}
+	pthread_join(waiter, NULL);
+}
+
 static void echo(int count)
 {
 	int there[2], back[2];
@@ -206,6 +243,8 @@ int main(int argc, char **argv)
 		kids(a, b);
 	else if (!strcmp(what, "threads"))
 		threads();
+	else if (!strcmp(what, "locks"))
+		locks(a, b);
 	else if (!strcmp(what, "echo"))
 		echo(a);
 	else if (!strcmp(what, "jit"))

@@ -67,7 +67,9 @@ static void bad_lines_are_named(void **state)
 		{ "a agents=", "line 1: 'agents=' is not a number of agents from 0 to 200" },
 		{ "a agents=-1", "line 1: 'agents=-1' is not a number of agents from 0 to 200" },
 		{ "a agents=2x", "line 1: 'agents=2x' is not a number of agents from 0 to 200" },
-		{ "a cpus=2", "line 1: 'cpus=2' is not agents=N" },
+		{ "a cpus=2", "line 1: 'cpus=2' is not agents=N or label=NAME" },
+		{ "a label=x;y", "line 1: 'x;y' is no label: letters, digits and ._- are" },
+		{ "a label=", "line 1: '' is no label: letters, digits and ._- are" },
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(parse(bad[i][0]), -EINVAL);
@@ -84,7 +86,7 @@ static void a_home_remembers(void **state)
 	static const char address[] = "{\"url\":\"nats://x\",\"token\":\"t\"}";
 
 	assert_int_equal(fleet_home_join(&home, address, strlen(address), "here", &arena, &err), 0);
-	assert_int_equal(parse("a agents=2\nb"), 0);
+	assert_int_equal(parse("a agents=2 label=gpu,fast\nb"), 0);
 	assert_int_equal(fleet_home_save(&home, &err), 0);
 	assert_int_equal(fleet_home_load(&again, dir, &arena, &err), 0);
 	assert_string_equal(again.url, "nats://x");
@@ -93,6 +95,8 @@ static void a_home_remembers(void **state)
 	assert_int_equal(again.member_count, 2);
 	assert_string_equal(again.members[0].sonde, "/usr/bin/sonde");
 	assert_int_equal(again.members[0].agents, 2);
+	assert_string_equal(again.members[0].label, "gpu,fast");
+	assert_null(again.members[1].label);
 	snprintf(path, sizeof(path), "%s/fleet.json", dir);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);

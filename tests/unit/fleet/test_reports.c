@@ -34,7 +34,7 @@ static void other_lines_are_counted(void **state)
 
 	memset(longest, '1', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	take(&r, "hello\nreport\nreport x 1\nreport 1\nreport 1 2 3\nreport 99999999999999999999 1\n\n");
+	take(&r, "hello\nreport\nreport x 1\nreport 1\nreport 1 2 3 4 5\nreport 99999999999999999999 1\n\n");
 	take(&r, "report 1 ");
 	take(&r, longest);
 	take(&r, "\nreport 2 1e-3\n");

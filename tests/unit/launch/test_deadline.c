@@ -18,6 +18,7 @@ static void the_tree_ends_then(void **state)
 	assert_int_equal(job_set_deadline(j, clock_mono_ns() + 20000000, NULL), 0);
 	assert_int_equal(job_wait(j, FOR_EVER, NULL), 0);
 	assert_int_equal(job_status(j), SIGKILL);
+	assert_true(job_is_overdue(j));
 	job_free(j);
 }
 
@@ -46,11 +47,27 @@ static void it_may_be_put_off(void **state)
 	assert_int_equal(write(ends[1], "\n", 1), 1);
 	assert_int_equal(job_wait(j, FOR_EVER, NULL), 0);
 	assert_int_equal(WEXITSTATUS(job_status(j)), 7);
+	assert_false(job_is_overdue(j));
 	assert_int_equal(job_end(j, &(struct job_ladder)JOB_LADDER_KILL, NULL), 0);
 	assert_int_equal(job_set_deadline(j, 0, NULL), 0);
 	job_free(j);
 	close(ends[0]);
 	close(ends[1]);
+}
+
+/* What is told to a keeper that is about to go costs none of its words. */
+static void short_ones_are_told_right(void **state)
+{
+	struct job_spec spec = JOB_SPEC_INIT;
+	spec.argv = ARGV("true");
+	for (int i = 0; i < 300; i++) {
+		struct job *j = started(&spec);
+		for (int k = 0; k < 1 + i % 3; k++)
+			job_set_deadline(j, clock_mono_ns() + HOUR_NS, NULL);
+		assert_int_equal(job_wait(j, FOR_EVER, NULL), 0);
+		assert_int_equal(job_status(j), 0);
+		job_free(j);
+	}
 }
 
 /* Who is stopped can do nothing, and its tree ends all the same: daemons too. */
@@ -91,6 +108,7 @@ int main(void)
 		cmocka_unit_test(the_tree_ends_then),
 		cmocka_unit_test(one_that_has_passed),
 		cmocka_unit_test(it_may_be_put_off),
+		cmocka_unit_test(short_ones_are_told_right),
 		cmocka_unit_test(even_when_we_are_stopped),
 	};
 	return RUN_TESTS(tests);

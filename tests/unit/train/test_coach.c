@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SPACE "params: [{name: w, type: int, low: 1, high: 16, log: true, default: 1, class: live}," \
-	      " {name: t, type: int, low: 1, high: 8, default: 1, class: live}," \
-	      " {name: r, type: int, low: 1, high: 2, default: 1}]\ntarget_loss: 0.4\nwindow: 20\n"
+#define SPACE \
+	"params: [{name: w, type: int, low: 1, high: 16, log: true, default: 1, class: live}," \
+	" {name: t, type: int, low: 1, high: 8, default: 1, class: live}," \
+	" {name: r, type: int, low: 1, high: 2, default: 1}]\ntarget_loss: 0.4\nwindow: 20\n"
 
 struct world {
 	struct arena arena;
@@ -60,12 +61,14 @@ static double loss_at(struct world *w)
 /* One iteration, and what the coach makes of it. */
 static enum train_act turn(struct world *w)
 {
-	const struct train_segment *s = train_coach_now(&w->coach);
+	const struct train_stint *s = train_coach_now(&w->coach);
 	struct train_decision d;
 
 	w->now_s += pace_of(s->point) * (0.8 + 0.4 * stats_rng_uniform(&w->rng));
 	w->iterations++;
-	assert_int_equal(train_coach_report(&w->coach, s->index, (unsigned)(w->iterations % 3), loss_at(w), w->now_s, NULL), 0);
+	assert_int_equal(train_coach_report(&w->coach, s->index, (unsigned)(w->iterations % 3), loss_at(w), w->now_s,
+					 NULL),
+			0);
 	assert_int_equal(train_coach_decide(&w->coach, w->now_s, &d, NULL), 0);
 	if (d.act == TRAIN_MOVE) {
 		bool is_restart = train_coach_is_restart(&w->coach, d.point);
@@ -142,7 +145,7 @@ static void a_fixed_job_stays(void **state)
 
 	set_up(&w, "mode: fixed\n", 1);
 	train_to_the_end(&w);
-	assert_int_equal(w.coach.segment_count, 1);
+	assert_int_equal(w.coach.stint_count, 1);
 	assert_int_equal(w.moves, 0);
 	tear_down(&w);
 }
@@ -160,13 +163,13 @@ static void somebody_sets_a_parameter(void **state)
 	assert_int_equal(train_coach_pin(&w.coach, "nothing", "3", NULL), -ENOENT);
 	assert_int_equal(train_coach_pin(&w.coach, "w", "x", NULL), -EINVAL);
 	assert_int_equal(train_coach_pin(&w.coach, "w", value == 3 ? "3" : "7", NULL), 0);
-	since = w.coach.segment_count;
+	since = w.coach.stint_count;
 	turn(&w);
-	assert_int_equal(w.coach.segment_count, since + 1);
+	assert_int_equal(w.coach.stint_count, since + 1);
 	assert_int_equal(train_coach_now(&w.coach)->reason, TRAIN_HAND);
 	train_to_the_end(&w);
-	for (size_t i = since; i < w.coach.segment_count; i++)
-		assert_true(w.coach.segments[i]->point[0] == value);
+	for (size_t i = since; i < w.coach.stint_count; i++)
+		assert_true(w.coach.stints[i]->point[0] == value);
 	tear_down(&w);
 }
 
@@ -176,12 +179,14 @@ static void losses_that_are_no_numbers_are_left(void **state)
 	struct world w;
 
 	set_up(&w, "", 3);
-	while (w.coach.segment_count < 4)
+	w.restart_s = w.move_s = 0; /* else it might be back at the best by then */
+	while (w.coach.stint_count < 4)
 		turn(&w);
+	assert_int_equal(train_coach_now(&w.coach)->reason, TRAIN_EXPLORE);
 	assert_int_equal(train_coach_report(&w.coach, 3, 0, NAN, w.now_s, NULL), 0);
 	assert_int_equal(train_coach_decide(&w.coach, w.now_s, &d, NULL), 0);
 	assert_int_equal(d.act, TRAIN_MOVE);
-	assert_true(w.coach.segments[3]->is_failed && w.coach.segments[3]->is_told);
+	assert_true(w.coach.stints[3]->is_failed && w.coach.stints[3]->is_told);
 	tear_down(&w);
 }
 
@@ -191,12 +196,12 @@ static void a_job_that_is_silent_is_cut(void **state)
 	struct world w;
 
 	set_up(&w, "", 4);
-	while (w.coach.segment_count < 3)
+	while (w.coach.stint_count < 3)
 		turn(&w);
 	turn(&w); /* the first report under it; then nothing */
 	assert_int_equal(train_coach_decide(&w.coach, w.now_s + 100, &d, NULL), 0);
 	assert_int_equal(d.act, TRAIN_MOVE);
-	assert_true(w.coach.segments[2]->value > 10);
+	assert_true(w.coach.stints[2]->value > 10);
 	tear_down(&w);
 }
 
@@ -215,7 +220,7 @@ static void what_was_learnt_is_recalled(void **state)
 	assert_int_equal(train_coach_recall_value(&w.coach, 1, false, 0.05, NULL), 0);
 	assert_int_equal(train_coach_start(&w.coach, 0, NULL), 0);
 	assert_true(train_coach_now(&w.coach)->point[0] == 4 && train_coach_now(&w.coach)->point[1] == 2);
-	assert_int_equal(w.coach.segment_count, 4);
+	assert_int_equal(w.coach.stint_count, 4);
 	train_to_the_end(&w);
 	tear_down(&w);
 }

@@ -20,9 +20,9 @@ static void good_reports(void **state)
 
 static void bad_reports(void **state)
 {
-	static const char *const bad[] = { "", "report", "report ", "report 1", "report 1 ", "report x 1", "report 1 x", "reports 1 2",
-		"report 1 2 x", "report 1 2 -1", "report 1 2 3 x", "report 1 2 3 4 5", "report 1 2 99999999999999999999",
-		"report 99999999999999999999 1", "report 1 2  3", "stop" };
+	static const char *const bad[] = { "", "report", "report ", "report 1", "report 1 ", "report x 1", "report 1 x",
+		"reports 1 2", "report 1 2 x", "report 1 2 -1", "report 1 2 3 x", "report 1 2 3 4 5",
+		"report 1 2 99999999999999999999", "report 99999999999999999999 1", "report 1 2  3", "stop" };
 	struct train_report r;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -1,4 +1,4 @@
-#include "train/segment.h"
+#include "train/stint.h"
 
 #include <math.h>
 
@@ -17,7 +17,7 @@ const char *train_reason_word(enum train_reason reason)
 	return reason_words[reason];
 }
 
-void train_segment_report(struct train_segment *s, double time_s)
+void train_stint_report(struct train_stint *s, double time_s)
 {
 	if (!s->count)
 		s->first_s = time_s;
@@ -28,7 +28,7 @@ void train_segment_report(struct train_segment *s, double time_s)
 }
 
 /* The latest gaps, oldest first. */
-static size_t latest(const struct train_segment *s, double *out)
+static size_t latest(const struct train_stint *s, double *out)
 {
 	size_t all = s->count > TRAIN_SKIPPED ? s->count - TRAIN_SKIPPED : 0, n = all < TRAIN_GAPS ? all : TRAIN_GAPS;
 
@@ -37,7 +37,7 @@ static size_t latest(const struct train_segment *s, double *out)
 	return n;
 }
 
-struct stats_interval train_segment_pace(const struct train_segment *s)
+struct stats_interval train_stint_pace(const struct train_stint *s)
 {
 	double gaps[TRAIN_GAPS], means[BATCHES] = { 0 };
 	size_t n = latest(s, gaps), size = n / BATCHES;
@@ -54,7 +54,7 @@ struct stats_interval train_segment_pace(const struct train_segment *s)
 	return pace;
 }
 
-double train_segment_slowness(const struct train_segment *s, double now_s, double grace_s)
+double train_stint_slowness(const struct train_stint *s, double now_s, double grace_s)
 {
 	double since = s->count ? s->first_s : s->asked_s + grace_s;
 

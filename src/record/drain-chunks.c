@@ -1,0 +1,176 @@
+/* Walking the chunks of a process, and giving them back; see drain.h. What a record means is emit.h's. */
+#include "record/emit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FINISH_ROUNDS 8
+
+static struct sonde_chunk *chunk_at(const struct drain_segment *s, uint32_t i)
+{
+	return (void *)((char *)s->at + SONDE_SEGMENT_HEAD_BYTES + (size_t)i * SONDE_CHUNK_BYTES);
+}
+
+/* A reservation that was never begun leaves zeros; what lies behind them counts. */
+static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
+{
+	while (at < SONDE_CHUNK_BYTES && !*(const uint64_t *)((const char *)c + at))
+		at += 8;
+	return at;
+}
+
+/* From state->at on, as far as it goes. */
+static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk *state, const struct sonde_chunk *c,
+		bool is_closed, bool is_last_chance)
+{
+	while (!state->is_broken && state->at < SONDE_CHUNK_BYTES) {
+		const char *from = (const char *)c + state->at;
+		uint64_t head = __atomic_load_n((const uint64_t *)(const void *)from, __ATOMIC_ACQUIRE);
+		size_t words = head & 0xffff;
+		unsigned is = head >> 24 & 0xff;
+		if (!head) {
+			uint32_t next = is_closed ? skip_zeros(c, state->at) : SONDE_CHUNK_BYTES;
+			if (next == SONDE_CHUNK_BYTES)
+				return true;
+			d->lost_records++;
+			state->at = next;
+			continue;
+		}
+		if ((is == SONDE_PENDING || is == SONDE_RUNNING) && !is_closed)
+			return false;
+		if (!words || words * 8 > SONDE_CHUNK_BYTES - state->at) {
+			state->is_broken = true;
+			d->broken_chunks++;
+			break;
+		}
+		if (is == SONDE_PENDING)
+			d->lost_records++;
+		else if (!view_take(&d->view, from, words))
+			d->broken_records++;
+		else if (emit_record(d, p, state, is_last_chance) == EMIT_WAIT)
+			return false;
+		state->at += (uint32_t)words * 8;
+	}
+	return true;
+}
+
+/*
+ * Walk one chunk. is_closed: its owner writes no more, so that what is unfinished
+ * stays so. Returns true when it was walked to its end.
+ */
+static bool walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
+		bool is_closed, bool is_last_chance)
+{
+	if (!state->at) {
+		/* Where a recorder that died had got to; 0 when nobody has read it yet. */
+		bool is_begun = d->epollfd < 0 && c->drained > SONDE_CHUNK_FIRST && c->drained <= SONDE_CHUNK_BYTES;
+		state->at = is_begun ? (uint32_t)c->drained & ~7u : SONDE_CHUNK_FIRST;
+		state->pid = p->pid;
+		state->tid = c->tid;
+		drain_pair(d, c->start_ticks, c->start_mono_ns);
+	}
+	bool is_whole = walk_on(d, p, state, c, is_closed, is_last_chance);
+	c->drained = state->at;
+	c->tid = state->tid;
+	return is_whole;
+}
+
+static bool is_thread_dead(const struct drain_process *p, uint32_t tid)
+{
+	return syscall(SYS_tgkill, p->pid, tid, 0) && errno == ESRCH;
+}
+
+static void end_thread(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
+		int64_t end_ns)
+{
+	uint32_t depth = c->depth;
+	if (depth > SONDE_OPEN_SPANS_MAX)
+		depth = SONDE_OPEN_SPANS_MAX;
+	for (uint32_t i = 0; i < depth; i++) {
+		struct sonde_open_span span = c->open[i];
+		emit_open_span(d, p, state, &span, i, end_ns);
+	}
+}
+
+/* Give an emptied chunk back: only zeros may be found in it when its word says free. */
+static void recycle(struct drain_process *p, struct drain_segment *s, uint32_t i)
+{
+	struct sonde_chunk *c = chunk_at(s, i);
+	uint64_t used = c->tail < SONDE_CHUNK_BYTES ? c->tail : SONDE_CHUNK_BYTES;
+	p->filtered += c->filtered;
+	memset(c, 0, used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used);
+	s->chunks[i] = (struct drain_chunk){ 0 };
+	__atomic_store_n(&s->at->owner[i], 0, __ATOMIC_RELEASE);
+}
+
+static bool drain_chunk(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i,
+		bool is_process_dead, bool is_last_chance)
+{
+	struct drain_chunk *state = &s->chunks[i];
+	struct sonde_chunk *c = chunk_at(s, i);
+	uint32_t owner = __atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE);
+	if (!owner)
+		return true;
+	bool is_full = owner == SONDE_OWNER_FULL;
+	/* A full chunk may still hold a record whose hook a signal handler has interrupted: its owner must be asked. */
+	if (!walk(d, p, state, c, is_process_dead, is_last_chance) && !is_process_dead) {
+		if (!is_full || !is_thread_dead(p, (uint32_t)c->tid))
+			return false;
+		walk(d, p, state, c, true, is_last_chance);
+	}
+	if (is_full && !is_process_dead) {
+		if (state->at < SONDE_CHUNK_BYTES && skip_zeros(c, state->at) < SONDE_CHUNK_BYTES)
+			return false;
+		recycle(p, s, i);
+	}
+	return true;
+}
+
+/* Threads that have died keep a partly filled chunk: take it from them. */
+void drain_reap(struct drain *d, struct drain_process *p)
+{
+	for (uint32_t n = 0; n < p->segment_count; n++)
+		for (uint32_t i = 0; i < p->segments[n]->chunk_count; i++) {
+			struct drain_segment *s = p->segments[n];
+			uint32_t owner = __atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE);
+			if (!owner || owner == SONDE_OWNER_FULL || !is_thread_dead(p, owner) ||
+					!__atomic_compare_exchange_n(&s->at->owner[i], &owner, SONDE_OWNER_FULL, false,
+							__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+				continue;
+			walk(d, p, &s->chunks[i], chunk_at(s, i), true, true);
+			end_thread(d, p, &s->chunks[i], chunk_at(s, i), clock_mono_ns());
+			recycle(p, s, i);
+		}
+}
+
+void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance)
+{
+	for (uint32_t n = 0; n < p->segment_count; n++)
+		for (uint32_t i = 0; i < p->segments[n]->chunk_count; i++)
+			drain_chunk(d, p, p->segments[n], i, is_dead, is_last_chance);
+}
+
+/* A few rounds, since its threads may refer to each other's strings. */
+void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns)
+{
+	for (int round = 0; round < FINISH_ROUNDS; round++) {
+		uint64_t before = d->events;
+		drain_take(d, p, true, false);
+		if (before == d->events)
+			break;
+	}
+	drain_take(d, p, true, true);
+	for (uint32_t n = 0; n < p->segment_count; n++) {
+		struct drain_segment *s = p->segments[n];
+		if (s->number == 0)
+			p->dropped += s->at->dropped;
+		for (uint32_t i = 0; i < s->chunk_count; i++) {
+			p->filtered += chunk_at(s, i)->filtered;
+			if (s->at->owner[i] && s->at->owner[i] != SONDE_OWNER_FULL)
+				end_thread(d, p, &s->chunks[i], chunk_at(s, i), end_ns);
+		}
+	}
+}

@@ -1,0 +1,217 @@
+/* Calls of libraries become rows; see emit.h. Those that make processes, or wait for them, tell more besides. */
+#include "record/emit.h"
+#include "tracer/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+_Static_assert(CALL_COUNT <= sizeof(((struct drain *)0)->call_ids) / sizeof(int64_t), "call_ids is too small");
+
+/* What system calls tell as well. */
+#define ELSEWHERE ((uint32_t)(SONDE_CAT_ALL & ~(SONDE_CAT_PROCESS | SONDE_CAT_LIBC | SONDE_CAT_SPAN | SONDE_CAT_FUNC)))
+
+static int64_t null_if(int64_t value, int64_t none)
+{
+	return value == none ? STORE_NULL : value;
+}
+
+static int64_t call_id(struct drain *d, unsigned call)
+{
+	if (call >= CALL_COUNT)
+		return STORE_NULL;
+	if (!d->call_ids[call]) {
+		static const char *const categories[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net",
+			"process", "aio", "libc", "span", "function", "stdio" };
+		const struct call_info *info = &call_info[call];
+		struct store_text names = { .data = info->arg_names, .bytes = strlen(info->arg_names) };
+		d->call_ids[call] = store_strings_of(&d->sink->strings, info->name);
+		struct store_call row = { .call = d->call_ids[call],
+			.category = store_strings_of(&d->sink->strings, categories[__builtin_ctz(info->category)]),
+			.arg_names = &names };
+		store_sink_add(d->sink, STORE_TABLE_CALL, &row);
+	}
+	return d->call_ids[call];
+}
+
+int64_t drain_call_id(struct drain *d, const char *name, uint32_t categories)
+{
+	for (unsigned i = 0; i < CALL_COUNT; i++)
+		if (!strcmp(call_info[i].name, name))
+			return call_info[i].category & categories ? call_id(d, i) : STORE_NULL;
+	return STORE_NULL;
+}
+
+/* Which file the row is about; a path that opened something defines that file. */
+static int64_t call_file(struct drain *d, const struct view *v)
+{
+	const struct sonde_rec_call *r = view_call(v);
+	int64_t file = r->file ? (int64_t)(r->file & INT64_MAX) : STORE_NULL;
+	if (!(r->flags & SONDE_CALL_PATH) || !v->string_count)
+		return file;
+	int64_t name = emit_string(d, &v->strings[0]);
+	int64_t base = (int64_t)(v->base & INT64_MAX);
+	if (!r->defines)
+		return r->file && r->fd >= 0 ? file : store_sink_path(d->sink, base, name);
+	store_sink_file(d->sink, file, base, name);
+	return file;
+}
+
+static void note_wait(struct drain *d, const struct view *v)
+{
+	const struct sonde_rec_call *r = view_call(v);
+	const char *names = r->head.call < CALL_COUNT ? call_info[r->head.call].arg_names : "";
+	unsigned i = 0;
+	for (const char *at = names; at && *at; i++) {
+		if (!strncmp(at, "status", 6) && (at[6] == ',' || !at[6]) && i < v->arg_count && r->ret > 0 &&
+				!r->head.errnum)
+			if (WIFEXITED(v->args[i]) || WIFSIGNALED(v->args[i]))
+				drain_exited(d, (pid_t)r->ret, (int)v->args[i]);
+		at = strchr(at, ',');
+		at = at ? at + 1 : NULL;
+	}
+}
+
+static void note_child(struct drain *d, const struct drain_process *mother, int32_t pid, uint32_t why, char *path)
+{
+	uint64_t *at = map_put_int(&d->blind_by_pid, (uint64_t)(uint32_t)pid, NULL);
+	if (!at)
+		return;
+	if (!*at) {
+		if (d->blind_count == d->blind_cap) {
+			size_t cap = d->blind_cap ? 2 * d->blind_cap : 16;
+			struct drain_blind *more = realloc(d->blind, cap * sizeof(*more));
+			if (!more)
+				return;
+			d->blind = more;
+			d->blind_cap = cap;
+		}
+		*at = ++d->blind_count;
+	}
+	d->blind[*at - 1] = (struct drain_blind){ .pid = pid,
+		.mother = mother,
+		.why = why,
+		.path = path,
+		.start_ns = emit_ns(d, view_call(&d->view)->ticks) };
+}
+
+/* An exec is about to be tried: by the image itself, or by a vfork child on its memory. */
+static void note_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c, const struct view *v)
+{
+	uint32_t why = v->arg_count ? (uint32_t)v->args[0] : 0;
+	char *path = v->string_count ? arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes) : NULL;
+	if (!path)
+		return;
+	if (c->pid != p->pid) {
+		note_child(d, p, c->pid, why, path);
+	} else {
+		p->exec_path = path;
+		p->exec_blind = why;
+	}
+}
+
+static void note_failed_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c)
+{
+	if (c->pid == p->pid)
+		p->exec_path = NULL;
+	else
+		note_child(d, p, c->pid, 0, NULL);
+}
+
+/* posix_spawn's plain arguments are the child and why it will be blind. */
+static void note_spawn(struct drain *d, const struct drain_process *p, const struct view *v)
+{
+	if (v->arg_count >= 2 && v->args[0] > 0 && !view_call(v)->head.errnum && v->string_count)
+		note_child(d, p, (int32_t)v->args[0], (uint32_t)v->args[1],
+				arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes));
+}
+
+static bool is_exec(unsigned call)
+{
+	return call < CALL_COUNT &&
+			(!strncmp(call_info[call].name, "exec", 4) || !strcmp(call_info[call].name, "fexecve"));
+}
+
+enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct view *v = &d->view;
+	const struct sonde_rec_call *r = view_call(v);
+	struct store_io row = store_io_nulls;
+	bool has_path2 = (r->flags & SONDE_CALL_PATH2) && v->string_count > 1 && v->arg_count > 0;
+	unsigned args = v->arg_count - has_path2;
+	unsigned texts = (r->flags & SONDE_CALL_PATH ? 1 : 0) + has_path2;
+	row.ts_ns = emit_ns(d, r->ticks);
+	row.dur_ns = r->flags & SONDE_CALL_NO_END ? STORE_NULL : emit_ns(d, r->ticks + r->dur_ticks) - row.ts_ns;
+	row.process = p->number;
+	row.pid = c->pid;
+	row.tid = c->tid;
+	row.call = call_id(d, r->head.call);
+	row.file = call_file(d, v);
+	if (has_path2)
+		row.file2 = store_sink_path(d->sink, (int64_t)((uint64_t)v->args[args] & INT64_MAX),
+				emit_string(d, &v->strings[1]));
+	row.fd = null_if(r->fd, -1);
+	row.ret = r->flags & SONDE_CALL_NO_END ? STORE_NULL : r->ret;
+	row.errnum = r->flags & SONDE_CALL_NO_END ? STORE_NULL : r->head.errnum;
+	row.size = r->size;
+	row.offset = r->offset;
+	row.flags = r->flags;
+	int64_t *const fields[] = { &row.arg0, &row.arg1, &row.arg2, &row.arg3 };
+	for (unsigned i = 0; i < args && i < 4; i++)
+		*fields[i] = v->args[i];
+	if (v->string_count > texts)
+		row.text = &v->strings[texts];
+	if (p->is_elsewhere && r->head.call < CALL_COUNT && call_info[r->head.call].category & ELSEWHERE)
+		return EMIT_DONE;
+	emit_count(d, p, c, row.ts_ns, row.ts_ns + (row.dur_ns == STORE_NULL ? 0 : row.dur_ns));
+	store_sink_add(d->sink, STORE_TABLE_IO, &row);
+	return EMIT_DONE;
+}
+
+/* Who connects to whom: connect has family and port as arguments, accept the listener before them. */
+static void note_peer(struct drain *d, const struct drain_chunk *c)
+{
+	const struct view *v = &d->view;
+	const struct sonde_rec_call *r = view_call(v);
+	bool is_accept = r->head.call == CALL_accept || r->head.call == CALL_accept4;
+	if (!is_accept && r->head.call != CALL_connect && r->head.call != CALL___connect)
+		return;
+	char address[64];
+	unsigned at = is_accept;
+	if (v->arg_count < at + 2 || !v->string_count || v->strings[0].bytes >= sizeof(address))
+		return;
+	memcpy(address, v->strings[0].data, v->strings[0].bytes);
+	address[v->strings[0].bytes] = '\0';
+	int64_t ts_ns = emit_ns(d, r->ticks);
+	struct probe_peer peer = { .ts_ns = ts_ns,
+		.dur_ns = emit_ns(d, r->ticks + r->dur_ticks) - ts_ns,
+		.pid = c->pid,
+		.is_accept = is_accept,
+		.family = (int)v->args[at],
+		.port = v->args[at + 1],
+		.address = address };
+	probe_saw_peer(d->probes, &peer);
+}
+
+enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	const struct sonde_rec_call *r = view_call(&d->view);
+	if (r->head.call < CALL_COUNT && call_info[r->head.call].category == SONDE_CAT_PROCESS) {
+		note_wait(d, &d->view);
+		if (is_exec(r->head.call))
+			note_failed_exec(d, p, c);
+		if (r->head.call == CALL_posix_spawn || r->head.call == CALL_posix_spawnp)
+			note_spawn(d, p, &d->view);
+		if ((r->head.call == CALL_fork || r->head.call == CALL__Fork) && r->ret > 0)
+			note_child(d, p, (int32_t)r->ret, SONDE_BLIND_NO, NULL);
+	}
+	if (d->probes && r->head.call < CALL_COUNT && call_info[r->head.call].category == SONDE_CAT_NET)
+		note_peer(d, c);
+	return emit_call(d, p, c, is_last_chance);
+}
+
+enum emit_result emit_exec(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
+{
+	note_exec(d, p, c, &d->view);
+	return emit_call(d, p, c, is_last_chance);
+}
