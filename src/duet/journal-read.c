@@ -124,7 +124,11 @@ static bool take_schedule(struct duet_journal *j, const json_t *line)
 		return false;
 	take_self(&j->self, json_object_get(line, "self"));
 	j->repeat = copy_of(line, "repeat");
-	j->schedule = (struct duet_schedule){ (enum duet_design)design, (size_t)turns, (size_t)most, true };
+	j->schedule = (struct duet_schedule){ .design = (enum duet_design)design,
+		.turns = (size_t)turns,
+		.runs_max = (size_t)most,
+		.has_signs = is_true(line, "signs"),
+		.is_settled = true };
 	return true;
 }
 

@@ -367,8 +367,11 @@ int fleet_link_follow(struct fleet_link *link, int64_t timeout_ms, struct fleet_
 		s = natsSubscription_NextMsg(&msg, link->follow, timeout_ms);
 	if (s == NATS_TIMEOUT)
 		return 0;
-	if (s != NATS_OK)
+	if (s != NATS_OK) {
+		natsSubscription_Destroy(link->follow);
+		link->follow = NULL;
 		return fleet_nats_error(err, s, "follow the fleet's jobs");
+	}
 	rc = hand_on(msg, fold_message, ledger, &pending);
 	natsMsg_Destroy(msg);
 	return rc < 0 ? err_sys(err, -rc, "cannot follow the fleet's jobs") : pending > 0;

@@ -70,7 +70,7 @@ int fleet_link_fold(struct fleet_link *link, const char *id, bool with_reports, 
 int fleet_link_last(struct fleet_link *link, const char *id, uint64_t *sequence, struct sonde_err *err);
 
 /* Follow all events into the ledger, from the first: the next one within timeout_ms. 1: there was one, and more are
- * behind it; 0: the ledger has all there is; -errno. */
+ * behind it; 0: the ledger has all there is; -errno: the next call starts again, with the first event. */
 int fleet_link_follow(struct fleet_link *link, int64_t timeout_ms, struct fleet_ledger *ledger, struct sonde_err *err);
 
 #endif

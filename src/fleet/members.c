@@ -148,7 +148,7 @@ static int words_of(const struct fleet_member *m, const char *action, struct are
 	if (rc < 0)
 		return rc;
 	fs_safe_name(&name, m->host, 63);
-	for (; shell[n] && n < WORDS_MAX - 12; n++)
+	for (; n < WORDS_MAX - 12 && shell[n]; n++)
 		argv[n] = shell[n];
 	argv[n++] = arena_strdup(arena, m->host);
 	argv[n++] = arena_strdup(arena, m->sonde);

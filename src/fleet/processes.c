@@ -299,7 +299,7 @@ static int start_own(struct fleet_home *home, const char *role, const char *cons
 	size_t n = 0;
 	int rc;
 
-	while (words[n] && n < 15) {
+	while (n < 15 && words[n]) {
 		argv[n] = strdup(words[n]);
 		if (!argv[n])
 			break;

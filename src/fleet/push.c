@@ -161,7 +161,7 @@ static int fetch(struct fleet_link *link, const struct fleet_files *files, struc
 	snprintf(subject, sizeof(subject), "sonde.files.%s.*", files->hash);
 	rc = fleet_link_read(link, subject, take_chunk, f, err);
 	if (rc == 0 && f->taken < f->chunks)
-		return err_set(err, ENOENT, "the job's files are not on the server any more");
+		rc = err_set(err, ENOENT, "the job's files are not on the server any more");
 	if (rc == 0)
 		rc = measure(f->fd, &got, chunk, err);
 	if (rc == 0 && strcmp(got.hash, files->hash) != 0)

@@ -20,7 +20,7 @@ like 'in a directory of its own' "${lines[1]}" "^$TMPDIR/sonde-job\\."
 is 'without version control'"'"'s' "${lines[*]:2:4}" 'deep link main.sh tool'
 is 'modes and links are kept' "${lines[*]:6:2}" 'tool deep/data'
 ok 'which is gone' test ! -e "${lines[1]}"
-is 'ours is as it was' "$(cat code/deep/data) $(ls -A code | xargs)" 'first .git deep link main.sh tool'
+is 'ours is as it was' "$(cat code/deep/data) $(find code -mindepth 1 -maxdepth 1 -printf '%f\n' | LC_ALL=C sort | xargs)" 'first .git deep link main.sh tool'
 
 echo second >code/deep/data
 again=$(sonde submit --push code -- sh main.sh hello)
