@@ -250,7 +250,8 @@ const struct cli_command cmd_view = {
 			.max = 1,
 			.type = CLI_TYPE_RUN,
 			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without "
-				"one. Or the directory of a comparison of 'sonde duet' or of a study of 'sonde tune'." },
+				"one. Or the directory of a comparison of 'sonde duet' or of a study of 'sonde "
+				"tune'." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

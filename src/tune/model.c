@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_MAX = 500, SOME = 30, MANY = 120, EVALUATIONS = 36, ENSEMBLE_BUDGET = 4000, SAMPLE_STEPS = 4 };
+enum { ROWS_MAX = 500, SOME = 30, MANY = 45, EVALUATIONS = 36, ENSEMBLE_BUDGET = 4000, SAMPLE_STEPS = 4 };
 
 /* What an earlier study counts before there is anything to hold it against, and how many trials that is worth. */
 #define EARLIER_WEIGHT 0.7

@@ -15,6 +15,7 @@ enum {
 	PARENTS = 5,      /* best trials, */
 	CHILDREN = 60,    /* and changed copies of each */
 	CLIMBERS = 6,     /* candidates that climb */
+	FINALISTS = 3,    /* the best of them go on after the first round */
 	ROUNDS = 4,       /* numbers, then choices, at most so often */
 	EVALUATIONS = 30, /* of one climb */
 	WHOLE = 2000,     /* discrete spaces up to this size are looked at whole */
@@ -270,14 +271,38 @@ static bool climb_choices(struct searcher *s, struct candidate *c)
 	return is_better;
 }
 
-static void climb(struct searcher *s, struct candidate *c)
+/* One round; false: nothing got better that could make something else better. */
+static bool climb(struct searcher *s, struct candidate *c, int round)
 {
-	for (int round = 0; round < ROUNDS; round++) {
-		bool has_climbed = climb_numbers(s, c);
+	bool has_climbed = climb_numbers(s, c);
 
-		if (!climb_choices(s, c) && (round > 0 || !has_climbed))
-			break;
+	return climb_choices(s, c) || (round == 0 && has_climbed);
+}
+
+/* All climb once, the best of them to the top. Returns which is best then. */
+static size_t climb_all(struct searcher *s)
+{
+	bool is_done[CLIMBERS], is_chosen[CLIMBERS] = { false };
+	size_t best = 0;
+
+	for (size_t i = 0; i < s->top_count; i++) {
+		s->top[i].score = score(s, s->top[i].point);
+		is_done[i] = !climb(s, &s->top[i], 0);
 	}
+	for (size_t n = 0; n < FINALISTS && n < s->top_count; n++) {
+		size_t at = s->top_count;
+
+		for (size_t i = 0; i < s->top_count; i++)
+			if (!is_chosen[i] && (at == s->top_count || s->top[i].score > s->top[at].score))
+				at = i;
+		is_chosen[at] = true;
+		for (int round = 1; round < ROUNDS && !is_done[at]; round++)
+			is_done[at] = !climb(s, &s->top[at], round);
+	}
+	for (size_t i = 1; i < s->top_count; i++)
+		if (s->top[i].score > s->top[best].score)
+			best = i;
+	return best;
 }
 
 int tune_search(const struct tune_optimizer *o, const struct tune_acquisition *a, uint64_t id, double *point,
@@ -285,7 +310,6 @@ int tune_search(const struct tune_optimizer *o, const struct tune_acquisition *a
 {
 	struct searcher *s = arena_alloc(scratch, sizeof(*s));
 	uint64_t size = tune_space_size(o->space, WHOLE);
-	size_t best = 0;
 
 	if (!s)
 		return err_sys(err, ENOMEM, "cannot search for the next trial");
@@ -300,12 +324,6 @@ int tune_search(const struct tune_optimizer *o, const struct tune_acquisition *a
 	}
 	if (!s->top_count)
 		return tune_random_point(o, &s->rng, point, err);
-	for (size_t i = 0; i < s->top_count; i++) {
-		s->top[i].score = score(s, s->top[i].point);
-		climb(s, &s->top[i]);
-		if (s->top[i].score > s->top[best].score)
-			best = i;
-	}
-	memcpy(point, s->top[best].point, o->space->count * sizeof(*point));
+	memcpy(point, s->top[climb_all(s)].point, o->space->count * sizeof(*point));
 	return 0;
 }
