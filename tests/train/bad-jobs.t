@@ -22,8 +22,8 @@ refuse 'no job' 2 'which job' -- $PYTHON job.py
 refuse 'no program' 2 'which program' job.yml
 refuse 'no file' 1 'nowhere.yml' nowhere.yml -- true
 refuse 'no parameters' 1 "empty.yml:1: .*no 'params'" empty.yml -- true
-refuse 'a rule that is none' 1 "rule.yml:2: 'finish' is average, all, once or most" rule.yml -- true
-refuse 'a key that is none' 1 'key.yml:2: .*iteration' key.yml -- true
+refuse 'a rule that is none' 1 "rule.yml:3: 'finish' is average, all, once or most" rule.yml -- true
+refuse 'a key that is none' 1 'key.yml:3: .*iteration' key.yml -- true
 refuse 'a class that is none' 1 'class.yml:1: ' class.yml -- true
 refuse 'no YAML' 1 'yaml.yml' yaml.yml -- true
 refuse 'no configuration is allowed' 1 'no configuration' impossible.yml -- $PYTHON job.py

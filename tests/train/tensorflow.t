@@ -56,6 +56,7 @@ params:
   - {name: intra, type: int, low: 1, high: 7, default: 1, class: live}
 settings: {batch_size: 100, learning_rate: 0.0001, optimizer: Adam, node_num: 4, thread_num: 8, n_partition: 20}
 target_loss: 0.5
+moving_share: 9
 Y
 run train -o out --seed 1 job.yml -- $PYTHON cnn.py
 is 'the program reaches its target' "$status $(field reached out/result.json)" '0 True'

@@ -10,6 +10,7 @@ check() {
 	local name=$1 target=$2
 	shift 2
 	sed 's/^iterations:.*/iterations: 15/; s/^explore:.*/explore: 5/; s/high: 8/high: 3/; s/high: [46]/high: 3/' "$jobs/$name.yml" >"$name.yml"
+	echo 'moving_share: 9' >>"$name.yml"
 	run timeout 400 "$SONDE" train -o "$name" --seed 1 --target-loss "$target" "$name.yml" -- $PYTHON "$jobs/$name.py" "$@"
 	is "$name reaches its target" "$status $(field reached "$name/result.json")" '0 True'
 	is "$name: no word of trouble" "$err" ''

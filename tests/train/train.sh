@@ -32,7 +32,7 @@ PY
 
 # plan CLASS [LINE...] >FILE: a job file
 plan_of() {
-	printf 'params: [{name: w, type: int, low: 1, high: 8, default: 1, class: %s}]\n' "$1"
+	printf 'params: [{name: w, type: int, low: 1, high: 8, default: 1, class: %s}]\nmoving_share: 9\n' "$1"
 	shift
 	((!$#)) || printf '%s\n' "$@"
 }
