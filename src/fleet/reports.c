@@ -74,14 +74,14 @@ static bool take_note(struct fleet_reports *r, const char *line)
 	json_decref(note);
 	if (!is_object)
 		return false;
-	notes = r->notes_len + len < FLEET_NOTES_BYTES ? realloc(r->notes, r->notes_len + len + 1) : NULL;
+	notes = r->notes_len + len < FLEET_NOTES_BYTES ? realloc(r->notes, r->notes_len + len + 2) : NULL;
 	if (!notes) {
 		r->dropped++;
 		return true;
 	}
 	if (r->notes_len)
 		notes[r->notes_len++] = ',';
-	memcpy(notes + r->notes_len, text, len);
+	memcpy(notes + r->notes_len, text, len + 1);
 	r->notes = notes;
 	r->notes_len += len;
 	return true;
