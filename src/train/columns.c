@@ -28,9 +28,9 @@ static void text_of(const struct train_plan *plan, const double *point, const ch
 	double value = p ? point[p - plan->study.space.params] : NAN;
 
 	*text = '\0';
-	if (!isnan(value) && p->type >= TUNE_ORDINAL && p->type != TUNE_BOOL)
+	if (p && !isnan(value) && p->type >= TUNE_ORDINAL && p->type != TUNE_BOOL)
 		snprintf(text, size, "%s", p->choices[(size_t)value].text);
-	else if (!isnan(value))
+	else if (p && !isnan(value))
 		tune_param_format(p, value, text, size);
 	for (size_t i = 0; !p && i < plan->setting_count; i++)
 		if (strcmp(plan->settings[i].name, name) == 0)

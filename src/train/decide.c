@@ -10,9 +10,8 @@
 
 enum { REPORTS_MIN = TRAIN_SKIPPED + 12, TRY_REPORTS = 24, IN_VAIN_MAX = 4 };
 
-static const double near_enough = 0.1;  /* half the interval of a pace by the pace: then it is known */
-static const double moving_share = 0.1; /* of the whole time of the job: so much may go into moves at most */
-static const double far_worse = 1.5;    /* by this factor: then more reports would not change what is thought of it */
+static const double near_enough = 0.1; /* half the interval of a pace by the pace: then it is known */
+static const double far_worse = 1.5;   /* by this factor: then more reports would not change what is thought of it */
 
 /* What a move has cost so far; nothing is known: nothing. */
 static double usual_cost(const struct train_coach *c, bool is_restart)
@@ -86,7 +85,7 @@ static bool has_time(const struct train_coach *c, double price_s)
 	struct stats_interval left = train_coach_remaining(c);
 	double total = s->last_s + (isfinite(left.estimate) ? left.estimate : s->last_s);
 
-	return c->moving_s + price_s <= moving_share * total;
+	return c->moving_s + price_s <= c->plan->moving_share * total;
 }
 
 /* Going there, being there for a while and coming back, by what it may bring. Nothing known yet: yes. */

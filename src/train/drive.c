@@ -199,11 +199,12 @@ static int decide(struct driver *v)
 {
 	CLEANUP(buf_release) struct buf event = BUF_INIT;
 	struct train_stint *s = train_coach_now(v->c);
-	bool was_told = s->is_told;
+	bool was_told = s->is_told, is_news;
 	struct train_decision decision;
 	int rc = train_coach_decide(v->c, now_s(v), &decision, v->err);
 
-	if (rc == 0 && !was_told && s->is_told) {
+	is_news = s->is_told != was_told;
+	if (rc == 0 && is_news) {
 		train_record_known(v->d->record, v->c, s, &event);
 		pass_on(v, "event ", event.data);
 	}
@@ -211,7 +212,7 @@ static int decide(struct driver *v)
 		v->why = "target";
 	if (rc == 0 && decision.act == TRAIN_MOVE)
 		rc = move(v, &decision);
-	if (v->d->show && (was_told != s->is_told || decision.act != TRAIN_WAIT))
+	if (v->d->show && (is_news || decision.act != TRAIN_WAIT))
 		v->d->show(v->d->arg, v->c);
 	return rc;
 }

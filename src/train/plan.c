@@ -98,6 +98,7 @@ static const struct config_key plan_keys[] = {
 	{ "iterations", CONFIG_WHOLE, offsetof(struct train_plan, iterations), .min = 1 },
 	{ "online_iterations", CONFIG_WHOLE, offsetof(struct train_plan, online_iterations), .min = 1 },
 	{ "confidence", CONFIG_REAL, offsetof(struct train_plan, confidence) },
+	{ "moving_share", CONFIG_REAL, offsetof(struct train_plan, moving_share) },
 	{ "method", CONFIG_OTHER, .take = take_method },
 	{ "timeout", CONFIG_DURATION, offsetof(struct train_plan, timeout_ns) },
 	{ "seed", CONFIG_WHOLE, offsetof(struct train_plan, seed), .min = 0 },
@@ -124,6 +125,8 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 		return config_error(r, root, "'window' is at most %d", TRAIN_WINDOW_MAX);
 	if (!(plan->confidence >= 0))
 		return config_error(r, root, "'confidence' is 0 or more standard deviations");
+	if (!(plan->moving_share >= 0))
+		return config_error(r, root, "'moving_share' is 0 or more");
 	return r->context ? tune_take_constraints(r, r->context, &plan->study.space) : 0;
 }
 
@@ -150,7 +153,8 @@ int train_plan_parse(struct train_plan *plan, const char *path, const char *text
 		.explore = 8,
 		.iterations = 60,
 		.online_iterations = 100,
-		.confidence = 1 };
+		.confidence = 1,
+		.moving_share = 0.1 };
 	plan->study.path = path;
 	return config_parse(&p.reader, text, size, take_document);
 }

@@ -39,6 +39,7 @@ struct train_plan {
 	int64_t iterations;              /* at most so many in each of them */
 	int64_t online_iterations;       /* between looks, after that */
 	double confidence;               /* standard deviations by which a move's gain must exceed its cost */
+	double moving_share;             /* of the job's whole time: so much may go into moves that only learn */
 	int64_t timeout_ns;              /* 0: none */
 	int64_t seed;
 };

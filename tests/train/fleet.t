@@ -22,7 +22,7 @@ while True:
     if job.should_stop():
         break
 PY
-printf 'params: [{name: w, type: int, low: 1, high: 8, default: 1, class: live}]\ntarget_loss: 0.4\n' >job.yml
+printf 'params: [{name: w, type: int, low: 1, high: 8, default: 1, class: live}]\ntarget_loss: 0.4\nmoving_share: 9\n' >job.yml
 sonde fleet up --agents 1 --lease 5s >/dev/null
 submit() { sonde submit --env "PYTHONPATH=$PYTHONPATH" "$@" -- /usr/bin/python3 job.py; }
 

@@ -77,9 +77,9 @@ if __name__ == "__main__":
     print(len(crew.members["worker"]), gone.process.exitcode, job.knob("w", 5, 1, 8), job.knob("mode", "slow", choices=["slow", "fast"]))
     print(*pids, file=open("pids", "w"))
 PY
-run train -o crew job.yml -- $PYTHON crew.py
+run train -o crew job.yml -- "$PYTHON" crew.py
 is 'a crew in Python' "$status $(grep -v tables <<<"${out}" | head -n 2 | tr '\n' ';')" '0 chief [10, 20, 30] True;2 0 1 fast;'
-run $PYTHON crew.py
+run "$PYTHON" crew.py
 is 'outside of a job too' "$status ${out//$'\n'/;}" '0 chief [10, 20, 30] False;2 0 5 slow'
 left=0
 for pid in $(<pids); do [[ ! -e /proc/$pid ]] || left=$((left + 1)); done

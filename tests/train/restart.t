@@ -3,7 +3,7 @@
 . "$(dirname "$0")/train.sh"
 
 plan_of restart 'target_loss: 0.3' 'window: 5' 'explore: 3' 'iterations: 20' >job.yml
-run train -o out job.yml -- $PYTHON job.py
+run train -o out job.yml -- "$PYTHON" job.py
 is 'the job reaches its target' "$status" 0
 starts=$(grep -c '^start' <<<"$out")
 ok 'it was started again for configurations' test "$starts" -ge 2
@@ -12,14 +12,14 @@ is 'as many lives as configurations' "$starts" "$(field configurations out/resul
 is 'the cost of each was measured' "$(column reconfiguration_s out/configs.csv | tail -n +2 | grep -c '^[0-9]')" "$((starts - 1))"
 
 plan_of live 'target_loss: 0.3' 'window: 5' >live.yml
-run env BROKEN=2 timeout 120 "$SONDE" train -o broken --seed 3 live.yml -- $PYTHON job.py
+run env BROKEN=2 timeout 120 "$SONDE" train -o broken --seed 3 live.yml -- "$PYTHON" job.py
 is 'a configuration that breaks the program' "$status" 0
 if grep -q '"failed":true' broken/journal.jsonl; then
 	is 'is not taken again' "$(column w broken/configs.csv | grep -cx 2)" 1
 else
 	is 'was not met' "$(column w broken/configs.csv | grep -cx 2)" 0
 fi
-run env BROKEN=1 timeout 60 "$SONDE" train -o first live.yml -- $PYTHON job.py
+run env BROKEN=1 timeout 60 "$SONDE" train -o first live.yml -- "$PYTHON" job.py
 is 'a program that breaks by itself has its own status' "$status" 7
 like 'and is called failed' "$out" 'failed after'
 run train -o none live.yml -- ./nothing-here
@@ -29,7 +29,7 @@ like 'is named' "$err" 'nothing-here'
 # pid_of DIR: of the program that runs; what it has reported by then is in the journal.
 plan_of live 'target_loss: 0.0001' 'explore: 3' 'iterations: 20' >long.yml
 start_long() {
-	"$SONDE" train -o long long.yml -- $PYTHON -c "import os; open('pid', 'w').write(str(os.getpid())); exec(open('job.py').read())" >long.out 2>&1 &
+	"$SONDE" train -o long long.yml -- "$PYTHON" -c "import os; open('pid', 'w').write(str(os.getpid())); exec(open('job.py').read())" >long.out 2>&1 &
 	trainer=$!
 }
 wait_for() {

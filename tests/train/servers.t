@@ -2,7 +2,7 @@
 # Parameter servers of the shipped jobs: balanced by bytes, moved while training, nothing lost.
 . "$(dirname "$0")/train.sh"
 
-$PYTHON -c 'import numpy' 2>/dev/null || skip_service 'python3-numpy is not installed'
+"$PYTHON" -c 'import numpy' 2>/dev/null || skip_service 'python3-numpy is not installed'
 export PYTHONPATH=$PYTHONPATH:$SONDE_STAGE/share/sonde/jobs
 cat >check.py <<'PY'
 import random
@@ -70,7 +70,7 @@ if __name__ == "__main__":
     {"balanced": balanced, "moved": moved}[sys.argv[1]]()
 PY
 for check in balanced moved; do
-	run timeout 120 $PYTHON check.py $check
+	run timeout 120 "$PYTHON" check.py $check
 	is "$check" "$status $out" "0 $check"
 	((status == 0)) || diag "$err"
 done

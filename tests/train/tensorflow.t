@@ -56,8 +56,9 @@ params:
   - {name: intra, type: int, low: 1, high: 7, default: 1, class: live}
 settings: {batch_size: 100, learning_rate: 0.0001, optimizer: Adam, node_num: 4, thread_num: 8, n_partition: 20}
 target_loss: 0.5
+moving_share: 9
 Y
-run train -o out --seed 1 job.yml -- $PYTHON cnn.py
+run train -o out --seed 1 job.yml -- "$PYTHON" cnn.py
 is 'the program reaches its target' "$status $(field reached out/result.json)" '0 True'
 like 'it has the settings' "$out" 'model 100 0.0001 20 1 3 False True /data'
 like 'and the optimizer' "$out" "\\('train', 'AdamOptimizer', 0.0001, 'loss', 'step'\\)"
@@ -78,14 +79,14 @@ import tensorflow
 MLTunerUtil().report_iter_loss(0.5)
 print(MLTunerUtil().get_tf_session_config().intra_op_parallelism_threads)
 PY
-run env MLTUNER_CONF_DICT='{"ps_num": 2, "num_intra_thread": 3, "optimizer": "Momentum"}' $PYTHON roles.py
+run env MLTUNER_CONF_DICT='{"ps_num": 2, "num_intra_thread": 3, "optimizer": "Momentum"}' "$PYTHON" roles.py
 is 'roles of nodes, outside of a job' "$status $out" "0 ps 0 False 2 2 0.5 {'ps': ['a:1', 'b:2'], 'worker': ['c:3', 'd:4']}
 ps 1 False 2 2 0.5 {'ps': ['a:1', 'b:2'], 'worker': ['c:3', 'd:4']}
 worker 0 False 2 2 0.5 {'ps': ['a:1', 'b:2'], 'worker': ['c:3', 'd:4']}
 worker 1 True 2 2 0.5 {'ps': ['a:1', 'b:2'], 'worker': ['c:3', 'd:4']}
 3 {'momentum': 0.9}
 3"
-run env MLTUNER_CONF_DICT='{"optimizer": "Magic"}' $PYTHON -c 'from selftf.lib.tf_program_util import TFProgramUtil; TFProgramUtil().get_optimizer()'
+run env MLTUNER_CONF_DICT='{"optimizer": "Magic"}' "$PYTHON" -c 'from selftf.lib.tf_program_util import TFProgramUtil; TFProgramUtil().get_optimizer()'
 like 'an optimizer that is none' "$err" "there is no optimizer 'Magic': there are Adadelta"
 
 done_testing

@@ -32,7 +32,7 @@ PY
 
 # plan CLASS [LINE...] >FILE: a job file
 plan_of() {
-	printf 'params: [{name: w, type: int, low: 1, high: 8, default: 1, class: %s}]\n' "$1"
+	printf 'params: [{name: w, type: int, low: 1, high: 8, default: 1, class: %s}]\nmoving_share: 9\n' "$1"
 	shift
 	((!$#)) || printf '%s\n' "$@"
 }
@@ -41,7 +41,7 @@ plan_of() {
 train() { timeout 120 "$SONDE" train "$@"; }
 
 # field NAME FILE: of a JSON object.
-field() { $PYTHON -c 'import json, sys; print(json.load(open(sys.argv[2]))[sys.argv[1]])' "$1" "$2"; }
+field() { "$PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[2]))[sys.argv[1]])' "$1" "$2"; }
 
 # column NAME FILE: of a CSV table, one a line.
-column() { $PYTHON -c 'import csv, sys; [print(r[sys.argv[1]]) for r in csv.DictReader(open(sys.argv[2]))]' "$1" "$2"; }
+column() { "$PYTHON" -c 'import csv, sys; [print(r[sys.argv[1]]) for r in csv.DictReader(open(sys.argv[2]))]' "$1" "$2"; }

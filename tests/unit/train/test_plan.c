@@ -64,6 +64,7 @@ static void what_is_wrong_is_said(void **state)
 		{ PARAMS "method: magic\n", "'method' is gp" },
 		{ PARAMS "window: 5000\n", "'window' is at most" },
 		{ PARAMS "confidence: -1\n", "'confidence' is 0 or more" },
+		{ PARAMS "moving_share: -1\n", "'moving_share' is 0 or more" },
 		{ PARAMS "settings: [1]\n", "'settings' is names and values" },
 		{ PARAMS "settings: {a: [1]}\n", "a setting is a name and a value" },
 		{ PARAMS "iteration: 5\n", "iteration" },
