@@ -1,7 +1,8 @@
 /*
  * What a view of a large run costs the server, and how many bytes it is.
  *
- *	bench_web [EVENTS [LANES [DIR]]]      10^7 events in 64 threads without arguments; DIR: the run is left there
+ *	bench_web [EVENTS [LANES [DIR]]]      10^7 events in 64 threads without arguments; DIR: the run is left
+ *	                                      there, and is what is looked at when it is there already
  *
  * Writes a synthetic run (calls of random length, each thread busy three
  * quarters of its time), makes its pyramid, and asks for random windows from the
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PIXELS 2000
 #define VIEWS 300
@@ -164,7 +166,8 @@ int main(int argc, char **argv)
 	if (!kept && !mkdtemp(dir))
 		return 1;
 	snprintf(made, sizeof(made), "%s/run", dir);
-	make_run(run, events, lanes);
+	if (access(run, F_OK) < 0)
+		make_run(run, events, lanes);
 	before = clock_cpu_ns();
 	if (view_open(&v, run, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);

@@ -51,13 +51,13 @@ static const struct row rows[] = {
 	{ "--skip_preprocess", false, ALWAYS, 0, "a run needs no preprocessing" },
 	{ "--enable_py_stacks", false, ALWAYS, 0, "functions of CPython programs are in the stacks of samples" },
 	{ "--enable_vmstat", false, ALWAYS, 0, "the system's counters are recorded" },
-	{ "--enable_aisi", false, ALWAYS, 0, "iterations are shown when the program announces steps" },
-	{ "--aisi_via_strace", false, ALWAYS, 0, "iterations are shown when the program announces steps" },
-	{ "--enable_swarms", false, NOTED, 0, "functions that act together are not grouped yet" },
-	{ "--display_swarms", false, NOTED, 0, "functions that act together are not grouped yet" },
+	{ "--enable_aisi", false, ALWAYS, 0, "iterations are shown, announced by the program or found" },
+	{ "--aisi_via_strace", false, ALWAYS, 0, "iterations are shown, announced by the program or found" },
+	{ "--enable_swarms", false, ALWAYS, 0, "functions that act together are always grouped" },
+	{ "--display_swarms", false, ALWAYS, 0, "functions that act together are always grouped" },
 	{ "--hsg_multifeatures", false, ALWAYS, 0, "it did nothing" },
 	{ "--num_iterations", true, ALWAYS, 0, "the number is found" },
-	{ "--num_swarms", true, NOTED, 0, "functions that act together are not grouped yet" },
+	{ "--num_swarms", true, ALWAYS, 0, "the number is found" },
 	{ "--netstat_interface", true, ALWAYS, 0, "every interface is recorded" },
 	{ "--diskstat_filters", true, ALWAYS, 0, "every disk is recorded" },
 	{ "--plot_ratio", true, ALWAYS, 0, "the page draws every event" },
@@ -128,7 +128,10 @@ static void take_own(struct sofa *s, const struct row *row, const char *value)
 		if (!strcmp(row->name, values[i].name))
 			*values[i].to = value;
 	s->has_gui |= !strcmp(row->name, "--with-gui");
-	s->is_verbose |= !strcmp(row->name, "--verbose");
+	if (!strcmp(row->name, "--verbose") && !s->is_verbose) {
+		s->is_verbose = true;
+		add(&s->stages[__builtin_ctz(SUMMARY)], "--full");
+	}
 }
 
 static int take_option(struct sofa *s, const struct row *row, const char *value)

@@ -7,6 +7,7 @@
  *   control   one struct sonde_control, made by the recorder (or by the first
  *             process when there is none), mapped by every process
  *   board     `<process>.board`, metrics and knobs; see the end of this file
+ *   knobs     what knobs shall be from the start; see the end of this file
  *   segment   a struct sonde_segment page and `chunk_count` chunks of
  *             SONDE_CHUNK_BYTES; really allocated before it is mapped, so that
  *             no write into it can fail
@@ -382,6 +383,18 @@ struct sonde_knob {
 	uint32_t refused;    /* how often `wanted` was out of bounds: the old value stayed */
 	uint64_t reserved;
 	char choices[SONDE_CHOICES_BYTES]; /* CHOICE: "fast|safe|exact" */
+};
+
+/*
+ * A file `knobs` of the ring directory, made before the program starts, holds at most
+ * SONDE_KNOBS_MAX of these: what a knob of that name is from its first use on, if the
+ * program's bounds and choices allow it. Which member counts is the knob's kind.
+ */
+struct sonde_wish {
+	char name[SONDE_NAME_BYTES];
+	int64_t whole; /* SONDE_NONE: no whole number is wished for */
+	double real;   /* NaN: no number is */
+	char choice[SONDE_NAME_BYTES];
 };
 
 struct sonde_board {

@@ -15,6 +15,7 @@
 
 #include "sonde.h"
 
+#include <chrono>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -169,6 +170,34 @@ template <class Name> void metric_observe(const Name &name, double value) noexce
 {
 	sonde_metric_(nullptr, detail::name(name), SONDE_UPDATE_OBSERVE, value);
 }
+
+/*
+ * The seconds of a scope, as a histogram:
+ *
+ *	sonde::timer t("infer_seconds");
+ */
+class timer
+{
+public:
+	explicit timer(const char *metric_name) noexcept : metric(sonde_is_on() ? metric_name : nullptr)
+	{
+		if (metric)
+			begun = std::chrono::steady_clock::now();
+	}
+	~timer()
+	{
+		if (metric)
+			metric_observe(metric,
+					std::chrono::duration<double>(std::chrono::steady_clock::now() - begun)
+							.count());
+	}
+	timer(const timer &) = delete;
+	timer &operator=(const timer &) = delete;
+
+private:
+	const char *metric; /* nullptr: nobody watches */
+	std::chrono::steady_clock::time_point begun;
+};
 
 /* The value now in force: `fallback` until somebody asks for another within the bounds. */
 template <class Name, class T, detail::if_signed<T> = 0>

@@ -22,7 +22,7 @@ try:
 except ImportError:
     from ._off import counter, instant, is_on, meta, metric_add, metric_observe, metric_set, span, step
 from ._knob import knob
-from ._wrap import iterate
+from ._wrap import iterate, timer
 
 __all__ = [
     "counter",
@@ -36,4 +36,5 @@ __all__ = [
     "metric_set",
     "span",
     "step",
+    "timer",
 ]

@@ -1,11 +1,12 @@
-"""Functions that run inside a span, and loops whose iterations are steps."""
+"""Functions that run inside a span, loops whose iterations are steps, and what takes time as a metric."""
 import functools
 import inspect
+import time
 
 try:
-    from ._sonde import is_on, step
+    from ._sonde import is_on, metric_observe, step
 except ImportError:
-    from ._off import is_on, step
+    from ._off import is_on, metric_observe, step
 
 
 def decorate(span, function):
@@ -59,3 +60,27 @@ def _steps(iterable, name):
 def iterate(iterable, name):
     """`iterable`, with a step of `name` at the end of each iteration of the loop over it."""
     return _steps(iterable, name) if is_on() else iter(iterable)
+
+
+class timer:
+    """The seconds of a block, or of each call of a function, as a histogram of this name."""
+
+    __slots__ = ("name", "_begun")
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        self._begun = time.perf_counter()
+        return self
+
+    def __exit__(self, *exception):
+        metric_observe(self.name, time.perf_counter() - self._begun)
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            with timer(self.name):
+                return function(*args, **kwargs)
+
+        return wrapper

@@ -75,9 +75,9 @@ def _find_sonde():
 
 
 class Study:
-    """A conversation with `sonde tune serve`."""
+    """A conversation with `sonde tune serve`. With `keep`, a directory, everything is in a journal there and goes on."""
 
-    def __init__(self, study, seed=None, sonde=None):
+    def __init__(self, study, seed=None, sonde=None, keep=None):
         self._file = None
         path = study
         if isinstance(study, dict):
@@ -88,6 +88,8 @@ class Study:
         command = [sonde or _find_sonde(), "tune", "serve", os.fspath(path)]
         if seed is not None:
             command += ["--seed", str(seed)]
+        if keep is not None:
+            command += ["-o", os.fspath(keep)]
         self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         text=True, encoding="utf-8", bufsize=1)
 
@@ -106,9 +108,7 @@ class Study:
         return answer
 
     def _tell(self, request):
-        """Nothing answers what is right; a question after it brings what was wrong to light."""
-        self._server.stdin.write(json.dumps(request) + "\n")
-        self._request({"best": True})
+        self._request({**request, "answer": True})
 
     def ask(self):
         """The next trial; several may be open at once."""
@@ -117,6 +117,14 @@ class Study:
     def add(self, **params):
         """A trial of one's own; parameters not named have their defaults."""
         return Trial(self, self._request({"add": params}))
+
+    def open(self):
+        """Trials that were asked for and not told: of an earlier conversation, when the journal goes on."""
+        answer, found = self._request({"open": True}), []
+        while "end" not in answer:
+            found.append(Trial(self, answer))
+            answer = json.loads(self._server.stdout.readline())
+        return found
 
     def trials(self, count):
         """count trials, one after the other."""

@@ -27,6 +27,7 @@ struct analyze_opts {
 	int64_t from_ns, to_ns;
 	const char *cpu_filters, *gpu_filters; /* NULL, or groups of functions and kernels: "word:colour,word:colour" */
 	size_t top;                            /* rows of a list at most; 0: all */
+	size_t iterations;                     /* of those found, how many each for itself; 0: as top */
 	unsigned threads;                      /* 0: one a CPU */
 	struct engine_part part;
 };

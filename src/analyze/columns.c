@@ -13,6 +13,7 @@ struct analyze_columns {
 	const struct rules *rules;
 	size_t name_count, path_count;
 	uint8_t *kinds;       /* by call */
+	uint8_t *is_buffered; /* by call */
 	uint16_t *calls;      /* layers that fit, by call */
 	uint16_t *paths;      /* by path number */
 	uint16_t *names;      /* by name of a span */
@@ -32,6 +33,7 @@ static void classify_call(struct analyze_columns *c, size_t id, const char *name
 	bool is_stdio = category && strcmp(category, "stdio") == 0;
 
 	c->kinds[id] = (uint8_t)analyze_kind(category, name);
+	c->is_buffered[id] = is_stdio;
 	c->calls[id] = (uint16_t)(rules_names(c->rules, RULES_OF_CALLS, name) &
 			rules_categories(c->rules, category, is_stdio ? "STDIO" : "POSIX"));
 }
@@ -66,12 +68,13 @@ int analyze_columns_new(struct analyze *a, struct sonde_err *err)
 		c->start_ns = a->start_ns;
 		c->bucket_ns = a->bucket_ns;
 		c->kinds = calloc(names, sizeof(*c->kinds));
+		c->is_buffered = calloc(names, sizeof(*c->is_buffered));
 		c->calls = calloc(names, sizeof(*c->calls));
 		c->names = calloc(names, sizeof(*c->names));
 		c->categories = calloc(names, sizeof(*c->categories));
 		c->paths = calloc(paths, sizeof(*c->paths));
 	}
-	if (!c || !c->kinds || !c->calls || !c->names || !c->categories || !c->paths)
+	if (!c || !c->kinds || !c->is_buffered || !c->calls || !c->names || !c->categories || !c->paths)
 		return err_sys(err, ENOMEM, "cannot analyse the run");
 	classify_names(c);
 	return 0;
@@ -82,6 +85,7 @@ void analyze_columns_free(struct analyze_columns *c)
 	if (!c)
 		return;
 	free(c->kinds);
+	free(c->is_buffered);
 	free(c->calls);
 	free(c->names);
 	free(c->categories);
@@ -151,6 +155,15 @@ static void fill_kind(const void *arg, const struct engine_rows *rows, int64_t *
 
 		out[i] = id ? c->kinds[id] : KIND_OTHER;
 	}
+}
+
+static void fill_is_buffered(const void *arg, const struct engine_rows *rows, int64_t *out)
+{
+	const struct analyze_columns *c = arg;
+	const int64_t *calls = rows->ints[STORE_IO_call];
+
+	for (size_t i = 0; i < rows->count; i++)
+		out[i] = c->is_buffered[within(calls[i], c->name_count)];
 }
 
 static void fill_is_error(const void *arg, const struct engine_rows *rows, int64_t *out)
@@ -271,6 +284,7 @@ static const struct {
 	[IO_PATTERN] = { fill_pattern, true, true, false, 3, { STORE_IO_file, STORE_IO_tid, STORE_IO_offset } },
 	[IO_IS_ERROR] = { fill_is_error, false, false, false, 1, { STORE_IO_errnum } },
 	[IO_IS_SMALL] = { fill_is_small, true, true, false, 0, { 0 } },
+	[IO_IS_BUFFERED] = { fill_is_buffered, false, false, false, 1, { STORE_IO_call } },
 	[IO_SET] = { fill_io_set, true, false, true, 1, { STORE_IO_call } },
 	[IO_BUCKET] = { fill_bucket, false, false, false, 1, { STORE_IO_ts_ns } },
 };

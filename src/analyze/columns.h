@@ -10,15 +10,16 @@
 #include "analyze/pass.h"
 
 enum analyze_io_column {
-	IO_BYTES = 1, /* moved; null when the call moves none or moved none */
-	IO_PATH,      /* number of the path, 0: none */
-	IO_FILE,      /* the same, null for none: to count them */
-	IO_KIND,      /* enum analyze_kind */
-	IO_PATTERN,   /* enum analyze_pattern */
-	IO_IS_ERROR,  /* 1 or 0 */
-	IO_IS_SMALL,  /* 1: moved data, and less than ANALYZE_SMALL_BYTES */
-	IO_SET,       /* number of the set of layers */
-	IO_BUCKET,    /* of time, 0 .. ANALYZE_BUCKETS - 1; null outside */
+	IO_BYTES = 1,   /* moved; null when the call moves none or moved none */
+	IO_PATH,        /* number of the path, 0: none */
+	IO_FILE,        /* the same, null for none: to count them */
+	IO_KIND,        /* enum analyze_kind */
+	IO_PATTERN,     /* enum analyze_pattern */
+	IO_IS_ERROR,    /* 1 or 0 */
+	IO_IS_SMALL,    /* 1: moved data, and less than ANALYZE_SMALL_BYTES */
+	IO_IS_BUFFERED, /* 1: of stdio, which makes few large calls of many small ones */
+	IO_SET,         /* number of the set of layers */
+	IO_BUCKET,      /* of time, 0 .. ANALYZE_BUCKETS - 1; null outside */
 	IO_COLUMNS
 };
 

@@ -6,5 +6,8 @@
 
 /* The largest value of a counter: of one that counts up its total. NaN: there is no such counter. */
 double counters_most(const struct analyze *a, const char *name);
+/* A quantile of its values, and their mean; NaN likewise. */
+double counters_quantile(const struct analyze *a, const char *name, double p);
+double counters_mean(const struct analyze *a, const char *name);
 
 #endif

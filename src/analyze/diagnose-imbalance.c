@@ -1,51 +1,60 @@
 /*
  * Imbalance: of the processes of one program one spends far more time on its
- * files than the others, which wait for it or idle.
+ * files than the others, which wait for it or idle. A pipe is no file: who reads one waits for the process that writes.
  */
 #include "analyze/finding.h"
+#include "analyze/layers.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A process's time in calls on files; groups are sorted, *i moves on. */
-static int64_t next_process(const struct engine_groups *g, size_t *i, int64_t *number)
+/* What a process executes; STORE_NULL: not known, as in traces from elsewhere. */
+static int64_t program_of(const struct analyze *a, int64_t number)
 {
-	int64_t ns = 0;
+	const struct store_process *p = model_process(a->run, number);
 
-	*number = engine_key(g, *i, 0);
-	for (; *i < g->count && engine_key(g, *i, 0) == *number; ++*i)
-		if (io_is_file_kind(engine_key(g, *i, 1)))
-			ns += engine_sum(g, IO_Q_DUR, *i);
-	return ns;
+	return p ? p->exe : STORE_NULL;
+}
+
+/* The processes of one program: how many there are, their time, and the one with most of it. */
+struct team {
+	size_t count;
+	int64_t sum_ns, most_ns, most;
+};
+
+/* is_any: of whatever programs. */
+static struct team look(struct analyze *a, bool is_any, int64_t program)
+{
+	struct team t = { .count = 0 };
+	int64_t number, ns;
+
+	for (size_t at = 0; layers_next_process(a, &at, &number, &ns);) {
+		if (!is_any && program_of(a, number) != program)
+			continue;
+		t.count++;
+		t.sum_ns += ns;
+		t.most = ns > t.most_ns ? number : t.most;
+		t.most_ns = ns > t.most_ns ? ns : t.most_ns;
+	}
+	return t;
 }
 
 static bool check(struct analyze *a, struct finding *f)
 {
-	const struct analyze_io *io = analyze_state(a, "io");
-	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_IO, io->by_process);
-	int64_t sum_ns = 0, most_ns = 0, most = 0, number, mean_ns;
-	size_t count = 0;
+	struct team all = look(a, true, 0), t = look(a, false, program_of(a, all.most));
+	int64_t mean_ns;
 
-	for (size_t i = 0; i < g->count; count++) {
-		int64_t ns = next_process(g, &i, &number);
-
-		sum_ns += ns;
-		if (ns > most_ns) {
-			most_ns = ns;
-			most = number;
-		}
-	}
-	if (count < 3)
+	if (t.count < 3)
 		return false; /* a parent and its child are no team */
-	mean_ns = (sum_ns - most_ns) / (int64_t)(count - 1);
-	if (most_ns < 3 * mean_ns || most_ns - mean_ns < finding_wall_ns(a) / 10 ||
-			!finding_is_worth(a, most_ns - mean_ns))
+	mean_ns = (t.sum_ns - t.most_ns) / (int64_t)(t.count - 1);
+	if (t.most_ns < 3 * mean_ns || t.most_ns - mean_ns < finding_wall_ns(a) / 10 ||
+			!finding_is_worth(a, t.most_ns - mean_ns))
 		return false;
-	f->recoverable_ns = most_ns - sum_ns / (int64_t)count;
+	f->recoverable_ns = t.most_ns - t.sum_ns / (int64_t)t.count;
 	snprintf(f->what, sizeof(f->what), "one process does most of the input and output");
 	snprintf(f->evidence, sizeof(f->evidence),
-			"process %" PRId64 " spent %.3f s in calls on files, the %zu others %.3f s each", most,
-			(double)most_ns / 1e9, count - 1, (double)mean_ns / 1e9);
+			"process %" PRId64 " spent %.3f s in calls on files, the %zu others of its program %.3f s each",
+			t.most, (double)t.most_ns / 1e9, t.count - 1, (double)mean_ns / 1e9);
 	finding_try(a, "sonde summary --json %s | jq .io.by_process", f);
 	return true;
 }

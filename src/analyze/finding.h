@@ -37,7 +37,7 @@ void finding_range_of(struct analyze *a, enum analyze_kind kind, struct finding 
 /* Sums of one path and kind, and the path with most of what a rule asks for. */
 struct finding_path {
 	struct store_text path;
-	uint64_t count;
+	uint64_t count, buffered; /* calls, and those of them of stdio */
 	int64_t dur_ns, bytes;
 };
 /* The next path with calls of this kind from *at on; false when there is none. */

@@ -13,6 +13,8 @@ struct analyze_io {
 
 /* Aggregates of by_path (keys: path, kind), by_process (process, kind) and by_bucket (bucket, kind). */
 enum { IO_Q_COUNT, IO_Q_DUR, IO_Q_BYTES, IO_Q_ERRORS, IO_Q_SMALL };
+/* Of by_path alone. */
+enum { IO_Q_BUFFERED = 5 };
 /* Aggregates of by_call besides the first four. */
 enum { IO_Q_DURS = 4, IO_Q_SIZES };
 
@@ -26,5 +28,12 @@ struct io_sums {
 
 void io_sums_add(struct io_sums *sums, const struct engine_groups *g, size_t i, int64_t kind);
 bool io_is_file_kind(int64_t kind); /* no sockets, no processes */
+/* Groups of the same first key, file kinds only; returns the next group to look at. */
+size_t io_sum_key(const struct engine_groups *g, size_t i, struct io_sums *sums);
+
+/* io-paths.c: all paths with file calls, by number; count may be 0. They live as long as a; NULL: out of memory. */
+struct io_path *io_paths_collect(struct analyze *a, const struct analyze_io *io, size_t *count);
+/* The tables by_file and by_directory. */
+void io_paths_add(struct analyze *a, struct analyze_section *s, const struct io_path *paths, size_t count);
 
 #endif

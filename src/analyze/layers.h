@@ -44,4 +44,10 @@ void layers_sweep_init(struct layers_sweep *s, const struct analyze *a, struct l
 /* Go over covers whose class is the number of their set; -ENOMEM. */
 int layers_sweep_run(struct layers_sweep *s, const struct engine_sweep_set *sets, size_t count);
 
+/*
+ * pass-layers.c: the next process and how long its calls of class io were under way; false when there is none. The pass
+ * has been asked; *at begins with 0.
+ */
+bool layers_next_process(const struct analyze *a, size_t *at, int64_t *process, int64_t *io_ns);
+
 #endif

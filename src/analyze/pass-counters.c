@@ -65,18 +65,44 @@ static int load_series(struct analyze *a, struct series *s, struct sonde_err *er
 	return t ? store_scan(t, &opts, take_names, s, err) : 0;
 }
 
-double counters_most(const struct analyze *a, const char *name)
+/* Its group; SIZE_MAX: there is none. */
+static size_t find_counter(const struct analyze *a, const struct engine_groups *g, const char *name)
 {
-	const struct counters *c = analyze_state(a, "counters");
-	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_COUNTER, c->by_name);
-
-	for (size_t i = 0; i < g->count && !g->has_no_quantiles; i++) {
+	for (size_t i = 0; i < g->count; i++) {
 		const char *found = model_cname(a->run, engine_key(g, i, 0));
 
 		if (found && strcmp(found, name) == 0)
-			return engine_quantile(g, VALUES, i, 1);
+			return i;
 	}
-	return NAN;
+	return SIZE_MAX;
+}
+
+static const struct engine_groups *groups_of(const struct analyze *a)
+{
+	const struct counters *c = analyze_state(a, "counters");
+
+	return analyze_groups(a, STORE_TABLE_COUNTER, c->by_name);
+}
+
+double counters_quantile(const struct analyze *a, const char *name, double p)
+{
+	const struct engine_groups *g = groups_of(a);
+	size_t i = g->has_no_quantiles ? SIZE_MAX : find_counter(a, g, name);
+
+	return i == SIZE_MAX ? NAN : engine_quantile(g, VALUES, i, p);
+}
+
+double counters_most(const struct analyze *a, const char *name)
+{
+	return counters_quantile(a, name, 1);
+}
+
+double counters_mean(const struct analyze *a, const char *name)
+{
+	const struct engine_groups *g = groups_of(a);
+	size_t i = find_counter(a, g, name);
+
+	return i == SIZE_MAX ? NAN : engine_mean(g, SUM, i);
 }
 
 static void add_counter(struct analyze *a, struct analyze_table *t, const struct engine_groups *g, size_t i)

@@ -66,7 +66,8 @@ bool finding_next_path(struct analyze *a, enum analyze_kind kind, size_t *at, st
 		*p = (struct finding_path){ .path = model_path(a->run, (uint32_t)engine_key(g, *at, 0)),
 			.count = engine_count(g, IO_Q_COUNT, *at),
 			.dur_ns = engine_sum(g, IO_Q_DUR, *at),
-			.bytes = engine_sum(g, IO_Q_BYTES, *at) };
+			.bytes = engine_sum(g, IO_Q_BYTES, *at),
+			.buffered = (uint64_t)engine_sum(g, IO_Q_BUFFERED, *at) };
 		++*at;
 		return true;
 	}

@@ -1,4 +1,5 @@
 /* What devices did: kernels by name, copies by direction, how long any of them was busy. From the table gpu. */
+#include "analyze/gpu.h"
 #include "analyze/groups.h"
 #include "analyze/pass.h"
 
@@ -36,6 +37,38 @@ static bool is_kind(const struct analyze *a, const struct engine_groups *g, size
 	const char *found = model_cname(a->run, engine_key(g, i, 0));
 
 	return found && strcmp(found, kind) == 0;
+}
+
+int64_t gpu_kernels_ns(const struct analyze *a, const char *part)
+{
+	const struct gpu *s = analyze_state(a, "gpu");
+	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_GPU, s->by_name);
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < g->count; i++) {
+		const char *name = model_cname(a->run, engine_key(g, i, 1));
+
+		if (name && is_kind(a, g, i, "kernel") && strstr(name, part))
+			ns += engine_sum(g, Q_DUR, i);
+	}
+	return g->count ? ns : STORE_NULL;
+}
+
+bool gpu_copies(const struct analyze *a, const char *direction, int64_t *ns, int64_t *bytes)
+{
+	const struct gpu *s = analyze_state(a, "gpu");
+	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_GPU, s->by_direction);
+
+	for (size_t i = 0; i < g->count; i++) {
+		const char *name = model_cname(a->run, engine_key(g, i, 1));
+
+		if (!name || !is_kind(a, g, i, "copy") || strcmp(name, direction) != 0)
+			continue;
+		*ns = engine_sum(g, Q_DUR, i);
+		*bytes = engine_sum(g, Q_BYTES, i);
+		return true;
+	}
+	return false;
 }
 
 static const struct analyze_column kernel_columns[] = {

@@ -148,6 +148,7 @@ static void add_found_name(struct analyze *a, struct analyze_section *s, const s
 
 static void add_found(struct analyze *a, struct analyze_section *s, const struct detected *d)
 {
+	size_t each = a->opts.iterations ? a->opts.iterations : analyze_top(a, d->count);
 	struct analyze_table *t;
 
 	analyze_text(s, "source", "source", strcmp(d->stream, "io") == 0 ? "found in calls" : "found in spans");
@@ -159,7 +160,7 @@ static void add_found(struct analyze *a, struct analyze_section *s, const struct
 			d->is_cut ? "only the first events of the thread were looked at" : NULL);
 	add_found_name(a, s, d);
 	t = analyze_table(s, "each", "Each iteration", each_columns, 3, ANALYZE_DETAIL);
-	for (size_t i = 0; i < analyze_top(a, d->count); i++) {
+	for (size_t i = 0; i < each && i < d->count; i++) {
 		analyze_cell_int(t, (int64_t)i);
 		analyze_cell_int(t, d->from_ns[i] - a->start_ns);
 		analyze_cell_int(t, d->dur_ns[i]);

@@ -57,12 +57,17 @@ static bool has_layer(const struct found *f, int64_t set, size_t layer)
 	return f->a->rules.sets[set] >> layer & 1;
 }
 
-static bool has_class(const struct found *f, int64_t set, enum rules_class class)
+static bool set_has_class(const struct rules *r, int64_t set, enum rules_class class)
 {
-	for (size_t l = 0; l < f->a->rules.count; l++)
-		if (has_layer(f, set, l) && f->a->rules.layers[l].class == class)
+	for (size_t l = 0; l < r->count; l++)
+		if (r->sets[set] >> l & 1 && r->layers[l].class == class)
 			return true;
 	return false;
+}
+
+static bool has_class(const struct found *f, int64_t set, enum rules_class class)
+{
+	return set_has_class(&f->a->rules, set, class);
 }
 
 static struct found find(struct analyze *a, const struct layers *l)
@@ -121,6 +126,23 @@ static struct engine_sweep_set *sets_of(const struct found *f, bool is_one, int6
 				sets[(*count)++] = (struct engine_sweep_set){ engine_cover(f->covers[t], 0, i),
 					(unsigned)engine_key(f->covers[t], i, 1) };
 	return sets;
+}
+
+bool layers_next_process(const struct analyze *a, size_t *at, int64_t *process, int64_t *io_ns)
+{
+	const struct layers *l = analyze_state(a, "layers");
+	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_IO, l->io_cover);
+	struct engine_sweep_set sets[RULES_SETS_MAX];
+	size_t count = 0;
+
+	if (*at >= g->count)
+		return false;
+	*process = engine_key(g, *at, 0);
+	for (; *at < g->count && engine_key(g, *at, 0) == *process; ++*at)
+		if (set_has_class(&a->rules, engine_key(g, *at, 1), RULES_IO) && count < RULES_SETS_MAX)
+			sets[count++] = (struct engine_sweep_set){ engine_cover(g, 0, *at), 0 };
+	*io_ns = engine_cover_ns(sets, count);
+	return true;
 }
 
 static void add_times(const struct found *f, struct analyze_section *s, const struct layers_times *t)

@@ -17,6 +17,10 @@ const char *const rules_presets[] = { "posix", "dlio", NULL };
 	"	class app_io\n" \
 	"	table span\n" \
 	"	category *reader* *data_loader* *dataloader* *checkpoint* *io* *IO*\n" \
+	"layer Pipes\n" \
+	"	table io\n" \
+	"	category data stdio\n" \
+	"	path pipe:*\n" \
 	"layer 'POSIX data'\n" \
 	"	class io\n" \
 	"	table io\n" \

@@ -1,6 +1,7 @@
 /*
  * Small accesses: a file that is read or written a few bytes at a time costs a
  * system call each time. With accesses of 64 KiB the same bytes would need few.
+ * What goes through the buffers of stdio is none of it, however small its pieces.
  */
 #include "analyze/tiny.h"
 
@@ -27,7 +28,8 @@ bool tiny_check(struct analyze *a, enum analyze_kind kind, const char *word, str
 	while (finding_next_path(a, kind, &at, &p)) {
 		int64_t ns = saved_ns(&p);
 
-		if (p.count < CALLS_MIN || (uint64_t)p.bytes >= p.count * ANALYZE_SMALL_BYTES)
+		if (p.count < CALLS_MIN || 2 * p.buffered > p.count ||
+				(uint64_t)p.bytes >= p.count * ANALYZE_SMALL_BYTES)
 			continue;
 		all_ns += ns;
 		files++;

@@ -9,21 +9,31 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 struct options {
 	const char *dir, *name;
+	int64_t cpus;
+	uint64_t memory_bytes;
+	struct cli_list labels;
 };
 
 static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
 	{ 0, "name", "NAME", CLI_STRING(struct options, name), .default_words = "the host's name and the process",
 			.help = "What the fleet calls it." },
+	{ 0, "cpus", "N", CLI_INT(struct options, cpus), .default_words = "all", .min = 1, .max = 1 << 20,
+			.help = "Take jobs that need at most so many CPUs." },
+	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory_bytes), .default_words = "all",
+			.help = "Take jobs that need at most so much memory." },
+	{ 0, "label", "NAME", CLI_WORDS(struct options, labels),
+			.help = "Take jobs that need this too: gpu, fast-disk, whatever the fleet calls it." },
 	CLI_OPTIONS_END,
 };
 
 /* One word of a subject: no dots. */
-static void name_of(const struct options *o, struct buf *out)
+static void name_of(const struct options *o, const struct fleet_home *home, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf raw = BUF_INIT;
 	char host[128] = "";
@@ -32,10 +42,22 @@ static void name_of(const struct options *o, struct buf *out)
 	if (o->name)
 		buf_adds(&raw, o->name);
 	else
-		buf_addf(&raw, "%.40s-%d", host, (int)getpid());
+		buf_addf(&raw, "%.40s-%d", home->member ? home->member : host, (int)getpid());
 	fs_safe_name(out, raw.data, FLEET_NAME_MAX - 1);
 	for (char *c = out->data; *c; c++)
 		*c = *c == '.' ? '_' : *c;
+}
+
+static void take_offer(const struct options *o, struct fleet_offer *offer)
+{
+	struct sysinfo info;
+
+	offer->cpus = o->cpus ? o->cpus : get_nprocs();
+	offer->memory_bytes = o->memory_bytes;
+	if (!offer->memory_bytes && sysinfo(&info) == 0)
+		offer->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
+	offer->labels = o->labels.items;
+	offer->label_count = o->labels.count;
 }
 
 static int run(struct cli_context *ctx)
@@ -44,13 +66,16 @@ static int run(struct cli_context *ctx)
 	const struct options *o = ctx->options;
 	struct fleet_home home;
 	struct fleet_link *link = NULL;
+	struct fleet_agent_options how = { .is_stopped = &fleet_is_stopped, .is_drained = &fleet_is_drained };
 	int rc = fleet_connect(ctx, o->dir, &home, &link);
 
 	if (rc < 0)
 		return rc;
-	name_of(o, &name);
+	name_of(o, &home, &name);
 	fleet_catch_signals();
-	rc = fleet_agent_run(link, name.data, &fleet_is_stopped, ctx->err);
+	how.name = name.data;
+	take_offer(o, &how.offer);
+	rc = fleet_agent_run(link, &how, ctx->err);
 	fleet_link_free(link);
 	return rc;
 }
@@ -62,7 +87,7 @@ static const struct cli_example examples[] = {
 
 const struct cli_command cmd_agent = {
 	.name = "agent",
-	.usage = "[--dir DIR] [--name NAME]",
+	.usage = "[--dir DIR] [--name NAME] [--cpus N] [--memory SIZE] [--label NAME]",
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

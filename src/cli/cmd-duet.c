@@ -1,6 +1,7 @@
 /*
  * sonde duet: compare two programs honestly on a noisy machine.
  */
+#include "base/words.h"
 #include "cli/duet.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 
 static const char *const design_words[] = { "auto", "seq", "rmit", "sync", "async", NULL };
 static const char *const better_words[] = { "lower", "higher", NULL };
+static const char *const priority_words[] = { "auto", "none", NULL };
 static const char *const pin_words[] = { "auto", "none", NULL };
 static const char *const iteration_words[] = { "command", "fd", "step", NULL };
 static const char *const fail_words[] = { "slower", "inconclusive", NULL };
@@ -50,6 +52,30 @@ static int set_level(const struct cli_option *option, const char *value, void *o
 	return rc;
 }
 
+static int set_metric(const struct cli_option *option, const char *value, void *options, struct sonde_err *err)
+{
+	struct duet_options *o = options;
+	size_t prefix = strlen(DUET_COUNTER_PREFIX);
+	const char *nearest;
+
+	if (!strncmp(value, DUET_COUNTER_PREFIX, prefix) && value[prefix]) {
+		o->counter = value;
+		o->metric = DUET_VALUE;
+		return 0;
+	}
+	for (int i = 0; duet_metric_names[i]; i++)
+		if (!strcmp(duet_metric_names[i], value)) {
+			o->counter = NULL;
+			o->metric = i;
+			return 0;
+		}
+	err_set(err, EINVAL, "'%s' is no metric", value);
+	nearest = words_nearest(value, duet_metric_names);
+	if (nearest)
+		err_hint(err, "did you mean '%s'?", nearest);
+	return -EINVAL;
+}
+
 #define O struct duet_options
 static const struct cli_option option_rows[] = {
 	{ 'a', "command-a", "COMMAND", CLI_STRING(O, commands[DUET_A]),
@@ -64,12 +90,13 @@ static const struct cli_option option_rows[] = {
 	{ 0, "step", "NAME", CLI_STRING(O, step), .default_words = "the most frequent",
 			.help = "With --iterations step: the steps of this name." },
 	{ 0, "explain", NULL, CLI_FLAG(O, is_explained),
-			.help = "Then record both a few times, and say which calls, files and functions "
+			.help = "Then record both a few times, and say which functions, waits, calls and files "
 				"carry the difference." },
 	{ 0, "shell", NULL, CLI_FLAG(O, is_shell), .help = "Let /bin/sh run the commands." },
-	{ 0, "metric", "METRIC", CLI_CHOICE(O, metric), .choices = duet_metric_names, .default_text = "wall",
-			.help = "What is compared: time that passes, processor time, memory, or the value "
-				"that iterations report." },
+	{ 0, "metric", "METRIC", CLI_SETTER(set_metric), .default_text = "wall",
+			.help = "What is compared: wall (time that passes), cpu, user or system (processor time), rss "
+				"(memory), faults, major_faults, waits, preemptions, blocks_read, blocks_written, "
+				"value (of iterations), or counter:NAME, a counter of the recorded programs." },
 	{ 0, "better", "WHICH", CLI_CHOICE(O, better), .choices = better_words, .default_text = "lower",
 			.help = "Which is better, lower or higher values; \"slower\" then means worse." },
 	{ 0, "threshold", "PERCENT", CLI_SETTER(set_threshold), .default_text = "1%",
@@ -96,6 +123,10 @@ static const struct cli_option option_rows[] = {
 			.help = "Stop an execution that takes longer, and fail." },
 	{ 0, "pin", "HOW", CLI_CHOICE(O, pin), .choices = pin_words, .default_text = "auto", .group = "Measuring",
 			.help = "auto gives programs that run side by side half of the CPUs each, exchanged in turn." },
+	{ 0, "priority", "WHICH", CLI_CHOICE(O, priority), .choices = priority_words, .default_text = "auto",
+			.group = "Measuring",
+			.help = "auto runs the programs ahead of all others where the system lets us, so that these "
+				"disturb less." },
 	{ 0, "no-self-check", NULL, CLI_FLAG(O, has_no_self_check), .group = "Measuring",
 			.help = "Do not compare A with itself first." },
 	{ 'i', "ignore-failure", NULL, CLI_FLAG(O, is_lenient), .group = "Measuring",

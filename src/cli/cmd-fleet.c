@@ -1,9 +1,13 @@
 /*
- * sonde fleet: start and stop a message server, a monitor and agents on this machine.
+ * sonde fleet: start and stop a message server, a monitor and agents, here and on other hosts.
  */
+#include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "cli/fleet-cli.h"
-#include "cli/term.h"
+#include "cli/fleet-hosts.h"
+#include "cli/fleet-status.h"
+#include "fleet/members.h"
 #include "fleet/processes.h"
 
 #include <errno.h>
@@ -13,22 +17,42 @@
 #include <unistd.h>
 
 #define SECOND_NS INT64_C(1000000000)
+#define CALL_NS (120 * SECOND_NS) /* a host that has not answered by then is given up */
+
+enum { JOIN_MAX = 64 << 10 };
 
 struct options {
-	const char *dir;
+	const char *dir, *listen, *member, *label;
 	int64_t agents, lease_ns;
+	struct fleet_places places;
 	bool is_json;
 };
 
 static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
 	{ 'n', "agents", "N", CLI_INT(struct options, agents), .default_text = "1", .min = 0, .max = 200,
-			.help = "How many agents up and add start: each runs one job at a time." },
+			.help = "How many agents up and add start, on each host: each runs one job at a time." },
+	{ 0, "label", "NAME", CLI_STRING(struct options, label),
+			.help = "What these agents have besides, for jobs that need it; commas between several." },
 	{ 0, "lease", "TIME", CLI_DURATION(struct options, lease_ns), .default_text = "15s", .min = SECOND_NS,
 			.max = 3600 * SECOND_NS,
 			.help = "An agent that cannot renew for this long ends its job; half as long later another "
 				"gets it." },
+	{ 0, "listen", "ADDRESS", CLI_STRING(struct options, listen), .default_words = "127.0.0.1",
+			.help = "Where up lets the server listen, with :PORT behind it or on a free port." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the status as JSON." },
+	{ 0, "hosts", "LIST", CLI_WORDS(struct options, places.names), .group = "Other hosts",
+			.help = "Start the agents on these hosts instead of here; slurm: on each node of the "
+				"allocation." },
+	{ 0, "hosts-file", "FILE", CLI_PATH(struct options, places.file), .group = "Other hosts",
+			.help = "On the hosts of a file: a line is HOST, and behind it agents=N, label=NAME." },
+	{ 0, "ssh", "COMMAND", CLI_STRING(struct options, places.shell), .group = "Other hosts",
+			.default_text = "ssh -T", .help = "The remote shell: a host and a command are put behind it." },
+	{ 0, "remote", "PATH", CLI_STRING(struct options, places.remote), .group = "Other hosts",
+			.default_words = "as here", .help = "Where sonde is on the hosts." },
+	{ 0, "member", "NAME", CLI_STRING(struct options, member), .group = "Other hosts",
+			.help = "What the fleet calls this host, where it is none of its own: up, add, drain and down "
+				"say it on the other hosts." },
 	CLI_OPTIONS_END,
 };
 
@@ -37,29 +61,56 @@ static const char *own_path(struct cli_context *ctx)
 	char path[4096];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
+	if (n <= 0)
+		err_sys(ctx->err, errno, "cannot find this program's own path");
 	return n > 0 ? arena_copy(ctx->arena, path, (size_t)n) : NULL;
 }
 
-static size_t count_living(const struct fleet_home *home, const char *role)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < home->count; i++)
-		n += strcmp(home->processes[i].role, role) == 0 && fleet_process_lives(&home->processes[i]);
-	return n;
-}
-
-static int add_agents(struct cli_context *ctx, struct fleet_home *home)
+static int add_agents_here(struct cli_context *ctx, struct fleet_home *home)
 {
 	const struct options *o = ctx->options;
 	const char *program = own_path(ctx);
-	int rc = 0;
+	int rc = program ? 0 : -EIO;
 
-	if (!program)
-		return err_sys(ctx->err, errno, "cannot find this program's own path");
+	if (rc == 0 && fleet_places_are_slurm(&o->places))
+		return fleet_start_step(home, program, o->label, o->agents, ctx->err);
 	for (int64_t i = 0; i < o->agents && rc == 0; i++)
-		rc = fleet_start_agent(home, program, ctx->err);
+		rc = fleet_start_agent(home, program, o->label, ctx->err);
 	return rc;
+}
+
+/* Hosts join: those behind the first `kept` members, which go again when one of them cannot. */
+static int join_members(struct cli_context *ctx, struct fleet_home *home, size_t kept, size_t from)
+{
+	int rc = fleet_home_save(home, ctx->err);
+
+	if (rc == 0)
+		rc = fleet_members_call(home, home->members + from, home->member_count - from, "join", CALL_NS,
+				ctx->err);
+	if (rc == 0)
+		return 0;
+	fleet_members_call(home, home->members + from, home->member_count - from, "down", CALL_NS, NULL);
+	home->member_count = kept;
+	fleet_home_save(home, NULL);
+	return rc;
+}
+
+/* Agents where they are wanted. is_new: the server is, so that all hosts must learn where it is. */
+static int add_agents(struct cli_context *ctx, struct fleet_home *home, bool is_new)
+{
+	const struct options *o = ctx->options;
+	size_t known = home->member_count;
+	int rc;
+
+	if (!fleet_places_are_given(&o->places) || fleet_places_are_slurm(&o->places)) {
+		rc = add_agents_here(ctx, home);
+		return rc < 0 || !is_new ? rc : join_members(ctx, home, known, 0);
+	}
+	rc = fleet_places_take(ctx, &o->places, o->agents, o->label, home);
+	if (rc < 0)
+		return rc;
+	/* No new one: one that is there is to be started again. */
+	return join_members(ctx, home, known, is_new || home->member_count == known ? 0 : known);
 }
 
 /* The streams are there before anybody can be told that the fleet is up. */
@@ -77,28 +128,46 @@ static int prepare(struct cli_context *ctx, const struct fleet_home *home)
 	return rc;
 }
 
-static int up(struct cli_context *ctx, struct fleet_home *home)
+static int check_up(struct cli_context *ctx, const struct fleet_home *home)
 {
 	const struct options *o = ctx->options;
-	const char *program = own_path(ctx);
-	int rc;
 
-	if (count_living(home, "server")) {
+	if (fleet_count_living(home, "server")) {
 		err_set(ctx->err, EEXIST, "the fleet in '%s' is up already", home->dir);
 		err_hint(ctx->err, "'sonde fleet add' starts more agents, 'sonde fleet down' ends it");
 		return -EEXIST;
 	}
-	if (!program)
-		return err_sys(ctx->err, errno, "cannot find this program's own path");
-	rc = fleet_end(home, NULL, ctx->err); /* what a dead server has left behind: no agent is at work now */
+	if (fleet_places_are_given(&o->places) && !o->listen)
+		return cli_usage(ctx,
+				"other hosts cannot reach a server on loopback: say --listen ADDRESS, one of this "
+				"machine's that they can reach");
+	return 0;
+}
+
+static int start_all(struct cli_context *ctx, struct fleet_home *home)
+{
+	const struct options *o = ctx->options;
+	const char *program = own_path(ctx);
+	int rc = program ? fleet_end(home, NULL, ctx->err) : -EIO; /* what a dead server has left: nobody is at work */
+
 	if (rc >= 0)
-		rc = fleet_start_server(home, ctx->arena, ctx->err);
+		rc = fleet_start_server(home, o->listen ? o->listen : "127.0.0.1", ctx->arena, ctx->err);
 	if (rc == 0)
 		rc = prepare(ctx, home);
 	if (rc == 0)
 		rc = fleet_start_monitor(home, program, o->lease_ns, ctx->err);
+	return rc;
+}
+
+static int up(struct cli_context *ctx, struct fleet_home *home)
+{
+	int rc = check_up(ctx, home);
+
+	if (rc < 0)
+		return rc;
+	rc = start_all(ctx, home);
 	if (rc == 0)
-		rc = add_agents(ctx, home);
+		rc = add_agents(ctx, home, true);
 	if (rc < 0)
 		fleet_end(home, NULL, NULL);
 	else
@@ -106,110 +175,182 @@ static int up(struct cli_context *ctx, struct fleet_home *home)
 	return rc;
 }
 
+/* The members that the command line names, or all, in front of the others. */
+static int choose(struct cli_context *ctx, struct fleet_home *home, size_t *count)
+{
+	*count = ctx->arg_count > 1 ? 0 : home->member_count;
+	for (size_t i = 1; i < ctx->arg_count; i++) {
+		struct fleet_member *m = fleet_members_find(home, ctx->args[i]), other;
+
+		if (!m) {
+			err_set(ctx->err, ENOENT, "there is no host '%s' in the fleet", ctx->args[i]);
+			err_hint(ctx->err, "'sonde fleet status' shows them");
+			return -ENOENT;
+		}
+		if (m < home->members + *count)
+			continue;
+		other = home->members[*count];
+		home->members[(*count)++] = *m;
+		*m = other;
+	}
+	return 0;
+}
+
+/* Agents of other hosts first: they hand their jobs back while there is a server. */
 static int down(struct cli_context *ctx, struct fleet_home *home)
 {
-	int rc = home->url ? fleet_end(home, NULL, ctx->err) : 0;
+	size_t count;
+	int rc = choose(ctx, home, &count), ended;
 
-	return rc < 0 ? rc : 0;
+	if (rc < 0)
+		return rc;
+	rc = fleet_members_call(home, home->members, count, "down", CALL_NS, ctx->err);
+	if (rc == 0) {
+		home->member_count -= count;
+		memmove(home->members, home->members + count, home->member_count * sizeof(*home->members));
+	}
+	if (!home->url)
+		return rc;
+	ended = ctx->arg_count > 1 ? fleet_home_save(home, rc ? NULL : ctx->err)
+				   : fleet_end(home, NULL, rc ? NULL : ctx->err);
+	return rc < 0 || ended >= 0 ? rc : ended;
 }
 
 static int add(struct cli_context *ctx, struct fleet_home *home)
 {
 	const struct options *o = ctx->options;
 	const char *program = own_path(ctx);
-	int rc = 0;
+	int rc = program ? 0 : -EIO;
 
-	if (!count_living(home, "server")) {
+	if (!home->member && !fleet_count_living(home, "server")) {
 		err_set(ctx->err, ENOENT, "the fleet in '%s' is not up", home->dir);
 		err_hint(ctx->err, "'sonde fleet up' starts it");
 		return -ENOENT;
 	}
-	if (!count_living(home, "monitor"))
-		rc = program ? fleet_start_monitor(home, program, o->lease_ns, ctx->err)
-			     : err_sys(ctx->err, errno, "cannot find this program's own path");
-	return rc < 0 ? rc : add_agents(ctx, home);
+	if (rc == 0 && !home->member && !fleet_count_living(home, "monitor"))
+		rc = fleet_start_monitor(home, program, o->lease_ns, ctx->err);
+	return rc < 0 ? rc : add_agents(ctx, home, false);
 }
 
+/* On the chosen members, and without a choice here too. */
 static int drain(struct cli_context *ctx, struct fleet_home *home)
 {
-	int rc = home->url ? fleet_end(home, "agent", ctx->err) : 0;
+	size_t count;
+	int rc = choose(ctx, home, &count);
 
-	return rc < 0 ? rc : 0;
+	if (rc < 0 || !home->url)
+		return rc;
+	if (ctx->arg_count == 1)
+		fleet_drain(home);
+	return fleet_members_call(home, home->members, count, "drain", INT64_MAX, ctx->err);
+}
+
+static int halt(struct cli_context *ctx, struct fleet_home *home)
+{
+	size_t count;
+	int rc = choose(ctx, home, &count), ended = 0;
+
+	if (rc < 0 || !home->url)
+		return rc;
+	rc = fleet_members_call(home, home->members, count, "halt", CALL_NS, ctx->err);
+	if (ctx->arg_count == 1)
+		ended = fleet_end(home, "agent", rc ? NULL : ctx->err);
+	return rc < 0 || ended >= 0 ? rc : ended;
+}
+
+/* Said by another host's up or add: address and token are on standard input. */
+static int join(struct cli_context *ctx, struct fleet_home *home)
+{
+	const struct options *o = ctx->options;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *room = buf_room(&text, JOIN_MAX);
+	ssize_t n = 0;
+	int rc;
+
+	if (!o->member)
+		return cli_usage(ctx, "join is said by 'sonde fleet up' and 'add' on other hosts, with --member NAME");
+	while (room && text.len < JOIN_MAX && (n = read(STDIN_FILENO, room + text.len, JOIN_MAX - text.len)) > 0)
+		text.len += (size_t)n;
+	rc = fleet_end(home, "agent", ctx->err);
+	if (rc >= 0)
+		rc = fleet_home_join(home, text.data, text.len, o->member, ctx->arena, ctx->err);
+	if (rc >= 0)
+		rc = fleet_home_save(home, ctx->err);
+	return rc < 0 ? rc : add_agents_here(ctx, home);
 }
 
 static int status(struct cli_context *ctx, struct fleet_home *home)
 {
-	static const struct term_column columns[] = { { "role" }, { "process", TERM_RIGHT }, { "state" } };
 	const struct options *o = ctx->options;
-	struct term_table t;
-	int rc;
 
-	if (o->is_json) {
-		printf("{\"is_up\":%s,\"agents\":%zu,\"monitors\":%zu}\n",
-				count_living(home, "server") ? "true" : "false", count_living(home, "agent"),
-				count_living(home, "monitor"));
-		return 0;
-	}
-	term_table_init(&t, columns, 3);
-	for (size_t i = 0; i < home->count; i++) {
-		term_table_cell(&t, TERM_PLAIN, home->processes[i].role);
-		term_table_cellf(&t, "%d", (int)home->processes[i].pid);
-		term_table_cell(&t, TERM_PLAIN, fleet_process_lives(&home->processes[i]) ? "lives" : "dead");
-	}
-	rc = term_table_print(&t, stdout);
-	term_table_release(&t);
-	return rc;
+	return fleet_print_status(ctx, home, o->is_json);
 }
 
 static const struct action {
 	const char *name;
-	bool is_change;
+	bool is_change, has_hosts;
 	int (*act)(struct cli_context *ctx, struct fleet_home *home);
 } actions[] = {
-	{ "up", true, up },
-	{ "down", true, down },
-	{ "add", true, add },
-	{ "drain", true, drain },
-	{ "status", false, status },
+	{ "up", true, false, up },
+	{ "down", true, true, down },
+	{ "add", true, false, add },
+	{ "drain", false, true, drain }, /* it may take long: others may be at it meanwhile */
+	{ "halt", true, true, halt },
+	{ "join", true, false, join },
+	{ "status", false, false, status },
 };
 
 static int perform(struct cli_context *ctx, const struct action *action)
 {
 	const struct options *o = ctx->options;
 	CLEANUP(cleanup_fd) int lock = -1;
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	const char *dir = o->dir;
 	struct fleet_home home;
-	int rc = fleet_home_load(&home, o->dir, ctx->arena, ctx->err);
+	int rc;
 
+	if (o->member) {
+		fs_safe_name(&name, o->member, FLEET_NAME_MAX - 1);
+		dir = fleet_home_of_member(o->dir, name.data, ctx->arena);
+	}
+	rc = fleet_home_load(&home, dir, ctx->arena, ctx->err);
 	if (rc == 0 && action->is_change) {
 		lock = fleet_home_lock(&home, ctx->err);
-		rc = lock < 0 ? lock : fleet_home_load(&home, o->dir, ctx->arena, ctx->err);
+		rc = lock < 0 ? lock : fleet_home_load(&home, dir, ctx->arena, ctx->err);
 	}
 	return rc < 0 ? rc : action->act(ctx, &home);
 }
 
 static int run(struct cli_context *ctx)
 {
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-		if (strcmp(actions[i].name, ctx->args[0]) == 0)
-			return perform(ctx, &actions[i]);
-	return cli_usage(ctx, "there is no '%s': there are up, down, add, drain and status", ctx->args[0]);
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		if (strcmp(actions[i].name, ctx->args[0]) != 0)
+			continue;
+		if (ctx->arg_count > 1 && !actions[i].has_hosts)
+			return cli_usage(ctx, "%s takes no more words: hosts are named by --hosts", actions[i].name);
+		return perform(ctx, &actions[i]);
+	}
+	return cli_usage(ctx, "there is no '%s': there are up, down, add, drain, halt and status", ctx->args[0]);
 }
 
 static const struct cli_example examples[] = {
 	{ "sonde fleet up --agents 2", "A server on loopback, a monitor and two agents, in the background." },
+	{ "sonde fleet up --listen 10.0.0.1 --hosts-file hosts", "The agents on the hosts of a file, by ssh." },
+	{ "sonde fleet drain node7", "Let that host end its jobs and take no more." },
 	{ "sonde fleet down", "End all of it; jobs that ran are started again at the next up." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_fleet = {
 	.name = "fleet",
-	.usage = "[--dir DIR] [--agents N] [--lease TIME] up | down | add | drain | status",
+	.usage = "[--agents N] [--listen ADDRESS] [--hosts LIST] up | down | add | drain | halt | status [HOST...]",
 	.positional = { .name = "ACTION",
 			.min = 1,
-			.max = 1,
+			.max = 1 + FLEET_MEMBERS_MAX,
 			.type = CLI_TYPE_STRING,
-			.help = "up, down, add (agents, and a monitor if it has died), drain (end the agents) or "
-				"status." },
+			.help = "up, down, add (agents, and a monitor if it has died), drain (the agents take no more "
+				"jobs and end after those they have), halt (they end now, the queue gets their jobs "
+				"back) or status; with hosts behind it down, drain and halt are about these alone." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

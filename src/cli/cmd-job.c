@@ -1,17 +1,21 @@
 /*
- * sonde job: list, show and cancel the jobs of a fleet; what they printed and reported.
+ * sonde job: list, show, steer and cancel the jobs of a fleet; what they printed, reported and learnt.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/words.h"
 #include "cli/fleet-cli.h"
+#include "cli/job-notes.h"
 #include "cli/term.h"
+#include "fleet/knobs.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { KNOBS_MAX = 64 };
 
 struct options {
 	const char *dir;
@@ -21,7 +25,7 @@ struct options {
 static const struct cli_option option_rows[] = {
 	{ 0, "dir", "DIR", CLI_PATH(struct options, dir), .default_words = FLEET_DIR_DEFAULT, .help = FLEET_DIR_HELP },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json),
-			.help = "Print JSON: an array for list, an object for show." },
+			.help = "Print JSON: an array for list and configs, an object for show and best." },
 	CLI_OPTIONS_END,
 };
 
@@ -63,7 +67,7 @@ static void add_job(struct json *j, const struct fleet_job *job)
 		json_kstr(j, "why", job->why);
 	if (job->has_target)
 		json_kreal(j, "target_loss", job->target_loss);
-	json_kbool(j, "has_reached_target", job->stop == FLEET_STOP_TARGET);
+	json_kbool(j, "has_reached_target", job->stop == FLEET_STOP_TARGET || job->has_reached);
 	json_kuint(j, "reports", job->report_count);
 	if (job->report_count) {
 		json_kint(j, "step", job->last.step);
@@ -130,6 +134,16 @@ static int show_list(struct scene *s)
 	return rc;
 }
 
+static void print_needs(const struct fleet_needs *needs)
+{
+	if (needs->cpus)
+		printf("needs     %lld CPUs\n", (long long)needs->cpus);
+	if (needs->memory_bytes)
+		printf("needs     %.1f GiB of memory\n", (double)needs->memory_bytes / (1 << 30));
+	if (needs->label)
+		printf("needs     an agent with the label '%s'\n", needs->label);
+}
+
 static int show(struct scene *s)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT, safe = BUF_INIT;
@@ -143,6 +157,7 @@ static int show(struct scene *s)
 	if (job->agent)
 		printf("agent     %s\nattempts  %u\nepoch     %llu\n", job->agent, job->attempts,
 				(unsigned long long)job->epoch);
+	print_needs(&job->needs);
 	if (job->exit_code >= 0)
 		printf("exit      %d\n", job->exit_code);
 	if (job->has_target)
@@ -178,6 +193,12 @@ static void print_report(void *arg, const struct fleet_job *job, const struct fl
 	printf("%llu,%lld,%.6f,", (unsigned long long)job->epoch, (long long)r->step, r->time_s);
 	if (isfinite(r->loss)) /* absent otherwise */
 		printf("%.9g", r->loss);
+	printf(",");
+	if (r->worker >= 0)
+		printf("%lld", (long long)r->worker);
+	printf(",");
+	if (r->config >= 0)
+		printf("%lld", (long long)r->config);
 	printf("\n");
 }
 
@@ -187,7 +208,7 @@ static int show_stats(struct scene *s)
 	struct fleet_ledger again;
 	int rc;
 
-	printf("epoch,step,time_s,loss\n");
+	printf("epoch,step,time_s,loss,worker,config\n");
 	fleet_ledger_init(&again);
 	again.on_report = print_report;
 	rc = fleet_link_fold(s->link, s->job->id, true, &again, s->ctx->err);
@@ -208,16 +229,58 @@ static int cancel(struct scene *s)
 	return fleet_link_tell(s->link, s->job->id, "event", text, NULL, NULL, s->ctx->err);
 }
 
+/* The program learns them while it runs; all of them are right before one is set. */
+static int set_knobs(struct scene *s)
+{
+	char name[FLEET_KNOB_NAME_MAX], value[FLEET_KNOB_VALUE_MAX];
+	struct cli_context *ctx = s->ctx;
+	int rc = 0;
+
+	if (ctx->arg_count < 3)
+		return cli_usage(ctx, "knob wants NAME=VALUE behind the job");
+	if (fleet_job_has_ended(s->job))
+		return err_set(ctx->err, EALREADY, "'%s' has ended already: it is %s", s->job->id,
+				fleet_state_word(s->job->state));
+	for (size_t i = 2; i < ctx->arg_count && rc == 0; i++)
+		rc = fleet_knob_parse(ctx->args[i], name, value, ctx->err);
+	for (size_t i = 2; i < ctx->arg_count && rc == 0; i++) {
+		rc = fleet_knob_parse(ctx->args[i], name, value, ctx->err);
+		if (rc == 0)
+			rc = fleet_knob_set(s->link, s->job->id, name, value, ctx->err);
+	}
+	return rc;
+}
+
+static int show_configs(struct scene *s)
+{
+	return job_print_configs(s->link, s->job->id, is_json(s), s->ctx->err);
+}
+
+static int show_best(struct scene *s)
+{
+	return job_print_best(s->link, s->job->id, is_json(s), s->ctx->err);
+}
+
+static int show_plot(struct scene *s)
+{
+	return job_print_plot(s->link, s->job->id, s->ctx->err);
+}
+
 static const struct action {
 	const char *name;
 	bool has_job;
 	int (*act)(struct scene *s);
+	bool has_words; /* behind the job */
 } actions[] = {
 	{ "list", false, show_list },
 	{ "show", true, show },
 	{ "log", true, show_log },
 	{ "stats", true, show_stats },
+	{ "plot", true, show_plot },
+	{ "configs", true, show_configs },
+	{ "best", true, show_best },
 	{ "cancel", true, cancel },
+	{ "knob", true, set_knobs, true },
 };
 
 static const struct action *find_action(const char *word)
@@ -261,9 +324,14 @@ static int run(struct cli_context *ctx)
 	int rc;
 
 	if (!action)
-		return cli_usage(ctx, "there is no '%s': there are list, show, log, stats and cancel", ctx->args[0]);
+		return cli_usage(ctx,
+				"there is no '%s': there are list, show, log, stats, plot, configs, best, cancel "
+				"and knob",
+				ctx->args[0]);
 	if (action->has_job != (id != NULL))
 		return cli_usage(ctx, action->has_job ? "%s wants a job's id" : "%s takes no job", action->name);
+	if (ctx->arg_count > 2 && !action->has_words)
+		return cli_usage(ctx, "%s takes one job", action->name);
 	if (id && !is_id(id))
 		return cli_usage(ctx, "'%s' is no job's id", id);
 	rc = fleet_connect(ctx, o->dir, &home, &s.link);
@@ -280,17 +348,21 @@ static const struct cli_example examples[] = {
 	{ "sonde job list", "All jobs, the oldest first." },
 	{ "sonde job log train_1116_021500_9f3c", "What it printed." },
 	{ "sonde job stats train_1116_021500_9f3c > losses.csv", "What it reported." },
+	{ "sonde job best train_1116_021500_9f3c", "The configuration to take." },
+	{ "sonde job knob train_1116_021500_9f3c threads=4", "Change a setting while it trains." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_job = {
 	.name = "job",
-	.usage = "[--json] list | show JOB | log JOB | stats JOB | cancel JOB",
+	.usage = "[--json] list | ACTION JOB | knob JOB NAME=VALUE...",
 	.positional = { .name = "ACTION",
 			.min = 1,
-			.max = 2,
+			.max = 2 + KNOBS_MAX,
 			.type = CLI_TYPE_STRING,
-			.help = "list, show, log, stats (CSV) or cancel, and for all but the first the job's id." },
+			.help = "list, show, log, stats (CSV), plot (losses by time), configs and best (of jobs that "
+				"are tuned), cancel or knob (set while it runs), and for all but the first the "
+				"job's id." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

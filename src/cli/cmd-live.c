@@ -16,6 +16,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PAGE_KEPT_BYTES (4 << 20)
 
@@ -57,7 +58,35 @@ struct settings {
 	int64_t series;
 	struct outlet_options outlet;
 	const char *socket;
+	const char *powercap;
+	struct live_group *groups;
+	size_t group_count;
 };
+
+/* NAME: DIRECTORY of a control group. */
+static int take_groups(struct config_reader *r, yaml_node_t *map, void *into)
+{
+	struct settings *s = into;
+
+	if (map->type != YAML_MAPPING_NODE)
+		return config_error(r, map, "'groups' must be names with directories of control groups");
+	s->groups = arena_alloc(r->arena, LIVE_GROUPS_MAX * sizeof(*s->groups));
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; s->groups && p < map->data.mapping.pairs.top; p++) {
+		yaml_node_t *key = yaml_document_get_node(r->document, p->key);
+		const char *app = config_text(key), *dir = config_text(yaml_document_get_node(r->document, p->value));
+
+		if (!app || !*app || !dir || *dir != '/')
+			return config_error(r, key,
+					"a group has a name and an absolute directory, as /sys/fs/cgroup/x");
+		if (s->group_count == LIVE_GROUPS_MAX)
+			return config_error(r, key, "there are at most %d groups", LIVE_GROUPS_MAX);
+		s->groups[s->group_count++] = (struct live_group){ arena_strdup(r->arena, app),
+			arena_strdup(r->arena, dir) };
+		if (!s->groups[s->group_count - 1].app || !s->groups[s->group_count - 1].dir)
+			return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
+	}
+	return s->groups ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
+}
 
 static int take_settings(struct config_reader *r, yaml_node_t *root)
 {
@@ -68,6 +97,8 @@ static int take_settings(struct config_reader *r, yaml_node_t *root)
 		{ "push", CONFIG_TEXT, offsetof(struct settings, outlet.push) },
 		{ "socket", CONFIG_TEXT, offsetof(struct settings, socket) },
 		{ "every", CONFIG_DURATION, offsetof(struct settings, outlet.every_ns) },
+		{ "powercap", CONFIG_TEXT, offsetof(struct settings, powercap) },
+		{ "groups", CONFIG_OTHER, 0, .take = take_groups },
 		{ NULL },
 	};
 
@@ -87,6 +118,9 @@ static int load(struct cli_context *ctx, struct live_options *to, struct outlet_
 
 	to->rings = (const char *const *)settings.rings;
 	to->series_max = (size_t)settings.series;
+	to->powercap = settings.powercap;
+	to->groups = settings.groups;
+	to->group_count = settings.group_count;
 	*outlet = settings.outlet;
 	*socket = settings.socket;
 	return rc;
@@ -140,6 +174,7 @@ static int begin(struct cli_context *ctx, struct life *l, const struct guard_opt
 		rc = live_pushed_start(&l->exporter.pushed, l->socket, ctx->err);
 	if (rc == 0)
 		rc = exporter_start(&l->guard, &l->arg, g, ctx->err);
+	l->arg.pages = l->guard;
 	if (rc == 0 && o->control)
 		rc = exporter_start(&l->control, &l->arg, &(struct guard_options){ .unix_path = o->control }, ctx->err);
 	return rc < 0 ? rc : outlet_start(&l->outlet, &l->outlet_options, &l->exporter, ctx->err);
@@ -153,6 +188,15 @@ static void end(struct life *l)
 	controller_free(l->controller);
 	live_pushed_free(l->exporter.pushed);
 	live_exporter_release(&l->exporter);
+}
+
+/* For who sits here; others ask `sonde view --live`, so that no log keeps a key. */
+static void say_page(struct guard *g)
+{
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+
+	if (guard_url(g, &url, NULL) == 0)
+		fprintf(stderr, "sonde: the live page, once: %s\n", url.data);
 }
 
 static int live_once(struct cli_context *ctx, struct guard_options *g, const sigset_t *signals, bool *is_again)
@@ -169,6 +213,8 @@ static int live_once(struct cli_context *ctx, struct guard_options *g, const sig
 	if (rc == 0) {
 		if (!*is_again)
 			rc = listen_say(g->address, guard_port(l.guard), o->is_json, ctx->err);
+		if (!*is_again && isatty(STDERR_FILENO))
+			say_page(l.guard);
 		g->port = guard_port(l.guard);
 		daemon_ready(*is_again);
 	}

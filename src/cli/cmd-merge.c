@@ -14,15 +14,12 @@
 #define PART_BYTES_MAX ((size_t)4 << 30)
 
 struct options {
-	bool is_json;
-	int64_t top;
+	struct summary_opts summary;
 	const char *run;
 };
 
 static const struct cli_option option_rows[] = {
-	{ 'n', "top", "N", CLI_INT(struct options, top), .min = 1, .max = INT64_MAX,
-			.default_words = "5, 100 with --json", .help = "Rows of a list at most." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print one JSON object." },
+	SUMMARY_OPTIONS(struct options),
 	{ 0, "run", "RUN", CLI_RUN(struct options, run), .default_words = "where it was",
 			.help = "Where the run is now that the parts were made of." },
 	CLI_OPTIONS_END,
@@ -54,7 +51,7 @@ static int open_first(struct merging *m, const char *path)
 		return rc;
 	opts = m->first.opts;
 	opts.part = (struct engine_part){ .count = 0 };
-	opts.top = summary_top(o->top, o->is_json);
+	opts.top = summary_top(&o->summary);
 	m->is_seen = arena_alloc(m->ctx->arena, m->first.opts.part.count * sizeof(bool));
 	if (!m->is_seen)
 		return err_sys(m->ctx->err, ENOMEM, "cannot merge");
@@ -125,7 +122,7 @@ static int run(struct cli_context *ctx)
 	if (rc == 0)
 		rc = check_all(&m);
 	if (rc == 0)
-		rc = summary_print(ctx, m.a, o->is_json);
+		rc = summary_print(ctx, m.a, &o->summary);
 	analyze_free(m.a);
 	model_run_free(m.run);
 	buf_release(&m.first_bytes);
@@ -134,7 +131,7 @@ static int run(struct cli_context *ctx)
 
 const struct cli_command cmd_merge = {
 	.name = "merge",
-	.usage = "[-n N] [--json] [--run RUN] PART...",
+	.usage = "[--full] [-n N] [--json] [--run RUN] PART...",
 	.positional = { "PART", 1, 65536, CLI_TYPE_PATH,
 			.help = "What sonde summary --part wrote: all parts, in any order." },
 	.options = option_rows,

@@ -1,19 +1,26 @@
 /*
- * sonde rules: check a rules file, explain it, or replay it over a recorded run.
+ * sonde rules: check a rules file, explain it, replay it over a recorded run, or make one of Waggle's science rules.
  */
 #include "base/cleanup.h"
+#include "base/fs.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "control/replay.h"
+#include "rules/waggle.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#define IMPORT_BYTES_MAX ((size_t)1 << 20)
+
 struct options {
 	const char *run;
 	const char *app;
+	const char *broker;
+	const char *schedule;
 	int64_t at_ns;
 	bool is_json;
 };
@@ -24,7 +31,12 @@ static const struct cli_option option_rows[] = {
 	{ 0, "at", "TIME", CLI_DURATION(struct options, at_ns), .default_words = "the start",
 			.help = "With explain --run: so long after its start." },
 	{ 0, "app", "NAME", CLI_STRING(struct options, app), .default_words = "the run's name",
-			.help = "What the run's application is called in the rules." },
+			.help = "What the run's application is called in the rules; with import, whose knobs set() "
+				"sets." },
+	{ 0, "broker", "HOST:PORT", CLI_STRING(struct options, broker), .default_words = "none: a report",
+			.help = "With import: where publish() goes, by MQTT." },
+	{ 0, "schedule", "ACTION", CLI_STRING(struct options, schedule), .default_words = "a report",
+			.help = "With import: what schedule() does; {} stands for the plugin." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print JSON: replay one object a line." },
 	CLI_OPTIONS_END,
 };
@@ -181,7 +193,22 @@ static int explain(struct cli_context *ctx, const struct rules_file *f)
 	return rc;
 }
 
-static const char *const actions[] = { "check", "explain", "replay", NULL };
+/* Prints the rules file that a file of Waggle's science rules becomes. */
+static int import(struct cli_context *ctx)
+{
+	const struct options *o = ctx->options;
+	const struct waggle_options w = { .schedule = o->schedule, .broker = o->broker, .app = o->app };
+	CLEANUP(buf_release) struct buf text = BUF_INIT, rules = BUF_INIT;
+	int rc = fs_read_file(AT_FDCWD, ctx->args[1], IMPORT_BYTES_MAX, &text, ctx->err);
+
+	if (rc == 0 && (rc = waggle_import(&rules, text.data, &w, ctx->arena, ctx->err)) < 0)
+		err_prefix(ctx->err, "'%s'", ctx->args[1]);
+	if (rc == 0)
+		fputs(rules.data, stdout);
+	return rc;
+}
+
+static const char *const actions[] = { "check", "explain", "replay", "import", NULL };
 
 static int run(struct cli_context *ctx)
 {
@@ -191,9 +218,11 @@ static int run(struct cli_context *ctx)
 
 	for (size_t i = 0; actions[i] && strcmp(actions[i], ctx->args[0]) != 0; i++)
 		if (!actions[i + 1])
-			return cli_usage(ctx, "'%s' is none of check, explain and replay", ctx->args[0]);
+			return cli_usage(ctx, "'%s' is none of check, explain, replay and import", ctx->args[0]);
 	if (ctx->arg_count > 2 && strcmp(ctx->args[0], "replay") != 0)
 		return cli_usage(ctx, "'%s' takes one file", ctx->args[0]);
+	if (strcmp(ctx->args[0], "import") == 0)
+		return import(ctx);
 	rc = f ? rules_load(f, ctx->args[1], ctx->arena, ctx->err) : err_sys(ctx->err, ENOMEM, "cannot read the rules");
 	if (rc < 0)
 		return rc;
@@ -209,11 +238,12 @@ static const struct cli_example examples[] = {
 	{ "sonde rules check edge.yml", "Say whether it can be used; names the line and what was expected." },
 	{ "sonde rules explain edge.yml --run morning --at 30s", "What each part of the rules was, half a minute in." },
 	{ "sonde rules replay edge.yml morning", "What would have been done in that run, and why." },
+	{ "sonde rules import job.yml --app detector >edge.yml", "Waggle's science rules as a rules file." },
 	{ NULL, NULL },
 };
 
 static const struct cli_exit_code exit_codes[] = {
-	{ "0", "The file is fine; it was explained or replayed." },
+	{ "0", "The file is fine; it was explained, replayed or imported." },
 	{ "1", "It is not, or the run cannot be read." },
 	{ "2", "The command line is wrong." },
 	{ NULL, NULL },
@@ -221,12 +251,12 @@ static const struct cli_exit_code exit_codes[] = {
 
 const struct cli_command cmd_rules = {
 	.name = "rules",
-	.usage = "check FILE | explain FILE [--run RUN [--at TIME]] | replay FILE RUN [--json]",
+	.usage = "check FILE | explain FILE [--run RUN [--at TIME]] | replay FILE RUN [--json] | import FILE",
 	.positional = { .name = "ACTION",
 			.min = 2,
 			.max = 3,
 			.type = CLI_TYPE_STRING,
-			.help = "check, explain or replay; then the rules file and, with replay, the run." },
+			.help = "check, explain, replay or import; then the file and, with replay, the run." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

@@ -1,24 +1,18 @@
 /*
- * sonde submit: give a job to a fleet.
+ * sonde submit: give jobs to a fleet.
  */
 #include "base/cleanup.h"
-#include "base/clock.h"
-#include "base/fs.h"
-#include "base/json.h"
-#include "cli/fleet-cli.h"
+#include "cli/submission.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
-#include <time.h>
-#include <unistd.h>
 
 struct options {
-	const char *dir, *name, *target_loss;
-	int64_t window;
+	const char *dir, *name, *target_loss, *tune, *batch, *push, *label;
+	int64_t window, cpus;
+	uint64_t memory_bytes;
 	struct cli_list env;
 };
 
@@ -33,115 +27,106 @@ static const struct cli_option option_rows[] = {
 				"this." },
 	{ 0, "window", "N", CLI_INT(struct options, window), .default_text = "5", .min = 1, .max = FLEET_WINDOW_MAX,
 			.help = "How many losses that average takes." },
+	{ 0, "push", "DIR", CLI_PATH(struct options, push),
+			.help = "Copy this directory to the agent, without version control's files: the program "
+				"runs in a fresh copy, which goes when it has ended." },
+	{ 0, "cpus", "N", CLI_INT(struct options, cpus), .min = 0, .max = 1 << 20,
+			.help = "It needs an agent with at least so many CPUs." },
+	{ 0, "memory", "SIZE", CLI_SIZE(struct options, memory_bytes),
+			.help = "It needs an agent with at least so much memory." },
+	{ 0, "label", "NAME", CLI_STRING(struct options, label), .help = "It needs an agent with this label." },
+	{ 0, "tune", "FILE", CLI_PATH(struct options, tune),
+			.help = "Tune the job while it trains, as this job file of sonde train says." },
+	{ 0, "batch", "FILE", CLI_PATH(struct options, batch),
+			.help = "Submit every job of a YAML list: name, command, directory, environment, target_loss, "
+				"window, tune, push, cpus, memory, label, times." },
 	CLI_OPTIONS_END,
 };
 
-/* "<name>_<mmdd_HHMMSS>_<random>": one word of a subject. */
-static int make_id(struct buf *id, const char *name, struct sonde_err *err)
-{
-	time_t now = time(NULL);
-	unsigned short random;
-	struct tm tm;
-	char when[32];
-
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random) || !localtime_r(&now, &tm))
-		return err_sys(err, errno, "cannot make an id");
-	strftime(when, sizeof(when), "%m%d_%H%M%S", &tm);
-	fs_safe_name(id, name, 32);
-	for (char *c = id->data; *c; c++)
-		*c = *c == '.' ? '_' : *c;
-	buf_addf(id, "_%s_%04x", when, random);
-	return 0;
-}
-
-static int add_target(struct cli_context *ctx, struct json *j)
+static int take_options(struct cli_context *ctx, struct submission *s)
 {
 	const struct options *o = ctx->options;
 	char *end;
-	double target;
 
+	s->name = o->name;
+	s->argv = ctx->program;
+	s->env = (const char *const *)o->env.items;
+	s->window = o->window;
+	s->plan = o->tune;
+	s->push = o->push;
+	s->cpus = o->cpus;
+	s->memory_bytes = o->memory_bytes;
+	s->label = o->label;
 	if (!o->target_loss)
 		return 0;
-	target = strtod(o->target_loss, &end);
-	if (end == o->target_loss || *end || !isfinite(target))
-		return cli_usage(ctx, "--target-loss '%s' is not a number", o->target_loss);
-	json_kreal(j, "target_loss", target);
-	json_kint(j, "window", o->window);
-	return 0;
+	s->target_loss = strtod(o->target_loss, &end);
+	return end == o->target_loss || *end || !isfinite(s->target_loss)
+			? cli_usage(ctx, "--target-loss '%s' is not a number", o->target_loss)
+			: 0;
 }
 
-static int describe(struct cli_context *ctx, const char *name, const char *cwd, struct buf *out)
+static int gather(struct cli_context *ctx, struct submission **all, size_t *count)
 {
 	const struct options *o = ctx->options;
-	struct json j;
-	size_t count = 0;
+	struct submission *one = arena_alloc(ctx->arena, sizeof(*one));
+	bool has_program = ctx->program && ctx->program[0];
 	int rc;
 
-	json_init(&j, out, false);
-	json_object(&j);
-	json_kstr(&j, "event", "submit");
-	json_kstr(&j, "name", name);
-	json_kstr(&j, "cwd", cwd);
-	json_kint(&j, "time_ns", clock_real_ns());
-	rc = add_target(ctx, &j);
-	json_key(&j, "argv");
-	json_array(&j);
-	for (char **word = ctx->program; *word; word++, count++)
-		json_str(&j, *word);
-	json_end(&j);
-	json_key(&j, "env");
-	json_array(&j);
-	for (size_t i = 0; i < o->env.count && rc == 0; i++) {
-		if (!strchr(o->env.items[i], '=') || o->env.items[i][0] == '=')
-			rc = cli_usage(ctx, "--env '%s' is not NAME=VALUE", o->env.items[i]);
-		json_str(&j, o->env.items[i]);
-	}
-	json_end(&j);
-	json_end(&j);
-	if (rc == 0 && (count > FLEET_ARGS_MAX || o->env.count > FLEET_ARGS_MAX || out->len > 512 << 10))
-		rc = err_set(ctx->err, E2BIG, "the job has more than %d words, or more than 512 KiB of them",
-				FLEET_ARGS_MAX);
-	return rc < 0 ? rc : buf_error(out);
+	if (o->batch &&
+			(has_program || o->tune || o->name || o->target_loss || o->env.count || o->push || o->cpus ||
+					o->memory_bytes || o->label))
+		return cli_usage(ctx, "--batch has all jobs in its file: it takes no program and no options of one");
+	if (o->batch)
+		return submission_load(o->batch, all, count, ctx->arena, ctx->err);
+	if (!has_program && !o->tune)
+		return cli_usage(ctx, "which program? sonde submit -- PROGRAM [ARGUMENT...]");
+	if (!one)
+		return err_sys(ctx->err, ENOMEM, "cannot submit");
+	*one = (struct submission)SUBMISSION_INIT;
+	*all = one;
+	*count = 1;
+	rc = take_options(ctx, one);
+	return rc ? rc : submission_check(one, ctx->arena, ctx->err);
 }
 
 static int run(struct cli_context *ctx)
 {
-	CLEANUP(buf_release) struct buf id = BUF_INIT, text = BUF_INIT;
-	CLEANUP(cleanup_free) char *cwd = getcwd(NULL, 0);
 	const struct options *o = ctx->options;
-	const char *slash = strrchr(ctx->program[0], '/');
-	const char *name = o->name ? o->name : slash ? slash + 1 : ctx->program[0];
+	struct submission *all = NULL;
 	struct fleet_link *link = NULL;
 	struct fleet_home home;
-	int rc;
+	size_t count = 0;
+	int rc = gather(ctx, &all, &count);
 
-	if (!cwd)
-		return err_sys(ctx->err, errno, "cannot tell the working directory");
-	rc = describe(ctx, name, cwd, &text);
-	if (rc == 0)
-		rc = make_id(&id, name, ctx->err);
-	if (rc == 0)
-		rc = fleet_connect(ctx, o->dir, &home, &link);
-	if (rc == 0)
-		rc = fleet_link_tell(link, id.data, "event", text.data, id.data, NULL, ctx->err);
+	if (rc)
+		return rc;
+	rc = fleet_connect(ctx, o->dir, &home, &link);
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		CLEANUP(buf_release) struct buf id = BUF_INIT;
+
+		rc = submission_send(&all[i], link, &id, ctx->err);
+		if (rc == 0)
+			printf("%s\n", id.data);
+	}
 	fleet_link_free(link);
-	if (rc == 0)
-		printf("%s\n", id.data);
 	return rc;
 }
 
 static const struct cli_example examples[] = {
 	{ "sonde submit -- python3 train.py --epochs 10", "Queue a job; its id is printed." },
 	{ "sonde submit --target-loss 0.1 -- python3 train.py", "Stop it when it is good enough." },
+	{ "sonde submit --push . --cpus 8 -- python3 train.py", "Bring the code along, to a host that is big enough." },
+	{ "sonde submit --tune cnn.yml -- python3 cnn.py", "Tune it while it trains." },
+	{ "sonde submit --batch jobs.yml", "Many jobs at once; an id a line." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_submit = {
 	.name = "submit",
-	.usage = "[--name NAME] [--target-loss LOSS] [--env NAME=VALUE] -- PROGRAM [ARGUMENT...]",
+	.usage = "[--name NAME] [--target-loss LOSS] [--push DIR] -- PROGRAM [ARGUMENT...] | --batch FILE",
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,
-	.flags = CLI_TAKES_PROGRAM | CLI_NEEDS_PROGRAM,
+	.flags = CLI_TAKES_PROGRAM,
 	.run = run,
 };

@@ -16,9 +16,8 @@
 #define SPOTLIGHT "spotlight:"
 
 struct options {
+	struct summary_opts summary;
 	const char *rules;
-	bool is_json;
-	int64_t top;
 	const char *roi;
 	const char *cpu_filters, *gpu_filters;
 	const char *part;
@@ -38,9 +37,7 @@ static const struct cli_option option_rows[] = {
 				"memcpy:red,idle:black." },
 	{ 0, "gpu-filters", "LIST", CLI_STRING(struct options, gpu_filters),
 			.help = "The same for kernels of devices." },
-	{ 'n', "top", "N", CLI_INT(struct options, top), .min = 1, .max = INT64_MAX,
-			.default_words = "5, 100 with --json", .help = "Rows of a list at most." },
-	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print one JSON object." },
+	SUMMARY_OPTIONS(struct options),
 	{ 'j', "threads", "N", CLI_INT(struct options, threads), .min = 1, .max = 256, .default_words = "one a CPU",
 			.help = "Threads to read with." },
 	{ 0, "part", "K/N", CLI_STRING(struct options, part), .group = "Parts",
@@ -53,7 +50,8 @@ static const struct cli_option option_rows[] = {
 };
 
 static const struct cli_example examples[] = {
-	{ "sonde summary", "Where the time of the latest run went." },
+	{ "sonde summary", "Where the time of the latest run went and what to do next, on one screen." },
+	{ "sonde summary --full before", "All that is known of the run 'before'." },
 	{ "sonde summary training --rules dlio --json", "Layers as DFAnalyzer has them, for a script." },
 	{ "sonde summary --roi epoch", "Only while spans called epoch were under way." },
 	{ "srun -n 64 sonde summary big --part auto -o parts",
@@ -118,7 +116,7 @@ static int summarise(struct cli_context *ctx, struct model_run *run, const struc
 	if (rc == 0)
 		rc = analyze_scan(a, ctx->err);
 	if (rc == 0)
-		rc = o->part ? write_part(ctx, a, &opts->part) : summary_print(ctx, a, o->is_json);
+		rc = o->part ? write_part(ctx, a, &opts->part) : summary_print(ctx, a, &o->summary);
 	analyze_free(a);
 	return rc;
 }
@@ -127,7 +125,7 @@ static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
 	struct analyze_opts opts = { .rules = o->rules,
-		.top = summary_top(o->top, o->is_json),
+		.top = summary_top(&o->summary),
 		.cpu_filters = o->cpu_filters,
 		.gpu_filters = o->gpu_filters,
 		.threads = (unsigned)o->threads };
@@ -151,7 +149,7 @@ static int run(struct cli_context *ctx)
 
 const struct cli_command cmd_summary = {
 	.name = "summary",
-	.usage = "[--rules RULES] [--roi REGION] [-n N] [--json] [--part K/N [-o FILE]] [RUN]",
+	.usage = "[--full] [--rules RULES] [--roi REGION] [-n N] [--json] [--part K/N [-o FILE]] [RUN]",
 	.positional = CLI_RUN_POSITIONAL,
 	.options = option_rows,
 	.options_size = sizeof(struct options),

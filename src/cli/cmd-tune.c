@@ -4,9 +4,10 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/term.h"
+#include "cli/tune-report.h"
+#include "cli/tune-serve.h"
 #include "cli/tune-text.h"
-#include "tune/protocol.h"
+#include "tune/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,15 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_MAX = 5 };
-
 struct options {
 	int64_t seed;
 	int64_t trials;
 	int64_t confirm;
 	const char *dir;
 	const char *method;
-	bool is_json, is_csv, is_paired, is_dry;
+	const char *launcher;
+	bool is_json, is_csv, is_paired, is_dry, is_retry;
 };
 
 static const struct cli_option option_rows[] = {
@@ -41,8 +41,14 @@ static const struct cli_option option_rows[] = {
 			.help = "Run each trial beside the best so far, at the same time, and learn from the ratios: "
 				"what "
 				"slows the machine down then slows both." },
+	{ 0, "launcher", "NAME", CLI_STRING(struct options, launcher), .default_words = "none, trials run here",
+			.help = "Run each trial by slurm: as a job of its own, or a step in an allocation; words for "
+				"srun may follow ('slurm -p fast -c 4')." },
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-tune/NAME",
-			.help = "Keep the journal and the reports here; a study that is there goes on." },
+			.help = "Keep the journal and the reports here; a study that is there goes on. serve keeps a "
+				"journal only with this." },
+	{ 0, "retry", NULL, CLI_FLAG(struct options, is_retry),
+			.help = "Run the trials that failed again: what made them fail has been mended." },
 	{ 0, "report", NULL, CLI_FLAG(struct options, is_dry), .help = "Run nothing: report what the journal has." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the result as one JSON object." },
 	{ 0, "csv", NULL, CLI_FLAG(struct options, is_csv), .help = "Print the trials as CSV." },
@@ -91,30 +97,23 @@ static int load(struct cli_context *ctx, const char *path, struct tune_study **o
 	return 0;
 }
 
-/* Lines from stdin, answers to stdout, until the end. */
-static int converse(struct tune_optimizer *o, const struct tune_study *study, struct sonde_err *err)
+/* What earlier studies have learnt. */
+static int warm_up(struct cli_context *ctx, const struct tune_study *study, struct tune_options *how)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	CLEANUP(cleanup_free) char *line = NULL;
-	size_t cap = 0;
-	ssize_t size;
-	int rc = 0;
+	struct tune_earlier *earlier = arena_alloc(ctx->arena, (study->warm_count + 1) * sizeof(*earlier));
+	int rc = earlier ? 0 : err_sys(ctx->err, ENOMEM, "cannot read earlier studies");
 
-	while (rc == 0 && (size = getline(&line, &cap, stdin)) >= 0) {
-		if (size > TUNE_LINE_MAX)
-			return err_set(err, EFBIG, "a request is longer than %d bytes", TUNE_LINE_MAX);
-		rc = tune_answer(o, study, line, (size_t)size, &out, err);
-		fwrite(out.data, 1, out.len, stdout);
-		fflush(stdout);
-		buf_reset(&out);
-		if (ferror(stdout))
-			break;
-	}
+	for (size_t i = 0; i < study->warm_count && rc == 0; i++)
+		rc = tune_earlier_read(&earlier[i], study->warm[i], &study->space, study->objectives[0].is_maximized,
+				ctx->arena, ctx->err);
+	how->earlier = earlier;
+	how->earlier_count = study->warm_count;
 	return rc;
 }
 
 static int serve(struct cli_context *ctx, const char *path)
 {
+	const struct options *options = ctx->options;
 	struct tune_optimizer optimizer;
 	struct tune_options how;
 	struct tune_study *study;
@@ -123,69 +122,13 @@ static int serve(struct cli_context *ctx, const char *path)
 	if (rc < 0)
 		return rc;
 	tune_study_options(study, &how);
-	rc = tune_optimizer_init(&optimizer, &study->space, &how, ctx->err);
+	rc = warm_up(ctx, study, &how);
 	if (rc == 0)
-		rc = converse(&optimizer, study, ctx->err);
+		rc = tune_optimizer_init(&optimizer, &study->space, &how, ctx->err);
+	if (rc < 0)
+		return rc;
+	rc = tune_serve(&optimizer, study, options->dir, ctx->err);
 	tune_optimizer_release(&optimizer);
-	return rc;
-}
-
-/* The best of earlier studies come right after the default. */
-static int warm_up(struct cli_context *ctx, const struct tune_study *study, struct tune_options *how)
-{
-	double(*points)[TUNE_PARAMS_MAX] = arena_alloc(ctx->arena, FIRST_MAX * TUNE_WARM_MAX * sizeof(*points));
-
-	if (!points)
-		return err_sys(ctx->err, ENOMEM, "cannot read earlier studies");
-	for (size_t i = 0; i < study->warm_count; i++) {
-		int n = tune_journal_best(study->warm[i], &study->space, study->objectives[0].is_maximized,
-				points + how->first_count, FIRST_MAX, ctx->err);
-
-		if (n < 0)
-			return n;
-		how->first_count += (size_t)n;
-	}
-	how->first = (const double(*)[TUNE_PARAMS_MAX])points;
-	return 0;
-}
-
-struct shown {
-	struct term_progress progress;
-	const struct tune_drive *drive;
-	size_t pairs;
-};
-
-static void show(void *arg, const struct tune_trial *trial, const char *why)
-{
-	struct shown *s = arg;
-
-	if (trial)
-		term_progress_show(&s->progress, "trial %llu of %lld: %s", (unsigned long long)trial->id,
-				(long long)s->drive->study->trials,
-				trial->result.state == TUNE_FAILED ? why : tune_state_word(trial->result.state));
-	else
-		term_progress_show(&s->progress, "best beside default: pair %zu of %lld", ++s->pairs,
-				(long long)s->drive->study->confirm);
-}
-
-static int write_reports(const char *dir, const struct tune_report *r, struct sonde_err *err)
-{
-	static const struct {
-		const char *name;
-		void (*write)(struct buf *out, const struct tune_report *r);
-	} files[] = { { "report.html", tune_report_html }, { "trials.csv", tune_report_csv },
-		{ "result.json", tune_report_json } };
-	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
-	int rc = 0;
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && rc == 0; i++) {
-		buf_reset(&text);
-		buf_reset(&path);
-		files[i].write(&text, r);
-		buf_addf(&path, "%s/%s", dir, files[i].name);
-		rc = buf_error(&text) < 0 ? err_sys(err, ENOMEM, "cannot write '%s'", path.data)
-					  : fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
-	}
 	return rc;
 }
 
@@ -204,7 +147,7 @@ static int report(struct cli_context *ctx, const struct tune_drive *d, const str
 			 : err_sys(ctx->err, ENOMEM, "cannot report");
 
 	if (rc == 0)
-		rc = write_reports(dir, &r, ctx->err);
+		rc = tune_write_reports(dir, &r, ctx->err);
 	if (rc < 0)
 		return rc;
 	if (o->is_json)
@@ -222,12 +165,12 @@ static int report(struct cli_context *ctx, const struct tune_drive *d, const str
 static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
 {
 	const struct options *o = ctx->options;
-	struct shown shown = { .drive = d };
+	struct tune_shown shown = { .drive = d, .dir = dir };
 	struct tune_outcome outcome;
 	int rc;
 
 	term_progress_init(&shown.progress);
-	d->show = show;
+	d->show = tune_show;
 	d->arg = &shown;
 	d->is_interrupted = &is_interrupted;
 	catch_signals();
@@ -238,6 +181,20 @@ static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
 		rc = report(ctx, d, &outcome, dir);
 	if (rc == 0 && outcome.is_interrupted)
 		ctx->exit_code = CLI_EXIT_FAILED;
+	return rc;
+}
+
+/* Failed trials count as not run. */
+static int retry(struct tune_journal *journal, struct tune_optimizer *o, struct sonde_err *err)
+{
+	int rc = 0;
+
+	for (size_t t = 0; t < o->count && rc == 0; t++)
+		if (o->trials[t].result.state == TUNE_FAILED) {
+			rc = tune_journal_retry(journal, o->trials[t].id, err);
+			if (rc == 0)
+				rc = tune_retry(o, o->trials[t].id, err);
+		}
 	return rc;
 }
 
@@ -259,10 +216,34 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 	d.dir = realpath(d.dir, absolute); /* the program may run elsewhere */
 	if (!d.dir)
 		return err_sys(ctx->err, errno, "cannot find '%s'", dir);
+	journal.is_paired = options->is_paired;
 	rc = tune_journal_open(&journal, path, study, o, ctx->err);
+	if (rc == 0 && options->is_retry)
+		rc = retry(&journal, o, ctx->err);
 	if (rc == 0 && journal.is_resumed && !options->is_json && !options->is_csv)
 		printf("%s: goes on after %zu trials\n", study->name, o->count);
 	return rc < 0 ? rc : drive(ctx, &d, dir);
+}
+
+static int take_launcher(struct cli_context *ctx, struct tune_study *study)
+{
+	const struct options *o = ctx->options;
+	struct tune_launcher *l = o->launcher ? arena_alloc(ctx->arena, sizeof(*l)) : NULL;
+
+	if (!o->launcher)
+		return 0;
+	if (o->is_paired)
+		return cli_usage(ctx,
+				"--paired trials run side by side on this machine: --launcher does not go with it");
+	if (study->is_announced) {
+		err_set(ctx->err, ENOTSUP,
+				"knobs, and steps and metrics that a program announces, need it on this machine");
+		err_hint(ctx->err, "with --launcher use arguments, variables or files, and a regex for what it prints");
+		return -ENOTSUP;
+	}
+	study->launcher = l;
+	return l ? tune_launcher_parse(l, o->launcher, ctx->arena, ctx->err)
+		 : err_sys(ctx->err, ENOMEM, "cannot run the study");
 }
 
 static int check_paired(struct cli_context *ctx, const struct tune_study *study)
@@ -271,6 +252,10 @@ static int check_paired(struct cli_context *ctx, const struct tune_study *study)
 
 	if (o->is_paired && study->objective_count > 1)
 		return cli_usage(ctx, "--paired is for studies with one objective");
+	if (o->is_paired && study->window)
+		return cli_usage(ctx,
+				"--paired is for trials that are started: a 'window' is of a program that keeps "
+				"running");
 	if (o->is_json && o->is_csv)
 		return cli_usage(ctx, "--json and --csv do not go together");
 	for (size_t k = 0; k < study->objective_count; k++)
@@ -297,6 +282,8 @@ static int tune(struct cli_context *ctx, const char *path)
 	if (rc || !study)
 		return rc;
 	rc = check_paired(ctx, study);
+	if (rc == 0)
+		rc = take_launcher(ctx, study);
 	if (rc == 0)
 		rc = tune_expand_check(study, ctx->err);
 	if (rc)

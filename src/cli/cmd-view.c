@@ -1,11 +1,15 @@
 /*
- * sonde view: a run in the browser.
+ * sonde view: a run in the browser, a comparison, a study, or what runs now.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "duet/replay.h"
+#include "serve/duet.h"
 #include "serve/http.h"
+#include "serve/live-page.h"
+#include "serve/study.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +24,7 @@ struct options {
 	const char *socket;
 	const char *with;
 	const char *groups;
+	const char *live;
 	struct cli_list hosts;
 	bool is_json;
 };
@@ -30,6 +35,9 @@ static const struct cli_option option_rows[] = {
 	{ 0, "groups", "NAME:COLOUR,...", CLI_STRING(struct options, groups),
 			.help = "Colour events and functions whose names hold these words, as SOFA's --cpu_filters "
 				"does." },
+	{ 0, "live", "SOCKET", CLI_PATH(struct options, live),
+			.help = "The live page of a running 'sonde live --control SOCKET': print an address that opens "
+				"it once, and end." },
 	{ 'p', "port", "N", CLI_INT(struct options, port), .min = -1, .max = 65535, .default_text = "-1",
 			.default_words = "8000, or the next that is free",
 			.help = "The port to listen on; 0 takes any that is free." },
@@ -44,42 +52,131 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-static int start(struct http **http, const struct http_runs *runs, const struct options *o, struct sonde_err *err)
+/* What is served, by one of the kinds below. */
+struct shown {
+	const struct kind *kind;
+	const char *path; /* of a directory; of a run as it was asked for: NULL is the latest */
+	struct http_runs runs;
+	void *server;
+	struct guard *guard;
+};
+
+static int run_start(struct shown *s, const struct guard_options *g, struct sonde_err *err)
+{
+	struct http *http;
+	int rc = http_start(&http, &s->runs, g, err);
+
+	if (rc == 0) {
+		s->server = http;
+		s->guard = http_guard(http);
+	}
+	return rc;
+}
+
+static void run_stop(struct shown *s)
+{
+	http_stop(s->server);
+}
+
+static int duet_start(struct shown *s, const struct guard_options *g, struct sonde_err *err)
+{
+	struct duet_server *server;
+	int rc = duet_server_start(&server, s->path, g, err);
+
+	if (rc == 0) {
+		s->server = server;
+		s->guard = duet_server_guard(server);
+	}
+	return rc;
+}
+
+static void duet_stop(struct shown *s)
+{
+	duet_server_stop(s->server);
+}
+
+static int tune_start(struct shown *s, const struct guard_options *g, struct sonde_err *err)
+{
+	return study_start(&s->guard, s->path, g, err);
+}
+
+static void tune_stop(struct shown *s)
+{
+	if (s->guard)
+		guard_stop(s->guard);
+}
+
+static const struct kind {
+	const char *name;                   /* as --json calls it */
+	bool (*is_there)(const char *path); /* NULL: whatever the others are not */
+	int (*start)(struct shown *s, const struct guard_options *g, struct sonde_err *err);
+	void (*stop)(struct shown *s); /* also of one that did not start */
+} kinds[] = {
+	{ "duet", duet_replay_is, duet_start, duet_stop },
+	{ "study", study_is_there, tune_start, tune_stop },
+	{ "run", NULL, run_start, run_stop },
+};
+
+static const struct kind *kind_of(const char *path)
+{
+	const struct kind *k = kinds;
+
+	while (k->is_there && !(path && k->is_there(path)))
+		k++;
+	return k;
+}
+
+static int start(struct shown *s, const struct options *o, struct sonde_err *err)
 {
 	struct guard_options g = { .address = o->address, .unix_path = o->socket, .hosts = o->hosts.items };
 	int rc = -EADDRINUSE;
 
 	if (o->port >= 0 || o->socket) {
 		g.port = o->port >= 0 ? (unsigned)o->port : 0;
-		return http_start(http, runs, &g, err);
+		return s->kind->start(s, &g, err);
 	}
 	for (unsigned i = 0; i < PORTS_TRIED && rc == -EADDRINUSE; i++) {
 		g.port = PORT + i;
-		rc = http_start(http, runs, &g, err);
+		rc = s->kind->start(s, &g, err);
 	}
 	return rc;
 }
 
-static int say(const struct options *o, struct http *http, const struct view *view, struct sonde_err *err)
+/* s NULL: the page is another server's. */
+static int print(const struct options *o, const char *url, const struct shown *s, struct sonde_err *err)
 {
-	CLEANUP(buf_release) struct buf url = BUF_INIT, text = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct json j;
-	int rc = guard_url(http_guard(http), &url, err);
 
-	if (rc < 0)
-		return rc;
 	if (o->is_json) {
 		json_init(&j, &text, false);
 		json_object(&j);
-		json_kstr(&j, "url", url.data);
-		json_kstr(&j, "run", view_path(view));
+		json_kstr(&j, "url", url);
+		if (s)
+			json_kstr(&j, s->kind->name, s->runs.view ? view_path(s->runs.view) : s->path);
 		json_end(&j);
 		buf_addc(&text, '\n');
 	} else {
-		buf_addf(&text, "%s\n", url.data);
+		buf_addf(&text, "%s\n", url);
 	}
 	fputs(text.data, stdout);
 	return fflush(stdout) == 0 ? 0 : err_sys(err, errno, "cannot say where the page is");
+}
+
+static int say(const struct options *o, const struct shown *s, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	int rc = guard_url(s->guard, &url, err);
+
+	return rc < 0 ? rc : print(o, url.data, s, err);
+}
+
+static int say_live(const struct options *o, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	int rc = live_page_find(o->live, &url, err);
+
+	return rc < 0 ? rc : print(o, url.data, NULL, err);
 }
 
 /* Until somebody ends it. */
@@ -91,35 +188,46 @@ static void wait_for_end(const sigset_t *signals)
 		;
 }
 
+static int open_runs(struct shown *s, const struct options *o, struct sonde_err *err)
+{
+	int rc = view_open(&s->runs.view, s->path, err);
+
+	if (rc == 0 && o->with)
+		rc = view_open(&s->runs.other, o->with, err);
+	if (rc == 0)
+		view_tell(s->runs.view, s->runs.other, o->groups);
+	return rc;
+}
+
 static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
-	struct http_runs runs = { .view = NULL, .other = NULL };
-	struct http *http;
+	const char *path = ctx->arg_count ? ctx->args[0] : NULL;
+	struct shown s = { .kind = kind_of(path), .path = path };
+	bool is_run = !s.kind->is_there;
 	sigset_t signals;
 	int rc;
 
+	if (o->live)
+		return path || o->with ? cli_usage(ctx, "--live has no run") : say_live(o, ctx->err);
+	if (!is_run && (o->with || o->groups))
+		return cli_usage(ctx, "'%s' is a %s: --with and --groups are for runs", path, s.kind->name);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
 	signal(SIGPIPE, SIG_IGN);
-	rc = view_open(&runs.view, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
-	if (rc == 0 && o->with)
-		rc = view_open(&runs.other, o->with, ctx->err);
-	if (rc == 0) {
-		view_tell(runs.view, runs.other, o->groups);
-		rc = start(&http, &runs, o, ctx->err);
-	}
-	if (rc == 0) {
-		rc = say(o, http, runs.view, ctx->err);
-		if (rc == 0)
-			wait_for_end(&signals);
-		http_stop(http);
-	}
-	view_free(runs.other);
-	view_free(runs.view);
+	rc = is_run ? open_runs(&s, o, ctx->err) : 0;
+	if (rc == 0)
+		rc = start(&s, o, ctx->err);
+	if (rc == 0)
+		rc = say(o, &s, ctx->err);
+	if (rc == 0)
+		wait_for_end(&signals);
+	s.kind->stop(&s);
+	view_free(s.runs.other);
+	view_free(s.runs.view);
 	return rc;
 }
 
@@ -127,14 +235,22 @@ static const struct cli_example examples[] = {
 	{ "sonde view", "The latest run; open the address that is printed." },
 	{ "sonde view --port 0 sonde-runs/20260131-120000-train", "Another run, on any free port." },
 	{ "sonde view --with before after", "Two runs side by side." },
+	{ "sonde view --live /run/sonde/live.sock", "What runs now: the page of a sonde live." },
+	{ "sonde view results", "A comparison that sonde duet -o results made, or a suite's results." },
+	{ "sonde view sonde-tune/sqlite", "A study of 'sonde tune', while it runs and after." },
 	{ "sonde view --unix /run/user/1000/sonde", "For ssh -L 8000:/run/user/1000/sonde." },
 	{ NULL, NULL },
 };
 
 const struct cli_command cmd_view = {
 	.name = "view",
-	.usage = "[--port N] [--unix SOCKET] [--with RUN] [RUN]",
-	.positional = CLI_BUNDLE_POSITIONAL,
+	.usage = "[--port N] [--unix SOCKET] [--with RUN] [RUN] | --live SOCKET",
+	.positional = { .name = "RUN",
+			.min = 0,
+			.max = 1,
+			.type = CLI_TYPE_RUN,
+			.help = "A run: its directory, its name among the runs, or 'latest', which is meant without "
+				"one. Or the directory of a comparison of 'sonde duet' or of a study of 'sonde tune'." },
 	.options = option_rows,
 	.options_size = sizeof(struct options),
 	.examples = examples,

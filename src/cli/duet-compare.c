@@ -9,6 +9,7 @@
 #include "duet/history.h"
 #include "duet/journal.h"
 #include "duet/loop.h"
+#include "launch/priority.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,8 +17,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { WARNINGS_MAX = 16, RECORDINGS = 5, CAUSES_SHOWN = 20 };
-enum { ITERATIONS_COMMAND, ITERATIONS_FD, ITERATIONS_STEP };
+enum { WARNINGS_MAX = 16, RECORDINGS = 5 };
 
 static uint64_t fresh_seed(void)
 {
@@ -28,13 +28,20 @@ static uint64_t fresh_seed(void)
 	return seed;
 }
 
+const char *duet_counter_of(const struct duet_options *o)
+{
+	return o->counter ? o->counter + strlen(DUET_COUNTER_PREFIX) : NULL;
+}
+
 int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 {
 	const struct duet_options *o = ctx->options;
 
 	*setup = (struct duet_setup){ .is_auto = o->design == 0,
 		.design = o->design ? (enum duet_design)(o->design - 1) : DUET_RMIT,
-		.pairing = { .metric = (enum duet_metric)o->metric, .is_more_better = o->better == 1 },
+		.pairing = { .metric = (enum duet_metric)o->metric,
+				.counter = o->counter,
+				.is_more_better = o->better == 1 },
 		.margin = o->margin,
 		.level = o->level,
 		.budget_ns = o->budget_ns,
@@ -42,7 +49,9 @@ int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 		.turns = (size_t)o->pairs,
 		.runs_max = (size_t)o->runs,
 		.has_aa = !o->has_no_self_check };
-	setup->has_own_iterations = setup->pairing.has_warmup = o->iterations != ITERATIONS_COMMAND;
+	if (o->counter && o->iterations == DUET_OF_COMMANDS)
+		setup->turns = 1; /* a recorded execution is a run */
+	setup->has_own_iterations = setup->pairing.has_warmup = o->iterations != DUET_OF_COMMANDS;
 	return 0;
 }
 
@@ -91,11 +100,13 @@ static void show_start(void *arg, const char *what, size_t done, size_t of)
 	term_progress_show(&s->progress, "%s: run %zu of at most %zu", what, done + 1, of);
 }
 
-static int note_schedule(void *arg, const struct duet_schedule *schedule, struct sonde_err *err)
+static int note_schedule(void *arg, const struct duet_result *so_far, struct sonde_err *err)
 {
 	struct session *s = arg;
 
-	return s->journal.fd < 0 ? 0 : duet_journal_schedule(&s->journal, schedule, err);
+	return s->journal.fd < 0
+			? 0
+			: duet_journal_schedule(&s->journal, so_far, duet_repeat_line(s->ctx, &s->setup, so_far), err);
 }
 
 static int note_run(void *arg, const struct duet_run *run, struct sonde_err *err)
@@ -103,57 +114,6 @@ static int note_run(void *arg, const struct duet_run *run, struct sonde_err *err
 	struct session *s = arg;
 
 	return s->journal.fd < 0 ? 0 : duet_journal_run(&s->journal, run, err);
-}
-
-static void add_place(struct buf *line, const struct place_options *o)
-{
-	if (o->cpus > 0)
-		buf_addf(line, " --cpus %g", o->cpus);
-	if (o->memory_limit)
-		buf_addf(line, " --memory-limit %llu", (unsigned long long)o->memory_limit);
-	if (o->pids_limit)
-		buf_addf(line, " --pids-limit %lld", (long long)o->pids_limit);
-	if (o->is_sandboxed)
-		buf_adds(line, " --sandbox");
-	if (o->image) {
-		buf_adds(line, " --image ");
-		words_quote(line, o->image);
-	}
-	if (o->engine) {
-		buf_adds(line, " --engine ");
-		words_quote(line, o->engine);
-	}
-	for (size_t i = 0; i < o->engine_args.count; i++) {
-		buf_adds(line, " --engine-arg ");
-		words_quote(line, o->engine_args.items[i]);
-	}
-}
-
-/* The same comparison again. */
-static const char *repeat_line(const struct session *s, const struct duet_result *r)
-{
-	const struct duet_options *o = s->o;
-	CLEANUP(buf_release) struct buf line = BUF_INIT;
-
-	buf_adds(&line, "sonde duet");
-	for (int side = 0; side < DUET_SIDES && o->commands[side]; side++) {
-		buf_addf(&line, " -%c ", "ab"[side]);
-		words_quote(&line, o->commands[side]);
-	}
-	if (o->is_shell)
-		buf_adds(&line, " --shell");
-	add_place(&line, &o->place);
-	buf_addf(&line, " --metric %s --threshold %g%% --budget %gs --design %s --pairs %zu --seed %llu",
-			duet_metric_names[s->setup.pairing.metric], 100 * (s->setup.margin - 1),
-			(double)s->setup.budget_ns / 1e9, duet_design_names[r->schedule.design], r->schedule.turns,
-			(unsigned long long)s->setup.seed);
-	if (o->git) {
-		buf_adds(&line, " --git ");
-		words_quote(&line, o->git);
-		buf_adds(&line, " -- ");
-		words_join(&line, s->ctx->program);
-	}
-	return arena_strdup(s->ctx->arena, line.data);
 }
 
 /* Where `sonde` itself is, for recording. */
@@ -171,10 +131,14 @@ static int open_runner(struct session *s, struct duet_runner *runner)
 {
 	int rc = 0;
 
-	s->steps = (struct duet_steps){ .exec = &s->exec, .name = s->o->step };
-	if (s->o->iterations == ITERATIONS_FD) {
+	s->steps = (struct duet_steps){ .exec = &s->exec,
+		.name = s->o->step,
+		.counter = duet_counter_of(s->o),
+		.is_whole = s->o->iterations != DUET_OF_STEPS,
+		.probes = s->o->counter ? "trace,system" : NULL };
+	if (s->o->iterations == DUET_OF_FD) {
 		*runner = duet_loop_runner(&s->exec);
-	} else if (s->o->iterations == ITERATIONS_STEP) {
+	} else if (s->o->iterations == DUET_OF_STEPS || s->o->counter) {
 		rc = find_sonde(s);
 		if (!rc)
 			rc = duet_steps_open(&s->steps, s->ctx->arena, s->ctx->err);
@@ -195,7 +159,7 @@ static int open_journal(struct session *s)
 		return duet_journal_create(&s->journal, s->o->outdir, &s->setup, s->titles, s->ctx->err);
 	rc = duet_journal_resume(&s->journal, s->o->outdir, &s->setup, s->titles, s->ctx->err);
 	if (!rc && s->journal.schedule.is_settled) {
-		s->setup.seed = s->journal.seed;
+		s->setup.seed = s->journal.setup.seed;
 		s->setup.schedule = s->journal.schedule;
 		s->setup.done = s->journal.runs;
 		s->setup.done_count = s->journal.run_count;
@@ -204,62 +168,9 @@ static int open_journal(struct session *s)
 	return rc;
 }
 
-static void print_causes_json(const struct duet_explanation *e)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct json j;
-
-	json_init(&j, &text, false);
-	json_object(&j);
-	json_kuint(&j, "recordings", e->recordings);
-	json_key(&j, "causes");
-	json_array(&j);
-	for (size_t i = 0; i < e->count && i < 10 * CAUSES_SHOWN; i++) {
-		const struct duet_cause *c = &e->causes[i];
-
-		json_object(&j);
-		json_kstr(&j, "kind", c->kind);
-		json_kstr(&j, "name", c->name);
-		json_kreal(&j, "a_ns", c->a_ns);
-		json_kreal(&j, "b_ns", c->b_ns);
-		json_kreal(&j, "a_calls", c->a_calls);
-		json_kreal(&j, "b_calls", c->b_calls);
-		json_kreal(&j, "delta_ns", c->delta.estimate);
-		json_kreal(&j, "lo_ns", c->delta.lo);
-		json_kreal(&j, "hi_ns", c->delta.hi);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_end(&j);
-	puts(text.data);
-}
-
-static void print_causes(const struct duet_explanation *e)
-{
-	static const struct term_column columns[] = { { "what carries it", TERM_LEFT }, { "B - A", TERM_RIGHT },
-		{ "interval", TERM_RIGHT }, { "A", TERM_RIGHT }, { "B", TERM_RIGHT }, { "name", TERM_LEFT } };
-	struct term_table table;
-
-	term_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < e->count && i < CAUSES_SHOWN; i++) {
-		const struct duet_cause *c = &e->causes[i];
-		bool is_sure = c->delta.lo > 0 || c->delta.hi < 0;
-
-		term_table_cell(&table, is_sure ? TERM_BOLD : TERM_DIM, c->kind);
-		term_table_cellf(&table, "%+.3f ms", c->delta.estimate / 1e6);
-		term_table_cellf(&table, "%+.3f to %+.3f", c->delta.lo / 1e6, c->delta.hi / 1e6);
-		term_table_cellf(&table, "%.3f ms / %.0f", c->a_ns / 1e6, c->a_calls);
-		term_table_cellf(&table, "%.3f ms / %.0f", c->b_ns / 1e6, c->b_calls);
-		term_table_cell(&table, TERM_PLAIN, c->name);
-	}
-	printf("\nwhat carries the difference, of %zu recordings of each (time / how often):\n", e->recordings);
-	term_table_print(&table, stdout);
-	term_table_release(&table);
-}
-
 static int explain(struct session *s)
 {
-	struct duet_steps steps = { .exec = &s->exec, .probes = "trace,cpu" };
+	struct duet_steps steps = { .exec = &s->exec, .probes = "trace,cpu,sched" };
 	struct duet_explanation explanation;
 	int rc = find_sonde(s);
 
@@ -273,10 +184,18 @@ static int explain(struct session *s)
 	if (rc)
 		return rc;
 	if (s->o->is_json)
-		print_causes_json(&explanation);
+		duet_print_causes_json(&explanation);
 	else
-		print_causes(&explanation);
+		duet_print_causes(&explanation);
 	return 0;
+}
+
+static const char *machine_words(struct arena *arena)
+{
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	duet_machine(&words);
+	return arena_strdup(arena, words.data);
 }
 
 /* Say what came of it, also when it was cut short. */
@@ -287,7 +206,8 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 	int printed = 0;
 
 	report->seconds = result->seconds;
-	report->repeat = repeat_line(s, result);
+	report->machine = machine_words(s->ctx->arena);
+	report->repeat = duet_repeat_line(s->ctx, &s->setup, result);
 	report->warnings = warnings;
 	report->warning_count = duet_warnings(&s->setup, result, &report->around, duet_cpu_count(), warnings,
 			WARNINGS_MAX, s->ctx->arena);
@@ -325,6 +245,8 @@ static int compare(struct session *s)
 	duet_around_start(&report.around);
 	rc = duet_compare(&s->setup, &runner, &result, s->ctx->err);
 	duet_around_stop(&report.around);
+	if (!rc && s->journal.fd >= 0)
+		rc = duet_journal_end(&s->journal, &result, &report.around, s->ctx->err);
 	term_progress_end(&s->progress);
 	rc = conclude(s, &report, rc);
 	duet_result_release(&result);
@@ -342,9 +264,12 @@ static int check_options(struct cli_context *ctx)
 	if (!o->git && ctx->program)
 		return cli_usage(ctx, "a command after -- needs --git A..B");
 	/* The recorder and the descriptor of iterations are outside of these walls. */
-	if ((o->place.image || o->place.is_sandboxed) && (o->iterations != ITERATIONS_COMMAND || o->is_explained))
-		return cli_usage(ctx, "--%s goes with whole commands only, without --explain",
+	if ((o->place.image || o->place.is_sandboxed) &&
+			(o->iterations != DUET_OF_COMMANDS || o->is_explained || o->counter))
+		return cli_usage(ctx, "--%s goes with whole commands only, without --explain and counters",
 				o->place.image ? "image" : "sandbox");
+	if (o->counter && o->iterations == DUET_OF_FD)
+		return cli_usage(ctx, "--metric %s is of recorded programs: --iterations command or step", o->counter);
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (!o->git && !o->commands[side])
 			return cli_usage(ctx, "-%c COMMAND is missing: both -a and -b are needed", "ab"[side]);
@@ -394,6 +319,9 @@ int duet_run_compare(struct cli_context *ctx)
 		rc = duet_setup_of(ctx, &s.setup);
 	s.exec.is_pinned = s.o->pin == 0 && duet_split_cpus(s.exec.cpus);
 	s.setup.is_pinned = s.exec.is_pinned;
+	s.exec.has_priority = s.setup.has_priority = s.o->priority == 0 && priority_is_allowed();
+	if (s.exec.has_priority)
+		priority_begin(); /* where it is refused we are woken as others are */
 	s.exec.is_lenient = s.o->is_lenient;
 	s.exec.has_output = s.o->has_output;
 	s.exec.timeout_ns = s.o->timeout_ns ? s.o->timeout_ns : 10 * s.o->budget_ns;
@@ -401,6 +329,8 @@ int duet_run_compare(struct cli_context *ctx)
 		rc = duet_exec_open(&s.exec, ctx->err);
 	if (!rc)
 		rc = compare(&s);
+	if (s.exec.has_priority)
+		priority_end();
 	duet_steps_release(&s.steps);
 	duet_journal_release(&s.journal);
 	duet_exec_release(&s.exec);

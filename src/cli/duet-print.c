@@ -61,7 +61,7 @@ int duet_print(struct cli_context *ctx, const struct duet_report *report)
 	fwrite(text.data, 1, text.len, stdout);
 	if (!o->html)
 		return 0;
-	duet_report_html(&page, report);
+	duet_report_html(&page, report, false);
 	if (buf_error(&page))
 		return err_sys(ctx->err, ENOMEM, "cannot write the page");
 	return fs_replace_file(AT_FDCWD, o->html, page.data, page.len, ctx->err);

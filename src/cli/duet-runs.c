@@ -23,7 +23,8 @@ static const char *bundle_of(const struct cli_context *ctx, enum duet_side side,
 static int read_side(struct duet_samples *out, const char *bundle, const struct duet_options *o, bool has_steps,
 		struct sonde_err *err)
 {
-	return has_steps ? duet_steps_read(out, bundle, o->step, err) : duet_steps_read_whole(out, bundle, err);
+	return has_steps ? duet_steps_read(out, bundle, o->step, duet_counter_of(o), err)
+			 : duet_steps_read_whole(out, bundle, duet_counter_of(o), err);
 }
 
 /* Steps, when every bundle has some. */

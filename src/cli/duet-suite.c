@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "cli/duet.h"
 #include "duet/exec.h"
+#include "duet/replay.h"
 #include "duet/results.h"
 #include "duet/suite-run.h"
 
@@ -208,14 +209,31 @@ int duet_run_overlaps(struct cli_context *ctx)
 	return finish(ctx, &r, rc ? rc : write_out(ctx, &text));
 }
 
+/* A comparison that was made before, as its journal has it. */
+static int report_journal(struct cli_context *ctx, const char *dir)
+{
+	struct duet_replay r;
+	int rc = duet_replay_open(&r, dir, ctx->err);
+
+	if (!rc)
+		rc = duet_print(ctx, &r.report);
+	if (!rc)
+		ctx->exit_code = duet_exit_code(ctx->options, &r.report);
+	duet_replay_release(&r);
+	return rc;
+}
+
 int duet_run_report(struct cli_context *ctx)
 {
 	const char *warnings[WARNINGS_MAX];
 	CLEANUP(duet_results_release) struct duet_results r = DUET_RESULTS_INIT;
 	struct duet_setup setup;
 	struct duet_report report = { .setup = &setup, .warnings = warnings, .around = { NAN, NAN } };
-	int rc = duet_setup_of(ctx, &setup);
+	int rc;
 
+	if (ctx->arg_count == 2 && duet_journal_is(ctx->args[1]))
+		return report_journal(ctx, ctx->args[1]);
+	rc = duet_setup_of(ctx, &setup);
 	if (!rc)
 		rc = read_results(ctx, &r);
 	if (!rc)

@@ -158,12 +158,20 @@ static void write_sides(struct buf *out, const struct duet_report *report, const
 	}
 }
 
+static bool is_cheapest(const struct duet_result *r)
+{
+	for (int d = 0; d < DUET_DESIGNS; d++)
+		if (r->choices[d].is_tried && r->choices[d].cost < r->choices[r->schedule.design].cost)
+			return false;
+	return true;
+}
+
 static void write_design(struct buf *out, const struct duet_report *report, const struct duet_result *r)
 {
-	buf_addf(out, "  median %s; %s (%s)", duet_metric_names[report->setup->pairing.metric],
+	buf_addf(out, "  median %s; %s (%s)", duet_metric_name(&report->setup->pairing),
 			duet_design_titles[r->schedule.design], duet_design_names[r->schedule.design]);
 	if (r->is_design_piloted) {
-		buf_adds(out, ", the best for its time of");
+		buf_addf(out, ", %s:", is_cheapest(r) ? "the best for its time" : "no other was clearly better");
 		for (int d = 0; d < DUET_DESIGNS; d++)
 			if (r->choices[d].is_tried)
 				buf_addf(out, " %s (%.2f %%, %.2f s a run)", duet_design_names[d],
@@ -171,6 +179,8 @@ static void write_design(struct buf *out, const struct duet_report *report, cons
 	} else if (report->setup->is_auto) {
 		buf_adds(out, ", without a pilot: it would take too much of the budget");
 	}
+	if (report->setup->has_priority)
+		buf_adds(out, "; ahead of other processes");
 	buf_addc(out, '\n');
 }
 

@@ -19,12 +19,13 @@ struct duet_options {
 	/* how */
 	int design; /* 0: auto, else 1 + enum duet_design */
 	int metric;
+	const char *counter; /* a metric that is one, with its prefix */
 	int better;
 	double margin, level;
 	int64_t budget_ns, timeout_ns;
 	int64_t seed; /* -1: another each time */
 	int64_t pairs, runs;
-	int pin;
+	int pin, priority;
 	bool has_no_self_check, is_lenient, has_output;
 	struct place_options place;
 	struct cli_list fail_on;
@@ -54,6 +55,9 @@ int duet_run_runs(struct cli_context *ctx);
 int duet_run_images(struct cli_context *ctx);
 int duet_run_preset(struct cli_context *ctx);
 
+/* What an iteration is. */
+enum { DUET_OF_COMMANDS, DUET_OF_FD, DUET_OF_STEPS };
+
 /* Two revisions of the repository we are in, checked out. */
 struct duet_worktrees {
 	char base[FS_TEMP_BYTES];
@@ -64,6 +68,8 @@ struct duet_worktrees {
 int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_worktrees *t);
 void duet_worktrees_remove(struct duet_worktrees *t);
 
+/* The name of the counter that is the metric, without the prefix; NULL: another metric. */
+const char *duet_counter_of(const struct duet_options *o);
 /* The setup that the options ask for. */
 int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup);
 
@@ -75,6 +81,12 @@ void duet_signals_close(void);
 /* Print the report as the options say. */
 int duet_print(struct cli_context *ctx, const struct duet_report *report);
 void duet_write_text(struct buf *out, const struct term *term, const struct duet_report *report);
+/* The command line that repeats a comparison, from the arena; NULL without memory. */
+const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,
+		const struct duet_result *result);
+struct duet_explanation;
+void duet_print_causes(const struct duet_explanation *e);
+void duet_print_causes_json(const struct duet_explanation *e);
 /* The exit code that a verdict gives. */
 int duet_exit_code(const struct duet_options *o, const struct duet_report *report);
 

@@ -13,11 +13,14 @@
 #define FLEET_DIR_HELP "The fleet's directory."
 #define FLEET_DIR_DEFAULT "$SONDE_FLEET_DIR, or sonde/fleet below the user's state directory"
 
-/* Set by SIGINT and SIGTERM once fleet_catch_signals was called. */
-extern volatile sig_atomic_t fleet_is_stopped;
+/* Set by SIGINT and SIGTERM, and by SIGUSR1, once fleet_catch_signals was called. */
+extern volatile sig_atomic_t fleet_is_stopped, fleet_is_drained;
 void fleet_catch_signals(void);
 
-/* The home in dir (NULL: the usual one) and a connection to its server. */
+/*
+ * A connection to the fleet whose home is in dir (NULL: the usual one, or the server that SONDE_FLEET_URL and
+ * SONDE_FLEET_TOKEN name; these are taken out of our environment, so that no job finds them).
+ */
 int fleet_connect(struct cli_context *ctx, const char *dir, struct fleet_home *home, struct fleet_link **link);
 
 #endif

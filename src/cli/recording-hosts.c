@@ -1,7 +1,7 @@
 /* Recording several hosts, as record and stat do it; see recording.h. */
-#include "base/fs.h"
 #include "base/words.h"
 #include "cli/recording.h"
+#include "cli/remote.h"
 #include "record/hosts.h"
 
 #include <errno.h>
@@ -122,28 +122,6 @@ static int take_names(struct cli_context *ctx, const struct recording_options *o
 	return 0;
 }
 
-static bool is_plain(const char *path)
-{
-	return *path && !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-")];
-}
-
-/* Its words pass a shell there, or not: so they must be the same either way. */
-static int take_remote(struct cli_context *ctx, const char *remote, struct record_hosts *h)
-{
-	struct buf path = BUF_INIT;
-	int rc = remote ? 0 : fs_prefix(&path, ctx->err);
-	if (!rc)
-		buf_addf(&path, "%s", remote ? remote : "/bin/sonde");
-	if (!rc) {
-		h->sonde = arena_strdup(ctx->arena, path.data);
-		if (!h->sonde || !is_plain(h->sonde))
-			rc = cli_usage(ctx, "--remote: a path of letters, digits and /._+- is needed, not '%s'",
-					path.data);
-	}
-	buf_release(&path);
-	return rc;
-}
-
 int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct buf *path)
 {
 	const struct recording_options *o = ctx->options;
@@ -160,7 +138,7 @@ int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct
 	if (!rc)
 		rc = take_names(ctx, o, &h);
 	if (!rc)
-		rc = take_remote(ctx, o->remote, &h);
+		rc = remote_path(ctx, o->remote, &h.sonde);
 	if (!rc)
 		rc = take_options(ctx, &options);
 	if (rc)

@@ -4,22 +4,21 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/out.h"
+#include "cli/summary-private.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-size_t summary_top(int64_t top, bool is_json)
+size_t summary_top(const struct summary_opts *o)
 {
-	if (top > 0)
-		return (size_t)top;
-	return is_json ? SUMMARY_ROWS_JSON : SUMMARY_ROWS_TEXT;
+	if (o->top > 0)
+		return (size_t)o->top;
+	return o->is_json ? SUMMARY_ROWS_JSON : SUMMARY_ROWS_TEXT;
 }
 
 /* Values. */
 
-static void add_value(struct buf *out, enum analyze_unit unit, const struct analyze_value *v)
+void summary_add_value(struct buf *out, enum analyze_unit unit, const struct analyze_value *v)
 {
 	char text[TERM_TEXT];
 
@@ -55,30 +54,34 @@ static void add_value(struct buf *out, enum analyze_unit unit, const struct anal
 
 /* Fields. */
 
-struct page {
-	struct buf *out;
-	const struct term *term;
-	int64_t wall_ns; /* STORE_NULL: not known */
-};
-
 /* "I/O 39.3 s (69 %)": of the wall time, where it can be a part of it. */
-static void add_field(struct page *p, struct buf *line, const struct analyze_field *f)
+void summary_add_field(const struct summary_page *p, struct buf *line, const struct analyze_field *f)
 {
 	int64_t v = f->value.integer;
 
-	buf_addf(line, "%s%s ", line->len ? ", " : "", f->column.title);
-	add_value(line, f->column.unit, &f->value);
+	buf_addf(line, "%s%s", line->len ? ", " : "", f->column.title);
+	summary_add_value(line, f->column.unit, &f->value);
 	if (f->column.unit == ANALYZE_NS && !f->value.is_null && p->wall_ns > 0 && v >= 0 && v < p->wall_ns)
 		buf_addf(line, " (%.1f%%)", 100.0 * (double)v / (double)p->wall_ns);
 }
 
-static void add_fields(struct page *p, const struct analyze_section *s)
+static void add_titled(const struct summary_page *p, struct buf *line, const struct analyze_field *f)
+{
+	CLEANUP(buf_release) struct buf title = BUF_INIT;
+	struct analyze_field told = *f;
+
+	buf_addf(&title, "%s ", f->column.title);
+	told.column.title = buf_error(&title) ? f->column.title : title.data;
+	summary_add_field(p, line, &told);
+}
+
+void summary_add_fields(const struct summary_page *p, const struct analyze_section *s)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 
 	for (const struct analyze_field *f = s->fields; f; f = f->next)
 		if (f->column.title && !f->value.is_null)
-			add_field(p, &line, f);
+			add_titled(p, &line, f);
 	if (!line.len)
 		return;
 	term_wrap(p->out, line.data, 0, 0, p->term->width);
@@ -106,7 +109,7 @@ static size_t shown_columns(const struct analyze_table *t, struct term_column co
 }
 
 /* Long names end in "..." or, being paths, begin with it. */
-static void cut_text(struct buf *cell, size_t most)
+void summary_cut(struct buf *cell, size_t most)
 {
 	if (cell->len <= most)
 		return;
@@ -122,7 +125,7 @@ static void cut_text(struct buf *cell, size_t most)
 
 #define CELL_MAX 60
 
-static int add_table(struct page *p, const struct analyze_table *t)
+static int add_table(const struct summary_page *p, const struct analyze_table *t)
 {
 	CLEANUP(buf_release) struct buf cell = BUF_INIT;
 	struct term_column columns[32];
@@ -134,8 +137,9 @@ static int add_table(struct page *p, const struct analyze_table *t)
 	for (size_t row = 0; row < t->rows; row++)
 		for (size_t c = 0; c < n; c++) {
 			buf_reset(&cell);
-			add_value(&cell, t->columns[index[c]].unit, &t->values[row * t->column_count + index[c]]);
-			cut_text(&cell, CELL_MAX);
+			summary_add_value(&cell, t->columns[index[c]].unit,
+					&t->values[row * t->column_count + index[c]]);
+			summary_cut(&cell, CELL_MAX);
 			term_table_cell(&table, TERM_PLAIN, cell.data);
 		}
 	rc = term_table_write(&table, p->out, p->term);
@@ -146,17 +150,17 @@ static int add_table(struct page *p, const struct analyze_table *t)
 }
 
 /* Sentences, one a line. */
-static void add_list(struct page *p, const struct analyze_table *t)
+static void add_list(const struct summary_page *p, const struct analyze_table *t)
 {
 	for (size_t row = 0; row < t->rows; row++) {
-		add_value(p->out, t->columns[0].unit, &t->values[row]);
+		summary_add_value(p->out, t->columns[0].unit, &t->values[row]);
 		buf_addc(p->out, '\n');
 	}
 }
 
 /* Sections. */
 
-static void add_heading(struct page *p, const char *title)
+void summary_add_heading(const struct summary_page *p, const char *title)
 {
 	buf_addc(p->out, '\n');
 	term_add(p->out, p->term, TERM_BOLD, title);
@@ -180,14 +184,14 @@ static bool is_shown(const struct analyze_section *s)
 	return !s->absent && !s->is_top && !(s->is_list && s->tables && !s->tables->rows) && has_words(s);
 }
 
-static int add_section(struct page *p, const struct analyze_section *s)
+static int add_section(const struct summary_page *p, const struct analyze_section *s)
 {
 	int rc = 0;
 
 	if (!is_shown(s))
 		return 0;
-	add_heading(p, s->title);
-	add_fields(p, s);
+	summary_add_heading(p, s->title);
+	summary_add_fields(p, s);
 	for (const struct analyze_table *t = s->tables; t && rc == 0; t = t->next) {
 		if (t->flags & ANALYZE_DETAIL || !t->rows)
 			continue;
@@ -200,7 +204,7 @@ static int add_section(struct page *p, const struct analyze_section *s)
 }
 
 /* What to do, before all else: rule, what, evidence, range, recoverable, next. */
-static void add_diagnosis(struct page *p, const struct analyze_section *s)
+static void add_diagnosis(const struct summary_page *p, const struct analyze_section *s)
 {
 	const struct analyze_table *t = s ? s->tables : NULL;
 
@@ -209,19 +213,19 @@ static void add_diagnosis(struct page *p, const struct analyze_section *s)
 		char text[TERM_TEXT];
 
 		if (row == 0)
-			add_heading(p, s->title);
+			summary_add_heading(p, s->title);
 		term_add(p->out, p->term, TERM_YELLOW, v[1].text.data);
 		if (!v[5].is_null)
 			buf_addf(p->out, " (at most %s to win)", term_ns(text, v[5].integer));
 		buf_adds(p->out, "\n  ");
-		add_value(p->out, ANALYZE_TEXT, &v[2]);
+		summary_add_value(p->out, ANALYZE_TEXT, &v[2]);
 		buf_adds(p->out, "\n  try: ");
-		add_value(p->out, ANALYZE_TEXT, &v[6]);
+		summary_add_value(p->out, ANALYZE_TEXT, &v[6]);
 		buf_addc(p->out, '\n');
 	}
 }
 
-static void add_absent(struct page *p, const struct analyze_result *r)
+static void add_absent(const struct summary_page *p, const struct analyze_result *r)
 {
 	bool has_heading = false;
 
@@ -229,28 +233,34 @@ static void add_absent(struct page *p, const struct analyze_result *r)
 		if (!s->absent)
 			continue;
 		if (!has_heading)
-			add_heading(p, "Not recorded");
+			summary_add_heading(p, "Not recorded");
 		has_heading = true;
 		buf_addf(p->out, "%s: %s\n", s->title, s->absent);
 	}
 }
 
-int summary_write_text(const struct analyze_result *r, struct buf *out, const struct term *term)
+int summary_write_full(const struct summary_page *p, const struct analyze_result *r)
+{
+	int rc = 0;
+
+	add_diagnosis(p, analyze_find(r, "diagnosis"));
+	for (const struct analyze_section *s = r->sections; s && rc == 0; s = s->next)
+		if (strcmp(s->key, "diagnosis") != 0)
+			rc = add_section(p, s);
+	add_absent(p, r);
+	return rc < 0 ? rc : buf_error(p->out);
+}
+
+int summary_write_text(const struct analyze_result *r, bool is_full, struct buf *out, const struct term *term)
 {
 	const struct analyze_section *overview = analyze_find(r, "overview");
 	const struct analyze_value *wall = analyze_find_field(overview, "wall_ns");
-	struct page p = { .out = out, .term = term, .wall_ns = STORE_NULL };
-	int rc = 0;
+	struct summary_page p = { .out = out, .term = term, .wall_ns = STORE_NULL };
 
 	if (overview)
-		add_fields(&p, overview);
+		summary_add_fields(&p, overview);
 	p.wall_ns = wall && !wall->is_null ? wall->integer : STORE_NULL;
-	add_diagnosis(&p, analyze_find(r, "diagnosis"));
-	for (const struct analyze_section *s = r->sections; s && rc == 0; s = s->next)
-		if (strcmp(s->key, "diagnosis") != 0)
-			rc = add_section(&p, s);
-	add_absent(&p, r);
-	return rc < 0 ? rc : buf_error(out);
+	return is_full ? summary_write_full(&p, r) : summary_write_brief(&p, r);
 }
 
 int summary_write_json(const struct analyze_result *r, struct buf *out)
@@ -265,7 +275,7 @@ int summary_write_json(const struct analyze_result *r, struct buf *out)
 	return buf_error(out);
 }
 
-int summary_print(struct cli_context *ctx, struct analyze *a, bool is_json)
+int summary_print(struct cli_context *ctx, struct analyze *a, const struct summary_opts *o)
 {
 	CLEANUP(out_release) struct out out = OUT_INIT;
 	struct term term = term_of(stdout);
@@ -275,7 +285,8 @@ int summary_print(struct cli_context *ctx, struct analyze *a, bool is_json)
 	if (rc < 0)
 		return rc;
 	out_init(&out);
-	rc = is_json ? summary_write_json(result, &out.text) : summary_write_text(result, &out.text, &term);
+	rc = o->is_json ? summary_write_json(result, &out.text)
+			: summary_write_text(result, o->is_full || o->top, &out.text, &term);
 	if (rc < 0)
 		return err_sys(ctx->err, -rc, "cannot print the summary");
 	return out_finish(&out, ctx->err);

@@ -47,12 +47,8 @@ static void print_front(const struct tune_report *r)
 {
 	for (size_t i = 0; i < r->o->count; i++) {
 		const struct tune_trial *t = &r->o->trials[i];
-		bool is_on = tune_trial_is_good(r->o, t);
 
-		for (size_t k = 0; k < r->o->count && is_on; k++)
-			is_on = !tune_trial_is_good(r->o, &r->o->trials[k]) ||
-					!tune_dominates(r->o, &r->o->trials[k], t);
-		if (!is_on)
+		if (!report_is_on_front(r, t))
 			continue;
 		printf("front: trial %llu:", (unsigned long long)t->id);
 		for (size_t k = 0; k < r->study->objective_count; k++)
@@ -80,5 +76,7 @@ void tune_print(const struct tune_report *r)
 	tune_report_verdict(&text, r);
 	buf_addc(&text, '\n');
 	tune_report_losses(&text, r, "", "\n");
+	if (r->outcome->knob)
+		buf_addf(&text, "no run has asked for the knob '%s': its parameter does nothing\n", r->outcome->knob);
 	fputs(text.data, stdout);
 }

@@ -24,7 +24,8 @@ struct controller {
 	pthread_cond_t wake;
 	bool has_thread, is_ending, is_off, was_off;
 	uint64_t ticks, late, failed;
-	unsigned parts; /* of the metrics that rules look at */
+	unsigned parts;    /* of the metrics that rules look at */
+	int64_t beaten_ns; /* when the warden last heard of us; 0: never */
 };
 
 /* What need not be read at every tick is what no rule looks at. */
@@ -33,16 +34,21 @@ static unsigned parts_of(const struct memory *m)
 	static const struct {
 		const char *prefix;
 		unsigned part;
-	} all[] = { { "sonde_group_", LIVE_GROUPS }, { "sonde_node_", LIVE_NODE }, { "process_", LIVE_OURSELVES } };
+	} all[] = { { "sonde_group_", LIVE_GROUPS }, { "sonde_node_", LIVE_NODE }, { "process_", LIVE_OURSELVES },
+		{ "sonde_gpu_", LIVE_DEVICES }, { "sonde_energy_", LIVE_DEVICES }, { "sonde_step", LIVE_STEPS },
+		{ "sonde_app_", LIVE_METRICS } };
 	unsigned parts = 0;
 
-	for (size_t i = 0; i < m->watched.count; i++)
-		for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++) {
-			size_t n;
+	for (size_t i = 0; i < m->watched.count; i++) {
+		size_t n;
+		const char *name = map_key(&m->watched, i, &n);
 
-			if (strncmp(map_key(&m->watched, i, &n), all[k].prefix, strlen(all[k].prefix)) == 0)
+		for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+			if (strncmp(name, all[k].prefix, strlen(all[k].prefix)) == 0)
 				parts |= all[k].part;
-		}
+		if (strstr(name, "_sum") || strstr(name, "_count"))
+			parts |= LIVE_DISTRIBUTIONS;
+	}
 	return parts;
 }
 
@@ -77,12 +83,19 @@ int controller_open(struct controller **out, const struct rules_file *f, struct 
 	return 0;
 }
 
+static bool wants_sample(void *arg, const char *name)
+{
+	const struct controller *c = arg;
+
+	return memory_wants(&c->engine.memory, name);
+}
+
 static void take_sample(void *arg, const char *name, const struct exposition_label *labels, size_t count, double value)
 {
 	struct controller *c = arg;
 	struct memory_label copy[MEMORY_LABELS_MAX];
 
-	if (!memory_wants(&c->engine.memory, name))
+	if (!wants_sample(c, name))
 		return;
 	for (size_t i = 0; i < count && i < MEMORY_LABELS_MAX; i++)
 		copy[i] = (struct memory_label){ labels[i].key, labels[i].value };
@@ -110,33 +123,50 @@ static bool is_switched_off(const struct controller *c)
 	return c->is_off || (c->file->off_file && access(c->file->off_file, F_OK) == 0);
 }
 
+/* Everything stands as it was, and every rule begins anew. */
+static void start_over(struct controller *c, const char *why)
+{
+	actuator_revert_all(&c->actuator, why);
+	memset(c->engine.rules, 0, sizeof(c->engine.rules));
+	for (size_t i = 0; i < RULES_MAX; i++) {
+		c->engine.regulators[i] = (struct regulator_status){ .last = REGULATOR_SAME };
+		for (size_t k = 0; k < REGULATOR_RUNGS_MAX; k++)
+			c->engine.regulators[i].told[k] = NAN;
+	}
+}
+
 static void switch_over(struct controller *c, bool is_off)
 {
 	struct journal_line line = { .action = is_off ? "off" : "on", .result = "told" };
 
 	journal_add(&c->journal, &line);
-	if (is_off) {
-		actuator_revert_all(&c->actuator, "switched off");
-		memset(c->engine.rules, 0, sizeof(c->engine.rules));
-		for (size_t i = 0; i < RULES_MAX; i++) {
-			c->engine.regulators[i] = (struct regulator_status){ .last = REGULATOR_SAME };
-			for (size_t k = 0; k < REGULATOR_RUNGS_MAX; k++)
-				c->engine.regulators[i].told[k] = NAN;
-		}
-	}
+	if (is_off)
+		start_over(c, "switched off");
 	c->was_off = is_off;
+}
+
+/* Who was stopped for longer than the lease finds that the warden has put everything back. */
+static void beat(struct controller *c)
+{
+	int64_t now_ns = clock_mono_ns();
+
+	if (c->beaten_ns && now_ns - c->beaten_ns > c->file->lease_ns)
+		start_over(c, "the lease had run out");
+	c->beaten_ns = now_ns;
+	if (warden_beat(&c->warden) < 0)
+		replace_warden(c);
 }
 
 static void tick(struct controller *c)
 {
 	const struct rules_ops ops = { &c->actuator, actuator_act, actuator_revert, actuator_tell };
+	const struct live_taker taker = { c->parts, take_sample, wants_sample, c };
 	bool is_off = is_switched_off(c);
 
-	if (warden_beat(&c->warden) < 0)
-		replace_warden(c);
+	beat(c);
 	if (is_off != c->was_off)
 		switch_over(c, is_off);
-	c->failed += live_samples(c->exporter, c->parts, take_sample, c, NULL) < 0;
+	c->failed += live_samples(c->exporter, &taker, NULL) < 0;
 	if (!is_off)
 		rules_engine_tick(&c->engine, clock_mono_ns(), clock_real_ns(), &ops);
 	actuator_tick(&c->actuator, clock_mono_ns());

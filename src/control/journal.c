@@ -66,11 +66,40 @@ void journal_format(struct buf *out, const struct journal_line *line)
 	buf_addc(out, '\n');
 }
 
+static bool is_same(const char *kept, size_t size, const char *text)
+{
+	return strncmp(kept, text ? text : "", size - 1) == 0;
+}
+
+/* Was this refusal written a short while ago? It is noted if not. */
+static bool is_known(struct journal *j, const struct journal_line *line)
+{
+	struct journal_refusal *r;
+	int64_t now_ns = clock_mono_ns();
+
+	if (strcmp(line->result, "refused") != 0 && strcmp(line->result, "failed") != 0)
+		return false;
+	for (r = j->refusals; r < j->refusals + JOURNAL_REFUSALS; r++)
+		if (r->mono_ns && now_ns - r->mono_ns < JOURNAL_AGAIN_NS &&
+				is_same(r->who, sizeof(r->who), line->who) &&
+				is_same(r->action, sizeof(r->action), line->action) &&
+				is_same(r->message, sizeof(r->message), line->message))
+			return true;
+	r = &j->refusals[j->refusal_count++ % JOURNAL_REFUSALS];
+	snprintf(r->who, sizeof(r->who), "%s", line->who ? line->who : "");
+	snprintf(r->action, sizeof(r->action), "%s", line->action ? line->action : "");
+	snprintf(r->message, sizeof(r->message), "%s", line->message ? line->message : "");
+	r->mono_ns = now_ns;
+	return false;
+}
+
 void journal_add(struct journal *j, const struct journal_line *line)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char **kept = &j->lines[j->count % JOURNAL_KEPT];
 
+	if (is_known(j, line))
+		return;
 	journal_format(&text, line);
 	if (buf_error(&text) < 0)
 		return;

@@ -2,6 +2,8 @@
  * journal: what was done and why, one JSON object a line, and the newest lines in memory.
  *
  * Each line is one write to a file opened for appending: the warden writes its own there too.
+ * What is refused or fails again in the same words, as a regulator's effort may at every tick, is
+ * written once in a while only.
  */
 #ifndef SONDE_CONTROL_JOURNAL_H
 #define SONDE_CONTROL_JOURNAL_H
@@ -13,11 +15,18 @@
 #include <stdint.h>
 
 #define JOURNAL_KEPT 200
+#define JOURNAL_REFUSALS 16
+#define JOURNAL_AGAIN_NS 60000000000
 
 struct journal {
 	int fd; /* -1: memory only */
 	char *lines[JOURNAL_KEPT];
 	uint64_t count; /* written so far */
+	struct journal_refusal {
+		char who[64], action[128], message[128];
+		int64_t mono_ns;
+	} refusals[JOURNAL_REFUSALS]; /* that were written */
+	size_t refusal_count;
 };
 
 struct journal_line {

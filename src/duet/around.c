@@ -4,11 +4,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "duet/exec.h"
 
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 enum { TEXT_MAX = 1 << 20, STEAL_FIELD = 7, FIELDS = 8 };
 
@@ -41,6 +43,32 @@ static double read_pressure(void)
 		return NAN;
 	total = strstr(text.data, "total=");
 	return total && sscanf(total, "total=%lf", &us) == 1 ? us : NAN;
+}
+
+/* The value of the first line that has this key. */
+static void add_cpu_model(struct buf *out)
+{
+	static const char key[] = "model name";
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *line, *value;
+
+	if (fs_read_file(AT_FDCWD, "/proc/cpuinfo", TEXT_MAX, &text, NULL))
+		return;
+	line = strstr(text.data, key);
+	value = line ? strstr(line, ": ") : NULL;
+	if (value)
+		buf_addf(out, ", %.*s", (int)strcspn(value + 2, "\n"), value + 2);
+}
+
+void duet_machine(struct buf *out)
+{
+	struct utsname name;
+
+	if (uname(&name))
+		return;
+	buf_addf(out, "%s %s %s", name.sysname, name.release, name.machine);
+	add_cpu_model(out);
+	buf_addf(out, ", %zu CPU%s", duet_cpu_count(), duet_cpu_count() == 1 ? "" : "s");
 }
 
 void duet_around_start(struct duet_around *a)

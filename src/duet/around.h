@@ -5,6 +5,8 @@
 #ifndef SONDE_DUET_AROUND_H
 #define SONDE_DUET_AROUND_H
 
+#include "base/buf.h"
+
 #include <stdint.h>
 
 struct duet_around {
@@ -17,5 +19,8 @@ struct duet_around {
 
 void duet_around_start(struct duet_around *a);
 void duet_around_stop(struct duet_around *a);
+
+/* This machine in a few words: kernel, processor, how many of them we may use. */
+void duet_machine(struct buf *out);
 
 #endif

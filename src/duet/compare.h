@@ -4,7 +4,8 @@
  * 1. One turn to warm caches, which also tells how long a turn takes.
  * 2. With `is_auto` a pilot: A against itself in every design that qualifies; the one with the least variance per
  *    second wins. Where that would take more than a fifth of the budget: rmit.
- * 3. How many turns a run has, so that the budget holds some 40 runs, and the largest number of runs.
+ * 3. How many turns a run has, one of whole commands, else so that the budget holds some 40 runs; and the largest
+ *    number of runs.
  * 4. A against itself in the chosen design (unless the pilot did): does it find a difference where there is none?
  * 5. Runs, with looks at planned numbers of them (stats/sequential.h), until a look is conclusive.
  *
@@ -23,8 +24,11 @@ struct duet_schedule {
 	enum duet_design design;
 	size_t turns;    /* in a run */
 	size_t runs_max; /* the looks are planned for so many */
+	bool has_signs;  /* A against itself was near or far off: judge by signs (stats/sign.h) instead of ranks */
 	bool is_settled;
 };
+
+struct duet_result;
 
 struct duet_setup {
 	enum duet_design design;
@@ -37,6 +41,7 @@ struct duet_setup {
 	size_t turns;            /* of a run; 0: by the budget */
 	size_t runs_max;         /* 0: by the budget */
 	bool is_pinned;          /* sides that run at once have CPUs of their own */
+	bool has_priority;       /* the programs run ahead of others */
 	bool has_own_iterations; /* they come from inside the programs: a run is one process a side */
 	bool has_aa;             /* step 4, if a tenth of the budget is enough for it */
 
@@ -45,9 +50,13 @@ struct duet_setup {
 	const struct duet_run *done;
 	size_t done_count;
 	int64_t spent_ns;
+	bool is_over; /* and no further run will be made: judge these */
 
-	/* Told what was settled, and each run that counts, before the next begins; an error ends the comparison. */
-	int (*on_schedule)(void *arg, const struct duet_schedule *schedule, struct sonde_err *err);
+	/*
+	 * Told what was settled (the result so far: schedule, pilot, self), and each run that counts, before the next
+	 * begins; an error ends the comparison.
+	 */
+	int (*on_schedule)(void *arg, const struct duet_result *so_far, struct sonde_err *err);
 	int (*on_run)(void *arg, const struct duet_run *run, struct sonde_err *err);
 	/* Told before each run: for a progress line. NULL is fine for all three. */
 	void (*on_start)(void *arg, const char *what, size_t done, size_t of);
@@ -66,7 +75,7 @@ enum duet_stop {
 struct duet_choice {
 	bool is_tried;
 	size_t runs;
-	double variance;    /* of the runs' log-ratios */
+	double variance;    /* of the runs' log-ratios, robust */
 	double run_seconds; /* each took */
 	double cost;        /* variance * run_seconds: the less, the better */
 };

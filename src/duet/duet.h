@@ -32,6 +32,12 @@ enum duet_design {
 	X(USER, user, "processor time in user mode") \
 	X(SYSTEM, system, "processor time in the kernel") \
 	X(RSS, rss, "largest resident memory") \
+	X(FAULTS, faults, "page faults without input") \
+	X(MAJOR_FAULTS, major_faults, "page faults that had to wait for input") \
+	X(WAITS, waits, "times it gave up a processor to wait") \
+	X(PREEMPTIONS, preemptions, "times it lost a processor to others") \
+	X(BLOCKS_READ, blocks_read, "blocks of 512 bytes that it caused to be read") \
+	X(BLOCKS_WRITTEN, blocks_written, "blocks of 512 bytes that it caused to be written") \
 	X(VALUE, value, "the value that an iteration reported")
 
 enum duet_metric {

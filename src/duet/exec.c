@@ -59,6 +59,7 @@ int duet_exec_start(struct duet_exec *e, enum duet_side side, bool is_aa, const 
 	spec.env = env ? env : command->env;
 	spec.cwd = command->cwd;
 	spec.cpus = cpus;
+	spec.has_priority = e->has_priority;
 	spec.place = e->place;
 	spec.inherit = inherit;
 	spec.inherit_count = inherit_count;
@@ -109,6 +110,7 @@ int duet_exec_check(struct duet_exec *e, enum duet_side side, const struct job *
 struct duet_iteration duet_exec_iteration(const struct job *job)
 {
 	struct job_usage usage;
+	struct rusage all;
 	struct duet_iteration it;
 	int64_t start = job_start_ns(job);
 
@@ -121,6 +123,14 @@ struct duet_iteration duet_exec_iteration(const struct job *job)
 	it.metrics[DUET_CPU] = it.metrics[DUET_USER] + it.metrics[DUET_SYSTEM];
 	if (usage.max_rss_bytes >= 0)
 		it.metrics[DUET_RSS] = (double)usage.max_rss_bytes;
+	if (job_rusage(job, &all)) {
+		it.metrics[DUET_FAULTS] = (double)all.ru_minflt;
+		it.metrics[DUET_MAJOR_FAULTS] = (double)all.ru_majflt;
+		it.metrics[DUET_WAITS] = (double)all.ru_nvcsw;
+		it.metrics[DUET_PREEMPTIONS] = (double)all.ru_nivcsw;
+		it.metrics[DUET_BLOCKS_READ] = (double)all.ru_inblock;
+		it.metrics[DUET_BLOCKS_WRITTEN] = (double)all.ru_oublock;
+	}
 	return it;
 }
 

@@ -24,6 +24,7 @@ struct duet_exec {
 	const struct job_place *place; /* NULL: a plain process */
 	bool is_pinned;                /* sides that run at once have these CPUs, exchanged as the plan says */
 	cpu_set_t cpus[DUET_SIDES];
+	bool has_priority;  /* the programs run ahead of others (launch/priority.h) */
 	int64_t timeout_ns; /* of one execution; 0: none */
 	int interrupt_fd;   /* readable: the user wants to stop; -1: none */
 	bool is_lenient;    /* a command that fails counts all the same */

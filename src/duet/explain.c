@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
+#include "model/dims.h"
 #include "model/rows.h"
 #include "model/run.h"
 #include "model/stacks.h"
@@ -80,40 +81,88 @@ static int add_totals(struct collector *c, enum duet_side side, const char *kind
 
 static const struct model_rows_opts every_row;
 
-/* CPU time by the function that ran. */
-static int add_functions(struct collector *c, enum duet_side side, struct model_run *run)
+static void add_time(struct collector *c, enum duet_side side, const char *kind, const char *text, int64_t ns)
 {
-	struct model_stacks *stacks = NULL;
+	struct store_text name = { .data = text, .bytes = strlen(text) };
+	struct tally *t = tally_of(c, kind, &name);
+
+	if (!t || !t->name || !t->ns[DUET_A] || !t->ns[DUET_B])
+		return;
+	t->ns[side][c->now] += (double)ns;
+	t->calls[side]++;
+}
+
+/* Where a stack was; NULL: not known. */
+static const char *place_of(struct model_stacks *stacks, int64_t stack)
+{
+	const struct model_frame *frames;
+
+	if (stack == STORE_NULL || !model_stack_place(stacks, stack, &frames))
+		return NULL;
+	return model_frame_label(&frames[0]);
+}
+
+/* CPU time by the function that ran. */
+static int add_functions(struct collector *c, enum duet_side side, struct model_run *run, struct model_stacks *stacks)
+{
 	struct model_rows *rows = NULL;
 	const struct store_sample *row;
-	int rc = model_stacks_open(&stacks, run, c->err);
+	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_SAMPLE), &every_row, c->err);
 
-	if (!rc)
-		rc = model_rows_open(&rows, model_table(run, STORE_TABLE_SAMPLE), &every_row, c->err);
 	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, c->err)) && row) {
-		const struct model_frame *frames;
-		struct store_text name;
-		struct tally *t;
+		const char *place = place_of(stacks, row->stack);
 
-		if (row->stack == STORE_NULL || row->weight_ns == STORE_NULL ||
-				!model_stack_place(stacks, row->stack, &frames))
-			continue;
-		name.data = model_frame_label(&frames[0]);
-		name.bytes = strlen(name.data);
-		t = tally_of(c, "function", &name);
-		if (!t || !t->name || !t->ns[DUET_A] || !t->ns[DUET_B])
-			continue;
-		t->ns[side][c->now] += (double)row->weight_ns;
-		t->calls[side]++;
+		if (place && row->weight_ns != STORE_NULL)
+			add_time(c, side, "function", place, row->weight_ns);
 	}
 	model_rows_free(rows);
-	model_stacks_free(stacks);
+	return rc;
+}
+
+/* Every wait ends in the kernel's scheduler: the program's own function that led there tells more. */
+static int64_t own_stack(struct model_stacks *stacks, int64_t stack)
+{
+	const struct model_frame *frames;
+	int64_t parent;
+
+	while (stack != STORE_NULL && model_stack_place(stacks, stack, &frames) && frames[0].is_kernel) {
+		parent = model_stack_parent(stacks, stack);
+		if (parent == STORE_NULL)
+			break;
+		stack = parent;
+	}
+	return stack;
+}
+
+/* Time off the CPUs by why; and by where, of those whose stack was seen and that were not merely preempted. */
+static int add_waits(struct collector *c, enum duet_side side, struct model_run *run, struct model_stacks *stacks)
+{
+	struct model_rows *rows = NULL;
+	const struct store_sched *row;
+	int rc = model_rows_open(&rows, model_table(run, STORE_TABLE_SCHED), &every_row, c->err);
+
+	while (!rc && !(rc = model_rows_next(rows, (const void **)&row, c->err)) && row) {
+		CLEANUP(buf_release) struct buf name = BUF_INIT;
+		const char *state = model_cname(run, row->state),
+			   *place = place_of(stacks, own_stack(stacks, row->stack));
+
+		if (row->dur_ns == STORE_NULL || !state)
+			continue;
+		add_time(c, side, "wait", state, row->dur_ns);
+		if (!place || !strcmp(state, "preempted"))
+			continue;
+		buf_addf(&name, "%s in %s", state, place);
+		if (!buf_error(&name))
+			add_time(c, side, "wait", name.data, row->dur_ns);
+	}
+	model_rows_free(rows);
 	return rc;
 }
 
 static int read_bundle(struct collector *c, enum duet_side side, const char *path)
 {
 	struct model_totals totals = { 0 };
+	struct model_stacks *stacks = NULL;
 	struct model_run *run = NULL;
 	int rc = model_run_open(&run, path, c->err);
 
@@ -124,7 +173,12 @@ static int read_bundle(struct collector *c, enum duet_side side, const char *pat
 	if (!rc)
 		rc = add_totals(c, side, "file", totals.paths, totals.path_count);
 	if (!rc)
-		rc = add_functions(c, side, run);
+		rc = model_stacks_open(&stacks, run, c->err);
+	if (!rc)
+		rc = add_functions(c, side, run, stacks);
+	if (!rc)
+		rc = add_waits(c, side, run, stacks);
+	model_stacks_free(stacks);
 	model_totals_release(&totals);
 	model_run_free(run);
 	return rc;

@@ -1,8 +1,7 @@
 /*
  * explain: what carries the difference. Both sides are recorded in turn, a few times each, and the time of every call,
- * file and function is compared, with an interval from recording to recording (Welch). Recording costs; both sides
- * pay, so
- * differences count and not levels.
+ * file, function and wait is compared, with an interval from recording to recording (Welch). Recording costs; both
+ * sides pay, so differences count and not levels.
  */
 #ifndef SONDE_DUET_EXPLAIN_H
 #define SONDE_DUET_EXPLAIN_H
@@ -11,10 +10,10 @@
 #include "stats/interval.h"
 
 struct duet_cause {
-	const char *kind; /* "call", "file", or "function": CPU time where it ran */
+	const char *kind; /* "call", "file", "function" (CPU time where it ran), "wait" (off the CPUs: why, where) */
 	const char *name;
 	double a_ns, b_ns;           /* on average; 0: it never happened */
-	double a_calls, b_calls;     /* samples of functions */
+	double a_calls, b_calls;     /* samples of functions, times it waited */
 	struct stats_interval delta; /* b - a, ns */
 };
 

@@ -37,7 +37,7 @@ static bool insert(sqlite3_stmt *s, const char *name, const char *label, const s
 	sqlite3_reset(s);
 	sqlite3_bind_text(s, 1, e->name ? e->name : name, -1, SQLITE_STATIC);
 	sqlite3_bind_text(s, 2, label, -1, SQLITE_STATIC);
-	sqlite3_bind_text(s, 3, duet_metric_names[metric], -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 3, duet_metric_name(&r->setup->pairing), -1, SQLITE_STATIC);
 	sqlite3_bind_text(s, 4, duet_design_names[result->schedule.design], -1, SQLITE_STATIC);
 	sqlite3_bind_text(s, 5, stats_verdict_name(result->verdict), -1, SQLITE_STATIC);
 	bind_real(s, 6, result->effect.ratio.estimate);

@@ -57,7 +57,7 @@ void duet_report_markdown(struct buf *out, const struct duet_report *r)
 		buf_adds(out, "**\n\n");
 	}
 	buf_addf(out, "| verdict | benchmark | A (%1$s) | B (%1$s) | change | %2$g %% interval | runs |\n",
-			duet_metric_names[r->setup->pairing.metric], 100 * r->setup->level);
+			duet_metric_name(&r->setup->pairing), 100 * r->setup->level);
 	buf_adds(out, "|---|---|---:|---:|---:|---:|---:|\n");
 	for (size_t i = 0; i < r->count; i++)
 		row(out, r, &r->entries[i]);

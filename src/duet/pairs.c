@@ -18,6 +18,11 @@ struct maker {
 	struct sonde_err *err;
 };
 
+const char *duet_metric_name(const struct duet_pairing *how)
+{
+	return how->counter ? how->counter : duet_metric_names[how->metric];
+}
+
 static int no_memory(struct maker *m)
 {
 	return err_sys(m->err, ENOMEM, "cannot pair the iterations");

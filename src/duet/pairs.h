@@ -21,10 +21,16 @@
 
 struct duet_pairing {
 	enum duet_metric metric;
+	const char *counter; /* "counter:NAME": VALUE is that counter of recorded runs; NULL: what iterations report */
 	bool has_warmup;     /* iterations are of a loop and may warm up */
 	double min_overlap;  /* async; 0: STATS_OVERLAP_RATE */
 	bool is_more_better; /* of the metric: ratios are turned around, so that above 1 is worse */
 };
+
+#define DUET_COUNTER_PREFIX "counter:"
+
+/* "wall", "counter:NAME" */
+const char *duet_metric_name(const struct duet_pairing *how);
 
 /* Pairs by run, as stats_effect takes them. */
 struct duet_pairs {

@@ -124,56 +124,39 @@ int duet_parse_csv(const struct duet_parse *p, char *text, size_t bytes)
 	return rc;
 }
 
-/* "(1652640000.123)" after the word; NaN: not in this line. */
-static double stamp_after(const char *line, const char *word)
+/* "(1652640000.123)" after the word; false: not in this line. */
+static bool stamp_after(char *line, const char *word, int64_t *ns)
 {
-	const char *found = strstr(line, word), *open = found ? strrchr(found, '(') : NULL;
-	double seconds;
-	char *end;
+	char *found = strstr(line, word), *open = found ? strrchr(found, '(') : NULL;
 
 	if (!open)
-		return NAN;
-	seconds = strtod(open + 1, &end);
-	return end != open + 1 && *end == ')' ? seconds : NAN;
+		return false;
+	open++;
+	return duet_parse_instant(&open, false, ns) && *open == ')';
 }
 
 int duet_parse_speccpu(const struct duet_parse *p, char *text, size_t bytes)
 {
 	char *at = text, *line;
-	double start = NAN;
-	int64_t iteration = 0;
-	bool is_whole;
+	int64_t start = 0, iteration = 0, from, to;
+	bool is_whole, is_within = false;
 
 	while ((line = next_line(&at, &is_whole))) {
-		double from = stamp_after(line, "Rate Start:"), to = stamp_after(line, "Rate End:");
-
-		if (isfinite(from)) {
-			if (isfinite(start))
+		if (stamp_after(line, "Rate Start:", &from)) {
+			if (is_within)
 				return duet_parse_wrong(p, "has an iteration that starts before the last one ended");
 			start = from;
+			is_within = true;
 		}
-		if (isfinite(to)) {
-			if (!isfinite(start) || to < start)
+		if (stamp_after(line, "Rate End:", &to)) {
+			if (!is_within || to < start)
 				return duet_parse_wrong(p, "has an iteration that ends without a start");
-			if (!duet_parse_row(p, iteration++, start * 1e9, (to - start) * 1e9))
+			if (!duet_parse_span(p, iteration++, start, to))
 				return -ENOMEM;
-			start = NAN;
+			is_within = false;
 		}
 	}
-	return isfinite(start) ? duet_parse_wrong(p, "ends within an iteration: it is cut") : 0;
-}
-
-/* A number of ns, or with a decimal point of seconds. */
-static bool take_time(char **at, double *ns)
-{
-	char *end, *from = *at;
-	double value = strtod(from, &end);
-
-	if (end == from || !isfinite(value))
-		return false;
-	*ns = memchr(from, '.', (size_t)(end - from)) ? value * 1e9 : value;
-	*at = end;
-	return true;
+	return is_within ? duet_parse_wrong(p, "ends within an iteration: it is cut") : 0;
 }
 
 int duet_parse_lines(const struct duet_parse *p, char *text, size_t bytes)
@@ -184,16 +167,17 @@ int duet_parse_lines(const struct duet_parse *p, char *text, size_t bytes)
 	bool is_whole = true;
 
 	while ((line = next_line(&at, &is_whole))) {
-		double start, end;
+		int64_t start, end;
 
 		number++;
 		if (is_blank(line) || line[0] == '#')
 			continue;
-		if (!take_time(&line, &start) || !take_time(&line, &end) || !is_blank(line) || end < start)
+		if (!duet_parse_instant(&line, true, &start) || !duet_parse_instant(&line, true, &end) ||
+				!is_blank(line) || end < start)
 			return duet_parse_wrong(p, "has a line %zu that is not a start and an end", number);
 		if (!is_whole)
 			return duet_parse_wrong(p, "ends within a line: it is cut");
-		if (!duet_parse_row(p, iteration++, start, end - start))
+		if (!duet_parse_span(p, iteration++, start, end))
 			return -ENOMEM;
 	}
 	return 0;

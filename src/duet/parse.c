@@ -58,6 +58,60 @@ struct duet_row *duet_parse_row(const struct duet_parse *p, int64_t iteration, d
 	return row;
 }
 
+struct duet_row *duet_parse_span(const struct duet_parse *p, int64_t iteration, int64_t start_ns, int64_t end_ns)
+{
+	struct duet_row *row = duet_parse_row(p, iteration, NAN, NAN);
+
+	if (!row)
+		return NULL;
+	row->start_ns = start_ns;
+	row->end_ns = end_ns;
+	row->time_ns = end_ns - start_ns;
+	return row;
+}
+
+/* Digits behind the point, as ns; what is finer is cut. */
+static int64_t fraction_ns(char **at)
+{
+	int64_t ns = 0, unit = 100000000;
+
+	for (; isdigit((unsigned char)**at); (*at)++, unit /= 10)
+		ns += unit * (**at - '0');
+	return ns;
+}
+
+bool duet_parse_instant(char **at, bool is_ns, int64_t *ns)
+{
+	char *from = *at + strspn(*at, " \t"), *end = from;
+	int64_t whole = 0, fraction = 0;
+	bool has_point;
+
+	for (; isdigit((unsigned char)*end); end++)
+		if (__builtin_mul_overflow(whole, 10, &whole) || __builtin_add_overflow(whole, *end - '0', &whole))
+			return false;
+	has_point = *end == '.';
+	if (end == from)
+		return false;
+	if (has_point) {
+		end++;
+		fraction = fraction_ns(&end);
+	}
+	if (*end == 'e' || *end == 'E') { /* somebody's printf: as good as it is */
+		double value = strtod(from, &end) * (has_point || !is_ns ? 1e9 : 1);
+
+		*at = end;
+		*ns = fits_ns(value) ? llround(value) : 0;
+		return fits_ns(value);
+	}
+	if ((has_point || !is_ns) &&
+			(__builtin_mul_overflow(whole, 1000000000, &whole) ||
+					__builtin_add_overflow(whole, fraction, &whole)))
+		return false;
+	*ns = whole;
+	*at = end;
+	return true;
+}
+
 static bool starts(const char *text, char c)
 {
 	while (isspace((unsigned char)*text))

@@ -48,6 +48,13 @@ int duet_parse_result(const struct duet_parse *p, const struct duet_format *form
 int duet_parse_wrong(const struct duet_parse *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A row with times; time_ns is unknown when NaN. NULL: no memory, said in p->err. */
 struct duet_row *duet_parse_row(const struct duet_parse *p, int64_t iteration, double start_ns, double time_ns);
+/* A row from an instant to another. */
+struct duet_row *duet_parse_span(const struct duet_parse *p, int64_t iteration, int64_t start_ns, int64_t end_ns);
+/*
+ * An instant as a decimal number at *at, which goes behind it: of seconds, exact to the ns whatever its size (a double
+ * of today's date has steps of 256 ns), or, when is_ns and it has no point, of ns. False: there is none.
+ */
+bool duet_parse_instant(char **at, bool is_ns, int64_t *ns);
 /* A number that is the whole text (blanks around it are fine). */
 bool duet_parse_number(const char *text, double *number);
 

@@ -2,26 +2,34 @@
  * pilot: A against itself, to choose a design and to find a bias before anything is compared.
  *
  * What one second of a design is worth is the variance of its runs' log-ratios times
- * the seconds of a run: half of it halves the time to the same width. rmit is taken
- * unless another is clearly better, since the variance of a few runs is itself a
- * rough figure and rmit needs no assumption about how two programs share a machine.
+ * the seconds of a run: half of it halves the time to the same width. The variance is
+ * a robust one (stats/scale.h), since the ranks that the answer comes from forgive
+ * wild runs too. rmit is taken unless another is clearly better, since the variance
+ * of a few runs is itself a rough figure and rmit needs no assumption about how two
+ * programs share a machine.
  */
 #include "duet/compare-private.h"
+#include "stats/hodges_lehmann.h"
+#include "stats/order.h"
+#include "stats/scale.h"
+#include "stats/sign.h"
 
 #include <math.h>
 
-enum { PILOT_RUNS = 5, CHECK_RUNS = 5 };
+/* Runs of one turn cost little: more of them. */
+enum { PILOT_RUNS = 5, PILOT_SHORT_RUNS = 20 };
 
 #define PILOT_SHARE 0.2     /* of the budget, all designs together */
 #define CHECK_SHARE 0.1     /* of the budget */
-#define CLEARLY_BETTER 0.67 /* times the cost of rmit */
+#define CLEARLY_BETTER 0.25 /* times the cost of rmit: of 5 runs each, chance gives that in one of nine */
 #define CHECK_LEVEL 0.99
+#define SIGNS_BETTER 0.6 /* times the width by ranks; of well-behaved runs it is 1.25 */
 
 /* The runs of A against itself in one design. */
 struct trial {
 	struct duet_plan plan;
-	struct duet_run runs[PILOT_RUNS];
-	size_t count;
+	struct duet_run runs[PILOT_SHORT_RUNS];
+	size_t count, wanted;
 };
 
 /*
@@ -53,17 +61,17 @@ static double seconds_of(const struct trial *t)
 	return t->count ? ns / 1e9 / (double)t->count : NAN;
 }
 
-static int effect_of(struct comparison *c, const struct trial *t, struct stats_effect *effect)
+/* pairs is as duet_pairs_make leaves it. */
+static int effect_of(struct comparison *c, const struct trial *t, struct duet_pairs *pairs, struct stats_effect *effect)
 {
 	struct stats_effect_options how = { .level = CHECK_LEVEL, .seed = c->setup->seed };
-	struct duet_pairs pairs;
 	struct stats_runs runs;
 	struct sonde_err ignored;
-	int rc = duet_pairs_make(&pairs, t->runs, t->count, &c->setup->pairing, &c->out->arena, c->err);
+	int rc = duet_pairs_make(pairs, t->runs, t->count, &c->setup->pairing, &c->out->arena, c->err);
 
 	if (rc)
 		return rc;
-	runs = duet_pairs_runs(&pairs);
+	runs = duet_pairs_runs(pairs);
 	/* No pair at all (a side was too quick to overlap): this design has nothing to say. */
 	if (stats_effect(&runs, &how, &c->out->arena, effect, &ignored)) {
 		effect->log_ratio = stats_interval_open(NAN, 0, CHECK_LEVEL, "none");
@@ -73,17 +81,54 @@ static int effect_of(struct comparison *c, const struct trial *t, struct stats_e
 	return 0;
 }
 
+/* Room for one a run; NaN when it has no pair. Leaves the pairs in another order. */
+static void locate(struct duet_pairs *pairs, double *locations)
+{
+	for (size_t run = 0; run < pairs->runs; run++) {
+		size_t first = pairs->first[run], n = pairs->first[run + 1] - first;
+
+		locations[run] = n
+				? stats_run_location(pairs->x + first, pairs->weight + first, n, STATS_HODGES_LEHMANN)
+				: NAN;
+	}
+}
+
+static double variance_of(struct duet_pairs *pairs)
+{
+	double locations[PILOT_SHORT_RUNS], scale;
+
+	locate(pairs, locations);
+	scale = stats_qn(locations, pairs->runs);
+	return scale * scale;
+}
+
+/* Are the runs near each other or far off, so that signs say much more than ranks? */
+static bool wants_signs(struct duet_pairs *pairs)
+{
+	double locations[PILOT_SHORT_RUNS];
+	struct stats_interval ranks, signs;
+	size_t n = pairs->runs;
+
+	locate(pairs, locations);
+	if (n < STATS_EFFECT_RANKS || stats_has_nan(locations, n))
+		return false;
+	signs = stats_median_interval(locations, n, CHECK_LEVEL);
+	ranks = stats_hl_interval(locations, n, CHECK_LEVEL);
+	return signs.hi - signs.lo < SIGNS_BETTER * (ranks.hi - ranks.lo);
+}
+
 static int weigh(struct comparison *c, enum duet_design design, const struct trial *t)
 {
 	struct duet_choice *choice = &c->out->choices[design];
 	struct stats_effect effect;
-	int rc = effect_of(c, t, &effect);
+	struct duet_pairs pairs;
+	int rc = effect_of(c, t, &pairs, &effect);
 
 	if (rc)
 		return rc;
 	*choice = (struct duet_choice){ .is_tried = true,
 		.runs = t->count,
-		.variance = effect.locations.n == t->count ? stats_variance(&effect.locations) : NAN,
+		.variance = variance_of(&pairs),
 		.run_seconds = seconds_of(t) };
 	choice->cost = choice->variance * choice->run_seconds;
 	return 0;
@@ -105,13 +150,15 @@ static enum duet_design cheapest(const struct duet_choice *choices)
 static int note_self(struct comparison *c, const struct trial *t)
 {
 	struct stats_effect effect;
-	int rc = effect_of(c, t, &effect);
+	struct duet_pairs pairs;
+	int rc = effect_of(c, t, &pairs, &effect);
 
 	if (rc)
 		return rc;
 	c->out->self = (struct duet_self_check){ .runs = effect.locations.n,
 		.ratio = effect.ratio,
 		.is_biased = !effect.is_indicative && stats_direction(&effect.log_ratio) != 0 };
+	c->out->schedule.has_signs = wants_signs(&pairs);
 	return 0;
 }
 
@@ -127,7 +174,7 @@ static int add_run(struct comparison *c, struct trial *t, const char *what)
 	int rc;
 
 	if (c->setup->on_start)
-		c->setup->on_start(c->setup->arg, what, t->count, PILOT_RUNS);
+		c->setup->on_start(c->setup->arg, what, t->count, t->wanted);
 	rc = compare_run(c, &t->plan, true, &t->runs[t->count]);
 	if (!rc)
 		t->count++;
@@ -139,9 +186,9 @@ static int try_designs(struct comparison *c, struct trial trials[DUET_DESIGNS])
 {
 	int rc = 0;
 
-	for (size_t round = 0; round < PILOT_RUNS; round++)
+	for (size_t round = 1; round <= PILOT_SHORT_RUNS; round++)
 		for (int d = 0; d < DUET_DESIGNS && rc == 0; d++)
-			if (is_candidate(c->setup, (enum duet_design)d))
+			if (trials[d].count * PILOT_SHORT_RUNS < trials[d].wanted * round)
 				rc = add_run(c, &trials[d], "trying designs");
 	for (int d = 0; d < DUET_DESIGNS && rc == 0; d++)
 		if (trials[d].count)
@@ -149,21 +196,32 @@ static int try_designs(struct comparison *c, struct trial trials[DUET_DESIGNS])
 	return rc;
 }
 
+/* Runs of the kind that will count, as many as fit into `ns`; returns the time they take, which may be more. */
+static double plan_trial(struct comparison *c, struct trial *t, enum duet_design design, double ns)
+{
+	bool is_short = !c->setup->has_own_iterations && design != DUET_ASYNC;
+	double fit = c->turn_ns > 0 ? ns / c->turn_ns : PILOT_SHORT_RUNS;
+	size_t turns = compare_turns_for(c->setup, design, ns, PILOT_RUNS, c->turn_ns);
+
+	t->wanted = PILOT_RUNS;
+	if (is_short && fit > PILOT_RUNS)
+		t->wanted = fit < PILOT_SHORT_RUNS ? (size_t)fit : PILOT_SHORT_RUNS;
+	if (is_short)
+		turns = compare_turns_for(c->setup, design, ns, PILOT_SHORT_RUNS, c->turn_ns);
+	compare_plan(c, &t->plan, design, turns, 0xaa);
+	return (double)(t->wanted * turns) * c->turn_ns;
+}
+
 /* Plans that fit into the pilot's share; false: they do not. */
 static bool plan_pilot(struct comparison *c, struct trial trials[DUET_DESIGNS])
 {
-	double share = PILOT_SHARE * (double)c->setup->budget_ns / (double)count_candidates(c->setup), needed = 0;
+	double all = PILOT_SHARE * (double)c->setup->budget_ns, needed = 0;
 
-	for (int d = 0; d < DUET_DESIGNS; d++) {
-		enum duet_design design = (enum duet_design)d;
-		size_t turns = compare_turns_for(c->setup, design, share, PILOT_RUNS, c->turn_ns);
-
-		if (!is_candidate(c->setup, design))
-			continue;
-		compare_plan(c, &trials[d].plan, design, turns, 0xaa);
-		needed += (double)(PILOT_RUNS * turns) * c->turn_ns;
-	}
-	return needed <= 1.2 * PILOT_SHARE * (double)c->setup->budget_ns;
+	for (int d = 0; d < DUET_DESIGNS; d++)
+		if (is_candidate(c->setup, (enum duet_design)d))
+			needed += plan_trial(c, &trials[d], (enum duet_design)d,
+					all / (double)count_candidates(c->setup));
+	return needed <= 1.2 * all;
 }
 
 int compare_pilot(struct comparison *c)
@@ -192,15 +250,12 @@ int compare_pilot(struct comparison *c)
 int compare_self_check(struct comparison *c)
 {
 	struct trial t = { 0 };
-	enum duet_design design = c->out->schedule.design;
 	double share = CHECK_SHARE * (double)c->setup->budget_ns;
-	size_t turns = compare_turns_for(c->setup, design, share, CHECK_RUNS, c->turn_ns);
 	int rc = 0;
 
-	if ((double)(CHECK_RUNS * turns) * c->turn_ns > 1.2 * share)
+	if (plan_trial(c, &t, c->out->schedule.design, share) > 1.2 * share)
 		return 0;
-	compare_plan(c, &t.plan, design, turns, 0xaa);
-	while (t.count < CHECK_RUNS && rc == 0)
+	while (t.count < t.wanted && rc == 0)
 		rc = add_run(c, &t, "comparing A with itself");
 	if (!rc)
 		rc = note_self(c, &t);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 int duet_report_finish(struct duet_report *r, struct arena *arena, struct sonde_err *err)
 {
@@ -132,7 +133,7 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 	json_kstr(j, "verdict", stats_verdict_name(result->verdict));
 	json_kuint(j, "runs", result->run_count);
 	json_kstr(j, "design", duet_design_names[result->schedule.design]);
-	json_kstr(j, "metric", duet_metric_names[r->setup->pairing.metric]);
+	json_kstr(j, "metric", duet_metric_name(&r->setup->pairing));
 	json_kreal(j, "seconds", result->seconds);
 	json_kreal(j, "level", r->setup->level);
 	json_kreal(j, "threshold", round(1e12 * (r->setup->margin - 1)) / 1e12);
@@ -160,9 +161,11 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 static void write_circumstances(struct json *j, const struct duet_report *r)
 {
 	json_kuint(j, "seed", r->setup->seed);
+	json_kbool(j, "priority", r->setup->has_priority);
 	json_kreal(j, "steal", r->around.steal_share);
 	json_kreal(j, "pressure", r->around.pressure_share);
 	json_kstr(j, "repeat", r->repeat);
+	json_kstr(j, "machine", r->machine);
 	json_key(j, "warnings");
 	json_array(j);
 	for (size_t i = 0; i < r->warning_count; i++)
@@ -215,6 +218,15 @@ static void csv_real(struct buf *out, double value)
 		buf_addf(out, "%.9g", value);
 }
 
+/* Quoted where it has to be. */
+static void csv_word(struct buf *out, const char *word)
+{
+	if (word[strcspn(word, "\",\n")])
+		csv_text(out, word);
+	else
+		buf_adds(out, word);
+}
+
 void duet_report_csv(struct buf *out, const struct duet_report *r)
 {
 	buf_adds(out, "benchmark,metric,design,verdict,ratio,lo,hi,runs,pairs,seconds,a,b,p,p_adjusted\n");
@@ -224,7 +236,9 @@ void duet_report_csv(struct buf *out, const struct duet_report *r)
 		enum duet_metric metric = r->setup->pairing.metric;
 
 		csv_text(out, e->name ? e->name : "");
-		buf_addf(out, ",%s,%s,%s", duet_metric_names[metric], duet_design_names[result->schedule.design],
+		buf_addc(out, ',');
+		csv_word(out, duet_metric_name(&r->setup->pairing));
+		buf_addf(out, ",%s,%s", duet_design_names[result->schedule.design],
 				stats_verdict_name(result->verdict));
 		csv_real(out, result->effect.ratio.estimate);
 		csv_real(out, result->effect.ratio.lo);

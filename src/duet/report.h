@@ -26,7 +26,8 @@ struct duet_report {
 	struct stats_interval mean;  /* ratio, of several entries */
 	const char *const *warnings; /* full sentences, without a full stop */
 	size_t warning_count;
-	const char *repeat; /* the command line that repeats it; NULL: unknown */
+	const char *repeat;  /* the command line that repeats it; NULL: unknown */
+	const char *machine; /* where it was measured; NULL: unknown */
 	double seconds;
 };
 
@@ -37,8 +38,10 @@ int duet_report_finish(struct duet_report *r, struct arena *arena, struct sonde_
 void duet_report_json(struct json *j, const struct duet_report *r, bool has_samples);
 void duet_report_markdown(struct buf *out, const struct duet_report *r);
 void duet_report_csv(struct buf *out, const struct duet_report *r);
-/* A page that needs nothing else. */
-void duet_report_html(struct buf *out, const struct duet_report *r);
+/* A page that needs nothing else; while it is growing it loads itself again. */
+void duet_report_html(struct buf *out, const struct duet_report *r, bool is_growing);
+/* Text for a page: what HTML would take for its own is escaped. */
+void duet_html_text(struct buf *out, const char *text);
 
 /* "4.2 % slower", "0.3 % faster", "no slower and no faster" */
 void duet_say_change(struct buf *out, double ratio);

@@ -19,6 +19,9 @@ const char *duet_stop_name(enum duet_stop stop)
 	return names[stop];
 }
 
+/* Of the time: more pressure than that is worth a word. */
+#define BUSY_SHARE 0.3
+
 static double percent(double ratio)
 {
 	return 100 * (ratio - 1);
@@ -156,12 +159,12 @@ void duet_say_value(struct buf *out, enum duet_metric metric, double value)
 {
 	if (!isfinite(value))
 		buf_adds(out, "not known");
-	else if (metric == DUET_VALUE)
-		buf_addf(out, "%.4g", value);
 	else if (metric == DUET_RSS)
 		buf_addf(out, "%.1f MiB", value / (1 << 20));
-	else
+	else if (metric < DUET_RSS)
 		say_ns(out, value);
+	else
+		buf_addf(out, "%.4g", value);
 }
 
 /* A list of sentences under way. */
@@ -177,7 +180,8 @@ static void doubt(struct doubts *d, const char *text)
 		d->out[d->count++] = text;
 }
 
-static void doubt_machine(struct doubts *d, const struct duet_around *around, size_t cpu_count)
+static void doubt_machine(struct doubts *d, const struct duet_setup *setup, const struct duet_around *around,
+		size_t cpu_count)
 {
 	if (cpu_count < 2)
 		doubt(d,
@@ -187,6 +191,12 @@ static void doubt_machine(struct doubts *d, const struct duet_around *around, si
 		doubt(d,
 				arena_printf(d->arena, "the hypervisor gave %.0f %% of the processor time to others",
 						100 * around->steal_share));
+	if (around && around->pressure_share > BUSY_SHARE && !setup->has_priority)
+		doubt(d,
+				arena_printf(d->arena,
+						"others kept the processors busy in %.0f %% of the time; as root, "
+						"without --priority none, the programs run ahead of them",
+						100 * around->pressure_share));
 }
 
 static void doubt_measure(struct doubts *d, const struct duet_setup *setup, const struct duet_result *r)
@@ -212,7 +222,7 @@ static void doubt_measure(struct doubts *d, const struct duet_setup *setup, cons
 	if (r->pairs.missing)
 		doubt(d,
 				arena_printf(d->arena, "%zu pairs have no %s and were left out", r->pairs.missing,
-						duet_metric_names[setup->pairing.metric]));
+						duet_metric_name(&setup->pairing)));
 }
 
 size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r, const struct duet_around *around,
@@ -220,7 +230,7 @@ size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r
 {
 	struct doubts d = { .out = out, .most = most, .arena = arena };
 
-	doubt_machine(&d, around, cpu_count);
+	doubt_machine(&d, setup, around, cpu_count);
 	doubt_measure(&d, setup, r);
 	return d.count;
 }

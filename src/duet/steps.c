@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/map.h"
+#include "duet/counters.h"
 #include "model/dims.h"
 #include "model/rows.h"
 #include "model/run.h"
@@ -81,7 +82,8 @@ static int read_steps(struct duet_samples *out, struct model_run *run, const cha
 	return rc;
 }
 
-int duet_steps_read(struct duet_samples *out, const char *bundle, const char *name, struct sonde_err *err)
+int duet_steps_read(struct duet_samples *out, const char *bundle, const char *name, const char *counter,
+		struct sonde_err *err)
 {
 	struct model_run *run = NULL;
 	int64_t frequent = STORE_NULL;
@@ -98,6 +100,8 @@ int duet_steps_read(struct duet_samples *out, const char *bundle, const char *na
 		rc = err_set(err, ENODATA, "'%s' has fewer than two steps", bundle);
 		err_hint(err, "sonde_step(name, index, value) announces one");
 	}
+	if (!rc && counter)
+		rc = duet_counter_read(run, counter, out, before, err);
 	model_run_free(run);
 	return rc;
 }
@@ -110,7 +114,7 @@ static double number_of(const struct model_run *run, const char *keys)
 	return n == STORE_NULL ? NAN : (double)n;
 }
 
-int duet_steps_read_whole(struct duet_samples *out, const char *bundle, struct sonde_err *err)
+int duet_steps_read_whole(struct duet_samples *out, const char *bundle, const char *counter, struct sonde_err *err)
 {
 	struct model_run *run = NULL;
 	int rc = model_run_open(&run, bundle, err);
@@ -127,6 +131,10 @@ int duet_steps_read_whole(struct duet_samples *out, const char *bundle, struct s
 		if (duet_samples_add(out, &it))
 			rc = err_sys(err, ENOMEM, "cannot read '%s'", bundle);
 	}
+	if (!rc && counter)
+		rc = model_load(run, MODEL_NAMES, err);
+	if (!rc && counter)
+		rc = duet_counter_read(run, counter, out, out->count - 1, err);
 	model_run_free(run);
 	return rc;
 }
@@ -213,7 +221,8 @@ static int run(void *self, const struct duet_task *task, struct duet_run *out, s
 
 		snprintf(path, sizeof(path), "%s/%c", s->dir, "AB"[side]);
 		if (!rc)
-			rc = duet_steps_read(&out->sides[side], path, s->name, err);
+			rc = s->is_whole ? duet_steps_read_whole(&out->sides[side], path, s->counter, err)
+					 : duet_steps_read(&out->sides[side], path, s->name, s->counter, err);
 		fs_remove_tree(AT_FDCWD, path);
 	}
 	return rc;

@@ -11,17 +11,20 @@
 #include "base/fs.h"
 #include "duet/exec.h"
 
-/* Add the iterations of a run bundle. -ENODATA: it has none. */
-int duet_steps_read(struct duet_samples *out, const char *bundle, const char *name, struct sonde_err *err);
+/* Add the iterations of a run bundle; their value is the step's, or that of a counter. -ENODATA: it has none. */
+int duet_steps_read(struct duet_samples *out, const char *bundle, const char *name, const char *counter,
+		struct sonde_err *err);
 
 /* Add the whole execution as one iteration: time, processor time and memory of all its processes, where known. */
-int duet_steps_read_whole(struct duet_samples *out, const char *bundle, struct sonde_err *err);
+int duet_steps_read_whole(struct duet_samples *out, const char *bundle, const char *counter, struct sonde_err *err);
 
-/* The runner: each run is one recorded execution a side. */
+/* The runner: each run is one recorded execution a side, of which the steps or the whole are the iterations. */
 struct duet_steps {
 	struct duet_exec *exec;
-	const char *sonde;  /* the program that records */
-	const char *name;   /* of the step; NULL: the most frequent */
+	const char *sonde;   /* the program that records */
+	const char *name;    /* of the step; NULL: the most frequent */
+	const char *counter; /* whose value iterations have; NULL: the step's */
+	bool is_whole;
 	const char *probes; /* what is recorded; NULL: trace */
 	/* private */
 	char dir[FS_TEMP_BYTES];

@@ -19,12 +19,16 @@ enum {
 	INTERNED_FRAME = 6,
 	INTERNED_STACK = 7,
 	INTERNED_PATH = 17,
+	INTERNED_SOURCE = 18,
 	INTERNED_MAPPING = 19,
 	STRING_ID = 1,
 	STRING_TEXT = 2,
 	FRAME_ID = 1,
 	FRAME_FUNCTION = 2,
 	FRAME_MAPPING = 3,
+	FRAME_ADDRESS = 4,
+	FRAME_SOURCE = 5,
+	FRAME_LINE = 6,
 	MAPPING_ID = 1,
 	MAPPING_PATH = 7,
 	STACK_ID = 1,
@@ -42,7 +46,7 @@ enum {
 struct sampling {
 	struct perfetto *p;
 	struct profile profile;
-	struct map functions, modules, frames, stacks; /* what has been told -> its number */
+	struct map functions, modules, sources, frames, stacks; /* what has been told -> its number */
 	struct buf interned, item, stack;
 };
 
@@ -89,19 +93,24 @@ static uint64_t module_number(struct sampling *s, const char *path)
 	return number;
 }
 
+/* A frame in a mapping must have an address in it; others, as Python's, are known by their source. */
 static int add_frame(void *arg, const struct model_frame *frame)
 {
 	struct sampling *s = arg;
-	uint64_t key[2] = { text_number(s, &s->functions, INTERNED_FUNCTION, model_frame_label(frame)),
-		module_number(s, frame->module ? frame->module : "[unknown]") };
-	bool is_new;
+	bool has_place = frame->module && frame->address, is_new;
+	uint64_t key[5] = { text_number(s, &s->functions, INTERNED_FUNCTION, model_frame_label(frame)),
+		has_place ? module_number(s, frame->module) : 0, has_place ? frame->address : 0,
+		frame->source ? text_number(s, &s->sources, INTERNED_SOURCE, frame->source) : 0,
+		frame->line > 0 && frame->line <= UINT32_MAX ? (uint64_t)frame->line : 0 };
+	static const unsigned fields[] = { FRAME_FUNCTION, FRAME_MAPPING, FRAME_ADDRESS, FRAME_SOURCE, FRAME_LINE };
 	uint64_t number = number_of(s, &s->frames, key, sizeof(key), &is_new);
 
 	if (is_new) {
 		buf_reset(&s->item);
 		proto_uint(&s->item, FRAME_ID, number);
-		proto_uint(&s->item, FRAME_FUNCTION, key[0]);
-		proto_uint(&s->item, FRAME_MAPPING, key[1]);
+		for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+			if (key[i])
+				proto_uint(&s->item, fields[i], key[i]);
 		proto_message(&s->interned, INTERNED_FRAME, &s->item);
 	}
 	proto_uint(&s->stack, STACK_FRAME, number);
@@ -155,7 +164,7 @@ static int write_sample(void *arg, const struct store_sample *row, int64_t name)
 int perfetto_samples(struct perfetto *p, const struct exchange_options *options, struct sonde_err *err)
 {
 	struct sampling s = { .p = p, .interned = BUF_INIT, .item = BUF_INIT, .stack = BUF_INIT };
-	struct map *const maps[] = { &s.functions, &s.modules, &s.frames, &s.stacks };
+	struct map *const maps[] = { &s.functions, &s.modules, &s.sources, &s.frames, &s.stacks };
 	int rc = profile_open(&s.profile, p->run, options, err);
 
 	if (rc == 0 && profile_each(&s.profile, write_sample, &s) < 0)

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { PASS_ON_MS = 1000 };
+
 struct fleet_queue {
 	struct fleet_link *link;
 	natsSubscription *sub;
@@ -16,6 +18,7 @@ struct fleet_lease {
 	struct fleet_queue *queue;
 	natsMsg *msg;
 	char id[FLEET_NAME_MAX];
+	uint64_t message;
 	int64_t renewed_ns;
 };
 
@@ -70,6 +73,7 @@ int64_t fleet_queue_lease_ns(const struct fleet_queue *q)
 static struct fleet_lease *lease_of(struct fleet_queue *q, natsMsgList *list, int64_t asked_ns)
 {
 	struct fleet_lease *lease = calloc(1, sizeof(*lease));
+	jsMsgMetaData *meta = NULL;
 	size_t len;
 
 	if (!lease)
@@ -81,6 +85,9 @@ static struct fleet_lease *lease_of(struct fleet_queue *q, natsMsgList *list, in
 	len = (size_t)natsMsg_GetDataLength(lease->msg);
 	if (len < sizeof(lease->id))
 		memcpy(lease->id, natsMsg_GetData(lease->msg), len);
+	if (natsMsg_GetMetaData(&meta, lease->msg) == NATS_OK)
+		lease->message = meta->Sequence.Stream;
+	jsMsgMetaData_Destroy(meta);
 	return lease;
 }
 
@@ -111,8 +118,11 @@ const char *fleet_lease_job(const struct fleet_lease *lease)
 int fleet_lease_renew(struct fleet_lease *lease, struct sonde_err *err)
 {
 	int64_t before_ns = clock_mono_ns();
-	natsStatus s = natsMsg_InProgress(lease->msg, NULL);
+	natsStatus s;
 
+	if (!fleet_lease_is_held(lease))
+		return err_set(err, ESTALE, "the lease of '%s' has ended", lease->id);
+	s = natsMsg_InProgress(lease->msg, NULL);
 	/* The answer to a ping that was sent after it says that the server has it. */
 	if (s == NATS_OK)
 		s = natsConnection_FlushTimeout(lease->queue->link->connection, lease->queue->lease_ns / 6000000 + 1);
@@ -124,7 +134,17 @@ int fleet_lease_renew(struct fleet_lease *lease, struct sonde_err *err)
 
 bool fleet_lease_is_held(const struct fleet_lease *lease)
 {
-	return clock_mono_ns() - lease->renewed_ns < lease->queue->lease_ns;
+	return clock_mono_ns() < fleet_lease_end_ns(lease);
+}
+
+int64_t fleet_lease_end_ns(const struct fleet_lease *lease)
+{
+	return lease->renewed_ns + lease->queue->lease_ns;
+}
+
+uint64_t fleet_lease_message(const struct fleet_lease *lease)
+{
+	return lease->message;
 }
 
 int fleet_lease_settle(struct fleet_lease *lease, struct sonde_err *err)
@@ -132,6 +152,12 @@ int fleet_lease_settle(struct fleet_lease *lease, struct sonde_err *err)
 	natsStatus s = natsMsg_AckSync(lease->msg, NULL, NULL);
 
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "settle the job");
+}
+
+void fleet_lease_pass_on(struct fleet_lease *lease)
+{
+	natsMsg_NakWithDelay(lease->msg, PASS_ON_MS, NULL);
+	natsConnection_FlushTimeout(lease->queue->link->connection, FLEET_WAIT_MS);
 }
 
 void fleet_lease_return(struct fleet_lease *lease)

@@ -108,7 +108,28 @@ static int add_job(struct fleet_ledger *l, struct fleet_job *job)
 	return 1;
 }
 
-static int submit(struct fleet_ledger *l, const char *id, const json_t *event)
+/* It becomes a part of a subject. */
+static bool is_hash(const char *text)
+{
+	return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
+/* false: malformed. */
+static bool take_needs(struct fleet_ledger *l, struct fleet_job *job, const json_t *event)
+{
+	const json_t *needs = json_object_get(event, "needs"), *files = json_object_get(event, "files");
+	json_int_t memory = json_integer_value(json_object_get(needs, "memory_bytes"));
+	json_int_t chunks = json_integer_value(json_object_get(files, "chunks"));
+
+	job->needs.cpus = json_integer_value(json_object_get(needs, "cpus"));
+	job->needs.memory_bytes = memory > 0 ? (uint64_t)memory : 0;
+	job->needs.label = text_of(&l->arena, needs, "label");
+	job->files = text_of(&l->arena, files, "hash");
+	job->file_chunks = chunks > 0 ? (uint64_t)chunks : 0;
+	return !files || (job->files && is_hash(job->files) && job->file_chunks);
+}
+
+static int submit(struct fleet_ledger *l, const char *id, uint64_t sequence, const json_t *event)
 {
 	const json_t *target = json_object_get(event, "target_loss");
 	json_int_t window = json_integer_value(json_object_get(event, "window"));
@@ -126,7 +147,9 @@ static int submit(struct fleet_ledger *l, const char *id, const json_t *event)
 	job->target_loss = json_number_value(target);
 	job->window = window >= 1 && window <= FLEET_WINDOW_MAX ? (size_t)window : 1;
 	job->exit_code = -1;
-	if (!job->id || !job->name || !job->cwd || !job->argv || !job->argv[0] || !job->env)
+	job->sequence = sequence;
+	if (!take_needs(l, job, event) || !job->id || !job->name || !job->cwd || !job->argv || !job->argv[0] ||
+			!job->env)
 		return 0;
 	return add_job(l, job);
 }
@@ -149,6 +172,7 @@ static int claim(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequenc
 	job->state = FLEET_RUNNING;
 	job->agent = agent;
 	job->epoch = sequence;
+	job->message = (uint64_t)json_integer_value(json_object_get(event, "message"));
 	job->attempts++;
 	job->report_count = 0;
 	job->claimed_ns = json_integer_value(json_object_get(event, "time_ns"));
@@ -162,6 +186,21 @@ static bool is_of_lease(const struct fleet_job *job, const json_t *event)
 	return epoch > 0 && (uint64_t)epoch == job->epoch;
 }
 
+static int64_t index_of(const json_t *number)
+{
+	return json_is_integer(number) && json_integer_value(number) >= 0 ? json_integer_value(number) : -1;
+}
+
+static void take_note(const struct fleet_ledger *l, struct fleet_job *job, const json_t *note)
+{
+	char *text = l->on_note ? json_dumps(note, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+
+	job->has_reached |= json_is_true(json_object_get(note, "reached"));
+	if (text)
+		l->on_note(l->arg, job, text);
+	free(text);
+}
+
 static void take_report(const struct fleet_ledger *l, struct fleet_job *job, const json_t *row)
 {
 	const json_t *loss = json_array_get(row, 1);
@@ -171,19 +210,23 @@ static void take_report(const struct fleet_ledger *l, struct fleet_job *job, con
 	job->last.step = json_integer_value(json_array_get(row, 0));
 	job->last.loss = json_is_number(loss) ? json_number_value(loss) : NAN;
 	job->last.time_s = json_number_value(json_array_get(row, 2));
+	job->last.worker = index_of(json_array_get(row, 3));
+	job->last.config = index_of(json_array_get(row, 4));
 	job->recent[job->report_count++ % job->window] = job->last.loss;
 	if (l->on_report)
-		l->on_report(l->on_report_arg, job, &job->last);
+		l->on_report(l->arg, job, &job->last);
 }
 
 static int report(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
 {
-	const json_t *rows = json_object_get(event, "rows");
+	const json_t *rows = json_object_get(event, "rows"), *notes = json_object_get(event, "notes");
 
 	if (!is_of_lease(job, event))
 		return 0;
 	for (size_t i = 0; i < json_array_size(rows); i++)
 		take_report(l, job, json_array_get(rows, i));
+	for (size_t i = 0; i < json_array_size(notes); i++)
+		take_note(l, job, json_array_get(notes, i));
 	return 1;
 }
 
@@ -244,11 +287,12 @@ static int dispatch(struct fleet_ledger *l, const char *id, uint64_t sequence, c
 	if (!name)
 		return 0;
 	if (!job)
-		return strcmp(name, "submit") == 0 ? submit(l, id, event) : 0;
+		return strcmp(name, "submit") == 0 ? submit(l, id, sequence, event) : 0;
+	job->sequence = sequence;
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && !fleet_job_has_ended(job); i++)
 		if (strcmp(name, events[i].name) == 0)
 			rc = events[i].apply(l, job, sequence, event);
-	job->refused += rc == 0;
+	job->refused += rc == 0 && strcmp(name, "queue") != 0; /* who queued it may say so later than who ran it */
 	return rc;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "fleet/needs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,23 +43,30 @@ enum {
 
 struct fleet_report {
 	int64_t step;
-	double loss;   /* NAN: reported, and not a number */
-	double time_s; /* since the command started */
+	double loss;            /* NAN: reported, and not a number */
+	double time_s;          /* since the command started */
+	int64_t worker, config; /* -1: not told */
 };
 
 struct fleet_job {
 	const char *id, *name, *cwd;
 	char **argv;
 	char **env; /* "NAME=value", ended by NULL */
+	struct fleet_needs needs;
+	const char *files;    /* hash of those that it brings (push.h); NULL: it runs in cwd */
+	uint64_t file_chunks; /* of these */
 	enum fleet_state state;
 	enum fleet_stop stop;
-	uint64_t epoch; /* 0: never claimed */
+	uint64_t sequence; /* of its last event that was read */
+	uint64_t epoch;    /* 0: never claimed */
+	uint64_t message;  /* of the queue, by which it was claimed */
 	unsigned attempts;
 	uint64_t refused;        /* events of lost leases, and of after its end */
 	const char *agent, *why; /* NULL: none yet; why it ended, where there is more to say than the exit code */
 	int exit_code;           /* -1: not known */
 	int64_t submitted_ns, claimed_ns, ended_ns; /* wall time; 0: not yet */
 	bool has_target;
+	bool has_reached; /* who tunes the job has said so */
 	double target_loss;
 	size_t window;
 	uint64_t report_count; /* of this lease */
@@ -72,7 +80,9 @@ struct fleet_ledger {
 	size_t count;
 	/* Told each report that is accepted; NULL: nobody is. */
 	void (*on_report)(void *arg, const struct fleet_job *job, const struct fleet_report *report);
-	void *on_report_arg;
+	/* Told each note of who tunes the job, JSON; NULL: nobody is. */
+	void (*on_note)(void *arg, const struct fleet_job *job, const char *note);
+	void *arg; /* of both */
 	/* private */
 	struct map ids;
 	struct arena arena;

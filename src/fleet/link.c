@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20 };
+/* PING_MS: a server that answers two of these pings no more is gone, and another connection is tried. */
+enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20, PING_MS = 1000 };
+#define FILES_BYTES_MAX (INT64_C(4) << 30)
+#define HOUR_NS INT64_C(3600000000000)
 
 int fleet_nats_error(struct sonde_err *err, natsStatus status, const char *what)
 {
@@ -40,6 +43,8 @@ static natsStatus connect_to(struct fleet_link *link, const char *url, const cha
 	if (s == NATS_OK)
 		s = natsOptions_SetReconnectWait(options, 200);
 	if (s == NATS_OK)
+		s = natsOptions_SetPingInterval(options, PING_MS);
+	if (s == NATS_OK)
 		s = natsOptions_SetTimeout(options, FLEET_WAIT_MS);
 	if (s == NATS_OK)
 		s = natsConnection_Connect(&link->connection, options);
@@ -70,12 +75,13 @@ int fleet_link_open(struct fleet_link **out, const char *url, const char *token,
 static const struct {
 	const char *name, *subject;
 	jsRetentionPolicy retention;
-	int64_t max_bytes, max_per_subject; /* 0: no limit */
+	int64_t max_bytes, max_per_subject, max_age_ns; /* 0: no limit */
 } streams[] = {
-	{ "SONDE_JOBS", "sonde.job.>", js_LimitsPolicy, 0, 0 },
-	{ "SONDE_QUEUE", "sonde.queue.*", js_WorkQueuePolicy, 0, 0 },
-	{ "SONDE_LOGS", "sonde.log.>", js_LimitsPolicy, LOG_BYTES_MAX, 0 },
-	{ "SONDE_AGENTS", "sonde.agent.*", js_LimitsPolicy, 0, 1 },
+	{ "SONDE_JOBS", "sonde.job.>", js_LimitsPolicy, 0, 0, 0 },
+	{ "SONDE_QUEUE", "sonde.queue.*", js_WorkQueuePolicy, 0, 0, 0 },
+	{ "SONDE_LOGS", "sonde.log.>", js_LimitsPolicy, LOG_BYTES_MAX, 0, 0 },
+	{ "SONDE_AGENTS", "sonde.agent.*", js_LimitsPolicy, 0, 1, HOUR_NS },
+	{ "SONDE_FILES", "sonde.files.>", js_LimitsPolicy, FILES_BYTES_MAX, 1, 0 },
 };
 
 static natsStatus add_stream(struct fleet_link *link, size_t i)
@@ -94,6 +100,7 @@ static natsStatus add_stream(struct fleet_link *link, size_t i)
 		config.MaxBytes = streams[i].max_bytes;
 	if (streams[i].max_per_subject)
 		config.MaxMsgsPerSubject = streams[i].max_per_subject;
+	config.MaxAge = streams[i].max_age_ns;
 	s = js_AddStream(NULL, link->js, &config, NULL, &code);
 	return code == JSStreamNameExistErr ? NATS_OK : s;
 }
@@ -139,55 +146,105 @@ int fleet_link_set_lease(struct fleet_link *link, int64_t lease_ns, struct sonde
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "set the fleet's lease");
 }
 
-static int publish(struct fleet_link *link, const char *subject, const void *bytes, size_t n, const char *key,
-		uint64_t *sequence, struct sonde_err *err)
+/* What is published; key and after as fleet_link_tell and fleet_link_tell_after have them. */
+struct note {
+	const void *bytes;
+	size_t n;
+	const char *key;
+	uint64_t after;
+};
+
+static int publish(struct fleet_link *link, const char *subject, const struct note *note, uint64_t *sequence,
+		struct sonde_err *err)
 {
 	jsPubOptions options;
 	jsPubAck *ack = NULL;
+	jsErrCode code = 0;
 	natsStatus s;
 
 	jsPubOptions_Init(&options);
 	options.MaxWait = FLEET_WAIT_MS;
-	options.MsgId = key;
-	s = js_Publish(&ack, link->js, subject, bytes, (int)n, &options, NULL);
+	options.MsgId = note->key;
+	options.ExpectLastSubjectSeq = note->after;
+	s = js_Publish(&ack, link->js, subject, note->bytes, (int)note->n, &options, &code);
 	if (s == NATS_OK && sequence)
 		*sequence = ack->Sequence;
 	jsPubAck_Destroy(ack);
+	if (code == JSStreamWrongLastSequenceErr)
+		return err_set(err, EAGAIN, "somebody else was faster");
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "tell the fleet");
+}
+
+static struct note note_of(const char *text, const char *key)
+{
+	return (struct note){ .bytes = text, .n = strlen(text), .key = key };
 }
 
 int fleet_link_tell(struct fleet_link *link, const char *id, const char *kind, const char *text, const char *key,
 		uint64_t *sequence, struct sonde_err *err)
 {
+	struct note note = note_of(text, key);
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.job.%s.%s", id, kind);
-	return publish(link, subject, text, strlen(text), key, sequence, err);
+	return publish(link, subject, &note, sequence, err);
+}
+
+int fleet_link_tell_after(struct fleet_link *link, const char *id, const char *text, uint64_t after, uint64_t *sequence,
+		struct sonde_err *err)
+{
+	struct note note = note_of(text, NULL);
+	char subject[SUBJECT_MAX];
+
+	note.after = after;
+	snprintf(subject, sizeof(subject), "sonde.job.%s.event", id);
+	return publish(link, subject, &note, sequence, err);
 }
 
 int fleet_link_queue(struct fleet_link *link, const char *id, struct sonde_err *err)
 {
+	struct note note = note_of(id, id);
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.queue.%s", id);
-	return publish(link, subject, id, strlen(id), id, NULL, err);
+	return publish(link, subject, &note, NULL, err);
 }
 
 int fleet_link_log(struct fleet_link *link, const char *id, uint64_t epoch, const void *bytes, size_t n,
-		struct sonde_err *err)
+		const char *key, struct sonde_err *err)
 {
+	struct note note = { .bytes = bytes, .n = n, .key = key };
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.log.%s.%llu", id, (unsigned long long)epoch);
-	return publish(link, subject, bytes, n, NULL, NULL, err);
+	return publish(link, subject, &note, NULL, err);
 }
 
 int fleet_link_beat(struct fleet_link *link, const char *agent, const char *text, struct sonde_err *err)
 {
+	struct note note = note_of(text, NULL);
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.agent.%s", agent);
-	return publish(link, subject, text, strlen(text), NULL, NULL, err);
+	return publish(link, subject, &note, NULL, err);
+}
+
+int fleet_link_put(struct fleet_link *link, const char *subject, const void *bytes, size_t n, struct sonde_err *err)
+{
+	struct note note = { .bytes = bytes, .n = n };
+
+	return publish(link, subject, &note, NULL, err);
+}
+
+int fleet_link_has(struct fleet_link *link, const char *stream, const char *subject, struct sonde_err *err)
+{
+	natsMsg *msg = NULL;
+	natsStatus s = js_GetLastMsg(&msg, link->js, stream, subject, NULL, NULL);
+
+	natsMsg_Destroy(msg);
+	if (s != NATS_OK && s != NATS_NOT_FOUND)
+		return fleet_nats_error(err, s, "look into the fleet's streams");
+	return s == NATS_OK;
 }
 
 static natsStatus subscribe(struct fleet_link *link, const char *subject, natsSubscription **sub)
@@ -310,8 +367,11 @@ int fleet_link_follow(struct fleet_link *link, int64_t timeout_ms, struct fleet_
 		s = natsSubscription_NextMsg(&msg, link->follow, timeout_ms);
 	if (s == NATS_TIMEOUT)
 		return 0;
-	if (s != NATS_OK)
+	if (s != NATS_OK) {
+		natsSubscription_Destroy(link->follow);
+		link->follow = NULL;
 		return fleet_nats_error(err, s, "follow the fleet's jobs");
+	}
 	rc = hand_on(msg, fold_message, ledger, &pending);
 	natsMsg_Destroy(msg);
 	return rc < 0 ? err_sys(err, -rc, "cannot follow the fleet's jobs") : pending > 0;

@@ -5,9 +5,10 @@
  * ledger (stream SONDE_JOBS, kept), sonde.queue.<id> the jobs that wait (stream
  * SONDE_QUEUE, a work queue: a message is gone when its agent acknowledges),
  * sonde.log.<id>.<epoch> what commands printed (SONDE_LOGS, the newest 256 MiB),
- * sonde.agent.<name> the agents' last heartbeats (SONDE_AGENTS).
+ * sonde.agent.<name> the agents' last heartbeats of an hour (SONDE_AGENTS),
+ * sonde.files.<hash>.<number> what jobs bring with them (SONDE_FILES, the newest 4 GiB).
  *
- * Only link and lease know libnats. Calls wait a second or two at most and fail
+ * Only link, lease and knobs know libnats. Calls wait a second or two at most and fail
  * then; the connection comes back by itself.
  */
 #ifndef SONDE_FLEET_LINK_H
@@ -36,10 +37,19 @@ int fleet_link_set_lease(struct fleet_link *link, int64_t lease_ns, struct sonde
  * NULL: none. sequence may be NULL. */
 int fleet_link_tell(struct fleet_link *link, const char *id, const char *kind, const char *text, const char *key,
 		uint64_t *sequence, struct sonde_err *err);
+/* An event that is kept only if `after` is still the number of the job's last one: of several that try, one succeeds.
+ * -EAGAIN: there is a later one. */
+int fleet_link_tell_after(struct fleet_link *link, const char *id, const char *text, uint64_t after, uint64_t *sequence,
+		struct sonde_err *err);
 int fleet_link_queue(struct fleet_link *link, const char *id, struct sonde_err *err);
 int fleet_link_log(struct fleet_link *link, const char *id, uint64_t epoch, const void *bytes, size_t n,
-		struct sonde_err *err);
+		const char *key, struct sonde_err *err);
 int fleet_link_beat(struct fleet_link *link, const char *agent, const char *text, struct sonde_err *err);
+
+/* Bytes under a subject of their own; the newest stay. */
+int fleet_link_put(struct fleet_link *link, const char *subject, const void *bytes, size_t n, struct sonde_err *err);
+/* Is there anything under a subject of a stream? 1, 0, or -errno. */
+int fleet_link_has(struct fleet_link *link, const char *stream, const char *subject, struct sonde_err *err);
 
 /* Told each message in order; a negative return ends the reading with it. time_ns: when the server got it. */
 struct fleet_message {
@@ -60,7 +70,7 @@ int fleet_link_fold(struct fleet_link *link, const char *id, bool with_reports, 
 int fleet_link_last(struct fleet_link *link, const char *id, uint64_t *sequence, struct sonde_err *err);
 
 /* Follow all events into the ledger, from the first: the next one within timeout_ms. 1: there was one, and more are
- * behind it; 0: the ledger has all there is; -errno. */
+ * behind it; 0: the ledger has all there is; -errno: the next call starts again, with the first event. */
 int fleet_link_follow(struct fleet_link *link, int64_t timeout_ms, struct fleet_ledger *ledger, struct sonde_err *err);
 
 #endif

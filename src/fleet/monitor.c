@@ -51,8 +51,10 @@ int fleet_monitor_run(struct fleet_link *link, int64_t lease_ns, const volatile 
 		rc = fleet_link_follow(link, FOLLOW_MS, &ledger, err);
 		if (rc == 0) /* nothing more to read: what we know is all there is */
 			act(link, &ledger);
-		else if (rc < 0) /* the server is away: it comes back, and so do we */
+		if (rc < 0) { /* the server is away: it comes back, and so do we */
+			fleet_ledger_release(&ledger);
 			poll(NULL, 0, FOLLOW_MS);
+		}
 	}
 	fleet_ledger_release(&ledger);
 	return rc == -ENOMEM ? rc : 0;

@@ -1,5 +1,5 @@
 /*
- * nats: what link and lease share of libnats; nobody else includes this.
+ * nats: what link, lease and knobs share of libnats; nobody else includes this.
  */
 #ifndef SONDE_FLEET_NATS_H
 #define SONDE_FLEET_NATS_H

@@ -169,6 +169,28 @@ int fleet_end(struct fleet_home *home, const char *role, struct sonde_err *err)
 	return rc < 0 ? rc : ended;
 }
 
+void fleet_drain(const struct fleet_home *home)
+{
+	int fds[FLEET_PROCESSES_MAX];
+
+	for (size_t i = 0; i < home->count; i++) {
+		const struct fleet_process *p = &home->processes[i];
+
+		fds[i] = strcmp(p->role, "agent") == 0 ? pidfd_open(p->pid, 0) : -1;
+		if (fds[i] >= 0 && fleet_process_lives(p))
+			pidfd_send_signal(fds[i], SIGUSR1, NULL, 0);
+	}
+	for (size_t i = 0; i < home->count; i++) {
+		struct pollfd wait = { .fd = fds[i], .events = POLLIN };
+
+		while (fds[i] >= 0 && fleet_process_lives(&home->processes[i]) && poll(&wait, 1, -1) < 0 &&
+				errno == EINTR)
+			;
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+}
+
 static int make_token(char text[2 * TOKEN_BYTES + 1], struct sonde_err *err)
 {
 	unsigned char bytes[TOKEN_BYTES];
@@ -181,14 +203,15 @@ static int make_token(char text[2 * TOKEN_BYTES + 1], struct sonde_err *err)
 }
 
 /* The token is in a file of ours alone, not on a command line that everybody sees. */
-static int write_server_config(const struct fleet_home *home, const char *path, struct sonde_err *err)
+static int write_server_config(const struct fleet_home *home, const char *listen, const char *path,
+		struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	buf_addf(&text,
-			"listen: \"127.0.0.1:-1\"\nports_file_dir: \"%s/ports\"\nauthorization { token: \"%s\" }\n"
+			"listen: \"%s\"\nports_file_dir: \"%s/ports\"\nauthorization { token: \"%s\" }\n"
 			"jetstream { store_dir: \"%s/streams\" }\n",
-			home->dir, home->token, home->dir);
+			listen, home->dir, home->token, home->dir);
 	return buf_error(&text) < 0 ? err_sys(err, ENOMEM, "cannot write '%s'", path)
 				    : fs_replace_file(AT_FDCWD, path, text.data, text.len, err);
 }
@@ -227,12 +250,24 @@ static int wait_for_server(struct fleet_home *home, struct arena *arena, struct 
 	return fleet_home_save(home, err);
 }
 
-int fleet_start_server(struct fleet_home *home, struct arena *arena, struct sonde_err *err)
+/* "10.0.0.1", "host:4222", "[::1]:4222": with port -1, a free one, where none is said. NULL: it is none of these. */
+static const char *address_of(const char *listen, struct arena *arena)
 {
+	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:[]";
+	const char *bracket = strchr(listen, ']'), *port = strrchr(bracket ? bracket : listen, ':');
+
+	if (!*listen || listen[strspn(listen, good)] || (!bracket && port != strchr(listen, ':')))
+		return NULL;
+	return port ? arena_strdup(arena, listen) : arena_printf(arena, "%s:-1", listen);
+}
+
+int fleet_start_server(struct fleet_home *home, const char *listen, struct arena *arena, struct sonde_err *err)
+{
+	const char *address = address_of(listen, arena);
 	CLEANUP(buf_release) struct buf config = BUF_INIT, ports = BUF_INIT;
 	char token[2 * TOKEN_BYTES + 1];
 	char *argv[] = { (char[]){ "nats-server" }, (char[]){ "-c" }, NULL, NULL };
-	int rc = make_token(token, err);
+	int rc = address ? make_token(token, err) : err_set(err, EINVAL, "'%s' is no address to listen at", listen);
 
 	buf_addf(&config, "%s/nats.conf", home->dir);
 	buf_addf(&ports, "%s/ports", home->dir);
@@ -244,7 +279,7 @@ int fleet_start_server(struct fleet_home *home, struct arena *arena, struct sond
 	home->url = "nats://127.0.0.1";
 	if (!home->token)
 		return err_sys(err, ENOMEM, "cannot start the server");
-	rc = write_server_config(home, config.data, err);
+	rc = write_server_config(home, address, config.data, err);
 	argv[2] = config.data;
 	if (rc == 0)
 		rc = fleet_start(home, "server", argv, err);
@@ -257,28 +292,58 @@ int fleet_start_server(struct fleet_home *home, struct arena *arena, struct sond
 	return rc < 0 ? rc : wait_for_server(home, arena, err);
 }
 
-int fleet_start_monitor(struct fleet_home *home, const char *program, int64_t lease_ns, struct sonde_err *err)
+/* Start `program` with words of which none may be NULL. */
+static int start_own(struct fleet_home *home, const char *role, const char *const words[], struct sonde_err *err)
 {
-	char lease[32];
-	char *argv[] = { strdup(program), (char[]){ "monitor" }, (char[]){ "--dir" }, strdup(home->dir),
-		(char[]){ "--lease" }, lease, NULL };
+	char *argv[16];
+	size_t n = 0;
 	int rc;
 
-	snprintf(lease, sizeof(lease), "%lldms", (long long)(lease_ns / 1000000));
-	rc = argv[0] && argv[3] ? fleet_start(home, "monitor", argv, err)
-				: err_sys(err, ENOMEM, "cannot start a monitor");
-	free(argv[0]);
-	free(argv[3]);
+	while (n < 15 && words[n]) {
+		argv[n] = strdup(words[n]);
+		if (!argv[n])
+			break;
+		n++;
+	}
+	argv[n] = NULL;
+	rc = words[n] ? err_sys(err, ENOMEM, "cannot start '%s'", words[0]) : fleet_start(home, role, argv, err);
+	while (n)
+		free(argv[--n]);
 	return rc;
 }
 
-int fleet_start_agent(struct fleet_home *home, const char *program, struct sonde_err *err)
+int fleet_start_monitor(struct fleet_home *home, const char *program, int64_t lease_ns, struct sonde_err *err)
 {
-	char *argv[] = { strdup(program), (char[]){ "agent" }, (char[]){ "--dir" }, strdup(home->dir), NULL };
-	int rc = argv[0] && argv[3] ? fleet_start(home, "agent", argv, err)
-				    : err_sys(err, ENOMEM, "cannot start an agent");
+	char lease[32];
+	const char *const words[] = { program, "monitor", "--dir", home->dir, "--lease", lease, NULL };
 
-	free(argv[0]);
-	free(argv[3]);
-	return rc;
+	snprintf(lease, sizeof(lease), "%lldms", (long long)(lease_ns / 1000000));
+	return start_own(home, "monitor", words, err);
+}
+
+int fleet_start_agent(struct fleet_home *home, const char *program, const char *label, struct sonde_err *err)
+{
+	const char *const words[] = { program, "agent", "--dir", home->dir, label ? "--label" : NULL, label, NULL };
+
+	return start_own(home, "agent", words, err);
+}
+
+int fleet_start_step(struct fleet_home *home, const char *program, const char *label, int64_t count,
+		struct sonde_err *err)
+{
+	const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+	char per_node[48];
+	const char *const words[] = { "srun", "-u", "--overlap", "--mpi=none", "--cpu-bind=none", "-N", nodes, per_node,
+		"--", program, "agent", label ? "--label" : NULL, label, NULL };
+
+	if (!nodes) {
+		err_set(err, EINVAL, "this is no allocation of Slurm");
+		err_hint(err, "be in one by salloc or sbatch");
+		return -EINVAL;
+	}
+	snprintf(per_node, sizeof(per_node), "--ntasks-per-node=%lld", (long long)count);
+	/* The nodes need not see our directory; a step's environment is its user's alone. */
+	setenv("SONDE_FLEET_URL", home->url, 1);
+	setenv("SONDE_FLEET_TOKEN", home->token, 1);
+	return start_own(home, "agent", words, err);
 }

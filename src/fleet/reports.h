@@ -1,8 +1,9 @@
 /*
  * reports: the lines a job's command writes, gathered into batches.
  *
- * A line is `report STEP LOSS`; others, and lines longer than 256 bytes, are counted
- * and left out. At most FLEET_REPORTS_MAX wait; older ones then make room.
+ * A line is `report STEP LOSS [WORKER [CONFIG]]` or `event JSON`, a note of who tunes the
+ * job; others, and longer ones, are counted and left out. At most FLEET_REPORTS_MAX reports
+ * wait; older ones then make room. Notes beyond FLEET_NOTES_BYTES are dropped.
  */
 #ifndef SONDE_FLEET_REPORTS_H
 #define SONDE_FLEET_REPORTS_H
@@ -10,11 +11,13 @@
 #include "base/buf.h"
 #include "fleet/ledger.h"
 
-enum { FLEET_REPORTS_MAX = 4096, FLEET_REPORT_LINE_MAX = 256 };
+enum { FLEET_REPORTS_MAX = 4096, FLEET_REPORT_LINE_MAX = 2048, FLEET_NOTES_BYTES = 256 << 10 };
 
 struct fleet_reports { /* all zero: empty */
 	struct fleet_report *rows;
 	size_t count;
+	char *notes; /* JSON values with commas between them; NULL: none */
+	size_t notes_len;
 	uint64_t bad_lines, dropped;
 	/* private */
 	char line[FLEET_REPORT_LINE_MAX];
@@ -23,8 +26,12 @@ struct fleet_reports { /* all zero: empty */
 
 /* Bytes as they arrived, lines cut anywhere. */
 void fleet_reports_take(struct fleet_reports *r, const char *bytes, size_t n, int64_t since_start_ns);
-/* The rows that wait as one event of the lease. */
+/* Does anything wait? */
+bool fleet_reports_wait(const struct fleet_reports *r);
+/* What waits as one event of the lease. */
 void fleet_reports_event(const struct fleet_reports *r, uint64_t epoch, struct buf *out);
+/* It is told: nothing waits any more. */
+void fleet_reports_reset(struct fleet_reports *r);
 void fleet_reports_release(struct fleet_reports *r);
 
 #endif

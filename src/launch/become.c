@@ -2,6 +2,7 @@
 #include "launch/keeper.h"
 
 #include "base/clock.h"
+#include "launch/priority.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,6 +91,11 @@ static int pin(const struct keeper_plan *plan)
 	return plan->cpus && sched_setaffinity(0, sizeof(*plan->cpus), plan->cpus) ? -errno : 0;
 }
 
+static int take_priority(const struct keeper_plan *plan)
+{
+	return plan->has_priority ? priority_pass_on() : 0;
+}
+
 static int enter(const struct keeper_plan *plan)
 {
 	return plan->cwd && chdir(plan->cwd) ? -errno : 0;
@@ -119,6 +125,7 @@ void keeper_become(const struct keeper_plan *plan, int report)
 		int stage;
 		int (*step)(const struct keeper_plan *plan);
 	} steps[] = {
+		{ KEEPER_AT_PRIORITY, take_priority }, /* first: no group takes a process of a real-time class */
 		{ KEEPER_AT_GROUP, join_groups },
 		{ KEEPER_AT_STREAMS, take_descriptors },
 		{ KEEPER_AT_PIN, pin },

@@ -96,6 +96,8 @@ static void gather(int fd, struct buf *out)
 	}
 }
 
+#define SAID_BYTES 300 /* of what an engine says, and no more: it tells all that it was asked, and the cause last */
+
 /* An engine prints warnings before the error, and "Error: " before that. */
 static const char *last_line(struct buf *text)
 {
@@ -103,6 +105,8 @@ static const char *last_line(struct buf *text)
 		text->data[--text->len] = '\0';
 	const char *line = strrchr(text->data, '\n');
 	line = line ? line + 1 : text->data;
+	if (strlen(line) > SAID_BYTES)
+		return line + strlen(line) - SAID_BYTES;
 	return strncmp(line, "Error: ", 7) ? line : line + 7;
 }
 

@@ -18,6 +18,7 @@ struct job {
 	bool is_client;         /* which is a container engine's client */
 	struct job_usage usage; /* as the keeper told last, of what it has reaped */
 	bool has_ended;         /* the command: status and end_ns are known */
+	bool is_overdue;        /* its deadline had come then */
 	bool is_gone;           /* nothing of the tree lives, and the keeper has gone */
 	bool is_lost;           /* somebody killed the keeper */
 	pid_t stuck;            /* a process that we may not kill; 0: none */

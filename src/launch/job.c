@@ -66,6 +66,7 @@ static void take_word(struct job *j, const struct keeper_word *w)
 	if (w->kind == KEEPER_ENDED) {
 		j->has_ended = true;
 		j->status = w->status;
+		j->is_overdue = w->is_overdue;
 		j->end_ns = w->at_ns;
 	} else if (w->kind == KEEPER_STUCK) {
 		j->stuck = w->pid;
@@ -228,6 +229,7 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 		.inherit = spec->inherit,
 		.inherit_count = spec->inherit_count,
 		.cpus = spec->cpus,
+		.has_priority = spec->has_priority,
 		.is_foreground = spec->is_foreground,
 		.restore = spec->restore,
 		.restore_arg = spec->restore_arg,
@@ -440,6 +442,21 @@ void job_free(struct job *j)
 	if (j->pidfd < 0)
 		put_away(j, NULL);
 	release(j);
+}
+
+int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err)
+{
+	int rc;
+	hear(j);
+	if (j->is_gone)
+		return 0;
+	rc = j->is_lost ? -ECHILD : keeper_set_deadline(j->sock, deadline_ns);
+	return rc ? lost(j, err) : 0;
+}
+
+bool job_is_overdue(const struct job *j)
+{
+	return j->is_overdue;
 }
 
 int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)

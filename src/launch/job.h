@@ -67,6 +67,7 @@ struct job_spec {
 	const int *inherit;     /* descriptors that it keeps under the same numbers */
 	size_t inherit_count;
 	const cpu_set_t *cpus;         /* pinned there; NULL: not pinned */
+	bool has_priority;             /* ahead of other processes, as far as we may (priority.h) */
 	const struct job_place *place; /* NULL: JOB_PROCESS without limits */
 	/* For launch.h: in our process group and with all our descriptors; when we die it goes on. */
 	bool is_foreground;
@@ -120,6 +121,13 @@ bool job_rusage(const struct job *j, struct rusage *usage);
 int job_signal(struct job *j, int signal, struct sonde_err *err);
 /* End the whole tree; returns when nothing of it lives. Fine when it has ended already: stragglers go too. */
 int job_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *err);
+/*
+ * The tree is killed at that CLOCK_MONOTONIC time unless a later one is set before; INT64_MAX: never. Its keeper does
+ * it, so that it happens even when we are stopped or held up. A container's processes are the engine's: not they.
+ */
+int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err);
+/* Of one that has ended: because its deadline had come, a later one not having been set in time? */
+bool job_is_overdue(const struct job *j);
 /* Change a limit while it runs; -ENOTSUP where the place has none. */
 int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err);
 /* Of the command as it sees itself: another one in a sandbox or container. */

@@ -2,6 +2,7 @@
 #include "launch/keeper.h"
 
 #include "base/clock.h"
+#include "launch/priority.h"
 #include "launch/sandbox.h"
 #include "launch/tree.h"
 
@@ -27,7 +28,15 @@ struct keeper {
 	int sock, signals;
 	pid_t command;
 	int64_t floor_rss_bytes; /* what a child counts as its own although it is ours */
-	bool is_killing, is_alone, is_stuck;
+	int64_t deadline_ns;     /* INT64_MAX: none */
+	bool is_killing, is_overdue, is_alone, is_stuck;
+};
+
+enum order_kind { ORDER_GO, ORDER_KILL, ORDER_DEADLINE };
+
+/* What we tell the keeper. */
+struct order {
+	int64_t kind, deadline_ns;
 };
 
 /* A fork's first memory is a copy of ours, and counts: what is not above that says nothing about the command. */
@@ -101,13 +110,13 @@ static struct keeper_report hear_report(int fd)
 static void keep_gate(const struct keeper *k, pid_t pid, int pidfd, int gate)
 {
 	struct keeper_word word = { .kind = KEEPER_BORN, .pid = pid };
-	char go;
+	struct order order;
 	ssize_t n;
 	say(k, &word, pidfd);
 	do
-		n = recv(k->sock, &go, 1, 0);
+		n = recv(k->sock, &order, sizeof(order), 0);
 	while (n < 0 && errno == EINTR);
-	if (n == 1 && go == 'g' && write(gate, "", 1) < 0)
+	if (n == sizeof(order) && order.kind == ORDER_GO && write(gate, "", 1) < 0)
 		return; /* it has been killed at the gate; the wait for it tells */
 }
 
@@ -163,7 +172,10 @@ static void reap(struct keeper *k)
 			_exit(0);
 		}
 		if (pid == k->command) {
-			struct keeper_word word = { .kind = KEEPER_ENDED, .status = status, .at_ns = clock_mono_ns() };
+			struct keeper_word word = { .kind = KEEPER_ENDED,
+				.status = status,
+				.is_overdue = k->is_overdue,
+				.at_ns = clock_mono_ns() };
 			k->command = -1; /* the number may come again */
 			say(k, &word, -1);
 		}
@@ -193,13 +205,29 @@ static void kill_children(struct keeper *k)
 /* A word from us, or that we are gone. */
 static void listen_to(struct keeper *k)
 {
-	char word;
-	ssize_t n = recv(k->sock, &word, sizeof(word), MSG_DONTWAIT);
+	struct order order;
+	ssize_t n = recv(k->sock, &order, sizeof(order), MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	k->is_alone = n <= 0; /* also ECONNRESET: dead with words of ours unread */
-	if (n > 0 || !k->plan->is_foreground)
+	if (n == sizeof(order) && order.kind == ORDER_DEADLINE)
+		k->deadline_ns = order.deadline_ns;
+	else if (n > 0 || !k->plan->is_foreground)
 		k->is_killing = true;
+}
+
+/* How long to sleep, in milliseconds; -1: until something happens. */
+static int patience_ms(const struct keeper *k)
+{
+	int64_t left_ns;
+	if (k->is_killing)
+		return KILL_PAUSE_MS;
+	if (k->deadline_ns == INT64_MAX)
+		return -1;
+	left_ns = k->deadline_ns - clock_mono_ns();
+	if (left_ns <= 0)
+		return 0;
+	return left_ns > INT64_C(1000000000000) ? 1000000 : (int)(left_ns / 1000000) + 1;
 }
 
 static void keep(struct keeper *k)
@@ -207,11 +235,13 @@ static void keep(struct keeper *k)
 	struct signalfd_siginfo info;
 	for (;;) {
 		reap(k);
+		if (!k->is_killing && clock_mono_ns() >= k->deadline_ns)
+			k->is_killing = k->is_overdue = true;
 		if (k->is_killing)
 			kill_children(k);
 		struct pollfd fds[] = { { .fd = k->signals, .events = POLLIN },
 			{ .fd = k->is_alone ? -1 : k->sock, .events = POLLIN } };
-		poll(fds, 2, k->is_killing ? KILL_PAUSE_MS : -1);
+		poll(fds, 2, patience_ms(k));
 		while (read(k->signals, &info, sizeof(info)) > 0)
 			;
 		if (fds[1].revents)
@@ -242,7 +272,7 @@ static void let_go(struct keeper *k)
 static void live(const struct keeper_plan *plan, int sock) __attribute__((noreturn));
 static void live(const struct keeper_plan *plan, int sock)
 {
-	struct keeper k = { .plan = plan, .sock = sock };
+	struct keeper k = { .plan = plan, .sock = sock, .deadline_ns = INT64_MAX };
 	/* Both out of the way of 0 and 1, where they go in the end. */
 	k.sock = fcntl(sock, F_DUPFD_CLOEXEC, 3);
 	int signals = watch_children();
@@ -253,6 +283,8 @@ static void live(const struct keeper_plan *plan, int sock)
 	if (k.sock < 0 || k.signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1))
 		fail(&k, KEEPER_AT_FORK, errno);
 	prctl(PR_SET_NAME, "sonde-keeper");
+	if (plan->has_priority)
+		priority_take();
 	if (plan->sandbox) {
 		int stage = 0, rc = sandbox_enter(plan->sandbox, &stage);
 		if (rc)
@@ -301,9 +333,9 @@ int keeper_hear(int sock, struct keeper_word *word, int *fd)
 		.msg_controllen = sizeof(control.bytes) };
 	ssize_t n;
 	*fd = -1;
-	do
+	do /* A keeper that went without reading what we told it last makes for one ECONNRESET; its words come after. */
 		n = recvmsg(sock, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
 		return errno == EAGAIN ? -EAGAIN : 0;
 	const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
@@ -312,14 +344,25 @@ int keeper_hear(int sock, struct keeper_word *word, int *fd)
 	return n == sizeof(*word);
 }
 
+static int tell(int sock, enum order_kind kind, int64_t deadline_ns)
+{
+	struct order order = { .kind = kind, .deadline_ns = deadline_ns };
+	return send(sock, &order, sizeof(order), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
 int keeper_tell_to_kill(int sock)
 {
-	return send(sock, "k", 1, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return tell(sock, ORDER_KILL, 0);
 }
 
 int keeper_open_gate(int sock)
 {
-	return send(sock, "g", 1, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return tell(sock, ORDER_GO, 0);
+}
+
+int keeper_set_deadline(int sock, int64_t deadline_ns)
+{
+	return tell(sock, ORDER_DEADLINE, deadline_ns);
 }
 
 const char *keeper_stage_words(int stage)
@@ -328,6 +371,7 @@ const char *keeper_stage_words(int stage)
 		[KEEPER_AT_FORK] = "cannot start a process",
 		[KEEPER_AT_GROUP] = "cannot join the control group",
 		[KEEPER_AT_STREAMS] = "cannot give the command its descriptors",
+		[KEEPER_AT_PRIORITY] = "cannot give the command its priority",
 		[KEEPER_AT_PIN] = "cannot pin the command to its CPUs",
 		[KEEPER_AT_CWD] = "cannot enter the command's directory",
 		[KEEPER_AT_GATE] = "cannot let the command go",

@@ -5,7 +5,8 @@
  * subreaper; in a sandbox, process 1), so that all of the tree descends from it and
  * from nobody else's job, and "the keeper has no child" is exactly "nothing lives".
  * It starts the command, tells how it ended, and ends the tree when it is told to
- * or when we are gone: its socket closes when we die, even by SIGKILL.
+ * or when we are gone: its socket closes when we die, even by SIGKILL. It may also be
+ * given a time at which it ends the tree by itself, whatever has become of us.
  *
  * The keeper is a fork of us that executes nothing, and we may have threads: it
  * works on a plan made beforehand and uses neither malloc nor stdio nor locks. It
@@ -30,6 +31,7 @@ struct keeper_plan {
 	const int *inherit;
 	size_t inherit_count;
 	const cpu_set_t *cpus;
+	bool has_priority;                /* so has the keeper itself: it tells when the command ended */
 	bool is_foreground;               /* in our process group, with every descriptor; lives on when we die */
 	void (*restore)(const void *arg); /* signals as the command shall find them; NULL: all as usual, none blocked */
 	const void *restore_arg;
@@ -45,6 +47,7 @@ struct keeper_plan {
 /* What can go wrong before exec, in the order of doing; keeper_stage_words says it. */
 enum keeper_stage {
 	KEEPER_AT_FORK,
+	KEEPER_AT_PRIORITY,
 	KEEPER_AT_GROUP,
 	KEEPER_AT_STREAMS,
 	KEEPER_AT_PIN,
@@ -58,13 +61,14 @@ enum keeper_word_kind {
 	KEEPER_BORN,    /* with the command's pidfd; it waits at the gate */
 	KEEPER_STARTED, /* with the command's pidfd */
 	KEEPER_FAILED,  /* errnum, stage; the keeper has gone */
-	KEEPER_ENDED,   /* status; usage until then */
+	KEEPER_ENDED,   /* status, is_overdue; usage until then */
 	KEEPER_STUCK,   /* errnum: a process that we may not kill */
 	KEEPER_GONE,    /* nothing lives; usage of all; the keeper has gone */
 };
 
 struct keeper_word {
 	int32_t kind, pid, errnum, stage, status;
+	int32_t is_overdue;    /* its deadline had come */
 	int64_t at_ns;         /* STARTED: just before exec; ENDED: when it was seen */
 	int64_t max_rss_bytes; /* -1: not above what a fork of ours counts as its own */
 	struct rusage usage;   /* of all that was reaped so far, and of those that it had waited for */
@@ -76,6 +80,8 @@ int keeper_start(const struct keeper_plan *plan, int *sock, int *keeper_pidfd, p
 int keeper_hear(int sock, struct keeper_word *word, int *fd);
 int keeper_tell_to_kill(int sock);
 int keeper_open_gate(int sock);
+/* The tree is killed at that CLOCK_MONOTONIC time, unless a later one is told before. */
+int keeper_set_deadline(int sock, int64_t deadline_ns);
 const char *keeper_stage_words(int stage);
 
 /* As fork, without its handlers, which may want locks. exit_signal 0: nobody is told. -errno. */

@@ -139,8 +139,8 @@ static int add_metric(struct live_scan *s, struct live_series *to, const struct 
 	return 0;
 }
 
-static int add_board(struct live_scan *s, size_t max, struct live_board *b, const struct live_entry *e, double tick_s,
-		const struct live_process *p)
+static int add_board(struct live_scan *s, unsigned parts, size_t max, struct live_board *b, const struct live_entry *e,
+		double tick_s, const struct live_process *p)
 {
 	size_t app;
 	int rc = app_of(s, e->app, &app);
@@ -153,17 +153,22 @@ static int add_board(struct live_scan *s, size_t max, struct live_board *b, cons
 	s->apps[app].resident_bytes += p->resident_bytes;
 	for (size_t i = 0; i < b->metric_count && rc == 0; i++) {
 		const struct sonde_metric *m = live_board_metric(b, i);
-		struct live_series *to = m ? series_of(s, max, app, m, &rc) : NULL;
+		struct live_series *to;
 
-		if (m)
-			s->apps[app].rejected += m->rejected;
+		if (!m)
+			continue;
+		s->apps[app].rejected += m->rejected;
+		if (!(parts & (m->kind == SONDE_METRIC_STEP ? LIVE_STEPS : LIVE_METRICS)))
+			continue;
+		to = series_of(s, max, app, m, &rc);
 		if (to)
 			rc = add_metric(s, to, b, m, tick_s, e->pid);
 	}
 	return rc;
 }
 
-int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, int64_t age_ns, struct sonde_err *err)
+int live_scan(struct live_scan *s, struct live_watch *w, unsigned parts, size_t series_max, int64_t age_ns,
+		struct sonde_err *err)
 {
 	CLEANUP(cleanup_free) struct live_board *b = malloc(sizeof(*b));
 	size_t max = series_max ? series_max : LIVE_SERIES_MAX;
@@ -175,8 +180,8 @@ int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, int6
 			struct live_entry *e = &w->rings[i].entries[k];
 			const struct live_process *p;
 
-			if (live_watch_read(e, age_ns, b, &p) == 0)
-				rc = add_board(s, max, b, e, w->rings[i].tick_s, p);
+			if (live_watch_read(e, age_ns, parts & LIVE_DISTRIBUTIONS, b, &p) == 0)
+				rc = add_board(s, parts, max, b, e, w->rings[i].tick_s, p);
 		}
 	return rc < 0 ? err_sys(err, -rc, "cannot read the boards") : 0;
 }

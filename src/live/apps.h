@@ -60,8 +60,21 @@ struct live_scan {
 #define LIVE_SERIES_MAX 2000
 #define LIVE_APPS_MAX 500
 
+/* What is asked for; applications and their processes always are. */
+enum live_parts {
+	LIVE_GROUPS = 1,
+	LIVE_NODE = 2,
+	LIVE_OURSELVES = 4,
+	LIVE_STEPS = 8,
+	LIVE_METRICS = 16,
+	LIVE_DISTRIBUTIONS = 32, /* of metrics and of the time between steps */
+	LIVE_DEVICES = 64,       /* GPUs, meters of energy */
+	LIVE_ALL = 127,
+};
+
 /* What the watch, just refreshed, can read. series_max 0: LIVE_SERIES_MAX. Only want of memory fails. */
-int live_scan(struct live_scan *s, struct live_watch *w, size_t series_max, int64_t age_ns, struct sonde_err *err);
+int live_scan(struct live_scan *s, struct live_watch *w, unsigned parts, size_t series_max, int64_t age_ns,
+		struct sonde_err *err);
 /* What came another way: a gauge, updates that were rejected. */
 int live_scan_gauge(struct live_scan *s, size_t series_max, const char *app, const char *name, double value);
 int live_scan_rejected(struct live_scan *s, const char *app, uint64_t count);

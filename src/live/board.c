@@ -36,13 +36,12 @@ int live_board_head(int fd, struct sonde_segment *head)
 	return rc;
 }
 
-#define METRICS_GUESS 16 /* most programs have no more: then one read does */
-
 /* Only the slots that were handed out: a board is large and mostly empty. */
-int live_board_look(struct live_board *b, int fd)
+int live_board_look(struct live_board *b, int fd, size_t expected, bool has_histograms)
 {
 	const off_t at = SONDE_SEGMENT_HEAD_BYTES;
-	const size_t guess = offsetof(struct sonde_board, metrics) + METRICS_GUESS * sizeof(struct sonde_metric);
+	const size_t first = expected < SONDE_METRICS_MAX ? expected : SONDE_METRICS_MAX;
+	const size_t guess = offsetof(struct sonde_board, metrics) + first * sizeof(struct sonde_metric);
 	struct sonde_board *to = &b->board;
 	int rc = read_all(fd, at, to, guess);
 
@@ -50,9 +49,11 @@ int live_board_look(struct live_board *b, int fd)
 		return rc;
 	b->metric_count = to->metric_count < SONDE_METRICS_MAX ? to->metric_count : SONDE_METRICS_MAX;
 	b->histogram_count = to->histogram_count < SONDE_HISTOGRAMS_MAX ? to->histogram_count : SONDE_HISTOGRAMS_MAX;
-	if (b->metric_count > METRICS_GUESS)
-		rc = read_all(fd, at + (off_t)guess, &to->metrics[METRICS_GUESS],
-				(b->metric_count - METRICS_GUESS) * sizeof(*to->metrics));
+	if (!has_histograms)
+		b->histogram_count = 0;
+	if (b->metric_count > first)
+		rc = read_all(fd, at + (off_t)guess, &to->metrics[first],
+				(b->metric_count - first) * sizeof(*to->metrics));
 	return rc < 0 ? rc
 		      : read_all(fd, at + (off_t)offsetof(struct sonde_board, histograms), to->histograms,
 					b->histogram_count * sizeof(*to->histograms));
@@ -67,7 +68,7 @@ int live_board_read(struct live_board *b, int dirfd, const char *name, struct so
 		return err_sys(err, errno, "cannot open the board '%s'", name);
 	rc = live_board_head(fd, &b->head);
 	if (rc == 0)
-		rc = live_board_look(b, fd);
+		rc = live_board_look(b, fd, 0, true);
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot read the board '%s'", name);
 	return 0;

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "sonde/shm.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct live_board {
@@ -20,9 +21,10 @@ struct live_board {
 
 /* The board file `name` in a ring directory; -EBADMSG when it is none. */
 int live_board_read(struct live_board *b, int dirfd, const char *name, struct sonde_err *err);
-/* The same by an open file: its head, which does not change; and what is on it now. */
+/* The same by an open file: its head, which does not change; and what is on it now, with its histograms or without. One
+ * read does when there are no more metrics than expected. */
 int live_board_head(int fd, struct sonde_segment *head);
-int live_board_look(struct live_board *b, int fd);
+int live_board_look(struct live_board *b, int fd, size_t expected, bool has_histograms);
 /* Metric i; NULL when it is not there (yet) or makes no sense. Its name ends in a NUL. */
 const struct sonde_metric *live_board_metric(struct live_board *b, size_t i);
 /* Of a metric; NULL: it has none. */

@@ -1,6 +1,8 @@
 /* The two text formats; see exposition.h. */
 #include "live/exposition-private.h"
 
+#include "base/cleanup.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -28,6 +30,22 @@ const char *exposition_sample_suffix(enum exposition_type type)
 	return types[type].sample_suffix;
 }
 
+/* Does the sink want a sample of this family, under any of the names that they have? */
+static bool is_wanted(const struct exposition *x)
+{
+	static const char *const of_distributions[] = { "_sum", "_count", NULL };
+	const char *const of_others[] = { types[x->type].sample_suffix, NULL };
+	bool is_distribution = x->type == EXPOSITION_HISTOGRAM || x->type == EXPOSITION_SUMMARY;
+	char name[sizeof(x->name) + 16];
+
+	for (const char *const *suffix = is_distribution ? of_distributions : of_others; *suffix; suffix++) {
+		snprintf(name, sizeof(name), "%s%s", x->name, *suffix);
+		if (x->wants(x->sink_arg, name))
+			return true;
+	}
+	return false;
+}
+
 /* The older format names families as their samples. */
 void exposition_family(struct exposition *x, const char *name, enum exposition_type type, const char *help)
 {
@@ -38,6 +56,7 @@ void exposition_family(struct exposition *x, const char *name, enum exposition_t
 		protobuf_flush(x);
 	x->name_bytes = (size_t)snprintf(x->name, sizeof(x->name), "%s", name);
 	x->type = type;
+	x->is_skipped = x->sink && x->wants && !is_wanted(x);
 	if (x->sink)
 		return;
 	if (x->format == EXPOSITION_PROTOBUF)
@@ -113,7 +132,7 @@ static void add_number(struct buf *out, double value)
 	}
 }
 
-static void add_labels(struct buf *out, const struct exposition_label *labels, size_t count, const char *le)
+static void add_labels(struct buf *out, const struct exposition_label *labels, size_t count)
 {
 	char before = '{';
 
@@ -125,22 +144,17 @@ static void add_labels(struct buf *out, const struct exposition_label *labels, s
 		buf_addc(out, '"');
 		before = ',';
 	}
-	if (le) {
-		buf_addc(out, before);
-		buf_adds(out, le);
-		before = ',';
-	}
 	if (before == ',')
 		buf_addc(out, '}');
 }
 
 static void add_line(struct exposition *x, const char *suffix, double value, const struct exposition_label *labels,
-		size_t count, const char *le)
+		size_t count)
 {
 	buf_add(x->out, x->name, x->name_bytes);
 	buf_adds(x->out, types[x->type].sample_suffix);
 	buf_adds(x->out, suffix);
-	add_labels(x->out, labels, count, le);
+	add_labels(x->out, labels, count);
 	buf_addc(x->out, ' ');
 	add_number(x->out, value);
 }
@@ -167,12 +181,14 @@ static void add_sample(struct exposition *x, const char *suffix, double value, c
 		to_sink(x, suffix, value, labels, count);
 		return;
 	}
-	add_line(x, suffix, value, labels, count, NULL);
+	add_line(x, suffix, value, labels, count);
 	buf_addc(x->out, '\n');
 }
 
 void exposition_labelled(struct exposition *x, double value, const struct exposition_label *labels, size_t count)
 {
+	if (x->is_skipped)
+		return;
 	if (x->format == EXPOSITION_PROTOBUF && !x->sink)
 		protobuf_value(x, value, labels, count);
 	else
@@ -186,6 +202,8 @@ void exposition_sample(struct exposition *x, double value, ...)
 	const char *key;
 	va_list ap;
 
+	if (x->is_skipped)
+		return;
 	va_start(ap, value);
 	while (count < EXPOSITION_LABELS_MAX && (key = va_arg(ap, const char *))) {
 		labels[count] = (struct exposition_label){ key, va_arg(ap, const char *) };
@@ -198,6 +216,8 @@ void exposition_sample(struct exposition *x, double value, ...)
 void exposition_summary(struct exposition *x, double sum, uint64_t count, const struct exposition_label *labels,
 		size_t label_count)
 {
+	if (x->is_skipped)
+		return;
 	if (x->format == EXPOSITION_PROTOBUF && !x->sink) {
 		protobuf_summary(x, sum, count, labels, label_count);
 		return;
@@ -223,36 +243,61 @@ static const char *bound_label(int octave)
 	char *label = labels[octave - OCTAVE_LOW];
 
 	if (!*label)
-		snprintf(label, sizeof(labels[0]), octave < 0 ? "le=\"%.17g\"" : "le=\"%.1f\"", exp2(octave));
+		snprintf(label, sizeof(labels[0]), octave < 0 ? "le=\"%.17g\"} " : "le=\"%.1f\"} ", exp2(octave));
 	return label;
+}
+
+/* `name_bucket{app="x",`: what all lines of a histogram begin with. */
+static void add_bucket_head(struct exposition *x, const struct exposition_label *labels, size_t count, struct buf *head)
+{
+	buf_add(head, x->name, x->name_bytes);
+	buf_adds(head, "_bucket");
+	add_labels(head, labels, count);
+	if (count)
+		head->data[head->len - 1] = ',';
+	else
+		buf_addc(head, '{');
+}
+
+static void add_buckets(struct exposition *x, const struct exposition_histogram *h,
+		const struct exposition_label *labels, size_t label_count)
+{
+	CLEANUP(buf_release) struct buf head = BUF_INIT;
+	uint64_t below = 0;
+	size_t bucket = 0;
+	double bound = -INFINITY;
+
+	add_bucket_head(x, labels, label_count, &head);
+	for (int octave = OCTAVE_LOW; octave <= OCTAVE_HIGH; octave++) {
+		size_t end = 1 + 4 * (size_t)(octave - OCTAVE_FIRST);
+
+		for (; bucket < end; bucket++)
+			below += h->buckets[bucket];
+		buf_add(x->out, head.data, head.len);
+		buf_adds(x->out, bound_label(octave));
+		add_number(x->out, (double)below);
+		add_example(x, h, h->greatest > bound && h->greatest <= exp2(octave));
+		bound = exp2(octave);
+		buf_addc(x->out, '\n');
+	}
+	buf_add(x->out, head.data, head.len);
+	buf_adds(x->out, "le=\"+Inf\"} ");
+	add_number(x->out, (double)h->count);
+	add_example(x, h, h->greatest > bound);
+	buf_addc(x->out, '\n');
 }
 
 void exposition_histogram(struct exposition *x, const struct exposition_histogram *h,
 		const struct exposition_label *labels, size_t label_count)
 {
-	uint64_t below = 0;
-	size_t bucket = 0;
-	double bound = -INFINITY;
-
+	if (x->is_skipped)
+		return;
 	if (x->format == EXPOSITION_PROTOBUF && !x->sink) {
 		protobuf_histogram(x, h, labels, label_count);
 		return;
 	}
-	for (int octave = OCTAVE_LOW; octave <= OCTAVE_HIGH && !x->sink; octave++) {
-		size_t end = 1 + 4 * (size_t)(octave - OCTAVE_FIRST);
-
-		for (; bucket < end; bucket++)
-			below += h->buckets[bucket];
-		add_line(x, "_bucket", (double)below, labels, label_count, bound_label(octave));
-		add_example(x, h, h->greatest > bound && h->greatest <= exp2(octave));
-		bound = exp2(octave);
-		buf_addc(x->out, '\n');
-	}
-	if (!x->sink) {
-		add_line(x, "_bucket", (double)h->count, labels, label_count, "le=\"+Inf\"");
-		add_example(x, h, h->greatest > bound);
-		buf_addc(x->out, '\n');
-	}
+	if (!x->sink)
+		add_buckets(x, h, labels, label_count);
 	add_sample(x, "_sum", h->sum, labels, label_count);
 	add_sample(x, "_count", (double)h->count, labels, label_count);
 }

@@ -7,7 +7,8 @@
  *
  * A counter's name is given without _total, which its samples get. Names must be fine
  * (exposition_name makes them so); values of labels may be anything. With a sink nothing is
- * written: the samples go there instead, under the names that queries use.
+ * written: the samples go there instead, under the names that queries use, and only of the
+ * families that are wanted.
  */
 #ifndef SONDE_LIVE_EXPOSITION_H
 #define SONDE_LIVE_EXPOSITION_H
@@ -49,9 +50,11 @@ typedef void exposition_sink(void *arg, const char *name, const struct expositio
 struct exposition {
 	struct buf *out;
 	enum exposition_format format;
-	exposition_sink *sink; /* NULL: write */
+	exposition_sink *sink;                           /* NULL: write */
+	bool (*wants)(void *sink_arg, const char *name); /* of samples; NULL: all are */
 	void *sink_arg;
 	/* private: the family */
+	bool is_skipped;
 	char name[160];
 	size_t name_bytes;
 	enum exposition_type type;

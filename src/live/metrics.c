@@ -243,8 +243,17 @@ void live_exporter_init(struct live_exporter *e, const struct live_options *opti
 
 void live_exporter_release(struct live_exporter *e)
 {
+	live_devices_free(e->devices);
 	live_watch_release(&e->watch);
 	pthread_mutex_destroy(&e->lock);
+}
+
+static void show_devices(struct live_exporter *e, struct exposition *x)
+{
+	if (!e->devices)
+		e->devices = live_devices_open(e->options.powercap);
+	if (e->devices)
+		live_devices_show(e->devices, x);
 }
 
 static int show(struct live_exporter *e, struct exposition *x, unsigned parts, int64_t age_ns, struct sonde_err *err)
@@ -253,7 +262,7 @@ static int show(struct live_exporter *e, struct exposition *x, unsigned parts, i
 	int rc = live_watch_refresh(&e->watch, age_ns, err);
 
 	if (rc == 0)
-		rc = live_scan(&scan, &e->watch, e->options.series_max, age_ns, err);
+		rc = live_scan(&scan, &e->watch, parts, e->options.series_max, age_ns, err);
 	if (rc == 0 && live_pushed_add(e->pushed, &scan, e->options.series_max) < 0)
 		rc = err_sys(err, ENOMEM, "cannot show what was pushed");
 	if (rc == 0) {
@@ -265,9 +274,11 @@ static int show(struct live_exporter *e, struct exposition *x, unsigned parts, i
 	if (rc == 0) {
 		e->dropped += scan.dropped;
 		if (parts & LIVE_GROUPS)
-			live_groups(x, &scan);
+			live_groups(x, &scan, &e->options);
 		if (parts & LIVE_NODE)
 			live_node(x);
+		if (parts & LIVE_DEVICES)
+			show_devices(e, x);
 		add_one(x, "sonde_live_scrapes", EXPOSITION_COUNTER, "Times that this was asked.", (double)e->scrapes);
 		add_one(x, "sonde_live_dropped_series", EXPOSITION_COUNTER,
 				"Series that were left out of answers: too many, or of a name that was taken.",
@@ -299,13 +310,13 @@ int live_metrics(struct live_exporter *e, enum exposition_format format, struct 
 	return rc;
 }
 
-int live_samples(struct live_exporter *e, unsigned parts, exposition_sink *sink, void *arg, struct sonde_err *err)
+int live_samples(struct live_exporter *e, const struct live_taker *taker, struct sonde_err *err)
 {
-	struct exposition x = { .sink = sink, .sink_arg = arg };
+	struct exposition x = { .sink = taker->sink, .wants = taker->wants, .sink_arg = taker->arg };
 	int rc;
 
 	pthread_mutex_lock(&e->lock);
-	rc = show(e, &x, parts, SAMPLE_AGE_NS, err);
+	rc = show(e, &x, taker->parts, SAMPLE_AGE_NS, err);
 	pthread_mutex_unlock(&e->lock);
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "live/apps.h"
+#include "live/devices.h"
 #include "live/exposition.h"
 #include "live/pushed.h"
 
@@ -12,9 +13,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A control group that is shown whether or not its processes have boards. */
+struct live_group {
+	const char *app, *dir;
+};
+
+#define LIVE_GROUPS_MAX 256
+
 struct live_options {
 	const char *const *rings; /* directories in which ring directories are; NULL: /dev/shm */
 	size_t series_max;        /* 0: LIVE_SERIES_MAX */
+	const char *powercap;     /* where meters of energy are; NULL: where Linux has them */
+	const struct live_group *groups;
+	size_t group_count;
 };
 
 struct live_exporter {
@@ -27,7 +38,8 @@ struct live_exporter {
 	/* private */
 	pthread_mutex_t lock; /* several scrapes at once take turns */
 	struct live_watch watch;
-	uint64_t scrapes, dropped; /* counted over its life */
+	struct live_devices *devices; /* NULL: nobody has asked yet */
+	uint64_t scrapes, dropped;    /* counted over its life */
 	size_t page_bytes;
 	uint64_t undelivered; /* by an outlet; atomic */
 };
@@ -38,14 +50,19 @@ void live_exporter_release(struct live_exporter *e);
 int live_metrics(struct live_exporter *e, enum exposition_format format, struct buf *out, struct sonde_err *err);
 /* The same as samples, for those who look at them here, often: only these parts beside the applications, and half a
  * second may pass until a new application is seen. */
-enum live_parts { LIVE_GROUPS = 1, LIVE_NODE = 2, LIVE_OURSELVES = 4, LIVE_ALL = 7 };
-int live_samples(struct live_exporter *e, unsigned parts, exposition_sink *sink, void *arg, struct sonde_err *err);
+struct live_taker {
+	unsigned parts;
+	exposition_sink *sink;
+	bool (*wants)(void *arg, const char *name); /* NULL: all */
+	void *arg;
+};
+int live_samples(struct live_exporter *e, const struct live_taker *taker, struct sonde_err *err);
 /* Every process of an application; the lock is held meanwhile. */
 void live_each_process(struct live_exporter *e, const char *app,
 		void (*take)(void *arg, const struct live_ring *ring, const struct live_entry *entry), void *arg);
 
-/* The machine's processors, memory and pressure; the control groups of applications. */
+/* The machine's processors, memory and pressure; the control groups of applications, and those that are named. */
 void live_node(struct exposition *x);
-void live_groups(struct exposition *x, const struct live_scan *s);
+void live_groups(struct exposition *x, const struct live_scan *s, const struct live_options *o);
 
 #endif

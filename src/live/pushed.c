@@ -1,13 +1,11 @@
 /* See pushed.h. One thread, which sleeps while nobody speaks; a client that hangs up costs nothing. */
 #include "live/pushed.h"
 
-#include "base/buf.h"
 #include "live/container.h"
 #include "live/process.h"
+#include "live/pushed-text.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,20 +17,12 @@
 #include <unistd.h>
 
 #define CLIENTS_MAX 64
-#define METRICS_MAX 64
-#define MESSAGE_BYTES_MAX 65536
 #define READ_BYTES 16384
 
 struct client {
 	int fd;
 	char app[LIVE_NAME_BYTES];
-	struct buf text;
-	struct {
-		char name[SONDE_NAME_BYTES];
-		double value;
-	} metrics[METRICS_MAX];
-	size_t metric_count;
-	uint64_t rejected;
+	struct pushed_text said;
 };
 
 struct live_pushed {
@@ -63,49 +53,6 @@ static void name_client(struct client *c)
 		snprintf(c->app, sizeof(c->app), "unknown");
 }
 
-static void set_metric(struct client *c, const char *name, const json_t *value)
-{
-	double number = json_number_value(value);
-	size_t i = 0;
-
-	while (i < c->metric_count && strcmp(c->metrics[i].name, name) != 0)
-		i++;
-	if (!json_is_number(value) || !isfinite(number) || i == METRICS_MAX || strlen(name) >= SONDE_NAME_BYTES) {
-		c->rejected++;
-		return;
-	}
-	if (i == c->metric_count) {
-		snprintf(c->metrics[i].name, sizeof(c->metrics[i].name), "%s", name);
-		c->metric_count++;
-	}
-	c->metrics[i].value = number;
-}
-
-static void take_message(struct client *c, const char *text, size_t bytes)
-{
-	json_t *root = json_loadb(text, bytes, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL), *value;
-	const char *name;
-
-	if (!json_is_object(root))
-		c->rejected++;
-	json_object_foreach(root, name, value)
-		set_metric(c, name, json_object_get(value, "value"));
-	json_decref(root);
-}
-
-/* Whole messages, however they were cut into reads. */
-static void take_text(struct client *c)
-{
-	char *from = c->text.data, *end;
-
-	while ((end = strstr(from, "\n\n"))) {
-		take_message(c, from, (size_t)(end - from));
-		from = end + 2;
-	}
-	c->text.len -= (size_t)(from - c->text.data);
-	memmove(c->text.data, from, c->text.len + 1);
-}
-
 /* False: it has hung up, or speaks without an end. */
 static bool hear(struct client *c)
 {
@@ -114,20 +61,13 @@ static bool hear(struct client *c)
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
-	if (n == 0 || c->text.len + (size_t)n > MESSAGE_BYTES_MAX)
-		return false;
-	for (ssize_t i = 0; i < n; i++)
-		if (!bytes[i])
-			bytes[i] = '?'; /* what is no text is no JSON either */
-	buf_add(&c->text, bytes, (size_t)n);
-	take_text(c);
-	return true;
+	return n > 0 && pushed_text_add(&c->said, bytes, (size_t)n);
 }
 
 static void drop_client(struct live_pushed *p, size_t i)
 {
 	close(p->clients[i]->fd);
-	buf_release(&p->clients[i]->text);
+	pushed_text_release(&p->clients[i]->said);
 	free(p->clients[i]);
 	p->clients[i] = p->clients[--p->client_count];
 }
@@ -143,7 +83,7 @@ static void add_client(struct live_pushed *p)
 		return;
 	}
 	c->fd = fd;
-	buf_init(&c->text, 2 * MESSAGE_BYTES_MAX);
+	pushed_text_init(&c->said);
 	name_client(c);
 	p->clients[p->client_count++] = c;
 }
@@ -251,9 +191,9 @@ int live_pushed_add(struct live_pushed *p, struct live_scan *s, size_t series_ma
 	for (size_t i = 0; i < p->client_count && rc == 0; i++) {
 		const struct client *c = p->clients[i];
 
-		rc = live_scan_rejected(s, c->app, c->rejected);
-		for (size_t k = 0; k < c->metric_count && rc == 0; k++)
-			rc = live_scan_gauge(s, series_max, c->app, c->metrics[k].name, c->metrics[k].value);
+		rc = live_scan_rejected(s, c->app, c->said.rejected);
+		for (size_t k = 0; k < c->said.metric_count && rc == 0; k++)
+			rc = live_scan_gauge(s, series_max, c->app, c->said.metrics[k].name, c->said.metrics[k].value);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return rc;

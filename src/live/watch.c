@@ -19,6 +19,7 @@
 #define RINGS_MAX 2000
 #define ENTRIES_MAX 1000    /* of a ring */
 #define SETTLED_NS 50000000 /* younger changes may not be the last with that time */
+#define METRICS_GUESS 16    /* of a program that was not looked at yet */
 
 static const char *const usual_places[] = { "/dev/shm", NULL };
 
@@ -95,14 +96,22 @@ static bool is_board(const char *name)
 	return digits && digits < 12 && strcmp(name + digits, ".board") == 0;
 }
 
+/* Reading often must not be a write each time; only the owner may ask for that. */
+static int open_board(int dirfd, const char *file)
+{
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	int fd = openat(dirfd, file, flags | O_NOATIME);
+
+	return fd < 0 && errno == EPERM ? openat(dirfd, file, flags) : fd;
+}
+
 static int open_entry(int dirfd, const char *file, struct live_entry *e)
 {
 	struct live_process p;
 	struct sonde_segment head;
 	char path[64];
 
-	*e = (struct live_entry){ .board_fd = openat(dirfd, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
-		.stat_fd = -1 };
+	*e = (struct live_entry){ .board_fd = open_board(dirfd, file), .stat_fd = -1, .metric_count = METRICS_GUESS };
 	if (e->board_fd < 0 || live_board_head(e->board_fd, &head) < 0)
 		return -EBADMSG;
 	e->pid = head.pid;
@@ -305,7 +314,8 @@ int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *e
 	return rc < 0 ? err_sys(err, -rc, "cannot look for running programs") : 0;
 }
 
-int live_watch_read(struct live_entry *e, int64_t age_ns, struct live_board *b, const struct live_process **p)
+int live_watch_read(struct live_entry *e, int64_t age_ns, bool has_histograms, struct live_board *b,
+		const struct live_process **p)
 {
 	int64_t now_ns = clock_mono_ns();
 	int rc = e->stat_fd < 0 ? -ESRCH : 0;
@@ -315,7 +325,9 @@ int live_watch_read(struct live_entry *e, int64_t age_ns, struct live_board *b, 
 		e->read_ns = now_ns;
 	}
 	if (rc == 0)
-		rc = live_board_look(b, e->board_fd);
+		rc = live_board_look(b, e->board_fd, e->metric_count, has_histograms);
+	if (rc == 0)
+		e->metric_count = b->metric_count;
 	if (rc == -ESRCH)
 		close_entry(e);
 	*p = &e->process;

@@ -32,6 +32,7 @@ struct live_entry { /* a process with a board */
 	char cgroup[256]; /* directory of its own control group; "": it has none but ours */
 	/* private */
 	struct live_process process; /* as it was read */
+	size_t metric_count;         /* then, so that one read does */
 	int64_t read_ns;
 	bool is_seen;
 };
@@ -65,6 +66,7 @@ void live_watch_release(struct live_watch *w);
 /* What is there now, or was at most age_ns ago. What cannot be read is left out; only want of memory fails. */
 int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *err);
 /* The board of an entry, and its numbers, which may be age_ns old; -ESRCH: it has ended. */
-int live_watch_read(struct live_entry *e, int64_t age_ns, struct live_board *b, const struct live_process **p);
+int live_watch_read(struct live_entry *e, int64_t age_ns, bool has_histograms, struct live_board *b,
+		const struct live_process **p);
 
 #endif

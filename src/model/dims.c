@@ -230,7 +230,7 @@ static enum model_bytes bytes_of(const struct model_call *call)
 			return exceptions[i].bytes;
 	if (strcmp(first, "item") == 0)
 		return MODEL_BYTES_ITEMS;
-	return strcmp(first, "calls") == 0 ? MODEL_BYTES_SIZE : MODEL_BYTES_RET;
+	return strcmp(first, "calls") == 0 ? MODEL_BYTES_RUN : MODEL_BYTES_RET;
 }
 
 uint64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0)
@@ -238,6 +238,8 @@ uint64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t si
 	enum model_bytes bytes = call ? call->bytes : MODEL_BYTES_RET;
 	int64_t moved = ret;
 
+	if (bytes == MODEL_BYTES_RUN)
+		return size > 0 ? (uint64_t)size : 0;
 	if (bytes == MODEL_BYTES_NONE || ret < 0)
 		return 0;
 	if (bytes == MODEL_BYTES_COUNT)

@@ -51,7 +51,8 @@ enum model_bytes {
 	MODEL_BYTES_RET,   /* what it returned, when at most io.size */
 	MODEL_BYTES_COUNT, /* what it returned */
 	MODEL_BYTES_ITEMS, /* what it returned times io.arg0, the size of an item */
-	MODEL_BYTES_SIZE   /* io.size */
+	MODEL_BYTES_SIZE,  /* io.size */
+	MODEL_BYTES_RUN    /* io.size: many calls of a byte or so each, which returned so much together */
 };
 
 struct model_call {

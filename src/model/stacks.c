@@ -298,6 +298,8 @@ static const struct place *name_place(struct model_stacks *s, const struct node 
 		if (m && m->is_python) {
 			frames[i].source = m->path;
 			frames[i].line = (int64_t)(node->address % PYTHON_LINES);
+		} else {
+			frames[i].address = m ? node->address : 0;
 		}
 	}
 	*p = (struct place){ .frames = frames, .count = f.count };

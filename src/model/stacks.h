@@ -28,6 +28,7 @@ struct model_frame {
 	const char *module;   /* path of the file, "[kernel]", "[vdso]", "[memory]"; NULL: in none */
 	const char *source;   /* file of the source; NULL: not known */
 	int64_t line;         /* in it; 0: not known */
+	uint64_t address;     /* in its module; 0: not known, or code that has none */
 	bool is_inlined;      /* into the next frame */
 	bool is_kernel;
 };

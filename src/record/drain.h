@@ -86,6 +86,9 @@ struct drain {
 	struct tick_line line;
 	void (*board)(void *arg, int dirfd, const char *name); /* see record.h */
 	void *board_arg;
+	/* Steps are told to it instead of being rows; names are ids of the sink's strings. NULL: they are rows. */
+	void (*step)(void *arg, const struct store_step *step);
+	void *step_arg;
 	bool has_syscalls;         /* somebody sees those of programs that do not use libc for their files */
 	struct probe_host *probes; /* told of connections that processes make; NULL: nobody asks */
 	bool has_foreign_pids;     /* of another namespace: ends are learnt from the rings alone */

@@ -174,7 +174,10 @@ enum emit_result emit_step(struct drain *d, struct drain_process *p, struct drai
 		.index = view_note(&d->view)->index,
 		.value = view_note(&d->view)->value };
 	emit_count(d, p, c, n.ts_ns, n.ts_ns);
-	store_sink_add(d->sink, STORE_TABLE_STEP, &row);
+	if (d->step)
+		d->step(d->step_arg, &row);
+	else
+		store_sink_add(d->sink, STORE_TABLE_STEP, &row);
 	return EMIT_DONE;
 }
 

@@ -125,6 +125,9 @@ int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_
 		rc = map_control(r, O_CREAT | O_EXCL, err);
 	if (!rc)
 		rc = fill_control(r->control, options, err);
+	if (!rc && options->wish_count)
+		rc = fs_replace_file(r->fd, "knobs", options->wishes, options->wish_count * sizeof(*options->wishes),
+				err);
 	if (rc && r->fd >= 0)
 		ring_dir_remove(r);
 	return rc;

@@ -21,6 +21,8 @@ struct ring_options {
 	const char *place;           /* directory to make the ring directory in; NULL: memory, else the fallback */
 	const char *const *includes; /* absolute path prefixes, NULL-terminated; NULL none */
 	const char *const *excludes;
+	const struct sonde_wish *wishes; /* what knobs shall be from their first use on */
+	size_t wish_count;
 };
 
 struct ring_dir {

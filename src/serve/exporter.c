@@ -1,6 +1,8 @@
 /* See exporter.h. */
 #include "serve/exporter.h"
 
+#include "serve/live-page.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -49,7 +51,10 @@ static int post_switch(void *arg, const struct guard_request *r, struct guard_re
 
 #define REST \
 	{ "GET", "/rules", get_rules, 0 }, { "GET", "/journal", get_journal, 0 }, { "POST", "/off", post_switch, 0 }, \
-			{ "POST", "/on", post_switch, 0 }, \
+			{ "POST", "/on", post_switch, 0 }, { "GET", "/", live_page_root, GUARD_PAGE }, \
+			{ "GET", "/live", live_page_file, GUARD_PAGE }, { "GET", "/app.js", live_page_file, 0 }, \
+			{ "GET", "/app.css", live_page_file, 0 }, { "GET", "/api/live", live_page_answer, 0 }, \
+			{ "POST", "/api/link", live_page_link, 0 }, \
 	{ \
 		NULL \
 	}

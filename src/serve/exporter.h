@@ -1,4 +1,7 @@
-/* exporter: GET /metrics over live/metrics.h; with a controller /rules, /journal, and POST /off and /on. */
+/*
+ * exporter: GET /metrics over live/metrics.h; with a controller /rules, /journal, and POST /off and /on; the live page
+ * (live-page.h).
+ */
 #ifndef SONDE_SERVE_EXPORTER_H
 #define SONDE_SERVE_EXPORTER_H
 
@@ -9,6 +12,7 @@
 struct exporter_arg {
 	struct live_exporter *exporter;
 	struct controller *controller; /* NULL: none */
+	struct guard *pages;           /* whose page a link opens; NULL: of the guard that is asked */
 };
 
 /*

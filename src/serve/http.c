@@ -15,10 +15,6 @@
 #define REFRESH_MS 500
 #define SQL_ROWS_DEFAULT 1000
 
-static const char page_policy[] =
-		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-		"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
-
 struct http {
 	struct guard *guard;
 	struct view *view, *other;
@@ -28,14 +24,9 @@ struct http {
 	bool is_stopping, has_refresher;
 };
 
-static int get_page(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+int http_get_page(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
 {
-	const struct page_file *file = page_find(guard_request_path(request));
-
-	reply->type = file->type;
-	reply->fixed = file->bytes;
-	reply->fixed_bytes = file->count;
-	reply->policy = page_policy;
+	page_reply(guard_request_path(request), reply);
 	return 0;
 }
 
@@ -124,26 +115,17 @@ static int get_stream(void *arg, const struct guard_request *request, struct gua
 	return 0;
 }
 
-static int post_link(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+int http_post_link(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
 {
-	struct buf url = BUF_INIT;
-	struct json j;
-	int rc = guard_url(guard_request_guard(request), &url, err);
-
-	json_init(&j, &reply->body, false);
-	json_object(&j);
-	json_kstr(&j, "url", url.data);
-	json_end(&j);
-	buf_release(&url);
-	return rc;
+	return page_link(guard_request_guard(request), reply, err);
 }
 
 static const struct guard_endpoint endpoints[] = {
-	{ "GET", "/", get_page, GUARD_PAGE },
-	{ "GET", "/cpu-report.html", get_page, GUARD_PAGE },
-	{ "GET", "/gpu-report.html", get_page, GUARD_PAGE },
-	{ "GET", "/app.js", get_page, 0 },
-	{ "GET", "/app.css", get_page, 0 },
+	{ "GET", "/", http_get_page, GUARD_PAGE },
+	{ "GET", "/cpu-report.html", http_get_page, GUARD_PAGE },
+	{ "GET", "/gpu-report.html", http_get_page, GUARD_PAGE },
+	{ "GET", "/app.js", http_get_page, 0 },
+	{ "GET", "/app.css", http_get_page, 0 },
 	{ "GET", API "run", get_answer, 0 },
 	{ "GET", API "tracks", get_answer, 0 },
 	{ "GET", API "names", get_answer, 0 },
@@ -159,7 +141,7 @@ static const struct guard_endpoint endpoints[] = {
 	{ "GET", API "flows", get_answer, 0 },
 	{ "GET", API "network", get_answer, 0 },
 	{ "GET", API "stream", get_stream, 0 },
-	{ "POST", API "link", post_link, 0 },
+	{ "POST", API "link", http_post_link, 0 },
 	{ "POST", API "sql", post_sql, 0 },
 	{ NULL, NULL, NULL, 0 },
 };

@@ -23,4 +23,8 @@ int http_start(struct http **out, const struct http_runs *runs, const struct gua
 void http_stop(struct http *h); /* NULL is fine */
 struct guard *http_guard(struct http *h);
 
+/* For other tables of endpoints: the page and its files; a link for another browser. */
+int http_get_page(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err);
+int http_post_link(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err);
+
 #endif

@@ -1,6 +1,9 @@
 /* The files of the page; see page.h. */
 #include "serve/page.h"
 
+#include "base/cleanup.h"
+#include "base/json.h"
+
 #include <string.h>
 
 #ifdef PAGE_DIR
@@ -50,4 +53,30 @@ const struct page_file *page_find(const char *path)
 			return &files[i];
 	}
 	return &files[0];
+}
+
+void page_reply(const char *path, struct guard_reply *reply)
+{
+	static const char policy[] =
+			"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+			"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+	const struct page_file *file = page_find(path);
+
+	reply->type = file->type;
+	reply->fixed = file->bytes;
+	reply->fixed_bytes = file->count;
+	reply->policy = policy;
+}
+
+int page_link(struct guard *g, struct guard_reply *reply, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	struct json j;
+	int rc = guard_url(g, &url, err);
+
+	json_init(&j, &reply->body, false);
+	json_object(&j);
+	json_kstr(&j, "url", url.data);
+	json_end(&j);
+	return rc;
 }

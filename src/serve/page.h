@@ -7,6 +7,8 @@
 #ifndef SONDE_SERVE_PAGE_H
 #define SONDE_SERVE_PAGE_H
 
+#include "serve/guard.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,5 +23,9 @@ extern const bool page_is_built;
 
 /* By the path of the URL; never NULL: what is not known is the page itself. */
 const struct page_file *page_find(const char *path);
+/* The file as a guard sends it, with what a page of ours may load: itself. */
+void page_reply(const char *path, struct guard_reply *reply);
+/* {"url"}: an address that opens a guard's page once. */
+int page_link(struct guard *g, struct guard_reply *reply, struct sonde_err *err);
 
 #endif

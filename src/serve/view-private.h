@@ -49,6 +49,10 @@ int view_query_int(const struct view_query *q, const char *name, int64_t min, in
 		struct sonde_err *err);
 int view_query_window(const struct view *v, const struct view_query *q, struct view_window *w, struct sonde_err *err);
 
+/* from, to and bin of a question about lanes; the bin a multiple of 8 ns, so that its eighths are whole. */
+int view_query_bins(const struct view *v, const struct view_query *q, struct view_window *w, int64_t *bin_ns,
+		struct sonde_err *err);
+
 struct view_lanes {
 	uint32_t numbers[VIEW_LANES_MAX];
 	size_t count;

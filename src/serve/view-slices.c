@@ -15,8 +15,6 @@
  * Where events are shorter than a bin and many, those of a node are spread evenly over its bins: a run. In a window of
  * few events they must be many in each bin; in one of very many, as many as bins, and neighbours are taken together, so
  * that no window costs more than its pixels.
- *
- * Counters are [time, least, greatest, mean] a bin.
  */
 #include "serve/view-private.h"
 
@@ -242,8 +240,7 @@ static int add_lane(const struct view *v, struct raster *r, uint32_t lane)
 	return rc;
 }
 
-/* from, to and bin of a question about lanes; the bin at least 8 ns, so that units are whole. */
-static int read_bins(const struct view *v, const struct view_query *q, struct view_window *w, int64_t *bin_ns,
+int view_query_bins(const struct view *v, const struct view_query *q, struct view_window *w, int64_t *bin_ns,
 		struct sonde_err *err)
 {
 	int rc = view_query_window(v, q, w, err);
@@ -306,101 +303,12 @@ int view_answer_slices(struct view *v, const struct view_query *q, struct buf *o
 	struct view_window w;
 	struct view_lanes lanes;
 	int64_t bin_ns;
-	int rc = read_bins(v, q, &w, &bin_ns, err);
+	int rc = view_query_bins(v, q, &w, &bin_ns, err);
 
 	if (rc == 0)
 		rc = view_query_lanes(v, q, &lanes, err);
 	if (rc < 0)
 		return rc;
 	rc = view_write_slices(v, &w, bin_ns, lanes.numbers, lanes.count, out);
-	return rc < 0 ? err_set(err, EBADMSG, "the pyramid is damaged: 'sonde clean' removes it") : 0;
-}
-
-struct plot {
-	struct json *j;
-	const struct view *v;
-	int64_t from_ns, bin_ns;
-	int64_t bin; /* -1: none */
-	int64_t start_ns;
-	uint64_t count;
-	double min, max, sum;
-};
-
-static void flush_bin(struct plot *p)
-{
-	if (p->bin < 0)
-		return;
-	json_array(p->j);
-	json_int(p->j, p->start_ns - p->v->start_ns);
-	json_real(p->j, p->min);
-	json_real(p->j, p->max);
-	json_real(p->j, p->sum / (double)p->count);
-	json_end(p->j);
-	p->bin = -1;
-}
-
-static void gather_values(struct plot *p, int64_t ts_ns, const struct pyramid_node *n)
-{
-	int64_t bin = ts_ns <= p->from_ns ? 0 : (ts_ns - p->from_ns) / p->bin_ns;
-
-	if (bin != p->bin) {
-		flush_bin(p);
-		*p = (struct plot){ p->j, p->v, p->from_ns, p->bin_ns, bin, ts_ns, 0, n->min, n->max, 0 };
-	}
-	p->count += n->count;
-	p->sum += n->sum;
-	p->min = n->min < p->min ? n->min : p->min;
-	p->max = n->max > p->max ? n->max : p->max;
-}
-
-static int on_values(void *arg, const struct pyramid_node *node)
-{
-	gather_values(arg, node->start_ns, node);
-	return 0;
-}
-
-static int on_point(void *arg, const struct pyramid_point *point)
-{
-	struct pyramid_node one = { .count = 1, .min = point->value, .max = point->value, .sum = point->value };
-
-	gather_values(arg, point->ts_ns, &one);
-	return 0;
-}
-
-int view_answer_counters(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
-{
-	struct view_window w;
-	struct view_lanes lanes;
-	struct json j;
-	int64_t bin_ns;
-	int rc = read_bins(v, q, &w, &bin_ns, err);
-
-	if (rc == 0)
-		rc = view_query_lanes(v, q, &lanes, err);
-	if (rc < 0)
-		return rc;
-	json_init(&j, out, false);
-	json_array(&j);
-	for (size_t i = 0; i < lanes.count && rc == 0; i++) {
-		struct plot p = { .j = &j, .v = v, .from_ns = w.from_ns, .bin_ns = bin_ns, .bin = -1 };
-		struct pyramid_visit visit = { .from_ns = w.from_ns,
-			.to_ns = w.to_ns,
-			.resolution_ns = bin_ns,
-			.arg = &p,
-			.node = on_values,
-			.point = on_point };
-		size_t count;
-
-		json_object(&j);
-		json_kuint(&j, "lane", lanes.numbers[i]);
-		json_key(&j, "points");
-		json_array(&j);
-		if (pyramid_lanes(v->pyramid, &count)[lanes.numbers[i]].key.kind == PYRAMID_POINTS)
-			rc = pyramid_visit(v->pyramid, lanes.numbers[i], &visit);
-		flush_bin(&p);
-		json_end(&j);
-		json_end(&j);
-	}
-	json_end(&j);
 	return rc < 0 ? err_set(err, EBADMSG, "the pyramid is damaged: 'sonde clean' removes it") : 0;
 }

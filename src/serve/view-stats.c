@@ -106,7 +106,8 @@ static void write_sums(struct view *v, struct sums *s, size_t limit, struct buf 
 	struct json j;
 	uint64_t events = 0;
 
-	qsort(s->at, s->count, sizeof(*s->at), by_total);
+	if (s->count)
+		qsort(s->at, s->count, sizeof(*s->at), by_total);
 	for (size_t i = 0; i < s->count; i++)
 		events += s->at[i].count;
 	json_init(&j, out, false);

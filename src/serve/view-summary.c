@@ -1,5 +1,6 @@
 /*
- * The summary of a run, as `sonde summary --json` prints it; made once for each generation of the view.
+ * The summary of a run, as `sonde summary --json` prints it but with more of the iterations that were found; made once
+ * for each generation of the view.
  *
  * It has a run of its own, so that other answers need not wait for it.
  */
@@ -11,11 +12,12 @@
 
 #include <errno.h>
 
-#define ROWS 100 /* of a list */
+#define ROWS 100        /* of a list */
+#define ITERATIONS 4000 /* that the page draws */
 
 static int sum_up(struct model_run *run, struct buf *out, struct sonde_err *err)
 {
-	struct analyze_opts opts = { .top = ROWS };
+	struct analyze_opts opts = { .top = ROWS, .iterations = ITERATIONS };
 	const struct analyze_result *result;
 	struct analyze *a = NULL;
 	struct json j;

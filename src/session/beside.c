@@ -102,16 +102,22 @@ int companions_start(struct beside *b, const struct beside_spec *specs, size_t c
 	return rc;
 }
 
-/* Each in a directory of its own, with what it prints in a file. */
+void tools_dir(const struct beside *b, const struct beside_spec *s, struct buf *dir)
+{
+	buf_addf(dir, "%s/", b->dir);
+	fs_safe_name(dir, s->name, 60);
+}
+
+/* Each in a directory of its own, with what it prints in a file. One that is put around the application has the
+ * directory alone. */
 static int start_tool(struct beside *b, const struct beside_spec *s, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf dir = BUF_INIT, path = BUF_INIT;
 	int fd, rc;
 
-	buf_addf(&dir, "%s/", b->dir);
-	fs_safe_name(&dir, s->name, 60);
+	tools_dir(b, s, &dir);
 	rc = fs_mkdir_p(dir.data, 0700, err);
-	if (rc < 0)
+	if (rc < 0 || s->around)
 		return rc;
 	buf_addf(&path, "%s/stdout", dir.data);
 	fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -174,6 +180,13 @@ static int move(const char *from, const char *to, struct sonde_err *err)
 	return rc;
 }
 
+void tools_drop(struct beside *b)
+{
+	if (*b->dir)
+		fs_remove_tree(AT_FDCWD, b->dir);
+	b->dir[0] = '\0';
+}
+
 int tools_collect(struct beside *b, const char *run, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf to = BUF_INIT;
@@ -183,7 +196,6 @@ int tools_collect(struct beside *b, const char *run, struct sonde_err *err)
 		return 0;
 	buf_addf(&to, "%s/tools", run);
 	rc = move(b->dir, to.data, err);
-	fs_remove_tree(AT_FDCWD, b->dir);
-	b->dir[0] = '\0';
+	tools_drop(b);
 	return rc;
 }

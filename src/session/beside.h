@@ -5,6 +5,7 @@
 #ifndef SONDE_SESSION_BESIDE_H
 #define SONDE_SESSION_BESIDE_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "launch/job.h"
 
@@ -15,7 +16,9 @@
 
 struct beside_spec {
 	const char *name;
-	const char **command;
+	const char **command; /* of a tool: NULL when it is put around the application */
+	const char **around;  /* of a tool: words before the application's; {tool} stands for its directory */
+	const char **env;     /* of a tool that is put around: NAME=value, for the application; NULL: none */
 	/* A companion is ready when all that are given are so. */
 	int64_t port;             /* somebody listens on this port of loopback; 0: not asked */
 	const char *file;         /* is there */
@@ -33,7 +36,10 @@ struct beside {
 int companions_start(struct beside *b, const struct beside_spec *specs, size_t count, struct sonde_err *err);
 int tools_start(struct beside *b, const struct beside_spec *specs, size_t count, struct sonde_err *err);
 void beside_end(struct beside *b); /* asked by INT, then TERM, then KILL */
+/* The directory of a tool, until they are collected. */
+void tools_dir(const struct beside *b, const struct beside_spec *s, struct buf *dir);
 /* Move what tools have written to RUN/tools/NAME. */
 int tools_collect(struct beside *b, const char *run, struct sonde_err *err);
+void tools_drop(struct beside *b); /* there is no run for it */
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "record/record.h"
+#include "session/around.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #define RING_BYTES (256ull << 20)
 #define RING_PROCESS_BYTES (64ull << 20)
 #define DATASET_WORD "{dataset}"
+#define SAMPLES_HZ 199 /* where the probe cpu is asked for */
 
 _Static_assert(SESSION_ENV_MAX + 1 <= RECORD_ENV_MAX, "the recorder takes all variables and the dataset's");
 
@@ -25,6 +27,8 @@ struct plan {
 	const char *env[SESSION_ENV_MAX + 2];
 	char *dataset;                       /* absolute; NULL: none */
 	const char *point_name, *point_text; /* of a sweep over what is no limit; NULL: none */
+	struct arena *arena;
+	struct session_knobs knobs;
 	struct job_place place;
 	struct job_mount mounts[SESSION_MOUNTS_MAX + 1];
 };
@@ -42,21 +46,12 @@ static int get_dataset(struct session_profile *p, struct plan *plan, struct aren
 	return rc;
 }
 
-static char *replace(const char *word, const char *name, const char *text, struct arena *arena)
-{
-	const char *at = text ? strstr(word, name) : NULL;
-
-	if (!at)
-		return arena_strdup(arena, word);
-	return arena_printf(arena, "%.*s%s%s", (int)(at - word), word, text, at + strlen(name));
-}
-
 /* The word with the dataset's path, and the value of a sweep, where they are named. */
 static char *fill_in(const struct plan *plan, const char *word, struct arena *arena)
 {
-	char *filled = replace(word, DATASET_WORD, plan->dataset, arena);
+	char *filled = around_replace(word, DATASET_WORD, plan->dataset, arena);
 
-	return filled && plan->point_name ? replace(filled, plan->point_name, plan->point_text, arena) : filled;
+	return filled && plan->point_name ? around_replace(filled, plan->point_name, plan->point_text, arena) : filled;
 }
 
 static size_t count_of(const char **words)
@@ -134,42 +129,54 @@ static int64_t end_after_ns(const struct session_spec *s, bool *is_cut)
 	return *is_cut ? whole_ns : s->timeout_ns;
 }
 
+struct board_taker {
+	struct session_profile *profile;
+	struct session_knobs *knobs;
+};
+
 static void take_board(void *arg, int dirfd, const char *name)
 {
+	struct board_taker *t = arg;
 	struct live_board *board = malloc(sizeof(*board)); /* too large for the stack */
 
 	if (board && live_board_read(board, dirfd, name, NULL) == 0)
-		session_profile_take_board(arg, board);
+		session_profile_take_board(t->profile, board);
+	session_knobs_look(t->knobs, dirfd, name);
 	free(board);
 }
 
 static int run_once(struct session_profile *p, struct plan *plan, const char *dir, struct sonde_err *err)
 {
-	static const char *const probes[] = { "trace", "system", NULL };
 	struct record_result result = RECORD_RESULT_INIT;
 	struct session_repeat *r = &p->repeats[p->repeat_count];
 	bool is_cut;
-	struct record_options o = { .argv = plan->argv,
-		.dir = dir,
+	struct around around;
+	struct board_taker taker = { p, &plan->knobs };
+	struct record_options o = { .dir = dir,
 		.name = plan->spec->name,
-		.probes = probes,
-		.probe = { .rate_hz = 10 },
+		.probes = plan->spec->probes,
+		.probe = { .freq_hz = SAMPLES_HZ, .rate_hz = 10 },
 		.ring = { .categories = SONDE_CAT_ALL,
 				.run_bytes_max = RING_BYTES,
-				.process_bytes_max = RING_PROCESS_BYTES },
+				.process_bytes_max = RING_PROCESS_BYTES,
+				.wishes = plan->knobs.wishes,
+				.wish_count = plan->knobs.count },
 		.place = plan->place.kind == JOB_PROCESS ? NULL : &plan->place,
 		.timeout_ns = end_after_ns(plan->spec, &is_cut),
 		.ladder = &plan->spec->ladder,
 		.board = take_board,
-		.board_arg = p,
-		.env = plan->env };
+		.board_arg = &taker };
 	struct beside tools;
 	int rc = tools_start(&tools, plan->spec->tools, plan->spec->tool_count, err);
 
 	if (rc < 0)
 		return rc;
+	rc = around_wrap(&around, plan->spec, &tools, plan->argv, plan->env, plan->arena, err);
+	o.argv = around.argv;
+	o.env = around.env;
 	p->repeat_count++; /* boards come while it runs */
-	rc = record_run(&o, &result, err);
+	if (rc == 0)
+		rc = record_run(&o, &result, err);
 	beside_end(&tools);
 	if (rc == 0) {
 		*r = (struct session_repeat){ .status = result.status,
@@ -179,7 +186,10 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		rc = session_profile_take(p, r->run, result.wall_ns, err);
 		if (rc == 0)
 			rc = tools_collect(&tools, r->run, err);
+		if (rc == 0 && !session_repeat_failed(r))
+			rc = session_knobs_check(&plan->knobs, err);
 	} else {
+		tools_drop(&tools);
 		p->repeat_count--;
 	}
 	record_result_release(&result);
@@ -202,6 +212,24 @@ static int repeat(struct session_profile *p, struct plan *plan, const char *dir,
 	return rc;
 }
 
+/* Knobs, and what a sweep that is over no limit sets: one of them, or {NAME} in the words. */
+static int set_point(struct plan *plan, const char *point_text, struct sonde_err *err)
+{
+	const struct session_spec *s = plan->spec;
+	const size_t n = strlen(SESSION_KNOB_PREFIX);
+	int rc = 0;
+
+	for (size_t i = 0; i < s->knob_count && rc == 0; i++)
+		rc = session_knobs_add(&plan->knobs, s->knobs[i].name, s->knobs[i].text, err);
+	if (rc < 0 || !point_text)
+		return rc;
+	if (strncmp(s->sweep.over, SESSION_KNOB_PREFIX, n) == 0)
+		return session_knobs_add(&plan->knobs, s->sweep.over + n, point_text, err);
+	plan->point_name = arena_printf(plan->arena, "{%s}", s->sweep.over);
+	plan->point_text = point_text;
+	return plan->point_name ? 0 : nomem(err);
+}
+
 static int run_point(struct session_profile *p, const struct session_spec *spec, const char *point_text,
 		const char *dir, struct arena *arena, struct sonde_err *err)
 {
@@ -210,13 +238,11 @@ static int run_point(struct session_profile *p, const struct session_spec *spec,
 
 	if (!plan)
 		return nomem(err);
-	*plan = (struct plan){ .spec = spec };
-	if (point_text) {
-		plan->point_name = arena_printf(arena, "{%s}", spec->sweep.over);
-		plan->point_text = point_text;
-	}
+	*plan = (struct plan){ .spec = spec, .arena = arena };
 	p->spec = spec;
-	rc = get_dataset(p, plan, arena, err);
+	rc = set_point(plan, point_text, err);
+	if (rc == 0)
+		rc = get_dataset(p, plan, arena, err);
 	if (rc == 0)
 		rc = make_argv(plan, arena, err);
 	if (rc == 0)

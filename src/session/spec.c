@@ -2,7 +2,7 @@
 #include "session/spec.h"
 
 #include "base/sha256.h"
-#include "config/config.h"
+#include "session/spec-private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -50,6 +50,31 @@ static int take_variable(struct config_reader *r, yaml_node_t *key, yaml_node_t 
 static int take_env(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	return each_pair(r, map, "env", into, take_variable);
+}
+
+static int take_knob(struct config_reader *r, yaml_node_t *key, yaml_node_t *value, void *into)
+{
+	struct session_spec *s = into;
+	struct session_knobs check = { .count = 0 };
+	struct session_knob *k = &s->knobs[s->knob_count];
+
+	if (!config_text(value))
+		return config_error(r, key, "the knob '%s' must be a number or a word", config_text(key));
+	if (s->knob_count == SESSION_KNOBS_MAX)
+		return config_error(r, key, "there are at most %d knobs", SESSION_KNOBS_MAX);
+	if (session_knobs_add(&check, config_text(key), config_text(value), r->err) < 0) {
+		err_prefix(r->err, "%s:%zu", r->path, config_line(key));
+		return -EINVAL;
+	}
+	*k = (struct session_knob){ arena_strdup(r->arena, config_text(key)),
+		arena_strdup(r->arena, config_text(value)) };
+	s->knob_count++;
+	return k->name && k->text ? 0 : nomem(r);
+}
+
+static int take_knobs(struct config_reader *r, yaml_node_t *map, void *into)
+{
+	return each_pair(r, map, "knobs", into, take_knob);
 }
 
 static int take_size(struct config_reader *r, yaml_node_t *value, void *into)
@@ -162,63 +187,6 @@ static int take_mounts(struct config_reader *r, yaml_node_t *list, void *into)
 	for (size_t i = 0; rc == 0 && (item = config_item(r, list, i)); i++)
 		rc = take_mount(r, item, into);
 	return rc;
-}
-
-static int take_ready(struct config_reader *r, yaml_node_t *map, void *into)
-{
-	static const struct config_key keys[] = {
-		{ "port", CONFIG_WHOLE, offsetof(struct beside_spec, port), .min = 1 },
-		{ "file", CONFIG_TEXT, offsetof(struct beside_spec, file) },
-		{ "command", CONFIG_LIST, offsetof(struct beside_spec, check) },
-		{ "timeout", CONFIG_DURATION, offsetof(struct beside_spec, ready_timeout_ns) },
-		{ NULL },
-	};
-	int rc = config_take_map(r, map, keys, "ready", into);
-
-	return rc == 0 && ((struct beside_spec *)into)->port > 65535 ? config_error(r, map, "'port' is at most 65535")
-								     : rc;
-}
-
-static int take_beside(struct config_reader *r, yaml_node_t *list, const char *what, struct beside_spec *all,
-		size_t *count)
-{
-	static const struct config_key keys[] = {
-		{ "name", CONFIG_TEXT, offsetof(struct beside_spec, name) },
-		{ "command", CONFIG_LIST, offsetof(struct beside_spec, command) },
-		{ "ready", CONFIG_OTHER, 0, .take = take_ready },
-		{ NULL },
-	};
-	yaml_node_t *item;
-
-	if (list->type != YAML_SEQUENCE_NODE)
-		return config_error(r, list, "'%s' must be a list", what);
-	for (size_t i = 0; (item = config_item(r, list, i)); i++) {
-		int rc = i < BESIDE_MAX ? config_take_map(r, item, keys, what, &all[i])
-					: config_error(r, item, "there are at most %d %s", BESIDE_MAX, what);
-
-		if (rc == 0 && !(all[i].command && all[i].command[0]))
-			rc = config_error(r, item, "one of '%s' needs a 'command'", what);
-		if (rc < 0)
-			return rc;
-		if (!all[i].name && all[i].command)
-			all[i].name = all[i].command[0];
-		*count = i + 1;
-	}
-	return 0;
-}
-
-static int take_companions(struct config_reader *r, yaml_node_t *list, void *into)
-{
-	struct session_spec *s = into;
-
-	return take_beside(r, list, "companions", s->companions, &s->companion_count);
-}
-
-static int take_tools(struct config_reader *r, yaml_node_t *list, void *into)
-{
-	struct session_spec *s = into;
-
-	return take_beside(r, list, "tools", s->tools, &s->tool_count);
 }
 
 static int take_points(struct config_reader *r, yaml_node_t *list, void *into)
@@ -342,8 +310,10 @@ static const struct config_key spec_keys[] = {
 	{ "env", CONFIG_OTHER, 0, .take = take_env },
 	{ "dataset", CONFIG_OTHER, 0, .take = take_dataset },
 	{ "mounts", CONFIG_OTHER, 0, .take = take_mounts },
-	{ "companions", CONFIG_OTHER, 0, .take = take_companions },
-	{ "tools", CONFIG_OTHER, 0, .take = take_tools },
+	{ "companions", CONFIG_OTHER, 0, .take = spec_take_companions },
+	{ "tools", CONFIG_OTHER, 0, .take = spec_take_tools },
+	{ "probes", CONFIG_OTHER, 0, .take = spec_take_probes },
+	{ "knobs", CONFIG_OTHER, 0, .take = take_knobs },
 	{ "sweep", CONFIG_OTHER, 0, .take = take_sweep },
 	{ "limits", CONFIG_OTHER, 0, .take = take_limits },
 	{ "warm_up", CONFIG_DURATION, SPEC(warm_up_ns) },
@@ -370,6 +340,11 @@ static int check(struct config_reader *r, const yaml_node_t *root, struct sessio
 		return config_error(r, root, "'container_args' are of an 'image'");
 	if (s->mount_count && !s->image && !s->root)
 		return config_error(r, root, "'mounts' are of an 'image' or a 'rootfs'");
+	for (size_t i = 0; i < s->tool_count; i++)
+		if (s->tools[i].around && (s->image || s->root))
+			return config_error(r, root,
+					"the tool '%s' is put around the application: not in an 'image' or 'rootfs'",
+					s->tools[i].name);
 	if (s->repeats > SESSION_REPEATS_MAX)
 		return config_error(r, root, "'repeats' is at most %d", SESSION_REPEATS_MAX);
 	if (!s->name)
@@ -388,6 +363,6 @@ int session_spec_load(struct session_spec *spec, const char *path, struct arena 
 {
 	struct config_reader r = { .path = path, .arena = arena, .err = err, .what = "a session", .context = spec };
 
-	*spec = (struct session_spec){ .ladder = JOB_LADDER_USUAL, .repeats = 1 };
+	*spec = (struct session_spec){ .ladder = JOB_LADDER_USUAL, .repeats = 1, .probes = { "trace", "system" } };
 	return config_load(&r, take_spec);
 }

@@ -10,6 +10,7 @@
 #include "launch/job.h"
 #include "session/beside.h"
 #include "session/dataset.h"
+#include "session/knobs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,10 +30,11 @@ struct session_threshold {
 
 #define SESSION_SWEEP_MAX 16
 #define SESSION_MOUNTS_MAX 16
+#define SESSION_PROBES_MAX 16
 
-/* The session at several limits, or with several values of {NAME} in its arguments and variables. */
+/* The session at several limits, values of a knob, or of {NAME} in its arguments and variables. */
 struct session_sweep {
-	const char *over; /* "cpus", "memory", else a name; NULL: none */
+	const char *over; /* "cpus", "memory", "knob.NAME", else a name; NULL: none */
 	const char *texts[SESSION_SWEEP_MAX];
 	double values[SESSION_SWEEP_MAX]; /* memory in bytes */
 	size_t count;
@@ -53,6 +55,9 @@ struct session_spec {
 	size_t mount_count;
 	struct beside_spec companions[BESIDE_MAX], tools[BESIDE_MAX];
 	size_t companion_count, tool_count;
+	struct session_knob knobs[SESSION_KNOBS_MAX];
+	size_t knob_count;
+	const char *probes[SESSION_PROBES_MAX + 1]; /* what is recorded: at least what a profile is made from */
 	struct session_sweep sweep;
 	struct job_limits limits;
 	int64_t warm_up_ns;  /* steps before that are not counted */

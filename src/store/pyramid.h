@@ -154,4 +154,8 @@ void pyramid_cursor_init(struct pyramid_cursor *c, const struct pyramid *p, size
 /* The next slice, valid until the next call; NULL at the end, or where the pyramid is damaged. */
 const struct pyramid_slice *pyramid_cursor_next(struct pyramid_cursor *c);
 
+/* The last point of a lane before an instant, or the first that is not before it. 1, 0: there is none, or -EBADMSG. */
+int pyramid_point_beside(const struct pyramid *p, size_t lane, int64_t ts_ns, bool is_before,
+		struct pyramid_point *out);
+
 #endif

@@ -3,6 +3,9 @@
 
 #include "tracer/intern.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+
 #define RETRY_UPDATES 512u /* after a refusal the kernel is asked for a board again only every so many updates */
 
 _Static_assert((unsigned)SONDE_UPDATE_ADD == SONDE_METRIC_COUNTER && (unsigned)SONDE_UPDATE_SET == SONDE_METRIC_GAUGE &&
@@ -194,10 +197,72 @@ static uint64_t choice_count(const char *choices)
 	return n;
 }
 
+/* The number of a choice among "fast|safe|exact"; past their number: it is none of them. */
+static uint64_t choice_of(const char *choices, const char *word)
+{
+	uint64_t at = 0;
+	for (size_t n = strnlen(word, SONDE_NAME_BYTES); choices; at++, choices++) {
+		if (!strncmp(choices, word, n) && (!choices[n] || choices[n] == '|'))
+			return at;
+		choices = strchr(choices, '|');
+		if (!choices)
+			break;
+	}
+	return UINT64_MAX;
+}
+
+/* What comes from outside is taken only within the bounds that this call states. */
+static bool is_acceptable(uint64_t wanted, const struct sonde_knob_spec *spec)
+{
+	if (spec->type == SONDE_KNOB_CHOICE)
+		return wanted < choice_count(spec->choices);
+	if (spec->type == SONDE_KNOB_INT)
+		return (int64_t)wanted >= (int64_t)spec->low && (int64_t)wanted <= (int64_t)spec->high;
+	double value = sonde_bits_real_(wanted);
+	return __builtin_isfinite(value) && value >= sonde_bits_real_(spec->low) &&
+			value <= sonde_bits_real_(spec->high);
+}
+
+/* From the file `knobs`, if it has one of this name: asked once for a knob, when it is first used. */
+static bool find_wish(const char *name, struct sonde_wish *wish)
+{
+	char path[PATH_BYTES_MAX + 32];
+	bool is_found = false;
+	snprintf(path, sizeof(path), "%s/knobs", tracer.ring_dir);
+	int fd = tracer.is_dark ? -1 : sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd < 0)
+		return false;
+	for (unsigned i = 0; i < SONDE_KNOBS_MAX && !is_found; i++) {
+		if (sys3(SYS_read, fd, wish, sizeof(*wish)) != (long)sizeof(*wish))
+			break;
+		is_found = !strncmp(wish->name, name, sizeof(wish->name));
+	}
+	sys_close(fd);
+	return is_found;
+}
+
+/* The value that a knob starts with. */
+static uint64_t first_value(struct sonde_knob *k, const struct sonde_knob_spec *spec)
+{
+	struct sonde_wish wish;
+	uint64_t wanted;
+	if (!find_wish(k->name, &wish))
+		return spec->fallback;
+	if (spec->type == SONDE_KNOB_CHOICE)
+		wanted = choice_of(spec->choices, wish.choice);
+	else
+		wanted = spec->type == SONDE_KNOB_INT ? (uint64_t)wish.whole : sonde_real_bits_(wish.real);
+	if (is_acceptable(wanted, spec) && (spec->type != SONDE_KNOB_INT || wish.whole != SONDE_NONE))
+		return wanted;
+	__atomic_fetch_add(&k->refused, 1, __ATOMIC_RELAXED);
+	return spec->fallback;
+}
+
 static void knob_fill(struct sonde_knob *k, const struct string *s, const struct sonde_knob_spec *spec)
 {
 	put_name(k->name, s->text, s->bytes, sizeof(k->name));
-	k->value = k->fallback = spec->fallback;
+	k->fallback = spec->fallback;
+	k->value = first_value(k, spec);
 	k->low = spec->low;
 	k->high = spec->high;
 	if (spec->type == SONDE_KNOB_CHOICE) {
@@ -224,18 +289,6 @@ static struct sonde_knob *knob_of(struct sonde_site *site, const char *name, con
 		knob_fill(&b->knobs[slot], s, spec);
 	remember(site, epoch, slot, false);
 	return &b->knobs[slot];
-}
-
-/* What comes from outside is taken only within the bounds that this call states. */
-static bool is_acceptable(uint64_t wanted, const struct sonde_knob_spec *spec)
-{
-	if (spec->type == SONDE_KNOB_CHOICE)
-		return wanted < choice_count(spec->choices);
-	if (spec->type == SONDE_KNOB_INT)
-		return (int64_t)wanted >= (int64_t)spec->low && (int64_t)wanted <= (int64_t)spec->high;
-	double value = sonde_bits_real_(wanted);
-	return __builtin_isfinite(value) && value >= sonde_bits_real_(spec->low) &&
-			value <= sonde_bits_real_(spec->high);
 }
 
 static void take_up(struct sonde_knob *k, uint32_t generation, const struct sonde_knob_spec *spec)

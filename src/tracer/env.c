@@ -4,7 +4,6 @@
 #include "tracer/tracer.h"
 
 #include <link.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,13 +11,17 @@
 #define PRELOAD_VAR "LD_PRELOAD="
 #define LISTING_VAR "LD_TRACE_LOADED_OBJECTS=" /* ldd: nothing will run, and what is listed gets copied into images */
 #define VALUE_BYTES_MAX (2 * PATH_BYTES_MAX)
+#define KEPT_MAX 96 /* variables; more of them have a mapping */
 #define SWAP_WAITS 1000
 
-char env_library[PATH_BYTES_MAX];
-static const char *named = ""; /* as the loader knows it */
-static char ring_text[PATH_BYTES_MAX + sizeof(RING_VAR)];
-static char preload_ours[PATH_BYTES_MAX + sizeof(PRELOAD_VAR)];    /* LD_PRELOAD=<libsonde> */
-static char preload_theirs[VALUE_BYTES_MAX + sizeof(PRELOAD_VAR)]; /* what the program sees */
+/* The texts that we hand on, one behind the other: most often they need but one page. */
+static char texts[4 * PATH_BYTES_MAX + sizeof(RING_VAR) + 2 * sizeof(PRELOAD_VAR)];
+static char *preload_ours STATE;     /* LD_PRELOAD=<libsonde> */
+static char *ring_text STATE;        /* NULL: there is nothing to hand on */
+static char *preload_theirs STATE;   /* what the program sees */
+char *env_library STATE = texts;     /* within preload_ours */
+static const char *named STATE = ""; /* as the loader knows it */
+static char *kept[KEPT_MAX] STATE;   /* `environ` without ours */
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
@@ -32,16 +35,25 @@ static bool is_separator(char c)
 	return c == ':' || c == ' ';
 }
 
-/* The loader knows it by its name in LD_PRELOAD: a relative one is of no use to a child in another directory. */
-static void find_library(void)
+/*
+ * The loader knows it by its name in LD_PRELOAD: a relative one is of no use to a child in another directory.
+ * False: the name does not fit.
+ */
+static bool texts_write(const char *ring)
 {
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next)
 		if (m->l_ld == _DYNAMIC)
 			named = m->l_name;
-	char cwd[PATH_BYTES_MAX] = "";
-	if (named[0] != '/')
-		sys2(SYS_getcwd, cwd, sizeof(cwd));
-	snprintf(env_library, sizeof(env_library), "%s%s%s", cwd, *cwd ? "/" : "", named);
+	if (strlen(named) >= PATH_BYTES_MAX)
+		return false;
+	env_library = stpcpy(texts, PRELOAD_VAR);
+	char *at = env_library;
+	if (named[0] != '/' && sys2(SYS_getcwd, at, PATH_BYTES_MAX - strlen(named) - 1) > 0)
+		at = stpcpy(at + strlen(at), "/");
+	preload_ours = texts;
+	ring_text = stpcpy(at, named) + 1;
+	preload_theirs = stpcpy(stpcpy(ring_text, RING_VAR), ring) + 1;
+	return true;
 }
 
 /* Copy LD_PRELOAD's value without our element; true when something is left. */
@@ -86,9 +98,10 @@ const char *env_take(void)
 			ring = environ[i] + sizeof(RING_VAR) - 1;
 	if (!ring || !*ring || strlen(ring) >= PATH_BYTES_MAX)
 		return NULL;
-	find_library();
-	char **clean = sys_map((n + 1) * sizeof(*clean), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (!clean)
+	char **clean = kept;
+	if (n >= KEPT_MAX)
+		clean = sys_map((n + 1) * sizeof(*clean), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!clean || !texts_write(ring))
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
 		if (starts(environ[i], RING_VAR))
@@ -98,15 +111,13 @@ const char *env_take(void)
 		else if (preload_without_us(environ[i] + sizeof(PRELOAD_VAR) - 1))
 			clean[out++] = preload_theirs;
 	}
-	snprintf(ring_text, sizeof(ring_text), RING_VAR "%s", ring);
-	snprintf(preload_ours, sizeof(preload_ours), PRELOAD_VAR "%s", env_library);
 	environ = clean;
 	return ring_text + sizeof(RING_VAR) - 1;
 }
 
 bool env_has_ours(void)
 {
-	return ring_text[0] != '\0';
+	return ring_text != NULL;
 }
 
 /*
@@ -166,7 +177,7 @@ static struct {
 	char **room; /* its copy with ours; whoever reads it without asking must never find it gone */
 	size_t room_count;
 	const char *preload, *old_preload; /* the LD_PRELOAD of either; NULL: none */
-} swap;
+} swap STATE;
 
 /* Held for a moment only; but a fork may have kept its holder out of this process. */
 static bool swap_lock(void)

@@ -31,6 +31,6 @@ bool env_swap_in(void);
 void env_swap_out(void);
 void env_swap_forked(void); /* in a child: calls of other threads have ended with them */
 
-extern char env_library[] __attribute__((visibility("hidden"))); /* path of libsonde, absolute */
+extern char *env_library __attribute__((visibility("hidden"))); /* path of libsonde, absolute; empty without a ring */
 
 #endif

@@ -20,7 +20,7 @@
 #define ARG_BYTES 256
 #define LIST_BYTES ((ARGS_SHOWN + 1) * ARG_BYTES)
 
-bool exec_is_filtered;
+bool exec_is_filtered STATE;
 
 /* Peeking. */
 
@@ -38,13 +38,10 @@ static bool is_loader(const char *path)
 /* Can a child load libsonde and reach the ring? Not behind a chroot, nor as another user. */
 static bool is_reachable(void)
 {
-	static char control[PATH_BYTES_MAX + 16];
 	if (!env_has_ours())
 		return true; /* what our children need they find in the program's own environment */
-	if (!control[0])
-		stpcpy(stpcpy(control, tracer.ring_dir), "/control");
 	return !sys3(SYS_faccessat, AT_FDCWD, env_library, R_OK) &&
-			!sys3(SYS_faccessat, AT_FDCWD, control, R_OK | W_OK);
+			!sys3(SYS_faccessat, AT_FDCWD, tracer.ring_dir, W_OK | X_OK);
 }
 
 /* Would the loader ignore LD_PRELOAD? The kernel's rule for secure mode, with the credentials it would have. */
@@ -259,6 +256,12 @@ static int next_exec(const struct exec *e, char *const envp[])
 	default:
 		return REAL(execve)(e->path, e->argv, envp);
 	}
+}
+
+void exec_prepare(void)
+{
+	real_of(CALL_execve);
+	real_of(CALL_execvpe);
 }
 
 static bool is_bare(const struct exec *e)

@@ -42,6 +42,9 @@ struct exec {
 };
 int exec_do(const struct exec *e);
 
+/* Before a fork: what a child will ask for is found once, and not by every child for itself. */
+void exec_prepare(void);
+
 /* Room for env_inject on the stack, or a mapping when that is too small. */
 #define EXEC_ROOM 64
 struct exec_room {

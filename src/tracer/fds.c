@@ -7,8 +7,8 @@
 
 #define CHILD_FDS_MAX 16 /* more than the three that a child redirects, and the pipes it made */
 
-struct fd_entry *fds;
-static unsigned highest; /* descriptor that was ever entered */
+struct fd_entry *fds STATE;
+static unsigned highest STATE; /* descriptor that was ever entered */
 
 struct child_fd {
 	int fd;

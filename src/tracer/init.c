@@ -74,13 +74,13 @@ static void control_make(const char *path)
 
 bool tracer_open_control(const char *ring)
 {
-	char path[PATH_BYTES_MAX + 32];
 	size_t len = strlen(ring);
+	char *path = __builtin_alloca(len + sizeof("/control"));
 	if (len >= sizeof(tracer.ring_dir))
 		return false;
 	if (ring != tracer.ring_dir)
 		memcpy(tracer.ring_dir, ring, len + 1);
-	snprintf(path, sizeof(path), "%s/control", tracer.ring_dir);
+	stpcpy(stpcpy(path, tracer.ring_dir), "/control");
 	int fd = sys_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
 	if (fd == -ENOENT) {
 		control_make(path);
@@ -135,9 +135,12 @@ static size_t read_cwd(char *out)
 
 void tracer_introduce(int argc, char **argv)
 {
-	static char exe[PATH_BYTES_MAX], cwd[PATH_BYTES_MAX], args[PATH_BYTES_MAX];
-	size_t exe_len = read_link("/proc/self/exe", exe), cwd_len = read_cwd(cwd);
-	size_t args_len = join_argv(args, sizeof(args), argc, argv);
+	static char exe[3 * PATH_BYTES_MAX]; /* one behind the other: most often they need but one page */
+	size_t exe_len = read_link("/proc/self/exe", exe);
+	char *cwd = exe + exe_len;
+	size_t cwd_len = read_cwd(cwd);
+	char *args = cwd + cwd_len + 1;
+	size_t args_len = join_argv(args, PATH_BYTES_MAX - 1, argc, argv);
 	size_t bytes = sizeof(struct sonde_rec_def) + ring_string_bytes(exe_len) + ring_string_bytes(cwd_len) +
 			ring_string_bytes(args_len);
 	struct sonde_rec_def *r = ring_reserve(bytes);

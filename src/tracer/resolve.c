@@ -8,6 +8,8 @@
  */
 #include "tracer/resolve.h"
 
+#include "tracer/tracer.h"
+
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>
@@ -99,8 +101,8 @@ static const ElfW(Sym) * find(const struct object *o, const char *name, uint32_t
 
 /* What was loaded when the program started: never unloaded again. */
 static struct object objects[OBJECTS_MAX];
-static unsigned object_count, first_behind_us;
-static const struct link_map *newest; /* the last object that was read */
+static unsigned object_count STATE, first_behind_us STATE;
+static const struct link_map *newest STATE; /* the last object that was read */
 
 void resolve_init(void)
 {

@@ -22,12 +22,12 @@
 #define BLOCK_WAITS 50000       /* of 200 microseconds: ten seconds, then an event is dropped after all */
 #define GROWTH_RETRY_EVENTS 512 /* after a refusal the kernel is asked again only every so many drops */
 
-static struct alive never_alive = { .epoch = 0 };
-struct tracer tracer = { .alive = &never_alive, .clock = SONDE_CLOCK_TICKS };
+static struct alive never_alive STATE = { .epoch = 0 };
+struct tracer tracer STATE = { .alive = &never_alive, .clock = SONDE_CLOCK_TICKS };
 
 /* Where a thread without a chunk stands: always full, so that every append takes the slow path. */
 static struct sonde_chunk nowhere = { .tail = 1ull << 62 };
-static uint32_t nobody;
+static uint32_t nobody STATE;
 _Thread_local struct thread thread = { .epoch = EPOCH_NEVER,
 	.chunk = &nowhere,
 	.owner = &nobody,
@@ -145,7 +145,7 @@ static char *put_number(char *at, uint32_t n)
 /* A file `<process>.<what>`, its head filled in but for the magic number. */
 static struct sonde_segment *segment_make(const char *what, uint32_t kind, uint32_t number, size_t bytes)
 {
-	static char path[PATH_BYTES_MAX + 32]; /* one grows at a time; a signal handler's stack may be small */
+	char *path = __builtin_alloca(strlen(tracer.ring_dir) + 32); /* a signal handler's stack may be small */
 	if (!budget_take(bytes, kind))
 		return NULL;
 	stpcpy(stpcpy(put_number(stpcpy(stpcpy(path, tracer.ring_dir), "/"), tracer.process), "."), what);
@@ -397,7 +397,7 @@ void ring_drop(void)
 /* In a forked child the first event of any thread builds the ring; two threads may come at once. */
 static bool child_start(void)
 {
-	static uint32_t is_starting;
+	static uint32_t is_starting STATE;
 	/* Not for ever: a fork may have copied the flag of a thread that the child does not have. */
 	for (unsigned i = 0; i < GROWTH_WAITS && __atomic_exchange_n(&is_starting, 1, __ATOMIC_ACQUIRE); i++)
 		sys0(SYS_sched_yield);

@@ -27,6 +27,12 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/*
+ * What starting, forking and executing write to, close together: each page that they touch costs a fault there, and
+ * large arrays, of which only the first bytes are used, would else lie between.
+ */
+#define STATE __attribute__((section("sonde_state")))
+
 #define CLOCK_FORBIDDEN 0xffffffffu
 #define EPOCH_NEVER 0xffffffffu
 #define PATH_BYTES_MAX 4096

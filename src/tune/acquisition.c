@@ -69,12 +69,12 @@ double tune_log_ei(double mean, double sd, double target, double *by_mean, doubl
 	return log(sd) + value;
 }
 
-static double predict(const struct stats_gp *gp, const double *x, double *sd, double *mean_gradient,
-		double *sd_gradient)
+static double predict(const struct tune_model *m, const struct stats_gp *gp, const double *x, double *sd,
+		double *mean_gradient, double *sd_gradient)
 {
 	double mean, variance;
 
-	stats_gp_predict(gp, x, &mean, &variance, mean_gradient, sd_gradient);
+	tune_model_predict(m, gp, x, &mean, &variance, mean_gradient, sd_gradient);
 	*sd = sqrt(variance);
 	if (sd_gradient)
 		for (size_t k = 0; k < gp->data.dims; k++)
@@ -85,7 +85,7 @@ static double predict(const struct stats_gp *gp, const double *x, double *sd, do
 static double log_feasible(const struct tune_feasibility *f, const double *x, double *gradient)
 {
 	double by_mean[STATS_GP_DIMS], by_sd[STATS_GP_DIMS], sd, slope;
-	double mean = predict(&f->model.gp, x, &sd, gradient ? by_mean : NULL, gradient ? by_sd : NULL);
+	double mean = predict(&f->model, &f->model.gp, x, &sd, gradient ? by_mean : NULL, gradient ? by_sd : NULL);
 	double z = (f->limit - mean) / sd, value = tune_log_cdf(z, &slope);
 
 	if (gradient)
@@ -98,7 +98,7 @@ static double log_feasible(const struct tune_feasibility *f, const double *x, do
 static double member_value(const struct tune_acquisition *a, size_t i, const double *x, double *gradient)
 {
 	double by_mean[STATS_GP_DIMS], by_sd[STATS_GP_DIMS], sd, value, d_mean = 0, d_sd = 0;
-	double mean = predict(a->members[i], x, &sd, gradient ? by_mean : NULL, gradient ? by_sd : NULL);
+	double mean = predict(&a->model, a->members[i], x, &sd, gradient ? by_mean : NULL, gradient ? by_sd : NULL);
 
 	value = tune_log_ei(mean, sd, a->targets[i], gradient ? &d_mean : NULL, &d_sd);
 	if (gradient)

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_MAX = 64, HOPELESS_TRIALS = 5, TURN_MS = 50 };
+enum { SLOTS_MAX = 64, HOPELESS_TRIALS = 5, TURN_MS = 50, LIVE_TURN_MS = 5 };
 
 struct driver {
 	struct tune_drive *d;
@@ -25,12 +25,12 @@ struct driver {
 	int64_t end_ns; /* of the budget; INT64_MAX: none */
 };
 
-static bool is_interrupted(const struct tune_drive *d)
+bool tune_is_interrupted(const struct tune_drive *d)
 {
 	return d->is_interrupted && *d->is_interrupted;
 }
 
-static size_t count_state(const struct tune_optimizer *o, enum tune_state state)
+size_t tune_count_state(const struct tune_optimizer *o, enum tune_state state)
 {
 	size_t n = 0;
 
@@ -73,13 +73,12 @@ static int next_trial(struct driver *v, const struct tune_trial **trial, struct 
 static int check_hope(const struct driver *v, const char *why, struct sonde_err *err)
 {
 	const struct tune_optimizer *o = v->d->o;
-	size_t failed = count_state(o, TUNE_FAILED);
+	size_t failed = tune_count_state(o, TUNE_FAILED);
 
-	if (failed < HOPELESS_TRIALS || failed < o->count - count_state(o, TUNE_PENDING))
+	if (failed < HOPELESS_TRIALS || failed < o->count - tune_count_state(o, TUNE_PENDING))
 		return 0;
 	err_set(err, EIO, "all of the first %zu trials failed; the last: %s", failed, why);
-	err_hint(err, "look at '%s'; when it is mended, delete '%s/../journal.jsonl' and start again", v->d->dir,
-			v->d->dir);
+	err_hint(err, "look at '%s'; when it is mended, run again with --retry", v->d->dir);
 	return -EIO;
 }
 
@@ -91,6 +90,7 @@ static int finish_trial(struct driver *v, struct tune_slot *s, struct sonde_err 
 	int rc = tune_tell(d->o, s->id, &s->result, err);
 
 	t = tune_find(d->o, s->id);
+	d->has_run |= t && t->result.state == TUNE_DONE;
 	if (rc == 0)
 		rc = tune_journal_tell(d->journal, d->o, t, s->why, s->wall_s, err);
 	if (rc == 0 && t->result.state != TUNE_FAILED) {
@@ -112,7 +112,7 @@ static int fill_slots(struct driver *v, struct sonde_err *err)
 	int busy = 0, rc;
 
 	for (size_t i = 0; i < v->slot_count; i++) {
-		if (!v->slots[i].id && !is_interrupted(v->d)) {
+		if (!v->slots[i].id && !tune_is_interrupted(v->d)) {
 			rc = next_trial(v, &trial, err);
 			if (rc == 0 && trial)
 				rc = tune_slot_start(&v->slots[i], v->d, trial, err);
@@ -138,7 +138,7 @@ static void await(const struct driver *v)
 		if (s->id && s->has_beside && s->beside.job)
 			fds[n++] = (struct pollfd){ .fd = job_pidfd(s->beside.job), .events = POLLIN };
 	}
-	poll(fds, n, n ? TURN_MS : 0);
+	poll(fds, n, v->d->study->window ? LIVE_TURN_MS : n ? TURN_MS : 0);
 }
 
 static int turn_slots(struct driver *v, struct sonde_err *err)
@@ -160,7 +160,7 @@ static int run_trials(struct driver *v, struct sonde_err *err)
 
 	for (;;) {
 		rc = fill_slots(v, err);
-		if (rc <= 0 || is_interrupted(v->d))
+		if (rc <= 0 || tune_is_interrupted(v->d))
 			break;
 		await(v);
 		rc = turn_slots(v, err);
@@ -173,120 +173,18 @@ static int run_trials(struct driver *v, struct sonde_err *err)
 	return rc < 0 ? rc : 0;
 }
 
-static const struct tune_trial *default_trial(const struct tune_optimizer *o)
-{
-	double point[TUNE_PARAMS_MAX];
-
-	tune_point_default(o->space, point);
-	for (size_t t = 0; t < o->count; t++)
-		if (tune_point_equal(o->space, o->trials[t].point, point))
-			return &o->trials[t];
-	return NULL;
-}
-
-static size_t pairs_of(const struct tune_journal *j, uint64_t id, double *logs)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < j->pair_count; i++)
-		if (j->pairs[i].of == id && j->pairs[i].best > 0 && j->pairs[i].start > 0)
-			logs[n++] = log(j->pairs[i].best / j->pairs[i].start);
-	return n;
-}
-
-static void judge(const struct tune_drive *d, struct tune_outcome *out)
-{
-	bool is_maximized = d->o->options.is_maximized[0];
-
-	if (out->ratio.n < 2 || !isfinite(out->ratio.lo) || !isfinite(out->ratio.hi))
-		return;
-	if (is_maximized ? out->ratio.lo > 1 : out->ratio.hi < 1)
-		out->gain = TUNE_GAIN_PROVEN;
-	else
-		out->gain = TUNE_GAIN_NONE;
-}
-
-static int measure_gain(const struct tune_drive *d, struct tune_outcome *out, struct arena *arena,
-		struct sonde_err *err)
-{
-	double logs[TUNE_PAIRS_MAX];
-	size_t first[TUNE_PAIRS_MAX + 1];
-	struct stats_runs runs = { .x = logs, .first = first };
-	struct stats_effect_options how = { .level = 0.95 };
-	struct stats_effect effect;
-	int rc;
-
-	out->pairs = runs.count = pairs_of(d->journal, out->best.trial->id, logs);
-	for (size_t i = 0; i <= runs.count; i++)
-		first[i] = i;
-	if (runs.count < 2)
-		return 0;
-	rc = stats_effect(&runs, &how, arena, &effect, err);
-	if (rc == 0)
-		out->ratio = effect.ratio;
-	return rc;
-}
-
-int tune_conclude(const struct tune_drive *d, struct tune_outcome *out, struct arena *arena, struct sonde_err *err)
-{
-	int rc;
-
-	memset(out, 0, sizeof(*out));
-	out->ratio = stats_interval_open(NAN, 0, 0.95, "");
-	out->done = count_state(d->o, TUNE_DONE);
-	out->cut = count_state(d->o, TUNE_CUT);
-	out->failed = count_state(d->o, TUNE_FAILED);
-	out->start = default_trial(d->o);
-	out->is_interrupted = is_interrupted(d);
-	rc = tune_recommend(d->o, &out->best, arena, err);
-	if (rc < 0 || !out->best.trial || d->study->objective_count > 1)
-		return rc;
-	if (out->start && tune_point_equal(d->o->space, out->start->point, out->best.trial->point)) {
-		out->gain = TUNE_GAIN_NONE;
-		return 0;
-	}
-	rc = measure_gain(d, out, arena, err);
-	judge(d, out);
-	return rc;
-}
-
-/* Best and default in turn, the first alternating, until there are as many pairs as the study wants. */
-static int prove(struct tune_drive *d, const struct tune_outcome *found, struct sonde_err *err)
-{
-	double logs[TUNE_PAIRS_MAX];
-	size_t have = pairs_of(d->journal, found->best.trial->id, logs);
-	char why[TUNE_WHY] = "";
-	int rc = 0;
-
-	for (; (int64_t)have < d->study->confirm && rc == 0 && !is_interrupted(d); have++) {
-		struct tune_pair pair = { .of = found->best.trial->id };
-
-		rc = tune_run_pair(d, found->best.trial->point, found->start->point, have % 2, &pair.best, &pair.start,
-				why, err);
-		if (rc == -ECANCELED || *why) {
-			err_set(err, EIO, "the proof of the best against the default failed: %s", why);
-			return -EIO;
-		}
-		if (rc == 0 && !(pair.best > 0 && pair.start > 0))
-			return 0; /* no ratio: nothing to prove with */
-		if (rc == 0)
-			rc = tune_journal_pair(d->journal, &pair, err);
-		if (rc == 0 && d->show)
-			d->show(d->arg, NULL, "");
-	}
-	return rc == -EINTR ? 0 : rc;
-}
-
 static bool wants_proof(const struct tune_drive *d, const struct tune_outcome *out)
 {
 	return out->best.trial && out->start && out->start->result.state == TUNE_DONE &&
-			d->study->objective_count == 1 && d->study->confirm > 0 && !is_interrupted(d) &&
+			d->study->objective_count == 1 && d->study->confirm > 0 && !tune_is_interrupted(d) &&
 			!tune_point_equal(d->o->space, out->best.trial->point, out->start->point);
 }
 
 int tune_drive(struct tune_drive *d, struct tune_outcome *out, struct arena *arena, struct sonde_err *err)
 {
-	struct driver v = { .d = d, .slot_count = d->is_paired ? 1 : (size_t)d->study->parallel, .end_ns = INT64_MAX };
+	struct driver v = { .d = d,
+		.slot_count = d->is_paired || d->study->window ? 1 : (size_t)d->study->parallel,
+		.end_ns = INT64_MAX };
 	int rc = fs_mkdir_p(d->dir, 0700, err);
 
 	if (rc < 0)
@@ -303,9 +201,10 @@ int tune_drive(struct tune_drive *d, struct tune_outcome *out, struct arena *are
 	if (rc == 0)
 		rc = tune_conclude(d, out, arena, err);
 	if (rc == 0 && wants_proof(d, out)) {
-		rc = prove(d, out, err);
+		rc = tune_prove(d, out, err);
 		if (rc == 0)
 			rc = tune_conclude(d, out, arena, err);
 	}
+	tune_live_stop(&d->live);
 	return rc;
 }

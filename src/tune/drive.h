@@ -11,6 +11,7 @@
 
 #include "stats/effect.h"
 #include "tune/journal.h"
+#include "tune/live.h"
 #include "tune/run.h"
 
 #include <signal.h>
@@ -25,6 +26,11 @@ struct tune_drive {
 	/* Something to show: a trial has ended (its result is in), or a pair of the proof (trial NULL). */
 	void (*show)(void *arg, const struct tune_trial *trial, const char *why);
 	void *arg;
+	/* private */
+	struct tune_live live; /* the program of a study with a window */
+	char proof_why[TUNE_WHY];
+	bool has_run;         /* a trial, since this began */
+	uint64_t knobs_asked; /* by these; see run.h */
 };
 
 enum tune_gain {
@@ -37,10 +43,14 @@ struct tune_outcome {
 	struct tune_best best;
 	const struct tune_trial *start; /* the default's trial; NULL: not allowed, or not tried */
 	enum tune_gain gain;
-	struct stats_interval ratio; /* best by default, where both are positive; NaN: not measured */
+	struct stats_interval ratio;      /* best by default, where both are positive; NaN: not measured */
+	struct stats_interval difference; /* best less default, where they are not */
+	bool is_difference;
+	const char *proof_why; /* the last pair that failed; "": none */
 	size_t pairs;
 	size_t done, cut, failed;
 	bool is_interrupted;
+	const char *knob; /* that no run has asked for, though trials ran: its parameter does nothing; NULL: none */
 };
 
 /*

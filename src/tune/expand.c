@@ -125,6 +125,12 @@ static int check_used(const struct tune_study *study, const struct tune_param *p
 	char braces[NAME_MAX_BYTES + 3];
 	bool is_used = p->argument || p->variable || p->knob;
 
+	if (p->class == TUNE_LIVE && !p->knob) {
+		err_set(err, EINVAL, "%s:%zu: parameter '%s' cannot change while the program runs: it is no knob",
+				study->path, p->line, p->name);
+		err_hint(err, "give it 'knob', the name that the program asks for, or another class");
+		return -EINVAL;
+	}
 	snprintf(braces, sizeof(braces), "{%s}", p->name);
 	for (size_t i = 0; study->command[i]; i++)
 		is_used |= strstr(study->command[i], braces) != NULL;
@@ -137,8 +143,34 @@ static int check_used(const struct tune_study *study, const struct tune_param *p
 	if (is_used)
 		return 0;
 	err_set(err, EINVAL, "%s:%zu: parameter '%s' does not reach the program", study->path, p->line, p->name);
-	err_hint(err, "write {%s} into the command, or give it 'arg', 'env' or a file", p->name);
+	err_hint(err, "write {%s} into the command, or give it 'arg', 'env', 'knob' or a file", p->name);
 	return -EINVAL;
+}
+
+static int refuse_window(const struct tune_study *study, size_t line, const char *what, const char *name,
+		struct sonde_err *err)
+{
+	err_set(err, EINVAL, "%s:%zu: %s '%s' does not go with 'window'", study->path, line, what, name);
+	err_hint(err, "all parameters are live then, and numbers come from announced steps or their pace");
+	return -EINVAL;
+}
+
+/* Trials within one running program: what they change and measure must be possible there. */
+static int check_window(const struct tune_study *study, struct sonde_err *err)
+{
+	for (size_t i = 0; study->window && i < study->space.count; i++)
+		if (study->space.params[i].class != TUNE_LIVE)
+			return refuse_window(study, study->space.params[i].line, "parameter",
+					study->space.params[i].name, err);
+	for (size_t k = 0; study->window && k < study->objective_count; k++) {
+		const struct tune_metric *m = &study->objectives[k].metric;
+
+		if (study->step_regex || (m->source != TUNE_STEP && m->source != TUNE_PACE))
+			return refuse_window(study, m->line, "objective", m->name, err);
+	}
+	if (study->window && study->limit_count)
+		return refuse_window(study, study->limits[0].metric.line, "limit", study->limits[0].metric.name, err);
+	return 0;
 }
 
 int tune_expand_check(const struct tune_study *study, struct sonde_err *err)
@@ -159,5 +191,5 @@ int tune_expand_check(const struct tune_study *study, struct sonde_err *err)
 		rc = check_text(study, study->files[i].template ? study->files[i].template : "", "files", err);
 	for (size_t i = 0; i < study->space.count && rc == 0; i++)
 		rc = check_used(study, &study->space.params[i], err);
-	return rc;
+	return rc < 0 ? rc : check_window(study, err);
 }

@@ -39,7 +39,7 @@ static void average(const struct tune_optimizer *o, const struct tune_model *m, 
 		point[k] = value;
 		tune_point_canonical(o->space, point);
 		tune_point_coordinates(o->space, point, x);
-		stats_gp_predict(&m->gp, x, &one, &variance, NULL, NULL);
+		tune_model_predict(m, &m->gp, x, &one, &variance, NULL, NULL);
 		sum += one;
 		sum_variance += variance;
 	}
@@ -85,7 +85,7 @@ static double total_variance(const struct tune_optimizer *o, const struct tune_m
 		stats_sobol_point(&sobol, i, units);
 		tune_point_from_units(o->space, units, point);
 		tune_point_coordinates(o->space, point, x);
-		stats_gp_predict(&m->gp, x, &mean, &variance, NULL, NULL);
+		tune_model_predict(m, &m->gp, x, &mean, &variance, NULL, NULL);
 		stats_moments_add(&moments, mean);
 	}
 	return stats_variance(&moments);
@@ -95,7 +95,7 @@ int tune_insight(const struct tune_optimizer *o, struct tune_insight *out, struc
 {
 	double *cost = arena_alloc(arena, (o->count + 1) * sizeof(*cost)), total;
 	struct tune_model *m = arena_alloc(arena, sizeof(*m));
-	struct tune_model_options how = { .cost = cost, .is_warped = true };
+	struct tune_model_options how = { .cost = cost, .is_warped = true, .has_earlier = true };
 	int rc;
 
 	memset(out, 0, sizeof(*out));

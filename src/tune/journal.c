@@ -86,6 +86,7 @@ static int write_header(struct tune_journal *j, const struct tune_study *study, 
 	json_kint(&out, "version", VERSION);
 	json_kint(&out, "seed", study->seed);
 	json_kstr(&out, "space", text.data);
+	json_kbool(&out, "is_paired", j->is_paired);
 	return finish(j, &out, err);
 }
 
@@ -107,8 +108,16 @@ static int check_header(const struct tune_journal *j, const struct tune_study *s
 	if (json_integer_value(json_object_get(line, "version")) != VERSION)
 		return err_set(err, EINVAL, "'%s' was written by another version of sonde", j->path);
 	describe(&text, study);
-	if (strcmp(space, text.data) == 0)
+	if (strcmp(space, text.data) == 0 && json_is_true(json_object_get(line, "is_paired")) == j->is_paired)
 		return 0;
+	if (strcmp(space, text.data) == 0) {
+		err_set(err, EINVAL, "'%s' is of a study %s", j->path,
+				j->is_paired ? "without --paired: its values are no ratios"
+					     : "with --paired: its values are ratios");
+		err_hint(err, "go on %s, or start anew with another -o DIR",
+				j->is_paired ? "without --paired" : "with --paired");
+		return -EINVAL;
+	}
 	err_set(err, EINVAL, "'%s' is the journal of another study, or '%s' has changed since", j->path, study->path);
 	err_hint(err, "start anew with another -o DIR; 'warm_start: [%s]' takes over what was learnt", j->path);
 	return -EINVAL;
@@ -187,6 +196,15 @@ static int replay_pair(struct tune_journal *j, json_t *line, size_t number, stru
 	return 0;
 }
 
+static int replay_retry(struct tune_journal *j, struct tune_optimizer *o, json_t *line, size_t number,
+		struct sonde_err *err)
+{
+	struct sonde_err why = SONDE_ERR_INIT;
+	json_int_t id = json_integer_value(json_object_get(line, "retry"));
+
+	return tune_retry(o, id < 0 ? 0 : (uint64_t)id, &why) < 0 ? damaged(j, number, why.text, err) : 0;
+}
+
 static int replay_line(struct tune_journal *j, const struct tune_study *study, struct tune_optimizer *o,
 		const char *text, size_t size, size_t number, struct sonde_err *err)
 {
@@ -204,6 +222,8 @@ static int replay_line(struct tune_journal *j, const struct tune_study *study, s
 		rc = replay_tell(j, o, line, number, err);
 	else if (json_object_get(line, "pair"))
 		rc = replay_pair(j, line, number, err);
+	else if (json_object_get(line, "retry"))
+		rc = replay_retry(j, o, line, number, err);
 	else
 		rc = damaged(j, number, "a line says nothing that is known", err);
 	json_decref(line);
@@ -300,6 +320,15 @@ int tune_journal_tell(struct tune_journal *j, const struct tune_optimizer *o, co
 	return finish(j, &out, err);
 }
 
+int tune_journal_retry(struct tune_journal *j, uint64_t id, struct sonde_err *err)
+{
+	struct json out;
+
+	begin(j, &out);
+	json_kuint(&out, "retry", id);
+	return finish(j, &out, err);
+}
+
 int tune_journal_pair(struct tune_journal *j, const struct tune_pair *pair, struct sonde_err *err)
 {
 	struct json out;
@@ -313,97 +342,4 @@ int tune_journal_pair(struct tune_journal *j, const struct tune_pair *pair, stru
 	json_kreal(&out, "default", pair->start);
 	j->pairs[j->pair_count++] = *pair;
 	return finish(j, &out, err);
-}
-
-/* A point of another study: parameters that are missing there keep their defaults, others are passed over. */
-static bool adopt_point(const struct tune_space *space, json_t *params, double *point)
-{
-	size_t known = 0;
-
-	tune_point_default(space, point);
-	for (size_t i = 0; i < space->count; i++) {
-		json_t *value = json_object_get(params, space->params[i].name), *one;
-		double adopted[TUNE_PARAMS_MAX];
-
-		if (!value)
-			continue;
-		one = json_pack("{s:O}", space->params[i].name, value);
-		if (one && tune_read_params(space, one, adopted, NULL) == 0 && !isnan(adopted[i])) {
-			point[i] = adopted[i];
-			known++;
-		} else if (one && json_is_number(value) && space->params[i].type < TUNE_ORDINAL) {
-			point[i] = tune_param_snap(&space->params[i], json_number_value(value));
-			known++;
-		}
-		json_decref(one);
-	}
-	tune_point_canonical(space, point);
-	return known > 0 && tune_point_is_allowed(space, point);
-}
-
-struct ranking {
-	const struct tune_space *space;
-	double (*points)[TUNE_PARAMS_MAX];
-	double costs[64];
-	size_t count, max;
-};
-
-static void rank(struct ranking *r, const double *point, double cost)
-{
-	size_t at;
-
-	for (size_t i = 0; i < r->count; i++)
-		if (tune_point_equal(r->space, r->points[i], point))
-			return;
-	if (r->count == r->max && cost >= r->costs[r->count - 1])
-		return;
-	at = r->count < r->max ? r->count++ : r->max - 1;
-	for (; at > 0 && r->costs[at - 1] > cost; at--) {
-		r->costs[at] = r->costs[at - 1];
-		memcpy(r->points[at], r->points[at - 1], sizeof(r->points[at]));
-	}
-	r->costs[at] = cost;
-	memcpy(r->points[at], point, r->space->count * sizeof(*point));
-}
-
-/* `asked` holds the parameters of the trials by number. */
-static void rank_line(struct ranking *r, json_t *asked, json_t *line, bool is_maximized)
-{
-	char key[32];
-	double point[TUNE_PARAMS_MAX];
-	json_t *values = json_object_get(line, "values"), *params;
-
-	if (json_object_get(line, "ask")) {
-		snprintf(key, sizeof(key), "%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(line, "ask")));
-		json_object_set(asked, key, json_object_get(line, "params"));
-		return;
-	}
-	snprintf(key, sizeof(key), "%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(line, "tell")));
-	params = json_object_get(asked, key);
-	if (params && json_is_number(json_array_get(values, 0)) && adopt_point(r->space, params, point)) {
-		double value = json_number_value(json_array_get(values, 0));
-
-		rank(r, point, is_maximized ? -value : value);
-	}
-}
-
-int tune_journal_best(const char *path, const struct tune_space *space, bool is_maximized,
-		double (*points)[TUNE_PARAMS_MAX], size_t max, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct ranking r = { .space = space, .points = points, .max = max < 64 ? max : 64 };
-	json_t *asked = json_pack("{}");
-	int rc = fs_read_file(AT_FDCWD, path, JOURNAL_MAX, &text, err);
-	const char *at = text.data, *end;
-
-	while (rc == 0 && (end = strchr(at, '\n'))) {
-		json_t *line = json_loadb(at, (size_t)(end - at), 0, NULL);
-
-		if (json_is_object(line))
-			rank_line(&r, asked, line, is_maximized);
-		json_decref(line);
-		at = end + 1;
-	}
-	json_decref(asked);
-	return rc < 0 ? rc : (int)r.count;
 }

@@ -6,7 +6,7 @@
  * journal is read again. The first line says what study it is of: the journal of a
  * study that has changed since is refused. Only one process writes at a time.
  *
- * Lines: {"study":..}, {"ask":id,"params":{..}}, {"tell":id,..}, {"pair":n,"best":v,"default":v,"of":id}.
+ * Lines: {"study":..}, {"ask":id,"params":{..}}, {"tell":id,..}, {"pair":n,"best":v,"default":v,"of":id}, {"retry":id}.
  */
 #ifndef SONDE_TUNE_JOURNAL_H
 #define SONDE_TUNE_JOURNAL_H
@@ -25,6 +25,7 @@ struct tune_pair {
 struct tune_journal {
 	struct tune_pair pairs[TUNE_PAIRS_MAX];
 	size_t pair_count;
+	bool is_paired;   /* set before it is opened: values are by the default's */
 	bool is_resumed;  /* there were trials in it */
 	size_t cut_bytes; /* of a last line that a crash cut short */
 	/* private */
@@ -48,13 +49,7 @@ int tune_journal_ask(struct tune_journal *j, const struct tune_optimizer *o, con
 		struct sonde_err *err);
 int tune_journal_tell(struct tune_journal *j, const struct tune_optimizer *o, const struct tune_trial *t,
 		const char *why, double wall_s, struct sonde_err *err);
+int tune_journal_retry(struct tune_journal *j, uint64_t id, struct sonde_err *err); /* see tune_retry */
 int tune_journal_pair(struct tune_journal *j, const struct tune_pair *pair, struct sonde_err *err);
-
-/*
- * The best points of another journal as far as they fit this space, best first: for a warm start. At most
- * `max` of them into points, each of TUNE_PARAMS_MAX; returns how many, or -errno.
- */
-int tune_journal_best(const char *path, const struct tune_space *space, bool is_maximized,
-		double (*points)[TUNE_PARAMS_MAX], size_t max, struct sonde_err *err);
 
 #endif

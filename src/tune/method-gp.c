@@ -14,12 +14,25 @@
 #include <math.h>
 #include <string.h>
 
-enum { DESIGN_MIN = 5, DESIGN_MAX = 10, STREAM_WEIGHTS = 1 << 16 };
+enum {
+	DESIGN_MIN = 5,
+	DESIGN_MAX = 10,
+	DESIGN_WARM = 4, /* where earlier studies say where to look */
+	STREAM_WEIGHTS = 1 << 16,
+	AGAIN_FROM = 12, /* trials before the first that is measured again, */
+	AGAIN_EVERY = 4, /* and then at most one in so many */
+	AGAIN_MAX = 8,   /* measurements of one configuration, ours alone */
+};
+
+#define NOISE_MATTERS 0.02 /* of the variance of all trials: below that the best is plain to see */
 
 static size_t design_size(const struct tune_optimizer *o)
 {
 	size_t n = o->space->count + 1;
 
+	for (size_t i = 0; i < o->options.earlier_count; i++)
+		if (o->options.earlier[i].has_model)
+			return DESIGN_WARM;
 	return n < DESIGN_MIN ? DESIGN_MIN : n > DESIGN_MAX ? DESIGN_MAX : n;
 }
 
@@ -174,7 +187,7 @@ static double target_of(const struct stats_gp *gp, const struct tune_acquisition
 	for (size_t i = 0; i < a->model.n; i++) {
 		double mean, variance;
 
-		stats_gp_predict(gp, gp->data.x + i * o->space->count, &mean, &variance, NULL, NULL);
+		tune_model_predict(&a->model, gp, gp->data.x + i * o->space->count, &mean, &variance, NULL, NULL);
 		least = fmin(least, mean);
 		if (tune_trial_is_good(o, &o->trials[a->model.trials[i]]))
 			target = fmin(target, mean);
@@ -192,6 +205,57 @@ static void set_members(struct tune_acquisition *a, const struct tune_optimizer 
 		a->targets[i] = target_of(a->members[i], a, o);
 }
 
+/* The best row by expectation and the runner-up; n where there is none. */
+static void find_leaders(const struct tune_acquisition *a, const struct tune_optimizer *o, size_t *best, size_t *second,
+		double *means, double *sds)
+{
+	*best = *second = a->model.n;
+	for (size_t i = 0; i < a->model.n; i++) {
+		double variance;
+
+		if (!tune_trial_is_good(o, &o->trials[a->model.trials[i]]))
+			continue;
+		tune_model_predict(&a->model, &a->model.gp, a->model.x + i * o->space->count, &means[i], &variance,
+				NULL, NULL);
+		sds[i] = sqrt(variance);
+		if (*best == a->model.n || means[i] < means[*best]) {
+			*second = *best;
+			*best = i;
+		} else if (*second == a->model.n || means[i] < means[*second]) {
+			*second = i;
+		}
+	}
+}
+
+static bool is_pending(const struct tune_optimizer *o, const double *point)
+{
+	for (size_t t = 0; t < o->count; t++)
+		if (o->trials[t].result.state == TUNE_PENDING && tune_point_equal(o->space, o->trials[t].point, point))
+			return true;
+	return false;
+}
+
+/*
+ * Where noise may decide who is best, the best is measured again now and then, or its runner-up when the best is
+ * known better than that: a lucky measurement then does not lead the search for long. NULL: nothing to settle.
+ */
+static const double *again(const struct tune_acquisition *a, const struct tune_optimizer *o, struct arena *scratch)
+{
+	double *means = arena_alloc(scratch, 2 * a->model.n * sizeof(*means)), *sds = means + a->model.n;
+	size_t best, second, row;
+
+	if (!means || o->options.objective_count > 1 || o->count < AGAIN_FROM ||
+			exp(a->model.gp.parameters.noise) < NOISE_MATTERS)
+		return NULL;
+	find_leaders(a, o, &best, &second, means, sds);
+	if (second == a->model.n || hypot(sds[best], sds[second]) < 0.5 * (means[second] - means[best]))
+		return NULL;
+	row = a->model.noise[best] <= a->model.noise[second] && sds[second] > sds[best] ? second : best;
+	if (a->model.noise[row] * AGAIN_MAX <= 1 || is_pending(o, a->model.points[row]))
+		return NULL;
+	return a->model.points[row];
+}
+
 static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct arena *scratch, struct sonde_err *err)
 {
 	struct tune_acquisition *a = arena_alloc(scratch, sizeof(*a));
@@ -200,6 +264,7 @@ static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct 
 		.is_warped = true,
 		.has_pending = true,
 		.has_others = true,
+		.has_earlier = o->options.objective_count == 1,
 		.stream = id };
 	int rc;
 
@@ -218,6 +283,14 @@ static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct 
 	if (rc < 0)
 		return rc;
 	set_members(a, o);
+	if (id % AGAIN_EVERY == 0) {
+		const double *known = again(a, o, scratch);
+
+		if (known) {
+			memcpy(point, known, o->space->count * sizeof(*point));
+			return 0;
+		}
+	}
 	return tune_search(o, a, id, point, scratch, err);
 }
 

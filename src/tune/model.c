@@ -3,11 +3,17 @@
  */
 #include "tune/model.h"
 
+#include "stats/matrix.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 enum { ROWS_MAX = 500, SOME = 30, MANY = 120, EVALUATIONS = 36, ENSEMBLE_BUDGET = 4000, SAMPLE_STEPS = 4 };
+
+/* What an earlier study counts before there is anything to hold it against, and how many trials that is worth. */
+#define EARLIER_WEIGHT 0.7
+#define EARLIER_TRIALS 3.0
 
 static int make_room(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena)
 {
@@ -149,13 +155,79 @@ static int add_others(struct tune_model *m, const struct tune_optimizer *o, cons
 	return 0;
 }
 
+/* What earlier studies expect at x. */
+static double guess(const struct tune_model *m, const double *x, double *gradient)
+{
+	double sum = 0, own[STATS_GP_DIMS], ignored[STATS_GP_DIMS];
+
+	for (size_t s = 0; s < m->earlier_count; s++) {
+		double mean, variance;
+
+		if (m->weights[s] == 0)
+			continue;
+		stats_gp_predict(&m->earlier[s].gp, x, &mean, &variance, gradient ? own : NULL,
+				gradient ? ignored : NULL);
+		sum += m->weights[s] * mean;
+		for (size_t k = 0; gradient && k < m->gp.data.dims; k++)
+			gradient[k] += m->weights[s] * own[k];
+	}
+	return sum;
+}
+
+void tune_model_predict(const struct tune_model *m, const struct stats_gp *gp, const double *x, double *mean,
+		double *variance, double *mean_gradient, double *variance_gradient)
+{
+	stats_gp_predict(gp, x, mean, variance, mean_gradient, variance_gradient);
+	if (m->earlier_count)
+		*mean += guess(m, x, mean_gradient);
+}
+
+/*
+ * How much each earlier study says about this one: the regression of the costs on what the studies expect, drawn
+ * towards EARLIER_WEIGHT as if a few trials had agreed with that; what disagrees counts nothing.
+ */
+static int weigh_earlier(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena)
+{
+	size_t count = o->options.earlier_count, dims = o->space->count;
+	double *expected = arena_alloc(arena, (m->n + 1) * count * sizeof(*expected)), variance;
+	double normal[TUNE_EARLIER_MAX * TUNE_EARLIER_MAX], right[TUNE_EARLIER_MAX];
+
+	if (!expected)
+		return -ENOMEM;
+	for (size_t s = 0; s < count; s++)
+		for (size_t i = 0; i < m->n; i++) {
+			expected[s * m->n + i] = 0;
+			if (o->options.earlier[s].has_model)
+				stats_gp_predict(&o->options.earlier[s].gp, m->x + i * dims, &expected[s * m->n + i],
+						&variance, NULL, NULL);
+		}
+	for (size_t s = 0; s < count; s++) {
+		right[s] = stats_dot(expected + s * m->n, m->y, m->n) + EARLIER_TRIALS * EARLIER_WEIGHT / (double)count;
+		for (size_t t = 0; t < count; t++)
+			normal[s * count + t] = stats_dot(expected + s * m->n, expected + t * m->n, m->n) +
+					(s == t ? EARLIER_TRIALS : 0);
+	}
+	if (!stats_cholesky(normal, count))
+		return 0;
+	stats_forward(normal, count, right, right);
+	stats_backward(normal, count, right, right);
+	for (size_t s = 0; s < count; s++)
+		m->weights[s] = o->options.earlier[s].has_model ? fmin(fmax(right[s], 0), 1) : 0;
+	m->earlier = o->options.earlier;
+	m->earlier_count = count;
+	m->gp.data.dims = dims;
+	for (size_t i = 0; i < m->n; i++)
+		m->y[i] -= guess(m, m->x + i * dims, NULL);
+	return 0;
+}
+
 static void find_best(struct tune_model *m)
 {
 	m->best_mean = INFINITY;
 	for (size_t i = 0; i < m->n; i++) {
 		double mean, variance;
 
-		stats_gp_predict(&m->gp, m->x + i * m->gp.data.dims, &mean, &variance, NULL, NULL);
+		tune_model_predict(m, &m->gp, m->x + i * m->gp.data.dims, &mean, &variance, NULL, NULL);
 		if (mean < m->best_mean) {
 			m->best_mean = mean;
 			m->best = i;
@@ -207,6 +279,9 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 		tune_warp_fit(&m->warp, m->y, m->n, scratch);
 	for (size_t i = 0; i < m->n; i++)
 		m->y[i] = tune_warp(&m->warp, m->y[i]);
+	m->earlier_count = 0;
+	if (how->has_earlier && o->options.earlier_count && weigh_earlier(m, o, arena) < 0)
+		return err_sys(err, ENOMEM, "cannot make a model of the trials");
 	stats_rng_init(&rng, o->options.seed, how->stream);
 	rc = fit(m, o, how->is_label, &prior, &rng, arena, err);
 	if (rc < 0)

@@ -25,6 +25,10 @@ struct tune_model {
 	size_t other_count;
 	size_t best;      /* the row with the least expected cost, */
 	double best_mean; /* and that, warped */
+	/* What earlier studies expect, by these weights: the processes are of what is left. */
+	const struct tune_earlier *earlier;
+	size_t earlier_count; /* 0: none, or of no use */
+	double weights[TUNE_EARLIER_MAX];
 	/* private */
 	double *x, *y, *noise;
 	bool is_category[TUNE_PARAMS_MAX];
@@ -36,11 +40,16 @@ struct tune_model_options {
 	bool is_label;      /* costs are -1 and 1: a function that jumps, taken to be wide and noisy */
 	bool has_pending;
 	bool has_others;
-	uint64_t stream; /* of random numbers, for one start of the fit */
+	bool has_earlier; /* costs are of what earlier studies measured too */
+	uint64_t stream;  /* of random numbers, for one start of the fit */
 };
 
 /* -ENODATA: fewer than two rows. */
 int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const struct tune_model_options *how,
 		struct arena *arena, struct sonde_err *err);
+
+/* By one of its processes: the expected cost, warped, and its variance, at coordinates; as stats_gp_predict. */
+void tune_model_predict(const struct tune_model *m, const struct stats_gp *gp, const double *x, double *mean,
+		double *variance, double *mean_gradient, double *variance_gradient);
 
 #endif

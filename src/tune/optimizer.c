@@ -134,6 +134,16 @@ int tune_tell(struct tune_optimizer *o, uint64_t id, const struct tune_result *r
 	return 0;
 }
 
+int tune_retry(struct tune_optimizer *o, uint64_t id, struct sonde_err *err)
+{
+	struct tune_trial *t = tune_find(o, id);
+
+	if (!t || t->result.state != TUNE_FAILED)
+		return err_set(err, ENOENT, "there is no trial %" PRIu64 " that failed", id);
+	t->result = (struct tune_result){ .state = TUNE_PENDING };
+	return 0;
+}
+
 bool tune_trial_is_good(const struct tune_optimizer *o, const struct tune_trial *t)
 {
 	if (t->result.state != TUNE_DONE)
@@ -210,6 +220,22 @@ int tune_random_point(const struct tune_optimizer *o, struct stats_rng *rng, dou
 	return is_found ? 0 : no_point(o, err);
 }
 
+/* The best of the earlier studies, of each in turn, that is not tried. */
+static bool earlier_point(const struct tune_optimizer *o, double *point)
+{
+	for (size_t rank = 0; rank < TUNE_EARLIER_BEST; rank++)
+		for (size_t i = 0; i < o->options.earlier_count; i++) {
+			const struct tune_earlier *e = &o->options.earlier[i];
+
+			if (rank >= e->count)
+				continue;
+			memcpy(point, e->points + rank * o->space->count, o->space->count * sizeof(*point));
+			if (!tune_is_tried(o, point))
+				return true;
+		}
+	return false;
+}
+
 int tune_design_point(const struct tune_optimizer *o, uint64_t id, double *point, struct sonde_err *err)
 {
 	struct stats_sobol sobol;
@@ -219,12 +245,8 @@ int tune_design_point(const struct tune_optimizer *o, uint64_t id, double *point
 	tune_point_default(o->space, point);
 	if (tune_point_is_allowed(o->space, point) && !tune_is_tried(o, point))
 		return 0;
-	for (size_t i = 0; i < o->options.first_count; i++) {
-		memcpy(point, o->options.first[i], o->space->count * sizeof(*point));
-		tune_point_canonical(o->space, point);
-		if (tune_point_is_allowed(o->space, point) && !tune_is_tried(o, point))
-			return 0;
-	}
+	if (earlier_point(o, point))
+		return 0;
 	stats_sobol_init(&sobol, o->space->count, o->options.seed);
 	for (uint32_t i = 0; i < DESIGN_TRIES; i++) {
 		stats_sobol_point(&sobol, (uint32_t)id + i, units);

@@ -18,13 +18,20 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "tune/earlier.h"
 #include "tune/space.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TUNE_OBJECTIVES_MAX = 3, TUNE_LIMITS_MAX = 4, TUNE_TRIALS_MAX = 100000, TUNE_RUNGS_MAX = 20 };
+enum {
+	TUNE_OBJECTIVES_MAX = 3,
+	TUNE_LIMITS_MAX = 4,
+	TUNE_TRIALS_MAX = 100000,
+	TUNE_RUNGS_MAX = 20,
+	TUNE_EARLIER_MAX = 16
+};
 
 struct tune_optimizer;
 
@@ -75,12 +82,8 @@ struct tune_options {
 	bool is_maximized[TUNE_OBJECTIVES_MAX];
 	struct tune_limit limits[TUNE_LIMITS_MAX];
 	size_t limit_count;
-	/*
-	 * Configurations to try right after the default, the best of earlier studies; they must
-	 * outlive the optimizer.
-	 */
-	const double (*first)[TUNE_PARAMS_MAX];
-	size_t first_count;
+	const struct tune_earlier *earlier; /* studies before this one; they outlive the optimizer */
+	size_t earlier_count;               /* at most TUNE_EARLIER_MAX */
 };
 
 struct tune_optimizer {
@@ -102,6 +105,8 @@ void tune_optimizer_release(struct tune_optimizer *o);
 int tune_ask(struct tune_optimizer *o, const struct tune_trial **trial, struct sonde_err *err);
 /* -ENOENT: no such trial; -EEXIST: it was told before. A value that is not finite makes it a failed one. */
 int tune_tell(struct tune_optimizer *o, uint64_t id, const struct tune_result *result, struct sonde_err *err);
+/* A trial that failed counts as not yet told: what made it fail has been mended. -ENOENT: it is none that failed. */
+int tune_retry(struct tune_optimizer *o, uint64_t id, struct sonde_err *err);
 /* A trial that was asked for elsewhere (a journal, an earlier study, the user's own idea); id 0: the next. */
 int tune_add(struct tune_optimizer *o, uint64_t id, const double *point, const struct tune_trial **trial,
 		struct sonde_err *err);

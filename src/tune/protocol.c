@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/json.h"
+#include "tune/journal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,12 +19,14 @@ enum { ASK_MAX = 1000 };
 struct conversation {
 	struct tune_optimizer *o;
 	const struct tune_study *study;
+	struct tune_journal *journal; /* NULL: none */
+	int broken;                   /* the journal cannot be written: -errno */
 	json_t *request;
 	struct json out;
 	struct buf *lines;
 };
 
-static void write_value(struct json *j, const struct tune_param *p, double value)
+void tune_write_value(struct json *j, const struct tune_param *p, double value)
 {
 	char text[64];
 
@@ -45,19 +48,49 @@ void tune_write_params(struct json *j, const struct tune_space *space, const dou
 	for (size_t i = 0; i < space->count; i++)
 		if (!isnan(point[i])) {
 			json_key(j, space->params[i].name);
-			write_value(j, &space->params[i], point[i]);
+			tune_write_value(j, &space->params[i], point[i]);
 		}
 	json_end(j);
 }
 
+/* What cannot be kept is not answered: nobody may rest on it. */
+static int keep(struct conversation *c, int rc)
+{
+	if (rc < 0)
+		c->broken = rc;
+	return rc;
+}
+
+static int keep_ask(struct conversation *c, const struct tune_trial *trial, struct sonde_err *err)
+{
+	return c->journal ? keep(c, tune_journal_ask(c->journal, c->o, trial, err)) : 0;
+}
+
+static int keep_tell(struct conversation *c, uint64_t id, struct sonde_err *err)
+{
+	return c->journal ? keep(c, tune_journal_tell(c->journal, c->o, tune_find(c->o, id), "", NAN, err)) : 0;
+}
+
+/* Each line is a document of its own. */
+static void begin_line(struct conversation *c)
+{
+	json_init(&c->out, c->lines, false);
+	json_object(&c->out);
+}
+
+static void end_line(struct conversation *c)
+{
+	json_end(&c->out);
+	buf_addc(c->lines, '\n');
+}
+
 static void write_trial(struct conversation *c, const struct tune_trial *trial)
 {
-	json_object(&c->out);
+	begin_line(c);
 	json_kuint(&c->out, "id", trial->id);
 	json_key(&c->out, "params");
 	tune_write_params(&c->out, c->o->space, trial->point);
-	json_end(&c->out);
-	buf_addc(c->lines, '\n');
+	end_line(c);
 }
 
 static int ask(struct conversation *c, json_t *value, struct sonde_err *err)
@@ -70,6 +103,8 @@ static int ask(struct conversation *c, json_t *value, struct sonde_err *err)
 		return err_set(err, EINVAL, "'ask' is a number of trials from 1 to %d", ASK_MAX);
 	for (json_int_t i = 0; i < count && rc == 0; i++) {
 		rc = tune_ask(c->o, &trial, err);
+		if (rc == 0)
+			rc = keep_ask(c, trial, err);
 		if (rc == 0)
 			write_trial(c, trial);
 	}
@@ -135,7 +170,16 @@ static int tell(struct conversation *c, json_t *value, struct sonde_err *err)
 		rc = read_limits(c, &result, err);
 	if (json_is_true(json_object_get(c->request, "cut")) && result.state == TUNE_DONE)
 		result.state = TUNE_CUT;
-	return rc < 0 ? rc : tune_tell(c->o, (uint64_t)json_integer_value(value), &result, err);
+	if (rc == 0)
+		rc = tune_tell(c->o, (uint64_t)json_integer_value(value), &result, err);
+	if (rc == 0)
+		rc = keep_tell(c, (uint64_t)json_integer_value(value), err);
+	if (rc == 0 && json_is_true(json_object_get(c->request, "answer"))) {
+		begin_line(c);
+		json_kint(&c->out, "told", json_integer_value(value));
+		end_line(c);
+	}
+	return rc;
 }
 
 static int best(struct conversation *c, json_t *value, struct sonde_err *err)
@@ -147,7 +191,7 @@ static int best(struct conversation *c, json_t *value, struct sonde_err *err)
 	arena_release(&scratch);
 	if (rc < 0)
 		return rc;
-	json_object(&c->out);
+	begin_line(c);
 	json_key(&c->out, "params");
 	if (found.trial)
 		tune_write_params(&c->out, c->o->space, found.trial->point);
@@ -158,8 +202,7 @@ static int best(struct conversation *c, json_t *value, struct sonde_err *err)
 	json_kreal(&c->out, "hi", found.hi);
 	if (found.trial)
 		json_kuint(&c->out, "id", found.trial->id);
-	json_end(&c->out);
-	buf_addc(c->lines, '\n');
+	end_line(c);
 	return 0;
 }
 
@@ -214,14 +257,28 @@ static int add(struct conversation *c, json_t *value, struct sonde_err *err)
 	if (rc == 0)
 		rc = tune_add(c->o, 0, point, &trial, err);
 	if (rc == 0)
+		rc = keep_ask(c, trial, err);
+	if (rc == 0)
 		write_trial(c, trial);
 	return rc;
+}
+
+/* Trials that were asked for and not told: what somebody who goes on with a journal has to see to. */
+static int list_open(struct conversation *c, json_t *value, struct sonde_err *err)
+{
+	for (size_t t = 0; t < c->o->count; t++)
+		if (c->o->trials[t].result.state == TUNE_PENDING)
+			write_trial(c, &c->o->trials[t]);
+	begin_line(c);
+	json_kbool(&c->out, "end", true);
+	end_line(c);
+	return 0;
 }
 
 static const struct {
 	const char *key;
 	int (*answer)(struct conversation *c, json_t *value, struct sonde_err *err);
-} requests[] = { { "ask", ask }, { "tell", tell }, { "best", best }, { "add", add } };
+} requests[] = { { "ask", ask }, { "tell", tell }, { "best", best }, { "add", add }, { "open", list_open } };
 
 static int answer(struct conversation *c, struct sonde_err *err)
 {
@@ -251,10 +308,10 @@ static void write_error(struct buf *out, const struct sonde_err *err)
 	buf_addc(out, '\n');
 }
 
-int tune_answer(struct tune_optimizer *o, const struct tune_study *study, const char *line, size_t size,
-		struct buf *out, struct sonde_err *err)
+int tune_answer(struct tune_optimizer *o, const struct tune_study *study, struct tune_journal *journal,
+		const char *line, size_t size, struct buf *out, struct sonde_err *err)
 {
-	struct conversation c = { .o = o, .study = study, .lines = out };
+	struct conversation c = { .o = o, .study = study, .journal = journal, .lines = out };
 	struct sonde_err why = SONDE_ERR_INIT;
 	json_error_t wrong;
 	int rc;
@@ -262,13 +319,16 @@ int tune_answer(struct tune_optimizer *o, const struct tune_study *study, const 
 	if (!line[strspn(line, " \t\r\n")])
 		return 0;
 	c.request = json_loadb(line, size, JSON_REJECT_DUPLICATES, &wrong);
-	json_init(&c.out, out, false);
 	if (json_is_object(c.request))
 		rc = answer(&c, &why);
 	else
 		rc = err_set(&why, EINVAL, "a request must be one JSON object on a line%s%s", c.request ? "" : ": ",
 				c.request ? "" : wrong.text);
 	json_decref(c.request);
+	if (c.broken < 0 && err)
+		*err = why;
+	if (c.broken < 0)
+		return c.broken;
 	if (rc < 0)
 		write_error(out, &why);
 	return buf_error(out) < 0 ? err_sys(err, ENOMEM, "cannot answer") : 0;

@@ -9,7 +9,8 @@
  *
  * {"ask":n} answers n lines. {"tell":..,"values":[..]} is for several objectives,
  * "limits":{name: number} for limited metrics, "repeats":n for means, "cut":true for a
- * trial that was stopped early. {"add":{params}} is a trial of one's own, answered as one asked for.
+ * trial that was stopped early, "answer":true for {"told":7} as its answer. {"add":{params}} is
+ * a trial of one's own, answered as one asked for; {"open":true} answers the trials not told, then {"end":true}.
  * What cannot be done is answered by {"error":"...","hint":"..."} and changes nothing.
  */
 #ifndef SONDE_TUNE_PROTOCOL_H
@@ -20,15 +21,20 @@
 
 enum { TUNE_LINE_MAX = 1 << 20 };
 
-/* Answer one line, as one or more lines appended to `out`. Only a want of memory fails. */
-int tune_answer(struct tune_optimizer *o, const struct tune_study *study, const char *line, size_t size,
-		struct buf *out, struct sonde_err *err);
+struct tune_journal;
+/*
+ * Answer one line, as one or more lines appended to `out`. What is asked for and told is in the journal, unless that is
+ * NULL, before it is answered; only a journal that cannot be written and a want of memory fail.
+ */
+int tune_answer(struct tune_optimizer *o, const struct tune_study *study, struct tune_journal *journal,
+		const char *line, size_t size, struct buf *out, struct sonde_err *err);
 
 struct json;
 struct json_t;
-/* {"x":0.3,"mode":"b"}: the active parameters of a point. */
+/* {"x":0.3,"mode":"b"}: the active parameters of a point; and one value. */
+void tune_write_params(struct json *j, const struct tune_space *space, const double *point);
+void tune_write_value(struct json *j, const struct tune_param *p, double value);
 /* The same back; -EINVAL. */
 int tune_read_params(const struct tune_space *space, struct json_t *object, double *point, struct sonde_err *err);
-void tune_write_params(struct json *j, const struct tune_space *space, const double *point);
 
 #endif

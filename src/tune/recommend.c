@@ -28,7 +28,7 @@ static void set_interval(const struct tune_optimizer *o, const struct tune_model
 {
 	double mean, variance, low, high, sign = o->options.is_maximized[0] ? -1 : 1;
 
-	stats_gp_predict(&m->gp, m->gp.data.x + row * o->space->count, &mean, &variance, NULL, NULL);
+	tune_model_predict(m, &m->gp, m->gp.data.x + row * o->space->count, &mean, &variance, NULL, NULL);
 	low = tune_unwarp(&m->warp, mean - Z95 * sqrt(variance));
 	high = tune_unwarp(&m->warp, mean + Z95 * sqrt(variance));
 	best->value = sign * tune_unwarp(&m->warp, mean);
@@ -47,7 +47,7 @@ static void take_best_expected(const struct tune_optimizer *o, const struct tune
 
 		if (!tune_trial_is_good(o, trial))
 			continue;
-		stats_gp_predict(&m->gp, m->gp.data.x + i * o->space->count, &mean, &variance, NULL, NULL);
+		tune_model_predict(m, &m->gp, m->gp.data.x + i * o->space->count, &mean, &variance, NULL, NULL);
 		if (mean < least) {
 			least = mean;
 			row = i;
@@ -62,7 +62,7 @@ static void take_best_expected(const struct tune_optimizer *o, const struct tune
 int tune_recommend(struct tune_optimizer *o, struct tune_best *best, struct arena *scratch, struct sonde_err *err)
 {
 	double *cost = arena_alloc(scratch, (o->count + 1) * sizeof(*cost));
-	struct tune_model_options how = { .cost = cost, .is_warped = true };
+	struct tune_model_options how = { .cost = cost, .is_warped = true, .has_earlier = true };
 	struct tune_model *m = arena_alloc(scratch, sizeof(*m));
 	int rc;
 

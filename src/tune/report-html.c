@@ -1,12 +1,10 @@
 /*
  * report: the page: one file, no script, pictures as SVG.
  */
-#include "tune/report.h"
+#include "tune/report-plots.h"
 
 #include <inttypes.h>
 #include <math.h>
-
-enum { WIDTH = 640, HEIGHT = 220, SMALL_WIDTH = 300, SMALL_HEIGHT = 150, MARGIN = 46 };
 
 static const char style[] =
 		"<style>body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 "
@@ -22,121 +20,6 @@ static const char style[] =
 		".best{background:#12331d}.verdict{background:#121d2f}.warn{background:#272115}svg "
 		"text{fill:#9198a1}}</style>";
 
-static void add_text(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '<')
-			buf_adds(out, "&lt;");
-		else if (*text == '>')
-			buf_adds(out, "&gt;");
-		else if (*text == '&')
-			buf_adds(out, "&amp;");
-		else if (*text == '"')
-			buf_adds(out, "&quot;");
-		else
-			buf_addc(out, *text);
-	}
-}
-
-/* A picture's coordinates. */
-struct frame {
-	double width, height, x0, x1, y0, y1;
-	bool is_log;
-};
-
-static double px(const struct frame *f, double x)
-{
-	double share = f->x1 > f->x0 ? (x - f->x0) / (f->x1 - f->x0) : 0.5;
-
-	return MARGIN + share * (f->width - MARGIN - 10);
-}
-
-static double py(const struct frame *f, double y)
-{
-	double share;
-
-	y = fmin(fmax(y, f->y0), f->y1);
-	share = f->is_log ? log(y / f->y0) / log(f->y1 / f->y0) : (y - f->y0) / (f->y1 - f->y0);
-	return f->height - 24 - share * (f->height - 36);
-}
-
-/* From values that are finite; a logarithmic axis where they span more than a factor of 20. */
-static void fit_frame(struct frame *f, const double *values, size_t n)
-{
-	f->y0 = INFINITY;
-	f->y1 = -INFINITY;
-	for (size_t i = 0; i < n; i++)
-		if (isfinite(values[i])) {
-			f->y0 = fmin(f->y0, values[i]);
-			f->y1 = fmax(f->y1, values[i]);
-		}
-	f->is_log = f->y0 > 0 && f->y1 > 20 * f->y0;
-	if (!(f->y1 > f->y0)) {
-		f->y1 = isfinite(f->y0) ? f->y0 + fabs(f->y0) * 0.1 + 1e-9 : 1;
-		f->y0 = isfinite(f->y0) ? f->y0 - fabs(f->y0) * 0.1 - 1e-9 : 0;
-	}
-}
-
-static void open_svg(struct buf *out, const struct frame *f, const char *title)
-{
-	buf_addf(out, "<svg role=\"img\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\"><title>", f->width,
-			f->height, f->width, f->height);
-	add_text(out, title);
-	buf_adds(out, "</title>");
-	for (int i = 0; i <= 2; i++) {
-		double y = f->is_log ? f->y0 * pow(f->y1 / f->y0, i / 2.0) : f->y0 + (f->y1 - f->y0) * i / 2;
-
-		buf_addf(out,
-				"<line x1=\"%d\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#8b949e\" "
-				"stroke-opacity=\".35\"/>"
-				"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.3g</text>",
-				MARGIN, f->width - 10, py(f, y), py(f, y), MARGIN - 4, py(f, y) + 4, y);
-	}
-}
-
-static bool has_value(const struct tune_trial *t)
-{
-	return t->result.state == TUNE_DONE || t->result.state == TUNE_CUT;
-}
-
-static void add_convergence(struct buf *out, const struct tune_report *r, struct arena *arena)
-{
-	struct frame f = { .width = WIDTH, .height = HEIGHT, .x0 = 1, .x1 = (double)r->o->count };
-	double *values = arena_alloc(arena, (r->o->count + 1) * sizeof(*values)), best = NAN;
-
-	if (!values)
-		return;
-	for (size_t t = 0; t < r->o->count; t++)
-		values[t] = has_value(&r->o->trials[t]) ? r->o->trials[t].result.values[0] : NAN;
-	fit_frame(&f, values, r->o->count);
-	buf_adds(out, "<h2>Convergence</h2><figure>");
-	open_svg(out, &f, "value of each trial, and the best so far");
-	buf_adds(out, "<polyline fill=\"none\" stroke=\"#1a7f37\" stroke-width=\"2\" points=\"");
-	for (size_t t = 0; t < r->o->count; t++) {
-		const struct tune_trial *trial = &r->o->trials[t];
-
-		if (tune_trial_is_good(r->o, trial) &&
-				(isnan(best) || (r->o->options.is_maximized[0] ? values[t] > best : values[t] < best)))
-			best = values[t];
-		if (!isnan(best))
-			buf_addf(out, "%.1f,%.1f ", px(&f, (double)t + 1), py(&f, best));
-	}
-	buf_adds(out, "\"/>");
-	for (size_t t = 0; t < r->o->count; t++)
-		if (!isnan(values[t]))
-			buf_addf(out,
-					"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>trial %" PRIu64
-					": %.6g</title></circle>",
-					px(&f, (double)t + 1), py(&f, values[t]),
-					r->o->trials[t].result.state == TUNE_CUT ? "#bf8700" : "#0969da",
-					r->o->trials[t].id, values[t]);
-	buf_addf(out,
-			"<text x=\"%d\" y=\"%.0f\">trial 1</text><text x=\"%.0f\" y=\"%.0f\" "
-			"text-anchor=\"end\">%zu</text></svg>"
-			"<figcaption>value of each trial, and the best so far</figcaption></figure>",
-			MARGIN, f.height - 6, f.width - 10, f.height - 6, r->o->count);
-}
-
 static void add_importance(struct buf *out, const struct tune_report *r)
 {
 	buf_adds(out,
@@ -144,7 +27,7 @@ static void add_importance(struct buf *out, const struct tune_report *r)
 			"alone</th><th></th></tr>");
 	for (size_t k = 0; k < r->o->space->count; k++) {
 		buf_adds(out, "<tr><td>");
-		add_text(out, r->o->space->params[k].name);
+		report_text(out, r->o->space->params[k].name);
 		buf_addf(out,
 				"</td><td>%.0f %%</td><td style=\"text-align:left\"><svg width=\"200\" "
 				"height=\"12\"><rect "
@@ -152,47 +35,6 @@ static void add_importance(struct buf *out, const struct tune_report *r)
 				100 * r->insight->importance[k], 200 * r->insight->importance[k]);
 	}
 	buf_adds(out, "</table>");
-}
-
-static void add_band(struct buf *out, const struct frame *f, const struct tune_curve *c)
-{
-	buf_adds(out, "<polygon fill=\"#0969da\" fill-opacity=\".15\" points=\"");
-	for (size_t i = 0; i < c->count; i++)
-		buf_addf(out, "%.1f,%.1f ", px(f, (double)i), py(f, c->hi[i]));
-	for (size_t i = c->count; i-- > 0;)
-		buf_addf(out, "%.1f,%.1f ", px(f, (double)i), py(f, c->lo[i]));
-	buf_adds(out, "\"/><polyline fill=\"none\" stroke=\"#0969da\" stroke-width=\"2\" points=\"");
-	for (size_t i = 0; i < c->count; i++)
-		buf_addf(out, "%.1f,%.1f ", px(f, (double)i), py(f, c->value[i]));
-	buf_adds(out, "\"/>");
-}
-
-static void add_dependence(struct buf *out, const struct tune_report *r, size_t k)
-{
-	const struct tune_curve *c = &r->insight->curves[k];
-	const struct tune_param *p = &r->o->space->params[k];
-	struct frame f = { .width = SMALL_WIDTH, .height = SMALL_HEIGHT, .x0 = 0, .x1 = (double)c->count - 1 };
-	double all[3 * TUNE_CURVE_POINTS];
-	char text[TUNE_WHY];
-
-	for (size_t i = 0; i < c->count; i++) {
-		all[3 * i] = c->value[i];
-		all[3 * i + 1] = c->lo[i];
-		all[3 * i + 2] = c->hi[i];
-	}
-	fit_frame(&f, all, 3 * c->count);
-	buf_adds(out, "<figure>");
-	open_svg(out, &f, p->name);
-	add_band(out, &f, c);
-	tune_param_format(p, c->at[0], text, sizeof(text));
-	buf_addf(out, "<text x=\"%d\" y=\"%.0f\">", MARGIN, f.height - 6);
-	add_text(out, text);
-	tune_param_format(p, c->at[c->count - 1], text, sizeof(text));
-	buf_addf(out, "</text><text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">", f.width - 10, f.height - 6);
-	add_text(out, text);
-	buf_adds(out, "</text></svg><figcaption>");
-	add_text(out, p->name);
-	buf_adds(out, "</figcaption></figure>");
 }
 
 static void add_configurations(struct buf *out, const struct tune_report *r)
@@ -207,17 +49,18 @@ static void add_configurations(struct buf *out, const struct tune_report *r)
 		const struct tune_param *p = &r->o->space->params[i];
 
 		buf_adds(out, "<tr><td>");
-		add_text(out, p->name);
+		report_text(out, p->name);
 		buf_adds(out, "</td><td>");
 		tune_param_format(p, start ? start->point[i] : fallback[i], text, sizeof(text));
-		add_text(out, text);
+		report_text(out, text);
 		buf_adds(out, "</td><td>");
 		tune_param_format(p, best->point[i], text, sizeof(text));
-		add_text(out, text);
+		report_text(out, text);
 		buf_adds(out, "</td></tr>");
 	}
 	buf_addf(out, "<tr><td>expected value</td><td></td><td>%.6g [%.6g, %.6g]</td></tr></table>",
 			r->outcome->best.value, r->outcome->best.lo, r->outcome->best.hi);
+	report_gain(out, r);
 }
 
 static void add_trial_row(struct buf *out, const struct tune_report *r, const struct tune_trial *t)
@@ -228,7 +71,7 @@ static void add_trial_row(struct buf *out, const struct tune_report *r, const st
 	buf_addf(out, "<tr class=\"%s\"><td>%" PRIu64 "</td><td>%s</td>",
 			is_best ? "best" : tune_state_word(t->result.state), t->id, tune_state_word(t->result.state));
 	for (size_t k = 0; k < r->study->objective_count; k++) {
-		if (has_value(t))
+		if (report_has_value(t))
 			buf_addf(out, "<td>%.6g</td>", t->result.values[k]);
 		else
 			buf_adds(out, "<td></td>");
@@ -236,7 +79,7 @@ static void add_trial_row(struct buf *out, const struct tune_report *r, const st
 	for (size_t i = 0; i < r->o->space->count; i++) {
 		tune_param_format(&r->o->space->params[i], t->point[i], text, sizeof(text));
 		buf_adds(out, "<td>");
-		add_text(out, text);
+		report_text(out, text);
 		buf_adds(out, "</td>");
 	}
 	buf_adds(out, "</tr>\n");
@@ -247,12 +90,12 @@ static void add_trials(struct buf *out, const struct tune_report *r)
 	buf_adds(out, "<h2>Trials</h2><table><tr><th>trial</th><th>state</th>");
 	for (size_t k = 0; k < r->study->objective_count; k++) {
 		buf_adds(out, "<th>");
-		add_text(out, r->study->objectives[k].metric.name);
+		report_text(out, r->study->objectives[k].metric.name);
 		buf_adds(out, "</th>");
 	}
 	for (size_t i = 0; i < r->o->space->count; i++) {
 		buf_adds(out, "<th>");
-		add_text(out, r->o->space->params[i].name);
+		report_text(out, r->o->space->params[i].name);
 		buf_adds(out, "</th>");
 	}
 	buf_adds(out, "</tr>\n");
@@ -266,7 +109,7 @@ static void add_summary(struct buf *out, const struct tune_report *r)
 	struct buf text = BUF_INIT;
 
 	buf_adds(out, "<h1>");
-	add_text(out, r->study->name);
+	report_text(out, r->study->name);
 	buf_addf(out,
 			"</h1><p>%zu trials done, %zu cut, %zu failed; seed %" PRIu64
 			", method %s%s.</p><p class=\"verdict\">",
@@ -274,12 +117,12 @@ static void add_summary(struct buf *out, const struct tune_report *r)
 			r->o->options.method->name,
 			r->is_paired ? ", each beside the best so far: values are relative to the default" : "");
 	tune_report_verdict(&text, r);
-	add_text(out, text.data);
+	report_text(out, text.data);
 	buf_adds(out, "</p>");
 	buf_reset(&text);
 	if (tune_report_losses(&text, r, "", ". ")) {
 		buf_adds(out, "<p class=\"verdict warn\">");
-		add_text(out, text.data);
+		report_text(out, text.data);
 		buf_adds(out, "</p>");
 	}
 	buf_release(&text);
@@ -292,18 +135,20 @@ void tune_report_html(struct buf *out, const struct tune_report *r)
 	buf_adds(out,
 			"<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
 			"content=\"width=device-width\"><title>");
-	add_text(out, r->study->name);
+	report_text(out, r->study->name);
 	buf_addf(out, "</title>%s</head><body>\n", style);
 	add_summary(out, r);
 	if (r->outcome->best.trial)
 		add_configurations(out, r);
 	if (r->o->count)
-		add_convergence(out, r, &arena);
+		report_convergence(out, r, &arena);
+	report_front(out, r, &arena);
+	report_losses_of_steps(out, r, &arena);
 	if (r->insight->is_there) {
 		add_importance(out, r);
 		buf_adds(out, "<h2>Partial dependence</h2>");
 		for (size_t k = 0; k < r->o->space->count; k++)
-			add_dependence(out, r, k);
+			report_dependence(out, r, k);
 	}
 	add_trials(out, r);
 	buf_adds(out, "</body></html>\n");

@@ -33,6 +33,17 @@ static void add_percent(struct buf *out, const struct tune_report *r)
 			noun_of(r));
 }
 
+/* "value less by 3.2 [2.9, 3.5]", and how that was found. */
+static void add_difference(struct buf *out, const struct tune_report *r)
+{
+	const struct stats_interval *i = &r->outcome->difference;
+	bool is_maximized = r->o->options.is_maximized[0];
+	double sign = is_maximized ? 1 : -1;
+
+	buf_addf(out, "%s %s by %.4g [%.4g, %.4g]", noun_of(r), is_maximized ? "more" : "less", sign * i->estimate,
+			fmin(sign * i->lo, sign * i->hi), fmax(sign * i->lo, sign * i->hi));
+}
+
 void tune_report_verdict(struct buf *out, const struct tune_report *r)
 {
 	const struct tune_outcome *o = r->outcome;
@@ -45,8 +56,15 @@ void tune_report_verdict(struct buf *out, const struct tune_report *r)
 		buf_adds(out, "nothing to gain: the default is the best that was found");
 	} else if (o->gain == TUNE_GAIN_PROVEN) {
 		buf_adds(out, "better than the default: ");
-		add_percent(out, r);
-		buf_addf(out, " (%zu pairs, %s)", o->pairs, o->ratio.method);
+		if (o->is_difference)
+			add_difference(out, r);
+		else
+			add_percent(out, r);
+		buf_addf(out, " (%zu pairs, %s)", o->pairs, o->is_difference ? o->difference.method : o->ratio.method);
+	} else if (o->gain == TUNE_GAIN_NONE && o->is_difference) {
+		buf_adds(out, "nothing to gain that could be proven: ");
+		add_difference(out, r);
+		buf_addf(out, " (%zu pairs, %s); keep the default", o->pairs, o->difference.method);
 	} else if (o->gain == TUNE_GAIN_NONE) {
 		buf_addf(out,
 				"nothing to gain that could be proven: the best that was found changes %s by %+.1f %% "
@@ -58,6 +76,8 @@ void tune_report_verdict(struct buf *out, const struct tune_report *r)
 		buf_adds(out, "the default is not allowed by the constraints: there is nothing to compare with");
 	} else if (o->start->result.state == TUNE_FAILED) {
 		buf_adds(out, "the default does not work: there is nothing to compare with");
+	} else if (*o->proof_why) {
+		buf_addf(out, "not compared with the default: runs for the proof failed: %s", o->proof_why);
 	} else {
 		buf_adds(out, "not compared with the default");
 	}
@@ -104,6 +124,13 @@ static void write_trial(struct json *j, const struct tune_report *r, const struc
 	if (t->result.state == TUNE_DONE || t->result.state == TUNE_CUT)
 		write_named(j, "values", r, &t->result);
 	json_kuint(j, "repeats", t->result.repeats ? t->result.repeats : 1);
+	if (t->result.rung_count) {
+		json_key(j, "rungs");
+		json_array(j);
+		for (size_t k = 0; k < t->result.rung_count; k++)
+			json_real(j, t->result.rungs[k]);
+		json_end(j);
+	}
 	json_end(j);
 }
 
@@ -126,7 +153,7 @@ static void write_best(struct json *j, const struct tune_report *r)
 	json_end(j);
 }
 
-static bool is_on_front(const struct tune_report *r, const struct tune_trial *t)
+bool report_is_on_front(const struct tune_report *r, const struct tune_trial *t)
 {
 	if (!tune_trial_is_good(r->o, t))
 		return false;
@@ -141,8 +168,25 @@ static void write_front(struct json *j, const struct tune_report *r)
 	json_key(j, "front");
 	json_array(j);
 	for (size_t i = 0; i < r->o->count; i++)
-		if (is_on_front(r, &r->o->trials[i]))
+		if (report_is_on_front(r, &r->o->trials[i]))
 			json_uint(j, r->o->trials[i].id);
+	json_end(j);
+}
+
+static void write_interval(struct json *j, const char *key, const struct stats_interval *i, size_t pairs)
+{
+	json_key(j, key);
+	if (!isfinite(i->estimate)) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	json_kreal(j, "estimate", i->estimate);
+	json_kreal(j, "lo", i->lo);
+	json_kreal(j, "hi", i->hi);
+	json_kreal(j, "level", i->level);
+	json_kuint(j, "n", pairs);
+	json_kstr(j, "method", i->method);
 	json_end(j);
 }
 
@@ -153,19 +197,9 @@ static void write_gain(struct json *j, const struct tune_report *r)
 	struct buf text = BUF_INIT;
 
 	json_kstr(j, "gain", words[o->gain]);
-	json_key(j, "ratio");
-	if (isfinite(o->ratio.estimate)) {
-		json_object(j);
-		json_kreal(j, "estimate", o->ratio.estimate);
-		json_kreal(j, "lo", o->ratio.lo);
-		json_kreal(j, "hi", o->ratio.hi);
-		json_kreal(j, "level", o->ratio.level);
-		json_kuint(j, "n", o->pairs);
-		json_kstr(j, "method", o->ratio.method);
-		json_end(j);
-	} else {
-		json_null(j);
-	}
+	write_interval(j, "ratio", &o->ratio, o->pairs);
+	if (o->is_difference)
+		write_interval(j, "difference", &o->difference, o->pairs);
 	tune_report_verdict(&text, r);
 	json_kstr(j, "verdict", text.data);
 	buf_reset(&text);
@@ -190,6 +224,46 @@ static void write_importance(struct json *j, const struct tune_report *r)
 	json_end(j);
 }
 
+static void write_objectives(struct json *j, const struct tune_report *r)
+{
+	json_key(j, "objectives");
+	json_array(j);
+	for (size_t k = 0; k < r->study->objective_count; k++) {
+		json_object(j);
+		json_kstr(j, "name", r->study->objectives[k].metric.name);
+		json_kstr(j, "goal", r->study->objectives[k].is_maximized ? "maximize" : "minimize");
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* How the first objective depends on each parameter when the others are averaged over: [at, value, lo, hi] each. */
+static void write_dependence(struct json *j, const struct tune_report *r)
+{
+	json_key(j, "dependence");
+	if (!r->insight->is_there) {
+		json_null(j);
+		return;
+	}
+	json_object(j);
+	for (size_t k = 0; k < r->o->space->count; k++) {
+		const struct tune_curve *c = &r->insight->curves[k];
+
+		json_key(j, r->o->space->params[k].name);
+		json_array(j);
+		for (size_t i = 0; i < c->count; i++) {
+			json_array(j);
+			tune_write_value(j, &r->o->space->params[k], c->at[i]);
+			json_real(j, c->value[i]);
+			json_real(j, c->lo[i]);
+			json_real(j, c->hi[i]);
+			json_end(j);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void tune_report_json(struct buf *out, const struct tune_report *r)
 {
 	struct json j;
@@ -201,9 +275,13 @@ void tune_report_json(struct buf *out, const struct tune_report *r)
 	json_kstr(&j, "method", r->o->options.method->name);
 	json_kbool(&j, "is_paired", r->is_paired);
 	json_kbool(&j, "is_interrupted", r->outcome->is_interrupted);
+	json_kbool(&j, "is_running", r->is_running);
+	json_kint(&j, "trials_wanted", r->study->trials);
 	json_kuint(&j, "done", r->outcome->done);
 	json_kuint(&j, "cut", r->outcome->cut);
 	json_kuint(&j, "failed", r->outcome->failed);
+	if (r->outcome->knob)
+		json_kstr(&j, "unused_knob", r->outcome->knob);
 	write_best(&j, r);
 	json_key(&j, "default");
 	if (r->outcome->start)
@@ -211,7 +289,9 @@ void tune_report_json(struct buf *out, const struct tune_report *r)
 	else
 		json_null(&j);
 	write_gain(&j, r);
+	write_objectives(&j, r);
 	write_importance(&j, r);
+	write_dependence(&j, r);
 	if (r->study->objective_count > 1)
 		write_front(&j, r);
 	json_key(&j, "trials");

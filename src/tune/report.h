@@ -14,6 +14,7 @@ struct tune_report {
 	const struct tune_outcome *outcome;
 	const struct tune_insight *insight;
 	bool is_paired;
+	bool is_running; /* more will come */
 };
 
 void tune_report_json(struct buf *out, const struct tune_report *r); /* one object, one line */
@@ -24,6 +25,7 @@ void tune_report_html(struct buf *out, const struct tune_report *r);
 void tune_report_verdict(struct buf *out, const struct tune_report *r);
 /* What the best gives up, a line each: choices that differ from the default and lose something. */
 size_t tune_report_losses(struct buf *out, const struct tune_report *r, const char *before, const char *after);
+bool report_is_on_front(const struct tune_report *r, const struct tune_trial *t); /* is nothing better in everything? */
 const char *tune_state_word(enum tune_state state);
 
 #endif

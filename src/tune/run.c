@@ -6,6 +6,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "record/announce.h"
+#include "tune/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +79,7 @@ static const char **expand_environment(struct tune_run *r, struct sonde_err *err
 
 	while (given && given[count])
 		count++;
-	env = arena_alloc(&r->arena, (count + r->study->space.count + 2) * sizeof(*env));
+	env = arena_alloc(&r->arena, (count + r->study->space.count + 4) * sizeof(*env));
 	for (size_t i = 0; env && i < count; i++)
 		if (!(env[n++] = expand(r, given[i], err)))
 			return NULL;
@@ -91,11 +93,13 @@ static const char **expand_environment(struct tune_run *r, struct sonde_err *err
 		env[n++] = arena_printf(&r->arena, "%s=%s", p->variable, value);
 	}
 	if (env)
-		env[n] = arena_printf(&r->arena, "SONDE_TUNE_DIR=%s", r->dir);
+		env[n++] = arena_printf(&r->arena, "SONDE_TUNE_DIR=%s", r->dir);
+	for (const char *const *ours = env && r->announce ? announce_env(r->announce) : NULL; ours && *ours; ours++)
+		env[n++] = *ours;
 	return env;
 }
 
-static const char *in_dir(struct tune_run *r, const char *path)
+const char *tune_run_path(struct tune_run *r, const char *path)
 {
 	return *path == '/' ? path : arena_printf(&r->arena, "%s/%s", r->dir, path);
 }
@@ -113,7 +117,7 @@ static int write_file(struct tune_run *r, const struct tune_file *f, struct sond
 	if (rc < 0)
 		return rc;
 	filled = expand(r, f->from ? text.data : f->template, err);
-	path = in_dir(r, path);
+	path = tune_run_path(r, path);
 	if (!filled || !path)
 		return -EINVAL;
 	return fs_replace_file(AT_FDCWD, path, filled, strlen(filled), err);
@@ -121,7 +125,7 @@ static int write_file(struct tune_run *r, const struct tune_file *f, struct sond
 
 static int open_output(struct tune_run *r, const char *name, struct sonde_err *err)
 {
-	const char *path = in_dir(r, name);
+	const char *path = tune_run_path(r, name);
 	int fd = path ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600) : -1;
 
 	return fd < 0 ? err_sys(err, errno, "cannot write '%s'", path ? path : name) : fd;
@@ -131,7 +135,9 @@ static int start_job(struct tune_run *r, char **argv, int err_fd, struct sonde_e
 {
 	struct job_spec spec = JOB_SPEC_INIT;
 
-	spec.argv = argv;
+	spec.argv = r->study->launcher ? tune_launcher_words(r, argv) : argv;
+	if (!spec.argv)
+		return err_sys(err, ENOMEM, "cannot start a trial");
 	spec.env = expand_environment(r, err);
 	spec.cwd = r->study->directory;
 	spec.fds[1] = r->output_fd;
@@ -143,7 +149,7 @@ static int start_job(struct tune_run *r, char **argv, int err_fd, struct sonde_e
 static void say_why(struct tune_run *r, const char *what)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *path = in_dir(r, "err.txt"), *line;
+	const char *path = tune_run_path(r, "err.txt"), *line;
 
 	snprintf(r->why, sizeof(r->why), "%s", what);
 	if (!path || fs_read_file(AT_FDCWD, path, OUTPUT_MAX, &text, NULL) < 0)
@@ -164,6 +170,20 @@ static void describe_status(int status, char *text, size_t size)
 		snprintf(text, size, "it ended with status %d", WEXITSTATUS(status));
 }
 
+/* As job_wait; who is launched elsewhere hears from us meanwhile. */
+static int await(struct tune_run *r, int64_t until_ns, struct sonde_err *err)
+{
+	int rc;
+
+	do {
+		int64_t look_ns = clock_mono_ns() + 1000000000;
+
+		tune_launcher_beat(r);
+		rc = job_wait(r->job, look_ns < until_ns ? look_ns : until_ns, err);
+	} while (rc == -ETIMEDOUT && clock_mono_ns() < until_ns);
+	return rc;
+}
+
 /* The unmeasured step before: a build. Its failure is the configuration's. */
 static int prepare(struct tune_run *r, int err_fd, struct sonde_err *err)
 {
@@ -172,7 +192,7 @@ static int prepare(struct tune_run *r, int err_fd, struct sonde_err *err)
 
 	if (rc < 0)
 		return rc;
-	rc = job_wait(r->job, r->study->timeout_ns ? clock_mono_ns() + r->study->timeout_ns : INT64_MAX, err);
+	rc = await(r, r->study->timeout_ns ? clock_mono_ns() + r->study->timeout_ns : INT64_MAX, err);
 	if (rc == 0 || rc == -ETIMEDOUT) {
 		struct job_ladder ladder = JOB_LADDER_KILL;
 
@@ -205,6 +225,9 @@ static int begin(struct tune_run *r, int err_fd, struct sonde_err *err)
 		return -EINVAL;
 	if (ftruncate(r->output_fd, 0) < 0)
 		return err_sys(err, errno, "cannot start a trial");
+	rc = r->study->is_announced ? tune_heed_open(r, err) : 0;
+	if (rc < 0)
+		return rc;
 	rc = start_job(r, argv, err_fd, err);
 	if (rc == 0)
 		r->start_ns = job_start_ns(r->job);
@@ -239,22 +262,6 @@ int tune_run_start(struct tune_run *r, const struct tune_study *study, const dou
 	return err_fd < 0 ? err_fd : begin(r, err_fd, err);
 }
 
-static int keep_step(struct tune_run *r, int64_t index, double value)
-{
-	if (r->step_count == r->step_cap) {
-		size_t cap = r->step_cap ? 2 * r->step_cap : 64;
-		struct tune_step *steps = reallocarray(r->steps, cap, sizeof(*steps));
-
-		if (!steps)
-			return -ENOMEM;
-		r->steps = steps;
-		r->step_cap = cap;
-	}
-	if (r->step_count < TUNE_STEPS_MAX)
-		r->steps[r->step_count++] = (struct tune_step){ index, value };
-	return 0;
-}
-
 /* Steps among the whole lines of the output read so far; these lines go. */
 static int find_steps(struct tune_run *r)
 {
@@ -269,7 +276,10 @@ static int find_steps(struct tune_run *r)
 
 		*end = '\0';
 		if (regexec(&regex, line, 3, at, 0) == 0 && at[1].rm_so >= 0 && at[2].rm_so >= 0)
-			rc = keep_step(r, strtoll(line + at[1].rm_so, NULL, 10), strtod(line + at[2].rm_so, NULL));
+			rc = tune_keep_step(r,
+					&(struct tune_step){ .index = strtoll(line + at[1].rm_so, NULL, 10),
+							.at_ns = clock_mono_ns(),
+							.value = strtod(line + at[2].rm_so, NULL) });
 	}
 	regfree(&regex);
 	r->output.len -= (size_t)(line - r->output.data);
@@ -279,82 +289,46 @@ static int find_steps(struct tune_run *r)
 	return rc;
 }
 
-int tune_run_look(struct tune_run *r, struct sonde_err *err)
+static int look_at_output(struct tune_run *r)
 {
 	char bytes[READ_BYTES];
 	ssize_t n;
 
-	if (!r->study->step_regex)
-		return 0;
 	while ((n = pread(r->output_fd, bytes, sizeof(bytes), r->output_at)) > 0) {
 		r->output_at += n;
 		for (ssize_t i = 0; i < n; i++)
 			buf_addc(&r->output, bytes[i] ? bytes[i] : ' ');
 		if (find_steps(r) < 0)
-			return err_sys(err, ENOMEM, "cannot keep the steps of a trial");
+			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* The last match's first group. */
-static double from_output(struct tune_run *r, const char *pattern)
+/* Where only the time to a target counts, nothing more is to be learnt once it is reached. */
+static bool is_enough(const struct tune_run *r)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *path = in_dir(r, "out.txt"), *at;
-	double value = NAN;
-	regmatch_t group[2];
-	regex_t regex;
-
-	if (!path || fs_read_file(AT_FDCWD, path, OUTPUT_MAX, &text, NULL) < 0 ||
-			regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE) != 0)
-		return NAN;
-	for (at = text.data; regexec(&regex, at, 2, group, at == text.data ? 0 : REG_NOTBOL) == 0;) {
-		char *end;
-		double found = group[1].rm_so >= 0 ? strtod(at + group[1].rm_so, &end) : NAN;
-
-		if (group[1].rm_so >= 0 && end != at + group[1].rm_so)
-			value = found;
-		at += group[0].rm_eo > 0 ? group[0].rm_eo : 1;
-		if (group[0].rm_eo == 0 && !at[-1])
-			break;
-	}
-	regfree(&regex);
-	return value;
+	for (size_t k = 0; k < r->study->objective_count; k++)
+		if (r->study->objectives[k].metric.source != TUNE_TARGET ||
+				isnan(tune_time_to_target(r, &r->study->objectives[k].metric)))
+			return false;
+	for (size_t k = 0; k < r->study->limit_count; k++)
+		if (r->study->limits[k].metric.source != TUNE_TARGET)
+			return false;
+	return true;
 }
 
-static double size_of(struct tune_run *r, const char *file, struct sonde_err *err)
+int tune_run_look(struct tune_run *r, struct sonde_err *err)
 {
-	const char *path = expand(r, file, err);
-	struct stat st;
+	size_t before = r->step_count;
 
-	path = path ? in_dir(r, path) : NULL;
-	return path && stat(path, &st) == 0 ? (double)st.st_size : NAN;
-}
-
-static double known(int64_t value, double scale)
-{
-	return value < 0 ? NAN : (double)value * scale;
-}
-
-static double measure(struct tune_run *r, const struct tune_metric *m, const struct job_usage *usage,
-		struct sonde_err *err)
-{
-	switch (m->source) {
-	case TUNE_WALL:
-		return known(usage->wall_ns, 1e-9);
-	case TUNE_CPU:
-		return known(usage->user_ns, 1e-9) + known(usage->system_ns, 1e-9);
-	case TUNE_MEMORY:
-		return known(usage->max_rss_bytes, 1);
-	case TUNE_SIZE:
-		return size_of(r, m->file, err);
-	case TUNE_OUTPUT:
-		return from_output(r, m->regex);
-	case TUNE_STEP:
-		return r->step_count ? r->steps[r->step_count - 1].value : NAN;
-	default:
-		return NAN;
-	}
+	tune_launcher_beat(r);
+	if (r->announce)
+		announce_pass(r->announce);
+	if (r->study->step_regex && look_at_output(r) < 0)
+		return err_sys(err, ENOMEM, "cannot keep the steps of a trial");
+	if (r->step_count > before)
+		r->is_enough = is_enough(r);
+	return 0;
 }
 
 static void judge(struct tune_run *r, int status)
@@ -363,32 +337,41 @@ static void judge(struct tune_run *r, int status)
 
 	if (r->is_timed_out) {
 		say_why(r, "it did not end within its time");
-	} else if (!r->is_cut && status != 0) {
+	} else if (!r->is_cut && !r->is_enough && status != 0) {
 		describe_status(status, what, sizeof(what));
 		say_why(r, what);
 	}
-	for (size_t k = 0; k < r->study->objective_count && !*r->why; k++)
-		if (!isfinite(r->values[k]))
-			snprintf(r->why, sizeof(r->why), "there was no value of '%s'",
-					r->study->objectives[k].metric.name);
+	for (size_t k = 0; k < r->study->objective_count && !*r->why && !r->is_cut; k++) {
+		const struct tune_metric *m = &r->study->objectives[k].metric;
+
+		if (isfinite(r->values[k]))
+			continue;
+		if (m->source == TUNE_TARGET && r->step_count)
+			snprintf(r->why, sizeof(r->why), "it ended before its steps reached %g; the last was %g",
+					m->target, r->steps[r->step_count - 1].value);
+		else
+			snprintf(r->why, sizeof(r->why), "there was no value of '%s'", m->name);
+	}
 }
 
 int tune_run_finish(struct tune_run *r, struct sonde_err *err)
 {
-	struct job_ladder ladder = { .terminate_ns = 1000000000 };
+	/* A launcher needs its time to end what is elsewhere. */
+	struct job_ladder ladder = { .terminate_ns = r->study->launcher ? 20000000000 : 1000000000 };
 	struct job_usage usage;
-	int rc = job_end(r->job, &ladder, err);
+	int rc = job_end(r->job, &ladder, err), status;
 
 	if (rc < 0)
 		return rc;
+	if (r->announce)
+		announce_finish(r->announce);
 	rc = tune_run_look(r, err);
 	job_usage(r->job, &usage);
-	r->wall_s = known(usage.wall_ns, 1e-9);
-	for (size_t k = 0; k < r->study->objective_count; k++)
-		r->values[k] = measure(r, &r->study->objectives[k].metric, &usage, err);
-	for (size_t k = 0; k < r->study->limit_count; k++)
-		r->limits[k] = measure(r, &r->study->limits[k].metric, &usage, err);
-	judge(r, job_status(r->job));
+	status = job_status(r->job);
+	if (r->study->launcher)
+		tune_launcher_look(r, &usage, &status);
+	tune_measure(r, &usage);
+	judge(r, status);
 	job_free(r->job);
 	r->job = NULL;
 	return rc;
@@ -396,7 +379,12 @@ int tune_run_finish(struct tune_run *r, struct sonde_err *err)
 
 void tune_run_release(struct tune_run *r)
 {
+	static const struct job_ladder patient = { .terminate_ns = 20000000000 };
+
+	if (r->job && r->study->launcher)
+		job_end(r->job, &patient, NULL);
 	job_free(r->job);
+	tune_heed_close(r);
 	if (r->output_fd >= 0)
 		close(r->output_fd);
 	free(r->steps);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "stats/summary.h"
+#include "tune/launcher.h"
 #include "tune/stop.h"
 
 #include <errno.h>
@@ -17,11 +18,15 @@
 
 #define CAP 1.5         /* a run may take so many times the best, and twice the noise */
 #define NOISE_USUAL 0.1 /* of the best, where repeats do not tell */
+#define CAP_LEAST_S 0.5 /* a run is not cut for less than this beyond the best: it is not worth it */
 #define HOPELESS 1.5    /* a trial that much worse than the best is not repeated */
 
+/* Does the objective grow as long as it runs? */
 static bool is_timed(const struct tune_study *study)
 {
-	return study->objective_count == 1 && study->objectives[0].metric.source == TUNE_WALL &&
+	enum tune_source source = study->objectives[0].metric.source;
+
+	return study->objective_count == 1 && (source == TUNE_WALL || source == TUNE_TARGET) &&
 			!study->objectives[0].is_maximized;
 }
 
@@ -37,9 +42,12 @@ static double best_seen(const struct tune_optimizer *o)
 
 static int64_t deadline_of(const struct tune_drive *d, const struct tune_run *r, bool *is_cap)
 {
-	double best = best_seen(d->o), cap_s = CAP * best * (1 + 2 * NOISE_USUAL);
+	double best = best_seen(d->o), cap_s = fmax(CAP * best * (1 + 2 * NOISE_USUAL), best + CAP_LEAST_S);
 	int64_t limit_ns = d->study->timeout_ns ? d->study->timeout_ns : INT64_MAX;
 
+	*is_cap = false;
+	if (d->study->launcher) /* it may wait for its turn: its time is counted where it runs */
+		return INT64_MAX;
 	*is_cap = d->study->is_capped && is_timed(d->study) && !d->is_paired && isfinite(best) &&
 			cap_s * 1e9 < (double)limit_ns;
 	if (*is_cap)
@@ -111,11 +119,14 @@ static void release_runs(struct tune_slot *s)
 
 int tune_slot_start(struct tune_slot *s, struct tune_drive *d, const struct tune_trial *t, struct sonde_err *err)
 {
+	char dir[4096];
 	int rc;
 
 	memset(s, 0, sizeof(*s));
 	s->id = t->id;
 	s->point = t->point;
+	if (d->study->window)
+		return tune_live_begin(&d->live, d->study, t->point, t->id, tune_live_dir(d, dir, sizeof(dir)), err);
 	if (d->is_paired) {
 		rc = choose_rival(s, d, err);
 		if (rc < 0)
@@ -132,7 +143,7 @@ int tune_slot_start(struct tune_slot *s, struct tune_drive *d, const struct tune
 /* Stop what lags behind, by time or by steps. */
 static int watch(struct tune_slot *s, struct tune_drive *d, struct tune_run *r, struct sonde_err *err)
 {
-	bool is_maximized = d->study->objectives[0].metric.source == TUNE_STEP && d->study->objectives[0].is_maximized;
+	bool is_maximized = tune_steps_rise(d->study);
 	double rungs[TUNE_RUNGS_MAX];
 	struct arena scratch = ARENA_INIT;
 	bool is_cap;
@@ -141,6 +152,8 @@ static int watch(struct tune_slot *s, struct tune_drive *d, struct tune_run *r, 
 
 	if (rc < 0)
 		return rc;
+	if (r->is_enough)
+		return 0;
 	if (clock_mono_ns() >= r->deadline_ns) {
 		deadline_of(d, r, &is_cap);
 		r->is_cut = is_cap;
@@ -167,7 +180,7 @@ static int turn_run(struct tune_slot *s, struct tune_drive *d, struct tune_run *
 		rc = watch(s, d, r, err);
 	if (rc < 0)
 		return rc;
-	if (job_wait(r->job, 0, err) == 0 || r->is_cut || r->is_timed_out) {
+	if (job_wait(r->job, 0, err) == 0 || r->is_cut || r->is_timed_out || r->is_enough) {
 		rc = tune_run_finish(r, err);
 		*is_over = true;
 	}
@@ -189,10 +202,18 @@ static bool take_ratio(struct tune_slot *s)
 	return true;
 }
 
+/* A time that was cut short is at least what it was cut at, and no better than what we were ready to wait for. */
+static double at_least(const struct tune_slot *s, const struct tune_drive *d)
+{
+	double best = best_seen(d->o);
+
+	return isfinite(best) ? fmax(s->run.wall_s, CAP * best) : s->run.wall_s;
+}
+
 /* Take in the repeat that has ended; false when the trial is over with a failure. */
 static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 {
-	bool is_maximized = d->study->objectives[0].metric.source == TUNE_STEP && d->study->objectives[0].is_maximized;
+	bool is_maximized = tune_steps_rise(d->study);
 	double rungs[TUNE_RUNGS_MAX];
 
 	if (*s->run.why) {
@@ -201,9 +222,12 @@ static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 	}
 	memcpy(s->values[s->repeat], s->run.values, sizeof(s->run.values));
 	memcpy(s->limits[s->repeat], s->run.limits, sizeof(s->run.limits));
+	if (s->run.is_cut && is_timed(d->study))
+		s->values[s->repeat][0] = at_least(s, d);
 	if (s->has_beside && !take_ratio(s))
 		return false;
 	s->wall_s += s->run.wall_s;
+	d->knobs_asked |= s->run.knobs_asked;
 	s->is_cut |= s->run.is_cut;
 	s->result.rung_count = tune_rungs(s->run.steps, s->run.step_count, is_maximized, rungs);
 	memcpy(s->result.rungs, rungs, sizeof(rungs));
@@ -241,10 +265,37 @@ static void conclude(struct tune_slot *s)
 	s->result.state = s->is_cut ? TUNE_CUT : TUNE_DONE;
 }
 
+/* A window of the running program. */
+static int turn_live(struct tune_slot *s, struct tune_drive *d, struct sonde_err *err)
+{
+	char dir[4096], why[TUNE_WHY];
+	int rc = tune_live_turn(&d->live, tune_live_dir(d, dir, sizeof(dir)), s->values[s->repeat], why, err);
+
+	if (rc <= 0)
+		return rc;
+	for (size_t k = 0; k < TUNE_LIMITS_MAX; k++)
+		s->limits[s->repeat][k] = NAN;
+	if (*why) {
+		fail(s, why);
+		return 1;
+	}
+	s->repeat++;
+	if (wants_repeat(s, d)) {
+		rc = tune_live_begin(&d->live, d->study, s->point, s->id, dir, err);
+		return rc < 0 ? rc : 0;
+	}
+	s->wall_s = (double)(clock_mono_ns() - d->live.begun_ns) * 1e-9;
+	conclude(s);
+	return 1;
+}
+
 int tune_slot_turn(struct tune_slot *s, struct tune_drive *d, struct sonde_err *err)
 {
 	bool is_over, is_beside_over = true;
 	int rc;
+
+	if (d->study->window)
+		return turn_live(s, d, err);
 
 	if (*s->run.why && !s->run.job && !s->repeat && !s->has_beside) { /* its preparation failed */
 		fail(s, s->run.why);
@@ -271,51 +322,4 @@ void tune_slot_stop(struct tune_slot *s)
 {
 	release_runs(s);
 	s->id = 0;
-}
-
-static int run_to_end(struct tune_drive *d, struct tune_run *r, struct sonde_err *err)
-{
-	int64_t until = d->study->timeout_ns ? r->start_ns + d->study->timeout_ns : INT64_MAX;
-	int rc;
-
-	do
-		rc = job_wait(r->job, clock_mono_ns() + 100000000 < until ? clock_mono_ns() + 100000000 : until, err);
-	while (rc == -ETIMEDOUT && clock_mono_ns() < until && !(d->is_interrupted && *d->is_interrupted));
-	if (rc == -ETIMEDOUT && d->is_interrupted && *d->is_interrupted)
-		return -EINTR;
-	if (rc < 0 && rc != -ETIMEDOUT)
-		return rc;
-	r->is_timed_out = rc == -ETIMEDOUT;
-	return tune_run_finish(r, err);
-}
-
-/* Start one; where they do not run beside each other, wait for it too. */
-static int run_side(struct tune_drive *d, struct tune_run *r, const double *point, bool is_best, struct sonde_err *err)
-{
-	int rc = start_one(d, r, point, 0, is_best ? "best" : "default", err);
-
-	r->deadline_ns = INT64_MAX;
-	return rc < 0 || d->is_paired ? rc : run_to_end(d, r, err);
-}
-
-int tune_run_pair(struct tune_drive *d, const double *best, const double *start, bool is_default_first,
-		double *best_value, double *start_value, char *why, struct sonde_err *err)
-{
-	struct tune_run runs[2] = { { .output_fd = -1 }, { .output_fd = -1 } }; /* best, default */
-	const double *points[2] = { best, start };
-	int rc = 0;
-
-	for (int i = 0; i < 2 && rc == 0; i++) {
-		int side = i ^ is_default_first;
-
-		rc = run_side(d, &runs[side], points[side], side == 0, err);
-	}
-	for (int i = 0; i < 2 && rc == 0 && d->is_paired; i++)
-		rc = run_to_end(d, &runs[i], err);
-	*best_value = runs[0].values[0];
-	*start_value = runs[1].values[0];
-	snprintf(why, TUNE_WHY, "%s", *runs[0].why ? runs[0].why : runs[1].why);
-	for (int i = 0; i < 2; i++)
-		tune_run_release(&runs[i]);
-	return rc;
 }

@@ -32,6 +32,13 @@ int tune_slot_start(struct tune_slot *s, struct tune_drive *d, const struct tune
 int tune_slot_turn(struct tune_slot *s, struct tune_drive *d, struct sonde_err *err);
 void tune_slot_stop(struct tune_slot *s); /* nothing of it lives any more; nothing is told */
 
+const char *tune_live_dir(const struct tune_drive *d, char *dir, size_t size); /* of a program that keeps running */
+
+bool tune_is_interrupted(const struct tune_drive *d);
+size_t tune_count_state(const struct tune_optimizer *o, enum tune_state state);
+
+/* Pairs of runs into the journal, as many as the study wants. Several that fail end it: d->proof_why. */
+int tune_prove(struct tune_drive *d, const struct tune_outcome *found, struct sonde_err *err);
 /* For the proof: run both, in turn or, in a paired study, at the same time; their values of the first objective. */
 int tune_run_pair(struct tune_drive *d, const double *best, const double *start, bool is_default_first,
 		double *best_value, double *start_value, char *why, struct sonde_err *err);

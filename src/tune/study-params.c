@@ -5,6 +5,7 @@
 #include "tune/study-params.h"
 
 #include "base/words.h"
+#include "sonde/shm.h"
 #include "tune/expression.h"
 
 #include <ctype.h>
@@ -165,6 +166,13 @@ static int check_reach(struct config_reader *r, yaml_node_t *at, const struct tu
 		return config_error(r, at, "'arg' of parameter '%s' needs a {} where the value goes", p->name);
 	if (p->variable && (!*p->variable || strchr(p->variable, '=')))
 		return config_error(r, at, "'env' of parameter '%s' is no name of a variable", p->name);
+	if (p->knob && (!*p->knob || strlen(p->knob) >= SONDE_NAME_BYTES))
+		return config_error(r, at, "'knob' of parameter '%s' is a name of at most %u bytes", p->name,
+				SONDE_NAME_BYTES - 1);
+	for (size_t i = 0; p->knob && i < p->choice_count; i++)
+		if (strlen(p->choices[i].text) >= SONDE_NAME_BYTES || strchr(p->choices[i].text, '|'))
+			return config_error(r, at, "the choice '%s' of parameter '%s' cannot be a knob's",
+					p->choices[i].text, p->name);
 	return 0;
 }
 

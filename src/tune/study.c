@@ -7,156 +7,18 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/words.h"
+#include "tune/study-metrics.h"
 #include "tune/study-params.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TRIALS_USUAL = 50, CONFIRM_USUAL = 10 };
+enum { TRIALS_USUAL = 50, CONFIRM_USUAL = 10, SETTLE_USUAL = 2 };
 
-static const char *const source_words[] = { "told", "wall", "cpu", "memory", "size", "output", "step", NULL };
-static const char *const goal_words[] = { "minimize", "maximize", NULL };
 static const char *const stop_words[] = { "none", "median", "asha", NULL };
-
-/* An objective or limit as it is being read. */
-struct metric_draft {
-	struct tune_metric metric;
-	int source, goal;
-	double min, max;
-};
-
-static const struct config_key objective_keys[] = {
-	{ "name", CONFIG_TEXT, offsetof(struct metric_draft, metric.name) },
-	{ "goal", CONFIG_WORD, offsetof(struct metric_draft, goal), .words = goal_words },
-	{ "from", CONFIG_WORD, offsetof(struct metric_draft, source), .words = source_words },
-	{ "regex", CONFIG_TEXT, offsetof(struct metric_draft, metric.regex) },
-	{ "file", CONFIG_TEXT, offsetof(struct metric_draft, metric.file) },
-	{ NULL },
-};
-
-static const struct config_key limit_keys[] = {
-	{ "name", CONFIG_TEXT, offsetof(struct metric_draft, metric.name) },
-	{ "min", CONFIG_REAL, offsetof(struct metric_draft, min) },
-	{ "max", CONFIG_REAL, offsetof(struct metric_draft, max) },
-	{ "from", CONFIG_WORD, offsetof(struct metric_draft, source), .words = source_words },
-	{ "regex", CONFIG_TEXT, offsetof(struct metric_draft, metric.regex) },
-	{ "file", CONFIG_TEXT, offsetof(struct metric_draft, metric.file) },
-	{ NULL },
-};
-
-/* A regular expression that can be used and has a group to take. */
-static int check_regex(struct config_reader *r, yaml_node_t *at, const char *text, size_t groups)
-{
-	char why[200];
-	regex_t regex;
-	int rc = regcomp(&regex, text, REG_EXTENDED | REG_NEWLINE);
-
-	if (rc != 0) {
-		regerror(rc, &regex, why, sizeof(why));
-		return config_error(r, at, "the regular expression '%s' is wrong: %s", text, why);
-	}
-	rc = regex.re_nsub < groups
-			? config_error(r, at, "the regular expression '%s' needs %zu group%s in parentheses", text,
-					  groups, groups > 1 ? "s" : "")
-			: 0;
-	regfree(&regex);
-	return rc;
-}
-
-/* The name says where it comes from, unless `from`, a regex or a file does. */
-static void settle_source(struct metric_draft *d)
-{
-	if (d->source >= 0)
-		d->metric.source = (enum tune_source)d->source;
-	else if (d->metric.regex)
-		d->metric.source = TUNE_OUTPUT;
-	else if (d->metric.file)
-		d->metric.source = TUNE_SIZE;
-	else
-		for (int i = 0; source_words[i]; i++)
-			if (strcmp(d->metric.name, source_words[i]) == 0)
-				d->metric.source = (enum tune_source)i;
-}
-
-static int take_metric(struct config_reader *r, yaml_node_t *node, const struct config_key *keys, const char *what,
-		struct metric_draft *d)
-{
-	int rc;
-
-	*d = (struct metric_draft){ .source = -1, .min = -INFINITY, .max = INFINITY };
-	rc = config_take_map(r, node, keys, what, d);
-	if (rc < 0)
-		return rc;
-	if (!d->metric.name || !*d->metric.name)
-		return config_error(r, node, "%s needs a 'name'", what);
-	settle_source(d);
-	d->metric.line = config_line(node);
-	if (d->metric.source == TUNE_OUTPUT && !d->metric.regex)
-		return config_error(r, node, "'%s' comes from the output and needs a 'regex'", d->metric.name);
-	if (d->metric.source == TUNE_SIZE && !d->metric.file)
-		return config_error(r, node, "'%s' is the size of a file and needs 'file'", d->metric.name);
-	return d->metric.regex ? check_regex(r, node, d->metric.regex, 1) : 0;
-}
-
-static int take_objective(struct config_reader *r, yaml_node_t *node, void *into)
-{
-	struct tune_study *s = into;
-	struct metric_draft d;
-	int rc;
-
-	if (s->objective_count >= TUNE_OBJECTIVES_MAX)
-		return config_error(r, node, "a study has at most %d objectives", TUNE_OBJECTIVES_MAX);
-	rc = take_metric(r, node, objective_keys, "an objective", &d);
-	if (rc < 0)
-		return rc;
-	s->objectives[s->objective_count++] = (struct tune_objective){ .metric = d.metric,
-		.is_maximized = d.goal == 1 };
-	return 0;
-}
-
-static int take_list_of(struct config_reader *r, yaml_node_t *list, const char *what, void *into,
-		int (*take)(struct config_reader *, yaml_node_t *, void *))
-{
-	yaml_node_t *node;
-	int rc = 0;
-
-	if (list->type != YAML_SEQUENCE_NODE)
-		return config_error(r, list, "'%s' must be a list", what);
-	for (size_t i = 0; rc == 0 && (node = config_item(r, list, i)); i++)
-		rc = take(r, node, into);
-	return rc;
-}
-
-static int take_objectives(struct config_reader *r, yaml_node_t *list, void *into)
-{
-	return take_list_of(r, list, "objectives", into, take_objective);
-}
-
-static int take_limit(struct config_reader *r, yaml_node_t *node, void *into)
-{
-	struct tune_study *s = into;
-	struct metric_draft d;
-	int rc;
-
-	if (s->limit_count >= TUNE_LIMITS_MAX)
-		return config_error(r, node, "a study has at most %d limits", TUNE_LIMITS_MAX);
-	rc = take_metric(r, node, limit_keys, "a limit", &d);
-	if (rc < 0)
-		return rc;
-	if (isinf(d.min) && isinf(d.max))
-		return config_error(r, node, "the limit of '%s' needs a 'min' or a 'max'", d.metric.name);
-	s->limits[s->limit_count++] = (struct tune_bound){ .metric = d.metric, .limit = { d.min, d.max } };
-	return 0;
-}
-
-static int take_limits(struct config_reader *r, yaml_node_t *list, void *into)
-{
-	return take_list_of(r, list, "limits", into, take_limit);
-}
 
 static const struct config_key file_keys[] = {
 	{ "path", CONFIG_TEXT, offsetof(struct tune_file, path) },
@@ -185,7 +47,7 @@ static int take_file(struct config_reader *r, yaml_node_t *node, void *into)
 
 static int take_files(struct config_reader *r, yaml_node_t *list, void *into)
 {
-	return take_list_of(r, list, "files", into, take_file);
+	return tune_take_list(r, list, "files", into, take_file);
 }
 
 static int take_warm(struct config_reader *r, yaml_node_t *node, void *into)
@@ -202,7 +64,7 @@ static int take_warm(struct config_reader *r, yaml_node_t *node, void *into)
 
 static int take_warms(struct config_reader *r, yaml_node_t *list, void *into)
 {
-	return take_list_of(r, list, "warm_start", into, take_warm);
+	return tune_take_list(r, list, "warm_start", into, take_warm);
 }
 
 static const struct config_key budget_keys[] = {
@@ -264,7 +126,7 @@ static int take_steps(struct config_reader *r, yaml_node_t *node, void *into)
 	if (!text)
 		return config_error(r, node, "'steps' is a regular expression with two groups: the step and its value");
 	s->step_regex = arena_strdup(r->arena, text);
-	return check_regex(r, node, text, 2);
+	return tune_check_regex(r, node, text, 2);
 }
 
 /* Constraints need all parameters, wherever they stand. */
@@ -283,9 +145,9 @@ static const struct config_key study_keys[] = {
 	{ "files", CONFIG_OTHER, .take = take_files },
 	{ "params", CONFIG_OTHER, .take = tune_take_params },
 	{ "constraints", CONFIG_OTHER, .take = take_constraints_later },
-	{ "objective", CONFIG_OTHER, .take = take_objective },
-	{ "objectives", CONFIG_OTHER, .take = take_objectives },
-	{ "limits", CONFIG_OTHER, .take = take_limits },
+	{ "objective", CONFIG_OTHER, .take = tune_take_objective },
+	{ "objectives", CONFIG_OTHER, .take = tune_take_objectives },
+	{ "limits", CONFIG_OTHER, .take = tune_take_limits },
 	{ "budget", CONFIG_OTHER, .take = take_budget },
 	{ "repeats", CONFIG_WHOLE, offsetof(struct tune_study, repeats), .min = 1 },
 	{ "parallel", CONFIG_WHOLE, offsetof(struct tune_study, parallel), .min = 1 },
@@ -293,6 +155,9 @@ static const struct config_key study_keys[] = {
 	{ "timeout", CONFIG_DURATION, offsetof(struct tune_study, timeout_ns) },
 	{ "confirm", CONFIG_WHOLE, offsetof(struct tune_study, confirm), .min = 0 },
 	{ "cap", CONFIG_TRUTH, offsetof(struct tune_study, is_capped) },
+	{ "step", CONFIG_TEXT, offsetof(struct tune_study, step_name) },
+	{ "window", CONFIG_WHOLE, offsetof(struct tune_study, window), .min = 1 },
+	{ "settle", CONFIG_WHOLE, offsetof(struct tune_study, settle), .min = 0 },
 	{ "early_stop", CONFIG_WORD, offsetof(struct tune_study, stop), .words = stop_words },
 	{ "steps", CONFIG_OTHER, .take = take_steps },
 	{ "warm_start", CONFIG_OTHER, .take = take_warms },
@@ -315,6 +180,27 @@ struct study_reader {
 	struct tune_study *study;
 };
 
+static bool is_of_program(const struct tune_study *s, const struct tune_metric *m)
+{
+	return m->source == TUNE_METRIC ||
+			(!s->step_regex &&
+					(m->source == TUNE_STEP || m->source == TUNE_TARGET || m->source == TUNE_PACE));
+}
+
+/* Does anything come from, or go to, the program by libsonde? */
+static bool is_announced(const struct tune_study *s)
+{
+	bool is = s->stop != TUNE_STOP_NONE && !s->step_regex;
+
+	for (size_t i = 0; i < s->space.count; i++)
+		is |= s->space.params[i].knob != NULL;
+	for (size_t k = 0; k < s->objective_count; k++)
+		is |= is_of_program(s, &s->objectives[k].metric);
+	for (size_t k = 0; k < s->limit_count; k++)
+		is |= is_of_program(s, &s->limits[k].metric);
+	return is;
+}
+
 static int take_document(struct config_reader *r, yaml_node_t *root)
 {
 	struct tune_study *study = ((struct study_reader *)r)->study;
@@ -328,6 +214,7 @@ static int take_document(struct config_reader *r, yaml_node_t *root)
 		rc = tune_take_constraints(r, r->context, &study->space);
 	if (rc == 0 && !study->objective_count)
 		return config_error(r, root, "the study has no 'objective'");
+	study->is_announced = is_announced(study);
 	return rc;
 }
 
@@ -346,6 +233,7 @@ int tune_study_parse(struct tune_study *study, const char *path, const char *tex
 	study->confirm = CONFIRM_USUAL;
 	study->repeats = study->parallel = 1;
 	study->is_capped = true;
+	study->settle = SETTLE_USUAL;
 	study->name = name_of(path, arena);
 	return config_parse(&s.reader, text, size, take_document);
 }

@@ -10,7 +10,7 @@
 
 #include "tune/optimizer.h"
 
-enum { TUNE_WORDS_MAX = 256, TUNE_FILES_MAX = 16, TUNE_WARM_MAX = 16 };
+enum { TUNE_WORDS_MAX = 256, TUNE_FILES_MAX = 16, TUNE_WARM_MAX = TUNE_EARLIER_MAX };
 
 /* Where a number comes from. */
 enum tune_source {
@@ -21,6 +21,9 @@ enum tune_source {
 	TUNE_SIZE,   /* bytes of a file that the program leaves */
 	TUNE_OUTPUT, /* a regular expression's first group in the output, its last match */
 	TUNE_STEP,   /* the last value of the steps it reports */
+	TUNE_TARGET, /* seconds from start until the steps' value has reached a target */
+	TUNE_PACE,   /* seconds from step to step */
+	TUNE_METRIC, /* a metric that it keeps: a counter's sum, a gauge's last value, a histogram's mean */
 };
 
 struct tune_metric {
@@ -28,6 +31,10 @@ struct tune_metric {
 	enum tune_source source;
 	const char *regex; /* OUTPUT */
 	const char *file;  /* SIZE; relative to the trial's directory */
+	const char *kept;  /* METRIC: its name on the board */
+	double target;     /* TARGET; NaN: none was given */
+	bool is_rising;    /* TARGET: values rise towards it */
+	int64_t mean_of;   /* TARGET: the mean of so many steps counts; 0 is 1 */
 	size_t line;
 };
 
@@ -75,8 +82,13 @@ struct tune_study {
 	int64_t confirm;    /* pairs of runs, best beside default, at the end */
 	bool is_capped;     /* end runs that take much longer than the best */
 	enum tune_stop stop;
-	const char *step_regex; /* two groups in the output: step and value */
+	const char *step_regex; /* two groups in the output: step and value; NULL: steps that it announces */
+	const char *step_name;  /* of the loop that counts; NULL: the first */
+	int64_t window;    /* steps of a trial within one running program; 0: each trial has a program of its own */
+	int64_t settle;    /* steps before that, which do not count */
+	bool is_announced; /* does it take part: knobs, announced steps, metrics? */
 	const struct tune_method *method;
+	const struct tune_launcher *launcher; /* where trials run; NULL: here */
 };
 
 /* -EINVAL: the file is wrong; -ENOENT and others: it cannot be read. */

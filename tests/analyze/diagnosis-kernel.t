@@ -43,7 +43,12 @@ else
 fi
 
 record cpu "$FAULTY" cpu_bound
-accuse cpu_bound cpu rest
+# A program that gets less than a quarter of a CPU for four threads is bound by others.
+if [[ $("$SONDE" summary cpu --json | jq '.cpu.cpu_ns * 4 >= .wall_ns') == true ]]; then
+	accuse cpu_bound cpu rest
+else
+	skip 'cpu_bound' 'others leave too little of the CPUs here'
+fi
 record queue "$FAULTY" run_queue
 accuse run_queue queue rest
 

@@ -33,10 +33,14 @@ def stats(n):
     for i in range(20000 - n):
         os.getpid()
 
-def blocked(seconds):                   # a call that waits
-    r, w = os.pipe()
-    threading.Timer(seconds, os.write, (w, b"x")).start()
-    os.read(r, 1)
+def wait_for(name, seconds):            # a call on a file that lasts so long
+    os.mkfifo(name)
+    fd = os.open(name, os.O_RDWR)
+    threading.Timer(seconds, os.write, (fd, b"x")).start()
+    os.read(fd, 1)
+
+def blocked(seconds):
+    wait_for(f"fifo-{seconds}", seconds)
     time.sleep(2.5 - seconds)
 
 def pipeline(is_ahead):
@@ -57,9 +61,7 @@ def pipeline(is_ahead):
 def team(seconds):                      # four processes; one waits in calls for so long, the others 0.05 s
     for i in range(4):
         if os.fork() == 0:
-            r, w = os.pipe()
-            threading.Timer(seconds if i == 2 else 0.05, os.write, (w, b"x")).start()
-            os.read(r, 1)
+            wait_for(f"fifo-{seconds}-{i}", seconds if i == 2 else 0.05)
             os._exit(0)
     for i in range(4):
         os.wait()
@@ -87,6 +89,20 @@ for rule in tiny_reads tiny_writes repeated_opens repeated_stats io_bound input_
 	is "$rule: evidence, range, time and a next step" \
 		"$(jq '.evidence != "" and .next != "" and .from_ns >= 0 and .to_ns > .from_ns and .recoverable_ns > 0' <<<"$finding")" true
 done
+# Processes that wait for each other at their pipes do no input and output, and none does more of it than the others.
+"$SONDE" record -q --probes trace -o pipeline -- sh -c '(sleep 1; echo x) | cat | cat | wc -c' >/dev/null
+for rule in io_bound imbalance; do
+	is "$rule: a pipeline is not accused" "$(has "$rule" pipeline)" 0
+done
+mkfifo slow
+# A buffer makes few large calls of many small ones, and one of them may take its time.
+sh -c 'exec 3<slow; sleep 1; exec cat <&3 >/dev/null' &
+"$SONDE" record -q --probes trace -o buffered -- "$FAULTY" print slow
+wait
+ok 'tiny writes: the bytes were written' test "$("$SONDE" events buffered --table io --json | grep -c printf)" -gt 0
+is 'tiny_writes: buffered bytes are not accused' "$(has tiny_writes buffered)" 0
+"$SONDE" record -q --probes trace -o roles -- sh -c '(sleep 1; echo x >slow) & ls / | sort | head -c 5; cat slow' >/dev/null
+is 'imbalance: nor are programs that do different things' "$(has imbalance roles)" 0
 next=$("$SONDE" summary run-tiny_reads --json | jq -r '.diagnosis[] | select(.rule == "tiny_reads") | .next')
 like 'the next step is a command of ours' "$next" '^sonde events '
 run bash -c "\"\$SONDE_STAGE\"/bin/$next"

@@ -80,8 +80,8 @@ is 'reads of 3 sizes: the smallest' "$(fact '.io.by_call[] | select(.call == "pr
 is 'and the largest' "$(fact '.io.by_call[] | select(.call == "pread") | .size_max')" \
 	"$(zcat "$data"/*.gz | grep '"name":"pread"' | grep -o '"ret":[0-9]*' | cut -d: -f2 | sort -n | tail -1)"
 
-run "$SONDE" summary job --rules dlio
-is 'one screen: exits with 0' "$status" 0
+run "$SONDE" summary job --rules dlio --full
+is 'in full: exits with 0' "$status" 0
 like 'it has the layers' "$out" 'Reader POSIX \(Lustre\) +io +10.4 k'
 like 'and says what was not recorded' "$out" 'CPU: CPU samples were not recorded'
 run "$SONDE" analyze job --json

@@ -107,6 +107,17 @@ static void on_one_cpu(void)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
+/* 240 KB in small pieces, through a buffer. */
+static void print_lines(const char *path)
+{
+	FILE *out = fopen(path, "w");
+
+	for (int i = 0; out && i < 20000; i++)
+		fprintf(out, "line %d\n", 100000 + i);
+	if (out)
+		fclose(out);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -137,6 +148,8 @@ int main(int argc, char **argv)
 		burn(60);
 	} else if (strcmp(what, "rest") == 0) {
 		rest(0.8);
+	} else if (strcmp(what, "print") == 0 && argc > 2) {
+		print_lines(argv[2]);
 	}
 	while (wait(NULL) > 0)
 		;

@@ -6,6 +6,7 @@
 
 "$SONDE" summary run --json >whole.json
 "$SONDE" summary run >whole.txt
+"$SONDE" summary run --full >full.txt
 "$SONDE" summary -j1 run --json >one-thread.json
 "$SONDE" summary -j7 run --json >threads.json
 ok 'threads do not show' cmp -s one-thread.json threads.json
@@ -22,6 +23,8 @@ for n in 1 4 9; do
 	# shellcheck disable=SC2046 # names without blanks
 	"$SONDE" merge $(ls -r parts/*) >merged.txt
 	ok "$n parts, backwards, for people" cmp -s merged.txt whole.txt
+	"$SONDE" merge --full parts/* >merged.txt
+	ok "$n parts, in full" cmp -s merged.txt full.txt
 done
 
 "$SONDE" summary run --roi 10ms,60ms --rules dlio --json >whole.json

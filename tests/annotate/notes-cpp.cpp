@@ -73,6 +73,9 @@ int main()
 	exceptions();
 	values();
 	sonde::metric_add("count");
+	{
+		sonde::timer t("infer_seconds");
+	}
 	return sonde::knob("threads", 4) == 4 && sonde::knob("rate", 0.5) == 0.5 && sonde::knob("small", 3, 1, 5) == 3
 			? 0
 			: 1;

@@ -163,6 +163,14 @@ def values():
     sonde.metric_add("added", 2)
     sonde.metric_set("set", 1.5)
     sonde.metric_observe("seen", 2)
+    with sonde.timer("took_seconds"):
+        pass
+    try:
+        with sonde.timer("took_seconds"):
+            raise ValueError
+    except ValueError:
+        pass
+    assert sonde.timer("took_seconds")(lambda a, b=1: (a, b))(5, b=6) == (5, 6)
     assert [sonde.knob("i", 3), sonde.knob("r", 0.5, 0, 1), sonde.knob("b", True), sonde.knob("c", "y", choices="xyz")] == [
         3, 0.5, True, "y"]
     assert sonde.knob("big", 2**70) == 2**70 and sonde.knob("other", None) is None

@@ -20,6 +20,7 @@ def notes():
     run = tap.as_printed("python", tap.PYTHON, script("python-notes.py"), env=QUIET)
     tap.same(run.err, "on\n", "python: it knows that it is recorded")
     board = run.ring.only().board
+    tap.same(board.metrics["took_seconds", 3].count, 3, "a timer counts each time, exceptions too")
     tap.same((board.metrics["added", 1].value, board.metrics["set", 2].value, board.metrics["seen", 3].count), (3.0, 1.5, 1),
              "python: metrics")
     tap.same((sorted(board.knobs), board.knobs["c"].choices, board.knobs["c"].value), (["b", "c", "i", "r"], "x|y|z", 1),

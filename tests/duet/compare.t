@@ -28,6 +28,11 @@ is 'the verdict is faster' "$(field verdict)" faster
 duet -a "$large" -b "$small" --metric rss --better higher --design rmit --budget 20s --runs 6 --pairs 1 --no-self-check --json
 is 'less is worse when higher is better' "$(field verdict) $status" 'slower 3'
 
+duet -a "$small" -b "$large" --metric faults --design rmit --budget 20s --runs 6 --pairs 1 --no-self-check --json
+is 'counters of the kernel are metrics' "$(field verdict) $(field metric)" 'slower faults'
+ok_json 'beside the others' '.a.faults > 0 and .a.waits >= 0 and .a.rss > 0'
+duet -a true -b true --metric wal
+like 'an unknown metric is a usage error that proposes one' "$status $err" "^2 .*did you mean 'wall'"
 duet -a "$small" -b "$small" --metric rss --threshold 50% --design rmit --budget 20s --runs 6 --pairs 1 --no-self-check --json
 is 'the same is equivalent' "$(field verdict) $status" 'equivalent 0'
 

@@ -51,9 +51,9 @@ is 'JMH' "$(column iteration_time_ns)" '1500000 2000000 3000000 250000000'
 mkdir p && echo '{"benchmarks": [{"fullname": "t::x", "stats": {"data": [0.001, 0.002]}}]}' >p/pytest.b.0.seqn.None.A.x.json
 table p
 is 'pytest-benchmark' "$(column iteration_time_ns)" '1000000 2000000'
-mkdir l && printf '# start end\n1000 1500\n2.5 3.75\n' >l/lines.b.0.duet.AB.A.x
+mkdir l && printf '# start end\n1000 1500\n2.5 3.75\n1.5e0 2.0\n' >l/lines.b.0.duet.AB.A.x
 table l
-is 'lines of start and end' "$(column iteration_time_ns)" '500 1250000000'
+is 'lines of start and end' "$(column iteration_time_ns)" '500 1250000000 500000000'
 mkdir x && printf 'took 12 ms\ntook 13 ms\n' >x/own.b.0.duet.AB.A.x
 table x --regex 'took ([0-9.]+) ms' --unit 1ms
 is 'a regular expression' "$(column iteration_time_ns)" '12000000 13000000'

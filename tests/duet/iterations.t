@@ -56,6 +56,25 @@ duet -a "$loop 20000 15" -b "$loop 60000 15" --iterations step --step turn --des
 is 'steps of a recorded program' "$(field verdict) $(jq '.ratio | round' <<<"$out")" 'slower 3' || diag "$err"
 duet -a true -b true --iterations step --design rmit --runs 2
 like 'a program without steps is refused' "$err" 'has fewer than two steps'
+
+# counters: a level that the program gives, per step and of the whole; a total that a probe reads; one that is not there
+cat >counts.py <<'EOS'
+import sys
+import sonde
+for i in range(12):
+    sonde.counter("depth", float(sys.argv[1]) * (1 + i % 2))
+    sonde.counter("depth", float(sys.argv[1]) * (2 - i % 2))
+    sonde.step("turn", i)
+EOS
+for iterations in command step; do
+	duet -a '/usr/bin/python3 counts.py 2' -b '/usr/bin/python3 counts.py 3' --iterations $iterations --metric counter:depth --design rmit --runs 3 --json
+	is "a counter of the program, iterations of $iterations" "$(field verdict) $(field metric) $(jq '.ratio * 10 | round' <<<"$out")" 'slower counter:depth 15' || diag "$err"
+done
+ok 'the line that repeats it has it' grep -q -- '--metric counter:depth' <<<"$(field repeat)"
+duet -a '/usr/bin/python3 counts.py 2' -b '/usr/bin/python3 counts.py 3' --metric counter:width --runs 2
+like 'a counter that is not there is told' "$err" "has no counter 'width'"
+duet -a true -b true --iterations fd --metric counter:depth
+is 'a counter needs a recording' "$status" 2
 is 'no recording is left' "$(find tmp -mindepth 1 | wc -l)" 0
 
 done_testing

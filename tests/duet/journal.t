@@ -29,7 +29,7 @@ kill -KILL $pid
 wait $pid 2>/dev/null
 kept=$(tail -n +3 out/runs.jsonl)
 is 'finished runs are on disk after kill -9' "$(wc -l <<<"$kept")" 4
-printf '{"run":4,"design":1,"si' >>out/runs.jsonl # a line that was cut
+printf '{"run":4,"design":"rmit","si' >>out/runs.jsonl # a line that was cut
 rm closed
 duet --runs 7 -a true -b "$PWD/gate" -o out
 is 'a journal is not written over' "$status" 1
@@ -37,6 +37,7 @@ duet --runs 7 -a true -b "$PWD/gate" -o out --resume --json
 ok 'it goes on' test "$status" != 1
 is 'to the planned end, or a decision' "$(jq '.runs >= 5 and .runs <= 7' <<<"$out")" true
 is 'with the seed it began with' "$(jq .seed <<<"$out")" 3
+is 'and says at its end how it came' "$(tail -n 1 out/runs.jsonl | jq -r .stop)" "$(jq -r .stop <<<"$out")"
 is 'the runs that were there are untouched' "$(tail -n +3 out/runs.jsonl | head -n 4)" "$kept"
 is 'every line is whole' "$(jq -c . out/runs.jsonl | wc -l)" "$(wc -l <out/runs.jsonl)"
 duet --runs 7 -a true -b false -o out --resume
@@ -93,6 +94,13 @@ EOS
 duet --runs 2 -a '/usr/bin/python3 -S writer.py 5' -b '/usr/bin/python3 -S writer.py 2000' --explain --json
 is 'explain names the call' "$(tail -n 1 <<<"$out" | jq -r '[.causes[] | select(.kind == "call" and (.name == "fsync" or .name == "write")) | select(.b_calls >= 2000 and .a_calls <= 20) | .name] | sort | join(" ")')" 'fsync write'
 is 'and the file' "$(tail -n 1 <<<"$out" | jq '[.causes[] | select(.kind == "file" and (.name | endswith("/file-it-is"))) | select(.delta_ns > 0)] | length')" 1
+
+if [[ $(tail -n 1 <<<"$out" | jq '[.causes[] | select(.kind == "wait")] | length') != 0 ]]; then
+	duet --runs 2 -a 'sleep 0.01' -b 'sleep 0.4' --explain --json
+	is 'and what it waited for' "$(tail -n 1 <<<"$out" | jq '[.causes[] | select(.kind == "wait" and .delta_ns > 300000000)] | length > 0')" true
+else
+	skip 'and what it waited for' 'this user may not see context switches'
+fi
 
 run "$SONDE" duet preset dacapo avrora fop
 is 'a preset is a configuration' "$(grep -c 'iteration-barrier' <<<"$out")" 1

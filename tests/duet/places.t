@@ -1,5 +1,5 @@
 #!/bin/bash
-# Comparing programs with limits, in a sandbox and in a container: what can be had here; the rest is skipped with the reason.
+# Comparing programs with limits, with priority, in a sandbox and in a container: what can be had here; the rest is skipped with the reason.
 . "$(dirname "$0")/../lib/tap.sh"
 
 duet() { run timeout 120 "$SONDE" duet "$@" --runs 2 --pairs 1 --design rmit --no-self-check --json; }
@@ -24,6 +24,27 @@ if "$SONDE" record --probes none -o box --sandbox -- true 2>sandbox.log; then
 	is 'and leaves them' "$(cat file)" outside
 else
 	skip 'a sandbox' "$(head -1 sandbox.log)"
+fi
+
+# /proc/self/stat: 6 is the session, 19 the nice value, 41 the scheduling class (0 is the usual one)
+about="sh -c 'cut -d \" \" -f 6,19,41 /proc/\$\$/stat >>told; cat /proc/\$\$/autogroup >>groups'"
+own="$(cut -d ' ' -f 6 /proc/$$/stat)"
+duet -a "$about" -b "$about" --priority none
+is 'without priority programs are as we are' "$(sort -u told)" "$(cut -d ' ' -f 6,19,41 /proc/$$/stat)"
+is 'and that is told' "$(jq .priority <<<"$out")" false
+if nice -n -20 true 2>/dev/null && [[ $(nice -n -20 nice) == -20 ]]; then
+	rm -f told groups
+	duet -a "$about" -b "$about"
+	is 'programs run ahead of others' "$(cut -d ' ' -f 2,3 told | sort -u)" '-20 0'
+	is 'each in a session of its own' "$(grep -c "^$own " told) $(cut -d ' ' -f 1 told | sort -u | wc -l)" "0 $(wc -l <told)"
+	if [[ $(cat /proc/sys/kernel/sched_autogroup_enabled 2>/dev/null) == 1 ]]; then
+		is 'which is ahead of other sessions' "$(sed 's/.* nice //' groups | sort -u)" -20
+	else
+		skip 'which is ahead of other sessions' 'the kernel does not group sessions'
+	fi
+	is 'and that is told too' "$(jq .priority <<<"$out")" true
+else
+	skip 'priority' 'this user may not have one'
 fi
 
 run "$SONDE" duet -a true -b true --sandbox --explain

@@ -42,3 +42,12 @@ for p in json.load(open(sys.argv[1]))["processes"]:
 
 # is_gone PID: not there, or waiting for somebody to collect it
 is_gone() { [[ ! -e /proc/$1 ]] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; }
+
+# fleet_json KEY: of what `fleet up` wrote
+fleet_json() { /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$SONDE_FLEET_DIR/fleet.json" "$1"; }
+
+# is_heard AGENT STATE: as `fleet status` says it
+is_heard() {
+	sonde fleet status --json | /usr/bin/python3 -c 'import json, sys
+sys.exit([sys.argv[1], sys.argv[2]] not in [[p["agent"], p["state"]] for p in json.load(sys.stdin)["heard"]])' "$1" "$2"
+}

@@ -29,12 +29,13 @@ ok 'a new monitor goes on' wait_for is_now "$job" "done"
 is 'it ran once' "$(field "$job" attempts)" 1
 is 'jobs of before are as they were' "$(sonde job list | grep -c ' done ')" 2
 
-# An agent that is frozen cannot know that it has lost the job; what it says later counts for nothing.
+# An agent that is frozen can do nothing: its tree ends all the same before another gets the job, and what it says later
+# counts for nothing.
 cat >frozen.sh <<'END'
 echo $$ >>frozen.attempts
 n=$(wc -l <frozen.attempts)
-[ "$n" -gt 1 ] || while [ ! -e thawed ]; do sleep 0.1; done
-[ "$n" -gt 1 ] || exit 9
+[ "$n" = 1 ] || ! kill -0 "$(head -n 1 frozen.attempts)" 2>/dev/null || echo overlap >>frozen.overlap
+[ "$n" -gt 1 ] || exec sleep 1000
 END
 job=$(sonde submit -- sh frozen.sh)
 ok 'a job runs' wait_for test -s frozen.attempts
@@ -42,12 +43,34 @@ for agent in $(processes agent); do is_gone "$agent" || frozen=$agent; done
 kill -STOP "$frozen"
 sonde fleet add --agents 1
 ok 'the agent frozen, another one ends it' wait_for is_now "$job" "done"
-touch thawed
 kill -CONT "$frozen"
 after=$(sonde submit -- true)
 ok 'the fleet goes on' wait_for is_now "$after" "done"
-ok 'the first tree is gone' wait_for is_gone "$(head -n 1 frozen.attempts)"
+ok 'the first tree was gone when the second began' test ! -e frozen.overlap
+ok 'and is' is_gone "$(head -n 1 frozen.attempts)"
 is 'the result is the second attempt'"'"'s' "$(field "$job" state) $(field "$job" exit_code) $(field "$job" attempts)" 'done 0 2'
+
+# The process that watches over a job: how it ended is not known, so it has failed.
+job=$(sonde submit -- sh -c 'echo $$ >watched; exec sleep 1000')
+ok 'a job runs' wait_for test -s watched
+kill -9 "$(awk '{ print $4 }' "/proc/$(<watched)/stat")"
+ok 'its keeper killed, it has failed' wait_for is_now "$job" failed
+like 'and why is said' "$(field "$job" why)" 'was killed'
+ok 'it does not live on' wait_for is_gone "$(<watched)"
+
+# The server itself: nobody can renew, so the tree ends; what was told is on disk.
+job=$(sonde submit -- sh attempt.sh server)
+later=$(sonde submit --label nobody -- true)
+ok 'a job runs' wait_for test -s server.attempts
+kill -9 "$(processes server)"
+ok 'the server killed, the tree goes' wait_for is_gone "$(head -n 1 server.attempts)"
+run sonde job list
+is 'without it there is nothing to see' "$status" 1
+like 'and it is said what to do' "$err" 'sonde fleet up'
+sonde fleet up --lease 2s >/dev/null
+ok 'up again, the job is done' wait_for is_now "$job" "done"
+is 'in the second attempt' "$(field "$job" attempts) $(<server.finished)" '2 finished'
+ok 'one that waited waits' wait_for is_now "$later" queued
 
 job=$(sonde submit -- sh attempt.sh down)
 ok 'a job runs while all goes down' wait_for test -s down.attempts

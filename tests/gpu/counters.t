@@ -25,6 +25,9 @@ gpu.1.sm_clock_hz 1590000000
 gpu.1.temperature_celsius 45
 gpu.1.util_percent 0'
 
+features=$("$SONDE" summary nvml --json | jq -c '.features.vector | map({ (.name): .value }) | add | [.gpu_sm_util, .gpu_sm_util_q2, .gpu_mem_util, .gpu_mem_util_q3]')
+is 'NVML: features of SOFA' "$features" '[87,87,13,13]'
+
 # command NAME LINE...: a program of that name which prints its arguments to `asked`, then the lines, then waits.
 mkdir bin
 command_of() {

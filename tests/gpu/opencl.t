@@ -8,8 +8,8 @@ export POCL_CACHE_DIR=$TEST_DIR/kernels
 run "$OPENCL"
 [[ $status != 77 ]] || skip_service 'no OpenCL implementation is here (pocl-opencl-icd)'
 
-# line RUN: what each command was, as the program tells it.
-lines() { "$SONDE" events "$1" --table gpu --json | jq -r '"\(.kind) \(.direction) \(.bytes) \(.name)"'; }
+# line RUN: what each command was, as the program tells it; rows are in the order of their begin, which may be another.
+lines() { "$SONDE" events "$1" --table gpu --json | jq -sr 'sort_by(.queued_ns)[] | "\(.kind) \(.direction) \(.bytes) \(.name)"'; }
 
 for how in plain profiled list unfinished forks killed; do
 	run "$OPENCL" "$how"
@@ -58,6 +58,7 @@ summary=$("$SONDE" summary plain.run --json | jq -c .gpu)
 is 'summary: kernels' "$(jq -c '[.kernels[] | {kernel, count}] | sort_by(.kernel)' <<<"$summary")" '[{"kernel":"add","count":1},{"kernel":"twice","count":3}]'
 is 'summary: copies by direction' "$(jq -c '[.copies[] | {direction, count, bytes}] | sort_by(.direction)' <<<"$summary")" \
 	'[{"direction":"device-to-device","count":1,"bytes":131072},{"direction":"device-to-host","count":1,"bytes":131072},{"direction":"host-to-device","count":1,"bytes":262144}]'
+is 'summary: copies among the features of SOFA' "$("$SONDE" summary plain.run --json | jq -c '.features.vector // [] | map({ (.name): .value }) | add | if . == null then "absent" else [.h2d_payload, .d2h_payload, .d2d_payload, .num_gpus] end')" '[262144,131072,131072,1]'
 is 'summary: time in kernels is that of the rows' "$(jq .kernel_ns <<<"$summary")" "$(jq 'map(select(.kind == "kernel").dur_ns) | add' <<<"$table")"
 is 'summary: one device, busy no longer than its commands took' "$(jq --argjson rows "$table" '.devices == 1 and .busy_ns > 0 and .busy_ns <= ($rows | map(.dur_ns) | add)' <<<"$summary")" true
 

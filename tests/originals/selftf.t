@@ -18,6 +18,7 @@ conf = json.loads(os.environ["MLTUNER_CONF_DICT"])
 print(options.ML_model, options.num_Features, conf["batch_size"], conf["learning_rate"], os.environ["OS_SIZE"], flush=True)
 for step in range(100000):
     job.report(step, 1 / (step + 1))
+    job.changed()
     if job.should_stop():
         break
     time.sleep(0.01)
@@ -39,7 +40,8 @@ like 'and prints a job id' "$job" '^SVM_[0-9]{4}_[0-9]{6}'
 is 'an agent a line of slaves' "$(processes agent | wc -l)" 2
 ok 'the job reaches its target' wait_for is_now "$job" "done"
 is 'by the rule' "$(field "$job" has_reached_target)" True
-is 'the program got its arguments and settings' "$(client.py --action dump_log "$job")" 'SVM 3231961 2000 0.001 20'
+is 'the program got its arguments and settings' "$(client.py --action dump_log "$job" | head -n 1)" 'SVM 3231961 2000 0.001 20'
+is 'it was tuned meanwhile' "$(sonde job --json configs "$job" | grep -c '"start"')" 1
 
 run client.py --action get_job "$job"
 is 'get_job' "$status $out" "0 $job.csv"
@@ -48,7 +50,7 @@ is 'and every iteration' "$(/usr/bin/python3 -c '
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
 assert len(rows) > 14 and [int(r["epoch"]) for r in rows] == list(range(len(rows)))
-assert float(rows[0]["loss"]) == 1 and float(rows[-1]["loss"]) <= 0.07 and rows[0]["n_ps"] == ""
+assert float(rows[0]["loss"]) == 1 and float(rows[-1]["loss"]) <= 0.07 and rows[0]["n_ps"] == "1" and rows[0]["n_worker"] == "2" and rows[0]["intra"] == "1"
 print("yes")' "$job.csv" 2>&1)" yes
 
 job=$(client.py --action submit_job --mode dry_run --script sh -c 'trap "" TERM; echo $$ >pid; while :; do sleep 1; done')

@@ -48,6 +48,7 @@ becomes --cpu_filters=idle:black,tensorflow:orange record 'true' \
 becomes --gpu_filters=tensorflow:orange record 'true' \
 	"record --cpu-filters idle:black --gpu-filters $always,tensorflow:orange --force --output sofalog -- true"
 becomes analyze --cpu_top_k 7 'summary --top 7 sofalog'
+becomes analyze --verbose 'summary --full sofalog'
 becomes viz --viz_port 9000 'view --port 9000 sofalog'
 becomes viz --cpu_filters idle:black --gpu_filters _fw_:red 'view --groups idle:black,_fw_:red sofalog'
 becomes analyze --profile_region 1,2 'summary --roi 1,2 sofalog'

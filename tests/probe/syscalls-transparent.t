@@ -13,7 +13,7 @@ is 'it prints the same' "$out" "$(cat bare.out)"
 is 'and nothing else' "$err" "$(cat bare.err)"
 ok 'its calls were seen' test "$(jq '.probes[] | select(.name == "syscalls").events' watched/run/run.json)" -gt 1600
 is 'an interrupted call is one row' "$("$SONDE" events --json watched/run | jq -c 'select(.call == "read" and .ret <= 1 and
-	(.path // "" | startswith("pipe:"))) | [.ret, .errno]' | paste -sd' ')" '[-1,4] [1,0] [1,0]'
+	(.path // "" | startswith("pipe:"))) | [.ret, .errno]' | paste -sd' ')" '[-1,4] [1,0] [1,0] [1,0]'
 
 # A recorder that dies does not take the program with it.
 "$SONDE" record -o killed --probes trace --syscalls -- sh -c "echo \$\$ >pid; \"$BUSY\" sh -c 'sleep 1; echo still here >alive'" 2>/dev/null &

@@ -81,6 +81,7 @@ static void interruptions(void)
 	printf("sleep: %d\n", clock_nanosleep(CLOCK_MONOTONIC, 0, &wait_ns, NULL));
 }
 
+/* A byte of the pipe follows each continuation: a child that stops anew sooner would undo what its parent waits for. */
 static void stops(void)
 {
 	int status, ends[2];
@@ -88,9 +89,12 @@ static void stops(void)
 	pid_t child = pipe(ends) ? -1 : fork();
 	if (!child) {
 		setpgid(0, 0); /* in a group that is orphaned, as ours may be, SIGTSTP stops nobody */
-		raise(SIGSTOP);
-		raise(SIGSTOP);
-		_exit(read(ends[0], &byte, 1) == 1 ? 5 : 6);
+		for (int i = 0; i < 2; i++) {
+			raise(SIGSTOP);
+			if (read(ends[0], &byte, 1) != 1)
+				_exit(6);
+		}
+		_exit(5);
 	}
 	for (int i = 0; i < 2; i++) {
 		waitpid(child, &status, WUNTRACED);
@@ -98,9 +102,9 @@ static void stops(void)
 		kill(child, SIGCONT);
 		waitpid(child, &status, WCONTINUED);
 		say_status("cont", status);
+		if (write(ends[1], "x", 1) != 1)
+			exit(1);
 	}
-	if (write(ends[1], "x", 1) != 1)
-		exit(1);
 	waitpid(child, &status, 0);
 	say_status("stopper", status);
 	child = fork();

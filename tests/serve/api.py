@@ -112,6 +112,34 @@ REFUSED = [
 ]
 
 
+def check_counters(server, run, start):
+    """Of random windows: the readings in it, one before and one after, whatever the zoom."""
+    tracks = server.api("tracks")["processes"]
+    lanes = {lane["name"]: lane["lane"] for p in tracks for t in p["threads"] for lane in t["lanes"]
+             if lane["kind"] == "counter" and p.get("process") is None}
+    truth = {}
+    for row in events(run, "counter"):
+        if row["name"] in lanes and row["pid"] is None:
+            truth.setdefault(row["name"], []).append((row["ts_ns"] - start, row["value"]))
+    problems = [] if lanes and truth else ["there are no counters of the machine"]
+    for name in random.sample(sorted(truth), min(8, len(truth))):
+        points = sorted(truth[name])
+        for _ in range(10):
+            low = random.randrange(points[0][0] - 1000, points[-1][0] + 1000)
+            high = low + random.choice([8, 4000, 10**6, 10**8])
+            low, high = max(0, low), max(8, high)
+            got = server.api("counters", **{"from": low, "to": high, "bin": 8 * max(1, (high - low) // 16000), "lanes": lanes[name]})[0]["points"]
+            times = [p[0] for p in got]
+            before, after = [p for p in points if p[0] < low], [p for p in points if p[0] >= high]
+            if times != sorted(times):
+                problems.append(f"{name}: not in order: {times}")
+            if before and (not got or (got[0][0], got[0][3]) != before[-1]):
+                problems.append(f"{name}: before {low} it was {before[-1]}, not {got[:1]}")
+            if after and (not got or (got[-1][0], got[-1][3]) != after[0]):
+                problems.append(f"{name}: after {high} it was {after[0]}, not {got[-1:]}")
+    return problems
+
+
 def check_refused(server):
     problems = []
     for path in REFUSED:
@@ -179,6 +207,7 @@ def main():
         tap.check("an event is found by name and shown as its row", check_event(server, run, start))
         tap.check("the flame graph conserves time and nests", check_flame(server, all_boxes))
         tap.check("slices are in order at every resolution", check_slices(server, all_boxes))
+        tap.check("counters are known at every instant of a window", check_counters(server, run, start))
         steps = server.api("steps")["steps"]
         tap.check("steps are all there", [] if [s[2] for s in steps] == list(range(20)) else [str(steps)])
         io = {f["name"]: f["bytes"] for f in server.api("io", limit=10000)["files"]}

@@ -46,13 +46,13 @@ run "$SONDE" session bad.yml
 like 'a sweep of one is none' "$status $err" '1 .*at least two'
 if "$SONDE" live run --group -- true 2>/dev/null; then
 	cat >cpus.yml <<END
-command: [ /usr/bin/python3, -c, "import sonde\nfor i in range(400):\n  sum(range(60000))\n  sonde.step('frame', i)" ]
+command: [ /usr/bin/python3, -c, "import sonde\nfor i in range(150):\n  sum(range(60000))\n  sonde.step('frame', i)" ]
 env: { PYTHONPATH: $SONDE_STAGE/lib/sonde/python }
-sweep: { over: cpus, values: [ 1, 0.9, 0.1 ], tolerance: 0.5 }
+sweep: { over: cpus, values: [ 1, 0.9, 0.02 ], tolerance: 0.5 }
 END
 	run "$SONDE" session cpus.yml -o cpus --json
-	like 'over limits: a tenth of a processor is too little' "$status $(jq -r .sweep.recommended cpus/profile.json)" '^0 (1|0.9)$'
+	like 'over limits: a fiftieth of a processor is too little' "$status $(jq -r .sweep.recommended cpus/profile.json)" '^0 (1|0.9)$'
 else
-	skip 'over limits: a tenth of a processor is too little' 'no control group can be made here'
+	skip 'over limits: a fiftieth of a processor is too little' 'no control group can be made here'
 fi
 done_testing

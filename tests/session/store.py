@@ -2,46 +2,15 @@
 
 A file CUT in DIR makes answers break off after half of what was asked for. What was asked for goes to DIR/asked.
 """
-import datetime
 import http.server
 import os
 import socket
 import sys
 import urllib.parse
 
-try:
-    import botocore.auth
-    import botocore.awsrequest
-    import botocore.credentials
-except ImportError:
-    botocore = None
+from signed import is_signed
 
 place = sys.argv[1]
-
-
-def is_signed(handler):
-    """Does botocore, at the time that the request names, come to the same signature?"""
-    given = handler.headers.get("Authorization", "")
-    when = handler.headers.get("x-amz-date", "")
-    if not given or not when:
-        return False
-    auth = botocore.auth.S3SigV4Auth(botocore.credentials.Credentials("test-id", "test-secret"), "s3", "eu-test-1")
-    request = botocore.awsrequest.AWSRequest(
-        "GET", f"http://{handler.headers['Host']}{handler.path}",
-        headers={"Host": handler.headers["Host"], "x-amz-content-sha256": handler.headers["x-amz-content-sha256"]})
-    fixed = datetime.datetime.strptime(when, "%Y%m%dT%H%M%SZ")
-
-    class Clock(datetime.datetime):
-        @classmethod
-        def utcnow(cls):
-            return fixed
-
-    real, botocore.auth.datetime = botocore.auth.datetime, type("clock", (), {"datetime": Clock})
-    try:
-        auth.add_auth(request)
-    finally:
-        botocore.auth.datetime = real
-    return request.headers["Authorization"] == given
 
 
 class Store(http.server.BaseHTTPRequestHandler):

@@ -5,73 +5,81 @@
 export PYTHONPATH=$SOURCE_DIR/tests/lib PYTHONDONTWRITEBYTECODE=1
 
 cat >check.py <<'EOF'
-import collections, gzip, json, struct, subprocess, sys
-from protobuf import fields
+import collections, gzip, json, subprocess, sys
+from perfetto import COUNTER, INSTANT, SLICE_BEGIN, SLICE_END, Message
 
 sonde, path = sys.argv[1], sys.argv[2]
 
-def text(message, number):
-    return message[number][0].decode("utf-8") if number in message else None
+trace = Message("Trace", (gzip.open if path.endswith(".gz") else open)(path, "rb").read())
+interned = {kind: {} for kind in ("event_categories", "event_names", "debug_annotation_names", "function_names", "mapping_paths",
+                                  "source_paths", "mappings", "frames", "callstacks")}
+tracks, packets, samples = {}, [], collections.Counter()
 
-data = (gzip.open if path.endswith(".gz") else open)(path, "rb").read()
-names = [{}, {}, {}]  # categories, events, arguments
-tracks, packets = {}, []
-functions, frames, callstacks, samples = {}, {}, {}, collections.Counter()
-for index, packet in enumerate(map(fields, fields(data)[1])):
-    assert packet[10] == [1] and packet[13] == [1 if index == 0 else 2]
-    if 12 in packet:
-        interned = fields(packet[12][0])
-        for kind in (1, 2, 3):
-            for entry in map(fields, interned[kind]):
-                assert entry[1][0] not in names[kind - 1]
-                names[kind - 1][entry[1][0]] = text(entry, 2)
-        functions.update((e[1][0], text(e, 2)) for e in map(fields, interned[5]))
-        paths = {e[1][0] for e in map(fields, interned[17])}
-        assert all(e[7][0] in paths for e in map(fields, interned[19]))
-        frames.update((e[1][0], functions[e[2][0]]) for e in map(fields, interned[6]))
-        callstacks.update((e[1][0], tuple(frames[n] for n in e[2])) for e in map(fields, interned[7]))
-    if 66 in packet:
-        sample = fields(packet[66][0])
-        samples[sample[3][0], packet[8][0], callstacks[sample[4][0]] if 4 in sample else ()] += 1
-    if 60 in packet:
-        track = fields(packet[60][0])
-        assert track[1][0] not in tracks
-        tracks[track[1][0]] = track
-    if 11 in packet:
-        event = fields(packet[11][0])
-        assert event[11][0] in tracks, "a track is described before its first event"
-        assert all(n in names[1] for n in event[10]) and all(n in names[0] for n in event[3])
-        packets.append((packet[8][0], len(packets), event))
+def learn(data):
+    for kind, known in interned.items():
+        for entry in getattr(data, kind):
+            assert entry.one("iid") > 0 and entry.one("iid") not in known, (kind, entry.one("iid"))
+            known[entry.one("iid")] = entry
+    assert all(p in interned["mapping_paths"] for m in data.mappings for p in m.path_string_ids)
+    for frame in data.frames:
+        assert frame.one("function_name_id") in interned["function_names"]
+        mapping, source = frame.one("mapping_id"), frame.one("source_path_iid")
+        assert mapping is None or mapping in interned["mappings"] and frame.one("rel_pc"), "a mapping goes with an address in it"
+        assert source is None or source in interned["source_paths"]
+    assert all(f in interned["frames"] for c in data.callstacks for f in c.frame_ids)
+
+def name(kind, iid):
+    return interned[kind][iid].one("name")
+
+def functions(iid):
+    frames = interned["callstacks"][iid].frame_ids if iid else ()
+    return tuple(name("function_names", interned["frames"][f].one("function_name_id")) for f in frames)
+
+for index, packet in enumerate(trace.packet):
+    assert packet.one("trusted_packet_sequence_id") == 1 and packet.one("sequence_flags") == (1 if index == 0 else 2)
+    if packet.interned_data:
+        learn(packet.one("interned_data"))
+    if packet.perf_sample:
+        sample = packet.one("perf_sample")
+        samples[sample.one("tid"), packet.one("timestamp"), functions(sample.one("callstack_iid"))] += 1
+    if packet.track_descriptor:
+        track = packet.one("track_descriptor")
+        assert track.one("uuid") not in tracks
+        tracks[track.one("uuid")] = track
+    if packet.track_event:
+        event = packet.one("track_event")
+        assert event.one("track_uuid") in tracks, "a track is described before its first event"
+        assert all(n in interned["event_names"] for n in event.name_iid) and all(n in interned["event_categories"] for n in event.category_iids)
+        packets.append((packet.one("timestamp"), len(packets), event))
 
 def thread_of(uuid):
     track = tracks[uuid]
-    while 4 not in track:
-        track = tracks[track[5][0]]
-    thread = fields(track[4][0])
-    return thread[1][0], thread[2][0]
+    while not track.thread:
+        track = tracks[track.one("parent_uuid")]
+    return track.one("thread").one("pid"), track.one("thread").one("tid")
 
 def arguments(event):
-    found = {}
-    for argument in map(fields, event[4]):
-        value = next((argument[n][0] for n in (4, 6, 9) if n in argument), None)
-        found[names[2][argument[1][0]]] = value
-    return found
+    return {name("debug_annotation_names", a.one("name_iid")): (a.int_value + a.string_value + a.legacy_json_value + [None])[0]
+            for a in event.debug_annotations}
 
 got, lasts, values, stacks = collections.Counter(), collections.Counter(), collections.Counter(), collections.defaultdict(list)
 for ts, _, event in sorted(packets, key=lambda p: p[:2]):
-    kind, uuid = event[9][0], event[11][0]
-    if kind == 1:
-        got[names[1][event[10][0]], *thread_of(uuid), ts] += 1
-        stacks[uuid].append((names[1][event[10][0]], ts, arguments(event)))
-    elif kind == 2:
-        name, begin, args = stacks[uuid].pop()
-        lasts[name, begin, args.get("dur_ns", ts - begin)] += 1
-    elif kind == 3:
-        got[names[1][event[10][0]], *thread_of(uuid), ts] += 1
+    kind, uuid = event.one("type"), event.one("track_uuid")
+    called = name("event_names", event.one("name_iid")) if event.name_iid else None
+    if kind == SLICE_BEGIN:
+        got[called, *thread_of(uuid), ts] += 1
+        stacks[uuid].append((called, ts, arguments(event)))
+    elif kind == SLICE_END:
+        began, begin, args = stacks[uuid].pop()
+        lasts[began, begin, args.get("dur_ns", ts - begin)] += 1
+    elif kind == INSTANT:
+        got[called, *thread_of(uuid), ts] += 1
     else:
-        assert 8 in tracks[uuid]
-        values[text(tracks[uuid], 2), struct.unpack("<d", event[44][0])[0], ts] += 1
+        assert kind == COUNTER and tracks[uuid].counter
+        values[tracks[uuid].one("name"), event.one("double_counter_value"), ts] += 1
 assert not any(stacks.values())
+clocks = {c.one("clock_id"): c.one("timestamp") for c in trace.packet[0].clock_snapshot[0].clocks} if trace.packet[0].clock_snapshot else {}
+assert not clocks or clocks[6] == clocks[3], "the trace's clock is the run's"
 
 def table(name):
     rows = subprocess.run([sonde, "events", "--json", "--table", name, "run"], stdout=subprocess.PIPE, check=True).stdout
@@ -98,8 +106,8 @@ assert by_stack == folded, (by_stack - folded, folded - by_stack)
 rows = [r for r in table("sample") if r["event"] != "unsampled"]
 rows = collections.Counter((r["tid"], r["ts_ns"]) for r in rows if r["event"] == rows[0]["event"])
 assert collections.Counter((t, ts) for (t, ts, _), n in samples.items() for _ in range(n)) == rows
-named = [fields(t[3][0]) for t in tracks.values() if 3 in t]
-assert all(6 in p for p in named) and named
+named = [t.one("process") for t in tracks.values() if t.process]
+assert named and all(p.process_name for p in named)
 print("all", len(named), "processes")
 EOF
 

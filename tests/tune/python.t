@@ -27,6 +27,15 @@ with tune.Study(space, seed=1) as study:
         print("twice:", e)
     a, b = study.ask(), study.ask()
     print("open", a.params != b.params)
+for turn in range(2):
+    with tune.Study(space, seed=1, keep="kept") as study:
+        if turn:
+            print("goes on", [t.id for t in study.open()], study.ask().id, study.best().params == first)
+        else:
+            for trial in study.trials(5):
+                if trial.id != 3:
+                    trial.tell(trial.params["x"])
+            first = study.best().params
 try:
     tune.Study({"params": [{"name": "x", "type": "flaot"}]}).ask()
 except tune.TuneError as e:
@@ -38,6 +47,7 @@ like 'it finds the best, with an interval' "$out" 'best b True True'
 like 'own trials have defaults' "$out" "own \{'x': 0.25, 'mode': 'a'\}"
 like 'telling twice is an error' "$out" 'twice: .*was told before'
 like 'open trials differ' "$out" 'open True'
+like 'a journal goes on' "$out" 'goes on \[3\] 6 True'
 like 'a wrong study is an error' "$out" "wrong: .*did you mean 'float'"
 
 done_testing

@@ -46,6 +46,13 @@ like 'the page has the verdict' "$html" 'better than the default'
 like 'and pictures' "$html" '<svg'
 unlike 'and needs nothing else' "$html" 'src=|href=|<script|http'
 
+sql() { sqlite3 sonde-tune/demo/study.db "$1" 2>/dev/null || /usr/bin/python3 -c 'import sqlite3, sys
+for row in sqlite3.connect("sonde-tune/demo/study.db").execute(sys.argv[1]): print(*row, sep="|")' "$1"; }
+is 'the database has the trials' "$(sql "SELECT count(*), sum(state = 'done') FROM trial")" '14|14'
+is 'with their parameters and values' "$(sql "SELECT (SELECT count(*) FROM param), (SELECT count(*) FROM value), (SELECT count(*) FROM pair)")" '42|28|3'
+is 'the default among them' "$(sql 'SELECT name, value FROM param WHERE trial = 1 ORDER BY name' | tr '\n' ' ')" 'mode|slow x|9 y|2 '
+is 'parameters have their type' "$(sql "SELECT DISTINCT typeof(value) FROM param WHERE name = 'x'")" integer
+
 run "$SONDE" tune study.yml
 is 'a finished study is not run again' "$(wc -l <sonde-tune/demo/calls)" 20
 like 'it says so' "$out" 'demo: goes on after 14 trials'

@@ -55,6 +55,7 @@ unlike 'another does not' "$out" "^$first$"
 run bash -c "printf '%s\n' 'no json' '{\"tell\":5,\"value\":1}' '{\"ask\":2}' '{\"what\":1}' | '$SONDE' tune serve space.yml"
 is 'wrong lines end nothing' "$status" 0
 is 'each is answered' "$(jq -r 'has("error")' <<<"$out" | tr '\n' ' ')" 'true true false false true '
+is 'one line each' "$(wc -l <<<"$out")" 5
 run "$SONDE" tune serve
 is 'serve without a study is a usage error' "$status" 2
 run "$SONDE" tune serve none.yml

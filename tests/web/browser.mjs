@@ -37,7 +37,7 @@ export async function open(browser, address, options = {}) {
 	page.on('dialog', (d) => { complaints.push(`dialog: ${d.message()}`); void d.dismiss(); });
 	if (options.before) await options.before(page);
 	await page.goto(address);
-	await until(page, () => window.sonde?.app.state.run && window.sonde.app.state.tracks);
+	await until(page, options.ready ?? (() => window.sonde?.app.state.run && window.sonde.app.state.tracks));
 	return page;
 }
 

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,26 +11,8 @@ import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "serve"))
+from browsing import browse  # noqa: E402
 from serving import Server, events, record, tap  # noqa: E402
-
-
-def cannot(reason):
-    """A printed skip, or a failure where the machine must offer it."""
-    if os.environ.get("CI") == "true":
-        tap.check(f"needs what this machine must offer: {reason}", [reason])
-        sys.exit(tap.done())
-    print(f"1..0 # SKIP {reason}")
-    sys.exit(0)
-
-
-def playwright(where):
-    """Put playwright-core there, by lockfile."""
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(os.path.join(HERE, name), where)
-    done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=where,
-                          capture_output=True, timeout=tap.LIMIT_SECONDS * 2, check=False)
-    if done.returncode:
-        cannot("npm cannot fetch playwright-core: " + done.stderr.decode(errors="replace")[-200:])
 
 
 def boxes(run, start):
@@ -78,6 +59,25 @@ class Live:
         self.server.stop()
 
 
+LOOP = """
+import os, time
+fd = os.open("data", os.O_RDWR | os.O_CREAT, 0o600)
+for i in range(24):
+    for k in range(20):
+        os.pwrite(fd, b"x", k)
+    os.ftruncate(fd, 64)
+    time.sleep(0.004)
+"""
+
+
+def record_loop(where):
+    """A loop that nobody announces, and its iterations as `sonde summary` has them."""
+    run = os.path.join(where, "loop")
+    subprocess.run([tap.SONDE, "record", "-q", "-o", run, "--", "/usr/bin/python3", "-c", LOOP], cwd=where, check=True)
+    said = subprocess.run([tap.SONDE, "summary", "--json", run], check=True, capture_output=True).stdout
+    return run, json.loads(said)["iterations"]
+
+
 def views_truth(run, other, server, live):
     """What the views must add up to, from the tables alone."""
     info = server.api("run")
@@ -93,13 +93,9 @@ def views_truth(run, other, server, live):
 
 def main():
     script = sys.argv[1] if len(sys.argv) > 1 else "page.mjs"
-    chromium, live = shutil.which("chromium"), None
-    if not chromium or not shutil.which("node") or not shutil.which("npm"):
-        cannot("chromium, node or npm is not installed")
+    live = None
     with tempfile.TemporaryDirectory() as where:
-        modules = os.path.join(where, "modules")
-        os.makedirs(modules)
-        playwright(modules)
+        browser = browse(where)
         run, facts = record(where), os.path.join(where, "truth.json")
         if script == "page.mjs":
             server = Server(run)
@@ -111,15 +107,17 @@ def main():
             os.mkdir(second)
             other, live = record(second), Live(where)
             server = Server(run, "--with", other)
-            truth = views_truth(run, other, server, live)
+            loop, iterations = record_loop(where)
+            loop_server = Server(loop)
+            truth = {**views_truth(run, other, server, live), "loop_url": loop_server.link(), "iterations": iterations}
         with open(facts, "w", encoding="utf-8") as f:
             json.dump(truth, f)
-        done = subprocess.run(["node", os.path.join(HERE, script), chromium, modules, server.link(), facts],
-                              timeout=tap.LIMIT_SECONDS * 5, check=False)
+        status = browser(script, server.link(), facts)
         server.stop()
         if live:
             live.stop()
-    sys.exit(done.returncode)
+            loop_server.stop()
+    sys.exit(status)
 
 
 main()

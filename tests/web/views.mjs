@@ -3,7 +3,7 @@
 //	views.mjs CHROMIUM PLAYWRIGHT_DIR URL TRUTH.json
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { check, complaints, done, launch, open, settled, title, until } from './browser.mjs';
+import { check, complaints, done, launch, open, PATIENCE, settled, title, until } from './browser.mjs';
 
 const [chromiumPath, modules, url, truthPath] = process.argv.slice(2);
 const truth = JSON.parse(readFileSync(truthPath, 'utf8'));
@@ -166,6 +166,29 @@ await check('tracks are filtered, pinned and coloured', async () => {
 	await page.evaluate(() => window.sonde.app.setGroups(''));
 	return color === 'rgb(1,2,3)' && hash.includes('outer') ? null : `${color} ${hash}`;
 });
+await check('iterations that nobody announced are charted and on the timeline', async () => {
+	const { each, count, tid } = truth.iterations, loop = await open(browser, truth.loop_url);
+	await loop.click('[data-testid=tab-steps]');
+	await loop.waitForSelector('.chart canvas');
+	const text = await loop.textContent('.toolbar');
+	if (!text.includes(`${count} iterations`) || !text.includes(`thread ${tid}`)) return text;
+	await loop.click('[data-testid=tab-timeline]');
+	await settled(loop);
+	const row = await loop.evaluate(() => { const t = window.sonde.timeline, v = t.visible().find((r) => r.row.label.startsWith('loop at')); return v && { y: v.y, note: v.row.note }; });
+	if (row?.note !== `${count} found`) return JSON.stringify(row);
+	await loop.evaluate((e) => window.sonde.app.setWindow(e.from_ns, e.from_ns + e.dur_ns), each[7]);
+	await settled(loop);
+	const box = await loop.locator('canvas[data-testid=timeline]').boundingBox();
+	await loop.mouse.click(box.x + box.width / 2, box.y + row.y + 12);
+	await until(loop, (e) => Math.abs(window.sonde.app.state.brush?.from - e.from_ns) <= 1 && Math.abs(window.sonde.app.state.brush.to - e.from_ns - e.dur_ns) <= 1, each[7]);
+	// However deep, plots know what was read before and after, and a thread that does not wait is on a CPU.
+	const deep = await loop.evaluate(async () => {
+		const t = window.sonde.timeline, plots = t.layout.rows.filter((r) => r.kind === 'plot' && (r.label === 'Memory' || r.label === 'CPU'));
+		return plots.map((r) => [r.label, r.lanes.filter((l) => l.start_ns < window.sonde.app.state.window.from).every((l) => t.data.counters.get(l.lane)?.length >= 1)]);
+	});
+	await loop.close();
+	return deep.every(([, isKnown]) => isKnown) ? null : JSON.stringify(deep);
+});
 await check('the picture that is saved is one', async () => {
 	await settled(page);
 	await page.click('[aria-label=Menu]');
@@ -210,6 +233,7 @@ await check('wrong token, foreign Host and Origin, .. and huge ranges are refuse
 });
 await check('/gpu-report.html leads to the timeline', async () => {
 	const other = await page.context().newPage();
+	other.setDefaultTimeout(PATIENCE);
 	await other.goto(new URL('/gpu-report.html', page.url()).href);
 	await other.waitForSelector('canvas[data-testid=timeline]');
 	await other.close();

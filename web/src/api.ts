@@ -60,7 +60,10 @@ export type NameRow = [id: number, text: string | null, table: string, category?
 export interface Diagnosis { rule: string; what: string; evidence: string; next: string; recoverable_ns: number | null; from_ns: number | null; to_ns: number | null }
 export interface CpuFunction { function: string; self_ns: number; self: number; total_ns: number; module: string | null }
 export interface States { life_ns: number; by_thread?: Array<Record<string, number | string | null>>; [state: string]: unknown }
-export interface Iterations { [key: string]: unknown }
+export interface Iterations {
+	source?: string; tid?: number; count?: number; confidence?: number; by_name?: Array<{ name: string | null }>;
+	each?: Array<{ index: number; from_ns: number; dur_ns: number }>; // of iterations that were found, not announced
+}
 /** As `sonde summary --json` prints it; a section that has nothing is null and `reasons` says why. */
 export interface Summary {
 	wall_ns: number; diagnosis?: Diagnosis[]; states?: States | null; network?: unknown; iterations?: Iterations | null;

@@ -3,20 +3,20 @@
 export interface Palette {
 	isDark: boolean;
 	background: string; panel: string; line: string; text: string; faint: string; accent: string; hit: string;
-	grid: string; stripe: string; counter: string; counterFill: string; mark: string; step: [string, string]; shade: string; series: string[]; arrow: string; more: string; less: string;
+	grid: string; stripe: string; counter: string; counterFill: string; mark: string; step: [string, string]; shade: string; series: string[]; arrow: string; more: string; less: string; running: string;
 }
 
 const light: Palette = {
 	isDark: false, background: '#ffffff', panel: '#f6f7f9', line: '#e3e6eb', text: '#1c2430', faint: '#6b7686',
 	accent: '#2f6fde', hit: '#e8590c', grid: '#eef0f4', stripe: '#fafbfc', counter: '#2f6fde', counterFill: 'rgba(47,111,222,.16)',
 	mark: '#c2410c', step: ['#d7e3f8', '#bfd2f3'], shade: 'rgba(47,111,222,.13)',
-	series: ['#4f86e6', '#e8863c', '#2fa58e', '#c2497a'], arrow: 'rgba(60,72,92,.55)', more: '#d9534f', less: '#3f7fd6',
+	series: ['#4f86e6', '#e8863c', '#2fa58e', '#c2497a'], arrow: 'rgba(60,72,92,.55)', more: '#d9534f', less: '#3f7fd6', running: '#7cc29a',
 };
 const dark: Palette = {
 	isDark: true, background: '#12161d', panel: '#191f28', line: '#2a323e', text: '#dfe5ee', faint: '#8893a4',
 	accent: '#6ea0ff', hit: '#ff9d5c', grid: '#1d242e', stripe: '#151a22', counter: '#6ea0ff', counterFill: 'rgba(110,160,255,.18)',
 	mark: '#ff9d5c', step: ['#26364f', '#31466a'], shade: 'rgba(110,160,255,.17)',
-	series: ['#6ea0ff', '#f09a57', '#4cc3a9', '#e57aa4'], arrow: 'rgba(190,202,222,.5)', more: '#e8716c', less: '#6ea0ff',
+	series: ['#6ea0ff', '#f09a57', '#4cc3a9', '#e57aa4'], arrow: 'rgba(190,202,222,.5)', more: '#e8716c', less: '#6ea0ff', running: '#2f7d56',
 };
 
 export function palette(isDark: boolean): Palette {

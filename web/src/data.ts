@@ -6,6 +6,7 @@ import type { LaneItems } from './slices';
 
 const BIN_MIN = 8;
 const LANES_MAX = 512;
+const ALWAYS = 0; // the bin of what holds at every zoom
 
 /** At least a pixel, less than two. */
 export function binOf(nsPerPixel: number): number {
@@ -21,16 +22,18 @@ class Cache<T> {
 	constructor(private fetch: (w: Window, bin: number, lanes: number[], signal: AbortSignal) => Promise<Map<number, T>>,
 		private onNew: () => void, private onError: (error: unknown) => void) {}
 
+	/** Of a lane that the source does not know: never asked for. */
+	keep(lane: number, data: T) { this.known.set(lane, { data, bin: ALWAYS, from: -Infinity, to: Infinity }); }
 	get(lane: number): T | undefined { return this.known.get(lane)?.data; }
 	binOf(lane: number): number { return this.known.get(lane)?.bin ?? 1; }
 	forget() {
 		this.pending?.abort.abort();
 		this.pending = null;
-		for (const k of this.known.values()) k.bin = -1; // drawn until the new is there
+		for (const k of this.known.values()) if (k.bin !== ALWAYS) k.bin = -1; // drawn until the new is there
 	}
 	isReady(lane: number, w: Window, bin: number, duration: number): boolean {
 		const k = this.known.get(lane);
-		return !!k && k.bin === bin && k.from <= Math.max(0, w.from) && k.to >= Math.min(duration, w.to);
+		return !!k && (k.bin === ALWAYS || k.bin === bin) && k.from <= Math.max(0, w.from) && k.to >= Math.min(duration, w.to);
 	}
 	need(lanes: number[], w: Window, bin: number, duration: number) {
 		const missing = lanes.filter((l) => !this.isReady(l, w, bin, duration)).slice(0, LANES_MAX);

@@ -2,6 +2,7 @@
 import type { Lane, Process, Thread, Tracks } from './api';
 import { PLOTS, seriesOf, type Series } from './plots';
 import type { State } from './state';
+import { FOUND_LANE, type Loop } from './steps';
 
 export const LANE = 17; // height of a depth
 export const STRIP = 8; // height of states or samples
@@ -19,6 +20,7 @@ export interface Row {
 	series?: Series[]; // of a plot
 	unit?: string | null; // of a plot
 	isStacked?: boolean;
+	full?: number; // of a plot: what its height stands for; else its greatest value
 	isHead?: boolean; // it stands for its process too, which has nothing else
 	top: number; // where the depths begin
 	hidden: number; // depths not shown
@@ -28,6 +30,12 @@ export interface Row {
 	isFolded: boolean;
 	process: Process;
 	thread?: Thread;
+}
+
+/** When a thread lived, as far as is known: a main thread as its process, others while anything was seen of them. */
+export function lifeOf(row: Row): [number, number] {
+	const lanes = [...row.lanes, ...row.strips], p = row.process, isMain = row.thread?.tid === p.pid && p.process !== undefined;
+	return [isMain && p.start_ns != null ? p.start_ns : Math.min(...lanes.map((l) => l.start_ns)), isMain && p.end_ns != null ? p.end_ns : Math.max(...lanes.map((l) => l.end_ns))];
 }
 
 function base(path: string): string {
@@ -51,16 +59,23 @@ function counterLabel(l: Lane): string {
 	return l.is_total ? (l.name ?? '').replace(/_(ns|bytes)$/, '') : l.name ?? '(unnamed)';
 }
 
+/** Iterations that were found, above the thread that they are of: a process after exec has its number too. */
+function foundLane(p: Process, t: Thread, loop: Loop | null): Lane[] {
+	const first = loop?.iterations[0];
+	if (!first || !loop?.found || t.tid !== loop.found.tid || first.start < (p.start_ns ?? -Infinity) || first.start > (p.end_ns ?? Infinity)) return [];
+	return [{ lane: FOUND_LANE, kind: 'steps', depth: 0, count: loop.found.count, start_ns: first.start, end_ns: loop.iterations[loop.iterations.length - 1].end, name: `loop at ${loop.name}` }];
+}
+
 function threadRows(p: Process, t: Thread, state: State): Row[] {
 	const rows: Row[] = [], process = p.process ?? 'm';
 	const slices = t.lanes.filter((l) => l.kind === 'slices').sort((a, b) => a.depth - b.depth);
 	const marks = t.lanes.find((l) => l.kind === 'marks') ?? null;
 	const common = { y: 0, isFolded: false, process: p, thread: t, marks: null, strips: [] as Lane[], top: 3, hidden: 0, indent: 0 };
-	for (const l of t.lanes) {
+	for (const l of [...foundLane(p, t, state.found), ...t.lanes]) {
 		if (l.kind !== 'steps' && l.kind !== 'counter') continue;
 		if (p.process === undefined && (l.min === l.max || !state.opened.has('counters'))) continue; // the machine's are plotted
 		rows.push({ ...common, kind: l.kind, key: `${l.kind}:${process}:${t.tid ?? 0}:${l.name}`, label: counterLabel(l),
-			note: l.kind === 'steps' ? `${l.count} steps` : '', lanes: [l], height: l.kind === 'steps' ? 24 : 40 });
+			note: l.kind !== 'steps' ? '' : l.lane === FOUND_LANE ? `${l.count} found` : `${l.count} steps`, lanes: [l], height: l.kind === 'steps' ? 24 : 40 });
 	}
 	for (const l of t.lanes) if (l.kind === 'gpu')
 		rows.push({ ...common, kind: 'thread', key: `gpu:${process}:${l.name}:${l.depth}`, label: `GPU ${l.name ?? ''}`, note: l.depth ? `queue ${l.depth}` : '', lanes: [l], height: 3 + LANE + 4 });
@@ -76,13 +91,13 @@ function threadRows(p: Process, t: Thread, state: State): Row[] {
 	return rows;
 }
 
-function plotRows(p: Process): Row[] {
+function plotRows(p: Process, cpus: number | undefined): Row[] {
 	const lanes = p.threads.flatMap((t) => t.lanes.filter((l) => l.kind === 'counter'));
 	return PLOTS.flatMap((plot) => {
 		const series = seriesOf(plot, lanes);
 		if (!series.length) return [];
 		return [{ kind: 'plot' as const, key: `plot:${p.process ?? 'm'}:${plot.label}`, label: plot.label, note: '', lanes: series.flatMap((s) => s.lanes), marks: null, strips: [],
-			series, unit: plot.unit, isStacked: plot.isStacked, top: 3, hidden: 0, indent: 0, y: 0, height: 46, isFolded: false, process: p }];
+			series, unit: plot.unit, isStacked: plot.isStacked, full: plot.full === 'cpus' ? cpus : plot.full, top: 3, hidden: 0, indent: 0, y: 0, height: 46, isFolded: false, process: p }];
 	});
 }
 
@@ -102,7 +117,7 @@ function processRows(p: Process, state: State, indent: number, pids: Set<number>
 	const head: Row = { kind: 'process', key, label: processLabel(p), note, lanes: [], marks: null, strips: [], top: 3, hidden: 0, indent, y: 0,
 		height: 24, isFolded, process: p };
 	let rows = p.threads.flatMap((t) => threadRows(p, t, state)).filter((r) => !isPassing(r, pids));
-	if (p.process === undefined) rows.push(...plotRows(p));
+	if (p.process === undefined) rows.push(...plotRows(p, state.run?.run.host?.cpus));
 	rows.sort((a, b) => ORDER[a.kind] - ORDER[b.kind]);
 	for (const row of rows) row.indent = indent;
 	if (p.process !== undefined && rows.length === 1 && rows[0].kind === 'thread' && rows[0].thread?.tid === p.pid) {

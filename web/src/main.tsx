@@ -1,9 +1,12 @@
 // Opens the run: from the server, or from what a report holds.
 import { render } from 'preact';
 import { HttpSource, type FlameSource, type RunInfo, type Source } from './api';
-import { Page, setDark } from './app';
+import { Page, setDark, setTheme } from './app';
 import { embeddedSource } from './embedded';
+import { LivePage } from './live-page';
 import { App, type Tab } from './state';
+import { foundLoop } from './steps';
+import { fetchStudy, StudyPage } from './study-view';
 import './style.css';
 
 /** Names that SOFA's users know. */
@@ -24,12 +27,18 @@ async function load(app: App) {
 	app.set({ run, tracks });
 }
 
+/** Iterations of a program that announces none; of a run that is still being recorded they are not looked for. */
+async function findLoops(app: App) {
+	const hasSteps = app.state.tracks!.processes.some((p) => p.threads.some((t) => t.lanes.some((l) => l.kind === 'steps')));
+	if (!hasSteps && !app.state.run!.is_growing) app.set({ found: foundLoop(await app.source.summary()) });
+}
+
 /** A run that is being recorded grows: follow it while the whole of it is shown. */
 function listen(app: App) {
 	const stream = new EventSource('/api/stream');
 	stream.addEventListener('run', async (e) => {
 		const news = JSON.parse((e as MessageEvent).data);
-		if (!news.is_growing) stream.close();
+		if (!news.is_growing) { stream.close(); app.state.run!.is_growing = false; void findLoops(app); }
 		if (news.generation === app.state.run?.generation) return;
 		const w = app.state.window, isWhole = w.to >= app.duration * 0.98 && w.from <= 0;
 		try {
@@ -67,7 +76,24 @@ function openNamed(app: App, p: typeof PATHS[string]) {
 	if (p.trackFilter && !hasTracks) app.set({ notice: 'This run has no events of a GPU.' });
 }
 
+/** The page that `sonde live` serves; it has no run. */
+function startLive() {
+	setTheme(wantsDark(), false);
+	document.title = 'live – sonde';
+	render(<LivePage isDark={wantsDark()} setDark={(isDark) => setTheme(isDark)} />, document.getElementById('app')!);
+}
+
+/** A server that has no run may have a study. */
+async function startStudy(): Promise<boolean> {
+	const study = await fetchStudy();
+	if (!study) return false;
+	document.title = `${study.study} – sonde`;
+	render(<StudyPage first={study} />, document.getElementById('app')!);
+	return true;
+}
+
 async function start() {
+	if (location.pathname === '/live') return startLive();
 	const source: Source = embeddedSource() ?? new HttpSource();
 	const app = new App(source);
 	setDark(app, wantsDark(), false);
@@ -83,7 +109,9 @@ async function start() {
 		app.readHash();
 		document.title = `${app.state.run!.path.split('/').pop()} – sonde`;
 		if (source.isLive && app.state.run!.is_growing) listen(app);
+		void findLoops(app);
 	} catch (error) {
+		if (source.isLive && !app.state.run && await startStudy().catch(() => false)) return;
 		app.fail(error);
 	}
 	window.addEventListener('hashchange', () => app.readHash());

@@ -116,13 +116,13 @@ export function Overview({ app }: { app: App }) {
 					<Fact label="events" value={count(events)} />
 					<Fact label="bytes moved" value={io ? bytes(moved) : '…'} note={io ? `${count(io.file_count)} files` : ''} />
 					<Fact label="time in calls" value={io ? duration(ioTime) : '…'} note={io ? `${percent(ioTime / app.duration)} of wall, all threads` : ''} />
-					{loop && <Fact label={`${loop.name} iterations`} value={count(loop.iterations.length)} note={`median ${duration(loop.median)}`} />}
+					{loop && <Fact label={loop.found ? 'iterations found' : `${loop.name} iterations`} value={count(loop.found?.count ?? loop.iterations.length)} note={`median ${duration(loop.median)}`} />}
 				</div>
 				{states && <StateBar states={states} />}
 			</div>
 			{!!run.loss.length && <div class="card warning"><h2>What is missing</h2><ul class="plain-list">{run.loss.map((l) => <li>{l}.</li>)}</ul></div>}
 			<Diagnoses app={app} summary={summary} isBusy={isBusy} />
-			{loop && <div class="card"><h2>Iterations of {loop.name}<button class="plain" onClick={() => app.set({ tab: 'steps' })}>more</button></h2><LoopChart app={app} loop={loop} height={190} /></div>}
+			{loop && <div class="card"><h2>{loop.found ? `Iterations found in what thread ${loop.found.tid} does` : `Iterations of ${loop.name}`}<button class="plain" onClick={() => app.set({ tab: 'steps' })}>more</button></h2><LoopChart app={app} loop={loop} height={190} /></div>}
 			<div class="columns">
 				{!!functions.length && <div class="card"><h2>On the CPU<button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph</button></h2><Functions app={app} functions={functions} /></div>}
 				{!!spans.length && <div class="card"><h2>Spans<button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph</button></h2><NameTable app={app} rows={spans.slice(0, 8)} scopeNs={app.duration} isShort /></div>}

@@ -26,7 +26,7 @@ function Event({ app }: { app: App }) {
 	const row = details?.row ?? {};
 	const isSample = row.table === 'sample', name = isSample ? undefined : app.names.get(details?.name_id ?? selection.nameId);
 	const title = isSample ? String((row.stack as string[] | undefined)?.[0] ?? 'sample') : String(row.title ?? row.name ?? name?.text ?? '');
-	const facts = Object.entries(row).filter(([key]) => !HIDDEN.has(key));
+	const facts = Object.entries(row).filter(([key, value]) => !HIDDEN.has(key) && !(key === 'errnum' && value === 0));
 	return (
 		<div class="event" data-testid="event">
 			<div class="event-head">
@@ -121,11 +121,13 @@ function Scope({ app, children }: { app: App; children: ComponentChildren }) {
 		{app.state.brush && <> · <button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph of it</button></>}</p>;
 }
 
+const FOLDED = 34; // pixels: its tabs alone
 const PANELS = { event: 'Event', stats: 'Statistics', functions: 'Functions', files: 'Files', hits: 'Search' } as const;
 
 export function Panel({ app }: { app: App }) {
 	const s = useApp(app);
 	const [chosen, choose] = useState<keyof typeof PANELS>('stats');
+	const [height, setHeight] = useState<number | null>(null); // null: as the page's style says
 	const [last, setLast] = useState({ selection: s.selection, search: s.search, brush: s.brush });
 	// What the user did last is what is shown.
 	if (last.selection !== s.selection || last.search !== s.search || last.brush !== s.brush) {
@@ -135,8 +137,16 @@ export function Panel({ app }: { app: App }) {
 		else if (isNewEvent && chosen !== 'hits') choose('event');
 		setLast({ selection: s.selection, search: s.search, brush: s.brush });
 	}
+	const drag = (e: PointerEvent) => {
+		const el = e.currentTarget as HTMLElement, panel = el.parentElement!, start = e.clientY, before = panel.clientHeight;
+		const move = (m: PointerEvent) => setHeight(Math.min(window.innerHeight * 0.8, Math.max(FOLDED, before + start - m.clientY)));
+		el.setPointerCapture(e.pointerId);
+		el.addEventListener('pointermove', move);
+		el.addEventListener('pointerup', () => el.removeEventListener('pointermove', move), { once: true });
+	};
 	return (
-		<section class="panel" aria-label="details">
+		<section class="panel" aria-label="details" style={height === null ? undefined : { height: `${height}px` }}>
+			<div class="grip" role="separator" aria-orientation="horizontal" aria-label="Height of the panel" title="Drag to resize; double-click to fold" onPointerDown={drag} onDblClick={() => setHeight(height === FOLDED ? null : FOLDED)} />
 			<nav role="tablist">
 				{(Object.keys(PANELS) as Array<keyof typeof PANELS>).map((key) => (
 					<button role="tab" aria-selected={key === chosen} data-testid={`panel-${key}`} onClick={() => choose(key)}>{PANELS[key]}

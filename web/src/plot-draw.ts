@@ -55,8 +55,10 @@ export function drawPlot(s: Scene, row: Row, y: number, maxSaid: (text: string) 
 	});
 	let most = 1e-12;
 	for (let i = 0; i < columns; i++) most = Math.max(most, row.isStacked ? values.reduce((sum, v) => sum + v[i], 0) : Math.max(...values.map((v) => v[i])));
-	maxSaid(most > 1e-9 ? plotValue(most, row.unit) + (isRate(row) ? '/s' : '') : '');
+	maxSaid(most > 1e-9 ? plotValue(Math.min(most, row.full ?? most), row.unit) + (isRate(row) ? '/s' : '') : '');
+	most = row.full ?? most;
 	const under = new Float64Array(columns), scale = height / most, bottom = top + height;
+	if (row.full) for (const v of values) for (let i = 0; i < columns; i++) v[i] = Math.min(v[i], row.full); // a late reading makes more of it than there is
 	const x = (t: number) => (t - s.from) / s.nsPerPixel, left = x(Math.min(...row.lanes.map((l) => l.start_ns))), right = x(Math.max(...row.lanes.map((l) => l.end_ns)));
 	s.c.save();
 	s.c.beginPath();

@@ -5,16 +5,17 @@ export interface Plot {
 	label: string;
 	unit: 'cores' | 'bytes' | 'share';
 	isStacked: boolean;
+	full?: 'cpus' | number; // what the whole height is, where there is a most: all CPUs, or a number
 	series: Array<[label: string, names: RegExp, color: number]>; // lanes that fit are added up; colour: of the palette's series
 }
 
 export const PLOTS: Plot[] = [
-	{ label: 'CPU', unit: 'cores', isStacked: true, series: [
+	{ label: 'CPU', unit: 'cores', isStacked: true, full: 'cpus', series: [
 		['user', /^cpu\.all\.(user|nice)_ns$/, 0], ['system', /^cpu\.all\.(system|irq|softirq)_ns$/, 1], ['I/O wait', /^cpu\.all\.iowait_ns$/, 2], ['stolen', /^cpu\.all\.steal_ns$/, 3]] },
 	{ label: 'Disk', unit: 'bytes', isStacked: false, series: [['read', /^disk\..*\.read_bytes$/, 0], ['written', /^disk\..*\.write_bytes$/, 1]] },
 	{ label: 'Network', unit: 'bytes', isStacked: false, series: [['received', /^net\..*\.rx_bytes$/, 0], ['sent', /^net\..*\.tx_bytes$/, 1]] },
 	{ label: 'Memory', unit: 'bytes', isStacked: false, series: [['resident', /^process\.rss_bytes$/, 0], ['page cache', /^memory\.cached_bytes$/, 2]] },
-	{ label: 'Pressure', unit: 'share', isStacked: false, series: [
+	{ label: 'Pressure', unit: 'share', isStacked: false, full: 1, series: [
 		['CPU', /^pressure\.cpu\.some\.stall_ns$/, 0], ['memory', /^pressure\.memory\.some\.stall_ns$/, 3], ['I/O', /^pressure\.io\.some\.stall_ns$/, 1]] },
 ];
 
@@ -65,7 +66,7 @@ export function rates(points: CounterPoint[], bin: number, readings: number[]): 
 	for (let i = 1; i < points.length; i++) {
 		const p = points[i], rise = Math.max(0, p[1] - last[1]);
 		const since = isJoined || steady ? last[0] : Math.max(last[0], lastNotAfter(readings, p[0] - period * 0.5));
-		isJoined = p[0] - last[0] < period * 0.5;
+		isJoined = p[0] - last[0] < period * 0.5 && (out.length > 0 || i + 1 < points.length); // all that there is stands for itself
 		if (isJoined) continue;
 		if (since > last[0]) add(last[0], 0);
 		add(since, rise / Math.max(1, p[0] - since) * 1e9);

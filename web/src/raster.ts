@@ -44,13 +44,21 @@ export class Raster {
 	commit(rows: number) {
 		if (rows > 0) this.canvas.getContext('2d')!.putImageData(this.image!, 0, 0, 0, 0, this.width, rows);
 	}
-	paint(row: number, items: LaneItems, look: Look) {
+	/** States of a thread: on a CPU while it lives, but where they say otherwise. */
+	paintStates(row: number, items: LaneItems, look: Look, life: [number, number]) {
+		const x = (t: number) => Math.min(this.width, Math.max(0, Math.round((t - look.from) / look.nsPerPixel)));
+		const running = parse(look.palette.running);
+		this.pixels.fill(pixel(running), row * this.width + x(life[0]), row * this.width + x(life[1]));
+		this.paint(row, items, look, running);
+	}
+	/** base: what a cell that is not all busy lets through; null: the background. */
+	paint(row: number, items: LaneItems, look: Look, base: Rgb | null = null) {
 		const at = row * this.width, width = this.width, p = this.pixels, scale = 1 / look.nsPerPixel;
 		const until = look.from + width * look.nsPerPixel;
 		let cellAt = -1, cellBusy = 0;
 		for (let i = firstAfter(items, look.from); i < items.count && items.start[i] < until; i++) {
 			const name = look.names.get(items.name[i]);
-			const isFaded = look.wanted !== null && !look.wanted.has(items.name[i]);
+			const isFaded = !base && look.wanted !== null && !look.wanted.has(items.name[i]);
 			const rgb = name?.rgb ?? this.unknown;
 			let x0 = Math.floor((items.start[i] - look.from) * scale);
 			let x1 = Math.ceil((items.end[i] - look.from) * scale);
@@ -62,13 +70,13 @@ export class Raster {
 				if (x0 === cellAt && busy <= cellBusy && !look.wanted) continue; // the busiest of a pixel is shown
 				cellAt = x0;
 				cellBusy = busy;
-				const color = blend(this.background, rgb, (isFaded ? 0.2 : 1) * (0.3 + 0.7 * busy / 255));
+				const color = base ? blend(base, rgb, busy / 255) : blend(this.background, rgb, (isFaded ? 0.2 : 1) * (0.3 + 0.7 * busy / 255));
 				for (let x = x0; x < x1; x++) p[at + x] = color;
 				continue;
 			}
 			const color = isFaded ? blend(this.background, rgb, 0.2) : name ? name.pixel : pixel(rgb);
 			p.fill(color, at + x0, at + x1);
-			if (x1 - x0 >= 3 && x0 > 0) p[at + x0] = this.edge; // so that neighbours of one colour stay apart
+			if (x1 - x0 >= 3 && x0 > 0 && !base) p[at + x0] = this.edge; // so that neighbours of one colour stay apart
 		}
 	}
 	/** Samples: a tick each. */

@@ -1,6 +1,7 @@
 // What the page shows, in one place. Views subscribe; everything that a permalink needs is in the URL's hash.
 import type { EventDetails, FlameSource, Hit, RunInfo, Source, Tracks, Window } from './api';
 import { Names } from './names';
+import type { Loop } from './steps';
 
 export type Tab = 'overview' | 'timeline' | 'flame' | 'io' | 'steps' | 'compare' | 'sql';
 export const TABS: Tab[] = ['overview', 'timeline', 'flame', 'io', 'steps', 'compare', 'sql'];
@@ -28,6 +29,7 @@ export interface State {
 	groups: string; // name:colour, name:colour
 	isFollowing: boolean; // of a run that grows: the window moves with its end
 	flame: FlameSource | null; // null: what the run has
+	found: Loop | null; // iterations that the program did not announce
 	sql: string;
 	isHelpOpen: boolean;
 	isGroupsOpen: boolean;
@@ -49,7 +51,7 @@ export class App {
 		this.state = {
 			tab: 'overview', run: null, tracks: null, window: { from: 0, to: 1 }, selection: null, details: null,
 			brush: null, search: '', hits: null, isAllHits: true, hit: -1, isDark: false, pins: new Set(),
-			folded: new Set(), opened: new Set(), trackFilter: '', hasArrows: true, groups: '', isFollowing: false, flame: null, sql: '', isHelpOpen: false, isGroupsOpen: false, error: null, notice: null,
+			folded: new Set(), opened: new Set(), trackFilter: '', hasArrows: true, groups: '', isFollowing: false, flame: null, found: null, sql: '', isHelpOpen: false, isGroupsOpen: false, error: null, notice: null,
 		};
 	}
 	subscribe(listener: () => void): () => void {

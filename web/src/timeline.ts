@@ -1,28 +1,20 @@
 // The timeline: draws rows on a canvas and turns mouse, trackpad and keyboard into windows, selections and brushes.
 import type { Lane } from './api';
+import { fit, FONT, gridStep } from './axis';
 import { palette, type Palette } from './color';
 import { binOf, LaneData } from './data';
 import { drawArrows, Flows } from './flows';
-import { duration, exact, quantity, tick } from './format';
-import { LANE, layout, STRIP, type Layout, type Row } from './layout';
-import { drawCounter, drawPlot, isRate, plotValue, seriesValue, shownPoints, type Scene } from './plot-draw';
+import { exact } from './format';
+import { describe, type Hover, type Spot } from './hover';
+import { LANE, layout, lifeOf, STRIP, type Layout, type Row } from './layout';
+import { drawCounter, drawPlot, shownPoints, type Scene } from './plot-draw';
 import { Raster, type Look } from './raster';
 import { firstAfter, itemAt, type LaneItems } from './slices';
-import type { App } from './state';
+import type { App, Selection } from './state';
+import { FOUND_LANE, laneOf } from './steps';
 
-export const AXIS = 28;
-const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 const LABEL_MIN = 28;
 const CLICK = 4; // pixels that a click may move
-
-/** What states are in words. */
-const STATES: Record<string, string> = {
-	preempted: 'ready to run, no CPU', wait: 'waiting', sleep: 'asleep', disk: 'waiting for a disk', stopped: 'stopped', traced: 'stopped by a debugger', ended: 'ended',
-};
-
-export interface Hover { x: number; y: number; title: string; lines: string[] }
-
-interface Spot { row: Row; lane: Lane | null; laneY: number; laneHeight: number; t: number }
 
 export class Timeline {
 	layout: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
@@ -105,10 +97,11 @@ export class Timeline {
 
 	private refreshLayout() {
 		const s = this.app.state;
-		const key = [s.tracks, s.pins, s.folded, s.opened, s.trackFilter];
+		const key = [s.tracks, s.pins, s.folded, s.opened, s.trackFilter, s.found];
 		if (key.every((k, i) => k === this.layoutKey[i])) return;
 		if (s.tracks !== this.layoutKey[0]) { this.data.forget(); this.flows.forget(); }
 		this.layoutKey = key;
+		if (s.found) this.data.slices.keep(FOUND_LANE, laneOf(s.found));
 		if (s.tracks) this.layout = layout(s.tracks, s);
 		this.onLayout?.();
 	}
@@ -181,7 +174,7 @@ export class Timeline {
 		if (end < this.width) c.fillRect(end, 0, this.width - end, this.height);
 	}
 	private drawRows(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, look: Look, ratio: number) {
-		const places: Array<{ y: number; height: number; items: LaneItems; kind: Lane['kind'] }> = [];
+		const places: Array<{ y: number; height: number; items: LaneItems; kind: Lane['kind']; life?: [number, number] }> = [];
 		for (const { row, y } of visible) {
 			c.fillStyle = look.palette.line;
 			if (row.kind === 'process') {
@@ -197,7 +190,7 @@ export class Timeline {
 			}
 			row.strips.forEach((lane, i) => {
 				const items = this.data.slices.get(lane.lane);
-				if (items) places.push({ y: y + row.top - (row.strips.length - i) * STRIP, height: STRIP - 2, items, kind: lane.kind });
+				if (items) places.push({ y: y + row.top - (row.strips.length - i) * STRIP, height: STRIP - 2, items, kind: lane.kind, life: lane.kind === 'states' ? lifeOf(row) : undefined });
 			});
 			if (row.kind === 'counter' || row.kind === 'plot') this.drawValues(c, row, y, look.palette);
 			else row.lanes.forEach((lane, i) => {
@@ -208,7 +201,7 @@ export class Timeline {
 		}
 		this.raster.resize(this.canvas.width, places.length, look.palette);
 		const painters = { steps: 'paintSteps', samples: 'paintTicks' } as const;
-		places.forEach((p, i) => this.raster[painters[p.kind as 'steps'] ?? 'paint'](i, p.items, look));
+		places.forEach((p, i) => p.life ? this.raster.paintStates(i, p.items, look, p.life) : this.raster[painters[p.kind as 'steps'] ?? 'paint'](i, p.items, look));
 		this.raster.commit(places.length);
 		c.imageSmoothingEnabled = false;
 		places.forEach((p, i) => c.drawImage(this.raster.canvas, 0, i, this.canvas.width, 1, 0, p.y, this.canvas.width / ratio, p.height));
@@ -326,39 +319,6 @@ export class Timeline {
 			c.fillRect(Math.round(this.pointer.x), 0, 1, this.height);
 		}
 	}
-	/** The axis above, on a canvas of its own. */
-	drawAxis(canvas: HTMLCanvasElement, width: number) {
-		const ratio = window.devicePixelRatio || 1, colors = palette(this.app.state.isDark), c = canvas.getContext('2d')!;
-		if (canvas.width !== Math.round(width * ratio)) { canvas.width = Math.round(width * ratio); canvas.height = AXIS * ratio; }
-		c.setTransform(ratio, 0, 0, ratio, 0, 0);
-		c.fillStyle = colors.background;
-		c.fillRect(0, 0, width, AXIS);
-		const { from, to } = this.app.state.window, step = gridStep(from, to, width), perPixel = (to - from) / width;
-		c.font = FONT;
-		c.textBaseline = 'middle';
-		for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
-			const x = Math.round((t - from) / perPixel);
-			c.fillStyle = colors.line;
-			c.fillRect(x, AXIS - 7, 1, 7);
-			c.fillStyle = colors.faint;
-			c.fillText(tick(t, step), x + 4, AXIS / 2 - 1);
-		}
-		const b = this.app.state.brush;
-		if (b) {
-			const x0 = (b.from - from) / perPixel, x1 = (b.to - from) / perPixel;
-			c.fillStyle = colors.shade;
-			c.fillRect(x0, 0, x1 - x0, AXIS);
-			const text = duration(b.to - b.from), w = c.measureText(text).width + 12;
-			const middle = Math.min(width - w / 2, Math.max(w / 2, (x0 + x1) / 2));
-			c.fillStyle = colors.accent;
-			c.beginPath();
-			c.roundRect(middle - w / 2, 5, w, 17, 8);
-			c.fill();
-			c.fillStyle = colors.isDark ? '#0c1016' : '#fff';
-			c.fillText(text, middle - w / 2 + 6, 14);
-		}
-	}
-
 	// Pointing
 
 	spotAt(x: number, y: number): Spot | null {
@@ -388,40 +348,9 @@ export class Timeline {
 	}
 	private describe(x: number, y: number): Hover | null {
 		const spot = this.spotAt(x, y), found = this.itemOf(spot);
-		if (!spot) return null;
-		if (spot.row.kind === 'process') {
-			const p = spot.row.process;
-			return { x, y, title: p.argv?.join(' ') || spot.row.label, lines: [p.state ?? '', p.exit_code !== undefined ? `exit ${p.exit_code}` : ''].filter(Boolean) };
-		}
-		if (spot.row.kind === 'plot') return this.describePlot(spot, x, y);
-		if (spot.lane?.kind === 'counter') return this.describeCounter(spot, x, y);
-		if (!found) return null;
-		const { items, i } = found;
-		this.hovered = { lane: items.lane, start: items.start[i], end: items.end[i] };
-		if (spot.lane!.kind === 'samples')
-			return { x, y, title: items.isCell[i] && items.bin > 1e6 ? 'samples' : 'sample', lines: [`at ${tick(items.start[i], items.bin)}`, 'click for its stack'] };
-		const name = this.app.names.get(items.name[i]);
-		if (spot.lane!.kind === 'states')
-			return { x, y, title: STATES[name?.text ?? ''] ?? name?.text ?? '…', lines: items.isCell[i] ? [`stretches shorter than ${duration(items.bin)}`] : [duration(items.end[i] - items.start[i]), 'off the CPU · click for where'] };
-		if (spot.lane!.kind === 'steps')
-			return { x, y, title: `${spot.row.label} ${items.name[i]}`, lines: [duration(items.end[i] - items.start[i])] };
-		if (items.isCell[i] && spot.lane!.kind !== 'marks')
-			return { x, y, title: `mostly ${name?.text ?? '…'}`, lines: [`events shorter than ${duration(items.bin)}`, `${Math.round(items.busy[i] / 2.55)} % busy`] };
-		return { x, y, title: name?.text ?? '…', lines: spot.lane!.kind === 'marks' ? [`at ${tick(items.start[i], items.bin)}`]
-			: [duration(items.end[i] - items.start[i]), [name?.table, name?.category].filter(Boolean).join(' · ')] };
-	}
-	private describePlot(spot: Spot, x: number, y: number): Hover {
-		const { row, t } = spot, rate = isRate(row) ? '/s' : '';
-		const lines = row.series!.map((one) => `${one.label} ${plotValue(seriesValue(one.lanes, t, row.unit, (l) => this.points(l)), row.unit)}${rate}`);
-		return { x, y, title: `${row.label} at ${tick(t, this.view.nsPerPixel)}`, lines };
-	}
-	private describeCounter(spot: Spot, x: number, y: number): Hover | null {
-		const lane = spot.lane!, points = this.points(lane), say = (v: number) => quantity(v, lane.unit, !!lane.is_total);
-		const after = points ? points.findIndex((p) => p[0] > spot.t) : -1;
-		const point = points?.[after < 0 ? points.length - 1 : after - 1];
-		if (!point) return null;
-		const lines = point[1] === point[2] ? [] : [`from ${say(point[1])} to ${say(point[2])}`];
-		return { x, y, title: `${spot.row.label} ${say(point[3])}`, lines };
+		if (found && spot?.row.kind !== 'process' && spot?.row.kind !== 'plot' && spot?.lane?.kind !== 'counter')
+			this.hovered = { lane: found.items.lane, start: found.items.start[found.i], end: found.items.end[found.i] };
+		return spot && describe({ x, y, spot, found, names: this.app.names, nsPerPixel: this.view.nsPerPixel, items: (lane) => this.data.slices.get(lane.lane), points: (lane) => this.points(lane) });
 	}
 	click(x: number, y: number) {
 		const found = this.itemOf(this.spotAt(x, y));
@@ -430,6 +359,10 @@ export class Timeline {
 			return;
 		}
 		const { items, i } = found, { from, nsPerPixel } = this.view;
+		if (items.lane === FOUND_LANE) { // no event of the run: a stretch of it
+			this.app.set({ brush: { from: items.start[i], to: items.end[i] } });
+			return;
+		}
 		// Of a cell, the event nearest to the pointer.
 		const at = items.isCell[i] ? Math.min(items.end[i] - 1, Math.max(items.start[i], from + x * nsPerPixel)) : items.start[i];
 		void this.app.select({ lane: items.lane, start: at, end: items.isCell[i] ? at + items.bin : items.end[i], nameId: items.name[i] });
@@ -445,6 +378,10 @@ export class Timeline {
 	rowOf(lane: number): Row | null {
 		return [...this.layout.pinned, ...this.layout.rows].find((r) => r.marks?.lane === lane || [...r.lanes, ...r.strips].some((l) => l.lane === lane)) ?? null;
 	}
+	private reveal(items: LaneItems, i: number) {
+		const s = picked(items, i);
+		this.app.reveal(s.lane, s.start, s.end, s.nameId);
+	}
 	/** The event before or after the selected one in its lane. */
 	async step(by: 1 | -1) {
 		const s = this.app.state.selection;
@@ -452,7 +389,7 @@ export class Timeline {
 		if (!s || !items) return;
 		let i = itemAt(items, (s.start + s.end) / 2, Infinity) + by;
 		if (i < 0 || i >= items.count) return;
-		this.app.reveal(s.lane, items.start[i], items.end[i], items.name[i]);
+		this.reveal(items, i);
 	}
 	/** The deeper or shallower lane of the thread at the same time. */
 	async climb(by: 1 | -1) {
@@ -462,7 +399,7 @@ export class Timeline {
 		const items = row.lanes[i] && this.data.slices.get(row.lanes[i].lane);
 		if (!items) return;
 		const k = by > 0 ? firstAfter(items, s.start) : itemAt(items, s.start, 0);
-		if (k >= 0 && k < items.count && (by < 0 || items.start[k] <= s.end)) this.app.reveal(items.lane, items.start[k], items.end[k], items.name[k]);
+		if (k >= 0 && k < items.count && (by < 0 || items.start[k] <= s.end)) this.reveal(items, k);
 	}
 	/** Select something to start from with the keyboard: the first event in view. */
 	selectFirst() {
@@ -471,7 +408,7 @@ export class Timeline {
 			if (!items) continue;
 			const i = firstAfter(items, this.app.state.window.from);
 			if (i < items.count && items.start[i] < this.app.state.window.to) {
-				void this.app.select({ lane: items.lane, start: items.start[i], end: items.end[i], nameId: items.name[i] });
+				void this.app.select(picked(items, i));
 				return;
 			}
 		}
@@ -482,25 +419,8 @@ export class Timeline {
 	}
 }
 
-export function gridStep(from: number, to: number, width: number): number {
-	const rough = (to - from) / Math.max(1, width / 110);
-	if (rough > 30e9) for (const minutes of [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720, 1440]) if (minutes * 60e9 >= rough) return minutes * 60e9;
-	const power = 10 ** Math.floor(Math.log10(rough));
-	for (const m of [1, 2, 5, 10]) if (power * m >= rough) return power * m;
-	return power * 10;
-}
-
-const widths = new Map<string, number>();
-
-/** As much of the text as fits. */
-export function fit(c: CanvasRenderingContext2D, text: string, room: number): string {
-	let w = widths.get(text);
-	if (w === undefined) {
-		w = c.measureText(text).width;
-		if (widths.size > 5000) widths.clear();
-		widths.set(text, w);
-	}
-	if (w <= room) return text;
-	const n = Math.floor(text.length * (room - 6) / w);
-	return n < 2 ? '' : `${text.slice(0, n)}…`;
+/** What to ask the server for: of a cell, the event nearest to its middle. */
+function picked(items: LaneItems, i: number): Selection {
+	const length = items.end[i] - items.start[i], start = items.isCell[i] ? items.start[i] + length / 2 : items.start[i];
+	return { lane: items.lane, start, end: start + length, nameId: items.name[i] };
 }

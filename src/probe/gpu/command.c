@@ -82,21 +82,21 @@ static int command_fd(void *state)
 	return c->fd;
 }
 
-static void take_line(struct command *c, struct gpu_counters *g)
+static void take_line(struct command *c, gpu_taker *take, void *arg)
 {
 	struct gpu_reading r;
 	c->line[c->len] = '\0';
 	if (!c->is_skipping && c->parse(c->line, &r))
-		gpu_count(g, &r);
+		take(arg, &r);
 	c->is_skipping = false;
 	c->len = 0;
 }
 
-static void take(struct command *c, const char *bytes, size_t n, struct gpu_counters *g)
+static void take_bytes(struct command *c, const char *bytes, size_t n, gpu_taker *take, void *arg)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (bytes[i] == '\n') {
-			take_line(c, g);
+			take_line(c, take, arg);
 		} else if (c->len + 1 < sizeof(c->line)) {
 			c->line[c->len++] = bytes[i];
 		} else {
@@ -106,13 +106,13 @@ static void take(struct command *c, const char *bytes, size_t n, struct gpu_coun
 	}
 }
 
-static bool command_read(void *state, struct gpu_counters *g)
+static bool command_read(void *state, gpu_taker *take, void *arg)
 {
 	struct command *c = state;
 	char bytes[LINE_BYTES];
 	ssize_t n;
 	while ((n = read(c->fd, bytes, sizeof(bytes))) > 0)
-		take(c, bytes, (size_t)n, g);
+		take_bytes(c, bytes, (size_t)n, take, arg);
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 

@@ -17,6 +17,14 @@
 
 const struct probe_ops probe_gpu;
 
+struct gpu_counters {
+	struct counters counters;
+	struct gpu_devices {
+		struct counter values[GPU_VALUE_COUNT];
+	} * devices;   /* GPU_DEVICES_MAX, made at the first reading */
+	unsigned seen; /* devices: the highest number and one */
+};
+
 struct gpu {
 	struct probe_host *host;
 	const struct gpu_source *source; /* NULL: there is none here */
@@ -33,8 +41,10 @@ static const struct gpu_source *const sources[] = { &gpu_nvml, &gpu_smi, &gpu_te
 #define NAME(name, unit) #name,
 #define UNIT(name, unit) unit,
 
-void gpu_count(struct gpu_counters *g, const struct gpu_reading *r)
+/* Devices beyond GPU_DEVICES_MAX are left out. */
+static void count(void *arg, const struct gpu_reading *r)
 {
+	struct gpu_counters *g = arg;
 	static const char *const names[] = { GPU_VALUES(NAME) }, *const units[] = { GPU_VALUES(UNIT) };
 	if (!g->devices)
 		g->devices = calloc(GPU_DEVICES_MAX, sizeof(*g->devices));
@@ -68,20 +78,19 @@ static int open_gpu(struct probe_host *host, void **state, struct sonde_err *err
 	return 0;
 }
 
-/* The first source that opens; else what each of them said. */
-static void find_source(struct gpu *g)
+const struct gpu_source *gpu_find(void **state, unsigned interval_ms, struct sonde_err *err)
 {
 	char said[128] = "";
 	size_t used = 0;
-	for (size_t i = 0; i < SOURCES && !g->source; i++) {
+	for (size_t i = 0; i < SOURCES; i++) {
 		struct sonde_err why = SONDE_ERR_INIT;
-		if (!sources[i]->open(&g->state, (unsigned)(g->interval_ns / 1000000), &why))
-			g->source = sources[i];
-		else if (used < sizeof(said))
+		if (!sources[i]->open(state, interval_ms, &why))
+			return sources[i];
+		if (used < sizeof(said))
 			used += (size_t)snprintf(said + used, sizeof(said) - used, "%s%s", i ? ", " : "", why.text);
 	}
-	if (!g->source)
-		err_set(&g->absent, ENODEV, "no GPU that tells its state here: %s", said);
+	err_set(err, ENODEV, "no GPU that tells its state here: %s", said);
+	return NULL;
 }
 
 static uint64_t count_rows(struct gpu *g)
@@ -103,7 +112,7 @@ static void close_source(struct gpu *g)
 static void read_source(struct gpu *g, int64_t now_ns)
 {
 	g->counters.counters.now_ns = now_ns;
-	if (!g->source || g->source->read(g->state, &g->counters))
+	if (!g->source || g->source->read(g->state, count, &g->counters))
 		return;
 	if (!g->counters.seen)
 		err_set(&g->absent, ENODEV, "no GPU here: %s says nothing of one", g->source->name);
@@ -113,7 +122,7 @@ static void read_source(struct gpu *g, int64_t now_ns)
 static int attach_gpu(void *state, struct sonde_err *err)
 {
 	struct gpu *g = state;
-	find_source(g);
+	g->source = gpu_find(&g->state, (unsigned)(g->interval_ns / 1000000), &g->absent);
 	if (!g->source && g->host->target.kind != PROBE_COMMAND) {
 		*err = g->absent; /* nobody will tell of commands either */
 		return -ENODEV;

@@ -37,25 +37,19 @@ struct gpu_reading {
 };
 
 void gpu_reading_init(struct gpu_reading *r, unsigned device); /* nothing told */
-
-struct gpu_counters {
-	struct counters counters;
-	struct gpu_devices {
-		struct counter values[GPU_VALUE_COUNT];
-	} * devices;   /* GPU_DEVICES_MAX, made at the first reading */
-	unsigned seen; /* devices: the highest number and one */
-};
-
-void gpu_count(struct gpu_counters *g, const struct gpu_reading *r); /* devices beyond GPU_DEVICES_MAX are left out */
+typedef void gpu_taker(void *arg, const struct gpu_reading *r);
 
 struct gpu_source {
 	const char *name;
 	/* Make *state; -ENODEV with the reason: it is not here. */
 	int (*open)(void **state, unsigned interval_ms, struct sonde_err *err);
-	int (*fd)(void *state);                            /* NULL, or readable when it wants to be read early */
-	bool (*read)(void *state, struct gpu_counters *g); /* false: nothing more will come */
+	int (*fd)(void *state);                                /* NULL, or readable when it wants to be read early */
+	bool (*read)(void *state, gpu_taker *take, void *arg); /* false: nothing more will come */
 	void (*free)(void *state);
 };
+
+/* The first that opens; NULL with what each of them said. */
+const struct gpu_source *gpu_find(void **state, unsigned interval_ms, struct sonde_err *err);
 
 extern const struct gpu_source gpu_nvml, gpu_smi, gpu_tegra;
 

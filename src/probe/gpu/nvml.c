@@ -126,7 +126,7 @@ static void read_device(struct nvml *n, nvml_device d, struct gpu_reading *r)
 		r->values[GPU_sm_clock_hz] = value * 1e6;
 }
 
-static bool nvml_read(void *state, struct gpu_counters *g)
+static bool nvml_read(void *state, gpu_taker *take, void *arg)
 {
 	struct nvml *n = state;
 	for (unsigned i = 0; i < n->count; i++) {
@@ -134,7 +134,7 @@ static bool nvml_read(void *state, struct gpu_counters *g)
 		gpu_reading_init(&r, i);
 		if (n->devices[i])
 			read_device(n, n->devices[i], &r);
-		gpu_count(g, &r);
+		take(arg, &r);
 	}
 	return true;
 }

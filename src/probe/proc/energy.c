@@ -95,7 +95,7 @@ int energy_open(struct energy *e, const char *path, struct sonde_err *err)
 	return denied;
 }
 
-void energy_read(struct energy *e, struct counters *c)
+void energy_look(struct energy *e)
 {
 	for (size_t i = 0; i < e->count; i++) {
 		struct energy_zone *z = &e->zones[i];
@@ -108,17 +108,32 @@ void energy_read(struct energy *e, struct counters *c)
 			z->joules += (double)(z->range_uj - z->last_uj + now_uj) / 1e6;
 		z->last_uj = now_uj;
 		z->is_read = true;
+	}
+}
+
+void energy_read(struct energy *e, struct counters *c)
+{
+	energy_look(e);
+	for (size_t i = 0; i < e->count; i++) {
+		struct energy_zone *z = &e->zones[i];
+		if (!z->is_read)
+			continue;
 		if (!z->counter.name)
 			counter_init(c, &z->counter, z->name, "joules", true, STORE_NULL);
 		counter_set(c, &z->counter, z->joules);
 	}
 }
 
+void energy_release(struct energy *e)
+{
+	for (size_t i = 0; i < e->count; i++)
+		close(e->zones[i].fd);
+	e->count = 0;
+}
+
 void energy_close(struct energy *e, struct counters *c)
 {
-	for (size_t i = 0; i < e->count; i++) {
+	for (size_t i = 0; i < e->count; i++)
 		counter_finish(c, &e->zones[i].counter);
-		close(e->zones[i].fd);
-	}
-	e->count = 0;
+	energy_release(e);
 }

@@ -28,7 +28,9 @@ struct energy {
 
 /* The zones below `dir`; -errno with the reason when none can be read. */
 int energy_open(struct energy *e, const char *dir, struct sonde_err *err);
-void energy_read(struct energy *e, struct counters *c);
-void energy_close(struct energy *e, struct counters *c);
+void energy_look(struct energy *e);                      /* the zones' joules as they are now */
+void energy_read(struct energy *e, struct counters *c);  /* the same, as counters */
+void energy_close(struct energy *e, struct counters *c); /* counters are finished */
+void energy_release(struct energy *e);                   /* of zones that were only looked at */
 
 #endif

@@ -221,7 +221,8 @@ static const struct feed_field cpu_fields[] = {
 };
 
 static const struct feed_field stat_fields[] = {
-	COUNT("ctxt", "switches", "switches", 1), COUNT("processes", "forks", "forks", 1),
+	COUNT("intr", "interrupts", "interrupts", 1), COUNT("ctxt", "switches", "switches", 1),
+	COUNT("processes", "forks", "forks", 1),
 	LEVEL("procs_running", "running", "threads", 1), LEVEL("procs_blocked", "blocked", "threads", 1), END
 };
 

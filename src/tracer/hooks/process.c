@@ -40,6 +40,7 @@ static void share_offsets(void)
 	{ \
 		pid_t (*next)(void) = real_of(CALL_##name); \
 		share_offsets(); \
+		exec_prepare(); \
 		uint64_t start = tick(); \
 		pid_t result = next(); \
 		if (!result) \
@@ -233,7 +234,7 @@ BEFORE_END(quick_exit)
  * A return from main ends the process as exit does, but calls nothing that could be
  * seen before the libraries' last functions run; libc flushes its streams after them.
  */
-static bool has_called_exit;
+static bool has_called_exit STATE;
 
 BEFORE before_exit(int status)
 {

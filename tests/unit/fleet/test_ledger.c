@@ -5,6 +5,7 @@
 
 #include "fleet/ledger.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SUBMIT \
@@ -133,6 +134,46 @@ static void what_is_malformed_is_refused(void **state)
 	assert_int_equal(job()->state, FLEET_SUBMITTED);
 }
 
+static void queued_later_than_claimed(void **state)
+{
+	apply(SUBMIT);
+	apply("{\"event\":\"claim\",\"agent\":\"a\",\"message\":7}");
+	assert_int_equal(apply("{\"event\":\"queue\"}"), 0);
+	assert_int_equal(job()->state, FLEET_RUNNING);
+	assert_int_equal(job()->refused, 0);
+	assert_int_equal(job()->message, 7);
+	assert_int_equal(job()->sequence, 3);
+}
+
+static void needs_and_files(void **state)
+{
+	static const char hash[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	static const char *const bad[] = { "{}", "{\"hash\":\"*\",\"chunks\":1}", "1",
+		"{\"hash\":\"%s\",\"chunks\":0}" };
+	struct fleet_offer offer = { .cpus = 4, .memory_bytes = 100, .labels = (const char *const[]){ "a", "gpu" } };
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(text, sizeof(text), "%.*s,\"files\":%s}", (int)strlen(SUBMIT) - 1, SUBMIT, bad[i]);
+		assert_int_equal(apply(text), 0);
+	}
+	snprintf(text, sizeof(text),
+			"%.*s,\"files\":{\"hash\":\"%s\",\"chunks\":3},"
+			"\"needs\":{\"cpus\":4,\"memory_bytes\":100,\"label\":\"gpu\"}}",
+			(int)strlen(SUBMIT) - 1, SUBMIT, hash);
+	assert_int_equal(apply(text), 1);
+	assert_string_equal(job()->files, hash);
+	assert_int_equal(job()->file_chunks, 3);
+	assert_false(fleet_needs_are_met(&job()->needs, &offer));
+	offer.label_count = 2;
+	assert_true(fleet_needs_are_met(&job()->needs, &offer));
+	offer.cpus = 3;
+	assert_false(fleet_needs_are_met(&job()->needs, &offer));
+	offer.cpus = 5;
+	offer.memory_bytes = 99;
+	assert_false(fleet_needs_are_met(&job()->needs, &offer));
+}
+
 static void leases_end_before_redelivery(void **state)
 {
 	assert_true(fleet_lease_redelivery_ns(3000) > 3000);
@@ -148,6 +189,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cancelled_before_and_while_it_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_target_is_a_moving_average, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_malformed_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(queued_later_than_claimed, setup, teardown),
+		cmocka_unit_test_setup_teardown(needs_and_files, setup, teardown),
 		cmocka_unit_test(leases_end_before_redelivery),
 	};
 

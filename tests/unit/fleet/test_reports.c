@@ -34,13 +34,31 @@ static void other_lines_are_counted(void **state)
 
 	memset(longest, '1', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	take(&r, "hello\nreport\nreport x 1\nreport 1\nreport 1 2 3\nreport 99999999999999999999 1\n\n");
+	take(&r, "hello\nreport\nreport x 1\nreport 1\nreport 1 2 3 4 5\nreport 99999999999999999999 1\n\n");
 	take(&r, "report 1 ");
 	take(&r, longest);
 	take(&r, "\nreport 2 1e-3\n");
 	assert_int_equal(r.bad_lines, 8);
 	assert_int_equal(r.count, 1);
 	assert_int_equal(r.rows[0].step, 2);
+	fleet_reports_release(&r);
+}
+
+static void workers_configurations_and_notes(void **state)
+{
+	struct fleet_reports r = { 0 };
+	struct buf out = BUF_INIT;
+
+	take(&r, "report 1 0.5 3\nreport 2 0.25 0 4\nreport 3 1 -1\nreport 4 1 1 1 1\nevent {\"a\":1}\nevent [1]\n");
+	assert_int_equal(r.bad_lines, 3);
+	assert_true(fleet_reports_wait(&r));
+	fleet_reports_event(&r, 9, &out);
+	assert_string_equal(out.data,
+			"{\"event\":\"report\",\"epoch\":9,\"rows\":[[1,0.5,1.5,3],[2,0.25,1.5,0,4]],"
+			"\"notes\":[{\"a\":1}]}");
+	fleet_reports_reset(&r);
+	assert_false(fleet_reports_wait(&r));
+	buf_release(&out);
 	fleet_reports_release(&r);
 }
 
@@ -62,6 +80,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_cut_anywhere),
 		cmocka_unit_test(other_lines_are_counted),
+		cmocka_unit_test(workers_configurations_and_notes),
 		cmocka_unit_test(the_newest_stay),
 	};
 

@@ -81,6 +81,7 @@ static void bytes_of_calls(void **state)
 	assert_int_equal(model_call_bytes(model_call(run, ids[1]), 3, 40, 8), 24);
 	assert_int_equal(model_call_bytes(model_call(run, ids[1]), INT64_MAX, 40, 8), 0);
 	assert_int_equal(model_call_bytes(model_call(run, ids[2]), 'x', 1000, 1001), 1000);
+	assert_int_equal(model_call_bytes(model_call(run, ids[2]), STORE_NULL, 1000, 1001), 1000);
 	assert_int_equal(model_call_bytes(model_call(run, ids[3]), 4096, 8192, 0), 0);
 	assert_int_equal(model_call_bytes(model_call(run, ids[4]), 2, 3000, 2), 3000);
 	assert_int_equal(model_call_bytes(model_call(run, ids[5]), 30, STORE_NULL, STORE_NULL), 30);

@@ -47,6 +47,13 @@ static struct pyramid *build(int *fd)
 	lane = pyramid_add_lane(w, &key);
 	for (size_t i = 0; i < truth.count; i++)
 		assert_int_equal(pyramid_add_slice(w, lane, &truth.slices[i]), 0);
+	key.kind = PYRAMID_POINTS;
+	lane = pyramid_add_lane(w, &key);
+	for (int i = 0; i < 2000; i++) {
+		struct pyramid_point point = { .ts_ns = i * 10, .value = i };
+
+		assert_int_equal(pyramid_add_point(w, lane, &point), 0);
+	}
 	assert_int_equal(pyramid_writer_close(w, NULL), 0);
 	assert_int_equal(pyramid_open(&p, *fd, NULL), 0);
 	return p;
@@ -247,7 +254,10 @@ static void damaged_bytes(void **state)
 				.node = on_any_node,
 				.slice = on_any };
 			struct pyramid_cursor c;
+			struct pyramid_point point;
 
+			for (int i = 0; i < 20; i++)
+				pyramid_point_beside(p, 1, (int64_t)random_below(20000), i % 2, &point);
 			pyramid_visit(p, 0, &v);
 			pyramid_visit(p, 0, &merging);
 			pyramid_cursor_init(&c, p, 0, INT64_MIN, INT64_MAX);
@@ -286,6 +296,17 @@ static void points(void **state)
 	assert_int_equal(lanes[0].root.count, 1000);
 	assert_true(lanes[0].root.min == -3 && lanes[0].root.max == 3 && lanes[0].root.sum == sum);
 	assert_int_equal(pyramid_stamp(p), 1);
+	for (int64_t ts_ns = -15; ts_ns < 10020;
+			ts_ns++) { /* a brute-force look says which points are beside an instant */
+		int64_t last = ts_ns > 9990 ? 9990 : (ts_ns - 1) / 10 * 10,
+			first = ts_ns <= 0 ? 0 : (ts_ns + 9) / 10 * 10;
+		struct pyramid_point point;
+
+		assert_int_equal(pyramid_point_beside(p, 0, ts_ns, true, &point), ts_ns > 0);
+		assert_true(ts_ns <= 0 || (point.ts_ns == last && point.value == (double)(last / 10 % 7 - 3)));
+		assert_int_equal(pyramid_point_beside(p, 0, ts_ns, false, &point), ts_ns <= 9990);
+		assert_true(ts_ns > 9990 || (point.ts_ns == first && point.value == (double)(first / 10 % 7 - 3)));
+	}
 	pyramid_free(p);
 	close(fd);
 }

@@ -175,18 +175,33 @@ static void one_writer_at_a_time(void **state)
 	close_it(&b, &p);
 }
 
-static void the_best_can_be_taken_over(void **state)
+static void another_study_learns_from_it(void **state)
 {
-	double points[3][TUNE_PARAMS_MAX];
+	struct tune_earlier e;
 	struct tune_optimizer o;
 	struct tune_journal j;
 
 	write_some(8);
 	assert_int_equal(open_it(&j, &o, NULL), 0);
-	assert_int_equal(tune_journal_best(path, &study.space, false, points, 3, NULL), 3);
-	assert_true(tune_point_equal(&study.space, points[0], o.trials[0].point));
-	assert_true(tune_point_equal(&study.space, points[1], o.trials[2].point));
-	assert_int_equal(tune_journal_best("/nowhere/j", &study.space, false, points, 3, NULL), -ENOENT);
+	assert_int_equal(tune_earlier_read(&e, path, &study.space, false, &arena, NULL), 0);
+	assert_true(e.count > 3 && e.has_model);
+	assert_true(tune_point_equal(&study.space, e.points, o.trials[0].point));
+	assert_true(tune_point_equal(&study.space, e.points + study.space.count, o.trials[2].point));
+	assert_int_equal(tune_earlier_read(&e, "/nowhere/j", &study.space, false, &arena, NULL), -ENOENT);
+	close_it(&j, &o);
+}
+
+static void ratios_and_values_do_not_mix(void **state)
+{
+	struct tune_journal j = TUNE_JOURNAL_INIT;
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct tune_optimizer o;
+
+	write_some(2);
+	make(&o, &study, 1);
+	j.is_paired = true;
+	assert_int_equal(tune_journal_open(&j, path, &study, &o, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "--paired"));
 	close_it(&j, &o);
 }
 
@@ -198,7 +213,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(any_damage_is_survived, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_study_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_writer_at_a_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_best_can_be_taken_over, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ratios_and_values_do_not_mix, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(another_study_learns_from_it, set_up, tear_down),
 	};
 
 	return RUN_TESTS(tests);

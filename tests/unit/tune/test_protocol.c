@@ -28,7 +28,7 @@ static int tear_down(void **state)
 static const char *answer(const char *line)
 {
 	buf_reset(&out);
-	assert_int_equal(tune_answer(&o, &study, line, strlen(line), &out, NULL), 0);
+	assert_int_equal(tune_answer(&o, &study, NULL, line, strlen(line), &out, NULL), 0);
 	return out.data;
 }
 
@@ -83,7 +83,7 @@ static void any_bytes_are_answered(void **state)
 		for (size_t n = 1 + random_below(4); n > 0; n--)
 			line[random_below(sizeof(line) - 1)] = (char)random_u64();
 		buf_reset(&out);
-		assert_int_equal(tune_answer(&o, &study, line, sizeof(line) - 1, &out, NULL), 0);
+		assert_int_equal(tune_answer(&o, &study, NULL, line, sizeof(line) - 1, &out, NULL), 0);
 	}
 }
 

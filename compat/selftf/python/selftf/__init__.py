@@ -1,0 +1,1 @@
+"""SelfTF's Python interface, done by sonde."""

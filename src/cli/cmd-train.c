@@ -1,0 +1,280 @@
+/*
+ * sonde train: run a training job and tune it while it trains.
+ */
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "cli/cli.h"
+#include "cli/term.h"
+#include "train/drive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct options {
+	const char *dir, *plan_text, *target_loss;
+	int64_t seed;
+	bool is_json, is_fixed;
+	struct cli_list set;
+};
+
+static const struct cli_option option_rows[] = {
+	{ 0, "target-loss", "LOSS", CLI_STRING(struct options, target_loss), .default_words = "the job file's",
+			.help = "Stop when the loss is down to this, by the job file's rule." },
+	{ 0, "fixed", NULL, CLI_FLAG(struct options, is_fixed),
+			.help = "Do not tune: the start configuration to the end, as a baseline." },
+	{ 0, "set", "NAME=VALUE", CLI_STRINGS(struct options, set),
+			.help = "Give a parameter another start value; with --fixed, the one it keeps." },
+	{ 0, "seed", "N", CLI_INT(struct options, seed), .min = -1, .max = INT64_MAX, .default_text = "-1",
+			.default_words = "the job file's, or 0", .help = "Seed of everything random." },
+	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-train/NAME",
+			.help = "Keep the journal and the tables here; a job that was killed goes on there." },
+	{ 0, "json", NULL, CLI_FLAG(struct options, is_json),
+			.help = "Print the result as one JSON object; what the program prints goes to stderr." },
+	{ 0, "plan", "TEXT", CLI_STRING(struct options, plan_text),
+			.help = "The job file's text itself, instead of the file: for jobs that are sent elsewhere." },
+	CLI_OPTIONS_END,
+};
+
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int signal)
+{
+	is_interrupted = 1;
+}
+
+/* The first one ends the job in good order; the second ends us as it would anybody. */
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int take_target(struct cli_context *ctx, struct train_plan *plan)
+{
+	const struct options *o = ctx->options;
+	char *end;
+
+	if (!o->target_loss)
+		return 0;
+	plan->target_loss = strtod(o->target_loss, &end);
+	return end == o->target_loss || *end || !isfinite(plan->target_loss)
+			? cli_usage(ctx, "--target-loss '%s' is not a number", o->target_loss)
+			: 0;
+}
+
+static int take_sets(struct cli_context *ctx, struct train_plan *plan)
+{
+	const struct options *o = ctx->options;
+
+	for (size_t i = 0; i < o->set.count; i++) {
+		const char *equals = strchr(o->set.items[i], '=');
+		const char *name = equals ? arena_copy(ctx->arena, o->set.items[i], (size_t)(equals - o->set.items[i]))
+					  : NULL;
+		const struct tune_param *p = name ? tune_space_find(&plan->study.space, name) : NULL;
+		int rc;
+
+		if (!name)
+			return cli_usage(ctx, "--set '%s' is not NAME=VALUE", o->set.items[i]);
+		if (!p)
+			return cli_usage(ctx, "--set: the job has no parameter '%s'", name);
+		rc = tune_param_parse(p, equals + 1, &plan->study.space.params[p - plan->study.space.params].start,
+				ctx->err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int load(struct cli_context *ctx, struct train_plan *plan)
+{
+	const struct options *o = ctx->options;
+	int rc;
+
+	if (o->plan_text && ctx->arg_count)
+		return cli_usage(ctx, "--plan stands instead of the job file");
+	if (!o->plan_text && !ctx->arg_count)
+		return cli_usage(ctx, "which job? sonde train JOB.yml -- PROGRAM");
+	rc = o->plan_text ? train_plan_parse(plan, "job", o->plan_text, strlen(o->plan_text), ctx->arena, ctx->err)
+			  : train_plan_load(plan, ctx->args[0], ctx->arena, ctx->err);
+	if (rc < 0)
+		return rc;
+	if (o->seed >= 0)
+		plan->seed = o->seed;
+	if (o->is_fixed)
+		plan->mode = TRAIN_FIXED;
+	rc = take_target(ctx, plan);
+	return rc < 0 ? rc : take_sets(ctx, plan);
+}
+
+/* As SelfTF: "<name>_<mmdd_HHMMSS>"; in a fleet, the job's. */
+static const char *id_of(struct cli_context *ctx, const struct train_plan *plan)
+{
+	const char *given = getenv("SONDE_JOB_ID");
+	time_t now = time(NULL);
+	struct tm tm;
+	char when[32];
+
+	if (given && *given)
+		return given;
+	strftime(when, sizeof(when), "%m%d_%H%M%S", localtime_r(&now, &tm));
+	return arena_printf(ctx->arena, "%s_%s", plan->name, when);
+}
+
+struct shown {
+	struct term_progress progress;
+};
+
+static void show(void *arg, const struct train_coach *c)
+{
+	struct shown *s = arg;
+	const struct train_stint *now = train_coach_now(c);
+	struct stats_interval remaining = train_coach_remaining(c);
+
+	if (isfinite(remaining.estimate))
+		term_progress_show(&s->progress,
+				"configuration %u (%s), %zu iterations, about %.0f s to go (%.0f to %.0f)", now->index,
+				train_reason_word(now->reason), c->loss_count, remaining.estimate, remaining.lo,
+				remaining.hi);
+	else
+		term_progress_show(&s->progress, "configuration %u (%s), %zu iterations", now->index,
+				train_reason_word(now->reason), c->loss_count);
+}
+
+static void print_text(struct cli_context *ctx, const struct train_coach *c, const struct train_outcome *outcome,
+		const char *dir)
+{
+	printf("%s after %.1f s: %zu iterations, %zu configurations, %zu moves\n",
+			c->is_reached ? "target reached" : outcome->why, outcome->runtime_s, c->loss_count,
+			c->stint_count, c->moves);
+	if (outcome->bad_lines)
+		printf("%llu lines of the program were no reports\n", (unsigned long long)outcome->bad_lines);
+	printf("tables: %s\n", dir);
+}
+
+/* A fresh job finds no checkpoint of another. */
+static int make_place(struct cli_context *ctx, const struct train_record *record, struct train_drive *d, char *absolute)
+{
+	const char *place = arena_printf(ctx->arena, "%s/checkpoint", record->dir);
+	int rc = place ? 0 : err_sys(ctx->err, ENOMEM, "cannot run the job");
+
+	if (rc == 0 && !record->is_resumed)
+		fs_remove_tree(AT_FDCWD, place);
+	if (rc == 0)
+		rc = fs_mkdir_p(place, 0700, ctx->err);
+	if (rc < 0)
+		return rc;
+	d->dir = realpath(place, absolute);
+	return d->dir ? 0 : err_sys(ctx->err, errno, "cannot find '%s'", place);
+}
+
+static int drive(struct cli_context *ctx, struct train_drive *d, const char *dir)
+{
+	const struct options *o = ctx->options;
+	CLEANUP(buf_release) struct buf json = BUF_INIT;
+	struct train_outcome outcome;
+	struct shown shown;
+	int rc;
+
+	term_progress_init(&shown.progress);
+	d->show = show;
+	d->arg = &shown;
+	d->is_interrupted = &is_interrupted;
+	d->is_output_aside = o->is_json;
+	catch_signals();
+	rc = train_drive(d, &outcome, ctx->err);
+	term_progress_end(&shown.progress);
+	if (rc == 0)
+		rc = train_record_conclude(d->record, d->coach, outcome.runtime_s, &json, ctx->err);
+	if (rc < 0)
+		return rc;
+	if (o->is_json)
+		fputs(json.data, stdout);
+	else
+		print_text(ctx, d->coach, &outcome, dir);
+	ctx->exit_code = outcome.exit_code ? outcome.exit_code
+			: strcmp(outcome.why, "interrupted") == 0 || strcmp(outcome.why, "timeout") == 0
+			? CLI_EXIT_FAILED
+			: 0;
+	return 0;
+}
+
+static int run_job(struct cli_context *ctx, const struct train_plan *plan, struct train_coach *coach)
+{
+	const struct options *o = ctx->options;
+	const char *id = id_of(ctx, plan), *dir = o->dir;
+	CLEANUP(train_record_release) struct train_record record = { 0 };
+	struct train_drive d = { .plan = plan, .coach = coach, .record = &record, .id = id };
+	char absolute[PATH_MAX];
+	int rc;
+
+	if (!dir)
+		dir = arena_printf(ctx->arena, "sonde-train/%s", getenv("SONDE_JOB_ID") ? id : plan->name);
+	d.argv = ctx->program && ctx->program[0] ? ctx->program : (char *const *)(uintptr_t)plan->command;
+	if (!d.argv || !d.argv[0])
+		return cli_usage(ctx, "which program? sonde train JOB.yml -- PROGRAM, or 'command' in the job file");
+	if (!dir || !id)
+		return err_sys(ctx->err, ENOMEM, "cannot run the job");
+	rc = train_record_open(&record, dir, id, coach, ctx->err);
+	if (rc == 0)
+		rc = make_place(ctx, &record, &d, absolute);
+	if (rc == 0 && record.is_resumed && !o->is_json)
+		printf("%s: goes on after %zu configurations\n", plan->name, coach->stint_count);
+	fflush(stdout); /* the program prints to the same place */
+	return rc < 0 ? rc : drive(ctx, &d, dir);
+}
+
+static int run(struct cli_context *ctx)
+{
+	struct train_plan *plan = arena_alloc(ctx->arena, sizeof(*plan));
+	struct train_coach *coach = arena_alloc(ctx->arena, sizeof(*coach));
+	int rc = plan && coach ? load(ctx, plan) : err_sys(ctx->err, ENOMEM, "cannot read the job");
+
+	if (rc)
+		return rc;
+	rc = train_coach_init(coach, plan, ctx->err);
+	if (rc == 0)
+		rc = run_job(ctx, plan, coach);
+	train_coach_release(coach);
+	return rc;
+}
+
+static const struct cli_example examples[] = {
+	{ "sonde train cnn.yml -- python3 cnn.py", "Train; servers, workers and threads are tuned meanwhile." },
+	{ "sonde train --fixed --set workers=2 cnn.yml -- python3 cnn.py",
+			"The same with one configuration, to compare." },
+	{ "sonde submit --tune cnn.yml -- python3 cnn.py", "The same on a cluster." },
+	{ NULL, NULL },
+};
+
+static const struct cli_exit_code exit_codes[] = {
+	{ "0", "The target was reached, or the program ended well." },
+	{ "1", "It was interrupted or ran out of time, or sonde failed; when run again, an interrupted job goes on." },
+	{ "2", "Wrong usage." },
+	{ "other", "The program's own, when it failed." },
+	{ NULL, NULL },
+};
+
+const struct cli_command cmd_train = {
+	.name = "train",
+	.usage = "[--target-loss LOSS] [--fixed] [--set NAME=VALUE] [--json] [-o DIR] JOB.yml [-- PROGRAM...]",
+	.positional = { .name = "JOB",
+			.min = 0,
+			.max = 1,
+			.type = CLI_TYPE_PATH,
+			.help = "The job file: what may be tuned, and the target." },
+	.options = option_rows,
+	.options_size = sizeof(struct options),
+	.examples = examples,
+	.exit_codes = exit_codes,
+	.flags = CLI_TAKES_PROGRAM,
+	.run = run,
+};

@@ -1,0 +1,85 @@
+/*
+ * duet-repeat: the command line that makes the same comparison again, with what a pilot or chance had settled.
+ */
+#include "base/cleanup.h"
+#include "base/words.h"
+#include "cli/duet.h"
+
+static void add_word(struct buf *line, const char *option, const char *word)
+{
+	if (!word)
+		return;
+	buf_addf(line, " %s ", option);
+	words_quote(line, word);
+}
+
+static void add_flag(struct buf *line, const char *option, bool is_set)
+{
+	if (is_set)
+		buf_addf(line, " %s", option);
+}
+
+static void add_place(struct buf *line, const struct place_options *o)
+{
+	if (o->cpus > 0)
+		buf_addf(line, " --cpus %g", o->cpus);
+	if (o->memory_limit)
+		buf_addf(line, " --memory-limit %llu", (unsigned long long)o->memory_limit);
+	if (o->pids_limit)
+		buf_addf(line, " --pids-limit %lld", (long long)o->pids_limit);
+	add_flag(line, "--sandbox", o->is_sandboxed);
+	add_word(line, "--image", o->image);
+	add_word(line, "--engine", o->engine);
+	for (size_t i = 0; i < o->engine_args.count; i++)
+		add_word(line, "--engine-arg", o->engine_args.items[i]);
+}
+
+static void add_iterations(struct buf *line, const struct duet_options *o)
+{
+	static const char *const words[] = { [DUET_OF_FD] = "fd", [DUET_OF_STEPS] = "step" };
+
+	if (o->iterations != DUET_OF_COMMANDS)
+		add_word(line, "--iterations", words[o->iterations]);
+	add_word(line, "--step", o->step);
+}
+
+static void add_measuring(struct buf *line, const struct duet_options *o, const struct duet_setup *setup,
+		const struct duet_schedule *schedule)
+{
+	add_word(line, "--metric", duet_metric_name(&setup->pairing));
+	buf_addf(line, " --threshold %g%% --budget %gs --design %s --pairs %zu --seed %llu", 100 * (setup->margin - 1),
+			(double)setup->budget_ns / 1e9, duet_design_names[schedule->design], schedule->turns,
+			(unsigned long long)setup->seed);
+	if (setup->level != 0.95)
+		buf_addf(line, " --level %g%%", 100 * setup->level);
+	if (o->runs)
+		buf_addf(line, " --runs %lld", (long long)o->runs);
+	if (o->timeout_ns)
+		buf_addf(line, " --timeout %gs", (double)o->timeout_ns / 1e9);
+	add_flag(line, "--better higher", setup->pairing.is_more_better);
+	add_flag(line, "--pin none", o->pin != 0);
+	add_flag(line, "--priority none", o->priority != 0);
+	add_flag(line, "--no-self-check", o->has_no_self_check);
+	add_flag(line, "--ignore-failure", o->is_lenient);
+}
+
+const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,
+		const struct duet_result *result)
+{
+	const struct duet_options *o = ctx->options;
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+	buf_adds(&line, "sonde duet");
+	for (int side = 0; side < DUET_SIDES; side++)
+		add_word(&line, side == DUET_A ? "-a" : "-b", o->commands[side]);
+	add_flag(&line, "--shell", o->is_shell);
+	add_iterations(&line, o);
+	add_place(&line, &o->place);
+	add_measuring(&line, o, setup, &result->schedule);
+	if (o->git) {
+		add_word(&line, "--git", o->git);
+		buf_adds(&line, " -- ");
+		words_join(&line, ctx->program);
+	}
+	return arena_strdup(ctx->arena, line.data);
+}

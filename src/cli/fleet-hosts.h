@@ -1,0 +1,21 @@
+/*
+ * fleet-hosts: where `sonde fleet` starts agents besides here, as its options say it.
+ */
+#ifndef SONDE_CLI_FLEET_HOSTS_H
+#define SONDE_CLI_FLEET_HOSTS_H
+
+#include "cli/cli.h"
+#include "fleet/home.h"
+
+struct fleet_places {
+	struct cli_list names; /* "slurm" alone: the nodes of our allocation */
+	const char *file, *shell, *remote;
+};
+
+bool fleet_places_are_given(const struct fleet_places *p); /* other hosts, or Slurm's */
+bool fleet_places_are_slurm(const struct fleet_places *p);
+/* The hosts become members of the home, with `agents` and `label` where their file does not say. */
+int fleet_places_take(struct cli_context *ctx, const struct fleet_places *p, int64_t agents, const char *label,
+		struct fleet_home *home);
+
+#endif

@@ -1,0 +1,143 @@
+#include "cli/fleet-status.h"
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "cli/term.h"
+#include "fleet/processes.h"
+#include "fleet/roster.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t fleet_count_living(const struct fleet_home *home, const char *role)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < home->count; i++)
+		n += strcmp(home->processes[i].role, role) == 0 && fleet_process_lives(&home->processes[i]);
+	return n;
+}
+
+static double age_s(const struct fleet_roster *r, const struct fleet_peer *p)
+{
+	return (double)(r->now_ns - p->heard_ns) / 1e9;
+}
+
+static void add_peers(struct json *j, const struct fleet_roster *r)
+{
+	json_key(j, "heard");
+	json_array(j);
+	for (size_t i = 0; i < r->count; i++) {
+		const struct fleet_peer *p = &r->peers[i];
+
+		json_object(j);
+		json_kstr(j, "agent", p->name);
+		json_kstr(j, "state", p->state);
+		json_kstr(j, "job", p->job);
+		json_kint(j, "cpus", p->cpus);
+		if (p->memory_bytes)
+			json_kuint(j, "memory_bytes", p->memory_bytes);
+		json_kreal(j, "age_s", age_s(r, p));
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static int print_json(const struct fleet_home *home, const struct fleet_roster *r)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct json j;
+
+	json_init(&j, &text, true);
+	json_object(&j);
+	json_kbool(&j, "is_up", fleet_count_living(home, "server") > 0);
+	json_kuint(&j, "agents", fleet_count_living(home, "agent"));
+	json_kuint(&j, "monitors", fleet_count_living(home, "monitor"));
+	json_key(&j, "members");
+	json_array(&j);
+	for (size_t i = 0; i < home->member_count; i++)
+		json_str(&j, home->members[i].host);
+	json_end(&j);
+	add_peers(&j, r);
+	json_end(&j);
+	printf("%s\n", text.data);
+	return buf_error(&text);
+}
+
+static int print_processes(const struct fleet_home *home)
+{
+	static const struct term_column columns[] = { { "role" }, { "process", TERM_RIGHT }, { "state" } };
+	struct term_table t;
+	int rc;
+
+	term_table_init(&t, columns, 3);
+	for (size_t i = 0; i < home->count; i++) {
+		term_table_cell(&t, TERM_PLAIN, home->processes[i].role);
+		term_table_cellf(&t, "%d", (int)home->processes[i].pid);
+		term_table_cell(&t, TERM_PLAIN, fleet_process_lives(&home->processes[i]) ? "lives" : "dead");
+	}
+	for (size_t i = 0; i < home->member_count; i++) {
+		term_table_cell(&t, TERM_PLAIN, "host");
+		term_table_cell(&t, TERM_PLAIN, "-");
+		term_table_cell(&t, TERM_PLAIN, home->members[i].host);
+	}
+	rc = term_table_print(&t, stdout);
+	term_table_release(&t);
+	return rc;
+}
+
+static int print_peers(const struct fleet_roster *r)
+{
+	static const struct term_column columns[] = { { "agent" }, { "state" }, { "cpus", TERM_RIGHT },
+		{ "memory", TERM_RIGHT }, { "heard", TERM_RIGHT }, { "job" } };
+	struct term_table t;
+	int rc;
+
+	term_table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < r->count; i++) {
+		const struct fleet_peer *p = &r->peers[i];
+
+		term_table_cell(&t, TERM_PLAIN, p->name);
+		term_table_cell(&t, TERM_PLAIN, p->state);
+		term_table_cellf(&t, "%" PRId64, p->cpus);
+		term_table_cellf(&t, "%.1f GiB", (double)p->memory_bytes / (1 << 30));
+		term_table_cellf(&t, "%.0f s ago", age_s(r, p));
+		term_table_cell(&t, TERM_PLAIN, p->job ? p->job : "-");
+	}
+	rc = term_table_print(&t, stdout);
+	term_table_release(&t);
+	return rc;
+}
+
+/* Without a server nobody is heard of. */
+static int read_roster(struct cli_context *ctx, const struct fleet_home *home, struct fleet_roster *roster)
+{
+	struct fleet_link *link = NULL;
+	int rc = 0;
+
+	*roster = (struct fleet_roster){ 0 };
+	if (fleet_count_living(home, "server") || home->member)
+		rc = fleet_link_open(&link, home->url, home->token, ctx->err);
+	if (link)
+		rc = fleet_roster_read(roster, link, ctx->arena, ctx->err);
+	fleet_link_free(link);
+	return rc;
+}
+
+int fleet_print_status(struct cli_context *ctx, const struct fleet_home *home, bool is_json)
+{
+	struct fleet_roster roster;
+	int rc = read_roster(ctx, home, &roster);
+
+	if (rc < 0)
+		return rc;
+	if (is_json)
+		return print_json(home, &roster);
+	rc = print_processes(home);
+	if (rc == 0 && roster.count) {
+		printf("\n");
+		rc = print_peers(&roster);
+	}
+	return rc;
+}

@@ -1,0 +1,14 @@
+/* coach-private: what the two halves of a coach share: what it knows (coach.c) and what it decides (decide.c). */
+#ifndef SONDE_TRAIN_COACH_PRIVATE_H
+#define SONDE_TRAIN_COACH_PRIVATE_H
+
+#include "train/coach.h"
+
+/* The trial of a point that is not the optimiser's own proposal. */
+int coach_add_trial(struct train_coach *c, const double *point, uint64_t *id, struct sonde_err *err);
+/* The point with what was set by hand. */
+void coach_apply_pins(const struct train_coach *c, double *point);
+/* c->candidate is the optimiser's next proposal, kept until it is tried. -ENOENT: there is none. */
+int coach_have_candidate(struct train_coach *c, struct sonde_err *err);
+
+#endif

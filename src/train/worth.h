@@ -1,0 +1,25 @@
+/*
+ * worth: what configurations are worth: seconds for an iteration's worth of progress, measured and expected.
+ */
+#ifndef SONDE_TRAIN_WORTH_H
+#define SONDE_TRAIN_WORTH_H
+
+#include "train/coach.h"
+
+struct train_worth {
+	double mean, sd; /* NaN: not known */
+};
+
+/* Of the stint, by its reports so far. */
+struct train_worth train_worth_measured(const struct train_coach *c, const struct train_stint *s);
+/* Of any configuration, by the model of all that was told. -ENODATA: too little was. */
+int train_worth_expected(const struct train_coach *c, const double *point, struct train_worth *worth,
+		struct sonde_err *err);
+/* The configuration expected to be best of those told; point NULL: none. */
+int train_worth_best(struct train_coach *c, const double **point, struct train_worth *worth, struct sonde_err *err);
+/* By how much, on average, a worth falls below `than`: 0 where it cannot. */
+double train_worth_improvement(const struct train_worth *w, double than);
+/* Iterations to go: by the curve, or, without a target, as many as there were. */
+struct train_worth train_worth_to_go(const struct train_coach *c);
+
+#endif

@@ -1,0 +1,42 @@
+#!/bin/bash
+# A controller that is silent for longer than its lease: the warden puts everything back; when it wakes it begins anew.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$SOURCE_DIR/tests/live/lib.sh"
+
+name=lease-$$
+mkdir app
+echo 9 >app/level
+"$SONDE" live run --name "$name" -- /usr/bin/python3 "$SOURCE_DIR/tests/control/app.py" "$TEST_DIR/app" &
+app=$!
+poll test -e app/knob
+cat >rules.yml <<END
+interval: 100ms
+lease: 1s
+journal: $TEST_DIR/journal.ndjson
+rules:
+  - name: high
+    when: sonde_app_level{app="$name"} > 5
+    do: [ knob $name batch 16 ]
+END
+start_live url --rules rules.yml
+poll grep -qx 16 app/knob
+is 'the knob is turned' "$(<app/knob)" 16
+
+kill -STOP "$live"
+poll grep -qx 4 app/knob
+is 'while the controller is silent it is as it was' "$(<app/knob)" 4
+poll grep -q 'silent for longer than its lease' journal.ndjson
+like 'the journal says who put it back' "$(<journal.ndjson)" '"result":"reverted".*silent for longer than its lease'
+kill -CONT "$live"
+poll grep -qx 16 app/knob
+is 'awake, it begins anew' "$(<app/knob)" 16
+like 'and says why' "$(<journal.ndjson)" 'the lease had run out'
+
+# Killed while its changes are in force.
+kill -KILL "$live"
+wait "$live" 2>/dev/null
+poll grep -qx 4 app/knob
+is 'killed, everything is put back' "$(<app/knob)" 4
+touch app/stop
+wait "$app"
+done_testing
