@@ -71,8 +71,7 @@ static const struct row rows[] = {
 	{ "--cluster_ip", true, PASS, RECORD, "--hosts" },
 	{ "--nvprof_inside", false, ALWAYS, 0, "what devices do is recorded, in containers too" },
 	{ "--enable_encode_decode", false, ALWAYS, 0, "encoder and decoder are among the counters of devices" },
-	{ "--cuda_api_tracing", false, REFUSED, 0,
-			"its calls are not recorded; kernels, copies and fills are: sonde events --table gpu" },
+	{ "--cuda_api_tracing", false, ALWAYS, 0, "calls of CUDA are spans of the category cuda" },
 	{ "--spotlight_gpu", false, REFUSED, 0, "give the region with --profile_region" },
 	{ "--potato_server", true, REFUSED, 0, "'sonde summary' gives its advice itself" },
 };

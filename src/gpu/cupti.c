@@ -133,7 +133,7 @@ static void flush_at_exit(void)
 }
 
 /* The newest first; the plain name is there where CUDA is developed with. */
-static bool find_cupti(void)
+static bool find_cupti(void **found)
 {
 	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
 	void *library = NULL;
@@ -144,7 +144,18 @@ static bool find_cupti(void)
 	bool has_all = true;
 #define FIND(name, arguments) has_all &= (*(void **)(void *)&cupti.name = dlsym(library, #name)) != NULL;
 	CUPTI_FUNCTIONS(FIND)
+	*found = library;
 	return has_all;
+}
+
+static void watch_calls(void *library)
+{
+	int (*subscribe)(void **, cupti_callback *, void *);
+	int (*enable)(uint32_t, void *, uint32_t);
+	*(void **)(void *)&subscribe = dlsym(library, "cuptiSubscribe");
+	*(void **)(void *)&enable = dlsym(library, "cuptiEnableDomain");
+	if (!cupti_watch_calls(subscribe, enable))
+		sonde_meta("gpu.cuda_calls", "CUPTI tells of no calls: another tool may have it");
 }
 
 GPU_EXPORT int InitializeInjection(void);
@@ -153,7 +164,8 @@ GPU_EXPORT int InitializeInjection(void)
 	static const uint32_t kinds[] = { CUPTI_CONCURRENT_KERNEL, CUPTI_MEMCPY, CUPTI_PEER, CUPTI_MEMSET };
 	if (!gpu_is_on() || owner)
 		return 1; /* the driver goes on as if we had not been there */
-	if (!find_cupti() || cupti.cuptiActivityRegisterCallbacks(buffer_wanted, buffer_full)) {
+	void *library;
+	if (!find_cupti(&library) || cupti.cuptiActivityRegisterCallbacks(buffer_wanted, buffer_full)) {
 		sonde_meta("gpu.cuda", "no CUPTI that works was found: kernels and copies are not recorded");
 		return 1;
 	}
@@ -161,6 +173,7 @@ GPU_EXPORT int InitializeInjection(void)
 	read_clock();
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		cupti.cuptiActivityEnable(kinds[i]); /* a kind that it does not know is not recorded */
+	watch_calls(library);
 	atexit(flush_at_exit);
 	return 1;
 }

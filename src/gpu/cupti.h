@@ -7,6 +7,7 @@
 #ifndef SONDE_GPU_CUPTI_H
 #define SONDE_GPU_CUPTI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +63,15 @@ _Static_assert(offsetof(struct cupti_memcpy, bytes) == 8 && offsetof(struct cupt
 typedef void cupti_request(uint8_t **buffer, size_t *bytes, size_t *records);
 typedef void cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
 
+/* What a callback is told of a call; more fields follow. */
+struct cupti_call {
+	int32_t site;
+	const char *name;
+};
+enum { CUPTI_ENTER = 0, CUPTI_EXIT = 1 };     /* of site */
+enum { CUPTI_DRIVER = 1, CUPTI_RUNTIME = 2 }; /* domains */
+typedef void cupti_callback(void *arg, uint32_t domain, uint32_t id, const struct cupti_call *call);
+
 #define CUPTI_FLUSH_ALL 1u /* what has not ended too */
 
 /* X(result type is int, name, arguments) */
@@ -72,5 +82,9 @@ typedef void cupti_complete(void *context, uint32_t stream, uint8_t *buffer, siz
 	X(cuptiActivityFlushAll, (uint32_t flags)) \
 	X(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped)) \
 	X(cuptiGetTimestamp, (uint64_t * ns))
+
+/* Calls become spans from now on, by cuptiSubscribe and cuptiEnableDomain; NULL: it has no such function. */
+bool cupti_watch_calls(int (*subscribe)(void **, cupti_callback *, void *),
+		int (*enable)(uint32_t on, void *subscriber, uint32_t domain));
 
 #endif

@@ -23,6 +23,10 @@ cuda copy device-to-host 2048 null CUDA_COPY_D2H 0 3 2000'
 is 'on the clock of the run' "$(jq --slurpfile run run/run.json '($run[0].clock.start_mono_ns) as $start | all(.[]; .ts_ns > $start and .ts_ns < $start + $run[0].wall_ns)' <<<"$table")" true
 is 'times that CUPTI does not tell are missing' "$(jq -c '[.[].submit_ns] | unique' <<<"$table")" '[null]'
 is 'what CUPTI dropped is counted' "$(jq '.probes[] | select(.name == "trace").dropped' run/run.json)" 2
+calls=$("$SONDE" events run --table span --json | jq -s -c 'map(select(.cat == "cuda"))')
+is 'calls of its interfaces' "$(jq -r '.[].name' <<<"$calls" | sort | xargs)" "$(printf "%s\n" cudaMemcpy cuMemcpyDtoH_v2 | sort | xargs)"
+is 'one inside the other' "$(jq '(map({key: .name, value: .}) | from_entries) as $c | $c.cudaMemcpy as $o | $c.cuMemcpyDtoH_v2 as $i |
+	$o.ts_ns <= $i.ts_ns and $i.ts_ns + $i.dur_ns <= $o.ts_ns + $o.dur_ns and $o.tid == $i.tid' <<<"$calls")" true
 is 'the environment has no such variable' "$("$SONDE" record -q -o env -- env | grep -c CUDA_INJ)" 0
 
 cp "$FAKES/libcuda.so" without/libcupti.so.13 # a library that is no CUPTI

@@ -105,6 +105,42 @@ EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, siz
 	return 0;
 }
 
+/* CUpti_CallbackData: its beginning. */
+struct call {
+	int32_t callbackSite;
+	const char *functionName;
+	const void *functionParams;
+};
+
+static void (*callback)(void *, uint32_t, uint32_t, const struct call *);
+static void *callback_arg;
+static uint32_t domains;
+
+EXPORT int cuptiSubscribe(void **subscriber, void (*f)(void *, uint32_t, uint32_t, const struct call *), void *arg)
+{
+	callback = f;
+	callback_arg = arg;
+	*subscriber = &callback;
+	return 0;
+}
+
+EXPORT int cuptiEnableDomain(uint32_t on, void *subscriber, uint32_t domain)
+{
+	if (subscriber != &callback || !on)
+		return 1;
+	domains |= 1u << domain;
+	return 0;
+}
+
+/* What the fake driver calls before (0) and after (1) each call of its program. */
+EXPORT void fake_cupti_call(uint32_t domain, int32_t site, const char *name);
+EXPORT void fake_cupti_call(uint32_t domain, int32_t site, const char *name)
+{
+	struct call c = { .callbackSite = site, .functionName = name };
+	if (callback && domains & 1u << domain)
+		callback(callback_arg, domain, 9, &c);
+}
+
 static uint8_t *buffer, *at;
 static size_t room;
 static uint64_t began;

@@ -13,6 +13,7 @@
 
 #define LATE_NS 2000000 /* a record this old has reached its ring */
 #define EMIT_INTERVAL_NS 1000000000
+#define LOOKS_MAX 64
 
 struct perf_source *perf_source_get(struct probe_host *host)
 {
@@ -307,8 +308,21 @@ static bool is_pressed(const struct perf_source_private *p)
 	return false;
 }
 
-/* Show new samples to who cannot wait for their turn. */
-static void look_ahead(struct perf_source *s, struct ring *ring)
+/* New samples that have been seen, until the switches of all rings are known. */
+struct looks {
+	struct perf_record records[LOOKS_MAX];
+	size_t count;
+};
+
+static void show_looks(struct perf_source *s, struct looks *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		s->wants.on_look(s->wants.python, &l->records[i]);
+	l->count = 0;
+}
+
+/* Show what is new to who cannot wait for its turn: switches at once, samples after them. */
+static void look_ahead(struct perf_source *s, struct ring *ring, struct looks *l)
 {
 	struct {
 		struct perf_event_header head;
@@ -317,12 +331,18 @@ static void look_ahead(struct perf_source *s, struct ring *ring)
 	struct perf_event_header h;
 	while (ring_look_ahead(ring, &bytes, sizeof(bytes), &h)) {
 		struct perf_record r;
+		if (h.type == PERF_RECORD_SWITCH && h.size <= sizeof(bytes) && decode_record(&bytes.head, &r))
+			s->wants.on_look_switch(s->wants.python, &r);
 		if (h.type != PERF_RECORD_SAMPLE || h.size < sizeof(bytes))
 			continue;
 		bytes.head.size = sizeof(bytes);
 		const struct perf_opened *o = decode_record(&bytes.head, &r) ? opened_of(s, r.id) : NULL;
-		if (o && (o->role == ROLE_SAMPLE || o->role == ROLE_WAIT))
-			s->wants.on_look(s->wants.python, &r);
+		if (!o || (o->role != ROLE_SAMPLE && o->role != ROLE_WAIT))
+			continue;
+		if (l->count == LOOKS_MAX)
+			show_looks(s, l);
+		l->records[l->count] = r;
+		l->records[l->count++].body = NULL;
 	}
 }
 
@@ -333,12 +353,17 @@ uint64_t perf_source_pass(struct perf_source *s, int64_t now_ns, bool is_last)
 	if (!perf_source_is_on(s) || !p->ring_count || (p->passed_ns == now_ns && !is_last))
 		return 0;
 	p->passed_ns = now_ns;
-	for (size_t i = 0; i < p->ring_count; i++) {
+	struct looks looks;
+	looks.count = 0;
+	for (size_t i = 0; i < p->ring_count; i++)
 		ring_look(p->rings[i]);
+	for (size_t i = 0; i < p->ring_count; i++) {
 		if (s->wants.on_look)
-			look_ahead(s, p->rings[i]);
+			look_ahead(s, p->rings[i], &looks);
 		look_next(s, i);
 	}
+	if (s->wants.on_look)
+		show_looks(s, &looks);
 	int64_t until_ns = is_last || is_pressed(p) ? INT64_MAX - 1 : now_ns - LATE_NS;
 	for (size_t i = earliest(p); p->next_ns[i] <= until_ns; i = earliest(p), taken++) {
 		if (!take_next(s, i))

@@ -81,6 +81,7 @@ struct perf_wants {
 	size_t point_count;
 	/* A sample of either kind was written: told at once, before it is its turn. Without its body. */
 	void (*on_look)(void *python, const struct perf_record *r);
+	void (*on_look_switch)(void *python, const struct perf_record *r); /* and switches, before all of those */
 	/* Adds the user frames of a sample (innermost first) to the chain `stack`, and frames of its own. */
 	int64_t (*add_frames)(void *python, const struct perf_record *r, const struct frame *frames, size_t count,
 			bool is_cut, int64_t stack);

@@ -4,7 +4,8 @@
  * A sample says when a thread was where; its Python frames are read as soon as the sample is
  * seen in the ring, before it is its turn to be taken. So that this is soon, the recorder is
  * woken when the next sample of a busy Python thread is due. The program is never stopped: what
- * is read later than LATE_NS after its sample is not believed. Nobody waits for anybody: without
+ * is read when its thread has run for longer than LATE_NS since its sample is not believed; on a
+ * busy machine, where we come late, it mostly had to wait too. Nobody waits for anybody: without
  * Python processes this costs a glance at each new sample.
  */
 #include "base/clock.h"
@@ -32,6 +33,7 @@
 #define WAITING_MAX 4096 /* stacks whose samples have not been taken */
 #define FRAMES_KEPT 512  /* room that a place keeps */
 #define BUSY_MAX 64
+#define SWITCHES_MAX 65536 /* threads */
 #define HURRY_NICE (-15)
 #define HURRY_SLICE_NS 100000
 
@@ -53,6 +55,7 @@ struct python {
 	struct perf_source *source;
 	struct python_functions functions;
 	struct map processes; /* pid -> struct python_process * */
+	struct map switches;  /* tid -> time of its last switch * 2, + 1 when that took it off its CPU */
 	struct memory memory;
 	struct waiting waiting[WAITING_MAX];
 	size_t first, next; /* those in between wait; places are these modulo WAITING_MAX */
@@ -140,6 +143,25 @@ static void note_busy(struct python *y, int32_t tid, int64_t ts_ns)
 	*oldest = (struct busy){ tid, ts_ns };
 }
 
+static void on_look_switch(void *state, const struct perf_record *r)
+{
+	struct python *y = state;
+	if (r->tid <= 0 || !map_get_int(&y->processes, (uint64_t)r->pid) || y->switches.count > SWITCHES_MAX)
+		return;
+	uint64_t *at = map_put_int(&y->switches, (uint64_t)r->tid, NULL);
+	uint64_t now = (uint64_t)r->ts_ns * 2 + ((r->misc & PERF_RECORD_MISC_SWITCH_OUT) != 0);
+	if (at && now > *at)
+		*at = now;
+}
+
+/* For how long a thread may have run since its sample. */
+static int64_t lag_of(struct python *y, const struct perf_record *r, int64_t now_ns)
+{
+	const uint64_t *at = map_get_int(&y->switches, (uint64_t)r->tid);
+	int64_t last_ns = at ? (int64_t)(*at / 2) : 0;
+	return at && *at & 1 && last_ns >= r->ts_ns ? last_ns - r->ts_ns : now_ns - r->ts_ns;
+}
+
 /* A sample that was just written. */
 static void on_look(void *state, const struct perf_record *r)
 {
@@ -149,7 +171,8 @@ static void on_look(void *state, const struct perf_record *r)
 	if (!p)
 		return;
 	note_busy(y, r->tid, r->ts_ns);
-	if (now_ns - r->ts_ns > LATE_NS || y->next - y->first == WAITING_MAX) {
+	int64_t lag_ns = lag_of(y, r, now_ns);
+	if (lag_ns > LATE_NS || y->next - y->first == WAITING_MAX) {
 		y->late++;
 		return;
 	}
@@ -169,8 +192,8 @@ static void on_look(void *state, const struct perf_record *r)
 	w->ts_ns = r->ts_ns;
 	y->next++;
 	y->read++;
-	y->lag_ns += now_ns - r->ts_ns;
-	y->lag_max_ns = now_ns - r->ts_ns > y->lag_max_ns ? now_ns - r->ts_ns : y->lag_max_ns;
+	y->lag_ns += lag_ns;
+	y->lag_max_ns = lag_ns > y->lag_max_ns ? lag_ns : y->lag_max_ns;
 }
 
 /* Joining. */
@@ -240,6 +263,7 @@ static int attach_python(void *state, struct sonde_err *err)
 	y->looked_ns = clock_mono_ns();
 	y->source->wants.python = y;
 	y->source->wants.on_look = on_look;
+	y->source->wants.on_look_switch = on_look_switch;
 	y->source->wants.add_frames = add_frames;
 	return 0;
 }
@@ -308,6 +332,7 @@ static void free_python(void *state)
 	struct python *y = state;
 	if (y->source->wants.python == y) {
 		y->source->wants.on_look = NULL;
+		y->source->wants.on_look_switch = NULL;
 		y->source->wants.add_frames = NULL;
 	}
 	for (size_t i = 0; i < y->processes.count; i++)
@@ -315,6 +340,7 @@ static void free_python(void *state)
 	for (size_t i = 0; i < WAITING_MAX && i < y->next; i++)
 		python_stack_release(&y->waiting[i].stack);
 	map_release(&y->processes);
+	map_release(&y->switches);
 	python_functions_release(&y->functions);
 	free(y);
 }
