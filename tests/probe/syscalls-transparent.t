@@ -27,6 +27,8 @@ is 'a program whose recorder is killed goes on' "$(cat alive 2>/dev/null)" 'stil
 for _ in $(seq 100); do [[ -n $watcher && -e /proc/$watcher ]] || break; sleep 0.05; done
 ok 'its watcher was there' test -n "$watcher"
 ok 'and is no more' test ! -e "/proc/$watcher"
+run "$SONDE" recover killed
+is 'its run can be completed' "$status" 0
 
 if (($(id -u) == 0)) && setpriv --reuid 65534 --regid 65534 --clear-groups test -x "$UPRIGHT"; then
 	# An ordinary user: the same, and programs with rights of their own keep them.
