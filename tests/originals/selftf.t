@@ -69,7 +69,7 @@ is 'stop_all_agent.sh' "$status $(processes agent)" '0 '
 echo ssd07 >slaves
 run start_all_agent.sh
 is 'another machine is refused' "$status" 1
-like 'with the reason' "$err" "ssd07.*another machine"
+like 'with the reason' "$err" 'ssd07.*SELFTF_MASTER_NODE'
 mapfile -t all < <(processes server; processes monitor)
 run stop_monitor.sh
 is 'stop_monitor.sh' "$status" 0
