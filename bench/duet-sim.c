@@ -28,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS_MAX = 40, PAIRS_MAX = 20, OVERLAPS_MAX = 2 * PAIRS_MAX, LOOKS_MAX = 16 };
+enum { RUNS_MAX = 128, PAIRS_MAX = 20, OVERLAPS_MAX = 2 * PAIRS_MAX, LOOKS_MAX = 16 };
 
 #define SLOWER 0.015
 
@@ -68,6 +68,14 @@ static double contaminated_noise(struct stats_rng *r)
 	return 0.01 * stats_rng_normal(r) + hit;
 }
 
+/* A quota: one in three waits for the next period. */
+static double throttled_noise(struct stats_rng *r)
+{
+	double wait = stats_rng_uniform(r) < 1.0 / 3 ? log(6 + 4 * stats_rng_uniform(r)) : 0;
+
+	return 0.02 * stats_rng_normal(r) + wait;
+}
+
 struct world {
 	const char *name;
 	noise_fn *noise;
@@ -84,6 +92,7 @@ static const struct world drift = { .name = "drift", .noise = normal_noise, .run
 static const struct world heavy = { .name = "t3", .noise = t3_noise, .run_sd = 0.01 };
 static const struct world lognormal = { .name = "lognormal", .noise = lognormal_noise, .run_sd = 0.01 };
 static const struct world contaminated = { .name = "contaminated", .noise = contaminated_noise, .run_sd = 0.01 };
+static const struct world throttled = { .name = "throttled", .noise = throttled_noise, .run_sd = 0.01 };
 static const struct world correlated = { .name = "autocorrelated",
 	.noise = normal_noise,
 	.run_sd = 0.01,
@@ -295,6 +304,7 @@ static bool excludes_none(const struct stats_interval *i)
 }
 
 static const size_t five_looks[] = { 5, 8, 12, 20, 32, 0 };
+static const size_t eight_looks[] = { 5, 8, 12, 20, 32, 50, 80, 128, 0 };
 static const size_t many_looks[] = { 3, 4, 5, 6, 8, 10, 13, 17, 22, 28, 36, 0 };
 
 /* Bounds depend on the plan alone: found once, used for every experiment. */
@@ -302,6 +312,7 @@ struct plan {
 	const size_t *looks; /* ended by 0 */
 	enum stats_spending spending;
 	double power;
+	enum stats_effect_method method;
 	bool is_ready;
 	struct stats_sequential at[LOOKS_MAX];
 };
@@ -331,7 +342,7 @@ static struct stats_interval follow(struct plan *p, const struct experiment *e)
 	if (!p->is_ready)
 		prepare(p);
 	for (size_t k = 0; p->looks[k]; k++) {
-		i = effect_of(e, p->looks[k], &(struct stats_effect_options){ .look = &p->at[k] });
+		i = effect_of(e, p->looks[k], &(struct stats_effect_options){ .look = &p->at[k], .method = p->method });
 		if (excludes_none(&i))
 			break;
 	}
@@ -341,6 +352,13 @@ static struct stats_interval follow(struct plan *p, const struct experiment *e)
 static struct stats_interval square(struct experiment *e, uint64_t seed)
 {
 	static struct plan p = { .looks = five_looks, .spending = STATS_POWER, .power = 2 };
+
+	return follow(&p, e);
+}
+
+static struct stats_interval square_long(struct experiment *e, uint64_t seed)
+{
+	static struct plan p = { .looks = eight_looks, .spending = STATS_POWER, .power = 2 };
 
 	return follow(&p, e);
 }
@@ -386,6 +404,18 @@ static struct stats_interval sequence(struct experiment *e, uint64_t seed)
 	return i;
 }
 
+static struct stats_interval signs(struct experiment *e, uint64_t seed)
+{
+	return effect_of(e, e->runs.count, &(struct stats_effect_options){ .method = STATS_SIGNS });
+}
+
+static struct stats_interval signs_long(struct experiment *e, uint64_t seed)
+{
+	static struct plan p = { .looks = eight_looks, .spending = STATS_POWER, .power = 2, .method = STATS_SIGNS };
+
+	return follow(&p, e);
+}
+
 /* Ordinary intervals at the same five looks. */
 static struct stats_interval peeking(struct experiment *e, uint64_t seed)
 {
@@ -417,11 +447,17 @@ static const struct group groups[] = {
 	{ "fixed number of runs", fixed, AT_LEAST, { &drift, &heavy, &lognormal, &contaminated, &correlated, &async },
 			{ 20 }, FEW_TO_MANY },
 	{ "fixed number of runs of one pair each (whole commands)", fixed, AT_LEAST,
-			{ &drift, &heavy, &lognormal, &contaminated }, { 1 }, FEW_TO_MANY },
+			{ &drift, &heavy, &lognormal, &contaminated, &throttled }, { 1 }, FEW_TO_MANY },
 	{ "sequential, the default: square spending, looks at 5 8 12 20 32", square, AT_LEAST,
 			{ &normal, &drift, &heavy, &lognormal, &contaminated, &correlated, &async }, { 20 }, { 32 } },
 	{ "the same with runs of one pair", square, AT_LEAST, { &normal, &drift, &heavy, &lognormal, &contaminated },
 			{ 1 }, { 32 } },
+	{ "the same with looks at 50 80 128 too", square_long, AT_LEAST,
+			{ &normal, &drift, &heavy, &lognormal, &contaminated, &throttled }, { 1 }, { 128 } },
+	{ "signs, where the pilot chose them: fixed number of runs of one pair", signs, AT_LEAST,
+			{ &normal, &heavy, &contaminated, &throttled }, { 1 }, { 5, 10, 20, 40, 128 } },
+	{ "signs, sequential, looks at 5 8 12 20 32 50 80 128", signs_long, AT_LEAST,
+			{ &normal, &heavy, &contaminated, &throttled }, { 1 }, { 128 } },
 	{ "sequential, square spending, 11 looks from 3 to 36", square_many, AT_LEAST,
 			{ &normal, &heavy, &contaminated }, { 20, 1 }, { 36 } },
 	{ "sequential, O'Brien-Fleming, looks at 5 8 12 20 32", obrien_fleming, AT_LEAST,

@@ -157,16 +157,30 @@ static int take_tasks(void *arg, unsigned worker, size_t block, const struct sto
 	return 0;
 }
 
+/* Groups are sorted: the first of a thread, if it has any. */
+static size_t first_of(const struct engine_groups *g, int64_t tid)
+{
+	size_t low = 0, high = g->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (engine_key(g, middle, 0) < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* Of a number that was used twice the first row has all: it cannot be told apart. */
 static void account(const struct states *s, struct thread *t, const struct engine_groups *g)
 {
 	int64_t off = 0;
 
-	for (size_t i = 0; i < g->count; i++) {
+	for (size_t i = first_of(g, t->tid); i < g->count && engine_key(g, i, 0) == t->tid; i++) {
 		int kind = kind_of(s, engine_key(g, i, 1));
 
-		if (engine_key(g, i, 0) != t->tid)
-			continue;
 		if (kind != RUNNING)
 			t->ns[kind] += engine_sum(g, Q_BLOCKED, i);
 		t->ns[RUNNABLE] += engine_sum(g, Q_RUNNABLE, i);

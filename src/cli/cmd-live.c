@@ -59,7 +59,34 @@ struct settings {
 	struct outlet_options outlet;
 	const char *socket;
 	const char *powercap;
+	struct live_group *groups;
+	size_t group_count;
 };
+
+/* NAME: DIRECTORY of a control group. */
+static int take_groups(struct config_reader *r, yaml_node_t *map, void *into)
+{
+	struct settings *s = into;
+
+	if (map->type != YAML_MAPPING_NODE)
+		return config_error(r, map, "'groups' must be names with directories of control groups");
+	s->groups = arena_alloc(r->arena, LIVE_GROUPS_MAX * sizeof(*s->groups));
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; s->groups && p < map->data.mapping.pairs.top; p++) {
+		yaml_node_t *key = yaml_document_get_node(r->document, p->key);
+		const char *app = config_text(key), *dir = config_text(yaml_document_get_node(r->document, p->value));
+
+		if (!app || !*app || !dir || *dir != '/')
+			return config_error(r, key,
+					"a group has a name and an absolute directory, as /sys/fs/cgroup/x");
+		if (s->group_count == LIVE_GROUPS_MAX)
+			return config_error(r, key, "there are at most %d groups", LIVE_GROUPS_MAX);
+		s->groups[s->group_count++] = (struct live_group){ arena_strdup(r->arena, app),
+			arena_strdup(r->arena, dir) };
+		if (!s->groups[s->group_count - 1].app || !s->groups[s->group_count - 1].dir)
+			return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
+	}
+	return s->groups ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
+}
 
 static int take_settings(struct config_reader *r, yaml_node_t *root)
 {
@@ -71,6 +98,7 @@ static int take_settings(struct config_reader *r, yaml_node_t *root)
 		{ "socket", CONFIG_TEXT, offsetof(struct settings, socket) },
 		{ "every", CONFIG_DURATION, offsetof(struct settings, outlet.every_ns) },
 		{ "powercap", CONFIG_TEXT, offsetof(struct settings, powercap) },
+		{ "groups", CONFIG_OTHER, 0, .take = take_groups },
 		{ NULL },
 	};
 
@@ -91,6 +119,8 @@ static int load(struct cli_context *ctx, struct live_options *to, struct outlet_
 	to->rings = (const char *const *)settings.rings;
 	to->series_max = (size_t)settings.series;
 	to->powercap = settings.powercap;
+	to->groups = settings.groups;
+	to->group_count = settings.group_count;
 	*outlet = settings.outlet;
 	*socket = settings.socket;
 	return rc;

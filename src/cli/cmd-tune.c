@@ -2,13 +2,11 @@
  * sonde tune: find a configuration that is really better.
  */
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/term.h"
+#include "cli/tune-report.h"
 #include "cli/tune-serve.h"
 #include "cli/tune-text.h"
-#include "tune/database.h"
 #include "tune/launcher.h"
 
 #include <errno.h>
@@ -26,7 +24,7 @@ struct options {
 	const char *dir;
 	const char *method;
 	const char *launcher;
-	bool is_json, is_csv, is_paired, is_dry;
+	bool is_json, is_csv, is_paired, is_dry, is_retry;
 };
 
 static const struct cli_option option_rows[] = {
@@ -49,6 +47,8 @@ static const struct cli_option option_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir), .default_words = "./sonde-tune/NAME",
 			.help = "Keep the journal and the reports here; a study that is there goes on. serve keeps a "
 				"journal only with this." },
+	{ 0, "retry", NULL, CLI_FLAG(struct options, is_retry),
+			.help = "Run the trials that failed again: what made them fail has been mended." },
 	{ 0, "report", NULL, CLI_FLAG(struct options, is_dry), .help = "Run nothing: report what the journal has." },
 	{ 0, "json", NULL, CLI_FLAG(struct options, is_json), .help = "Print the result as one JSON object." },
 	{ 0, "csv", NULL, CLI_FLAG(struct options, is_csv), .help = "Print the trials as CSV." },
@@ -132,88 +132,6 @@ static int serve(struct cli_context *ctx, const char *path)
 	return rc;
 }
 
-static int write_database(const char *dir, const struct tune_study *study, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT, journal = BUF_INIT;
-
-	buf_addf(&path, "%s/study.db", dir);
-	buf_addf(&journal, "%s/journal.jsonl", dir);
-	return tune_database_write(path.data, journal.data, study, err);
-}
-
-static const struct report_file {
-	const char *name;
-	void (*write)(struct buf *out, const struct tune_report *r);
-} report_files[] = { { "report.html", tune_report_html }, { "trials.csv", tune_report_csv },
-	{ "result.json", tune_report_json } };
-
-enum { RESULT = 2 };
-
-#define TELL_INTERVAL_NS 2000000000
-
-static int write_file(const char *dir, const struct report_file *file, const struct tune_report *r,
-		struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
-
-	file->write(&text, r);
-	buf_addf(&path, "%s/%s", dir, file->name);
-	return buf_error(&text) < 0 ? err_sys(err, ENOMEM, "cannot write '%s'", path.data)
-				    : fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
-}
-
-static int write_reports(const char *dir, const struct tune_report *r, struct sonde_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < sizeof(report_files) / sizeof(report_files[0]) && rc == 0; i++)
-		rc = write_file(dir, &report_files[i], r, err);
-	return rc;
-}
-
-struct shown {
-	struct term_progress progress;
-	const struct tune_drive *drive;
-	const char *dir;
-	size_t pairs;
-	int64_t told_ns; /* when the result was last written */
-};
-
-/* The result so far, for who looks on; that it cannot be had now is no trouble of the study. */
-static void tell_result(struct shown *s)
-{
-	const struct tune_drive *d = s->drive;
-	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
-	struct tune_insight *insight = arena_alloc(&arena, sizeof(*insight));
-	struct tune_outcome outcome;
-	struct tune_report r = { .study = d->study,
-		.o = d->o,
-		.outcome = &outcome,
-		.insight = insight,
-		.is_paired = d->is_paired,
-		.is_running = true };
-
-	if (clock_mono_ns() - s->told_ns < TELL_INTERVAL_NS)
-		return;
-	if (insight && tune_conclude(d, &outcome, &arena, NULL) == 0 && tune_insight(d->o, insight, &arena, NULL) == 0)
-		write_file(s->dir, &report_files[RESULT], &r, NULL);
-	s->told_ns = clock_mono_ns();
-}
-
-static void show(void *arg, const struct tune_trial *trial, const char *why)
-{
-	struct shown *s = arg;
-
-	if (trial)
-		term_progress_show(&s->progress, "trial %llu of %lld: %s", (unsigned long long)trial->id,
-				(long long)s->drive->study->trials,
-				trial->result.state == TUNE_FAILED ? why : tune_state_word(trial->result.state));
-	else
-		term_progress_show(&s->progress, "best beside default: pair %zu of %lld", ++s->pairs,
-				(long long)s->drive->study->confirm);
-	tell_result(s);
-}
-
 static int report(struct cli_context *ctx, const struct tune_drive *d, const struct tune_outcome *outcome,
 		const char *dir)
 {
@@ -229,9 +147,7 @@ static int report(struct cli_context *ctx, const struct tune_drive *d, const str
 			 : err_sys(ctx->err, ENOMEM, "cannot report");
 
 	if (rc == 0)
-		rc = write_reports(dir, &r, ctx->err);
-	if (rc == 0)
-		rc = write_database(dir, d->study, ctx->err);
+		rc = tune_write_reports(dir, &r, ctx->err);
 	if (rc < 0)
 		return rc;
 	if (o->is_json)
@@ -249,12 +165,12 @@ static int report(struct cli_context *ctx, const struct tune_drive *d, const str
 static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
 {
 	const struct options *o = ctx->options;
-	struct shown shown = { .drive = d, .dir = dir };
+	struct tune_shown shown = { .drive = d, .dir = dir };
 	struct tune_outcome outcome;
 	int rc;
 
 	term_progress_init(&shown.progress);
-	d->show = show;
+	d->show = tune_show;
 	d->arg = &shown;
 	d->is_interrupted = &is_interrupted;
 	catch_signals();
@@ -265,6 +181,20 @@ static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
 		rc = report(ctx, d, &outcome, dir);
 	if (rc == 0 && outcome.is_interrupted)
 		ctx->exit_code = CLI_EXIT_FAILED;
+	return rc;
+}
+
+/* Failed trials count as not run. */
+static int retry(struct tune_journal *journal, struct tune_optimizer *o, struct sonde_err *err)
+{
+	int rc = 0;
+
+	for (size_t t = 0; t < o->count && rc == 0; t++)
+		if (o->trials[t].result.state == TUNE_FAILED) {
+			rc = tune_journal_retry(journal, o->trials[t].id, err);
+			if (rc == 0)
+				rc = tune_retry(o, o->trials[t].id, err);
+		}
 	return rc;
 }
 
@@ -288,6 +218,8 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 		return err_sys(ctx->err, errno, "cannot find '%s'", dir);
 	journal.is_paired = options->is_paired;
 	rc = tune_journal_open(&journal, path, study, o, ctx->err);
+	if (rc == 0 && options->is_retry)
+		rc = retry(&journal, o, ctx->err);
 	if (rc == 0 && journal.is_resumed && !options->is_json && !options->is_csv)
 		printf("%s: goes on after %zu trials\n", study->name, o->count);
 	return rc < 0 ? rc : drive(ctx, &d, dir);

@@ -107,7 +107,7 @@ static void tune_stop(struct shown *s)
 }
 
 static const struct kind {
-	const char *name;                /* as --json calls it */
+	const char *name;                   /* as --json calls it */
 	bool (*is_there)(const char *path); /* NULL: whatever the others are not */
 	int (*start)(struct shown *s, const struct guard_options *g, struct sonde_err *err);
 	void (*stop)(struct shown *s); /* also of one that did not start */

@@ -137,8 +137,8 @@ static bool unwish(struct actuator_place *p, const char *who)
 
 static bool takes_away(enum action_kind kind)
 {
-	return kind == ACTION_CAP || kind == ACTION_MEMORY || kind == ACTION_PIDS || kind == ACTION_FREEZE ||
-			kind == ACTION_SIGNAL || kind == ACTION_END;
+	return kind == ACTION_CAP || kind == ACTION_HIGH || kind == ACTION_MEMORY || kind == ACTION_PIDS ||
+			kind == ACTION_FREEZE || kind == ACTION_SIGNAL || kind == ACTION_END;
 }
 
 static int check_protected(const struct actuator *a, const struct action *action, double before, double value,
@@ -148,7 +148,8 @@ static int check_protected(const struct actuator *a, const struct action *action
 
 	if (!app || !app->is_protected)
 		return 0;
-	if (takes_away(action->kind) || (action->kind == ACTION_WEIGHT && value < before))
+	if (takes_away(action->kind) ||
+			((action->kind == ACTION_WEIGHT || action->kind == ACTION_IO) && value < before))
 		return err_set(err, EPERM, "'%s' is protected", app->name);
 	return 0;
 }
@@ -160,6 +161,7 @@ static double at_floor(const struct actuator *a, const struct action *action, do
 	double low = !app                               ? 0
 			: action->kind == ACTION_WEIGHT ? app->floor_weight
 			: action->kind == ACTION_CAP    ? app->floor_cpus
+			: action->kind == ACTION_HIGH   ? app->floor_memory
 			: action->kind == ACTION_MEMORY ? app->floor_memory
 							: 0;
 
@@ -341,6 +343,8 @@ static int do_report(struct deed *d, struct sonde_err *err)
 
 static int (*const doers[ACTION_KINDS])(struct deed *, struct sonde_err *) = {
 	[ACTION_WEIGHT] = set_group,
+	[ACTION_IO] = set_group,
+	[ACTION_HIGH] = set_group,
 	[ACTION_CAP] = set_group,
 	[ACTION_MEMORY] = set_group,
 	[ACTION_PIDS] = set_group,

@@ -25,6 +25,8 @@ struct row {
 static const struct row rows[] = {
 	{ ACTION_WEIGHT, CGROUP_CPU, "cpu.shares", "cpu.weight" },
 	{ ACTION_CAP, CGROUP_CPU, "cpu.cfs_quota_us", "cpu.max" },
+	{ ACTION_IO, CGROUP_CORE, NULL, "io.weight" },
+	{ ACTION_HIGH, CGROUP_MEMORY, "memory.soft_limit_in_bytes", "memory.high" },
 	{ ACTION_MEMORY, CGROUP_MEMORY, "memory.limit_in_bytes", "memory.max" },
 	{ ACTION_PIDS, CGROUP_PIDS, "pids.max", "pids.max" },
 	{ ACTION_FREEZE, CGROUP_CORE, NULL, "cgroup.freeze" },
@@ -157,6 +159,8 @@ void group_text(const struct change_place *place, enum action_kind kind, double 
 {
 	if (kind == ACTION_FREEZE || kind == ACTION_THAW)
 		snprintf(text, CHANGE_TEXT_BYTES, "%d", kind == ACTION_FREEZE);
+	else if (kind == ACTION_IO)
+		snprintf(text, CHANGE_TEXT_BYTES, "default %.0f", value);
 	else if (is_file(place, "cpu.shares"))
 		snprintf(text, CHANGE_TEXT_BYTES, "%.0f", fmax(2, value * SHARES_A_WEIGHT));
 	else if (is_file(place, "cpu.cfs_quota_us"))
@@ -169,9 +173,13 @@ void group_text(const struct change_place *place, enum action_kind kind, double 
 
 double group_value(const struct change_place *place, enum action_kind kind, const char *text)
 {
+	static const char usual[] = "default "; /* of io.weight */
 	char *end;
-	double value = strtod(text, &end);
+	double value;
 
+	if (strncmp(text, usual, sizeof(usual) - 1) == 0)
+		text += sizeof(usual) - 1;
+	value = strtod(text, &end);
 	if (end == text || value < 0)
 		return INFINITY;
 	if (kind == ACTION_WEIGHT)

@@ -24,6 +24,7 @@ struct duet_schedule {
 	enum duet_design design;
 	size_t turns;    /* in a run */
 	size_t runs_max; /* the looks are planned for so many */
+	bool has_signs;  /* A against itself was near or far off: judge by signs (stats/sign.h) instead of ranks */
 	bool is_settled;
 };
 

@@ -124,13 +124,18 @@ static bool take_schedule(struct duet_journal *j, const json_t *line)
 		return false;
 	take_self(&j->self, json_object_get(line, "self"));
 	j->repeat = copy_of(line, "repeat");
-	j->schedule = (struct duet_schedule){ (enum duet_design)design, (size_t)turns, (size_t)most, true };
+	j->schedule = (struct duet_schedule){ .design = (enum duet_design)design,
+		.turns = (size_t)turns,
+		.runs_max = (size_t)most,
+		.has_signs = is_true(line, "signs"),
+		.is_settled = true };
 	return true;
 }
 
 static bool take_iteration(struct duet_samples *s, const json_t *item)
 {
-	int64_t start_ns = json_integer_value(json_array_get(item, 0)), end_ns = json_integer_value(json_array_get(item, 1));
+	int64_t start_ns = json_integer_value(json_array_get(item, 0)),
+		end_ns = json_integer_value(json_array_get(item, 1));
 	struct duet_iteration it;
 
 	if (json_array_size(item) != 2 + DUET_METRICS || start_ns < 0 || end_ns < start_ns)

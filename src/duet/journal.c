@@ -136,6 +136,7 @@ int duet_journal_schedule(struct duet_journal *j, const struct duet_result *so_f
 	json_kstr(&w, "design", duet_design_names[s->design]);
 	json_kuint(&w, "turns", s->turns);
 	json_kuint(&w, "runs_max", s->runs_max);
+	json_kbool(&w, "signs", s->has_signs);
 	write_pilot(&w, so_far);
 	write_self(&w, &so_far->self);
 	json_kstr(&w, "repeat", repeat);

@@ -9,7 +9,10 @@
  * programs share a machine.
  */
 #include "duet/compare-private.h"
+#include "stats/hodges_lehmann.h"
+#include "stats/order.h"
 #include "stats/scale.h"
+#include "stats/sign.h"
 
 #include <math.h>
 
@@ -20,6 +23,7 @@ enum { PILOT_RUNS = 5, PILOT_SHORT_RUNS = 20 };
 #define CHECK_SHARE 0.1     /* of the budget */
 #define CLEARLY_BETTER 0.25 /* times the cost of rmit: of 5 runs each, chance gives that in one of nine */
 #define CHECK_LEVEL 0.99
+#define SIGNS_BETTER 0.6 /* times the width by ranks; of well-behaved runs it is 1.25 */
 
 /* The runs of A against itself in one design. */
 struct trial {
@@ -77,11 +81,9 @@ static int effect_of(struct comparison *c, const struct trial *t, struct duet_pa
 	return 0;
 }
 
-/* NaN when a run has no pair. Leaves the pairs in another order. */
-static double variance_of(struct duet_pairs *pairs)
+/* Room for one a run; NaN when it has no pair. Leaves the pairs in another order. */
+static void locate(struct duet_pairs *pairs, double *locations)
 {
-	double locations[PILOT_SHORT_RUNS], scale;
-
 	for (size_t run = 0; run < pairs->runs; run++) {
 		size_t first = pairs->first[run], n = pairs->first[run + 1] - first;
 
@@ -89,8 +91,30 @@ static double variance_of(struct duet_pairs *pairs)
 				? stats_run_location(pairs->x + first, pairs->weight + first, n, STATS_HODGES_LEHMANN)
 				: NAN;
 	}
+}
+
+static double variance_of(struct duet_pairs *pairs)
+{
+	double locations[PILOT_SHORT_RUNS], scale;
+
+	locate(pairs, locations);
 	scale = stats_qn(locations, pairs->runs);
 	return scale * scale;
+}
+
+/* Are the runs near each other or far off, so that signs say much more than ranks? */
+static bool wants_signs(struct duet_pairs *pairs)
+{
+	double locations[PILOT_SHORT_RUNS];
+	struct stats_interval ranks, signs;
+	size_t n = pairs->runs;
+
+	locate(pairs, locations);
+	if (n < STATS_EFFECT_RANKS || stats_has_nan(locations, n))
+		return false;
+	signs = stats_median_interval(locations, n, CHECK_LEVEL);
+	ranks = stats_hl_interval(locations, n, CHECK_LEVEL);
+	return signs.hi - signs.lo < SIGNS_BETTER * (ranks.hi - ranks.lo);
 }
 
 static int weigh(struct comparison *c, enum duet_design design, const struct trial *t)
@@ -134,6 +158,7 @@ static int note_self(struct comparison *c, const struct trial *t)
 	c->out->self = (struct duet_self_check){ .runs = effect.locations.n,
 		.ratio = effect.ratio,
 		.is_biased = !effect.is_indicative && stats_direction(&effect.log_ratio) != 0 };
+	c->out->schedule.has_signs = wants_signs(&pairs);
 	return 0;
 }
 

@@ -4,10 +4,12 @@
  * A plan is an endless series that a seed repeats. Random order alone may give
  * A the first turn five times in a row; here it is balanced: within a run of an
  * even number of turns each side is first in half of them, and runs with one turn
- * (or an odd one left over) come in couples of which one starts with A and one
- * with B. Where the sides are pinned to CPUs of their own, exchanging these is
- * balanced in the same way and independently of the order. A `seq` plan has neither:
- * A comes first, always.
+ * (or an odd one left over) come in groups of which half start with B. In a couple the
+ * second follows from the first, and what comes back every third execution, as a
+ * quota does, would hit the same side twice: where there are many runs, four are a
+ * group. Where the sides are pinned
+ * to CPUs of their own, exchanging these is balanced in the same way and independently
+ * of the order. A `seq` plan has neither: A comes first, always.
  */
 #ifndef SONDE_DUET_PLAN_H
 #define SONDE_DUET_PLAN_H
@@ -15,7 +17,7 @@
 #include "duet/duet.h"
 #include "stats/rng.h"
 
-enum { DUET_TURNS_MAX = 4096 };
+enum { DUET_TURNS_MAX = 4096, DUET_GROUP_MAX = 4 };
 
 /* One pair (seq, rmit, sync), or one stretch of an async run. */
 struct duet_turn {
@@ -27,10 +29,11 @@ struct duet_plan {
 	enum duet_design design;
 	size_t turns;   /* in each run */
 	bool is_pinned; /* the sides have CPUs of their own */
+	size_t group;   /* even, 2 unless it is set before the first run */
 	size_t made;    /* runs so far */
 	/* private */
 	struct stats_rng rng;
-	bool is_first_b_next, is_swapped_next; /* what the second run of a couple does */
+	bool odd_first_b[DUET_GROUP_MAX], odd_swapped[DUET_GROUP_MAX]; /* of the group under way */
 };
 
 /* turns is held to 1 .. DUET_TURNS_MAX. */

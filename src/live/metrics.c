@@ -274,7 +274,7 @@ static int show(struct live_exporter *e, struct exposition *x, unsigned parts, i
 	if (rc == 0) {
 		e->dropped += scan.dropped;
 		if (parts & LIVE_GROUPS)
-			live_groups(x, &scan);
+			live_groups(x, &scan, &e->options);
 		if (parts & LIVE_NODE)
 			live_node(x);
 		if (parts & LIVE_DEVICES)

@@ -13,10 +13,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A control group that is shown whether or not its processes have boards. */
+struct live_group {
+	const char *app, *dir;
+};
+
+#define LIVE_GROUPS_MAX 256
+
 struct live_options {
 	const char *const *rings; /* directories in which ring directories are; NULL: /dev/shm */
 	size_t series_max;        /* 0: LIVE_SERIES_MAX */
 	const char *powercap;     /* where meters of energy are; NULL: where Linux has them */
+	const struct live_group *groups;
+	size_t group_count;
 };
 
 struct live_exporter {
@@ -52,8 +61,8 @@ int live_samples(struct live_exporter *e, const struct live_taker *taker, struct
 void live_each_process(struct live_exporter *e, const char *app,
 		void (*take)(void *arg, const struct live_ring *ring, const struct live_entry *entry), void *arg);
 
-/* The machine's processors, memory and pressure; the control groups of applications. */
+/* The machine's processors, memory and pressure; the control groups of applications, and those that are named. */
 void live_node(struct exposition *x);
-void live_groups(struct exposition *x, const struct live_scan *s);
+void live_groups(struct exposition *x, const struct live_scan *s, const struct live_options *o);
 
 #endif

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,15 +27,16 @@ static double slept_seconds(void)
 /* Fields behind the name are numbers but the first; those that we want, by their place in proc(5). */
 enum field { USER = 14, SYSTEM, CHILD_USER, CHILD_SYSTEM, START = 22, VIRTUAL, PAGES, FIELDS };
 
+/* By hand: this is read of every process at every scrape. Negative ones are none of those that are used. */
 static bool take_fields(const char *at, uint64_t n[FIELDS])
 {
-	char *end;
-
 	for (int i = 4; i < FIELDS; i++) {
-		n[i] = (uint64_t)strtoll(at, &end, 10);
-		if (end == at)
+		while (*at == ' ' || *at == '-')
+			at++;
+		if (*at < '0' || *at > '9')
 			return false;
-		at = end;
+		for (n[i] = 0; *at >= '0' && *at <= '9'; at++)
+			n[i] = 10 * n[i] + (uint64_t)(*at - '0');
 	}
 	return true;
 }

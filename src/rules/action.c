@@ -61,6 +61,8 @@ static const struct {
 	const char *what;
 } bounds[ACTION_KINDS] = {
 	[ACTION_WEIGHT] = { 1, 10000, "a weight is from 1 to 10000" },
+	[ACTION_IO] = { 1, 10000, "a weight is from 1 to 10000" },
+	[ACTION_HIGH] = { 1048576, 1e18, "memory is at least 1M" },
 	[ACTION_CAP] = { 0.01, 4096, "a cap is from 0.01 to 4096 processors" },
 	[ACTION_MEMORY] = { 1048576, 1e18, "memory is at least 1M" },
 	[ACTION_PIDS] = { 1, 4194304, "there is at least one process" },
@@ -170,6 +172,8 @@ struct form {
 
 static const struct form forms[ACTION_KINDS] = {
 	[ACTION_WEIGHT] = { "weight", { take_app, take_value }, 2, 2, false, true },
+	[ACTION_IO] = { "io", { take_app, take_value }, 2, 2, false, true },
+	[ACTION_HIGH] = { "high", { take_app, take_value }, 2, 2, false, true },
 	[ACTION_CAP] = { "cap", { take_app, take_value }, 2, 2, false, true },
 	[ACTION_MEMORY] = { "memory", { take_app, take_value }, 2, 2, false, true },
 	[ACTION_PIDS] = { "pids", { take_app, take_value }, 2, 2, false, false },

@@ -2,7 +2,9 @@
  * action: what a rule does, as one line of words.
  *
  *	weight detector 300          weight of the application's control group, 1 to 10000; 100 is usual
+ *	io detector 300              the same for its disks (v2)
  *	cap hogs 0.5                 processors' worth of time
+ *	high hogs 400M               memory beyond which it is slowed down and reclaimed from
  *	memory hogs 512M             most memory
  *	pids hogs 100                most processes and threads
  *	freeze hogs, thaw hogs
@@ -14,7 +16,7 @@
  *	mqtt host:1883 topic [1]     a message; 1: wait for the broker's word
  *	report words...              the journal alone
  *
- * Where a regulator acts, weight, cap, memory and knob have a range instead of a value, from
+ * Where a regulator acts, weight, io, cap, high, memory and knob have a range instead of a value, from
  * rest to full effort: `weight detector 100..3000`, `cap hogs 2..0.2`.
  */
 #ifndef SONDE_RULES_ACTION_H
@@ -28,7 +30,9 @@
 
 enum action_kind { /* the order of regulators' efforts: weight before cap */
 	ACTION_WEIGHT,
+	ACTION_IO,
 	ACTION_CAP,
+	ACTION_HIGH,
 	ACTION_MEMORY,
 	ACTION_PIDS,
 	ACTION_KNOB,

@@ -151,7 +151,7 @@ static void tell_rungs(struct tick *t, const struct rules_regulator *g, struct r
 			.why = why,
 			.real_ns = t->now.real_ns };
 
-		if (g->rungs[i].kind == ACTION_WEIGHT)
+		if (g->rungs[i].kind == ACTION_WEIGHT || g->rungs[i].kind == ACTION_IO)
 			value = round(value);
 		if (isnan(s->told[i]) && effort <= 0)
 			continue;

@@ -10,6 +10,7 @@
 #include "stats/autocorrelation.h"
 #include "stats/bootstrap.h"
 #include "stats/hodges_lehmann.h"
+#include "stats/sign.h"
 
 #include <errno.h>
 #include <math.h>
@@ -121,6 +122,23 @@ static bool by_ranks(const struct comparison *c, struct stats_effect *out)
 	return true;
 }
 
+/* False when signs cannot reach the level. */
+static bool by_signs(const struct comparison *c, struct stats_effect *out)
+{
+	const struct stats_sequential *look = c->how->look;
+	double level = !look ? c->guarded : look->n == c->count ? 1 - look->nominal : 1;
+	struct stats_interval i = stats_median_interval(c->location, c->count, level);
+
+	if (!isfinite(i.lo))
+		return false;
+	out->log_ratio = i;
+	if (look)
+		out->log_ratio.method = "median, sign test, repeated looks";
+	else
+		out->p = stats_sign_p(c->location, c->count, 0);
+	return true;
+}
+
 static int by_bootstrap(const struct comparison *c, struct arena *arena, struct stats_effect *out,
 		struct sonde_err *err)
 {
@@ -165,7 +183,9 @@ static void by_blocks(struct comparison *c, struct stats_effect *out)
 
 static bool wants_ranks(const struct comparison *c)
 {
-	return c->how->method == STATS_RANKS || (c->how->method == STATS_AUTO && c->count >= STATS_EFFECT_RANKS);
+	bool is_free = c->how->method == STATS_AUTO || c->how->method == STATS_SIGNS;
+
+	return c->how->method == STATS_RANKS || (is_free && c->count >= STATS_EFFECT_RANKS);
 }
 
 static int set_interval(struct comparison *c, struct arena *arena, struct stats_effect *out, struct sonde_err *err)
@@ -174,6 +194,8 @@ static int set_interval(struct comparison *c, struct arena *arena, struct stats_
 		by_blocks(c, out);
 	else if (c->how->method == STATS_BOOTSTRAP && !c->how->look)
 		return by_bootstrap(c, arena, out, err);
+	else if (c->how->method == STATS_SIGNS && by_signs(c, out))
+		return 0;
 	else if (!wants_ranks(c) || !by_ranks(c, out))
 		by_student(c, out);
 	return 0;

@@ -35,8 +35,12 @@
 enum { STATS_EFFECT_RANKS = 10 }; /* runs from which ranks are used: below, they cost more width than they save */
 
 enum stats_location { STATS_HODGES_LEHMANN, STATS_MEAN };
-/* BOOTSTRAP: studentised, of whole runs; covers less where single runs are wild. */
-enum stats_effect_method { STATS_AUTO, STATS_STUDENT, STATS_RANKS, STATS_BOOTSTRAP };
+/*
+ * BOOTSTRAP: studentised, of whole runs; covers less where single runs are wild. SIGNS: the median, as soon as there
+ * are enough runs, else as AUTO; for runs that are near each other or far off (sign.h). Which of them it is to be may
+ * not be chosen by the runs that are judged.
+ */
+enum stats_effect_method { STATS_AUTO, STATS_STUDENT, STATS_RANKS, STATS_BOOTSTRAP, STATS_SIGNS };
 
 struct stats_effect_options {
 	double level; /* promised; 0: 0.95 */

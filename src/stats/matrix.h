@@ -3,7 +3,7 @@
  *
  * Matrices are n rows of n doubles, row after row. Only the lower triangle of a
  * symmetric matrix is read, and only it is written unless said otherwise. Meant
- * for n up to a few hundred (doc/adr/0010-own-cholesky.md).
+ * for n up to a few hundred (doc/adr/0008-own-cholesky.md).
  */
 #ifndef SONDE_STATS_MATRIX_H
 #define SONDE_STATS_MATRIX_H

@@ -148,6 +148,13 @@ static void put_pair(struct copy *c, json_t *line)
 	put(c, PUT_PAIR);
 }
 
+static void put_retry(struct copy *c, json_t *line)
+{
+	bind(c, TELL_TRIAL, 1, json_object_get(line, "retry"));
+	bind_name(c, TELL_TRIAL, 2, "pending");
+	put(c, TELL_TRIAL);
+}
+
 static void put_line(struct copy *c, json_t *line)
 {
 	if (json_object_get(line, "study"))
@@ -158,6 +165,8 @@ static void put_line(struct copy *c, json_t *line)
 		put_tell(c, line);
 	else if (json_object_get(line, "pair"))
 		put_pair(c, line);
+	else if (json_object_get(line, "retry"))
+		put_retry(c, line);
 }
 
 static int copy_lines(struct copy *c, const char *journal, struct sonde_err *err)

@@ -78,8 +78,7 @@ static int check_hope(const struct driver *v, const char *why, struct sonde_err 
 	if (failed < HOPELESS_TRIALS || failed < o->count - tune_count_state(o, TUNE_PENDING))
 		return 0;
 	err_set(err, EIO, "all of the first %zu trials failed; the last: %s", failed, why);
-	err_hint(err, "look at '%s'; when it is mended, delete '%s/../journal.jsonl' and start again", v->d->dir,
-			v->d->dir);
+	err_hint(err, "look at '%s'; when it is mended, run again with --retry", v->d->dir);
 	return -EIO;
 }
 

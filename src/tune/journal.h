@@ -6,7 +6,7 @@
  * journal is read again. The first line says what study it is of: the journal of a
  * study that has changed since is refused. Only one process writes at a time.
  *
- * Lines: {"study":..}, {"ask":id,"params":{..}}, {"tell":id,..}, {"pair":n,"best":v,"default":v,"of":id}.
+ * Lines: {"study":..}, {"ask":id,"params":{..}}, {"tell":id,..}, {"pair":n,"best":v,"default":v,"of":id}, {"retry":id}.
  */
 #ifndef SONDE_TUNE_JOURNAL_H
 #define SONDE_TUNE_JOURNAL_H
@@ -49,6 +49,7 @@ int tune_journal_ask(struct tune_journal *j, const struct tune_optimizer *o, con
 		struct sonde_err *err);
 int tune_journal_tell(struct tune_journal *j, const struct tune_optimizer *o, const struct tune_trial *t,
 		const char *why, double wall_s, struct sonde_err *err);
+int tune_journal_retry(struct tune_journal *j, uint64_t id, struct sonde_err *err); /* see tune_retry */
 int tune_journal_pair(struct tune_journal *j, const struct tune_pair *pair, struct sonde_err *err);
 
 #endif

@@ -134,6 +134,16 @@ int tune_tell(struct tune_optimizer *o, uint64_t id, const struct tune_result *r
 	return 0;
 }
 
+int tune_retry(struct tune_optimizer *o, uint64_t id, struct sonde_err *err)
+{
+	struct tune_trial *t = tune_find(o, id);
+
+	if (!t || t->result.state != TUNE_FAILED)
+		return err_set(err, ENOENT, "there is no trial %" PRIu64 " that failed", id);
+	t->result = (struct tune_result){ .state = TUNE_PENDING };
+	return 0;
+}
+
 bool tune_trial_is_good(const struct tune_optimizer *o, const struct tune_trial *t)
 {
 	if (t->result.state != TUNE_DONE)

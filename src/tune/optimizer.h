@@ -105,6 +105,8 @@ void tune_optimizer_release(struct tune_optimizer *o);
 int tune_ask(struct tune_optimizer *o, const struct tune_trial **trial, struct sonde_err *err);
 /* -ENOENT: no such trial; -EEXIST: it was told before. A value that is not finite makes it a failed one. */
 int tune_tell(struct tune_optimizer *o, uint64_t id, const struct tune_result *result, struct sonde_err *err);
+/* A trial that failed counts as not yet told: what made it fail has been mended. -ENOENT: it is none that failed. */
+int tune_retry(struct tune_optimizer *o, uint64_t id, struct sonde_err *err);
 /* A trial that was asked for elsewhere (a journal, an earlier study, the user's own idea); id 0: the next. */
 int tune_add(struct tune_optimizer *o, uint64_t id, const double *point, const struct tune_trial **trial,
 		struct sonde_err *err);

@@ -42,11 +42,13 @@ else
 	skip 'page_faults' 'samples of the kernel are not to be had here'
 fi
 
-# Before all others, so that they leave it the CPU that it is bound by, however many they are.
-hurry=()
-nice -n -15 true 2>/dev/null && hurry=(nice -n -15)
-record cpu "${hurry[@]}" "$FAULTY" cpu_bound
-accuse cpu_bound cpu rest
+record cpu "$FAULTY" cpu_bound
+# A program that gets less than a quarter of a CPU for four threads is bound by others.
+if [[ $("$SONDE" summary cpu --json | jq '.cpu.cpu_ns * 4 >= .wall_ns') == true ]]; then
+	accuse cpu_bound cpu rest
+else
+	skip 'cpu_bound' 'others leave too little of the CPUs here'
+fi
 record queue "$FAULTY" run_queue
 accuse run_queue queue rest
 

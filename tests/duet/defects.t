@@ -84,8 +84,8 @@ run "$SONDE" duet -a true -b true --design sync --runs 2 --pairs 2 --no-self-che
 is 'both sides are on one clock, and overlap' "$(jq '[.samples[] | (.A[0][0] < .B[-1][1] and .B[0][0] < .A[-1][1])] | all' <<<"$out")" true
 
 # 8. orders by chance alone; no pinning, no check of A against itself, no rule to stop, no size of the effect
-run "$SONDE" duet -a true -b true --design rmit --runs 6 --pairs 1 --no-self-check --budget 60s --threshold 0% --level 99.99% --json --samples
-is 'every couple of runs has both orders' "$(jq -c '[.samples[].order] | [.[0:2], .[2:4], .[4:6]] | map(sort)' <<<"$out")" '[["AB","BA"],["AB","BA"],["AB","BA"]]'
+run "$SONDE" duet -a true -b true --design rmit --runs 8 --pairs 1 --no-self-check --budget 60s --threshold 0% --level 99.99% --json --samples
+is 'four runs have both orders twice' "$(jq -c '[.samples[].order] | [.[0:4], .[4:8]] | map(sort | join(" "))' <<<"$out")" '["AB AB BA BA","AB AB BA BA"]'
 run "$SONDE" duet -a 'sleep 0.001' -b 'sleep 0.001' --budget 4s --json
 is 'A is compared with itself, and the rule that stopped it is told' "$(jq '.self_check.runs >= 2 and (.stop | IN("decided", "budget", "runs")) and .looks >= 1 and .detectable > 0' <<<"$out")" true
 if [ "$(nproc)" -ge 2 ]; then

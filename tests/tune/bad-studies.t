@@ -44,6 +44,12 @@ is 'all trials failing fails' "$status" 1
 like 'soon, with what the last one said' "$err" 'all of the first 5 trials failed; the last: it ended with status 3: broken'
 is 'the journal has them' "$(grep -c '"failed"' broken/journal.jsonl)" 5
 
+like 'and the next step' "$err" 'hint: .*run again with --retry'
+study 'command: [true]' 'objective: {name: wall}'
+run "$SONDE" tune study.yml -o broken --retry --trials 6 --confirm 0 --json
+is 'once mended, failed trials run again under their numbers' "$(jq -c '[.done, .failed, (.trials | length)]' <<<"$out")" '[6,0,6]'
+is 'and nothing is asked for twice' "$(jq -r 'select(.ask) | .ask' broken/journal.jsonl | sort | uniq -d | wc -l)" 0
+
 study 'command: [sh, -c, "echo nan"]' 'objective: {name: v, regex: "([0-9nai.]+)"}'
 run "$SONDE" tune study.yml -o nan
 like 'NaN is no value' "$err" "there was no value of 'v'"

@@ -9,6 +9,7 @@ import { Overview } from './overview';
 import { savePng } from './png';
 import { SqlView } from './sql-view';
 import type { App, Tab } from './state';
+import { StateLegend } from './states';
 import { StepsView } from './steps-view';
 import type { Timeline } from './timeline';
 import { TimelineView } from './timeline-view';
@@ -26,7 +27,7 @@ const KEYS: Array<[string, string]> = [
 function Help({ app }: { app: App }) {
 	return (
 		<div class="veil" onClick={() => app.set({ isHelpOpen: false })}>
-			<div class="card help" role="dialog" aria-label="keys"><h2>Keys</h2><dl>{KEYS.map(([key, what]) => <><dt><kbd>{key}</kbd></dt><dd>{what}</dd></>)}</dl></div>
+			<div class="card help" role="dialog" aria-label="keys"><h2>Keys</h2><dl>{KEYS.map(([key, what]) => <><dt><kbd>{key}</kbd></dt><dd>{what}</dd></>)}</dl><h2>The lines above a thread</h2><StateLegend /></div>
 		</div>
 	);
 }

@@ -4,7 +4,7 @@ import { palette, type Palette } from './color';
 import { depthOf, type Node } from './flame';
 import { count, duration, percent } from './format';
 import type { App } from './state';
-import { fit } from './timeline';
+import { fit } from './axis';
 import { useSize } from './use';
 
 const ROW = 20;

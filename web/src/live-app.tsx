@@ -5,7 +5,7 @@ import { Spark } from './spark';
 import { Table } from './table';
 
 export const cpuOf = (live: Live, app: string) => live.find('sonde_cpu_seconds_total', { app });
-export const memoryOf = (live: Live, app: string) => live.find('sonde_resident_memory_bytes', { app });
+export const memoryOf = (live: Live, app: string) => live.find('sonde_resident_memory_bytes', { app }) ?? live.find('sonde_group_memory_bytes', { app });
 export const stepsOf = (live: Live, app: string) => live.all((s) => s.name === 'sonde_steps_total' && s.labels.app === app)
 	.sort((a, b) => b.now - a.now);
 

@@ -13,6 +13,11 @@ const STATES: Array<[key: string, label: string, title: string]> = [
 	['stopped_ns', 'stopped', 'by a signal or a debugger'],
 ];
 
+/** What the colours above threads mean. */
+export function StateLegend() {
+	return <div class="legend">{STATES.map(([key, label, title]) => <span title={title}><i class={`state ${key.replace('_ns', '')}`} />{label}</span>)}<span><i class="state sample" />a sample of what it was doing</span></div>;
+}
+
 export function statesOf(summary: Summary | null): StateShare[] | null {
 	const s = summary?.states;
 	if (!s || !(s.life_ns > 0)) return null;

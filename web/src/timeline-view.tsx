@@ -1,12 +1,14 @@
 // The timeline on the page: minimap, ruler, labels of rows, the canvas, what hovers over it.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { AXIS, drawAxis } from './axis';
 import { palette } from './color';
 import { count, quantity } from './format';
+import type { Hover } from './hover';
 import type { Row } from './layout';
 import { Panel } from './panel';
 import type { App } from './state';
-import { AXIS, Timeline, type Hover } from './timeline';
+import { Timeline } from './timeline';
 import { useAnswer, useApp, useSize } from './use';
 
 const MINIMAP = 34;
@@ -125,7 +127,7 @@ export function TrackArea({ app, onReady, caption }: { app: App; onReady: (t: Ti
 		return () => { stop(); t.stop(); onReady(null); app.onReveal = undefined; };
 	}, [app]);
 	useEffect(() => { timeline?.resize(width, height); redraw((n) => n + 1); }, [timeline, width, height]);
-	useEffect(() => { if (axis.current && timeline && width) timeline.drawAxis(axis.current, width); });
+	useEffect(() => { if (axis.current && timeline && width) drawAxis(app, axis.current, width); });
 
 	const place = (e: MouseEvent, el: HTMLElement = canvas.current!) => {
 		const box = el.getBoundingClientRect();

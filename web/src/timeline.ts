@@ -1,29 +1,20 @@
 // The timeline: draws rows on a canvas and turns mouse, trackpad and keyboard into windows, selections and brushes.
 import type { Lane } from './api';
+import { fit, FONT, gridStep } from './axis';
 import { palette, type Palette } from './color';
 import { binOf, LaneData } from './data';
 import { drawArrows, Flows } from './flows';
-import { duration, exact, quantity, tick } from './format';
+import { exact } from './format';
+import { describe, type Hover, type Spot } from './hover';
 import { LANE, layout, lifeOf, STRIP, type Layout, type Row } from './layout';
-import { drawCounter, drawPlot, isRate, plotValue, seriesValue, shownPoints, type Scene } from './plot-draw';
+import { drawCounter, drawPlot, shownPoints, type Scene } from './plot-draw';
 import { Raster, type Look } from './raster';
 import { firstAfter, itemAt, type LaneItems } from './slices';
 import type { App, Selection } from './state';
 import { FOUND_LANE, laneOf } from './steps';
 
-export const AXIS = 28;
-const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 const LABEL_MIN = 28;
 const CLICK = 4; // pixels that a click may move
-
-/** What states are in words. */
-const STATES: Record<string, string> = {
-	preempted: 'ready to run, no CPU', wait: 'waiting', sleep: 'asleep', disk: 'waiting for a disk', stopped: 'stopped', traced: 'stopped by a debugger', ended: 'ended',
-};
-
-export interface Hover { x: number; y: number; title: string; lines: string[] }
-
-interface Spot { row: Row; lane: Lane | null; laneY: number; laneHeight: number; t: number }
 
 export class Timeline {
 	layout: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
@@ -328,39 +319,6 @@ export class Timeline {
 			c.fillRect(Math.round(this.pointer.x), 0, 1, this.height);
 		}
 	}
-	/** The axis above, on a canvas of its own. */
-	drawAxis(canvas: HTMLCanvasElement, width: number) {
-		const ratio = window.devicePixelRatio || 1, colors = palette(this.app.state.isDark), c = canvas.getContext('2d')!;
-		if (canvas.width !== Math.round(width * ratio)) { canvas.width = Math.round(width * ratio); canvas.height = AXIS * ratio; }
-		c.setTransform(ratio, 0, 0, ratio, 0, 0);
-		c.fillStyle = colors.background;
-		c.fillRect(0, 0, width, AXIS);
-		const { from, to } = this.app.state.window, step = gridStep(from, to, width), perPixel = (to - from) / width;
-		c.font = FONT;
-		c.textBaseline = 'middle';
-		for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
-			const x = Math.round((t - from) / perPixel);
-			c.fillStyle = colors.line;
-			c.fillRect(x, AXIS - 7, 1, 7);
-			c.fillStyle = colors.faint;
-			c.fillText(tick(t, step), x + 4, AXIS / 2 - 1);
-		}
-		const b = this.app.state.brush;
-		if (b) {
-			const x0 = (b.from - from) / perPixel, x1 = (b.to - from) / perPixel;
-			c.fillStyle = colors.shade;
-			c.fillRect(x0, 0, x1 - x0, AXIS);
-			const text = duration(b.to - b.from), w = c.measureText(text).width + 12;
-			const middle = Math.min(width - w / 2, Math.max(w / 2, (x0 + x1) / 2));
-			c.fillStyle = colors.accent;
-			c.beginPath();
-			c.roundRect(middle - w / 2, 5, w, 17, 8);
-			c.fill();
-			c.fillStyle = colors.isDark ? '#0c1016' : '#fff';
-			c.fillText(text, middle - w / 2 + 6, 14);
-		}
-	}
-
 	// Pointing
 
 	spotAt(x: number, y: number): Spot | null {
@@ -390,50 +348,9 @@ export class Timeline {
 	}
 	private describe(x: number, y: number): Hover | null {
 		const spot = this.spotAt(x, y), found = this.itemOf(spot);
-		if (!spot) return null;
-		if (spot.row.kind === 'process') {
-			const p = spot.row.process;
-			return { x, y, title: p.argv?.join(' ') || spot.row.label, lines: [p.state ?? '', p.exit_code !== undefined ? `exit ${p.exit_code}` : ''].filter(Boolean) };
-		}
-		if (spot.row.kind === 'plot') return this.describePlot(spot, x, y);
-		if (spot.lane?.kind === 'counter') return this.describeCounter(spot, x, y);
-		const ran = spot.lane?.kind === 'states' && this.describeRun(spot, x, y);
-		if (ran) return ran;
-		if (!found) return null;
-		const { items, i } = found;
-		this.hovered = { lane: items.lane, start: items.start[i], end: items.end[i] };
-		if (spot.lane!.kind === 'samples')
-			return { x, y, title: items.isCell[i] && items.bin > 1e6 ? 'samples' : 'sample', lines: [`at ${tick(items.start[i], items.bin)}`, 'click for its stack'] };
-		const name = this.app.names.get(items.name[i]);
-		if (spot.lane!.kind === 'states')
-			return { x, y, title: STATES[name?.text ?? ''] ?? name?.text ?? '…', lines: items.isCell[i] ? [`stretches shorter than ${duration(items.bin)}`] : [duration(items.end[i] - items.start[i]), 'off the CPU · click for where'] };
-		if (spot.lane!.kind === 'steps')
-			return { x, y, title: `${spot.row.label} ${items.name[i]}`, lines: [duration(items.end[i] - items.start[i])] };
-		if (items.isCell[i] && spot.lane!.kind !== 'marks')
-			return { x, y, title: `mostly ${name?.text ?? '…'}`, lines: [`events shorter than ${duration(items.bin)}`, `${Math.round(items.busy[i] / 2.55)} % busy`] };
-		return { x, y, title: name?.text ?? '…', lines: spot.lane!.kind === 'marks' ? [`at ${tick(items.start[i], items.bin)}`]
-			: [duration(items.end[i] - items.start[i]), [name?.table, name?.category].filter(Boolean).join(' · ')] };
-	}
-	/** Between two waits a thread was on a CPU; null: here it was not. */
-	private describeRun(spot: Spot, x: number, y: number): Hover | null {
-		const items = this.data.slices.get(spot.lane!.lane), life = lifeOf(spot.row), t = spot.t;
-		const i = items ? firstAfter(items, t) : 0;
-		if (!items || t < life[0] || t > life[1] || (i < items.count && items.start[i] <= t)) return null;
-		const from = i > 0 ? items.end[i - 1] : life[0], to = i < items.count ? items.start[i] : life[1];
-		return { x, y, title: 'on a CPU', lines: [duration(to - from)] };
-	}
-	private describePlot(spot: Spot, x: number, y: number): Hover {
-		const { row, t } = spot, rate = isRate(row) ? '/s' : '';
-		const lines = row.series!.map((one) => `${one.label} ${plotValue(seriesValue(one.lanes, t, row.unit, (l) => this.points(l)), row.unit)}${rate}`);
-		return { x, y, title: `${row.label} at ${tick(t, this.view.nsPerPixel)}`, lines };
-	}
-	private describeCounter(spot: Spot, x: number, y: number): Hover | null {
-		const lane = spot.lane!, points = this.points(lane), say = (v: number) => quantity(v, lane.unit, !!lane.is_total);
-		const after = points ? points.findIndex((p) => p[0] > spot.t) : -1;
-		const point = points?.[after < 0 ? points.length - 1 : after - 1];
-		if (!point) return null;
-		const lines = point[1] === point[2] ? [] : [`from ${say(point[1])} to ${say(point[2])}`];
-		return { x, y, title: `${spot.row.label} ${say(point[3])}`, lines };
+		if (found && spot?.row.kind !== 'process' && spot?.row.kind !== 'plot' && spot?.lane?.kind !== 'counter')
+			this.hovered = { lane: found.items.lane, start: found.items.start[found.i], end: found.items.end[found.i] };
+		return spot && describe({ x, y, spot, found, names: this.app.names, nsPerPixel: this.view.nsPerPixel, items: (lane) => this.data.slices.get(lane.lane), points: (lane) => this.points(lane) });
 	}
 	click(x: number, y: number) {
 		const found = this.itemOf(this.spotAt(x, y));
@@ -506,27 +423,4 @@ export class Timeline {
 function picked(items: LaneItems, i: number): Selection {
 	const length = items.end[i] - items.start[i], start = items.isCell[i] ? items.start[i] + length / 2 : items.start[i];
 	return { lane: items.lane, start, end: start + length, nameId: items.name[i] };
-}
-
-export function gridStep(from: number, to: number, width: number): number {
-	const rough = (to - from) / Math.max(1, width / 110);
-	if (rough > 30e9) for (const minutes of [1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 720, 1440]) if (minutes * 60e9 >= rough) return minutes * 60e9;
-	const power = 10 ** Math.floor(Math.log10(rough));
-	for (const m of [1, 2, 5, 10]) if (power * m >= rough) return power * m;
-	return power * 10;
-}
-
-const widths = new Map<string, number>();
-
-/** As much of the text as fits. */
-export function fit(c: CanvasRenderingContext2D, text: string, room: number): string {
-	let w = widths.get(text);
-	if (w === undefined) {
-		w = c.measureText(text).width;
-		if (widths.size > 5000) widths.clear();
-		widths.set(text, w);
-	}
-	if (w <= room) return text;
-	const n = Math.floor(text.length * (room - 6) / w);
-	return n < 2 ? '' : `${text.slice(0, n)}…`;
 }

@@ -71,6 +71,8 @@ static const struct row {
 } v2_rows[] = {
 	{ ACTION_WEIGHT, 300, "cpu.weight", "100\n", "300", 100 },
 	{ ACTION_CAP, 0.5, "cpu.max", "max 100000\n", "50000 100000", INFINITY },
+	{ ACTION_IO, 300, "io.weight", "default 100\n", "default 300", 100 },
+	{ ACTION_HIGH, 268435456, "memory.high", "max\n", "268435456", INFINITY },
 	{ ACTION_MEMORY, 536870912, "memory.max", "max\n", "536870912", INFINITY },
 	{ ACTION_PIDS, 100, "pids.max", "20\n", "100", 20 },
 	{ ACTION_FREEZE, 0, "cgroup.freeze", "0\n", "1", 0 },
@@ -78,6 +80,7 @@ static const struct row {
 }, v1_rows[] = {
 	{ ACTION_WEIGHT, 300, "cpu.shares", "1024\n", "3072", 100 },
 	{ ACTION_CAP, 0.5, "cpu.cfs_quota_us", "-1\n", "50000", INFINITY },
+	{ ACTION_HIGH, 268435456, "memory.soft_limit_in_bytes", "1073741824\n", "268435456", 1073741824 },
 	{ ACTION_MEMORY, 536870912, "memory.limit_in_bytes", "1073741824\n", "536870912", 1073741824 },
 	{ ACTION_PIDS, 100, "pids.max", "max\n", "100", INFINITY },
 };

@@ -43,14 +43,17 @@ static void no_side_is_first_more_often(void **state)
 	}
 }
 
-static void every_couple_of_runs_is_balanced(void **state)
+static void every_group_of_runs_is_balanced(void **state)
 {
 	struct duet_plan p;
 
 	random_init();
-	duet_plan_init(&p, DUET_RMIT, 1, false, random_u64());
-	for (size_t r = 0; r < RUNS; r++)
-		assert_int_equal(count(&p, 2).first_b, 1);
+	for (size_t group = 2; group <= DUET_GROUP_MAX; group += 2) {
+		duet_plan_init(&p, DUET_RMIT, 1, false, random_u64());
+		p.group = group;
+		for (size_t r = 0; r < RUNS; r++)
+			assert_int_equal(count(&p, group).first_b, group / 2);
+	}
 }
 
 static void cpus_are_swapped_as_often_as_not(void **state)
@@ -121,7 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_side_is_first_more_often),
-		cmocka_unit_test(every_couple_of_runs_is_balanced),
+		cmocka_unit_test(every_group_of_runs_is_balanced),
 		cmocka_unit_test(cpus_are_swapped_as_often_as_not),
 		cmocka_unit_test(sequential_is_always_a_first),
 		cmocka_unit_test(a_seed_repeats),

@@ -34,15 +34,13 @@ static void everything(void **state)
 	struct arena arena = ARENA_INIT;
 	struct train_plan plan;
 
-	assert_int_equal(
-			parse(&plan,
-					PARAMS
-					"name: x\ncommand: [a, b]\nconstraints: ['w < 5']\nmode: fixed\n"
-					"target_loss: 0.5\nfinish: most\nwindow: 9\ncurve: selftf\nexplore: 3\n"
-					"iterations: 4\nonline_iterations: 7\nconfidence: 2\nmethod: sobol\n"
-					"timeout: 5s\nseed: 6\n"
-					"settings: {rate: 0.1, optimizer: Adam}\n",
-					&arena, NULL),
+	assert_int_equal(parse(&plan,
+					 PARAMS "name: x\ncommand: [a, b]\nconstraints: ['w < 5']\nmode: fixed\n"
+						"target_loss: 0.5\nfinish: most\nwindow: 9\ncurve: selftf\nexplore: 3\n"
+						"iterations: 4\nonline_iterations: 7\nconfidence: 2\nmethod: sobol\n"
+						"timeout: 5s\nseed: 6\n"
+						"settings: {rate: 0.1, optimizer: Adam}\n",
+					 &arena, NULL),
 			0);
 	assert_string_equal(plan.command[1], "b");
 	assert_int_equal(plan.mode, TRAIN_FIXED);

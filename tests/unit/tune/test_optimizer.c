@@ -7,7 +7,9 @@
 #include "studies.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define CONSTRAINED MIXED "constraints: ['sync >= NORMAL', 'n * x <= 40']\n"
 
@@ -389,6 +391,114 @@ static void luck_is_not_believed(void **state)
 	arena_release(&arena);
 }
 
+/* How many of 40 trials measure a configuration again, where each value is disturbed by as much. */
+static size_t measured_again(double noise)
+{
+	struct arena arena = ARENA_INIT;
+	struct tune_study study;
+	struct tune_optimizer o;
+	struct stats_rng rng;
+	size_t again = 0;
+
+	assert_int_equal(parse(&study, MIXED, &arena, NULL), 0);
+	assert_int_equal(make(&o, &study, 5), 0);
+	stats_rng_init(&rng, 1, 1);
+	for (int t = 0; t < 40; t++) {
+		const struct tune_trial *trial;
+
+		assert_int_equal(tune_ask(&o, &trial, NULL), 0);
+		again += trial->is_again;
+		tell(&o, trial->id, 1 + pow(trial->point[0] - 0.3, 2) + noise * stats_rng_normal(&rng));
+	}
+	tune_optimizer_release(&o);
+	arena_release(&arena);
+	return again;
+}
+
+static void noise_is_met_by_measuring_again(void **state)
+{
+	assert_int_equal(measured_again(0), 0);
+	assert_true(measured_again(0.3) > 0);
+	assert_true(measured_again(0.3) <= 40 / 4);
+}
+
+/* Another study of the same: a bowl at 0.8, or its reverse. */
+static void learn(struct tune_earlier *e, const struct tune_space *space, double sign, struct arena *arena)
+{
+	char path[] = "/tmp/earlier-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	for (int i = 1; i <= 20; i++) {
+		double x = i / 20.0 - 0.025;
+
+		dprintf(fd, "{\"ask\":%d,\"params\":{\"x\":%g,\"gone\":1}}\n{\"tell\":%d,\"values\":[%g]}\n", i, x, i,
+				sign * 9 * pow(x - 0.8, 2));
+	}
+	assert_int_equal(tune_earlier_read(e, path, space, false, arena, NULL), 0);
+	close(fd);
+	unlink(path);
+}
+
+static double best_of_four(double sign)
+{
+	struct arena arena = ARENA_INIT;
+	struct tune_study study;
+	struct tune_options how;
+	struct tune_optimizer o;
+	struct tune_earlier earlier;
+	double best = INFINITY;
+
+	assert_int_equal(parse(&study,
+					 "params: [{name: x, type: float, low: 0, high: 1, default: 0.1}]\n"
+					 "objective: {name: value}\n",
+					 &arena, NULL),
+			0);
+	learn(&earlier, &study.space, sign, &arena);
+	tune_study_options(&study, &how);
+	how.earlier = &earlier;
+	how.earlier_count = 1;
+	assert_int_equal(tune_optimizer_init(&o, &study.space, &how, NULL), 0);
+	for (int t = 0; t < (sign > 0 ? 4 : 20); t++) {
+		const struct tune_trial *trial;
+		double value;
+
+		assert_int_equal(tune_ask(&o, &trial, NULL), 0);
+		value = 5 + pow(trial->point[0] - 0.75, 2);
+		best = fmin(best, value - 5);
+		tell(&o, trial->id, value);
+	}
+	tune_optimizer_release(&o);
+	arena_release(&arena);
+	return best;
+}
+
+static void earlier_studies_lead_and_do_not_mislead(void **state)
+{
+	assert_true(best_of_four(1) < 0.01);
+	assert_true(best_of_four(-1) < 0.01);
+}
+
+static void what_failed_can_be_run_again(void **state)
+{
+	struct tune_result failed = { .state = TUNE_FAILED };
+	struct arena arena = ARENA_INIT;
+	const struct tune_trial *trial;
+	struct tune_study study;
+	struct tune_optimizer o;
+
+	assert_int_equal(parse(&study, MIXED, &arena, NULL), 0);
+	assert_int_equal(make(&o, &study, 3), 0);
+	assert_int_equal(tune_ask(&o, &trial, NULL), 0);
+	assert_int_equal(tune_retry(&o, 1, NULL), -ENOENT);
+	assert_int_equal(tune_tell(&o, 1, &failed, NULL), 0);
+	assert_int_equal(tune_retry(&o, 1, NULL), 0);
+	tell(&o, 1, 2);
+	assert_int_equal(tune_retry(&o, 1, NULL), -ENOENT);
+	tune_optimizer_release(&o);
+	arena_release(&arena);
+}
+
 static void telling_is_checked(void **state)
 {
 	struct arena arena = ARENA_INIT;
@@ -422,6 +532,9 @@ int main(void)
 		cmocka_unit_test(goals_and_limits_are_kept),
 		cmocka_unit_test(several_objectives_make_a_front),
 		cmocka_unit_test(luck_is_not_believed),
+		cmocka_unit_test(noise_is_met_by_measuring_again),
+		cmocka_unit_test(earlier_studies_lead_and_do_not_mislead),
+		cmocka_unit_test(what_failed_can_be_run_again),
 		cmocka_unit_test(telling_is_checked),
 	};
 

@@ -6,7 +6,8 @@
 
 static void rungs_hold_the_best_so_far(void **state)
 {
-	struct tune_step steps[] = { { 1, 0, 5 }, { 2, 0, 3 }, { 3, 0, 4 }, { 4, 0, 6 }, { 5, 0, 1 }, { 6, 0, 2 }, { 7, 0, 2 } };
+	struct tune_step steps[] = { { 1, 0, 5 }, { 2, 0, 3 }, { 3, 0, 4 }, { 4, 0, 6 }, { 5, 0, 1 }, { 6, 0, 2 },
+		{ 7, 0, 2 } };
 	double rungs[TUNE_RUNGS_MAX];
 
 	assert_int_equal(tune_rungs(steps, 7, false, rungs), 3); /* after 1, 2 and 4 */

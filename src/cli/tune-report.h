@@ -1,0 +1,23 @@
+/*
+ * tune-report: the files of a study's report, and what is shown while it runs.
+ */
+#ifndef SONDE_CLI_TUNE_REPORT_H
+#define SONDE_CLI_TUNE_REPORT_H
+
+#include "cli/term.h"
+#include "tune/report.h"
+
+int tune_write_reports(const char *dir, const struct tune_report *r, struct sonde_err *err);
+
+struct tune_shown {
+	struct term_progress progress;
+	const struct tune_drive *drive;
+	const char *dir;
+	size_t pairs;
+	int64_t told_ns; /* when the result was last written */
+};
+
+/* For tune_drive.show, with a tune_shown: progress on the terminal, and the result so far for who looks on. */
+void tune_show(void *shown, const struct tune_trial *trial, const char *why);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * settle: what is decided before the first run that counts: the design, how many turns a run has and how many runs.
+ */
+#include "duet/compare-private.h"
+
+enum { RUNS_WANTED = 40, RUNS_MOST = 400, ASYNC_TURNS = 4, ROBUST_TURNS = 8 };
+
+size_t compare_turns_least(const struct duet_setup *s, enum duet_design design)
+{
+	if (s->has_own_iterations)
+		return DUET_OWN_ITERATIONS;
+	return design == DUET_ASYNC ? ASYNC_TURNS : 1;
+}
+
+/* Turns of which n runs take `ns`; even if more than one. */
+size_t compare_turns_for(const struct duet_setup *s, enum duet_design design, double ns, size_t n, double turn_ns)
+{
+	size_t least = compare_turns_least(s, design);
+	double fit = turn_ns > 0 ? ns / ((double)n * turn_ns) : DUET_TURNS_MAX;
+	size_t turns = fit >= DUET_TURNS_MAX ? DUET_TURNS_MAX : (size_t)fit;
+
+	if (turns > 1)
+		turns -= turns % 2;
+	return turns < least ? least : turns;
+}
+
+/* One turn that does not count. */
+static int warm_up(struct comparison *c)
+{
+	enum duet_design design = c->setup->is_auto ? DUET_RMIT : c->setup->design;
+	struct duet_plan plan;
+	struct duet_run run;
+	int rc;
+
+	compare_tell_start(c, "warming up", 0, 1);
+	compare_plan(c, &plan, design, compare_turns_least(c->setup, design), 0x3a3a);
+	rc = compare_run(c, &plan, false, &run);
+	if (rc)
+		return rc;
+	c->turn_ns = (double)(run.end_ns - run.start_ns) / (double)plan.turns;
+	duet_run_release(&run);
+	return 0;
+}
+
+static size_t clamp(double n, size_t least, size_t most)
+{
+	return n < (double)least ? least : n > (double)most ? most : (size_t)n;
+}
+
+/*
+ * Where a run costs something beside its turns (a process that warms up, a stretch with two ends) the budget shall
+ * hold RUNS_WANTED of them. Whole commands one after the other cost nothing beside, and a run of them is a single
+ * pair: where executions are now and then far off, by a quota or a burst of others, two of them spoil a run nearly
+ * twice as often as one, and ranks forgive a share of spoilt runs only (bench/duet: the error is a third). When these
+ * would be too many runs, each has so many pairs that its own location forgives some.
+ */
+static size_t settle_turns(const struct comparison *c, enum duet_design design, double left)
+{
+	const struct duet_setup *s = c->setup;
+	size_t turns;
+
+	if (s->turns)
+		return s->turns;
+	if (s->has_own_iterations || design == DUET_ASYNC)
+		return compare_turns_for(s, design, left, RUNS_WANTED, c->turn_ns);
+	turns = compare_turns_for(s, design, left, RUNS_MOST, c->turn_ns);
+	return turns > 1 && turns < ROBUST_TURNS ? ROBUST_TURNS : turns;
+}
+
+/* How many turns and runs: as many as the budget that is left holds. */
+static void settle_runs(struct comparison *c, struct duet_schedule *s)
+{
+	double left = (double)compare_left_ns(c), run_ns;
+
+	s->turns = settle_turns(c, s->design, left);
+	run_ns = (double)s->turns * c->turn_ns;
+	s->runs_max = c->setup->runs_max ? c->setup->runs_max
+					 : clamp(run_ns > 0 ? left / run_ns : RUNS_MOST, 2, RUNS_MOST);
+	s->is_settled = true;
+}
+
+int compare_settle(struct comparison *c)
+{
+	struct duet_schedule *s = &c->out->schedule;
+	int rc = warm_up(c);
+
+	if (rc)
+		return rc;
+	s->design = c->setup->is_auto ? DUET_RMIT : c->setup->design;
+	if (c->setup->is_auto)
+		rc = compare_pilot(c);
+	if (!rc && c->setup->has_aa && !c->out->self.runs)
+		rc = compare_self_check(c);
+	if (rc)
+		return rc;
+	settle_runs(c, s);
+	return c->setup->on_schedule ? c->setup->on_schedule(c->setup->arg, c->out, c->err) : 0;
+}

@@ -1,0 +1,29 @@
+#!/bin/bash
+# Control groups that are named in the configuration: v2 and v1, in trees of files; one that is not there is not shown.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$SOURCE_DIR/tests/live/lib.sh"
+
+mkdir two one
+printf 'usage_usec 3500000\nuser_usec 2500000\nsystem_usec 1000000\nnr_throttled 3\nthrottled_usec 250000\n' >two/cpu.stat
+echo 1048576 >two/memory.current
+printf 'some avg10=0.00 avg60=0.00 avg300=0.00 total=750000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1\n' >two/memory.pressure
+printf 'user 250\nsystem 50\n' >one/cpuacct.stat
+echo 2097152 >one/memory.usage_in_bytes
+printf 'groups: { two: %s/two, one: %s/one, none: /nonexistent }\n' "$TEST_DIR" "$TEST_DIR" >live.yml
+start_live url --config live.yml
+curl -s -o page "$(<url)/metrics"
+value() { sed -n "s/^$1 //p" page; }
+is 'v2: processors' "$(value 'sonde_group_cpu_seconds_total{app="two",mode="user"}') $(value 'sonde_group_cpu_seconds_total{app="two",mode="system"}')" '2.5 1'
+is 'v2: how long it was held' "$(value 'sonde_group_throttled_seconds_total{app="two"}')" 0.25
+is 'v2: memory' "$(value 'sonde_group_memory_bytes{app="two"}')" 1048576
+is 'v2: pressure' "$(value 'sonde_group_pressure_seconds_total{app="two",resource="memory",kind="some"}')" 0.75
+is 'v1: processors' "$(value 'sonde_group_cpu_seconds_total{app="one",mode="user"}') $(value 'sonde_group_cpu_seconds_total{app="one",mode="system"}')" '2.5 0.5'
+is 'v1: memory' "$(value 'sonde_group_memory_bytes{app="one"}')" 2097152
+is 'what is not there is not shown' "$(grep -c 'app="none"' page)" 0
+is 'each family is told once' "$(grep -c '^# TYPE sonde_group_cpu_seconds_total ' page)" 1
+kill "$live"
+wait "$live"
+printf 'groups: { x: relative }\n' >bad.yml
+run "$SONDE" live --listen 127.0.0.1:0 --config bad.yml
+like 'a directory that is none' "$status $err" '1 .*bad.yml:1: a group has a name and an absolute directory'
+done_testing

@@ -1,0 +1,68 @@
+/* sign: as scipy's binomtest and tables have it; narrow where values are near or far; defined for anything. */
+#include "../support.h"
+
+#include "near.h"
+#include "stats/hodges_lehmann.h"
+#include "stats/rng.h"
+#include "stats/sign.h"
+
+#include <string.h>
+
+static void of_known_values(void **state)
+{
+	double x[] = { 5, 1, 4, 2, 3, 6, 8, 7, 10, 9 };
+	struct stats_interval i = stats_median_interval(x, 10, 0.95);
+
+	/* of 10 values the second and the ninth hold the median with 97.85 % */
+	assert_true(i.estimate == 5.5 && i.lo == 2 && i.hi == 9 && i.n == 10);
+	assert_true(is_near(stats_sign_p(x, 10, 1.5), 22.0 / 1024, 1e-12)); /* 1 below, 9 above */
+	assert_true(stats_sign_p(x, 10, 5.5) == 1);
+	assert_true(is_near(stats_sign_p(x, 10, 1), 2.0 / 512, 1e-12)); /* the one that is equal is left out */
+}
+
+static void too_few(void **state)
+{
+	double x[] = { 1, 2, 3, 4, 5, 6 };
+
+	assert_true(isinf(stats_median_interval(x, 5, 0.95).lo) && isinf(stats_median_interval(x, 5, 0.95).hi));
+	assert_true(stats_median_interval(x, 6, 0.95).lo == 1 && stats_median_interval(x, 6, 0.95).hi == 6);
+	assert_true(isnan(stats_median_interval(x, 0, 0.95).estimate));
+	assert_true(isnan(stats_sign_p(x, 0, 0)) && isnan(stats_sign_p(x, 1, 1)));
+}
+
+/* It covers, and where a third of the times is far off it is many times narrower than ranks. */
+static void near_or_far(void **state)
+{
+	struct stats_rng r;
+	size_t held = 0, rounds = 2000;
+	double own = 0, ranks = 0;
+
+	stats_rng_init(&r, 5, 0);
+	for (size_t k = 0; k < rounds; k++) {
+		double x[80], y[80];
+		struct stats_interval i;
+
+		for (size_t n = 0; n < COUNT(x); n++)
+			x[n] = 0.02 * stats_rng_normal(&r) + 2 * (stats_rng_uniform(&r) < 1.0 / 3) -
+					2 * (stats_rng_uniform(&r) < 1.0 / 3);
+		memcpy(y, x, sizeof(y));
+		i = stats_median_interval(x, COUNT(x), 0.95);
+		held += stats_interval_holds(&i, 0);
+		own += i.hi - i.lo;
+		i = stats_hl_interval(y, COUNT(y), 0.95);
+		ranks += i.hi - i.lo;
+	}
+	assert_true((double)held / (double)rounds >= 0.94);
+	assert_true(5 * own < ranks);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_known_values),
+		cmocka_unit_test(too_few),
+		cmocka_unit_test(near_or_far),
+	};
+
+	return RUN_TESTS(tests);
+}
