@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* PING_MS: a server that answers two of these pings no more is gone, and another connection is tried. */
-enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20, PING_MS = 1000 };
+/* READ_MS: what is known to be there may take its time on a busy machine. */
+enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20, PING_MS = 1000, READ_MS = 10000 };
 #define FILES_BYTES_MAX (INT64_C(4) << 30)
 #define HOUR_NS INT64_C(3600000000000)
 
@@ -291,7 +292,7 @@ static int read_all(natsSubscription *sub, fleet_read_fn fn, void *arg, struct s
 
 	while (pending && rc >= 0) {
 		natsMsg *msg = NULL;
-		natsStatus s = natsSubscription_NextMsg(&msg, sub, FLEET_WAIT_MS);
+		natsStatus s = natsSubscription_NextMsg(&msg, sub, READ_MS);
 
 		if (s != NATS_OK)
 			return fleet_nats_error(err, s, "read the fleet's stream");

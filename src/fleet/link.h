@@ -8,8 +8,8 @@
  * sonde.agent.<name> the agents' last heartbeats of an hour (SONDE_AGENTS),
  * sonde.files.<hash>.<number> what jobs bring with them (SONDE_FILES, the newest 4 GiB).
  *
- * Only link, lease and knobs know libnats. Calls wait a second or two at most and fail
- * then; the connection comes back by itself.
+ * Only link, lease and knobs know libnats. Calls wait two seconds at most, reads of
+ * what is there ten, and fail then; the connection comes back by itself.
  */
 #ifndef SONDE_FLEET_LINK_H
 #define SONDE_FLEET_LINK_H

@@ -231,6 +231,7 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 		.cpus = spec->cpus,
 		.has_priority = spec->has_priority,
 		.is_foreground = spec->is_foreground,
+		.mercy_ns = spec->mercy_ns,
 		.restore = spec->restore,
 		.restore_arg = spec->restore_arg,
 		.has_gate = spec->ready,

@@ -71,6 +71,8 @@ struct job_spec {
 	const struct job_place *place; /* NULL: JOB_PROCESS without limits */
 	/* For launch.h: in our process group and with all our descriptors; when we die it goes on. */
 	bool is_foreground;
+	/* When we die the command gets TERM, and so long to end what it has begun elsewhere; 0: killed at once. */
+	int64_t mercy_ns;
 	void (*restore)(const void *arg); /* in the child: signals as it shall find them; NULL: the usual ones */
 	const void *restore_arg;
 	/* Called when the process exists and has not executed the command yet; NULL: nothing to do then. */

@@ -202,6 +202,23 @@ static void kill_children(struct keeper *k)
 		tree_scan(kill_child, k);
 }
 
+static bool ask_child(void *arg, const struct tree_process *p)
+{
+	if (p->parent == getpid())
+		kill(p->pid, SIGTERM);
+	return true;
+}
+
+/* We are gone: the tree goes too, at once or after the time that it was promised. */
+static void go_after_us(struct keeper *k)
+{
+	int64_t until_ns = clock_mono_ns() + k->plan->mercy_ns;
+	if (k->plan->mercy_ns > 0)
+		tree_scan(ask_child, k);
+	if (until_ns < k->deadline_ns)
+		k->deadline_ns = until_ns;
+}
+
 /* A word from us, or that we are gone. */
 static void listen_to(struct keeper *k)
 {
@@ -212,8 +229,10 @@ static void listen_to(struct keeper *k)
 	k->is_alone = n <= 0; /* also ECONNRESET: dead with words of ours unread */
 	if (n == sizeof(order) && order.kind == ORDER_DEADLINE)
 		k->deadline_ns = order.deadline_ns;
-	else if (n > 0 || !k->plan->is_foreground)
+	else if (n > 0)
 		k->is_killing = true;
+	else if (!k->plan->is_foreground)
+		go_after_us(k);
 }
 
 /* How long to sleep, in milliseconds; -1: until something happens. */

@@ -15,6 +15,8 @@
 #include "tune/run.h"
 
 #define TUNE_ALIVE_NS INT64_C(20000000000)
+#define TUNE_LAUNCHER_END_NS \
+	INT64_C(20000000000) /* a launcher that is asked to end has so long to end what is elsewhere */
 
 struct tune_launcher {
 	const struct tune_launcher_kind *kind;

@@ -138,6 +138,7 @@ static int start_job(struct tune_run *r, char **argv, int err_fd, struct sonde_e
 	spec.argv = r->study->launcher ? tune_launcher_words(r, argv) : argv;
 	if (!spec.argv)
 		return err_sys(err, ENOMEM, "cannot start a trial");
+	spec.mercy_ns = r->study->launcher ? TUNE_LAUNCHER_END_NS : 0;
 	spec.env = expand_environment(r, err);
 	spec.cwd = r->study->directory;
 	spec.fds[1] = r->output_fd;
@@ -357,7 +358,7 @@ static void judge(struct tune_run *r, int status)
 int tune_run_finish(struct tune_run *r, struct sonde_err *err)
 {
 	/* A launcher needs its time to end what is elsewhere. */
-	struct job_ladder ladder = { .terminate_ns = r->study->launcher ? 20000000000 : 1000000000 };
+	struct job_ladder ladder = { .terminate_ns = r->study->launcher ? TUNE_LAUNCHER_END_NS : 1000000000 };
 	struct job_usage usage;
 	int rc = job_end(r->job, &ladder, err), status;
 
@@ -379,7 +380,7 @@ int tune_run_finish(struct tune_run *r, struct sonde_err *err)
 
 void tune_run_release(struct tune_run *r)
 {
-	static const struct job_ladder patient = { .terminate_ns = 20000000000 };
+	static const struct job_ladder patient = { .terminate_ns = TUNE_LAUNCHER_END_NS };
 
 	if (r->job && r->study->launcher)
 		job_end(r->job, &patient, NULL);

@@ -20,7 +20,7 @@ cat >batch.sh <<'X'
 set -e
 "$SONDE" fleet up --listen 127.0.0.1 --hosts slurm --agents 1 --lease 5s
 for i in 1 2; do
-	"$SONDE" submit --name two -- sh -c 'echo "$SLURMD_NODENAME" >>nodes; while [ $(wc -l <nodes) -lt 2 ]; do sleep 0.05; done'
+	"$SONDE" submit --name two -- sh -c 'cut -d" " -f4 "/proc/$PPID/stat" >>agents; echo "$SLURMD_NODENAME" >>nodes; while [ $(wc -l <nodes) -lt 2 ]; do sleep 0.05; done'
 done >jobs
 "$SONDE" submit --name deaf -- sh -c 'trap "" TERM; echo $$ >deaf; while :; do sleep 1; done' >deaf.job
 for ((i = 0; i < 600; i++)); do
@@ -38,5 +38,10 @@ is 'both are done' "$(grep -c ' done ' list)" 2
 ok 'of a job that is deaf nothing is left' is_gone "$(<deaf)"
 idle() { [[ -z $(squeue -h) ]]; }
 ok 'and nothing of the allocation' wait_for idle
-is 'no agent is left' "$(pgrep -f "^$SONDE_STAGE/libexec/sonde/sonde-fleet agent" | wc -l)" 0
+is 'two agents ran them' "$(sort -u agents | wc -l)" 2
+agents_gone() {
+	local pid
+	for pid in $(<agents); do is_gone "$pid" || return 1; done
+}
+ok 'none is left' wait_for agents_gone
 done_testing

@@ -6,7 +6,7 @@ sonde() { timeout 240 "$SONDE" "$@"; }
 
 cat >study.yml <<YML
 name: cluster
-command: [sh, -c, 'echo "{id} \$SLURMD_NODENAME \$SLURM_JOB_ID \$SONDE_TUNE_DIR" >>$TEST_DIR/calls; i=0; while [ \$i -lt 20000 ]; do i=\$((i+1)); done; echo "value {x}"']
+command: [sh, -c, 'echo "{id} \$SLURMD_NODENAME \$SLURM_JOB_ID \$SONDE_TUNE_DIR" >>$TEST_DIR/calls; while [ \$(wc -l <$TEST_DIR/calls) -lt 2 ]; do sleep 0.05; done; echo "value {x}"']
 params:
   - {name: x, type: float, low: 0, high: 1}
 objective: {name: value, regex: 'value ([0-9.e-]+)'}
@@ -32,7 +32,8 @@ wait_for() {
 	return 1
 }
 
-run sonde tune study.yml --launcher slurm --json
+# The first two wait for each other, each with a node to itself.
+run sonde tune study.yml --launcher 'slurm --exclusive' --json
 is 'a study runs as jobs of Slurm' "$status" 0
 [[ -z $err ]] || diag "$err"
 is 'all trials are done' "$(jq .done <<<"$out")" 8
@@ -93,9 +94,11 @@ ok 'two trials run' wait_for both
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
 ok 'its driver killed, they end' wait_for idle
-left=0
-while read -r _ shell; do [[ ! -e /proc/$shell ]] || left=$((left + 1)); done <runs
-is 'no process of theirs is left' "$left" 0
+all_gone() {
+	local shell
+	while read -r _ shell; do [[ ! -e /proc/$shell ]] || return 1; done <runs
+}
+ok 'no process of theirs is left' wait_for all_gone
 touch go
 run sonde tune killed.yml --launcher slurm --json
 is 'run again, it goes on' "$status $(jq .done <<<"$out")" '0 4'

@@ -102,6 +102,33 @@ static void even_when_we_are_stopped(void **state)
 	close(ends[0]);
 }
 
+/* When we die, who was promised it is asked first. */
+static void mercy_when_we_die(void **state)
+{
+	int ends[2];
+	assert_int_equal(pipe(ends), 0);
+	pid_t pid = fork();
+	if (!pid) {
+		struct job_spec spec = JOB_SPEC_INIT;
+		struct job *j;
+		spec.argv = ARGV("sh", "-c", "trap 'echo asked; exit' TERM; echo $$; while :; do sleep 0.05; done");
+		spec.fds[1] = ends[1];
+		spec.mercy_ns = HOUR_NS;
+		_exit(job_start(&j, &spec, NULL) ? 1 : (pause(), 0));
+	}
+	close(ends[1]);
+	struct heard h = { .out = ends[0] };
+	char *line = heard_line(&h);
+	assert_true(is_alive((pid_t)atol(line)));
+	free(line);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	line = heard_line(&h);
+	assert_string_equal(line, "asked");
+	free(line);
+	close(ends[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +137,7 @@ int main(void)
 		cmocka_unit_test(it_may_be_put_off),
 		cmocka_unit_test(short_ones_are_told_right),
 		cmocka_unit_test(even_when_we_are_stopped),
+		cmocka_unit_test(mercy_when_we_die),
 	};
 	return RUN_TESTS(tests);
 }
