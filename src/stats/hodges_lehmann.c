@@ -199,6 +199,8 @@ static bool are_weights(const double *weight, size_t n)
 	return true;
 }
 
+#define ROUNDING 1e-12
+
 /* Weights of mean 1, each with the sum of those before it. */
 static void sum_weights(double *weight, size_t n)
 {
@@ -218,8 +220,10 @@ double stats_hl_weighted(double *x, double *weight, size_t n)
 		return NAN;
 	sum_weights(weight, n);
 	total = weight[n - 1];
-	r.wanted = total * (total + 1) / 4;
+	/* just half is half, however the sums were rounded: else the mirror image of x would have another median */
+	r.wanted = total * (total + 1) / 4 * (1 - ROUNDING);
 	low = first_value(&r, x[0], x[n - 1]);
+	r.wanted = total * (total + 1) / 4 * (1 + ROUNDING);
 	r.is_beyond = true;
 	return weighted_reach(&r, low) ? low : middle(low, walsh_after(&r, low));
 }
