@@ -57,7 +57,7 @@ void query_cursor_release(struct query_cursor *c);
 void query_cursor_need(struct query_cursor *c, unsigned long long mask);
 /* false: nothing can pass. */
 bool query_cursor_add(struct query_cursor *c, int column, int op, sqlite3_value *value);
-/* To the first row, by the index of the first condition, an equality on an INT column, or by a scan; to the next one. */
+/* To the first row, by the index of the first condition, an equality on an INT column, or by a scan; the next. */
 int query_cursor_look_up(struct query_cursor *c);
 int query_cursor_next_block(struct query_cursor *c);
 int query_cursor_next(struct query_cursor *c);

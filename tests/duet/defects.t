@@ -71,7 +71,7 @@ run "$SONDE" duet --docker false -o long long.yml
 unlike 'a deadline of a day and more is one' "$err" 'timeout'
 for text in 'duetbench: {suite: s, duets: [x]}\nx: {A: {run: y}}' 'duetbench: {suite: s, image: i, results: [/r], duets: [x]}' \
 	'duetbench: {suite: s, image: i, results: [], duets: [x]}\nx: {A: {run: y}}' 'duetbench: {suite: s, image: i, results: [/r]}\nx: {A: {run: y}}'; do
-	printf "$text\n" >bad.yml
+	printf '%b\n' "$text" >bad.yml
 	run "$SONDE" duet --docker false -o bad bad.yml
 	is "checked before anything runs: ${err%%$'\n'*}" "$status $(ls -d bad 2>/dev/null)" '1 '
 done

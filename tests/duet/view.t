@@ -41,7 +41,9 @@ run "$SONDE" view out --with out
 is 'a comparison has no second run' "$status" 2
 
 # one that was interrupted, and one that has not begun
-head -n 4 out/runs.jsonl >cut && mkdir half none && mv cut half/runs.jsonl && head -n 1 out/runs.jsonl >none/runs.jsonl
+mkdir half none
+head -n 4 out/runs.jsonl >half/runs.jsonl
+head -n 1 out/runs.jsonl >none/runs.jsonl
 serve half
 like 'one without an end is shown as far as it is' "$(<page.html)" 'http-equiv="refresh".*what there is so far'
 is 'with its runs' "$(get api/duet | jq .runs)" 2
