@@ -4,7 +4,7 @@
 . "$SOURCE_DIR/tests/probe/net.sh"
 
 (($(id -u) == 0)) || skip_all 'network namespaces of our own need root'
-command -v tc >/dev/null && command -v nstat >/dev/null || skip_service 'tc' 'iproute2 is not installed'
+[[ -n $(command -v tc) && -n $(command -v nstat) ]] || skip_service 'tc' 'iproute2 is not installed'
 here=sonde-here-$$ between=sonde-between-$$ there=sonde-there-$$
 clean_up() { for name in "$here" "$between" "$there"; do ip netns del "$name" 2>/dev/null; done; }
 trap 'clean_up; tap_exit' EXIT
