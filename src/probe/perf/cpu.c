@@ -185,7 +185,7 @@ static int open_cpu(struct probe_host *host, void **state, struct sonde_err *err
 		return rc;
 	}
 	host->options.events = c->names;
-	c->has_time = is_of_cycles(c->names[0]);
+	c->has_time = c->names[0] && is_of_cycles(c->names[0]);
 	c->host = host;
 	c->source = source;
 	source->wants.has_samples = true;
