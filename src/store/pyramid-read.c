@@ -249,12 +249,22 @@ static int visit_merging(const struct pyramid *p, const struct pyramid_lane *lan
 	return rc ? rc : show_merged(&m, v);
 }
 
+static int visit_leaf(const struct pyramid *p, const struct pyramid_lane *lane, const struct pyramid_node *node,
+		uint64_t before, const struct pyramid_visit *v)
+{
+	struct pyramid_bytes c;
+
+	if (node->children > PYRAMID_FAN || node->offset >= before)
+		return -EBADMSG;
+	c = (struct pyramid_bytes){ .at = p->bytes + node->offset, .end = p->bytes + before };
+	return (lane->key.kind == PYRAMID_SLICES ? visit_slices : visit_points)(&c, node, v);
+}
+
 /* `before` is where the parent's block is: children lie in front of it, so that a visit of hostile bytes ends. */
 static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const struct pyramid_node *node,
 		uint32_t level, uint64_t before, const struct pyramid_visit *v)
 {
 	const struct pyramid_node *children;
-	struct pyramid_bytes c;
 	int rc = 0;
 
 	if (!pyramid_touches(v, node->start_ns, node->end_ns))
@@ -267,12 +277,8 @@ static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const
 			return rc;
 		rc = 0;
 	}
-	if (level == 0) {
-		if (node->children > PYRAMID_FAN || node->offset >= before)
-			return -EBADMSG;
-		c = (struct pyramid_bytes){ .at = p->bytes + node->offset, .end = p->bytes + before };
-		return (lane->key.kind == PYRAMID_SLICES ? visit_slices : visit_points)(&c, node, v);
-	}
+	if (level == 0)
+		return visit_leaf(p, lane, node, before, v);
 	children = pyramid_children(p, node, before);
 	if (!children)
 		return -EBADMSG;

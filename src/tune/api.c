@@ -49,7 +49,8 @@ static struct sonde_tune *make(const char *path, const char *text, int64_t seed,
 	}
 	arena_init(&t->arena);
 	rc = path ? tune_study_load(&t->study, path, &t->arena, &t->err)
-		  : tune_study_parse(&t->study, "the study", text, strlen(text), &t->arena, &t->err);
+		  : tune_study_parse(&t->study, "the study", text ? text : "", text ? strlen(text) : 0, &t->arena,
+				    &t->err);
 	if (rc == 0)
 		rc = start(t, seed);
 	if (rc == 0)
@@ -118,10 +119,11 @@ PUBLIC int64_t sonde_tune_add(struct sonde_tune *t, const char *const *names_and
 		if (!at[1])
 			break;
 	}
+	if (rc)
+		return rc;
 	tune_point_canonical(space, point);
-	if (rc == 0)
-		rc = tune_add(&t->optimizer, 0, point, &trial, &t->err);
-	return rc < 0 ? rc : (int64_t)trial->id;
+	rc = tune_add(&t->optimizer, 0, point, &trial, &t->err);
+	return rc ? rc : (int64_t)trial->id;
 }
 
 /* The value of a parameter in a trial; NULL with words when there is no such thing. */

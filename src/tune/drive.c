@@ -93,7 +93,7 @@ static int finish_trial(struct driver *v, struct tune_slot *s, struct sonde_err 
 	d->has_run |= t && t->result.state == TUNE_DONE;
 	if (rc == 0)
 		rc = tune_journal_tell(d->journal, d->o, t, s->why, s->wall_s, err);
-	if (rc == 0 && t->result.state != TUNE_FAILED) {
+	if (rc == 0 && t && t->result.state != TUNE_FAILED) {
 		snprintf(dir, sizeof(dir), "%s/%" PRIu64, d->dir, s->id);
 		fs_remove_tree(AT_FDCWD, dir);
 		snprintf(dir, sizeof(dir), "%s/%" PRIu64 "-beside", d->dir, s->id);
