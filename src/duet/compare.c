@@ -190,7 +190,7 @@ static int look_again(struct comparison *c, struct duet_plan *plan)
 	int rc = 0;
 
 	for (size_t i = 0; i < c->setup->done_count && !rc; i++) {
-		bool is_last = c->setup->is_over &&
+		bool is_last = c->setup->is_over && !c->setup->is_decided &&
 				i + 1 == c->setup->done_count; /* that look is the last, and comes later */
 
 		duet_plan_next(plan, turns);

@@ -50,7 +50,8 @@ struct duet_setup {
 	const struct duet_run *done;
 	size_t done_count;
 	int64_t spent_ns;
-	bool is_over; /* and no further run will be made: judge these */
+	bool is_over;    /* and no further run will be made: judge these */
+	bool is_decided; /* by a look on the way, behind the last of them: that is not the look at the end */
 
 	/*
 	 * Told what was settled (the result so far: schedule, pilot, self), and each run that counts, before the next

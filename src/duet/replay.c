@@ -47,6 +47,7 @@ static int judge_journal(struct duet_replay *r, struct sonde_err *err)
 		r->setup.spent_ns = (int64_t)(j->seconds * 1e9);
 	r->setup.budget_ns = INT64_MAX;
 	r->setup.is_over = true;
+	r->setup.is_decided = j->has_end && j->stop == DUET_DECIDED;
 	r->entry = (struct duet_entry){ .commands = { j->commands[DUET_A], j->commands[DUET_B] },
 		.result = &r->result,
 		.p_adjusted = NAN };

@@ -5,6 +5,7 @@
 compare() { timeout 120 "$SONDE" duet --design rmit --no-self-check --metric rss --threshold 0% "$@"; }
 # serve DIR: sets $base, and $token for the page; the server is $server
 serve() {
+	rm -f address.json
 	"$SONDE" view --port 0 --json "$1" >address.json 2>view.log &
 	server=$!
 	for ((i = 0; i < 300; i++)); do [[ -s address.json ]] && break; sleep 0.1; done
@@ -37,6 +38,11 @@ stop
 
 run "$SONDE" duet report out --json
 is 'report says it again' "$(jq -c '[.ratio, .lo, .hi, .verdict, .runs]' <<<"$out")" "$(jq -c '[.ratio, .lo, .hi, .verdict, .runs]' first.json)"
+# One that a look on the way decided: the looks are made again as they were, and not as if that had been the last.
+compare -a true -b "/usr/bin/python3 -S -c pass" --runs 40 --pairs 1 --seed 6 --budget 60s -o early --json >early.json
+is 'decided before its runs were over' "$(tail -n 1 early/runs.jsonl | jq -r .stop) $(jq '.runs < 40' early.json)" 'decided true'
+run "$SONDE" duet report early --json
+is 'and so it is again' "$(jq -c '[.lo, .hi, .verdict, .runs, .looks]' <<<"$out")" "$(jq -c '[.lo, .hi, .verdict, .runs, .looks]' early.json)"
 run "$SONDE" view out --with out
 is 'a comparison has no second run' "$status" 2
 
