@@ -21,7 +21,7 @@ static void is_the_standard_deviation_of_normal_values(void **state)
 	double x[STATS_QN_MAX];
 
 	stats_rng_init(&r, 7, 0);
-	for (size_t n = 2; n <= STATS_QN_MAX; n++) {
+	for (size_t n = 2; n <= STATS_QN_MAX; n += 1 + n / 6) {
 		double sum = 0;
 
 		for (int round = 0; round < 4000; round++) {
