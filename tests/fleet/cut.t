@@ -7,6 +7,7 @@ agents=()
 cut_exit() {
 	local rc=$? pid
 	for pid in "${agents[@]}"; do kill "$pid" 2>/dev/null; done
+	wait "${agents[@]}" 2>/dev/null
 	timeout 60 ip netns exec "$netns_tag-hub" "$SONDE" fleet down >/dev/null 2>&1
 	netns_end
 	(exit "$rc")
@@ -20,8 +21,9 @@ sonde fleet up --agents 0 --lease 3s --listen 10.98.0.1 >/dev/null || fail 'a fl
 like 'the server listens where it is told to' "$(fleet_json url)" '^nats://10\.98\.0\.1:[0-9]+$'
 SONDE_FLEET_URL=$(fleet_json url)
 SONDE_FLEET_TOKEN=$(fleet_json token)
-agent() { # N
-	SONDE_FLEET_URL=$SONDE_FLEET_URL SONDE_FLEET_TOKEN=$SONDE_FLEET_TOKEN on "$1" "$SONDE" agent --name "host$1" >"agent$1.log" 2>&1 &
+agent() { # N; no function between, whose shell would be the process that is ended
+	SONDE_FLEET_URL=$SONDE_FLEET_URL SONDE_FLEET_TOKEN=$SONDE_FLEET_TOKEN \
+		ip netns exec "$netns_tag-$1" "$SONDE" agent --name "host$1" >"agent$1.log" 2>&1 &
 	agents+=($!)
 }
 
