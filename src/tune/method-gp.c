@@ -241,10 +241,11 @@ static bool is_pending(const struct tune_optimizer *o, const double *point)
  */
 static const double *again(const struct tune_acquisition *a, const struct tune_optimizer *o, struct arena *scratch)
 {
-	double *means = arena_alloc(scratch, 2 * a->model.n * sizeof(*means)), *sds = means + a->model.n;
+	double *means = arena_alloc(scratch, a->model.n * sizeof(*means));
+	double *sds = arena_alloc(scratch, a->model.n * sizeof(*sds));
 	size_t best, second, row;
 
-	if (!means || o->options.objective_count > 1 || o->count < AGAIN_FROM ||
+	if (!means || !sds || o->options.objective_count > 1 || o->count < AGAIN_FROM ||
 			exp(a->model.gp.parameters.noise) < NOISE_MATTERS)
 		return NULL;
 	find_leaders(a, o, &best, &second, means, sds);
