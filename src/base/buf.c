@@ -97,6 +97,20 @@ void buf_adds(struct buf *b, const char *text)
 	buf_add(b, text, strlen(text));
 }
 
+void buf_add_html(struct buf *b, const char *text)
+{
+	static const char *const entities[] = { ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;" };
+
+	for (; text && *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c < sizeof(entities) / sizeof(*entities) && entities[c])
+			buf_adds(b, entities[c]);
+		else
+			buf_addc(b, *text);
+	}
+}
+
 void buf_addc(struct buf *b, char c)
 {
 	buf_add(b, &c, 1);

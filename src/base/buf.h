@@ -37,6 +37,8 @@ int buf_error(const struct buf *b);       /* 0, or -ENOMEM when an append was dr
 void buf_add(struct buf *b, const void *bytes, size_t n);
 void buf_adds(struct buf *b, const char *text);
 void buf_addc(struct buf *b, char c);
+/* As text of an HTML page or the value of an attribute in double quotes. NULL: nothing. */
+void buf_add_html(struct buf *b, const char *text);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Make sure that n more bytes fit; false, and a failure, when they do not. */

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "cli/term.h"
 #include "train/drive.h"
 
@@ -11,7 +12,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,22 +41,6 @@ static const struct cli_option option_rows[] = {
 			.help = "The job file's text itself, instead of the file: for jobs that are sent elsewhere." },
 	CLI_OPTIONS_END,
 };
-
-static volatile sig_atomic_t is_interrupted;
-
-static void interrupt(int signal)
-{
-	is_interrupted = 1;
-}
-
-/* The first one ends the job in good order; the second ends us as it would anybody. */
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
 
 static int take_target(struct cli_context *ctx, struct train_plan *plan)
 {
@@ -187,9 +171,9 @@ static int drive(struct cli_context *ctx, struct train_drive *d, const char *dir
 	term_progress_init(&shown.progress);
 	d->show = show;
 	d->arg = &shown;
-	d->is_interrupted = &is_interrupted;
+	d->is_interrupted = &interrupt_came;
 	d->is_output_aside = o->is_json;
-	catch_signals();
+	interrupt_catch();
 	rc = train_drive(d, &outcome, ctx->err);
 	term_progress_end(&shown.progress);
 	if (rc == 0)

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "cli/tune-report.h"
 #include "cli/tune-serve.h"
 #include "cli/tune-text.h"
@@ -12,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,22 +54,6 @@ static const struct cli_option option_rows[] = {
 	{ 0, "csv", NULL, CLI_FLAG(struct options, is_csv), .help = "Print the trials as CSV." },
 	CLI_OPTIONS_END,
 };
-
-static volatile sig_atomic_t is_interrupted;
-
-static void interrupt(int signal)
-{
-	is_interrupted = 1;
-}
-
-/* The first one ends the study in good order; the second ends us as it would anybody. */
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
 
 /* The study with what the command line says instead. */
 static int load(struct cli_context *ctx, const char *path, struct tune_study **out)
@@ -172,8 +156,8 @@ static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
 	term_progress_init(&shown.progress);
 	d->show = tune_show;
 	d->arg = &shown;
-	d->is_interrupted = &is_interrupted;
-	catch_signals();
+	d->is_interrupted = &interrupt_came;
+	interrupt_catch();
 	rc = o->is_dry ? tune_conclude(d, &outcome, ctx->arena, ctx->err)
 		       : tune_drive(d, &outcome, ctx->arena, ctx->err);
 	term_progress_end(&shown.progress);

@@ -25,24 +25,8 @@ struct file_reader {
 static int take_environment(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	struct row *row = into;
-	const char **list;
-	size_t n = 0;
 
-	if (map->type != YAML_MAPPING_NODE)
-		return config_error(r, map, "'environment' is names and values (NAME: value)");
-	list = arena_alloc(r->arena,
-			(size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start + 1) * sizeof(*list));
-	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; list && p < map->data.mapping.pairs.top; p++) {
-		const char *name = config_text(yaml_document_get_node(r->document, p->key));
-		const char *value = config_text(yaml_document_get_node(r->document, p->value));
-
-		if (!name || !*name || strchr(name, '=') || !value)
-			return config_error(r, yaml_document_get_node(r->document, p->key),
-					"a variable is a name and a text");
-		list[n++] = arena_printf(r->arena, "%s=%s", name, value);
-	}
-	row->submission.env = list;
-	return list ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
+	return config_take_environment(r, map, &row->submission.env);
 }
 
 static int take_memory(struct config_reader *r, yaml_node_t *node, void *into)

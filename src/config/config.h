@@ -64,6 +64,8 @@ yaml_node_t *config_find(struct config_reader *r, yaml_node_t *map, const char *
 yaml_node_t *config_item(struct config_reader *r, yaml_node_t *list, size_t i); /* NULL behind the end */
 const char *config_text(const yaml_node_t *node);                               /* NULL: it is no scalar */
 size_t config_line(const yaml_node_t *node);                                    /* from 1 */
+/* Names and values as NAME=value words, ended by NULL, in the reader's arena. */
+int config_take_environment(struct config_reader *r, yaml_node_t *map, const char *const **words);
 /* Plain (without quotes) and a number? */
 bool config_number(const yaml_node_t *node, double *number);
 

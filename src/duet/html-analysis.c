@@ -83,7 +83,7 @@ static void answers(struct buf *out, const struct duet_report *r)
 		const char *verdict = stats_verdict_name(result->verdict);
 
 		buf_adds(out, "<tr><td>");
-		duet_html_text(out, r->entries[i].name);
+		buf_add_html(out, r->entries[i].name);
 		buf_addf(out, "</td><td class=\"%s\">%s</td><td>", verdict, verdict);
 		html_percent(out, result->effect.ratio.estimate);
 		buf_adds(out, "</td><td>");
@@ -116,7 +116,7 @@ static void precision(struct buf *out, const struct duet_report *r)
 		const struct duet_result *result = r->entries[i].result;
 
 		buf_adds(out, "<tr><td>");
-		duet_html_text(out, r->entries[i].name);
+		buf_add_html(out, r->entries[i].name);
 		buf_adds(out, "</td>");
 		for (int side = 0; side < DUET_SIDES; side++)
 			cell(out, spread(result, (enum duet_side)side, r->setup->pairing.metric));
@@ -141,7 +141,7 @@ static void gain(struct buf *out, const struct duet_entry *one, const struct due
 	const struct duet_result *a = one->result, *b = base->result;
 
 	buf_adds(out, "<tr><td>");
-	duet_html_text(out, one->name);
+	buf_add_html(out, one->name);
 	buf_adds(out, "</td><td>");
 	if (isfinite(width(b) / width(a)))
 		buf_addf(out, "%.2f", width(b) / width(a));

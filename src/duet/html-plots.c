@@ -54,7 +54,7 @@ static void interval_row(struct buf *out, const struct html_row *row, const stru
 	double lo = 100 * (i->lo - 1), hi = 100 * (i->hi - 1), at = 100 * (i->estimate - 1);
 
 	buf_addf(out, "<g class=\"%s\"><text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">", row->style, NAMES - 8, y + 4);
-	duet_html_text(out, row->name);
+	buf_add_html(out, row->name);
 	buf_adds(out, "</text>");
 	if (isfinite(at)) {
 		double from = place(x, isfinite(lo) ? lo : x->lo), to = place(x, isfinite(hi) ? hi : x->hi);

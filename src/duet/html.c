@@ -26,20 +26,6 @@ static const char style[] =
 		"pre{background:#222}td,th{border-color:#444}.slower{color:#f28b82}.faster{color:#81c995}"
 		".equivalent{color:#8ab4f8}.inconclusive{color:#fdd663}.even{fill:#5ba8e0}.odd{fill:#f28b82}}";
 
-void duet_html_text(struct buf *out, const char *text)
-{
-	static const char *const entities[] = { ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;" };
-
-	for (; text && *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < sizeof(entities) / sizeof(*entities) && entities[c])
-			buf_adds(out, entities[c]);
-		else
-			buf_addc(out, *text);
-	}
-}
-
 void html_percent(struct buf *out, double ratio)
 {
 	if (isfinite(ratio))
@@ -92,7 +78,7 @@ static void sides(struct buf *out, const struct duet_entry *e)
 	buf_adds(out, "</table>");
 	for (int side = 0; side < DUET_SIDES && e->commands[side]; side++) {
 		buf_addf(out, "<p>%c: <code>", "AB"[side]);
-		duet_html_text(out, e->commands[side]);
+		buf_add_html(out, e->commands[side]);
 		buf_adds(out, "</code></p>");
 	}
 }
@@ -113,7 +99,7 @@ static void method(struct buf *out, const struct duet_report *r, const struct du
 	const char *words = result->effect.log_ratio.method;
 
 	buf_adds(out, "<h3>Method</h3><p>Metric ");
-	duet_html_text(out, duet_metric_name(&r->setup->pairing));
+	buf_add_html(out, duet_metric_name(&r->setup->pairing));
 	buf_addf(out, "; design %s: %s", duet_design_names[result->schedule.design],
 			duet_design_titles[result->schedule.design]);
 	pilot(out, result);
@@ -130,7 +116,7 @@ static void entry(struct buf *out, const struct duet_report *r, const struct due
 	buf_adds(out, "<section>");
 	if (e->name) {
 		buf_adds(out, "<h2>");
-		duet_html_text(out, e->name);
+		buf_add_html(out, e->name);
 		buf_adds(out, "</h2>");
 	}
 	buf_addf(out, "<p class=\"%s\"><strong>", stats_verdict_name(e->result->verdict));
@@ -161,13 +147,13 @@ static void circumstances(struct buf *out, const struct duet_report *r)
 	buf_adds(out, ".");
 	if (r->machine) {
 		buf_adds(out, " On ");
-		duet_html_text(out, r->machine);
+		buf_add_html(out, r->machine);
 		buf_adds(out, ".");
 	}
 	buf_adds(out, "</p>");
 	if (r->repeat) {
 		buf_adds(out, "<pre>");
-		duet_html_text(out, r->repeat);
+		buf_add_html(out, r->repeat);
 		buf_adds(out, "</pre>");
 	}
 }
@@ -188,7 +174,7 @@ void duet_report_html(struct buf *out, const struct duet_report *r, bool is_grow
 		entry(out, r, &r->entries[i]);
 	for (size_t i = 0; i < r->warning_count; i++) {
 		buf_adds(out, "<p class=\"warning\">");
-		duet_html_text(out, r->warnings[i]);
+		buf_add_html(out, r->warnings[i]);
 		buf_adds(out, ".</p>");
 	}
 	circumstances(out, r);

@@ -41,7 +41,6 @@ void duet_report_csv(struct buf *out, const struct duet_report *r);
 /* A page that needs nothing else; while it is growing it loads itself again. */
 void duet_report_html(struct buf *out, const struct duet_report *r, bool is_growing);
 /* Text for a page: what HTML would take for its own is escaped. */
-void duet_html_text(struct buf *out, const char *text);
 
 /* "4.2 % slower", "0.3 % faster", "no slower and no faster" */
 void duet_say_change(struct buf *out, double ratio);

@@ -47,7 +47,7 @@ static void write_waiting(struct buf *out, const struct sonde_err *why)
 	buf_adds(out,
 			"<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" "
 			"content=\"2\"><title>sonde duet</title></head><body><p>");
-	duet_html_text(out, why->text);
+	buf_add_html(out, why->text);
 	buf_adds(out, ".</p></body></html>\n");
 }
 

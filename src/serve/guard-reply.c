@@ -168,26 +168,14 @@ enum MHD_Result guard_send(struct guard_request *r, struct guard_reply *reply)
 	return is_queued;
 }
 
-static void add_html(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '<')
-			buf_adds(out, "&lt;");
-		else if (*text == '&')
-			buf_adds(out, "&amp;");
-		else
-			buf_addc(out, *text);
-	}
-}
-
 static void refuse_page(struct guard_reply *reply, int status, const struct sonde_err *err)
 {
 	reply->type = "text/html; charset=utf-8";
 	buf_addf(&reply->body, "<!doctype html><meta charset=utf-8><title>sonde: %d</title><h1>%d</h1><p>", status,
 			status);
-	add_html(&reply->body, err->text);
+	buf_add_html(&reply->body, err->text);
 	buf_adds(&reply->body, ".<p>");
-	add_html(&reply->body, err->hint);
+	buf_add_html(&reply->body, err->hint);
 	buf_adds(&reply->body, "\n");
 }
 

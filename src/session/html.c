@@ -3,20 +3,6 @@
 
 #include <math.h>
 
-static void add_text(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '<')
-			buf_adds(out, "&lt;");
-		else if (*text == '&')
-			buf_adds(out, "&amp;");
-		else if (*text == '"')
-			buf_adds(out, "&quot;");
-		else
-			buf_addc(out, *text);
-	}
-}
-
 static void add_cell(struct buf *out, double value)
 {
 	if (isnan(value))
@@ -35,7 +21,7 @@ static void add_values(struct buf *out, const struct session_profile *p)
 		struct stats_moments m = session_value_moments(p, v);
 
 		buf_addf(out, "<tr><td>%s</td><td>", v->name);
-		add_text(out, v->of);
+		buf_add_html(out, v->of);
 		buf_addf(out, "</td><td class=n>%zu</td>", (size_t)m.n);
 		add_cell(out, m.n ? m.min : NAN);
 		add_cell(out, session_value_median(p, v));
@@ -54,14 +40,14 @@ static void add_sweep(struct buf *out, const struct session_profile *p)
 	for (size_t i = 0; i < p->point_count; i++)
 		most = p->points[i].metric > most ? p->points[i].metric : most;
 	buf_adds(out, "<h2>Sweep over ");
-	add_text(out, p->spec->sweep.over);
+	buf_add_html(out, p->spec->sweep.over);
 	buf_adds(out, "</h2><table>\n");
 	for (size_t i = 0; i < p->point_count; i++) {
 		const struct session_point *one = &p->points[i];
 		double width = most > 0 && one->metric > 0 ? 100 * one->metric / most : 0;
 
 		buf_adds(out, one == best ? "<tr class=best><td>" : "<tr><td>");
-		add_text(out, one->text);
+		buf_add_html(out, one->text);
 		buf_adds(out, "</td>");
 		add_cell(out, one->metric);
 		buf_addf(out, "<td class=bar><div style=\"width:%.1f%%\"></div></td><td>%s</td></tr>\n", width,
@@ -79,7 +65,7 @@ static void add_breaches(struct buf *out, const struct session_profile *p)
 
 	for (size_t i = 0; i < n; i++) {
 		buf_adds(out, "<p class=bad>Threshold breached: ");
-		add_text(out, all[i].threshold->metric);
+		buf_add_html(out, all[i].threshold->metric);
 		buf_addf(out, " is %.6g</p>\n", all[i].value);
 	}
 }
@@ -89,7 +75,7 @@ void session_write_html(struct buf *out, const struct session_profile *p)
 	double cpus = session_recommended_cpus(p), memory_bytes = session_recommended_memory_bytes(p);
 
 	buf_adds(out, "<!doctype html><html lang=en><meta charset=utf-8><title>");
-	add_text(out, p->spec->name);
+	buf_add_html(out, p->spec->name);
 	buf_adds(out,
 			"</title><style>body{font:15px system-ui;margin:2em;max-width:70em}"
 			"td,th{padding:.2em .8em;text-align:left;border-bottom:1px solid #ccc}"
@@ -97,7 +83,7 @@ void session_write_html(struct buf *out, const struct session_profile *p)
 			".bar div{background:#3572a5;height:.8em}.best{font-weight:bold}"
 			".bad{color:#b00020}"
 			"</style><h1>");
-	add_text(out, p->spec->name);
+	buf_add_html(out, p->spec->name);
 	buf_addf(out, "</h1><p>%zu repeat%s%s</p>\n", p->repeat_count, p->repeat_count == 1 ? "" : "s",
 			session_failed(p) ? ", <span class=bad>failed</span>" : "");
 	if (!isnan(cpus) && !isnan(memory_bytes))

@@ -27,7 +27,7 @@ static void add_importance(struct buf *out, const struct tune_report *r)
 			"alone</th><th></th></tr>");
 	for (size_t k = 0; k < r->o->space->count; k++) {
 		buf_adds(out, "<tr><td>");
-		report_text(out, r->o->space->params[k].name);
+		buf_add_html(out, r->o->space->params[k].name);
 		buf_addf(out,
 				"</td><td>%.0f %%</td><td style=\"text-align:left\"><svg width=\"200\" "
 				"height=\"12\"><rect "
@@ -49,13 +49,13 @@ static void add_configurations(struct buf *out, const struct tune_report *r)
 		const struct tune_param *p = &r->o->space->params[i];
 
 		buf_adds(out, "<tr><td>");
-		report_text(out, p->name);
+		buf_add_html(out, p->name);
 		buf_adds(out, "</td><td>");
 		tune_param_format(p, start ? start->point[i] : fallback[i], text, sizeof(text));
-		report_text(out, text);
+		buf_add_html(out, text);
 		buf_adds(out, "</td><td>");
 		tune_param_format(p, best->point[i], text, sizeof(text));
-		report_text(out, text);
+		buf_add_html(out, text);
 		buf_adds(out, "</td></tr>");
 	}
 	buf_addf(out, "<tr><td>expected value</td><td></td><td>%.6g [%.6g, %.6g]</td></tr></table>",
@@ -79,7 +79,7 @@ static void add_trial_row(struct buf *out, const struct tune_report *r, const st
 	for (size_t i = 0; i < r->o->space->count; i++) {
 		tune_param_format(&r->o->space->params[i], t->point[i], text, sizeof(text));
 		buf_adds(out, "<td>");
-		report_text(out, text);
+		buf_add_html(out, text);
 		buf_adds(out, "</td>");
 	}
 	buf_adds(out, "</tr>\n");
@@ -90,12 +90,12 @@ static void add_trials(struct buf *out, const struct tune_report *r)
 	buf_adds(out, "<h2>Trials</h2><table><tr><th>trial</th><th>state</th>");
 	for (size_t k = 0; k < r->study->objective_count; k++) {
 		buf_adds(out, "<th>");
-		report_text(out, r->study->objectives[k].metric.name);
+		buf_add_html(out, r->study->objectives[k].metric.name);
 		buf_adds(out, "</th>");
 	}
 	for (size_t i = 0; i < r->o->space->count; i++) {
 		buf_adds(out, "<th>");
-		report_text(out, r->o->space->params[i].name);
+		buf_add_html(out, r->o->space->params[i].name);
 		buf_adds(out, "</th>");
 	}
 	buf_adds(out, "</tr>\n");
@@ -109,7 +109,7 @@ static void add_summary(struct buf *out, const struct tune_report *r)
 	struct buf text = BUF_INIT;
 
 	buf_adds(out, "<h1>");
-	report_text(out, r->study->name);
+	buf_add_html(out, r->study->name);
 	buf_addf(out,
 			"</h1><p>%zu trials done, %zu cut, %zu failed; seed %" PRIu64
 			", method %s%s.</p><p class=\"verdict\">",
@@ -117,12 +117,12 @@ static void add_summary(struct buf *out, const struct tune_report *r)
 			r->o->options.method->name,
 			r->is_paired ? ", each beside the best so far: values are relative to the default" : "");
 	tune_report_verdict(&text, r);
-	report_text(out, text.data);
+	buf_add_html(out, text.data);
 	buf_adds(out, "</p>");
 	buf_reset(&text);
 	if (tune_report_losses(&text, r, "", ". ")) {
 		buf_adds(out, "<p class=\"verdict warn\">");
-		report_text(out, text.data);
+		buf_add_html(out, text.data);
 		buf_adds(out, "</p>");
 	}
 	buf_release(&text);
@@ -135,7 +135,7 @@ void tune_report_html(struct buf *out, const struct tune_report *r)
 	buf_adds(out,
 			"<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
 			"content=\"width=device-width\"><title>");
-	report_text(out, r->study->name);
+	buf_add_html(out, r->study->name);
 	buf_addf(out, "</title>%s</head><body>\n", style);
 	add_summary(out, r);
 	if (r->outcome->best.trial)

@@ -8,22 +8,6 @@
 
 enum { WIDTH = 640, HEIGHT = 220, SMALL_WIDTH = 300, SMALL_HEIGHT = 150, MARGIN = 46, CURVES_MAX = 40 };
 
-void report_text(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '<')
-			buf_adds(out, "&lt;");
-		else if (*text == '>')
-			buf_adds(out, "&gt;");
-		else if (*text == '&')
-			buf_adds(out, "&amp;");
-		else if (*text == '"')
-			buf_adds(out, "&quot;");
-		else
-			buf_addc(out, *text);
-	}
-}
-
 /* A picture's coordinates. */
 struct frame {
 	double width, height, x0, x1, y0, y1;
@@ -67,7 +51,7 @@ static void open_svg(struct buf *out, const struct frame *f, const char *title)
 {
 	buf_addf(out, "<svg role=\"img\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\"><title>", f->width,
 			f->height, f->width, f->height);
-	report_text(out, title);
+	buf_add_html(out, title);
 	buf_adds(out, "</title>");
 	for (int i = 0; i <= 2; i++) {
 		double y = f->is_log ? f->y0 * pow(f->y1 / f->y0, i / 2.0) : f->y0 + (f->y1 - f->y0) * i / 2;
@@ -155,12 +139,12 @@ void report_dependence(struct buf *out, const struct tune_report *r, size_t k)
 	add_band(out, &f, c);
 	tune_param_format(p, c->at[0], text, sizeof(text));
 	buf_addf(out, "<text x=\"%d\" y=\"%.0f\">", MARGIN, f.height - 6);
-	report_text(out, text);
+	buf_add_html(out, text);
 	tune_param_format(p, c->at[c->count - 1], text, sizeof(text));
 	buf_addf(out, "</text><text x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">", f.width - 10, f.height - 6);
-	report_text(out, text);
+	buf_add_html(out, text);
 	buf_adds(out, "</text></svg><figcaption>");
-	report_text(out, p->name);
+	buf_add_html(out, p->name);
 	buf_adds(out, "</figcaption></figure>");
 }
 
@@ -198,9 +182,9 @@ static void add_front(struct buf *out, const struct tune_report *r, size_t x, si
 			"text-anchor=\"end\">%.3g</text>",
 			MARGIN, f.height - 6, f.x0, f.width - 10, f.height - 6, f.x1);
 	buf_adds(out, "</svg><figcaption>");
-	report_text(out, r->study->objectives[y].metric.name);
+	buf_add_html(out, r->study->objectives[y].metric.name);
 	buf_adds(out, " by ");
-	report_text(out, r->study->objectives[x].metric.name);
+	buf_add_html(out, r->study->objectives[x].metric.name);
 	buf_adds(out, "; green: nothing is better in everything</figcaption></figure>");
 }
 

@@ -6,7 +6,6 @@
 
 #include "tune/report.h"
 
-void report_text(struct buf *out, const char *text); /* as HTML has it */
 bool report_has_value(const struct tune_trial *t);
 
 void report_gain(struct buf *out, const struct tune_report *r); /* best by default, with interval */

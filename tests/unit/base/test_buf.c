@@ -2,6 +2,7 @@
 #include "../support.h"
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -220,6 +221,15 @@ static void take_when_out_of_memory(void **state)
 	alloc_fail_never();
 }
 
+static void html_is_text(void **state)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	buf_add_html(&b, "<a href=\"x\">\xc3\xa9 & 'b'");
+	buf_add_html(&b, NULL);
+	assert_string_equal(b.data, "&lt;a href=&quot;x&quot;&gt;\xc3\xa9 &amp; 'b'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +246,7 @@ int main(void)
 		cmocka_unit_test(random_appends),
 		cmocka_unit_test(out_of_memory_at_every_step),
 		cmocka_unit_test(take_when_out_of_memory),
+		cmocka_unit_test(html_is_text),
 	};
 
 	return RUN_TESTS(tests);

@@ -1,0 +1,14 @@
+/*
+ * interrupt: for commands that end in good order when they are asked to. The first SIGINT or SIGTERM after
+ * interrupt_catch sets interrupt_came; the second ends us as it would anybody.
+ */
+#ifndef SONDE_CLI_INTERRUPT_H
+#define SONDE_CLI_INTERRUPT_H
+
+#include <signal.h>
+
+extern volatile sig_atomic_t interrupt_came;
+
+void interrupt_catch(void);
+
+#endif
