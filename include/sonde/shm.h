@@ -19,13 +19,16 @@
  * with its length, then the body, then the head again as DONE with a release
  * store. Readers walk from the first record; a zero head ends the walk for now,
  * a PENDING one too while the owner lives. The kernel owns the pages, so what
- * is DONE survives every kind of death.
+ * is DONE survives every kind of death. Whoever first finds no room left writes an
+ * END over the rest: a full chunk has been read when its last byte has, and zeros
+ * before it are a reservation whose writer was interrupted.
  *
  * Ownership of a chunk is its word in segment->owner: 0 free, SONDE_OWNER_FULL
  * written to the end, else the tid of the thread that appends to it. A writer
  * takes a free chunk, or adopts the chunk of a dead thread, by compare and swap;
  * the drainer turns a dead thread's word into FULL the same way and stores 0 only
- * after it has zeroed what it read.
+ * after it has zeroed what it read. A free chunk's tail has no room: a hook that was
+ * interrupted just before it reserved there looks for its thread's new chunk.
  *
  * Everything here can be scribbled over by the watched program: readers bound
  * every index and trust nothing. The layout changes only with SONDE_SHM_VERSION.
@@ -51,7 +54,8 @@ extern "C" {
 #define SONDE_RECORD_BYTES_MAX 16384u
 #define SONDE_OPEN_SPANS_MAX 32u
 #define SONDE_OWNER_FULL 0xffffffffu
-#define SONDE_NONE INT64_MIN /* an integer that is not known */
+#define SONDE_TAIL_CLOSED (1ull << 62) /* of a chunk that takes nothing */
+#define SONDE_NONE INT64_MIN           /* an integer that is not known */
 
 enum sonde_overflow { SONDE_OVERFLOW_DROP = 0, SONDE_OVERFLOW_BLOCK = 1 };
 enum sonde_clock { SONDE_CLOCK_TICKS = 0, SONDE_CLOCK_MONOTONIC = 1 };
@@ -150,7 +154,12 @@ struct sonde_chunk {
 
 #define SONDE_CHUNK_FIRST ((uint32_t)sizeof(struct sonde_chunk)) /* offset of the first record */
 
-enum sonde_state { SONDE_PENDING = 1, SONDE_DONE = 2, SONDE_RUNNING = 3 /* a RUN that still grows */ };
+enum sonde_state {
+	SONDE_PENDING = 1,
+	SONDE_DONE = 2,
+	SONDE_RUNNING = 3, /* a RUN that still grows */
+	SONDE_END = 4      /* only a head, whose length is the rest of the chunk */
+};
 
 enum sonde_kind {
 	SONDE_REC_CALL = 1, /* struct sonde_rec_call */

@@ -92,11 +92,12 @@ static struct sonde_chunk *chunk_of(const struct pfwlog *log, uint32_t segment, 
 			(size_t)chunk * SONDE_CHUNK_BYTES);
 }
 
-/* Only zeros may be found in a chunk when its word says free. */
+/* Only zeros and no room may be found in a chunk when its word says free. */
 static void give_back(struct pfwlog *log, uint32_t segment, uint32_t chunk, struct sonde_chunk *c)
 {
 	uint64_t used = c->tail < SONDE_CHUNK_BYTES ? c->tail : SONDE_CHUNK_BYTES;
 	memset(c, 0, used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used);
+	c->tail = SONDE_TAIL_CLOSED;
 	log->segments[segment]->chunks[chunk] = (struct walk){ 0 };
 	__atomic_store_n(&log->segments[segment]->at->owner[chunk], 0, __ATOMIC_RELEASE);
 }

@@ -148,7 +148,7 @@ static enum step walk_step(struct pfwlog *log, struct walk *w, const struct plac
 		return STAYS;
 	}
 	touch(log, w, p->segment, p->number);
-	if (state != SONDE_PENDING && attempt != FAILED &&
+	if (state != SONDE_PENDING && state != SONDE_END && attempt != FAILED &&
 			take_at(log, w, (const char *)p->chunk + w->at, words,
 					p->is_last_chance || w->waits > WAITS_MAX) == WAITS) {
 		w->waits++;
@@ -208,17 +208,20 @@ static void walk_chunk(struct pfwlog *log, uint32_t segment, uint32_t i, enum pf
 		.is_full = is_full,
 		.is_closed = is_closed,
 		.is_last_chance = is_last_chance };
-	bool is_whole = walk_on(log, w, &place, count);
-	/* In a full chunk a record may be unfinished, interrupted by a signal handler: its owner must be asked. */
-	if (!is_whole && !is_closed && is_full && !w->waits && is_dead(log, chunk_at(s, i)->tid)) {
-		place.is_closed = true;
-		is_whole = walk_on(log, w, &place, count);
+	bool is_waiting = !walk_on(log, w, &place, count);
+	if (is_full && !is_closed) {
+		/* Short of its end a signal handler has interrupted a hook, which goes on unless its thread is dead. */
+		is_waiting = w->at < SONDE_CHUNK_BYTES;
+		if (is_waiting && !w->waits && is_dead(log, chunk_at(s, i)->tid)) {
+			place.is_closed = true;
+			is_waiting = !walk_on(log, w, &place, count);
+		}
+		if (!is_waiting) {
+			touch(log, w, segment, i);
+			w->is_free = log->has_free = true;
+		}
 	}
-	if (is_whole && is_full && !is_closed && w->at && skip_zeros(chunk_at(s, i), w->at) == SONDE_CHUNK_BYTES) {
-		touch(log, w, segment, i);
-		w->is_free = log->has_free = true;
-	}
-	log->is_waiting |= !is_whole;
+	log->is_waiting |= is_waiting;
 }
 
 uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance)

@@ -48,6 +48,8 @@ static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk
 		}
 		if (is == SONDE_PENDING)
 			d->lost_records++;
+		else if (is == SONDE_END)
+			;
 		else if (!view_take(&d->view, from, words))
 			d->broken_records++;
 		else if (emit_record(d, p, state, is_last_chance) == EMIT_WAIT)
@@ -59,7 +61,7 @@ static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk
 
 /*
  * Walk one chunk. is_closed: its owner writes no more, so that what is unfinished
- * stays so. Returns true when it was walked to its end.
+ * stays so. Returns true when nothing that has begun is left in it.
  */
 static bool walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
 		bool is_closed, bool is_last_chance)
@@ -95,38 +97,33 @@ static void end_thread(struct drain *d, struct drain_process *p, struct drain_ch
 	}
 }
 
-/* Give an emptied chunk back: only zeros may be found in it when its word says free. */
+/* Give an emptied chunk back: only zeros and no room may be found in it when its word says free. */
 static void recycle(struct drain_process *p, struct drain_segment *s, uint32_t i)
 {
 	struct sonde_chunk *c = chunk_at(s, i);
 	uint64_t used = c->tail < SONDE_CHUNK_BYTES ? c->tail : SONDE_CHUNK_BYTES;
 	p->filtered += c->filtered;
 	memset(c, 0, used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used);
+	c->tail = SONDE_TAIL_CLOSED;
 	s->chunks[i] = (struct drain_chunk){ 0 };
 	__atomic_store_n(&s->at->owner[i], 0, __ATOMIC_RELEASE);
 }
 
-static bool drain_chunk(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i,
+static void drain_chunk(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i,
 		bool is_process_dead, bool is_last_chance)
 {
 	struct drain_chunk *state = &s->chunks[i];
 	struct sonde_chunk *c = chunk_at(s, i);
 	uint32_t owner = __atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE);
 	if (!owner)
-		return true;
-	bool is_full = owner == SONDE_OWNER_FULL;
-	/* A full chunk may still hold a record whose hook a signal handler has interrupted: its owner must be asked. */
-	if (!walk(d, p, state, c, is_process_dead, is_last_chance) && !is_process_dead) {
-		if (!is_full || !is_thread_dead(p, (uint32_t)c->tid))
-			return false;
-		walk(d, p, state, c, true, is_last_chance);
-	}
-	if (is_full && !is_process_dead) {
-		if (state->at < SONDE_CHUNK_BYTES && skip_zeros(c, state->at) < SONDE_CHUNK_BYTES)
-			return false;
+		return;
+	walk(d, p, state, c, is_process_dead, is_last_chance);
+	if (owner != SONDE_OWNER_FULL || is_process_dead)
+		return;
+	/* Short of its end a signal handler has interrupted a hook: its thread goes on there, unless it is dead. */
+	if (state->at == SONDE_CHUNK_BYTES ||
+			(is_thread_dead(p, (uint32_t)c->tid) && walk(d, p, state, c, true, is_last_chance)))
 		recycle(p, s, i);
-	}
-	return true;
 }
 
 /* Threads that have died keep a partly filled chunk: take it from them. */

@@ -26,7 +26,7 @@ static struct alive never_alive STATE = { .epoch = 0 };
 struct tracer tracer STATE = { .alive = &never_alive, .clock = SONDE_CLOCK_TICKS };
 
 /* Where a thread without a chunk stands: always full, so that every append takes the slow path. */
-static struct sonde_chunk nowhere = { .tail = 1ull << 62 };
+static struct sonde_chunk nowhere = { .tail = SONDE_TAIL_CLOSED };
 static uint32_t nobody STATE;
 _Thread_local struct thread thread = { .epoch = EPOCH_NEVER,
 	.chunk = &nowhere,
@@ -472,9 +472,18 @@ static bool chunk_switch(void)
 	return ok;
 }
 
-void *ring_reserve_slow(size_t bytes)
+/* Nobody else has reserved from here to the end of the chunk, and nobody will. */
+static void chunk_end(struct sonde_chunk *c, uint64_t at)
+{
+	uint64_t word = (SONDE_CHUNK_BYTES - at) / 8 | (uint64_t)SONDE_END << 24;
+	__atomic_store_n((uint64_t *)(void *)((char *)c + at), word, __ATOMIC_RELEASE);
+}
+
+void *ring_reserve_slow(struct sonde_chunk *chunk, uint64_t at, size_t bytes)
 {
 	struct thread *t = &thread;
+	if (at < SONDE_CHUNK_BYTES)
+		chunk_end(chunk, at);
 	if (t->is_busy || bytes > SONDE_RECORD_BYTES_MAX) {
 		ring_drop();
 		return NULL;

@@ -132,7 +132,7 @@ void tracer_stop(void);
 
 /* ring.c: the slow paths. */
 bool ring_attach(void); /* give this thread a chunk (and a forked child its ring); false: no room, counted */
-void *ring_reserve_slow(size_t bytes);
+void *ring_reserve_slow(struct sonde_chunk *chunk, uint64_t at, size_t bytes);
 void ring_drop(void);
 void ring_grow_ahead(void); /* before the program takes away our means: one segment in store */
 void ring_going_dark(void);
@@ -196,7 +196,7 @@ ALWAYS_INLINE void *ring_reserve(size_t bytes)
 	uint64_t at = bytes;
 	__asm__ volatile("xaddq %0, %1" : "+r"(at), "+m"(chunk->tail) : : "memory", "cc");
 	if (unlikely(at + bytes > SONDE_CHUNK_BYTES))
-		return ring_reserve_slow(bytes);
+		return ring_reserve_slow(chunk, at, bytes);
 	struct sonde_record *head = (void *)((char *)chunk + at);
 	*(volatile uint64_t *)head = bytes / 8 | (uint64_t)SONDE_PENDING << 24;
 	return head;

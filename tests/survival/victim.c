@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -413,6 +414,44 @@ static void go_handler_jump(void)
 	quiet();
 	announce(n);
 }
+/*
+ * A debugger lets a write run for one instruction, for two, for three ... and then has a handler fill more than a
+ * chunk, and wait until that was read.
+ */
+#define STEPS 500
+static void on_user_fill(int s)
+{
+	put(handler_fd, 700);
+	handled++;
+	usleep(2000);
+}
+static void be_stepped(void)
+{
+	signal(SIGUSR1, on_user_fill);
+	handler_fd = open_file();
+	ptrace(PTRACE_TRACEME, 0, 0, 0);
+	for (int i = 0; i < STEPS; i++) {
+		raise(SIGSTOP);
+		put(handler_fd, 1);
+	}
+	signal(SIGUSR1, SIG_IGN);
+	announce(STEPS + 700 * handled);
+	_exit(0);
+}
+static void go_stepped(void)
+{
+	pid_t pid = fork();
+	int status;
+	if (!pid)
+		be_stepped();
+	for (int steps = 0; waitpid(pid, &status, 0) == pid && WIFSTOPPED(status); steps++) {
+		for (int i = 0; i < steps && WIFSTOPPED(status); i++)
+			if (ptrace(PTRACE_SINGLESTEP, pid, 0, 0) || waitpid(pid, &status, 0) != pid)
+				_exit(95);
+		if (ptrace(PTRACE_CONT, pid, 0, SIGUSR1))
+			_exit(95);
+	}
+}
 static void go_dlopen(void)
 {
 	for (int i = 0; i < 3; i++) {
@@ -484,6 +523,7 @@ static const struct {
 	{ "seccomp-strict", go_seccomp_strict, 10 },
 	{ "no-tsc", go_no_tsc, 10 },
 	{ "handler-io", go_handler_io, 0 },
+	{ "stepped", go_stepped, 0 },
 	{ "handler-jump", go_handler_jump, 0 },
 	{ "dlopen", go_dlopen, 10 },
 	{ "many-processes", go_many_processes, 0 },
