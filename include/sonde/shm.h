@@ -177,6 +177,7 @@ enum sonde_kind {
 	SONDE_REC_WHO,      /* struct sonde_rec_who: records that follow are of this task */
 	SONDE_REC_MODULE,   /* struct sonde_rec_def: id load bias, base end address, text path */
 	SONDE_REC_GPU,      /* struct sonde_rec_gpu */
+	SONDE_REC_BRIEF,    /* struct sonde_rec_brief: a SPAN whose numbers are small */
 	SONDE_REC_KINDS
 };
 
@@ -258,6 +259,14 @@ struct sonde_rec_note {
 
 /* A SPAN, INSTANT or FUNC without arguments may end here, before index and value, which it does not have. */
 #define SONDE_NOTE_SHORT_BYTES 40u
+
+/* A SPAN without arguments, as most are: `call` of the head holds its name, `errnum` its depth. */
+struct sonde_rec_brief {
+	struct sonde_record head;
+	uint64_t ticks;
+	uint32_t dur_ticks;
+	uint32_t category;
+};
 
 struct sonde_rec_def {
 	struct sonde_record head; /* `call` holds the string count */

@@ -19,6 +19,7 @@ static const size_t least_bytes[SONDE_REC_KINDS] = {
 	[SONDE_REC_WHO] = sizeof(struct sonde_rec_who),
 	[SONDE_REC_MODULE] = sizeof(struct sonde_rec_def),
 	[SONDE_REC_GPU] = sizeof(struct sonde_rec_gpu),
+	[SONDE_REC_BRIEF] = sizeof(struct sonde_rec_brief),
 };
 
 static bool take_strings(struct view *v, size_t at, unsigned count)
@@ -55,6 +56,24 @@ static bool take_call(struct view *v)
 	return take_strings(v, at + 8, c->strings);
 }
 
+/* A brief span is looked at as the span that it is. */
+static bool take_brief(struct view *v)
+{
+	struct sonde_rec_brief brief;
+	memcpy(&brief, v->bytes, sizeof(brief));
+	const struct sonde_rec_note note = {
+		.head = { .words = SONDE_NOTE_SHORT_BYTES / 8, .kind = SONDE_REC_SPAN, .state = brief.head.state },
+		.ticks = brief.ticks,
+		.dur_ticks = brief.dur_ticks,
+		.name = brief.head.call,
+		.category = brief.category,
+		.depth = brief.head.errnum,
+	};
+	memcpy(v->bytes, &note, SONDE_NOTE_SHORT_BYTES);
+	v->len = SONDE_NOTE_SHORT_BYTES;
+	return true;
+}
+
 bool view_take(struct view *v, const void *from, size_t words)
 {
 	v->len = words * 8;
@@ -77,6 +96,8 @@ bool view_take(struct view *v, const void *from, size_t words)
 	case SONDE_REC_PROCESS:
 	case SONDE_REC_MODULE:
 		return take_strings(v, sizeof(struct sonde_rec_def), v->head->call);
+	case SONDE_REC_BRIEF:
+		return take_brief(v);
 	default:
 		return true;
 	}

@@ -19,6 +19,7 @@
 #define PASS_MS_MAX 20 /* and while nothing happens */
 #define PROBES_MS 100  /* between looks at probes where there is no ring to look at */
 #define BUSY_EVENTS 256
+#define FLOOD_EVENTS 2048 /* a full chunk or more: look again at once, so that the ring need not grow */
 #define GROWTH_SIGNAL SIGRTMAX
 
 static void ignore(int number)
@@ -68,6 +69,7 @@ void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int
 	size_t n = probe_set_fds(probes, fds, WAKER_FDS_MAX - WAKE_PROBES);
 	w->probes = probes;
 	w->wait_ms = ring ? PASS_MS_MIN : 0;
+	w->is_flooded = false;
 	w->fds[WAKE_END].fd = pidfd;
 	w->fds[WAKE_SIGNAL].fd = signalfd;
 	watch_growth(w, ring);
@@ -80,6 +82,7 @@ void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int
 
 void waker_pace(struct waker *w, uint64_t events)
 {
+	w->is_flooded = events > FLOOD_EVENTS;
 	if (events > BUSY_EVENTS && w->wait_ms)
 		w->wait_ms = PASS_MS_MIN;
 	else
@@ -89,7 +92,7 @@ void waker_pace(struct waker *w, uint64_t events)
 static int64_t longest_ns(const struct waker *w)
 {
 	if (w->wait_ms)
-		return w->wait_ms * 1000000ll;
+		return w->is_flooded ? 0 : w->wait_ms * 1000000ll;
 	return probe_set_is_idle(w->probes) ? INT64_MAX : PROBES_MS * 1000000ll;
 }
 

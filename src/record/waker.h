@@ -21,7 +21,8 @@ enum { WAKE_END, WAKE_SIGNAL, WAKE_GROWTH, WAKE_PROBES };
 struct waker {
 	struct pollfd fds[WAKER_FDS_MAX]; /* by the names above; what has happened is in their revents */
 	size_t count;
-	int wait_ms; /* until the next pass over the ring; 0: there is none */
+	int wait_ms;     /* until the next pass over the ring; 0: there is none */
+	bool is_flooded; /* the last pass found so much that there is more by now */
 	/* private */
 	struct probe_set *probes;
 	int ring; /* the directory; -1: nobody watches it */

@@ -110,6 +110,22 @@ ALWAYS_INLINE size_t note_args(struct sonde_note *note)
 	return note->arg_bytes;
 }
 
+/*
+ * A page that is touched for the first time costs as much as forty spans, and a line that
+ * another processor has zeroed a good part of one: what most spans are is written in 24 bytes.
+ */
+ALWAYS_INLINE void put_brief(const struct sonde_note *note, uint64_t dur)
+{
+	struct sonde_rec_brief *r = ring_reserve(sizeof(*r));
+	frames_end(note->ticks, what_of((struct names){ note->name, note->category }), note->depth);
+	if (unlikely(!r))
+		return;
+	r->ticks = note->ticks;
+	r->dur_ticks = (uint32_t)dur;
+	r->category = note->category;
+	ring_commit(&r->head, sizeof(*r), SONDE_REC_BRIEF, (uint16_t)note->name, (uint16_t)note->depth);
+}
+
 void note_span_end(struct sonde_note *note)
 {
 	struct names names = { note->name, note->category };
@@ -123,12 +139,17 @@ void note_span_end(struct sonde_note *note)
 	}
 	if (unlikely(note->epoch != thread.epoch))
 		return; /* begun before a fork: it is the parent's */
+	uint64_t dur = end - note->ticks;
 	size_t args = note_args(note), bytes = args ? sizeof(struct sonde_rec_note) + args : SONDE_NOTE_SHORT_BYTES;
+	if (likely(!args && !(dur >> 32) && !((note->name | note->depth) >> 16))) {
+		put_brief(note, dur);
+		return;
+	}
 	struct sonde_rec_note *r = ring_reserve(bytes);
 	frames_end(note->ticks, what_of(names), note->depth);
 	if (unlikely(!r))
 		return;
-	put_note(r, note->ticks, end - note->ticks, names, note->depth == FRAMES_NONE ? thread.depth : note->depth);
+	put_note(r, note->ticks, dur, names, note->depth == FRAMES_NONE ? thread.depth : note->depth);
 	if (unlikely(args)) {
 		r->index = 0;
 		r->value = 0;

@@ -10,9 +10,9 @@ SEGMENT_MAGIC = 0x544E454D47455353
 HEAD_BYTES, CHUNK_BYTES, CHUNKS_MAX, OPEN_MAX = 4096, 32768, 32, 32
 CHUNK_FIRST = 64 + 16 * OPEN_MAX
 OWNER_FULL = 0xFFFFFFFF
-PENDING, DONE, RUNNING = 1, 2, 3
+PENDING, DONE, RUNNING, END = 1, 2, 3, 4
 KINDS = [None, "call", "run", "exec", "span", "instant", "counter", "step", "meta", "func", "string", "file", "process",
-         "who", "module"]
+         "who", "module", "gpu", "brief"]
 NOTES = ("span", "instant", "counter", "step", "meta", "func")
 
 
@@ -108,7 +108,7 @@ class Ring:
                 break
             if state == PENDING:
                 self.pending += 1
-            else:
+            elif state != END:
                 try:
                     self.read_record(p, who, KINDS[kind], call, chunk[at:at + 8 * words])
                 except (struct.error, ValueError, KeyError):
@@ -120,7 +120,12 @@ class Ring:
                 p.opens.append(Note(tid=who[1], depth=i, ticks=ticks, what=what, total=depth))
 
     def read_record(self, p, who, kind, call, data):
-        if kind in NOTES:
+        if kind == "brief":
+            ticks, dur, category = struct.unpack_from("<QII", data, 8)
+            depth, = struct.unpack_from("<H", data, 6)
+            p.notes.append(Note(kind="span", pid=who[0], tid=who[1], ticks=ticks, dur=dur, id=call, cat=category, depth=depth,
+                                index=0, value=0.0, args=[]))
+        elif kind in NOTES:
             if kind in ("span", "instant", "func") and not call:
                 data = data.ljust(56, b"\0")  # index and value may be left out
             ticks, dur, name, category, depth, index, value = struct.unpack_from("<QQQIIqd", data, 8)

@@ -64,6 +64,31 @@ static void a_name_may_be_defined_by_a_later_chunk(void **state)
 	ring_free(&r);
 }
 
+static void a_brief_span_is_a_span(void **state)
+{
+	struct made_ring r;
+	ring_make(&r);
+	struct sonde_chunk *c = ring_chunk(&r, 0, 4242);
+	const struct sonde_rec_brief brief = { .head = { .kind = SONDE_REC_BRIEF, .call = 7, .errnum = 3 },
+		.ticks = 100,
+		.dur_ticks = 40,
+		.category = 8 };
+	const uint64_t nonsense[2] = { (uint64_t)SONDE_REC_BRIEF << 16, 1 }; /* too short: the next one counts */
+	ring_append_string(c, 7, "load");
+	ring_append_string(c, 8, "io");
+	ring_append(c, nonsense, sizeof(nonsense));
+	ring_append(c, &brief, sizeof(brief));
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_SPAN, &rows);
+	assert_int_equal(rows.count, 1);
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_SPAN_name]), "load");
+	assert_string_equal(ring_text(&r, rows.cell[0][STORE_SPAN_category]), "io");
+	assert_int_equal(rows.cell[0][STORE_SPAN_depth], 3);
+	assert_int_equal(rows.cell[0][STORE_SPAN_dur_ns], 40);
+	ring_free(&r);
+}
+
 static void a_name_that_nobody_defined_is_a_question_mark(void **state)
 {
 	struct made_ring r;
@@ -262,6 +287,7 @@ int main(void)
 		cmocka_unit_test(commands_of_devices_are_rows_whatever_is_in_them),
 		cmocka_unit_test(paths_that_were_not_opened_share_an_identity),
 		cmocka_unit_test(a_name_may_be_defined_by_a_later_chunk),
+		cmocka_unit_test(a_brief_span_is_a_span),
 		cmocka_unit_test(a_name_that_nobody_defined_is_a_question_mark),
 		cmocka_unit_test(who_records_tell_whose_the_next_are),
 		cmocka_unit_test(what_is_unfinished_is_skipped_and_the_rest_kept),
