@@ -1,26 +1,14 @@
 /*
- * The ring's slow paths: a thread's first chunk and each next one, a process's
- * first segment and each next one, and the ring of a forked child.
- *
- * Signals are blocked while a slow path runs, so that a handler that jumps away
- * cannot leave it half done. Growth is guarded by a flag that others wait for
- * only briefly: whoever cannot have room now drops the event and counts it.
+ * The ring's slow paths: a thread's first chunk and each next one, and the ring of a
+ * forked child.
  */
 #include "tracer/frames.h"
-#include "tracer/limits.h"
+#include "tracer/segment.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-
-#define MEMORY_SHARE 16         /* of its cgroup's limit a process's rings take at most one part in so many */
-#define ADOPTION_PROBES 16      /* owners asked about when no chunk is free */
-#define CHUNKS_AHEAD 16         /* taken while it still can be: 512 KiB */
-#define GROWTH_WAITS 2000       /* of 50 microseconds, while another thread grows the ring */
-#define GROWTH_YIELDS 100       /* the first of them only yield */
-#define BLOCK_WAITS 50000       /* of 200 microseconds: ten seconds, then an event is dropped after all */
-#define GROWTH_RETRY_EVENTS 512 /* after a refusal the kernel is asked again only every so many drops */
+#define ADOPTION_PROBES 16 /* owners asked about when no chunk is free */
+#define CHUNKS_AHEAD 16    /* taken while it still can be: 512 KiB */
+#define CHILD_WAITS 2000   /* yields, while another thread makes the ring */
+#define BLOCK_WAITS 50000  /* of 200 microseconds: ten seconds, then an event is dropped after all */
 
 static struct alive never_alive STATE = { .epoch = 0 };
 struct tracer tracer STATE = { .alive = &never_alive, .clock = SONDE_CLOCK_TICKS };
@@ -33,27 +21,6 @@ _Thread_local struct thread thread = { .epoch = EPOCH_NEVER,
 	.owner = &nobody,
 	.frames = frames_nothing + 1 };
 
-static uint64_t signals_block(void)
-{
-	uint64_t all = ~0ull, old = 0;
-	if (!tracer.is_dark)
-		sys4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(old));
-	return old;
-}
-
-static void signals_restore(uint64_t old)
-{
-	if (!tracer.is_dark)
-		sys4(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
-}
-
-static int64_t mono_ns(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
-
 /*
  * Without system calls: glibc keeps a thread's tid in its control block, there
  * before the thread's first instruction, but stale after a fork that went round it.
@@ -63,135 +30,6 @@ static int32_t current_tid(void)
 	if (!tracer.is_dark)
 		return (int32_t)sys0(SYS_gettid);
 	return tracer.has_tcb_tid ? *(int32_t *)((char *)__builtin_thread_pointer() + 0x2d0) : 0;
-}
-
-/* Segments. */
-
-static size_t segment_bytes(uint32_t chunks)
-{
-	return SONDE_SEGMENT_HEAD_BYTES + (size_t)chunks * SONDE_CHUNK_BYTES;
-}
-
-static struct sonde_chunk *segment_chunk(struct sonde_segment *s, uint32_t i)
-{
-	return (void *)((char *)s + segment_bytes(i));
-}
-
-static void budget_return(size_t bytes)
-{
-	__atomic_fetch_sub(&tracer.control->run_bytes, bytes, __ATOMIC_RELAXED);
-}
-
-/* What the rings of this process may take: as the recorder says, but only a small part of its cgroup's memory. */
-static uint64_t process_bytes_max(void)
-{
-	if (!tracer.bytes_max) {
-		uint64_t group = limits_memory_bytes() / MEMORY_SHARE, told = tracer.control->process_bytes_max;
-		tracer.bytes_max = group < told ? group : told;
-	}
-	return tracer.bytes_max;
-}
-
-/* Every process may have a first segment and a board. */
-static bool budget_take(size_t bytes, uint32_t kind)
-{
-	if (kind == SONDE_SEGMENT_RING && tracer.segment_count && tracer.bytes + bytes > process_bytes_max())
-		return false;
-	if (__atomic_add_fetch(&tracer.control->run_bytes, bytes, __ATOMIC_RELAXED) <= tracer.control->run_bytes_max)
-		return true;
-	budget_return(bytes);
-	return false;
-}
-
-/* A file larger than RLIMIT_FSIZE is answered with a signal that ends the program. */
-static bool is_within_file_limit(size_t bytes)
-{
-	struct rlimit limit;
-	return !sys2(SYS_getrlimit, RLIMIT_FSIZE, &limit) && limit.rlim_cur >= bytes;
-}
-
-/* A file that is really there (fallocate), mapped, its descriptor closed again. */
-static void *segment_map(const char *path, size_t bytes)
-{
-	if (!is_within_file_limit(bytes))
-		return NULL;
-	int fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return NULL;
-	void *at = NULL;
-	if (!sys4(SYS_fallocate, fd, 0, 0, bytes))
-		at = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
-	sys_close(fd);
-	if (!at)
-		sys1(SYS_unlink, path);
-	else
-		sys3(SYS_madvise, at, bytes, MADV_DONTFORK);
-	return at;
-}
-
-static char *put_number(char *at, uint32_t n)
-{
-	char digits[10];
-	unsigned count = 0;
-	do
-		digits[count++] = (char)('0' + n % 10);
-	while (n /= 10);
-	while (count)
-		*at++ = digits[--count];
-	*at = '\0';
-	return at;
-}
-
-/* A file `<process>.<what>`, its head filled in but for the magic number. */
-static struct sonde_segment *segment_make(const char *what, uint32_t kind, uint32_t number, size_t bytes)
-{
-	char *path = __builtin_alloca(strlen(tracer.ring_dir) + 32); /* a signal handler's stack may be small */
-	if (!budget_take(bytes, kind))
-		return NULL;
-	stpcpy(stpcpy(put_number(stpcpy(stpcpy(path, tracer.ring_dir), "/"), tracer.process), "."), what);
-	struct sonde_segment *s = segment_map(path, bytes);
-	if (!s) {
-		budget_return(bytes);
-		return NULL;
-	}
-	s->version = SONDE_SHM_VERSION;
-	s->kind = kind;
-	s->process = tracer.process;
-	s->number = number;
-	s->pid = tracer.pid;
-	s->parent_pid = (int32_t)sys0(SYS_getppid);
-	s->parent = tracer.parent;
-	s->start_ticks = tick();
-	s->start_mono_ns = mono_ns();
-	tracer.bytes += bytes;
-	return s;
-}
-
-static bool segment_new(uint32_t chunks)
-{
-	char what[16];
-	uint32_t number = tracer.segment_count;
-	if (number == SONDE_SEGMENTS_MAX)
-		return false;
-	put_number(what, number);
-	struct sonde_segment *s = segment_make(what, SONDE_SEGMENT_RING, number, segment_bytes(chunks));
-	if (!s)
-		return false;
-	s->chunk_count = chunks;
-	__atomic_store_n(&s->magic, SONDE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
-	tracer.segments[number] = s;
-	__atomic_store_n(&tracer.segment_count, number + 1, __ATOMIC_RELEASE);
-	__atomic_fetch_add(&tracer.control->segments_made, 1, __ATOMIC_RELEASE);
-	return true;
-}
-
-/* As large as there is room for: a nearly full disk still gives a small ring. */
-static bool segment_new_fitting(uint32_t chunks)
-{
-	for (; chunks; chunks /= 4)
-		if (segment_new(chunks))
-			return true;
-	return false;
 }
 
 bool ring_start(void)
@@ -286,74 +124,6 @@ static bool chunk_adopt(int32_t tid)
 	return false;
 }
 
-static void growth_wait(unsigned round)
-{
-	const struct timespec nap = { .tv_nsec = 50000 };
-	if (round < GROWTH_YIELDS)
-		sys0(SYS_sched_yield);
-	else
-		sys2(SYS_nanosleep, &nap, NULL);
-}
-
-static uint32_t chunks_next(void)
-{
-	return tracer.segment_count < 5 ? 1u << tracer.segment_count : SONDE_CHUNKS_MAX;
-}
-
-/* One thread grows the ring; the others wait a little for it. */
-static enum growth { GROWN, REFUSED, BUSY } grow(uint32_t chunks)
-{
-	uint32_t before = tracer.segment_count;
-	for (unsigned i = 0; i < GROWTH_WAITS; i++) {
-		if (!__atomic_exchange_n(&tracer.is_growing, 1, __ATOMIC_ACQUIRE)) {
-			bool ok = tracer.segment_count != before || segment_new_fitting(chunks);
-			__atomic_store_n(&tracer.is_growing, 0, __ATOMIC_RELEASE);
-			return ok ? GROWN : REFUSED;
-		}
-		growth_wait(i);
-		if (__atomic_load_n(&tracer.segment_count, __ATOMIC_ACQUIRE) != before)
-			return GROWN;
-	}
-	return BUSY;
-}
-
-struct sonde_board *ring_board(void)
-{
-	for (unsigned i = 0; i < GROWTH_WAITS && !tracer.board && !tracer.is_dark; i++) {
-		uint64_t mask = signals_block();
-		bool is_ours = !__atomic_exchange_n(&tracer.is_growing, 1, __ATOMIC_ACQUIRE);
-		struct sonde_segment *s = NULL;
-		if (is_ours && !tracer.board)
-			s = segment_make("board", SONDE_SEGMENT_BOARD, 0,
-					SONDE_SEGMENT_HEAD_BYTES + sizeof(struct sonde_board));
-		if (s) {
-			__atomic_store_n(&s->magic, SONDE_SEGMENT_MAGIC, __ATOMIC_RELEASE);
-			__atomic_store_n(&tracer.board, (void *)((char *)s + SONDE_SEGMENT_HEAD_BYTES),
-					__ATOMIC_RELEASE);
-		}
-		if (is_ours)
-			__atomic_store_n(&tracer.is_growing, 0, __ATOMIC_RELEASE);
-		signals_restore(mask);
-		if (is_ours)
-			break;
-		growth_wait(i);
-	}
-	return tracer.board;
-}
-
-static bool grow_now_and_then(void)
-{
-	static uint32_t refusals;
-	if (tracer.is_dark || __atomic_load_n(&refusals, __ATOMIC_RELAXED) % GROWTH_RETRY_EVENTS) {
-		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
-		return false;
-	}
-	enum growth growth = grow(chunks_next());
-	if (growth != GROWN) /* whoever grows may have been killed: a vfork child */
-		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
-	return growth == GROWN;
-}
-
 /* A recorder that was killed will free nothing. */
 static bool has_drainer(void)
 {
@@ -382,7 +152,7 @@ static bool chunk_next(int32_t tid)
 {
 	if (chunk_find_free(tid) || chunk_adopt(tid))
 		return true;
-	while (grow_now_and_then()) /* other threads may have been quicker */
+	while (segments_grow_now_and_then()) /* other threads may have been quicker */
 		if (chunk_find_free(tid))
 			return true;
 	return wait_for_drainer(tid);
@@ -399,7 +169,7 @@ static bool child_start(void)
 {
 	static uint32_t is_starting STATE;
 	/* Not for ever: a fork may have copied the flag of a thread that the child does not have. */
-	for (unsigned i = 0; i < GROWTH_WAITS && __atomic_exchange_n(&is_starting, 1, __ATOMIC_ACQUIRE); i++)
+	for (unsigned i = 0; i < CHILD_WAITS && __atomic_exchange_n(&is_starting, 1, __ATOMIC_ACQUIRE); i++)
 		sys0(SYS_sched_yield);
 	bool ok = true;
 	if (!tracer.alive->epoch) {
@@ -514,7 +284,7 @@ void ring_grow_ahead(void)
 	if (tracer.ops)
 		tracer.ops->steps_aside();
 	if (tracer.categories && !tracer.is_dark && tracer.segment_count == 1)
-		grow(CHUNKS_AHEAD);
+		segments_grow(CHUNKS_AHEAD);
 }
 
 void ring_going_dark(void)

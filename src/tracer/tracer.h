@@ -130,7 +130,7 @@ bool tracer_open_control(const char *ring);
 /* Record nothing more and read no clock: the program is about to forbid it. */
 void tracer_stop(void);
 
-/* ring.c: the slow paths. */
+/* ring.c and segment.c: the slow paths. */
 bool ring_attach(void); /* give this thread a chunk (and a forked child its ring); false: no room, counted */
 void *ring_reserve_slow(struct sonde_chunk *chunk, uint64_t at, size_t bytes);
 void ring_drop(void);
