@@ -6,6 +6,8 @@
 
 #include "exchange/pfw-shape.h"
 
+#include <string.h>
+
 #define SLOTS_MAX 32u
 #define SAMES_MAX 8u
 #define SAME_BYTES_MAX 31u   /* of a value that is remembered as text, without what follows it */
@@ -96,6 +98,25 @@ struct shape {
 	struct slot slots[SLOTS_MAX];
 };
 
+static inline uint32_t first_mask(size_t n)
+{
+	return n >= 32 ? UINT32_MAX : (1u << n) - 1;
+}
+
+static inline void remember(struct same *same, const struct value *v)
+{
+	same->bytes = 0;
+	if (v->bytes > SAME_BYTES_MAX)
+		return;
+	memcpy(same->text, v->at, sizeof(same->text)); /* what is behind it is not compared */
+	same->bytes = (uint8_t)(v->bytes + 1);
+	same->mask = first_mask(same->bytes);
+}
+
+/* pfw-shape-learn.c: the shape of this line; NULL when lines like it cannot be judged by it. `scales` stays in use. */
+struct shape *shape_learn(const struct pfw_context *ctx, const struct pfw_scale *scales, const char *at, size_t n,
+		const struct pfw_line *line, const struct pfw_event *e);
+void shape_free(struct shape *s);
 /* A number that lines of one shape share: made of their names. */
 uint64_t shape_key(const char *at);
 /* Fill values and columns; `changed` gets a bit for each SAME slot that differs. Returns behind the line, or NULL. */
