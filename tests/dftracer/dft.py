@@ -15,7 +15,7 @@ import tap  # noqa: E402  pylint: disable=wrong-import-position
 LAYER = os.path.join(tap.STAGE, "lib/sonde/compat/dftracer")
 PRELOAD = os.path.join(LAYER, "lib/libdftracer_preload.so")
 LIBRARY = os.path.join(LAYER, "lib/libdftracer.so")
-LIMIT = 120
+LIMIT = 300
 
 
 def environment(mode, prefix, **more):

@@ -13,7 +13,7 @@ import tempfile
 STAGE = os.environ["SONDE_STAGE"]
 VICTIM = os.environ["VICTIM"]
 SONDE = STAGE + "/bin/sonde"
-LIMIT = 120
+LIMIT = 300
 
 
 def empty(path):

@@ -421,7 +421,7 @@ static void go_handler_jump(void)
 #define STEPS 500
 static void on_user_fill(int s)
 {
-	put(handler_fd, 700);
+	put(handler_fd, 520);
 	handled++;
 	usleep(2000);
 }
@@ -435,7 +435,7 @@ static void be_stepped(void)
 		put(handler_fd, 1);
 	}
 	signal(SIGUSR1, SIG_IGN);
-	announce(STEPS + 700 * handled);
+	announce(STEPS + 520 * handled);
 	_exit(0);
 }
 static void go_stepped(void)

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 import tap
 
 MULE = os.environ["MULE"]
-LIMIT_SECONDS = 120
+LIMIT_SECONDS = 400
 NOBODY = 65534
 MEMORY_GROUPS = "/sys/fs/cgroup/memory"
 CASES = []
