@@ -24,16 +24,7 @@ extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 #define HOOK_ADDRESS(category, failure, type, name, ...) ADDRESS(name)
 #define VOID_ADDRESS(category, name, ...) ADDRESS(name)
 #define BYTE_ADDRESS(type, name, ...) ADDRESS(name)
-#undef HOOK
-#undef VOID
-#undef CLOSE
-#undef ALTER
-#undef HOT
-#undef MOVE
-#undef AHEAD
-#undef BYTE
-#undef TAIL
-#undef HAND
+#include "tracer/hooks-undef.h"
 #define HOOK HOOK_ADDRESS
 #define VOID VOID_ADDRESS
 #define CLOSE HOOK_ADDRESS

@@ -73,16 +73,7 @@ enum call_number {
 #include "tracer/hooks.def"
 	CALL_COUNT
 };
-#undef HOOK
-#undef VOID
-#undef CLOSE
-#undef ALTER
-#undef HOT
-#undef MOVE
-#undef AHEAD
-#undef BYTE
-#undef TAIL
-#undef HAND
+#include "tracer/hooks-undef.h"
 
 /* Texts in place, not pointers: in libsonde these would be a thousand relocations at every start of a program. */
 struct call_info {
