@@ -96,8 +96,8 @@ static struct sonde_chunk *chunk_of(const struct pfwlog *log, uint32_t segment, 
 static void give_back(struct pfwlog *log, uint32_t segment, uint32_t chunk, struct sonde_chunk *c)
 {
 	uint64_t used = c->tail < SONDE_CHUNK_BYTES ? c->tail : SONDE_CHUNK_BYTES;
-	memset(c, 0, used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used);
 	c->tail = SONDE_TAIL_CLOSED;
+	memset((char *)c + sizeof(c->tail), 0, (used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used) - sizeof(c->tail));
 	log->segments[segment]->chunks[chunk] = (struct walk){ 0 };
 	__atomic_store_n(&log->segments[segment]->at->owner[chunk], 0, __ATOMIC_RELEASE);
 }

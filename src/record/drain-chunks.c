@@ -103,8 +103,8 @@ static void recycle(struct drain_process *p, struct drain_segment *s, uint32_t i
 	struct sonde_chunk *c = chunk_at(s, i);
 	uint64_t used = c->tail < SONDE_CHUNK_BYTES ? c->tail : SONDE_CHUNK_BYTES;
 	p->filtered += c->filtered;
-	memset(c, 0, used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used);
 	c->tail = SONDE_TAIL_CLOSED;
+	memset((char *)c + sizeof(c->tail), 0, (used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used) - sizeof(c->tail));
 	s->chunks[i] = (struct drain_chunk){ 0 };
 	__atomic_store_n(&s->at->owner[i], 0, __ATOMIC_RELEASE);
 }
