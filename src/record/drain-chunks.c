@@ -14,12 +14,17 @@ static struct sonde_chunk *chunk_at(const struct drain_segment *s, uint32_t i)
 	return (void *)((char *)s->at + SONDE_SEGMENT_HEAD_BYTES + (size_t)i * SONDE_CHUNK_BYTES);
 }
 
-/* A reservation that was never begun leaves zeros; what lies behind them counts. */
+/*
+ * A reservation that was never begun leaves zeros; what lies behind them counts, as far as
+ * anything was reserved: most processes are short, and their empty pages need not be touched.
+ */
 static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
 {
-	while (at < SONDE_CHUNK_BYTES && !*(const uint64_t *)((const char *)c + at))
+	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED);
+	uint32_t end = tail < SONDE_CHUNK_BYTES ? (uint32_t)tail & ~7u : SONDE_CHUNK_BYTES;
+	while (at < end && !*(const uint64_t *)((const char *)c + at))
 		at += 8;
-	return at;
+	return at < end ? at : SONDE_CHUNK_BYTES;
 }
 
 /* From state->at on, as far as it goes. */

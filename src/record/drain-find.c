@@ -41,9 +41,11 @@ static struct drain_process *add_process(struct drain *d, const struct sonde_seg
 	if (d->process_count == d->process_cap) {
 		size_t cap = d->process_cap ? 2 * d->process_cap : 64;
 		struct drain_process **more = realloc(d->processes, cap * sizeof(*more));
-		if (!more)
+		d->processes = more ? more : d->processes;
+		struct drain_process **live = realloc(d->live, cap * sizeof(*live));
+		d->live = live ? live : d->live;
+		if (!more || !live)
 			return NULL;
-		d->processes = more;
 		d->process_cap = cap;
 	}
 	struct drain_process *p = calloc(1, sizeof(*p));
@@ -56,9 +58,12 @@ static struct drain_process *add_process(struct drain *d, const struct sonde_seg
 	p->is_forked = s->parent != 0;
 	p->start_ns = s->start_mono_ns;
 	p->end_ns = p->exe = p->cwd = STORE_NULL;
-	d->processes[d->process_count++] = p;
+	d->processes[d->process_count++] = d->live[d->live_count++] = p;
 	bool is_new;
-	uint64_t *at = map_put_int(&d->by_pid, (uint64_t)(uint32_t)p->pid, &is_new);
+	uint64_t *at = map_put_int(&d->by_number, p->number, NULL);
+	if (at)
+		*at = d->process_count;
+	at = map_put_int(&d->by_pid, (uint64_t)(uint32_t)p->pid, &is_new);
 	struct drain_process *before = at && !is_new ? d->processes[*at - 1] : NULL;
 	if (before && !p->parent) {
 		p->parent = before->number;

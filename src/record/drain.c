@@ -40,10 +40,8 @@ struct drain_process *drain_by_pid(struct drain *d, int32_t pid)
 
 struct drain_process *drain_by_number(struct drain *d, uint32_t number)
 {
-	for (size_t i = d->process_count; i-- > 0;)
-		if (d->processes[i]->number == number)
-			return d->processes[i];
-	return NULL;
+	const uint64_t *at = map_get_int(&d->by_number, number);
+	return at ? d->processes[*at - 1] : NULL;
 }
 
 static void drop_board(struct drain *d, const struct drain_process *p)
@@ -118,8 +116,8 @@ static void collect_ends(struct drain *d)
 				end_process(d, p);
 		}
 	} while (n == 64);
-	for (size_t i = d->first_live; i < d->process_count; i++) {
-		struct drain_process *p = d->processes[i];
+	for (size_t i = 0; i < d->live_count; i++) {
+		struct drain_process *p = d->live[i];
 		if (p->is_done)
 			continue;
 		if (successor(d, p) ||
@@ -127,6 +125,16 @@ static void collect_ends(struct drain *d)
 						errno == ESRCH))
 			end_process(d, p);
 	}
+}
+
+/* Ten thousand short processes have gone by, and a pass costs what those that live cost. */
+static void forget_done(struct drain *d)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < d->live_count; i++)
+		if (!d->live[i]->is_done)
+			d->live[kept++] = d->live[i];
+	d->live_count = kept;
 }
 
 static void sample_clock(struct drain *d)
@@ -159,18 +167,15 @@ uint64_t drain_pass(struct drain *d)
 			drain_discover(d);
 		}
 		bool is_reaping = d->epollfd >= 0 && clock_mono_ns() - d->reaped_ns > REAP_INTERVAL_NS;
-		for (size_t i = d->first_live; i < d->process_count; i++) {
-			if (d->processes[i]->is_done || d->epollfd < 0)
-				continue;
-			drain_take(d, d->processes[i], false, false);
+		for (size_t i = 0; i < d->live_count && d->epollfd >= 0; i++) {
+			drain_take(d, d->live[i], false, false);
 			if (is_reaping)
-				drain_reap(d, d->processes[i]);
+				drain_reap(d, d->live[i]);
 		}
 		if (is_reaping)
 			d->reaped_ns = clock_mono_ns();
 		collect_ends(d);
-		while (d->first_live < d->process_count && d->processes[d->first_live]->is_done)
-			d->first_live++;
+		forget_done(d);
 	} else {
 		d->broken_chunks++;
 	}
@@ -256,9 +261,11 @@ void drain_release(struct drain *d)
 		free(d->processes[i]);
 	}
 	free(d->processes);
+	free(d->live);
 	tick_line_release(&d->line);
 	map_release(&d->by_segment);
 	map_release(&d->by_pid);
+	map_release(&d->by_number);
 	map_release(&d->exits);
 	map_release(&d->blind_by_pid);
 	free(d->blind);

@@ -95,7 +95,9 @@ struct drain {
 	int epollfd;               /* process ends; -1: nobody lives and the rings are only read (recovery, import) */
 	struct drain_process **processes;
 	size_t process_count, process_cap;
-	size_t first_live;       /* processes before it are done */
+	struct drain_process **live; /* those that are not done; as much room as `processes` */
+	size_t live_count;
+	struct map by_number;    /* of the image -> process index + 1 */
 	struct map by_segment;   /* process << 16 | number -> 1 */
 	struct map by_pid;       /* pid -> newest process index + 1 */
 	struct map exits;        /* pid -> wait status + 1, from those who waited */

@@ -118,12 +118,13 @@ static void emit_process(struct drain *d, struct drain_process *p)
 /* A forked child is the program that its parent was. */
 static void inherit(struct drain *d, struct drain_process *p)
 {
-	for (size_t i = 0; p->exe == STORE_NULL && p->is_forked && i < d->process_count; i++)
-		if (d->processes[i]->number == p->parent) {
-			p->exe = d->processes[i]->exe;
-			p->cwd = d->processes[i]->cwd;
-			p->argv = d->processes[i]->argv;
-		}
+	const struct drain_process *mother = p->exe == STORE_NULL && p->is_forked ? drain_by_number(d, p->parent)
+										  : NULL;
+	if (!mother)
+		return;
+	p->exe = mother->exe;
+	p->cwd = mother->cwd;
+	p->argv = mother->argv;
 }
 
 void emit_processes(struct drain *d, bool is_last)

@@ -253,7 +253,7 @@ static void watch_others(struct recorder *r)
 	while (r->has_drain && r->o->is_following) {
 		uint64_t events = drain_pass(&r->drain);
 		events += probe_set_pass(&r->probes);
-		if (r->drain.first_live < r->drain.process_count)
+		if (r->drain.live_count)
 			awaited = 0;
 		else if (awaited++ == AWAITED_PASSES || !drain_awaits(&r->drain))
 			return;
