@@ -1,4 +1,8 @@
-/* Bound by the network: most of the time somebody waits for data from a socket or for room in one. */
+/*
+ * Bound by the network: most of the time somebody waits for data from a socket or for room in one. Where
+ * context switches tell how long that was, the time in calls is not believed: on a busy machine that is largely a wait
+ * for a CPU.
+ */
 #include "analyze/finding.h"
 #include "analyze/offcpu.h"
 
@@ -27,7 +31,7 @@ static bool check(struct analyze *a, struct finding *f)
 {
 	const struct offcpu *o = analyze_state(a, "offcpu");
 	int64_t wall_ns = finding_wall_ns(a), calls_ns = in_calls(a), waits_ns = offcpu_ns(o, WAIT_NETWORK);
-	int64_t ns = calls_ns > waits_ns ? calls_ns : waits_ns;
+	int64_t ns = o->known_ns > 0 ? waits_ns : calls_ns;
 
 	if (!finding_is_worth(a, ns) || ns < wall_ns / 2)
 		return false;

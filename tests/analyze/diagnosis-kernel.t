@@ -77,7 +77,7 @@ while True:
         if not data:
             break
         if data == b"slow":
-            time.sleep(0.1)
+            time.sleep(0.2)
         c.sendall(b"x" * 4096)
     c.close()
 PY
@@ -90,7 +90,7 @@ for i in range(12):
     while left:
         left -= len(s.recv(left))
     if sys.argv[2] != "slow":
-        time.sleep(0.1)
+        time.sleep(0.2)
 PY
 exec {from}< <(exec /usr/bin/python3 server.py)
 server=$!
