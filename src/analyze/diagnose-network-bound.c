@@ -1,4 +1,8 @@
-/* Bound by the network: most of the time somebody waits for data from a socket or for room in one. */
+/*
+ * Bound by the network: most of the time somebody waits for data from a socket or for room in one. Stacks tell how long
+ * that was; where few waits have one, so do calls, without their part of the time that threads were ready and had no
+ * CPU: on a busy machine that is most of a call.
+ */
 #include "analyze/finding.h"
 #include "analyze/offcpu.h"
 
@@ -23,11 +27,22 @@ static int64_t in_calls(const struct analyze *a)
 	return ns;
 }
 
+/* Of the time in calls, what was no wait for a CPU. */
+static int64_t waited_in_calls(const struct analyze *a, const struct offcpu *o, int64_t calls_ns)
+{
+	int64_t runnable_ns = finding_int(a, "states", "runnable_ns");
+
+	if (runnable_ns == STORE_NULL || runnable_ns <= 0)
+		return calls_ns;
+	return (int64_t)((double)calls_ns * (double)o->total_ns / ((double)o->total_ns + (double)runnable_ns));
+}
+
 static bool check(struct analyze *a, struct finding *f)
 {
 	const struct offcpu *o = analyze_state(a, "offcpu");
 	int64_t wall_ns = finding_wall_ns(a), calls_ns = in_calls(a), waits_ns = offcpu_ns(o, WAIT_NETWORK);
-	int64_t ns = calls_ns > waits_ns ? calls_ns : waits_ns;
+	int64_t in_calls_ns = waited_in_calls(a, o, calls_ns);
+	int64_t ns = o->known_ns > o->total_ns / 2 || waits_ns > in_calls_ns ? waits_ns : in_calls_ns;
 
 	if (!finding_is_worth(a, ns) || ns < wall_ns / 2)
 		return false;

@@ -1,7 +1,9 @@
 /*
  * Off the CPUs: what threads waited for, by the stacks that they left the CPU
  * with. Only so many switches a second have a stack; the others' time is said
- * apart, and what is said of reasons is of those with one.
+ * apart, and what is said of reasons is of those with one. A wait ends when the
+ * thread is woken: on a busy machine it is then long until it runs, which is
+ * nothing that the lock, the disk or the network can be blamed for.
  */
 #include "analyze/calltree.h"
 #include "analyze/offcpu.h"
@@ -13,12 +15,30 @@
 
 enum { Q_COUNT, Q_DUR };
 
+static void fill_waited(const void *arg, const struct engine_rows *rows, int64_t *out)
+{
+	const int64_t *ts = rows->ints[STORE_SCHED_ts_ns], *wake = rows->ints[STORE_SCHED_wake_ns];
+
+	(void)arg;
+	for (size_t i = 0; i < rows->count; i++) {
+		out[i] = rows->ints[STORE_SCHED_dur_ns][i];
+		if (out[i] != STORE_NULL && wake[i] != STORE_NULL && wake[i] >= ts[i] && wake[i] - ts[i] < out[i])
+			out[i] = wake[i] - ts[i];
+	}
+}
+
 static int plan(struct analyze *a, void *state, struct sonde_err *err)
 {
+	struct engine_derive waited = { .fill = fill_waited,
+		.need_count = 3,
+		.needs = { STORE_SCHED_ts_ns, STORE_SCHED_dur_ns, STORE_SCHED_wake_ns } };
 	struct engine_query by_stack = { "off the CPUs by stack", 2, { STORE_SCHED_stack, STORE_SCHED_state },
-		ENGINE_NONE, 2, { { ENGINE_COUNT, ENGINE_NONE }, { ENGINE_SUM, STORE_SCHED_dur_ns } } };
+		ENGINE_NONE, 2, { { ENGINE_COUNT, ENGINE_NONE } } };
+	int column = a->plans[STORE_TABLE_SCHED] ? engine_plan_derive(a->plans[STORE_TABLE_SCHED], &waited) : 0;
 
-	(void)err;
+	if (column < 0)
+		return err_sys(err, ENOMEM, "cannot account for what threads waited for");
+	by_stack.aggregates[Q_DUR] = (struct engine_aggregate){ ENGINE_SUM, column };
 	((struct offcpu *)state)->by_stack = analyze_query(a, STORE_TABLE_SCHED, &by_stack);
 	return 0;
 }

@@ -18,11 +18,11 @@ static const struct {
 	{ "pthread_rwlock_", WAIT_LOCK },
 	{ "pthread_spin_lock", WAIT_LOCK },
 	{ "take_gil", WAIT_LOCK },
-	{ "PyThread_acquire_lock", WAIT_LOCK },
 	{ "rwsem_down_", WAIT_LOCK },
 	{ "mutex_lock_slowpath", WAIT_LOCK },
 	{ "flock_lock_inode", WAIT_LOCK },
 	{ "posix_lock_inode", WAIT_LOCK },
+	{ "PyThread_acquire_lock", WAIT_CONDITION }, /* its queues, joins and events wait so, and its locks seldom do */
 	{ "pthread_cond_", WAIT_CONDITION },
 	{ "pthread_barrier", WAIT_CONDITION },
 	{ "pthread_clockjoin", WAIT_CONDITION },

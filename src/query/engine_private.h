@@ -46,6 +46,8 @@ struct engine_cursor {
 	size_t at;
 };
 
+/* engine-plan.c: turns the arguments into a plan and runs it. A code of SQLite. */
+int engine_call(struct engine_cursor *c);
 /* engine-read.c: column i of the group that the cursor is at; hidden ones are not its business. */
 void engine_group_result(sqlite3_context *ctx, const struct engine_cursor *c, int i);
 

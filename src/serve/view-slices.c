@@ -21,7 +21,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define UNITS 8 /* of a bin */
+#define UNITS_SHIFT 3
+#define UNITS (1 << UNITS_SHIFT) /* of a bin */
 #define MAGIC 0x32434c53u
 #define BYTES 4096
 #define WIDE 16 /* bins that a run may cover where there are very many events */
@@ -38,7 +39,8 @@ struct raster {
 	int64_t from_ns, to_ns, bin_ns, unit_ns;
 	int64_t at; /* in units: the end of the last item */
 	uint32_t items;
-	int shift;    /* of a bin that is a power of two; -1: it is none */
+	int shift; /* of a bin that is a power of two; -1: it is none */
+	double per_bin;
 	bool is_full; /* there are very many events in the window */
 	/* bytes on their way to out: a call for each would cost more than all else */
 	char bytes[BYTES];
@@ -61,10 +63,15 @@ static inline void add_varint(struct raster *r, uint64_t v)
 	r->bytes[r->filled++] = (char)v;
 }
 
-/* How many bins (units: scale by UNITS) lie before an instant. */
+/* How many whole bins lie before an instant, and how many units. */
 static inline int64_t bins_before(const struct raster *r, int64_t ns)
 {
 	return r->shift >= 0 ? ns >> r->shift : ns / r->bin_ns;
+}
+
+static inline int64_t units_before(const struct raster *r, int64_t ns)
+{
+	return r->shift >= 0 ? ns >> (r->shift - UNITS_SHIFT) : ns / r->unit_ns;
 }
 
 static void add_start(struct raster *r, int64_t start, unsigned kind)
@@ -94,7 +101,7 @@ static void flush_cell(struct raster *r)
 		return;
 	if (r->at < end) { /* else a slice that began before covers it */
 		add_start(r, start, CELL);
-		add_busy(r, (double)r->busy_ns / (double)r->bin_ns);
+		add_busy(r, (double)r->busy_ns * r->per_bin);
 		add_varint(r, r->name);
 		r->at = end;
 	}
@@ -155,12 +162,16 @@ static void spread(struct raster *r, const struct pyramid_node *node, int64_t sp
 		gather(r, edge_ns, (int64_t)((double)(to_ns - edge_ns) * share), node->longest_ns, node->name);
 }
 
-/* Are its events so short and so many that where each of them lies does not matter? */
+/*
+ * Are its events so short and so many that where each of them lies does not matter? Nor does it where one long event is
+ * nearly all there is.
+ */
 static bool is_even(const struct raster *r, const struct pyramid_node *node, int64_t span_ns)
 {
-	int64_t bins = bins_before(r, span_ns);
+	int64_t bins = bins_before(r, span_ns), long_ns = LONG * r->bin_ns;
 
-	return r->is_full ? node->longest_ns < LONG * r->bin_ns && (int64_t)node->count >= bins
+	return r->is_full ? (node->longest_ns < long_ns || span_ns - node->longest_ns < long_ns) &&
+					(int64_t)node->count >= bins
 			  : node->longest_ns < r->bin_ns && (int64_t)node->count >= FEW_DENSE * bins;
 }
 
@@ -194,8 +205,8 @@ static int on_slice(void *arg, const struct pyramid_slice *s)
 	flush_cell(r);
 	if (__builtin_add_overflow(s->start_ns, s->dur_ns, &end_ns) || end_ns > r->to_ns)
 		end_ns = r->to_ns;
-	start = s->start_ns <= r->from_ns ? 0 : (s->start_ns - r->from_ns) / r->unit_ns;
-	end = (end_ns - r->from_ns + r->unit_ns - 1) / r->unit_ns;
+	start = s->start_ns <= r->from_ns ? 0 : units_before(r, s->start_ns - r->from_ns);
+	end = units_before(r, end_ns - r->from_ns + r->unit_ns - 1);
 	if (start < r->at)
 		start = r->at;
 	if (end <= start)
@@ -285,6 +296,7 @@ int view_write_slices(const struct view *v, const struct view_window *w, int64_t
 		.to_ns = w->to_ns,
 		.bin_ns = bin_ns,
 		.unit_ns = bin_ns / UNITS,
+		.per_bin = 1 / (double)bin_ns,
 		.is_full = events_in(v, w, lanes, count) > FEW,
 		.shift = (bin_ns & (bin_ns - 1)) ? -1 : __builtin_ctzll((unsigned long long)bin_ns) };
 	uint32_t head[2] = { MAGIC, (uint32_t)count };

@@ -208,12 +208,13 @@ static bool votes_for(const struct work *w, const struct piece *p, uint32_t offs
 
 /*
  * Where in its iteration a loop was cut: with the cut in the middle the first beginning has votes of the pieces
- * behind it only, and the last those of the pieces before it. Then all beginnings move, and there is one less.
+ * behind it only, and the last those of the pieces before it. Then all beginnings move, and there is one less, unless
+ * the last is whole. Pieces that reach into the next iteration say nothing: the last has none.
  */
 static void turn(struct work *w, size_t voters, const struct piece *ref, struct stats_repeats *r)
 {
 	uint32_t offsets[PIECES_MAX];
-	int sides[PIECES_MAX], best = 0, all = 0;
+	int sides[PIECES_MAX] = { 0 }, best = 0, all = 0, inside = 0, behind = 0, lacking = 0;
 	uint32_t cut = 0;
 	double slack = (double)r->length / 8 + 1;
 
@@ -221,6 +222,9 @@ static void turn(struct work *w, size_t voters, const struct piece *ref, struct 
 		const struct piece *p = &w->pieces.items[v];
 
 		offsets[v] = offset_of(w, p, ref);
+		if (offsets[v] + p->width > r->length)
+			continue;
+		inside++;
 		sides[v] = votes_for(w, p, offsets[v], r->starts[0], slack) -
 				votes_for(w, p, offsets[v], r->starts[r->count - 1], slack);
 	}
@@ -235,9 +239,13 @@ static void turn(struct work *w, size_t voters, const struct piece *ref, struct 
 		}
 		all += sides[c] != 0;
 	}
-	if (cut == 0 || best * 2 < (int)voters || best * 4 < all * 3)
+	if (cut == 0 || best * 2 < inside || best * 4 < all * 3)
 		return;
-	r->count--;
+	for (size_t v = 0; v < voters; v++) {
+		behind += offsets[v] >= cut && offsets[v] + w->pieces.items[v].width <= r->length;
+		lacking += offsets[v] >= cut && sides[v] > 0;
+	}
+	r->count -= lacking * 2 > behind;
 	for (size_t i = 0; i < r->count; i++)
 		r->starts[i] += cut;
 }

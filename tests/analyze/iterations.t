@@ -42,6 +42,43 @@ run "$SONDE" summary none --json
 is 'where there is no loop none is found' "$(jq .iterations <<<"$out")" null
 like 'and the reason is given' "$(jq -r .reasons.iterations <<<"$out")" 'no steps'
 
+# Python imports a hundred modules with the same calls each: that is not the loop of a program that has another or none.
+imports='import argparse, asyncio, csv, email.message, http.client, json, logging, sqlite3, subprocess, unittest, xml.dom.minidom'
+cat >compute.py <<PY
+$imports
+import time
+end = time.process_time() + 2
+while time.process_time() < end:
+    sum(range(1000))
+PY
+cat >epochs.py <<PY
+$imports
+import os, time
+fd = os.open("log", os.O_WRONLY | os.O_CREAT, 0o600)
+for epoch in range(25):
+    time.sleep(0.04)
+    os.write(fd, b"%d\n" % epoch)
+PY
+cat >children.py <<PY
+$imports
+for i in range(30):
+    assert subprocess.run(["/bin/echo", str(i)], capture_output=True, text=True).stdout == f"{i}\n"
+PY
+cat >files.py <<PY
+$imports
+import os, time
+os.mkdir("many")
+for i in range(60):
+    with open(f"many/{i}", "wb") as f:
+        f.write(bytes(20000))
+    time.sleep(0.005)
+PY
+found() { "$SONDE" record -q --probes trace -o "$1" -- /usr/bin/python3 "$1.py" && "$SONDE" summary "$1" --json | jq -r '.iterations.count'; }
+is 'imports before a computation are no iterations' "$(found compute)" null
+is 'a call now and then is an iteration' "$(found epochs)" 25
+is 'so is a child' "$(found children)" 30
+is 'and a file' "$(found files)" 60
+
 run "$SONDE" summary "$TEST_DIR/r1" --part 0/2 -o p0
 run "$SONDE" summary "$TEST_DIR/r1" --part 1/2 -o p1
 "$SONDE" merge p0 p1 --json >merged.json

@@ -49,6 +49,8 @@ export function gridStep(from: number, to: number, width: number): number {
 
 const widths = new Map<string, number>();
 
+const ELLIPSIS = 11; // pixels
+
 /** As much of the text as fits. */
 export function fit(c: CanvasRenderingContext2D, text: string, room: number): string {
 	let w = widths.get(text);
@@ -58,6 +60,6 @@ export function fit(c: CanvasRenderingContext2D, text: string, room: number): st
 		widths.set(text, w);
 	}
 	if (w <= room) return text;
-	const n = Math.floor(text.length * (room - 6) / w);
+	const n = Math.floor(text.length * (room - ELLIPSIS) / w);
 	return n < 2 ? '' : `${text.slice(0, n)}…`;
 }

@@ -7,7 +7,7 @@ import { FOUND_LANE, type Loop } from './steps';
 export const LANE = 17; // height of a depth
 export const STRIP = 8; // height of states or samples
 const SHOWN_DEPTHS = 6;
-const FEW = 3; // events of a thread that is not worth a row of its own beside busier ones
+const FEW = 12; // calls of a child between vfork and exec
 
 export interface Row {
 	kind: 'process' | 'thread' | 'steps' | 'counter' | 'plot';

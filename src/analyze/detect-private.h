@@ -1,0 +1,39 @@
+/* What the parts of finding iterations share: detect-tokens.c reads the stream, detect.c looks for loops in it. */
+#ifndef SONDE_ANALYZE_DETECT_PRIVATE_H
+#define SONDE_ANALYZE_DETECT_PRIVATE_H
+
+#include "analyze/detect.h"
+#include "base/map.h"
+
+struct detect_stream {
+	const char *name;
+	enum store_table_id table;
+	int ts, dur, process, tid, token, file; /* columns; file -1: none */
+};
+
+extern const struct detect_stream detect_streams[DETECT_STREAMS];
+
+struct detect_token {
+	int64_t ts_ns, dur_ns, name, file;
+	bool is_code;         /* it loads code */
+	bool is_before_pause; /* the thread then called nothing for much longer than usual */
+};
+
+struct detect_tokens {
+	struct analyze *a;
+	const struct detect_stream *stream;
+	int64_t tid;
+	size_t cap; /* tokens to read at most */
+	struct detect_token *tokens;
+	size_t count;
+	int64_t process;   /* of the last one */
+	int64_t life_ns;   /* of the thread, in what is looked at */
+	struct map code;   /* files: do they hold code? */
+	struct map places; /* paths of directories that code is in */
+};
+
+/* The tokens of a thread; *t has a, stream, tid and cap. Release it whatever happens. */
+int detect_tokens_read(struct detect_tokens *t, struct sonde_err *err);
+void detect_tokens_release(struct detect_tokens *t);
+
+#endif
