@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define ARGS_MAX 256
+#define HOSTS_MAX 64
 #define COMPAT_BIN "/lib/sonde/compat/sofa/bin/sofa"
 
 enum { RECORD = 1, PREPARE = 2, SUMMARY = 4, VIEW = 8, DIFF = 16 }; /* stages that take an option */
@@ -47,7 +48,8 @@ static const struct row rows[] = {
 	{ "--gpu_filters", true, OWN, 0, NULL },
 	{ "--cpu_top_k", true, PASS, SUMMARY, "--top" },
 	{ "--viz_port", true, PASS, VIEW, "--port" },
-	{ "--profile_region", true, PASS, SUMMARY, "--roi" },
+	{ "--profile_region", true, OWN, 0, NULL },
+	{ "--cluster_ip", true, OWN, 0, NULL },
 	{ "--skip_preprocess", false, ALWAYS, 0, "a run needs no preprocessing" },
 	{ "--enable_py_stacks", false, ALWAYS, 0, "functions of CPython programs are in the stacks of samples" },
 	{ "--enable_vmstat", false, ALWAYS, 0, "the system's counters are recorded" },
@@ -56,23 +58,23 @@ static const struct row rows[] = {
 	{ "--enable_swarms", false, ALWAYS, 0, "functions that act together are always grouped" },
 	{ "--display_swarms", false, ALWAYS, 0, "functions that act together are always grouped" },
 	{ "--hsg_multifeatures", false, ALWAYS, 0, "it did nothing" },
-	{ "--num_iterations", true, ALWAYS, 0, "the number is found" },
-	{ "--num_swarms", true, ALWAYS, 0, "the number is found" },
+	{ "--num_iterations", true, NOTED, 0, "the number is found" },
+	{ "--num_swarms", true, NOTED, 0, "the number is found" },
 	{ "--netstat_interface", true, ALWAYS, 0, "every interface is recorded" },
 	{ "--diskstat_filters", true, ALWAYS, 0, "every disk is recorded" },
 	{ "--plot_ratio", true, ALWAYS, 0, "the page draws every event" },
-	{ "--cpu_time_offset_ms", true, ALWAYS, 0, "everything is on one clock" },
-	{ "--nvsmi_time_zone", true, ALWAYS, 0, "everything is on one clock" },
-	{ "--absolute_timestamp", false, ALWAYS, 0, "the clock's anchor is in the run" },
-	{ "--strace_min_time", true, ALWAYS, 0, "calls of every length are recorded; filter when looking" },
-	{ "--is-idle-threshold", true, ALWAYS, 0, "time is accounted exactly, not by a threshold" },
+	{ "--cpu_time_offset_ms", true, NOTED, 0, "everything is on one clock" },
+	{ "--nvsmi_time_zone", true, NOTED, 0, "everything is on one clock" },
+	{ "--absolute_timestamp", false, NOTED, 0, "'sonde export --to sofa' writes the start's to sofa_time.txt" },
+	{ "--strace_min_time", true, NOTED, 0, "'sonde events --min-duration' shows the calls that took so long" },
+	{ "--is-idle-threshold", true, NOTED, 0, "time is accounted exactly, not by a threshold" },
 	{ "--blkdev", true, ALWAYS, 0, "requests to every disk are recorded; 'sonde events --table block' has them" },
 	{ "--network_filters", true, REFUSED, 0, "'sonde events --table flow' has addresses and bytes of every flow" },
-	{ "--cluster_ip", true, PASS, RECORD, "--hosts" },
 	{ "--nvprof_inside", false, ALWAYS, 0, "what devices do is recorded, in containers too" },
 	{ "--enable_encode_decode", false, ALWAYS, 0, "encoder and decoder are among the counters of devices" },
 	{ "--cuda_api_tracing", false, ALWAYS, 0, "calls of CUDA are spans of the category cuda" },
-	{ "--spotlight_gpu", false, REFUSED, 0, "give the region with --profile_region" },
+	{ "--spotlight_gpu", false, PASS, SUMMARY, "--roi=spotlight:gpu.0.util_percent" },
+	{ "--shell", false, PASS, RECORD, "--shell" }, /* SOFA gave every command to a shell */
 	{ "--potato_server", true, REFUSED, 0, "'sonde summary' gives its advice itself" },
 };
 
@@ -84,12 +86,12 @@ struct line {
 };
 
 struct sofa {
-	const char *logdir, *base, *match, *pid, *cpu_filters, *gpu_filters;
+	const char *logdir, *base, *match, *pid, *cpu_filters, *gpu_filters, *region, *hosts;
 	bool has_gui, is_verbose;
 	const char *word;
 	struct line command;
 	struct line stages[5]; /* by bit number: the options for it */
-	char groups[8192];
+	char groups[8192], roi[256];
 	char sonde[4096];
 };
 
@@ -110,6 +112,15 @@ static void add(struct line *line, const char *word)
 		line->words[line->count++] = word;
 }
 
+/* An option with its value, if there is one. */
+static void give(struct line *line, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	add(line, option);
+	add(line, value);
+}
+
 static const struct row *find(const char *word, size_t len)
 {
 	for (size_t i = 0; i < ROWS; i++)
@@ -123,7 +134,8 @@ static void take_own(struct sofa *s, const struct row *row, const char *value)
 	const struct {
 		const char *name, **to;
 	} values[] = { { "--logdir", &s->logdir }, { "--base_logdir", &s->base }, { "--match_logdir", &s->match },
-		{ "--pid", &s->pid }, { "--cpu_filters", &s->cpu_filters }, { "--gpu_filters", &s->gpu_filters } };
+		{ "--pid", &s->pid }, { "--cpu_filters", &s->cpu_filters }, { "--gpu_filters", &s->gpu_filters },
+		{ "--profile_region", &s->region }, { "--cluster_ip", &s->hosts } };
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 		if (!strcmp(row->name, values[i].name))
 			*values[i].to = value;
@@ -140,14 +152,15 @@ static int take_option(struct sofa *s, const struct row *row, const char *value)
 		return fail("%s: %s", row->name, row->option);
 	if (row->kind == OWN)
 		take_own(s, row, value);
-	if (row->kind == NOTED || (row->kind == ALWAYS && s->is_verbose))
+	if (row->kind == NOTED)
 		fprintf(stderr, "sofa: %s has no effect: %s\n", row->name, row->option);
 	for (unsigned stage = 0; row->kind == PASS && stage < 5; stage++) {
 		if (!(row->stages & 1u << stage))
 			continue;
-		add(&s->stages[stage], row->option);
 		if (value)
-			add(&s->stages[stage], value);
+			give(&s->stages[stage], row->option, value);
+		else
+			add(&s->stages[stage], row->option);
 	}
 	return 0;
 }
@@ -217,13 +230,11 @@ static int do_record(struct sofa *s)
 	char gpu[4096];
 	snprintf(gpu, sizeof(gpu), GPU_ALWAYS ",%s", s->gpu_filters ? s->gpu_filters : GPU_USUAL);
 	struct line *o = &s->stages[__builtin_ctz(RECORD)];
-	add(o, "--cpu-filters");
-	add(o, s->cpu_filters ? s->cpu_filters : "idle:black");
-	add(o, "--gpu-filters");
-	add(o, gpu);
+	give(o, "--cpu-filters", s->cpu_filters ? s->cpu_filters : "idle:black");
+	give(o, "--gpu-filters", gpu);
+	give(o, "--hosts", s->hosts);
 	if (!s->command.count && s->pid) { /* SOFA only wrote the number down */
-		add(o, "--pid");
-		add(o, s->pid);
+		give(o, "--pid", s->pid);
 		return run(s, true, s->word, RECORD, (const char *[]){ "--force", "--output", s->logdir, NULL });
 	}
 	if (!s->command.count)
@@ -240,29 +251,92 @@ static void pass_groups(struct sofa *s)
 	if (!cpu && !gpu)
 		return;
 	snprintf(s->groups, sizeof(s->groups), "%s%s%s", cpu ? cpu : "", cpu && gpu ? "," : "", gpu ? gpu : "");
-	add(&s->stages[__builtin_ctz(VIEW)], "--groups");
-	add(&s->stages[__builtin_ctz(VIEW)], s->groups);
+	give(&s->stages[__builtin_ctz(VIEW)], "--groups", s->groups);
+}
+
+/* SOFA's region is two numbers of seconds; its filters are groups of the summary's tables, too. */
+static int pass_summary(struct sofa *s)
+{
+	struct line *o = &s->stages[__builtin_ctz(SUMMARY)];
+	double from, to;
+	char rest;
+	if (s->region && sscanf(s->region, "%lf,%lf%c", &from, &to, &rest) != 2)
+		return fail("--profile_region takes two times in seconds, as in 1,2.5, not '%s'", s->region);
+	if (s->region) {
+		snprintf(s->roi, sizeof(s->roi), "%.9fs,%.9fs", from, to);
+		give(o, "--roi", s->roi);
+	}
+	give(o, "--cpu-filters", s->cpu_filters);
+	give(o, "--gpu-filters", s->gpu_filters);
+	return 0;
+}
+
+static bool is_there(const char *dir, const char *file)
+{
+	char path[4096];
+	int n = snprintf(path, sizeof(path), "%s/%s", dir, file);
+	return n > 0 && (size_t)n < sizeof(path) && !access(path, F_OK);
+}
+
+/*
+ * The run of several hosts: one that was recorded with --cluster_ip, or, as SOFA's users did it, a log directory of each
+ * host beside this one (sofalog-10.0.0.1), which are joined.
+ */
+static int find_cluster(struct sofa *s)
+{
+	static char names[4096], joined[4096], dirs[HOSTS_MAX][4096];
+	const char *more[HOSTS_MAX + 4] = { "--force", "--output", joined };
+	int bytes = (int)strlen(s->logdir);
+	size_t n = 0;
+	if (!s->hosts || is_there(s->logdir, "hosts.json"))
+		return 0;
+	while (bytes > 1 && s->logdir[bytes - 1] == '/')
+		bytes--;
+	snprintf(names, sizeof(names), "%s", s->hosts);
+	s->hosts = NULL; /* found, once */
+	for (char *at = names, *name; (name = strsep(&at, ",")); n++) {
+		if (n == HOSTS_MAX)
+			return fail("--cluster_ip takes %d hosts at most", HOSTS_MAX);
+		snprintf(dirs[n], sizeof(dirs[n]), "%.*s-%s", bytes, s->logdir, name);
+		more[n + 3] = dirs[n];
+		if (!is_there(dirs[n], "run.json"))
+			return fail("--cluster_ip: there is no run of %s in '%s', and '%s' is of one host; 'sofa record "
+				    "--cluster_ip' or 'sonde record --hosts' records all", name, dirs[n], s->logdir);
+	}
+	if (n < 2) {
+		s->logdir = dirs[0];
+		return 0;
+	}
+	snprintf(joined, sizeof(joined), "%.*s-cluster", bytes, s->logdir);
+	s->logdir = joined;
+	return run(s, false, "join", 0, more);
 }
 
 static int do_preprocess(struct sofa *s)
 {
-	return run(s, true, "preprocess", PREPARE, (const char *[]){ s->logdir, NULL });
+	int code = find_cluster(s);
+	return code ? code : run(s, true, "preprocess", PREPARE, (const char *[]){ s->logdir, NULL });
 }
 
 static int do_analyze(struct sofa *s)
 {
-	return run(s, true, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
+	int code = find_cluster(s);
+	code = code ? code : pass_summary(s);
+	return code ? code : run(s, true, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
 }
 
 static int do_viz(struct sofa *s)
 {
+	int code = find_cluster(s);
 	pass_groups(s);
-	return run(s, true, "view", VIEW, (const char *[]){ s->logdir, NULL });
+	return code ? code : run(s, true, "view", VIEW, (const char *[]){ s->logdir, NULL });
 }
 
 static int do_report(struct sofa *s)
 {
-	int code = run(s, false, "preprocess", PREPARE, (const char *[]){ s->logdir, NULL });
+	int code = find_cluster(s);
+	code = code ? code : pass_summary(s);
+	code = code ? code : run(s, false, "preprocess", PREPARE, (const char *[]){ s->logdir, NULL });
 	code = code ? code : run(s, false, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
 	if (code)
 		return code;

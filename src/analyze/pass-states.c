@@ -1,12 +1,17 @@
 /*
  * States: what each thread's life went to. Off the CPUs as context switches
- * say, on them the rest, so the states of a thread add up to its life.
+ * say, on them the rest, so the states of a thread add up to its life. Where
+ * switches were lost the rest is more than the thread can have run: what is
+ * beyond its CPU time, which is counted apart, it waited.
  */
 #include "analyze/pass.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SLACK_NS 1000000 /* between the two ways to know how long a thread ran, and */
+#define SLACK 0.02       /* that part of it */
 
 enum { RUNNING, RUNNABLE, SLEEP, DISK, WAIT, STOPPED, STATES };
 
@@ -112,7 +117,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 /* Threads. */
 
 struct thread {
-	int64_t process, pid, tid, name, life_ns;
+	int64_t process, pid, tid, name, life_ns, run_ns;
 	int64_t ns[STATES];
 };
 
@@ -152,7 +157,8 @@ static int take_tasks(void *arg, unsigned worker, size_t block, const struct sto
 			.pid = row.pid,
 			.tid = row.tid,
 			.name = row.name,
-			.life_ns = life_of(t->a, &row) };
+			.life_ns = life_of(t->a, &row),
+			.run_ns = row.run_ns };
 	}
 	return 0;
 }
@@ -188,6 +194,10 @@ static void account(const struct states *s, struct thread *t, const struct engin
 	}
 	t->life_ns = t->life_ns < off ? off : t->life_ns; /* the kernel's last switch is after its exit record */
 	t->ns[RUNNING] = t->life_ns - off;
+	if (t->run_ns != STORE_NULL && t->ns[RUNNING] > t->run_ns + SLACK_NS + (int64_t)(SLACK * (double)t->run_ns)) {
+		t->ns[WAIT] += t->ns[RUNNING] - t->run_ns;
+		t->ns[RUNNING] = t->run_ns;
+	}
 }
 
 /* Showing. */

@@ -22,11 +22,13 @@
 
 struct options {
 	const char *dir;
+	bool is_forced;
 };
 
 static const struct cli_option option_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir),
 			.help = "Where the joined run is made, of runs that were recorded one by one." },
+	{ 'f', "force", NULL, CLI_FLAG(struct options, is_forced), .help = "Replace a run that is there." },
 	CLI_OPTIONS_END,
 };
 
@@ -323,6 +325,8 @@ static int run(struct cli_context *ctx)
 	int rc;
 	if (o->dir ? ctx->arg_count < 2 : ctx->arg_count != 1)
 		return cli_usage(ctx, "it takes one recording of several hosts, or -o DIR and two or more runs");
+	if (o->dir && o->is_forced && (rc = store_run_make_room(o->dir, ctx->err)))
+		return rc;
 	m.facts = json_object();
 	m.hosts = json_array();
 	m.probes = json_array();
@@ -337,7 +341,7 @@ static int run(struct cli_context *ctx)
 
 const struct cli_command cmd_join = {
 	.name = "join",
-	.usage = "[-o DIR] RUN...",
+	.usage = "[-o DIR [-f]] RUN...",
 	.positional = { "RUN", 1, JOIN_HOSTS_MAX, CLI_TYPE_RUN,
 			.help = "A recording of several hosts; or, with -o, two or more runs." },
 	.options = option_rows,

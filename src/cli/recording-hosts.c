@@ -3,6 +3,7 @@
 #include "cli/recording.h"
 #include "cli/remote.h"
 #include "record/hosts.h"
+#include "store/run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -143,6 +144,10 @@ int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct
 		rc = take_options(ctx, &options);
 	if (rc)
 		return rc;
+	if (o->is_forced && o->dir && (rc = store_run_make_room(o->dir, ctx->err))) {
+		ctx->exit_code = RECORDING_FAILED;
+		return rc;
+	}
 	h.shell = words;
 	h.options = options;
 	rc = record_hosts(&h, status, path, ctx->err);

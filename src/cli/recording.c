@@ -1,14 +1,12 @@
 /* Recording, as record and stat do it; see recording.h. */
 #include "cli/recording.h"
 
-#include "base/fs.h"
 #include "base/words.h"
 #include "cli/term.h"
 #include "launch/launch.h"
 #include "store/run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,17 +295,6 @@ static int check_events(struct cli_context *ctx, const struct cli_list *events)
 	return 0;
 }
 
-/* Remove a run that stands in the way. What is no run is left to fail later. */
-static int make_room(const char *dir, struct sonde_err *err)
-{
-	struct store_run run = STORE_RUN_INIT;
-	if (store_run_open(&run, dir, NULL))
-		return 0;
-	store_run_release(&run);
-	int rc = fs_remove_tree(AT_FDCWD, dir);
-	return rc ? err_sys(err, -rc, "cannot remove the run '%s'", dir) : 0;
-}
-
 /* The words after --probes and those of options that switch a probe on. */
 static const char *const *take_probes(struct cli_context *ctx, const struct recording_options *o)
 {
@@ -373,7 +360,7 @@ int recording_run(struct cli_context *ctx, bool is_silent, struct record_result 
 		rc = take_command(ctx, o->is_shell);
 	if (rc)
 		return rc;
-	if (o->is_forced && o->dir && (rc = make_room(o->dir, ctx->err))) {
+	if (o->is_forced && o->dir && (rc = store_run_make_room(o->dir, ctx->err))) {
 		ctx->exit_code = RECORDING_FAILED;
 		return rc;
 	}

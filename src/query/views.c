@@ -42,12 +42,15 @@ static const struct {
 			"UNION ALL SELECT pid, tid, 'runnable', off_ns - waited_ns FROM split), "
 			"life AS (SELECT pid, tid, max(0, min(coalesce(end_ns, (SELECT end_ns FROM run)), "
 			"(SELECT end_ns FROM run)) - max(coalesce(start_ns, (SELECT start_ns FROM run)), "
-			"(SELECT start_ns FROM run))) AS ns FROM task) "
-			"SELECT pid, tid, state, sum(ns) AS ns, count(*) AS times FROM parts GROUP BY pid, "
-			"tid, state "
-			"UNION ALL SELECT l.pid, l.tid, 'running', max(0, l.ns - coalesce((SELECT sum(ns) FROM "
-			"parts p "
-			"WHERE p.tid = l.tid AND p.pid = l.pid), 0)), NULL FROM life l" },
+			"(SELECT start_ns FROM run))) AS ns, run_ns FROM task), "
+			"rest AS (SELECT l.pid, l.tid, max(0, l.ns - coalesce((SELECT sum(ns) FROM parts p "
+			"WHERE p.tid = l.tid AND p.pid = l.pid), 0)) AS ns, run_ns FROM life l), "
+			"known AS (SELECT pid, tid, ns, CASE WHEN ns > run_ns * 1.02 + 1000000 THEN run_ns "
+			"ELSE ns END AS ran_ns FROM rest) " /* switches were lost: it cannot have run longer */
+			"SELECT pid, tid, state, sum(ns) AS ns, count(*) AS times FROM (SELECT * FROM parts "
+			"UNION ALL SELECT pid, tid, 'wait', ns - ran_ns FROM known WHERE ns > ran_ns) "
+			"GROUP BY pid, tid, state "
+			"UNION ALL SELECT pid, tid, 'running', ran_ns, NULL FROM known" },
 	{ "samples", "samples with the function they were in",
 			"SELECT ts_ns, process, pid, tid, cpu, event, weight_ns, is_kernel, stack, function "
 			"FROM sample" },

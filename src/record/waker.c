@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #define PASS_MS_MIN 1  /* between passes while events pour in */
-#define PASS_MS_MAX 20 /* and while nothing happens */
+#define PASS_MS_MAX 20 /* and while few do */
+#define IDLE_MS 100    /* and while there are none: who needs more room wakes us */
 #define PROBES_MS 100  /* between looks at probes where there is no ring to look at */
 #define BUSY_EVENTS 256
 #define FLOOD_EVENTS 2048 /* a full chunk or more: look again at once, so that the ring need not grow */
@@ -53,7 +54,8 @@ static void watch_growth(struct waker *w, const char *ring)
 	if (w->ring < 0)
 		return;
 	w->fds[WAKE_GROWTH].fd = take_signal(&w->old_mask);
-	ask_for_news(w->ring); /* where that cannot be had only the clock wakes us */
+	if (ask_for_news(w->ring)) /* where that cannot be had only the clock wakes us */
+		w->idle_ms = IDLE_MS;
 }
 
 static void forget_growth(const struct waker *w)
@@ -70,6 +72,7 @@ void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int
 	w->probes = probes;
 	w->wait_ms = ring ? PASS_MS_MIN : 0;
 	w->is_flooded = false;
+	w->idle_ms = PASS_MS_MAX;
 	w->fds[WAKE_END].fd = pidfd;
 	w->fds[WAKE_SIGNAL].fd = signalfd;
 	watch_growth(w, ring);
@@ -82,11 +85,12 @@ void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int
 
 void waker_pace(struct waker *w, uint64_t events)
 {
+	int max = events ? PASS_MS_MAX : w->idle_ms;
 	w->is_flooded = events > FLOOD_EVENTS;
 	if (events > BUSY_EVENTS && w->wait_ms)
 		w->wait_ms = PASS_MS_MIN;
 	else
-		w->wait_ms = 2 * w->wait_ms > PASS_MS_MAX ? PASS_MS_MAX : 2 * w->wait_ms;
+		w->wait_ms = 2 * w->wait_ms > max ? max : 2 * w->wait_ms;
 }
 
 static int64_t longest_ns(const struct waker *w)

@@ -24,6 +24,7 @@ struct waker {
 	int wait_ms;     /* until the next pass over the ring; 0: there is none */
 	bool is_flooded; /* the last pass found so much that there is more by now */
 	/* private */
+	int idle_ms; /* the longest wait_ms while nothing comes in */
 	struct probe_set *probes;
 	int ring; /* the directory; -1: nobody watches it */
 	sigset_t old_mask;

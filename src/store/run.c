@@ -126,6 +126,16 @@ int store_run_open_any(struct store_run *run, const char *path, struct sonde_err
 	return rc;
 }
 
+int store_run_make_room(const char *dir, struct sonde_err *err)
+{
+	struct store_run run = STORE_RUN_INIT;
+	if (store_run_open(&run, dir, NULL))
+		return 0;
+	store_run_release(&run);
+	int rc = fs_remove_tree(AT_FDCWD, dir);
+	return rc ? err_sys(err, -rc, "cannot remove the run '%s'", dir) : 0;
+}
+
 int store_run_open(struct store_run *run, const char *path, struct sonde_err *err)
 {
 	int rc = open_dirs(run, path, err);

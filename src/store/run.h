@@ -40,6 +40,8 @@ int store_run_open(struct store_run *run, const char *path, struct sonde_err *er
 /* As store_run_open, for a bundle that may lack run.json (recovery). */
 int store_run_open_any(struct store_run *run, const char *path, struct sonde_err *err);
 void store_run_release(struct store_run *run);
+/* Remove a run that stands in the way; what is no run is left to fail later. */
+int store_run_make_room(const char *dir, struct sonde_err *err);
 
 /* Replace run.json as a whole; the text must start with STORE_RUN_KEY. */
 int store_run_write_json(int dirfd, const struct buf *text, struct sonde_err *err);

@@ -21,9 +21,13 @@ fi
 is 'cycles: nothing is negative' "$("$SONDE" events cycles --table sample --json | jq -s 'map(select((.weight_ns // 0) < 0 or (.count // 0) < 0)) | length')" 0
 
 # 2. A cluster's report died of a TypeError.
-run sofa --logdir cycles report --cluster_ip 127.0.0.1,127.0.0.2
-ok 'cluster: a report, or a refusal that says what to do' test "$status" = 0 -o "$status" = 2
-unlike 'cluster: nothing breaks' "$err$out" 'TypeError|Traceback|Segmentation|Assert'
+for ip in 10.0.0.1 10.0.0.2; do sofa --logdir "node-$ip" record "$TRUTH shares 5" >/dev/null; done
+run sofa --logdir node report --cluster_ip 10.0.0.1,10.0.0.2
+is 'cluster: the report of both hosts comes to its end' "$status" 0
+is 'cluster: what both did is in it' "$("$SONDE" events node-cluster --table task --json | jq -s 'map(select(.name == "truth").pid) | unique | length')" 2
+run sofa --logdir cycles report --cluster_ip 10.0.0.1,10.0.0.2
+is 'cluster: a run of one host is refused' "$status" 2
+like 'cluster: with what to do' "$err" '--cluster_ip: there is no run of 10.0.0.1'
 
 # 3. diff wanted ./sofalog to exist, and died of a KeyError when it did.
 "$SONDE" record -q -o one -- "$TRUTH" shares 10 >/dev/null

@@ -51,7 +51,18 @@ becomes analyze --cpu_top_k 7 'summary --top 7 sofalog'
 becomes analyze --verbose 'summary --full sofalog'
 becomes viz --viz_port 9000 'view --port 9000 sofalog'
 becomes viz --cpu_filters idle:black --gpu_filters _fw_:red 'view --groups idle:black,_fw_:red sofalog'
-becomes analyze --profile_region 1,2 'summary --roi 1,2 sofalog'
+becomes analyze --profile_region 1,2.5 'summary --roi 1.000000000s,2.500000000s sofalog'
+becomes analyze --spotlight_gpu 'summary --roi=spotlight:gpu.0.util_percent sofalog'
+becomes analyze --cpu_filters idle:black --gpu_filters _fw_:red 'summary --cpu-filters idle:black --gpu-filters _fw_:red sofalog'
+becomes record --cluster_ip a,b 'true' "record $usual --hosts a,b --force --output sofalog -- true"
+becomes record --shell 'echo $HOME' "record --shell $usual --force --output sofalog -- echo \$HOME"
+run "$sofa" analyze --profile_region nonsense
+is 'a region that is none is refused' "$status" 2
+run "$sofa" analyze --num_swarms 3
+like 'a value that is not used is said to be so' "$err" '^sofa: --num_swarms has no effect: the number is found'
+run "$sofa" report --cluster_ip a,b
+is 'hosts of which there is no run are refused' "$status" 2
+like 'with what to do' "$err" "no run of a in 'sofalog-a'.*sofa record --cluster_ip"
 
 # The whole list of SOFA's options, with a value where it takes one: accepted, or refused with a reason that says what instead.
 while read -r option value; do
@@ -112,6 +123,7 @@ done <<'LIST'
 --spotlight_gpu
 --with-gui
 --nvsmi_time_zone 8
+--shell
 --is-idle-threshold 10
 LIST
 for option in $("$sofa" --help | grep -o '^  --[a-z_-]*'); do
@@ -128,6 +140,19 @@ is 'the filters are in the run' "$(jq -c .filters sofalog/run.json)" \
 	'{"cpu":[{"keyword":"idle","colour":"black"},{"keyword":"a b","colour":"#ff8800"}],"gpu":[{"keyword":"CUDA_COPY_H2D","colour":"red"},{"keyword":"CUDA_COPY_D2H","colour":"peru"},{"keyword":"CUDA_COPY_P2P","colour":"purple"},{"keyword":"_fw_","colour":"royalblue"},{"keyword":"_bw_","colour":"darkviolet"},{"keyword":"AllReduceKernel","colour":"indigo"}]}'
 run sofa --logdir deep/er record true
 is 'a log directory that is not there yet is made' "$status" 0
+run sofa record --shell 'echo one >redirected && echo two | tr a-z A-Z'
+is 'with --shell a shell runs it, as SOFA did' "$status $out $(<redirected)" '0 TWO one'
+run sofa --logdir deep/er analyze --profile_region 0,100
+is 'a region of seconds is looked at' "$status" 0
+run sofa --logdir deep/er analyze --spotlight_gpu
+like 'no GPU is said, where there is none' "$status $err" "^0|no counter 'gpu.0.util_percent'"
+for ip in 10.0.0.1 10.0.0.2; do sofa --logdir "node-$ip" record "sh -c 'exit 0'"; done
+for again in first second; do
+	run sofa --logdir node/ report --cluster_ip 10.0.0.1,10.0.0.2
+	is "log directories of two hosts are one report, $again time" "$status" 0
+	like 'with the processes of both' "$out" 'processes 2'
+done
+is 'the joined run names them' "$(jq '.hosts | length' node-cluster/run.json)" 2
 run sofa record true --profile_all_cpus
 is 'all CPUs' "$status" 0
 "$SONDE" record -q -o plain -- true

@@ -104,18 +104,33 @@ is 'short-lived interpreters' "$status" 0
 # Others are refused with the reason.
 run "$SONDE" record -v -o alone --probes python -- true
 like 'without samples there is nothing to name' "$err" 'python: failed: Python frames belong to samples'
-for other in 3.8 3.10 3.12; do
-	if command -v "python$other" >/dev/null && "python$other" -c pass 2>/dev/null; then
-		"$SONDE" record -q -o "other$other" --freq 499 -- "python$other" "$truth" shares 3 >/dev/null
+# python_of VERSION: one that works, of the system or of pyenv.
+python_of() {
+	local one
+	for one in "$(command -v "python$1")" ~/.pyenv/versions/"$1".*/bin/"python$1"; do
+		[[ -x $one ]] && "$one" -c pass 2>/dev/null && echo "$one" && return
+	done
+}
+for other in 2.7 3.6 3.8 3.10 3.12; do
+	one=$(python_of $other)
+	if [[ $one ]]; then
+		"$SONDE" record -q -o "other$other" --freq 499 -- "$one" -c 'sum(i * i for i in range(3000000))'
 		like "CPython $other is refused" "$(jq -r '.probes[] | select(.name == "python").reason' "other$other/run.json")" 'CPython'
 	else
 		skip "CPython $other is refused" "no python$other here"
 	fi
 done
-if command -v python3.13 >/dev/null && python3.13 -c pass 2>/dev/null; then
-	"$SONDE" record -q -o new --freq 499 -- python3.13 "$truth" shares 10 >/dev/null
+one=$(python_of 3.13)
+if [[ $one ]]; then
+	"$SONDE" record -q -o new --freq 499 -- "$one" "$truth" shares 20 >/dev/null
 	"$SONDE" export --to folded -o folded new
-	ok 'CPython 3.13, by its own offsets' grep -q ';seventy (python-truth.py' folded
+	shares_are_true new folded 'CPython 3.13, by its own offsets'
+	is 'its version is written down' "$(jq -r '.probes[] | select(.name == "python").version' new/run.json | cut -d. -f1,2)" 3.13
+	"$SONDE" record -q -o new-kinds --freq 499 -- "$one" "$truth" kinds >/dev/null
+	"$SONDE" export --to folded -o folded new-kinds
+	like 'CPython 3.13: threads have stacks of their own' "$(cat folded)" ';Thread.run \(threading.py:[0-9]+\);.*alpha \('
+	is 'CPython 3.13: a deep recursion is whole' "$(grep -m1 ';deep (.*;burn' folded | tr ';' '\n' | grep -c '^deep (')" 901
+	like 'CPython 3.13: names are any letters' "$(cat folded)" 'Größe.method'
 else
 	skip 'CPython 3.13, by its own offsets' 'no python3.13 here'
 fi

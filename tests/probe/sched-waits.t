@@ -47,6 +47,23 @@ while read -r tid cpu; do
 	within 'running is what its own clock says' "$(jq ".[] | select(.tid == $tid).running" states.json)" "$cpu" "$(cpu_bound states "$cpu")"
 done <tids
 
+# A recorder that is held up loses switches: states still add up, and nobody ran for longer than his CPU time.
+"$SONDE" record -q -o lossy --probes cpu,sched,system -- "$TRUTH" echo 100000 >truth &
+recorder=$!
+wait_for grep -qs . "/proc/$recorder/task/$recorder/children"
+kill -STOP $recorder
+sleep 1
+kill -CONT $recorder
+wait $recorder
+is "lost switches: the program ended well" "$?" 0
+diag "lost: $(jq '.probes[] | select(.name == "sched").lost' lossy/run.json)"
+"$SONDE" query --json lossy "select t.tid, t.end_ns - t.start_ns life, t.run_ns, sum(s.ns) ns, sum(case s.state when 'running' then s.ns else 0 end) running
+	from task t join states s on s.tid = t.tid where t.run_ns is not null and t.start_ns is not null and t.end_ns is not null group by t.tid" >lossy.json
+ok 'lost switches: there are threads' test "$(jq length lossy.json)" -ge 1
+is 'lost switches: states add up to lives' "$(jq '[.[] | select((.ns - .life | fabs) > .life * 0.02 + 1000000)] | length' lossy.json)" 0
+is 'lost switches: nobody ran for longer than his CPU time' "$(jq '[.[] | select(.running > .run_ns * 1.02 + 1000001)] | length' lossy.json)" 0
+is 'lost switches: the summary says the same' "$("$SONDE" summary lossy --json | jq --argjson n "$(jq 'map(.running) | add' lossy.json)" '.states.running_ns as $r | ($r - $n | fabs) <= $n * 0.02 + 2000000')" true
+
 # With the tracepoints: reasons and wakers, seen through a mount of our own.
 if unshare -m sh -c 'mount -t tracefs nodev /sys/kernel/tracing && test -r /sys/kernel/tracing/events/sched/sched_switch/id' 2>/dev/null; then
 	unshare -m sh -c "mount -t tracefs nodev /sys/kernel/tracing && '$SONDE' record -q -o echo -- '$TRUTH' echo 200" >truth

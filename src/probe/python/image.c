@@ -103,7 +103,8 @@ static bool read_image(struct module *m, const struct elf_file *f, struct python
 	free(s);
 	image->eval_start -= image->code_delta;
 	image->eval_end -= image->code_delta;
-	return image->runtime != 0;
+	/* Those before 3.7 have no runtime: found, to be refused. */
+	return image->runtime || (image->code_type && !image->version);
 }
 
 const struct python_image *python_image_of(struct module *m)

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct python_image {
-	uint64_t runtime;   /* _PyRuntime */
+	uint64_t runtime;   /* _PyRuntime, since 3.7; 0: it has none */
 	uint64_t version;   /* Py_Version, since 3.11; 0: it has none */
 	uint64_t code_type; /* PyCode_Type */
 	/* _PyEval_EvalFrameDefault: offsets in the file, as frames have them */

@@ -94,6 +94,8 @@ static void the_pace_follows_events(void **state)
 	assert_true(last > first);
 	waker_pace(&w, 0);
 	assert_int_equal(w.wait_ms, last);
+	waker_pace(&w, 1); /* there is somebody after all */
+	assert_true(w.wait_ms > first && w.wait_ms < last);
 	waker_pace(&w, 1000000);
 	assert_int_equal(w.wait_ms, first);
 	waker_release(&w);
