@@ -294,6 +294,13 @@ class Chief:
                 worker.connection.send(("threads", self.settings["threads"]))
         if self.settings["workers"] != before["workers"]:
             self._set_workers(self.settings["workers"])
+        self._hear_all()
+
+    def _hear_all(self):
+        """What those that stay have done meanwhile counts for the settings before."""
+        for worker in set(self.crew.members["worker"]) - self.newcomers:
+            while worker.connection.poll():
+                self._hear(worker)
 
     def _hear(self, worker):
         word, *args = worker.connection.recv()
@@ -301,8 +308,6 @@ class Chief:
             self.step += 1
             job.report(self.step, *args, worker=worker.task)
             self.newcomers.discard(worker)
-            if not self.newcomers:
-                job.settle()  # all take part: what is reported from now on is of the new settings
         return word
 
     def parameters(self):
@@ -338,6 +343,8 @@ class Chief:
                 workers = {worker.connection: worker for worker in self.crew.members["worker"]}
                 for ready in wait(list(workers), timeout=0.2):
                     self._hear(workers[ready])
+                if not self.newcomers:
+                    job.settle()  # all take part: what is reported from now on is of the new settings
                 if self.step >= steps or job.should_stop():
                     if checkpoint:
                         self.save(checkpoint)

@@ -23,6 +23,13 @@ bool study_is_there(const char *dir)
 	return has_file(dir, "journal.jsonl") && has_file(dir, "result.json");
 }
 
+static int get_root(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+{
+	reply->status = 303;
+	reply->location = "/study"; /* by its own address: the page need not ask what is served */
+	return 0;
+}
+
 static int get_study(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -33,7 +40,8 @@ static int get_study(void *arg, const struct guard_request *request, struct guar
 }
 
 static const struct guard_endpoint endpoints[] = {
-	{ "GET", "/", http_get_page, GUARD_PAGE },
+	{ "GET", "/", get_root, GUARD_PAGE },
+	{ "GET", "/study", http_get_page, GUARD_PAGE },
 	{ "GET", "/app.js", http_get_page, 0 },
 	{ "GET", "/app.css", http_get_page, 0 },
 	{ "GET", "/api/study", get_study, 0 },

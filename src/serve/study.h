@@ -1,5 +1,5 @@
 /*
- * study: a tuning study behind a guard: the page at /, its result at /api/study.
+ * study: a tuning study behind a guard: the page at /study, where / leads, its result at /api/study.
  *
  * The result is the file that `sonde tune` writes while it runs and at its end; who
  * looks asks again and sees it grow.

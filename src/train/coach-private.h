@@ -10,5 +10,7 @@ int coach_add_trial(struct train_coach *c, const double *point, uint64_t *id, st
 void coach_apply_pins(const struct train_coach *c, double *point);
 /* c->candidate is the optimiser's next proposal, kept until it is tried. -ENOENT: there is none. */
 int coach_have_candidate(struct train_coach *c, struct sonde_err *err);
+/* The candidate is changed to what can be had of it while the program runs, if that was not tried yet. */
+int coach_have_live_candidate(struct train_coach *c, struct sonde_err *err);
 
 #endif

@@ -112,6 +112,22 @@ int coach_have_candidate(struct train_coach *c, struct sonde_err *err)
 	return rc;
 }
 
+int coach_have_live_candidate(struct train_coach *c, struct sonde_err *err)
+{
+	const struct tune_space *space = c->optimizer.space;
+	double point[TUNE_PARAMS_MAX];
+
+	memcpy(point, c->candidate, sizeof(point));
+	for (size_t i = 0; i < space->count; i++)
+		if (space->params[i].class != TUNE_LIVE)
+			point[i] = train_coach_now(c)->point[i];
+	tune_point_canonical(space, point);
+	if (!tune_point_is_allowed(space, point) || tune_is_tried(&c->optimizer, point))
+		return 0;
+	memcpy(c->candidate, point, sizeof(point));
+	return coach_add_trial(c, point, &c->candidate_id, err);
+}
+
 void train_coach_fail(struct train_coach *c)
 {
 	train_coach_now(c)->is_failed = true;
@@ -223,6 +239,8 @@ int train_coach_report(struct train_coach *c, unsigned index, unsigned worker, d
 		return rc;
 	c->losses[c->loss_count++] = loss;
 	train_finish_take(&c->finish, worker, loss);
+	if (train_finish_workers(&c->finish) > c->crew)
+		c->crew = train_finish_workers(&c->finish);
 	if (index != s->index) {
 		s->meanwhile++;
 		return 0;

@@ -6,12 +6,12 @@
  * job's curve, believed as far as the noise allows): that stays comparable while the losses fall.
  * The job's remaining time is the iterations to the target (stats/curve.h) times that.
  *
- * At first a number of configurations are explored, each for as few iterations as
- * it takes to know, while the job trains on: exploring is work done. Then the job
- * goes on under the one that is expected to be best, and now and then another is tried. A move is
- * made when what it is expected to save of the remaining time exceeds what a move has been measured
- * to cost by so many standard deviations; a try, when the chance of finding something better
- * outweighs going there, being there and coming back.
+ * At first a number of configurations are explored while the job trains on: exploring is work done. Each is
+ * left as soon as enough is known of it: how fast it is, or, by a sequential test, that it is clearly
+ * slower than the best. Then the job goes on under the one that is expected to be best, and now and then another
+ * is tried. A move is made when what it is expected to save of the remaining time exceeds what a move has been
+ * measured to cost by so many standard deviations. Exploring and trying follow the same rule: what
+ * may be found, by the iterations that are surely left, against going there, being there and coming back.
  */
 #ifndef SONDE_TRAIN_COACH_H
 #define SONDE_TRAIN_COACH_H
@@ -48,12 +48,14 @@ struct train_coach {
 	double explored_s;            /* when exploring was over; NaN: it is not */
 	/* private */
 	struct train_finish finish;
+	double now_s;                 /* of the decision */
 	double pins[TUNE_PARAMS_MAX]; /* set by hand; NaN: not */
 	bool is_pinned_anew;
 	double candidate[TUNE_PARAMS_MAX]; /* asked for and not tried yet, */
 	uint64_t candidate_id;             /* as this trial; 0: there is none */
 	unsigned in_vain;                  /* proposals since the last value was told that were not worth a try */
 	size_t look_at;                    /* the count of losses at which to look again */
+	size_t crew;                       /* the most workers heard of under one configuration */
 	size_t no_better;                  /* tries in a row that found nothing better: the next one waits the longer */
 	size_t loss_cap, stint_cap;
 	struct arena arena;

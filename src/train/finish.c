@@ -19,6 +19,7 @@ void train_finish_take(struct train_finish *f, unsigned worker, double loss)
 	f->since_change++;
 	if (worker >= TRAIN_WORKERS_MAX)
 		return;
+	f->here += !f->workers[worker].is_here;
 	f->workers[worker].is_here = true;
 	f->workers[worker].last = loss;
 	f->workers[worker].has_reached |= loss <= f->target;
@@ -26,18 +27,14 @@ void train_finish_take(struct train_finish *f, unsigned worker, double loss)
 
 void train_finish_change(struct train_finish *f)
 {
-	f->since_change = 0;
+	f->since_change = f->here = 0;
 	for (size_t i = 0; i < TRAIN_WORKERS_MAX; i++)
 		f->workers[i].is_here = false;
 }
 
 size_t train_finish_workers(const struct train_finish *f)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < TRAIN_WORKERS_MAX; i++)
-		count += f->workers[i].is_here;
-	return count;
+	return f->here;
 }
 
 static bool average(const struct train_finish *f)

@@ -27,7 +27,7 @@ struct train_finish { /* after train_finish_init */
 	size_t window; /* 0: one for each worker, at least 5 */
 	/* private */
 	double recent[TRAIN_WINDOW_MAX];
-	size_t reports, since_change;
+	size_t reports, since_change, here;
 	struct train_worker {
 		bool is_here, has_reached;
 		double last;

@@ -54,9 +54,17 @@ struct stats_interval train_stint_pace(const struct train_stint *s)
 	return pace;
 }
 
-double train_stint_slowness(const struct train_stint *s, double now_s, double grace_s)
+struct train_wait train_stint_wait(const struct train_stint *s, double now_s, double grace_s, size_t workers)
 {
 	double since = s->count ? s->first_s : s->asked_s + grace_s;
 
-	return fmax(0, (now_s - since) / (double)(s->count + TRAIN_SKIPPED));
+	return (struct train_wait){ .seconds = fmax(0, now_s - since),
+		.reports = (double)((s->count ? s->count - 1 : s->meanwhile) + (workers ? workers : 1)) };
+}
+
+double train_wait_evidence(const struct train_wait *w, double pace_s)
+{
+	double times = w->seconds / (w->reports * pace_s);
+
+	return times > 1 ? w->reports * (times - 1 - log(times)) : 0;
 }

@@ -47,9 +47,19 @@ void train_stint_report(struct train_stint *s, double time_s);
 /* Seconds an iteration; NaN before there are two gaps. */
 struct stats_interval train_stint_pace(const struct train_stint *s);
 /*
- * Seconds an iteration takes at least, by the time that has passed without a report too; 0: nothing is known. The
- * first report has grace_s to come.
+ * What is known of a stint at any moment, by the time that has passed without a report too. The first report has
+ * grace_s to come; until then those of the configuration before count. Reports of workers may come in bunches, so
+ * one of each is taken to be on its way.
  */
-double train_stint_slowness(const struct train_stint *s, double now_s, double grace_s);
+struct train_wait {
+	double seconds, reports;
+};
+struct train_wait train_stint_wait(const struct train_stint *s, double now_s, double grace_s, size_t workers);
+/*
+ * Does an iteration take longer than pace_s? The logarithm of how much likelier the wait is at its own pace than at
+ * that one, if reports come as by chance (the generalised likelihood ratio of a Poisson process): it may be looked at
+ * after every report, and between them. 0: it is not slower.
+ */
+double train_wait_evidence(const struct train_wait *w, double pace_s);
 
 #endif

@@ -113,6 +113,12 @@ int train_worth_best(struct train_coach *c, const double **point, struct train_w
 	*point = best.trial->point;
 	worth->mean = best.value;
 	worth->sd = best.is_modelled ? (best.hi - best.lo) / 4 : 0.1 * best.value;
+	for (size_t i = 0; i < c->stint_count; i++) { /* what was seen there, where that is surer than the model */
+		struct train_worth seen = train_worth_measured(c, c->stints[i]);
+
+		if (seen.sd < worth->sd && tune_point_equal(c->optimizer.space, c->stints[i]->point, *point))
+			*worth = seen;
+	}
 	return 0;
 }
 
@@ -130,10 +136,17 @@ struct train_worth train_worth_to_go(const struct train_coach *c)
 	struct train_worth go = { c->fit.remaining.estimate, c->fit.remaining.se };
 
 	/* Without a target, or without an idea of it yet: a job that has lasted so long lasts as long again. */
-	if (!isfinite(go.mean)) {
-		go.mean = (double)c->loss_count;
-		go.sd = go.mean / 2;
-	}
-	go.sd = fmin(go.sd, go.mean);
+	if (!isfinite(go.mean))
+		go.mean = go.sd = (double)c->loss_count;
 	return go;
+}
+
+double train_worth_sure_to_go(const struct train_coach *c)
+{
+	struct train_worth go = train_worth_to_go(c);
+
+	if (!(go.mean > 0))
+		return 0;
+	/* However wrong the curve may be: a job that has lasted so long lasts as long again, as likely as not. */
+	return fmax(go.mean * exp(-c->plan->confidence * go.sd / go.mean), fmin(go.mean, (double)c->loss_count));
 }

@@ -19,7 +19,9 @@ int train_worth_expected(const struct train_coach *c, const double *point, struc
 int train_worth_best(struct train_coach *c, const double **point, struct train_worth *worth, struct sonde_err *err);
 /* By how much, on average, a worth falls below `than`: 0 where it cannot. */
 double train_worth_improvement(const struct train_worth *w, double than);
-/* Iterations to go: by the curve, or, without a target, as many as there were. */
+/* Iterations to go: by the curve, or, without a target, as many as there were. Wrong by a factor: sd by mean. */
 struct train_worth train_worth_to_go(const struct train_coach *c);
+/* As many as there are surely enough, by the plan's confidence: what a move or a try must pay off in. */
+double train_worth_sure_to_go(const struct train_coach *c);
 
 #endif

@@ -24,7 +24,7 @@ ask() { curl -s --max-time 20 --unix-socket "$TEST_DIR/socket" "$@"; }
 is 'the result is what the study wrote' "$(ask http://localhost/api/study)" "$(cat sonde-tune/seen/result.json)"
 like 'it has the front' "$(ask http://localhost/api/study | jq -c .front)" '^\[[0-9]'
 is 'dependence has a curve a parameter' "$(ask http://localhost/api/study | jq -c '.dependence | map_values(length)')" '{"x":9,"mode":2}'
-like 'the page is there' "$(ask http://localhost/)" '<html'
+like 'the page is there' "$(ask -L http://localhost/)" '<html'
 is 'there is no run' "$(ask -o /dev/null -w '%{http_code}' http://localhost/api/run)" 404
 kill "$server"
 wait "$server"

@@ -83,17 +83,17 @@ function startLive() {
 	render(<LivePage isDark={wantsDark()} setDark={(isDark) => setTheme(isDark)} />, document.getElementById('app')!);
 }
 
-/** A server that has no run may have a study. */
-async function startStudy(): Promise<boolean> {
+/** The page of a study; it has no run. */
+async function startStudy() {
 	const study = await fetchStudy();
-	if (!study) return false;
+	setTheme(wantsDark(), false);
 	document.title = `${study.study} – sonde`;
 	render(<StudyPage first={study} />, document.getElementById('app')!);
-	return true;
 }
 
 async function start() {
 	if (location.pathname === '/live') return startLive();
+	if (location.pathname === '/study') return startStudy();
 	const source: Source = embeddedSource() ?? new HttpSource();
 	const app = new App(source);
 	setDark(app, wantsDark(), false);
@@ -111,7 +111,6 @@ async function start() {
 		if (source.isLive && app.state.run!.is_growing) listen(app);
 		void findLoops(app);
 	} catch (error) {
-		if (source.isLive && !app.state.run && await startStudy().catch(() => false)) return;
 		app.fail(error);
 	}
 	window.addEventListener('hashchange', () => app.readHash());

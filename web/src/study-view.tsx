@@ -14,10 +14,10 @@ export interface Study {
 	dependence: Record<string, Array<[Value, number | null, number | null, number | null]>> | null; front?: number[]; trials: Trial[];
 }
 
-/** null: what is served is no study. */
-export async function fetchStudy(): Promise<Study | null> {
+export async function fetchStudy(): Promise<Study> {
 	const response = await fetch('/api/study');
-	return response.ok ? await response.json() as Study : null;
+	if (!response.ok) throw new Error(`the study cannot be read: ${await response.text()}`);
+	return await response.json() as Study;
 }
 
 const W = 640, H = 240, LEFT = 58, BOTTOM = 24;
@@ -60,7 +60,7 @@ function Convergence({ s }: { s: Study }) {
 	}
 	if (steps.length) steps.push([W - 12, y.place(best)]);
 	return (
-		<div class="card"><h2>Convergence</h2>
+		<div class="card" data-testid="convergence"><h2>Convergence</h2>
 			<Frame title="convergence" y={y} left="trial 1" right={String(s.trials.length)}>
 				<polyline class="line best" points={line(steps)} />
 				{rows.map((t) => <circle class={`dot ${t.state}`} cx={x(t)} cy={y.place(t.values![name]!)} r={t.id === s.best?.id ? 6 : 3.5}><title>{`trial ${t.id}: ${short(t.values![name]!)}`}</title></circle>)}
@@ -89,7 +89,7 @@ function Curves({ s }: { s: Study }) {
 	const x = (i: number) => LEFT + i / (longest - 1) * (W - LEFT - 12);
 	const points = (t: Trial) => line(t.rungs!.map((v, i): [number, number | null] => [x(i), v]).filter((p): p is [number, number] => known(p[1])).map(([px, v]) => [px, y.place(v)]));
 	return (
-		<div class="card" data-testid="curves"><h2>Steps</h2>
+		<div class="card" data-testid="curves"><h2>Loss curves</h2>
 			<Frame title="steps" y={y} left="step 1" right={String(2 ** (longest - 1))}>
 				{rows.map((t) => <polyline class={`line thin ${t.id === s.best?.id ? 'best' : t.state}`} points={points(t)}><title>{`trial ${t.id}`}</title></polyline>)}
 			</Frame><p class="quiet">best value of each trial after 1, 2, 4, 8, … steps</p></div>
@@ -143,14 +143,14 @@ function Trials({ s }: { s: Study }) {
 		...metrics.map((m): Column<Trial> => ({ title: m, key: `m:${m}`, value: (t) => t.values?.[m] ?? Infinity, show: (t) => known(t.values?.[m]) ? short(t.values![m]!) : '–' })),
 		...params.map((n): Column<Trial> => ({ title: n, key: `p:${n}`, value: (t) => { const v = t.params[n]; return typeof v === 'boolean' ? Number(v) : v ?? ''; }, show: (t) => show(t.params[n]) })),
 	];
-	return <div class="card" data-testid="trials"><h2>Trials</h2><Table label="trials" rows={s.trials} sort="id" limit={100} columns={columns} /></div>;
+	return <div class="card" data-testid="trials"><h2>Trials</h2><Table label="trials" rows={s.trials} sort="id" limit={100} columns={columns} rowClass={(t) => t.id === s.best?.id ? 'best' : t.state} /></div>;
 }
 
 export function StudyPage({ first }: { first: Study }) {
 	const [s, set] = useState(first);
 	useEffect(() => {
 		if (!s.is_running) return;
-		const timer = setTimeout(() => void fetchStudy().then((next) => set(next ?? { ...s }), () => set({ ...s })), 2000);
+		const timer = setTimeout(() => void fetchStudy().then((next) => set(next), () => set({ ...s })), 2000);
 		return () => clearTimeout(timer);
 	}, [s]);
 	const names = s.objectives.map((o) => o.name), pairs = names.flatMap((a, i) => names.slice(i + 1).map((b) => [a, b]));
@@ -161,8 +161,7 @@ export function StudyPage({ first }: { first: Study }) {
 				<div class="card hero"><h2 data-testid="verdict">{s.verdict}</h2>
 					{s.gives_up && <p class="warn" data-testid="gives-up">{s.gives_up}</p>}{s.unused_knob && <p class="warn">no run has asked for the knob {s.unused_knob}</p>}
 					<p class="quiet">{s.done} trials done, {s.cut} cut, {s.failed} failed · seed {s.seed} · method {s.method}{s.is_paired && ' · each trial beside the best so far'}{s.is_interrupted && ' · interrupted'}</p></div>
-				<div class="columns"><Best s={s} /><Convergence s={s} /></div>
-				<div class="columns plots">{pairs.map(([a, b]) => <Front s={s} a={a} b={b} />)}<Curves s={s} /></div>
+				<div class="columns"><Best s={s} /><Convergence s={s} />{pairs.map(([a, b]) => <Front s={s} a={a} b={b} />)}<Curves s={s} /></div>
 				{byShare.length > 0 && <div class="card" data-testid="dependence"><h2>What each parameter does</h2><p class="quiet">the expected {names[0]} when the others are averaged over, 95 % around it; the share of the variance that the parameter explains alone</p>
 					<div class="small-plots">{byShare.map(([name, rows]) => <Dependence name={name} rows={rows} share={s.importance?.[name] ?? 0} />)}</div></div>}
 				<Trials s={s} />

@@ -11,7 +11,7 @@ export interface Column<T> {
 	isText?: boolean;
 }
 
-export function Table<T>(props: { columns: Column<T>[]; rows: T[]; sort: string; limit?: number; onRow?: (row: T) => void; label: string; empty?: string }) {
+export function Table<T>(props: { columns: Column<T>[]; rows: T[]; sort: string; limit?: number; onRow?: (row: T) => void; label: string; empty?: string; rowClass?: (row: T) => string }) {
 	const [sort, setSort] = useState({ key: props.sort, isUp: false });
 	const [isAll, setAll] = useState(false);
 	const column = props.columns.find((c) => c.key === sort.key) ?? props.columns[0];
@@ -41,7 +41,7 @@ export function Table<T>(props: { columns: Column<T>[]; rows: T[]; sort: string;
 				</thead>
 				<tbody>
 					{rows.slice(0, limit).map((row) => (
-						<tr class={props.onRow ? 'link' : ''} tabIndex={props.onRow ? 0 : undefined} onClick={() => props.onRow?.(row)}
+						<tr class={`${props.onRow ? 'link' : ''} ${props.rowClass?.(row) ?? ''}`} tabIndex={props.onRow ? 0 : undefined} onClick={() => props.onRow?.(row)}
 							onKeyDown={(e) => { if (e.key === 'Enter') props.onRow?.(row); }}>
 							{props.columns.map((c) => (
 								<td class={c.isText ? 'text' : ''}>
