@@ -14,8 +14,10 @@
  * figures miss it, `!!` one that misses it by more than chance (99 % bounds), which fails
  * the program. Groups named "others" show what the procedure avoids, and have no bar.
  *
- *   duet-sim [simulations a cell, of either half [seed]]
+ *   duet-sim [simulations a cell, of either half [seed [words of a group's name]]]
  */
+#include "duet-quota.h"
+#include "duet/plan.h"
 #include "stats/bootstrap.h"
 #include "stats/dist.h"
 #include "stats/effect.h"
@@ -85,6 +87,7 @@ struct world {
 	bool is_async;      /* both sides loop freely and are paired by overlap */
 	bool is_skewed;     /* noise falls on B alone */
 	double run_memory;  /* correlation of a run's level with the run before */
+	double quota_ms;    /* commands of that length, one after the other under a quota (duet-quota.h); 0: no quota */
 };
 
 static const struct world normal = { .name = "normal", .noise = normal_noise, .run_sd = 0.01 };
@@ -112,6 +115,16 @@ static const struct world remembering = { .name = "runs alike",
 	.noise = normal_noise,
 	.run_sd = 0.01,
 	.run_memory = 0.5 };
+
+/* 3 and 4 executions, with what is between them, fit into the share of a period. */
+static const struct world third = { .name = "quota, each 3rd",
+	.noise = normal_noise,
+	.run_sd = 0.003,
+	.quota_ms = 10.3 };
+static const struct world fourth = { .name = "quota, each 4th",
+	.noise = normal_noise,
+	.run_sd = 0.003,
+	.quota_ms = 7.5 };
 
 /* The next value of a side's noise. */
 static double next_noise(const struct world *w, struct stats_rng *r, double *last)
@@ -220,6 +233,38 @@ static size_t make_overlaps(const struct world *w, struct stats_rng *r, struct l
 	return count;
 }
 
+#define BETWEEN_MS 0.7 /* to end a command and to start the next */
+
+static double execute(struct quota *q, const struct world *w, struct stats_rng *r, double level)
+{
+	double took = quota_run(q, w->quota_ms * exp(level + w->run_sd * stats_rng_normal(r)));
+
+	quota_run(q, BETWEEN_MS);
+	return log(took);
+}
+
+/* Runs of one pair, in the order of a real plan: what comes in step may not meet an order that does. */
+static void make_commands(const struct world *w, struct stats_rng *r, size_t runs, double theta, struct experiment *e)
+{
+	struct duet_plan plan;
+	struct duet_turn turn;
+	struct quota q;
+
+	duet_plan_init(&plan, DUET_RMIT, 1, false, stats_rng_next(r));
+	if (runs >= 2 * DUET_GROUP_FIRST)
+		plan.group = DUET_GROUP_FIRST;
+	quota_start(&q, r);
+	for (size_t i = 0; i < runs; i++) {
+		double first, second;
+
+		duet_plan_next(&plan, &turn);
+		first = execute(&q, w, r, turn.is_first_b ? theta : 0);
+		second = execute(&q, w, r, turn.is_first_b ? 0 : theta);
+		e->x[i] = turn.is_first_b ? first - second : second - first;
+		e->first[i + 1] = i + 1;
+	}
+}
+
 static void make_experiment(const struct world *w, struct stats_rng *r, size_t runs, size_t pairs, double theta,
 		struct experiment *e)
 {
@@ -228,6 +273,10 @@ static void make_experiment(const struct world *w, struct stats_rng *r, size_t r
 	e->runs = (struct stats_runs){ .x = e->x, .first = e->first, .count = runs };
 	if (w->is_async)
 		e->runs.weight = e->weight;
+	if (w->quota_ms > 0) {
+		make_commands(w, r, runs, theta, e);
+		return;
+	}
 	for (size_t i = 0; i < runs; i++) {
 		struct levels run = { level.a, level.b + theta };
 		size_t at = e->first[i], n;
@@ -458,6 +507,11 @@ static const struct group groups[] = {
 			{ &normal, &heavy, &contaminated, &throttled }, { 1 }, { 5, 10, 20, 40, 128 } },
 	{ "signs, sequential, looks at 5 8 12 20 32 50 80 128", signs_long, AT_LEAST,
 			{ &normal, &heavy, &contaminated, &throttled }, { 1 }, { 128 } },
+	{ "in step with a quota: fixed number of runs of one pair, in the order of a plan", fixed, AT_LEAST,
+			{ &third, &fourth }, { 1 }, FEW_TO_MANY },
+	{ "in step with a quota, looks at 5 8 12 20 32 50 80 128", square_long, AT_LEAST, { &third, &fourth }, { 1 },
+			{ 128 } },
+	{ "in step with a quota, judged by signs", signs_long, AT_LEAST, { &third, &fourth }, { 1 }, { 128 } },
 	{ "sequential, square spending, 11 looks from 3 to 36", square_many, AT_LEAST,
 			{ &normal, &heavy, &contaminated }, { 20, 1 }, { 36 } },
 	{ "sequential, O'Brien-Fleming, looks at 5 8 12 20 32", obrien_fleming, AT_LEAST,
@@ -583,16 +637,18 @@ int main(int argc, char **argv)
 {
 	size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 500;
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+	const char *words = argc > 3 ? argv[3] : "";
 	struct total all = { 0 };
 	double lo, hi;
 
-	if (n == 0 || argc > 3) {
-		fprintf(stderr, "usage: duet-sim [simulations a cell, of either half [seed]]\n");
+	if (n == 0 || argc > 4) {
+		fprintf(stderr, "usage: duet-sim [simulations a cell, of either half [seed [words of a name]]]\n");
 		return 2;
 	}
 	printf("%zu A/A and %zu +1.5 %% experiments a cell, seed %llu\n", n, n, (unsigned long long)seed);
 	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
-		run_group(&groups[i], n, seed, &all);
+		if (strstr(groups[i].name, words))
+			run_group(&groups[i], n, seed, &all);
 	stats_binomial_interval(all.alarms, all.n, 0.95, &lo, &hi);
 	printf("\nA/A intervals that exclude 1, of all cells with a bar: %.2f %% [%.2f, %.2f] of %zu\n",
 			100 * (double)all.alarms / (double)all.n, 100 * lo, 100 * hi, all.n);

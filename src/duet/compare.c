@@ -208,8 +208,8 @@ static int measure(struct comparison *c)
 	int rc;
 
 	compare_plan(c, &plan, s->design, s->turns, 0);
-	if (s->runs_max >= 2 * DUET_GROUP_MAX)
-		plan.group = DUET_GROUP_MAX;
+	if (s->runs_max >= 2 * DUET_GROUP_FIRST)
+		plan.group = DUET_GROUP_FIRST;
 	stats_effect_plan(&c->sequence, c->setup->level, s->runs_max);
 	rc = look_again(c, &plan);
 	while (rc == 0 && c->out->verdict == STATS_INCONCLUSIVE && !c->setup->is_over && has_next(c)) {

@@ -10,9 +10,7 @@ void duet_plan_init(struct duet_plan *p, enum duet_design design, size_t turns, 
 /* n flags of which half are set, in random order; the odd one of the runs of a group is set in half of them. */
 static void balance(struct duet_plan *p, bool *flags, size_t n, bool odd[DUET_GROUP_MAX])
 {
-	size_t at = p->made % p->group;
-
-	if (at == 0) {
+	if (p->in_group == 0) {
 		for (size_t i = 0; i < p->group; i++)
 			odd[i] = i < p->group / 2;
 		stats_rng_shuffle(&p->rng, odd, p->group, sizeof(*odd));
@@ -20,7 +18,7 @@ static void balance(struct duet_plan *p, bool *flags, size_t n, bool odd[DUET_GR
 	for (size_t i = 0; i < n; i++)
 		flags[i] = i < n / 2;
 	if (n % 2)
-		flags[n - 1] = odd[at];
+		flags[n - 1] = odd[p->in_group];
 	stats_rng_shuffle(&p->rng, flags, n, sizeof(*flags));
 }
 
@@ -35,4 +33,8 @@ void duet_plan_next(struct duet_plan *p, struct duet_turn *turns)
 	for (size_t i = 0; i < p->turns; i++)
 		turns[i] = (struct duet_turn){ .is_first_b = first[i], .is_swapped = swapped[i] };
 	p->made++;
+	if (++p->in_group == p->group) {
+		p->in_group = 0;
+		p->group = p->group < DUET_GROUP_MAX ? 2 * p->group : DUET_GROUP_MAX;
+	}
 }

@@ -4,12 +4,14 @@
  * A plan is an endless series that a seed repeats. Random order alone may give
  * A the first turn five times in a row; here it is balanced: within a run of an
  * even number of turns each side is first in half of them, and runs with one turn
- * (or an odd one left over) come in groups of which half start with B. In a couple the
- * second follows from the first, and what comes back every third execution, as a
- * quota does, would hit the same side twice: where there are many runs, four are a
- * group. Where the sides are pinned
- * to CPUs of their own, exchanging these is balanced in the same way and independently
- * of the order. A `seq` plan has neither: A comes first, always.
+ * (or an odd one left over) come in groups of which half start with B. Groups double in
+ * length. The first ones are short, so that few runs are balanced too. Short ones all
+ * along would be half foreseeable: in a group of g the order of a run says something of
+ * the others', and a disturbance that comes back with every third execution, as a quota's
+ * does, keeps step with that. The variance of the answer is then up to g / (g - 1) times
+ * what the runs show, and intervals exclude the truth too often (bench/duet-sim). Where
+ * the sides are pinned to CPUs of their own, exchanging these is balanced in the same way
+ * and independently of the order. A `seq` plan has neither: A comes first, always.
  */
 #ifndef SONDE_DUET_PLAN_H
 #define SONDE_DUET_PLAN_H
@@ -17,7 +19,7 @@
 #include "duet/duet.h"
 #include "stats/rng.h"
 
-enum { DUET_TURNS_MAX = 4096, DUET_GROUP_MAX = 4 };
+enum { DUET_TURNS_MAX = 4096, DUET_GROUP_FIRST = 4, DUET_GROUP_MAX = 64 };
 
 /* One pair (seq, rmit, sync), or one stretch of an async run. */
 struct duet_turn {
@@ -29,9 +31,10 @@ struct duet_plan {
 	enum duet_design design;
 	size_t turns;   /* in each run */
 	bool is_pinned; /* the sides have CPUs of their own */
-	size_t group;   /* even, 2 unless it is set before the first run */
+	size_t group;   /* runs in the group under way; the first has 2 unless that is set before it */
 	size_t made;    /* runs so far */
 	/* private */
+	size_t in_group; /* runs so far of the group */
 	struct stats_rng rng;
 	bool odd_first_b[DUET_GROUP_MAX], odd_swapped[DUET_GROUP_MAX]; /* of the group under way */
 };

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { RUNS = 64 };
+enum { RUNS = 2 + 4 + 8 + 16 + 32 + 64 }; /* whole groups */
 
 struct tally {
 	size_t first_b, swapped, both;
@@ -43,17 +43,44 @@ static void no_side_is_first_more_often(void **state)
 	}
 }
 
+/* Each twice as long as the one before, so that nobody can keep step with them. */
 static void every_group_of_runs_is_balanced(void **state)
 {
 	struct duet_plan p;
 
 	random_init();
-	for (size_t group = 2; group <= DUET_GROUP_MAX; group += 2) {
+	for (size_t first = 2; first <= DUET_GROUP_FIRST; first += 2) {
 		duet_plan_init(&p, DUET_RMIT, 1, false, random_u64());
-		p.group = group;
-		for (size_t r = 0; r < RUNS; r++)
+		p.group = first;
+		for (size_t group = first; group <= DUET_GROUP_MAX; group *= 2)
 			assert_int_equal(count(&p, group).first_b, group / 2);
+		assert_int_equal(count(&p, DUET_GROUP_MAX).first_b, DUET_GROUP_MAX / 2);
 	}
+}
+
+/*
+ * What hits the second execution of one run and the first of the next, and so on, must not do it in step with the
+ * order: of groups of four the sum has 4 / 3 of the variance that as many coins have.
+ */
+static void what_alternates_is_not_foreseen(void **state)
+{
+	enum { PLANS = 4000, N = 60 };
+	struct duet_turn turn;
+	double squares = 0;
+
+	for (uint64_t seed = 0; seed < PLANS; seed++) {
+		struct duet_plan p;
+		double sum = 0;
+
+		duet_plan_init(&p, DUET_RMIT, 1, false, seed);
+		p.group = DUET_GROUP_FIRST;
+		for (size_t r = 0; r < N; r++) {
+			duet_plan_next(&p, &turn);
+			sum += turn.is_first_b == (r % 2 == 0) ? 1 : -1;
+		}
+		squares += sum * sum;
+	}
+	assert_true(squares / PLANS / N < 1.2);
 }
 
 static void cpus_are_swapped_as_often_as_not(void **state)
@@ -125,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_side_is_first_more_often),
 		cmocka_unit_test(every_group_of_runs_is_balanced),
+		cmocka_unit_test(what_alternates_is_not_foreseen),
 		cmocka_unit_test(cpus_are_swapped_as_often_as_not),
 		cmocka_unit_test(sequential_is_always_a_first),
 		cmocka_unit_test(a_seed_repeats),
