@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sections whose numbers say how a run was looked at, not what it did. */
-static const char *const left_out[] = { "probes", "losses", "diagnosis", "layers", "features" };
+/* Sections whose numbers say how a run was looked at, not what it did: which waits have a stack is chance, too. */
+static const char *const left_out[] = { "probes", "losses", "diagnosis", "layers", "features", "offcpu" };
 
 void diff_init(struct diff *d, size_t count_a, size_t count_b)
 {

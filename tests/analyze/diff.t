@@ -58,6 +58,7 @@ for i in range(12):
 PY
 "$SONDE" record -q -o s1 -- /usr/bin/python3 steps.py 5
 "$SONDE" record -q -o s2 -- /usr/bin/python3 steps.py 9
+is 'waits that happened to have a stack are no change' "$("$SONDE" diff s1 s2 --json | jq '[.items[] | select(.list | startswith("offcpu"))] | length')" 0
 run "$SONDE" diff s1 s2 --json --threshold 1000000%
 is 'a counter of the program' "$(fact '.items[] | select(.list == "counters.by_name" and .name == "queue") | "\(.quantity) \(.change)"')" 'mean 4'
 is 'iterations' "$(fact '[.items[] | select(.list == "iterations.by_name" and .name == "train")] | length')" 1
