@@ -56,6 +56,18 @@ else
 	skip 'iterations' "the Python package is not where this test looks: $(tail -1 <<<"$err")"
 fi
 
+cat >plain.py <<'TEXT'
+import os
+fd = os.open("plain.data", os.O_RDWR | os.O_CREAT, 0o600)
+for i in range(20):
+    for k in range(20):
+        os.pwrite(fd, b"x", k)
+    os.ftruncate(fd, 4096)
+    os.fdatasync(fd)
+TEXT
+sofa --logdir plain --aisi_via_strace record "/usr/bin/python3 plain.py"
+is 'iterations: twenty that nobody announced are found' "$("$SONDE" summary plain --json | jq '.iterations.by_name[0].count')" 20
+
 # 5. 57850 packets became no row and killed the report; five downloads of it filled 1.85 GB.
 /usr/bin/python3 - >port 2>/dev/null <<'TEXT' &
 import http.server
@@ -78,6 +90,9 @@ run sofa --logdir net record --enable_tcpdump "curl -s -o /dev/null $url $url $u
 is 'packets: the program ran' "$status" 0
 "$SONDE" record -q -o flows --net -- sh -c "for i in 1 2 3 4 5; do curl -s -o /dev/null $url; done" 2>why
 if [[ $(probe flows net state) == ran ]]; then
+	ok 'packets: each has a row' test "$("$SONDE" events net --table packet --json | wc -l)" -gt 100
+	run sofa --logdir net report
+	is 'packets: the report of them comes to its end' "$status" 0
 	ok 'packets: there are flows' test "$("$SONDE" events flows --table flow --json | wc -l)" -ge 5
 	ok 'packets: 40 MB of payload are not in the run' test "$(du -sk flows | cut -f1)" -lt 4096
 	run "$SONDE" summary flows

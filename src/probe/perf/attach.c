@@ -96,7 +96,7 @@ static void base_attr(const struct perf_source *s, struct perf_event_attr *a)
 	enum probe_target_kind kind = s->host->target.kind;
 	*a = (struct perf_event_attr){ .size = sizeof(*a),
 		.sample_type = DECODE_BASE,
-		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING | (s->private->has_losses ? PERF_FORMAT_LOST : 0),
 		.disabled = 1,
 		.inherit = kind == PROBE_COMMAND || kind == PROBE_PID,
 		.enable_on_exec = kind == PROBE_COMMAND,
@@ -142,6 +142,9 @@ static int open_event(struct perf_source *s, struct perf_event_attr *a, pid_t pi
 		if ((errno == EACCES || errno == EPERM) && s->has_kernel && a->type != PERF_TYPE_TRACEPOINT) {
 			s->has_kernel = false;
 			set_user_only(s, a);
+		} else if (errno == EINVAL && a->read_format & PERF_FORMAT_LOST) {
+			s->private->has_losses = false; /* before Linux 6.0 */
+			a->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
 		} else if (errno == EINVAL && a->build_id) {
 			s->private->has_build_ids = false;
 			a->build_id = 0;
@@ -544,11 +547,16 @@ void perf_read_roots(struct perf_source *s)
 	struct perf_source_private *p = s->private;
 	bool has_inherit = s->host->target.kind == PROBE_COMMAND || s->host->target.kind == PROBE_PID;
 	int64_t rest_ns = 0;
-	for (size_t i = 0; has_inherit && i < p->opened_count; i++) {
-		uint64_t values[2];
-		if (p->opened[i].is_leader && read(p->opened[i].fd, values, sizeof(values)) == sizeof(values))
-			rest_ns += (int64_t)values[1];
+	uint64_t lost = 0;
+	for (size_t i = 0; i < p->opened_count; i++) {
+		uint64_t values[3] = { 0 }; /* count, time, losses */
+		if (read(p->opened[i].fd, values, sizeof(values)) < 16)
+			continue;
+		rest_ns += has_inherit && p->opened[i].is_leader ? (int64_t)values[1] : 0;
+		lost += values[2];
 	}
+	if (lost > s->lost)
+		s->lost = lost; /* a ring that was full to the end has no record of it */
 	for (size_t i = 0; i < p->root_count; i++)
 		rest_ns -= p->roots[i].children_ns;
 	if (has_inherit)

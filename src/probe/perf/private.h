@@ -41,6 +41,7 @@ struct perf_source_private {
 	int attach_rc;
 	struct sonde_err attach_err;
 	bool has_build_ids;
+	bool has_losses;      /* the kernel counts what did not fit into rings */
 	uint64_t sample_type; /* of sampling events */
 	/* tracepoints: their numbers and where the fields are */
 	int64_t switch_id, wake_id;

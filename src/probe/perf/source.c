@@ -27,7 +27,7 @@ struct perf_source *perf_source_get(struct probe_host *host)
 	}
 	s->host = host;
 	s->private = p;
-	p->has_build_ids = true;
+	p->has_build_ids = p->has_losses = true;
 	p->switch_id = p->wake_id = -1;
 	modules_init(&s->modules, host->sink);
 	stacks_init(&s->stacks, host->sink);
