@@ -251,7 +251,7 @@ static int serve(struct cli_context *ctx)
 	/* Pages come and go with every scrape: better kept than given back and cleared anew. */
 	mallopt(M_MMAP_THRESHOLD, PAGE_KEPT_BYTES);
 	mallopt(M_TRIM_THRESHOLD, PAGE_KEPT_BYTES);
-	mallopt(M_ARENA_MAX, 2);
+	mallopt(M_ARENA_MAX, 1);
 	daemon_block(&signals, ctx, can_reload);
 	do
 		rc = live_once(ctx, &g, &signals, &is_again);
