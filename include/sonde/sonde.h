@@ -371,6 +371,55 @@ SONDE_INLINE_ void sonde_metric_(struct sonde_site *site, const char *name, uint
 }
 
 /*
+ * SONDE_TIMER(name): the seconds from here to the end of the block, however it is left, observed in the histogram
+ * `name`. What holds of SONDE_SPAN holds here: nothing may jump over it into the block.
+ *
+ *	SONDE_TIMER("infer_seconds");
+ *
+ * A rate needs nothing further: whoever watches takes it of a counter or of steps.
+ */
+#define SONDE_TIMER(name) SONDE_TIMER_(SONDE_JOIN_(sonde_timer_, __COUNTER__), name)
+#define SONDE_TIMER_(var, name) \
+	struct sonde_timer_ var \
+			__attribute__((cleanup(sonde_timer_end_))) = sonde_timer_begin_(SONDE_HERE_(name), (name))
+
+struct sonde_timer_ {
+	struct sonde_site *site;
+	const char *name; /* NULL: nobody watches */
+	double begun_s;
+};
+
+/* clock_gettime, which strict C does not declare; CLOCK_MONOTONIC is 1. A static program may not have it. */
+struct sonde_time_ {
+	long s, ns;
+};
+static int sonde_clock_(int, struct sonde_time_ *) __attribute__((weakref("clock_gettime"), unused));
+
+SONDE_INLINE_ double sonde_now_(void)
+{
+	struct sonde_time_ t = { 0, 0 };
+	if (sonde_clock_)
+		sonde_clock_(1, &t);
+	return (double)t.s + (double)t.ns * 1e-9;
+}
+
+SONDE_INLINE_ struct sonde_timer_ sonde_timer_begin_(struct sonde_site *site, const char *name)
+{
+	struct sonde_timer_ t = { site, NULL, 0 };
+	if (sonde_is_on()) {
+		t.name = name;
+		t.begun_s = sonde_now_();
+	}
+	return t;
+}
+
+SONDE_INLINE_ void sonde_timer_end_(struct sonde_timer_ *t)
+{
+	if (t->name)
+		sonde_metric_(t->site, t->name, SONDE_UPDATE_OBSERVE, sonde_now_() - t->begun_s);
+}
+
+/*
  * Knobs: a number or choice that may be changed from outside, by a tuner or a
  * controller. Each call returns the value now in force: `fallback` until somebody
  * asks for another within the bounds. Ask where the program can take up a change.

@@ -151,3 +151,9 @@ char *buf_room(struct buf *b, size_t n)
 	memset(b->data + b->len, 0, n + 1);
 	return b->data + b->len;
 }
+
+void buf_set_end(struct buf *b, char *end)
+{
+	b->len = (size_t)(end - b->data);
+	*end = '\0';
+}

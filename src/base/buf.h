@@ -45,5 +45,7 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format
 bool buf_reserve(struct buf *b, size_t n);
 /* Room for n more bytes at data+len, zeroed, or NULL; the caller adds to len what it used. */
 char *buf_room(struct buf *b, size_t n);
+/* After buf_reserve and writing at data+len: the text goes to here now. */
+void buf_set_end(struct buf *b, char *end);
 
 #endif

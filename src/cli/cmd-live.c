@@ -173,6 +173,8 @@ static int begin(struct cli_context *ctx, struct life *l, const struct guard_opt
 	if (rc == 0)
 		rc = live_pushed_start(&l->exporter.pushed, l->socket, ctx->err);
 	if (rc == 0)
+		rc = live_history_start(&l->arg.history, &l->exporter, ctx->err);
+	if (rc == 0)
 		rc = exporter_start(&l->guard, &l->arg, g, ctx->err);
 	l->arg.pages = l->guard;
 	if (rc == 0 && o->control)
@@ -185,6 +187,7 @@ static void end(struct life *l)
 	outlet_free(l->outlet);
 	guard_stop(l->control);
 	guard_stop(l->guard);
+	live_history_free(l->arg.history);
 	controller_free(l->controller);
 	live_pushed_free(l->exporter.pushed);
 	live_exporter_release(&l->exporter);
@@ -251,7 +254,7 @@ static int serve(struct cli_context *ctx)
 	/* Pages come and go with every scrape: better kept than given back and cleared anew. */
 	mallopt(M_MMAP_THRESHOLD, PAGE_KEPT_BYTES);
 	mallopt(M_TRIM_THRESHOLD, PAGE_KEPT_BYTES);
-	mallopt(M_ARENA_MAX, 2);
+	mallopt(M_ARENA_MAX, 1);
 	daemon_block(&signals, ctx, can_reload);
 	do
 		rc = live_once(ctx, &g, &signals, &is_again);

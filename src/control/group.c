@@ -15,22 +15,33 @@
 #define TEXT_MAX ((size_t)1 << 20)
 #define PERIOD_US 100000.0
 #define SHARES_A_WEIGHT 10.24 /* 1024 shares are a weight of 100 */
+#define CFQ_A_WEIGHT 5        /* and so are 500 of the disk scheduler that BFQ came after */
 
-struct row {
+/* Of one kind the first whose file is there. v2's are files of the core's directory. */
+static const struct row {
 	enum action_kind kind;
-	enum cgroup_controller controller; /* of v1 */
-	const char *v1_file, *v2_file;
-};
-
-static const struct row rows[] = {
-	{ ACTION_WEIGHT, CGROUP_CPU, "cpu.shares", "cpu.weight" },
-	{ ACTION_CAP, CGROUP_CPU, "cpu.cfs_quota_us", "cpu.max" },
-	{ ACTION_IO, CGROUP_CORE, NULL, "io.weight" },
-	{ ACTION_HIGH, CGROUP_MEMORY, "memory.soft_limit_in_bytes", "memory.high" },
-	{ ACTION_MEMORY, CGROUP_MEMORY, "memory.limit_in_bytes", "memory.max" },
-	{ ACTION_PIDS, CGROUP_PIDS, "pids.max", "pids.max" },
-	{ ACTION_FREEZE, CGROUP_CORE, NULL, "cgroup.freeze" },
-	{ ACTION_THAW, CGROUP_CORE, NULL, "cgroup.freeze" },
+	enum cgroup_controller controller;
+	const char *file, *before, *after; /* the number stands between these words */
+	double factor, low, high;          /* of the file's number; factor 0: it has none, `before` is all */
+} rows[] = {
+	{ ACTION_WEIGHT, CGROUP_CPU, "cpu.shares", "", "", SHARES_A_WEIGHT, 2, 262144 },
+	{ ACTION_WEIGHT, CGROUP_CORE, "cpu.weight", "", "", 1, 1, 10000 },
+	{ ACTION_CAP, CGROUP_CPU, "cpu.cfs_quota_us", "", "", PERIOD_US, 1000, INFINITY },
+	{ ACTION_CAP, CGROUP_CORE, "cpu.max", "", " 100000", PERIOD_US, 1000, INFINITY },
+	{ ACTION_IO, CGROUP_IO, "blkio.bfq.weight", "", "", 1, 1, 1000 },
+	{ ACTION_IO, CGROUP_IO, "blkio.weight", "", "", CFQ_A_WEIGHT, 10, 1000 },
+	{ ACTION_IO, CGROUP_CORE, "io.weight", "default ", "", 1, 1, 10000 },
+	{ ACTION_IO, CGROUP_CORE, "io.bfq.weight", "default ", "", 1, 1, 1000 },
+	{ ACTION_HIGH, CGROUP_MEMORY, "memory.soft_limit_in_bytes", "", "", 1, 0, INFINITY },
+	{ ACTION_HIGH, CGROUP_CORE, "memory.high", "", "", 1, 0, INFINITY },
+	{ ACTION_MEMORY, CGROUP_MEMORY, "memory.limit_in_bytes", "", "", 1, 0, INFINITY },
+	{ ACTION_MEMORY, CGROUP_CORE, "memory.max", "", "", 1, 0, INFINITY },
+	{ ACTION_PIDS, CGROUP_PIDS, "pids.max", "", "", 1, 1, INFINITY },
+	{ ACTION_PIDS, CGROUP_CORE, "pids.max", "", "", 1, 1, INFINITY },
+	{ ACTION_FREEZE, CGROUP_CORE, "cgroup.freeze", "1", "", 0, 0, 0 },
+	{ ACTION_FREEZE, CGROUP_FREEZER, "freezer.state", "FROZEN", "", 0, 0, 0 },
+	{ ACTION_THAW, CGROUP_CORE, "cgroup.freeze", "0", "", 0, 0, 0 },
+	{ ACTION_THAW, CGROUP_FREEZER, "freezer.state", "THAWED", "", 0, 0, 0 },
 };
 
 static int read_map(struct cgroup_map *m, const char *own, struct sonde_err *err)
@@ -120,7 +131,7 @@ int group_of_path(struct cgroup_map *m, const char *path, struct sonde_err *err)
 
 	if (path[0] != '/' || !path[1] || strstr(path, ".."))
 		return err_set(err, EINVAL, "'%s' is not the path of a control group below the root", path);
-	buf_addf(&own, "1:cpu:%s\n2:cpuacct:%s\n3:memory:%s\n4:pids:%s\n0::%s\n", path, path, path, path, path);
+	buf_addf(&own, "1:cpu,cpuacct,memory,pids,blkio,freezer:%s\n0::%s\n", path, path);
 	rc = read_map(m, own.data, err);
 	for (size_t i = 0; rc == 0 && i < CGROUP_CONTROLLERS; i++)
 		if (*m->base[i] && access(m->base[i], F_OK) != 0)
@@ -132,59 +143,60 @@ int group_of_path(struct cgroup_map *m, const char *path, struct sonde_err *err)
 
 int group_place(const struct cgroup_map *m, enum action_kind kind, struct change_place *place, struct sonde_err *err)
 {
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *v1 = m->base[rows[i].controller], *v2 = m->base[CGROUP_CORE];
-		bool is_v1 = rows[i].v1_file && *v1 && !m->is_v2[rows[i].controller];
+	bool is_known = false;
 
-		if (rows[i].kind != kind)
+	for (const struct row *row = rows; row < rows + sizeof(rows) / sizeof(rows[0]); row++) {
+		const char *dir = m->base[row->controller];
+		bool is_v2 = row->controller == CGROUP_CORE;
+
+		if (row->kind != kind)
 			continue;
+		is_known = true;
 		*place = (struct change_place){ .kind = CHANGE_FILE };
-		snprintf(place->path, sizeof(place->path), "%.300s/%s", is_v1 ? v1 : v2,
-				is_v1 ? rows[i].v1_file : rows[i].v2_file);
-		if ((is_v1 || *v2) && access(place->path, W_OK) == 0)
+		snprintf(place->path, sizeof(place->path), "%.300s/%s", dir, row->file);
+		if (*dir && m->is_v2[row->controller] == is_v2 && access(place->path, W_OK) == 0)
 			return 0;
-		return err_set(err, ENOTSUP, "the application's control group cannot do '%s' here", action_word(kind));
 	}
-	return err_set(err, EINVAL, "'%s' is not about control groups", action_word(kind));
+	return is_known ? err_set(err, ENOTSUP, "the application's control group cannot do '%s' here",
+					  action_word(kind))
+			: err_set(err, EINVAL, "'%s' is not about control groups", action_word(kind));
 }
 
-static bool is_file(const struct change_place *place, const char *name)
+static const struct row *row_of(const struct change_place *place, enum action_kind kind)
 {
 	const char *last = strrchr(place->path, '/');
 
-	return last && strcmp(last + 1, name) == 0;
+	for (const struct row *row = rows; last && row < rows + sizeof(rows) / sizeof(rows[0]); row++)
+		if (row->kind == kind && strcmp(last + 1, row->file) == 0)
+			return row;
+	return NULL;
 }
 
 void group_text(const struct change_place *place, enum action_kind kind, double value, char text[CHANGE_TEXT_BYTES])
 {
-	if (kind == ACTION_FREEZE || kind == ACTION_THAW)
-		snprintf(text, CHANGE_TEXT_BYTES, "%d", kind == ACTION_FREEZE);
-	else if (kind == ACTION_IO)
-		snprintf(text, CHANGE_TEXT_BYTES, "default %.0f", value);
-	else if (is_file(place, "cpu.shares"))
-		snprintf(text, CHANGE_TEXT_BYTES, "%.0f", fmax(2, value * SHARES_A_WEIGHT));
-	else if (is_file(place, "cpu.cfs_quota_us"))
-		snprintf(text, CHANGE_TEXT_BYTES, "%.0f", fmax(1000, value * PERIOD_US));
-	else if (is_file(place, "cpu.max"))
-		snprintf(text, CHANGE_TEXT_BYTES, "%.0f %.0f", fmax(1000, value * PERIOD_US), PERIOD_US);
-	else
-		snprintf(text, CHANGE_TEXT_BYTES, "%.0f", value);
+	const struct row *row = row_of(place, kind);
+
+	text[0] = '\0';
+	if (row && !row->factor)
+		snprintf(text, CHANGE_TEXT_BYTES, "%s", row->before);
+	else if (row)
+		snprintf(text, CHANGE_TEXT_BYTES, "%s%.0f%s", row->before,
+				fmin(fmax(value * row->factor, row->low), row->high), row->after);
 }
 
 double group_value(const struct change_place *place, enum action_kind kind, const char *text)
 {
-	static const char usual[] = "default "; /* of io.weight */
+	const struct row *row = row_of(place, kind);
+	size_t n = row && row->factor ? strlen(row->before) : 0;
 	char *end;
 	double value;
 
-	if (strncmp(text, usual, sizeof(usual) - 1) == 0)
-		text += sizeof(usual) - 1;
+	if (n && strncmp(text, row->before, n) == 0)
+		text += n;
 	value = strtod(text, &end);
 	if (end == text || value < 0)
 		return INFINITY;
-	if (kind == ACTION_WEIGHT)
-		return is_file(place, "cpu.shares") ? value / SHARES_A_WEIGHT : value;
-	return kind == ACTION_CAP ? value / PERIOD_US : value;
+	return row && row->factor ? value / row->factor : value;
 }
 
 size_t group_processes(const struct cgroup_map *m, pid_t *pids, size_t max)

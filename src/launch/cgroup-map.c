@@ -13,11 +13,14 @@
 
 #define TEXT_MAX ((size_t)1 << 20)
 
+/* Two are called otherwise in v2, or are no controllers there. */
 static const char *const controller_names[] = {
 	[CGROUP_CPU] = "cpu",
 	[CGROUP_CPUACCT] = "cpuacct",
 	[CGROUP_MEMORY] = "memory",
 	[CGROUP_PIDS] = "pids",
+	[CGROUP_IO] = "blkio",
+	[CGROUP_FREEZER] = "freezer",
 	[CGROUP_CORE] = "", /* v2 itself */
 };
 
@@ -156,7 +159,7 @@ static bool find_v2(struct cgroup_map *m, const bool *is_wanted)
 	}
 	snprintf(m->base[CGROUP_CORE], sizeof(m->base[CGROUP_CORE]), "%s", dir);
 	for (int i = 0; i < CGROUP_CORE; i++)
-		if (file_has_word(dir, "cgroup.subtree_control", controller_names[i])) {
+		if (file_has_word(dir, "cgroup.subtree_control", i == CGROUP_IO ? "io" : controller_names[i])) {
 			snprintf(m->base[i], sizeof(m->base[i]), "%s", dir);
 			m->is_v2[i] = true;
 		}

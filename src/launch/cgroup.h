@@ -16,9 +16,18 @@
 
 #include "launch/job.h"
 
-#define CGROUP_PARTS_MAX 5
+#define CGROUP_PARTS_MAX 7
 
-enum cgroup_controller { CGROUP_CPU, CGROUP_CPUACCT, CGROUP_MEMORY, CGROUP_PIDS, CGROUP_CORE, CGROUP_CONTROLLERS };
+enum cgroup_controller {
+	CGROUP_CPU,
+	CGROUP_CPUACCT,
+	CGROUP_MEMORY,
+	CGROUP_PIDS,
+	CGROUP_IO,
+	CGROUP_FREEZER,
+	CGROUP_CORE,
+	CGROUP_CONTROLLERS
+};
 
 struct cgroup_map { /* for each controller the directory below which a leaf goes; "" when there is none */
 	char base[CGROUP_CONTROLLERS][512];

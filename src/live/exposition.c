@@ -1,19 +1,11 @@
-/* The two text formats; see exposition.h. */
+/* Families of samples, whatever they are written as; see exposition.h. */
 #include "live/exposition-private.h"
-
-#include "base/cleanup.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Bounds of exported histograms: 2^LOW to 2^HIGH, among the board's buckets, which begin at 2^FIRST. */
-#define OCTAVE_LOW (-14)
-#define OCTAVE_HIGH 14
-#define OCTAVE_FIRST (-30)
-#define OCTAVES (OCTAVE_HIGH - OCTAVE_LOW + 1)
 
 static const struct {
 	const char *word, *openmetrics_word, *sample_suffix;
@@ -66,99 +58,6 @@ void exposition_family(struct exposition *x, const char *name, enum exposition_t
 				is_openmetrics ? types[type].openmetrics_word : types[type].word);
 }
 
-/* The bytes of the UTF-8 character that begins here; 0: none does. */
-static size_t character_bytes(const unsigned char *p)
-{
-	size_t n = *p < 0x80                      ? 1
-			: *p >= 0xc2 && *p < 0xe0 ? 2
-			: *p >= 0xe0 && *p < 0xf0 ? 3
-			: *p >= 0xf0 && *p < 0xf5 ? 4
-						  : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
-
-static bool is_plain(unsigned char c)
-{
-	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
-}
-
-/* Bytes that are not UTF-8 become '?', since readers refuse the whole page for one of them. */
-void exposition_clean(struct buf *out, const char *text, bool is_escaped)
-{
-	for (const unsigned char *p = (const unsigned char *)text; *p;) {
-		size_t n = 0;
-
-		while (is_plain(p[n]))
-			n++;
-		if (n) {
-			buf_add(out, p, n);
-			p += n;
-			continue;
-		}
-		n = character_bytes(p);
-		if (!n)
-			buf_addc(out, '?');
-		else if (is_escaped && *p == '\n')
-			buf_adds(out, "\\n");
-		else if (is_escaped && (*p == '"' || *p == '\\'))
-			buf_addf(out, "\\%c", *p);
-		else
-			buf_add(out, p, n);
-		p += n ? n : 1;
-	}
-}
-
-/* Most values are whole: those need no printf. */
-static void add_number(struct buf *out, double value)
-{
-	char text[24], *at = text + sizeof(text);
-	uint64_t whole;
-
-	if (value >= 0 && value < 9e15 && value == (double)(whole = (uint64_t)value) && !signbit(value)) {
-		do
-			*--at = (char)('0' + whole % 10);
-		while (whole /= 10);
-		buf_add(out, at, (size_t)(text + sizeof(text) - at));
-	} else if (isnan(value)) {
-		buf_adds(out, "NaN");
-	} else if (isinf(value)) {
-		buf_adds(out, value > 0 ? "+Inf" : "-Inf");
-	} else {
-		buf_addf(out, "%.17g", value);
-	}
-}
-
-static void add_labels(struct buf *out, const struct exposition_label *labels, size_t count)
-{
-	char before = '{';
-
-	for (size_t i = 0; i < count; i++) {
-		buf_addc(out, before);
-		buf_adds(out, labels[i].key);
-		buf_add(out, "=\"", 2);
-		exposition_clean(out, labels[i].value, true);
-		buf_addc(out, '"');
-		before = ',';
-	}
-	if (before == ',')
-		buf_addc(out, '}');
-}
-
-static void add_line(struct exposition *x, const char *suffix, double value, const struct exposition_label *labels,
-		size_t count)
-{
-	buf_add(x->out, x->name, x->name_bytes);
-	buf_adds(x->out, types[x->type].sample_suffix);
-	buf_adds(x->out, suffix);
-	add_labels(x->out, labels, count);
-	buf_addc(x->out, ' ');
-	add_number(x->out, value);
-}
-
 static void to_sink(struct exposition *x, const char *suffix, double value, const struct exposition_label *labels,
 		size_t count)
 {
@@ -181,8 +80,7 @@ static void add_sample(struct exposition *x, const char *suffix, double value, c
 		to_sink(x, suffix, value, labels, count);
 		return;
 	}
-	add_line(x, suffix, value, labels, count);
-	buf_addc(x->out, '\n');
+	exposition_line(x, suffix, value, labels, count);
 }
 
 void exposition_labelled(struct exposition *x, double value, const struct exposition_label *labels, size_t count)
@@ -226,67 +124,6 @@ void exposition_summary(struct exposition *x, double sum, uint64_t count, const 
 	add_sample(x, "_count", (double)count, labels, label_count);
 }
 
-/* An example stands behind the bucket that it is in; text 0.0.4 has none. */
-static void add_example(struct exposition *x, const struct exposition_histogram *h, bool is_in_it)
-{
-	if (x->format != EXPOSITION_OPENMETRICS || !is_in_it || isnan(h->greatest) || !h->example)
-		return;
-	buf_addf(x->out, " # {%s=\"", h->example_key);
-	exposition_clean(x->out, h->example, true);
-	buf_add(x->out, "\"} ", 3);
-	add_number(x->out, h->greatest);
-}
-
-static const char *bound_label(int octave)
-{
-	static char labels[OCTAVES][32];
-	char *label = labels[octave - OCTAVE_LOW];
-
-	if (!*label)
-		snprintf(label, sizeof(labels[0]), octave < 0 ? "le=\"%.17g\"} " : "le=\"%.1f\"} ", exp2(octave));
-	return label;
-}
-
-/* `name_bucket{app="x",`: what all lines of a histogram begin with. */
-static void add_bucket_head(struct exposition *x, const struct exposition_label *labels, size_t count, struct buf *head)
-{
-	buf_add(head, x->name, x->name_bytes);
-	buf_adds(head, "_bucket");
-	add_labels(head, labels, count);
-	if (count)
-		head->data[head->len - 1] = ',';
-	else
-		buf_addc(head, '{');
-}
-
-static void add_buckets(struct exposition *x, const struct exposition_histogram *h,
-		const struct exposition_label *labels, size_t label_count)
-{
-	CLEANUP(buf_release) struct buf head = BUF_INIT;
-	uint64_t below = 0;
-	size_t bucket = 0;
-	double bound = -INFINITY;
-
-	add_bucket_head(x, labels, label_count, &head);
-	for (int octave = OCTAVE_LOW; octave <= OCTAVE_HIGH; octave++) {
-		size_t end = 1 + 4 * (size_t)(octave - OCTAVE_FIRST);
-
-		for (; bucket < end; bucket++)
-			below += h->buckets[bucket];
-		buf_add(x->out, head.data, head.len);
-		buf_adds(x->out, bound_label(octave));
-		add_number(x->out, (double)below);
-		add_example(x, h, h->greatest > bound && h->greatest <= exp2(octave));
-		bound = exp2(octave);
-		buf_addc(x->out, '\n');
-	}
-	buf_add(x->out, head.data, head.len);
-	buf_adds(x->out, "le=\"+Inf\"} ");
-	add_number(x->out, (double)h->count);
-	add_example(x, h, h->greatest > bound);
-	buf_addc(x->out, '\n');
-}
-
 void exposition_histogram(struct exposition *x, const struct exposition_histogram *h,
 		const struct exposition_label *labels, size_t label_count)
 {
@@ -297,7 +134,7 @@ void exposition_histogram(struct exposition *x, const struct exposition_histogra
 		return;
 	}
 	if (!x->sink)
-		add_buckets(x, h, labels, label_count);
+		exposition_buckets(x, h, labels, label_count);
 	add_sample(x, "_sum", h->sum, labels, label_count);
 	add_sample(x, "_count", (double)h->count, labels, label_count);
 }

@@ -41,25 +41,35 @@ static bool take_fields(const char *at, uint64_t n[FIELDS])
 	return true;
 }
 
+static void take_name(struct live_process *p, const char *name, size_t n)
+{
+	n = n < sizeof(p->name) ? n : sizeof(p->name) - 1;
+	memcpy(p->name, name, n);
+	p->name[n] = '\0';
+}
+
 static int parse(struct live_process *p, const char *text)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
 	static double tick;
+	static uint64_t page_bytes;
 	uint64_t n[FIELDS];
 
-	if (tick == 0)
+	if (!page_bytes) {
 		tick = (double)sysconf(_SC_CLK_TCK);
+		page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	}
 	if (!open || !close || close < open || close[1] != ' ' || !close[2])
 		return -EBADMSG;
 	if (close[2] == 'Z' || close[2] == 'X')
 		return -ESRCH;
 	if (!take_fields(close + 3, n))
 		return -EBADMSG;
-	snprintf(p->name, sizeof(p->name), "%.*s", (int)(close - open - 1), open + 1);
+	take_name(p, open + 1, (size_t)(close - open - 1));
 	p->cpu_seconds = (double)(n[USER] + n[SYSTEM] + n[CHILD_USER] + n[CHILD_SYSTEM]) / tick;
 	p->start_seconds = (double)n[START] / tick;
 	p->virtual_bytes = n[VIRTUAL];
-	p->resident_bytes = n[PAGES] * (uint64_t)sysconf(_SC_PAGESIZE);
+	p->resident_bytes = n[PAGES] * page_bytes;
 	return 0;
 }
 

@@ -42,6 +42,8 @@ static void release_ring(struct live_ring *r)
 	for (size_t i = 0; i < r->entry_count; i++)
 		close_entry(&r->entries[i]);
 	free(r->entries);
+	if (r->fd >= 0)
+		close(r->fd);
 }
 
 void live_watch_release(struct live_watch *w)
@@ -193,49 +195,36 @@ static void set_tick(struct live_ring *r)
 		r->tick_s = (double)(clock_mono_ns() - r->start_mono_ns) / 1e9 / (double)ticks;
 }
 
-/* Ours, and nobody else can write there. */
+/* What a directory that was changed has now. */
 static int look_into(struct live_ring *r)
 {
-	CLEANUP(cleanup_fd) int fd = open(r->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	struct stat st;
-	int copy, rc = 0;
-	DIR *dir;
+	int copy = openat(r->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
 
-	if (fd < 0 || fstat(fd, &st) || st.st_uid != getuid() || st.st_mode & 022)
-		return 0;
-	r->is_seen = true;
-	if (is_same_time(st.st_mtim, r->time) && st.st_ino == r->inode)
-		return 0;
-	r->time = settled(st.st_mtim);
-	r->inode = st.st_ino;
-	read_control(r, fd);
-	for (size_t i = 0; i < r->entry_count; i++)
-		r->entries[i].is_seen = false;
-	copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	dir = copy < 0 ? NULL : fdopendir(copy);
 	if (!dir && copy >= 0)
 		close(copy);
+	read_control(r, r->fd);
+	for (size_t i = 0; i < r->entry_count; i++)
+		r->entries[i].is_seen = false;
 	for (struct dirent *d; dir && rc == 0 && (d = readdir(dir));)
 		if (is_board(d->d_name))
-			rc = add_entry(r, fd, d->d_name);
+			rc = add_entry(r, r->fd, d->d_name);
 	if (dir)
 		closedir(dir);
 	drop_entries(r);
 	return rc;
 }
 
-/* Has a known ring changed? One call, where nothing has. */
+/* Has it changed? One call, where nothing has. Ours, and nobody else's to write to; removed, it has no links. */
 static int revisit(struct live_ring *r)
 {
 	struct stat st;
 
-	r->is_seen = false;
-	if (lstat(r->path, &st))
+	r->is_seen = r->fd >= 0 && fstat(r->fd, &st) == 0 && st.st_nlink && st.st_uid == getuid() &&
+			!(st.st_mode & 022);
+	if (!r->is_seen || is_same_time(st.st_mtim, r->time))
 		return 0;
-	if (is_same_time(st.st_mtim, r->time) && st.st_ino == r->inode) {
-		r->is_seen = true;
-		return 0;
-	}
+	r->time = settled(st.st_mtim);
 	return look_into(r);
 }
 
@@ -259,8 +248,9 @@ static int add_ring(struct live_watch *w, const char *path)
 	w->rings = bigger;
 	w->rings[w->ring_count] = (struct live_ring){ .tick_s = NAN };
 	snprintf(w->rings[w->ring_count].path, sizeof(w->rings[0].path), "%s", path);
+	w->rings[w->ring_count].fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	w->ring_count++;
-	return look_into(&w->rings[w->ring_count - 1]);
+	return revisit(&w->rings[w->ring_count - 1]);
 }
 
 static int look_for_rings(struct live_watch *w, const char *place, struct timespec *time)
@@ -321,7 +311,8 @@ int live_watch_read(struct live_entry *e, int64_t age_ns, bool has_histograms, s
 	int rc = e->stat_fd < 0 ? -ESRCH : 0;
 
 	if (rc == 0 && now_ns - e->read_ns >= age_ns) {
-		rc = live_process_look(&e->process, e->stat_fd, e->start_mono_ns);
+		/* an open file is of that process for ever: whether it is ours was asked when it was opened */
+		rc = live_process_look(&e->process, e->stat_fd, INT64_MAX);
 		e->read_ns = now_ns;
 	}
 	if (rc == 0)

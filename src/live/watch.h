@@ -1,9 +1,10 @@
 /*
  * watch: the rings of this user's running programs, found once and kept open.
  *
- * A ring directory is looked into again when its time has changed, the places of rings too; a
- * board and /proc/PID/stat stay open from then on, so that a look at a program costs three
- * reads. A process that has ended, or whose number is another's now, is left out and let go.
+ * A ring directory is looked into again when its time has changed, the places of rings too. The
+ * directory, a board and /proc/PID/stat stay open from then on, so that a look at a program costs
+ * a stat and three reads, none of which looks for a name. A process that has ended, or whose number
+ * is another's now, is left out and let go.
  */
 #ifndef SONDE_LIVE_WATCH_H
 #define SONDE_LIVE_WATCH_H
@@ -43,8 +44,8 @@ struct live_ring {
 	size_t entry_count;
 	double tick_s;
 	/* private */
+	int fd; /* of the directory; -1: it could not be opened */
 	struct timespec time;
-	ino_t inode;
 	size_t entry_cap;
 	uint64_t start_ticks;
 	int64_t start_mono_ns;

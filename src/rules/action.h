@@ -2,7 +2,7 @@
  * action: what a rule does, as one line of words.
  *
  *	weight detector 300          weight of the application's control group, 1 to 10000; 100 is usual
- *	io detector 300              the same for its disks (v2)
+ *	io detector 300              the same for its disks
  *	cap hogs 0.5                 processors' worth of time
  *	high hogs 400M               memory beyond which it is slowed down and reclaimed from
  *	memory hogs 512M             most memory

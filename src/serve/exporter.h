@@ -6,12 +6,13 @@
 #define SONDE_SERVE_EXPORTER_H
 
 #include "control/controller.h"
-#include "live/metrics.h"
+#include "live/history.h"
 #include "serve/guard.h"
 
 struct exporter_arg {
 	struct live_exporter *exporter;
 	struct controller *controller; /* NULL: none */
+	struct live_history *history;  /* NULL: none */
 	struct guard *pages;           /* whose page a link opens; NULL: of the guard that is asked */
 };
 

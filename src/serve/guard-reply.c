@@ -70,7 +70,7 @@ static struct MHD_Response *whole(struct guard_request *r, struct guard_reply *r
 	} else if (reply->fixed) {
 		response = MHD_create_response_from_buffer(n, (void *)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT);
 	} else {
-		response = MHD_create_response_from_buffer(n, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
+		response = MHD_create_response_from_buffer(n, buf_take(&reply->body), MHD_RESPMEM_MUST_FREE);
 	}
 	if (response && is_packed)
 		MHD_add_response_header(response, "Content-Encoding", "gzip");

@@ -78,6 +78,10 @@ int live_page_answer(void *arg, const struct guard_request *r, struct guard_repl
 	json_kstr(&j, "host", host);
 	rc = add_samples(&j, a, err);
 	add_controller(&j, a->controller);
+	if (a->history && guard_request_arg(r, "history")) {
+		json_key(&j, "history");
+		live_history_show(a->history, &j);
+	}
 	json_end(&j);
 	return rc;
 }

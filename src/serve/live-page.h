@@ -6,6 +6,8 @@
  *	{"time_ns", "version", "host", "samples": [[name, {label: value}, number]...],
  *	 "controller": null or rules and regulators, "journal": [line...]}
  *
+ * and with ?history=1, as a page asks first, "history": what it was (live/history.h).
+ *
  * POST /api/link makes an address that opens the page once, for `sonde view --live`.
  */
 #ifndef SONDE_SERVE_LIVE_PAGE_H

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <sonde/sonde.h>
 #include <stdio.h>
+#include <time.h>
 
 static void print_knobs(void)
 {
@@ -9,6 +10,18 @@ static void print_knobs(void)
 			(long long)sonde_knob_int_in("threads", 4, 1, 64), sonde_knob_real_in("rate", 0.5, 0, 1),
 			(long long)sonde_knob_choice("layout", 1, "rows|columns|tiles"));
 	fflush(stdout);
+}
+
+/* However the block is left. */
+static int timed(int i)
+{
+	const struct timespec pause = { 0, 1000000 };
+	SONDE_TIMER("timed_seconds");
+	nanosleep(&pause, NULL);
+	if (i)
+		return i;
+	SONDE_TIMER("inner_seconds");
+	return 0;
 }
 
 static void metrics(void)
@@ -25,6 +38,8 @@ static void metrics(void)
 		sonde_metric_observe("seen", ldexp(1, i));
 	sonde_metric_observe("seen", 0);
 	sonde_metric_observe("seen", -NAN);
+	for (int i = 0; i < 3; i++)
+		timed(i);
 	for (int i = 0; i < 5; i++)
 		sonde_step("loop", 10 + i, i < 3 ? i : i == 3 ? NAN : INFINITY);
 	for (int i = 0; i < 300; i++) { /* more than there are slots */

@@ -47,8 +47,11 @@ def board():
              "a histogram's buckets: four an octave from 2^-30, each with its upper bound")
     tap.same((loop.count, loop.index, loop.value, loop.rejected, loop.histogram.count), (5, 14, 2.0, 1, 4),
              "a step's last index and value, and the times between")
+    timed, inner = metrics["timed_seconds", 3], metrics["inner_seconds", 3]
+    tap.same((timed.count, timed.histogram.low >= 0.001, inner.count, inner.histogram.low >= 0), (3, True, 1, True),
+             "a timer observes the seconds of its block, however that is left")
     tap.same(len(metrics), 256, "as many metrics as there are slots")
-    tap.same(run.ring.only().dropped, 300 + 4 - 256, "what found no slot is counted")
+    tap.same(run.ring.only().dropped, 300 + 6 - 256, "what found no slot is counted")
     tap.same(sorted(knobs), ["layout", "plain", "rate", "threads"], "the knobs")
     tap.same((knobs["threads"].low, knobs["threads"].high, knobs["threads"].fallback, knobs["threads"].value),
              (1, 64, 4, 1), "a knob's bounds, default and value")

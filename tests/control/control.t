@@ -42,6 +42,9 @@ rules:
       - mqtt 127.0.0.1:$broker edge/high 1
       - knob $name batch 1000
     else: [ webhook http://127.0.0.1:$hook/alert ]
+  - name: disks
+    when: sonde_app_level{app="$name"} > 5
+    do: [ io $name 200 ]
   - name: unknown
     when: sonde_app_nothing{app="$name"} > 5
     do: [ freeze $name ]
@@ -65,6 +68,13 @@ case $weight_file in
 *) weight_high=300 weight_usual=100 ;;
 esac
 is 'the weight is set' "$(<"$weight_file")" "$weight_high"
+poll journal_has '"rule":"disks"'
+io_file=$(of "io" place)
+if test -n "$io_file"; then
+	is 'its weight at disks too' "$(grep -o '[0-9]*$' "$io_file" | head -n 1) $(of io before | grep -o '[0-9]*$')" '200 100'
+else
+	skip 'its weight at disks too' "$(of io message)"
+fi
 is 'the cap not below the floor' "$(cut -d' ' -f1 "$cap_file")" 50000
 is 'what stood there is in the journal' "$(of weight before)" "$weight_usual"
 like 'and why' "$(of weight why)" "sonde_app_level.* = 9"
@@ -90,6 +100,7 @@ fi
 level 1
 poll grep -q resolved hooks
 is 'the weight is put back when it is over' "$(<"$weight_file")" "$weight_usual"
+test -z "$io_file" || is 'and that at disks' "$(grep -o '[0-9]*$' "$io_file" | head -n 1)" 100
 poll grep -qx 4 app/knob
 pass 'the knob too'
 is 'and the webhook told' "$(tail -n 1 hooks)" '4 resolved high'
@@ -133,6 +144,7 @@ kill -KILL "$live"
 wait "$live" 2>/dev/null
 poll eval "grep -qx $weight_usual $weight_file"
 is 'kill -9 of the controller puts the weight back' "$(<"$weight_file")" "$weight_usual"
+test -z "$io_file" || { poll eval 'grep -q "100$" "$io_file"' && pass 'and that at disks'; }
 poll grep -qx 4 app/knob
 pass 'and the knob'
 poll journal_has 'the controller has gone'

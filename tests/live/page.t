@@ -25,6 +25,11 @@ of() { jq -r --arg n "$1" --arg a "$name" '.samples[] | select(.[0] == $n and .[
 is 'a counter' "$(of sonde_app_frames_seen_total)" 3
 is 'a gauge' "$(of sonde_app_queue_depth)" 7
 is 'the count of a histogram, and no buckets' "$(of sonde_app_latency_seconds_count) $(grep -c _bucket page)" '3 0'
+is 'what was before is told when it is asked for' "$(jq -r 'has("history")' page)" false
+has_past() { curl -s -b jar "$(<url)/api/live?history=1" >past && jq -e --arg a "$name" \
+	'.history.every_s == 2 and (.history.series | map(select(.[0] == "sonde_app_queue_depth" and .[1].app == $a))[0][2][0] == 7)' past >/dev/null; }
+poll has_past
+is 'and then every metric has its values' "$?" 0
 is 'there are no rules' "$(jq -c '[.controller, .journal]' page)" '[null,[]]'
 is 'another site may not ask' "$(code -b jar -H 'Origin: http://evil.example' "$(<url)/api/live")" 403
 is 'by the socket it is the same' "$(curl -s --unix-socket control.sock http://x/api/live | jq -r '.samples | length > 10')" true

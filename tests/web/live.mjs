@@ -53,6 +53,13 @@ await check('and are drawn', async () => {
 	const d = await page.getAttribute('svg[aria-label^="steps of detector"] path', 'd');
 	return /^M[0-9.]+ [0-9.]+(L[0-9.]+ [0-9.]+){2,}/.test(d) ? null : d;
 });
+await check('a page that is opened later begins with what was before', async () => {
+	const link = await page.evaluate(async () => (await (await fetch('/api/link', { method: 'POST' })).json()).url);
+	const other = await open(browser, link, { ready });
+	const [looks, values] = await other.evaluate(() => [window.sondeLive.look, window.sondeLive.find('sonde_steps_total', { app: 'detector', step: 'frame' }).values.length]);
+	await other.context().close();
+	return values > looks + 1 ? null : `${values} values after ${looks} looks`;
+});
 await check('a rule is idle, with why', async () => {
 	await page.waitForSelector('[data-rule=high][data-state=idle]');
 	const text = await page.textContent('[data-rule=high]');

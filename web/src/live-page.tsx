@@ -16,7 +16,7 @@ function useLive(): Live {
 		let timer = 0, isOver = false;
 		const look = async () => {
 			try {
-				live.take(await ask('/api/live'));
+				live.take(await ask(live.look ? '/api/live' : '/api/live?history=1'));
 				live.error = null;
 			} catch (error) {
 				live.error = String((error as Error)?.message ?? error);

@@ -8,7 +8,9 @@ export interface Rung { act: string; effort: number; value: number | null }
 export interface RegulatorState { name: string; measure: string; value: number | null; target: number; is_saturated: boolean; rungs: Rung[] }
 export interface Controller { is_off: boolean; is_dry_run: boolean; rules: RuleState[]; regulators: RegulatorState[] }
 export interface JournalLine { time: string; rule?: string; action?: string; result?: string; place?: string; before?: string; after?: string; why?: string; message?: string }
-export interface LiveAnswer { time_ns: number; version: string; host: string; samples: Sample[]; controller: Controller | null; journal: JournalLine[] }
+export interface LiveAnswer { time_ns: number; version: string; host: string; samples: Sample[]; controller: Controller | null; journal: JournalLine[]; history?: History }
+/** What was before the page: of each series its values, the newest last, so many seconds apart. */
+export interface History { every_s: number; series: Array<[name: string, labels: Labels, values: Array<number | null>]> }
 
 export const KEPT = 120; // looks, one a second
 
@@ -28,15 +30,17 @@ export class Live {
 		const seconds = answer.time_ns / 1e9;
 		this.answer = answer;
 		this.look++;
-		for (const [name, labels, value] of answer.samples) this.add(name, labels, value, seconds);
+		const past = new Map(answer.history?.series.map(([name, labels, values]) =>
+			[keyOf(name, labels), values.flatMap((v) => Array<number | null>(answer.history!.every_s).fill(v)).slice(-KEPT)]));
+		for (const [name, labels, value] of answer.samples) this.add(name, labels, value, seconds, past);
 		// What has ended is not shown any more, as the exporter does.
 		for (const [key, s] of this.series) if (s.seen !== this.look) this.series.delete(key);
 	}
-	private add(name: string, labels: Labels, value: number, seconds: number) {
+	private add(name: string, labels: Labels, value: number, seconds: number, past: Map<string, Array<number | null>>) {
 		const key = keyOf(name, labels);
 		let s = this.series.get(key);
 		if (!s) {
-			s = { name, labels, isTotal: isTotal(name), now: value, values: [], last: value, lastTime: seconds, seen: 0 };
+			s = { name, labels, isTotal: isTotal(name), now: value, values: past.get(key) ?? [], last: value, lastTime: seconds, seen: 0 };
 			this.series.set(key, s);
 			if (s.isTotal) { s.seen = this.look; return; } // a rate needs two looks
 		}

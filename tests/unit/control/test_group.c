@@ -75,6 +75,7 @@ static const struct row {
 	{ ACTION_HIGH, 268435456, "memory.high", "max\n", "268435456", INFINITY },
 	{ ACTION_MEMORY, 536870912, "memory.max", "max\n", "536870912", INFINITY },
 	{ ACTION_PIDS, 100, "pids.max", "20\n", "100", 20 },
+	{ ACTION_IO, 30000, "io.weight", "default 100\n", "default 10000", 100 },
 	{ ACTION_FREEZE, 0, "cgroup.freeze", "0\n", "1", 0 },
 	{ ACTION_THAW, 0, "cgroup.freeze", "1\n", "0", 1 },
 }, v1_rows[] = {
@@ -83,6 +84,10 @@ static const struct row {
 	{ ACTION_HIGH, 268435456, "memory.soft_limit_in_bytes", "1073741824\n", "268435456", 1073741824 },
 	{ ACTION_MEMORY, 536870912, "memory.limit_in_bytes", "1073741824\n", "536870912", 1073741824 },
 	{ ACTION_PIDS, 100, "pids.max", "max\n", "100", INFINITY },
+	{ ACTION_IO, 300, "blkio.weight", "500\n", "1000", 100 },    /* of 1500, which it does not take */
+	{ ACTION_IO, 300, "blkio.bfq.weight", "100\n", "300", 100 }, /* newer: before the other */
+	{ ACTION_FREEZE, 0, "freezer.state", "THAWED\n", "FROZEN", INFINITY },
+	{ ACTION_THAW, 0, "freezer.state", "FROZEN\n", "THAWED", INFINITY },
 };
 
 static void check_rows(const struct row *rows, size_t count, bool is_v2)

@@ -5,6 +5,8 @@
 #include "sonde/shm.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void assert_name(const char *text, const char *want)
@@ -57,6 +59,47 @@ static void test_labels(void **state)
 	assert_text(false, EXPOSITION_GAUGE, 1, "\"\n\\", "# HELP a Help.\n# TYPE a gauge\na{app=\"\\\"\\n\\\\\"} 1\n");
 	assert_text(false, EXPOSITION_GAUGE, 1, "\xc3\xa4\xff\xe2\x82",
 			"# HELP a Help.\n# TYPE a gauge\na{app=\"\xc3\xa4???\"} 1\n");
+}
+
+static double written(double value, char *text, size_t size)
+{
+	struct buf out = BUF_INIT;
+	struct exposition x = { .out = &out };
+
+	exposition_sample(&x, value, NULL);
+	snprintf(text, size, "%.*s", (int)strcspn(strchr(out.data, ' ') + 1, "\n"), strchr(out.data, ' ') + 1);
+	buf_release(&out);
+	return strtod(text, NULL);
+}
+
+/* What has few decimals is written with few; whatever it is, it reads back the same. */
+static void test_numbers(void **state)
+{
+	static const struct {
+		double value;
+		const char *want;
+	} rows[] = { { 0, "0" }, { 7, "7" }, { 0.12, "0.12" }, { 40.5, "40.5" }, { 1e-9, "0.000000001" },
+		{ 123456.000001, "123456.000001" }, { 899999.999999999, "899999.999999999" },
+		{ 9e15, "9000000000000000" }, { -2.5, "-2.5" }, { 1e300, NULL }, { 1e-300, NULL }, { 0.1 + 0.2, NULL },
+		{ -0.0, "-0" }, { NAN, "NaN" }, { -INFINITY, "-Inf" } };
+	char text[64];
+
+	random_init();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		double back = written(rows[i].value, text, sizeof(text));
+
+		assert_true(back == rows[i].value || isnan(back));
+		if (rows[i].want)
+			assert_string_equal(text, rows[i].want);
+	}
+	for (int i = 0; i < 100000; i++) {
+		double value = (double)random_u64() / (double)(1 + (random_u64() >> (random_u64() % 64)));
+
+		assert_true(written(value, text, sizeof(text)) == value);
+		value = (double)(random_u64() % 10000000) / 1000;
+		assert_true(written(value, text, sizeof(text)) == value);
+		assert_true(strlen(text) <= 8);
+	}
 }
 
 static void take(void *arg, const char *name, const struct exposition_label *labels, size_t count, double value)
@@ -151,8 +194,9 @@ static void test_protobuf(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_names), cmocka_unit_test(test_formats),
-		cmocka_unit_test(test_labels), cmocka_unit_test(test_sink), cmocka_unit_test(test_buckets),
-		cmocka_unit_test(test_histogram), cmocka_unit_test(test_choice), cmocka_unit_test(test_protobuf) };
+		cmocka_unit_test(test_labels), cmocka_unit_test(test_numbers), cmocka_unit_test(test_sink),
+		cmocka_unit_test(test_buckets), cmocka_unit_test(test_histogram), cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_protobuf) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
