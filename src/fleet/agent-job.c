@@ -336,7 +336,8 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 		.lease = lease,
 		.id = job->id,
 		.epoch = epoch,
-		.seen = epoch,
+		/* What was said before the claim holds too, a stop for one: the first look sees it. */
+		.seen = 0,
 		.batches = FLEET_BATCHES_INIT,
 		.work = FLEET_WORK_INIT,
 		.words = BUF_INIT };

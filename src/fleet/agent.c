@@ -77,6 +77,8 @@ static int consider(struct agent *a, struct fleet_lease *lease, const struct fle
 	rc = claim(a, lease, job, &epoch);
 	if (rc < 0)
 		return rc;
+	if (job->stop == FLEET_STOP_CANCEL) /* while nobody had it */
+		return agent_tell_end(a, lease, epoch, -1, "it was cancelled while its agent was lost");
 	if (job->attempts >= FLEET_ATTEMPTS_MAX)
 		return agent_tell_end(a, lease, epoch, -1, "its agents were lost as often as is tried");
 	agent_run_job(a, lease, job, epoch);

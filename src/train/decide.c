@@ -14,7 +14,8 @@ static const double near_enough = 0.1;   /* half the interval of a pace by the p
 static const double worse = 1.2;         /* by this factor: then more reports would not make it the best */
 static const double far_worse = 1.5;     /* by this factor: then it is left as soon as that is sure, */
 static const double sure_enough = 3.9;   /* the logarithm of one in fifty */
-static const double hiccup_s = 0.1;      /* any program may be late by that */
+static const double hiccup_s = 0.1;      /* any program may be late by that, */
+static const double way_back_s = 10;     /* and by that where it is meant to be: the slow ones have to let go first */
 static const double left_after = 15;     /* iterations of the best: about so long one stays that is far worse */
 static const double unknown_ratio = 0.5; /* by so much configurations differ, before there is a model of them */
 
@@ -53,6 +54,11 @@ static double best_told(const struct train_coach *c)
 	return best;
 }
 
+static double patience(const struct train_stint *s)
+{
+	return s->reason == TRAIN_EXPLORE || s->reason == TRAIN_TRY ? hiccup_s : way_back_s;
+}
+
 enum knowledge { NOT_YET, KNOWN, TOO_SLOW };
 
 /* Is what was seen of the configuration enough? */
@@ -65,7 +71,7 @@ static enum knowledge know(const struct train_coach *c, const struct train_stint
 
 	if (s->is_failed || s->count >= (size_t)c->plan->iterations + TRAIN_SKIPPED)
 		return KNOWN;
-	if (wait.seconds > hiccup_s && train_wait_evidence(&wait, far_worse * best) > sure_enough)
+	if (wait.seconds > patience(s) && train_wait_evidence(&wait, far_worse * best) > sure_enough)
 		return TOO_SLOW;
 	if (s->count < TRAIN_SKIPPED + (gaps > GAPS_MIN ? gaps : GAPS_MIN))
 		return NOT_YET;

@@ -29,6 +29,21 @@ ok 'a new monitor goes on' wait_for is_now "$job" "done"
 is 'it ran once' "$(field "$job" attempts)" 1
 is 'jobs of before are as they were' "$(sonde job list | grep -c ' done ')" 2
 
+# Cancelled while there is no monitor: before anybody queued it, and while its agent is lost.
+agent_cancelled=$(sonde submit -- sh -c 'echo $$ >>cancelled.attempts; exec sleep 1000')
+ok 'a job runs' wait_for test -s cancelled.attempts
+for role in monitor agent; do for pid in $(processes $role); do is_gone "$pid" || kill -9 "$pid"; done; done
+job=$(sonde submit -- touch cancelled.never)
+sonde job cancel "$job"
+is 'without a monitor a job that waits is cancelled' "$(field "$job" state)" cancelled
+sonde job cancel "$agent_cancelled"
+sonde fleet add --agents 1
+ok 'one whose agent is lost, when it is delivered again' wait_for is_now "$agent_cancelled" cancelled
+after=$(sonde submit -- true)
+ok 'the next one runs' wait_for is_now "$after" "done"
+ok 'the cancelled ones do not' test ! -e cancelled.never -a "$(wc -l <cancelled.attempts)" = 1
+is 'they stay cancelled' "$(field "$job" state) $(field "$agent_cancelled" state)" 'cancelled cancelled'
+
 # An agent that is frozen can do nothing: its tree ends all the same before another gets the job, and what it says later
 # counts for nothing.
 cat >frozen.sh <<'END'
