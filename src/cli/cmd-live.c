@@ -16,8 +16,10 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#define FILES_WANTED 4096
 #define PAGE_KEPT_BYTES (4 << 20)
 
 struct options {
@@ -239,6 +241,17 @@ static bool can_reload(void *arg)
 	return is_fine;
 }
 
+/* An application keeps three descriptors open; a thousand, the usual limit, is too few for as many as are allowed. */
+static void allow_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= FILES_WANTED)
+		return;
+	limit.rlim_cur = limit.rlim_max < FILES_WANTED ? limit.rlim_max : FILES_WANTED;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int serve(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
@@ -255,6 +268,7 @@ static int serve(struct cli_context *ctx)
 	mallopt(M_MMAP_THRESHOLD, PAGE_KEPT_BYTES);
 	mallopt(M_TRIM_THRESHOLD, PAGE_KEPT_BYTES);
 	mallopt(M_ARENA_MAX, 1);
+	allow_files();
 	daemon_block(&signals, ctx, can_reload);
 	do
 		rc = live_once(ctx, &g, &signals, &is_again);
