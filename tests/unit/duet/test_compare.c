@@ -83,6 +83,32 @@ static void the_budget_is_kept(void **state)
 	duet_result_release(&r);
 }
 
+/* Told when the pilot is over: from now on others leave the machine to us. */
+static int calm_down(void *arg, const struct duet_result *so_far, struct sonde_err *err)
+{
+	struct fake *f = arg;
+
+	f->base_ns *= 0.9;
+	return 0;
+}
+
+static void a_busy_pilot_does_not_end_it_early(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 1.01, 0.2);
+	f.base_ns = 2e7;
+	setup.has_aa = true;
+	setup.on_schedule = calm_down;
+	setup.arg = &f;
+	r = compare(&setup, &f);
+	assert_int_equal(r.verdict, STATS_INCONCLUSIVE);
+	assert_int_equal(r.stop, DUET_BUDGET_OVER);
+	duet_result_release(&r);
+}
+
 static void one_run_at_least_and_it_is_indicative(void **state)
 {
 	struct duet_setup setup = usual();
@@ -377,6 +403,7 @@ int main(void)
 		cmocka_unit_test(verdicts),
 		cmocka_unit_test(a_clear_answer_comes_early),
 		cmocka_unit_test(the_budget_is_kept),
+		cmocka_unit_test(a_busy_pilot_does_not_end_it_early),
 		cmocka_unit_test(one_run_at_least_and_it_is_indicative),
 		cmocka_unit_test(says_what_it_would_take),
 		cmocka_unit_test(position_does_not_matter),
