@@ -87,11 +87,8 @@ static void pilot(struct buf *out, const struct duet_result *r)
 {
 	if (!r->is_design_piloted)
 		return;
-	buf_adds(out, "; a pilot of A against itself found none that is clearly better for its time:");
-	for (int d = 0; d < DUET_DESIGNS; d++)
-		if (r->choices[d].is_tried)
-			buf_addf(out, " %s (spread %.2f %%, %.2f s a run)", duet_design_names[d],
-					100 * sqrt(r->choices[d].variance), r->choices[d].run_seconds);
+	buf_adds(out, "; in a pilot of A against itself ");
+	duet_say_pilot(out, r);
 }
 
 static const char *plural(size_t n)

@@ -1,7 +1,9 @@
 /* compare: designs, budgets, looks and verdicts, on programs whose truth is known and a clock that is ours. */
 #include "../support.h"
 
+#include "base/cleanup.h"
 #include "duet/compare.h"
+#include "duet/report.h"
 #include "fake.h"
 
 #include <errno.h>
@@ -225,6 +227,28 @@ static void the_pilot_takes_the_quieter_design(void **state)
 	}
 }
 
+static void the_pilot_is_told_as_it_was(void **state)
+{
+	struct duet_result r = { .schedule.design = DUET_ASYNC, .is_design_piloted = true };
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	r.choices[DUET_RMIT] =
+			(struct duet_choice){ .is_tried = true, .variance = 4e-4, .run_seconds = 1, .cost = 4e-4 };
+	r.choices[DUET_ASYNC] =
+			(struct duet_choice){ .is_tried = true, .variance = 1e-4, .run_seconds = 2, .cost = 2e-4 };
+	duet_say_pilot(&words, &r);
+	assert_string_equal(words.data,
+			"the best for its time: rmit (spread 2.00 %, 1.00 s a run) "
+			"async (spread 1.00 %, 2.00 s a run)");
+	buf_reset(&words);
+	r.schedule.design = DUET_RMIT;
+	r.choices[DUET_ASYNC].variance = r.choices[DUET_ASYNC].cost = NAN;
+	duet_say_pilot(&words, &r);
+	assert_string_equal(words.data,
+			"the best for its time: rmit (spread 2.00 %, 1.00 s a run) "
+			"async (too few pairs, 2.00 s a run)");
+}
+
 static void the_pilot_may_not_eat_the_budget(void **state)
 {
 	struct duet_setup setup = usual();
@@ -410,6 +434,7 @@ int main(void)
 		cmocka_unit_test(the_self_check_finds_a_bias),
 		cmocka_unit_test(no_self_check_when_it_is_too_dear),
 		cmocka_unit_test(the_pilot_takes_the_quieter_design),
+		cmocka_unit_test(the_pilot_is_told_as_it_was),
 		cmocka_unit_test(the_pilot_may_not_eat_the_budget),
 		cmocka_unit_test(an_interruption_keeps_what_there_is),
 		cmocka_unit_test(a_failure_keeps_what_there_is),
