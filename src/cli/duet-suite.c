@@ -120,7 +120,7 @@ int duet_run_suites(struct cli_context *ctx)
 		rc = err_set(ctx->err, EINVAL, "%zu of %zu configuration files could not be read", unread,
 				ctx->arg_count);
 	else if (!rc && failed)
-		rc = err_set(ctx->err, ECHILD, "%zu runs failed", failed);
+		rc = err_set(ctx->err, ECHILD, "%zu run%s failed", failed, failed == 1 ? "" : "s");
 	return rc;
 }
 

@@ -158,24 +158,13 @@ static void write_sides(struct buf *out, const struct duet_report *report, const
 	}
 }
 
-static bool is_cheapest(const struct duet_result *r)
-{
-	for (int d = 0; d < DUET_DESIGNS; d++)
-		if (r->choices[d].is_tried && r->choices[d].cost < r->choices[r->schedule.design].cost)
-			return false;
-	return true;
-}
-
 static void write_design(struct buf *out, const struct duet_report *report, const struct duet_result *r)
 {
 	buf_addf(out, "  median %s; %s (%s)", duet_metric_name(&report->setup->pairing),
 			duet_design_titles[r->schedule.design], duet_design_names[r->schedule.design]);
 	if (r->is_design_piloted) {
-		buf_addf(out, ", %s:", is_cheapest(r) ? "the best for its time" : "no other was clearly better");
-		for (int d = 0; d < DUET_DESIGNS; d++)
-			if (r->choices[d].is_tried)
-				buf_addf(out, " %s (%.2f %%, %.2f s a run)", duet_design_names[d],
-						100 * sqrt(r->choices[d].variance), r->choices[d].run_seconds);
+		buf_adds(out, ", ");
+		duet_say_pilot(out, r);
 	} else if (report->setup->is_auto) {
 		buf_adds(out, ", without a pilot: it would take too much of the budget");
 	}

@@ -13,7 +13,8 @@ struct comparison {
 	struct duet_result *out;
 	struct sonde_err *err;
 	int64_t begin_ns;
-	double turn_ns; /* of the design in force */
+	double turn_ns;  /* of the design in force */
+	double quick_ns; /* the quickest of its turns so far: as many as the budget may hold are planned for */
 	struct stats_sequential sequence;
 };
 

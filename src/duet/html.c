@@ -87,11 +87,13 @@ static void pilot(struct buf *out, const struct duet_result *r)
 {
 	if (!r->is_design_piloted)
 		return;
-	buf_adds(out, "; a pilot of A against itself found none that is clearly better for its time:");
-	for (int d = 0; d < DUET_DESIGNS; d++)
-		if (r->choices[d].is_tried)
-			buf_addf(out, " %s (spread %.2f %%, %.2f s a run)", duet_design_names[d],
-					100 * sqrt(r->choices[d].variance), r->choices[d].run_seconds);
+	buf_adds(out, "; in a pilot of A against itself ");
+	duet_say_pilot(out, r);
+}
+
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
 }
 
 static void method(struct buf *out, const struct duet_report *r, const struct duet_result *result)
@@ -103,8 +105,9 @@ static void method(struct buf *out, const struct duet_report *r, const struct du
 	buf_addf(out, "; design %s: %s", duet_design_names[result->schedule.design],
 			duet_design_titles[result->schedule.design]);
 	pilot(out, result);
-	buf_addf(out, ". %s, level %g %%; %zu runs of %zu pairs, %zu looks, stopped: %s.", words ? words : "",
-			100 * r->setup->level, result->run_count, result->pairs.count, result->looks,
+	buf_addf(out, ". %s, level %g %%; %zu run%s of %zu pair%s, %zu look%s, stopped: %s.", words ? words : "",
+			100 * r->setup->level, result->run_count, plural(result->run_count), result->pairs.count,
+			plural(result->pairs.count), result->looks, plural(result->looks),
 			duet_stop_name(result->stop));
 	if (isfinite(result->detectable))
 		buf_addf(out, " These runs find a change of %.2f %% in 8 of 10 cases.", 100 * (result->detectable - 1));

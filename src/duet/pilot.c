@@ -61,6 +61,16 @@ static double seconds_of(const struct trial *t)
 	return t->count ? ns / 1e9 / (double)t->count : NAN;
 }
 
+/* A turn of the quickest run. */
+static double quickest_ns(const struct trial *t)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < t->count; i++)
+		least = fmin(least, (double)(t->runs[i].end_ns - t->runs[i].start_ns) / (double)t->plan.turns);
+	return least;
+}
+
 /* pairs is as duet_pairs_make leaves it. */
 static int effect_of(struct comparison *c, const struct trial *t, struct duet_pairs *pairs, struct stats_effect *effect)
 {
@@ -159,6 +169,7 @@ static int note_self(struct comparison *c, const struct trial *t)
 		.ratio = effect.ratio,
 		.is_biased = !effect.is_indicative && stats_direction(&effect.log_ratio) != 0 };
 	c->out->schedule.has_signs = wants_signs(&pairs);
+	c->quick_ns = quickest_ns(t);
 	return 0;
 }
 

@@ -40,7 +40,6 @@ void duet_report_markdown(struct buf *out, const struct duet_report *r);
 void duet_report_csv(struct buf *out, const struct duet_report *r);
 /* A page that needs nothing else; while it is growing it loads itself again. */
 void duet_report_html(struct buf *out, const struct duet_report *r, bool is_growing);
-/* Text for a page: what HTML would take for its own is escaped. */
 
 /* "4.2 % slower", "0.3 % faster", "no slower and no faster" */
 void duet_say_change(struct buf *out, double ratio);
@@ -49,6 +48,8 @@ void duet_say_answer(struct buf *out, const struct duet_report *r, const struct 
 /* What it would take, or "" when it is decided */
 void duet_say_need(struct buf *out, const struct duet_report *r, const struct duet_entry *e);
 const char *duet_stop_name(enum duet_stop stop);
+/* Why the pilot, which there was, took this design: a part of a sentence. */
+void duet_say_pilot(struct buf *out, const struct duet_result *r);
 /* "12.3 ms", "4.1 MiB", "3.5": a value of a metric */
 void duet_say_value(struct buf *out, enum duet_metric metric, double value);
 

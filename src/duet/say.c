@@ -167,6 +167,31 @@ void duet_say_value(struct buf *out, enum duet_metric metric, double value)
 		buf_addf(out, "%.4g", value);
 }
 
+static bool is_cheapest(const struct duet_result *r)
+{
+	for (int d = 0; d < DUET_DESIGNS; d++)
+		if (r->choices[d].is_tried && r->choices[d].cost < r->choices[r->schedule.design].cost)
+			return false;
+	return true;
+}
+
+void duet_say_pilot(struct buf *out, const struct duet_result *r)
+{
+	buf_adds(out, is_cheapest(r) ? "the best for its time:" : "no other was clearly better:");
+	for (int d = 0; d < DUET_DESIGNS; d++) {
+		const struct duet_choice *c = &r->choices[d];
+
+		if (!c->is_tried)
+			continue;
+		buf_addf(out, " %s (", duet_design_names[d]);
+		if (isfinite(c->variance))
+			buf_addf(out, "spread %.2f %%", 100 * sqrt(c->variance));
+		else
+			buf_adds(out, "too few pairs"); /* of commands too short to overlap */
+		buf_addf(out, ", %.2f s a run)", c->run_seconds);
+	}
+}
+
 /* A list of sentences under way. */
 struct doubts {
 	const char **out;

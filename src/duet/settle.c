@@ -3,6 +3,8 @@
  */
 #include "duet/compare-private.h"
 
+#include <math.h>
+
 enum { RUNS_WANTED = 40, RUNS_MOST = 400, ASYNC_TURNS = 4, ROBUST_TURNS = 8 };
 
 size_t compare_turns_least(const struct duet_setup *s, enum duet_design design)
@@ -37,7 +39,7 @@ static int warm_up(struct comparison *c)
 	rc = compare_run(c, &plan, false, &run);
 	if (rc)
 		return rc;
-	c->turn_ns = (double)(run.end_ns - run.start_ns) / (double)plan.turns;
+	c->turn_ns = c->quick_ns = (double)(run.end_ns - run.start_ns) / (double)plan.turns;
 	duet_run_release(&run);
 	return 0;
 }
@@ -67,13 +69,17 @@ static size_t settle_turns(const struct comparison *c, enum duet_design design, 
 	return turns > 1 && turns < ROBUST_TURNS ? ROBUST_TURNS : turns;
 }
 
-/* How many turns and runs: as many as the budget that is left holds. */
+/*
+ * How many turns and runs: as many as the budget that is left holds when they are quick. Where the machine was busier
+ * before than it will be, the plan would end before the budget; where it is not, the budget ends first, which costs
+ * nothing but somewhat wider intervals at early looks.
+ */
 static void settle_runs(struct comparison *c, struct duet_schedule *s)
 {
 	double left = (double)compare_left_ns(c), run_ns;
 
 	s->turns = settle_turns(c, s->design, left);
-	run_ns = (double)s->turns * c->turn_ns;
+	run_ns = (double)s->turns * fmin(c->turn_ns, c->quick_ns);
 	s->runs_max = c->setup->runs_max ? c->setup->runs_max
 					 : clamp(run_ns > 0 ? left / run_ns : RUNS_MOST, 2, RUNS_MOST);
 	s->is_settled = true;

@@ -1,7 +1,9 @@
 /* compare: designs, budgets, looks and verdicts, on programs whose truth is known and a clock that is ours. */
 #include "../support.h"
 
+#include "base/cleanup.h"
 #include "duet/compare.h"
+#include "duet/report.h"
 #include "fake.h"
 
 #include <errno.h>
@@ -80,6 +82,32 @@ static void the_budget_is_kept(void **state)
 	assert_true(f.clock_ns <= 11 * SECOND);
 	assert_true(f.clock_ns >= 7 * SECOND);
 	assert_true(r.effect.locations.n == r.run_count);
+	duet_result_release(&r);
+}
+
+/* Told when the pilot is over: from now on others leave the machine to us. */
+static int calm_down(void *arg, const struct duet_result *so_far, struct sonde_err *err)
+{
+	struct fake *f = arg;
+
+	f->base_ns *= 0.9;
+	return 0;
+}
+
+static void a_busy_pilot_does_not_end_it_early(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 1.01, 0.2);
+	f.base_ns = 2e7;
+	setup.has_aa = true;
+	setup.on_schedule = calm_down;
+	setup.arg = &f;
+	r = compare(&setup, &f);
+	assert_int_equal(r.verdict, STATS_INCONCLUSIVE);
+	assert_int_equal(r.stop, DUET_BUDGET_OVER);
 	duet_result_release(&r);
 }
 
@@ -197,6 +225,28 @@ static void the_pilot_takes_the_quieter_design(void **state)
 		assert_true(stats_interval_holds(&r.effect.ratio, 1.05));
 		duet_result_release(&r);
 	}
+}
+
+static void the_pilot_is_told_as_it_was(void **state)
+{
+	struct duet_result r = { .schedule.design = DUET_ASYNC, .is_design_piloted = true };
+	CLEANUP(buf_release) struct buf words = BUF_INIT;
+
+	r.choices[DUET_RMIT] =
+			(struct duet_choice){ .is_tried = true, .variance = 4e-4, .run_seconds = 1, .cost = 4e-4 };
+	r.choices[DUET_ASYNC] =
+			(struct duet_choice){ .is_tried = true, .variance = 1e-4, .run_seconds = 2, .cost = 2e-4 };
+	duet_say_pilot(&words, &r);
+	assert_string_equal(words.data,
+			"the best for its time: rmit (spread 2.00 %, 1.00 s a run) "
+			"async (spread 1.00 %, 2.00 s a run)");
+	buf_reset(&words);
+	r.schedule.design = DUET_RMIT;
+	r.choices[DUET_ASYNC].variance = r.choices[DUET_ASYNC].cost = NAN;
+	duet_say_pilot(&words, &r);
+	assert_string_equal(words.data,
+			"the best for its time: rmit (spread 2.00 %, 1.00 s a run) "
+			"async (too few pairs, 2.00 s a run)");
 }
 
 static void the_pilot_may_not_eat_the_budget(void **state)
@@ -377,12 +427,14 @@ int main(void)
 		cmocka_unit_test(verdicts),
 		cmocka_unit_test(a_clear_answer_comes_early),
 		cmocka_unit_test(the_budget_is_kept),
+		cmocka_unit_test(a_busy_pilot_does_not_end_it_early),
 		cmocka_unit_test(one_run_at_least_and_it_is_indicative),
 		cmocka_unit_test(says_what_it_would_take),
 		cmocka_unit_test(position_does_not_matter),
 		cmocka_unit_test(the_self_check_finds_a_bias),
 		cmocka_unit_test(no_self_check_when_it_is_too_dear),
 		cmocka_unit_test(the_pilot_takes_the_quieter_design),
+		cmocka_unit_test(the_pilot_is_told_as_it_was),
 		cmocka_unit_test(the_pilot_may_not_eat_the_budget),
 		cmocka_unit_test(an_interruption_keeps_what_there_is),
 		cmocka_unit_test(a_failure_keeps_what_there_is),
