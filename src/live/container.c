@@ -57,19 +57,25 @@ void live_container_of(pid_t pid, char *id, size_t id_size, char *name, size_t n
 		snprintf(name, name_size, "%.*s", (int)(end - at - 6), at + 6);
 }
 
-void live_container_cgroup(pid_t pid, char *dir, size_t size)
+void live_container_cgroup(pid_t pid, struct live_cgroup *group)
 {
-	static const enum cgroup_controller order[] = { CGROUP_CORE, CGROUP_CPU };
+	static const enum cgroup_controller controllers[LIVE_PLACES] = { [LIVE_CORE] = CGROUP_CORE,
+		[LIVE_CPU] = CGROUP_CPU,
+		[LIVE_CPUACCT] = CGROUP_CPUACCT,
+		[LIVE_MEMORY] = CGROUP_MEMORY };
 	CLEANUP(buf_release) struct buf mounts = BUF_INIT, its = BUF_INIT, own = BUF_INIT;
 	struct cgroup_map map, ours;
 
-	dir[0] = '\0';
+	*group = (struct live_cgroup){ 0 };
 	if (!read_of(pid, "cgroup", TEXT_MAX, &its) || !read_of(getpid(), "cgroup", TEXT_MAX, &own) ||
 			!read_of(getpid(), "mountinfo", TEXT_MAX, &mounts))
 		return;
 	cgroup_map_parse(&map, mounts.data, its.data);
 	cgroup_map_parse(&ours, mounts.data, own.data);
-	for (size_t i = 0; i < 2 && !*dir; i++)
-		if (strcmp(map.base[order[i]], ours.base[order[i]]) != 0)
-			snprintf(dir, size, "%.*s", (int)size - 1, map.base[order[i]]);
+	for (size_t i = 0; i < LIVE_PLACES; i++) {
+		const char *dir = map.base[controllers[i]];
+
+		if (strcmp(dir, ours.base[controllers[i]]) != 0)
+			snprintf(group->dir[i], sizeof(group->dir[i]), "%.255s", dir);
+	}
 }

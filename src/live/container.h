@@ -9,7 +9,13 @@
 void live_container_of(pid_t pid, char *id, size_t id_size, char *name, size_t name_size);
 /* The same from the text of /proc/PID/cgroup. */
 void live_container_id(const char *cgroups, char *id, size_t size);
-/* The directory of its control group, v2 before v1; "" when it has none but ours, or that is unknown. */
-void live_container_cgroup(pid_t pid, char *dir, size_t size);
+enum live_place { LIVE_CORE, LIVE_CPU, LIVE_CPUACCT, LIVE_MEMORY, LIVE_PLACES };
+
+/* The directories of a control group: v2's, and v1's by controller, which may be v2's too. "": it has none but ours. */
+struct live_cgroup {
+	char dir[LIVE_PLACES][256];
+};
+
+void live_container_cgroup(pid_t pid, struct live_cgroup *group);
 
 #endif

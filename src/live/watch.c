@@ -125,7 +125,7 @@ static int open_entry(int dirfd, const char *file, struct live_entry *e)
 	snprintf(e->file, sizeof(e->file), "%.20s", file);
 	name_app(dirfd, &p, e->app);
 	live_container_of(e->pid, e->container_id, sizeof(e->container_id), e->container, sizeof(e->container));
-	live_container_cgroup(e->pid, e->cgroup, sizeof(e->cgroup));
+	live_container_cgroup(e->pid, &e->cgroup);
 	return 0;
 }
 

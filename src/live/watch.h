@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "live/board.h"
+#include "live/container.h"
 #include "live/process.h"
 
 #include <stdbool.h>
@@ -30,7 +31,7 @@ struct live_entry { /* a process with a board */
 	int64_t start_mono_ns;
 	char app[LIVE_NAME_BYTES];
 	char container[LIVE_NAME_BYTES], container_id[LIVE_CONTAINER_BYTES]; /* "": in none that is known */
-	char cgroup[256]; /* directory of its own control group; "": it has none but ours */
+	struct live_cgroup cgroup;
 	/* private */
 	struct live_process process; /* as it was read */
 	size_t metric_count;         /* then, so that one read does */

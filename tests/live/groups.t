@@ -26,4 +26,30 @@ wait "$live"
 printf 'groups: { x: relative }\n' >bad.yml
 run "$SONDE" live --listen 127.0.0.1:0 --config bad.yml
 like 'a directory that is none' "$status $err" '1 .*bad.yml:1: a group has a name and an absolute directory'
+
+# An application with a group of its own, whichever version and however many hierarchies this machine has.
+if "$SONDE" live run --group -- true 2>group.err; then
+	cat >app.py <<-'PROGRAM'
+		import time, sonde
+		kept = bytearray(32 << 20)
+		while True:
+		    sonde.metric_set("alive", 1)
+		    time.sleep(0.05)
+	PROGRAM
+	"$SONDE" live run --name grouped --group -- /usr/bin/python3 app.py &
+	app=$!
+	start_live url
+	is_shown() {
+		curl -s -o page "$(<url)/metrics"
+		memory=$(value 'sonde_group_memory_bytes{app="grouped"}')
+		((${memory:-0} > 32 << 20))
+	}
+	poll is_shown
+	is 'its memory is that of what it holds' "$((${memory:-0} > 32 << 20))" 1
+	is 'its processor time is told once' "$(grep -c 'sonde_group_cpu_seconds_total{app="grouped",mode="user"}' page)" 1
+	kill "$live" "$app"
+	wait "$live" "$app"
+else
+	skip 'a group of its own' "no control group can be made here: $(<group.err)"
+fi
 done_testing
