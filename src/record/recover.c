@@ -10,13 +10,12 @@
 #include "record/emit.h"
 #include "record/record.h"
 #include "record/runjson.h"
+#include "record/writers.h"
 #include "store/run.h"
 #include "store/table.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -172,38 +171,14 @@ static int take_ring(struct recovery *r, const char *path, struct sonde_err *err
 	return rc;
 }
 
-/* Does it run? A zombie that nobody has waited for does not. */
-static bool is_running(int32_t pid)
-{
-	char path[32];
-	CLEANUP(buf_release) struct buf stat = BUF_INIT;
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (kill(pid, 0) && errno == ESRCH)
-		return false;
-	if (fs_read_file(AT_FDCWD, path, 4096, &stat, NULL))
-		return false;
-	const char *name_end = strrchr(stat.data, ')');
-	return name_end && name_end[1] == ' ' && name_end[2] != 'Z' && name_end[2] != 'X';
-}
-
 /* Somebody still writes: what would be taken now is not all. */
-static int check_nobody_lives(const char *path, struct sonde_err *err)
+static int check_nobody_lives(const char *ring, struct sonde_err *err)
 {
-	DIR *dir = opendir(path);
-	int rc = 0;
-	for (struct dirent *e; dir && !rc && (e = readdir(dir));) {
-		struct sonde_segment s;
-		int fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-		if (fd >= 0 && read(fd, &s, sizeof(s)) == sizeof(s) && s.magic == SONDE_SEGMENT_MAGIC &&
-				is_running(s.pid)) {
-			rc = err_set(err, EBUSY, "process %d is still running and writes to the ring", s.pid);
-			err_hint(err, "recover again when it has ended, or use --now and lose what it still does");
-		}
-		if (fd >= 0)
-			close(fd);
-	}
-	if (dir)
-		closedir(dir);
+	pid_t pid = writers_find(ring);
+	if (!pid)
+		return 0;
+	int rc = err_set(err, EBUSY, "process %d is still running and writes to the ring", (int)pid);
+	err_hint(err, "recover again when it has ended, or use --now and lose what it still does");
 	return rc;
 }
 

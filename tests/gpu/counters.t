@@ -87,6 +87,8 @@ for ((i = 0; i < 100; i++)); do
 	sleep 0.1
 done
 ok 'when the recorder is killed, the command ends' is_gone "$(<pid)"
+run "$SONDE" recover --now killed
+is 'and what it had recorded can be had' "$status" 0
 
 # Nothing here: a fact, no zero.
 if [[ ! -e /dev/nvidiactl ]]; then

@@ -43,5 +43,7 @@ for place in '--timeout 100s' --sandbox '--pids-limit 50'; do
 	ok "$place: undisturbed by the recorder's death" wait_for grep -q 'heard still' "out$place"
 	run "$SONDE" info "run$place"
 	is "$place: the run opens" "$status" 0
+	run "$SONDE" recover "run$place"
+	is "$place: and can be recovered" "$status" 0
 done
 done_testing

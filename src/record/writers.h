@@ -1,0 +1,16 @@
+/*
+ * writers: does anybody still have a ring?
+ *
+ * The numbers of processes in a ring may be those of another namespace, or somebody else's by now. So it is asked who
+ * has files of the ring mapped: a process that might still write has `control`.
+ */
+#ifndef SONDE_RECORD_WRITERS_H
+#define SONDE_RECORD_WRITERS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* A process of this machine that has it; 0: none that we may look at. */
+pid_t writers_find(const char *ring);
+
+#endif
