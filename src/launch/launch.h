@@ -29,7 +29,8 @@ struct launch_spec {
 struct launch {
 	pid_t pid;
 	int pidfd;
-	int signalfd; /* signals sent to us meanwhile */
+	int signalfd;        /* signals sent to us meanwhile */
+	struct rusage usage; /* of the command and of those it waited for, once it was waited for */
 	/* private */
 	sigset_t old_mask;
 	struct sigaction old_pipe, old_child;

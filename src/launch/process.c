@@ -203,7 +203,7 @@ int launch_wait(struct launch *l, int *status, struct sonde_err *err)
 		*status = job_status(l->job);
 		return rc;
 	}
-	while (waitpid(l->pid, status, 0) < 0)
+	while (wait4(l->pid, status, 0, &l->usage) < 0)
 		if (errno != EINTR)
 			return err_sys(err, errno, "cannot wait for process %d", (int)l->pid);
 	/* The notice of its end, which nobody shall read as a signal sent to us. */
@@ -219,7 +219,8 @@ bool launch_usage(const struct launch *l, struct rusage *usage)
 {
 	if (l->job)
 		return job_rusage(l->job, usage);
-	return !getrusage(RUSAGE_CHILDREN, usage); /* it is the only child that we have waited for */
+	*usage = l->usage;
+	return true;
 }
 
 int launch_signal_tree(struct launch *l, int signal, struct sonde_err *err)

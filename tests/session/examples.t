@@ -18,6 +18,8 @@ for name in audio companion network; do
 	is "$name ends well" "$status" 0 || diag "$err"
 done
 is 'every window was heard, in each repeat' "$(steps out-audio window)" 30
+is 'a program of one thread kept one processor busy, in each repeat' \
+	"$(jq '[.values[] | select(.name == "cpus") | .max < 1.3] | all' out-audio/profile.json)" true
 is 'every request was answered' "$(steps out-companion request)" 50
 is 'every mebibyte came' "$(steps out-network mebibyte)" 64
 is 'and is in the profile' "$(jq -r '.values[] | select(.name == "metric_total" and .metric == "received_bytes") | .median' out-network/profile.json)" $((64 << 20))
