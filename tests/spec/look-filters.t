@@ -17,7 +17,7 @@ try:
 except OSError:
     pass
 r, w = os.pipe()
-t = threading.Timer(0.05, lambda: os.write(w, b"x"))
+t = threading.Timer(0.5, lambda: os.write(w, b"x"))
 t.start()
 os.read(r, 1)
 t.join()
