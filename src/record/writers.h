@@ -7,7 +7,6 @@
 #ifndef SONDE_RECORD_WRITERS_H
 #define SONDE_RECORD_WRITERS_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 /* A process of this machine that has it; 0: none that we may look at. */

@@ -50,14 +50,18 @@ done <tids
 # has_begun RECORDER: its child is the program.
 has_begun() { grep -qsx truth "/proc/$(tr -d ' ' <"/proc/$1/task/$1/children")/comm"; }
 
+# hold_up RECORDER: for a while, once the program runs; its status is the recorder's.
+hold_up() {
+	wait_for has_begun "$1"
+	kill -STOP "$1"
+	sleep 1
+	kill -CONT "$1"
+	wait "$1"
+}
+
 # A recorder that is held up loses switches: states still add up, and nobody ran for longer than his CPU time.
 "$SONDE" record -q -o lossy --probes cpu,sched,system -- "$TRUTH" echo 100000 >truth &
-recorder=$!
-wait_for has_begun $recorder
-kill -STOP $recorder
-sleep 1
-kill -CONT $recorder
-wait $recorder
+hold_up $!
 is "lost switches: the program ended well" "$?" 0
 diag "lost: $(jq '.probes[] | select(.name == "sched").lost' lossy/run.json)"
 # Of a thread whose end was lost too its life is until the end of the run, and its CPU time may not be known.
@@ -72,12 +76,7 @@ is 'lost switches: the summary says the same' "$("$SONDE" summary lossy --json |
 
 # One that is held up until the program is over: what did not fit is counted, though no record tells of it.
 "$SONDE" record -q -o full --probes sched -- "$TRUTH" echo 60000 >truth &
-recorder=$!
-wait_for has_begun $recorder
-kill -STOP $recorder
-sleep 1
-kill -CONT $recorder
-wait $recorder
+hold_up $!
 is 'a full ring: rows or losses, one of them' "$(jq '.probes[] | select(.name == "sched") | .lost > 0 or .events >= 60000' full/run.json)" true
 
 # With the tracepoints: reasons and wakers, seen through a mount of our own.
