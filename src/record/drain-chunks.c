@@ -9,11 +9,6 @@
 
 #define FINISH_ROUNDS 8
 
-static struct sonde_chunk *chunk_at(const struct drain_segment *s, uint32_t i)
-{
-	return (void *)((char *)s->at + SONDE_SEGMENT_HEAD_BYTES + (size_t)i * SONDE_CHUNK_BYTES);
-}
-
 /*
  * A reservation that was never begun leaves zeros; what lies behind them counts, as far as
  * anything was reserved: most processes are short, and their empty pages need not be touched.
@@ -64,11 +59,7 @@ static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk
 	return true;
 }
 
-/*
- * Walk one chunk. is_closed: its owner writes no more, so that what is unfinished
- * stays so. Returns true when nothing that has begun is left in it.
- */
-static bool walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
+bool drain_walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
 		bool is_closed, bool is_last_chance)
 {
 	if (!state->at) {
@@ -103,9 +94,9 @@ static void end_thread(struct drain *d, struct drain_process *p, struct drain_ch
 }
 
 /* Give an emptied chunk back: only zeros and no room may be found in it when its word says free. */
-static void recycle(struct drain_process *p, struct drain_segment *s, uint32_t i)
+void drain_recycle(struct drain_process *p, struct drain_segment *s, uint32_t i)
 {
-	struct sonde_chunk *c = chunk_at(s, i);
+	struct sonde_chunk *c = drain_chunk_at(s, i);
 	uint64_t used = c->tail < SONDE_CHUNK_BYTES ? c->tail : SONDE_CHUNK_BYTES;
 	p->filtered += c->filtered;
 	c->tail = SONDE_TAIL_CLOSED;
@@ -118,17 +109,17 @@ static void drain_chunk(struct drain *d, struct drain_process *p, struct drain_s
 		bool is_process_dead, bool is_last_chance)
 {
 	struct drain_chunk *state = &s->chunks[i];
-	struct sonde_chunk *c = chunk_at(s, i);
+	struct sonde_chunk *c = drain_chunk_at(s, i);
 	uint32_t owner = __atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE);
 	if (!owner)
 		return;
-	walk(d, p, state, c, is_process_dead, is_last_chance);
+	drain_walk(d, p, state, c, is_process_dead, is_last_chance);
 	if (owner != SONDE_OWNER_FULL || is_process_dead)
 		return;
 	/* Short of its end a signal handler has interrupted a hook: its thread goes on there, unless it is dead. */
 	if (state->at == SONDE_CHUNK_BYTES ||
-			(is_thread_dead(p, (uint32_t)c->tid) && walk(d, p, state, c, true, is_last_chance)))
-		recycle(p, s, i);
+			(is_thread_dead(p, (uint32_t)c->tid) && drain_walk(d, p, state, c, true, is_last_chance)))
+		drain_recycle(p, s, i);
 }
 
 /* Threads that have died keep a partly filled chunk: take it from them. */
@@ -142,14 +133,15 @@ void drain_reap(struct drain *d, struct drain_process *p)
 					!__atomic_compare_exchange_n(&s->at->owner[i], &owner, SONDE_OWNER_FULL, false,
 							__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 				continue;
-			walk(d, p, &s->chunks[i], chunk_at(s, i), true, true);
-			end_thread(d, p, &s->chunks[i], chunk_at(s, i), clock_mono_ns());
-			recycle(p, s, i);
+			drain_walk(d, p, &s->chunks[i], drain_chunk_at(s, i), true, true);
+			end_thread(d, p, &s->chunks[i], drain_chunk_at(s, i), clock_mono_ns());
+			drain_recycle(p, s, i);
 		}
 }
 
 void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance)
 {
+	drain_shelf_of(d, p, is_last_chance);
 	for (uint32_t n = 0; n < p->segment_count; n++)
 		for (uint32_t i = 0; i < p->segments[n]->chunk_count; i++)
 			drain_chunk(d, p, p->segments[n], i, is_dead, is_last_chance);
@@ -170,9 +162,9 @@ void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns)
 		if (s->number == 0)
 			p->dropped += s->at->dropped;
 		for (uint32_t i = 0; i < s->chunk_count; i++) {
-			p->filtered += chunk_at(s, i)->filtered;
+			p->filtered += drain_chunk_at(s, i)->filtered;
 			if (s->at->owner[i] && s->at->owner[i] != SONDE_OWNER_FULL)
-				end_thread(d, p, &s->chunks[i], chunk_at(s, i), end_ns);
+				end_thread(d, p, &s->chunks[i], drain_chunk_at(s, i), end_ns);
 		}
 	}
 }

@@ -154,6 +154,12 @@ static void on_bus_error(int signal)
 	siglongjmp(bus_escape, signal);
 }
 
+void drain_publish(struct drain *d)
+{
+	if (d->epollfd >= 0)
+		__atomic_store_n(&d->ring->control->drained_events, d->events + d->shelf.records, __ATOMIC_RELAXED);
+}
+
 uint64_t drain_pass(struct drain *d)
 {
 	uint64_t before = d->events;
@@ -167,6 +173,8 @@ uint64_t drain_pass(struct drain *d)
 			drain_discover(d);
 		}
 		bool is_reaping = d->epollfd >= 0 && clock_mono_ns() - d->reaped_ns > REAP_INTERVAL_NS;
+		if (d->epollfd >= 0)
+			drain_shelf(d);
 		for (size_t i = 0; i < d->live_count && d->epollfd >= 0; i++) {
 			drain_take(d, d->live[i], false, false);
 			if (is_reaping)
@@ -180,8 +188,7 @@ uint64_t drain_pass(struct drain *d)
 		d->broken_chunks++;
 	}
 	sigaction(SIGBUS, &old, NULL);
-	if (d->epollfd >= 0)
-		__atomic_store_n(&d->ring->control->drained_events, d->events, __ATOMIC_RELAXED);
+	drain_publish(d);
 	return d->events - before;
 }
 
@@ -269,6 +276,7 @@ void drain_release(struct drain *d)
 	map_release(&d->exits);
 	map_release(&d->blind_by_pid);
 	free(d->blind);
+	drain_shelf_release(d);
 	arena_release(&d->arena);
 	buf_release(&d->scratch);
 	if (d->epollfd >= 0)

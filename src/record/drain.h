@@ -3,8 +3,8 @@
  *
  * A drain looks into a ring directory, maps what appears there, walks the chunks
  * and hands each committed record to the sink, in the order of each thread. It
- * recycles chunks that are full, notices threads and processes that have died
- * and finishes theirs. The same code serves the live recorder, `sonde recover`
+ * copies chunks that are full, gives them back at once and reads the copies, notices
+ * threads and processes that have died and finishes theirs. The same code serves the live recorder, `sonde recover`
  * and rings that were left without a recorder.
  *
  * A record may name a string that another thread has defined in a chunk not yet
@@ -80,6 +80,13 @@ struct drain_blind {
 	int64_t start_ns;
 };
 
+/* Copies of full chunks, oldest first, which are still to be read; see drain-shelf.c. */
+struct shelf {
+	struct shelved *first, *last, *spare;
+	unsigned count;
+	uint64_t records; /* in all of them */
+};
+
 struct drain {
 	struct ring_dir *ring;
 	struct store_sink *sink;
@@ -109,6 +116,7 @@ struct drain {
 	int64_t reaped_ns; /* when threads were last asked whether they live */
 	int64_t call_ids[1024];
 	uint64_t events, broken_chunks, broken_records, lost_records;
+	struct shelf shelf;
 	struct buf scratch;
 	struct view view;
 };
@@ -133,6 +141,22 @@ void drain_release(struct drain *d);
 void drain_discover(struct drain *d); /* segments that are new, and their processes */
 /* Of a ring that nobody wrote with us: a point where its ticks and the clock are known. */
 void drain_pair(struct drain *d, uint64_t ticks, int64_t mono_ns);
+static inline struct sonde_chunk *drain_chunk_at(const struct drain_segment *s, uint32_t i)
+{
+	return (void *)((char *)s->at + SONDE_SEGMENT_HEAD_BYTES + (size_t)i * SONDE_CHUNK_BYTES);
+}
+/*
+ * Walk one chunk. is_closed: its owner writes no more, so that what is unfinished
+ * stays so. Returns true when nothing that has begun is left in it.
+ */
+bool drain_walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
+		bool is_closed, bool is_last_chance);
+void drain_recycle(struct drain_process *p, struct drain_segment *s, uint32_t i);
+void drain_shelf(struct drain *d); /* full chunks of all who live: copy, give back, read */
+/* What still waits of a process for names that others define. */
+void drain_shelf_of(struct drain *d, const struct drain_process *p, bool is_last_chance);
+void drain_shelf_release(struct drain *d);
+void drain_publish(struct drain *d); /* how many events left the rings so far, for who has to say what we lost */
 /* Records of a process, as far as they are committed. is_last_chance: nothing is worth waiting for. */
 void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance);
 void drain_reap(struct drain *d, struct drain_process *p); /* chunks that dead threads have kept */

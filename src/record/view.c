@@ -56,22 +56,31 @@ static bool take_call(struct view *v)
 	return take_strings(v, at + 8, c->strings);
 }
 
-/* A brief span is looked at as the span that it is. */
+/*
+ * A brief span is looked at as the span that it is. Field by field: a copy of the whole would
+ * read what was just written in pieces, for which processors wait.
+ */
 static bool take_brief(struct view *v)
 {
-	struct sonde_rec_brief brief;
-	memcpy(&brief, v->bytes, sizeof(brief));
-	const struct sonde_rec_note note = {
-		.head = { .words = SONDE_NOTE_SHORT_BYTES / 8, .kind = SONDE_REC_SPAN, .state = brief.head.state },
-		.ticks = brief.ticks,
-		.dur_ticks = brief.dur_ticks,
-		.name = brief.head.call,
-		.category = brief.category,
-		.depth = brief.head.errnum,
-	};
-	memcpy(v->bytes, &note, SONDE_NOTE_SHORT_BYTES);
+	struct sonde_rec_note *note = (void *)v->bytes;
+	const struct sonde_rec_brief *brief = (const void *)v->bytes;
+	const uint32_t dur_ticks = brief->dur_ticks, category = brief->category;
+	note->name = note->head.call;
+	note->depth = note->head.errnum;
+	note->head.words = SONDE_NOTE_SHORT_BYTES / 8;
+	note->head.kind = SONDE_REC_SPAN;
+	note->head.call = note->head.errnum = 0;
+	note->dur_ticks = dur_ticks;
+	note->category = category;
 	v->len = SONDE_NOTE_SHORT_BYTES;
 	return true;
+}
+
+/* Word by word: most records are short, and are read in such pieces. */
+static void copy_words(char *to, const void *from, size_t words)
+{
+	for (size_t i = 0; i < words; i++)
+		((uint64_t *)(void *)to)[i] = ((const volatile uint64_t *)from)[i];
 }
 
 bool view_take(struct view *v, const void *from, size_t words)
@@ -82,7 +91,7 @@ bool view_take(struct view *v, const void *from, size_t words)
 	v->base = 0;
 	if (v->len < sizeof(*v->head) || v->len > sizeof(v->bytes))
 		return false;
-	memcpy(v->bytes, from, v->len);
+	copy_words(v->bytes, from, words);
 	if (v->head->words != words || v->head->kind >= SONDE_REC_KINDS || !least_bytes[v->head->kind] ||
 			v->len < least_bytes[v->head->kind])
 		return false;

@@ -1,0 +1,135 @@
+/*
+ * Full chunks are copied out of the ring at once and read a little later; see drain.h.
+ *
+ * To read a chunk takes longer than to fill one. A program that writes without a pause would
+ * need a new chunk all the time, each on fresh pages of which it pays for every one, while we
+ * read the old ones. A copy takes a hundredth of that: the program gets its chunk back, warm.
+ */
+#include "record/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COPIES_MAX 64 /* 2 MiB: a recorder that is killed loses them beside the rows that it had not written yet */
+
+struct shelved {
+	struct shelved *next;
+	struct drain_process *process;
+	struct drain_chunk state;
+	uint32_t records;
+	_Alignas(8) char bytes[SONDE_CHUNK_BYTES];
+};
+
+/* How many records, if all of them are finished and nobody will write here any more; else 0. */
+static uint32_t finished_records(const char *chunk, uint32_t at)
+{
+	uint32_t count = 0;
+	for (at = at ? at : SONDE_CHUNK_FIRST; at < SONDE_CHUNK_BYTES; count++) {
+		uint64_t head;
+		memcpy(&head, chunk + at, sizeof(head));
+		unsigned is = head >> 24 & 0xff;
+		if (!(head & 0xffff) || is == SONDE_PENDING || is == SONDE_RUNNING)
+			return 0;
+		at += (uint32_t)(head & 0xffff) * 8;
+	}
+	return at == SONDE_CHUNK_BYTES ? count : 0;
+}
+
+static void append(struct shelf *shelf, struct shelved *e)
+{
+	e->next = NULL;
+	*(shelf->first ? &shelf->last->next : &shelf->first) = e;
+	shelf->last = e;
+}
+
+/*
+ * One that is unfinished is left where it is: its thread may have been interrupted in the midst of
+ * a call. The copy stays among the spare ones until it is good: to read a ring may end in SIGBUS.
+ */
+static void shelve(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i)
+{
+	struct shelf *shelf = &d->shelf;
+	if (__atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE) != SONDE_OWNER_FULL || s->chunks[i].is_broken)
+		return;
+	if (!shelf->spare)
+		shelf->spare = calloc(1, sizeof(*shelf->spare));
+	struct shelved *e = shelf->spare;
+	if (!e)
+		return;
+	memcpy(e->bytes, drain_chunk_at(s, i), SONDE_CHUNK_BYTES);
+	e->records = finished_records(e->bytes, s->chunks[i].at);
+	if (!e->records)
+		return;
+	e->process = p;
+	e->state = s->chunks[i];
+	shelf->spare = e->next;
+	append(shelf, e);
+	shelf->count++;
+	shelf->records += e->records;
+	drain_publish(d); /* before the ring forgets them: should we be killed, they count as lost */
+	drain_recycle(p, s, i);
+}
+
+static void shelve_all(struct drain *d)
+{
+	for (size_t n = 0; n < d->live_count; n++)
+		for (uint32_t s = 0; s < d->live[n]->segment_count; s++)
+			for (uint32_t i = 0; i < d->live[n]->segments[s]->chunk_count; i++)
+				if (d->shelf.count < COPIES_MAX)
+					shelve(d, d->live[n], d->live[n]->segments[s], i);
+}
+
+/* Read the oldest. False: it waits for a name that somebody else has to define, and goes to the end. */
+static bool read_first(struct drain *d, bool is_last_chance)
+{
+	struct shelf *shelf = &d->shelf;
+	struct shelved *e = shelf->first;
+	bool is_read = drain_walk(d, e->process, &e->state, (void *)e->bytes, true, is_last_chance);
+	shelf->first = e->next;
+	if (!is_read) {
+		append(shelf, e);
+		return false;
+	}
+	shelf->count--;
+	shelf->records -= e->records;
+	e->next = shelf->spare;
+	shelf->spare = e;
+	return true;
+}
+
+void drain_shelf(struct drain *d)
+{
+	unsigned waiting = 0;
+	shelve_all(d);
+	for (unsigned n = 0; n < COPIES_MAX && waiting < d->shelf.count; n++) {
+		waiting = read_first(d, false) ? 0 : waiting + 1;
+		shelve_all(d);
+	}
+}
+
+void drain_shelf_of(struct drain *d, const struct drain_process *p, bool is_last_chance)
+{
+	for (unsigned n = d->shelf.count; n; n--) {
+		struct shelved *e = d->shelf.first;
+		if (e->process == p) {
+			read_first(d, is_last_chance);
+			continue;
+		}
+		d->shelf.first = e->next;
+		append(&d->shelf, e);
+	}
+}
+
+static void free_all(struct shelved *e)
+{
+	for (struct shelved *next; e; e = next) {
+		next = e->next;
+		free(e);
+	}
+}
+
+void drain_shelf_release(struct drain *d)
+{
+	free_all(d->shelf.first);
+	free_all(d->shelf.spare);
+}
