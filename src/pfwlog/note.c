@@ -1,10 +1,6 @@
-/* Annotations, metadata and functions as lines; see pfwlog.h. */
-#include "pfwlog/private.h"
+/* Annotations and functions as lines; see pfwlog.h. */
+#include "pfwlog/args.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#define FAR_BYTES_MAX ((uint64_t)64 << 20) /* of one argument in the file `text` */
 #define TYPES_MAX 12
 #define SUM_KEY_BYTES_MAX 64u
 
@@ -20,148 +16,10 @@ enum taken log_take_string(struct pfwlog *log)
 	return TAKEN;
 }
 
-/* Arguments: a head, and for texts their bytes behind it. */
-
-struct arg {
-	struct sonde_arg head;
-	const char *text;
-	size_t bytes;
-};
-
-static bool is_text(uint32_t type)
-{
-	return type == SONDE_ARG_STR || type == PFWLOG_ARG_JSON || type == PFWLOG_ARG_FAR;
-}
-
-/* The next of them from *at on; false at the end, or where they make no sense. */
-static bool next_arg(const struct view *v, size_t *at, struct arg *arg)
-{
-	if (*at + sizeof(arg->head) > v->len)
-		return false;
-	memcpy(&arg->head, v->bytes + *at, sizeof(arg->head));
-	*at += sizeof(arg->head);
-	arg->text = v->bytes + *at;
-	arg->bytes = 0;
-	if (!is_text(arg->head.type))
-		return true;
-	if (arg->head.value.u > v->len - *at)
-		return false;
-	arg->bytes = (size_t)arg->head.value.u;
-	*at += (arg->bytes + 7) & ~(size_t)7;
-	return true;
-}
-
-/* Are all names known? */
-static bool knows_keys(const struct pfwlog *log, size_t at, unsigned count)
-{
-	struct arg arg;
-	for (unsigned i = 0; i < count && next_arg(&log->view, &at, &arg); i++)
-		if (!names_string(&log->names, arg.head.key))
-			return false;
-	return true;
-}
-
-/* Room for `bytes` more in the line and a good deal behind it; where it goes on. NULL: there is no memory. */
-static char *line_need(struct pfwlog *log, char *at, size_t bytes)
-{
-	size_t used = (size_t)(at - log->text.data), kept = log->text.len;
-	log->text.len = used;
-	bool is_there = text_need(&log->text, LINE_ROOM + bytes);
-	log->text.len = kept;
-	return is_there ? log->text.data + used : NULL;
-}
-
-/* A long text, out of its file straight into the line. */
-static char *put_far(struct pfwlog *log, char *at, const struct arg *arg)
-{
-	uint64_t place[2];
-	if (arg->bytes != sizeof(place))
-		return PUT(at, "null");
-	memcpy(place, arg->text, sizeof(place));
-	if (log->textfd < 0)
-		log->textfd = (int)sys4(SYS_openat, log->dirfd, "text", O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-	size_t n = place[1] < FAR_BYTES_MAX ? (size_t)place[1] : 0;
-	char *room = log->textfd < 0 || !n ? NULL : line_need(log, at, LINE_JSON_ROOM(n) + n);
-	if (!room)
-		return PUT(at, "null");
-	at = room;
-	char *raw = log->text.data + log->text.room - n;
-	for (size_t got = 0; got < n;) {
-		long more = sys4(SYS_pread64, log->textfd, raw + got, n - got, place[0] + got);
-		if (more <= 0)
-			return PUT(at, "null");
-		got += (size_t)more;
-	}
-	return put_json(at, raw, n);
-}
-
-static char *put_value(struct pfwlog *log, char *at, const struct arg *arg)
-{
-	switch (arg->head.type) {
-	case SONDE_ARG_INT:
-		return put_int(at, arg->head.value.i);
-	case SONDE_ARG_UINT:
-		return put_uint(at, arg->head.value.u);
-	case SONDE_ARG_STR:
-		return put_json(at, arg->text, arg->bytes);
-	case PFWLOG_ARG_JSON:
-		return is_json(arg->text, arg->bytes) ? put_bytes(at, arg->text, arg->bytes)
-						      : put_json(at, arg->text, arg->bytes);
-	case PFWLOG_ARG_FAR:
-		return put_far(log, at, arg);
-	default:
-		return PUT(at, "null");
-	}
-}
-
-/* ,"key":value for each. */
-static char *put_all(struct pfwlog *log, char *at, size_t from, unsigned count)
-{
-	struct arg arg;
-	for (unsigned i = 0; i < count && next_arg(&log->view, &from, &arg); i++) {
-		const struct name *key = names_string(&log->names, arg.head.key);
-		char *room = line_need(log, at, LINE_JSON_ROOM(key ? key->bytes : 1) + LINE_JSON_ROOM(arg.bytes));
-		if (!room)
-			return at;
-		at = room;
-		*at++ = ',';
-		at = key ? put_json(at, key->text, key->bytes) : PUT(at, "\"?\"");
-		*at++ = ':';
-		at = put_value(log, at, &arg);
-	}
-	return at;
-}
-
-/* Events. */
-
-static bool has_member(const char *object, const char *key, size_t n)
-{
-	for (const char *p = object; *p; p++)
-		if (*p == '"' && !strncmp(p + 1, key, n) && p[1 + n] == '"' && p[2 + n] == ':')
-			return true;
-	return false;
-}
-
-/* "C_APP":1 in what `end` says was used. */
-static void note_used(struct pfwlog *log, const char *name, size_t n)
-{
-	char *used = log->state->used, line[256], *at = line;
-	size_t len = strlen(used);
-	if (n > 64 || has_member(used, name, n) || len + LINE_JSON_ROOM(n) + 4 > sizeof(log->state->used))
-		return;
-	if (len)
-		*at++ = ',';
-	at = put_json(at, name, n);
-	at = PUT(at, ":1");
-	*at++ = '\0';
-	if (len + (size_t)(at - line) <= sizeof(log->state->used))
-		memcpy(used + len, line, (size_t)(at - line));
-}
-
 static void use_type(struct pfwlog *log, unsigned type)
 {
 	if (log->state->setup.generation == 'E' && type < TYPES_MAX)
-		note_used(log, type_names[type], strlen(type_names[type]));
+		log_note_used(log, type_names[type], strlen(type_names[type]));
 }
 
 /* ,"name":..,"cat":..,"type":.. as a text that stays; NULL: there is no room. */
@@ -201,7 +59,7 @@ static void sum_event(struct pfwlog *log, const struct walk *w, const struct nam
 	if (!sum)
 		return;
 	log_sum_add(sum, "dur", 3, dur);
-	for (unsigned i = 0; log->state->setup.has_args && i < count && next_arg(&log->view, &from, &arg); i++) {
+	for (unsigned i = 0; log->state->setup.has_args && i < count && args_next(&log->view, &from, &arg); i++) {
 		const struct name *name = names_string(&log->names, arg.head.key);
 		if (name && arg.head.type == SONDE_ARG_INT && is_plain_key(name))
 			log_sum_add(sum, name->text, name->bytes, arg.head.value.i);
@@ -220,7 +78,7 @@ static bool find_arg(const void *of, const char *key, size_t n, struct rule_valu
 	const struct asked *a = of;
 	size_t at = a->from;
 	struct arg arg;
-	for (unsigned i = 0; i < a->count && next_arg(&a->log->view, &at, &arg); i++) {
+	for (unsigned i = 0; i < a->count && args_next(&a->log->view, &at, &arg); i++) {
 		const struct name *name = names_string(&a->log->names, arg.head.key);
 		if (!name || name->bytes != n || memcmp(name->text, key, n) != 0)
 			continue;
@@ -288,7 +146,7 @@ static void put_event(struct pfwlog *log, const struct walk *w, const struct pfw
 		at = put_int(at, r->parent);
 		at = PUT(at, ",\"level\":");
 		at = put_uint(at, r->level);
-		at = put_all(log, at, sizeof(*r), r->head.call);
+		at = args_put(log, at, sizeof(*r), r->head.call);
 		*at++ = '}';
 	}
 	*at++ = '}';
@@ -303,7 +161,7 @@ static enum taken take_event(struct pfwlog *log, struct walk *w, bool is_last_ch
 		return TAKEN;
 	const struct name *name = names_string(&log->names, r->name);
 	const struct name *category = r->category ? names_string(&log->names, r->category) : NULL;
-	bool is_known = name && (category || !r->category) && knows_keys(log, sizeof(*r), r->head.call);
+	bool is_known = name && (category || !r->category) && args_known(log, sizeof(*r), r->head.call);
 	if (!is_known && !is_last_chance)
 		return WAITS;
 	log_announce_thread(log, w->pid, w->tid);
@@ -314,93 +172,6 @@ static enum taken take_event(struct pfwlog *log, struct walk *w, bool is_last_ch
 		w->level = r->level ? r->level - 1u : 0;
 	}
 	return TAKEN;
-}
-
-/* Metadata. */
-
-static bool is_letters(const char *text, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if ((text[i] < 'A' || text[i] > 'Z') && (text[i] < 'a' || text[i] > 'z') && text[i] != '_')
-			return false;
-	return n > 0;
-}
-
-static enum taken take_meta(struct pfwlog *log, const struct walk *w, bool is_last_chance)
-{
-	const struct pfwlog_rec_meta *r = (const void *)log->view.bytes;
-	const struct name *name = names_string(&log->names, r->name);
-	char kind[16] = "CM";
-	if ((!name || !knows_keys(log, sizeof(*r), r->head.call)) && !is_last_chance)
-		return WAITS;
-	if (name && name->bytes < sizeof(kind) && is_letters(name->text, name->bytes)) {
-		memcpy(kind, name->text, name->bytes);
-		kind[name->bytes] = '\0';
-	}
-	char *at = line_begin(log, 0);
-	if (!at)
-		return TAKEN;
-	at = put_own_head(log, at, log->state->setup.generation != 'E', kind, w->pid, w->tid);
-	at = put_bytes(at, log->phase_m, log->phase_m_bytes);
-	at = put_bytes(at, log->host, log->host_bytes);
-	at = put_all(log, at, sizeof(*r), r->head.call);
-	line_end(log, PUT(at, "}}"));
-	return TAKEN;
-}
-
-/* A new value of an app fact takes the place of the old one: the last member of a name is what readers see, so the
- * old one is cut out. */
-static void forget_fact(char *app, const char *key, size_t n)
-{
-	for (char *p = app; *p; p++) {
-		bool is_start = p == app || p[-1] == ',';
-		if (!is_start || strncmp(p, key, n) || p[n] != ':')
-			continue;
-		char *end = p + n + 1;
-		bool is_inside = false;
-		for (; *end && (is_inside || *end != ','); end++) {
-			if (*end == '\\' && end[1])
-				end++;
-			else if (*end == '"')
-				is_inside = !is_inside;
-		}
-		if (*end)
-			end++;
-		else if (p > app)
-			p--;
-		memmove(p, end, strlen(end) + 1);
-		return;
-	}
-}
-
-static void note_fact(struct pfwlog *log)
-{
-	const struct pfwlog_rec_meta *r = (const void *)log->view.bytes;
-	const struct name *key;
-	struct arg arg;
-	size_t at = sizeof(*r);
-	char line[2048], *end = line;
-	if (!next_arg(&log->view, &at, &arg) || !(key = names_string(&log->names, arg.head.key)))
-		return;
-	if (r->type == 0) {
-		note_used(log, key->text, key->bytes);
-		return;
-	}
-	if (LINE_JSON_ROOM(key->bytes) + LINE_JSON_ROOM(arg.bytes) + 32 > sizeof(line) ||
-			arg.head.type == PFWLOG_ARG_FAR)
-		return;
-	char *app = log->state->app;
-	end = put_json(end, key->text, key->bytes);
-	forget_fact(app, line, (size_t)(end - line));
-	*end++ = ':';
-	end = put_value(log, end, &arg);
-	size_t len = strlen(app), n = (size_t)(end - line);
-	if (len + n + 2 > sizeof(log->state->app))
-		return;
-	if (len)
-		app[len++] = ',';
-	memcpy(app + len, line, n);
-	app[len + n] = '\0';
 }
 
 enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
@@ -418,10 +189,10 @@ enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
 		return TAKEN;
 	}
 	if (v->head->kind == PFWLOG_REC_META)
-		return take_meta(log, w, is_last_chance);
-	if (!knows_keys(log, sizeof(*meta), meta->head.call) && !is_last_chance)
+		return log_take_meta(log, w, is_last_chance);
+	if (!args_known(log, sizeof(*meta), meta->head.call) && !is_last_chance)
 		return WAITS;
-	note_fact(log);
+	log_note_fact(log);
 	return TAKEN;
 }
 

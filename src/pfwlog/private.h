@@ -87,6 +87,11 @@ enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
 enum taken log_take_func(struct pfwlog *log, struct walk *w);
 enum taken log_take_string(struct pfwlog *log);
 
+/* meta.c */
+enum taken log_take_meta(struct pfwlog *log, const struct walk *w, bool is_last_chance);
+void log_note_fact(struct pfwlog *log);                             /* the record at hand, for `end` to tell */
+void log_note_used(struct pfwlog *log, const char *name, size_t n); /* "C_APP":1 in what `end` says was used */
+
 /* path.c */
 enum taken log_take_file(struct pfwlog *log, bool is_last_chance);
 /* Is it one of this image's files, so that somebody will say what it is? */
