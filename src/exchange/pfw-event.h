@@ -86,4 +86,8 @@ int pfw_event_make(struct pfw_event *e, const struct pfw_context *ctx, struct pf
 struct pfw_scale pfw_scale_of(const struct pfw_context *ctx, enum store_table_id table, unsigned column);
 int64_t pfw_product(int64_t a, int64_t b); /* STORE_NULL when it does not fit or one of them is null */
 
+/* pfw-event-fields.c, for pfw_event_make. */
+void pfw_fields_put(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_line *line);
+bool pfw_is_time(const struct pfw_context *ctx, const struct pfw_field *f);
+
 #endif
