@@ -105,6 +105,45 @@ static bool is_summed(const struct pfwlog *log, const struct name *name, const s
 	return log_is_summed(log, &e);
 }
 
+/* What the lines of annotations and of functions have alike. */
+struct event_line {
+	uint64_t id;
+	const struct name *name;
+	const char *category;
+	size_t category_bytes;
+	unsigned type;
+	int64_t start, dur; /* in the log's units */
+	int64_t parent;
+	uint64_t level;
+};
+
+/* Up to where further arguments go, if the log has arguments. */
+static char *put_line(struct pfwlog *log, char *at, const struct walk *w, const struct event_line *e)
+{
+	at = put_uint(PUT(at, "{\"id\":"), e->id);
+	at = put_name(log, PUT(at, ",\"name\":"), e->name->text, e->name->bytes);
+	at = put_name(log, PUT(at, ",\"cat\":"), e->category, e->category_bytes);
+	if (log->state->setup.generation == 'E')
+		at = put_uint(PUT(at, ",\"type\":"), e->type);
+	at = put_int(put_who_when(log, at, w->pid, w->tid), e->start);
+	at = put_int(PUT(at, ",\"dur\":"), e->dur);
+	at = put_bytes(at, log->phase_x, log->phase_x_bytes);
+	if (log->state->setup.has_args) {
+		at = put_bytes(at, log->host, log->host_bytes);
+		at = put_int(PUT(at, ",\"p_idx\":"), e->parent);
+		at = put_uint(PUT(at, ",\"level\":"), e->level);
+	}
+	return at;
+}
+
+static void end_line(struct pfwlog *log, char *at)
+{
+	if (log->state->setup.has_args)
+		*at++ = '}';
+	*at++ = '}';
+	line_end(log, at);
+}
+
 static void put_event(struct pfwlog *log, const struct walk *w, const struct pfwlog_rec_event *r,
 		const struct name *name, const struct name *category)
 {
@@ -121,36 +160,20 @@ static void put_event(struct pfwlog *log, const struct walk *w, const struct pfw
 				r->head.call);
 		return;
 	}
-	size_t names_room = LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(category ? category->bytes : 0);
-	char *at = line_begin(log, names_room);
+	const struct event_line e = { .id = r->id,
+		.name = name,
+		.category = category ? category->text : "",
+		.category_bytes = category ? category->bytes : 0,
+		.type = r->type,
+		.start = start,
+		.dur = end - start,
+		.parent = r->parent,
+		.level = r->level };
+	char *at = line_begin(log, LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(e.category_bytes));
 	if (!at)
 		return;
-	at = PUT(at, "{\"id\":");
-	at = put_uint(at, r->id);
-	at = PUT(at, ",\"name\":");
-	at = put_name(log, at, name->text, name->bytes);
-	at = PUT(at, ",\"cat\":");
-	at = put_name(log, at, category ? category->text : "", category ? category->bytes : 0);
-	if (log->state->setup.generation == 'E') {
-		at = PUT(at, ",\"type\":");
-		at = put_uint(at, r->type);
-	}
-	at = put_who_when(log, at, w->pid, w->tid);
-	at = put_int(at, start);
-	at = PUT(at, ",\"dur\":");
-	at = put_int(at, end - start);
-	at = put_bytes(at, log->phase_x, log->phase_x_bytes);
-	if (log->state->setup.has_args) {
-		at = put_bytes(at, log->host, log->host_bytes);
-		at = PUT(at, ",\"p_idx\":");
-		at = put_int(at, r->parent);
-		at = PUT(at, ",\"level\":");
-		at = put_uint(at, r->level);
-		at = args_put(log, at, sizeof(*r), r->head.call);
-		*at++ = '}';
-	}
-	*at++ = '}';
-	line_end(log, at);
+	at = put_line(log, at, w, &e);
+	end_line(log, log->state->setup.has_args ? args_put(log, at, sizeof(*r), r->head.call) : at);
 }
 
 static enum taken take_event(struct pfwlog *log, struct walk *w, bool is_last_chance)
@@ -202,7 +225,7 @@ enum taken log_take_func(struct pfwlog *log, struct walk *w)
 {
 	const struct sonde_rec_note *n = view_note(&log->view);
 	const struct name *object = NULL, *name = code_find(&log->code, &log->names, n->name, &object);
-	static const char category[] = ",\"cat\":\"FUNC\"";
+	static const char category[] = "FUNC";
 	int64_t start = in_units(log, real_ns(log, n->ticks)),
 		end = in_units(log, real_ns(log, n->ticks + n->dur_ticks));
 	if (!name)
@@ -210,39 +233,27 @@ enum taken log_take_func(struct pfwlog *log, struct walk *w)
 	log_announce_thread(log, w->pid, w->tid);
 	use_type(log, PFWLOG_FUNC);
 	log->now.events++;
-	const struct name *cat = log->state->setup.interval_ns ? names_put(&log->names, "FUNC", 4) : NULL;
+	const struct name *cat = log->state->setup.interval_ns ? names_put(&log->names, category, sizeof(category) - 1)
+							       : NULL;
 	if (is_summed(log, name, cat, start, end - start, &(struct asked){ .log = log })) {
 		sum_event(log, w, sum_head(log, name, cat, PFWLOG_FUNC), real_ns(log, n->ticks), end - start, 0, 0);
 		return TAKEN;
 	}
+	const struct event_line e = { .id = log_next_id(log),
+		.name = name,
+		.category = category,
+		.category_bytes = sizeof(category) - 1,
+		.type = PFWLOG_FUNC,
+		.start = start,
+		.dur = end - start,
+		.parent = w->parent,
+		.level = w->level + n->depth + 1 };
 	char *at = line_begin(log, LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(object ? object->bytes : 0));
 	if (!at)
 		return TAKEN;
-	at = PUT(at, "{\"id\":");
-	at = put_uint(at, log_next_id(log));
-	at = PUT(at, ",\"name\":");
-	at = put_name(log, at, name->text, name->bytes);
-	at = PUT(at, category);
-	if (log->state->setup.generation == 'E')
-		at = PUT(at, ",\"type\":8");
-	at = put_who_when(log, at, w->pid, w->tid);
-	at = put_int(at, start);
-	at = PUT(at, ",\"dur\":");
-	at = put_int(at, end - start);
-	at = put_bytes(at, log->phase_x, log->phase_x_bytes);
-	if (log->state->setup.has_args) {
-		at = put_bytes(at, log->host, log->host_bytes);
-		at = PUT(at, ",\"p_idx\":");
-		at = put_int(at, w->parent);
-		at = PUT(at, ",\"level\":");
-		at = put_uint(at, w->level + n->depth + 1);
-		if (object) {
-			at = PUT(at, ",\"so\":");
-			at = put_name(log, at, object->text, object->bytes);
-		}
-		*at++ = '}';
-	}
-	*at++ = '}';
-	line_end(log, at);
+	at = put_line(log, at, w, &e);
+	if (object && log->state->setup.has_args)
+		at = put_name(log, PUT(at, ",\"so\":"), object->text, object->bytes);
+	end_line(log, at);
 	return TAKEN;
 }
