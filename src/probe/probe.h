@@ -57,6 +57,8 @@ struct probe_options {
 	int64_t min_dur_ns;
 	bool has_tracer;            /* it is on, too: what it sees is left to it */
 	bool has_own_pids;          /* the command lives in a namespace with numbers of its own */
+	bool is_second;             /* another recorder of the run has the machine's own counters */
+	bool has_engine;            /* what is started is an engine's client: the program is in its container */
 	const char *ring, *library; /* the tracer's: calls on these are ours, not the program's; NULL: unknown */
 };
 

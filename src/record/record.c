@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "launch/launch.h"
+#include "probe/tasks.h"
 #include "record/drain.h"
 #include "record/place.h"
 #include "record/preload.h"
@@ -86,7 +87,10 @@ static void start_trace(struct recorder *r)
 static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
 {
 	struct recorder *r = arg;
-	const struct drain_process *p = drain_by_pid(&r->drain, (int32_t)pid);
+	const struct task *task = r->drain.has_foreign_pids ? tasks_find(r->probes.host.tasks, (int32_t)pid) : NULL;
+	if (r->drain.has_foreign_pids)
+		pid = task ? task->inner_pid : 0;
+	const struct drain_process *p = pid ? drain_by_pid(&r->drain, (int32_t)pid) : NULL;
 	const struct drain_process *before = p;
 	while (before && before->start_ns > ts_ns && before->parent) {
 		before = drain_by_number(&r->drain, before->parent);
@@ -139,6 +143,7 @@ static void start_probes(struct recorder *r)
 	options.has_tracer = r->has_drain;
 	options.has_own_pids = place_has_own_pids(r->o->place);
 	r->drain.sink = &r->sink; /* names of calls are given there, with a tracer or without */
+	options.has_engine = place_has_engine(r->o->place) && r->o->target.kind != PROBE_MACHINE;
 	probe_set_open(&r->probes, r->o->probes, &options, &r->sink);
 	r->probes.host.call_id = call_id;
 	if (r->has_drain) {

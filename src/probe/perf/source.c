@@ -105,6 +105,7 @@ static void take_comm(struct perf_source *s, const struct perf_record *r)
 	tasks_name(s->host->tasks, pid, tid, (const char *)c.at, (size_t)(nul - c.at));
 	struct task *process = r->misc & PERF_RECORD_MISC_COMM_EXEC ? tasks_process(s->host->tasks, pid) : NULL;
 	if (process) {
+		tasks_execute(s->host->tasks, process, r->ts_ns);
 		if (process->is_kept && !process->space && process->start_ns != STORE_NULL)
 			process->start_ns = process->on_ns = r->ts_ns; /* the command: until here it was ours */
 		space_drop(process->space);
@@ -119,9 +120,11 @@ static void take_mmap(struct perf_source *s, const struct perf_record *r)
 	if (!decode_mmap(r, &m) || m.pid < 0)
 		return;
 	struct task *process = tasks_process(s->host->tasks, m.pid);
+	if (!process || process->side != TASK_PROGRAM)
+		return;
 	struct mapping one = { .start = m.start, .end = m.start + m.bytes, .offset = m.offset };
 	one.module = modules_get(&s->modules, m.pid, m.path, m.build_id, m.build_id_bytes);
-	if (!process || !one.module)
+	if (!one.module)
 		return;
 	if (!process->space)
 		perf_source_space(s, process);
@@ -188,6 +191,19 @@ static void take_read(struct perf_source *s, const struct perf_record *r)
 	s->private->roots[o->root].children_ns += run_ns;
 }
 
+/* Of a thread that was forked, or went elsewhere: pairs of a device and a number, that of the PIDs the fourth. */
+static void take_namespaces(struct perf_source *s, const struct perf_record *r)
+{
+	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
+	cursor_skip(&c, 4);
+	int32_t tid = (int32_t)cursor_u32(&c);
+	uint64_t count = cursor_u64(&c);
+	cursor_skip(&c, PID_NS_INDEX * 16 + 8);
+	uint64_t number = cursor_u64(&c);
+	if (!c.is_bad && count > PID_NS_INDEX)
+		tasks_enter(s->host->tasks, tid, number);
+}
+
 static void take_lost(struct perf_source *s, const struct perf_record *r)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
@@ -196,11 +212,18 @@ static void take_lost(struct perf_source *s, const struct perf_record *r)
 	s->lost += cursor_u64(&c);
 }
 
+static bool is_engine(const struct perf_source *s, const struct perf_record *r)
+{
+	bool has_engine = s->host->options.has_engine && r->tid > 0;
+	const struct task *k = has_engine ? tasks_get(s->host->tasks, r->pid, r->tid) : NULL;
+	return k && k->side != TASK_PROGRAM;
+}
+
 static void take_switch(struct perf_source *s, const struct perf_record *r)
 {
 	if (r->tid > 0)
 		tasks_switch(s->host->tasks, r->pid, r->tid, r->misc & PERF_RECORD_MISC_SWITCH_OUT, r->ts_ns);
-	if (s->wants.on_switch)
+	if (s->wants.on_switch && !is_engine(s, r))
 		s->wants.on_switch(s->wants.sched, r);
 }
 
@@ -237,7 +260,7 @@ static void take_sample(struct perf_source *s, const struct perf_record *r)
 {
 	struct perf_sample sample;
 	const struct perf_opened *o = opened_of(s, r->id);
-	if (!o)
+	if (!o || (o->role != ROLE_WAKE && o->role != ROLE_POINT && is_engine(s, r)))
 		return;
 	if (o->role == ROLE_POINT) {
 		take_wanted(s, r, o->event);
@@ -263,6 +286,7 @@ static void (*const takers[])(struct perf_source *, const struct perf_record *) 
 	[PERF_RECORD_LOST_SAMPLES] = take_lost,
 	[PERF_RECORD_SWITCH] = take_switch,
 	[PERF_RECORD_SWITCH_CPU_WIDE] = take_switch,
+	[PERF_RECORD_NAMESPACES] = take_namespaces,
 };
 
 /* The rings, merged. */

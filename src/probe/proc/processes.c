@@ -89,7 +89,11 @@ static void add(struct processes *p, struct counters *c, const struct task *k)
 		return; /* gone already: its exact CPU time comes with its end */
 	one.io = open_of(k->pid, "io");
 	one.schedstat = open_of(k->pid, "schedstat");
-	name_counters(c, &one, k->start_ns != STORE_NULL);
+	name_counters(c, &one, k->start_ns != STORE_NULL && !k->before_ns);
+	if (k->start_ns != STORE_NULL && k->before_ns) { /* until then it was a container's engine */
+		one.counters[CPU].has_base = true;
+		one.counters[CPU].base = (double)k->before_ns;
+	}
 	p->all[p->count++] = one;
 	*at = 1;
 }
@@ -122,14 +126,15 @@ void processes_free(struct processes *p, struct counters *c)
 }
 
 /* Without reports of forks: the children of those that are known. */
-static void follow_children(struct tasks *tasks, struct buf *room)
+static void follow_children(struct tasks *tasks, struct buf *room, int64_t now_ns)
 {
 	for (size_t i = 0, known = tasks->count; i < known; i++) {
-		const struct task *mother = tasks->all[i];
+		struct task *mother = tasks->all[i];
 		char path[64];
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", mother->pid, mother->tid);
 		int fd = mother->end_ns == STORE_NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 		if (fd < 0)
+		tasks_execute(tasks, mother, now_ns);
 			continue;
 		char *end = feed_text(fd, room) ? room->data : NULL;
 		close(fd);
@@ -153,7 +158,8 @@ static void find_new(struct processes *p, const struct tasks *tasks, struct coun
 		return;
 	p->version = tasks->version;
 	for (size_t i = 0; i < tasks->count; i++)
-		if (tasks->all[i]->pid == tasks->all[i]->tid && tasks->all[i]->end_ns == STORE_NULL)
+		if (tasks->all[i]->pid == tasks->all[i]->tid && tasks->all[i]->end_ns == STORE_NULL &&
+				tasks->all[i]->side == TASK_PROGRAM)
 			add(p, c, tasks->all[i]);
 }
 
@@ -237,7 +243,7 @@ static void note_end(struct tasks *tasks, int32_t pid, int64_t now_ns)
 void processes_read(struct processes *p, struct tasks *tasks, struct counters *c, struct buf *room)
 {
 	if (!tasks->is_fed)
-		follow_children(tasks, room);
+		follow_children(tasks, room, c->now_ns);
 	find_new(p, tasks, c);
 	size_t turns = p->count < READ_AT_ONCE ? p->count : READ_AT_ONCE;
 	for (size_t i = 0; i < turns && p->count; i++) {
