@@ -2,6 +2,7 @@
 #include "probe/proc/processes.h"
 
 #include "base/map.h"
+#include "probe/proc/delay.h"
 #include "probe/proc/feed.h"
 
 #include <fcntl.h>
@@ -37,6 +38,7 @@ static const struct {
 struct process {
 	int32_t pid;
 	int stat, io, schedstat;
+	struct delays delays; /* where it has or had several threads */
 	struct counter counters[COUNTERS];
 };
 
@@ -109,6 +111,7 @@ static void drop(struct processes *p, struct counters *c, size_t i)
 		close(one->io);
 	if (one->schedstat >= 0)
 		close(one->schedstat);
+	delays_release(&one->delays);
 	if (at)
 		*at = 0;
 	p->all[i] = p->all[--p->count];
@@ -131,10 +134,10 @@ static void follow_children(struct tasks *tasks, struct buf *room, int64_t now_n
 	for (size_t i = 0, known = tasks->count; i < known; i++) {
 		struct task *mother = tasks->all[i];
 		char path[64];
+		tasks_execute(tasks, mother, now_ns);
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", mother->pid, mother->tid);
 		int fd = mother->end_ns == STORE_NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 		if (fd < 0)
-		tasks_execute(tasks, mother, now_ns);
 			continue;
 		char *end = feed_text(fd, room) ? room->data : NULL;
 		close(fd);
@@ -212,13 +215,19 @@ static void take_io(struct process *one, struct counters *c, const char *text)
 	}
 }
 
-/* "run delay slices": of the first thread; where there are more, sched has all of them. */
-static void take_delay(struct process *one, struct counters *c, const char *text)
+/* Of one thread on a file that is kept open, of several from all of theirs. */
+static void take_delay(struct process *one, struct counters *c, struct buf *room)
 {
 	char *end;
-	strtoull(text, &end, 10);
-	if (end != text)
-		counter_set(c, &one->counters[DELAY], (double)strtoull(end, NULL, 10));
+	uint64_t sum_ns;
+	if (one->counters[THREADS].last > 1 || one->delays.count) {
+		if (delays_read(&one->delays, one->pid, c->now_ns, room, &sum_ns))
+			counter_set(c, &one->counters[DELAY], (double)sum_ns);
+	} else if (one->schedstat >= 0 && feed_text(one->schedstat, room)) {
+		strtoull(room->data, &end, 10);
+		if (end != room->data)
+			counter_set(c, &one->counters[DELAY], (double)strtoull(end, NULL, 10));
+	}
 }
 
 static bool read_one(struct process *one, struct counters *c, struct buf *room)
@@ -228,8 +237,7 @@ static bool read_one(struct process *one, struct counters *c, struct buf *room)
 	take_clock(one, c);
 	if (one->io >= 0 && feed_text(one->io, room))
 		take_io(one, c, room->data);
-	if (one->schedstat >= 0 && feed_text(one->schedstat, room))
-		take_delay(one, c, room->data);
+	take_delay(one, c, room);
 	return true;
 }
 
