@@ -321,6 +321,11 @@ bool job_rusage(const struct job *j, struct rusage *usage)
 	return j->has_ended && !j->is_client;
 }
 
+bool job_is_client(const struct job *j)
+{
+	return j->is_client;
+}
+
 int job_signal(struct job *j, int signal, struct sonde_err *err)
 {
 	hear(j);

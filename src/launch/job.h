@@ -119,6 +119,8 @@ void job_usage(const struct job *j, struct job_usage *usage);
 /* All that the kernel counts, of every process that was waited for; false: not known (containers, before its end). */
 bool job_rusage(const struct job *j, struct rusage *usage);
 
+bool job_is_client(const struct job *j); /* what is waited for is a container engine's client */
+
 /* A signal for every process of the tree. */
 int job_signal(struct job *j, int signal, struct sonde_err *err);
 /* End the whole tree; returns when nothing of it lives. Fine when it has ended already: stragglers go too. */

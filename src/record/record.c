@@ -29,6 +29,7 @@
 #define AWAITED_PASSES 50          /* for a forked child of which nothing is seen yet: one second */
 #define SCARCE_BYTES (64ull << 20) /* a control group with less memory: rows wait for company in small numbers only */
 #define SCARCE_EVENTS 8192
+#define NO_LIMIT_BYTES (1ull << 60) /* what v1 has in place of none is beyond */
 
 struct recorder {
 	const struct record_options *o;
@@ -142,8 +143,8 @@ static void start_probes(struct recorder *r)
 	options.min_dur_ns = r->o->ring.min_dur_ns;
 	options.has_tracer = r->has_drain;
 	options.has_own_pids = place_has_own_pids(r->o->place);
-	r->drain.sink = &r->sink; /* names of calls are given there, with a tracer or without */
 	options.has_engine = place_has_engine(r->o->place) && r->o->target.kind != PROBE_MACHINE;
+	r->drain.sink = &r->sink; /* names of calls are given there, with a tracer or without */
 	probe_set_open(&r->probes, r->o->probes, &options, &r->sink);
 	r->probes.host.call_id = call_id;
 	if (r->has_drain) {
@@ -374,6 +375,13 @@ static void release(struct recorder *r, bool is_kept)
 	store_run_release(&r->run);
 }
 
+/* The limit that it was given, or the one that it has with us; 0: none. */
+static uint64_t memory_max(const struct job_place *place)
+{
+	uint64_t ours = limits_memory_bytes();
+	return place && place->limits.memory_bytes ? place->limits.memory_bytes : ours > NO_LIMIT_BYTES ? 0 : ours;
+}
+
 /* Run the command to its end. */
 static int run_command(struct recorder *r, struct record_result *result, struct sonde_err *err)
 {
@@ -386,6 +394,8 @@ static int run_command(struct recorder *r, struct record_result *result, struct 
 		drain_exited(&r->drain, launch_inner_pid(&r->launch), result->status);
 	r->facts.has_status = true;
 	r->facts.status = result->status;
+	r->facts.oom_kills = result->oom_kills = launch_oom_kills(&r->launch);
+	r->facts.memory_max_bytes = result->memory_max_bytes = memory_max(r->o->place);
 	if (launch_usage(&r->launch, &r->usage))
 		r->facts.usage = &r->usage;
 	result->has_timed_out = r->ladder.rung > 0;
