@@ -237,6 +237,8 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 		.has_gate = spec->ready,
 		.cgroup_fd = -1 };
 	j->is_foreground = spec->is_foreground;
+	j->meanwhile = spec->meanwhile;
+	j->meanwhile_arg = spec->ready_arg;
 	int rc = prepare(j, spec, &plan, err);
 	if (!rc)
 		rc = start_keeper(j, spec, &plan, err);

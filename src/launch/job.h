@@ -77,7 +77,9 @@ struct job_spec {
 	const void *restore_arg;
 	/* Called when the process exists and has not executed the command yet; NULL: nothing to do then. */
 	void (*ready)(void *arg, pid_t pid);
-	void *ready_arg;
+	/* Called again and again while an engine takes its time to start a container; NULL: nothing to do meanwhile. */
+	void (*meanwhile)(void *arg);
+	void *ready_arg; /* of both */
 };
 
 #define JOB_SPEC_INIT { .fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS } }

@@ -295,6 +295,8 @@ static void emit(struct tasks *t, const struct task *k)
 		.run_ns = k->run_ns,
 		.samples = (int64_t)k->samples };
 	store_sink_add(host->sink, STORE_TABLE_TASK, &row);
+	if (host->process_ended && k->pid == k->tid && k->end_ns != STORE_NULL && row.process != STORE_NULL)
+		host->process_ended(host->arg, row.process, k->end_ns);
 	if (k->number != STORE_NULL)
 		emit_process(host, k);
 }

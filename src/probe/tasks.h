@@ -37,6 +37,7 @@ struct task {
 	int64_t on_ns, ran_ns; /* on_ns STORE_NULL: it is not, or nobody knows */
 	int64_t weighed_ns;    /* of that time what samples stand for */
 	bool is_timed;         /* run_ns is by its switches */
+	uint64_t lost_before;  /* records that were lost before it began: its switches are all there if that is all */
 	uint64_t samples;
 	int64_t sampled_ns;  /* CPU time that they stand for */
 	bool is_kept;        /* its row waits for the end of the recording */

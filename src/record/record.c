@@ -103,6 +103,12 @@ static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
 	return p ? p->number : STORE_NULL;
 }
 
+static void process_ended(void *arg, int64_t number, int64_t end_ns)
+{
+	struct recorder *r = arg;
+	drain_ended(&r->drain, (uint32_t)number, end_ns);
+}
+
 static int64_t call_id(void *arg, const char *name)
 {
 	struct recorder *r = arg;
@@ -154,6 +160,7 @@ static void start_probes(struct recorder *r)
 		r->drain.has_syscalls = is_on(r, "syscalls");
 	}
 	r->probes.host.process_of = r->has_drain ? process_of : NULL;
+	r->probes.host.process_ended = r->has_drain && r->drain.has_foreign_pids ? process_ended : NULL;
 	r->probes.host.arg = r;
 	if (r->has_drain)
 		r->drain.probes = &r->probes.host;
@@ -170,12 +177,23 @@ static void attach_probes(void *arg, pid_t pid)
 	probe_set_attach(&r->probes, &target);
 }
 
+/* It takes its time to start: what is seen of that would fill the rings. */
+static void pass_probes(void *arg)
+{
+	struct recorder *r = arg;
+	probe_set_pass(&r->probes);
+}
+
 static int start_command(struct recorder *r, struct sonde_err *err)
 {
 	struct buf preload = BUF_INIT, ring = BUF_INIT;
 	const char *env[RECORD_ENV_MAX + 3] = { NULL };
 	size_t env_count = 0;
-	struct launch_spec spec = { .argv = r->o->argv, .env = env, .ready = attach_probes, .arg = r };
+	struct launch_spec spec = { .argv = r->o->argv,
+		.env = env,
+		.ready = attach_probes,
+		.meanwhile = pass_probes,
+		.arg = r };
 	struct placed placed = { 0 };
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (r->has_ring && preload_library(&r->ring, &r->library, &why)) {

@@ -63,6 +63,8 @@ if [ -x "$SONDE" ]; then
 	fi
 	run timeout 100 "$SONDE" record -o traced --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- dash -c "$work"
 	is 'one that can be traced' "$out" $'inside\ninside\ndone'
+	is 'it has ended, as all that is in a container has' \
+		"$("$SONDE" events traced --table process --json | jq -r 'select(.process != null).state' | grep -c running)" 0
 	pid=$("$SONDE" events traced --table task --json | jq 'select(.name == "dash").pid')
 	if [[ -n $pid ]]; then
 		is 'its samples are those of the process that the tracer saw' \

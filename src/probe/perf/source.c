@@ -105,6 +105,8 @@ static void take_comm(struct perf_source *s, const struct perf_record *r)
 	tasks_name(s->host->tasks, pid, tid, (const char *)c.at, (size_t)(nul - c.at));
 	struct task *process = r->misc & PERF_RECORD_MISC_COMM_EXEC ? tasks_process(s->host->tasks, pid) : NULL;
 	if (process) {
+		if (process->side != TASK_PROGRAM)
+			process->lost_before = s->lost;
 		tasks_execute(s->host->tasks, process, r->ts_ns);
 		if (process->is_kept && !process->space && process->start_ns != STORE_NULL)
 			process->start_ns = process->on_ns = r->ts_ns; /* the command: until here it was ours */
@@ -146,9 +148,15 @@ static void take_mmap(struct perf_source *s, const struct perf_record *r)
  * Context switches say exactly how long each thread ran, if none was lost. What the kernel counts for a thread
  * is not always its own: threads that take turns on a CPU may be given each other's events.
  */
-static bool has_run_times(const struct perf_source *s)
+static bool has_run_time(const struct perf_source *s, const struct task *k)
 {
-	return (s->wants.has_switches || s->wants.has_run_times) && !s->lost;
+	return (s->wants.has_switches || s->wants.has_run_times) && s->lost == k->lost_before;
+}
+
+static void note_losses(const struct perf_source *s, struct task *k)
+{
+	if (k)
+		k->lost_before = s->lost;
 }
 
 static void take_task(struct perf_source *s, const struct perf_record *r)
@@ -159,11 +167,12 @@ static void take_task(struct perf_source *s, const struct perf_record *r)
 		return;
 	if (r->type == PERF_RECORD_FORK) {
 		tasks_fork(s->host->tasks, pid, tid, ppid, r->ts_ns);
+		note_losses(s, tasks_find(s->host->tasks, tid));
 		return;
 	}
 	tasks_exit(s->host->tasks, pid, tid, r->ts_ns);
 	struct task *k = tasks_find(s->host->tasks, tid);
-	if (k && has_run_times(s) && k->on_ns != STORE_NULL && (k->start_ns != STORE_NULL || k->is_kept)) {
+	if (k && has_run_time(s, k) && k->on_ns != STORE_NULL && (k->start_ns != STORE_NULL || k->is_kept)) {
 		k->run_ns = task_ran_until(k, r->ts_ns); /* whoever ends does so on a CPU */
 		k->is_timed = true;
 	}
@@ -212,10 +221,15 @@ static void take_lost(struct perf_source *s, const struct perf_record *r)
 	s->lost += cursor_u64(&c);
 }
 
-static bool is_engine(const struct perf_source *s, const struct perf_record *r)
+static bool is_engine(struct perf_source *s, const struct perf_record *r)
 {
 	bool has_engine = s->host->options.has_engine && r->tid > 0;
-	const struct task *k = has_engine ? tasks_get(s->host->tasks, r->pid, r->tid) : NULL;
+	struct task *k = has_engine ? tasks_get(s->host->tasks, r->pid, r->tid) : NULL;
+	if (k && k->side != TASK_PROGRAM && k->lost_before != s->lost) {
+		k->lost_before = s->lost;
+		tasks_execute(s->host->tasks, k,
+				r->ts_ns); /* that it began to be the program may be among what was lost */
+	}
 	return k && k->side != TASK_PROGRAM;
 }
 
