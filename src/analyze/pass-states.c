@@ -1,8 +1,8 @@
 /*
  * States: what each thread's life went to. Off the CPUs as context switches
  * say, on them the rest, so the states of a thread add up to its life. Where
- * switches were lost the rest is more than the thread can have run: what is
- * beyond its CPU time, which is counted apart, it waited.
+ * switches were lost the rest is more or less than the thread has run, which is
+ * counted apart: what is beyond its CPU time it waited, what is missing it did not.
  */
 #include "analyze/pass.h"
 
@@ -179,6 +179,18 @@ static size_t first_of(const struct engine_groups *g, int64_t tid)
 	return low;
 }
 
+/* When it went on and stopped again was both lost: it ran in what looks like one wait, of whichever state. */
+static void run_for(struct thread *t, int64_t off)
+{
+	double kept = (double)(t->life_ns - t->run_ns) / (double)off;
+
+	t->ns[RUNNING] = t->life_ns;
+	for (int i = 0; i < STATES; i++) {
+		t->ns[i] = i == RUNNING ? t->ns[i] : (int64_t)((double)t->ns[i] * kept);
+		t->ns[RUNNING] -= i == RUNNING ? 0 : t->ns[i];
+	}
+}
+
 /* Of a number that was used twice the first row has all: it cannot be told apart. */
 static void account(const struct states *s, struct thread *t, const struct engine_groups *g)
 {
@@ -194,9 +206,14 @@ static void account(const struct states *s, struct thread *t, const struct engin
 	}
 	t->life_ns = t->life_ns < off ? off : t->life_ns; /* the kernel's last switch is after its exit record */
 	t->ns[RUNNING] = t->life_ns - off;
-	if (t->run_ns != STORE_NULL && t->ns[RUNNING] > t->run_ns + SLACK_NS + (int64_t)(SLACK * (double)t->run_ns)) {
+	if (t->run_ns == STORE_NULL)
+		return;
+	int64_t slack_ns = SLACK_NS + (int64_t)(SLACK * (double)t->run_ns);
+	if (t->ns[RUNNING] > t->run_ns + slack_ns) {
 		t->ns[WAIT] += t->ns[RUNNING] - t->run_ns;
 		t->ns[RUNNING] = t->run_ns;
+	} else if (t->ns[RUNNING] < t->run_ns - slack_ns && t->run_ns <= t->life_ns) {
+		run_for(t, off);
 	}
 }
 

@@ -47,7 +47,7 @@ struct joined {
 	json_t *hosts;  /* its array */
 	json_t *probes; /* its array */
 	int64_t bound_ns;
-	bool is_measured;
+	bool is_measured; /* the clocks of all */
 };
 
 static int64_t int_of(const json_t *o, const char *key, int64_t none)
@@ -107,7 +107,8 @@ static json_t *json_of_clock(const struct clock_fit *f, bool is_measured)
 }
 
 /* One host into the joined run. */
-static int take_host(struct joined *m, const char *name, const char *path, const struct clock_fit *clock)
+static int take_host(struct joined *m, const char *name, const char *path, const struct clock_fit *clock,
+		bool is_measured)
 {
 	struct join_host host = { .name = name, .clock = *clock };
 	int64_t raise = m->join.hosts * JOIN_PIDS;
@@ -117,13 +118,14 @@ static int take_host(struct joined *m, const char *name, const char *path, const
 	if (!rc) {
 		json_t *o = json_pack("{s:s,s:s,s:I}", "name", name, "run", path, "pids_raised_by", (json_int_t)raise);
 		json_t *facts = model_run_json(host.run);
-		json_object_set_new(o, "clock", json_of_clock(clock, m->is_measured));
+		json_object_set_new(o, "clock", json_of_clock(clock, is_measured));
 		json_object_set(o, "host", json_object_get(facts, "host"));
 		json_object_set(o, "exit", json_object_get(facts, "exit"));
 		json_object_set(o, "state", json_object_get(facts, "state"));
 		json_array_append_new(m->hosts, o);
 		add_probes(m, &host);
 		m->bound_ns = clock->bound_ns > m->bound_ns ? clock->bound_ns : m->bound_ns;
+		m->is_measured &= is_measured;
 	}
 	model_run_free(host.run);
 	return rc;
@@ -143,6 +145,18 @@ static json_t *exit_of(const struct joined *m)
 	return first ? json_incref(first) : json_null();
 }
 
+/* Is it a further task on a node that was counted before? */
+static bool is_counted(const struct joined *m, size_t upto)
+{
+	const char *node = json_string_value(json_object_get(json_array_get(m->hosts, upto), "node"));
+	for (size_t i = 0; node && i < upto; i++) {
+		const char *known = json_string_value(json_object_get(json_array_get(m->hosts, i), "node"));
+		if (known && !strcmp(known, node))
+			return true;
+	}
+	return false;
+}
+
 static json_t *all_hosts(const struct joined *m)
 {
 	CLEANUP(buf_release) struct buf names = BUF_INIT;
@@ -152,6 +166,8 @@ static json_t *all_hosts(const struct joined *m)
 	size_t i;
 	json_array_foreach(m->hosts, i, host) {
 		json_t *facts = json_object_get(host, "host");
+		if (is_counted(m, i))
+			continue;
 		buf_addf(&names, "%s%s", i ? ", " : "", json_string_value(json_object_get(host, "name")));
 		cpus += int_of(facts, "cpus", 0);
 		memory += int_of(facts, "memory_bytes", 0);
@@ -226,25 +242,53 @@ static bool read_clock(const json_t *host, struct clock_fit *f)
 	return f->drift > -0.5 && f->drift < 0.5;
 }
 
-/* A host that `sonde record --hosts` fetched the run of. */
-static int take_fetched(struct joined *m, const json_t *host)
+/* Nobody asked its clock: that of the day stood so to ours when each began. */
+static struct clock_fit clock_by_day(int64_t our_mono, int64_t our_real, int64_t mono, int64_t real)
+{
+	return (struct clock_fit){ .at_ns = our_mono, .offset_ns = (mono - real) - (our_mono - our_real) };
+}
+
+static void note_failed(struct joined *m, const char *name, const char *reason)
+{
+	json_array_append_new(m->hosts, json_pack("{s:s,s:s,s:s}", "name", name, "state", "failed", "reason", reason));
+	fprintf(stderr, "sonde: host '%s': %s\n", name, reason);
+}
+
+/* A host whose run is below hosts/: fetched by `sonde record --hosts`, or written there by a task of srun. */
+static int take_fetched(struct joined *m, const json_t *all, const json_t *host)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	const char *name = json_string_value(json_object_get(host, "name"));
-	const char *run = json_string_value(json_object_get(host, "run"));
+	const char *place = json_string_value(json_object_get(host, "run"));
 	const char *reason = json_string_value(json_object_get(host, "reason"));
+	const char *node = json_string_value(json_object_get(host, "node"));
+	struct sonde_err why = SONDE_ERR_INIT;
+	struct model_run *run = NULL;
 	struct clock_fit clock;
+	bool is_measured = read_clock(host, &clock);
 	if (!name)
 		return err_set(m->ctx->err, EINVAL, "a host has no name");
-	if (!run || strchr(run, '/') || *run == '.' || !read_clock(host, &clock)) {
-		json_array_append_new(m->hosts,
-				json_pack("{s:s,s:s,s:s}", "name", name, "state", "failed", "reason",
-						reason ? reason : "there is no run of it"));
-		fprintf(stderr, "sonde: host '%s': %s\n", name, reason ? reason : "there is no run of it");
+	err_set(&why, ENOENT, "%s", reason ? reason : "there is no run of it");
+	if (place && !strchr(place, '/') && *place != '.') {
+		buf_addf(&path, "%s/hosts/%s", m->run.path, place);
+		model_run_open(&run, path.data, &why);
+	}
+	if (run && !is_measured)
+		clock = clock_by_day(int_of(all, "start_mono_ns", 0), int_of(all, "start_real_ns", 0),
+				model_run_int(run, "clock.start_mono_ns"), model_run_int(run, "clock.start_real_ns"));
+	bool is_there = run != NULL;
+	model_run_free(run);
+	if (!is_there) {
+		note_failed(m, name, why.text);
 		return 0;
 	}
-	buf_addf(&path, "%s/hosts/%s", m->run.path, run);
-	return take_host(m, name, path.data, &clock);
+	int rc = take_host(m, name, path.data, &clock, is_measured);
+	json_t *last = rc ? NULL : json_array_get(m->hosts, json_array_size(m->hosts) - 1);
+	if (node && last)
+		json_object_set_new(last, "node", json_string(node));
+	if (reason && last)
+		json_object_set_new(last, "reason", json_string(reason));
+	return rc;
 }
 
 static int join_fetched(struct joined *m, const char *path)
@@ -269,7 +313,7 @@ static int join_fetched(struct joined *m, const char *path)
 		m->is_measured = true;
 		join_init(&m->join, &m->sink);
 		json_array_foreach(json_object_get(all, "hosts"), i, host)
-			rc = rc ? rc : take_fetched(m, host);
+			rc = rc ? rc : take_fetched(m, all, host);
 		for (const char *const *key = (const char *const[]){ "name", "argv", "cwd", NULL }; *key; key++)
 			if (json_object_get(all, *key))
 				json_object_set(m->facts, *key, json_object_get(all, *key));
@@ -296,7 +340,7 @@ static int join_given(struct joined *m, const char *dir)
 	json_object_set_new(m->facts, "name", json_string("joined"));
 	for (size_t i = 0; !rc && i < ctx->arg_count; i++) {
 		struct model_run *run = NULL;
-		struct clock_fit clock = { 0 };
+		struct clock_fit clock;
 		rc = model_run_open(&run, ctx->args[i], ctx->err);
 		if (rc)
 			break;
@@ -311,9 +355,8 @@ static int join_given(struct joined *m, const char *dir)
 			start_mono = mono;
 			start_real = real;
 		}
-		clock.at_ns = start_mono;
-		clock.offset_ns = (mono - real) - (start_mono - start_real);
-		rc = take_host(m, name, ctx->args[i], &clock);
+		clock = clock_by_day(start_mono, start_real, mono, real);
+		rc = take_host(m, name, ctx->args[i], &clock, false);
 	}
 	return rc ? rc : write_run(m, start_mono, start_real, 0);
 }

@@ -58,7 +58,7 @@ static int run(struct cli_context *ctx)
 	int status = result.has_timed_out ? W_EXITCODE(RECORDING_TIMED_OUT, 0) : result.status;
 
 	fflush(NULL);
-	if (!rc)
+	if (!rc && result.path.len)
 		rc = summarise(result.path.data, ctx->err);
 	record_result_release(&result);
 	if (rc || !ctx->program)

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -106,6 +107,22 @@ void info_exit_words(struct buf *out, int64_t code, int64_t signal)
 		buf_addf(out, "signal %" PRId64, signal);
 }
 
+/* Whose SIGKILL it was, or that others of the program got. */
+static void add_oom(struct buf *out, const struct model_run *run, int64_t signal)
+{
+	int64_t kills = model_run_int(run, "exit.oom_kills"), limit = model_run_int(run, "exit.memory_max_bytes");
+	char bytes[TERM_TEXT];
+
+	if (kills == STORE_NULL)
+		return;
+	if (signal == SIGKILL)
+		buf_adds(out, " of the out-of-memory killer");
+	else
+		buf_addf(out, ", %" PRId64 " of its processes killed by the out-of-memory killer", kills);
+	if (limit != STORE_NULL)
+		buf_addf(out, " (limit %s)", term_bytes(bytes, (uint64_t)limit));
+}
+
 static void add_end(struct info_page *p)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -117,6 +134,7 @@ static void add_end(struct info_page *p)
 	if (signal != STORE_NULL)
 		buf_adds(&text, "killed by ");
 	info_exit_words(&text, code, signal);
+	add_oom(&text, run, signal);
 	if (!text.len)
 		buf_adds(&text, model_run_is_unfinished(run) ? "not yet, or its recorder died" : "not known");
 	if (wall_ns != STORE_NULL)

@@ -3,6 +3,7 @@
 #include "cli/recording.h"
 #include "cli/remote.h"
 #include "record/hosts.h"
+#include "record/step.h"
 #include "store/run.h"
 
 #include <errno.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define SRUN "srun -u --overlap -N1 -n1 -w" /* a step on one node of our allocation, beside all others */
 
 /* Options that are ours alone, and whether a word follows them. */
 static const struct own {
@@ -127,7 +130,7 @@ int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct
 {
 	const struct recording_options *o = ctx->options;
 	bool is_slurm = o->hosts.count == 1 && !strcmp(o->hosts.items[0], "slurm");
-	const char *shell = o->shell ? o->shell : is_slurm ? "srun -u --overlap -N1 -n1 -w" : "ssh -T";
+	const char *shell = o->shell ? o->shell : is_slurm ? SRUN : "ssh -T";
 	struct record_hosts h = { .argv = ctx->program, .dir = o->dir };
 	char **words = NULL, **options = NULL;
 	int rc = ctx->program || o->is_all_cpus || o->cgroup ? 0 : cli_usage(ctx, "no program to run is given");
@@ -156,4 +159,35 @@ int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct
 	else if (!is_silent && !o->is_quiet && (o->is_verbose || isatty(STDERR_FILENO)))
 		fprintf(stderr, "sonde: recorded %zu hosts in %s\n", h.count, path->data);
 	return rc;
+}
+
+int recording_step_begin(struct cli_context *ctx, struct record_step *s, struct record_options *ro)
+{
+	const struct recording_options *o = ctx->options;
+	struct record_hosts h = { .argv = ctx->program, .dir = o->dir, .name = o->name ? o->name : ctx->program[0] };
+	char **words = NULL;
+	int rc = words_split(o->shell ? o->shell : SRUN, ctx->arena, &words, ctx->err);
+	h.shell = words;
+	if (!rc)
+		rc = remote_path(ctx, o->remote, &h.sonde);
+	if (!rc)
+		rc = record_step_begin(s, &h, ctx->err);
+	if (rc) {
+		record_step_release(s);
+		return rc;
+	}
+	ro->dir = s->run.data;
+	ro->probe.is_second = s->local > 0;
+	return 0;
+}
+
+void recording_step_end(struct record_step *s, int exit_code, struct record_result *result)
+{
+	struct sonde_err why = SONDE_ERR_INIT;
+	if (record_step_end(s, exit_code, &why))
+		cli_print_error("sonde", &why);
+	buf_reset(&result->path);
+	if (!s->task)
+		buf_adds(&result->path, s->bundle.data);
+	record_step_release(s);
 }

@@ -2,14 +2,16 @@
 #include "cli/recording.h"
 
 #include "base/words.h"
-#include "cli/term.h"
 #include "launch/launch.h"
+#include "record/step.h"
+#include "record/writers.h"
 #include "store/run.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SWITCHES 2 /* options that are a probe's */
@@ -159,73 +161,6 @@ static const char *const *absolute(struct cli_context *ctx, const struct cli_lis
 	return out;
 }
 
-/* "sonde: cpu: 1 234 events, 12 lost, 0.4 % of a CPU" or why not, and what would help. */
-static void say_probe(const char *name, const char *state, const struct probe_status *p, double wall_s)
-{
-	char events[TERM_TEXT];
-	if (p->state == PROBE_RAN) {
-		fprintf(stderr, "sonde: %s: %s events", name, term_count(events, p->events));
-		if (p->lost)
-			fprintf(stderr, ", %llu lost", (unsigned long long)p->lost);
-		fprintf(stderr, ", %.2f %% of a CPU", wall_s > 0 ? (double)p->cpu_ns / 1e7 / wall_s : 0.0);
-		fprintf(stderr, "%s%s\n", p->why.text[0] ? "; " : "", p->why.text);
-	} else if (p->state == PROBE_OFF && p->ops->option) {
-		fprintf(stderr, "sonde: %s: off (%s switches it on)\n", name, p->ops->option);
-	} else {
-		fprintf(stderr, "sonde: %s: %s%s%s\n", name, state, p->why.text[0] ? ": " : "", p->why.text);
-	}
-}
-
-/* One hint for all probes that have the same. */
-static void say_hints(const struct record_result *r)
-{
-	for (size_t i = 0; i < r->probe_count; i++) {
-		bool was_said = !r->probes[i].why.hint[0];
-		for (size_t k = 0; k < i; k++)
-			was_said |= !strcmp(r->probes[k].why.hint, r->probes[i].why.hint);
-		if (!was_said)
-			fprintf(stderr, "hint: %s\n", r->probes[i].why.hint);
-	}
-}
-
-static void say_trace(const struct record_result *r)
-{
-	char events[TERM_TEXT];
-	if (strcmp(r->trace_state, "ran") != 0)
-		fprintf(stderr, "sonde: trace: %s%s%s\n", r->trace_state, r->trace_why.text[0] ? ": " : "",
-				r->trace_why.text);
-	else
-		fprintf(stderr, "sonde: trace: %s events of %llu process%s%s%s\n", term_count(events, r->events),
-				(unsigned long long)r->processes, r->processes == 1 ? "" : "es",
-				r->trace_why.text[0] ? "; " : "", r->trace_why.text);
-	if (r->dropped)
-		fprintf(stderr,
-				"sonde: %llu events were dropped\nhint: try more --memory and --process-memory, or "
-				"--overflow block\n",
-				(unsigned long long)r->dropped);
-	if (r->filtered)
-		fprintf(stderr, "sonde: %llu events were filtered\n", (unsigned long long)r->filtered);
-	if (r->blind)
-		fprintf(stderr, "sonde: %llu processes could not be traced\nhint: sonde info says which\n",
-				(unsigned long long)r->blind);
-}
-
-static void say(const struct record_result *r)
-{
-	char events[TERM_TEXT], bytes[TERM_TEXT];
-	uint64_t all = r->events;
-	for (size_t i = 0; i < r->probe_count; i++)
-		all += r->probes[i].events;
-	fprintf(stderr, "sonde: recorded %s events of %llu process%s in %s (%s)\n", term_count(events, all),
-			(unsigned long long)r->processes, r->processes == 1 ? "" : "es", r->path.data,
-			term_bytes(bytes, r->bytes));
-	say_trace(r);
-	for (size_t i = 0; i < r->probe_count; i++)
-		say_probe(r->probes[i].ops->name, probe_state_words[r->probes[i].state], &r->probes[i],
-				(double)r->wall_ns / 1e9);
-	say_hints(r);
-}
-
 /* One string with blanks in it is a whole command line, unless there is a program of that name. */
 static int take_command(struct cli_context *ctx, bool is_shell)
 {
@@ -324,6 +259,22 @@ static int check_filters(struct cli_context *ctx, const char *option, const stru
 	return 0;
 }
 
+/* A run that is in the way, with what its recorder may have left. */
+static int make_room(const struct recording_options *o, struct sonde_err *err)
+{
+	if (!o->is_forced || !o->dir)
+		return 0;
+	writers_remove_left(o->dir);
+	return store_run_make_room(o->dir, err);
+}
+
+static int exit_code(const struct record_result *r)
+{
+	return r->has_timed_out                ? RECORDING_TIMED_OUT
+			: WIFEXITED(r->status) ? WEXITSTATUS(r->status)
+					       : 128 + WTERMSIG(r->status);
+}
+
 int recording_run(struct cli_context *ctx, bool is_silent, struct record_result *result)
 {
 	struct recording_options *o = ctx->options;
@@ -360,7 +311,13 @@ int recording_run(struct cli_context *ctx, bool is_silent, struct record_result 
 		rc = take_command(ctx, o->is_shell);
 	if (rc)
 		return rc;
-	if (o->is_forced && o->dir && (rc = store_run_make_room(o->dir, ctx->err))) {
+	struct record_step step;
+	bool has_step = ctx->program && record_step_find(&step);
+	if (!has_step || !step.task)
+		rc = make_room(o, ctx->err);
+	if (!rc && has_step)
+		rc = recording_step_begin(ctx, &step, &ro);
+	if (rc) {
 		ctx->exit_code = RECORDING_FAILED;
 		return rc;
 	}
@@ -372,11 +329,12 @@ int recording_run(struct cli_context *ctx, bool is_silent, struct record_result 
 	if (rc) {
 		int code = ctx->program ? launch_exit_code(rc) : 0;
 		ctx->exit_code = code ? code : RECORDING_FAILED;
-		return rc;
-	}
-	if (result->trouble.text[0])
+	} else if (result->trouble.text[0]) {
 		cli_print_error("sonde", &result->trouble);
-	if (!is_silent && !o->is_quiet && (o->is_verbose || isatty(STDERR_FILENO)))
-		say(result);
-	return 0;
+	}
+	if (!rc && !is_silent && !o->is_quiet && (o->is_verbose || isatty(STDERR_FILENO)))
+		recording_say(result);
+	if (has_step)
+		recording_step_end(&step, rc ? ctx->exit_code : exit_code(result), result);
+	return rc;
 }

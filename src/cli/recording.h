@@ -54,6 +54,14 @@ extern const struct cli_exit_code recording_exit_codes[];
 /* Record what the options of ctx say; says at the end what was recorded, unless is_silent. 0 when something ran. */
 int recording_run(struct cli_context *ctx, bool is_silent, struct record_result *result);
 
+void recording_say(const struct record_result *r); /* recording-say.c: what was recorded, on stderr */
+
+/* recording-hosts.c: a task of srun records into its part of one run; the first waits for all (record/step.h). */
+struct record_step;
+int recording_step_begin(struct cli_context *ctx, struct record_step *s, struct record_options *ro);
+/* result->path is the run of all for the first task, and empty for the others. */
+void recording_step_end(struct record_step *s, int exit_code, struct record_result *result);
+
 /* recording-hosts.c: the same on --hosts. *status is an exit code. */
 int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct buf *path);
 

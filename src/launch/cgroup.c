@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define TEXT_MAX ((size_t)1 << 16)
+#define MOUNTS_MAX ((size_t)1 << 20)
 #define PERIOD_US 100000
 #define QUOTA_US_MIN 1000
 #define OLD_S 60             /* a leaf that nobody is just starting to use */
@@ -224,6 +225,20 @@ void cgroup_leaf_usage(const struct cgroup_leaf *leaf, struct job_usage *usage)
 	set_known(&usage->max_rss_bytes, read_number(memory, is_v2 ? "memory.peak" : "memory.max_usage_in_bytes", NULL),
 			1);
 	usage->oom_kills = read_number(memory, is_v2 ? "memory.events" : "memory.oom_control", "oom_kill");
+}
+
+int64_t cgroup_own_oom_kills(void)
+{
+	CLEANUP(buf_release) struct buf mounts = BUF_INIT;
+	CLEANUP(buf_release) struct buf own = BUF_INIT;
+	struct cgroup_map m;
+	if (fs_read_file(AT_FDCWD, "/proc/self/mountinfo", MOUNTS_MAX, &mounts, NULL) ||
+			fs_read_file(AT_FDCWD, "/proc/self/cgroup", TEXT_MAX, &own, NULL))
+		return -1;
+	cgroup_map_parse(&m, mounts.data, own.data);
+	if (*m.base[CGROUP_MEMORY])
+		return read_number(m.base[CGROUP_MEMORY], "memory.oom_control", "oom_kill");
+	return *m.base[CGROUP_CORE] ? read_number(m.base[CGROUP_CORE], "memory.events", "oom_kill") : -1;
 }
 
 int cgroup_leaf_kill(const struct cgroup_leaf *leaf)

@@ -50,6 +50,8 @@ int cgroup_map_find(struct cgroup_map *m, const struct job_limits *limits, struc
 int cgroup_leaf_make(struct cgroup_leaf *leaf, const struct job_limits *limits, struct sonde_err *err);
 int cgroup_leaf_limit(const struct cgroup_leaf *leaf, const struct job_limits *limits, struct sonde_err *err);
 void cgroup_leaf_usage(const struct cgroup_leaf *leaf, struct job_usage *usage); /* only what the group can tell */
+/* How many processes of our own group were ever killed for want of memory; -1: nobody counts them here. */
+int64_t cgroup_own_oom_kills(void);
 int cgroup_leaf_kill(const struct cgroup_leaf *leaf); /* -ENOTSUP where the kernel has no such word */
 const char *cgroup_leaf_dir(const struct cgroup_leaf *leaf);
 /* Removed with all groups that were made within; nothing may live in them. */

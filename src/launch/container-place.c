@@ -16,6 +16,8 @@
 
 #define START_LIMIT_NS 60000000000
 #define START_PAUSE_NS 10000000
+#define ASK_NS \
+	1000000000 /* between questions to the engine, which cost more than its client: a daemon starts its own */
 
 static int check(const struct job_place *place, struct sonde_err *err)
 {
@@ -85,12 +87,6 @@ static bool is_inside(pid_t pid)
 	return !stat(path, &theirs) && !stat("/proc/self/ns/pid", &ours) && theirs.st_ino != ours.st_ino;
 }
 
-static bool is_running(const struct job *j)
-{
-	const struct contained *c = j->place;
-	return engine_pid(c->engine, c->name) > 0;
-}
-
 /* Until the engine knows it as running, or its client has ended, which a short command may do first. */
 static int started(struct job *j, struct sonde_err *err)
 {
@@ -99,12 +95,17 @@ static int started(struct job *j, struct sonde_err *err)
 	int64_t until_ns = clock_mono_ns() + START_LIMIT_NS;
 	j->pid = 0;
 	j->inner_pid = 1;
+	int64_t ask_ns = clock_mono_ns() + ASK_NS;
 	while (!job_has_ended(j)) {
 		j->pid = tree_find(j->keeper, is_inside);
-		if (!j->pid && is_running(j))
+		if (!j->pid && clock_mono_ns() > ask_ns) {
 			j->pid = engine_pid(c->engine, c->name);
+			ask_ns = clock_mono_ns() + ASK_NS;
+		}
 		if (j->pid)
 			return 0;
+		if (j->meanwhile)
+			j->meanwhile(j->meanwhile_arg);
 		if (clock_mono_ns() > until_ns)
 			return err_set(err, ETIMEDOUT, "the container '%s' does not start", c->name);
 		nanosleep(&pause, NULL);

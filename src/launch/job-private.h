@@ -23,6 +23,8 @@ struct job {
 	bool is_lost;           /* somebody killed the keeper */
 	pid_t stuck;            /* a process that we may not kill; 0: none */
 	void *place;            /* what the place keeps */
+	void (*meanwhile)(void *arg);
+	void *meanwhile_arg;
 };
 
 /* What a place does beyond a plain process. Every function may be NULL. */

@@ -237,6 +237,8 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 		.has_gate = spec->ready,
 		.cgroup_fd = -1 };
 	j->is_foreground = spec->is_foreground;
+	j->meanwhile = spec->meanwhile;
+	j->meanwhile_arg = spec->ready_arg;
 	int rc = prepare(j, spec, &plan, err);
 	if (!rc)
 		rc = start_keeper(j, spec, &plan, err);
@@ -319,6 +321,11 @@ bool job_rusage(const struct job *j, struct rusage *usage)
 {
 	*usage = j->rusage;
 	return j->has_ended && !j->is_client;
+}
+
+bool job_is_client(const struct job *j)
+{
+	return j->is_client;
 }
 
 int job_signal(struct job *j, int signal, struct sonde_err *err)

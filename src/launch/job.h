@@ -77,7 +77,9 @@ struct job_spec {
 	const void *restore_arg;
 	/* Called when the process exists and has not executed the command yet; NULL: nothing to do then. */
 	void (*ready)(void *arg, pid_t pid);
-	void *ready_arg;
+	/* Called again and again while an engine takes its time to start a container; NULL: nothing to do meanwhile. */
+	void (*meanwhile)(void *arg);
+	void *ready_arg; /* of both */
 };
 
 #define JOB_SPEC_INIT { .fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS } }
@@ -118,6 +120,8 @@ int job_status(const struct job *j); /* as waitpid tells it; after job_wait gave
 void job_usage(const struct job *j, struct job_usage *usage);
 /* All that the kernel counts, of every process that was waited for; false: not known (containers, before its end). */
 bool job_rusage(const struct job *j, struct rusage *usage);
+
+bool job_is_client(const struct job *j); /* what is waited for is a container engine's client */
 
 /* A signal for every process of the tree. */
 int job_signal(struct job *j, int signal, struct sonde_err *err);

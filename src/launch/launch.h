@@ -21,6 +21,7 @@ struct launch_spec {
 	const char *const *env; /* "NAME=value" to set for it, NULL-terminated; NULL none */
 	/* Called when the process exists and has not executed the command yet; NULL: nothing to do then. */
 	void (*ready)(void *arg, pid_t pid);
+	void (*meanwhile)(void *arg); /* as job.h's */
 	void *arg;
 	const struct job_place *place; /* where it lives; NULL: here */
 	bool is_kept;                  /* launch_end can end its whole tree; a place implies it */
@@ -35,6 +36,7 @@ struct launch {
 	sigset_t old_mask;
 	struct sigaction old_pipe, old_child;
 	struct job *job; /* when it has a place or is kept */
+	int64_t oom_before;
 };
 
 /* Would it be found and could it be executed? As launch_start, without doing it. */
@@ -50,6 +52,11 @@ void launch_forward_signals(struct launch *l);
 int launch_wait(struct launch *l, int *status, struct sonde_err *err);
 /* What it and those that it waited for have used; false when that cannot be told. After launch_wait. */
 bool launch_usage(const struct launch *l, struct rusage *usage);
+/*
+ * How many processes the kernel has killed for want of memory since it was started, among it and all others of its
+ * control group; -1: that cannot be told, as of containers.
+ */
+int64_t launch_oom_kills(const struct launch *l);
 /* Of a kept one: a signal for the whole tree; the end of the whole tree. */
 int launch_signal_tree(struct launch *l, int signal, struct sonde_err *err);
 int launch_end(struct launch *l, const struct job_ladder *ladder, struct sonde_err *err);

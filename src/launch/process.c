@@ -2,6 +2,7 @@
 #include "launch/launch.h"
 
 #include "base/fs.h"
+#include "launch/cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,6 +105,7 @@ static int start_job(struct launch *l, const struct launch_spec *spec, struct so
 		.restore = restore_signals_of,
 		.restore_arg = l,
 		.ready = spec->ready,
+		.meanwhile = spec->meanwhile,
 		.ready_arg = spec->arg };
 	int rc = job_start(&l->job, &js, err);
 	if (rc)
@@ -118,6 +120,7 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 	int report[2], gate[2];
 	memset(l, 0, sizeof(*l));
 	l->pidfd = l->signalfd = -1;
+	l->oom_before = cgroup_own_oom_kills();
 	int rc = take_signals(l, err);
 	if (rc)
 		return rc;
@@ -221,6 +224,17 @@ bool launch_usage(const struct launch *l, struct rusage *usage)
 		return job_rusage(l->job, usage);
 	*usage = l->usage;
 	return true;
+}
+
+int64_t launch_oom_kills(const struct launch *l)
+{
+	struct job_usage usage = { .oom_kills = -1 };
+	if (l->job)
+		job_usage(l->job, &usage);
+	if (usage.oom_kills >= 0 || (l->job && job_is_client(l->job)))
+		return usage.oom_kills;
+	int64_t now = cgroup_own_oom_kills();
+	return now < 0 || l->oom_before < 0 ? -1 : now - l->oom_before;
 }
 
 int launch_signal_tree(struct launch *l, int signal, struct sonde_err *err)

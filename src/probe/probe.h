@@ -57,6 +57,8 @@ struct probe_options {
 	int64_t min_dur_ns;
 	bool has_tracer;            /* it is on, too: what it sees is left to it */
 	bool has_own_pids;          /* the command lives in a namespace with numbers of its own */
+	bool is_second;             /* another recorder of the run has the machine's own counters */
+	bool has_engine;            /* what is started is an engine's client: the program is in its container */
 	const char *ring, *library; /* the tracer's: calls on these are ours, not the program's; NULL: unknown */
 };
 
@@ -77,6 +79,8 @@ struct probe_host {
 	 * process, so processes are what tasks.h sees, and get their numbers there.
 	 */
 	int64_t (*process_of)(void *arg, int64_t pid, int64_t ts_ns);
+	/* A process of process_of has ended; NULL: the host sees that itself. */
+	void (*process_ended)(void *arg, int64_t process, int64_t end_ns);
 	/* Of the table call: the id of this call's name; STORE_NULL: the run leaves its category out. */
 	int64_t (*call_id)(void *arg, const char *name);
 	/* A process image that the tracer cannot see begins, and a process ends; NULL: nobody wants to know. */

@@ -175,6 +175,19 @@ uint64_t probe_set_pass(struct probe_set *s)
 	return events;
 }
 
+/* A daemon's containers do not come from its client, which is all that we could follow. */
+static void remark_no_container(struct probe_set *s)
+{
+	static const struct probe_ops *const followers[] = { &probe_cpu, &probe_sched, &probe_system };
+	struct sonde_err why = SONDE_ERR_INIT;
+	if (!s->host.options.has_engine || !s->host.tasks || s->host.tasks->container)
+		return;
+	err_set(&why, ESRCH, "no process of the container was seen: its engine did not start it as a child of its own");
+	err_hint(&why, "sonde record --cgroup observes a container that runs already");
+	for (size_t i = 0; i < sizeof(followers) / sizeof(*followers); i++)
+		probe_remark(&s->host, followers[i], &why);
+}
+
 void probe_set_finish(struct probe_set *s)
 {
 	int64_t now_ns = clock_mono_ns();
@@ -184,6 +197,7 @@ void probe_set_finish(struct probe_set *s)
 			s->status[i].ops->finish(s->states[i], now_ns);
 		s->status[i].cpu_ns += thread_cpu_ns() - from;
 	}
+	remark_no_container(s);
 	if (s->host.tasks)
 		tasks_emit(s->host.tasks);
 }

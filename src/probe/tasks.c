@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define TASKS_MAX (1u << 22) /* as many as there can be thread ids */
 #define NAME_BYTES_MAX 64
@@ -21,7 +22,36 @@ struct tasks_private {
 	struct map by_tid; /* tid -> pointer, 0 when it has gone */
 	size_t cap;
 	int64_t last_number;
+	uint64_t pid_namespace; /* ours */
 };
+
+/* "NSpid: 4711 12 1": outermost to innermost. */
+int32_t task_inner_tid(int32_t pid, int32_t tid)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[64], *end;
+	int32_t last = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	if (fs_read_file(AT_FDCWD, path, 65536, &text, NULL))
+		return 0;
+	const char *line = strstr(text.data, "\nNSpid:");
+	for (const char *at = line ? line + strlen("\nNSpid:") : "\n"; *at != '\n' && *at; at = end) {
+		int32_t v = (int32_t)strtol(at, &end, 10);
+		if (end == at)
+			break;
+		last = v;
+	}
+	return last;
+}
+
+/* The number of a process's PID namespace; 0: it cannot be told. */
+static uint64_t namespace_of(const char *process)
+{
+	char path[48];
+	struct stat st;
+	snprintf(path, sizeof(path), "/proc/%s/ns/pid", process);
+	return stat(path, &st) ? 0 : st.st_ino;
+}
 
 struct tasks *tasks_new(struct probe_host *host)
 {
@@ -32,6 +62,7 @@ struct tasks *tasks_new(struct probe_host *host)
 		return NULL;
 	}
 	p->host = host;
+	p->pid_namespace = namespace_of("self");
 	t->private = p;
 	return t;
 }
@@ -90,9 +121,36 @@ static struct task *add(struct tasks *t, int32_t pid, int32_t tid)
 	*at = (uint64_t)(uintptr_t)k;
 	t->all[t->count++] = k;
 	t->version += pid == tid;
-	if (pid == tid && !t->private->host->process_of)
-		k->number = ++t->private->last_number;
 	return k;
+}
+
+static void take_side(struct tasks *t, struct task *k, enum task_side side)
+{
+	const struct probe_host *host = t->private->host;
+	k->side = side;
+	if (side != TASK_PROGRAM || k->pid != k->tid)
+		return;
+	k->inner_pid = host->options.has_own_pids ? task_inner_tid(k->pid, k->tid) : k->pid;
+	if (!host->process_of)
+		k->number = ++t->private->last_number;
+}
+
+/* Who may not be told of namespaces, or comes late, can still look, if the process lives. */
+static bool is_elsewhere(const struct tasks *t, int32_t pid)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "%d", pid);
+	uint64_t theirs = namespace_of(name);
+	return theirs && theirs != t->private->pid_namespace;
+}
+
+/* Nobody known has forked it: perhaps its mother's first thread has gone. */
+static enum task_side side_of_stranger(const struct tasks *t, int32_t pid, int32_t tid)
+{
+	const struct task *process = pid == tid ? NULL : tasks_find(t, pid);
+	if (process || !t->private->host->options.has_engine)
+		return process ? process->side : TASK_PROGRAM;
+	return is_elsewhere(t, pid) ? TASK_PROGRAM : TASK_ENGINE;
 }
 
 /* It was there before us: its name is in /proc while it lives. */
@@ -111,9 +169,12 @@ struct task *tasks_get(struct tasks *t, int32_t pid, int32_t tid)
 	struct task *k = tasks_find(t, tid);
 	if (k && (k->pid == pid || pid <= 0))
 		return k;
+	enum task_side side = side_of_stranger(t, pid, tid);
 	k = add(t, pid, tid);
-	if (k)
+	if (k) {
+		take_side(t, k, side);
 		learn_name(t, k);
+	}
 	return k;
 }
 
@@ -125,9 +186,11 @@ struct task *tasks_process(struct tasks *t, int32_t pid)
 void tasks_fork(struct tasks *t, int32_t pid, int32_t tid, int32_t ppid, int64_t ts_ns)
 {
 	const struct task *mother = tasks_find(t, ppid);
+	enum task_side side = mother ? mother->side : side_of_stranger(t, pid, tid);
 	struct task *k = add(t, pid, tid);
 	if (!k)
 		return;
+	take_side(t, k, side);
 	k->start_ns = ts_ns;
 	k->ppid = pid == tid ? ppid : STORE_NULL;
 	k->name = mother ? mother->name : STORE_NULL;
@@ -142,11 +205,31 @@ void tasks_fork(struct tasks *t, int32_t pid, int32_t tid, int32_t ppid, int64_t
 
 void tasks_name(struct tasks *t, int32_t pid, int32_t tid, const char *name, size_t bytes)
 {
-	struct task *k = tasks_find(t, tid);
-	if (!k)
-		k = add(t, pid, tid);
+	struct task *k = tasks_get(t, pid, tid);
 	if (k)
 		k->name = store_strings_id(&t->private->host->sink->strings, name, bytes);
+}
+
+void tasks_enter(struct tasks *t, int32_t tid, uint64_t pid_namespace)
+{
+	struct task *k = tasks_find(t, tid);
+	if (k && k->side == TASK_ENGINE && pid_namespace != t->private->pid_namespace)
+		k->side = TASK_ENTERED;
+}
+
+void tasks_execute(struct tasks *t, struct task *k, int64_t ts_ns)
+{
+	if (k->side == TASK_PROGRAM || (k->side == TASK_ENGINE && !is_elsewhere(t, k->pid)))
+		return;
+	int64_t before_ns = task_ran_until(k, ts_ns);
+	take_side(t, k, TASK_PROGRAM);
+	k->before_ns = before_ns == STORE_NULL ? 0 : before_ns;
+	k->start_ns = ts_ns;
+	k->on_ns = t->is_fed ? ts_ns : STORE_NULL;
+	k->ran_ns = k->weighed_ns = 0;
+	k->ppid = k->parent = STORE_NULL; /* the engine's */
+	t->container = t->container ? t->container : k->pid;
+	t->version++;
 }
 
 void tasks_exit(struct tasks *t, int32_t pid, int32_t tid, int64_t ts_ns)
@@ -197,6 +280,8 @@ static void emit_process(struct probe_host *host, const struct task *k)
 static void emit(struct tasks *t, const struct task *k)
 {
 	struct probe_host *host = t->private->host;
+	if (k->side != TASK_PROGRAM)
+		return;
 	if (t->on_gone)
 		t->on_gone(t->arg, k);
 	int64_t when = k->end_ns != STORE_NULL ? k->end_ns : INT64_MAX;
@@ -210,6 +295,8 @@ static void emit(struct tasks *t, const struct task *k)
 		.run_ns = k->run_ns,
 		.samples = (int64_t)k->samples };
 	store_sink_add(host->sink, STORE_TABLE_TASK, &row);
+	if (host->process_ended && k->pid == k->tid && k->end_ns != STORE_NULL && row.process != STORE_NULL)
+		host->process_ended(host->arg, row.process, k->end_ns);
 	if (k->number != STORE_NULL)
 		emit_process(host, k);
 }

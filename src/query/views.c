@@ -43,12 +43,18 @@ static const struct {
 			"life AS (SELECT pid, tid, max(0, min(coalesce(end_ns, (SELECT end_ns FROM run)), "
 			"(SELECT end_ns FROM run)) - max(coalesce(start_ns, (SELECT start_ns FROM run)), "
 			"(SELECT start_ns FROM run))) AS ns, run_ns FROM task), "
-			"rest AS (SELECT l.pid, l.tid, max(0, l.ns - coalesce((SELECT sum(ns) FROM parts p "
-			"WHERE p.tid = l.tid AND p.pid = l.pid), 0)) AS ns, run_ns FROM life l), "
-			"known AS (SELECT pid, tid, ns, CASE WHEN ns > run_ns * 1.02 + 1000000 THEN run_ns "
-			"ELSE ns END AS ran_ns FROM rest) " /* switches were lost: it cannot have run longer */
-			"SELECT pid, tid, state, sum(ns) AS ns, count(*) AS times FROM (SELECT * FROM parts "
-			"UNION ALL SELECT pid, tid, 'wait', ns - ran_ns FROM known WHERE ns > ran_ns) "
+			"sums AS (SELECT pid, tid, state, sum(ns) AS ns, count(*) AS times FROM parts "
+			"GROUP BY pid, tid, state), "
+			"rest AS (SELECT l.pid, l.tid, l.ns AS life_ns, max(0, l.ns - coalesce((SELECT sum(ns) "
+			"FROM sums s WHERE s.tid = l.tid AND s.pid = l.pid), 0)) AS ns, run_ns FROM life l), "
+			/* switches were lost: it cannot have run longer, and not less */
+			"known AS (SELECT pid, tid, ns, life_ns, CASE WHEN ns > run_ns * 1.02 + 1000000 OR "
+			"(ns < run_ns * 0.98 - 1000000 AND run_ns <= life_ns) THEN run_ns ELSE ns END AS ran_ns "
+			"FROM rest) "
+			"SELECT pid, tid, state, sum(ns) AS ns, sum(times) AS times FROM (SELECT pid, tid, state, "
+			"CAST(ns * coalesce((SELECT (life_ns - ran_ns) * 1.0 / (life_ns - k.ns) FROM known k "
+			"WHERE k.tid = s.tid AND k.pid = s.pid AND k.ran_ns > k.ns), 1) AS INTEGER) AS ns, times "
+			"FROM sums s UNION ALL SELECT pid, tid, 'wait', ns - ran_ns, 1 FROM known WHERE ns > ran_ns) "
 			"GROUP BY pid, tid, state "
 			"UNION ALL SELECT pid, tid, 'running', ran_ns, NULL FROM known" },
 	{ "samples", "samples with the function they were in",

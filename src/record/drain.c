@@ -199,6 +199,23 @@ void drain_exited(struct drain *d, pid_t pid, int status)
 		*at = (uint64_t)(uint32_t)status + 1;
 }
 
+void drain_ended(struct drain *d, uint32_t number, int64_t end_ns)
+{
+	struct drain_process *p = drain_by_number(d, number);
+	if (p)
+		p->told_end_ns = end_ns;
+}
+
+/* The last that it did. */
+static int64_t last_event_ns(const struct drain_process *p)
+{
+	int64_t last_ns = STORE_NULL;
+	for (size_t t = 0; t < p->thread_count; t++)
+		if (last_ns == STORE_NULL || p->threads[t].last_ns > last_ns)
+			last_ns = p->threads[t].last_ns;
+	return last_ns;
+}
+
 void drain_finish(struct drain *d)
 {
 	while (drain_pass(d))
@@ -207,17 +224,12 @@ void drain_finish(struct drain *d)
 		struct drain_process *p = d->processes[i];
 		if (p->is_done)
 			continue;
-		bool is_running = d->epollfd >= 0;
-		finish_process(d, p, is_running ? clock_mono_ns() : p->start_ns);
-		if (is_running) {
+		/* Those of a sandbox or container end with it. */
+		bool is_running = d->epollfd >= 0 && !d->has_foreign_pids;
+		finish_process(d, p, d->epollfd >= 0 ? clock_mono_ns() : p->start_ns);
+		p->end_ns = is_running ? STORE_NULL : p->told_end_ns ? p->told_end_ns : last_event_ns(p);
+		if (is_running)
 			p->state = arena_strdup(&d->arena, "running");
-			p->end_ns = STORE_NULL;
-		} else {
-			p->end_ns = STORE_NULL;
-			for (size_t t = 0; t < p->thread_count; t++)
-				if (p->end_ns == STORE_NULL || p->threads[t].last_ns > p->end_ns)
-					p->end_ns = p->threads[t].last_ns;
-		}
 	}
 	emit_processes(d, true);
 }

@@ -48,6 +48,7 @@ struct drain_process {
 	int32_t pid, ppid;
 	uint32_t parent;
 	int64_t start_ns, end_ns; /* end STORE_NULL while it runs */
+	int64_t told_end_ns;      /* see drain_ended; 0: nobody told */
 	int64_t exe, cwd;
 	struct store_text argv;
 	uint64_t events, dropped, filtered;
@@ -131,6 +132,8 @@ void drain_adopt(struct drain *d, const struct probe_image *image);
 void drain_count(struct drain *d, const struct store_io *row); /* a call of one of those */
 /* Of the table call: the id of a call's name; STORE_NULL when there is none. */
 int64_t drain_call_id(struct drain *d, const char *name, uint32_t categories);
+/* Of another namespace: somebody else saw that image's process end. */
+void drain_ended(struct drain *d, uint32_t number, int64_t end_ns);
 /* The main program's status, as wait tells it. */
 void drain_exited(struct drain *d, pid_t pid, int status);
 /* Nothing more will be taken: finish what ended, leave what lives as running, write the dimension rows. */

@@ -106,6 +106,12 @@ static bool answer_signal(struct agent *a, const char *rest)
 	return say(a, "ok");
 }
 
+static bool answer_lives(struct agent *a, const char *rest)
+{
+	pid_t pid = (pid_t)strtol(rest, NULL, 10);
+	return say(a, "lives %d", pid > 0 && (!kill(pid, 0) || errno == EPERM));
+}
+
 static bool send_file(const struct agent *a, int dirfd, const char *name, const char *shown)
 {
 	char bytes[65536];
@@ -166,6 +172,7 @@ static const struct {
 	{ "time", answer_time },
 	{ "prepare", answer_prepare },
 	{ "signal", answer_signal },
+	{ "lives", answer_lives },
 	{ "send", answer_send },
 	{ "bye", answer_bye },
 };

@@ -12,6 +12,7 @@
  *   prepare BYTES + bytes   dir DIR          words, each ended by a NUL: where to go, sonde,
  *                                            and what follows "record --output=DIR/run"
  *   signal NUMBER           ok               for the recorder
+ *   lives PID               lives 0 or 1     does that process live on the host?
  *   send                    file NAME BYTES + bytes ... end
  *   bye                     ok               the directory is removed
  *

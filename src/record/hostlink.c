@@ -185,6 +185,15 @@ int hostlink_signal(struct hostlink *l, int number)
 	return rc ? rc : get_answer(l, "ok", line);
 }
 
+int hostlink_lives(struct hostlink *l, pid_t pid)
+{
+	char line[HOSTLINK_LINE_BYTES];
+	int rc = ask(l, "lives %d", (int)pid);
+	if (!rc)
+		rc = get_answer(l, "lives ", line);
+	return rc ? rc : line[strlen("lives ")] == '1';
+}
+
 /* A name that stays below the directory: run.json, or a table. */
 static bool is_name(const char *name)
 {

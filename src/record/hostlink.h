@@ -34,6 +34,8 @@ void hostlink_ping(struct hostlink *l, unsigned times);
 /* Give the command of a recorder: bytes as hostagent.h has them. *dir gets the agent's directory. */
 int hostlink_prepare(struct hostlink *l, const void *bytes, size_t n, char dir[HOSTLINK_LINE_BYTES]);
 int hostlink_signal(struct hostlink *l, int number);
+/* Does that process live there? -errno: it does not answer. */
+int hostlink_lives(struct hostlink *l, pid_t pid);
 /* Take the run into the directory `dirfd`. */
 int hostlink_fetch(struct hostlink *l, int dirfd);
 void hostlink_close(struct hostlink *l); /* a broken one too; waits for its end */

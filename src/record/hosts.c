@@ -5,8 +5,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "record/hostlink.h"
-#include "store/run.h"
+#include "record/hosts-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,31 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BURST 16 /* pings at the start and the end */
-#define FEW 4    /* and in between */
-#define PING_INTERVAL_MS 1000
-
 extern char **environ;
-
-struct host {
-	const char *name;
-	struct hostlink *link;
-	struct buf place; /* its directory below hosts/ */
-	pid_t pid;        /* the connection of its recorder; 0: it has ended */
-	int status;
-	bool is_fetched;
-	struct sonde_err why; /* it could not be recorded, or not to its end */
-};
-
-struct hosts {
-	const struct record_hosts *o;
-	struct store_run run;
-	struct host *all;
-	size_t count;
-	sigset_t old_mask;
-	int signals;
-	int64_t start_mono_ns, start_real_ns, end_mono_ns;
-};
 
 /* The remote shell, the host, sonde and two or three words. The caller frees it, not the words. */
 static char **words_of(const struct hosts *h, const struct host *one, const char *word, const char *dir)
@@ -56,13 +31,13 @@ static char **words_of(const struct hosts *h, const struct host *one, const char
 	if (!argv)
 		return NULL;
 	memcpy(argv, h->o->shell, n * sizeof(char *));
-	const char *const rest[] = { one->name, h->o->sonde, "host", word, dir };
+	const char *const rest[] = { one->node ? one->node : one->name, h->o->sonde, "host", word, dir };
 	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest) && rest[i]; i++)
 		argv[n++] = (char *)(uintptr_t)rest[i];
 	return argv;
 }
 
-static int open_host(struct hosts *h, struct host *one, struct sonde_err *err)
+int hosts_open_link(const struct hosts *h, struct host *one, struct sonde_err *err)
 {
 	char **argv = words_of(h, one, "agent", NULL);
 	one->link = calloc(1, sizeof(*one->link));
@@ -150,7 +125,7 @@ static void pass_signals(struct hosts *h)
 
 static void watch(struct hosts *h)
 {
-	int64_t due_ns = clock_mono_ns() + PING_INTERVAL_MS * 1000000ll;
+	int64_t due_ns = clock_mono_ns() + HOSTS_PING_MS * 1000000ll;
 	while (reap(h)) {
 		int64_t now = clock_mono_ns();
 		struct pollfd p = { .fd = h->signals, .events = POLLIN };
@@ -159,8 +134,8 @@ static void watch(struct hosts *h)
 		if (clock_mono_ns() < due_ns)
 			continue;
 		for (size_t i = 0; i < h->count; i++)
-			hostlink_ping(h->all[i].link, FEW);
-		due_ns = clock_mono_ns() + PING_INTERVAL_MS * 1000000ll;
+			hostlink_ping(h->all[i].link, HOSTS_FEW);
+		due_ns = clock_mono_ns() + HOSTS_PING_MS * 1000000ll;
 	}
 	h->end_mono_ns = clock_mono_ns();
 }
@@ -169,7 +144,7 @@ static void fetch(struct hosts *h, int hostsfd)
 {
 	for (size_t i = 0; i < h->count; i++) {
 		struct host *one = &h->all[i];
-		hostlink_ping(one->link, BURST);
+		hostlink_ping(one->link, HOSTS_BURST);
 		buf_addf(&one->place, "%zu-", i);
 		fs_safe_name(&one->place, one->name, 64);
 		if (one->why.text[0] || mkdirat(hostsfd, one->place.data, 0700))
@@ -188,14 +163,16 @@ static int exit_code(int status)
 
 static void write_host(struct json *j, const struct host *one)
 {
-	struct clock_fit f;
+	struct clock_fit f = { 0 };
 	json_object(j);
 	json_kstr(j, "name", one->name);
+	if (one->node)
+		json_kstr(j, "node", one->node);
 	json_kstr(j, "run", one->is_fetched ? one->place.data : NULL);
 	if (one->why.text[0])
 		json_kstr(j, "reason", one->why.text);
 	json_kint(j, "status", exit_code(one->status));
-	if (!clock_fit(one->link->pings, one->link->ping_count, &f)) {
+	if (one->is_here || (one->link && !clock_fit(one->link->pings, one->link->ping_count, &f))) {
 		json_key(j, "clock");
 		json_object(j);
 		json_kint(j, "at_ns", f.at_ns);
@@ -209,7 +186,7 @@ static void write_host(struct json *j, const struct host *one)
 	json_end(j);
 }
 
-static int write_hosts(struct hosts *h, struct sonde_err *err)
+int hosts_write(const struct hosts *h, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char cwd[4096];
@@ -236,7 +213,7 @@ static int write_hosts(struct hosts *h, struct sonde_err *err)
 	return fs_replace_file(h->run.dirfd, HOSTS_FILE, text.data, text.len, err);
 }
 
-static int join(const char *path, struct sonde_err *err)
+int hosts_join(const char *path, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf sonde = BUF_INIT;
 	char word[] = "join";
@@ -276,13 +253,13 @@ static int record_all(struct hosts *h, struct sonde_err *err)
 {
 	int rc = 0;
 	for (size_t i = 0; !rc && i < h->count; i++)
-		rc = open_host(h, &h->all[i], err);
+		rc = hosts_open_link(h, &h->all[i], err);
 	if (!rc)
 		rc = store_run_create(&h->run, h->o->dir, h->o->name, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < h->count; i++)
-		hostlink_ping(h->all[i].link, BURST);
+		hostlink_ping(h->all[i].link, HOSTS_BURST);
 	h->start_mono_ns = clock_mono_ns();
 	h->start_real_ns = clock_real_ns();
 	for (size_t i = 0; i < h->count; i++)
@@ -292,7 +269,7 @@ static int record_all(struct hosts *h, struct sonde_err *err)
 		return err_sys(err, errno, "cannot make '%s/hosts'", h->run.path);
 	CLEANUP(cleanup_fd) int hostsfd = openat(h->run.dirfd, "hosts", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fetch(h, hostsfd);
-	return write_hosts(h, err);
+	return hosts_write(h, err);
 }
 
 int record_hosts(const struct record_hosts *o, int *status, struct buf *path, struct sonde_err *err)
@@ -318,7 +295,7 @@ int record_hosts(const struct record_hosts *o, int *status, struct buf *path, st
 	close(h.signals);
 	if (!rc) {
 		buf_adds(path, h.run.path);
-		rc = join(h.run.path, err);
+		rc = hosts_join(h.run.path, err);
 	}
 	store_run_release(&h.run);
 	free(h.all);

@@ -15,6 +15,11 @@ bool place_has_own_pids(const struct job_place *place)
 	return place && (place->kind == JOB_SANDBOX || place->kind == JOB_CONTAINER);
 }
 
+bool place_has_engine(const struct job_place *place)
+{
+	return place && place->kind == JOB_CONTAINER;
+}
+
 bool place_has_own_programs(const struct job_place *place)
 {
 	return place && (place->kind == JOB_CONTAINER || (place->kind == JOB_SANDBOX && place->root));

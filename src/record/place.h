@@ -21,6 +21,7 @@ int placed_init(struct placed *p, const struct job_place *asked, const char *rin
 void placed_release(struct placed *p);
 /* Does the command count processes by itself? Then what it says about pids means nothing to us. */
 bool place_has_own_pids(const struct job_place *place);
+bool place_has_engine(const struct job_place *place);       /* what we start is its client */
 bool place_has_own_programs(const struct job_place *place); /* argv[0] is not to be looked for here */
 
 /* The ladder on which a command is asked to end, and then ended; one rung each time that it is due. */

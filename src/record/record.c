@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "launch/launch.h"
+#include "probe/tasks.h"
 #include "record/drain.h"
 #include "record/place.h"
 #include "record/preload.h"
@@ -28,6 +29,7 @@
 #define AWAITED_PASSES 50          /* for a forked child of which nothing is seen yet: one second */
 #define SCARCE_BYTES (64ull << 20) /* a control group with less memory: rows wait for company in small numbers only */
 #define SCARCE_EVENTS 8192
+#define NO_LIMIT_BYTES (1ull << 60) /* what v1 has in place of none is beyond */
 
 struct recorder {
 	const struct record_options *o;
@@ -86,7 +88,10 @@ static void start_trace(struct recorder *r)
 static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
 {
 	struct recorder *r = arg;
-	const struct drain_process *p = drain_by_pid(&r->drain, (int32_t)pid);
+	const struct task *task = r->drain.has_foreign_pids ? tasks_find(r->probes.host.tasks, (int32_t)pid) : NULL;
+	if (r->drain.has_foreign_pids)
+		pid = task ? task->inner_pid : 0;
+	const struct drain_process *p = pid ? drain_by_pid(&r->drain, (int32_t)pid) : NULL;
 	const struct drain_process *before = p;
 	while (before && before->start_ns > ts_ns && before->parent) {
 		before = drain_by_number(&r->drain, before->parent);
@@ -96,6 +101,12 @@ static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
 			break;
 	}
 	return p ? p->number : STORE_NULL;
+}
+
+static void process_ended(void *arg, int64_t number, int64_t end_ns)
+{
+	struct recorder *r = arg;
+	drain_ended(&r->drain, (uint32_t)number, end_ns);
 }
 
 static int64_t call_id(void *arg, const char *name)
@@ -138,6 +149,7 @@ static void start_probes(struct recorder *r)
 	options.min_dur_ns = r->o->ring.min_dur_ns;
 	options.has_tracer = r->has_drain;
 	options.has_own_pids = place_has_own_pids(r->o->place);
+	options.has_engine = place_has_engine(r->o->place) && r->o->target.kind != PROBE_MACHINE;
 	r->drain.sink = &r->sink; /* names of calls are given there, with a tracer or without */
 	probe_set_open(&r->probes, r->o->probes, &options, &r->sink);
 	r->probes.host.call_id = call_id;
@@ -148,6 +160,7 @@ static void start_probes(struct recorder *r)
 		r->drain.has_syscalls = is_on(r, "syscalls");
 	}
 	r->probes.host.process_of = r->has_drain ? process_of : NULL;
+	r->probes.host.process_ended = r->has_drain && r->drain.has_foreign_pids ? process_ended : NULL;
 	r->probes.host.arg = r;
 	if (r->has_drain)
 		r->drain.probes = &r->probes.host;
@@ -164,12 +177,23 @@ static void attach_probes(void *arg, pid_t pid)
 	probe_set_attach(&r->probes, &target);
 }
 
+/* It takes its time to start: what is seen of that would fill the rings. */
+static void pass_probes(void *arg)
+{
+	struct recorder *r = arg;
+	probe_set_pass(&r->probes);
+}
+
 static int start_command(struct recorder *r, struct sonde_err *err)
 {
 	struct buf preload = BUF_INIT, ring = BUF_INIT;
 	const char *env[RECORD_ENV_MAX + 3] = { NULL };
 	size_t env_count = 0;
-	struct launch_spec spec = { .argv = r->o->argv, .env = env, .ready = attach_probes, .arg = r };
+	struct launch_spec spec = { .argv = r->o->argv,
+		.env = env,
+		.ready = attach_probes,
+		.meanwhile = pass_probes,
+		.arg = r };
 	struct placed placed = { 0 };
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (r->has_ring && preload_library(&r->ring, &r->library, &why)) {
@@ -369,6 +393,13 @@ static void release(struct recorder *r, bool is_kept)
 	store_run_release(&r->run);
 }
 
+/* The limit that it was given, or the one that it has with us; 0: none. */
+static uint64_t memory_max(const struct job_place *place)
+{
+	uint64_t ours = limits_memory_bytes();
+	return place && place->limits.memory_bytes ? place->limits.memory_bytes : ours > NO_LIMIT_BYTES ? 0 : ours;
+}
+
 /* Run the command to its end. */
 static int run_command(struct recorder *r, struct record_result *result, struct sonde_err *err)
 {
@@ -381,6 +412,8 @@ static int run_command(struct recorder *r, struct record_result *result, struct 
 		drain_exited(&r->drain, launch_inner_pid(&r->launch), result->status);
 	r->facts.has_status = true;
 	r->facts.status = result->status;
+	r->facts.oom_kills = result->oom_kills = launch_oom_kills(&r->launch);
+	r->facts.memory_max_bytes = result->memory_max_bytes = memory_max(r->o->place);
 	if (launch_usage(&r->launch, &r->usage))
 		r->facts.usage = &r->usage;
 	result->has_timed_out = r->ladder.rung > 0;

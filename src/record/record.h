@@ -45,7 +45,9 @@ struct record_options {
 struct record_result {
 	int status; /* as waitpid tells it */
 	bool has_timed_out;
-	struct buf path; /* the bundle */
+	int64_t oom_kills;         /* processes that the kernel has killed for want of memory; -1: not known */
+	uint64_t memory_max_bytes; /* that it may have; 0: no limit */
+	struct buf path;           /* the bundle */
 	uint64_t events, dropped, filtered, processes, blind, lost_rows, bytes;
 	const char *trace_state;                /* "ran", "off", "failed" */
 	struct sonde_err trace_why;             /* why it failed or saw nothing */

@@ -59,6 +59,10 @@ static void write_exit(struct json *j, const struct run_facts *f)
 		json_int(j, WTERMSIG(f->status));
 	else
 		json_null(j);
+	if (f->oom_kills > 0)
+		json_kint(j, "oom_kills", f->oom_kills);
+	if (f->oom_kills > 0 && f->memory_max_bytes)
+		json_kuint(j, "memory_max_bytes", f->memory_max_bytes);
 	json_end(j);
 }
 

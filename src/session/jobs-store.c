@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "record/writers.h"
 #include "session/jobs-private.h"
 
 #include <dirent.h>
@@ -92,6 +93,7 @@ static struct entry *load(const char *dir, unsigned number)
 		e->state = QUEUED;
 		buf_reset(&path);
 		buf_addf(&path, "%s/%u/run", dir, number);
+		writers_remove_left(path.data);
 		fs_remove_tree(AT_FDCWD, path.data);
 	}
 	return e;

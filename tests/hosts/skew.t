@@ -10,6 +10,7 @@ shift
 case $host in
 	near) exec "$@" ;;
 	far) exec unshare --fork --time --monotonic 50000 --boottime 50000 "$@" ;;
+	drifts) export LD_PRELOAD="$SONDE_TEST_DRIFT_LIBRARY"; exec unshare --fork --time --monotonic 30000 --boottime 30000 "$@" ;;
 	late) exec unshare --fork --time --monotonic 7 --boottime 7 sh -c 'echo "a login shell that talks"; exec "$@"' sh "$@" ;;
 	dies) case "$*" in *agent*) timeout 2 cat | "$@" ;; *) exec "$@" ;; esac ;;
 	*) echo "rsh: no such host $host" >&2; exit 255 ;;
@@ -47,6 +48,15 @@ else
 	skip 'samples are on the one clock too' 'no perf events here'
 	skip 'and their stacks are named' 'no perf events here'
 fi
+
+# A clock that is ahead and goes wrong as well: its marks are where they were made all the same.
+SONDE_TEST_DRIFT=$(drift_of 30000 20000)
+export SONDE_TEST_DRIFT
+run "$SONDE" record -q -o drifted --probes trace --hosts near,drifts --ssh "$PWD/rsh" -- /usr/bin/python3 "$mark" 15 drifted-marks
+is 'it runs where a clock goes wrong' "$status" 0
+marks_are_true drifted drifted-marks 30
+drift_is_true drifted 1 20000
+unset SONDE_TEST_DRIFT
 
 # The program is the program: output, words with anything in them, status.
 # shellcheck disable=SC2016

@@ -13,6 +13,13 @@ export SONDE_TEST_IMAGE=localhost/sonde-test-$$
 mkdir -p rootfs/bin rootfs/tmp
 cp "$busybox" rootfs/bin/busybox
 for name in sh sleep tail cat true wc setsid; do ln -s busybox rootfs/bin/$name; done
+# And a shell that the tracer can see, with what it is linked to.
+dash=$(readlink -f "$(command -v dash)") && cp "$dash" rootfs/bin/dash
+ldd "$dash" | grep -o '/[^ ]*' | while read -r file; do
+	mkdir -p "rootfs${file%/*}"
+	cp -L "$file" "rootfs$file"
+done
+echo inside >rootfs/word
 tar -C rootfs -cf rootfs.tar .
 podman import -q rootfs.tar "$SONDE_TEST_IMAGE" >import.log 2>&1 || skip_service "podman cannot import an image: $(tail -1 import.log)"
 podman run --rm --network=none "$SONDE_TEST_IMAGE" true >run.log 2>&1 || {
@@ -33,6 +40,39 @@ if [ -x "$SONDE" ]; then
 	is 'and its output' "$out" 'in the image'
 	run "$SONDE" info --json bundle
 	is 'the run is a whole bundle' "$status" 0
+
+	# The program is what runs in the container: not the engine, not what that starts around it.
+	# shellcheck disable=SC2016
+	work='i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; cat /word; cat /word; echo done'
+	run timeout 100 "$SONDE" record -v -o inner --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- sh -c "$work"
+	is 'a program in a container' "$out" $'inside\ninside\ndone'
+	if [[ $(jq -r '.probes[] | select(.name == "sched").state' inner/run.json) == ran ]]; then
+		of() { "$SONDE" events inner --table "$1" --json; }
+		is 'its threads are those of the program' "$(of task | jq -r .name | sort | paste -sd,)" cat,cat,sh
+		pids=$(of task | jq -s 'map(.pid)')
+		for table in sample sched counter mapping; do
+			is "nothing else in $table" "$(of $table | jq -s --argjson p "$pids" '[.[] | select(.pid != null and ([.pid] | inside($p) | not))] | length')" 0
+		done
+		ok 'all its CPU time is in samples' test "$(jq -s '(.[0] - .[1] | fabs) < 0.02 * .[0]' \
+			<(of task | jq -s 'map(.run_ns) | add') <(of sample | jq -s 'map(.weight_ns) | add'))" = true
+		ok 'its threads are off, on and gone within its own time' test "$(of task | jq -s 'min_by(.start_ns).start_ns' | jq --slurpfile s <(of sched | jq -s 'map(.ts_ns) | min') '. <= $s[0]')" = true
+		run "$SONDE" summary inner
+		unlike 'and a summary knows of nothing else' "$out" 'podman|conmon|runc'
+	else
+		skip 'only the program is in the run' 'no perf events here'
+	fi
+	run timeout 100 "$SONDE" record -o traced --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- dash -c "$work"
+	is 'one that can be traced' "$out" $'inside\ninside\ndone'
+	is 'it has ended, as all that is in a container has' \
+		"$("$SONDE" events traced --table process --json | jq -r 'select(.process != null).state' | grep -c running)" 0
+	pid=$("$SONDE" events traced --table task --json | jq 'select(.name == "dash").pid')
+	if [[ -n $pid ]]; then
+		is 'its samples are those of the process that the tracer saw' \
+			"$("$SONDE" events traced --table sample --json | jq -c "select(.pid == $pid).process" | sort -u)" \
+			"$("$SONDE" events traced --table process --json | jq -s '[.[] | select(.parent == null)][0].process')"
+	else
+		skip 'its samples are those of the process that the tracer saw' 'no perf events here'
+	fi
 	run timeout 100 "$SONDE" record -o timed --timeout 2s --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- \
 		sh -c 'trap "" INT TERM; while :; do sleep 1; done'
 	is 'record --timeout ends it with 124' "$status" 124

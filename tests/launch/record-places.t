@@ -42,6 +42,19 @@ if "$SONDE" record -o probe --pids-limit 100 -- true 2>limits.log; then
 	is 'a limit of processes holds' "$out" 9
 	run "$SONDE" record -o memory --memory-limit 64M -- "$SONDE_TEST_ACTS" grow
 	is 'who takes too much memory is killed' "$status" 137
+	like 'by whom is said, and what the limit was' "$("$SONDE" info memory)" 'killed by SIGKILL of the out-of-memory killer \(limit 64[.0]* MiB\)'
+	run "$SONDE" record -v -o child --memory-limit 64M -- sh -c '"$0" grow; exit 3' "$SONDE_TEST_ACTS"
+	is 'when it is a child the code is the program'"'"'s' "$status" 3
+	like 'and it is said too' "$err" 'processes of the program were killed by the out-of-memory killer'
+	run "$SONDE" record -o shot --memory-limit 64M -- sh -c 'kill -KILL $$'
+	is 'another SIGKILL' "$status" 137
+	unlike 'is just that' "$("$SONDE" info shot)" 'out-of-memory'
+	if "$SONDE" record -o box --sandbox --memory-limit 64M -- true 2>/dev/null; then
+		"$SONDE" record -f -o box --sandbox --memory-limit 64M -- "$SONDE_TEST_ACTS" grow
+		like 'in a sandbox too' "$("$SONDE" info box)" 'SIGKILL of the out-of-memory killer'
+	else
+		skip 'in a sandbox too' 'no sandbox here'
+	fi
 	run "$SONDE" record -o cpus --cpus 0.5 -- sh -c 'exit 4'
 	is 'a program with a part of a CPU keeps its code' "$status" 4
 	ok 'and is traced' grep -q . <("$SONDE" events cpus)

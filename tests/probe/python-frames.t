@@ -6,7 +6,7 @@ needs_perf
 python=/usr/bin/python3
 truth=$SOURCE_DIR/tests/probe/python-truth.py
 version=$($python -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>&1)
-[[ $version == 3.11 || $version == 3.13 ]] || skip_all "Python frames are read of CPython 3.11 and 3.13; here is $version"
+[[ $version == 3.11 || $version == 3.13 || $version == 3.14 ]] || skip_all "Python frames are read of CPython 3.11, 3.13 and 3.14; here is $version"
 
 of_probe() { jq "[.probes[] | select(.name == \"$2\").$1] | add" "$3/run.json"; }
 share() { awk -v f=";$1 (" '{ n += $NF } index($0, f) { k += $NF } END { print k / n }' "$2"; }

@@ -71,6 +71,8 @@ ok 'lost switches: there are threads' test "$(jq length lossy.json)" -ge 1
 is 'lost switches: states add up to lives' "$(jq '[.[] | select((.ns - .life | fabs) > .life * 0.02 + 1000000)] | length' lossy.json)" 0
 is 'lost switches: nobody ran for longer than his CPU time' \
 	"$(jq '[.[] | select(.run_ns != null and .running > .run_ns * 1.02 + 1000001)] | length' lossy.json)" 0
+is 'lost switches: and nobody for less' \
+	"$(jq '[.[] | select(.run_ns != null and .run_ns <= .life and .running < .run_ns * 0.98 - 1000001)] | length' lossy.json)" 0
 is 'lost switches: the summary says the same' "$("$SONDE" summary lossy --json |
 	jq --argjson n "$(jq 'map(.running) | add' lossy.json)" '(.states.running_ns - $n | fabs) <= $n * 0.02 + 2000000')" true
 

@@ -33,6 +33,65 @@ ok 'it had that memory' test "$(jq -s "map(select(.name == \"process.rss_bytes\"
 ok 'the machine had its faults too' test "$(last vm.faults)" -ge 3000
 is 'totals never fall' "$(jq -s 'group_by([.name, .pid]) | map(select(.[0].name | test("_ns$|faults$")) | [range(1; length) as $i | select(.[$i].value < .[$i - 1].value)]) | flatten | length' counter.rows)" 0
 
+# Threads, bytes, waits for a CPU, an interface, a disk: of a program that says what it did.
+cat >use.py <<'PY'
+import hashlib, json, os, socket, sys, threading, time
+
+def delays():
+    return sum(int(open("/proc/self/task/%s/schedstat" % t).read().split()[1]) for t in os.listdir("/proc/self/task"))
+
+with open("out", "wb") as f:
+    f.write(bytes(3 << 20))
+    f.flush()
+    os.fsync(f.fileno())
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+peer = server.accept()[0]
+sender = threading.Thread(target=lambda: [client.sendall(bytes(1 << 16)) for _ in range(32)])
+sender.start()
+got = 0
+while got < 2 << 20:
+    got += len(peer.recv(1 << 16))
+sender.join()
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+rest = threading.Barrier(7)
+
+def burn():
+    hashlib.pbkdf2_hmac("sha256", b"x", b"y", 150000)
+    rest.wait()
+    rest.wait()
+
+for _ in range(6):
+    threading.Thread(target=burn).start()
+rest.wait()
+first = delays()
+time.sleep(0.7)
+json.dump({"first": first, "last": delays()}, sys.stdout)
+sys.stdout.flush()
+rest.abort()
+PY
+"$SONDE" record -q -o used --probes system --rate 50 -- /usr/bin/python3 use.py >used.json 2>/dev/null
+"$SONDE" events used --table counter --json >counter.rows
+pid=$(jq -s 'map(select(.name == "process.cpu_ns")) | first.pid' counter.rows)
+is 'it had seven threads' "$(jq -s "map(select(.name == \"process.threads\" and .pid == $pid).value) | max" counter.rows)" 7
+ok 'it wrote what it wrote' test "$(of process.write_chars)" -ge $((3 << 20)) -a "$(of process.write_chars)" -le $((4 << 20))
+is 'all its threads waited for a CPU as long as the kernel says of each' "$(jq --argjson n "$(of process.run_delay_ns)" \
+	'$n >= .first * 0.9 and $n <= .last * 1.05 + 500000000' used.json)" true
+diag "run delay: $(of process.run_delay_ns) ns; $(cat used.json)"
+ok 'the loopback interface carried it' test "$(last net.lo.rx_bytes)" -ge $((2 << 20))
+names=$(jq -r .name counter.rows | sort -u)
+if [[ -s /proc/diskstats ]]; then
+	like 'disks have counters' "$names" 'disk\.[^.]+\.'
+else
+	skip 'disks have counters' 'there is no disk here'
+fi
+if [[ -e /proc/pressure/cpu ]]; then
+	for one in cpu memory io; do like "pressure: $one" "$names" "pressure\\.$one\\."; done
+else
+	skip 'pressure' 'the kernel tells none'
+fi
+like 'its control group has counters' "$names" 'cgroup\.'
+
 run "$SONDE" record --rate 2000 -- true
 is 'a rate that cannot be: a usage error' "$status" 2
 done_testing

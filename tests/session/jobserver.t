@@ -40,6 +40,7 @@ follower=$!
 poll grep -q 'data: hello one' stream
 pass 'the log is streamed while it runs'
 
+left=$(find jobs -path '*/run.json' -exec jq -r '.ring // empty' {} + | head -1)
 kill -KILL "$server"
 wait "$server" 2>/dev/null
 wait "$follower"
@@ -47,6 +48,11 @@ touch go
 start
 poll is_state "$two" "done"
 is 'what ran when the server was killed is run by the next' "$(state "$one")" "done"
+if [[ -n $left ]]; then
+	ok 'of what was run again no ring is left' test ! -e "$left"
+else
+	skip 'of what was run again no ring is left' 'it had none yet'
+fi
 is 'and what waited' "$(state "$two")" "done"
 is 'what was cancelled stays so' "$(state "$three")" cancelled
 like 'each has its log' "$(ask "$(<url)/jobs/$two/log")" 'hello two.*bye two'

@@ -65,6 +65,26 @@ touch 'go on'
 ok 'and the program still goes on' wait_for finished
 kill "$(cat pid)"
 
+# A run that is replaced takes the ring with it that its recorder left, but nobody else's.
+rm -f half finished out 'go on'
+"$SONDE" record -o again --probes trace -- /usr/bin/python3 worker.py 0 &
+front=$!
+wait_for half
+ring_dir=$(jq -r .ring again/run.json)
+kill -9 $front
+wait $front 2>/dev/null
+touch 'go on'
+wait_for finished
+cp -r again forged
+mkdir precious
+sed -i "s,\"ring\": .*,\"ring\": \"$PWD/precious\"," forged/run.json
+run "$SONDE" record -f -o forged --probes trace -- true
+ok 'what is no ring of ours is left alone' test -d precious
+ok 'and the ring of another run' test -d "$ring_dir"
+run "$SONDE" record -f -o again --probes trace -- true
+is 'a run that was left unfinished can be replaced' "$status" 0
+ok 'and its ring is gone' test ! -e "$ring_dir"
+
 # A ring without a recorder.
 LD_PRELOAD=$SONDE_STAGE/lib/libsonde.so SONDE_RING=$PWD/ring cat /etc/hostname >/dev/null
 run "$SONDE" events ring --json

@@ -14,7 +14,7 @@ export interface RunInfo {
 		name?: string; argv?: string[]; cwd?: string; state?: string; version?: string; wall_ns?: number;
 		host?: { name?: string; kernel?: string; machine?: string; cpus?: number; memory_bytes?: number };
 		clock?: { start_real_ns?: number; error_ns?: number; source?: string };
-		exit?: { code: number | null; signal: number | null };
+		exit?: { code: number | null; signal: number | null; oom_kills?: number };
 		filters?: { cpu?: ColourFilter[]; gpu?: ColourFilter[] }; // as SOFA's --cpu_filters
 		probes?: Array<{ name: string; state: string; [key: string]: unknown }>;
 	};

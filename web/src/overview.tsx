@@ -19,6 +19,7 @@ function ending(run: RunInfo): { value: string; tone?: 'bad' | 'good' } {
 	const exit = run.run.exit;
 	if (run.is_growing) return { value: 'running' };
 	if (!exit) return { value: 'unknown' };
+	if (exit.signal === 9 && exit.oom_kills) return { value: 'out of memory', tone: 'bad' };
 	if (exit.signal) return { value: `signal ${exit.signal}`, tone: 'bad' };
 	if (exit.code === null) return { value: 'unknown' };
 	return { value: `exit ${exit.code}`, tone: exit.code ? 'bad' : 'good' };

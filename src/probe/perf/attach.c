@@ -112,6 +112,7 @@ static void lead(const struct perf_source *s, struct perf_event_attr *a)
 {
 	a->task = a->comm = a->comm_exec = a->mmap = a->mmap2 = 1;
 	a->build_id = s->private->has_build_ids;
+	a->namespaces = s->host->options.has_engine && s->private->has_namespaces;
 	a->inherit_stat = a->inherit;
 	a->context_switch = s->wants.has_switches || s->wants.has_run_times;
 }
@@ -139,7 +140,10 @@ static int open_event(struct perf_source *s, struct perf_event_attr *a, pid_t pi
 		int fd = (int)syscall(SYS_perf_event_open, a, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC | flags);
 		if (fd >= 0)
 			return fd;
-		if ((errno == EACCES || errno == EPERM) && s->has_kernel && a->type != PERF_TYPE_TRACEPOINT) {
+		if (errno == EACCES && a->namespaces) {
+			s->private->has_namespaces = false; /* for others than root: tasks.c looks instead */
+			a->namespaces = 0;
+		} else if ((errno == EACCES || errno == EPERM) && s->has_kernel && a->type != PERF_TYPE_TRACEPOINT) {
 			s->has_kernel = false;
 			set_user_only(s, a);
 		} else if (errno == EINVAL && a->read_format & PERF_FORMAT_LOST) {
@@ -489,7 +493,8 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 	p->next_ns = calloc(p->cpu_count, sizeof(*p->next_ns));
 	if (!p->rings || !p->next_ns)
 		return err_sys(err, ENOMEM, "cannot watch the CPUs");
-	s->has_kernel = true;
+	s->has_kernel = p->has_namespaces = true;
+	s->wants.has_run_times |= s->host->options.has_engine; /* the engine's time is told apart by them */
 	decode_shift_ns = clock_shift_ns();
 	s->stack_bytes = s->wants.has_samples || s->wants.has_switches ? stack_bytes(&s->host->options) : 0;
 	p->sample_type = DECODE_BASE;

@@ -40,7 +40,7 @@ struct perf_source_private {
 	bool was_attached;
 	int attach_rc;
 	struct sonde_err attach_err;
-	bool has_build_ids;
+	bool has_build_ids, has_namespaces;
 	bool has_losses;      /* the kernel counts what did not fit into rings */
 	uint64_t sample_type; /* of sampling events */
 	/* tracepoints: their numbers and where the fields are */

@@ -104,7 +104,7 @@ static void on_point(void *state, const struct perf_sched_point *p)
 {
 	struct sched *s = state;
 	struct task *k = p->tid > 0 ? tasks_find(s->host->tasks, p->tid) : NULL;
-	if (!k)
+	if (!k || k->side != TASK_PROGRAM)
 		return;
 	if (!p->is_wakeup) {
 		if (k->off.off_ns == STORE_NULL)

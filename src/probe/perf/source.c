@@ -105,6 +105,9 @@ static void take_comm(struct perf_source *s, const struct perf_record *r)
 	tasks_name(s->host->tasks, pid, tid, (const char *)c.at, (size_t)(nul - c.at));
 	struct task *process = r->misc & PERF_RECORD_MISC_COMM_EXEC ? tasks_process(s->host->tasks, pid) : NULL;
 	if (process) {
+		if (process->side != TASK_PROGRAM)
+			process->lost_before = s->lost;
+		tasks_execute(s->host->tasks, process, r->ts_ns);
 		if (process->is_kept && !process->space && process->start_ns != STORE_NULL)
 			process->start_ns = process->on_ns = r->ts_ns; /* the command: until here it was ours */
 		space_drop(process->space);
@@ -119,9 +122,11 @@ static void take_mmap(struct perf_source *s, const struct perf_record *r)
 	if (!decode_mmap(r, &m) || m.pid < 0)
 		return;
 	struct task *process = tasks_process(s->host->tasks, m.pid);
+	if (!process || process->side != TASK_PROGRAM)
+		return;
 	struct mapping one = { .start = m.start, .end = m.start + m.bytes, .offset = m.offset };
 	one.module = modules_get(&s->modules, m.pid, m.path, m.build_id, m.build_id_bytes);
-	if (!process || !one.module)
+	if (!one.module)
 		return;
 	if (!process->space)
 		perf_source_space(s, process);
@@ -143,9 +148,15 @@ static void take_mmap(struct perf_source *s, const struct perf_record *r)
  * Context switches say exactly how long each thread ran, if none was lost. What the kernel counts for a thread
  * is not always its own: threads that take turns on a CPU may be given each other's events.
  */
-static bool has_run_times(const struct perf_source *s)
+static bool has_run_time(const struct perf_source *s, const struct task *k)
 {
-	return (s->wants.has_switches || s->wants.has_run_times) && !s->lost;
+	return (s->wants.has_switches || s->wants.has_run_times) && s->lost == k->lost_before;
+}
+
+static void note_losses(const struct perf_source *s, struct task *k)
+{
+	if (k)
+		k->lost_before = s->lost;
 }
 
 static void take_task(struct perf_source *s, const struct perf_record *r)
@@ -156,11 +167,12 @@ static void take_task(struct perf_source *s, const struct perf_record *r)
 		return;
 	if (r->type == PERF_RECORD_FORK) {
 		tasks_fork(s->host->tasks, pid, tid, ppid, r->ts_ns);
+		note_losses(s, tasks_find(s->host->tasks, tid));
 		return;
 	}
 	tasks_exit(s->host->tasks, pid, tid, r->ts_ns);
 	struct task *k = tasks_find(s->host->tasks, tid);
-	if (k && has_run_times(s) && k->on_ns != STORE_NULL && (k->start_ns != STORE_NULL || k->is_kept)) {
+	if (k && has_run_time(s, k) && k->on_ns != STORE_NULL && (k->start_ns != STORE_NULL || k->is_kept)) {
 		k->run_ns = task_ran_until(k, r->ts_ns); /* whoever ends does so on a CPU */
 		k->is_timed = true;
 	}
@@ -188,6 +200,19 @@ static void take_read(struct perf_source *s, const struct perf_record *r)
 	s->private->roots[o->root].children_ns += run_ns;
 }
 
+/* Of a thread that was forked, or went elsewhere: pairs of a device and a number, that of the PIDs the fourth. */
+static void take_namespaces(struct perf_source *s, const struct perf_record *r)
+{
+	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
+	cursor_skip(&c, 4);
+	int32_t tid = (int32_t)cursor_u32(&c);
+	uint64_t count = cursor_u64(&c);
+	cursor_skip(&c, PID_NS_INDEX * 16 + 8);
+	uint64_t number = cursor_u64(&c);
+	if (!c.is_bad && count > PID_NS_INDEX)
+		tasks_enter(s->host->tasks, tid, number);
+}
+
 static void take_lost(struct perf_source *s, const struct perf_record *r)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
@@ -196,11 +221,23 @@ static void take_lost(struct perf_source *s, const struct perf_record *r)
 	s->lost += cursor_u64(&c);
 }
 
+static bool is_engine(struct perf_source *s, const struct perf_record *r)
+{
+	bool has_engine = s->host->options.has_engine && r->tid > 0;
+	struct task *k = has_engine ? tasks_get(s->host->tasks, r->pid, r->tid) : NULL;
+	if (k && k->side != TASK_PROGRAM && k->lost_before != s->lost) {
+		k->lost_before = s->lost;
+		tasks_execute(s->host->tasks, k,
+				r->ts_ns); /* that it began to be the program may be among what was lost */
+	}
+	return k && k->side != TASK_PROGRAM;
+}
+
 static void take_switch(struct perf_source *s, const struct perf_record *r)
 {
 	if (r->tid > 0)
 		tasks_switch(s->host->tasks, r->pid, r->tid, r->misc & PERF_RECORD_MISC_SWITCH_OUT, r->ts_ns);
-	if (s->wants.on_switch)
+	if (s->wants.on_switch && !is_engine(s, r))
 		s->wants.on_switch(s->wants.sched, r);
 }
 
@@ -237,7 +274,7 @@ static void take_sample(struct perf_source *s, const struct perf_record *r)
 {
 	struct perf_sample sample;
 	const struct perf_opened *o = opened_of(s, r->id);
-	if (!o)
+	if (!o || (o->role != ROLE_WAKE && o->role != ROLE_POINT && is_engine(s, r)))
 		return;
 	if (o->role == ROLE_POINT) {
 		take_wanted(s, r, o->event);
@@ -263,6 +300,7 @@ static void (*const takers[])(struct perf_source *, const struct perf_record *) 
 	[PERF_RECORD_LOST_SAMPLES] = take_lost,
 	[PERF_RECORD_SWITCH] = take_switch,
 	[PERF_RECORD_SWITCH_CPU_WIDE] = take_switch,
+	[PERF_RECORD_NAMESPACES] = take_namespaces,
 };
 
 /* The rings, merged. */

@@ -2,6 +2,7 @@
 #include "probe/proc/processes.h"
 
 #include "base/map.h"
+#include "probe/proc/delay.h"
 #include "probe/proc/feed.h"
 
 #include <fcntl.h>
@@ -37,6 +38,7 @@ static const struct {
 struct process {
 	int32_t pid;
 	int stat, io, schedstat;
+	struct delays delays; /* where it has or had several threads */
 	struct counter counters[COUNTERS];
 };
 
@@ -89,7 +91,11 @@ static void add(struct processes *p, struct counters *c, const struct task *k)
 		return; /* gone already: its exact CPU time comes with its end */
 	one.io = open_of(k->pid, "io");
 	one.schedstat = open_of(k->pid, "schedstat");
-	name_counters(c, &one, k->start_ns != STORE_NULL);
+	name_counters(c, &one, k->start_ns != STORE_NULL && !k->before_ns);
+	if (k->start_ns != STORE_NULL && k->before_ns) { /* until then it was a container's engine */
+		one.counters[CPU].has_base = true;
+		one.counters[CPU].base = (double)k->before_ns;
+	}
 	p->all[p->count++] = one;
 	*at = 1;
 }
@@ -105,6 +111,7 @@ static void drop(struct processes *p, struct counters *c, size_t i)
 		close(one->io);
 	if (one->schedstat >= 0)
 		close(one->schedstat);
+	delays_release(&one->delays);
 	if (at)
 		*at = 0;
 	p->all[i] = p->all[--p->count];
@@ -122,11 +129,12 @@ void processes_free(struct processes *p, struct counters *c)
 }
 
 /* Without reports of forks: the children of those that are known. */
-static void follow_children(struct tasks *tasks, struct buf *room)
+static void follow_children(struct tasks *tasks, struct buf *room, int64_t now_ns)
 {
 	for (size_t i = 0, known = tasks->count; i < known; i++) {
-		const struct task *mother = tasks->all[i];
+		struct task *mother = tasks->all[i];
 		char path[64];
+		tasks_execute(tasks, mother, now_ns);
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", mother->pid, mother->tid);
 		int fd = mother->end_ns == STORE_NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 		if (fd < 0)
@@ -153,7 +161,8 @@ static void find_new(struct processes *p, const struct tasks *tasks, struct coun
 		return;
 	p->version = tasks->version;
 	for (size_t i = 0; i < tasks->count; i++)
-		if (tasks->all[i]->pid == tasks->all[i]->tid && tasks->all[i]->end_ns == STORE_NULL)
+		if (tasks->all[i]->pid == tasks->all[i]->tid && tasks->all[i]->end_ns == STORE_NULL &&
+				tasks->all[i]->side == TASK_PROGRAM)
 			add(p, c, tasks->all[i]);
 }
 
@@ -206,13 +215,19 @@ static void take_io(struct process *one, struct counters *c, const char *text)
 	}
 }
 
-/* "run delay slices": of the first thread; where there are more, sched has all of them. */
-static void take_delay(struct process *one, struct counters *c, const char *text)
+/* Of one thread on a file that is kept open, of several from all of theirs. */
+static void take_delay(struct process *one, struct counters *c, struct buf *room)
 {
 	char *end;
-	strtoull(text, &end, 10);
-	if (end != text)
-		counter_set(c, &one->counters[DELAY], (double)strtoull(end, NULL, 10));
+	uint64_t sum_ns;
+	if (one->counters[THREADS].last > 1 || one->delays.count) {
+		if (delays_read(&one->delays, one->pid, c->now_ns, room, &sum_ns))
+			counter_set(c, &one->counters[DELAY], (double)sum_ns);
+	} else if (one->schedstat >= 0 && feed_text(one->schedstat, room)) {
+		strtoull(room->data, &end, 10);
+		if (end != room->data)
+			counter_set(c, &one->counters[DELAY], (double)strtoull(end, NULL, 10));
+	}
 }
 
 static bool read_one(struct process *one, struct counters *c, struct buf *room)
@@ -222,8 +237,7 @@ static bool read_one(struct process *one, struct counters *c, struct buf *room)
 	take_clock(one, c);
 	if (one->io >= 0 && feed_text(one->io, room))
 		take_io(one, c, room->data);
-	if (one->schedstat >= 0 && feed_text(one->schedstat, room))
-		take_delay(one, c, room->data);
+	take_delay(one, c, room);
 	return true;
 }
 
@@ -237,7 +251,7 @@ static void note_end(struct tasks *tasks, int32_t pid, int64_t now_ns)
 void processes_read(struct processes *p, struct tasks *tasks, struct counters *c, struct buf *room)
 {
 	if (!tasks->is_fed)
-		follow_children(tasks, room);
+		follow_children(tasks, room, c->now_ns);
 	find_new(p, tasks, c);
 	size_t turns = p->count < READ_AT_ONCE ? p->count : READ_AT_ONCE;
 	for (size_t i = 0; i < turns && p->count; i++) {

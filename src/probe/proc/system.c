@@ -34,6 +34,7 @@ struct system {
 	struct energy energy;
 	struct sonde_err no_energy; /* why there is none; "" when there is */
 	struct buf room;
+	bool has_container; /* the program's was seen to begin */
 	int64_t interval_ns, due_ns;
 	uint64_t readings, told;
 };
@@ -74,18 +75,37 @@ static uint64_t read_all(struct system *s, int64_t now_ns)
 	return rows;
 }
 
+static void open_groups(struct system *s, pid_t pid)
+{
+	const struct probe_target *t = &s->host->target;
+	s->feed_count += groups_open(s->feeds + s->feed_count, FEEDS_MAX - s->feed_count, pid,
+			t->kind == PROBE_CGROUP ? t->cgroup : NULL);
+}
+
+/* The first process of a container executes the program: its groups are known now, and its counts begin. */
+static void meet_container(struct system *s, int64_t now_ns)
+{
+	int32_t pid = s->host->tasks->container;
+	if (!pid || s->has_container)
+		return;
+	s->has_container = true;
+	open_groups(s, pid);
+	s->due_ns = now_ns;
+}
+
 static int attach_system(void *state, struct sonde_err *err)
 {
 	struct system *s = state;
 	const struct probe_target *t = &s->host->target;
 	struct sonde_err why = SONDE_ERR_INIT;
 	(void)err;
-	for (const struct feed_kind *k = feed_kinds; k->prefix && s->feed_count < FEEDS_MAX; k++)
+	bool is_second = s->host->options.is_second;
+	for (const struct feed_kind *k = feed_kinds; !is_second && k->prefix && s->feed_count < FEEDS_MAX; k++)
 		s->feed_count += feed_open(&s->feeds[s->feed_count], k, NULL);
-	energy_open(&s->energy, ENERGY_DIR, &s->no_energy);
-	if (t->kind != PROBE_MACHINE)
-		s->feed_count += groups_open(s->feeds + s->feed_count, FEEDS_MAX - s->feed_count, t->pid,
-				t->kind == PROBE_CGROUP ? t->cgroup : NULL);
+	if (!is_second)
+		energy_open(&s->energy, ENERGY_DIR, &s->no_energy);
+	if (t->kind != PROBE_MACHINE && !s->host->options.has_engine)
+		open_groups(s, t->pid);
 	if (s->host->perf && perf_source_attach(s->host->perf, &why)) {
 		err_prefix(&why, "processes that live shorter than %g s may be missed", (double)s->interval_ns / 1e9);
 		probe_remark(s->host, &probe_system, &why);
@@ -109,6 +129,7 @@ static uint64_t pass_system(void *state, int64_t now_ns)
 	struct system *s = state;
 	if (s->host->perf)
 		perf_source_pass(s->host->perf, now_ns, false);
+	meet_container(s, now_ns);
 	if (now_ns < s->due_ns)
 		return 0;
 	s->due_ns += s->interval_ns;

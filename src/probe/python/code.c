@@ -62,7 +62,8 @@ static bool get_text(const struct python_layout *l, uint64_t address, struct mem
 	if (!memory_get(memory, address + l->unicode_length, &count, sizeof(count)) ||
 			!memory_get(memory, address + l->unicode_state, &state, sizeof(state)))
 		return false;
-	unsigned size = state >> 2 & 7, is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
+	state >>= l->unicode_kind;
+	unsigned size = state & 7, is_compact = state >> 3 & 1, is_ascii = state >> 4 & 1;
 	if (!is_compact || (size != 1 && size != 2 && size != 4) || count > INT32_MAX)
 		return false;
 	count = count < TEXT_CHARS_MAX ? count : TEXT_CHARS_MAX;

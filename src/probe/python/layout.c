@@ -34,77 +34,100 @@ static const struct python_layout layout_3_11 = {
 	.unicode_state = 32,
 	.unicode_ascii_bytes = 48,
 	.unicode_compact_bytes = 72,
+	.unicode_kind = 2,
 	.bytes_count = 16,
 	.bytes_data = 32,
 };
 
-/* What 3.13 has at the beginning of _PyRuntime: sizes and offsets of its own structures. */
-struct offsets_3_13 {
-	char cookie[8];
-	uint64_t version, is_free_threaded;
-	uint64_t runtime_size, runtime_finalizing, runtime_interpreters;
-	uint64_t interpreter_size, interpreter_id, interpreter_next, interpreter_threads, interpreter_further[9];
-	uint64_t thread_size, thread_prev, thread_next, thread_interpreter, thread_frame, thread_id, thread_native_id;
-	uint64_t thread_chunk, thread_status;
-	uint64_t frame_size, frame_previous, frame_code, frame_instruction, frame_locals, frame_owner;
-	uint64_t code_size, code_filename, code_name, code_qualname, code_linetable, code_firstline, code_further[3];
-	uint64_t code_instructions;
-	uint64_t object_size, object_type;
-	uint64_t type[4], tuple[3], list[3], dict[3], real[2], integer[3];
-	uint64_t bytes_size, bytes_count, bytes_data;
-	uint64_t unicode_size, unicode_state, unicode_length, unicode_ascii_size;
-	uint64_t gc[2];
+/*
+ * What 3.13 and later have at the beginning of _PyRuntime (_Py_DebugOffsets): a cookie, the version, then sizes and
+ * offsets of their own structures, 64 bits each, in groups. Versions differ in where the groups are; what we want of
+ * a group is at the same place in all of them.
+ */
+static const struct table {
+	uint32_t version;                                                          /* 0x030d: 3.13 */
+	uint8_t runtime, interpreter, thread, frame, code, object, bytes, unicode; /* words before the group */
+	uint8_t words;                                                             /* that are worth reading */
+	uint8_t unicode_kind;
+} tables[] = {
+	{ 0x030d, 3, 6, 19, 28, 34, 44, 64, 67, 71, 2 },
+	{ 0x030e, 3, 6, 22, 31, 39, 50, 74, 77, 81, 16 },
 };
+#define WORDS_MAX 96
+enum { WORD_VERSION = 1, WORD_FREE_THREADED, WORD_FIRST };
 
-static bool is_sane(const struct offsets_3_13 *o)
+/* Objects of a 64-bit build have had one layout for long: a table that says otherwise is not what we take it for. */
+static bool is_sane(const struct python_layout *l)
 {
-	const uint64_t *all = &o->runtime_size;
-	size_t count = (sizeof(*o) - offsetof(struct offsets_3_13, runtime_size)) / sizeof(*all);
-	for (size_t i = 0; i < count; i++)
-		if (all[i] > OFFSET_MAX)
-			return false;
-	return o->code_size <= NEAR_MAX && o->code_instructions <= NEAR_MAX && o->frame_size <= NEAR_MAX &&
-			o->frame_owner < o->frame_size && o->code_linetable + 8 <= o->code_size &&
-			o->frame_code + 8 <= o->frame_size && o->frame_instruction + 8 <= o->frame_size;
+	return l->object_type == 8 && l->bytes_count == 16 && l->bytes_data == 32 && l->unicode_length == 16 &&
+			l->unicode_state == 32 && l->unicode_ascii_bytes == 40 && l->code_bytes <= NEAR_MAX &&
+			l->code_instructions <= NEAR_MAX && l->frame_bytes <= NEAR_MAX &&
+			l->frame_owner < l->frame_bytes && l->code_linetable + 8 <= l->code_bytes &&
+			l->code_filename + 8 <= l->code_bytes && l->code_qualname + 8 <= l->code_bytes &&
+			l->code_firstline + 4 <= l->code_bytes && l->frame_previous + 8 <= l->frame_bytes &&
+			l->frame_code + 8 <= l->frame_bytes && l->frame_instruction + 8 <= l->frame_bytes;
 }
 
-static int read_3_13(struct python_layout *l, uint64_t runtime, struct memory *memory, struct sonde_err *err)
+static void take_words(struct python_layout *l, const struct table *t, const uint32_t *w)
 {
-	struct offsets_3_13 o;
-	if (!memory_get_fresh(memory, runtime, &o, sizeof(o)))
-		return err_sys(err, memory->error, "cannot read its offsets");
-	if (memcmp(o.cookie, "xdebugpy", sizeof(o.cookie)) != 0 || o.version >> 16 != 0x030d || !is_sane(&o))
-		return err_set(err, ENOTSUP, "its offsets make no sense");
-	if (o.is_free_threaded)
-		return err_set(err, ENOTSUP, "it runs without the global lock");
 	*l = (struct python_layout){
-		.runtime_interpreters = (uint32_t)o.runtime_interpreters,
-		.interpreter_next = (uint32_t)o.interpreter_next,
-		.interpreter_threads = (uint32_t)o.interpreter_threads,
-		.thread_next = (uint32_t)o.thread_next,
-		.thread_native_id = (uint32_t)o.thread_native_id,
-		.thread_frame = (uint32_t)o.thread_frame,
-		.frame_bytes = (uint32_t)o.frame_size,
-		.frame_code = (uint32_t)o.frame_code,
-		.frame_previous = (uint32_t)o.frame_previous,
-		.frame_instruction = (uint32_t)o.frame_instruction,
-		.frame_owner = (uint32_t)o.frame_owner,
-		.code_bytes = (uint32_t)o.code_size,
-		.code_filename = (uint32_t)o.code_filename,
-		.code_qualname = (uint32_t)o.code_qualname,
-		.code_linetable = (uint32_t)o.code_linetable,
-		.code_firstline = (uint32_t)o.code_firstline,
-		.code_instructions = (uint32_t)o.code_instructions,
-		.object_type = (uint32_t)o.object_type,
-		.unicode_length = (uint32_t)o.unicode_length,
-		.unicode_state = (uint32_t)o.unicode_state,
-		.unicode_ascii_bytes = (uint32_t)o.unicode_ascii_size,
-		.unicode_compact_bytes = (uint32_t)o.unicode_ascii_size + 16, /* length and place of its UTF-8 */
-		.bytes_count = (uint32_t)o.bytes_count,
-		.bytes_data = (uint32_t)o.bytes_data,
+		.runtime_interpreters = w[t->runtime + 2],
+		.interpreter_next = w[t->interpreter + 2],
+		.interpreter_threads = w[t->interpreter + 3],
+		.thread_next = w[t->thread + 2],
+		.thread_frame = w[t->thread + 4],
+		.thread_native_id = w[t->thread + 6],
+		.frame_bytes = w[t->frame],
+		.frame_previous = w[t->frame + 1],
+		.frame_code = w[t->frame + 2],
+		.frame_instruction = w[t->frame + 3],
+		.frame_owner = w[t->frame + 5],
+		.code_bytes = w[t->code],
+		.code_filename = w[t->code + 1],
+		.code_qualname = w[t->code + 3],
+		.code_linetable = w[t->code + 4],
+		.code_firstline = w[t->code + 5],
+		.code_instructions = w[t->code + 9],
+		.object_type = w[t->object + 1],
+		.bytes_count = w[t->bytes + 1],
+		.bytes_data = w[t->bytes + 2],
+		.unicode_state = w[t->unicode + 1],
+		.unicode_length = w[t->unicode + 2],
+		.unicode_ascii_bytes = w[t->unicode + 3],
+		.unicode_compact_bytes = w[t->unicode + 3] + 16, /* length and place of its UTF-8 */
+		.unicode_kind = t->unicode_kind,
 	};
-	return 0;
 }
+
+static int read_table(struct python_layout *l, const struct table *t, uint64_t runtime, struct memory *memory,
+		struct sonde_err *err)
+{
+	uint64_t words[WORDS_MAX];
+	uint32_t small[WORDS_MAX] = { 0 };
+	bool is_fine = true;
+	if (!memory_get_fresh(memory, runtime, words, t->words * sizeof(*words)))
+		return err_sys(err, memory->error, "cannot read its offsets");
+	for (size_t i = WORD_FIRST; i < t->words; i++) {
+		is_fine &= words[i] <= OFFSET_MAX;
+		small[i] = (uint32_t)words[i];
+	}
+	if (memcmp(words, "xdebugpy", 8) != 0 || words[WORD_VERSION] >> 16 != t->version)
+		return err_set(err, ENOTSUP, "it does not say its offsets where others of its version do");
+	if (words[WORD_FREE_THREADED])
+		return err_set(err, ENOTSUP, "it runs without the global lock");
+	take_words(l, t, small);
+	return is_fine && is_sane(l) ? 0 : err_set(err, ENOTSUP, "its offsets make no sense");
+}
+
+static const struct table *table_of(uint64_t version)
+{
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		if (version >> 16 == tables[i].version && (version & 0xff) >= 0xf0)
+			return &tables[i];
+	return NULL;
+}
+
+#define KNOWN "Python frames are read of 3.11, 3.13 and 3.14"
 
 int python_layout_of(struct python_layout *l, const struct python_image *image, uint64_t bias, struct memory *memory,
 		struct sonde_err *err)
@@ -112,16 +135,16 @@ int python_layout_of(struct python_layout *l, const struct python_image *image, 
 	uint64_t version = 0;
 	int rc = 0;
 	if (!image->version)
-		return err_set(err, ENOTSUP, "CPython before 3.11: Python frames are read of 3.11 and 3.13");
+		return err_set(err, ENOTSUP, "CPython before 3.11: " KNOWN);
 	if (!memory_get_fresh(memory, bias + image->version, &version, sizeof(version)))
 		return err_sys(err, memory->error, "cannot read the interpreter's memory");
 	if (version >> 16 == 0x030b && (version & 0xff) >= 0xf0)
 		*l = layout_3_11;
-	else if (version >> 16 == 0x030d && (version & 0xff) >= 0xf0)
-		rc = read_3_13(l, bias + image->runtime, memory, err);
+	else if (table_of(version))
+		rc = read_table(l, table_of(version), bias + image->runtime, memory, err);
 	else
-		rc = err_set(err, ENOTSUP, "CPython %u.%u: Python frames are read of 3.11 and 3.13",
-				(unsigned)(version >> 24 & 0xff), (unsigned)(version >> 16 & 0xff));
+		rc = err_set(err, ENOTSUP, "CPython %u.%u%s: " KNOWN, (unsigned)(version >> 24 & 0xff),
+				(unsigned)(version >> 16 & 0xff), (version & 0xff) < 0xf0 ? " before its release" : "");
 	if (!rc)
 		l->version = (uint32_t)version;
 	return rc;

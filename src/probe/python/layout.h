@@ -1,8 +1,8 @@
 /*
  * layout: where a version of CPython keeps what we read of it.
  *
- * 3.11 is declared here, as its ABI is fixed; 3.13 says it itself (_Py_DebugOffsets at the
- * beginning of _PyRuntime). Others are refused with the reason.
+ * 3.11 is declared here, as its ABI is fixed; 3.13 and 3.14 say it themselves (_Py_DebugOffsets at
+ * the beginning of _PyRuntime), each in a table of its own form. Others are refused with the reason.
  */
 #ifndef SONDE_PROBE_PYTHON_LAYOUT_H
 #define SONDE_PROBE_PYTHON_LAYOUT_H
@@ -31,6 +31,7 @@ struct python_layout {
 	uint32_t code_filename, code_qualname, code_linetable, code_firstline, code_instructions;
 	uint32_t object_type;
 	uint32_t unicode_length, unicode_state, unicode_ascii_bytes, unicode_compact_bytes;
+	uint32_t unicode_kind; /* bit of the state where the size of characters begins; is compact, is ASCII follow */
 	uint32_t bytes_count, bytes_data;
 };
 

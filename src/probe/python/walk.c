@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "probe/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,24 +76,11 @@ void python_process_look(struct python_process *p, const struct space *space, st
 
 /* Threads. */
 
-/* "NSpid: 4711 12 1": outermost to innermost. Interpreters know the innermost. */
+/* Interpreters know their threads by the innermost number. */
 static uint64_t native_id(pid_t pid, int32_t tid)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	if (fs_read_file(AT_FDCWD, path, 65536, &text, NULL))
-		return (uint64_t)tid;
-	const char *line = strstr(text.data, "\nNSpid:");
-	uint64_t last = (uint64_t)tid;
-	char *end;
-	for (const char *at = line ? line + strlen("\nNSpid:") : "\n"; *at != '\n' && *at; at = end) {
-		uint64_t v = strtoull(at, &end, 10);
-		if (end == at)
-			break;
-		last = v;
-	}
-	return last;
+	int32_t inner = task_inner_tid(pid, tid);
+	return (uint64_t)(inner ? inner : tid);
 }
 
 static bool is_state_of(const struct python_process *p, uint64_t state, uint64_t id, struct memory *memory)
