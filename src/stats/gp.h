@@ -32,6 +32,12 @@ struct stats_gp_data {
 	const double *y;         /* n */
 	const double *noise;     /* a row's noise variance by that of one measurement (4 repeats: 0.25); NULL: all 1 */
 	const bool *is_category; /* dims; NULL: all numeric */
+	/*
+	 * Measurements that went wrong together: the covariance of the noise of the first `shared_rows` rows, all of
+	 * it, by the variance of one measurement; NULL: there is none.
+	 */
+	const double *shared;
+	size_t shared_rows;
 };
 
 /* All of them normal, of logarithms. */

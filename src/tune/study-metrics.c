@@ -19,32 +19,40 @@ struct metric_draft {
 	double min, max;
 };
 
+/* clang-format off */
+#define METRIC_KEYS \
+	{ "name", CONFIG_TEXT, offsetof(struct metric_draft, metric.name) }, \
+	{ "from", CONFIG_WORD, offsetof(struct metric_draft, source), .words = source_words }, \
+	{ "regex", CONFIG_TEXT, offsetof(struct metric_draft, metric.regex) }, \
+	{ "file", CONFIG_TEXT, offsetof(struct metric_draft, metric.file) }, \
+	{ "metric", CONFIG_TEXT, offsetof(struct metric_draft, metric.kept) }, \
+	{ "target", CONFIG_REAL, offsetof(struct metric_draft, metric.target) }, \
+	{ "reach", CONFIG_WORD, offsetof(struct metric_draft, reach), .words = reach_words }, \
+	{ "mean_of", CONFIG_WHOLE, offsetof(struct metric_draft, metric.mean_of), .min = 1 }
+/* clang-format on */
+
 static const struct config_key objective_keys[] = {
-	{ "name", CONFIG_TEXT, offsetof(struct metric_draft, metric.name) },
+	METRIC_KEYS,
 	{ "goal", CONFIG_WORD, offsetof(struct metric_draft, goal), .words = goal_words },
-	{ "from", CONFIG_WORD, offsetof(struct metric_draft, source), .words = source_words },
-	{ "regex", CONFIG_TEXT, offsetof(struct metric_draft, metric.regex) },
-	{ "file", CONFIG_TEXT, offsetof(struct metric_draft, metric.file) },
-	{ "metric", CONFIG_TEXT, offsetof(struct metric_draft, metric.kept) },
-	{ "target", CONFIG_REAL, offsetof(struct metric_draft, metric.target) },
-	{ "reach", CONFIG_WORD, offsetof(struct metric_draft, reach), .words = reach_words },
-	{ "mean_of", CONFIG_WHOLE, offsetof(struct metric_draft, metric.mean_of), .min = 1 },
 	{ NULL },
 };
 
 static const struct config_key limit_keys[] = {
-	{ "name", CONFIG_TEXT, offsetof(struct metric_draft, metric.name) },
+	METRIC_KEYS,
 	{ "min", CONFIG_REAL, offsetof(struct metric_draft, min) },
 	{ "max", CONFIG_REAL, offsetof(struct metric_draft, max) },
-	{ "from", CONFIG_WORD, offsetof(struct metric_draft, source), .words = source_words },
-	{ "regex", CONFIG_TEXT, offsetof(struct metric_draft, metric.regex) },
-	{ "file", CONFIG_TEXT, offsetof(struct metric_draft, metric.file) },
-	{ "metric", CONFIG_TEXT, offsetof(struct metric_draft, metric.kept) },
-	{ "target", CONFIG_REAL, offsetof(struct metric_draft, metric.target) },
-	{ "reach", CONFIG_WORD, offsetof(struct metric_draft, reach), .words = reach_words },
-	{ "mean_of", CONFIG_WHOLE, offsetof(struct metric_draft, metric.mean_of), .min = 1 },
 	{ NULL },
 };
+
+/* What a study has some of. */
+struct metric_kind {
+	const struct config_key *keys;
+	const char *one, *many;
+	size_t max;
+};
+
+static const struct metric_kind an_objective = { objective_keys, "an objective", "objectives", TUNE_OBJECTIVES_MAX };
+static const struct metric_kind a_limit = { limit_keys, "a limit", "limits", TUNE_LIMITS_MAX };
 
 /* A regular expression that can be used and has a group to take. */
 int tune_check_regex(struct config_reader *r, yaml_node_t *at, const char *text, size_t groups)
@@ -84,17 +92,20 @@ static void settle_source(struct metric_draft *d)
 				d->metric.source = (enum tune_source)i;
 }
 
-static int take_metric(struct config_reader *r, yaml_node_t *node, const struct config_key *keys, const char *what,
+/* One more, beside the `count` that are there. */
+static int take_metric(struct config_reader *r, yaml_node_t *node, const struct metric_kind *kind, size_t count,
 		struct metric_draft *d)
 {
 	int rc;
 
+	if (count >= kind->max)
+		return config_error(r, node, "a study has at most %zu %s", kind->max, kind->many);
 	*d = (struct metric_draft){ .source = -1, .min = -INFINITY, .max = INFINITY, .metric.target = NAN };
-	rc = config_take_map(r, node, keys, what, d);
+	rc = config_take_map(r, node, kind->keys, kind->one, d);
 	if (rc < 0)
 		return rc;
 	if (!d->metric.name || !*d->metric.name)
-		return config_error(r, node, "%s needs a 'name'", what);
+		return config_error(r, node, "%s needs a 'name'", kind->one);
 	settle_source(d);
 	d->metric.is_rising = d->reach == 1;
 	d->metric.line = config_line(node);
@@ -114,16 +125,24 @@ int tune_take_objective(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
 	struct metric_draft d;
-	int rc;
+	int rc = take_metric(r, node, &an_objective, s->objective_count, &d);
 
-	if (s->objective_count >= TUNE_OBJECTIVES_MAX)
-		return config_error(r, node, "a study has at most %d objectives", TUNE_OBJECTIVES_MAX);
-	rc = take_metric(r, node, objective_keys, "an objective", &d);
-	if (rc < 0)
-		return rc;
-	s->objectives[s->objective_count++] = (struct tune_objective){ .metric = d.metric,
-		.is_maximized = d.goal == 1 };
-	return 0;
+	if (rc == 0)
+		s->objectives[s->objective_count++] = (struct tune_objective){ d.metric, .is_maximized = d.goal == 1 };
+	return rc;
+}
+
+static int take_limit(struct config_reader *r, yaml_node_t *node, void *into)
+{
+	struct tune_study *s = into;
+	struct metric_draft d;
+	int rc = take_metric(r, node, &a_limit, s->limit_count, &d);
+
+	if (rc == 0 && isinf(d.min) && isinf(d.max))
+		return config_error(r, node, "the limit of '%s' needs a 'min' or a 'max'", d.metric.name);
+	if (rc == 0)
+		s->limits[s->limit_count++] = (struct tune_bound){ d.metric, .limit = { d.min, d.max } };
+	return rc;
 }
 
 int tune_take_list(struct config_reader *r, yaml_node_t *list, const char *what, void *into,
@@ -142,23 +161,6 @@ int tune_take_list(struct config_reader *r, yaml_node_t *list, const char *what,
 int tune_take_objectives(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	return tune_take_list(r, list, "objectives", into, tune_take_objective);
-}
-
-static int take_limit(struct config_reader *r, yaml_node_t *node, void *into)
-{
-	struct tune_study *s = into;
-	struct metric_draft d;
-	int rc;
-
-	if (s->limit_count >= TUNE_LIMITS_MAX)
-		return config_error(r, node, "a study has at most %d limits", TUNE_LIMITS_MAX);
-	rc = take_metric(r, node, limit_keys, "a limit", &d);
-	if (rc < 0)
-		return rc;
-	if (isinf(d.min) && isinf(d.max))
-		return config_error(r, node, "the limit of '%s' needs a 'min' or a 'max'", d.metric.name);
-	s->limits[s->limit_count++] = (struct tune_bound){ .metric = d.metric, .limit = { d.min, d.max } };
-	return 0;
 }
 
 int tune_take_limits(struct config_reader *r, yaml_node_t *list, void *into)

@@ -11,7 +11,12 @@
 enum { DIMS = 3, ROWS = COUNT(gp_y) };
 
 static const bool is_category[DIMS] = { false, false, true };
-static const struct stats_gp_data data = { ROWS, DIMS, gp_x, gp_y, gp_noise, is_category };
+static const struct stats_gp_data data = { .n = ROWS,
+	.dims = DIMS,
+	.x = gp_x,
+	.y = gp_y,
+	.noise = gp_noise,
+	.is_category = is_category };
 
 static struct stats_gp_prior the_prior(void)
 {
@@ -94,7 +99,7 @@ static void a_fit_finds_what_matters(void **state)
 	enum { N = 40 };
 	struct arena arena = ARENA_INIT;
 	double x[2 * N], y[N], gradient[5];
-	struct stats_gp_data some = { N, 2, x, y, NULL, NULL };
+	struct stats_gp_data some = { .n = N, .dims = 2, .x = x, .y = y };
 	struct stats_gp_prior prior;
 	struct stats_gp_parameters start = { 0 };
 	struct stats_rng rng;
@@ -121,7 +126,7 @@ static void samples_of_no_data_are_the_prior(void **state)
 {
 	struct arena arena = ARENA_INIT;
 	double x[1] = { 0.5 }, y[1] = { 0 }, sum = 0, sum2 = 0;
-	struct stats_gp_data one = { 1, 1, x, y, NULL, NULL };
+	struct stats_gp_data one = { .n = 1, .dims = 1, .x = x, .y = y };
 	struct stats_gp_parameters q = { .noise = -4 };
 	struct stats_gp_prior prior;
 	struct stats_rng rng;
@@ -138,11 +143,44 @@ static void samples_of_no_data_are_the_prior(void **state)
 	arena_release(&arena);
 }
 
+/* Two rows that are wrong by the same amount, however large: their difference is right. */
+static void what_is_wrong_together_cancels(void **state)
+{
+	struct arena arena = ARENA_INIT;
+	double x[3] = { 0.1, 0.9, 0.5 }, y[3] = { 5, 6, 0 }, alike[4] = { 1.001, 1, 1, 1.001 },
+	       ones[3] = { 1, 1, 0.01 };
+	struct stats_gp_data
+			some = { .n = 3, .dims = 1, .x = x, .y = y, .noise = ones, .shared = alike, .shared_rows = 2 };
+	struct stats_gp_parameters q = { .scale = { -1.5 }, .noise = 4 };
+	struct stats_gp_prior prior;
+	double a, b, variance, gradient[4], ignored[4], h = 1e-5;
+	struct stats_gp gp;
+
+	assert_int_equal(stats_gp_condition(&gp, &some, &q, &arena, NULL), 0);
+	stats_gp_predict(&gp, x, &a, &variance, NULL, NULL);
+	stats_gp_predict(&gp, x + 1, &b, &variance, NULL, NULL);
+	assert_true(is_within(b - a, 1, 0.05) && fabs(a) < 2);
+	some.shared = NULL;
+	assert_int_equal(stats_gp_condition(&gp, &some, &q, &arena, NULL), 0);
+	stats_gp_predict(&gp, x, &a, &variance, NULL, NULL);
+	stats_gp_predict(&gp, x + 1, &b, &variance, NULL, NULL);
+	assert_true(fabs(b - a) < 0.2);
+	some.shared = alike;
+	stats_gp_prior_usual(&prior, &some);
+	stats_gp_evidence(&some, &prior, &q, gradient, &arena);
+	q.noise += h;
+	a = stats_gp_evidence(&some, &prior, &q, ignored, &arena);
+	q.noise -= 2 * h;
+	b = stats_gp_evidence(&some, &prior, &q, ignored, &arena);
+	assert_true(is_within(gradient[3], (a - b) / (2 * h), 1e-4));
+	arena_release(&arena);
+}
+
 static void bad_data_is_refused(void **state)
 {
 	struct arena arena = ARENA_INIT;
 	double x[2] = { 0, 1 }, y[2] = { 0, NAN };
-	struct stats_gp_data some = { 2, 1, x, y, NULL, NULL };
+	struct stats_gp_data some = { .n = 2, .dims = 1, .x = x, .y = y };
 	struct stats_gp_parameters q = { .noise = -4 };
 	struct stats_gp gp;
 
@@ -163,6 +201,7 @@ int main(void)
 		cmocka_unit_test(gradients_are_slopes),
 		cmocka_unit_test(a_fit_finds_what_matters),
 		cmocka_unit_test(samples_of_no_data_are_the_prior),
+		cmocka_unit_test(what_is_wrong_together_cancels),
 		cmocka_unit_test(bad_data_is_refused),
 	};
 
