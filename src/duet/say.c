@@ -142,6 +142,19 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 				budget_for(result));
 }
 
+void duet_say_held_back(struct buf *out, const struct duet_report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		n += r->entries[i].is_held_back;
+	if (n)
+		buf_addf(out,
+				"%zu of %zu benchmarks %s beyond the threshold by %s own interval, but of as many "
+				"benchmarks chance makes some: not counted (Holm)",
+				n, r->count, n == 1 ? "is" : "are", n == 1 ? "its" : "their");
+}
+
 static void say_ns(struct buf *out, double ns)
 {
 	static const struct {
@@ -216,11 +229,12 @@ static void doubt_machine(struct doubts *d, const struct duet_setup *setup, cons
 		doubt(d,
 				arena_printf(d->arena, "the hypervisor gave %.0f %% of the processor time to others",
 						100 * around->steal_share));
-	if (around && around->pressure_share > BUSY_SHARE && !setup->has_priority)
+	if (around && around->pressure_share > BUSY_SHARE && !setup->has_priority && setup->pairing.metric == DUET_WALL)
 		doubt(d,
 				arena_printf(d->arena,
-						"others kept the processors busy in %.0f %% of the time; as root, "
-						"without --priority none, the programs run ahead of them",
+						"others kept the processors busy in %.0f %% of the time, and what "
+						"passes meanwhile is noise: --metric cpu does not count it; as root, "
+						"without --priority none, the programs run ahead of others",
 						100 * around->pressure_share));
 }
 
