@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLOT_LEFT = 11, PLOT_MAX = 72, PLOT_MIN = 20, TICK_COLUMNS = 12 };
+enum { PLOT_LEFT = 11, PLOT_MAX = 72, PLOT_MIN = 20, TICK_COLUMNS = 9 };
 
 static enum term_style style_of(enum stats_verdict v)
 {

@@ -36,8 +36,8 @@ struct duet_setup {
 	struct duet_pairing pairing; /* metric, direction, warm-up */
 	double margin;               /* the change that matters: 1.01 is 1 % */
 	double level;
-	int interval; /* of duet_interval_names; 0: by the number of runs and what A against itself was like */
-	int64_t budget_ns;
+	int interval;      /* of duet_interval_names; 0: by the number of runs and what A against itself was like */
+	int64_t budget_ns; /* 0: the runs exist already, and there will be no more */
 	uint64_t seed;
 	size_t turns;            /* of a run; 0: by the budget */
 	size_t runs_max;         /* 0: by the budget */

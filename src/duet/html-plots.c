@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 900, HEIGHT = 220, LEFT = 72, NAMES = 240, BOTTOM = 24, ROW = 24, RUN_ROW = 52, TICKS = 6 };
+enum { WIDTH = 900, HEIGHT = 220, LEFT = 72, NAMES = 240, BOTTOM = 24, ROW = 24, RUN_ROW = 52, TICKS = 8 };
 enum { PAIRS_SHOWN = 4000, SPANS_SHOWN = 400, RUNS_SHOWN = 6, ORDER_SHOWN = 400, ORDER_IN_ROW = 50 };
 
 /* A linear map of values to the screen. */

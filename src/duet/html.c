@@ -26,8 +26,8 @@ static const char style[] =
 		"pre{background:#f3f3f3;padding:.6em;white-space:pre-wrap;overflow-wrap:anywhere}"
 		".warning{border-left:4px solid #e0a800;padding-left:.6em}"
 		"@media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}svg{background:#1e1e1e}"
-		"pre{background:#222}td,th{border-color:#444}.slower{color:#f28b82}.faster{color:#81c995}"
-		".equivalent{color:#8ab4f8}.inconclusive{color:#fdd663}.even{fill:#5ba8e0}.odd{fill:#f28b82}}";
+		"pre{background:#222}td,th{border-color:#444}.quiet{color:#999}.slower{color:#f28b82}"
+		".faster{color:#81c995}.equivalent{color:#8ab4f8}.inconclusive{color:#fdd663}.even{fill:#5ba8e0}.odd{fill:#f28b82}}";
 
 void html_percent(struct buf *out, double ratio)
 {
@@ -194,7 +194,9 @@ static void circumstances(struct buf *out, const struct duet_report *r)
 
 void duet_report_html(struct buf *out, const struct duet_report *r, bool is_growing)
 {
-	buf_adds(out, "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">");
+	buf_adds(out,
+			"<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">"
+			"<meta name=\"viewport\" content=\"width=device-width\">");
 	if (is_growing)
 		buf_adds(out, "<meta http-equiv=\"refresh\" content=\"2\">");
 	buf_adds(out, "<title>sonde duet</title><style>");

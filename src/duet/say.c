@@ -128,7 +128,9 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 
 	if (result->verdict != STATS_INCONCLUSIVE || !isfinite(result->effect.ratio.estimate))
 		return;
-	if (result->run_count < 2)
+	if (result->run_count < 2 && !r->setup->budget_ns)
+		buf_adds(out, "one run is no evidence; five would be some");
+	else if (result->run_count < 2)
 		buf_addf(out, "one run is no evidence; --budget %.0fs would give five",
 				ceil(7 * (result->run_seconds + 1)));
 	else if (!result->needed_runs)
@@ -136,7 +138,11 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 				"the change is as good as the threshold itself: no number of runs will tell; "
 				"choose another --threshold");
 	else if (result->needed_runs <= result->run_count)
-		buf_adds(out, "it was close: run it again, or with a little more --budget");
+		buf_adds(out,
+				r->setup->budget_ns ? "it was close: run it again, or with a little more --budget"
+						    : "it was close: a few runs more would decide it");
+	else if (!r->setup->budget_ns)
+		buf_addf(out, "about %zu runs would decide it", result->needed_runs);
 	else
 		buf_addf(out, "about %zu runs would decide it: --budget %.0fs", result->needed_runs,
 				budget_for(result));

@@ -45,6 +45,16 @@ is 'hyperfine' "$(column iteration_time_ns)" '500000000 250000000'
 mkdir g && echo '{"benchmarks": [{"name": "BM", "run_type": "iteration", "real_time": 2.5, "cpu_time": 2, "time_unit": "us"}, {"name": "BM_mean", "run_type": "aggregate", "real_time": 9, "time_unit": "us"}]}' >g/gbench.b.0.seqn.None.A.x.json
 table g
 is 'Google Benchmark' "$(column iteration_time_ns)" 2500
+# two benchmarks in one file stay two, each paired with itself
+two='{"benchmarks": [{"name": "BM_a", "run_type": "iteration", "repetition_index": 0, "real_time": 2, "time_unit": "us"}, {"name": "BM_b", "run_type": "iteration", "repetition_index": 0, "real_time": 9, "time_unit": "us"}]}'
+mkdir gg && for i in 0 1 2; do tee gg/gbench.b.$i.seqn.None.{A,B}.x.json <<<"$two" >/dev/null; done
+run "$SONDE" duet report gg --json
+is 'several benchmarks in a file' "$(jq -c '[.benchmarks[] | [.benchmark, .ratio, .runs]]' <<<"$out")" '[["gbench/b/BM_a seqn",1,3],["gbench/b/BM_b seqn",1,3]]'
+echo '{"results": [{"command": "x", "times": [0.5]}, {"command": "y", "times": [0.25]}]}' >gg/hyperfine.c.0.seqn.None.A.x.json
+table gg
+is 'several commands of hyperfine' "$(column benchmark | grep -o 'c/.*')" 'c/x c/y'
+run "$SONDE" duet report h
+unlike 'results that exist have no budget' "$out" 'budget|pilot'
 mkdir j && echo '[{"benchmark": "a.B", "primaryMetric": {"scoreUnit": "ms/op", "rawData": [[1.5, 2], [3]]}}, {"benchmark": "a.C", "primaryMetric": {"scoreUnit": "ops/s", "rawData": [[4]]}}]' >j/jmh.b.0.seqn.None.A.x.json
 table j
 is 'JMH' "$(column iteration_time_ns)" '1500000 2000000 3000000 250000000'
