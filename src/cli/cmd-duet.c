@@ -83,7 +83,8 @@ static const struct cli_option option_rows[] = {
 	{ 'b', "command-b", "COMMAND", CLI_STRING(O, commands[DUET_B]),
 			.help = "The program that is compared: the new one." },
 	{ 0, "git", "A..B", CLI_STRING(O, git),
-			.help = "Compare two revisions: the command after -- runs in a worktree of each." },
+			.help = "Compare two revisions: the command after -- runs in a worktree of each; its first "
+				"execution, which may build, counts neither as a run nor for the budget." },
 	{ 0, "iterations", "WHAT", CLI_CHOICE(O, iterations), .choices = iteration_words, .default_text = "command",
 			.help = "What an iteration is: an execution, what programs tell on $SONDE_DUET_FD, "
 				"or steps of sonde_step." },
@@ -102,6 +103,10 @@ static const struct cli_option option_rows[] = {
 	{ 0, "threshold", "PERCENT", CLI_SETTER(set_threshold), .default_text = "1%",
 			.help = "The change that matters: less is equivalent." },
 	{ 0, "level", "PERCENT", CLI_SETTER(set_level), .default_text = "95%", .help = "Confidence of the interval." },
+	{ 0, "interval", "HOW", CLI_CHOICE(O, interval), .choices = duet_interval_names, .default_text = "auto",
+			.help = "How it is made: auto is Student's t of few runs, ranks or signs of ten and more; t, "
+				"ranks and signs always these; bootstrap, of twenty runs and more, draws runs and then "
+				"the pairs of each." },
 	{ 0, "fail-on", "LIST", CLI_WORDS(O, fail_on), .choices = fail_words, .default_text = "slower",
 			.help = "Also fail, with 4, when the answer is inconclusive." },
 	{ 0, "budget", "TIME", CLI_DURATION(O, budget_ns), .min = 1000000, .max = INT64_MAX / 16, .default_text = "10s",
@@ -125,8 +130,8 @@ static const struct cli_option option_rows[] = {
 			.help = "auto gives programs that run side by side half of the CPUs each, exchanged in turn." },
 	{ 0, "priority", "WHICH", CLI_CHOICE(O, priority), .choices = priority_words, .default_text = "auto",
 			.group = "Measuring",
-			.help = "auto runs the programs ahead of all others where the system lets us, so that these "
-				"disturb less." },
+			.help = "auto runs the programs ahead of all others where the system lets us, else in "
+				"sessions of their own, so that others disturb less." },
 	{ 0, "no-self-check", NULL, CLI_FLAG(O, has_no_self_check), .group = "Measuring",
 			.help = "Do not compare A with itself first." },
 	{ 'i', "ignore-failure", NULL, CLI_FLAG(O, is_lenient), .group = "Measuring",
@@ -206,8 +211,7 @@ static const struct cli_example examples[] = {
 			"Is the new one slower? Exit code 3 when it is, by more than 1 %." },
 	{ "sonde duet -a ./old -b ./new --metric cpu --threshold 0.5% --budget 1m --json",
 			"Smaller changes, for a script." },
-	{ "sonde duet --git main..HEAD -- make bench",
-			"Two revisions; the first execution, which builds, does not count." },
+	{ "sonde duet --git main..HEAD -- make bench", "Two revisions, each built in a worktree of its own." },
 	{ "sonde duet --docker podman -o results suite.yml", "Run a suite of the original duetbench in containers." },
 	{ "sonde duet report results --html results.html", "What the results of a suite say." },
 	{ "sonde duet runs old-1 old-2 -- new-1 new-2", "Runs that were recorded before: steps, or whole programs." },

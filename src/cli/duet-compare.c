@@ -44,6 +44,7 @@ int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 				.is_more_better = o->better == 1 },
 		.margin = o->margin,
 		.level = o->level,
+		.interval = o->interval,
 		.budget_ns = o->budget_ns,
 		.seed = o->seed >= 0 ? (uint64_t)o->seed : fresh_seed(),
 		.turns = (size_t)o->pairs,
@@ -168,26 +169,18 @@ static int open_journal(struct session *s)
 	return rc;
 }
 
-static int explain(struct session *s)
+static int explain(struct session *s, struct duet_explanation *out)
 {
 	struct duet_steps steps = { .exec = &s->exec, .probes = "trace,cpu,sched" };
-	struct duet_explanation explanation;
 	int rc = find_sonde(s);
 
 	steps.sonde = s->steps.sonde;
 	if (!rc)
 		rc = duet_steps_open(&steps, s->ctx->arena, s->ctx->err);
 	if (!rc)
-		rc = duet_explain(&steps, RECORDINGS, s->setup.seed, s->setup.level, s->ctx->arena, &explanation,
-				s->ctx->err);
+		rc = duet_explain(&steps, RECORDINGS, s->setup.seed, s->setup.level, s->ctx->arena, out, s->ctx->err);
 	duet_steps_release(&steps);
-	if (rc)
-		return rc;
-	if (s->o->is_json)
-		duet_print_causes_json(&explanation);
-	else
-		duet_print_causes(&explanation);
-	return 0;
+	return rc;
 }
 
 static const char *machine_words(struct arena *arena)
@@ -203,8 +196,13 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 {
 	const struct duet_result *result = report->entries[0].result;
 	const char *warnings[WARNINGS_MAX];
-	int printed = 0;
+	struct duet_explanation explanation;
+	int printed = 0, explained = 0;
 
+	if (!rc && s->o->is_explained && result->stop != DUET_INTERRUPTED) {
+		explained = explain(s, &explanation);
+		report->explanation = explained ? NULL : &explanation;
+	}
 	report->seconds = result->seconds;
 	report->machine = machine_words(s->ctx->arena);
 	report->repeat = duet_repeat_line(s->ctx, &s->setup, result);
@@ -218,9 +216,28 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 	s->ctx->exit_code = duet_exit_code(s->o, report);
 	if (!printed && s->o->history && result->run_count)
 		printed = duet_history_add(s->o->history, s->titles[DUET_B], s->o->label, report, s->ctx->err);
-	if (!printed && s->o->is_explained && result->stop != DUET_INTERRUPTED)
-		printed = explain(s);
-	return printed;
+	return printed ? printed : explained;
+}
+
+/* What the first execution in a fresh worktree takes, to build, says nothing of the others and is not of the budget. */
+static int build(struct session *s, const struct duet_runner *runner)
+{
+	struct duet_turn turn = { 0 };
+	struct duet_task task = { .design = DUET_RMIT, .turns = &turn, .turn_count = 1 };
+	struct duet_run run = { 0 };
+	int64_t timeout_ns = s->exec.timeout_ns;
+	int rc;
+
+	term_progress_show(&s->progress, "building both revisions");
+	s->exec.timeout_ns = s->o->timeout_ns;
+	rc = runner->run(runner->self, &task, &run, s->ctx->err);
+	s->exec.timeout_ns = timeout_ns;
+	duet_run_release(&run);
+	if (rc == -EINTR)
+		s->ctx->exit_code = 128 + duet_signals_caught();
+	if (rc)
+		term_progress_end(&s->progress);
+	return rc;
 }
 
 static int compare(struct session *s)
@@ -235,9 +252,11 @@ static int compare(struct session *s)
 
 	if (!rc)
 		rc = open_journal(s);
+	term_progress_init(&s->progress);
+	if (!rc && s->o->git)
+		rc = build(s, &runner);
 	if (rc)
 		return rc;
-	term_progress_init(&s->progress);
 	s->setup.on_start = show_start;
 	s->setup.on_schedule = note_schedule;
 	s->setup.on_run = note_run;
@@ -319,8 +338,9 @@ int duet_run_compare(struct cli_context *ctx)
 		rc = duet_setup_of(ctx, &s.setup);
 	s.exec.is_pinned = s.o->pin == 0 && duet_split_cpus(s.exec.cpus);
 	s.setup.is_pinned = s.exec.is_pinned;
-	s.exec.has_priority = s.setup.has_priority = s.o->priority == 0 && priority_is_allowed();
-	if (s.exec.has_priority)
+	s.exec.has_priority = s.o->priority == 0; /* an ordinary user's programs have sessions of their own at least */
+	s.setup.has_priority = s.exec.has_priority && priority_is_allowed();
+	if (s.setup.has_priority)
 		priority_begin(); /* where it is refused we are woken as others are */
 	s.exec.is_lenient = s.o->is_lenient;
 	s.exec.has_output = s.o->has_output;
@@ -329,7 +349,7 @@ int duet_run_compare(struct cli_context *ctx)
 		rc = duet_exec_open(&s.exec, ctx->err);
 	if (!rc)
 		rc = compare(&s);
-	if (s.exec.has_priority)
+	if (s.setup.has_priority)
 		priority_end();
 	duet_steps_release(&s.steps);
 	duet_journal_release(&s.journal);

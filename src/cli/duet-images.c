@@ -16,17 +16,35 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A command with these streams; -1: ours. NULL-terminated words. */
-static int start(struct job **job, const char *const *argv, int in, int out, struct sonde_err *err)
+static const char *asked_docker(const struct duet_options *o)
+{
+	return o->docker ? o->docker : "podman";
+}
+
+/* The words of a command and its arguments, NULL-terminated. */
+static char **join(struct arena *arena, char *const *command, const char *const *args)
+{
+	size_t n = 0, m = 0;
+	char **argv;
+
+	while (command[n])
+		n++;
+	while (args[m])
+		m++;
+	argv = arena_alloc(arena, (n + m + 1) * sizeof(*argv));
+	for (size_t i = 0; argv && i < n + m; i++)
+		argv[i] = i < n ? command[i] : arena_strdup(arena, args[i - n]);
+	return argv;
+}
+
+/* A command with these streams; -1: ours. */
+static int start(struct job **job, char *const *argv, int in, int out, struct sonde_err *err)
 {
 	struct job_spec spec = JOB_SPEC_INIT;
 
-	union {
-		const char *const *in;
-		char *const *out;
-	} words = { .in = argv };
-
-	spec.argv = words.out;
+	if (!argv)
+		return err_sys(err, ENOMEM, "cannot start a command");
+	spec.argv = argv;
 	spec.fds[0] = in < 0 ? JOB_FD_NULL : in;
 	spec.fds[1] = out < 0 ? STDERR_FILENO : out;
 	return job_start(job, &spec, err);
@@ -43,30 +61,32 @@ static int finish(struct job *job, const char *what, const char *image, int rc, 
 }
 
 /* DIR with a Dockerfile becomes an image of the directory's name. */
-static int build(struct cli_context *ctx, const char *docker, const char *dir)
+static int build(struct cli_context *ctx, char *const *docker, const char *dir)
 {
 	char *name = arena_strdup(ctx->arena, dir), *slash;
-	const char *argv[] = { docker, "build", "--tag", NULL, dir, NULL };
+	const char *args[] = { "build", "--tag", NULL, dir, NULL };
 	struct job *job = NULL;
 	int rc;
 
 	while (name && *name && name[strlen(name) - 1] == '/')
 		name[strlen(name) - 1] = '\0';
 	slash = name ? strrchr(name, '/') : NULL;
-	argv[3] = slash ? slash + 1 : name;
-	if (!name || !*argv[3] || *argv[3] == '.' || *dir == '-')
+	args[2] = slash ? slash + 1 : name;
+	if (!name || !*args[2] || *args[2] == '.' || *dir == '-')
 		return err_set(ctx->err, EINVAL, "'%s' is not a directory whose name an image could have", dir);
-	rc = start(&job, argv, -1, -1, ctx->err);
-	rc = finish(job, "build", argv[3], rc, ctx->err);
+	rc = start(&job, join(ctx->arena, docker, args), -1, -1, ctx->err);
+	rc = finish(job, "build", args[2], rc, ctx->err);
 	job_free(job);
 	return rc;
 }
 
 /* save | ssh HOST load: nothing is put on a disk between. */
-static int move(struct cli_context *ctx, const char *docker, const char *host, const char *image)
+static int move(struct cli_context *ctx, char *const *docker, const char *host, const char *image)
 {
-	const char *save[] = { docker, "save", image, NULL };
-	const char *load[] = { "ssh", host, docker, "load", NULL };
+	static char word[] = "ssh";
+	static char *const ssh[] = { word, NULL };
+	const char *const save[] = { "save", image, NULL };
+	const char *const load[] = { host, asked_docker(ctx->options), "load", NULL }; /* a shell there splits it */
 	struct job *saving = NULL, *loading = NULL;
 	int fds[2], rc, loaded;
 
@@ -74,8 +94,8 @@ static int move(struct cli_context *ctx, const char *docker, const char *host, c
 		return cli_usage(ctx, "'%s' is not a name", *host == '-' ? host : image);
 	if (pipe2(fds, O_CLOEXEC))
 		return err_sys(ctx->err, errno, "cannot move the image '%s'", image);
-	rc = start(&saving, save, -1, fds[1], ctx->err);
-	loaded = rc ? rc : start(&loading, load, fds[0], -1, ctx->err);
+	rc = start(&saving, join(ctx->arena, docker, save), -1, fds[1], ctx->err);
+	loaded = rc ? rc : start(&loading, join(ctx->arena, ssh, load), fds[0], -1, ctx->err);
 	close(fds[0]);
 	close(fds[1]);
 	if (!loaded)
@@ -90,12 +110,16 @@ static int move(struct cli_context *ctx, const char *docker, const char *host, c
 int duet_run_images(struct cli_context *ctx)
 {
 	const struct duet_options *o = ctx->options;
-	const char *docker = o->docker ? o->docker : "podman", *word = ctx->arg_count > 1 ? ctx->args[1] : "";
+	const char *word = ctx->arg_count > 1 ? ctx->args[1] : "";
 	size_t first = !strcmp(word, "build") ? 2 : !strcmp(word, "move") ? 3 : 0;
-	int rc = 0;
+	char **docker;
+	int rc;
 
 	if (!first || ctx->arg_count <= first)
 		return cli_usage(ctx, "images takes 'build DIR...' or 'move HOST IMAGE...'");
+	rc = words_split(asked_docker(o), ctx->arena, &docker, ctx->err);
+	if (!rc && !docker[0])
+		rc = cli_usage(ctx, "--docker is empty");
 	for (size_t i = first; i < ctx->arg_count && !rc; i++) {
 		rc = first == 2 ? build(ctx, docker, ctx->args[i]) : move(ctx, docker, ctx->args[2], ctx->args[i]);
 		if (!rc)

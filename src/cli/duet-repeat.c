@@ -52,6 +52,8 @@ static void add_measuring(struct buf *line, const struct duet_options *o, const 
 			(unsigned long long)setup->seed);
 	if (setup->level != 0.95)
 		buf_addf(line, " --level %g%%", 100 * setup->level);
+	if (setup->interval)
+		buf_addf(line, " --interval %s", duet_interval_names[setup->interval]);
 	if (o->runs)
 		buf_addf(line, " --runs %lld", (long long)o->runs);
 	if (o->timeout_ns)

@@ -91,6 +91,8 @@ int duet_run_runs(struct cli_context *ctx)
 		return err_sys(ctx->err, ENOMEM, "cannot compare the runs");
 	rc = duet_setup_of(ctx, &setup);
 	setup.pairing.has_warmup = true;
+	setup.is_auto = false;
+	setup.budget_ns = 0;
 	if (!rc)
 		rc = read_runs(ctx, runs, count, true);
 	if (rc == -ENODATA && !o->step) {

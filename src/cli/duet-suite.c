@@ -234,6 +234,8 @@ int duet_run_report(struct cli_context *ctx)
 	if (ctx->arg_count == 2 && duet_journal_is(ctx->args[1]))
 		return report_journal(ctx, ctx->args[1]);
 	rc = duet_setup_of(ctx, &setup);
+	setup.is_auto = false;
+	setup.budget_ns = 0;
 	if (!rc)
 		rc = read_results(ctx, &r);
 	if (!rc)

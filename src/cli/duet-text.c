@@ -3,13 +3,14 @@
  */
 #include "base/cleanup.h"
 #include "cli/duet.h"
+#include "duet/ticks.h"
 #include "stats/summary.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLOT_LEFT = 11, PLOT_MAX = 72, PLOT_MIN = 20 };
+enum { PLOT_LEFT = 11, PLOT_MAX = 72, PLOT_MIN = 20, TICK_COLUMNS = 9 };
 
 static enum term_style style_of(enum stats_verdict v)
 {
@@ -106,21 +107,34 @@ static void plot_interval(struct buf *out, const struct duet_result *r, const st
 	add_line(out, "interval", cells);
 }
 
+/* A label around its place, moved to stay within, unless it would touch another. */
+static void put_label(char *cells, const struct scale *s, const struct duet_ticks *ticks, size_t i)
+{
+	char label[32];
+	size_t at = column_of(s, log1p(duet_tick(ticks, i) / 100)), n, from;
+
+	duet_tick_label(ticks, i, label, sizeof(label));
+	n = strlen(label);
+	from = at < n / 2 ? 0 : at - n / 2;
+	if (from + n > s->width)
+		from = s->width - n;
+	for (size_t c = from ? from - 1 : 0; c < s->width && c < from + n + 1; c++)
+		if (cells[c] != ' ')
+			return;
+	memcpy(cells + from, label, n);
+}
+
 static void plot_axis(struct buf *out, const struct scale *s)
 {
-	char cells[PLOT_MAX + 1] = "", lo[16], hi[16];
-	size_t zero = column_of(s, 0), lo_bytes, hi_bytes;
+	struct duet_ticks ticks = duet_ticks_for(100 * expm1(s->lo), 100 * expm1(s->hi), 1 + s->width / TICK_COLUMNS);
+	char cells[PLOT_MAX + 1] = "";
 
 	memset(cells, ' ', s->width);
-	snprintf(lo, sizeof(lo), "%+.1f %%", 100 * expm1(s->lo));
-	snprintf(hi, sizeof(hi), "%+.1f %%", 100 * expm1(s->hi));
-	lo_bytes = strlen(lo);
-	hi_bytes = strlen(hi);
-	if (zero >= lo_bytes + 1)
-		memcpy(cells, lo, lo_bytes);
-	if (zero + hi_bytes + 2 <= s->width)
-		memcpy(cells + s->width - hi_bytes, hi, hi_bytes);
-	cells[zero] = '0';
+	for (size_t i = 0; i < ticks.count; i++)
+		if (duet_tick(&ticks, i) == 0) /* it matters most */
+			put_label(cells, s, &ticks, i);
+	for (size_t i = 0; i < ticks.count; i++)
+		put_label(cells, s, &ticks, i);
 	add_line(out, "", cells);
 }
 
@@ -173,6 +187,14 @@ static void write_design(struct buf *out, const struct duet_report *report, cons
 	buf_addc(out, '\n');
 }
 
+/* Beside the time that passes, the time that the programs had a processor. */
+static void write_cpu(struct buf *out, const struct stats_interval *cpu)
+{
+	if (isfinite(cpu->estimate))
+		buf_addf(out, "  processor time: %+.2f %% (%g %% interval %+.2f to %+.2f %%)\n",
+				100 * (cpu->estimate - 1), 100 * cpu->level, 100 * (cpu->lo - 1), 100 * (cpu->hi - 1));
+}
+
 static void write_around(struct buf *out, const struct duet_report *report, const struct duet_result *r)
 {
 	if (r->self.runs)
@@ -206,6 +228,7 @@ static void write_one(struct buf *out, const struct term *term, const struct due
 	buf_addc(out, '\n');
 	write_sides(out, report, e);
 	write_design(out, report, e->result);
+	write_cpu(out, &e->result->cpu);
 	write_around(out, report, e->result);
 }
 
@@ -214,6 +237,7 @@ static void write_many(struct buf *out, const struct term *term, const struct du
 	static const struct term_column columns[] = { { "benchmark", TERM_LEFT }, { "verdict", TERM_LEFT },
 		{ "change", TERM_RIGHT }, { "interval", TERM_RIGHT }, { "runs", TERM_RIGHT }, { "pairs", TERM_RIGHT },
 		{ "p (Holm)", TERM_RIGHT } };
+	CLEANUP(buf_release) struct buf held = BUF_INIT;
 	struct term_table table;
 
 	term_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
@@ -237,6 +261,9 @@ static void write_many(struct buf *out, const struct term *term, const struct du
 	buf_addf(out, "geometric mean %+.2f %% (%g %% interval %+.2f to %+.2f %%, of %zu benchmarks)\n",
 			100 * (report->mean.estimate - 1), 100 * report->mean.level, 100 * (report->mean.lo - 1),
 			100 * (report->mean.hi - 1), report->count);
+	duet_say_held_back(&held, report);
+	if (held.len)
+		buf_addf(out, "%s\n", held.data);
 }
 
 void duet_write_text(struct buf *out, const struct term *term, const struct duet_report *report)
@@ -249,4 +276,6 @@ void duet_write_text(struct buf *out, const struct term *term, const struct duet
 		term_add(out, term, TERM_YELLOW, "  warning: ");
 		buf_addf(out, "%s\n", report->warnings[i]);
 	}
+	if (report->explanation)
+		duet_write_causes(out, term, report->explanation);
 }

@@ -22,6 +22,7 @@ struct duet_options {
 	const char *counter; /* a metric that is one, with its prefix */
 	int better;
 	double margin, level;
+	int interval;
 	int64_t budget_ns, timeout_ns;
 	int64_t seed; /* -1: another each time */
 	int64_t pairs, runs;
@@ -84,9 +85,7 @@ void duet_write_text(struct buf *out, const struct term *term, const struct duet
 /* The command line that repeats a comparison, from the arena; NULL without memory. */
 const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,
 		const struct duet_result *result);
-struct duet_explanation;
-void duet_print_causes(const struct duet_explanation *e);
-void duet_print_causes_json(const struct duet_explanation *e);
+void duet_write_causes(struct buf *out, const struct term *term, const struct duet_explanation *e);
 /* The exit code that a verdict gives. */
 int duet_exit_code(const struct duet_options *o, const struct duet_report *report);
 

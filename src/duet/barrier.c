@@ -1,5 +1,6 @@
 #include "duet/barrier.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -55,6 +56,19 @@ int duet_barrier_open(struct duet_barrier *b, const char *name, struct sonde_err
 		return err_sys(err, -rc, "cannot make the barrier '%s'", name);
 	}
 	return 0;
+}
+
+void duet_barrier_remove_left(void)
+{
+	DIR *dir = opendir("/dev/shm");
+	int pid;
+
+	for (const struct dirent *e; dir && (e = readdir(dir));)
+		if (sscanf(e->d_name, DUET_BARRIER_PREFIX DUET_BARRIER_SUITE "%d.", &pid) == 1 && pid > 0 &&
+				kill(pid, 0) && errno == ESRCH)
+			shm_unlink(e->d_name);
+	if (dir)
+		closedir(dir);
 }
 
 int duet_barrier_stand_in(struct duet_barrier *b, struct sonde_err *err)

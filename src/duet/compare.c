@@ -103,6 +103,29 @@ static int copy_run(struct comparison *c, const struct duet_run *from)
 	return rc;
 }
 
+/* Of the same runs and looks: processor time, which does not pass while others have the processor. */
+static int judge_cpu(struct comparison *c, const struct stats_effect_options *how)
+{
+	struct duet_result *out = c->out;
+	struct duet_pairing pairing = c->setup->pairing;
+	struct sonde_err ignored;
+	struct stats_effect effect;
+	struct duet_pairs pairs;
+	struct stats_runs runs;
+	int rc;
+
+	if (pairing.metric != DUET_WALL)
+		return 0;
+	pairing.metric = DUET_CPU;
+	rc = duet_pairs_make(&pairs, out->runs, out->run_count, &pairing, &out->arena, c->err);
+	if (rc)
+		return rc;
+	runs = duet_pairs_runs(&pairs);
+	if (!stats_effect(&runs, how, &out->arena, &effect, &ignored) && !effect.is_indicative)
+		out->cpu = effect.ratio;
+	return 0;
+}
+
 /* Effect and verdict of the runs there are; look NULL: their number was fixed. */
 static int judge(struct comparison *c, const struct stats_sequential *look)
 {
@@ -110,7 +133,9 @@ static int judge(struct comparison *c, const struct stats_sequential *look)
 	struct stats_effect_options how = { .level = c->setup->level,
 		.seed = c->setup->seed,
 		.look = look,
-		.method = out->schedule.has_signs ? STATS_SIGNS : STATS_AUTO };
+		.method = c->setup->interval              ? duet_interval_methods[c->setup->interval]
+				: out->schedule.has_signs ? STATS_SIGNS
+							  : STATS_AUTO };
 	struct stats_runs runs;
 	int rc = duet_pairs_make(&out->pairs, out->runs, out->run_count, &c->setup->pairing, &out->arena, c->err);
 
@@ -125,7 +150,7 @@ static int judge(struct comparison *c, const struct stats_sequential *look)
 		return rc;
 	out->verdict = out->effect.is_indicative ? STATS_INCONCLUSIVE
 						 : stats_verdict(&out->effect.log_ratio, c->setup->margin);
-	return 0;
+	return judge_cpu(c, &how);
 }
 
 /* Look now, at the last time if it is. Says through the verdict whether to go on. */
@@ -279,7 +304,7 @@ static void result_init(struct duet_result *out)
 	*out = (struct duet_result){ .detectable = NAN, .arena = ARENA_INIT };
 	out->effect.log_ratio = stats_interval_open(NAN, 0, 0, "none");
 	out->effect.ratio = out->effect.log_ratio;
-	out->self.ratio = out->effect.log_ratio;
+	out->self.ratio = out->cpu = out->effect.log_ratio;
 	stats_moments_init(&out->effect.locations);
 }
 

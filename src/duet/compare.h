@@ -36,7 +36,8 @@ struct duet_setup {
 	struct duet_pairing pairing; /* metric, direction, warm-up */
 	double margin;               /* the change that matters: 1.01 is 1 % */
 	double level;
-	int64_t budget_ns;
+	int interval;      /* of duet_interval_names; 0: by the number of runs and what A against itself was like */
+	int64_t budget_ns; /* 0: the runs exist already, and there will be no more */
 	uint64_t seed;
 	size_t turns;            /* of a run; 0: by the budget */
 	size_t runs_max;         /* 0: by the budget */
@@ -94,6 +95,7 @@ struct duet_result {
 	struct duet_choice choices[DUET_DESIGNS];
 	struct duet_self_check self;
 	struct stats_effect effect; /* estimate NaN while there are no runs */
+	struct stats_interval cpu; /* beside wall: the ratio of processor time in these runs; estimate NaN: not known */
 	enum stats_verdict verdict;
 	enum duet_stop stop;
 	struct duet_run *runs; /* those that count */

@@ -24,6 +24,11 @@ const char *const duet_metric_names[] = {
 			NULL,
 };
 
+const char *const duet_interval_names[] = { "auto", "t", "ranks", "signs", "bootstrap", NULL };
+
+const enum stats_effect_method duet_interval_methods[] = { STATS_AUTO, STATS_STUDENT, STATS_RANKS, STATS_SIGNS,
+	STATS_HIERARCHICAL };
+
 struct duet_iteration duet_iteration_at(int64_t start_ns, int64_t end_ns)
 {
 	struct duet_iteration it = { .start_ns = start_ns, .end_ns = end_ns };

@@ -11,6 +11,8 @@
 #ifndef SONDE_DUET_DUET_H
 #define SONDE_DUET_DUET_H
 
+#include "stats/effect.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,6 +75,9 @@ struct duet_run {
 extern const char *const duet_design_names[];  /* "seq", ..., NULL */
 extern const char *const duet_design_titles[]; /* for sentences */
 extern const char *const duet_metric_names[];  /* "wall", ..., NULL */
+/* How an interval is made: "auto", "t", "ranks", "signs", "bootstrap", NULL; and what stats/ calls it. */
+extern const char *const duet_interval_names[];
+extern const enum stats_effect_method duet_interval_methods[];
 
 /* No metric known, from start to end: wall is set when both are. */
 struct duet_iteration duet_iteration_at(int64_t start_ns, int64_t end_ns);

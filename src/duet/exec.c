@@ -34,13 +34,6 @@ void duet_exec_release(struct duet_exec *e)
 	}
 }
 
-bool duet_exec_is_interrupted(const struct duet_exec *e)
-{
-	struct pollfd p = { .fd = e->interrupt_fd, .events = POLLIN };
-
-	return e->interrupt_fd >= 0 && poll(&p, 1, 0) > 0;
-}
-
 const cpu_set_t *duet_exec_cpus(const struct duet_exec *e, enum duet_side side, const struct duet_turn *turn)
 {
 	if (!e->is_pinned)
@@ -191,8 +184,7 @@ static int64_t earliest(const struct stage *s)
 	return a < b ? a : b;
 }
 
-/* So many ms until then, for poll: rounded up, -1 for ever. */
-static int poll_ms(int64_t until_ns)
+int duet_poll_ms(int64_t until_ns)
 {
 	int64_t left = until_ns - clock_mono_ns();
 
@@ -212,7 +204,7 @@ static int wait_any(struct stage *s)
 	for (size_t side = 0; side < DUET_SIDES; side++)
 		fds[1 + side] = (struct pollfd){ .fd = s->jobs[side] ? job_pidfd(s->jobs[side]) : -1,
 			.events = POLLIN };
-	n = poll(fds, 3, poll_ms(earliest(s)));
+	n = poll(fds, 3, duet_poll_ms(earliest(s)));
 	if (n < 0 && errno != EINTR)
 		return err_sys(s->err, errno, "cannot wait for the commands");
 	if (n > 0 && fds[0].revents)

@@ -55,6 +55,7 @@ int duet_exec_check(struct duet_exec *e, enum duet_side side, const struct job *
 const cpu_set_t *duet_exec_cpus(const struct duet_exec *e, enum duet_side side, const struct duet_turn *turn);
 /* The metrics of a job that has ended, as one iteration. */
 struct duet_iteration duet_exec_iteration(const struct job *job);
-bool duet_exec_is_interrupted(const struct duet_exec *e);
+/* So many ms until then, for poll: rounded up, -1 for ever. */
+int duet_poll_ms(int64_t until_ns);
 
 #endif

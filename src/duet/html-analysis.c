@@ -101,7 +101,9 @@ static void answers(struct buf *out, const struct duet_report *r)
 	html_percent(out, r->mean.lo);
 	buf_adds(out, "</td><td>");
 	html_percent(out, r->mean.hi);
-	buf_adds(out, "</td><td></td><td></td></tr></table>");
+	buf_adds(out, "</td><td></td><td></td></tr></table><p>");
+	duet_say_held_back(out, r);
+	buf_adds(out, "</p>");
 }
 
 static void precision(struct buf *out, const struct duet_report *r)

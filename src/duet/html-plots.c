@@ -2,10 +2,14 @@
  * html-plots: the pictures of a report's page; see html-private.h.
  */
 #include "duet/html-private.h"
+#include "duet/ticks.h"
+#include "stats/summary.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { WIDTH = 900, HEIGHT = 220, LEFT = 72, NAMES = 240, BOTTOM = 24, ROW = 24, RUN_ROW = 52 };
+enum { WIDTH = 900, HEIGHT = 220, LEFT = 72, NAMES = 240, BOTTOM = 24, ROW = 24, RUN_ROW = 52, TICKS = 8 };
 enum { PAIRS_SHOWN = 4000, SPANS_SHOWN = 400, RUNS_SHOWN = 6, ORDER_SHOWN = 400, ORDER_IN_ROW = 50 };
 
 /* A linear map of values to the screen. */
@@ -40,7 +44,13 @@ static void widen(struct axis *a)
 
 static void start(struct buf *out, size_t height, const char *what)
 {
-	buf_addf(out, "<svg viewBox=\"0 0 %d %zu\" role=\"img\" aria-label=\"%s\">", WIDTH, height, what);
+	buf_addf(out, "<div class=\"plot\"><svg viewBox=\"0 0 %d %zu\" role=\"img\" aria-label=\"%s\">", WIDTH, height,
+			what);
+}
+
+static void end(struct buf *out)
+{
+	buf_adds(out, "</svg></div>");
 }
 
 static double percent(double log_ratio)
@@ -78,6 +88,7 @@ void html_intervals(struct buf *out, const struct html_row *rows, size_t count, 
 {
 	struct axis x = { -100 * (margin - 1), 100 * (margin - 1), NAMES, WIDTH - 30 };
 	double band_lo, band_hi, height = (double)count * ROW;
+	struct duet_ticks ticks;
 
 	for (size_t i = 0; i < count; i++) {
 		include(&x, 100 * (rows[i].ratio->estimate - 1));
@@ -90,31 +101,78 @@ void html_intervals(struct buf *out, const struct html_row *rows, size_t count, 
 	band_hi = place(&x, 100 * (margin - 1));
 	buf_addf(out, "<rect class=\"band\" x=\"%.1f\" width=\"%.1f\" y=\"0\" height=\"%.0f\"/>", band_lo,
 			band_hi - band_lo, height);
-	for (int i = 0; i <= 4; i++) {
-		double v = x.lo + (x.hi - x.lo) * i / 4;
+	ticks = duet_ticks_for(x.lo, x.hi, TICKS);
+	for (size_t i = 0; i < ticks.count; i++) {
+		double at = place(&x, duet_tick(&ticks, i));
+		char label[32];
 
+		duet_tick_label(&ticks, i, label, sizeof(label));
 		buf_addf(out,
 				"<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%.0f\" class=\"grid\"/><text "
-				"x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%+.2f %%</text>",
-				place(&x, v), place(&x, v), height, place(&x, v), height + 18, v);
+				"x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>",
+				at, at, height, at, height + 18, label);
 	}
 	buf_addf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%.0f\" stroke=\"currentColor\"/>", place(&x, 0),
 			place(&x, 0), height);
 	for (size_t i = 0; i < count; i++)
 		interval_row(out, &rows[i], &x, ((double)i + 0.5) * ROW);
-	buf_adds(out, "</svg>");
+	end(out);
 }
 
 static void grid(struct buf *out, const struct axis *y)
 {
-	for (int i = 0; i <= 4; i++) {
-		double v = y->lo + (y->hi - y->lo) * i / 4;
+	struct duet_ticks ticks = duet_ticks_for(y->lo, y->hi, TICKS);
 
-		buf_addf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>", LEFT, WIDTH,
-				place(y, v), place(y, v));
-		buf_addf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%+.2f %%</text>", LEFT - 4,
-				place(y, v) + 4, v);
+	for (size_t i = 0; i < ticks.count; i++) {
+		double at = place(y, duet_tick(&ticks, i));
+		char label[32];
+
+		duet_tick_label(&ticks, i, label, sizeof(label));
+		buf_addf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>", LEFT, WIDTH, at,
+				at);
+		buf_addf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>", LEFT - 4, at + 4, label);
 	}
+}
+
+/*
+ * The stretch that is shown: the interval whole, 0 and, of many pairs, the middle ones: a few that are far off would
+ * leave no room for what the answer comes from. An interval of two or three runs may be far wider than all pairs.
+ */
+static bool scatter_axis(const struct duet_result *r, struct axis *y)
+{
+	enum { MANY = 25, WIDEST = 8 };
+
+	const struct duet_pairs *p = &r->pairs;
+	const struct stats_interval *i = &r->effect.log_ratio;
+	double *x = calloc(p->count + 1, sizeof(*x)), tail = p->count >= MANY ? 0.02 : 0, room;
+
+	if (!x)
+		return false;
+	memcpy(x, p->x, p->count * sizeof(*x));
+	include(y, percent(stats_quantile(x, p->count, tail)));
+	include(y, percent(stats_quantile(x, p->count, 1 - tail)));
+	free(x);
+	room = fmax(WIDEST * (y->hi - y->lo), 0.01);
+	include(y, fmax(percent(i->lo), y->lo - room));
+	include(y, fmin(percent(i->hi), y->hi + room));
+	widen(y);
+	return true;
+}
+
+static bool is_beyond(const struct axis *a, double v)
+{
+	return v < a->lo || v > a->hi;
+}
+
+static void dot(struct buf *out, const struct duet_pairs *p, size_t run, size_t k, double x, const struct axis *y)
+{
+	double change = percent(p->x[k]);
+
+	buf_addf(out,
+			"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" class=\"%s%s\"><title>run %zu, "
+			"iterations %zu of A and %zu of B: %+.2f %%</title></circle>",
+			x, place(y, change), run % 2 ? "odd" : "even", is_beyond(y, change) ? " far" : "", run + 1,
+			p->a[k] + 1, p->b[k] + 1, change);
 }
 
 void html_scatter(struct buf *out, const struct duet_result *r)
@@ -123,11 +181,10 @@ void html_scatter(struct buf *out, const struct duet_result *r)
 	const struct stats_interval *i = &r->effect.log_ratio;
 	struct axis x = { 0, (double)(p->count ? p->count : 1), LEFT, WIDTH - 8 };
 	struct axis y = { 0, 0, HEIGHT - BOTTOM, 8 };
-	size_t step = p->count / PAIRS_SHOWN + 1;
+	size_t step = p->count / PAIRS_SHOWN + 1, beyond = 0;
 
-	for (size_t k = 0; k < p->count; k++)
-		include(&y, percent(p->x[k]));
-	widen(&y);
+	if (!scatter_axis(r, &y))
+		return;
 	start(out, HEIGHT, "pairs");
 	grid(out, &y);
 	if (isfinite(i->lo) && isfinite(i->hi))
@@ -135,14 +192,18 @@ void html_scatter(struct buf *out, const struct duet_result *r)
 				WIDTH - LEFT, place(&y, percent(i->hi)),
 				place(&y, percent(i->lo)) - place(&y, percent(i->hi)) + 1);
 	for (size_t run = 0; run < p->runs; run++)
-		for (size_t k = p->first[run]; k < p->first[run + 1]; k += step)
-			buf_addf(out,
-					"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" class=\"%s\"><title>run %zu, "
-					"iterations %zu of A and %zu of B: %+.2f %%</title></circle>",
-					place(&x, (double)k + 0.5), place(&y, percent(p->x[k])),
-					run % 2 ? "odd" : "even", run + 1, p->a[k] + 1, p->b[k] + 1, percent(p->x[k]));
-	buf_addf(out, "<text x=\"%d\" y=\"%d\">pairs in order of time; colours alternate by run</text></svg>", LEFT,
-			HEIGHT - 6);
+		for (size_t k = p->first[run]; k < p->first[run + 1]; k += step) {
+			beyond += is_beyond(&y, percent(p->x[k]));
+			dot(out, p, run, k, place(&x, (double)k + 0.5), &y);
+		}
+	buf_addf(out,
+			"<text x=\"%d\" y=\"%d\">pairs in order of time, colours alternate by run; the band is the "
+			"interval",
+			LEFT, HEIGHT - 6);
+	if (beyond)
+		buf_addf(out, "; %zu at the edges, hollow, lie beyond", beyond);
+	buf_adds(out, "</text>");
+	end(out);
 }
 
 static void spans(struct buf *out, const struct duet_run *run, enum duet_side side, const struct axis *x, size_t y)
@@ -208,7 +269,7 @@ void html_timeline(struct buf *out, const struct duet_result *r)
 			shared(out, r, i, &x, y + 15);
 		spans(out, run, DUET_B, &x, y + 22);
 	}
-	buf_adds(out, "</svg>");
+	end(out);
 }
 
 void html_order(struct buf *out, const struct duet_result *r)
@@ -235,5 +296,5 @@ void html_order(struct buf *out, const struct duet_result *r)
 				run->is_swapped ? " stroke=\"currentColor\" stroke-width=\"2\"" : "", i + 1,
 				run->is_first_b ? "BA" : "AB", run->is_swapped ? ", CPUs exchanged" : "");
 	}
-	buf_adds(out, "</svg>");
+	end(out);
 }

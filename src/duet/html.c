@@ -2,6 +2,7 @@
  * html: a report as one page: answers, the pairs, when they ran, how sure A is of itself, and how to repeat it. No
  * script, nothing fetched; every text from outside is escaped.
  */
+#include "duet/explain.h"
 #include "duet/html-private.h"
 
 #include <math.h>
@@ -17,14 +18,16 @@ static const char style[] =
 		"#ddd;text-align:right}td:first-child,th:first-child{text-align:left}"
 		".slower{color:#b3261e}.faster{color:#146c2e}.equivalent{color:#00639b}.inconclusive{color:#7a5900}"
 		".quiet{color:#777}"
-		"svg{width:100%;height:auto;background:#fafafa}svg text{font-size:11px;fill:currentColor}"
+		".plot{overflow-x:auto}table{display:block;overflow-x:auto}"
+		"svg{width:100%;min-width:46em;height:auto;background:#fafafa}"
+		"svg text{font-size:12px;fill:currentColor}"
 		".grid{stroke:#8884}.band{fill:#8882}.interval{fill:#4a90d955}.even{fill:#00639b}.odd{fill:#b3261e}"
-		".overlap{fill:#2e9c4b99}"
+		"circle.far{fill:none;stroke:currentColor}.overlap{fill:#2e9c4b99}"
 		"pre{background:#f3f3f3;padding:.6em;white-space:pre-wrap;overflow-wrap:anywhere}"
 		".warning{border-left:4px solid #e0a800;padding-left:.6em}"
 		"@media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}svg{background:#1e1e1e}"
-		"pre{background:#222}td,th{border-color:#444}.slower{color:#f28b82}.faster{color:#81c995}"
-		".equivalent{color:#8ab4f8}.inconclusive{color:#fdd663}.even{fill:#5ba8e0}.odd{fill:#f28b82}}";
+		"pre{background:#222}td,th{border-color:#444}.quiet{color:#999}.slower{color:#f28b82}"
+		".faster{color:#81c995}.equivalent{color:#8ab4f8}.inconclusive{color:#fdd663}.even{fill:#5ba8e0}.odd{fill:#f28b82}}";
 
 void html_percent(struct buf *out, double ratio)
 {
@@ -37,10 +40,14 @@ void html_percent(struct buf *out, double ratio)
 /* The answer, and A against itself where that was done. */
 static void effect(struct buf *out, const struct duet_report *r, const struct duet_result *result)
 {
-	struct html_row rows[2] = { { "B against A", stats_verdict_name(result->verdict), &result->effect.ratio },
-		{ "A against itself", "quiet", &result->self.ratio } };
+	struct html_row rows[3] = { { "B against A", stats_verdict_name(result->verdict), &result->effect.ratio } };
+	size_t count = 1;
 
-	html_intervals(out, rows, result->self.runs ? 2 : 1, r->setup->margin);
+	if (isfinite(result->cpu.estimate))
+		rows[count++] = (struct html_row){ "processor time beside", "quiet", &result->cpu };
+	if (result->self.runs)
+		rows[count++] = (struct html_row){ "A against itself", "quiet", &result->self.ratio };
+	html_intervals(out, rows, count, r->setup->margin);
 	buf_addf(out, "<p class=\"quiet\">The band is the threshold of %g %%: what lies within is equivalent. ",
 			100 * (r->setup->margin - 1));
 	if (result->self.runs)
@@ -137,6 +144,30 @@ static void entry(struct buf *out, const struct duet_report *r, const struct due
 	buf_adds(out, "</section>");
 }
 
+static void causes(struct buf *out, const struct duet_explanation *e)
+{
+	enum { CAUSES_SHOWN = 30 };
+
+	buf_addf(out,
+			"<h2>What carries the difference</h2><p>Of %zu recordings of each side: ms a recording and how "
+			"often. Rows whose interval holds 0 are grey.</p><table><tr><th>name</th><th>kind</th><th>B "
+			"&minus; A</th><th>from</th><th>to</th><th>A</th><th>B</th></tr>",
+			e->recordings);
+	for (size_t i = 0; i < e->count && i < CAUSES_SHOWN; i++) {
+		const struct duet_cause *c = &e->causes[i];
+		bool is_sure = c->delta.lo > 0 || c->delta.hi < 0;
+
+		buf_addf(out, "<tr%s><td>", is_sure ? "" : " class=\"quiet\"");
+		buf_add_html(out, c->name);
+		buf_addf(out,
+				"</td><td>%s</td><td>%+.3f</td><td>%+.3f</td><td>%+.3f</td><td>%.3f / %.0f</td>"
+				"<td>%.3f / %.0f</td></tr>",
+				c->kind, c->delta.estimate / 1e6, c->delta.lo / 1e6, c->delta.hi / 1e6, c->a_ns / 1e6,
+				c->a_calls, c->b_ns / 1e6, c->b_calls);
+	}
+	buf_adds(out, "</table>");
+}
+
 static void circumstances(struct buf *out, const struct duet_report *r)
 {
 	buf_addf(out, "<h2>To repeat it</h2><p>Seed %llu", (unsigned long long)r->setup->seed);
@@ -163,7 +194,9 @@ static void circumstances(struct buf *out, const struct duet_report *r)
 
 void duet_report_html(struct buf *out, const struct duet_report *r, bool is_growing)
 {
-	buf_adds(out, "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">");
+	buf_adds(out,
+			"<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">"
+			"<meta name=\"viewport\" content=\"width=device-width\">");
 	if (is_growing)
 		buf_adds(out, "<meta http-equiv=\"refresh\" content=\"2\">");
 	buf_adds(out, "<title>sonde duet</title><style>");
@@ -180,6 +213,8 @@ void duet_report_html(struct buf *out, const struct duet_report *r, bool is_grow
 		buf_add_html(out, r->warnings[i]);
 		buf_adds(out, ".</p>");
 	}
+	if (r->explanation)
+		causes(out, r->explanation);
 	circumstances(out, r);
 	buf_adds(out, "</body></html>\n");
 }

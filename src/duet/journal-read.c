@@ -63,7 +63,7 @@ static int take_metric(struct duet_journal *j, const json_t *line)
 
 static bool take_head(struct duet_journal *j, const json_t *line)
 {
-	int metric = take_metric(j, line);
+	int metric = take_metric(j, line), interval = word_of(line, "interval", duet_interval_names);
 	double margin = real_of(line, "margin", 1.01), level = real_of(line, "level", 0.95);
 
 	if (metric < 0 || !(margin >= 1) || !(level > 0 && level < 1) || j->commands[DUET_A] || j->commands[DUET_B])
@@ -80,6 +80,7 @@ static bool take_head(struct duet_journal *j, const json_t *line)
 		.is_auto = is_true(line, "auto"),
 		.margin = margin,
 		.level = level,
+		.interval = interval > 0 ? interval : 0,
 		.seed = (uint64_t)int_of(line, "seed", 0) };
 	return j->commands[DUET_A] && j->commands[DUET_B];
 }
@@ -201,12 +202,10 @@ static bool take_line(struct duet_journal *j, size_t number, const json_t *line)
 {
 	if (number == 0)
 		return take_head(j, line);
-	if (number == 1 && !json_object_get(line, "stop"))
-		return take_schedule(j, line);
 	if (json_object_get(line, "stop"))
 		return take_end(j, line);
 	j->has_end = false; /* it went on */
-	return take_run(j, line);
+	return j->schedule.is_settled ? take_run(j, line) : take_schedule(j, line);
 }
 
 int duet_journal_parse(struct duet_journal *j, const char *text, size_t *whole, struct sonde_err *err)

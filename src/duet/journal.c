@@ -50,6 +50,7 @@ static int write_head(struct duet_journal *j, const struct duet_setup *setup, co
 	json_kint(&w, "seed", (int64_t)setup->seed);
 	json_kreal(&w, "margin", setup->margin);
 	json_kreal(&w, "level", setup->level);
+	json_kstr(&w, "interval", duet_interval_names[setup->interval]);
 	json_kbool(&w, "higher_is_better", setup->pairing.is_more_better);
 	json_kbool(&w, "own_iterations", setup->has_own_iterations);
 	json_kbool(&w, "auto", setup->is_auto);

@@ -1,6 +1,8 @@
 /*
  * markdown: a report as a comment on a pull request.
  */
+#include "base/cleanup.h"
+#include "duet/explain.h"
 #include "duet/report.h"
 
 #include <math.h>
@@ -49,6 +51,25 @@ static void row(struct buf *out, const struct duet_report *r, const struct duet_
 	buf_addf(out, " | %zu |\n", result->run_count);
 }
 
+static void causes(struct buf *out, const struct duet_explanation *e)
+{
+	enum { CAUSES_SHOWN = 10 };
+
+	buf_addf(out,
+			"\n<details><summary>What carries the difference, of %zu recordings of each</summary>\n\n"
+			"| kind | name | B - A (ms) | interval |\n|---|---|---:|---:|\n",
+			e->recordings);
+	for (size_t i = 0; i < e->count && i < CAUSES_SHOWN; i++) {
+		const struct duet_cause *c = &e->causes[i];
+
+		buf_addf(out, "| %s | ", c->kind);
+		cell(out, c->name);
+		buf_addf(out, " | %+.3f | %+.3f to %+.3f |\n", c->delta.estimate / 1e6, c->delta.lo / 1e6,
+				c->delta.hi / 1e6);
+	}
+	buf_adds(out, "\n</details>\n");
+}
+
 void duet_report_markdown(struct buf *out, const struct duet_report *r)
 {
 	if (r->count == 1) {
@@ -70,8 +91,17 @@ void duet_report_markdown(struct buf *out, const struct duet_report *r)
 		percent(out, r->mean.hi);
 		buf_adds(out, " | |\n");
 	}
+	if (r->count > 1) {
+		CLEANUP(buf_release) struct buf held = BUF_INIT;
+
+		duet_say_held_back(&held, r);
+		if (held.len)
+			buf_addf(out, "\n> %s.\n", held.data);
+	}
 	for (size_t i = 0; i < r->warning_count; i++)
 		buf_addf(out, "\n> ⚠ %s.\n", r->warnings[i]);
+	if (r->explanation)
+		causes(out, r->explanation);
 	if (r->repeat)
 		buf_addf(out, "\n<details><summary>Repeat it</summary>\n\n    %s\n\n</details>\n", r->repeat);
 }

@@ -82,6 +82,7 @@ int duet_parse_renaissance(const struct duet_parse *p, char *text, size_t bytes)
 static int hyperfine_result(const struct duet_parse *p, json_t *result)
 {
 	json_t *times = json_object_get(result, "times"), *time;
+	const char *command = json_string_value(json_object_get(result, "command"));
 	size_t i;
 
 	if (!json_is_array(times))
@@ -92,8 +93,9 @@ static int hyperfine_result(const struct duet_parse *p, json_t *result)
 		if (!json_is_number(time))
 			return duet_parse_wrong(p, "has a time that is no number");
 		row = duet_parse_row(p, (int64_t)i, NAN, json_number_value(time) * 1e9);
-		if (!row || put_text(p, row, "command", json_string_value(json_object_get(result, "command"))))
+		if (!row || put_text(p, row, "command", command))
 			return -ENOMEM;
+		row->benchmark = command ? arena_strdup(&p->table->arena, command) : NULL;
 	}
 	return 0;
 }

@@ -3,11 +3,48 @@
  */
 #include "duet/report.h"
 
+#include "duet/explain.h"
 #include "stats/holm.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+
+/* p of "it is the threshold and no more", which faster or slower denies; 1: it is neither, NaN: no test. */
+static double p_of_verdict(const struct duet_result *r, const struct duet_setup *setup, struct arena *arena)
+{
+	struct stats_effect_options how = { .level = setup->level,
+		.seed = setup->seed,
+		.method = duet_interval_methods[setup->interval] };
+	double shift = r->verdict == STATS_SLOWER ? log(setup->margin) : -log(setup->margin), *x;
+	struct stats_runs runs = duet_pairs_runs(&r->pairs);
+	struct stats_effect beyond;
+	struct sonde_err ignored;
+
+	if (r->verdict != STATS_SLOWER && r->verdict != STATS_FASTER)
+		return r->effect.is_indicative || isnan(r->effect.p) ? NAN : 1;
+	x = arena_alloc(arena, r->pairs.count * sizeof(*x));
+	for (size_t i = 0; x && i < r->pairs.count; i++)
+		x[i] = r->pairs.x[i] - shift;
+	runs.x = x;
+	return x && !stats_effect(&runs, &how, arena, &beyond, &ignored) ? beyond.p : NAN;
+}
+
+/* Of several benchmarks "slower" or "faster" is said only of those that are when all are judged together. */
+static void hold_back(struct duet_report *r, double *p, double *scratch, struct arena *arena)
+{
+	for (size_t i = 0; i < r->count; i++)
+		p[i] = p_of_verdict(r->entries[i].result, r->setup, arena);
+	stats_holm(p, r->count, p, scratch);
+	for (size_t i = 0; i < r->count; i++) {
+		enum stats_verdict *verdict = &r->entries[i].result->verdict;
+
+		if ((*verdict != STATS_SLOWER && *verdict != STATS_FASTER) || p[i] <= 1 - r->setup->level)
+			continue;
+		*verdict = STATS_INCONCLUSIVE;
+		r->entries[i].is_held_back = true;
+	}
+}
 
 int duet_report_finish(struct duet_report *r, struct arena *arena, struct sonde_err *err)
 {
@@ -25,6 +62,7 @@ int duet_report_finish(struct duet_report *r, struct arena *arena, struct sonde_
 	stats_holm(p, n, p, scratch);
 	for (size_t i = 0; i < n; i++)
 		r->entries[i].p_adjusted = p[i];
+	hold_back(r, p, scratch, arena);
 	mean = stats_effects_mean(effects, n, r->setup->level);
 	r->mean = stats_interval_exp(&mean);
 	return 0;
@@ -147,6 +185,12 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 		json_kuint(j, "needed_runs", result->needed_runs);
 		json_kreal(j, "needed_seconds", result->needed_seconds);
 	}
+	if (isfinite(result->cpu.estimate)) {
+		json_key(j, "cpu");
+		json_object(j);
+		write_interval(j, &result->cpu);
+		json_end(j);
+	}
 	write_self(j, &result->self);
 	if (result->is_design_piloted)
 		write_choices(j, result);
@@ -156,6 +200,31 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 	write_side(j, r, e, DUET_B);
 	if (has_samples && result->pairs.first)
 		write_samples(j, r, e);
+}
+
+static void write_causes(struct json *j, const struct duet_explanation *e)
+{
+	enum { CAUSES_SHOWN = 200 };
+
+	json_kuint(j, "recordings", e->recordings);
+	json_key(j, "causes");
+	json_array(j);
+	for (size_t i = 0; i < e->count && i < CAUSES_SHOWN; i++) {
+		const struct duet_cause *c = &e->causes[i];
+
+		json_object(j);
+		json_kstr(j, "kind", c->kind);
+		json_kstr(j, "name", c->name);
+		json_kreal(j, "a_ns", c->a_ns);
+		json_kreal(j, "b_ns", c->b_ns);
+		json_kreal(j, "a_calls", c->a_calls);
+		json_kreal(j, "b_calls", c->b_calls);
+		json_kreal(j, "delta_ns", c->delta.estimate);
+		json_kreal(j, "lo_ns", c->delta.lo);
+		json_kreal(j, "hi_ns", c->delta.hi);
+		json_end(j);
+	}
+	json_end(j);
 }
 
 static void write_circumstances(struct json *j, const struct duet_report *r)
@@ -196,6 +265,8 @@ void duet_report_json(struct json *j, const struct duet_report *r, bool has_samp
 		json_end(j);
 		json_kreal(j, "seconds", r->seconds);
 	}
+	if (r->explanation)
+		write_causes(j, r->explanation);
 	write_circumstances(j, r);
 	json_end(j);
 }

@@ -2,7 +2,8 @@
  * report: what was compared and what came of it, for those who write it down.
  *
  * One comparison or several benchmarks: the same report. With several, p values are adjusted (Holm) so that
- * "differs" is wrong about any of them in at most 1 - level, and there is a geometric mean of all.
+ * "differs" is wrong about any of them in at most 1 - level, so are the verdicts slower and faster, and there is a
+ * geometric mean of all.
  */
 #ifndef SONDE_DUET_REPORT_H
 #define SONDE_DUET_REPORT_H
@@ -11,11 +12,14 @@
 #include "duet/around.h"
 #include "duet/compare.h"
 
+struct duet_explanation; /* explain.h */
+
 struct duet_entry {
 	const char *name; /* of the benchmark; NULL: the only one */
 	const char *commands[DUET_SIDES];
 	struct duet_result *result;
 	double p_adjusted; /* NaN: no test */
+	bool is_held_back; /* faster or slower by its own interval, but not when all benchmarks are judged together */
 };
 
 struct duet_report {
@@ -29,9 +33,10 @@ struct duet_report {
 	const char *repeat;  /* the command line that repeats it; NULL: unknown */
 	const char *machine; /* where it was measured; NULL: unknown */
 	double seconds;
+	const struct duet_explanation *explanation; /* NULL: not asked for */
 };
 
-/* Adjusted p values and the mean, from the entries' results. Scratch from the arena. 0 or -ENOMEM. */
+/* Adjusted p values, the verdicts that hold then and the mean. Scratch from the arena. 0 or -ENOMEM. */
 int duet_report_finish(struct duet_report *r, struct arena *arena, struct sonde_err *err);
 
 /* The fields of one comparison: ratio lo hi verdict runs design metric seconds, and what belongs to them. */
@@ -47,6 +52,8 @@ void duet_say_change(struct buf *out, double ratio);
 void duet_say_answer(struct buf *out, const struct duet_report *r, const struct duet_entry *e);
 /* What it would take, or "" when it is decided */
 void duet_say_need(struct buf *out, const struct duet_report *r, const struct duet_entry *e);
+/* What became of verdicts that hold alone but not together, or "" when there are none. */
+void duet_say_held_back(struct buf *out, const struct duet_report *r);
 const char *duet_stop_name(enum duet_stop stop);
 /* Why the pilot, which there was, took this design: a part of a sentence. */
 void duet_say_pilot(struct buf *out, const struct duet_result *r);

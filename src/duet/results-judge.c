@@ -79,7 +79,7 @@ static int make_runs(const struct duet_row **rows, size_t n, struct duet_run **o
 	int rc = runs ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !rc;) {
-		struct duet_run run = { .number = used,
+		struct duet_run run = { .number = (size_t)rows[i]->runid,
 			.design = design_of(rows[i]),
 			.is_first_b = rows[i]->order && !strcmp(rows[i]->order, "BA") };
 		int64_t runid = rows[i]->runid;
@@ -206,7 +206,7 @@ int duet_results_overlaps(const struct duet_results *r, double min_rate, struct 
 		for (size_t k = 0; k < count; k++) {
 			struct duet_row row = *rows[i];
 
-			row.runid = (int64_t)k;
+			row.runid = (int64_t)runs[k].number;
 			if (!rc)
 				rc = overlaps_of_run(&row, &runs[k], min_rate, &arena, out, err);
 			duet_run_release(&runs[k]);

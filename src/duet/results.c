@@ -120,6 +120,16 @@ static void anchor(const struct directory *d, struct duet_row *row)
 	row->end_ns += at * 1000000000;
 }
 
+/* Are there iterations of more than one benchmark in this file? */
+static bool has_several(const struct duet_table *t, size_t first)
+{
+	for (size_t i = first + 1; i < t->count; i++)
+		if (t->rows[i].benchmark && t->rows[first].benchmark &&
+				strcmp(t->rows[i].benchmark, t->rows[first].benchmark) != 0)
+			return true;
+	return false;
+}
+
 /* What the file's name and directory tell of its rows. */
 static int complete(struct directory *d, size_t first, const struct duet_result_name *name)
 {
@@ -127,13 +137,17 @@ static int complete(struct directory *d, size_t first, const struct duet_result_
 	const char *suite = arena_strdup(&t->arena, name->suite), *benchmark = arena_strdup(&t->arena, name->benchmark);
 	const char *type = arena_strdup(&t->arena, name->type), *order = arena_strdup(&t->arena, name->order);
 
+	bool is_several = has_several(t, first);
+
 	if (!suite || !benchmark || !type || !order)
 		return -ENOMEM;
 	for (size_t i = first; i < t->count; i++) {
 		struct duet_row *row = &t->rows[i];
 
 		row->suite = suite;
-		row->benchmark = benchmark;
+		row->benchmark = is_several && row->benchmark
+				? arena_printf(&t->arena, "%s/%s", benchmark, row->benchmark)
+				: benchmark;
 		row->type = type;
 		row->order = order;
 		row->pair = name->pair;

@@ -128,7 +128,9 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 
 	if (result->verdict != STATS_INCONCLUSIVE || !isfinite(result->effect.ratio.estimate))
 		return;
-	if (result->run_count < 2)
+	if (result->run_count < 2 && !r->setup->budget_ns)
+		buf_adds(out, "one run is no evidence; five would be some");
+	else if (result->run_count < 2)
 		buf_addf(out, "one run is no evidence; --budget %.0fs would give five",
 				ceil(7 * (result->run_seconds + 1)));
 	else if (!result->needed_runs)
@@ -136,10 +138,27 @@ void duet_say_need(struct buf *out, const struct duet_report *r, const struct du
 				"the change is as good as the threshold itself: no number of runs will tell; "
 				"choose another --threshold");
 	else if (result->needed_runs <= result->run_count)
-		buf_adds(out, "it was close: run it again, or with a little more --budget");
+		buf_adds(out,
+				r->setup->budget_ns ? "it was close: run it again, or with a little more --budget"
+						    : "it was close: a few runs more would decide it");
+	else if (!r->setup->budget_ns)
+		buf_addf(out, "about %zu runs would decide it", result->needed_runs);
 	else
 		buf_addf(out, "about %zu runs would decide it: --budget %.0fs", result->needed_runs,
 				budget_for(result));
+}
+
+void duet_say_held_back(struct buf *out, const struct duet_report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		n += r->entries[i].is_held_back;
+	if (n)
+		buf_addf(out,
+				"%zu of %zu benchmarks %s beyond the threshold by %s own interval, but of as many "
+				"benchmarks chance makes some: not counted (Holm)",
+				n, r->count, n == 1 ? "is" : "are", n == 1 ? "its" : "their");
 }
 
 static void say_ns(struct buf *out, double ns)
@@ -216,11 +235,12 @@ static void doubt_machine(struct doubts *d, const struct duet_setup *setup, cons
 		doubt(d,
 				arena_printf(d->arena, "the hypervisor gave %.0f %% of the processor time to others",
 						100 * around->steal_share));
-	if (around && around->pressure_share > BUSY_SHARE && !setup->has_priority)
+	if (around && around->pressure_share > BUSY_SHARE && !setup->has_priority && setup->pairing.metric == DUET_WALL)
 		doubt(d,
 				arena_printf(d->arena,
-						"others kept the processors busy in %.0f %% of the time; as root, "
-						"without --priority none, the programs run ahead of them",
+						"others kept the processors busy in %.0f %% of the time, and what "
+						"passes meanwhile is noise: --metric cpu does not count it; as root, "
+						"without --priority none, the programs run ahead of others",
 						100 * around->pressure_share));
 }
 

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/words.h"
 #include "duet/barrier.h"
+#include "duet/exec.h"
 #include "launch/container.h"
 
 #include <errno.h>
@@ -104,19 +105,34 @@ struct play {
 	struct sonde_err *err;
 };
 
-static char *result_path(struct play *p, enum duet_side side, const char *inside, const char *ending)
+static char *step_path(struct play *p, const struct duet_step *step, enum duet_side side, const char *inside,
+		const char *ending)
 {
-	char *name = duet_step_result_name(p->step, side, inside, p->arena);
+	char *name = duet_step_result_name(step, side, inside, p->arena);
 
 	return name ? arena_printf(p->arena, "%s/%s%s", p->r->outdir, name, ending) : NULL;
 }
 
-static bool is_finished(struct play *p)
+static char *result_path(struct play *p, enum duet_side side, const char *inside, const char *ending)
+{
+	return step_path(p, p->step, side, inside, ending);
+}
+
+/* The same step with the sides in the other order, which another seed may have given it. */
+static struct duet_step other_order(const struct duet_step *step)
+{
+	struct duet_step other = *step;
+
+	other.is_first_b = !step->is_first_b;
+	return other;
+}
+
+static bool has_results(struct play *p, const struct duet_step *step)
 {
 	for (int side = 0; side < DUET_SIDES; side++)
-		for (const char *const *path = p->step->benchmark->sides[side].results; p->has_side[side] && *path;
+		for (const char *const *path = step->benchmark->sides[side].results; p->has_side[side] && *path;
 				path++) {
-			char *there = result_path(p, (enum duet_side)side, *path, "");
+			char *there = step_path(p, step, (enum duet_side)side, *path, "");
 
 			if (!there || access(there, F_OK))
 				return false;
@@ -124,15 +140,25 @@ static bool is_finished(struct play *p)
 	return true;
 }
 
+static bool is_finished(struct play *p)
+{
+	struct duet_step other = other_order(p->step);
+
+	return has_results(p, p->step) || has_results(p, &other);
+}
+
 static int start_container(struct play *p, enum duet_side side)
 {
 	static const char *const sync_args[] = { "-v", "/dev/shm:/dev/shm", "--ipc", "host", NULL };
+	/* An image has bash, and may have nothing else: wait at a pipe that nobody writes to. */
+	static char bash[] = "bash", option[] = "-c", wait[] = "exec 3<> <(:); while :; do read -r -u 3; done";
+	static char *const idle[] = { bash, option, wait, NULL };
 	struct job_place place = { .kind = JOB_CONTAINER,
 		.image = p->step->benchmark->sides[side].image,
 		.engine = p->r->docker ? p->r->docker : p->r->suite->docker,
 		.engine_args = p->step->design == DUET_SYNC ? sync_args : NULL,
 		.is_kept = !p->step->benchmark->has_removal };
-	int rc = container_start(&p->containers[side], &place, NULL, NULL, p->err);
+	int rc = container_start(&p->containers[side], &place, idle, NULL, p->err);
 
 	if (rc)
 		err_prefix(p->err, "%c", "AB"[side]);
@@ -185,15 +211,6 @@ static int side_ended(struct play *p, enum duet_side side)
 	return p->step->design == DUET_SYNC ? duet_barrier_stand_in(&p->barrier, p->err) : 0;
 }
 
-static int poll_ms(int64_t until_ns)
-{
-	int64_t left = until_ns - clock_mono_ns();
-
-	if (until_ns == INT64_MAX)
-		return -1;
-	return left <= 0 ? 0 : left / 1000000 >= INT32_MAX ? INT32_MAX : (int)(left / 1000000 + 1);
-}
-
 /* Until one of the open sides ends: which of them did. */
 static int wait_for_a_side(struct play *p, const bool *is_open, int64_t until_ns, bool *has_ended)
 {
@@ -203,16 +220,16 @@ static int wait_for_a_side(struct play *p, const bool *is_open, int64_t until_ns
 	for (int side = 0; side < DUET_SIDES; side++)
 		fds[1 + side] = (struct pollfd){ .fd = is_open[side] ? job_pidfd(p->jobs[side]) : -1,
 			.events = POLLIN };
-	n = poll(fds, 3, poll_ms(until_ns));
+	n = poll(fds, 3, duet_poll_ms(until_ns));
 	if (n < 0 && errno != EINTR)
 		return err_sys(p->err, errno, "cannot wait for the commands");
 	if (n > 0 && fds[0].revents)
 		return err_set(p->err, EINTR, "interrupted");
 	if (n == 0 && clock_mono_ns() >= until_ns)
-		return err_set(p->err, ETIMEDOUT, "%s has not ended within %g s",
-				is_open[DUET_A] && is_open[DUET_B] ? "neither side"
-						: is_open[DUET_A]  ? "A"
-								   : "B",
+		return err_set(p->err, ETIMEDOUT, "%s ended within %g s",
+				is_open[DUET_A] && is_open[DUET_B] ? "neither side has"
+						: is_open[DUET_A]  ? "A has not"
+								   : "B has not",
 				(double)p->step->benchmark->timeout_ns / 1e9);
 	for (int side = 0; side < DUET_SIDES; side++)
 		has_ended[side] = n > 0 && fds[1 + side].revents;
@@ -238,6 +255,17 @@ static int wait_for_sides(struct play *p, int64_t until_ns)
 	return rc;
 }
 
+/* A run has one result, whichever order it had before. */
+static void remove_earlier(struct play *p, enum duet_side side, const char *inside)
+{
+	struct duet_step other = other_order(p->step);
+	char *paths[] = { step_path(p, p->step, side, inside, ""), step_path(p, &other, side, inside, "") };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		if (paths[i])
+			fs_remove_tree(AT_FDCWD, paths[i]);
+}
+
 /* Copy every result next to where it belongs; then, when all are there, give them their names. */
 static int take_results(struct play *p)
 {
@@ -256,7 +284,7 @@ static int take_results(struct play *p)
 					fs_remove_tree(AT_FDCWD, part);
 					rc = container_copy_out(p->containers[side], *path, part, p->err);
 				} else {
-					fs_remove_tree(AT_FDCWD, whole);
+					remove_earlier(p, (enum duet_side)side, *path);
 					if (rename(part, whole))
 						rc = err_sys(p->err, errno, "cannot name '%s'", whole);
 				}
@@ -282,12 +310,14 @@ static int open_barrier(struct play *p)
 
 	if (p->step->design != DUET_SYNC)
 		return 0;
+	duet_barrier_remove_left();
 	if (!p->step->benchmark->has_barrier)
 		tell(p->r, DUET_EVENT_WARNING,
 				"%s: the command of a synchronous duet has no '$$' in it: nothing keeps "
 				"the sides in step",
 				p->what);
-	buf_addf(&name, "syncduet.%d.%s.%" PRId64 ":barrier", (int)getpid(), p->step->benchmark->name, p->step->runid);
+	buf_addf(&name, DUET_BARRIER_SUITE "%d.%s.%" PRId64 ":barrier", (int)getpid(), p->step->benchmark->name,
+			p->step->runid);
 	for (char *c = name.data; *c; c++)
 		if (*c == '/')
 			*c = '_';

@@ -49,7 +49,7 @@ int container_use_client(struct job *j, struct keeper_plan *plan, struct words *
 static void add_run(struct contained *c, const struct job_spec *spec)
 {
 	struct words *w = &c->argv;
-	words_add(w, c->engine);
+	engine_add(w, c->engine);
 	words_add(w, "run");
 	if (!c->is_kept)
 		words_add(w, "--rm");
@@ -125,7 +125,7 @@ static int signal_run(struct job *j, int signal, struct sonde_err *err)
 	if (tree_find(j->keeper, is_inside))
 		return container_signal(j, signal, err);
 	CLEANUP(words_release) struct words w = { 0 }; /* its processes are the engine's daemon's */
-	words_add(&w, c->engine);
+	engine_add(&w, c->engine);
 	words_add(&w, "kill");
 	words_addf(&w, "--signal=%d", signal);
 	words_add(&w, c->name);
@@ -161,7 +161,7 @@ static int set_limits(struct job *j, const struct job_limits *limits, struct son
 	CLEANUP(words_release) struct words w = { 0 };
 	struct job_place place = { .limits = *limits };
 	struct job_spec spec = { 0 };
-	words_add(&w, c->engine);
+	engine_add(&w, c->engine);
 	words_add(&w, "update");
 	engine_add_place(&w, &place, &spec);
 	words_add(&w, c->name);

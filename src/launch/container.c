@@ -29,7 +29,7 @@ static void remove_left(const char *engine)
 	CLEANUP(buf_release) struct buf names = BUF_INIT;
 	static const char *const list[] = { "ps", "--all", "--filter=name=^sonde-[0-9]+-[0-9]+$", "--format={{.Names}}",
 		NULL };
-	words_add(&w, engine);
+	engine_add(&w, engine);
 	for (const char *const *word = list; *word; word++)
 		words_add(&w, *word);
 	if (words_done(&w) || engine_run(&w, &names, NULL))
@@ -115,7 +115,7 @@ static int prepare_exec(struct job *j, const struct job_spec *spec, struct keepe
 		return err_sys(err, ENOMEM, "cannot execute in a container");
 	j->place = c;
 	struct words *w = &c->argv;
-	words_add(w, spec->place->engine);
+	engine_add(w, spec->place->engine);
 	words_add(w, "exec");
 	if (spec->fds[0] != JOB_FD_NULL)
 		words_add(w, "--interactive");
@@ -160,7 +160,7 @@ int container_exec(struct job **out, struct container *c, const struct job_spec 
 int container_copy_out(struct container *c, const char *from, const char *to, struct sonde_err *err)
 {
 	CLEANUP(words_release) struct words w = { 0 };
-	words_add(&w, c->engine);
+	engine_add(&w, c->engine);
 	words_add(&w, "cp");
 	words_addf(&w, "%s:%s", c->name, from);
 	words_add(&w, to);

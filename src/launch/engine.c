@@ -64,14 +64,33 @@ void words_release(struct words *w)
 	*w = (struct words){ 0 };
 }
 
+void engine_add(struct words *w, const char *engine)
+{
+	if (!strchr(engine, ' ') || !launch_check(engine, NULL)) {
+		words_add(w, engine);
+		return;
+	}
+	for (size_t n; *(engine += strspn(engine, " ")); engine += n) {
+		n = strcspn(engine, " ");
+		words_addf(w, "%.*s", (int)n, engine);
+	}
+}
+
+static bool is_there(const char *engine)
+{
+	CLEANUP(words_release) struct words w = { 0 };
+	engine_add(&w, engine);
+	return !words_done(&w) && !launch_check(w.items[0], NULL);
+}
+
 int engine_find(char **path, const char *asked, struct sonde_err *err)
 {
 	static const char *const known[] = { "podman", "docker" };
 	const char *found = asked;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known) && !found; i++)
-		if (!launch_check(known[i], NULL))
+		if (is_there(known[i]))
 			found = known[i];
-	if (!found || launch_check(found, NULL)) {
+	if (!found || !is_there(found)) {
 		int rc = err_set(err, ENOTSUP, "there is no container engine: '%s' is not to be found",
 				asked ? asked : "podman");
 		err_hint(err, "install podman or docker");
@@ -205,14 +224,20 @@ void engine_add_place(struct words *w, const struct job_place *place, const stru
 
 static bool is_podman(const char *engine)
 {
-	const char *slash = strrchr(engine, '/');
-	return !strcmp(slash ? slash + 1 : engine, "podman");
+	CLEANUP(words_release) struct words w = { 0 };
+	bool is = false;
+	engine_add(&w, engine);
+	for (size_t i = 0; i < w.count && !is; i++) {
+		const char *slash = strrchr(w.items[i], '/');
+		is = !strcmp(slash ? slash + 1 : w.items[i], "podman");
+	}
+	return is;
 }
 
 void engine_kill(const char *engine, const char *name)
 {
 	CLEANUP(words_release) struct words w = { 0 };
-	words_add(&w, engine);
+	engine_add(&w, engine);
 	words_add(&w, "kill");
 	words_add(&w, "--signal=KILL");
 	words_add(&w, name);
@@ -228,7 +253,7 @@ int engine_remove(const char *engine, const char *name, struct sonde_err *err)
 	/* podman may go by the name of docker, and its `rm` asks politely for ten seconds where docker's kills. */
 	if (!is_podman(engine))
 		engine_kill(engine, name);
-	words_add(&w, engine);
+	engine_add(&w, engine);
 	for (const char *const *word = is_podman(engine) ? podman : docker; *word; word++)
 		words_add(&w, *word);
 	words_add(&w, name);
@@ -241,7 +266,7 @@ pid_t engine_pid(const char *engine, const char *name)
 	CLEANUP(words_release) struct words w = { 0 };
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	static const char *const inspect[] = { "inspect", "--type=container", "--format={{.State.Pid}}", NULL };
-	words_add(&w, engine);
+	engine_add(&w, engine);
 	for (const char *const *word = inspect; *word; word++)
 		words_add(&w, *word);
 	words_add(&w, name);

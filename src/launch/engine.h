@@ -17,7 +17,9 @@ void words_addf(struct words *w, const char *fmt, ...) __attribute__((format(pri
 int words_done(struct words *w); /* 0 or -ENOMEM */
 void words_release(struct words *w);
 
-/* The engine asked for, or whichever there is; its path is the caller's to free. */
+/* A command that runs containers, with its own arguments if it has some: "podman", "sudo docker". */
+void engine_add(struct words *w, const char *engine);
+/* The engine asked for, or whichever there is; the caller's to free. */
 int engine_find(char **path, const char *asked, struct sonde_err *err);
 /* Run it to its end; out (NULL: dropped) gets what it prints. -EIO with its own words when it fails. */
 int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err);

@@ -46,5 +46,5 @@ void priority_end(void)
 
 int priority_pass_on(void)
 {
-	return set_class(SCHED_OTHER, 0);
+	return sched_getscheduler(0) == SCHED_RR ? set_class(SCHED_OTHER, 0) : 0; /* others keep what they have */
 }

@@ -5,7 +5,9 @@
  * that passes. Where we may (root, CAP_SYS_NICE, RLIMIT_NICE), what is measured gets
  * the best nice value. A kernel that shares the processors among sessions first
  * (autogroups) heeds that only within a session, so the tree has one of its own
- * and the value is that session's as well.
+ * and the value is that session's as well. That much an ordinary user can have too:
+ * in a session of its own a program shares a processor with each other session, and
+ * not with every process of the terminal it was started from.
  *
  * We who measure, and the keepers of jobs, do little and must be awake in time: we
  * have a real-time class while we measure. It would do more for the programs, too,

@@ -26,6 +26,7 @@ struct comparison {
 	double guarded;     /* aimed at */
 	double *x, *weight; /* the pairs in use, run after run */
 	double *location;   /* one a run */
+	size_t *first;      /* and its first pair; one more */
 	size_t pairs, count;
 };
 
@@ -76,9 +77,12 @@ static void locate_runs(struct comparison *c)
 	for (size_t run = 0; run < c->runs->count; run++) {
 		size_t n = take_pairs(c, run);
 
-		if (n)
+		if (n) {
+			c->first[c->count] = c->pairs;
 			c->location[c->count++] = location_of(c, c->pairs, n);
+		}
 		c->pairs += n;
+		c->first[c->count] = c->pairs;
 	}
 }
 
@@ -92,7 +96,10 @@ static int comparison_init(struct comparison *c, const struct stats_runs *runs, 
 	c->x = arena_alloc(arena, n * sizeof(double));
 	c->weight = arena_alloc(arena, n * sizeof(double));
 	c->location = arena_alloc(arena, runs->count * sizeof(double));
-	return c->x && c->weight && c->location ? 0 : err_sys(err, ENOMEM, "cannot compare %zu runs", runs->count);
+	c->first = arena_alloc(arena, (runs->count + 1) * sizeof(*c->first));
+	return c->x && c->weight && c->location && c->first
+			? 0
+			: err_sys(err, ENOMEM, "cannot compare %zu runs", runs->count);
 }
 
 static void by_student(const struct comparison *c, struct stats_effect *out)
@@ -105,12 +112,19 @@ static void by_student(const struct comparison *c, struct stats_effect *out)
 	out->p = stats_interval_p(&out->log_ratio, 0);
 }
 
+/* What to aim at now; 1: nothing, this is no look. */
+static double level_of(const struct comparison *c)
+{
+	const struct stats_sequential *look = c->how->look;
+
+	return !look ? c->guarded : look->n == c->count ? 1 - look->nominal : 1;
+}
+
 /* False when ranks cannot reach the level. */
 static bool by_ranks(const struct comparison *c, struct stats_effect *out)
 {
 	const struct stats_sequential *look = c->how->look;
-	double level = !look ? c->guarded : look->n == c->count ? 1 - look->nominal : 1;
-	struct stats_interval i = stats_hl_interval(c->location, c->count, level);
+	struct stats_interval i = stats_hl_interval(c->location, c->count, level_of(c));
 
 	if (!isfinite(i.lo))
 		return false;
@@ -126,8 +140,7 @@ static bool by_ranks(const struct comparison *c, struct stats_effect *out)
 static bool by_signs(const struct comparison *c, struct stats_effect *out)
 {
 	const struct stats_sequential *look = c->how->look;
-	double level = !look ? c->guarded : look->n == c->count ? 1 - look->nominal : 1;
-	struct stats_interval i = stats_median_interval(c->location, c->count, level);
+	struct stats_interval i = stats_median_interval(c->location, c->count, level_of(c));
 
 	if (!isfinite(i.lo))
 		return false;
@@ -147,6 +160,42 @@ static int by_bootstrap(const struct comparison *c, struct arena *arena, struct 
 
 	out->p = stats_interval_p(&student, 0);
 	return stats_bootstrap_values(c->location, c->count, &how, arena, &out->log_ratio, err);
+}
+
+static double location_again(double *x, size_t n, const void *context)
+{
+	const struct comparison *c = context;
+
+	return stats_run_location(x, NULL, n, c->how->location);
+}
+
+/* As many draws as tell its tails, within reason: beyond, the interval is open. */
+static size_t draws_for(double level)
+{
+	return (size_t)fmin(fmax(1999, 20 / (1 - level)), 20000);
+}
+
+static int by_hierarchy(const struct comparison *c, struct arena *arena, struct stats_effect *out,
+		struct sonde_err *err)
+{
+	struct stats_bootstrap how = { .kind = STATS_STUDENTISED,
+		.level = level_of(c),
+		.draws = draws_for(level_of(c)),
+		.seed = c->how->seed,
+		.statistic = location_again,
+		.context = c,
+		.block = 1 };
+	struct stats_runs runs = { .x = c->x, .first = c->first, .count = c->count };
+	int rc = stats_bootstrap_runs(&runs, &how, arena, &out->log_ratio, err);
+
+	if (!c->how->look) {
+		struct stats_interval student = stats_moments_interval(&out->locations, c->guarded);
+
+		out->p = stats_interval_p(&student, 0);
+	}
+	out->log_ratio.method = c->how->look ? "studentised bootstrap of runs and their pairs, repeated looks"
+					     : "studentised bootstrap of runs and their pairs";
+	return rc;
 }
 
 static size_t block_count(const double *x, size_t n)
@@ -194,6 +243,8 @@ static int set_interval(struct comparison *c, struct arena *arena, struct stats_
 		by_blocks(c, out);
 	else if (c->how->method == STATS_BOOTSTRAP && !c->how->look)
 		return by_bootstrap(c, arena, out, err);
+	else if (c->how->method == STATS_HIERARCHICAL && c->count >= STATS_EFFECT_MANY && level_of(c) < 1)
+		return by_hierarchy(c, arena, out, err);
 	else if (c->how->method == STATS_SIGNS && by_signs(c, out))
 		return 0;
 	else if (!wants_ranks(c) || !by_ranks(c, out))

@@ -61,9 +61,33 @@ unlike 'which fetches nothing' "$(<page.html)" '(src|href)='
 duet -a 'sleep 0.01' -b 'sleep 0.1' --design rmit --budget 20s --runs 5 --pairs 1 --csv
 like 'CSV' "$(tail -n 1 <<<"$out")" '^"",wall,rmit,slower,'
 
+# the pilot, one CPU, processor time beside
+duet -a 'sleep 0.002' -b 'sleep 0.05' --budget 6s
+if [ "$(nproc)" -ge 2 ]; then
+	# a busy machine may take so long that there is none
+	like 'auto says which design the pilot took and why' "$out" '\((rmit|async)\), ((the best for its time|no other was clearly better): rmit \([^)]*\) async \(|without a pilot: it would take too much of the budget)'
+else
+	skip 'auto says which design the pilot took and why' 'there is one CPU'
+fi
+like 'beside it is processor time' "$out" 'processor time: [-+][0-9.]+ % \(95 % interval'
+run taskset -c "$(taskset -cp $$ | grep -o '[0-9]*$')" "$SONDE" duet -a true -b true --budget 1s --runs 2
+like 'one CPU is warned of' "$out" 'warning: there is one CPU only'
+duet -a "$small" -b "$large" --design rmit --budget 20s --runs 6 --pairs 1 --no-self-check --json
+ok_json 'wall time has processor time beside it' '.cpu.ratio > 1 and .cpu.lo <= .cpu.ratio and .cpu.hi >= .cpu.ratio'
+duet -a "$small" -b "$large" --design rmit --metric rss --budget 20s --runs 6 --pairs 1 --no-self-check --json
+ok_json 'and nothing else has' 'has("cpu") | not'
+
 # a page shows hostile names as text
 duet -a "true '<script>alert(1)</script>'" -b true --design rmit --runs 1 --pairs 1 --no-self-check --html page.html
 unlike 'names are escaped in the page' "$(<page.html)" '<script>'
+
+# the way to an interval is kept: a bootstrap of runs and their pairs from twenty runs on
+duet -a true -b true --design rmit --runs 20 --pairs 2 --no-self-check --budget 60s --threshold 0% --level 99% --interval bootstrap --seed 4 -o kept --json
+ok_json '--interval bootstrap, unless chance ended it before' '.runs < 20 or (.method | startswith("studentised bootstrap of runs and their pairs"))'
+ok_json 'is in the line that repeats it' '.repeat | contains("--interval bootstrap")'
+before=$(jq -c '[.lo, .hi, .method]' <<<"$out")
+run "$SONDE" duet report kept --json
+is 'is repeated from the journal' "$(jq -c '[.lo, .hi, .method]' <<<"$out")" "$before"
 
 # seeds
 order() { "$SONDE" duet -a true -b true --design rmit --runs 6 --pairs 2 --no-self-check --budget 60s --threshold 0% --seed "$1" --json --samples | jq -c '[.samples[].order]'; }

@@ -45,6 +45,16 @@ is 'hyperfine' "$(column iteration_time_ns)" '500000000 250000000'
 mkdir g && echo '{"benchmarks": [{"name": "BM", "run_type": "iteration", "real_time": 2.5, "cpu_time": 2, "time_unit": "us"}, {"name": "BM_mean", "run_type": "aggregate", "real_time": 9, "time_unit": "us"}]}' >g/gbench.b.0.seqn.None.A.x.json
 table g
 is 'Google Benchmark' "$(column iteration_time_ns)" 2500
+# two benchmarks in one file stay two, each paired with itself
+two='{"benchmarks": [{"name": "BM_a", "run_type": "iteration", "repetition_index": 0, "real_time": 2, "time_unit": "us"}, {"name": "BM_b", "run_type": "iteration", "repetition_index": 0, "real_time": 9, "time_unit": "us"}]}'
+mkdir gg && for i in 0 1 2; do tee gg/gbench.b.$i.seqn.None.{A,B}.x.json <<<"$two" >/dev/null; done
+run "$SONDE" duet report gg --json
+is 'several benchmarks in a file' "$(jq -c '[.benchmarks[] | [.benchmark, .ratio, .runs]]' <<<"$out")" '[["gbench/b/BM_a seqn",1,3],["gbench/b/BM_b seqn",1,3]]'
+echo '{"results": [{"command": "x", "times": [0.5]}, {"command": "y", "times": [0.25]}]}' >gg/hyperfine.c.0.seqn.None.A.x.json
+table gg
+is 'several commands of hyperfine' "$(column benchmark | grep -o 'c/.*')" 'c/x c/y'
+run "$SONDE" duet report h
+unlike 'results that exist have no budget' "$out" 'budget|pilot'
 mkdir j && echo '[{"benchmark": "a.B", "primaryMetric": {"scoreUnit": "ms/op", "rawData": [[1.5, 2], [3]]}}, {"benchmark": "a.C", "primaryMetric": {"scoreUnit": "ops/s", "rawData": [[4]]}}]' >j/jmh.b.0.seqn.None.A.x.json
 table j
 is 'JMH' "$(column iteration_time_ns)" '1500000 2000000 3000000 250000000'
@@ -83,6 +93,45 @@ is 'many runs are judged together' "$(jq -r '.benchmarks[] | select(.benchmark =
 is 'the exit code is the verdict' "$status" 3
 like 'with a page' "$(<page.html)" 'geometric mean'
 
+# several benchmarks at once: what one of ten shows by chance is no verdict, what is clear is one
+mkdir ten ten/alone
+for x in 0.010 0.020 0.005 0.030 0.012; do printf '%s\n' "$x"; done >chance
+for x in 0.250 0.251 0.252 0.251 0.250; do printf '%s\n' "$x"; done >clear
+for x in 0.010 -0.010 0 0.020 -0.020; do printf '%s\n' "$x"; done >nothing
+# benchmark NAME LOG-RATIOS DIR: five runs of one pair
+benchmark() {
+	local i=0 x
+	while read -r x; do
+		echo '0 1000000' >"$3/lines.$1.$i.seqn.None.A.x"
+		awk -v x="$x" 'BEGIN { printf "0 %.0f\n", 1000000 * exp(x) }' >"$3/lines.$1.$i.seqn.None.B.x"
+		i=$((i + 1))
+	done <"$2"
+}
+benchmark chance chance ten/alone
+run "$SONDE" duet report ten/alone --threshold 0% --json
+is 'a benchmark alone is judged by its interval' "$(jq -r '.benchmarks[0].verdict' <<<"$out") $status" 'slower 3'
+benchmark chance chance ten
+for i in 1 2 3 4 5 6 7 8 9; do benchmark "same$i" nothing ten; done
+run "$SONDE" duet report ten --threshold 0% --json
+is 'of ten it is what chance gives one of them' "$(jq -r '.benchmarks[0].verdict, (.benchmarks[0].lo > 1)' <<<"$out" | tr '\n' ' ')$status" 'inconclusive true 0'
+run "$SONDE" duet report ten --threshold 0%
+like 'and that is said' "$out" '1 of 10 benchmarks is beyond the threshold by its own interval.*\(Holm\)'
+benchmark clear clear ten
+run "$SONDE" duet report ten --threshold 0% --json
+is 'what is clear is said of any number' "$(jq -r '.benchmarks[] | select(.verdict == "slower") | .benchmark' <<<"$out") $status" 'lines/clear seqn 3'
+
+# other ways to an interval
+mkdir other && for i in $(seq 24); do awk -v i="$i" 'BEGIN { print 0.1 + i % 7 / 1000 }'; done >many
+benchmark many many other
+for how in "t/Student's t" 'ranks/Hodges-Lehmann, signed rank' 'signs/median, sign test' 'bootstrap/studentised bootstrap of runs and their pairs' 'auto/Hodges-Lehmann, signed rank'; do
+	run "$SONDE" duet report other --interval "${how%%/*}" --json
+	is "--interval ${how%%/*}" "$(jq -r '.benchmarks[0] | "\(.method) \(.verdict) \(.lo > 1.09 and .hi < 1.13)"' <<<"$out")" "${how#*/} slower true"
+done
+
+mkdir gaps && printf '0 10\n' | tee gaps/lines.x.{3,7}.duet.AB.{A,B}.t gaps/lines.x.5.duet.AB.A.t >/dev/null
+run "$SONDE" duet overlaps gaps
+is 'runs keep their numbers where one is missing' "$(tail -n +2 <<<"$out" | cut -d , -f 4 | tr '\n' ' ')" '3 7 '
+
 # the original's commands
 eval "$("$SONDE" env duet)"
 run duetprocess -o two.csv --csv parse one
@@ -95,5 +144,9 @@ printf 'duetbench: {suite: s, image: i, results: [/r], duets: [x], colour: red}\
 run duetbench --filter x -v -o new bad.yml
 is 'duetbench with a bad configuration fails' "$status" 1
 like 'and says where' "$err" "bad.yml:1: 'duetbench' has the unknown key 'colour'"
+
+printf 'duetbench: {suite: s, image: i, results: [/r], duets: [x]}\nx: {A: {run: y}}\n' >single.yml
+run taskset -c "$(taskset -cp $$ | grep -o '[0-9]*$')" "$SONDE" duet --docker false -o single single.yml
+like 'a suite on one CPU is warned of' "$err" 'warning: there is one CPU only'
 
 done_testing

@@ -33,6 +33,8 @@ images build suites/empty suites/dacapo
 is 'a build that fails is a failure' "$status" 1
 like 'that names the image, after what the engine said' "$err" "no Dockerfile.*cannot build the image 'empty': status 125"
 is 'and ends it' "$(grep -c engine "$LOG")" 1
+run timeout 60 "$SONDE" duet --docker 'env X=1 engine' images build suites/dacapo
+is 'what builds them may have arguments of its own' "$status $(tail -n 1 "$LOG")" '0 engine build --tag dacapo suites/dacapo'
 images build .
 is 'a directory without a name is refused' "$status" 1
 

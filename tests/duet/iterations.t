@@ -39,6 +39,33 @@ for shell in dash bash; do
 	is "$shell" "$(field verdict) $(jq '.ratio * 10 | round' <<<"$out")" 'faster 5' || diag "$err"
 done
 
+# peers in Python and shell that die or hang: the other side is freed, and nothing is left
+cat >bad.py <<'EOS'
+import os, sys, time
+from sonde import duet
+for iteration in duet.iterations(1000):
+    if iteration.number == 3:
+        os.abort() if sys.argv[1] == "die" else time.sleep(99)
+EOS
+cat >bad.sh <<EOS
+. $SONDE_STAGE/share/sonde/duet.sh
+i=0
+while sonde_duet_begin; do
+	sonde_duet_end
+	i=\$((i + 1))
+	[ \$i != 3 ] || { [ "\$1" = die ] && kill -ABRT \$\$ || exec sleep 98.$$; }
+done
+EOS
+for peer in '/usr/bin/python3 bad.py' 'dash bad.sh'; do
+	for design in sync rmit; do
+		duet -a "$loop 1000" -b "$peer die" --iterations fd --design $design --runs 5 --pairs 20
+		like "$peer dies ($design)" "$status $err" '^1 .*B was killed by signal 6'
+	done
+	duet -a "$peer hang" -b "$loop 1000" --iterations fd --design sync --runs 5 --pairs 20 --timeout 3s
+	like "$peer hangs" "$status $err" '^1 .*A has said nothing for 3.0 s'
+done
+is 'and nothing is left' "$(pgrep -fc "[s]leep 98.$$|[b]ad.py")" 0
+
 duet -a "$loop 1000" -b "$loop 1000 1000 die" --iterations fd --design sync --runs 5 --pairs 20
 is 'a peer that dies ends the run' "$status" 1
 like 'and is named' "$err" 'B was killed by signal 6'

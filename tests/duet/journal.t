@@ -43,13 +43,60 @@ is 'every line is whole' "$(jq -c . out/runs.jsonl | wc -l)" "$(wc -l <out/runs.
 duet --runs 7 -a true -b false -o out --resume
 like 'another comparison is refused' "$err" 'another comparison'
 
+# interrupted, and a side that crashes: what was measured stays, and it goes on
+rm -f count
+touch closed
+set -m # a job of a script ignores SIGINT unless it has job control
+"$SONDE" duet --design rmit --no-self-check --pairs 1 --threshold 0% --metric rss --budget 300s --runs 7 --seed 3 -a true -b "$PWD/gate" -o stopped >/dev/null 2>&1 &
+pid=$!
+set +m
+until_there lines stopped 6
+kill -INT $pid
+wait $pid
+is 'an interruption exits with 130' $? 130
+kept=$(grep '"run":' stopped/runs.jsonl)
+rm closed
+duet --runs 7 -a true -b "$PWD/gate" -o stopped --resume --json
+is 'and is resumed with the runs there were' "$(grep '"run":' stopped/runs.jsonl | head -n 4) $(jq '.runs >= 5' <<<"$out")" "$kept true"
+# ... interrupted before anything was settled
+echo 9 >count
+touch closed
+set -m
+"$SONDE" duet --design rmit --no-self-check --pairs 1 --threshold 0% --metric rss --budget 300s --runs 2 -a true -b "$PWD/gate" -o early >/dev/null 2>&1 &
+pid=$!
+set +m
+until_there test -s early/runs.jsonl
+kill -INT $pid
+wait $pid
+rm closed
+duet --runs 2 -a true -b "$PWD/gate" -o early --resume --json
+is 'one that had only begun is resumed' "$(jq .runs <<<"$out")" 2 || diag "$err"
+run "$SONDE" duet report early --json
+is 'and can be read' "$(jq .runs <<<"$out")" 2 || diag "$err"
+cat >crash <<'EOS'
+#!/bin/sh
+n=$(cat crashes 2>/dev/null || echo 0)
+echo $((n + 1)) >crashes
+[ "$n" != 4 ]
+EOS
+chmod +x crash
+duet --runs 7 -a true -b "$PWD/crash" -o crashed --json
+is 'a side that crashes is a failure' "$status $(jq -r .stop <<<"$out")" '1 failed'
+kept=$(grep '"run":' crashed/runs.jsonl)
+duet --runs 7 -a true -b "$PWD/crash" -o crashed --resume --json
+is 'and is resumed as well' "$(grep '"run":' crashed/runs.jsonl | head -n 3) $(jq '.runs >= 5' <<<"$out")" "$kept true"
+
 # a full disk
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=16k tmpfs small 2>/dev/null; then
-	duet --runs 400 --pairs 40 -a true -b true -o small/out --json
+	duet --runs 4 --pairs 40 -a true -b true -o small/out --json
 	is 'a full disk is a failure' "$status" 1
 	like 'that says so' "$err" 'No space left on device'
 	is 'what was measured is printed' "$(jq '.runs >= 1' <<<"$out")" true
 	is 'and every line in the journal is whole' "$(jq -c . small/out/runs.jsonl | wc -l)" "$(wc -l <small/out/runs.jsonl)"
+	kept=$(grep '"run":' small/out/runs.jsonl)
+	mount -o remount,size=1m small
+	duet --runs 4 --pairs 40 -a true -b true -o small/out --resume --json
+	is 'with room it goes on to its end' "$(jq .runs <<<"$out") $([[ $(<small/out/runs.jsonl) == *"$kept"* ]] && echo kept)" '4 kept' || diag "$err"
 	umount small
 else
 	skip 'a full disk is a failure' 'no tmpfs can be mounted here'
@@ -78,6 +125,10 @@ sed -i 's/10_/90_/' bench && git commit -qam two
 duet --runs 5 --git HEAD~1..HEAD --json -- ./bench
 is 'revisions are compared' "$(jq -r .verdict <<<"$out") $status" 'slower 3' || diag "$err"
 is 'their worktrees are gone' "$(git worktree list | wc -l)" 1
+# the first execution builds, which takes longer than the whole budget
+printf '#!/bin/sh\n[ -e built ] || { sleep 3; touch built; }\n' >slow && chmod +x slow && git add slow && git commit -qm slow
+run timeout 200 "$SONDE" duet --design rmit --no-self-check --pairs 1 --threshold 0% --level 99.99% --budget 3s --runs 6 --git HEAD..HEAD --json -- ./slow
+is 'building is not of the budget' "$(jq '.runs >= 2' <<<"$out")" true || diag "$err"
 duet --git HEAD..no-such -- ./bench
 is 'an unknown revision is a failure' "$status" 1
 is 'and leaves no worktree' "$(git worktree list | wc -l)" 1
@@ -91,20 +142,32 @@ for i in range(int(sys.argv[1])):
     os.write(fd, b"x")
     os.fsync(fd)
 EOS
-duet --runs 2 -a '/usr/bin/python3 -S writer.py 5' -b '/usr/bin/python3 -S writer.py 2000' --explain --json
-is 'explain names the call' "$(tail -n 1 <<<"$out" | jq -r '[.causes[] | select(.kind == "call" and (.name == "fsync" or .name == "write")) | select(.b_calls >= 2000 and .a_calls <= 20) | .name] | sort | join(" ")')" 'fsync write'
-is 'and the file' "$(tail -n 1 <<<"$out" | jq '[.causes[] | select(.kind == "file" and (.name | endswith("/file-it-is"))) | select(.delta_ns > 0)] | length')" 1
+duet --runs 2 -a '/usr/bin/python3 -S writer.py 5' -b '/usr/bin/python3 -S writer.py 2000' --explain --json --html why.html
+is 'all of it is one object' "$(jq -s length <<<"$out") $(jq .recordings <<<"$out")" '1 5'
+is 'explain names the call' "$(jq <<<"$out" -r '[.causes[] | select(.kind == "call" and (.name == "fsync" or .name == "write")) | select(.b_calls >= 2000 and .a_calls <= 20) | .name] | sort | join(" ")')" 'fsync write'
+is 'and the file' "$(jq <<<"$out" '[.causes[] | select(.kind == "file" and (.name | endswith("/file-it-is"))) | select(.delta_ns > 0)] | length')" 1
+is 'each with its interval' "$(jq '[.causes[] | .lo_ns <= .delta_ns and .delta_ns <= .hi_ns] | all' <<<"$out") $(jq '[.causes[] | select(.kind == "call" and .name == "fsync") | .delta_ns > 0] | all' <<<"$out")" 'true true'
+like 'the page has them' "$(<why.html)" 'What carries the difference.*<td>fsync</td><td>call</td><td>\+'
+duet --runs 2 -a '/usr/bin/python3 -S writer.py 5' -b '/usr/bin/python3 -S writer.py 2000' --explain --markdown
+like 'Markdown too' "$out" '\| call \| fsync \| \+[0-9.]+ \| [-+][0-9.]+ to \+[0-9.]+ \|'
 
-if [[ $(tail -n 1 <<<"$out" | jq '[.causes[] | select(.kind == "wait")] | length') != 0 ]]; then
+if [[ $(jq <<<"$out" '[.causes[] | select(.kind == "wait")] | length') != 0 ]]; then
 	duet --runs 2 -a 'sleep 0.01' -b 'sleep 0.4' --explain --json
-	is 'and what it waited for' "$(tail -n 1 <<<"$out" | jq '[.causes[] | select(.kind == "wait" and .delta_ns > 300000000)] | length > 0')" true
+	is 'and what it waited for' "$(jq <<<"$out" '[.causes[] | select(.kind == "wait" and .delta_ns > 300000000)] | length > 0')" true
 else
 	skip 'and what it waited for' 'this user may not see context switches'
 fi
 
-run "$SONDE" duet preset dacapo avrora fop
-is 'a preset is a configuration' "$(grep -c 'iteration-barrier' <<<"$out")" 1
-echo "$out" >preset.yml
+# presets: the published settings, in configurations that can be read
+for suite in 'renaissance 4 0 4 600 100' 'dacapo 4 4 4 600 100' 'scalabench 4 4 4 600 100' 'speccpu 2 0 2 3600 10'; do
+	read -r name duets sync seq timeout iterations <<<"$suite"
+	run "$SONDE" duet preset "$name" one two
+	echo "$out" >preset.yml
+	is "the preset of $name" "$(awk '/_repetitions:|timeout:/ { print $2 }' preset.yml | tr '\n' ' ')$(grep -cE "run_base: .* (--repetitions|-n|--iterations) $iterations( |\$)" preset.yml)" \
+		"$duets $sync $seq $timeout $((1 + (sync > 0)))"
+	run "$SONDE" duet --docker false -o "of-$name" --filter none preset.yml
+	like 'is a configuration' "$err" "there is nothing to run in 'preset.yml'"
+done
 run "$SONDE" duet preset dacpo
 like 'presets are proposed' "$err" "did you mean 'dacapo'"
 

@@ -47,6 +47,17 @@ else
 	skip 'priority' 'this user may not have one'
 fi
 
+# an ordinary user: no better nice value, but sessions of their own
+if [ "$(id -u)" = 0 ] && chmod 755 "$TEST_DIR" && mkdir free && chmod 777 free && setpriv --reuid=65534 --regid=65534 --clear-groups "$SONDE" --version >/dev/null 2>&1; then
+	cd free || exit 1
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$SONDE" duet -a "$about" -b "$about" --runs 2 --pairs 1 --design rmit --no-self-check --json
+	is 'an ordinary user has what he may have' "$(cut -d ' ' -f 2,3 told | sort -u) $(jq .priority <<<"$out")" "$(cut -d ' ' -f 19,41 /proc/$$/stat) false" || diag "$err"
+	is 'his programs are in sessions of their own' "$(grep -c "^$own " told) $(cut -d ' ' -f 1 told | sort -u | wc -l)" "0 $(wc -l <told)"
+	cd .. || exit 1
+else
+	skip 'an ordinary user' 'we are not root, or nobody cannot read this directory'
+fi
+
 run "$SONDE" duet -a true -b true --sandbox --explain
 is 'what would record inside is a usage error' "$status" 2
 run "$SONDE" duet -a true -b true --sandbox --image x

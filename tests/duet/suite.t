@@ -7,9 +7,9 @@ command -v podman >/dev/null || skip_service 'podman is not installed'
 export CONTAINERS_CONF=$SOURCE_DIR/tests/launch/containers.conf
 image=localhost/sonde-duet-test-$$
 
-# an image with bash, date and sleep of this machine
+# an image with bash, date and sleep of this machine; of what the original asks for bash is enough
 mkdir -p rootfs/{bin,tmp,duet,usr/bin}
-for program in bash date sleep tail cat mkdir; do
+for program in bash date sleep cat mkdir "$SONDE_TEST_WAITS"; do
 	path=$(command -v $program)
 	cp -L "$path" rootfs/bin/
 	ldd "$path" | grep -o '/[^ ]*' | while read -r library; do
@@ -66,6 +66,11 @@ rm out/lines.nap.1.seqn.None.B.times
 duet -o out --resume suite.yml
 like 'what is finished is not made again' "$err" '1 run done, 5 there already, 0 failed'
 
+for seed in 1 2 3 4; do # each has another order
+	duet -o out --resume --seed $seed suite.yml
+	like "nor with another seed ($seed)" "$err" '0 runs done, 6 there already, 0 failed'
+done
+
 duet process out -o table.csv
 is 'results become a table' "$status" 0
 is 'a row an iteration' "$(wc -l <table.csv)" 33
@@ -119,11 +124,70 @@ duet -o readme readme.yml
 is 'the example of the introduction runs' "$status" 0 || diag "$err"
 is 'with all its results' "$(ls readme | grep -c '^renaissance\.a-benchmark\.')" 12
 
+# several configurations in one call; one that cannot be read is told, and the others run
+sed 's/duet_repetitions: 2/duet_repetitions: 1/; s/sequential_repetitions: 2/sequential_repetitions: 0/; s/loop 0.6/loop 0.1/' suite.yml >one.yml
+sed 's/suite: lines/suite: other/; s/^nap/doze/; s/\[ nap \]/[ doze ]/' one.yml >two.yml
+echo 'duetbench: {colour: red}' >wrong.yml
+duet -o several one.yml wrong.yml two.yml
+is 'several configurations run in one call, and what is wrong with one is the exit code' "$status $(cd several && ls -d *.times | sed 's/\.\(AB\|BA\)\./.XX./' | tr '\n' ' ')" \
+	'1 lines.nap.0.duet.XX.A.times lines.nap.0.duet.XX.B.times other.doze.0.duet.XX.A.times other.doze.0.duet.XX.B.times ' || diag "$err"
+like 'which is named' "$err" "wrong.yml:1: 'duetbench' has the unknown key 'colour'"
+rm several/lines.*.A.times
+duet -f -v -o several one.yml
+is '-f writes into a directory that exists' "$status $(ls several | grep -c '^lines.*times')" '0 2' || diag "$err"
+like '-v says what is done' "$err" 'sonde duet: nap duet 0'
+duet -o several --filter nowhere --resume one.yml
+like '--filter leaves the others out' "$status $err" '^1 .*there is nothing to run'
+
+# in step: the sides meet at the barrier that the JVM agent knows
+cat >sync.yml <<EOS
+duetbench:
+  suite: lines
+  docker_command: podman
+  duet_repetitions: 0
+  syncduet_repetitions: 1
+  timeout: 100
+  image: $image
+  syncduet_run_base: /bin/$(basename "$SONDE_TEST_WAITS") \$\$
+  results: [ /tmp/times ]
+  duets: [ together ]
+together:
+  A: { run: 30 >/tmp/times }
+  B: { run: 30 >/tmp/times }
+EOS
+duet -o sync sync.yml
+is 'a synchronous duet' "$status" 0 || diag "$err"
+# an iteration begins when both are there: behind the end of the one before it of either side
+is 'no iteration begins before the last one of the other side has ended' \
+	"$(paste -d ' ' sync/*.A.times sync/*.B.times | awk 'NR > 1 && ($1 < b || $3 < a) { early++ } { a = $2; b = $4 } END { print NR, early + 0 }')" '30 0'
+sed 's/B: { run: 30/B: { run: 3/' sync.yml >leaves.yml
+duet -o leaves leaves.yml
+is 'who is left goes on alone when the other has ended' "$status $(cat leaves/*.A.times | wc -l) $(cat leaves/*.B.times | wc -l)" '0 30 3' || diag "$err"
+sed 's/B: { run: 30/B: { run: 3 7/' sync.yml >dies.yml
+duet -o dies dies.yml
+like 'and is ended when the other has failed' "$status $err" '^1 .*B failed with exit status 7'
+sed 's/B: { run: 30.*/B: { run: 3 >\/tmp\/times; sleep 300 }/; s/timeout: 100/timeout: 5/' sync.yml >waits.yml
+duet -o waits waits.yml
+like 'or hangs' "$status $err" '^1 .*neither side has ended within 5 s'
+sed 's/ \$\$$/ none/' sync.yml >never.yml
+duet -o never never.yml
+like 'a synchronous command without the barrier in it is warned of' "$err" 'nothing keeps the sides in step'
+is 'no barrier and no container is left' "$(ls /dev/shm | grep -c '^java-ubench-agentsyncduet.*together') $(ours)" '0 0'
+
+# two commands in containers of an image
+duet -a "bash -c 'echo >/tmp/x'" -b "bash -c 'sleep 1'" --image "$image" --engine podman --design rmit --pairs 1 --runs 2 --no-self-check --budget 60s --json
+is 'commands are compared in containers' "$(jq -r '"\(.runs) \(.ratio > 1)"' <<<"$out") $(ours)" '2 true 0' || diag "$err"
+
 # images, built
 built=sonde-built-$$
 mkdir "$built" && printf 'FROM scratch\nCOPY file /file\n' >"$built/Dockerfile" && echo x >"$built/file"
 duet --docker podman images build "$built"
 is 'an image is built from a Dockerfile' "$status $(podman image exists "localhost/$built" && echo there)" '0 there' || diag "$err"
+# ... and moved, to a machine that is a directory here
+other=(podman --storage-driver vfs --root "$PWD/there/root" --runroot "$PWD/there/run")
+mkdir there moving && printf '#!/bin/bash\nshift 2\nexec %s "$@"\n' "${other[*]@Q}" >moving/ssh && chmod +x moving/ssh
+PATH=$PWD/moving:$PATH duet --docker podman images move elsewhere "localhost/$built"
+is 'an image is moved to another machine' "$status $("${other[@]}" image exists "localhost/$built" && echo there)" '0 there' || diag "$err"
 podman rmi -f "localhost/$built" >/dev/null 2>&1
 
 # what goes wrong
@@ -137,10 +201,12 @@ is 'a side that crashes is a failure' "$status" 1
 like 'that says which' "$err" 'B failed with exit status 4'
 is 'its runs leave no results' "$(ls crash | grep -c 'duet\.')" 0
 is 'the other runs do' "$(ls crash | grep -c 'seqn.None.A')" 2
-sed 's/loop 0.6/loop 60/; s/timeout: 120/timeout: 4/; s/sequential_repetitions: 2/sequential_repetitions: 0/; s/duet_repetitions: 2/duet_repetitions: 1/' suite.yml >hang.yml
+# the hanging side has a child of another name in a session of its own
+sed 's/run: loop 0.6/run: (exec -a aside sleep 300) \& loop 60/; s/timeout: 120/timeout: 4/; s/sequential_repetitions: 2/sequential_repetitions: 0/; s/duet_repetitions: 2/duet_repetitions: 1/' suite.yml >hang.yml
 duet -o hang hang.yml
 like 'both sides have one deadline' "$err" 'B has not ended within 4 s'
 is 'half results are not taken' "$(ls hang | grep -c lines)" 0
+is 'and every process of either side is ended' "$(pgrep -fc '^[a]side 300') $(ours)" '0 0'
 printf 'nap:\n  A: {run: x}\nduetbench: {suite: s, image: i, results: [/r], duets: [nap], duet_repetition: 3}\n' >typo.yml
 duet -o typo typo.yml
 is 'an unknown key is a failure' "$status" 1
@@ -199,7 +265,7 @@ fi
 
 # the engine is not asked to wait for a shell that does not hear
 mkdir wrap && printf '#!/bin/bash\necho "$*" >>%q\nexec %q "$@"\n' "$PWD/asked" "$(command -v podman)" >wrap/podman && chmod +x wrap/podman
-duet --docker "$PWD/wrap/podman" -o asked.out large.yml
+duet --docker "env X=1 $PWD/wrap/podman" -o asked.out large.yml
 is 'containers are ended at once' "$status $(grep -c '^stop' asked) $(($(grep -c '^rm --force --time=0' asked) > 0))" '0 0 1' || diag "$err"
 
 podman rmi -f "$image" "$image-graal" >/dev/null 2>&1

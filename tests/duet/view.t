@@ -27,6 +27,15 @@ for part in intervals pairs timeline order; do
 done
 like 'and how to repeat it' "$(<page.html)" '<pre>sonde duet -a .* --design rmit --pairs 2 --seed 5 .*</pre>'
 like 'and where it was measured' "$(<page.html)" "On $(uname -s) $(uname -r)"
+cat >plots.py <<'EOS'
+import re, sys
+page = open(sys.argv[1]).read()
+labels = [t for t in re.findall(r'<text[^>]*>([-+0-9.]+) %</text>', page)]
+digits = {t.strip("+-").replace(".", "").strip("0") or "0" for t in labels}
+band = [tuple(map(float, m)) for m in re.findall(r'y="([0-9.]+)" height="([0-9.]+)" class="interval"', page)]
+print(len(labels) >= 4, all(re.fullmatch("[0-9]{1,2}", d) for d in digits), all(y > 8 and y + h < 197 for y, h in band), len(band))
+EOS
+is 'ticks are round, and the band of the interval is within the picture' "$(/usr/bin/python3 plots.py page.html)" 'True True True 1'
 like 'names are escaped' "$(<page.html)" "true '&lt;A&amp;B&gt;'"
 unlike 'it needs nothing else' "$(<page.html)" '(src|href)=|<script'
 unlike 'what has ended is not loaded again' "$(<page.html)" 'http-equiv'
@@ -43,6 +52,8 @@ compare -a true -b "/usr/bin/python3 -S -c pass" --runs 40 --pairs 1 --seed 6 --
 is 'decided before its runs were over' "$(tail -n 1 early/runs.jsonl | jq -r .stop) $(jq '.runs < 40' early.json)" 'decided true'
 run "$SONDE" duet report early --json
 is 'and so it is again' "$(jq -c '[.lo, .hi, .verdict, .runs, .looks]' <<<"$out")" "$(jq -c '[.lo, .hi, .verdict, .runs, .looks]' early.json)"
+timeout 120 "$SONDE" duet -a true -b true --design rmit --metric rss --runs 3 --pairs 1 --budget 60s --html self.html >/dev/null
+like 'A against itself has its place in the page' "$(<self.html)" '>A against itself</text>.*A against itself \([0-9]+ runs, a 99 % interval\) should hold 0, and does'
 run "$SONDE" view out --with out
 is 'a comparison has no second run' "$status" 2
 

@@ -91,12 +91,35 @@ static void names_do_not_collide(void **state)
 	duet_barrier_release(&b);
 }
 
+/* A sonde that was killed leaves its barrier: the next one takes it away, and no other. */
+static void what_is_left_is_removed(void **state)
+{
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct duet_barrier left, ours, other;
+	char name[64];
+	pid_t dead = fork();
+
+	if (!dead)
+		_exit(0);
+	assert_fine(dead);
+	snprintf(name, sizeof(name), DUET_BARRIER_SUITE "%d.x.0:barrier", (int)dead);
+	assert_int_equal(duet_barrier_open(&left, name, &err), 0);
+	snprintf(name, sizeof(name), DUET_BARRIER_SUITE "%d.x.0:barrier", (int)getpid());
+	assert_int_equal(duet_barrier_open(&ours, name, &err), 0);
+	duet_barrier_remove_left();
+	assert_int_equal(duet_barrier_open(&other, left.name, &err), 0); /* its name is free */
+	assert_int_equal(duet_barrier_open(&left, ours.name, &err), -EEXIST);
+	duet_barrier_release(&other);
+	duet_barrier_release(&ours);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_meet),
 		cmocka_unit_test(a_stand_in_frees_who_is_left),
 		cmocka_unit_test(names_do_not_collide),
+		cmocka_unit_test(what_is_left_is_removed),
 	};
 
 	return RUN_TESTS(tests);

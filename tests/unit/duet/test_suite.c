@@ -50,7 +50,7 @@ static void inheritance(void **state)
 					 "  name: n\n  run_base: main\n  timeout: 7\n  seed: 0\n  duets: [x, y]\n"
 					 "x:\n  run_base: duet\n  suite: other\n  timeout: -1\n  duet_repetitions: 3\n"
 					 "  A: {run: a, run_base: own, image: ia, results: [/a, /b]}\n  B: {run: b}\n"
-					 "y:\n  A: {run: a}\n"),
+					 "y:\n  timeout: 90061\n  A: {run: a}\n"),
 			0);
 	b = &w.suite.benchmarks[0];
 	assert_string_equal(w.suite.name, "n");
@@ -66,7 +66,7 @@ static void inheritance(void **state)
 	assert_string_equal(b->sides[DUET_A].results[1], "/b"); /* lists shadow as a whole */
 	assert_null(b->sides[DUET_B].results[1]);
 	assert_string_equal(w.suite.benchmarks[1].sides[DUET_A].run, "main a");
-	assert_int_equal(w.suite.benchmarks[1].timeout_ns, 7000000000);
+	assert_int_equal(w.suite.benchmarks[1].timeout_ns, 90061000000000); /* defect 6: a day and more */
 	arena_release(&w.arena);
 }
 

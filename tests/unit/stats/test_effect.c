@@ -99,6 +99,31 @@ static void many_runs(void **state)
 	assert_string_equal(e.log_ratio.method, "Student's t");
 }
 
+static void runs_and_their_pairs_are_drawn(void **state)
+{
+	struct stats_effect_options how = { .method = STATS_HIERARCHICAL, .seed = 4 };
+	struct stats_interval student;
+	struct stats_effect e, again;
+	struct stats_rng r;
+	struct data d;
+
+	random_init();
+	stats_rng_init(&r, random_u64(), 0);
+	fill(&d, &r, STATS_EFFECT_MANY, 0.03);
+	e = effect_of(&d.runs, how);
+	again = effect_of(&d.runs, how);
+	assert_string_equal(e.log_ratio.method, "studentised bootstrap of runs and their pairs");
+	assert_true(e.log_ratio.lo == again.log_ratio.lo && e.log_ratio.hi == again.log_ratio.hi);
+	/* pairs within runs add to the spread of runs: wider than Student's t, but not by much */
+	student = stats_moments_interval(&e.locations, 0.955);
+	assert_true(is_near(e.log_ratio.estimate, student.estimate, 1e-12));
+	assert_true(e.log_ratio.hi - e.log_ratio.lo > 0.6 * (student.hi - student.lo));
+	assert_true(e.log_ratio.hi - e.log_ratio.lo < 2 * (student.hi - student.lo));
+	fill(&d, &r, STATS_EFFECT_MANY - 1, 0.03);
+	e = effect_of(&d.runs, how);
+	assert_string_equal(e.log_ratio.method, "Student's t");
+}
+
 /* The interval excludes no change exactly when p is at most 1 - level. */
 static void p_agrees_with_the_interval(void **state)
 {
@@ -321,6 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_runs),
 		cmocka_unit_test(many_runs),
+		cmocka_unit_test(runs_and_their_pairs_are_drawn),
 		cmocka_unit_test(p_agrees_with_the_interval),
 		cmocka_unit_test(one_run_is_indicative),
 		cmocka_unit_test(absent_pairs_are_left_out),
