@@ -47,6 +47,7 @@ static int hooks(void)
 	MEASURE("add", sonde_metric_add("frames", 1));
 	MEASURE("set", sonde_metric_set("queue_depth", i));
 	MEASURE("observe", sonde_metric_observe("latency_seconds", 0.001 * i));
+	MEASURE("rate", sonde_rate("boxes", 3));
 	return 0;
 }
 

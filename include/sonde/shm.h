@@ -340,19 +340,24 @@ enum sonde_metric_kind {
 	SONDE_METRIC_COUNTER,
 	SONDE_METRIC_GAUGE,
 	SONDE_METRIC_HISTOGRAM,
-	SONDE_METRIC_STEP
+	SONDE_METRIC_STEP,
+	SONDE_METRIC_RATE,
+	SONDE_METRIC_KINDS
 };
 
 struct sonde_metric {
 	char name[SONDE_NAME_BYTES]; /* complete before `kind` is stored with release */
 	uint32_t kind;
-	uint32_t histogram; /* HISTOGRAM and STEP: 1 + index into histograms; past the maximum: there was none left */
-	uint64_t count;     /* updates; atomic */
-	uint64_t rejected;  /* NaN, infinities, updates of another kind; atomic */
-	uint64_t value; /* bits of a double: COUNTER the sum, GAUGE and STEP the last, NaN before any step's; atomic */
+	/* all but COUNTER, GAUGE: 1 + index into histograms; past the maximum: there was none left */
+	uint32_t histogram;
+	uint64_t count;    /* updates; atomic */
+	uint64_t rejected; /* NaN, infinities, updates of another kind; atomic */
+	/* bits of a double: COUNTER and RATE the sum, GAUGE and STEP the last, NaN before any step's; atomic */
+	uint64_t value;
 	uint64_t ticks; /* of the last update */
 	int64_t index;  /* STEP: last index */
-	uint64_t reserved[2];
+	/* COUNTER and RATE: of the first update, and the bits of what it added. 0: not known (yet) */
+	uint64_t first_ticks, first_value;
 };
 
 /*
@@ -368,6 +373,15 @@ struct sonde_histogram {
 	uint64_t count;     /* atomic */
 	uint64_t buckets[SONDE_HISTOGRAM_BUCKETS]; /* atomic */
 };
+
+/*
+ * A RATE has the room of a histogram and uses it otherwise: time is cut into periods of 2^29 ticks, and the first
+ * update in a period notes the sum before it. `count` is the newest period that has an update; period p is noted at
+ * buckets[2 (p % SONDE_RATE_PERIODS)] (p itself, 0 while it is written) and behind it (bits of the sum). So whoever
+ * looks knows the sum at the beginning of each of the last periods, also when nothing happens any more.
+ */
+#define SONDE_RATE_PERIODS (SONDE_HISTOGRAM_BUCKETS / 2u)
+#define SONDE_RATE_SHIFT 29u
 
 static inline uint32_t sonde_histogram_bucket(double value)
 {

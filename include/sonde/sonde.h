@@ -59,7 +59,7 @@ struct sonde_span {
 };
 
 enum sonde_value_type { SONDE_VALUE_INT = 1, SONDE_VALUE_UINT, SONDE_VALUE_REAL, SONDE_VALUE_STR };
-enum sonde_update { SONDE_UPDATE_ADD = 1, SONDE_UPDATE_SET, SONDE_UPDATE_OBSERVE };
+enum sonde_update { SONDE_UPDATE_ADD = 1, SONDE_UPDATE_SET, SONDE_UPDATE_OBSERVE, SONDE_UPDATE_RATE = 5 };
 enum sonde_knob_type { SONDE_TYPE_INT = 1, SONDE_TYPE_REAL, SONDE_TYPE_CHOICE };
 
 /* What the program says of a knob; numbers as the bits of an int64_t or a double. */
@@ -357,12 +357,18 @@ SONDE_INLINE_ void sonde_meta_(struct sonde_site *site, const char *key, const c
 
 /*
  * Metrics: kept, not recorded one by one; whoever watches samples them. A name has
- * one kind, which its first use decides: a counter (add), a gauge (set) or a
- * histogram (observe). NaN, infinities and other kinds are rejected and counted.
+ * one kind, which its first use decides: a counter (add), a gauge (set), a
+ * histogram (observe) or a rate. NaN, infinities and other kinds are rejected and counted.
  */
 #define sonde_metric_add(name, value) sonde_metric_(SONDE_HERE_(name), (name), SONDE_UPDATE_ADD, (value))
 #define sonde_metric_set(name, value) sonde_metric_(SONDE_HERE_(name), (name), SONDE_UPDATE_SET, (value))
 #define sonde_metric_observe(name, value) sonde_metric_(SONDE_HERE_(name), (name), SONDE_UPDATE_OBSERVE, (value))
+
+/*
+ * sonde_rate(name, n): n more of them happened (frames, requests, bytes; not less than none). Whoever watches sees how
+ * many there are a second, over the last ten seconds: 0 when nothing happens any more; and how many there were.
+ */
+#define sonde_rate(name, n) sonde_metric_(SONDE_HERE_(name), (name), SONDE_UPDATE_RATE, (n))
 
 SONDE_INLINE_ void sonde_metric_(struct sonde_site *site, const char *name, uint32_t update, double value)
 {
@@ -375,8 +381,6 @@ SONDE_INLINE_ void sonde_metric_(struct sonde_site *site, const char *name, uint
  * `name`. What holds of SONDE_SPAN holds here: nothing may jump over it into the block.
  *
  *	SONDE_TIMER("infer_seconds");
- *
- * A rate needs nothing further: whoever watches takes it of a counter or of steps.
  */
 #define SONDE_TIMER(name) SONDE_TIMER_(SONDE_JOIN_(sonde_timer_, __COUNTER__), name)
 #define SONDE_TIMER_(var, name) \

@@ -171,6 +171,12 @@ template <class Name> void metric_observe(const Name &name, double value) noexce
 	sonde_metric_(nullptr, detail::name(name), SONDE_UPDATE_OBSERVE, value);
 }
 
+/* n more of them happened. */
+template <class Name> void rate(const Name &name, double n = 1) noexcept
+{
+	sonde_metric_(nullptr, detail::name(name), SONDE_UPDATE_RATE, n);
+}
+
 /*
  * The seconds of a scope, as a histogram:
  *

@@ -100,6 +100,12 @@ static PyObject *metric_observe(PyObject *module, PyObject *args, PyObject *kwar
 	return metric(args, kwargs, "OO:metric_observe", SONDE_UPDATE_OBSERVE);
 }
 
+static PyObject *rate(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+	(void)module;
+	return metric(args, kwargs, "O|O:rate", SONDE_UPDATE_RATE);
+}
+
 /* Any integer, clamped; false when it is none, with or without an exception. */
 static bool index_of(PyObject *value, long long *out)
 {
@@ -207,6 +213,7 @@ static PyMethodDef functions[] = {
 	{ "metric_set", WITH_KEYWORDS(metric_set), "metric_set(name, value): what is so now." },
 	{ "metric_observe", WITH_KEYWORDS(metric_observe),
 			"metric_observe(name, value): one of many, for a histogram." },
+	{ "rate", WITH_KEYWORDS(rate), "rate(name, value=1): so many more happened; watched as how many a second." },
 	{ "knob_int", knob_int, METH_VARARGS, NULL },
 	{ "knob_real", knob_real, METH_VARARGS, NULL },
 	{ "knob_choice", knob_choice, METH_VARARGS, NULL },

@@ -18,9 +18,9 @@ Under `sonde record` the annotations are recorded; anywhere else they cost next 
 nothing. They never raise because of a value, whatever it does when it is converted.
 """
 try:
-    from ._sonde import counter, instant, is_on, meta, metric_add, metric_observe, metric_set, span, step
+    from ._sonde import counter, instant, is_on, meta, metric_add, metric_observe, metric_set, rate, span, step
 except ImportError:
-    from ._off import counter, instant, is_on, meta, metric_add, metric_observe, metric_set, span, step
+    from ._off import counter, instant, is_on, meta, metric_add, metric_observe, metric_set, rate, span, step
 from ._knob import knob
 from ._wrap import iterate, timer
 
@@ -34,6 +34,7 @@ __all__ = [
     "metric_add",
     "metric_observe",
     "metric_set",
+    "rate",
     "span",
     "step",
     "timer",

@@ -60,6 +60,10 @@ def metric_observe(name, value):
     pass
 
 
+def rate(name, value=1):
+    pass
+
+
 def knob_int(name, default, low, high):
     return default
 

@@ -20,6 +20,6 @@ else:
     with socket.create_connection(("127.0.0.1", port)) as source:
         while data := source.recv(1 << 16):
             before, taken = taken >> 20, taken + len(data)
-            sonde.metric_add("received_bytes", len(data))
+            sonde.rate("received_bytes", len(data))
             for i in range(before, taken >> 20):
                 sonde.step("mebibyte", i)

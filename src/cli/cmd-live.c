@@ -19,7 +19,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define FILES_WANTED 4096
+#define FILES_WANTED 16384
 #define PAGE_KEPT_BYTES (4 << 20)
 
 struct options {
@@ -241,7 +241,8 @@ static bool can_reload(void *arg)
 	return is_fine;
 }
 
-/* An application keeps three descriptors open; a thousand, the usual limit, is too few for as many as are allowed. */
+/* An application keeps three descriptors open, with a control group of its own up to eleven; a thousand, the usual
+ * limit, is too few for as many as are allowed. */
 static void allow_files(void)
 {
 	struct rlimit limit;

@@ -1,6 +1,5 @@
 /* See actuator.h. */
-#include "control/actuator.h"
-
+#include "control/actuator-private.h"
 #include "control/group.h"
 #include "control/knob.h"
 
@@ -68,71 +67,6 @@ static int find_group(struct actuator *a, const char *app, struct seat *s, struc
 	return group_of_process(&s->map, s->first, err);
 }
 
-/* Places and wishes. */
-
-static struct actuator_place *place_of(struct actuator *a, const struct change_place *place, struct sonde_err *err)
-{
-	struct actuator_place *p = a->places;
-	int rc;
-
-	for (; p < a->places + a->place_count; p++)
-		if (change_is_same(&p->place, place))
-			return p;
-	if (a->place_count == ACTUATOR_PLACES_MAX) {
-		err_set(err, ENOSPC, "too many places are changed");
-		return NULL;
-	}
-	*p = (struct actuator_place){ .place = *place };
-	rc = change_read(place, p->first);
-	if (rc < 0) {
-		err_sys(err, -rc, "cannot read '%s'", place->path);
-		return NULL;
-	}
-	a->place_count++;
-	return p;
-}
-
-static void drop_place(struct actuator *a, struct actuator_place *p)
-{
-	warden_forget(a->warden, &p->place);
-	*p = a->places[--a->place_count];
-}
-
-static const char *in_force(const struct actuator_place *p)
-{
-	return p->wish_count ? p->wishes[p->wish_count - 1].text : p->first;
-}
-
-static void wish(struct actuator_place *p, const char *who, const char *text)
-{
-	size_t i = 0;
-
-	while (i < p->wish_count && strcmp(p->wishes[i].who, who) != 0)
-		i++;
-	if (i == p->wish_count) {
-		if (p->wish_count == ACTUATOR_WISHES_MAX)
-			memmove(p->wishes, p->wishes + 1, --i * sizeof(p->wishes[0]));
-		else
-			p->wish_count++;
-	} else {
-		memmove(p->wishes + i, p->wishes + i + 1, (p->wish_count - i - 1) * sizeof(p->wishes[0]));
-		i = p->wish_count - 1;
-	}
-	snprintf(p->wishes[i].who, sizeof(p->wishes[i].who), "%s", who);
-	snprintf(p->wishes[i].text, sizeof(p->wishes[i].text), "%s", text);
-}
-
-/* Returns true when the wish was there. */
-static bool unwish(struct actuator_place *p, const char *who)
-{
-	for (size_t i = 0; i < p->wish_count; i++)
-		if (strcmp(p->wishes[i].who, who) == 0) {
-			memmove(p->wishes + i, p->wishes + i + 1, (--p->wish_count - i) * sizeof(p->wishes[0]));
-			return true;
-		}
-	return false;
-}
-
 /* Bounds. */
 
 static bool takes_away(enum action_kind kind)
@@ -188,27 +122,27 @@ static int change(struct deed *d, struct actuator_place *p, const char *text, st
 	rc = change_write(&p->place, text);
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot write '%s'", p->place.path);
-	wish(p, d->request->who, text);
+	actuator_wish(p, d->request->who, text);
 	return 0;
 }
 
 static int set_place(struct deed *d, const struct change_place *place, const char *text, struct sonde_err *err)
 {
 	struct actuator *a = d->actuator;
-	struct actuator_place *p = place_of(a, place, err);
+	struct actuator_place *p = actuator_place_of(a, place, err);
 	int rc;
 
 	if (!p)
 		return -EIO;
 	snprintf(d->place, sizeof(d->place), "%s", place->path);
-	snprintf(d->before, sizeof(d->before), "%s", in_force(p));
+	snprintf(d->before, sizeof(d->before), "%s", actuator_in_force(p));
 	snprintf(d->after, sizeof(d->after), "%s", text);
 	d->line->place = d->place;
 	d->line->before = d->before;
 	d->line->after = d->after;
 	rc = a->file->is_dry_run ? 0 : change(d, p, text, err);
 	if (!p->wish_count)
-		drop_place(a, p);
+		actuator_drop_place(a, p);
 	return rc;
 }
 
@@ -379,51 +313,6 @@ bool actuator_act(void *arg, const struct rules_request *request)
 	a->counts[request->action->kind][result]++;
 	journal_add(a->journal, &line);
 	return rc == 0;
-}
-
-/* What is left when somebody wants nothing any more: the wish before, or what stood there first. */
-static void settle(struct actuator *a, struct actuator_place *p, const char *who, const char *why)
-{
-	char now[CHANGE_TEXT_BYTES] = "";
-	struct journal_line line = { .who = who,
-		.action = "revert",
-		.why = why,
-		.place = p->place.path,
-		.before = now };
-	int rc;
-
-	change_read(&p->place, now);
-	line.after = in_force(p);
-	rc = change_write(&p->place, line.after);
-	line.result = rc == 0 ? "reverted" : rc == -ENOENT ? "gone" : "failed";
-	line.message = rc < 0 ? strerror(-rc) : NULL;
-	journal_add(a->journal, &line);
-}
-
-void actuator_revert(void *arg, const char *who, const char *why)
-{
-	struct actuator *a = arg;
-
-	for (size_t i = a->place_count; i-- > 0;) {
-		struct actuator_place *p = &a->places[i];
-
-		if (!unwish(p, who))
-			continue;
-		settle(a, p, who, why);
-		if (!p->wish_count)
-			drop_place(a, p);
-	}
-}
-
-void actuator_revert_all(struct actuator *a, const char *why)
-{
-	while (a->place_count) {
-		struct actuator_place *p = &a->places[a->place_count - 1];
-
-		p->wish_count = 0;
-		settle(a, p, NULL, why);
-		drop_place(a, p);
-	}
 }
 
 void actuator_tell(void *arg, const char *who, const char *what, const char *why)

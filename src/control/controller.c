@@ -46,7 +46,7 @@ static unsigned parts_of(const struct memory *m)
 		for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
 			if (strncmp(name, all[k].prefix, strlen(all[k].prefix)) == 0)
 				parts |= all[k].part;
-		if (strstr(name, "_sum") || strstr(name, "_count"))
+		if (strstr(name, "_sum") || strstr(name, "_count") || strstr(name, "_per_second"))
 			parts |= LIVE_DISTRIBUTIONS;
 	}
 	return parts;

@@ -13,7 +13,7 @@
 
 #define TEXT_MAX ((size_t)1 << 20)
 
-/* Two are called otherwise in v2, or are no controllers there. */
+/* Those of v1. */
 static const char *const controller_names[] = {
 	[CGROUP_CPU] = "cpu",
 	[CGROUP_CPUACCT] = "cpuacct",
@@ -23,6 +23,11 @@ static const char *const controller_names[] = {
 	[CGROUP_FREEZER] = "freezer",
 	[CGROUP_CORE] = "", /* v2 itself */
 };
+
+static const char *v2_name(int controller)
+{
+	return controller == CGROUP_IO ? "io" : controller_names[controller];
+}
 
 static bool list_has(const char *list, size_t length, char separator, const char *word)
 {
@@ -130,14 +135,16 @@ static bool enable(const char *dir, const char *controller)
 	return fd >= 0 && write(fd, word, (size_t)n) == n;
 }
 
-/* Does this v2 group hand the controllers on to a new one within? */
+/* Does this v2 group hand the controllers on to a new one within, to which we may move a process? */
 static bool hands_on(const char *dir, const bool *is_wanted)
 {
-	if (access(dir, W_OK))
+	char procs[600];
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", dir);
+	if (access(dir, W_OK) || access(procs, W_OK))
 		return false;
 	for (int i = 0; i < CGROUP_CORE; i++)
-		if (is_wanted[i] && !file_has_word(dir, "cgroup.subtree_control", controller_names[i]) &&
-				!enable(dir, controller_names[i]))
+		if (is_wanted[i] && !file_has_word(dir, "cgroup.subtree_control", v2_name(i)) &&
+				!enable(dir, v2_name(i)))
 			return false;
 	return true;
 }
@@ -159,7 +166,7 @@ static bool find_v2(struct cgroup_map *m, const bool *is_wanted)
 	}
 	snprintf(m->base[CGROUP_CORE], sizeof(m->base[CGROUP_CORE]), "%s", dir);
 	for (int i = 0; i < CGROUP_CORE; i++)
-		if (file_has_word(dir, "cgroup.subtree_control", i == CGROUP_IO ? "io" : controller_names[i])) {
+		if (file_has_word(dir, "cgroup.subtree_control", v2_name(i))) {
 			snprintf(m->base[i], sizeof(m->base[i]), "%s", dir);
 			m->is_v2[i] = true;
 		}
@@ -180,20 +187,40 @@ static int refuse(int errnum, const char *controller, struct sonde_err *err)
 	return rc == -ENOENT ? -ENOTSUP : rc == -EACCES ? -EPERM : rc;
 }
 
+/*
+ * To be watched is to have what our own group has. It rarely can hand that on itself, since we live in it; beside it a
+ * group has the same. Where that is not ours to use, one without controllers must do: it is no limit that is missing.
+ */
+static bool find_v2_watched(struct cgroup_map *m, const bool *is_wanted)
+{
+	static const enum cgroup_controller telling[] = { CGROUP_CPU, CGROUP_MEMORY, CGROUP_PIDS, CGROUP_IO };
+	bool is_all_wanted[CGROUP_CONTROLLERS];
+	memcpy(is_all_wanted, is_wanted, sizeof(is_all_wanted));
+	for (size_t i = 0; i < sizeof(telling) / sizeof(*telling); i++)
+		is_all_wanted[telling[i]] |= !*m->base[telling[i]] &&
+				file_has_word(m->base[CGROUP_CORE], "cgroup.controllers", v2_name(telling[i]));
+	return find_v2(m, is_all_wanted) || find_v2(m, is_wanted);
+}
+
 int cgroup_map_find(struct cgroup_map *m, const struct job_limits *limits, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf mounts = BUF_INIT;
 	CLEANUP(buf_release) struct buf own = BUF_INIT;
-	bool is_wanted[CGROUP_CONTROLLERS] = { [CGROUP_CPU] = limits->cpus > 0 || limits->cpu_weight,
-		[CGROUP_MEMORY] = limits->memory_bytes,
-		[CGROUP_PIDS] = limits->pids };
-	bool is_v2_wanted[CGROUP_CONTROLLERS] = { false };
 	int rc = fs_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_MAX, &mounts, err);
 	if (!rc)
 		rc = fs_read_file(AT_FDCWD, "/proc/self/cgroup", TEXT_MAX, &own, err);
 	if (rc)
 		return rc;
 	cgroup_map_parse(m, mounts.data, own.data);
+	return cgroup_map_choose(m, limits, err);
+}
+
+int cgroup_map_choose(struct cgroup_map *m, const struct job_limits *limits, struct sonde_err *err)
+{
+	bool is_wanted[CGROUP_CONTROLLERS] = { [CGROUP_CPU] = limits->cpus > 0 || limits->cpu_weight,
+		[CGROUP_MEMORY] = limits->memory_bytes,
+		[CGROUP_PIDS] = limits->pids };
+	bool is_v2_wanted[CGROUP_CONTROLLERS] = { false };
 	bool has_any = false;
 	for (int i = 0; i < CGROUP_CORE; i++) {
 		is_v2_wanted[i] = is_wanted[i] && !*m->base[i];
@@ -204,7 +231,7 @@ int cgroup_map_find(struct cgroup_map *m, const struct job_limits *limits, struc
 		}
 		has_any |= *m->base[i] != '\0';
 	}
-	if (*m->base[CGROUP_CORE] && !find_v2(m, is_v2_wanted))
+	if (*m->base[CGROUP_CORE] && !(limits->is_watched ? find_v2_watched : find_v2)(m, is_v2_wanted))
 		*m->base[CGROUP_CORE] = '\0';
 	for (int i = 0; i < CGROUP_CORE; i++)
 		if (is_wanted[i] && !*m->base[i])

@@ -46,6 +46,8 @@ struct cgroup_leaf {
 void cgroup_map_parse(struct cgroup_map *m, const char *mountinfo, const char *own);
 /* What can be had here for these limits; else what is missing, and how to get it. */
 int cgroup_map_find(struct cgroup_map *m, const struct job_limits *limits, struct sonde_err *err);
+/* The same of a map that was parsed. */
+int cgroup_map_choose(struct cgroup_map *m, const struct job_limits *limits, struct sonde_err *err);
 
 int cgroup_leaf_make(struct cgroup_leaf *leaf, const struct job_limits *limits, struct sonde_err *err);
 int cgroup_leaf_limit(const struct cgroup_leaf *leaf, const struct job_limits *limits, struct sonde_err *err);

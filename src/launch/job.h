@@ -36,6 +36,7 @@ struct job_limits {
 	unsigned cpu_weight;   /* 1..10000, 100 is usual; 0: leave alone */
 	uint64_t memory_bytes; /* 0: no limit */
 	uint64_t pids;         /* processes and threads; 0: no limit */
+	bool is_watched; /* it is also to tell, and be set, as much as it can: all controllers that are to be had */
 };
 
 struct job_mount {

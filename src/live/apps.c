@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PER_SECOND "_per_second"
 #define TICK_UNIT 1073741824.0 /* a step's histogram counts in units of 2^30 ticks */
 
 /* Room for one more; false when there is no memory. */
@@ -139,8 +140,42 @@ static int add_metric(struct live_scan *s, struct live_series *to, const struct 
 	return 0;
 }
 
-static int add_board(struct live_scan *s, unsigned parts, size_t max, struct live_board *b, const struct live_entry *e,
-		double tick_s, const struct live_process *p)
+/* Under a name with another ending. */
+static struct live_series *series_like(struct live_scan *s, size_t max, size_t app, uint32_t kind, const char *name,
+		size_t name_bytes, const char *suffix, int *rc)
+{
+	const size_t room = SONDE_NAME_BYTES - 1 - strlen(suffix);
+	struct sonde_metric m = { .kind = kind };
+
+	snprintf(m.name, sizeof(m.name), "%.*s%s", (int)(name_bytes < room ? name_bytes : room), name, suffix);
+	return series_of(s, max, app, &m, rc);
+}
+
+/* A rate is a counter, and a gauge of how much it grows by a second, which of several processes add up too. */
+static int add_rate(struct live_scan *s, size_t max, size_t app, const struct live_board *b,
+		const struct sonde_metric *m, const struct live_clock *c)
+{
+	const struct sonde_histogram *h = live_board_histogram(b, m);
+	double total = live_real(m->value), rate = live_rate(m, h, c, live_clock_ticks(c));
+	size_t n = strlen(m->name), ending = strlen(PER_SECOND);
+	struct live_series *to;
+	int rc;
+
+	if (n > ending && strcmp(m->name + n - ending, PER_SECOND) == 0)
+		n -= ending;
+	to = series_like(s, max, app, SONDE_METRIC_COUNTER, m->name, n, "", &rc);
+	if (to && isfinite(total))
+		to->value = isnan(to->value) ? total : to->value + total;
+	if (rc < 0 || isnan(rate))
+		return rc;
+	to = series_like(s, max, app, SONDE_METRIC_RATE, m->name, n, PER_SECOND, &rc);
+	if (to)
+		to->value = isnan(to->value) ? rate : to->value + rate;
+	return rc;
+}
+
+static int add_board(struct live_scan *s, unsigned parts, size_t max, struct live_board *b, struct live_entry *e,
+		const struct live_clock *c, const struct live_process *p)
 {
 	size_t app;
 	int rc = app_of(s, e->app, &app);
@@ -160,9 +195,13 @@ static int add_board(struct live_scan *s, unsigned parts, size_t max, struct liv
 		s->apps[app].rejected += m->rejected;
 		if (!(parts & (m->kind == SONDE_METRIC_STEP ? LIVE_STEPS : LIVE_METRICS)))
 			continue;
+		if (m->kind == SONDE_METRIC_RATE) {
+			rc = add_rate(s, max, app, b, m, c);
+			continue;
+		}
 		to = series_of(s, max, app, m, &rc);
 		if (to)
-			rc = add_metric(s, to, b, m, tick_s, e->pid);
+			rc = add_metric(s, to, b, m, c->tick_s, e->pid);
 	}
 	return rc;
 }
@@ -181,7 +220,7 @@ int live_scan(struct live_scan *s, struct live_watch *w, unsigned parts, size_t 
 			const struct live_process *p;
 
 			if (live_watch_read(e, age_ns, parts & LIVE_DISTRIBUTIONS, b, &p) == 0)
-				rc = add_board(s, parts, max, b, e, w->rings[i].tick_s, p);
+				rc = add_board(s, parts, max, b, e, &w->rings[i].clock, p);
 		}
 	return rc < 0 ? err_sys(err, -rc, "cannot read the boards") : 0;
 }

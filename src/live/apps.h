@@ -3,7 +3,8 @@
  *
  * A program is seen when it has a ring directory (a recording, or `sonde live run`) and uses
  * metrics or steps. What several processes of an application have under one name is added
- * up; of gauges the newest counts. A process that has ended is not seen any more.
+ * up; of gauges the newest counts. A rate is two series: a counter, and what that grows by a
+ * second. A process that has ended is not seen any more.
  */
 #ifndef SONDE_LIVE_APPS_H
 #define SONDE_LIVE_APPS_H
@@ -18,7 +19,7 @@
 
 struct live_app {
 	char name[LIVE_NAME_BYTES];
-	const struct live_entry *first; /* of its processes, valid until the next refresh; NULL: it has no board */
+	struct live_entry *first; /* of its processes, valid until the next refresh; NULL: it has no board */
 	uint64_t processes, rejected;
 	double cpu_seconds;
 	uint64_t resident_bytes;
@@ -37,7 +38,7 @@ struct live_series {
 	char name[SONDE_NAME_BYTES];
 	uint32_t kind; /* enum sonde_metric_kind */
 	uint64_t count;
-	double value; /* COUNTER the sum, GAUGE and STEP the last; NaN: none yet */
+	double value; /* COUNTER the sum, GAUGE and STEP the last, RATE the events a second; NaN: none yet */
 	uint64_t ticks;
 	double sum;         /* STEP: of the seconds between steps */
 	uint64_t intervals; /* what `sum` is the sum of */

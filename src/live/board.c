@@ -78,7 +78,7 @@ const struct sonde_metric *live_board_metric(struct live_board *b, size_t i)
 {
 	struct sonde_metric *m = &b->board.metrics[i];
 
-	if (i >= b->metric_count || m->kind == SONDE_METRIC_NONE || m->kind > SONDE_METRIC_STEP)
+	if (i >= b->metric_count || m->kind == SONDE_METRIC_NONE || m->kind >= SONDE_METRIC_KINDS)
 		return NULL;
 	m->name[sizeof(m->name) - 1] = '\0';
 	return m->name[0] ? m : NULL;

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #define ID_BYTES 64
+#define PARENTS_MAX 64
+#define DOCKER_ROOT "/var/lib/docker"
 #define TEXT_MAX ((size_t)1 << 20)
 
 static bool read_of(pid_t pid, const char *file, size_t max, struct buf *text)
@@ -37,24 +39,84 @@ void live_container_id(const char *cgroups, char *id, size_t size)
 	}
 }
 
+bool live_container_conmon(const char *words, size_t bytes, const char *id, char *name, size_t size)
+{
+	const char *slash = strrchr(words, '/'), *found = NULL;
+	bool is_its = false;
+
+	if (!bytes || strcmp(slash ? slash + 1 : words, "conmon") != 0)
+		return false;
+	for (const char *word = words, *next; word < words + bytes; word = next) {
+		next = word + strlen(word) + 1;
+		if (next >= words + bytes)
+			break;
+		is_its |= strcmp(word, "-c") == 0 && strcmp(next, id) == 0;
+		if (strcmp(word, "-n") == 0)
+			found = next;
+	}
+	if (is_its && found)
+		snprintf(name, size, "%s", found);
+	return is_its && found;
+}
+
+/* What stands between `before` and the next quote. */
+static bool take_quoted(const struct buf *text, const char *before, char *name, size_t size)
+{
+	const char *at = text->len ? strstr(text->data, before) : NULL, *end;
+
+	at = at ? at + strlen(before) : NULL;
+	end = at ? strchr(at, '"') : NULL;
+	if (end)
+		snprintf(name, size, "%.*s", (int)(end - at), at);
+	return end && end > at;
+}
+
+bool live_container_docker(const char *root, const char *id, char *name, size_t size)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/containers/%s/config.v2.json", root, id);
+	return fs_read_file(AT_FDCWD, path, TEXT_MAX, &text, NULL) == 0 &&
+			take_quoted(&text, "\"Name\":\"/", name, size);
+}
+
+static pid_t parent_of(pid_t pid, struct buf *text)
+{
+	const char *behind;
+	int parent = 0;
+
+	buf_reset(text);
+	behind = read_of(pid, "stat", 4096, text) ? strrchr(text->data, ')') : NULL;
+	return behind && sscanf(behind, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static bool name_by_conmon(pid_t pid, const char *id, char *name, size_t size)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	for (int i = 0; i < PARENTS_MAX && pid > 1; i++, pid = parent_of(pid, &text)) {
+		buf_reset(&text);
+		if (read_of(pid, "cmdline", TEXT_MAX, &text) &&
+				live_container_conmon(text.data, text.len, id, name, size))
+			return true;
+	}
+	return false;
+}
+
 void live_container_of(pid_t pid, char *id, size_t id_size, char *name, size_t name_size)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *at, *end;
 
 	id[0] = name[0] = '\0';
 	if (!read_of(pid, "cgroup", TEXT_MAX, &text))
 		return;
 	live_container_id(text.data, id, id_size);
-	if (!*id)
+	if (!*id || name_by_conmon(pid, id, name, name_size) || live_container_docker(DOCKER_ROOT, id, name, name_size))
 		return;
 	buf_reset(&text);
-	if (!read_of(pid, "root/run/.containerenv", 65536, &text))
-		return;
-	at = strstr(text.data, "name=\"");
-	end = at ? strchr(at + 6, '"') : NULL;
-	if (end)
-		snprintf(name, name_size, "%.*s", (int)(end - at - 6), at + 6);
+	if (read_of(pid, "root/run/.containerenv", 65536, &text))
+		take_quoted(&text, "name=\"", name, name_size);
 }
 
 void live_container_cgroup(pid_t pid, struct live_cgroup *group)

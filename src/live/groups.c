@@ -1,28 +1,27 @@
 /* The control groups that applications have of their own: processors, memory, pressure. See metrics.h. */
 #include "base/cleanup.h"
-#include "base/fs.h"
 #include "live/exposition.h"
 #include "live/metrics.h"
 
-#include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX ((size_t)1 << 16)
 #define TICK_S 0.01 /* of times that the kernel tells in ticks, whatever its own are */
 
 /* The number behind `key`, or the whole file's. */
-static bool number_of(const struct buf *text, const char *key, double *value)
+static double number_of(const char *text, const char *key)
 {
-	const char *at = key ? strstr(text->data, key) : text->data;
+	const char *at = key ? strstr(text, key) : text;
 	char *end;
+	double value;
 
 	if (!at)
-		return false;
+		return NAN;
 	at += key ? strlen(key) : 0;
-	*value = strtod(at, &end);
-	return end != at;
+	value = strtod(at, &end);
+	return end != at ? value : NAN;
 }
 
 struct family {
@@ -31,9 +30,9 @@ struct family {
 };
 
 struct row {
-	enum live_place place;
+	enum live_group_file file;
 	bool is_else; /* where the row before has nothing */
-	const char *file, *key;
+	const char *key;
 	double scale;
 	const struct family *family;
 	const char *label, *label_value, *label2, *label2_value;
@@ -50,107 +49,120 @@ static const struct family pressure = { "sonde_group_pressure_seconds",
 
 /* Rows of one family stand together. */
 static const struct row rows[] = {
-	{ LIVE_CORE, false, "cpu.stat", "user_usec ", 1e-6, &cpu, "mode", "user", "", NULL },
-	{ LIVE_CPUACCT, true, "cpuacct.stat", "user ", TICK_S, &cpu, "mode", "user", "", NULL },
-	{ LIVE_CORE, false, "cpu.stat", "system_usec ", 1e-6, &cpu, "mode", "system", "", NULL },
-	{ LIVE_CPUACCT, true, "cpuacct.stat", "system ", TICK_S, &cpu, "mode", "system", "", NULL },
-	{ LIVE_CORE, false, "cpu.stat", "throttled_usec ", 1e-6, &throttled, "", NULL, "", NULL },
-	{ LIVE_CPU, true, "cpu.stat", "throttled_time ", 1e-9, &throttled, "", NULL, "", NULL },
-	{ LIVE_CORE, false, "memory.current", NULL, 1, &memory, "", NULL, "", NULL },
-	{ LIVE_MEMORY, true, "memory.usage_in_bytes", NULL, 1, &memory, "", NULL, "", NULL },
-	{ LIVE_CORE, false, "cpu.pressure", "total=", 1e-6, &pressure, "resource", "cpu", "kind", "some" },
-	{ LIVE_CORE, false, "memory.pressure", "total=", 1e-6, &pressure, "resource", "memory", "kind", "some" },
-	{ LIVE_CORE, false, "io.pressure", "total=", 1e-6, &pressure, "resource", "io", "kind", "some" },
+	{ GROUP_CPU_STAT, false, "user_usec ", 1e-6, &cpu, "mode", "user", "", NULL },
+	{ GROUP_V1_CPUACCT_STAT, true, "user ", TICK_S, &cpu, "mode", "user", "", NULL },
+	{ GROUP_CPU_STAT, false, "system_usec ", 1e-6, &cpu, "mode", "system", "", NULL },
+	{ GROUP_V1_CPUACCT_STAT, true, "system ", TICK_S, &cpu, "mode", "system", "", NULL },
+	{ GROUP_CPU_STAT, false, "throttled_usec ", 1e-6, &throttled, "", NULL, "", NULL },
+	{ GROUP_V1_CPU_STAT, true, "throttled_time ", 1e-9, &throttled, "", NULL, "", NULL },
+	{ GROUP_MEMORY, false, NULL, 1, &memory, "", NULL, "", NULL },
+	{ GROUP_V1_MEMORY, true, NULL, 1, &memory, "", NULL, "", NULL },
+	{ GROUP_CPU_PRESSURE, false, "total=", 1e-6, &pressure, "resource", "cpu", "kind", "some" },
+	{ GROUP_MEMORY_PRESSURE, false, "total=", 1e-6, &pressure, "resource", "memory", "kind", "some" },
+	{ GROUP_IO_PRESSURE, false, "total=", 1e-6, &pressure, "resource", "io", "kind", "some" },
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* A group that is shown. */
+/* A group that is shown, and what its rows are now; NaN: not to be had. */
 struct group {
 	const char *app;
-	const char *dir[LIVE_PLACES];
+	double values[ROWS];
 };
 
-static bool read_row(const struct group *g, const struct row *row, struct buf *text, double *value)
+static void read_rows(struct group *g, struct live_group_files *files, const struct live_cgroup *dirs)
 {
-	char path[600];
+	char text[LIVE_GROUP_FILES][LIVE_GROUP_TEXT_BYTES];
+	bool is_read[LIVE_GROUP_FILES] = { false };
 
-	if (!*g->dir[row->place])
-		return false;
-	snprintf(path, sizeof(path), "%.500s/%s", g->dir[row->place], row->file);
-	buf_reset(text);
-	return fs_read_file(AT_FDCWD, path, TEXT_MAX, text, NULL) == 0 && number_of(text, row->key, value);
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct row *row = &rows[i];
+
+		g->values[i] = NAN;
+		if (row->is_else && !isnan(g->values[i - 1]))
+			continue;
+		if (!is_read[row->file])
+			live_group_read(files, dirs, row->file, text[row->file]);
+		is_read[row->file] = true;
+		g->values[i] = number_of(text[row->file], row->key) * row->scale;
+	}
 }
 
-/* The first of the rows that has a value; `end`: none has. */
-static const struct row *read_first(const struct group *g, const struct row *from, const struct row *end,
-		struct buf *text, double *value)
-{
-	while (from < end && !read_row(g, from, text, value))
-		from++;
-	return from;
-}
-
-static struct group own_group(const struct live_app *app)
-{
-	struct group g = { .app = app->name };
-
-	for (size_t i = 0; i < LIVE_PLACES; i++)
-		g.dir[i] = app->first ? app->first->cgroup.dir[i] : "";
-	return g;
-}
-
-static bool has_place(const struct group *g)
+static bool has_place(const struct live_cgroup *dirs)
 {
 	for (size_t i = 0; i < LIVE_PLACES; i++)
-		if (*g->dir[i])
+		if (*dirs->dir[i])
+			return true;
+	return false;
+}
+
+static bool is_listed(const struct group *all, size_t count, const char *app)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(all[i].app, app) == 0)
 			return true;
 	return false;
 }
 
 /* Those of applications that have one of their own, and of the named ones those that are not among them. */
-static size_t list_groups(const struct live_scan *s, const struct live_options *o, struct group *all)
+static size_t read_groups(const struct live_scan *s, struct live_named_groups *named, struct group *all)
 {
 	size_t n = 0, own;
 
-	for (size_t i = 0; i < s->app_count && n < LIVE_APPS_MAX; i++) {
-		all[n] = own_group(&s->apps[i]);
-		n += has_place(&all[n]);
+	for (size_t i = 0; i < s->app_count; i++) {
+		struct live_entry *e = s->apps[i].first;
+
+		if (!e || !has_place(&e->cgroup))
+			continue;
+		all[n].app = s->apps[i].name;
+		read_rows(&all[n++], &e->group_files, &e->cgroup);
 	}
 	own = n;
-	for (size_t i = 0; i < o->group_count && i < LIVE_GROUPS_MAX; i++) {
-		const struct live_group *named = &o->groups[i];
-		size_t k = 0;
-
-		while (k < own && strcmp(all[k].app, named->app) != 0)
-			k++;
-		if (k == own)
-			all[n++] = (struct group){ named->app, { named->dir, named->dir, named->dir, named->dir } };
+	for (size_t i = 0; i < named->count; i++) {
+		if (is_listed(all, own, named->groups[i].app))
+			continue;
+		all[n].app = named->groups[i].app;
+		read_rows(&all[n++], &named->files[i], &named->dirs[i]);
 	}
 	return n;
 }
 
-void live_groups(struct exposition *x, const struct live_scan *s, const struct live_options *o)
+void live_groups(struct exposition *x, const struct live_scan *s, struct live_named_groups *named)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct group groups[LIVE_APPS_MAX + LIVE_GROUPS_MAX];
-	size_t count = list_groups(s, o, groups);
+	CLEANUP(cleanup_free) struct group *groups = calloc(s->app_count + named->count + 1, sizeof(*groups));
+	size_t count = groups ? read_groups(s, named, groups) : 0;
 	const struct family *family = NULL;
-	double value = 0;
 
-	for (const struct row *row = rows, *next; row < rows + ROWS; row = next) {
-		for (next = row + 1; next < rows + ROWS && next->is_else; next++)
-			;
+	for (size_t r = 0; r < ROWS; r++)
 		for (size_t i = 0; i < count; i++) {
-			const struct row *found = read_first(&groups[i], row, next, &text, &value);
+			const struct row *row = &rows[r];
 
-			if (found == next)
+			if (isnan(groups[i].values[r]))
 				continue;
 			if (family != row->family)
 				exposition_family(x, row->family->name, row->family->type, row->family->help);
 			family = row->family;
-			exposition_sample(x, value * found->scale, "app", groups[i].app, row->label, row->label_value,
+			exposition_sample(x, groups[i].values[r], "app", groups[i].app, row->label, row->label_value,
 					row->label2, row->label2_value, NULL);
 		}
-	}
+}
+
+void live_named_groups_init(struct live_named_groups *n, const struct live_group *groups, size_t count)
+{
+	*n = (struct live_named_groups){ .groups = groups, .count = count };
+	n->files = calloc(count + 1, sizeof(*n->files));
+	n->dirs = calloc(count + 1, sizeof(*n->dirs));
+	if (!n->files || !n->dirs)
+		n->count = 0;
+	for (size_t i = 0; i < n->count; i++)
+		for (size_t k = 0; k < LIVE_PLACES; k++)
+			snprintf(n->dirs[i].dir[k], sizeof(n->dirs[i].dir[k]), "%s", groups[i].dir);
+}
+
+void live_named_groups_release(struct live_named_groups *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		live_group_close(&n->files[i]);
+	free(n->files);
+	free(n->dirs);
 }

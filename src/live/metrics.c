@@ -60,6 +60,7 @@ static const struct {
 	[SONDE_METRIC_COUNTER] = { EXPOSITION_COUNTER, "A counter of the application.", add_plain },
 	[SONDE_METRIC_GAUGE] = { EXPOSITION_GAUGE, "A gauge of the application.", add_plain },
 	[SONDE_METRIC_HISTOGRAM] = { EXPOSITION_HISTOGRAM, "A histogram of the application.", add_histogram },
+	[SONDE_METRIC_RATE] = { EXPOSITION_GAUGE, "A rate of the application, over the last ten seconds.", add_plain },
 };
 
 /* All applications' series of one name. Names that became the same by another spelling or kind are left out. */
@@ -239,12 +240,14 @@ void live_exporter_init(struct live_exporter *e, const struct live_options *opti
 {
 	*e = (struct live_exporter){ .options = *options, .version = version, .lock = PTHREAD_MUTEX_INITIALIZER };
 	live_watch_init(&e->watch, options->rings);
+	live_named_groups_init(&e->named, options->groups, options->group_count);
 }
 
 void live_exporter_release(struct live_exporter *e)
 {
 	live_devices_free(e->devices);
 	live_watch_release(&e->watch);
+	live_named_groups_release(&e->named);
 	pthread_mutex_destroy(&e->lock);
 }
 
@@ -274,7 +277,7 @@ static int show(struct live_exporter *e, struct exposition *x, unsigned parts, i
 	if (rc == 0) {
 		e->dropped += scan.dropped;
 		if (parts & LIVE_GROUPS)
-			live_groups(x, &scan, &e->options);
+			live_groups(x, &scan, &e->named);
 		if (parts & LIVE_NODE)
 			live_node(x);
 		if (parts & LIVE_DEVICES)

@@ -20,6 +20,14 @@ struct live_group {
 
 #define LIVE_GROUPS_MAX 256
 
+struct live_named_groups { /* with their open files */
+	const struct live_group *groups;
+	size_t count;
+	/* private */
+	struct live_cgroup *dirs;
+	struct live_group_files *files;
+};
+
 struct live_options {
 	const char *const *rings; /* directories in which ring directories are; NULL: /dev/shm */
 	size_t series_max;        /* 0: LIVE_SERIES_MAX */
@@ -39,7 +47,8 @@ struct live_exporter {
 	pthread_mutex_t lock; /* several scrapes at once take turns */
 	struct live_watch watch;
 	struct live_devices *devices; /* NULL: nobody has asked yet */
-	uint64_t scrapes, dropped;    /* counted over its life */
+	struct live_named_groups named;
+	uint64_t scrapes, dropped; /* counted over its life */
 	size_t page_bytes;
 	uint64_t undelivered; /* by an outlet; atomic */
 };
@@ -63,6 +72,9 @@ void live_each_process(struct live_exporter *e, const char *app,
 
 /* The machine's processors, memory and pressure; the control groups of applications, and those that are named. */
 void live_node(struct exposition *x);
-void live_groups(struct exposition *x, const struct live_scan *s, const struct live_options *o);
+void live_groups(struct exposition *x, const struct live_scan *s, struct live_named_groups *named);
+/* Without memory for them there are none. */
+void live_named_groups_init(struct live_named_groups *n, const struct live_group *groups, size_t count);
+void live_named_groups_release(struct live_named_groups *n);
 
 #endif

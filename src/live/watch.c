@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "live/container.h"
+#include "live/whose.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,6 +35,7 @@ static void close_entry(struct live_entry *e)
 	if (e->stat_fd >= 0)
 		close(e->stat_fd);
 	e->board_fd = e->stat_fd = -1;
+	live_group_close(&e->group_files);
 }
 
 static void release_ring(struct live_ring *r)
@@ -116,7 +117,7 @@ static int open_entry(int dirfd, const char *file, struct live_entry *e)
 	*e = (struct live_entry){ .board_fd = open_board(dirfd, file), .stat_fd = -1, .metric_count = METRICS_GUESS };
 	if (e->board_fd < 0 || live_board_head(e->board_fd, &head) < 0)
 		return -EBADMSG;
-	e->pid = head.pid;
+	e->pid = live_whose(e->board_fd, file, head.pid);
 	e->start_mono_ns = head.start_mono_ns;
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)e->pid);
 	e->stat_fd = e->pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -173,28 +174,6 @@ static void drop_entries(struct live_ring *r)
 	r->entry_count = kept;
 }
 
-static void read_control(struct live_ring *r, int dirfd)
-{
-	CLEANUP(cleanup_fd) int fd = openat(dirfd, "control", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct sonde_control c;
-
-	r->tick_s = NAN;
-	if (fd < 0 || pread(fd, &c, sizeof(c), 0) != (ssize_t)sizeof(c) || c.magic != SONDE_CONTROL_MAGIC)
-		return;
-	r->is_monotonic = c.clock == SONDE_CLOCK_MONOTONIC;
-	r->start_ticks = c.start_ticks;
-	r->start_mono_ns = c.start_mono_ns;
-	r->tick_s = 1e-9;
-}
-
-static void set_tick(struct live_ring *r)
-{
-	uint64_t ticks = clock_ticks() - r->start_ticks;
-
-	if (!isnan(r->tick_s) && !r->is_monotonic && ticks)
-		r->tick_s = (double)(clock_mono_ns() - r->start_mono_ns) / 1e9 / (double)ticks;
-}
-
 /* What a directory that was changed has now. */
 static int look_into(struct live_ring *r)
 {
@@ -203,7 +182,7 @@ static int look_into(struct live_ring *r)
 
 	if (!dir && copy >= 0)
 		close(copy);
-	read_control(r, r->fd);
+	live_clock_read(&r->clock, r->fd);
 	for (size_t i = 0; i < r->entry_count; i++)
 		r->entries[i].is_seen = false;
 	for (struct dirent *d; dir && rc == 0 && (d = readdir(dir));)
@@ -246,7 +225,7 @@ static int add_ring(struct live_watch *w, const char *path)
 	if (!bigger)
 		return -ENOMEM;
 	w->rings = bigger;
-	w->rings[w->ring_count] = (struct live_ring){ .tick_s = NAN };
+	w->rings[w->ring_count] = (struct live_ring){ .clock = { .tick_s = NAN } };
 	snprintf(w->rings[w->ring_count].path, sizeof(w->rings[0].path), "%s", path);
 	w->rings[w->ring_count].fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	w->ring_count++;
@@ -300,7 +279,7 @@ int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *e
 		rc = look_for_rings(w, w->places[i], &w->place_times[i]);
 	drop_rings(w);
 	for (size_t i = 0; i < w->ring_count; i++)
-		set_tick(&w->rings[i]);
+		live_clock_set(&w->rings[i].clock);
 	return rc < 0 ? err_sys(err, -rc, "cannot look for running programs") : 0;
 }
 

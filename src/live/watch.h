@@ -12,6 +12,8 @@
 #include "base/err.h"
 #include "live/board.h"
 #include "live/container.h"
+#include "live/group-files.h"
+#include "live/pace.h"
 #include "live/process.h"
 
 #include <stdbool.h>
@@ -32,6 +34,7 @@ struct live_entry { /* a process with a board */
 	char app[LIVE_NAME_BYTES];
 	char container[LIVE_NAME_BYTES], container_id[LIVE_CONTAINER_BYTES]; /* "": in none that is known */
 	struct live_cgroup cgroup;
+	struct live_group_files group_files; /* of an application's first, where somebody has looked */
 	/* private */
 	struct live_process process; /* as it was read */
 	size_t metric_count;         /* then, so that one read does */
@@ -43,14 +46,12 @@ struct live_ring {
 	char path[300];
 	struct live_entry *entries;
 	size_t entry_count;
-	double tick_s;
+	struct live_clock clock;
 	/* private */
 	int fd; /* of the directory; -1: it could not be opened */
 	struct timespec time;
 	size_t entry_cap;
-	uint64_t start_ticks;
-	int64_t start_mono_ns;
-	bool is_monotonic, is_seen;
+	bool is_seen;
 };
 
 struct live_watch {

@@ -5,7 +5,6 @@
 #include "base/fs.h"
 #include "record/preload.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -205,33 +204,30 @@ static bool is_open(int fd, const struct sonde_wish *w)
 	return find_knob(fd, w->name, &k) >= 0 && k.seen != k.generation;
 }
 
+struct counting {
+	const struct sonde_wish *wishes;
+	size_t count;
+	bool (*what)(int fd, const struct sonde_wish *w);
+	int n;
+};
+
+static void count_on_board(void *arg, int dirfd, const char *name)
+{
+	struct counting *c = arg;
+	CLEANUP(cleanup_fd) int board = openat(dirfd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	for (size_t i = 0; board >= 0 && i < c->count; i++)
+		c->n += c->what(board, &c->wishes[i]);
+}
+
 /* How often `what` holds over all boards and wishes. */
 static int count_knobs(const struct announce *a, const struct sonde_wish *wishes, size_t count,
 		bool (*what)(int fd, const struct sonde_wish *w))
 {
-	int fd = openat(a->ring.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct counting c = { wishes, count, what, 0 };
+	int rc = ring_dir_boards(&a->ring, count_on_board, &c);
 
-	if (!dir) {
-		int rc = -errno;
-
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
-	for (struct dirent *e; (e = readdir(dir));) {
-		const char *dot = strrchr(e->d_name, '.');
-		int board = dot && strcmp(dot, ".board") == 0
-				? openat(a->ring.fd, e->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-				: -1;
-
-		for (size_t i = 0; board >= 0 && i < count; i++)
-			n += what(board, &wishes[i]);
-		if (board >= 0)
-			close(board);
-	}
-	closedir(dir);
-	return n;
+	return rc < 0 ? rc : c.n;
 }
 
 int announce_set_knobs(struct announce *a, const struct sonde_wish *wishes, size_t count)

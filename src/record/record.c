@@ -255,10 +255,11 @@ static void pass(struct recorder *r, struct waker *w, bool is_probe_ready)
 static void watch(struct recorder *r)
 {
 	struct waker w;
+	int64_t look_ns = r->o->look && r->has_drain ? clock_mono_ns() + r->o->look_after_ns : INT64_MAX;
 	waker_init(&w, &r->probes, r->has_drain ? r->ring.path.data : NULL, r->launch.pidfd, r->launch.signalfd);
 	ladder_init(&r->ladder, r->o->timeout_ns, r->o->ladder);
 	for (;;) {
-		bool is_ready = waker_wait(&w, r->ladder.due_ns);
+		bool is_ready = waker_wait(&w, look_ns < r->ladder.due_ns ? look_ns : r->ladder.due_ns);
 		if (w.fds[WAKE_SIGNAL].revents)
 			launch_forward_signals(&r->launch);
 		if (w.fds[WAKE_END].revents)
@@ -266,6 +267,10 @@ static void watch(struct recorder *r)
 		if (clock_mono_ns() >= r->ladder.due_ns)
 			ladder_climb(&r->ladder, &r->launch);
 		pass(r, &w, is_ready);
+		if (clock_mono_ns() >= look_ns) {
+			ring_dir_boards(&r->ring, r->o->look, r->o->board_arg);
+			look_ns = INT64_MAX;
+		}
 	}
 	waker_release(&w);
 }

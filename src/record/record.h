@@ -38,6 +38,9 @@ struct record_options {
 	/* Told of the board (sonde/shm.h) of a process that has ended, before it is removed; NULL: nobody wants it. */
 	void (*board)(void *arg, int dirfd, const char *name);
 	void *board_arg;
+	/* The same, once, for each board that is there so long after the start; NULL: nobody wants to look. */
+	void (*look)(void *arg, int dirfd, const char *name);
+	int64_t look_after_ns;
 	const struct run_filters *filters; /* NULL: none */
 	const char *const *env; /* "NAME=value" to set for it, NULL-terminated, at most RECORD_ENV_MAX; NULL: none */
 };

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -161,4 +162,23 @@ void ring_dir_release(struct ring_dir *r)
 	buf_release(&r->path);
 	r->control = NULL;
 	r->fd = -1;
+}
+
+int ring_dir_boards(const struct ring_dir *r, void (*take)(void *arg, int dirfd, const char *name), void *arg)
+{
+	int fd = openat(r->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		int rc = -errno;
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	for (const struct dirent *e; (e = readdir(dir));) {
+		const char *dot = strrchr(e->d_name, '.');
+		if (dot && !strcmp(dot, ".board"))
+			take(arg, r->fd, e->d_name);
+	}
+	closedir(dir);
+	return 0;
 }

@@ -39,5 +39,7 @@ int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_
 int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err);
 void ring_dir_remove(struct ring_dir *r); /* the directory and all in it */
 void ring_dir_release(struct ring_dir *r);
+/* Each board in it; -errno when it cannot be listed. */
+int ring_dir_boards(const struct ring_dir *r, void (*take)(void *arg, int dirfd, const char *name), void *arg);
 
 #endif

@@ -1,9 +1,10 @@
-/* A job as jobs.c keeps it and jobs-store.c writes it down. */
+/* A job as jobs.c keeps it, jobs-store.c writes it down and jobs-files.c finds what it left. */
 #ifndef SONDE_SESSION_JOBS_PRIVATE_H
 #define SONDE_SESSION_JOBS_PRIVATE_H
 
 #include "session/jobs.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,22 @@ struct entry {
 	int exit_code;        /* -1: none, a signal or not yet */
 	struct sonde_err err; /* why it could not be started */
 };
+
+struct jobs {
+	struct jobs_options options;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t wake;
+	struct entry *first, **end;
+	size_t count, waiting;
+	bool is_stopping;
+	pthread_t worker;
+	bool has_worker;
+};
+
+/* DIR/NUMBER, or a file there; FILE "": the directory. */
+void jobs_path(const struct jobs *q, unsigned number, const char *file, struct buf *out);
+struct entry *jobs_find(struct jobs *q, unsigned number); /* with the lock held; NULL: there is none */
+int jobs_not_found(unsigned number, struct sonde_err *err);
 
 const char *jobs_state_word(enum state state);
 void jobs_entry_free(struct entry *e); /* NULL is fine */

@@ -106,21 +106,45 @@ static int by_number(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-struct entry *jobs_entries_load(const char *dir)
+static bool is_number(const char *name)
 {
-	unsigned numbers[JOBS_MAX];
-	size_t count = 0;
-	DIR *d = opendir(dir);
-	struct entry *first = NULL, **end = &first;
+	return *name >= '1' && *name <= '9' && strlen(name) == strspn(name, "0123456789") && strlen(name) < 8;
+}
 
-	for (struct dirent *f; d && count < JOBS_MAX && (f = readdir(d));)
-		if (*f->d_name >= '1' && *f->d_name <= '9' && strlen(f->d_name) == strspn(f->d_name, "0123456789") &&
-				strlen(f->d_name) < 8)
-			numbers[count++] = (unsigned)strtoul(f->d_name, NULL, 10);
+/* Those of a directory, in their order. */
+static unsigned *list_numbers(const char *dir, size_t *count)
+{
+	DIR *d = opendir(dir);
+	unsigned *numbers = NULL;
+	size_t cap = 0;
+
+	*count = 0;
+	for (struct dirent *f; d && (f = readdir(d));) {
+		unsigned *bigger = numbers;
+
+		if (!is_number(f->d_name))
+			continue;
+		if (*count == cap)
+			bigger = reallocarray(numbers, cap = cap ? 2 * cap : 64, sizeof(*numbers));
+		if (!bigger)
+			break;
+		numbers = bigger;
+		numbers[(*count)++] = (unsigned)strtoul(f->d_name, NULL, 10);
+	}
 	if (d)
 		closedir(d);
-	qsort(numbers, count, sizeof(numbers[0]), by_number);
-	for (size_t i = 0; i < count; i++) {
+	if (*count)
+		qsort(numbers, *count, sizeof(*numbers), by_number);
+	return numbers;
+}
+
+struct entry *jobs_entries_load(const char *dir)
+{
+	size_t count;
+	CLEANUP(cleanup_free) unsigned *numbers = list_numbers(dir, &count);
+	struct entry *first = NULL, **end = &first;
+
+	for (size_t i = count > JOBS_MAX ? count - JOBS_MAX : 0; i < count; i++) {
 		*end = load(dir, numbers[i]);
 		if (*end)
 			end = &(*end)->next;

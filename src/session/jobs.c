@@ -5,7 +5,6 @@
 #include "launch/job.h"
 #include "session/jobs-private.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,24 +18,13 @@
 #define TEXT_BYTES_MAX 4096
 #define NUMBER_MAX 1000000
 
-struct jobs {
-	struct jobs_options options;
-	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t wake;
-	struct entry *first, **end;
-	size_t count, waiting;
-	bool is_stopping;
-	pthread_t worker;
-	bool has_worker;
-};
-
-static void path_of(const struct jobs *q, unsigned number, const char *file, struct buf *out)
+void jobs_path(const struct jobs *q, unsigned number, const char *file, struct buf *out)
 {
 	buf_reset(out);
 	buf_addf(out, "%s/%u%s%s", q->options.dir, number, *file ? "/" : "", file);
 }
 
-static struct entry *find(struct jobs *q, unsigned number)
+struct entry *jobs_find(struct jobs *q, unsigned number)
 {
 	struct entry *e = q->first;
 
@@ -71,7 +59,7 @@ static int open_log(const struct jobs *q, unsigned number, struct sonde_err *err
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	int fd;
 
-	path_of(q, number, "log", &path);
+	jobs_path(q, number, "log", &path);
 	fd = open(path.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	return fd < 0 ? err_sys(err, errno, "cannot write '%s'", path.data) : fd;
 }
@@ -86,8 +74,8 @@ static int start(const struct jobs *q, unsigned number, struct job **job, struct
 
 	if (log < 0)
 		return log;
-	path_of(q, number, "session.yml", &file);
-	path_of(q, number, "run", &run);
+	jobs_path(q, number, "session.yml", &file);
+	jobs_path(q, number, "run", &run);
 	argv[2] = file.data;
 	argv[4] = run.data;
 	spec.argv = argv;
@@ -246,7 +234,7 @@ static int make_dir(struct jobs *q, unsigned *number, struct sonde_err *err)
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 
 	for (unsigned n = 1; n < NUMBER_MAX; n++) {
-		path_of(q, n, "", &path);
+		jobs_path(q, n, "", &path);
 		if (mkdir(path.data, 0700) == 0) {
 			*number = n;
 			return 0;
@@ -265,15 +253,34 @@ static int write_session(struct jobs *q, unsigned number, const struct jobs_plan
 	json_init(&j, &text, true);
 	jobs_plan_write(&j, q->options.config, plan);
 	buf_addc(&text, '\n');
-	path_of(q, number, "session.yml", &path);
+	jobs_path(q, number, "session.yml", &path);
 	return fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
 }
 
-static int check_room(struct jobs *q, struct sonde_err *err)
+/* The oldest that has ended; what it left stays in its directory. */
+static void forget_oldest(struct jobs *q)
+{
+	struct entry **at = &q->first, *oldest;
+
+	while (*at && ((*at)->state == QUEUED || (*at)->state == RUNNING))
+		at = &(*at)->next;
+	oldest = *at;
+	if (!oldest)
+		return;
+	*at = oldest->next;
+	if (!*at)
+		q->end = at;
+	q->count--;
+	jobs_entry_free(oldest);
+}
+
+static int make_room(struct jobs *q, struct sonde_err *err)
 {
 	if (q->waiting >= JOBS_WAITING_MAX)
 		return err_set(err, EBUSY, "%d jobs wait already", JOBS_WAITING_MAX);
-	return q->count >= JOBS_MAX ? err_set(err, EBUSY, "%d jobs were taken; start the server again", JOBS_MAX) : 0;
+	if (q->count >= JOBS_MAX)
+		forget_oldest(q);
+	return 0;
 }
 
 static int check_lengths(const struct jobs_request *r, struct sonde_err *err)
@@ -286,12 +293,13 @@ static int check_lengths(const struct jobs_request *r, struct sonde_err *err)
 	return 0;
 }
 
-static int enqueue(struct jobs *q, struct entry *e, const struct jobs_plan *plan, struct sonde_err *err)
+static int enqueue(struct jobs *q, struct entry *e, const struct jobs_plan *plan, unsigned *number,
+		struct sonde_err *err)
 {
 	int rc;
 
 	pthread_mutex_lock(&q->lock);
-	rc = check_room(q, err);
+	rc = make_room(q, err);
 	if (rc == 0)
 		rc = make_dir(q, &e->number, err);
 	if (rc == 0)
@@ -301,6 +309,7 @@ static int enqueue(struct jobs *q, struct entry *e, const struct jobs_plan *plan
 		q->end = &e->next;
 		q->count++;
 		q->waiting++;
+		*number = e->number;
 		jobs_entry_save(q->options.dir, e);
 		pthread_cond_signal(&q->wake);
 	}
@@ -322,15 +331,13 @@ int jobs_submit(struct jobs *q, const struct jobs_request *r, unsigned *number, 
 	e = entry_new(r, &plan);
 	if (!e)
 		return err_sys(err, ENOMEM, "cannot take the job");
-	rc = enqueue(q, e, &plan, err);
+	rc = enqueue(q, e, &plan, number, err);
 	if (rc < 0)
 		jobs_entry_free(e);
-	else
-		*number = e->number; /* entries live as long as the queue */
 	return rc;
 }
 
-static int not_found(unsigned number, struct sonde_err *err)
+int jobs_not_found(unsigned number, struct sonde_err *err)
 {
 	return err_set(err, ENOENT, "there is no job %u", number);
 }
@@ -340,7 +347,7 @@ int jobs_cancel(struct jobs *q, unsigned number, struct sonde_err *err)
 	struct entry *e;
 
 	pthread_mutex_lock(&q->lock);
-	e = find(q, number);
+	e = jobs_find(q, number);
 	if (e && e->state == QUEUED) {
 		e->state = CANCELLED;
 		q->waiting--;
@@ -350,7 +357,7 @@ int jobs_cancel(struct jobs *q, unsigned number, struct sonde_err *err)
 		jobs_entry_save(q->options.dir, e);
 	}
 	pthread_mutex_unlock(&q->lock);
-	return e ? 0 : not_found(number, err);
+	return e ? 0 : jobs_not_found(number, err);
 }
 
 static void write_entry(struct json *j, const struct entry *e)
@@ -388,11 +395,11 @@ int jobs_show(struct jobs *q, unsigned number, struct json *out, struct sonde_er
 	struct entry *e;
 
 	pthread_mutex_lock(&q->lock);
-	e = find(q, number);
+	e = jobs_find(q, number);
 	if (e)
 		write_entry(out, e);
 	pthread_mutex_unlock(&q->lock);
-	return e ? 0 : not_found(number, err);
+	return e ? 0 : jobs_not_found(number, err);
 }
 
 void jobs_list(struct jobs *q, struct json *out)
@@ -403,102 +410,4 @@ void jobs_list(struct jobs *q, struct json *out)
 		write_entry(out, e);
 	pthread_mutex_unlock(&q->lock);
 	json_end(out);
-}
-
-/* Files. */
-
-static int check_number(struct jobs *q, unsigned number, struct sonde_err *err)
-{
-	pthread_mutex_lock(&q->lock);
-	bool is_there = find(q, number) != NULL;
-	pthread_mutex_unlock(&q->lock);
-	return is_there ? 0 : not_found(number, err);
-}
-
-int jobs_log(struct jobs *q, unsigned number, struct buf *out, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	int rc = check_number(q, number, err);
-
-	if (rc < 0)
-		return rc;
-	path_of(q, number, "log", &path);
-	if (access(path.data, F_OK) < 0)
-		return 0; /* it waits */
-	return fs_read_file(AT_FDCWD, path.data, JOBS_FILE_BYTES_MAX, out, err);
-}
-
-int jobs_log_from(struct jobs *q, unsigned number, int64_t from, struct buf *out, bool *is_over, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	CLEANUP(cleanup_fd) int fd = -1;
-	struct entry *e;
-	char text[16384];
-	ssize_t n;
-
-	pthread_mutex_lock(&q->lock);
-	e = find(q, number);
-	*is_over = e && e->state != QUEUED && e->state != RUNNING;
-	pthread_mutex_unlock(&q->lock);
-	if (!e)
-		return not_found(number, err);
-	path_of(q, number, "log", &path);
-	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	n = fd < 0 ? 0 : pread(fd, text, sizeof(text), from);
-	if (n > 0)
-		buf_add(out, text, (size_t)n);
-	*is_over = *is_over && n <= 0;
-	return 0;
-}
-
-static bool is_file(int dirfd, const char *name)
-{
-	struct stat st;
-
-	return *name != '.' && !strchr(name, '/') && !fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
-			S_ISREG(st.st_mode);
-}
-
-/* The directory of its run, or -1 with words. */
-static int open_run(struct jobs *q, unsigned number, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	int rc = check_number(q, number, err), fd;
-
-	if (rc < 0)
-		return rc;
-	path_of(q, number, "run", &path);
-	fd = open(path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	return fd < 0 ? err_set(err, ENOENT, "job %u has no run yet", number) : fd;
-}
-
-int jobs_artifacts(struct jobs *q, unsigned number, struct json *out, struct sonde_err *err)
-{
-	int fd = open_run(q, number, err);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (fd < 0)
-		return fd;
-	if (!dir) {
-		close(fd);
-		return err_sys(err, ENOMEM, "cannot list the files of job %u", number);
-	}
-	json_array(out);
-	for (struct dirent *d; (d = readdir(dir));)
-		if (is_file(fd, d->d_name))
-			json_str(out, d->d_name);
-	json_end(out);
-	closedir(dir);
-	return 0;
-}
-
-int jobs_artifact(struct jobs *q, unsigned number, const char *name, struct buf *out, struct sonde_err *err)
-{
-	CLEANUP(cleanup_fd) int fd = open_run(q, number, err);
-
-	if (fd < 0)
-		return fd;
-	if (!is_file(fd, name))
-		return err_set(err, ENOENT, "job %u has no file of that name", number);
-	return fs_read_file(fd, name, JOBS_FILE_BYTES_MAX, out, err);
 }

@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "session/jobs-config.h"
 
-#define JOBS_MAX 1000        /* remembered */
+#define JOBS_MAX 1000        /* remembered: of those that have ended the newest */
 #define JOBS_WAITING_MAX 100 /* at once */
 #define JOBS_FILE_BYTES_MAX ((size_t)64 << 20)
 

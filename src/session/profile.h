@@ -10,17 +10,20 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "live/board.h"
+#include "live/pace.h"
 #include "session/spec.h"
 #include "stats/summary.h"
 
-#define SESSION_VALUES_MAX 64
+#define SESSION_VALUES_MAX 256
 #define SESSION_LABEL_BYTES 64
 
 struct session_value {
 	const char *name, *help;
-	const char *label;            /* what `of` names: "step", "metric" */
+	const char *label;            /* what `of` names: "step", "phase", "metric" */
 	char of[SESSION_LABEL_BYTES]; /* "": it is of the application as a whole */
 	double each[SESSION_REPEATS_MAX];
+	struct live_pace pace; /* of a metric that counts, in repeat pace_repeat */
+	size_t pace_repeat;
 };
 
 struct session_repeat {
@@ -51,11 +54,14 @@ struct session_profile {
 	size_t repeat_count;
 	struct session_value values[SESSION_VALUES_MAX];
 	size_t value_count;
-	uint64_t dropped_values; /* steps of further names */
+	uint64_t dropped_values; /* steps, phases, metrics of further names */
 };
 
 /* What a process of the last repeat has left on its board. */
-void session_profile_take_board(struct session_profile *p, struct live_board *board);
+void session_profile_take_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock);
+/* The warm-up is over now: what a process of this repeat that runs has counted until now is no part of its rates. */
+void session_profile_mark_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock,
+		double now_s);
 /* What the bundle of the last repeat says. */
 int session_profile_take(struct session_profile *p, const char *run, int64_t wall_ns, struct sonde_err *err);
 /* Over the repeats that have it. n 0: none. */

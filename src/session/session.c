@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fs.h"
 #include "record/record.h"
 #include "session/around.h"
@@ -138,10 +139,27 @@ static void take_board(void *arg, int dirfd, const char *name)
 {
 	struct board_taker *t = arg;
 	struct live_board *board = malloc(sizeof(*board)); /* too large for the stack */
+	struct live_clock clock;
 
+	live_clock_read(&clock, dirfd);
+	live_clock_set(&clock);
 	if (board && live_board_read(board, dirfd, name, NULL) == 0)
-		session_profile_take_board(t->profile, board);
+		session_profile_take_board(t->profile, board, &clock);
 	session_knobs_look(t->knobs, dirfd, name);
+	free(board);
+}
+
+/* At the end of the warm-up, for each process that runs. */
+static void mark_board(void *arg, int dirfd, const char *name)
+{
+	struct board_taker *t = arg;
+	struct live_board *board = malloc(sizeof(*board));
+	struct live_clock clock;
+
+	live_clock_read(&clock, dirfd);
+	live_clock_set(&clock);
+	if (board && live_board_read(board, dirfd, name, NULL) == 0)
+		session_profile_mark_board(t->profile, board, &clock, (double)clock_mono_ns() / 1e9);
 	free(board);
 }
 
@@ -165,7 +183,9 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		.timeout_ns = end_after_ns(plan->spec, &is_cut),
 		.ladder = &plan->spec->ladder,
 		.board = take_board,
-		.board_arg = &taker };
+		.board_arg = &taker,
+		.look = plan->spec->warm_up_ns ? mark_board : NULL,
+		.look_after_ns = plan->spec->warm_up_ns };
 	struct beside tools;
 	int rc = tools_start(&tools, plan->spec->tools, plan->spec->tool_count, err);
 

@@ -9,7 +9,8 @@
 #define RETRY_UPDATES 512u /* after a refusal the kernel is asked for a board again only every so many updates */
 
 _Static_assert((unsigned)SONDE_UPDATE_ADD == SONDE_METRIC_COUNTER && (unsigned)SONDE_UPDATE_SET == SONDE_METRIC_GAUGE &&
-				(unsigned)SONDE_UPDATE_OBSERVE == SONDE_METRIC_HISTOGRAM,
+				(unsigned)SONDE_UPDATE_OBSERVE == SONDE_METRIC_HISTOGRAM &&
+				(unsigned)SONDE_UPDATE_RATE == SONDE_METRIC_RATE,
 		"an update names the metric's kind");
 _Static_assert((unsigned)SONDE_TYPE_INT == SONDE_KNOB_INT && (unsigned)SONDE_TYPE_CHOICE == SONDE_KNOB_CHOICE,
 		"one numbering");
@@ -90,7 +91,7 @@ static void metric_fill(struct sonde_board *b, struct sonde_metric *m, const str
 	put_name(m->name, s->text, s->bytes, sizeof(m->name));
 	if (kind == SONDE_METRIC_STEP)
 		__atomic_compare_exchange_n(&m->value, &zero, none, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	if (kind == SONDE_METRIC_STEP || kind == SONDE_METRIC_HISTOGRAM)
+	if (kind != SONDE_METRIC_COUNTER && kind != SONDE_METRIC_GAUGE)
 		__atomic_compare_exchange_n(&m->histogram, &no_histogram,
 				1 + __atomic_fetch_add(&b->histogram_count, 1, __ATOMIC_RELAXED), false,
 				__ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -165,6 +166,38 @@ void board_step(struct sonde_site *site, const char *name, uint64_t ticks, int64
 	__atomic_fetch_add(&m->count, 1, __ATOMIC_RELEASE);
 }
 
+/* When it began, and with what: known after the first update, whoever of several threads made it. */
+static void keep_first(struct sonde_metric *m, uint64_t ticks, double value)
+{
+	uint64_t none = 0;
+	if (likely(__atomic_load_n(&m->first_ticks, __ATOMIC_RELAXED) != 0))
+		return;
+	if (__atomic_compare_exchange_n(&m->first_ticks, &none, ticks, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		__atomic_store_n(&m->first_value, sonde_real_bits_(value), __ATOMIC_RELAXED);
+}
+
+/* Whoever finds a new period notes the sum before it; see shm.h. */
+static void keep_period(struct sonde_metric *m, uint64_t ticks)
+{
+	if (m->histogram - 1 >= SONDE_HISTOGRAMS_MAX)
+		return;
+	struct sonde_histogram *h = &tracer.board->histograms[m->histogram - 1];
+	uint64_t period = ticks >> SONDE_RATE_SHIFT, newest = __atomic_load_n(&h->count, __ATOMIC_RELAXED);
+	if (likely(period <= newest) ||
+			!__atomic_compare_exchange_n(&h->count, &newest, period, false, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED))
+		return;
+	uint64_t *note = &h->buckets[2 * (period % SONDE_RATE_PERIODS)];
+	__atomic_store_n(&note[0], 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&note[1], __atomic_load_n(&m->value, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+	__atomic_store_n(&note[0], period, __ATOMIC_RELEASE);
+}
+
+static bool is_acceptable_update(const struct sonde_metric *m, uint32_t update, double value)
+{
+	return __builtin_isfinite(value) && m->kind == update && (update != SONDE_UPDATE_RATE || value >= 0);
+}
+
 void board_metric(struct sonde_site *site, const char *name, uint32_t update, double value)
 {
 	uint32_t epoch = board_epoch();
@@ -173,17 +206,22 @@ void board_metric(struct sonde_site *site, const char *name, uint32_t update, do
 		ring_drop();
 		return;
 	}
-	if (!__builtin_isfinite(value) || m->kind != update) {
+	if (!is_acceptable_update(m, update, value)) {
 		__atomic_fetch_add(&m->rejected, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	if (update == SONDE_UPDATE_OBSERVE)
+	uint64_t ticks = tick();
+	if (update == SONDE_UPDATE_OBSERVE) {
 		observe(m->histogram, value);
-	else if (update == SONDE_UPDATE_ADD)
-		add_real(&m->value, value);
-	else
+	} else if (update == SONDE_UPDATE_SET) {
 		__atomic_store_n(&m->value, sonde_real_bits_(value), __ATOMIC_RELAXED);
-	__atomic_store_n(&m->ticks, tick(), __ATOMIC_RELAXED);
+	} else {
+		if (update == SONDE_UPDATE_RATE)
+			keep_period(m, ticks);
+		keep_first(m, ticks, value);
+		add_real(&m->value, value);
+	}
+	__atomic_store_n(&m->ticks, ticks, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&m->count, 1, __ATOMIC_RELEASE);
 }
 

@@ -35,7 +35,8 @@ static void take_step(void *arg, int64_t ts_ns, int64_t index, double value)
 	tune_keep_step(arg, &(struct tune_step){ .index = index, .at_ns = ts_ns, .value = value });
 }
 
-static void add_metric(struct tune_kept *kept, const struct live_board *b, const struct sonde_metric *m)
+static void add_metric(struct tune_kept *kept, const struct live_board *b, const struct sonde_metric *m,
+		const struct live_clock *clock)
 {
 	const struct sonde_histogram *h = live_board_histogram(b, m);
 
@@ -45,6 +46,8 @@ static void add_metric(struct tune_kept *kept, const struct live_board *b, const
 		kept->count += h->count;
 	} else if (m->kind == SONDE_METRIC_COUNTER) {
 		kept->sum += live_real(m->value);
+	} else if (m->kind == SONDE_METRIC_RATE) {
+		live_pace_add(&kept->pace, m, clock);
 	} else if (m->ticks >= kept->ticks) {
 		kept->last = live_real(m->value);
 		kept->ticks = m->ticks;
@@ -52,7 +55,7 @@ static void add_metric(struct tune_kept *kept, const struct live_board *b, const
 }
 
 /* Of the name, the metric itself before a loop's steps. */
-static void look_for(struct tune_kept *kept, struct live_board *b, const char *name)
+static void look_for(struct tune_kept *kept, struct live_board *b, const char *name, const struct live_clock *clock)
 {
 	const struct sonde_metric *found = NULL;
 
@@ -63,7 +66,7 @@ static void look_for(struct tune_kept *kept, struct live_board *b, const char *n
 			found = m;
 	}
 	if (found)
-		add_metric(kept, b, found);
+		add_metric(kept, b, found, clock);
 }
 
 /* Which knobs of the study the program has asked for, and whether it would not have a value. */
@@ -96,14 +99,17 @@ static void take_board(void *arg, int dirfd, const char *name)
 	struct live_board *b = malloc(sizeof(*b));
 	struct tune_run *r = arg;
 	const struct tune_study *s = r->study;
+	struct live_clock clock;
 
+	live_clock_read(&clock, dirfd);
+	live_clock_set(&clock);
 	if (b && live_board_read(b, dirfd, name, NULL) == 0) {
 		for (size_t k = 0; k < s->objective_count; k++)
 			if (s->objectives[k].metric.source == TUNE_METRIC)
-				look_for(&r->kept[k], b, s->objectives[k].metric.kept);
+				look_for(&r->kept[k], b, s->objectives[k].metric.kept, &clock);
 		for (size_t k = 0; k < s->limit_count; k++)
 			if (s->limits[k].metric.source == TUNE_METRIC)
-				look_for(&r->kept[TUNE_OBJECTIVES_MAX + k], b, s->limits[k].metric.kept);
+				look_for(&r->kept[TUNE_OBJECTIVES_MAX + k], b, s->limits[k].metric.kept, &clock);
 	}
 	free(b);
 	look_at_knobs(r, dirfd, name);

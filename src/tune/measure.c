@@ -101,6 +101,8 @@ static double of_metric(const struct tune_kept *kept)
 		return kept->last;
 	case SONDE_METRIC_HISTOGRAM:
 		return kept->count ? kept->sum / (double)kept->count : NAN;
+	case SONDE_METRIC_RATE:
+		return live_pace_per_second(&kept->pace);
 	default:
 		return NAN;
 	}

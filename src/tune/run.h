@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "launch/job.h"
+#include "live/pace.h"
 #include "tune/study.h"
 
 _Static_assert(TUNE_PARAMS_MAX <= 64, "knobs_asked has a bit a parameter");
@@ -28,6 +29,7 @@ struct tune_kept {
 	uint32_t kind; /* enum sonde_metric_kind; 0: none has it */
 	double sum, last;
 	uint64_t count, ticks;
+	struct live_pace pace; /* of a rate */
 };
 
 struct tune_run {

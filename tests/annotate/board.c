@@ -38,6 +38,11 @@ static void metrics(void)
 		sonde_metric_observe("seen", ldexp(1, i));
 	sonde_metric_observe("seen", 0);
 	sonde_metric_observe("seen", -NAN);
+	for (int i = 0; i < 4; i++)
+		sonde_rate("paced", 2);
+	sonde_rate("paced", NAN);
+	sonde_rate("paced", -1);
+	sonde_metric_add("paced", 1); /* another kind */
 	for (int i = 0; i < 3; i++)
 		timed(i);
 	for (int i = 0; i < 5; i++)

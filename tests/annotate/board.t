@@ -47,11 +47,17 @@ def board():
              "a histogram's buckets: four an octave from 2^-30, each with its upper bound")
     tap.same((loop.count, loop.index, loop.value, loop.rejected, loop.histogram.count), (5, 14, 2.0, 1, 4),
              "a step's last index and value, and the times between")
+    paced = metrics["paced", 5]
+    tap.same((paced.value, paced.count, paced.rejected), (8.0, 4, 3), "a rate adds; NaN, less than none and other kinds are rejected")
+    noted = [(n, s) for n, s in zip(paced.histogram.buckets[::2], paced.histogram.buckets[1::2]) if n]
+    tap.same((min(noted)[1], max(noted)[0]), (0, paced.histogram.count), "and notes the sum at the beginning of a period, at first none")
+    tap.same((paced.first_value, 0 < paced.first_ticks <= paced.ticks, added.first_value), (2.0, True, 0.5),
+             "what counts knows when it began, and with what")
     timed, inner = metrics["timed_seconds", 3], metrics["inner_seconds", 3]
     tap.same((timed.count, timed.histogram.low >= 0.001, inner.count, inner.histogram.low >= 0), (3, True, 1, True),
              "a timer observes the seconds of its block, however that is left")
     tap.same(len(metrics), 256, "as many metrics as there are slots")
-    tap.same(run.ring.only().dropped, 300 + 6 - 256, "what found no slot is counted")
+    tap.same(run.ring.only().dropped, 300 + 7 - 256, "what found no slot is counted")
     tap.same(sorted(knobs), ["layout", "plain", "rate", "threads"], "the knobs")
     tap.same((knobs["threads"].low, knobs["threads"].high, knobs["threads"].fallback, knobs["threads"].value),
              (1, 64, 4, 1), "a knob's bounds, default and value")

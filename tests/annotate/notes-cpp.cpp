@@ -73,6 +73,8 @@ int main()
 	exceptions();
 	values();
 	sonde::metric_add("count");
+	sonde::rate("frames");
+	sonde::rate(std::string("frames"), 2);
 	{
 		sonde::timer t("infer_seconds");
 	}

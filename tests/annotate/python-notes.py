@@ -163,6 +163,9 @@ def values():
     sonde.metric_add("added", 2)
     sonde.metric_set("set", 1.5)
     sonde.metric_observe("seen", 2)
+    sonde.rate("paced")
+    sonde.rate("paced", value=2.5)
+    sonde.rate("paced", "word")
     with sonde.timer("took_seconds"):
         pass
     try:

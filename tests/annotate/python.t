@@ -23,6 +23,7 @@ def notes():
     tap.same(board.metrics["took_seconds", 3].count, 3, "a timer counts each time, exceptions too")
     tap.same((board.metrics["added", 1].value, board.metrics["set", 2].value, board.metrics["seen", 3].count), (3.0, 1.5, 1),
              "python: metrics")
+    tap.same((board.metrics["paced", 5].value, board.metrics["paced", 5].rejected), (3.5, 1), "python: a rate, and a word that is none")
     tap.same((sorted(board.knobs), board.knobs["c"].choices, board.knobs["c"].value), (["b", "c", "i", "r"], "x|y|z", 1),
              "python: knobs")
     tap.same(run.ring.only().opens, [], "python: no span is left open")

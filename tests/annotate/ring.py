@@ -177,10 +177,11 @@ class Board:
     def __init__(self, data):
         self.metrics, self.knobs, self.knob_slots = {}, {}, {}
         for i in range(self.METRICS):
-            name, kind, histogram, count, rejected, value, _, index = struct.unpack_from("<64sIIQQdQq", data,
-                                                                                         self.METRIC_AT + 128 * i)
+            name, kind, histogram, count, rejected, value, ticks, index, first_ticks, first_value = struct.unpack_from(
+                "<64sIIQQdQqQd", data, self.METRIC_AT + 128 * i)
             if kind:
-                self.metrics[text(name), kind] = Note(count=count, rejected=rejected, value=value, index=index,
+                self.metrics[text(name), kind] = Note(count=count, rejected=rejected, value=value, index=index, ticks=ticks,
+                                                      first_ticks=first_ticks, first_value=first_value,
                                                       histogram=self.histogram(data, histogram))
         for i in range(self.KNOBS):
             at = self.KNOB_AT + 256 * i

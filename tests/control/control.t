@@ -145,6 +145,8 @@ wait "$live" 2>/dev/null
 poll eval "grep -qx $weight_usual $weight_file"
 is 'kill -9 of the controller puts the weight back' "$(<"$weight_file")" "$weight_usual"
 test -z "$io_file" || { poll eval 'grep -q "100$" "$io_file"' && pass 'and that at disks'; }
+poll eval '[[ $(cut -d" " -f1 "$cap_file") =~ ^(max|-1)$ ]]'
+like 'and the cap' "$(<"$cap_file")" '^(max|-1)'
 poll grep -qx 4 app/knob
 pass 'and the knob'
 poll journal_has 'the controller has gone'

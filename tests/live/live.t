@@ -49,32 +49,45 @@ is 'the server ends well' "$?" 0
 mkdir rings
 dir=rings/sonde-$(id -u).abcdef
 mkdir -m 700 "$dir"
-/usr/bin/python3 - "$dir" $$ <<'END'
-import os, random, struct, sys
-dir, pid = sys.argv[1], int(sys.argv[2])
+cat >scribble.py <<'END'
+import mmap, os, random, struct, sys, time
+dir, pid = sys.argv[1], os.getpid()
 random.seed(1)
 head = struct.pack("<QIIIIiiIIQqQ", 0x544e454d47455353, 1, 2, 1, 0, pid, 1, 0, 0, 0, 2**62, 0)
+kept = []
 for i in range(20):
     board = struct.pack("<III", 0xffffffff, 0xffffffff, 0xffffffff) + random.randbytes(250000)
     if i % 2:  # metrics of a known kind with names that do not end, and histograms that are not there
         tail = struct.pack("<IIQQQQqQQ", 1 + i % 4, 0xffffffff - i, 1, 1, 0x7ff0000000000000, 1, 1, 0, 0)
         metrics = b"".join(b"%04d" % k + b"\xff\"\n\\" * 15 + tail for k in range(256))
         board = board[:64] + metrics + board[64 + len(metrics):]
-    with open(f"{dir}/{i + 1}.board", "wb") as file:
+    with open(f"{dir}/{i + 1}.board", "w+b") as file:
         file.write(head.ljust(4096, b"\0") + board)
+        file.flush()
+        if i < 19:
+            kept.append(mmap.mmap(file.fileno(), 0))  # as those have it whose boards they are
 open(f"{dir}/99.board", "wb").write(head)
 os.symlink("/etc/passwd", f"{dir}/98.board")
+open("scribbled", "w").close()
+while not os.path.exists("erased"):
+    time.sleep(0.05)
 END
+/usr/bin/python3 scribble.py "$dir" &
+scribbler=$!
+poll test -e scribbled
 printf 'rings: [%s]\nseries: 3\n' "$TEST_DIR/rings" >live.yml
 start_live url2 --config live.yml
 is 'hostile boards are survived' "$(scrape "$(<url2)/metrics")" 200
 ok 'and are no reason for bytes that are no text' iconv -f UTF-8 -t UTF-8 page -o /dev/null
+is 'a board that nobody has is nobody'"'"'s' "$(sed -n 's/^sonde_processes{app="python3"} //p' page)" 19
 ok 'what passes the cap is counted' test "$(sed -n 's/^sonde_live_dropped_series_total //p' page)" -gt 0
 is 'twice' "$(scrape "$(<url2)/metrics")" 200
 kill "$live"
 wait "$live"
 is 'the server still ends well' "$?" 0
 
+touch erased
+wait "$scribbler"
 run "$SONDE" live --listen 0.0.0.0:0
 is 'an address that others reach needs a token' "$status" 2
 run "$SONDE" live run -- /no/such/program

@@ -13,6 +13,10 @@ is 'the shipped rules are fine' "$status" 0
 run promtool test rules "$share/prometheus/rules-test.yml"
 is 'and do what they say' "$status" 0
 is 'the dashboard is JSON' "$(jq '.panels | length > 4' "$share/grafana/sonde-live.json")" true
+jq '{groups: [{name: "dashboard", rules: [[.panels[].targets[].expr] | to_entries[] | {record: "a:b\(.key):c",
+	expr: (.value | gsub("\\$__rate_interval"; "1m") | gsub("\\$[a-z_]+"; "x"))}]}]}' "$share/grafana/sonde-live.json" >dashboard.yml
+run promtool check rules dashboard.yml
+like 'and all that it asks is PromQL' "$status $out" '0 .*SUCCESS: [1-9]'
 
 /usr/bin/python3 "$SOURCE_DIR/tests/control/server.py" "$TEST_DIR" &
 hook=$!

@@ -1,27 +1,34 @@
 /*
  * An application that works in steps: app STEPS MILLISECONDS [FILE]. Prints the file's first line;
- * FAIL=1 makes it fail.
+ * FAIL=1 makes it fail, STOP=FILE ends it when that is there.
  */
 #include <sonde/sonde.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
 	long steps = argc > 1 ? strtol(argv[1], NULL, 10) : 0, pause_ms = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
 	FILE *data = argc > 3 ? fopen(argv[3], "r") : NULL;
+	const char *stop = getenv("STOP");
 	char line[100] = "";
 
 	if (data && fgets(line, sizeof(line), data))
 		printf("data: %s", line);
 	printf("colour: %s\n", getenv("COLOUR") ? getenv("COLOUR") : "none");
 	fflush(stdout);
-	for (long i = 0; i < steps; i++) {
+	for (long i = 0; i < steps && !(stop && access(stop, F_OK) == 0); i++) {
 		struct timespec pause = { .tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000 };
 
-		nanosleep(&pause, NULL);
+		{
+			SONDE_SPAN("wait");
+			nanosleep(&pause, NULL);
+		}
 		sonde_step("frame", i, (double)i);
+		sonde_metric_add("frames", 1);
+		sonde_rate("objects", 2);
 	}
 	sonde_metric_add("boxes", 40);
 	sonde_metric_add("boxes", 2);

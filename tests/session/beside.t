@@ -24,6 +24,16 @@ ok 'and what it writes, to its end' test -e out/tools/clock/begun -a -e out/tool
 like 'the profile is a page too' "$(<out/profile.html)" '<h1>with companion</h1>.*max_rss_bytes'
 ok 'the companion is gone' eval "! (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null"
 
+cat >asked.yml <<END
+command: [ cat, made ]
+companions:
+  - name: maker
+    command: [ sh, -c, "sleep 0.3; echo ready >made.new; mv made.new made; exec sleep 300" ]
+    ready: { command: [ test, -s, made ], timeout: 60s }
+END
+run "$SONDE" session asked.yml -o asked
+like 'a command can say that a companion is ready' "$status $err" '0 .*ready'
+
 sed -e 's/^    ready:.*/    ready: { file: never, timeout: 300ms }/' app.yml >late.yml
 run "$SONDE" session late.yml -o late
 like 'a companion that is never ready is said to be' "$status $err" "1 .*'web' was not ready in time"

@@ -64,4 +64,17 @@ poll is_state "$four" "done"
 kill "$server"
 wait "$server"
 is 'the server ends well' "$?" 0
+
+# As many as are remembered have been there: the next is taken all the same, and the oldest forgotten.
+for ((i = 5; i <= 1100; i++)); do
+	mkdir "jobs/$i" && cp "jobs/$two/job.json" "jobs/$i/job.json"
+done
+start
+last=$(submit "five $TEST_DIR/go")
+is 'after a thousand jobs another is taken' "$last" 1101
+poll is_state "$last" "done"
+is 'and done' "$(state "$last")" "done"
+is 'a thousand are listed, the newest' "$(ask "$(<url)/jobs" | jq -c '[length, .[-1].number]')" '[1000,1101]'
+kill "$server"
+wait "$server"
 done_testing

@@ -15,7 +15,7 @@ profile() {
 # field EXPRESSION: of the profile that was printed (p).
 field() { /usr/bin/python3 -c "import json,sys
 p = json.load(open('$TEST_DIR/profile'))
-v = {(x['name'], x.get('step') or x.get('metric')): x for x in p['values']}
+v = {(x['name'], x.get('step') or x.get('metric') or x.get('phase')): x for x in p['values']}
 print($1)"; }
 
 cat >app.yml <<EOF
@@ -26,7 +26,7 @@ env: { COLOUR: green }
 dataset: { source: "file:data.txt", sha256: $sum }
 repeats: 2
 timeout: 60s
-outputs: [json, openmetrics, csv]
+outputs: [json, openmetrics, csv, html]
 EOF
 profile app.yml out
 is 'a session ends well' "$status" 0
@@ -38,6 +38,14 @@ is 'processor time and memory are there' "$(field "v['cpu_seconds',None]['min'] 
 is 'it recommends more than it saw' \
 	"$(field "p['recommended']['memory_bytes'] > v['max_rss_bytes',None]['max'] and p['recommended']['cpus'] > v['cpus',None]['max']")" True
 is 'metrics are in the profile too' "$(field "[v['metric_total','boxes']['each'], v['metric_mean','latency_seconds']['each'], v['metric_rejected','latency_seconds']['each']]")" '[[42, 42], [0.5, 0.5], [1, 1]]'
+# What is counted once in 5 ms at least is counted 200 times a second at most, of pairs 400.
+is 'a counter has its rate' "$(field "0 < v['metric_per_second','frames']['min'] <= v['metric_per_second','frames']['max'] <= 200")" True
+is 'so has a rate, and its sum' \
+	"$(field "0 < v['metric_per_second','objects']['min'] <= v['metric_per_second','objects']['max'] <= 400, v['metric_total','objects']['each']")" \
+	'True [40, 40]'
+is 'phases: how often, and how long' \
+	"$(field "v['phase_count','wait']['each'], v['phase_seconds','wait']['min'] >= 0.1, v['phase_mean_seconds','wait']['min'] >= 0.005")" \
+	'[20, 20] True True'
 is 'the dataset is known by its digest' "$(field "p['dataset']['sha256']")" "$sum"
 like 'the application found its data' "$err" 'data: hello'
 like 'and its environment' "$err" 'colour: green'
@@ -48,7 +56,37 @@ run "$SONDE" info out/repeats/2
 is 'so can the second' "$status" 0
 is 'the CSV has a line for every value of every repeat' "$(wc -l <out/profile.csv)" "$(field "1 + 2 * len(p['values'])")"
 like 'OpenMetrics has the rate' "$(<out/profile.om)" 'sonde_session_steps_per_second\{session="counter",step="frame"\} [0-9.]+'
+like 'and that of the counter' "$(<out/profile.om)" 'sonde_session_metric_per_second\{session="counter",metric="frames"\} [0-9.]+'
 is 'and ends as it must' "$(tail -n 1 out/profile.om)" '# EOF'
+like 'CSV has it' "$(<out/profile.csv)" '2,metric_per_second,"frames",[0-9.]+'
+like 'and the page' "$(<out/profile.html)" '<td>metric_per_second</td><td>frames</td><td class=n>2</td>'
+
+# A burst in the warm-up is no part of the rate. A busy machine is late: then it is given more time, and tried again.
+cat >burst.py <<'EOF'
+import os
+import sys
+import time
+import sonde
+warm = float(sys.argv[1])
+sonde.metric_add("work", 1e6)
+if time.time() - float(os.environ["BEGUN"]) < warm / 2:
+    open("in-time", "w").close()
+for i in range(int(warm * 300)):
+    sonde.metric_add("work", 1)
+    time.sleep(0.01)
+EOF
+for warm in 1 2 4 8; do
+	rm -rf in-time burst
+	printf 'command: [/usr/bin/python3, burst.py, "%s"]\nwarm_up: %ss\nenv: { PYTHONPATH: %s, BEGUN: "%s" }\n' \
+		"$warm" "$warm" "$SONDE_STAGE/lib/sonde/python" "$(date +%s.%N)" >burst.yml
+	profile burst.yml burst
+	rate=$(field "v['metric_per_second','work']['median']")
+	[[ -e in-time && $rate != None ]] && awk -v r="$rate" 'BEGIN { exit !(r <= 101) }' && break
+done
+ok "what was counted in the warm-up is no part of the rate, $rate a second" awk -v r="$rate" 'BEGIN { exit !(r > 0 && r <= 101) }'
+printf 'command: %s 5 5\nwarm_up: 1h\n' "$APP" >cold.yml
+profile cold.yml cold
+is 'what ends before it is warm has no rate' "$(field "v['metric_per_second','frames']['median']")" None
 
 cat >fast.yml <<EOF
 command: $APP 5 5

@@ -19,6 +19,7 @@ limits:
   - {name: work, from: metric, min: 0}
   - {name: slow, metric: latency, min: 0}
   - {name: floor, from: metric, min: 0}
+  - {name: samples, from: metric, min: 0}
 budget: {trials: 6}
 confirm: 0
 YML
@@ -34,9 +35,10 @@ for line in sys.stdin:
     print(a[0], a[1], "%.17g" % float(a[2]), a[3], a[4])')"
 ok 'the objective is the last step of the first loop' holds '[.trials[] | (.values.loss - .values.floor - 0.4) | fabs < 1e-9] | all' "$out"
 ok 'a counter is a sum' holds '[.trials[].values.work == 5] | all' "$out"
+ok 'a rate is how many a second, which pauses of a millisecond bound' holds '[.trials[].values.samples | . > 0 and . <= 10000] | all' "$out"
 ok 'a histogram is its mean' holds '[.trials[].values.slow == 1.5] | all' "$out"
 
-sed 's/^objective.*/objective: {name: seconds, target: 3}/; /^limits/,/floor/d; s/name: knobs/name: target/; s/PART" 20/PART" 100000/; s/default: 2,/default: 18,/; s/\[tiles, columns, rows\]/[rows, columns]/' study.yml >target.yml
+sed 's/^objective.*/objective: {name: seconds, target: 3}/; /^limits/,/samples/d; s/name: knobs/name: target/; s/PART" 20/PART" 100000/; s/default: 2,/default: 18,/; s/\[tiles, columns, rows\]/[rows, columns]/' study.yml >target.yml
 run "$SONDE" tune target.yml --trials 1 --json
 is 'the time to a target is measured' "$(jq .done <<<"$out")" 1
 ok 'and the run ends when it is known' holds '.trials[0].values.seconds > 0 and .trials[0].values.seconds < 90' "$out"

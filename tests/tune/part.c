@@ -43,6 +43,7 @@ int main(int argc, char **argv)
 	for (int i = 1; i <= steps; i++) {
 		sonde_step("train", i, floor + 8.0 / i);
 		sonde_step("other", i, 1000);
+		sonde_rate("samples", 10);
 		nanosleep(&pause, NULL);
 	}
 	sonde_metric_set("floor", floor);

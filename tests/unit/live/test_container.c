@@ -1,0 +1,67 @@
+/* container: its id in the path of a control group, its name by conmon's words and by docker's file. */
+#include "../support.h"
+
+#include "base/fs.h"
+#include "live/container.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ID "13ee4d3c00783571c581602d41361108f2c49c125a7fab0f0563957f3f944c40"
+
+static void id(void **state)
+{
+	char text[80];
+
+	live_container_id("4:memory:/machine.slice/libpod-" ID ".scope\n", text, sizeof(text));
+	assert_string_equal(text, ID);
+	live_container_id("0::/docker/" ID "\n", text, sizeof(text));
+	assert_string_equal(text, ID);
+	live_container_id("0::/user.slice\n1:cpu:/" ID "0\n", text, sizeof(text));
+	assert_string_equal(text, "");
+}
+
+static void conmon(void **state)
+{
+	static const char words[] = "/usr/bin/conmon\0--api-version\0"
+				    "1\0-c\0" ID "\0-u\0" ID "\0-n\0camera\0--exit-dir\0/run";
+	static const char last[] = "conmon\0-c\0" ID "\0-n", other[] = "/usr/bin/python3\0-c\0" ID "\0-n\0camera";
+	char name[64] = "";
+
+	assert_true(live_container_conmon(words, sizeof(words), ID, name, sizeof(name)));
+	assert_string_equal(name, "camera");
+	assert_false(live_container_conmon(words, sizeof(words), "another", name, sizeof(name)));
+	assert_false(live_container_conmon(last, sizeof(last), ID, name, sizeof(name)));
+	assert_false(live_container_conmon(other, sizeof(other), ID, name, sizeof(name)));
+	assert_false(live_container_conmon("", 0, ID, name, sizeof(name)));
+}
+
+static void docker(void **state)
+{
+	static const char text[] = "{\"StreamConfig\":{},\"ID\":\"" ID
+				   "\",\"Name\":\"/camera\",\"Driver\":\"overlay2\"}";
+	char root[512], path[700], name[64] = "";
+
+	assert_int_equal(fs_temp_dir(root, "sonde-unit-docker", NULL), 0);
+	snprintf(path, sizeof(path), "%s/containers/" ID, root);
+	assert_int_equal(fs_mkdir_p(path, 0700, NULL), 0);
+	assert_false(live_container_docker(root, ID, name, sizeof(name)));
+	strncat(path, "/config.v2.json", sizeof(path) - strlen(path) - 1);
+	assert_int_equal(fs_replace_file(AT_FDCWD, path, text, strlen(text), NULL), 0);
+	assert_true(live_container_docker(root, ID, name, sizeof(name)));
+	assert_string_equal(name, "camera");
+	fs_remove_tree(AT_FDCWD, root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(id),
+		cmocka_unit_test(conmon),
+		cmocka_unit_test(docker),
+	};
+
+	return RUN_TESTS(tests);
+}
