@@ -53,19 +53,24 @@ static int write_run_json(const struct store_run *run, json_t *json, struct sond
 	return store_run_write_json(run->dirfd, &text, err);
 }
 
+static json_t *known(const struct recover_result *r, uint64_t count)
+{
+	return r->is_lost_known ? json_integer((json_int_t)count) : json_null();
+}
+
 static void note_outcome(json_t *json, const struct recover_result *r)
 {
 	json_object_set_new(json, "state", json_string("recovered"));
 	json_object_del(json, "ring");
 	json_object_set_new(json, "recovered",
-			json_pack("{s:I, s:I, s:o}", "kept_rows", (json_int_t)r->kept_rows, "ring_events",
-					(json_int_t)r->ring_events, "lost_events",
-					r->is_lost_known ? json_integer((json_int_t)r->lost_events) : json_null()));
+			json_pack("{s:I, s:I, s:o, s:o}", "kept_rows", (json_int_t)r->kept_rows, "ring_events",
+					(json_int_t)r->ring_events, "lost_events", known(r, r->lost_events),
+					"dropped_events", known(r, r->dropped_events)));
 }
 
 static void say(const struct options *o, const char *path, const json_t *json, const struct recover_result *r)
 {
-	char kept[TERM_TEXT], ring[TERM_TEXT], lost[TERM_TEXT];
+	char kept[TERM_TEXT], ring[TERM_TEXT], lost[TERM_TEXT], dropped[TERM_TEXT];
 
 	if (o->is_json) {
 		json_dumpf(json_object_get(json, "recovered"), stdout, 0);
@@ -76,10 +81,13 @@ static void say(const struct options *o, const char *path, const json_t *json, c
 			term_count(ring, r->ring_events));
 	if (!r->is_lost_known)
 		puts(", what the recorder had in memory is lost");
-	else if (r->lost_events)
+	else if (!r->lost_events && !r->dropped_events)
+		puts(", nothing is lost");
+	else if (!r->dropped_events)
 		printf(", %s events are lost\n", term_count(lost, r->lost_events));
 	else
-		puts(", nothing is lost");
+		printf(", %s events are lost, %s had found no room in it\n", term_count(lost, r->lost_events),
+				term_count(dropped, r->dropped_events));
 }
 
 static int recover(struct cli_context *ctx, const char *path, const struct store_run *run, json_t *json)

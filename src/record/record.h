@@ -77,10 +77,11 @@ void record_result_release(struct record_result *r);
  * is refused with -EBUSY unless is_forced.
  */
 struct recover_result {
-	uint64_t kept_rows;   /* rows that were on disk */
-	uint64_t ring_events; /* taken from the ring */
-	uint64_t lost_events; /* that the recorder had taken out but not written */
-	bool is_lost_known;   /* the ring's control page was there to tell */
+	uint64_t kept_rows;      /* rows that were on disk */
+	uint64_t ring_events;    /* taken from the ring */
+	uint64_t lost_events;    /* that the recorder had taken out but not written */
+	uint64_t dropped_events; /* that found no room in the ring, since nobody emptied it */
+	bool is_lost_known;      /* the ring's control page was there to tell */
 };
 int record_recover(const char *bundle, const char *ring, bool is_forced, struct recover_result *result,
 		struct sonde_err *err);

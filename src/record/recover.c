@@ -157,7 +157,7 @@ static int take_ring(struct recovery *r, const char *path, struct sonde_err *err
 	if (!rc)
 		rc = drain_init(&d, &ring, &r->sink, false, err);
 	if (!rc) {
-		uint64_t drained = ring.control->drained_events;
+		uint64_t drained = ring.control->drained_events, filtered = 0, blind = 0;
 		drain_pass(&d);
 		restore_definitions(r, &d);
 		drain_finish(&d);
@@ -165,6 +165,7 @@ static int take_ring(struct recovery *r, const char *path, struct sonde_err *err
 		r->result->ring_events = d.events;
 		r->result->is_lost_known = true;
 		r->result->lost_events = drained > r->result->kept_rows ? drained - r->result->kept_rows : 0;
+		drain_losses(&d, &r->result->dropped_events, &filtered, &blind);
 		drain_release(&d);
 	}
 	ring_dir_release(&ring);

@@ -49,6 +49,21 @@ ok 'the ring is gone' test ! -e "$ring_dir"
 run "$SONDE" recover run
 is 'recovering twice does no harm' "$status" 0
 
+# Nobody empties the ring any more: what finds no room in it is counted.
+rm -f half finished out 'go on'
+"$SONDE" record -o small --process-memory 40K --probes trace -- /usr/bin/python3 worker.py 0 &
+front=$!
+wait_for half
+kill -9 $front
+wait $front 2>/dev/null
+touch 'go on'
+wait_for finished
+for _ in $(seq 100); do run "$SONDE" recover small; [[ $status == 1 ]] || break; sleep 0.1; done
+ok "what found no room is said: $out" grep -q 'had found no room' <<<"$out"
+lost=$(jq '.recovered.lost_events + .recovered.dropped_events' small/run.json)
+ok 'every write is there or counted' \
+	test "$(($("$SONDE" events small --json --call write --path "$PWD/out" | wc -l) + lost))" -ge 2000
+
 # A program that still runs.
 rm -f half finished out 'go on'
 "$SONDE" record -o busy --probes trace -- /usr/bin/python3 worker.py 30 &
