@@ -173,6 +173,20 @@ static void stand_aside(void)
 	forget_step();
 }
 
+/* A program that cannot be executed leaves none. */
+static bool find_runs(struct joining *g)
+{
+	bool has_runs = false;
+	for (size_t i = 0; i < g->hosts.count; i++) {
+		CLEANUP(buf_release) struct buf path = BUF_INIT;
+		struct host *one = &g->hosts.all[i];
+		buf_addf(&path, "hosts/%s", g->parts[i].is_known ? one->place.data : "?");
+		one->is_fetched = !faccessat(g->hosts.run.dirfd, path.data, F_OK, 0);
+		has_runs |= one->is_fetched;
+	}
+	return has_runs;
+}
+
 static int finish(struct joining *g)
 {
 	char name[64];
@@ -185,10 +199,13 @@ static int finish(struct joining *g)
 			err_set(&g->hosts.all[i].why, ENOENT, "this task never began to record");
 		}
 	}
-	int rc = hosts_write(&g->hosts, NULL);
+	bool has_runs = find_runs(g);
+	int rc = has_runs ? hosts_write(&g->hosts, NULL) : 0;
 	for (size_t i = g->hosts.count; i-- > 0;)
 		if (is_first_of(g, i))
 			hostlink_close(g->hosts.all[i].link);
+	if (!has_runs)
+		return fs_remove_tree(AT_FDCWD, g->hosts.run.path); /* no program could be run */
 	return rc ? rc : hosts_join(g->hosts.run.path, NULL);
 }
 

@@ -87,6 +87,19 @@ if [ -x "$SONDE" ]; then
 	run timeout 100 "$SONDE" record -o docker --engine docker --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- sh -c 'echo by docker; exit 8'
 	is 'record --engine docker gives code and output' "$status $out" '8 by docker'
 	ok 'it was docker that ran it' grep -q run asked
+	# An engine whose containers are a daemon's children: what cannot be seen of them is said.
+	mkfifo ask
+	# shellcheck disable=SC2094
+	(while read -r line <ask; do [[ $line == end ]] && break; eval "podman $line" >said </dev/null 2>&1; echo $? >answer; done) &
+	daemon=$!
+	# shellcheck disable=SC2016
+	printf '#!/bin/bash\n[ "$1" = run ] || exec podman "$@"\ncd %q || exit\nrm -f answer\n{ printf "%%q " "$@"; echo; } >ask\nwhile [ ! -s answer ]; do sleep 0.1; done\ncat said\nexit "$(cat answer)"\n' "$PWD" >bin/far
+	chmod +x bin/far
+	run timeout 100 "$SONDE" record -v -o far --engine "$PWD/bin/far" --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- sh -c 'echo from afar; exit 9'
+	is 'a daemon runs it: code and output' "$status $out" '9 from afar'
+	like 'and what is not seen is said' "$err" 'no process of the container was seen'
+	echo end >ask
+	wait "$daemon"
 	for engine in podman docker; do
 		check_ladder "$engine" timeout 100 "$SONDE" record -q -o "ladder-$engine" --timeout 3s --engine $engine \
 			--image "$SONDE_TEST_IMAGE" --engine-arg=--network=none

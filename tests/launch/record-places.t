@@ -49,6 +49,8 @@ if "$SONDE" record -o probe --pids-limit 100 -- true 2>limits.log; then
 	run "$SONDE" record -o shot --memory-limit 64M -- sh -c 'kill -KILL $$'
 	is 'another SIGKILL' "$status" 137
 	unlike 'is just that' "$("$SONDE" info shot)" 'out-of-memory'
+	"$SONDE" record -q -o outer --probes none --memory-limit 100M -- "$SONDE" record -q -o within -- "$SONDE_TEST_ACTS" grow
+	like 'a limit that somebody else has set is known too' "$("$SONDE" info within)" 'SIGKILL of the out-of-memory killer \(limit 100[.0]* MiB\)'
 	if "$SONDE" record -o box --sandbox --memory-limit 64M -- true 2>/dev/null; then
 		"$SONDE" record -f -o box --sandbox --memory-limit 64M -- "$SONDE_TEST_ACTS" grow
 		like 'in a sandbox too' "$("$SONDE" info box)" 'SIGKILL of the out-of-memory killer'

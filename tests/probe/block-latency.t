@@ -28,7 +28,9 @@ mine=$(jq -c "select(.pid == $pid and .rw == \"read\" and .bytes >= 65536 and (.
 bytes=$(jq -s 'map(.bytes) | add' <<<"$mine")
 is 'every byte read past the cache' "$bytes" $((40 * 65536))
 is 'of the process' "$(jq -r .process <<<"$mine" | sort -u)" 1
-is 'each has an end and succeeded' "$(jq -r 'select(.dur_ns == null or .dur_ns <= 0 or .errnum != 0)' <<<"$mine")" ''
+is 'each that has an end succeeded' "$(jq -r 'select(.dur_ns != null and (.dur_ns <= 0 or .errnum != 0))' <<<"$mine")" ''
+# The kernel may tell nobody of an end that comes while it tells of something else; such are counted, see below.
+ok 'and nearly all have one' test "$(jq -s 'map(select(.dur_ns != null)) | length' <<<"$mine")" -ge 30
 ok 'no request is longer than the run' test \
 	"$(jq -s 'map(.dur_ns) | max' <<<"$mine")" -lt "$(jq .wall_ns run/run.json)"
 is 'the run says how many have no end' "$(jq '.probes[] | select(.name == "block").without_end' run/run.json)" \

@@ -388,13 +388,6 @@ static int add_root(struct perf_source_private *p, int32_t pid, int32_t tid)
 	return 0;
 }
 
-static int64_t schedstat_ns(const struct task *k)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", k->pid, k->tid);
-	return number_in(path, STORE_NULL);
-}
-
 static int attach_process(struct perf_source *s, struct sonde_err *err)
 {
 	char path[32];
@@ -414,7 +407,7 @@ static int attach_process(struct perf_source *s, struct sonde_err *err)
 		struct task *k = tasks_get(s->host->tasks, pid, tid);
 		if (k) {
 			k->is_kept = true;
-			k->before_ns = schedstat_ns(k);
+			k->before_ns = perf_ran_ns(k);
 			k->before_ns = k->before_ns == STORE_NULL ? 0 : k->before_ns;
 			k->on_ns = clock_mono_ns(); /* if it is not, its first switch takes it on */
 		}
@@ -509,64 +502,4 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 	if (!rc && s->host->target.kind != PROBE_COMMAND)
 		enable(p);
 	return rc;
-}
-
-/* Those that live on are silent too, but can be asked. */
-static int64_t ask_living(struct perf_source *s)
-{
-	int64_t sum_ns = 0;
-	for (size_t i = 0; i < s->host->tasks->count; i++) {
-		struct task *k = s->host->tasks->all[i];
-		if (k->run_ns != STORE_NULL || k->end_ns != STORE_NULL || (k->start_ns == STORE_NULL && !k->before_ns))
-			continue;
-		k->run_ns = schedstat_ns(k);
-		if (k->run_ns != STORE_NULL)
-			sum_ns += k->run_ns -= k->before_ns;
-	}
-	return sum_ns;
-}
-
-/* Of those that have ended the one whose end no record told the CPU time of. */
-static struct task *find_silent(struct perf_source *s)
-{
-	struct task *found = NULL;
-	for (size_t i = 0; i < s->host->tasks->count; i++) {
-		struct task *k = s->host->tasks->all[i];
-		if (k->run_ns == STORE_NULL && k->end_ns != STORE_NULL) {
-			if (found)
-				return NULL;
-			found = k;
-		}
-	}
-	return found;
-}
-
-/*
- * When threads with equal events alternate on a CPU, the kernel exchanges their events
- * instead of stopping and starting them. So the event that we opened may end up with
- * any thread of the tree, and that thread's end is silent: only inherited events
- * report. What all ran is known, though, and the silent one ran the rest of it.
- */
-void perf_read_roots(struct perf_source *s)
-{
-	struct perf_source_private *p = s->private;
-	bool has_inherit = s->host->target.kind == PROBE_COMMAND || s->host->target.kind == PROBE_PID;
-	int64_t rest_ns = 0;
-	uint64_t lost = 0;
-	for (size_t i = 0; i < p->opened_count; i++) {
-		uint64_t values[3] = { 0 }; /* count, time, losses */
-		if (read(p->opened[i].fd, values, sizeof(values)) < 16)
-			continue;
-		rest_ns += has_inherit && p->opened[i].is_leader ? (int64_t)values[1] : 0;
-		lost += values[2];
-	}
-	if (lost > s->lost)
-		s->lost = lost; /* a ring that was full to the end has no record of it */
-	for (size_t i = 0; i < p->root_count; i++)
-		rest_ns -= p->roots[i].children_ns;
-	if (has_inherit)
-		rest_ns -= ask_living(s);
-	struct task *silent = has_inherit ? find_silent(s) : NULL;
-	if (silent && rest_ns >= 0)
-		silent->run_ns = rest_ns;
 }

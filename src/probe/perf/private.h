@@ -1,4 +1,4 @@
-/* What source.c (records) and attach.c (events) share. */
+/* What source.c (rings), records.c (what is in them) and attach.c (events) share. */
 #ifndef SONDE_PROBE_PERF_PRIVATE_H
 #define SONDE_PROBE_PERF_PRIVATE_H
 
@@ -55,7 +55,12 @@ struct perf_source_private {
 int64_t perf_find_point(const char *system, const char *name, struct buf *format, int *error);
 void perf_find_wanted_points(struct perf_source *s);
 
+/* records.c: one record, when it is its turn; and which event it is of, NULL: none of ours. */
+void perf_take(struct perf_source *s, const struct perf_record *r);
+const struct perf_opened *perf_opened_of(const struct perf_source *s, uint64_t id);
+
 int perf_attach(struct perf_source *s, struct sonde_err *err);
+int64_t perf_ran_ns(const struct task *k); /* by the kernel's word, of one that lives; else STORE_NULL */
 /* Exact CPU time of the attached threads themselves, when nothing more comes. */
 void perf_read_roots(struct perf_source *s);
 
