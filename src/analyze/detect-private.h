@@ -1,4 +1,7 @@
-/* What the parts of finding iterations share: detect-tokens.c reads the stream, detect.c looks for loops in it. */
+/*
+ * What the parts of finding iterations share: detect-tokens.c reads a stream of spans or calls, detect-processes.c one
+ * of processes, detect.c looks for loops in them.
+ */
 #ifndef SONDE_ANALYZE_DETECT_PRIVATE_H
 #define SONDE_ANALYZE_DETECT_PRIVATE_H
 
@@ -6,7 +9,7 @@
 #include "base/map.h"
 
 struct detect_stream {
-	const char *name;
+	const char *name; /* where a loop was found, in words */
 	enum store_table_id table;
 	int ts, dur, process, tid, token, file; /* columns; file -1: none */
 };
@@ -15,6 +18,7 @@ extern const struct detect_stream detect_streams[DETECT_STREAMS];
 
 struct detect_token {
 	int64_t ts_ns, dur_ns, name, file;
+	uint32_t token;       /* what is looked for again */
 	bool is_code;         /* it loads code */
 	bool is_before_pause; /* the thread then called nothing for much longer than usual */
 };
@@ -35,5 +39,11 @@ struct detect_tokens {
 /* The tokens of a thread; *t has a, stream, tid and cap. Release it whatever happens. */
 int detect_tokens_read(struct detect_tokens *t, struct sonde_err *err);
 void detect_tokens_release(struct detect_tokens *t);
+/* When its thread lived, as far as is known: longer than its tokens say. It has tokens. */
+void detect_tokens_life(struct detect_tokens *t);
+
+typedef int detect_look(void *arg, const struct detect_tokens *t);
+/* The tokens of each process that started several others: those. Stops when `look` answers something else than 0. */
+int detect_families(struct analyze *a, const struct detect *d, detect_look *look, void *arg);
 
 #endif

@@ -3,8 +3,9 @@
  * order of time, and when it paused; see detect.h.
  *
  * Start-up code repeats itself more than many a loop: a program that imports a
- * hundred modules does the same calls a hundred times. Calls that load code are
- * known by what they act on.
+ * hundred modules, or looks for its parts in a hundred places, does the same
+ * calls a hundred times. Calls that load code are known by what they act on:
+ * what is installed, and what looks like code elsewhere.
  */
 #include "analyze/detect-private.h"
 
@@ -17,10 +18,12 @@
 #define PAUSE_GAPS 20 /* usual ones */
 
 const struct detect_stream detect_streams[DETECT_STREAMS] = {
-	{ "span", STORE_TABLE_SPAN, STORE_SPAN_ts_ns, STORE_SPAN_dur_ns, STORE_SPAN_process, STORE_SPAN_tid,
+	{ "found in spans", STORE_TABLE_SPAN, STORE_SPAN_ts_ns, STORE_SPAN_dur_ns, STORE_SPAN_process, STORE_SPAN_tid,
 			STORE_SPAN_name, -1 },
-	{ "io", STORE_TABLE_IO, STORE_IO_ts_ns, STORE_IO_dur_ns, STORE_IO_process, STORE_IO_tid, STORE_IO_call,
-			STORE_IO_file },
+	{ "found in commands of a GPU", STORE_TABLE_GPU, STORE_GPU_ts_ns, STORE_GPU_dur_ns, STORE_GPU_process,
+			STORE_GPU_tid, STORE_GPU_name, -1 },
+	{ "found in calls", STORE_TABLE_IO, STORE_IO_ts_ns, STORE_IO_dur_ns, STORE_IO_process, STORE_IO_tid,
+			STORE_IO_call, STORE_IO_file },
 };
 
 /* Code. */
@@ -30,8 +33,14 @@ static const char *const code_ends[] = { ".py", ".pyc", ".pth", ".so", ".pm", ".
 static const char *const code_parts[] = { "/lib/python", "-packages", "/__pycache__", ".so.", "/node_modules", "/perl",
 	"/ruby" };
 
+static const char *const code_roots[] = { "/usr/", "/lib", "/etc/" };
+
 static bool is_code_path(const struct store_text *path)
 {
+	for (size_t i = 0; path->data && i < sizeof(code_roots) / sizeof(*code_roots); i++)
+		if (path->bytes > strlen(code_roots[i]) &&
+				memcmp(path->data, code_roots[i], strlen(code_roots[i])) == 0)
+			return true;
 	for (size_t i = 0; path->data && i < sizeof(code_ends) / sizeof(*code_ends); i++) {
 		size_t n = strlen(code_ends[i]);
 
@@ -105,7 +114,7 @@ static int take(void *arg, unsigned worker, size_t block, const struct store_bat
 			return 1;
 		t->process = process[i];
 		t->tokens[t->count++] = (struct detect_token){ ts[i], dur[i] > 0 ? dur[i] : 0, name[i],
-			s->file >= 0 ? b->columns[s->file].ints[i] : STORE_NULL, false, false };
+			s->file >= 0 ? b->columns[s->file].ints[i] : STORE_NULL, (uint32_t)name[i], false, false };
 	}
 	return 0;
 }
@@ -164,8 +173,7 @@ static void mark_pauses(struct detect_tokens *t)
 		t->tokens[i - 1].is_before_pause = gap_before(t, i) >= ns;
 }
 
-/* When the thread lived, as far as is known: longer than it called anything. */
-static void take_life(struct detect_tokens *t)
+void detect_tokens_life(struct detect_tokens *t)
 {
 	const struct store_process *p = model_process(t->a->run, t->process);
 	size_t count;
@@ -207,7 +215,7 @@ int detect_tokens_read(struct detect_tokens *t, struct sonde_err *err)
 	if (!is_sorted(t))
 		qsort(t->tokens, t->count, sizeof(*t->tokens), by_time);
 	mark_pauses(t);
-	take_life(t);
+	detect_tokens_life(t);
 	return mark_code(t);
 }
 

@@ -1,10 +1,12 @@
 /*
- * Iterations in streams of spans and calls; see detect.h.
+ * Iterations in streams of spans, calls and processes; see detect.h.
  *
  * A stream has more than one loop: each is looked for in what those found
  * before leave over, and the one that most of the time goes to is taken. What
  * loads code is left out at first, and looked at only when without it there is
- * no loop: then it must be most of what the thread does.
+ * no loop: then it must be most of what the thread does. Where iterations are of
+ * different length, as those that read files of different size, calls that are
+ * repeated at once count as one.
  */
 #include "analyze/detect-private.h"
 #include "stats/repeats.h"
@@ -16,7 +18,14 @@
 #define TOKENS_MIN 12
 #define ITERATIONS_MANY 8
 #define ITERATIONS_FEW 4 /* what comes three times may be chance: start-up code is full of it */
+#define VARIETY_FEW 4    /* different calls of few iterations, at least */
+#define VARIETY_RUNS 3   /* of those in which calls are repeated */
+#define PIECES_FEW 64    /* that vote, at most: see stats/repeats.c */
+#define FAR_TIMES 3      /* the usual time between iterations */
+#define USUAL_MAX 256    /* looked at to know it */
 #define STRETCHES_MAX 16
+#define WAY_MORE 1.1              /* times the time, to be preferred to a loop that was found more simply */
+#define OUTER_MORE 1.5            /* times the time, to be preferred to a loop inside one program */
 #define GAP_LENGTHS 4             /* of an iteration: a gap as wide as these ends the loop */
 #define PAUSE (UINT32_C(1) << 31) /* after a call: a token of its own, another after each call */
 
@@ -28,40 +37,53 @@ void detect_plan(struct analyze *a, struct detect *d)
 
 		d->by_thread[i] = analyze_query(a, detect_streams[i].table, &q);
 	}
+	d->last_calls = analyze_query(a, STORE_TABLE_IO,
+			&(struct engine_query){ "last calls", 1, { STORE_IO_process }, ENGINE_NONE, 1,
+					{ { ENGINE_MAX, STORE_IO_ts_ns } } });
 }
+
+/* How a stream is looked at: with what loads code; with calls that are repeated at once as one; without pauses. */
+enum { CODE = 1, RUNS = 2, BARE = 4 };
 
 /* What loops are looked for in: tokens with pauses between them. */
 struct sequence {
 	const struct detect_tokens *of;
 	uint32_t *tokens;
+	int64_t *names;          /* of tokens */
 	int64_t *ts_ns, *end_ns; /* of each; of a pause both are its beginning */
 	size_t count;
-	bool has_code;
+	unsigned way;
 };
 
-static void add(struct sequence *s, uint32_t token, int64_t ts_ns, int64_t dur_ns)
+static void add(struct sequence *s, uint32_t token, int64_t name, int64_t ts_ns, int64_t dur_ns)
 {
 	s->tokens[s->count] = token;
+	s->names[s->count] = name;
 	s->ts_ns[s->count] = ts_ns;
 	s->end_ns[s->count++] = ts_ns + dur_ns;
 }
 
-static int sequence_make(struct sequence *s, const struct detect_tokens *t, bool has_code)
+static int sequence_make(struct sequence *s, const struct detect_tokens *t, unsigned way)
 {
-	*s = (struct sequence){ .of = t, .has_code = has_code };
+	*s = (struct sequence){ .of = t, .way = way };
 	s->tokens = calloc(2 * t->count + 1, sizeof(*s->tokens));
+	s->names = calloc(2 * t->count + 1, sizeof(*s->names));
 	s->ts_ns = calloc(2 * t->count + 1, sizeof(*s->ts_ns));
 	s->end_ns = calloc(2 * t->count + 1, sizeof(*s->end_ns));
-	if (!s->tokens || !s->ts_ns || !s->end_ns)
+	if (!s->tokens || !s->names || !s->ts_ns || !s->end_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->count; i++) {
 		const struct detect_token *k = &t->tokens[i];
 
-		if (k->is_code && !has_code)
+		if (k->is_code && !(way & CODE))
 			continue;
-		add(s, (uint32_t)k->name, k->ts_ns, k->dur_ns);
-		if (k->is_before_pause)
-			add(s, PAUSE | (uint32_t)k->name, k->ts_ns + k->dur_ns, 0);
+		if (way & RUNS && s->count && s->tokens[s->count - 1] == k->token) {
+			s->end_ns[s->count - 1] = k->ts_ns + k->dur_ns;
+			continue;
+		}
+		add(s, k->token, k->name, k->ts_ns, k->dur_ns);
+		if (k->is_before_pause && !(way & BARE))
+			add(s, PAUSE | k->token, k->name, k->ts_ns + k->dur_ns, 0);
 	}
 	return 0;
 }
@@ -69,6 +91,7 @@ static int sequence_make(struct sequence *s, const struct detect_tokens *t, bool
 static void sequence_release(struct sequence *s)
 {
 	free(s->tokens);
+	free(s->names);
 	free(s->ts_ns);
 	free(s->end_ns);
 }
@@ -114,6 +137,41 @@ static void keep_together(const struct sequence *s, struct stats_repeats *r)
 	r->count = most;
 }
 
+static int by_length(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The usual time from an iteration to the next. */
+static int64_t usual_ns(const struct sequence *s, const struct stats_repeats *r)
+{
+	int64_t ns[USUAL_MAX];
+	size_t count = r->count - 1 < USUAL_MAX ? r->count - 1 : USUAL_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		ns[i] = s->ts_ns[r->starts[i + 1]] - s->ts_ns[r->starts[i]];
+	qsort(ns, count, sizeof(*ns), by_length);
+	return ns[count / 2];
+}
+
+/* What looks a little like an iteration and is long before or after the others is none. */
+static void drop_weak(const struct sequence *s, struct stats_repeats *r)
+{
+	int64_t far_ns = r->count > 1 ? FAR_TIMES * usual_ns(s, r) : 0;
+	size_t first = 0;
+
+	for (size_t i = 0; i < r->weak_first; i++)
+		if (s->ts_ns[r->starts[i + 1]] - s->ts_ns[r->starts[i]] > far_ns)
+			first = i + 1;
+	for (size_t i = r->count - r->weak_last; i < r->count; i++)
+		if (s->ts_ns[r->starts[i]] - s->ts_ns[r->starts[i - 1]] > far_ns)
+			r->count = i;
+	r->count -= first;
+	memmove(r->starts, r->starts + first, r->count * sizeof(*r->starts));
+}
+
 static int look(const struct sequence *s, size_t from, size_t to, struct loop *found)
 {
 	struct stats_repeats *r = &found->r;
@@ -124,20 +182,52 @@ static int look(const struct sequence *s, size_t from, size_t to, struct loop *f
 	r->anchor += from;
 	for (size_t i = 0; i < r->count; i++)
 		r->starts[i] += from;
+	drop_weak(s, r);
 	keep_together(s, r);
 	found->ns = s->ts_ns[r->starts[r->count - 1]] - s->ts_ns[r->starts[0]];
 	found->ns += r->count > 1 ? found->ns / (int64_t)(r->count - 1) : 0;
 	return 0;
 }
 
-/* A loop is worth a word when the thread spends a part of its life in it, the more the fewer iterations there are. */
+/* How many different calls an iteration has, up to some. */
+static size_t variety(const struct sequence *s, const struct stats_repeats *r)
+{
+	uint32_t seen[VARIETY_FEW];
+	size_t count = 0, at = r->starts[0];
+
+	for (size_t i = at; i < at + r->length && i < s->count && count < VARIETY_FEW; i++) {
+		size_t k = 0;
+
+		while (k < count && seen[k] != s->tokens[i])
+			k++;
+		if (k == count && !(s->tokens[i] & PAUSE))
+			seen[count++] = s->tokens[i];
+	}
+	return count;
+}
+
+/* Are there enough different calls and pieces? What comes three times, or takes turns, may be there by chance. */
+static bool is_rich(const struct sequence *s, const struct stats_repeats *r)
+{
+	size_t pieces = r->length < PIECES_FEW ? r->length : PIECES_FEW, kinds = variety(s, r);
+
+	if (r->count <= ITERATIONS_FEW)
+		return kinds >= VARIETY_FEW && r->pieces >= pieces && r->count * r->length * 2 >= s->count;
+	return !(s->way & RUNS) || kinds >= VARIETY_RUNS;
+}
+
+/*
+ * A loop is worth a word when the thread spends a part of its life in it, and the run of its time: the more the fewer
+ * iterations there are.
+ */
 static bool is_worth(const struct sequence *s, const struct loop *l)
 {
+	const struct analyze *a = s->of->a;
 	bool is_many = l->r.count >= ITERATIONS_MANY, is_few = l->r.count <= ITERATIONS_FEW;
-	double least = is_few ? 0.8 : !is_many || s->has_code ? 0.5 : 0.1;
+	double of_life = is_few ? 0.8 : !is_many || s->way & CODE ? 0.5 : 0.1, of_run = s->way & CODE ? 0.5 : 0.1;
 
-	return l->r.confidence >= 0.5 && (double)l->ns >= least * (double)s->of->life_ns &&
-			(!is_few || l->r.count * l->r.length * 2 >= s->count);
+	return l->r.confidence >= 0.5 && (double)l->ns >= of_life * (double)s->of->life_ns &&
+			(double)l->ns >= of_run * (double)(a->end_ns - a->start_ns) && is_rich(s, &l->r);
 }
 
 /* The loop that most time goes to. Stretches that are too short to hold a longer one are not looked at. */
@@ -184,7 +274,7 @@ static int64_t name_of(const struct sequence *s, size_t at)
 {
 	while (at + 1 < s->count && s->tokens[at] & PAUSE)
 		at++;
-	return s->tokens[at] & ~PAUSE;
+	return s->names[at];
 }
 
 /* An iteration lasts until the next; one that none follows as long as its tokens, but no longer than the others. */
@@ -214,7 +304,8 @@ static int keep(struct analyze *a, const struct sequence *s, const struct loop *
 	if (!d->from_ns || !d->dur_ns)
 		return -ENOMEM;
 	measure(s, r, d);
-	d->stream = s->of->stream->name;
+	d->where = s->of->stream->name;
+	d->ns = l->ns;
 	d->tid = s->of->tid;
 	d->name = name_of(s, r->anchor > r->starts[0] ? r->anchor : r->starts[0]);
 	d->confidence = r->confidence;
@@ -222,11 +313,11 @@ static int keep(struct analyze *a, const struct sequence *s, const struct loop *
 	return 0;
 }
 
-static int find(struct analyze *a, const struct detect_tokens *t, bool has_code, struct detected *d)
+static int find(struct analyze *a, const struct detect_tokens *t, unsigned way, struct detected *d)
 {
 	struct sequence s;
 	struct loop best = { .ns = 0 };
-	int rc = sequence_make(&s, t, has_code);
+	int rc = sequence_make(&s, t, way);
 
 	if (rc == 0 && s.count)
 		rc = search(&s, &best);
@@ -240,6 +331,7 @@ static int find(struct analyze *a, const struct detect_tokens *t, bool has_code,
 static int try_stream(struct analyze *a, const struct detect *d, int stream, struct detected *found,
 		struct sonde_err *err)
 {
+	static const unsigned ways[] = { 0, RUNS | BARE, CODE };
 	const struct engine_groups *g = analyze_groups(a, detect_streams[stream].table, d->by_thread[stream]);
 	struct detect_tokens t = { .a = a, .stream = &detect_streams[stream] };
 	uint64_t most = 0;
@@ -255,20 +347,54 @@ static int try_stream(struct analyze *a, const struct detect *d, int stream, str
 		return 0;
 	t.cap = most < DETECT_TOKENS_MAX ? most : DETECT_TOKENS_MAX;
 	rc = detect_tokens_read(&t, err);
-	for (int has_code = 0; has_code < 2 && rc == 0 && !found->count; has_code++)
-		rc = find(a, &t, has_code, found);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways) && rc == 0 && !(ways[i] == CODE && found->count); i++) {
+		struct detected one = { .count = 0 };
+
+		rc = find(a, &t, ways[i], &one);
+		if (rc == 0 && (double)one.ns > WAY_MORE * (double)found->ns)
+			*found = one;
+	}
 	found->tokens = t.count;
 	found->is_cut = most > t.cap;
 	detect_tokens_release(&t);
 	return rc == -ENOMEM ? err_sys(err, ENOMEM, "cannot look for iterations") : rc;
 }
 
+/*
+ * Of a pipeline one program may have ended before the next begins, or not: pauses help only where the same program is
+ * started again and again. The longest loop of all families is kept.
+ */
+struct outer {
+	struct analyze *a;
+	struct detected best;
+};
+
+static int look_at_family(void *arg, const struct detect_tokens *t)
+{
+	struct outer *o = arg;
+	struct detected one = { .tokens = t->count };
+	int rc = find(o->a, t, BARE, &one);
+
+	if (rc == 0 && !one.count)
+		rc = find(o->a, t, 0, &one);
+
+	if (rc == 0 && one.ns > o->best.ns)
+		o->best = one;
+	return rc;
+}
+
 int detect_find(struct analyze *a, const struct detect *d, struct detected *found, struct sonde_err *err)
 {
+	struct outer outer = { .a = a };
 	int rc = 0;
 
 	*found = (struct detected){ .count = 0 };
 	for (int i = 0; i < DETECT_STREAMS && rc == 0 && !found->count; i++)
 		rc = try_stream(a, d, i, found, err);
+	if (rc == 0 && detect_families(a, d, look_at_family, &outer) < 0)
+		rc = err_sys(err, ENOMEM, "cannot look for iterations");
+	/* A loop inside one program says more than that of who starts it, unless it is only a part of that. */
+	if (rc == 0 && (double)outer.best.ns > OUTER_MORE * (double)found->ns)
+		*found = outer.best;
 	return rc;
 }

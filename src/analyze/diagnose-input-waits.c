@@ -15,15 +15,15 @@ static bool check(struct analyze *a, struct finding *f)
 			alone_ns < wall_ns / 5)
 		return false;
 	f->recoverable_ns = alone_ns < compute_ns ? alone_ns : compute_ns;
-	snprintf(f->what, sizeof(f->what), "compute waits for input");
+	snprintf(f->what, sizeof(f->what), "compute waits for input; loading ahead, in other threads, would hide it");
 	snprintf(f->evidence, sizeof(f->evidence),
 			"for %.3f s of %.3f s the application was loading or storing and computed nothing; "
 			"it computed for %.3f s",
 			(double)alone_ns / 1e9, (double)wall_ns / 1e9, (double)compute_ns / 1e9);
-	snprintf(f->next, sizeof(f->next),
-			"load ahead in more workers, then: sonde summary --rules "
-			"%s",
-			a->rules.name);
+	finding_try(a,
+			"sonde query %s \"SELECT category, name, count(*) AS spans, sum(dur_ns) AS ns FROM span "
+			"GROUP BY category, name ORDER BY ns DESC LIMIT 20\"",
+			f);
 	return true;
 }
 

@@ -18,7 +18,11 @@ static bool check(struct analyze *a, struct finding *f)
 			"threads waited %.3f s for locks in %.3f s%s%.150s; %" PRId64 " waits were looked at",
 			(double)lock_ns / 1e9, (double)wall_ns / 1e9, o->where[WAIT_LOCK] ? ", most in " : "",
 			o->where[WAIT_LOCK] ? o->where[WAIT_LOCK] : "", o->counts[WAIT_LOCK]);
-	finding_try(a, "sonde summary --json %s | jq .offcpu", f);
+	finding_try(a,
+			"sonde query %s \"SELECT f.function, count(*) AS waits, sum(w.dur_ns) AS ns FROM sched w JOIN "
+			"frame f ON f.stack = w.stack WHERE EXISTS (SELECT 1 FROM frame g WHERE g.stack = w.stack AND "
+			"g.function LIKE '%lock%') GROUP BY 1 ORDER BY ns DESC LIMIT 20\"",
+			f);
 	return true;
 }
 

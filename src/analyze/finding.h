@@ -15,7 +15,7 @@
 struct finding {
 	char what[256];         /* a sentence without a full stop */
 	char evidence[512];     /* another */
-	char next[512];         /* a command, or words what to change */
+	char next[512];         /* a command */
 	int64_t from_ns, to_ns; /* since the start */
 	int64_t recoverable_ns; /* at most; STORE_NULL: not known */
 };

@@ -151,7 +151,7 @@ static void add_found(struct analyze *a, struct analyze_section *s, const struct
 	size_t each = a->opts.iterations ? a->opts.iterations : analyze_top(a, d->count);
 	struct analyze_table *t;
 
-	analyze_text(s, "source", "source", strcmp(d->stream, "io") == 0 ? "found in calls" : "found in spans");
+	analyze_text(s, "source", "source", d->where);
 	analyze_int(s, "tid", "of thread", ANALYZE_ID, d->tid);
 	analyze_int(s, "count", "iterations", ANALYZE_COUNT, (int64_t)d->count);
 	analyze_real(s, "confidence", NULL, ANALYZE_RATIO, d->confidence);

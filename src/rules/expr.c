@@ -1,8 +1,6 @@
 /* From text to a checked tree; see expr.h. Precedence climbing over one table of functions and operators. */
 #include "rules/expr-private.h"
 
-#include "base/words.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -13,19 +11,10 @@
 
 #define UNARY 7 /* binds tighter than every operator of two */
 #define NOT 3
-#define NAMES_MAX 64
 
-struct parser {
-	const char *text, *at;
-	struct arena *arena;
-	struct sonde_err *err;
-	int depth;
-};
+static int parse(struct expr_parser *p, int precedence, struct expr **out);
 
-static int parse(struct parser *p, int precedence, struct expr **out);
-
-static int complain(struct parser *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static int complain(struct parser *p, const char *fmt, ...)
+int expr_complain(struct expr_parser *p, const char *fmt, ...)
 {
 	char what[512];
 	va_list ap;
@@ -36,13 +25,13 @@ static int complain(struct parser *p, const char *fmt, ...)
 	return err_set(p->err, EINVAL, "column %zu: %s", (size_t)(p->at - p->text) + 1, what);
 }
 
-static void blanks(struct parser *p)
+static void blanks(struct expr_parser *p)
 {
 	while (isspace((unsigned char)*p->at))
 		p->at++;
 }
 
-static bool take(struct parser *p, const char *token)
+static bool take(struct expr_parser *p, const char *token)
 {
 	size_t n = strlen(token);
 
@@ -55,7 +44,7 @@ static bool take(struct parser *p, const char *token)
 	return true;
 }
 
-static struct expr *new_expr(struct parser *p, enum expr_kind kind, enum expr_type type)
+static struct expr *new_expr(struct expr_parser *p, enum expr_kind kind, enum expr_type type)
 {
 	struct expr *e = arena_alloc(p->arena, sizeof(*e));
 
@@ -68,8 +57,7 @@ static struct expr *new_expr(struct parser *p, enum expr_kind kind, enum expr_ty
 	return e;
 }
 
-/* What was written from `from` on, without blanks at its end. */
-static void set_text(struct parser *p, struct expr *e, const char *from)
+void expr_set_text(struct expr_parser *p, struct expr *e, const char *from)
 {
 	const char *end = p->at;
 
@@ -89,20 +77,20 @@ static size_t name_length(const char *text)
 	return n;
 }
 
-static int parse_string(struct parser *p, const char **out)
+static int parse_string(struct expr_parser *p, const char **out)
 {
 	const char *from = ++p->at;
 	const char *end = strchr(from, '"');
 
 	if (!end)
-		return complain(p, "the text has no closing quote");
+		return expr_complain(p, "the text has no closing quote");
 	*out = arena_copy(p->arena, from, (size_t)(end - from));
 	p->at = end + 1;
 	return *out ? 0 : err_sys(p->err, ENOMEM, "cannot read the expression");
 }
 
 /* A number, or with a unit of time a duration in seconds. */
-static int parse_number(struct parser *p, double *value, bool *is_duration)
+static int parse_number(struct expr_parser *p, double *value, bool *is_duration)
 {
 	static const struct {
 		const char *unit;
@@ -112,7 +100,7 @@ static int parse_number(struct parser *p, double *value, bool *is_duration)
 
 	*value = strtod(p->at, &end);
 	if (end == p->at || !isfinite(*value))
-		return complain(p, "this is no number");
+		return expr_complain(p, "this is no number");
 	p->at = end;
 	*is_duration = false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && !*is_duration; i++) {
@@ -124,10 +112,10 @@ static int parse_number(struct parser *p, double *value, bool *is_duration)
 			p->at += n;
 		}
 	}
-	return isalpha((unsigned char)*p->at) ? complain(p, "a unit of time is us, ms, s, m, h or d") : 0;
+	return isalpha((unsigned char)*p->at) ? expr_complain(p, "a unit of time is us, ms, s, m, h or d") : 0;
 }
 
-static int parse_match(struct parser *p, struct expr *e)
+static int parse_match(struct expr_parser *p, struct expr *e)
 {
 	struct expr_match *m = &e->matches[e->match_count];
 	size_t n;
@@ -136,23 +124,23 @@ static int parse_match(struct parser *p, struct expr *e)
 	blanks(p);
 	n = name_length(p->at);
 	if (!n)
-		return complain(p, "a label's name is expected");
+		return expr_complain(p, "a label's name is expected");
 	if (e->match_count == MEMORY_LABELS_MAX)
-		return complain(p, "a selector has at most %d labels", MEMORY_LABELS_MAX);
+		return expr_complain(p, "a selector has at most %d labels", MEMORY_LABELS_MAX);
 	m->key = arena_copy(p->arena, p->at, n);
 	p->at += n;
 	m->is_not = take(p, "!=");
 	if (!m->is_not && !take(p, "="))
-		return complain(p, "= or != is expected after the label");
+		return expr_complain(p, "= or != is expected after the label");
 	blanks(p);
 	if (*p->at != '"')
-		return complain(p, "the value of a label stands in double quotes");
+		return expr_complain(p, "the value of a label stands in double quotes");
 	rc = parse_string(p, &m->value);
 	e->match_count++;
 	return rc;
 }
 
-static int parse_window(struct parser *p, struct expr *e)
+static int parse_window(struct expr_parser *p, struct expr *e)
 {
 	double seconds;
 	bool is_duration;
@@ -163,13 +151,13 @@ static int parse_window(struct parser *p, struct expr *e)
 	if (rc < 0)
 		return rc;
 	if (!is_duration || !(seconds > 0) || seconds * 1e9 > (double)EXPR_WINDOW_NS_MAX)
-		return complain(p, "a window is a time from 1us to 1h, such as [10s]");
+		return expr_complain(p, "a window is a time from 1us to 1h, such as [10s]");
 	e->window_ns = (int64_t)(seconds * 1e9);
 	e->type = EXPR_WINDOW;
-	return take(p, "]") ? 0 : complain(p, "] is expected");
+	return take(p, "]") ? 0 : expr_complain(p, "] is expected");
 }
 
-static int parse_selector(struct parser *p, size_t n, struct expr **out)
+static int parse_selector(struct expr_parser *p, size_t n, struct expr **out)
 {
 	const char *from = p->at;
 	struct expr *e = new_expr(p, EXPR_SELECTOR, EXPR_SERIES);
@@ -183,131 +171,44 @@ static int parse_selector(struct parser *p, size_t n, struct expr **out)
 			rc = parse_match(p, e);
 		while (rc == 0 && take(p, ","));
 		if (rc == 0 && !take(p, "}"))
-			rc = complain(p, "} is expected");
+			rc = expr_complain(p, "} is expected");
 	}
 	if (rc == 0 && take(p, "["))
 		rc = parse_window(p, e);
 	if (rc == 0) {
-		set_text(p, e, from);
+		expr_set_text(p, e, from);
 		*out = e;
 	}
 	return rc;
 }
 
-/* May a value of `have` stand where `want` is wanted? A single series is a number. */
-static bool fits(enum expr_type want, enum expr_type have)
-{
-	return want == have || (want == EXPR_NUMBER && have == EXPR_SERIES);
-}
-
-static const struct expr_function *pick(const char *name, size_t n, int precedence, struct expr *const *args,
-		size_t count)
-{
-	const struct expr_function *near = NULL;
-
-	for (const struct expr_function *f = expr_functions; f->name; f++) {
-		bool is_fit = f->arg_count == count, is_exact = is_fit;
-
-		if (strlen(f->name) != n || strncmp(f->name, name, n) != 0 || (f->precedence > 0) != (precedence > 0))
-			continue;
-		for (size_t i = 0; is_fit && i < count; i++) {
-			is_fit = args[i] && fits(f->args[i], args[i]->type);
-			is_exact = is_exact && is_fit && f->args[i] == args[i]->type;
-		}
-		if (is_fit && is_exact)
-			return f;
-		if (is_fit)
-			near = f;
-	}
-	return near;
-}
-
-static bool is_function(const char *name, size_t n)
-{
-	for (const struct expr_function *f = expr_functions; f->name; f++)
-		if (!f->precedence && strlen(f->name) == n && strncmp(f->name, name, n) == 0)
-			return true;
-	return false;
-}
-
-static int complain_types(struct parser *p, const char *name, size_t n, struct expr *const *args, size_t count)
-{
-	char have[128] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < count && used < sizeof(have); i++)
-		used += (size_t)snprintf(have + used, sizeof(have) - used, "%s%s", i ? ", " : "",
-				args[i] ? expr_type_word(args[i]->type) : "?");
-	complain(p, "'%.*s' does not take (%s)", (int)n, name, have);
-	for (const struct expr_function *f = expr_functions; f->name; f++)
-		if (strlen(f->name) == n && strncmp(f->name, name, n) == 0 && f->help)
-			err_hint(p->err, "%s", f->help);
-	return -EINVAL;
-}
-
-static int apply(struct parser *p, const char *name, size_t n, int precedence, struct expr *e, const char *from)
-{
-	int rc = 0;
-
-	e->function = pick(name, n, precedence, e->args, e->arg_count);
-	if (!e->function)
-		return complain_types(p, name, n, e->args, e->arg_count);
-	e->type = e->function->result;
-	set_text(p, e, from);
-	if (strcmp(e->function->name, "cron") == 0) {
-		rc = cron_parse(&e->cron, e->args[0]->name, p->err);
-		if (rc < 0)
-			err_prefix(p->err, "column %zu", (size_t)(from - p->text) + 1);
-	}
-	return rc;
-}
-
-static int unknown_function(struct parser *p, const char *name, size_t n)
-{
-	const char *names[NAMES_MAX];
-	char typed[64];
-	const char *nearest;
-	size_t count = 0;
-
-	for (const struct expr_function *f = expr_functions; f->name && count + 1 < NAMES_MAX; f++)
-		if (!f->precedence)
-			names[count++] = f->name;
-	names[count] = NULL;
-	snprintf(typed, sizeof(typed), "%.*s", (int)n, name);
-	complain(p, "there is no function '%s'", typed);
-	nearest = words_nearest(typed, names);
-	if (nearest)
-		err_hint(p->err, "did you mean '%s'?", nearest);
-	return -EINVAL;
-}
-
-static int parse_call(struct parser *p, size_t n, struct expr **out)
+static int parse_call(struct expr_parser *p, size_t n, struct expr **out)
 {
 	const char *from = p->at;
 	struct expr *e = new_expr(p, EXPR_CALL, EXPR_NUMBER);
 	int rc = e ? 0 : -ENOMEM;
 
-	if (rc == 0 && !is_function(from, n))
-		return unknown_function(p, from, n);
+	if (rc == 0 && !expr_is_function(from, n))
+		return expr_complain_function(p, from, n);
 	p->at += n;
 	if (rc == 0 && take(p, "(") && !take(p, ")")) {
 		do {
 			if (e->arg_count == EXPR_ARGS_MAX)
-				return complain(p, "'%.*s' has too many arguments", (int)n, from);
+				return expr_complain(p, "'%.*s' has too many arguments", (int)n, from);
 			rc = parse(p, 1, &e->args[e->arg_count]);
 			e->arg_count += rc == 0;
 		} while (rc == 0 && take(p, ","));
 		if (rc == 0 && !take(p, ")"))
-			rc = complain(p, ") is expected");
+			rc = expr_complain(p, ") is expected");
 	}
 	if (rc == 0)
-		rc = apply(p, from, n, 0, e, from);
+		rc = expr_apply(p, from, n, 0, e, from);
 	if (rc == 0)
 		*out = e;
 	return rc;
 }
 
-static int parse_constant(struct parser *p, struct expr **out)
+static int parse_constant(struct expr_parser *p, struct expr **out)
 {
 	const char *from = p->at;
 	struct expr *e = new_expr(p, EXPR_CONSTANT, EXPR_NUMBER);
@@ -321,39 +222,39 @@ static int parse_constant(struct parser *p, struct expr **out)
 		rc = parse_number(p, &e->number, &e->is_duration);
 	}
 	if (rc == 0) {
-		set_text(p, e, from);
+		expr_set_text(p, e, from);
 		*out = e;
 	}
 	return rc;
 }
 
-static int parse_unary(struct parser *p, const char *name, int precedence, const char *from, struct expr **out)
+static int parse_unary(struct expr_parser *p, const char *name, int precedence, const char *from, struct expr **out)
 {
 	struct expr *e = new_expr(p, EXPR_OPERATOR, EXPR_NUMBER);
 	int rc = e ? parse(p, precedence, &e->args[0]) : -ENOMEM;
 
 	if (rc == 0) {
 		e->arg_count = 1;
-		rc = apply(p, name, strlen(name), precedence, e, from);
+		rc = expr_apply(p, name, strlen(name), precedence, e, from);
 	}
 	if (rc == 0)
 		*out = e;
 	return rc;
 }
 
-static int parse_truth(struct parser *p, double value, const char *from, struct expr **out)
+static int parse_truth(struct expr_parser *p, double value, const char *from, struct expr **out)
 {
 	struct expr *e = new_expr(p, EXPR_CONSTANT, EXPR_TRUTH);
 
 	if (!e)
 		return -ENOMEM;
 	e->number = value;
-	set_text(p, e, from);
+	expr_set_text(p, e, from);
 	*out = e;
 	return 0;
 }
 
-static int parse_primary(struct parser *p, struct expr **out)
+static int parse_primary(struct expr_parser *p, struct expr **out)
 {
 	const char *from;
 	size_t n;
@@ -363,7 +264,7 @@ static int parse_primary(struct parser *p, struct expr **out)
 	from = p->at;
 	if (take(p, "(")) {
 		rc = parse(p, 1, out);
-		return rc < 0 || take(p, ")") ? rc : complain(p, ") is expected");
+		return rc < 0 || take(p, ")") ? rc : expr_complain(p, ") is expected");
 	}
 	if (take(p, "not"))
 		return parse_unary(p, "not", NOT, from, out);
@@ -377,8 +278,8 @@ static int parse_primary(struct parser *p, struct expr **out)
 		return parse_constant(p, out);
 	n = name_length(p->at);
 	if (!n)
-		return *p->at ? complain(p, "a value is expected, not '%c'", *p->at)
-			      : complain(p, "a value is expected at the end");
+		return *p->at ? expr_complain(p, "a value is expected, not '%c'", *p->at)
+			      : expr_complain(p, "a value is expected at the end");
 	from += n;
 	while (*from == ' ')
 		from++;
@@ -386,7 +287,7 @@ static int parse_primary(struct parser *p, struct expr **out)
 }
 
 /* The operator that stands here and binds at least so tightly. */
-static const struct expr_function *next_operator(struct parser *p, int precedence)
+static const struct expr_function *next_operator(struct expr_parser *p, int precedence)
 {
 	const struct expr_function *found = NULL;
 
@@ -404,7 +305,7 @@ static const struct expr_function *next_operator(struct parser *p, int precedenc
 	return found;
 }
 
-static int parse(struct parser *p, int precedence, struct expr **out)
+static int parse(struct expr_parser *p, int precedence, struct expr **out)
 {
 	const struct expr_function *f;
 	const char *from;
@@ -412,7 +313,7 @@ static int parse(struct parser *p, int precedence, struct expr **out)
 	int rc;
 
 	if (++p->depth > EXPR_DEPTH_MAX)
-		return complain(p, "this is nested too deeply");
+		return expr_complain(p, "this is nested too deeply");
 	blanks(p);
 	from = p->at;
 	rc = parse_primary(p, &left);
@@ -424,7 +325,7 @@ static int parse(struct parser *p, int precedence, struct expr **out)
 		if (rc == 0) {
 			e->args[0] = left;
 			e->arg_count = 2;
-			rc = apply(p, f->name, strlen(f->name), f->precedence, e, from);
+			rc = expr_apply(p, f->name, strlen(f->name), f->precedence, e, from);
 			left = e;
 		}
 	}
@@ -435,16 +336,17 @@ static int parse(struct parser *p, int precedence, struct expr **out)
 
 int expr_compile(struct expr **out, const char *text, enum expr_type wanted, struct arena *arena, struct sonde_err *err)
 {
-	struct parser p = { .text = text, .at = text, .arena = arena, .err = err };
+	struct expr_parser p = { .text = text, .at = text, .arena = arena, .err = err };
 	struct expr *e = NULL;
 	int rc = parse(&p, 1, &e);
 
 	blanks(&p);
 	if (rc == 0 && *p.at)
-		rc = complain(&p, "an operator is expected, not '%c'", *p.at);
-	if (rc == 0 && e && !fits(wanted, e->type)) {
+		rc = expr_complain(&p, "an operator is expected, not '%c'", *p.at);
+	if (rc == 0 && e && !expr_fits(wanted, e->type)) {
 		p.at = text;
-		rc = complain(&p, "this is a %s, and a %s is wanted", expr_type_word(e->type), expr_type_word(wanted));
+		rc = expr_complain(&p, "this is a %s, and a %s is wanted", expr_type_word(e->type),
+				expr_type_word(wanted));
 	}
 	if (rc == 0)
 		*out = e;

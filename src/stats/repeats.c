@@ -8,6 +8,7 @@
 
 #define PIECES_MAX 64    /* that vote */
 #define VOTES_SHARE 0.25 /* of the pieces, that must agree on a beginning */
+#define DOUBT_MAX 16     /* beginnings on each side */
 
 static int by_score(const void *a, const void *b)
 {
@@ -209,9 +210,9 @@ static bool votes_for(const struct work *w, const struct piece *p, uint32_t offs
 /*
  * Where in its iteration a loop was cut: with the cut in the middle the first beginning has votes of the pieces
  * behind it only, and the last those of the pieces before it. Then all beginnings move, and there is one less, unless
- * the last is whole. Pieces that reach into the next iteration say nothing: the last has none.
+ * the last is whole. Pieces that reach into the next iteration say nothing: the last has none. false: it was not cut.
  */
-static void turn(struct work *w, size_t voters, const struct piece *ref, struct stats_repeats *r)
+static bool turn(struct work *w, size_t voters, const struct piece *ref, struct stats_repeats *r)
 {
 	uint32_t offsets[PIECES_MAX];
 	int sides[PIECES_MAX] = { 0 }, best = 0, all = 0, inside = 0, behind = 0, lacking = 0;
@@ -240,7 +241,7 @@ static void turn(struct work *w, size_t voters, const struct piece *ref, struct 
 		all += sides[c] != 0;
 	}
 	if (cut == 0 || best * 2 < inside || best * 4 < all * 3)
-		return;
+		return false;
 	for (size_t v = 0; v < voters; v++) {
 		behind += offsets[v] >= cut && offsets[v] + w->pieces.items[v].width <= r->length;
 		lacking += offsets[v] >= cut && sides[v] > 0;
@@ -248,6 +249,34 @@ static void turn(struct work *w, size_t voters, const struct piece *ref, struct 
 	r->count -= lacking * 2 > behind;
 	for (size_t i = 0; i < r->count; i++)
 		r->starts[i] += cut;
+	return true;
+}
+
+/* Do many pieces vote for this beginning? Those that reach into the next iteration say nothing: the last has none. */
+static bool is_sure(struct work *w, size_t voters, const struct piece *ref, const struct stats_repeats *r, size_t i)
+{
+	size_t inside = 0, agreed = 0;
+
+	for (size_t v = 0; v < voters; v++) {
+		const struct piece *p = &w->pieces.items[v];
+		uint32_t offset = offset_of(w, p, ref);
+
+		if (offset + p->width > r->length)
+			continue;
+		inside++;
+		agreed += votes_for(w, p, offset, r->starts[i], (double)r->length / 8 + 1);
+	}
+	return agreed * 5 >= inside * 2;
+}
+
+static void doubt(struct work *w, size_t voters, const struct piece *ref, struct stats_repeats *r)
+{
+	while (r->weak_first < DOUBT_MAX && r->weak_first + COUNT_MIN < r->count &&
+			!is_sure(w, voters, ref, r, r->weak_first))
+		r->weak_first++;
+	while (r->weak_last < DOUBT_MAX && r->weak_first + r->weak_last + COUNT_MIN < r->count &&
+			!is_sure(w, voters, ref, r, r->count - 1 - r->weak_last))
+		r->weak_last++;
 }
 
 static void measure(struct work *w, struct stats_repeats *r)
@@ -282,8 +311,8 @@ static int find(struct work *w, struct stats_repeats *r)
 	measure(w, r);
 	if (rc == 0 && r->count >= COUNT_MIN)
 		rc = fill_gaps(w, votes, r);
-	if (rc == 0 && r->count > COUNT_MIN)
-		turn(w, voters, ref, r);
+	if (rc == 0 && r->count > COUNT_MIN && !turn(w, voters, ref, r))
+		doubt(w, voters, ref, r);
 	measure(w, r);
 	r->anchor = first_even(w, ref);
 	r->pieces = voters;

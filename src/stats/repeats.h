@@ -22,6 +22,8 @@ struct stats_repeats {
 	size_t anchor;     /* a token (its place in the stream) that the first iteration is known by */
 	size_t pieces;     /* that voted */
 	double confidence; /* share of the votes that agree, 0 .. 1 */
+	/* Outer ones that few pieces vote for: noise took their votes, or what comes before and after looks alike. */
+	size_t weak_first, weak_last;
 };
 
 /* 0 or -ENOMEM. At most 2^31 tokens. */

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Records the fixture, serves it, and lets a script use the page in a real browser: page.py page.mjs | views.mjs."""
+"""Records the fixture, serves it, and lets a script use the page in a real browser: page.py page.mjs | views.mjs | report.mjs."""
 import gzip
 import json
 import os
@@ -12,17 +12,20 @@ import time
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "serve"))
 from browsing import browse  # noqa: E402
-from serving import Server, events, record, tap  # noqa: E402
+from serving import FIXTURE, Server, events, record, tap  # noqa: E402
 
 
 def boxes(run, start):
-    """What the page must show: every span, call and mark, and one that is searched for."""
+    """What the page must show: every span, call and mark, one that is searched for, and the one that follows it at once."""
     spans, calls = events(run, "span"), events(run, "io")
     rows = [[e["name"], e["ts_ns"] - start, e["ts_ns"] - start + (e["dur_ns"] or 0)] for e in spans]
     rows += [[e["call"], e["ts_ns"] - start, e["ts_ns"] - start + (e["dur_ns"] or 0)] for e in calls]
     rows += [[e["name"], e["ts_ns"] - start, e["ts_ns"] - start] for e in events(run, "mark")]
-    needle = [e for e in spans if e["name"] == "needle"][0]
-    return {"boxes": rows, "needle": {"start_ns": needle["ts_ns"] - start, "dur_ns": needle["dur_ns"], "tid": needle["tid"]}}
+
+    def one(name):
+        e = [e for e in spans if e["name"] == name][0]
+        return {"start_ns": e["ts_ns"] - start, "dur_ns": e["dur_ns"], "tid": e["tid"]}
+    return {"boxes": rows, "needle": one("needle"), "after": one("<img src=x onerror=alert(1)>")}
 
 
 def sum_inside(rows, start, end):
@@ -78,6 +81,56 @@ def record_loop(where):
     return run, json.loads(said)["iterations"]
 
 
+TALK = """
+import os, socket, subprocess, sys
+server = socket.create_server(("127.0.0.1", 0))
+for k in range(3):                                      # each says something of its own length, and is answered with more
+    if os.fork() == 0:
+        with socket.create_connection(server.getsockname()) as s:
+            s.sendall(b"q" * (1000 * (k + 1)))
+            s.shutdown(socket.SHUT_WR)
+            while s.recv(65536):
+                pass
+        os._exit(0)
+for k in range(3):
+    client, _ = server.accept()
+    said = 0
+    while data := client.recv(65536):
+        said += len(data)
+    client.sendall(b"a" * (20 * said))
+    client.close()
+for k in range(3):
+    os.wait()
+subprocess.run([sys.argv[1]], check=True)
+"""
+
+
+def record_talk(where):
+    """Processes that talk to each other, and the fixture; where nobody else talks, if that can be had."""
+    run, own = os.path.join(where, "talk"), ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+    if subprocess.run([*own, "true"], capture_output=True, check=False).returncode:
+        own = []
+    subprocess.run([*own, tap.SONDE, "record", "-q", "--net", "-o", run, "--", "/usr/bin/python3", "-c", TALK, FIXTURE],
+                   cwd=where, check=True)
+    return run
+
+
+def report_truth(run, where):
+    """A report of the run, and what it must show, from the tables alone."""
+    pairs, report = {}, os.path.join(where, "r.html")
+    subprocess.run([tap.SONDE, "report", "-o", report, run], check=True, stdout=subprocess.DEVNULL)
+    for e in events(run, "flow"):
+        if e["process"] is None or e["peer_process"] is None:
+            continue
+        ends = [f"{e['name']} {e['pid']}", f"{e['peer_name']} {e['peer_pid']}"]
+        for a, b, way in ((*ends, "out"), (*reversed(ends), "in")):
+            pairs[f"{a} > {b}"] = pairs.get(f"{a} > {b}", 0) + e["bytes_" + way]
+    with open(os.path.join(run, "run.json"), encoding="utf-8") as f:
+        reason = [p.get("reason", "no packets") for p in json.load(f)["probes"] if p["name"] == "net"]
+    needle = [e["dur_ns"] for e in events(run, "span") if e["name"] == "needle"][0]
+    return {"report": report, "pairs": pairs or None, "reason": " ".join(reason), "needle_ns": needle}
+
+
 def views_truth(run, other, server, live):
     """What the views must add up to, from the tables alone."""
     info = server.api("run")
@@ -96,12 +149,14 @@ def main():
     live = None
     with tempfile.TemporaryDirectory() as where:
         browser = browse(where)
-        run, facts = record(where), os.path.join(where, "truth.json")
-        if script == "page.mjs":
+        facts = os.path.join(where, "truth.json")
+        run = record_talk(where) if script == "report.mjs" else record(where)
+        if script == "report.mjs":
             server = Server(run)
-            report = os.path.join(where, "r.html")
-            subprocess.run([tap.SONDE, "report", "-o", report, run], check=True, stdout=subprocess.DEVNULL)
-            truth = {"report": report, **boxes(run, server.api("run")["start_mono_ns"])}
+            truth = report_truth(run, where)
+        elif script == "page.mjs":
+            server = Server(run)
+            truth = boxes(run, server.api("run")["start_mono_ns"])
         else:
             second = os.path.join(where, "second")
             os.mkdir(second)

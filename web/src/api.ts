@@ -44,7 +44,7 @@ export interface SearchResult { is_all: boolean; events: Hit[] }
 export interface StatRow {
 	name_id: number; name: string | null; count: number; total_ns: number; min_ns: number; max_ns: number;
 }
-export interface Stats { from_ns: number; to_ns: number; events: number; names: number; rows: StatRow[] }
+export interface Stats { from_ns: number; to_ns: number; events: number; names: number; rows: StatRow[]; is_least?: boolean } // is_least: there may be more events
 export interface IoRow { name: string | null; category?: string; count: number; errors: number; bytes: number; total_ns: number }
 export interface Io { file_count: number; calls: IoRow[]; files: IoRow[] }
 export type FlameNode = [parent: number, name: number, count: number, total: number];

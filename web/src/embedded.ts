@@ -65,11 +65,14 @@ class EmbeddedSource implements Source {
 	async stats(w: Window): Promise<Stats> {
 		if (w.from <= 0 && w.to >= this.e.run.duration_ns) return this.e.stats;
 		const rows = new Map<number, Stats['rows'][0]>();
-		for (const items of this.levels.length ? this.level(0).values() : []) this.addUp(items, w, rows);
+		let hasCells = false;
+		for (const items of this.levels.length ? this.level(0).values() : []) hasCells = this.addUp(items, w, rows) || hasCells;
 		const list = [...rows.values()].sort((a, b) => b.total_ns - a.total_ns);
-		return { from_ns: w.from, to_ns: w.to, events: list.reduce((n, r) => n + r.count, 0), names: list.length, rows: list };
+		return { from_ns: w.from, to_ns: w.to, events: list.reduce((n, r) => n + r.count, 0), names: list.length, rows: list, is_least: hasCells };
 	}
-	private addUp(items: LaneItems, w: Window, rows: Map<number, Stats['rows'][0]>) {
+	/** Were some of them cells, which stand for any number of events? */
+	private addUp(items: LaneItems, w: Window, rows: Map<number, Stats['rows'][0]>): boolean {
+		let hasCells = false;
 		for (let i = 0; i < items.count; i++) {
 			const id = items.name[i], text = this.texts.get(id), length = items.end[i] - items.start[i];
 			const inside = Math.min(items.end[i], w.to) - Math.max(items.start[i], w.from);
@@ -80,7 +83,9 @@ class EmbeddedSource implements Source {
 			row.min_ns = Math.min(row.min_ns, length);
 			row.max_ns = Math.max(row.max_ns, length);
 			rows.set(id, row);
+			hasCells ||= items.isCell[i] === 1;
 		}
+		return hasCells;
 	}
 	async flame(_: Window, o: FlameOptions) { return (o.source === 'spans' ? this.e.flame : this.e.flames?.[o.source]) ?? { from_ns: 0, to_ns: 0, unit: 'ns', nodes: [[-1, 0, 0, 0] as FlameNode] }; }
 	async io() { return this.e.io; }

@@ -68,7 +68,7 @@ export function FlameView({ app }: { app: App }) {
 	const rows = useMemo(() => value && tableOf(value.mine), [value]);
 	const wanted = s.search.toLowerCase(), isWanted = wanted ? (text: string) => text.toLowerCase().includes(wanted) : null;
 	const threads = s.tracks?.processes.flatMap((p) => p.process === undefined ? [] : p.threads.filter((t) => t.tid !== undefined)
-		.map((t) => ({ key: `${p.process}:${t.tid}`, label: `${processLabel(p)} · ${threadLabel(p, t)} (${t.tid})` }))) ?? [];
+		.map((t) => ({ key: `${p.process}:${t.tid}`, label: `${processLabel(p)} · ${t.name || t.tid === p.pid ? `${threadLabel(p, t)} (${t.tid})` : `thread ${t.tid}`}` }))) ?? [];
 	return (
 		<div class="page flame">
 			<div class="toolbar">
@@ -84,10 +84,10 @@ export function FlameView({ app }: { app: App }) {
 					<option value="">All threads</option>
 					{threads.slice(0, 500).map((t) => <option value={t.key}>{t.label}</option>)}
 				</select>
-				{(app.other || s.brush) && <select aria-label="compare with" data-testid="flame-against" value={against} onChange={(e) => setWish(e.currentTarget.value as Against)}>
+				{(app.other || (s.brush && app.source.isLive)) && <select aria-label="compare with" data-testid="flame-against" value={against} onChange={(e) => setWish(e.currentTarget.value as Against)}>
 					<option value="">Alone</option>
 					{app.other && <option value="other">Against {app.other.name}</option>}
-					{s.brush && <option value="whole">Against the whole run</option>}
+					{s.brush && app.source.isLive && <option value="whole">Against the whole run</option>}
 				</select>}
 				<span class="quiet"><ScopeNote app={app} />
 					{root && <> · <b data-testid="flame-total" title={String(root.total)}>{duration(root.total)}</b> {source === 'offcpu' ? 'off the CPUs' : source === 'cpu' ? 'on the CPUs' : 'in all threads'}</>}

@@ -50,7 +50,7 @@ export function processLabel(p: Process): string {
 
 export function threadLabel(p: Process, t: Thread): string {
 	if (t.tid === p.pid) return t.name && t.name !== processLabel(p) ? t.name : 'main';
-	return t.name || `thread ${t.tid}`;
+	return t.name || `${t.tid}`; // the number first: there may be no room for more
 }
 
 const ORDER: Record<Row['kind'], number> = { process: 0, steps: 1, thread: 2, plot: 3, counter: 4 };
@@ -84,7 +84,7 @@ function threadRows(p: Process, t: Thread, state: State): Row[] {
 	if (slices.length || marks || strips.length) {
 		const key = `thread:${process}:${t.tid ?? 0}`;
 		const shown = state.opened.has(key) ? slices : slices.slice(0, SHOWN_DEPTHS);
-		rows.push({ ...common, kind: 'thread', key, label: threadLabel(p, t), note: t.tid === undefined || (!t.name && t.tid !== p.pid) ? '' : String(t.tid),
+		rows.push({ ...common, kind: 'thread', key, label: threadLabel(p, t), note: t.tid === undefined ? '' : !t.name && t.tid !== p.pid ? 'thread' : String(t.tid),
 			lanes: shown, marks, strips, top, hidden: slices.length - shown.length,
 			height: Math.max(22, top + shown.length * LANE + 4) });
 	}

@@ -34,7 +34,7 @@ const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 /** What is wrong, by which numbers, what it costs, and what to type next. */
 function DiagnosisCard({ app, d }: { app: App; d: Diagnosis }) {
 	const hasRange = d.from_ns !== null && d.to_ns !== null && d.to_ns > d.from_ns;
-	const isCommand = /^(sonde|perf|strace|top|ionice|nice|taskset)\b/.test(d.next);
+	const isCommand = /^(sonde|ps)\b/.test(d.next);
 	const show = () => { app.set({ brush: { from: d.from_ns!, to: d.to_ns! } }); app.show(d.from_ns!, d.to_ns!); };
 	return (
 		<article class="card diagnosis" data-testid="diagnosis" data-rule={d.rule}>
@@ -123,7 +123,7 @@ export function Overview({ app }: { app: App }) {
 			</div>
 			{!!run.loss.length && <div class="card warning"><h2>What is missing</h2><ul class="plain-list">{run.loss.map((l) => <li>{l}.</li>)}</ul></div>}
 			<Diagnoses app={app} summary={summary} isBusy={isBusy} />
-			{loop && <div class="card"><h2>{loop.found ? `Iterations found in what thread ${loop.found.tid} does` : `Iterations of ${loop.name}`}<button class="plain" onClick={() => app.set({ tab: 'steps' })}>more</button></h2><LoopChart app={app} loop={loop} height={190} /></div>}
+			{loop && <div class="card"><h2>{loop.found ? `Iterations ${loop.found.source}` : `Iterations of ${loop.name}`}{loop.found && <span class="quiet">thread {loop.found.tid}</span>}<button class="plain" onClick={() => app.set({ tab: 'steps' })}>more</button></h2><LoopChart app={app} loop={loop} height={190} /></div>}
 			<div class="columns">
 				{!!functions.length && <div class="card"><h2>On the CPU<button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph</button></h2><Functions app={app} functions={functions} /></div>}
 				{!!spans.length && <div class="card"><h2>Spans<button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph</button></h2><NameTable app={app} rows={spans.slice(0, 8)} scopeNs={app.duration} isShort /></div>}

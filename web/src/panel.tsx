@@ -69,7 +69,7 @@ function Statistics({ app }: { app: App }) {
 	return (
 		<div data-testid="stats" class={isBusy ? 'busy' : ''}>
 			<p class="quiet" data-testid="stats-head">
-				{s.brush ? <>{duration(value.to_ns - value.from_ns)} from {tick(value.from_ns, 1e3)}</> : 'The whole run'}: <b data-testid="stats-events">{count(value.events)}</b> events, {count(value.names)} names
+				{s.brush ? <>{duration(value.to_ns - value.from_ns)} from {tick(value.from_ns, 1e3)}</> : 'The whole run'}: {value.is_least && 'at least '}<b data-testid="stats-events">{count(value.events)}</b> events, {count(value.names)} names
 				{s.brush && <> · <button class="plain" onClick={() => app.set({ brush: null })}>whole run</button> · <button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph of it</button></>}
 			</p>
 			<NameTable app={app} rows={value.rows} scopeNs={value.to_ns - value.from_ns} />

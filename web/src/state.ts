@@ -99,12 +99,12 @@ export class App {
 		if (tab && this.state.tab !== tab) this.set({ tab });
 		this.setWindow(from - room, to + room);
 	}
-	async select(selection: Selection | null) {
+	/** at: a time of the event; within: how far off it may be. */
+	async select(selection: Selection | null, at = selection?.start ?? 0, within = 1) {
 		this.set({ selection, details: null });
 		if (!selection) return;
 		try {
-			const details = await this.source.event(selection.lane, selection.start,
-				Math.max(1, (selection.end - selection.start) / 2));
+			const details = await this.source.event(selection.lane, at, within);
 			if (this.state.selection === selection) {
 				this.state.selection = { lane: selection.lane, start: details.start_ns,
 					end: details.start_ns + details.duration_ns, nameId: details.name_id };
@@ -134,16 +134,16 @@ export class App {
 		if (!hits?.length) return;
 		const i = (index + hits.length) % hits.length, hit = hits[i];
 		this.set({ hit: i });
-		this.reveal(hit.lane, hit.start_ns, hit.start_ns + hit.duration_ns, hit.name_id);
+		this.reveal({ lane: hit.lane, start: hit.start_ns, end: hit.start_ns + hit.duration_ns, nameId: hit.name_id });
 	}
 	/** Select an event and bring it into view; the zoom changes only when it has to. */
-	reveal(lane: number, start: number, end: number, nameId: number) {
-		const w = this.state.window, span = w.to - w.from;
+	reveal(selection: Selection, at?: number, within?: number) {
+		const w = this.state.window, span = w.to - w.from, { start, end } = selection;
 		if (this.state.tab !== 'timeline') this.set({ tab: 'timeline' });
 		if (end - start > span || end - start < span / 400) this.show(start, Math.max(end, start + 100));
 		else if (start < w.from || end > w.to) this.setWindow((start + end) / 2 - span / 2, (start + end) / 2 + span / 2);
-		void this.select({ lane, start, end, nameId });
-		this.onReveal?.(lane);
+		void this.select(selection, at, within);
+		this.onReveal?.(selection.lane);
 	}
 	onReveal?: (lane: number) => void;
 	setGroups(groups: string) {

@@ -33,7 +33,7 @@ function Facts({ app, loop }: { app: App; loop: Loop }) {
 	return (
 		<span class="quiet"><b>{f ? `Loop at ${loop.name}` : loop.name}</b>: {count(f?.count ?? loop.iterations.length)} iterations · median {duration(loop.median)} · mean {duration(loop.mean)} · 95 % within {duration(loop.p95)}
 			{loop.longest && <> · longest <button class="plain" onClick={() => app.show(loop.longest!.start, loop.longest!.end)}>{loop.longest.index}</button> with {duration(loop.longest.end - loop.longest.start)}</>}
-			{f && <> · {f.source} of thread {f.tid}, {percent(f.confidence)} regular</>}</span>
+			{f && <> · {f.source}, thread {f.tid}, {percent(f.confidence)} regular</>}</span>
 	);
 }
 

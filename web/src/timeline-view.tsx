@@ -123,6 +123,7 @@ export function TrackArea({ app, onReady, caption }: { app: App; onReady: (t: Ti
 			if (!row || !el || app.state.pins.has(row.key)) return;
 			const top = el.scrollTop, room = el.clientHeight - t.layout.pinnedHeight;
 			if (row.y < top || row.y + row.height > top + room) el.scrollTop = Math.max(0, row.y - room / 3);
+			t.setScroll(el.scrollTop); // the event of scrolling comes a frame later
 		});
 		return () => { stop(); t.stop(); onReady(null); app.onReveal = undefined; };
 	}, [app]);

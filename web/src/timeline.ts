@@ -54,7 +54,9 @@ export class Timeline {
 		this.scroll = top;
 		this.request();
 	}
+	/** Draw again soon. What is drawn until then may be of another view: data-ready says when it is not. */
 	request() {
+		this.canvas.dataset.ready = 'false';
 		if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.tick(); });
 	}
 	private tick() {
@@ -358,14 +360,12 @@ export class Timeline {
 			void this.app.select(null);
 			return;
 		}
-		const { items, i } = found, { from, nsPerPixel } = this.view;
+		const { items, i } = found;
 		if (items.lane === FOUND_LANE) { // no event of the run: a stretch of it
 			this.app.set({ brush: { from: items.start[i], to: items.end[i] } });
 			return;
 		}
-		// Of a cell, the event nearest to the pointer.
-		const at = items.isCell[i] ? Math.min(items.end[i] - 1, Math.max(items.start[i], from + x * nsPerPixel)) : items.start[i];
-		void this.app.select({ lane: items.lane, start: at, end: items.isCell[i] ? at + items.bin : items.end[i], nameId: items.name[i] });
+		void this.app.select(...picked(items, i, this.timeAt(x)));
 	}
 	doubleClick() {
 		const s = this.app.state.selection;
@@ -379,8 +379,7 @@ export class Timeline {
 		return [...this.layout.pinned, ...this.layout.rows].find((r) => r.marks?.lane === lane || [...r.lanes, ...r.strips].some((l) => l.lane === lane)) ?? null;
 	}
 	private reveal(items: LaneItems, i: number) {
-		const s = picked(items, i);
-		this.app.reveal(s.lane, s.start, s.end, s.nameId);
+		this.app.reveal(...picked(items, i));
 	}
 	/** The event before or after the selected one in its lane. */
 	async step(by: 1 | -1) {
@@ -408,7 +407,7 @@ export class Timeline {
 			if (!items) continue;
 			const i = firstAfter(items, this.app.state.window.from);
 			if (i < items.count && items.start[i] < this.app.state.window.to) {
-				void this.app.select(picked(items, i));
+				void this.app.select(...picked(items, i));
 				return;
 			}
 		}
@@ -419,8 +418,12 @@ export class Timeline {
 	}
 }
 
-/** What to ask the server for: of a cell, the event nearest to its middle. */
-function picked(items: LaneItems, i: number): Selection {
-	const length = items.end[i] - items.start[i], start = items.isCell[i] ? items.start[i] + length / 2 : items.start[i];
-	return { lane: items.lane, start, end: start + length, nameId: items.name[i] };
+/**
+ * What to ask the server for, by a time that is surely the event's: edges are rounded to an eighth of a bin, so that a
+ * neighbour may lie there. Of a cell, the event nearest to t. Until the answer comes, the item itself is outlined.
+ */
+function picked(items: LaneItems, i: number, t = (items.start[i] + items.end[i]) / 2): [selection: Selection, at: number, within: number] {
+	const { lane, bin } = items, nameId = items.name[i], edge = items.isCell[i] ? 1 : Math.max(1, bin / 8);
+	const at = Math.min(items.end[i] - edge, Math.max(items.start[i] + edge, t));
+	return items.isCell[i] ? [{ lane, nameId, start: at, end: at + bin }, at, Math.max(bin, (items.end[i] - items.start[i]) / 2)] : [{ lane, nameId, start: items.start[i], end: items.end[i] }, at, 1];
 }
