@@ -27,7 +27,8 @@ static const char style[] =
 		".warning{border-left:4px solid #e0a800;padding-left:.6em}"
 		"@media(prefers-color-scheme:dark){body{background:#161616;color:#ddd}svg{background:#1e1e1e}"
 		"pre{background:#222}td,th{border-color:#444}.quiet{color:#999}.slower{color:#f28b82}"
-		".faster{color:#81c995}.equivalent{color:#8ab4f8}.inconclusive{color:#fdd663}.even{fill:#5ba8e0}.odd{fill:#f28b82}}";
+		".faster{color:#81c995}.equivalent{color:#8ab4f8}.inconclusive{color:#fdd663}"
+		".even{fill:#5ba8e0}.odd{fill:#f28b82}}";
 
 void html_percent(struct buf *out, double ratio)
 {

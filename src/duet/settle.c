@@ -5,6 +5,9 @@
 
 #include <math.h>
 
+#define QUICKER 3
+#define SLACK 0.75 /* of one turn's processor time: the next may have less */
+
 enum { RUNS_WANTED = 40, RUNS_MOST = 400, ASYNC_TURNS = 4, ROBUST_TURNS = 8 };
 
 size_t compare_turns_least(const struct duet_setup *s, enum duet_design design)
@@ -26,6 +29,29 @@ size_t compare_turns_for(const struct duet_setup *s, enum duet_design design, do
 	return turns < least ? least : turns;
 }
 
+/* Of a turn: of both sides one after the other, or of the longer one. */
+static double cpu_ns(const struct duet_run *run, size_t turns)
+{
+	bool is_together = run->design == DUET_SYNC || run->design == DUET_ASYNC;
+	double sums[DUET_SIDES] = { 0 };
+
+	for (int side = 0; side < DUET_SIDES; side++)
+		for (size_t i = 0; i < run->sides[side].count; i++)
+			sums[side] += run->sides[side].items[i].metrics[DUET_CPU];
+	return (is_together ? fmax(sums[DUET_A], sums[DUET_B]) : sums[DUET_A] + sums[DUET_B]) / (double)turns;
+}
+
+/*
+ * Without others a turn takes at least its processor time, as far as that is known; a program that waits for
+ * something else keeps it waiting, though, so it is not supposed to be more than QUICKER times as quick.
+ */
+static double least_ns(const struct duet_run *run, size_t turns, double turn_ns)
+{
+	double cpu = cpu_ns(run, turns);
+
+	return isfinite(cpu) ? fmin(turn_ns, fmax(SLACK * cpu, turn_ns / QUICKER)) : turn_ns;
+}
+
 /* One turn that does not count. */
 static int warm_up(struct comparison *c)
 {
@@ -39,7 +65,8 @@ static int warm_up(struct comparison *c)
 	rc = compare_run(c, &plan, false, &run);
 	if (rc)
 		return rc;
-	c->turn_ns = c->quick_ns = (double)(run.end_ns - run.start_ns) / (double)plan.turns;
+	c->turn_ns = (double)(run.end_ns - run.start_ns) / (double)plan.turns;
+	c->quick_ns = least_ns(&run, plan.turns, c->turn_ns);
 	duet_run_release(&run);
 	return 0;
 }

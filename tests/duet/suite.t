@@ -10,7 +10,7 @@ image=localhost/sonde-duet-test-$$
 # an image with bash, date and sleep of this machine; of what the original asks for bash is enough
 mkdir -p rootfs/{bin,tmp,duet,usr/bin}
 for program in bash date sleep cat mkdir "$SONDE_TEST_WAITS"; do
-	path=$(command -v $program)
+	path=$(command -v "$program")
 	cp -L "$path" rootfs/bin/
 	ldd "$path" | grep -o '/[^ ]*' | while read -r library; do
 		mkdir -p "rootfs$(dirname "$library")"
@@ -129,7 +129,7 @@ sed 's/duet_repetitions: 2/duet_repetitions: 1/; s/sequential_repetitions: 2/seq
 sed 's/suite: lines/suite: other/; s/^nap/doze/; s/\[ nap \]/[ doze ]/' one.yml >two.yml
 echo 'duetbench: {colour: red}' >wrong.yml
 duet -o several one.yml wrong.yml two.yml
-is 'several configurations run in one call, and what is wrong with one is the exit code' "$status $(cd several && ls -d *.times | sed 's/\.\(AB\|BA\)\./.XX./' | tr '\n' ' ')" \
+is 'several configurations run in one call, and what is wrong with one is the exit code' "$status $(cd several && ls -d -- *.times | sed 's/\.\(AB\|BA\)\./.XX./' | tr '\n' ' ')" \
 	'1 lines.nap.0.duet.XX.A.times lines.nap.0.duet.XX.B.times other.doze.0.duet.XX.A.times other.doze.0.duet.XX.B.times ' || diag "$err"
 like 'which is named' "$err" "wrong.yml:1: 'duetbench' has the unknown key 'colour'"
 rm several/lines.*.A.times

@@ -4,7 +4,7 @@
 
 void fake_init(struct fake *f, double factor_b, double noise)
 {
-	*f = (struct fake){ .base_ns = 1e7, .factor_b = factor_b, .second_slower = 1, .clock_ns = 1000 };
+	*f = (struct fake){ .base_ns = 1e7, .factor_b = factor_b, .second_slower = 1, .busy = 1, .clock_ns = 1000 };
 	for (size_t d = 0; d < DUET_DESIGNS; d++)
 		f->noise[d] = noise;
 	stats_rng_init(&f->rng, 7, 7);
@@ -14,15 +14,15 @@ static double duration(struct fake *f, const struct duet_task *task, enum duet_s
 {
 	double factor = side == DUET_B && !task->is_aa ? f->factor_b : 1;
 
-	return f->base_ns * factor * (is_second ? f->second_slower : 1) *
+	return f->base_ns * f->busy * factor * (is_second ? f->second_slower : 1) *
 			exp(f->noise[task->design] * stats_rng_normal(&f->rng));
 }
 
-static int add(struct duet_samples *s, int64_t start, double ns)
+static int add(const struct fake *f, struct duet_samples *s, int64_t start, double ns)
 {
 	struct duet_iteration it = duet_iteration_at(start, start + (int64_t)ns);
 
-	it.metrics[DUET_CPU] = ns;
+	it.metrics[DUET_CPU] = ns / f->busy;
 	return duet_samples_add(s, &it);
 }
 
@@ -34,7 +34,7 @@ static int in_turn(struct fake *f, const struct duet_task *task, struct duet_run
 		enum duet_side side = (i % 2 == 0) == task->turns[i / 2].is_first_b ? DUET_B : DUET_A;
 		double ns = duration(f, task, side, i % 2 == 1);
 
-		rc = add(&run->sides[side], f->clock_ns, ns);
+		rc = add(f, &run->sides[side], f->clock_ns, ns);
 		f->clock_ns += (int64_t)ns;
 	}
 	return rc;
@@ -51,7 +51,7 @@ static int at_once(struct fake *f, const struct duet_task *task, struct duet_run
 		for (int side = 0; side < DUET_SIDES && !rc; side++) {
 			double ns = duration(f, task, (enum duet_side)side, turn->is_swapped == (side == DUET_A));
 
-			rc = add(&run->sides[side], end[side], ns);
+			rc = add(f, &run->sides[side], end[side], ns);
 			end[side] += (int64_t)ns;
 		}
 		if (task->design == DUET_SYNC)

@@ -91,6 +91,7 @@ static int calm_down(void *arg, const struct duet_result *so_far, struct sonde_e
 	struct fake *f = arg;
 
 	f->base_ns *= 0.9;
+	f->busy = 1;
 	return 0;
 }
 
@@ -103,6 +104,24 @@ static void a_busy_pilot_does_not_end_it_early(void **state)
 	fake_init(&f, 1.01, 0.2);
 	f.base_ns = 2e7;
 	setup.has_aa = true;
+	setup.on_schedule = calm_down;
+	setup.arg = &f;
+	r = compare(&setup, &f);
+	assert_int_equal(r.verdict, STATS_INCONCLUSIVE);
+	assert_int_equal(r.stop, DUET_BUDGET_OVER);
+	duet_result_release(&r);
+}
+
+/* All that is known of the time a turn takes is one turn, and others were at work in it. */
+static void a_busy_first_turn_does_not_end_it_early(void **state)
+{
+	struct duet_setup setup = usual();
+	struct fake f;
+	struct duet_result r;
+
+	fake_init(&f, 1.01, 0.2);
+	f.base_ns = 1e8;
+	f.busy = 2.5;
 	setup.on_schedule = calm_down;
 	setup.arg = &f;
 	r = compare(&setup, &f);
@@ -133,6 +152,7 @@ static void says_what_it_would_take(void **state)
 	struct fake f;
 	struct duet_result r;
 
+	setup.seed = 6;
 	fake_init(&f, 1.03, 0.1);
 	f.base_ns = 4e8;
 	r = compare(&setup, &f);
@@ -428,6 +448,7 @@ int main(void)
 		cmocka_unit_test(a_clear_answer_comes_early),
 		cmocka_unit_test(the_budget_is_kept),
 		cmocka_unit_test(a_busy_pilot_does_not_end_it_early),
+		cmocka_unit_test(a_busy_first_turn_does_not_end_it_early),
 		cmocka_unit_test(one_run_at_least_and_it_is_indicative),
 		cmocka_unit_test(says_what_it_would_take),
 		cmocka_unit_test(position_does_not_matter),
