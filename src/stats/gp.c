@@ -36,6 +36,7 @@ int stats_gp_condition(struct stats_gp *gp, const struct stats_gp_data *data,
 	gp->data = *data;
 	gp->parameters = *parameters;
 	gp->evidence = NAN;
+	gp->to = NULL;
 	gp_settle(&s, parameters, data->dims);
 	gp->variance = s.variance;
 	gp->additive = s.additive;
@@ -113,6 +114,8 @@ static void gradient_of(const struct stats_gp *gp, const double *x, size_t k, do
 	}
 	*by_mean = stats_dot(gp->alpha, gp->d, gp->data.n);
 	*by_variance = -2 * stats_dot(gp->v, gp->d, gp->data.n);
+	if (gp->to)
+		*by_variance -= 2 * stats_dot(gp->to, gp->d, gp->data.n);
 }
 
 void stats_gp_predict(const struct stats_gp *gp, const double *x, double *mean, double *variance, double *mean_gradient,
@@ -127,11 +130,29 @@ void stats_gp_predict(const struct stats_gp *gp, const double *x, double *mean, 
 		explained += gp->v[i] * gp->k[i];
 	}
 	*mean = gp->mean + stats_dot(gp->alpha, gp->k, n);
-	*variance = fmax(all - explained, 1e-12 * all);
+	*variance = all - explained;
+	if (gp->to)
+		*variance += gp->to_variance - 2 * stats_dot(gp->to, gp->k, n);
+	*variance = fmax(*variance, 1e-12 * all);
 	for (size_t k = 0; mean_gradient && k < gp->data.dims; k++) {
 		if (gp->data.is_category && gp->data.is_category[k])
 			mean_gradient[k] = variance_gradient[k] = 0;
 		else
 			gradient_of(gp, x, k, &mean_gradient[k], &variance_gradient[k]);
 	}
+}
+
+int stats_gp_relate(struct stats_gp *gp, size_t row, struct arena *arena)
+{
+	size_t n = gp->data.n;
+	double *to = arena_alloc(arena, n * sizeof(*to)), mean;
+
+	if (!to)
+		return -ENOMEM;
+	gp->to = NULL;
+	stats_gp_predict(gp, gp->data.x + row * gp->data.dims, &mean, &gp->to_variance, NULL, NULL);
+	for (size_t i = 0; i < n; i++)
+		to[i] = (i == row) - gp->v[i];
+	gp->to = to;
+	return 0;
 }

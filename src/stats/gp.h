@@ -70,6 +70,8 @@ struct stats_gp {
 	double *inverse;           /* of the covariance of all rows */
 	double *columns;           /* the points, coordinate after coordinate */
 	double *k, *v, *slope, *d; /* scratch: one thread at a time */
+	double *to;                /* how the difference to a row weighs the covariances; NULL: to none */
+	double to_variance;
 };
 
 /* For numeric coordinates of dims in all: length scales about a third of the range, longer where there are many. */
@@ -96,6 +98,12 @@ int stats_gp_sample(struct stats_gp_parameters *parameters, const struct stats_g
 /* The function (not a measurement of it) at x. Where not NULL, the gradients have dims entries, 0 for categories. */
 void stats_gp_predict(const struct stats_gp *gp, const double *x, double *mean, double *variance, double *mean_gradient,
 		double *variance_gradient);
+
+/*
+ * From now on variances are of the difference to the function at that row: what both are wrong by together does not
+ * count. -ENOMEM.
+ */
+int stats_gp_relate(struct stats_gp *gp, size_t row, struct arena *arena);
 
 /* The log of the parameters' posterior probability and its gradient (scales, variance, additive, noise); for tests. */
 double stats_gp_evidence(const struct stats_gp_data *data, const struct stats_gp_prior *prior,

@@ -1,10 +1,11 @@
 /*
- * Templates: {name} is a parameter's value, {dir} the run's directory, {id} the trial's number, {{name} none of them.
+ * Templates: {name} is a parameter's value, {dir} the run's directory, {build} that of its build, {id} the
+ * trial's number, {{name} none of them.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/words.h"
-#include "tune/run.h"
+#include "tune/build.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,13 +19,14 @@ enum { TEMPLATE_MAX = 1 << 20, NAME_MAX_BYTES = 200 };
 
 static int unknown(const struct tune_space *space, const char *name, struct sonde_err *err)
 {
-	const char *names[TUNE_PARAMS_MAX + 3], *nearest;
+	const char *names[TUNE_PARAMS_MAX + 4], *nearest;
 
 	for (size_t i = 0; i < space->count; i++)
 		names[i] = space->params[i].name;
 	names[space->count] = "dir";
 	names[space->count + 1] = "id";
-	names[space->count + 2] = NULL;
+	names[space->count + 2] = "build";
+	names[space->count + 3] = NULL;
 	nearest = words_nearest(name, names);
 	err_set(err, EINVAL, "{%s} is none of the parameters", name);
 	if (nearest)
@@ -34,14 +36,14 @@ static int unknown(const struct tune_space *space, const char *name, struct sond
 	return -EINVAL;
 }
 
-static int expand_name(struct buf *out, const char *name, const struct tune_space *space, const double *point,
-		const char *dir, uint64_t id, struct sonde_err *err)
+static int expand_name(struct buf *out, const char *name, const struct tune_run *r, struct sonde_err *err)
 {
+	const struct tune_space *space = &r->study->space;
 	const struct tune_param *p = tune_space_find(space, name);
 	char text[TUNE_WHY];
 
 	if (p) {
-		double value = point[p - space->params];
+		double value = r->point[p - space->params];
 
 		if (isnan(value))
 			return 0; /* not active: nothing */
@@ -54,9 +56,11 @@ static int expand_name(struct buf *out, const char *name, const struct tune_spac
 		return 0;
 	}
 	if (strcmp(name, "dir") == 0)
-		buf_adds(out, dir);
+		buf_adds(out, r->dir);
+	else if (strcmp(name, "build") == 0 && r->build)
+		buf_adds(out, r->build);
 	else if (strcmp(name, "id") == 0)
-		buf_addf(out, "%" PRIu64, id);
+		buf_addf(out, "%" PRIu64, r->id);
 	else
 		return unknown(space, name, err);
 	return 0;
@@ -72,8 +76,7 @@ static size_t name_length(const char *at)
 	return n > 1 && n < NAME_MAX_BYTES && at[n] == '}' && !isdigit((unsigned char)at[1]) ? n + 1 : 0;
 }
 
-int tune_expand(struct buf *out, const char *template, const struct tune_space *space, const double *point,
-		const char *dir, uint64_t id, struct sonde_err *err)
+int tune_expand(struct buf *out, const char *template, const struct tune_run *r, struct sonde_err *err)
 {
 	for (const char *at = template; *at; at++) {
 		size_t length = *at == '{' ? name_length(at) : 0;
@@ -90,7 +93,7 @@ int tune_expand(struct buf *out, const char *template, const struct tune_space *
 		}
 		memcpy(name, at + 1, length - 2);
 		name[length - 2] = '\0';
-		if (expand_name(out, name, space, point, dir, id, err) < 0)
+		if (expand_name(out, name, r, err) < 0)
 			return -EINVAL;
 		at += length - 1;
 	}
@@ -101,10 +104,14 @@ static int check_text(const struct tune_study *study, const char *text, const ch
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	double point[TUNE_PARAMS_MAX];
+	struct tune_run nowhere = { .study = study,
+		.point = point,
+		.dir = "",
+		.build = tune_build_is_used(study) ? "" : NULL };
 	int rc;
 
 	tune_point_default(&study->space, point);
-	rc = tune_expand(&out, text, &study->space, point, "", 0, err);
+	rc = tune_expand(&out, text, &nowhere, err);
 	if (rc < 0)
 		err_prefix(err, "%s: '%s'", study->path, what);
 	return rc;
@@ -191,5 +198,7 @@ int tune_expand_check(const struct tune_study *study, struct sonde_err *err)
 		rc = check_text(study, study->files[i].template ? study->files[i].template : "", "files", err);
 	for (size_t i = 0; i < study->space.count && rc == 0; i++)
 		rc = check_used(study, &study->space.params[i], err);
+	if (rc == 0)
+		rc = tune_build_check(study, err);
 	return rc < 0 ? rc : check_window(study, err);
 }

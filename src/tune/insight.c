@@ -95,7 +95,7 @@ int tune_insight(const struct tune_optimizer *o, struct tune_insight *out, struc
 {
 	double *cost = arena_alloc(arena, (o->count + 1) * sizeof(*cost)), total;
 	struct tune_model *m = arena_alloc(arena, sizeof(*m));
-	struct tune_model_options how = { .cost = cost, .is_warped = true, .has_earlier = true };
+	struct tune_model_options how = { .cost = cost, .is_warped = true, .has_earlier = true, .has_pairs = true };
 	int rc;
 
 	memset(out, 0, sizeof(*out));

@@ -167,6 +167,10 @@ static bool read_result(json_t *line, const struct tune_optimizer *o, struct tun
 	if (result->rung_count > TUNE_RUNGS_MAX)
 		result->rung_count = TUNE_RUNGS_MAX;
 	read_reals(json_object_get(line, "rungs"), result->rungs, result->rung_count);
+	result->beside = (uint64_t)json_integer_value(json_object_get(line, "beside"));
+	result->ratio = json_number_value(json_object_get(line, "ratio"));
+	if (!(result->ratio > 0))
+		result->beside = 0;
 	return result->state != TUNE_PENDING;
 }
 
@@ -314,6 +318,10 @@ int tune_journal_tell(struct tune_journal *j, const struct tune_optimizer *o, co
 	if (t->result.rung_count)
 		write_reals(&out, "rungs", t->result.rungs, t->result.rung_count);
 	json_kuint(&out, "repeats", t->result.repeats ? t->result.repeats : 1);
+	if (t->result.beside) {
+		json_kuint(&out, "beside", t->result.beside);
+		json_kreal(&out, "ratio", t->result.ratio);
+	}
 	if (why && *why)
 		json_kstr(&out, "why", why);
 	json_kreal(&out, "wall_s", wall_s);

@@ -47,7 +47,7 @@ static double size_of(struct tune_run *r, const struct tune_metric *m)
 	const char *path = NULL;
 	struct stat st;
 
-	if (tune_expand(&name, m->file, &r->study->space, r->point, r->dir, r->id, NULL) == 0)
+	if (tune_expand(&name, m->file, r, NULL) == 0)
 		path = tune_run_path(r, name.data);
 	return path && stat(path, &st) == 0 ? (double)st.st_size : NAN;
 }

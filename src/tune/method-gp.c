@@ -24,7 +24,7 @@ enum {
 	AGAIN_MAX = 8,   /* measurements of one configuration, ours alone */
 };
 
-#define NOISE_MATTERS 0.02 /* of the variance of all trials: below that the best is plain to see */
+#define NOISE_MATTERS 0.02 /* of the variance of all trials: below that what is best is plain to see */
 
 static size_t design_size(const struct tune_optimizer *o)
 {
@@ -179,33 +179,47 @@ static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o
 	return rc;
 }
 
-/* The best expected cost among rows that keep the limits; without any, reaching the limits is all that counts. */
-static double target_of(const struct stats_gp *gp, const struct tune_acquisition *a, const struct tune_optimizer *o)
+/*
+ * The best expected cost among rows that keep the limits, and how sure it is that others are below: by the difference,
+ * since noise may be what made that row the best. Without any such row, reaching the limits is all that counts.
+ */
+static int aim(struct stats_gp *gp, const struct tune_acquisition *a, const struct tune_optimizer *o, double *target,
+		struct arena *scratch)
 {
-	double target = INFINITY, least = INFINITY;
+	double least = INFINITY;
+	size_t row = a->model.n;
 
+	*target = INFINITY;
 	for (size_t i = 0; i < a->model.n; i++) {
 		double mean, variance;
 
 		tune_model_predict(&a->model, gp, gp->data.x + i * o->space->count, &mean, &variance, NULL, NULL);
 		least = fmin(least, mean);
-		if (tune_trial_is_good(o, &o->trials[a->model.trials[i]]))
-			target = fmin(target, mean);
+		if (mean < *target && tune_trial_is_good(o, &o->trials[a->model.trials[i]])) {
+			*target = mean;
+			row = i;
+		}
 	}
-	return isinf(target) ? least + 3 : target;
+	if (row == a->model.n)
+		*target = least + 3;
+	else if (a->model.shared || gp->noise > NOISE_MATTERS)
+		return stats_gp_relate(gp, row, scratch);
+	return 0;
 }
 
-static void set_members(struct tune_acquisition *a, const struct tune_optimizer *o)
+static int set_members(struct tune_acquisition *a, const struct tune_optimizer *o, struct arena *scratch)
 {
 	a->members[0] = &a->model.gp;
 	for (size_t i = 0; i < a->model.other_count; i++)
 		a->members[i + 1] = &a->model.others[i];
 	a->member_count = a->model.other_count + 1;
 	for (size_t i = 0; i < a->member_count; i++)
-		a->targets[i] = target_of(a->members[i], a, o);
+		if (aim(i ? &a->model.others[i - 1] : &a->model.gp, a, o, &a->targets[i], scratch) < 0)
+			return -ENOMEM;
+	return 0;
 }
 
-/* The best row by expectation and the runner-up; n where there is none. */
+/* The best row by expectation and the runner-up, n where there is none; sds are of differences to the best. */
 static void find_leaders(const struct tune_acquisition *a, const struct tune_optimizer *o, size_t *best, size_t *second,
 		double *means, double *sds)
 {
@@ -249,9 +263,9 @@ static const double *again(const struct tune_acquisition *a, const struct tune_o
 			exp(a->model.gp.parameters.noise) < NOISE_MATTERS)
 		return NULL;
 	find_leaders(a, o, &best, &second, means, sds);
-	if (second == a->model.n || hypot(sds[best], sds[second]) < 0.5 * (means[second] - means[best]))
+	if (second == a->model.n || sds[second] < 0.5 * (means[second] - means[best]))
 		return NULL;
-	row = a->model.noise[best] <= a->model.noise[second] && sds[second] > sds[best] ? second : best;
+	row = a->model.noise[best] <= a->model.noise[second] ? second : best;
 	if (a->model.noise[row] * AGAIN_MAX <= 1 || is_pending(o, a->model.points[row]))
 		return NULL;
 	return a->model.points[row];
@@ -266,6 +280,7 @@ static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct 
 		.has_pending = true,
 		.has_others = true,
 		.has_earlier = o->options.objective_count == 1,
+		.has_pairs = o->options.objective_count == 1,
 		.stream = id };
 	int rc;
 
@@ -283,7 +298,8 @@ static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct 
 		rc = add_limits(a, o, cost, scratch, err);
 	if (rc < 0)
 		return rc;
-	set_members(a, o);
+	if (set_members(a, o, scratch) < 0)
+		return err_sys(err, ENOMEM, "cannot choose the next trial");
 	if (id % AGAIN_EVERY == 0) {
 		const double *known = again(a, o, scratch);
 

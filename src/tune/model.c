@@ -4,6 +4,7 @@
 #include "tune/model.h"
 
 #include "stats/matrix.h"
+#include "tune/level.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,7 +30,7 @@ static int make_room(struct tune_model *m, const struct tune_optimizer *o, struc
 	return m->points && m->trials && m->x && m->y && m->noise ? 0 : -ENOMEM;
 }
 
-static size_t row_of(const struct tune_model *m, const struct tune_optimizer *o, const double *point)
+size_t tune_model_row(const struct tune_model *m, const struct tune_optimizer *o, const double *point)
 {
 	size_t i = 0;
 
@@ -49,7 +50,7 @@ static void gather(struct tune_model *m, const struct tune_optimizer *o, const d
 
 		if (isnan(cost[t]))
 			continue;
-		i = row_of(m, o, trial->point);
+		i = tune_model_row(m, o, trial->point);
 		if (i == m->n) {
 			m->points[i] = trial->point;
 			m->trials[i] = t;
@@ -104,7 +105,9 @@ static struct stats_gp_data data_of(const struct tune_model *m, size_t dims, siz
 		.x = m->x,
 		.y = m->y,
 		.noise = m->noise,
-		.is_category = m->is_category };
+		.is_category = m->is_category,
+		.shared = m->shared,
+		.shared_rows = m->shared ? m->n : 0 };
 }
 
 static int fit(struct tune_model *m, const struct tune_optimizer *o, bool is_label, struct stats_gp_prior *prior,
@@ -244,7 +247,7 @@ static int add_pending(struct tune_model *m, const struct tune_optimizer *o, str
 	for (size_t t = 0; t < o->count; t++) {
 		double variance;
 
-		if (o->trials[t].result.state != TUNE_PENDING || row_of(m, o, o->trials[t].point) < m->n)
+		if (o->trials[t].result.state != TUNE_PENDING || tune_model_row(m, o, o->trials[t].point) < m->n)
 			continue;
 		if (n >= o->count)
 			break;
@@ -272,10 +275,13 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 	gather(m, o, how->cost);
 	if (m->n < 2)
 		return err_set(err, ENODATA, "there are too few trials for a model");
-	if (thin(m, o->space->count, arena) < 0)
+	m->shared = NULL;
+	if (thin(m, o->space->count, arena) < 0 || (how->has_pairs && tune_level_rows(m, o, how->cost, arena) < 0))
 		return err_sys(err, ENOMEM, "cannot make a model of the trials");
 	m->warp = (struct tune_warp){ .sd = 1 };
-	if (how->is_warped)
+	if (m->shared)
+		tune_warp_log(&m->warp, m->y, m->n, scratch);
+	else if (how->is_warped)
 		tune_warp_fit(&m->warp, m->y, m->n, scratch);
 	for (size_t i = 0; i < m->n; i++)
 		m->y[i] = tune_warp(&m->warp, m->y[i]);

@@ -31,6 +31,7 @@ struct tune_model {
 	double weights[TUNE_EARLIER_MAX];
 	/* private */
 	double *x, *y, *noise;
+	double *shared; /* noise of rows that were measured beside each other; NULL: none were */
 	bool is_category[TUNE_PARAMS_MAX];
 };
 
@@ -41,12 +42,16 @@ struct tune_model_options {
 	bool has_pending;
 	bool has_others;
 	bool has_earlier; /* costs are of what earlier studies measured too */
+	bool has_pairs;   /* costs are what trials beside others were measured by */
 	uint64_t stream;  /* of random numbers, for one start of the fit */
 };
 
 /* -ENODATA: fewer than two rows. */
 int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const struct tune_model_options *how,
 		struct arena *arena, struct sonde_err *err);
+
+/* The row of a configuration; n: it has none. */
+size_t tune_model_row(const struct tune_model *m, const struct tune_optimizer *o, const double *point);
 
 /* By one of its processes: the expected cost, warped, and its variance, at coordinates; as stats_gp_predict. */
 void tune_model_predict(const struct tune_model *m, const struct stats_gp *gp, const double *x, double *mean,

@@ -49,7 +49,7 @@ double tune_cost(const struct tune_optimizer *o, const struct tune_trial *t, siz
 	return o->options.is_maximized[objective] ? -value : value;
 }
 
-struct tune_trial *tune_find(struct tune_optimizer *o, uint64_t id)
+struct tune_trial *tune_find(const struct tune_optimizer *o, uint64_t id)
 {
 	for (size_t i = o->count; i-- > 0;)
 		if (o->trials[i].id == id)

@@ -60,7 +60,10 @@ struct tune_result {
 	double values[TUNE_OBJECTIVES_MAX];
 	double limits[TUNE_LIMITS_MAX]; /* the metrics that are limited; NaN: unknown */
 	unsigned repeats;               /* measurements that the values are the mean of; 0 is 1 */
-	double rungs[TUNE_RUNGS_MAX];   /* of a trial that reports steps: the best value after 1, 2, 4, 8, ... steps */
+	/* Of a trial beside another: that one, and the value by its own. The same trial: others are by it. 0: none. */
+	uint64_t beside;
+	double ratio;
+	double rungs[TUNE_RUNGS_MAX]; /* of a trial that reports steps: the best value after 1, 2, 4, 8, ... steps */
 	size_t rung_count;
 };
 
@@ -110,7 +113,7 @@ int tune_retry(struct tune_optimizer *o, uint64_t id, struct sonde_err *err);
 /* A trial that was asked for elsewhere (a journal, an earlier study, the user's own idea); id 0: the next. */
 int tune_add(struct tune_optimizer *o, uint64_t id, const double *point, const struct tune_trial **trial,
 		struct sonde_err *err);
-struct tune_trial *tune_find(struct tune_optimizer *o, uint64_t id); /* NULL: there is none */
+struct tune_trial *tune_find(const struct tune_optimizer *o, uint64_t id); /* NULL: there is none */
 
 /* What to take: the configuration, among those tried and within the limits, whose value is expected to be best. */
 struct tune_best {
@@ -119,6 +122,9 @@ struct tune_best {
 	bool is_modelled;               /* false: too few trials for a model: the best seen, lo and hi are NaN */
 };
 int tune_recommend(struct tune_optimizer *o, struct tune_best *best, struct arena *scratch, struct sonde_err *err);
+/* The same, of all others than that configuration. */
+int tune_recommend_other(struct tune_optimizer *o, const double *than, struct tune_best *best, struct arena *scratch,
+		struct sonde_err *err);
 
 /* Is a at least as good in everything, and better in something? Of trials that are done. */
 bool tune_dominates(const struct tune_optimizer *o, const struct tune_trial *a, const struct tune_trial *b);

@@ -7,17 +7,16 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "record/announce.h"
+#include "tune/build.h"
 #include "tune/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum { OUTPUT_MAX = 64 << 20, TEMPLATE_MAX = 1 << 20, READ_BYTES = 1 << 16, LINE_MAX_BYTES = 1 << 20 };
@@ -27,7 +26,7 @@ static char *expand(struct tune_run *r, const char *template, struct sonde_err *
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	char *copy;
 
-	if (tune_expand(&out, template, &r->study->space, r->point, r->dir, r->id, err) < 0)
+	if (tune_expand(&out, template, r, err) < 0)
 		return NULL;
 	copy = arena_copy(&r->arena, out.data, out.len);
 	if (!copy)
@@ -189,8 +188,10 @@ static int await(struct tune_run *r, int64_t until_ns, struct sonde_err *err)
 static int prepare(struct tune_run *r, int err_fd, struct sonde_err *err)
 {
 	char **argv = expand_words(r, r->study->prepare, false, err), what[100];
-	int rc = argv ? start_job(r, argv, err_fd, err) : -EINVAL, status;
+	int rc = argv ? tune_build_begin(r, err) : -EINVAL, status;
 
+	if (rc == 0)
+		rc = start_job(r, argv, err_fd, err);
 	if (rc < 0)
 		return rc;
 	rc = await(r, r->study->timeout_ns ? clock_mono_ns() + r->study->timeout_ns : INT64_MAX, err);
@@ -207,7 +208,7 @@ static int prepare(struct tune_run *r, int err_fd, struct sonde_err *err)
 	}
 	job_free(r->job);
 	r->job = NULL;
-	return rc;
+	return rc < 0 ? rc : tune_build_end(r, err);
 }
 
 static int begin(struct tune_run *r, int err_fd, struct sonde_err *err)
@@ -217,7 +218,7 @@ static int begin(struct tune_run *r, int err_fd, struct sonde_err *err)
 
 	for (size_t i = 0; i < r->study->file_count && rc == 0; i++)
 		rc = write_file(r, &r->study->files[i], err);
-	if (rc == 0 && r->study->prepare)
+	if (rc == 0 && r->study->prepare && !tune_build_is_made(r))
 		rc = prepare(r, err_fd, err);
 	if (rc < 0)
 		return rc;
@@ -254,6 +255,8 @@ int tune_run_start(struct tune_run *r, const struct tune_study *study, const dou
 		return err_sys(err, ENOMEM, "cannot start a trial");
 	fs_remove_tree(AT_FDCWD, dir); /* what an earlier run left is none of this one's business */
 	rc = fs_mkdir_p(dir, 0700, err);
+	if (rc == 0)
+		rc = tune_build_find(r, err);
 	if (rc < 0)
 		return rc;
 	r->output_fd = open_output(r, "out.txt", err);

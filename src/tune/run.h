@@ -3,8 +3,8 @@
  *
  * Values reach the program as the study says: {name} in the words of the command
  * and in file templates, arguments of their own, variables, knobs. {dir} is the run's own
- * directory and {id} the trial's number. Output goes to files in that directory.
- * No shell is between.
+ * directory, {build} what `prepare` makes (build.h) and {id} the trial's number. Output
+ * goes to files in that directory. No shell is between.
  */
 #ifndef SONDE_TUNE_RUN_H
 #define SONDE_TUNE_RUN_H
@@ -50,7 +50,8 @@ struct tune_run {
 	/* private */
 	struct arena arena;
 	const char *dir;
-	int64_t beat_ns; /* launched ones: when we last said that we live */
+	const char *build; /* what prepare makes and other runs use too; NULL: the study has none */
+	int64_t beat_ns;   /* launched ones: when we last said that we live */
 	int output_fd;
 	struct buf output; /* read so far, from the last line on that is not whole */
 	off_t output_at;
@@ -90,9 +91,8 @@ struct sonde_wish;
 /* What the knobs shall be at a point; returns how many, at most SONDE_KNOBS_MAX. */
 size_t tune_wishes(const struct tune_space *space, const double *point, struct sonde_wish *wishes);
 
-/* The words of a template with the point's values; -EINVAL: a name in braces is none of a parameter's. */
-int tune_expand(struct buf *out, const char *template, const struct tune_space *space, const double *point,
-		const char *dir, uint64_t id, struct sonde_err *err);
+/* The words of a template with the values, place and number of a run; -EINVAL: a name in braces is none of these. */
+int tune_expand(struct buf *out, const char *template, const struct tune_run *r, struct sonde_err *err);
 /* Does everything that the study will expand have names that are known? */
 int tune_expand_check(const struct tune_study *study, struct sonde_err *err);
 

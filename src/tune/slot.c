@@ -69,17 +69,30 @@ static int start_one(struct tune_drive *d, struct tune_run *r, const double *poi
 	return rc;
 }
 
-/* The rival of a paired trial: what is recommended so far, at its expected level; the default at first. */
+/* The trial that others are by; NULL: there is none yet. */
+static const struct tune_trial *reference(const struct tune_optimizer *o)
+{
+	for (size_t t = 0; t < o->count; t++)
+		if (o->trials[t].result.state == TUNE_DONE && o->trials[t].result.beside == o->trials[t].id)
+			return &o->trials[t];
+	return NULL;
+}
+
+/* The rival of a paired trial: the best of all others so far, at its expected level; the first one has none. */
 static int choose_rival(struct tune_slot *s, struct tune_drive *d, struct sonde_err *err)
 {
 	struct arena scratch = ARENA_INIT;
+	const struct tune_trial *rival = reference(d->o);
 	struct tune_best best;
-	int rc = tune_recommend(d->o, &best, &scratch, err);
+	int rc = tune_recommend_other(d->o, s->point, &best, &scratch, err);
 
 	arena_release(&scratch);
 	if (rc < 0)
 		return rc;
-	s->rival = best.trial ? best.trial->point : d->o->trials[0].point;
+	if (best.trial)
+		rival = best.trial;
+	s->rival = rival ? rival->point : NULL;
+	s->rival_id = rival ? rival->id : s->id;
 	s->level = best.trial ? best.value : 1;
 	return 0;
 }
@@ -92,7 +105,7 @@ static int start_repeat(struct tune_slot *s, struct tune_drive *d, struct sonde_
 	snprintf(name, sizeof(name), "%" PRIu64, s->id);
 	rc = start_one(d, &s->run, s->point, s->id, name, err);
 	s->rungs_seen = 0;
-	if (rc < 0 || !d->is_paired)
+	if (rc < 0 || !s->rival)
 		return rc;
 	s->has_beside = true;
 	snprintf(name, sizeof(name), "%" PRIu64 "-beside", s->id);
@@ -187,18 +200,23 @@ static int turn_run(struct tune_slot *s, struct tune_drive *d, struct tune_run *
 	return rc;
 }
 
-/* The level of the rival and the ratio to it: both ran at the same time, so what slowed one slowed the other. */
+/*
+ * The level of the rival and the ratio to it: both ran at the same time, so what slowed one slowed the other. Without
+ * a rival it is what others will be measured by.
+ */
 static bool take_ratio(struct tune_slot *s)
 {
-	if (*s->beside.why) {
+	double by = s->has_beside ? s->beside.values[0] : s->run.values[0];
+
+	if (s->has_beside && *s->beside.why) {
 		fail(s, "the best so far, beside it, failed");
 		return false;
 	}
-	if (!(s->run.values[0] > 0) || !(s->beside.values[0] > 0)) {
+	if (!(s->run.values[0] > 0) || !(by > 0)) {
 		fail(s, "a paired study needs values above 0");
 		return false;
 	}
-	s->values[s->repeat][0] = s->level * s->run.values[0] / s->beside.values[0];
+	s->values[s->repeat][0] = s->level * s->run.values[0] / by;
 	return true;
 }
 
@@ -224,7 +242,7 @@ static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 	memcpy(s->limits[s->repeat], s->run.limits, sizeof(s->run.limits));
 	if (s->run.is_cut && is_timed(d->study))
 		s->values[s->repeat][0] = at_least(s, d);
-	if (s->has_beside && !take_ratio(s))
+	if (d->is_paired && !take_ratio(s))
 		return false;
 	s->wall_s += s->run.wall_s;
 	d->knobs_asked |= s->run.knobs_asked;
@@ -262,6 +280,8 @@ static void conclude(struct tune_slot *s)
 	for (size_t k = 0; k < TUNE_LIMITS_MAX; k++)
 		s->result.limits[k] = middle(s, &s->limits[0][k], TUNE_LIMITS_MAX);
 	s->result.repeats = (unsigned)s->repeat;
+	s->result.beside = s->rival_id;
+	s->result.ratio = s->result.values[0] / s->level;
 	s->result.state = s->is_cut ? TUNE_CUT : TUNE_DONE;
 }
 

@@ -14,7 +14,8 @@ struct tune_slot {
 	const double *point;
 	struct tune_run run, beside; /* beside: paired studies only */
 	bool has_beside;
-	const double *rival; /* the point of beside */
+	const double *rival; /* the point of beside; NULL: none */
+	uint64_t rival_id;   /* its trial; the own one where it is what others are by; 0: not paired */
 	double level;        /* what the rival is taken to be, by the default */
 	size_t repeat;       /* of these values */
 	double values[TUNE_REPEATS_MAX][TUNE_OBJECTIVES_MAX];

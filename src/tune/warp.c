@@ -32,6 +32,8 @@ static double before_scaling(const struct tune_warp *w, double cost)
 	switch (w->kind) {
 	case TUNE_WARP_LOG:
 		return log(cost);
+	case TUNE_WARP_LOG_OF_GAIN:
+		return -log(-cost);
 	case TUNE_WARP_POWER:
 		return yeo_johnson((cost - w->centre) / w->width, w->lambda);
 	default:
@@ -105,6 +107,12 @@ void tune_warp_fit(struct tune_warp *w, const double *cost, size_t n, double *sc
 	settle(w, cost, n, scratch);
 }
 
+void tune_warp_log(struct tune_warp *w, const double *cost, size_t n, double *scratch)
+{
+	*w = (struct tune_warp){ .kind = cost[0] < 0 ? TUNE_WARP_LOG_OF_GAIN : TUNE_WARP_LOG, .sd = 1 };
+	settle(w, cost, n, scratch);
+}
+
 double tune_warp(const struct tune_warp *w, double cost)
 {
 	return (before_scaling(w, cost) - w->mean) / w->sd;
@@ -117,6 +125,8 @@ double tune_unwarp(const struct tune_warp *w, double value)
 	switch (w->kind) {
 	case TUNE_WARP_LOG:
 		return exp(x);
+	case TUNE_WARP_LOG_OF_GAIN:
+		return -exp(-x);
 	case TUNE_WARP_POWER:
 		return w->centre + w->width * yeo_johnson_inverse(x, w->lambda);
 	default:

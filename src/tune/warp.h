@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-enum tune_warp_kind { TUNE_WARP_NONE, TUNE_WARP_LOG, TUNE_WARP_POWER };
+enum tune_warp_kind { TUNE_WARP_NONE, TUNE_WARP_LOG, TUNE_WARP_LOG_OF_GAIN, TUNE_WARP_POWER };
 
 struct tune_warp {
 	enum tune_warp_kind kind;
@@ -22,6 +22,8 @@ struct tune_warp {
 
 /* Choose for n finite costs; scratch has room for n. */
 void tune_warp_fit(struct tune_warp *w, const double *cost, size_t n, double *scratch);
+/* Logarithms, whatever they look like; of costs that are all above 0, or all below: gains. */
+void tune_warp_log(struct tune_warp *w, const double *cost, size_t n, double *scratch);
 double tune_warp(const struct tune_warp *w, double cost);
 double tune_unwarp(const struct tune_warp *w, double value); /* may be infinite beyond what the warp reaches */
 

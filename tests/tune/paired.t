@@ -30,6 +30,14 @@ diag "$err"
 ok 'the best is near the truth, whatever the noise' holds '(.best.params.x - 0.3) | fabs < 0.1' "$out"
 ok 'values are by the default' holds '(.trials[0].values.value - 1) | fabs < 1e-9' "$out"
 ok 'and right' holds '(.best.value - 0.41) | fabs < 0.05' "$out"
+is 'no trial runs beside its own configuration' "$(jq -s '(map(select(.ask)) | map({key: (.ask | tostring), value: .params}) | from_entries) as $p |
+	[.[] | select(.beside and .beside != .tell) | select($p[.tell | tostring] == $p[.beside | tostring])] | length' sonde-tune/pair/journal.jsonl)" 0
+is 'the journal has the ratios' "$(jq -s '[.[] | select(.tell) | has("ratio") and has("beside")] | all' sonde-tune/pair/journal.jsonl)" true
+sed 's/^name:.*/name: speed/; s/^objective:.*/objective: {name: speed, regex: "value ([0-9.e-]+)", goal: maximize}/; s/trials: 15/trials: 8/; s/^command:.*/command: [.\/prog, "{x}", fails]/' study.yml >speed.yml
+sed -i 's/^x = float.*/&\nif x == 0.9 and len(sys.argv) > 2: sys.exit(1)/' prog
+run "$SONDE" tune --paired speed.yml --json
+is 'a default that fails is one trial that failed' "$status $(jq -c '[.failed, .done]' <<<"$out")" '0 [1,7]'
+ok 'more can be better' holds '.best.params.x as $x | [.trials[] | select(.state == "done") | (.params.x - 0.3) | fabs] | max as $far | ($x - 0.3 | fabs) > $far - 0.1' "$out"
 run "$SONDE" tune study.yml -o alone --json
 is 'the same without pairs ends well' "$status" 0
 printf '%s\n' 'objectives: [{name: wall}, {name: cpu}]' 'command: [true]' 'params: [{name: x, type: bool, env: X}]' >two.yml

@@ -70,4 +70,59 @@ run "$SONDE" tune warm.yml --trials 2 --confirm 0 --json
 is 'a warm start tries the best of before right after the default' "$(jq -c '.trials[1].params' <<<"$out")" \
 	"$(jq -s -c '(map(select(.ask)) | map({key: (.ask|tostring), value: .params}) | from_entries) as $p | map(select(.values)) | sort_by(.values[0])[0].tell | tostring | $p[.]' sonde-tune/demo/journal.jsonl)"
 
+# A build is made once for all runs that have it.
+cat >build.yml <<YML
+name: build
+prepare: [sh, -c, 'echo "{level} {id}" >>$TEST_DIR/builds; echo {level} >{build}/level']
+command: [sh, -c, 'echo "value \$((\$(cat {build}/level) * 10 + {x}))"']
+params:
+  - {name: level, type: int, low: 1, high: 2, default: 2, class: rebuild}
+  - {name: x, type: int, low: 1, high: 4, default: 4}
+objective: {name: value, regex: 'value ([0-9]+)'}
+budget: {trials: 6}
+repeats: 2
+confirm: 3
+YML
+run "$SONDE" tune build.yml --json
+is 'a study with builds ends well' "$status" 0
+diag "$err"
+is 'each trial has its own build' "$(jq '[.trials[] | .values.value == .params.level * 10 + .params.x] | all' <<<"$out")" true
+is 'each build was made once, in trials, repeats and proof' "$(cut -d' ' -f1 builds | sort | xargs)" "$(jq -r '[.trials[].params.level] | unique | map(tostring) | join(" ")' <<<"$out")"
+sed 's/, class: rebuild//; s/name: build/name: stale/' build.yml >stale.yml
+run "$SONDE" tune stale.yml
+like 'what goes into a build must be of its class' "$err" "stale.yml:5: parameter 'level' goes into the build, but is not of class rebuild"
+
+# Arguments of their own, three objectives, a budget of time.
+cat >say <<'SH'
+#!/bin/sh
+n=${1#--n=}
+echo "args $*" >>"$SONDE_TUNE_DIR/../../said"
+echo "a $n"
+echo "b $((n * (9 - n)))"
+echo "c $((n * n))"
+SH
+chmod +x say
+cat >three.yml <<'YML'
+name: three
+command: [./say]
+params:
+  - {name: n, type: int, low: 1, high: 8, default: 8, arg: "--n={}"}
+  - {name: extra, type: bool, default: false, env: EXTRA}
+  - {name: m, type: int, low: 3, high: 5, active_if: {extra: true}, arg: "--m={}"}
+objectives:
+  - {name: a, regex: '^a ([0-9]+)'}
+  - {name: b, regex: '^b ([0-9]+)', goal: maximize}
+  - {name: c, regex: '^c ([0-9]+)'}
+budget: {trials: 12}
+YML
+run "$SONDE" tune three.yml --json
+is 'three objectives end well' "$status" 0
+diag "$err"
+is 'arguments reach the program, those of inactive parameters do not' "$(sort sonde-tune/three/said)" \
+	"$(jq -r '.trials[].params | "args --n=\(.n)" + (if .m then " --m=\(.m)" else "" end)' <<<"$out" | sort)"
+is 'the front has what nothing beats' "$(jq '[.front[] as $f | (.trials[] | select(.id == $f) | .values) as $v | .trials[].values | select(.a < $v.a and .b > $v.b and .c < $v.c)] | length' <<<"$out") $(jq '.front | length > 1' <<<"$out")" '0 true'
+sed 's/^budget.*/budget: {trials: 100000, time: 2s}\nmethod: random/; s/name: three/name: timed/' three.yml >timed.yml
+run "$SONDE" tune timed.yml --json
+is 'a budget of time ends a study' "$status $(jq '.done < 100000 and .failed == 0' <<<"$out")" '0 true'
+
 done_testing

@@ -69,27 +69,39 @@ static void predictions_match_numpy(void **state)
 	arena_release(&arena);
 }
 
-static void gradients_are_slopes(void **state)
+static void check_gradients(const struct stats_gp *gp)
 {
-	struct arena arena = ARENA_INIT;
-	struct stats_gp_parameters q = the_parameters();
-	struct stats_gp gp;
 	double by_mean[DIMS], by_variance[DIMS], mean, variance, h = 1e-6;
 
-	assert_int_equal(stats_gp_condition(&gp, &data, &q, &arena, NULL), 0);
-	stats_gp_predict(&gp, gp_at, &mean, &variance, by_mean, by_variance);
+	stats_gp_predict(gp, gp_at, &mean, &variance, by_mean, by_variance);
 	for (size_t k = 0; k < 2; k++) {
 		double x[DIMS], up[2], down[2];
 
 		memcpy(x, gp_at, sizeof(x));
 		x[k] += h;
-		stats_gp_predict(&gp, x, &up[0], &up[1], NULL, NULL);
+		stats_gp_predict(gp, x, &up[0], &up[1], NULL, NULL);
 		x[k] -= 2 * h;
-		stats_gp_predict(&gp, x, &down[0], &down[1], NULL, NULL);
+		stats_gp_predict(gp, x, &down[0], &down[1], NULL, NULL);
 		assert_true(is_within(by_mean[k], (up[0] - down[0]) / (2 * h), 1e-6));
 		assert_true(is_within(by_variance[k], (up[1] - down[1]) / (2 * h), 1e-6));
 	}
 	assert_true(by_mean[2] == 0 && by_variance[2] == 0);
+}
+
+static void gradients_are_slopes(void **state)
+{
+	struct arena arena = ARENA_INIT;
+	struct stats_gp_parameters q = the_parameters();
+	double mean, variance, before;
+	struct stats_gp gp;
+
+	assert_int_equal(stats_gp_condition(&gp, &data, &q, &arena, NULL), 0);
+	check_gradients(&gp);
+	stats_gp_predict(&gp, gp_x + DIMS, &mean, &before, NULL, NULL);
+	assert_int_equal(stats_gp_relate(&gp, 1, &arena), 0);
+	check_gradients(&gp);
+	stats_gp_predict(&gp, gp_x + DIMS, &mean, &variance, NULL, NULL);
+	assert_true(before > 1e-6 && variance < 1e-6 * before); /* a row and itself do not differ */
 	arena_release(&arena);
 }
 

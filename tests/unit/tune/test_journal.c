@@ -59,6 +59,8 @@ static void write_some(int trials)
 			.values = { t + 0.1 },
 			.limits = { t },
 			.repeats = 2,
+			.beside = 1,
+			.ratio = 0.25,
 			.rungs = { 1, 2 },
 			.rung_count = 2 };
 		const struct tune_trial *trial;
@@ -86,6 +88,7 @@ static void what_was_written_comes_back(void **state)
 	assert_true(o.trials[1].result.state == TUNE_FAILED && o.trials[2].result.state == TUNE_CUT);
 	assert_true(o.trials[2].result.limits[0] == 2 && o.trials[2].result.repeats == 2 &&
 			o.trials[2].result.rungs[1] == 2);
+	assert_true(o.trials[2].result.beside == 1 && o.trials[2].result.ratio == 0.25);
 	assert_true(o.trials[6].result.state == TUNE_PENDING);
 	close_it(&j, &o);
 }

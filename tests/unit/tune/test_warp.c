@@ -71,11 +71,23 @@ static void few_or_equal_costs_are_fine(void **state)
 	assert_true(tune_warp(&w, 7) == 0);
 }
 
+static void logarithms_of_gains(void **state)
+{
+	double gain[] = { -1, -2, -8 }, cost[] = { 1, 2, 8 }, scratch[3];
+	struct tune_warp w;
+
+	tune_warp_log(&w, gain, 3, scratch);
+	assert_true(tune_warp(&w, -8) < tune_warp(&w, -1) && is_near(tune_unwarp(&w, tune_warp(&w, -3)), -3, 1e-9));
+	tune_warp_log(&w, cost, 3, scratch);
+	assert_true(tune_warp(&w, 8) > tune_warp(&w, 1) && is_near(tune_unwarp(&w, tune_warp(&w, 3)), 3, 1e-9));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(skewed_costs_become_even),
 		cmocka_unit_test(few_or_equal_costs_are_fine),
+		cmocka_unit_test(logarithms_of_gains),
 	};
 
 	return RUN_TESTS(tests);
