@@ -68,6 +68,7 @@ static int prepare(struct job *j, const struct job_spec *spec, struct keeper_pla
 	if (!c)
 		return err_sys(err, ENOMEM, "cannot start a container");
 	j->place = c;
+	c->seen = (struct job_usage){ -1, -1, -1, -1, -1 };
 	if (spec->inherit_count)
 		return err_set(err, ENOTSUP, "a container takes no descriptors but stdin, stdout and stderr");
 	int rc = engine_find(&c->engine, spec->place->engine, err);
@@ -187,7 +188,8 @@ const struct place_ops place_container = {
 	.started = started,
 	.signal = signal_run,
 	.kill = remove_now,
-	.usage = container_usage,
+	.look = container_look,
+	.usage = container_seen,
 	.set_limits = set_limits,
 	.release = release,
 };

@@ -10,11 +10,16 @@ struct contained { /* j->place */
 	char name[64];
 	bool is_kept;
 	struct words argv;
+	struct job_usage seen; /* by its control group, last; -1: not known */
+	int64_t looked_ns;
 };
 
 int container_use_client(struct job *j, struct keeper_plan *plan, struct words *argv, struct sonde_err *err);
 int container_signal(struct job *j, int signal, struct sonde_err *err);
 void container_usage(const struct job *j, struct job_usage *usage);
+/* container-usage.c: of a container that lives as long as the job. */
+void container_look(struct job *j);
+void container_seen(const struct job *j, struct job_usage *usage);
 
 /* Of container.h: a job of `exec`; its place's image is the container's name. */
 extern const struct place_ops place_exec;

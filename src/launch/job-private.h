@@ -35,6 +35,7 @@ struct place_ops {
 	int (*started)(struct job *j, struct sonde_err *err);
 	int (*signal)(struct job *j, int signal, struct sonde_err *err); /* NULL: the keeper's tree */
 	void (*kill)(struct job *j);                                     /* before the keeper does */
+	void (*look)(struct job *j); /* now and then while it runs, at what cannot be seen afterwards */
 	void (*usage)(const struct job *j, struct job_usage *usage);
 	int (*set_limits)(struct job *j, const struct job_limits *limits, struct sonde_err *err);
 	const char *(*cgroup)(const struct job *j);

@@ -317,10 +317,35 @@ void job_usage(const struct job *j, struct job_usage *usage)
 		j->ops->usage(j, usage);
 }
 
+void job_look(struct job *j)
+{
+	if (j->ops->look && j->place)
+		j->ops->look(j);
+}
+
+/* Of a container only what its control group tells is known. */
+static bool rusage_of_container(const struct job *j, struct rusage *usage)
+{
+	struct job_usage u;
+	job_usage(j, &u);
+	*usage = (struct rusage){ .ru_utime = { u.user_ns / 1000000000, u.user_ns % 1000000000 / 1000 },
+		.ru_stime = { u.system_ns / 1000000000, u.system_ns % 1000000000 / 1000 },
+		.ru_maxrss = u.max_rss_bytes > 0 ? u.max_rss_bytes / 1024 : -1,
+		.ru_minflt = -1,
+		.ru_majflt = -1,
+		.ru_nvcsw = -1,
+		.ru_nivcsw = -1,
+		.ru_inblock = -1,
+		.ru_oublock = -1 };
+	return j->has_ended && u.user_ns >= 0 && u.system_ns >= 0;
+}
+
 bool job_rusage(const struct job *j, struct rusage *usage)
 {
+	if (j->is_client)
+		return rusage_of_container(j, usage);
 	*usage = j->rusage;
-	return j->has_ended && !j->is_client;
+	return j->has_ended;
 }
 
 bool job_is_client(const struct job *j)

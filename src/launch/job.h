@@ -119,8 +119,11 @@ int job_wait(struct job *j, int64_t until_ns, struct sonde_err *err);
 bool job_has_ended(const struct job *j);
 int job_status(const struct job *j); /* as waitpid tells it; after job_wait gave 0 or after job_end */
 void job_usage(const struct job *j, struct job_usage *usage);
-/* All that the kernel counts, of every process that was waited for; false: not known (containers, before its end). */
+/* All that the kernel counts, of every process that was waited for; false: not known (before its end). Of a container
+ * time and memory of its control group, as job_look last saw them; what is less than none is not known. */
 bool job_rusage(const struct job *j, struct rusage *usage);
+/* While it runs, now and then: at what cannot be seen afterwards. Cheap when it was done just before. */
+void job_look(struct job *j);
 
 bool job_is_client(const struct job *j); /* what is waited for is a container engine's client */
 

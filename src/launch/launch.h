@@ -50,6 +50,8 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 void launch_forward_signals(struct launch *l);
 /* Wait until it has ended; the status as waitpid tells it. */
 int launch_wait(struct launch *l, int *status, struct sonde_err *err);
+/* See job_look; between the start and the end. */
+void launch_look(struct launch *l);
 /* What it and those that it waited for have used; false when that cannot be told. After launch_wait. */
 bool launch_usage(const struct launch *l, struct rusage *usage);
 /*

@@ -218,6 +218,12 @@ int launch_wait(struct launch *l, int *status, struct sonde_err *err)
 	return 0;
 }
 
+void launch_look(struct launch *l)
+{
+	if (l->job)
+		job_look(l->job);
+}
+
 bool launch_usage(const struct launch *l, struct rusage *usage)
 {
 	if (l->job)

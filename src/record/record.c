@@ -267,6 +267,7 @@ static void watch(struct recorder *r)
 		if (clock_mono_ns() >= r->ladder.due_ns)
 			ladder_climb(&r->ladder, &r->launch);
 		pass(r, &w, is_ready);
+		launch_look(&r->launch);
 		if (clock_mono_ns() >= look_ns) {
 			ring_dir_boards(&r->ring, r->o->look, r->o->board_arg);
 			look_ns = INT64_MAX;

@@ -96,19 +96,29 @@ static int64_t ns_of(const struct timeval *t)
 	return (int64_t)t->tv_sec * 1000000000 + (int64_t)t->tv_usec * 1000;
 }
 
+/* Less than none: it is not known. */
+static void write_known(struct json *j, const char *key, int64_t value)
+{
+	json_key(j, key);
+	if (value < 0)
+		json_null(j);
+	else
+		json_int(j, value);
+}
+
 static void write_usage(struct json *j, const struct rusage *u)
 {
 	json_key(j, "usage");
 	json_object(j);
 	json_kint(j, "user_ns", ns_of(&u->ru_utime));
 	json_kint(j, "system_ns", ns_of(&u->ru_stime));
-	json_kint(j, "max_rss_bytes", u->ru_maxrss * 1024);
-	json_kint(j, "minor_faults", u->ru_minflt);
-	json_kint(j, "major_faults", u->ru_majflt);
-	json_kint(j, "voluntary_switches", u->ru_nvcsw);
-	json_kint(j, "involuntary_switches", u->ru_nivcsw);
-	json_kint(j, "read_blocks", u->ru_inblock);
-	json_kint(j, "write_blocks", u->ru_oublock);
+	write_known(j, "max_rss_bytes", u->ru_maxrss < 0 ? -1 : u->ru_maxrss * 1024);
+	write_known(j, "minor_faults", u->ru_minflt);
+	write_known(j, "major_faults", u->ru_majflt);
+	write_known(j, "voluntary_switches", u->ru_nvcsw);
+	write_known(j, "involuntary_switches", u->ru_nivcsw);
+	write_known(j, "read_blocks", u->ru_inblock);
+	write_known(j, "write_blocks", u->ru_oublock);
 	json_end(j);
 }
 

@@ -80,7 +80,9 @@ static void json_recommended(struct json *j, const struct session_profile *p)
 	else
 		json_int(j, (int64_t)memory_bytes);
 	json_kstr(j, "basis",
-			"the most of all repeats and a fifth; memory by the largest process, cpus by the average");
+			p->spec->image ? "the most of all repeats and a fifth; of the container, as seen last"
+				       : "the most of all repeats and a fifth; memory by the largest process, "
+					 "cpus by the average");
 	json_end(j);
 }
 

@@ -67,6 +67,8 @@ is 'in a container' "$?" 0 || diag "$(<image.err)"
 like 'with its data and variables' "$(<image.err)" 'data: hello.*colour: red'
 ok 'steps are counted there too' test "$(of image steps '"frame"')" -gt 0
 ok 'and rates' awk -v r="$(of image metric_per_second '"objects"')" 'BEGIN { exit !(r > 0 && r <= 100) }'
+ok 'the container has used a processor' awk -v s="$(of image cpu_seconds null)" 'BEGIN { exit !(s > 0 && s < 300) }'
+ok 'and memory, which a limit is recommended for' test "$(jq .recommended.memory_bytes image/profile.json)" -gt "$(of image max_rss_bytes null)"
 is 'no container is left' "$(podman ps -a --format '{{.Image}}' | grep -c "$image")" 0
 kill "$live"
 wait "$live"

@@ -1,0 +1,80 @@
+/*
+ * What a container has used, by its control group: see container-place.h.
+ *
+ * The engine removes the group when the command has ended, and what the engine's own processes used is told together
+ * with what it did. So the group is looked at while it lives; what is told is what was seen last.
+ */
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "launch/cgroup.h"
+#include "launch/container-place.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LOOK_NS 50000000
+#define ID_DIGITS 64
+#define TEXT_MAX ((size_t)1 << 20)
+
+static bool read_map(struct cgroup_map *m, pid_t pid, const char *mounts)
+{
+	CLEANUP(buf_release) struct buf own = BUF_INIT;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	if (fs_read_file(AT_FDCWD, path, TEXT_MAX, &own, NULL))
+		return false;
+	cgroup_map_parse(m, mounts, own.data);
+	return true;
+}
+
+/* Engines name a container's groups by its id. Before its start and after its end a process is in some other group. */
+static bool is_container(const char *dir)
+{
+	size_t run = 0;
+	for (; *dir && run < ID_DIGITS; dir++)
+		run = strchr("0123456789abcdef", *dir) ? run + 1 : 0;
+	return run == ID_DIGITS;
+}
+
+static void find_leaf(struct cgroup_leaf *leaf, struct cgroup_map *its)
+{
+	*leaf = (struct cgroup_leaf){ .v2_fd = -1 };
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (is_container(its->base[i])) {
+			leaf->dir[i] = its->base[i];
+			leaf->is_v2[i] = its->is_v2[i];
+		}
+	if (!*its->base[CGROUP_MEMORY] && leaf->dir[CGROUP_CORE]) {
+		leaf->dir[CGROUP_MEMORY] = leaf->dir[CGROUP_CORE];
+		leaf->is_v2[CGROUP_MEMORY] = true;
+	}
+}
+
+void container_look(struct job *j)
+{
+	struct contained *c = j->place;
+	CLEANUP(buf_release) struct buf mounts = BUF_INIT;
+	struct cgroup_map its;
+	struct cgroup_leaf leaf;
+	int64_t now_ns = clock_mono_ns();
+	if (!j->pid || now_ns < c->looked_ns + LOOK_NS)
+		return;
+	c->looked_ns = now_ns;
+	if (fs_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_MAX, &mounts, NULL) ||
+			!read_map(&its, j->pid, mounts.data))
+		return;
+	find_leaf(&leaf, &its);
+	cgroup_leaf_usage(&leaf, &c->seen);
+}
+
+void container_seen(const struct job *j, struct job_usage *usage)
+{
+	const struct contained *c = j->place;
+	usage->user_ns = c->seen.user_ns;
+	usage->system_ns = c->seen.system_ns;
+	usage->max_rss_bytes = c->seen.max_rss_bytes;
+	usage->oom_kills = c->seen.oom_kills;
+}
