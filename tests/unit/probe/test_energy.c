@@ -61,6 +61,7 @@ static void zones(void **state)
 	take_away(&sink, "intel-rapl:0");
 	take_away(&sink, "intel-rapl:0:1");
 	take_away(&sink, "intel-rapl");
+	assert_int_equal(store_sink_close(&sink.sink, NULL), 0);
 	sink_remove(&sink);
 }
 

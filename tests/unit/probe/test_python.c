@@ -4,6 +4,7 @@
 #include "probe/python/walk.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -156,14 +157,16 @@ static void frames_of(const struct version *v)
 	sink_make(&sink);
 	modules_init(&modules, &sink.sink);
 	struct python_functions functions = { .modules = &modules };
-	struct python_process p = { .pid = getpid(),
+	struct python_process *p = calloc(1, sizeof(*p));
+	assert_non_null(p);
+	*p = (struct python_process){ .pid = getpid(),
 		.state = PYTHON_READY,
 		.image = &fake.image,
 		.codes = { &functions } };
 	make(&fake, v);
 	memory_begin(&memory, getpid());
-	assert_int_equal(python_layout_of(&p.layout, &fake.image, 0, &memory, NULL), 0);
-	assert_int_equal(python_walk(&p, getpid(), &memory, &stack), 0);
+	assert_int_equal(python_layout_of(&p->layout, &fake.image, 0, &memory, NULL), 0);
+	assert_int_equal(python_walk(p, getpid(), &memory, &stack), 0);
 	assert_int_equal(stack.count, 3);
 	assert_int_equal(stack.frames[0].address % PYTHON_LINES, 12);
 	assert_int_equal(stack.frames[1].address % PYTHON_LINES, 22);
@@ -176,7 +179,7 @@ static void frames_of(const struct version *v)
 	store_strings_of(&sink.sink.strings, "Größe (file.py:20)");
 	assert_int_equal(store_strings_count(&sink.sink.strings), known); /* both were there */
 	python_stack_release(&stack);
-	python_codes_release(&p.codes);
+	python_process_free(p);
 	python_functions_release(&functions);
 	modules_release(&modules);
 	assert_int_equal(sink_rows(&sink, STORE_TABLE_SYMBOL, symbols, 4), 2);

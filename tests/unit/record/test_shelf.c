@@ -48,6 +48,7 @@ static void watch_begin(struct watch *w)
 
 static void watch_end(struct watch *w)
 {
+	drain_finish(&w->drain);
 	drain_release(&w->drain);
 	assert_int_equal(store_sink_close(&w->sink, NULL), 0);
 	ring_dir_release(&w->ring);
