@@ -203,8 +203,8 @@ is 'a side that crashes is a failure' "$status" 1
 like 'that says which' "$err" 'B failed with exit status 4'
 is 'its runs leave no results' "$(ls crash | grep -c 'duet\.')" 0
 is 'the other runs do' "$(ls crash | grep -c 'seqn.None.A')" 2
-# the hanging side has a child of another name in a session of its own
-sed 's/run: loop 0.6/run: (exec -a aside sleep 300) \& loop 60/; s/timeout: 120/timeout: 4/; s/sequential_repetitions: 2/sequential_repetitions: 0/; s/duet_repetitions: 2/duet_repetitions: 1/' suite.yml >hang.yml
+# the hanging side has a child of another name, and half a result
+sed 's/run: loop 0.6/run: (exec -a aside sleep 300) \& loop 0.1; loop 60/; s/timeout: 120/timeout: 4/; s/sequential_repetitions: 2/sequential_repetitions: 0/; s/duet_repetitions: 2/duet_repetitions: 1/' suite.yml >hang.yml
 duet -o hang hang.yml
 like 'both sides have one deadline' "$err" 'B has not ended within 4 s'
 is 'half results are not taken' "$(ls hang | grep -c lines)" 0
