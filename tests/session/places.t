@@ -61,6 +61,8 @@ page=$(curl -s "$(<url)/metrics")
 like 'and its steps' "$page" 'sonde_steps_total\{app="app",step="frame"\} [1-9]'
 like 'its control group too' "$page" 'sonde_group_cpu_seconds_total\{app="app",mode="user"\} [0-9]'
 is 'container arguments are the engine'"'"'s' "$(podman inspect --format '{{.Config.Hostname}}' "${container-}")" edge
+is 'and so are limits' "$(podman inspect --format '{{.HostConfig.Memory}}' "${container-}")" $((256 << 20))
+is 'a mount that must not be written is not' "$(podman inspect --format '{{range .Mounts}}{{if eq .Destination "/mnt"}}{{.RW}}{{end}}{{end}}' "${container-}")" false
 touch shared/stop
 wait "$session"
 is 'in a container' "$?" 0 || diag "$(<image.err)"
