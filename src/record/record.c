@@ -3,14 +3,9 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "launch/launch.h"
-#include "probe/tasks.h"
-#include "record/drain.h"
-#include "record/place.h"
 #include "record/preload.h"
-#include "record/runjson.h"
+#include "record/recorder.h"
 #include "record/waker.h"
-#include "store/run.h"
 #include "tracer/limits.h"
 
 #include <errno.h>
@@ -30,24 +25,6 @@
 #define SCARCE_BYTES (64ull << 20) /* a control group with less memory: rows wait for company in small numbers only */
 #define SCARCE_EVENTS 8192
 #define NO_LIMIT_BYTES (1ull << 60) /* what v1 has in place of none is beyond */
-
-struct recorder {
-	const struct record_options *o;
-	struct store_run run;
-	struct ring_dir ring;
-	struct store_sink sink;
-	struct drain drain;
-	struct launch launch;
-	struct probe_set probes;
-	struct ladder ladder;
-	struct run_facts facts;
-	struct rusage usage;
-	struct buf library; /* the tracer's */
-	bool has_ring, has_sink, has_drain, has_launch, has_probes;
-	struct sonde_err reason;
-	int64_t flushed_ns, probed_ns;
-	uint64_t unflushed_events, unflushed_max;
-};
 
 static int write_run_json(struct recorder *r, struct sonde_err *err)
 {
@@ -84,106 +61,6 @@ static void start_trace(struct recorder *r)
 	r->facts.ring = r->ring.path.data;
 }
 
-/* The image that had this pid then: the newest that had begun, else the oldest that we know. */
-static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
-{
-	struct recorder *r = arg;
-	const struct task *task = r->drain.has_foreign_pids ? tasks_find(r->probes.host.tasks, (int32_t)pid) : NULL;
-	if (r->drain.has_foreign_pids)
-		pid = task ? task->inner_pid : 0;
-	const struct drain_process *p = pid ? drain_by_pid(&r->drain, (int32_t)pid) : NULL;
-	const struct drain_process *before = p;
-	while (before && before->start_ns > ts_ns && before->parent) {
-		before = drain_by_number(&r->drain, before->parent);
-		if (before && before->pid == pid)
-			p = before;
-		else
-			break;
-	}
-	return p ? p->number : STORE_NULL;
-}
-
-static void process_ended(void *arg, int64_t number, int64_t end_ns)
-{
-	struct recorder *r = arg;
-	drain_ended(&r->drain, (uint32_t)number, end_ns);
-}
-
-static int64_t call_id(void *arg, const char *name)
-{
-	struct recorder *r = arg;
-	return drain_call_id(&r->drain, name, r->o->ring.categories);
-}
-
-static void begin_image(void *arg, const struct probe_image *image)
-{
-	struct recorder *r = arg;
-	drain_adopt(&r->drain, image);
-}
-
-static void end_image(void *arg, int32_t pid, int status)
-{
-	struct recorder *r = arg;
-	drain_exited(&r->drain, pid, status);
-}
-
-static void count_call(void *arg, const struct store_io *row)
-{
-	struct recorder *r = arg;
-	drain_count(&r->drain, row);
-}
-
-static bool is_on(const struct recorder *r, const char *name)
-{
-	for (size_t i = 0; i < r->probes.count; i++)
-		if (!strcmp(r->probes.status[i].ops->name, name))
-			return r->probes.status[i].state == PROBE_RAN;
-	return false;
-}
-
-static void start_probes(struct recorder *r)
-{
-	struct probe_options options = r->o->probe;
-	options.includes = r->o->ring.includes;
-	options.excludes = r->o->ring.excludes;
-	options.min_dur_ns = r->o->ring.min_dur_ns;
-	options.has_tracer = r->has_drain;
-	options.has_own_pids = place_has_own_pids(r->o->place);
-	options.has_engine = place_has_engine(r->o->place) && r->o->target.kind != PROBE_MACHINE;
-	r->drain.sink = &r->sink; /* names of calls are given there, with a tracer or without */
-	probe_set_open(&r->probes, r->o->probes, &options, &r->sink);
-	r->probes.host.call_id = call_id;
-	if (r->has_drain) {
-		r->probes.host.begin_image = begin_image;
-		r->probes.host.end_image = end_image;
-		r->probes.host.count_call = count_call;
-		r->drain.has_syscalls = is_on(r, "syscalls");
-	}
-	r->probes.host.process_of = r->has_drain ? process_of : NULL;
-	r->probes.host.process_ended = r->has_drain && r->drain.has_foreign_pids ? process_ended : NULL;
-	r->probes.host.arg = r;
-	if (r->has_drain)
-		r->drain.probes = &r->probes.host;
-	r->has_probes = true;
-	r->facts.probes = &r->probes;
-}
-
-/* The command exists and waits. */
-static void attach_probes(void *arg, pid_t pid)
-{
-	struct recorder *r = arg;
-	struct probe_target target = { .kind = r->o->target.kind == PROBE_MACHINE ? PROBE_MACHINE : PROBE_COMMAND,
-		.pid = pid };
-	probe_set_attach(&r->probes, &target);
-}
-
-/* It takes its time to start: what is seen of that would fill the rings. */
-static void pass_probes(void *arg)
-{
-	struct recorder *r = arg;
-	probe_set_pass(&r->probes);
-}
-
 static int start_command(struct recorder *r, struct sonde_err *err)
 {
 	struct buf preload = BUF_INIT, ring = BUF_INIT;
@@ -191,8 +68,8 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 	size_t env_count = 0;
 	struct launch_spec spec = { .argv = r->o->argv,
 		.env = env,
-		.ready = attach_probes,
-		.meanwhile = pass_probes,
+		.ready = recorder_attach_probes,
+		.meanwhile = recorder_pass_probes,
 		.arg = r };
 	struct placed placed = { 0 };
 	struct sonde_err why = SONDE_ERR_INIT;
@@ -463,7 +340,7 @@ int record_run(const struct record_options *o, struct record_result *result, str
 	r.has_sink = !rc;
 	if (!rc) {
 		start_trace(&r);
-		start_probes(&r);
+		recorder_open_probes(&r);
 		rc = write_run_json(&r, err);
 	}
 	if (!rc)

@@ -39,6 +39,10 @@ ok 'a run that is there is in the way of every task' test "$status" = 125
 # shellcheck disable=SC2016
 run timeout 200 srun -N2 -n2 "$SONDE" record -q -f -o codes --probes trace -- /bin/sh -c '[ $SLURM_PROCID = 0 ] || kill -9 $PPID'
 like 'who lost his recorder is named, and nobody waits for him' "$(jq -rc '[.hosts[] | .reason // ""] | add' codes/run.json)" 'its recorder was killed'
+run "$SONDE" recover codes/hosts/1-*
+is 'what he left can be recovered' "$status" 0
+run "$SONDE" join codes
+is 'and joined again' "$status $(jq -rc '[.hosts[].state] | sort' codes/run.json)" '0 ["complete","recovered"]'
 run timeout 120 srun -N2 -n2 "$SONDE" record -q -o nothing -- /no/such/program
 is 'a program that is not there: 127, and no run' "$status $(find nothing 2>/dev/null | wc -l)" '127 0'
 run timeout 120 srun -N2 -n2 "$SONDE" stat -o said --probes trace -- true

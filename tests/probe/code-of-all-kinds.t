@@ -75,6 +75,10 @@ else
 	skip 'hardly a stack of numpy is cut' 'numpy is not installed'
 fi
 
+# Code that is in no file: the kernel's, in the program.
+"$SONDE" record -q -o vdso --probes cpu --freq 999 -- /usr/bin/python3 -c 'import time; [time.monotonic() for _ in range(6000000)]'
+like 'code of the vdso has its name' "$("$SONDE" query vdso "select function from functions where module = '[vdso]'")" 'clock_gettime'
+
 # As fast as it goes: nothing is lost without being counted.
 "$SONDE" record -q -o fast --probes cpu --freq 20000 -- "$TRUTH" shares 5 >/dev/null
 ok '20 kHz: as many samples as the CPU time has periods, or the loss is told' test "$(jq '.probes[] | select(.name == "cpu") |

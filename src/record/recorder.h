@@ -1,0 +1,34 @@
+/* recorder: what record.c (its life) and recorder-probes.c (what it lends to its probes) share. */
+#ifndef SONDE_RECORD_RECORDER_H
+#define SONDE_RECORD_RECORDER_H
+
+#include "launch/launch.h"
+#include "record/drain.h"
+#include "record/place.h"
+#include "record/record.h"
+#include "record/runjson.h"
+#include "store/run.h"
+
+struct recorder {
+	const struct record_options *o;
+	struct store_run run;
+	struct ring_dir ring;
+	struct store_sink sink;
+	struct drain drain;
+	struct launch launch;
+	struct probe_set probes;
+	struct ladder ladder;
+	struct run_facts facts;
+	struct rusage usage;
+	struct buf library; /* the tracer's */
+	bool has_ring, has_sink, has_drain, has_launch, has_probes;
+	struct sonde_err reason;
+	int64_t flushed_ns, probed_ns;
+	uint64_t unflushed_events, unflushed_max;
+};
+
+void recorder_open_probes(struct recorder *r);
+void recorder_attach_probes(void *recorder, pid_t pid); /* the command exists and waits */
+void recorder_pass_probes(void *recorder); /* it takes its time to start: what is seen of that would fill the rings */
+
+#endif
