@@ -21,10 +21,11 @@
 #define VARIETY_FEW 4    /* different calls of few iterations, at least */
 #define VARIETY_RUNS 3   /* of those in which calls are repeated */
 #define PIECES_FEW 64    /* that vote, at most: see stats/repeats.c */
-#define FAR_TIMES 3      /* the usual time between iterations */
-#define USUAL_MAX 256    /* looked at to know it */
+#define FAR_GAPS 8       /* usual times between iterations */
+#define GAPS_MAX 256     /* looked at to know that */
 #define STRETCHES_MAX 16
-#define WAY_MORE 1.1              /* times the time, to be preferred to a loop that was found more simply */
+#define WAY_MORE 1.25             /* times the time, to be preferred to a loop that was found more simply */
+#define PLAIN_MORE 0.5            /* the same where iterations are of one call and pauses */
 #define OUTER_MORE 1.5            /* times the time, to be preferred to a loop inside one program */
 #define GAP_LENGTHS 4             /* of an iteration: a gap as wide as these ends the loop */
 #define PAUSE (UINT32_C(1) << 31) /* after a call: a token of its own, another after each call */
@@ -144,32 +145,26 @@ static int by_length(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The usual time from an iteration to the next. */
-static int64_t usual_ns(const struct sequence *s, const struct stats_repeats *r)
+static int64_t gap_behind(const struct sequence *s, const struct stats_repeats *r, size_t i)
 {
-	int64_t ns[USUAL_MAX];
-	size_t count = r->count - 1 < USUAL_MAX ? r->count - 1 : USUAL_MAX;
-
-	for (size_t i = 0; i < count; i++)
-		ns[i] = s->ts_ns[r->starts[i + 1]] - s->ts_ns[r->starts[i]];
-	qsort(ns, count, sizeof(*ns), by_length);
-	return ns[count / 2];
+	return s->ts_ns[r->starts[i + 1]] - s->ts_ns[r->starts[i]];
 }
 
 /* What looks a little like an iteration and is long before or after the others is none. */
-static void drop_weak(const struct sequence *s, struct stats_repeats *r)
+static void drop_far(const struct sequence *s, struct stats_repeats *r)
 {
-	int64_t far_ns = r->count > 1 ? FAR_TIMES * usual_ns(s, r) : 0;
-	size_t first = 0;
+	int64_t gaps[GAPS_MAX], far_ns;
+	size_t count = r->count - 1 < GAPS_MAX ? r->count - 1 : GAPS_MAX;
 
-	for (size_t i = 0; i < r->weak_first; i++)
-		if (s->ts_ns[r->starts[i + 1]] - s->ts_ns[r->starts[i]] > far_ns)
-			first = i + 1;
-	for (size_t i = r->count - r->weak_last; i < r->count; i++)
-		if (s->ts_ns[r->starts[i]] - s->ts_ns[r->starts[i - 1]] > far_ns)
-			r->count = i;
-	r->count -= first;
-	memmove(r->starts, r->starts + first, r->count * sizeof(*r->starts));
+	if (r->count <= ITERATIONS_FEW)
+		return;
+	for (size_t i = 0; i < count; i++)
+		gaps[i] = gap_behind(s, r, i);
+	qsort(gaps, count, sizeof(*gaps), by_length);
+	far_ns = FAR_GAPS * gaps[count / 2];
+	r->count -= r->is_last_weak && gap_behind(s, r, r->count - 2) > far_ns;
+	if (r->is_first_weak && gap_behind(s, r, 0) > far_ns)
+		memmove(r->starts, r->starts + 1, --r->count * sizeof(*r->starts));
 }
 
 static int look(const struct sequence *s, size_t from, size_t to, struct loop *found)
@@ -182,7 +177,7 @@ static int look(const struct sequence *s, size_t from, size_t to, struct loop *f
 	r->anchor += from;
 	for (size_t i = 0; i < r->count; i++)
 		r->starts[i] += from;
-	drop_weak(s, r);
+	drop_far(s, r);
 	keep_together(s, r);
 	found->ns = s->ts_ns[r->starts[r->count - 1]] - s->ts_ns[r->starts[0]];
 	found->ns += r->count > 1 ? found->ns / (int64_t)(r->count - 1) : 0;
@@ -193,7 +188,7 @@ static int look(const struct sequence *s, size_t from, size_t to, struct loop *f
 static size_t variety(const struct sequence *s, const struct stats_repeats *r)
 {
 	uint32_t seen[VARIETY_FEW];
-	size_t count = 0, at = r->starts[0];
+	size_t count = 0, at = r->starts[r->count / 2];
 
 	for (size_t i = at; i < at + r->length && i < s->count && count < VARIETY_FEW; i++) {
 		size_t k = 0;
@@ -306,6 +301,7 @@ static int keep(struct analyze *a, const struct sequence *s, const struct loop *
 	measure(s, r, d);
 	d->where = s->of->stream->name;
 	d->ns = l->ns;
+	d->is_plain = variety(s, r) < 2;
 	d->tid = s->of->tid;
 	d->name = name_of(s, r->anchor > r->starts[0] ? r->anchor : r->starts[0]);
 	d->confidence = r->confidence;
@@ -351,7 +347,7 @@ static int try_stream(struct analyze *a, const struct detect *d, int stream, str
 		struct detected one = { .count = 0 };
 
 		rc = find(a, &t, ways[i], &one);
-		if (rc == 0 && (double)one.ns > WAY_MORE * (double)found->ns)
+		if (rc == 0 && (double)one.ns > (found->is_plain ? PLAIN_MORE : WAY_MORE) * (double)found->ns)
 			*found = one;
 	}
 	found->tokens = t.count;

@@ -8,7 +8,9 @@
 
 #define PIECES_MAX 64    /* that vote */
 #define VOTES_SHARE 0.25 /* of the pieces, that must agree on a beginning */
-#define DOUBT_MAX 16     /* beginnings on each side */
+#define TRIM_MAX 16      /* beginnings on each side */
+#define TRIM_SHARE 0.4   /* of the pieces, that an outer one needs */
+#define WHOLE_SHARE 0.8  /* that a whole iteration has */
 
 static int by_score(const void *a, const void *b)
 {
@@ -252,8 +254,8 @@ static bool turn(struct work *w, size_t voters, const struct piece *ref, struct 
 	return true;
 }
 
-/* Do many pieces vote for this beginning? Those that reach into the next iteration say nothing: the last has none. */
-static bool is_sure(struct work *w, size_t voters, const struct piece *ref, const struct stats_repeats *r, size_t i)
+/* How many pieces vote for this beginning. Those that reach into the next iteration say nothing: the last has none. */
+static double support(struct work *w, size_t voters, const struct piece *ref, const struct stats_repeats *r, size_t i)
 {
 	size_t inside = 0, agreed = 0;
 
@@ -266,17 +268,32 @@ static bool is_sure(struct work *w, size_t voters, const struct piece *ref, cons
 		inside++;
 		agreed += votes_for(w, p, offset, r->starts[i], (double)r->length / 8 + 1);
 	}
-	return agreed * 5 >= inside * 2;
+	return inside ? (double)agreed / (double)inside : 1;
 }
 
-static void doubt(struct work *w, size_t voters, const struct piece *ref, struct stats_repeats *r)
+/* What is as far from its neighbour as iterations are belongs to them though noise took its votes. */
+static bool is_even(const struct stats_repeats *r, size_t before)
 {
-	while (r->weak_first < DOUBT_MAX && r->weak_first + COUNT_MIN < r->count &&
-			!is_sure(w, voters, ref, r, r->weak_first))
-		r->weak_first++;
-	while (r->weak_last < DOUBT_MAX && r->weak_first + r->weak_last + COUNT_MIN < r->count &&
-			!is_sure(w, voters, ref, r, r->count - 1 - r->weak_last))
-		r->weak_last++;
+	double gap = (double)(r->starts[before + 1] - r->starts[before]), slack = (double)r->length * SPREAD;
+
+	return fabs(gap - (double)r->length) <= (slack < 1 ? 1 : slack);
+}
+
+/* What comes before a loop and after it may look like a part of it: outer ones that few pieces vote for are none. */
+static void trim(struct work *w, size_t voters, const struct piece *ref, struct stats_repeats *r)
+{
+	size_t first = 0, last = r->count;
+
+	for (size_t i = 0; i < TRIM_MAX && i + COUNT_MIN < r->count; i++)
+		if (!is_even(r, i) && support(w, voters, ref, r, i) < TRIM_SHARE)
+			first = i + 1;
+	for (size_t i = r->count - 1; r->count - i <= TRIM_MAX && i >= first + COUNT_MIN; i--)
+		if (!is_even(r, i - 1) && support(w, voters, ref, r, i) < TRIM_SHARE)
+			last = i;
+	r->count = last - first;
+	memmove(r->starts, r->starts + first, r->count * sizeof(*r->starts));
+	r->is_first_weak = support(w, voters, ref, r, 0) < WHOLE_SHARE;
+	r->is_last_weak = support(w, voters, ref, r, r->count - 1) < WHOLE_SHARE;
 }
 
 static void measure(struct work *w, struct stats_repeats *r)
@@ -312,7 +329,7 @@ static int find(struct work *w, struct stats_repeats *r)
 	if (rc == 0 && r->count >= COUNT_MIN)
 		rc = fill_gaps(w, votes, r);
 	if (rc == 0 && r->count > COUNT_MIN && !turn(w, voters, ref, r))
-		doubt(w, voters, ref, r);
+		trim(w, voters, ref, r);
 	measure(w, r);
 	r->anchor = first_even(w, ref);
 	r->pieces = voters;

@@ -12,18 +12,18 @@
 #ifndef SONDE_STATS_REPEATS_H
 #define SONDE_STATS_REPEATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct stats_repeats {
-	size_t count;      /* iterations; 0: no loop was found */
-	size_t *starts;    /* the first token of each, rising */
-	size_t length;     /* tokens of an iteration, the median; the last one is taken to be as long */
-	size_t anchor;     /* a token (its place in the stream) that the first iteration is known by */
-	size_t pieces;     /* that voted */
-	double confidence; /* share of the votes that agree, 0 .. 1 */
-	/* Outer ones that few pieces vote for: noise took their votes, or what comes before and after looks alike. */
-	size_t weak_first, weak_last;
+	size_t count;                     /* iterations; 0: no loop was found */
+	size_t *starts;                   /* the first token of each, rising */
+	size_t length;                    /* tokens of an iteration, the median; the last one is taken to be as long */
+	size_t anchor;                    /* a token (its place in the stream) that the first iteration is known by */
+	size_t pieces;                    /* that voted */
+	double confidence;                /* share of the votes that agree, 0 .. 1 */
+	bool is_first_weak, is_last_weak; /* not all pieces vote for it: noise, or it only looks alike */
 };
 
 /* 0 or -ENOMEM. At most 2^31 tokens. */

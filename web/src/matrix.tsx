@@ -40,7 +40,7 @@ export function Matrix({ matrix }: { matrix: MatrixData }) {
 	return (
 		<div class="table-wrap"><table class="matrix" aria-label="bytes from row to column">
 			<thead><tr><th />{matrix.names.map((n) => <th>{n}</th>)}</tr></thead>
-			<tbody>{matrix.bytes.map((row, i) => <tr><th>{matrix.names[i]}</th>{row.map((b, k) => <td title={b ? `${count(b)} bytes from ${matrix.names[i]} to ${matrix.names[k]}` : undefined}><span class="heat" style={{ opacity: Math.sqrt(b / most) }} /><span class="over">{b ? bytes(b) : ''}</span></td>)}</tr>)}</tbody>
+			<tbody>{matrix.bytes.map((row, i) => <tr><th>{matrix.names[i]}</th>{row.map((b, k) => <td title={b ? `${count(b)} bytes from ${matrix.names[i]} to ${matrix.names[k]}` : undefined}><span class="heat" style={{ opacity: 0.75 * Math.sqrt(b / most) }} /><span class="over">{b ? bytes(b) : ''}</span></td>)}</tr>)}</tbody>
 		</table></div>
 	);
 }
