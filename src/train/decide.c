@@ -11,6 +11,7 @@
 enum { GAPS_MIN = 5, STAY = 16, IN_VAIN_MAX = 4 };
 
 static const double near_enough = 0.1;   /* half the interval of a pace by the pace: then it is known */
+static const double long_enough_s = 0.2; /* of measuring: less is what the scheduler happened to do */
 static const double worse = 1.2;         /* by this factor: then more reports would not make it the best */
 static const double far_worse = 1.5;     /* by this factor: then it is left as soon as that is sure, */
 static const double sure_enough = 3.9;   /* the logarithm of one in fifty */
@@ -68,16 +69,20 @@ static enum knowledge know(const struct train_coach *c, const struct train_stint
 	struct train_wait wait = wait_of(c, s);
 	double best = best_told(c);
 	size_t gaps = 2 * train_finish_workers(&c->finish); /* two of each worker, should they come in bunches */
+	size_t most = c->plan->iterations > 2 ? (size_t)c->plan->iterations : 2;
+	bool is_known;
 
-	if (s->is_failed || s->count >= (size_t)c->plan->iterations + TRAIN_SKIPPED)
+	if (s->is_failed)
 		return KNOWN;
 	if (wait.seconds > patience(s) && train_wait_evidence(&wait, far_worse * best) > sure_enough)
 		return TOO_SLOW;
-	if (s->count < TRAIN_SKIPPED + (gaps > GAPS_MIN ? gaps : GAPS_MIN))
+	gaps = gaps > GAPS_MIN ? gaps : GAPS_MIN;
+	if (s->gap_count < (gaps < most ? gaps : most))
 		return NOT_YET;
-	if ((pace.hi - pace.lo) / 2 < near_enough * pace.estimate || pace.lo > worse * best)
+	if (pace.lo > worse * best)
 		return KNOWN;
-	return NOT_YET;
+	is_known = s->gap_count >= most || (pace.hi - pace.lo) / 2 < near_enough * pace.estimate;
+	return is_known && s->measured_s >= long_enough_s ? KNOWN : NOT_YET;
 }
 
 static void look_at_losses(struct train_coach *c)
@@ -144,7 +149,7 @@ static int expect(const struct train_coach *c, double here, bool is_new, struct 
 static int is_worth_trying(struct train_coach *c, struct train_decision *d, double here, bool is_new, bool *is_worth,
 		struct sonde_err *err)
 {
-	double stay = fmin((double)c->plan->iterations, STAY), better;
+	double stay = fmax(fmin((double)c->plan->iterations, STAY), (TRAIN_SETTLE_S + long_enough_s) / here), better;
 	struct train_worth there;
 	int rc;
 
@@ -157,7 +162,7 @@ static int is_worth_trying(struct train_coach *c, struct train_decision *d, doub
 	d->gain_s = better * fmax(0, train_worth_sure_to_go(c) - stay);
 	d->cost_s = 2 * usual_cost(c, train_coach_is_restart(c, c->candidate));
 	*is_worth = has_time(c, d->cost_s, here);
-	d->cost_s += fmin(stay * (better + there.mean - here), left_after * here);
+	d->cost_s += fmin(stay * (better + there.mean - here), fmax(left_after * here, hiccup_s));
 	d->sd_s = there.sd * train_worth_to_go(c).mean;
 	*is_worth = *is_worth && d->gain_s > d->cost_s;
 	return 0;

@@ -36,7 +36,7 @@ struct train_plan {
 	int64_t window;                  /* losses that the moving average takes; 0: one for each worker, at least 5 */
 	const struct stats_curve *curve; /* NULL: the ensemble */
 	int64_t explore;                 /* configurations to begin with */
-	int64_t iterations;              /* at most so many in each of them */
+	int64_t iterations;              /* at most so many are measured in each of them, where that is long enough */
 	int64_t online_iterations;       /* between looks, after that */
 	double confidence;               /* standard deviations by which a move's gain must exceed its cost */
 	double moving_share;             /* of the job's whole time: so much may go into moves that only learn */

@@ -21,8 +21,10 @@ void train_stint_report(struct train_stint *s, double time_s)
 {
 	if (!s->count)
 		s->first_s = time_s;
-	else if (s->count >= TRAIN_SKIPPED)
-		s->gaps[(s->count - TRAIN_SKIPPED) % TRAIN_GAPS] = time_s - s->last_s;
+	else if (s->count >= TRAIN_SKIPPED && (s->gap_count || s->last_s - s->first_s >= TRAIN_SETTLE_S)) {
+		s->gaps[s->gap_count++ % TRAIN_GAPS] = time_s - s->last_s;
+		s->measured_s += time_s - s->last_s;
+	}
 	s->last_s = time_s;
 	s->count++;
 }
@@ -30,10 +32,10 @@ void train_stint_report(struct train_stint *s, double time_s)
 /* The latest gaps, oldest first. */
 static size_t latest(const struct train_stint *s, double *out)
 {
-	size_t all = s->count > TRAIN_SKIPPED ? s->count - TRAIN_SKIPPED : 0, n = all < TRAIN_GAPS ? all : TRAIN_GAPS;
+	size_t n = s->gap_count < TRAIN_GAPS ? s->gap_count : TRAIN_GAPS;
 
 	for (size_t i = 0; i < n; i++)
-		out[i] = s->gaps[(all - n + i) % TRAIN_GAPS];
+		out[i] = s->gaps[(s->gap_count - n + i) % TRAIN_GAPS];
 	return n;
 }
 

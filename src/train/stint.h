@@ -1,7 +1,7 @@
 /*
  * stint: one stretch of a job under one configuration: how fast iterations come, what the change to it took.
  *
- * The first reports after a change are left out: they were begun before it. The
+ * The first reports after a change are left out: they were begun before it, and new workers have to get going. The
  * time of an iteration is the mean of the latest gaps between reports, whoever
  * made them, its interval by means of batches, for reports of several workers come
  * in bunches.
@@ -13,6 +13,7 @@
 #include "tune/space.h"
 
 enum { TRAIN_GAPS = 256, TRAIN_SKIPPED = 3 };
+#define TRAIN_SETTLE_S 0.1 /* so long after the first report, and at least so many reports, nothing is measured */
 
 /* Why the configuration was taken. */
 enum train_reason {
@@ -38,6 +39,8 @@ struct train_stint {
 	double cost_s;     /* from the asking to the first report, without what was done meanwhile; NaN: not known */
 	size_t first_loss; /* of all losses of the job, the first of this stint */
 	size_t count;      /* of its reports */
+	size_t gap_count;  /* gaps between them that were measured, */
+	double measured_s; /* and how long they were in all */
 	double value;      /* seconds for an iteration's worth of progress, as told; NaN: not yet */
 	/* private */
 	double gaps[TRAIN_GAPS];

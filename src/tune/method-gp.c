@@ -24,7 +24,7 @@ enum {
 	AGAIN_MAX = 8,   /* measurements of one configuration, ours alone */
 };
 
-#define NOISE_MATTERS 0.02 /* of the variance of all trials: below that what is best is plain to see */
+#define NOISE_MATTERS 0.02 /* of the variance of all trials: below that the best is plain to see */
 
 static size_t design_size(const struct tune_optimizer *o)
 {
@@ -180,8 +180,8 @@ static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o
 }
 
 /*
- * The best expected cost among rows that keep the limits, and how sure it is that others are below: by the difference,
- * since noise may be what made that row the best. Without any such row, reaching the limits is all that counts.
+ * The best expected cost among rows that keep the limits; without any, reaching the limits is all that counts. Where
+ * rows were measured beside each other, their differences are surer than they are.
  */
 static int aim(struct stats_gp *gp, const struct tune_acquisition *a, const struct tune_optimizer *o, double *target,
 		struct arena *scratch)
@@ -202,7 +202,7 @@ static int aim(struct stats_gp *gp, const struct tune_acquisition *a, const stru
 	}
 	if (row == a->model.n)
 		*target = least + 3;
-	else if (a->model.shared || gp->noise > NOISE_MATTERS)
+	else if (a->model.shared)
 		return stats_gp_relate(gp, row, scratch);
 	return 0;
 }
@@ -219,7 +219,7 @@ static int set_members(struct tune_acquisition *a, const struct tune_optimizer *
 	return 0;
 }
 
-/* The best row by expectation and the runner-up, n where there is none; sds are of differences to the best. */
+/* The best row by expectation and the runner-up; n where there is none. */
 static void find_leaders(const struct tune_acquisition *a, const struct tune_optimizer *o, size_t *best, size_t *second,
 		double *means, double *sds)
 {
@@ -263,9 +263,9 @@ static const double *again(const struct tune_acquisition *a, const struct tune_o
 			exp(a->model.gp.parameters.noise) < NOISE_MATTERS)
 		return NULL;
 	find_leaders(a, o, &best, &second, means, sds);
-	if (second == a->model.n || sds[second] < 0.5 * (means[second] - means[best]))
+	if (second == a->model.n || hypot(sds[best], sds[second]) < 0.5 * (means[second] - means[best]))
 		return NULL;
-	row = a->model.noise[best] <= a->model.noise[second] ? second : best;
+	row = a->model.noise[best] <= a->model.noise[second] && sds[second] > sds[best] ? second : best;
 	if (a->model.noise[row] * AGAIN_MAX <= 1 || is_pending(o, a->model.points[row]))
 		return NULL;
 	return a->model.points[row];

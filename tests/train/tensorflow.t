@@ -55,7 +55,7 @@ params:
   - {name: ps_num, type: int, low: 1, high: 3, default: 1, class: live}
   - {name: intra, type: int, low: 1, high: 7, default: 1, class: live}
 settings: {batch_size: 100, learning_rate: 0.0001, optimizer: Adam, node_num: 4, thread_num: 8, n_partition: 20}
-target_loss: 0.5
+target_loss: 0.1
 moving_share: 9
 Y
 run train -o out --seed 1 job.yml -- "$PYTHON" cnn.py
