@@ -29,6 +29,8 @@
 #define OUTER_MORE 1.5            /* times the time, to be preferred to a loop inside one program */
 #define GAP_LENGTHS 4             /* of an iteration: a gap as wide as these ends the loop */
 #define PAUSE (UINT32_C(1) << 31) /* after a call: a token of its own, another after each call */
+#define APART (UINT32_C(1) << 29) /* a token that comes once */
+#define LEFT_OUT_MANY 32          /* calls that load code, in a row: more than an iteration has */
 
 void detect_plan(struct analyze *a, struct detect *d)
 {
@@ -64,8 +66,11 @@ static void add(struct sequence *s, uint32_t token, int64_t name, int64_t ts_ns,
 	s->end_ns[s->count++] = ts_ns + dur_ns;
 }
 
+/* What comes before much that is left out and what comes after it are kept apart by tokens that come once. */
 static int sequence_make(struct sequence *s, const struct detect_tokens *t, unsigned way)
 {
+	size_t left_out = 0;
+
 	*s = (struct sequence){ .of = t, .way = way };
 	s->tokens = calloc(2 * t->count + 1, sizeof(*s->tokens));
 	s->names = calloc(2 * t->count + 1, sizeof(*s->names));
@@ -76,8 +81,13 @@ static int sequence_make(struct sequence *s, const struct detect_tokens *t, unsi
 	for (size_t i = 0; i < t->count; i++) {
 		const struct detect_token *k = &t->tokens[i];
 
-		if (k->is_code && !(way & CODE))
+		if (k->is_code && !(way & CODE)) {
+			left_out++;
 			continue;
+		}
+		for (size_t n = left_out >= LEFT_OUT_MANY ? left_out : 0; n; n--)
+			add(s, APART | (uint32_t)s->count, k->name, k->ts_ns, 0);
+		left_out = 0;
 		if (way & RUNS && s->count && s->tokens[s->count - 1] == k->token) {
 			s->end_ns[s->count - 1] = k->ts_ns + k->dur_ns;
 			continue;
