@@ -118,6 +118,34 @@ static int be_threads(cl_context context, cl_device_id device, cl_program progra
 	return 0;
 }
 
+/* As a program that trains: the same commands again and again. */
+static int be_loop(cl_context context, cl_device_id device, cl_program program, int rounds)
+{
+	cl_int status;
+	static float host[COUNT];
+	size_t global = COUNT;
+	cl_command_queue queue = make_queue("plain", context, device);
+	cl_kernel twice = clCreateKernel(program, "twice", &status), add = clCreateKernel(program, "add", &status);
+	cl_mem x = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
+	cl_mem y = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
+	clSetKernelArg(twice, 0, sizeof(x), &x);
+	clSetKernelArg(add, 0, sizeof(x), &x);
+	clSetKernelArg(add, 1, sizeof(y), &y);
+	for (int i = 0; i < rounds; i++) {
+		check(clEnqueueWriteBuffer(queue, x, CL_TRUE, 0, BYTES, host, 0, NULL, NULL), "write");
+		check(clEnqueueNDRangeKernel(queue, twice, 1, NULL, &global, NULL, 0, NULL, NULL), "kernel");
+		check(clEnqueueNDRangeKernel(queue, add, 1, NULL, &global, NULL, 0, NULL, NULL), "kernel");
+		check(clEnqueueReadBuffer(queue, x, CL_TRUE, 0, BYTES, host, 0, NULL, NULL), "read");
+		usleep(20000); /* what it does with that */
+	}
+	clReleaseMemObject(x);
+	clReleaseMemObject(y);
+	clReleaseKernel(twice);
+	clReleaseKernel(add);
+	clReleaseCommandQueue(queue);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "plain";
@@ -143,6 +171,8 @@ int main(int argc, char **argv)
 	check(clBuildProgram(program, 1, &device, NULL, NULL, NULL), "build");
 	if (!strcmp(how, "threads"))
 		return be_threads(context, device, program, argc > 2 ? (int)strtol(argv[2], NULL, 10) : 100);
+	if (!strcmp(how, "loop"))
+		return be_loop(context, device, program, argc > 2 ? (int)strtol(argv[2], NULL, 10) : 20);
 	cl_kernel twice = clCreateKernel(program, "twice", &status), add = clCreateKernel(program, "add", &status);
 	cl_mem x = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
 	cl_mem y = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);

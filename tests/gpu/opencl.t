@@ -34,6 +34,10 @@ is 'how far times may be off is known' "$(jq 'all(.[]; .error_ns >= 0)' <<<"$tab
 like 'the line at the end counts them' "$("$SONDE" record -v -o said -- "$OPENCL" plain 2>&1 >/dev/null)" 'sonde: gpu: 8 events'
 is 'run.json too' "$(jq '.probes[] | select(.name == "gpu").commands' said/run.json)" 8
 
+# A loop shows in the commands, though nobody announced it.
+"$SONDE" record -q -o loop.run -- "$OPENCL" loop 23 >/dev/null
+is 'iterations are found in commands' "$("$SONDE" summary loop.run --json | jq -c '.iterations | [.source, .count]')" '["found in commands of a GPU",23]'
+
 # In Perfetto's trace a flow leads from the thread to each command.
 cat >flows.py <<'EOF'
 import sys
