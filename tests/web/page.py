@@ -82,7 +82,7 @@ def record_loop(where):
 
 
 TALK = """
-import os, socket, subprocess, sys
+import os, socket, subprocess, sys, time
 server = socket.create_server(("127.0.0.1", 0))
 for k in range(3):                                      # each says something of its own length, and is answered with more
     if os.fork() == 0:
@@ -91,6 +91,7 @@ for k in range(3):                                      # each says something of
             s.shutdown(socket.SHUT_WR)
             while s.recv(65536):
                 pass
+            time.sleep(1)                               # whose it is can be seen while it is there
         os._exit(0)
 for k in range(3):
     client, _ = server.accept()
@@ -120,7 +121,7 @@ def report_truth(run, where):
     pairs, report = {}, os.path.join(where, "r.html")
     subprocess.run([tap.SONDE, "report", "-o", report, run], check=True, stdout=subprocess.DEVNULL)
     for e in events(run, "flow"):
-        if e["process"] is None or e["peer_process"] is None:
+        if None in (e["process"], e["peer_process"], e["name"], e["peer_name"]):  # not seen: the matrix has its address
             continue
         ends = [f"{e['name']} {e['pid']}", f"{e['peer_name']} {e['peer_pid']}"]
         for a, b, way in ((*ends, "out"), (*reversed(ends), "in")):
