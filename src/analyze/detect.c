@@ -6,7 +6,8 @@
  * loads code is left out at first, and looked at only when without it there is
  * no loop: then it must be most of what the thread does. Where iterations are of
  * different length, as those that read files of different size, calls that are
- * repeated at once count as one.
+ * repeated at once count as one; where they are of one call, pauses tell them
+ * apart. A busy machine makes pauses of its own: other loops do not need them.
  */
 #include "analyze/detect-private.h"
 #include "stats/repeats.h"
@@ -17,17 +18,17 @@
 
 #define TOKENS_MIN 12
 #define ITERATIONS_MANY 8
-#define ITERATIONS_FEW 4 /* what comes three times may be chance: start-up code is full of it */
-#define VARIETY_FEW 4    /* different calls of few iterations, at least */
-#define VARIETY_RUNS 3   /* of those in which calls are repeated */
-#define PIECES_FEW 64    /* that vote, at most: see stats/repeats.c */
-#define FAR_GAPS 8       /* usual times between iterations */
-#define GAPS_MAX 256     /* looked at to know that */
+#define ITERATIONS_FEW 4    /* what comes three times may be chance: start-up code is full of it */
+#define VARIETY_FEW 4       /* different calls of few iterations, at least */
+#define VARIETY_RUNS 3      /* of those in which calls are repeated */
+#define CONFIDENCE_MIN 0.75 /* start-up code has 0.6 to 0.7 */
+#define OF_LIFE_MANY 0.03   /* what many iterations of several calls take of a thread's life, at least */
+#define OF_LIFE_PLAIN 0.1   /* the same where calls are of few kinds */
+#define OF_LIFE_SOME 0.5
+#define OF_LIFE_FEW 0.8
+#define PIECES_FEW 64 /* that vote, at most: see stats/repeats.c */
 #define STRETCHES_MAX 16
-#define WAY_MORE 1.25             /* times the time, to be preferred to a loop that was found more simply */
-#define PLAIN_MORE 0.5            /* the same where iterations are of one call and pauses */
-#define OUTER_MORE 1.5            /* times the time, to be preferred to a loop inside one program */
-#define GAP_LENGTHS 4             /* of an iteration: a gap as wide as these ends the loop */
+#define OUTER_MORE 1.5            /* times the weight, to be preferred to a loop inside one program */
 #define PAUSE (UINT32_C(1) << 31) /* after a call: a token of its own, another after each call */
 #define APART (UINT32_C(1) << 29) /* a token that comes once */
 #define LEFT_OUT_MANY 32          /* calls that load code, in a row: more than an iteration has */
@@ -45,8 +46,8 @@ void detect_plan(struct analyze *a, struct detect *d)
 					{ { ENGINE_MAX, STORE_IO_ts_ns } } });
 }
 
-/* How a stream is looked at: with what loads code; with calls that are repeated at once as one; without pauses. */
-enum { CODE = 1, RUNS = 2, BARE = 4 };
+/* How a stream is looked at: with what loads code; with calls that are repeated at once as one; with pauses. */
+enum { CODE = 1, RUNS = 2, PAUSES = 4 };
 
 /* What loops are looked for in: tokens with pauses between them. */
 struct sequence {
@@ -93,7 +94,7 @@ static int sequence_make(struct sequence *s, const struct detect_tokens *t, unsi
 			continue;
 		}
 		add(s, k->token, k->name, k->ts_ns, k->dur_ns);
-		if (k->is_before_pause && !(way & BARE))
+		if (k->is_before_pause && way & PAUSES)
 			add(s, PAUSE | k->token, k->name, k->ts_ns + k->dur_ns, 0);
 	}
 	return 0;
@@ -110,7 +111,8 @@ static void sequence_release(struct sequence *s)
 /* A loop in a part of it: places are those of the whole. */
 struct loop {
 	struct stats_repeats r;
-	int64_t ns; /* that its iterations take, the last as long as the others */
+	int64_t ns;    /* that its iterations take, the last as long as the others */
+	double weight; /* of several loops the one with the most is taken: time, of iterations that are alike */
 };
 
 /* The token behind an iteration. */
@@ -127,56 +129,6 @@ static bool is_followed(const struct sequence *s, const struct stats_repeats *r,
 	return i + 1 < r->count && r->starts[i + 1] < behind(s, r, i) + r->length;
 }
 
-/* What lies far from the others only looks like an iteration: of stretches with wide gaps between them the longest. */
-static void keep_together(const struct sequence *s, struct stats_repeats *r)
-{
-	size_t best = 0, most = 0, first = 0;
-	int64_t longest_ns = -1;
-
-	for (size_t i = 0; i < r->count; i++) {
-		int64_t ns = s->ts_ns[r->starts[i]] - s->ts_ns[r->starts[first]];
-
-		if (ns > longest_ns) {
-			longest_ns = ns;
-			best = first;
-			most = i + 1 - first;
-		}
-		if (i + 1 < r->count && r->starts[i + 1] - r->starts[i] > GAP_LENGTHS * r->length)
-			first = i + 1;
-	}
-	memmove(r->starts, r->starts + best, most * sizeof(*r->starts));
-	r->count = most;
-}
-
-static int by_length(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int64_t gap_behind(const struct sequence *s, const struct stats_repeats *r, size_t i)
-{
-	return s->ts_ns[r->starts[i + 1]] - s->ts_ns[r->starts[i]];
-}
-
-/* What looks a little like an iteration and is long before or after the others is none. */
-static void drop_far(const struct sequence *s, struct stats_repeats *r)
-{
-	int64_t gaps[GAPS_MAX], far_ns;
-	size_t count = r->count - 1 < GAPS_MAX ? r->count - 1 : GAPS_MAX;
-
-	if (r->count <= ITERATIONS_FEW)
-		return;
-	for (size_t i = 0; i < count; i++)
-		gaps[i] = gap_behind(s, r, i);
-	qsort(gaps, count, sizeof(*gaps), by_length);
-	far_ns = FAR_GAPS * gaps[count / 2];
-	r->count -= r->is_last_weak && gap_behind(s, r, r->count - 2) > far_ns;
-	if (r->is_first_weak && gap_behind(s, r, 0) > far_ns)
-		memmove(r->starts, r->starts + 1, --r->count * sizeof(*r->starts));
-}
-
 static int look(const struct sequence *s, size_t from, size_t to, struct loop *found)
 {
 	struct stats_repeats *r = &found->r;
@@ -187,10 +139,9 @@ static int look(const struct sequence *s, size_t from, size_t to, struct loop *f
 	r->anchor += from;
 	for (size_t i = 0; i < r->count; i++)
 		r->starts[i] += from;
-	drop_far(s, r);
-	keep_together(s, r);
 	found->ns = s->ts_ns[r->starts[r->count - 1]] - s->ts_ns[r->starts[0]];
 	found->ns += r->count > 1 ? found->ns / (int64_t)(r->count - 1) : 0;
+	found->weight = (double)found->ns * r->confidence;
 	return 0;
 }
 
@@ -223,19 +174,22 @@ static bool is_rich(const struct sequence *s, const struct stats_repeats *r)
 
 /*
  * A loop is worth a word when the thread spends a part of its life in it, and the run of its time: the more the fewer
- * iterations there are.
+ * iterations there are, and most of it where they load code.
  */
 static bool is_worth(const struct sequence *s, const struct loop *l)
 {
 	const struct analyze *a = s->of->a;
-	bool is_many = l->r.count >= ITERATIONS_MANY, is_few = l->r.count <= ITERATIONS_FEW;
-	double of_life = is_few ? 0.8 : !is_many || s->way & CODE ? 0.5 : 0.1, of_run = s->way & CODE ? 0.5 : 0.1;
+	double many = variety(s, &l->r) == VARIETY_FEW ? OF_LIFE_MANY : OF_LIFE_PLAIN;
+	double of_run = s->way & CODE ? OF_LIFE_SOME : many;
+	double of_life = l->r.count <= ITERATIONS_FEW  ? OF_LIFE_FEW
+			: l->r.count < ITERATIONS_MANY ? OF_LIFE_SOME
+						       : of_run;
 
-	return l->r.confidence >= 0.5 && (double)l->ns >= of_life * (double)s->of->life_ns &&
+	return l->r.confidence >= CONFIDENCE_MIN && (double)l->ns >= of_life * (double)s->of->life_ns &&
 			(double)l->ns >= of_run * (double)(a->end_ns - a->start_ns) && is_rich(s, &l->r);
 }
 
-/* The loop that most time goes to. Stretches that are too short to hold a longer one are not looked at. */
+/* The loop with the most weight. Stretches that are too short to hold a longer one are not looked at. */
 static int search(const struct sequence *s, struct loop *best)
 {
 	struct {
@@ -249,7 +203,7 @@ static int search(const struct sequence *s, struct loop *best)
 		struct loop l = { .ns = 0 };
 
 		count--;
-		if (to - from < TOKENS_MIN || s->end_ns[to - 1] - s->ts_ns[from] <= best->ns)
+		if (to - from < TOKENS_MIN || (double)(s->end_ns[to - 1] - s->ts_ns[from]) <= best->weight)
 			continue;
 		rc = look(s, from, to, &l);
 		if (rc < 0 || !l.r.count) {
@@ -264,7 +218,7 @@ static int search(const struct sequence *s, struct loop *best)
 			left[count].from = last;
 			left[count++].to = to;
 		}
-		if (is_worth(s, &l) && l.ns > best->ns) {
+		if (is_worth(s, &l) && l.weight > best->weight) {
 			stats_repeats_release(&best->r);
 			*best = l;
 		} else {
@@ -310,8 +264,7 @@ static int keep(struct analyze *a, const struct sequence *s, const struct loop *
 		return -ENOMEM;
 	measure(s, r, d);
 	d->where = s->of->stream->name;
-	d->ns = l->ns;
-	d->is_plain = variety(s, r) < 2;
+	d->weight = l->weight;
 	d->tid = s->of->tid;
 	d->name = name_of(s, r->anchor > r->starts[0] ? r->anchor : r->starts[0]);
 	d->confidence = r->confidence;
@@ -337,7 +290,7 @@ static int find(struct analyze *a, const struct detect_tokens *t, unsigned way, 
 static int try_stream(struct analyze *a, const struct detect *d, int stream, struct detected *found,
 		struct sonde_err *err)
 {
-	static const unsigned ways[] = { 0, RUNS | BARE, CODE };
+	static const unsigned ways[] = { 0, RUNS, PAUSES, CODE };
 	const struct engine_groups *g = analyze_groups(a, detect_streams[stream].table, d->by_thread[stream]);
 	struct detect_tokens t = { .a = a, .stream = &detect_streams[stream] };
 	uint64_t most = 0;
@@ -353,11 +306,11 @@ static int try_stream(struct analyze *a, const struct detect *d, int stream, str
 		return 0;
 	t.cap = most < DETECT_TOKENS_MAX ? most : DETECT_TOKENS_MAX;
 	rc = detect_tokens_read(&t, err);
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways) && rc == 0 && !(ways[i] == CODE && found->count); i++) {
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways) && rc == 0 && !(ways[i] & CODE && found->count); i++) {
 		struct detected one = { .count = 0 };
 
 		rc = find(a, &t, ways[i], &one);
-		if (rc == 0 && (double)one.ns > (found->is_plain ? PLAIN_MORE : WAY_MORE) * (double)found->ns)
+		if (rc == 0 && one.weight > found->weight)
 			*found = one;
 	}
 	found->tokens = t.count;
@@ -379,12 +332,11 @@ static int look_at_family(void *arg, const struct detect_tokens *t)
 {
 	struct outer *o = arg;
 	struct detected one = { .tokens = t->count };
-	int rc = find(o->a, t, BARE, &one);
+	int rc = find(o->a, t, 0, &one);
 
 	if (rc == 0 && !one.count)
-		rc = find(o->a, t, 0, &one);
-
-	if (rc == 0 && one.ns > o->best.ns)
+		rc = find(o->a, t, PAUSES, &one);
+	if (rc == 0 && one.weight > o->best.weight)
 		o->best = one;
 	return rc;
 }
@@ -400,7 +352,7 @@ int detect_find(struct analyze *a, const struct detect *d, struct detected *foun
 	if (rc == 0 && detect_families(a, d, look_at_family, &outer) < 0)
 		rc = err_sys(err, ENOMEM, "cannot look for iterations");
 	/* A loop inside one program says more than that of who starts it, unless it is only a part of that. */
-	if (rc == 0 && (double)outer.best.ns > OUTER_MORE * (double)found->ns)
+	if (rc == 0 && outer.best.weight > OUTER_MORE * found->weight)
 		*found = outer.best;
 	return rc;
 }

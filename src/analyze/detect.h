@@ -26,8 +26,7 @@ struct detected {
 	int64_t *from_ns;  /* when each began */
 	int64_t *dur_ns;   /* to the next; the last one as long as tokens go */
 	double confidence; /* see stats/repeats.h */
-	int64_t ns;        /* that all of them take */
-	bool is_plain;     /* of one call, and pauses */
+	double weight;     /* of several loops the one with the most is taken */
 	size_t tokens;     /* that were looked at */
 	bool is_cut;       /* there were more */
 };

@@ -1,6 +1,7 @@
 /*
  * repeats-private: what the parts of finding repeats share. repeats-pieces.c groups equal pieces of the stream and
- * judges how evenly each comes back; repeats-distance.c finds the distance of the loop; repeats.c lets them vote.
+ * judges how evenly each comes back; repeats-distance.c finds the distance of the loop; repeats.c lets them vote;
+ * repeats-ends.c looks where the loop begins and ends.
  */
 #ifndef SONDE_STATS_REPEATS_PRIVATE_H
 #define SONDE_STATS_REPEATS_PRIVATE_H
@@ -55,5 +56,8 @@ uint32_t repeats_kth(uint32_t *v, size_t n, size_t k);
 int repeats_choose(const struct work *w, size_t *bin);
 /* Is this a piece of the loop of that bin? */
 bool repeats_is_of(const struct work *w, const struct piece *p, size_t bin);
+
+/* Takes what only looks like an iteration from the ends of the loop, and adds what noise hid. 0 or -ENOMEM. */
+int repeats_ends(const struct work *w, struct stats_repeats *r);
 
 #endif

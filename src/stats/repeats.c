@@ -8,9 +8,6 @@
 
 #define PIECES_MAX 64    /* that vote */
 #define VOTES_SHARE 0.25 /* of the pieces, that must agree on a beginning */
-#define TRIM_MAX 16      /* beginnings on each side */
-#define TRIM_SHARE 0.4   /* of the pieces, that an outer one needs */
-#define WHOLE_SHARE 0.8  /* that a whole iteration has */
 
 static int by_score(const void *a, const void *b)
 {
@@ -143,7 +140,6 @@ static size_t crowd(const uint64_t *votes, size_t count, size_t i, double slack)
 static int elect(struct work *w, size_t votes, const struct piece *ref, double enough, struct stats_repeats *r)
 {
 	double slack = ref->distance / 8 < 1 ? 1 : ref->distance / 8;
-	size_t agreed = 0;
 
 	r->starts = calloc(votes + 1, sizeof(*r->starts));
 	if (!r->starts)
@@ -164,12 +160,10 @@ static int elect(struct work *w, size_t votes, const struct piece *ref, double e
 			continue;
 		}
 		r->starts[r->count++] = (size_t)w->keys[best + most / 2];
-		agreed += most;
 		i = best + most;
 		while (i < votes && (double)(w->keys[i] - r->starts[r->count - 1]) < ref->distance / 2)
 			i++;
 	}
-	r->confidence = votes ? (double)agreed / (double)votes : 0;
 	return 0;
 }
 
@@ -196,104 +190,6 @@ static int fill_gaps(const struct work *w, size_t votes, struct stats_repeats *r
 	r->starts = starts;
 	r->count = count;
 	return 0;
-}
-
-/* Does the piece vote for this beginning? */
-static bool votes_for(const struct work *w, const struct piece *p, uint32_t offset, size_t start, double slack)
-{
-	const uint32_t *at = places_of(w, p);
-
-	for (size_t i = 0; i < p->count; i++)
-		if (fabs((double)at[i] - (double)offset - (double)start) <= slack)
-			return true;
-	return false;
-}
-
-/*
- * Where in its iteration a loop was cut: with the cut in the middle the first beginning has votes of the pieces
- * behind it only, and the last those of the pieces before it. Then all beginnings move, and there is one less, unless
- * the last is whole. Pieces that reach into the next iteration say nothing: the last has none. false: it was not cut.
- */
-static bool turn(struct work *w, size_t voters, const struct piece *ref, struct stats_repeats *r)
-{
-	uint32_t offsets[PIECES_MAX];
-	int sides[PIECES_MAX] = { 0 }, best = 0, all = 0, inside = 0, behind = 0, lacking = 0;
-	uint32_t cut = 0;
-	double slack = (double)r->length / 8 + 1;
-
-	for (size_t v = 0; v < voters; v++) {
-		const struct piece *p = &w->pieces.items[v];
-
-		offsets[v] = offset_of(w, p, ref);
-		if (offsets[v] + p->width > r->length)
-			continue;
-		inside++;
-		sides[v] = votes_for(w, p, offsets[v], r->starts[0], slack) -
-				votes_for(w, p, offsets[v], r->starts[r->count - 1], slack);
-	}
-	for (size_t c = 0; c < voters; c++) {
-		int sum = 0;
-
-		for (size_t v = 0; v < voters; v++)
-			sum += offsets[v] >= offsets[c] ? sides[v] : -sides[v];
-		if (sum > best || (sum == best && best > 0 && offsets[c] < cut)) {
-			best = sum;
-			cut = offsets[c];
-		}
-		all += sides[c] != 0;
-	}
-	if (cut == 0 || best * 2 < inside || best * 4 < all * 3)
-		return false;
-	for (size_t v = 0; v < voters; v++) {
-		behind += offsets[v] >= cut && offsets[v] + w->pieces.items[v].width <= r->length;
-		lacking += offsets[v] >= cut && sides[v] > 0;
-	}
-	r->count -= lacking * 2 > behind;
-	for (size_t i = 0; i < r->count; i++)
-		r->starts[i] += cut;
-	return true;
-}
-
-/* How many pieces vote for this beginning. Those that reach into the next iteration say nothing: the last has none. */
-static double support(struct work *w, size_t voters, const struct piece *ref, const struct stats_repeats *r, size_t i)
-{
-	size_t inside = 0, agreed = 0;
-
-	for (size_t v = 0; v < voters; v++) {
-		const struct piece *p = &w->pieces.items[v];
-		uint32_t offset = offset_of(w, p, ref);
-
-		if (offset + p->width > r->length)
-			continue;
-		inside++;
-		agreed += votes_for(w, p, offset, r->starts[i], (double)r->length / 8 + 1);
-	}
-	return inside ? (double)agreed / (double)inside : 1;
-}
-
-/* What is as far from its neighbour as iterations are belongs to them though noise took its votes. */
-static bool is_even(const struct stats_repeats *r, size_t before)
-{
-	double gap = (double)(r->starts[before + 1] - r->starts[before]), slack = (double)r->length * SPREAD;
-
-	return fabs(gap - (double)r->length) <= (slack < 1 ? 1 : slack);
-}
-
-/* What comes before a loop and after it may look like a part of it: outer ones that few pieces vote for are none. */
-static void trim(struct work *w, size_t voters, const struct piece *ref, struct stats_repeats *r)
-{
-	size_t first = 0, last = r->count;
-
-	for (size_t i = 0; i < TRIM_MAX && i + COUNT_MIN < r->count; i++)
-		if (!is_even(r, i) && support(w, voters, ref, r, i) < TRIM_SHARE)
-			first = i + 1;
-	for (size_t i = r->count - 1; r->count - i <= TRIM_MAX && i >= first + COUNT_MIN; i--)
-		if (!is_even(r, i - 1) && support(w, voters, ref, r, i) < TRIM_SHARE)
-			last = i;
-	r->count = last - first;
-	memmove(r->starts, r->starts + first, r->count * sizeof(*r->starts));
-	r->is_first_weak = support(w, voters, ref, r, 0) < WHOLE_SHARE;
-	r->is_last_weak = support(w, voters, ref, r, r->count - 1) < WHOLE_SHARE;
 }
 
 static void measure(struct work *w, struct stats_repeats *r)
@@ -328,8 +224,8 @@ static int find(struct work *w, struct stats_repeats *r)
 	measure(w, r);
 	if (rc == 0 && r->count >= COUNT_MIN)
 		rc = fill_gaps(w, votes, r);
-	if (rc == 0 && r->count > COUNT_MIN && !turn(w, voters, ref, r))
-		trim(w, voters, ref, r);
+	if (rc == 0 && r->count >= COUNT_MIN)
+		rc = repeats_ends(w, r);
 	measure(w, r);
 	r->anchor = first_even(w, ref);
 	r->pieces = voters;

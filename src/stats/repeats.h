@@ -6,7 +6,8 @@
  * more evenly than chance would have it, speak for a loop; pieces of the same
  * distance are one loop. Each piece then votes for where iterations begin, so
  * that tokens which are missing, doubled or foreign here and there cost a vote
- * and no more. Of loops in loops the outermost with at least five iterations is
+ * and no more; where the loop begins and ends is seen by what its iterations have
+ * in common. Of loops in loops the outermost with at least five iterations is
  * taken, else the outermost. O(n log n) time, O(n) memory, no random choices.
  */
 #ifndef SONDE_STATS_REPEATS_H
@@ -17,13 +18,12 @@
 #include <stdint.h>
 
 struct stats_repeats {
-	size_t count;                     /* iterations; 0: no loop was found */
-	size_t *starts;                   /* the first token of each, rising */
-	size_t length;                    /* tokens of an iteration, the median; the last one is taken to be as long */
-	size_t anchor;                    /* a token (its place in the stream) that the first iteration is known by */
-	size_t pieces;                    /* that voted */
-	double confidence;                /* share of the votes that agree, 0 .. 1 */
-	bool is_first_weak, is_last_weak; /* not all pieces vote for it: noise, or it only looks alike */
+	size_t count;      /* iterations; 0: no loop was found */
+	size_t *starts;    /* the first token of each, rising */
+	size_t length;     /* tokens of an iteration, the median; the last one is taken to be as long */
+	size_t anchor;     /* a token (its place in the stream) that the first iteration is known by */
+	size_t pieces;     /* that voted */
+	double confidence; /* how much iterations have in common, 0 .. 1 */
 };
 
 /* 0 or -ENOMEM. At most 2^31 tokens. */

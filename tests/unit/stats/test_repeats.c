@@ -138,6 +138,38 @@ static void prefers_the_outer_loop(void **arg)
 	stats_repeats_release(&r);
 }
 
+/* Token 100 stands for what is nobody's; the body is 0 to 9. */
+static size_t body(struct stream *s, size_t from, size_t to, size_t every)
+{
+	for (size_t i = from; i < to; i++)
+		s->tokens[s->count++] = every && i % every == 0 ? 100 : (uint32_t)i;
+	return s->count;
+}
+
+static void finds_both_ends(void **arg)
+{
+	static struct stream s;
+	struct stats_repeats r;
+
+	(void)arg;
+	for (size_t lead = 0; lead < 10; lead += 3)
+		for (size_t noise = 0; noise < 3; noise++) {
+			s.count = 0;
+			body(&s, lead, 10, 0); /* a part of one is none */
+			for (size_t i = 0; i < 15; i++)
+				s.tokens[s.count++] = 100 + (uint32_t)i;
+			for (size_t k = 0; k < 12; k++)
+				s.starts[k] = body(&s, 0, 10, k == 0 || k == 11 ? 4 * noise : 0) - 10;
+			for (size_t i = 0; i < 15; i++)
+				s.tokens[s.count++] = 200 + (uint32_t)i;
+			assert_int_equal(stats_repeats_find(&r, s.tokens, s.count), 0);
+			assert_int_equal(r.count, 12);
+			assert_true(r.starts[0] + 2 >= s.starts[0] && r.starts[0] <= s.starts[0] + 2);
+			assert_true(r.confidence > 0.8);
+			stats_repeats_release(&r);
+		}
+}
+
 static void survives_a_lack_of_memory(void **arg)
 {
 	static struct stream s;
@@ -165,6 +197,7 @@ int main(void)
 		cmocka_unit_test(finds_any_number),
 		cmocka_unit_test(finds_none_where_none_is),
 		cmocka_unit_test(prefers_the_outer_loop),
+		cmocka_unit_test(finds_both_ends),
 		cmocka_unit_test(survives_a_lack_of_memory),
 	};
 
