@@ -22,8 +22,9 @@
 #define VARIETY_FEW 4       /* different calls of few iterations, at least */
 #define VARIETY_RUNS 3      /* of those in which calls are repeated */
 #define CONFIDENCE_MIN 0.75 /* start-up code has 0.6 to 0.7 */
-#define OF_LIFE_MANY 0.03   /* what many iterations of several calls take of a thread's life, at least */
-#define OF_LIFE_PLAIN 0.1   /* the same where calls are of few kinds */
+#define OF_LIFE_MOST 0.01   /* what many iterations take of a thread's life, at least, when most calls are theirs */
+#define OF_LIFE_MANY 0.03   /* the same where they are not, but are of several kinds */
+#define OF_LIFE_PLAIN 0.1   /* and where they are of few */
 #define OF_LIFE_SOME 0.5
 #define OF_LIFE_FEW 0.8
 #define PIECES_FEW 64 /* that vote, at most: see stats/repeats.c */
@@ -55,7 +56,7 @@ struct sequence {
 	uint32_t *tokens;
 	int64_t *names;          /* of tokens */
 	int64_t *ts_ns, *end_ns; /* of each; of a pause both are its beginning */
-	size_t count;
+	size_t count, apart;     /* of all; of those that only keep others apart */
 	unsigned way;
 };
 
@@ -86,7 +87,7 @@ static int sequence_make(struct sequence *s, const struct detect_tokens *t, unsi
 			left_out++;
 			continue;
 		}
-		for (size_t n = left_out >= LEFT_OUT_MANY ? left_out : 0; n; n--)
+		for (size_t n = left_out >= LEFT_OUT_MANY ? left_out : 0; n; n--, s->apart++)
 			add(s, APART | (uint32_t)s->count, k->name, k->ts_ns, 0);
 		left_out = 0;
 		if (way & RUNS && s->count && s->tokens[s->count - 1] == k->token) {
@@ -162,13 +163,19 @@ static size_t variety(const struct sequence *s, const struct stats_repeats *r)
 	return count;
 }
 
+/* Is it most of what the thread does? */
+static bool is_most(const struct sequence *s, const struct stats_repeats *r)
+{
+	return r->count * r->length * 2 >= s->count - s->apart;
+}
+
 /* Are there enough different calls and pieces? What comes three times, or takes turns, may be there by chance. */
 static bool is_rich(const struct sequence *s, const struct stats_repeats *r)
 {
 	size_t pieces = r->length < PIECES_FEW ? r->length : PIECES_FEW, kinds = variety(s, r);
 
 	if (r->count <= ITERATIONS_FEW)
-		return kinds >= VARIETY_FEW && r->pieces >= pieces && r->count * r->length * 2 >= s->count;
+		return kinds >= VARIETY_FEW && r->pieces >= pieces && is_most(s, r);
 	return !(s->way & RUNS) || kinds >= VARIETY_RUNS;
 }
 
@@ -179,7 +186,9 @@ static bool is_rich(const struct sequence *s, const struct stats_repeats *r)
 static bool is_worth(const struct sequence *s, const struct loop *l)
 {
 	const struct analyze *a = s->of->a;
-	double many = variety(s, &l->r) == VARIETY_FEW ? OF_LIFE_MANY : OF_LIFE_PLAIN;
+	double many = is_most(s, &l->r)                    ? OF_LIFE_MOST
+			: variety(s, &l->r) == VARIETY_FEW ? OF_LIFE_MANY
+							   : OF_LIFE_PLAIN;
 	double of_run = s->way & CODE ? OF_LIFE_SOME : many;
 	double of_life = l->r.count <= ITERATIONS_FEW  ? OF_LIFE_FEW
 			: l->r.count < ITERATIONS_MANY ? OF_LIFE_SOME
