@@ -1,34 +1,9 @@
 /* sonde record: run a program and record what it does, or watch what runs already. */
-#include "base/cleanup.h"
 #include "cli/recording.h"
-#include "launch/launch.h"
-
-#include <stdio.h>
-#include <sys/wait.h>
-
-static int run_hosts(struct cli_context *ctx)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	int status = 0, rc = recording_hosts(ctx, false, &status, &path);
-	if (!rc)
-		ctx->exit_code = status;
-	return rc;
-}
 
 static int run(struct cli_context *ctx)
 {
-	const struct recording_options *o = ctx->options;
-	struct record_result result = RECORD_RESULT_INIT;
-	if (o->hosts.count)
-		return run_hosts(ctx);
-	int rc = recording_run(ctx, false, &result);
-	int status = result.has_timed_out ? W_EXITCODE(RECORDING_TIMED_OUT, 0) : result.status;
-
-	record_result_release(&result);
-	if (rc || !ctx->program)
-		return rc;
-	fflush(NULL);
-	launch_mirror(status);
+	return recording_do(ctx, NULL);
 }
 
 static const struct cli_example examples[] = {

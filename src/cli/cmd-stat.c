@@ -2,11 +2,9 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/recording.h"
-#include "launch/launch.h"
 
 #include <errno.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,33 +35,9 @@ static int summarise(const char *run, struct sonde_err *err)
 	return status ? err_set(err, EIO, "sonde summary failed; the run is in %s", run) : 0;
 }
 
-static int run_hosts(struct cli_context *ctx)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	int status = 0, rc = recording_hosts(ctx, true, &status, &path);
-	if (!rc)
-		rc = summarise(path.data, ctx->err);
-	if (!rc)
-		ctx->exit_code = status;
-	return rc;
-}
-
 static int run(struct cli_context *ctx)
 {
-	const struct recording_options *o = ctx->options;
-	struct record_result result = RECORD_RESULT_INIT;
-	if (o->hosts.count)
-		return run_hosts(ctx);
-	int rc = recording_run(ctx, true, &result);
-	int status = result.has_timed_out ? W_EXITCODE(RECORDING_TIMED_OUT, 0) : result.status;
-
-	fflush(NULL);
-	if (!rc && result.path.len)
-		rc = summarise(result.path.data, ctx->err);
-	record_result_release(&result);
-	if (rc || !ctx->program)
-		return rc;
-	launch_mirror(status);
+	return recording_do(ctx, summarise);
 }
 
 static const struct cli_example examples[] = {

@@ -1,6 +1,7 @@
 /* Recording, as record and stat do it; see recording.h. */
 #include "cli/recording.h"
 
+#include "base/cleanup.h"
 #include "base/words.h"
 #include "launch/launch.h"
 #include "record/step.h"
@@ -275,7 +276,8 @@ static int exit_code(const struct record_result *r)
 					       : 128 + WTERMSIG(r->status);
 }
 
-int recording_run(struct cli_context *ctx, bool is_silent, struct record_result *result)
+/* Says at the end what was recorded, unless is_silent. 0 when something ran. */
+static int run(struct cli_context *ctx, bool is_silent, struct record_result *result)
 {
 	struct recording_options *o = ctx->options;
 	struct record_options ro = { .dir = o->dir,
@@ -337,4 +339,32 @@ int recording_run(struct cli_context *ctx, bool is_silent, struct record_result 
 	if (has_step)
 		recording_step_end(&step, rc ? ctx->exit_code : exit_code(result), result);
 	return rc;
+}
+
+static int run_hosts(struct cli_context *ctx, recording_look *look)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	int status = 0, rc = recording_hosts(ctx, look != NULL, &status, &path);
+	if (!rc && look)
+		rc = look(path.data, ctx->err);
+	if (!rc)
+		ctx->exit_code = status;
+	return rc;
+}
+
+int recording_do(struct cli_context *ctx, recording_look *look)
+{
+	const struct recording_options *o = ctx->options;
+	struct record_result result = RECORD_RESULT_INIT;
+	if (o->hosts.count)
+		return run_hosts(ctx, look);
+	int rc = run(ctx, look != NULL, &result);
+	int status = result.has_timed_out ? W_EXITCODE(RECORDING_TIMED_OUT, 0) : result.status;
+	fflush(NULL);
+	if (!rc && look && result.path.len)
+		rc = look(result.path.data, ctx->err);
+	record_result_release(&result);
+	if (rc || !ctx->program)
+		return rc;
+	launch_mirror(status);
 }

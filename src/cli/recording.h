@@ -51,8 +51,13 @@ struct recording_options {
 extern const struct cli_option recording_rows[];
 extern const struct cli_exit_code recording_exit_codes[];
 
-/* Record what the options of ctx say; says at the end what was recorded, unless is_silent. 0 when something ran. */
-int recording_run(struct cli_context *ctx, bool is_silent, struct record_result *result);
+/* What is done with a finished run before the command returns. */
+typedef int recording_look(const char *run, struct sonde_err *err);
+/*
+ * Record what the options of ctx say, here or on hosts, then look at the run; without a look, say what was recorded. Of
+ * a program that was started here it returns only on failure: its status becomes ours.
+ */
+int recording_do(struct cli_context *ctx, recording_look *look);
 
 void recording_say(const struct record_result *r); /* recording-say.c: what was recorded, on stderr */
 

@@ -42,9 +42,14 @@ struct place_ops {
 	int (*release)(struct job *j, struct sonde_err *err); /* once, when nothing lives; frees j->place */
 };
 
+/* All that the keeper has said by now. */
+void job_hear(struct job *j);
+/* Until it says something or `pidfd` (-1: none) has ended; false when neither happened in time. */
+bool job_await(const struct job *j, int pidfd, int64_t until_ns);
+int job_lost(const struct job *j, struct sonde_err *err); /* the failure of a job whose keeper was killed */
 /* As job_start, in a place that is in no table. */
 int job_start_at(struct job **out, const struct job_spec *spec, const struct place_ops *ops, struct sonde_err *err);
 
-extern const struct place_ops place_cgroup, place_sandbox, place_container;
+extern const struct place_ops place_process, place_cgroup, place_sandbox, place_container;
 
 #endif

@@ -1,4 +1,4 @@
-/* Jobs: their start, their words from the keeper, their end. See job.h. */
+/* Jobs: their start and their words from the keeper. See job.h; their end is in job-end.c. */
 #include "launch/job-private.h"
 
 #include "base/cleanup.h"
@@ -6,23 +6,16 @@
 #include "base/fs.h"
 #include "launch/environment.h"
 #include "launch/launch.h"
-#include "launch/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define KILL_LIMIT_NS 60000000000 /* for a killed tree to be gone: a process may hang in the kernel */
-#define STUCK_LIMIT_NS 1000000000 /* for all others, when one of them is not ours to kill */
-
-static const struct place_ops place_process = { 0 };
+const struct place_ops place_process = { 0 };
 
 static const struct place_ops *ops_of(const struct job_place *place)
 {
@@ -75,8 +68,7 @@ static void take_word(struct job *j, const struct keeper_word *w)
 	}
 }
 
-/* All that the keeper has said by now. */
-static void hear(struct job *j)
+void job_hear(struct job *j)
 {
 	struct keeper_word word;
 	int fd, rc = 1;
@@ -89,7 +81,7 @@ static void hear(struct job *j)
 		j->is_lost = true;
 }
 
-static int lost(const struct job *j, struct sonde_err *err)
+int job_lost(const struct job *j, struct sonde_err *err)
 {
 	return err_set(err, ECHILD, "the keeper of '%s' was killed: how it ended is not known", j->program);
 }
@@ -102,8 +94,7 @@ static int wait_ms(int64_t until_ns)
 	return left_ns <= 0 ? 0 : left_ns > 1000000000000 ? 1000000 : (int)((left_ns + 999999) / 1000000);
 }
 
-/* Until a word comes, or the command's end; false when neither did in time. */
-static bool await(const struct job *j, int pidfd, int64_t until_ns)
+bool job_await(const struct job *j, int pidfd, int64_t until_ns)
 {
 	struct pollfd fds[] = { { .fd = j->sock, .events = POLLIN }, { .fd = pidfd, .events = POLLIN } };
 	for (;;) {
@@ -114,18 +105,6 @@ static bool await(const struct job *j, int pidfd, int64_t until_ns)
 			return false;
 	}
 }
-
-static void reap_keeper(struct job *j)
-{
-	siginfo_t info;
-	while (j->keeper_pidfd >= 0 && waitid(P_PIDFD, (id_t)j->keeper_pidfd, &info, WEXITED | __WALL) &&
-			errno == EINTR)
-		;
-	if (j->keeper_pidfd >= 0)
-		close(j->keeper_pidfd);
-	j->keeper_pidfd = -1;
-}
-
 static int start_failed(const struct job_spec *spec, const struct keeper_word *w, struct sonde_err *err)
 {
 	if (w->kind != KEEPER_FAILED)
@@ -158,7 +137,7 @@ static int hear_first(const struct job *j, struct keeper_word *word, int *fd)
 {
 	int rc;
 	while ((rc = keeper_hear(j->sock, word, fd)) == -EAGAIN)
-		await(j, -1, INT64_MAX);
+		job_await(j, -1, INT64_MAX);
 	return rc;
 }
 
@@ -286,14 +265,14 @@ int job_wait(struct job *j, int64_t until_ns, struct sonde_err *err)
 {
 	struct pollfd ended = { .fd = j->pidfd, .events = POLLIN };
 	for (;;) {
-		hear(j);
+		job_hear(j);
 		if (j->has_ended)
 			return 0;
 		if (j->is_lost)
-			return lost(j, err);
+			return job_lost(j, err);
 		/* Once the command is dead the word of it is on its way: that wait does not count. */
 		bool is_dead = poll(&ended, 1, 0) > 0;
-		if (!await(j, is_dead ? -1 : j->pidfd, is_dead ? INT64_MAX : until_ns))
+		if (!job_await(j, is_dead ? -1 : j->pidfd, is_dead ? INT64_MAX : until_ns))
 			return err_set(err, ETIMEDOUT, "'%s' has not ended in time", j->program);
 	}
 }
@@ -353,138 +332,14 @@ bool job_is_client(const struct job *j)
 	return j->is_client;
 }
 
-int job_signal(struct job *j, int signal, struct sonde_err *err)
-{
-	hear(j);
-	if (j->is_gone)
-		return 0;
-	if (j->is_lost)
-		return lost(j, err);
-	return j->ops->signal ? j->ops->signal(j, signal, err) : tree_signal(j->keeper, false, signal, err);
-}
-
-/* Until nothing lives. */
-static bool wait_gone(struct job *j, int64_t until_ns)
-{
-	for (;;) {
-		hear(j);
-		if (j->is_gone || j->is_lost || j->stuck)
-			return j->is_gone || j->is_lost;
-		if (!await(j, -1, until_ns))
-			return false;
-	}
-}
-
-static int ask_to_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *err)
-{
-	const struct {
-		int signal;
-		int64_t wait_ns;
-	} rungs[] = { { SIGINT, ladder->interrupt_ns }, { SIGTERM, ladder->terminate_ns } };
-	for (size_t i = 0; i < sizeof(rungs) / sizeof(*rungs); i++) {
-		if (!rungs[i].wait_ns)
-			continue;
-		int rc = job_signal(j, rungs[i].signal, err);
-		if (rc && rc != -EPERM)
-			return rc;
-		if (wait_gone(j, clock_mono_ns() + rungs[i].wait_ns))
-			return 0;
-	}
-	return 0;
-}
-
-static int kill_all(struct job *j, struct sonde_err *err)
-{
-	hear(j);
-	if (j->is_gone)
-		return 0;
-	if (j->ops->kill)
-		j->ops->kill(j);
-	if (j->is_lost) { /* the command at least is still held */
-		syscall(SYS_pidfd_send_signal, j->pidfd, SIGKILL, NULL, 0);
-		return lost(j, err);
-	}
-	keeper_tell_to_kill(j->sock);
-	if (wait_gone(j, clock_mono_ns() + KILL_LIMIT_NS))
-		return j->is_lost ? lost(j, err) : 0;
-	pid_t stuck = j->stuck;
-	j->stuck = 0;
-	if (stuck && wait_gone(j, clock_mono_ns() + STUCK_LIMIT_NS))
-		return 0;
-	if (stuck)
-		return err_set(err, EPERM, "process %d of '%s' runs as another user and cannot be ended", (int)stuck,
-				j->program);
-	tree_count(j->keeper, &stuck);
-	return err_set(err, ETIMEDOUT, "process %d of '%s' does not end: it hangs in the kernel", (int)stuck,
-			j->program);
-}
-
-/* Nothing lives: let go of the keeper and of the place. */
-static int put_away(struct job *j, struct sonde_err *err)
-{
-	reap_keeper(j);
-	if (j->ops->usage && j->place)
-		j->ops->usage(j, &j->usage);
-	int rc = j->ops->release ? j->ops->release(j, err) : 0;
-	j->ops = &place_process;
-	return rc;
-}
-
-int job_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *err)
-{
-	int rc = ask_to_end(j, ladder, err);
-	if (!rc)
-		rc = kill_all(j, err);
-	if (j->is_gone || j->is_lost) {
-		int failed = put_away(j, rc ? NULL : err);
-		rc = rc ? rc : failed;
-	}
-	return rc;
-}
-
-static void release(struct job *j)
-{
-	if (j->sock >= 0)
-		close(j->sock); /* a keeper that still has somebody to kill goes on by itself */
-	if (j->keeper_pidfd >= 0)
-		close(j->keeper_pidfd);
-	if (j->pidfd >= 0)
-		close(j->pidfd);
-	free(j->envp);
-	free(j->program);
-	free(j);
-}
-
-void job_abandon(struct job *j)
-{
-	if (j && j->is_foreground && j->ops == &place_process)
-		release(j);
-	else
-		job_free(j);
-}
-
-void job_free(struct job *j)
-{
-	static const struct job_ladder at_once = JOB_LADDER_KILL;
-	if (!j)
-		return;
-	if (j->pidfd >= 0)
-		job_end(j, &at_once, NULL);
-	else if (j->sock >= 0)
-		keeper_tell_to_kill(j->sock);
-	if (j->pidfd < 0)
-		put_away(j, NULL);
-	release(j);
-}
-
 int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err)
 {
 	int rc;
-	hear(j);
+	job_hear(j);
 	if (j->is_gone)
 		return 0;
 	rc = j->is_lost ? -ECHILD : keeper_set_deadline(j->sock, deadline_ns);
-	return rc ? lost(j, err) : 0;
+	return rc ? job_lost(j, err) : 0;
 }
 
 bool job_is_overdue(const struct job *j)

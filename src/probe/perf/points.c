@@ -78,3 +78,24 @@ void perf_find_wanted_points(struct perf_source *s)
 		p->id = -1;
 	}
 }
+
+/* Why a thread was switched out, and who woke it, only tracepoints tell. */
+void perf_find_sched_points(struct perf_source *s)
+{
+	struct perf_source_private *p = s->private;
+	CLEANUP(buf_release) struct buf format = BUF_INIT;
+	int error;
+	int64_t id = perf_find_point("sched", "sched_switch", &format, &error);
+	if (id >= 0 && perf_point_field(format.data, "prev_pid;", &p->prev_pid_at) &&
+			perf_point_field(format.data, "prev_state;", &p->prev_state_at))
+		p->switch_id = id;
+	id = perf_find_point("sched", "sched_wakeup", &format, &error);
+	if (id >= 0 && perf_point_field(format.data, " pid;", &p->wake_pid_at))
+		p->wake_id = id;
+	if (p->switch_id >= 0 && p->wake_id >= 0)
+		return;
+	p->switch_id = p->wake_id = -1;
+	err_set(&s->points_why, error, "reasons and wakers of context switches are unknown: tracefs %s",
+			error == EACCES ? "is closed to this user" : "is not mounted");
+	err_hint(&s->points_why, PROBE_HINT_SETUP);
+}

@@ -1,4 +1,4 @@
-/* What source.c (rings), records.c (what is in them) and attach.c (events) share. */
+/* What source.c (rings), records.c (what is in them), attach.c (what is watched) and attach-events.c share. */
 #ifndef SONDE_PROBE_PERF_PRIVATE_H
 #define SONDE_PROBE_PERF_PRIVATE_H
 
@@ -54,11 +54,14 @@ struct perf_source_private {
 /* points.c */
 int64_t perf_find_point(const char *system, const char *name, struct buf *format, int *error);
 void perf_find_wanted_points(struct perf_source *s);
+void perf_find_sched_points(struct perf_source *s);
 
 /* records.c: one record, when it is its turn; and which event it is of, NULL: none of ours. */
 void perf_take(struct perf_source *s, const struct perf_record *r);
 const struct perf_opened *perf_opened_of(const struct perf_source *s, uint64_t id);
 
+/* attach-events.c: all that is wanted of a thread, a control group (its descriptor, by flags), or everybody (-1). */
+int perf_open_place(struct perf_source *s, pid_t pid, unsigned long flags, unsigned root, struct sonde_err *err);
 int perf_attach(struct perf_source *s, struct sonde_err *err);
 int64_t perf_ran_ns(const struct task *k); /* by the kernel's word, of one that lives; else STORE_NULL */
 /* Exact CPU time of the attached threads themselves, when nothing more comes. */
