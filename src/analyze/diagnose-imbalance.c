@@ -1,60 +1,104 @@
 /*
- * Imbalance: of the processes of one program one spends far more time on its
- * files than the others, which wait for it or idle. A pipe is no file: who reads one waits for the process that writes.
+ * Imbalance: of the processes that share one work one spends far more time on its files than the others, which wait for
+ * it or idle. Those who share are of one program and of one generation of it: who forks workers has another work than
+ * they have. A pipe is no file: who reads one waits for the process that writes.
  */
 #include "analyze/finding.h"
 #include "analyze/layers.h"
+#include "base/cleanup.h"
+#include "base/map.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What a process executes; STORE_NULL: not known, as in traces from elsewhere. */
-static int64_t program_of(const struct analyze *a, int64_t number)
-{
-	const struct store_process *p = model_process(a->run, number);
+#define ANCESTORS_MAX 64 /* that are asked for; parents of a damaged run may go round in circles */
 
-	return p ? p->exe : STORE_NULL;
-}
-
-/* The processes of one program: how many there are, their time, and the one with most of it. */
-struct team {
-	size_t count;
-	int64_t sum_ns, most_ns, most;
+/* What a process shares with its team. */
+struct role {
+	int64_t program;    /* STORE_NULL: not known, as in traces from elsewhere */
+	int64_t generation; /* processes above it that are of the same program */
 };
 
-/* is_any: of whatever programs. */
-static struct team look(struct analyze *a, bool is_any, int64_t program)
+static struct role role_of(const struct analyze *a, int64_t number)
 {
-	struct team t = { .count = 0 };
-	int64_t number, ns;
+	const struct store_process *p = model_process(a->run, number), *above = p;
+	struct role role = { p ? p->exe : STORE_NULL, 0 };
 
-	for (size_t at = 0; layers_next_process(a, &at, &number, &ns);) {
-		if (!is_any && program_of(a, number) != program)
-			continue;
-		t.count++;
-		t.sum_ns += ns;
-		t.most = ns > t.most_ns ? number : t.most;
-		t.most_ns = ns > t.most_ns ? ns : t.most_ns;
+	for (unsigned i = 0; above && i < ANCESTORS_MAX; i++) {
+		const struct store_process *mother = model_process(a->run, above->parent);
+
+		/* A process that executes another program stays who it is. */
+		if (mother && mother->pid != above->pid && mother->exe == role.program)
+			role.generation++;
+		above = mother;
 	}
-	return t;
+	return role;
+}
+
+/* The processes of one role: how many there are, their time, and the one with most of it. */
+struct team {
+	int64_t count, sum_ns, most_ns, most;
+};
+
+static int64_t mean_of_others(const struct team *t)
+{
+	return (t->sum_ns - t->most_ns) / (t->count - 1);
+}
+
+/* Two are no team. */
+static bool is_uneven(const struct analyze *a, const struct team *t)
+{
+	int64_t more_ns = t->count < 3 ? 0 : t->most_ns - mean_of_others(t);
+
+	return t->count >= 3 && t->most_ns >= 3 * mean_of_others(t) && more_ns >= finding_wall_ns(a) / 10 &&
+			finding_is_worth(a, more_ns);
+}
+
+/* The teams of a run, in memory of the analysis; NULL: out of it. */
+static struct team *teams_of(struct analyze *a, size_t *count)
+{
+	CLEANUP(map_release) struct map roles = MAP_INIT; /* -> number of the team, from 1 */
+	struct team *teams;
+	int64_t number, ns;
+	size_t processes = 0;
+
+	for (size_t at = 0; layers_next_process(a, &at, &number, &ns);)
+		processes++;
+	teams = arena_alloc(&a->arena, (processes + 1) * sizeof(*teams));
+	*count = 0;
+	for (size_t at = 0; teams && layers_next_process(a, &at, &number, &ns);) {
+		struct role role = role_of(a, number);
+		uint64_t *place = map_put(&roles, &role, sizeof(role), NULL);
+		struct team *t;
+
+		if (!place)
+			return NULL;
+		*place = *place ? *place : ++*count;
+		t = &teams[*place - 1];
+		t->count++;
+		t->sum_ns += ns;
+		t->most = ns > t->most_ns ? number : t->most;
+		t->most_ns = ns > t->most_ns ? ns : t->most_ns;
+	}
+	return teams;
 }
 
 static bool check(struct analyze *a, struct finding *f)
 {
-	struct team all = look(a, true, 0), t = look(a, false, program_of(a, all.most));
-	int64_t mean_ns;
+	size_t count;
+	struct team *teams = teams_of(a, &count), *t = NULL;
 
-	if (t.count < 3)
-		return false; /* a parent and its child are no team */
-	mean_ns = (t.sum_ns - t.most_ns) / (int64_t)(t.count - 1);
-	if (t.most_ns < 3 * mean_ns || t.most_ns - mean_ns < finding_wall_ns(a) / 10 ||
-			!finding_is_worth(a, t.most_ns - mean_ns))
+	for (size_t i = 0; teams && i < count; i++)
+		if (is_uneven(a, &teams[i]) && (!t || teams[i].most_ns > t->most_ns))
+			t = &teams[i];
+	if (!t)
 		return false;
-	f->recoverable_ns = t.most_ns - t.sum_ns / (int64_t)t.count;
+	f->recoverable_ns = t->most_ns - t->sum_ns / t->count;
 	snprintf(f->what, sizeof(f->what), "one process does most of the input and output");
 	snprintf(f->evidence, sizeof(f->evidence),
-			"process %" PRId64 " spent %.3f s in calls on files, the %zu others of its program %.3f s each",
-			t.most, (double)t.most_ns / 1e9, t.count - 1, (double)mean_ns / 1e9);
+			"process %" PRId64 " spent %.3f s in calls on files, the %" PRId64
+			" others that do the same work %.3f s each",
+			t->most, (double)t->most_ns / 1e9, t->count - 1, (double)mean_of_others(t) / 1e9);
 	finding_try(a,
 			"sonde query %s \"SELECT process, call, count(*) AS calls, sum(dur_ns) AS ns, sum(bytes) "
 			"AS bytes FROM io GROUP BY process, call ORDER BY ns DESC LIMIT 20\"",

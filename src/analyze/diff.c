@@ -53,10 +53,10 @@ static double *absent(struct diff *d, size_t n)
 }
 
 /* The item of a path, made at first sight; NULL: out of memory. */
-static struct diff_item *item_of(struct diff *d, const char *list, const char *name, const char *key,
-		enum analyze_unit unit)
+static struct diff_item *item_of(struct diff *d, const char *list, const char *name,
+		const struct analyze_column *column)
 {
-	const char *path = arena_printf(&d->arena, "%s\n%s\n%s", list, name, key);
+	const char *path = arena_printf(&d->arena, "%s\n%s\n%s", list, name, column->key);
 	bool is_new;
 	uint64_t *at = path ? map_put(&d->by_path, path, strlen(path), &is_new) : NULL;
 	if (!at || !is_new)
@@ -73,8 +73,9 @@ static struct diff_item *item_of(struct diff *d, const char *list, const char *n
 	struct diff_item *item = &d->items[d->count];
 	*item = (struct diff_item){ .list = arena_strdup(&d->arena, list),
 		.name = arena_strdup(&d->arena, name),
-		.key = arena_strdup(&d->arena, key),
-		.unit = unit,
+		.key = arena_strdup(&d->arena, column->key),
+		.title = column->title ? arena_strdup(&d->arena, column->title) : NULL,
+		.unit = column->unit,
 		.a = absent(d, d->count_a),
 		.b = absent(d, d->count_b),
 		.order = d->count };
@@ -95,7 +96,7 @@ static int take_value(const struct taking *t, const char *list, const char *name
 {
 	if (!is_quantity(column->unit))
 		return 0;
-	struct diff_item *item = item_of(t->d, list, name, column->key, column->unit);
+	struct diff_item *item = item_of(t->d, list, name, column);
 	if (!item)
 		return -ENOMEM;
 	double *into = (t->is_b ? item->b : item->a) + t->run;
@@ -104,38 +105,46 @@ static int take_value(const struct taking *t, const char *list, const char *name
 	return 0;
 }
 
-/* The column that names a row: its first text. */
-static const struct analyze_column *naming(const struct analyze_table *table, size_t *at)
-{
-	for (*at = 0; *at < table->column_count; ++*at)
-		if (table->columns[*at].unit == ANALYZE_TEXT)
-			return &table->columns[*at];
-	return NULL;
-}
-
-/* Of lists whose first number is not what they are about: which is. */
-static const struct {
-	const char *section, *table, *key;
-} measures[] = {
-	{ "counters", "by_name", "mean" }, { "counters", "of_probes", "max" }, /* of those that count up: all of it */
+/* Lists whose first text is not what names their rows, or whose first number not what they are about. */
+struct list {
+	const char *section, *table;
+	const char *name, *name2; /* NULL: the first text; none beside it */
+	const char *measure;      /* NULL: the first time, or else the first count */
 };
 
-static const char *measure_of(const struct analyze_section *s, const struct analyze_table *table)
+static const struct list *list_of(const struct analyze_section *s, const struct analyze_table *table)
 {
-	for (size_t i = 0; i < sizeof(measures) / sizeof(*measures); i++)
-		if (!strcmp(measures[i].section, s->key) && !strcmp(measures[i].table, table->name.key))
-			return measures[i].key;
-	return NULL;
+	static const struct list lists[] = {
+		{ "counters", "by_name", NULL, NULL, "mean" },
+		{ "counters", "of_probes", NULL, NULL, "max" }, /* of those that count up: all of it */
+		{ "io", "by_file", "path", NULL, NULL },
+		{ "network", "matrix", "source", "destination", "bytes" },
+		{ "states", "by_thread", NULL, NULL, "running_ns" },
+	};
+	static const struct list others = { .section = NULL };
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		if (!strcmp(lists[i].section, s->key) && !strcmp(lists[i].table, table->name.key))
+			return &lists[i];
+	return &others;
+}
+
+/* The column of that key, or the first text without one; column_count: there is none. */
+static size_t naming(const struct analyze_table *table, const char *key)
+{
+	size_t at = 0;
+
+	while (at < table->column_count &&
+			(key ? strcmp(table->columns[at].key, key) != 0 : table->columns[at].unit != ANALYZE_TEXT))
+		at++;
+	return at;
 }
 
 /* Of a row its first time, or else its first count: the rest follows from it or is detail. */
-static size_t measure(const struct analyze_section *s, const struct analyze_table *table)
+static size_t measure(const struct analyze_table *table, const char *key)
 {
-	const char *key = measure_of(s, table);
-
-	for (size_t i = 0; key && i < table->column_count; i++)
-		if (!strcmp(table->columns[i].key, key))
-			return i;
+	if (key)
+		return naming(table, key);
 	for (size_t i = 0; i < table->column_count; i++)
 		if (is_time(table->columns[i].unit))
 			return i;
@@ -145,19 +154,30 @@ static size_t measure(const struct analyze_section *s, const struct analyze_tabl
 	return table->column_count;
 }
 
+static const char *name_of(struct diff *d, const struct analyze_value *v)
+{
+	return v->is_null ? "(unknown)" : arena_copy(&d->arena, v->text.data, v->text.bytes);
+}
+
 static int take_table(const struct taking *t, const struct analyze_section *s, const struct analyze_table *table)
 {
-	size_t name_at, at = measure(s, table);
+	const struct list *known = list_of(s, table);
+	size_t name_at = naming(table, known->name), at = measure(table, known->measure);
+	size_t name2_at = known->name2 ? naming(table, known->name2) : table->column_count;
 	int rc = 0;
-	if ((table->flags & ANALYZE_DETAIL && !measure_of(s, table)) || !naming(table, &name_at) ||
+	if ((table->flags & ANALYZE_DETAIL && !known->section) || name_at == table->column_count ||
 			at == table->column_count)
 		return 0;
 	const char *list = arena_printf(&t->d->arena, "%s.%s", s->key, table->name.key);
 	for (size_t row = 0; list && row < table->rows && !rc; row++) {
 		const struct analyze_value *values = table->values + row * table->column_count;
-		const struct store_text *text = &values[name_at].text;
-		const char *name = values[name_at].is_null ? "(unknown)"
-							   : arena_copy(&t->d->arena, text->data, text->bytes);
+		const char *name = name_of(t->d, &values[name_at]);
+
+		if (name && name2_at < table->column_count) {
+			const char *name2 = name_of(t->d, &values[name2_at]);
+
+			name = name2 ? arena_printf(&t->d->arena, "%s to %s", name, name2) : NULL;
+		}
 		rc = name ? take_value(t, list, name, &table->columns[at], &values[at]) : -ENOMEM;
 	}
 	return list ? rc : -ENOMEM;
@@ -251,6 +271,8 @@ static int by_change(const void *a, const void *b)
 	bool has_x = !isnan(x->change), has_y = !isnan(y->change);
 	if (has_x != has_y)
 		return has_y - has_x;
+	if (x->is_sure != y->is_sure)
+		return y->is_sure - x->is_sure;
 	if (is_time(x->unit) != is_time(y->unit))
 		return is_time(y->unit) - is_time(x->unit);
 	if (has_x && fabs(x->change) != fabs(y->change))

@@ -18,9 +18,10 @@
 enum diff_verdict { DIFF_UNKNOWN, DIFF_SAME, DIFF_SLOWER, DIFF_FASTER };
 
 struct diff_item {
-	const char *list; /* "io.by_call"; "" for fields that stand alone */
-	const char *name; /* of the row: "read"; "" for fields */
-	const char *key;  /* "total_ns" */
+	const char *list;  /* "io.by_call"; "" for fields that stand alone */
+	const char *name;  /* of the row: "read"; "" for fields */
+	const char *key;   /* "total_ns" */
+	const char *title; /* of the field or column, for people; NULL: none */
 	enum analyze_unit unit;
 	double *a, *b; /* of each run; NaN: not there */
 	double mean_a, mean_b;
@@ -32,7 +33,7 @@ struct diff_item {
 
 struct diff {
 	size_t count_a, count_b; /* runs */
-	struct diff_item *items; /* largest change of time first, then of the others */
+	struct diff_item *items; /* sure ones first, then largest changes of time, then of the others */
 	size_t count;
 	/* Of the wall time, B over A; lo and hi NaN with one run each. */
 	double ratio, lo, hi;

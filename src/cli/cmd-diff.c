@@ -115,8 +115,40 @@ static void interval_cell(struct term_table *t, const struct diff_item *item)
 	else if (item->unit == ANALYZE_NS || item->unit == ANALYZE_SUM_NS)
 		term_table_cellf(t, "%s%s to %s%s", item->lo < 0 ? "-" : "", term_ns(lo, (int64_t)fabs(item->lo)),
 				item->hi < 0 ? "-" : "", term_ns(hi, (int64_t)fabs(item->hi)));
+	else if (item->unit == ANALYZE_BYTES)
+		term_table_cellf(t, "%s%s to %s%s", item->lo < 0 ? "-" : "", term_bytes(lo, (uint64_t)fabs(item->lo)),
+				item->hi < 0 ? "-" : "", term_bytes(hi, (uint64_t)fabs(item->hi)));
 	else
 		term_table_cellf(t, "%.4g to %.4g", item->lo, item->hi);
+}
+
+/* What rows of lists are called, and what of them is compared. */
+static const struct {
+	const char *list, *what, *measure;
+} words[] = {
+	{ "counters.by_name", "counter", ", mean" },
+	{ "counters.of_probes", "counter", "" },
+	{ "cpu.by_function", "function", ", own CPU time" },
+	{ "gpu.copies", "GPU copies", "" },
+	{ "gpu.kernels", "GPU kernel", "" },
+	{ "io.by_call", "call", "" },
+	{ "io.by_file", "file", "" },
+	{ "iterations.by_name", "iterations of", ", median" },
+	{ "network.matrix", "traffic", "" },
+	{ "spans.by_name", "span", "" },
+	{ "states.by_thread", "thread", ", on CPUs" },
+	{ "swarms.by_swarm", "swarm", "" },
+};
+
+static void what_cell(struct term_table *t, const struct diff_item *item)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(words[i].list, item->list)) {
+			term_table_cellf(t, "%s %s%s", words[i].what, item->name, words[i].measure);
+			return;
+		}
+	term_table_cellf(t, "%s%s%s%s%s", item->list, *item->list ? ": " : "", item->name, *item->name ? ", " : "",
+			item->title ? item->title : item->key);
 }
 
 static int print_items(const struct diff *d, size_t top)
@@ -129,14 +161,13 @@ static int print_items(const struct diff *d, size_t top)
 	term_table_init(&t, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < d->count && shown < top; i++) {
 		const struct diff_item *item = &d->items[i];
-		if (isnan(item->change) || item->change == 0)
-			continue;
+		if (isnan(item->change) || item->change == 0 || (!*item->name && !item->title))
+			continue; /* what has no title is detail */
 		number_cell(&t, item->unit, item->change, true);
 		interval_cell(&t, item);
 		number_cell(&t, item->unit, item->mean_a, false);
 		number_cell(&t, item->unit, item->mean_b, false);
-		term_table_cellf(&t, "%s%s%s%s%s", item->list, *item->list ? " " : "", item->name,
-				*item->name ? " " : "", item->key);
+		what_cell(&t, item);
 		shown++;
 	}
 	int rc = term_table_print(&t, stdout);
@@ -144,9 +175,16 @@ static int print_items(const struct diff *d, size_t top)
 	return rc;
 }
 
-static int print_text(const struct diff *d, size_t top)
+static int print_text(const struct diff *d, double threshold, size_t top)
 {
-	printf("B is %s: wall time %+.1f %%", diff_verdict_word(d->verdict), 100 * (d->ratio - 1));
+	const char *word = diff_verdict_word(d->verdict);
+	if (d->verdict == DIFF_UNKNOWN)
+		printf("Whether B is slower is %s", word);
+	else if (d->verdict == DIFF_SAME)
+		printf("B is %s within %g %%", word, 100 * threshold);
+	else
+		printf("B is %s", word);
+	printf(": wall time %+.1f %%", 100 * (d->ratio - 1));
 	if (isnan(d->lo))
 		printf(" (one run each, no interval)\n\n");
 	else
@@ -225,7 +263,7 @@ static int run(struct cli_context *ctx)
 		rc = diff_finish(&d, o->threshold, ctx->err);
 	if (!rc)
 		rc = o->is_json ? print_json(&d, o->top ? (size_t)o->top : SIZE_MAX)
-				: print_text(&d, o->top ? (size_t)o->top : ROWS_TEXT);
+				: print_text(&d, o->threshold, o->top ? (size_t)o->top : ROWS_TEXT);
 	if (!rc && d.verdict == DIFF_SLOWER)
 		ctx->exit_code = CLI_EXIT_VERDICT;
 	diff_release(&d);

@@ -73,8 +73,7 @@ static void add_losses(struct buf *out, const struct import_result *r)
 		add_problem(out, &r->problems[i]);
 	count_words(out, r->bad_files, "file is cut, damaged, empty or unreadable; what could be read of it is there",
 			"files are cut, damaged, empty or unreadable; what could be read of them is there");
-	count_words(out, r->counts.invalid, "line is no JSON object, and is lost",
-			"lines are no JSON objects, and are lost");
+	count_words(out, r->counts.invalid, "line is no record, and is lost", "lines are no records, and are lost");
 	count_words(out, r->counts.too_long, "line is longer than 16 MiB, and is lost",
 			"lines are longer than 16 MiB, and are lost");
 	count_words(out, r->counts.odd_durations,

@@ -33,6 +33,11 @@ struct chrome_reader {
 	bool is_odd; /* its duration is kept as text */
 };
 
+/* When the event at hand was and whose it is, in a row of any table of events. */
+#define CHROME_STAMP(row, r) \
+	((row).ts_ns = (r)->ts_ns, (row).pid = (r)->pid, (row).tid = (r)->tid, \
+			(row).process = (r)->process ? (r)->process->number : STORE_NULL)
+
 /* Of the event at hand: nanoseconds, or STORE_NULL; a member by its name, NULL: it has none. */
 int64_t chrome_time_of(const struct pfw_field *f);
 const struct pfw_field *chrome_field_of(const struct chrome_reader *r, const char *key, bool is_arg);

@@ -97,10 +97,7 @@ void chrome_keep_line(struct chrome_reader *r)
 
 	r->f->counts->other++;
 	row.phase = string_of(r, ph);
-	row.ts_ns = r->ts_ns;
-	row.process = r->process ? r->process->number : STORE_NULL;
-	row.pid = r->pid;
-	row.tid = r->tid;
+	CHROME_STAMP(row, r);
 	row.name = r->name;
 	row.category = r->category;
 	row.args = chrome_object_of(r, true, &r->args, &args);
@@ -114,10 +111,7 @@ static void take_mark(struct chrome_reader *r)
 	struct store_text args;
 
 	r->f->counts->events++;
-	row.ts_ns = r->ts_ns;
-	row.process = r->process ? r->process->number : STORE_NULL;
-	row.pid = r->pid;
-	row.tid = r->tid;
+	CHROME_STAMP(row, r);
 	row.name = r->name;
 	row.category = r->category;
 	row.args = chrome_object_of(r, true, &r->args, &args);
@@ -155,10 +149,7 @@ static void take_counter(struct chrome_reader *r)
 	struct store_counter row = store_counter_nulls;
 
 	r->f->counts->counters++;
-	row.ts_ns = r->ts_ns;
-	row.process = r->process ? r->process->number : STORE_NULL;
-	row.pid = r->pid;
-	row.tid = r->tid;
+	CHROME_STAMP(row, r);
 	for (size_t i = 0; i < r->line.count; i++) {
 		const struct pfw_field *f = &r->line.fields[i];
 

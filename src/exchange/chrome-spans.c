@@ -22,10 +22,7 @@ static struct store_span new_span(const struct chrome_reader *r)
 {
 	struct store_span row = store_span_nulls;
 
-	row.ts_ns = r->ts_ns;
-	row.process = r->process ? r->process->number : STORE_NULL;
-	row.pid = r->pid;
-	row.tid = r->tid;
+	CHROME_STAMP(row, r);
 	row.name = r->name;
 	row.category = r->category;
 	row.is_open = 0;

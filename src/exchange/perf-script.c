@@ -7,7 +7,9 @@
  *
  * The innermost frame comes first; a sample may also be one line with its only
  * frame at the end. A period of a clock (cpu-clock, task-clock) is the CPU time
- * that the sample stands for; of other events it is how many there were.
+ * that the sample stands for; of other events it is how many there were. A
+ * function that was inlined is in the module of the one around it. Lines of
+ * sources (-F srcline) are passed over: a run has no place for them.
  */
 #include "exchange/foreign.h"
 #include "exchange/pfw-json.h"
@@ -35,7 +37,7 @@ struct perf_reader {
 	struct buf text;
 	struct {
 		size_t function, function_bytes, module, module_bytes;
-		bool is_kernel;
+		bool is_kernel, is_inlined;
 	} frames[FRAMES_MAX];
 	size_t frame_count;
 	struct map names; /* tid -> string id + 1 that a row of `task` has */
@@ -212,17 +214,19 @@ static size_t add_function(struct buf *out, const char *at, const char *to, cons
 static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 {
 	const char *end = trim_end(text + n, text), *at = skip_blanks(text, end), *to = token_end(at, end), *bracket;
-	bool is_kernel = to - at == 16 && (*at == 'f' || *at == 'F');
+	bool is_kernel = to - at == 16 && (*at == 'f' || *at == 'F'), is_inlined;
 	size_t module_bytes;
 
 	if (!is_hex(at, to))
 		return false;
 	at = skip_blanks(to, end);
-	/* The module is in the last brackets; "(inlined)" is none. */
 	bracket = end > at && end[-1] == ')' ? last_bracket(at, end) : NULL;
 	to = without_offset(at, trim_end(bracket ? bracket : end, at));
 	if (r->frame_count == FRAMES_MAX)
 		return true;
+	/* The module is in the last brackets, unless they say that there is none. */
+	is_inlined = bracket && end - bracket == 9 && !memcmp(bracket, "(inlined)", 9);
+	bracket = is_inlined ? NULL : bracket;
 	module_bytes = bracket ? (size_t)(end - bracket - 2) : 0;
 	r->frames[r->frame_count].function = r->text.len;
 	r->frames[r->frame_count].function_bytes = add_function(&r->text, at, to, bracket ? bracket + 1 : NULL,
@@ -232,6 +236,7 @@ static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 	if (bracket)
 		buf_add(&r->text, bracket + 1, module_bytes);
 	r->frames[r->frame_count].is_kernel = is_kernel;
+	r->frames[r->frame_count].is_inlined = is_inlined;
 	r->frame_count++;
 	return true;
 }
@@ -283,6 +288,7 @@ static void begin_sample(struct perf_reader *r, const struct perf_head *h)
 
 static void end_sample(struct perf_reader *r)
 {
+	struct foreign_frame frame = { .module = NULL };
 	int64_t stack = STORE_NULL;
 
 	if (!r->has_sample)
@@ -290,16 +296,14 @@ static void end_sample(struct perf_reader *r)
 	r->has_sample = false;
 	r->row.is_kernel = r->frame_count && r->frames[0].is_kernel;
 	while (r->frame_count > 0 && !buf_error(&r->text)) {
-		struct foreign_frame frame;
-
 		r->frame_count--;
-		frame = (struct foreign_frame){ .function = r->text.data + r->frames[r->frame_count].function,
-			.function_bytes = r->frames[r->frame_count].function_bytes,
-			.module = r->text.data + r->frames[r->frame_count].module,
-			.module_bytes = r->frames[r->frame_count].module_bytes,
-			.is_kernel = r->frames[r->frame_count].is_kernel };
-		if (!frame.module_bytes)
-			frame.module = NULL;
+		frame.function = r->text.data + r->frames[r->frame_count].function;
+		frame.function_bytes = r->frames[r->frame_count].function_bytes;
+		frame.is_kernel = r->frames[r->frame_count].is_kernel;
+		if (!r->frames[r->frame_count].is_inlined) {
+			frame.module_bytes = r->frames[r->frame_count].module_bytes;
+			frame.module = frame.module_bytes ? r->text.data + r->frames[r->frame_count].module : NULL;
+		}
 		stack = foreign_stack(r->f->stacks, stack, &frame);
 	}
 	r->row.stack = stack;
@@ -308,10 +312,25 @@ static void end_sample(struct perf_reader *r)
 	foreign_note(r->f, foreign_process(r->f, r->row.pid), r->row.tid, r->row.ts_ns, STORE_NULL);
 }
 
+/* "  read.c:26" or "  [kernel.kallsyms][ffffffff81000000]", behind its frame. */
+static bool is_source(const char *line, size_t n)
+{
+	const char *end = line + n, *at = end;
+
+	while (at > line && (isdigit((unsigned char)at[-1]) || at[-1] == '?'))
+		at--;
+	return n >= 5 && line[0] == ' ' && line[1] == ' ' && line[2] != ' ' &&
+			(end[-1] == ']' || (at < end && at[-1] == ':'));
+}
+
 static void take_line(struct perf_reader *r, const char *line, size_t n)
 {
 	struct perf_head h;
 
+	if (r->has_sample && r->frame_count && is_source(line, n)) {
+		r->f->counts->other++;
+		return;
+	}
 	if (r->has_sample && (*line == ' ' || *line == '\t') && add_frame(r, line, n))
 		return;
 	if (parse_head(&h, line, n)) {

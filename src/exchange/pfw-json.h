@@ -39,6 +39,8 @@ bool pfw_parse_int(const char *at, size_t n, int64_t *v);
 bool pfw_parse_uint(const char *at, size_t n, uint64_t *v);
 /* A number times `unit`, exactly; false when that is no int64_t. "1.5" with unit 1000 is 1500. */
 bool pfw_parse_scaled(const char *at, size_t n, int64_t unit, int64_t *v);
+/* The four digits of \uXXXX; -1: there are none. */
+int pfw_hex4(const char *at, const char *end);
 /* 16 hexadecimal digits in lower case. */
 bool pfw_parse_hex(const char *at, size_t n, uint64_t *v);
 

@@ -17,9 +17,7 @@ static int fail(struct engine_cursor *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	sqlite3_free(c->base.pVtab->zErrMsg);
-	c->base.pVtab->zErrMsg = sqlite3_mprintf("%s: %s", engine_kinds[c->v->kind].name, text);
-	return SQLITE_ERROR;
+	return query_vtab_fail(c->base.pVtab, engine_kinds[c->module->kind].name, text);
 }
 
 /* Derived columns. */
@@ -30,7 +28,7 @@ static void fill_path(const void *arg, const struct engine_rows *rows, int64_t *
 	const int64_t *files = rows->ints[c->t->schema == &store_io_schema ? STORE_IO_file : 0];
 
 	for (size_t i = 0; i < rows->count; i++) {
-		uint32_t number = model_known_number(c->v->q->run, files[i]);
+		uint32_t number = model_known_number(c->module->q->run, files[i]);
 
 		out[i] = number ? (int64_t)number : STORE_NULL;
 	}
@@ -41,7 +39,7 @@ static void fill_bytes(const void *arg, const struct engine_rows *rows, int64_t 
 	const struct engine_cursor *c = arg;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		const struct model_call *call = model_call(c->v->q->run, rows->ints[STORE_IO_call][i]);
+		const struct model_call *call = model_call(c->module->q->run, rows->ints[STORE_IO_call][i]);
 
 		out[i] = call && call->bytes == MODEL_BYTES_NONE
 				? STORE_NULL
@@ -100,7 +98,7 @@ static int take_source(struct engine_cursor *c, const char *name, bool is_key, s
 	if (from->how == HOW_PATH && from->needs[0] != (c->t->schema == &store_io_schema ? STORE_IO_file : 0))
 		return fail(c, "the column '%s' is not for this", name);
 	if (from->how == HOW_PATH || from->how == HOW_BYTES) {
-		if (query_load_paths(c->v->q) < 0)
+		if (query_load_paths(c->module->q) < 0)
 			return SQLITE_NOMEM;
 		out->number = derive(c, from);
 		return out->number < 0 ? SQLITE_NOMEM : SQLITE_OK;
@@ -174,7 +172,7 @@ static int needs_text(struct engine_cursor *c, enum argument a, const char *what
 /* Aggregates in the order that the cursor reads them: the first is always the count. */
 static int plan_kind(struct engine_cursor *c, struct engine_query *e)
 {
-	enum engine_kind kind = c->v->kind;
+	enum engine_kind kind = c->module->kind;
 	bool has_value = text_argument(c, ARG_COLUMN);
 	int rc = kind == KIND_STATS || kind == KIND_QUANTILE ? needs_text(c, ARG_COLUMN, "the column") : SQLITE_OK;
 
@@ -212,7 +210,7 @@ static int plan_kind(struct engine_cursor *c, struct engine_query *e)
 
 static int run_plan(struct engine_cursor *c)
 {
-	struct engine_query e = { .name = engine_kinds[c->v->kind].name, .filter = ENGINE_NONE };
+	struct engine_query e = { .name = engine_kinds[c->module->kind].name, .filter = ENGINE_NONE };
 	struct engine_run_opts opts = { .from_ns = 0, .to_ns = 0 };
 	struct sonde_err err;
 	int rc, number;
@@ -239,7 +237,7 @@ static int run_plan(struct engine_cursor *c)
 	c->groups = engine_plan_groups(c->plan, number);
 	if (c->groups->is_over)
 		return fail(c, "there are more than %zu groups", ENGINE_GROUPS_MAX);
-	return query_is_late(c->v->q) ? SQLITE_INTERRUPT : SQLITE_OK;
+	return query_is_late(c->module->q) ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
 int engine_call(struct engine_cursor *c)
@@ -247,8 +245,8 @@ int engine_call(struct engine_cursor *c)
 	const char *name = text_argument(c, ARG_TABLE);
 
 	if (!name)
-		return fail(c, "the name of a table is missing: %s('io', ...)", engine_kinds[c->v->kind].name);
-	c->t = query_table_find(c->v->q, name);
+		return fail(c, "the name of a table is missing: %s('io', ...)", engine_kinds[c->module->kind].name);
+	c->t = query_table_find(c->module->q, name);
 	if (!c->t || store_schema_find(c->t->schema->name) != c->t->schema)
 		return fail(c, "there is no table '%.60s'", name);
 	c->t->is_asked = true;

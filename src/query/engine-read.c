@@ -11,16 +11,16 @@ static void int_or_null(sqlite3_context *ctx, int64_t v)
 
 static void key_result(sqlite3_context *ctx, const struct engine_cursor *c, unsigned i)
 {
-	unsigned before = c->v->kind == KIND_BUCKETS;
+	unsigned before = c->module->kind == KIND_BUCKETS;
 	int64_t v;
 
 	if (i >= c->key_count)
 		return;
 	v = engine_key(c->groups, c->at, before + i);
 	if (c->keys[i].column->how == HOW_STRING) {
-		query_text_result(ctx, model_name(c->v->q->run, v));
+		query_text_result(ctx, model_name(c->module->q->run, v));
 	} else if (c->keys[i].column->how == HOW_PATH) {
-		struct store_text path = model_path(c->v->q->run, v == STORE_NULL ? 0 : (uint32_t)v);
+		struct store_text path = model_path(c->module->q->run, v == STORE_NULL ? 0 : (uint32_t)v);
 
 		query_text_result(ctx, &path);
 	} else {
@@ -115,15 +115,15 @@ static void buckets_result(sqlite3_context *ctx, const struct engine_cursor *c, 
 
 void engine_group_result(sqlite3_context *ctx, const struct engine_cursor *c, int i)
 {
-	if (c->v->kind == KIND_BUCKETS)
+	if (c->module->kind == KIND_BUCKETS)
 		buckets_result(ctx, c, i);
 	else if (i < 2)
 		key_result(ctx, c, (unsigned)i);
 	else if (i == 2)
 		sqlite3_result_int64(ctx, (int64_t)engine_count(c->groups, 0, c->at));
-	else if (c->v->kind == KIND_UNION)
+	else if (c->module->kind == KIND_UNION)
 		union_result(ctx, c, i);
-	else if (c->v->kind == KIND_QUANTILE)
+	else if (c->module->kind == KIND_QUANTILE)
 		quantile_result(ctx, c, c->p);
 	else
 		stats_result(ctx, c, i);

@@ -8,6 +8,8 @@
  */
 #include "query/engine_private.h"
 
+#include "base/cleanup.h"
+
 static const char *const argument_names[ARGUMENTS] = { "table_name", "column_name", "p", "n", "by", "by2", "since_ns",
 	"until_ns" };
 
@@ -22,47 +24,27 @@ const struct engine_function engine_kinds[KINDS] = {
 			{ ARG_TABLE, ARG_N, ARG_COLUMN, ARG_BY, ARG_FROM, ARG_TO } },
 };
 
-struct module_arg {
-	struct query *q;
-	enum engine_kind kind;
-};
-
 static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
 {
-	const struct module_arg *a = aux;
-	struct buf sql = BUF_INIT;
-	struct engine_vtab *v;
+	CLEANUP(buf_release) struct buf sql = BUF_INIT;
+	struct engine_module *m = aux;
 	int rc;
 
 	(void)argc, (void)argv, (void)message;
-	buf_addf(&sql, "CREATE TABLE x(%s", engine_kinds[a->kind].columns);
-	for (unsigned i = 0; i < engine_kinds[a->kind].argument_count; i++)
-		buf_addf(&sql, ", \"%s\" HIDDEN", argument_names[engine_kinds[a->kind].arguments[i]]);
+	buf_addf(&sql, "CREATE TABLE x(%s", engine_kinds[m->kind].columns);
+	for (unsigned i = 0; i < engine_kinds[m->kind].argument_count; i++)
+		buf_addf(&sql, ", \"%s\" HIDDEN", argument_names[engine_kinds[m->kind].arguments[i]]);
 	buf_addc(&sql, ')');
-	a->q->is_declaring = true;
-	rc = buf_error(&sql) < 0 ? SQLITE_NOMEM : sqlite3_declare_vtab(db, sql.data);
-	a->q->is_declaring = false;
-	buf_release(&sql);
-	if (rc != SQLITE_OK)
-		return rc;
-	v = sqlite3_malloc64(sizeof(*v));
-	if (!v)
-		return SQLITE_NOMEM;
-	*v = (struct engine_vtab){ .q = a->q, .kind = a->kind };
-	*out = &v->base;
-	return SQLITE_OK;
-}
-
-static int disconnect(sqlite3_vtab *v)
-{
-	sqlite3_free(v);
-	return SQLITE_OK;
+	m->q->is_declaring = true;
+	rc = query_vtab_connect(db, buf_error(&sql) < 0 ? NULL : sql.data, m, out);
+	m->q->is_declaring = false;
+	return rc;
 }
 
 /* idxNum: a bit for each argument that is there, in the order of the arguments. */
-static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 {
-	const struct engine_vtab *v = (struct engine_vtab *)base;
+	const struct engine_function *f = &engine_kinds[((struct engine_module *)query_vtab_what(v))->kind];
 	int place[ARGUMENTS];
 	int at = 0;
 
@@ -70,13 +52,13 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		place[i] = -1;
 	for (int i = 0; i < info->nConstraint; i++) {
 		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
-		int argument = c->iColumn - (int)engine_kinds[v->kind].shown;
+		int argument = c->iColumn - (int)f->shown;
 
 		if (argument < 0 || c->op != SQLITE_INDEX_CONSTRAINT_EQ)
 			continue;
 		if (!c->usable)
 			return SQLITE_CONSTRAINT; /* another order of tables can give it */
-		place[engine_kinds[v->kind].arguments[argument]] = i;
+		place[f->arguments[argument]] = i;
 	}
 	for (int i = 0; i < ARGUMENTS; i++) {
 		if (place[i] < 0)
@@ -92,13 +74,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
 static int open_cursor(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
 {
-	struct engine_cursor *c = sqlite3_malloc64(sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*c = (struct engine_cursor){ .v = (struct engine_vtab *)v };
-	*out = &c->base;
-	return SQLITE_OK;
+	return query_vtab_open(&(struct engine_cursor){ .module = query_vtab_what(v) }, sizeof(struct engine_cursor),
+			out);
 }
 
 static void clear(struct engine_cursor *c)
@@ -106,7 +83,7 @@ static void clear(struct engine_cursor *c)
 	engine_plan_free(c->plan);
 	for (int i = 0; i < ARGUMENTS; i++)
 		sqlite3_value_free(c->arguments[i]);
-	*c = (struct engine_cursor){ .base = c->base, .v = c->v };
+	*c = (struct engine_cursor){ .base = c->base, .module = c->module };
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
@@ -145,12 +122,13 @@ static int eof(sqlite3_vtab_cursor *base)
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int i)
 {
 	const struct engine_cursor *c = (struct engine_cursor *)base;
-	int argument = i - (int)engine_kinds[c->v->kind].shown;
+	const struct engine_function *f = &engine_kinds[c->module->kind];
+	int argument = i - (int)f->shown;
 
 	if (argument < 0)
 		engine_group_result(ctx, c, i);
-	else if (c->arguments[engine_kinds[c->v->kind].arguments[argument]])
-		sqlite3_result_value(ctx, c->arguments[engine_kinds[c->v->kind].arguments[argument]]);
+	else if (c->arguments[f->arguments[argument]])
+		sqlite3_result_value(ctx, c->arguments[f->arguments[argument]]);
 	return SQLITE_OK;
 }
 
@@ -163,7 +141,7 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 static const sqlite3_module module = {
 	.xConnect = connect, /* no xCreate: they are there without being created, and cannot be */
 	.xBestIndex = best_index,
-	.xDisconnect = disconnect,
+	.xDisconnect = query_vtab_disconnect,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = filter,
@@ -178,11 +156,11 @@ int query_engine_register(struct query *q)
 	int rc = SQLITE_OK;
 
 	for (int kind = 0; kind < KINDS && rc == SQLITE_OK; kind++) {
-		struct module_arg *arg = arena_alloc(&q->arena, sizeof(*arg));
+		struct engine_module *arg = arena_alloc(&q->arena, sizeof(*arg));
 
 		if (!arg)
 			return SQLITE_NOMEM;
-		*arg = (struct module_arg){ q, (enum engine_kind)kind };
+		*arg = (struct engine_module){ q, (enum engine_kind)kind };
 		rc = sqlite3_create_module(q->db, engine_kinds[kind].name, &module, arg);
 	}
 	return rc;

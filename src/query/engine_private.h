@@ -19,8 +19,8 @@ struct engine_function {
 
 extern const struct engine_function engine_kinds[KINDS];
 
-struct engine_vtab {
-	sqlite3_vtab base;
+/* A function of a run that is asked. */
+struct engine_module {
 	struct query *q;
 	enum engine_kind kind;
 };
@@ -34,7 +34,7 @@ struct engine_source {
 
 struct engine_cursor {
 	sqlite3_vtab_cursor base;
-	struct engine_vtab *v;
+	const struct engine_module *module;
 	sqlite3_value *arguments[ARGUMENTS];
 	struct query_table *t;
 	struct engine_source value, keys[ENGINE_KEYS_MAX];

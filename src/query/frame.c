@@ -16,33 +16,13 @@ struct cursor {
 	const struct model_frame *frames;
 };
 
-struct vtab {
-	sqlite3_vtab base;
-	struct query *q;
-};
-
 static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
 {
-	struct vtab *v;
-	int rc = sqlite3_declare_vtab(db,
-			"CREATE TABLE x(stack INTEGER, depth INTEGER, function TEXT, module TEXT, source TEXT, "
-			"line INTEGER, is_kernel INTEGER, is_inlined INTEGER)");
-
 	(void)argc, (void)argv, (void)message;
-	if (rc != SQLITE_OK)
-		return rc;
-	v = sqlite3_malloc64(sizeof(*v));
-	if (!v)
-		return SQLITE_NOMEM;
-	*v = (struct vtab){ .q = aux };
-	*out = &v->base;
-	return SQLITE_OK;
-}
-
-static int disconnect(sqlite3_vtab *v)
-{
-	sqlite3_free(v);
-	return SQLITE_OK;
+	return query_vtab_connect(db,
+			"CREATE TABLE x(stack INTEGER, depth INTEGER, function TEXT, module TEXT, source TEXT, "
+			"line INTEGER, is_kernel INTEGER, is_inlined INTEGER)",
+			aux, out);
 }
 
 static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
@@ -66,13 +46,7 @@ static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 
 static int open_cursor(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
 {
-	struct cursor *c = sqlite3_malloc64(sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*c = (struct cursor){ .q = ((struct vtab *)v)->q };
-	*out = &c->base;
-	return SQLITE_OK;
+	return query_vtab_open(&(struct cursor){ .q = query_vtab_what(v) }, sizeof(struct cursor), out);
 }
 
 static int close_cursor(sqlite3_vtab_cursor *c)
@@ -188,8 +162,8 @@ const sqlite3_module query_frame_module = {
 	.xCreate = connect,
 	.xConnect = connect,
 	.xBestIndex = best_index,
-	.xDisconnect = disconnect,
-	.xDestroy = disconnect,
+	.xDisconnect = query_vtab_disconnect,
+	.xDestroy = query_vtab_disconnect,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = filter,

@@ -94,6 +94,17 @@ const struct query_index *query_index_of(struct query_table *t, int column);
 /* The entries with this value: [*from, return). */
 size_t query_index_find(const struct query_index *x, int64_t value, size_t *from);
 
+/*
+ * vtab.c: what virtual tables do alike. A table is declared by sql (NULL: out of memory) and remembers what it shows;
+ * a cursor begins as a copy of one whose first member is a sqlite3_vtab_cursor, and sqlite3_free ends it.
+ */
+int query_vtab_connect(sqlite3 *db, const char *sql, void *what, sqlite3_vtab **out);
+int query_vtab_disconnect(sqlite3_vtab *v);
+void *query_vtab_what(sqlite3_vtab *v);
+/* The statement ends with the words "name: text". */
+int query_vtab_fail(sqlite3_vtab *v, const char *name, const char *text);
+int query_vtab_open(const void *cursor, size_t bytes, sqlite3_vtab_cursor **out);
+
 /* Modules and functions. */
 extern const sqlite3_module query_table_module, query_frame_module;
 int query_engine_register(struct query *q);    /* engine.c */

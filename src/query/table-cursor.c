@@ -5,13 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int fail(sqlite3_vtab *v, const char *text)
-{
-	sqlite3_free(v->zErrMsg);
-	v->zErrMsg = sqlite3_mprintf("%s", text);
-	return SQLITE_ERROR;
-}
-
 static void release_batches(struct query_cursor *c)
 {
 	for (size_t i = 0; c->batches && i < store_table_blocks(c->t->table); i++)
@@ -159,7 +152,7 @@ static int load(struct query_cursor *c, size_t block, const int *columns, size_t
 
 	return rc == -ENOMEM             ? SQLITE_NOMEM
 			: rc == -EBADMSG ? SQLITE_NOTFOUND
-			: rc < 0         ? fail(c->base.pVtab, err.text)
+			: rc < 0         ? query_vtab_fail(c->base.pVtab, c->t->schema->name, err.text)
 					 : SQLITE_OK;
 }
 
@@ -224,7 +217,7 @@ static int load_entry(struct query_cursor *c)
 	if (!c->is_loaded[block])
 		rc = load(c, block, c->needs, c->need_count, &c->batches[block]);
 	c->is_loaded[block] = rc == SQLITE_OK;
-	return rc == SQLITE_NOTFOUND ? fail(c->base.pVtab, "a block is damaged") : rc;
+	return rc == SQLITE_NOTFOUND ? query_vtab_fail(c->base.pVtab, c->t->schema->name, "a block is damaged") : rc;
 }
 
 int query_cursor_look_up(struct query_cursor *c)

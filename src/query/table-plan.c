@@ -1,48 +1,25 @@
 /* How SQLite sees a store table, and what of a question it can be asked; see table.h. */
 #include "query/table.h"
 
+#include "base/cleanup.h"
+
 #include <string.h>
 
 /* Connecting. */
 
-static int declare(sqlite3 *db, const struct query_table *t)
-{
-	struct buf sql = BUF_INIT;
-	int rc;
-
-	buf_adds(&sql, "CREATE TABLE x(");
-	for (unsigned i = 0; i < t->column_count; i++)
-		buf_addf(&sql, "%s\"%s\" %s", i ? ", " : "", t->columns[i].name, query_how_type(t->columns[i].how));
-	buf_addc(&sql, ')');
-	rc = buf_error(&sql) < 0 ? SQLITE_NOMEM : sqlite3_declare_vtab(db, sql.data);
-	buf_release(&sql);
-	return rc;
-}
-
 int query_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message)
 {
+	CLEANUP(buf_release) struct buf sql = BUF_INIT;
 	struct query_table *t = argc > 2 ? query_table_find(aux, argv[2]) : NULL;
-	struct query_vtab *v;
-	int rc;
 
 	(void)message;
 	if (!t)
 		return SQLITE_ERROR;
-	rc = declare(db, t);
-	if (rc != SQLITE_OK)
-		return rc;
-	v = sqlite3_malloc64(sizeof(*v));
-	if (!v)
-		return SQLITE_NOMEM;
-	*v = (struct query_vtab){ .t = t };
-	*out = &v->base;
-	return SQLITE_OK;
-}
-
-int query_disconnect(sqlite3_vtab *v)
-{
-	sqlite3_free(v);
-	return SQLITE_OK;
+	buf_adds(&sql, "CREATE TABLE x(");
+	for (unsigned i = 0; i < t->column_count; i++)
+		buf_addf(&sql, "%s\"%s\" %s", i ? ", " : "", t->columns[i].name, query_how_type(t->columns[i].how));
+	buf_addc(&sql, ')');
+	return query_vtab_connect(db, buf_error(&sql) < 0 ? NULL : sql.data, t, out);
 }
 
 /* Planning. */
@@ -82,7 +59,7 @@ static double share(const struct query_table *t, const struct sqlite3_index_cons
 
 int query_best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 {
-	const struct query_table *t = ((struct query_vtab *)v)->t;
+	const struct query_table *t = query_vtab_what(v);
 	double rows = t->table ? (double)store_table_rows(t->table) : 0, left = rows;
 	struct buf text = BUF_INIT;
 	int chosen[QUERY_CONDITIONS_MAX], count = 0, mode = QUERY_SCAN;

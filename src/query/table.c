@@ -5,13 +5,7 @@
 
 static int open_cursor(sqlite3_vtab *v, sqlite3_vtab_cursor **out)
 {
-	struct query_cursor *c = sqlite3_malloc64(sizeof(*c));
-
-	if (!c)
-		return SQLITE_NOMEM;
-	*c = (struct query_cursor){ .t = ((struct query_vtab *)v)->t };
-	*out = &c->base;
-	return SQLITE_OK;
+	return query_vtab_open(&(struct query_cursor){ .t = query_vtab_what(v) }, sizeof(struct query_cursor), out);
 }
 
 static int close_cursor(sqlite3_vtab_cursor *base)
@@ -84,8 +78,8 @@ const sqlite3_module query_table_module = {
 	.xCreate = query_connect,
 	.xConnect = query_connect,
 	.xBestIndex = query_best_index,
-	.xDisconnect = query_disconnect,
-	.xDestroy = query_disconnect,
+	.xDisconnect = query_vtab_disconnect,
+	.xDestroy = query_vtab_disconnect,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
 	.xFilter = filter,

@@ -15,11 +15,6 @@
 enum query_mode { QUERY_SCAN, QUERY_LOOKUP };
 #define QUERY_CONDITIONS_MAX 16
 
-struct query_vtab {
-	sqlite3_vtab base;
-	struct query_table *t;
-};
-
 /* Rows whose column lies in [lo, hi]. */
 struct query_condition {
 	int column; /* of the store */
@@ -46,9 +41,8 @@ struct query_cursor {
 	bool *is_loaded;
 };
 
-/* table-plan.c: xConnect, xDisconnect, xBestIndex. */
+/* table-plan.c: xConnect, xBestIndex. */
 int query_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message);
-int query_disconnect(sqlite3_vtab *v);
 int query_best_index(sqlite3_vtab *v, sqlite3_index_info *info);
 
 /* table-cursor.c: rows that pass. Codes of SQLite; release leaves a cursor that can only be released again. */

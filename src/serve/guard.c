@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,21 +283,4 @@ const struct buf *guard_request_body(const struct guard_request *r)
 struct guard *guard_request_guard(const struct guard_request *r)
 {
 	return r->guard;
-}
-
-int guard_request_int(const struct guard_request *r, const char *name, int64_t min, int64_t max, int64_t *value,
-		struct sonde_err *err)
-{
-	const char *text = guard_request_arg(r, name);
-	char *end;
-	long long v;
-
-	if (!text)
-		return 0;
-	errno = 0;
-	v = strtoll(text, &end, 10);
-	if (errno || end == text || *end || v < min || v > max)
-		return err_set(err, EINVAL, "'%s' must be a whole number from %" PRId64 " to %" PRId64, name, min, max);
-	*value = v;
-	return 0;
 }

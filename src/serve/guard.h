@@ -100,8 +100,5 @@ const char *guard_request_arg(const struct guard_request *r, const char *name); 
 const char *guard_request_header(const struct guard_request *r, const char *name); /* NULL: it has none */
 const struct buf *guard_request_body(const struct guard_request *r);
 struct guard *guard_request_guard(const struct guard_request *r);
-/* A number of the query within [min, max]; absent: *value stays. -EINVAL with words. */
-int guard_request_int(const struct guard_request *r, const char *name, int64_t min, int64_t max, int64_t *value,
-		struct sonde_err *err);
 
 #endif

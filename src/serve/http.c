@@ -62,13 +62,14 @@ static int get_answer(void *arg, const struct guard_request *request, struct gua
 /* The body is the statement. */
 static int post_sql(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
 {
+	const struct view_query q = { .get = get_arg, .arg = request };
 	const struct buf *body = guard_request_body(request);
 	int64_t rows = SQL_ROWS_DEFAULT;
 	struct view *view;
 	int rc = choose(arg, request, &view, err);
 
 	if (rc == 0)
-		rc = guard_request_int(request, "limit", 1, VIEW_LIMIT_MAX, &rows, err);
+		rc = view_query_int(&q, "limit", 1, VIEW_LIMIT_MAX, &rows, err);
 	if (rc == 0 && (!body->len || strlen(body->data) != body->len))
 		rc = err_set(err, EINVAL, "the body must be a statement of SQL");
 	return rc < 0 ? rc : view_sql(view, body->data, rows, &reply->body, err);

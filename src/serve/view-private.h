@@ -45,8 +45,6 @@ struct view_window {
 	int64_t from_ns, to_ns;
 };
 
-int view_query_int(const struct view_query *q, const char *name, int64_t min, int64_t max, int64_t *value,
-		struct sonde_err *err);
 int view_query_window(const struct view *v, const struct view_query *q, struct view_window *w, struct sonde_err *err);
 
 /* from, to and bin of a question about lanes; the bin a multiple of 8 ns, so that its eighths are whole. */

@@ -49,6 +49,10 @@ struct view_query {
 	const void *arg;
 };
 
+/* A whole number of a question within [min, max]; absent: *value stays. -EINVAL with words. */
+int view_query_int(const struct view_query *q, const char *name, int64_t min, int64_t max, int64_t *value,
+		struct sonde_err *err);
+
 struct view_answer {
 	const char *name; /* "tracks": the endpoint /api/tracks */
 	const char *type; /* NULL: application/json */

@@ -66,6 +66,18 @@ def team(seconds):                      # four processes; one waits in calls for
     for i in range(4):
         os.wait()
 
+def writer(seconds):                    # children say what they have done; who made them waits in calls on a file
+    source, sink = os.pipe()
+    for i in range(4):
+        if os.fork() == 0:
+            os.close(os.open("data", os.O_RDONLY))
+            os.write(sink, b"done")
+            os._exit(0)
+    os.read(source, 16)
+    wait_for("fifo-writer", seconds)
+    for i in range(4):
+        os.wait()
+
 {"tiny_reads": lambda: tiny_reads(60000, 16), "tiny_reads-clean": lambda: tiny_reads(15, 65536),
  "tiny_writes": lambda: tiny_writes(60000, 16), "tiny_writes-clean": lambda: tiny_writes(15, 65536),
  "repeated_opens": lambda: opens(1), "repeated_opens-clean": lambda: opens(1000),
@@ -73,6 +85,7 @@ def team(seconds):                      # four processes; one waits in calls for
  "io_bound": lambda: blocked(2.4), "io_bound-clean": lambda: blocked(0.05),
  "input_waits": lambda: pipeline(False), "input_waits-clean": lambda: pipeline(True),
  "imbalance": lambda: team(0.9), "imbalance-clean": lambda: team(0.05),
+ "writer": lambda: writer(0.9),
  }[sys.argv[1]]()
 EOF
 
@@ -106,4 +119,8 @@ ok 'tiny writes: the bytes were written' test "$("$SONDE" events buffered --tabl
 is 'tiny_writes: buffered bytes are not accused' "$(has tiny_writes buffered)" 0
 "$SONDE" record -q --probes trace -o roles -- sh -c '(sleep 1; echo x >slow) & ls / | sort | head -c 5; cat slow' >/dev/null
 is 'imbalance: nor are programs that do different things' "$(has imbalance roles)" 0
+"$SONDE" record -q --probes trace -o writer -- /usr/bin/python3 program.py writer
+is 'imbalance: the calls of all five are there' \
+	"$("$SONDE" query writer "SELECT count(DISTINCT process) AS n FROM io WHERE path LIKE '%/data' OR path LIKE '%/fifo-writer'" --json | jq '.[0].n')" 5
+is 'imbalance: nor is one that writes while those whom it made only talk' "$(has imbalance writer)" 0
 done_testing

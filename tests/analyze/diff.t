@@ -22,11 +22,13 @@ is 'no item claims to be sure' "$(fact '[.items[] | select(.sure or .lo != null)
 is 'bytes written' "$(fact '.items[] | select(.list == "io" and .quantity == "write_bytes") | .change')" 3000
 is 'calls' "$(fact '.items[] | select(.list == "io" and .quantity == "writes") | .change')" 30
 is 'the verdict' "$(fact .verdict)" equivalent
+is 'a file has its name' "$(fact '[.items[] | select(.list == "io.by_file" and .name == "'"$PWD"'/out")] | length')" 1
 
 run "$SONDE" diff --json --threshold 1000000% a1,a2,a3 b1,b2,b3
 is 'sets of runs' "$status" 0
 is 'have no note' "$(fact .note)" null
 is 'what always changes by the same is sure' "$(fact '.items[] | select(.list == "io" and .quantity == "writes") | "\(.sure) \(.lo) \(.hi)"')" 'true 30 30'
+is 'and comes first' "$(fact '[.items[].sure] | . == (sort | reverse)')" true
 is 'both numbers of runs' "$(fact '"\(.runs_a) \(.runs_b)"')" '3 3'
 
 run "$SONDE" diff --json a1,a2,a3 a1,a2,a3
@@ -69,6 +71,26 @@ if [[ $("$SONDE" summary s1 --json | jq '.cpu.samples // 0') -gt 10 ]]; then
 else
 	skip 'functions, swarms, states' 'CPU samples are not to be had here'
 fi
+
+# Traffic is by who talks to whom.
+/usr/bin/python3 - <<'PY'
+import struct
+def capture(name, bytes_to):
+    with open(name, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 101))
+        for host, n in bytes_to.items():
+            udp = struct.pack(">HHHH", 5000, 6000, 8 + n, 0) + bytes(n)
+            ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0) + bytes((10, 0, 0, 1, 10, 0, 0, host)) + udp
+            out.write(struct.pack("<IIII", 1700000000, host, len(ip), len(ip)) + ip)
+capture("few.pcap", {2: 100, 3: 100})
+capture("more.pcap", {2: 100, 3: 1100})
+PY
+for traffic in few more; do
+	"$SONDE" import "$traffic.pcap" -o "$traffic" >/dev/null
+done
+run "$SONDE" diff few more --json
+is 'traffic' "$(fact '[.items[] | select(.list == "network.matrix" and .change != 0) | "\(.name) \(.quantity) \(.change)"] | join(", ")')" \
+	'10.0.0.1 to 10.0.0.3 bytes 1000'
 
 run "$SONDE" diff a1 none
 is 'a run that is not there' "$status" 1

@@ -123,6 +123,23 @@ is 'what is none of it is counted' "$(jq -c '[.events, .invalid]' <<<"$out")" '[
 is 'stacks are turned round' "$("$SONDE" export --to folded perf)" 'my program;[libc.so.6];std::map<int, (x)>::find(int);do_syscall_[k] 1'
 is 'times, CPUs and weights' "$(rows sample perf | jq -c '[.ts_ns, .pid, .tid, .cpu, .event, .weight_ns, .count]' | xargs)" \
 	'[12000001000,100,101,1,cpu-clock,250000,250000] [13500000000,102,102,null,cycles,null,77]'
+cat >inlined.perf <<'EOF'
+prog 7/7 [000] 1.000001:     250000 cpu-clock:
+	            122a inner+0x1a (inlined)
+  a b.c:9
+	            122a hot+0x1a (/x/my prog)
+  a b.c:11
+	            1281 [unknown] (/x/my prog)
+  ??:0
+	ffffffff81001003 entry+0x3 ([kernel.kallsyms])
+  [kernel.kallsyms][ffffffff81001003]
+
+EOF
+run "$SONDE" import inlined.perf -o inlined --json
+is 'lines of sources are passed over' "$(jq -c '[.events, .invalid]' <<<"$out")" '[1,0]'
+is 'an inlined function is in the module around it' \
+	"$("$SONDE" query inlined 'SELECT f.function, f.module FROM sample s JOIN frame f USING (stack) ORDER BY depth' --json | jq -c '[.[] | [.function, .module]]')" \
+	'[["inner","/x/my prog"],["hot","/x/my prog"],["[my prog]","/x/my prog"],["entry","[kernel.kallsyms]"]]'
 if perf record -q -g -e cpu-clock -F 999 -o perf.data sh -c 'seq 100000 | sort -R | md5sum' >/dev/null 2>&1 &&
 	perf script -i perf.data >perf.txt 2>/dev/null && [[ -s perf.txt ]]; then
 	run "$SONDE" import perf.txt -o real --json

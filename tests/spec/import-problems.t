@@ -9,7 +9,7 @@ run "$SONDE" import broken.pfw -o broken
 is 'broken lines are no failure' "$status" 0
 like 'a broken line is shown with file and line' "$err" 'broken\.pfw:3: a comma or brace is missing, at byte 19: \{"id":2,"name":"a"b"'
 like 'so is a cut one' "$err" 'broken\.pfw:5: a key has no end'
-like 'and both are counted' "$err" '2 lines are no JSON objects, and are lost'
+like 'and both are counted' "$err" '2 lines are no records, and are lost'
 like 'the others are there' "$out" '^broken: 2 events of 1 process from 1 file'
 run "$SONDE" info broken
 like 'the run remembers' "$out$err" '2 lines of the traces were no records'

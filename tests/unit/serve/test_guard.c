@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "serve/guard.h"
+#include "serve/view.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,10 +20,16 @@
 
 #define PATIENCE_MS 60000 /* before a test gives up; far beyond what is needed */
 
+static const char *get_arg(const void *arg, const char *name)
+{
+	return guard_request_arg(arg, name);
+}
+
 static int get_hello(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
 {
+	struct view_query q = { .get = get_arg, .arg = r };
 	int64_t times = 1;
-	int rc = guard_request_int(r, "times", 1, 10000, &times, err);
+	int rc = view_query_int(&q, "times", 1, 10000, &times, err);
 
 	reply->type = "text/plain";
 	for (int64_t i = 0; rc == 0 && i < times; i++)

@@ -1,0 +1,265 @@
+/* Rows of what strace says: calls, signals, processes and the files of their descriptors; see strace-private.h. */
+#include "exchange/pfw-json.h"
+#include "exchange/strace-calls.h"
+#include "exchange/strace-private.h"
+#include "model/path.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define THREADS_MAX ((size_t)1 << 20)
+#define OPEN_FILES_MAX ((size_t)1 << 20)
+#define PARENTS_MAX 16 /* that descriptors are looked for in */
+
+/* Who. */
+
+static int64_t pid_of(struct strace_reader *r, int64_t tid)
+{
+	const uint64_t *pid = map_get_int(&r->pids, (uint64_t)tid);
+
+	return pid && *pid ? (int64_t)*pid - 1 : tid;
+}
+
+static bool has_word(const struct strace_text *text, const char *word)
+{
+	return memmem(text->at, text->n, word, strlen(word)) != NULL;
+}
+
+/* A call that made a thread or a process. */
+static void note_child(struct strace_reader *r, int64_t pid, const struct strace_text *name,
+		const struct strace_call *c)
+{
+	bool is_thread = has_word(&c->all, "CLONE_THREAD");
+	bool is_fork = name->n >= 4 &&
+			(!memcmp(name->at, "clon", 4) || !memcmp(name->at, "fork", 4) || !memcmp(name->at, "vfor", 4));
+	struct pfw_process *child;
+	uint64_t *place;
+
+	if (!is_fork || c->ret <= 0)
+		return;
+	if (is_thread) {
+		place = r->pids.count < THREADS_MAX ? map_put_int(&r->pids, (uint64_t)c->ret, NULL) : NULL;
+		if (place)
+			*place = (uint64_t)pid + 1;
+		return;
+	}
+	child = foreign_process(r->f, c->ret);
+	if (child)
+		child->ppid = pid;
+}
+
+/* Files. */
+
+static void know_file(struct strace_reader *r, int64_t pid, int64_t fd, int64_t path)
+{
+	int64_t key[2] = { pid, fd };
+	uint64_t *place = r->files.count < OPEN_FILES_MAX ? map_put(&r->files, key, sizeof(key), NULL)
+							  : map_get(&r->files, key, sizeof(key));
+
+	if (place)
+		*place = path == STORE_NULL ? 0 : (uint64_t)path + 1;
+}
+
+static int64_t file_of(struct strace_reader *r, int64_t pid, int64_t fd)
+{
+	for (int i = 0; i < PARENTS_MAX && fd >= 0; i++) {
+		int64_t key[2] = { pid, fd };
+		const uint64_t *place = map_get(&r->files, key, sizeof(key));
+		const struct pfw_process *p = place ? NULL : foreign_process(r->f, pid);
+
+		if (place)
+			return *place ? (int64_t)*place - 1 : STORE_NULL;
+		if (!p || p->ppid == STORE_NULL || p->ppid == pid)
+			break;
+		pid = p->ppid;
+	}
+	return STORE_NULL;
+}
+
+static const struct strace_text *arg_of(const struct strace_call *c, int place)
+{
+	return place >= 0 && (unsigned)place < c->count ? &c->args[place] : NULL;
+}
+
+static int64_t number_of(const struct strace_call *c, int place)
+{
+	const struct strace_text *arg = arg_of(c, place);
+
+	return arg ? strace_number(arg) : STORE_NULL;
+}
+
+/* The path of a descriptor: as -y says, or as its opening said. */
+static int64_t descriptor_path(struct strace_reader *r, int64_t pid, const struct strace_text *arg)
+{
+	struct strace_text told = strace_decoration(arg);
+
+	return told.at ? foreign_string(r->f, told.at, told.n) : file_of(r, pid, strace_number(arg));
+}
+
+/* A path argument, below its directory if that is known. */
+static int64_t path_of(struct strace_reader *r, int64_t pid, const struct strace_call *c, int dir, int path)
+{
+	const struct strace_text *arg = arg_of(c, path), *dir_arg = arg_of(c, dir);
+	struct store_text base = { .data = NULL }, name;
+	int64_t id;
+
+	buf_reset(&r->path);
+	buf_reset(&r->path2);
+	if (!arg || !strace_string(arg, &r->path))
+		return STORE_NULL;
+	id = dir_arg ? descriptor_path(r, pid, dir_arg) : STORE_NULL;
+	if (id > 0)
+		base.data = map_key(&r->f->sink->strings.ids, (size_t)id - 1, &base.bytes);
+	name = (struct store_text){ .data = r->path.data, .bytes = r->path.len };
+	if (!name.bytes)
+		return id;
+	model_path_join(&r->path2, base.data ? &base : NULL, &name);
+	return buf_error(&r->path2) ? STORE_NULL : foreign_string(r->f, r->path2.data, r->path2.len);
+}
+
+static bool is_named(const struct strace_text *name, const char *word)
+{
+	return name->n == strlen(word) && !memcmp(name->at, word, name->n);
+}
+
+/* What descriptors stand for after the call. */
+static void follow(struct strace_reader *r, int64_t pid, const struct strace_text *name, const struct strace_call *c,
+		int64_t path)
+{
+	bool is_dup = name->n >= 3 && !memcmp(name->at, "dup", 3);
+
+	if (c->ret < 0)
+		return;
+	if (name->n >= 4 && (!memcmp(name->at, "open", 4) || !memcmp(name->at, "crea", 4)))
+		know_file(r, pid, c->ret, c->what.at ? foreign_string(r->f, c->what.at, c->what.n) : path);
+	else if (is_named(name, "close"))
+		know_file(r, pid, number_of(c, 0), STORE_NULL);
+	else if (is_dup || (is_named(name, "fcntl") && has_word(&c->all, "F_DUPFD")))
+		know_file(r, pid, c->ret, path);
+}
+
+/* Rows. */
+
+static int64_t file_id(struct strace_reader *r, int64_t path)
+{
+	return path == STORE_NULL ? STORE_NULL : pfw_dims_named_file(r->f->dims, path);
+}
+
+static const struct store_text *arguments(struct strace_reader *r, const struct strace_call *c, struct store_text *text)
+{
+	buf_reset(&r->args);
+	if (!c->all.n)
+		return NULL;
+	buf_adds(&r->args, "{\"arguments\":");
+	pfw_encode(&r->args, c->all.at, c->all.n);
+	buf_addc(&r->args, '}');
+	*text = (struct store_text){ .data = r->args.data, .bytes = r->args.len };
+	return buf_error(&r->args) ? NULL : text;
+}
+
+/* execve tells what a process is. */
+static void note_program(struct strace_reader *r, struct pfw_process *p, const struct strace_text *name,
+		const struct strace_call *c, int64_t path)
+{
+	const struct strace_text *list = arg_of(c, 1);
+	struct strace_call words;
+
+	if (!p || !is_named(name, "execve") || c->ret != 0)
+		return;
+	p->exe = path;
+	if (!list || list->n < 2 || *list->at != '[')
+		return;
+	buf_reset(&r->text);
+	/* The list is cut like arguments are: its closing bracket would be theirs. */
+	buf_add(&r->text, list->at + 1, list->n - 2);
+	buf_addc(&r->text, ')');
+	if (!strace_call_parse(&words, r->text.data, r->text.len))
+		return;
+	buf_reset(&r->path);
+	for (unsigned i = 0; i < words.count; i++) {
+		strace_string(&words.args[i], &r->path);
+		buf_addc(&r->path, '\0');
+	}
+	p->argv = buf_error(&r->path) ? STORE_NULL : foreign_string(r->f, r->path.data, r->path.len);
+}
+
+void strace_add_call(struct strace_reader *r, int64_t tid, int64_t ts_ns, const struct strace_text *name,
+		const struct strace_call *c)
+{
+	const struct strace_shape *shape = strace_shape(name->at, name->n);
+	int64_t pid = pid_of(r, tid), path = STORE_NULL, path2 = STORE_NULL;
+	struct pfw_process *p = foreign_process(r->f, pid);
+	struct store_io row = store_io_nulls;
+	const char *category = strace_category(name->at, name->n);
+	struct store_text args;
+
+	row.ts_ns = ts_ns;
+	row.dur_ns = foreign_duration(r->f, ts_ns, c->dur_ns);
+	row.process = p ? p->number : STORE_NULL;
+	row.pid = pid;
+	row.tid = tid;
+	row.call = foreign_string(r->f, name->at, name->n);
+	row.ret = c->ret;
+	row.errnum = c->ret == STORE_NULL ? STORE_NULL : c->errnum;
+	row.flags = 0;
+	if (shape) {
+		row.fd = number_of(c, shape->fd);
+		row.size = number_of(c, shape->size);
+		row.offset = number_of(c, shape->offset);
+		path = path_of(r, pid, c, shape->dir, shape->path);
+		path2 = path_of(r, pid, c, shape->dir2, shape->path2);
+		if (path == STORE_NULL && arg_of(c, shape->fd))
+			path = descriptor_path(r, pid, arg_of(c, shape->fd));
+	}
+	row.file = file_id(r, path);
+	row.file2 = file_id(r, path2);
+	row.args = arguments(r, c, &args);
+	pfw_dims_call(r->f->dims, row.call, foreign_name(r->f, category));
+	foreign_add(r->f, STORE_TABLE_IO, &row);
+	r->f->counts->events++;
+	r->f->counts->calls++;
+	foreign_note(r->f, p, tid, ts_ns, row.dur_ns);
+	follow(r, pid, name, c, path);
+	note_child(r, pid, name, c);
+	note_program(r, p, name, c, path);
+}
+
+void strace_add_signal(struct strace_reader *r, const struct strace_line *l, int64_t tid)
+{
+	struct pfw_process *p = foreign_process(r->f, pid_of(r, tid));
+	struct store_mark row = store_mark_nulls;
+
+	row.ts_ns = l->ts_ns;
+	row.process = p ? p->number : STORE_NULL;
+	row.pid = pid_of(r, tid);
+	row.tid = tid;
+	row.name = foreign_string(r->f, l->name.at, l->name.n);
+	row.category = foreign_name(r->f, "signal");
+	foreign_add(r->f, STORE_TABLE_MARK, &row);
+	r->f->counts->events++;
+	foreign_note(r->f, p, tid, l->ts_ns, STORE_NULL);
+}
+
+static int64_t signal_number(const struct strace_text *name)
+{
+	for (int i = 1; i < NSIG; i++) {
+		const char *known = sigabbrev_np(i);
+
+		if (known && name->n == strlen(known) + 3 && !memcmp(name->at + 3, known, name->n - 3))
+			return i;
+	}
+	return STORE_NULL;
+}
+
+void strace_note_end(struct strace_reader *r, const struct strace_line *l, int64_t tid)
+{
+	struct pfw_process *p = foreign_process(r->f, pid_of(r, tid));
+
+	if (!p || pid_of(r, tid) != tid)
+		return;
+	if (l->kind == STRACE_EXITED)
+		p->exit_code = l->value;
+	else
+		p->exit_signal = signal_number(&l->name);
+	r->f->counts->metadata++;
+}
