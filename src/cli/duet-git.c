@@ -68,7 +68,7 @@ static int add_tree(struct cli_context *ctx, struct duet_worktrees *t, enum duet
 	return git(add, NULL, ctx->err);
 }
 
-/* Worktrees of sondes that were killed: what is on disk, whatever repository it is of, and what this one knows of them. */
+/* Worktrees of killed ones: what is on disk, of whatever repository, and what this repository knows of them. */
 static void remove_left(void)
 {
 	static const char *const prune[] = { "git", "worktree", "prune", NULL };
