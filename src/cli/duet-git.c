@@ -2,17 +2,17 @@
  * duet-git: two revisions side by side, each in a worktree of its own that is gone at the end.
  */
 #include "base/cleanup.h"
-#include "base/fs.h"
 #include "cli/duet.h"
 #include "launch/job.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define NAME "sonde-duet-git"
 
 /* Run git and take its first line (or, when it failed, its complaint); argv ends with NULL. */
 static int git(const char *const *argv, struct buf *out, struct sonde_err *err)
@@ -59,13 +59,23 @@ static int add_tree(struct cli_context *ctx, struct duet_worktrees *t, enum duet
 
 	if (rc)
 		return rc;
-	t->dirs[side] = arena_printf(ctx->arena, "%s/%c", t->base, "ab"[side]);
+	t->dirs[side] = arena_printf(ctx->arena, "%s/%c", t->base.path, "ab"[side]);
 	t->revisions[side] = arena_printf(ctx->arena, "%s (%.12s)", revision, commit.data);
 	if (!t->dirs[side] || !t->revisions[side])
 		return err_sys(ctx->err, ENOMEM, "cannot make a worktree");
 	const char *add[] = { "git", "worktree", "add", "--detach", "--force", t->dirs[side], commit.data, NULL };
 
 	return git(add, NULL, ctx->err);
+}
+
+/* Worktrees of killed ones: what is on disk, of whatever repository, and what this repository knows of them. */
+static void remove_left(void)
+{
+	static const char *const prune[] = { "git", "worktree", "prune", NULL };
+	struct sonde_err ignored;
+
+	tempdir_sweep(NAME);
+	git(prune, NULL, &ignored);
 }
 
 int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_worktrees *t)
@@ -77,7 +87,8 @@ int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_
 
 	if (!dots || !*a || *b == '.')
 		return cli_usage(ctx, "--git takes two revisions, A..B");
-	rc = fs_temp_dir(t->base, "sonde-duet", ctx->err);
+	remove_left();
+	rc = tempdir_make(&t->base, NAME, ctx->err);
 	if (rc)
 		return rc;
 	rc = add_tree(ctx, t, DUET_A, a);
@@ -94,7 +105,5 @@ void duet_worktrees_remove(struct duet_worktrees *t)
 		if (t->dirs[side])
 			git(remove, NULL, &ignored);
 	}
-	if (t->base[0])
-		fs_remove_tree(AT_FDCWD, t->base);
-	t->base[0] = '\0';
+	tempdir_release(&t->base);
 }

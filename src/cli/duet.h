@@ -5,7 +5,7 @@
 #ifndef SONDE_CLI_DUET_H
 #define SONDE_CLI_DUET_H
 
-#include "base/fs.h"
+#include "base/tempdir.h"
 #include "cli/place.h"
 #include "cli/term.h"
 #include "duet/report.h"
@@ -61,11 +61,11 @@ enum { DUET_OF_COMMANDS, DUET_OF_FD, DUET_OF_STEPS };
 
 /* Two revisions of the repository we are in, checked out. */
 struct duet_worktrees {
-	char base[FS_TEMP_BYTES];
+	struct tempdir base;
 	const char *dirs[DUET_SIDES], *revisions[DUET_SIDES];
 };
 
-/* range: "A..B". Remove in any case. */
+/* range: "A..B". Those that killed ones have left go first. Remove in any case. */
 int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_worktrees *t);
 void duet_worktrees_remove(struct duet_worktrees *t);
 

@@ -216,7 +216,7 @@ static int record_once(struct duet_steps *s, struct duet_plan *plan, struct coll
 	for (int side = 0; side < DUET_SIDES; side++) {
 		char path[FS_TEMP_BYTES + 16];
 
-		snprintf(path, sizeof(path), "%s/%c", s->dir, "AB"[side]);
+		snprintf(path, sizeof(path), "%s/%c", s->dir.path, "AB"[side]);
 		if (!rc)
 			rc = read_bundle(c, (enum duet_side)side, s->exec->commands[side].cwd, path);
 		fs_remove_tree(AT_FDCWD, path);

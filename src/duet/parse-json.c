@@ -3,6 +3,7 @@
  */
 #include <jansson.h>
 
+#include "base/cleanup.h"
 #include "duet/parse.h"
 
 #include <errno.h>
@@ -145,12 +146,15 @@ static int google_benchmark(const struct duet_parse *p, json_t *item)
 {
 	const char *name = json_string_value(json_object_get(item, "name"));
 	const char *kind = json_string_value(json_object_get(item, "run_type"));
+	const char *why = json_string_value(json_object_get(item, "error_message"));
 	double unit = unit_ns(json_string_value(json_object_get(item, "time_unit")));
 	double repetition = number_at(item, "repetition_index");
 	struct duet_row *row;
 
 	if (kind && !strcmp(kind, "aggregate"))
 		return 0;
+	if (json_is_true(json_object_get(item, "error_occurred")))
+		return duet_parse_wrong(p, "says that '%s' failed: %s", name ? name : "a benchmark", why ? why : "?");
 	if (!name || !isfinite(unit) || !isfinite(number_at(item, "real_time")))
 		return duet_parse_wrong(p, "has a benchmark without name, real_time or time_unit");
 	row = duet_parse_row(p, isfinite(repetition) ? (int64_t)repetition : 0, NAN,
@@ -183,15 +187,37 @@ static double jmh_time(const char *unit, double score)
 	return !strcmp(first, "ops") && score > 0 ? unit_ns(slash + 1) / score : NAN;
 }
 
+/* One name may stand for many: "a.B.c (size=10, kind=x) avgt". */
+static const char *jmh_name(const struct duet_parse *p, json_t *item)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *name = json_string_value(json_object_get(item, "benchmark")), *key;
+	const char *mode = json_string_value(json_object_get(item, "mode"));
+	json_t *value;
+
+	if (!name)
+		return NULL;
+	json_object_foreach(json_object_get(item, "params"), key, value)
+		buf_addf(&out, "%s%s=%s", out.len ? ", " : "", key,
+				json_is_string(value) ? json_string_value(value) : "?");
+	return arena_printf(&p->table->arena, "%s%s%s%s%s%s", name, out.len ? " (" : "", out.len ? out.data : "",
+			out.len ? ")" : "", mode ? " " : "", mode ? mode : "");
+}
+
 static int jmh_benchmark(const struct duet_parse *p, json_t *item)
 {
-	const char *name = json_string_value(json_object_get(item, "benchmark"));
+	const char *name = jmh_name(p, item);
 	json_t *metric = json_object_get(item, "primaryMetric"), *fork, *score;
 	const char *unit = json_string_value(json_object_get(metric, "scoreUnit"));
 	json_t *raw = json_object_get(metric, "rawData");
 	size_t f, i;
 	int64_t iteration = 0;
 
+	if (name && json_object_get(metric, "rawDataHistogram")) {
+		duet_parse_wrong(p, "has a histogram of '%s' in place of its times", name);
+		err_hint(p->err, "jmh -bm avgt and -bm ss write them");
+		return -EBADMSG;
+	}
 	if (!name || !json_is_array(raw))
 		return duet_parse_wrong(p, "has a benchmark without primaryMetric.rawData");
 	json_array_foreach(raw, f, fork)
@@ -205,7 +231,7 @@ static int jmh_benchmark(const struct duet_parse *p, json_t *item)
 			row = duet_parse_row(p, iteration++, NAN, ns);
 			if (!row || duet_table_putf(p->table, row, "fork", "%zu", f))
 				return -ENOMEM;
-			row->benchmark = arena_strdup(&p->table->arena, name);
+			row->benchmark = name;
 		}
 	return 0;
 }

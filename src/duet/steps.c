@@ -2,7 +2,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fs.h"
 #include "base/map.h"
 #include "duet/counters.h"
 #include "model/dims.h"
@@ -16,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define NAME "sonde-duet-steps"
 
 static const struct model_rows_opts every_row;
 
@@ -143,8 +144,10 @@ int duet_steps_open(struct duet_steps *s, struct arena *arena, struct sonde_err 
 {
 	static const char *const before[] = { "record", "--quiet", "--probes", "trace", "--output" };
 	enum { BEFORE = sizeof(before) / sizeof(*before) };
+	int rc;
 
-	int rc = fs_temp_dir(s->dir, "sonde-duet", err);
+	tempdir_sweep(NAME);
+	rc = tempdir_make(&s->dir, NAME, err);
 
 	if (rc)
 		return rc;
@@ -163,7 +166,7 @@ int duet_steps_open(struct duet_steps *s, struct arena *arena, struct sonde_err 
 			all[1 + i] = arena_strdup(arena, before[i]);
 		if (s->probes)
 			all[4] = arena_strdup(arena, s->probes);
-		all[1 + BEFORE] = arena_printf(arena, "%s/%c", s->dir, "AB"[side]);
+		all[1 + BEFORE] = arena_printf(arena, "%s/%c", s->dir.path, "AB"[side]);
 		all[2 + BEFORE] = arena_strdup(arena, "--");
 		memcpy(all + 3 + BEFORE, argv, n * sizeof(*all));
 		s->argv[side] = all;
@@ -173,9 +176,7 @@ int duet_steps_open(struct duet_steps *s, struct arena *arena, struct sonde_err 
 
 void duet_steps_release(struct duet_steps *s)
 {
-	if (s->dir[0])
-		fs_remove_tree(AT_FDCWD, s->dir);
-	s->dir[0] = '\0';
+	tempdir_release(&s->dir);
 }
 
 /* One execution a side, in the task's manner. A against itself records A into both bundles. */
@@ -219,7 +220,7 @@ static int run(void *self, const struct duet_task *task, struct duet_run *out, s
 	for (int side = 0; side < DUET_SIDES; side++) {
 		char path[FS_TEMP_BYTES + 16];
 
-		snprintf(path, sizeof(path), "%s/%c", s->dir, "AB"[side]);
+		snprintf(path, sizeof(path), "%s/%c", s->dir.path, "AB"[side]);
 		if (!rc)
 			rc = s->is_whole ? duet_steps_read_whole(&out->sides[side], path, s->counter, err)
 					 : duet_steps_read(&out->sides[side], path, s->name, s->counter, err);

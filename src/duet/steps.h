@@ -8,7 +8,7 @@
 #define SONDE_DUET_STEPS_H
 
 #include "base/arena.h"
-#include "base/fs.h"
+#include "base/tempdir.h"
 #include "duet/exec.h"
 
 /* Add the iterations of a run bundle; their value is the step's, or that of a counter. -ENODATA: it has none. */
@@ -27,7 +27,7 @@ struct duet_steps {
 	bool is_whole;
 	const char *probes; /* what is recorded; NULL: trace */
 	/* private */
-	char dir[FS_TEMP_BYTES];
+	struct tempdir dir;
 	char **argv[DUET_SIDES];
 };
 

@@ -37,7 +37,7 @@ struct running {
 	uint64_t epoch, seen; /* seen: last event that was looked at */
 	int out_fd, report_fd;
 	struct fleet_batches batches;
-	struct fleet_work work;             /* of one that brings its files */
+	struct tempdir work;                /* of one that brings its files */
 	struct fleet_knobs *knobs;          /* NULL: not watched yet */
 	struct buf words;                   /* for the command, on their way */
 	int64_t renew_ns, send_ns, stop_ns; /* stop_ns: when it was asked to stop; 0: it was not */
@@ -279,7 +279,7 @@ static int start(struct running *r, const struct fleet_job *job, int out_fd, int
 	env[n] = fd;
 	spec.argv = job->argv;
 	spec.env = env;
-	spec.cwd = job->files ? r->work.dir : job->cwd;
+	spec.cwd = job->files ? r->work.path : job->cwd;
 	spec.fds[1] = spec.fds[2] = out_fd;
 	spec.inherit = &report_fd;
 	spec.inherit_count = 1;
@@ -339,7 +339,7 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 		/* What was said before the claim holds too, a stop for one: the first look sees it. */
 		.seen = 0,
 		.batches = FLEET_BATCHES_INIT,
-		.work = FLEET_WORK_INIT,
+		.work = TEMPDIR_INIT,
 		.words = BUF_INIT };
 	struct sonde_err err = SONDE_ERR_INIT;
 	int out[2], report[2], rc;
@@ -348,7 +348,7 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 		return;
 	rc = make_streams(out, report);
 	if (rc < 0) {
-		fleet_work_release(&r.work);
+		tempdir_release(&r.work);
 		fleet_lease_return(lease);
 		return;
 	}
@@ -366,7 +366,7 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 	job_free(r.job);
 	close(out[0]);
 	close(report[0]);
-	fleet_work_release(&r.work);
+	tempdir_release(&r.work);
 	fleet_knobs_free(r.knobs);
 	buf_release(&r.words);
 	fleet_batches_release(&r.batches);

@@ -126,7 +126,7 @@ int fleet_agent_run(struct fleet_link *link, const struct fleet_agent_options *o
 	struct agent a = { .link = link, .o = o, .beat_ns = -SECOND_NS };
 	int rc = wait_for_queue(&a, err);
 
-	fleet_work_sweep();
+	tempdir_sweep(FLEET_WORK);
 	while (rc >= 0 && !*o->is_stopped && !*o->is_drained) {
 		struct fleet_lease *lease = NULL;
 

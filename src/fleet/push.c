@@ -169,7 +169,7 @@ static int fetch(struct fleet_link *link, const struct fleet_files *files, struc
 	return rc == -EBADMSG ? err_set(err, EBADMSG, "the job's files are not what was pushed") : rc;
 }
 
-int fleet_work_open(struct fleet_work *w, struct fleet_link *link, const struct fleet_files *files,
+int fleet_work_open(struct tempdir *w, struct fleet_link *link, const struct fleet_files *files,
 		void (*tick)(void *arg), void *arg, struct sonde_err *err)
 {
 	CLEANUP(cleanup_fd) int archive = memfd_create("sonde-files", MFD_CLOEXEC);
@@ -178,12 +178,12 @@ int fleet_work_open(struct fleet_work *w, struct fleet_link *link, const struct 
 
 	if (rc < 0)
 		return rc;
-	rc = fleet_work_make(w, err);
+	rc = tempdir_make(w, FLEET_WORK, err);
 	if (rc == 0 && lseek(archive, 0, SEEK_SET) < 0)
 		rc = err_sys(err, errno, "cannot read the archive");
 	if (rc == 0)
-		rc = unpack(w->dir, archive, err);
+		rc = unpack(w->path, archive, err);
 	if (rc < 0)
-		fleet_work_release(w);
+		tempdir_release(w);
 	return rc;
 }

@@ -10,8 +10,8 @@
 #ifndef SONDE_FLEET_PUSH_H
 #define SONDE_FLEET_PUSH_H
 
-#include "base/fs.h"
 #include "base/sha256.h"
+#include "base/tempdir.h"
 #include "fleet/link.h"
 
 enum { FLEET_CHUNK_BYTES = 512 << 10, FLEET_CHUNKS_MAX = 1024 };
@@ -24,23 +24,13 @@ struct fleet_files {
 /* Pack dir and put it on the server; version control's own directories stay out. -EFBIG: more than 512 MiB. */
 int fleet_push(struct fleet_link *link, const char *dir, struct fleet_files *files, struct sonde_err *err);
 
-struct fleet_work { /* FLEET_WORK_INIT: none */
-	char dir[FS_TEMP_BYTES];
-	int lock;
-};
+#define FLEET_WORK "sonde-job" /* the directories of jobs that bring their files (base/tempdir.h) */
 
-#define FLEET_WORK_INIT { .lock = -1 }
-
-/* An empty directory of its own. */
-int fleet_work_make(struct fleet_work *w, struct sonde_err *err);
 /*
- * One with the files in it. `tick` is called for each chunk. -ENOENT: they are not on the server any
+ * Such a directory, with the files in it. `tick` is called for each chunk. -ENOENT: they are not on the server any
  * more. -EBADMSG: they are not what was pushed. Others: try again later.
  */
-int fleet_work_open(struct fleet_work *w, struct fleet_link *link, const struct fleet_files *files,
+int fleet_work_open(struct tempdir *w, struct fleet_link *link, const struct fleet_files *files,
 		void (*tick)(void *arg), void *arg, struct sonde_err *err);
-void fleet_work_release(struct fleet_work *w); /* the directory goes */
-/* Remove what killed agents have left. */
-void fleet_work_sweep(void);
 
 #endif

@@ -58,9 +58,58 @@ unlike 'results that exist have no budget' "$out" 'budget|pilot'
 mkdir j && echo '[{"benchmark": "a.B", "primaryMetric": {"scoreUnit": "ms/op", "rawData": [[1.5, 2], [3]]}}, {"benchmark": "a.C", "primaryMetric": {"scoreUnit": "ops/s", "rawData": [[4]]}}]' >j/jmh.b.0.seqn.None.A.x.json
 table j
 is 'JMH' "$(column iteration_time_ns)" '1500000 2000000 3000000 250000000'
+# a benchmark with parameters, in two modes: each is one of its own
+mkdir jj && cat >jj/jmh.b.0.seqn.None.A.x.json <<'EOS'
+[{"jmhVersion": "1.37", "benchmark": "a.B", "mode": "avgt", "forks": 1, "params": {"size": "10", "kind": "x"}, "primaryMetric": {"score": 2, "scoreError": "NaN", "scoreUnit": "us/op", "rawData": [[2]]}, "secondaryMetrics": {}},
+ {"jmhVersion": "1.37", "benchmark": "a.B", "mode": "avgt", "forks": 1, "params": {"size": "20", "kind": "x"}, "primaryMetric": {"score": 4, "scoreError": "NaN", "scoreUnit": "us/op", "rawData": [[4]]}, "secondaryMetrics": {}},
+ {"jmhVersion": "1.37", "benchmark": "a.B", "mode": "ss", "forks": 1, "params": {"size": "10", "kind": "x"}, "primaryMetric": {"score": 8, "scoreError": "NaN", "scoreUnit": "us/op", "rawData": [[8]]}, "secondaryMetrics": {}}]
+EOS
+table jj
+is 'JMH with parameters and modes' "$(column benchmark)" 'b/a.B (size=10, kind=x) avgt b/a.B (size=20, kind=x) avgt b/a.B (size=10, kind=x) ss'
+echo '[{"benchmark": "a.B", "mode": "sample", "primaryMetric": {"scoreUnit": "us/op", "rawDataHistogram": [[[[1, 2]]]]}}]' >jj/jmh.b.0.seqn.None.A.x.json
+table jj
+like 'JMH without single times is refused, with a hint' "$status $err" '^1 .*in place of its times.*-bm avgt'
 mkdir p && echo '{"benchmarks": [{"fullname": "t::x", "stats": {"data": [0.001, 0.002]}}]}' >p/pytest.b.0.seqn.None.A.x.json
 table p
 is 'pytest-benchmark' "$(column iteration_time_ns)" '1000000 2000000'
+# by the tools themselves, where they are installed
+mkdir real
+if command -v hyperfine >/dev/null; then
+	hyperfine -N --runs 4 --export-json real/hyperfine.h.0.seqn.None.A.x.json true 'sleep 0.001' >hyperfine.log 2>&1 || diag "$(<hyperfine.log)"
+	table real
+	is 'by hyperfine itself' "$(column iteration_time_ns | tr ' ' '\n' | grep -c '^[1-9]')" 8
+	is 'in the order of its commands' "$(column command)" 'true true true true sleep 0.001 sleep 0.001 sleep 0.001 sleep 0.001'
+	rm real/*
+else
+	skip 'by hyperfine itself' 'hyperfine is not installed'
+fi
+cat >bm.cc <<'EOS'
+#include <benchmark/benchmark.h>
+static void BM_one(benchmark::State &s) { for (auto _ : s) benchmark::DoNotOptimize(s.iterations()); }
+static void BM_fails(benchmark::State &s) { s.SkipWithError("no such thing"); for (auto _ : s) ; }
+BENCHMARK(BM_one)->Arg(8)->Iterations(100);
+BENCHMARK(BM_fails)->Iterations(1);
+int main(int n, char **v) { benchmark::Initialize(&n, v); benchmark::RunSpecifiedBenchmarks(); }
+EOS
+if g++ -o bm bm.cc -lbenchmark -pthread 2>gxx.log; then
+	./bm --benchmark_filter=one --benchmark_repetitions=3 --benchmark_out=real/gbench.g.0.seqn.None.A.x.json --benchmark_out_format=json >bm.log 2>&1
+	table real
+	is 'by Google Benchmark itself' "$(column benchmark) $(column iteration) $(column iteration_time_ns | tr ' ' '\n' | grep -c '^[0-9]')" 'g g g 0 1 2 3' || diag "$(<bm.log)"
+	./bm --benchmark_out=real/gbench.g.0.seqn.None.A.x.json --benchmark_out_format=json >bm.log 2>&1
+	table real
+	like 'a benchmark that failed there is a failure' "$status $err" "^1 .*'BM_fails.*' failed: no such thing"
+	rm real/*
+else
+	skip 'by Google Benchmark itself' 'there is no libbenchmark-dev'
+fi
+if /usr/bin/python3 -c 'import pytest_benchmark' 2>/dev/null; then
+	printf 'def test_x(benchmark):\n    benchmark.pedantic(sum, args=([1, 2],), rounds=3)\n' >test_real.py
+	/usr/bin/python3 -m pytest -q -p no:cacheprovider --benchmark-json real/pytest.p.0.seqn.None.A.x.json test_real.py >pytest.log 2>&1
+	table real
+	is 'by pytest-benchmark itself' "$(column iteration) $(column iteration_time_ns | tr ' ' '\n' | grep -c '^[0-9]')" '0 1 2 3' || diag "$(<pytest.log)"
+else
+	skip 'by pytest-benchmark itself' 'python3-pytest-benchmark is not installed'
+fi
 mkdir l && printf '# start end\n1000 1500\n2.5 3.75\n1.5e0 2.0\n' >l/lines.b.0.duet.AB.A.x
 table l
 is 'lines of start and end' "$(column iteration_time_ns)" '500 1250000000 500000000'

@@ -93,4 +93,22 @@ kill -KILL $pid
 wait $pid 2>/dev/null
 ok 'kill -9 leaves nothing running' is_gone
 
+# killed while two revisions are compared: the next one removes the worktrees that it could not
+mkdir tmp && git init -q repo && cd repo || exit 1
+git config user.email t@example.org && git config user.name t
+printf '#!/bin/sh\n[ -z "$SONDE_TEST_HANGS" ] || exec sleep %s\n' "$mark" >bench && chmod +x bench && git add bench && git commit -qm one
+trees() { printf '%s %s' "$(git worktree list | wc -l)" "$(find ../tmp -name bench | wc -l)"; }
+SONDE_TEST_HANGS=1 TMPDIR=$TEST_DIR/tmp "$SONDE" duet --git HEAD..HEAD --no-self-check -- ./bench >/dev/null 2>&1 &
+pid=$!
+until_there is_running 1
+TMPDIR=$TEST_DIR/tmp duet --git HEAD..HEAD --runs 2 --json -- ./bench
+is 'worktrees of one that lives are let alone' "$(trees)" '3 2' || diag "$err"
+kill -KILL $pid
+wait $pid 2>/dev/null
+ok 'kill -9 of a comparison of revisions leaves nothing running' is_gone
+is 'but its worktrees' "$(trees)" '3 2'
+TMPDIR=$TEST_DIR/tmp duet --git HEAD..HEAD --runs 2 --json -- ./bench
+is 'which the next one removes, with its own' "$(trees) $(find ../tmp -mindepth 1 | wc -l)" '1 0 0' || diag "$err"
+cd .. || exit 1
+
 done_testing
