@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/term.h"
+#include "session/dumps.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -36,6 +37,8 @@ static void print_values(const struct session_profile *p)
 		struct stats_moments m = session_value_moments(p, v);
 		double shown[] = { m.min, session_value_median(p, v), m.max };
 
+		if (session_value_is_dumped(v))
+			continue;
 		term_table_cell(&t, TERM_PLAIN, v->name);
 		term_table_cell(&t, TERM_PLAIN, v->of);
 		for (size_t k = 0; k < 3; k++) {
@@ -47,6 +50,16 @@ static void print_values(const struct session_profile *p)
 	}
 	term_table_print(&t, stdout);
 	term_table_release(&t);
+}
+
+/* What tools told is long: where it is, and what could not be read. */
+static void print_dumps(const struct session_profile *p)
+{
+	for (const struct session_dump *d = p->dumps; d < p->dumps + p->dump_count; d++)
+		printf("%s: %s, files %llu, rows %llu%s%s\n", d->tool, d->kind, (unsigned long long)d->files,
+				(unsigned long long)d->rows, *d->reason ? "; not all was read: " : "", d->reason);
+	if (p->dump_count)
+		printf("what tools told: profile.json, values tau_*, nsys_*, tegrastats_*\n");
 }
 
 static void print_breaches(const struct session_profile *p)
@@ -87,6 +100,7 @@ static void print_text(const struct session_profile *p)
 	if (!isnan(cpus) && !isnan(memory_bytes))
 		printf("recommended limits: cpus %.2f, memory %.0fM\n", cpus, memory_bytes / 1048576);
 	print_sweep(p);
+	print_dumps(p);
 	print_breaches(p);
 	printf("run: %s\n", p->repeats[0].run);
 }

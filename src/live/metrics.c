@@ -96,14 +96,23 @@ static int by_app(const void *a, const void *b)
 	return one->app != other->app ? (one->app < other->app ? -1 : 1) : strcmp(one->name, other->name);
 }
 
+/* An application's stand together; they do so already unless it has several processes. */
+static void sort_series(struct live_scan *s)
+{
+	for (size_t i = 1; i < s->series_count; i++)
+		if (s->series[i].app < s->series[i - 1].app) {
+			qsort(s->series, s->series_count, sizeof(*s->series), by_app);
+			return;
+		}
+}
+
 static int add_metrics(struct exposition *x, struct live_scan *s, struct sonde_err *err)
 {
 	CLEANUP(cleanup_free) struct shown *names = calloc(s->series_count + 1, sizeof(*names));
 
 	if (!names)
 		return err_sys(err, ENOMEM, "cannot show the metrics");
-	if (s->series_count)
-		qsort(s->series, s->series_count, sizeof(*s->series), by_app); /* an application's stand together */
+	sort_series(s);
 	for (size_t i = 0; i < s->series_count; i++)
 		if (s->series[i].kind != SONDE_METRIC_STEP)
 			name_series(&s->series[i], &names[i]);

@@ -70,7 +70,7 @@ static struct timespec settled(struct timespec changed)
 
 static void *grow(void *items, size_t count, size_t *cap, size_t size)
 {
-	size_t more = *cap ? 2 * *cap : 4;
+	size_t more = *cap ? 2 * *cap : 1; /* most programs are one process */
 	void *bigger;
 
 	if (count < *cap)

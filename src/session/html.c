@@ -1,7 +1,8 @@
 /* The profile as one page without scripts; see profile.h. */
-#include "session/profile.h"
+#include "session/dumps.h"
 
 #include <math.h>
+#include <string.h>
 
 static void add_cell(struct buf *out, double value)
 {
@@ -20,6 +21,8 @@ static void add_values(struct buf *out, const struct session_profile *p)
 		const struct session_value *v = &p->values[i];
 		struct stats_moments m = session_value_moments(p, v);
 
+		if (session_value_is_dumped(v))
+			continue;
 		buf_addf(out, "<tr><td>%s</td><td>", v->name);
 		buf_add_html(out, v->of);
 		buf_addf(out, "</td><td class=n>%zu</td>", (size_t)m.n);
@@ -30,6 +33,66 @@ static void add_values(struct buf *out, const struct session_profile *p)
 		buf_addf(out, "<td>%s</td></tr>\n", v->help);
 	}
 	buf_adds(out, "</table>\n");
+}
+
+static bool is_first(const struct session_profile *p, const struct session_value *v, const char *name, const char *of)
+{
+	for (const struct session_value *w = p->values; w < v; w++)
+		if (strcmp(w->label, v->label) == 0 && (!name || strcmp(w->name, name) == 0) &&
+				(!of || strcmp(w->of, of) == 0))
+			return false;
+	return true;
+}
+
+static double find_cell(const struct session_profile *p, const char *name, const char *of)
+{
+	for (const struct session_value *v = p->values; v < p->values + p->value_count; v++)
+		if (strcmp(v->name, name) == 0 && strcmp(v->of, of) == 0)
+			return session_value_median(p, v);
+	return NAN;
+}
+
+/* What a tool told of one kind of thing: a row a thing, a column a value. */
+static void add_dumped(struct buf *out, const struct session_profile *p, const char *label)
+{
+	const struct session_value *end = p->values + p->value_count;
+
+	buf_addf(out, "<h2>By tools: %s</h2><div class=wide><table><tr><th>%s</th>", label, label);
+	for (const struct session_value *v = p->values; v < end; v++)
+		if (strcmp(v->label, label) == 0 && is_first(p, v, v->name, NULL))
+			buf_addf(out, "<th class=n title=\"%s\">%s</th>", v->help, v->name);
+	buf_adds(out, "</tr>\n");
+	for (const struct session_value *row = p->values; row < end; row++) {
+		if (strcmp(row->label, label) != 0 || !is_first(p, row, NULL, row->of))
+			continue;
+		buf_adds(out, "<tr><td>");
+		buf_add_html(out, row->of);
+		buf_adds(out, "</td>");
+		for (const struct session_value *v = p->values; v < end; v++)
+			if (strcmp(v->label, label) == 0 && is_first(p, v, v->name, NULL))
+				add_cell(out, find_cell(p, v->name, row->of));
+		buf_adds(out, "</tr>\n");
+	}
+	buf_adds(out, "</table></div>\n");
+}
+
+static void add_dumps(struct buf *out, const struct session_profile *p)
+{
+	for (const struct session_dump *d = p->dumps; d < p->dumps + p->dump_count; d++) {
+		buf_addf(out, "<p>Repeat %zu, ", d->repeat);
+		buf_add_html(out, d->tool);
+		buf_addf(out, ": %s, files %llu, rows %llu", d->kind, (unsigned long long)d->files,
+				(unsigned long long)d->rows);
+		if (*d->reason) {
+			buf_adds(out, "; <span class=bad>not all was read: ");
+			buf_add_html(out, d->reason);
+			buf_adds(out, "</span>");
+		}
+		buf_adds(out, "</p>\n");
+	}
+	for (const struct session_value *v = p->values; v < p->values + p->value_count; v++)
+		if (session_value_is_dumped(v) && is_first(p, v, NULL, NULL))
+			add_dumped(out, p, v->label);
 }
 
 static void add_sweep(struct buf *out, const struct session_profile *p)
@@ -81,7 +144,7 @@ void session_write_html(struct buf *out, const struct session_profile *p)
 			"td,th{padding:.2em .8em;text-align:left;border-bottom:1px solid #ccc}"
 			".n{text-align:right;font-variant-numeric:tabular-nums}.bar{width:20em}"
 			".bar div{background:#3572a5;height:.8em}.best{font-weight:bold}"
-			".bad{color:#b00020}"
+			".bad{color:#b00020}.wide{overflow-x:auto}"
 			"</style><h1>");
 	buf_add_html(out, p->spec->name);
 	buf_addf(out, "</h1><p>%zu repeat%s%s</p>\n", p->repeat_count, p->repeat_count == 1 ? "" : "s",
@@ -92,5 +155,6 @@ void session_write_html(struct buf *out, const struct session_profile *p)
 	if (p->point_count)
 		add_sweep(out, p);
 	add_values(out, p);
+	add_dumps(out, p);
 	buf_adds(out, "</html>\n");
 }

@@ -3,14 +3,14 @@
 #include "model/dims.h"
 #include "model/rows.h"
 #include "model/run.h"
-#include "session/profile.h"
+#include "session/profile-private.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct session_value *value_of(struct session_profile *p, const char *name, const char *label, const char *of,
+struct session_value *session_value_make(struct session_profile *p, const char *name, const char *label, const char *of,
 		const char *help)
 {
 	struct session_value *v = p->values;
@@ -30,19 +30,19 @@ static struct session_value *value_of(struct session_profile *p, const char *nam
 	return v;
 }
 
-static void put(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
+void session_put(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
 		double value)
 {
-	struct session_value *v = value_of(p, name, label, of, help);
+	struct session_value *v = session_value_make(p, name, label, of, help);
 
 	if (v)
 		v->each[p->repeat_count - 1] = value;
 }
 
-/* Add to what other processes of the repeat had; returns what it is now. */
-static double add(struct session_profile *p, const char *name, const char *metric, const char *help, double value)
+double session_add(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
+		double value)
 {
-	struct session_value *v = value_of(p, name, "metric", metric, help);
+	struct session_value *v = session_value_make(p, name, label, of, help);
 	double *at = v ? &v->each[p->repeat_count - 1] : &value;
 
 	if (v)
@@ -53,7 +53,7 @@ static double add(struct session_profile *p, const char *name, const char *metri
 /* How many a second of a counter or a rate, with the pace of this repeat. */
 static struct session_value *per_second(struct session_profile *p, const char *metric)
 {
-	struct session_value *v = value_of(p, "metric_per_second", "metric", metric,
+	struct session_value *v = session_value_make(p, "metric_per_second", "metric", metric,
 			"What a counter or a rate grew by a second after the warm-up");
 
 	if (v && v->pace_repeat != p->repeat_count) {
@@ -65,10 +65,10 @@ static struct session_value *per_second(struct session_profile *p, const char *m
 
 static void take_histogram(struct session_profile *p, const char *name, const struct sonde_histogram *h)
 {
-	double sum = add(p, "metric_sum", name, "Sum of a histogram", live_real(h->sum));
-	double count = add(p, "metric_count", name, "Values of a histogram", (double)h->count);
+	double sum = session_add(p, "metric_sum", "metric", name, "Sum of a histogram", live_real(h->sum));
+	double count = session_add(p, "metric_count", "metric", name, "Values of a histogram", (double)h->count);
 
-	put(p, "metric_mean", "metric", name, "Mean of a histogram", count > 0 ? sum / count : NAN);
+	session_put(p, "metric_mean", "metric", name, "Mean of a histogram", count > 0 ? sum / count : NAN);
 }
 
 static bool counts(const struct sonde_metric *m)
@@ -80,7 +80,7 @@ static void take_counter(struct session_profile *p, const struct sonde_metric *m
 {
 	struct session_value *v;
 
-	add(p, "metric_total", m->name, "Sum of a counter or a rate", live_real(m->value));
+	session_add(p, "metric_total", "metric", m->name, "Sum of a counter or a rate", live_real(m->value));
 	v = per_second(p, m->name);
 	if (!v)
 		return;
@@ -96,13 +96,14 @@ void session_profile_take_board(struct session_profile *p, struct live_board *bo
 
 		if (!m)
 			continue;
-		add(p, "metric_rejected", m->name, "Updates that were no finite numbers", (double)m->rejected);
+		session_add(p, "metric_rejected", "metric", m->name, "Updates that were no finite numbers",
+				(double)m->rejected);
 		if (counts(m))
 			take_counter(p, m, clock);
 		else if (m->kind == SONDE_METRIC_HISTOGRAM && h)
 			take_histogram(p, m->name, h);
 		else if (m->kind == SONDE_METRIC_GAUGE && m->count)
-			put(p, "metric_last", "metric", m->name, "Last value of a gauge", live_real(m->value));
+			session_put(p, "metric_last", "metric", m->name, "Last value of a gauge", live_real(m->value));
 	}
 }
 
@@ -130,10 +131,10 @@ static void take_usage(struct session_profile *p, const struct model_run *run, d
 {
 	double cpu = (number(run, "usage.user_ns") + number(run, "usage.system_ns")) / 1e9;
 
-	put(p, "wall_seconds", "", "", "Time from start to end", wall);
-	put(p, "cpu_seconds", "", "", "Processor time of all its processes", cpu);
-	put(p, "cpus", "", "", "Processors that it kept busy on average", wall > 0 ? cpu / wall : NAN);
-	put(p, "max_rss_bytes", "", "", "Most memory that a process of it had at once",
+	session_put(p, "wall_seconds", "", "", "Time from start to end", wall);
+	session_put(p, "cpu_seconds", "", "", "Processor time of all its processes", cpu);
+	session_put(p, "cpus", "", "", "Processors that it kept busy on average", wall > 0 ? cpu / wall : NAN);
+	session_put(p, "max_rss_bytes", "", "", "Most memory that a process of it had at once",
 			number(run, "usage.max_rss_bytes"));
 }
 
@@ -197,8 +198,8 @@ static int tally_span(struct tallies *t, const void *row)
 /* The rate counts the intervals between the first step and the last: a lone step has none. */
 static void put_step(struct session_profile *p, const char *step, const struct tally *one)
 {
-	put(p, "steps", "step", step, "Steps announced after the warm-up", (double)one->count);
-	put(p, "steps_per_second", "step", step, "Steps a second after the warm-up",
+	session_put(p, "steps", "step", step, "Steps announced after the warm-up", (double)one->count);
+	session_put(p, "steps_per_second", "step", step, "Steps a second after the warm-up",
 			one->last_ns > one->first_ns
 					? (double)(one->count - 1) * 1e9 / (double)(one->last_ns - one->first_ns)
 					: NAN);
@@ -206,10 +207,10 @@ static void put_step(struct session_profile *p, const char *step, const struct t
 
 static void put_phase(struct session_profile *p, const char *phase, const struct tally *one)
 {
-	put(p, "phase_count", "phase", phase, "Times that a phase (a span of that name) began after the warm-up",
-			(double)one->count);
-	put(p, "phase_seconds", "phase", phase, "Time spent in it, of all threads", (double)one->dur_ns / 1e9);
-	put(p, "phase_mean_seconds", "phase", phase, "Time that it took on average",
+	session_put(p, "phase_count", "phase", phase,
+			"Times that a phase (a span of that name) began after the warm-up", (double)one->count);
+	session_put(p, "phase_seconds", "phase", phase, "Time spent in it, of all threads", (double)one->dur_ns / 1e9);
+	session_put(p, "phase_mean_seconds", "phase", phase, "Time that it took on average",
 			(double)one->dur_ns / 1e9 / (double)one->count);
 }
 

@@ -14,8 +14,9 @@
 #include "session/spec.h"
 #include "stats/summary.h"
 
-#define SESSION_VALUES_MAX 256
-#define SESSION_LABEL_BYTES 64
+#define SESSION_VALUES_MAX 512
+#define SESSION_LABEL_BYTES 128
+#define SESSION_DUMPS_MAX 64
 
 struct session_value {
 	const char *name, *help;
@@ -45,6 +46,13 @@ struct session_point { /* of a sweep */
 	char run[512];
 };
 
+struct session_dump { /* what a tool left of a kind, as it was read */
+	const char *tool, *kind;
+	size_t repeat; /* from 1 */
+	uint64_t files, rows;
+	char reason[256]; /* why not all of it was read; "": it was */
+};
+
 struct session_profile {
 	const struct session_spec *spec;
 	struct dataset_file dataset;
@@ -55,6 +63,8 @@ struct session_profile {
 	struct session_value values[SESSION_VALUES_MAX];
 	size_t value_count;
 	uint64_t dropped_values; /* steps, phases, metrics of further names */
+	struct session_dump dumps[SESSION_DUMPS_MAX];
+	size_t dump_count;
 };
 
 /* What a process of the last repeat has left on its board. */

@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "record/record.h"
 #include "session/around.h"
+#include "session/dumps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,6 +207,8 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		rc = session_profile_take(p, r->run, result.wall_ns, err);
 		if (rc == 0)
 			rc = tools_collect(&tools, r->run, err);
+		if (rc == 0)
+			session_dumps_take(p, r->run);
 		if (rc == 0 && !session_repeat_failed(r))
 			rc = session_knobs_check(&plan->knobs, err);
 	} else {

@@ -111,6 +111,23 @@ static void json_sweep(struct json *j, const struct session_profile *p)
 	json_end(j);
 }
 
+static void json_dumps(struct json *j, const struct session_profile *p)
+{
+	json_key(j, "dumps");
+	json_array(j);
+	for (const struct session_dump *d = p->dumps; d < p->dumps + p->dump_count; d++) {
+		json_object(j);
+		json_kuint(j, "repeat", d->repeat);
+		json_kstr(j, "tool", d->tool);
+		json_kstr(j, "kind", d->kind);
+		json_kuint(j, "files", d->files);
+		json_kuint(j, "rows", d->rows);
+		json_kstr(j, "reason", *d->reason ? d->reason : NULL);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void session_write_json(struct buf *out, const struct session_profile *p)
 {
 	struct json j;
@@ -141,6 +158,7 @@ void session_write_json(struct buf *out, const struct session_profile *p)
 		json_value(&j, p, &p->values[i]);
 	json_end(&j);
 	json_kuint(&j, "dropped_values", p->dropped_values);
+	json_dumps(&j, p);
 	json_recommended(&j, p);
 	if (p->point_count)
 		json_sweep(&j, p);

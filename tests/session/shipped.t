@@ -6,14 +6,25 @@
 share=$SONDE_STAGE/share/sonde
 PATH=$SONDE_STAGE/bin:$PATH
 
-is 'the job of Jenkins has the parameters of the introduction, and its pipeline' "$(/usr/bin/python3 - "$share/ci/config.xml" <<'END'
+# What Jenkins makes of a job's file: WorkflowJob, its properties and CpsFlowDefinition, field by field. Others it would drop.
+is 'the job of Jenkins has the parameters of the introduction' "$(/usr/bin/python3 - "$share/ci/config.xml" pipeline.groovy <<'END'
 import sys
 import xml.etree.ElementTree as tree
 root = tree.fromstring(open(sys.argv[1]).read().replace("version='1.1'", "version='1.0'"))  # Jenkins writes 1.1
-names = [name.text for name in root.iter("name") if name.text.startswith("app_")]
-print(root.tag, *names, root.find("definition/scriptPath").text, root.find("quietPeriod").text)
+job = {"actions", "description", "keepDependencies", "properties", "definition", "triggers", "quietPeriod", "disabled"}
+parameter = {"name", "description", "defaultValue", "trim"}
+assert root.tag == "flow-definition" and {child.tag for child in root} <= job, [child.tag for child in root]
+parameters = root.findall("properties/hudson.model.ParametersDefinitionProperty/parameterDefinitions/*")
+for one in parameters:
+    assert one.tag == "hudson.model.StringParameterDefinition" and {child.tag for child in one} <= parameter, one.tag
+definition = root.find("definition")
+assert definition.get("class") == "org.jenkinsci.plugins.workflow.cps.CpsFlowDefinition"
+assert [child.tag for child in definition] == ["script", "sandbox"]
+open(sys.argv[2], "w").write(definition.find("script").text)
+print(*(one.find("name").text for one in parameters), root.find("quietPeriod").text)
 END
-)" 'flow-definition app_name app_args app_docker_args Jenkinsfile 0'
+)" 'app_name app_args app_docker_args 0'
+ok 'and its pipeline within: nothing is to be filled in' cmp pipeline.groovy "$share/ci/Jenkinsfile"
 
 cat >app.sh <<'END'
 #!/bin/sh

@@ -23,6 +23,7 @@ cat >bin/tau_exec <<'END'
 #!/bin/bash
 [[ $1 == -ebs ]] || exit 1
 echo "1 templated_functions_MULTI_TIME" >"$PROFILEDIR/profile.0.0.0"
+until [[ -s $PROFILEDIR/../tegrastats/tegrastats.log ]]; do sleep 0.05; done
 exec "${@:2}"
 END
 chmod +x bin/*

@@ -1,0 +1,149 @@
+/*
+ * Text profiles of TAU, a file a thread: profile.NODE.CONTEXT.THREAD, of several metrics in a directory
+ * MULTI__METRIC each.
+ *
+ *	3 templated_functions_MULTI_TIME
+ *	# Name Calls Subrs Excl Incl ProfileCalls # <metadata>...</metadata>
+ *	"main" 1 2 120 2000000 0 GROUP="TAU_USER"
+ *	"main => work" 2 0 999940 1999880 0 GROUP="TAU_CALLPATH|TAU_USER"
+ *	0 aggregates
+ *	1 userevents
+ *	# eventname numevents max min mean sumsqr
+ *	"Bytes read" 4 4096 12 2048 33554576
+ *
+ * Times are microseconds. The same functions along paths (`=>`) are no functions more.
+ */
+#include "session/dump-tau.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MULTI "_MULTI_"
+
+/* The next line, ended; NULL: there is none. */
+static char *next_line(char **at)
+{
+	char *line = *at, *end = line ? strchr(line, '\n') : NULL;
+
+	if (!line || !*line)
+		return NULL;
+	if (end)
+		*end = '\0';
+	*at = end ? end + 1 : NULL;
+	return line;
+}
+
+static bool take_number(char **at, double *to)
+{
+	char *end;
+
+	*to = strtod(*at, &end);
+	if (end == *at)
+		return false;
+	*at = end;
+	return true;
+}
+
+/* "NAME" of a line that goes on with numbers; what names hold themselves may be quotes too. */
+static char *take_name(char *line, char **rest)
+{
+	char *end = strrchr(line, '"');
+
+	if (line[0] != '"' || end == line)
+		return NULL;
+	*rest = end + 1;
+	while (end > line + 1 && end[-1] == ' ')
+		end--;
+	*end = '\0';
+	return line + 1;
+}
+
+static bool parse_function(char *line, struct tau_function *f, double *further)
+{
+	static char none[] = "";
+	char *group = NULL, *at = line, *end;
+
+	while ((at = strstr(at, " GROUP=\"")))
+		group = at++;
+	f->group = none;
+	if (group) {
+		*group = '\0';
+		f->group = group + strlen(" GROUP=\"");
+		end = strchr(f->group, '"');
+		if (end)
+			*end = '\0';
+	}
+	f->name = take_name(line, &at);
+	*further = 0;
+	if (!f->name || !take_number(&at, &f->calls) || !take_number(&at, &f->subroutines) ||
+			!take_number(&at, &f->exclusive) || !take_number(&at, &f->inclusive))
+		return false;
+	take_number(&at, further);
+	return true;
+}
+
+static bool parse_event(char *line, struct tau_event *e)
+{
+	char *at;
+
+	e->name = take_name(line, &at);
+	return e->name && take_number(&at, &e->count) && take_number(&at, &e->max) && take_number(&at, &e->min) &&
+			take_number(&at, &e->mean);
+}
+
+/* "12 WORD": how many lines follow; -1: it does not say so. */
+static double count_of(const char *line, const char *word)
+{
+	char *end;
+	double n = line ? strtod(line, &end) : -1;
+
+	return line && end > line && *end == ' ' && strncmp(end + 1, word, strlen(word)) == 0 ? n : -1;
+}
+
+static bool parse_functions(char **at, double count, const struct tau_taker *taker)
+{
+	struct tau_function f;
+	double further;
+
+	for (double i = 0; i < count; i++) {
+		char *line = next_line(at);
+
+		if (!line || !parse_function(line, &f, &further))
+			return false;
+		taker->function(taker->arg, &f);
+		while (further-- > 0) /* single calls of it, which no TAU of today writes */
+			if (!next_line(at))
+				return false;
+	}
+	return true;
+}
+
+bool tau_parse(char *text, const struct tau_taker *taker)
+{
+	char *at = text, *line = next_line(&at), *metric;
+	double count = count_of(line, "templated_functions");
+	struct tau_event e;
+
+	if (count < 0)
+		return false;
+	metric = strstr(line, MULTI);
+	taker->metric(taker->arg, metric ? metric + strlen(MULTI) : "TIME");
+	if (!next_line(&at) || !parse_functions(&at, count, taker))
+		return false;
+	count = count_of(next_line(&at), "aggregates");
+	if (count < 0)
+		return false;
+	while (count-- > 0)
+		if (!next_line(&at))
+			return false;
+	count = count_of(next_line(&at), "userevents");
+	if (count > 0)
+		next_line(&at); /* its heading */
+	for (; count > 0; count--) {
+		line = next_line(&at);
+		if (!line || !parse_event(line, &e))
+			return false;
+		taker->event(taker->arg, &e);
+	}
+	return true;
+}
