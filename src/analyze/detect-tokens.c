@@ -19,11 +19,13 @@
 
 const struct detect_stream detect_streams[DETECT_STREAMS] = {
 	{ "found in spans", STORE_TABLE_SPAN, STORE_SPAN_ts_ns, STORE_SPAN_dur_ns, STORE_SPAN_process, STORE_SPAN_tid,
-			STORE_SPAN_name, -1 },
+			STORE_SPAN_name, -1, DETECT_TOKENS_MAX, NULL },
 	{ "found in commands of a GPU", STORE_TABLE_GPU, STORE_GPU_ts_ns, STORE_GPU_dur_ns, STORE_GPU_process,
-			STORE_GPU_tid, STORE_GPU_name, -1 },
+			STORE_GPU_tid, STORE_GPU_name, -1, DETECT_TOKENS_MAX, NULL },
 	{ "found in calls", STORE_TABLE_IO, STORE_IO_ts_ns, STORE_IO_dur_ns, STORE_IO_process, STORE_IO_tid,
-			STORE_IO_call, STORE_IO_file },
+			STORE_IO_call, STORE_IO_file, DETECT_TOKENS_MAX, NULL },
+	{ "found in samples", STORE_TABLE_SAMPLE, STORE_SAMPLE_ts_ns, STORE_SAMPLE_weight_ns, STORE_SAMPLE_process,
+			STORE_SAMPLE_tid, STORE_SAMPLE_stack, -1, DETECT_TOKENS_MAX / 16, detect_name_samples },
 };
 
 /* Code. */
@@ -216,7 +218,7 @@ int detect_tokens_read(struct detect_tokens *t, struct sonde_err *err)
 		qsort(t->tokens, t->count, sizeof(*t->tokens), by_time);
 	mark_pauses(t);
 	detect_tokens_life(t);
-	return mark_code(t);
+	return s->rename ? s->rename(t, err) : mark_code(t);
 }
 
 void detect_tokens_release(struct detect_tokens *t)
@@ -224,4 +226,5 @@ void detect_tokens_release(struct detect_tokens *t)
 	free(t->tokens);
 	map_release(&t->code);
 	map_release(&t->places);
+	map_release(&t->labels);
 }

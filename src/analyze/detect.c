@@ -237,12 +237,18 @@ static int search(const struct sequence *s, struct loop *best)
 	return rc;
 }
 
-/* What it is known by: the first call or span of an iteration. */
-static int64_t name_of(const struct sequence *s, size_t at)
+/* What it is known by: the first call or span of an iteration. NULL: out of memory. */
+static const char *name_of(struct analyze *a, const struct sequence *s, size_t at)
 {
+	struct store_text text = { .data = NULL };
+
 	while (at + 1 < s->count && s->tokens[at] & PAUSE)
 		at++;
-	return s->names[at];
+	if (s->of->labels.count)
+		text.data = map_key(&s->of->labels, (size_t)s->names[at], &text.bytes);
+	else if (model_name(a->run, s->names[at]))
+		text = *model_name(a->run, s->names[at]);
+	return arena_copy(&a->arena, text.data ? text.data : "", text.bytes);
 }
 
 /* An iteration lasts until the next; one that none follows as long as its tokens, but no longer than the others. */
@@ -275,10 +281,10 @@ static int keep(struct analyze *a, const struct sequence *s, const struct loop *
 	d->where = s->of->stream->name;
 	d->weight = l->weight;
 	d->tid = s->of->tid;
-	d->name = name_of(s, r->anchor > r->starts[0] ? r->anchor : r->starts[0]);
+	d->name = name_of(a, s, r->anchor > r->starts[0] ? r->anchor : r->starts[0]);
 	d->confidence = r->confidence;
 	d->count = r->count;
-	return 0;
+	return d->name ? 0 : -ENOMEM;
 }
 
 static int find(struct analyze *a, const struct detect_tokens *t, unsigned way, struct detected *d)
@@ -313,7 +319,7 @@ static int try_stream(struct analyze *a, const struct detect *d, int stream, str
 	}
 	if (most < TOKENS_MIN)
 		return 0;
-	t.cap = most < DETECT_TOKENS_MAX ? most : DETECT_TOKENS_MAX;
+	t.cap = most < t.stream->max ? most : t.stream->max;
 	rc = detect_tokens_read(&t, err);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways) && rc == 0 && !(ways[i] & CODE && found->count); i++) {
 		struct detected one = { .count = 0 };

@@ -1,16 +1,15 @@
 /*
  * detect: iterations of a program that announces none, found in what its
  * busiest thread does: the names of its spans, else what it has a GPU do, else
- * its calls; or in the programs that one process starts, when much more time
- * goes to their loop. Private to analyze/.
+ * its calls, else what samples find it in; or in the programs that one process
+ * starts, when much more time goes to their loop. Private to analyze/.
  */
 #ifndef SONDE_ANALYZE_DETECT_H
 #define SONDE_ANALYZE_DETECT_H
 
 #include "analyze/pass.h"
 
-#define DETECT_STREAMS 3
-#define DETECT_TOKENS_MAX ((size_t)1 << 20) /* of a stream that are looked at; the result says when there are more */
+#define DETECT_STREAMS 4
 
 /* Queries that say which thread is the busiest, and how long processes did something. */
 struct detect {
@@ -21,7 +20,7 @@ struct detect {
 struct detected {
 	const char *where; /* in words */
 	int64_t tid;       /* the thread; of a process that starts others its first one */
-	int64_t name;      /* string: what iterations begin with */
+	const char *name;  /* what iterations begin with */
 	size_t count;      /* iterations; 0: none were found */
 	int64_t *from_ns;  /* when each began */
 	int64_t *dur_ns;   /* to the next; the last one as long as tokens go */

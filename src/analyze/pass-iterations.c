@@ -134,7 +134,7 @@ static void add_found_name(struct analyze *a, struct analyze_section *s, const s
 		mean += (double)sorted[i] / n;
 	for (size_t i = 0; i < d->count; i++)
 		squares += ((double)sorted[i] - mean) * ((double)sorted[i] - mean);
-	analyze_cell_bytes(t, model_name(a->run, d->name));
+	analyze_cell_text(t, d->name);
 	analyze_cell_int(t, (int64_t)d->count);
 	analyze_cell_int(t, 1);
 	analyze_cell_real(t, mean);

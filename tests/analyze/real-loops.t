@@ -7,6 +7,7 @@ found() {
 	"$SONDE" record -q --probes trace -o "$1" -- "${@:2}" >/dev/null 2>&1 || diag "$1 failed"
 	"$SONDE" summary "$1" --json | jq -r '.iterations.count'
 }
+probe() { jq -r ".probes[] | select(.name == \"$2\").$3" "$1/run.json"; }
 where() { "$SONDE" summary "$1" --json | jq -r '.iterations | "\(.source): \(.by_name[0].name)"'; }
 # has COMMAND NAME: is it installed? Else the test is skipped.
 has() { command -v "$1" >/dev/null || { skip "$2" "$1 is not installed" && false; }; }
@@ -76,6 +77,16 @@ is 'transactions, and the one that made the table' "$(found transactions /usr/bi
 is 'epochs of batches: the outer loop' "$(found epochs /usr/bin/python3 epochs.py)" 8
 if has perl 'files read by lines'; then
 	is 'files read by lines' "$(found lines perl -e 'for my $f (glob("data/*")) { open(my $h, "<", $f); $n++ while <$h>; close($h); }')" 25
+fi
+
+# A program that calls nothing: by the functions that samples find it in.
+"$SONDE" record -q --probes cpu -o loop -- "$LOOP" 20
+if [[ $(probe loop cpu state) == ran ]]; then
+	run "$SONDE" summary loop --json
+	is 'phases without calls' "$(jq .iterations.count <<<"$out")" 20
+	is 'found in samples' "$(where loop)" 'found in samples: load'
+else
+	skip 'phases without calls' "$(probe loop cpu reason)"
 fi
 
 # No loop.
