@@ -29,6 +29,16 @@ within 'so has seventy' "$(share seventy)" "$(jq '.seventy_ns / .cpu_ns' truth)"
 ok 'stacks are whole: from the first frame to burn' grep -q '^truth;_start;.*;main;.*;thirty;burn' folded
 ok 'hardly one was cut' test "$(jq '.probes[] | select(.name == "cpu").cut_stacks' run/run.json)" -le $((n / 50))
 
+# No more of a stack is copied than is needed, and of a deep one all.
+of_cpu() { jq ".probes[] | select(.name == \"cpu\").$2" "$1/run.json"; }
+"$SONDE" record -q -o shallow --probes cpu --freq 999 -- "$TRUTH" deep 0 400
+is 'little is copied of shallow stacks' "$(of_cpu shallow stack_bytes)" 4096
+"$SONDE" record -q -o deep --probes cpu --freq 999 -- "$TRUTH" deep 10 400
+is 'and much of deep ones' "$(of_cpu deep stack_bytes)" 16384
+ok 'of which hardly one is cut' test "$(of_cpu deep cut_stacks)" -le $(($(of_cpu deep events) / 50))
+"$SONDE" export --to folded -o deep.folded deep
+ok 'they are whole' grep -q '^truth;_start;.*;main;deep;deep;deep;deep;deep;deep;deep;deep;deep;deep;deep;burn' deep.folded
+
 # Again, from the cache.
 "$SONDE" export --to folded -o again run
 ok 'names are the same the second time' cmp -s folded again

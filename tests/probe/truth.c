@@ -11,6 +11,7 @@
  *	truth jit MS         code made at run time, listed in /tmp/perf-PID.map
  *	truth hold FIFO      burns CPU until somebody writes to FIFO, then prints the sum of what it computed
  *	truth faults N       touches N fresh pages
+ *	truth deep KB MS     burns MS of CPU time below so much stack, and ends there
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -231,6 +232,18 @@ static void faults(int count)
 	printf("{\"minor_faults\":%ld}\n", u.ru_minflt);
 }
 
+__attribute__((noinline)) static void deep(int kb, int ms)
+{
+	volatile char room[1024] = { 0 };
+	if (kb > 0) {
+		deep(kb - 1, ms);
+	} else {
+		burn((int64_t)ms * MS);
+		syscall(SYS_exit_group, 0); /* no other stack at the end */
+	}
+	sink += (uint64_t)room[0]; /* so that it is here for as long */
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -253,6 +266,8 @@ int main(int argc, char **argv)
 		hold(argv[2]);
 	else if (!strcmp(what, "faults"))
 		faults(a);
+	else if (!strcmp(what, "deep"))
+		deep(a, b);
 	else
 		return 2;
 	return 0;

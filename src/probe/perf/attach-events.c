@@ -69,7 +69,8 @@ static void lead(const struct perf_source *s, struct perf_event_attr *a)
 	a->context_switch = s->wants.has_switches || s->wants.has_run_times;
 }
 
-static void sample(const struct perf_source *s, struct perf_event_attr *a, const struct perf_event_name *e)
+static void sample(const struct perf_source *s, struct perf_event_attr *a, const struct perf_event_name *e,
+		uint32_t stack_bytes)
 {
 	const struct probe_options *o = &s->host->options;
 	a->type = e->type;
@@ -81,7 +82,7 @@ static void sample(const struct perf_source *s, struct perf_event_attr *a, const
 		a->freq = 1, a->sample_freq = o->freq_hz;
 	if (a->sample_type & PERF_SAMPLE_STACK_USER) {
 		a->sample_regs_user = perf_user_regs_mask;
-		a->sample_stack_user = s->stack_bytes;
+		a->sample_stack_user = stack_bytes;
 		a->exclude_callchain_user = 1; /* we do better */
 	}
 }
@@ -267,7 +268,7 @@ static void open_waits(struct perf_source *s, const struct place *at)
 	if (!s->wants.has_switches || !s->has_kernel || s->host->options.stacks == PROBE_STACKS_NONE)
 		return; /* it happens in the kernel: who may not look there sees none */
 	base_attr(s, &a);
-	sample(s, &a, &switches);
+	sample(s, &a, &switches, s->stack_bytes);
 	s->has_waits = !open_one(s, &a, at, &o);
 }
 
@@ -279,12 +280,28 @@ static int open_leader(struct perf_source *s, const struct place *at)
 	lead(s, &a);
 	a.type = PERF_TYPE_SOFTWARE;
 	a.config = PERF_COUNT_SW_TASK_CLOCK;
-	const char *first = s->host->options.events ? s->host->options.events[0] : "cpu-clock";
-	if (s->wants.has_samples) {
-		sample(s, &a, perf_event_find(first));
+	if (s->wants.has_samples && s->private->depth.count < 2) {
+		sample(s, &a, perf_event_find(s->host->options.events[0]), s->stack_bytes);
 		o.role = ROLE_SAMPLE;
 	}
 	return open_one(s, &a, at, &o);
+}
+
+/* The same event in several sizes, of which one is on; the leader counts, whichever it is. */
+static int open_sizes(struct perf_source *s, const struct place *at, struct sonde_err *err)
+{
+	const struct depth *d = &s->private->depth;
+	for (unsigned i = 0; d->count > 1 && i < d->count; i++) {
+		struct perf_event_attr a;
+		struct perf_opened o = { .role = ROLE_SAMPLE, .is_sized = true, .size = i };
+		base_attr(s, &a);
+		sample(s, &a, perf_event_find(s->host->options.events[0]), d->bytes[i]);
+		a.enable_on_exec &= i == d->on;
+		int rc = open_one(s, &a, at, &o);
+		if (rc)
+			return err_sys(err, -rc, "cannot sample '%s'", s->host->options.events[0]);
+	}
+	return 0;
 }
 
 static int open_further(struct perf_source *s, const struct place *at, struct sonde_err *err)
@@ -294,7 +311,7 @@ static int open_further(struct perf_source *s, const struct place *at, struct so
 		struct perf_event_attr a;
 		struct perf_opened o = { .role = ROLE_SAMPLE, .event = i };
 		base_attr(s, &a);
-		sample(s, &a, perf_event_find(names[i]));
+		sample(s, &a, perf_event_find(names[i]), s->stack_bytes);
 		int rc = open_one(s, &a, at, &o);
 		if (rc)
 			return err_sys(err, -rc, "cannot sample '%s'", names[i]);
@@ -316,7 +333,9 @@ int perf_open_place(struct perf_source *s, pid_t pid, unsigned long flags, unsig
 					? err_set(err, ENOENT, "this machine cannot count '%s'",
 							  s->host->options.events[0])
 					: advise(-rc, err);
-		rc = open_further(s, &at, err);
+		rc = open_sizes(s, &at, err);
+		if (!rc)
+			rc = open_further(s, &at, err);
 		if (rc)
 			return rc;
 		open_waits(s, &at);
@@ -324,4 +343,15 @@ int perf_open_place(struct perf_source *s, pid_t pid, unsigned long flags, unsig
 		open_wanted(s, &at);
 	}
 	return 0;
+}
+
+void perf_use_size(struct perf_source *s)
+{
+	const struct perf_source_private *p = s->private;
+	for (size_t i = 0; i < p->opened_count; i++)
+		if (p->opened[i].is_sized && p->opened[i].size != p->depth.on)
+			ioctl(p->opened[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (size_t i = 0; i < p->opened_count; i++)
+		if (p->opened[i].is_sized && p->opened[i].size == p->depth.on)
+			ioctl(p->opened[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }

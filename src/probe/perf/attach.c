@@ -115,18 +115,24 @@ static int attach_target(struct perf_source *s, struct sonde_err *err)
 	return perf_open_place(s, pid, 0, 0, err);
 }
 
-static void enable(struct perf_source_private *p)
+static void enable(struct perf_source *s)
 {
+	const struct perf_source_private *p = s->private;
 	for (size_t i = 0; i < p->opened_count; i++)
-		ioctl(p->opened[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+		if (!p->opened[i].is_sized)
+			ioctl(p->opened[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+	perf_use_size(s);
 }
 
-/* How much of a stack is copied: enough for deep ones, less when there are many samples a second. */
-static uint32_t stack_bytes(const struct probe_options *o)
+/* Several events, or those that tick by something else than time, keep the size that they have. */
+static void choose_depth(struct perf_source *s)
 {
-	if (!UNWIND_IS_HERE || o->stacks != PROBE_STACKS_AUTO)
-		return 0;
-	return o->freq_hz <= 500 ? 32768 : o->freq_hz <= 2000 ? 16384 : o->freq_hz <= 8000 ? 4096 : 2048;
+	const struct probe_options *o = &s->host->options;
+	if (!UNWIND_IS_HERE || o->stacks != PROBE_STACKS_AUTO || !(s->wants.has_samples || s->wants.has_switches))
+		return;
+	bool is_one = s->wants.has_samples && o->events[0] && !o->events[1];
+	depth_init(&s->private->depth, o->freq_hz, !is_one || !perf_event_find(o->events[0])->is_clock);
+	s->stack_bytes = s->private->depth.bytes[0];
 }
 
 /* "monotonic  50000  0": seconds and nanoseconds by which our namespace's clock is ahead of the kernel's. */
@@ -156,7 +162,7 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 	s->has_kernel = p->has_namespaces = true;
 	s->wants.has_run_times |= s->host->options.has_engine; /* the engine's time is told apart by them */
 	decode_shift_ns = clock_shift_ns();
-	s->stack_bytes = s->wants.has_samples || s->wants.has_switches ? stack_bytes(&s->host->options) : 0;
+	choose_depth(s);
 	p->sample_type = DECODE_BASE;
 	if (s->host->options.stacks != PROBE_STACKS_NONE)
 		p->sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -167,6 +173,6 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 	perf_find_wanted_points(s);
 	rc = attach_target(s, err);
 	if (!rc && s->host->target.kind != PROBE_COMMAND)
-		enable(p);
+		enable(s);
 	return rc;
 }

@@ -1,6 +1,7 @@
 /* The stack of a sample; see chain.h. */
 #include "probe/perf/chain.h"
 
+#include "probe/perf/private.h"
 #include "probe/perf/stacks.h"
 #include "probe/perf/unwind.h"
 #include "probe/tasks.h"
@@ -26,6 +27,9 @@ static int64_t add_user_frames(struct perf_source *source, const struct space *s
 	struct unwind_result found;
 	unwind_user(space, regs, &memory, &found);
 	*is_cut = found.is_cut;
+	bool is_short = found.is_cut && s->stack_bytes == s->stack_room;
+	if (depth_note(&source->private->depth, s->stack_room, found.needed_bytes, is_short))
+		source->private->has_new_depth = true;
 	return add_frames(source, s, found.frames, found.count, found.is_cut);
 }
 

@@ -253,6 +253,9 @@ static void report_cpu(void *state, struct json *j)
 			c->source->stack_bytes                                         ? "eh_frame"
 					: c->host->options.stacks == PROBE_STACKS_NONE ? "none"
 										       : "frame pointers");
+	const struct depth *d = &c->source->private->depth;
+	if (d->count)
+		json_kuint(j, "stack_bytes", d->bytes[d->on]);
 	json_kuint(j, "cut_stacks", c->cut);
 	json_kuint(j, "throttled", c->source->private->throttled);
 }

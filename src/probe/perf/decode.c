@@ -75,6 +75,7 @@ static void take_stack(struct cursor *c, struct perf_sample *s)
 	cursor_skip(c, bytes);
 	uint64_t used = bytes ? cursor_u64(c) : 0;
 	s->stack_bytes = used <= bytes ? (size_t)used : 0;
+	s->stack_room = bytes;
 }
 
 bool decode_sample(const struct perf_record *r, uint64_t sample_type, struct perf_sample *s)

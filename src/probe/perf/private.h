@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "probe/perf/depth.h"
 #include "probe/perf/ring.h"
 #include "probe/perf/source.h"
 
@@ -17,6 +18,8 @@ struct perf_opened {
 	enum perf_role role;
 	unsigned event; /* of ROLE_SAMPLE: index into the options' events; of ROLE_POINT: into wants.points */
 	unsigned root;  /* whose it is */
+	bool is_sized;  /* it is on when `size` is depth.on */
+	unsigned size;
 	bool is_leader; /* it also reports forks, names, mappings, and CPU time */
 };
 
@@ -43,6 +46,8 @@ struct perf_source_private {
 	bool has_build_ids, has_namespaces;
 	bool has_losses;      /* the kernel counts what did not fit into rings */
 	uint64_t sample_type; /* of sampling events */
+	struct depth depth;   /* of the stacks in them */
+	bool has_new_depth;   /* another size shall be on */
 	/* tracepoints: their numbers and where the fields are */
 	int64_t switch_id, wake_id;
 	size_t prev_pid_at, prev_state_at, wake_pid_at;
@@ -62,6 +67,7 @@ const struct perf_opened *perf_opened_of(const struct perf_source *s, uint64_t i
 
 /* attach-events.c: all that is wanted of a thread, a control group (its descriptor, by flags), or everybody (-1). */
 int perf_open_place(struct perf_source *s, pid_t pid, unsigned long flags, unsigned root, struct sonde_err *err);
+void perf_use_size(struct perf_source *s); /* switch on the events of the size depth.on, and the others off */
 int perf_attach(struct perf_source *s, struct sonde_err *err);
 int64_t perf_ran_ns(const struct task *k); /* by the kernel's word, of one that lives; else STORE_NULL */
 /* Exact CPU time of the attached threads themselves, when nothing more comes. */

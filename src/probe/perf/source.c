@@ -201,6 +201,10 @@ uint64_t perf_source_pass(struct perf_source *s, int64_t now_ns, bool is_last)
 	}
 	for (size_t i = 0; i < p->ring_count; i++)
 		ring_give_back(p->rings[i]);
+	if (p->has_new_depth) {
+		p->has_new_depth = false;
+		perf_use_size(s);
+	}
 	if (now_ns - p->emitted_ns > EMIT_INTERVAL_NS) {
 		tasks_emit_ended(s->host->tasks, now_ns - EMIT_INTERVAL_NS);
 		p->emitted_ns = now_ns;

@@ -43,6 +43,7 @@ struct perf_sample {
 	const uint64_t *regs; /* as sample_regs_user names them */
 	const uint8_t *stack;
 	size_t stack_bytes;
+	size_t stack_room; /* how many could have been copied */
 };
 
 /* What a tracepoint of the scheduler said. */

@@ -55,6 +55,7 @@ void unwind_user(const struct space *s, uint64_t regs[CFI_REGS], const struct cf
 {
 	bool is_exact = true;
 	enum step how = STEP_ON;
+	uint64_t sp = regs[CFI_RSP];
 	out->count = 0;
 	while (how == STEP_ON && out->count < UNWIND_FRAMES_MAX) {
 		struct frame f = unwind_frame(s, regs[CFI_RA], !is_exact);
@@ -66,4 +67,5 @@ void unwind_user(const struct space *s, uint64_t regs[CFI_REGS], const struct cf
 			how = step(&f, stack, regs, &is_exact);
 	}
 	out->is_cut = how != STEP_TOP;
+	out->needed_bytes = regs[CFI_RSP] - sp;
 }

@@ -29,7 +29,8 @@ struct frame {
 struct unwind_result {
 	struct frame frames[UNWIND_FRAMES_MAX]; /* innermost first */
 	size_t count;
-	bool is_cut; /* the outermost frame was not reached */
+	bool is_cut;           /* the outermost frame was not reached */
+	uint64_t needed_bytes; /* of the stack, for these frames */
 };
 
 /* The frame at an address: in the module's file, or as it is. Of callers, `is_call`: the call, not what follows it. */
