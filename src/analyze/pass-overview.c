@@ -25,6 +25,7 @@ static int64_t wall_of(const struct analyze *a)
 
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
 {
+	bool is_part = a->opts.has_range; /* then what is counted of all of it is not said to people */
 	size_t processes, threads;
 
 	(void)state, (void)err;
@@ -36,12 +37,16 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	analyze_text(s, "run", "run", model_run_path(a->run));
 	analyze_int(s, "start_ns", NULL, ANALYZE_ID, a->start_ns);
 	analyze_int(s, "wall_ns", "wall time", ANALYZE_NS, wall_of(a));
-	analyze_int(s, "processes", "processes", ANALYZE_COUNT, (int64_t)processes);
-	analyze_int(s, "threads", "threads", ANALYZE_COUNT, (int64_t)threads);
-	analyze_int(s, "events", "events", ANALYZE_COUNT, events_of(a));
-	if (a->opts.has_range) {
-		analyze_int(s, "roi_from_ns", "from", ANALYZE_ID, a->opts.from_ns);
-		analyze_int(s, "roi_to_ns", "to", ANALYZE_ID, a->opts.to_ns);
+	analyze_int(s, "processes", is_part ? NULL : "processes", ANALYZE_COUNT, (int64_t)processes);
+	analyze_int(s, "threads", is_part ? NULL : "threads", ANALYZE_COUNT, (int64_t)threads);
+	analyze_int(s, "events", is_part ? NULL : "events", ANALYZE_COUNT, events_of(a));
+	if (is_part) {
+		int64_t since_ns;
+
+		analyze_int(s, "roi_from_ns", NULL, ANALYZE_ID, a->opts.from_ns);
+		analyze_int(s, "roi_to_ns", NULL, ANALYZE_ID, a->opts.to_ns);
+		if (!__builtin_sub_overflow(a->opts.from_ns, model_run_start_ns(a->run), &since_ns))
+			analyze_int(s, "roi_since_ns", "from", ANALYZE_NS, since_ns);
 	}
 	return 0;
 }

@@ -29,8 +29,8 @@ static const struct cli_option option_rows[] = {
 	{ 0, "rules", "RULES", CLI_STRING(struct options, rules), .default_text = "posix",
 			.help = "Layers to sort events into: posix, dlio, or a file with rules." },
 	{ 0, "roi", "REGION", CLI_STRING(struct options, roi),
-			.help = "Look only at a region: two times since the start (1s,2.5s), the name of a "
-				"span or step, or "
+			.help = "Look only at a region: two times since the start (1s,2.5s, or seconds: 1,2.5), the "
+				"name of a span or step, or "
 				"spotlight:COUNTER, the longest time that a counter is high." },
 	{ 0, "cpu-filters", "LIST", CLI_STRING(struct options, cpu_filters),
 			.help = "Groups of functions: words that their names hold, each with a colour: "
@@ -59,11 +59,23 @@ static const struct cli_example examples[] = {
 	{ NULL },
 };
 
-/* "1s,2.5s" since the start, or a name. */
+/* "1s", or "1": seconds, as SOFA has them. */
+static bool take_time(const char *text, int64_t *ns)
+{
+	struct sonde_err ignored;
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= 0 && seconds < 9e9))
+		return cli_parse_duration(text, ns, &ignored) == 0;
+	*ns = (int64_t)(seconds * 1e9);
+	return true;
+}
+
+/* "1s,2.5s" or "1,2.5" since the start, or a name. */
 static int set_range(struct cli_context *ctx, struct model_run *run, const char *roi, struct analyze_opts *opts)
 {
 	const char *comma = strchr(roi, ',');
-	struct sonde_err ignored;
 	int64_t from, to;
 	char *first;
 
@@ -71,8 +83,7 @@ static int set_range(struct cli_context *ctx, struct model_run *run, const char 
 	if (strncmp(roi, SPOTLIGHT, strlen(SPOTLIGHT)) == 0)
 		return analyze_spotlight(run, roi + strlen(SPOTLIGHT), &opts->from_ns, &opts->to_ns, ctx->err);
 	first = comma ? arena_copy(ctx->arena, roi, (size_t)(comma - roi)) : NULL;
-	if (!first || cli_parse_duration(first, &from, &ignored) < 0 ||
-			cli_parse_duration(comma + 1, &to, &ignored) < 0)
+	if (!first || !take_time(first, &from) || !take_time(comma + 1, &to))
 		return analyze_named_range(run, roi, &opts->from_ns, &opts->to_ns, ctx->err);
 	if (to <= from)
 		return cli_usage(ctx, "the region '%s' ends before it begins", roi);

@@ -10,22 +10,32 @@
 #include "serve/flame.h"
 
 #include "base/cleanup.h"
+#include "model/dims.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_STACK "[no stack]"
+#define STATES_MAX 16 /* that waits without a stack are told apart by */
 #define STACKS_MAX ((size_t)1 << 24)
 #define FRAMES_SHOWN_MAX 200
+
+/* What has no stack, by its state; STORE_NULL: it has none. */
+struct stackless {
+	int64_t state, ns;
+	uint64_t times;
+};
 
 struct weights {
 	struct view_window w;
 	int64_t process, tid; /* -1: any */
 	bool is_waits;
 	size_t count;
-	int64_t *ns; /* by stack; 0: none known */
+	int64_t *ns; /* by stack, from 1 */
 	uint64_t *times;
+	struct stackless stackless[STATES_MAX];
+	size_t state_count;
 };
 
 static int64_t inside(const struct view_window *w, int64_t start_ns, int64_t dur_ns)
@@ -38,15 +48,40 @@ static int64_t inside(const struct view_window *w, int64_t start_ns, int64_t dur
 	return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-static void add(struct weights *s, int64_t process, int64_t tid, int64_t stack, int64_t ns)
+static void add_up(int64_t *sum_ns, uint64_t *times, int64_t ns)
 {
-	size_t at = stack > 0 && (uint64_t)stack < s->count ? (size_t)stack : 0;
+	if (__builtin_add_overflow(*sum_ns, ns, sum_ns))
+		*sum_ns = INT64_MAX;
+	++*times;
+}
 
-	if (ns <= 0 || (s->process >= 0 && process != s->process) || (s->tid >= 0 && tid != s->tid))
+/* The last place is for all states that find no other. */
+static struct stackless *stackless_of(struct weights *s, int64_t state)
+{
+	size_t i = 0;
+
+	while (i < s->state_count && s->stackless[i].state != state)
+		i++;
+	if (i == s->state_count && s->state_count < STATES_MAX)
+		s->stackless[s->state_count++].state = state;
+	return &s->stackless[i < STATES_MAX ? i : STATES_MAX - 1];
+}
+
+struct weight {
+	int64_t process, tid, stack, state, ns;
+};
+
+static void add(struct weights *s, const struct weight *w)
+{
+	if (w->ns <= 0 || (s->process >= 0 && w->process != s->process) || (s->tid >= 0 && w->tid != s->tid))
 		return;
-	if (__builtin_add_overflow(s->ns[at], ns, &s->ns[at]))
-		s->ns[at] = INT64_MAX;
-	s->times[at]++;
+	if (w->stack > 0 && (uint64_t)w->stack < s->count) {
+		add_up(&s->ns[w->stack], &s->times[w->stack], w->ns);
+	} else {
+		struct stackless *none = stackless_of(s, w->state);
+
+		add_up(&none->ns, &none->times, w->ns);
+	}
 }
 
 static int on_samples(void *arg, unsigned worker, size_t block, const struct store_batch *b)
@@ -58,8 +93,10 @@ static int on_samples(void *arg, unsigned worker, size_t block, const struct sto
 		int64_t ts_ns = c[STORE_SAMPLE_ts_ns].ints[i];
 
 		if (ts_ns >= s->w.from_ns && ts_ns < s->w.to_ns)
-			add(s, c[STORE_SAMPLE_process].ints[i], c[STORE_SAMPLE_tid].ints[i],
-					c[STORE_SAMPLE_stack].ints[i], c[STORE_SAMPLE_weight_ns].ints[i]);
+			add(s,
+					&(struct weight){ c[STORE_SAMPLE_process].ints[i], c[STORE_SAMPLE_tid].ints[i],
+							c[STORE_SAMPLE_stack].ints[i], STORE_NULL,
+							c[STORE_SAMPLE_weight_ns].ints[i] });
 	}
 	return 0;
 }
@@ -73,8 +110,10 @@ static int on_waits(void *arg, unsigned worker, size_t block, const struct store
 		int64_t ts_ns = c[STORE_SCHED_ts_ns].ints[i], dur_ns = c[STORE_SCHED_dur_ns].ints[i];
 
 		if (dur_ns > 0 && ts_ns < s->w.to_ns)
-			add(s, c[STORE_SCHED_process].ints[i], c[STORE_SCHED_tid].ints[i], c[STORE_SCHED_stack].ints[i],
-					inside(&s->w, ts_ns, dur_ns));
+			add(s,
+					&(struct weight){ c[STORE_SCHED_process].ints[i], c[STORE_SCHED_tid].ints[i],
+							c[STORE_SCHED_stack].ints[i], c[STORE_SCHED_state].ints[i],
+							inside(&s->w, ts_ns, dur_ns) });
 	}
 	return 0;
 }
@@ -102,6 +141,21 @@ static uint32_t number_of(struct view *v, const char *text)
 static int open_stacks(struct view *v, struct sonde_err *err)
 {
 	return v->stacks ? 0 : model_stacks_open(&v->stacks, v->run, err);
+}
+
+/* Who is ready to run and has no CPU waits for no place in the code. */
+static void place_stackless(struct view *v, struct flame *f, const struct weights *s)
+{
+	for (size_t i = 0; i < s->state_count; i++) {
+		const char *state = model_cname(v->run, s->stackless[i].state);
+		char text[64];
+		uint32_t n;
+
+		snprintf(text, sizeof(text), "[no stack%s%s]", state ? ", " : "", state ? state : "");
+		n = flame_child(f, 0, number_of(v, state && !strcmp(state, "preempted") ? "[ready, no CPU]" : text));
+		f->nodes[n].total_ns += s->stackless[i].ns;
+		f->nodes[n].count += s->stackless[i].times;
+	}
 }
 
 /* Nodes of all stacks that have weight, and of their callers before them: a parent's number is the smaller. */
@@ -133,12 +187,7 @@ static int place_stacks(struct view *v, struct flame *f, const struct weights *s
 			f->nodes[n].count += s->times[i];
 		}
 	}
-	if (s->ns[0] > 0) {
-		uint32_t n = flame_child(f, 0, number_of(v, NO_STACK));
-
-		f->nodes[n].total_ns = s->ns[0];
-		f->nodes[n].count = s->times[0];
-	}
+	place_stackless(v, f, s);
 	return 0;
 }
 

@@ -8,21 +8,22 @@ cat >program.py <<'PY'
 import sonde, time
 for i in range(40):                     # high from 10 to 29
     sonde.counter("load", 100 if 10 <= i < 30 else 1)
-    if i == 10: sonde.instant("up")
-    if i == 29: sonde.instant("down")
     time.sleep(0.01)
 PY
 "$SONDE" record -q -o r -- /usr/bin/python3 program.py
 run "$SONDE" summary r --roi spotlight:load --json
 is 'a region by a counter' "$status" 0
-marks=$("$SONDE" query r 'SELECT name, ts_ns FROM mark ORDER BY ts_ns' --json)
-is 'begins where the counter rises' "$(jq --argjson m "$marks" '(.roi_from_ns - $m[0].ts_ns) | fabs < 9000000' <<<"$out")" true
-is 'and ends where it falls' "$(jq --argjson m "$marks" '(.roi_to_ns - $m[1].ts_ns) | fabs < 9000000' <<<"$out")" true
+high=$("$SONDE" query r "SELECT min(ts_ns) AS a, max(ts_ns) AS b FROM counter WHERE name = 'load' AND value = 100" --json)
+is 'from its first high value to its last' "$(jq --argjson h "$high" '.roi_from_ns == $h[0].a and .roi_to_ns == $h[0].b' <<<"$out")" true
+run "$SONDE" summary r --roi 0.1,0.25 --json
+is 'a region by seconds' "$(jq '[.roi_since_ns, .wall_ns]' -c <<<"$out")" '[100000000,150000000]'
+run "$SONDE" summary r --roi 100ms,250ms --json
+is 'or with units' "$(jq '[.roi_since_ns, .wall_ns]' -c <<<"$out")" '[100000000,150000000]'
 run "$SONDE" summary r --roi spotlight:nothing
 is 'a counter that is not there' "$status" 1
 like 'is named' "$err" "no counter 'nothing'"
 
-"$SONDE" record -q -o p -- "$PHASES" 0.1
+"$SONDE" record -q -o p -- "$PHASES" 0.1 >/dev/null
 run "$SONDE" summary p --cpu-filters forward:red,_norm:blue,idle:black --json
 if [[ $(jq '.cpu.samples // 0' <<<"$out") -gt 40 ]]; then
 	is 'groups of functions' "$(jq -c '[.cpu.groups[] | [.group, .colour]]' <<<"$out")" '[["forward","red"],["_norm","blue"],["idle","black"]]'

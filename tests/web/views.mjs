@@ -144,6 +144,61 @@ await check('a brush is what SQL says of the same stretch', async () => {
 	await page.evaluate(() => window.sonde.app.set({ brush: null }));
 	return [...want.values()].some((n) => n > 1) ? `not shown: ${[...want]}` : null;
 });
+await check('a stretch of some threads is theirs alone', async () => {
+	await page.evaluate(() => { window.sonde.app.set({ tab: 'timeline', brush: null }); window.sonde.app.showAll(); });
+	await settled(page);
+	const box = await page.locator('canvas[data-testid=timeline]').boundingBox();
+	const row = await page.evaluate(() => { const v = window.sonde.timeline.visible().find((r) => r.row.kind === 'thread' && r.row.lanes.length); return { y: v.y + v.row.top + 4, tid: v.row.thread.tid, process: v.row.process.process }; });
+	await page.keyboard.down('Shift');
+	await page.mouse.move(box.x + box.width * 0.2, box.y + row.y);
+	await page.mouse.down();
+	await page.mouse.move(box.x + box.width * 0.8, box.y + row.y + 4, { steps: 5 });
+	await page.mouse.up();
+	await page.keyboard.up('Shift');
+	const { brush, threads } = await page.evaluate(() => ({ brush: window.sonde.app.state.brush, threads: window.sonde.app.state.brush?.threads?.join() }));
+	if (threads !== `${row.process}:${row.tid}`) return `the threads ${threads}`;
+	await page.click('[data-testid=panel-stats]');
+	const stats = await page.evaluate(() => window.sonde.app.source.stats(window.sonde.app.scope, window.sonde.app.lanes, 10000));
+	await until(page, (n) => document.querySelector('[data-testid=stats-head]')?.textContent.includes(' of 1 thread') && document.querySelector('[data-testid=stats-events]').textContent === n, stats.events.toLocaleString('en-US'));
+	const [from, to] = [brush.from, brush.to].map((t) => truth.start_ns + Math.round(t));
+	const sql = (table, name) => page.evaluate((text) => window.sonde.app.source.sql(text, 1000),
+		`SELECT ${name}, count(*) FROM ${table} WHERE tid = ${row.tid} AND process = ${row.process} AND ts_ns < ${to} AND (ts_ns + dur_ns > ${from} OR ts_ns >= ${from}) GROUP BY 1`);
+	const want = new Map([...(await sql('io', 'call')).rows, ...(await sql('span', 'name')).rows]);
+	for (const one of stats.rows) if (want.has(one.name) && Math.abs(want.get(one.name) - one.count) > 1) return `${one.name}: ${one.count}, SQL says ${want.get(one.name)}`;
+	if (!(await page.evaluate(() => window.sonde.app.permalink())).includes('bt=')) return 'a link forgets the threads';
+	await page.click('[data-testid=all-threads]');
+	await until(page, () => window.sonde.app.state.brush && !window.sonde.app.state.brush.threads);
+	await page.evaluate(() => window.sonde.app.set({ brush: null }));
+	return null;
+});
+await check('arrows of an event are listed and followed, there and back', async () => {
+	const ends = await page.evaluate(async () => { // an event of each of two threads
+		const { app } = window.sonde, out = [];
+		for (const p of app.state.tracks.processes) for (const t of p.threads) {
+			const lane = t.lanes.find((l) => l.kind === 'slices' && l.depth === 0);
+			const [items] = lane && p.process !== undefined ? await app.source.slices({ from: 0, to: app.duration }, Math.ceil(app.duration / 8000 / 8) * 8, [lane.lane]) : [];
+			for (let i = 0; items && i < items.count; i++)
+				if (!items.isCell[i]) { out.push({ lane: items.lane, process: p.process, tid: t.tid, at: Math.round((items.start[i] + items.end[i]) / 2) }); break; }
+		}
+		return out.slice(0, 2);
+	});
+	if (ends.length < 2) return 'the fixture has one thread';
+	const [a, b] = ends;
+	await page.route('**/api/flows*', (route) => route.fulfill({ json: { flows: [['wake', a.at, a.process, a.tid, b.at, b.process, b.tid]], is_all: true } }));
+	await page.evaluate((e) => window.sonde.app.select({ lane: e.lane, start: e.at, end: e.at, nameId: 0 }, e.at, 1), b);
+	await page.click('[data-testid=panel-event]');
+	await page.waitForSelector('[data-testid=arrows]');
+	const text = await page.textContent('[data-testid=arrows]');
+	const at = (e) => until(page, (x) => { const s = window.sonde.app.state.selection; return s?.start <= x.at && s.end >= x.at && window.sonde.app.state.details && window.sonde.timeline.rowOf(s.lane)?.thread?.tid === x.tid; }, e);
+	await page.evaluate(() => { document.activeElement.blur(); });
+	await page.keyboard.press('[');
+	await at(a);
+	await page.keyboard.press(']');
+	await at(b);
+	await page.unroute('**/api/flows*');
+	await page.evaluate(() => window.sonde.app.select(null));
+	return text.includes('woken by') ? null : text;
+});
 await check('tracks are filtered, pinned and coloured', async () => {
 	const rows = () => page.evaluate(() => window.sonde.timeline.layout.rows.length);
 	const all = await rows();

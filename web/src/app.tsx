@@ -1,5 +1,6 @@
 // The page: header, tabs, keys, and the views.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { follow } from './arrows';
 import { copyText } from './copy';
 import { FlameView } from './flame-view';
 import { CompareView } from './compare-view';
@@ -21,7 +22,7 @@ const KEYS: Array<[string, string]> = [
 	['W S', 'zoom in and out at the pointer'], ['A D', 'move left and right'], ['0', 'show the whole run'], ['F', 'zoom to the selection'],
 	['E', 'select the first event in view'], ['← →', 'the event before and after'], ['↑ ↓', 'the event around and inside'], ['M', 'measure the selected event'],
 	['/', 'search'], ['Enter', 'next result, with Shift the one before'], ['Esc', 'clear'], ['1 – 7', 'the views, from the left'], ['P', 'pin the selected event’s track'], ['L', 'follow the end of a run that is being recorded'],
-	['T', 'light or dark'], ['?', 'this list'], ['Ctrl + wheel', 'zoom, as pinching does'], ['Shift + wheel', 'move sideways'], ['Drag', 'move; on the ruler or with Shift: measure a stretch'],
+	['T', 'light or dark'], ['?', 'this list'], ['Ctrl + wheel', 'zoom, as pinching does'], ['Shift + wheel', 'move sideways'], ['Drag', 'move; on the ruler: measure a stretch'], ['Shift + drag', 'measure a stretch of the threads dragged over'], ['[ ]', 'to where an arrow to the selected event comes from, one from it goes to'],
 ];
 
 function Help({ app }: { app: App }) {
@@ -89,6 +90,7 @@ function timelineKey(app: App, t: Timeline, key: string, at: number | null): boo
 		m: () => { if (s) app.set({ brush: { from: s.start, to: Math.max(s.end, s.start + 1) } }); },
 		e: () => t.selectFirst(),
 		p: () => { const row = s && t.rowOf(s.lane); if (row) app.toggle('pins', row.key); },
+		'[': () => void follow(app, 'from'), ']': () => void follow(app, 'to'),
 		ArrowLeft: () => s ? void t.step(-1) : t.pan(-0.1), ArrowRight: () => s ? void t.step(1) : t.pan(0.1),
 		ArrowUp: () => s && void t.climb(-1), ArrowDown: () => s && void t.climb(1),
 	};

@@ -46,9 +46,12 @@ export function StepChart(p: ChartProps) {
 	return <div ref={ref} class="chart"><div ref={place} /></div>;
 }
 
+/** Steps of an axis of bytes: 128 MiB, not 95.4. */
+const BYTE_STEPS = Array.from({ length: 50 }, (_, i) => 2 ** i);
+
 export interface TimeSeries { label: string; values: number[] }
 
-/** Lines over seconds; dragging chooses a stretch. */
+/** Bytes over seconds; dragging chooses a stretch. */
 export function TimeChart(p: { x: number[]; series: TimeSeries[]; isDark: boolean; height: number; show: (v: number) => string; onRange?: (from: number, to: number) => void }) {
 	const [ref, width] = useSize<HTMLDivElement>();
 	const place = useRef<HTMLDivElement>(null);
@@ -60,7 +63,7 @@ export function TimeChart(p: { x: number[]; series: TimeSeries[]; isDark: boolea
 			series: [{ label: 'time', value: (_: uPlot, v: number | null) => v == null ? '–' : `${v.toFixed(3)} s` },
 				...p.series.map((s, i) => ({ label: s.label, stroke: colors.series[i % colors.series.length], width: 1.5, points: { show: false }, value: (_: uPlot, v: number | null) => v == null ? '–' : p.show(v) }))],
 			scales: { x: { time: false }, y: { range: (_u: uPlot, _min: number, max: number) => [0, Math.max(1, max * 1.1)] } },
-			axes: [{ ...axis, values: (_: uPlot, ticks: number[]) => ticks.map((t) => `${+t.toFixed(6)} s`) }, { ...axis, size: 84, values: (_: uPlot, ticks: number[]) => ticks.map(p.show) }],
+			axes: [{ ...axis, values: (_: uPlot, ticks: number[]) => ticks.map((t) => `${+t.toFixed(6)} s`) }, { ...axis, size: 84, incrs: BYTE_STEPS, values: (_: uPlot, ticks: number[]) => ticks.map(p.show) }],
 			cursor: { drag: { x: true, y: false, setScale: false } },
 			hooks: { setSelect: [(u) => { if (u.select.width > 3) p.onRange?.(u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x')); }] },
 		}, [p.x, ...p.series.map((s) => s.values)], place.current);

@@ -2,7 +2,7 @@
 // beside another run.
 import { useMemo, useState } from 'preact/hooks';
 import type { Flame, FlameOptions, FlameSource, Source, Window } from './api';
-import { bottomUp, compare, matched, tableOf, topDown, type FlameRow, type Node } from './flame';
+import { bottomUp, compare, matched, tableOf, together, topDown, type FlameRow, type Node } from './flame';
 import { FlameCanvas } from './flame-canvas';
 import { count, duration, percent } from './format';
 import { processLabel, threadLabel } from './layout';
@@ -18,8 +18,14 @@ const EMPTY: Record<FlameSource, string> = {
 	cpu: 'No CPU samples in this stretch.', offcpu: 'No thread was off the CPUs in this stretch.', spans: 'No spans or calls in this stretch.',
 };
 
-/** A tree of texts, whatever run the numbers of its names are of. */
-export async function fetchTree(source: Source, w: Window, o: FlameOptions): Promise<Node> {
+/** A tree of texts, whatever run the numbers of its names are of; of some threads, or of all. */
+export async function fetchTree(source: Source, w: Window, o: FlameOptions, threads: App['threads'] = null): Promise<Node> {
+	if (threads) {
+		const trees: Node[] = [];
+		for (const { process, thread } of threads) if (process.process !== undefined && thread.tid !== undefined)
+			trees.push(await fetchTree(source, w, { ...o, process: process.process, tid: thread.tid }));
+		return together(trees);
+	}
 	const flame: Flame = await source.flame(w, o), texts = new Map<number, string>();
 	for (const [id, text] of flame.names ?? []) texts.set(id, text ?? '(unknown)');
 	const missing = [...new Set(flame.nodes.map((n) => n[1]))].filter((id) => id && !texts.has(id));
@@ -53,17 +59,17 @@ export function FlameView({ app }: { app: App }) {
 	const [thread, setThread] = useState('');
 	const [wish, setWish] = useState<Against>('');
 	const against: Against = wish === 'whole' && !s.brush ? '' : wish === 'other' && !app.other ? '' : wish;
-	const [process, tid] = thread.split(':');
+	const [process, tid] = thread === 'all' ? [] : thread.split(':');
 	const options: FlameOptions = { source, calls: hasCalls, process: process ? Number(process) : undefined, tid: tid ? Number(tid) : undefined };
 	const { value, isBusy } = useAnswer(async () => {
-		const mine = await fetchTree(app.source, scope, options);
+		const mine = await fetchTree(app.source, scope, options, thread ? null : app.threads);
 		if (against === 'other') compare(mine, await fetchTree(app.other!.source, { from: 0, to: app.other!.duration + 1 }, { source, calls: hasCalls }), 1);
 		if (against === 'whole') {
 			const all = await fetchTree(app.source, { from: 0, to: app.duration + 1 }, options);
 			compare(mine, all, all.total ? mine.total / all.total : 0);
 		}
 		return { mine, isCompared: !!against };
-	}, [scope.from, scope.to, source, hasCalls, thread, against, s.run?.generation, app.other], (e) => app.fail(e));
+	}, [app.scopeKey, source, hasCalls, thread, against, s.run?.generation, app.other], (e) => app.fail(e));
 	const root = useMemo(() => value && (isTurned ? bottomUp(value.mine) : value.mine), [value, isTurned]);
 	const rows = useMemo(() => value && tableOf(value.mine), [value]);
 	const wanted = s.search.toLowerCase(), isWanted = wanted ? (text: string) => text.toLowerCase().includes(wanted) : null;
@@ -81,7 +87,8 @@ export function FlameView({ app }: { app: App }) {
 				</div>
 				{source === 'spans' && <label><input type="checkbox" checked={hasCalls} onChange={(e) => setCalls(e.currentTarget.checked)} /> calls</label>}
 				<select aria-label="thread" value={thread} onChange={(e) => setThread(e.currentTarget.value)}>
-					<option value="">All threads</option>
+					<option value="">{s.brush?.threads ? `Measured threads (${s.brush.threads.length})` : 'All threads'}</option>
+					{s.brush?.threads && <option value="all">All threads</option>}
 					{threads.slice(0, 500).map((t) => <option value={t.key}>{t.label}</option>)}
 				</select>
 				{(app.other || (s.brush && app.source.isLive)) && <select aria-label="compare with" data-testid="flame-against" value={against} onChange={(e) => setWish(e.currentTarget.value as Against)}>

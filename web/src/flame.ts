@@ -52,6 +52,20 @@ function childOf(at: Node, text: string): Node {
 	return found;
 }
 
+/** Trees added up. */
+export function together(trees: Node[]): Node {
+	const sum = make('', null);
+	const add = (into: Node, from: Node) => {
+		into.total += from.total;
+		into.self += from.self;
+		into.count += from.count;
+		for (const child of from.children) add(childOf(into, child.text), child);
+	};
+	for (const tree of trees) add(sum, tree);
+	arrange(sum, 0);
+	return sum;
+}
+
 /** Names by their own time; beneath each, its callers. */
 export function bottomUp(root: Node): Node {
 	const turned = make('', null);

@@ -36,16 +36,23 @@ export interface ArrowScene {
 	width: number;
 	height: number;
 	colors: Palette;
-	selected: { process?: number; tid?: number; start: number; end: number } | null;
+	selected: Stretch | null;
 }
 
 function middle(v: { row: Row; y: number }): number {
 	return v.y + Math.min(v.row.height - 4, v.row.top + 8);
 }
 
-function touches(f: Flow, s: NonNullable<ArrowScene['selected']>): boolean {
-	const end = (process: number | null, tid: number | null, ts: number) => tid === s.tid && (process === null || process === s.process) && ts >= s.start && ts <= s.end;
-	return end(f[2], f[3], f[1]) || end(f[5], f[6], f[4]);
+export interface Stretch { process?: number; tid?: number; start: number; end: number }
+
+/** Does this end of an arrow lie in a stretch of a thread? */
+export function isEnd(f: Flow, which: 'from' | 'to', s: Stretch): boolean {
+	const [ts, process, tid] = which === 'from' ? [f[1], f[2], f[3]] : [f[4], f[5], f[6]];
+	return tid === s.tid && (process === null || process === s.process) && ts >= s.start && ts <= s.end;
+}
+
+function touches(f: Flow, s: Stretch): boolean {
+	return isEnd(f, 'from', s) || isEnd(f, 'to', s);
 }
 
 export function drawArrows(s: ArrowScene, flows: Flows): number {

@@ -2,11 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { StatRow } from './api';
+import { Arrows } from './arrows';
 import { tableOf } from './flame';
 import { fetchTree, FlameRows } from './flame-view';
 import { bytes, count, duration, exact, percent, tick } from './format';
 import { ioColumns } from './io-view';
-import { ScopeNote } from './scope';
+import { OfThreads, ScopeNote } from './scope';
 import type { App } from './state';
 import { Chip, Table } from './table';
 import { useAnswer, useApp } from './use';
@@ -21,7 +22,7 @@ function shown(key: string, value: unknown): string {
 
 function Event({ app }: { app: App }) {
 	const { selection, details } = useApp(app);
-	if (!selection) return <p class="quiet">Click an event to see what it is. Drag along the ruler, or Shift-drag anywhere, to measure a stretch.</p>;
+	if (!selection) return <p class="quiet">Click an event to see what it is. Drag along the ruler to measure a stretch, or with Shift over threads to measure theirs.</p>;
 	const start = details?.start_ns ?? selection.start, length = details ? details.duration_ns : selection.end - selection.start;
 	const row = details?.row ?? {};
 	const isSample = row.table === 'sample', name = isSample ? undefined : app.names.get(details?.name_id ?? selection.nameId);
@@ -40,6 +41,7 @@ function Event({ app }: { app: App }) {
 				<dt>starts at</dt><dd data-testid="event-start" title={exact(start)}>{tick(start, Math.max(1, length / 100))}</dd>
 				{facts.map(([key, value]) => <><dt>{key}</dt><dd data-key={key}>{Array.isArray(value) ? <ol class="stack">{value.map((f) => <li>{String(f)}</li>)}</ol> : shown(key, value)}</dd></>)}
 			</dl>
+			<Arrows app={app} start={start} end={start + length} />
 		</div>
 	);
 }
@@ -64,12 +66,12 @@ export function NameTable({ app, rows, scopeNs, isShort }: { app: App; rows: Sta
 
 function Statistics({ app }: { app: App }) {
 	const s = useApp(app), scope = app.scope;
-	const { value, isBusy } = useAnswer(() => app.source.stats(scope, null), [scope.from, scope.to, s.run?.generation], (e) => app.fail(e));
+	const { value, isBusy } = useAnswer(() => app.source.stats(scope, app.lanes), [app.scopeKey, s.run?.generation], (e) => app.fail(e));
 	if (!value) return <p class="quiet">{isBusy ? 'Adding up…' : ''}</p>;
 	return (
 		<div data-testid="stats" class={isBusy ? 'busy' : ''}>
 			<p class="quiet" data-testid="stats-head">
-				{s.brush ? <>{duration(value.to_ns - value.from_ns)} from {tick(value.from_ns, 1e3)}</> : 'The whole run'}: {value.is_least && 'at least '}<b data-testid="stats-events">{count(value.events)}</b> events, {count(value.names)} names
+				{s.brush ? <>{duration(value.to_ns - value.from_ns)} from {tick(value.from_ns, 1e3)}<OfThreads app={app} /></> : 'The whole run'}: {value.is_least && 'at least '}<b data-testid="stats-events">{count(value.events)}</b> events, {count(value.names)} names
 				{s.brush && <> · <button class="plain" onClick={() => app.set({ brush: null })}>whole run</button> · <button class="plain" onClick={() => app.set({ tab: 'flame' })}>flame graph of it</button></>}
 			</p>
 			<NameTable app={app} rows={value.rows} scopeNs={value.to_ns - value.from_ns} />
@@ -99,7 +101,7 @@ function Found({ app }: { app: App }) {
 /** Functions of samples in the brushed stretch. */
 function Functions({ app }: { app: App }) {
 	const s = useApp(app), scope = app.scope;
-	const { value, isBusy } = useAnswer(() => fetchTree(app.source, scope, { source: 'cpu', calls: true }), [scope.from, scope.to, s.run?.generation], (e) => app.fail(e));
+	const { value, isBusy } = useAnswer(() => fetchTree(app.source, scope, { source: 'cpu', calls: true }, app.threads), [app.scopeKey, s.run?.generation], (e) => app.fail(e));
 	if (!value) return <p class="quiet">{isBusy ? 'Adding up…' : ''}</p>;
 	if (!value.total) return <p class="quiet">No CPU samples {s.brush ? 'in this stretch' : 'in this run'}.</p>;
 	return <div data-testid="functions" class={isBusy ? 'busy' : ''}><Scope app={app}><b>{duration(value.total)}</b> on the CPUs</Scope>
@@ -111,7 +113,7 @@ function Files({ app }: { app: App }) {
 	const s = useApp(app), scope = app.scope;
 	const { value, isBusy } = useAnswer(() => app.source.io(scope), [scope.from, scope.to, s.run?.generation], (e) => app.fail(e));
 	if (!value) return <p class="quiet">{isBusy ? 'Adding up…' : ''}</p>;
-	return <div data-testid="files" class={isBusy ? 'busy' : ''}><Scope app={app}><b>{count(value.file_count)}</b> files</Scope>
+	return <div data-testid="files" class={isBusy ? 'busy' : ''}><Scope app={app}><b>{count(value.file_count)}</b> files{s.brush?.threads && ', of all threads'}</Scope>
 		<Table label="files" rows={value.files} sort="time" limit={30} columns={ioColumns('file', value.files)} empty="No call touched a file." /></div>;
 }
 

@@ -1,10 +1,13 @@
 // What the page shows, in one place. Views subscribe; everything that a permalink needs is in the URL's hash.
-import type { EventDetails, FlameSource, Hit, RunInfo, Source, Tracks, Window } from './api';
+import type { EventDetails, FlameSource, Hit, Process, RunInfo, Source, Thread, Tracks, Window } from './api';
 import { Names } from './names';
 import type { Loop } from './steps';
 
 export type Tab = 'overview' | 'timeline' | 'flame' | 'io' | 'steps' | 'compare' | 'sql';
 export const TABS: Tab[] = ['overview', 'timeline', 'flame', 'io', 'steps', 'compare', 'sql'];
+
+/** A stretch that is measured; threads: of these alone, as threadKey has them. */
+export interface Brush extends Window { threads?: string[] }
 
 export interface Selection { lane: number; start: number; end: number; nameId: number }
 
@@ -15,7 +18,7 @@ export interface State {
 	window: Window;
 	selection: Selection | null;
 	details: EventDetails | null;
-	brush: Window | null;
+	brush: Brush | null;
 	search: string;
 	hits: Hit[] | null;
 	isAllHits: boolean;
@@ -35,6 +38,12 @@ export interface State {
 	isGroupsOpen: boolean;
 	error: string | null;
 	notice: string | null;
+}
+
+const LANES_MAX = 1024; // that a server sums up at once
+
+export function threadKey(p: Process, t: Thread): string {
+	return `${p.process ?? 'm'}:${t.tid ?? ''}`;
 }
 
 export class App {
@@ -80,6 +89,24 @@ export class App {
 	/** What tables and flame graphs are of: the brushed stretch, or the whole run. */
 	get scope(): Window {
 		return this.state.brush ?? { from: 0, to: this.duration + 1 };
+	}
+	/** The same text as long as the scope is the same. */
+	get scopeKey(): string {
+		return [this.scope.from, this.scope.to, ...(this.state.brush?.threads ?? [])].join(' ');
+	}
+	/** Measure a stretch of some threads; of all when there are none, or too many to ask for. */
+	measure(from: number, to: number, threads: string[] = []) {
+		this.set({ brush: threads.length && this.source.isLive ? { from, to, threads } : { from, to } });
+		if ((this.lanes?.length ?? 0) > LANES_MAX) this.set({ brush: { from, to } });
+	}
+	/** The threads that the brush is of; null: all. */
+	get threads(): Array<{ process: Process; thread: Thread }> | null {
+		const keys = this.state.brush?.threads && new Set(this.state.brush.threads);
+		return keys ? this.state.tracks?.processes.flatMap((process) => process.threads.filter((thread) => keys.has(threadKey(process, thread))).map((thread) => ({ process, thread }))) ?? [] : null;
+	}
+	/** The lanes of them that have events with names. */
+	get lanes(): number[] | null {
+		return this.threads?.flatMap(({ thread }) => thread.lanes.filter((l) => l.kind === 'slices' || l.kind === 'marks' || l.kind === 'gpu').map((l) => l.lane)) ?? null;
 	}
 	setWindow(from: number, to: number) {
 		const whole = Math.max(this.duration, this.extent), most = whole * 1.1 + 1000, least = 40;
@@ -165,6 +192,7 @@ export class App {
 		const s = this.state, q = new URLSearchParams({ tab: s.tab });
 		q.set('w', `${Math.round(s.window.from)}-${Math.round(s.window.to)}`.replace('--', '-m').replace(/^-/, 'm'));
 		if (s.brush) q.set('b', `${Math.round(s.brush.from)}-${Math.round(s.brush.to)}`);
+		if (s.brush?.threads) q.set('bt', s.brush.threads.join(','));
 		if (s.selection) q.set('e', `${s.selection.lane}-${Math.round(s.selection.start)}`);
 		if (s.search) q.set('q', s.search);
 		if (s.groups) q.set('g', s.groups);
@@ -188,7 +216,7 @@ export class App {
 		if (/^(cpu|offcpu|spans)$/.test(q.get('f') ?? '')) this.set({ flame: q.get('f') as FlameSource });
 		if (q.get('pin')) this.set({ pins: new Set(q.get('pin')!.split(',')) });
 		if (w?.length === 2 && w.every(isFinite) && w[1] > w[0]) this.setWindow(w[0], w[1]);
-		if (b?.length === 2 && b.every(isFinite) && b[1] > b[0]) this.set({ brush: { from: b[0], to: b[1] } });
+		if (b?.length === 2 && b.every(isFinite) && b[1] > b[0]) this.set({ brush: { from: b[0], to: b[1], ...(q.get('bt') && { threads: q.get('bt')!.split(',') }) } });
 		if (e?.length === 2 && e.every(isFinite)) void this.select({ lane: e[0], start: e[1], end: e[1], nameId: 0 });
 		if (q.get('q')) void this.find(q.get('q')!);
 	}

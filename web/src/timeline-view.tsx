@@ -155,7 +155,7 @@ export function TrackArea({ app, onReady, caption }: { app: App; onReady: (t: Ti
 		el.addEventListener('wheel', onWheel, { passive: false });
 		return () => el.removeEventListener('wheel', onWheel);
 	});
-	/** Drag moves the window; on the ruler or with Shift it measures a stretch. */
+	/** Drag moves the window; on the ruler it measures a stretch, with Shift one of the threads that it goes over. */
 	const onPointerDown = (e: PointerEvent, isRuler: boolean) => {
 		if (e.button !== 0 || !timeline) return;
 		const el = e.currentTarget as HTMLElement, start = place(e, el), isBrush = isRuler || e.shiftKey;
@@ -165,7 +165,7 @@ export function TrackArea({ app, onReady, caption }: { app: App; onReady: (t: Ti
 			const p = place(m, el);
 			if (isBrush) {
 				const t = timeline.timeAt(Math.max(0, Math.min(width, p.x)));
-				if (Math.abs(p.x - start.x) > 2) app.set({ brush: { from: Math.min(at, t), to: Math.max(at, t) } });
+				if (Math.abs(p.x - start.x) > 2) app.measure(Math.min(at, t), Math.max(at, t), isRuler ? [] : timeline.threadsBetween(start.y, p.y));
 			} else if (!timeline.isClick(p.x - start.x, p.y - start.y)) {
 				const by = (start.x - p.x) / width * (w.to - w.from);
 				app.setWindow(w.from + by, w.to + by);

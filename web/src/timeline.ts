@@ -10,7 +10,7 @@ import { LANE, layout, lifeOf, STRIP, type Layout, type Row } from './layout';
 import { drawCounter, drawPlot, shownPoints, type Scene } from './plot-draw';
 import { Raster, type Look } from './raster';
 import { firstAfter, itemAt, type LaneItems } from './slices';
-import type { App, Selection } from './state';
+import { threadKey, type App, type Selection } from './state';
 import { FOUND_LANE, laneOf } from './steps';
 
 const LABEL_MIN = 28;
@@ -150,7 +150,7 @@ export class Timeline {
 		this.drawMarks(c, visible, look);
 		this.drawFlows(c, visible, colors);
 		this.drawSelection(c, visible, colors);
-		this.drawBrush(c, colors);
+		this.drawBrush(c, visible, colors);
 		this.canvas.dataset.from = String(Math.round(this.app.state.window.from));
 		this.canvas.dataset.to = String(Math.round(this.app.state.window.to));
 		this.canvas.dataset.ready = String(!this.data.slices.isPending && !this.data.counters.isPending && !this.goal);
@@ -306,12 +306,13 @@ export class Timeline {
 		if (this.hovered) outline(this.hovered.lane, this.hovered.start, this.hovered.end, colors.faint, 1);
 		if (s) outline(s.lane, s.start, s.end, colors.accent, 2);
 	}
-	private drawBrush(c: CanvasRenderingContext2D, colors: Palette) {
+	private drawBrush(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, colors: Palette) {
 		const b = this.app.state.brush;
 		if (b) {
 			const x0 = this.x(b.from), x1 = this.x(b.to);
 			c.fillStyle = colors.shade;
-			c.fillRect(x0, 0, x1 - x0, this.height);
+			if (!b.threads) c.fillRect(x0, 0, x1 - x0, this.height);
+			else for (const { row, y } of visible) if (row.thread && b.threads.includes(threadKey(row.process, row.thread))) c.fillRect(x0, y, x1 - x0, row.height - 1);
 			c.fillStyle = colors.accent;
 			c.fillRect(Math.round(x0), 0, 1, this.height);
 			c.fillRect(Math.round(x1), 0, 1, this.height);
@@ -336,6 +337,11 @@ export class Timeline {
 			return { row, lane: row.lanes[i] ?? null, laneY: top + row.top + i * LANE, laneHeight: LANE - 2, t };
 		}
 		return null;
+	}
+	/** The threads whose rows lie between two heights; those of a process by its own row. */
+	threadsBetween(y0: number, y1: number): string[] {
+		const rows = this.visible().filter(({ row, y }) => y < Math.max(y0, y1) && y + row.height > Math.min(y0, y1));
+		return [...new Set(rows.flatMap(({ row }) => row.thread ? [threadKey(row.process, row.thread)] : row.kind === 'process' ? row.process.threads.map((t) => threadKey(row.process, t)) : []))];
 	}
 	private itemOf(spot: Spot | null): { items: LaneItems; i: number } | null {
 		const items = spot?.lane && spot.lane.kind !== 'counter' ? this.data.slices.get(spot.lane.lane) : undefined;
