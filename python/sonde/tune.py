@@ -43,12 +43,14 @@ class Trial:
         self._study = study
         self.id, self.params = answer["id"], answer["params"]
 
-    def tell(self, *values, limits=None, repeats=1, cut=False):
+    def tell(self, *values, limits=None, repeats=1, cut=False, wall_s=None):
         """One number, or one for each objective. A value that is not finite is a failure."""
         if not all(math.isfinite(value) for value in values):
             return self.fail()
         request = {"tell": self.id, "repeats": repeats}
         request.update({"value": values[0]} if len(values) == 1 else {"values": list(values)})
+        if wall_s:
+            request["wall_s"] = wall_s
         if limits:
             request["limits"] = limits
         if cut:

@@ -134,9 +134,24 @@ static double add_feasibility(const struct tune_acquisition *a, double value, co
 	return value;
 }
 
+static double by_second(const struct tune_acquisition *a, double value, const double *x, double *gradient)
+{
+	double by_mean[STATS_GP_DIMS], ignored[STATS_GP_DIMS], mean, variance;
+
+	if (!a->has_seconds)
+		return value;
+	tune_model_predict(&a->seconds, &a->seconds.gp, x, &mean, &variance, gradient ? by_mean : NULL,
+			gradient ? ignored : NULL);
+	for (size_t k = 0; gradient && k < a->space->count; k++)
+		gradient[k] -= by_mean[k];
+	return value - mean;
+}
+
 double tune_acquisition(const struct tune_acquisition *a, const double *x, double *gradient)
 {
-	return add_feasibility(a, some_members(a, a->member_count, x, gradient), x, gradient);
+	double value = add_feasibility(a, some_members(a, a->member_count, x, gradient), x, gradient);
+
+	return by_second(a, value, x, gradient);
 }
 
 double tune_acquisition_rough(const struct tune_acquisition *a, const double *x)
@@ -144,6 +159,5 @@ double tune_acquisition_rough(const struct tune_acquisition *a, const double *x)
 	size_t count = ROUGH_BUDGET / (a->model.n * a->model.n) + 1;
 
 	count = count < a->member_count ? count : a->member_count;
-
-	return add_feasibility(a, some_members(a, count, x, NULL), x, NULL);
+	return by_second(a, add_feasibility(a, some_members(a, count, x, NULL), x, NULL), x, NULL);
 }

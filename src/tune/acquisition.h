@@ -3,7 +3,8 @@
  *
  * The logarithm of the expected improvement over the best expected cost so far
  * (LogEI of Ament et al., NeurIPS 2023), which has a slope everywhere, and of the
- * probability that the trial works and keeps the limits.
+ * probability that the trial works and keeps the limits; by the second where trials differ much in
+ * what they take (Snoek et al., NeurIPS 2012).
  */
 #ifndef SONDE_TUNE_ACQUISITION_H
 #define SONDE_TUNE_ACQUISITION_H
@@ -24,6 +25,8 @@ struct tune_acquisition {
 	size_t member_count;
 	struct tune_feasibility feasibility[1 + 2 * TUNE_LIMITS_MAX];
 	size_t feasibility_count;
+	struct tune_model seconds; /* the logarithm of what a trial takes, */
+	bool has_seconds;          /* where hope counts by that */
 };
 
 /* At coordinates, by the first few members: for a first look at many. */

@@ -92,7 +92,7 @@ static int finish_trial(struct driver *v, struct tune_slot *s, struct sonde_err 
 	t = tune_find(d->o, s->id);
 	d->has_run |= t && t->result.state == TUNE_DONE;
 	if (rc == 0)
-		rc = tune_journal_tell(d->journal, d->o, t, s->why, s->wall_s, err);
+		rc = tune_journal_tell(d->journal, d->o, t, s->why, err);
 	if (rc == 0 && t && t->result.state != TUNE_FAILED) {
 		snprintf(dir, sizeof(dir), "%s/%" PRIu64, d->dir, s->id);
 		fs_remove_tree(AT_FDCWD, dir);

@@ -1,33 +1,16 @@
 /*
  * expression: see expression.h. Recursive descent into a tree; depth is bounded
- * by the length of the text, which is.
+ * by the length of the text, which is. What it comes to: expression-value.c.
  */
-#include "tune/expression.h"
-
 #include "base/words.h"
+#include "tune/expression-private.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_MAX = 1000, DEPTH_MAX = 50 };
-
-enum op { OR, AND, NOT, LE, GE, EQ, NE, LT, GT, ADD, SUB, MUL, DIV, NEGATE, NUMBER, PARAM, WORD };
-
-struct node {
-	enum op op;
-	double number;    /* NUMBER */
-	size_t param;     /* PARAM */
-	const char *word; /* WORD: a choice, until it meets its parameter */
-	struct node *a, *b;
-};
-
-struct tune_expression {
-	const char *text;
-	struct node *root;
-};
 
 struct parser {
 	const struct tune_space *space;
@@ -160,14 +143,7 @@ static bool is_numeric(const struct parser *p, const struct node *n)
 		return false;
 	if (n->op != PARAM)
 		return true;
-	const struct tune_param *q = &p->space->params[n->param];
-
-	if (q->type == TUNE_FLOAT || q->type == TUNE_INT)
-		return true;
-	for (size_t i = 0; i < q->choice_count; i++)
-		if (!q->choices[i].is_number)
-			return false;
-	return q->type == TUNE_ORDINAL;
+	return expression_is_numeric(&p->space->params[n->param]);
 }
 
 static struct node *unknown(struct parser *p, const struct node *n)
@@ -332,69 +308,6 @@ int tune_expression_parse(const struct tune_expression **out, const struct tune_
 	}
 	*out = e;
 	return 0;
-}
-
-static double param_number(const struct tune_param *p, double value)
-{
-	bool is_numeric = p->type == TUNE_ORDINAL;
-
-	for (size_t i = 0; i < p->choice_count && is_numeric; i++)
-		is_numeric = p->choices[i].is_number;
-	return is_numeric && !isnan(value) ? p->choices[(size_t)value].number : value;
-}
-
-/* NaN: it speaks of what is not active. */
-static double evaluate(const struct node *n, const struct tune_space *space, const double *point)
-{
-	double a, b;
-
-	if (n->op == NUMBER)
-		return n->number;
-	if (n->op == PARAM)
-		return param_number(&space->params[n->param], point[n->param]);
-	a = evaluate(n->a, space, point);
-	b = n->b ? evaluate(n->b, space, point) : 0;
-	if (n->op == OR)
-		return isnan(a) ? b : isnan(b) ? a : a != 0 || b != 0;
-	if (n->op == AND)
-		return isnan(a) ? b : isnan(b) ? a : a != 0 && b != 0;
-	if (isnan(a) || isnan(b))
-		return NAN;
-	switch (n->op) {
-	case NOT:
-		return a == 0;
-	case LE:
-		return a <= b;
-	case GE:
-		return a >= b;
-	case EQ:
-		return a == b;
-	case NE:
-		return a != b;
-	case LT:
-		return a < b;
-	case GT:
-		return a > b;
-	case ADD:
-		return a + b;
-	case SUB:
-		return a - b;
-	case MUL:
-		return a * b;
-	case DIV:
-		return b != 0 ? a / b : 0; /* a division by zero does not hold */
-	case NEGATE:
-		return -a;
-	default:
-		return NAN;
-	}
-}
-
-bool tune_expression_holds(const struct tune_expression *e, const struct tune_space *space, const double *point)
-{
-	double value = evaluate(e->root, space, point);
-
-	return isnan(value) || value != 0;
 }
 
 const char *tune_expression_text(const struct tune_expression *e)

@@ -167,6 +167,7 @@ static bool read_result(json_t *line, const struct tune_optimizer *o, struct tun
 	if (result->rung_count > TUNE_RUNGS_MAX)
 		result->rung_count = TUNE_RUNGS_MAX;
 	read_reals(json_object_get(line, "rungs"), result->rungs, result->rung_count);
+	result->wall_s = json_number_value(json_object_get(line, "wall_s"));
 	result->beside = (uint64_t)json_integer_value(json_object_get(line, "beside"));
 	result->ratio = json_number_value(json_object_get(line, "ratio"));
 	if (!(result->ratio > 0))
@@ -304,7 +305,7 @@ static void write_reals(struct json *out, const char *key, const double *values,
 }
 
 int tune_journal_tell(struct tune_journal *j, const struct tune_optimizer *o, const struct tune_trial *t,
-		const char *why, double wall_s, struct sonde_err *err)
+		const char *why, struct sonde_err *err)
 {
 	struct json out;
 
@@ -324,7 +325,7 @@ int tune_journal_tell(struct tune_journal *j, const struct tune_optimizer *o, co
 	}
 	if (why && *why)
 		json_kstr(&out, "why", why);
-	json_kreal(&out, "wall_s", wall_s);
+	json_kreal(&out, "wall_s", t->result.wall_s > 0 ? t->result.wall_s : NAN);
 	return finish(j, &out, err);
 }
 

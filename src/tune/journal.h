@@ -48,7 +48,7 @@ void tune_journal_release(struct tune_journal *j);
 int tune_journal_ask(struct tune_journal *j, const struct tune_optimizer *o, const struct tune_trial *t,
 		struct sonde_err *err);
 int tune_journal_tell(struct tune_journal *j, const struct tune_optimizer *o, const struct tune_trial *t,
-		const char *why, double wall_s, struct sonde_err *err);
+		const char *why, struct sonde_err *err);
 int tune_journal_retry(struct tune_journal *j, uint64_t id, struct sonde_err *err); /* see tune_retry */
 int tune_journal_pair(struct tune_journal *j, const struct tune_pair *pair, struct sonde_err *err);
 

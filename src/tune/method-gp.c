@@ -24,6 +24,7 @@ enum {
 	AGAIN_MAX = 8,   /* measurements of one configuration, ours alone */
 };
 
+#define SECONDS_MATTER 3   /* by this factor trials must differ in what they take */
 #define NOISE_MATTERS 0.02 /* of the variance of all trials: below that the best is plain to see */
 
 static size_t design_size(const struct tune_optimizer *o)
@@ -179,6 +180,30 @@ static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o
 	return rc;
 }
 
+/* What trials take, where that is asked for and they differ. */
+static int add_seconds(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,
+		struct sonde_err *err)
+{
+	struct tune_model_options how = { .cost = cost };
+	double least = INFINITY, most = 0;
+	int rc;
+
+	for (size_t t = 0; t < o->count; t++) {
+		const struct tune_result *r = &o->trials[t].result;
+
+		cost[t] = r->state != TUNE_PENDING && r->wall_s > 0 ? log(r->wall_s) : NAN;
+		if (!isnan(cost[t])) {
+			least = fmin(least, r->wall_s);
+			most = fmax(most, r->wall_s);
+		}
+	}
+	if (!o->options.is_per_second || !(most > SECONDS_MATTER * least))
+		return 0;
+	rc = tune_model_fit(&a->seconds, o, &how, arena, err);
+	a->has_seconds = rc == 0;
+	return rc == -ENODATA ? 0 : rc;
+}
+
 /*
  * The best expected cost among rows that keep the limits; without any, reaching the limits is all that counts. Where
  * rows were measured beside each other, their differences are surer than they are.
@@ -296,6 +321,8 @@ static int propose(struct tune_optimizer *o, uint64_t id, double *point, struct 
 		rc = add_failures(a, o, cost, scratch, err);
 	if (rc == 0)
 		rc = add_limits(a, o, cost, scratch, err);
+	if (rc == 0)
+		rc = add_seconds(a, o, cost, scratch, err);
 	if (rc < 0)
 		return rc;
 	if (set_members(a, o, scratch) < 0)

@@ -60,6 +60,7 @@ struct tune_result {
 	double values[TUNE_OBJECTIVES_MAX];
 	double limits[TUNE_LIMITS_MAX]; /* the metrics that are limited; NaN: unknown */
 	unsigned repeats;               /* measurements that the values are the mean of; 0 is 1 */
+	double wall_s;                  /* what it took; 0 or NaN: not known */
 	/* Of a trial beside another: that one, and the value by its own. The same trial: others are by it. 0: none. */
 	uint64_t beside;
 	double ratio;
@@ -85,6 +86,7 @@ struct tune_options {
 	bool is_maximized[TUNE_OBJECTIVES_MAX];
 	struct tune_limit limits[TUNE_LIMITS_MAX];
 	size_t limit_count;
+	bool is_per_second;                 /* hope counts by what a trial is expected to take */
 	const struct tune_earlier *earlier; /* studies before this one; they outlive the optimizer */
 	size_t earlier_count;               /* at most TUNE_EARLIER_MAX */
 };

@@ -68,7 +68,7 @@ static int keep_ask(struct conversation *c, const struct tune_trial *trial, stru
 
 static int keep_tell(struct conversation *c, uint64_t id, struct sonde_err *err)
 {
-	return c->journal ? keep(c, tune_journal_tell(c->journal, c->o, tune_find(c->o, id), "", NAN, err)) : 0;
+	return c->journal ? keep(c, tune_journal_tell(c->journal, c->o, tune_find(c->o, id), "", err)) : 0;
 }
 
 /* Each line is a document of its own. */
@@ -161,6 +161,7 @@ static int tell(struct conversation *c, json_t *value, struct sonde_err *err)
 
 	if (!json_is_integer(value) || json_integer_value(value) < 1)
 		return err_set(err, EINVAL, "'tell' is the id of a trial");
+	result.wall_s = json_number_value(json_object_get(c->request, "wall_s"));
 	result.repeats = repeats > 0 && repeats < 1000000 ? (unsigned)repeats : 1;
 	if (json_is_true(json_object_get(c->request, "failed")))
 		result.state = TUNE_FAILED;

@@ -228,6 +228,17 @@ static double at_least(const struct tune_slot *s, const struct tune_drive *d)
 	return isfinite(best) ? fmax(s->run.wall_s, CAP * best) : s->run.wall_s;
 }
 
+/* The last step of a trial that was stopped is not its end: others went on from there. */
+static double expected_end(const struct tune_slot *s, const struct tune_drive *d)
+{
+	const struct tune_result *r = &s->result;
+	struct arena scratch = ARENA_INIT;
+	double end = tune_expected_end(d->o, r->rungs, r->rung_count, tune_steps_rise(d->study), &scratch);
+
+	arena_release(&scratch);
+	return isfinite(end) ? end : s->run.values[0];
+}
+
 /* Take in the repeat that has ended; false when the trial is over with a failure. */
 static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 {
@@ -240,15 +251,17 @@ static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 	}
 	memcpy(s->values[s->repeat], s->run.values, sizeof(s->run.values));
 	memcpy(s->limits[s->repeat], s->run.limits, sizeof(s->run.limits));
-	if (s->run.is_cut && is_timed(d->study))
-		s->values[s->repeat][0] = at_least(s, d);
-	if (d->is_paired && !take_ratio(s))
-		return false;
-	s->wall_s += s->run.wall_s;
-	d->knobs_asked |= s->run.knobs_asked;
-	s->is_cut |= s->run.is_cut;
 	s->result.rung_count = tune_rungs(s->run.steps, s->run.step_count, is_maximized, rungs);
 	memcpy(s->result.rungs, rungs, sizeof(rungs));
+	if (s->run.is_cut && is_timed(d->study))
+		s->values[s->repeat][0] = at_least(s, d);
+	else if (s->run.is_cut && d->study->objectives[0].metric.source == TUNE_STEP)
+		s->values[s->repeat][0] = expected_end(s, d);
+	if (d->is_paired && !take_ratio(s))
+		return false;
+	s->result.wall_s += s->run.wall_s;
+	d->knobs_asked |= s->run.knobs_asked;
+	s->is_cut |= s->run.is_cut;
 	s->repeat++;
 	return true;
 }
@@ -304,7 +317,7 @@ static int turn_live(struct tune_slot *s, struct tune_drive *d, struct sonde_err
 		rc = tune_live_begin(&d->live, d->study, s->point, s->id, dir, err);
 		return rc < 0 ? rc : 0;
 	}
-	s->wall_s = (double)(clock_mono_ns() - d->live.begun_ns) * 1e-9;
+	s->result.wall_s = (double)(clock_mono_ns() - d->live.begun_ns) * 1e-9;
 	conclude(s);
 	return 1;
 }

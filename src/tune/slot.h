@@ -20,7 +20,6 @@ struct tune_slot {
 	size_t repeat;       /* of these values */
 	double values[TUNE_REPEATS_MAX][TUNE_OBJECTIVES_MAX];
 	double limits[TUNE_REPEATS_MAX][TUNE_LIMITS_MAX];
-	double wall_s;
 	bool is_cut;
 	char why[TUNE_WHY];
 	size_t rungs_seen;

@@ -38,6 +38,26 @@ static size_t others_at(const struct tune_optimizer *o, size_t rung, bool is_max
 	return n;
 }
 
+double tune_expected_end(const struct tune_optimizer *o, const double *rungs, size_t count, bool is_maximized,
+		struct arena *scratch)
+{
+	double *came = arena_alloc(scratch, (o->count + 1) * sizeof(*came)), best = INFINITY, end;
+	size_t n = 0;
+
+	for (size_t t = 0; came && count && t < o->count; t++) {
+		const struct tune_result *r = &o->trials[t].result;
+
+		if (r->state != TUNE_DONE || r->rung_count < count || !isfinite(r->rungs[count - 1]))
+			continue;
+		came[n++] = r->values[0] - r->rungs[count - 1];
+		best = fmin(best, is_maximized ? -r->values[0] : r->values[0]);
+	}
+	if (!n)
+		return NAN;
+	end = rungs[count - 1] + stats_median(came, n);
+	return is_maximized ? fmin(end, -best) : fmax(end, best);
+}
+
 bool tune_should_stop(enum tune_stop rule, const struct tune_optimizer *o, const double *rungs, size_t count,
 		bool is_maximized, struct arena *scratch)
 {

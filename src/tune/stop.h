@@ -17,5 +17,11 @@ size_t tune_rungs(const struct tune_step *steps, size_t count, bool is_maximized
 /* Should a trial that has climbed so far be stopped, given what the others have? */
 bool tune_should_stop(enum tune_stop rule, const struct tune_optimizer *o, const double *rungs, size_t count,
 		bool is_maximized, struct arena *scratch);
+/*
+ * What a trial that was stopped after so many rungs would have come to, by how far those that went on still came from
+ * there; no better than the best of them. NaN: none went on.
+ */
+double tune_expected_end(const struct tune_optimizer *o, const double *rungs, size_t count, bool is_maximized,
+		struct arena *scratch);
 
 #endif

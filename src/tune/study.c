@@ -138,6 +138,7 @@ static const struct config_key study_keys[] = {
 	{ "seed", CONFIG_WHOLE, offsetof(struct tune_study, seed), .min = 0 },
 	{ "timeout", CONFIG_DURATION, offsetof(struct tune_study, timeout_ns) },
 	{ "confirm", CONFIG_WHOLE, offsetof(struct tune_study, confirm), .min = 0 },
+	{ "per_second", CONFIG_TRUTH, offsetof(struct tune_study, is_per_second) },
 	{ "cap", CONFIG_TRUTH, offsetof(struct tune_study, is_capped) },
 	{ "step", CONFIG_TEXT, offsetof(struct tune_study, step_name) },
 	{ "window", CONFIG_WHOLE, offsetof(struct tune_study, window), .min = 1 },
@@ -235,7 +236,8 @@ void tune_study_options(const struct tune_study *study, struct tune_options *opt
 	*options = (struct tune_options){ .method = study->method,
 		.seed = (uint64_t)study->seed,
 		.objective_count = study->objective_count,
-		.limit_count = study->limit_count };
+		.limit_count = study->limit_count,
+		.is_per_second = study->is_per_second };
 	for (size_t k = 0; k < study->objective_count; k++)
 		options->is_maximized[k] = study->objectives[k].is_maximized;
 	for (size_t k = 0; k < study->limit_count; k++)

@@ -80,6 +80,7 @@ struct tune_study {
 	int64_t seed;
 	int64_t timeout_ns; /* of one run; 0: none */
 	int64_t confirm;    /* pairs of runs, best beside default, at the end */
+	bool is_per_second; /* prefer trials that do not take long, for as much as may be gained */
 	bool is_capped;     /* end runs that take much longer than the best */
 	enum tune_stop stop;
 	const char *step_regex; /* two groups in the output: step and value; NULL: steps that it announces */

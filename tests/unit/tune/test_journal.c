@@ -70,7 +70,7 @@ static void write_some(int trials)
 		if (t == trials - 1)
 			break; /* the last one still runs */
 		assert_int_equal(tune_tell(&o, trial->id, &result, NULL), 0);
-		assert_int_equal(tune_journal_tell(&j, &o, tune_find(&o, trial->id), "because", 1.5, NULL), 0);
+		assert_int_equal(tune_journal_tell(&j, &o, tune_find(&o, trial->id), "because", NULL), 0);
 	}
 	assert_int_equal(tune_journal_pair(&j, &pair, NULL), 0);
 	close_it(&j, &o);

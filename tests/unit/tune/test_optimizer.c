@@ -391,6 +391,47 @@ static void luck_is_not_believed(void **state)
 	arena_release(&arena);
 }
 
+/* Two valleys as deep as each other, one of them twenty times as dear: what 16 trials take, and the least they find. */
+static double seconds_of(const char *more, double *least)
+{
+	struct arena arena = ARENA_INIT;
+	struct tune_study study;
+	struct tune_optimizer o;
+	char text[200];
+	double sum = 0;
+
+	snprintf(text, sizeof(text), "params: [{name: x, type: float, low: 0, high: 1}]\nobjective: {name: value}\n%s",
+			more);
+	assert_int_equal(parse(&study, text, &arena, NULL), 0);
+	assert_int_equal(make(&o, &study, 3), 0);
+	*least = INFINITY;
+	for (int t = 0; t < 16; t++) {
+		struct tune_result result = { .state = TUNE_DONE };
+		const struct tune_trial *trial;
+		double x;
+
+		assert_int_equal(tune_ask(&o, &trial, NULL), 0);
+		x = trial->point[0];
+		result.values[0] = 1 - exp(-50 * pow(x - 0.23, 2)) - exp(-50 * pow(x - 0.77, 2));
+		result.wall_s = x > 0.5 ? 20 : 1;
+		*least = fmin(*least, result.values[0]);
+		sum += result.wall_s;
+		assert_int_equal(tune_tell(&o, trial->id, &result, NULL), 0);
+	}
+	tune_optimizer_release(&o);
+	arena_release(&arena);
+	return sum;
+}
+
+static void hope_may_count_by_the_second(void **state)
+{
+	double least, thrifty_least, all = seconds_of("", &least),
+				     thrifty = seconds_of("per_second: yes\n", &thrifty_least);
+
+	assert_true(thrifty < 0.6 * all);
+	assert_true(thrifty_least < 0.001);
+}
+
 /* How many of 40 trials measure a configuration again, where each value is disturbed by as much. */
 static size_t measured_again(double noise)
 {
@@ -532,6 +573,7 @@ int main(void)
 		cmocka_unit_test(goals_and_limits_are_kept),
 		cmocka_unit_test(several_objectives_make_a_front),
 		cmocka_unit_test(luck_is_not_believed),
+		cmocka_unit_test(hope_may_count_by_the_second),
 		cmocka_unit_test(noise_is_met_by_measuring_again),
 		cmocka_unit_test(earlier_studies_lead_and_do_not_mislead),
 		cmocka_unit_test(what_failed_can_be_run_again),

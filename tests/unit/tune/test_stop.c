@@ -62,11 +62,41 @@ static void rules_compare_at_the_same_rung(void **state)
 	arena_release(&arena);
 }
 
+static double end_of(const struct tune_optimizer *o, double third, bool is_maximized)
+{
+	struct arena arena = ARENA_INIT;
+	double rungs[] = { 10, 10, third }, end = tune_expected_end(o, rungs, 3, is_maximized, &arena);
+
+	arena_release(&arena);
+	return end;
+}
+
+static void a_stopped_trial_counts_by_where_others_came_from_there(void **state)
+{
+	struct arena arena = ARENA_INIT;
+	struct tune_study study;
+	struct tune_optimizer o;
+
+	assert_int_equal(parse(&study, MIXED, &arena, NULL), 0);
+	fill(&o, &study);
+	assert_true(isnan(end_of(&(struct tune_optimizer){ 0 }, 5, false))); /* nobody went on */
+	for (size_t t = 0; t < o.count; t++) /* they lose 10 more, one of them next to nothing */
+		o.trials[t].result.values[0] = o.trials[t].result.rungs[2] - (t == 4 ? 0.1 : 10);
+	assert_float_equal(end_of(&o, 7.5, false), -2.5, 1e-9);
+	assert_float_equal(end_of(&o, 0.5, false), -9, 1e-9); /* no better than the best that went on */
+	assert_float_equal(end_of(&o, 20, true), 4.9, 1e-9);
+	o.trials[8].result.state = TUNE_CUT; /* its value is a guess itself */
+	assert_float_equal(end_of(&o, 20, true), 4.9, 1e-9);
+	tune_optimizer_release(&o);
+	arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rungs_hold_the_best_so_far),
 		cmocka_unit_test(rules_compare_at_the_same_rung),
+		cmocka_unit_test(a_stopped_trial_counts_by_where_others_came_from_there),
 	};
 
 	return RUN_TESTS(tests);
