@@ -1,7 +1,7 @@
 /*
  * An application to watch: live-app apps HZ STOP announces a step and updates four metrics HZ times a second until the
- * file STOP is there; live-app hooks prints what each kind of update costs, in nanoseconds; live-app frames is a side of a
- * duet whose iterations are 20 frames of a millisecond's work each, with a step and four updates a frame.
+ * file STOP is there; live-app hooks prints what each kind of update costs, in nanoseconds; live-app frames is a side
+ * of a duet whose iterations are 20 frames of a millisecond's work each, with a step and four updates a frame.
  */
 #include <sonde/duet.h>
 #include <sonde/sonde.h>
