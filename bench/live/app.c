@@ -1,7 +1,9 @@
 /*
  * An application to watch: live-app apps HZ STOP announces a step and updates four metrics HZ times a second until the
- * file STOP is there; live-app hooks prints what each kind of update costs, in nanoseconds.
+ * file STOP is there; live-app hooks prints what each kind of update costs, in nanoseconds; live-app frames is a side
+ * of a duet whose iterations are 20 frames of a millisecond's work each, with a step and four updates a frame.
  */
+#include <sonde/duet.h>
 #include <sonde/sonde.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +53,33 @@ static int hooks(void)
 	return 0;
 }
 
+#define FRAMES 20
+#define FRAME_ROUNDS 600000
+
+static int frames(void)
+{
+	volatile double sink = 0;
+
+	for (int i = 0; sonde_duet_is_on() && sonde_duet_begin();) {
+		for (int end = i + FRAMES; i < end; i++) {
+			double x = i;
+
+			for (int k = 0; k < FRAME_ROUNDS; k++)
+				x = x * 0.999 + 1;
+			sink = sink + x;
+			update_all(i);
+		}
+		sonde_duet_end(NAN);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "hooks") == 0)
 		return hooks();
+	if (argc == 2 && strcmp(argv[1], "frames") == 0)
+		return frames();
 	for (int i = 0; argc == 4 && access(argv[3], F_OK) != 0; i++) {
 		update_all(i);
 		usleep((useconds_t)(1000000 / atoi(argv[2])));

@@ -22,10 +22,14 @@ enum live_group_file {
 };
 
 #define LIVE_GROUP_TEXT_BYTES 1024
+#define LIVE_PRESSURES 3 /* the files of pressure, from GROUP_CPU_PRESSURE on */
 
 struct live_group_files {          /* private */
 	int fds[LIVE_GROUP_FILES]; /* 0: not looked for; -1: it is not there */
 	uint32_t reads[LIVE_GROUP_FILES];
+	struct { /* what was read last, and 1 + the machine's own then; 0: nothing was */
+		double seconds, node_at;
+	} pressure[LIVE_PRESSURES];
 };
 
 /* What it says now, as much as there is room for; "" when it is not there. */

@@ -3,10 +3,12 @@
 #include "live/exposition.h"
 #include "live/metrics.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TICK_S 0.01 /* of times that the kernel tells in ticks, whatever its own are */
 
@@ -70,7 +72,47 @@ struct group {
 	double values[ROWS];
 };
 
-static void read_rows(struct group *g, struct live_group_files *files, const struct live_cgroup *dirs)
+/* The machine's own; NaN: it has none. */
+static void read_node(struct live_named_groups *n, double node[LIVE_PRESSURES])
+{
+	static const char *const paths[LIVE_PRESSURES] = { "/proc/pressure/cpu", "/proc/pressure/memory",
+		"/proc/pressure/io" };
+	char text[LIVE_GROUP_TEXT_BYTES];
+
+	for (size_t i = 0; i < LIVE_PRESSURES; i++) {
+		ssize_t bytes;
+
+		if (!n->node_fds[i])
+			n->node_fds[i] = open(paths[i], O_RDONLY | O_CLOEXEC);
+		bytes = n->node_fds[i] < 0 ? -1 : pread(n->node_fds[i], text, sizeof(text) - 1, 0);
+		text[bytes > 0 ? bytes : 0] = '\0';
+		node[i] = number_of(text, "total=");
+	}
+}
+
+/*
+ * Pressure is what the kernel takes longest to tell. Nobody waits in a group while nobody waits on the machine: as long
+ * as the machine's own stands still, which was read before, the group's is what it was.
+ */
+static bool is_known(const struct live_group_files *files, enum live_group_file file, const double *node)
+{
+	size_t i = (size_t)file - GROUP_CPU_PRESSURE;
+
+	return i < LIVE_PRESSURES && files->pressure[i].node_at == node[i] + 1;
+}
+
+static void remember(struct live_group_files *files, enum live_group_file file, const double *node, double seconds)
+{
+	size_t i = (size_t)file - GROUP_CPU_PRESSURE;
+
+	if (i < LIVE_PRESSURES) {
+		files->pressure[i].seconds = seconds;
+		files->pressure[i].node_at = isnan(node[i]) ? 0 : node[i] + 1;
+	}
+}
+
+static void read_rows(struct group *g, struct live_group_files *files, const struct live_cgroup *dirs,
+		const double node[LIVE_PRESSURES])
 {
 	char text[LIVE_GROUP_FILES][LIVE_GROUP_TEXT_BYTES];
 	bool is_read[LIVE_GROUP_FILES] = { false };
@@ -81,10 +123,15 @@ static void read_rows(struct group *g, struct live_group_files *files, const str
 		g->values[i] = NAN;
 		if (row->is_else && !isnan(g->values[i - 1]))
 			continue;
+		if (is_known(files, row->file, node)) {
+			g->values[i] = files->pressure[row->file - GROUP_CPU_PRESSURE].seconds;
+			continue;
+		}
 		if (!is_read[row->file])
 			live_group_read(files, dirs, row->file, text[row->file]);
 		is_read[row->file] = true;
 		g->values[i] = number_of(text[row->file], row->key) * row->scale;
+		remember(files, row->file, node, g->values[i]);
 	}
 }
 
@@ -107,22 +154,24 @@ static bool is_listed(const struct group *all, size_t count, const char *app)
 /* Those of applications that have one of their own, and of the named ones those that are not among them. */
 static size_t read_groups(const struct live_scan *s, struct live_named_groups *named, struct group *all)
 {
+	double node[LIVE_PRESSURES];
 	size_t n = 0, own;
 
+	read_node(named, node);
 	for (size_t i = 0; i < s->app_count; i++) {
 		struct live_entry *e = s->apps[i].first;
 
 		if (!e || !has_place(&e->cgroup))
 			continue;
 		all[n].app = s->apps[i].name;
-		read_rows(&all[n++], &e->group_files, &e->cgroup);
+		read_rows(&all[n++], &e->group_files, &e->cgroup, node);
 	}
 	own = n;
 	for (size_t i = 0; i < named->count; i++) {
 		if (is_listed(all, own, named->groups[i].app))
 			continue;
 		all[n].app = named->groups[i].app;
-		read_rows(&all[n++], &named->files[i], &named->dirs[i]);
+		read_rows(&all[n++], &named->files[i], &named->dirs[i], node);
 	}
 	return n;
 }
@@ -163,6 +212,9 @@ void live_named_groups_release(struct live_named_groups *n)
 {
 	for (size_t i = 0; i < n->count; i++)
 		live_group_close(&n->files[i]);
+	for (size_t i = 0; i < LIVE_PRESSURES; i++)
+		if (n->node_fds[i] > 0)
+			close(n->node_fds[i]);
 	free(n->files);
 	free(n->dirs);
 }

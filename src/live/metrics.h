@@ -26,6 +26,7 @@ struct live_named_groups { /* with their open files */
 	/* private */
 	struct live_cgroup *dirs;
 	struct live_group_files *files;
+	int node_fds[LIVE_PRESSURES]; /* of the machine's own pressure; 0: not looked for; -1: it is not there */
 };
 
 struct live_options {

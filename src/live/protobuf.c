@@ -30,6 +30,8 @@ enum histogram {
 	HISTOGRAM_DELTA,
 };
 
+enum bucket { BUCKET_COUNT = 1, BUCKET_BOUND, BUCKET_EXAMPLE };
+
 static void add_varint(struct buf *out, uint64_t n)
 {
 	for (; n >= 0x80; n >>= 7)
@@ -169,20 +171,43 @@ static void add_sparse(struct buf *out, const uint64_t *buckets)
 		add_span(out, 0, 0); /* which tells a native histogram that is empty from a classic one */
 }
 
+/* The greatest value, with whose it was, in the bucket that it is in. */
+static void add_example(struct buf *bucket, const struct exposition_histogram *h)
+{
+	CLEANUP(buf_release) struct buf example = BUF_INIT, pair = BUF_INIT;
+
+	add_text(&pair, 1, h->example_key);
+	add_text(&pair, 2, h->example);
+	add_bytes(&example, 1, pair.data, pair.len);
+	add_double(&example, 2, h->greatest);
+	add_bytes(bucket, BUCKET_EXAMPLE, example.data, example.len);
+}
+
+static void add_bucket(struct buf *out, const struct exposition_histogram *h, uint64_t below, double from, double to)
+{
+	CLEANUP(buf_release) struct buf one = BUF_INIT;
+
+	add_uint(&one, BUCKET_COUNT, below);
+	add_double(&one, BUCKET_BOUND, to);
+	if (h->example && h->greatest > from && h->greatest <= to)
+		add_example(&one, h);
+	add_bytes(out, HISTOGRAM_BUCKET, one.data, one.len);
+}
+
 static void add_classic(struct buf *out, const struct exposition_histogram *h)
 {
 	uint64_t below = 0;
 	size_t bucket = 0;
+	double from = -INFINITY;
 
 	for (int octave = -14; octave <= 14; octave++) {
-		CLEANUP(buf_release) struct buf one = BUF_INIT;
-
 		for (; bucket < 1 + BUCKETS_AN_OCTAVE * (size_t)(octave + 30); bucket++)
 			below += h->buckets[bucket];
-		add_uint(&one, 1, below);
-		add_double(&one, 2, exp2(octave));
-		add_bytes(out, HISTOGRAM_BUCKET, one.data, one.len);
+		add_bucket(out, h, below, from, exp2(octave));
+		from = exp2(octave);
 	}
+	if (h->greatest > from)
+		add_bucket(out, h, h->count, from, INFINITY);
 }
 
 void protobuf_histogram(struct exposition *x, const struct exposition_histogram *h,

@@ -1,4 +1,4 @@
-/* A job as jobs.c keeps it, jobs-store.c writes it down and jobs-files.c finds what it left. */
+/* A job as jobs.c keeps it, jobs-work.c runs it, jobs-store.c writes it down and jobs-files.c finds what it left. */
 #ifndef SONDE_SESSION_JOBS_PRIVATE_H
 #define SONDE_SESSION_JOBS_PRIVATE_H
 
@@ -37,6 +37,8 @@ struct jobs {
 void jobs_path(const struct jobs *q, unsigned number, const char *file, struct buf *out);
 struct entry *jobs_find(struct jobs *q, unsigned number); /* with the lock held; NULL: there is none */
 int jobs_not_found(unsigned number, struct sonde_err *err);
+
+void *jobs_work(void *jobs); /* a thread: one job after the other, until jobs_free */
 
 const char *jobs_state_word(enum state state);
 void jobs_entry_free(struct entry *e); /* NULL is fine */

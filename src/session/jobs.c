@@ -1,8 +1,7 @@
-/* The queue and its one worker; see jobs.h. */
+/* The queue; see jobs.h. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "launch/job.h"
 #include "session/jobs-private.h"
 
 #include <errno.h>
@@ -12,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
-#define LOOK_NS 100000000 /* between looks at whether a running job was cancelled */
 #define TEXT_BYTES_MAX 4096
 #define NUMBER_MAX 1000000
 
@@ -44,115 +41,6 @@ void jobs_entry_free(struct entry *e)
 	free(e);
 }
 
-/* The worker. */
-
-static bool is_cancelled(struct jobs *q, const struct entry *e)
-{
-	pthread_mutex_lock(&q->lock);
-	bool is_it = e->is_cancelled || q->is_stopping;
-	pthread_mutex_unlock(&q->lock);
-	return is_it;
-}
-
-static int open_log(const struct jobs *q, unsigned number, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	int fd;
-
-	jobs_path(q, number, "log", &path);
-	fd = open(path.data, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return fd < 0 ? err_sys(err, errno, "cannot write '%s'", path.data) : fd;
-}
-
-static int start(const struct jobs *q, unsigned number, struct job **job, struct sonde_err *err)
-{
-	CLEANUP(buf_release) struct buf file = BUF_INIT, run = BUF_INIT;
-	CLEANUP(cleanup_fd) int log = open_log(q, number, err);
-	char word[] = "session", to[] = "-o";
-	char *argv[6] = { (char *)(uintptr_t)q->options.program, word, NULL, to, NULL, NULL };
-	struct job_spec spec = JOB_SPEC_INIT;
-
-	if (log < 0)
-		return log;
-	jobs_path(q, number, "session.yml", &file);
-	jobs_path(q, number, "run", &run);
-	argv[2] = file.data;
-	argv[4] = run.data;
-	spec.argv = argv;
-	spec.fds[1] = spec.fds[2] = log;
-	return job_start(job, &spec, err);
-}
-
-/* Returns the state it ended in. */
-static enum state run_one(struct jobs *q, struct entry *e, int *exit_code, struct sonde_err *err)
-{
-	static const struct job_ladder ladder = { .interrupt_ns = 5000000000, .terminate_ns = 5000000000 };
-	struct job *job = NULL;
-	bool was_cancelled = false;
-	int status = 0, rc = start(q, e->number, &job, err);
-
-	*exit_code = -1;
-	if (rc < 0)
-		return FAILED;
-	while (!was_cancelled && job_wait(job, clock_mono_ns() + LOOK_NS, err) == -ETIMEDOUT)
-		was_cancelled = is_cancelled(q, e);
-	rc = job_end(job, &ladder, err);
-	status = job_status(job);
-	job_free(job);
-	if (was_cancelled)
-		return CANCELLED;
-	if (rc == 0 && WIFEXITED(status))
-		*exit_code = WEXITSTATUS(status);
-	return *exit_code == 0 || *exit_code == 3 ? DONE : FAILED; /* 3: it ran, and a threshold is breached */
-}
-
-/* The next in line, now running; NULL: it is time to stop. */
-static struct entry *take_next(struct jobs *q)
-{
-	struct entry *e = NULL;
-
-	pthread_mutex_lock(&q->lock);
-	for (;;) {
-		for (e = q->first; e && e->state != QUEUED; e = e->next)
-			;
-		if (e || q->is_stopping)
-			break;
-		pthread_cond_wait(&q->wake, &q->lock);
-	}
-	if (q->is_stopping)
-		e = NULL;
-	if (e) {
-		e->state = RUNNING;
-		q->waiting--;
-		jobs_entry_save(q->options.dir, e);
-	}
-	pthread_mutex_unlock(&q->lock);
-	return e;
-}
-
-static void *work(void *arg)
-{
-	struct jobs *q = arg;
-	struct entry *e;
-
-	while ((e = take_next(q))) {
-		struct sonde_err err = SONDE_ERR_INIT;
-		int exit_code;
-		enum state state = run_one(q, e, &exit_code, &err);
-
-		pthread_mutex_lock(&q->lock);
-		e->state = state;
-		e->exit_code = exit_code;
-		if (state == FAILED && exit_code < 0)
-			e->err = err;
-		if (state == CANCELLED && !e->is_cancelled)
-			e->state = QUEUED; /* the server ends, and the next one runs it */
-		jobs_entry_save(q->options.dir, e);
-		pthread_mutex_unlock(&q->lock);
-	}
-	return NULL;
-}
-
 int jobs_open(struct jobs **out, const struct jobs_options *options, struct sonde_err *err)
 {
 	struct jobs *q;
@@ -171,7 +59,7 @@ int jobs_open(struct jobs **out, const struct jobs_options *options, struct sond
 	}
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->wake, NULL);
-	rc = pthread_create(&q->worker, NULL, work, q);
+	rc = pthread_create(&q->worker, NULL, jobs_work, q);
 	q->has_worker = rc == 0;
 	if (rc) {
 		jobs_free(q);

@@ -30,7 +30,8 @@ like 'a directory that is none' "$status $err" '1 .*bad.yml:1: a group has a nam
 # An application with a group of its own, whichever version and however many hierarchies this machine has.
 if "$SONDE" live run --group -- true 2>group.err; then
 	cat >app.py <<-'PROGRAM'
-		import time, sonde
+		import os, time, sonde
+		open("pid", "w").write(str(os.getpid()))
 		kept = bytearray(32 << 20)
 		while True:
 		    sonde.metric_set("alive", 1)
@@ -47,6 +48,36 @@ if "$SONDE" live run --group -- true 2>group.err; then
 	poll is_shown
 	is 'its memory is that of what it holds' "$((${memory:-0} > 32 << 20))" 1
 	is 'its processor time is told once' "$(grep -c 'sonde_group_cpu_seconds_total{app="grouped",mode="user"}' page)" 1
+	# The kernel's own figures before and after a scrape are on either side of what the scrape says, to a millisecond.
+	core=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)$(sed -n 's/^0:://p' "/proc/$(<pid)/cgroup")
+	if [[ -e $core/io.pressure ]]; then
+		cat >busy.py <<-'PROGRAM'
+			import os, sys
+			fd = os.open("busy", os.O_WRONLY | os.O_CREAT, 0o600)
+			while True:
+			    os.pwrite(fd, os.urandom(65536), 0)
+			    os.fdatasync(fd)
+		PROGRAM
+		/usr/bin/python3 busy.py & # in the application's group, where it waits for the disk and for processors
+		busy=$!
+		echo "$busy" >"$core/cgroup.procs"
+		total() { sed -n 's/^some.*total=//p' "$core/$1.pressure"; }
+		wrong=
+		for ((i = 0; i < 20; i++)); do
+			for resource in cpu memory io; do
+				before=$(total "$resource")
+				curl -s -o page "$(<url)/metrics"
+				shown=$(value "sonde_group_pressure_seconds_total{app=\"grouped\",resource=\"$resource\",kind=\"some\"}")
+				awk -v b="$before" -v s="$shown" -v a="$(total "$resource")" 'BEGIN { exit !(s != "" && s >= b / 1e6 - 1e-3 && s <= a / 1e6 + 1e-3) }' ||
+					wrong+=" $resource: $before $shown"
+			done
+		done
+		is 'its pressure is what the kernel says, at every scrape' "$wrong" ''
+		kill "$busy"
+		wait "$busy"
+	else
+		skip 'its pressure is what the kernel says, at every scrape' 'this kernel has no pressure of groups'
+	fi
 	kill "$live" "$app"
 	wait "$live" "$app"
 else

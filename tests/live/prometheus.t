@@ -12,7 +12,18 @@ run promtool check rules "$share/prometheus/rules.yml"
 is 'the shipped rules are fine' "$status" 0
 run promtool test rules "$share/prometheus/rules-test.yml"
 is 'and do what they say' "$status" 0
-is 'the dashboard is JSON' "$(jq '.panels | length > 4' "$share/grafana/sonde-live.json")" true
+# What Grafana's schema of dashboards asks for: an id of its own that is none of a database, panels with ids and places of their
+# own, on a source of data that whoever imports it chooses, and no variable that is not there.
+dashboard() { jq -c "$1" "$share/grafana/sonde-live.json"; }
+is 'the dashboard can be imported: it has a uid, a version of the schema, and no id' \
+	"$(dashboard '[(.uid | test("^[A-Za-z0-9_-]{1,40}$")), .schemaVersion >= 30, .id == null, (.title | length > 0)]')" '[true,true,true,true]'
+is 'ids of panels are their own' "$(dashboard '[.panels[].id] | (length > 4) and (unique | length) == length')" true
+is 'and so are their places' "$(dashboard '[.panels[].gridPos | select(.x + .w <= 24 and .w > 0 and .h > 0) | [.x, .y]] | unique | length')" "$(dashboard '.panels | length')"
+is 'all of them ask the source that is chosen' \
+	"$(dashboard '[.panels[].datasource, .panels[].targets[].datasource, (.templating.list[] | select(.type == "query").datasource) | values] | unique')" \
+	'[{"type":"prometheus","uid":"${datasource}"}]'
+is 'queries of a panel have names of their own' "$(dashboard '[.panels[] | [.targets[].refId] | (unique | length) == length and (map(length > 0) | all)] | all')" true
+is 'variables are there' "$(dashboard '([.. | strings | scan("\\$\\{?([a-z]+)")[0]] | unique) - [.templating.list[].name]')" '[]'
 jq '{groups: [{name: "dashboard", rules: [[.panels[].targets[].expr] | to_entries[] | {record: "a:b\(.key):c",
 	expr: (.value | gsub("\\$__rate_interval"; "1m") | gsub("\\$[a-z_]+"; "x"))}]}]}' "$share/grafana/sonde-live.json" >dashboard.yml
 run promtool check rules dashboard.yml
@@ -24,6 +35,7 @@ export LIVE_APP=$SOURCE_DIR/tests/live/histogram.py
 name=prometheus-test-$$
 start_live url
 start_app "$name"
+begun=$(($(date +%s) - 60))
 poll test -e ports
 target=$(sed 's,http://,,' url) prom=$(free_port) manager=$(free_port)
 cat >prometheus.yml <<END
@@ -43,8 +55,13 @@ prometheus-alertmanager --config.file=alertmanager.yml --storage.path=am --web.l
 	--cluster.listen-address= >am.log 2>&1 &
 alertmanager=$!
 prometheus --config.file=prometheus.yml --storage.tsdb.path=tsdb --web.listen-address="127.0.0.1:$prom" \
-	--enable-feature=native-histograms >prom.log 2>&1 &
+	--enable-feature=native-histograms,exemplar-storage >prom.log 2>&1 &
 prometheus=$!
+# Another that has never heard of native histograms: it is given OpenMetrics.
+text=$(free_port)
+prometheus --config.file=prometheus.yml --storage.tsdb.path=tsdb-text --web.listen-address="127.0.0.1:$text" \
+	--enable-feature=exemplar-storage >prom-text.log 2>&1 &
+prometheus_text=$!
 
 # query EXPR: the value of its first result.
 query() {
@@ -60,6 +77,16 @@ q=$(query "histogram_quantile(0.5, sonde_app_latency_seconds{app=\"$name\"})")
 ok "its median, $q, is within a bucket (a fifth) of the truth, 0.5" awk -v q="$q" 'BEGIN { exit !(q > 0.4 && q < 0.6) }'
 q=$(query "histogram_quantile(0.99, sonde_app_latency_seconds{app=\"$name\"})")
 ok "and its 99th percentile, $q, of 0.99" awk -v q="$q" 'BEGIN { exit !(q > 0.82 && q < 1.19) }'
+# exemplars PORT: those of the histogram, as that Prometheus stored them.
+exemplars() {
+	curl -sG --data-urlencode "query={__name__=~\"sonde_app_latency_seconds(_bucket)?\",app=\"$name\"}" --data "start=$begun&end=$(($(date +%s) + 60))" \
+		"http://127.0.0.1:$1/api/v1/query_exemplars" | jq -r '.data[].exemplars[] | "\(.labels.pid) \(.value)"' 2>/dev/null | sort -u
+}
+has_exemplars() { test -n "$(exemplars "$1")"; }
+poll has_exemplars "$prom" || diag "$(tail -n 5 prom.log)"
+like 'exemplars: the greatest value, and whose it was, with a native histogram' "$(exemplars "$prom")" '^[1-9][0-9]* 1$'
+poll has_exemplars "$text" || diag "$(tail -n 5 prom-text.log)"
+is 'and in OpenMetrics the same' "$(exemplars "$text")" "$(exemplars "$prom")"
 poll answers "app:sonde_steps:rate1m{app=\"$name\"}"
 pass 'the recording rule is evaluated'
 poll grep -q 'firing Deep' hooks
@@ -70,7 +97,7 @@ wait "$app"
 gone() { test -z "$(query "sonde_processes{app=\"$name\"}")"; }
 poll gone
 pass 'an application that has ended is stale at once'
-for pid in "$prometheus" "$alertmanager" "$hook" "$live"; do
+for pid in "$prometheus" "$prometheus_text" "$alertmanager" "$hook" "$live"; do
 	kill "$pid"
 	wait "$pid" 2>/dev/null
 done

@@ -1,12 +1,24 @@
 /*
  * An application that works in steps: app STEPS MILLISECONDS [FILE]. Prints the file's first line;
- * FAIL=1 makes it fail, STOP=FILE ends it when that is there.
+ * FAIL=1 makes it fail, STOP=FILE ends it when that is there, TOUCH=FILE has it make that and say what came of it.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <sonde/sonde.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+static void touch(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	printf("touch: %s\n", fd < 0 ? strerror(errno) : "made");
+	if (fd >= 0)
+		close(fd);
+}
 
 int main(int argc, char **argv)
 {
@@ -18,6 +30,8 @@ int main(int argc, char **argv)
 	if (data && fgets(line, sizeof(line), data))
 		printf("data: %s", line);
 	printf("colour: %s\n", getenv("COLOUR") ? getenv("COLOUR") : "none");
+	if (getenv("TOUCH"))
+		touch(getenv("TOUCH"));
 	fflush(stdout);
 	for (long i = 0; i < steps && !(stop && access(stop, F_OK) == 0); i++) {
 		struct timespec pause = { .tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000 };

@@ -6,14 +6,14 @@ APP=$SONDE_TEST_APP
 port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 cat >app.yml <<END
 name: with companion
-command: [ /usr/bin/python3, -c, "import urllib.request, sys; sys.stderr.write(urllib.request.urlopen('http://127.0.0.1:$port/app.yml').read(4).decode())" ]
+command: [ /usr/bin/python3, -c, "import os, sys, time, urllib.request\nwhile not os.path.exists('looking'):\n  time.sleep(0.05)\nsys.stderr.write(urllib.request.urlopen('http://127.0.0.1:$port/app.yml').read(4).decode())" ]
 companions:
   - name: web
     command: [ /usr/bin/python3, -m, http.server, --bind, 127.0.0.1, "$port" ]
     ready: { port: $port, timeout: 60s }
 tools:
   - name: clock
-    command: [ sh, -c, "date +%s >begun; echo looking; trap 'touch ended; exit' INT; while :; do sleep 0.05; done" ]
+    command: [ sh, -c, "trap 'touch ended; exit' INT; date +%s >begun; echo looking; touch $TEST_DIR/looking; while :; do sleep 0.05; done" ]
 outputs: [ html, json ]
 END
 run "$SONDE" session app.yml -o out
@@ -43,12 +43,12 @@ like 'and one that ends' "$status $err" "1 .*ended before it was ready"
 
 cat >sweep.yml <<END
 command: [ $APP ]
-args: "30 {pause}"
-sweep: { over: pause, values: [ 20, 5, 1 ], metric: steps_per_second, tolerance: 0.05 }
+args: "8 {pause}"
+sweep: { over: pause, values: [ 300, 100, 1 ], metric: steps_per_second, tolerance: 0.05 }
 END
 run "$SONDE" session sweep.yml -o sweep --json
 is 'a sweep runs' "$status" 0
-is 'every point' "$(jq -r '[.sweep.points[].value] | join(" ")' sweep/profile.json)" '20 5 1'
+is 'every point' "$(jq -r '[.sweep.points[].value] | join(" ")' sweep/profile.json)" '300 100 1'
 is 'the fastest is recommended' "$(jq -r .sweep.recommended sweep/profile.json)" 1
 ok 'each has its run' test -e sweep/sweep/3/run.json
 printf 'command: ["true"]\nsweep: { over: cpus, values: [ 1 ] }\n' >bad.yml
@@ -62,7 +62,26 @@ sweep: { over: cpus, values: [ 1, 0.9, 0.02 ], tolerance: 0.5 }
 END
 	run "$SONDE" session cpus.yml -o cpus --json
 	like 'over limits: a fiftieth of a processor is too little' "$status $(jq -r .sweep.recommended cpus/profile.json)" '^0 (1|0.9)$'
+	cat >forks.py <<'END'
+import os, signal
+children = []
+try:
+    while len(children) < 100:
+        child = os.fork()
+        if not child:
+            signal.pause()
+        children.append(child)
+    print("forks: no end")
+except OSError as err:
+    print("forks:", err.strerror, len(children) < 12)
+for child in children:
+    os.kill(child, signal.SIGKILL)
+END
+	printf 'command: [ /usr/bin/python3, forks.py ]\nlimits: { pids: 12 }\n' >pids.yml
+	run "$SONDE" session pids.yml -o pids
+	like 'processes are limited' "$status $err" '0 .*forks: Resource temporarily unavailable True'
 else
 	skip 'over limits: a fiftieth of a processor is too little' 'no control group can be made here'
+	skip 'processes are limited' 'no control group can be made here'
 fi
 done_testing

@@ -13,10 +13,10 @@ of() { jq -r ".values[] | select(.name == \"$2\" and ((.step // .metric // .phas
 
 cat >root.yml <<END
 rootfs: /
-command: [ sh, -c, 'echo "shared: \$(ls /mnt)" >&2; touch /usr/made-by-session /mnt/kept; exec "\$@"', sh, $APP, "20", "2", "{dataset}" ]
+command: [ sh, -c, 'echo "shared: \$(ls /mnt)" >&2; touch /usr/made-by-session /mnt/kept; touch /srv/refused; exec "\$@"', sh, $APP, "20", "2", "{dataset}" ]
 env: { COLOUR: blue }
 dataset: { source: "file:data.txt" }
-mounts: [ "$TEST_DIR/shared:/mnt" ]
+mounts: [ "$TEST_DIR/shared:/mnt", "$TEST_DIR/shared:/srv:ro" ]
 END
 touch shared/seen
 run "$SONDE" session root.yml -o root
@@ -26,6 +26,8 @@ like 'its data and its variables' "$err" 'data: hello.*colour: blue'
 is 'steps are counted' "$(of root steps '"frame"')" 20
 is 'what it counts too' "$(of root metric_total '"objects"')" 40
 ok 'what it writes to a mount stays' test -e shared/kept
+like 'what must not be written is not' "$err" 'Read-only file system'
+ok 'and is not there' test ! -e shared/refused
 ok 'what it writes elsewhere does not' test ! -e /usr/made-by-session
 
 export CONTAINERS_CONF=$SOURCE_DIR/tests/launch/containers.conf
@@ -41,7 +43,7 @@ podman import -q tree.tar "$image" >import.log 2>&1 || diag "$(<import.log)"
 cat >image.yml <<END
 image: $image
 command: [ /app, "1000000", "20", "{dataset}" ]
-env: { COLOUR: red, STOP: /mnt/stop }
+env: { COLOUR: red, STOP: /mnt/stop, TOUCH: /mnt/refused }
 container_args: [ --network=none, --hostname=edge ]
 dataset: { source: "file:data.txt" }
 mounts: [ "$TEST_DIR/shared:/mnt:ro" ]
@@ -62,11 +64,12 @@ like 'and its steps' "$page" 'sonde_steps_total\{app="app",step="frame"\} [1-9]'
 like 'its control group too' "$page" 'sonde_group_cpu_seconds_total\{app="app",mode="user"\} [0-9]'
 is 'container arguments are the engine'"'"'s' "$(podman inspect --format '{{.Config.Hostname}}' "${container-}")" edge
 is 'and so are limits' "$(podman inspect --format '{{.HostConfig.Memory}}' "${container-}")" $((256 << 20))
-is 'a mount that must not be written is not' "$(podman inspect --format '{{range .Mounts}}{{if eq .Destination "/mnt"}}{{.RW}}{{end}}{{end}}' "${container-}")" false
+is 'a mount that must not be written: podman knows' "$(podman inspect --format '{{range .Mounts}}{{if eq .Destination "/mnt"}}{{.RW}}{{end}}{{end}}' "${container-}")" false
 touch shared/stop
 wait "$session"
 is 'in a container' "$?" 0 || diag "$(<image.err)"
 like 'with its data and variables' "$(<image.err)" 'data: hello.*colour: red'
+like 'what must not be written there is not' "$(<image.err)" 'touch: Read-only file system'
 ok 'steps are counted there too' test "$(of image steps '"frame"')" -gt 0
 ok 'and rates' awk -v r="$(of image metric_per_second '"objects"')" 'BEGIN { exit !(r > 0 && r <= 100) }'
 ok 'the container has used a processor' awk -v s="$(of image cpu_seconds null)" 'BEGIN { exit !(s > 0 && s < 300) }'
