@@ -47,6 +47,7 @@ struct task {
 		int64_t off_ns, cpu, state; /* state: id of a string */
 		int64_t wake_ns, waker_pid, waker_tid;
 		int64_t stack;
+		int64_t looked_ns, look; /* and its stack then, if it still waited; looked_ns 0: nobody has looked */
 	} off;
 };
 

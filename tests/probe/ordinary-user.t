@@ -26,6 +26,14 @@ ok 'user stacks are whole' grep -q ';main;.*seventy;burn' home/folded
 is 'nothing of the kernel' "$(grep -c '_\[k\]' home/folded)" 0
 ok 'counters of the process' test "$(as_nobody "$SONDE" events run --table counter --json | jq -c 'select(.name == "process.cpu_ns")' | wc -l)" -gt 0
 
+# The kernel samples no switches for him: where threads wait is seen while they do.
+as_nobody "$SONDE" record -q -o waits -- "$TRUTH" locks 3 800 >truth
+stacks=$(as_nobody "$SONDE" events waits --table sched --json | jq "select(.tid == $(jq .tid truth) and .dur_ns >= 700000000).stack")
+is 'long waits have a stack' "$(grep -c '[0-9]' <<<"$stacks")" 3
+for stack in $(sort -u <<<"$stacks"); do
+	like 'which names the lock' "$(as_nobody "$SONDE" query --json waits "select function from frame where stack = $stack")" 'mutex_lock|lll_lock'
+done
+
 run as_nobody "$SONDE" record -o others --all-cpus --probes cpu --duration 1s
 is 'others cannot be watched' "$status" 125
 like 'and that has a reason' "$err" 'perf_event_paranoid|Permission|Operation'

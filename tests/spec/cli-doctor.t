@@ -1,5 +1,9 @@
 #!/bin/bash
 # sonde doctor: every facility with its state; what does not work has a reason; nothing is changed.
+# Others mount and unmount beside us: with mounts of our own, what changes is ours.
+if [[ -z ${DOCTOR_IS_ALONE:-} ]] && unshare --mount --propagation private true 2>/dev/null; then
+	DOCTOR_IS_ALONE=1 exec unshare --mount --propagation private "$0" "$@"
+fi
 . "$(dirname "$0")/../lib/tap.sh"
 
 settings() {

@@ -5,10 +5,12 @@
  * was taken off and whether it could have gone on. The tracepoints sched_switch
  * and sched_wakeup add what it waited for and who woke it, where tracefs can be read.
  */
+#include "base/clock.h"
 #include "base/json.h"
 #include "probe/perf/chain.h"
 #include "probe/perf/private.h"
 #include "probe/perf/source.h"
+#include "probe/perf/wait-look.h"
 #include "probe/tasks.h"
 
 #include <errno.h>
@@ -26,6 +28,8 @@ static const struct {
 };
 #define STATES (sizeof(states) / sizeof(*states))
 #define STATE_PREEMPTED 0x100
+#define LONG_NS 10000000 /* a wait that is looked at if it has no stack yet */
+#define LOOKS_MAX 16     /* in a pass */
 
 struct sched {
 	struct probe_host *host;
@@ -64,6 +68,35 @@ static int64_t state_word(const struct sched *s, int64_t state)
 	return s->wait;
 }
 
+/* What was seen while it waited until `end_ns` was of this wait if that was later. */
+static void take_look(struct task *k, int64_t end_ns)
+{
+	if (k->off.stack == STORE_NULL && k->off.looked_ns && k->off.looked_ns < end_ns)
+		k->off.stack = k->off.look;
+}
+
+static bool is_worth_a_look(const struct sched *s, const struct task *k, int64_t now_ns)
+{
+	const struct task_off *off = &k->off;
+	return off->off_ns != STORE_NULL && off->stack == STORE_NULL && !off->looked_ns &&
+			now_ns - off->off_ns >= LONG_NS && off->state != s->preempted && k->end_ns == STORE_NULL &&
+			k->side == TASK_PROGRAM;
+}
+
+static void look_at_waits(struct sched *s, int64_t now_ns)
+{
+	const struct tasks *t = s->host->tasks;
+	unsigned looks = 0;
+	for (size_t i = 0; s->source->stack_bytes && i < t->count && looks < LOOKS_MAX; i++) {
+		struct task *k = t->all[i];
+		if (!is_worth_a_look(s, k, now_ns))
+			continue;
+		k->off.look = wait_look(s->source, k);
+		k->off.looked_ns = clock_mono_ns();
+		looks++;
+	}
+}
+
 static void on_switch(void *state, const struct perf_record *r)
 {
 	struct sched *s = state;
@@ -71,8 +104,10 @@ static void on_switch(void *state, const struct perf_record *r)
 	if (!k)
 		return;
 	if (!(r->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
-		if (k->off.off_ns != STORE_NULL)
+		if (k->off.off_ns != STORE_NULL) {
+			take_look(k, r->ts_ns);
 			emit(s, k, r->ts_ns - k->off.off_ns, r->cpu);
+		}
 		k->off.off_ns = STORE_NULL;
 		k->off.state = k->off.stack = STORE_NULL;
 		return;
@@ -164,6 +199,7 @@ static uint64_t pass_sched(void *state, int64_t now_ns)
 {
 	struct sched *s = state;
 	uint64_t taken = perf_source_pass(s->source, now_ns, false);
+	look_at_waits(s, now_ns);
 	count(s);
 	return taken;
 }
@@ -174,8 +210,10 @@ static void finish_sched(void *state, int64_t now_ns)
 	perf_source_pass(s->source, now_ns, true);
 	for (size_t i = 0; i < s->host->tasks->count; i++) {
 		struct task *k = s->host->tasks->all[i];
-		if (k->off.off_ns != STORE_NULL && k->end_ns == STORE_NULL)
+		if (k->off.off_ns != STORE_NULL && k->end_ns == STORE_NULL) {
+			take_look(k, INT64_MAX);
 			emit(s, k, STORE_NULL, STORE_NULL); /* it still waits */
+		}
 		k->off.off_ns = STORE_NULL;
 	}
 	count(s);
@@ -184,7 +222,7 @@ static void finish_sched(void *state, int64_t now_ns)
 static void report_sched(void *state, struct json *j)
 {
 	struct sched *s = state;
-	json_kbool(j, "has_stacks", s->source->has_waits);
+	json_kbool(j, "has_stacks", s->source->has_waits || s->source->stack_bytes);
 	json_kstr(j, "reasons", s->source->has_points ? "tracepoints" : "switch records");
 }
 
