@@ -1,4 +1,4 @@
-/* The machine's counters as SOFA's mpstat, diskstat and netstat; see sofa.h. */
+/* The machine's counters as SOFA's mpstat, diskstat, netstat, vmstat and nvsmi; see sofa.h. */
 #include "base/map.h"
 #include "exchange/sofa.h"
 #include "model/dims.h"
@@ -10,10 +10,11 @@
 #include <string.h>
 
 /* What is read of a thing (a CPU, a disk, an interface): totals, by the ends of counters' names. */
-#define FIELDS_MAX 9
+#define FIELDS_MAX 12
 
 struct kind {
-	const char *file, *prefix;
+	const char *file, *prefix; /* prefix "": fields are whole names, and there is one thing */
+	bool is_level;             /* values are what they are, not what they grew by */
 	const char *fields[FIELDS_MAX + 1];
 	void (*put)(struct csv *c, const char *thing, double timestamp, double seconds, const double *deltas);
 };
@@ -93,11 +94,68 @@ static void put_net(struct csv *c, const char *thing, double timestamp, double s
 	put_flow(c, "rx", thing, 1, timestamp, seconds, d[1], 1);
 }
 
+enum { VM_IN, VM_OUT, VM_INTERRUPTS, VM_SWITCHES, VM_WAIT, VM_STOLEN, VM_USER, VM_SYSTEM, VM_NICE, VM_IDLE, VM_IRQ };
+
+/* SOFA's eight series, one after the other: KiB, interrupts and switches a second, shares of the CPUs. */
+static void put_machine(struct csv *c, const char *thing, double timestamp, double seconds, const double *d)
+{
+	double all = d[VM_WAIT] + d[VM_STOLEN] + d[VM_USER] + d[VM_SYSTEM] + d[VM_NICE] + d[VM_IDLE] + d[VM_IRQ] +
+			d[VM_IRQ + 1];
+	double share = all > 0 ? 100 / all : 0;
+	double values[] = { d[VM_IN] / 1024 / seconds, d[VM_OUT] / 1024 / seconds, d[VM_INTERRUPTS] / seconds,
+		d[VM_SWITCHES] / seconds, d[VM_WAIT] * share, d[VM_STOLEN] * share, (d[VM_USER] + d[VM_NICE]) * share,
+		d[VM_SYSTEM] * share };
+	static const char *const names[] = { "bi", "bo", "in", "cs", "wa", "st", "usr", "sys" };
+
+	(void)thing;
+	for (unsigned i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		struct sofa_row row = SOFA_ROW_INIT;
+		char name[32];
+
+		snprintf(name, sizeof(name), "vmstat:%s", names[i]);
+		row.timestamp = timestamp;
+		row.event = i;
+		row.duration = values[i];
+		row.name = name;
+		sofa_put(c, &row);
+	}
+}
+
+/* Shares of a device: SOFA's sm, mem, enc and dec. */
+static void put_device(struct csv *c, const char *thing, double timestamp, double seconds, const double *d)
+{
+	static const char *const names[] = { "sm", "mem", "enc", "dec" };
+
+	(void)seconds;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct sofa_row row = SOFA_ROW_INIT;
+		char name[64];
+
+		if (isnan(d[i]))
+			continue; /* it cannot tell */
+		snprintf(name, sizeof(name), "nvsmi:%s:%s", thing, names[i]);
+		row.timestamp = timestamp;
+		row.event = i;
+		row.duration = d[i];
+		row.device = core_of(thing);
+		row.name = name;
+		sofa_put(c, &row);
+	}
+}
+
 static const struct kind kinds[] = {
-	{ "mpstat.csv", "cpu.", { "user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns", "softirq_ns" },
+	{ "mpstat.csv", "cpu.", false,
+			{ "user_ns", "nice_ns", "system_ns", "idle_ns", "iowait_ns", "irq_ns", "softirq_ns" },
 			put_cpu },
-	{ "diskstat.csv", "disk.", { "read_bytes", "write_bytes" }, put_disk },
-	{ "netstat.csv", "net.", { "tx_bytes", "rx_bytes" }, put_net },
+	{ "diskstat.csv", "disk.", false, { "read_bytes", "write_bytes" }, put_disk },
+	{ "netstat.csv", "net.", false, { "tx_bytes", "rx_bytes" }, put_net },
+	{ "vmstat.csv", "", false,
+			{ "vm.page_in_bytes", "vm.page_out_bytes", "sched.interrupts", "sched.switches",
+					"cpu.all.iowait_ns", "cpu.all.steal_ns", "cpu.all.user_ns", "cpu.all.system_ns",
+					"cpu.all.nice_ns", "cpu.all.idle_ns", "cpu.all.irq_ns", "cpu.all.softirq_ns" },
+			put_machine },
+	{ "nvsmi_trace.csv", "gpu.", true,
+			{ "util_percent", "memory_util_percent", "encoder_percent", "decoder_percent" }, put_device },
 };
 
 static struct thing *thing_of(struct counting *k, const char *name, size_t n, uint64_t *number)
@@ -118,6 +176,8 @@ static struct thing *thing_of(struct counting *k, const char *name, size_t n, ui
 		}
 		*place = k->numbers.count;
 		k->things[*place - 1] = (struct thing){ .last_ns = STORE_NULL };
+		for (unsigned i = 0; i < FIELDS_MAX && k->kind->is_level; i++)
+			k->things[*place - 1].now[i] = NAN;
 	}
 	*number = *place;
 	return &k->things[*place - 1];
@@ -133,6 +193,9 @@ static uint64_t series_of(struct counting *k, int64_t id)
 	if (!name || strncmp(name, k->kind->prefix, prefix) != 0)
 		return 0;
 	from = name + prefix;
+	for (unsigned i = 0; !prefix && k->kind->fields[i]; i++)
+		if (!strcmp(name, k->kind->fields[i]) && thing_of(k, "", 0, &number))
+			return (number - 1) * FIELDS_MAX + i + 1;
 	dot = strrchr(from, '.');
 	for (unsigned i = 0; dot && dot > from && k->kind->fields[i]; i++)
 		if (!strcmp(dot + 1, k->kind->fields[i]) && thing_of(k, from, (size_t)(dot - from), &number))
@@ -145,11 +208,11 @@ static void put_thing(struct counting *k, size_t number, int64_t ts_ns)
 {
 	struct thing *t = &k->things[number];
 	double deltas[FIELDS_MAX];
-	double seconds = (double)(ts_ns - t->last_ns) / 1e9;
+	double seconds = t->last_ns == STORE_NULL ? 0 : (double)(ts_ns - t->last_ns) / 1e9;
 
 	for (unsigned i = 0; i < FIELDS_MAX; i++)
-		deltas[i] = t->now[i] - t->before[i];
-	if (t->last_ns != STORE_NULL && seconds > 0)
+		deltas[i] = k->kind->is_level ? t->now[i] : t->now[i] - t->before[i];
+	if (k->kind->is_level || seconds > 0)
 		k->kind->put(k->csv, map_key(&k->numbers, number, NULL), sofa_seconds(k->sofa, ts_ns), seconds, deltas);
 	memcpy(t->before, t->now, sizeof(t->now));
 	t->last_ns = ts_ns;

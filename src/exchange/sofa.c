@@ -7,14 +7,17 @@
  *   gputrace.csv    commands of devices: copyKind 0 is a kernel, 1 a copy to the device, 2 from it, 8 within it, 10 to
  *                   another
  *   blktrace.csv    requests to block devices, two rows each: the first block as duration, then how long it took
- *   mpstat.csv      CPUs, diskstat.csv disks, netstat.csv interfaces: see sofa-counters.c
+ *   cuda_api_trace.csv  calls of CUDA
+ *   pystacks.csv    samples of Python: its functions from the outermost on, joined by <br>
+ *   mpstat.csv      CPUs, diskstat.csv disks, netstat.csv interfaces, vmstat.csv the machine, nvsmi_trace.csv devices:
+ *                   see sofa-counters.c
  *   misc.txt        elapsed time, CPUs, pid; sofa_time.txt: when the run began
  *
  * SOFA's own duration of a packet is kept: its payload at 1 Gb/s.
  */
 #include "exchange/sofa.h"
 
-#include "base/map.h"
+#include "base/cleanup.h"
 #include "model/dims.h"
 #include "model/rows.h"
 #include "model/stacks.h"
@@ -28,6 +31,7 @@
 #include <unistd.h>
 
 #define PACKET_BYTES_PER_SECOND 128e6
+#define PYTHON_DEPTH_MAX 1024
 
 double sofa_seconds(const struct sofa *s, int64_t ts_ns)
 {
@@ -59,7 +63,7 @@ int sofa_open(const struct sofa *s, struct csv *c, const char *name, struct sond
 	return 0;
 }
 
-static double or_unused(int64_t v)
+double sofa_or_unused(int64_t v)
 {
 	return v == STORE_NULL ? -1 : (double)v;
 }
@@ -69,8 +73,8 @@ void sofa_put(struct csv *c, const struct sofa_row *row)
 	csv_fixed(c, row->timestamp);
 	csv_fixed(c, row->event);
 	csv_fixed(c, row->duration);
-	csv_fixed(c, or_unused(row->device));
-	csv_fixed(c, or_unused(row->copy_kind));
+	csv_fixed(c, sofa_or_unused(row->device));
+	csv_fixed(c, sofa_or_unused(row->copy_kind));
 	csv_fixed(c, row->payload);
 	csv_fixed(c, row->bandwidth);
 	csv_int(c, row->source);
@@ -94,13 +98,6 @@ int sofa_close(struct csv *c, const char *name, struct sonde_err *err)
 
 /* Files of events: a row of a table, a row of a file. */
 
-struct events {
-	const struct sofa *sofa;
-	struct model_stacks *stacks;
-	struct map flows; /* number of a flow and 0 source, 1 destination, 2 protocol -> string id */
-	struct csv csv;
-};
-
 /* SOFA's event of a sample: the decimal logarithm of its address with 01 before its digits. */
 static double address_event(uint64_t address)
 {
@@ -111,7 +108,7 @@ static double address_event(uint64_t address)
 	return log10(digits + (double)address);
 }
 
-static void put_sample(struct events *e, const void *data)
+static void put_sample(struct sofa_events *e, const void *data)
 {
 	const struct store_sample *row = data;
 	const struct model_frame *frames;
@@ -133,7 +130,36 @@ static void put_sample(struct events *e, const void *data)
 	sofa_put(&e->csv, &out);
 }
 
-static void put_call(struct events *e, const void *data)
+/* Its functions alone: those whose source and line are known without an address. */
+static void put_python(struct sofa_events *e, const void *data)
+{
+	const struct store_sample *row = data;
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	int64_t chain[PYTHON_DEPTH_MAX];
+	size_t depth = 0;
+	struct sofa_row out = SOFA_ROW_INIT;
+
+	for (int64_t at = row->stack; at > 0 && depth < PYTHON_DEPTH_MAX; at = model_stack_parent(e->stacks, at))
+		chain[depth++] = at;
+	while (depth-- > 0) {
+		const struct model_frame *frames;
+
+		if (!model_stack_place(e->stacks, chain[depth], &frames) || frames[0].address || !frames[0].source)
+			continue;
+		buf_adds(&name, name.len ? "<br>" : "");
+		buf_adds(&name, model_frame_label(&frames[0]));
+	}
+	if (!name.len || buf_error(&name) || row->weight_ns == STORE_NULL)
+		return;
+	out.timestamp = sofa_seconds(e->sofa, row->ts_ns);
+	out.duration = (double)row->weight_ns / 1e9;
+	out.pid = row->pid;
+	out.tid = row->tid;
+	out.name = name.data;
+	sofa_put(&e->csv, &out);
+}
+
+static void put_call(struct sofa_events *e, const void *data)
 {
 	const struct store_io *row = data;
 	const struct model_call *call = model_call(e->sofa->run, row->call);
@@ -155,8 +181,8 @@ static void put_call(struct events *e, const void *data)
 	sofa_put(&e->csv, &out);
 }
 
-static int write_events(struct events *e, const char *name, enum store_table_id table,
-		void (*put)(struct events *e, const void *row), struct sonde_err *err)
+static int write_events(struct sofa_events *e, const char *name, enum store_table_id table,
+		void (*put)(struct sofa_events *e, const void *row), struct sonde_err *err)
 {
 	const struct exchange_options *options = e->sofa->options;
 	struct model_rows_opts opts = { .has_range = options->has_range,
@@ -193,7 +219,7 @@ static int64_t address_number(const char *text)
 			(int64_t)(bits >> 8 & 255) * 1000 + (bits & 255);
 }
 
-static int load_flows(struct events *e)
+static int load_flows(struct sofa_events *e)
 {
 	struct store_table *t = model_table(e->sofa->run, STORE_TABLE_FLOW);
 	struct store_batch batch = STORE_BATCH_INIT;
@@ -224,7 +250,7 @@ static int load_flows(struct events *e)
 	return rc;
 }
 
-static const char *flow_text(const struct events *e, int64_t flow, int64_t side)
+static const char *flow_text(const struct sofa_events *e, int64_t flow, int64_t side)
 {
 	int64_t key[2] = { flow, side };
 	const uint64_t *id = map_get(&e->flows, key, sizeof(key));
@@ -232,7 +258,7 @@ static const char *flow_text(const struct events *e, int64_t flow, int64_t side)
 	return id ? model_cname(e->sofa->run, (int64_t)*id) : NULL;
 }
 
-static void put_packet(struct events *e, const void *data)
+static void put_packet(struct sofa_events *e, const void *data)
 {
 	const struct store_packet *row = data;
 	int64_t from = address_number(flow_text(e, row->flow, row->is_reply == 1));
@@ -254,76 +280,6 @@ static void put_packet(struct events *e, const void *data)
 	out.source = from;
 	out.destination = to;
 	out.name = name;
-	sofa_put(&e->csv, &out);
-}
-
-/* Devices. */
-
-static int copy_kind(const struct events *e, const struct store_gpu *row)
-{
-	static const struct {
-		const char *direction;
-		int kind;
-	} kinds[] = { { "host-to-device", 1 }, { "device-to-host", 2 }, { "device-to-device", 8 },
-		{ "peer-to-peer", 10 } };
-	const char *direction = model_cname(e->sofa->run, row->direction);
-
-	for (size_t i = 0; direction && i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (!strcmp(kinds[i].direction, direction))
-			return kinds[i].kind;
-	return 0;
-}
-
-static void put_command(struct events *e, const void *data)
-{
-	static const char *const words[] = { [1] = "H2D", [2] = "D2H", [8] = "D2D", [10] = "P2P" };
-	const struct store_gpu *row = data;
-	int64_t device = row->device_id == STORE_NULL ? 0 : row->device_id, bytes = row->bytes > 0 ? row->bytes : 0;
-	const char *word = model_cname(e->sofa->run, row->name);
-	int kind = copy_kind(e, row);
-	struct sofa_row out = SOFA_ROW_INIT;
-	char name[512];
-
-	if (kind)
-		snprintf(name, sizeof(name), "CUDA_COPY_%s_%" PRId64 "B", words[kind], bytes);
-	else
-		snprintf(name, sizeof(name), "[gpu%" PRId64 "]%s", device, word ? word : "?");
-	out.timestamp = sofa_seconds(e->sofa, row->ts_ns);
-	out.event = (double)bytes * 100 + 17;
-	out.duration = row->dur_ns == STORE_NULL ? -1 : (double)row->dur_ns / 1e9;
-	out.device = device;
-	out.copy_kind = kind;
-	out.payload = (double)bytes;
-	out.bandwidth = kind && row->dur_ns > 0 ? (double)bytes / (double)row->dur_ns : -1;
-	out.source = kind == 1 ? 0 : kind ? device + 1 : -1;
-	out.destination = kind == 2 ? 0 : kind ? device + 1 : -1;
-	out.pid = row->pid;
-	out.tid = row->queue;
-	out.name = name;
-	sofa_put(&e->csv, &out);
-}
-
-static void put_request(struct events *e, const void *data)
-{
-	const struct store_block *row = data;
-	const char *device = model_cname(e->sofa->run, row->device), *rw = model_cname(e->sofa->run, row->rw);
-	struct sofa_row out = SOFA_ROW_INIT;
-	char name[128];
-
-	snprintf(name, sizeof(name), "blktrace:%s:%s", rw ? rw : "?", device ? device : "?");
-	out.timestamp = sofa_seconds(e->sofa, row->ts_ns);
-	out.event = 0;
-	out.duration = or_unused(row->sector);
-	out.payload = or_unused(row->bytes);
-	out.pid = row->pid;
-	out.tid = row->tid;
-	out.name = name;
-	sofa_put(&e->csv, &out);
-	if (row->dur_ns == STORE_NULL)
-		return;
-	out.event = 1;
-	out.duration = (double)row->dur_ns / 1e9;
-	out.bandwidth = row->dur_ns > 0 ? out.payload * 1e9 / (double)row->dur_ns : -1;
 	sofa_put(&e->csv, &out);
 }
 
@@ -356,19 +312,21 @@ static int write_texts(const struct sofa *s, struct sonde_err *err)
 static const struct {
 	const char *name;
 	enum store_table_id table;
-	void (*put)(struct events *e, const void *row);
+	void (*put)(struct sofa_events *e, const void *row);
 } event_files[] = {
 	{ "cputrace.csv", STORE_TABLE_SAMPLE, put_sample },
 	{ "strace.csv", STORE_TABLE_IO, put_call },
 	{ "nettrace.csv", STORE_TABLE_PACKET, put_packet },
-	{ "gputrace.csv", STORE_TABLE_GPU, put_command },
-	{ "blktrace.csv", STORE_TABLE_BLOCK, put_request },
+	{ "gputrace.csv", STORE_TABLE_GPU, sofa_put_command },
+	{ "cuda_api_trace.csv", STORE_TABLE_SPAN, sofa_put_api },
+	{ "blktrace.csv", STORE_TABLE_BLOCK, sofa_put_request },
+	{ "pystacks.csv", STORE_TABLE_SAMPLE, put_python },
 };
 
 static int write_files(struct model_run *run, int dirfd, const struct exchange_options *options, struct sonde_err *err)
 {
 	struct sofa s = { .run = run, .dirfd = dirfd, .start_ns = model_run_start_ns(run), .options = options };
-	struct events e = { .sofa = &s };
+	struct sofa_events e = { .sofa = &s };
 	int rc = model_load(run, MODEL_ALL, err);
 
 	if (rc == 0)

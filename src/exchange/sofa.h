@@ -7,8 +7,10 @@
 #ifndef SONDE_EXCHANGE_SOFA_H
 #define SONDE_EXCHANGE_SOFA_H
 
+#include "base/map.h"
 #include "exchange/csv.h"
 #include "exchange/exchange.h"
+#include "model/stacks.h"
 
 struct sofa_row {
 	double timestamp, event, duration;
@@ -37,7 +39,22 @@ int sofa_open(const struct sofa *s, struct csv *c, const char *name, struct sond
 void sofa_put(struct csv *c, const struct sofa_row *row);
 int sofa_close(struct csv *c, const char *name, struct sonde_err *err);
 
-/* mpstat.csv, diskstat.csv and netstat.csv, of the machine's counters. */
+double sofa_or_unused(int64_t v); /* STORE_NULL is -1 */
+
+/* Files of events: a row of a table, a row of a file. */
+struct sofa_events {
+	const struct sofa *sofa;
+	struct model_stacks *stacks;
+	struct map flows; /* number of a flow and 0 source, 1 destination, 2 protocol -> string id */
+	struct csv csv;
+};
+
+/* sofa-devices.c: rows of the tables gpu, span (calls of CUDA) and block. */
+void sofa_put_command(struct sofa_events *e, const void *data);
+void sofa_put_api(struct sofa_events *e, const void *data);
+void sofa_put_request(struct sofa_events *e, const void *data);
+
+/* mpstat.csv, diskstat.csv, netstat.csv, vmstat.csv and nvsmi_trace.csv, of the machine's counters. */
 int sofa_write_counters(const struct sofa *s, struct sonde_err *err);
 
 #endif

@@ -25,6 +25,13 @@ gpu.1.sm_clock_hz 1590000000
 gpu.1.temperature_celsius 45
 gpu.1.util_percent 0'
 
+"$SONDE" export --to sofa -o sofa nvml
+is "NVML: SOFA's shares of devices" "$(tail -n +2 sofa/nvsmi_trace.csv | cut -d, -f 2-4,12 | sort -u)" \
+'0.000000,0.000000,1.000000,nvsmi:1:sm
+0.000000,87.000000,0.000000,nvsmi:0:sm
+1.000000,13.000000,0.000000,nvsmi:0:mem
+1.000000,13.000000,1.000000,nvsmi:1:mem
+2.000000,4.000000,0.000000,nvsmi:0:enc'
 features=$("$SONDE" summary nvml --json | jq -c '.features.vector | map({ (.name): .value }) | add | [.gpu_sm_util, .gpu_sm_util_q2, .gpu_mem_util, .gpu_mem_util_q3]')
 is 'NVML: features of SOFA' "$features" '[87,87,13,13]'
 

@@ -27,6 +27,8 @@ calls=$("$SONDE" events run --table span --json | jq -s -c 'map(select(.cat == "
 is 'calls of its interfaces' "$(jq -r '.[].name' <<<"$calls" | sort | xargs)" "$(printf "%s\n" cudaMemcpy cuMemcpyDtoH_v2 | sort | xargs)"
 is 'one inside the other' "$(jq '(map({key: .name, value: .}) | from_entries) as $c | $c.cudaMemcpy as $o | $c.cuMemcpyDtoH_v2 as $i |
 	$o.ts_ns <= $i.ts_ns and $i.ts_ns + $i.dur_ns <= $o.ts_ns + $o.dur_ns and $o.tid == $i.tid' <<<"$calls")" true
+"$SONDE" export --to sofa -o sofa run
+is 'SOFA has them too' "$(cut -d, -f 12 sofa/cuda_api_trace.csv | sort | xargs)" "$(printf "%s\n" name '[CUDA_API]cudaMemcpy' '[CUDA_API]cuMemcpyDtoH_v2' | sort | xargs)"
 is 'the environment has no such variable' "$("$SONDE" record -q -o env -- env | grep -c CUDA_INJ)" 0
 
 cp "$FAKES/libcuda.so" without/libcupti.so.13 # a library that is no CUPTI

@@ -30,7 +30,8 @@ same("io", {"ts_ns": "ts_ns", "dur_ns": "dur_ns", "pid": "pid", "tid": "tid", "c
 same("counter", {"ts_ns": "ts_ns", "name": "name", "value": "value"})
 
 SOFA = "timestamp,event,duration,deviceId,copyKind,payload,bandwidth,pkt_src,pkt_dst,pid,tid,name,category".split(",")
-for name in ("cputrace", "strace", "nettrace", "gputrace", "blktrace", "mpstat", "diskstat", "netstat"):
+for name in ("cputrace", "strace", "nettrace", "gputrace", "blktrace", "mpstat", "diskstat", "netstat", "vmstat",
+             "nvsmi_trace", "cuda_api_trace", "pystacks"):
     with open("sofa/" + name + ".csv", newline="") as text:
         lines = list(csv.reader(text))
     assert lines[0] == SOFA, name
@@ -50,6 +51,11 @@ assert abs(sum(float(r["duration"]) for r in got) - sum(s["weight_ns"] for s in 
 for r in rows("sofa/mpstat.csv"):
     shares = r["name"].split("|")[1:6]
     assert abs(sum(map(float, shares)) - 100) < 0.6, r
+machine = rows("sofa/vmstat.csv")
+assert [r["name"] for r in machine] == ["vmstat:" + n for n in "bi bo in cs wa st usr sys".split()] * (len(machine) // 8)
+for i in range(0, len(machine), 8):
+    assert 0 <= sum(float(r["duration"]) for r in machine[i + 4:i + 8]) < 100.001, machine[i:i + 8]
+    assert len({r["timestamp"] for r in machine[i:i + 8]}) == 1, machine[i:i + 8]
 print("the same")
 EOF
 
@@ -63,6 +69,15 @@ run /usr/bin/python3 check.py "$SONDE"
 is 'tables and files hold what the run holds' "$out$err" 'the same'
 is 'the names of columns are those of the table' "$("$SONDE" export --to csv --table step run)" 'ts_ns,process,pid,tid,name,index,value'
 ok 'sofa tells when it began' grep -qE '^[0-9]{10}\.[0-9]{6}$' sofa/sofa_time.txt
+"$SONDE" record -q -o python -- /usr/bin/python3 -c '
+import time
+def work():
+    while time.thread_time() < 0.3: pass
+work()'
+"$SONDE" export --to sofa -o sofa-python python
+is 'samples of Python have their stacks' "$(tail -n +2 sofa-python/pystacks.csv | wc -l)" \
+	"$("$SONDE" query python "SELECT count(DISTINCT s.rowid) AS n FROM sample s JOIN frame f ON f.stack = s.stack WHERE f.source = f.module" --json | jq '.[0].n')"
+is 'from the outermost function on' "$(grep -c 'work.*<br>.*<module>' sofa-python/pystacks.csv)" 0
 run "$SONDE" export --to sofa run
 is 'sofa without a directory is a usage error' "$status" 2
 run "$SONDE" export --to csv -o /dev/full run
