@@ -105,12 +105,6 @@ void stats_gp_predict(const struct stats_gp *gp, const double *x, double *mean, 
  */
 int stats_gp_relate(struct stats_gp *gp, size_t row, struct arena *arena);
 
-/*
- * From now on a function drawn from those that the process holds possible is the true one, known at the rows: what
- * measurements say too much by luck differs from draw to draw. -ENOMEM, -EDOM.
- */
-int stats_gp_draw(struct stats_gp *gp, struct stats_rng *rng, struct arena *arena, struct sonde_err *err);
-
 /* The log of the parameters' posterior probability and its gradient (scales, variance, additive, noise); for tests. */
 double stats_gp_evidence(const struct stats_gp_data *data, const struct stats_gp_prior *prior,
 		const struct stats_gp_parameters *parameters, double *gradient, struct arena *arena);

@@ -18,7 +18,7 @@ enum { REPORTS_MIN = 100 };
 static void slope_of(const struct train_coach *c, const struct train_stint *s, double *slope, double *error)
 {
 	const double *losses = c->losses + s->first_loss;
-	size_t all = c->loss_count - s->first_loss, n = 0;
+	size_t left = c->loss_count - s->first_loss, all = s->count < left ? s->count : left, n = 0;
 	double sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0, det, rest;
 
 	for (size_t i = 0; i < all; i++) {

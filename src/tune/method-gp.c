@@ -274,6 +274,17 @@ static bool is_pending(const struct tune_optimizer *o, const double *point)
 	return false;
 }
 
+/* Has one that was measured again come out exactly the same? Then there is no noise, whatever the model says. */
+static bool is_exact(const struct tune_optimizer *o)
+{
+	for (size_t t = 0; t < o->count; t++)
+		for (size_t i = 0; i < t && o->trials[t].is_again && o->trials[t].result.state == TUNE_DONE; i++)
+			if (o->trials[i].result.state == TUNE_DONE &&
+					tune_point_equal(o->space, o->trials[i].point, o->trials[t].point))
+				return o->trials[i].result.values[0] == o->trials[t].result.values[0];
+	return false;
+}
+
 /*
  * Where noise may decide who is best, the best is measured again now and then, or its runner-up when the best is
  * known better than that: a lucky measurement then does not lead the search for long. NULL: nothing to settle.
@@ -284,7 +295,7 @@ static const double *again(const struct tune_acquisition *a, const struct tune_o
 	double *sds = arena_alloc(scratch, a->model.n * sizeof(*sds));
 	size_t best, second, row;
 
-	if (!means || !sds || o->options.objective_count > 1 || o->count < AGAIN_FROM ||
+	if (!means || !sds || o->options.objective_count > 1 || o->count < AGAIN_FROM || is_exact(o) ||
 			exp(a->model.gp.parameters.noise) < NOISE_MATTERS)
 		return NULL;
 	find_leaders(a, o, &best, &second, means, sds);

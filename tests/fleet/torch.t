@@ -6,10 +6,10 @@
 sonde fleet up --lease 4s >/dev/null || fail 'a fleet comes up'
 train() { # SEED TARGET
 	sonde submit --name torch --target-loss "$2" --env "PYTHONPATH=$SONDE_STAGE/lib/sonde/python" -- \
-		/usr/bin/python3 "$SONDE_STAGE/share/sonde/jobs/sparse.py" --features 20000 --seed "$1"
+		/usr/bin/python3 "$SONDE_STAGE/share/sonde/jobs/sparse.py" --features 20000 --batch 64 --seed "$1"
 }
 # crew SEED: its processes, the chief first
-crew() { pgrep -f "sparse.py --features 20000 --seed $1\$"; }
+crew() { pgrep -f "sparse.py --features 20000 --batch 64 --seed $1\$"; }
 reports() { [[ $(field "$job" reports) -gt 3 ]]; }
 nobody() { [[ -z $(crew "$1") ]]; }
 

@@ -37,8 +37,8 @@ check() {
 	is "$name: nobody is left" "$(pgrep -f "$jobs/$name.py.*--seed 4711" || true)" ''
 }
 check cnn 1.5 --seed 4711
-check sparse 0.62 --seed 4711 --features 20000
-run timeout 300 "$SONDE" train -o svm --fixed --set workers=2 --set ps=2 --target-loss 0.8 sparse.yml -- "$PYTHON" "$jobs/sparse.py" --loss svm --features 20000
+check sparse 0.62 --seed 4711 --features 20000 --batch 64
+run timeout 300 "$SONDE" train -o svm --fixed --set workers=2 --set ps=2 --target-loss 0.8 sparse.yml -- "$PYTHON" "$jobs/sparse.py" --loss svm --features 20000 --batch 64
 is 'a support vector machine with one configuration' "$status $(field reached svm/result.json)" '0 True'
 is 'has two workers' "$(column worker_num svm/iteration_training_data.csv | sort -u)" 2
 
