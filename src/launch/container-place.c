@@ -51,8 +51,8 @@ static void add_run(struct contained *c, const struct job_spec *spec)
 	struct words *w = &c->argv;
 	engine_add(w, c->engine);
 	words_add(w, "run");
-	if (!c->is_kept)
-		words_add(w, "--rm");
+	if (!c->is_kept && !c->is_limited)
+		words_add(w, "--rm"); /* else `release` removes it, after a question */
 	words_addf(w, "--name=%s", c->name);
 	if (spec->fds[0] != JOB_FD_NULL)
 		words_add(w, "--interactive");
@@ -75,6 +75,7 @@ static int prepare(struct job *j, const struct job_spec *spec, struct keeper_pla
 	if (rc)
 		return rc;
 	c->is_kept = spec->place->is_kept;
+	c->is_limited = spec->place->limits.memory_bytes > 0;
 	engine_name(c->name, sizeof(c->name), c->is_kept);
 	add_run(c, spec);
 	return container_use_client(j, plan, &c->argv, err);

@@ -12,6 +12,7 @@ struct contained { /* j->place */
 	struct words argv;
 	struct job_usage seen; /* by its control group, last; -1: not known */
 	int64_t looked_ns;
+	bool is_limited; /* in memory: the engine is asked afterwards whether that was too little */
 };
 
 int container_use_client(struct job *j, struct keeper_plan *plan, struct words *argv, struct sonde_err *err);

@@ -2,7 +2,8 @@
  * What a container has used, by its control group: see container-place.h.
  *
  * The engine removes the group when the command has ended, and what the engine's own processes used is told together
- * with what it did. So the group is looked at while it lives; what is told is what was seen last.
+ * with what it did. So the group is looked at while it lives; what is told is what was seen last. A death for want of
+ * memory comes too late for that: the engine knows of it.
  */
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -70,9 +71,20 @@ void container_look(struct job *j)
 	cgroup_leaf_usage(&leaf, &c->seen);
 }
 
+static void ask_about_memory(const struct job *j, struct contained *c)
+{
+	if (!j->has_ended || !c->is_limited)
+		return;
+	c->is_limited = false; /* it is asked once */
+	int was_oom = engine_was_oom(c->engine, c->name);
+	if (was_oom >= 0 && c->seen.oom_kills < was_oom)
+		c->seen.oom_kills = was_oom;
+}
+
 void container_seen(const struct job *j, struct job_usage *usage)
 {
-	const struct contained *c = j->place;
+	struct contained *c = j->place;
+	ask_about_memory(j, c);
 	usage->user_ns = c->seen.user_ns;
 	usage->system_ns = c->seen.system_ns;
 	usage->max_rss_bytes = c->seen.max_rss_bytes;

@@ -261,17 +261,31 @@ int engine_remove(const char *engine, const char *name, struct sonde_err *err)
 	return rc ? err_sys(err, -rc, "cannot remove a container") : engine_run(&w, NULL, err);
 }
 
-pid_t engine_pid(const char *engine, const char *name)
+/* What the engine knows of a container's state by that name. */
+static int ask_state(const char *engine, const char *name, const char *what, struct buf *out)
 {
 	CLEANUP(words_release) struct words w = { 0 };
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	static const char *const inspect[] = { "inspect", "--type=container", "--format={{.State.Pid}}", NULL };
 	engine_add(&w, engine);
-	for (const char *const *word = inspect; *word; word++)
-		words_add(&w, *word);
+	words_add(&w, "inspect");
+	words_add(&w, "--type=container");
+	words_addf(&w, "--format={{.State.%s}}", what);
 	words_add(&w, name);
-	if (words_done(&w) || engine_run(&w, &out, NULL))
+	int rc = words_done(&w);
+	return rc ? rc : engine_run(&w, out, NULL);
+}
+
+pid_t engine_pid(const char *engine, const char *name)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	if (ask_state(engine, name, "Pid", &out))
 		return 0;
 	long pid = strtol(out.data, NULL, 10);
 	return pid > 0 ? (pid_t)pid : 0;
+}
+
+int engine_was_oom(const char *engine, const char *name)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int rc = ask_state(engine, name, "OOMKilled", &out);
+	return rc ? rc : !strncmp(out.data, "true", 4);
 }

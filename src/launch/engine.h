@@ -34,5 +34,7 @@ int engine_remove(const char *engine, const char *name, struct sonde_err *err);
 void engine_kill(const char *engine, const char *name);
 /* Host's number of its first process: 0 when it does not run, -errno. */
 pid_t engine_pid(const char *engine, const char *name);
+/* Has the kernel killed processes of it for want of memory? 1, 0, or a negative errno: that cannot be told. */
+int engine_was_oom(const char *engine, const char *name);
 
 #endif

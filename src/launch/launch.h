@@ -56,7 +56,7 @@ void launch_look(struct launch *l);
 bool launch_usage(const struct launch *l, struct rusage *usage);
 /*
  * How many processes the kernel has killed for want of memory since it was started, among it and all others of its
- * control group; -1: that cannot be told, as of containers.
+ * control group; -1: that cannot be told. Of a container with a limit: 1 if there were some.
  */
 int64_t launch_oom_kills(const struct launch *l);
 /* Of a kept one: a signal for the whole tree; the end of the whole tree. */

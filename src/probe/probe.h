@@ -79,7 +79,7 @@ struct probe_host {
 	 * process, so processes are what tasks.h sees, and get their numbers there.
 	 */
 	int64_t (*process_of)(void *arg, int64_t pid, int64_t ts_ns);
-	/* A process of process_of has ended; NULL: the host sees that itself. */
+	/* A process of process_of has ended, by the kernel's own clock; NULL: nobody wants to know. */
 	void (*process_ended)(void *arg, int64_t process, int64_t end_ns);
 	/* Of the table call: the id of this call's name; STORE_NULL: the run leaves its category out. */
 	int64_t (*call_id)(void *arg, const char *name);

@@ -132,7 +132,7 @@ void drain_adopt(struct drain *d, const struct probe_image *image);
 void drain_count(struct drain *d, const struct store_io *row); /* a call of one of those */
 /* Of the table call: the id of a call's name; STORE_NULL when there is none. */
 int64_t drain_call_id(struct drain *d, const char *name, uint32_t categories);
-/* Of another namespace: somebody else saw that image's process end. */
+/* The kernel said when that image's process ended. */
 void drain_ended(struct drain *d, uint32_t number, int64_t end_ns);
 /* The main program's status, as wait tells it. */
 void drain_exited(struct drain *d, pid_t pid, int status);

@@ -89,6 +89,13 @@ static void emit_threads(struct drain *d, const struct drain_process *p)
 	}
 }
 
+/* We see an end when we look, which may be late; where a probe has the kernel's own record of it, that is exact. */
+static int64_t end_of(const struct drain_process *p)
+{
+	bool is_told = p->told_end_ns > p->start_ns && p->end_ns != STORE_NULL && p->told_end_ns < p->end_ns;
+	return is_told ? p->told_end_ns : p->end_ns;
+}
+
 static void emit_process(struct drain *d, struct drain_process *p)
 {
 	struct store_process row = { .process = p->number,
@@ -96,7 +103,7 @@ static void emit_process(struct drain *d, struct drain_process *p)
 		.ppid = p->ppid,
 		.parent = p->parent ? p->parent : STORE_NULL,
 		.start_ns = p->start_ns,
-		.end_ns = p->end_ns,
+		.end_ns = end_of(p),
 		.exe = p->exe,
 		.cwd = p->cwd,
 		.argv = p->argv.data ? &p->argv : NULL,

@@ -80,7 +80,7 @@ void recorder_open_probes(struct recorder *r)
 		r->drain.has_syscalls = is_on(r, "syscalls");
 	}
 	r->probes.host.process_of = r->has_drain ? process_of : NULL;
-	r->probes.host.process_ended = r->has_drain && r->drain.has_foreign_pids ? process_ended : NULL;
+	r->probes.host.process_ended = r->has_drain ? process_ended : NULL;
 	r->probes.host.arg = r;
 	if (r->has_drain)
 		r->drain.probes = &r->probes.host;

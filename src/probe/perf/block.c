@@ -3,8 +3,10 @@
  *
  * A request is inserted into a queue (or not), issued to the device (perhaps sent back and
  * issued again) and completed, the last in an interrupt of whoever runs then: so everybody's
- * are seen. It is known by its
- * device and first sector; what is completed in parts goes on from the next sector.
+ * are seen. It is known by its device and first sector; what is completed in parts goes on from the next sector.
+ *
+ * A CPU that the hypervisor stops between taking the time of an issue and writing it down is late with it: the
+ * end, from another CPU's ring, comes first. Ends of requests that nobody knows are therefore kept for a while.
  */
 #include "base/clock.h"
 #include "base/json.h"
@@ -21,6 +23,7 @@
 #define PENDING_MAX 65536
 #define DEVICES_MAX 64
 #define SECTOR 512
+#define EARLY_MAX 256 /* ends that came before their beginnings */
 
 const struct probe_ops probe_block;
 
@@ -39,6 +42,12 @@ struct request {
 	struct store_block row;
 };
 
+struct early {
+	uint32_t dev, count;
+	uint64_t sector;
+	int64_t ts_ns, errnum;
+};
+
 struct block {
 	struct probe_host *host;
 	struct perf_source *source;
@@ -52,6 +61,8 @@ struct block {
 		int64_t name;
 	} devices[DEVICES_MAX];
 	size_t device_count;
+	struct early early[EARLY_MAX];
+	size_t early_count; /* of all that ever were: the oldest gives way */
 	uint64_t rows, lost, told_lost, endless;
 };
 
@@ -150,6 +161,54 @@ static struct request *add(struct block *b, uint32_t dev, uint64_t sector)
 	return q;
 }
 
+static void end_request(struct block *b, struct request **at, const struct early *end)
+{
+	struct request *q = *at;
+	int64_t left = q->row.sector + q->row.bytes / SECTOR - (int64_t)q->sector - end->count;
+	if (left > 0 && q->row.bytes) {
+		*at = q->next;
+		q->sector += end->count;
+		q->next = NULL;
+		for (at = slot_of(b, q->dev, q->sector); *at; at = &(*at)->next)
+			;
+		*at = q;
+		return;
+	}
+	q->row.dur_ns = end->ts_ns - q->row.ts_ns;
+	q->row.errnum = end->errnum;
+	emit(b, at);
+}
+
+static void on_complete(struct block *b, const struct fields *f, const struct perf_record *r, const uint8_t *raw,
+		size_t bytes)
+{
+	struct early end = { .dev = get32(raw, bytes, f->dev),
+		.sector = get64(raw, bytes, f->sector),
+		.count = get32(raw, bytes, f->count),
+		.ts_ns = r->ts_ns,
+		.errnum = f->error ? -(int32_t)get32(raw, bytes, f->error) : STORE_NULL };
+	struct request **at = find(b, end.dev, end.sector);
+	if (*at && (*at)->row.ts_ns != STORE_NULL)
+		end_request(b, at, &end);
+	else /* it was issued before we looked, or will be told of in a moment */
+		b->early[b->early_count++ % EARLY_MAX] = end;
+}
+
+/* The end of a request that was just issued may be known already. */
+static void take_early(struct block *b, uint32_t dev, uint64_t sector, int64_t issue_ns)
+{
+	for (size_t i = 0; i < EARLY_MAX && i < b->early_count; i++) {
+		struct early *end = &b->early[i];
+		if (end->dev != dev || end->sector != sector || end->ts_ns <= issue_ns)
+			continue;
+		struct request **at = find(b, dev, sector);
+		if (*at && (*at)->row.ts_ns != STORE_NULL)
+			end_request(b, at, end);
+		*end = (struct early){ 0 };
+		return;
+	}
+}
+
 static void on_start(struct block *b, const struct fields *f, const struct perf_record *r, const uint8_t *raw,
 		size_t bytes, bool is_issue)
 {
@@ -181,6 +240,7 @@ static void on_start(struct block *b, const struct fields *f, const struct perf_
 	} else {
 		q->row.ts_ns = r->ts_ns;
 		q->row.queue_ns = q->insert_ns == STORE_NULL ? STORE_NULL : r->ts_ns - q->insert_ns;
+		take_early(b, dev, sector, r->ts_ns);
 	}
 }
 
@@ -190,28 +250,6 @@ static void on_requeue(struct block *b, const struct fields *f, const uint8_t *r
 	struct request *q = *find(b, get32(raw, bytes, f->dev), get64(raw, bytes, f->sector));
 	if (q)
 		q->row.ts_ns = STORE_NULL;
-}
-
-static void on_complete(struct block *b, const struct fields *f, const struct perf_record *r, const uint8_t *raw,
-		size_t bytes)
-{
-	uint32_t dev = get32(raw, bytes, f->dev), count = get32(raw, bytes, f->count);
-	struct request **at = find(b, dev, get64(raw, bytes, f->sector)), *q = *at;
-	if (!q || q->row.ts_ns == STORE_NULL)
-		return; /* it was issued before we looked */
-	int64_t left = q->row.sector + q->row.bytes / SECTOR - (int64_t)q->sector - count;
-	if (left > 0 && q->row.bytes) {
-		*at = q->next;
-		q->sector += count;
-		q->next = NULL;
-		for (at = slot_of(b, dev, q->sector); *at; at = &(*at)->next)
-			;
-		*at = q;
-		return;
-	}
-	q->row.dur_ns = r->ts_ns - q->row.ts_ns;
-	q->row.errnum = f->error ? -(int32_t)get32(raw, bytes, f->error) : STORE_NULL;
-	emit(b, at);
 }
 
 static void on_point(void *state, const struct perf_point *p, const struct perf_record *r, const uint8_t *raw,
