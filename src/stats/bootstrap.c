@@ -18,18 +18,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { DRAWS_DEFAULT = 1999, DRAWS_MAX = 10000000 };
+enum { DRAWS_DEFAULT = 1999, DRAWS_MAX = 10000000, POOL = 25 };
 
 struct boot {
 	const struct stats_bootstrap *how;
 	const double *x; /* what is resampled, */
 	size_t n;
 	stats_statistic *statistic, *se; /* and these of it */
-	const struct stats_runs *runs;   /* or x is one number a run, drawn from these again */
+	const double *pool;              /* or of each run POOL numbers, x being those of the runs as they are */
 	struct stats_rng rng;
 	size_t draw_count;
 	double estimate, estimate_se;
-	double *sample, *spare, *draws, *inner;
+	double *sample, *spare, *draws;
 };
 
 static double mean_of(double *x, size_t n, const void *context)
@@ -69,35 +69,24 @@ static double se_of(struct boot *b, double *x)
 	return b->se ? b->se(x, b->n, b->how->context) : jackknife_se(b, x);
 }
 
-/* n values in blocks of neighbours, around the end back to the start. */
+/* The next index of n values that are drawn in blocks of neighbours, around the end back to the start. */
+static size_t next_index(struct stats_rng *rng, size_t i, size_t n, size_t block, size_t at)
+{
+	return block < 2 || i % block == 0 ? (size_t)stats_rng_below(rng, n) : at + 1 < n ? at + 1 : 0;
+}
+
 static void draw_values(struct stats_rng *rng, const double *x, size_t n, size_t block, double *out)
 {
 	size_t at = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		at = block < 2 || i % block == 0 ? (size_t)stats_rng_below(rng, n) : at + 1 < n ? at + 1 : 0;
-		out[i] = x[at];
-	}
-}
-
-static double run_statistic(const struct boot *b, size_t run, stats_statistic *statistic, struct stats_rng *rng)
-{
-	size_t first = b->runs->first[run], n = b->runs->first[run + 1] - first;
-
-	if (rng)
-		draw_values(rng, b->runs->x + first, n, b->how->block, b->inner);
-	else
-		memcpy(b->inner, b->runs->x + first, n * sizeof(*b->inner));
-	return statistic(b->inner, n, b->how->context);
+	for (size_t i = 0; i < n; i++)
+		out[i] = x[at = next_index(rng, i, n, block, at)];
 }
 
 static void draw_runs(struct boot *b)
 {
-	for (size_t i = 0; i < b->n; i++) {
-		size_t run = (size_t)stats_rng_below(&b->rng, b->n);
-
-		b->sample[i] = run_statistic(b, run, b->how->statistic ? b->how->statistic : mean_of, &b->rng);
-	}
+	for (size_t i = 0; i < b->n; i++)
+		b->sample[i] = b->pool[stats_rng_below(&b->rng, b->n * POOL)];
 }
 
 /* One draw of the statistic, studentised if that is the kind; NaN when the sample has no spread to judge by. */
@@ -105,7 +94,7 @@ static double draw_once(struct boot *b)
 {
 	double value, se;
 
-	if (b->runs)
+	if (b->pool)
 		draw_runs(b);
 	else
 		draw_values(&b->rng, b->x, b->n, b->how->block, b->sample);
@@ -127,7 +116,7 @@ static void draw_all(struct boot *b)
 /* Draws that p of them are at most, or open when there are too few to say. */
 static double lower_draw(const struct boot *b, double p)
 {
-	double k = floor((double)(b->draw_count + 1) * p);
+	double k = floor((double)(b->draw_count + 1) * p + 1e-9);
 
 	return k >= 1 ? b->draws[(size_t)k - 1] : -INFINITY;
 }
@@ -150,6 +139,22 @@ static void set_studentised(const struct boot *b, struct stats_interval *out)
 	}
 	out->lo = b->estimate - upper_draw(b, 1 - tail) * b->estimate_se;
 	out->hi = b->estimate - lower_draw(b, tail) * b->estimate_se;
+}
+
+/* Of "it is 0"; where no draw is as far off, as far as Student's t says. */
+static double p_of(const struct boot *b)
+{
+	double t = b->estimate / b->estimate_se, n = (double)b->draw_count, above = 0, below = 0;
+
+	if (b->n < 2 || !b->draw_count || !isfinite(t))
+		return b->estimate_se == 0 && b->estimate != 0 ? 0 : b->estimate_se == 0 ? 1 : NAN;
+	for (size_t i = 0; i < b->draw_count; i++) {
+		above += b->draws[i] >= t;
+		below += b->draws[i] <= t;
+	}
+	above = fmin(above, below);
+	return above > 0 ? fmin(1, 2 * (above + 1) / (n + 1))
+			 : fmin(2 / (n + 1), 2 * stats_t_cdf(-fabs(t), (double)b->n - 1));
 }
 
 static void set_percentile(const struct boot *b, struct stats_interval *out)
@@ -245,7 +250,7 @@ static int start(struct boot *b, struct arena *arena, struct sonde_err *err)
 	memcpy(b->sample, b->x, b->n * sizeof(double));
 	b->estimate = b->statistic(b->sample, b->n, b->how->context);
 	if (b->how->kind == STATS_STUDENTISED)
-		b->estimate_se = se_of(b, b->sample);
+		b->estimate_se = se_of(b, b->sample) * (b->how->widen > 0 ? b->how->widen : 1);
 	return 0;
 }
 
@@ -261,7 +266,18 @@ static int resample(struct boot *b, struct arena *arena, struct stats_interval *
 	if (b->n > 1 && !(b->estimate_se == 0 && b->how->kind == STATS_STUDENTISED))
 		draw_all(b);
 	set_interval(b, out);
+	if (b->how->p)
+		*b->how->p = b->how->kind == STATS_STUDENTISED ? p_of(b) : NAN;
 	return 0;
+}
+
+/* Unless another statistic is asked for. */
+static void use_mean(struct boot *b)
+{
+	if (b->statistic)
+		return;
+	b->statistic = mean_of;
+	b->se = mean_se;
 }
 
 int stats_bootstrap_values(const double *x, size_t n, const struct stats_bootstrap *how, struct arena *arena,
@@ -272,10 +288,7 @@ int stats_bootstrap_values(const double *x, size_t n, const struct stats_bootstr
 
 	if (rc < 0)
 		return rc;
-	if (!b.statistic) {
-		b.statistic = mean_of;
-		b.se = mean_se;
-	}
+	use_mean(&b);
 	return resample(&b, arena, out, err);
 }
 
@@ -289,25 +302,81 @@ static size_t longest_run(const struct stats_runs *runs)
 	return longest;
 }
 
+static double weighted_mean_of(double *x, double *weight, size_t n, const void *context)
+{
+	return stats_weighted_mean(x, weight, n);
+}
+
+/* Runs, with room for the values of one of them and their weights. */
+struct drawer {
+	const struct stats_runs *runs;
+	stats_run_statistic *of_run;
+	const struct stats_bootstrap *how;
+	double *x, *weight;
+};
+
+/* The statistic of a run as it is, or drawn again with rng. */
+static double run_statistic(const struct drawer *d, size_t run, struct stats_rng *rng)
+{
+	const struct stats_runs *runs = d->runs;
+	size_t first = runs->first[run], n = runs->first[run + 1] - first, at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		at = rng ? next_index(rng, i, n, d->how->block, at) : i;
+		d->x[i] = runs->x[first + at];
+		d->weight[i] = runs->weight ? runs->weight[first + at] : 1;
+	}
+	return d->of_run(d->x, runs->weight ? d->weight : NULL, n, d->how->context);
+}
+
+/* POOL numbers of each run; NULL without memory. */
+static double *make_pool(const struct drawer *d, const double *each, struct arena *arena)
+{
+	size_t count = d->runs->count;
+	double *pool = arena_alloc(arena, count * POOL * sizeof(*pool));
+	struct stats_rng rng;
+
+	stats_rng_init(&rng, d->how->seed, 1);
+	for (size_t run = 0; pool && run < count; run++) {
+		bool is_single = d->runs->first[run + 1] - d->runs->first[run] < 2;
+
+		for (size_t k = 0; k < POOL; k++)
+			pool[run * POOL + k] = is_single ? each[run] : run_statistic(d, run, &rng);
+	}
+	return pool;
+}
+
+/* What the runs say, and what they say drawn again, into b. */
+static int take_runs(struct boot *b, const struct stats_runs *runs, struct arena *arena)
+{
+	size_t longest = longest_run(runs);
+	struct drawer d = { .runs = runs,
+		.how = b->how,
+		.of_run = b->how->of_run ? b->how->of_run : weighted_mean_of,
+		.x = arena_alloc(arena, longest * sizeof(double)),
+		.weight = arena_alloc(arena, longest * sizeof(double)) };
+	double *each = arena_alloc(arena, runs->count * sizeof(*each));
+
+	if (!d.x || !d.weight || !each)
+		return -ENOMEM;
+	for (size_t run = 0; run < runs->count; run++)
+		each[run] = run_statistic(&d, run, NULL);
+	b->x = each;
+	b->pool = b->how->block ? make_pool(&d, each, arena) : NULL;
+	return b->how->block && !b->pool ? -ENOMEM : 0;
+}
+
 int stats_bootstrap_runs(const struct stats_runs *runs, const struct stats_bootstrap *how, struct arena *arena,
 		struct stats_interval *out, struct sonde_err *err)
 {
-	struct boot b = { .how = how, .n = runs->count, .statistic = mean_of, .se = mean_se, .runs = runs };
-	double *each;
+	struct boot b = { .how = how, .n = runs->count, .statistic = how->statistic, .se = how->se };
 	int rc = check(how, runs->count, err);
 
 	if (rc < 0)
 		return rc;
 	if (how->block && how->kind == STATS_BCA)
 		return err_set(err, EINVAL, "a BCa bootstrap draws whole runs only");
-	each = arena_alloc(arena, runs->count * sizeof(*each));
-	b.inner = arena_alloc(arena, longest_run(runs) * sizeof(*b.inner));
-	if (!each || !b.inner)
-		return err_sys(err, ENOMEM, "cannot resample %zu runs", runs->count);
-	for (size_t i = 0; i < runs->count; i++)
-		each[i] = run_statistic(&b, i, how->statistic ? how->statistic : mean_of, NULL);
-	b.x = each;
-	if (!how->block)
-		b.runs = NULL;
-	return resample(&b, arena, out, err);
+	use_mean(&b);
+	rc = take_runs(&b, runs, arena);
+	return rc ? err_sys(err, -rc, "cannot resample %zu runs", runs->count) : resample(&b, arena, out, err);
 }

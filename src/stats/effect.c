@@ -1,15 +1,16 @@
 /*
  * effect: see effect.h. Why runs: Kalibera and Jones, "Rigorous benchmarking in
- * reasonable time" (ISMM 2013). Why not the bootstrap: of few runs it covers 74
- * to 89 % instead of 95 (BCa of 3 to 10), and studentised, of 20 and more runs
- * with one in five wild, 87 %; Student's t of those covers, but is six times as
- * wide as ranks are (bench/duet-sim).
+ * reasonable time" (ISMM 2013). Why not a bootstrap unless it is asked for: of few runs it covers 74
+ * to 89 % instead of 95 (BCa of 3 to 10), of 20 and more it does where runs are well-behaved, and
+ * where some are wild 91 to 93 % (doc/adr/0006-duet-intervals.md, bench/duet-sim). Student's t of
+ * those covers, but is six times as wide as ranks are.
  */
 #include "stats/effect.h"
 
 #include "stats/autocorrelation.h"
 #include "stats/bootstrap.h"
 #include "stats/hodges_lehmann.h"
+#include "stats/ranks.h"
 #include "stats/sign.h"
 
 #include <errno.h>
@@ -18,6 +19,12 @@
 
 /* Blocks of a single run: enough for Student's t, few enough to be long. */
 enum { BLOCKS_MIN = 4, BLOCKS_MAX = 20 };
+
+enum { DRAWS_MOST = 20000 }; /* of a bootstrap */
+
+/* The interval whose width is a standard error, and how many of them it is. */
+#define SE_LEVEL 0.8
+#define SE_WIDTHS (2 * 1.2815515655446004)
 
 struct comparison {
 	const struct stats_runs *runs;
@@ -28,6 +35,7 @@ struct comparison {
 	double *location;   /* one a run */
 	size_t *first;      /* and its first pair; one more */
 	size_t pairs, count;
+	double cut; /* of SE_LEVEL */
 };
 
 static double guarded_level(double level)
@@ -152,49 +160,64 @@ static bool by_signs(const struct comparison *c, struct stats_effect *out)
 	return true;
 }
 
-static int by_bootstrap(const struct comparison *c, struct arena *arena, struct stats_effect *out,
-		struct sonde_err *err)
-{
-	struct stats_bootstrap how = { .kind = STATS_STUDENTISED, .level = c->guarded, .seed = c->how->seed };
-	struct stats_interval student = stats_moments_interval(&out->locations, c->guarded);
-
-	out->p = stats_interval_p(&student, 0);
-	return stats_bootstrap_values(c->location, c->count, &how, arena, &out->log_ratio, err);
-}
-
-static double location_again(double *x, size_t n, const void *context)
+static double location_again(double *x, double *weight, size_t n, const void *context)
 {
 	const struct comparison *c = context;
 
-	return stats_run_location(x, NULL, n, c->how->location);
+	return stats_run_location(x, weight, n, c->how->location);
 }
 
-/* As many draws as tell its tails, within reason: beyond, the interval is open. */
-static size_t draws_for(double level)
+static double hl_of(double *x, size_t n, const void *context)
 {
-	return (size_t)fmin(fmax(1999, 20 / (1 - level)), 20000);
+	return stats_hl(x, n);
 }
 
-static int by_hierarchy(const struct comparison *c, struct arena *arena, struct stats_effect *out,
-		struct sonde_err *err)
+/* By the width of an interval (Lehmann, "Nonparametric confidence intervals for a shift parameter", 1963). */
+static double hl_se(double *x, size_t n, const void *context)
+{
+	const struct comparison *c = context;
+
+	return stats_hl_width(x, n, c->cut) / SE_WIDTHS; /* hl_of has sorted them */
+}
+
+/* As many draws as tell its tails, within reason. */
+static size_t draws_for(const struct comparison *c, double level)
+{
+	return c->how->draws ? c->how->draws : (size_t)fmin(fmax(1999, 20 / (1 - level)), DRAWS_MOST);
+}
+
+/* The pairs again, with their weights: to find locations they were spoilt. */
+static void take_again(struct comparison *c)
+{
+	c->pairs = 0;
+	for (size_t run = 0; run < c->runs->count; run++)
+		c->pairs += take_pairs(c, run);
+}
+
+static int by_hierarchy(struct comparison *c, struct arena *arena, struct stats_effect *out, struct sonde_err *err)
 {
 	struct stats_bootstrap how = { .kind = STATS_STUDENTISED,
 		.level = level_of(c),
-		.draws = draws_for(level_of(c)),
+		.draws = draws_for(c, level_of(c)),
 		.seed = c->how->seed,
-		.statistic = location_again,
+		.statistic = hl_of,
+		.se = hl_se,
+		.of_run = location_again,
 		.context = c,
-		.block = 1 };
-	struct stats_runs runs = { .x = c->x, .first = c->first, .count = c->count };
-	int rc = stats_bootstrap_runs(&runs, &how, arena, &out->log_ratio, err);
+		.widen = sqrt((double)c->count / ((double)c->count - 1)), /* else 20 runs have 0.4 % more error */
+		.block = 1,
+		.p = c->how->look ? NULL : &out->p };
+	struct stats_runs runs = { .x = c->x,
+		.weight = c->runs->weight ? c->weight : NULL,
+		.first = c->first,
+		.count = c->count };
+	int rc;
 
-	if (!c->how->look) {
-		struct stats_interval student = stats_moments_interval(&out->locations, c->guarded);
-
-		out->p = stats_interval_p(&student, 0);
-	}
-	out->log_ratio.method = c->how->look ? "studentised bootstrap of runs and their pairs, repeated looks"
-					     : "studentised bootstrap of runs and their pairs";
+	take_again(c);
+	c->cut = stats_signed_rank_cut(c->count, (1 - SE_LEVEL) / 2);
+	rc = stats_bootstrap_runs(&runs, &how, arena, &out->log_ratio, err);
+	out->log_ratio.method = c->how->look ? "Hodges-Lehmann, hierarchical bootstrap, repeated looks"
+					     : "Hodges-Lehmann, hierarchical bootstrap";
 	return rc;
 }
 
@@ -230,6 +253,13 @@ static void by_blocks(struct comparison *c, struct stats_effect *out)
 	out->is_indicative = true;
 }
 
+/* Not where the error is so small that its draws do not tell. */
+static bool wants_hierarchy(const struct comparison *c)
+{
+	return c->how->method == STATS_HIERARCHICAL && c->count >= STATS_EFFECT_MANY &&
+			(1 - level_of(c)) * DRAWS_MOST >= 2;
+}
+
 static bool wants_ranks(const struct comparison *c)
 {
 	bool is_free = c->how->method == STATS_AUTO || c->how->method == STATS_SIGNS;
@@ -241,9 +271,7 @@ static int set_interval(struct comparison *c, struct arena *arena, struct stats_
 {
 	if (c->count == 1 && !c->how->look)
 		by_blocks(c, out);
-	else if (c->how->method == STATS_BOOTSTRAP && !c->how->look)
-		return by_bootstrap(c, arena, out, err);
-	else if (c->how->method == STATS_HIERARCHICAL && c->count >= STATS_EFFECT_MANY && level_of(c) < 1)
+	else if (wants_hierarchy(c))
 		return by_hierarchy(c, arena, out, err);
 	else if (c->how->method == STATS_SIGNS && by_signs(c, out))
 		return 0;

@@ -34,23 +34,24 @@
 
 enum {
 	STATS_EFFECT_RANKS = 10, /* runs from which ranks are used: below, they cost more width than they save */
-	STATS_EFFECT_MANY = 20,  /* runs from which a bootstrap covers what it promises */
+	STATS_EFFECT_MANY = 20,  /* runs from which a bootstrap is to be had */
 };
 
 enum stats_location { STATS_HODGES_LEHMANN, STATS_MEAN };
 /*
- * BOOTSTRAP: studentised, of whole runs; covers less where single runs are wild. SIGNS: the median, as soon as there
- * are enough runs, else as AUTO; for runs that are near each other or far off (sign.h). HIERARCHICAL: from
- * STATS_EFFECT_MANY runs on the studentised bootstrap that draws runs and then the pairs of each (without weights),
- * below Student's t. Which of them it is to be may not be chosen by the runs that are judged.
+ * SIGNS: the median, as soon as there are enough runs, else ranks or Student's t; for runs that are near each other or
+ * far off (sign.h). HIERARCHICAL: from STATS_EFFECT_MANY runs on the Hodges-Lehmann estimate with a bootstrap that
+ * draws runs and then the pairs of each, studentised by the width of a signed-rank interval; below, Student's t.
+ * Which of them it is to be may not be chosen by the runs that are judged.
  */
-enum stats_effect_method { STATS_AUTO, STATS_STUDENT, STATS_RANKS, STATS_BOOTSTRAP, STATS_SIGNS, STATS_HIERARCHICAL };
+enum stats_effect_method { STATS_AUTO, STATS_STUDENT, STATS_RANKS, STATS_SIGNS, STATS_HIERARCHICAL };
 
 struct stats_effect_options {
 	double level; /* promised; 0: 0.95 */
 	enum stats_location location;
 	enum stats_effect_method method;
 	uint64_t seed;                       /* of a bootstrap */
+	size_t draws;                        /* and how many; 0: as its level needs */
 	const struct stats_sequential *look; /* the look just made at these runs, or NULL: a fixed number of runs */
 };
 

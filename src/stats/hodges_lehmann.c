@@ -276,6 +276,16 @@ struct stats_interval stats_hl_interval(double *x, size_t n, double level)
 	return out;
 }
 
+double stats_hl_width(const double *x, size_t n, double cut)
+{
+	struct stats_interval out = stats_interval_open(NAN, n, 0, NULL);
+	struct ranks r = { .a = x, .na = n, .reach = walsh_reach, .after = walsh_after };
+
+	if (n && !isnan(x[n - 1]))
+		set_ends(&out, &r, x[0], x[n - 1], walsh_count(n), cut);
+	return out.hi - out.lo;
+}
+
 struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, size_t nb, double level)
 {
 	double estimate = stats_hl_shift(a, na, b, nb);

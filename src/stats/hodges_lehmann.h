@@ -24,6 +24,8 @@ double stats_hl_weighted(double *x, double *weight, size_t n);
 double stats_hl_shift(double *a, size_t na, double *b, size_t nb);
 
 struct stats_interval stats_hl_interval(double *x, size_t n, double level);
+/* The width of the interval that leaves out `cut` averages at each side (ranks.h); x is sorted already. */
+double stats_hl_width(const double *x, size_t n, double cut);
 struct stats_interval stats_hl_shift_interval(double *a, size_t na, double *b, size_t nb, double level);
 
 /* One less the level at which stats_hl_interval just reaches the value; never less than its sample can have. */

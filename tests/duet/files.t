@@ -172,7 +172,7 @@ is 'what is clear is said of any number' "$(jq -r '.benchmarks[] | select(.verdi
 # other ways to an interval
 mkdir other && for i in $(seq 24); do awk -v i="$i" 'BEGIN { print 0.1 + i % 7 / 1000 }'; done >many
 benchmark many many other
-for how in "t/Student's t" 'ranks/Hodges-Lehmann, signed rank' 'signs/median, sign test' 'bootstrap/studentised bootstrap of runs and their pairs' 'auto/Hodges-Lehmann, signed rank'; do
+for how in "t/Student's t" 'ranks/Hodges-Lehmann, signed rank' 'signs/median, sign test' 'bootstrap/Hodges-Lehmann, hierarchical bootstrap' 'auto/Hodges-Lehmann, signed rank'; do
 	run "$SONDE" duet report other --interval "${how%%/*}" --json
 	is "--interval ${how%%/*}" "$(jq -r '.benchmarks[0] | "\(.method) \(.verdict) \(.lo > 1.09 and .hi < 1.13)"' <<<"$out")" "${how#*/} slower true"
 done

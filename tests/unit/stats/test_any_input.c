@@ -109,7 +109,7 @@ static void with_arena(const double *x, size_t n)
 
 static void runs_of(const double *x, size_t n)
 {
-	static const enum stats_effect_method methods[] = { STATS_AUTO, STATS_STUDENT, STATS_RANKS, STATS_BOOTSTRAP,
+	static const enum stats_effect_method methods[] = { STATS_AUTO, STATS_STUDENT, STATS_RANKS, STATS_SIGNS,
 		STATS_HIERARCHICAL };
 	size_t first[N + 2] = { 0 }, count = 0;
 	struct stats_runs runs = { .x = x, .first = first };
