@@ -53,8 +53,11 @@ static int run_in(const struct ring_dir *ring, char *const *argv, bool is_groupe
 	env[0] = preload.data;
 	env[1] = place.data;
 	rc = launch_start(&launch, &spec, err);
-	if (rc == 0)
+	if (rc == 0) {
+		/* what says nothing of itself is seen all the same; a program does not fail because it is not */
+		live_watch_announce(ring->fd, launch.pid, NULL);
 		rc = wait_for(&launch, status, err);
+	}
 	launch_release(&launch);
 	return rc;
 }

@@ -163,7 +163,8 @@ static void add_steps(struct exposition *x, const struct live_scan *s)
 
 static void add_apps(struct exposition *x, const struct live_scan *s)
 {
-	exposition_family(x, "sonde_processes", EXPOSITION_GAUGE, "Processes of the application that have metrics.");
+	exposition_family(x, "sonde_processes", EXPOSITION_GAUGE,
+			"Processes of the application that have metrics, and the one that was started.");
 	for (size_t i = 0; i < s->app_count; i++)
 		if (s->apps[i].first)
 			exposition_sample(x, (double)s->apps[i].processes, "app", s->apps[i].name, NULL);

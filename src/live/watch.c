@@ -20,6 +20,9 @@
 #define ENTRIES_MAX 1000    /* of a ring */
 #define SETTLED_NS 50000000 /* younger changes may not be the last with that time */
 #define METRICS_GUESS 16    /* of a program that was not looked at yet */
+#define BOARD ".board"
+#define ANNOUNCED ".process"
+#define ANNOUNCED_BYTES_MAX 64
 
 static const char *const usual_places[] = { "/dev/shm", NULL };
 
@@ -92,11 +95,21 @@ static void name_app(int dirfd, const struct live_process *p, char name[LIVE_NAM
 		snprintf(name, LIVE_NAME_BYTES, "%s", p->name);
 }
 
-static bool is_board(const char *name)
+/* PID.SUFFIX */
+static bool is_of(const char *name, const char *suffix)
 {
 	size_t digits = strspn(name, "0123456789");
 
-	return digits && digits < 12 && strcmp(name + digits, ".board") == 0;
+	return digits && digits < 12 && strcmp(name + digits, suffix) == 0;
+}
+
+int live_watch_announce(int dirfd, pid_t pid, struct sonde_err *err)
+{
+	char name[32], text[32];
+	int n = snprintf(text, sizeof(text), "%lld\n", (long long)clock_mono_ns());
+
+	snprintf(name, sizeof(name), "%d" ANNOUNCED, (int)pid);
+	return fs_replace_file(dirfd, name, text, (size_t)n, err);
 }
 
 /* Reading often must not be a write each time; only the owner may ask for that. */
@@ -108,17 +121,39 @@ static int open_board(int dirfd, const char *file)
 	return fd < 0 && errno == EPERM ? openat(dirfd, file, flags) : fd;
 }
 
-static int open_entry(int dirfd, const char *file, struct live_entry *e)
+/* Who it is, by its board. */
+static int take_board(int dirfd, const char *file, struct live_entry *e)
 {
-	struct live_process p;
 	struct sonde_segment head;
-	char path[64];
 
-	*e = (struct live_entry){ .board_fd = open_board(dirfd, file), .stat_fd = -1, .metric_count = METRICS_GUESS };
+	e->board_fd = open_board(dirfd, file);
 	if (e->board_fd < 0 || live_board_head(e->board_fd, &head) < 0)
 		return -EBADMSG;
 	e->pid = live_whose(e->board_fd, file, head.pid);
 	e->start_mono_ns = head.start_mono_ns;
+	return 0;
+}
+
+/* By what was announced: its number, and when it had begun by. */
+static int take_announced(int dirfd, const char *file, struct live_entry *e)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (fs_read_file(dirfd, file, ANNOUNCED_BYTES_MAX, &text, NULL) < 0 || !text.len)
+		return -EBADMSG;
+	e->pid = (pid_t)strtol(file, NULL, 10);
+	e->start_mono_ns = strtoll(text.data, NULL, 10);
+	return live_is_started_with(e->pid, dirfd) ? 0 : -ESRCH;
+}
+
+static int open_entry(int dirfd, const char *file, struct live_entry *e)
+{
+	struct live_process p;
+	char path[64];
+
+	*e = (struct live_entry){ .board_fd = -1, .stat_fd = -1, .metric_count = METRICS_GUESS };
+	if ((is_of(file, BOARD) ? take_board(dirfd, file, e) : take_announced(dirfd, file, e)) < 0)
+		return -EBADMSG;
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)e->pid);
 	e->stat_fd = e->pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	if (e->stat_fd < 0 || live_process_look(&p, e->stat_fd, e->start_mono_ns) < 0)
@@ -162,10 +197,22 @@ static int add_entry(struct live_ring *r, int dirfd, const char *file)
 	return 0;
 }
 
+/* Once it has a board it is seen by that. */
+static bool has_board(const struct live_ring *r, pid_t pid)
+{
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (r->entries[i].board_fd >= 0 && r->entries[i].pid == pid)
+			return true;
+	return false;
+}
+
 static void drop_entries(struct live_ring *r)
 {
 	size_t kept = 0;
 
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (r->entries[i].board_fd < 0 && has_board(r, r->entries[i].pid))
+			r->entries[i].is_seen = false;
 	for (size_t i = 0; i < r->entry_count; i++)
 		if (r->entries[i].is_seen)
 			r->entries[kept++] = r->entries[i];
@@ -186,7 +233,7 @@ static int look_into(struct live_ring *r)
 	for (size_t i = 0; i < r->entry_count; i++)
 		r->entries[i].is_seen = false;
 	for (struct dirent *d; dir && rc == 0 && (d = readdir(dir));)
-		if (is_board(d->d_name))
+		if (is_of(d->d_name, BOARD) || is_of(d->d_name, ANNOUNCED))
 			rc = add_entry(r, r->fd, d->d_name);
 	if (dir)
 		closedir(dir);
@@ -294,7 +341,9 @@ int live_watch_read(struct live_entry *e, int64_t age_ns, bool has_histograms, s
 		rc = live_process_look(&e->process, e->stat_fd, INT64_MAX);
 		e->read_ns = now_ns;
 	}
-	if (rc == 0)
+	if (rc == 0 && e->board_fd < 0)
+		b->metric_count = b->histogram_count = 0;
+	else if (rc == 0)
 		rc = live_board_look(b, e->board_fd, e->metric_count, has_histograms);
 	if (rc == 0)
 		e->metric_count = b->metric_count;

@@ -26,9 +26,9 @@
 #define LIVE_PLACES_MAX 8
 #define LIVE_CONTAINER_BYTES 80
 
-struct live_entry { /* a process with a board */
+struct live_entry { /* a process with a board, or one that was announced */
 	char file[24];
-	int board_fd, stat_fd;
+	int board_fd, stat_fd; /* board_fd -1: it has no board */
 	pid_t pid;
 	int64_t start_mono_ns;
 	char app[LIVE_NAME_BYTES];
@@ -63,6 +63,9 @@ struct live_watch {
 	size_t ring_cap;
 	int64_t refreshed_ns;
 };
+
+/* Into a ring directory: this process is to be seen even if it never has a board. */
+int live_watch_announce(int dirfd, pid_t pid, struct sonde_err *err);
 
 void live_watch_init(struct live_watch *w, const char *const *places);
 void live_watch_release(struct live_watch *w);

@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define STATUS_BYTES_MAX 65536
+#define ENVIRON_BYTES_MAX (1u << 20)
+#define RING_VARIABLE "SONDE_RING="
 
 /* "NSpid: 4711 12 1", outermost to innermost; 0: it is in no namespace but ours. */
 static pid_t inner_pid(pid_t pid, struct buf *text)
@@ -69,4 +71,20 @@ pid_t live_whose(int board_fd, const char *name, pid_t pid)
 	if (inside)
 		return inside;
 	return pid > 1 && (has_it == -EACCES || has_it == -EPERM) ? pid : 0;
+}
+
+bool live_is_started_with(pid_t pid, int dirfd)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[64];
+	struct stat ours, its;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	if (pid <= 0 || fstat(dirfd, &ours) || fs_read_file(AT_FDCWD, path, ENVIRON_BYTES_MAX, &text, NULL) < 0)
+		return false;
+	for (const char *at = text.data, *end = at + text.len; at && at < end; at += strlen(at) + 1)
+		if (strncmp(at, RING_VARIABLE, strlen(RING_VARIABLE)) == 0)
+			return stat(at + strlen(RING_VARIABLE), &its) == 0 && its.st_dev == ours.st_dev &&
+					its.st_ino == ours.st_ino;
+	return false;
 }

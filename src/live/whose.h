@@ -8,10 +8,14 @@
 #ifndef SONDE_LIVE_WHOSE_H
 #define SONDE_LIVE_WHOSE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* 0: nobody's any more. Where we may not look at what a process has mapped its number is believed, but for the first
  * process's, which every container has too. */
 pid_t live_whose(int board_fd, const char *name, pid_t pid);
+/* Was it started with this ring directory as its own? A program can write there what it likes, and must not make
+ * others' processes its own. */
+bool live_is_started_with(pid_t pid, int dirfd);
 
 #endif

@@ -88,6 +88,42 @@ is 'the server still ends well' "$?" 0
 
 touch erased
 wait "$scribbler"
+
+# A program that never heard of us, alone and as a shell's child; and a ring that calls another's process its own.
+start_live url3
+plain() {
+	"$SONDE" live run --name "$1" "${@:2}" -- sh -c 'while [ ! -e plain.stop ]; do sleep 0.1; done' &
+}
+plain "plain-$name"
+plain_app=$!
+page_of() { curl -s -o page "$(<url3)/metrics" && sed -n "s/^$1 //p" page; }
+shown() { test "$(page_of "sonde_processes{app=\"$1\"}")" = 1; }
+poll shown "plain-$name"
+is 'a program without a word of ours is shown' "$(page_of "sonde_processes{app=\"plain-$name\"}")" 1
+like 'with its processor time' "$(page_of "sonde_cpu_seconds_total{app=\"plain-$name\"}")" '^[0-9.]+$'
+like 'and its memory' "$(page_of "sonde_resident_memory_bytes{app=\"plain-$name\"}")" '^[1-9][0-9]{4,}$'
+if "$SONDE" live run --group -- true 2>/dev/null; then
+	plain "grouped-$name" --group
+	grouped_app=$!
+	poll shown "grouped-$name"
+	is 'in a group of its own once, too' "$(page_of "sonde_processes{app=\"grouped-$name\"}")" 1
+else
+	grouped_app=$plain_app
+	skip 'in a group of its own once, too' 'no control group can be made here'
+fi
+touch plain.stop
+wait "$plain_app" "$grouped_app"
+gone() { test -z "$(page_of "sonde_processes{app=\"plain-$name\"}")"; }
+poll gone
+pass 'until it ends'
+kill "$live"
+wait "$live"
+echo 9000000000000000000 >"$dir/$$.process"
+start_live url4 --config live.yml
+scrape "$(<url4)/metrics" >code
+is 'but who only says so has nobody'"'"'s process' "$(grep -c '^sonde_processes{' page)" 0
+kill "$live"
+wait "$live"
 run "$SONDE" live --listen 0.0.0.0:0
 is 'an address that others reach needs a token' "$status" 2
 run "$SONDE" live run -- /no/such/program
