@@ -75,7 +75,7 @@ fail() {
 ok() {
 	local name=$1
 	shift
-	if "$@"; then
+	if "$@" >&2; then # what it prints is no result
 		pass "$name"
 	else
 		fail "$name"
