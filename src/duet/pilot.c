@@ -4,26 +4,29 @@
  * What one second of a design is worth is the variance of its runs' log-ratios times
  * the seconds of a run: half of it halves the time to the same width. The variance is
  * a robust one (stats/scale.h), since the ranks that the answer comes from forgive
- * wild runs too. rmit is taken unless another is clearly better, since the variance
- * of a few runs is itself a rough figure and rmit needs no assumption about how two
- * programs share a machine.
+ * wild runs too. rmit is taken unless another is better by more than chance gives, since
+ * the variance of a few runs is itself a rough figure and rmit needs no assumption about how
+ * two programs share a machine. What a wrong choice costs: under a quota async has four times
+ * the error of rmit (bench/duet --design), and of five runs of it one pilot in 25 took it for
+ * a fourth of rmit's cost.
  */
 #include "duet/compare-private.h"
-#include "stats/hodges_lehmann.h"
+#include "stats/dist.h"
 #include "stats/order.h"
 #include "stats/scale.h"
-#include "stats/sign.h"
 
 #include <math.h>
 
 /* Runs of one turn cost little: more of them. */
-enum { PILOT_RUNS = 5, PILOT_SHORT_RUNS = 20 };
+enum { PILOT_RUNS = 5, PILOT_SHORT_RUNS = 20, SIGNS_RUNS = 8 };
 
 #define PILOT_SHARE 0.2     /* of the budget, all designs together */
 #define CHECK_SHARE 0.1     /* of the budget */
-#define CLEARLY_BETTER 0.25 /* times the cost of rmit: of 5 runs each, chance gives that in one of nine */
+#define CLEARLY_BETTER 0.25 /* times the cost of rmit, and */
+#define CHANCE 0.02         /* how often so much would be seen of a design that is no better */
+#define QN_EFFICIENCY 0.82
 #define CHECK_LEVEL 0.99
-#define SIGNS_BETTER 0.6 /* times the width by ranks; of well-behaved runs it is 1.25 */
+#define FAR_OFF 8 /* times as wide as the middle two fifths are the middle four; of normal runs 2.4, by chance 4 */
 
 /* The runs of A against itself in one design. */
 struct trial {
@@ -112,19 +115,29 @@ static double variance_of(struct duet_pairs *pairs)
 	return scale * scale;
 }
 
-/* Are the runs near each other or far off, so that signs say much more than ranks? */
+/* How far apart the values of the middle `share` are, of sorted ones. */
+static double middle_width(const double *x, size_t n, double share)
+{
+	size_t out = (size_t)((double)n * (1 - share) / 2);
+
+	return x[n - 1 - out] - x[out];
+}
+
+/*
+ * Are the runs near each other or far off, so that signs say much more than ranks? Averages of a near and a far one
+ * mean nothing, and where a third of them are far off that is what ranks take for the middle: errors of 25 %
+ * (bench/duet under a quota). Where signs are not needed they cost a quarter of width.
+ */
 static bool wants_signs(struct duet_pairs *pairs)
 {
 	double locations[PILOT_SHORT_RUNS];
-	struct stats_interval ranks, signs;
 	size_t n = pairs->runs;
 
 	locate(pairs, locations);
-	if (n < STATS_EFFECT_RANKS || stats_has_nan(locations, n))
+	if (n < SIGNS_RUNS || stats_has_nan(locations, n))
 		return false;
-	signs = stats_median_interval(locations, n, CHECK_LEVEL);
-	ranks = stats_hl_interval(locations, n, CHECK_LEVEL);
-	return signs.hi - signs.lo < SIGNS_BETTER * (ranks.hi - ranks.lo);
+	stats_sort(locations, n);
+	return middle_width(locations, n, 0.8) > FAR_OFF * middle_width(locations, n, 0.4);
 }
 
 static int weigh(struct comparison *c, enum duet_design design, const struct trial *t)
@@ -144,14 +157,25 @@ static int weigh(struct comparison *c, enum duet_design design, const struct tri
 	return 0;
 }
 
+/* The ratio of two variances that chance undercuts so often, of runs whose true variances are the same: Fisher's F. */
+static double chance_ratio(const struct duet_choice *one, const struct duet_choice *other)
+{
+	double df = QN_EFFICIENCY * ((double)one->runs - 1), df_other = QN_EFFICIENCY * ((double)other->runs - 1);
+	double x = stats_beta_quantile(CHANCE, df / 2, df_other / 2);
+
+	return x / (1 - x) * df_other / df;
+}
+
 static enum duet_design cheapest(const struct duet_choice *choices)
 {
+	const struct duet_choice *rmit = &choices[DUET_RMIT];
 	enum duet_design best = DUET_RMIT;
-	double limit = CLEARLY_BETTER * choices[DUET_RMIT].cost;
+	double least = INFINITY;
 
 	for (int d = 0; d < DUET_DESIGNS; d++)
-		if (choices[d].is_tried && d != DUET_RMIT && choices[d].cost < limit) {
-			limit = choices[d].cost;
+		if (choices[d].is_tried && d != DUET_RMIT && choices[d].cost < least &&
+				choices[d].cost < fmin(CLEARLY_BETTER, chance_ratio(&choices[d], rmit)) * rmit->cost) {
+			least = choices[d].cost;
 			best = (enum duet_design)d;
 		}
 	return best;

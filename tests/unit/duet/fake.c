@@ -14,6 +14,8 @@ static double duration(struct fake *f, const struct duet_task *task, enum duet_s
 {
 	double factor = side == DUET_B && !task->is_aa ? f->factor_b : 1;
 
+	if (f->far_off > 0 && stats_rng_uniform(&f->rng) < f->far_off)
+		factor *= 10;
 	return f->base_ns * f->busy * factor * (is_second ? f->second_slower : 1) *
 			exp(f->noise[task->design] * stats_rng_normal(&f->rng));
 }

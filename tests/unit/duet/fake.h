@@ -13,6 +13,7 @@ struct fake {
 	double factor_b;            /* B takes so many times as long as A */
 	double noise[DUET_DESIGNS]; /* sd of the logarithm of an iteration's time, of its side's own */
 	double second_slower;       /* who comes second (or has the second CPUs) takes so many times as long */
+	double far_off;             /* the share of iterations that take ten times as long */
 	double busy;                /* others make all of it so many times as long */
 	size_t fail_at;             /* the run with this number (from 1) fails; 0: none */
 	int failure;                /* with this */

@@ -247,6 +247,59 @@ static void the_pilot_takes_the_quieter_design(void **state)
 	}
 }
 
+/* Five runs of a design may look much better than they are. */
+static void the_pilot_is_not_taken_in_by_chance(void **state)
+{
+	size_t wrong = 0;
+
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		struct duet_setup setup = usual();
+		struct fake f;
+		struct duet_result r;
+
+		setup.is_auto = setup.is_pinned = true;
+		setup.runs_max = 2;
+		setup.budget_ns = SECOND;
+		setup.seed = seed;
+		fake_init(&f, 1, 0.1);
+		stats_rng_init(&f.rng, seed, 77);
+		f.base_ns = 4e5;
+		f.noise[DUET_ASYNC] = 0.2; /* it makes more pairs in its time */
+		r = compare(&setup, &f);
+		assert_true(r.is_design_piloted);
+		wrong += r.schedule.design != DUET_RMIT;
+		duet_result_release(&r);
+	}
+	assert_true(wrong <= 3);
+}
+
+/* Where a third of the pairs are far off, signs; where none is, ranks, which say more. */
+static void who_is_near_or_far_off_is_judged_by_signs(void **state)
+{
+	size_t with = 0, without = 0;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct duet_setup setup = usual();
+		struct fake f;
+		struct duet_result r;
+
+		setup.has_aa = true;
+		setup.runs_max = 2;
+		fake_init(&f, 1, 0.01);
+		stats_rng_init(&f.rng, seed, 78);
+		f.base_ns = 4e7; /* a pair a run */
+		r = compare(&setup, &f);
+		without += r.schedule.has_signs;
+		duet_result_release(&r);
+		f.far_off = 0.2;
+		r = compare(&setup, &f);
+		with += r.schedule.has_signs;
+		duet_result_release(&r);
+	}
+	assert_true(with >= 15 &&
+			without == 0); /* where the first turn was far off, runs seem too long to have enough of them */
+}
+
 static void the_pilot_is_told_as_it_was(void **state)
 {
 	struct duet_result r = { .schedule.design = DUET_ASYNC, .is_design_piloted = true };
@@ -455,6 +508,8 @@ int main(void)
 		cmocka_unit_test(the_self_check_finds_a_bias),
 		cmocka_unit_test(no_self_check_when_it_is_too_dear),
 		cmocka_unit_test(the_pilot_takes_the_quieter_design),
+		cmocka_unit_test(the_pilot_is_not_taken_in_by_chance),
+		cmocka_unit_test(who_is_near_or_far_off_is_judged_by_signs),
 		cmocka_unit_test(the_pilot_is_told_as_it_was),
 		cmocka_unit_test(the_pilot_may_not_eat_the_budget),
 		cmocka_unit_test(an_interruption_keeps_what_there_is),
