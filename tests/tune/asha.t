@@ -22,10 +22,12 @@ def ought_to_stop(rung, own):
 
 for i in range(1, 33):
     loss = 300 - 10 * i + x if i <= 4 else 200 - i + x + y
-    print("step", i, "loss", repr(loss), flush=True)
-    if i in (4, 16) and ought_to_stop(i, loss):
+    is_to_stop = i in (4, 16) and ought_to_stop(i, loss)
+    if is_to_stop: # written down before it is said: who is stopped may not come to it any more
         with open(place, "a") as file:
             print(os.path.basename(os.environ["SONDE_TUNE_DIR"]), i, file=file)
+    print("step", i, "loss", repr(loss), flush=True)
+    if is_to_stop:
         time.sleep(300)
         sys.exit("nobody stopped it")
 PY
