@@ -89,7 +89,8 @@ void perf_find_sched_points(struct perf_source *s)
 	if (id >= 0 && perf_point_field(format.data, "prev_pid;", &p->prev_pid_at) &&
 			perf_point_field(format.data, "prev_state;", &p->prev_state_at))
 		p->switch_id = id;
-	id = perf_find_point("sched", "sched_wakeup", &format, &error);
+	/* In the waker, always; sched_wakeup may be told of where the woken one runs next, by whoever is there. */
+	id = perf_find_point("sched", "sched_waking", &format, &error);
 	if (id >= 0 && perf_point_field(format.data, " pid;", &p->wake_pid_at))
 		p->wake_id = id;
 	if (p->switch_id >= 0 && p->wake_id >= 0)

@@ -3,7 +3,7 @@
  *
  * SWITCH records, which every user may have of his own threads, tell when a thread
  * was taken off and whether it could have gone on. The tracepoints sched_switch
- * and sched_wakeup add what it waited for and who woke it, where tracefs can be read.
+ * and sched_waking add what it waited for and who woke it, where tracefs can be read.
  */
 #include "base/clock.h"
 #include "base/json.h"
