@@ -5,8 +5,8 @@
  * issued again) and completed, the last in an interrupt of whoever runs then: so everybody's
  * are seen. It is known by its device and first sector; what is completed in parts goes on from the next sector.
  *
- * A CPU that the hypervisor stops between taking the time of an issue and writing it down is late with it: the
- * end, from another CPU's ring, comes first. Ends of requests that nobody knows are therefore kept for a while.
+ * A CPU that the hypervisor stops between taking the time of an issue and writing it down would be late with it: the
+ * end, from another CPU's ring, would come first. Ends of requests that nobody knows are therefore kept for a while.
  */
 #include "base/clock.h"
 #include "base/json.h"
