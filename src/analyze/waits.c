@@ -76,10 +76,66 @@ static size_t meet(const char *function, size_t best)
 	return best;
 }
 
+/*
+ * The call that a thread waits in, of stacks that end there: without frames of the kernel a read may be of a file, a
+ * pipe or a socket, and is not told.
+ */
+static enum wait_reason call_reason(const char *function)
+{
+	static const char *const before[] = { "__GI_", "__libc_", "_" };
+	static const struct {
+		const char *call;
+		enum wait_reason reason;
+	} calls[] = {
+		{ "recv", WAIT_NETWORK },
+		{ "recvfrom", WAIT_NETWORK },
+		{ "recvmsg", WAIT_NETWORK },
+		{ "recvmmsg", WAIT_NETWORK },
+		{ "send", WAIT_NETWORK },
+		{ "sendto", WAIT_NETWORK },
+		{ "sendmsg", WAIT_NETWORK },
+		{ "sendmmsg", WAIT_NETWORK },
+		{ "connect", WAIT_NETWORK },
+		{ "accept", WAIT_EVENT },
+		{ "accept4", WAIT_EVENT },
+		{ "poll", WAIT_EVENT },
+		{ "ppoll", WAIT_EVENT },
+		{ "select", WAIT_EVENT },
+		{ "pselect", WAIT_EVENT },
+		{ "epoll_wait", WAIT_EVENT },
+		{ "epoll_pwait", WAIT_EVENT },
+		{ "clock_nanosleep", WAIT_SLEEP },
+		{ "nanosleep", WAIT_SLEEP },
+		{ "wait4", WAIT_CHILD },
+		{ "waitid", WAIT_CHILD },
+		{ "waitpid", WAIT_CHILD },
+		{ "fsync", WAIT_DISK },
+		{ "fdatasync", WAIT_DISK },
+		{ "msync", WAIT_DISK },
+	};
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before);) {
+		size_t n = strlen(before[i]);
+		bool is_before = strncmp(function, before[i], n) == 0;
+
+		function += is_before ? n : 0;
+		i = is_before ? 0 : i + 1;
+	}
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strcmp(function, calls[i].call) == 0)
+			return calls[i].reason;
+	return WAIT_OTHER;
+}
+
 enum wait_reason wait_reason_of(struct model_stacks *stacks, int64_t stack)
 {
+	enum wait_reason otherwise = WAIT_OTHER;
+	const struct model_frame *innermost;
 	size_t best = PARTS;
 
+	if (stack != STORE_NULL && model_stack_place(stacks, stack, &innermost) && !innermost->is_kernel &&
+			innermost->function)
+		otherwise = call_reason(innermost->function);
 	for (; stack != STORE_NULL; stack = model_stack_parent(stacks, stack)) {
 		const struct model_frame *frames;
 		size_t count = model_stack_place(stacks, stack, &frames);
@@ -87,7 +143,7 @@ enum wait_reason wait_reason_of(struct model_stacks *stacks, int64_t stack)
 		for (size_t i = 0; i < count; i++)
 			best = frames[i].function ? meet(frames[i].function, best) : best;
 	}
-	return best < PARTS ? parts[best].reason : WAIT_OTHER;
+	return best < PARTS ? parts[best].reason : otherwise;
 }
 
 bool wait_is_fault(struct model_stacks *stacks, int64_t stack)
