@@ -29,6 +29,7 @@
 #define OF_LIFE_FEW 0.8
 #define PIECES_FEW 64 /* that vote, at most: see stats/repeats.c */
 #define STRETCHES_MAX 16
+#define PAUSES_MORE 1.5           /* times the weight, to be preferred to a loop that needs no pauses */
 #define OUTER_MORE 1.5            /* times the weight, to be preferred to a loop inside one program */
 #define PAUSE (UINT32_C(1) << 31) /* after a call: a token of its own, another after each call */
 #define APART (UINT32_C(1) << 29) /* a token that comes once */
@@ -325,7 +326,7 @@ static int try_stream(struct analyze *a, const struct detect *d, int stream, str
 		struct detected one = { .count = 0 };
 
 		rc = find(a, &t, ways[i], &one);
-		if (rc == 0 && one.weight > found->weight)
+		if (rc == 0 && one.weight > (ways[i] & PAUSES ? PAUSES_MORE : 1) * found->weight)
 			*found = one;
 	}
 	found->tokens = t.count;
