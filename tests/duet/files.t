@@ -102,14 +102,6 @@ if g++ -o bm bm.cc -lbenchmark -pthread 2>gxx.log; then
 else
 	skip 'by Google Benchmark itself' 'there is no libbenchmark-dev'
 fi
-if /usr/bin/python3 -c 'import pytest_benchmark' 2>/dev/null; then
-	printf 'def test_x(benchmark):\n    benchmark.pedantic(sum, args=([1, 2],), rounds=3)\n' >test_real.py
-	/usr/bin/python3 -m pytest -q -p no:cacheprovider --benchmark-json real/pytest.p.0.seqn.None.A.x.json test_real.py >pytest.log 2>&1
-	table real
-	is 'by pytest-benchmark itself' "$(column iteration) $(column iteration_time_ns | tr ' ' '\n' | grep -c '^[0-9]')" '0 1 2 3' || diag "$(<pytest.log)"
-else
-	skip 'by pytest-benchmark itself' 'python3-pytest-benchmark is not installed'
-fi
 mkdir l && printf '# start end\n1000 1500\n2.5 3.75\n1.5e0 2.0\n' >l/lines.b.0.duet.AB.A.x
 table l
 is 'lines of start and end' "$(column iteration_time_ns)" '500 1250000000 500000000'

@@ -95,21 +95,27 @@ static int calm_down(void *arg, const struct duet_result *so_far, struct sonde_e
 	return 0;
 }
 
+static void goes_on_when_calm(struct duet_setup *setup, struct fake *f)
+{
+	struct duet_result r;
+
+	setup->on_schedule = calm_down;
+	setup->arg = f;
+	r = compare(setup, f);
+	assert_int_equal(r.verdict, STATS_INCONCLUSIVE);
+	assert_int_equal(r.stop, DUET_BUDGET_OVER);
+	duet_result_release(&r);
+}
+
 static void a_busy_pilot_does_not_end_it_early(void **state)
 {
 	struct duet_setup setup = usual();
 	struct fake f;
-	struct duet_result r;
 
 	fake_init(&f, 1.01, 0.2);
 	f.base_ns = 2e7;
 	setup.has_aa = true;
-	setup.on_schedule = calm_down;
-	setup.arg = &f;
-	r = compare(&setup, &f);
-	assert_int_equal(r.verdict, STATS_INCONCLUSIVE);
-	assert_int_equal(r.stop, DUET_BUDGET_OVER);
-	duet_result_release(&r);
+	goes_on_when_calm(&setup, &f);
 }
 
 /* All that is known of the time a turn takes is one turn, and others were at work in it. */
@@ -117,17 +123,11 @@ static void a_busy_first_turn_does_not_end_it_early(void **state)
 {
 	struct duet_setup setup = usual();
 	struct fake f;
-	struct duet_result r;
 
 	fake_init(&f, 1.01, 0.2);
 	f.base_ns = 1e8;
 	f.busy = 2.5;
-	setup.on_schedule = calm_down;
-	setup.arg = &f;
-	r = compare(&setup, &f);
-	assert_int_equal(r.verdict, STATS_INCONCLUSIVE);
-	assert_int_equal(r.stop, DUET_BUDGET_OVER);
-	duet_result_release(&r);
+	goes_on_when_calm(&setup, &f);
 }
 
 static void one_run_at_least_and_it_is_indicative(void **state)
