@@ -217,6 +217,7 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 		.cgroup_fd = -1 };
 	j->is_foreground = spec->is_foreground;
 	j->meanwhile = spec->meanwhile;
+	j->met = spec->met;
 	j->meanwhile_arg = spec->ready_arg;
 	int rc = prepare(j, spec, &plan, err);
 	if (!rc)
