@@ -12,7 +12,7 @@
 
 /* Memory. */
 
-static void *memory(size_t bytes)
+void *log_memory(size_t bytes)
 {
 	void *at = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (at)
@@ -86,7 +86,7 @@ static void clock_slope(struct pfwlog *log)
 
 static struct pfwlog *log_new(const char *ring)
 {
-	struct pfwlog *log = memory(sizeof(*log));
+	struct pfwlog *log = log_memory(sizeof(*log));
 	if (!log)
 		return NULL;
 	log->textfd = log->file.fd = -1;
@@ -100,7 +100,7 @@ static bool rules_prepare(struct pfwlog *log)
 	const struct pfwlog_setup *u = &log->state->setup;
 	if (!u->is_selective || !u->interval_ns)
 		return true;
-	log->rules = memory(sizeof(*log->rules));
+	log->rules = log_memory(sizeof(*log->rules));
 	if (log->rules)
 		rules_read(log->rules, u->rules);
 	return log->rules != NULL;
@@ -135,8 +135,7 @@ struct pfwlog *pfwlog_open(const char *ring, struct sonde_control *control, uint
 	log->control = control;
 	log->state = state_map(log->dirfd, O_CREAT | O_EXCL, error);
 	if (!log->state)
-		log->state = memory(sizeof(
-				*log->state)); /* no room: the log is written, but nothing can finish it for us */
+		log->state = log_memory(sizeof(*log->state)); /* no room: a log that nobody can finish for us */
 	if (!log->state)
 		return NULL;
 	log->state->setup = *setup;
@@ -232,7 +231,7 @@ struct pfwlog *pfwlog_reopen(const char *ring, int *error)
 
 void pfwlog_add_segment(struct pfwlog *log, struct sonde_segment *segment, size_t bytes)
 {
-	struct log_segment *s = log->segment_count < SONDE_SEGMENTS_MAX ? memory(sizeof(*s)) : NULL;
+	struct log_segment *s = log->segment_count < SONDE_SEGMENTS_MAX ? log_memory(sizeof(*s)) : NULL;
 	if (!s)
 		return;
 	uint32_t chunks = (uint32_t)((bytes - SONDE_SEGMENT_HEAD_BYTES) / SONDE_CHUNK_BYTES);

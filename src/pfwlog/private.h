@@ -118,6 +118,7 @@ void log_commit(struct pfwlog *log);
 void log_apply_journal(struct pfwlog *log);
 
 /* pfwlog.c */
+void *log_memory(size_t bytes); /* mapped, zeros, not for children; NULL: there is none */
 int log_open_file(struct pfwlog *log);
 
 /* head.c */
