@@ -183,6 +183,7 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		.place = plan->place.kind == JOB_PROCESS ? NULL : &plan->place,
 		.timeout_ns = end_after_ns(plan->spec, &is_cut),
 		.ladder = &plan->spec->ladder,
+		.is_bound = true,
 		.board = take_board,
 		.board_arg = &taker,
 		.look = plan->spec->warm_up_ns ? mark_board : NULL,
