@@ -120,6 +120,11 @@ like 'a directory without results is told' "$err" 'there are no results'
 mkdir one && printf '0 1000\n1000 2000\n2000 3000\n' >one/lines.b.0.duet.AB.A.x && printf '0 1010\n1010 2020\n2020 3030\n' >one/lines.b.0.duet.AB.B.x
 run "$SONDE" duet report one --json
 is 'one run is judged as one' "$(jq -c '[.benchmarks[0].verdict, .benchmarks[0].runs]' <<<"$out")" '["inconclusive",1]'
+cp one/lines.b.0.duet.AB.A.x one/lines.d.0.duet.AB.A.x && cp one/lines.b.0.duet.AB.B.x one/lines.d.0.duet.AB.B.x
+run "$SONDE" duet report one
+like 'what it cannot bound has no end' "$out" 'lines/d duet.* to ∞ %'
+unlike 'and no number for it' "$out" 'inf|nan'
+rm one/lines.d.*
 run "$SONDE" duet process one -o one.csv
 run "$SONDE" duet overlaps one.csv
 is 'overlaps of a table' "$status" 0
