@@ -53,15 +53,20 @@ static void say_number(struct buf *out, double value, int digits)
 		buf_addf(out, "%+.*f", digits, value);
 }
 
-static void say_interval(struct buf *out, const struct stats_interval *ratio)
+void duet_say_bounds(struct buf *out, const struct stats_interval *ratio)
 {
 	int digits = digits_for(isfinite(ratio->hi) ? percent(ratio->hi) - percent(ratio->lo) : 1);
 
-	buf_addf(out, "%g %% interval ", 100 * ratio->level);
 	say_number(out, percent(ratio->lo), digits);
 	buf_adds(out, " to ");
 	say_number(out, percent(ratio->hi), digits);
 	buf_adds(out, " %");
+}
+
+void duet_say_interval(struct buf *out, const struct stats_interval *ratio)
+{
+	buf_addf(out, "%g %% interval ", 100 * ratio->level);
+	duet_say_bounds(out, ratio);
 }
 
 static void say_basis(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
@@ -69,7 +74,7 @@ static void say_basis(struct buf *out, const struct duet_report *r, const struct
 	const struct duet_result *result = e->result;
 
 	buf_adds(out, " (");
-	say_interval(out, &result->effect.ratio);
+	duet_say_interval(out, &result->effect.ratio);
 	buf_addf(out, ", %zu run%s of %zu pair%s in %.1f s)", result->run_count, result->run_count == 1 ? "" : "s",
 			result->pairs.count, result->pairs.count == 1 ? "" : "s", result->seconds);
 }

@@ -102,6 +102,20 @@ if g++ -o bm bm.cc -lbenchmark -pthread 2>gxx.log; then
 else
 	skip_missing 'by Google Benchmark itself' 'there is no libbenchmark-dev'
 fi
+cat >test_sums.py <<'EOS'
+import pytest
+@pytest.mark.parametrize("n", [10, 1000])
+def test_sum(benchmark, n):
+    benchmark.pedantic(lambda: sum(range(n)), rounds=3, iterations=2)
+EOS
+if /usr/bin/python3 -c 'import pytest_benchmark' 2>/dev/null; then
+	/usr/bin/python3 -m pytest -p no:cacheprovider --benchmark-json=real/pytest.p.0.seqn.None.A.x.json test_sums.py >pytest.log 2>&1 || diag "$(<pytest.log)"
+	table real
+	is 'by pytest-benchmark itself' "$(column benchmark | tr ' ' '\n' | uniq -c | xargs) $(column iteration_time_ns | tr ' ' '\n' | grep -c '^[1-9]')" '3 p/test_sums.py::test_sum[10] 3 p/test_sums.py::test_sum[1000] 6' || diag "$err"
+	rm real/*
+else
+	skip 'by pytest-benchmark itself' 'there is no python3-pytest-benchmark'
+fi
 mkdir l && printf '# start end\n1000 1500\n2.5 3.75\n1.5e0 2.0\n' >l/lines.b.0.duet.AB.A.x
 table l
 is 'lines of start and end' "$(column iteration_time_ns)" '500 1250000000 500000000'
@@ -120,6 +134,11 @@ like 'a directory without results is told' "$err" 'there are no results'
 mkdir one && printf '0 1000\n1000 2000\n2000 3000\n' >one/lines.b.0.duet.AB.A.x && printf '0 1010\n1010 2020\n2020 3030\n' >one/lines.b.0.duet.AB.B.x
 run "$SONDE" duet report one --json
 is 'one run is judged as one' "$(jq -c '[.benchmarks[0].verdict, .benchmarks[0].runs]' <<<"$out")" '["inconclusive",1]'
+cp one/lines.b.0.duet.AB.A.x one/lines.d.0.duet.AB.A.x && cp one/lines.b.0.duet.AB.B.x one/lines.d.0.duet.AB.B.x
+run "$SONDE" duet report one
+like 'what it cannot bound has no end' "$out" 'lines/d duet.* to ∞ %'
+unlike 'and no number for it' "$out" 'inf|nan'
+rm one/lines.d.*
 run "$SONDE" duet process one -o one.csv
 run "$SONDE" duet overlaps one.csv
 is 'overlaps of a table' "$status" 0
