@@ -126,20 +126,12 @@ const struct cli_exit_code recording_exit_codes[] = {
 	{ NULL, NULL },
 };
 
-static bool list_has(const struct cli_list *list, const char *word)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], word))
-			return true;
-	return false;
-}
-
 static uint32_t categories_of(const struct recording_options *o)
 {
 	uint32_t bits = 0;
 	for (unsigned i = 0; category_words[i]; i++)
-		if ((!o->only.count || list_has(&o->only, category_words[i])) &&
-				!list_has(&o->without, category_words[i]))
+		if ((!o->only.count || cli_list_has(&o->only, category_words[i])) &&
+				!cli_list_has(&o->without, category_words[i]))
 			bits |= 1u << i;
 	return bits;
 }
