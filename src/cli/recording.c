@@ -78,7 +78,7 @@ const struct cli_option recording_rows[] = {
 				"and all others about half of one; see --syscalls-by." },
 	{ 0, "syscalls-by", "WAY", CLI_CHOICE(struct recording_options, calls_by), .choices = way_words,
 			.group = "Probes", .default_text = "auto",
-			.help = "As --syscalls, in one way alone: bpf; perf, whose tracepoints cost about 1 us a call, "
+			.help = "As --syscalls, in one way alone: bpf; perf, whose tracepoints cost 2 to 5 us a call, "
 				"others nothing, and do not know all paths; or ptrace, which costs 20 us or more. auto "
 				"takes the first that works." },
 	{ 0, "timeout", "TIME", CLI_DURATION(struct recording_options, timeout_ns), .group = "The program's place",
