@@ -90,7 +90,7 @@ static void say_basis(struct buf *out, const struct duet_report *r, const struct
 	duet_say_interval(out, &result->effect.ratio);
 	buf_addf(out, ", %zu run%s", result->run_count, result->run_count == 1 ? "" : "s");
 	if (result->pairs.count != result->run_count)
-		buf_addf(out, " with %zu pairs in all", result->pairs.count);
+		buf_addf(out, " with %zu pairs", result->pairs.count);
 	buf_addf(out, " in %.1f s)", result->seconds);
 }
 
@@ -267,7 +267,7 @@ static void doubt_busy(struct doubts *d, const struct duet_setup *setup, const s
 						"passes meanwhile is noise: --metric cpu does not count it; as root, "
 						"without --priority none, the programs run ahead of others",
 						100 * around->pressure_share));
-	else if (is_cpu_narrower(r))
+	else if (r->verdict == STATS_INCONCLUSIVE && is_cpu_narrower(r))
 		doubt(d,
 				arena_printf(d->arena,
 						"somebody waited for a processor in %.0f %% of the time, which is "
