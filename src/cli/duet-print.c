@@ -9,14 +9,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-static bool list_has(const struct cli_list *list, const char *word)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], word))
-			return true;
-	return false;
-}
-
 static int exit_code_of(const struct duet_options *o, const struct duet_report *report)
 {
 	bool is_slower = false, is_open = false;
@@ -29,7 +21,7 @@ static int exit_code_of(const struct duet_options *o, const struct duet_report *
 		return 128 + duet_signals_caught();
 	if (is_slower)
 		return CLI_EXIT_VERDICT;
-	return is_open && list_has(&o->fail_on, "inconclusive") ? DUET_EXIT_INCONCLUSIVE : CLI_EXIT_FINE;
+	return is_open && cli_list_has(&o->fail_on, "inconclusive") ? DUET_EXIT_INCONCLUSIVE : CLI_EXIT_FINE;
 }
 
 static void write_json(struct buf *text, const struct duet_options *o, const struct duet_report *report)

@@ -81,7 +81,7 @@ if command -v hyperfine >/dev/null; then
 	is 'in the order of its commands' "$(column command)" 'true true true true sleep 0.001 sleep 0.001 sleep 0.001 sleep 0.001'
 	rm real/*
 else
-	skip 'by hyperfine itself' 'hyperfine is not installed'
+	skip_missing 'by hyperfine itself' 'hyperfine is not installed'
 fi
 cat >bm.cc <<'EOS'
 #include <benchmark/benchmark.h>
@@ -100,7 +100,7 @@ if g++ -o bm bm.cc -lbenchmark -pthread 2>gxx.log; then
 	like 'a benchmark that failed there is a failure' "$status $err" "^1 .*'BM_fails.*' failed: no such thing"
 	rm real/*
 else
-	skip 'by Google Benchmark itself' 'there is no libbenchmark-dev'
+	skip_missing 'by Google Benchmark itself' 'there is no libbenchmark-dev'
 fi
 cat >test_sums.py <<'EOS'
 import pytest
