@@ -9,11 +9,20 @@
 #include <math.h>
 #include <stdio.h>
 
+/* As people read it; programs get all digits. */
+static void format(const struct tune_param *p, double value, char *text, size_t size)
+{
+	if (p->type == TUNE_FLOAT && isfinite(value))
+		snprintf(text, size, "%.6g", value);
+	else
+		tune_param_format(p, value, text, size);
+}
+
 static void add_value(struct term_table *t, const struct tune_param *p, double value, enum term_style style)
 {
 	char text[TUNE_WHY];
 
-	tune_param_format(p, value, text, sizeof(text));
+	format(p, value, text, sizeof(text));
 	term_table_cell(t, style, text);
 }
 
@@ -56,7 +65,7 @@ static void add_point(struct term_table *t, const struct tune_space *space, cons
 	for (size_t i = 0; i < space->count; i++) {
 		if (isnan(point[i])) /* it does not count there */
 			continue;
-		tune_param_format(&space->params[i], point[i], value, sizeof(value));
+		format(&space->params[i], point[i], value, sizeof(value));
 		buf_addf(&text, "%s%s=%s", text.len ? " " : "", space->params[i].name, value);
 	}
 	term_table_cell(t, TERM_PLAIN, text.len ? text.data : "");
