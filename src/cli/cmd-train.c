@@ -265,7 +265,7 @@ static const struct cli_example examples[] = {
 static const struct cli_exit_code exit_codes[] = {
 	{ "0", "The target was reached, or the program ended well." },
 	{ "1", "It was interrupted or ran out of time, or sonde failed; when run again, an interrupted job goes on." },
-	{ "2", "Wrong usage." },
+	{ "2", "The command line is wrong." },
 	{ "other", "The program's own, when it failed." },
 	{ NULL, NULL },
 };

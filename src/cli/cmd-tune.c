@@ -304,7 +304,7 @@ static const struct cli_example examples[] = {
 static const struct cli_exit_code exit_codes[] = {
 	{ "0", "The study ran; whether there was something to gain is in the report." },
 	{ "1", "It failed or was interrupted; run again, it goes on from its journal." },
-	{ "2", "Wrong usage." },
+	{ "2", "The command line is wrong." },
 	{ NULL, NULL },
 };
 
