@@ -42,7 +42,7 @@ static struct stats_interval by_student(struct experiment *e, uint64_t seed)
 }
 
 /* How often a bootstrap holds the truth does not depend on their number, as (DRAWS + 1) * tail is a whole number. */
-enum { DRAWS = 399 };
+enum { DRAWS = 999 };
 
 static struct stats_interval bootstrap(const struct experiment *e, const struct stats_bootstrap *how)
 {
@@ -63,7 +63,10 @@ static double location(double *x, double *weight, size_t n, const void *context)
 /* The mean of whole runs, studentised. */
 static struct stats_interval by_bootstrap(struct experiment *e, uint64_t seed)
 {
-	struct stats_bootstrap how = { .level = 0.955, .seed = seed, .draws = DRAWS, .of_run = location };
+	struct stats_bootstrap how = { .level = 1 - 0.05 * STATS_EFFECT_GUARD,
+		.seed = seed,
+		.draws = DRAWS,
+		.of_run = location };
 
 	return bootstrap(e, &how);
 }

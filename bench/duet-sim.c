@@ -214,6 +214,14 @@ static void run_group(const struct group *g, size_t n, uint64_t seed, struct tot
 			}
 }
 
+/* Those that have a bar, or those that have none. */
+static void run_groups(const char *words, bool has_bar, size_t n, uint64_t seed, struct total *all)
+{
+	for (size_t i = 0; i < group_count; i++)
+		if (strstr(groups[i].name, words) && (groups[i].bar != NONE) == has_bar)
+			run_group(&groups[i], n, seed, all);
+}
+
 /* How many miss their bar again. */
 static size_t run_missed(const struct total *all, size_t n)
 {
@@ -260,10 +268,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	printf("%zu A/A and %zu +1.5 %% experiments a cell, seed %llu\n", n, n, (unsigned long long)seed);
-	for (size_t i = 0; i < group_count; i++)
-		if (strstr(groups[i].name, words))
-			run_group(&groups[i], n, seed, &all);
+	run_groups(words, true, n, seed, &all);
 	again = run_missed(&all, CLOSER * n);
 	print_total(&all, again);
+	run_groups(words, false, n, seed, &all);
 	return all.beyond || again;
 }

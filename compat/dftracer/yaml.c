@@ -34,19 +34,24 @@ static void trim_end(char *text)
 		text[--n] = '\0';
 }
 
+/* Behind the text in quotes that begins at p; p itself: none does. What nothing closes goes to the end. */
+static char *behind_quotes(char *p)
+{
+	char quote = *p;
+	if (quote != '"' && quote != '\'')
+		return p;
+	for (p++; *p && *p != quote; p++)
+		if (*p == '\\' && quote == '"' && p[1])
+			p++;
+	return *p ? p + 1 : p;
+}
+
 /* Cut at a comment that is not inside quotes. */
 static void cut_comment(char *line)
 {
-	char quote = 0;
-	for (char *p = line; *p; p++) {
-		if (quote) {
-			if (*p == '\\' && quote == '"' && p[1])
-				p++;
-			else if (*p == quote)
-				quote = 0;
-		} else if (*p == '"' || *p == '\'') {
-			quote = *p;
-		} else if (*p == '#' && (p == line || is_blank(p[-1]))) {
+	for (char *p = line, *next; *p; p = next == p ? p + 1 : next) {
+		next = behind_quotes(p);
+		if (*p == '#' && (p == line || is_blank(p[-1]))) {
 			*p = '\0';
 			return;
 		}
@@ -93,21 +98,13 @@ static char *colon_of(char *text)
 /* The comma that ends an item of a list: not one in quotes, nor in braces. */
 static char *comma_of(char *item)
 {
-	char quote = 0;
 	unsigned depth = 0;
-	for (char *p = item; *p; p++) {
-		if (quote) {
-			if (*p == '\\' && quote == '"' && p[1])
-				p++;
-			else if (*p == quote)
-				quote = 0;
-		} else if (*p == '"' || *p == '\'') {
-			quote = *p;
-		} else if (*p == '{' || *p == '}') {
+	for (char *p = item, *next; *p; p = next == p ? p + 1 : next) {
+		next = behind_quotes(p);
+		if (*p == '{' || *p == '}')
 			depth = *p == '{' ? depth + 1 : depth - (depth > 0);
-		} else if (*p == ',' && !depth) {
+		else if (*p == ',' && !depth)
 			return p;
-		}
 	}
 	return NULL;
 }

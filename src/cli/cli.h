@@ -40,6 +40,8 @@ struct cli_list {
 	size_t count;
 };
 
+bool cli_list_has(const struct cli_list *list, const char *word);
+
 struct cli_context;
 struct cli_option;
 

@@ -204,7 +204,7 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 	rc = tune_journal_open(&journal, path, study, o, ctx->err);
 	if (rc == 0 && options->is_retry)
 		rc = retry(&journal, o, ctx->err);
-	if (rc == 0 && journal.is_resumed && !options->is_json && !options->is_csv)
+	if (rc == 0 && journal.is_resumed && !options->is_dry && !options->is_json && !options->is_csv)
 		printf("%s: goes on after %zu trials\n", study->name, o->count);
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }
@@ -304,7 +304,7 @@ static const struct cli_example examples[] = {
 static const struct cli_exit_code exit_codes[] = {
 	{ "0", "The study ran; whether there was something to gain is in the report." },
 	{ "1", "It failed or was interrupted; run again, it goes on from its journal." },
-	{ "2", "Wrong usage." },
+	{ "2", "The command line is wrong." },
 	{ NULL, NULL },
 };
 

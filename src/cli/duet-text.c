@@ -153,6 +153,17 @@ static void write_plot(struct buf *out, const struct term *term, const struct du
 	plot_axis(out, &s);
 }
 
+/* On one line, whatever it has. */
+static void write_command(struct buf *out, const char *command)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+	for (; *command; command++)
+		buf_adds(&line, *command == '\n' ? "⏎" : (const char[]){ *command, '\0' });
+	buf_adds(out, "  ");
+	term_safe(out, line.data);
+}
+
 static void write_sides(struct buf *out, const struct duet_report *report, const struct duet_entry *e)
 {
 	enum duet_metric metric = report->setup->pairing.metric;
@@ -164,10 +175,8 @@ static void write_sides(struct buf *out, const struct duet_report *report, const
 				duet_metric_median(e->result->runs, e->result->run_count, (enum duet_side)side,
 						metric));
 		buf_addf(out, "  %c  %-10s", "AB"[side], value.data);
-		if (e->commands[side]) {
-			buf_adds(out, "  ");
-			term_safe(out, e->commands[side]);
-		}
+		if (e->commands[side])
+			write_command(out, e->commands[side]);
 		buf_addc(out, '\n');
 	}
 }
@@ -190,17 +199,24 @@ static void write_design(struct buf *out, const struct duet_report *report, cons
 /* Beside the time that passes, the time that the programs had a processor. */
 static void write_cpu(struct buf *out, const struct stats_interval *cpu)
 {
-	if (isfinite(cpu->estimate))
-		buf_addf(out, "  processor time: %+.2f %% (%g %% interval %+.2f to %+.2f %%)\n",
-				100 * (cpu->estimate - 1), 100 * cpu->level, 100 * (cpu->lo - 1), 100 * (cpu->hi - 1));
+	if (!isfinite(cpu->estimate))
+		return;
+	buf_adds(out, "  processor time: ");
+	duet_say_estimate(out, cpu);
+	buf_adds(out, " (");
+	duet_say_interval(out, cpu);
+	buf_adds(out, ")\n");
 }
 
 static void write_around(struct buf *out, const struct duet_report *report, const struct duet_result *r)
 {
-	if (r->self.runs)
-		buf_addf(out, "  A against itself: %+.2f %% (%g %% interval %+.2f to %+.2f %%, %zu runs)\n",
-				100 * (r->self.ratio.estimate - 1), 100 * r->self.ratio.level,
-				100 * (r->self.ratio.lo - 1), 100 * (r->self.ratio.hi - 1), r->self.runs);
+	if (r->self.runs) {
+		buf_adds(out, "  A against itself: ");
+		duet_say_estimate(out, &r->self.ratio);
+		buf_adds(out, " (");
+		duet_say_interval(out, &r->self.ratio);
+		buf_addf(out, ", %zu runs)\n", r->self.runs);
+	}
 	if (isfinite(report->around.steal_share) || isfinite(report->around.pressure_share))
 		buf_adds(out, "  meanwhile:");
 	if (isfinite(report->around.steal_share))
@@ -244,11 +260,13 @@ static void write_many(struct buf *out, const struct term *term, const struct du
 	for (size_t i = 0; i < report->count; i++) {
 		const struct duet_entry *e = &report->entries[i];
 		const struct stats_interval *ratio = &e->result->effect.ratio;
+		CLEANUP(buf_release) struct buf bounds = BUF_INIT;
 
+		duet_say_bounds(&bounds, ratio);
 		term_table_cell(&table, TERM_PLAIN, e->name ? e->name : "");
 		term_table_cell(&table, style_of(e->result->verdict), stats_verdict_name(e->result->verdict));
 		term_table_cellf(&table, "%+.2f %%", 100 * (ratio->estimate - 1));
-		term_table_cellf(&table, "%+.2f to %+.2f %%", 100 * (ratio->lo - 1), 100 * (ratio->hi - 1));
+		term_table_cell(&table, TERM_PLAIN, bounds.data);
 		term_table_cellf(&table, "%zu", e->result->run_count);
 		term_table_cellf(&table, "%zu", e->result->pairs.count);
 		if (isfinite(e->p_adjusted))
@@ -258,9 +276,11 @@ static void write_many(struct buf *out, const struct term *term, const struct du
 	}
 	term_table_write(&table, out, term);
 	term_table_release(&table);
-	buf_addf(out, "geometric mean %+.2f %% (%g %% interval %+.2f to %+.2f %%, of %zu benchmarks)\n",
-			100 * (report->mean.estimate - 1), 100 * report->mean.level, 100 * (report->mean.lo - 1),
-			100 * (report->mean.hi - 1), report->count);
+	buf_adds(out, "geometric mean ");
+	duet_say_estimate(out, &report->mean);
+	buf_adds(out, " (");
+	duet_say_interval(out, &report->mean);
+	buf_addf(out, ", of %zu benchmarks)\n", report->count);
 	duet_say_held_back(&held, report);
 	if (held.len)
 		buf_addf(out, "%s\n", held.data);

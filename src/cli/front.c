@@ -22,7 +22,7 @@ void front_print_overview(void)
 
 	term_add(&text, &term, TERM_BOLD, "Usage:");
 	buf_adds(&text, " sonde COMMAND [OPTION...]\n\n");
-	buf_adds(&text, "Record what a program does, and look at it.\n\n");
+	buf_adds(&text, "Record what a program does, see it, compare, tune and watch.\n\n");
 	cli_entry_list(&text, &term);
 	buf_adds(&text, "\n'sonde COMMAND --help' explains one command; 'man sonde' the whole.\n");
 	fputs(text.data, stdout);

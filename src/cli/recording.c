@@ -78,7 +78,7 @@ const struct cli_option recording_rows[] = {
 				"and all others about half of one; see --syscalls-by." },
 	{ 0, "syscalls-by", "WAY", CLI_CHOICE(struct recording_options, calls_by), .choices = way_words,
 			.group = "Probes", .default_text = "auto",
-			.help = "As --syscalls, in one way alone: bpf; perf, whose tracepoints cost about 1 us a call, "
+			.help = "As --syscalls, in one way alone: bpf; perf, whose tracepoints cost 2 to 5 us a call, "
 				"others nothing, and do not know all paths; or ptrace, which costs 20 us or more. auto "
 				"takes the first that works." },
 	{ 0, "timeout", "TIME", CLI_DURATION(struct recording_options, timeout_ns), .group = "The program's place",
@@ -132,20 +132,12 @@ const struct cli_exit_code recording_exit_codes[] = {
 	{ NULL, NULL },
 };
 
-static bool list_has(const struct cli_list *list, const char *word)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], word))
-			return true;
-	return false;
-}
-
 static uint32_t categories_of(const struct recording_options *o)
 {
 	uint32_t bits = 0;
 	for (unsigned i = 0; category_words[i]; i++)
-		if ((!o->only.count || list_has(&o->only, category_words[i])) &&
-				!list_has(&o->without, category_words[i]))
+		if ((!o->only.count || cli_list_has(&o->only, category_words[i])) &&
+				!cli_list_has(&o->without, category_words[i]))
 			bits |= 1u << i;
 	return bits;
 }

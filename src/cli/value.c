@@ -195,6 +195,14 @@ int value_choice(const char *const *choices, const char *text, size_t len, struc
 	return -EINVAL;
 }
 
+bool cli_list_has(const struct cli_list *list, const char *word)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], word))
+			return true;
+	return false;
+}
+
 static int list_add(struct cli_list *list, const char *text, size_t len, struct arena *arena, struct sonde_err *err)
 {
 	const char **items = arena_alloc(arena, (list->count + 2) * sizeof(*items));

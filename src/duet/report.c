@@ -178,6 +178,8 @@ static void write_entry(struct json *j, const struct duet_report *r, const struc
 	json_kstr(j, "method", result->effect.log_ratio.method);
 	json_kuint(j, "pairs", result->pairs.count);
 	json_kuint(j, "looks", result->looks);
+	if (result->schedule.runs_max)
+		json_kuint(j, "runs_max", result->schedule.runs_max);
 	json_kstr(j, "stop", duet_stop_name(result->stop));
 	json_kbool(j, "indicative", result->effect.is_indicative);
 	json_kreal(j, "detectable", result->detectable - 1);

@@ -169,27 +169,14 @@ bool foreign_line(struct foreign *f, char **line, size_t *n)
 
 void foreign_lost(struct foreign *f, const char *reason, size_t where, const char *text, size_t n)
 {
-	struct pfw_crew *c = &f->im->crew;
-	struct pfw_lost_line *grown, *lost;
-	size_t some;
-
-	f->counts->invalid += strcmp(reason, PFW_TOO_LONG) != 0;
-	if (c->lost_count >= IMPORT_PROBLEMS_MAX)
-		return;
-	grown = reallocarray(c->lost, c->lost_count + 1, sizeof(*grown));
-	if (!grown)
-		return;
-	c->lost = grown;
-	lost = &c->lost[c->lost_count++];
-	*lost = (struct pfw_lost_line){ .part = f->part,
+	struct pfw_lost_line lost = { .part = f->part,
 		.line = f->line ? f->line - 1 : 0,
 		.reason = reason,
 		.where = where,
 		.bytes = n };
-	some = n < sizeof(lost->text) - 1 ? n : sizeof(lost->text) - 1;
-	memcpy(lost->text, text, some);
-	for (size_t i = 0; i < some; i++)
-		lost->text[i] = lost->text[i] ? lost->text[i] : ' ';
+
+	f->counts->invalid += strcmp(reason, PFW_TOO_LONG) != 0;
+	pfw_lost_add(&f->im->crew.lost, &lost, text);
 }
 
 /* Dimensions. */

@@ -13,64 +13,10 @@ struct member {
 	bool is_first;                 /* tells of progress */
 };
 
-/* Lost lines. */
-
-/* The number of a piece, from 1: the line that was sewn together at the beginning comes before the first. */
-static size_t place_of(const struct pfw_lost_line *lost)
+static void keep_lost(struct pfw_crew *c, const struct pfw_lost_line *lost, const char *text)
 {
-	return lost->piece == PFW_FIRST_LINE ? 0 : lost->piece == PFW_LAST_LINE ? SIZE_MAX : lost->piece + 1;
-}
-
-int pfw_lost_order(const void *a, const void *b)
-{
-	const struct pfw_lost_line *left = a, *right = b;
-
-	if (left->part != right->part)
-		return left->part < right->part ? -1 : 1;
-	if (left->piece != right->piece)
-		return place_of(left) < place_of(right) ? -1 : 1;
-	return (left->line > right->line) - (left->line < right->line);
-}
-
-/* The place for another line of this part: a new one, or that of the last of those kept when it comes before it. */
-static struct pfw_lost_line *place_for(struct pfw_crew *c, const struct pfw_lost_line *lost)
-{
-	struct pfw_lost_line *last = NULL;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < c->lost_count; i++) {
-		struct pfw_lost_line *other = &c->lost[i];
-
-		if (other->part != lost->part)
-			continue;
-		kept++;
-		if (!last || pfw_lost_order(last, other) < 0)
-			last = other;
-	}
-	if (kept >= PFW_PART_PROBLEMS_MAX)
-		return pfw_lost_order(lost, last) < 0 ? last : NULL;
-	if (c->lost_count == c->lost_cap) {
-		size_t cap = c->lost_cap ? 2 * c->lost_cap : 16;
-		struct pfw_lost_line *grown = reallocarray(c->lost, cap, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		c->lost = grown;
-		c->lost_cap = cap;
-	}
-	return &c->lost[c->lost_count++];
-}
-
-#define LOST_LINES_MAX 1000 /* of all parts: more are only counted */
-
-static void keep_lost(struct pfw_crew *c, const struct pfw_lost_line *lost)
-{
-	struct pfw_lost_line *place;
-
 	pthread_mutex_lock(&c->lock);
-	place = c->lost_count < LOST_LINES_MAX ? place_for(c, lost) : NULL;
-	if (place)
-		*place = *lost;
+	pfw_lost_add(&c->lost, lost, text);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -85,10 +31,8 @@ static void tell_line(void *arg, const struct pfw_problem *problem)
 		.where = problem->where,
 		.bytes = problem->bytes,
 	};
-	size_t n = problem->bytes < sizeof(lost.text) - 1 ? problem->bytes : sizeof(lost.text) - 1;
 
-	memcpy(lost.text, problem->text, n);
-	keep_lost(m->crew, &lost);
+	keep_lost(m->crew, &lost, problem->text);
 }
 
 /* Pieces. */
@@ -165,7 +109,7 @@ static void skip_line(void *arg, struct pfw_part *part, size_t number)
 	m->worker.counts.too_long++;
 	if (number < PFW_FIRST_LINE)
 		note_lines(m->crew, part, number, 1);
-	keep_lost(m->crew, &lost);
+	keep_lost(m->crew, &lost, NULL);
 }
 
 static void give_back(struct pfw_crew *c, struct pfw_piece *piece)
@@ -334,16 +278,6 @@ static void *run_member(void *arg)
 	return NULL;
 }
 
-uint64_t pfw_part_lines(const struct pfw_part *p, size_t pieces)
-{
-	/* The line that ends with the head counts for the part that it ends in. */
-	uint64_t lines = p->index > 0 && p->input->is_gzip && p->has_newline;
-
-	for (size_t i = 0; i < pieces && i < p->piece_count && i < p->piece_room; i++)
-		lines += p->piece_lines[i];
-	return lines;
-}
-
 /* There is one member at least: the thread that asks. */
 static int start(struct pfw_crew *c, struct member *members, pthread_t *threads, unsigned *started)
 {
@@ -401,7 +335,7 @@ void pfw_crew_release(struct pfw_crew *c)
 	for (size_t i = 0; i < c->part_count; i++)
 		pfw_part_release(&c->parts[i]);
 	free(c->parts);
-	free(c->lost);
+	pfw_lost_release(&c->lost);
 	pthread_mutex_destroy(&c->lock);
 	pthread_mutex_destroy(&c->long_lock);
 	pthread_mutex_destroy(&c->seam_lock);

@@ -210,13 +210,6 @@ static void remove_bundle(struct pfw_import *im)
 	rmdir(im->run.path);
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-	size_t n = strlen(name), k = strlen(end);
-
-	return n > k && !strcmp(name + n - k, end);
-}
-
 /* What was asked for, or what the first file is by its content; DFTracer's when that is not told. */
 static const struct exchange_format *format_of(const struct import_options *o)
 {
@@ -224,7 +217,7 @@ static const struct exchange_format *format_of(const struct import_options *o)
 	const char *first = o->path_count ? o->paths[0] : "";
 	const struct exchange_format *found = o->format;
 
-	if (!found && !ends_in(first, ".pfw") && !ends_in(first, ".pfw.gz"))
+	if (!found && !pfw_is_trace_name(first))
 		found = foreign_recognise(first);
 	return found ? found : &exchange_pfw;
 }

@@ -58,6 +58,11 @@ static bool ends_in(const char *name, const char *end)
 	return n > k && !strcmp(name + n - k, end);
 }
 
+bool pfw_is_trace_name(const char *name)
+{
+	return ends_in(name, ".pfw") || ends_in(name, ".pfw.gz");
+}
+
 static int add_tree(struct pfw_inputs *in, const char *path, unsigned depth);
 
 static int add_entry(struct pfw_inputs *in, const char *dir, const struct dirent *entry, unsigned depth)
@@ -68,7 +73,7 @@ static int add_entry(struct pfw_inputs *in, const char *dir, const struct dirent
 	buf_addf(&path, "%s/%s", dir, entry->d_name);
 	if (buf_error(&path))
 		return -ENOMEM;
-	if (ends_in(entry->d_name, ".pfw") || ends_in(entry->d_name, ".pfw.gz"))
+	if (pfw_is_trace_name(entry->d_name))
 		return stat(path.data, &st) == 0 && S_ISREG(st.st_mode) ? add_file(in, path.data) : 0;
 	/* Links are not followed: they may lead in a circle. */
 	if (depth < DEPTH_MAX && lstat(path.data, &st) == 0 && S_ISDIR(st.st_mode))

@@ -42,5 +42,6 @@ struct pfw_look {
  * in->error. */
 void pfw_input_look(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_look *look_for);
 int pfw_input_open(const struct pfw_input *in); /* a descriptor, or -errno */
+bool pfw_is_trace_name(const char *name);       /* *.pfw, *.pfw.gz */
 
 #endif

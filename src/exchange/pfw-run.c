@@ -61,33 +61,17 @@ static void tell_of_files(struct pfw_import *im)
 	}
 }
 
-/* The number of a lost line in its file, from 1. */
-static uint64_t line_number(const struct pfw_lost_line *lost)
-{
-	const struct pfw_part *part = lost->part, *p = part;
-	uint64_t lines = 0;
-
-	for (p -= part->index; p < part; p++)
-		lines += pfw_part_lines(p, SIZE_MAX);
-	if (lost->piece == PFW_FIRST_LINE)
-		return lines + 1;
-	lines += pfw_part_lines(part, lost->piece);
-	return lost->piece == PFW_LAST_LINE ? lines + 1 : lines + lost->line + 1;
-}
-
 static void tell_of_lines(struct pfw_import *im)
 {
-	struct pfw_crew *c = &im->crew;
-	struct import_result *r = im->result;
+	struct pfw_lost *lost = &im->crew.lost;
 
-	if (c->lost_count)
-		qsort(c->lost, c->lost_count, sizeof(*c->lost), pfw_lost_order);
-	for (size_t i = 0; i < c->lost_count && i < IMPORT_PROBLEMS_MAX; i++) {
-		const struct pfw_lost_line *lost = &c->lost[i];
-		bool is_cut = lost->bytes >= sizeof(lost->text);
+	pfw_lost_sort(lost);
+	for (size_t i = 0; i < lost->count && i < IMPORT_PROBLEMS_MAX; i++) {
+		const struct pfw_lost_line *line = &lost->lines[i];
+		bool is_cut = line->bytes >= sizeof(line->text);
 
-		add_problem(r, lost->part->input->path, line_number(lost), "%s, at byte %zu: %s%s", lost->reason,
-				lost->where + 1, lost->text, is_cut ? "..." : "");
+		add_problem(im->result, line->part->input->path, pfw_lost_number(line), "%s, at byte %zu: %s%s",
+				line->reason, line->where + 1, line->text, is_cut ? "..." : "");
 	}
 }
 

@@ -53,6 +53,14 @@ void pfw_put_time(struct pfw_writer *w, const struct pfw_origin *o, const char *
 	buf_adds(&w->line, quote);
 }
 
+void pfw_put_ts(struct pfw_writer *w, const struct pfw_origin *o, int64_t ns)
+{
+	int64_t real_ns;
+
+	if (ns != STORE_NULL && !__builtin_add_overflow(ns, w->offset_ns, &real_ns))
+		pfw_put_time(w, o, ",\"ts\":", real_ns);
+}
+
 void pfw_put_text(struct buf *out, const char *key, const struct store_text *text)
 {
 	buf_adds(out, key);

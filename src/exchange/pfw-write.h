@@ -57,6 +57,8 @@ void pfw_put_int(struct buf *out, const char *key, int64_t v);
 void pfw_put_number(struct buf *out, const struct pfw_origin *o, const char *key, int64_t v);
 /* Nanoseconds as the process writes times, in the unit of the trace. */
 void pfw_put_time(struct pfw_writer *w, const struct pfw_origin *o, const char *key, int64_t ns);
+/* ,"ts":.. the time of day of a moment of the run; null is left out. */
+void pfw_put_ts(struct pfw_writer *w, const struct pfw_origin *o, int64_t ns);
 void pfw_put_text(struct buf *out, const char *key, const struct store_text *text); /* null: "" */
 void pfw_put_hash(struct buf *out, const char *key, uint64_t hash, bool is_hex);
 /* Write the line and start the next. */
@@ -76,6 +78,9 @@ void pfw_put_phase(struct pfw_writer *w, const struct pfw_origin *o, char phase)
  * there were any. */
 bool pfw_put_fields(struct pfw_writer *w, const struct pfw_origin *o, const struct store_text *object,
 		const char *before, bool is_definition);
+
+/* A row of a timeline (timeline.h), as a line. */
+void pfw_write_event(struct pfw_writer *w, enum store_table_id table, const int64_t *row);
 
 /* Records that a run which was not imported has none of. */
 void pfw_write_starts(struct pfw_writer *w);

@@ -9,28 +9,21 @@
 #include "gpu/nvtx.h"
 
 #include "gpu/gpu.h"
+#include "gpu/nvtx-names.h"
 #include "sonde/sonde.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define TEXT_BYTES 256
 #define DEPTH_MAX 64
 #define STARTED_MAX 65536
-#define DEFAULT_CATEGORY "nvtx"
 #define NO_FRAME UINT32_MAX /* a span that stands in no thread's stack */
 
-/* A domain or a registered string: its handle is its address. */
-struct text {
-	char bytes[TEXT_BYTES];
-};
-
 struct pushed {
-	const struct text *domain;
+	const struct nvtx_name *domain;
 	struct sonde_span span;
 };
 
@@ -51,109 +44,20 @@ static struct started *started;
 static uint64_t last_id;
 static size_t started_count;
 
-static void narrow(char *out, const wchar_t *wide)
-{
-	size_t n = 0;
-	for (; wide && *wide && n + 4 < TEXT_BYTES; wide++) {
-		uint32_t c = (uint32_t)*wide;
-		if (c < 0x80) {
-			out[n++] = (char)c;
-		} else if (c < 0x800) {
-			out[n++] = (char)(0xc0 | c >> 6);
-			out[n++] = (char)(0x80 | (c & 0x3f));
-		} else if (c < 0x10000) {
-			out[n++] = (char)(0xe0 | c >> 12);
-			out[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-			out[n++] = (char)(0x80 | (c & 0x3f));
-		} else if (c < 0x110000) {
-			out[n++] = (char)(0xf0 | c >> 18);
-			out[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-			out[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-			out[n++] = (char)(0x80 | (c & 0x3f));
-		}
-	}
-	out[n] = '\0';
-}
-
-static struct text *keep(const char *text, const wchar_t *wide)
-{
-	struct text *t = calloc(1, sizeof(*t));
-	if (t && wide)
-		narrow(t->bytes, wide);
-	else if (t)
-		snprintf(t->bytes, sizeof(t->bytes), "%s", text ? text : "");
-	return t;
-}
-
-static const char *category_of(const struct text *domain)
-{
-	return domain && domain->bytes[0] ? domain->bytes : DEFAULT_CATEGORY;
-}
-
-/* What the event is called. A structure of another version may be shorter than we know. */
-static const char *message_of(const struct nvtx_event *e, char room[TEXT_BYTES])
-{
-	const struct text *registered;
-	if (!e || e->bytes < sizeof(*e))
-		return "(no message)";
-	switch (e->message_type) {
-	case NVTX_TEXT:
-		return e->message.text ? e->message.text : "(no message)";
-	case NVTX_WIDE:
-		narrow(room, e->message.wide);
-		return room;
-	case NVTX_REGISTERED:
-		registered = e->message.registered;
-		return registered ? registered->bytes : "(no message)";
-	default:
-		return "(no message)";
-	}
-}
-
-static void add_facts(struct sonde_span *span, const struct nvtx_event *e)
-{
-	if (!e || e->bytes < sizeof(*e))
-		return;
-	if (e->category)
-		sonde_arg_uint(span, "category", e->category);
-	switch (e->payload_type) {
-	case NVTX_UINT64:
-		sonde_arg_uint(span, "payload", e->payload.u64);
-		break;
-	case NVTX_INT64:
-		sonde_arg_int(span, "payload", e->payload.i64);
-		break;
-	case NVTX_DOUBLE:
-		sonde_arg_real(span, "payload", e->payload.real);
-		break;
-	case NVTX_UINT32:
-		sonde_arg_uint(span, "payload", e->payload.u32);
-		break;
-	case NVTX_INT32:
-		sonde_arg_int(span, "payload", e->payload.i32);
-		break;
-	case NVTX_FLOAT:
-		sonde_arg_real(span, "payload", (double)e->payload.single);
-		break;
-	default:
-		break;
-	}
-}
-
 /* Marks. */
 
-static void mark(const struct text *domain, const char *name, const struct nvtx_event *e)
+static void mark(const struct nvtx_name *domain, const char *name, const struct nvtx_event *e)
 {
 	struct sonde_span span;
-	sonde_instant_begin_(&span.note, SONDE_ARG_BYTES, NULL, name, category_of(domain));
-	add_facts(&span, e);
+	sonde_instant_begin_(&span.note, SONDE_ARG_BYTES, NULL, name, nvtx_category(domain));
+	nvtx_add_facts(&span, e);
 	sonde_instant_end(&span);
 }
 
-static void domain_mark(const struct text *domain, const struct nvtx_event *e)
+static void domain_mark(const struct nvtx_name *domain, const struct nvtx_event *e)
 {
-	char room[TEXT_BYTES];
-	mark(domain, message_of(e, room), e);
+	char room[NVTX_NAME_BYTES];
+	mark(domain, nvtx_message(e, room), e);
 }
 
 static void mark_event(const struct nvtx_event *e)
@@ -163,13 +67,13 @@ static void mark_event(const struct nvtx_event *e)
 
 static void mark_text(const char *text)
 {
-	mark(NULL, text ? text : "(no message)", NULL);
+	mark(NULL, text ? text : NVTX_NO_MESSAGE, NULL);
 }
 
 static void mark_wide(const wchar_t *wide)
 {
-	char room[TEXT_BYTES];
-	narrow(room, wide);
+	char room[NVTX_NAME_BYTES];
+	nvtx_narrow(room, wide);
 	mark(NULL, room, NULL);
 }
 
@@ -185,15 +89,15 @@ static void begin_loose(struct sonde_span *span, const char *name, const char *c
 	sonde_api_()->span_begin_loose(&span->note, &site);
 }
 
-static int push(const struct text *domain, const char *name, const struct nvtx_event *e)
+static int push(const struct nvtx_name *domain, const char *name, const struct nvtx_event *e)
 {
 	if (!thread.stack)
 		thread.stack = calloc(DEPTH_MAX, sizeof(*thread.stack));
 	if (thread.stack && thread.depth < DEPTH_MAX) {
 		struct pushed *p = &thread.stack[thread.depth];
 		p->domain = domain;
-		begin_loose(&p->span, name, category_of(domain));
-		add_facts(&p->span, e);
+		begin_loose(&p->span, name, nvtx_category(domain));
+		nvtx_add_facts(&p->span, e);
 	} else {
 		gpu_drop();
 	}
@@ -201,10 +105,10 @@ static int push(const struct text *domain, const char *name, const struct nvtx_e
 	return NVTX_NOT_TRACKED;
 }
 
-static int domain_push(const struct text *domain, const struct nvtx_event *e)
+static int domain_push(const struct nvtx_name *domain, const struct nvtx_event *e)
 {
-	char room[TEXT_BYTES];
-	return push(domain, message_of(e, room), e);
+	char room[NVTX_NAME_BYTES];
+	return push(domain, nvtx_message(e, room), e);
 }
 
 static int push_event(const struct nvtx_event *e)
@@ -214,18 +118,18 @@ static int push_event(const struct nvtx_event *e)
 
 static int push_text(const char *text)
 {
-	return push(NULL, text ? text : "(no message)", NULL);
+	return push(NULL, text ? text : NVTX_NO_MESSAGE, NULL);
 }
 
 static int push_wide(const wchar_t *wide)
 {
-	char room[TEXT_BYTES];
-	narrow(room, wide);
+	char room[NVTX_NAME_BYTES];
+	nvtx_narrow(room, wide);
 	return push(NULL, room, NULL);
 }
 
 /* The last that was pushed in this domain; those of others stay. */
-static int domain_pop(const struct text *domain)
+static int domain_pop(const struct nvtx_name *domain)
 {
 	if (thread.depth > DEPTH_MAX || !thread.stack) {
 		thread.depth -= thread.depth > 0;
@@ -249,16 +153,16 @@ static int pop(void)
 
 /* Started ranges: they are in no thread's stack, and are a row of the thread that ends them. */
 
-static uint64_t start(const struct text *domain, const char *name, const struct nvtx_event *e)
+static uint64_t start(const struct nvtx_name *domain, const char *name, const struct nvtx_event *e)
 {
 	struct started *s = started_count < STARTED_MAX ? calloc(1, sizeof(*s)) : NULL;
 	if (!s) {
 		gpu_drop();
 		return 0;
 	}
-	sonde_instant_begin_(&s->span.note, SONDE_ARG_BYTES, NULL, name, category_of(domain));
+	sonde_instant_begin_(&s->span.note, SONDE_ARG_BYTES, NULL, name, nvtx_category(domain));
 	s->span.note.depth = NO_FRAME;
-	add_facts(&s->span, e);
+	nvtx_add_facts(&s->span, e);
 	s->tid = (int32_t)syscall(SYS_gettid);
 	pthread_mutex_lock(&lock);
 	uint64_t id = s->id = ++last_id;
@@ -269,10 +173,10 @@ static uint64_t start(const struct text *domain, const char *name, const struct 
 	return id;
 }
 
-static uint64_t domain_start(const struct text *domain, const struct nvtx_event *e)
+static uint64_t domain_start(const struct nvtx_name *domain, const struct nvtx_event *e)
 {
-	char room[TEXT_BYTES];
-	return start(domain, message_of(e, room), e);
+	char room[NVTX_NAME_BYTES];
+	return start(domain, nvtx_message(e, room), e);
 }
 
 static uint64_t start_event(const struct nvtx_event *e)
@@ -282,13 +186,13 @@ static uint64_t start_event(const struct nvtx_event *e)
 
 static uint64_t start_text(const char *text)
 {
-	return start(NULL, text ? text : "(no message)", NULL);
+	return start(NULL, text ? text : NVTX_NO_MESSAGE, NULL);
 }
 
 static uint64_t start_wide(const wchar_t *wide)
 {
-	char room[TEXT_BYTES];
-	narrow(room, wide);
+	char room[NVTX_NAME_BYTES];
+	nvtx_narrow(room, wide);
 	return start(NULL, room, NULL);
 }
 
@@ -312,7 +216,7 @@ static void end(uint64_t id)
 	free(found);
 }
 
-static void domain_end(const struct text *domain, uint64_t id)
+static void domain_end(const struct nvtx_name *domain, uint64_t id)
 {
 	(void)domain;
 	end(id);
@@ -320,29 +224,29 @@ static void domain_end(const struct text *domain, uint64_t id)
 
 /* Domains and strings. */
 
-static struct text *create_text(const char *name)
+static struct nvtx_name *create_text(const char *name)
 {
-	return keep(name, NULL);
+	return nvtx_keep(name, NULL);
 }
 
-static struct text *create_wide(const wchar_t *name)
+static struct nvtx_name *create_wide(const wchar_t *name)
 {
-	return keep(NULL, name);
+	return nvtx_keep(NULL, name);
 }
 
-static struct text *string_text(const struct text *domain, const char *text)
-{
-	(void)domain;
-	return keep(text, NULL);
-}
-
-static struct text *string_wide(const struct text *domain, const wchar_t *wide)
+static struct nvtx_name *string_text(const struct nvtx_name *domain, const char *text)
 {
 	(void)domain;
-	return keep(NULL, wide);
+	return nvtx_keep(text, NULL);
 }
 
-static void destroy(const struct text *domain)
+static struct nvtx_name *string_wide(const struct nvtx_name *domain, const wchar_t *wide)
+{
+	(void)domain;
+	return nvtx_keep(NULL, wide);
+}
+
+static void destroy(const struct nvtx_name *domain)
 {
 	(void)domain; /* ranges of it may still be open */
 }

@@ -132,10 +132,10 @@ void keeper_become(const struct keeper_plan *plan, int report)
 		{ KEEPER_AT_CWD, enter },
 		{ KEEPER_AT_GATE, wait_at_gate },
 	};
-	if (!plan->is_foreground) {
+	if (!plan->is_foreground)
 		setpgid(0, 0);
+	if (plan->is_bound)
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* should somebody kill the keeper, nobody else could end it */
-	}
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		int rc = steps[i].step(plan);
 		if (rc)

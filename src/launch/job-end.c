@@ -128,7 +128,7 @@ static void release(struct job *j)
 
 void job_abandon(struct job *j)
 {
-	if (j && j->is_foreground && j->ops == &place_process)
+	if (j && !j->is_bound && j->ops == &place_process)
 		release(j);
 	else
 		job_free(j);

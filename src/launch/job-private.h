@@ -8,7 +8,7 @@
 struct job {
 	const struct place_ops *ops;
 	pid_t keeper, pid, inner_pid;
-	bool is_foreground;
+	bool is_bound; /* it ends when we do */
 	int sock, keeper_pidfd, pidfd;
 	char **envp;
 	char *program;

@@ -210,12 +210,13 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 		.cpus = spec->cpus,
 		.has_priority = spec->has_priority,
 		.is_foreground = spec->is_foreground,
+		.is_bound = !spec->is_foreground || spec->is_bound,
 		.mercy_ns = spec->mercy_ns,
 		.restore = spec->restore,
 		.restore_arg = spec->restore_arg,
 		.has_gate = spec->ready,
 		.cgroup_fd = -1 };
-	j->is_foreground = spec->is_foreground;
+	j->is_bound = plan.is_bound;
 	j->meanwhile = spec->meanwhile;
 	j->met = spec->met;
 	j->meanwhile_arg = spec->ready_arg;

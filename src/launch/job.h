@@ -71,8 +71,8 @@ struct job_spec {
 	const cpu_set_t *cpus;         /* pinned there; NULL: not pinned */
 	bool has_priority;             /* ahead of other processes, as far as we may (priority.h) */
 	const struct job_place *place; /* NULL: JOB_PROCESS without limits */
-	/* For launch.h: in our process group and with all our descriptors; when we die it goes on. */
-	bool is_foreground;
+	/* For launch.h: in our process group, with all our descriptors; when we die it goes on, unless it is bound. */
+	bool is_foreground, is_bound;
 	/* When we die the command gets TERM, and so long to end what it has begun elsewhere; 0: killed at once. */
 	int64_t mercy_ns;
 	void (*restore)(const void *arg); /* in the child: signals as it shall find them; NULL: the usual ones */
@@ -148,7 +148,8 @@ bool job_is_overdue(const struct job *j);
 int job_set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err);
 /* Of the command as it sees itself: another one in a sandbox or container. */
 pid_t job_inner_pid(const struct job *j);
-/* Let go of a foreground job without ending it: what lives goes on. In a place that must be put away it is ended. */
+/* Let go of a foreground job without ending it: what lives goes on. One that is bound, or in a place that must be put
+ * away, is ended. */
 void job_abandon(struct job *j);
 void job_free(struct job *j); /* kills what still lives; NULL is fine */
 

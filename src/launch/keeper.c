@@ -231,7 +231,7 @@ static void listen_to(struct keeper *k)
 		k->deadline_ns = order.deadline_ns;
 	else if (n > 0)
 		k->is_killing = true;
-	else if (!k->plan->is_foreground)
+	else if (k->plan->is_bound)
 		go_after_us(k);
 }
 

@@ -32,7 +32,8 @@ struct keeper_plan {
 	size_t inherit_count;
 	const cpu_set_t *cpus;
 	bool has_priority;  /* so has the keeper itself: it tells when the command ended */
-	bool is_foreground; /* in our process group, with every descriptor; lives on when we die */
+	bool is_foreground; /* in our process group, with every descriptor */
+	bool is_bound;      /* ends when we die */
 	int64_t mercy_ns; /* when we die its children get TERM, and so long before they are killed; 0: killed at once */
 	void (*restore)(const void *arg); /* signals as the command shall find them; NULL: all as usual, none blocked */
 	const void *restore_arg;

@@ -25,7 +25,8 @@ struct launch_spec {
 	void (*met)(void *arg, pid_t pid); /* the same */
 	void *arg;
 	const struct job_place *place; /* where it lives; NULL: here */
-	bool is_kept;                  /* launch_end can end its whole tree; a place implies it */
+	bool is_kept;                  /* launch_end can end its whole tree; a place implies it, and so does: */
+	bool is_bound;                 /* all of it ends with us, even when we are killed; else what lives goes on */
 };
 
 struct launch {
@@ -65,7 +66,7 @@ int launch_signal_tree(struct launch *l, int signal, struct sonde_err *err);
 int launch_end(struct launch *l, const struct job_ladder *ladder, struct sonde_err *err);
 /* Its number as it knows it itself: another one where it has a place. */
 pid_t launch_inner_pid(const struct launch *l);
-/* Signals as before. What still lives goes on, except in a place, which ends with the command. */
+/* Signals as before. What still lives goes on, except in a place, which ends with the command, or if it is bound. */
 void launch_release(struct launch *l);
 /* Is this failure of launch_start the command's (exit 126 or 127), and which; 0 when it is our own. */
 int launch_exit_code(int rc);

@@ -102,6 +102,7 @@ static int start_job(struct launch *l, const struct launch_spec *spec, struct so
 		.fds = { JOB_FD_OURS, JOB_FD_OURS, JOB_FD_OURS },
 		.place = spec->place,
 		.is_foreground = true,
+		.is_bound = spec->is_bound,
 		.restore = restore_signals_of,
 		.restore_arg = l,
 		.ready = spec->ready,
@@ -125,7 +126,7 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 	int rc = take_signals(l, err);
 	if (rc)
 		return rc;
-	if (spec->place || spec->is_kept)
+	if (spec->place || spec->is_kept || spec->is_bound)
 		return start_job(l, spec, err);
 	if (pipe2(report, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");

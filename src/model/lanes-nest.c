@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t end_of(const struct pyramid_slice *s)
-{
-	int64_t end_ns;
-
-	return __builtin_add_overflow(s->start_ns, s->dur_ns, &end_ns) ? INT64_MAX : end_ns;
-}
-
 static int add_depth(struct lanes_thread *t, struct pyramid_writer *w)
 {
 	struct pyramid_key key = { .kind = PYRAMID_SLICES,
@@ -46,7 +39,7 @@ static bool is_around(int64_t open_ns, const struct pyramid_slice *s)
 
 	if (open_ns <= s->start_ns)
 		return false;
-	if (end_of(s) <= open_ns || __builtin_sub_overflow(open_ns, s->start_ns, &overlap_ns))
+	if (pyramid_slice_end(s) <= open_ns || __builtin_sub_overflow(open_ns, s->start_ns, &overlap_ns))
 		return true;
 	return overlap_ns > MODEL_LANES_SLACK_NS || overlap_ns > s->dur_ns / 2;
 }
@@ -55,7 +48,7 @@ static bool is_around(int64_t open_ns, const struct pyramid_slice *s)
 static int place(struct lanes_thread *t, struct pyramid_writer *w, struct pyramid_slice *s)
 {
 	unsigned depth = t->depths;
-	int64_t end_ns = end_of(s);
+	int64_t end_ns = pyramid_slice_end(s);
 
 	while (depth && !is_around(t->ends[depth - 1], s))
 		depth--;
@@ -92,11 +85,12 @@ static int flush_first(struct lanes_thread *t, struct pyramid_writer *w, unsigne
 /* Does `outer`, which came later, enclose `inner` in truth? */
 static bool encloses(const struct lanes_box *outer, const struct lanes_box *inner)
 {
-	int64_t inner_end_ns = end_of(&inner->slice);
+	int64_t inner_end_ns = pyramid_slice_end(&inner->slice);
 
 	if (outer->slice.start_ns >= inner_end_ns || outer->slice.dur_ns < inner->slice.dur_ns)
 		return false;
-	if (end_of(&outer->slice) < inner_end_ns && inner_end_ns - end_of(&outer->slice) > MODEL_LANES_SLACK_NS)
+	if (pyramid_slice_end(&outer->slice) < inner_end_ns &&
+			inner_end_ns - pyramid_slice_end(&outer->slice) > MODEL_LANES_SLACK_NS)
 		return false;
 	if (outer->depth >= 0 && inner->depth >= 0)
 		return outer->depth < inner->depth;

@@ -34,18 +34,10 @@ struct code {
 	size_t slots, count;
 };
 
-static void *memory(size_t bytes)
-{
-	void *at = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (at)
-		sys3(SYS_madvise, at, bytes, MADV_DONTFORK);
-	return at;
-}
-
 static struct code *code_get(struct code **s)
 {
 	if (!*s)
-		*s = memory(sizeof(**s));
+		*s = log_memory(sizeof(**s));
 	return *s;
 }
 
@@ -124,7 +116,7 @@ static bool grow(struct code *s)
 	struct found *old = s->found;
 	size_t old_slots = s->slots;
 	size_t slots = s->slots ? 2 * s->slots : FIRST_SLOTS;
-	struct found *fresh = memory(slots * sizeof(*fresh));
+	struct found *fresh = log_memory(slots * sizeof(*fresh));
 	if (!fresh)
 		return false;
 	s->found = fresh;

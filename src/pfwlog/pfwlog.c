@@ -1,4 +1,4 @@
-/* A log's life: opening, passes, the journal, the end; see pfwlog.h. */
+/* A log's life: opening, passes, the end; see pfwlog.h. */
 #include "pfwlog/private.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 /* Memory. */
 
-static void *memory(size_t bytes)
+void *log_memory(size_t bytes)
 {
 	void *at = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (at)
@@ -82,93 +82,11 @@ static void clock_slope(struct pfwlog *log)
 		log->ns_per_tick = 1;
 }
 
-/* The journal. */
-
-static struct sonde_chunk *chunk_of(const struct pfwlog *log, uint32_t segment, uint32_t chunk)
-{
-	if (segment >= log->segment_count || chunk >= log->segments[segment]->chunk_count)
-		return NULL;
-	return (void *)((char *)log->segments[segment]->at + SONDE_SEGMENT_HEAD_BYTES +
-			(size_t)chunk * SONDE_CHUNK_BYTES);
-}
-
-/* Only zeros and no room may be found in a chunk when its word says free. */
-static void give_back(struct pfwlog *log, uint32_t segment, uint32_t chunk, struct sonde_chunk *c)
-{
-	uint64_t used = c->tail < SONDE_CHUNK_BYTES ? c->tail : SONDE_CHUNK_BYTES;
-	c->tail = SONDE_TAIL_CLOSED;
-	memset((char *)c + sizeof(c->tail), 0, (used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used) - sizeof(c->tail));
-	log->segments[segment]->chunks[chunk] = (struct walk){ 0 };
-	__atomic_store_n(&log->segments[segment]->at->owner[chunk], 0, __ATOMIC_RELEASE);
-}
-
-static void journal_apply(struct pfwlog *log)
-{
-	struct pfwlog_state *s = log->state;
-	for (uint32_t i = 0; i < s->cursor_count && i < PFWLOG_CURSORS_MAX; i++) {
-		const struct pfwlog_cursor *k = &s->cursors[i];
-		struct sonde_chunk *c = chunk_of(log, k->segment, k->chunk);
-		if (!c)
-			continue;
-		c->tid = k->tid;
-		c->reserved[0] = (uint32_t)k->parent;
-		c->reserved[1] = (uint64_t)k->level << 32 | (uint32_t)k->pid;
-		c->drained = k->at;
-	}
-	s->done = s->next;
-	__atomic_store_n(&s->is_applying, 0, __ATOMIC_RELEASE);
-}
-
-static void journal_write(struct pfwlog *log)
-{
-	struct pfwlog_state *s = log->state;
-	s->next = log->now;
-	s->cursor_count = log->touched_count;
-	for (uint32_t i = 0; i < log->touched_count; i++) {
-		uint32_t segment = log->touched[i].segment, chunk = log->touched[i].chunk;
-		const struct walk *w = &log->segments[segment]->chunks[chunk];
-		s->cursors[i] = (struct pfwlog_cursor){ .segment = segment,
-			.chunk = chunk,
-			.at = w->at,
-			.pid = w->pid,
-			.tid = w->tid,
-			.parent = w->parent,
-			.level = w->level,
-			.is_free = w->is_free };
-	}
-	__atomic_store_n(&s->is_applying, 1, __ATOMIC_RELEASE);
-}
-
-void log_commit(struct pfwlog *log)
-{
-	log_write_sums(log);
-	int rc = log->file.fd < 0 ? log->error : log_file_write(&log->file, &log->text, &log->packed);
-	if (rc) { /* these lines are lost; what they announced must be told again */
-		log->error = rc;
-		names_forget_behind(&log->names, log->state->done.text_bytes);
-	} else {
-		log->now.text_bytes += log->text.len;
-	}
-	log->now.file_bytes = log->file.bytes;
-	log->text.len = 0;
-	journal_write(log);
-	journal_apply(log);
-	for (uint32_t i = 0; i < log->touched_count; i++) {
-		uint32_t segment = log->touched[i].segment, chunk = log->touched[i].chunk;
-		struct walk *w = &log->segments[segment]->chunks[chunk];
-		w->is_touched = false;
-		if (w->is_free)
-			give_back(log, segment, chunk, chunk_of(log, segment, chunk));
-	}
-	log->touched_count = 0;
-	log->has_free = false;
-}
-
 /* Opening. */
 
 static struct pfwlog *log_new(const char *ring)
 {
-	struct pfwlog *log = memory(sizeof(*log));
+	struct pfwlog *log = log_memory(sizeof(*log));
 	if (!log)
 		return NULL;
 	log->textfd = log->file.fd = -1;
@@ -182,7 +100,7 @@ static bool rules_prepare(struct pfwlog *log)
 	const struct pfwlog_setup *u = &log->state->setup;
 	if (!u->is_selective || !u->interval_ns)
 		return true;
-	log->rules = memory(sizeof(*log->rules));
+	log->rules = log_memory(sizeof(*log->rules));
 	if (log->rules)
 		rules_read(log->rules, u->rules);
 	return log->rules != NULL;
@@ -217,8 +135,7 @@ struct pfwlog *pfwlog_open(const char *ring, struct sonde_control *control, uint
 	log->control = control;
 	log->state = state_map(log->dirfd, O_CREAT | O_EXCL, error);
 	if (!log->state)
-		log->state = memory(sizeof(
-				*log->state)); /* no room: the log is written, but nothing can finish it for us */
+		log->state = log_memory(sizeof(*log->state)); /* no room: a log that nobody can finish for us */
 	if (!log->state)
 		return NULL;
 	log->state->setup = *setup;
@@ -314,7 +231,7 @@ struct pfwlog *pfwlog_reopen(const char *ring, int *error)
 
 void pfwlog_add_segment(struct pfwlog *log, struct sonde_segment *segment, size_t bytes)
 {
-	struct log_segment *s = log->segment_count < SONDE_SEGMENTS_MAX ? memory(sizeof(*s)) : NULL;
+	struct log_segment *s = log->segment_count < SONDE_SEGMENTS_MAX ? log_memory(sizeof(*s)) : NULL;
 	if (!s)
 		return;
 	uint32_t chunks = (uint32_t)((bytes - SONDE_SEGMENT_HEAD_BYTES) / SONDE_CHUNK_BYTES);
@@ -334,7 +251,7 @@ uint64_t pfwlog_take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed)
 {
 	uint64_t total = 0, count;
 	if (__atomic_load_n(&log->state->is_applying, __ATOMIC_ACQUIRE))
-		journal_apply(log);
+		log_apply_journal(log);
 	clock_read(log);
 	clock_slope(log);
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {

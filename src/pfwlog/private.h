@@ -112,8 +112,13 @@ uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance
 bool log_has_endings(const struct pfwlog *log);
 void log_walk_endings(struct pfwlog *log);
 
-/* pfwlog.c: put the batch into the log and off the ring. */
+/* journal.c: put the batch into the log and off the ring. */
 void log_commit(struct pfwlog *log);
+/* Again, where whoever began it may have died. */
+void log_apply_journal(struct pfwlog *log);
+
+/* pfwlog.c */
+void *log_memory(size_t bytes); /* mapped, zeros, not for children; NULL: there is none */
 int log_open_file(struct pfwlog *log);
 
 /* head.c */

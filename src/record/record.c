@@ -93,6 +93,7 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 		rc = placed_init(&placed, r->o->place, r->ring.path.data, preload.len ? r->library.data : NULL, err);
 	spec.place = r->o->place ? &placed.place : NULL;
 	spec.is_kept = r->o->timeout_ns > 0;
+	spec.is_bound = r->o->is_bound;
 	if (!rc) {
 		rc = launch_start(&r->launch, &spec, err);
 		r->has_launch = true;

@@ -25,13 +25,6 @@ struct lane {
 	const struct pyramid_slice *next;
 };
 
-static int64_t end_of(const struct pyramid_slice *s)
-{
-	int64_t end_ns;
-
-	return __builtin_add_overflow(s->start_ns, s->dur_ns, &end_ns) ? INT64_MAX : end_ns;
-}
-
 static int64_t inside(const struct view_window *w, int64_t start_ns, int64_t end_ns)
 {
 	start_ns = start_ns > w->from_ns ? start_ns : w->from_ns;
@@ -44,7 +37,7 @@ static void walk(struct walking *f, struct lane *lanes, size_t count, uint32_t p
 {
 	while (count && lanes->next && lanes->next->start_ns < limit_ns) {
 		struct pyramid_slice s = *lanes->next;
-		int64_t end_ns = end_of(&s) < limit_ns ? end_of(&s) : limit_ns;
+		int64_t end_ns = pyramid_slice_end(&s) < limit_ns ? pyramid_slice_end(&s) : limit_ns;
 		int64_t ns = inside(&f->w, s.start_ns, end_ns);
 		bool is_shown = f->has_calls || model_lane_table(s.name) != MODEL_LANE_CALL;
 		uint32_t node = is_shown ? flame_child(&f->flame, parent, s.name) : parent;

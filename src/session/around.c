@@ -42,7 +42,7 @@ static int wrap_in(struct around *w, struct counts *n, const struct beside_spec 
 	return tool->around ? launch_check(tool->around[0], err) : 0;
 }
 
-static size_t count_of(const char *const *words)
+size_t around_count(const char *const *words)
 {
 	size_t n = 0;
 
@@ -54,12 +54,12 @@ static size_t count_of(const char *const *words)
 int around_wrap(struct around *w, const struct session_spec *s, const struct beside *tools, char *const *argv,
 		const char *const *env, struct arena *arena, struct sonde_err *err)
 {
-	size_t words = count_of((const char *const *)argv) + 1;
-	struct counts n = { 0, count_of(env) };
+	size_t words = around_count((const char *const *)argv) + 1;
+	struct counts n = { 0, around_count(env) };
 	int rc = 0;
 
 	for (size_t i = 0; i < s->tool_count; i++)
-		words += count_of(s->tools[i].around);
+		words += around_count(s->tools[i].around);
 	*w = (struct around){ .argv = arena_alloc(arena, words * sizeof(*w->argv)) };
 	if (!w->argv)
 		return nomem(err);

@@ -17,4 +17,6 @@ int around_wrap(struct around *w, const struct session_spec *s, const struct bes
 /* A word with text for the name that stands in it; text NULL: as it is. NULL: no memory. */
 char *around_replace(const char *word, const char *name, const char *text, struct arena *arena);
 
+size_t around_count(const char *const *words); /* up to the NULL; NULL has none */
+
 #endif

@@ -56,19 +56,10 @@ static char *fill_in(const struct plan *plan, const char *word, struct arena *ar
 	return filled && plan->point_name ? around_replace(filled, plan->point_name, plan->point_text, arena) : filled;
 }
 
-static size_t count_of(const char **words)
-{
-	size_t n = 0;
-
-	while (words && words[n])
-		n++;
-	return n;
-}
-
 static int make_argv(struct plan *plan, struct arena *arena, struct sonde_err *err)
 {
 	const struct session_spec *s = plan->spec;
-	size_t n = 0, commands = count_of(s->command), args = count_of(s->args);
+	size_t n = 0, commands = around_count(s->command), args = around_count(s->args);
 
 	plan->argv = arena_alloc(arena, (commands + args + 1) * sizeof(*plan->argv));
 	for (size_t i = 0; plan->argv && i < commands + args; i++) {
@@ -183,6 +174,7 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		.place = plan->place.kind == JOB_PROCESS ? NULL : &plan->place,
 		.timeout_ns = end_after_ns(plan->spec, &is_cut),
 		.ladder = &plan->spec->ladder,
+		.is_bound = true,
 		.board = take_board,
 		.board_arg = &taker,
 		.look = plan->spec->warm_up_ns ? mark_board : NULL,

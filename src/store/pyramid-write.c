@@ -82,13 +82,6 @@ static size_t varint(uint8_t *at, uint64_t v)
 	return n;
 }
 
-static int64_t end_of(const struct pyramid_slice *s)
-{
-	int64_t end_ns;
-
-	return __builtin_add_overflow(s->start_ns, s->dur_ns, &end_ns) ? INT64_MAX : end_ns;
-}
-
 static int64_t sum_of(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -104,7 +97,7 @@ static void sum_slices(struct pyramid_node *n, const union event *events, unsign
 	for (unsigned i = 0; i < count; i++) {
 		const struct pyramid_slice *s = &events[i].slice;
 
-		n->end_ns = end_of(s) > n->end_ns ? end_of(s) : n->end_ns;
+		n->end_ns = pyramid_slice_end(s) > n->end_ns ? pyramid_slice_end(s) : n->end_ns;
 		n->busy_ns = sum_of(n->busy_ns, s->dur_ns);
 		n->names |= pyramid_name_bit(s->name);
 		if (s->dur_ns > n->longest_ns) {

@@ -75,6 +75,14 @@ struct pyramid_slice {
 	uint32_t name;
 };
 
+/* Durations may be anything: one that has no end in time ends with it. */
+static inline int64_t pyramid_slice_end(const struct pyramid_slice *s)
+{
+	int64_t end_ns;
+
+	return __builtin_add_overflow(s->start_ns, s->dur_ns, &end_ns) ? INT64_MAX : end_ns;
+}
+
 struct pyramid_point {
 	int64_t ts_ns;
 	double value;

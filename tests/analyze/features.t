@@ -5,7 +5,7 @@
 "$SONDE" record -q -o run -- sh -c 'for i in 1 2 3; do dd if=/dev/zero of=out bs=1M count=8 conv=fsync 2>/dev/null; sleep 0.2; done'
 probe=$(jq -r '.probes[] | select(.name == "system") | .state' run/run.json)
 if [[ $probe != ran ]]; then
-	skip 'features' "the probe system is $probe here"
+	skip_missing 'features' "the probe system is $probe here"
 	done_testing
 fi
 cat >check.py <<'EOF'

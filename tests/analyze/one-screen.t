@@ -48,7 +48,7 @@ if jq -e '.probes[] | select(.name == "sched" and .state == "ran")' run/run.json
 	is 'shares add up to the whole' "$(sed -n '/^Where the time/,/^together/s/^[^%]* \([0-9.]*\) %.*/\1/p' screen |
 		awk '{ sum += $1 } END { print (sum > 99.5 && sum < 100.5) }')" 1
 else
-	skip 'what the time of threads went to' 'context switches are not seen here'
+	skip_missing 'what the time of threads went to' 'context switches are not seen here'
 fi
 
 COLUMNS=100 "$SONDE" summary --full run >full

@@ -11,7 +11,7 @@ found() {
 probe() { jq -r ".probes[] | select(.name == \"$2\").$3" "$1/run.json"; }
 where() { "$SONDE" summary "$1" --json | jq -r '.iterations | "\(.source): \(.by_name[0].name)"'; }
 # has COMMAND NAME: is it installed? Else the test is skipped.
-has() { command -v "$1" >/dev/null || { skip "$2" "$1 is not installed" && false; }; }
+has() { command -v "$1" >/dev/null || { skip_missing "$2" "$1 is not installed"; false; }; }
 
 mkdir tree data
 for k in 1 2 3 4 5 6 7 8 9 10; do
@@ -87,7 +87,7 @@ if [[ $(probe loop cpu state) == ran ]]; then
 	is 'phases without calls' "$(jq .iterations.count <<<"$out")" 20
 	is 'found in samples' "$(where loop)" 'found in samples: load'
 else
-	skip 'phases without calls' "$(probe loop cpu reason)"
+	skip_missing 'phases without calls' "$(probe loop cpu reason)"
 fi
 
 # No loop.

@@ -38,7 +38,10 @@ def same(got, want, name):
 
 
 def skip(name, reason):
+    """What is not built for want of a package; a failure where the machine has to offer it."""
     global count
+    if os.environ.get("CI") == "true":
+        return ok(False, name, "needs what this machine must offer: " + reason)
     count += 1
     print("ok %d - %s # SKIP %s" % (count, name, reason), flush=True)
 

@@ -37,7 +37,7 @@ if command -v cmake >/dev/null; then
 	run cmake --build cm/build
 	is 'and builds with it' "$status" 0
 else
-	skip 'CMake finds the package' 'cmake is not installed'
+	skip_missing 'CMake finds the package' 'cmake is not installed'
 fi
 
 # Somewhere else it works as well.

@@ -93,8 +93,7 @@ def compare(name, scratch):
 
 def main():
     if not shutil.which("strace"):
-        print("1..0 # SKIP strace is not installed")
-        return 0
+        tap.skip_service("strace is not installed")
     for name in programs.PROGRAMS:
         if not sys.argv[1:] or name.split()[0] in sys.argv[1:]:
             with tempfile.TemporaryDirectory(prefix="sonde-differential.") as scratch:

@@ -81,7 +81,7 @@ if command -v hyperfine >/dev/null; then
 	is 'in the order of its commands' "$(column command)" 'true true true true sleep 0.001 sleep 0.001 sleep 0.001 sleep 0.001'
 	rm real/*
 else
-	skip 'by hyperfine itself' 'hyperfine is not installed'
+	skip_missing 'by hyperfine itself' 'hyperfine is not installed'
 fi
 cat >bm.cc <<'EOS'
 #include <benchmark/benchmark.h>
@@ -100,7 +100,21 @@ if g++ -o bm bm.cc -lbenchmark -pthread 2>gxx.log; then
 	like 'a benchmark that failed there is a failure' "$status $err" "^1 .*'BM_fails.*' failed: no such thing"
 	rm real/*
 else
-	skip 'by Google Benchmark itself' 'there is no libbenchmark-dev'
+	skip_missing 'by Google Benchmark itself' 'there is no libbenchmark-dev'
+fi
+cat >test_sums.py <<'EOS'
+import pytest
+@pytest.mark.parametrize("n", [10, 1000])
+def test_sum(benchmark, n):
+    benchmark.pedantic(lambda: sum(range(n)), rounds=3, iterations=2)
+EOS
+if /usr/bin/python3 -c 'import pytest_benchmark' 2>/dev/null; then
+	/usr/bin/python3 -m pytest -p no:cacheprovider --benchmark-json=real/pytest.p.0.seqn.None.A.x.json test_sums.py >pytest.log 2>&1 || diag "$(<pytest.log)"
+	table real
+	is 'by pytest-benchmark itself' "$(column benchmark | tr ' ' '\n' | uniq -c | xargs) $(column iteration_time_ns | tr ' ' '\n' | grep -c '^[1-9]')" '3 p/test_sums.py::test_sum[10] 3 p/test_sums.py::test_sum[1000] 6' || diag "$err"
+	rm real/*
+else
+	skip 'by pytest-benchmark itself' 'there is no python3-pytest-benchmark'
 fi
 mkdir l && printf '# start end\n1000 1500\n2.5 3.75\n1.5e0 2.0\n' >l/lines.b.0.duet.AB.A.x
 table l
@@ -112,6 +126,11 @@ table x
 like 'without one it is not known' "$err" 'looks like no format'
 table x --regex 'took'
 like 'an expression needs a group' "$err" 'needs one'
+echo 'a,b' >none.csv
+run "$SONDE" duet report none.csv
+like 'a file that is no table is told' "$status $err" "^1 .*'none.csv' is no table of results: it has no column 'benchmark'.*hint: sonde duet process"
+run "$SONDE" duet repor none.csv
+like 'a typo of an action is told' "$status $err" "^2 .*'repor' is neither a file nor an action.*did you mean 'report'"
 mkdir empty
 table empty
 like 'a directory without results is told' "$err" 'there are no results'
@@ -120,6 +139,11 @@ like 'a directory without results is told' "$err" 'there are no results'
 mkdir one && printf '0 1000\n1000 2000\n2000 3000\n' >one/lines.b.0.duet.AB.A.x && printf '0 1010\n1010 2020\n2020 3030\n' >one/lines.b.0.duet.AB.B.x
 run "$SONDE" duet report one --json
 is 'one run is judged as one' "$(jq -c '[.benchmarks[0].verdict, .benchmarks[0].runs]' <<<"$out")" '["inconclusive",1]'
+cp one/lines.b.0.duet.AB.A.x one/lines.d.0.duet.AB.A.x && cp one/lines.b.0.duet.AB.B.x one/lines.d.0.duet.AB.B.x
+run "$SONDE" duet report one
+like 'what it cannot bound has no end' "$out" 'lines/d duet.* to ∞ %'
+unlike 'and no number for it' "$out" 'inf|nan'
+rm one/lines.d.*
 run "$SONDE" duet process one -o one.csv
 run "$SONDE" duet overlaps one.csv
 is 'overlaps of a table' "$status" 0
@@ -133,6 +157,15 @@ run "$SONDE" duet report one --html page.html --json
 is 'many runs are judged together' "$(jq -r '.benchmarks[] | select(.benchmark == "lines/c seqn") | .verdict' <<<"$out")" slower
 is 'the exit code is the verdict' "$status" 3
 like 'with a page' "$(<page.html)" 'geometric mean'
+status=0
+"$SONDE" duet report one >/dev/full 2>full.err || status=$?
+is 'what could not be printed is a failure, whatever the verdict' "$status" 1
+ln -s /dev/full full # never the device itself: a wrong sonde would replace it
+run "$SONDE" duet report one --html full
+is 'so is a page' "$status $(readlink full)" '1 /dev/full'
+like 'which says so' "$err" "cannot write 'full': No space left on device"
+run "$SONDE" duet process one -o full
+is 'and a table' "$status $(readlink full)" '1 /dev/full'
 
 # several benchmarks at once: what one of ten shows by chance is no verdict, what is clear is one
 mkdir ten ten/alone

@@ -41,7 +41,7 @@ shell="ssh -T -p 2222 -i $PWD/key -o StrictHostKeyChecking=no -o UserKnownHostsF
 # shellcheck disable=SC2086
 if ! on hub $shell 10.98.1.2 true 2>why; then
 	diag "$(cat why sshd1.log)"
-	skip_all 'sshd does not let us in'
+	skip_service 'sshd does not let us in'
 fi
 # What is "sonde" there: the same one, its state in the test's directory.
 cat >there <<X

@@ -55,7 +55,7 @@ hub() { ip netns exec "$tag-hub" "$@"; }
 # shellcheck disable=SC2086
 if ! hub $shell 10.99.1.2 true 2>why; then
 	diag "$(cat why sshd1.log)"
-	skip_all 'sshd does not let us in'
+	skip_service 'sshd does not let us in'
 fi
 run hub "$SONDE" record -q -o run --hosts 10.99.1.2,10.99.2.2 --ssh "$shell" -- /usr/bin/python3 "$mark" 10 marks
 is 'it runs over ssh' "$status" 0

@@ -17,8 +17,9 @@
 #	SOURCE_DIR   the project's sources
 #
 # A test that cannot run says why: `skip NAME REASON` for one result, `skip_all
-# REASON` for the file. `skip_service` is for what a test machine must offer (a
-# server, a package): where CI=true it is a failure.
+# REASON` for the file: what the kernel, the user or the load is to blame for.
+# `skip_missing NAME REASON` and `skip_service REASON` are for what a test machine
+# must offer (packages, servers, perf events): where CI=true they are failures.
 
 set -u
 
@@ -133,6 +134,12 @@ run() {
 skip() {
 	tap_count=$((tap_count + 1))
 	printf 'ok %s - %s # SKIP %s\n' "$tap_count" "$1" "$2"
+}
+
+# skip_missing NAME REASON: the same, but a failure where the machine has to offer it.
+skip_missing() {
+	[[ ${CI-} == true ]] || { skip "$@" && return; }
+	fail "$1" || diag "needs what this machine must offer: $2"
 }
 
 # skip_all REASON: none of this file's can; ends the test.

@@ -24,7 +24,7 @@ if cc -O2 -static -o static static.c 2>/dev/null; then
 	run "$SONDE" export --to folded static.run
 	like 'a static program has its stacks' "$out" 'static;.*main;outer;inner'
 else
-	skip 'a static program has its stacks' 'no static C library here'
+	skip_missing 'a static program has its stacks' 'no static C library here'
 fi
 
 cat >inlined.cpp <<'C'
@@ -49,7 +49,7 @@ if c++ -O2 -g -o inlined inlined.cpp 2>/dev/null; then
 	unlike 'another file of the same name names nothing' "$out" ';main|deep'
 	like 'and the module is still told' "$out" '\[inlined\]'
 else
-	skip 'C++ names' 'no C++ compiler here'
+	skip_missing 'C++ names' 'no C++ compiler here'
 fi
 # A file that is at its path only for its process, as in a container.
 if (($(id -u) == 0)); then
@@ -72,7 +72,7 @@ for _ in range(100): a = a @ a; a /= a.max()'
 	n=$(jq '.probes[] | select(.name == "cpu").events' numpy/run.json)
 	ok 'hardly a stack of numpy is cut' test "$(jq '.probes[] | select(.name == "cpu").cut_stacks' numpy/run.json)" -le $((n / 20 + 5))
 else
-	skip 'hardly a stack of numpy is cut' 'numpy is not installed'
+	skip_missing 'hardly a stack of numpy is cut' 'numpy is not installed'
 fi
 
 # Code that is in no file: the kernel's, in the program.

@@ -4,7 +4,7 @@
 . "$SOURCE_DIR/tests/probe/net.sh"
 
 (($(id -u) == 0)) || skip_all 'network namespaces of our own need root'
-[[ $(command -v tc) && $(command -v nstat) ]] || skip_service 'tc' 'iproute2 is not installed'
+[[ $(command -v tc) && $(command -v nstat) ]] || skip_service 'tc or nstat is not installed (iproute2)'
 here=sonde-here-$$ between=sonde-between-$$ there=sonde-there-$$
 clean_up() { for name in "$here" "$between" "$there"; do ip netns del "$name" 2>/dev/null; done; }
 trap 'clean_up; tap_exit' EXIT

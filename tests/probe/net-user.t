@@ -4,7 +4,7 @@
 . "$SOURCE_DIR/tests/probe/net.sh"
 
 (($(id -u) == 0)) || skip_all 'only root can become somebody else'
-command -v getcap >/dev/null || skip_service 'getcap' 'libcap2-bin is not installed'
+command -v getcap >/dev/null || skip_service 'getcap is not installed (libcap2-bin)'
 in_net true 2>/dev/null || skip_all 'no network namespaces here'
 
 # An installation of our own, below a root of our own: setup changes nothing else here.

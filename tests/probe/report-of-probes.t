@@ -18,12 +18,8 @@ is '--probes none still runs the program' "$status" 7
 is 'with no probe' "$(jq -rc '[.probes[] | .state] | unique' none/run.json)" '["off"]'
 
 # stat needs no directory to be made first, and keeps the program's status and output.
-if "$SONDE" help summary >/dev/null 2>&1; then
-	run "$SONDE" stat -- sh -c 'echo mine; exit 3'
-	is 'stat hands the exit code on' "$status" 3
-	is 'stdout is the program'"'"'s' "$out" mine
-	ok 'the summary is on stderr' test -n "$err"
-else
-	skip 'stat prints the summary' 'sonde summary is not built'
-fi
+run "$SONDE" stat -- sh -c 'echo mine; exit 3'
+is 'stat hands the exit code on' "$status" 3
+is 'stdout is the program'"'"'s' "$out" mine
+ok 'the summary is on stderr' test -n "$err"
 done_testing

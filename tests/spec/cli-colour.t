@@ -2,7 +2,7 @@
 # Colours and the terminal's width are for terminals; NO_COLOR is honoured.
 . "$(dirname "$0")/../lib/tap.sh"
 
-command -v script >/dev/null || skip_all 'script (bsdutils) makes the terminal'
+command -v script >/dev/null || skip_service 'script (bsdutils) makes the terminal'
 
 # on_terminal COLUMNS COMMAND: run a command line on a terminal of that width
 on_terminal() {

@@ -42,27 +42,19 @@ every_option_is_offered() {
 }
 ok 'every option of every command' every_option_is_offered
 
-if [[ $(offers sonde inf) == info ]]; then
-	mkdir -p sonde-runs/20240101-ls sonde-runs/20240102-cp other/20250101-mv
-	is 'runs by name' "$(offers sonde info 2024)" '20240101-ls 20240102-cp'
-	is 'runs elsewhere' "$(SONDE_RUNS=other offers sonde info 2025)" '20250101-mv'
-	is 'runs by path' "$(offers sonde info other/2)" 'other/20250101-mv'
-else
-	skip 'runs' 'this build has no sonde info'
-fi
-if [[ $(offers sonde rec) == *record* ]]; then
-	ok 'programs behind --' test -n "$(offers sonde record -- bas)"
-	touch input-file
-	is 'their arguments are files' "$(offers sonde record -- cat input)" 'input-file'
-else
-	skip 'programs' 'this build has no sonde record'
-fi
+mkdir -p sonde-runs/20240101-ls sonde-runs/20240102-cp other/20250101-mv
+is 'runs by name' "$(offers sonde info 2024)" '20240101-ls 20240102-cp'
+is 'runs elsewhere' "$(SONDE_RUNS=other offers sonde info 2025)" '20250101-mv'
+is 'runs by path' "$(offers sonde info other/2)" 'other/20250101-mv'
+ok 'programs behind --' test -n "$(offers sonde record -- bas)"
+touch input-file
+is 'their arguments are files' "$(offers sonde record -- cat input)" 'input-file'
 
 if command -v zsh >/dev/null; then
 	run zsh -fc 'autoload -Uz compinit; compinit -u -D; fpath=("$SONDE_STAGE/share/zsh/site-functions" $fpath); autoload -Uz _sonde; autoload +X _sonde && echo loaded'
 	is 'zsh takes its script' "$out" 'loaded'
 else
-	skip 'zsh takes its script' 'no zsh here'
+	skip_missing 'zsh takes its script' 'no zsh here'
 fi
 
 done_testing

@@ -11,12 +11,8 @@ is 'a missing program exits with 1' "$status" 1
 like 'it is named' "$err" "^sonde: cannot run '.*/prefix/libexec/sonde/sonde-look' for 'sonde doctor': No such file or directory"
 like 'and what to do' "$err" 'hint: this installation is incomplete'
 
-if "$SONDE" help | grep -q '^  record '; then
-	run prefix/bin/sonde record -- true
-	is 'without the recorder, record exits as for its own failures' "$status" 125
-else
-	skip 'without the recorder, record exits as for its own failures' 'this build has no sonde record'
-fi
+run prefix/bin/sonde record -- true
+is 'without the recorder, record exits as for its own failures' "$status" 125
 
 run elsewhere/sonde doctor
 is 'a program outside bin exits with 1' "$status" 1

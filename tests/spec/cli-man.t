@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib/tap.sh"
 
 man_dir=$SONDE_STAGE/share/man/man1
-[[ -e $man_dir/sonde.1 ]] || skip_all 'this build has no man pages (scdoc was missing)'
+[[ -e $man_dir/sonde.1 ]] || skip_service 'this build has no man pages (scdoc was missing)'
 
 # page NAME: its text
 page() { man -l --ascii "$man_dir/$1.1" 2>/dev/null | col -b; }
@@ -28,8 +28,8 @@ if command -v man >/dev/null; then
 	run env PATH="$PATH" MANPAGER=cat "$SONDE" help --man doctor
 	like 'help --man opens one' "$out" 'sonde-doctor'
 else
-	skip 'the pages are well-formed' 'no man here'
-	skip 'help --man opens one' 'no man here'
+	skip_missing 'the pages are well-formed' 'no man here'
+	skip_missing 'help --man opens one' 'no man here'
 fi
 run "$SONDE" help --man version
 is 'a command without a page is an error' "$status" 1

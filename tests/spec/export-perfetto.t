@@ -150,7 +150,7 @@ if [[ -d $SONDE_STAGE/lib/sonde/python/sonde ]]; then
 	PYTHONPATH=$SONDE_STAGE/lib/sonde/python "$SONDE" record -q --probes trace -o run -- /usr/bin/python3 program.py
 	check 'annotations in threads'
 else
-	skip 'annotations in threads' 'the Python package is not there'
+	skip_missing 'annotations in threads' 'the Python package is not there'
 fi
 rm -r run
 # Spans that cross each other lie on lanes beside their thread.

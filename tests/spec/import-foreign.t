@@ -85,7 +85,7 @@ EOF
 	"$SONDE" import -q --from strace y.txt -o decorated
 	is 'paths that -y tells are taken' "$(rows io decorated | jq -r 'select(.call == "read") | .path' | tail -1)" "$PWD/files/3"
 else
-	skip 'the text of strace is imported' 'strace cannot trace here'
+	skip_missing 'the text of strace is imported' 'strace cannot trace here'
 fi
 cat >odd.strace <<'EOF'
 strace: Process 12 attached

@@ -106,7 +106,7 @@ if [[ -d $SONDE_STAGE/lib/sonde/python/sonde ]]; then
 	PYTHONPATH=$SONDE_STAGE/lib/sonde/python "$SONDE" record --probes trace -- /usr/bin/python3 program.py
 	check 'annotations in threads'
 else
-	skip 'annotations in threads: the trace says what the events say' 'the Python package is not there'
+	skip_missing 'annotations in threads: the trace says what the events say' 'the Python package is not there'
 fi
 
 "$SONDE" export >stdout.json

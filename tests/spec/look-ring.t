@@ -7,7 +7,7 @@ holds() { jq -e "$1" <<<"$out" >/dev/null; }
 mkdir ring temp
 echo data >file
 SONDE_RING=$TEST_DIR/ring LD_PRELOAD=$SONDE_STAGE/lib/libsonde.so cat file >/dev/null
-[[ -e ring/control ]] || skip_all 'libsonde alone makes no ring here'
+ok 'libsonde alone makes a ring' test -e ring/control
 export TMPDIR=$TEST_DIR/temp
 before=$(cd ring && cksum ./*)
 

@@ -9,15 +9,6 @@ sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 import tap  # noqa: E402
 
 
-def cannot(reason):
-    """A printed skip, or a failure where the machine must offer it."""
-    if os.environ.get("CI") == "true":
-        tap.check(f"needs what this machine must offer: {reason}", [reason])
-        sys.exit(tap.done())
-    print(f"1..0 # SKIP {reason}")
-    sys.exit(0)
-
-
 def playwright(where):
     """Put playwright-core there, by lockfile."""
     for name in ("package.json", "package-lock.json"):
@@ -25,14 +16,14 @@ def playwright(where):
     done = subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=where,
                           capture_output=True, timeout=tap.LIMIT_SECONDS * 2, check=False)
     if done.returncode:
-        cannot("npm cannot fetch playwright-core: " + done.stderr.decode(errors="replace")[-200:])
+        tap.skip_service("npm cannot fetch playwright-core: " + done.stderr.decode(errors="replace")[-200:])
 
 
 def browse(where):
     """A function that runs a script of this directory with its arguments and returns its status."""
     chromium, modules = shutil.which("chromium"), os.path.join(where, "modules")
     if not chromium or not shutil.which("node") or not shutil.which("npm"):
-        cannot("chromium, node or npm is not installed")
+        tap.skip_service("chromium, node or npm is not installed")
     os.makedirs(modules)
     playwright(modules)
 

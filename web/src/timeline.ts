@@ -1,19 +1,18 @@
 // The timeline: draws rows on a canvas and turns mouse, trackpad and keyboard into windows, selections and brushes.
 import type { Lane } from './api';
-import { fit, FONT, gridStep } from './axis';
 import { palette, type Palette } from './color';
 import { binOf, LaneData } from './data';
 import { drawArrows, Flows } from './flows';
 import { exact } from './format';
 import { describe, type Hover, type Spot } from './hover';
-import { LANE, layout, lifeOf, STRIP, type Layout, type Row } from './layout';
+import { LANE, layout, STRIP, type Layout, type Row } from './layout';
 import { drawCounter, drawPlot, shownPoints, type Scene } from './plot-draw';
 import { Raster, type Look } from './raster';
+import { drawGrid, drawMarks, drawRows, laneBox, type Placed, type RowScene } from './rows-draw';
 import { firstAfter, itemAt, type LaneItems } from './slices';
 import { threadKey, type App, type Selection } from './state';
 import { FOUND_LANE, laneOf } from './steps';
 
-const LABEL_MIN = 28;
 const CLICK = 4; // pixels that a click may move
 
 export class Timeline {
@@ -108,7 +107,7 @@ export class Timeline {
 		this.onLayout?.();
 	}
 	/** Rows on the screen and where: pinned ones first, then those scrolled to. */
-	visible(): Array<{ row: Row; y: number }> {
+	visible(): Placed[] {
 		const { pinned, rows, pinnedHeight } = this.layout;
 		const out = pinned.map((row) => ({ row, y: row.y }));
 		for (const row of rows) {
@@ -130,24 +129,26 @@ export class Timeline {
 		c.setTransform(ratio, 0, 0, ratio, 0, 0);
 		c.fillStyle = colors.background;
 		c.fillRect(0, 0, this.width, this.height);
-		this.drawGrid(c, colors);
 		const look: Look = { from, nsPerPixel: nsPerPixel / ratio, names: this.app.names, palette: colors,
 			wanted: s.search ? this.app.names.matching(s.search) : null };
+		const scene: RowScene = { ...this.scene(c, colors), height: this.height, pixels: this.canvas.width, ratio, duration: this.app.duration, look, raster: this.raster,
+			items: (lane) => this.data.slices.get(lane), values: (row, y) => this.drawValues(c, row, y, colors) };
+		drawGrid(scene);
 		const scrolled = visible.filter((v) => !s.pins.has(v.row.key)), pinned = visible.filter((v) => s.pins.has(v.row.key));
 		c.save();
 		c.beginPath();
 		c.rect(0, this.layout.pinnedHeight, this.width, this.height);
 		c.clip();
-		this.drawRows(c, scrolled, look, ratio);
+		drawRows(scene, scrolled);
 		c.restore();
 		if (pinned.length) {
 			c.fillStyle = colors.background;
 			c.fillRect(0, 0, this.width, this.layout.pinnedHeight);
-			this.drawRows(c, pinned, look, ratio);
+			drawRows(scene, pinned);
 			c.fillStyle = colors.line;
 			c.fillRect(0, this.layout.pinnedHeight - 3, this.width, 2);
 		}
-		this.drawMarks(c, visible, look);
+		drawMarks(scene, visible);
 		this.drawFlows(c, visible, colors);
 		this.drawSelection(c, visible, colors);
 		this.drawBrush(c, visible, colors);
@@ -165,74 +166,6 @@ export class Timeline {
 		}
 		this.data.slices.need(slices, w, bin, d);
 		this.data.counters.need(counters, w, bin, d);
-	}
-	private drawGrid(c: CanvasRenderingContext2D, colors: Palette) {
-		const { from, to } = this.app.state.window, step = gridStep(from, to, this.width);
-		c.fillStyle = colors.grid;
-		for (let t = Math.ceil(from / step) * step; t <= to; t += step) c.fillRect(Math.round(this.x(t)), 0, 1, this.height);
-		c.fillStyle = colors.isDark ? 'rgba(0,0,0,.25)' : 'rgba(20,30,50,.035)';
-		const start = this.x(0), end = this.x(this.app.duration);
-		if (start > 0) c.fillRect(0, 0, start, this.height);
-		if (end < this.width) c.fillRect(end, 0, this.width - end, this.height);
-	}
-	private drawRows(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, look: Look, ratio: number) {
-		const places: Array<{ y: number; height: number; items: LaneItems; kind: Lane['kind']; life?: [number, number] }> = [];
-		for (const { row, y } of visible) {
-			c.fillStyle = look.palette.line;
-			if (row.kind === 'process') {
-				c.fillStyle = look.palette.panel;
-				c.fillRect(0, y, this.width, row.height);
-				c.fillStyle = look.palette.line;
-				c.fillRect(0, y, this.width, 1);
-				this.drawLife(c, row, y, look.palette);
-			} else {
-				if (row.isHead) this.drawLife(c, row, y, look.palette);
-				c.fillStyle = look.palette.line;
-				c.fillRect(0, y + row.height - 1, this.width, 1);
-			}
-			row.strips.forEach((lane, i) => {
-				const items = this.data.slices.get(lane.lane);
-				if (items) places.push({ y: y + row.top - (row.strips.length - i) * STRIP, height: STRIP - 2, items, kind: lane.kind, life: lane.kind === 'states' ? lifeOf(row) : undefined });
-			});
-			if (row.kind === 'counter' || row.kind === 'plot') this.drawValues(c, row, y, look.palette);
-			else row.lanes.forEach((lane, i) => {
-				const items = this.data.slices.get(lane.lane);
-				const top = row.kind === 'steps' ? y + 4 : y + row.top + i * LANE;
-				if (items) places.push({ y: top, height: row.kind === 'steps' ? 15 : LANE - 2, items, kind: lane.kind });
-			});
-		}
-		this.raster.resize(this.canvas.width, places.length, look.palette);
-		const painters = { steps: 'paintSteps', samples: 'paintTicks' } as const;
-		places.forEach((p, i) => p.life ? this.raster.paintStates(i, p.items, look, p.life) : this.raster[painters[p.kind as 'steps'] ?? 'paint'](i, p.items, look));
-		this.raster.commit(places.length);
-		c.imageSmoothingEnabled = false;
-		places.forEach((p, i) => c.drawImage(this.raster.canvas, 0, i, this.canvas.width, 1, 0, p.y, this.canvas.width / ratio, p.height));
-		c.font = FONT;
-		c.textBaseline = 'middle';
-		for (const p of places) if (p.kind === 'slices' || p.kind === 'steps' || p.kind === 'gpu') this.drawLabels(c, p, look);
-	}
-	/** When a process began and ended. */
-	private drawLife(c: CanvasRenderingContext2D, row: Row, y: number, colors: Palette) {
-		const p = row.process;
-		if (p.start_ns == null) return;
-		const x0 = Math.max(0, this.x(p.start_ns)), x1 = Math.min(this.width, this.x(p.end_ns ?? this.app.duration));
-		if (x1 < 0 || x0 > this.width) return;
-		c.fillStyle = colors.shade;
-		if (row.isHead) c.fillRect(x0, y + 1, Math.max(1, x1 - x0), row.height - 3);
-		else c.fillRect(x0, y + 9, Math.max(1, x1 - x0), 6);
-	}
-	private drawLabels(c: CanvasRenderingContext2D, p: { y: number; height: number; items: LaneItems; kind: Lane['kind'] }, look: Look) {
-		const { from, to } = this.app.state.window, items = p.items;
-		for (let i = firstAfter(items, from); i < items.count && items.start[i] < to; i++) {
-			if (items.isCell[i]) continue;
-			const x0 = Math.max(0, this.x(items.start[i])), x1 = Math.min(this.width, this.x(items.end[i]));
-			const room = x1 - x0 - 8;
-			if (room < LABEL_MIN - 8) continue;
-			if (look.wanted && p.kind === 'slices' && !look.wanted.has(items.name[i])) continue;
-			const name = p.kind === 'steps' ? undefined : this.app.names.get(items.name[i]), text = p.kind === 'steps' ? `${items.name[i]}` : name?.text ?? '';
-			c.fillStyle = name?.ink ?? (look.palette.isDark ? '#eef2f8' : '#182230');
-			c.fillText(fit(c, text, room), x0 + 4, p.y + p.height / 2 + 0.5);
-		}
 	}
 	private points(lane: Lane) { return shownPoints(lane, this.data.counters.get(lane.lane), this.data.counters.binOf(lane.lane), this.data.readings); }
 	/** The greatest value that a plot shows now, for its label. */
@@ -252,29 +185,7 @@ export class Timeline {
 			this.onLayout?.();
 		});
 	}
-	private drawMarks(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, look: Look) {
-		c.font = FONT;
-		for (const { row, y } of visible) {
-			const items = row.marks && this.data.slices.get(row.marks.lane);
-			if (!items) continue;
-			let free = -Infinity;
-			for (let i = firstAfter(items, look.from - 1); i < items.count; i++) {
-				const x = this.x(items.start[i]);
-				if (x > this.width) break;
-				c.fillStyle = look.palette.mark;
-				c.beginPath();
-				c.moveTo(x - 3.5, y + 3); c.lineTo(x + 3.5, y + 3); c.lineTo(x, y + 10);
-				c.fill();
-				const text = this.app.names.get(items.name[i])?.text ?? '', next = i + 1 < items.count ? this.x(items.start[i + 1]) : this.width;
-				if (x > free && next - x > 40) {
-					const shown = fit(c, text, Math.min(160, next - x - 14));
-					c.fillText(shown, x + 7, y + 7.5);
-					free = x + 10 + c.measureText(shown).width;
-				}
-			}
-		}
-	}
-	private drawFlows(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, colors: Palette) {
+	private drawFlows(c: CanvasRenderingContext2D, visible: Placed[], colors: Palette) {
 		const s = this.app.state, row = s.selection && this.rowOf(s.selection.lane);
 		if (!s.hasArrows) { this.arrows = 0; return; }
 		this.flows.need(s.window);
@@ -282,20 +193,9 @@ export class Timeline {
 		this.arrows = drawArrows({ c, visible, x: (t) => this.x(t), width: this.width, height: this.height, colors, selected }, this.flows);
 		this.canvas.dataset.arrows = String(this.arrows);
 	}
-	private laneBox(visible: Array<{ row: Row; y: number }>, lane: number): { y: number; height: number } | null {
-		for (const { row, y } of visible) {
-			if (row.marks?.lane === lane) return { y: y + 2, height: 9 };
-			const i = row.lanes.findIndex((l) => l.lane === lane);
-			const k = row.strips.findIndex((l) => l.lane === lane);
-			if (k >= 0) return { y: y + row.top - (row.strips.length - k) * STRIP, height: STRIP - 2 };
-			if (i >= 0 && row.kind === 'thread') return { y: y + row.top + i * LANE, height: LANE - 2 };
-			if (i >= 0) return { y: y + 4, height: row.height - 9 };
-		}
-		return null;
-	}
-	private drawSelection(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, colors: Palette) {
+	private drawSelection(c: CanvasRenderingContext2D, visible: Placed[], colors: Palette) {
 		const outline = (lane: number, start: number, end: number, color: string, width: number) => {
-			const box = this.laneBox(visible, lane);
+			const box = laneBox(visible, lane);
 			if (!box) return;
 			const x0 = Math.max(-4, this.x(start)), x1 = Math.min(this.width + 4, this.x(end));
 			c.strokeStyle = color;
@@ -306,7 +206,7 @@ export class Timeline {
 		if (this.hovered) outline(this.hovered.lane, this.hovered.start, this.hovered.end, colors.faint, 1);
 		if (s) outline(s.lane, s.start, s.end, colors.accent, 2);
 	}
-	private drawBrush(c: CanvasRenderingContext2D, visible: Array<{ row: Row; y: number }>, colors: Palette) {
+	private drawBrush(c: CanvasRenderingContext2D, visible: Placed[], colors: Palette) {
 		const b = this.app.state.brush;
 		if (b) {
 			const x0 = this.x(b.from), x1 = this.x(b.to);

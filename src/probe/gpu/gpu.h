@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #define GPU_DEVICES_MAX 64
+#define GPU_MIB 1048576.0
 
 /* What is counted: X(name, unit) */
 #define GPU_VALUES(X) \
@@ -56,6 +57,8 @@ extern const struct gpu_source gpu_nvml, gpu_smi, gpu_tegra;
 /* lines.c: one line of a command's output; false: it says nothing of a device. Anything may stand in it. */
 bool gpu_parse_smi(const char *line, struct gpu_reading *r);
 bool gpu_parse_tegra(const char *line, struct gpu_reading *r);
+/* A decimal number at `at`, and what follows it; NaN when there is none, as "[N/A]" or "[Not Supported]". */
+double gpu_number(const char *at, const char **end);
 
 /* What nvidia-smi is asked for, in the order that gpu_parse_smi reads. */
 #define GPU_SMI_QUERY \

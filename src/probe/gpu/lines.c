@@ -1,10 +1,9 @@
 /* Lines of nvidia-smi and tegrastats; see gpu.h. */
 #include "probe/gpu/gpu.h"
+#include "probe/gpu/tegrastats.h"
 
 #include <math.h>
 #include <string.h>
-
-#define MIB 1048576.0
 
 void gpu_reading_init(struct gpu_reading *r, unsigned device)
 {
@@ -13,8 +12,7 @@ void gpu_reading_init(struct gpu_reading *r, unsigned device)
 		r->values[i] = NAN;
 }
 
-/* A decimal number at `at`, and what follows it; NaN when there is none, as "[N/A]" or "[Not Supported]". */
-static double number(const char *at, const char **end)
+double gpu_number(const char *at, const char **end)
 {
 	const char *p = at;
 	double digits = 0, scale = 1;
@@ -31,9 +29,7 @@ static double number(const char *at, const char **end)
 
 static const char *skip_blanks(const char *at)
 {
-	while (*at == ' ' || *at == '\t')
-		at++;
-	return at;
+	return at + strspn(at, " \t");
 }
 
 /* "0, 12, 3, 1024, 15109, 70.12, 45, 1590": GPU_SMI_QUERY without heading and units. */
@@ -42,11 +38,11 @@ bool gpu_parse_smi(const char *line, struct gpu_reading *r)
 	static const struct {
 		enum gpu_value value;
 		double scale;
-	} columns[] = { { GPU_util_percent, 1 }, { GPU_memory_util_percent, 1 }, { GPU_memory_used_bytes, MIB },
-		{ GPU_memory_total_bytes, MIB }, { GPU_power_watts, 1 }, { GPU_temperature_celsius, 1 },
+	} columns[] = { { GPU_util_percent, 1 }, { GPU_memory_util_percent, 1 }, { GPU_memory_used_bytes, GPU_MIB },
+		{ GPU_memory_total_bytes, GPU_MIB }, { GPU_power_watts, 1 }, { GPU_temperature_celsius, 1 },
 		{ GPU_sm_clock_hz, 1e6 } };
 	const char *at;
-	double index = number(skip_blanks(line), &at);
+	double index = gpu_number(skip_blanks(line), &at);
 	bool has_value = false;
 	if (isnan(index) || index >= GPU_DEVICES_MAX || *skip_blanks(at) != ',')
 		return false;
@@ -55,52 +51,47 @@ bool gpu_parse_smi(const char *line, struct gpu_reading *r)
 		at = strchr(at, ',');
 		if (!at)
 			break;
-		double value = number(skip_blanks(++at), NULL);
+		double value = gpu_number(skip_blanks(++at), NULL);
 		r->values[columns[i].value] = value * columns[i].scale;
 		has_value |= !isnan(value);
 	}
 	return has_value;
 }
 
-/* Where a word of the line begins, after the word itself; NULL when it is not there. */
-static const char *after(const char *line, const char *word)
+/* What of a board is its GPU's; boards name it differently, and what is told first stands. */
+static const struct tegra_value {
+	enum tegra_kind kind;
+	const char *name;
+	enum gpu_value value, other; /* GPU_VALUE_COUNT: none */
+} tegra_values[] = {
+	{ TEGRA_RAM, "", GPU_memory_used_bytes, GPU_memory_total_bytes },
+	{ TEGRA_ENGINE, "GR3D", GPU_util_percent, GPU_sm_clock_hz },
+	{ TEGRA_TEMPERATURE, "GPU", GPU_temperature_celsius, GPU_VALUE_COUNT },
+	{ TEGRA_TEMPERATURE, "gpu", GPU_temperature_celsius, GPU_VALUE_COUNT },
+	{ TEGRA_POWER, "VDD_GPU_SOC", GPU_power_watts, GPU_VALUE_COUNT },
+	{ TEGRA_POWER, "VDD_GPU", GPU_power_watts, GPU_VALUE_COUNT },
+	{ TEGRA_POWER, "VDD_SYS_GPU", GPU_power_watts, GPU_VALUE_COUNT },
+	{ TEGRA_POWER, "POM_5V_GPU", GPU_power_watts, GPU_VALUE_COUNT },
+};
+
+static void take_tegra(struct gpu_reading *r, const struct tegra_reading *told)
 {
-	for (const char *at = line; (at = strstr(at, word)); at++)
-		if (at == line || at[-1] == ' ')
-			return at + strlen(word);
-	return NULL;
+	for (const struct tegra_value *v = tegra_values;
+			v < tegra_values + sizeof(tegra_values) / sizeof(*tegra_values); v++) {
+		if (v->kind != told->kind || strlen(v->name) != told->name_bytes ||
+				strncmp(v->name, told->name, told->name_bytes) != 0 || !isnan(r->values[v->value]))
+			continue;
+		r->values[v->value] = told->value;
+		if (v->other != GPU_VALUE_COUNT)
+			r->values[v->other] = told->other;
+	}
 }
 
-static double number_after(const char *line, const char *word, const char **end)
-{
-	const char *at = after(line, word);
-	return at ? number(skip_blanks(at), end) : NAN;
-}
-
-/*
- * "RAM 2448/3964MB (lfb 2x4MB) SWAP 0/1982MB CPU [5%@1224,off] EMC_FREQ 0% GR3D_FREQ 37%@76 GPU@35C VDD_GPU 1234/1200":
- * what is where differs from board to board, so words are looked for.
- */
 bool gpu_parse_tegra(const char *line, struct gpu_reading *r)
 {
-	static const char *const rails[] = { "VDD_GPU_SOC ", "VDD_GPU ", "VDD_SYS_GPU ", "POM_5V_GPU " };
-	const char *at = line;
+	struct tegra_reading told;
 	gpu_reading_init(r, 0);
-	double util = number_after(line, "GR3D_FREQ ", &at);
-	if (isnan(util))
-		return false;
-	r->values[GPU_util_percent] = util;
-	if (at[0] == '%' && at[1] == '@')
-		r->values[GPU_sm_clock_hz] = number(at + 2 + (at[2] == '['), NULL) * 1e6;
-	double used = number_after(line, "RAM ", &at);
-	if (!isnan(used) && *at == '/') {
-		r->values[GPU_memory_used_bytes] = used * MIB;
-		r->values[GPU_memory_total_bytes] = number(at + 1, NULL) * MIB;
-	}
-	r->values[GPU_temperature_celsius] = number_after(line, "GPU@", NULL);
-	if (isnan(r->values[GPU_temperature_celsius]))
-		r->values[GPU_temperature_celsius] = number_after(line, "gpu@", NULL);
-	for (size_t i = 0; i < sizeof(rails) / sizeof(*rails) && isnan(r->values[GPU_power_watts]); i++)
-		r->values[GPU_power_watts] = number_after(line, rails[i], NULL) / 1000;
-	return true;
+	for (const char *at = line; (at = tegra_next(at, &told));)
+		take_tegra(r, &told);
+	return !isnan(r->values[GPU_util_percent]);
 }

@@ -2,8 +2,10 @@
 #include "sinks.h"
 
 #include "probe/gpu/gpu.h"
+#include "probe/gpu/tegrastats.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static void smi(void **state)
 {
@@ -59,12 +61,44 @@ static void tegra(void **state)
 	assert_false(gpu_parse_tegra("XGR3D_FREQ 5%", &r));
 }
 
+/* Every reading of a line as "KIND name value other", joined. */
+static const char *tell_tegra(const char *line)
+{
+	static const char *const kinds[] = { "ram", "swap", "cpus", "engine", "temperature", "power" };
+	static char text[512];
+	struct tegra_reading r;
+	size_t n = 0;
+	text[0] = '\0';
+	for (const char *at = line; (at = tegra_next(at, &r)) && n < sizeof(text);)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s '%.*s' %g %g", n ? ", " : "", kinds[r.kind],
+				(int)r.name_bytes, r.name, r.value, r.other);
+	return text;
+}
+
+static void tegra_readings(void **state)
+{
+	assert_string_equal(tell_tegra("05-14-2026 12:00:01 RAM 1/2MB (lfb 4x4MB) SWAP 3/4MB (cached 0MB) "
+				       "CPU [12%@1190,off,4%@1190] EMC_FREQ 0% GR3D_FREQ 45%@[1109] CPU@41.5C "
+				       "VDD_IN 2763mW/2846mW"),
+			"ram '' 1.04858e+06 2.09715e+06, swap '' 3.14573e+06 4.1943e+06, cpus '' 8 nan, "
+			"engine 'EMC' 0 nan, engine 'GR3D' 45 1.109e+09, temperature 'CPU' 41.5 nan, "
+			"power 'VDD_IN' 2.763 nan");
+	/* A zone without power has no temperature; one in the cold has. */
+	assert_string_equal(tell_tegra("CV0@-256C AO@-4.5C"), "temperature 'AO' -4.5 nan");
+	assert_string_equal(tell_tegra("IRAM 0/252kB(lfb 252kB) VIC_FREQ 729 APE 25 MTS fg 0% bg 0%"), "");
+	static const char *const nothing[] = { "", " ", "(", "[", "RAM", "RAM x/2MB", "CPU [", "CPU [off,off]", "@C",
+		"GR3D_FREQ", "GR3D_FREQ @[", "VDD_IN 5/", "VDD_IN /5", "what a board says while it starts" };
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(*nothing); i++)
+		assert_string_equal(tell_tegra(nothing[i]), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(smi),
 		cmocka_unit_test(smi_without),
 		cmocka_unit_test(tegra),
+		cmocka_unit_test(tegra_readings),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
