@@ -16,6 +16,9 @@
 
 #define START_LIMIT_NS 60000000000
 #define START_PAUSE_NS 10000000
+#define OOM_FILE "oom"
+#define HOLD_INSIDE "/.sonde-hold"
+#define GATE_INSIDE "/.sonde-gate"
 #define ASK_NS \
 	1000000000 /* between questions to the engine, which cost more than its client: a daemon starts its own */
 
@@ -46,6 +49,27 @@ int container_use_client(struct job *j, struct keeper_plan *plan, struct words *
 	return 0;
 }
 
+/*
+ * The program of a daemon's container is not our descendant, and would run before anybody could look for it. So
+ * something of ours goes first. podman is no daemon, unless it goes by another name.
+ */
+static void add_hold(struct contained *c, const struct job_spec *spec)
+{
+	CLEANUP(words_release) struct words before = { 0 };
+	if (!spec->place->hold || !spec->met || engine_is_podman(c->engine) ||
+			engine_add_entrypoint(&before, c->engine, spec->place) || gate_make(&c->gate)) {
+		words_add(&c->argv, spec->place->image);
+		return;
+	}
+	words_addf(&c->argv, "--volume=%s:" HOLD_INSIDE ":ro", spec->place->hold);
+	words_addf(&c->argv, "--volume=%s:" GATE_INSIDE, c->gate.path);
+	words_add(&c->argv, "--entrypoint=" HOLD_INSIDE);
+	words_add(&c->argv, spec->place->image);
+	words_add(&c->argv, GATE_INSIDE);
+	for (size_t i = 0; i < before.count; i++)
+		words_add(&c->argv, before.items[i]);
+}
+
 static void add_run(struct contained *c, const struct job_spec *spec)
 {
 	struct words *w = &c->argv;
@@ -57,7 +81,7 @@ static void add_run(struct contained *c, const struct job_spec *spec)
 	if (spec->fds[0] != JOB_FD_NULL)
 		words_add(w, "--interactive");
 	engine_add_place(w, spec->place, spec);
-	words_add(w, spec->place->image);
+	add_hold(c, spec);
 	for (size_t i = 0; spec->argv[i]; i++)
 		words_add(w, spec->argv[i]);
 }
@@ -69,6 +93,8 @@ static int prepare(struct job *j, const struct job_spec *spec, struct keeper_pla
 		return err_sys(err, ENOMEM, "cannot start a container");
 	j->place = c;
 	c->seen = (struct job_usage){ -1, -1, -1, -1, -1 };
+	c->gate = (struct gate)GATE_INIT;
+	c->has_no_oom_file = access(OOM_FILE, F_OK) != 0;
 	if (spec->inherit_count)
 		return err_set(err, ENOTSUP, "a container takes no descriptors but stdin, stdout and stderr");
 	int rc = engine_find(&c->engine, spec->place->engine, err);
@@ -89,6 +115,21 @@ static bool is_inside(pid_t pid)
 	return !stat(path, &theirs) && !stat("/proc/self/ns/pid", &ours) && theirs.st_ino != ours.st_ino;
 }
 
+/* Its first process waits: whoever wants to see it may attach now. Where the engine is no daemon they have. */
+static bool pass_gate(struct job *j)
+{
+	struct contained *c = j->place;
+	pid_t pid = gate_look(&c->gate);
+	if (pid < 0)
+		return false;
+	pid_t own = tree_find(j->keeper, is_inside);
+	if (!own && pid && j->met)
+		j->met(j->meanwhile_arg, pid);
+	j->pid = own ? own : pid;
+	gate_release(&c->gate);
+	return true;
+}
+
 /* Until the engine knows it as running, or its client has ended, which a short command may do first. */
 static int started(struct job *j, struct sonde_err *err)
 {
@@ -99,8 +140,10 @@ static int started(struct job *j, struct sonde_err *err)
 	j->inner_pid = 1;
 	int64_t ask_ns = clock_mono_ns() + ASK_NS;
 	while (!job_has_ended(j)) {
-		j->pid = tree_find(j->keeper, is_inside);
-		if (!j->pid && clock_mono_ns() > ask_ns) {
+		if (c->gate.is_made && pass_gate(j))
+			return 0;
+		j->pid = c->gate.is_made ? 0 : tree_find(j->keeper, is_inside);
+		if (!c->gate.is_made && !j->pid && clock_mono_ns() > ask_ns) {
 			j->pid = engine_pid(c->engine, c->name);
 			ask_ns = clock_mono_ns() + ASK_NS;
 		}
@@ -170,11 +213,24 @@ static int set_limits(struct job *j, const struct job_limits *limits, struct son
 	return words_done(&w) ? err_sys(err, ENOMEM, "cannot limit a container") : engine_run(&w, NULL, err);
 }
 
+/*
+ * podman's monitor notes a death for want of memory by an empty file in the directory where podman was started, the
+ * user's. One that was not there before is not his.
+ */
+static void drop_oom_file(const struct contained *c)
+{
+	struct stat st;
+	if (c->has_no_oom_file && !lstat(OOM_FILE, &st) && S_ISREG(st.st_mode) && !st.st_size && st.st_uid == geteuid())
+		unlink(OOM_FILE);
+}
+
 static int release(struct job *j, struct sonde_err *err)
 {
 	struct contained *c = j->place;
 	int rc = c && c->engine && j->keeper ? put_away(c, err) : 0;
 	if (c) {
+		drop_oom_file(c);
+		gate_release(&c->gate);
 		words_release(&c->argv);
 		free(c->engine);
 	}

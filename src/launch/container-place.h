@@ -3,6 +3,7 @@
 #define SONDE_LAUNCH_CONTAINER_PLACE_H
 
 #include "launch/engine.h"
+#include "launch/gate.h"
 #include "launch/job-private.h"
 
 struct contained { /* j->place */
@@ -10,6 +11,8 @@ struct contained { /* j->place */
 	char name[64];
 	bool is_kept;
 	struct words argv;
+	bool has_no_oom_file;  /* see drop_oom_file */
+	struct gate gate;      /* where its first process waits, if the engine may be a daemon's client */
 	struct job_usage seen; /* by its control group, last; -1: not known */
 	int64_t looked_ns;
 	bool is_limited; /* in memory: the engine is asked afterwards whether that was too little */

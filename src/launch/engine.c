@@ -222,7 +222,7 @@ void engine_add_place(struct words *w, const struct job_place *place, const stru
 		words_add(w, place->engine_args[i]);
 }
 
-static bool is_podman(const char *engine)
+bool engine_is_podman(const char *engine)
 {
 	CLEANUP(words_release) struct words w = { 0 };
 	bool is = false;
@@ -251,10 +251,10 @@ int engine_remove(const char *engine, const char *name, struct sonde_err *err)
 	static const char *const podman[] = { "rm", "--force", "--time=0", "--ignore", "--volumes", NULL };
 	static const char *const docker[] = { "rm", "--force", "--volumes", NULL };
 	/* podman may go by the name of docker, and its `rm` asks politely for ten seconds where docker's kills. */
-	if (!is_podman(engine))
+	if (!engine_is_podman(engine))
 		engine_kill(engine, name);
 	engine_add(&w, engine);
-	for (const char *const *word = is_podman(engine) ? podman : docker; *word; word++)
+	for (const char *const *word = engine_is_podman(engine) ? podman : docker; *word; word++)
 		words_add(&w, *word);
 	words_add(&w, name);
 	int rc = words_done(&w);
@@ -288,4 +288,63 @@ int engine_was_oom(const char *engine, const char *name)
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	int rc = ask_state(engine, name, "OOMKilled", &out);
 	return rc ? rc : !strncmp(out.data, "true", 4);
+}
+
+/* The value of --entrypoint among arguments of `run`; NULL: it is not among them. */
+static const char *asked_entrypoint(const struct job_place *place)
+{
+	static const char option[] = "--entrypoint";
+	const char *found = NULL;
+	for (size_t i = 0; place->engine_args && place->engine_args[i]; i++) {
+		const char *word = place->engine_args[i];
+		if (strncmp(word, option, sizeof(option) - 1) != 0)
+			continue;
+		if (word[sizeof(option) - 1] == '=')
+			found = word + sizeof(option);
+		else if (!word[sizeof(option) - 1] && place->engine_args[i + 1])
+			found = place->engine_args[i + 1];
+	}
+	return found;
+}
+
+static int ask_image(const char *engine, const char *image, struct buf *out)
+{
+	CLEANUP(words_release) struct words w = { 0 };
+	engine_add(&w, engine);
+	words_add(&w, "image");
+	words_add(&w, "inspect");
+	words_add(&w, "--format={{range .Config.Entrypoint}}{{.}}{{\"\\x00\"}}{{end}}");
+	words_add(&w, image);
+	int rc = words_done(&w);
+	return rc ? rc : engine_run(&w, out, NULL);
+}
+
+/* It may have to be fetched first, as `run` would do. */
+static int fetch(const char *engine, const char *image)
+{
+	CLEANUP(words_release) struct words w = { 0 };
+	engine_add(&w, engine);
+	words_add(&w, "pull");
+	words_add(&w, "--quiet");
+	words_add(&w, image);
+	int rc = words_done(&w);
+	return rc ? rc : engine_run(&w, NULL, NULL);
+}
+
+int engine_add_entrypoint(struct words *w, const char *engine, const struct job_place *place)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *asked = asked_entrypoint(place);
+	if (asked && *asked)
+		words_add(w, asked);
+	if (asked)
+		return 0;
+	int rc = ask_image(engine, place->image, &out);
+	if (rc && !fetch(engine, place->image)) {
+		buf_reset(&out);
+		rc = ask_image(engine, place->image, &out);
+	}
+	for (size_t at = 0; !rc && at < out.len && out.data[at] != '\n'; at += strlen(out.data + at) + 1)
+		words_add(w, out.data + at);
+	return rc;
 }

@@ -24,7 +24,8 @@ struct job {
 	pid_t stuck;            /* a process that we may not kill; 0: none */
 	void *place;            /* what the place keeps */
 	void (*meanwhile)(void *arg);
-	void *meanwhile_arg;
+	void (*met)(void *arg, pid_t pid);
+	void *meanwhile_arg; /* of both */
 };
 
 /* What a place does beyond a plain process. Every function may be NULL. */

@@ -54,6 +54,7 @@ struct job_place {
 	bool is_kept;                   /* CONTAINER: stopped at its end, not removed; "sonde-kept-PID-N" */
 	const struct job_mount *mounts; /* SANDBOX and CONTAINER */
 	size_t mount_count;
+	const char *hold;     /* CONTAINER: path of sonde-hold, for `met`; NULL: none */
 	bool has_own_network; /* SANDBOX: loopback of its own only */
 };
 
@@ -80,7 +81,12 @@ struct job_spec {
 	void (*ready)(void *arg, pid_t pid);
 	/* Called again and again while an engine takes its time to start a container; NULL: nothing to do meanwhile. */
 	void (*meanwhile)(void *arg);
-	void *ready_arg; /* of both */
+	/*
+	 * Called when the first process of a container that does not descend from us has not executed the command yet;
+	 * NULL: nothing to do then.
+	 */
+	void (*met)(void *arg, pid_t pid);
+	void *ready_arg; /* of them */
 };
 
 #define JOB_SPEC_INIT { .fds = { JOB_FD_NULL, JOB_FD_OURS, JOB_FD_OURS } }

@@ -21,7 +21,8 @@ struct launch_spec {
 	const char *const *env; /* "NAME=value" to set for it, NULL-terminated; NULL none */
 	/* Called when the process exists and has not executed the command yet; NULL: nothing to do then. */
 	void (*ready)(void *arg, pid_t pid);
-	void (*meanwhile)(void *arg); /* as job.h's */
+	void (*meanwhile)(void *arg);      /* as job.h's */
+	void (*met)(void *arg, pid_t pid); /* the same */
 	void *arg;
 	const struct job_place *place; /* where it lives; NULL: here */
 	bool is_kept;                  /* launch_end can end its whole tree; a place implies it, and so does: */

@@ -107,6 +107,7 @@ static int start_job(struct launch *l, const struct launch_spec *spec, struct so
 		.restore_arg = l,
 		.ready = spec->ready,
 		.meanwhile = spec->meanwhile,
+		.met = spec->met,
 		.ready_arg = spec->arg };
 	int rc = job_start(&l->job, &js, err);
 	if (rc)

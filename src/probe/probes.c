@@ -133,6 +133,25 @@ void probe_set_attach(struct probe_set *s, const struct probe_target *target)
 	}
 }
 
+/* Those that follow the program. */
+static void remark_followers(struct probe_set *s, const struct sonde_err *why)
+{
+	static const struct probe_ops *const followers[] = { &probe_cpu, &probe_sched, &probe_system };
+	for (size_t i = 0; i < sizeof(followers) / sizeof(*followers); i++)
+		probe_remark(&s->host, followers[i], why);
+}
+
+void probe_set_meet(struct probe_set *s, pid_t pid)
+{
+	struct sonde_err why = SONDE_ERR_INIT;
+	if (s->host.tasks)
+		tasks_meet(s->host.tasks, pid);
+	if (s->host.perf && perf_source_is_on(s->host.perf) && perf_source_meet(s->host.perf, pid, &why)) {
+		err_prefix(&why, "the program in the container");
+		remark_followers(s, &why);
+	}
+}
+
 bool probe_set_is_idle(const struct probe_set *s)
 {
 	for (size_t i = 0; i < s->count; i++)
@@ -178,14 +197,12 @@ uint64_t probe_set_pass(struct probe_set *s)
 /* A daemon's containers do not come from its client, which is all that we could follow. */
 static void remark_no_container(struct probe_set *s)
 {
-	static const struct probe_ops *const followers[] = { &probe_cpu, &probe_sched, &probe_system };
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (!s->host.options.has_engine || !s->host.tasks || s->host.tasks->container)
 		return;
 	err_set(&why, ESRCH, "no process of the container was seen: its engine did not start it as a child of its own");
 	err_hint(&why, "sonde record --cgroup observes a container that runs already");
-	for (size_t i = 0; i < sizeof(followers) / sizeof(*followers); i++)
-		probe_remark(&s->host, followers[i], &why);
+	remark_followers(s, &why);
 }
 
 void probe_set_finish(struct probe_set *s)

@@ -210,6 +210,16 @@ void tasks_name(struct tasks *t, int32_t pid, int32_t tid, const char *name, siz
 		k->name = store_strings_id(&t->private->host->sink->strings, name, bytes);
 }
 
+void tasks_meet(struct tasks *t, int32_t pid)
+{
+	struct task *k = add(t, pid, pid);
+	if (!k)
+		return;
+	k->side = TASK_ENTERED;
+	k->is_kept = true;
+	learn_name(t, k);
+}
+
 void tasks_enter(struct tasks *t, int32_t tid, uint64_t pid_namespace)
 {
 	struct task *k = tasks_find(t, tid);

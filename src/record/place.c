@@ -1,7 +1,9 @@
 /* See place.h. */
 #include "record/place.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/fs.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -33,10 +35,21 @@ static bool find_gpu_library(char *out, size_t size, const char *library)
 	return n > 0 && (size_t)n < size && !access(out, R_OK);
 }
 
+/* See launch/hold.c. Without it a daemon's containers are not seen by probes, which is said. */
+static void find_hold(struct placed *p)
+{
+	if (p->place.kind != JOB_CONTAINER || fs_prefix(&p->hold, NULL))
+		return;
+	buf_adds(&p->hold, "/libexec/sonde/sonde-hold");
+	if (!buf_error(&p->hold) && !access(p->hold.data, X_OK))
+		p->place.hold = p->hold.data;
+}
+
 int placed_init(struct placed *p, const struct job_place *asked, const char *ring, const char *library,
 		struct sonde_err *err)
 {
-	*p = (struct placed){ .place = *asked };
+	*p = (struct placed){ .place = *asked, .hold = BUF_INIT };
+	find_hold(p);
 	if (!place_has_own_pids(asked) || !library || !*library)
 		return 0;
 	p->mounts = calloc(asked->mount_count + 3, sizeof(*p->mounts));
@@ -60,6 +73,7 @@ int placed_init(struct placed *p, const struct job_place *asked, const char *rin
 void placed_release(struct placed *p)
 {
 	free(p->mounts);
+	buf_release(&p->hold);
 	p->mounts = NULL;
 }
 

@@ -13,6 +13,7 @@ struct placed { /* the place with what the tracer needs in it */
 	struct job_place place;
 	struct job_mount *mounts;
 	char gpu_library[4096];
+	struct buf hold;
 };
 
 /* The ring and the library are there under the same names. library NULL or "": no tracer. */

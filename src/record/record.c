@@ -70,8 +70,9 @@ static int start_command(struct recorder *r, struct sonde_err *err)
 		.env = env,
 		.ready = recorder_attach_probes,
 		.meanwhile = recorder_pass_probes,
+		.met = recorder_meet_program,
 		.arg = r };
-	struct placed placed = { 0 };
+	struct placed placed = { .hold = BUF_INIT };
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (r->has_ring && preload_library(&r->ring, &r->library, &why)) {
 		r->reason = why;

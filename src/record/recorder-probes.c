@@ -96,6 +96,12 @@ void recorder_attach_probes(void *arg, pid_t pid)
 	probe_set_attach(&r->probes, &target);
 }
 
+void recorder_meet_program(void *arg, pid_t pid)
+{
+	struct recorder *r = arg;
+	probe_set_meet(&r->probes, pid);
+}
+
 void recorder_pass_probes(void *arg)
 {
 	struct recorder *r = arg;

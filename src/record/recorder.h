@@ -30,5 +30,6 @@ struct recorder {
 void recorder_open_probes(struct recorder *r);
 void recorder_attach_probes(void *recorder, pid_t pid); /* the command exists and waits */
 void recorder_pass_probes(void *recorder); /* it takes its time to start: what is seen of that would fill the rings */
+void recorder_meet_program(void *recorder, pid_t pid); /* a daemon has started the program, which waits for us */
 
 #endif

@@ -97,10 +97,15 @@ if [ -x "$SONDE" ]; then
 	is 'a process that had too little memory: the code of the command' "$status" 5
 	like 'and it is told, with the limit' "$err" 'killed by the out-of-memory killer \(limit 32(\.0)? MiB\)'
 	is 'in the run too' "$(jq .exit.oom_kills small/run.json)" 1
+	ok 'podman leaves no file of it where we are' test ! -e oom
+	echo mine >oom
+	run timeout 100 "$SONDE" record -q -o small2 --memory-limit 32M --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- sh -c 'tail /dev/zero; exit 5'
+	is 'and the one that is the user'\''s stays' "$(cat oom)" mine
+	rm oom
 	run timeout 100 "$SONDE" record -v -o enough --memory-limit 32M --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- true
 	unlike 'one that had enough: nothing of that' "$err" 'out-of-memory'
 	is 'no container is left of them' "$(ours)" 0
-	# An engine whose containers are a daemon's children: what cannot be seen of them is said.
+	# An engine whose containers are not its children: their first process waits until it is observed. See docker.t for a real one.
 	mkfifo ask
 	# shellcheck disable=SC2094
 	(while read -r line <ask; do [[ $line == end ]] && break; eval "podman $line" >said </dev/null 2>&1; echo $? >answer; done) &
@@ -108,8 +113,19 @@ if [ -x "$SONDE" ]; then
 	# shellcheck disable=SC2016
 	printf '#!/bin/bash\n[ "$1" = run ] || exec podman "$@"\ncd %q || exit\nrm -f answer\n{ printf "%%q " "$@"; echo; } >ask\nwhile [ ! -s answer ]; do sleep 0.1; done\ncat said\nexit "$(cat answer)"\n' "$PWD" >bin/far
 	chmod +x bin/far
-	run timeout 100 "$SONDE" record -v -o far --engine "$PWD/bin/far" --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- sh -c 'echo from afar; exit 9'
-	is 'a daemon runs it: code and output' "$status $out" '9 from afar'
+	run timeout 100 "$SONDE" record -v -o far --engine "$PWD/bin/far" --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- sh -c 'cat /word; exit 9'
+	is 'a daemon runs it: code and output' "$status $out" '9 inside'
+	if [[ $(jq -r '.probes[] | select(.name == "sched").state' far/run.json) == ran ]]; then
+		is 'and it is seen' "$("$SONDE" events far --table task --json | jq -r .name | sort | paste -sd,)" cat,sh
+	else
+		skip 'and it is seen' 'no perf events here'
+	fi
+	# One that does not tell what an image puts before a command: nothing of ours can go first, and what is not seen is said.
+	# shellcheck disable=SC2016
+	printf '#!/bin/bash\n[[ $1 != image && $1 != pull ]] || exit 1\nexec %q "$@"\n' "$PWD/bin/far" >bin/silent
+	chmod +x bin/silent
+	run timeout 100 "$SONDE" record -v -o silent --engine "$PWD/bin/silent" --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- sh -c 'echo from afar; exit 9'
+	is 'one that does not tell of images: code and output' "$status $out" '9 from afar'
 	like 'and what is not seen is said' "$err" 'no process of the container was seen'
 	echo end >ask
 	wait "$daemon"

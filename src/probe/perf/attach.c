@@ -84,6 +84,13 @@ static int attach_process(struct perf_source *s, struct sonde_err *err)
 	return rc;
 }
 
+int perf_source_meet(struct perf_source *s, int32_t pid, struct sonde_err *err)
+{
+	if (add_root(s->private, pid, pid))
+		return err_sys(err, ENOMEM, "cannot watch process %d", (int)pid);
+	return perf_open_place(s, pid, 0, (unsigned)s->private->root_count - 1, err);
+}
+
 static int attach_group(struct perf_source *s, struct sonde_err *err)
 {
 	CLEANUP(cleanup_fd) int fd = open(s->host->target.cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

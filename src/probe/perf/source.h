@@ -113,6 +113,8 @@ void perf_source_want(struct perf_source *s, struct perf_point *p);
 bool perf_point_field(const char *format, const char *field, size_t *at);
 /* Open everything for the host's target, once: later calls return what the first did. */
 int perf_source_attach(struct perf_source *s, struct sonde_err *err);
+/* One more process that waits before its exec, and all that come from it. */
+int perf_source_meet(struct perf_source *s, int32_t pid, struct sonde_err *err);
 bool perf_source_is_on(const struct perf_source *s);
 size_t perf_source_fds(struct perf_source *s, int *fds, size_t room);
 /* Take records; a second call with the same time does nothing. is_last: all there are. Returns how many. */

@@ -1,0 +1,39 @@
+/*
+ * sonde-hold: the first process of a container that a daemon starts, which waits until it is observed.
+ *
+ *	sonde-hold SOCKET PROGRAM [ARGUMENT...]
+ *
+ * Static, so that it runs in every image. It connects to the socket, whose owner learns its number by that, and becomes
+ * the program when the connection is closed. Whatever stands in the way of that, the program is started.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static void wait_at(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char byte;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (strlen(path) >= sizeof(at.sun_path))
+		return;
+	memcpy(at.sun_path, path, strlen(path));
+	if (fd >= 0 && !connect(fd, (const struct sockaddr *)&at, sizeof(at)))
+		while (read(fd, &byte, 1) < 0 && errno == EINTR)
+			;
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 125;
+	wait_at(argv[1]);
+	execvp(argv[2], argv + 2);
+	int error = errno;
+	dprintf(STDERR_FILENO, "sonde: cannot execute '%s': %s\n", argv[2], strerror(error));
+	return error == ENOENT || error == ENOTDIR ? 127 : 126;
+}
