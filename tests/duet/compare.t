@@ -56,6 +56,7 @@ like 'and a plot' "$out" 'interval .*o'
 unlike 'without colours' "$out" $'\e'
 duet -a 'sleep 0.01' -b 'sleep 0.1' --design rmit --budget 20s --runs 5 --pairs 1 --markdown --html page.html
 like 'Markdown for a pull request' "$out" '\| 🔴 slower \|'
+like 'which names both commands' "$out" '\| sleep 0\.01 → sleep 0\.1 \|'
 like 'a page too' "$(<page.html)" '^<!DOCTYPE html>.*B is [0-9.]+ % slower'
 unlike 'which fetches nothing' "$(<page.html)" '(src|href)='
 duet -a 'sleep 0.01' -b 'sleep 0.1' --design rmit --budget 20s --runs 5 --pairs 1 --csv
