@@ -322,6 +322,8 @@ size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r
 {
 	struct doubts d = { .out = out, .most = most, .arena = arena };
 
+	if (r->stop == DUET_INTERRUPTED)
+		doubt(&d, "it was interrupted: this is what there was until then");
 	doubt_machine(&d, setup, r, around, cpu_count);
 	doubt_measure(&d, setup, r);
 	return d.count;
