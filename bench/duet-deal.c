@@ -27,6 +27,7 @@ static const size_t look_at[] = { 5, 8, 12, 20, 32, 50, 80, 128, 200, 320 };
 
 struct measured {
 	double x[RUNS_MAX]; /* ln(second / first), run by run */
+	bool is_first_b[RUNS_MAX];
 	size_t n, runs_max;
 	bool has_signs, has_excluded;
 	struct stats_sequential looks[LOOKS_MAX];
@@ -79,7 +80,8 @@ static bool read_experiment(const json_t *line, struct measured *m)
 
 		if (!order || !isfinite(x))
 			return false;
-		m->x[i] = !strcmp(order, "BA") ? -x : x;
+		m->is_first_b[i] = !strcmp(order, "BA");
+		m->x[i] = m->is_first_b[i] ? -x : x;
 	}
 	plan_looks(m);
 	return true;
@@ -122,6 +124,12 @@ static void deal_plan(const struct measured *m, struct stats_rng *r, double *x)
 	}
 }
 
+static void deal_as_it_was(const struct measured *m, struct stats_rng *r, double *x)
+{
+	for (size_t i = 0; i < m->n; i++)
+		x[i] = m->is_first_b[i] ? -m->x[i] : m->x[i];
+}
+
 static void deal_coins(const struct measured *m, struct stats_rng *r, double *x)
 {
 	for (size_t i = 0; i < m->n; i++)
@@ -145,7 +153,7 @@ static double share_of(const struct measured *m, deal_fn *deal, size_t deals, st
 /* Of the experiments judged by signs, by ranks. */
 struct found {
 	struct stats_moments plan, coins;
-	size_t excluded;
+	size_t excluded, otherwise; /* by sonde; but not, or only, when judged again here in the order that it had */
 };
 
 static void print_found(const char *name, const struct found *f)
@@ -157,6 +165,8 @@ static void print_found(const char *name, const struct found *f)
 		       "[%.2f, %.2f], coins %.2f %%\n",
 				name, f->plan.n, f->excluded, 100 * (double)f->excluded / (double)f->plan.n,
 				100 * share.estimate, 100 * share.lo, 100 * share.hi, 100 * f->coins.mean);
+	if (f->otherwise)
+		printf("%-6s %zu of them are judged otherwise here than by sonde\n", name, f->otherwise);
 }
 
 static void add(struct found *f, const struct measured *m, double plan, double coins)
@@ -164,6 +174,7 @@ static void add(struct found *f, const struct measured *m, double plan, double c
 	stats_moments_add(&f->plan, plan);
 	stats_moments_add(&f->coins, coins);
 	f->excluded += m->has_excluded;
+	f->otherwise += m->has_excluded != (share_of(m, deal_as_it_was, 1, NULL) > 0);
 }
 
 static int deal_again(FILE *log, size_t deals, uint64_t seed)

@@ -92,6 +92,51 @@ def steep(p, rng):
     return 1000 * (1 - math.exp(-(a * a * 2 + b * b + a * b))) + 1 + 20 * (p["c"] - .2) ** 2
 
 
+def rastrigin3(p, rng):
+    return sum(x * x - 10 * math.cos(2 * math.pi * x) + 10 for x in (p["x%d" % i] - 0.7 for i in range(3)))
+
+
+def shekel4(p, rng):
+    a = [[4] * 4, [1] * 4, [8] * 4, [6] * 4, [3, 7, 3, 7], [2, 9, 2, 9], [5, 3, 5, 3]]
+    b = [.1, .2, .2, .4, .4, .6, .3]
+    return 10.4029 - sum(1 / (b[i] + sum((p["x%d" % j] - a[i][j]) ** 2 for j in range(4))) for i in range(7))
+
+
+def mixed8(p, rng):
+    """Two kinds of two numbers each that do not matter, two that interact, a log scale; 5 % noise."""
+    t = 20 + 15 * (math.log10(p["rate"]) + 2.5) ** 2 + 10 * (p["mix"] - 0.8) ** 2 * (1 + 3 * (p["kind"] == "b"))
+    t += {"a": 6, "b": 0, "c": 3, "d": 9}[p["kind"]] + 0.4 * abs(p["depth"] - 5 - 2 * (p["kind"] == "b"))
+    t += 0.03 * (p["width"] / 16 - p["depth"]) ** 2 + (2 if p["quick"] else 0)
+    return t, t * math.exp(0.05 * rng.gauss(0, 1))
+
+
+def nested(p, rng):
+    """Conditions on conditions: each solver has parameters of its own, one of which has others."""
+    t = 12 + 4 * (p["tol"] - 0.3) ** 2
+    if p["solver"] == "direct":
+        return t + 6 + 0.05 * abs(p["block"] - 96) ** 0.8
+    t += 3 * abs(math.log2(p["restart"] / 40.0))
+    if p["pre"] == "ilu":
+        t += 1.5 * abs(p["fill"] - 3) - 6
+    elif p["pre"] == "amg":
+        t += 2 * abs(p["cycles"] - 2) - 5 + 8 * (p["damp"] - 0.66) ** 2
+    return t
+
+
+def cliff5(p, rng):
+    """The best lies beside what fails."""
+    x = [p["x%d" % i] for i in range(5)]
+    if x[0] + x[1] > 1.2 or x[2] > 0.75 + 0.2 * x[3]:
+        return None
+    return 5 - 2 * x[0] - 1.5 * x[1] - 2 * x[2] + 1.2 * (x[3] - 0.4) ** 2 + (x[4] - 0.5) ** 2 + 2 * (x[0] - x[1]) ** 2
+
+
+def wide10(p, rng):
+    """Ten numbers of which four matter, two of them together; 2 % noise."""
+    t = 3 + 4 * (p["x1"] - p["x4"]) ** 2 + 2 * (p["x1"] - .8) ** 2 + abs(p["x6"] - .25) + 1.5 * (p["x9"] - .6) ** 2
+    return t, t * math.exp(0.02 * rng.gauss(0, 1))
+
+
 X = lambda n, lo, hi: [F("x%d" % i, lo, hi) for i in range(n)]
 PROB = {
     "levy5": (levy5, X(5, -10, 10)),
@@ -110,4 +155,13 @@ PROB = {
                             ("sync", "c", ["full", "normal", "off"], None), ("page", "ilog", 512, 65536), ("workers", "i", 1, 16),
                             ("mmap", "b", None, None)]),
     "steep": (steep, [("a", "flog", 1e-6, 1.0), ("b", "flog", 1e-2, 1e4), F("c", 0, 1)]),
+    "rastrigin3": (rastrigin3, X(3, -2.56, 2.56)),
+    "shekel4": (shekel4, X(4, 0, 10)),
+    "mixed8": (mixed8, [("rate", "flog", 1e-5, 1.0), F("mix", 0, 1), ("kind", "c", ["a", "b", "c", "d"], None), ("depth", "i", 1, 16),
+                        ("width", "ilog", 8, 512), ("quick", "b", None, None), F("idle", 0, 1), ("spare", "i", 1, 100)]),
+    "nested": (nested, [F("tol", 0, 1), ("solver", "c", ["direct", "krylov"], None), ("block", "ilog", 8, 1024, {"solver": ["direct"]}),
+                        ("restart", "ilog", 4, 512, {"solver": ["krylov"]}), ("pre", "c", ["none", "ilu", "amg"], None, {"solver": ["krylov"]}),
+                        ("fill", "i", 0, 10, {"pre": ["ilu"]}), ("cycles", "i", 1, 6, {"pre": ["amg"]}), ("damp", "f", 0, 1, {"pre": ["amg"]})]),
+    "cliff5": (cliff5, X(5, 0, 1)),
+    "wide10": (wide10, X(10, 0, 1)),
 }

@@ -127,6 +127,27 @@ int fs_replace_file(int dirfd, const char *path, const void *bytes, size_t n, st
 	return rc < 0 ? err_sys(err, -rc, "cannot write '%s'", path) : 0;
 }
 
+static int write_into(const char *path, const void *bytes, size_t n)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+	int rc = fd < 0 ? -errno : fs_write_all(fd, bytes, n);
+
+	if (fd >= 0 && close(fd) < 0 && rc == 0)
+		rc = -errno;
+	return rc;
+}
+
+int fs_write_output(const char *path, const void *bytes, size_t n, struct sonde_err *err)
+{
+	struct stat st;
+	int rc;
+
+	if (lstat(path, &st) < 0 || S_ISREG(st.st_mode))
+		return fs_replace_file(AT_FDCWD, path, bytes, n, err);
+	rc = write_into(path, bytes, n);
+	return rc < 0 ? err_sys(err, -rc, "cannot write '%s'", path) : 0;
+}
+
 /* An existing directory is fine, whatever mkdir says first (EEXIST, EROFS, EACCES of an automounter). */
 static int mkdir_one(const char *path, mode_t mode)
 {

@@ -16,6 +16,8 @@ int fs_read_file(int dirfd, const char *path, size_t max, struct buf *out, struc
 int fs_write_all(int fd, const void *bytes, size_t n); /* 0 or -errno; restarts after EINTR and short writes */
 /* Write path by a temporary file and rename: readers see the old or the new text, never half. Mode 0600. */
 int fs_replace_file(int dirfd, const char *path, const void *bytes, size_t n, struct sonde_err *err);
+/* The same for a path that a user names: what is no file (a device, a pipe, a link) is written into, and stays. */
+int fs_write_output(const char *path, const void *bytes, size_t n, struct sonde_err *err);
 int fs_mkdir_p(const char *path, mode_t mode, struct sonde_err *err);
 int fs_remove_tree(int dirfd, const char *path); /* follows no symlink; 0 or -errno of the first failure */
 /* Make a directory NAME.XXXXXX of our own in $TMPDIR, else /tmp. On failure path is empty. */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const design_words[] = { "auto", "seq", "rmit", "sync", "async", NULL };
 static const char *const better_words[] = { "lower", "higher", NULL };
@@ -23,7 +24,7 @@ static int parse_percent(const char *value, double *share, struct sonde_err *err
 	double number = strtod(value, &end);
 
 	if (end == value || strcmp(end, "%") != 0 || !isfinite(number))
-		return err_set(err, EINVAL, "'%s' is not a percentage such as 1%% or 0.5%%", value);
+		return err_set(err, EINVAL, "'%s' is not a percentage such as 95%% or 0.5%%", value);
 	*share = number / 100;
 	return 0;
 }
@@ -190,6 +191,21 @@ static const struct action {
 	{ "preset", duet_run_preset },
 };
 
+/* No file, but like an action: says so. */
+static bool is_typo(struct cli_context *ctx, const char *word)
+{
+	const char *words[sizeof(actions) / sizeof(*actions) + 1] = { NULL }, *nearest;
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
+		words[i] = actions[i].word;
+	nearest = access(word, F_OK) == 0 ? NULL : words_nearest(word, words);
+	if (!nearest)
+		return false;
+	cli_usage(ctx, "'%s' is neither a file nor an action", word);
+	err_hint(ctx->err, "did you mean '%s'?", nearest);
+	return true;
+}
+
 static int run(struct cli_context *ctx)
 {
 	const struct duet_options *o = ctx->options;
@@ -203,7 +219,7 @@ static int run(struct cli_context *ctx)
 	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
 		if (!strcmp(actions[i].word, ctx->args[0]))
 			return actions[i].run(ctx);
-	return duet_run_suites(ctx);
+	return is_typo(ctx, ctx->args[0]) ? -EINVAL : duet_run_suites(ctx);
 }
 
 static const struct cli_example examples[] = {

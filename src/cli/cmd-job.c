@@ -99,13 +99,19 @@ static int print_json(const struct scene *s)
 	return buf_error(&text);
 }
 
+/* For people: one that was told to stop may take a while. */
+static const char *state_of(const struct fleet_job *job)
+{
+	return job->state == FLEET_RUNNING && job->stop != FLEET_GO_ON ? "stopping" : fleet_state_word(job->state);
+}
+
 static void add_row(struct term_table *t, const struct fleet_job *job)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 
 	words_join(&command, job->argv);
 	term_table_cell(t, TERM_PLAIN, job->id);
-	term_table_cell(t, TERM_PLAIN, fleet_state_word(job->state));
+	term_table_cell(t, TERM_PLAIN, state_of(job));
 	term_table_cell(t, TERM_PLAIN, job->agent ? job->agent : "-");
 	if (job->report_count) {
 		term_table_cellf(t, "%lld", (long long)job->last.step);
@@ -153,7 +159,7 @@ static int show(struct scene *s)
 		return print_json(s);
 	words_join(&command, job->argv);
 	term_safe(&safe, command.data);
-	printf("job       %s\nstate     %s\ncommand   %s\n", job->id, fleet_state_word(job->state), safe.data);
+	printf("job       %s\nstate     %s\ncommand   %s\n", job->id, state_of(job), safe.data);
 	if (job->agent)
 		printf("agent     %s\nattempts  %u\nepoch     %llu\n", job->agent, job->attempts,
 				(unsigned long long)job->epoch);

@@ -32,7 +32,7 @@ static int write_out(const struct options *o, const struct buf *page, struct son
 		return fs_write_all(STDOUT_FILENO, page->data, page->len) < 0
 				? err_sys(err, errno, "cannot write the report")
 				: 0;
-	if (fs_replace_file(AT_FDCWD, o->path, page->data, page->len, err) < 0)
+	if (fs_write_output(o->path, page->data, page->len, err) < 0)
 		return -EIO;
 	printf("%s\n", o->path);
 	return 0;

@@ -114,7 +114,7 @@ static int write_part(struct cli_context *ctx, struct analyze *a, const struct e
 	if (rc == 0)
 		rc = analyze_save(a, &bytes, ctx->err);
 	if (rc == 0)
-		rc = fs_replace_file(AT_FDCWD, path.data, bytes.data, bytes.len, ctx->err);
+		rc = fs_write_output(path.data, bytes.data, bytes.len, ctx->err);
 	return rc;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/interrupt.h"
 #include "cli/term.h"
 #include "train/drive.h"
+#include "train/worth.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -133,12 +134,34 @@ static void show(void *arg, const struct train_coach *c)
 				train_reason_word(now->reason), c->loss_count);
 }
 
-static void print_text(struct cli_context *ctx, const struct train_coach *c, const struct train_outcome *outcome,
+/* What to start with another time. */
+static void print_best(struct train_coach *c)
+{
+	const struct tune_space *space = c->optimizer.space;
+	struct train_worth worth;
+	const double *best;
+
+	if (train_worth_best(c, &best, &worth, NULL) < 0 || !best)
+		return;
+	printf("best:");
+	for (size_t i = 0; i < space->count; i++) {
+		char value[512];
+
+		if (isnan(best[i]))
+			continue;
+		tune_param_format(&space->params[i], best[i], value, sizeof(value));
+		printf(" %s=%s", space->params[i].name, value);
+	}
+	printf(", %.3g s an iteration\n", worth.mean);
+}
+
+static void print_text(struct cli_context *ctx, struct train_coach *c, const struct train_outcome *outcome,
 		const char *dir)
 {
 	printf("%s after %.1f s: %zu iterations, %zu configurations, %zu moves\n",
 			c->is_reached ? "target reached" : outcome->why, outcome->runtime_s, c->loss_count,
 			c->stint_count, c->moves);
+	print_best(c);
 	if (outcome->bad_lines)
 		printf("%llu lines of the program were no reports\n", (unsigned long long)outcome->bad_lines);
 	printf("tables: %s\n", dir);

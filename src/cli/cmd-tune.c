@@ -204,7 +204,7 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 	rc = tune_journal_open(&journal, path, study, o, ctx->err);
 	if (rc == 0 && options->is_retry)
 		rc = retry(&journal, o, ctx->err);
-	if (rc == 0 && journal.is_resumed && !options->is_json && !options->is_csv)
+	if (rc == 0 && journal.is_resumed && !options->is_dry && !options->is_json && !options->is_csv)
 		printf("%s: goes on after %zu trials\n", study->name, o->count);
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }

@@ -209,11 +209,12 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 	report->warnings = warnings;
 	report->warning_count = duet_warnings(&s->setup, result, &report->around, duet_cpu_count(), warnings,
 			WARNINGS_MAX, s->ctx->arena);
-	if (!rc || result->run_count)
-		printed = duet_print(s->ctx, report);
-	if (rc)
+	if (rc) {
+		if (result->run_count)
+			duet_print(s->ctx, report);
 		return rc;
-	s->ctx->exit_code = duet_exit_code(s->o, report);
+	}
+	printed = duet_print_verdict(s->ctx, report);
 	if (!printed && s->o->history && result->run_count)
 		printed = duet_history_add(s->o->history, s->titles[DUET_B], s->o->label, report, s->ctx->err);
 	return printed ? printed : explained;

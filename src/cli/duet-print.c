@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-int duet_exit_code(const struct duet_options *o, const struct duet_report *report)
+static int exit_code_of(const struct duet_options *o, const struct duet_report *report)
 {
 	bool is_slower = false, is_open = false;
 
@@ -50,11 +50,21 @@ int duet_print(struct cli_context *ctx, const struct duet_report *report)
 		duet_write_text(&text, &term, report);
 	if (buf_error(&text))
 		return err_sys(ctx->err, ENOMEM, "cannot write the result");
-	fwrite(text.data, 1, text.len, stdout);
+	if (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout))
+		return err_sys(ctx->err, errno, "cannot write to standard output");
 	if (!o->html)
 		return 0;
 	duet_report_html(&page, report, false);
 	if (buf_error(&page))
 		return err_sys(ctx->err, ENOMEM, "cannot write the page");
-	return fs_replace_file(AT_FDCWD, o->html, page.data, page.len, ctx->err);
+	return fs_write_output(o->html, page.data, page.len, ctx->err);
+}
+
+int duet_print_verdict(struct cli_context *ctx, const struct duet_report *report)
+{
+	int rc = duet_print(ctx, report);
+
+	if (!rc || duet_signals_caught())
+		ctx->exit_code = exit_code_of(ctx->options, report);
+	return rc;
 }

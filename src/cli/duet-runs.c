@@ -66,8 +66,7 @@ static int judge(struct cli_context *ctx, struct duet_setup *setup, struct duet_
 	if (!rc) {
 		report.seconds = result.seconds;
 		report.warning_count = duet_warnings(setup, &result, NULL, 2, warnings, WARNINGS_MAX, ctx->arena);
-		rc = duet_print(ctx, &report);
-		ctx->exit_code = duet_exit_code(ctx->options, &report);
+		rc = duet_print_verdict(ctx, &report);
 	}
 	duet_result_release(&result);
 	return rc;

@@ -168,7 +168,7 @@ static int write_out(struct cli_context *ctx, const struct buf *text)
 	if (buf_error(text))
 		return err_sys(ctx->err, ENOMEM, "cannot write the results");
 	if (o->outdir)
-		return fs_replace_file(AT_FDCWD, o->outdir, text->data, text->len, ctx->err);
+		return fs_write_output(o->outdir, text->data, text->len, ctx->err);
 	fwrite(text->data, 1, text->len, stdout);
 	return 0;
 }
@@ -216,9 +216,7 @@ static int report_journal(struct cli_context *ctx, const char *dir)
 	int rc = duet_replay_open(&r, dir, ctx->err);
 
 	if (!rc)
-		rc = duet_print(ctx, &r.report);
-	if (!rc)
-		ctx->exit_code = duet_exit_code(ctx->options, &r.report);
+		rc = duet_print_verdict(ctx, &r.report);
 	duet_replay_release(&r);
 	return rc;
 }
@@ -248,8 +246,7 @@ int duet_run_report(struct cli_context *ctx)
 		if (report.count)
 			report.warning_count = duet_warnings(&setup, report.entries[0].result, NULL, 2, warnings,
 					WARNINGS_MAX, ctx->arena);
-		rc = duet_print(ctx, &report);
-		ctx->exit_code = duet_exit_code(ctx->options, &report);
+		rc = duet_print_verdict(ctx, &report);
 	}
 	for (size_t i = 0; i < report.count; i++)
 		duet_result_release(report.entries[i].result);

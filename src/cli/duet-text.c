@@ -153,6 +153,17 @@ static void write_plot(struct buf *out, const struct term *term, const struct du
 	plot_axis(out, &s);
 }
 
+/* On one line, whatever it has. */
+static void write_command(struct buf *out, const char *command)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+	for (; *command; command++)
+		buf_adds(&line, *command == '\n' ? "⏎" : (const char[]){ *command, '\0' });
+	buf_adds(out, "  ");
+	term_safe(out, line.data);
+}
+
 static void write_sides(struct buf *out, const struct duet_report *report, const struct duet_entry *e)
 {
 	enum duet_metric metric = report->setup->pairing.metric;
@@ -164,10 +175,8 @@ static void write_sides(struct buf *out, const struct duet_report *report, const
 				duet_metric_median(e->result->runs, e->result->run_count, (enum duet_side)side,
 						metric));
 		buf_addf(out, "  %c  %-10s", "AB"[side], value.data);
-		if (e->commands[side]) {
-			buf_adds(out, "  ");
-			term_safe(out, e->commands[side]);
-		}
+		if (e->commands[side])
+			write_command(out, e->commands[side]);
 		buf_addc(out, '\n');
 	}
 }
@@ -192,7 +201,9 @@ static void write_cpu(struct buf *out, const struct stats_interval *cpu)
 {
 	if (!isfinite(cpu->estimate))
 		return;
-	buf_addf(out, "  processor time: %+.2f %% (", 100 * (cpu->estimate - 1));
+	buf_adds(out, "  processor time: ");
+	duet_say_estimate(out, cpu);
+	buf_adds(out, " (");
 	duet_say_interval(out, cpu);
 	buf_adds(out, ")\n");
 }
@@ -200,7 +211,9 @@ static void write_cpu(struct buf *out, const struct stats_interval *cpu)
 static void write_around(struct buf *out, const struct duet_report *report, const struct duet_result *r)
 {
 	if (r->self.runs) {
-		buf_addf(out, "  A against itself: %+.2f %% (", 100 * (r->self.ratio.estimate - 1));
+		buf_adds(out, "  A against itself: ");
+		duet_say_estimate(out, &r->self.ratio);
+		buf_adds(out, " (");
 		duet_say_interval(out, &r->self.ratio);
 		buf_addf(out, ", %zu runs)\n", r->self.runs);
 	}
@@ -263,7 +276,9 @@ static void write_many(struct buf *out, const struct term *term, const struct du
 	}
 	term_table_write(&table, out, term);
 	term_table_release(&table);
-	buf_addf(out, "geometric mean %+.2f %% (", 100 * (report->mean.estimate - 1));
+	buf_adds(out, "geometric mean ");
+	duet_say_estimate(out, &report->mean);
+	buf_adds(out, " (");
 	duet_say_interval(out, &report->mean);
 	buf_addf(out, ", of %zu benchmarks)\n", report->count);
 	duet_say_held_back(&held, report);

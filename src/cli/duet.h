@@ -81,12 +81,12 @@ void duet_signals_close(void);
 
 /* Print the report as the options say. */
 int duet_print(struct cli_context *ctx, const struct duet_report *report);
+/* And exit with the verdict, unless it could not be printed. */
+int duet_print_verdict(struct cli_context *ctx, const struct duet_report *report);
 void duet_write_text(struct buf *out, const struct term *term, const struct duet_report *report);
 /* The command line that repeats a comparison, from the arena; NULL without memory. */
 const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,
 		const struct duet_result *result);
 void duet_write_causes(struct buf *out, const struct term *term, const struct duet_explanation *e);
-/* The exit code that a verdict gives. */
-int duet_exit_code(const struct duet_options *o, const struct duet_report *report);
 
 #endif

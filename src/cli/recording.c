@@ -18,6 +18,7 @@
 #define SWITCHES 2 /* options that are a probe's */
 
 static const char *const stack_words[] = { "auto", "fp", "none", NULL };
+static const char *const way_words[] = { "auto", "bpf", "perf", "ptrace", NULL };
 static const char *const overflow_words[] = { "drop", "block", NULL };
 static const char *const category_words[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net", "process",
 	"aio", "libc", "span", "function", "gpu", NULL };
@@ -74,7 +75,12 @@ const struct cli_option recording_rows[] = {
 	{ 0, "syscalls", NULL, CLI_FLAG(struct recording_options, has_syscalls), .group = "Probes",
 			.help = "Watch system calls of programs that the tracer cannot see: static ones, Go's, those "
 				"that clear their environment. Costs them 1 to 4 us a call where BPF can be loaded, "
-				"and all others about half of one; else 20 or more, and others nothing." },
+				"and all others about half of one; see --syscalls-by." },
+	{ 0, "syscalls-by", "WAY", CLI_CHOICE(struct recording_options, calls_by), .choices = way_words,
+			.group = "Probes", .default_text = "auto",
+			.help = "As --syscalls, in one way alone: bpf; perf, whose tracepoints cost 2 to 5 us a call, "
+				"others nothing, and do not know all paths; or ptrace, which costs 20 us or more. auto "
+				"takes the first that works." },
 	{ 0, "timeout", "TIME", CLI_DURATION(struct recording_options, timeout_ns), .group = "The program's place",
 			.default_words = "none",
 			.help = "End the program and all that it started after this time: interrupted, two seconds "
@@ -232,7 +238,7 @@ static const char *const *take_probes(struct cli_context *ctx, const struct reco
 		out[n++] = o->probes.items[i];
 	if (out && (o->has_net || o->has_packets))
 		out[n++] = "net";
-	if (out && o->has_syscalls)
+	if (out && (o->has_syscalls || o->calls_by))
 		out[n++] = "syscalls";
 	if (out)
 		out[n] = NULL;
@@ -279,7 +285,8 @@ static int run(struct cli_context *ctx, bool is_silent, struct record_result *re
 				.rate_hz = (unsigned)o->rate,
 				.stacks = (enum probe_stacks)o->stacks,
 				.events = o->events.items,
-				.has_packets = o->has_packets },
+				.has_packets = o->has_packets,
+				.calls_by = o->calls_by ? way_words[o->calls_by] : NULL },
 		.duration_ns = o->duration_ns,
 		.is_following = o->follow,
 		.ring = { .categories = categories_of(o),

@@ -35,6 +35,7 @@ struct recording_options {
 	bool has_net;
 	bool has_packets;
 	bool has_syscalls;
+	int calls_by;
 	int64_t pid;
 	const char *cgroup;
 	bool is_all_cpus;

@@ -9,22 +9,36 @@
 #include <math.h>
 #include <stdio.h>
 
+/* As people read it; programs get all digits. */
+static void format(const struct tune_param *p, double value, char *text, size_t size)
+{
+	if (p->type == TUNE_FLOAT && isfinite(value))
+		snprintf(text, size, "%.6g", value);
+	else
+		tune_param_format(p, value, text, size);
+}
+
 static void add_value(struct term_table *t, const struct tune_param *p, double value, enum term_style style)
 {
 	char text[TUNE_WHY];
 
-	tune_param_format(p, value, text, sizeof(text));
+	format(p, value, text, sizeof(text));
 	term_table_cell(t, style, text);
 }
 
 /* Parameter, default, best, importance. */
 static void print_configurations(const struct tune_report *r)
 {
-	static const struct term_column columns[] = { { "parameter", TERM_LEFT, false },
-		{ "default", TERM_RIGHT, false }, { "best", TERM_RIGHT, false }, { "matters", TERM_RIGHT, false } };
+	struct term_column columns[] = { { "parameter", TERM_LEFT, false }, { "default", TERM_RIGHT, false },
+		{ "best", TERM_RIGHT, false }, { "matters", TERM_RIGHT, false } };
 	double start[TUNE_PARAMS_MAX];
 	struct term_table t;
+	char best_of[TUNE_WHY];
 
+	if (r->study->objective_count > 1) { /* the best of all is a front */
+		snprintf(best_of, sizeof(best_of), "best %s", r->study->objectives[0].metric.name);
+		columns[2].title = best_of;
+	}
 	tune_point_default(r->o->space, start);
 	term_table_init(&t, columns, 4);
 	for (size_t i = 0; i < r->o->space->count; i++) {
@@ -43,18 +57,43 @@ static void print_configurations(const struct tune_report *r)
 	term_table_release(&t);
 }
 
+static void add_point(struct term_table *t, const struct tune_space *space, const double *point)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char value[TUNE_WHY];
+
+	for (size_t i = 0; i < space->count; i++) {
+		if (isnan(point[i])) /* it does not count there */
+			continue;
+		format(&space->params[i], point[i], value, sizeof(value));
+		buf_addf(&text, "%s%s=%s", text.len ? " " : "", space->params[i].name, value);
+	}
+	term_table_cell(t, TERM_PLAIN, text.len ? text.data : "");
+}
+
+/* The trials that nothing else is better than in everything: trial, objectives, configuration. */
 static void print_front(const struct tune_report *r)
 {
-	for (size_t i = 0; i < r->o->count; i++) {
-		const struct tune_trial *t = &r->o->trials[i];
+	struct term_column columns[TUNE_OBJECTIVES_MAX + 2] = { { "front: trial", TERM_RIGHT, false } };
+	size_t count = r->study->objective_count;
+	struct term_table t;
 
-		if (!report_is_on_front(r, t))
+	for (size_t k = 0; k < count; k++)
+		columns[k + 1] = (struct term_column){ r->study->objectives[k].metric.name, TERM_RIGHT, false };
+	columns[count + 1] = (struct term_column){ "configuration", TERM_LEFT, true };
+	term_table_init(&t, columns, count + 2);
+	for (size_t i = 0; i < r->o->count; i++) {
+		const struct tune_trial *trial = &r->o->trials[i];
+
+		if (!report_is_on_front(r, trial))
 			continue;
-		printf("front: trial %llu:", (unsigned long long)t->id);
-		for (size_t k = 0; k < r->study->objective_count; k++)
-			printf(" %s %.6g", r->study->objectives[k].metric.name, t->result.values[k]);
-		printf("\n");
+		term_table_cellf(&t, "%llu", (unsigned long long)trial->id);
+		for (size_t k = 0; k < count; k++)
+			term_table_cellf(&t, "%.6g", trial->result.values[k]);
+		add_point(&t, r->o->space, trial->point);
 	}
+	term_table_print(&t, stdout);
+	term_table_release(&t);
 }
 
 void tune_print(const struct tune_report *r)

@@ -249,7 +249,7 @@ static int measure(struct comparison *c)
 static size_t needed_runs(const struct comparison *c)
 {
 	const struct stats_effect *e = &c->out->effect;
-	double sd = stats_sd(&e->locations), m = log(c->setup->margin), far = fabs(e->log_ratio.estimate);
+	double sd = stats_effect_spread(e), m = log(c->setup->margin), far = fabs(e->log_ratio.estimate);
 
 	if (!(sd > 0) || !isfinite(far))
 		return 0;
@@ -261,7 +261,7 @@ static size_t needed_runs(const struct comparison *c)
 static void say_what_it_takes(struct comparison *c)
 {
 	struct duet_result *out = c->out;
-	double sd = stats_sd(&out->effect.locations);
+	double sd = stats_effect_spread(&out->effect);
 
 	out->detectable = out->run_count >= 2 ? exp(stats_detectable_effect(out->run_count, sd, c->setup->level, POWER))
 					      : NAN;

@@ -26,6 +26,18 @@ static void percent(struct buf *out, double ratio)
 		buf_adds(out, "?");
 }
 
+/* The only comparison is of its commands, or revisions. */
+static void title(struct buf *out, const struct duet_entry *e)
+{
+	if (e->name) {
+		cell(out, e->name);
+	} else if (e->commands[DUET_A] && e->commands[DUET_B]) {
+		cell(out, e->commands[DUET_A]);
+		buf_adds(out, " → ");
+		cell(out, e->commands[DUET_B]);
+	}
+}
+
 static void row(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
 {
 	static const char *const marks[] = { [STATS_INCONCLUSIVE] = "❔",
@@ -36,7 +48,7 @@ static void row(struct buf *out, const struct duet_report *r, const struct duet_
 	enum duet_metric metric = r->setup->pairing.metric;
 
 	buf_addf(out, "| %s %s | ", marks[result->verdict], stats_verdict_name(result->verdict));
-	cell(out, e->name ? e->name : "");
+	title(out, e);
 	buf_adds(out, " | ");
 	for (int side = 0; side < DUET_SIDES; side++) {
 		duet_say_value(out, metric,
@@ -72,10 +84,15 @@ static void causes(struct buf *out, const struct duet_explanation *e)
 
 void duet_report_markdown(struct buf *out, const struct duet_report *r)
 {
+	CLEANUP(buf_release) struct buf need = BUF_INIT;
+
 	if (r->count == 1) {
 		buf_adds(out, "**");
 		duet_say_answer(out, r, &r->entries[0]);
 		buf_adds(out, "**\n\n");
+		duet_say_need(&need, r, &r->entries[0]);
+		if (need.len)
+			buf_addf(out, "%s\n\n", need.data);
 	}
 	buf_addf(out, "| verdict | benchmark | A (%1$s) | B (%1$s) | change | %2$g %% interval | runs |\n",
 			duet_metric_name(&r->setup->pairing), 100 * r->setup->level);

@@ -48,7 +48,8 @@ void duet_report_html(struct buf *out, const struct duet_report *r, bool is_grow
 
 /* "4.2 % slower", "0.3 % faster", "no slower and no faster" */
 void duet_say_change(struct buf *out, double ratio);
-/* "-1.2 to +3.4 %", and "95 % interval -1.2 to +3.4 %" */
+/* "+1.1 %", "-1.2 to +3.4 %" and "95 % interval -1.2 to +3.4 %" */
+void duet_say_estimate(struct buf *out, const struct stats_interval *ratio);
 void duet_say_bounds(struct buf *out, const struct stats_interval *ratio);
 void duet_say_interval(struct buf *out, const struct stats_interval *ratio);
 /* "B is 4.2 % slower than A (95 % interval ...)": the answer as one sentence without a full stop */

@@ -271,6 +271,24 @@ static int take_row(struct duet_results *r, const struct columns *c, char **fiel
 	return 0;
 }
 
+static int check_columns(const struct columns *c, const char *path, struct sonde_err *err)
+{
+	static const char *const needed[] = { "benchmark", "pair" };
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+		size_t k = 0;
+
+		while (k < c->count && strcmp(c->names[k], needed[i]) != 0)
+			k++;
+		if (k == c->count) {
+			err_set(err, EBADMSG, "'%s' is no table of results: it has no column '%s'", path, needed[i]);
+			err_hint(err, "sonde duet process makes one of a directory of results");
+			return -EBADMSG;
+		}
+	}
+	return 0;
+}
+
 int duet_results_read_csv(struct duet_results *r, const char *path, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -283,6 +301,7 @@ int duet_results_read_csv(struct duet_results *r, const char *path, struct sonde
 
 		if (!c.count) {
 			c.count = duet_csv_split(line, c.names, DUET_COLUMNS_MAX);
+			rc = check_columns(&c, path, err);
 		} else if (duet_csv_split(line, fields, DUET_COLUMNS_MAX) != c.count) {
 			rc = err_set(err, EBADMSG, "'%s' has a line without all of its %zu columns", path, c.count);
 		} else if (take_row(r, &c, fields)) {

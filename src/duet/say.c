@@ -21,6 +21,7 @@ const char *duet_stop_name(enum duet_stop stop)
 
 /* Of the time: more pressure than that is worth a word. */
 #define BUSY_SHARE 0.3
+#define NARROWER 2 /* times: an interval of which that is said */
 
 static double percent(double ratio)
 {
@@ -32,7 +33,7 @@ static int digits_for(double value)
 {
 	double size = fabs(value);
 
-	return size >= 100 ? 0 : size >= 0.1 ? 1 : size >= 0.01 ? 2 : 3;
+	return size >= 100 ? 0 : size >= 1 ? 1 : size >= 0.1 ? 2 : 3;
 }
 
 void duet_say_change(struct buf *out, double ratio)
@@ -53,9 +54,15 @@ static void say_number(struct buf *out, double value, int digits)
 		buf_addf(out, "%+.*f", digits, value);
 }
 
+/* As many as its width tells something by. */
+static int digits_of(const struct stats_interval *ratio)
+{
+	return digits_for(isfinite(ratio->hi) ? percent(ratio->hi) - percent(ratio->lo) : 1);
+}
+
 void duet_say_bounds(struct buf *out, const struct stats_interval *ratio)
 {
-	int digits = digits_for(isfinite(ratio->hi) ? percent(ratio->hi) - percent(ratio->lo) : 1);
+	int digits = digits_of(ratio);
 
 	say_number(out, percent(ratio->lo), digits);
 	buf_adds(out, " to ");
@@ -69,14 +76,22 @@ void duet_say_interval(struct buf *out, const struct stats_interval *ratio)
 	duet_say_bounds(out, ratio);
 }
 
+void duet_say_estimate(struct buf *out, const struct stats_interval *ratio)
+{
+	say_number(out, percent(ratio->estimate), digits_of(ratio));
+	buf_adds(out, " %");
+}
+
 static void say_basis(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
 {
 	const struct duet_result *result = e->result;
 
 	buf_adds(out, " (");
 	duet_say_interval(out, &result->effect.ratio);
-	buf_addf(out, ", %zu run%s of %zu pair%s in %.1f s)", result->run_count, result->run_count == 1 ? "" : "s",
-			result->pairs.count, result->pairs.count == 1 ? "" : "s", result->seconds);
+	buf_addf(out, ", %zu run%s", result->run_count, result->run_count == 1 ? "" : "s");
+	if (result->pairs.count != result->run_count)
+		buf_addf(out, " with %zu pairs", result->pairs.count);
+	buf_addf(out, " in %.1f s)", result->seconds);
 }
 
 static void say_undecided(struct buf *out, const struct duet_report *r, const struct duet_entry *e)
@@ -107,6 +122,8 @@ void duet_say_answer(struct buf *out, const struct duet_report *r, const struct 
 		buf_adds(out, "B is ");
 		duet_say_change(out, result->effect.ratio.estimate);
 		buf_adds(out, " than A");
+		if (fabs(result->effect.log_ratio.estimate) > M_LN2) /* where percent are hard to read */
+			buf_addf(out, ", a ratio of %.3g", result->effect.ratio.estimate);
 		break;
 	case STATS_EQUIVALENT:
 		buf_addf(out, "B and A are equivalent within %g %%: B is ", percent(r->setup->margin));
@@ -229,8 +246,38 @@ static void doubt(struct doubts *d, const char *text)
 		d->out[d->count++] = text;
 }
 
-static void doubt_machine(struct doubts *d, const struct duet_setup *setup, const struct duet_around *around,
-		size_t cpu_count)
+/* Is processor time, which was measured beside, so much better known? */
+static bool is_cpu_narrower(const struct duet_result *r)
+{
+	double width = r->cpu.hi - r->cpu.lo;
+
+	return isfinite(r->cpu.estimate) && isfinite(width) &&
+			r->effect.ratio.hi - r->effect.ratio.lo > NARROWER * width;
+}
+
+static void doubt_busy(struct doubts *d, const struct duet_setup *setup, const struct duet_result *r,
+		const struct duet_around *around)
+{
+	if (!(around->pressure_share > BUSY_SHARE) || setup->pairing.metric != DUET_WALL)
+		return;
+	if (!setup->has_priority)
+		doubt(d,
+				arena_printf(d->arena,
+						"others kept the processors busy in %.0f %% of the time, and what "
+						"passes meanwhile is noise: --metric cpu does not count it; as root, "
+						"without --priority none, the programs run ahead of others",
+						100 * around->pressure_share));
+	else if (r->verdict == STATS_INCONCLUSIVE && is_cpu_narrower(r))
+		doubt(d,
+				arena_printf(d->arena,
+						"somebody waited for a processor in %.0f %% of the time, which is "
+						"in the wall time, though the programs run ahead of others: "
+						"--metric cpu tells more",
+						100 * around->pressure_share));
+}
+
+static void doubt_machine(struct doubts *d, const struct duet_setup *setup, const struct duet_result *r,
+		const struct duet_around *around, size_t cpu_count)
 {
 	if (cpu_count < 2)
 		doubt(d,
@@ -240,13 +287,8 @@ static void doubt_machine(struct doubts *d, const struct duet_setup *setup, cons
 		doubt(d,
 				arena_printf(d->arena, "the hypervisor gave %.0f %% of the processor time to others",
 						100 * around->steal_share));
-	if (around && around->pressure_share > BUSY_SHARE && !setup->has_priority && setup->pairing.metric == DUET_WALL)
-		doubt(d,
-				arena_printf(d->arena,
-						"others kept the processors busy in %.0f %% of the time, and what "
-						"passes meanwhile is noise: --metric cpu does not count it; as root, "
-						"without --priority none, the programs run ahead of others",
-						100 * around->pressure_share));
+	if (around)
+		doubt_busy(d, setup, r, around);
 }
 
 static void doubt_measure(struct doubts *d, const struct duet_setup *setup, const struct duet_result *r)
@@ -280,7 +322,9 @@ size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r
 {
 	struct doubts d = { .out = out, .most = most, .arena = arena };
 
-	doubt_machine(&d, setup, around, cpu_count);
+	if (r->stop == DUET_INTERRUPTED)
+		doubt(&d, "it was interrupted: this is what there was until then");
+	doubt_machine(&d, setup, r, around, cpu_count);
 	doubt_measure(&d, setup, r);
 	return d.count;
 }

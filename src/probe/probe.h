@@ -55,6 +55,7 @@ struct probe_options {
 	/* syscalls: as the tracer's filters */
 	const char *const *includes, *const *excludes; /* absolute paths, NULL-terminated; NULL: none */
 	int64_t min_dur_ns;
+	const char *calls_by;       /* "bpf", "perf" or "ptrace"; NULL: the first of these that works */
 	bool has_tracer;            /* it is on, too: what it sees is left to it */
 	bool has_own_pids;          /* the command lives in a namespace with numbers of its own */
 	bool is_second;             /* another recorder of the run has the machine's own counters */

@@ -9,6 +9,7 @@
 
 #include "stats/autocorrelation.h"
 #include "stats/bootstrap.h"
+#include "stats/dist.h"
 #include "stats/hodges_lehmann.h"
 #include "stats/ranks.h"
 #include "stats/sign.h"
@@ -304,6 +305,17 @@ int stats_effect(const struct stats_runs *runs, const struct stats_effect_option
 	e.ratio = stats_interval_exp(&e.log_ratio);
 	*out = e;
 	return 0;
+}
+
+double stats_effect_spread(const struct stats_effect *e)
+{
+	double n = (double)e->locations.n, half = (e->log_ratio.hi - e->log_ratio.lo) / 2;
+
+	if (isfinite(e->log_ratio.se)) /* Student's, of the runs themselves */
+		return stats_sd(&e->locations);
+	if (n < 2 || !isfinite(half))
+		return NAN;
+	return half * sqrt(n) / -stats_t_quantile((1 - guarded_level(e->log_ratio.level)) / 2, n - 1);
 }
 
 struct stats_interval stats_effects_mean(const struct stats_effect *effects, size_t n, double level)

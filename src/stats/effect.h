@@ -73,6 +73,12 @@ int stats_effect(const struct stats_runs *runs, const struct stats_effect_option
 		struct stats_effect *out, struct sonde_err *err);
 
 /*
+ * The standard deviation of normal runs that would have as wide an interval: what wild runs, which ranks and signs
+ * forgive, have no part in. At looks it is somewhat too large. NaN below two runs or where there is no bound.
+ */
+double stats_effect_spread(const struct stats_effect *e);
+
+/*
  * The geometric mean of several benchmarks' ratios, each measured on its own: these
  * benchmarks, not others like them. By Student's t of the runs' locations with
  * Satterthwaite's degrees of freedom; open if one of them has a single run. As a

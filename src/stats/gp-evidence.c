@@ -63,7 +63,7 @@ static double scale_gradient(const struct gp_evidence *e, const struct gp_settin
 }
 
 /* d(likelihood)/d(log parameters), given the factor and alpha. Spoils slope. */
-static void likelihood_gradient(struct gp_evidence *e, const struct gp_settings *s, double *gradient)
+STATS_WIDE static void likelihood_gradient(struct gp_evidence *e, const struct gp_settings *s, double *gradient)
 {
 	size_t dims = e->data->dims;
 	double own, own_noise;

@@ -69,7 +69,7 @@ void gp_settle(struct gp_settings *s, const struct stats_gp_parameters *q, size_
 	s->sharper = 0.5 * (double)dims;
 }
 
-static void fill_additive(struct gp_evidence *e, const struct gp_settings *s)
+STATS_WIDE static void fill_additive(struct gp_evidence *e, const struct gp_settings *s)
 {
 	memset(e->additive, 0, e->pairs * sizeof(*e->additive));
 	for (size_t k = 0; k < e->data->dims; k++) {
@@ -81,7 +81,7 @@ static void fill_additive(struct gp_evidence *e, const struct gp_settings *s)
 	}
 }
 
-static void fill_joint(struct gp_evidence *e, const struct gp_settings *s)
+STATS_WIDE static void fill_joint(struct gp_evidence *e, const struct gp_settings *s)
 {
 	memset(e->rest, 0, e->pairs * sizeof(*e->rest));
 	for (size_t k = 0; k < e->data->dims; k++)
@@ -96,7 +96,7 @@ static void fill_joint(struct gp_evidence *e, const struct gp_settings *s)
 	}
 }
 
-void gp_fill_covariance(struct gp_evidence *e, const struct gp_settings *s)
+STATS_WIDE void gp_fill_covariance(struct gp_evidence *e, const struct gp_settings *s)
 {
 	size_t n = e->data->n, p = 0;
 

@@ -74,7 +74,7 @@ static void differences(const struct stats_gp *gp, const double *x, size_t k, do
 }
 
 /* The covariance of x with every row into k, and -d(joint)/d(r^2/2) into slope. */
-static void covariances(const struct stats_gp *gp, const double *x)
+STATS_WIDE static void covariances(const struct stats_gp *gp, const double *x)
 {
 	size_t n = gp->data.n;
 	double sharper = 0.5 * (double)gp->data.dims, share = gp->additive / (double)gp->data.dims, *r2 = gp->slope;
@@ -101,7 +101,8 @@ static void covariances(const struct stats_gp *gp, const double *x)
 }
 
 /* How mean and variance change with coordinate k, after covariances. */
-static void gradient_of(const struct stats_gp *gp, const double *x, size_t k, double *by_mean, double *by_variance)
+STATS_WIDE static void gradient_of(const struct stats_gp *gp, const double *x, size_t k, double *by_mean,
+		double *by_variance)
 {
 	double sharper = 0.5 * (double)gp->data.dims, by = gp->inverse_scale2[k];
 
@@ -118,8 +119,8 @@ static void gradient_of(const struct stats_gp *gp, const double *x, size_t k, do
 		*by_variance -= 2 * stats_dot(gp->to, gp->d, gp->data.n);
 }
 
-void stats_gp_predict(const struct stats_gp *gp, const double *x, double *mean, double *variance, double *mean_gradient,
-		double *variance_gradient)
+STATS_WIDE void stats_gp_predict(const struct stats_gp *gp, const double *x, double *mean, double *variance,
+		double *mean_gradient, double *variance_gradient)
 {
 	size_t n = gp->data.n;
 	double explained = 0, all = gp->variance + gp->additive;

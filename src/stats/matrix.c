@@ -1,44 +1,12 @@
 /*
- * matrix: see matrix.h. All inner loops run along rows, so that four products at a
- * time can be summed; the compiler may not do that itself, since sums would round differently.
+ * matrix: see matrix.h. All inner loops run along rows, for stats_dot.
  */
 #include "stats/matrix.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef double four __attribute__((vector_size(32), aligned(8)));
-
-double stats_dot(const double *a, const double *b, size_t n)
-{
-	four sum = { 0 }, more = { 0 };
-	size_t i = 0;
-
-	for (; i + 8 <= n; i += 8) {
-		four x0, y0, x1, y1;
-
-		memcpy(&x0, a + i, sizeof(x0));
-		memcpy(&y0, b + i, sizeof(y0));
-		memcpy(&x1, a + i + 4, sizeof(x1));
-		memcpy(&y1, b + i + 4, sizeof(y1));
-		sum += x0 * y0;
-		more += x1 * y1;
-	}
-	sum += more;
-	double total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-
-	for (; i < n; i++)
-		total += a[i] * b[i];
-	return total;
-}
-
-void stats_axpy(double *y, double by, const double *x, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		y[i] += by * x[i];
-}
-
-bool stats_cholesky(double *a, size_t n)
+STATS_WIDE bool stats_cholesky(double *a, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		double *row = a + i * n;
@@ -54,13 +22,13 @@ bool stats_cholesky(double *a, size_t n)
 	return true;
 }
 
-void stats_forward(const double *l, size_t n, const double *b, double *x)
+STATS_WIDE void stats_forward(const double *l, size_t n, const double *b, double *x)
 {
 	for (size_t i = 0; i < n; i++)
 		x[i] = (b[i] - stats_dot(l + i * n, x, i)) / l[i * n + i];
 }
 
-void stats_backward(const double *l, size_t n, const double *b, double *x)
+STATS_WIDE void stats_backward(const double *l, size_t n, const double *b, double *x)
 {
 	if (x != b)
 		memmove(x, b, n * sizeof(*x));
@@ -71,7 +39,7 @@ void stats_backward(const double *l, size_t n, const double *b, double *x)
 }
 
 /* Row j of `t` becomes column j of L^-1, from its diagonal on: t is the transposed inverse. */
-static void transposed_inverse(const double *l, size_t n, double *t)
+STATS_WIDE static void transposed_inverse(const double *l, size_t n, double *t)
 {
 	for (size_t j = 0; j < n; j++) {
 		double *column = t + j * n;
@@ -82,7 +50,7 @@ static void transposed_inverse(const double *l, size_t n, double *t)
 	}
 }
 
-void stats_cholesky_inverse(const double *l, size_t n, double *scratch, double *inverse)
+STATS_WIDE void stats_cholesky_inverse(const double *l, size_t n, double *scratch, double *inverse)
 {
 	transposed_inverse(l, n, scratch);
 	for (size_t i = 0; i < n; i++)

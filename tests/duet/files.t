@@ -126,6 +126,11 @@ table x
 like 'without one it is not known' "$err" 'looks like no format'
 table x --regex 'took'
 like 'an expression needs a group' "$err" 'needs one'
+echo 'a,b' >none.csv
+run "$SONDE" duet report none.csv
+like 'a file that is no table is told' "$status $err" "^1 .*'none.csv' is no table of results: it has no column 'benchmark'.*hint: sonde duet process"
+run "$SONDE" duet repor none.csv
+like 'a typo of an action is told' "$status $err" "^2 .*'repor' is neither a file nor an action.*did you mean 'report'"
 mkdir empty
 table empty
 like 'a directory without results is told' "$err" 'there are no results'
@@ -152,6 +157,15 @@ run "$SONDE" duet report one --html page.html --json
 is 'many runs are judged together' "$(jq -r '.benchmarks[] | select(.benchmark == "lines/c seqn") | .verdict' <<<"$out")" slower
 is 'the exit code is the verdict' "$status" 3
 like 'with a page' "$(<page.html)" 'geometric mean'
+status=0
+"$SONDE" duet report one >/dev/full 2>full.err || status=$?
+is 'what could not be printed is a failure, whatever the verdict' "$status" 1
+ln -s /dev/full full # never the device itself: a wrong sonde would replace it
+run "$SONDE" duet report one --html full
+is 'so is a page' "$status $(readlink full)" '1 /dev/full'
+like 'which says so' "$err" "cannot write 'full': No space left on device"
+run "$SONDE" duet process one -o full
+is 'and a table' "$status $(readlink full)" '1 /dev/full'
 
 # several benchmarks at once: what one of ten shows by chance is no verdict, what is clear is one
 mkdir ten ten/alone

@@ -54,6 +54,7 @@ job=$(sonde submit -- bash -c 'trap "" TERM INT HUP; echo $$ >stubborn; setsid s
 ok 'a job that ignores TERM starts' wait_for test -s daemon
 run sonde job cancel "$job"
 is 'it can be cancelled' "$status" 0
+like 'which is seen at once' "$(sonde job show "$job")" 'state +(stopping|cancelled)'
 ok 'it ends' wait_for is_now "$job" cancelled
 ok 'it is gone' is_gone "$(<stubborn)"
 ok 'and its daemon' is_gone "$(<daemon)"

@@ -9,7 +9,8 @@ like 'and says so' "$out" 'target reached after [0-9.]+ s: [0-9]+ iterations, [0
 is 'the program is started once' "$(grep -c '^start' <<<"$out")" 1
 is 'with what the job file says' "$(grep '^start' <<<"$out")" "start 0 {'batch_size': 32, 'optimizer': 'Adam', 'w': 1}"
 ok 'it takes up configurations while it runs' test "$(grep -c '^take' <<<"$out")" -ge 2
-is 'it ends in good order' "$(tail -n 3 <<<"$out" | grep -c '^end')" 1
+like 'and what was best' "$out" 'best: w=[0-9]+, [0-9.e-]+ s an iteration'
+is 'it ends in good order' "$(tail -n 4 <<<"$out" | grep -c '^end')" 1
 
 is 'iterations have the columns of SelfTF' "$(head -n 1 out/iteration_training_data.csv)" \
 	'step,local_step,timestamp,elapsed_time_sec,loss,config_idx,ps_num,worker_num,intra,inter,optimizer,learning_rate,batch_size'

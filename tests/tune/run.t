@@ -121,6 +121,10 @@ diag "$err"
 is 'arguments reach the program, those of inactive parameters do not' "$(sort sonde-tune/three/said)" \
 	"$(jq -r '.trials[].params | "args --n=\(.n)" + (if .m then " --m=\(.m)" else "" end)' <<<"$out" | sort)"
 is 'the front has what nothing beats' "$(jq '[.front[] as $f | (.trials[] | select(.id == $f) | .values) as $v | .trials[].values | select(.a < $v.a and .b > $v.b and .c < $v.c)] | length' <<<"$out") $(jq '.front | length > 1' <<<"$out")" '0 true'
+run "$SONDE" tune three.yml --report
+is 'the front is shown with the configurations' "$(grep -cE '^ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+  n=[0-9] extra=(false|true m=[345])$' <<<"$out")" \
+	"$(jq '.front | length' sonde-tune/three/result.json)"
+unlike 'a report does not go on' "$out" 'goes on'
 sed 's/^budget.*/budget: {trials: 100000, time: 2s}\nmethod: random/; s/name: three/name: timed/' three.yml >timed.yml
 run "$SONDE" tune timed.yml --json
 is 'a budget of time ends a study' "$status $(jq '.done < 100000 and .failed == 0' <<<"$out")" '0 true'

@@ -30,13 +30,13 @@ kill "$server"
 wait "$server"
 is 'it ends when it is told to' "$?" 0
 
-"$SONDE" view --port 0 --json sonde-tune/seen >where &
+"$SONDE" view --port 0 --json sonde-tune/seen >port & # a file of its own: the other is there already
 server=$!
 for _ in {1..200}; do
-	[[ -s where ]] && break
+	[[ -s port ]] && break
 	sleep 0.05
 done
-url=$(jq -r .url where)
+url=$(jq -r .url port)
 is 'without the token nothing is told' "$(curl -s --max-time 20 -o /dev/null -w '%{http_code}' "${url%%\?*}api/study")" 403
 kill "$server"
 wait "$server"

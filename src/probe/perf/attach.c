@@ -136,7 +136,7 @@ static void choose_depth(struct perf_source *s)
 }
 
 /* "monotonic  50000  0": seconds and nanoseconds by which our namespace's clock is ahead of the kernel's. */
-static int64_t clock_shift_ns(void)
+int64_t perf_clock_shift_ns(void)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *end;
@@ -161,7 +161,7 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 		return err_sys(err, ENOMEM, "cannot watch the CPUs");
 	s->has_kernel = p->has_namespaces = true;
 	s->wants.has_run_times |= s->host->options.has_engine; /* the engine's time is told apart by them */
-	decode_shift_ns = clock_shift_ns();
+	decode_shift_ns = perf_clock_shift_ns();
 	choose_depth(s);
 	p->sample_type = DECODE_BASE;
 	if (s->host->options.stacks != PROBE_STACKS_NONE)

@@ -68,6 +68,7 @@ const struct perf_opened *perf_opened_of(const struct perf_source *s, uint64_t i
 /* attach-events.c: all that is wanted of a thread, a control group (its descriptor, by flags), or everybody (-1). */
 int perf_open_place(struct perf_source *s, pid_t pid, unsigned long flags, unsigned root, struct sonde_err *err);
 void perf_use_size(struct perf_source *s); /* switch on the events of the size depth.on, and the others off */
+int64_t perf_clock_shift_ns(void);         /* for decode_shift_ns */
 int perf_attach(struct perf_source *s, struct sonde_err *err);
 int64_t perf_ran_ns(const struct task *k); /* by the kernel's word, of one that lives; else STORE_NULL */
 /* Exact CPU time of the attached threads themselves, when nothing more comes. */

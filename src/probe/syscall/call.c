@@ -1,6 +1,8 @@
 /* Arguments and results of system calls; see call.h. */
 #include "probe/syscall/call.h"
 
+#include "probe/syscall/files.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -88,7 +90,12 @@ static void take_letter(struct call *c, char letter, uint64_t value, unsigned *t
 		c->has_text = c->text.data != NULL;
 		break;
 	case 'n':
-		add_address(c, call_text(e, (*texts)++));
+		if (e->is_textless) {
+			call_add_arg(c, STORE_NULL);
+			call_add_arg(c, STORE_NULL);
+		} else {
+			add_address(c, call_text(e, (*texts)++));
+		}
 		break;
 	case 's':
 		c->io.size = (int64_t)value;
@@ -137,4 +144,25 @@ void call_result(struct call *c)
 	c->errnum = has_failed ? (int)-ret : 0;
 	c->io.errnum = c->errnum;
 	c->io.ret = !has_failed ? ret : c->row->is_error ? -ret : -1;
+}
+
+/* What libsonde does in programs that load it, though they use little of libc. */
+static bool is_our_own(struct files *f, const struct probe_options *o, const struct call *c)
+{
+	const char *const hidden[] = { o->ring, o->library, NULL };
+	if (!o->ring || !o->library)
+		return false;
+	return c->has_path ? !files_is_wanted(f, NULL, hidden, c->dirfd, &c->path)
+			   : c->has_fd && !files_fd_is_wanted(f, NULL, hidden, c->fd);
+}
+
+bool call_is_unwanted(const struct call *c, const struct probe_options *o)
+{
+	struct files *f = &c->process->files;
+	if (c->io.dur_ns < o->min_dur_ns || is_our_own(f, o, c))
+		return true;
+	if ((!o->includes || !*o->includes) && (!o->excludes || !*o->excludes))
+		return false;
+	return c->has_path ? !files_is_wanted(f, o->includes, o->excludes, c->dirfd, &c->path)
+			   : c->has_fd && !files_fd_is_wanted(f, o->includes, o->excludes, c->fd);
 }

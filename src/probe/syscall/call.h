@@ -2,6 +2,7 @@
 #ifndef SONDE_PROBE_SYSCALL_CALL_H
 #define SONDE_PROBE_SYSCALL_CALL_H
 
+#include "probe/probe.h"
 #include "probe/syscall/event.h"
 #include "probe/syscall/table.h"
 #include "store/schema.h"
@@ -27,5 +28,6 @@ struct store_text call_text(const struct syscall_event *e, unsigned i); /* text 
 void call_add_arg(struct call *c, int64_t value);
 void call_result(struct call *c); /* first: what failed has other arguments */
 void call_arguments(struct call *c);
+bool call_is_unwanted(const struct call *c, const struct probe_options *o); /* too short, or filtered by its path */
 
 #endif

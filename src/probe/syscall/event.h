@@ -13,11 +13,13 @@
 #define SYSCALL_TEXT_MAX 4096
 
 enum syscall_event_kind {
-	SYSCALL_CALL,  /* a call has returned; texts: as its letters say; the last: what a new descriptor is */
-	SYSCALL_BEGIN, /* an image begins by exec; texts: program, directory, arguments */
-	SYSCALL_FORK,  /* pid was made by parent */
-	SYSCALL_FD,    /* the image has inherited descriptor `ret`; text: what it is */
-	SYSCALL_END,   /* the process has ended; ret: its wait status */
+	SYSCALL_CALL,   /* a call has returned; texts: as its letters say; the last: what a new descriptor is */
+	SYSCALL_BEGIN,  /* an image begins by exec; texts: program, directory, arguments */
+	SYSCALL_FORK,   /* pid was made by parent */
+	SYSCALL_FD,     /* the image has inherited descriptor `ret`; text: what it is */
+	SYSCALL_END,    /* the process has ended; ret: its wait status */
+	SYSCALL_LEAVE,  /* its new image is the tracer's to see */
+	SYSCALL_FORGET, /* which files its descriptors are cannot be told; pid 0: everybody's, until they open others */
 };
 
 struct syscall_event {
@@ -26,8 +28,9 @@ struct syscall_event {
 	uint16_t text_bytes[SYSCALL_TEXTS];
 	uint8_t has_text[SYSCALL_TEXTS];
 	uint8_t is_seekable; /* CALL: what it opened */
-	uint8_t has_ring;    /* BEGIN: the tracer knows the image too */
-	uint8_t zeros[7];
+	uint8_t has_ring;    /* BEGIN, FORK: the tracer knows the image too */
+	uint8_t is_textless; /* CALL: what its arguments point to was not seen */
+	uint8_t zeros[6];
 	int32_t pid, tid;
 	int32_t parent; /* FORK */
 	int32_t number;

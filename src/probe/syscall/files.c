@@ -136,6 +136,12 @@ void files_closed_range(struct files *f, uint32_t first, uint32_t last)
 		files_closed(f, (int)fd);
 }
 
+void files_forget(struct files *f)
+{
+	files_closed_range(f, 0, UINT32_MAX);
+	map_release(&f->maps);
+}
+
 void files_chdir(struct files *f, const struct store_text *to)
 {
 	free(f->cwd_path);

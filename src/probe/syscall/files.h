@@ -32,6 +32,7 @@ struct files {
 struct rows_process {
 	struct rows_process *next;
 	int32_t pid;
+	bool is_opaque; /* which file its descriptors are cannot be told */
 	struct files files;
 	struct held *held; /* calls that were interrupted and may go on */
 };
@@ -47,6 +48,7 @@ int64_t files_made(struct files *f, int fd, const struct store_text *link);
 void files_dup(struct files *f, int from, int to);
 void files_share(struct files *f, int fd); /* others may move it */
 void files_closed(struct files *f, int fd);
+void files_forget(struct files *f); /* which is which is not known any more */
 void files_closed_range(struct files *f, uint32_t first, uint32_t last);
 void files_chdir(struct files *f, const struct store_text *to);
 void files_mapped(struct files *f, uint64_t at, int64_t file);

@@ -15,7 +15,6 @@
 #include <sys/syscall.h>
 
 #define SLOTS 256
-#define ERRORS 4095       /* a result of -1 to -4095 is an error */
 #define RESTART_FIRST 512 /* the kernel's own ERESTART... */
 #define RESTART_LAST 516
 #define FLAG_PATH 1 /* SONDE_CALL_PATH, SONDE_CALL_PATH2 of sonde/shm.h */
@@ -82,6 +81,7 @@ static void begin(struct syscall_rows *r, const struct syscall_event *e)
 	files_release(&p->files);
 	files_init(&p->files, r->host->sink, &r->next_file);
 	files_chdir(&p->files, &image.cwd);
+	p->is_opaque = false;
 	if (r->host->begin_image && !e->has_ring)
 		r->host->begin_image(r->host->arg, &image);
 	r->images++;
@@ -178,6 +178,7 @@ static void take_offset(struct call *c)
 static void take_pair(struct call *c)
 {
 	int64_t flags = c->io.arg0, second = c->errnum ? -1 : (int64_t)c->event->args[5];
+	second = !c->errnum && second < 0 ? STORE_NULL : second; /* not seen */
 	if (c->row->effect != SYSCALL_PAIRS)
 		return;
 	if (c->event->number == SYS_socketpair) {
@@ -213,28 +214,6 @@ static void take_paths(struct call *c, int64_t file)
 	}
 }
 
-/* What libsonde does in programs that load it, though they use little of libc. */
-static bool is_our_own(struct files *f, const struct probe_options *o, const struct call *c)
-{
-	const char *const hidden[] = { o->ring, o->library, NULL };
-	if (!o->ring || !o->library)
-		return false;
-	return c->has_path ? !files_is_wanted(f, NULL, hidden, c->dirfd, &c->path)
-			   : c->has_fd && !files_fd_is_wanted(f, NULL, hidden, c->fd);
-}
-
-static bool is_unwanted(struct syscall_rows *r, struct call *c)
-{
-	struct files *f = &c->process->files;
-	const struct probe_options *o = &r->host->options;
-	if (c->io.dur_ns < o->min_dur_ns || is_our_own(f, o, c))
-		return true;
-	if ((!o->includes || !*o->includes) && (!o->excludes || !*o->excludes))
-		return false;
-	return c->has_path ? !files_is_wanted(f, o->includes, o->excludes, c->dirfd, &c->path)
-			   : c->has_fd && !files_fd_is_wanted(f, o->includes, o->excludes, c->fd);
-}
-
 /* The name's id; asked for once for each of the names that a number can have. */
 static int64_t call_id(struct syscall_rows *r, const struct call *c)
 {
@@ -265,13 +244,15 @@ static void emit_call(struct syscall_rows *r, const struct syscall_event *e, int
 		.io = store_io_nulls };
 	if (!c.row || !c.process)
 		return;
+	if (c.process->is_opaque)
+		files_forget(&c.process->files);
 	call_result(&c);
 	call_arguments(&c);
 	if (is_about_nothing(&c))
 		return;
 	c.io.ts_ns = ts_ns;
 	c.io.dur_ns = e->end_ns - ts_ns;
-	c.is_left_out = is_unwanted(r, &c); /* before a close forgets what it closes */
+	c.is_left_out = call_is_unwanted(&c, &r->host->options); /* before a close forgets what it closes */
 	take_offset(&c);
 	int64_t file = take_effect(&c);
 	take_paths(&c, c.row->effect == SYSCALL_UNMAPS ? c.io.file : file);
@@ -290,6 +271,7 @@ static void emit_call(struct syscall_rows *r, const struct syscall_event *e, int
 	if (r->host->count_call)
 		r->host->count_call(r->host->arg, &c.io);
 	r->rows++;
+	r->unnamed += !c.has_path && strchr(c.row->letters, 'p');
 }
 
 /* Interrupted calls: the kernel begins them again, or they fail. What the thread calls next tells. */
@@ -346,6 +328,16 @@ static void drop_held(struct syscall_rows *r, struct rows_process *p)
 	}
 }
 
+static void forget(struct syscall_rows *r, int32_t pid)
+{
+	struct rows_process *p = pid ? get(r, pid) : NULL;
+	if (p)
+		p->is_opaque = true;
+	for (size_t i = 0; !pid && i < SLOTS; i++)
+		for (p = r->slots[i]; p; p = p->next)
+			files_forget(&p->files);
+}
+
 static void take_call(struct syscall_rows *r, const struct syscall_event *e)
 {
 	struct rows_process *p = get(r, e->pid);
@@ -380,6 +372,11 @@ void syscall_rows_take(struct syscall_rows *r, const struct syscall_event *e)
 		break;
 	case SYSCALL_END:
 		end(r, e);
+		break;
+	case SYSCALL_FORGET:
+		forget(r, e->pid);
+		break;
+	case SYSCALL_LEAVE:
 		break;
 	}
 }

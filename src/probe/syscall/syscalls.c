@@ -8,6 +8,7 @@
 #include "probe/probe.h"
 #include "probe/syscall/event.h"
 #include "probe/syscall/kernel.h"
+#include "probe/syscall/points.h"
 #include "probe/syscall/rows.h"
 #include "probe/syscall/table.h"
 #include "probe/syscall/watcher.h"
@@ -22,13 +23,17 @@
 #include <unistd.h>
 
 #define READ_BYTES 65536
+#define NAMES_NS 5000000 /* between passes that read names: a file that is open for longer has one */
 
 const struct probe_ops probe_syscalls;
 
 struct syscalls {
 	struct probe_host *host;
 	struct watcher watcher;
-	struct kernel_calls kernel; /* kernel.seen -1: calls come from the watcher */
+	const char *by;
+	struct kernel_calls kernel; /* kernel.seen -1: calls do not come from there */
+	struct point_calls points;  /* points.is_on: they come from there; else from the watcher */
+	int64_t passed_ns;
 	struct syscall_event *call; /* room for one of the kernel's */
 	struct syscall_rows rows;
 	struct buf in; /* events, the last perhaps not whole */
@@ -41,6 +46,7 @@ static void free_syscalls(void *state)
 	struct syscalls *s = state;
 	watcher_release(&s->watcher);
 	kernel_calls_release(&s->kernel);
+	point_calls_release(&s->points);
 	free(s->call);
 	syscall_rows_release(&s->rows);
 	buf_release(&s->in);
@@ -69,6 +75,44 @@ static int open_syscalls(struct probe_host *host, void **state, struct sonde_err
 	return 0;
 }
 
+/* Ways to see calls, the best first. */
+
+static int start_bpf(struct syscalls *s, struct sonde_err *err)
+{
+	int rc = kernel_calls_open(&s->kernel);
+	return rc ? err_sys(err, -rc, "BPF programs cannot be loaded") : 0;
+}
+
+static int start_points(struct syscalls *s, struct sonde_err *err)
+{
+	return point_calls_open(&s->points, &s->host->target, err);
+}
+
+static int start_stops(struct syscalls *s, struct sonde_err *err)
+{
+	(void)s, (void)err;
+	return 0; /* the watcher does it */
+}
+
+static const struct {
+	const char *name;
+	int (*start)(struct syscalls *s, struct sonde_err *err);
+} ways[] = { { "bpf", start_bpf }, { "perf", start_points }, { "ptrace", start_stops } };
+#define WAYS (sizeof(ways) / sizeof(*ways))
+
+static int choose_way(struct syscalls *s, struct sonde_err *err)
+{
+	const char *wanted = s->host->options.calls_by;
+	int rc = -ENOTSUP;
+	for (size_t i = 0; rc && i < WAYS; i++) {
+		if (wanted && strcmp(wanted, ways[i].name) != 0)
+			continue;
+		rc = ways[i].start(s, err);
+		s->by = ways[i].name;
+	}
+	return rc;
+}
+
 static int attach_syscalls(void *state, struct sonde_err *err)
 {
 	struct syscalls *s = state;
@@ -78,21 +122,30 @@ static int attach_syscalls(void *state, struct sonde_err *err)
 				"system calls are seen of a command or a process, not of a machine or control group");
 		return -ENOTSUP;
 	}
-	if (kernel_calls_open(&s->kernel))
-		s->kernel.seen = -1;
+	int rc = choose_way(s, err);
+	if (rc)
+		return rc;
 	struct watcher_options o = { .seen = s->kernel.seen,
 		.target = t->pid,
 		.is_running = t->kind == PROBE_PID,
-		.has_tracer = s->host->options.has_tracer };
+		.has_tracer = s->host->options.has_tracer,
+		.is_by_points = s->points.is_on };
 	return watcher_start(&s->watcher, &o, err);
 }
 
 static size_t syscalls_fds(void *state, int *fds, size_t room)
 {
 	struct syscalls *s = state;
-	if (room)
-		*fds = s->watcher.fd;
-	return room > 0;
+	if (!room)
+		return 0;
+	*fds = s->watcher.fd;
+	return 1 + point_calls_fds(&s->points, fds + 1, room - 1);
+}
+
+static int64_t syscalls_due_ns(void *state)
+{
+	const struct syscalls *s = state;
+	return s->points.is_on ? s->passed_ns + NAMES_NS : INT64_MAX;
 }
 
 /* The next whole event of the watcher's, from byte `at` of what has come. */
@@ -149,8 +202,22 @@ static uint64_t take_events(struct syscalls *s, uint64_t end, int64_t until_ns)
 	return taken;
 }
 
+/* The same by tracepoints. */
+static uint64_t take_points(struct syscalls *s)
+{
+	uint64_t taken = 0;
+	size_t at = point_calls_take(&s->points, s->in.data, s->in.len);
+	for (const struct syscall_event *e; (e = late_next(&s->points.late)); taken++)
+		syscall_rows_take(&s->rows, e);
+	memmove(s->in.data, s->in.data + at, s->in.len - at);
+	s->in.len -= at;
+	return taken;
+}
+
 static uint64_t read_events(struct syscalls *s, bool is_last)
 {
+	if (s->points.is_on)
+		point_calls_mark(&s->points, is_last);
 	int64_t until_ns = is_last ? INT64_MAX : clock_mono_ns();
 	uint64_t end = is_last ? 0 : kernel_calls_end(&s->kernel), taken = 0;
 	while (!s->is_over) {
@@ -162,14 +229,16 @@ static uint64_t read_events(struct syscalls *s, bool is_last)
 		if (n <= 0)
 			break;
 		s->in.len += (size_t)n;
-		if (s->kernel.seen < 0)
+		if (s->kernel.seen < 0 && !s->points.is_on)
 			taken += take_events(s, 0, until_ns);
 		if (n < READ_BYTES && !is_last)
 			break;
 	}
 	if (s->kernel.seen >= 0)
 		taken += take_events(s, is_last ? kernel_calls_end(&s->kernel) : end, until_ns);
-	uint64_t lost = s->kernel.seen >= 0 && is_last ? kernel_calls_lost(&s->kernel) : 0;
+	if (s->points.is_on)
+		taken += take_points(s);
+	uint64_t lost = !is_last ? 0 : s->kernel.seen >= 0 ? kernel_calls_lost(&s->kernel) : s->points.lost;
 	probe_count(s->host, &probe_syscalls, s->rows.rows - s->told, lost);
 	s->told = s->rows.rows;
 	return taken;
@@ -177,8 +246,9 @@ static uint64_t read_events(struct syscalls *s, bool is_last)
 
 static uint64_t pass_syscalls(void *state, int64_t now_ns)
 {
-	(void)now_ns;
-	return read_events(state, false);
+	struct syscalls *s = state;
+	s->passed_ns = now_ns;
+	return read_events(s, false);
 }
 
 static void finish_syscalls(void *state, int64_t now_ns)
@@ -187,14 +257,26 @@ static void finish_syscalls(void *state, int64_t now_ns)
 	(void)now_ns;
 	watcher_stop(&s->watcher);
 	read_events(s, true);
+	if (s->points.is_on && s->rows.unnamed) {
+		struct sonde_err why = SONDE_ERR_INIT;
+		err_set(&why, ENODATA, "by tracepoints of perf: %llu calls were given a path that is not known",
+				(unsigned long long)s->rows.unnamed);
+		err_hint(&why, "--syscalls-by ptrace knows all paths, at 20 us a call");
+		probe_remark(s->host, &probe_syscalls, &why);
+	}
 }
 
 static void report_syscalls(void *state, struct json *j)
 {
 	struct syscalls *s = state;
-	json_kstr(j, "by", s->kernel.seen >= 0 ? "bpf" : "ptrace");
+	json_kstr(j, "by", s->by);
 	json_kuint(j, "images", s->rows.images);
 	json_kuint(j, "filtered", s->rows.filtered);
+	json_kuint(j, "unnamed", s->rows.unnamed);
+	if (s->points.is_on) {
+		json_kuint(j, "names", s->points.late.names.told);
+		json_kuint(j, "disbelieved", s->points.late.names.dropped);
+	}
 }
 
 const struct probe_ops probe_syscalls = {
@@ -204,6 +286,7 @@ const struct probe_ops probe_syscalls = {
 	.open = open_syscalls,
 	.attach = attach_syscalls,
 	.fds = syscalls_fds,
+	.due_ns = syscalls_due_ns,
 	.pass = pass_syscalls,
 	.finish = finish_syscalls,
 	.report = report_syscalls,

@@ -57,6 +57,12 @@ void tell(struct watch *w, struct syscall_event *e, const struct call_texts *t)
 		tell_flush(w);
 }
 
+void tell_of(struct watch *w, enum syscall_event_kind kind, pid_t pid)
+{
+	struct syscall_event e = { .kind = (uint16_t)kind, .pid = pid, .tid = pid, .ts_ns = clock_mono_ns() };
+	tell(w, &e, NULL);
+}
+
 static bool is_seekable(pid_t tid, int64_t fd)
 {
 	char path[64];

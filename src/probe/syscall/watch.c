@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,18 +79,25 @@ static pid_t pid_of(pid_t tid)
 	return at ? (pid_t)strtol(at + 6, NULL, 10) : tid;
 }
 
+static bool needs_stops(const struct watch *w, const struct tracee *k)
+{
+	return k->is_seen && w->o->seen < 0 && (!w->o->is_by_points || k->has_ring);
+}
+
 /*
  * Whose calls are wanted, before it goes on. By the kernel: then the recorder must know
  * of the image, too, before its first call comes.
  */
 static void want(struct watch *w, struct tracee *k, bool is_wanted)
 {
+	if (k->is_seen && !is_wanted)
+		tell_of(w, SYSCALL_LEAVE, k->pid);
 	k->is_seen = is_wanted;
-	k->is_stopped_at = is_wanted && w->o->seen < 0;
-	if (w->o->seen < 0)
-		return;
-	kernel_calls_want(w->o->seen, k->pid, is_wanted);
-	tell_flush(w);
+	k->is_stopped_at = needs_stops(w, k);
+	if (w->o->seen >= 0)
+		kernel_calls_want(w->o->seen, k->pid, is_wanted);
+	if (w->o->seen >= 0 || w->o->is_by_points)
+		tell_flush(w);
 }
 
 /* Stops. */
@@ -165,6 +173,16 @@ static void on_call(struct watch *w, struct tracee *k)
 	resume(k, 0);
 }
 
+/* Threads share their descriptors and processes do not. Where it is otherwise nobody could follow what is which. */
+static void compare_files(struct watch *w, const struct tracee *mother, const struct tracee *k)
+{
+	long differs = mother->is_seen ? syscall(SYS_kcmp, mother->tid, k->tid, KCMP_FILES, 0, 0) : -1;
+	if (differs < 0 || !differs == (mother->pid == k->pid))
+		return;
+	tell_of(w, SYSCALL_FORGET, mother->pid);
+	tell_of(w, SYSCALL_FORGET, k->pid);
+}
+
 static void on_fork(struct watch *w, struct tracee *mother)
 {
 	unsigned long made = 0;
@@ -175,14 +193,17 @@ static void on_fork(struct watch *w, struct tracee *mother)
 		k->pid = pid_of(k->tid);
 		k->is_told = true;
 		k->is_inside = false;
+		k->has_ring = mother->has_ring;
 		if (k->pid != mother->pid && mother->is_seen) {
 			struct syscall_event e = { .kind = SYSCALL_FORK,
 				.pid = k->pid,
 				.tid = k->tid,
 				.parent = mother->pid,
+				.has_ring = mother->has_ring,
 				.ts_ns = clock_mono_ns() };
 			tell(w, &e, NULL);
 		}
+		compare_files(w, mother, k);
 		want(w, k, mother->is_seen);
 		if (was_waiting)
 			resume(k, 0);
@@ -202,8 +223,9 @@ static void on_exec(struct watch *w, struct tracee *k)
 	k->row = NULL;
 	enum image_kind kind = w->o->has_tracer ? image_kind_of(k->pid) : IMAGE_UNSEEN;
 	k->is_muted = false;
+	k->has_ring = kind == IMAGE_GO;
 	if (kind != IMAGE_TRACED)
-		tell_begin(w, k, kind == IMAGE_GO);
+		tell_begin(w, k, k->has_ring);
 	want(w, k, kind != IMAGE_TRACED);
 	resume(k, 0);
 }
@@ -266,7 +288,7 @@ static int attach_one(struct watch *w, pid_t tid)
 	/* Of a command the exec is awaited; where that could be a program with rights, its call must be seen coming. */
 	k->is_muted = !w->o->is_running;
 	k->is_seen = w->o->is_running || !w->is_privileged;
-	k->is_stopped_at = k->is_seen && w->o->seen < 0;
+	k->is_stopped_at = needs_stops(w, k);
 	if (k->is_stopped_at)
 		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	return 0;

@@ -38,6 +38,7 @@ struct tracee {
 	bool is_told;       /* its fork was seen: until then it waits */
 	bool is_seen;       /* its calls are wanted */
 	bool is_stopped_at; /* by stops at each of them */
+	bool has_ring;      /* the tracer is in its image, too */
 	bool is_muted;      /* not the program yet: its calls are looked at, not told */
 	bool is_inside;     /* a call */
 	int64_t number, ts_ns;
@@ -60,6 +61,7 @@ struct watch {
 extern volatile sig_atomic_t tell_is_due; /* they have waited long enough */
 void tell_flush(struct watch *w);
 void tell(struct watch *w, struct syscall_event *e, const struct call_texts *t); /* t NULL: no texts */
+void tell_of(struct watch *w, enum syscall_event_kind kind, pid_t pid);          /* nothing but that */
 void tell_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns);
 void tell_begin(struct watch *w, struct tracee *k, bool has_ring); /* an image that only we see */
 

@@ -6,7 +6,7 @@
  * goes on as if nobody looked: signals and stops are passed on, nothing is stepped or
  * changed, and when the watcher or the recorder dies the kernel lets the program go.
  * Images that the tracer sees (image.h), and all where the kernel tells of calls
- * (kernel.h), run at full speed: of them only forks, execs and signals are noticed.
+ * (kernel.h, points.h), run at full speed: of them only forks, execs and signals are noticed.
  * There is no seccomp filter that would spare the others more: after the death of the
  * watcher it would make the program's calls fail.
  */
@@ -26,8 +26,9 @@ struct watcher {
 struct watcher_options {
 	pid_t target; /* a command that waits before its exec, or a process that runs */
 	bool is_running;
-	bool has_tracer; /* the tracer is on: images that it sees are left to it */
-	int seen;        /* of kernel.h, which takes the calls then; -1: they are taken by stops */
+	bool has_tracer;   /* the tracer is on: images that it sees are left to it */
+	int seen;          /* of kernel.h, which takes the calls then; -1: others do */
+	bool is_by_points; /* as points.h does; but where the tracer is too, whose own calls only paths tell apart */
 };
 
 int watcher_start(struct watcher *w, const struct watcher_options *o, struct sonde_err *err);

@@ -1,6 +1,7 @@
 /* fs: whole files or nothing, torn writes and killed writers included; trees removed without leaving them. */
 #include "../support.h"
 
+#include "base/cleanup.h"
 #include "base/fs.h"
 
 #include <errno.h>
@@ -209,6 +210,30 @@ static void replace_makes_and_replaces(void **state)
 	assert_holds("f", "");
 	assert_int_equal(fstatat(dir, "f", &st, 0), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+/* A link stands in for a device here: no test may replace one, whatever is wrong. */
+static void output_goes_into_what_is_no_file(void **state)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	struct sonde_err err = SONDE_ERR_INIT;
+	struct stat st;
+
+	buf_addf(&path, "/proc/self/fd/%d/out", dir);
+	assert_int_equal(fs_write_output(path.data, "one", 3, NULL), 0);
+	assert_holds("out", "one");
+	assert_int_equal(fs_write_output(path.data, "2", 1, NULL), 0);
+	assert_holds("out", "2");
+	buf_reset(&path);
+	buf_addf(&path, "/proc/self/fd/%d/link", dir);
+	assert_int_equal(symlinkat("out", dir, "link"), 0);
+	assert_int_equal(fs_write_output(path.data, "three", 5, NULL), 0);
+	assert_holds("out", "three");
+	assert_int_equal(unlinkat(dir, "link", 0), 0);
+	assert_int_equal(symlinkat("/dev/full", dir, "link"), 0);
+	assert_int_equal(fs_write_output(path.data, "x", 1, &err), -ENOSPC);
+	assert_int_equal(fstatat(dir, "link", &st, AT_SYMLINK_NOFOLLOW), 0);
+	assert_true(S_ISLNK(st.st_mode) && strstr(err.text, "cannot write"));
 }
 
 static void replace_does_not_follow_a_link(void **state)
@@ -477,6 +502,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(write_all_through_a_pipe_and_signals),
 		cmocka_unit_test(write_all_failures),
 		IN_PLACE(replace_makes_and_replaces),
+		IN_PLACE(output_goes_into_what_is_no_file),
 		IN_PLACE(replace_does_not_follow_a_link),
 		IN_PLACE(replace_failures_leave_nothing),
 		IN_PLACE(replace_is_never_half_seen),

@@ -99,6 +99,31 @@ static void many_runs(void **state)
 	assert_string_equal(e.log_ratio.method, "Student's t");
 }
 
+/* Of few runs their standard deviation, of many what the interval tells; a tenth of wild ones hardly moves it. */
+static void spread_is_that_of_the_interval(void **state)
+{
+	struct stats_effect e;
+	struct stats_rng r;
+	struct data d;
+	double calm;
+
+	stats_rng_init(&r, 45, 0);
+	fill(&d, &r, 6, 0);
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	assert_true(stats_effect_spread(&e) == stats_sd(&e.locations));
+	fill(&d, &r, 40, 0);
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	calm = stats_effect_spread(&e);
+	assert_true(calm > 0.7 * stats_sd(&e.locations) && calm < 1.4 * stats_sd(&e.locations));
+	for (size_t i = 0; i < 4 * PAIRS; i++)
+		d.x[i] += i < 2 * PAIRS ? 2 : -2;
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	assert_true(stats_sd(&e.locations) > 20 * calm && stats_effect_spread(&e) < 2 * calm);
+	d.runs.count = 1;
+	e = effect_of(&d.runs, (struct stats_effect_options){ 0 });
+	assert_true(isnan(stats_effect_spread(&e)));
+}
+
 static bool are_same(const struct stats_effect *a, const struct stats_effect *b)
 {
 	return a->log_ratio.lo == b->log_ratio.lo && a->log_ratio.hi == b->log_ratio.hi && a->p == b->p;
@@ -380,6 +405,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_runs),
 		cmocka_unit_test(many_runs),
+		cmocka_unit_test(spread_is_that_of_the_interval),
 		cmocka_unit_test(runs_and_their_pairs_are_drawn),
 		cmocka_unit_test(weights_are_drawn_with_their_pairs),
 		cmocka_unit_test(p_agrees_with_the_interval),
