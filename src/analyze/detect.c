@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TOKENS_MIN 12
 #define ITERATIONS_MANY 8

@@ -5,7 +5,6 @@
 #include "analyze/counters.h"
 #include "analyze/finding.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* CPU time of all processes of the machine; NaN: not recorded. */

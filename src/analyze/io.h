@@ -27,7 +27,6 @@ struct io_sums {
 };
 
 void io_sums_add(struct io_sums *sums, const struct engine_groups *g, size_t i, int64_t kind);
-bool io_is_file_kind(int64_t kind); /* no sockets, no processes */
 /* Groups of the same first key, file kinds only; returns the next group to look at. */
 size_t io_sum_key(const struct engine_groups *g, size_t i, struct io_sums *sums);
 

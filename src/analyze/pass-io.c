@@ -52,7 +52,8 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 
 /* Sums. */
 
-bool io_is_file_kind(int64_t kind)
+/* No sockets, no processes. */
+static bool is_file_kind(int64_t kind)
 {
 	return kind != KIND_NET && kind != KIND_PROCESS;
 }
@@ -81,7 +82,7 @@ size_t io_sum_key(const struct engine_groups *g, size_t i, struct io_sums *sums)
 
 	*sums = (struct io_sums){ .calls = 0 };
 	for (; i < g->count && engine_key(g, i, 0) == key; i++)
-		if (io_is_file_kind(engine_key(g, i, 1)))
+		if (is_file_kind(engine_key(g, i, 1)))
 			io_sums_add(sums, g, i, engine_key(g, i, 1));
 	return i;
 }
@@ -285,7 +286,7 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 		return 0;
 	}
 	for (size_t i = 0; i < by_path->count; i++)
-		if (io_is_file_kind(engine_key(by_path, i, 1)))
+		if (is_file_kind(engine_key(by_path, i, 1)))
 			io_sums_add(&all, by_path, i, engine_key(by_path, i, 1));
 	paths = io_paths_collect(a, io, &path_count);
 	add_fields(s, &all, path_count);

@@ -10,7 +10,6 @@
 #include "analyze/waits.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { Q_COUNT, Q_DUR };

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAJOR_MAX 200     /* functions that make swarms */
 #define MAJOR_SHARE 0.004 /* of all samples, at least */

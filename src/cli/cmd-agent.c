@@ -7,8 +7,6 @@
 #include "cli/fleet-cli.h"
 #include "fleet/agent.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #include "cli/facilities.h"
 #include "cli/term.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 struct doctor_options {

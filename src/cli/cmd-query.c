@@ -7,7 +7,6 @@
 #include "cli/term.h"
 #include "query/query.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,8 +7,6 @@
 #include "record/record.h"
 #include "store/run.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

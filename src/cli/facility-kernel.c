@@ -13,7 +13,6 @@
 #include <linux/capability.h>
 #include <linux/magic.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

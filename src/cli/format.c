@@ -3,8 +3,6 @@
  */
 #include "cli/term.h"
 
-#include <string.h>
-
 struct unit {
 	double above; /* values from here on are written in this unit */
 	double factor;

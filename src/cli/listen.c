@@ -37,14 +37,6 @@ void listen_block(sigset_t *signals)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-void listen_wait(const sigset_t *signals)
-{
-	int signum;
-
-	while (sigwait(signals, &signum) != 0)
-		;
-}
-
 int listen_say(const char *address, unsigned port, bool is_json, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf url = BUF_INIT, text = BUF_INIT;

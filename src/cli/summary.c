@@ -6,7 +6,6 @@
 #include "cli/out.h"
 #include "cli/summary-private.h"
 
-#include <errno.h>
 #include <string.h>
 
 size_t summary_top(const struct summary_opts *o)

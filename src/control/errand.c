@@ -111,7 +111,8 @@ static void add_annotations(struct json *j, const char *key, const struct rules_
 	json_end(j);
 }
 
-void errand_alert(struct buf *out, const struct rules_request *r)
+/* As webhooks of Alertmanager have it (version 4). */
+static void put_alert(struct buf *out, const struct rules_request *r)
 {
 	const char *status = r->is_clearing ? "resolved" : "firing";
 	struct json j;
@@ -175,7 +176,7 @@ int errand_webhook(struct errands *e, const struct rules_request *r, struct sond
 	int rc;
 
 	buf_addf(&request, "POST %s\nheader Content-Type: application/json\ntimeout 10\n\n", r->action->name);
-	errand_alert(&request, r);
+	put_alert(&request, r);
 	rc = begin(e, &request, &one, err);
 	if (rc < 0)
 		return rc;
@@ -191,7 +192,7 @@ int errand_mqtt(struct errands *e, const struct rules_request *r, struct sonde_e
 
 	buf_addf(&request, "PUBLISH %s:%u\ntopic %s\nqos %d\ntimeout 10\n\n", r->action->host, r->action->port,
 			r->action->name, r->action->qos);
-	errand_alert(&request, r);
+	put_alert(&request, r);
 	rc = begin(e, &request, &one, err);
 	if (rc == 0)
 		name(one, r);

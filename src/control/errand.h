@@ -38,7 +38,5 @@ int errand_exec(struct errands *e, const struct rules_request *r, struct sonde_e
 int errand_webhook(struct errands *e, const struct rules_request *r, struct sonde_err *err);
 int errand_mqtt(struct errands *e, const struct rules_request *r, struct sonde_err *err);
 void errands_tick(struct errands *e, int64_t now_ns);
-/* An alert as Alertmanager's webhooks are (version 4). */
-void errand_alert(struct buf *out, const struct rules_request *r);
 
 #endif

@@ -48,7 +48,7 @@ static int push(const char *url, const struct buf *text, struct sonde_err *err)
 	return rc;
 }
 
-int outlet_deliver(const struct outlet_options *options, struct live_exporter *e, struct sonde_err *err)
+static int deliver(const struct outlet_options *options, struct live_exporter *e, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int rc = live_metrics(e, EXPOSITION_TEXT, &text, err);
@@ -70,7 +70,7 @@ static void *work(void *arg)
 		struct timespec until;
 
 		pthread_mutex_unlock(&o->lock);
-		if (outlet_deliver(&o->options, o->exporter, NULL) < 0)
+		if (deliver(&o->options, o->exporter, NULL) < 0)
 			__atomic_add_fetch(&o->exporter->undelivered, 1, __ATOMIC_RELAXED);
 		pthread_mutex_lock(&o->lock);
 		next_ns = clock_mono_ns() + (o->options.every_ns ? o->options.every_ns : EVERY_USUAL_NS);

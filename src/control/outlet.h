@@ -19,7 +19,5 @@ struct outlet;
 int outlet_start(struct outlet **out, const struct outlet_options *options, struct live_exporter *e,
 		struct sonde_err *err);
 void outlet_free(struct outlet *o); /* takes the textfile away; NULL is fine */
-/* One delivery. */
-int outlet_deliver(const struct outlet_options *options, struct live_exporter *e, struct sonde_err *err);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef int cover_add(struct engine_cover *c, struct heap *heap, struct engine_interval *intervals,
 		struct engine_interval *spare, size_t n);

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define MOMENT_MAX ((int64_t)1 << 51) /* its square, 2^24 times: well below 2^127 */
 

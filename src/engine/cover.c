@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NUMBER_BYTES 10 /* of a 64-bit number at most */
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct scanning {
 	struct engine_plan *plan;
@@ -50,7 +49,8 @@ static int answer(const struct engine_plan *plan, struct plan_worker *w, unsigne
 	return rc;
 }
 
-int plan_add_rows(const struct engine_plan *plan, struct plan_worker *w, struct engine_rows *rows)
+/* A block whose derived columns are still missing. */
+static int add_rows(const struct engine_plan *plan, struct plan_worker *w, struct engine_rows *rows)
 {
 	int rc = 0;
 
@@ -68,7 +68,7 @@ int engine_plan_feed(struct engine_plan *plan, const struct engine_rows *rows)
 	struct engine_rows copy = *rows;
 	int rc = plan->worker_count ? 0 : plan_workers(plan, 1, ENGINE_COVER_BYTES);
 
-	return rc < 0 ? rc : plan_add_rows(plan, plan->workers[0], &copy);
+	return rc < 0 ? rc : add_rows(plan, plan->workers[0], &copy);
 }
 
 /* Rows in range. */
@@ -155,7 +155,7 @@ static int add_block(void *arg, unsigned worker, size_t block, const struct stor
 	}
 	if (s->opts->has_range && s->plan->time >= 0)
 		rc = cut(s, w, &rows);
-	return rc < 0 || !rows.count ? rc : plan_add_rows(s->plan, w, &rows);
+	return rc < 0 || !rows.count ? rc : add_rows(s->plan, w, &rows);
 }
 
 static size_t columns_of(const struct engine_plan *plan, bool has_range, int cols[STORE_COLUMNS_MAX])

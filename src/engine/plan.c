@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int column_of(const struct store_schema *schema, enum store_semantic semantic)
 {

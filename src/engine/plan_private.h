@@ -30,7 +30,5 @@ struct engine_plan {
 
 /* At least so many workers, made as needed. */
 int plan_workers(struct engine_plan *plan, unsigned count, size_t cover_bytes);
-/* A block whose derived columns are still missing. */
-int plan_add_rows(const struct engine_plan *plan, struct plan_worker *w, struct engine_rows *rows);
 
 #endif

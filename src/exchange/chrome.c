@@ -22,7 +22,6 @@
 #include "exchange/timeline.h"
 #include "model/dims.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Finding and making dimensions; see pfw-dims.h. Writing them is in pfw-dims-write.c. */
 #include "exchange/pfw-dims.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "exchange/pfw-category.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 void pfw_event_init(struct pfw_event *e, struct pfw_cache *cache)

@@ -69,11 +69,6 @@ void pfw_shapes_context(struct pfw_shapes *ss, const struct pfw_context *ctx)
 	ss->scales[SCALE_PLAIN] = pfw_scale_of(ctx, STORE_TABLE_IO, STORE_IO_ret);
 }
 
-size_t pfw_shapes_count(const struct pfw_shapes *ss)
-{
-	return ss->count;
-}
-
 /* What the SAME slots stand for. */
 
 static bool parse_hash(const struct slot *slot, const struct value *v, uint64_t *hash)

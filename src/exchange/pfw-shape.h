@@ -50,6 +50,5 @@ bool pfw_shapes_match(struct pfw_shapes *s, const char *at, struct pfw_match *ma
 /* Learn from a line that became an event; n includes the newline. Lines that cannot be learnt from are passed over. */
 void pfw_shapes_learn(struct pfw_shapes *s, const char *at, size_t n, const struct pfw_line *line,
 		const struct pfw_event *e);
-size_t pfw_shapes_count(const struct pfw_shapes *s);
 
 #endif

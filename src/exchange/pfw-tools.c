@@ -7,10 +7,7 @@
 #include "exchange/pfw-part.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define KEYS_MAX 100000 /* of each kind that are told apart */

@@ -1,7 +1,6 @@
 /* Text to rows; see pfw-worker.h. */
 #include "exchange/pfw-worker.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -21,7 +21,8 @@ void pfw_put_int(struct buf *out, const char *key, int64_t v)
 	buf_add(out, digits + at, sizeof(digits) - at);
 }
 
-void pfw_put_number(struct buf *out, const struct pfw_origin *o, const char *key, int64_t v)
+/* A number as the process writes ids and times: in quotes in generation A. */
+static void put_number(struct buf *out, const struct pfw_origin *o, const char *key, int64_t v)
 {
 	buf_adds(out, key);
 	pfw_put_int(out, o->generation == 'A' ? "\"" : "", v);
@@ -135,7 +136,7 @@ void pfw_put_head(struct pfw_writer *w, const struct pfw_origin *o, const struct
 
 	buf_addc(&w->line, '{');
 	if (head->id != STORE_NULL)
-		pfw_put_number(&w->line, o, ",\"id\":", head->id);
+		put_number(&w->line, o, ",\"id\":", head->id);
 	if (head->name)
 		pfw_put_text(&w->line, ",\"name\":", head->name);
 	if (head->category)
@@ -143,9 +144,9 @@ void pfw_put_head(struct pfw_writer *w, const struct pfw_origin *o, const struct
 	if (!put_extra(w, head->extra) && o->generation == 'E' && head->phase)
 		pfw_put_int(&w->line, ",\"type\":", type_of(head->category));
 	if (head->pid != STORE_NULL)
-		pfw_put_number(&w->line, o, ",\"pid\":", head->pid);
+		put_number(&w->line, o, ",\"pid\":", head->pid);
 	if (head->tid != STORE_NULL)
-		pfw_put_number(&w->line, o, ",\"tid\":", head->tid);
+		put_number(&w->line, o, ",\"tid\":", head->tid);
 	/* The first field needs no comma. */
 	if (w->line.len > begin + 1) {
 		memmove(w->line.data + begin + 1, w->line.data + begin + 2, w->line.len - begin - 2);

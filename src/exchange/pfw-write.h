@@ -53,8 +53,6 @@ struct pfw_origin *pfw_origin_of(struct pfw_writer *w, int64_t process);
 
 /* Pieces of a line; keys come with what is before them: `,"ts":`. */
 void pfw_put_int(struct buf *out, const char *key, int64_t v);
-/* A number as the process writes ids and times: in quotes in generation A. */
-void pfw_put_number(struct buf *out, const struct pfw_origin *o, const char *key, int64_t v);
 /* Nanoseconds as the process writes times, in the unit of the trace. */
 void pfw_put_time(struct pfw_writer *w, const struct pfw_origin *o, const char *key, int64_t ns);
 /* ,"ts":.. the time of day of a moment of the run; null is left out. */

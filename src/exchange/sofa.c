@@ -27,7 +27,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PACKET_BYTES_PER_SECOND 128e6

@@ -5,7 +5,6 @@
 #include "store/schema.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 
 #define ERRNO_MAX 4095

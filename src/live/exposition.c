@@ -83,7 +83,7 @@ static void add_sample(struct exposition *x, const char *suffix, double value, c
 	exposition_line(x, suffix, value, labels, count);
 }
 
-void exposition_labelled(struct exposition *x, double value, const struct exposition_label *labels, size_t count)
+static void put_labelled(struct exposition *x, double value, const struct exposition_label *labels, size_t count)
 {
 	if (x->is_skipped)
 		return;
@@ -108,7 +108,7 @@ void exposition_sample(struct exposition *x, double value, ...)
 		count += labels[count].value != NULL;
 	}
 	va_end(ap);
-	exposition_labelled(x, value, labels, count);
+	put_labelled(x, value, labels, count);
 }
 
 void exposition_summary(struct exposition *x, double sum, uint64_t count, const struct exposition_label *labels,

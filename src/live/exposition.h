@@ -64,7 +64,6 @@ struct exposition {
 void exposition_family(struct exposition *x, const char *name, enum exposition_type type, const char *help);
 /* Labels and values in turn, and a NULL; NULL values are left out. */
 void exposition_sample(struct exposition *x, double value, ...) __attribute__((sentinel));
-void exposition_labelled(struct exposition *x, double value, const struct exposition_label *labels, size_t count);
 void exposition_summary(struct exposition *x, double sum, uint64_t count, const struct exposition_label *labels,
 		size_t label_count);
 void exposition_histogram(struct exposition *x, const struct exposition_histogram *h,

@@ -37,7 +37,7 @@ uint64_t live_clock_ticks(const struct live_clock *c)
 	return c->is_monotonic ? (uint64_t)clock_mono_ns() : clock_ticks();
 }
 
-double live_clock_seconds(const struct live_clock *c, uint64_t ticks)
+static double seconds_of(const struct live_clock *c, uint64_t ticks)
 {
 	return (double)c->start_mono_ns / 1e9 + (double)(int64_t)(ticks - c->start_ticks) * c->tick_s;
 }
@@ -90,8 +90,7 @@ double live_rate(const struct sonde_metric *m, const struct sonde_histogram *h, 
 
 void live_pace_add(struct live_pace *p, const struct sonde_metric *m, const struct live_clock *c)
 {
-	double total = live_real(m->value), first_s = live_clock_seconds(c, m->first_ticks),
-	       last_s = live_clock_seconds(c, m->ticks);
+	double total = live_real(m->value), first_s = seconds_of(c, m->first_ticks), last_s = seconds_of(c, m->ticks);
 
 	if (!m->first_ticks || !isfinite(total) || !isfinite(first_s) || !isfinite(last_s))
 		return;

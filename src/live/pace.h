@@ -27,7 +27,6 @@ void live_clock_read(struct live_clock *c, int dirfd);
 /* How long a tick is, measured from the ring's start to now. */
 void live_clock_set(struct live_clock *c);
 uint64_t live_clock_ticks(const struct live_clock *c); /* now */
-double live_clock_seconds(const struct live_clock *c, uint64_t ticks);
 
 /* NaN: it is too young to tell, or makes no sense. h: the metric's; NULL: it has none. */
 double live_rate(const struct sonde_metric *m, const struct sonde_histogram *h, const struct live_clock *c,

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define PATHS_BYTES_MAX ((uint64_t)512 << 20) /* of all paths together: only hostile tables need more */
 

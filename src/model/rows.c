@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define GATHER_ROWS ((size_t)1 << 17) /* before looking for what can be given out */
 

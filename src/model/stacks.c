@@ -317,13 +317,6 @@ int64_t model_stack_parent(const struct model_stacks *s, int64_t stack)
 											    : STORE_NULL;
 }
 
-const char *model_stack_module(const struct model_stacks *s, int64_t stack)
-{
-	int64_t module = stack >= 1 && (uint64_t)stack <= s->node_count ? s->nodes[stack - 1].module : 0;
-
-	return module >= 1 && (uint64_t)module <= s->module_count ? s->modules[module - 1].path : NULL;
-}
-
 uint64_t model_stack_address(const struct model_stacks *s, int64_t stack)
 {
 	return stack >= 1 && (uint64_t)stack <= s->node_count ? s->nodes[stack - 1].address : 0;

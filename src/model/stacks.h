@@ -41,9 +41,7 @@ size_t model_stacks_count(const struct model_stacks *s); /* ids are 1 .. count *
 int64_t model_stack_parent(const struct model_stacks *s, int64_t stack);
 /* The frames of this one place, innermost first: one, and more where functions were inlined. They live as long as s. */
 size_t model_stack_place(struct model_stacks *s, int64_t stack, const struct model_frame **frames);
-/* The module of its place without naming anything; NULL: in none. */
-const char *model_stack_module(const struct model_stacks *s, int64_t stack);
-/* Its address in that module; 0: unknown. */
+/* The address of its place in the module; 0: unknown. */
 uint64_t model_stack_address(const struct model_stacks *s, int64_t stack);
 
 /* For a line of text: the function, else "[file]", else "[unknown]". Valid until the next call. */

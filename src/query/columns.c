@@ -6,8 +6,6 @@
 #include "base/json.h"
 #include "query/private.h"
 
-#include <errno.h>
-#include <math.h>
 #include <string.h>
 
 const char *query_how_type(enum query_how how)

@@ -4,8 +4,6 @@
  */
 #include "query/private.h"
 
-#include <string.h>
-
 /* Pragmas that only tell. */
 static const char *const pragmas[] = { "table_info", "table_xinfo", "table_list" };
 /* Functions that reach out of the statement. */

@@ -4,7 +4,6 @@
  */
 #include "query/private.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 struct filling {

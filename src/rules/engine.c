@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

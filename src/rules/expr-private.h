@@ -82,7 +82,5 @@ int expr_complain_function(struct expr_parser *p, const char *name, size_t n);
 struct expr_value expr_known(double number);
 struct expr_value expr_unknown(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 struct expr_value expr_part(const struct expr *e, const struct expr_eval *x);
-/* Does the series belong to the selector, and has it told anything lately? */
-bool expr_selects(const struct expr *e, const struct memory_series *s);
 
 #endif

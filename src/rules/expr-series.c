@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool expr_selects(const struct expr *e, const struct memory_series *s)
+/* Does the series belong to the selector, and has it told anything lately? */
+static bool selects(const struct expr *e, const struct memory_series *s)
 {
 	if (strcmp(e->name, s->name) != 0)
 		return false;
@@ -34,7 +35,7 @@ struct expr_value expr_eval_selector(const struct expr *e, const struct expr_eva
 	for (size_t i = 0; i < x->memory->series_count; i++) {
 		const struct memory_series *s = &x->memory->series[i];
 
-		if (!expr_selects(e, s))
+		if (!selects(e, s))
 			continue;
 		if (!is_fresh(s, x->now)) {
 			old++;
@@ -73,7 +74,7 @@ static void each_span(const struct expr *window, const struct expr_eval *x, span
 		const struct memory_series *s = &x->memory->series[i];
 		struct span span = { .series = s };
 
-		if (!expr_selects(window, s))
+		if (!selects(window, s))
 			continue;
 		while (span.first < s->count && memory_sample(s, span.first)->ns <= from)
 			span.first++;
@@ -253,7 +254,7 @@ struct expr_value expr_eval_quantile(const struct expr *e, const struct expr_eva
 	for (size_t i = 0; i < x->memory->series_count; i++) {
 		const struct memory_series *s = &x->memory->series[i];
 
-		for (size_t k = 0; expr_selects(window, s) && k < s->count && n < t.count; k++) {
+		for (size_t k = 0; selects(window, s) && k < s->count && n < t.count; k++) {
 			const struct memory_sample *one = memory_sample(s, k);
 
 			if (one->ns > x->now->mono_ns - window->window_ns && one->ns <= x->now->mono_ns)
@@ -277,7 +278,7 @@ static struct total newest_of(const struct expr *e, const struct expr_eval *x)
 		const struct memory_series *s = &x->memory->series[i];
 		struct span span = { .series = s, .first = s->count ? s->count - 1 : 0, .count = 1 };
 
-		if (expr_selects(e->args[0], s) && is_fresh(s, x->now))
+		if (selects(e->args[0], s) && is_fresh(s, x->now))
 			take_samples(&t, &span, e, x);
 	}
 	return t;
@@ -326,7 +327,7 @@ struct expr_value expr_eval_stale(const struct expr *e, const struct expr_eval *
 	for (size_t i = 0; i < x->memory->series_count; i++) {
 		const struct memory_series *s = &x->memory->series[i];
 
-		if (expr_selects(e->args[0], s) && s->count && memory_sample(s, s->count - 1)->ns > newest)
+		if (selects(e->args[0], s) && s->count && memory_sample(s, s->count - 1)->ns > newest)
 			newest = memory_sample(s, s->count - 1)->ns;
 	}
 	return expr_known(newest == INT64_MIN || (double)(x->now->mono_ns - newest) / 1e9 > limit.number);
@@ -340,7 +341,7 @@ struct expr_value expr_eval_after(const struct expr *e, const struct expr_eval *
 	for (size_t i = 0; i < x->memory->series_count; i++) {
 		const struct memory_series *s = &x->memory->series[i];
 
-		if (expr_selects(e->args[0], s) && is_fresh(s, x->now))
+		if (selects(e->args[0], s) && is_fresh(s, x->now))
 			return expr_known((double)(x->now->mono_ns - s->first_ns) / 1e9 >= limit.number);
 	}
 	return expr_unknown("there is no fresh %.80s", e->args[0]->text);

@@ -24,7 +24,8 @@ int guard_make_token(char token[GUARD_TOKEN_BYTES], struct sonde_err *err)
 	return 0;
 }
 
-bool guard_is_same(const char *a, const char *b)
+/* In a time that does not depend on where they differ. */
+static bool is_same(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
 	unsigned char differs = n != m;
@@ -41,7 +42,7 @@ bool guard_take_token(struct guard *g, const char *token)
 
 	pthread_mutex_lock(&g->lock);
 	for (size_t i = 0; i < GUARD_TOKENS_MAX; i++) {
-		bool is_it = g->tokens[i][0] && guard_is_same(g->tokens[i], token);
+		bool is_it = g->tokens[i][0] && is_same(g->tokens[i], token);
 
 		is_found |= is_it;
 		if (is_it)
@@ -114,7 +115,7 @@ static bool has_bearer(const struct guard *g, struct MHD_Connection *c)
 	const char *said = header(c, "Authorization");
 
 	return g->options.bearer && said && strncmp(said, word, sizeof(word) - 1) == 0 &&
-			guard_is_same(g->options.bearer, said + sizeof(word) - 1);
+			is_same(g->options.bearer, said + sizeof(word) - 1);
 }
 
 /* Text in base64, as basic authentication sends it. */
@@ -142,14 +143,14 @@ static bool has_password(const struct guard *g, struct MHD_Connection *c)
 		return false;
 	buf_adds(&want, "Basic ");
 	add_base64(&want, g->options.basic);
-	return buf_error(&want) == 0 && guard_is_same(want.data, said);
+	return buf_error(&want) == 0 && is_same(want.data, said);
 }
 
 static bool has_key(struct guard *g, struct MHD_Connection *c)
 {
 	const char *cookie = MHD_lookup_connection_value(c, MHD_COOKIE_KIND, g->cookie);
 
-	return (cookie && guard_is_same(g->session, cookie)) || has_bearer(g, c) || has_password(g, c);
+	return (cookie && is_same(g->session, cookie)) || has_bearer(g, c) || has_password(g, c);
 }
 
 static bool has_good_token(struct guard *g, struct MHD_Connection *c)
@@ -159,7 +160,7 @@ static bool has_good_token(struct guard *g, struct MHD_Connection *c)
 
 	pthread_mutex_lock(&g->lock);
 	for (size_t i = 0; token && i < GUARD_TOKENS_MAX; i++)
-		is_good |= g->tokens[i][0] && guard_is_same(g->tokens[i], token);
+		is_good |= g->tokens[i][0] && is_same(g->tokens[i], token);
 	pthread_mutex_unlock(&g->lock);
 	return is_good;
 }

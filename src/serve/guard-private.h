@@ -62,7 +62,6 @@ int guard_check(struct guard *g, struct MHD_Connection *c, const struct guard_en
 		struct sonde_err *err);
 bool guard_is_clean_path(const char *path);
 int guard_make_token(char token[GUARD_TOKEN_BYTES], struct sonde_err *err);
-bool guard_is_same(const char *a, const char *b); /* in a time that does not depend on where they differ */
 /* Is it a token of a URL? It is used up then. */
 bool guard_take_token(struct guard *g, const char *token);
 

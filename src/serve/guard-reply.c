@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "serve/guard-private.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

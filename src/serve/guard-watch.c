@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 

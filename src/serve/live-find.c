@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>

@@ -11,8 +11,6 @@
 
 #include "model/dims.h"
 
-#include <errno.h>
-
 #define FLOWS_DEFAULT 1000
 
 struct flows {

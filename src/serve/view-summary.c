@@ -10,8 +10,6 @@
 
 #include "analyze/analyze.h"
 
-#include <errno.h>
-
 #define ROWS 100        /* of a list */
 #define ITERATIONS 4000 /* that the page draws */
 

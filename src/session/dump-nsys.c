@@ -14,7 +14,6 @@
 
 #include <dlfcn.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define EXPORT_TIMEOUT_NS 600000000000

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-struct session_value *session_value_make(struct session_profile *p, const char *name, const char *label, const char *of,
+/* The value of that name and label, made when it is not there: NaN in each repeat. NULL: there is no room, and the
+ * profile has counted it. */
+static struct session_value *value_make(struct session_profile *p, const char *name, const char *label, const char *of,
 		const char *help)
 {
 	struct session_value *v = p->values;
@@ -33,7 +35,7 @@ struct session_value *session_value_make(struct session_profile *p, const char *
 void session_put(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
 		double value)
 {
-	struct session_value *v = session_value_make(p, name, label, of, help);
+	struct session_value *v = value_make(p, name, label, of, help);
 
 	if (v)
 		v->each[p->repeat_count - 1] = value;
@@ -42,7 +44,7 @@ void session_put(struct session_profile *p, const char *name, const char *label,
 double session_add(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
 		double value)
 {
-	struct session_value *v = session_value_make(p, name, label, of, help);
+	struct session_value *v = value_make(p, name, label, of, help);
 	double *at = v ? &v->each[p->repeat_count - 1] : &value;
 
 	if (v)
@@ -53,7 +55,7 @@ double session_add(struct session_profile *p, const char *name, const char *labe
 /* How many a second of a counter or a rate, with the pace of this repeat. */
 static struct session_value *per_second(struct session_profile *p, const char *metric)
 {
-	struct session_value *v = session_value_make(p, "metric_per_second", "metric", metric,
+	struct session_value *v = value_make(p, "metric_per_second", "metric", metric,
 			"What a counter or a rate grew by a second after the warm-up");
 
 	if (v && v->pace_repeat != p->repeat_count) {

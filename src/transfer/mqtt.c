@@ -37,7 +37,7 @@ static void add_packet(struct buf *out, unsigned head, const struct buf *rest)
 	buf_add(out, rest->data, rest->len);
 }
 
-void mqtt_connect_packet(struct buf *out, const char *client)
+static void connect_packet(struct buf *out, const char *client)
 {
 	static const char clean_session = 2, keep_alive[2] = { 0, 60 };
 	CLEANUP(buf_release) struct buf rest = BUF_INIT;
@@ -50,7 +50,7 @@ void mqtt_connect_packet(struct buf *out, const char *client)
 	add_packet(out, CONNECT, &rest);
 }
 
-void mqtt_publish_packet(struct buf *out, const struct mqtt_message *m, unsigned id)
+static void publish_packet(struct buf *out, const struct mqtt_message *m, unsigned id)
 {
 	CLEANUP(buf_release) struct buf rest = BUF_INIT;
 
@@ -118,7 +118,7 @@ int mqtt_publish(const struct mqtt_message *m, struct sonde_err *err)
 	int rc = fd < 0 ? fd : 0;
 
 	snprintf(client, sizeof(client), "sonde-%d", (int)getpid());
-	mqtt_connect_packet(&out, client);
+	connect_packet(&out, client);
 	if (rc == 0)
 		rc = fs_write_all(fd, out.data, out.len);
 	if (rc == 0)
@@ -126,7 +126,7 @@ int mqtt_publish(const struct mqtt_message *m, struct sonde_err *err)
 	if (rc == 0 && got[3])
 		rc = err_set(err, EACCES, "the broker refuses us (%d)", got[3]);
 	buf_reset(&out);
-	mqtt_publish_packet(&out, m, 1);
+	publish_packet(&out, m, 1);
 	if (rc == 0)
 		rc = fs_write_all(fd, out.data, out.len);
 	if (rc == 0 && m->qos)

@@ -2,7 +2,6 @@
 #ifndef SONDE_TRANSFER_MQTT_H
 #define SONDE_TRANSFER_MQTT_H
 
-#include "base/buf.h"
 #include "base/err.h"
 
 #include <stddef.h>
@@ -17,8 +16,5 @@ struct mqtt_message {
 };
 
 int mqtt_publish(const struct mqtt_message *m, struct sonde_err *err);
-/* The packets as they go out. */
-void mqtt_connect_packet(struct buf *out, const char *client);
-void mqtt_publish_packet(struct buf *out, const struct mqtt_message *m, unsigned id);
 
 #endif
