@@ -10,6 +10,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 30
 SOAK_SECONDS ?= 600
 BENCH ?=
+ARGS ?=
 
 STAGE := $(CURDIR)/build
 BUILD := build/meson
@@ -66,10 +67,11 @@ fuzz: deps ## run each fuzz target for FUZZ_SECONDS
 	@ninja -C build-fuzz -j $(JOBS) --quiet
 	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
 
-bench: deps ## measure (BENCH=NAME: only that); prints ratios, side by side with other tools where installed
+bench: deps ## measure (BENCH=NAME: only that, with ARGS); prints ratios, side by side with other tools where installed
 	@tools/install-deps --optional bench
 	@$(MAKE) --no-print-directory all
-	@tools/run-bench $(BUILD) $(BENCH)
+	@meson setup --reconfigure $(BUILD) >build/setup.log
+	@tools/run-bench $(BUILD) $(BENCH) -- $(ARGS)
 
 soak: deps ## run every test again and again for SOAK_SECONDS
 	@$(MAKE) --no-print-directory all

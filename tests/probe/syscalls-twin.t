@@ -65,7 +65,7 @@ if command -v busybox >/dev/null && file -L "$(command -v busybox)" | grep -q 's
 	is 'what it copied is known' "$("$SONDE" events --json busy | jq -s '[.[] | select((.call == "sendfile" and
 		(.path | endswith("/from"))) or (.call == "write" and (.path | endswith("/to")))).ret] | add')" 8
 else
-	skip 'busybox' 'it is not installed, or dynamic'
+	skip_missing 'busybox' 'it is not installed, or dynamic'
 fi
 if command -v go >/dev/null; then
 	cat >main.go <<'GO'
@@ -89,9 +89,9 @@ GO
 		is 'what it wrote and read is known' "$("$SONDE" events --json go | jq -r 'select(.path == "'"$TEST_DIR"'/from-go" and
 			(.call == "write" or .call == "read")) | "\(.call) \(.ret)"' | paste -sd,)" 'write 11,read 11,read 0'
 	else
-		skip 'Go' "it does not build here: $(head -1 go.err)"
+		skip_missing 'Go' "it does not build here: $(head -1 go.err)"
 	fi
 else
-	skip 'Go' 'no Go compiler here'
+	skip_missing 'Go' 'no Go compiler here'
 fi
 done_testing

@@ -119,7 +119,7 @@ check() {
 	if command -v protoc >/dev/null; then
 		ok "$1: protoc reads it" sh -c 'protoc --decode_raw <trace.pftrace >/dev/null'
 	else
-		skip "$1: protoc reads it" 'protoc is not installed'
+		skip_missing "$1: protoc reads it" 'protoc is not installed'
 	fi
 }
 
@@ -167,7 +167,7 @@ if command -v protoc >/dev/null; then
 	is 'spans that cross have lanes' "$(protoc --decode_raw <trace.pftrace | grep -c 'spans that cross others')" 2
 	ok 'invalid text became valid' sh -c 'protoc --decode_raw <trace.pftrace | grep -q "bad .357.277.275 .000 name"'
 else
-	skip 'spans that cross have lanes' 'protoc is not installed'
+	skip_missing 'spans that cross have lanes' 'protoc is not installed'
 fi
 run "$SONDE" export --to perfetto -o /dev/full run
 is 'a full disk is an error' "$status" 1

@@ -88,7 +88,7 @@ is 'folded, pprof and speedscope tell the same' "$out$err" 'the same samples'
 if command -v protoc >/dev/null; then
 	ok 'protoc reads the profile' sh -c 'zcat run.pb.gz | protoc --decode_raw >/dev/null'
 else
-	skip 'protoc reads the profile' 'protoc is not installed'
+	skip_missing 'protoc reads the profile' 'protoc is not installed'
 fi
 is 'the profile is compressed once' "$(zcat run.pb.gz | head -c 2 | od -An -tx1 | tr -d ' ')" 0a04
 

@@ -115,7 +115,7 @@ def run_in(directory, files, start):
 def check(work, name, needs, files, text):
     missing = [program for program in needs if not shutil.which(program)]
     if missing:
-        tap.skip(name, f"{missing[0]} is not installed")
+        tap.skip_missing(name, f"{missing[0]} is not installed")
         return
     command, directory, run = ["bash", "-c", text], os.path.join(work, "in"), os.path.join(work, "run")
     shutil.rmtree(run, ignore_errors=True)

@@ -12,7 +12,7 @@ for name in sqlite zstd gcc threads; do
 	*) needs=$name ;;
 	esac
 	if ! command -v "$needs" >/dev/null; then
-		skip "$name" "there is no $needs here"
+		skip_missing "$name" "there is no $needs here"
 		continue
 	fi
 	run "$SONDE" tune "$SONDE_STAGE/share/sonde/studies/$name.yml" --trials 6 --confirm 2 --json
