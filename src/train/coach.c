@@ -234,13 +234,15 @@ int train_coach_report(struct train_coach *c, unsigned index, unsigned worker, d
 {
 	struct train_stint *s = train_coach_now(c);
 	int rc = grow(&c->losses, c->loss_count, &c->loss_cap, TRAIN_LOSSES_MAX, sizeof(*c->losses), err);
+	size_t workers;
 
 	if (rc < 0)
 		return rc;
 	c->losses[c->loss_count++] = loss;
 	train_finish_take(&c->finish, worker, loss);
-	if (train_finish_workers(&c->finish) > c->crew)
-		c->crew = train_finish_workers(&c->finish);
+	workers = train_finish_workers(&c->finish);
+	c->crew = workers > c->crew ? workers : c->crew;
+	c->brought += train_worth_of_workers(workers);
 	if (index != s->index) {
 		s->meanwhile++;
 		return 0;
@@ -252,6 +254,7 @@ int train_coach_report(struct train_coach *c, unsigned index, unsigned worker, d
 		train_finish_take(&c->finish, worker, loss);
 	}
 	s->is_failed |= !isfinite(loss);
+	s->workers = train_finish_workers(&c->finish);
 	train_stint_report(s, time_s);
 	return 0;
 }
@@ -282,6 +285,7 @@ struct stats_interval train_coach_remaining(const struct train_coach *c)
 	if (!isfinite(here.mean) || !isfinite(r.estimate))
 		return stats_interval_open(NAN, r.n, 0.95, r.method);
 	spread = sqrt(pow(log(r.hi / r.estimate), 2) + pow(1.96 * off, 2));
+	here.mean *= train_worth_usual(c);
 	r.estimate *= here.mean;
 	r.lo = r.estimate * exp(-spread);
 	r.hi = r.estimate * exp(spread);

@@ -2,8 +2,8 @@
  * coach: decides under which configuration a job goes on. Pure: reports and the time go in, decisions come out.
  *
  * What a configuration is worth is the time an iteration takes under it, by how
- * much an iteration brings (the slope of the losses there beside that of the
- * job's curve, believed as far as the noise allows): that stays comparable while the losses fall.
+ * much an iteration brings (worth.h: less the more workers there are; the slope of the losses there beside that of
+ * the job's curve, believed as far as the noise allows): that stays comparable while the losses fall.
  * The job's remaining time is the iterations to the target (stats/curve.h) times that.
  *
  * At first a number of configurations are explored while the job trains on: exploring is work done. Each is
@@ -40,6 +40,7 @@ struct train_coach {
 	size_t stint_count;
 	double *losses;
 	size_t loss_count;
+	double brought;               /* by them, in iterations of a single worker (worth.h) */
 	struct stats_curve_fit fit;   /* of the losses at the last look */
 	struct stats_moments cost[2]; /* of moves in seconds: live, by restart */
 	double moving_s;              /* what moves have cost in all */

@@ -39,6 +39,7 @@ struct train_stint {
 	double cost_s;     /* from the asking to the first report, without what was done meanwhile; NaN: not known */
 	size_t first_loss; /* of all losses of the job, the first of this stint */
 	size_t count;      /* of its reports */
+	size_t workers;    /* that they came from */
 	size_t gap_count;  /* gaps between them that were measured, */
 	double measured_s; /* and how long they were in all */
 	double value;      /* seconds for an iteration's worth of progress, as told; NaN: not yet */

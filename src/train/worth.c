@@ -12,6 +12,11 @@
  * what is usual: standard deviations of the logarithm. Below so many reports the losses say nothing.
  */
 static const double prior_sd = 0.15, curve_sd = 0.3;
+/*
+ * For each worker beside the first a job takes so many more iterations.
+ * The shipped CNN takes 1.04, 1.10, 1.31 times as many with 2, 4, 8.
+ */
+static const double staleness = 0.04;
 enum { REPORTS_MIN = 100 };
 
 /* The slope of the logarithm of the stint's losses, and its standard error. */
@@ -39,28 +44,39 @@ static void slope_of(const struct train_coach *c, const struct train_stint *s, d
 	*error = n > 2 ? sqrt(fmax(rest, 0) / (double)(n - 2) * (double)n / det) : INFINITY;
 }
 
-/* How much an iteration brings beside the job's usual one. */
+double train_worth_of_workers(size_t workers)
+{
+	return 1 / (1 + staleness * (double)(workers > 1 ? workers - 1 : 0));
+}
+
+double train_worth_usual(const struct train_coach *c)
+{
+	return c->loss_count ? c->brought / (double)c->loss_count : 1;
+}
+
+/* How much an iteration brings beside the job's usual one: by its workers, by its losses as far as they can tell. */
 static double efficiency(const struct train_coach *c, const struct train_stint *s)
 {
 	double middle = (double)s->first_loss + (double)s->count / 2, slope, error, usual, noise, ratio;
+	double expected = train_worth_of_workers(s->workers) / train_worth_usual(c);
 
 	if (s->count < REPORTS_MIN)
-		return 1;
+		return expected;
 	usual = stats_curve_slope(&c->fit, fmax(middle, 1));
 	slope_of(c, s, &slope, &error);
 	ratio = fmin(fmax(slope / usual, 0.2), 3);
 	if (!(usual < 0) || !isfinite(slope) || !isfinite(error))
-		return 1;
+		return expected;
 	if (slope > 2 * error)
 		return 0.2; /* the losses grow: it does not train at all */
 	noise = sqrt(pow(error / usual, 2) + curve_sd * curve_sd);
-	return 1 + prior_sd * prior_sd / (prior_sd * prior_sd + noise * noise) * (ratio - 1);
+	return expected + prior_sd * prior_sd / (prior_sd * prior_sd + noise * noise) * (ratio - expected);
 }
 
 struct train_worth train_worth_measured(const struct train_coach *c, const struct train_stint *s)
 {
 	struct stats_interval pace = train_stint_pace(s);
-	double brings = efficiency(c, s);
+	double brings = efficiency(c, s) * train_worth_usual(c);
 	struct train_worth w = { pace.estimate / brings, NAN };
 
 	w.sd = isfinite(pace.se) ? pace.se / brings : w.mean;
@@ -133,7 +149,8 @@ double train_worth_improvement(const struct train_worth *w, double than)
 
 struct train_worth train_worth_to_go(const struct train_coach *c)
 {
-	struct train_worth go = { c->fit.remaining.estimate, c->fit.remaining.se };
+	double usual = train_worth_usual(c);
+	struct train_worth go = { c->fit.remaining.estimate * usual, c->fit.remaining.se * usual };
 
 	/* Without a target, or without an idea of it yet: a job that has lasted so long lasts as long again. */
 	if (!isfinite(go.mean))

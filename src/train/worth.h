@@ -1,5 +1,9 @@
 /*
  * worth: what configurations are worth: seconds for an iteration's worth of progress, measured and expected.
+ *
+ * An iteration of one of several workers brings less than that of a single one: it was computed from parameters that
+ * the others have changed meanwhile. All is counted in iterations of a single worker, so that of two
+ * configurations with the same pace the one with fewer workers is better.
  */
 #ifndef SONDE_TRAIN_WORTH_H
 #define SONDE_TRAIN_WORTH_H
@@ -10,6 +14,8 @@ struct train_worth {
 	double mean, sd; /* NaN: not known */
 };
 
+double train_worth_of_workers(size_t workers);         /* what an iteration of one of so many brings */
+double train_worth_usual(const struct train_coach *c); /* the mean of that over all reports */
 /* Of the stint, by its reports so far. */
 struct train_worth train_worth_measured(const struct train_coach *c, const struct train_stint *s);
 /* Of any configuration, by the model of all that was told. -ENODATA: too little was. */

@@ -308,6 +308,32 @@ static void the_remaining_time_is_about_right(void **state)
 	assert_true(held >= 7);
 }
 
+/* The worth of a stint of `count` reports of so many workers, each 10 ms after the other. */
+static double worth_of(struct world *w, unsigned workers, unsigned count)
+{
+	const struct train_stint *s = train_coach_now(&w->coach);
+
+	for (unsigned i = 0; i < count; i++) {
+		w->now_s += 0.01;
+		assert_int_equal(train_coach_report(&w->coach, s->index, i % workers, 2, w->now_s, NULL), 0);
+	}
+	return train_worth_measured(&w->coach, s).mean;
+}
+
+static void of_the_same_pace_fewer_workers_are_better(void **state)
+{
+	struct world one, eight;
+
+	set_up(&one, "", 1);
+	set_up(&eight, "", 1);
+	double alone = worth_of(&one, 1, 90), crowd = worth_of(&eight, 8, 90);
+	assert_true(fabs(alone - 0.01) < 1e-9);
+	assert_true(crowd > 1.2 * alone && crowd < 1.4 * alone);
+	assert_true(train_worth_usual(&one.coach) == 1 && train_worth_usual(&eight.coach) < 0.85);
+	tear_down(&one);
+	tear_down(&eight);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +346,7 @@ int main(void)
 		cmocka_unit_test(a_job_that_is_silent_is_cut),
 		cmocka_unit_test(what_was_learnt_is_recalled),
 		cmocka_unit_test(the_remaining_time_is_about_right),
+		cmocka_unit_test(of_the_same_pace_fewer_workers_are_better),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
