@@ -251,19 +251,34 @@ static uint64_t pass_syscalls(void *state, int64_t now_ns)
 	return read_events(s, false);
 }
 
+/* What was not seen. */
+static void remark(struct syscalls *s)
+{
+	struct sonde_err why = SONDE_ERR_INIT;
+	char foreign[96] = "", unnamed[96] = "";
+	uint64_t unnamed_count = s->points.is_on ? s->rows.unnamed : 0;
+	if (!s->rows.foreign && !unnamed_count)
+		return;
+	if (s->rows.foreign)
+		snprintf(foreign, sizeof(foreign), "calls of %llu 32-bit programs are not known%s",
+				(unsigned long long)s->rows.foreign, unnamed_count ? "; " : "");
+	if (unnamed_count)
+		snprintf(unnamed, sizeof(unnamed),
+				"by tracepoints of perf: %llu calls were given a path that is not known",
+				(unsigned long long)unnamed_count);
+	err_set(&why, ENODATA, "%s%s", foreign, unnamed);
+	if (unnamed_count)
+		err_hint(&why, "--syscalls-by ptrace knows all paths, at 20 us a call");
+	probe_remark(s->host, &probe_syscalls, &why);
+}
+
 static void finish_syscalls(void *state, int64_t now_ns)
 {
 	struct syscalls *s = state;
 	(void)now_ns;
 	watcher_stop(&s->watcher);
 	read_events(s, true);
-	if (s->points.is_on && s->rows.unnamed) {
-		struct sonde_err why = SONDE_ERR_INIT;
-		err_set(&why, ENODATA, "by tracepoints of perf: %llu calls were given a path that is not known",
-				(unsigned long long)s->rows.unnamed);
-		err_hint(&why, "--syscalls-by ptrace knows all paths, at 20 us a call");
-		probe_remark(s->host, &probe_syscalls, &why);
-	}
+	remark(s);
 }
 
 static void report_syscalls(void *state, struct json *j)
@@ -273,6 +288,7 @@ static void report_syscalls(void *state, struct json *j)
 	json_kuint(j, "images", s->rows.images);
 	json_kuint(j, "filtered", s->rows.filtered);
 	json_kuint(j, "unnamed", s->rows.unnamed);
+	json_kuint(j, "foreign", s->rows.foreign);
 	if (s->points.is_on) {
 		json_kuint(j, "names", s->points.late.names.told);
 		json_kuint(j, "disbelieved", s->points.late.names.dropped);
