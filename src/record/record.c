@@ -173,6 +173,17 @@ static void watch_others(struct recorder *r)
 	}
 }
 
+/* Probes that cannot look into it would leave the rest, which is the machine's. */
+static int check_group(const char *dir, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, errno, "cannot observe the control group '%s'", dir);
+	if (faccessat(fd, "cgroup.procs", F_OK, 0))
+		return err_set(err, EINVAL, "cannot observe '%s': it is no control group", dir);
+	return 0;
+}
+
 /* What runs already, until it ends, the time is up or a signal comes. */
 static int observe(struct recorder *r, struct sonde_err *err)
 {
@@ -183,6 +194,9 @@ static int observe(struct recorder *r, struct sonde_err *err)
 	CLEANUP(cleanup_fd) int pidfd = t->kind == PROBE_PID ? (int)syscall(SYS_pidfd_open, t->pid, 0) : -1;
 	if (t->kind == PROBE_PID && pidfd < 0)
 		return err_sys(err, errno, "cannot observe process %d", (int)t->pid);
+	int rc = t->kind == PROBE_CGROUP ? check_group(t->cgroup, err) : 0;
+	if (rc)
+		return rc;
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
