@@ -206,6 +206,7 @@ static int observe(struct recorder *r, struct sonde_err *err)
 	probe_set_attach(&r->probes, t);
 	if (probe_set_is_idle(&r->probes))
 		return err_set(err, EACCES, "no probe can observe that: %s", r->probes.status[0].why.text);
+	write_run_json(r, NULL); /* which of them can is known by now */
 	waker_init(&w, &r->probes, NULL, pidfd, signals);
 	do {
 		bool is_ready = waker_wait(&w, until_ns);
@@ -305,6 +306,7 @@ static int run_command(struct recorder *r, struct record_result *result, struct 
 	int rc = start_command(r, err);
 	if (rc)
 		return rc;
+	write_run_json(r, NULL); /* which probes could attach is known by now, should we die */
 	watch(r);
 	rc = launch_wait(&r->launch, &result->status, err);
 	if (r->has_drain)
