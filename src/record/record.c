@@ -222,6 +222,9 @@ static int observe(struct recorder *r, struct sonde_err *err)
 
 static void count_losses(struct recorder *r)
 {
+	static const char unseen[] =
+			"no process could be traced: the command is static, setuid or of another architecture";
+	static const char no_room[] = "no process could be traced: the tracer finds no room for events there";
 	if (!r->has_drain)
 		return;
 	const struct sonde_control *c = r->ring.control;
@@ -229,8 +232,7 @@ static void count_losses(struct recorder *r)
 	r->facts.blind = c->blind_forks;
 	drain_losses(&r->drain, &r->facts.dropped, &r->facts.filtered, &r->facts.blind);
 	if (!r->drain.process_count && !r->facts.trace_reason)
-		r->facts.trace_reason =
-				"no process could be traced: the command is static, setuid or of another architecture";
+		r->facts.trace_reason = c->blind_forks ? no_room : unseen;
 }
 
 static void finish(struct recorder *r, struct record_result *result)
