@@ -125,6 +125,7 @@ struct probe_ops {
 	uint64_t (*pass)(void *state, int64_t now_ns);
 	/* Take the rest and write the rows of dimensions. */
 	void (*finish)(void *state, int64_t now_ns);
+	void (*conclude)(void *state); /* when the lives of all threads are known; NULL: nothing to say then */
 	/* What was counted, and further key-value pairs for run.json. */
 	void (*report)(void *state, struct json *j);
 	void (*free)(void *state);

@@ -217,6 +217,9 @@ void probe_set_finish(struct probe_set *s)
 	remark_no_container(s);
 	if (s->host.tasks)
 		tasks_emit(s->host.tasks);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->states[i] && s->status[i].ops->conclude)
+			s->status[i].ops->conclude(s->states[i]);
 }
 
 static void write_one(struct probe_set *s, size_t i, bool is_over, struct json *j)
