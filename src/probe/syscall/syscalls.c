@@ -214,6 +214,11 @@ static uint64_t take_points(struct syscalls *s)
 	return taken;
 }
 
+static uint64_t lost_calls(const struct syscalls *s)
+{
+	return s->kernel.seen >= 0 ? kernel_calls_lost(&s->kernel) : s->points.lost;
+}
+
 static uint64_t read_events(struct syscalls *s, bool is_last)
 {
 	if (s->points.is_on)
@@ -238,8 +243,7 @@ static uint64_t read_events(struct syscalls *s, bool is_last)
 		taken += take_events(s, is_last ? kernel_calls_end(&s->kernel) : end, until_ns);
 	if (s->points.is_on)
 		taken += take_points(s);
-	uint64_t lost = !is_last ? 0 : s->kernel.seen >= 0 ? kernel_calls_lost(&s->kernel) : s->points.lost;
-	probe_count(s->host, &probe_syscalls, s->rows.rows - s->told, lost);
+	probe_count(s->host, &probe_syscalls, s->rows.rows - s->told, is_last ? lost_calls(s) : 0);
 	s->told = s->rows.rows;
 	return taken;
 }
