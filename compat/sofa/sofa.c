@@ -10,17 +10,19 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ARGS_MAX 256
 #define HOSTS_MAX 64
 #define COMPAT_BIN "/lib/sonde/compat/sofa/bin/sofa"
 
 enum { RECORD = 1, PREPARE = 2, SUMMARY = 4, VIEW = 8, DIFF = 16 }; /* stages that take an option */
+enum { LAST = 1, TO_STDERR = 2 };                                  /* how sonde is run */
 enum kind { PASS, ALWAYS, NOTED, REFUSED, OWN };
 
 struct row {
@@ -81,7 +83,7 @@ static const struct row rows[] = {
 #define ROWS (sizeof(rows) / sizeof(*rows))
 
 struct line {
-	const char *words[ARGS_MAX];
+	const char **words; /* with NULL behind them */
 	size_t count;
 };
 
@@ -108,8 +110,12 @@ __attribute__((format(printf, 1, 2))) static int fail(const char *format, ...)
 
 static void add(struct line *line, const char *word)
 {
-	if (line->count + 1 < ARGS_MAX)
-		line->words[line->count++] = word;
+	const char **words = realloc(line->words, (line->count + 2) * sizeof(*words));
+	if (!words)
+		exit(fail("no memory for the command line"));
+	line->words = words;
+	words[line->count++] = word;
+	words[line->count] = NULL;
 }
 
 /* An option with its value, if there is one. */
@@ -199,7 +205,7 @@ static int find_sonde(struct sofa *s)
 }
 
 /* sonde WORD [options of a stage] [more...]; does not return when it is the last. */
-static int run(struct sofa *s, bool is_last, const char *word, unsigned stage, const char *const *more)
+static int run(struct sofa *s, unsigned how, const char *word, unsigned stage, const char *const *more)
 {
 	struct line line = { 0 };
 	int status = 0;
@@ -211,11 +217,14 @@ static int run(struct sofa *s, bool is_last, const char *word, unsigned stage, c
 		add(&line, *more);
 	for (size_t i = 0; !strcmp(word, "record") + !strcmp(word, "stat") && i < s->command.count; i++)
 		add(&line, s->command.words[i]);
-	pid_t child = is_last ? 0 : fork();
+	pid_t child = how & LAST ? 0 : fork();
 	if (!child) {
+		if (how & TO_STDERR)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
 		execv(s->sonde, (char **)(void *)line.words);
 		_exit(fail("cannot run '%s': %s", s->sonde, strerror(errno)));
 	}
+	free(line.words);
 	if (child < 0 || waitpid(child, &status, 0) < 0)
 		return fail("cannot run '%s': %s", s->sonde, strerror(errno));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -225,7 +234,7 @@ static int run(struct sofa *s, bool is_last, const char *word, unsigned stage, c
 #define GPU_ALWAYS "CUDA_COPY_H2D:red,CUDA_COPY_D2H:peru,CUDA_COPY_P2P:purple"
 #define GPU_USUAL "_fw_:royalblue,_bw_:darkviolet,AllReduceKernel:indigo"
 
-static int do_record(struct sofa *s)
+static int record(struct sofa *s, const char *word, unsigned how)
 {
 	char gpu[4096];
 	snprintf(gpu, sizeof(gpu), GPU_ALWAYS ",%s", s->gpu_filters ? s->gpu_filters : GPU_USUAL);
@@ -235,13 +244,18 @@ static int do_record(struct sofa *s)
 	give(o, "--hosts", s->hosts);
 	if (!s->command.count && s->pid) { /* SOFA only wrote the number down */
 		give(o, "--pid", s->pid);
-		return run(s, true, s->word, RECORD, (const char *[]){ "--force", "--output", s->logdir, NULL });
+		return run(s, how, word, RECORD, (const char *[]){ "--force", "--output", s->logdir, NULL });
 	}
 	if (!s->command.count)
 		return fail("%s wants a command, in quotes, or --pid", s->word);
 	if (s->pid)
 		fprintf(stderr, "sofa: --pid has no effect beside a command; without one that process is recorded\n");
-	return run(s, true, s->word, RECORD, (const char *[]){ "--force", "--output", s->logdir, "--", NULL });
+	return run(s, how, word, RECORD, (const char *[]){ "--force", "--output", s->logdir, "--", NULL });
+}
+
+static int do_record(struct sofa *s)
+{
+	return record(s, "record", LAST);
 }
 
 /* Without any the page draws those that were given when the run was made. */
@@ -269,6 +283,32 @@ static int pass_summary(struct sofa *s)
 	give(o, "--cpu-filters", s->cpu_filters);
 	give(o, "--gpu-filters", s->gpu_filters);
 	return 0;
+}
+
+/* When the run was made; 0: there is none. */
+static int64_t made_ns(const char *dir)
+{
+	char path[4096];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), "%s/run.json", dir);
+	bool is = n > 0 && (size_t)n < sizeof(path) && !stat(path, &st);
+	return is ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : 0;
+}
+
+/* What the summary is to be like `sonde stat` does not take: then it is asked for afterwards. */
+static int do_stat(struct sofa *s)
+{
+	int64_t before_ns = made_ns(s->logdir);
+	int code = pass_summary(s);
+	if (code)
+		return code;
+	if (!s->stages[__builtin_ctz(SUMMARY)].count)
+		return record(s, "stat", LAST);
+	code = record(s, "record", 0);
+	int64_t after_ns = made_ns(s->logdir);
+	if (after_ns && after_ns != before_ns)
+		run(s, TO_STDERR, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
+	return code;
 }
 
 static bool is_there(const char *dir, const char *file)
@@ -309,35 +349,35 @@ static int find_cluster(struct sofa *s)
 	}
 	snprintf(joined, sizeof(joined), "%.*s-cluster", bytes, s->logdir);
 	s->logdir = joined;
-	return run(s, false, "join", 0, more);
+	return run(s, 0, "join", 0, more);
 }
 
 static int do_preprocess(struct sofa *s)
 {
 	int code = find_cluster(s);
-	return code ? code : run(s, true, "preprocess", PREPARE, (const char *[]){ s->logdir, NULL });
+	return code ? code : run(s, LAST, "preprocess", PREPARE, (const char *[]){ s->logdir, NULL });
 }
 
 static int do_analyze(struct sofa *s)
 {
 	int code = find_cluster(s);
 	code = code ? code : pass_summary(s);
-	return code ? code : run(s, true, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
+	return code ? code : run(s, LAST, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
 }
 
 static int do_viz(struct sofa *s)
 {
 	int code = find_cluster(s);
 	pass_groups(s);
-	return code ? code : run(s, true, "view", VIEW, (const char *[]){ s->logdir, NULL });
+	return code ? code : run(s, LAST, "view", VIEW, (const char *[]){ s->logdir, NULL });
 }
 
 static int do_report(struct sofa *s)
 {
 	int code = find_cluster(s);
 	code = code ? code : pass_summary(s);
-	code = code ? code : run(s, false, "preprocess", PREPARE, (const char *[]){ s->logdir, NULL });
-	code = code ? code : run(s, false, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
+	code = code ? code : run(s, 0, "preprocess", PREPARE, (const char *[]){ s->logdir, NULL });
+	code = code ? code : run(s, 0, "summary", SUMMARY, (const char *[]){ s->logdir, NULL });
 	if (code)
 		return code;
 	if (s->has_gui)
@@ -350,12 +390,12 @@ static int do_diff(struct sofa *s)
 {
 	if (!s->base || !s->match)
 		return fail("diff wants --base_logdir and --match_logdir");
-	return run(s, true, "diff", DIFF, (const char *[]){ s->base, s->match, NULL });
+	return run(s, LAST, "diff", DIFF, (const char *[]){ s->base, s->match, NULL });
 }
 
 static int do_clean(struct sofa *s)
 {
-	return run(s, true, "clean", 0, (const char *[]){ s->logdir, NULL });
+	return run(s, LAST, "clean", 0, (const char *[]){ s->logdir, NULL });
 }
 
 static const struct {
@@ -363,7 +403,7 @@ static const struct {
 	int (*run)(struct sofa *);
 	const char *does;
 } words[] = {
-	{ "stat", do_record, "run a command and say where its time went" },
+	{ "stat", do_stat, "run a command and say where its time went" },
 	{ "record", do_record, "run a command and record what it does" },
 	{ "preprocess", do_preprocess, "prepare the run for fast looking" },
 	{ "analyze", do_analyze, "say where the time went" },

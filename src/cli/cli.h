@@ -53,6 +53,7 @@ enum cli_type {
 	CLI_TYPE_INT,      /* int64_t: a decimal number between .min and .max */
 	CLI_TYPE_SIZE,     /* uint64_t: bytes; "64", "64K", "64M", "1.5GiB": powers of 1024 */
 	CLI_TYPE_DURATION, /* int64_t: nanoseconds; "10s", "5ms", "250us", "1.5m"; a unit is needed except for 0 */
+	CLI_TYPE_SECONDS,  /* the same, and a number alone is seconds: for how long something goes on */
 	CLI_TYPE_CHOICE,   /* int: index of the word in .choices */
 	CLI_TYPE_STRINGS,  /* struct cli_list: one value an occurrence, repeatable */
 	CLI_TYPE_WORDS,    /* struct cli_list: comma-separated, repeatable; each one of .choices if there are any */
@@ -88,6 +89,7 @@ struct cli_option {
 #define CLI_RUN(S, field) .type = CLI_TYPE_RUN, .offset = CLI_FIELD(S, field, const char *)
 #define CLI_INT(S, field) .type = CLI_TYPE_INT, .offset = CLI_FIELD(S, field, int64_t)
 #define CLI_SIZE(S, field) .type = CLI_TYPE_SIZE, .offset = CLI_FIELD(S, field, uint64_t)
+#define CLI_SECONDS(S, field) .type = CLI_TYPE_SECONDS, .offset = CLI_FIELD(S, field, int64_t)
 #define CLI_DURATION(S, field) .type = CLI_TYPE_DURATION, .offset = CLI_FIELD(S, field, int64_t)
 #define CLI_CHOICE(S, field) .type = CLI_TYPE_CHOICE, .offset = CLI_FIELD(S, field, int)
 #define CLI_STRINGS(S, field) .type = CLI_TYPE_STRINGS, .offset = CLI_FIELD(S, field, struct cli_list)

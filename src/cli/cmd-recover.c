@@ -80,7 +80,7 @@ static void say(const struct options *o, const char *path, const json_t *json, c
 	if (!r->is_lost_known)
 		puts(", what the recorder had in memory is lost");
 	else if (!r->lost_events && !r->dropped_events)
-		puts(", nothing is lost");
+		puts(", no event of the tracer is lost");
 	else if (!r->dropped_events)
 		printf(", %s events are lost\n", term_count(lost, r->lost_events));
 	else

@@ -14,6 +14,7 @@ static const char *const kinds[] = {
 	[CLI_TYPE_INT] = "nothing",
 	[CLI_TYPE_SIZE] = "nothing",
 	[CLI_TYPE_DURATION] = "nothing",
+	[CLI_TYPE_SECONDS] = "nothing",
 	[CLI_TYPE_CHOICE] = "words",
 	[CLI_TYPE_STRINGS] = "nothing",
 	[CLI_TYPE_WORDS] = "list",

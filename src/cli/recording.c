@@ -51,9 +51,9 @@ const struct cli_option recording_rows[] = {
 			.help = "Instead of running a program: whoever is in this control group." },
 	{ 0, "all-cpus", NULL, CLI_FLAG(struct recording_options, is_all_cpus), .group = "What to observe",
 			.help = "Everything on this machine, with or without a program to run." },
-	{ 0, "duration", "TIME", CLI_DURATION(struct recording_options, duration_ns), .group = "What to observe",
+	{ 0, "duration", "TIME", CLI_SECONDS(struct recording_options, duration_ns), .group = "What to observe",
 			.default_words = "until the process ends or Ctrl-C",
-			.help = "For how long to observe what is not run by sonde itself." },
+			.help = "For how long to observe what is not run by sonde itself; a number alone is seconds." },
 	{ 0, "freq", "HZ", CLI_INT(struct recording_options, freq), .min = 1, .max = 20000, .group = "Probes",
 			.default_text = "199", .help = "Samples for each second of CPU time." },
 	{ 0, "events", "LIST", CLI_WORDS(struct recording_options, events), .group = "Probes",
@@ -81,7 +81,7 @@ const struct cli_option recording_rows[] = {
 			.help = "As --syscalls, in one way alone: bpf; perf, whose tracepoints cost 2 to 5 us a call, "
 				"others nothing, and do not know all paths; or ptrace, which costs 20 us or more. auto "
 				"takes the first that works." },
-	{ 0, "timeout", "TIME", CLI_DURATION(struct recording_options, timeout_ns), .group = "The program's place",
+	{ 0, "timeout", "TIME", CLI_SECONDS(struct recording_options, timeout_ns), .group = "The program's place",
 			.default_words = "none",
 			.help = "End the program and all that it started after this time: interrupted, two seconds "
 				"later terminated, three later killed." },

@@ -53,6 +53,11 @@ static const struct unit duration_units[] = {
 	{ NULL, 0 },
 };
 
+static const struct unit bare_seconds[] = {
+	{ "", BILLION },
+	{ NULL, 0 },
+};
+
 static const struct unit *unit_find(const struct unit *units, const char *name)
 {
 	for (; units->name; units++)
@@ -132,6 +137,15 @@ int cli_parse_duration(const char *text, int64_t *ns, struct sonde_err *err)
 	return 0;
 }
 
+static int parse_seconds(const char *text, int64_t *ns, struct sonde_err *err)
+{
+	int rc = with_unit(text, bare_seconds, ns);
+
+	if (rc == -ERANGE)
+		return err_set(err, ERANGE, "'%s' is too large", text);
+	return rc ? cli_parse_duration(text, ns, err) : 0;
+}
+
 static int parse_int(const char *text, int64_t *value, struct sonde_err *err)
 {
 	const char *digits = text + (*text == '-' || *text == '+');
@@ -154,7 +168,7 @@ static char *limit_text(const struct cli_option *option, int64_t limit, char tex
 {
 	if (option->type == CLI_TYPE_SIZE)
 		return term_bytes(text, (uint64_t)limit);
-	if (option->type == CLI_TYPE_DURATION)
+	if (option->type == CLI_TYPE_DURATION || option->type == CLI_TYPE_SECONDS)
 		return term_ns(text, limit);
 	snprintf(text, TERM_TEXT, "%lld", (long long)limit);
 	return text;
@@ -263,6 +277,8 @@ static int parse_number(enum cli_type type, const char *text, int64_t *value, st
 {
 	if (type == CLI_TYPE_SIZE)
 		return cli_parse_size(text, (uint64_t *)value, err);
+	if (type == CLI_TYPE_SECONDS)
+		return parse_seconds(text, value, err);
 	if (type == CLI_TYPE_DURATION)
 		return cli_parse_duration(text, value, err);
 	return parse_int(text, value, err);
@@ -319,6 +335,7 @@ static set_function *const setters[] = {
 	[CLI_TYPE_INT] = set_number,
 	[CLI_TYPE_SIZE] = set_number,
 	[CLI_TYPE_DURATION] = set_number,
+	[CLI_TYPE_SECONDS] = set_number,
 	[CLI_TYPE_CHOICE] = set_choice,
 	[CLI_TYPE_STRINGS] = set_strings,
 	[CLI_TYPE_WORDS] = set_words,

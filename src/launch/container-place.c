@@ -56,7 +56,7 @@ int container_use_client(struct job *j, struct keeper_plan *plan, struct words *
 static void add_hold(struct contained *c, const struct job_spec *spec)
 {
 	CLEANUP(words_release) struct words before = { 0 };
-	if (!spec->place->hold || !spec->met || engine_is_podman(c->engine) ||
+	if (!spec->place->hold || !spec->met || engine_is_podman(c->engine) || engine_is_elsewhere(c->engine) ||
 			engine_add_entrypoint(&before, c->engine, spec->place) || gate_make(&c->gate)) {
 		words_add(&c->argv, spec->place->image);
 		return;
@@ -130,6 +130,21 @@ static bool pass_gate(struct job *j)
 	return true;
 }
 
+/*
+ * What the engine knows, asked now and then. Who runs, and has not come to the gate by the next question, cannot get
+ * there (a policy forbids it, a virtual machine is around it) and has gone on: it is not waited for.
+ */
+static pid_t ask_engine(struct contained *c, int64_t *ask_ns)
+{
+	if (clock_mono_ns() < *ask_ns)
+		return 0;
+	pid_t pid = engine_pid(c->engine, c->name);
+	*ask_ns = clock_mono_ns() + ASK_NS;
+	bool is_on_its_way = pid && c->gate.is_made && !c->was_running;
+	c->was_running = pid != 0;
+	return is_on_its_way ? 0 : pid;
+}
+
 /* Until the engine knows it as running, or its client has ended, which a short command may do first. */
 static int started(struct job *j, struct sonde_err *err)
 {
@@ -143,12 +158,11 @@ static int started(struct job *j, struct sonde_err *err)
 		if (c->gate.is_made && pass_gate(j))
 			return 0;
 		j->pid = c->gate.is_made ? 0 : tree_find(j->keeper, is_inside);
-		if (!c->gate.is_made && !j->pid && clock_mono_ns() > ask_ns) {
-			j->pid = engine_pid(c->engine, c->name);
-			ask_ns = clock_mono_ns() + ASK_NS;
-		}
-		if (j->pid)
+		j->pid = j->pid ? j->pid : ask_engine(c, &ask_ns);
+		if (j->pid) {
+			gate_release(&c->gate);
 			return 0;
+		}
 		if (j->meanwhile)
 			j->meanwhile(j->meanwhile_arg);
 		if (clock_mono_ns() > until_ns)

@@ -11,6 +11,7 @@ struct contained { /* j->place */
 	char name[64];
 	bool is_kept;
 	struct words argv;
+	bool was_running;      /* when the engine was asked last */
 	bool has_no_oom_file;  /* see drop_oom_file */
 	struct gate gate;      /* where its first process waits, if the engine may be a daemon's client */
 	struct job_usage seen; /* by its control group, last; -1: not known */

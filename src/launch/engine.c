@@ -234,6 +234,18 @@ bool engine_is_podman(const char *engine)
 	return is;
 }
 
+/* podman under another name has no such word. */
+bool engine_is_elsewhere(const char *engine)
+{
+	CLEANUP(words_release) struct words w = { 0 };
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	engine_add(&w, engine);
+	words_add(&w, "context");
+	words_add(&w, "inspect");
+	words_add(&w, "--format={{.Endpoints.docker.Host}}");
+	return !words_done(&w) && !engine_run(&w, &out, NULL) && out.len > 1 && strncmp(out.data, "unix://", 7) != 0;
+}
+
 void engine_kill(const char *engine, const char *name)
 {
 	CLEANUP(words_release) struct words w = { 0 };

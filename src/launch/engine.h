@@ -28,7 +28,8 @@ void engine_name(char *out, size_t size, bool is_kept);
 /* The arguments of `run` for a place: limits, mounts, environment, directory and CPUs. */
 void engine_add_place(struct words *w, const struct job_place *place, const struct job_spec *spec);
 void engine_add_env(struct words *w, const char *const *env);
-bool engine_is_podman(const char *engine); /* by its name: its containers are its own children */
+bool engine_is_podman(const char *engine);    /* by its name: its containers are its own children */
+bool engine_is_elsewhere(const char *engine); /* its daemon is on another machine, where files of ours are not */
 /* What the image, or the arguments of `run`, put before a command. -errno: that cannot be told. */
 int engine_add_entrypoint(struct words *w, const char *engine, const struct job_place *place);
 /* The container is gone afterwards, at once, whatever it ran; fine when it was never there. */

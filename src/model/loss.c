@@ -58,6 +58,22 @@ static void say_probe(struct speaker *s, const json_t *probe)
 	}
 }
 
+/* Rows are written together, so the last ones of a recorder that died never were. */
+static void say_recovered(struct speaker *s, const json_t *recovered)
+{
+	const json_t *lost = json_object_get(recovered, "lost_events");
+
+	if (!recovered)
+		return;
+	if (json_is_integer(lost))
+		say(s,
+				"the recorder died: %" JSON_INTEGER_FORMAT
+				" events of the tracer are lost, and what other probes saw in its last moments",
+				json_integer_value(lost));
+	else
+		say(s, "the recorder died: what was seen in its last moments is lost, nobody knows how much");
+}
+
 static void say_recorder(struct speaker *s, const struct model_run *run)
 {
 	const json_t *probes = json_object_get(run->json, "probes");
@@ -68,6 +84,7 @@ static void say_recorder(struct speaker *s, const struct model_run *run)
 		say(s, "%s: what it said about the run is not known", run->trouble);
 	if (model_run_is_unfinished(run))
 		say(s, "the recorder has not finished: it still records, or it died and 'sonde recover' can finish");
+	say_recovered(s, json_object_get(run->json, "recovered"));
 	if (trouble)
 		say(s, "the recorder had trouble: %s", trouble);
 	if (lost_rows > 0)

@@ -125,6 +125,7 @@ struct probe_ops {
 	uint64_t (*pass)(void *state, int64_t now_ns);
 	/* Take the rest and write the rows of dimensions. */
 	void (*finish)(void *state, int64_t now_ns);
+	void (*conclude)(void *state); /* when the lives of all threads are known; NULL: nothing to say then */
 	/* What was counted, and further key-value pairs for run.json. */
 	void (*report)(void *state, struct json *j);
 	void (*free)(void *state);
@@ -185,7 +186,8 @@ int64_t probe_set_due_ns(struct probe_set *s);
 uint64_t probe_set_pass(struct probe_set *s);
 void probe_set_finish(struct probe_set *s);
 /* One object a probe, into an open array. */
-void probe_set_write(struct probe_set *s, struct json *j);
+/* Their states and why; when it is over, also what they have counted. */
+void probe_set_write(struct probe_set *s, bool is_over, struct json *j);
 void probe_set_release(struct probe_set *s);
 
 /* The next step when a setting of the machine stands in the way. */

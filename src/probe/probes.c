@@ -217,9 +217,12 @@ void probe_set_finish(struct probe_set *s)
 	remark_no_container(s);
 	if (s->host.tasks)
 		tasks_emit(s->host.tasks);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->states[i] && s->status[i].ops->conclude)
+			s->status[i].ops->conclude(s->states[i]);
 }
 
-static void write_one(struct probe_set *s, size_t i, struct json *j)
+static void write_one(struct probe_set *s, size_t i, bool is_over, struct json *j)
 {
 	const struct probe_status *p = &s->status[i];
 	json_object(j);
@@ -229,7 +232,7 @@ static void write_one(struct probe_set *s, size_t i, struct json *j)
 		json_kstr(j, "reason", p->why.text);
 	if (p->why.hint[0])
 		json_kstr(j, "hint", p->why.hint);
-	if (p->state == PROBE_RAN) {
+	if (p->state == PROBE_RAN && is_over) {
 		json_kuint(j, "events", p->events);
 		json_kuint(j, "lost", p->lost);
 		json_kint(j, "cpu_ns", p->cpu_ns);
@@ -239,10 +242,10 @@ static void write_one(struct probe_set *s, size_t i, struct json *j)
 	json_end(j);
 }
 
-void probe_set_write(struct probe_set *s, struct json *j)
+void probe_set_write(struct probe_set *s, bool is_over, struct json *j)
 {
 	for (size_t i = 0; i < s->count; i++)
-		write_one(s, i, j);
+		write_one(s, i, is_over, j);
 }
 
 void probe_set_release(struct probe_set *s)

@@ -173,6 +173,17 @@ static void watch_others(struct recorder *r)
 	}
 }
 
+/* Probes that cannot look into it would leave the rest, which is the machine's. */
+static int check_group(const char *dir, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, errno, "cannot observe the control group '%s'", dir);
+	if (faccessat(fd, "cgroup.procs", F_OK, 0))
+		return err_set(err, EINVAL, "cannot observe '%s': it is no control group", dir);
+	return 0;
+}
+
 /* What runs already, until it ends, the time is up or a signal comes. */
 static int observe(struct recorder *r, struct sonde_err *err)
 {
@@ -183,6 +194,9 @@ static int observe(struct recorder *r, struct sonde_err *err)
 	CLEANUP(cleanup_fd) int pidfd = t->kind == PROBE_PID ? (int)syscall(SYS_pidfd_open, t->pid, 0) : -1;
 	if (t->kind == PROBE_PID && pidfd < 0)
 		return err_sys(err, errno, "cannot observe process %d", (int)t->pid);
+	int rc = t->kind == PROBE_CGROUP ? check_group(t->cgroup, err) : 0;
+	if (rc)
+		return rc;
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
@@ -192,6 +206,7 @@ static int observe(struct recorder *r, struct sonde_err *err)
 	probe_set_attach(&r->probes, t);
 	if (probe_set_is_idle(&r->probes))
 		return err_set(err, EACCES, "no probe can observe that: %s", r->probes.status[0].why.text);
+	write_run_json(r, NULL); /* which of them can is known by now */
 	waker_init(&w, &r->probes, NULL, pidfd, signals);
 	do {
 		bool is_ready = waker_wait(&w, until_ns);
@@ -207,6 +222,9 @@ static int observe(struct recorder *r, struct sonde_err *err)
 
 static void count_losses(struct recorder *r)
 {
+	static const char unseen[] =
+			"no process could be traced: the command is static, setuid or of another architecture";
+	static const char no_room[] = "no process could be traced: the tracer finds no room for events there";
 	if (!r->has_drain)
 		return;
 	const struct sonde_control *c = r->ring.control;
@@ -214,8 +232,7 @@ static void count_losses(struct recorder *r)
 	r->facts.blind = c->blind_forks;
 	drain_losses(&r->drain, &r->facts.dropped, &r->facts.filtered, &r->facts.blind);
 	if (!r->drain.process_count && !r->facts.trace_reason)
-		r->facts.trace_reason =
-				"no process could be traced: the command is static, setuid or of another architecture";
+		r->facts.trace_reason = c->blind_forks ? no_room : unseen;
 }
 
 static void finish(struct recorder *r, struct record_result *result)
@@ -291,6 +308,7 @@ static int run_command(struct recorder *r, struct record_result *result, struct 
 	int rc = start_command(r, err);
 	if (rc)
 		return rc;
+	write_run_json(r, NULL); /* which probes could attach is known by now, should we die */
 	watch(r);
 	rc = launch_wait(&r->launch, &result->status, err);
 	if (r->has_drain)

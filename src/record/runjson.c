@@ -66,8 +66,22 @@ static void write_exit(struct json *j, const struct run_facts *f)
 	json_end(j);
 }
 
+static void write_trace_counts(struct json *j, const struct run_facts *f)
+{
+	const struct drain *d = f->drain;
+	json_kuint(j, "processes", d->process_count);
+	json_kuint(j, "events", d->events);
+	json_kuint(j, "dropped", f->dropped);
+	json_kuint(j, "filtered", f->filtered);
+	json_kuint(j, "unfinished", d->lost_records);
+	json_kuint(j, "damaged", d->broken_chunks + d->broken_records);
+	json_kuint(j, "blind_processes", f->blind);
+}
+
+/* While it records, what they have counted is not known: should it die, that would stay. */
 static void write_probes(struct json *j, const struct run_facts *f)
 {
+	bool is_over = f->sink != NULL;
 	json_key(j, "probes");
 	json_array(j);
 	json_object(j);
@@ -75,19 +89,11 @@ static void write_probes(struct json *j, const struct run_facts *f)
 	json_kstr(j, "state", f->trace_state);
 	if (f->trace_reason)
 		json_kstr(j, "reason", f->trace_reason);
-	if (f->drain) {
-		const struct drain *d = f->drain;
-		json_kuint(j, "processes", d->process_count);
-		json_kuint(j, "events", d->events);
-		json_kuint(j, "dropped", f->dropped);
-		json_kuint(j, "filtered", f->filtered);
-		json_kuint(j, "unfinished", d->lost_records);
-		json_kuint(j, "damaged", d->broken_chunks + d->broken_records);
-		json_kuint(j, "blind_processes", f->blind);
-	}
+	if (f->drain && is_over)
+		write_trace_counts(j, f);
 	json_end(j);
 	if (f->probes)
-		probe_set_write(f->probes, j);
+		probe_set_write(f->probes, is_over, j);
 	json_end(j);
 }
 

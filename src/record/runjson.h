@@ -17,12 +17,12 @@ struct run_facts {
 	int64_t start_real_ns, start_mono_ns, end_mono_ns; /* end STORE_NULL while recording */
 	bool has_status;
 	int status;
-	int64_t oom_kills;         /* see launch_oom_kills; 0 or less: nothing to tell */
-	uint64_t memory_max_bytes; /* that it may have; 0: nobody set a limit */
-	const struct drain *drain; /* NULL before the tracer has run */
-	const struct store_sink *sink;
-	const char *trace_state;  /* "ran", "off", "failed" */
-	const char *trace_reason; /* NULL when there is nothing to say */
+	int64_t oom_kills;             /* see launch_oom_kills; 0 or less: nothing to tell */
+	uint64_t memory_max_bytes;     /* that it may have; 0: nobody set a limit */
+	const struct drain *drain;     /* NULL before the tracer has run */
+	const struct store_sink *sink; /* when all is written; NULL before */
+	const char *trace_state;       /* "ran", "off", "failed" */
+	const char *trace_reason;      /* NULL when there is nothing to say */
 	uint64_t dropped, filtered, blind;
 	struct probe_set *probes;            /* NULL: there were none */
 	const struct probe_target *observed; /* NULL: a command was run */

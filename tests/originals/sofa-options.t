@@ -34,6 +34,7 @@ becomes diff --base_logdir a --match_logdir b 'diff a b'
 becomes --logdir there record 'true' "record $usual --force --output there -- true"
 becomes record 'true' --logdir=there "record $usual --force --output there -- true"
 becomes --verbose record 'true' "record $usual --force --output sofalog -- true"
+becomes stat --cpu_top_k 7 --verbose --spotlight_gpu 'true' "record $usual --force --output sofalog -- true"
 becomes record --pid 42 "record $usual --pid 42 --force --output sofalog"
 becomes record --pid 42 'true' "record $usual --force --output sofalog -- true"
 like 'a pid beside a command is said to do nothing, as it did' "$err" '--pid has no effect'
@@ -138,6 +139,14 @@ run sofa --cpu_filters 'idle:black,a b:#ff8800' record "sh -c 'echo one\ two; ex
 is 'one quoted command: its words, its status' "$status $out" '3 one two'
 is 'the filters are in the run' "$(jq -c .filters sofalog/run.json)" \
 	'{"cpu":[{"keyword":"idle","colour":"black"},{"keyword":"a b","colour":"#ff8800"}],"gpu":[{"keyword":"CUDA_COPY_H2D","colour":"red"},{"keyword":"CUDA_COPY_D2H","colour":"peru"},{"keyword":"CUDA_COPY_P2P","colour":"purple"},{"keyword":"_fw_","colour":"royalblue"},{"keyword":"_bw_","colour":"darkviolet"},{"keyword":"AllReduceKernel","colour":"indigo"}]}'
+run sofa --logdir asked stat --cpu_top_k 3 --verbose "sh -c 'echo out; exit 4'"
+is 'stat with options of the summary: the command, its status' "$status $out" '4 out'
+like 'and the whole summary' "$err" "$(sofa --logdir asked analyze --verbose --cpu_top_k 3 | grep -m1 '^[A-Z]')"
+unlike 'which is not asked for twice' "$err" 'More: sonde summary --full'
+run sofa --logdir asked stat --cpu_top_k 3 --perf_events nonsense true
+is 'one that cannot be recorded: no summary of what was there before' "$status $(grep -c '^run ' <<<"$err")" '2 0'
+run sofa --logdir many record "$(type -P printf)" '%s ' $(seq 1000)
+is 'a command of many words keeps them all' "$status $(wc -w <<<"$out")" '0 1000'
 run sofa --logdir deep/er record true
 is 'a log directory that is not there yet is made' "$status" 0
 run sofa record --shell 'echo one >redirected && echo two | tr a-z A-Z'

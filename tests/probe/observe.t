@@ -65,6 +65,17 @@ run "$SONDE" record --pid $$ --all-cpus
 is 'two targets: a usage error' "$status" 2
 run "$SONDE" record --duration 1s -- true
 is '--duration of a program: a usage error' "$status" 2
+run "$SONDE" record -q -o seconds --probes system --all-cpus --duration 0.2
+is 'seconds may be without their unit' "$status $(jq '.wall_ns >= 200000000' seconds/run.json)" '0 true'
+run "$SONDE" record -q -o seconds2 --probes system --all-cpus --duration 0.2x
+is 'but nothing else' "$status" 2
 run "$SONDE" record -o nobody --pid 999999999
 is 'a process that there is not: a failure' "$status" 125
+run "$SONDE" record -o nobody --cgroup "$TEST_DIR/none" --duration 0.1s
+is 'a control group that there is not: a failure' "$status" 125
+like 'which says so' "$err" "cannot observe the control group '.*/none': No such file or directory"
+run "$SONDE" record -o nobody --cgroup "$TEST_DIR" --duration 0.1s
+is 'a directory that is none: a failure' "$status" 125
+like 'which says so, too' "$err" 'it is no control group'
+ok 'and there is no run of them' test ! -e nobody
 done_testing

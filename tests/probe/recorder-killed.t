@@ -18,10 +18,17 @@ ok 'the program ends by itself and says what it computed' wait_for grep -q round
 run "$SONDE" info run
 is 'the run opens' "$status" 0
 like 'and says that it was not finished' "$out$err" 'recorder has not finished'
+# What probes had counted died with it; whether they ran, and why not, did not.
+is 'no count is said that nobody knows' "$(jq '[.probes[] | keys[] | select(. == "events" or . == "lost" or . == "dropped" or . == "cpu_ns")] | length' run/run.json)" 0
+"$SONDE" record -q -o whole -- true
+states() { jq -c '.probes[] | select(.name != "gpu") | [.name, .state, .reason]' "$1/run.json"; } # of which the end decides
+is 'probes that could not run are said to be so' "$(states run | grep -v '"ran"')" "$(states whole | grep -v '"ran"')"
 run "$SONDE" recover run
 is 'it can be recovered' "$status" 0
 is 'what was lost is a number, or it is said that nobody knows' "$(jq '.recovered | has("lost_events")' run/run.json)" true
 is 'the run says that it was recovered' "$(jq -r .state run/run.json)" recovered
+lost=$(jq .recovered.lost_events run/run.json)
+like 'and what is missing' "$("$SONDE" info run)" "the recorder died: $lost events of the tracer are lost, and what other probes saw in its last moments"
 ok 'the samples are there' test "$("$SONDE" events run --table sample --json | wc -l)" -gt 0
 run "$SONDE" export --to folded run
 like 'with their stacks' "$out" ';main;.*burn'

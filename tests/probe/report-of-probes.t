@@ -17,6 +17,12 @@ run "$SONDE" record -o none --probes none -- sh -c 'exit 7'
 is '--probes none still runs the program' "$status" 7
 is 'with no probe' "$(jq -rc '[.probes[] | .state] | unique' none/run.json)" '["off"]'
 
+# Why nothing was traced.
+run "$SONDE" record -v -o small -- sh -c 'ulimit -f 1; exec ls / >/dev/null'
+like 'a tracer that got no room' "$err" '1 processes could not be traced'
+run bash -c 'ulimit -f 20; exec "$@"' bash "$SONDE" record -v -o smaller -- ls /
+like 'says so, if there is nobody else' "$(jq -r '.probes[0].reason' smaller/run.json)" 'the tracer finds no room for events there'
+
 # stat needs no directory to be made first, and keeps the program's status and output.
 run "$SONDE" stat -- sh -c 'echo mine; exit 3'
 is 'stat hands the exit code on' "$status" 3

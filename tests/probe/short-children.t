@@ -28,4 +28,13 @@ is 'processes end when their first threads do' "$("$SONDE" query --json again 's
 weights=$("$SONDE" events again --table sample --json | jq -s 'map(.weight_ns) | add')
 near 'no CPU time is missing among the samples, sampled or not' "$weights" \
 	"$("$SONDE" events again --table task --json | jq -s 'map(.run_ns) | add')" 0.02
+
+# Who ends before a sample is due has none, and that is said.
+run "$SONDE" record -v -o shortly -- "$TRUTH" kids 100 2
+like 'that few are sampled is said' "$err" 'cpu: .*[0-9]+ % of the CPU time is of threads that ran too little to be sampled'
+like 'with what to do' "$err" 'hint: a higher --freq'
+run "$SONDE" record -v -o often --freq 9999 -- "$TRUTH" kids 100 2
+unlike 'and not where they are' "$err" 'too little to be sampled'
+run "$SONDE" record -v -o little -- true
+unlike 'nor where there is little to sample' "$err" 'too little to be sampled'
 done_testing

@@ -18,6 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define UNSAMPLED_PERIODS 10 /* less that was not sampled is not worth a word */
+
 const struct probe_ops probe_cpu;
 
 struct cpu {
@@ -242,6 +244,20 @@ static void finish_cpu(void *state, int64_t now_ns)
 	count(c, before);
 }
 
+/* Few or no samples of a busy program want a word. */
+static void conclude_cpu(void *state)
+{
+	const struct cpu *c = state;
+	struct sonde_err why = SONDE_ERR_INIT;
+	int64_t all_ns = c->sampled_ns + c->unsampled_ns, periods_ns = UNSAMPLED_PERIODS * 1000000000ll;
+	if (c->unsampled_ns <= c->sampled_ns || c->unsampled_ns * c->host->options.freq_hz < periods_ns)
+		return;
+	err_set(&why, ENODATA, "%.0f %% of the CPU time is of threads that ran too little to be sampled",
+			100.0 * (double)c->unsampled_ns / (double)all_ns);
+	err_hint(&why, "a higher --freq samples more of them");
+	probe_remark(c->host, &probe_cpu, &why);
+}
+
 static void report_cpu(void *state, struct json *j)
 {
 	struct cpu *c = state;
@@ -278,6 +294,7 @@ const struct probe_ops probe_cpu = {
 	.fds = cpu_fds,
 	.pass = pass_cpu,
 	.finish = finish_cpu,
+	.conclude = conclude_cpu,
 	.report = report_cpu,
 	.free = free_cpu,
 };

@@ -30,7 +30,8 @@ struct syscall_event {
 	uint8_t is_seekable; /* CALL: what it opened */
 	uint8_t has_ring;    /* BEGIN, FORK: the tracer knows the image too */
 	uint8_t is_textless; /* CALL: what its arguments point to was not seen */
-	uint8_t zeros[6];
+	uint8_t is_foreign;  /* BEGIN, FORK: its calls have other numbers, and are not told */
+	uint8_t zeros[5];
 	int32_t pid, tid;
 	int32_t parent; /* FORK */
 	int32_t number;

@@ -7,6 +7,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -112,11 +113,25 @@ static bool is_secure(pid_t pid)
 	return false;
 }
 
-enum image_kind image_kind_of(pid_t pid)
+static int open_exe(pid_t pid)
 {
 	char path[48];
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	CLEANUP(cleanup_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool image_is_foreign(pid_t pid)
+{
+	CLEANUP(cleanup_fd) int fd = open_exe(pid);
+	Elf64_Ehdr e; /* both classes are the same that far */
+	return fd >= 0 && pread(fd, &e, sizeof(e), 0) > (ssize_t)offsetof(Elf64_Ehdr, e_version) &&
+			!memcmp(e.e_ident, ELFMAG, SELFMAG) &&
+			(e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != EM_X86_64);
+}
+
+enum image_kind image_kind_of(pid_t pid)
+{
+	CLEANUP(cleanup_fd) int fd = open_exe(pid);
 	if (fd < 0 || !has_loader(fd) || is_secure(pid) || !has_preload(pid))
 		return IMAGE_UNSEEN;
 	return image_is_go(fd) ? IMAGE_GO : IMAGE_TRACED;

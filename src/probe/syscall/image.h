@@ -19,6 +19,7 @@ enum image_kind {
 
 /* Of a process that has just executed its program, and stands still. */
 enum image_kind image_kind_of(pid_t pid);
-bool image_is_go(int fd); /* an ELF file that a Go compiler made */
+bool image_is_go(int fd);         /* an ELF file that a Go compiler made */
+bool image_is_foreign(pid_t pid); /* its calls have other numbers than ours: i386's */
 
 #endif

@@ -72,7 +72,8 @@ void late_watched(struct late *l, const struct syscall_event *e)
 {
 	const char *text = (const char *)(e + 1);
 	if (e->kind == SYSCALL_BEGIN || e->kind == SYSCALL_FORK) {
-		set_flags(l, e->pid, e->has_ring ? 0 : IS_WANTED); /* calls of those are the watcher's to tell */
+		/* calls of those are the watcher's to tell, or nobody's */
+		set_flags(l, e->pid, e->has_ring || e->is_foreign ? 0 : IS_WANTED);
 		late_names_end(&l->names, e->pid, 0, e->ts_ns);
 	} else if (e->kind == SYSCALL_LEAVE || e->kind == SYSCALL_END) {
 		set_flags(l, e->pid, 0);

@@ -85,6 +85,7 @@ static void begin(struct syscall_rows *r, const struct syscall_event *e)
 	if (r->host->begin_image && !e->has_ring)
 		r->host->begin_image(r->host->arg, &image);
 	r->images++;
+	r->foreign += e->is_foreign;
 }
 
 static void fork_image(struct syscall_rows *r, const struct syscall_event *e)

@@ -14,6 +14,7 @@
 struct syscall_rows {
 	struct probe_host *host;
 	uint64_t rows, filtered, images;
+	uint64_t foreign; /* images whose calls have other numbers */
 	uint64_t unnamed; /* calls that were given a path which was not seen */
 	/* private */
 	struct rows_process **slots;

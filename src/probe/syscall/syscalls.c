@@ -214,6 +214,11 @@ static uint64_t take_points(struct syscalls *s)
 	return taken;
 }
 
+static uint64_t lost_calls(const struct syscalls *s)
+{
+	return s->kernel.seen >= 0 ? kernel_calls_lost(&s->kernel) : s->points.lost;
+}
+
 static uint64_t read_events(struct syscalls *s, bool is_last)
 {
 	if (s->points.is_on)
@@ -238,8 +243,7 @@ static uint64_t read_events(struct syscalls *s, bool is_last)
 		taken += take_events(s, is_last ? kernel_calls_end(&s->kernel) : end, until_ns);
 	if (s->points.is_on)
 		taken += take_points(s);
-	uint64_t lost = !is_last ? 0 : s->kernel.seen >= 0 ? kernel_calls_lost(&s->kernel) : s->points.lost;
-	probe_count(s->host, &probe_syscalls, s->rows.rows - s->told, lost);
+	probe_count(s->host, &probe_syscalls, s->rows.rows - s->told, is_last ? lost_calls(s) : 0);
 	s->told = s->rows.rows;
 	return taken;
 }
@@ -251,19 +255,34 @@ static uint64_t pass_syscalls(void *state, int64_t now_ns)
 	return read_events(s, false);
 }
 
+/* What was not seen. */
+static void remark(struct syscalls *s)
+{
+	struct sonde_err why = SONDE_ERR_INIT;
+	char foreign[96] = "", unnamed[96] = "";
+	uint64_t unnamed_count = s->points.is_on ? s->rows.unnamed : 0;
+	if (!s->rows.foreign && !unnamed_count)
+		return;
+	if (s->rows.foreign)
+		snprintf(foreign, sizeof(foreign), "calls of %llu 32-bit programs are not known%s",
+				(unsigned long long)s->rows.foreign, unnamed_count ? "; " : "");
+	if (unnamed_count)
+		snprintf(unnamed, sizeof(unnamed),
+				"by tracepoints of perf: %llu calls were given a path that is not known",
+				(unsigned long long)unnamed_count);
+	err_set(&why, ENODATA, "%s%s", foreign, unnamed);
+	if (unnamed_count)
+		err_hint(&why, "--syscalls-by ptrace knows all paths, at 20 us a call");
+	probe_remark(s->host, &probe_syscalls, &why);
+}
+
 static void finish_syscalls(void *state, int64_t now_ns)
 {
 	struct syscalls *s = state;
 	(void)now_ns;
 	watcher_stop(&s->watcher);
 	read_events(s, true);
-	if (s->points.is_on && s->rows.unnamed) {
-		struct sonde_err why = SONDE_ERR_INIT;
-		err_set(&why, ENODATA, "by tracepoints of perf: %llu calls were given a path that is not known",
-				(unsigned long long)s->rows.unnamed);
-		err_hint(&why, "--syscalls-by ptrace knows all paths, at 20 us a call");
-		probe_remark(s->host, &probe_syscalls, &why);
-	}
+	remark(s);
 }
 
 static void report_syscalls(void *state, struct json *j)
@@ -273,6 +292,7 @@ static void report_syscalls(void *state, struct json *j)
 	json_kuint(j, "images", s->rows.images);
 	json_kuint(j, "filtered", s->rows.filtered);
 	json_kuint(j, "unnamed", s->rows.unnamed);
+	json_kuint(j, "foreign", s->rows.foreign);
 	if (s->points.is_on) {
 		json_kuint(j, "names", s->points.late.names.told);
 		json_kuint(j, "disbelieved", s->points.late.names.dropped);

@@ -147,6 +147,7 @@ void tell_begin(struct watch *w, struct tracee *k, bool has_ring)
 		.pid = k->pid,
 		.tid = k->pid,
 		.has_ring = has_ring,
+		.is_foreign = k->is_foreign,
 		.ts_ns = clock_mono_ns() };
 	texts_forget(&k->texts);
 	texts_link(&k->texts, 0, k->pid, "exe", -1);

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
 #include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -95,7 +96,7 @@ static void want(struct watch *w, struct tracee *k, bool is_wanted)
 	k->is_seen = is_wanted;
 	k->is_stopped_at = needs_stops(w, k);
 	if (w->o->seen >= 0)
-		kernel_calls_want(w->o->seen, k->pid, is_wanted);
+		kernel_calls_want(w->o->seen, k->pid, is_wanted && !k->is_foreign);
 	if (w->o->seen >= 0 || w->o->is_by_points)
 		tell_flush(w);
 }
@@ -117,13 +118,23 @@ static bool has_rights(pid_t tid, const char *path)
 			getxattr(whole, "security.capability", value, sizeof(value)) > 0;
 }
 
-static bool must_let_go(struct watch *w, struct tracee *k)
+/* Numbers of execve and execveat. */
+static const struct {
+	uint32_t arch;
+	int64_t exec, exec_at;
+} execs[] = { { AUDIT_ARCH_X86_64, SYS_execve, SYS_execveat }, { AUDIT_ARCH_I386, 11, 358 } };
+
+static bool must_let_go(struct watch *w, struct tracee *k, uint32_t arch)
 {
-	bool is_exec = k->number == SYS_execve || k->number == SYS_execveat;
+	bool is_exec = false, is_at = false;
+	for (size_t i = 0; i < sizeof(execs) / sizeof(*execs); i++) {
+		is_at |= execs[i].arch == arch && execs[i].exec_at == k->number;
+		is_exec |= is_at || (execs[i].arch == arch && execs[i].exec == k->number);
+	}
 	if (!is_exec || w->is_privileged)
 		return false;
 	char path[SYSCALL_TEXT_MAX];
-	size_t n = texts_peek(k->tid, k->args[k->number == SYS_execveat], path, sizeof(path) - 1);
+	size_t n = texts_peek(k->tid, k->args[is_at], path, sizeof(path) - 1);
 	path[n] = '\0';
 	return n && has_rights(k->tid, path);
 }
@@ -132,7 +143,8 @@ static bool must_let_go(struct watch *w, struct tracee *k)
 static bool on_entry(struct watch *w, struct tracee *k, const struct __ptrace_syscall_info *info)
 {
 	int64_t number = (int64_t)info->entry.nr;
-	if (number == SYS_restart_syscall && k->row) { /* as the call before, which it continues */
+	if (number == SYS_restart_syscall && info->arch == AUDIT_ARCH_X86_64 &&
+			k->row) { /* as the call before, which it continues */
 		k->is_inside = true;
 		k->ts_ns = clock_mono_ns();
 		return true;
@@ -140,12 +152,12 @@ static bool on_entry(struct watch *w, struct tracee *k, const struct __ptrace_sy
 	k->is_inside = true;
 	k->number = number;
 	memcpy(k->args, info->entry.args, sizeof(k->args));
-	if (must_let_go(w, k)) {
+	if (must_let_go(w, k, info->arch)) {
 		ptrace(PTRACE_DETACH, k->tid, NULL, NULL);
 		drop(w, k->tid);
 		return false;
 	}
-	k->row = syscall_row_of(number, k->args, false);
+	k->row = info->arch == AUDIT_ARCH_X86_64 ? syscall_row_of(number, k->args, false) : NULL;
 	if (k->row)
 		texts_of_call(&k->texts, k->tid, &syscall_rows[number], k->args);
 	k->ts_ns = k->row ? clock_mono_ns() : 0;
@@ -194,12 +206,14 @@ static void on_fork(struct watch *w, struct tracee *mother)
 		k->is_told = true;
 		k->is_inside = false;
 		k->has_ring = mother->has_ring;
+		k->is_foreign = mother->is_foreign;
 		if (k->pid != mother->pid && mother->is_seen) {
 			struct syscall_event e = { .kind = SYSCALL_FORK,
 				.pid = k->pid,
 				.tid = k->tid,
 				.parent = mother->pid,
 				.has_ring = mother->has_ring,
+				.is_foreign = mother->is_foreign,
 				.ts_ns = clock_mono_ns() };
 			tell(w, &e, NULL);
 		}
@@ -224,6 +238,7 @@ static void on_exec(struct watch *w, struct tracee *k)
 	enum image_kind kind = w->o->has_tracer ? image_kind_of(k->pid) : IMAGE_UNSEEN;
 	k->is_muted = false;
 	k->has_ring = kind == IMAGE_GO;
+	k->is_foreign = image_is_foreign(k->pid);
 	if (kind != IMAGE_TRACED)
 		tell_begin(w, k, k->has_ring);
 	want(w, k, kind != IMAGE_TRACED);
@@ -311,6 +326,7 @@ static int attach(struct watch *w)
 		closedir(dir);
 	struct tracee *first = *place_of(w, w->o->target);
 	if (first) {
+		first->is_foreign = image_is_foreign(first->pid);
 		tell_begin(w, first, false);
 		want(w, first, true);
 	}

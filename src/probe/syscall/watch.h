@@ -39,6 +39,7 @@ struct tracee {
 	bool is_seen;       /* its calls are wanted */
 	bool is_stopped_at; /* by stops at each of them */
 	bool has_ring;      /* the tracer is in its image, too */
+	bool is_foreign;    /* its calls have other numbers than ours */
 	bool is_muted;      /* not the program yet: its calls are looked at, not told */
 	bool is_inside;     /* a call */
 	int64_t number, ts_ns;

@@ -92,6 +92,26 @@ static void bad_durations_are_refused(void **state)
 	assert_int_equal(ns, 77);
 }
 
+static void seconds_need_no_unit(void **state)
+{
+	struct holder {
+		int64_t ns;
+	} holder = { 0 };
+	struct cli_option option = { 0, "t", "TIME", CLI_SECONDS(struct holder, ns) };
+	struct arena arena = ARENA_INIT;
+
+	assert_int_equal(value_set(&option, "10", &holder, &arena, NULL), 0);
+	assert_true(holder.ns == INT64_C(10000000000));
+	assert_int_equal(value_set(&option, "0.5", &holder, &arena, NULL), 0);
+	assert_int_equal(holder.ns, 500000000);
+	assert_int_equal(value_set(&option, "5ms", &holder, &arena, NULL), 0);
+	assert_int_equal(holder.ns, 5000000);
+	assert_int_equal(value_set(&option, "5x", &holder, &arena, NULL), -EINVAL);
+	assert_int_equal(value_set(&option, "", &holder, &arena, NULL), -EINVAL);
+	assert_int_equal(value_set(&option, "99999999999", &holder, &arena, NULL), -ERANGE);
+	arena_release(&arena);
+}
+
 static void refusals_say_the_form(void **state)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
@@ -177,6 +197,7 @@ int main(void)
 		cmocka_unit_test(bad_sizes_are_refused),
 		cmocka_unit_test(durations_are_read),
 		cmocka_unit_test(bad_durations_are_refused),
+		cmocka_unit_test(seconds_need_no_unit),
 		cmocka_unit_test(refusals_say_the_form),
 		cmocka_unit_test(numbers_have_limits),
 		cmocka_unit_test(numbers_are_whole_and_decimal),
