@@ -43,6 +43,11 @@ if (($(id -u) == 0)) && setpriv --reuid 65534 --regid 65534 --clear-groups test 
 	is 'a setuid program keeps its rights' "$out" "$(as_nobody "$TEST_DIR/setuid-id" -u)"
 	run as_nobody "$SONDE" record -o setuid2 --probes trace --syscalls -- "$BUSY" sh -c "$TEST_DIR/setuid-id -u"
 	is 'from a program that is watched as well' "$out" "$(as_nobody "$BUSY" sh -c "$TEST_DIR/setuid-id -u")"
+	run as_nobody "$SONDE" record -o setuid3 --probes trace --syscalls -- sh -c "$TEST_DIR/setuid-id -u; $TEST_DIR/setuid-id -u"
+	is 'from one that the tracer sees' "$out" "$(as_nobody sh -c "$TEST_DIR/setuid-id -u; $TEST_DIR/setuid-id -u")"
+	by_fd="import os; os.execve(os.open('$TEST_DIR/setuid-id', os.O_RDONLY), ['id', '-u'], {})"
+	run as_nobody "$SONDE" record -o setuid4 --probes trace --syscalls -- /usr/bin/python3 -c "$by_fd"
+	is 'by a descriptor' "$out" "$(as_nobody /usr/bin/python3 -c "$by_fd")"
 else
 	skip 'an ordinary user' 'only root can become somebody else'
 fi

@@ -80,8 +80,11 @@ static pid_t pid_of(pid_t tid)
 	return at ? (pid_t)strtol(at + 6, NULL, 10) : tid;
 }
 
+/* Who is not root must see the exec of a program with rights coming, of images that the tracer sees too. */
 static bool needs_stops(const struct watch *w, const struct tracee *k)
 {
+	if (!w->is_privileged)
+		return true;
 	return k->is_seen && w->o->seen < 0 && (!w->o->is_by_points || k->has_ring);
 }
 
@@ -109,11 +112,14 @@ static void resume(const struct tracee *k, int signal)
 }
 
 /* A program with rights of its own keeps them only if no ordinary user watches when it starts. */
-static bool has_rights(pid_t tid, const char *path)
+static bool has_rights(pid_t tid, int dirfd, const char *path)
 {
 	char whole[SYSCALL_TEXT_MAX + 64], value[64];
 	struct stat st;
-	snprintf(whole, sizeof(whole), "/proc/%d/%s%s", (int)tid, *path == '/' ? "root" : "cwd/", path);
+	if (*path == '/' || dirfd == AT_FDCWD)
+		snprintf(whole, sizeof(whole), "/proc/%d/%s%s", (int)tid, *path == '/' ? "root" : "cwd/", path);
+	else
+		snprintf(whole, sizeof(whole), "/proc/%d/fd/%d%s%s", (int)tid, dirfd, *path ? "/" : "", path);
 	return (!stat(whole, &st) && st.st_mode & (S_ISUID | S_ISGID)) ||
 			getxattr(whole, "security.capability", value, sizeof(value)) > 0;
 }
@@ -136,7 +142,7 @@ static bool must_let_go(struct watch *w, struct tracee *k, uint32_t arch)
 	char path[SYSCALL_TEXT_MAX];
 	size_t n = texts_peek(k->tid, k->args[is_at], path, sizeof(path) - 1);
 	path[n] = '\0';
-	return n && has_rights(k->tid, path);
+	return n && has_rights(k->tid, is_at ? (int)k->args[0] : AT_FDCWD, path);
 }
 
 /* False: it was let go. */
@@ -157,7 +163,7 @@ static bool on_entry(struct watch *w, struct tracee *k, const struct __ptrace_sy
 		drop(w, k->tid);
 		return false;
 	}
-	k->row = info->arch == AUDIT_ARCH_X86_64 ? syscall_row_of(number, k->args, false) : NULL;
+	k->row = k->is_seen && info->arch == AUDIT_ARCH_X86_64 ? syscall_row_of(number, k->args, false) : NULL;
 	if (k->row)
 		texts_of_call(&k->texts, k->tid, &syscall_rows[number], k->args);
 	k->ts_ns = k->row ? clock_mono_ns() : 0;

@@ -6,7 +6,9 @@
  * goes on as if nobody looked: signals and stops are passed on, nothing is stepped or
  * changed, and when the watcher or the recorder dies the kernel lets the program go.
  * Images that the tracer sees (image.h), and all where the kernel tells of calls
- * (kernel.h, points.h), run at full speed: of them only forks, execs and signals are noticed.
+ * (kernel.h, points.h), run at full speed: of them only forks, execs and signals are noticed. But who is not
+ * root stops them at every call: a program with rights of its own loses them if it is watched when it starts, and
+ * only the call before tells of that in time.
  * There is no seccomp filter that would spare the others more: after the death of the
  * watcher it would make the program's calls fail.
  */
