@@ -143,7 +143,8 @@ static int judge(struct comparison *c, const struct stats_sequential *look)
 		return rc;
 	runs = duet_pairs_runs(&out->pairs);
 	if (!out->pairs.count)
-		return err_set(c->err, ENODATA, "the runs have no pair of iterations that both know the metric '%s'",
+		return err_set(c->err, ENODATA,
+				"the runs have no pair of iterations of which both have a '%s' other than 0",
 				duet_metric_name(&c->setup->pairing));
 	rc = stats_effect(&runs, &how, &out->arena, &out->effect, c->err);
 	if (rc)
@@ -305,6 +306,7 @@ static void result_init(struct duet_result *out)
 	out->effect.log_ratio = stats_interval_open(NAN, 0, 0, "none");
 	out->effect.ratio = out->effect.log_ratio;
 	out->self.ratio = out->cpu = out->effect.log_ratio;
+	out->effect.p = NAN;
 	stats_moments_init(&out->effect.locations);
 }
 

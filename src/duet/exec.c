@@ -54,6 +54,7 @@ int duet_exec_start(struct duet_exec *e, enum duet_side side, bool is_aa, const 
 	spec.cpus = cpus;
 	spec.has_priority = e->has_priority;
 	spec.place = e->place;
+	spec.interrupt_fd = e->interrupt_fd;
 	spec.inherit = inherit;
 	spec.inherit_count = inherit_count;
 	if (!e->has_output) {

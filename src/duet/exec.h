@@ -17,6 +17,7 @@ struct duet_command {
 	char *const *argv;
 	const char *const *env; /* "NAME=value" on top of ours, NULL-terminated; NULL: none */
 	const char *cwd;        /* NULL: ours */
+	const char *root;       /* of files that both sides have, each its own (a worktree); NULL: none */
 };
 
 struct duet_exec {
