@@ -48,7 +48,7 @@ is 'Google Benchmark' "$(column iteration_time_ns)" 2500
 # the loops of such harnesses take parts of a ns
 mkdir ns && for i in 0 1 2 3 4; do
 	for side in A:1.40$i B:1.61$i; do
-		echo "{\"benchmarks\": [{\"name\": \"BM\", \"run_type\": \"iteration\", \"real_time\": ${side#*:}, \"cpu_time\": ${side#*:}, \"time_unit\": \"ns\"}]}" >ns/gbench.b.$i.seqn.None.${side%:*}.x.json
+		echo "{\"benchmarks\": [{\"name\": \"BM\", \"run_type\": \"iteration\", \"real_time\": ${side#*:}, \"cpu_time\": ${side#*:}, \"time_unit\": \"ns\"}]}" >"ns/gbench.b.$i.seqn.None.${side%:*}.x.json"
 	done
 done
 run "$SONDE" duet report ns --json
