@@ -246,7 +246,7 @@ static struct stats_interval peeking(struct experiment *e, uint64_t seed)
 	}
 
 const struct group groups[] = {
-	{ "fixed number of runs", fixed, EXACT, { &world_normal }, { 20, 1 },
+	{ "normal data, fixed number of runs", fixed, EXACT, { &world_normal }, { 20, 1 },
 			{ 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 40 } },
 	{ "fixed number of runs", fixed, AT_LEAST,
 			{ &world_drift, &world_heavy, &world_lognormal, &world_contaminated, &world_correlated,

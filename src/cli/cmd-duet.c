@@ -138,7 +138,7 @@ static const struct cli_option option_rows[] = {
 	{ 'i', "ignore-failure", NULL, CLI_FLAG(O, is_lenient), .group = "Measuring",
 			.help = "Go on when a command exits with an error." },
 	{ 0, "show-output", NULL, CLI_FLAG(O, has_output), .group = "Measuring",
-			.help = "Show what the commands print." },
+			.help = "Show what the commands print, on standard error." },
 	PLACE_ROWS(O, place, "The programs' place"),
 	{ 0, "json", NULL, CLI_FLAG(O, is_json), .group = "Output", .help = "Print one JSON object." },
 	{ 0, "csv", NULL, CLI_FLAG(O, is_csv), .group = "Output", .help = "Print a table of comma-separated values." },

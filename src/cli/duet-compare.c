@@ -191,6 +191,22 @@ static const char *machine_words(struct arena *arena)
 	return arena_strdup(arena, words.data);
 }
 
+/* Revisions come and go: their results are a series of the command that was run in them. */
+static int add_to_history(struct session *s, const struct duet_report *report)
+{
+	CLEANUP(buf_release) struct buf program = BUF_INIT;
+	const char *name = s->titles[DUET_B], *label = s->o->label;
+
+	if (s->o->git) {
+		words_join(&program, s->ctx->program);
+		label = label ? label : name;
+		name = program.data;
+	}
+	if (buf_error(&program))
+		return err_sys(s->ctx->err, ENOMEM, "cannot add to the history");
+	return duet_history_add(s->o->history, name, label, report, s->ctx->err);
+}
+
 /* Say what came of it, also when it was cut short. */
 static int conclude(struct session *s, struct duet_report *report, int rc)
 {
@@ -216,7 +232,7 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 	}
 	printed = duet_print_verdict(s->ctx, report);
 	if (!printed && s->o->history && result->run_count)
-		printed = duet_history_add(s->o->history, s->titles[DUET_B], s->o->label, report, s->ctx->err);
+		printed = add_to_history(s, report);
 	return printed ? printed : explained;
 }
 
@@ -304,7 +320,8 @@ static int take_commands(struct session *s, struct duet_worktrees *trees)
 		rc = duet_worktrees_make(s->ctx, s->o->git, trees);
 		for (int side = 0; side < DUET_SIDES && !rc; side++) {
 			s->exec.commands[side] = (struct duet_command){ .argv = s->ctx->program,
-				.cwd = trees->dirs[side] };
+				.cwd = trees->places[side],
+				.root = trees->dirs[side] };
 			s->titles[side] = trees->revisions[side];
 		}
 		return rc;

@@ -50,6 +50,18 @@ static int git(const char *const *argv, struct buf *out, struct sonde_err *err)
 	return rc;
 }
 
+/* The directory in it that is ours here; where the revision has none, its root. */
+static const char *place_in(struct cli_context *ctx, const char *root)
+{
+	static const char *const show[] = { "git", "rev-parse", "--show-prefix", NULL };
+	CLEANUP(buf_release) struct buf prefix = BUF_INIT;
+	const char *place = NULL;
+
+	if (!git(show, &prefix, ctx->err) && prefix.len > 1)
+		place = arena_printf(ctx->arena, "%s/%.*s", root, (int)prefix.len - 1, prefix.data); /* ends with a / */
+	return place && access(place, F_OK) == 0 ? place : root;
+}
+
 static int add_tree(struct cli_context *ctx, struct duet_worktrees *t, enum duet_side side, const char *revision)
 {
 	CLEANUP(buf_release) struct buf commit = BUF_INIT;
@@ -65,7 +77,10 @@ static int add_tree(struct cli_context *ctx, struct duet_worktrees *t, enum duet
 		return err_sys(ctx->err, ENOMEM, "cannot make a worktree");
 	const char *add[] = { "git", "worktree", "add", "--detach", "--force", t->dirs[side], commit.data, NULL };
 
-	return git(add, NULL, ctx->err);
+	rc = git(add, NULL, ctx->err);
+	if (!rc)
+		t->places[side] = place_in(ctx, t->dirs[side]);
+	return rc;
 }
 
 /* Worktrees of killed ones: what is on disk, of whatever repository, and what this repository knows of them. */

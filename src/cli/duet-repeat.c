@@ -48,8 +48,9 @@ static void add_measuring(struct buf *line, const struct duet_options *o, const 
 {
 	add_word(line, "--metric", duet_metric_name(&setup->pairing));
 	buf_addf(line, " --threshold %g%% --budget %gs --design %s --pairs %zu --seed %llu", 100 * (setup->margin - 1),
-			(double)setup->budget_ns / 1e9, duet_design_names[schedule->design], schedule->turns,
-			(unsigned long long)setup->seed);
+			(double)setup->budget_ns / 1e9,
+			setup->is_auto && !schedule->is_settled ? "auto" : duet_design_names[schedule->design],
+			schedule->turns, (unsigned long long)setup->seed);
 	if (setup->level != 0.95)
 		buf_addf(line, " --level %g%%", 100 * setup->level);
 	if (setup->interval)

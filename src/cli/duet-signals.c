@@ -24,6 +24,10 @@ static void note(int signal)
 	errno = saved;
 }
 
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+static struct sigaction before[sizeof(signals) / sizeof(*signals)];
+
+/* Under nohup the end of a terminal is ignored, and stays so. */
 int duet_signals_open(struct sonde_err *err)
 {
 	struct sigaction action = { .sa_handler = note };
@@ -32,9 +36,11 @@ int duet_signals_open(struct sonde_err *err)
 	if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK))
 		return err_sys(err, errno, "cannot watch for interruptions");
 	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		sigaction(signals[i], NULL, &before[i]);
+		if (signals[i] != SIGHUP || before[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
 	return pipe_fds[0];
 }
 
@@ -45,11 +51,8 @@ int duet_signals_caught(void)
 
 void duet_signals_close(void)
 {
-	struct sigaction usual = { .sa_handler = SIG_DFL };
-
-	sigaction(SIGINT, &usual, NULL);
-	sigaction(SIGTERM, &usual, NULL);
-	sigaction(SIGHUP, &usual, NULL);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals) && pipe_fds[0] >= 0; i++)
+		sigaction(signals[i], &before[i], NULL);
 	for (size_t i = 0; i < 2; i++) {
 		if (pipe_fds[i] >= 0)
 			close(pipe_fds[i]);

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "cli/duet.h"
 #include "duet/exec.h"
+#include "duet/history.h"
 #include "duet/replay.h"
 #include "duet/results.h"
 #include "duet/suite-run.h"
@@ -221,8 +222,30 @@ static int report_journal(struct cli_context *ctx, const char *dir)
 	return rc;
 }
 
+/* A benchmark of which no run has both sides is no answer; where none has one, nor is the report. */
+static int check_entries(struct cli_context *ctx, struct duet_report *report, const char **warnings)
+{
+	size_t lacking = 0, first = 0;
+
+	for (size_t i = report->count; i-- > 0;)
+		if (!report->entries[i].result->pairs.count) {
+			lacking++;
+			first = i;
+		}
+	if (lacking && lacking == report->count)
+		return err_set(ctx->err, ENODATA, "no run has a pair of iterations of A and B with a '%s'",
+				duet_metric_name(&report->setup->pairing));
+	if (lacking && report->warning_count < WARNINGS_MAX)
+		warnings[report->warning_count++] = arena_printf(ctx->arena,
+				"%zu of %zu benchmarks %s no pair of iterations of A and B: '%s'%s", lacking,
+				report->count, lacking == 1 ? "has" : "have", report->entries[first].name,
+				lacking == 1 ? "" : " and others");
+	return 0;
+}
+
 int duet_run_report(struct cli_context *ctx)
 {
+	const struct duet_options *o = ctx->options;
 	const char *warnings[WARNINGS_MAX];
 	CLEANUP(duet_results_release) struct duet_results r = DUET_RESULTS_INIT;
 	struct duet_setup setup;
@@ -246,8 +269,12 @@ int duet_run_report(struct cli_context *ctx)
 		if (report.count)
 			report.warning_count = duet_warnings(&setup, report.entries[0].result, NULL, 2, warnings,
 					WARNINGS_MAX, ctx->arena);
-		rc = duet_print_verdict(ctx, &report);
+		rc = check_entries(ctx, &report, warnings);
 	}
+	if (!rc)
+		rc = duet_print_verdict(ctx, &report);
+	if (!rc && o->history)
+		rc = duet_history_add(o->history, NULL, o->label, &report, ctx->err);
 	for (size_t i = 0; i < report.count; i++)
 		duet_result_release(report.entries[i].result);
 	return finish(ctx, &r, rc);

@@ -188,7 +188,7 @@ static void write_design(struct buf *out, const struct duet_report *report, cons
 	if (r->is_design_piloted) {
 		buf_adds(out, ", ");
 		duet_say_pilot(out, r);
-	} else if (report->setup->is_auto) {
+	} else if (report->setup->is_auto && r->schedule.is_settled) {
 		buf_adds(out, ", without a pilot: it would take too much of the budget");
 	}
 	if (report->setup->has_priority)
@@ -260,12 +260,14 @@ static void write_many(struct buf *out, const struct term *term, const struct du
 	for (size_t i = 0; i < report->count; i++) {
 		const struct duet_entry *e = &report->entries[i];
 		const struct stats_interval *ratio = &e->result->effect.ratio;
+		CLEANUP(buf_release) struct buf change = BUF_INIT;
 		CLEANUP(buf_release) struct buf bounds = BUF_INIT;
 
+		duet_say_estimate(&change, ratio);
 		duet_say_bounds(&bounds, ratio);
 		term_table_cell(&table, TERM_PLAIN, e->name ? e->name : "");
 		term_table_cell(&table, style_of(e->result->verdict), stats_verdict_name(e->result->verdict));
-		term_table_cellf(&table, "%+.2f %%", 100 * (ratio->estimate - 1));
+		term_table_cell(&table, TERM_PLAIN, change.data);
 		term_table_cell(&table, TERM_PLAIN, bounds.data);
 		term_table_cellf(&table, "%zu", e->result->run_count);
 		term_table_cellf(&table, "%zu", e->result->pairs.count);
@@ -280,7 +282,7 @@ static void write_many(struct buf *out, const struct term *term, const struct du
 	duet_say_estimate(out, &report->mean);
 	buf_adds(out, " (");
 	duet_say_interval(out, &report->mean);
-	buf_addf(out, ", of %zu benchmarks)\n", report->count);
+	buf_addf(out, ", of %zu benchmark%s)\n", report->mean.n, report->mean.n == 1 ? "" : "s");
 	duet_say_held_back(&held, report);
 	if (held.len)
 		buf_addf(out, "%s\n", held.data);

@@ -63,6 +63,7 @@ enum { DUET_OF_COMMANDS, DUET_OF_FD, DUET_OF_STEPS };
 struct duet_worktrees {
 	struct tempdir base;
 	const char *dirs[DUET_SIDES], *revisions[DUET_SIDES];
+	const char *places[DUET_SIDES]; /* the directory in each that we are in here */
 };
 
 /* range: "A..B". Those that killed ones have left go first. Remove in any case. */

@@ -11,6 +11,7 @@
 
 #define POWER 0.8
 #define NEEDED_MOST 100000
+#define MISSING_SHARE_MAX 0.1
 
 static const size_t look_at[] = { 5, 8, 12, 20, 32, 50, 80, 128, 200, 320 };
 
@@ -126,7 +127,30 @@ static int judge_cpu(struct comparison *c, const struct stats_effect_options *ho
 	return 0;
 }
 
-/* Effect and verdict of the runs there are; look NULL: their number was fixed. */
+static int pair_runs(struct comparison *c)
+{
+	struct duet_result *out = c->out;
+
+	return duet_pairs_make(&out->pairs, out->runs, out->run_count, &c->setup->pairing, &out->arena, c->err);
+}
+
+/* Those that have a pair: a metric may be 0 or not known in others. */
+static size_t usable_runs(const struct duet_pairs *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->runs; i++)
+		n += p->first[i + 1] > p->first[i];
+	return n;
+}
+
+/* Pairs without the metric are hardly left out by chance: of more than a few the rest is no answer. */
+static bool lacks_too_many(const struct duet_pairs *p)
+{
+	return (double)p->missing > MISSING_SHARE_MAX * (double)(p->missing + p->count);
+}
+
+/* Effect and verdict of the pairs there are; look NULL: the number of runs was fixed. */
 static int judge(struct comparison *c, const struct stats_sequential *look)
 {
 	struct duet_result *out = c->out;
@@ -136,30 +160,33 @@ static int judge(struct comparison *c, const struct stats_sequential *look)
 		.method = c->setup->interval              ? duet_interval_methods[c->setup->interval]
 				: out->schedule.has_signs ? STATS_SIGNS
 							  : STATS_AUTO };
-	struct stats_runs runs;
-	int rc = duet_pairs_make(&out->pairs, out->runs, out->run_count, &c->setup->pairing, &out->arena, c->err);
+	struct stats_runs runs = duet_pairs_runs(&out->pairs);
+	int rc;
 
-	if (rc)
-		return rc;
-	runs = duet_pairs_runs(&out->pairs);
 	if (!out->pairs.count)
-		return err_set(c->err, ENODATA, "the runs have no pair of iterations that both know the metric '%s'",
+		return err_set(c->err, ENODATA,
+				"the runs have no pair of iterations of which both have a '%s' other than 0",
 				duet_metric_name(&c->setup->pairing));
 	rc = stats_effect(&runs, &how, &out->arena, &out->effect, c->err);
 	if (rc)
 		return rc;
-	out->verdict = out->effect.is_indicative ? STATS_INCONCLUSIVE
-						 : stats_verdict(&out->effect.log_ratio, c->setup->margin);
+	out->verdict = out->effect.is_indicative || lacks_too_many(&out->pairs)
+			? STATS_INCONCLUSIVE
+			: stats_verdict(&out->effect.log_ratio, c->setup->margin);
 	return judge_cpu(c, &how);
 }
 
 /* Look now, at the last time if it is. Says through the verdict whether to go on. */
 static int look(struct comparison *c, bool is_last)
 {
-	size_t n = c->out->run_count;
+	size_t n;
+	int rc = c->out->run_count ? pair_runs(c) : 0;
 
+	if (rc || !c->out->run_count)
+		return rc;
+	n = usable_runs(&c->out->pairs);
 	if (n < 2)
-		return n ? judge(c, NULL) : 0;
+		return judge(c, NULL);
 	if (n <= c->sequence.n)
 		return 0;
 	if (is_last)
@@ -305,6 +332,7 @@ static void result_init(struct duet_result *out)
 	out->effect.log_ratio = stats_interval_open(NAN, 0, 0, "none");
 	out->effect.ratio = out->effect.log_ratio;
 	out->self.ratio = out->cpu = out->effect.log_ratio;
+	out->effect.p = NAN;
 	stats_moments_init(&out->effect.locations);
 }
 
@@ -341,7 +369,9 @@ int duet_judge(const struct duet_setup *setup, struct duet_run *runs, size_t cou
 	out->run_count = out->capacity = count;
 	out->schedule.design = count ? runs[0].design : setup->design;
 	out->stop = DUET_RUNS_OVER;
-	rc = judge(&c, NULL);
+	rc = pair_runs(&c);
+	if (!rc)
+		rc = judge(&c, NULL);
 	out->run_seconds = run_ns(&c) / 1e9;
 	out->seconds = out->run_seconds * (double)count;
 	say_what_it_takes(&c);

@@ -54,10 +54,11 @@ int duet_exec_start(struct duet_exec *e, enum duet_side side, bool is_aa, const 
 	spec.cpus = cpus;
 	spec.has_priority = e->has_priority;
 	spec.place = e->place;
+	spec.interrupt_fd = e->interrupt_fd;
 	spec.inherit = inherit;
 	spec.inherit_count = inherit_count;
+	spec.fds[1] = e->has_output ? STDERR_FILENO : JOB_FD_NULL; /* ours is for the answer */
 	if (!e->has_output) {
-		spec.fds[1] = JOB_FD_NULL;
 		spec.fds[2] = e->complaints[side];
 		if (ftruncate(e->complaints[side], 0) || lseek(e->complaints[side], 0, SEEK_SET))
 			return err_sys(err, errno, "cannot keep what the commands complain of");

@@ -17,6 +17,7 @@ struct duet_command {
 	char *const *argv;
 	const char *const *env; /* "NAME=value" on top of ours, NULL-terminated; NULL: none */
 	const char *cwd;        /* NULL: ours */
+	const char *root;       /* of files that both sides have, each its own (a worktree); NULL: none */
 };
 
 struct duet_exec {
@@ -28,7 +29,7 @@ struct duet_exec {
 	int64_t timeout_ns; /* of one execution; 0: none */
 	int interrupt_fd;   /* readable: the user wants to stop; -1: none */
 	bool is_lenient;    /* a command that fails counts all the same */
-	bool has_output;    /* commands write to our stdout and stderr */
+	bool has_output;    /* commands write to our stderr */
 	/* private */
 	int complaints[DUET_SIDES]; /* memory files */
 };

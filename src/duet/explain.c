@@ -65,24 +65,24 @@ static struct tally *tally_of(struct collector *c, const char *kind, const struc
 	return &c->tallies[c->count++];
 }
 
-/* A path below the side's own directory (a worktree), as it is called from there: the same on both sides. */
-static struct store_text from_within(struct store_text path, const char *cwd)
+/* A path below the root of the side's own files (a worktree), as it is called from there: the same on both sides. */
+static struct store_text from_within(struct store_text path, const char *root)
 {
-	size_t n = cwd ? strlen(cwd) : 0;
+	size_t n = root ? strlen(root) : 0;
 
-	if (!n || path.bytes < n || memcmp(path.data, cwd, n) != 0 || (path.bytes > n && path.data[n] != '/'))
+	if (!n || path.bytes < n || memcmp(path.data, root, n) != 0 || (path.bytes > n && path.data[n] != '/'))
 		return path;
 	if (path.bytes <= n + 1)
 		return (struct store_text){ .data = ".", .bytes = 1 };
 	return (struct store_text){ .data = path.data + n + 1, .bytes = path.bytes - n - 1 };
 }
 
-/* cwd: of the side, for names that are paths; else NULL. */
-static int add_totals(struct collector *c, enum duet_side side, const char *kind, const char *cwd,
+/* root: of the side's own files, for names that are paths; else NULL. */
+static int add_totals(struct collector *c, enum duet_side side, const char *kind, const char *root,
 		const struct model_total *totals, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct store_text name = from_within(totals[i].name, cwd);
+		struct store_text name = from_within(totals[i].name, root);
 		struct tally *t = name.data ? tally_of(c, kind, &name) : NULL;
 
 		if (!t || !t->name || !t->ns[DUET_A] || !t->ns[DUET_B])
@@ -173,7 +173,7 @@ static int add_waits(struct collector *c, enum duet_side side, struct model_run 
 	return rc;
 }
 
-static int read_bundle(struct collector *c, enum duet_side side, const char *cwd, const char *path)
+static int read_bundle(struct collector *c, enum duet_side side, const char *root, const char *path)
 {
 	struct model_totals totals = { 0 };
 	struct model_stacks *stacks = NULL;
@@ -185,7 +185,7 @@ static int read_bundle(struct collector *c, enum duet_side side, const char *cwd
 	if (!rc)
 		rc = add_totals(c, side, "call", NULL, totals.calls, totals.call_count);
 	if (!rc)
-		rc = add_totals(c, side, "file", cwd, totals.paths, totals.path_count);
+		rc = add_totals(c, side, "file", root, totals.paths, totals.path_count);
 	if (!rc)
 		rc = model_stacks_open(&stacks, run, c->err);
 	if (!rc)
@@ -218,7 +218,7 @@ static int record_once(struct duet_steps *s, struct duet_plan *plan, struct coll
 
 		snprintf(path, sizeof(path), "%s/%c", s->dir.path, "AB"[side]);
 		if (!rc)
-			rc = read_bundle(c, (enum duet_side)side, s->exec->commands[side].cwd, path);
+			rc = read_bundle(c, (enum duet_side)side, s->exec->commands[side].root, path);
 		fs_remove_tree(AT_FDCWD, path);
 	}
 	return rc;

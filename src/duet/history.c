@@ -5,8 +5,11 @@
 #include <sqlite3.h>
 #include <string.h>
 
+enum { BUSY_MS = 10000 };
+
+/* No write-ahead log: with one, who may not write the file's directory cannot read it either. */
 static const char schema[] =
-		"PRAGMA journal_mode = WAL;"
+		"PRAGMA journal_mode = DELETE;"
 		"CREATE TABLE IF NOT EXISTS duet (id INTEGER PRIMARY KEY, at TEXT NOT NULL DEFAULT "
 		"(strftime('%Y-%m-%dT%H:%M:%SZ', 'now')), name TEXT NOT NULL, label TEXT, metric TEXT NOT "
 		"NULL, design TEXT NOT NULL, "
@@ -54,7 +57,7 @@ int duet_history_add(const char *path, const char *name, const char *label, cons
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *s = NULL;
-	bool is_fine = sqlite3_open(path, &db) == SQLITE_OK && sqlite3_busy_timeout(db, 10000) == SQLITE_OK &&
+	bool is_fine = sqlite3_open(path, &db) == SQLITE_OK && sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK &&
 			sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
 			sqlite3_prepare_v2(db,
 					"INSERT INTO duet (name, label, metric, design, verdict, ratio, "
@@ -105,8 +108,9 @@ static int collect(sqlite3_stmt *s, struct duet_series *series, struct duet_poin
 		struct arena *arena)
 {
 	size_t used = 0;
+	int got = SQLITE_DONE;
 
-	while (used < most && sqlite3_step(s) == SQLITE_ROW) {
+	while (used < most && (got = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *name = text_at(s, 0, arena), *metric = text_at(s, 1, arena);
 
 		if (!name || !metric)
@@ -124,7 +128,7 @@ static int collect(sqlite3_stmt *s, struct duet_series *series, struct duet_poin
 			.b = real_at(s, 8) };
 		series[*count - 1].count++;
 	}
-	return 0;
+	return got == SQLITE_ROW || got == SQLITE_DONE ? 0 : -EIO;
 }
 
 int duet_history_read(const char *path, struct duet_series **series, size_t *count, struct arena *arena,
@@ -138,6 +142,7 @@ int duet_history_read(const char *path, struct duet_series **series, size_t *cou
 
 	*count = 0;
 	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
+			sqlite3_busy_timeout(db, BUSY_MS) != SQLITE_OK ||
 			sqlite3_prepare_v2(db, "SELECT count(*) FROM duet WHERE b > 0", -1, &n, NULL) != SQLITE_OK ||
 			sqlite3_step(n) != SQLITE_ROW ||
 			sqlite3_prepare_v2(db,

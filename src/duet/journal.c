@@ -210,7 +210,8 @@ static bool is_same(const struct duet_journal *j, const struct duet_setup *setup
 	for (int side = 0; side < DUET_SIDES; side++)
 		if (strcmp(j->commands[side], commands[side]) != 0)
 			return false;
-	return !strcmp(duet_metric_name(&j->setup.pairing), duet_metric_name(&setup->pairing));
+	return j->setup.has_own_iterations == setup->has_own_iterations &&
+			!strcmp(duet_metric_name(&j->setup.pairing), duet_metric_name(&setup->pairing));
 }
 
 int duet_journal_resume(struct duet_journal *j, const char *dir, const struct duet_setup *setup,
@@ -227,7 +228,8 @@ int duet_journal_resume(struct duet_journal *j, const char *dir, const struct du
 	if (!rc)
 		rc = load(j, path.data, &whole, err);
 	if (!rc && !is_same(j, setup, commands))
-		rc = err_set(err, EINVAL, "the journal is of another comparison: other commands or another metric");
+		rc = err_set(err, EINVAL,
+				"the journal is of another comparison: other commands, iterations or another metric");
 	if (!rc && ftruncate(j->fd, (off_t)whole))
 		rc = err_sys(err, errno, "cannot go on with '%s'", path.data);
 	if (rc)

@@ -45,14 +45,14 @@ static int renaissance_benchmark(const struct duet_parse *p, const char *name, j
 		double duration = number_at(result, "duration_ns"), uptime = number_at(result, "uptime_ns");
 		struct duet_row *row;
 
-		if (!isfinite(duration) || !isfinite(uptime))
+		if (!isfinite(duration) || !(fabs(uptime) < 1e17))
 			return duet_parse_wrong(p, "lacks duration_ns or uptime_ns of iteration %zu", i);
 		row = duet_parse_row(p, (int64_t)i, NAN, duration);
 		if (!row)
 			return -ENOMEM;
 		/* whole numbers all the way: a double of nanoseconds since 1970 is good to 256 ns only */
 		row->start_ns = (int64_t)start_ms * 1000000 + (int64_t)uptime;
-		row->end_ns = row->start_ns + row->time_ns;
+		duet_parse_end(row);
 		row->benchmark = arena_strdup(&p->table->arena, name);
 		if (duet_table_putf(p->table, row, "epoch_start_ms", "%" PRId64, (int64_t)start_ms) ||
 				duet_table_putf(p->table, row, "uptime_ns", "%" PRId64, (int64_t)uptime))
@@ -163,7 +163,7 @@ static int google_benchmark(const struct duet_parse *p, json_t *item)
 		return -ENOMEM;
 	row->cpu_ns = number_at(item, "cpu_time") * unit;
 	row->benchmark = arena_strdup(&p->table->arena, name);
-	return isfinite(row->cpu_ns) ? duet_table_putf(p->table, row, "cpu_time_ns", "%.0f", row->cpu_ns) : 0;
+	return isfinite(row->cpu_ns) ? duet_table_putf(p->table, row, "cpu_time_ns", DUET_NS_FORMAT, row->cpu_ns) : 0;
 }
 
 int duet_parse_google(const struct duet_parse *p, char *text, size_t bytes)

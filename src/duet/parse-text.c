@@ -93,8 +93,8 @@ static int csv_row(const struct duet_parse *p, const struct csv *c, char *line, 
 	row = duet_parse_row(p, iteration, NAN, time);
 	if (!row)
 		return -ENOMEM;
-	if (start != SIZE_MAX && row->time_ns != DUET_UNKNOWN_NS && ns_of_ms(fields[start], &row->start_ns))
-		row->end_ns = row->start_ns + row->time_ns;
+	if (start != SIZE_MAX && isfinite(row->time_ns) && ns_of_ms(fields[start], &row->start_ns))
+		duet_parse_end(row);
 	if (c->cpu != SIZE_MAX && !duet_parse_number(fields[c->cpu], &row->cpu_ns))
 		row->cpu_ns = NAN;
 	for (size_t i = 0; i < n; i++)

@@ -52,10 +52,18 @@ struct duet_row *duet_parse_row(const struct duet_parse *p, int64_t iteration, d
 	if (isfinite(start_ns) && fits_ns(start_ns))
 		row->start_ns = (int64_t)start_ns;
 	if (isfinite(time_ns) && fits_ns(time_ns))
-		row->time_ns = (int64_t)llround(time_ns);
-	if (row->start_ns != DUET_UNKNOWN_NS && row->time_ns != DUET_UNKNOWN_NS && fits_ns(start_ns + time_ns))
-		row->end_ns = row->start_ns + row->time_ns;
+		row->time_ns = round(time_ns * 1e6) / 1e6; /* below is what other units leave: 0.0012 s in ns */
+	duet_parse_end(row);
 	return row;
+}
+
+void duet_parse_end(struct duet_row *row)
+{
+	int64_t end;
+
+	if (row->start_ns != DUET_UNKNOWN_NS && isfinite(row->time_ns) &&
+			!__builtin_add_overflow(row->start_ns, llround(row->time_ns), &end))
+		row->end_ns = end;
 }
 
 struct duet_row *duet_parse_span(const struct duet_parse *p, int64_t iteration, int64_t start_ns, int64_t end_ns)
@@ -66,7 +74,7 @@ struct duet_row *duet_parse_span(const struct duet_parse *p, int64_t iteration, 
 		return NULL;
 	row->start_ns = start_ns;
 	row->end_ns = end_ns;
-	row->time_ns = end_ns - start_ns;
+	row->time_ns = (double)(end_ns - start_ns);
 	return row;
 }
 

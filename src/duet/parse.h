@@ -48,6 +48,8 @@ int duet_parse_result(const struct duet_parse *p, const struct duet_format *form
 int duet_parse_wrong(const struct duet_parse *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A row with times; time_ns is unknown when NaN. NULL: no memory, said in p->err. */
 struct duet_row *duet_parse_row(const struct duet_parse *p, int64_t iteration, double start_ns, double time_ns);
+/* Its end, from its start and time. */
+void duet_parse_end(struct duet_row *row);
 /* A row from an instant to another. */
 struct duet_row *duet_parse_span(const struct duet_parse *p, int64_t iteration, int64_t start_ns, int64_t end_ns);
 /*

@@ -4,6 +4,7 @@
 #include "duet/report.h"
 
 #include "duet/explain.h"
+#include "duet/table.h"
 #include "stats/holm.h"
 
 #include <errno.h>
@@ -52,18 +53,22 @@ int duet_report_finish(struct duet_report *r, struct arena *arena, struct sonde_
 	double *p = arena_alloc(arena, n * sizeof(*p)), *scratch = arena_alloc(arena, n * sizeof(*scratch));
 	struct stats_effect *effects = arena_alloc(arena, n * sizeof(*effects));
 	struct stats_interval mean;
+	size_t known = 0;
 
 	if (!p || !scratch || !effects)
 		return err_sys(err, ENOMEM, "cannot put the benchmarks together");
 	for (size_t i = 0; i < n; i++) {
-		effects[i] = r->entries[i].result->effect;
-		p[i] = effects[i].is_indicative ? NAN : effects[i].p;
+		const struct stats_effect *e = &r->entries[i].result->effect;
+
+		p[i] = e->is_indicative ? NAN : e->p;
+		if (e->locations.n)
+			effects[known++] = *e;
 	}
 	stats_holm(p, n, p, scratch);
 	for (size_t i = 0; i < n; i++)
 		r->entries[i].p_adjusted = p[i];
 	hold_back(r, p, scratch, arena);
-	mean = stats_effects_mean(effects, n, r->setup->level);
+	mean = stats_effects_mean(effects, known, r->setup->level);
 	r->mean = stats_interval_exp(&mean);
 	return 0;
 }
@@ -291,15 +296,6 @@ static void csv_real(struct buf *out, double value)
 		buf_addf(out, "%.9g", value);
 }
 
-/* Quoted where it has to be. */
-static void csv_word(struct buf *out, const char *word)
-{
-	if (word[strcspn(word, "\",\n")])
-		csv_text(out, word);
-	else
-		buf_adds(out, word);
-}
-
 void duet_report_csv(struct buf *out, const struct duet_report *r)
 {
 	buf_adds(out, "benchmark,metric,design,verdict,ratio,lo,hi,runs,pairs,seconds,a,b,p,p_adjusted\n");
@@ -310,7 +306,7 @@ void duet_report_csv(struct buf *out, const struct duet_report *r)
 
 		csv_text(out, e->name ? e->name : "");
 		buf_addc(out, ',');
-		csv_word(out, duet_metric_name(&r->setup->pairing));
+		duet_csv_cell(out, duet_metric_name(&r->setup->pairing));
 		buf_addf(out, ",%s,%s", duet_design_names[result->schedule.design],
 				stats_verdict_name(result->verdict));
 		csv_real(out, result->effect.ratio.estimate);

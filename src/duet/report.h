@@ -27,7 +27,7 @@ struct duet_report {
 	size_t count;
 	const struct duet_setup *setup;
 	struct duet_around around;
-	struct stats_interval mean;  /* ratio, of several entries */
+	struct stats_interval mean;  /* ratio, of those entries that have one; its n is how many */
 	const char *const *warnings; /* full sentences, without a full stop */
 	size_t warning_count;
 	const char *repeat;  /* the command line that repeats it; NULL: unknown */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows in the order of suite, benchmark, type, run, side, iteration. */
+/* Rows in the order of suite, benchmark, type, source, run, side, iteration. */
 static int compare_text(const char *a, const char *b)
 {
 	return strcmp(a ? a : "", b ? b : "");
@@ -39,6 +39,8 @@ static int compare_rows(const void *pa, const void *pb)
 	int order = compare_group(a, b);
 
 	if (!order)
+		order = compare_int((int64_t)a->source, (int64_t)b->source);
+	if (!order)
 		order = compare_int(a->runid, b->runid);
 	if (!order)
 		order = compare_int(a->pair, b->pair);
@@ -60,8 +62,8 @@ static int add_row(struct duet_run *run, const struct duet_row *row)
 	bool has_times = row->start_ns != DUET_UNKNOWN_NS && row->end_ns != DUET_UNKNOWN_NS;
 	struct duet_iteration it = duet_iteration_at(has_times ? row->start_ns : 0, has_times ? row->end_ns : 0);
 
-	if (row->time_ns != DUET_UNKNOWN_NS)
-		it.metrics[DUET_WALL] = (double)row->time_ns;
+	if (isfinite(row->time_ns))
+		it.metrics[DUET_WALL] = row->time_ns;
 	it.metrics[DUET_CPU] = row->cpu_ns;
 	it.metrics[DUET_VALUE] = row->value;
 	if (has_times && (!run->start_ns || row->start_ns < run->start_ns))
@@ -71,6 +73,29 @@ static int add_row(struct duet_run *run, const struct duet_row *row)
 	return duet_samples_add(&run->sides[row->pair == 'B' ? DUET_B : DUET_A], &it);
 }
 
+/* Behind the last row of the run that begins here. */
+static size_t run_end(const struct duet_row **rows, size_t n, size_t from)
+{
+	size_t end = from + 1;
+
+	while (end < n && rows[end]->runid == rows[from]->runid && rows[end]->source == rows[from]->source)
+		end++;
+	return end;
+}
+
+/* The run of these rows: the iterations of A come first among them. Release it in any case. */
+static int make_run(const struct duet_row **rows, size_t n, struct duet_run *run)
+{
+	int rc = 0;
+
+	*run = (struct duet_run){ .number = (size_t)rows[0]->runid,
+		.design = design_of(rows[0]),
+		.is_first_b = rows[0]->order && !strcmp(rows[0]->order, "BA") };
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = add_row(run, rows[i]);
+	return rc;
+}
+
 /* The runs of a group of rows; those that lack a side are left out. */
 static int make_runs(const struct duet_row **rows, size_t n, struct duet_run **out, size_t *count)
 {
@@ -78,18 +103,14 @@ static int make_runs(const struct duet_row **rows, size_t n, struct duet_run **o
 	size_t used = 0;
 	int rc = runs ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && !rc;) {
-		struct duet_run run = { .number = (size_t)rows[i]->runid,
-			.design = design_of(rows[i]),
-			.is_first_b = rows[i]->order && !strcmp(rows[i]->order, "BA") };
-		int64_t runid = rows[i]->runid;
+	for (size_t i = 0; i < n && !rc; i = run_end(rows, n, i)) {
+		struct duet_run *run = &runs[used];
 
-		for (; i < n && !rc && rows[i]->runid == runid; i++)
-			rc = add_row(&run, rows[i]);
-		if (!rc && run.sides[DUET_A].count && run.sides[DUET_B].count)
-			runs[used++] = run;
+		rc = make_run(rows + i, run_end(rows, n, i) - i, run);
+		if (!rc && run->sides[DUET_A].count && run->sides[DUET_B].count)
+			used++;
 		else
-			duet_run_release(&run);
+			duet_run_release(run);
 	}
 	*out = runs;
 	*count = used;
@@ -165,28 +186,49 @@ int duet_results_judge(const struct duet_results *r, const struct duet_setup *se
 	return rc;
 }
 
-static int overlaps_of_run(const struct duet_row *row, const struct duet_run *run, double min_rate, struct arena *arena,
-		struct buf *out, struct sonde_err *err)
+static struct stats_span *spans_of(const struct duet_samples *s, struct arena *arena)
 {
-	struct stats_span *spans[DUET_SIDES];
-	struct stats_overlap *pairs;
-	size_t count;
-	int rc;
+	struct stats_span *spans = arena_alloc(arena, (s->count + 1) * sizeof(*spans));
 
-	for (int side = 0; side < DUET_SIDES; side++) {
-		spans[side] = arena_alloc(arena, (run->sides[side].count + 1) * sizeof(*spans[side]));
-		if (!spans[side])
-			return err_sys(err, ENOMEM, "cannot pair the iterations");
-		for (size_t i = 0; i < run->sides[side].count; i++)
-			spans[side][i] = (struct stats_span){ run->sides[side].items[i].start_ns,
-				run->sides[side].items[i].end_ns };
+	for (size_t i = 0; spans && i < s->count; i++)
+		spans[i] = (struct stats_span){ s->items[i].start_ns, s->items[i].end_ns };
+	return spans;
+}
+
+static void add_overlap(struct buf *out, const struct duet_row *a, const struct duet_row *b,
+		const struct stats_overlap *pair)
+{
+	duet_csv_cell(out, a->suite);
+	buf_addc(out, ',');
+	duet_csv_cell(out, a->benchmark);
+	buf_addc(out, ',');
+	duet_csv_cell(out, a->type);
+	buf_addf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu64 ",%.6g,%.9g\n", a->runid, a->iteration,
+			b->iteration, pair->overlap_ns, pair->rate, pair->log_ratio);
+}
+
+/* rows: of one run. */
+static int overlaps_of_run(const struct duet_row **rows, size_t n, double min_rate, struct buf *out,
+		struct sonde_err *err)
+{
+	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
+	struct stats_span *a = NULL, *b = NULL;
+	struct stats_overlap *pairs;
+	struct duet_run run;
+	size_t na, count = 0;
+	int rc = make_run(rows, n, &run);
+
+	na = run.sides[DUET_A].count;
+	if (!rc) {
+		a = spans_of(&run.sides[DUET_A], &arena);
+		b = spans_of(&run.sides[DUET_B], &arena);
 	}
-	rc = stats_overlaps(spans[DUET_A], run->sides[DUET_A].count, spans[DUET_B], run->sides[DUET_B].count, min_rate,
-			arena, &pairs, &count, err);
+	duet_run_release(&run);
+	if (!a || !b)
+		return err_sys(err, ENOMEM, "cannot pair the iterations");
+	rc = stats_overlaps(a, na, b, n - na, min_rate, &arena, &pairs, &count, err);
 	for (size_t i = 0; i < count && !rc; i++)
-		buf_addf(out, "%s,%s,%s,%" PRId64 ",%zu,%zu,%" PRIu64 ",%.6g,%.9g\n", row->suite ? row->suite : "",
-				row->benchmark ? row->benchmark : "", row->type ? row->type : "", row->runid,
-				pairs[i].a, pairs[i].b, pairs[i].overlap_ns, pairs[i].rate, pairs[i].log_ratio);
+		add_overlap(out, rows[pairs[i].a], rows[na + pairs[i].b], &pairs[i]);
 	return rc;
 }
 
@@ -198,20 +240,11 @@ int duet_results_overlaps(const struct duet_results *r, double min_rate, struct 
 	int rc = rows ? 0 : err_sys(err, ENOMEM, "cannot pair the iterations");
 
 	buf_adds(out, "suite,benchmark,type,runid,iteration_A,iteration_B,overlap_ns,overlap_rate,log_ratio\n");
-	for (size_t i = 0; !rc && i < n; i = group_end(rows, n, i)) {
-		size_t end = group_end(rows, n, i), count = 0;
-		struct duet_run *runs = NULL;
+	for (size_t i = 0; !rc && i < n;) {
+		size_t end = i + run_end(rows + i, group_end(rows, n, i) - i, 0);
 
-		rc = make_runs(rows + i, end - i, &runs, &count);
-		for (size_t k = 0; k < count; k++) {
-			struct duet_row row = *rows[i];
-
-			row.runid = (int64_t)runs[k].number;
-			if (!rc)
-				rc = overlaps_of_run(&row, &runs[k], min_rate, &arena, out, err);
-			duet_run_release(&runs[k]);
-		}
-		free(runs);
+		rc = overlaps_of_run(rows + i, end - i, min_rate, out, err);
+		i = end;
 	}
 	return rc;
 }

@@ -5,11 +5,14 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "base/map.h"
 #include "duet/suite.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -152,6 +155,7 @@ static int complete(struct directory *d, size_t first, const struct duet_result_
 		row->order = order;
 		row->pair = name->pair;
 		row->runid = name->runid;
+		row->source = d->r->sources;
 		anchor(d, row);
 		for (size_t a = 0; a < d->artifact_count; a++)
 			if (duet_table_put(t, row, d->artifacts[a].name, d->artifacts[a].value))
@@ -205,6 +209,7 @@ int duet_results_read(struct duet_results *r, const char *dir, struct sonde_err 
 		free(entries[i]);
 	}
 	free(entries);
+	r->sources++;
 	if (!rc && !found) {
 		rc = err_set(err, ENODATA, "there are no results in '%s'", dir);
 		err_hint(err, "result files are called <suite>.<benchmark>.<runid>.<type>.<order>.<A|B>.<file>");
@@ -243,6 +248,14 @@ static int64_t int_field(const struct columns *c, char **fields, const char *nam
 	return duet_parse_number(text, &number) && number > -9e18 && number < 9e18 ? (int64_t)number : DUET_UNKNOWN_NS;
 }
 
+static double real_field(const struct columns *c, char **fields, const char *name)
+{
+	const char *text = field(c, fields, name);
+	double number;
+
+	return text && duet_parse_number(text, &number) ? number : NAN;
+}
+
 static const char *text_field(struct duet_table *t, const struct columns *c, char **fields, const char *name)
 {
 	const char *text = field(c, fields, name);
@@ -267,7 +280,31 @@ static int take_row(struct duet_results *r, const struct columns *c, char **fiel
 	row->iteration = int_field(c, fields, "iteration");
 	row->start_ns = int_field(c, fields, "iteration_start_ns");
 	row->end_ns = int_field(c, fields, "iteration_end_ns");
-	row->time_ns = int_field(c, fields, "iteration_time_ns");
+	row->time_ns = real_field(c, fields, "iteration_time_ns");
+	return 0;
+}
+
+/*
+ * A table of several directories has runs of one number more than once: where the iterations of a side begin again,
+ * there is another run. `last` keeps the row of each that came last.
+ */
+static int set_source(struct duet_results *r, struct map *last)
+{
+	size_t at = r->table.count - 1;
+	struct duet_row *row = &r->table.rows[at];
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
+	uint64_t *place;
+	bool is_new;
+
+	buf_addf(&key, "%s\n%s\n%s\n%" PRId64 "\n%c", row->suite ? row->suite : "",
+			row->benchmark ? row->benchmark : "", row->type ? row->type : "", row->runid, row->pair);
+	place = map_put(last, key.data, key.len, &is_new);
+	if (!place)
+		return -ENOMEM;
+	row->source = r->sources;
+	if (!is_new)
+		row->source = r->table.rows[*place].source + (row->iteration <= r->table.rows[*place].iteration);
+	*place = at;
 	return 0;
 }
 
@@ -292,7 +329,9 @@ static int check_columns(const struct columns *c, const char *path, struct sonde
 int duet_results_read_csv(struct duet_results *r, const char *path, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(map_release) struct map last = MAP_INIT;
 	struct columns c = { 0 };
+	size_t before = r->table.count;
 	int rc = fs_read_file(AT_FDCWD, path, DUET_RESULT_BYTES_MAX, &text, err);
 	char *line = text.data;
 
@@ -304,13 +343,16 @@ int duet_results_read_csv(struct duet_results *r, const char *path, struct sonde
 			rc = check_columns(&c, path, err);
 		} else if (duet_csv_split(line, fields, DUET_COLUMNS_MAX) != c.count) {
 			rc = err_set(err, EBADMSG, "'%s' has a line without all of its %zu columns", path, c.count);
-		} else if (take_row(r, &c, fields)) {
+		} else if (take_row(r, &c, fields) || set_source(r, &last)) {
 			rc = err_sys(err, ENOMEM, "cannot read '%s'", path);
 		}
 		line = next ? next + 1 : NULL;
 	}
-	if (!rc && !r->table.count)
+	if (!rc && r->table.count == before)
 		rc = err_set(err, ENODATA, "'%s' has no iterations in it", path);
+	for (size_t i = before; i < r->table.count; i++)
+		r->sources = r->table.rows[i].source > r->sources ? r->table.rows[i].source : r->sources;
+	r->sources++;
 	r->files++;
 	return rc;
 }

@@ -10,8 +10,9 @@
 
 struct duet_results {
 	struct duet_table table;
-	size_t files;  /* read */
-	size_t unread; /* that could not be; each was told */
+	size_t files;   /* read */
+	size_t unread;  /* that could not be; each was told */
+	size_t sources; /* directories and tables that rows came from so far */
 	const char *pattern;
 	double unit_ns;
 	const char *suite; /* read all results as those of this suite; NULL: by their name, else by how they look */

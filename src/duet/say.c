@@ -78,6 +78,10 @@ void duet_say_interval(struct buf *out, const struct stats_interval *ratio)
 
 void duet_say_estimate(struct buf *out, const struct stats_interval *ratio)
 {
+	if (isnan(ratio->estimate)) {
+		buf_adds(out, "not known");
+		return;
+	}
 	say_number(out, percent(ratio->estimate), digits_of(ratio));
 	buf_adds(out, " %");
 }
@@ -313,7 +317,8 @@ static void doubt_measure(struct doubts *d, const struct duet_setup *setup, cons
 				"to 1; --design async or rmit is not");
 	if (r->pairs.missing)
 		doubt(d,
-				arena_printf(d->arena, "%zu pairs have no %s and were left out", r->pairs.missing,
+				arena_printf(d->arena, "%zu pair%s left out: a side had no %s, or 0 of it",
+						r->pairs.missing, r->pairs.missing == 1 ? " was" : "s were",
 						duet_metric_name(&setup->pairing)));
 }
 

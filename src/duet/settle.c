@@ -55,7 +55,7 @@ static double least_ns(const struct duet_run *run, size_t turns, double turn_ns)
 /* One turn that does not count. */
 static int warm_up(struct comparison *c)
 {
-	enum duet_design design = c->setup->is_auto ? DUET_RMIT : c->setup->design;
+	enum duet_design design = c->out->schedule.design;
 	struct duet_plan plan;
 	struct duet_run run;
 	int rc;
@@ -115,11 +115,12 @@ static void settle_runs(struct comparison *c, struct duet_schedule *s)
 int compare_settle(struct comparison *c)
 {
 	struct duet_schedule *s = &c->out->schedule;
-	int rc = warm_up(c);
+	int rc;
 
+	s->design = c->setup->is_auto ? DUET_RMIT : c->setup->design; /* also of what is interrupted before a run */
+	rc = warm_up(c);
 	if (rc)
 		return rc;
-	s->design = c->setup->is_auto ? DUET_RMIT : c->setup->design;
 	if (c->setup->is_auto)
 		rc = compare_pilot(c);
 	if (!rc && c->setup->has_aa && !c->out->self.runs)

@@ -38,6 +38,22 @@ static void tell_error(struct duet_suite_run *r, enum duet_event kind, const cha
 	tell(r, kind, "%s: %s%s%s", what, why->text, why->hint[0] ? "; " : "", why->hint);
 }
 
+/* Until it has ended, for at most a minute. */
+static int wait_for_artifact(const struct duet_suite_run *r, struct job *job, struct sonde_err *err)
+{
+	int64_t until_ns = clock_mono_ns() + INT64_C(60000000000);
+	struct pollfd fds[] = { { .fd = r->interrupt_fd, .events = POLLIN },
+		{ .fd = job_pidfd(job), .events = POLLIN } };
+	int n;
+
+	do
+		n = poll(fds, 2, duet_poll_ms(until_ns));
+	while (n < 0 && errno == EINTR);
+	if (n > 0 && fds[0].revents)
+		return err_set(err, EINTR, "interrupted");
+	return job_wait(job, until_ns, err);
+}
+
 /* An artifact: the output of a command, under a name that appears when it is whole. */
 static int make_artifact(struct duet_suite_run *r, const struct duet_artifact *a, const char *path,
 		struct sonde_err *err)
@@ -59,7 +75,7 @@ static int make_artifact(struct duet_suite_run *r, const struct duet_artifact *a
 	spec.fds[1] = fd;
 	rc = job_start(&job, &spec, err);
 	if (!rc)
-		rc = job_wait(job, clock_mono_ns() + INT64_C(60000000000), err);
+		rc = wait_for_artifact(r, job, err);
 	if (!rc && job_status(job))
 		rc = err_set(err, ECHILD, "'%s' failed", a->command);
 	job_free(job);
@@ -82,11 +98,15 @@ int duet_suite_artifacts(struct duet_suite_run *r, struct sonde_err *err)
 	for (size_t i = 0; i < r->suite->artifact_count && !rc; i++) {
 		CLEANUP(buf_release) struct buf path = BUF_INIT;
 		struct sonde_err why = SONDE_ERR_INIT;
+		int made;
 
 		buf_addf(&path, "%s/%s", dir.data, r->suite->artifacts[i].name);
 		if (access(path.data, F_OK) == 0)
 			continue;
-		if (make_artifact(r, &r->suite->artifacts[i], path.data, &why))
+		made = make_artifact(r, &r->suite->artifacts[i], path.data, &why);
+		if (made == -EINTR)
+			rc = err_set(err, EINTR, "interrupted in the artifact '%s'", r->suite->artifacts[i].name);
+		else if (made)
 			tell_error(r, DUET_EVENT_WARNING, r->suite->artifacts[i].name, &why);
 	}
 	return rc;
@@ -158,7 +178,7 @@ static int start_container(struct play *p, enum duet_side side)
 		.engine = p->r->docker ? p->r->docker : p->r->suite->docker,
 		.engine_args = p->step->design == DUET_SYNC ? sync_args : NULL,
 		.is_kept = !p->step->benchmark->has_removal };
-	int rc = container_start(&p->containers[side], &place, idle, NULL, p->err);
+	int rc = container_start(&p->containers[side], &place, idle, NULL, p->r->interrupt_fd, p->err);
 
 	if (rc)
 		err_prefix(p->err, "%c", "AB"[side]);

@@ -33,7 +33,7 @@ struct duet_row *duet_table_add(struct duet_table *t)
 		.runid = -1,
 		.start_ns = DUET_UNKNOWN_NS,
 		.end_ns = DUET_UNKNOWN_NS,
-		.time_ns = DUET_UNKNOWN_NS,
+		.time_ns = NAN,
 		.cpu_ns = NAN,
 		.value = NAN };
 	return &t->rows[t->count++];
@@ -89,8 +89,8 @@ int duet_table_putf(struct duet_table *t, struct duet_row *row, const char *colu
 	return rc;
 }
 
-/* The columns that every row has; INT64_MIN and NULL are absent. */
-enum field_kind { FIELD_TEXT, FIELD_CHAR, FIELD_INT };
+/* The columns that every row has; INT64_MIN, NaN and NULL are absent. */
+enum field_kind { FIELD_TEXT, FIELD_CHAR, FIELD_INT, FIELD_REAL };
 
 static const struct field {
 	const char *name;
@@ -106,7 +106,7 @@ static const struct field {
 	{ "iteration", FIELD_INT, offsetof(struct duet_row, iteration) },
 	{ "iteration_start_ns", FIELD_INT, offsetof(struct duet_row, start_ns) },
 	{ "iteration_end_ns", FIELD_INT, offsetof(struct duet_row, end_ns) },
-	{ "iteration_time_ns", FIELD_INT, offsetof(struct duet_row, time_ns) },
+	{ "iteration_time_ns", FIELD_REAL, offsetof(struct duet_row, time_ns) },
 };
 
 enum { FIELDS = sizeof(fields) / sizeof(*fields) };
@@ -121,7 +121,12 @@ static int64_t field_int(const struct duet_row *row, const struct field *f)
 	return *(const int64_t *)((const char *)row + f->offset);
 }
 
-static void csv_cell(struct buf *out, const char *text)
+static double field_real(const struct duet_row *row, const struct field *f)
+{
+	return *(const double *)((const char *)row + f->offset);
+}
+
+void duet_csv_cell(struct buf *out, const char *text)
 {
 	if (!text)
 		return;
@@ -144,15 +149,17 @@ static void csv_row(const struct duet_table *t, const struct duet_row *row, stru
 		if (i)
 			buf_addc(out, ',');
 		if (fields[i].kind == FIELD_TEXT)
-			csv_cell(out, field_text(row, &fields[i]));
+			duet_csv_cell(out, field_text(row, &fields[i]));
 		else if (fields[i].kind == FIELD_CHAR && row->pair)
 			buf_addc(out, row->pair);
 		else if (fields[i].kind == FIELD_INT && field_int(row, &fields[i]) != DUET_UNKNOWN_NS)
 			buf_addf(out, "%" PRId64, field_int(row, &fields[i]));
+		else if (fields[i].kind == FIELD_REAL && isfinite(field_real(row, &fields[i])))
+			buf_addf(out, DUET_NS_FORMAT, field_real(row, &fields[i]));
 	}
 	for (size_t c = 0; c < t->column_count; c++) {
 		buf_addc(out, ',');
-		csv_cell(out, c < row->cell_count ? row->cells[c] : NULL);
+		duet_csv_cell(out, c < row->cell_count ? row->cells[c] : NULL);
 	}
 	buf_addc(out, '\n');
 }
@@ -163,7 +170,7 @@ void duet_table_csv(const struct duet_table *t, struct buf *out)
 		buf_addf(out, "%s%s", i ? "," : "", fields[i].name);
 	for (size_t c = 0; c < t->column_count; c++) {
 		buf_addc(out, ',');
-		csv_cell(out, t->columns[c]);
+		duet_csv_cell(out, t->columns[c]);
 	}
 	buf_addc(out, '\n');
 	for (size_t i = 0; i < t->count; i++)
@@ -179,6 +186,8 @@ static void json_field(struct json *j, const struct duet_row *row, const struct 
 		json_strn(j, &row->pair, 1);
 	} else if (f->kind == FIELD_INT && field_int(row, f) != DUET_UNKNOWN_NS) {
 		json_kint(j, f->name, field_int(row, f));
+	} else if (f->kind == FIELD_REAL && isfinite(field_real(row, f))) {
+		json_kreal(j, f->name, field_real(row, f));
 	}
 }
 

@@ -20,9 +20,10 @@ struct duet_row {
 	char pair;                                    /* 'A' or 'B'; 0: not known */
 	int64_t runid;
 	int64_t iteration;
-	int64_t start_ns, end_ns, time_ns; /* INT64_MIN: not known */
-	double cpu_ns, value;              /* NaN: not known */
-	const char **cells;                /* cell_count of them, by column */
+	size_t source;                 /* runs of one number and another source are others: a directory's, a table's */
+	int64_t start_ns, end_ns;      /* INT64_MIN: not known */
+	double time_ns, cpu_ns, value; /* NaN: not known; short loops are told in parts of a ns */
+	const char **cells;            /* cell_count of them, by column */
 	size_t cell_count;
 };
 
@@ -39,6 +40,7 @@ struct duet_table {
 
 #define DUET_TABLE_INIT { .arena = ARENA_INIT, .names = MAP_INIT }
 #define DUET_UNKNOWN_NS INT64_MIN
+#define DUET_NS_FORMAT "%.15g" /* of a time: a whole number where it is one */
 
 void duet_table_release(struct duet_table *t);
 /* A new row, everything unknown; NULL: no memory, or DUET_ROWS_MAX. Valid until the next. */
@@ -54,6 +56,8 @@ int duet_table_putf(struct duet_table *t, struct duet_row *row, const char *colu
 void duet_table_csv(const struct duet_table *t, struct buf *out);
 void duet_table_json(const struct duet_table *t, struct buf *out);
 
+/* A field of CSV, quoted where it has to be; NULL: empty. */
+void duet_csv_cell(struct buf *out, const char *text);
 /* A line of CSV into fields, quotes honoured; changes `line`. Returns how many, at most `most`. */
 size_t duet_csv_split(char *line, char **fields, size_t most);
 

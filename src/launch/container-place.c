@@ -7,15 +7,15 @@
 #include "launch/tree.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define START_LIMIT_NS 60000000000
-#define START_PAUSE_NS 10000000
+#define START_PAUSE_MS 10
 #define OOM_FILE "oom"
 #define HOLD_INSIDE "/.sonde-hold"
 #define GATE_INSIDE "/.sonde-gate"
@@ -149,7 +149,7 @@ static pid_t ask_engine(struct contained *c, int64_t *ask_ns)
 static int started(struct job *j, struct sonde_err *err)
 {
 	struct contained *c = j->place;
-	const struct timespec pause = { .tv_nsec = START_PAUSE_NS };
+	struct pollfd interrupt = { .fd = j->interrupt_fd > 0 ? j->interrupt_fd : -1, .events = POLLIN };
 	int64_t until_ns = clock_mono_ns() + START_LIMIT_NS;
 	j->pid = 0;
 	j->inner_pid = 1;
@@ -167,7 +167,8 @@ static int started(struct job *j, struct sonde_err *err)
 			j->meanwhile(j->meanwhile_arg);
 		if (clock_mono_ns() > until_ns)
 			return err_set(err, ETIMEDOUT, "the container '%s' does not start", c->name);
-		nanosleep(&pause, NULL);
+		if (poll(&interrupt, 1, START_PAUSE_MS) > 0)
+			return err_set(err, EINTR, "interrupted");
 	}
 	return 0;
 }

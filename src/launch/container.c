@@ -6,14 +6,14 @@
 #include "launch/container-place.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define RUN_LIMIT_NS 60000000000
-#define RUN_PAUSE_NS 20000000
+#define RUN_PAUSE_MS 20
 
 struct container {
 	struct job *job; /* what idles */
@@ -43,9 +43,9 @@ static void remove_left(const char *engine)
 }
 
 /* Until the engine lets commands in. */
-static int await_running(struct container *c, struct sonde_err *err)
+static int await_running(struct container *c, int interrupt_fd, struct sonde_err *err)
 {
-	const struct timespec pause = { .tv_nsec = RUN_PAUSE_NS };
+	struct pollfd interrupt = { .fd = interrupt_fd, .events = POLLIN };
 	int64_t until_ns = clock_mono_ns() + RUN_LIMIT_NS;
 	while (!(c->pid = engine_pid(c->engine, c->name))) {
 		if (job_has_ended(c->job)) {
@@ -57,13 +57,14 @@ static int await_running(struct container *c, struct sonde_err *err)
 		}
 		if (clock_mono_ns() > until_ns)
 			return err_set(err, ETIMEDOUT, "the container '%s' does not start", c->name);
-		nanosleep(&pause, NULL);
+		if (poll(&interrupt, 1, RUN_PAUSE_MS) > 0)
+			return err_set(err, EINTR, "interrupted");
 	}
 	return 0;
 }
 
 static int start(struct container *c, const struct job_place *place, char *const *idle, const char *const *env,
-		struct sonde_err *err)
+		int interrupt_fd, struct sonde_err *err)
 {
 	static char tail[] = "tail", follow[] = "-f", nothing[] = "/dev/null";
 	static char *const usual[] = { tail, follow, nothing, NULL };
@@ -76,21 +77,22 @@ static int start(struct container *c, const struct job_place *place, char *const
 	spec.env = env;
 	spec.fds[1] = JOB_FD_NULL;
 	spec.place = place;
+	spec.interrupt_fd = interrupt_fd;
 	rc = job_start(&c->job, &spec, err);
 	if (rc)
 		return rc;
 	const struct contained *inner = c->job->place;
 	snprintf(c->name, sizeof(c->name), "%s", inner->name);
-	return await_running(c, err);
+	return await_running(c, interrupt_fd, err);
 }
 
 int container_start(struct container **out, const struct job_place *place, char *const *idle, const char *const *env,
-		struct sonde_err *err)
+		int interrupt_fd, struct sonde_err *err)
 {
 	struct container *c = calloc(1, sizeof(*c));
 	if (!c)
 		return err_sys(err, ENOMEM, "cannot start a container");
-	int rc = start(c, place, idle, env, err);
+	int rc = start(c, place, idle, env, interrupt_fd, err);
 	if (rc)
 		container_free(c);
 	else

@@ -24,6 +24,7 @@ struct job {
 	pid_t stuck;            /* a process that we may not kill; 0: none */
 	void *place;            /* what the place keeps */
 	void (*meanwhile)(void *arg);
+	int interrupt_fd;
 	void (*met)(void *arg, pid_t pid);
 	void *meanwhile_arg; /* of both */
 };

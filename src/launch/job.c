@@ -218,6 +218,7 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 		.cgroup_fd = -1 };
 	j->is_bound = plan.is_bound;
 	j->meanwhile = spec->meanwhile;
+	j->interrupt_fd = spec->interrupt_fd;
 	j->met = spec->met;
 	j->meanwhile_arg = spec->ready_arg;
 	int rc = prepare(j, spec, &plan, err);

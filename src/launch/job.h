@@ -81,6 +81,8 @@ struct job_spec {
 	void (*ready)(void *arg, pid_t pid);
 	/* Called again and again while an engine takes its time to start a container; NULL: nothing to do meanwhile. */
 	void (*meanwhile)(void *arg);
+	/* Above 0: readable when nobody wants to wait for that any longer, and job_start fails with -EINTR. */
+	int interrupt_fd;
 	/*
 	 * Called when the first process of a container that does not descend from us has not executed the command yet;
 	 * NULL: nothing to do then.

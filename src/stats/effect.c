@@ -46,7 +46,7 @@ static double guarded_level(double level)
 
 void stats_effect_plan(struct stats_sequential *plan, double level, size_t n_max)
 {
-	stats_sequential_init(plan, STATS_POWER, guarded_level(level), n_max, 2);
+	stats_sequential_init(plan, STATS_POWER, 1 - (1 - level) * STATS_LOOKS_GUARD, n_max, 2);
 }
 
 double stats_run_location(double *x, double *weight, size_t n, enum stats_location location)

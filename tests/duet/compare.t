@@ -97,6 +97,9 @@ ok 'a seed repeats the order' test "$(jq -n --argjson a "$(order 3)" --argjson b
 	'([$a, $b] | map(length) | min) as $n | $n > 0 and $a[:$n] == $b[:$n]')" = true
 is 'both orders come' "$(for s in 1 2 3 4; do order $s; done | jq -rs 'add | unique | join(" ")')" 'AB BA'
 
+duet -a 'echo from A' -b 'echo from B' --show-output --design rmit --runs 1 --pairs 1 --no-self-check --json
+is 'what commands print is not in the answer' "$(jq .runs <<<"$out") $(sort -u <<<"$err" | tr '\n' ' ')" '1 from A from B '
+
 # wrong use
 duet -a true
 is 'a missing side is a usage error' "$status" 2

@@ -60,7 +60,7 @@ r = json.load(sys.stdin)["benchmarks"][0]
 x = [math.log(1 + i / 100) for i in (1, 2, 3)]
 m = sum(x) / 3
 s = math.sqrt(sum((v - m) ** 2 for v in x) / 2)
-q = 1 - 0.042 / 2  # the guarded level; the quantile of t with 2 degrees of freedom in closed form
+q = 1 - 0.044 / 2  # the guarded level; the quantile of t with 2 degrees of freedom in closed form
 t = (2 * q - 1) / math.sqrt(2 * q * (1 - q))
 print(all(abs(math.log(r[k]) - v) < 1e-9 for k, v in (("ratio", m), ("lo", m - t * s / math.sqrt(3)), ("hi", m + t * s / math.sqrt(3)))))')" True
 

@@ -45,6 +45,19 @@ is 'hyperfine' "$(column iteration_time_ns)" '500000000 250000000'
 mkdir g && echo '{"benchmarks": [{"name": "BM", "run_type": "iteration", "real_time": 2.5, "cpu_time": 2, "time_unit": "us"}, {"name": "BM_mean", "run_type": "aggregate", "real_time": 9, "time_unit": "us"}]}' >g/gbench.b.0.seqn.None.A.x.json
 table g
 is 'Google Benchmark' "$(column iteration_time_ns)" 2500
+# the loops of such harnesses take parts of a ns
+mkdir ns && for i in 0 1 2 3 4; do
+	for side in A:1.40$i B:1.61$i; do
+		echo "{\"benchmarks\": [{\"name\": \"BM\", \"run_type\": \"iteration\", \"real_time\": ${side#*:}, \"cpu_time\": ${side#*:}, \"time_unit\": \"ns\"}]}" >"ns/gbench.b.$i.seqn.None.${side%:*}.x.json"
+	done
+done
+run "$SONDE" duet report ns --json
+is 'times below a ns keep their digits' "$(jq '.benchmarks[0] | .ratio > 1.14 and .ratio < 1.16 and .hi < 1.2' <<<"$out")" true
+table ns
+is 'in the table too' "$(column iteration_time_ns | cut -d ' ' -f 1,2) $(column cpu_time_ns | cut -d ' ' -f 2)" '1.4 1.61 1.61'
+run "$SONDE" duet process ns -o ns.csv
+run "$SONDE" duet report ns.csv --json
+is 'and from it' "$(jq '.benchmarks[0] | .ratio > 1.14 and .ratio < 1.16' <<<"$out")" true
 # two benchmarks in one file stay two, each paired with itself
 two='{"benchmarks": [{"name": "BM_a", "run_type": "iteration", "repetition_index": 0, "real_time": 2, "time_unit": "us"}, {"name": "BM_b", "run_type": "iteration", "repetition_index": 0, "real_time": 9, "time_unit": "us"}]}'
 mkdir gg && for i in 0 1 2; do tee gg/gbench.b.$i.seqn.None.{A,B}.x.json <<<"$two" >/dev/null; done
@@ -202,6 +215,39 @@ for how in "t/Student's t" 'ranks/Hodges-Lehmann, signed rank' 'signs/median, si
 	is "--interval ${how%%/*}" "$(jq -r '.benchmarks[0] | "\(.method) \(.verdict) \(.lo > 1.09 and .hi < 1.13)"' <<<"$out")" "${how#*/} slower true"
 done
 
+# the same runs of two machines are twice as many, from their directories and from a table of both
+mkdir here there && for i in 0 1 2; do
+	printf '0 1000\n1000 2100\n' | tee here/lines.x.$i.seqn.None.{A,B}.t >/dev/null
+	printf '0 1100\n1100 2300\n2300 3500\n' | tee there/lines.x.$i.seqn.None.{A,B}.t >/dev/null
+done
+run "$SONDE" duet process here there -o both.csv
+for from in 'here there' both.csv; do
+	# shellcheck disable=SC2086 # two words
+	run "$SONDE" duet report $from --json
+	is "runs of several directories are runs of their own ($from)" "$(jq -c '.benchmarks[0] | [.runs, .pairs]' <<<"$out")" '[6,15]'
+done
+
+# a benchmark of which one side is there only
+cp -r here half && printf '0 1000\n' >half/lines.y.0.seqn.None.A.t
+run "$SONDE" duet report half --json
+is 'a benchmark without B has no answer, and the others have' "$(jq -c '[.benchmarks[] | .ratio, .p_adjusted], .mean.ratio' <<<"$out" | tr '\n' ' ')$status" '[1,1,null,null] 1 0'
+like 'which is told' "$(jq -r '.warnings[]' <<<"$out")" "1 of 2 benchmarks has no pair of iterations of A and B: 'lines/y seqn'"
+run "$SONDE" duet report half
+unlike 'in words' "$out" nan
+like 'and the mean is of those that have one' "$out" 'geometric mean .* of 1 benchmark\)'
+rm half/lines.x.*
+run "$SONDE" duet report half
+like 'no answer at all is a failure' "$status $err" "^1 .*no run has a pair of iterations of A and B with a 'wall'"
+
+# a history of benchmarks
+run "$SONDE" duet report here --history h.db --label one
+run "$SONDE" duet report here --history h.db --label two
+run "$SONDE" duet history h.db --json
+is 'a report adds to a history' "$(jq -c '[.[] | .benchmark, [.results[].label]]' <<<"$out")" '["lines/x seqn",["one","two"]]'
+
+mkdir counted && printf 'iteration_time_ns,start_unix\n1000000,1652640000001\n1000000,1652640000002\n' | tee counted/dacapo.x.0.duet.AB.{A,B}.csv >/dev/null
+run "$SONDE" duet overlaps counted
+is 'overlaps have the numbers of the iterations' "$(tail -n +2 <<<"$out" | cut -d , -f 5,6 | tr '\n' ' ')" '1,1 2,2 '
 mkdir gaps && printf '0 10\n' | tee gaps/lines.x.{3,7}.duet.AB.{A,B}.t gaps/lines.x.5.duet.AB.A.t >/dev/null
 run "$SONDE" duet overlaps gaps
 is 'runs keep their numbers where one is missing' "$(tail -n +2 <<<"$out" | cut -d , -f 4 | tr '\n' ' ')" '3 7 '
@@ -218,6 +264,24 @@ printf 'duetbench: {suite: s, image: i, results: [/r], duets: [x], colour: red}\
 run duetbench --filter x -v -o new bad.yml
 is 'duetbench with a bad configuration fails' "$status" 1
 like 'and says where' "$err" "bad.yml:1: 'duetbench' has the unknown key 'colour'"
+
+# interrupted where nothing has begun to run: in an artifact, and while an engine takes its time
+mark=$((RANDOM + 100000)).$$
+printf '#!/bin/sh\n[ "$1" != run ] || exec sleep %s\n' "$mark" >engine && chmod +x engine
+printf 'duetbench: {suite: s, image: i, results: [/r], duets: [x], artifacts: {slow: sleep %s}}\nx: {A: {run: y}}\n' "$mark" >slow.yml
+printf 'duetbench: {suite: s, image: i, results: [/r], duets: [x]}\nx: {A: {run: y}}\n' >starts.yml
+for suite in slow starts; do
+	set -m # a job of a script ignores SIGINT unless it has job control
+	"$SONDE" duet --docker "$PWD/engine" -o "of-$suite" $suite.yml >/dev/null 2>interrupted.err &
+	pid=$!
+	set +m
+	for ((i = 0; i < 300; i++)); do pgrep -f "^sleep $mark" >/dev/null && break; sleep 0.1; done
+	kill -INT $pid
+	wait $pid
+	is "$suite.yml: an interruption exits with 130" $? 130 || diag "$(<interrupted.err)"
+	for ((i = 0; i < 100; i++)); do pgrep -f "^sleep $mark" >/dev/null || break; sleep 0.1; done
+	is 'and leaves nothing running' "$(pgrep -fc "^sleep $mark")" 0
+done
 
 printf 'duetbench: {suite: s, image: i, results: [/r], duets: [x]}\nx: {A: {run: y}}\n' >single.yml
 run taskset -c "$(taskset -cp $$ | grep -o '[0-9]*$')" "$SONDE" duet --docker false -o single single.yml

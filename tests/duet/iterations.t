@@ -39,6 +39,17 @@ for shell in dash bash; do
 	is "$shell" "$(field verdict) $(jq '.ratio * 10 | round' <<<"$out")" 'faster 5' || diag "$err"
 done
 
+# now and then a side has no value: that run is left out, and the others are an answer
+cat >gap.sh <<EOS
+. $SONDE_STAGE/share/sonde/duet.sh
+n=\$(cat gaps 2>/dev/null || echo 0)
+echo \$((n + 1)) >gaps
+while sonde_duet_begin; do if [ \$n = 3 ]; then sonde_duet_end; else sonde_duet_end 2; fi; done
+EOS
+duet -a 'bash gap.sh' -b 'bash side.sh 3' --iterations fd --design rmit --runs 20 --pairs 2 --metric value --json
+is 'runs without a value are left out' "$(jq -c '[.verdict, .runs, .hi < 1.6]' <<<"$out")" '["slower",12,true]' || diag "$err"
+like 'which is told' "$(jq -r '.warnings[]' <<<"$out")" 'pairs were left out: a side had no value'
+
 # peers in Python and shell that die or hang: the other side is freed, and nothing is left
 cat >bad.py <<'EOS'
 import os, sys, time

@@ -114,6 +114,12 @@ for i in 9 10 11 12 13 14 15; do
 done
 run "$SONDE" duet history h.db --json
 is 'a change of level is found where it is' "$(jq -c '[.[] | select(.benchmark == "made") | .results[] | select(.change) | .label]' <<<"$out")" '["m9"]'
+if [ "$(id -u)" = 0 ] && chmod 755 "$TEST_DIR" && setpriv --reuid=65534 --regid=65534 --clear-groups "$SONDE" --version >/dev/null 2>&1; then
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$SONDE" duet history h.db
+	is 'who may not write it can read it' "$status" 0 || diag "$err"
+else
+	skip 'who may not write it can read it' 'we are not root, or nobody cannot read this directory'
+fi
 run "$SONDE" duet history nothing.db
 is 'a history that is not there is a failure' "$status" 1
 
@@ -131,6 +137,15 @@ is 'files of the worktrees are the same files' "$(jq '[.causes[] | select(.kind 
 printf '#!/bin/sh\n[ -e built ] || { sleep 3; touch built; }\n' >slow && chmod +x slow && git add slow && git commit -qm slow
 run timeout 200 "$SONDE" duet --design rmit --no-self-check --pairs 1 --threshold 0% --level 99.99% --budget 3s --runs 6 --git HEAD..HEAD --json -- ./slow
 is 'building is not of the budget' "$(jq '.runs >= 2' <<<"$out")" true || diag "$err"
+mkdir -p sub && printf '#!/bin/sh\npwd >>"$PLACES"\n' >sub/where && chmod +x sub/where && git add sub && git commit -qm sub
+for i in 1 2; do
+	cd sub && PLACES=$TEST_DIR/places duet --runs 2 --git HEAD..HEAD --history ../h.db --json -- ./where
+	cd ..
+	git commit -q --allow-empty -m "$i"
+done
+is 'in a subdirectory it is run in that of the revisions' "$(sed 's|.*/||' ../places | sort -u)" sub || diag "$err"
+run "$SONDE" duet history h.db --json
+is 'results of revisions are one series, of the command' "$(jq -c '[.[] | .benchmark, (.results | length)], (.[0].results | map(.label[:6]) | unique)' <<<"$out" | tr '\n' ' ')" '["./where",2] ["HEAD ("] '
 duet --git HEAD..no-such -- ./bench
 is 'an unknown revision is a failure' "$status" 1
 is 'and leaves no worktree' "$(git worktree list | wc -l)" 1

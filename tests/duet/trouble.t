@@ -86,6 +86,29 @@ for signal in INT TERM; do
 	is "SIG$signal: and it says that it was" "$(jq -r '.warnings[0]' out.json)" 'it was interrupted: this is what there was until then'
 done
 
+# interrupted before anything was settled
+for design in auto async; do
+	set -m
+	"$SONDE" duet -a "sleep $mark" -b true --design $design --json >out.json 2>err.txt &
+	pid=$!
+	set +m
+	until_there is_running 1
+	kill -INT $pid
+	wait $pid
+	is "$design, interrupted before a run: it claims no other design" "$? $(jq -r '.design, (.repeat | match("--design [a-z]*").string)' out.json | tr '\n' ' ')" \
+		"130 $([ $design = auto ] && echo rmit || echo $design) --design $design "
+done
+# nohup: the end of the terminal is not ours
+(trap '' HUP; exec "$SONDE" duet -a true -b "sleep $mark" --design rmit --no-self-check >/dev/null 2>&1) &
+pid=$!
+until_there is_running 1
+kill -HUP $pid
+sleep 0.3
+ok 'where SIGHUP is ignored it goes on' is_running 1
+kill -TERM $pid
+wait $pid
+is 'until it is told to end' $? 143
+
 # killed: what we started goes with us
 "$SONDE" duet -a "sleep $mark" -b "sleep $mark" --design sync --no-self-check >/dev/null 2>&1 &
 pid=$!

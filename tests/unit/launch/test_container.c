@@ -122,7 +122,7 @@ static void commands_in_one_that_stays(void **state)
 	char dir[] = "/tmp/sonde-container.XXXXXX", to[64];
 	assert_non_null(mkdtemp(dir));
 	const char *const env[] = { "FOR_ALL=yes", NULL };
-	assert_ok(container_start(&c, &place, NULL, env, &err), &err);
+	assert_ok(container_start(&c, &place, NULL, env, -1, &err), &err);
 	pid_t pid = container_pid(c);
 	assert_true(is_alive(pid));
 	for (int i = 0; i < 2; i++) {
@@ -154,7 +154,7 @@ static void an_executed_command_is_ended_alone(void **state)
 	struct job_place place = place_of_image();
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct container *c = NULL;
-	assert_ok(container_start(&c, &place, NULL, NULL, &err), &err);
+	assert_ok(container_start(&c, &place, NULL, NULL, -1, &err), &err);
 	struct job_spec spec = JOB_SPEC_INIT;
 	int ends[2];
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -188,7 +188,7 @@ static void no_such_image(void **state)
 	spec.fds[2] = JOB_FD_NULL;
 	spec.argv = ARGV("true");
 	assert_int_equal(WEXITSTATUS(waited(started(&spec))), 125);
-	assert_int_equal(container_start(&c, &place, NULL, NULL, &err), -EIO);
+	assert_int_equal(container_start(&c, &place, NULL, NULL, -1, &err), -EIO);
 	assert_null(c);
 	place.engine = "/no/such/engine";
 	struct job *j = NULL;
