@@ -77,6 +77,8 @@ static int take_range(struct config_reader *r, yaml_node_t *at, struct draft *d)
 		return config_error(r, d->high, "'high' of parameter '%s' must be a number", p->name);
 	if (p->low > p->high)
 		return config_error(r, d->high, "'low' of parameter '%s' is above 'high'", p->name);
+	if (!isfinite(p->high - p->low))
+		return config_error(r, d->high, "'low' and 'high' of parameter '%s' are too far apart", p->name);
 	if (p->type == TUNE_INT &&
 			(p->low != round(p->low) || p->high != round(p->high) || fabs(p->low) > 9e15 ||
 					fabs(p->high) > 9e15))

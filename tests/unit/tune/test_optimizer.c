@@ -277,6 +277,42 @@ static void impossible_constraints_are_named(void **state)
 	arena_release(&arena);
 }
 
+/* Where one configuration in ten million is allowed, and the default is one. */
+static void narrow_constraints_are_walked_along(void **state)
+{
+	struct arena arena = ARENA_INIT;
+	struct tune_study study;
+
+	assert_int_equal(
+			parse(&study,
+					"params: [{name: a, type: float, low: 0, high: 1, default: 0.005}, {name: b, type: "
+					"float, low: 0, high: 1, default: 0.001}, {name: c, type: float, low: 0, high: 1, "
+					"default: 0.9995}, {name: m, type: categorical, choices: [u, v]}]\n"
+					"constraints: ['a + b <= 0.01', 'c >= 0.999']\nobjective: {name: value}\n",
+					&arena, NULL),
+			0);
+	for (size_t m = 0; tune_methods[m]; m++) {
+		struct tune_optimizer o;
+		double least = INFINITY;
+
+		study.method = tune_methods[m];
+		assert_int_equal(make(&o, &study, 3), 0);
+		for (int t = 0; t < 20; t++) {
+			const struct tune_trial *trial;
+			double cost;
+
+			assert_int_equal(tune_ask(&o, &trial, NULL), 0);
+			cost = fabs(trial->point[0] - 0.002) + (trial->point[3] == 0);
+			least = fmin(least, cost);
+			tell(&o, trial->id, cost);
+		}
+		check_points(&o, true);
+		assert_true(least < 0.003);
+		tune_optimizer_release(&o);
+	}
+	arena_release(&arena);
+}
+
 /* When all is tried, the best are measured again instead of failing. */
 static void small_spaces_are_tried_whole(void **state)
 {
@@ -637,6 +673,7 @@ int main(void)
 		cmocka_unit_test(all_failing_and_nan_go_on),
 		cmocka_unit_test(odd_values_go_on),
 		cmocka_unit_test(impossible_constraints_are_named),
+		cmocka_unit_test(narrow_constraints_are_walked_along),
 		cmocka_unit_test(small_spaces_are_tried_whole),
 		cmocka_unit_test(goals_and_limits_are_kept),
 		cmocka_unit_test(limits_of_any_size_are_learnt),

@@ -100,6 +100,8 @@ static void wrong_files_are_explained(void **state)
 		{ "params:\n  - {name: x, type: bool, active_if: {y: true}}\n  - {name: y, type: bool, active_if: {x: "
 		  "true}}\n" OBJECTIVE,
 				"depends on itself", "" },
+		{ "params: [{name: x, type: float, low: -1e308, high: 1e308}]\n" OBJECTIVE,
+				"'low' and 'high' of parameter 'x' are too far apart", "" },
 		{ "params: [{name: m, type: categorical, choices: [1, 1.0]}]\n" OBJECTIVE,
 				"the choices '1' and '1.0' of parameter 'm' are the same number", "" },
 		{ "params: [{name: m, type: categorical, choices: [a], low: 1}]\n" OBJECTIVE,
