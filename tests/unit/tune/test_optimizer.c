@@ -283,13 +283,13 @@ static void narrow_constraints_are_walked_along(void **state)
 	struct arena arena = ARENA_INIT;
 	struct tune_study study;
 
-	assert_int_equal(
-			parse(&study,
-					"params: [{name: a, type: float, low: 0, high: 1, default: 0.005}, {name: b, type: "
-					"float, low: 0, high: 1, default: 0.001}, {name: c, type: float, low: 0, high: 1, "
-					"default: 0.9995}, {name: m, type: categorical, choices: [u, v]}]\n"
-					"constraints: ['a + b <= 0.01', 'c >= 0.999']\nobjective: {name: value}\n",
-					&arena, NULL),
+	assert_int_equal(parse(&study,
+					 "params: [{name: a, type: float, low: 0, high: 1, default: 0.005}, "
+					 "{name: b, type: float, low: 0, high: 1, default: 0.001}, "
+					 "{name: c, type: float, low: 0, high: 1, default: 0.9995}, "
+					 "{name: m, type: categorical, choices: [u, v]}]\n"
+					 "constraints: ['a + b <= 0.01', 'c >= 0.999']\nobjective: {name: value}\n",
+					 &arena, NULL),
 			0);
 	for (size_t m = 0; tune_methods[m]; m++) {
 		struct tune_optimizer o;
@@ -382,8 +382,8 @@ static void limits_of_any_size_are_learnt(void **state)
 		int beyond = 0;
 
 		snprintf(text, sizeof(text),
-				"params: [{name: a, type: float, low: 0, high: 1, default: 0.2}, {name: b, type: float, "
-				"low: 0, high: 1, default: 0.2}]\n"
+				"params: [{name: a, type: float, low: 0, high: 1, default: 0.2}, "
+				"{name: b, type: float, low: 0, high: 1, default: 0.2}]\n"
 				"objective: {name: value}\nlimits: [{name: memory, max: %g}]\n",
 				0.9 * units[u]);
 		assert_int_equal(parse(&study, text, &arena, NULL), 0);
