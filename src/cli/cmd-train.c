@@ -155,6 +155,14 @@ static void print_best(struct train_coach *c)
 	printf(", %.3g s an iteration\n", worth.mean);
 }
 
+/* Why there is less to say than was hoped for; NULL: nothing. */
+static const char *remark(const struct train_coach *c)
+{
+	if (!c->loss_count)
+		return "the program reported no losses: sonde-train(1) says how";
+	return isfinite(c->losses[c->loss_count - 1]) ? NULL : "the last loss was no number: the training has diverged";
+}
+
 static void print_text(struct cli_context *ctx, struct train_coach *c, const struct train_outcome *outcome,
 		const char *dir)
 {
@@ -162,6 +170,8 @@ static void print_text(struct cli_context *ctx, struct train_coach *c, const str
 			c->is_reached ? "target reached" : outcome->why, outcome->runtime_s, c->loss_count,
 			c->stint_count, c->moves);
 	print_best(c);
+	if (remark(c))
+		printf("%s\n", remark(c));
 	if (outcome->bad_lines)
 		printf("%llu lines of the program were no reports\n", (unsigned long long)outcome->bad_lines);
 	printf("tables: %s\n", dir);

@@ -163,7 +163,7 @@ static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
 	term_progress_end(&shown.progress);
 	if (rc == 0)
 		rc = report(ctx, d, &outcome, dir);
-	if (rc == 0 && outcome.is_interrupted)
+	if (rc == 0 && (outcome.is_interrupted || (outcome.failed && !outcome.done)))
 		ctx->exit_code = CLI_EXIT_FAILED;
 	return rc;
 }

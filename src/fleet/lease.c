@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { PASS_ON_MS = 1000 };
+enum { PASS_ON_MS = 1000 }; /* on average */
 
 struct fleet_queue {
 	struct fleet_link *link;
@@ -156,7 +156,10 @@ int fleet_lease_settle(struct fleet_lease *lease, struct sonde_err *err)
 
 void fleet_lease_pass_on(struct fleet_lease *lease)
 {
-	natsMsg_NakWithDelay(lease->msg, PASS_ON_MS, NULL);
+	/* Never in step: agents that take turns would get the same jobs again and again. */
+	int64_t delay_ms = PASS_ON_MS / 2 + clock_mono_ns() / 1000 % PASS_ON_MS;
+
+	natsMsg_NakWithDelay(lease->msg, delay_ms, NULL);
 	natsConnection_FlushTimeout(lease->queue->link->connection, FLEET_WAIT_MS);
 }
 

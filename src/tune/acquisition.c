@@ -82,14 +82,14 @@ static double predict(const struct tune_model *m, const struct stats_gp *gp, con
 	return mean;
 }
 
-static double log_feasible(const struct tune_feasibility *f, const double *x, double *gradient)
+static double log_feasible(const struct tune_model *m, const double *x, double *gradient)
 {
 	double by_mean[STATS_GP_DIMS], by_sd[STATS_GP_DIMS], sd, slope;
-	double mean = predict(&f->model, &f->model.gp, x, &sd, gradient ? by_mean : NULL, gradient ? by_sd : NULL);
-	double z = (f->limit - mean) / sd, value = tune_log_cdf(z, &slope);
+	double mean = predict(m, &m->gp, x, &sd, gradient ? by_mean : NULL, gradient ? by_sd : NULL);
+	double z = -mean / sd, value = tune_log_cdf(z, &slope);
 
 	if (gradient)
-		for (size_t k = 0; k < f->model.gp.data.dims; k++)
+		for (size_t k = 0; k < m->gp.data.dims; k++)
 			gradient[k] -= slope * (by_mean[k] + z * by_sd[k]) / sd;
 	return value;
 }

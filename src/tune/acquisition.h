@@ -11,19 +11,13 @@
 
 #include "tune/model.h"
 
-/* A value that should stay below a limit, by a model of its own. */
-struct tune_feasibility {
-	struct tune_model model;
-	double limit; /* warped */
-};
-
 struct tune_acquisition {
 	const struct tune_space *space;
 	struct tune_model model;
 	const struct stats_gp *members[TUNE_ENSEMBLE + 1]; /* of the model: each hopes for itself, */
 	double targets[TUNE_ENSEMBLE + 1];                 /* to improve on this, warped */
 	size_t member_count;
-	struct tune_feasibility feasibility[1 + 2 * TUNE_LIMITS_MAX];
+	struct tune_model feasibility[1 + 2 * TUNE_LIMITS_MAX]; /* of values that should stay below 0 */
 	size_t feasibility_count;
 	struct tune_model seconds; /* the logarithm of what a trial takes, */
 	bool has_seconds;          /* where hope counts by that */

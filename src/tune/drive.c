@@ -54,6 +54,11 @@ static struct tune_trial *orphan(const struct driver *v)
 	return NULL;
 }
 
+static bool is_spent(const struct driver *v)
+{
+	return (int64_t)v->d->o->count >= v->d->study->trials || clock_mono_ns() >= v->end_ns;
+}
+
 /* The next trial to run; NULL when there is none any more. */
 static int next_trial(struct driver *v, const struct tune_trial **trial, struct sonde_err *err)
 {
@@ -63,7 +68,7 @@ static int next_trial(struct driver *v, const struct tune_trial **trial, struct 
 	*trial = orphan(v);
 	if (*trial)
 		return 0;
-	if ((int64_t)d->o->count >= d->study->trials || clock_mono_ns() >= v->end_ns)
+	if (is_spent(v))
 		return 0;
 	rc = tune_ask(d->o, trial, err);
 	return rc < 0 ? rc : tune_journal_ask(d->journal, d->o, *trial, err);
@@ -73,9 +78,10 @@ static int next_trial(struct driver *v, const struct tune_trial **trial, struct 
 static int check_hope(const struct driver *v, const char *why, struct sonde_err *err)
 {
 	const struct tune_optimizer *o = v->d->o;
-	size_t failed = tune_count_state(o, TUNE_FAILED);
+	size_t failed = tune_count_state(o, TUNE_FAILED), pending = tune_count_state(o, TUNE_PENDING);
+	bool is_last = !pending && is_spent(v);
 
-	if (failed < HOPELESS_TRIALS || failed < o->count - tune_count_state(o, TUNE_PENDING))
+	if (failed + pending < o->count || (failed < HOPELESS_TRIALS && !is_last))
 		return 0;
 	err_set(err, EIO, "all of the first %zu trials failed; the last: %s", failed, why);
 	err_hint(err, "look at '%s'; when it is mended, run again with --retry", v->d->dir);

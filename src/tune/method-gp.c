@@ -128,21 +128,15 @@ static int costs_of(const struct tune_optimizer *o, uint64_t id, double *cost, s
 	return rc;
 }
 
-/* Another model that must stay below `limit`; one that cannot be made (too few trials) is left out. */
-static int add_feasibility(struct tune_acquisition *a, const struct tune_optimizer *o, const double *cost, double limit,
+/* Another model that must stay below 0; one that cannot be made (too few trials) is left out. */
+static int add_feasibility(struct tune_acquisition *a, const struct tune_optimizer *o, const double *cost,
 		bool is_label, struct arena *arena, struct sonde_err *err)
 {
-	struct tune_feasibility *f = &a->feasibility[a->feasibility_count];
 	struct tune_model_options how = { .cost = cost, .is_label = is_label };
-	int rc = tune_model_fit(&f->model, o, &how, arena, err);
+	int rc = tune_model_fit(&a->feasibility[a->feasibility_count], o, &how, arena, err);
 
-	if (rc == -ENODATA)
-		return 0;
-	if (rc == 0) {
-		f->limit = tune_warp(&f->model.warp, limit);
-		a->feasibility_count++;
-	}
-	return rc;
+	a->feasibility_count += rc == 0;
+	return rc == -ENODATA ? 0 : rc;
 }
 
 /* Failures count 1, others -1. */
@@ -157,25 +151,46 @@ static int add_failures(struct tune_acquisition *a, const struct tune_optimizer 
 		failed += is_failed;
 		cost[t] = is_failed ? 1 : has_cost(&o->trials[t]) ? -1 : NAN;
 	}
-	return failed ? add_feasibility(a, o, cost, 0, true, arena, err) : 0;
+	return failed ? add_feasibility(a, o, cost, true, arena, err) : 0;
+}
+
+/*
+ * How far trials are beyond a limit, whatever unit they are measured in: by the distance that nine of ten stay
+ * within, and as logarithms farther out, so that what is plainly beyond does not blur where the limit lies.
+ */
+static void beyond_limit(const struct tune_optimizer *o, size_t k, double limit, int sign, double *cost,
+		double *scratch)
+{
+	double unit;
+	size_t n = 0;
+
+	for (size_t t = 0; t < o->count; t++) {
+		double value = o->trials[t].result.limits[k];
+		bool is_known = has_cost(&o->trials[t]) && isfinite(value);
+
+		cost[t] = is_known ? sign * (value - limit) : NAN;
+		if (is_known)
+			scratch[n++] = fabs(cost[t]);
+	}
+	unit = n ? stats_quantile(scratch, n, 0.9) : 0;
+	for (size_t t = 0; t < o->count; t++)
+		cost[t] = asinh(cost[t] / (unit > 0 ? unit : 1));
 }
 
 static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,
 		struct sonde_err *err)
 {
-	int rc = 0;
+	double *scratch = arena_alloc(arena, (o->count + 1) * sizeof(*scratch));
+	int rc = scratch ? 0 : err_sys(err, ENOMEM, "cannot choose the next trial");
 
 	for (size_t k = 0; k < o->options.limit_count; k++)
 		for (int side = 0; side < 2 && rc == 0; side++) {
-			double limit = side ? -o->options.limits[k].min : o->options.limits[k].max;
+			double limit = side ? o->options.limits[k].min : o->options.limits[k].max;
 
 			if (!isfinite(limit))
 				continue;
-			for (size_t t = 0; t < o->count; t++)
-				cost[t] = has_cost(&o->trials[t]) && isfinite(o->trials[t].result.limits[k])
-						? (side ? -1 : 1) * o->trials[t].result.limits[k]
-						: NAN;
-			rc = add_feasibility(a, o, cost, limit, false, arena, err);
+			beyond_limit(o, k, limit, side ? -1 : 1, cost, scratch);
+			rc = add_feasibility(a, o, cost, false, arena, err);
 		}
 	return rc;
 }

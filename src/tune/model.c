@@ -278,7 +278,7 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 	m->shared = NULL;
 	if (thin(m, o->space->count, arena) < 0 || (how->has_pairs && tune_level_rows(m, o, how->cost, arena) < 0))
 		return err_sys(err, ENOMEM, "cannot make a model of the trials");
-	m->warp = (struct tune_warp){ .sd = 1 };
+	m->warp = (struct tune_warp){ .sd = 1, .most = INFINITY };
 	if (m->shared)
 		tune_warp_log(&m->warp, m->y, m->n, scratch);
 	else if (how->is_warped)

@@ -17,6 +17,9 @@ enum {
 	TRIES = 20000,        /* of rejection, before a space is enumerated or given up */
 	ENUMERATED = 1 << 20, /* points that may be */
 	DESIGN_TRIES = 256,
+	WALK_TRIES = 4000, /* where chance finds nothing */
+	WALK_STEPS = 30,
+	WALK_HALVINGS = 24,
 };
 
 int tune_optimizer_init(struct tune_optimizer *o, const struct tune_space *space, const struct tune_options *options,
@@ -170,9 +173,11 @@ static int no_point(const struct tune_optimizer *o, struct sonde_err *err)
 {
 	err_set(err, ENOENT, "no configuration was found that satisfies the constraints");
 	if (o->space->constraint_count)
-		err_hint(err, "look at '%s'%s", tune_expression_text(o->space->constraints[0]),
+		err_hint(err, "look at '%s'%s; if something satisfies %s, let the defaults do so",
+				tune_expression_text(o->space->constraints[0]),
 				o->space->constraint_count > 1 ? " and the others: together they may leave nothing"
-							       : "");
+							       : "",
+				o->space->constraint_count > 1 ? "all of them" : "it");
 	return -ENOENT;
 }
 
@@ -199,6 +204,65 @@ static int enumerate(const struct tune_optimizer *o, struct stats_rng *rng, doub
 	return is_found ? 0 : no_point(o, err);
 }
 
+/* A configuration that is known to be allowed: the default, or one of the trials. */
+static bool allowed_start(const struct tune_optimizer *o, struct stats_rng *rng, double *point)
+{
+	uint64_t first = stats_rng_below(rng, o->count + 1);
+
+	for (uint64_t i = 0; i <= o->count; i++) {
+		uint64_t which = (first + i) % (o->count + 1);
+
+		if (which == o->count)
+			tune_point_default(o->space, point);
+		else
+			memcpy(point, o->trials[which].point, o->space->count * sizeof(*point));
+		if (tune_point_is_allowed(o->space, point))
+			return true;
+	}
+	return false;
+}
+
+/* Some of its values changed, by steps of any size. */
+static void step_aside(const struct tune_optimizer *o, struct stats_rng *rng, const double *from, double *to)
+{
+	double step = ldexp(1, -(int)stats_rng_below(rng, WALK_HALVINGS)), units[TUNE_PARAMS_MAX];
+
+	for (size_t k = 0; k < o->space->count; k++) {
+		const struct tune_param *p = &o->space->params[k];
+		bool is_moved = stats_rng_uniform(rng) < 0.5;
+
+		if (isnan(from[k]) || (is_moved && tune_param_is_category(p))) {
+			units[k] = stats_rng_open(rng);
+			continue;
+		}
+		units[k] = tune_param_to_unit(p, from[k]) + (is_moved ? step * stats_rng_normal(rng) : 0);
+		units[k] = fmin(fmax(units[k], 0), 1);
+	}
+	tune_point_from_units(o->space, units, to);
+}
+
+/* Constraints that leave too little for chance to find: a walk from what they are known to allow. */
+static bool walk(const struct tune_optimizer *o, struct stats_rng *rng, double *point)
+{
+	double at[TUNE_PARAMS_MAX], to[TUNE_PARAMS_MAX];
+	bool is_found = false;
+	int steps = 0;
+
+	if (!allowed_start(o, rng, at))
+		return false;
+	for (int i = 0; i < WALK_TRIES && steps < WALK_STEPS; i++) {
+		step_aside(o, rng, at, to);
+		if (!tune_point_is_allowed(o->space, to) || tune_is_tried(o, to))
+			continue;
+		memcpy(at, to, o->space->count * sizeof(*at));
+		is_found = true;
+		steps++;
+	}
+	if (is_found)
+		memcpy(point, at, o->space->count * sizeof(*point));
+	return is_found;
+}
+
 int tune_random_point(const struct tune_optimizer *o, struct stats_rng *rng, double *point, struct sonde_err *err)
 {
 	uint64_t size = tune_space_size(o->space, ENUMERATED);
@@ -217,7 +281,7 @@ int tune_random_point(const struct tune_optimizer *o, struct stats_rng *rng, dou
 	}
 	if (size)
 		return enumerate(o, rng, point, err);
-	return is_found ? 0 : no_point(o, err);
+	return walk(o, rng, point) || is_found ? 0 : no_point(o, err);
 }
 
 /* The best of the earlier studies, of each in turn, that is not tried. */

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "tune/journal.h"
 
@@ -309,6 +310,36 @@ static void write_error(struct buf *out, const struct sonde_err *err)
 	buf_addc(out, '\n');
 }
 
+/* Python and others write NaN and Infinity, which JSON does not have: null, a value that is none. */
+static size_t no_number(const char *at, size_t left)
+{
+	static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i]) <= left && memcmp(at, words[i], strlen(words[i])) == 0)
+			return strlen(words[i]);
+	return 0;
+}
+
+static json_t *read_request(const char *line, size_t size, json_error_t *wrong)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool is_text = false, is_escaped = false;
+
+	for (size_t i = 0; i < size; i++) {
+		size_t word = is_text ? 0 : no_number(line + i, size - i);
+
+		is_text ^= line[i] == '"' && !is_escaped;
+		is_escaped = is_text && line[i] == '\\' && !is_escaped;
+		if (word)
+			buf_adds(&text, "null");
+		else
+			buf_addc(&text, line[i]);
+		i += word ? word - 1 : 0;
+	}
+	return json_loadb(text.data, buf_error(&text) < 0 ? 0 : text.len, JSON_REJECT_DUPLICATES, wrong);
+}
+
 int tune_answer(struct tune_optimizer *o, const struct tune_study *study, struct tune_journal *journal,
 		const char *line, size_t size, struct buf *out, struct sonde_err *err)
 {
@@ -319,7 +350,7 @@ int tune_answer(struct tune_optimizer *o, const struct tune_study *study, struct
 
 	if (!line[strspn(line, " \t\r\n")])
 		return 0;
-	c.request = json_loadb(line, size, JSON_REJECT_DUPLICATES, &wrong);
+	c.request = read_request(line, size, &wrong);
 	if (json_is_object(c.request))
 		rc = answer(&c, &why);
 	else

@@ -44,11 +44,50 @@ static void add_difference(struct buf *out, const struct tune_report *r)
 			fmin(sign * i->lo, sign * i->hi), fmax(sign * i->lo, sign * i->hi));
 }
 
+/* By how much the trial that came nearest is beyond a limit; 0 or less: one has kept it. */
+static double nearest(const struct tune_report *r, size_t k, double *value)
+{
+	double least = INFINITY;
+
+	for (size_t t = 0; t < r->o->count; t++) {
+		const struct tune_result *result = &r->o->trials[t].result;
+		double beyond = fmax(r->study->limits[k].limit.min - result->limits[k],
+				result->limits[k] - r->study->limits[k].limit.max);
+
+		if (result->state != TUNE_DONE || !(beyond < least))
+			continue;
+		least = beyond;
+		*value = result->limits[k];
+	}
+	return least;
+}
+
+/* Which limit no trial has kept, and how near the nearest came. */
+static void add_limit(struct buf *out, const struct tune_report *r)
+{
+	for (size_t k = 0; k < r->study->limit_count; k++) {
+		const struct tune_bound *b = &r->study->limits[k];
+		double value = NAN;
+		bool is_below;
+
+		if (nearest(r, k, &value) <= 0)
+			continue;
+		is_below = value < b->limit.min;
+		buf_addf(out, "no trial kept the limits: %s was %.6g at %s, and may be %.6g at %s", b->metric.name,
+				value, is_below ? "most" : "least", is_below ? b->limit.min : b->limit.max,
+				is_below ? "least" : "most");
+		return;
+	}
+	buf_adds(out, "no trial kept all limits at once");
+}
+
 void tune_report_verdict(struct buf *out, const struct tune_report *r)
 {
 	const struct tune_outcome *o = r->outcome;
 
-	if (!o->best.trial) {
+	if (!o->best.trial && o->done) {
+		add_limit(out, r);
+	} else if (!o->best.trial) {
 		buf_adds(out, o->failed ? "no trial worked" : "no trial has ended yet");
 	} else if (r->study->objective_count > 1) {
 		buf_adds(out, "several objectives: see the front");

@@ -127,6 +127,9 @@ int tune_take_objective(struct config_reader *r, yaml_node_t *node, void *into)
 	struct metric_draft d;
 	int rc = take_metric(r, node, &an_objective, s->objective_count, &d);
 
+	for (size_t k = 0; rc == 0 && k < s->objective_count; k++)
+		if (strcmp(s->objectives[k].metric.name, d.metric.name) == 0)
+			return config_error(r, node, "there are two objectives '%s'", d.metric.name);
 	if (rc == 0)
 		s->objectives[s->objective_count++] = (struct tune_objective){ d.metric, .is_maximized = d.goal == 1 };
 	return rc;
@@ -140,6 +143,8 @@ static int take_limit(struct config_reader *r, yaml_node_t *node, void *into)
 
 	if (rc == 0 && isinf(d.min) && isinf(d.max))
 		return config_error(r, node, "the limit of '%s' needs a 'min' or a 'max'", d.metric.name);
+	if (rc == 0 && d.min > d.max)
+		return config_error(r, node, "'min' of the limit of '%s' is above 'max'", d.metric.name);
 	if (rc == 0)
 		s->limits[s->limit_count++] = (struct tune_bound){ d.metric, .limit = { d.min, d.max } };
 	return rc;

@@ -77,6 +77,8 @@ static int take_range(struct config_reader *r, yaml_node_t *at, struct draft *d)
 		return config_error(r, d->high, "'high' of parameter '%s' must be a number", p->name);
 	if (p->low > p->high)
 		return config_error(r, d->high, "'low' of parameter '%s' is above 'high'", p->name);
+	if (!isfinite(p->high - p->low))
+		return config_error(r, d->high, "'low' and 'high' of parameter '%s' are too far apart", p->name);
 	if (p->type == TUNE_INT &&
 			(p->low != round(p->low) || p->high != round(p->high) || fabs(p->low) > 9e15 ||
 					fabs(p->high) > 9e15))
@@ -101,6 +103,9 @@ static int take_choice(struct config_reader *r, yaml_node_t *node, struct draft 
 	for (size_t k = 0; k < i; k++)
 		if (strcmp(d->param.choices[k].text, text) == 0)
 			return config_error(r, node, "parameter '%s' has the choice '%s' twice", d->param.name, text);
+		else if (c->is_number && d->param.choices[k].number == c->number)
+			return config_error(r, node, "the choices '%s' and '%s' of parameter '%s' are the same number",
+					d->param.choices[k].text, text, d->param.name);
 	return c->text ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
@@ -176,6 +181,20 @@ static int check_reach(struct config_reader *r, yaml_node_t *at, const struct tu
 	return 0;
 }
 
+/* Nothing that would go unheeded. */
+static int check_kind(struct config_reader *r, const struct draft *d)
+{
+	bool has_range = d->param.type == TUNE_FLOAT || d->param.type == TUNE_INT;
+
+	if (d->choices && (has_range || d->param.type == TUNE_BOOL))
+		return config_error(r, d->choices,
+				"parameter '%s' has no 'choices': they are for ordinal and categorical", d->param.name);
+	if ((d->low || d->high) && !has_range)
+		return config_error(r, d->low ? d->low : d->high,
+				"parameter '%s' has no 'low' and 'high': they are for float and int", d->param.name);
+	return 0;
+}
+
 static int take_param(struct config_reader *r, yaml_node_t *node, struct tune_space *space, struct draft *d)
 {
 	char what[200] = "a parameter";
@@ -196,6 +215,9 @@ static int take_param(struct config_reader *r, yaml_node_t *node, struct tune_sp
 		return config_error(r, node, "parameter '%s' needs a 'type': float, int, ordinal, categorical or bool",
 				d->param.name);
 	d->param.type = (enum tune_type)d->type;
+	rc = check_kind(r, d);
+	if (rc < 0)
+		return rc;
 	d->param.class = (enum tune_class)d->class;
 	d->param.line = config_line(node);
 	if (d->param.type == TUNE_FLOAT || d->param.type == TUNE_INT)

@@ -120,8 +120,20 @@ static int take_constraints_later(struct config_reader *r, yaml_node_t *node, vo
 	return 0;
 }
 
+/* The output directory is called so, too. */
+static int take_name(struct config_reader *r, yaml_node_t *node, void *into)
+{
+	struct tune_study *s = into;
+	const char *text = config_text(node);
+
+	if (!text || !*text || *text == '.' || strchr(text, '/'))
+		return config_error(r, node, "'name' is a text without '/', and does not begin with '.'");
+	s->name = arena_strdup(r->arena, text);
+	return s->name ? 0 : err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
+}
+
 static const struct config_key study_keys[] = {
-	{ "name", CONFIG_TEXT, offsetof(struct tune_study, name) },
+	{ "name", CONFIG_OTHER, .take = take_name },
 	{ "command", CONFIG_LIST, offsetof(struct tune_study, command) },
 	{ "prepare", CONFIG_LIST, offsetof(struct tune_study, prepare) },
 	{ "directory", CONFIG_TEXT, offsetof(struct tune_study, directory) },

@@ -3,10 +3,14 @@
  */
 #include "tune/warp.h"
 
+#include "stats/order.h"
 #include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
+
+#define LARGEST 1e150 /* its square is a number */
+#define NO_COST 1e15  /* by this factor above the next: a program's word for "bad", not a cost */
 
 static double yeo_johnson(double x, double lambda)
 {
@@ -27,8 +31,14 @@ static double yeo_johnson_inverse(double y, double lambda)
 	return (2 - lambda) * -y <= -1 ? -INFINITY : 1 - pow(1 - (2 - lambda) * y, 1 / (2 - lambda));
 }
 
+static double clip(const struct tune_warp *w, double cost)
+{
+	return fmax(fmin(cost, w->most), -LARGEST);
+}
+
 static double before_scaling(const struct tune_warp *w, double cost)
 {
+	cost = clip(w, cost);
 	switch (w->kind) {
 	case TUNE_WARP_LOG:
 		return log(cost);
@@ -85,19 +95,41 @@ static void settle(struct tune_warp *w, const double *cost, size_t n, double *sc
 	w->sd = n > 1 && stats_sd(&m) > 0 ? stats_sd(&m) : 1;
 }
 
+/*
+ * Programs say 1e30 or the largest number where a configuration is no good. Beside that all others would look the
+ * same; it counts as somewhat worse than they are.
+ */
+static double most_of(const double *cost, size_t n, double *sorted)
+{
+	memcpy(sorted, cost, n * sizeof(*cost));
+	stats_sort(sorted, n);
+	for (size_t i = 1; i < n; i++) {
+		double last = sorted[i - 1], size = fmax(fabs(last), fabs(sorted[0])), spread = last - sorted[0];
+
+		if (size > 0 && sorted[i] / NO_COST > size)
+			return last + 0.5 * (spread > 0 ? spread : size);
+	}
+	return LARGEST;
+}
+
 void tune_warp_fit(struct tune_warp *w, const double *cost, size_t n, double *scratch)
 {
-	struct stats_moments m = stats_moments_of(cost, n);
-	struct tune_warp power = { .kind = TUNE_WARP_POWER, .centre = m.mean, .width = stats_sd(&m), .sd = 1 };
-	struct tune_warp logarithm = { .kind = TUNE_WARP_LOG, .sd = 1 };
+	struct tune_warp none = { .kind = TUNE_WARP_NONE, .sd = 1, .most = most_of(cost, n, scratch) };
+	struct tune_warp power = none, logarithm = none;
+	struct stats_moments m;
 	double least;
 
-	*w = (struct tune_warp){ .kind = TUNE_WARP_NONE, .sd = 1 };
+	*w = none;
+	least = fabs(skew_after(w, cost, n, scratch));
+	m = stats_moments_of(scratch, n);
+	power.kind = TUNE_WARP_POWER;
+	power.centre = m.mean;
+	power.width = stats_sd(&m);
+	logarithm.kind = TUNE_WARP_LOG;
 	if (n < 4 || !(power.width > 0)) {
 		settle(w, cost, n, scratch);
 		return;
 	}
-	least = fabs(skew(cost, n));
 	if (m.min > 0 && fabs(skew_after(&logarithm, cost, n, scratch)) < least) {
 		least = fabs(skew_after(&logarithm, cost, n, scratch));
 		*w = logarithm;
@@ -109,7 +141,9 @@ void tune_warp_fit(struct tune_warp *w, const double *cost, size_t n, double *sc
 
 void tune_warp_log(struct tune_warp *w, const double *cost, size_t n, double *scratch)
 {
-	*w = (struct tune_warp){ .kind = cost[0] < 0 ? TUNE_WARP_LOG_OF_GAIN : TUNE_WARP_LOG, .sd = 1 };
+	*w = (struct tune_warp){ .kind = cost[0] < 0 ? TUNE_WARP_LOG_OF_GAIN : TUNE_WARP_LOG,
+		.sd = 1,
+		.most = LARGEST };
 	settle(w, cost, n, scratch);
 }
 

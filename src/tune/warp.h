@@ -4,7 +4,8 @@
  *
  * Costs of configurations are skewed: a few are near the best, some are worse by
  * factors. A logarithm or Yeo and Johnson's power (Biometrika 87(4), 2000),
- * whichever leaves least skew, evens that out; mean 0 and variance 1 come after.
+ * whichever leaves least skew, evens that out; mean 0 and variance 1 come after. Numbers that
+ * only stand for "bad" (1e30 among seconds) are cut off first.
  */
 #ifndef SONDE_TUNE_WARP_H
 #define SONDE_TUNE_WARP_H
@@ -18,6 +19,7 @@ struct tune_warp {
 	double centre, width; /* POWER: of what it is applied to */
 	double lambda;
 	double mean, sd; /* of the warped costs */
+	double most;     /* costs above count as this */
 };
 
 /* Choose for n finite costs; scratch has room for n. */

@@ -19,6 +19,8 @@ agent --name small --cpus 2 --memory 1G
 ok 'a small agent is there' wait_for is_heard small idle
 cpus=$(sonde submit --cpus 8 -- true)
 memory=$(sonde submit --memory 64G -- true)
+more=()
+for _ in {1..5}; do more+=("$(sonde submit --memory 64G -- true)"); done
 label=$(sonde submit --label gpu -- true)
 both=$(sonde submit --cpus 2 --memory 1G -- true)
 any=$(sonde submit -- true)
@@ -31,6 +33,7 @@ like 'a label too' "$(sonde job show "$label")" "label 'gpu'"
 agent --name big --cpus 64 --memory 128G
 ok 'a big one joins, and has the CPUs' wait_for is_now "$cpus" "done"
 ok 'and the memory' wait_for is_now "$memory" "done"
+for job in "${more[@]}"; do ok 'more such jobs as well: none keeps coming to the wrong one' wait_for is_now "$job" "done"; done
 is 'it was the big one' "$(field "$cpus" agent) $(field "$memory" agent)" 'big big'
 is 'the label still waits' "$(field "$label" state)" queued
 agent --name special --label fast,gpu

@@ -36,6 +36,7 @@ refuse 'file and text' 2 'instead of the job file' --plan "$(<job.yml)" job.yml 
 run train -o text --plan "$(<job.yml)" -- true
 is 'the text of a job file does' "$status" 0
 like 'a program that reports nothing just ends' "$out" 'ended after .*: 0 iterations'
+like 'and is told so' "$out" 'the program reported no losses'
 
 cat >noise.py <<'PY'
 import os, socket
@@ -50,6 +51,7 @@ like 'is told how much was no report' "$out" '[0-9]+ lines of the program were n
 run env LOSS=nan STEPS=200 timeout 60 "$SONDE" train -o nan job.yml -- "$PYTHON" job.py
 is 'losses that are no numbers' "$status" 0
 is 'reach nothing' "$(field reached nan/result.json)" False
+like 'which is said' "$out" 'the last loss was no number: the training has diverged'
 is 'and are absent, not zero' "$(column loss nan/iteration_training_data.csv | sort -u)" ''
 run env LOSS=-5 STEPS=200 timeout 60 "$SONDE" train -o below --target-loss -10 job.yml -- "$PYTHON" job.py
 is 'losses below zero' "$status" 0

@@ -50,6 +50,21 @@ run "$SONDE" tune study.yml -o broken --retry --trials 6 --confirm 0 --json
 is 'once mended, failed trials run again under their numbers' "$(jq -c '[.done, .failed, (.trials | length)]' <<<"$out")" '[6,0,6]'
 is 'and nothing is asked for twice' "$(jq -r 'select(.ask) | .ask' broken/journal.jsonl | sort | uniq -d | wc -l)" 0
 
+study 'command: [false]' 'objective: {name: wall}'
+run "$SONDE" tune study.yml -o few --trials 2
+is 'so does a study of two trials' "$status" 1
+like 'with the reason' "$err" 'all of the first 2 trials failed; the last: it ended with status 1'
+run "$SONDE" tune study.yml -o few --trials 2
+is 'also when it is run again' "$status" 1
+like 'which says so' "$out" 'no trial worked'
+
+study 'command: [true]' 'objective: {name: wall}' 'limits: [{name: memory, max: 5}]'
+run "$SONDE" tune study.yml -o beyond --trials 2
+like 'a limit that nothing keeps is named, with what came nearest' "$out" 'no trial kept the limits: memory was [0-9.e+]+ at least, and may be 5 at most'
+study 'command: [true]' 'objective: {name: wall}' 'limits: [{name: memory, max: 5e15}, {name: cpu, min: 5}]'
+run "$SONDE" tune study.yml -o below --trials 2
+like 'the other way round, too' "$out" 'no trial kept the limits: cpu was [0-9.e-]+ at most, and may be 5 at least'
+
 study 'command: [sh, -c, "echo nan"]' 'objective: {name: v, regex: "([0-9nai.]+)"}'
 run "$SONDE" tune study.yml -o nan
 like 'NaN is no value' "$err" "there was no value of 'v'"

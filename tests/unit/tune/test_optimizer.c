@@ -277,6 +277,42 @@ static void impossible_constraints_are_named(void **state)
 	arena_release(&arena);
 }
 
+/* Where one configuration in ten million is allowed, and the default is one. */
+static void narrow_constraints_are_walked_along(void **state)
+{
+	struct arena arena = ARENA_INIT;
+	struct tune_study study;
+
+	assert_int_equal(parse(&study,
+					 "params: [{name: a, type: float, low: 0, high: 1, default: 0.005}, "
+					 "{name: b, type: float, low: 0, high: 1, default: 0.001}, "
+					 "{name: c, type: float, low: 0, high: 1, default: 0.9995}, "
+					 "{name: m, type: categorical, choices: [u, v]}]\n"
+					 "constraints: ['a + b <= 0.01', 'c >= 0.999']\nobjective: {name: value}\n",
+					 &arena, NULL),
+			0);
+	for (size_t m = 0; tune_methods[m]; m++) {
+		struct tune_optimizer o;
+		double least = INFINITY;
+
+		study.method = tune_methods[m];
+		assert_int_equal(make(&o, &study, 3), 0);
+		for (int t = 0; t < 20; t++) {
+			const struct tune_trial *trial;
+			double cost;
+
+			assert_int_equal(tune_ask(&o, &trial, NULL), 0);
+			cost = fabs(trial->point[0] - 0.002) + (trial->point[3] == 0);
+			least = fmin(least, cost);
+			tell(&o, trial->id, cost);
+		}
+		check_points(&o, true);
+		assert_true(least < 0.003);
+		tune_optimizer_release(&o);
+	}
+	arena_release(&arena);
+}
+
 /* When all is tried, the best are measured again instead of failing. */
 static void small_spaces_are_tried_whole(void **state)
 {
@@ -329,6 +365,71 @@ static void goals_and_limits_are_kept(void **state)
 	assert_true(best.trial->point[0] <= 0.6 && best.trial->point[0] > 0.5);
 	assert_true(best.lo <= best.value && best.value <= best.hi);
 	tune_optimizer_release(&o);
+	arena_release(&arena);
+}
+
+/* Seconds, megabytes or bytes: the unit of a limit changes nothing. */
+static void limits_of_any_size_are_learnt(void **state)
+{
+	static const double units[] = { 1e-6, 1e-3, 1, 1e9 };
+	struct arena arena = ARENA_INIT;
+
+	for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
+		struct tune_study study;
+		struct tune_optimizer o;
+		struct tune_best best;
+		char text[400];
+		int beyond = 0;
+
+		snprintf(text, sizeof(text),
+				"params: [{name: a, type: float, low: 0, high: 1, default: 0.2}, "
+				"{name: b, type: float, low: 0, high: 1, default: 0.2}]\n"
+				"objective: {name: value}\nlimits: [{name: memory, max: %g}]\n",
+				0.9 * units[u]);
+		assert_int_equal(parse(&study, text, &arena, NULL), 0);
+		assert_int_equal(make(&o, &study, 3), 0);
+		for (int t = 0; t < 30; t++) {
+			const struct tune_trial *trial;
+			struct tune_result result = { .state = TUNE_DONE };
+
+			assert_int_equal(tune_ask(&o, &trial, NULL), 0);
+			result.values[0] = pow(1 - trial->point[0], 2) + pow(1 - trial->point[1], 2);
+			result.limits[0] = units[u] * (pow(trial->point[0], 2) + trial->point[1]);
+			beyond += t >= 10 && result.limits[0] > study.limits[0].limit.max;
+			assert_int_equal(tune_tell(&o, trial->id, &result, NULL), 0);
+		}
+		assert_true(beyond <= 12);
+		assert_int_equal(tune_recommend(&o, &best, &arena, NULL), 0);
+		assert_true(best.trial->result.values[0] < 0.37); /* 0.3645 is possible */
+		tune_optimizer_release(&o);
+	}
+	arena_release(&arena);
+}
+
+/* The largest number where a configuration is no good: the others are told apart as if it had failed. */
+static void numbers_that_stand_for_bad_are_none(void **state)
+{
+	static const double words[] = { 1e30, 1e100, 1.7e308 };
+	struct arena arena = ARENA_INIT;
+	struct tune_study study;
+
+	assert_int_equal(parse(&study, MIXED, &arena, NULL), 0);
+	for (size_t s = 0; s < sizeof(words) / sizeof(words[0]); s++) {
+		struct tune_optimizer o;
+		struct tune_best best;
+
+		assert_int_equal(make(&o, &study, 3), 0);
+		for (int t = 0; t < 30; t++) {
+			const struct tune_trial *trial;
+
+			assert_int_equal(tune_ask(&o, &trial, NULL), 0);
+			tell(&o, trial->id, trial->point[0] > 0.6 ? words[s] : cost_of(trial->point));
+		}
+		assert_int_equal(tune_recommend(&o, &best, &arena, NULL), 0);
+		assert_true(cost_of(best.trial->point) < 0.3);
+		assert_true(best.lo <= best.value && best.value <= best.hi && best.value < 1);
+		tune_optimizer_release(&o);
+	}
 	arena_release(&arena);
 }
 
@@ -572,8 +673,11 @@ int main(void)
 		cmocka_unit_test(all_failing_and_nan_go_on),
 		cmocka_unit_test(odd_values_go_on),
 		cmocka_unit_test(impossible_constraints_are_named),
+		cmocka_unit_test(narrow_constraints_are_walked_along),
 		cmocka_unit_test(small_spaces_are_tried_whole),
 		cmocka_unit_test(goals_and_limits_are_kept),
+		cmocka_unit_test(limits_of_any_size_are_learnt),
+		cmocka_unit_test(numbers_that_stand_for_bad_are_none),
 		cmocka_unit_test(several_objectives_make_a_front),
 		cmocka_unit_test(luck_is_not_believed),
 		cmocka_unit_test(hope_may_count_by_the_second),

@@ -5,6 +5,8 @@
 #include "studies.h"
 #include "tune/protocol.h"
 
+#include <stdio.h>
+
 static struct arena arena;
 static struct tune_study study;
 static struct tune_optimizer o;
@@ -44,6 +46,24 @@ static void ask_tell_and_best(void **state)
 	assert_string_equal(answer("{\"tell\":3,\"value\":null}"), ""); /* NaN in JSON: a failure */
 	assert_true(o.trials[1].result.state == TUNE_FAILED && o.trials[2].result.state == TUNE_FAILED);
 	assert_string_equal(answer("   \n"), "");
+}
+
+/* As Python's json writes them. */
+static void numbers_that_are_none_are_failures(void **state)
+{
+	static const char *const words[] = { "NaN", "Infinity", "-Infinity" };
+
+	answer("{\"ask\":3}");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		char line[100];
+
+		snprintf(line, sizeof(line), "{\"tell\": %zu, \"why\": \"NaN \\\" NaN\", \"value\": %s}", i + 1,
+				words[i]);
+		assert_string_equal(answer(line), "");
+		assert_int_equal(o.trials[i].result.state, TUNE_FAILED);
+	}
+	assert_non_null(strstr(answer("{\"what\": \"Infinity\"}"), "none that is known"));
+	assert_non_null(strstr(answer("{\"tell\": NaN, \"value\": 1}"), "'tell' is the id of a trial"));
 }
 
 static void own_trials_can_be_added(void **state)
@@ -91,6 +111,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(ask_tell_and_best, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(numbers_that_are_none_are_failures, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(own_trials_can_be_added, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(wrong_lines_are_answered, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_bytes_are_answered, set_up, tear_down),

@@ -100,6 +100,18 @@ static void wrong_files_are_explained(void **state)
 		{ "params:\n  - {name: x, type: bool, active_if: {y: true}}\n  - {name: y, type: bool, active_if: {x: "
 		  "true}}\n" OBJECTIVE,
 				"depends on itself", "" },
+		{ "params: [{name: x, type: float, low: -1e308, high: 1e308}]\n" OBJECTIVE,
+				"'low' and 'high' of parameter 'x' are too far apart", "" },
+		{ "params: [{name: m, type: categorical, choices: [1, 1.0]}]\n" OBJECTIVE,
+				"the choices '1' and '1.0' of parameter 'm' are the same number", "" },
+		{ "params: [{name: m, type: categorical, choices: [a], low: 1}]\n" OBJECTIVE,
+				"parameter 'm' has no 'low' and 'high'", "" },
+		{ "params: [{name: m, type: int, low: 1, high: 2, choices: [1, 2]}]\n" OBJECTIVE,
+				"parameter 'm' has no 'choices'", "" },
+		{ X "objectives: [{name: v}, {name: v}]\n", "s.yml:2: there are two objectives 'v'", "" },
+		{ X OBJECTIVE "limits: [{name: memory, min: 2, max: 1}]\n",
+				"'min' of the limit of 'memory' is above 'max'", "" },
+		{ X OBJECTIVE "name: ../x\n", "s.yml:3: 'name' is a text without '/'", "" },
 		{ "params: [{name: x, type: bool, arg: '--x'}]\n" OBJECTIVE, "needs a {} where the value goes", "" },
 	};
 
