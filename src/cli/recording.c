@@ -274,6 +274,24 @@ static int exit_code(const struct record_result *r)
 					       : 128 + WTERMSIG(r->status);
 }
 
+/* What is recorded, and where it runs. */
+static int take_wishes(struct cli_context *ctx, struct recording_options *o, struct record_options *ro,
+		struct job_place *place)
+{
+	int rc = take_target(ctx, o, &ro->target);
+	if (!rc)
+		rc = check_filters(ctx, "cpu-filters", &o->cpu_filters);
+	if (!rc)
+		rc = check_filters(ctx, "gpu-filters", &o->gpu_filters);
+	if (!rc)
+		rc = take_place(ctx, o, place);
+	if (!rc)
+		rc = check_events(ctx, &o->events);
+	if (!rc && ctx->program)
+		rc = take_command(ctx, o->is_shell);
+	return rc;
+}
+
 /* Says at the end what was recorded, unless is_silent. 0 when something ran. */
 static int run(struct cli_context *ctx, bool is_silent, struct record_result *result)
 {
@@ -299,17 +317,7 @@ static int run(struct cli_context *ctx, bool is_silent, struct record_result *re
 				.excludes = absolute(ctx, &o->exclude) } };
 	const struct run_filters filters = { .cpu = o->cpu_filters.items, .gpu = o->gpu_filters.items };
 	struct job_place place;
-	int rc = take_target(ctx, o, &ro.target);
-	if (!rc)
-		rc = check_filters(ctx, "cpu-filters", &o->cpu_filters);
-	if (!rc)
-		rc = check_filters(ctx, "gpu-filters", &o->gpu_filters);
-	if (!rc)
-		rc = take_place(ctx, o, &place);
-	if (!rc)
-		rc = check_events(ctx, &o->events);
-	if (!rc && ctx->program)
-		rc = take_command(ctx, o->is_shell);
+	int rc = take_wishes(ctx, o, &ro, &place);
 	if (rc)
 		return rc;
 	struct record_step step;

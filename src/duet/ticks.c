@@ -7,8 +7,9 @@
 static double step_of(int power, int i)
 {
 	static const double steps[] = { 1, 2, 5 };
+	int tens = i / 3;
 
-	return steps[i % 3] * pow(10, power + i / 3);
+	return steps[i % 3] * pow(10, power + tens);
 }
 
 static double count_of(double lo, double hi, double step)

@@ -213,18 +213,20 @@ static void finish_line(struct pfw_event *e)
 	e->dur_ns = STORE_NULL;
 }
 
+static void keep(struct pfw_line *line, const struct pfw_field *field)
+{
+	if (field)
+		line->fields[field - line->fields].role = PFW_ROLE_EXTRA;
+}
+
 /* Names that found no room are kept as text. */
 static void keep_names(struct pfw_event *e, struct pfw_line *line, int64_t name, int64_t category,
 		bool is_category_kept)
 {
-	for (size_t i = 0; i < line->count; i++) {
-		struct pfw_field *f = &line->fields[i];
-
-		if (f == e->name && name == STORE_NULL)
-			f->role = PFW_ROLE_EXTRA;
-		if (f == e->category && (category == STORE_NULL || is_category_kept))
-			f->role = PFW_ROLE_EXTRA;
-	}
+	if (name == STORE_NULL)
+		keep(line, e->name);
+	if (category == STORE_NULL || is_category_kept)
+		keep(line, e->category);
 }
 
 int pfw_event_make(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_line *line)

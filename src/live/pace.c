@@ -62,8 +62,9 @@ static double sum_before(const struct sonde_histogram *h, uint64_t from, uint64_
 static uint64_t window_periods(double tick_s)
 {
 	double n = LIVE_RATE_SECONDS / tick_s / (double)(1ull << SONDE_RATE_SHIFT);
+	const uint64_t most = SONDE_RATE_PERIODS - 2;
 
-	return n > SONDE_RATE_PERIODS - 2 ? SONDE_RATE_PERIODS - 2 : n < 1 ? 1 : (uint64_t)n;
+	return n > (double)most ? most : n < 1 ? 1 : (uint64_t)n;
 }
 
 /* The first update opens the count and is not in it: n events have n - 1 times between them. */

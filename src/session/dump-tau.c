@@ -15,6 +15,7 @@
  */
 #include "session/dump-tau.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,20 +93,20 @@ static bool parse_event(char *line, struct tau_event *e)
 }
 
 /* "12 WORD": how many lines follow; -1: it does not say so. */
-static double count_of(const char *line, const char *word)
+static int64_t count_of(const char *line, const char *word)
 {
 	char *end;
-	double n = line ? strtod(line, &end) : -1;
+	int64_t n = line ? strtoll(line, &end, 10) : -1;
 
 	return line && end > line && *end == ' ' && strncmp(end + 1, word, strlen(word)) == 0 ? n : -1;
 }
 
-static bool parse_functions(char **at, double count, const struct tau_taker *taker)
+static bool parse_functions(char **at, int64_t count, const struct tau_taker *taker)
 {
 	struct tau_function f;
 	double further;
 
-	for (double i = 0; i < count; i++) {
+	for (int64_t i = 0; i < count; i++) {
 		char *line = next_line(at);
 
 		if (!line || !parse_function(line, &f, &further))
@@ -121,7 +122,7 @@ static bool parse_functions(char **at, double count, const struct tau_taker *tak
 bool tau_parse(char *text, const struct tau_taker *taker)
 {
 	char *at = text, *line = next_line(&at), *metric;
-	double count = count_of(line, "templated_functions");
+	int64_t count = count_of(line, "templated_functions");
 	struct tau_event e;
 
 	if (count < 0)
