@@ -35,6 +35,8 @@ ok 'and the check sees all four' test "$(with_marker "$marker")" -ge 4
 kill -KILL "$session"
 wait "$session" 2>/dev/null
 ok 'with the session goes all of it' none_with "$marker"
+run "$SONDE" recover killed
+is 'what was recorded can be recovered' "$status" 0 || diag "$err"
 
 touch end
 run "$SONDE" session app.yml -o over
