@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_MAX = 64, HOPELESS_TRIALS = 5, TURN_MS = 50, LIVE_TURN_MS = 5 };
+enum { HOPELESS_TRIALS = 5, TURN_MS = 50, LIVE_TURN_MS = 5 };
 
 struct driver {
 	struct tune_drive *d;
@@ -133,7 +133,7 @@ static int fill_slots(struct driver *v, struct sonde_err *err)
 /* Until something has ended, or it is time to look at deadlines and steps. */
 static void await(const struct driver *v)
 {
-	struct pollfd fds[2 * SLOTS_MAX];
+	struct pollfd fds[2 * TUNE_PARALLEL_MAX];
 	nfds_t n = 0;
 
 	for (size_t i = 0; i < v->slot_count; i++) {
@@ -195,8 +195,6 @@ int tune_drive(struct tune_drive *d, struct tune_outcome *out, struct arena *are
 
 	if (rc < 0)
 		return rc;
-	if (v.slot_count > SLOTS_MAX)
-		v.slot_count = SLOTS_MAX;
 	if (d->study->budget_ns)
 		v.end_ns = clock_mono_ns() + d->study->budget_ns;
 	v.slots = calloc(v.slot_count, sizeof(*v.slots));

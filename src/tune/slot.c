@@ -109,7 +109,10 @@ static int start_repeat(struct tune_slot *s, struct tune_drive *d, struct sonde_
 		return rc;
 	s->has_beside = true;
 	snprintf(name, sizeof(name), "%" PRIu64 "-beside", s->id);
-	return start_one(d, &s->beside, s->rival, s->id, name, err);
+	rc = start_one(d, &s->beside, s->rival, s->id, name, err);
+	if (rc == 0)
+		s->trade = tune_trade(d, &s->run, &s->beside);
+	return rc;
 }
 
 static void fail(struct tune_slot *s, const char *why)
@@ -124,6 +127,8 @@ static void fail(struct tune_slot *s, const char *why)
 
 static void release_runs(struct tune_slot *s)
 {
+	trade_end(s->trade);
+	s->trade = NULL;
 	tune_run_release(&s->run);
 	if (s->has_beside)
 		tune_run_release(&s->beside);
@@ -270,7 +275,7 @@ static bool wants_repeat(const struct tune_slot *s, const struct tune_drive *d)
 {
 	double best = best_seen(d->o), cost = s->values[s->repeat - 1][0];
 
-	if (s->repeat >= (size_t)d->study->repeats || s->repeat >= TUNE_REPEATS_MAX || s->is_cut)
+	if (s->repeat >= (size_t)d->study->repeats || s->is_cut)
 		return false;
 	cost = d->o->options.is_maximized[0] ? -cost : cost;
 	return d->study->objective_count > 1 || !isfinite(best) || !(best > 0) || cost < HOPELESS * best;

@@ -5,15 +5,15 @@
 #ifndef SONDE_TUNE_SLOT_H
 #define SONDE_TUNE_SLOT_H
 
+#include "launch/trade.h"
 #include "tune/drive.h"
-
-enum { TUNE_REPEATS_MAX = 100 };
 
 struct tune_slot {
 	uint64_t id; /* 0: free */
 	const double *point;
 	struct tune_run run, beside; /* beside: paired studies only */
 	bool has_beside;
+	struct trade *trade; /* while both run */
 	const double *rival; /* the point of beside; NULL: none */
 	uint64_t rival_id;   /* its trial; the own one where it is what others are by; 0: not paired */
 	double level;        /* what the rival is taken to be, by the default */
@@ -35,6 +35,8 @@ void tune_slot_stop(struct tune_slot *s); /* nothing of it lives any more; nothi
 const char *tune_live_dir(const struct tune_drive *d, char *dir, size_t size); /* of a program that keeps running */
 
 bool tune_is_interrupted(const struct tune_drive *d);
+/* Of a pair that has been started; NULL: where that cannot be. */
+struct trade *tune_trade(const struct tune_drive *d, const struct tune_run *a, const struct tune_run *b);
 size_t tune_count_state(const struct tune_optimizer *o, enum tune_state state);
 
 /* Pairs of runs into the journal, as many as the study wants. Several that fail end it: d->proof_why. */

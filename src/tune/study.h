@@ -10,7 +10,13 @@
 
 #include "tune/optimizer.h"
 
-enum { TUNE_WORDS_MAX = 256, TUNE_FILES_MAX = 16, TUNE_WARM_MAX = TUNE_EARLIER_MAX };
+enum {
+	TUNE_WORDS_MAX = 256,
+	TUNE_FILES_MAX = 16,
+	TUNE_WARM_MAX = TUNE_EARLIER_MAX,
+	TUNE_PARALLEL_MAX = 64,
+	TUNE_REPEATS_MAX = 100,
+};
 
 /* Where a number comes from. */
 enum tune_source {

@@ -26,6 +26,14 @@ study 'command: [true]' 'objective: {name: value}'
 run "$SONDE" tune study.yml
 like 'a value from nowhere' "$err" "study.yml:3: it is not said where 'value' comes from"
 
+study 'command: [true]' 'objective: {name: wall}' 'parallel: 65'
+run "$SONDE" tune study.yml
+like 'more at a time than we can' "$err" "'parallel' is at most 64"
+study 'command: [true]' 'objective: {name: wall}' 'repeats: 101'
+run "$SONDE" tune study.yml
+like 'and more often' "$err" "'repeats' is at most 100"
+study 'command: [true]' 'objective: {name: value}'
+
 sed -i 's/, arg: .*"}/}/' study.yml
 run "$SONDE" tune study.yml
 printf '%s\n' 'params: [{name: x, type: bool}]' 'command: [true]' 'objective: {name: wall}' >study.yml

@@ -44,4 +44,31 @@ printf '%s\n' 'objectives: [{name: wall}, {name: cpu}]' 'command: [true]' 'param
 run "$SONDE" tune --paired two.yml
 is 'two objectives cannot be paired' "$status" 2
 
+# The first trial is alone, the second beside it; each counts how often it finds itself on another processor.
+cat >places <<'PY'
+#!/usr/bin/python3
+import os, time
+def processor():
+    with open("/proc/self/stat") as file:
+        return file.read().rsplit(")", 1)[1].split()[36]
+moves, last, all_of_it = 0, processor(), os.sched_getaffinity(0)
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    now = processor()
+    moves, last = moves + (now != last), now
+assert os.sched_getaffinity(0) == all_of_it
+open("moves.log", "a").write("%d\n" % moves)
+PY
+chmod +x places
+printf '%s\n' 'name: places' 'command: [./places, "{x}"]' 'params: [{name: x, type: int, low: 1, high: 2}]' \
+	'objective: {name: wall}' 'budget: {trials: 2}' 'confirm: 0' >places.yml
+if [ "$(nproc)" -gt 1 ]; then
+	run "$SONDE" tune --paired places.yml --json
+	is 'a pair that computes ends well' "$status" 0
+	diag "$err"
+	diag "$(cat moves.log)"
+	is 'both change places' "$(awk '$1 > 5 {n++} END {print (n >= 2)}' moves.log)" 1
+else
+	skip 'both change places' 'one processor'
+fi
 done_testing
