@@ -90,8 +90,9 @@ static void answer(struct trade *t)
 	if (!change(t, CALLED, MET))
 		return; /* too late */
 	await_change(t, MET, FINISH_NS);
-	if (change(t, MET, NONE))
-		return; /* the trader was held up */
+	change(t, MET, NONE); /* the trader is held up */
+	if (atomic_load(&t->step) != GO)
+		return;
 	move(&t->helpers, t->helpers_to);
 	atomic_store(&t->step, DONE);
 }
@@ -142,8 +143,10 @@ static void trade(struct trade *t)
 	atomic_store(&t->step, CALLED);
 	sem_post(&t->call);
 	await_change(t, CALLED, MEET_NS);
-	if (atomic_load(&t->step) != MET || !runner_is_there(&mine)) {
-		change(t, CALLED, NONE);
+	if (change(t, CALLED, NONE) || atomic_load(&t->step) != MET)
+		return;
+	if (!runner_is_there(&mine)) {
+		change(t, MET, NONE);
 		return;
 	}
 	/* One after the other: what comes to a processor may take it from whoever of us is there, in the middle of it. */
