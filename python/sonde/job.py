@@ -36,6 +36,8 @@ _is_changed = False
 _settings = {}  # name: value, as asked for
 _index = None  # of the configuration that reports count for; None: nobody gave one
 _next_index = None  # of the one that was asked for
+_is_read = False  # a knob was looked at since then
+_has_own_say = False  # the program calls changed() or settle(): it knows when settings are in force
 
 
 def _connect():
@@ -46,11 +48,11 @@ def _connect():
 
 
 def _take_config(index, text):
-    global _next_index, _is_changed
+    global _next_index, _is_changed, _is_read
     settings = json.loads(text)
     if isinstance(settings, dict):
         _settings.update(settings)
-        _next_index, _is_changed = int(index), True
+        _next_index, _is_changed, _is_read = int(index), True, False
 
 
 def _take_line(line):
@@ -92,10 +94,14 @@ if "SONDE_JOB_CONFIG" in os.environ:
 
 
 def report(step, loss, worker=None):
-    """The loss after a step: an integer and a number. NaN is told as it is. worker: the number of who made the step."""
+    """The loss after a step: an integer and a number. NaN is told as it is. worker: the number of who made the step.
+
+    In a program that never calls changed() it counts for new settings once it has looked at one of them by knob().
+    """
+    global _index
     line = f"report {int(step)} {float(loss)!r}"
-    if _index is None and _next_index is not None:
-        settle()
+    if _index is None or (_is_read and not _has_own_say):
+        _index = _next_index
     if worker is not None or _index is not None:
         line += f" {int(worker or 0)}"
     if _index is not None:
@@ -121,9 +127,9 @@ def changed(is_settled=True):
     The next report counts for the new ones: take them up before. A program that takes a while to change and trains on
     meanwhile says is_settled=False, and calls settle() when the change is complete.
     """
-    global _is_changed
+    global _is_changed, _has_own_say
     _listen()
-    was, _is_changed = _is_changed, False
+    was, _is_changed, _has_own_say = _is_changed, False, True
     if is_settled:
         settle()
     return was
@@ -131,14 +137,16 @@ def changed(is_settled=True):
 
 def settle():
     """All that was asked for is in force: reports count for it from now on."""
-    global _index
-    _index = _next_index
+    global _index, _has_own_say
+    _index, _has_own_say = _next_index, True
 
 
 def knob(name, default, low=None, high=None, choices=None):
     """The value asked for, by who tunes the job, else as sonde.knob: of the default's kind, within low and high or among
     the choices."""
+    global _is_read
     _listen()
+    _is_read = True
     value = _settings.get(name)
     if value is None:
         return _board_knob(name, default, low, high, choices)
@@ -154,7 +162,9 @@ def knob(name, default, low=None, high=None, choices=None):
 
 def knobs():
     """All settings that were asked for."""
+    global _is_read
     _listen()
+    _is_read = True
     return dict(_settings)
 
 

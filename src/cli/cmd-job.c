@@ -105,11 +105,23 @@ static const char *state_of(const struct fleet_job *job)
 	return job->state == FLEET_RUNNING && job->stop != FLEET_GO_ON ? "stopping" : fleet_state_word(job->state);
 }
 
+/* For people: a job file that was submitted with the program is no part of what they typed. */
+static char **command_of(const struct fleet_job *job)
+{
+	char **word = job->argv;
+
+	if (!word[0] || !word[1] || strcmp(word[1], "train") != 0)
+		return word;
+	while (*word && strcmp(*word, "--plan") != 0)
+		word++;
+	return word[0] && word[1] && word[2] && word[3] && strcmp(word[2], "--") == 0 ? word + 3 : job->argv;
+}
+
 static void add_row(struct term_table *t, const struct fleet_job *job)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 
-	words_join(&command, job->argv);
+	words_join(&command, command_of(job));
 	term_table_cell(t, TERM_PLAIN, job->id);
 	term_table_cell(t, TERM_PLAIN, state_of(job));
 	term_table_cell(t, TERM_PLAIN, job->agent ? job->agent : "-");
@@ -157,9 +169,10 @@ static int show(struct scene *s)
 
 	if (is_json(s))
 		return print_json(s);
-	words_join(&command, job->argv);
+	words_join(&command, command_of(job));
 	term_safe(&safe, command.data);
-	printf("job       %s\nstate     %s\ncommand   %s\n", job->id, state_of(job), safe.data);
+	printf("job       %s\nstate     %s\ncommand   %s%s\n", job->id, state_of(job), safe.data,
+			command_of(job) != job->argv ? " (tuned while it trains)" : "");
 	if (job->agent)
 		printf("agent     %s\nattempts  %u\nepoch     %llu\n", job->agent, job->attempts,
 				(unsigned long long)job->epoch);
@@ -176,6 +189,8 @@ static int show(struct scene *s)
 		printf("refused   %llu events of lost leases, or of after its end\n", (unsigned long long)job->refused);
 	if (job->why)
 		printf("why       %s\n", job->why);
+	else if (job->state == FLEET_FAILED)
+		printf("why       'sonde job log %s' has what it printed\n", job->id);
 	return 0;
 }
 

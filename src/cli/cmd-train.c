@@ -18,6 +18,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { DEAF_REPORTS = 50 }; /* of before, after a change was asked for: who takes it up has done so by then */
+
 struct options {
 	const char *dir, *plan_text, *target_loss;
 	int64_t seed;
@@ -158,8 +160,13 @@ static void print_best(struct train_coach *c)
 /* Why there is less to say than was hoped for; NULL: nothing. */
 static const char *remark(const struct train_coach *c)
 {
+	const struct train_stint *now = c->stint_count ? train_coach_now(c) : NULL;
+
 	if (!c->loss_count)
 		return "the program reported no losses: sonde-train(1) says how";
+	if (now && !now->count && now->meanwhile >= DEAF_REPORTS)
+		return "the program did not take up other settings: it has to call changed(), or look at its knobs, "
+		       "while it trains";
 	return isfinite(c->losses[c->loss_count - 1]) ? NULL : "the last loss was no number: the training has diverged";
 }
 

@@ -87,6 +87,16 @@ static int check_env(const struct submission *s, size_t *count, struct sonde_err
 	return 0;
 }
 
+/* As sonde train has it. */
+static int check_order(const struct submission *s, struct sonde_err *err)
+{
+	if (!s->argv || !s->argv[0] || !s->argv[1] || strcmp(s->argv[1], "--") != 0)
+		return 0;
+	err_set(err, EINVAL, "the job's program would be '%s', which stands before '--'", s->argv[0]);
+	err_hint(err, "a job file is given by --tune %s", s->argv[0]);
+	return -EINVAL;
+}
+
 int submission_check(struct submission *s, struct arena *arena, struct sonde_err *err)
 {
 	size_t words = 0, variables;
@@ -98,6 +108,8 @@ int submission_check(struct submission *s, struct arena *arena, struct sonde_err
 		return err_sys(err, errno, "cannot tell the working directory");
 	if (!s->cwd)
 		s->cwd = arena_strdup(arena, cwd);
+	if (rc == 0)
+		rc = check_order(s, err);
 	if (rc == 0 && s->plan)
 		rc = wrap(s, arena, err);
 	if (rc == 0 && s->argv && s->argv[0] && !s->name) {

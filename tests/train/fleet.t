@@ -27,6 +27,7 @@ sonde fleet up --agents 1 --lease 5s >/dev/null
 submit() { sonde submit --env "PYTHONPATH=$PYTHONPATH" "$@" -- /usr/bin/python3 job.py; }
 
 job=$(submit --tune job.yml)
+like 'the list has its program, not what tunes it' "$(sonde job list)" "$job .* [^ ]*python3 job\.py"
 like 'the id has the name of the job file' "$job" '^job_[0-9]{4}_[0-9]{6}_'
 ok 'it ends' wait_for is_now "$job" "done"
 is 'at its target' "$(field "$job" has_reached_target)" True
@@ -80,6 +81,9 @@ like 'is named with line and word' "$err" "bad.yml:1: .*comand"
 echo 'x: 1' >bad.yml
 run sonde submit --batch bad.yml
 like 'one that is no list' "$err" 'a file of jobs is a list'
+run sonde submit job.yml -- /usr/bin/python3 job.py
+is 'a job file in the place of the program is refused' "$status" 1
+like 'with the way to give it' "$err" 'hint: a job file is given by --tune job\.yml'
 run sonde submit --tune bad.yml -- true
 like 'a job file that is wrong is refused here, not there' "$err" 'bad.yml'
 run sonde submit --batch jobs.yml -- true

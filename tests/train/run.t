@@ -24,6 +24,14 @@ is 'configurations and journal agree' "$(($(wc -l <out/configs.csv) - 1))" "$(gr
 ok 'the remaining time has an interval' grep -q '"remaining_s":[0-9].*"remaining_lo_s":[0-9].*"remaining_hi_s":[0-9]' out/journal.jsonl
 is 'the target was reached' "$(field reached out/result.json)" True
 
+sed '/job\.changed/,+1d' job.py >plain.py
+run train --seed 1 -o plain job.yml -- "$PYTHON" plain.py
+is 'a program that only looks at its knobs, each time, reaches it too' "$status $(grep -c '^take' <<<"$out")" '0 0'
+ok 'and its configurations are measured' test "$(column config_idx plain/iteration_training_data.csv | sort -u | wc -l)" -ge 3
+sed 's/    w = job.knob.*/    w = 1/' plain.py >deaf.py
+run train --seed 1 -o deaf job.yml -- "$PYTHON" deaf.py
+like 'one that never looks is told of it' "$out" 'did not take up other settings'
+
 run train --json --fixed --set w=4 -o fixed job.yml -- "$PYTHON" job.py
 is 'the baseline' "$status $(field configurations fixed/result.json) $(field moves fixed/result.json)" '0 1 0'
 is 'has one object on stdout' "$("$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["best"]["params"]["w"])' <<<"$out")" 4
