@@ -8,8 +8,10 @@
 #include "cli/registry.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int print_help(const struct cli_command *command, struct sonde_err *err)
 {
@@ -49,12 +51,20 @@ static void print_error(const struct cli_context *ctx)
 	cli_print_error(prefix.data, ctx->err);
 }
 
+/* Whoever read has enough, as `head` has: no failure. Where SIGPIPE is not ignored we do not even get here. */
+static bool is_reader_gone(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
 static int flush_stdout(struct sonde_err *err)
 {
 	bool is_broken = ferror(stdout);
 
 	errno = 0;
-	if (fflush(stdout) == 0 && !is_broken)
+	if ((fflush(stdout) == 0 && !is_broken) || is_reader_gone())
 		return 0;
 	return err_sys(err, errno ? errno : EIO, "cannot write to standard output");
 }

@@ -85,6 +85,15 @@ static const struct {
 	{ "SONDE_FILES", "sonde.files.>", js_LimitsPolicy, FILES_BYTES_MAX, 1, 0 },
 };
 
+/* By all that comes before the first wildcard. */
+static const char *stream_of(const char *subject)
+{
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+		if (strncmp(subject, streams[i].subject, strcspn(streams[i].subject, "*>")) == 0)
+			return streams[i].name;
+	return NULL;
+}
+
 static natsStatus add_stream(struct fleet_link *link, size_t i)
 {
 	const char *subject = streams[i].subject;
@@ -237,17 +246,6 @@ int fleet_link_put(struct fleet_link *link, const char *subject, const void *byt
 	return publish(link, subject, &note, NULL, err);
 }
 
-int fleet_link_has(struct fleet_link *link, const char *stream, const char *subject, struct sonde_err *err)
-{
-	natsMsg *msg = NULL;
-	natsStatus s = js_GetLastMsg(&msg, link->js, stream, subject, NULL, NULL);
-
-	natsMsg_Destroy(msg);
-	if (s != NATS_OK && s != NATS_NOT_FOUND)
-		return fleet_nats_error(err, s, "look into the fleet's streams");
-	return s == NATS_OK;
-}
-
 static natsStatus subscribe(struct fleet_link *link, const char *subject, natsSubscription **sub)
 {
 	jsSubOptions options;
@@ -257,19 +255,22 @@ static natsStatus subscribe(struct fleet_link *link, const char *subject, natsSu
 	return js_SubscribeSync(sub, link->js, subject, NULL, &options, NULL);
 }
 
-static natsStatus is_nothing_there(natsSubscription *sub, bool *is_empty)
+/*
+ * The sequence of the last message on the subject, which may be a pattern; 0: there is none. The server also tells with each
+ * message how many are to come, but counts wrong (2.9) when it is asked about the consumer meanwhile.
+ */
+static natsStatus last_sequence(struct fleet_link *link, const char *subject, uint64_t *sequence)
 {
-	jsConsumerInfo *info = NULL;
-	natsStatus s = natsSubscription_GetConsumerInfo(&info, sub, NULL, NULL);
+	natsMsg *msg = NULL;
+	natsStatus s = js_GetLastMsg(&msg, link->js, stream_of(subject), subject, NULL, NULL);
 
-	if (s == NATS_OK)
-		*is_empty = info->NumPending == 0 && info->Delivered.Consumer == 0;
-	jsConsumerInfo_Destroy(info);
-	return s;
+	*sequence = s == NATS_OK ? natsMsg_GetSequence(msg) : 0;
+	natsMsg_Destroy(msg);
+	return s == NATS_NOT_FOUND ? NATS_OK : s;
 }
 
-/* One message to fn; *pending: how many more there were when it was sent. */
-static int hand_on(natsMsg *msg, fleet_read_fn fn, void *arg, uint64_t *pending)
+/* One message to fn. */
+static int hand_on(natsMsg *msg, fleet_read_fn fn, void *arg, uint64_t *sequence, uint64_t *pending)
 {
 	jsMsgMetaData *meta = NULL;
 	struct fleet_message m = { .subject = natsMsg_GetSubject(msg),
@@ -278,43 +279,51 @@ static int hand_on(natsMsg *msg, fleet_read_fn fn, void *arg, uint64_t *pending)
 
 	if (natsMsg_GetMetaData(&meta, msg) != NATS_OK)
 		return -EIO;
-	m.sequence = meta->Sequence.Stream;
+	*sequence = m.sequence = meta->Sequence.Stream;
 	m.time_ns = meta->Timestamp;
 	*pending = meta->NumPending;
 	jsMsgMetaData_Destroy(meta);
 	return fn(arg, &m);
 }
 
-static int read_all(natsSubscription *sub, fleet_read_fn fn, void *arg, struct sonde_err *err)
+static int read_to(natsSubscription *sub, uint64_t last, fleet_read_fn fn, void *arg, struct sonde_err *err)
 {
-	uint64_t pending = 1;
+	uint64_t sequence = 0, pending;
 	int rc = 0;
 
-	while (pending && rc >= 0) {
+	while (sequence < last && rc >= 0) {
 		natsMsg *msg = NULL;
 		natsStatus s = natsSubscription_NextMsg(&msg, sub, READ_MS);
 
 		if (s != NATS_OK)
 			return fleet_nats_error(err, s, "read the fleet's stream");
-		rc = hand_on(msg, fn, arg, &pending);
+		rc = hand_on(msg, fn, arg, &sequence, &pending);
 		natsMsg_Destroy(msg);
 	}
 	return rc < 0 ? err_sys(err, -rc, "cannot read the fleet's stream") : 0;
 }
 
+int fleet_link_has(struct fleet_link *link, const char *subject, struct sonde_err *err)
+{
+	uint64_t last;
+	natsStatus s = last_sequence(link, subject, &last);
+
+	return s == NATS_OK ? last > 0 : fleet_nats_error(err, s, "look into the fleet's streams");
+}
+
 int fleet_link_read(struct fleet_link *link, const char *subject, fleet_read_fn fn, void *arg, struct sonde_err *err)
 {
 	natsSubscription *sub = NULL;
-	bool is_empty = false;
-	natsStatus s = subscribe(link, subject, &sub);
+	uint64_t last;
+	natsStatus s = last_sequence(link, subject, &last);
 	int rc = 0;
 
-	if (s == NATS_OK)
-		s = is_nothing_there(sub, &is_empty);
+	if (s == NATS_OK && last)
+		s = subscribe(link, subject, &sub);
 	if (s != NATS_OK)
 		rc = fleet_nats_error(err, s, "read the fleet's stream");
-	else if (!is_empty)
-		rc = read_all(sub, fn, arg, err);
+	else if (last)
+		rc = read_to(sub, last, fn, arg, err);
 	natsSubscription_Destroy(sub);
 	return rc;
 }
@@ -345,22 +354,17 @@ int fleet_link_fold(struct fleet_link *link, const char *id, bool with_reports, 
 int fleet_link_last(struct fleet_link *link, const char *id, uint64_t *sequence, struct sonde_err *err)
 {
 	char subject[SUBJECT_MAX];
-	natsMsg *msg = NULL;
 	natsStatus s;
 
 	snprintf(subject, sizeof(subject), "sonde.job.%s.event", id);
-	s = js_GetLastMsg(&msg, link->js, "SONDE_JOBS", subject, NULL, NULL);
-	if (s != NATS_OK && s != NATS_NOT_FOUND)
-		return fleet_nats_error(err, s, "look for news of the job");
-	*sequence = s == NATS_OK ? natsMsg_GetSequence(msg) : 0;
-	natsMsg_Destroy(msg);
-	return 0;
+	s = last_sequence(link, subject, sequence);
+	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "look for news of the job");
 }
 
 int fleet_link_follow(struct fleet_link *link, int64_t timeout_ms, struct fleet_ledger *ledger, struct sonde_err *err)
 {
 	natsMsg *msg = NULL;
-	uint64_t pending;
+	uint64_t sequence, pending;
 	natsStatus s = link->follow ? NATS_OK : subscribe(link, "sonde.job.>", &link->follow);
 	int rc;
 
@@ -373,7 +377,7 @@ int fleet_link_follow(struct fleet_link *link, int64_t timeout_ms, struct fleet_
 		link->follow = NULL;
 		return fleet_nats_error(err, s, "follow the fleet's jobs");
 	}
-	rc = hand_on(msg, fold_message, ledger, &pending);
+	rc = hand_on(msg, fold_message, ledger, &sequence, &pending);
 	natsMsg_Destroy(msg);
 	return rc < 0 ? err_sys(err, -rc, "cannot follow the fleet's jobs") : pending > 0;
 }

@@ -48,8 +48,8 @@ int fleet_link_beat(struct fleet_link *link, const char *agent, const char *text
 
 /* Bytes under a subject of their own; the newest stay. */
 int fleet_link_put(struct fleet_link *link, const char *subject, const void *bytes, size_t n, struct sonde_err *err);
-/* Is there anything under a subject of a stream? 1, 0, or -errno. */
-int fleet_link_has(struct fleet_link *link, const char *stream, const char *subject, struct sonde_err *err);
+/* Is there anything under a subject? 1, 0, or -errno. */
+int fleet_link_has(struct fleet_link *link, const char *subject, struct sonde_err *err);
 
 /* Told each message in order; a negative return ends the reading with it. time_ns: when the server got it. */
 struct fleet_message {

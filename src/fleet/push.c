@@ -90,7 +90,7 @@ static int is_there(struct fleet_link *link, const struct fleet_files *files, st
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.files.%s.%llu", files->hash, (unsigned long long)files->chunks - 1);
-	return fleet_link_has(link, "SONDE_FILES", subject, err);
+	return fleet_link_has(link, subject, err);
 }
 
 static int send_chunks(struct fleet_link *link, int fd, const struct fleet_files *files, char *chunk,

@@ -97,7 +97,7 @@ void coach_apply_pins(const struct train_coach *c, double *point)
 int coach_have_candidate(struct train_coach *c, struct sonde_err *err)
 {
 	const struct tune_trial *trial;
-	int rc = 0;
+	int rc;
 
 	if (c->candidate_id)
 		return 0;
@@ -107,9 +107,12 @@ int coach_have_candidate(struct train_coach *c, struct sonde_err *err)
 	memcpy(c->candidate, trial->point, c->optimizer.space->count * sizeof(double));
 	c->candidate_id = trial->id;
 	coach_apply_pins(c, c->candidate);
-	if (!tune_point_equal(c->optimizer.space, c->candidate, trial->point))
-		rc = coach_add_trial(c, c->candidate, &c->candidate_id, err);
-	return rc;
+	if (tune_point_equal(c->optimizer.space, c->candidate, trial->point))
+		return 0;
+	c->candidate_id = 0;
+	if (tune_is_tried(&c->optimizer, c->candidate)) /* all that is new about it has been set otherwise by hand */
+		return -ENOENT;
+	return coach_add_trial(c, c->candidate, &c->candidate_id, err);
 }
 
 int coach_have_live_candidate(struct train_coach *c, struct sonde_err *err)

@@ -204,6 +204,8 @@ static int consider_best(struct train_coach *c, struct train_decision *d, const 
 	c->looks++;
 	memcpy(d->point, best, c->optimizer.space->count * sizeof(double));
 	coach_apply_pins(c, d->point);
+	if (tune_point_equal(c->optimizer.space, d->point, train_coach_now(c)->point))
+		return 0; /* what would be better has been set otherwise by hand */
 	d->gain_s = go.mean * saved;
 	d->cost_s = usual_cost(c, train_coach_is_restart(c, d->point));
 	d->sd_s = hypot(go.mean * saved_sd, go.sd * saved);

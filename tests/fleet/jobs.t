@@ -50,6 +50,13 @@ assert len(rows) >= 24 and [int(r["step"]) for r in rows] == list(range(len(rows
 assert all(abs(float(r["loss"]) - 1 / (int(r["step"]) + 1)) < 1e-6 for r in rows)
 print("yes")' 2>&1)" yes
 
+# A server that is asked about a reader while it sends counts wrong how much is to come.
+mapfile -t reports < <(for i in $(seq 2000); do echo "{\"epoch\":1,\"reports\":[[$i,1,0.5]]}"; done)
+timeout 60 /usr/bin/python3 "$SOURCE_DIR/tests/fleet/nats.py" "$SONDE_FLEET_DIR/fleet.json" "sonde.job.$job.report" "${reports[@]}"
+job=$(sonde submit -- true)
+ok 'a job after many reports' wait_for is_now "$job" "done"
+is 'is always in the list, as it is' "$(for _ in $(seq 40); do sonde job list | grep -c "^$job  *done"; done 2>&1 | sort -u)" 1
+
 job=$(sonde submit -- bash -c 'trap "" TERM INT HUP; echo $$ >stubborn; setsid sh -c "trap \"\" TERM; echo \$\$ >daemon; while :; do sleep 1; done" & while :; do sleep 1; done')
 ok 'a job that ignores TERM starts' wait_for test -s daemon
 run sonde job cancel "$job"

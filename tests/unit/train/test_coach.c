@@ -231,6 +231,26 @@ static void somebody_sets_a_parameter(void **state)
 	train_to_the_end(&w);
 	for (size_t i = since; i < w.coach.stint_count; i++)
 		assert_true(w.coach.stints[i]->point[0] == value);
+	for (size_t i = since + 1; i < w.coach.stint_count; i++)
+		assert_false(tune_point_equal(w.coach.optimizer.space, w.coach.stints[i]->point,
+				w.coach.stints[i - 1]->point));
+	tear_down(&w);
+}
+
+static void somebody_sets_all_of_them(void **state)
+{
+	struct world w;
+	size_t since;
+
+	set_up(&w, "", 2);
+	for (int i = 0; i < 300; i++)
+		turn(&w);
+	assert_int_equal(train_coach_pin(&w.coach, "w", "16", NULL), 0);
+	assert_int_equal(train_coach_pin(&w.coach, "t", "8", NULL), 0);
+	assert_int_equal(train_coach_pin(&w.coach, "r", "1", NULL), 0);
+	since = w.coach.stint_count;
+	train_to_the_end(&w);
+	assert_int_equal(w.coach.stint_count, since + 1); /* there is nowhere to go */
 	tear_down(&w);
 }
 
@@ -342,6 +362,7 @@ int main(void)
 		cmocka_unit_test(a_dear_move_is_not_made_late),
 		cmocka_unit_test(a_fixed_job_stays),
 		cmocka_unit_test(somebody_sets_a_parameter),
+		cmocka_unit_test(somebody_sets_all_of_them),
 		cmocka_unit_test(losses_that_are_no_numbers_are_left),
 		cmocka_unit_test(a_job_that_is_silent_is_cut),
 		cmocka_unit_test(what_was_learnt_is_recalled),
