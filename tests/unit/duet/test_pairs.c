@@ -128,10 +128,10 @@ static void warm_up_is_left_out(void **state)
 	struct arena arena = ARENA_INIT;
 	struct duet_pairs p;
 
-	random_init();
+	/* No chance in it: now and then a further change is seen in what is noise. */
 	for (int i = 0; i < 40; i++)
 		for (int side = 0; side < DUET_SIDES; side++) {
-			int64_t ns = 100000 + (int64_t)random_below(1000) + (i < 8 && side == DUET_B ? 90000 : 0);
+			int64_t ns = 100000 + (i * 617 + side * 331) % 1000 + (i < 8 && side == DUET_B ? 90000 : 0);
 			struct duet_iteration it = duet_iteration_at(0, ns);
 
 			assert_int_equal(duet_samples_add(&run.sides[side], &it), 0);
