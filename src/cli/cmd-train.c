@@ -164,7 +164,7 @@ static const char *remark(const struct train_coach *c)
 
 	if (!c->loss_count)
 		return "the program reported no losses: sonde-train(1) says how";
-	if (now && !now->count && now->meanwhile >= DEAF_REPORTS)
+	if (now && !now->is_restart && !now->count && now->meanwhile >= DEAF_REPORTS)
 		return "the program did not take up other settings: it has to call changed(), or look at its knobs, "
 		       "while it trains";
 	return isfinite(c->losses[c->loss_count - 1]) ? NULL : "the last loss was no number: the training has diverged";

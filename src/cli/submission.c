@@ -87,12 +87,14 @@ static int check_env(const struct submission *s, size_t *count, struct sonde_err
 	return 0;
 }
 
-/* As sonde train has it. */
+/* "job.yml -- program", as sonde train has it; "env -- program" is a program. */
 static int check_order(const struct submission *s, struct sonde_err *err)
 {
-	if (!s->argv || !s->argv[0] || !s->argv[1] || strcmp(s->argv[1], "--") != 0)
+	const char *dot = s->argv && s->argv[0] ? strrchr(s->argv[0], '.') : NULL;
+
+	if (!dot || (strcmp(dot, ".yml") != 0 && strcmp(dot, ".yaml") != 0))
 		return 0;
-	err_set(err, EINVAL, "the job's program would be '%s', which stands before '--'", s->argv[0]);
+	err_set(err, EINVAL, "the job's program would be '%s'", s->argv[0]);
 	err_hint(err, "a job file is given by --tune %s", s->argv[0]);
 	return -EINVAL;
 }

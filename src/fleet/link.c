@@ -9,7 +9,8 @@
 
 /* PING_MS: a server that answers two of these pings no more is gone, and another connection is tried. */
 /* READ_MS: what is known to be there may take its time on a busy machine. */
-enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20, PING_MS = 1000, READ_MS = 10000 };
+/* RETIRE_MS: a server that does not answer in this time sends nothing either. */
+enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20, PING_MS = 1000, READ_MS = 10000, RETIRE_MS = 1000 };
 #define FILES_BYTES_MAX (INT64_C(4) << 30)
 #define HOUR_NS INT64_C(3600000000000)
 
@@ -23,6 +24,7 @@ void fleet_link_free(struct fleet_link *link)
 {
 	if (!link)
 		return;
+	natsConnection_Close(link->connection); /* its threads first: see retire */
 	natsSubscription_Destroy(link->follow);
 	jsCtx_Destroy(link->js);
 	natsConnection_Destroy(link->connection);
@@ -256,6 +258,19 @@ static natsStatus subscribe(struct fleet_link *link, const char *subject, natsSu
 }
 
 /*
+ * libnats 3.4 frees a subscription under the thread that is about to hand a message to it. So it is given up first, and freed when
+ * the server's answer has come through that thread.
+ */
+static void retire(struct fleet_link *link, natsSubscription *sub)
+{
+	if (!sub)
+		return;
+	natsSubscription_Unsubscribe(sub);
+	natsConnection_FlushTimeout(link->connection, RETIRE_MS);
+	natsSubscription_Destroy(sub);
+}
+
+/*
  * The sequence of the last message on the subject, which may be a pattern; 0: there is none. The server also tells with each
  * message how many are to come, but counts wrong (2.9) when it is asked about the consumer meanwhile.
  */
@@ -324,7 +339,7 @@ int fleet_link_read(struct fleet_link *link, const char *subject, fleet_read_fn 
 		rc = fleet_nats_error(err, s, "read the fleet's stream");
 	else if (last)
 		rc = read_to(sub, last, fn, arg, err);
-	natsSubscription_Destroy(sub);
+	retire(link, sub);
 	return rc;
 }
 
@@ -373,7 +388,7 @@ int fleet_link_follow(struct fleet_link *link, int64_t timeout_ms, struct fleet_
 	if (s == NATS_TIMEOUT)
 		return 0;
 	if (s != NATS_OK) {
-		natsSubscription_Destroy(link->follow);
+		retire(link, link->follow);
 		link->follow = NULL;
 		return fleet_nats_error(err, s, "follow the fleet's jobs");
 	}

@@ -63,11 +63,10 @@ static void pin(pid_t task, int cpu)
 	sched_setaffinity(task, sizeof(one), &one);
 }
 
-static bool may_run_on(const struct runner *r, int cpu)
+/* whole: its processors. */
+static bool may_run_on(const struct runner *r, int cpu, cpu_set_t *whole)
 {
-	cpu_set_t set;
-
-	return !sched_getaffinity(r->task, sizeof(set), &set) && CPU_ISSET((size_t)cpu, &set);
+	return !sched_getaffinity(r->task, sizeof(*whole), whole) && CPU_ISSET((size_t)cpu, whole);
 }
 
 /* It waits for the processor that we are on: it is moved at once, and when it runs again its set is whole. */
@@ -75,7 +74,7 @@ static void move(const struct runner *r, int to)
 {
 	cpu_set_t whole;
 
-	if (sched_getaffinity(r->task, sizeof(whole), &whole))
+	if (!may_run_on(r, to, &whole))
 		return;
 	pin(r->task, to);
 	sched_setaffinity(r->task, sizeof(whole), &whole);
@@ -131,10 +130,11 @@ static void take_places(struct trade *t, struct runner *mine, struct runner *oth
 static void trade(struct trade *t)
 {
 	struct runner mine, other;
+	cpu_set_t set;
 
 	if (!atomic_load(&t->is_helper_back) || !runner_find(&mine, t->jobs[0]) || !runner_find(&other, t->jobs[1]))
 		return;
-	if (mine.cpu == other.cpu || !may_run_on(&mine, other.cpu) || !may_run_on(&other, mine.cpu))
+	if (mine.cpu == other.cpu || !may_run_on(&mine, other.cpu, &set) || !may_run_on(&other, mine.cpu, &set))
 		return;
 	take_places(t, &mine, &other);
 	t->helpers = other;

@@ -28,6 +28,12 @@ ok 'a program that is not there: failed' wait_for is_now "$job" failed
 is 'with 127' "$(field "$job" exit_code)" 127
 like 'and the reason' "$(field "$job" why)" 'no-such-program'
 
+job=$(sonde submit -- env -- seq 100000)
+ok 'words that begin with a program' wait_for is_now "$job" "done"
+run bash -c '"$0" job log "$1" | head -n 1; echo "${PIPESTATUS[0]}"' "$SONDE" "$job"
+like 'whoever reads may have enough' "$out$err" '^1
+(0|141)$'
+
 cat >train.py <<'END'
 import time
 from sonde import job
