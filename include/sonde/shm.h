@@ -110,7 +110,10 @@ struct sonde_control {
 	uint64_t blind_forks;    /* children that could not get a segment */
 	uint64_t blind_events;   /* events of threads that had no chunk at all */
 	uint64_t drained_events; /* by the recorder: what it took out */
-	uint64_t reserved[8];
+	uint64_t reserved[5];
+	/* Identity of the ring: the inode of its directory and a random number, both also known to run.json's reader. */
+	uint64_t inode;
+	uint64_t id[2];
 	char filter_text[SONDE_FILTER_TEXT_BYTES]; /* NUL-terminated strings one after the other */
 };
 

@@ -59,6 +59,7 @@ static void start_trace(struct recorder *r)
 	r->facts.trace_state = "ran";
 	r->facts.drain = &r->drain;
 	r->facts.ring = r->ring.path.data;
+	r->facts.ring_id = r->ring.id;
 }
 
 static int start_command(struct recorder *r, struct sonde_err *err)

@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-/* A process of this machine that has it; 0: none that we may look at. */
+/* A process of this machine other than the caller that has it; 0: none that we may look at. */
 pid_t writers_find(const char *ring);
 /* The ring of a run that is about to be removed and whose recorder died: removed too, unless somebody lives in it. */
 void writers_remove_left(const char *bundle);

@@ -22,6 +22,7 @@
 #define LATEST "latest"
 #define TABLES "tables"
 #define RUN_JSON "run.json"
+#define JSON_BYTES_MAX ((size_t)64 << 20)
 #define PROGRAM_BYTES_MAX 64
 #define SUFFIX_MAX 10000
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -145,6 +146,11 @@ int store_run_open(struct store_run *run, const char *path, struct sonde_err *er
 	if (rc < 0)
 		store_run_release(run);
 	return rc;
+}
+
+int store_run_read_json(int dirfd, struct buf *text, struct sonde_err *err)
+{
+	return fs_read_plain_file(dirfd, RUN_JSON, JSON_BYTES_MAX, text, err);
 }
 
 int store_run_write_json(int dirfd, const struct buf *text, struct sonde_err *err)

@@ -25,7 +25,10 @@ struct store_run {
 	char *path;   /* as a user would write it */
 };
 
-#define STORE_RUN_INIT { .dirfd = -1, .tablesfd = -1 }
+#define STORE_RUN_INIT \
+	{ \
+		.dirfd = -1, .tablesfd = -1 \
+	}
 
 /*
  * Make a bundle for a run of `program` (a path or name; its last part names the
@@ -43,6 +46,8 @@ void store_run_release(struct store_run *run);
 /* Remove a run that stands in the way; what is no run is left to fail later. */
 int store_run_make_room(const char *dir, struct sonde_err *err);
 
+/* Append run.json, a file of at most 64 MiB, to text. It may be anybody's: a link, pipe or device is refused. */
+int store_run_read_json(int dirfd, struct buf *text, struct sonde_err *err);
 /* Replace run.json as a whole; the text must start with STORE_RUN_KEY. */
 int store_run_write_json(int dirfd, const struct buf *text, struct sonde_err *err);
 
