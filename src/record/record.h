@@ -25,6 +25,7 @@ struct run_filters {
 struct record_options {
 	char *const *argv;         /* NULL: observe `target`, which runs already */
 	const char *dir;           /* the bundle; NULL: a new one among the runs */
+	bool is_forced;            /* a run that is in dir is replaced */
 	const char *name;          /* of the run; NULL: the program's */
 	const char *const *probes; /* names, as probe_set_open takes them; "trace" is the tracer */
 	struct probe_options probe;

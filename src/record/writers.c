@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "base/maps.h"
 #include "record/ringdir.h"
-#include "store/run.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -73,4 +72,16 @@ void writers_remove_left(const char *bundle)
 			!ring_dir_claim(&ring, dir, path.data, id.data, NULL) && is_left(path.data))
 		ring_dir_remove(&ring);
 	ring_dir_release(&ring);
+}
+
+int writers_create_run(struct store_run *run, const char *dir, const char *name, bool is_forced, struct sonde_err *err)
+{
+	int rc = is_forced && dir ? store_run_is_replaceable(dir, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		return store_run_create(run, dir, name, err);
+	writers_remove_left(dir);
+	return store_run_replace(run, dir, err);
 }

@@ -98,6 +98,16 @@ int store_tables_remove(int dirfd, const char *name)
 	return remove_named(dirfd, name, is_table);
 }
 
+void store_tables_empty(int tablesfd)
+{
+	DIR *dir = open_dir(tablesfd, ".");
+
+	if (!dir)
+		return;
+	unlink_named(dir, is_table);
+	closedir(dir);
+}
+
 int store_pyramid_remove(int dirfd)
 {
 	return remove_named(dirfd, STORE_PYRAMID_DIR, is_pyramid);

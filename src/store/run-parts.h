@@ -15,6 +15,7 @@
 
 /* The directory `name` of table files. 0 when it is gone, or was not there; -errno of what stayed. */
 int store_tables_remove(int dirfd, const char *name);
+void store_tables_empty(int tablesfd); /* its table files alone */
 int store_pyramid_remove(int dirfd);
 /* All parts of the run in this directory; the directory itself stays. 0, or -errno of the first part that stayed. */
 int store_run_remove_parts(int dirfd);
