@@ -18,8 +18,8 @@
 static const char *const stack_words[] = { "auto", "fp", "none", NULL };
 static const char *const way_words[] = { "auto", "bpf", "perf", "ptrace", NULL };
 static const char *const overflow_words[] = { "drop", "block", NULL };
-static const char *const category_words[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net", "process",
-	"aio", "libc", "span", "function", "gpu", NULL };
+#define CATEGORY_WORD(name, bit, word) [bit] = (word),
+static const char *const category_words[] = { SONDE_CATEGORIES(CATEGORY_WORD) NULL };
 
 const struct cli_option recording_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct recording_options, dir),
