@@ -60,25 +60,32 @@ extern "C" {
 enum sonde_overflow { SONDE_OVERFLOW_DROP = 0, SONDE_OVERFLOW_BLOCK = 1 };
 enum sonde_clock { SONDE_CLOCK_TICKS = 0, SONDE_CLOCK_MONOTONIC = 1 };
 
-/* Categories of calls; one bit each in control.categories. */
+/*
+ * Categories of calls: X(name, bit in control.categories, word). Enum, options and tables have their words from here.
+ * DFTRACER is not among all: calls that only DFTracer's users look for, most of which ask the kernel nothing.
+ */
+#define SONDE_CATEGORIES(X) \
+	X(DATA, 0, "data")       /* read, write and their kin */ \
+	X(OPEN, 1, "open")       /* open, close, dup */ \
+	X(META, 2, "meta")       /* stat, rename, chmod, xattr, lock ... */ \
+	X(DIR, 3, "dir")         /* directories */ \
+	X(SYNC, 4, "sync")       /* fsync and kin */ \
+	X(MAP, 5, "map")         /* mmap, munmap, msync */ \
+	X(STDIO, 6, "stdio")     /* FILE streams */ \
+	X(NET, 7, "net")         /* sockets, pipes' creation */ \
+	X(PROCESS, 8, "process") /* fork, exec, wait, exit */ \
+	X(AIO, 9, "aio")         /* POSIX aio */ \
+	X(LIBC, 10, "libc")      /* libc calls that read files of their own: dlopen, setlocale, getpwnam ... */ \
+	X(SPAN, 11, "span")      /* annotations */ \
+	X(FUNC, 12, "function")  /* -finstrument-functions */ \
+	X(GPU, 13, "gpu")        /* commands of devices, told by the libraries that their runtimes load */
+#define SONDE_CATEGORIES_MORE(X) X(DFTRACER, 14, "dftracer")
+
+#define SONDE_CATEGORY_ENUM(name, bit, word) SONDE_CAT_##name = 1u << (bit),
+#define SONDE_CATEGORY_BIT(name, bit, word) | 1u << (bit)
 enum sonde_category {
-	SONDE_CAT_DATA = 1u << 0,    /* read, write and their kin */
-	SONDE_CAT_OPEN = 1u << 1,    /* open, close, dup */
-	SONDE_CAT_META = 1u << 2,    /* stat, rename, chmod, xattr, lock ... */
-	SONDE_CAT_DIR = 1u << 3,     /* directories */
-	SONDE_CAT_SYNC = 1u << 4,    /* fsync and kin */
-	SONDE_CAT_MAP = 1u << 5,     /* mmap, munmap, msync */
-	SONDE_CAT_STDIO = 1u << 6,   /* FILE streams */
-	SONDE_CAT_NET = 1u << 7,     /* sockets, pipes' creation */
-	SONDE_CAT_PROCESS = 1u << 8, /* fork, exec, wait, exit */
-	SONDE_CAT_AIO = 1u << 9,     /* POSIX aio */
-	SONDE_CAT_LIBC = 1u << 10,   /* libc calls that read files of their own: dlopen, setlocale, getpwnam ... */
-	SONDE_CAT_SPAN = 1u << 11,   /* annotations */
-	SONDE_CAT_FUNC = 1u << 12,   /* -finstrument-functions */
-	SONDE_CAT_GPU = 1u << 13,    /* commands of devices, told by the libraries that their runtimes load */
-	SONDE_CAT_ALL = (1u << 14) - 1,
-	/* Not among all: calls that only DFTracer's users look for, most of which ask the kernel nothing. */
-	SONDE_CAT_DFTRACER = 1u << 14,
+	SONDE_CATEGORIES(SONDE_CATEGORY_ENUM) SONDE_CATEGORIES_MORE(SONDE_CATEGORY_ENUM) /* one bit each */
+	SONDE_CAT_ALL = 0 SONDE_CATEGORIES(SONDE_CATEGORY_BIT),
 	SONDE_CAT_NET_DFTRACER = SONDE_CAT_NET | SONDE_CAT_DFTRACER,
 	SONDE_CAT_LIBC_DFTRACER = SONDE_CAT_LIBC | SONDE_CAT_DFTRACER
 };
@@ -110,7 +117,10 @@ struct sonde_control {
 	uint64_t blind_forks;    /* children that could not get a segment */
 	uint64_t blind_events;   /* events of threads that had no chunk at all */
 	uint64_t drained_events; /* by the recorder: what it took out */
-	uint64_t reserved[8];
+	uint64_t reserved[5];
+	/* Identity of the ring: the inode of its directory and a random number, both also known to run.json's reader. */
+	uint64_t inode;
+	uint64_t id[2];
 	char filter_text[SONDE_FILTER_TEXT_BYTES]; /* NUL-terminated strings one after the other */
 };
 

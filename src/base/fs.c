@@ -46,21 +46,38 @@ static int read_rest(int fd, size_t max, struct buf *out)
 	}
 }
 
-int fs_read_file(int dirfd, const char *path, size_t max, struct buf *out, struct sonde_err *err)
+static int read_whole(int fd, const char *path, size_t max, struct buf *out, struct sonde_err *err)
 {
-	CLEANUP(cleanup_fd) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	size_t before = out->len;
-	int rc;
+	int rc = read_rest(fd, max, out);
 
-	if (fd < 0)
-		return err_sys(err, errno, "cannot open '%s'", path);
-	rc = read_rest(fd, max, out);
 	if (rc == 0)
 		return 0;
 	out->len = before;
 	if (out->data != buf_empty)
 		out->data[before] = '\0';
 	return err_sys(err, -rc, "cannot read '%s'", path);
+}
+
+int fs_read_file(int dirfd, const char *path, size_t max, struct buf *out, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return err_sys(err, errno, "cannot open '%s'", path);
+	return read_whole(fd, path, max, out, err);
+}
+
+int fs_read_plain_file(int dirfd, const char *path, size_t max, struct buf *out, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(err, errno, "cannot open '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "cannot read '%s': it is not a regular file", path);
+	return read_whole(fd, path, max, out, err);
 }
 
 int fs_write_all(int fd, const void *bytes, size_t n)

@@ -13,6 +13,8 @@
 
 /* Append the whole file to out; -EFBIG when it is longer than max bytes. On failure out is as before. */
 int fs_read_file(int dirfd, const char *path, size_t max, struct buf *out, struct sonde_err *err);
+/* The same for a name that others may have made: only a regular file is read, and no link is followed; -EINVAL. */
+int fs_read_plain_file(int dirfd, const char *path, size_t max, struct buf *out, struct sonde_err *err);
 int fs_write_all(int fd, const void *bytes, size_t n); /* 0 or -errno; restarts after EINTR and short writes */
 /* Write path by a temporary file and rename: readers see the old or the new text, never half. Mode 0600. */
 int fs_replace_file(int dirfd, const char *path, const void *bytes, size_t n, struct sonde_err *err);

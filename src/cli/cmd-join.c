@@ -7,14 +7,15 @@
 #include "base/fs.h"
 #include "cli/cli.h"
 #include "exchange/join.h"
+#include "record/writers.h"
+#include "store/run-parts.h"
 #include "store/run.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #define HOSTS_FILE "hosts.json"
 #define HOSTS_BYTES_MAX ((size_t)64 << 20)
@@ -27,7 +28,8 @@ struct options {
 static const struct cli_option option_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct options, dir),
 			.help = "Where the joined run is made, of runs that were recorded one by one." },
-	{ 'f', "force", NULL, CLI_FLAG(struct options, is_forced), .help = "Replace a run that is there." },
+	{ 'f', "force", NULL, CLI_FLAG(struct options, is_forced),
+			.help = "Replace the run in DIR; other files in it stay." },
 	CLI_OPTIONS_END,
 };
 
@@ -216,17 +218,6 @@ static int write_run(struct joined *m, int64_t start_mono_ns, int64_t start_real
 	return rc ? rc : store_run_write_json(m->run.dirfd, &text, m->ctx->err);
 }
 
-static void empty_tables(int tablesfd)
-{
-	int fd = dup(tablesfd);
-	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	for (struct dirent *e; dir && (e = readdir(dir));)
-		if (strstr(e->d_name, ".tbl"))
-			unlinkat(tablesfd, e->d_name, 0);
-	if (dir)
-		closedir(dir);
-}
-
 static bool read_clock(const json_t *host, struct clock_fit *f)
 {
 	const json_t *o = json_object_get(host, "clock");
@@ -300,12 +291,12 @@ static int join_fetched(struct joined *m, const char *path)
 	if (!rc)
 		rc = store_run_open_any(&m->run, found.data, m->ctx->err);
 	if (!rc)
-		rc = fs_read_file(m->run.dirfd, HOSTS_FILE, HOSTS_BYTES_MAX, &text, m->ctx->err);
+		rc = fs_read_plain_file(m->run.dirfd, HOSTS_FILE, HOSTS_BYTES_MAX, &text, m->ctx->err);
 	json_t *all = rc ? NULL : json_loadb(text.data, text.len, 0, NULL);
 	if (!rc && !json_is_array(json_object_get(all, "hosts")))
 		rc = err_set(m->ctx->err, EINVAL, "'%s/" HOSTS_FILE "' makes no sense", path);
 	if (!rc) {
-		empty_tables(m->run.tablesfd);
+		store_tables_empty(m->run.tablesfd);
 		rc = store_sink_open(&m->sink, m->run.tablesfd, m->ctx->err);
 	}
 	if (!rc) {
@@ -325,12 +316,34 @@ static int join_fetched(struct joined *m, const char *path)
 	return rc;
 }
 
+static bool is_same_dir(const char *a, const char *b)
+{
+	struct stat one, other;
+	return !stat(a, &one) && !stat(b, &other) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* Checked before a run is replaced: all can be read, and none is the one that is replaced. */
+static int check_given(struct cli_context *ctx, const char *dir)
+{
+	int rc = 0;
+	for (size_t i = 0; !rc && i < ctx->arg_count; i++) {
+		struct model_run *run = NULL;
+		rc = model_run_open(&run, ctx->args[i], ctx->err);
+		if (!rc && is_same_dir(model_run_path(run), dir))
+			rc = err_set(ctx->err, EINVAL, "cannot replace '%s': it is one of the runs to join", dir);
+		model_run_free(run);
+	}
+	return rc;
+}
+
 /* Runs that nobody measured the clocks of: their anchors to the time of day are all there is. */
-static int join_given(struct joined *m, const char *dir)
+static int join_given(struct joined *m, const char *dir, bool is_forced)
 {
 	struct cli_context *ctx = m->ctx;
 	int64_t start_mono = STORE_NULL, start_real = STORE_NULL;
-	int rc = store_run_create(&m->run, dir, "joined", ctx->err);
+	int rc = check_given(ctx, dir);
+	if (!rc)
+		rc = writers_create_run(&m->run, dir, "joined", is_forced, ctx->err);
 	if (!rc)
 		rc = store_sink_open(&m->sink, m->run.tablesfd, ctx->err);
 	if (rc)
@@ -367,12 +380,10 @@ static int run(struct cli_context *ctx)
 	int rc;
 	if (o->dir ? ctx->arg_count < 2 : ctx->arg_count != 1)
 		return cli_usage(ctx, "it takes one recording of several hosts, or -o DIR and two or more runs");
-	if (o->dir && o->is_forced && (rc = store_run_make_room(o->dir, ctx->err)))
-		return rc;
 	m.facts = json_object();
 	m.hosts = json_array();
 	m.probes = json_array();
-	rc = o->dir ? join_given(&m, o->dir) : join_fetched(&m, ctx->args[0]);
+	rc = o->dir ? join_given(&m, o->dir, o->is_forced) : join_fetched(&m, ctx->args[0]);
 	join_release(&m.join);
 	store_run_release(&m.run);
 	json_decref(m.facts);

@@ -1,6 +1,5 @@
 /* sonde recover: finish a run whose recorder was killed, or the DFTracer logs of programs that were. */
 #include "base/cleanup.h"
-#include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/term.h"
 #include "pfwlog/recover.h"
@@ -11,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RUN_JSON_BYTES_MAX (16u << 20)
 
 struct options {
 	bool is_forced;
@@ -32,7 +29,7 @@ static json_t *read_run_json(const struct store_run *run)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	json_t *json = NULL;
 
-	if (!fs_read_file(run->dirfd, "run.json", RUN_JSON_BYTES_MAX, &text, NULL))
+	if (!store_run_read_json(run->dirfd, &text, NULL))
 		json = json_loadb(text.data, text.len, 0, NULL);
 	return json_is_object(json) ? json : json_object();
 }
@@ -60,6 +57,7 @@ static void note_outcome(json_t *json, const struct recover_result *r)
 {
 	json_object_set_new(json, "state", json_string("recovered"));
 	json_object_del(json, "ring");
+	json_object_del(json, "ring_id");
 	json_object_set_new(json, "recovered",
 			json_pack("{s:I, s:I, s:o, s:o}", "kept_rows", (json_int_t)r->kept_rows, "ring_events",
 					(json_int_t)r->ring_events, "lost_events", known(r, r->lost_events),
@@ -92,7 +90,8 @@ static int recover(struct cli_context *ctx, const char *path, const struct store
 {
 	const struct options *o = ctx->options;
 	const char *state = json_string_value(json_object_get(json, "state"));
-	const char *ring = json_string_value(json_object_get(json, "ring"));
+	const struct recover_ring ring = { .path = json_string_value(json_object_get(json, "ring")),
+		.id = json_string_value(json_object_get(json, "ring_id")) };
 	struct recover_result result;
 	int rc;
 
@@ -100,9 +99,11 @@ static int recover(struct cli_context *ctx, const char *path, const struct store
 		printf("%s: complete, nothing to recover\n", path);
 		return 0;
 	}
-	rc = record_recover(path, ring, o->is_forced, &result, ctx->err);
+	rc = record_recover(path, &ring, o->is_forced, &result, ctx->err);
 	if (rc)
 		return rc;
+	if (result.ring_why.text[0])
+		cli_print_error("sonde", &result.ring_why);
 	note_outcome(json, &result);
 	rc = write_run_json(run, json, ctx->err);
 	if (!rc)

@@ -4,7 +4,6 @@
 #include "cli/remote.h"
 #include "record/hosts.h"
 #include "record/step.h"
-#include "store/run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -131,7 +130,7 @@ int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct
 	const struct recording_options *o = ctx->options;
 	bool is_slurm = o->hosts.count == 1 && !strcmp(o->hosts.items[0], "slurm");
 	const char *shell = o->shell ? o->shell : is_slurm ? SRUN : "ssh -T";
-	struct record_hosts h = { .argv = ctx->program, .dir = o->dir };
+	struct record_hosts h = { .argv = ctx->program, .dir = o->dir, .is_forced = o->is_forced };
 	char **words = NULL, **options = NULL;
 	int rc = ctx->program || o->is_all_cpus || o->cgroup ? 0 : cli_usage(ctx, "no program to run is given");
 	h.name = o->name ? o->name : ctx->program ? ctx->program[0] : "hosts";
@@ -147,10 +146,6 @@ int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct
 		rc = take_options(ctx, &options);
 	if (rc)
 		return rc;
-	if (o->is_forced && o->dir && (rc = store_run_make_room(o->dir, ctx->err))) {
-		ctx->exit_code = RECORDING_FAILED;
-		return rc;
-	}
 	h.shell = words;
 	h.options = options;
 	rc = record_hosts(&h, status, path, ctx->err);
@@ -164,7 +159,10 @@ int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct
 int recording_step_begin(struct cli_context *ctx, struct record_step *s, struct record_options *ro)
 {
 	const struct recording_options *o = ctx->options;
-	struct record_hosts h = { .argv = ctx->program, .dir = o->dir, .name = o->name ? o->name : ctx->program[0] };
+	struct record_hosts h = { .argv = ctx->program,
+		.dir = o->dir,
+		.is_forced = o->is_forced,
+		.name = o->name ? o->name : ctx->program[0] };
 	char **words = NULL;
 	int rc = words_split(o->shell ? o->shell : SRUN, ctx->arena, &words, ctx->err);
 	h.shell = words;

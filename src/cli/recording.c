@@ -5,8 +5,6 @@
 #include "base/words.h"
 #include "launch/launch.h"
 #include "record/step.h"
-#include "record/writers.h"
-#include "store/run.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,15 +18,15 @@
 static const char *const stack_words[] = { "auto", "fp", "none", NULL };
 static const char *const way_words[] = { "auto", "bpf", "perf", "ptrace", NULL };
 static const char *const overflow_words[] = { "drop", "block", NULL };
-static const char *const category_words[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net", "process",
-	"aio", "libc", "span", "function", "gpu", NULL };
+#define CATEGORY_WORD(name, bit, word) [bit] = (word),
+static const char *const category_words[] = { SONDE_CATEGORIES(CATEGORY_WORD) NULL };
 
 const struct cli_option recording_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct recording_options, dir),
 			.help = "Make the run bundle here; it must not exist or be empty.",
 			.default_words = "a new one in ./sonde-runs or $SONDE_RUNS" },
 	{ 'f', "force", NULL, CLI_FLAG(struct recording_options, is_forced),
-			.help = "Replace a run that is there; anything else that is there stays, and is an error." },
+			.help = "Replace the run in DIR; other files in it stay. A directory that is not a run is an error." },
 	{ 0, "name", "NAME", CLI_STRING(struct recording_options, name), .help = "Name of the run.",
 			.default_words = "the program's" },
 	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
@@ -258,15 +256,6 @@ static int check_filters(struct cli_context *ctx, const char *option, const stru
 	return 0;
 }
 
-/* A run that is in the way, with what its recorder may have left. */
-static int make_room(const struct recording_options *o, struct sonde_err *err)
-{
-	if (!o->is_forced || !o->dir)
-		return 0;
-	writers_remove_left(o->dir);
-	return store_run_make_room(o->dir, err);
-}
-
 static int exit_code(const struct record_result *r)
 {
 	return r->has_timed_out                ? RECORDING_TIMED_OUT
@@ -322,9 +311,8 @@ static int run(struct cli_context *ctx, bool is_silent, struct record_result *re
 		return rc;
 	struct record_step step;
 	bool has_step = ctx->program && record_step_find(&step);
-	if (!has_step || !step.task)
-		rc = make_room(o, ctx->err);
-	if (!rc && has_step)
+	ro.is_forced = o->is_forced && !has_step; /* of a step the first task replaces it */
+	if (has_step)
 		rc = recording_step_begin(ctx, &step, &ro);
 	if (rc) {
 		ctx->exit_code = RECORDING_FAILED;

@@ -27,11 +27,12 @@ int pfw_out_open(struct pfw_out *o, const char *path, struct sonde_err *err)
 	}
 	o->is_gzip = n > 3 && !strcmp(path + n - 3, ".gz");
 	o->path = strdup(path);
-	if (!o->path || asprintf(&o->temp, "%s.new", path) < 0) {
+	if (!o->path || asprintf(&o->temp, "%s.%d.new", path, (int)getpid()) < 0) {
 		free(o->path);
 		return err_sys(err, ENOMEM, "cannot write '%s'", path);
 	}
-	o->fd = open(o->temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	/* Never a file that is there: it would be another's, or a link to one. */
+	o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (o->fd < 0) {
 		int error = errno;
 

@@ -2,9 +2,9 @@
 #include "model/lanes.h"
 
 #include "base/cleanup.h"
-#include "base/fs.h"
 #include "model/lanes-fill.h"
 #include "model/private.h"
+#include "store/run-parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,13 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_NAME MODEL_LANES_DIR "/lanes.pyr"
-#define TEMPORARY MODEL_LANES_DIR "/lanes.tmp"
+/* Its directory in the bundle, which may be anybody's: a link in its place is not followed. -1: there is none. */
+static int open_dir(const struct model_run *run)
+{
+	return openat(run->store.dirfd, STORE_PYRAMID_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
 
 /* One of these tables, from the bundle. */
 static int open_kept(struct pyramid **out, const struct model_run *run, uint64_t stamp)
 {
-	CLEANUP(cleanup_fd) int fd = openat(run->store.dirfd, FILE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(cleanup_fd) int dir = open_dir(run);
+	CLEANUP(cleanup_fd)
+	int fd = dir < 0 ? -1 : openat(dir, STORE_PYRAMID, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct pyramid *p;
 
 	if (fd < 0 || pyramid_open(&p, fd, NULL) < 0)
@@ -32,19 +37,24 @@ static int open_kept(struct pyramid **out, const struct model_run *run, uint64_t
 	return 0;
 }
 
-/* A file in the bundle, or one without a name when there can be none. */
-static int create(const struct model_run *run, bool *is_kept)
+/* A file in the bundle, in *dir, or one without a name when there can be none; then *dir is -1. */
+static int create(const struct model_run *run, int *dir)
 {
-	int dirfd = run->store.dirfd, fd = -1;
+	int fd = -1;
 
-	*is_kept = !model_run_is_unfinished(run);
-	if (*is_kept && (mkdirat(dirfd, MODEL_LANES_DIR, 0700) == 0 || errno == EEXIST)) {
-		unlinkat(dirfd, TEMPORARY, 0); /* of one who died */
-		fd = openat(dirfd, TEMPORARY, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	*dir = -1;
+	if (!model_run_is_unfinished(run) &&
+			(mkdirat(run->store.dirfd, STORE_PYRAMID_DIR, 0700) == 0 || errno == EEXIST))
+		*dir = open_dir(run);
+	if (*dir >= 0) {
+		unlinkat(*dir, STORE_PYRAMID_TEMPORARY, 0); /* of one who died */
+		fd = openat(*dir, STORE_PYRAMID_TEMPORARY, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	}
 	if (fd >= 0)
 		return fd;
-	*is_kept = false;
+	if (*dir >= 0)
+		close(*dir);
+	*dir = -1;
 	fd = open("/var/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	return fd >= 0 ? fd : memfd_create("sonde-pyramid", MFD_CLOEXEC);
 }
@@ -69,28 +79,30 @@ int model_lanes_open(struct pyramid **out, struct model_run *run, const struct m
 		struct sonde_err *err)
 {
 	uint64_t stamp = lanes_stamp(run);
-	bool is_kept;
+	CLEANUP(cleanup_fd) int dir = -1;
 	int rc;
 
 	if (!(opts && opts->is_anew) && open_kept(out, run, stamp) == 0)
 		return 0;
-	CLEANUP(cleanup_fd) int fd = create(run, &is_kept);
+	CLEANUP(cleanup_fd) int fd = create(run, &dir);
 	if (fd < 0)
 		return err_sys(err, errno, "cannot make a file for the pyramid");
 	rc = make(fd, run, stamp, opts, err);
-	if (is_kept && rc < 0)
-		unlinkat(run->store.dirfd, TEMPORARY, 0);
-	if (is_kept && rc == 0 && renameat(run->store.dirfd, TEMPORARY, run->store.dirfd, FILE_NAME) < 0)
+	if (dir >= 0 && rc < 0)
+		unlinkat(dir, STORE_PYRAMID_TEMPORARY, 0);
+	if (dir >= 0 && rc == 0 && renameat(dir, STORE_PYRAMID_TEMPORARY, dir, STORE_PYRAMID) < 0)
 		rc = err_sys(err, errno, "cannot keep the pyramid in '%s'", model_run_path(run));
 	return rc < 0 ? rc : pyramid_open(out, fd, err);
 }
 
 int model_lanes_remove(struct model_run *run, uint64_t *bytes, struct sonde_err *err)
 {
+	CLEANUP(cleanup_fd) int dir = open_dir(run);
 	struct stat st;
 	int rc;
 
-	*bytes = fstatat(run->store.dirfd, FILE_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
-	rc = fs_remove_tree(run->store.dirfd, MODEL_LANES_DIR);
-	return rc < 0 && rc != -ENOENT ? err_sys(err, -rc, "cannot remove '%s'", MODEL_LANES_DIR) : 0;
+	*bytes = dir >= 0 && fstatat(dir, STORE_PYRAMID, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
+	rc = store_pyramid_remove(run->store.dirfd);
+	/* A file that is not a part of the cache keeps its directory. */
+	return rc < 0 && rc != -ENOTEMPTY ? err_sys(err, -rc, "cannot remove '%s'", STORE_PYRAMID_DIR) : 0;
 }

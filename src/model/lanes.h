@@ -4,7 +4,7 @@
  * A lane is what a row of the timeline shows. The calls and spans of a thread
  * lie in lanes by depth, boxes in boxes: an event is one deeper than those of
  * its thread that are open when it begins. Names in slices are model_lane_name.
- * The pyramid is kept in the bundle (MODEL_LANES_DIR), made on first use by
+ * The pyramid is kept in the bundle (STORE_PYRAMID_DIR), made on first use by
  * whoever can write there, and made anew when the tables have changed.
  */
 #ifndef SONDE_MODEL_LANES_H
@@ -17,7 +17,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MODEL_LANES_DIR "pyramid"
 #define MODEL_DEPTH_MAX 256       /* what is deeper lies in the deepest lane */
 #define MODEL_LANES_SLACK_NS 1000 /* a slice may begin this much before its row: see lanes-nest.h */
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define RUN_JSON "run.json"
-#define RUN_JSON_BYTES_MAX ((size_t)64 << 20)
 
 /* A run.json that cannot be read costs what it says, not the tables. */
 static void read_json(struct model_run *run)
@@ -21,7 +20,7 @@ static void read_json(struct model_run *run)
 	struct sonde_err err = SONDE_ERR_INIT;
 	json_error_t where;
 
-	if (fs_read_file(run->store.dirfd, RUN_JSON, RUN_JSON_BYTES_MAX, &text, &err) < 0) {
+	if (store_run_read_json(run->store.dirfd, &text, &err) < 0) {
 		snprintf(run->trouble, sizeof(run->trouble), "%.200s", err.text);
 		return;
 	}

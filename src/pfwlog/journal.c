@@ -15,7 +15,8 @@ static struct sonde_chunk *chunk_of(const struct pfwlog *log, uint32_t segment, 
 /* Only zeros and no room may be found in a chunk when its word says free. */
 static void give_back(struct pfwlog *log, uint32_t segment, uint32_t chunk, struct sonde_chunk *c)
 {
-	uint64_t used = c->tail < SONDE_CHUNK_BYTES ? c->tail : SONDE_CHUNK_BYTES;
+	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED); /* once: the program may write it meanwhile */
+	uint64_t used = tail < SONDE_CHUNK_BYTES ? tail : SONDE_CHUNK_BYTES;
 	c->tail = SONDE_TAIL_CLOSED;
 	memset((char *)c + sizeof(c->tail), 0, (used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used) - sizeof(c->tail));
 	log->segments[segment]->chunks[chunk] = (struct walk){ 0 };

@@ -121,7 +121,7 @@ static bool table_grow(struct names *n)
 	n->slots = slots;
 	n->count = 0;
 	for (size_t i = 0; i < old_slots; i++)
-		if (old[i])
+		if (old[i] && name_at(n, old[i])) /* what is in a file may have been changed since */
 			table_add(n, old[i], name_at(n, old[i])->quick);
 	if (old)
 		sys2(SYS_munmap, old, old_slots * sizeof(*old));

@@ -149,15 +149,16 @@ static void put_event(struct pfwlog *log, const struct walk *w, const struct pfw
 {
 	bool is_real = r->flags & PFWLOG_EVENT_REAL;
 	int64_t start_ns = is_real ? (int64_t)r->start : real_ns(log, r->start);
-	int64_t end_ns = is_real ? start_ns + (int64_t)r->dur : real_ns(log, r->start + r->dur);
-	int64_t start = in_units(log, start_ns), end = in_units(log, end_ns);
+	int64_t end_ns = is_real ? (int64_t)(r->start + r->dur) : real_ns(log, r->start + r->dur);
+	int64_t start = in_units(log, start_ns);
+	int64_t dur = (int64_t)((uint64_t)in_units(log, end_ns) -
+			(uint64_t)start); /* both are the program's to write */
 	log->now.events++;
 	if (end_ns > log->now.last_ns)
 		log->now.last_ns = end_ns;
 	const struct asked args = { .log = log, .from = sizeof(*r), .count = r->head.call };
-	if (is_summed(log, name, category, start, end - start, &args)) {
-		sum_event(log, w, sum_head(log, name, category, r->type), start_ns, end - start, sizeof(*r),
-				r->head.call);
+	if (is_summed(log, name, category, start, dur, &args)) {
+		sum_event(log, w, sum_head(log, name, category, r->type), start_ns, dur, sizeof(*r), r->head.call);
 		return;
 	}
 	const struct event_line e = { .id = r->id,
@@ -166,7 +167,7 @@ static void put_event(struct pfwlog *log, const struct walk *w, const struct pfw
 		.category_bytes = category ? category->bytes : 0,
 		.type = r->type,
 		.start = start,
-		.dur = end - start,
+		.dur = dur,
 		.parent = r->parent,
 		.level = r->level };
 	char *at = line_begin(log, LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(e.category_bytes));

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,12 +74,46 @@ static int is_not_control(const struct dirent *entry)
 	return strcmp(entry->d_name, "control") && strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
 }
 
+/* The inode of the directory that the ring was made in, by its control page; 0: not known. */
+static uint64_t made_in(int dirfd)
+{
+	CLEANUP(cleanup_fd) int fd = openat(dirfd, "control", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	uint64_t inode = 0;
+
+	if (fd < 0 || pread(fd, &inode, sizeof(inode), offsetof(struct sonde_control, inode)) != (ssize_t)sizeof(inode))
+		return 0;
+	return inode;
+}
+
+/* As ringplace.c names them: in memory, or <log>.ring. */
+static bool has_ring_name(const char *real)
+{
+	const char *name = strrchr(real, '/');
+
+	return name && (!strncmp(name + 1, RING_NAME, sizeof(RING_NAME) - 1) || ends_with(name, ".ring"));
+}
+
+static int is_part(const struct dirent *entry)
+{
+	static const char *const names[] = { "state", "names", "strings", "files", "text" };
+	const char *name = entry->d_name;
+	size_t n = strspn(name, "0123456789");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return 1;
+	return n && name[n] == '.' &&
+			(!strcmp(name + n, ".board") ||
+					(name[n + 1] && !name[n + 1 + strspn(name + n + 1, "0123456789")]));
+}
+
 /* So that at any moment it is a ring, or an empty directory, or not there: what made it a ring goes last. */
 static void remove_ring(const char *ring, const char *real, int dirfd)
 {
 	struct stat st;
 	struct dirent **entries;
-	int count = scandir(real, &entries, is_not_control, NULL);
+	bool is_made_here = !fstat(dirfd, &st) && made_in(dirfd) == (uint64_t)st.st_ino && has_ring_name(real);
+	int count = is_made_here ? scandirat(dirfd, ".", &entries, is_part, NULL) : -1;
 
 	for (int i = 0; i < count; i++) {
 		unlinkat(dirfd, entries[i]->d_name, 0);
@@ -86,7 +121,10 @@ static void remove_ring(const char *ring, const char *real, int dirfd)
 	}
 	if (count >= 0)
 		free(entries);
-	unlinkat(dirfd, "control", 0);
+	if (is_made_here)
+		unlinkat(dirfd, "control", 0);
+	if (faccessat(dirfd, "control", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return; /* of a ring that cannot be told from another directory nothing is removed */
 	if (!lstat(ring, &st) && S_ISLNK(st.st_mode))
 		unlink(ring);
 	rmdir(real);
@@ -139,6 +177,51 @@ static int check_ring(const char *ring, struct buf *real, int *dirfd, struct son
 		return err_set(err, EPERM, "the ring '%s' is somebody else's", path);
 	if (faccessat(*dirfd, "control", F_OK, 0) < 0 && !is_remnant(path, *dirfd))
 		return err_set(err, EINVAL, "'%s' is no ring of libdftracer", path);
+	if (made_in(*dirfd) && made_in(*dirfd) != (uint64_t)st.st_ino)
+		return err_set(err, EPERM, "'%s' is not the directory that its ring was made in", path);
+	return 0;
+}
+
+/* Is this the name of a ring of that log: <log>.ring, <log>.1.ring and so on? */
+static bool is_ring_of(const char *ring, const char *log)
+{
+	const char *a = strrchr(ring, '/'), *b = strrchr(log, '/');
+	const char *name = a ? a + 1 : ring, *base = b + 1;
+	size_t n = strlen(base);
+
+	if (!*base || strncmp(name, base, n) != 0)
+		return false;
+	name += n;
+	if (*name == '.' && name[1] >= '1' && name[1] <= '9' && name[2] == '.')
+		name += 2;
+	return !strcmp(name, ".ring");
+}
+
+static bool is_same_dir(const char *a, const char *b)
+{
+	CLEANUP(buf_release) struct buf one = BUF_INIT, other = BUF_INIT;
+	const char *slash = strrchr(a, '/');
+	struct stat x, y;
+
+	buf_add(&one, slash ? a : ".", slash ? (size_t)(slash - a) + 1 : 1);
+	buf_add(&other, b, (size_t)(strrchr(b, '/') - b) + 1);
+	return !buf_error(&one) && !buf_error(&other) && !stat(one.data, &x) && !stat(other.data, &y) &&
+			x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* What will be written: a file beside the ring or the link to it, of that name. Without a state nothing will be. */
+static int check_log(const char *ring, int dirfd, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int fd = openat(dirfd, "state", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char log[PFWLOG_PATH_BYTES + 1] = "";
+	struct stat st;
+
+	if (fd < 0 || pread(fd, log, PFWLOG_PATH_BYTES, offsetof(struct pfwlog_state, setup.path)) <= 0)
+		return 0;
+	if (log[0] != '/' || !is_same_dir(ring, log) || (ends_with(ring, ".ring") && !is_ring_of(ring, log)))
+		return err_set(err, EPERM, "the ring '%s' names the log '%s', which it does not belong to", ring, log);
+	if (!lstat(log, &st) && !S_ISREG(st.st_mode))
+		return err_set(err, EPERM, "cannot write the log '%s': it is not a regular file", log);
 	return 0;
 }
 
@@ -197,6 +280,8 @@ int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovere
 	bool is_for_another = geteuid() == 0 && !fstat(dirfd, &st) && st.st_uid != 0;
 	if (is_for_another)
 		rc = become(st.st_uid, st.st_gid, err);
+	if (rc == 0)
+		rc = check_log(ring, dirfd, err);
 	if (rc == 0)
 		rc = finish_ring(ring, real.data, dirfd, is_forced, result, err);
 	if (is_for_another)

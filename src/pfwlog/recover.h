@@ -4,6 +4,11 @@
  * Where a ring is left over, so is a link (or the ring itself) named `<log>.ring`; see
  * pfwlog.h. Recovery goes on exactly where the process's own writer stopped, and may
  * itself be killed and run again.
+ *
+ * A ring can be anybody's, and says where its log is: it is recovered only into the log
+ * that it is named after, in the same directory, and not through a link. What is removed
+ * are files with the names of a ring's parts, in a directory that the control page names
+ * by its inode; another file stays and keeps the directory.
  */
 #ifndef SONDE_PFWLOG_RECOVER_H
 #define SONDE_PFWLOG_RECOVER_H

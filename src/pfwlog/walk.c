@@ -21,8 +21,9 @@ static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
 /* Where it begins, or where a dead writer had got to. */
 static void walk_begin(const struct pfwlog *log, struct walk *w, const struct sonde_chunk *c)
 {
-	bool is_begun = c->drained > SONDE_CHUNK_FIRST && c->drained <= SONDE_CHUNK_BYTES;
-	w->at = is_begun ? (uint32_t)c->drained & ~7u : SONDE_CHUNK_FIRST;
+	uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
+	bool is_begun = drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
+	w->at = is_begun ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
 	w->tid = c->tid;
 	w->pid = is_begun ? (int32_t)c->reserved[1] : log->state->true_pid;
 	w->level = is_begun ? (uint32_t)(c->reserved[1] >> 32) : 0;

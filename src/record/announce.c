@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "record/preload.h"
+#include "store/run-parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,6 +124,7 @@ void announce_release(struct announce *a)
 	if (a->ring.control) {
 		if (a->tables_fd >= 0)
 			close(a->tables_fd);
+		store_tables_remove(a->ring.fd, "tables");
 		ring_dir_remove(&a->ring);
 		ring_dir_release(&a->ring);
 	}

@@ -64,8 +64,9 @@ bool drain_walk(struct drain *d, struct drain_process *p, struct drain_chunk *st
 {
 	if (!state->at) {
 		/* Where a recorder that died had got to; 0 when nobody has read it yet. */
-		bool is_begun = d->epollfd < 0 && c->drained > SONDE_CHUNK_FIRST && c->drained <= SONDE_CHUNK_BYTES;
-		state->at = is_begun ? (uint32_t)c->drained & ~7u : SONDE_CHUNK_FIRST;
+		uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
+		bool is_begun = d->epollfd < 0 && drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
+		state->at = is_begun ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
 		state->pid = p->pid;
 		state->tid = c->tid;
 		drain_pair(d, c->start_ticks, c->start_mono_ns);
@@ -84,7 +85,7 @@ static bool is_thread_dead(const struct drain_process *p, uint32_t tid)
 static void end_thread(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
 		int64_t end_ns)
 {
-	uint32_t depth = c->depth;
+	uint32_t depth = __atomic_load_n(&c->depth, __ATOMIC_RELAXED); /* once: the program may write it meanwhile */
 	if (depth > SONDE_OPEN_SPANS_MAX)
 		depth = SONDE_OPEN_SPANS_MAX;
 	for (uint32_t i = 0; i < depth; i++) {
@@ -97,7 +98,8 @@ static void end_thread(struct drain *d, struct drain_process *p, struct drain_ch
 void drain_recycle(struct drain_process *p, struct drain_segment *s, uint32_t i)
 {
 	struct sonde_chunk *c = drain_chunk_at(s, i);
-	uint64_t used = c->tail < SONDE_CHUNK_BYTES ? c->tail : SONDE_CHUNK_BYTES;
+	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED); /* once: the program may write it meanwhile */
+	uint64_t used = tail < SONDE_CHUNK_BYTES ? tail : SONDE_CHUNK_BYTES;
 	p->filtered += c->filtered;
 	c->tail = SONDE_TAIL_CLOSED;
 	memset((char *)c + sizeof(c->tail), 0, (used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used) - sizeof(c->tail));
@@ -122,9 +124,18 @@ static void drain_chunk(struct drain *d, struct drain_process *p, struct drain_s
 		drain_recycle(p, s, i);
 }
 
+/* Should it end in SIGBUS, it is known who has cut his file. False: he has already. */
+static bool begin_reading(struct drain *d, struct drain_process *p)
+{
+	d->reading = p;
+	return !p->is_cut;
+}
+
 /* Threads that have died keep a partly filled chunk: take it from them. */
 void drain_reap(struct drain *d, struct drain_process *p)
 {
+	if (!begin_reading(d, p))
+		return;
 	for (uint32_t n = 0; n < p->segment_count; n++)
 		for (uint32_t i = 0; i < p->segments[n]->chunk_count; i++) {
 			struct drain_segment *s = p->segments[n];
@@ -142,6 +153,8 @@ void drain_reap(struct drain *d, struct drain_process *p)
 void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance)
 {
 	drain_shelf_of(d, p, is_last_chance);
+	if (!begin_reading(d, p))
+		return;
 	for (uint32_t n = 0; n < p->segment_count; n++)
 		for (uint32_t i = 0; i < p->segments[n]->chunk_count; i++)
 			drain_chunk(d, p, p->segments[n], i, is_dead, is_last_chance);
@@ -157,6 +170,8 @@ void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns)
 			break;
 	}
 	drain_take(d, p, true, true);
+	if (!begin_reading(d, p))
+		return;
 	for (uint32_t n = 0; n < p->segment_count; n++) {
 		struct drain_segment *s = p->segments[n];
 		if (s->number == 0)

@@ -49,7 +49,9 @@ static void append(struct shelf *shelf, struct shelved *e)
 static void shelve(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i)
 {
 	struct shelf *shelf = &d->shelf;
-	if (__atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE) != SONDE_OWNER_FULL || s->chunks[i].is_broken)
+	d->reading = p;
+	if (p->is_cut || __atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE) != SONDE_OWNER_FULL ||
+			s->chunks[i].is_broken)
 		return;
 	if (!shelf->spare)
 		shelf->spare = calloc(1, sizeof(*shelf->spare));
@@ -84,6 +86,7 @@ static bool read_first(struct drain *d, bool is_last_chance)
 {
 	struct shelf *shelf = &d->shelf;
 	struct shelved *e = shelf->first;
+	d->reading = e->process;
 	bool is_read = drain_walk(d, e->process, &e->state, (void *)e->bytes, true, is_last_chance);
 	shelf->first = e->next;
 	if (!is_read) {

@@ -160,34 +160,50 @@ void drain_publish(struct drain *d)
 		__atomic_store_n(&d->ring->control->drained_events, d->events + d->shelf.records, __ATOMIC_RELAXED);
 }
 
+/* False: it was interrupted, and whose file was being read is cut off from further passes. */
+static bool guarded(struct drain *d, void (*work)(struct drain *d))
+{
+	struct sigaction guard = { .sa_handler = on_bus_error }, old;
+	sigaction(SIGBUS, &guard, &old);
+	d->reading = NULL;
+	if (!sigsetjmp(bus_escape, 1)) {
+		work(d);
+		sigaction(SIGBUS, &old, NULL);
+		return true;
+	}
+	sigaction(SIGBUS, &old, NULL);
+	d->broken_chunks++;
+	if (d->reading)
+		d->reading->is_cut = true;
+	return false;
+}
+
+static void pass(struct drain *d)
+{
+	uint32_t made = __atomic_load_n(&d->ring->control->segments_made, __ATOMIC_ACQUIRE);
+	sample_clock(d);
+	if (made != d->segments_seen || d->epollfd < 0) {
+		d->segments_seen = made;
+		drain_discover(d);
+	}
+	bool is_reaping = d->epollfd >= 0 && clock_mono_ns() - d->reaped_ns > REAP_INTERVAL_NS;
+	if (d->epollfd >= 0)
+		drain_shelf(d);
+	for (size_t i = 0; i < d->live_count && d->epollfd >= 0; i++) {
+		drain_take(d, d->live[i], false, false);
+		if (is_reaping)
+			drain_reap(d, d->live[i]);
+	}
+	if (is_reaping)
+		d->reaped_ns = clock_mono_ns();
+	collect_ends(d);
+	forget_done(d);
+}
+
 uint64_t drain_pass(struct drain *d)
 {
 	uint64_t before = d->events;
-	struct sigaction guard = { .sa_handler = on_bus_error }, old;
-	sigaction(SIGBUS, &guard, &old);
-	if (!sigsetjmp(bus_escape, 1)) {
-		uint32_t made = __atomic_load_n(&d->ring->control->segments_made, __ATOMIC_ACQUIRE);
-		sample_clock(d);
-		if (made != d->segments_seen || d->epollfd < 0) {
-			d->segments_seen = made;
-			drain_discover(d);
-		}
-		bool is_reaping = d->epollfd >= 0 && clock_mono_ns() - d->reaped_ns > REAP_INTERVAL_NS;
-		if (d->epollfd >= 0)
-			drain_shelf(d);
-		for (size_t i = 0; i < d->live_count && d->epollfd >= 0; i++) {
-			drain_take(d, d->live[i], false, false);
-			if (is_reaping)
-				drain_reap(d, d->live[i]);
-		}
-		if (is_reaping)
-			d->reaped_ns = clock_mono_ns();
-		collect_ends(d);
-		forget_done(d);
-	} else {
-		d->broken_chunks++;
-	}
-	sigaction(SIGBUS, &old, NULL);
+	guarded(d, pass);
 	drain_publish(d);
 	return d->events - before;
 }
@@ -216,10 +232,8 @@ static int64_t last_event_ns(const struct drain_process *p)
 	return last_ns;
 }
 
-void drain_finish(struct drain *d)
+static void finish_all(struct drain *d)
 {
-	while (drain_pass(d))
-		;
 	for (size_t i = 0; i < d->process_count; i++) {
 		struct drain_process *p = d->processes[i];
 		if (p->is_done)
@@ -231,6 +245,14 @@ void drain_finish(struct drain *d)
 		if (is_running)
 			p->state = arena_strdup(&d->arena, "running");
 	}
+}
+
+void drain_finish(struct drain *d)
+{
+	while (drain_pass(d))
+		;
+	for (size_t tries = 0; tries <= d->process_count && !guarded(d, finish_all); tries++)
+		; /* without the one whose file was cut */
 	emit_processes(d, true);
 }
 

@@ -57,6 +57,7 @@ struct drain_process {
 	bool is_adopted;
 	bool is_elsewhere; /* its calls on files come from the kernel: those of libc would be the same again */
 	bool is_done;
+	bool is_cut;     /* it has shortened a file of its ring: no segment of it is read any more */
 	bool is_written; /* its row of the table process */
 	int pidfd;
 	/* an exec that was tried and has not failed so far */
@@ -113,6 +114,7 @@ struct drain {
 	struct drain_blind *blind;
 	size_t blind_count, blind_cap;
 	struct arena arena;
+	struct drain_process *reading; /* the segments of this one are being read, which may end in SIGBUS */
 	uint32_t segments_seen;
 	int64_t reaped_ns; /* when threads were last asked whether they live */
 	int64_t call_ids[1024];

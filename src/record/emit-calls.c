@@ -2,6 +2,7 @@
 #include "record/emit.h"
 #include "tracer/calls.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,18 +17,26 @@ static int64_t null_if(int64_t value, int64_t none)
 	return value == none ? STORE_NULL : value;
 }
 
+/* The word of its lowest bit. */
+static const char *category_word(uint32_t category)
+{
+#define WORD(name, bit, word) [bit] = (word),
+	static const char *const words[] = { SONDE_CATEGORIES(WORD) SONDE_CATEGORIES_MORE(WORD) };
+#undef WORD
+	unsigned bit = category ? (unsigned)__builtin_ctz(category) : UINT_MAX;
+	return bit < sizeof(words) / sizeof(*words) ? words[bit] : NULL;
+}
+
 static int64_t call_id(struct drain *d, unsigned call)
 {
 	if (call >= CALL_COUNT)
 		return STORE_NULL;
 	if (!d->call_ids[call]) {
-		static const char *const categories[] = { "data", "open", "meta", "dir", "sync", "map", "stdio", "net",
-			"process", "aio", "libc", "span", "function", "stdio" };
 		const struct call_info *info = &call_info[call];
 		struct store_text names = { .data = info->arg_names, .bytes = strlen(info->arg_names) };
 		d->call_ids[call] = store_strings_of(&d->sink->strings, info->name);
 		struct store_call row = { .call = d->call_ids[call],
-			.category = store_strings_of(&d->sink->strings, categories[__builtin_ctz(info->category)]),
+			.category = store_strings_of(&d->sink->strings, category_word(info->category)),
 			.arg_names = &names };
 		store_sink_add(d->sink, STORE_TABLE_CALL, &row);
 	}

@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "record/hosts-private.h"
+#include "record/writers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -255,7 +256,7 @@ static int record_all(struct hosts *h, struct sonde_err *err)
 	for (size_t i = 0; !rc && i < h->count; i++)
 		rc = hosts_open_link(h, &h->all[i], err);
 	if (!rc)
-		rc = store_run_create(&h->run, h->o->dir, h->o->name, err);
+		rc = writers_create_run(&h->run, h->o->dir, h->o->name, h->o->is_forced, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < h->count; i++)

@@ -25,6 +25,7 @@ struct record_hosts {
 	char *const *options; /* of `record`, for each */
 	char *const *argv;    /* what to run; NULL: the options say what to observe */
 	const char *dir;      /* of the bundle; NULL: a new one */
+	bool is_forced;       /* a run that is in dir is replaced */
 	const char *name;     /* of the run */
 };
 

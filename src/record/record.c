@@ -2,10 +2,10 @@
 #include "record/record.h"
 
 #include "base/cleanup.h"
-#include "base/fs.h"
 #include "record/preload.h"
 #include "record/recorder.h"
 #include "record/waker.h"
+#include "record/writers.h"
 #include "tracer/limits.h"
 
 #include <errno.h>
@@ -59,6 +59,7 @@ static void start_trace(struct recorder *r)
 	r->facts.trace_state = "ran";
 	r->facts.drain = &r->drain;
 	r->facts.ring = r->ring.path.data;
+	r->facts.ring_id = r->ring.id;
 }
 
 static int start_command(struct recorder *r, struct sonde_err *err)
@@ -184,6 +185,16 @@ static int check_group(const char *dir, struct sonde_err *err)
 	return 0;
 }
 
+static int check_target(const struct probe_target *t, struct sonde_err *err)
+{
+	if (t->kind == PROBE_CGROUP)
+		return check_group(t->cgroup, err);
+	CLEANUP(cleanup_fd) int pidfd = t->kind == PROBE_PID ? (int)syscall(SYS_pidfd_open, t->pid, 0) : -1;
+	if (t->kind == PROBE_PID && pidfd < 0)
+		return err_sys(err, errno, "cannot observe process %d", (int)t->pid);
+	return 0;
+}
+
 /* What runs already, until it ends, the time is up or a signal comes. */
 static int observe(struct recorder *r, struct sonde_err *err)
 {
@@ -194,9 +205,6 @@ static int observe(struct recorder *r, struct sonde_err *err)
 	CLEANUP(cleanup_fd) int pidfd = t->kind == PROBE_PID ? (int)syscall(SYS_pidfd_open, t->pid, 0) : -1;
 	if (t->kind == PROBE_PID && pidfd < 0)
 		return err_sys(err, errno, "cannot observe process %d", (int)t->pid);
-	int rc = t->kind == PROBE_CGROUP ? check_group(t->cgroup, err) : 0;
-	if (rc)
-		return rc;
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
@@ -289,10 +297,11 @@ static void release(struct recorder *r, bool is_kept)
 	}
 	if (r->has_launch)
 		launch_release(&r->launch);
-	if (!is_kept && r->run.path)
-		fs_remove_tree(AT_FDCWD, r->run.path);
 	buf_release(&r->library);
-	store_run_release(&r->run);
+	if (is_kept)
+		store_run_release(&r->run);
+	else
+		store_run_discard(&r->run);
 }
 
 /* The limit that it was given, or the one that it has with us; 0: none. */
@@ -332,10 +341,13 @@ static const char *name_of(const struct record_options *o)
 	return o->name ? o->name : o->argv ? o->argv[0] : kinds[o->target.kind];
 }
 
+/* Checked first: a run that cannot begin must not replace another. */
 static int open_bundle(struct recorder *r, struct sonde_err *err)
 {
-	int rc = r->o->argv && !place_has_own_programs(r->o->place) ? launch_check(r->o->argv[0], err) : 0;
-	if (!rc && (rc = store_run_create(&r->run, r->o->dir, r->facts.name, err)))
+	int rc = !r->o->argv                                  ? check_target(&r->o->target, err)
+			: place_has_own_programs(r->o->place) ? 0
+							      : launch_check(r->o->argv[0], err);
+	if (!rc && (rc = writers_create_run(&r->run, r->o->dir, r->facts.name, r->o->is_forced, err)))
 		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not to be taken for the command's failure */
 	return rc;
 }

@@ -25,6 +25,7 @@ struct run_filters {
 struct record_options {
 	char *const *argv;         /* NULL: observe `target`, which runs already */
 	const char *dir;           /* the bundle; NULL: a new one among the runs */
+	bool is_forced;            /* a run that is in dir is replaced */
 	const char *name;          /* of the run; NULL: the program's */
 	const char *const *probes; /* names, as probe_set_open takes them; "trace" is the tracer */
 	struct probe_options probe;
@@ -62,7 +63,10 @@ struct record_result {
 	struct sonde_err trouble; /* what went wrong on the way, "" when nothing */
 };
 
-#define RECORD_RESULT_INIT { .path = BUF_INIT }
+#define RECORD_RESULT_INIT \
+	{ \
+		.path = BUF_INIT \
+	}
 
 /*
  * 0 when the command ran (or what runs already was observed), whatever became of it. Else a negative
@@ -73,18 +77,23 @@ void record_result_release(struct record_result *r);
 
 /*
  * Finish a bundle whose recorder died: its tables are made whole, what is still in
- * `ring` (NULL: it is gone) joins them, and `ring` is removed. The old tables are
- * replaced only when the new ones are complete. A ring that a live process writes to
- * is refused with -EBUSY unless is_forced.
+ * its ring joins them, and the ring is removed. The old tables are replaced only when
+ * the new ones are complete. A ring that a live process writes to is refused with
+ * -EBUSY unless is_forced. A ring that does not belong to the run is left alone.
  */
-struct recover_result {
-	uint64_t kept_rows;      /* rows that were on disk */
-	uint64_t ring_events;    /* taken from the ring */
-	uint64_t lost_events;    /* that the recorder had taken out but not written */
-	uint64_t dropped_events; /* that found no room in the ring, since nobody emptied it */
-	bool is_lost_known;      /* the ring's control page was there to tell */
+struct recover_ring {     /* as run.json names it */
+	const char *path; /* NULL: none */
+	const char *id;
 };
-int record_recover(const char *bundle, const char *ring, bool is_forced, struct recover_result *result,
+struct recover_result {
+	uint64_t kept_rows;        /* rows that were on disk */
+	uint64_t ring_events;      /* taken from the ring */
+	uint64_t lost_events;      /* that the recorder had taken out but not written */
+	uint64_t dropped_events;   /* that found no room in the ring, since nobody emptied it */
+	bool is_lost_known;        /* the ring's control page was there to tell */
+	struct sonde_err ring_why; /* why the ring that run.json names was left alone; "": it was not */
+};
+int record_recover(const char *bundle, const struct recover_ring *ring, bool is_forced, struct recover_result *result,
 		struct sonde_err *err);
 /* A ring that was written without a recorder becomes a bundle in `dir`; the ring stays as it is. */
 int record_import_ring(const char *ring, const char *dir, struct record_result *result, struct sonde_err *err);

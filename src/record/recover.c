@@ -6,11 +6,11 @@
  * these in the place of the old ones at the end. See record.h.
  */
 #include "base/cleanup.h"
-#include "base/fs.h"
 #include "record/emit.h"
 #include "record/record.h"
 #include "record/runjson.h"
 #include "record/writers.h"
+#include "store/run-parts.h"
 #include "store/run.h"
 #include "store/table.h"
 
@@ -21,10 +21,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEW_TABLES "tables.new"
-
 struct recovery {
 	struct store_run old;
+	struct ring_dir ring;
+	bool has_ring; /* it belongs to this run */
 	int newfd;
 	struct store_sink sink;
 	struct store_names names;
@@ -149,15 +149,12 @@ static void forget_drained(struct recovery *r, const struct drain *d)
 	}
 }
 
-static int take_ring(struct recovery *r, const char *path, struct sonde_err *err)
+static int drain_ring(struct recovery *r, struct sonde_err *err)
 {
-	struct ring_dir ring = RING_DIR_INIT;
 	struct drain d;
-	int rc = ring_dir_open(&ring, path, err);
-	if (!rc)
-		rc = drain_init(&d, &ring, &r->sink, false, err);
+	int rc = drain_init(&d, &r->ring, &r->sink, false, err);
 	if (!rc) {
-		uint64_t drained = ring.control->drained_events, filtered = 0, blind = 0;
+		uint64_t drained = r->ring.control->drained_events, filtered = 0, blind = 0;
 		drain_pass(&d);
 		restore_definitions(r, &d);
 		drain_finish(&d);
@@ -168,14 +165,28 @@ static int take_ring(struct recovery *r, const char *path, struct sonde_err *err
 		drain_losses(&d, &r->result->dropped_events, &filtered, &blind);
 		drain_release(&d);
 	}
-	ring_dir_release(&ring);
+	return rc;
+}
+
+/* A run can name any directory: a ring that is not its own is neither read nor removed, and the rest is recovered. */
+static int claim_ring(struct recovery *r, const struct recover_ring *named, struct sonde_err *err)
+{
+	if (!named->path)
+		return 0;
+	int rc = ring_dir_claim(&r->ring, r->old.dirfd, named->path, named->id, &r->result->ring_why);
+	r->has_ring = !rc;
+	if (rc == -ENOENT)
+		r->result->ring_why = (struct sonde_err)SONDE_ERR_INIT; /* removed, or the machine was restarted */
+	if (!rc || rc == -ENOENT || rc == -EPERM)
+		return 0;
+	*err = r->result->ring_why;
 	return rc;
 }
 
 /* Somebody still writes: what would be taken now is not all. */
-static int check_nobody_lives(const char *ring, struct sonde_err *err)
+static int check_nobody_lives(const struct recovery *r, struct sonde_err *err)
 {
-	pid_t pid = writers_find(ring);
+	pid_t pid = r->has_ring ? writers_find(r->ring.path.data) : 0;
 	if (!pid)
 		return 0;
 	int rc = err_set(err, EBUSY, "process %d is still running and writes to the ring", (int)pid);
@@ -185,32 +196,33 @@ static int check_nobody_lives(const char *ring, struct sonde_err *err)
 
 static int replace_tables(struct recovery *r, struct sonde_err *err)
 {
-	if (renameat2(r->old.dirfd, NEW_TABLES, r->old.dirfd, "tables", RENAME_EXCHANGE))
+	if (renameat2(r->old.dirfd, STORE_TABLES_NEW, r->old.dirfd, "tables", RENAME_EXCHANGE))
 		return err_sys(err, errno, "cannot put the recovered tables of '%s' in place", r->old.path);
-	fs_remove_tree(r->old.dirfd, NEW_TABLES);
+	store_tables_remove(r->old.dirfd, STORE_TABLES_NEW);
 	return 0;
 }
 
 static int make_new_tables(struct recovery *r, struct sonde_err *err)
 {
-	fs_remove_tree(r->old.dirfd, NEW_TABLES);
-	if (mkdirat(r->old.dirfd, NEW_TABLES, 0700))
-		return err_sys(err, errno, "cannot make '%s/" NEW_TABLES "'", r->old.path);
-	r->newfd = openat(r->old.dirfd, NEW_TABLES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	store_tables_remove(r->old.dirfd, STORE_TABLES_NEW);
+	if (mkdirat(r->old.dirfd, STORE_TABLES_NEW, 0700))
+		return err_sys(err, errno, "cannot make '%s/" STORE_TABLES_NEW "'", r->old.path);
+	r->newfd = openat(r->old.dirfd, STORE_TABLES_NEW, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (r->newfd < 0)
-		return err_sys(err, errno, "cannot open '%s/" NEW_TABLES "'", r->old.path);
+		return err_sys(err, errno, "cannot open '%s/" STORE_TABLES_NEW "'", r->old.path);
 	return store_sink_open(&r->sink, r->newfd, err);
 }
 
-int record_recover(const char *bundle, const char *ring, bool is_forced, struct recover_result *result,
+int record_recover(const char *bundle, const struct recover_ring *ring, bool is_forced, struct recover_result *result,
 		struct sonde_err *err)
 {
-	struct recovery r = { .old = STORE_RUN_INIT, .newfd = -1, .result = result };
-	bool has_ring = ring && !access(ring, F_OK);
-	memset(result, 0, sizeof(*result));
-	int rc = has_ring && !is_forced ? check_nobody_lives(ring, err) : 0;
+	struct recovery r = { .old = STORE_RUN_INIT, .ring = RING_DIR_INIT, .newfd = -1, .result = result };
+	*result = (struct recover_result){ .ring_why = SONDE_ERR_INIT };
+	int rc = store_run_open_any(&r.old, bundle, err);
 	if (!rc)
-		rc = store_run_open_any(&r.old, bundle, err);
+		rc = claim_ring(&r, ring, err);
+	if (!rc && !is_forced)
+		rc = check_nobody_lives(&r, err);
 	if (!rc)
 		rc = make_new_tables(&r, err);
 	if (!rc) {
@@ -219,7 +231,7 @@ int record_recover(const char *bundle, const char *ring, bool is_forced, struct 
 		for (int i = 0; i < STORE_TABLE_COUNT; i++)
 			if (i != STORE_TABLE_STRING)
 				copy_table(&r, i);
-		rc = has_ring ? take_ring(&r, ring, err) : 0;
+		rc = r.has_ring ? drain_ring(&r, err) : 0;
 		emit_mentioned(&r);
 		int closed = store_sink_close(&r.sink, rc ? NULL : err);
 		rc = rc ? rc : closed;
@@ -228,8 +240,9 @@ int record_recover(const char *bundle, const char *ring, bool is_forced, struct 
 		unlinkat(r.newfd, "define.tbl", 0); /* it has served */
 		rc = replace_tables(&r, err);
 	}
-	if (!rc && has_ring)
-		fs_remove_tree(AT_FDCWD, ring);
+	if (!rc && r.has_ring)
+		ring_dir_remove(&r.ring);
+	ring_dir_release(&r.ring);
 	store_names_release(&r.names);
 	map_release(&r.processes);
 	if (r.newfd >= 0)

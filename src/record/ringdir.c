@@ -1,16 +1,20 @@
 /* Making and opening ring directories; see ringdir.h. */
 #include "record/ringdir.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -88,6 +92,23 @@ static uint64_t ticks_of_ns(int64_t ns)
 	return (uint64_t)((double)ns * (double)(clock_ticks() - from) / (double)(clock_mono_ns() - from_ns));
 }
 
+static void id_text(const struct sonde_control *c, char text[RING_ID_TEXT])
+{
+	snprintf(text, RING_ID_TEXT, "%016llx%016llx", (unsigned long long)c->id[0], (unsigned long long)c->id[1]);
+}
+
+/* A copy of the page in another directory has the wrong inode, the page of another ring the wrong id. */
+static int fill_identity(struct ring_dir *r, struct sonde_err *err)
+{
+	struct sonde_control *c = r->control;
+	struct stat st;
+	if (fstat(r->fd, &st) || getrandom(c->id, sizeof(c->id), 0) != (ssize_t)sizeof(c->id))
+		return err_sys(err, errno, "cannot make the identity of '%s'", r->path.data);
+	c->inode = st.st_ino;
+	id_text(c, r->id);
+	return 0;
+}
+
 static int fill_control(struct sonde_control *c, const struct ring_options *o, struct sonde_err *err)
 {
 	size_t used = 0;
@@ -117,13 +138,31 @@ static int open_dir(struct ring_dir *r, struct sonde_err *err)
 	return r->fd < 0 ? err_sys(err, errno, "cannot open ring directory '%s'", r->path.data) : 0;
 }
 
+static const char *name_of(const struct ring_dir *r)
+{
+	return strrchr(r->path.data, '/') + 1;
+}
+
+/* By its parent, so that what is removed later is what was opened here. The path has a slash. */
+static int open_in_parent(struct ring_dir *r, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf parent = BUF_INIT;
+	buf_add(&parent, r->path.data, (size_t)(name_of(r) - r->path.data));
+	r->parent = open(parent.data, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (r->parent >= 0)
+		r->fd = openat(r->parent, name_of(r), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return r->fd < 0 ? err_sys(err, errno, "cannot open ring directory '%s'", r->path.data) : 0;
+}
+
 int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_options *options, struct sonde_err *err)
 {
 	int rc = make_dir(r, options->place, fallback, err);
 	if (!rc)
-		rc = open_dir(r, err);
+		rc = open_in_parent(r, err);
 	if (!rc)
 		rc = map_control(r, O_CREAT | O_EXCL, err);
+	if (!rc)
+		rc = fill_identity(r, err);
 	if (!rc)
 		rc = fill_control(r->control, options, err);
 	if (!rc && options->wish_count)
@@ -134,12 +173,10 @@ int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_
 	return rc;
 }
 
-int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err)
+static int open_control(struct ring_dir *r, struct sonde_err *err)
 {
-	buf_adds(&r->path, path);
-	int rc = open_dir(r, err);
-	if (!rc)
-		rc = map_control(r, 0, err);
+	const char *path = r->path.data;
+	int rc = map_control(r, 0, err);
 	if (!rc && r->control->magic != SONDE_CONTROL_MAGIC)
 		rc = err_set(err, EBADMSG, "'%s' is not a ring directory", path);
 	if (!rc && r->control->version != SONDE_SHM_VERSION)
@@ -148,9 +185,108 @@ int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err)
 	return rc;
 }
 
+int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err)
+{
+	buf_adds(&r->path, path);
+	int rc = open_dir(r, err);
+	return rc ? rc : open_control(r, err);
+}
+
+/* Claiming and removing: what run.json names may be any directory. */
+
+/* The digits of a number that fits 32 bits; where they end, or NULL. */
+static const char *skip_number(const char *at)
+{
+	size_t n = strspn(at, "0123456789");
+	return n && n <= 10 ? at + n : NULL;
+}
+
+/* As make_dir names rings: an absolute path whose last part is sonde-<uid>.<six characters>. */
+static bool is_ring_path(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	const char *at = *path == '/' && !strncmp(name, "/sonde-", 7) ? skip_number(name + 7) : NULL;
+	if (!at || *at != '.' || strlen(at) != 7)
+		return false;
+	while (isalnum((unsigned char)*++at))
+		;
+	return !*at;
+}
+
+/* Ours or, for root, that of the user whose run it is. */
+static bool has_owner(const struct ring_dir *r, int rundir)
+{
+	struct stat ring, run;
+	return !fstat(r->fd, &ring) && !fstat(rundir, &run) && !(ring.st_mode & (S_IWGRP | S_IWOTH)) &&
+			(ring.st_uid == geteuid() || (geteuid() == 0 && ring.st_uid == run.st_uid));
+}
+
+static bool has_identity(struct ring_dir *r, const char *id)
+{
+	struct stat st;
+	id_text(r->control, r->id);
+	return id && !strcmp(id, r->id) && !fstat(r->fd, &st) && r->control->inode == (uint64_t)st.st_ino;
+}
+
+static int refuse(const char *path, const char *why, struct sonde_err *err)
+{
+	int rc = err_set(err, EPERM, "ring directory '%s' does not belong to this run: %s", path, why);
+	err_hint(err, "it was neither read nor removed; if it is a ring, 'sonde events' reads it by its path");
+	return rc;
+}
+
+int ring_dir_claim(struct ring_dir *r, int rundir, const char *path, const char *id, struct sonde_err *err)
+{
+	if (!is_ring_path(path))
+		return refuse(path, "its name is not the name of a ring", err);
+	buf_adds(&r->path, path);
+	int rc = open_in_parent(r, err);
+	if (rc == -ENOTDIR || rc == -ELOOP)
+		return refuse(path, "it is not a directory", err);
+	if (rc)
+		return rc;
+	if (!has_owner(r, rundir))
+		return refuse(path, "it has another owner", err);
+	rc = open_control(r, err);
+	if (rc == -ENOENT)
+		return refuse(path, "it has no control page", err);
+	return rc || has_identity(r, id) ? rc : refuse(path, "its identity is not the one in run.json", err);
+}
+
+/* The parts of a ring by name; see sonde/shm.h, preload.c and live/watch.h for who makes them. */
+static bool is_part(const char *name)
+{
+	static const char *const names[] = { "app", "knobs", "libsonde.so" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	const char *end = skip_number(name);
+	if (!end || *end != '.')
+		return false;
+	const char *rest = skip_number(end + 1);
+	return (rest && !*rest) || !strcmp(end, ".board") || !strcmp(end, ".process");
+}
+
+static DIR *list(const struct ring_dir *r)
+{
+	int fd = openat(r->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (fd >= 0 && !dir)
+		close(fd);
+	return dir;
+}
+
 void ring_dir_remove(struct ring_dir *r)
 {
-	fs_remove_tree(AT_FDCWD, r->path.data);
+	DIR *dir = r->parent < 0 || r->fd < 0 ? NULL : list(r);
+	if (!dir)
+		return;
+	for (const struct dirent *e; (e = readdir(dir));)
+		if (is_part(e->d_name))
+			unlinkat(r->fd, e->d_name, 0);
+	closedir(dir);
+	unlinkat(r->fd, "control", 0); /* last: without it the rest could not be told from any directory */
+	unlinkat(r->parent, name_of(r), AT_REMOVEDIR);
 }
 
 void ring_dir_release(struct ring_dir *r)
@@ -159,21 +295,18 @@ void ring_dir_release(struct ring_dir *r)
 		munmap(r->control, sizeof(*r->control));
 	if (r->fd >= 0)
 		close(r->fd);
+	if (r->parent >= 0)
+		close(r->parent);
 	buf_release(&r->path);
 	r->control = NULL;
-	r->fd = -1;
+	r->fd = r->parent = -1;
 }
 
 int ring_dir_boards(const struct ring_dir *r, void (*take)(void *arg, int dirfd, const char *name), void *arg)
 {
-	int fd = openat(r->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		int rc = -errno;
-		if (fd >= 0)
-			close(fd);
-		return rc;
-	}
+	DIR *dir = list(r);
+	if (!dir)
+		return -errno;
 	for (const struct dirent *e; (e = readdir(dir));) {
 		const char *dot = strrchr(e->d_name, '.');
 		if (dot && !strcmp(dot, ".board"))

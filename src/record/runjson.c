@@ -215,8 +215,10 @@ void runjson_write(struct buf *out, const struct run_facts *f)
 	write_probes(&j, f);
 	if (f->sink)
 		write_tables(&j, f->sink);
-	if (f->ring)
+	if (f->ring) {
+		json_kstr(&j, "ring_id", f->ring_id);
 		json_kstr(&j, "ring", f->ring);
+	}
 	json_end(&j);
 	buf_addc(out, '\n');
 }

@@ -14,6 +14,7 @@ struct run_facts {
 	const char *name;
 	char *const *argv;                                 /* NULL: unknown */
 	const char *ring;                                  /* where the rings are while recording; NULL later */
+	const char *ring_id;                               /* see ringdir.h */
 	int64_t start_real_ns, start_mono_ns, end_mono_ns; /* end STORE_NULL while recording */
 	bool has_status;
 	int status;

@@ -204,8 +204,11 @@ static int finish(struct joining *g)
 	for (size_t i = g->hosts.count; i-- > 0;)
 		if (is_first_of(g, i))
 			hostlink_close(g->hosts.all[i].link);
-	if (!has_runs)
-		return fs_remove_tree(AT_FDCWD, g->hosts.run.path); /* no program could be run */
+	if (!has_runs) { /* no program could be run */
+		g->hosts.run.is_made = true;
+		store_run_discard(&g->hosts.run);
+		return 0;
+	}
 	return rc ? rc : hosts_join(g->hosts.run.path, NULL);
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "record/step-private.h"
+#include "record/writers.h"
 #include "store/run.h"
 
 #include <errno.h>
@@ -63,7 +64,7 @@ static void add_meeting(const struct record_step *s, const char *dir, struct buf
 static int make_bundle(struct record_step *s, const struct record_hosts *o, struct sonde_err *err)
 {
 	struct store_run run = STORE_RUN_INIT;
-	int rc = store_run_create(&run, o->dir, o->name, err);
+	int rc = writers_create_run(&run, o->dir, o->name, o->is_forced, err);
 	if (!rc && mkdirat(run.dirfd, "hosts", 0700))
 		rc = err_sys(err, errno, "cannot make '%s/hosts'", run.path);
 	char *whole = rc ? NULL : realpath(run.path, NULL);

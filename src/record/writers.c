@@ -2,20 +2,17 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/fs.h"
 #include "base/maps.h"
 #include "record/ringdir.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define JSON_BYTES_MAX ((size_t)16 << 20)
 #define DYING_TRIES 20 /* of DYING_NS: who was killed with the recorder may take a moment */
 #define DYING_NS 50000000
 
@@ -32,7 +29,7 @@ pid_t writers_find(const char *ring)
 	for (struct dirent *e; processes && !found && (e = readdir(processes));) {
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10); /* 0: no process's */
 
-		if (pid > 0 && maps_have(pid, &control, "control") == 1)
+		if (pid > 0 && pid != getpid() && maps_have(pid, &control, "control") == 1)
 			found = pid;
 	}
 	if (processes)
@@ -40,49 +37,51 @@ pid_t writers_find(const char *ring)
 	return found;
 }
 
-/* "ring": what run.json says while its recorder lives. A quote within a string of it has a backslash before it. */
-static bool ring_of(const char *bundle, struct buf *ring)
+/* The text of a key, as runjson.c writes it. A quote within a text of run.json has a backslash before it. */
+static bool find_text(const struct buf *json, const char *key, struct buf *out)
 {
-	static const char key[] = "\"ring\": \"";
-	CLEANUP(buf_release) struct buf path = BUF_INIT, text = BUF_INIT;
+	const char *at = strstr(json->data, key);
+	size_t bytes = at ? strcspn(at + strlen(key), "\"\\") : 0;
 
-	buf_addf(&path, "%s/run.json", bundle);
-	if (buf_error(&path) || fs_read_file(AT_FDCWD, path.data, JSON_BYTES_MAX, &text, NULL))
+	if (!bytes || at[strlen(key) + bytes] != '"')
 		return false;
-	const char *at = strstr(text.data, key);
-	size_t bytes = at ? strcspn(at + sizeof(key) - 1, "\"\\") : 0;
-	if (!bytes || at[sizeof(key) - 1 + bytes] != '"')
-		return false;
-	buf_add(ring, at + sizeof(key) - 1, bytes);
-	return !buf_error(ring);
+	buf_add(out, at + strlen(key), bytes);
+	return !buf_error(out);
 }
 
-/* Anybody may have written that run.json: it must be a ring of ours, by name, owner and content. */
-static bool is_ring_of_ours(const char *path)
+static bool is_left(const char *ring)
 {
-	struct ring_dir ring = RING_DIR_INIT;
-	struct stat st;
-	const char *name = strrchr(path, '/');
-	char prefix[32];
+	const struct timespec pause = { .tv_nsec = DYING_NS };
 
-	snprintf(prefix, sizeof(prefix), "/sonde-%u.", (unsigned)getuid());
-	bool is_ours = *path == '/' && name && !strncmp(name, prefix, strlen(prefix)) && !lstat(path, &st) &&
-			S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !ring_dir_open(&ring, path, NULL);
-	ring_dir_release(&ring);
-	return is_ours;
+	for (int i = 0; i < DYING_TRIES; i++) {
+		if (!writers_find(ring))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
 }
 
 void writers_remove_left(const char *bundle)
 {
-	CLEANUP(buf_release) struct buf ring = BUF_INIT;
-	const struct timespec pause = { .tv_nsec = DYING_NS };
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT, id = BUF_INIT;
+	CLEANUP(cleanup_fd) int dir = open(bundle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ring_dir ring = RING_DIR_INIT;
 
-	if (!ring_of(bundle, &ring) || !is_ring_of_ours(ring.data))
-		return;
-	for (int i = 0; writers_find(ring.data); i++) {
-		if (i == DYING_TRIES)
-			return;
-		nanosleep(&pause, NULL);
-	}
-	fs_remove_tree(AT_FDCWD, ring.data);
+	if (dir >= 0 && !store_run_read_json(dir, &text, NULL) && find_text(&text, "\"ring\": \"", &path) &&
+			find_text(&text, "\"ring_id\": \"", &id) &&
+			!ring_dir_claim(&ring, dir, path.data, id.data, NULL) && is_left(path.data))
+		ring_dir_remove(&ring);
+	ring_dir_release(&ring);
+}
+
+int writers_create_run(struct store_run *run, const char *dir, const char *name, bool is_forced, struct sonde_err *err)
+{
+	int rc = is_forced && dir ? store_run_is_replaceable(dir, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		return store_run_create(run, dir, name, err);
+	writers_remove_left(dir);
+	return store_run_replace(run, dir, err);
 }

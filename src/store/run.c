@@ -5,13 +5,13 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "store/run-parts.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,7 @@
 #define LATEST "latest"
 #define TABLES "tables"
 #define RUN_JSON "run.json"
+#define JSON_BYTES_MAX ((size_t)64 << 20)
 #define PROGRAM_BYTES_MAX 64
 #define SUFFIX_MAX 10000
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -126,16 +127,6 @@ int store_run_open_any(struct store_run *run, const char *path, struct sonde_err
 	return rc;
 }
 
-int store_run_make_room(const char *dir, struct sonde_err *err)
-{
-	struct store_run run = STORE_RUN_INIT;
-	if (store_run_open(&run, dir, NULL))
-		return 0;
-	store_run_release(&run);
-	int rc = fs_remove_tree(AT_FDCWD, dir);
-	return rc ? err_sys(err, -rc, "cannot remove the run '%s'", dir) : 0;
-}
-
 int store_run_open(struct store_run *run, const char *path, struct sonde_err *err)
 {
 	int rc = open_dirs(run, path, err);
@@ -145,6 +136,11 @@ int store_run_open(struct store_run *run, const char *path, struct sonde_err *er
 	if (rc < 0)
 		store_run_release(run);
 	return rc;
+}
+
+int store_run_read_json(int dirfd, struct buf *text, struct sonde_err *err)
+{
+	return fs_read_plain_file(dirfd, RUN_JSON, JSON_BYTES_MAX, text, err);
 }
 
 int store_run_write_json(int dirfd, const struct buf *text, struct sonde_err *err)
@@ -171,8 +167,9 @@ static int is_empty(const char *path)
 	return !found;
 }
 
-static int make_at(const char *dir, struct sonde_err *err)
+static int make_at(const char *dir, bool *is_made, struct sonde_err *err)
 {
+	*is_made = access(dir, F_OK) < 0;
 	int rc = fs_mkdir_p(dir, 0700, err);
 	int empty = rc < 0 ? rc : is_empty(dir);
 
@@ -259,7 +256,8 @@ int store_run_create(struct store_run *run, const char *dir, const char *program
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	CLEANUP(buf_release) struct buf tables = BUF_INIT;
-	int rc = dir ? make_at(dir, err) : make_in_runs(program, &path, err);
+	bool is_made = true;
+	int rc = dir ? make_at(dir, &is_made, err) : make_in_runs(program, &path, err);
 
 	if (rc < 0)
 		return rc;
@@ -268,7 +266,69 @@ int store_run_create(struct store_run *run, const char *dir, const char *program
 	buf_addf(&tables, "%s/" TABLES, path.data);
 	if (mkdir(tables.data, 0700) < 0)
 		return err_sys(err, errno, "cannot make the directory '%s'", tables.data);
-	return store_run_open_any(run, path.data, err);
+	rc = store_run_open_any(run, path.data, err);
+	if (rc == 0)
+		run->is_made = is_made;
+	return rc;
+}
+
+/* Replacing and discarding. */
+
+/* Everything that can fail is checked here, before anything is removed. */
+static int check_replaceable(const struct store_run *run, struct sonde_err *err)
+{
+	struct stat st;
+
+	if (fstat(run->dirfd, &st) < 0)
+		return err_sys(err, errno, "cannot replace the run '%s'", run->path);
+	if (geteuid() != 0 && st.st_uid != geteuid())
+		return err_set(err, EPERM, "cannot replace the run '%s': it belongs to user %u", run->path,
+				(unsigned)st.st_uid);
+	if (faccessat(run->dirfd, ".", W_OK | X_OK, AT_EACCESS) < 0 ||
+			faccessat(run->tablesfd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+		return err_sys(err, errno, "cannot replace the run '%s'", run->path);
+	return 1;
+}
+
+int store_run_is_replaceable(const char *dir, struct sonde_err *err)
+{
+	struct store_run run = STORE_RUN_INIT;
+	int rc = store_run_open(&run, dir, NULL) < 0 ? 0 : check_replaceable(&run, err);
+
+	store_run_release(&run);
+	return rc;
+}
+
+/* In the directory itself, not in its path: that may be "." or a link. */
+int store_run_replace(struct store_run *run, const char *dir, struct sonde_err *err)
+{
+	int rc = store_run_open(run, dir, err);
+
+	if (rc == 0)
+		rc = check_replaceable(run, err);
+	if (rc < 0) {
+		store_run_release(run);
+		return rc;
+	}
+	store_run_remove_parts(run->dirfd);
+	close(run->tablesfd);
+	run->tablesfd = -1;
+	if (mkdirat(run->dirfd, TABLES, 0700) == 0 || errno == EEXIST) /* with a file that is not a table it stayed */
+		run->tablesfd = openat(run->dirfd, TABLES, OPEN_DIR | O_NOFOLLOW);
+	if (run->tablesfd >= 0)
+		return 0;
+	rc = err_sys(err, errno, "cannot make the directory '%s/" TABLES "'", dir);
+	store_run_release(run);
+	return rc;
+}
+
+void store_run_discard(struct store_run *run)
+{
+	if (run->dirfd >= 0)
+		store_run_remove_parts(run->dirfd);
+	if (run->is_made)
+		rmdir(run->path);
+	store_run_release(run);
 }
 
 /* Finding. */

@@ -16,6 +16,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <stdbool.h>
+
 #define STORE_RUN_KEY "sonde_run" /* first key of run.json: {"sonde_run": 1, ... */
 #define STORE_RUN_VERSION 1
 
@@ -23,9 +25,13 @@ struct store_run {
 	int dirfd;    /* the bundle */
 	int tablesfd; /* its tables/: the dirfd for writers, tables and strings */
 	char *path;   /* as a user would write it */
+	bool is_made; /* its directory did not exist before it was created */
 };
 
-#define STORE_RUN_INIT { .dirfd = -1, .tablesfd = -1 }
+#define STORE_RUN_INIT \
+	{ \
+		.dirfd = -1, .tablesfd = -1 \
+	}
 
 /*
  * Make a bundle for a run of `program` (a path or name; its last part names the
@@ -40,9 +46,18 @@ int store_run_open(struct store_run *run, const char *path, struct sonde_err *er
 /* As store_run_open, for a bundle that may lack run.json (recovery). */
 int store_run_open_any(struct store_run *run, const char *path, struct sonde_err *err);
 void store_run_release(struct store_run *run);
-/* Remove a run that stands in the way; what is no run is left to fail later. */
-int store_run_make_room(const char *dir, struct sonde_err *err);
+/*
+ * Can store_run_replace replace something in dir? 1: a run; 0: there is none, and store_run_create would serve;
+ * -errno: a run that the caller may not replace.
+ */
+int store_run_is_replaceable(const char *dir, struct sonde_err *err);
+/* As store_run_create, in the place of the run in dir: its parts are removed, other files stay (see run-parts.h). */
+int store_run_replace(struct store_run *run, const char *dir, struct sonde_err *err);
+/* Remove a run that was just created, with its directory if that was made for it and is empty; then release it. */
+void store_run_discard(struct store_run *run);
 
+/* Append run.json, a file of at most 64 MiB, to text. It may be anybody's: a link, pipe or device is refused. */
+int store_run_read_json(int dirfd, struct buf *text, struct sonde_err *err);
 /* Replace run.json as a whole; the text must start with STORE_RUN_KEY. */
 int store_run_write_json(int dirfd, const struct buf *text, struct sonde_err *err);
 

@@ -8,6 +8,7 @@
 #include "tracer/resolve.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RUN_BYTES_MAX_ALONE (256ull << 20) /* without a recorder: what one run may leave behind */
@@ -37,6 +38,7 @@ static struct sonde_control *control_map(int fd)
 static void control_fill(struct sonde_control *c)
 {
 	struct timespec mono, real_time;
+	struct stat st;
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	clock_gettime(CLOCK_REALTIME, &real_time);
 	c->version = SONDE_SHM_VERSION;
@@ -48,6 +50,8 @@ static void control_fill(struct sonde_control *c)
 	c->start_ticks = __builtin_ia32_rdtsc();
 	c->start_mono_ns = (int64_t)mono.tv_sec * 1000000000 + mono.tv_nsec;
 	c->start_real_ns = (int64_t)real_time.tv_sec * 1000000000 + real_time.tv_nsec;
+	if (!sys2(SYS_stat, tracer.ring_dir, &st))
+		c->inode = st.st_ino;
 	c->magic = SONDE_CONTROL_MAGIC;
 }
 

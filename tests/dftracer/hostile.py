@@ -93,20 +93,86 @@ def damaged(name, at, data):
 
 
 def of_another():
-    """A ring of an ordinary user may name any log: root finishes it with the user's rights."""
+    """A ring of an ordinary user lies beside a log of root: root finishes it with the user's rights."""
     with Killed() as k:
-        place = os.path.join(k.scratch, "roots")
-        os.mkdir(place, 0o755)
-        target = os.path.join(place, "target").encode()
-        with open(os.path.join(k.ring, "state"), "rb") as file:
-            at = file.read().index(dft.logs(k.prefix)[0].encode())
-        k.change("state", at, target + b"\0")
+        log = dft.logs(k.prefix)[0]
+        before = dft.text(log)
+        os.chmod(log, 0o644)
         for path in [k.ring, *glob.glob(os.path.join(k.ring, "*"))]:
             os.chown(path, NOBODY, NOBODY)
         done = dft.recover(k.scratch)
         k.want("status", done.returncode, 1)
         k.want("what it says", "Permission denied" in done.stderr.decode(), True)
-        k.want("nothing written", os.listdir(place), [])
+        k.want("nothing written", dft.text(log) == before, True)
+        return k.problems
+
+
+def place_of_log(k):
+    """Where the state of a ring has the path of its log."""
+    with open(os.path.join(k.ring, "state"), "rb") as file:
+        return file.read().index(dft.logs(k.prefix)[0].encode())
+
+
+def names_another_log(name):
+    """A ring names a log that it does not lie beside: that file stays as it is."""
+    with Killed() as k:
+        target = os.path.join(k.scratch, name)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "w", encoding="utf-8") as file:
+            file.write("thesis")
+        k.change("state", place_of_log(k), target.encode() + b"\0")
+        done = dft.recover(k.scratch)
+        k.want("status", done.returncode, 1)
+        with open(target, encoding="utf-8") as file:
+            k.want("the file", file.read(), "thesis")
+        k.want("the ring", os.path.exists(os.path.join(k.ring, "control")), True)
+        return k.problems
+
+
+def log_is_a_link():
+    with Killed() as k:
+        target = os.path.join(k.scratch, "thesis")
+        log = dft.logs(k.prefix)[0]
+        os.rename(log, target)
+        os.symlink(target, log)
+        with open(target, "rb") as file:
+            before = file.read()
+        k.want("status", dft.recover(k.scratch).returncode, 1)
+        with open(target, "rb") as file:
+            k.want("the file", file.read() == before, True)
+        return k.problems
+
+
+def leads_elsewhere(with_state):
+    """A link to a directory of the user that holds a copy of a real control page: nothing in it is removed."""
+    with Killed() as k:
+        victim = os.path.join(k.scratch, "sonde-dftracer-1-abc")
+        os.mkdir(victim)
+        shutil.copy(os.path.join(k.ring, "control"), victim)
+        for name in ["thesis", "text", "names", "strings", "files", "1.0"]:
+            with open(os.path.join(victim, name), "w", encoding="utf-8") as file:
+                file.write("")
+        if with_state:
+            shutil.copy(os.path.join(k.ring, "state"), victim)
+        before = sorted(os.listdir(victim))
+        os.unlink(k.link)
+        os.symlink(victim, k.link)
+        dft.recover(k.scratch)
+        k.want("files", sorted(os.listdir(victim)), before)
+        return k.problems
+
+
+def foreign_file():
+    """A file that is not a part of a ring stays, and its directory with it."""
+    with Killed() as k:
+        os.mkdir(os.path.join(k.ring, "below"))
+        for name in ["thesis", "below/thesis"]:
+            with open(os.path.join(k.ring, name), "w", encoding="utf-8") as file:
+                file.write("thesis")
+        k.want("status", dft.recover(k.scratch).returncode, 0)
+        k.want("writes", k.writes(), k.announced)
+        k.want("files", sorted(os.listdir(k.ring)), ["below", "thesis"])
+        k.want("links", dft.rings(k.prefix), [])
         return k.problems
 
 
@@ -118,6 +184,12 @@ def main():
     for name, at, data in (("state", 0, b"\xff" * 8), ("state", 8, b"\xff" * 4), ("control", 0, b"\0" * 8), ("names", 0, b"\xff" * 8),
                            ("names", 64, b"\xff" * 64), ("1.0", 0, b"\0" * 64), ("1.0", 4096, b"\xff" * 512), ("1.0", 4200, b"\x01" * 4096)):
         tap.check(f"{len(data)} bytes of {name} at {at} are nonsense", damaged(name, at, data))
+    tap.check("a ring that names a log in another directory", names_another_log("elsewhere/thesis"))
+    tap.check("a ring that names another file of its directory", names_another_log("thesis"))
+    tap.check("a log that is a link", log_is_a_link())
+    tap.check("a link to a directory of the user", leads_elsewhere(False))
+    tap.check("a link to a directory of the user, with a state", leads_elsewhere(True))
+    tap.check("a ring with a foreign file", foreign_file())
     if os.geteuid() == 0:
         tap.check("a ring of another user", of_another())
     return tap.done()

@@ -64,4 +64,13 @@ like 'and gets a proposal' "$err" "did you mean 'sonde trace count'"
 run "$SONDE" trace split a.pfw
 is 'split without -o exits with 2' "$status" 2
 
+echo thesis >fresh.pfw.new
+run "$SONDE" trace merge a.pfw -o fresh.pfw
+is 'a file beside the output stays' "$status $(cat fresh.pfw.new)" '0 thesis'
+echo thesis >victim
+ln -s victim linked.pfw.new
+run "$SONDE" trace merge a.pfw -o linked.pfw
+is 'and so does what a link there leads to' "$status $(cat victim)" '0 thesis'
+is 'no temporary file is left' "$(find . -name '*.pfw.*.new')" ''
+
 done_testing

@@ -30,6 +30,35 @@ static void a_call_becomes_a_row(void **state)
 	ring_free(&r);
 }
 
+/* The number of a call is the program's to write: the tracer does not record all of them. */
+static void every_call_has_a_category(void **state)
+{
+	static const struct {
+		uint16_t call;
+		const char *category;
+	} calls[] = { { CALL_read, "data" }, { CALL_fileno, "dftracer" }, { CALL_feof, "dftracer" },
+		{ CALL_dirfd, "dftracer" }, { CALL_pipe, "net" }, { CALL_sysconf, "libc" } };
+	const size_t count = sizeof(calls) / sizeof(*calls);
+	struct made_ring r;
+	ring_make(&r);
+	struct sonde_chunk *c = ring_chunk(&r, 0, 4242);
+	for (size_t i = 0; i < count; i++)
+		ring_append_call(c, calls[i].call, i, 0, NULL);
+	ring_append_call(c, CALL_COUNT, 100, 0, NULL);
+	ring_append_call(c, UINT16_MAX, 101, 0, NULL);
+	ring_write(&r, "1.0");
+	assert_int_equal(ring_import(&r, NULL), 0);
+	ring_rows(&r, STORE_TABLE_CALL, &rows);
+	assert_int_equal(rows.count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(ring_text(&r, rows.cell[i][STORE_CALL_category]), calls[i].category);
+	ring_rows(&r, STORE_TABLE_IO, &rows);
+	assert_int_equal(rows.count, count + 2);
+	assert_int_equal(rows.cell[count][STORE_IO_call], STORE_NULL);
+	assert_int_equal(rows.cell[count + 1][STORE_IO_call], STORE_NULL);
+	ring_free(&r);
+}
+
 static void paths_that_were_not_opened_share_an_identity(void **state)
 {
 	struct made_ring r;
@@ -284,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_becomes_a_row),
+		cmocka_unit_test(every_call_has_a_category),
 		cmocka_unit_test(commands_of_devices_are_rows_whatever_is_in_them),
 		cmocka_unit_test(paths_that_were_not_opened_share_an_identity),
 		cmocka_unit_test(a_name_may_be_defined_by_a_later_chunk),

@@ -97,6 +97,57 @@ static void a_full_chunk_is_read_and_given_back(void **state)
 	watch_end(&w);
 }
 
+/* A second process in the same ring, whose segment file is cut when it is already mapped. */
+static void cut_second(struct watch *w, int when)
+{
+	char path[80];
+	struct sonde_segment *s = ring_segment(&w->made);
+	struct sonde_segment first = *s;
+	snprintf(path, sizeof(path), "%s/%s", w->made.dir, "0.0");
+	if (when) {
+		assert_int_equal(truncate(path, SONDE_SEGMENT_HEAD_BYTES), 0);
+		return;
+	}
+	s->process = 0; /* read before the other one */
+	s->pid = getppid();
+	s->owner[0] = (uint32_t)getppid();
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(fs_write_all(fd, w->made.segment, w->made.bytes), 0);
+	close(fd);
+	*s = first;
+}
+
+static void a_file_that_is_cut_costs_its_own_rows_alone(void **state)
+{
+	struct watch w;
+	watch_begin(&w);
+	cut_second(&w, 0);
+	drain_pass(&w.drain);
+	assert_int_equal(w.drain.live_count, 2);
+	cut_second(&w, 1);
+	struct sonde_chunk *c = ring_chunk(&w.made, 1, getpid());
+	ring_append_call(c, CALL_read, 100, 16, NULL);
+	drain_pass(&w.drain);
+	drain_pass(&w.drain);
+	assert_int_equal(w.drain.events, 1);
+	watch_end(&w);
+}
+
+static void a_file_that_is_cut_at_the_end_is_survived(void **state)
+{
+	struct watch w;
+	watch_begin(&w);
+	cut_second(&w, 0);
+	struct sonde_chunk *c = ring_chunk(&w.made, 1, getpid());
+	drain_pass(&w.drain);
+	w.drain.segments_seen = UINT32_MAX;
+	ring_append_call(c, CALL_read, 100, 16, NULL);
+	cut_second(&w, 1);
+	drain_finish(&w.drain);
+	assert_int_equal(w.drain.events, 1);
+	watch_end(&w);
+}
+
 static void one_that_is_unfinished_stays(void **state)
 {
 	struct watch w;
@@ -159,6 +210,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_chunk_is_read_and_given_back),
 		cmocka_unit_test(one_that_is_unfinished_stays),
+		cmocka_unit_test(a_file_that_is_cut_costs_its_own_rows_alone),
+		cmocka_unit_test(a_file_that_is_cut_at_the_end_is_survived),
 		cmocka_unit_test(a_copy_waits_for_a_name),
 		cmocka_unit_test(a_name_that_never_comes_costs_no_row),
 	};
