@@ -16,7 +16,7 @@ STAGE := $(CURDIR)/build
 BUILD := build/meson
 SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false
 
-.PHONY: all deps demo check check-fast check-services lint format asan fuzz bench soak install uninstall clean help
+.PHONY: all deps demo check check-fast check-services lint format asan fuzz bench soak doc-pictures install uninstall clean help
 
 all: $(BUILD)/build.ninja ## build, and stage the result in build/
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
@@ -76,6 +76,11 @@ bench: deps ## measure (BENCH=NAME: only that, with ARGS); prints ratios, side b
 soak: deps ## run every test again and again for SOAK_SECONDS
 	@$(MAKE) --no-print-directory all
 	@tools/run-tests -C $(BUILD) --not-suite services --seconds $(SOAK_SECONDS)
+
+doc-pictures: deps ## make the picture and the outputs in README.md again, from real runs
+	@tools/install-deps pictures
+	@$(MAKE) --no-print-directory all
+	@tools/doc-pictures
 
 install: all ## copy the staged tree to DESTDIR/PREFIX
 	@tools/install-tree $(BUILD) $(STAGE) '$(DESTDIR)$(PREFIX)'

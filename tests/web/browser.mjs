@@ -25,7 +25,7 @@ export function done() {
 
 export async function launch(executablePath, modules) {
 	const { chromium } = createRequire(`${modules}/`)('playwright-core');
-	return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+	return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-sync'] });
 }
 
 export async function open(browser, address, options = {}) {
