@@ -22,6 +22,7 @@
 struct setup_options {
 	bool is_undo;
 	bool is_dry_run;
+	const char *group;
 };
 
 static const struct cli_option options[] = {
@@ -29,6 +30,8 @@ static const struct cli_option options[] = {
 			.help = "Restore what earlier runs changed; values that somebody changed since stay." },
 	{ 'n', "dry-run", NULL, CLI_FLAG(struct setup_options, is_dry_run),
 			.help = "Say what would be done and do nothing; no root needed." },
+	{ 'g', "group", "NAME", CLI_STRING(struct setup_options, group), .default_text = SETUP_GROUP,
+			.help = "Members of this group may capture packets. A group that does not exist is made." },
 	CLI_OPTIONS_END,
 };
 
@@ -69,58 +72,82 @@ static int save(struct job *job, struct sonde_err *err)
 	return setup_record_save(&job->record, job->record_path.data, err);
 }
 
-static int remember(struct job *job, const struct setup_step *step, const char *now, struct sonde_err *err)
+static int remember(struct job *job, const struct setup_step *step, const char *now, const char *wanted,
+		struct sonde_err *err)
 {
 	const char *before = arena_strdup(job->ctx->arena, now);
-	int rc = before ? setup_record_add(&job->record, step->id, before, step->wanted) : -ENOMEM;
+	int rc = before ? setup_record_add(&job->record, step->id, before, wanted) : -ENOMEM;
 
 	return rc ? err_sys(err, -rc, "cannot remember '%s'", now) : save(job, err);
 }
 
+/* The value, or what an earlier sonde wrote down of it: its first words. */
+static bool holds(const char *now, const char *value)
+{
+	size_t n = strlen(value);
+
+	return strncmp(now, value, n) == 0 && (!now[n] || now[n] == ' ');
+}
+
 /* Write the value and look whether it is there. */
-static int change_to(const struct setup_step *step, const char *path, const char *value, struct sonde_err *err)
+static int change_to(const struct setup_step *step, const struct setup_target *t, const char *value,
+		struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
-	int rc = step->write(step, path, value, err);
+	int rc = step->write(t, value, err);
 
 	if (!rc)
-		rc = step->read(step, path, &now, err);
-	if (!rc && strcmp(now.data, value) != 0)
-		rc = err_set(err, EIO, "'%s' was written to '%s', which still says '%s'", value, path, now.data);
+		rc = step->read(t, &now, err);
+	if (!rc && !holds(now.data, value))
+		rc = err_set(err, EIO, "'%s' was written to '%s', which still says '%s'", value, t->path, now.data);
 	return rc;
 }
 
-static void apply(struct job *job, const struct setup_step *step, const char *path)
+/* One group at a time: what was made for another is undone first. */
+static int check_group(const struct job *job, const struct setup_step *step, const struct setup_target *t,
+		struct sonde_err *err)
+{
+	const char *name = strrchr(t->wanted, step->wanted[strlen(step->wanted) - 1]) + 1, *given = job->options->group;
+
+	if (!step->is_for_group || strcmp(name, given) == 0 || strcmp(given, SETUP_GROUP) == 0)
+		return 0;
+	err_set(err, EEXIST, "it was set up for the group '%s'", name);
+	err_hint(err, "sudo sonde setup --undo; then set it up for '%s'", given);
+	return -EEXIST;
+}
+
+static void apply(struct job *job, const struct setup_step *step, const struct setup_target *t)
 {
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
-	int rc = step->read(step, path, &now, &err);
+	int rc = step->read(t, &now, &err);
 
 	if (rc == -ENOENT) {
-		report(job, step->id, TERM_DIM, "skipped",
-				step->is_ours ? "it is not installed" : "this kernel does not offer it");
+		report(job, step->id, TERM_DIM, "skipped", step->missing);
 		return;
 	}
-	if (!rc && step->is_enough(step, now.data)) {
+	if (!rc)
+		rc = check_group(job, step, t, &err);
+	if (!rc && step->is_enough(t, now.data)) {
 		report(job, step->id, TERM_GREEN, "already", step->what);
 		return;
 	}
 	if (!rc && !job->options->is_dry_run)
-		rc = remember(job, step, now.data, &err);
+		rc = remember(job, step, now.data, t->wanted, &err);
 	if (!rc && !job->options->is_dry_run)
-		rc = change_to(step, path, step->wanted, &err);
+		rc = change_to(step, t, t->wanted, &err);
 	if (!rc && !job->options->is_dry_run && step->verify && !*job->root)
-		rc = step->verify(&err);
+		rc = step->verify(t, &err);
 	if (rc)
 		report_failure(job, step->id, &err);
 	else
-		report_change(job, step->id, path, now.data, step->wanted);
+		report_change(job, step->id, t->path, now.data, t->wanted);
 }
 
-static int restore(struct job *job, const struct setup_step *step, const char *path, const struct setup_change *change,
-		struct sonde_err *err)
+static int restore(struct job *job, const struct setup_step *step, const struct setup_target *t,
+		const struct setup_change *change, struct sonde_err *err)
 {
-	int rc = change_to(step, path, change->before, err);
+	int rc = change_to(step, t, change->before, err);
 
 	if (rc)
 		return rc;
@@ -128,7 +155,7 @@ static int restore(struct job *job, const struct setup_step *step, const char *p
 	return save(job, err);
 }
 
-static void undo(struct job *job, const struct setup_step *step, const char *path)
+static void undo(struct job *job, const struct setup_step *step, const struct setup_target *t)
 {
 	const struct setup_change *found = setup_record_find(&job->record, step->id);
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
@@ -139,8 +166,8 @@ static void undo(struct job *job, const struct setup_step *step, const char *pat
 	if (!found)
 		return;
 	change = *found;
-	rc = step->read(step, path, &now, &err);
-	if (!rc && strcmp(now.data, change.after) != 0) {
+	rc = step->read(t, &now, &err);
+	if (!rc && !holds(now.data, change.after)) {
 		report(job, step->id, TERM_YELLOW, "left", "it was changed again since");
 		setup_record_remove(&job->record, step->id);
 		rc = job->options->is_dry_run ? 0 : save(job, &err);
@@ -148,27 +175,55 @@ static void undo(struct job *job, const struct setup_step *step, const char *pat
 			return;
 	}
 	if (!rc && !job->options->is_dry_run)
-		rc = restore(job, step, path, &change, &err);
+		rc = restore(job, step, t, &change, &err);
 	if (rc)
 		report_failure(job, step->id, &err);
 	else
-		report_change(job, step->id, path, now.data, change.before);
+		report_change(job, step->id, t->path, now.data, change.before);
 }
 
+/* What is wanted: as the record has it, so that a second run or --undo means the same group as the first. */
+static const char *wanted_of(struct job *job, const struct setup_step *step)
+{
+	const struct setup_change *change = setup_record_find(&job->record, step->id);
+
+	if (!step->is_for_group)
+		return step->wanted;
+	if (change && strncmp(change->after, step->wanted, strlen(step->wanted)) == 0)
+		return change->after;
+	return arena_printf(job->ctx->arena, "%s%s", step->wanted, job->options->group);
+}
+
+static void run_step(struct job *job, const struct setup_step *step)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	struct setup_target t = { .root = job->root, .wanted = wanted_of(job, step) };
+	struct sonde_err err = SONDE_ERR_INIT;
+
+	buf_adds(&path, job->root);
+	if (step->is_ours)
+		fs_prefix(&path, NULL);
+	buf_adds(&path, step->path);
+	t.path = path.data;
+	if (!t.wanted) {
+		err_sys(&err, ENOMEM, "cannot set it up");
+		report_failure(job, step->id, &err);
+	} else if (job->options->is_undo) {
+		undo(job, step, &t);
+	} else {
+		apply(job, step, &t);
+	}
+}
+
+/* Undone in the opposite order: a group goes after what was given to it. */
 static void run_steps(struct job *job)
 {
-	for (const struct setup_step *step = setup_steps; step->id; step++) {
-		CLEANUP(buf_release) struct buf path = BUF_INIT;
+	size_t count = 0;
 
-		buf_adds(&path, job->root);
-		if (step->is_ours)
-			fs_prefix(&path, NULL);
-		buf_adds(&path, step->path);
-		if (job->options->is_undo)
-			undo(job, step, path.data);
-		else
-			apply(job, step, path.data);
-	}
+	while (setup_steps[count].id)
+		count++;
+	for (size_t i = 0; i < count; i++)
+		run_step(job, &setup_steps[job->options->is_undo ? count - 1 - i : i]);
 }
 
 static int refuse_user(struct cli_context *ctx)
@@ -224,13 +279,14 @@ static int run(struct cli_context *ctx)
 static const struct cli_example examples[] = {
 	{ "sonde setup --dry-run", "What would be changed here." },
 	{ "sudo sonde setup", "Change it; 'sonde doctor' then shows what it brought." },
+	{ "sudo sonde setup --group developers", "The same; members of 'developers' may capture packets." },
 	{ "sudo sonde setup --undo", "Restore the values that were there before." },
 	{ NULL },
 };
 
 const struct cli_command cmd_setup = {
 	.name = "setup",
-	.usage = "[--dry-run] [--undo]",
+	.usage = "[--dry-run] [--undo] [--group NAME]",
 	.options = options,
 	.options_size = sizeof(struct setup_options),
 	.examples = examples,

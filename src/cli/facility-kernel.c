@@ -240,9 +240,15 @@ void check_packets(struct facility_report *r)
 		facility_say(r, FACILITY_WORKS, "a packet socket opens");
 		return;
 	}
-	CLEANUP(cleanup_fd) int helped = error == EPERM ? probe_packet_socket(NULL) : -1;
-	if (helped >= 0) {
-		facility_say(r, FACILITY_WORKS, "the helper opens a packet socket that sees headers alone");
+	struct sonde_err why = SONDE_ERR_INIT;
+	int rc = error == EPERM ? probe_packets_check(&why) : -error;
+	if (!rc) {
+		facility_say(r, FACILITY_WORKS, "the helper captures headers of packets");
+		return;
+	}
+	if (rc == -EACCES) {
+		facility_say(r, FACILITY_NO, "%s", why.text);
+		facility_fix(r, "%s", why.hint);
 		return;
 	}
 	facility_say(r, FACILITY_NO, "packet socket: %s", strerror(error));

@@ -18,18 +18,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What a step is done to. */
+struct setup_target {
+	const char *root;   /* stands for /; "" is / itself */
+	const char *path;   /* of the step, below the root */
+	const char *wanted; /* the value to have; when undoing, the value that was written */
+};
+
 struct setup_step {
 	const char *id;
-	const char *what; /* "let users sample the kernel" */
-	const char *path; /* below the root */
-	bool is_ours;     /* the path is below the prefix that sonde is installed in */
+	const char *what;    /* "let users sample the kernel" */
+	const char *path;    /* below the root */
+	const char *missing; /* in words, when the path is not there */
 	const char *wanted;
-	bool (*is_enough)(const struct setup_step *step, const char *now);
-	int (*read)(const struct setup_step *step, const char *path, struct buf *now,
-			struct sonde_err *err); /* -ENOENT: not here */
-	int (*write)(const struct setup_step *step, const char *path, const char *value, struct sonde_err *err);
-	int (*verify)(struct sonde_err *err); /* it brings what it is for; NULL: reading it back is enough */
+	bool is_ours;      /* the path is below the prefix that sonde is installed in */
+	bool is_for_group; /* the name of the group is the last part of what is wanted */
+	bool (*is_enough)(const struct setup_target *t, const char *now);
+	int (*read)(const struct setup_target *t, struct buf *now, struct sonde_err *err); /* -ENOENT: not here */
+	int (*write)(const struct setup_target *t, const char *value, struct sonde_err *err);
+	/* It brings what it is for; NULL: reading it back is enough. */
+	int (*verify)(const struct setup_target *t, struct sonde_err *err);
 };
+
+#define SETUP_GROUP "sonde-capture" /* may run the helper, unless another is named */
 
 extern const struct setup_step setup_steps[]; /* ends with id NULL */
 

@@ -2,6 +2,7 @@
 #include "control/change.h"
 
 #include "base/cleanup.h"
+#include "live/board.h"
 #include "sonde/shm.h"
 
 #include <errno.h>
@@ -22,14 +23,31 @@ static off_t knob_at(const struct change_place *p, size_t field)
 			p->knob * sizeof(struct sonde_knob) + field);
 }
 
-int change_read(const struct change_place *p, char text[CHANGE_TEXT_BYTES])
+/*
+ * The directory of a board is the application's, which may have put another in its place since the knob was found: of
+ * knobs only what is a board is read or written.
+ */
+static int open_place(const struct change_place *p, int flags)
 {
-	CLEANUP(cleanup_fd) int fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	uint64_t bits;
-	ssize_t n;
+	int fd = open(p->path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct sonde_segment head;
 
 	if (fd < 0)
 		return -errno;
+	if (p->kind != CHANGE_KNOB || (p->knob < SONDE_KNOBS_MAX && live_board_head(fd, &head) == 0))
+		return fd;
+	close(fd);
+	return -EBADMSG;
+}
+
+int change_read(const struct change_place *p, char text[CHANGE_TEXT_BYTES])
+{
+	CLEANUP(cleanup_fd) int fd = open_place(p, O_RDONLY);
+	uint64_t bits = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
 	if (p->kind == CHANGE_KNOB) {
 		n = pread(fd, &bits, sizeof(bits), knob_at(p, offsetof(struct sonde_knob, value)));
 		snprintf(text, CHANGE_TEXT_BYTES, "%016" PRIx64, bits);
@@ -51,7 +69,7 @@ static int write_knob(int fd, const struct change_place *p, const char *text)
 	uint64_t bits;
 	uint32_t generation;
 
-	if (p->knob >= SONDE_KNOBS_MAX || sscanf(text, "%" SCNx64, &bits) != 1)
+	if (sscanf(text, "%" SCNx64, &bits) != 1)
 		return -EINVAL;
 	if (pread(fd, &generation, sizeof(generation), generation_at) != (ssize_t)sizeof(generation) ||
 			pwrite(fd, &bits, sizeof(bits), knob_at(p, offsetof(struct sonde_knob, wanted))) !=
@@ -63,11 +81,10 @@ static int write_knob(int fd, const struct change_place *p, const char *text)
 
 int change_write(const struct change_place *p, const char *text)
 {
-	CLEANUP(cleanup_fd)
-	int fd = open(p->path, (p->kind == CHANGE_KNOB ? O_RDWR : O_WRONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	CLEANUP(cleanup_fd) int fd = open_place(p, p->kind == CHANGE_KNOB ? O_RDWR : O_WRONLY);
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (p->kind == CHANGE_KNOB)
 		return write_knob(fd, p, text);
 	return write(fd, text, strlen(text)) < 0 ? -errno : 0;

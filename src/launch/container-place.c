@@ -80,7 +80,7 @@ static void add_run(struct contained *c, const struct job_spec *spec)
 	words_addf(w, "--name=%s", c->name);
 	if (spec->fds[0] != JOB_FD_NULL)
 		words_add(w, "--interactive");
-	engine_add_place(w, spec->place, spec);
+	engine_add_place(w, spec->place, spec, &c->mounts);
 	add_hold(c, spec);
 	for (size_t i = 0; spec->argv[i]; i++)
 		words_add(w, spec->argv[i]);
@@ -94,10 +94,15 @@ static int prepare(struct job *j, const struct job_spec *spec, struct keeper_pla
 	j->place = c;
 	c->seen = (struct job_usage){ -1, -1, -1, -1, -1 };
 	c->gate = (struct gate)GATE_INIT;
+	c->mounts = (struct mount_dir)MOUNT_DIR_INIT;
 	c->has_no_oom_file = access(OOM_FILE, F_OK) != 0;
 	if (spec->inherit_count)
 		return err_set(err, ENOTSUP, "a container takes no descriptors but stdin, stdout and stderr");
 	int rc = engine_find(&c->engine, spec->place->engine, err);
+	if (!rc) {
+		mount_dir_sweep();
+		rc = mount_dir_make(&c->mounts, spec->place->mounts, spec->place->mount_count, err);
+	}
 	if (rc)
 		return rc;
 	c->is_kept = spec->place->is_kept;
@@ -155,12 +160,15 @@ static int started(struct job *j, struct sonde_err *err)
 	j->inner_pid = 1;
 	int64_t ask_ns = clock_mono_ns() + ASK_NS;
 	while (!job_has_ended(j)) {
-		if (c->gate.is_made && pass_gate(j))
+		if (c->gate.is_made && pass_gate(j)) {
+			mount_dir_release(&c->mounts);
 			return 0;
+		}
 		j->pid = c->gate.is_made ? 0 : tree_find(j->keeper, is_inside);
 		j->pid = j->pid ? j->pid : ask_engine(c, &ask_ns);
-		if (j->pid) {
+		if (j->pid && (!c->mounts.path[0] || mount_dir_is_passed(&c->mounts, j->pid))) {
 			gate_release(&c->gate);
+			mount_dir_release(&c->mounts); /* before anything can kill us: what is mounted in there stays */
 			return 0;
 		}
 		if (j->meanwhile)
@@ -223,7 +231,7 @@ static int set_limits(struct job *j, const struct job_limits *limits, struct son
 	struct job_spec spec = { 0 };
 	engine_add(&w, c->engine);
 	words_add(&w, "update");
-	engine_add_place(&w, &place, &spec);
+	engine_add_place(&w, &place, &spec, NULL);
 	words_add(&w, c->name);
 	return words_done(&w) ? err_sys(err, ENOMEM, "cannot limit a container") : engine_run(&w, NULL, err);
 }
@@ -246,6 +254,7 @@ static int release(struct job *j, struct sonde_err *err)
 	if (c) {
 		drop_oom_file(c);
 		gate_release(&c->gate);
+		mount_dir_release(&c->mounts);
 		words_release(&c->argv);
 		free(c->engine);
 	}

@@ -5,16 +5,18 @@
 #include "launch/engine.h"
 #include "launch/gate.h"
 #include "launch/job-private.h"
+#include "launch/mounts.h"
 
 struct contained { /* j->place */
 	char *engine;
 	char name[64];
 	bool is_kept;
 	struct words argv;
-	bool was_running;      /* when the engine was asked last */
-	bool has_no_oom_file;  /* see drop_oom_file */
-	struct gate gate;      /* where its first process waits, if the engine may be a daemon's client */
-	struct job_usage seen; /* by its control group, last; -1: not known */
+	bool was_running;        /* when the engine was asked last */
+	bool has_no_oom_file;    /* see drop_oom_file */
+	struct mount_dir mounts; /* of a request; until its first process has taken them over */
+	struct gate gate;        /* where its first process waits, if the engine may be a daemon's client */
+	struct job_usage seen;   /* by its control group, last; -1: not known */
 	int64_t looked_ns;
 	bool is_limited; /* in memory: the engine is asked afterwards whether that was too little */
 };

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -206,14 +207,17 @@ void engine_add_env(struct words *w, const char *const *env)
 			words_addf(w, "--env=%s", env[i]);
 }
 
-void engine_add_place(struct words *w, const struct job_place *place, const struct job_spec *spec)
+void engine_add_place(struct words *w, const struct job_place *place, const struct job_spec *spec,
+		const struct mount_dir *mounts)
 {
 	add_limits(w, &place->limits);
 	if (spec->cpus)
 		add_cpus(w, spec->cpus);
 	for (size_t i = 0; i < place->mount_count; i++) {
 		const struct job_mount *m = &place->mounts[i];
-		words_addf(w, "--volume=%s:%s%s", m->source, m->target, m->is_read_only ? ":ro" : "");
+		char source[PATH_MAX];
+		mount_dir_source(mounts, m, i, source, sizeof(source));
+		words_addf(w, "--volume=%s:%s%s", source, m->target, m->is_read_only ? ":ro" : "");
 	}
 	engine_add_env(w, spec->env);
 	if (spec->cwd)

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "launch/job.h"
+#include "launch/mounts.h"
 
 /* An argument vector that grows. Failures are sticky: look once, at words_done. */
 struct words {
@@ -25,8 +26,9 @@ int engine_find(char **path, const char *asked, struct sonde_err *err);
 int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err);
 /* A name that no other container of this machine has. */
 void engine_name(char *out, size_t size, bool is_kept);
-/* The arguments of `run` for a place: limits, mounts, environment, directory and CPUs. */
-void engine_add_place(struct words *w, const struct job_place *place, const struct job_spec *spec);
+/* The arguments of `run` for a place: limits, mounts (those of a request from `mounts`), environment, directory, CPUs. */
+void engine_add_place(struct words *w, const struct job_place *place, const struct job_spec *spec,
+		const struct mount_dir *mounts);
 void engine_add_env(struct words *w, const char *const *env);
 bool engine_is_podman(const char *engine);    /* by its name: its containers are its own children */
 bool engine_is_elsewhere(const char *engine); /* its daemon is on another machine, where files of ours are not */

@@ -42,6 +42,7 @@ struct job_limits {
 struct job_mount {
 	const char *source, *target;
 	bool is_read_only;
+	const char *beneath; /* the source is resolved at the start and may not lead outside of it; NULL: anywhere */
 };
 
 struct job_place {

@@ -40,10 +40,10 @@ struct keeper_plan {
 	int cgroup_fd;       /* directory of a v2 group to be born in; -1: none */
 	const int *join_fds; /* cgroup.procs of groups to join before exec */
 	size_t join_count;
-	bool is_joining;               /* that v2 group too is joined, being born there having failed */
-	const struct sandbox *sandbox; /* NULL: none */
-	bool has_gate;                 /* before exec the command waits to be let go */
-	int gate_fd;                   /* the keeper's: where it does */
+	bool is_joining;         /* that v2 group too is joined, being born there having failed */
+	struct sandbox *sandbox; /* NULL: none */
+	bool has_gate;           /* before exec the command waits to be let go */
+	int gate_fd;             /* the keeper's: where it does */
 };
 
 /* What can go wrong before exec, in the order of doing; keeper_stage_words says it. */

@@ -1,9 +1,11 @@
 /* Becoming process 1 of a sandbox; see sandbox.h. Nothing here allocates. */
+#include "launch/mounts.h"
 #include "launch/sandbox-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <net/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,7 +27,7 @@ static int write_file(const char *path, const char *text)
 }
 
 /* The same user within as without. */
-static int take_ids(const struct sandbox *s)
+static int take_ids(struct sandbox *s)
 {
 	if (!s->is_ordinary)
 		return 0;
@@ -34,47 +36,119 @@ static int take_ids(const struct sandbox *s)
 	return rc ? rc : write_file("/proc/self/gid_map", s->gid_map);
 }
 
-static int make_scratch(const struct sandbox *s)
+static int make_private(struct sandbox *s)
 {
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-			mount("tmpfs", SANDBOX_SCRATCH, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") ||
-			mkdir(SANDBOX_ROOT, 0755))
+	(void)s;
+	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ? -errno : 0;
+}
+
+static int make_scratch(struct sandbox *s)
+{
+	if (mount("tmpfs", SANDBOX_SCRATCH, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") || mkdir(SANDBOX_ROOT, 0755))
 		return -errno;
 	/* A root has to be mounted; that of parts is a directory that they are put into. */
 	return s->is_parted && mount("tmpfs", SANDBOX_ROOT, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") ? -errno : 0;
 }
 
-/* Every directory of the path that is missing, and the last as a file when it shall be one. */
+/* Below the new root, where every link leads back into it: a root may be hostile, and links in it were made for it. */
+static int open_inside(int root, const char *path, uint64_t flags)
+{
+	struct open_how how = { .flags = flags | O_CLOEXEC,
+		.mode = flags & O_CREAT ? 0644 : 0,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd;
+}
+
+/* Opens the directory at part, and makes it below `above` when it is missing. */
+static int enter_part(int root, int above, const char *part)
+{
+	const char *slash = strrchr(part, '/');
+	int fd = open_inside(root, part, O_PATH | O_DIRECTORY);
+	if (fd != -ENOENT)
+		return fd;
+	if (mkdirat(above, slash ? slash + 1 : part, 0755) && errno != EEXIST)
+		return -errno;
+	return open_inside(root, part, O_PATH | O_DIRECTORY);
+}
+
+/* A descriptor of the path, with every directory of it that is missing, and the last as a file when it shall be one. */
 static int make_target(const char *path, bool is_file)
 {
 	char part[PATH_MAX];
-	size_t n = strlen(path);
+	const char *inner = path + sizeof(SANDBOX_ROOT); /* behind the slash */
+	size_t n = strlen(inner);
 	if (n >= sizeof(part))
 		return -ENAMETOOLONG;
-	memcpy(part, path, n + 1);
-	for (char *c = part + sizeof(SANDBOX_ROOT); *c; c++)
-		if (*c == '/') {
-			*c = '\0';
-			if (mkdir(part, 0755) && errno != EEXIST)
-				return -errno;
-			*c = '/';
-		}
-	int fd = is_file ? open(part, O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
+	memcpy(part, inner, n + 1);
+	int root = open(SANDBOX_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC), above = root;
+	if (root < 0)
+		return -errno;
+	for (char *c = part; above >= 0 && (c = strchr(c, '/')); c++) {
+		*c = '\0';
+		int next = *part ? enter_part(root, above, part) : root;
+		if (above != root)
+			close(above);
+		above = next;
+		*c = '/';
+	}
+	int fd = above < 0        ? above
+			: is_file ? open_inside(root, part, O_RDONLY | O_CREAT)
+				  : enter_part(root, above, part);
+	if (above >= 0 && above != root)
+		close(above);
+	close(root);
+	return fd;
+}
+
+static int make_directory(const char *path)
+{
+	int fd = make_target(path, false);
 	if (fd >= 0)
 		close(fd);
-	return !is_file && mkdir(part, 0755) && errno != EEXIST ? -errno : 0;
+	return fd < 0 ? fd : 0;
+}
+
+static int put_tree(int tree, const char *target, bool is_file)
+{
+	int at = make_target(target, is_file);
+	if (at < 0)
+		return at;
+	int rc = move_mount(tree, "", at, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) ? -errno : 0;
+	close(at);
+	return rc;
 }
 
 static int bind_mount(const char *source, const char *target, bool is_file, bool is_read_only)
 {
-	int rc = make_target(target, is_file);
-	if (!rc && mount(source, target, NULL, MS_BIND | MS_REC, NULL))
-		rc = -errno;
-	/* In a user namespace flags that were there may not go; those that matter are kept. */
-	if (!rc && is_read_only && mount(NULL, target, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) &&
-			mount(NULL, target, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV, NULL))
-		rc = -errno;
+	int fd = open(source, O_PATH | O_CLOEXEC);
+	int tree = fd < 0 ? -errno : mount_clone(fd, is_read_only);
+	int rc = tree < 0 ? tree : put_tree(tree, target, is_file);
+	if (fd >= 0)
+		close(fd);
+	if (tree >= 0)
+		close(tree);
 	return rc;
+}
+
+/* What a request names is looked up once, here, where the mounts are ours already; what came of it is what is mounted. */
+static int open_mounts(struct sandbox *s)
+{
+	for (size_t i = 0; i < s->layer_count; i++) {
+		struct sandbox_layer *l = &s->layers[i];
+		struct stat st;
+		if (!l->mount)
+			continue;
+		int fd = mount_open(l->mount);
+		if (fd < 0)
+			return fd;
+		l->is_file = !fstat(fd, &st) && !S_ISDIR(st.st_mode);
+		l->tree = mount_clone(fd, l->mount->is_read_only);
+		close(fd);
+		if (l->tree < 0)
+			return l->tree;
+	}
+	return 0;
 }
 
 /* The new top directory is to look like the one below it. */
@@ -90,7 +164,7 @@ static void look_like(const char *upper, const char *lower)
 
 static int overlay(const struct sandbox_layer *l)
 {
-	int rc = l->target[sizeof(SANDBOX_ROOT) - 1] ? make_target(l->target, false) : 0;
+	int rc = l->target[sizeof(SANDBOX_ROOT) - 1] ? make_directory(l->target) : 0;
 	if (rc)
 		return rc;
 	if (mkdir(l->upper, 0755) || mkdir(l->work, 0755))
@@ -106,13 +180,13 @@ static int make_link(const struct sandbox_layer *l)
 
 static int make_like(const struct sandbox_layer *l)
 {
-	int rc = make_target(l->target, false);
+	int rc = make_directory(l->target);
 	if (!rc)
 		look_like(l->target, l->lower);
 	return rc;
 }
 
-static int stack(const struct sandbox *s)
+static int stack(struct sandbox *s)
 {
 	for (size_t i = 0; i < s->layer_count; i++) {
 		const struct sandbox_layer *l = &s->layers[i];
@@ -123,7 +197,7 @@ static int stack(const struct sandbox *s)
 	return 0;
 }
 
-static int devices(const struct sandbox *s)
+static int devices(struct sandbox *s)
 {
 	static const char *const own[] = { "/dev", "/sys" };
 	(void)s;
@@ -140,7 +214,7 @@ static int devices(const struct sandbox *s)
 	return 0;
 }
 
-static int processes(const struct sandbox *s)
+static int processes(struct sandbox *s)
 {
 	(void)s;
 	if (mkdir(SANDBOX_ROOT "/proc", 0755) && errno != EEXIST)
@@ -148,18 +222,20 @@ static int processes(const struct sandbox *s)
 	return mount("proc", SANDBOX_ROOT "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) ? -errno : 0;
 }
 
-static int binds(const struct sandbox *s)
+static int binds(struct sandbox *s)
 {
 	for (size_t i = 0; i < s->layer_count; i++) {
 		const struct sandbox_layer *l = &s->layers[i];
-		int rc = l->source ? bind_mount(l->source, l->target, l->is_file, l->is_read_only) : 0;
+		int rc = l->source         ? bind_mount(l->source, l->target, l->is_file, l->is_read_only)
+				: l->mount ? put_tree(l->tree, l->target, l->is_file)
+					   : 0;
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-static int turn(const struct sandbox *s)
+static int turn(struct sandbox *s)
 {
 	(void)s;
 	if (chdir(SANDBOX_ROOT) || syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/"))
@@ -167,7 +243,7 @@ static int turn(const struct sandbox *s)
 	return 0;
 }
 
-static int network(const struct sandbox *s)
+static int network(struct sandbox *s)
 {
 	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
 	if (!s->has_own_network)
@@ -181,10 +257,12 @@ static int network(const struct sandbox *s)
 }
 
 static const struct {
-	int (*step)(const struct sandbox *s);
+	int (*step)(struct sandbox *s);
 	const char *words;
 } steps[] = {
 	{ take_ids, "cannot take our user id into the sandbox" },
+	{ make_private, "cannot make the sandbox's mounts its own" },
+	{ open_mounts, "cannot open what was asked for in the sandbox" },
 	{ make_scratch, "cannot mount memory for the sandbox" },
 	{ stack, "cannot lay the sandbox's memory over the root" },
 	{ devices, "cannot mount /dev and /sys in the sandbox" },
@@ -194,7 +272,7 @@ static const struct {
 	{ network, "cannot set up the sandbox's network" },
 };
 
-int sandbox_enter(const struct sandbox *s, int *stage)
+int sandbox_enter(struct sandbox *s, int *stage)
 {
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		int rc = steps[i].step(s);

@@ -16,6 +16,8 @@ struct sandbox_layer {
 	char *source, *target, *link;
 	char *options, *lower, *upper, *work;
 	bool is_file, is_read_only;
+	const struct job_mount *mount; /* it is resolved by descriptor; NULL: by its path */
+	int tree;                      /* and this is what came of it, after the fork */
 };
 
 struct sandbox {
@@ -34,6 +36,7 @@ struct sandbox_mounts { /* where something is mounted, by /proc/self/mountinfo *
 
 int sandbox_add_overlay(struct sandbox *s, const char *lower, const char *target);
 int sandbox_add_bind(struct sandbox *s, const char *source, const char *target, bool is_read_only);
+int sandbox_add_mount(struct sandbox *s, const struct job_mount *m);
 int sandbox_add_link(struct sandbox *s, const char *path, const char *target); /* a link like the one at path */
 int sandbox_add_directory(struct sandbox *s, const char *like, const char *target);
 

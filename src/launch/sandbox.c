@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "launch/mounts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +39,7 @@ static struct sandbox_layer *add_layer(struct sandbox *s)
 	if (!layers)
 		return NULL;
 	s->layers = layers;
-	layers[s->layer_count] = (struct sandbox_layer){ 0 };
+	layers[s->layer_count] = (struct sandbox_layer){ .tree = -1 };
 	return &layers[s->layer_count++];
 }
 
@@ -92,6 +93,19 @@ int sandbox_add_bind(struct sandbox *s, const char *source, const char *target, 
 		return -errno;
 	l->is_file = !S_ISDIR(st.st_mode);
 	return l->source && l->target ? 0 : -ENOMEM;
+}
+
+/* Nothing of it is looked up here: that is done once, when the sandbox is entered. */
+int sandbox_add_mount(struct sandbox *s, const struct job_mount *m)
+{
+	struct sandbox_layer *l = add_layer(s);
+	struct buf at = BUF_INIT;
+	if (!l)
+		return -ENOMEM;
+	buf_addf(&at, SANDBOX_ROOT "%s", m->target);
+	l->mount = m;
+	l->target = buf_take(&at);
+	return l->target ? 0 : -ENOMEM;
 }
 
 int sandbox_add_link(struct sandbox *s, const char *path, const char *target)
@@ -204,11 +218,11 @@ static int add_mounts(struct sandbox *s, const struct job_place *place, struct s
 		const struct job_mount *m = &place->mounts[i];
 		if (m->target[0] != '/' || strstr(m->target, "/../"))
 			return err_set(err, EINVAL, "cannot mount on '%s': the path must be absolute", m->target);
-		int rc = sandbox_add_bind(s, m->source, m->target, m->is_read_only);
-		if (rc) {
-			err_sys(err, -rc, "cannot mount '%s'", m->source);
-			return rc == -ENOENT || rc == -EACCES ? -EINVAL : rc;
-		}
+		CLEANUP(cleanup_fd) int fd = mount_open(m); /* for an early word; it is opened again at the start */
+		if (fd < 0)
+			return mount_error(m, -fd, err);
+		if (sandbox_add_mount(s, m))
+			return err_sys(err, ENOMEM, "cannot mount '%s'", m->source);
 	}
 	return 0;
 }

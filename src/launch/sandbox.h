@@ -22,7 +22,7 @@ int sandbox_new(struct sandbox **out, const struct job_place *place, struct sond
 void sandbox_free(struct sandbox *s);
 uint64_t sandbox_namespaces(const struct sandbox *s); /* CLONE_NEW* */
 /* In the keeper. 0, or -errno and which stage failed. Allocates nothing. */
-int sandbox_enter(const struct sandbox *s, int *stage);
+int sandbox_enter(struct sandbox *s, int *stage);
 const char *sandbox_stage_words(int stage);
 
 #endif

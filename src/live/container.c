@@ -8,8 +8,11 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ID_BYTES 64
@@ -81,6 +84,21 @@ bool live_container_docker(const char *root, const char *id, char *name, size_t 
 			take_quoted(&text, "\"Name\":\"/", name, size);
 }
 
+bool live_container_env(int root, char *name, size_t size)
+{
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	CLEANUP(cleanup_fd) int fd = (int)syscall(SYS_openat2, root, "run/.containerenv", &how, sizeof(how));
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char bytes[4096];
+	struct stat st;
+	ssize_t n = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, bytes, sizeof(bytes), 0) : -1;
+
+	if (n > 0)
+		buf_add(&text, bytes, (size_t)n);
+	return n > 0 && take_quoted(&text, "name=\"", name, size);
+}
+
 static pid_t parent_of(pid_t pid, struct buf *text)
 {
 	const char *behind;
@@ -107,6 +125,7 @@ static bool name_by_conmon(pid_t pid, const char *id, char *name, size_t size)
 void live_container_of(pid_t pid, char *id, size_t id_size, char *name, size_t name_size)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[64];
 
 	id[0] = name[0] = '\0';
 	if (!read_of(pid, "cgroup", TEXT_MAX, &text))
@@ -114,9 +133,10 @@ void live_container_of(pid_t pid, char *id, size_t id_size, char *name, size_t n
 	live_container_id(text.data, id, id_size);
 	if (!*id || name_by_conmon(pid, id, name, name_size) || live_container_docker(DOCKER_ROOT, id, name, name_size))
 		return;
-	buf_reset(&text);
-	if (read_of(pid, "root/run/.containerenv", 65536, &text))
-		take_quoted(&text, "name=\"", name, name_size);
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	CLEANUP(cleanup_fd) int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root >= 0)
+		live_container_env(root, name, name_size);
 }
 
 void live_container_cgroup(pid_t pid, struct live_cgroup *group)

@@ -117,7 +117,9 @@ static void *work(void *arg)
 static int listen_at(const char *path, struct sonde_err *err)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int rc, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct stat st;
+	mode_t mask;
 
 	if (fd < 0 || strlen(path) >= sizeof(at.sun_path)) {
 		if (fd >= 0)
@@ -125,18 +127,21 @@ static int listen_at(const char *path, struct sonde_err *err)
 		return err_sys(err, fd < 0 ? errno : ENAMETOOLONG, "cannot listen at '%s'", path);
 	}
 	memcpy(at.sun_path, path, strlen(path) + 1);
-	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 && errno == ECONNREFUSED)
+	/* A connection to a plain file is refused too: only a socket without a server is removed. */
+	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 &&
+			errno == ECONNREFUSED)
 		unlink(path);
 	close(fd);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, CLIENTS_MAX) < 0) {
-		err_sys(err, errno, "cannot listen at '%s'", path);
-		if (fd >= 0)
-			close(fd);
-		return -EADDRINUSE;
-	}
-	chmod(path, 0600);
-	return fd;
+	mask = umask(0177); /* so that there is no moment at which others could connect */
+	rc = fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, CLIENTS_MAX) < 0 ? -errno : 0;
+	umask(mask);
+	if (rc == 0)
+		return fd;
+	err_sys(err, -rc, "cannot listen at '%s'", path);
+	if (fd >= 0)
+		close(fd);
+	return -EADDRINUSE;
 }
 
 int live_pushed_start(struct live_pushed **out, const char *path, struct sonde_err *err)

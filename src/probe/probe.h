@@ -132,8 +132,8 @@ struct probe_ops {
 };
 
 #define PROBE_CAPTURE_HELPER "/libexec/sonde/sonde-capture" /* below the prefix */
-/* A packet socket by the helper that `sonde setup` gives the right to: its descriptor, or -errno with the reason. */
-int probe_packet_socket(struct sonde_err *err);
+/* Does the helper that `sonde setup` gives the right to capture for us? 0, -EACCES: not for this user, else -errno. */
+int probe_packets_check(struct sonde_err *err);
 
 extern const struct probe_ops *const probe_table[]; /* NULL at the end */
 extern const char *const probe_words[]; /* what --probes takes: their names, the recorder's own trace, all, none */

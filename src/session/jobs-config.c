@@ -11,6 +11,7 @@ static int take_app(struct config_reader *r, yaml_node_t *key, yaml_node_t *valu
 {
 	static const struct config_key keys[] = {
 		{ "command", CONFIG_LIST, offsetof(struct jobs_app, command) },
+		{ "rootfs", CONFIG_TEXT, offsetof(struct jobs_app, root) },
 		{ NULL },
 	};
 	struct jobs_app *app = &c->apps[c->app_count];

@@ -7,24 +7,26 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "session/spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define JOBS_APPS_MAX 64
-#define JOBS_WORDS_MAX 64 /* container arguments and variables of a request */
+#define JOBS_WORDS_MAX 64 /* variables of a request */
 
 struct jobs_app {
 	const char *name;
 	const char **command; /* instead of an image */
+	const char *root;     /* it runs in a sandbox over this directory, with mounts; NULL: as it is, without */
 };
 
 struct jobs_config {
 	struct jobs_app apps[JOBS_APPS_MAX];
 	size_t app_count;
 	const char **images; /* prefixes of names that may be run as images; NULL: any */
-	const char **mounts; /* directories that containers may see; NULL: none */
+	const char **mounts; /* directories that jobs may see, "DIR" or, where they may write, "DIR:rw"; NULL: none */
 	int64_t timeout_ns;  /* of a session; 0: never */
 };
 
@@ -36,8 +38,8 @@ struct jobs_plan {
 	const struct jobs_app *app; /* NULL: an image */
 	const char *app_name;
 	char **args;
-	const char *container_args[2 * JOBS_WORDS_MAX + 1];
-	size_t container_arg_count;
+	struct job_mount mounts[SESSION_MOUNTS_MAX]; /* each beneath what the configuration allows */
+	size_t mount_count;
 	const char *env[JOBS_WORDS_MAX][2]; /* name and value */
 	size_t env_count;
 	bool has_unused_mounts; /* the application is a command, which sees all files as they are */

@@ -1,6 +1,7 @@
 /* A request through the allow-list; see jobs-config.h. */
 #include "base/cleanup.h"
 #include "base/words.h"
+#include "launch/mounts.h"
 #include "session/jobs-config.h"
 
 #include <errno.h>
@@ -8,22 +9,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where an allow-list entry and a path meet: the same, or below it. */
-static bool is_below(const char *path, const char *dir)
-{
-	size_t n = strlen(dir);
+/* An allowed directory: the configuration's word for it without a mode. */
+struct allowed_dir {
+	const char *path;
+	size_t bytes;
+	bool is_writable;
+};
 
-	while (n > 1 && dir[n - 1] == '/')
-		n--;
-	return strncmp(path, dir, n) == 0 && (!path[n] || path[n] == '/' || (n == 1 && *dir == '/'));
+static struct allowed_dir parse_dir(const char *word)
+{
+	struct allowed_dir dir = { .path = word, .bytes = strlen(word) };
+
+	if (dir.bytes > 3 && (strcmp(word + dir.bytes - 3, ":rw") == 0 || strcmp(word + dir.bytes - 3, ":ro") == 0)) {
+		dir.is_writable = word[dir.bytes - 1] == 'w';
+		dir.bytes -= 3;
+	}
+	while (dir.bytes > 1 && word[dir.bytes - 1] == '/')
+		dir.bytes--;
+	return dir;
 }
 
-static bool is_allowed_path(const struct jobs_config *c, const char *path)
+static bool is_below(const char *path, const struct allowed_dir *dir)
 {
-	for (const char **dir = c->mounts; dir && *dir; dir++)
-		if (is_below(path, *dir))
-			return true;
-	return false;
+	return strncmp(path, dir->path, dir->bytes) == 0 &&
+			(!path[dir->bytes] || path[dir->bytes] == '/' || (dir->bytes == 1 && *dir->path == '/'));
+}
+
+/* The innermost that the path is below: an outer one may not allow to write there. */
+static bool find_allowed(const struct jobs_config *c, const char *path, struct allowed_dir *found)
+{
+	*found = (struct allowed_dir){ .bytes = 0 };
+	for (const char **word = c->mounts; word && *word; word++) {
+		struct allowed_dir dir = parse_dir(*word);
+
+		if (is_below(path, &dir) && dir.bytes > found->bytes)
+			*found = dir;
+	}
+	return found->bytes > 0;
 }
 
 static bool is_plain_path(const char *path)
@@ -33,54 +55,72 @@ static bool is_plain_path(const char *path)
 	return *path == '/' && !strstr(path, "/../") && !(n >= 3 && strcmp(path + n - 3, "/..") == 0);
 }
 
-/* By its name and, where a link leads elsewhere, by what it is. */
-static int check_source(const struct jobs_plan *plan, const struct jobs_config *c, const char *source,
-		struct sonde_err *err)
+static int cannot_see(const char *source, struct sonde_err *err)
 {
-	CLEANUP(cleanup_free) char *whole = NULL;
-
-	if (!is_plain_path(source))
-		return err_set(err, EINVAL, "'%s' is not a plain absolute path", source);
-	whole = realpath(source, NULL);
-	if (!is_allowed_path(c, source) || (whole && !is_allowed_path(c, whole))) {
-		err_set(err, EACCES, "containers may not see '%s' here", source);
-		err_hint(err, "the server's configuration lists what they may, as 'mounts'");
-		return -EACCES;
-	}
-	if (!whole && !plan->app)
-		return err_sys(err, EINVAL, "'%s' cannot be found", source);
-	return 0;
+	err_set(err, EACCES, "containers may not see '%s' here", source);
+	err_hint(err, "the server's configuration lists what they may, as 'mounts'");
+	return -EACCES;
 }
 
-static int add_word(struct jobs_plan *plan, const char *word, struct sonde_err *err)
+/* For an answer at once: the one that counts is made when the session starts. */
+static int check_now(const struct job_mount *m, struct sonde_err *err)
 {
-	if (plan->container_arg_count == 2 * JOBS_WORDS_MAX)
-		return err_set(err, EINVAL, "app_docker_args has too many words");
-	plan->container_args[plan->container_arg_count++] = word;
-	return 0;
+	CLEANUP(cleanup_fd) int fd = mount_open(m);
+
+	if (fd == -EXDEV || fd == -ELOOP)
+		return cannot_see(m->source, err);
+	return fd < 0 ? err_sys(err, EINVAL, "'%s' cannot be found", m->source) : 0;
+}
+
+/* By its name, and where that leads now. */
+static int check_mount(const struct jobs_plan *plan, const struct jobs_config *c, struct job_mount *m, bool is_asked,
+		struct arena *arena, struct sonde_err *err)
+{
+	struct allowed_dir dir;
+
+	if (!is_plain_path(m->source))
+		return err_set(err, EINVAL, "'%s' is not a plain absolute path", m->source);
+	if (!find_allowed(c, m->source, &dir))
+		return cannot_see(m->source, err);
+	if (is_asked && !dir.is_writable) {
+		err_set(err, EACCES, "'%s' is read-only here", m->source);
+		err_hint(err, "the server's configuration allows writing by '%.*s:rw' in 'mounts'", (int)dir.bytes,
+				dir.path);
+		return -EACCES;
+	}
+	m->is_read_only = !is_asked;
+	m->beneath = arena_copy(arena, dir.path, dir.bytes);
+	if (!m->beneath)
+		return err_sys(err, ENOMEM, "cannot take the job");
+	return plan->app && !plan->app->root ? 0 : check_now(m, err);
 }
 
 static int take_volume(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
 		struct sonde_err *err)
 {
-	const char *colon = strchr(value, ':');
-	char *source = colon ? arena_copy(arena, value, (size_t)(colon - value)) : NULL;
-	const char *mode = colon ? strchr(colon + 1, ':') : NULL;
+	struct job_mount m = { .source = arena_strdup(arena, value) };
+	char *colon = m.source ? strchr(m.source, ':') : NULL, *mode = colon ? strchr(colon + 1, ':') : NULL;
 	int rc;
 
-	if (!source || colon[1] != '/')
+	if (!colon || colon[1] != '/')
 		return err_set(err, EINVAL, "a mount is SOURCE:TARGET with absolute paths, not '%s'", value);
 	if (mode && strcmp(mode, ":ro") != 0 && strcmp(mode, ":rw") != 0)
 		return err_set(err, EINVAL, "a mount is 'ro' or 'rw', not '%s'", mode + 1);
-	rc = check_source(plan, c, source, err);
+	*colon = '\0';
+	if (mode)
+		*mode = '\0';
+	m.target = colon + 1;
+	rc = check_mount(plan, c, &m, mode && mode[2] == 'w', arena, err);
 	if (rc < 0)
 		return rc;
-	if (plan->app) {
+	if (plan->app && !plan->app->root) {
 		plan->has_unused_mounts = true;
 		return 0;
 	}
-	rc = add_word(plan, "--volume", err);
-	return rc < 0 ? rc : add_word(plan, value, err);
+	if (plan->mount_count == SESSION_MOUNTS_MAX)
+		return err_set(err, EINVAL, "app_docker_args has more than %d mounts", SESSION_MOUNTS_MAX);
+	plan->mounts[plan->mount_count++] = m;
+	return 0;
 }
 
 static int take_variable(struct jobs_plan *plan, const struct jobs_config *c, const char *value, struct arena *arena,
@@ -194,6 +234,23 @@ static void write_words(struct json *j, const char *key, const char *const *word
 	json_end(j);
 }
 
+static void write_mounts(struct json *j, const struct jobs_plan *plan)
+{
+	json_key(j, "mounts");
+	json_array(j);
+	for (size_t i = 0; i < plan->mount_count; i++) {
+		const struct job_mount *m = &plan->mounts[i];
+
+		json_object(j);
+		json_kstr(j, "source", m->source);
+		json_kstr(j, "target", m->target);
+		json_kstr(j, "beneath", m->beneath);
+		json_kbool(j, "read_only", m->is_read_only);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void jobs_plan_write(struct json *j, const struct jobs_config *c, const struct jobs_plan *plan)
 {
 	static const char *const outputs[] = { "json", "openmetrics", "csv", NULL };
@@ -202,11 +259,13 @@ void jobs_plan_write(struct json *j, const struct jobs_config *c, const struct j
 	json_kstr(j, "name", plan->app_name);
 	if (plan->app)
 		write_words(j, "command", (const char *const *)plan->app->command);
-	else
+	if (plan->app && plan->app->root)
+		json_kstr(j, "rootfs", plan->app->root);
+	if (!plan->app)
 		json_kstr(j, "image", plan->app_name);
 	write_words(j, "args", (const char *const *)plan->args);
-	if (plan->container_arg_count)
-		write_words(j, "container_args", plan->container_args);
+	if (plan->mount_count)
+		write_mounts(j, plan);
 	if (plan->env_count) {
 		json_key(j, "env");
 		json_object(j);

@@ -38,6 +38,9 @@ void jobs_path(const struct jobs *q, unsigned number, const char *file, struct b
 struct entry *jobs_find(struct jobs *q, unsigned number); /* with the lock held; NULL: there is none */
 int jobs_not_found(unsigned number, struct sonde_err *err);
 
+/* DIR/NUMBER/session.yml. */
+int jobs_write_session(struct jobs *q, unsigned number, const struct jobs_plan *plan, struct sonde_err *err);
+
 void *jobs_work(void *jobs); /* a thread: one job after the other, until jobs_free */
 
 const char *jobs_state_word(enum state state);

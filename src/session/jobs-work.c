@@ -28,6 +28,16 @@ static int open_log(const struct jobs *q, unsigned number, struct sonde_err *err
 	return fd < 0 ? err_sys(err, errno, "cannot write '%s'", path.data) : fd;
 }
 
+/* Once more, as it was when the job came: since then the configuration may have become another server's. */
+static int plan_again(struct jobs *q, const struct entry *e, struct sonde_err *err)
+{
+	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
+	struct jobs_plan plan;
+	int rc = jobs_plan(&plan, q->options.config, e->app_name, e->app_args, e->app_docker_args, &arena, err);
+
+	return rc < 0 ? rc : jobs_write_session(q, e->number, &plan, err);
+}
+
 static int start(const struct jobs *q, unsigned number, struct job **job, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf file = BUF_INIT, run = BUF_INIT;
@@ -53,8 +63,10 @@ static enum state run_one(struct jobs *q, struct entry *e, int *exit_code, struc
 	static const struct job_ladder ladder = { .interrupt_ns = 5000000000, .terminate_ns = 5000000000 };
 	struct job *job = NULL;
 	bool was_cancelled = false;
-	int status = 0, rc = start(q, e->number, &job, err);
+	int status = 0, rc = plan_again(q, e, err);
 
+	if (rc == 0)
+		rc = start(q, e->number, &job, err);
 	*exit_code = -1;
 	if (rc < 0)
 		return FAILED;

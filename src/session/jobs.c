@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "launch/mounts.h"
 #include "session/jobs-private.h"
 
 #include <errno.h>
@@ -52,6 +53,7 @@ int jobs_open(struct jobs **out, const struct jobs_options *options, struct sond
 	if (!q)
 		return err_sys(err, ENOMEM, "cannot keep jobs");
 	q->options = *options;
+	mount_dir_sweep(); /* a server that was killed while a container started */
 	q->first = jobs_entries_load(options->dir);
 	for (q->end = &q->first; *q->end; q->end = &(*q->end)->next) {
 		q->count++;
@@ -133,7 +135,7 @@ static int make_dir(struct jobs *q, unsigned *number, struct sonde_err *err)
 	return err_set(err, ENOSPC, "'%s' is full", q->options.dir);
 }
 
-static int write_session(struct jobs *q, unsigned number, const struct jobs_plan *plan, struct sonde_err *err)
+int jobs_write_session(struct jobs *q, unsigned number, const struct jobs_plan *plan, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
 	struct json j;
@@ -191,7 +193,7 @@ static int enqueue(struct jobs *q, struct entry *e, const struct jobs_plan *plan
 	if (rc == 0)
 		rc = make_dir(q, &e->number, err);
 	if (rc == 0)
-		rc = write_session(q, e->number, plan, err);
+		rc = jobs_write_session(q, e->number, plan, err);
 	if (rc == 0) {
 		*q->end = e;
 		q->end = &e->next;

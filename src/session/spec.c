@@ -159,22 +159,52 @@ static int take_dataset(struct config_reader *r, yaml_node_t *value, void *into)
 }
 
 /* "SOURCE:TARGET" with or without ":ro" or ":rw". */
-static int take_mount(struct config_reader *r, const yaml_node_t *item, struct session_spec *s)
+static int parse_mount(struct config_reader *r, const yaml_node_t *item, struct job_mount *m)
 {
-	const char *text = config_text(item);
-	char *source = text ? arena_strdup(r->arena, text) : NULL;
+	char *source = arena_strdup(r->arena, config_text(item));
 	char *target = source ? strchr(source, ':') : NULL, *mode = target ? strchr(target + 1, ':') : NULL;
 
 	if (!target || *source != '/' || target[1] != '/' ||
 			(mode && strcmp(mode, ":ro") != 0 && strcmp(mode, ":rw") != 0))
 		return config_error(r, item, "a mount is SOURCE:TARGET or SOURCE:TARGET:ro, with absolute paths");
-	if (s->mount_count == SESSION_MOUNTS_MAX)
-		return config_error(r, item, "there are at most %d mounts", SESSION_MOUNTS_MAX);
 	*target++ = '\0';
 	if (mode)
 		*mode++ = '\0';
-	s->mounts[s->mount_count++] = (struct job_mount){ source, target, mode && strcmp(mode, "ro") == 0 };
+	*m = (struct job_mount){ source, target, mode && strcmp(mode, "ro") == 0, NULL };
 	return 0;
+}
+
+/* The same as a mapping, for what is confined to a directory. */
+static int parse_confined(struct config_reader *r, yaml_node_t *item, struct job_mount *m)
+{
+	static const struct config_key keys[] = {
+		{ "source", CONFIG_TEXT, offsetof(struct job_mount, source) },
+		{ "target", CONFIG_TEXT, offsetof(struct job_mount, target) },
+		{ "beneath", CONFIG_TEXT, offsetof(struct job_mount, beneath) },
+		{ "read_only", CONFIG_TRUTH, offsetof(struct job_mount, is_read_only) },
+		{ NULL },
+	};
+	int rc;
+
+	*m = (struct job_mount){ .is_read_only = true };
+	rc = config_take_map(r, item, keys, "a mount", m);
+	if (rc == 0 && (!m->source || *m->source != '/' || !m->target || *m->target != '/' || strchr(m->target, ':')))
+		return config_error(r, item, "a mount needs a 'source' and a 'target', with absolute paths");
+	if (rc == 0 && m->beneath && *m->beneath != '/')
+		return config_error(r, item, "'beneath' must be an absolute path");
+	return rc;
+}
+
+static int take_mount(struct config_reader *r, yaml_node_t *item, struct session_spec *s)
+{
+	int rc;
+
+	if (s->mount_count == SESSION_MOUNTS_MAX)
+		return config_error(r, item, "there are at most %d mounts", SESSION_MOUNTS_MAX);
+	rc = config_text(item) ? parse_mount(r, item, &s->mounts[s->mount_count])
+			       : parse_confined(r, item, &s->mounts[s->mount_count]);
+	s->mount_count += rc == 0;
+	return rc;
 }
 
 static int take_mounts(struct config_reader *r, yaml_node_t *list, void *into)

@@ -57,6 +57,12 @@ is 'and what waited' "$(state "$two")" "done"
 is 'what was cancelled stays so' "$(state "$three")" cancelled
 like 'each has its log' "$(ask "$(<url)/jobs/$two/log")" 'hello two.*bye two'
 is 'and its profile' "$(ask "$(<url)/jobs/$two/artifacts/profile.json" | jq -r .sonde_profile)" 1
+mkdir -p outside && echo secret >outside/file
+ln -s "$TEST_DIR/outside/file" "jobs/$two/run/link" && mkfifo "jobs/$two/run/pipe" && ln -s outside "jobs/$two/run/dir"
+for name in link pipe dir dir/file ../job.json %2e%2e/job.json .. nothing; do
+	like "$name is no artifact" "$(ask -o /dev/null -w '%{http_code}' -m 20 --path-as-is "$(<url)/jobs/$two/artifacts/$name")" '^40[04]$'
+done
+unlike 'nor listed' "$(ask "$(<url)/jobs/$two/artifacts")" '"(link|pipe|dir)"'
 is 'a stream of what has ended ends' "$(ask "$(<url)/jobs/$two/log/stream" | grep -c 'data: bye two')" 1
 four=$(submit "four $TEST_DIR/go")
 ok 'numbers go on' test "$four" -gt "$three"

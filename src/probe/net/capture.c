@@ -1,56 +1,32 @@
-/* The packet socket and its ring (TPACKET_V3); see capture.h. */
+/* Packets of a ring of our own, or of the helper's; see capture.h. */
 #include "probe/net/capture.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "probe/net/filter.h"
 #include "probe/probe.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <string.h>
-#include <sys/mman.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define BLOCK_BYTES (256u << 10)
-#define BLOCKS_MAX 64u
-#define FRAME_BYTES 256u
-#define FINISH_POLLS_MAX 200 /* of CAPTURE_BLOCK_MS each */
+#define BATCHES_MAX 256   /* of one pass */
+#define LAST_WORD_MS 5000 /* the helper's answer to a byte */
 #define HELPER PROBE_CAPTURE_HELPER
 
 /* The helper. */
 
-static int receive_fd(int from)
-{
-	char byte;
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = { .msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control) };
-	int fd = -1;
-	ssize_t n = recvmsg(from, &msg, MSG_CMSG_CLOEXEC);
-	const struct cmsghdr *c = n == 1 ? CMSG_FIRSTHDR(&msg) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
-}
-
-/* Its standard input is our socket; it has nothing else to read or say. */
+/* Its standard input is our socket; it reads and writes nothing else. */
 static int start_helper(const char *path, int socket, pid_t *pid)
 {
 	static char name[] = "sonde-capture";
@@ -66,178 +42,174 @@ static int start_helper(const char *path, int socket, pid_t *pid)
 	posix_spawnattr_init(&attr);
 	sigemptyset(&none);
 	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	/* In a session of its own: a key of the terminal ends the program, and the helper ends with us. */
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
 	int rc = posix_spawn(pid, path, &files, &attr, argv, env);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return -rc;
 }
 
-int probe_packet_socket(struct sonde_err *err)
+/* A message of it: 1, 0 when it has ended, -EAGAIN when none is there. */
+static int receive(int fd, struct capture_batch *b, int flags)
+{
+	ssize_t n;
+	do
+		n = recv(fd, b, sizeof(*b), flags);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? -EAGAIN : 0;
+	return n >= (ssize_t)offsetof(struct capture_batch, packets) && b->count <= CAPTURE_BATCH_MAX &&
+			(size_t)n == offsetof(struct capture_batch, packets) + b->count * sizeof(b->packets[0]);
+}
+
+/* It is there, and not for us: its group is. */
+static int refuse_outsider(const char *path, struct sonde_err *err)
+{
+	struct stat st;
+	const struct group *group = stat(path, &st) ? NULL : getgrgid(st.st_gid); /* before any thread of ours asks */
+	const char *name = group ? group->gr_name : "its group";
+	const char *user = getenv("USER");
+	err_set(err, EACCES, "cannot run '%s': it is for members of the group '%s'", path, name);
+	err_hint(err, "sudo usermod -aG %s %s; then log in again", name, user && *user ? user : "USER");
+	return -EACCES;
+}
+
+static void wait_for(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* Returns our end of its socket, after its first message. */
+static int open_helper(pid_t *pid, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	int ends[2], status = 0;
-	pid_t pid;
-	int rc = fs_prefix(&path, err);
+	CLEANUP(cleanup_free) struct capture_batch *first = malloc(sizeof(*first));
+	int ends[2];
+	int rc = first ? fs_prefix(&path, err) : err_sys(err, ENOMEM, "cannot capture packets");
 	if (rc)
 		return rc;
 	buf_adds(&path, HELPER);
 	if (access(path.data, X_OK))
-		return err_sys(err, errno, "cannot run '%s'", path.data);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return err_sys(err, errno, "cannot ask for a packet socket");
-	rc = start_helper(path.data, ends[1], &pid);
+		return errno == EACCES ? refuse_outsider(path.data, err)
+				       : err_sys(err, errno, "cannot run '%s'", path.data);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return err_sys(err, errno, "cannot ask for packets");
+	rc = start_helper(path.data, ends[1], pid);
 	close(ends[1]);
-	int fd = rc ? -1 : receive_fd(ends[0]);
+	if (!rc && receive(ends[0], first, 0) == 1)
+		return ends[0];
 	close(ends[0]);
-	while (!rc && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (fd >= 0)
-		return fd;
 	if (rc)
 		return err_sys(err, -rc, "cannot run '%s'", path.data);
+	wait_for(*pid);
 	return err_set(err, EPERM, "'%s' may not open a packet socket", path.data);
 }
 
-/* The ring. */
-
-static int map_ring(struct capture *c, unsigned blocks)
+int probe_packets_check(struct sonde_err *err)
 {
-	struct tpacket_req3 req = { .tp_block_size = BLOCK_BYTES,
-		.tp_block_nr = blocks,
-		.tp_frame_size = FRAME_BYTES,
-		.tp_frame_nr = BLOCK_BYTES / FRAME_BYTES * blocks,
-		.tp_retire_blk_tov = CAPTURE_BLOCK_MS };
-	if (setsockopt(c->fd, SOL_PACKET, PACKET_RX_RING, &req, sizeof(req)))
-		return -errno;
-	c->ring_bytes = (size_t)BLOCK_BYTES * blocks;
-	void *at = mmap(NULL, c->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
-	if (at == MAP_FAILED)
-		return -errno;
-	c->ring = at;
-	c->blocks = blocks;
+	pid_t pid;
+	int fd = open_helper(&pid, err);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	wait_for(pid);
 	return 0;
 }
 
-static int start(struct capture *c)
+/* Either way. */
+
+static int ask_helper(struct capture *c, int error, struct sonde_err *err)
 {
-	int version = TPACKET_V3;
-	struct sockaddr_ll all = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
-	int rc = setsockopt(c->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) ? -errno : -ENOMEM;
-	for (unsigned blocks = BLOCKS_MAX; rc == -ENOMEM && blocks >= 4; blocks /= 2)
-		rc = map_ring(c, blocks);
-	if (!rc && bind(c->fd, (const struct sockaddr *)(const void *)&all, sizeof(all)))
-		rc = -errno;
-	return rc;
+	struct sonde_err why = SONDE_ERR_INIT;
+	int fd = open_helper(&c->helper, &why);
+	if (fd >= 0) {
+		c->fd = fd;
+		c->is_helped = true;
+		return 0;
+	}
+	if (fd == -EACCES && err) {
+		*err = why;
+		return fd;
+	}
+	err_sys(err, error, "cannot open a packet socket");
+	err_hint(err, PROBE_HINT_SETUP);
+	return -error;
 }
 
 int capture_open(struct capture *c, struct sonde_err *err)
 {
-	struct sonde_err why = SONDE_ERR_INIT;
 	*c = (struct capture)CAPTURE_INIT;
-	c->fd = filter_socket();
-	if (c->fd == -EPERM || c->fd == -EACCES) {
-		c->fd = probe_packet_socket(&why);
-		c->is_helped = c->fd >= 0;
-	}
-	if (c->fd < 0) {
-		int error = -c->fd;
-		c->fd = -1;
-		err_sys(err, error, "cannot open a packet socket");
-		err_hint(err, PROBE_HINT_SETUP);
-		return -error;
-	}
-	int rc = start(c);
-	if (rc) {
-		capture_release(c);
-		err_sys(err, -rc, "cannot capture packets");
-	}
-	return rc;
+	int rc = packet_ring_open(&c->ring);
+	c->fd = c->ring.fd;
+	if (rc == -EPERM || rc == -EACCES)
+		return ask_helper(c, -rc, err);
+	return rc ? err_sys(err, -rc, "cannot capture packets") : 0;
 }
 
-/* Packets are stamped with the time of day. */
-static int64_t real_to_mono_ns(void)
+/* What has ended stays readable, and its number is being waited for: from now on by that number nothing comes. */
+static void quieten(struct capture *c)
 {
-	struct timespec real, mono;
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	clock_gettime(CLOCK_REALTIME, &real);
-	return (mono.tv_sec - real.tv_sec) * 1000000000ll + (mono.tv_nsec - real.tv_nsec);
+	CLEANUP(cleanup_fd) int nothing = eventfd(0, EFD_CLOEXEC);
+	if (nothing >= 0)
+		dup3(nothing, c->fd, O_CLOEXEC);
 }
 
-static bool read_frame(const struct tpacket3_hdr *h, size_t room, int64_t shift_ns, struct net_packet *p)
+/* Up to `max` messages, waiting at most wait_ms for each. Returns how many packets came. */
+static uint64_t take_batches(struct capture *c, unsigned max, int wait_ms, packet_take *take, void *arg)
 {
-	const struct sockaddr_ll *from = (const void *)((const uint8_t *)h + TPACKET_ALIGN(sizeof(*h)));
-	if (TPACKET_ALIGN(sizeof(*h)) + sizeof(*from) > room || h->tp_net > room || h->tp_snaplen > room - h->tp_net)
-		return false;
-	p->ts_ns = (int64_t)h->tp_sec * 1000000000 + h->tp_nsec + shift_ns;
-	p->interface = from->sll_ifindex;
-	p->is_outgoing = from->sll_pkttype == PACKET_OUTGOING;
-	p->vlan = h->tp_status & TP_STATUS_VLAN_VALID ? (int32_t)(h->hv1.tp_vlan_tci & 0xfff) : -1;
-	return packet_parse(&p->ip, (const uint8_t *)h + h->tp_net, h->tp_snaplen, h->tp_len);
-}
-
-static uint64_t take_block(struct capture *c, const struct tpacket_block_desc *b,
-		void (*take)(void *arg, const struct net_packet *p), void *arg)
-{
-	int64_t shift_ns = real_to_mono_ns();
-	uint32_t count = b->hdr.bh1.num_pkts, at = b->hdr.bh1.offset_to_first_pkt;
+	CLEANUP(cleanup_free) struct capture_batch *b = malloc(sizeof(*b));
+	struct pollfd ready = { .fd = c->fd, .events = POLLIN };
 	uint64_t taken = 0;
-	for (uint32_t i = 0; i < count && at + sizeof(struct tpacket3_hdr) <= BLOCK_BYTES; i++) {
-		const struct tpacket3_hdr *h = (const void *)((const uint8_t *)b + at);
-		struct net_packet p;
-		if (read_frame(h, BLOCK_BYTES - at, shift_ns, &p))
-			take(arg, &p);
-		taken++;
-		if (!h->tp_next_offset)
+	if (c->has_ended)
+		return 0;
+	for (unsigned i = 0; b && i < max && !c->has_ended; i++) {
+		if (wait_ms && poll(&ready, 1, wait_ms) == 0)
 			break;
-		at += h->tp_next_offset;
+		int rc = receive(c->fd, b, MSG_DONTWAIT);
+		if (rc == -EAGAIN)
+			break;
+		c->has_ended = rc == 0 || b->is_last;
+		if (rc == 0)
+			break;
+		c->dropped = b->dropped;
+		taken += b->count;
+		for (uint32_t k = 0; k < b->count; k++)
+			take(arg, &b->packets[k]);
 	}
-	c->packets += count;
+	if (c->has_ended)
+		quieten(c);
 	return taken;
 }
 
-uint64_t capture_pass(struct capture *c, void (*take)(void *arg, const struct net_packet *p), void *arg)
+uint64_t capture_pass(struct capture *c, packet_take *take, void *arg)
 {
-	uint64_t taken = 0;
-	for (unsigned i = 0; i < c->blocks; i++) {
-		struct tpacket_block_desc *b = (void *)(c->ring + (size_t)c->at * BLOCK_BYTES);
-		if (!(__atomic_load_n(&b->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
-			break;
-		taken += take_block(c, b, take, arg);
-		__atomic_store_n(&b->hdr.bh1.block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-		c->at = (c->at + 1) % c->blocks;
-	}
-	return taken;
+	return c->is_helped ? take_batches(c, BATCHES_MAX, 0, take, arg) : packet_ring_pass(&c->ring, take, arg);
+}
+
+void capture_finish(struct capture *c, packet_take *take, void *arg)
+{
+	if (!c->is_helped)
+		packet_ring_finish(&c->ring, take, arg);
+	else if (!c->has_ended && send(c->fd, "", 1, MSG_NOSIGNAL) == 1)
+		take_batches(c, UINT32_MAX, LAST_WORD_MS, take, arg);
 }
 
 void capture_count_drops(struct capture *c)
 {
-	struct tpacket_stats_v3 s;
-	socklen_t n = sizeof(s);
-	if (getsockopt(c->fd, SOL_PACKET, PACKET_STATISTICS, &s, &n))
-		return;
-	c->dropped += s.tp_drops; /* each call starts anew */
-	c->arrived += s.tp_packets - s.tp_drops;
-}
-
-/* The block that is being filled becomes ours when its time is over, on a busy machine some time after that. */
-void capture_finish(struct capture *c, void (*take)(void *arg, const struct net_packet *p), void *arg)
-{
-	struct pollfd ready = { .fd = c->fd, .events = POLLIN };
-	capture_count_drops(c);
-	uint64_t wanted = c->arrived; /* what comes from now on is not of the run */
-	capture_pass(c, take, arg);
-	for (int i = 0; c->packets < wanted && i < FINISH_POLLS_MAX; i++) {
-		poll(&ready, 1, CAPTURE_BLOCK_MS);
-		capture_pass(c, take, arg);
-	}
+	if (c->is_helped)
+		return; /* each batch has the count */
+	packet_ring_count(&c->ring);
+	c->dropped = c->ring.dropped;
 }
 
 void capture_release(struct capture *c)
 {
-	if (c->ring)
-		munmap(c->ring, c->ring_bytes);
-	if (c->fd >= 0)
+	if (c->is_helped) {
 		close(c->fd);
+		wait_for(c->helper);
+	}
+	packet_ring_release(&c->ring);
 	*c = (struct capture)CAPTURE_INIT;
 }

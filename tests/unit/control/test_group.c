@@ -194,6 +194,26 @@ static void warden(void **state)
 	assert_int_equal(warden_beat(&w), -EPIPE);
 }
 
+/* Where the board was there may be another file now, of another user even: it stays as it is. */
+static void only_boards_have_knobs(void **state)
+{
+	static const char zeros[1 << 16];
+	struct change_place place = { .kind = CHANGE_KNOB, .knob = 1 };
+	char own[FS_TEMP_BYTES], text[CHANGE_TEXT_BYTES];
+	struct buf now = BUF_INIT;
+
+	(void)state;
+	assert_int_equal(fs_temp_dir(own, "sonde-unit-knob", NULL), 0);
+	snprintf(place.path, sizeof(place.path), "%.300s/board", own);
+	assert_int_equal(fs_replace_file(AT_FDCWD, place.path, zeros, sizeof(zeros), NULL), 0);
+	assert_int_equal(change_read(&place, text), -EBADMSG);
+	assert_int_equal(change_write(&place, "00000000000000ff"), -EBADMSG);
+	assert_int_equal(fs_read_file(AT_FDCWD, place.path, sizeof(zeros), &now, NULL), 0);
+	assert_memory_equal(now.data, zeros, sizeof(zeros));
+	buf_release(&now);
+	fs_remove_tree(AT_FDCWD, own);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +222,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_is_in_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(warden, set_up, tear_down),
+		cmocka_unit_test(only_boards_have_knobs),
 	};
 
 	return RUN_TESTS(tests);

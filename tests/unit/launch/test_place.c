@@ -349,6 +349,32 @@ static void mounts_may_be_read_only(void **state)
 	assert_int_equal(access("/somewhere", F_OK), -1);
 }
 
+/* Links in a root were made for that root: nothing is made outside of it. */
+static void a_hostile_root_leads_nowhere(void **state)
+{
+	char dir[] = "/tmp/sonde-place.XXXXXX", path[64], outside[64];
+	struct job_mount mount = { .source = "/etc", .target = "/mnt/made", .is_read_only = true };
+	struct job_place place = { .kind = JOB_SANDBOX, .root = path, .mounts = &mount, .mount_count = 1 };
+	struct job_spec spec = JOB_SPEC_INIT;
+	struct job *job = NULL;
+	assert_non_null(mkdtemp(dir));
+	snprintf(outside, sizeof(outside), "%s/outside", dir);
+	assert_int_equal(mkdir(outside, 0755), 0);
+	snprintf(path, sizeof(path), "%s/root", dir);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/root/mnt", dir);
+	assert_int_equal(symlink(outside, path), 0);
+	snprintf(path, sizeof(path), "%s/root", dir);
+	spec.place = &place;
+	spec.argv = ARGV("true");
+	if (!is_missing(&place)) {
+		assert_int_not_equal(job_start(&job, &spec, NULL), 0); /* there is nothing to run in it either */
+		snprintf(outside, sizeof(outside), "%s/outside/made", dir);
+		assert_int_equal(access(outside, F_OK), -1);
+	}
+	assert_int_equal(fs_remove_tree(AT_FDCWD, dir), 0);
+}
+
 static void a_network_of_its_own(void **state)
 {
 	struct job_place place = { .kind = JOB_SANDBOX, .has_own_network = true };
@@ -523,6 +549,7 @@ int main(void)
 		cmocka_unit_test(a_job_can_be_given_more),
 		cmocka_unit_test(what_it_writes_vanishes),
 		cmocka_unit_test(mounts_may_be_read_only),
+		cmocka_unit_test(a_hostile_root_leads_nowhere),
 		cmocka_unit_test(a_network_of_its_own),
 		cmocka_unit_test(start_in_its_directory),
 		cmocka_unit_test(our_death_ends_it),

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ID "13ee4d3c00783571c581602d41361108f2c49c125a7fab0f0563957f3f944c40"
@@ -55,12 +56,50 @@ static void docker(void **state)
 	fs_remove_tree(AT_FDCWD, root);
 }
 
+static bool env_names(int root, const char *wanted)
+{
+	char name[64] = "";
+
+	return live_container_env(root, name, sizeof(name)) && strcmp(name, wanted) == 0;
+}
+
+/* The file is the container's: a link to the host's files is resolved in its root, and a pipe is not waited for. */
+static void containerenv(void **state)
+{
+	char top[512], path[700], outside[700];
+
+	(void)state;
+	assert_int_equal(fs_temp_dir(top, "sonde-unit-env", NULL), 0);
+	snprintf(outside, sizeof(outside), "%s/secret", top);
+	assert_int_equal(fs_replace_file(AT_FDCWD, outside, "name=\"secret\"", 13, NULL), 0);
+	snprintf(path, sizeof(path), "%s/root/run", top);
+	assert_int_equal(fs_mkdir_p(path, 0700, NULL), 0);
+	snprintf(path, sizeof(path), "%s/root", top);
+	int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	strncat(path, "/run/.containerenv", sizeof(path) - strlen(path) - 1);
+	assert_false(env_names(root, ""));
+	assert_int_equal(symlink(outside, path), 0);
+	assert_false(env_names(root, "secret"));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("../../secret", path), 0);
+	assert_false(env_names(root, "secret"));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_false(env_names(root, ""));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(fs_replace_file(AT_FDCWD, path, "engine=\"podman\"\nname=\"camera\"\n", 31, NULL), 0);
+	assert_true(env_names(root, "camera"));
+	close(root);
+	fs_remove_tree(AT_FDCWD, top);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(id),
 		cmocka_unit_test(conmon),
 		cmocka_unit_test(docker),
+		cmocka_unit_test(containerenv),
 	};
 
 	return RUN_TESTS(tests);
