@@ -2,8 +2,8 @@
 # --syscalls changes nothing of what a program does: signals, stops, interrupted calls, exec, vfork, threads, its end.
 . "$(dirname "$0")/../lib/tap.sh"
 
-[[ -x ${UPRIGHT:-} ]] || skip_all 'no static C library here'
-BUSY=$(command -v busybox) || skip_all 'busybox is not installed'
+[[ -x ${UPRIGHT:-} ]] || skip_service 'no static C library here (libc6-dev)'
+BUSY=$(command -v busybox) || skip_service 'busybox is not installed'
 mkdir bare watched
 bash -c 'cd bare && exec "$@"' bash "$UPRIGHT" >bare.out 2>bare.err
 bare=$?
