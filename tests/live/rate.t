@@ -55,8 +55,7 @@ ok 'the counter stays' test "$total" = "$(sample sonde_app_frames_total)" -a "$t
 poll grep -qs 'the camera stands still' journal.ndjson
 like 'a rule looks at it' "$(<journal.ndjson)" 'sonde_app_frames_per_second.* = 0'
 rm quiet
-poll flows
-pass 'and it begins again'
+ok 'and it begins again' poll flows
 touch stop
 wait "$app"
 is 'an application that has ended has none' "$(sample sonde_app_frames_per_second)" ''
