@@ -20,6 +20,10 @@ name_test silent '#!/bin/sh
 exit 77'
 name_test hangs '#!/bin/sh
 exec sleep 1000'
+name_test endless '#!/bin/sh
+echo $$ >pid.new
+mv pid.new pid
+exec sleep 1000'
 name_test some '#!/bin/sh
 echo "ok 1 - this"
 echo "ok 2 - that # SKIP only root may mount"
@@ -57,6 +61,7 @@ foreach name : ['some', 'none', 'cmocka', 'fails', 'ends']
   test(name, find_program('./' + name), protocol: 'tap', suite: 'good')
 endforeach
 test('hangs', find_program('./hangs'), timeout: 1, suite: 'slow')
+test('endless', find_program('./endless'), timeout: 900, workdir: meson.current_source_dir(), suite: 'slow')
 EOF2
 cd ..
 RUN_TESTS=$SOURCE_DIR/tools/run-tests
@@ -86,6 +91,14 @@ like 'the slowest are printed' "$out" $'\nslowest:\n +[0-9.]+ s  '
 run "$RUN_TESTS" -C project/build hangs
 is 'a test that hangs has failed' "$status" 1
 like 'with its name' "$out" $'\nfailed:\n  hangs: TIMEOUT\n0 passed, 1 failed'
+"$RUN_TESTS" -C project/build endless >stopped.out 2>&1 &
+runner=$!
+for _ in $(seq 600); do [[ -e project/pid ]] && break; sleep 0.1; done
+kill -TERM $runner
+wait $runner
+is 'a run that is stopped has failed' "$?" 1
+like 'it names the test that ran' "$(<stopped.out)" $'\nfailed:\n  endless: INTERRUPT\n0 passed, 1 failed'
+ok 'and has ended it' test ! -e "/proc/$(<project/pid)"
 run "$RUN_TESTS" -C project/build --suite nosuch
 is 'no test at all is a failure' "$status" 1
 run "$RUN_TESTS" -C project/build some nosuch
