@@ -34,10 +34,10 @@ export PYTHONDONTWRITEBYTECODE=1 ANNOTATE_DIR=.
 
 for test in one.t all.t one.py all.py one-annotate.py; do
 	[[ $test == *.py ]] && with=/usr/bin/python3 || with=bash
-	run env -u CI $with $test
+	run env -u CI "$with" "$test"
 	is "$test: elsewhere it passes" "$status" 0
 	like "$test: as a skip with its reason" "$out" '# SKIP (jq|podman) is not installed'
-	run env CI=true $with $test
+	run env CI=true "$with" "$test"
 	is "$test: in CI it fails" "$status" 1
 	like "$test: with the reason" "$out" 'not ok 1 .*(jq|podman) is not installed'
 	unlike "$test: and skips nothing" "$out" 'SKIP'
