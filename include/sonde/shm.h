@@ -28,7 +28,8 @@
  * takes a free chunk, or adopts the chunk of a dead thread, by compare and swap;
  * the drainer turns a dead thread's word into FULL the same way and stores 0 only
  * after it has zeroed what it read. A free chunk's tail has no room: a hook that was
- * interrupted just before it reserved there looks for its thread's new chunk.
+ * interrupted just before it reserved there looks for its thread's new chunk. The
+ * owner writes the tail last: a chunk without a valid tail has no head to read yet.
  *
  * Everything here can be scribbled over by the watched program: readers bound
  * every index and trust nothing. The layout changes only with SONDE_SHM_VERSION.

@@ -59,14 +59,23 @@ static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk
 	return true;
 }
 
+/* The owner's word is there a moment before the head of the chunk; with its tail the head is written. */
+static bool is_begun(const struct sonde_chunk *c)
+{
+	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_ACQUIRE);
+	return tail >= SONDE_CHUNK_FIRST && tail < SONDE_TAIL_CLOSED;
+}
+
 bool drain_walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
 		bool is_closed, bool is_last_chance)
 {
+	if (!state->at && !is_begun(c))
+		return true;
 	if (!state->at) {
 		/* Where a recorder that died had got to; 0 when nobody has read it yet. */
 		uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
-		bool is_begun = d->epollfd < 0 && drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
-		state->at = is_begun ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
+		bool is_read = d->epollfd < 0 && drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
+		state->at = is_read ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
 		state->pid = p->pid;
 		state->tid = c->tid;
 		drain_pair(d, c->start_ticks, c->start_mono_ns);

@@ -1,39 +1,13 @@
 #!/bin/bash
-# The public analyzer's table of a real training job, row by row.
+# The layers of a training job, row by row: as it was made, and as the public analyzer published them.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$SOURCE_DIR/tests/lib/dlio.sh"
 
-data=$SOURCE_DIR/../shared/data/dftracer-dlio
-[[ -d $data ]] || skip_all "no traces in ../shared/data/dftracer-dlio"
-
-"$SONDE" import "$data" -o job >/dev/null
-run "$SONDE" summary job --rules dlio --json
-is 'summary exits with 0' "$status" 0
-is 'and has nothing to complain of' "$err" ''
 # fact FILTER: a value of the summary.
 fact() { jq -r "$1" <<<"$out"; }
-# layer NAME: events and MiB of a layer.
-layer() { fact ".layers.layers[] | select(.layer == \"$1\") | \"\\(.events) \\(if .bytes then .bytes / 1048576 * 1000 | round / 1000 else \"-\" end)\""; }
-
-is 'job time in nanoseconds' "$(fact .wall_ns)" 56695354000
-is 'processes' "$(fact .processes)" 8
-is 'hosts' "$(fact .layers.hosts)" 1
-is 'App' "$(layer App)" '8 -'
-is 'Training' "$(layer Training)" '40 -'
-is 'Compute' "$(layer Compute)" '200 -'
-is 'Fetch Data' "$(layer 'Fetch Data')" '160 -'
-is 'Data Loader' "$(layer 'Data Loader')" '808 -'
-is 'Data Loader Fork' "$(layer 'Data Loader Fork')" '96 0'
-is 'Reader' "$(layer Reader)" '4008 -'
-is 'Reader POSIX (Lustre)' "$(layer 'Reader POSIX (Lustre)')" '10432 111833.161'
-is 'Checkpoint' "$(layer Checkpoint)" '8 -'
-is 'Checkpoint POSIX (Lustre)' "$(layer 'Checkpoint POSIX (Lustre)')" '45 0.011'
-is 'Other POSIX' "$(layer 'Other POSIX')" '96 0'
-is 'events in layers, each once' "$(fact .layers.events)" 15805
-is 'events as DFAnalyzer counts' "$(fact .layers.events_as_dfanalyzer)" 15901
-is 'there are no other layers' "$(fact '.layers.layers | length')" 11
 
 # The times, from all begins and ends in order.
-cat >truth.py <<'EOF'
+cat >"$TEST_DIR/truth.py" <<'EOF'
 import glob, gzip, json, sys
 records = [json.loads(l) for p in sorted(glob.glob(sys.argv[1] + "/*.gz")) for l in gzip.open(p, "rt") if l.startswith("{")]
 paths = {r["args"]["value"]: r["args"]["name"] for r in records if r["name"] == "FH"}
@@ -69,22 +43,49 @@ print(total(lambda i, a, c: i), total(lambda i, a, c: i and not c), total(lambda
       total(lambda i, a, c: a and not c), total(lambda i, a, c: c), total(lambda i, a, c: c and not i),
       total(lambda i, a, c: c and not a))
 EOF
-truth=$(/usr/bin/python3 truth.py "$data")
-is 'I/O, application I/O and compute, and each without the other, to the microsecond' \
-	"$(fact '.layers | "\(.io_ns) \(.unoverlapped_io_ns) \(.app_io_ns) \(.unoverlapped_app_io_ns) \(.compute_ns) \(.unoverlapped_compute_ns) \(.unoverlapped_app_compute_ns)"')" \
-	"$truth"
-is 'the views by time add up' "$(fact '[.layers.by_time[].io_ns] | add')" "$(fact .layers.io_ns)"
-is 'every process has a view' "$(fact '.layers.by_process | length')" 8
-is 'reads of 3 sizes: the smallest' "$(fact '.io.by_call[] | select(.call == "pread") | .size_min')" \
-	"$(zcat "$data"/*.gz | grep '"name":"pread"' | grep -o '"ret":[0-9]*' | cut -d: -f2 | sort -n | head -1)"
-is 'and the largest' "$(fact '.io.by_call[] | select(.call == "pread") | .size_max')" \
-	"$(zcat "$data"/*.gz | grep '"name":"pread"' | grep -o '"ret":[0-9]*' | cut -d: -f2 | sort -n | tail -1)"
+TIMES='"\(.io_ns) \(.unoverlapped_io_ns) \(.app_io_ns) \(.unoverlapped_app_io_ns) \(.compute_ns) \(.unoverlapped_compute_ns) \(.unoverlapped_app_compute_ns)"'
 
-run "$SONDE" summary job --rules dlio --full
-is 'in full: exits with 0' "$status" 0
-like 'it has the layers' "$out" 'Reader POSIX \(Lustre\) +io +10.4 k'
-like 'and says what was not recorded' "$out" 'CPU: CPU samples were not recorded'
-run "$SONDE" analyze job --json
-is 'analyze is the same command' "$(jq .wall_ns <<<"$out")" 56695354000
+check_layers() {
+	local name=$1 layer
+	while read -r layer; do
+		is "$name: $layer" "$(fact ".layers.layers[] | select(.layer == \"$layer\") | \"\(.events) \((.bytes // 0) / 1048576 * 1000 | round / 1000)\"")" \
+			"$(truth ".layers.\"$layer\" | \"\(.events) \(.mib)\"")"
+	done < <(truth '.layers | keys[]')
+	is "$name: there are no other layers" "$(fact '.layers.layers | length')" "$(truth '.layers | length')"
+	is "$name: events in layers, each once" "$(fact .layers.events)" "$(truth .events_in_layers)"
+	is "$name: events as DFAnalyzer counts" "$(fact .layers.events_as_dfanalyzer)" "$(truth .events_as_dfanalyzer)"
+}
 
+check_times() {
+	local name=$1 data=$2
+	is "$name: I/O, application I/O and compute, and each without the other, to the microsecond" \
+		"$(fact ".layers | $TIMES")" "$(/usr/bin/python3 "$TEST_DIR/truth.py" "$data")"
+	[[ $(truth .times) == null ]] || is "$name: which is how the job was made" "$(fact ".layers | $TIMES")" "$(truth ".times | $TIMES")"
+	is "$name: the views by time add up" "$(fact '[.layers.by_time[].io_ns] | add')" "$(fact .layers.io_ns)"
+}
+
+check_job() {
+	local name=$1 data=$2
+	"$SONDE" import "$data" -o job >/dev/null
+	run "$SONDE" summary job --rules dlio --json
+	is "$name: summary exits with 0" "$status" 0
+	is "$name: and has nothing to complain of" "$err" ''
+	is "$name: job time in nanoseconds" "$(fact .wall_ns)" "$(truth .job_ns)"
+	is "$name: processes" "$(fact .processes)" "$(truth .processes)"
+	is "$name: hosts" "$(fact .layers.hosts)" "$(truth .hosts)"
+	check_layers "$name"
+	check_times "$name" "$data"
+	is "$name: every process has a view" "$(fact '.layers.by_process | length')" "$(truth .processes)"
+	is "$name: the smallest read" "$(fact '.io.by_call[] | select(.call == "pread") | .size_min')" "$(truth .read_min)"
+	is "$name: and the largest" "$(fact '.io.by_call[] | select(.call == "pread") | .size_max')" "$(truth .read_max)"
+
+	run "$SONDE" summary job --rules dlio --full
+	is "$name: in full: exits with 0" "$status" 0
+	like "$name: it has the layers" "$out" "Reader POSIX \(Lustre\) +io +$(truth '.layers."Reader POSIX (Lustre)".events / 1000 | floor')\.[0-9]+ k"
+	like "$name: and says what was not recorded" "$out" 'CPU: CPU samples were not recorded'
+	run "$SONDE" analyze job --json
+	is "$name: analyze is the same command" "$(jq .wall_ns <<<"$out")" "$(truth .job_ns)"
+}
+
+each_dlio_job check_job
 done_testing

@@ -33,7 +33,7 @@ timeout 200 "$SONDE_TEST_CONTAINER" >unit.log 2>&1 </dev/null
 is 'jobs in containers' "$?" 0 || diag "$(cat unit.log)"
 is 'no container is left' "$(ours)" 0
 
-if [ -x "$SONDE" ]; then
+if ok 'sonde is staged' test -x "$SONDE"; then
 	mkdir work
 	run timeout 100 "$SONDE" record -o bundle --image "$SONDE_TEST_IMAGE" --engine-arg=--network=none -- sh -c 'echo in the image; exit 6'
 	is 'record --image gives the command'\''s code' "$status" 6

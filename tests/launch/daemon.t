@@ -3,7 +3,7 @@
 # be made to. The first process waits until it is observed, and where it cannot, the program runs all the same.
 . "$(dirname "$0")/../lib/tap.sh"
 
-[ -x "$SONDE_STAGE/libexec/sonde/sonde-hold" ] || skip_all 'no static C library here'
+[ -x "$SONDE_STAGE/libexec/sonde/sonde-hold" ] || skip_service 'no static C library here (libc6-dev)'
 export ENGINE=$PWD/engine TMPDIR=$PWD/tmp
 mkdir engine tmp
 mkfifo engine/ask

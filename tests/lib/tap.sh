@@ -74,12 +74,12 @@ fail() {
 
 # ok NAME COMMAND...: the command succeeds.
 ok() {
-	local name=$1
+	local tap_name=$1 # not `name`: the command may use one of the test's
 	shift
 	if "$@" >&2; then # what it prints is no result
-		pass "$name"
+		pass "$tap_name"
 	else
-		fail "$name"
+		fail "$tap_name"
 		diag "failed: $*"
 		return 1
 	fi

@@ -114,8 +114,7 @@ fi
 touch plain.stop
 wait "$plain_app" "$grouped_app"
 gone() { test -z "$(page_of "sonde_processes{app=\"plain-$name\"}")"; }
-poll gone
-pass 'until it ends'
+ok 'until it ends' poll gone
 kill "$live"
 wait "$live"
 echo 9000000000000000000 >"$dir/$$.process"

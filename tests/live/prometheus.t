@@ -87,16 +87,14 @@ poll has_exemplars "$prom" || diag "$(tail -n 5 prom.log)"
 like 'exemplars: the greatest value, and whose it was, with a native histogram' "$(exemplars "$prom")" '^[1-9][0-9]* 1$'
 poll has_exemplars "$text" || diag "$(tail -n 5 prom-text.log)"
 is 'and in OpenMetrics the same' "$(exemplars "$text")" "$(exemplars "$prom")"
-poll answers "app:sonde_steps:rate1m{app=\"$name\"}"
-pass 'the recording rule is evaluated'
+ok 'the recording rule is evaluated' poll answers "app:sonde_steps:rate1m{app=\"$name\"}"
 poll grep -q 'firing Deep' hooks
 is 'an alert comes to the webhook' "$(head -n 1 hooks)" '4 firing Deep'
 
 touch stop
 wait "$app"
 gone() { test -z "$(query "sonde_processes{app=\"$name\"}")"; }
-poll gone
-pass 'an application that has ended is stale at once'
+ok 'an application that has ended is stale at once' poll gone
 for pid in "$prometheus" "$prometheus_text" "$alertmanager" "$hook" "$live"; do
 	kill "$pid"
 	wait "$pid" 2>/dev/null

@@ -12,8 +12,7 @@ name=push-test-$$
 start_app "$name"
 start_live url --config live.yml
 has() { curl -s "http://127.0.0.1:$port/metrics" | grep -q "sonde_app_frames_seen_total{app=\"$name\".*} 3"; }
-poll has
-pass 'the Pushgateway has the metrics'
+ok 'the Pushgateway has the metrics' poll has
 poll grep -q "sonde_app_frames_seen_total{app=\"$name\"} 3" sonde.prom
 is 'the text file too, and others can read it' "$(stat -c %a sonde.prom)" 644
 run promtool check metrics <sonde.prom
@@ -21,8 +20,7 @@ is 'promtool is content' "$status" 0
 kill "$gateway"
 wait "$gateway" 2>/dev/null
 undelivered() { curl -s "$(<url)/metrics" | grep -q 'sonde_live_undelivered_total [1-9]'; }
-poll undelivered
-pass 'what cannot be delivered is counted'
+ok 'what cannot be delivered is counted' poll undelivered
 touch stop
 wait "$app"
 kill "$live"

@@ -54,8 +54,7 @@ test "$status" = 127 || is 'promtool is content' "$status" 0
 touch stop
 wait "$pusher" 2>/dev/null
 gone() { ! curl -s "$(<url)/metrics" | grep -q 'sonde_app_many'; }
-poll gone
-pass 'a dead client is gone'
+ok 'a dead client is gone' poll gone
 kill "$live"
 wait "$live"
 is 'the server ends well' "$?" 0

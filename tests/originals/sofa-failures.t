@@ -150,5 +150,7 @@ if (($(id -u) == 0)); then
 	else
 		skip 'an ordinary user' 'cannot reach the build'
 	fi
+else
+	skip 'an ordinary user' 'only root can become another user'
 fi
 done_testing

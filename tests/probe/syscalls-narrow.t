@@ -3,7 +3,7 @@
 # missing is said, and what such a program executes is seen again.
 . "$(dirname "$0")/../lib/tap.sh"
 
-[[ -x ${TWIN_STATIC:-} ]] || skip_all 'no static C library here'
+[[ -x ${TWIN_STATIC:-} ]] || skip_service 'no static C library here (libc6-dev)'
 cc -m32 -nostdlib -static -o narrow "$SOURCE_DIR/tests/probe/narrow.S" 2>/dev/null || skip_all 'the compiler makes no 32-bit programs'
 ./narrow /bin/true >/dev/null 2>&1 || skip_all 'the kernel runs no 32-bit programs'
 mkdir work

@@ -3,7 +3,7 @@
 # or absent. It is the way where BPF cannot be loaded, and ptrace is the one where neither can.
 . "$(dirname "$0")/../lib/tap.sh"
 
-[[ -x ${NAMES:-} ]] || skip_all 'no static C library here'
+[[ -x ${NAMES:-} ]] || skip_service 'no static C library here (libc6-dev)'
 (($(id -u) == 0)) || skip_all 'only root may open tracepoints'
 # tracefs in a mount namespace of our own: the machine stays as it is.
 traced() { unshare --mount bash -c 'mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"' bash "$@"; }

@@ -2,8 +2,8 @@
 # --syscalls changes nothing of what a program does: signals, stops, interrupted calls, exec, vfork, threads, its end.
 . "$(dirname "$0")/../lib/tap.sh"
 
-[[ -x ${UPRIGHT:-} ]] || skip_all 'no static C library here'
-BUSY=$(command -v busybox) || skip_all 'busybox is not installed'
+[[ -x ${UPRIGHT:-} ]] || skip_service 'no static C library here (libc6-dev)'
+BUSY=$(command -v busybox) || skip_service 'busybox is not installed'
 mkdir bare watched
 bash -c 'cd bare && exec "$@"' bash "$UPRIGHT" >bare.out 2>bare.err
 bare=$?
@@ -18,13 +18,13 @@ is 'an interrupted call is one row' "$("$SONDE" events --json watched/run | jq -
 # A recorder that dies does not take the program with it.
 "$SONDE" record -o killed --probes trace --syscalls -- sh -c "echo \$\$ >pid; \"$BUSY\" sh -c 'sleep 1; echo still here >alive'" 2>/dev/null &
 recorder=$!
-for _ in $(seq 100); do [[ -s pid ]] && break; sleep 0.05; done
+for _ in $(seq 1200); do [[ -s pid ]] && break; sleep 0.05; done
 watcher=$(pgrep -P $recorder -x sonde-watcher)
 kill -9 $recorder
 wait $recorder 2>/dev/null
-for _ in $(seq 100); do [[ -e alive ]] && break; sleep 0.05; done
+for _ in $(seq 1200); do [[ -e alive ]] && break; sleep 0.05; done
 is 'a program whose recorder is killed goes on' "$(cat alive 2>/dev/null)" 'still here'
-for _ in $(seq 100); do [[ -n $watcher && -e /proc/$watcher ]] || break; sleep 0.05; done
+for _ in $(seq 1200); do [[ -n $watcher && -e /proc/$watcher ]] || break; sleep 0.05; done
 ok 'its watcher was there' test -n "$watcher"
 ok 'and is no more' test ! -e "/proc/$watcher"
 run "$SONDE" recover killed

@@ -79,7 +79,7 @@ if /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
 	run bash -e gitlab.sh
 	like 'GitLab: the script runs and leaves its metrics' "$status $(<metrics.txt)" '0 .*sonde_session_wall_seconds.*# EOF'
 else
-	skip 'the steps of GitHub and GitLab' 'python3-yaml is not installed'
+	skip_missing 'the steps of GitHub and GitLab' 'python3-yaml is not installed'
 fi
 
 if command -v systemd-analyze >/dev/null; then
@@ -88,6 +88,6 @@ if command -v systemd-analyze >/dev/null; then
 		is "systemd finds nothing wrong with $unit" "$status$out$err" 0
 	done
 else
-	skip 'systemd finds nothing wrong with the units' 'systemd-analyze is not installed'
+	skip_missing 'systemd finds nothing wrong with the units' 'systemd-analyze is not installed'
 fi
 done_testing

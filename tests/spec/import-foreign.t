@@ -147,6 +147,8 @@ if perf record -q -g -e cpu-clock -F 999 -o perf.data sh -c 'seq 100000 | sort -
 	is 'with every sample' "$(rows sample real | wc -l)" "$(grep -c 'cpu-clock' perf.txt)"
 	is 'and every frame' "$("$SONDE" export --to folded real | awk '{ n = split($0, a, ";") - 1; total += n * $NF } END { print total }')" \
 		"$(grep -cP '^\s+[0-9a-f]+ ' perf.txt)"
+elif ! command -v perf >/dev/null; then
+	skip_missing "perf's own text is imported" 'linux-perf is not installed'
 else
 	skip "perf's own text is imported" 'perf cannot sample here'
 fi

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A trace that was imported and exported again has every record it had; one of a recorded run is valid and complete.
 . "$(dirname "$0")/../lib/tap.sh"
+. "$SOURCE_DIR/tests/lib/dlio.sh"
 
 cat >records.py <<'EOF'
 import glob, gzip, json, sys
@@ -65,16 +66,15 @@ is 'has the same lines as without compression' "$(zcat long.pfw.gz | md5sum)" "$
 run "$SONDE" export --to pfw -o /no/such/x.gz long
 is 'a name that cannot be made is an error' "$status" 1
 
-data=$SOURCE_DIR/../shared/data/dftracer-dlio
-if [[ -d $data ]]; then
-	"$SONDE" import -q "$data" -o job
+check_job() {
+	"$SONDE" import -q "$2" -o job
 	"$SONDE" export --to pfw -o job.pfw job
-	zcat "$data"/*.gz | sed 's/^\]\[$//; s/^[][]*//' >all.pfw
-	run python3 records.py all.pfw job.pfw
-	is 'a whole job comes back' "$(sed -n 1p <<<"$out")" "$(sed -n 2p <<<"$out")"
-else
-	skip 'a whole job comes back' 'no traces in ../shared/data'
-fi
+	for file in "$2"/*.gz; do zcat "$file" && echo; done >all.pfw
+	run python3 "$TEST_DIR/records.py" all.pfw job.pfw
+	is "$1: a whole job comes back" "$(sed -n 1p <<<"$out")" "$(sed -n 2p <<<"$out")"
+	is "$1: with every record" "$(sed -n 's/ .*//p;q' <<<"$out")" "$(truth '.events + .metadata')"
+}
+each_dlio_job check_job
 
 for format in pfw_c pfw_d pfw_e; do
 	"$SONDE" export --to $format -o again.pfw first

@@ -16,22 +16,25 @@ for i in range(2000):
 open("finished", "w").close()
 time.sleep(float(sys.argv[1]))
 PY
-wait_for() { for _ in $(seq 500); do [[ -e $1 ]] && return 0; sleep 0.02; done; return 1; }
+# wait_for COMMAND...: until it succeeds, at most a minute.
+wait_for() { for _ in $(seq 600); do "$@" && return 0; sleep 0.1; done; return 1; }
 
 "$SONDE" record -o run --probes trace -- /usr/bin/python3 worker.py 0 &
 front=$!
-ok 'the program got half way' wait_for half
-sleep 1.5 # the recorder has flushed once
+ok 'the program got half way' wait_for test -e half
+rows() { "$SONDE" events run --json --call write --path "$PWD/out" 2>/dev/null | wc -l; }
+is_flushed() { (($(rows) >= 1000)); }
+ok 'the recorder has flushed' wait_for is_flushed
 kill -9 $front
 wait $front 2>/dev/null
 touch 'go on'
-ok 'the program goes on without its recorder' wait_for finished
+ok 'the program goes on without its recorder' wait_for test -e finished
 is 'and wrote what it would have' "$(stat -c %s out)" 2000
 
 run "$SONDE" info run --json
 is 'the bundle opens' "$status" 0
 is 'and says that it is unfinished' "$(jq -r .state <<<"$out")" recording
-ok 'what was flushed is there' test "$("$SONDE" events run --json --call write --path "$PWD/out" 2>/dev/null | wc -l)" -ge 1000
+ok 'what was flushed is there' is_flushed
 
 ring_dir=$(jq -r .ring run/run.json)
 ok 'run.json says where the rest is' test -d "$ring_dir"
@@ -53,11 +56,11 @@ is 'recovering twice does no harm' "$status" 0
 rm -f half finished out 'go on'
 "$SONDE" record -o small --process-memory 40K --probes trace -- /usr/bin/python3 worker.py 0 &
 front=$!
-wait_for half
+wait_for test -e half
 kill -9 $front
 wait $front 2>/dev/null
 touch 'go on'
-wait_for finished
+wait_for test -e finished
 for _ in $(seq 100); do run "$SONDE" recover small; [[ $status == 1 ]] || break; sleep 0.1; done
 ok "what found no room is said: $out" grep -q 'had found no room' <<<"$out"
 lost=$(jq '.recovered.lost_events + .recovered.dropped_events' small/run.json)
@@ -68,7 +71,7 @@ ok 'every write is there or counted' \
 rm -f half finished out 'go on'
 "$SONDE" record -o busy --probes trace -- /usr/bin/python3 worker.py 30 &
 front=$!
-wait_for half
+wait_for test -e half
 kill -9 $front
 wait $front 2>/dev/null
 run "$SONDE" recover busy
@@ -77,19 +80,19 @@ like 'with the way on' "$err" '--now'
 run "$SONDE" recover busy --now
 is '--now takes what is there' "$status" 0
 touch 'go on'
-ok 'and the program still goes on' wait_for finished
+ok 'and the program still goes on' wait_for test -e finished
 kill "$(cat pid)"
 
 # A run that is replaced takes the ring with it that its recorder left, but nobody else's.
 rm -f half finished out 'go on'
 "$SONDE" record -o again --probes trace -- /usr/bin/python3 worker.py 0 &
 front=$!
-wait_for half
+wait_for test -e half
 ring_dir=$(jq -r .ring again/run.json)
 kill -9 $front
 wait $front 2>/dev/null
 touch 'go on'
-wait_for finished
+wait_for test -e finished
 cp -r again forged
 mkdir precious
 sed -i "s,\"ring\": .*,\"ring\": \"$PWD/precious\"," forged/run.json

@@ -22,7 +22,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "lib"))
 import tap
 
-LIMIT_SECONDS = 20
+LIMIT_SECONDS = 120
 SIZE = (31, 97)
 SHELL = "/bin/bash --norc --noprofile -i"
 ENVIRONMENT = {"PATH": os.environ["PATH"], "TERM": "dumb", "PS1": "prompt> ", "HOME": "/nonexistent", "LANG": "C.UTF-8"}

@@ -125,19 +125,20 @@ static uint64_t trades(pid_t a, pid_t b, uint64_t enough, int64_t limit_ns)
 	return count;
 }
 
-static void needs_two(void)
+/* cmocka's TAP reports its own skip as a failure: a test that cannot run prints the reason and returns. */
+static bool has_two(void)
 {
-	if (processors() < 2) {
-		print_message("skip: one processor\n");
-		skip();
-	}
+	if (processors() < 2)
+		print_message("# SKIP one processor\n");
+	return processors() >= 2;
 }
 
 static void two_programs_change_places(void **state)
 {
 	pid_t a, b;
 
-	needs_two();
+	if (!has_two())
+		return;
 	a = start(compute);
 	b = start(let_a_child_compute);
 	assert_true(trades(a, b, 10, PLENTY_NS) >= 10);
@@ -149,10 +150,11 @@ static void neither_can_tell(void **state)
 {
 	pid_t a, b;
 
-	needs_two();
+	if (!has_two())
+		return;
 	if (!priority_is_allowed()) {
-		print_message("skip: without a real-time class they can, for a hundred thousandth of the time\n");
-		skip();
+		print_message("# SKIP without a real-time class they can, for a hundred thousandth of the time\n");
+		return;
 	}
 	a = start(ask_all_the_time);
 	b = start(ask_all_the_time);

@@ -1,4 +1,5 @@
 /* What comes out of rings, whole, unfinished, damaged and hostile. */
+#include "record/emit.h"
 #include "rings.h"
 #include "support.h"
 #include "tracer/calls.h"
@@ -261,6 +262,29 @@ static void a_full_chunk_is_read_to_its_last_record(void **state)
 	ring_free(&r);
 }
 
+/* A thread owns a chunk a moment before the chunk names the thread: the drainer may come in between. */
+static void a_chunk_is_begun_when_its_thread_is_known(void **state)
+{
+	static const uint64_t free_tails[] = { 0, SONDE_TAIL_CLOSED, SONDE_TAIL_CLOSED + 64 };
+
+	for (size_t i = 0; i < sizeof(free_tails) / sizeof(*free_tails); i++) {
+		struct made_ring r;
+		struct drain d = { .epollfd = 0 };
+		struct drain_process p = { .pid = 4242 };
+		struct drain_chunk at = { 0 };
+		ring_make(&r);
+		struct sonde_chunk *c = ring_chunk(&r, 0, 0);
+		c->tail = free_tails[i];
+		assert_true(drain_walk(&d, &p, &at, c, false, false));
+		c->tid = 4243;
+		c->tail = SONDE_CHUNK_FIRST;
+		assert_true(drain_walk(&d, &p, &at, c, false, false));
+		assert_int_equal(at.tid, 4243);
+		assert_int_equal(c->tid, 4243);
+		ring_free(&r);
+	}
+}
+
 static void a_directory_that_is_no_ring_is_refused(void **state)
 {
 	struct made_ring r;
@@ -323,6 +347,7 @@ int main(void)
 		cmocka_unit_test(what_is_unfinished_is_skipped_and_the_rest_kept),
 		cmocka_unit_test(spans_open_at_the_end_are_told),
 		cmocka_unit_test(a_full_chunk_is_read_to_its_last_record),
+		cmocka_unit_test(a_chunk_is_begun_when_its_thread_is_known),
 		cmocka_unit_test(a_directory_that_is_no_ring_is_refused),
 		cmocka_unit_test(scribbled_rings_do_no_harm),
 	};
