@@ -7,14 +7,16 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc)
-FUZZ_SECONDS ?= 30
+FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 600
 BENCH ?=
 ARGS ?=
 
 STAGE := $(CURDIR)/build
 BUILD := build/meson
-SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false
+# One tree for `make asan` and `make fuzz`. By itself undefined behaviour would only be printed.
+SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dwerror_dev=false -Dfuzz=true \
+	-Dc_args='-fno-sanitize-recover=undefined -fsanitize=fuzzer-no-link'
 
 .PHONY: all deps demo check check-fast check-services lint format asan fuzz bench soak install uninstall clean help
 
@@ -49,7 +51,7 @@ check-services: deps ## run the tests that need real servers
 	@$(MAKE) --no-print-directory all
 	@tools/run-tests -C $(BUILD) --suite services
 
-lint: ## layout, bug patterns, layers, banned functions, libraries needed, shell scripts
+lint: ## layout, layers, bug patterns, shell scripts, new commits (FULL=1: clang-tidy on all files)
 	@tools/install-deps build lint
 	@$(MAKE) --no-print-directory all
 	@tools/lint $(BUILD)
@@ -57,15 +59,20 @@ lint: ## layout, bug patterns, layers, banned functions, libraries needed, shell
 format: ## lay out the C sources anew
 	@tools/format
 
-asan: deps ## unit tests and the fuzzers' corpus under the address and undefined-behaviour sanitizers
-	@test -e build-asan/build.ninja || meson setup $(SANITIZE) --prefix $(CURDIR)/build-asan/stage build-asan >/dev/null
-	@ninja -C build-asan -j $(JOBS) --quiet
+build-asan/build.ninja:
+	@CC=clang CXX=clang++ meson setup $(SANITIZE) --prefix $(CURDIR)/build-asan/stage build-asan >/dev/null || \
+		{ tail -n 40 build-asan/meson-logs/meson-log.txt; exit 1; }
+
+asan: deps ## unit tests and the fuzzers' corpora under the address and undefined-behaviour sanitizers
+	@$(MAKE) --no-print-directory build-asan/build.ninja
+	@ninja -C build-asan -j $(JOBS) --quiet \
+		$$(ninja -C build-asan -t targets all | sed -n 's,^\(tests/\(unit/\|fuzz/replay_\)[^:]*\): c\(pp\)\?_LINKER$$,\1,p')
 	@tools/run-tests -C build-asan --under tests/unit --under tests/fuzz
 
 fuzz: deps ## run each fuzz target for FUZZ_SECONDS
-	@test -e build-fuzz/build.ninja || CC=clang CXX=clang++ meson setup $(SANITIZE) -Dfuzz=true build-fuzz >/dev/null
-	@ninja -C build-fuzz -j $(JOBS) --quiet
-	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
+	@$(MAKE) --no-print-directory build-asan/build.ninja
+	@ninja -C build-asan -j $(JOBS) --quiet fuzzers
+	@tools/run-fuzz build-asan $(FUZZ_SECONDS)
 
 bench: deps ## measure (BENCH=NAME: only that, with ARGS); prints ratios, side by side with other tools where installed
 	@tools/install-deps --optional bench
