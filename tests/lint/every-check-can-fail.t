@@ -3,6 +3,7 @@
 # this, since the checkers are not among the packages that the other tests need.
 . "$(dirname "$0")/../lib/tap.sh"
 unset FULL LINT_BASE LINT_MAX
+export GIT_AUTHOR_NAME=test GIT_AUTHOR_EMAIL=test@localhost GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
 
 sound_tree() {
 	mkdir -p build/bin build/meson/src/{base,stats} src/{base,stats} include python tests bench packaging
@@ -18,7 +19,8 @@ sound_tree() {
 	archive base one
 	archive stats two
 	printf '[%s]\n' "$(compile_command src/base/one.c),$(compile_command src/stats/two.c)" >build/meson/compile_commands.json
-	git init -q . && commit 'one: a tree' 'Something to check.' && commit 'two: nothing' 'A commit after the rule.'
+	git init -q . && git commit -q --allow-empty -m 'one: older than the rule' && older=$(git rev-parse HEAD)
+	commit 'two: a tree' 'Something to check.' && commit 'three: nothing' 'A commit after the rule.'
 }
 
 compile_command() { printf '{"directory":"%s","file":"%s","command":"cc -Isrc -c %s"}' "$PWD" "$1" "$1"; }
@@ -30,7 +32,7 @@ archive() {
 
 commit() {
 	git add -A
-	git -c user.name=test -c user.email=test@localhost commit -q --allow-empty -m "$1" ${2:+-m "$2"}
+	git commit -q --allow-empty -m "$1" ${2:+-m "$2"}
 }
 
 # fails PART WHAT PATTERN: the part fails, and its output has the pattern; then the tree is sound again.
@@ -97,6 +99,10 @@ fails commits 'no body' 'the body is empty'
 commit "three: $(printf '%065d' 0)" 'Reason.'
 run tools/lint build/meson commits
 is 'a subject of 72 characters with a body passes' "$status" 0
+git reset -q --hard "$sound"
+git merge -q -m 'Merge a branch' "$(git commit-tree -p "$older" -m 'older: from before the rule' "$older^{tree}")"
+run tools/lint build/meson commits
+is 'commits of an older branch that was merged are left alone' "$status" 0
 git reset -q --hard "$sound"
 
 printf 'rm $1/*\n' >>tests/one.t
