@@ -64,13 +64,13 @@ build-asan/build.ninja:
 		{ tail -n 40 build-asan/meson-logs/meson-log.txt; exit 1; }
 
 asan: deps ## unit tests and the fuzzers' corpora under the address and undefined-behaviour sanitizers
-	@$(MAKE) --no-print-directory build-asan/build.ninja
+	@$(MAKE) -s --no-print-directory build-asan/build.ninja
 	@ninja -C build-asan -j $(JOBS) --quiet \
 		$$(ninja -C build-asan -t targets all | sed -n 's,^\(tests/\(unit/\|fuzz/replay_\)[^:]*\): c\(pp\)\?_LINKER$$,\1,p')
 	@tools/run-tests -C build-asan --under tests/unit --under tests/fuzz
 
 fuzz: deps ## run each fuzz target for FUZZ_SECONDS
-	@$(MAKE) --no-print-directory build-asan/build.ninja
+	@$(MAKE) -s --no-print-directory build-asan/build.ninja
 	@ninja -C build-asan -j $(JOBS) --quiet fuzzers
 	@tools/run-fuzz build-asan $(FUZZ_SECONDS)
 
