@@ -7,7 +7,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS ?= $(shell nproc)
-FUZZ_SECONDS ?= 30
+FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 600
 BENCH ?=
 ARGS ?=
@@ -15,13 +15,15 @@ OPTIONS ?=
 
 STAGE := $(CURDIR)/build
 BUILD := build/meson
-SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false
+# One tree for `make asan` and `make fuzz`. By itself undefined behaviour would only be printed.
+SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dfuzz=true -Dtests=enabled \
+	-Dc_args='-fno-sanitize-recover=undefined -fsanitize=fuzzer-no-link'
 # Continuous integration leaves nothing out: a missing library is an error, and so is a warning.
 STRICT := $(if $(CI),-Dauto_features=enabled -Dbench=enabled -Dwerror=true)
 # The groups of packaging/debian-packages.txt that features need.
 FEATURES := serve live fleet gpu web python
 
-.PHONY: all deps demo tested check check-fast check-services lint format asan fuzz bench soak doc-pictures install uninstall clean help
+.PHONY: all deps demo tested sanitized check check-fast check-services lint format asan fuzz bench soak doc-pictures install uninstall clean help
 
 all: ## build what the installed libraries allow, and stage the result in build/
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
@@ -53,7 +55,7 @@ check-services: deps ## run the tests that need real servers
 	@$(MAKE) --no-print-directory tested
 	@tools/run-tests -C $(BUILD) --suite services
 
-lint: deps ## layout, bug patterns, layers, banned functions, libraries needed, shell scripts
+lint: deps ## layout, layers, bug patterns, shell scripts, new commits (FULL=1: clang-tidy on all files)
 	@tools/install-deps lint
 	@$(MAKE) --no-print-directory tested
 	@tools/lint $(BUILD)
@@ -61,15 +63,17 @@ lint: deps ## layout, bug patterns, layers, banned functions, libraries needed, 
 format: ## lay out the C sources anew
 	@tools/format
 
-asan: deps ## unit tests and the fuzzers' corpus under the address and undefined-behaviour sanitizers
-	@tools/configure build-asan $(CURDIR)/build-asan/stage $(SANITIZE) $(STRICT) -Dtests=enabled
-	@ninja -C build-asan -j $(JOBS) --quiet
+sanitized: deps
+	@CC=clang CXX=clang++ tools/configure build-asan $(CURDIR)/build-asan/stage $(SANITIZE) $(if $(CI),-Dauto_features=enabled)
+
+asan: sanitized ## unit tests and the fuzzers' corpora under the address and undefined-behaviour sanitizers
+	@ninja -C build-asan -j $(JOBS) --quiet \
+		$$(ninja -C build-asan -t targets all | sed -n 's,^\(tests/\(unit/\|fuzz/replay_\)[^:]*\): c\(pp\)\?_LINKER$$,\1,p')
 	@tools/run-tests -C build-asan --under tests/unit --under tests/fuzz
 
-fuzz: deps ## run each fuzz target for FUZZ_SECONDS
-	@CC=clang CXX=clang++ tools/configure build-fuzz $(CURDIR)/build-fuzz/stage $(SANITIZE) -Dfuzz=true -Dtests=enabled
-	@ninja -C build-fuzz -j $(JOBS) --quiet
-	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
+fuzz: sanitized ## run each fuzz target for FUZZ_SECONDS
+	@ninja -C build-asan -j $(JOBS) --quiet fuzzers
+	@tools/run-fuzz build-asan $(FUZZ_SECONDS)
 
 bench: deps ## measure (BENCH=NAME: only that, with ARGS); prints ratios, side by side with other tools where installed
 	@tools/install-deps --optional bench
@@ -91,7 +95,7 @@ uninstall: ## remove exactly what was installed there
 	@tools/install-tree --remove '$(PREFIX)' '$(DESTDIR)'
 
 clean: ## remove everything that was built
-	@rm -rf build build-asan build-fuzz
+	@rm -rf build build-asan
 
 help: ## this list
 	@echo "make [PREFIX=$(PREFIX)] [DESTDIR=] [JOBS=$(JOBS)] [OPTIONS=-DFEATURE=disabled] [FUZZ_SECONDS=$(FUZZ_SECONDS)] TARGET"

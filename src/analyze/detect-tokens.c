@@ -85,10 +85,11 @@ static int mark_code(struct detect_tokens *t)
 	for (size_t i = 0; i < t->code.count && rc == 0; i++) {
 		size_t bytes;
 		int64_t file;
-		struct store_text path;
+		struct store_text path = { .data = NULL };
 
 		memcpy(&file, map_key(&t->code, i, &bytes), sizeof(file));
-		path = file == STORE_NULL ? (struct store_text){ .data = NULL } : model_file_path(t->a->run, file);
+		if (file != STORE_NULL)
+			path = model_file_path(t->a->run, file);
 		if (path.data && map_get(&t->places, path.data, path.bytes))
 			*map_get_int(&t->code, (uint64_t)file) = 1;
 	}

@@ -38,7 +38,7 @@ static const struct cli_option option_rows[] = {
 	{ 0, "method", "NAME", CLI_STRING(struct options, method), .default_words = "the study's, or gp",
 			.help = "How to choose: gp, tpe, selftf, sobol or random." },
 	{ 0, "paired", NULL, CLI_FLAG(struct options, is_paired),
-			.help = "Run each trial beside the best so far, at the same time, and learn from the ratios: what slows "
+			.help = "Run each trial together with the best so far and learn from the ratios: what slows "
 				"the machine down then slows both. They change processors all the time." },
 	{ 0, "launcher", "NAME", CLI_STRING(struct options, launcher), .default_words = "none, trials run here",
 			.help = "Run each trial by slurm: as a job of its own, or a step in an allocation; words for "

@@ -29,7 +29,9 @@ static struct pfw_lost_line *place_for(struct pfw_lost *l, const struct pfw_lost
 	struct pfw_lost_line *last = NULL;
 	size_t kept = 0;
 
-	for (struct pfw_lost_line *other = l->lines; other < l->lines + l->count; other++) {
+	for (size_t i = 0; i < l->count; i++) {
+		struct pfw_lost_line *other = &l->lines[i];
+
 		if (other->part != line->part)
 			continue;
 		kept++;

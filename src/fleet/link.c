@@ -258,8 +258,8 @@ static natsStatus subscribe(struct fleet_link *link, const char *subject, natsSu
 }
 
 /*
- * libnats 3.4 frees a subscription under the thread that is about to hand a message to it. So it is given up first, and freed when
- * the server's answer has come through that thread.
+ * libnats 3.4 frees a subscription under the thread that is about to hand a message to it. So it is given up first, and
+ * freed when the server's answer has come through that thread.
  */
 static void retire(struct fleet_link *link, natsSubscription *sub)
 {
@@ -271,8 +271,8 @@ static void retire(struct fleet_link *link, natsSubscription *sub)
 }
 
 /*
- * The sequence of the last message on the subject, which may be a pattern; 0: there is none. The server also tells with each
- * message how many are to come, but counts wrong (2.9) when it is asked about the consumer meanwhile.
+ * The sequence of the last message on the subject, which may be a pattern; 0: there is none. The server also tells with
+ * each message how many are to come, but counts wrong (2.9) when it is asked about the consumer meanwhile.
  */
 static natsStatus last_sequence(struct fleet_link *link, const char *subject, uint64_t *sequence)
 {

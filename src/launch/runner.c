@@ -1,4 +1,4 @@
-/* See runner.h. A tree is looked at a hundred times a second: by the kernel's lists of children, not over all of /proc. */
+/* A tree is read a hundred times a second: from the kernel's lists of children, not from all of /proc. */
 #include "launch/runner.h"
 
 #include "base/cleanup.h"

@@ -23,7 +23,7 @@ enum {
 	FINISH_NS = 1000000, /* and for the end of the trade */
 };
 
-/* Of one trade. The trader calls, the helper meets it; the trader moves what is its own and says go, the helper does too. */
+/* Of one trade. The trader calls, the helper meets it; the trader moves its runner, then the helper its own. */
 enum step { NONE, CALLED, MET, GO, DONE };
 
 struct trade {
@@ -149,7 +149,7 @@ static void trade(struct trade *t)
 		change(t, MET, NONE);
 		return;
 	}
-	/* One after the other: what comes to a processor may take it from whoever of us is there, in the middle of it. */
+	/* One after the other: a thread that arrives on a processor may preempt the trader there. */
 	move(&mine, other.cpu);
 	if (!change(t, MET, GO))
 		return;

@@ -162,8 +162,8 @@ const char *exposition_content_type(enum exposition_format format)
 {
 	static const char *const names[] = { [EXPOSITION_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
 		[EXPOSITION_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
-		[EXPOSITION_PROTOBUF] = "application/vnd.google.protobuf; "
-					"proto=io.prometheus.client.MetricFamily; encoding=delimited" };
+		[EXPOSITION_PROTOBUF] = ("application/vnd.google.protobuf; "
+					 "proto=io.prometheus.client.MetricFamily; encoding=delimited") };
 
 	return names[format];
 }

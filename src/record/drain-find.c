@@ -41,11 +41,13 @@ static struct drain_process *add_process(struct drain *d, const struct sonde_seg
 	if (d->process_count == d->process_cap) {
 		size_t cap = d->process_cap ? 2 * d->process_cap : 64;
 		struct drain_process **more = realloc(d->processes, cap * sizeof(*more));
-		d->processes = more ? more : d->processes;
-		struct drain_process **live = realloc(d->live, cap * sizeof(*live));
-		d->live = live ? live : d->live;
-		if (!more || !live)
+		if (!more)
 			return NULL;
+		d->processes = more;
+		struct drain_process **live = realloc(d->live, cap * sizeof(*live));
+		if (!live)
+			return NULL;
+		d->live = live;
 		d->process_cap = cap;
 	}
 	struct drain_process *p = calloc(1, sizeof(*p));

@@ -223,11 +223,15 @@ int step_join(const struct record_step *s, const struct record_hosts *o, const c
 	stand_aside();
 	g.hosts.all = calloc(s->tasks, sizeof(*g.hosts.all));
 	g.parts = calloc(s->tasks, sizeof(*g.parts));
-	if (!g.hosts.all || !g.parts || store_run_open_any(&g.hosts.run, s->bundle.data, NULL))
-		return 1;
-	for (size_t i = 0; i < g.hosts.count; i++)
-		buf_init(&g.hosts.all[i].place, 0);
-	watch(&g, gate);
-	unlink(meeting);
-	return finish(&g) ? 1 : 0;
+	int rc = g.hosts.all && g.parts ? store_run_open_any(&g.hosts.run, s->bundle.data, NULL) : -ENOMEM;
+	if (rc == 0) {
+		for (size_t i = 0; i < g.hosts.count; i++)
+			buf_init(&g.hosts.all[i].place, 0);
+		watch(&g, gate);
+		unlink(meeting);
+		rc = finish(&g);
+	}
+	free(g.parts);
+	free(g.hosts.all);
+	return rc ? 1 : 0;
 }

@@ -74,8 +74,10 @@ static struct sums *sums_of(struct reading *r, enum kind kind, const char *name)
 		size_t cap = t->cap ? 2 * t->cap : 64;
 		struct sums *grown = realloc(t->sums, cap * sizeof(*grown));
 
-		t->sums = grown ? grown : t->sums;
-		t->cap = grown ? cap : t->cap;
+		if (grown) {
+			t->sums = grown;
+			t->cap = cap;
+		}
 	}
 	if (!at || t->names.count > t->cap) {
 		dump_reason(r->dump, "there is no room for all its names");

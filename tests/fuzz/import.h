@@ -29,7 +29,7 @@ static inline const struct exchange_format *fuzz_format(const char *name)
 
 static inline void fuzz_import(const char *name, const uint8_t *data, size_t n)
 {
-	char dir[] = "/tmp/sonde-fuzz-XXXXXX", path[64];
+	char dir[64], path[64];
 	const char *paths[] = { path };
 	const struct exchange_format *format = fuzz_format(name);
 	struct import_options options = { .format = format, .paths = paths, .path_count = 1, .dir = dir };
@@ -38,6 +38,7 @@ static inline void fuzz_import(const char *name, const uint8_t *data, size_t n)
 	char *head = malloc(n + 1);
 	int fd = memfd_create("fuzz", MFD_CLOEXEC), rc;
 
+	snprintf(dir, sizeof(dir), "%s/sonde-fuzz-XXXXXX", fuzz_temp());
 	if (!head || fd < 0 || !mkdtemp(dir) || fs_write_all(fd, data, n) < 0)
 		abort();
 	memcpy(head, data, n);

@@ -52,7 +52,7 @@ static void start(void)
 {
 	static bool is_registered;
 
-	snprintf(s.dir, sizeof(s.dir), "/tmp/sonde-fuzz-XXXXXX");
+	snprintf(s.dir, sizeof(s.dir), "%s/sonde-fuzz-XXXXXX", fuzz_temp());
 	check(mkdtemp(s.dir) != NULL);
 	s.dirfd = open(s.dir, O_RDONLY | O_DIRECTORY);
 	check(store_sink_open(&s.sink, s.dirfd, NULL) == 0);

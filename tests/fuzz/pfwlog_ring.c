@@ -44,8 +44,7 @@ static void clean_up(void)
 
 static void start(void)
 {
-	const char *top = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
-	snprintf(place, sizeof(place), "%s/sonde-fuzz-XXXXXX", top);
+	snprintf(place, sizeof(place), "%s/sonde-fuzz-XXXXXX", fuzz_temp());
 	if (!mkdtemp(place))
 		abort();
 	snprintf(ring, sizeof(ring), "%s/ring", place);

@@ -38,8 +38,7 @@ static void start(void)
 		.version = SONDE_SHM_VERSION,
 		.clock = SONDE_CLOCK_MONOTONIC,
 		.segments_made = 1 };
-	const char *place = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
-	snprintf(ring, sizeof(ring), "%s/sonde-fuzz-XXXXXX", place);
+	snprintf(ring, sizeof(ring), "%s/sonde-fuzz-XXXXXX", fuzz_temp());
 	if (!mkdtemp(ring))
 		abort();
 	snprintf(bundle, sizeof(bundle), "%s.run", ring);

@@ -198,10 +198,11 @@ static void walk(int64_t process, int64_t call, int64_t from, int64_t to, int64_
 	*covered = 0;
 	*most = 0;
 	for (size_t r = 0; r < ROWS; r++) {
-		int64_t start = rows[r].ts_ns, end = start + rows[r].dur_ns;
+		int64_t start = rows[r].ts_ns, end;
 
 		if (rows[r].process != process || rows[r].call != call || start == STORE_NULL || rows[r].dur_ns <= 0)
 			continue;
+		end = start + rows[r].dur_ns;
 		start = start < from ? from : start;
 		end = end > to ? to : end;
 		if (start >= end)
@@ -263,9 +264,10 @@ static void ranges_cut(void **state)
 
 	(void)state;
 	for (size_t r = 0; r < ROWS; r++) {
+		if (rows[r].ts_ns == STORE_NULL)
+			continue;
 		int64_t end = rows[r].ts_ns + (rows[r].dur_ns > 0 ? rows[r].dur_ns : 0);
-
-		want += rows[r].ts_ns != STORE_NULL && rows[r].ts_ns < to && (rows[r].ts_ns >= from || end > from);
+		want += rows[r].ts_ns < to && (rows[r].ts_ns >= from || end > from);
 	}
 	assert_int_equal(engine_count(all, 0, 0), want);
 	check_pairs(plan, from, to);
