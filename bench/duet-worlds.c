@@ -4,7 +4,7 @@
 #include "duet-worlds.h"
 
 #include "duet-quota.h"
-#include "duet/plan.h"
+#include "duet/schedule.h"
 #include "stats/overlap.h"
 
 #include <math.h>

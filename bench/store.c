@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fs.h"
-#include "store/table.h"
+#include "store/table-read.h"
 #include "store/writer.h"
 
 #include <fcntl.h>

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "engine/plan.h"
-#include "store/run.h"
+#include "store/run-dir.h"
 #include "synthetic.h"
 
 #include <fcntl.h>

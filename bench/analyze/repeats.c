@@ -4,7 +4,7 @@
  *
  *	repeats [TOKENS [ROUNDS]]
  */
-#include "stats/repeats.h"
+#include "stats/loop-detect.h"
 #include "analyze/swarm.h"
 #include "base/clock.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "store/run.h"
+#include "store/run-dir.h"
 #include "store/strings.h"
 #include "store/writer.h"
 

@@ -13,9 +13,9 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "model/lanes.h"
-#include "serve/guard-private.h"
-#include "serve/view.h"
-#include "store/run.h"
+#include "serve/http-server-private.h"
+#include "serve/run-api.h"
+#include "store/run-dir.h"
 #include "store/sink.h"
 
 #include <fcntl.h>

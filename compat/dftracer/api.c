@@ -2,8 +2,8 @@
 #include "dftracer/core.h"
 #include "dftracer/dftracer.h"
 #include "image.h"
-#include "pfwlog/line.h"
-#include "pfwlog/pfwlog.h"
+#include "pfw/log-line.h"
+#include "pfw/pfwlog.h"
 #include "region.h"
 #include "tracer/tracer.h"
 

@@ -1,8 +1,8 @@
 /* Logs of dead relatives; see family.h. Makes system calls only. */
 #include "family.h"
 
-#include "pfwlog/line.h"
-#include "pfwlog/pfwlog.h"
+#include "pfw/log-line.h"
+#include "pfw/pfwlog.h"
 #include "ringplace.h"
 #include "tracer/tracer.h"
 

@@ -2,7 +2,7 @@
 #include "filter.h"
 
 #include "bind.h"
-#include "tracer/sys.h"
+#include "tracer/raw-syscall.h"
 
 #include <string.h>
 

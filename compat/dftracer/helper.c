@@ -2,7 +2,7 @@
 #include "helper.h"
 
 #include "family.h"
-#include "pfwlog/line.h"
+#include "pfw/log-line.h"
 #include "ringplace.h"
 #include "tracer/tracer.h"
 

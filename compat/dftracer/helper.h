@@ -13,7 +13,7 @@
 #ifndef DFTRACER_HELPER_H
 #define DFTRACER_HELPER_H
 
-#include "pfwlog/pfwlog.h"
+#include "pfw/pfwlog.h"
 
 /* Start it for the ring that the tracer has, with this setup; waits until the log is open. 0 or -errno. */
 int helper_start(const struct pfwlog_setup *setup, const struct pfwlog_clock *clock);

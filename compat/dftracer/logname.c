@@ -1,9 +1,9 @@
 /* Names of logs; see logname.h. */
 #include "logname.h"
 
-#include "exchange/pfw-hash.h"
-#include "pfwlog/line.h"
-#include "tracer/sys.h"
+#include "pfw/name-hash.h"
+#include "pfw/log-line.h"
+#include "tracer/raw-syscall.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #ifndef DFTRACER_LOGNAME_H
 #define DFTRACER_LOGNAME_H
 
-#include "pfwlog/pfwlog.h"
+#include "pfw/pfwlog.h"
 #include "settings.h"
 
 /* Fill in who and where: host, program, command, directory, date, processors, rank. */

@@ -1,9 +1,9 @@
 /* Messages; see messages.h. */
 #include "messages.h"
 
-#include "pfwlog/line.h"
-#include "pfwlog/rules.h"
-#include "tracer/sys.h"
+#include "pfw/log-line.h"
+#include "pfw/aggregation-rules.h"
+#include "tracer/raw-syscall.h"
 
 #define LINE_BYTES (2 * PFWLOG_PATH_BYTES)
 

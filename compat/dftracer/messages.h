@@ -7,7 +7,7 @@
 #ifndef DFTRACER_MESSAGES_H
 #define DFTRACER_MESSAGES_H
 
-#include "pfwlog/pfwlog.h"
+#include "pfw/pfwlog.h"
 #include "settings.h"
 
 /* Tracing has begun, or could not: rc is a negative errno; 1 is off. */

@@ -1,8 +1,8 @@
 /* Annotations; see region.h. */
 #include "region.h"
 
-#include "pfwlog/line.h"
-#include "pfwlog/pfwlog.h"
+#include "pfw/log-line.h"
+#include "pfw/pfwlog.h"
 #include "tracer/intern.h"
 #include "tracer/tracer.h"
 

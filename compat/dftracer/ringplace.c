@@ -2,7 +2,7 @@
 #include "ringplace.h"
 
 #include "family.h"
-#include "pfwlog/line.h"
+#include "pfw/log-line.h"
 #include "tracer/tracer.h"
 
 #include <fcntl.h>

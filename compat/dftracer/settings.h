@@ -12,7 +12,7 @@
 #ifndef DFTRACER_SETTINGS_H
 #define DFTRACER_SETTINGS_H
 
-#include "pfwlog/rules.h"
+#include "pfw/aggregation-rules.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,7 +47,7 @@ struct settings {
 	char log_file[SETTING_TEXT_BYTES];
 	char data_dirs[2 * SETTING_TEXT_BYTES]; /* colons between; empty: not given */
 	char aggregation_file[SETTING_TEXT_BYTES];
-	char rules[RULES_TEXT_BYTES]; /* of aggregation_file, as pfwlog/rules.h wants them */
+	char rules[RULES_TEXT_BYTES]; /* of aggregation_file, as pfw/aggregation-rules.h wants them */
 	const char *unread;           /* a file that was named and could not be read; NULL none */
 };
 

@@ -1,7 +1,7 @@
 /* A small reader of YAML; see yaml.h. */
 #include "yaml.h"
 
-#include "tracer/sys.h"
+#include "tracer/raw-syscall.h"
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * A noisy neighbour: threads are ready to run, and the CPUs are busy with what
  * is not of this run, or a hypervisor gave them to somebody else.
  */
-#include "analyze/counters.h"
+#include "analyze/counter-table.h"
 #include "analyze/finding.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Bound by page faults: the CPU time goes to making memory, not to using it. */
-#include "analyze/counters.h"
+#include "analyze/counter-table.h"
 #include "analyze/finding.h"
 
 #include <math.h>

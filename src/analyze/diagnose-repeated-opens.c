@@ -1,5 +1,5 @@
 /* Files that are opened again and again: keep them open. */
-#include "analyze/repeated.h"
+#include "analyze/repeated-calls.h"
 
 static bool check(struct analyze *a, struct finding *f)
 {

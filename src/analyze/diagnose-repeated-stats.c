@@ -1,5 +1,5 @@
 /* Paths that are looked up again and again: remember the answer. */
-#include "analyze/repeated.h"
+#include "analyze/repeated-calls.h"
 
 static bool check(struct analyze *a, struct finding *f)
 {

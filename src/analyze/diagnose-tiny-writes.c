@@ -1,5 +1,5 @@
 /* Files that are written a few bytes at a time. */
-#include "analyze/tiny.h"
+#include "analyze/small-io.h"
 
 static bool check(struct analyze *a, struct finding *f)
 {

@@ -10,7 +10,7 @@
 #ifndef SONDE_ANALYZE_DIFF_H
 #define SONDE_ANALYZE_DIFF_H
 
-#include "analyze/result.h"
+#include "result/result.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"

@@ -9,7 +9,7 @@
 #ifndef SONDE_ANALYZE_FINDING_H
 #define SONDE_ANALYZE_FINDING_H
 
-#include "analyze/io.h"
+#include "analyze/io-table.h"
 #include "analyze/pass.h"
 
 struct finding {

@@ -1,5 +1,5 @@
-/* Calls by file and by directory; see io.h. */
-#include "analyze/io.h"
+/* Calls by file and by directory; see io-table.h. */
+#include "analyze/io-table.h"
 
 #include "base/map.h"
 

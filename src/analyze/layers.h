@@ -1,7 +1,7 @@
 /*
  * layers: the time that layers cover together. Private to analyze/.
  *
- * A sweep over the covers of sets of layers (rules.h) adds up, for each class
+ * A sweep over the covers of sets of layers (layer-rules.h) adds up, for each class
  * and layer, how long it was under way, and how long without what could hide
  * it: compute for input and output, input and output for compute.
  */

@@ -1,5 +1,5 @@
 /* Counters: what values they had. */
-#include "analyze/counters.h"
+#include "analyze/counter-table.h"
 #include "analyze/pass.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * called.
  */
 #include "analyze/calltree.h"
-#include "analyze/groups.h"
+#include "analyze/name-groups.h"
 #include "analyze/pass.h"
 #include "analyze/waits.h"
 #include "base/map.h"

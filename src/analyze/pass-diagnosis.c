@@ -1,7 +1,7 @@
 /* Diagnosis: what the rules find, the costliest first; see finding.h. */
 #include "analyze/finding.h"
 #include "base/cleanup.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 
 #include <stdio.h>
 #include <string.h>

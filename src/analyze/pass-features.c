@@ -1,17 +1,17 @@
 /*
  * SOFA's concurrency breakdown and performance features.
  *
- * In each window (windows.h) the largest of user, system and I/O wait time of any
+ * In each window (time-windows.h) the largest of user, system and I/O wait time of any
  * CPU, and of the time that a device was busy, has the whole window, or nobody
  * when it is less than a tenth of it. The machine's counters tell, so other
  * programs count too: the states of threads are the better answer, this one is
  * for comparison with SOFA. Names are SOFA's; times are seconds, rates a second.
  * A feature that was not recorded is not in the list.
  */
-#include "analyze/counters.h"
+#include "analyze/counter-table.h"
 #include "analyze/finding.h"
-#include "analyze/gpu.h"
-#include "analyze/windows.h"
+#include "analyze/gpu-table.h"
+#include "analyze/time-windows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What devices did: kernels by name, copies by direction, how long any of them was busy. From the table gpu. */
-#include "analyze/gpu.h"
-#include "analyze/groups.h"
+#include "analyze/gpu-table.h"
+#include "analyze/name-groups.h"
 #include "analyze/pass.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * Calls on files: by call, process and time, with sizes and access pattern; by
  * file and directory in io-paths.c. Sockets and processes are others' business.
  */
-#include "analyze/io.h"
+#include "analyze/io-table.h"
 
 /* Asking. */
 

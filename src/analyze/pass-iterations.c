@@ -1,9 +1,9 @@
 /*
  * Iterations: the time between steps of the same name that a process announced
  * one after the other; of a program that announces none those that are found in
- * what it does (detect.h).
+ * what it does (iterations-detect.h).
  */
-#include "analyze/detect.h"
+#include "analyze/iterations-detect.h"
 #include "analyze/pass.h"
 #include "base/map.h"
 #include "model/rows.h"

@@ -3,7 +3,7 @@
  * beside compute, a table of layers, views by time and process.
  */
 #include "analyze/columns.h"
-#include "analyze/io.h"
+#include "analyze/io-table.h"
 #include "analyze/layers.h"
 #include "base/map.h"
 

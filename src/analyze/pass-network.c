@@ -1,8 +1,8 @@
 /*
  * The network: who sent how much to whom, as packets tell (the table flow); and sockets, as far as calls tell.
  */
-#include "analyze/flows.h"
-#include "analyze/io.h"
+#include "analyze/flow-tables.h"
+#include "analyze/io-table.h"
 
 #include <string.h>
 

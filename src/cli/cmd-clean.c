@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/open-run.h"
 #include "model/lanes.h"
 
 #include <stdio.h>

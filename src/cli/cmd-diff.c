@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/term.h"
+#include "result/term.h"
 
 #include <errno.h>
 #include <math.h>

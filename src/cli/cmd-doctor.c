@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/facilities.h"
-#include "cli/term.h"
+#include "doctor/checks.h"
+#include "result/term.h"
 
 #include <stdio.h>
 

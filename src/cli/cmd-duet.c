@@ -1,8 +1,8 @@
 /*
  * sonde duet: compare two programs honestly on a noisy machine.
  */
-#include "base/words.h"
-#include "cli/duet.h"
+#include "base/shell-words.h"
+#include "cli/duet-cli.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,7 +9,7 @@
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "cli/cli.h"
 
 #include <dirent.h>

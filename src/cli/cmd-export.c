@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/open-run.h"
 #include "exchange/exchange.h"
 #include "exchange/gzip-stream.h"
 

@@ -7,8 +7,8 @@
 #include "cli/fleet-cli.h"
 #include "cli/fleet-hosts.h"
 #include "cli/fleet-status.h"
-#include "fleet/members.h"
-#include "fleet/processes.h"
+#include "fleet/remote-hosts.h"
+#include "fleet/local-processes.h"
 
 #include <errno.h>
 #include <stdio.h>

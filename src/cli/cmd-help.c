@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/front.h"
+#include "cli/dispatch.h"
 #include "cli/registry.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* sonde host: what `sonde record --hosts` starts on each host. */
 #include "cli/cli.h"
-#include "record/hostagent.h"
+#include "record/host-agent.h"
 
 #include <stdio.h>
 #include <string.h>

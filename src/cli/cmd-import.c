@@ -3,7 +3,7 @@
  */
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/term.h"
+#include "result/term.h"
 #include "exchange/exchange.h"
 #include "exchange/import.h"
 

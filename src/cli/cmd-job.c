@@ -4,11 +4,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "cli/fleet-cli.h"
-#include "cli/job-notes.h"
-#include "cli/term.h"
-#include "fleet/knobs.h"
+#include "fleet/job-decisions.h"
+#include "result/term.h"
+#include "fleet/fleet-knobs.h"
 
 #include <errno.h>
 #include <math.h>

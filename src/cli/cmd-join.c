@@ -9,7 +9,7 @@
 #include "exchange/join.h"
 #include "record/writers.h"
 #include "store/run-parts.h"
-#include "store/run.h"
+#include "store/run-dir.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "cli/listen.h"
 #include "cli/live-run.h"
 #include "config/config.h"
-#include "control/controller.h"
-#include "control/outlet.h"
+#include "live/control/controller.h"
+#include "live/control/metrics-push.h"
 #include "launch/launch.h"
 #include "serve/exporter.h"
 

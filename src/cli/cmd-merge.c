@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/summary.h"
-#include "model/run.h"
+#include "cli/summary-text.h"
+#include "model/run-model.h"
 
 #include <errno.h>
 #include <fcntl.h>

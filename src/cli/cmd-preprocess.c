@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/run.h"
-#include "cli/term.h"
+#include "cli/open-run.h"
+#include "result/term.h"
 #include "model/lanes.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/out.h"
-#include "cli/run.h"
-#include "cli/term.h"
+#include "cli/stdout-buffer.h"
+#include "cli/open-run.h"
+#include "result/term.h"
 #include "query/query.h"
 
 #include <errno.h>

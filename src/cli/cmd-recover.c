@@ -1,10 +1,10 @@
 /* sonde recover: finish a run whose recorder was killed, or the DFTracer logs of programs that were. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "cli/term.h"
-#include "pfwlog/recover.h"
+#include "result/term.h"
+#include "pfw/log-recover.h"
 #include "record/record.h"
-#include "store/run.h"
+#include "store/run-dir.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/run.h"
-#include "serve/report.h"
+#include "cli/open-run.h"
+#include "serve/report-file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "control/replay.h"
-#include "rules/waggle.h"
+#include "live/control/rules-replay.h"
+#include "live/rules/waggle.h"
 
 #include <errno.h>
 #include <fcntl.h>

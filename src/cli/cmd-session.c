@@ -3,7 +3,7 @@
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "cli/term.h"
+#include "result/term.h"
 #include "session/dumps.h"
 #include "session/session.h"
 

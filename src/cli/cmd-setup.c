@@ -6,10 +6,10 @@
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "cli/cli.h"
-#include "cli/setup.h"
-#include "cli/term.h"
+#include "doctor/setup.h"
+#include "result/term.h"
 
 #include <errno.h>
 #include <stdio.h>

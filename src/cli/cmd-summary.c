@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/cli.h"
-#include "cli/run.h"
-#include "cli/summary.h"
+#include "cli/open-run.h"
+#include "cli/summary-text.h"
 
 #include <errno.h>
 #include <fcntl.h>

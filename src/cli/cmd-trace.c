@@ -3,10 +3,10 @@
  */
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "cli/cli.h"
-#include "cli/term.h"
-#include "exchange/pfw-tools.h"
+#include "result/term.h"
+#include "pfw/pfw-tools.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,9 +5,9 @@
 #include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
-#include "cli/term.h"
-#include "train/drive.h"
-#include "train/worth.h"
+#include "result/term.h"
+#include "tune/online-run.h"
+#include "tune/progress-cost.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,13 +4,13 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/run.h"
-#include "duet/replay.h"
-#include "serve/duet.h"
-#include "serve/http.h"
+#include "cli/open-run.h"
+#include "duet/duet-replay.h"
+#include "serve/duet-routes.h"
+#include "serve/run-routes.h"
 #include "serve/live-page.h"
 #include "serve/page.h"
-#include "serve/study.h"
+#include "serve/study-routes.h"
 
 #include <errno.h>
 #include <signal.h>

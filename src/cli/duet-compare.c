@@ -3,11 +3,11 @@
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "base/words.h"
-#include "cli/duet.h"
+#include "base/shell-words.h"
+#include "cli/duet-cli.h"
 #include "duet/explain.h"
 #include "duet/history.h"
-#include "duet/journal.h"
+#include "duet/duet-journal.h"
 #include "duet/loop.h"
 #include "launch/priority.h"
 

@@ -2,7 +2,7 @@
  * duet-git: two revisions side by side, each in a worktree of its own that is gone at the end.
  */
 #include "base/cleanup.h"
-#include "cli/duet.h"
+#include "cli/duet-cli.h"
 #include "launch/job.h"
 
 #include <errno.h>

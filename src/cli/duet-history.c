@@ -2,7 +2,7 @@
  * duet-history: sonde duet history FILE: results over time, and where the level of B changed.
  */
 #include "base/cleanup.h"
-#include "cli/duet.h"
+#include "cli/duet-cli.h"
 #include "duet/history.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
  * side needs room for more than one.
  */
 #include "base/cleanup.h"
-#include "base/words.h"
-#include "cli/duet.h"
+#include "base/shell-words.h"
+#include "cli/duet-cli.h"
 #include "launch/job.h"
 
 #include <errno.h>

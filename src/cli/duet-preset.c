@@ -1,8 +1,8 @@
 /*
  * duet-preset: configuration files with the published settings, to start from.
  */
-#include "base/words.h"
-#include "cli/duet.h"
+#include "base/shell-words.h"
+#include "cli/duet-cli.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "cli/duet.h"
+#include "cli/duet-cli.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
  * duet-repeat: the command line that makes the same comparison again, with what a pilot or chance had settled.
  */
 #include "base/cleanup.h"
-#include "base/words.h"
-#include "cli/duet.h"
+#include "base/shell-words.h"
+#include "cli/duet-cli.h"
 
 static void add_word(struct buf *line, const char *option, const char *word)
 {

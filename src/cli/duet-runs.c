@@ -5,7 +5,7 @@
  * program where both announced some, else the whole executions.
  */
 #include "base/cleanup.h"
-#include "cli/duet.h"
+#include "cli/duet-cli.h"
 #include "duet/steps.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * duet-signals: the wish to stop, as something that can be polled. Handlers, not a blocked mask: what we start
  * gets neither.
  */
-#include "cli/duet.h"
+#include "cli/duet-cli.h"
 
 #include <errno.h>
 #include <fcntl.h>

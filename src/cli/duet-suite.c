@@ -3,10 +3,10 @@
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "cli/duet.h"
-#include "duet/exec.h"
+#include "cli/duet-cli.h"
+#include "duet/run-commands.h"
 #include "duet/history.h"
-#include "duet/replay.h"
+#include "duet/duet-replay.h"
 #include "duet/results.h"
 #include "duet/suite-run.h"
 

@@ -2,7 +2,7 @@
  * duet-text: a comparison for people: the answer in one sentence, what it rests on, and where the pairs lie.
  */
 #include "base/cleanup.h"
-#include "cli/duet.h"
+#include "cli/duet-cli.h"
 #include "duet/ticks.h"
 #include "stats/summary.h"
 

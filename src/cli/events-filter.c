@@ -1,7 +1,7 @@
 /* Which rows are shown; see events-filter.h. */
 #include "cli/events-filter.h"
 
-#include "cli/run.h"
+#include "cli/open-run.h"
 
 #include <errno.h>
 #include <fnmatch.h>

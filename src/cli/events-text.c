@@ -4,7 +4,7 @@
  */
 #include "base/cleanup.h"
 #include "cli/events.h"
-#include "cli/term.h"
+#include "result/term.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -10,9 +10,9 @@
 #define SONDE_CLI_EVENTS_H
 
 #include "exchange/jsonline.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 #include "model/rows.h"
-#include "model/run.h"
+#include "model/run-model.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
 #define SONDE_CLI_FLEET_CLI_H
 
 #include "cli/cli.h"
-#include "fleet/home.h"
-#include "fleet/link.h"
+#include "fleet/fleet-dir.h"
+#include "fleet/nats-client.h"
 
 #include <signal.h>
 

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/remote.h"
-#include "fleet/members.h"
+#include "fleet/remote-hosts.h"
 
 #include <fcntl.h>
 #include <string.h>

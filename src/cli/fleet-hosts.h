@@ -5,7 +5,7 @@
 #define SONDE_CLI_FLEET_HOSTS_H
 
 #include "cli/cli.h"
-#include "fleet/home.h"
+#include "fleet/fleet-dir.h"
 
 struct fleet_places {
 	struct cli_list names; /* "slurm" alone: the nodes of our allocation */

@@ -2,9 +2,9 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "cli/term.h"
-#include "fleet/processes.h"
-#include "fleet/roster.h"
+#include "result/term.h"
+#include "fleet/local-processes.h"
+#include "fleet/agent-list.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define SONDE_CLI_FLEET_STATUS_H
 
 #include "cli/cli.h"
-#include "fleet/home.h"
+#include "fleet/fleet-dir.h"
 
 size_t fleet_count_living(const struct fleet_home *home, const char *role);
 /* Processes of this machine, members, and the agents that the server has heard of: a table, or JSON. */

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "cli/cli.h"
-#include "cli/term.h"
+#include "result/term.h"
 
 /* The row every command has. */
 extern const struct cli_option help_option;

@@ -1,6 +1,6 @@
 /* The lists of `sonde info` for people: processes, tables, calls, files. See info.h. */
 #include "base/cleanup.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "cli/info.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "base/cleanup.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "cli/info.h"
 
 #include <inttypes.h>

@@ -5,9 +5,9 @@
 #define SONDE_CLI_INFO_H
 
 #include "base/buf.h"
-#include "cli/term.h"
-#include "model/dims.h"
-#include "model/run.h"
+#include "result/term.h"
+#include "model/dimensions.h"
+#include "model/run-model.h"
 #include "model/totals.h"
 #include "model/tree.h"
 

@@ -2,7 +2,7 @@
  * parse: the words after a command's name become its options struct, its
  * arguments and the program to run.
  */
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "cli/help.h"
 #include "cli/value.h"
 

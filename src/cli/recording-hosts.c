@@ -1,9 +1,9 @@
 /* Recording several hosts, as record and stat do it; see recording.h. */
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "cli/recording.h"
 #include "cli/remote.h"
 #include "record/hosts.h"
-#include "record/step.h"
+#include "record/slurm-task.h"
 
 #include <errno.h>
 #include <stdio.h>

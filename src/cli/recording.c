@@ -2,9 +2,9 @@
 #include "cli/recording.h"
 
 #include "base/cleanup.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "launch/launch.h"
-#include "record/step.h"
+#include "record/slurm-task.h"
 
 #include <errno.h>
 #include <stdio.h>

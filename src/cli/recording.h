@@ -4,7 +4,7 @@
 #ifndef SONDE_CLI_RECORDING_H
 #define SONDE_CLI_RECORDING_H
 
-#include "cli/place.h"
+#include "cli/isolation-options.h"
 #include "record/record.h"
 
 #define RECORDING_TIMED_OUT 124
@@ -60,9 +60,9 @@ typedef int recording_look(const char *run, struct sonde_err *err);
  */
 int recording_do(struct cli_context *ctx, recording_look *look);
 
-void recording_say(const struct record_result *r); /* recording-say.c: what was recorded, on stderr */
+void recording_say(const struct record_result *r); /* record-summary.c: what was recorded, on stderr */
 
-/* recording-hosts.c: a task of srun records into its part of one run; the first waits for all (record/step.h). */
+/* recording-hosts.c: a task of srun records into its part of one run; the first waits for all (record/slurm-task.h). */
 struct record_step;
 int recording_step_begin(struct cli_context *ctx, struct record_step *s, struct record_options *ro);
 /* result->path is the run of all for the first task, and empty for the others. */

@@ -4,7 +4,7 @@
  */
 #include "cli/registry.h"
 
-#include "base/words.h"
+#include "base/shell-words.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "cli/cli.h"
-#include "cli/term.h"
+#include "result/term.h"
 
 #include <stddef.h>
 

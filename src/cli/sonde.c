@@ -3,7 +3,7 @@
  * it, as git does; a few commands that need nothing but libc it does itself.
  */
 #include "cli/cli.h"
-#include "cli/front.h"
+#include "cli/dispatch.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "fleet/push.h"
-#include "train/plan.h"
+#include "fleet/upload.h"
+#include "tune/job-file.h"
 
 #include <errno.h>
 #include <fcntl.h>

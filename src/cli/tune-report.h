@@ -4,8 +4,8 @@
 #ifndef SONDE_CLI_TUNE_REPORT_H
 #define SONDE_CLI_TUNE_REPORT_H
 
-#include "cli/term.h"
-#include "tune/report.h"
+#include "result/term.h"
+#include "tune/study-report.h"
 
 int tune_write_reports(const char *dir, const struct tune_report *r, struct sonde_err *err);
 

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "tune/journal.h"
+#include "tune/study-journal.h"
 #include "tune/protocol.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "cli/tune-text.h"
 
 #include "base/cleanup.h"
-#include "cli/term.h"
+#include "result/term.h"
 
 #include <math.h>
 #include <stdio.h>

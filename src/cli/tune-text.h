@@ -4,7 +4,7 @@
 #ifndef SONDE_CLI_TUNE_TEXT_H
 #define SONDE_CLI_TUNE_TEXT_H
 
-#include "tune/report.h"
+#include "tune/study-report.h"
 
 void tune_print(const struct tune_report *r);
 

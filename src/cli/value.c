@@ -7,8 +7,8 @@
 #include "cli/value.h"
 
 #include "base/buf.h"
-#include "base/words.h"
-#include "cli/term.h"
+#include "base/shell-words.h"
+#include "result/term.h"
 
 #include <errno.h>
 #include <stdio.h>

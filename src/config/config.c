@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * cpus: which CPUs the two sides get. Neighbours in number are often two threads of one core or
  * share a cache; halves cut in the middle keep a side's CPUs together and the sides apart.
  */
-#include "duet/exec.h"
+#include "duet/run-commands.h"
 
 static size_t allowed_cpus(cpu_set_t *set)
 {

@@ -4,7 +4,7 @@
 #ifndef SONDE_DUET_HISTORY_H
 #define SONDE_DUET_HISTORY_H
 
-#include "duet/report.h"
+#include "duet/duet-report.h"
 #include "stats/changepoint.h"
 
 struct duet_point {

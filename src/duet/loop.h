@@ -10,7 +10,7 @@
 #ifndef SONDE_DUET_LOOP_H
 #define SONDE_DUET_LOOP_H
 
-#include "duet/exec.h"
+#include "duet/run-commands.h"
 
 #define DUET_LOOP_FD "SONDE_DUET_FD"
 

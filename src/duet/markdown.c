@@ -3,7 +3,7 @@
  */
 #include "base/cleanup.h"
 #include "duet/explain.h"
-#include "duet/report.h"
+#include "duet/duet-report.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  * What one second of a design is worth is the variance of its runs' log-ratios times
  * the seconds of a run: half of it halves the time to the same width. The variance is
- * a robust one (stats/scale.h), since the ranks that the answer comes from forgive
+ * a robust one (stats/robust-scale.h), since the ranks that the answer comes from forgive
  * wild runs too. rmit is taken unless another is better by more than chance gives, since
  * the variance of a few runs is itself a rough figure and rmit needs no assumption about how
  * two programs share a machine. What a wrong choice costs: under a quota async has four times
@@ -12,8 +12,8 @@
  */
 #include "duet/compare-private.h"
 #include "stats/dist.h"
-#include "stats/order.h"
-#include "stats/scale.h"
+#include "stats/sorting.h"
+#include "stats/robust-scale.h"
 
 #include <math.h>
 

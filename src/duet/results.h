@@ -5,8 +5,8 @@
 #define SONDE_DUET_RESULTS_H
 
 #include "duet/compare.h"
-#include "duet/parse.h"
-#include "duet/report.h"
+#include "duet/harness-parse.h"
+#include "duet/duet-report.h"
 
 struct duet_results {
 	struct duet_table table;

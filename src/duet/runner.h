@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "duet/duet.h"
-#include "duet/plan.h"
+#include "duet/schedule.h"
 
 struct duet_task {
 	enum duet_design design;

@@ -3,10 +3,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/map.h"
-#include "duet/counters.h"
-#include "model/dims.h"
+#include "duet/duet-counters.h"
+#include "model/dimensions.h"
 #include "model/rows.h"
-#include "model/run.h"
+#include "model/run-model.h"
 #include "store/schema.h"
 
 #include <errno.h>

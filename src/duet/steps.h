@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/tempdir.h"
-#include "duet/exec.h"
+#include "duet/run-commands.h"
 
 /* Add the iterations of a run bundle; their value is the step's, or that of a counter. -ENODATA: it has none. */
 int duet_steps_read(struct duet_samples *out, const char *bundle, const char *name, const char *counter,

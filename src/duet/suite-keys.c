@@ -4,7 +4,7 @@
 #include "duet/suite-private.h"
 
 #include "base/cleanup.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * suite-plan: what a configuration file asks for, as a list of steps.
  */
-#include "duet/plan.h"
+#include "duet/schedule.h"
 #include "duet/suite.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "duet/barrier.h"
-#include "duet/exec.h"
+#include "duet/run-commands.h"
 #include "launch/container.h"
 
 #include <errno.h>

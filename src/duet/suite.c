@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 
 #include <errno.h>
 #include <fcntl.h>

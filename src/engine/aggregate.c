@@ -1,10 +1,10 @@
 /*
  * The aggregates of numbers: one add loop each, over a column. See aggregate.h
- * and, for covers, aggregate-cover.c.
+ * and, for covers, aggregate-interval-set.c.
  */
 #include "engine/aggregate.h"
 
-#include "engine/aggregate_states.h"
+#include "engine/aggregate-states.h"
 #include "store/schema.h"
 
 #include <errno.h>

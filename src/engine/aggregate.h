@@ -9,7 +9,7 @@
 #ifndef SONDE_ENGINE_AGGREGATE_H
 #define SONDE_ENGINE_AGGREGATE_H
 
-#include "engine/query.h"
+#include "engine/scan-query.h"
 
 /* What the aggregates of one worker share. */
 struct aggregate_memory {

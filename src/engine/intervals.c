@@ -3,7 +3,7 @@
  * order one after the other, so the sort is a natural merge sort: it looks for
  * what is in order already and merges that.
  */
-#include "engine/cover_private.h"
+#include "engine/interval-set-private.h"
 
 #include <string.h>
 

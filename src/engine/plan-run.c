@@ -1,5 +1,5 @@
 /* Scanning a table for a plan: cut, derive, assign groups, aggregate. See plan.h. */
-#include "engine/plan_private.h"
+#include "engine/plan-private.h"
 
 #include <errno.h>
 #include <stdlib.h>

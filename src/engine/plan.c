@@ -1,5 +1,5 @@
 /* All queries on one table: making a plan, workers, answers. See plan.h. */
-#include "engine/plan_private.h"
+#include "engine/plan-private.h"
 
 #include <errno.h>
 #include <stdlib.h>

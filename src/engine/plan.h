@@ -16,8 +16,8 @@
 
 #include "base/err.h"
 #include "engine/part.h"
-#include "engine/query.h"
-#include "store/table.h"
+#include "engine/scan-query.h"
+#include "store/table-read.h"
 #include "store/writer.h"
 
 #define ENGINE_DERIVED_MAX 16

@@ -1,8 +1,8 @@
 /*
  * Going over covers in the order of time: a heap of the runs that have begun,
- * each with its next begin or end. See cover.h.
+ * each with its next begin or end. See interval-set.h.
  */
-#include "engine/cover_private.h"
+#include "engine/interval-set-private.h"
 
 #include <errno.h>
 #include <stdlib.h>

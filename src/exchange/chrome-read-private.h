@@ -6,8 +6,8 @@
 #define SONDE_EXCHANGE_CHROME_READ_PRIVATE_H
 
 #include "exchange/chrome-split.h"
-#include "exchange/foreign.h"
-#include "exchange/pfw-line.h"
+#include "exchange/import-reader.h"
+#include "pfw/line-parse.h"
 
 /* A span whose end is to come: on the stack of its thread, or waiting for its id. */
 struct open_span {

@@ -1,7 +1,7 @@
 /* Events out of JSON; see chrome-split.h. */
 #include "exchange/chrome-split.h"
 
-#include "exchange/pfw-line.h"
+#include "pfw/line-parse.h"
 
 #include <errno.h>
 #include <string.h>

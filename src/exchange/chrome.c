@@ -20,7 +20,7 @@
 #include "exchange/exchange.h"
 #include "exchange/nest.h"
 #include "exchange/timeline.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "exchange/csv.h"
 #include "exchange/exchange.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 #include "model/rows.h"
 
 #include <string.h>

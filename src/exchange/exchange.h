@@ -12,7 +12,7 @@
 #define SONDE_EXCHANGE_EXCHANGE_H
 
 #include "base/err.h"
-#include "model/run.h"
+#include "model/run-model.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ struct exchange_options {
 	enum store_table_id table; /* of formats that hold one table */
 };
 
-struct foreign; /* foreign.h */
+struct foreign; /* import-reader.h */
 
 struct exchange_format {
 	const char *name;      /* the word after --to and --from */
@@ -40,7 +40,7 @@ struct exchange_format {
 			struct sonde_err *err);
 	/* Does a file, inflated, that begins with these n bytes look like one of this format? */
 	bool (*is_mine)(const char *head, size_t n);
-	/* Read one file to its end; what is wrong with it costs only itself (foreign.h). 0 or -ENOMEM. */
+	/* Read one file to its end; what is wrong with it costs only itself (import-reader.h). 0 or -ENOMEM. */
 	int (*read)(struct foreign *f);
 };
 

@@ -1,8 +1,8 @@
 /* Reading folded stacks; see folded-read.h. */
 #include "exchange/folded-read.h"
 
-#include "exchange/foreign.h"
-#include "exchange/pfw-json.h"
+#include "exchange/import-reader.h"
+#include "pfw/json-scan.h"
 
 #include <ctype.h>
 #include <string.h>

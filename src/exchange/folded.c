@@ -9,12 +9,12 @@
  */
 #include "exchange/exchange.h"
 #include "exchange/folded-read.h"
-#include "exchange/profile.h"
+#include "exchange/stack-profile.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "exchange/gzip-stream.h"
 
 #include "base/buf.h"
-#include "exchange/pfw-gzip.h"
+#include "pfw/gzip-read.h"
 
 #include <errno.h>
 #include <stdlib.h>

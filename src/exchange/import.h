@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "exchange/pfw-worker.h"
+#include "pfw/import-worker.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 
 #include "base/clockfit.h"
 #include "base/err.h"
-#include "model/run.h"
+#include "model/run-model.h"
 #include "store/sink.h"
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #define SONDE_EXCHANGE_PCAP_FLOWS_H
 
 #include "base/map.h"
-#include "exchange/foreign.h"
+#include "exchange/import-reader.h"
 #include "exchange/pcap-packet.h"
 
 struct pcap_flows {

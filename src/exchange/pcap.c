@@ -5,7 +5,7 @@
  * packet is seen leaving and arriving: the former is passed over.
  */
 #include "base/cleanup.h"
-#include "exchange/foreign.h"
+#include "exchange/import-reader.h"
 #include "exchange/pcap-flows.h"
 
 #include <errno.h>

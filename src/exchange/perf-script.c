@@ -11,8 +11,8 @@
  * function that was inlined is in the module of the one around it. Lines of
  * sources (-F srcline) are passed over: a run has no place for them.
  */
-#include "exchange/foreign.h"
-#include "exchange/pfw-json.h"
+#include "exchange/import-reader.h"
+#include "pfw/json-scan.h"
 
 #include <ctype.h>
 #include <errno.h>

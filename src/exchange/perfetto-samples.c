@@ -3,9 +3,9 @@
  * packets before it have told frame by frame. See perfetto-tracks.h.
  */
 #include "exchange/perfetto-tracks.h"
-#include "exchange/profile.h"
+#include "exchange/stack-profile.h"
 #include "exchange/proto.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 
 #include <errno.h>
 #include <string.h>

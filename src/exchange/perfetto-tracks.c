@@ -2,7 +2,7 @@
 #include "exchange/perfetto-tracks.h"
 
 #include "exchange/proto.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 
 #include <errno.h>
 #include <string.h>

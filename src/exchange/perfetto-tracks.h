@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "exchange/exchange.h"
 #include "exchange/nest.h"
-#include "model/run.h"
+#include "model/run-model.h"
 
 #include <stdint.h>
 #include <stdio.h>

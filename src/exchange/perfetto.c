@@ -17,7 +17,7 @@
 #include "exchange/perfetto-tracks.h"
 #include "exchange/proto.h"
 #include "exchange/timeline.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 #include "model/jsontext.h"
 
 #include <errno.h>

@@ -10,10 +10,10 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "exchange/exchange.h"
-#include "exchange/pfw-gzip.h"
-#include "exchange/profile.h"
+#include "pfw/gzip-read.h"
+#include "exchange/stack-profile.h"
 #include "exchange/proto.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The machine's counters as SOFA's mpstat, diskstat, netstat, vmstat and nvsmi; see sofa.h. */
 #include "base/map.h"
 #include "exchange/sofa.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 #include "model/rows.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Commands of devices, calls that ask for them, and requests to disks, as SOFA has them; see sofa.h. */
 #include "exchange/sofa.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 
 #include <inttypes.h>
 #include <string.h>

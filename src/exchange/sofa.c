@@ -18,7 +18,7 @@
 #include "exchange/sofa.h"
 
 #include "base/cleanup.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 #include "model/rows.h"
 #include "model/stacks.h"
 

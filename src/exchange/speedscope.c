@@ -7,8 +7,8 @@
 #include "base/map.h"
 #include "exchange/exchange.h"
 #include "exchange/jsonline.h"
-#include "exchange/profile.h"
-#include "model/dims.h"
+#include "exchange/stack-profile.h"
+#include "model/dimensions.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Arguments and categories of system calls; see strace-calls.h. */
 #include "exchange/strace-calls.h"
 
-#include "exchange/pfw-category.h"
+#include "pfw/pfw-category.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Lines of strace; see strace-line.h. */
 #include "exchange/strace-line.h"
 
-#include "exchange/pfw-json.h"
+#include "pfw/json-scan.h"
 #include "store/schema.h"
 
 #include <ctype.h>

@@ -5,7 +5,7 @@
 #ifndef SONDE_EXCHANGE_STRACE_PRIVATE_H
 #define SONDE_EXCHANGE_STRACE_PRIVATE_H
 
-#include "exchange/foreign.h"
+#include "exchange/import-reader.h"
 #include "exchange/strace-line.h"
 
 struct strace_reader {

@@ -7,7 +7,7 @@
  * descriptors are followed from open to close, and -y is believed. Relative
  * paths stay so unless -y tells the directory.
  */
-#include "exchange/pfw-json.h"
+#include "pfw/json-scan.h"
 #include "exchange/strace-private.h"
 
 #include <stdlib.h>

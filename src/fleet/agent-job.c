@@ -3,9 +3,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "fleet/batches.h"
-#include "fleet/knobs.h"
-#include "fleet/push.h"
+#include "fleet/outbox.h"
+#include "fleet/fleet-knobs.h"
+#include "fleet/upload.h"
 #include "launch/job.h"
 
 #include <errno.h>

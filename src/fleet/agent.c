@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "fleet/push.h"
+#include "fleet/upload.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -9,13 +9,13 @@
  *
  * The command finds SONDE_JOB_ID, SONDE_JOB_EPOCH and SONDE_JOB_FD: a socket to
  * which it writes lines `report STEP LOSS` and from which it reads `knob NAME VALUE`
- * (knobs.h) and `stop`, the word that it shall end by itself; ten seconds later it is
+ * (fleet-knobs.h) and `stop`, the word that it shall end by itself; ten seconds later it is
  * ended.
  */
 #ifndef SONDE_FLEET_AGENT_H
 #define SONDE_FLEET_AGENT_H
 
-#include "fleet/link.h"
+#include "fleet/nats-client.h"
 
 #include <signal.h>
 

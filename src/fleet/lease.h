@@ -11,7 +11,7 @@
 #ifndef SONDE_FLEET_LEASE_H
 #define SONDE_FLEET_LEASE_H
 
-#include "fleet/link.h"
+#include "fleet/nats-client.h"
 
 struct fleet_queue; /* a handle: our end of the work queue */
 struct fleet_lease; /* a handle */

@@ -9,7 +9,7 @@
 #ifndef SONDE_FLEET_MONITOR_H
 #define SONDE_FLEET_MONITOR_H
 
-#include "fleet/link.h"
+#include "fleet/nats-client.h"
 
 #include <signal.h>
 

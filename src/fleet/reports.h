@@ -9,7 +9,7 @@
 #define SONDE_FLEET_REPORTS_H
 
 #include "base/buf.h"
-#include "fleet/ledger.h"
+#include "fleet/job-state.h"
 
 enum { FLEET_REPORTS_MAX = 4096, FLEET_REPORT_LINE_MAX = 2048, FLEET_NOTES_BYTES = 256 << 10 };
 

@@ -1,5 +1,5 @@
 /*
- * What a container has used, by its control group: see container-place.h.
+ * What a container has used, by its control group: see container-isolation.h.
  *
  * The engine removes the group when the command has ended, and what the engine's own processes used is told together
  * with what it did. So the group is looked at while it lives; what is told is what was seen last. A death for want of
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "launch/cgroup.h"
-#include "launch/container-place.h"
+#include "launch/container-isolation.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "launch/container-place.h"
+#include "launch/container-isolation.h"
 
 #include <errno.h>
 #include <poll.h>

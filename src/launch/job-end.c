@@ -1,7 +1,7 @@
 /* Jobs: signals for them, the ladder, and the end of all that is theirs. See job.h. */
 #include "base/clock.h"
 #include "launch/job-private.h"
-#include "launch/tree.h"
+#include "launch/process-tree.h"
 
 #include <errno.h>
 #include <signal.h>

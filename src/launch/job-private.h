@@ -3,7 +3,7 @@
 #define SONDE_LAUNCH_JOB_PRIVATE_H
 
 #include "launch/job.h"
-#include "launch/keeper.h"
+#include "launch/supervisor.h"
 
 struct job {
 	const struct place_ops *ops;

@@ -1,8 +1,8 @@
-/* The machine: processors, memory, pressure. See metrics.h. */
+/* The machine: processors, memory, pressure. See scrape.h. */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "live/exposition.h"
-#include "live/metrics.h"
+#include "live/scrape.h"
 
 #include <fcntl.h>
 #include <stdio.h>

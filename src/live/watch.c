@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "live/whose.h"
+#include "live/board-owner.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -10,11 +10,11 @@
 #define SONDE_LIVE_WATCH_H
 
 #include "base/err.h"
-#include "live/board.h"
-#include "live/container.h"
-#include "live/group-files.h"
-#include "live/pace.h"
-#include "live/process.h"
+#include "live/board-reader.h"
+#include "live/container-id.h"
+#include "live/cgroup-files.h"
+#include "live/rate.h"
+#include "live/process-metrics.h"
 
 #include <stdbool.h>
 #include <stddef.h>

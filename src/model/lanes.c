@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "model/lanes-fill.h"
-#include "model/private.h"
+#include "model/model-private.h"
 #include "store/run-parts.h"
 
 #include <errno.h>

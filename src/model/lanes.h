@@ -11,7 +11,7 @@
 #define SONDE_MODEL_LANES_H
 
 #include "base/err.h"
-#include "model/run.h"
+#include "model/run-model.h"
 #include "store/pyramid.h"
 
 #include <stdbool.h>

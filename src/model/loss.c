@@ -3,7 +3,7 @@
  * its tables lack, and processes that could not be seen into.
  */
 #include "base/cleanup.h"
-#include "model/private.h"
+#include "model/model-private.h"
 
 #include <errno.h>
 #include <inttypes.h>

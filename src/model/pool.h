@@ -9,7 +9,7 @@
 #define SONDE_MODEL_POOL_H
 
 #include "base/buf.h"
-#include "store/table.h"
+#include "store/table-read.h"
 
 struct pool_key {
 	int64_t time;

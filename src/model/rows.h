@@ -17,7 +17,7 @@
 #define SONDE_MODEL_ROWS_H
 
 #include "base/err.h"
-#include "store/table.h"
+#include "store/table-read.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "model/demangle.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 #include "model/elfnames.h"
 #include "model/namecache.h"
 

@@ -15,7 +15,7 @@
 #define SONDE_MODEL_STACKS_H
 
 #include "base/err.h"
-#include "model/run.h"
+#include "model/run-model.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* Totals by call and by path; see totals.h. */
 #include "model/totals.h"
 
-#include "model/dims.h"
-#include "model/private.h"
+#include "model/dimensions.h"
+#include "model/model-private.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define SONDE_MODEL_TOTALS_H
 
 #include "base/err.h"
-#include "model/run.h"
+#include "model/run-model.h"
 
 #include <stddef.h>
 #include <stdint.h>

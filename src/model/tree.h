@@ -5,7 +5,7 @@
 #define SONDE_MODEL_TREE_H
 
 #include "base/err.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 
 struct model_tree_row {
 	const struct store_process *process;

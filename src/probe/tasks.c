@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
-#include "probe/perf/space.h"
+#include "probe/perf/addrspace.h"
 #include "probe/probe.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Answering a question: one statement, its columns, its rows, and what they do not tell; see query.h. */
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "query/private.h"
+#include "query/query-private.h"
 
 #include <errno.h>
 #include <inttypes.h>

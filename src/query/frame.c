@@ -2,7 +2,7 @@
  * The frames of stacks: `frame`, a row for each function of each chain. With a
  * condition on `stack` only that chain is walked and named.
  */
-#include "query/private.h"
+#include "query/query-private.h"
 
 enum { COL_STACK, COL_DEPTH, COL_FUNCTION, COL_MODULE, COL_SOURCE, COL_LINE, COL_KERNEL, COL_INLINED };
 

@@ -2,7 +2,7 @@
  * Rows of a small table by the value of a column, so that joins on ids do not
  * go over the whole table for each row. Made when first asked for.
  */
-#include "query/private.h"
+#include "query/query-private.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "query/query.h"
 
 #include "base/clock.h"
-#include "query/private.h"
+#include "query/query-private.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@
 #define SONDE_QUERY_QUERY_H
 
 #include "base/err.h"
-#include "model/run.h"
+#include "model/run-model.h"
 
 #include <stdbool.h>
 #include <stddef.h>

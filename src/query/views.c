@@ -2,7 +2,7 @@
  * Ready views, and two small tables: `run`, the run in one row, and `tables`,
  * what can be asked for.
  */
-#include "query/private.h"
+#include "query/query-private.h"
 
 #include "store/schema.h"
 

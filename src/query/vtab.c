@@ -1,5 +1,5 @@
-/* What all virtual tables do alike; see private.h. */
-#include "query/private.h"
+/* What all virtual tables do alike; see query-private.h. */
+#include "query/query-private.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Passes, and the ends of processes; see drain.h. Beginnings are in drain-find.c, records in drain-chunks.c. */
+/* Passes, and the ends of processes; see drain.h. Beginnings are in drain-discover.c, records in drain-chunks.c. */
 #include "record/drain.h"
 
 #include <errno.h>

@@ -18,7 +18,7 @@
 #include "base/map.h"
 #include "probe/probe.h"
 #include "record/ringdir.h"
-#include "record/view.h"
+#include "record/ring-decode.h"
 #include "store/sink.h"
 
 #include <stdbool.h>
@@ -82,7 +82,7 @@ struct drain_blind {
 	int64_t start_ns;
 };
 
-/* Copies of full chunks, oldest first, which are still to be read; see drain-shelf.c. */
+/* Copies of full chunks, oldest first, which are still to be read; see drain-backlog.c. */
 struct shelf {
 	struct shelved *first, *last, *spare;
 	unsigned count;

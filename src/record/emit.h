@@ -2,7 +2,7 @@
  * emit: what a record of a ring means: rows of the run's tables.
  *
  * One function a kind of record, chosen by a table in emit.c; those of calls are in
- * emit-calls.c, of annotations in emit-notes.c, of devices in emit-gpu.c. A record that
+ * emit-calls.c, of annotations in emit-annotations.c, of devices in emit-gpu.c. A record that
  * names a string which has not come yet waits: see drain.h. Numbers in it come from the
  * program, so any may be nonsense.
  */
@@ -28,7 +28,7 @@ void emit_open_span(struct drain *d, struct drain_process *p, const struct drain
 /* Shared by emit's own files. */
 typedef enum emit_result emit_fn(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance);
 emit_fn emit_call, emit_plain_call, emit_exec;                                  /* emit-calls.c */
-emit_fn emit_span, emit_func, emit_instant, emit_counter, emit_step, emit_meta; /* emit-notes.c */
+emit_fn emit_span, emit_func, emit_instant, emit_counter, emit_step, emit_meta; /* emit-annotations.c */
 emit_fn emit_gpu;                                                               /* emit-gpu.c */
 
 #define EMIT_NS_MAX (INT64_MAX / 4) /* 73 years: times in a ring may be nonsense, and we add and subtract them */

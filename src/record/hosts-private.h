@@ -1,10 +1,10 @@
-/* What hosts.c (recorders that we start on hosts) and step.c (those that srun starts) share. */
+/* What hosts.c (recorders that we start on hosts) and slurm-task.c (those that srun starts) share. */
 #ifndef SONDE_RECORD_HOSTS_PRIVATE_H
 #define SONDE_RECORD_HOSTS_PRIVATE_H
 
-#include "record/hostlink.h"
+#include "record/host-client.h"
 #include "record/hosts.h"
-#include "store/run.h"
+#include "store/run-dir.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -54,7 +54,7 @@ static void add_word(struct buf *out, const char *word)
 	buf_add(out, word, strlen(word) + 1);
 }
 
-/* What its recorder is to do, as hostagent.h sends it. */
+/* What its recorder is to do, as host-agent.h sends it. */
 static void add_command(const struct hosts *h, struct buf *out)
 {
 	char cwd[4096];

@@ -2,7 +2,7 @@
  * hosts: one recording of several hosts.
  *
  * On each host runs a recorder of its own, started over a remote shell, and an agent
- * (hostagent.h) that answers pings: before the start, each second, and after the end. Their
+ * (host-agent.h) that answers pings: before the start, each second, and after the end. Their
  * runs are fetched into the bundle's hosts/, and hosts.json says how each clock stood to ours.
  * `sonde join` makes one run of them; it can be called again.
  */

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "record/preload.h"
 #include "record/recorder.h"
-#include "record/waker.h"
+#include "record/wakeup.h"
 #include "record/writers.h"
 #include "tracer/limits.h"
 

@@ -35,7 +35,7 @@ struct record_options {
 	struct ring_options ring;
 	const struct job_place *place;   /* where the command lives; NULL: here */
 	int64_t timeout_ns;              /* then it is ended, with all its tree; 0: never */
-	const struct job_ladder *ladder; /* how it is asked to end then; NULL: as place.h has it */
+	const struct job_ladder *ladder; /* how it is asked to end then; NULL: as isolation.h has it */
 	bool is_bound;                   /* its tree ends with us, even when we are killed; else what lives goes on */
 	/* Told of the board (sonde/shm.h) of a process that has ended, before it is removed; NULL: nobody wants it. */
 	void (*board)(void *arg, int dirfd, const char *name);

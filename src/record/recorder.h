@@ -4,10 +4,10 @@
 
 #include "launch/launch.h"
 #include "record/drain.h"
-#include "record/place.h"
+#include "record/isolation.h"
 #include "record/record.h"
-#include "record/runjson.h"
-#include "store/run.h"
+#include "record/run-json.h"
+#include "store/run-dir.h"
 
 struct recorder {
 	const struct record_options *o;

@@ -1,7 +1,7 @@
 /* Symbol tables of a process's modules; see symbols.h. */
 #include "record/symbols.h"
 
-#include "base/elffile.h"
+#include "base/elf-symbols.h"
 #include "base/map.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/maps.h"
+#include "base/proc-maps.h"
 #include "record/ringdir.h"
 
 #include <dirent.h>
@@ -37,7 +37,7 @@ pid_t writers_find(const char *ring)
 	return found;
 }
 
-/* The text of a key, as runjson.c writes it. A quote within a text of run.json has a backslash before it. */
+/* The text of a key, as run-json.c writes it. A quote within a text of run.json has a backslash before it. */
 static bool find_text(const struct buf *json, const char *key, struct buf *out)
 {
 	const char *at = strstr(json->data, key);

@@ -7,7 +7,7 @@
 #ifndef SONDE_RECORD_WRITERS_H
 #define SONDE_RECORD_WRITERS_H
 
-#include "store/run.h"
+#include "store/run-dir.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,13 +1,13 @@
 /*
- * exporter: GET /metrics over live/metrics.h; with a controller /rules, /journal, and POST /off and /on; the live page
+ * exporter: GET /metrics over live/scrape.h; with a controller /rules, /journal, and POST /off and /on; the live page
  * (live-page.h).
  */
 #ifndef SONDE_SERVE_EXPORTER_H
 #define SONDE_SERVE_EXPORTER_H
 
-#include "control/controller.h"
-#include "live/history.h"
-#include "serve/guard.h"
+#include "live/control/controller.h"
+#include "live/scrape-history.h"
+#include "serve/http-server.h"
 
 struct exporter_arg {
 	struct live_exporter *exporter;

@@ -5,7 +5,7 @@
 #define SONDE_SERVE_FLAME_H
 
 #include "base/map.h"
-#include "serve/view-private.h"
+#include "serve/run-api-private.h"
 
 #define FLAME_NODES_MAX 200000u
 

@@ -1,5 +1,5 @@
 /* Answers compressed with ISA-L: a few hundred kilobytes in a millisecond. */
-#include "serve/guard-private.h"
+#include "serve/http-server-private.h"
 
 #include <errno.h>
 #include <isa-l/igzip_lib.h>

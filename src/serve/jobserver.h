@@ -9,7 +9,7 @@
 #ifndef SONDE_SERVE_JOBSERVER_H
 #define SONDE_SERVE_JOBSERVER_H
 
-#include "serve/guard.h"
+#include "serve/http-server.h"
 #include "session/jobs.h"
 
 /* Starts a guard over the queue, which must live longer; address, port and basic are the options'. */

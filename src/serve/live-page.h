@@ -6,14 +6,14 @@
  *	{"time_ns", "version", "host", "samples": [[name, {label: value}, number]...],
  *	 "controller": null or rules and regulators, "journal": [line...]}
  *
- * and with ?history=1, as a page asks first, "history": what it was (live/history.h).
+ * and with ?history=1, as a page asks first, "history": what it was (live/scrape-history.h).
  *
  * POST /api/link makes an address that opens the page once, for `sonde view --live`.
  */
 #ifndef SONDE_SERVE_LIVE_PAGE_H
 #define SONDE_SERVE_LIVE_PAGE_H
 
-#include "serve/guard.h"
+#include "serve/http-server.h"
 
 /* Their arg is a struct exporter_arg. */
 guard_handler live_page_root, live_page_file, live_page_answer, live_page_link;

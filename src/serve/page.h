@@ -7,7 +7,7 @@
 #ifndef SONDE_SERVE_PAGE_H
 #define SONDE_SERVE_PAGE_H
 
-#include "serve/guard.h"
+#include "serve/http-server.h"
 
 #include <stddef.h>
 

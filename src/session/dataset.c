@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "session/sigv4.h"
-#include "transfer/transfer.h"
+#include "launch/transfer.h"
 
 #include <errno.h>
 #include <stdio.h>

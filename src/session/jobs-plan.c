@@ -1,6 +1,6 @@
 /* A request through the allow-list; see jobs-config.h. */
 #include "base/cleanup.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "launch/mounts.h"
 #include "session/jobs-config.h"
 

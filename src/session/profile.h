@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "live/board.h"
-#include "live/pace.h"
+#include "live/board-reader.h"
+#include "live/rate.h"
 #include "session/spec.h"
 #include "stats/summary.h"
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "record/record.h"
-#include "session/around.h"
+#include "session/tool-wrap.h"
 #include "session/dumps.h"
 
 #include <errno.h>

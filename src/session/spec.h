@@ -8,9 +8,9 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "launch/job.h"
-#include "session/beside.h"
+#include "session/companions.h"
 #include "session/dataset.h"
-#include "session/knobs.h"
+#include "session/session-knobs.h"
 
 #include <stdbool.h>
 #include <stddef.h>

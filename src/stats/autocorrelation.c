@@ -9,7 +9,7 @@
  */
 #include "stats/autocorrelation.h"
 
-#include "stats/order.h"
+#include "stats/sorting.h"
 #include "stats/summary.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 #include "stats/bootstrap.h"
 
 #include "stats/dist.h"
-#include "stats/order.h"
+#include "stats/sorting.h"
 #include "stats/rng.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
  */
 #include "stats/changepoint.h"
 
-#include "stats/order.h"
+#include "stats/sorting.h"
 #include "stats/summary.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "stats/curve.h"
 
 #include "stats/curve-shapes.h"
-#include "stats/order.h"
+#include "stats/sorting.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "stats/autocorrelation.h"
 #include "stats/bootstrap.h"
 #include "stats/dist.h"
-#include "stats/hodges_lehmann.h"
+#include "stats/hodges-lehmann.h"
 #include "stats/ranks.h"
 #include "stats/sign.h"
 

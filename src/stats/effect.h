@@ -17,7 +17,7 @@
  * that they promise: the rest is kept for data that is not as independent or as even as
  * supposed. Of a fixed number of runs they aim at 4.4 %, so that coverage of normal data
  * is in the middle between 95 % and 96. At looks it is 4.2 %, because there are many runs
- * then, of short commands, whose orders are balanced in groups (duet/plan.h): where a
+ * then, of short commands, whose orders are balanced in groups (duet/schedule.h): where a
  * disturbance keeps step with them, the answer of 60 runs varies by up to 4 % more than
  * they show, which makes 5 % of 4.2.
  *

@@ -4,7 +4,7 @@
  */
 #include "stats/holm.h"
 
-#include "stats/order.h"
+#include "stats/sorting.h"
 
 #include <math.h>
 

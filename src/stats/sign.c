@@ -1,6 +1,6 @@
 #include "stats/sign.h"
 
-#include "stats/order.h"
+#include "stats/sorting.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * sign: the median with the interval of the sign test (Thompson, "On confidence ranges for the median", 1936).
  *
  * Of values that are mostly close together and now and then far off to either side, half of them at most, it is many
- * times narrower than what ranks give (hodges_lehmann.h): averages of a near and a far value mean nothing, and there
+ * times narrower than what ranks give (hodges-lehmann.h): averages of a near and a far value mean nothing, and there
  * are none here. Of well-behaved ones it is a quarter wider.
  */
 #ifndef SONDE_STATS_SIGN_H

@@ -6,7 +6,7 @@
  */
 #include "stats/summary.h"
 
-#include "stats/order.h"
+#include "stats/sorting.h"
 
 #include <math.h>
 

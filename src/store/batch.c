@@ -7,7 +7,7 @@
  */
 #include "store/codec.h"
 #include "store/hash.h"
-#include "store/table_private.h"
+#include "store/table-private.h"
 
 #include <errno.h>
 #include <inttypes.h>

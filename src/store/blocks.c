@@ -5,7 +5,7 @@
  * block to block; where no intact block head stands, the search goes on for the
  * next magic. Blocks must come in rising order: one that does not is skipped.
  */
-#include "store/table_private.h"
+#include "store/table-private.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /*
  * Scanning a table: workers take the next block in range until there is none.
  */
-#include "store/table.h"
+#include "store/table-read.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
  */
 #include "store/strings.h"
 
-#include "store/table.h"
+#include "store/table-read.h"
 #include "store/writer.h"
 
 #include <errno.h>

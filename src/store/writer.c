@@ -7,7 +7,7 @@
 #include "store/writer.h"
 
 #include "base/fs.h"
-#include "store/build.h"
+#include "store/block-builder.h"
 
 #include <errno.h>
 #include <fcntl.h>

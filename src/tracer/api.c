@@ -1,6 +1,6 @@
 /* What libsonde offers to sonde.h, found there by its name. */
-#include "tracer/board.h"
-#include "tracer/note.h"
+#include "tracer/metrics-board.h"
+#include "tracer/annotations.h"
 
 EXPORT const struct sonde_api sonde_api = {
 	.version = SONDE_API_VERSION,

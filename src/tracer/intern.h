@@ -21,7 +21,7 @@ struct string {
 	uint32_t bytes;
 	uint32_t epoch; /* of the image whose ring knows it */
 	uint32_t reserved;
-	uint64_t metric, step, knob; /* board.c: epoch << 32 | slot + 1 */
+	uint64_t metric, step, knob; /* metrics-board.c: epoch << 32 | slot + 1 */
 	char text[];
 };
 

@@ -1,7 +1,7 @@
 /* Reading the memory limit of our control group; see limits.h. */
 #include "tracer/limits.h"
 
-#include "tracer/sys.h"
+#include "tracer/raw-syscall.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

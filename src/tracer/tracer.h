@@ -15,7 +15,7 @@
 #define SONDE_TRACER_TRACER_H
 
 #include "sonde/shm.h"
-#include "tracer/sys.h"
+#include "tracer/raw-syscall.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -108,7 +108,7 @@ struct thread {
 	uint32_t frames_max; /* 0: look again whether these frames are ours */
 	uint32_t frames_epoch;
 	int32_t frames_tid;
-	/* func.c: the module last seen */
+	/* instrument-functions.c: the module last seen */
 	uintptr_t module;
 	uintptr_t module_bytes;
 };

@@ -2,7 +2,7 @@
  * expression: see expression.h. Recursive descent into a tree; depth is bounded
  * by the length of the text, which is. What it comes to: expression-value.c.
  */
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "tune/expression-private.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 
 #include <jansson.h>
 

@@ -12,7 +12,7 @@
 #ifndef SONDE_TUNE_LAUNCHER_H
 #define SONDE_TUNE_LAUNCHER_H
 
-#include "tune/run.h"
+#include "tune/trial-run.h"
 
 #define TUNE_ALIVE_NS INT64_C(20000000000)
 #define TUNE_LAUNCHER_END_NS \

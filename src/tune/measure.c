@@ -1,10 +1,10 @@
 /*
- * measure: what the numbers of a run are; see run.h.
+ * measure: what the numbers of a run are; see trial-run.h.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "sonde/shm.h"
-#include "tune/run.h"
+#include "tune/trial-run.h"
 
 #include <errno.h>
 #include <fcntl.h>

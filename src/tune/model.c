@@ -4,7 +4,7 @@
 #include "tune/model.h"
 
 #include "stats/matrix.h"
-#include "tune/level.h"
+#include "tune/pair-scale.h"
 
 #include <errno.h>
 #include <math.h>

@@ -18,7 +18,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "tune/earlier.h"
+#include "tune/warm-start.h"
 #include "tune/space.h"
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "tune/journal.h"
+#include "tune/study-journal.h"
 
 #include <errno.h>
 #include <inttypes.h>

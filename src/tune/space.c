@@ -3,7 +3,7 @@
  */
 #include "tune/space.h"
 
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "tune/expression.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "tune/study-params.h"
 
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "sonde/shm.h"
 #include "tune/expression.h"
 

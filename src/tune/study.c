@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "base/words.h"
+#include "base/shell-words.h"
 #include "tune/study-metrics.h"
 #include "tune/study-params.h"
 

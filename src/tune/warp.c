@@ -3,7 +3,7 @@
  */
 #include "tune/warp.h"
 
-#include "stats/order.h"
+#include "stats/sorting.h"
 #include "stats/summary.h"
 
 #include <math.h>

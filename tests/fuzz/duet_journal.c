@@ -1,7 +1,7 @@
 /* Fuzz target: any bytes read as the journal of a comparison; what is read is judged and shown. */
 #include "fuzz.h"
 
-#include "duet/replay.h"
+#include "duet/duet-replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "base/buf.h"
-#include "duet/parse.h"
+#include "duet/harness-parse.h"
 
 #include <stdlib.h>
 #include <string.h>

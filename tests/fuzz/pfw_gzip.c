@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "exchange/pfw-gzip.h"
+#include "pfw/gzip-read.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

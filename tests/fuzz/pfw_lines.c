@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "base/fs.h"
-#include "exchange/pfw-shape.h"
+#include "pfw/line-template.h"
 #include "model/jsontext.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "pfwlog/rules.h"
+#include "pfw/aggregation-rules.h"
 #include "yaml.h"
 
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  */
 #include "fuzz.h"
 
-#include "rules/action.h"
-#include "rules/cron.h"
-#include "rules/expr.h"
-#include "rules/waggle.h"
+#include "live/rules/action.h"
+#include "live/rules/cron.h"
+#include "live/rules/expr.h"
+#include "live/rules/waggle.h"
 
 #include <math.h>
 #include <stdlib.h>

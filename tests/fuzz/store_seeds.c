@@ -7,7 +7,7 @@
  */
 #include "base/buf.h"
 #include "base/fs.h"
-#include "store/table.h"
+#include "store/table-read.h"
 #include "store/writer.h"
 
 #include <errno.h>

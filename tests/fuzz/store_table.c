@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "store/format.h"
 #include "store/hash.h"
-#include "store/table.h"
+#include "store/table-read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -69,6 +69,10 @@ printf 'base: stats\nstats: base\n' >src/layers.txt
 fails layers 'a circle' 'circle'
 printf 'base:\nstats: base bas\n' >src/layers.txt
 fails layers 'an arrow to nothing' "'bas' is neither"
+printf 'int two(void);\n' >src/stats/two.c
+fails layers 'an arrow that no include needs' 'no include needs stats -> base'
+printf '| src/stats | sums | - |\n' >ARCHITECTURE.md
+fails layers 'a wrong row of the code map' "src/stats uses 'base', not '-'"
 
 printf 'int two(void)\n{\n\treturn atoi("2");\n}\n' >src/stats/two.c
 fails banned 'atoi' 'two\.c:3: atoi is banned'

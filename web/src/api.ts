@@ -1,4 +1,4 @@
-// What the server answers (src/serve/view.h), and where answers come from: a server or a report's own data.
+// What the server answers (src/serve/run-api.h), and where answers come from: a server or a report's own data.
 // Times are nanoseconds since the start of the run.
 import { decodeSlices, type LaneItems } from './slices';
 

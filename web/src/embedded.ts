@@ -2,7 +2,7 @@
 import type { CounterLane, EventDetails, Flame, FlameNode, FlameOptions, FlowList, Io, NameRow, Network, RunInfo, SearchResult, Source, SqlAnswer, Stats, Steps, Summary, Tracks, Window } from './api';
 import { decodeSlices, itemAt, type LaneItems } from './slices';
 
-/** What src/serve/report.c puts in: JSON answers as they are, slices as base64, the coarsest level first. */
+/** What src/serve/report-file.c puts in: JSON answers as they are, slices as base64, the coarsest level first. */
 interface Embedded {
 	run: RunInfo; tracks: Tracks; names: NameRow[]; stats: Stats; flame: Flame; io: Io; steps: Steps; summary: Summary | null;
 	flows?: FlowList | null; network?: Network | null;

@@ -1,4 +1,4 @@
-// The compact answer of /api/slices (src/serve/view-slices.c says what the bytes are).
+// The compact answer of /api/slices (src/serve/run-api-slices.c says what the bytes are).
 
 const MAGIC = 0x32434c53;
 const UNITS = 8; // of a bin

@@ -7,7 +7,7 @@
 #ifndef SONDE_PROBE_NET_PACKET_RING_H
 #define SONDE_PROBE_NET_PACKET_RING_H
 
-#include "probe/net/packet.h"
+#include "probe/net/packet-header.h"
 
 typedef void packet_take(void *arg, const struct net_packet *p);
 

@@ -1,5 +1,5 @@
 /*
- * Events of one place on every CPU, and the rings that they write to; see private.h.
+ * Events of one place on every CPU, and the rings that they write to; see perf-private.h.
  *
  * An event that the kernel refuses as it is asked for is asked for with less: without namespaces,
  * without the kernel's part, without what older kernels do not know.
@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "probe/perf/decode.h"
-#include "probe/perf/private.h"
+#include "probe/perf/perf-decode.h"
+#include "probe/perf/perf-private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "probe/perf/decode.h"
-#include "probe/perf/private.h"
+#include "probe/perf/perf-decode.h"
+#include "probe/perf/perf-private.h"
 #include "probe/perf/unwind.h"
 #include "probe/tasks.h"
 

@@ -1,8 +1,8 @@
 /* The stack of a sample; see chain.h. */
 #include "probe/perf/chain.h"
 
-#include "probe/perf/private.h"
-#include "probe/perf/stacks.h"
+#include "probe/perf/perf-private.h"
+#include "probe/perf/stack-table.h"
 #include "probe/perf/unwind.h"
 #include "probe/tasks.h"
 

@@ -8,7 +8,7 @@
  */
 #include "base/json.h"
 #include "probe/perf/chain.h"
-#include "probe/perf/private.h"
+#include "probe/perf/perf-private.h"
 #include "probe/perf/source.h"
 #include "probe/tasks.h"
 

@@ -1,7 +1,7 @@
 /* What each kind of record means, and who wants it; see source.h. */
 #include "probe/perf/cursor.h"
-#include "probe/perf/decode.h"
-#include "probe/perf/private.h"
+#include "probe/perf/perf-decode.h"
+#include "probe/perf/perf-private.h"
 #include "probe/perf/source.h"
 #include "probe/tasks.h"
 

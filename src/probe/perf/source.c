@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "probe/perf/cursor.h"
-#include "probe/perf/decode.h"
-#include "probe/perf/private.h"
+#include "probe/perf/perf-decode.h"
+#include "probe/perf/perf-private.h"
 #include "probe/tasks.h"
 
 #include <stdlib.h>

@@ -11,8 +11,8 @@
 #ifndef SONDE_PROBE_PERF_SOURCE_H
 #define SONDE_PROBE_PERF_SOURCE_H
 
-#include "probe/perf/space.h"
-#include "probe/perf/stacks.h"
+#include "probe/perf/addrspace.h"
+#include "probe/perf/stack-table.h"
 #include "probe/probe.h"
 
 #include <linux/perf_event.h>

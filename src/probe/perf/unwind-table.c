@@ -1,7 +1,7 @@
 /* Reading .eh_frame out of ELF files, and remembering rows; see unwind-table.h. */
 #include "probe/perf/unwind-table.h"
 
-#include "probe/perf/elffile.h"
+#include "probe/perf/module-file.h"
 #include "probe/perf/unwind.h"
 
 #include <elf.h>

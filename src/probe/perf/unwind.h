@@ -11,7 +11,7 @@
 #define SONDE_PROBE_PERF_UNWIND_H
 
 #include "probe/perf/cfi.h"
-#include "probe/perf/space.h"
+#include "probe/perf/addrspace.h"
 
 #ifdef __x86_64__
 #define UNWIND_IS_HERE true

@@ -2,7 +2,7 @@
 #include "probe/proc/delay.h"
 
 #include "base/cleanup.h"
-#include "probe/proc/feed.h"
+#include "probe/proc/procfile.h"
 
 #include <dirent.h>
 #include <fcntl.h>

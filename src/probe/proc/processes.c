@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "probe/proc/delay.h"
-#include "probe/proc/feed.h"
+#include "probe/proc/procfile.h"
 
 #include <fcntl.h>
 #include <stdio.h>

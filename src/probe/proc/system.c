@@ -12,8 +12,8 @@
 #include "probe/perf/source.h"
 #include "probe/probe.h"
 #include "probe/proc/energy.h"
-#include "probe/proc/feed.h"
-#include "probe/proc/groups.h"
+#include "probe/proc/procfile.h"
+#include "probe/proc/cgroup-counters.h"
 #include "probe/proc/processes.h"
 #include "probe/tasks.h"
 

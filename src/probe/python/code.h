@@ -9,9 +9,9 @@
 #define SONDE_PROBE_PYTHON_CODE_H
 
 #include "base/map.h"
-#include "probe/perf/space.h"
+#include "probe/perf/addrspace.h"
 #include "probe/python/layout.h"
-#include "probe/python/memory.h"
+#include "probe/python/process-memory.h"
 
 #define PYTHON_LINES (1u << 24)
 

@@ -1,7 +1,7 @@
 /* Native and Python frames in one chain; see merge.h. */
 #include "probe/python/merge.h"
 
-#include "probe/python/image.h"
+#include "probe/python/python-image.h"
 
 static bool is_eval(const struct frame *f)
 {

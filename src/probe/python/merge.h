@@ -9,7 +9,7 @@
 #ifndef SONDE_PROBE_PYTHON_MERGE_H
 #define SONDE_PROBE_PYTHON_MERGE_H
 
-#include "probe/perf/stacks.h"
+#include "probe/perf/stack-table.h"
 #include "probe/perf/unwind.h"
 #include "probe/python/walk.h"
 

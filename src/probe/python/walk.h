@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "probe/python/code.h"
 #include "probe/python/layout.h"
-#include "probe/python/memory.h"
+#include "probe/python/process-memory.h"
 
 #define PYTHON_FRAMES_MAX 4096
 

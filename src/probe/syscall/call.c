@@ -1,7 +1,7 @@
 /* Arguments and results of system calls; see call.h. */
 #include "probe/syscall/call.h"
 
-#include "probe/syscall/files.h"
+#include "probe/syscall/fd-table.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

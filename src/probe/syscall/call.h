@@ -1,10 +1,10 @@
-/* call: a system call on its way to a row: its arguments by the letters of its row in table.h. */
+/* call: a system call on its way to a row: its arguments by the letters of its row in syscall-table.h. */
 #ifndef SONDE_PROBE_SYSCALL_CALL_H
 #define SONDE_PROBE_SYSCALL_CALL_H
 
 #include "probe/probe.h"
 #include "probe/syscall/event.h"
-#include "probe/syscall/table.h"
+#include "probe/syscall/syscall-table.h"
 #include "store/schema.h"
 
 #include <sys/un.h>

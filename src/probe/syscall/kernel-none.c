@@ -2,7 +2,7 @@
  * kernel, in a build without the feature bpf: the programs cannot be loaded, so calls
  * are seen by perf events or stops.
  */
-#include "probe/syscall/kernel.h"
+#include "probe/syscall/bpf-calls.h"
 
 #include <errno.h>
 

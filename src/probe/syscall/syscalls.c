@@ -2,16 +2,16 @@
  * System calls of programs that the tracer cannot see: static ones, Go's, those that do
  * not load it. They become rows of the table io, as the tracer's calls are.
  *
- * Nothing is counted twice: an image is either the tracer's or ours, see image.h.
+ * Nothing is counted twice: an image is either the tracer's or ours, see exec-image.h.
  */
 #include "base/json.h"
 #include "probe/probe.h"
 #include "probe/syscall/event.h"
-#include "probe/syscall/kernel.h"
-#include "probe/syscall/points.h"
-#include "probe/syscall/rows.h"
-#include "probe/syscall/table.h"
-#include "probe/syscall/watcher.h"
+#include "probe/syscall/bpf-calls.h"
+#include "probe/syscall/perf-calls.h"
+#include "probe/syscall/syscall-rows.h"
+#include "probe/syscall/syscall-table.h"
+#include "probe/syscall/ptrace-process.h"
 
 #include "base/buf.h"
 #include "base/clock.h"

@@ -2,7 +2,7 @@
 #include "../support.h"
 
 #include "base/buf.h"
-#include "base/elffile.h"
+#include "base/elf-symbols.h"
 #include "base/fs.h"
 
 #include <elf.h>

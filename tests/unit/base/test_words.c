@@ -1,7 +1,7 @@
 /* words: splits as sh does or refuses, quotes so that sh reads the word back, and knows a slip of the finger. */
 #include "../support.h"
 
-#include "base/words.h"
+#include "base/shell-words.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * Human formats: three digits, the right unit at every border.
  */
-#include "cli/term.h"
+#include "result/term.h"
 
 #include "../support.h"
 

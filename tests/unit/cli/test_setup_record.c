@@ -1,7 +1,7 @@
 /*
  * The record of changes: round trip, first `before` kept, damaged files refused.
  */
-#include "cli/setup.h"
+#include "doctor/setup.h"
 
 #include "../support.h"
 

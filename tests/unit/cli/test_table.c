@@ -1,7 +1,7 @@
 /*
  * Tables: alignment, titles, wrapping, hostile cells, short memory.
  */
-#include "cli/term.h"
+#include "result/term.h"
 
 #include "../support.h"
 

@@ -1,7 +1,7 @@
 /*
  * Streams, colours, hostile text and wrapping.
  */
-#include "cli/term.h"
+#include "result/term.h"
 
 #include "../support.h"
 

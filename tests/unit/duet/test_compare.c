@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "duet/compare.h"
-#include "duet/report.h"
+#include "duet/duet-report.h"
 #include "fake.h"
 
 #include <errno.h>

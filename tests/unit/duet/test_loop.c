@@ -2,7 +2,7 @@
 #include "../support.h"
 
 #include "duet/loop.h"
-#include "duet/table.h"
+#include "duet/measurements.h"
 
 #include <math.h>
 #include <string.h>

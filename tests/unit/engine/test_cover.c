@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "engine/cover.h"
+#include "engine/interval-set.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  */
 #include "traces.h"
 
-#include "exchange/pfw-gzip.h"
+#include "pfw/gzip-read.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "exchange/pfw-json.h"
+#include "pfw/json-scan.h"
 
 #include <jansson.h>
 #include <stdio.h>

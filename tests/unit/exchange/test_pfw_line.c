@@ -3,8 +3,8 @@
  */
 #include "support.h"
 
-#include "exchange/pfw-hash.h"
-#include "exchange/pfw-line.h"
+#include "pfw/name-hash.h"
+#include "pfw/line-parse.h"
 
 #include <stdio.h>
 #include <string.h>

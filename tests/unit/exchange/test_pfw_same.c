@@ -4,8 +4,8 @@
  */
 #include "traces.h"
 
-#include "exchange/pfw-gzip.h"
-#include "exchange/pfw-shape.h"
+#include "pfw/gzip-read.h"
+#include "pfw/line-template.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  */
 #include "traces.h"
 
-#include "exchange/pfw-hash.h"
-#include "exchange/pfw-line.h"
+#include "pfw/name-hash.h"
+#include "pfw/line-parse.h"
 
 #include <inttypes.h>
 #include <jansson.h>

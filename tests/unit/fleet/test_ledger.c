@@ -3,7 +3,7 @@
  */
 #include "../support.h"
 
-#include "fleet/ledger.h"
+#include "fleet/job-state.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "../support.h"
 
 #include "base/fs.h"
-#include "fleet/members.h"
+#include "fleet/remote-hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>

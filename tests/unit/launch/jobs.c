@@ -1,6 +1,6 @@
 #include "jobs.h"
 
-#include "launch/tree.h"
+#include "launch/process-tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "launch/priority.h"
-#include "launch/runner.h"
-#include "launch/trade.h"
+#include "launch/busy-thread.h"
+#include "launch/cpu-swap.h"
 
 #include <pthread.h>
 #include <sched.h>

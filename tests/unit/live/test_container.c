@@ -2,7 +2,7 @@
 #include "../support.h"
 
 #include "base/fs.h"
-#include "live/container.h"
+#include "live/container-id.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* history: what grows is kept by the second, what ended is forgotten, and there is a bound to looks and series. */
 #include "../support.h"
 
-#include "live/history.h"
+#include "live/scrape-history.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "../support.h"
 
 #include "base/fs.h"
-#include "live/pushed.h"
+#include "live/push-receiver.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -13,8 +13,8 @@
 
 #include "support.h"
 
-#include "model/run.h"
-#include "store/run.h"
+#include "model/run-model.h"
+#include "store/run-dir.h"
 #include "store/sink.h"
 
 struct bundle {

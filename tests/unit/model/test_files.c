@@ -3,7 +3,7 @@
  */
 #include "bundle.h"
 
-#include "model/dims.h"
+#include "model/dimensions.h"
 
 #include <stdio.h>
 #include <string.h>

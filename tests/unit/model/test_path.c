@@ -3,7 +3,7 @@
  */
 #include "support.h"
 
-#include "model/path.h"
+#include "model/path-join.h"
 
 #include <string.h>
 

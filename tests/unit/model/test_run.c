@@ -4,7 +4,7 @@
 #include "bundle.h"
 
 #include "base/fs.h"
-#include "model/dims.h"
+#include "model/dimensions.h"
 
 #include <errno.h>
 #include <fcntl.h>

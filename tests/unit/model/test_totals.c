@@ -3,7 +3,7 @@
  */
 #include "bundle.h"
 
-#include "model/dims.h"
+#include "model/dimensions.h"
 #include "model/totals.h"
 
 #include <string.h>

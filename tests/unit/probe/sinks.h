@@ -5,7 +5,7 @@
 #include "support.h"
 
 #include "store/sink.h"
-#include "store/table.h"
+#include "store/table-read.h"
 
 struct made_sink {
 	char dir[64];

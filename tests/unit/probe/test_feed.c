@@ -1,7 +1,7 @@
 /* Counters out of text: the right numbers under the right names, also when lines come and go. */
 #include "sinks.h"
 
-#include "probe/proc/feed.h"
+#include "probe/proc/procfile.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Calls out of their two ends, and names of our own descriptors, which are told only if nobody took them away. */
 #include "support.h"
 
-#include "probe/syscall/late.h"
+#include "probe/syscall/deferred-calls.h"
 
 #include <fcntl.h>
 #include <sched.h>

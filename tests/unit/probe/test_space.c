@@ -1,7 +1,7 @@
 /* Mappings: what was mapped last is there, whatever lay there before. */
 #include "sinks.h"
 
-#include "probe/perf/space.h"
+#include "probe/perf/addrspace.h"
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "record/record.h"
 #include "store/strings.h"
-#include "store/table.h"
+#include "store/table-read.h"
 #include "support.h"
 
 #include <fcntl.h>

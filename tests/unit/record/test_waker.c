@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "record/waker.h"
+#include "record/wakeup.h"
 
 #include <fcntl.h>
 #include <stdio.h>

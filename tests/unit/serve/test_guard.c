@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "serve/guard.h"
-#include "serve/view.h"
+#include "serve/http-server.h"
+#include "serve/run-api.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "model/lanes.h"
-#include "serve/view.h"
-#include "store/run.h"
+#include "serve/run-api.h"
+#include "store/run-dir.h"
 #include "store/sink.h"
 
 #include <fcntl.h>

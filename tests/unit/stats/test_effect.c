@@ -4,7 +4,7 @@
 #include "near.h"
 #include "sample.h"
 #include "stats/effect.h"
-#include "stats/hodges_lehmann.h"
+#include "stats/hodges-lehmann.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "near.h"
 #include "oracle.h"
 #include "sample.h"
-#include "stats/hodges_lehmann.h"
-#include "stats/order.h"
+#include "stats/hodges-lehmann.h"
+#include "stats/sorting.h"
 #include "stats/ranks.h"
 
 #include <string.h>

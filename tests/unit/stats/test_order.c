@@ -3,7 +3,7 @@
 
 #include "near.h"
 #include "sample.h"
-#include "stats/order.h"
+#include "stats/sorting.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Loops that were planted are found, with their number and place; where there is none, none is. */
 #include "../support.h"
 
-#include "stats/repeats.h"
+#include "stats/loop-detect.h"
 
 #include <stdlib.h>
 

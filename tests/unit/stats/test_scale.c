@@ -3,7 +3,7 @@
 
 #include "near.h"
 #include "stats/rng.h"
-#include "stats/scale.h"
+#include "stats/robust-scale.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "../support.h"
 
 #include "near.h"
-#include "stats/hodges_lehmann.h"
+#include "stats/hodges-lehmann.h"
 #include "stats/rng.h"
 #include "stats/sign.h"
 

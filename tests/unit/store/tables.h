@@ -9,7 +9,7 @@
 #include "support.h"
 
 #include "base/buf.h"
-#include "store/table.h"
+#include "store/table-read.h"
 #include "store/writer.h"
 
 struct scratch {

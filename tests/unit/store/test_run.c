@@ -4,7 +4,7 @@
 #include "tables.h"
 
 #include "base/fs.h"
-#include "store/run.h"
+#include "store/run-dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "studies.h"
-#include "tune/journal.h"
+#include "tune/study-journal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,166 @@
+/* Traffic between hosts and between processes; see flow-tables.h. */
+#include "analyze/flow-tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+	Q_FLOWS,
+	Q_BYTES_OUT,
+	Q_BYTES_IN,
+	Q_PACKETS_OUT,
+	Q_PACKETS_IN,
+	Q_PAYLOAD_OUT,
+	Q_PAYLOAD_IN,
+	Q_AGAIN_OUT,
+	Q_AGAIN_IN,
+	Q_RTT
+};
+
+void flows_plan(struct analyze *a, struct flows *f)
+{
+	struct engine_query q = { "traffic between hosts", 2, { STORE_FLOW_source, STORE_FLOW_destination },
+		ENGINE_NONE, 10,
+		{ [Q_FLOWS] = { ENGINE_SUM, STORE_FLOW_is_new },
+				[Q_BYTES_OUT] = { ENGINE_SUM, STORE_FLOW_bytes_out },
+				[Q_BYTES_IN] = { ENGINE_SUM, STORE_FLOW_bytes_in },
+				[Q_PACKETS_OUT] = { ENGINE_SUM, STORE_FLOW_packets_out },
+				[Q_PACKETS_IN] = { ENGINE_SUM, STORE_FLOW_packets_in },
+				[Q_PAYLOAD_OUT] = { ENGINE_SUM, STORE_FLOW_payload_out },
+				[Q_PAYLOAD_IN] = { ENGINE_SUM, STORE_FLOW_payload_in },
+				[Q_AGAIN_OUT] = { ENGINE_SUM, STORE_FLOW_retransmits_out },
+				[Q_AGAIN_IN] = { ENGINE_SUM, STORE_FLOW_retransmits_in },
+				[Q_RTT] = { ENGINE_MIN, STORE_FLOW_rtt_min_ns } } };
+
+	f->by_host = analyze_query(a, STORE_TABLE_FLOW, &q);
+	q.name = "traffic between processes";
+	q.keys[0] = STORE_FLOW_name;
+	q.keys[1] = STORE_FLOW_peer_name;
+	f->by_process = analyze_query(a, STORE_TABLE_FLOW, &q);
+}
+
+/* One direction between two. */
+struct traffic {
+	int64_t from, to;
+	int64_t bytes, packets, payload, again, flows, rtt_ns;
+};
+
+static int by_ends(const void *a, const void *b)
+{
+	const struct traffic *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Both directions of each group; those that meet are one. */
+static struct traffic *gather(const struct engine_groups *g, size_t *count)
+{
+	struct traffic *all = calloc(2 * g->count + 1, sizeof(*all));
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; all && i < g->count; i++) {
+		int64_t from = engine_key(g, i, 0), to = engine_key(g, i, 1), rtt_ns = engine_extreme(g, Q_RTT, i);
+
+		all[n++] = (struct traffic){ from, to, engine_sum(g, Q_BYTES_OUT, i), engine_sum(g, Q_PACKETS_OUT, i),
+			engine_sum(g, Q_PAYLOAD_OUT, i), engine_sum(g, Q_AGAIN_OUT, i), engine_sum(g, Q_FLOWS, i),
+			rtt_ns };
+		all[n++] = (struct traffic){ to, from, engine_sum(g, Q_BYTES_IN, i), engine_sum(g, Q_PACKETS_IN, i),
+			engine_sum(g, Q_PAYLOAD_IN, i), engine_sum(g, Q_AGAIN_IN, i), 0, rtt_ns };
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), by_ends);
+	for (size_t i = 0; i < n; i++) {
+		struct traffic *into = kept ? &all[kept - 1] : NULL;
+
+		if (!into || by_ends(into, &all[i]) != 0) {
+			all[kept++] = all[i];
+			continue;
+		}
+		into->bytes += all[i].bytes;
+		into->packets += all[i].packets;
+		into->payload += all[i].payload;
+		into->again += all[i].again;
+		into->flows += all[i].flows;
+		if (into->rtt_ns == STORE_NULL || (all[i].rtt_ns != STORE_NULL && all[i].rtt_ns < into->rtt_ns))
+			into->rtt_ns = all[i].rtt_ns;
+	}
+	*count = kept;
+	return all;
+}
+
+static const struct analyze_column columns[] = {
+	{ "source", "FROM", ANALYZE_TEXT },
+	{ "destination", "TO", ANALYZE_TEXT },
+	{ "bytes", "BYTES", ANALYZE_BYTES },
+	{ "share", "SHARE", ANALYZE_RATIO },
+	{ "packets", "PACKETS", ANALYZE_COUNT },
+	{ "payload_bytes", NULL, ANALYZE_BYTES },
+	{ "retransmits", "SENT AGAIN", ANALYZE_COUNT },
+	{ "flows", "FLOWS", ANALYZE_COUNT },
+	{ "rtt_min_ns", "RTT", ANALYZE_NS },
+};
+
+struct sums {
+	int64_t bytes, packets, again, flows;
+};
+
+/* The matrix as a ranking: the heaviest first. */
+static int add_matrix(struct analyze *a, struct analyze_section *s, const char *key, const char *title,
+		const struct engine_groups *g, unsigned flags, struct sums *sums)
+{
+	struct analyze_table *t = analyze_table(s, key, title, columns, sizeof(columns) / sizeof(*columns), flags);
+	size_t count = 0;
+	struct traffic *all = gather(g, &count);
+	struct analyze_rank *ranks = analyze_ranks(a, count);
+
+	*sums = (struct sums){ .bytes = 0 };
+	if (!all || !ranks) {
+		free(all);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		ranks[i] = (struct analyze_rank){ all[i].bytes, i };
+		sums->bytes += all[i].bytes;
+		sums->packets += all[i].packets;
+		sums->again += all[i].again;
+		sums->flows += all[i].flows;
+	}
+	analyze_rank(ranks, count);
+	for (size_t i = 0; i < analyze_top(a, count); i++) {
+		const struct traffic *r = &all[ranks[i].index];
+
+		analyze_cell_bytes(t, model_name(a->run, r->from));
+		analyze_cell_bytes(t, model_name(a->run, r->to));
+		analyze_cell_int(t, r->bytes);
+		analyze_cell_real(t, sums->bytes ? (double)r->bytes / (double)sums->bytes : 0);
+		analyze_cell_int(t, r->packets);
+		analyze_cell_int(t, r->payload);
+		analyze_cell_int(t, r->again);
+		analyze_cell_int(t, r->flows);
+		analyze_cell_int(t, r->rtt_ns);
+	}
+	if (t)
+		t->all_rows = count;
+	free(all);
+	return 0;
+}
+
+int flows_show(struct analyze *a, const struct flows *f, struct analyze_section *s, struct sonde_err *err)
+{
+	struct sums sums, ignored;
+	int rc = add_matrix(a, s, "matrix", "Traffic from host to host",
+			analyze_groups(a, STORE_TABLE_FLOW, f->by_host), 0, &sums);
+
+	if (rc == 0)
+		rc = add_matrix(a, s, "by_process", "Traffic from process to process",
+				analyze_groups(a, STORE_TABLE_FLOW, f->by_process), ANALYZE_DETAIL, &ignored);
+	if (rc < 0)
+		return err_sys(err, ENOMEM, "cannot add up the traffic");
+	analyze_int(s, "flows", "flows", ANALYZE_COUNT, sums.flows);
+	analyze_int(s, "packets", "packets", ANALYZE_COUNT, sums.packets);
+	analyze_int(s, "traffic_bytes", "bytes in packets", ANALYZE_BYTES, sums.bytes);
+	analyze_int(s, "retransmits", "packets sent again", ANALYZE_COUNT, sums.again);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * io: the queries of the pass io and how to read them; diagnosis and network
+ * look at them too. Private to analyze/.
+ */
+#ifndef SONDE_ANALYZE_IO_TABLE_H
+#define SONDE_ANALYZE_IO_TABLE_H
+
+#include "analyze/columns.h"
+
+struct analyze_io {
+	int by_call, by_path, by_process, by_pattern, by_path_pattern, by_bucket;
+};
+
+/* Aggregates of by_path (keys: path, kind), by_process (process, kind) and by_bucket (bucket, kind). */
+enum { IO_Q_COUNT, IO_Q_DUR, IO_Q_BYTES, IO_Q_ERRORS, IO_Q_SMALL };
+/* Of by_path alone. */
+enum { IO_Q_BUFFERED = 5 };
+/* Aggregates of by_call besides the first four. */
+enum { IO_Q_DURS = 4, IO_Q_SIZES };
+
+/* Sums over groups. */
+struct io_sums {
+	uint64_t calls, errors, small;
+	int64_t dur_ns, bytes;
+	uint64_t reads, writes, opens, stats;
+	int64_t read_bytes, write_bytes;
+};
+
+void io_sums_add(struct io_sums *sums, const struct engine_groups *g, size_t i, int64_t kind);
+/* Groups of the same first key, file kinds only; returns the next group to look at. */
+size_t io_sum_key(const struct engine_groups *g, size_t i, struct io_sums *sums);
+
+/* io-paths.c: all paths with file calls, by number; count may be 0. They live as long as a; NULL: out of memory. */
+struct io_path *io_paths_collect(struct analyze *a, const struct analyze_io *io, size_t *count);
+/* The tables by_file and by_directory. */
+void io_paths_add(struct analyze *a, struct analyze_section *s, const struct io_path *paths, size_t count);
+
+#endif

@@ -1,0 +1,231 @@
+/*
+ * The stream in which iterations are looked for: what one thread did, in the
+ * order of time, and when it paused; see iterations-detect.h.
+ *
+ * Start-up code repeats itself more than many a loop: a program that imports a
+ * hundred modules, or looks for its parts in a hundred places, does the same
+ * calls a hundred times. Calls that load code are known by what they act on:
+ * what is installed, and what looks like code elsewhere.
+ */
+#include "analyze/iterations-detect-private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GAPS_MAX 4096 /* looked at to know what a usual one is */
+#define PAUSE_NS_MIN 200000
+#define PAUSE_GAPS 20 /* usual ones */
+
+const struct detect_stream detect_streams[DETECT_STREAMS] = {
+	{ "found in spans", STORE_TABLE_SPAN, STORE_SPAN_ts_ns, STORE_SPAN_dur_ns, STORE_SPAN_process, STORE_SPAN_tid,
+			STORE_SPAN_name, -1, DETECT_TOKENS_MAX, NULL },
+	{ "found in commands of a GPU", STORE_TABLE_GPU, STORE_GPU_ts_ns, STORE_GPU_dur_ns, STORE_GPU_process,
+			STORE_GPU_tid, STORE_GPU_name, -1, DETECT_TOKENS_MAX, NULL },
+	{ "found in calls", STORE_TABLE_IO, STORE_IO_ts_ns, STORE_IO_dur_ns, STORE_IO_process, STORE_IO_tid,
+			STORE_IO_call, STORE_IO_file, DETECT_TOKENS_MAX, NULL },
+	{ "found in samples", STORE_TABLE_SAMPLE, STORE_SAMPLE_ts_ns, STORE_SAMPLE_weight_ns, STORE_SAMPLE_process,
+			STORE_SAMPLE_tid, STORE_SAMPLE_stack, -1, DETECT_TOKENS_MAX / 16, detect_name_samples },
+};
+
+/* Code. */
+
+static const char *const code_ends[] = { ".py", ".pyc", ".pth", ".so", ".pm", ".rb", ".js", ".mjs", ".cjs", ".node",
+	".jar", ".class" };
+static const char *const code_parts[] = { "/lib/python", "-packages", "/__pycache__", ".so.", "/node_modules", "/perl",
+	"/ruby" };
+
+static const char *const code_roots[] = { "/usr/", "/lib", "/etc/" };
+
+static bool is_code_path(const struct store_text *path)
+{
+	for (size_t i = 0; path->data && i < sizeof(code_roots) / sizeof(*code_roots); i++)
+		if (path->bytes > strlen(code_roots[i]) &&
+				memcmp(path->data, code_roots[i], strlen(code_roots[i])) == 0)
+			return true;
+	for (size_t i = 0; path->data && i < sizeof(code_ends) / sizeof(*code_ends); i++) {
+		size_t n = strlen(code_ends[i]);
+
+		if (path->bytes > n && memcmp(path->data + path->bytes - n, code_ends[i], n) == 0)
+			return true;
+	}
+	for (size_t i = 0; path->data && i < sizeof(code_parts) / sizeof(*code_parts); i++)
+		if (memmem(path->data, path->bytes, code_parts[i], strlen(code_parts[i])))
+			return true;
+	return false;
+}
+
+/* Files that hold code, and the directories of those: they are searched for each import. */
+static int find_code(struct detect_tokens *t)
+{
+	bool is_new;
+
+	for (size_t i = 0; i < t->count; i++) {
+		struct store_text path;
+		const char *slash;
+		uint64_t *known = map_put_int(&t->code, (uint64_t)t->tokens[i].file, &is_new);
+
+		if (!known)
+			return -ENOMEM;
+		if (!is_new || t->tokens[i].file == STORE_NULL)
+			continue;
+		path = model_file_path(t->a->run, t->tokens[i].file);
+		*known = is_code_path(&path);
+		slash = *known ? memrchr(path.data, '/', path.bytes) : NULL;
+		if (slash && !map_put(&t->places, path.data, (size_t)(slash - path.data), &is_new))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int mark_code(struct detect_tokens *t)
+{
+	int rc = t->stream->file < 0 ? 0 : find_code(t);
+
+	for (size_t i = 0; i < t->code.count && rc == 0; i++) {
+		size_t bytes;
+		int64_t file;
+		struct store_text path = { .data = NULL };
+
+		memcpy(&file, map_key(&t->code, i, &bytes), sizeof(file));
+		if (file != STORE_NULL)
+			path = model_file_path(t->a->run, file);
+		if (path.data && map_get(&t->places, path.data, path.bytes))
+			*map_get_int(&t->code, (uint64_t)file) = 1;
+	}
+	for (size_t i = 0; i < t->count && rc == 0 && t->stream->file >= 0; i++)
+		t->tokens[i].is_code = *map_get_int(&t->code, (uint64_t)t->tokens[i].file);
+	return rc;
+}
+
+/* Reading. */
+
+static int take(void *arg, unsigned worker, size_t block, const struct store_batch *b)
+{
+	struct detect_tokens *t = arg;
+	const struct detect_stream *s = t->stream;
+	const int64_t *ts = b->columns[s->ts].ints, *dur = b->columns[s->dur].ints, *tid = b->columns[s->tid].ints;
+	const int64_t *process = b->columns[s->process].ints, *name = b->columns[s->token].ints;
+	const struct analyze_opts *o = &t->a->opts;
+
+	(void)worker, (void)block;
+	for (size_t i = 0; i < b->rows; i++) {
+		if (tid[i] != t->tid || ts[i] == STORE_NULL ||
+				(o->has_range && (ts[i] < o->from_ns || ts[i] >= o->to_ns)))
+			continue;
+		if (t->count == t->cap)
+			return 1;
+		t->process = process[i];
+		t->tokens[t->count++] = (struct detect_token){ ts[i], dur[i] > 0 ? dur[i] : 0, name[i],
+			s->file >= 0 ? b->columns[s->file].ints[i] : STORE_NULL, (uint32_t)name[i], false, false };
+	}
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct detect_token *x = a, *y = b;
+
+	return (x->ts_ns > y->ts_ns) - (x->ts_ns < y->ts_ns);
+}
+
+static bool is_sorted(const struct detect_tokens *t)
+{
+	for (size_t i = 1; i < t->count; i++)
+		if (t->tokens[i].ts_ns < t->tokens[i - 1].ts_ns)
+			return false;
+	return true;
+}
+
+static int64_t gap_before(const struct detect_tokens *t, size_t i)
+{
+	int64_t gap_ns = t->tokens[i].ts_ns - t->tokens[i - 1].ts_ns - t->tokens[i - 1].dur_ns;
+
+	return gap_ns > 0 ? gap_ns : 0;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* How long nothing must be called for it to be a pause. */
+static int64_t pause_ns(const struct detect_tokens *t)
+{
+	int64_t gaps[GAPS_MAX], ns;
+	size_t count = t->count - 1 < GAPS_MAX ? t->count - 1 : GAPS_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		gaps[i] = gap_before(t, 1 + (size_t)((double)i * (double)(t->count - 1) / (double)count));
+	qsort(gaps, count, sizeof(*gaps), by_length);
+	ns = PAUSE_GAPS * gaps[count / 2];
+	return ns > PAUSE_NS_MIN ? ns : PAUSE_NS_MIN;
+}
+
+/* A span is its own pause; between calls the program does something else, as once in each iteration. */
+static void mark_pauses(struct detect_tokens *t)
+{
+	int64_t ns;
+
+	if (t->stream->file < 0 || t->count < 2)
+		return;
+	ns = pause_ns(t);
+	for (size_t i = 1; i < t->count; i++)
+		t->tokens[i - 1].is_before_pause = gap_before(t, i) >= ns;
+}
+
+void detect_tokens_life(struct detect_tokens *t)
+{
+	const struct store_process *p = model_process(t->a->run, t->process);
+	size_t count;
+	const struct store_thread *threads = model_threads(t->a->run, &count);
+	int64_t from = t->tokens[0].ts_ns, to = t->tokens[t->count - 1].ts_ns;
+
+	if (p && p->pid == t->tid) {
+		from = p->start_ns != STORE_NULL && p->start_ns < from ? p->start_ns : from;
+		to = p->end_ns != STORE_NULL && p->end_ns > to ? p->end_ns : to;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (threads[i].process == t->process && threads[i].tid == t->tid && threads[i].end_ns != STORE_NULL)
+			to = threads[i].end_ns > to ? threads[i].end_ns : to;
+	if (t->a->opts.has_range) {
+		from = from > t->a->opts.from_ns ? from : t->a->opts.from_ns;
+		to = to < t->a->opts.to_ns ? to : t->a->opts.to_ns;
+	}
+	t->life_ns = to > from ? to - from : 0;
+}
+
+int detect_tokens_read(struct detect_tokens *t, struct sonde_err *err)
+{
+	const struct detect_stream *s = t->stream;
+	int cols[] = { s->ts, s->dur, s->process, s->tid, s->token, s->file };
+	struct store_scan_opts opts = { .cols = cols,
+		.ncols = s->file >= 0 ? 6 : 5,
+		.threads = 1,
+		.has_range = t->a->opts.has_range,
+		.from_ns = t->a->opts.from_ns,
+		.to_ns = t->a->opts.to_ns };
+	int rc;
+
+	t->tokens = calloc(t->cap + 1, sizeof(*t->tokens));
+	if (!t->tokens)
+		return -ENOMEM;
+	rc = store_scan(model_table(t->a->run, s->table), &opts, take, t, err);
+	if (rc < 0 || !t->count)
+		return rc < 0 ? rc : 0;
+	if (!is_sorted(t))
+		qsort(t->tokens, t->count, sizeof(*t->tokens), by_time);
+	mark_pauses(t);
+	detect_tokens_life(t);
+	return s->rename ? s->rename(t, err) : mark_code(t);
+}
+
+void detect_tokens_release(struct detect_tokens *t)
+{
+	free(t->tokens);
+	map_release(&t->code);
+	map_release(&t->places);
+	map_release(&t->labels);
+}

@@ -1,0 +1,7 @@
+/* The texts of rules_presets, in its order. Private to analyze/. */
+#ifndef SONDE_ANALYZE_LAYER_PRESETS_H
+#define SONDE_ANALYZE_LAYER_PRESETS_H
+
+extern const char *const rules_preset_texts[];
+
+#endif

@@ -1,0 +1,9 @@
+/* Many small accesses where few large ones would do. Private to analyze/. */
+#ifndef SONDE_ANALYZE_SMALL_IO_H
+#define SONDE_ANALYZE_SMALL_IO_H
+
+#include "analyze/finding.h"
+
+bool tiny_check(struct analyze *a, enum analyze_kind kind, const char *word, struct finding *f);
+
+#endif

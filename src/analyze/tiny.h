@@ -1,9 +1,0 @@
-/* Many small accesses where few large ones would do. Private to analyze/. */
-#ifndef SONDE_ANALYZE_TINY_H
-#define SONDE_ANALYZE_TINY_H
-
-#include "analyze/finding.h"
-
-bool tiny_check(struct analyze *a, enum analyze_kind kind, const char *word, struct finding *f);
-
-#endif

@@ -1,0 +1,93 @@
+/*
+ * duet: what the files of `sonde duet` share: its options, the actions behind its first word, interruptions and words
+ * for people.
+ */
+#ifndef SONDE_CLI_DUET_CLI_H
+#define SONDE_CLI_DUET_CLI_H
+
+#include "base/tempdir.h"
+#include "cli/isolation-options.h"
+#include "result/term.h"
+#include "duet/duet-report.h"
+
+enum duet_cli_exit { DUET_EXIT_INCONCLUSIVE = 4 };
+
+struct duet_options {
+	/* what */
+	const char *commands[DUET_SIDES];
+	bool is_shell;
+	/* how */
+	int design; /* 0: auto, else 1 + enum duet_design */
+	int metric;
+	const char *counter; /* a metric that is one, with its prefix */
+	int better;
+	double margin, level;
+	int interval;
+	int64_t budget_ns, timeout_ns;
+	int64_t seed; /* -1: another each time */
+	int64_t pairs, runs;
+	int pin, priority;
+	bool has_no_self_check, is_lenient, has_output;
+	struct place_options place;
+	struct cli_list fail_on;
+	/* out */
+	bool is_json, is_csv, is_markdown, has_samples;
+	const char *html;
+	const char *outdir;
+	bool is_forced, is_resumed, is_verbose;
+	/* suites and results */
+	const char *docker, *config, *regex;
+	struct cli_list filter;
+	int64_t unit_ns;
+	/* iterations, revisions, history, reasons */
+	int iterations;
+	const char *step, *git, *history, *label;
+	bool is_explained;
+};
+
+/* Actions: "sonde duet WORD ..."; without a word it compares or runs suites. */
+int duet_run_compare(struct cli_context *ctx);
+int duet_run_suites(struct cli_context *ctx);
+int duet_run_process(struct cli_context *ctx);
+int duet_run_overlaps(struct cli_context *ctx);
+int duet_run_report(struct cli_context *ctx);
+int duet_run_history(struct cli_context *ctx);
+int duet_run_runs(struct cli_context *ctx);
+int duet_run_images(struct cli_context *ctx);
+int duet_run_preset(struct cli_context *ctx);
+
+/* What an iteration is. */
+enum { DUET_OF_COMMANDS, DUET_OF_FD, DUET_OF_STEPS };
+
+/* Two revisions of the repository we are in, checked out. */
+struct duet_worktrees {
+	struct tempdir base;
+	const char *dirs[DUET_SIDES], *revisions[DUET_SIDES];
+	const char *places[DUET_SIDES]; /* the directory in each that we are in here */
+};
+
+/* range: "A..B". Those that killed ones have left go first. Remove in any case. */
+int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_worktrees *t);
+void duet_worktrees_remove(struct duet_worktrees *t);
+
+/* The name of the counter that is the metric, without the prefix; NULL: another metric. */
+const char *duet_counter_of(const struct duet_options *o);
+/* The setup that the options ask for. */
+int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup);
+
+/* SIGINT and SIGTERM become bytes in a pipe; the commands that are started do not inherit that. */
+int duet_signals_open(struct sonde_err *err); /* the reading end, or -errno */
+int duet_signals_caught(void);                /* the first signal, 0: none */
+void duet_signals_close(void);
+
+/* Print the report as the options say. */
+int duet_print(struct cli_context *ctx, const struct duet_report *report);
+/* And exit with the verdict, unless it could not be printed. */
+int duet_print_verdict(struct cli_context *ctx, const struct duet_report *report);
+void duet_write_text(struct buf *out, const struct term *term, const struct duet_report *report);
+/* The command line that repeats a comparison, from the arena; NULL without memory. */
+const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,
+		const struct duet_result *result);
+void duet_write_causes(struct buf *out, const struct term *term, const struct duet_explanation *e);
+
+#endif

@@ -1,0 +1,36 @@
+/* Where programs shall live; see isolation-options.h. */
+#include "cli/isolation-options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int place_set_cpus(const struct cli_option *option, const char *value, void *options, struct sonde_err *err)
+{
+	double *field = (void *)((char *)options + option->offset);
+	char *end;
+	errno = 0;
+	double cpus = strtod(value, &end);
+	if (errno || end == value || *end || !(cpus >= 0.01 && cpus <= 100000))
+		return err_set(err, EINVAL, "--%s takes a number of CPUs such as 0.5 or 2, not '%s'", option->long_name,
+				value);
+	*field = cpus;
+	return 0;
+}
+
+int place_of(struct cli_context *ctx, const struct place_options *o, struct job_place *place)
+{
+	bool has_limits = o->cpus > 0 || o->memory_limit || o->pids_limit;
+	*place = (struct job_place){ .kind = o->image ? JOB_CONTAINER
+				: o->is_sandboxed     ? JOB_SANDBOX
+				: has_limits          ? JOB_CGROUP
+						      : JOB_PROCESS,
+		.limits = { .cpus = o->cpus, .memory_bytes = o->memory_limit, .pids = (uint64_t)o->pids_limit },
+		.image = o->image,
+		.engine = o->engine,
+		.engine_args = o->engine_args.count ? o->engine_args.items : NULL };
+	if (o->image && o->is_sandboxed)
+		return cli_usage(ctx, "--image and --sandbox exclude each other");
+	if ((o->engine_args.count || o->engine) && !o->image)
+		return cli_usage(ctx, "%s goes with --image", o->engine ? "--engine" : "--engine-arg");
+	return 0;
+}

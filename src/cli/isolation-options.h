@@ -1,0 +1,51 @@
+/*
+ * place: where the programs of a command shall live, as record, stat and duet ask for it.
+ *
+ * PLACE_ROWS(S, field, group) are the option rows of a `struct place_options field` in
+ * the command's struct S; place_of makes a job's place of what the user said.
+ */
+#ifndef SONDE_CLI_ISOLATION_OPTIONS_H
+#define SONDE_CLI_ISOLATION_OPTIONS_H
+
+#include "cli/cli.h"
+#include "launch/job.h"
+
+struct place_options {
+	double cpus; /* 0: no limit, as of the others */
+	uint64_t memory_limit;
+	int64_t pids_limit;
+	bool is_sandboxed;
+	const char *image;
+	const char *engine;
+	struct cli_list engine_args;
+};
+
+int place_set_cpus(const struct cli_option *option, const char *value, void *options, struct sonde_err *err);
+
+/* clang-format off */
+#define PLACE_ROWS(S, field, heading) \
+	{ 0, "cpus", "N", CLI_SETTER(place_set_cpus), .offset = offsetof(S, field.cpus), .group = heading, \
+			.default_words = "all", \
+			.help = "As many CPUs' time at most; 0.5 is half of one. This and the next two need a " \
+				"control group." }, \
+	{ 0, "memory-limit", "SIZE", CLI_SIZE(S, field.memory_limit), .group = heading, .default_words = "none", \
+			.help = "As much memory at most; the kernel kills who takes more." }, \
+	{ 0, "pids-limit", "N", CLI_INT(S, field.pids_limit), .min = 1, .max = 4194304, .group = heading, \
+			.default_words = "none", .help = "As many processes and threads at most." }, \
+	{ 0, "sandbox", NULL, CLI_FLAG(S, field.is_sandboxed), .group = heading, \
+			.help = "In namespaces of its own: what it writes, wherever that is, vanishes at its end, " \
+				"and so does what it left running." }, \
+	{ 0, "image", "IMAGE", CLI_STRING(S, field.image), .group = heading, \
+			.help = "In a container of this image, by podman or docker." }, \
+	{ 0, "engine", "ENGINE", CLI_STRING(S, field.engine), .group = heading, \
+			.default_words = "podman, else docker", \
+			.help = "The container engine for --image: podman, docker, or the path of one that has their " \
+				"command line." }, \
+	{ 0, "engine-arg", "ARGUMENT", CLI_STRINGS(S, field.engine_args), .group = heading, \
+			.help = "A further argument for the container engine's run; may be given several times." }
+/* clang-format on */
+
+/* A place without any wish is JOB_PROCESS. Contradictions are usage errors. */
+int place_of(struct cli_context *ctx, const struct place_options *o, struct job_place *place);
+
+#endif

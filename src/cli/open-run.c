@@ -1,0 +1,90 @@
+/*
+ * The run that a command was given; a ring directory becomes a bundle for as
+ * long as it takes to open it.
+ */
+#include "cli/open-run.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "model/dimensions.h"
+#include "record/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool has_entry(const char *dir, const char *name)
+{
+	CLEANUP(cleanup_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	return fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool is_ring(const char *path)
+{
+	return has_entry(path, "control") && !has_entry(path, "run.json");
+}
+
+static int make_temporary(struct buf *dir, struct sonde_err *err)
+{
+	const char *place = getenv("TMPDIR");
+
+	buf_addf(dir, "%s/sonde-XXXXXX", place && *place ? place : "/tmp");
+	if (buf_error(dir) < 0 || !mkdtemp(dir->data)) {
+		err_sys(err, errno, "cannot make a directory '%s' to read the rings into", dir->data);
+		err_hint(err, "set TMPDIR to a directory that can be written");
+		return -EIO;
+	}
+	return 0;
+}
+
+static int import(const char *ring, const char *dir, struct model_run **run, struct sonde_err *err)
+{
+	struct record_result result = RECORD_RESULT_INIT;
+	int rc = record_import_ring(ring, dir, &result, err);
+
+	record_result_release(&result);
+	if (rc == 0)
+		rc = model_run_open(run, dir, err);
+	if (rc < 0)
+		return rc;
+	/* What is mapped and loaded outlives the files. */
+	rc = model_load(*run, MODEL_NAMES, err);
+	if (rc == 0)
+		rc = model_run_show_as(*run, ring, err);
+	if (rc < 0)
+		model_run_free(*run);
+	return rc;
+}
+
+int cli_open_run(struct cli_context *ctx, struct model_run **run)
+{
+	CLEANUP(buf_release) struct buf dir = BUF_INIT;
+	const char *name = ctx->arg_count ? ctx->args[0] : NULL;
+	int rc;
+
+	if (!name || !is_ring(name))
+		return model_run_open(run, name, ctx->err);
+	rc = make_temporary(&dir, ctx->err);
+	if (rc < 0)
+		return rc;
+	rc = import(name, dir.data, run, ctx->err);
+	fs_remove_tree(AT_FDCWD, dir.data);
+	return rc;
+}
+
+void cli_run_range(const struct model_run *run, int64_t from, int64_t to, int64_t *from_ns, int64_t *to_ns)
+{
+	int64_t start_ns = model_run_start_ns(run);
+
+	if (start_ns == STORE_NULL)
+		start_ns = 0;
+	if (__builtin_add_overflow(start_ns, from, from_ns))
+		*from_ns = INT64_MAX;
+	if (!to || __builtin_add_overflow(start_ns, to, to_ns))
+		*to_ns = INT64_MAX;
+}

@@ -1,0 +1,43 @@
+/*
+ * summary: a result of analyze/ on paper: what `sonde summary` and `sonde merge` print.
+ *
+ * Three forms: one screen that says where the time went and what to do next,
+ * every section in full, or JSON.
+ */
+#ifndef SONDE_CLI_SUMMARY_TEXT_H
+#define SONDE_CLI_SUMMARY_TEXT_H
+
+#include "analyze/analyze.h"
+#include "cli/cli.h"
+#include "result/term.h"
+
+#define SUMMARY_ROWS_TEXT 5
+#define SUMMARY_ROWS_JSON 100
+
+struct summary_opts {
+	bool is_json;
+	bool is_full;
+	int64_t top; /* rows of a list; 0: not said; else the form is the full one */
+};
+
+/* Rows for commands that print summaries; S is the struct of their options, with a member `summary`. */
+#define SUMMARY_OPTIONS(S) \
+	{ 0, "full", NULL, CLI_FLAG(S, summary.is_full), \
+		.help = "Every section in full, not one screen of the most " \
+			"important." }, \
+			{ 'n', "top", "N", CLI_INT(S, summary.top), .min = 1, .max = INT64_MAX, \
+				.default_words = "5, 100 with --json", \
+				.help = "Rows of a list at most; every section is shown, as with --full." }, \
+	{ \
+		0, "json", NULL, CLI_FLAG(S, summary.is_json), .help = "Print one JSON object." \
+	}
+
+/* Rows of a list that the passes keep. */
+size_t summary_top(const struct summary_opts *o);
+/* For people, in 40 lines of 100 columns or in full. */
+int summary_write_text(const struct analyze_result *r, bool is_full, struct buf *out, const struct term *term);
+int summary_write_json(const struct analyze_result *r, struct buf *out);
+/* Finish and print to stdout. */
+int summary_print(struct cli_context *ctx, struct analyze *a, const struct summary_opts *o);
+
+#endif

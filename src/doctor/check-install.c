@@ -1,0 +1,291 @@
+/*
+ * Checks of the installation, the memory and limits a recording needs, and the
+ * programs and devices of this machine.
+ */
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "doctor/command-output.h"
+#include "doctor/checks.h"
+#include "result/term.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define KERNEL_MAJOR 5 /* doc/platform.md: waitid on a pidfd came with 5.4 */
+#define KERNEL_MINOR 4
+#define MIB ((uint64_t)1 << 20)
+#define ROOM_WANTED (64 * MIB)
+#define OPEN_FILES_WANTED 4096
+#define CAPTURE_MS 200
+#define PYTHON_MS 1000 /* version managers put a script in its place */
+
+/* The kernel; the rest was checked when this was built. */
+void check_platform(struct facility_report *r)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	if (uname(&u) != 0 || sscanf(u.release, "%d.%d", &major, &minor) != 2) {
+		facility_say(r, FACILITY_PARTLY, "cannot read the version of the kernel");
+		return;
+	}
+	bool is_old = major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR);
+	facility_say(r, is_old ? FACILITY_NO : FACILITY_WORKS, "%s %s on %s, glibc %s", u.sysname, u.release, u.machine,
+			gnu_get_libc_version());
+	if (is_old)
+		facility_fix(r, "boot Linux %d.%d or later", KERNEL_MAJOR, KERNEL_MINOR);
+}
+
+/* The line of the loader's answer that tells of trouble; NULL when there is none. Cuts the answer there. */
+static const char *find_trouble(char *answer)
+{
+	static const char *const signs[] = { "cannot be preloaded", "not found", "undefined symbol" };
+
+	for (char *line; (line = strsep(&answer, "\n"));)
+		for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+			if (strstr(line, signs[i]))
+				return line + strspn(line, " \t");
+	return NULL;
+}
+
+/* What the dynamic loader says against preloading the library into this very program: it is asked to name what it would
+ * load, so no constructor runs. NULL: nothing. */
+static const char *ask_loader(char *preload, struct buf *answer)
+{
+	char self[] = "/proc/self/exe", trace[] = "LD_TRACE_LOADED_OBJECTS=1", warn[] = "LD_WARN=1",
+	     now[] = "LD_BIND_NOW=1";
+	char *argv[] = { self, NULL }, *env[] = { preload, trace, warn, now, NULL };
+	int rc = capture(argv, env, CAPTURE_MS, answer);
+
+	return rc ? strerror(-rc) : find_trouble(answer->data);
+}
+
+void check_libsonde(struct facility_report *r)
+{
+	CLEANUP(buf_release) struct buf preload = BUF_INIT;
+	CLEANUP(buf_release) struct buf answer = BUF_INIT;
+	const char *path, *trouble;
+	int rc;
+
+	buf_adds(&preload, "LD_PRELOAD=");
+	rc = fs_prefix(&preload, NULL);
+	buf_adds(&preload, "/lib/libsonde.so.0");
+	path = preload.data + strlen("LD_PRELOAD=");
+	if (rc || access(path, R_OK) != 0) {
+		facility_say(r, FACILITY_NO, "cannot read '%s': %s", path, strerror(rc ? -rc : errno));
+		facility_fix(r, "make (in the source tree), or install sonde again");
+		return;
+	}
+	trouble = ask_loader(preload.data, &answer);
+	if (trouble) {
+		facility_say(r, FACILITY_NO, "%s", trouble);
+		facility_fix(r, "make (in the source tree), or install sonde again");
+		return;
+	}
+	facility_say(r, FACILITY_WORKS, "%s", path);
+}
+
+/* Really allocate a MiB in an unnamed file, as the tracer does. Returns 0 or an errno. */
+static int try_room(const char *dir, uint64_t *free_bytes)
+{
+	struct statvfs fs;
+	CLEANUP(cleanup_fd) int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno != EOPNOTSUPP)
+		return errno;
+	if (fd >= 0 && fallocate(fd, 0, 0, (off_t)MIB) != 0)
+		return errno;
+	if (statvfs(dir, &fs) != 0)
+		return errno;
+	*free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	return 0;
+}
+
+void check_shared_memory(struct facility_report *r)
+{
+	const char *named = getenv("TMPDIR"), *tmp = named ? named : "/tmp";
+	char size[TERM_TEXT];
+	uint64_t free_bytes = 0;
+	int shm_error = try_room("/dev/shm", &free_bytes), tmp_error;
+
+	if (!shm_error && free_bytes >= ROOM_WANTED) {
+		facility_say(r, FACILITY_WORKS, "%s free in /dev/shm", term_bytes(size, free_bytes));
+		return;
+	}
+	facility_fix(r, "sudo mount -o remount,size=1G /dev/shm (a container: --shm-size=1g)");
+	if (!shm_error) {
+		facility_say(r, FACILITY_PARTLY, "only %s free in /dev/shm: busy programs will drop events",
+				term_bytes(size, free_bytes));
+		return;
+	}
+	tmp_error = try_room(tmp, &free_bytes);
+	if (tmp_error)
+		facility_say(r, FACILITY_NO, "no room in /dev/shm (%s) nor in %s (%s)", strerror(shm_error), tmp,
+				strerror(tmp_error));
+	else
+		facility_say(r, FACILITY_PARTLY, "no room in /dev/shm (%s); %s is used and is slower",
+				strerror(shm_error), tmp);
+}
+
+void check_tsc(struct facility_report *r)
+{
+	if (clock_ticks_are_constant())
+		facility_say(r, FACILITY_WORKS, "the CPU's time stamp counter is constant and the kernel trusts it");
+	else
+		facility_say(r, FACILITY_NO, "the CPU or the kernel does not vouch for it; CLOCK_MONOTONIC is used");
+}
+
+void check_open_files(struct facility_report *r)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+		facility_say(r, FACILITY_NO, "cannot read the limit: %s", strerror(errno));
+		return;
+	}
+	facility_say(r, limit.rlim_max >= OPEN_FILES_WANTED ? FACILITY_WORKS : FACILITY_PARTLY,
+			"limit %llu, can be raised to %llu", (unsigned long long)limit.rlim_cur,
+			(unsigned long long)limit.rlim_max);
+	if (r->state != FACILITY_WORKS)
+		facility_fix(r, "sudo prlimit --pid $$ --nofile=65536:65536");
+}
+
+/* The first file `name` on PATH that may be run. */
+static bool find_program(const char *name, struct buf *path)
+{
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		size_t len = strcspn(at, ":");
+
+		buf_reset(path);
+		buf_add(path, at, len);
+		buf_addf(path, "/%s", name);
+		if (len && access(path->data, X_OK) == 0)
+			return true;
+		at += len + (at[len] == ':');
+	}
+	return false;
+}
+
+void check_python(struct facility_report *r)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	CLEANUP(buf_release) struct buf said = BUF_INIT;
+	char option[] = "--version";
+	int major, minor;
+
+	facility_fix(r, "sudo apt install python3");
+	if (!find_program("python3", &path)) {
+		facility_say(r, FACILITY_NO, "there is no python3 on PATH");
+		return;
+	}
+	char *argv[] = { path.data, option, NULL };
+	if (capture(argv, environ, PYTHON_MS, &said) || sscanf(said.data, "Python %d.%d", &major, &minor) != 2) {
+		facility_say(r, FACILITY_NO, "'%s --version' does not answer", path.data);
+		return;
+	}
+	facility_say(r, major == 3 && minor >= 9 ? FACILITY_WORKS : FACILITY_PARTLY, "%s is Python %d.%d", path.data,
+			major, minor);
+	if (r->state == FACILITY_WORKS)
+		facility_fix(r, "%s", "");
+}
+
+void check_containers(struct facility_report *r)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+
+	if (find_program("podman", &path)) {
+		facility_say(r, FACILITY_WORKS, "%s", path.data);
+		return;
+	}
+	if (!find_program("docker", &path)) {
+		facility_say(r, FACILITY_NO, "there is neither podman nor docker on PATH");
+		facility_fix(r, "sudo apt install podman");
+	} else if (access("/var/run/docker.sock", W_OK) == 0) {
+		facility_say(r, FACILITY_WORKS, "%s", path.data);
+	} else {
+		facility_say(r, FACILITY_NO, "%s is there, its engine cannot be reached: %s", path.data,
+				strerror(errno));
+		facility_fix(r, errno == EACCES ? "sudo usermod -aG docker $USER" : "sudo systemctl start docker");
+	}
+}
+
+static bool has_render_node(void)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+
+	for (int i = 128; i < 136; i++) {
+		buf_reset(&path);
+		buf_addf(&path, "/dev/dri/renderD%d", i);
+		if (access(path.data, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+void check_energy(struct facility_report *r)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int rc = fs_read_file(AT_FDCWD, "/sys/class/powercap/intel-rapl:0/energy_uj", 64, &text, NULL);
+
+	if (!rc) {
+		facility_say(r, FACILITY_WORKS, "the CPUs' own meters (RAPL) can be read");
+	} else if (rc == -EACCES || rc == -EPERM) {
+		facility_say(r, FACILITY_NO, "the CPUs' own meters (RAPL) are for root only");
+		facility_fix(r, "sudo sonde record ...");
+	} else {
+		facility_say(r, FACILITY_NONE, "this machine does not meter the energy of its CPUs");
+	}
+}
+
+/* The implementations of OpenCL that its loader would find, in words */
+static void list_opencl(struct buf *out)
+{
+	DIR *dir = opendir("/etc/OpenCL/vendors");
+	const struct dirent *entry;
+	size_t count = 0;
+
+	while (dir && (entry = readdir(dir)) && count < 4) {
+		const char *end = strstr(entry->d_name, ".icd");
+		if (end && !end[4])
+			buf_addf(out, "%s%.*s", count++ ? " and " : "; OpenCL commands are recorded, by ",
+					(int)(end - entry->d_name), entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void check_gpu(struct facility_report *r)
+{
+	CLEANUP(buf_release) struct buf opencl = BUF_INIT;
+	void *nvml;
+
+	list_opencl(&opencl);
+	if (access("/dev/nvidiactl", F_OK) != 0) {
+		if (has_render_node() || access("/dev/kfd", F_OK) == 0)
+			facility_say(r, FACILITY_NO, "a GPU is there, but no NVIDIA driver%s", opencl.data);
+		else
+			facility_say(r, FACILITY_NONE, "this machine has no GPU device%s", opencl.data);
+		return;
+	}
+	nvml = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+	if (nvml) {
+		facility_say(r, FACILITY_WORKS, "NVIDIA driver with NVML");
+		dlclose(nvml);
+		return;
+	}
+	facility_say(r, FACILITY_NO, "an NVIDIA device is there, its NVML library is not");
+	facility_fix(r, "sudo apt install libnvidia-ml1");
+}

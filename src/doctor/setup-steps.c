@@ -1,0 +1,265 @@
+/*
+ * The steps: values of /proc/sys files, a mount, a group, and the right of a helper for that group.
+ */
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "doctor/setup.h"
+#include "probe/probe.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define VALUE_BYTES_MAX 256
+#define NOBODY 65534
+
+static bool is_at_most(const struct setup_target *t, const char *now)
+{
+	return strtol(now, NULL, 10) <= strtol(t->wanted, NULL, 10);
+}
+
+static bool is_equal(const struct setup_target *t, const char *now)
+{
+	return strcmp(now, t->wanted) == 0;
+}
+
+static int sysctl_read(const struct setup_target *t, struct buf *now, struct sonde_err *err)
+{
+	int rc = fs_read_file(AT_FDCWD, t->path, VALUE_BYTES_MAX, now, err);
+
+	if (rc)
+		return rc;
+	while (now->len && strchr(" \t\n", now->data[now->len - 1]))
+		now->data[--now->len] = '\0';
+	return 0;
+}
+
+static int sysctl_write(const struct setup_target *t, const char *value, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int fd = open(t->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	int rc = fd < 0 ? -errno : fs_write_all(fd, value, strlen(value));
+
+	return rc ? err_sys(err, -rc, "cannot write '%s' to '%s'", value, t->path) : 0;
+}
+
+static const char mounted[] = "mounted";
+static const char not_mounted[] = "not mounted";
+
+static int tracefs_read(const struct setup_target *t, struct buf *now, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf events = BUF_INIT;
+
+	if (access(t->path, F_OK) != 0)
+		return err_sys(err, errno, "cannot find '%s'", t->path);
+	buf_addf(&events, "%s/events", t->path);
+	buf_adds(now, access(events.data, F_OK) == 0 ? mounted : not_mounted);
+	return 0;
+}
+
+static int tracefs_write(const struct setup_target *t, const char *value, struct sonde_err *err)
+{
+	if (strcmp(value, mounted) == 0) {
+		if (mount("tracefs", t->path, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
+			return err_sys(err, errno, "cannot mount tracefs on '%s'", t->path);
+	} else if (umount2(t->path, UMOUNT_NOFOLLOW) != 0) {
+		return err_sys(err, errno, "cannot unmount '%s'", t->path);
+	}
+	return 0;
+}
+
+/* Groups: those of the machine, or of the file below another root. */
+
+static const struct group *find_group(const char *root, const char *name, gid_t gid)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	struct group *g;
+	FILE *file;
+
+	if (!*root)
+		return name ? getgrnam(name) : getgrgid(gid);
+	buf_addf(&path, "%s/etc/group", root);
+	file = fopen(path.data, "re");
+	while (file && (g = fgetgrent(file)))
+		if (name ? strcmp(g->gr_name, name) == 0 : g->gr_gid == gid)
+			break;
+	if (!file)
+		return NULL;
+	fclose(file); /* what was found is in memory of the C library */
+	return g;
+}
+
+static const char group_there[] = "present";
+static const char group_missing[] = "missing";
+
+/* Behind the last blank or colon of a value. */
+static const char *group_of(const char *value)
+{
+	const char *at = value + strlen(value);
+
+	while (at > value && !strchr(" :", at[-1]))
+		at--;
+	return at;
+}
+
+static int group_read(const struct setup_target *t, struct buf *now, struct sonde_err *err)
+{
+	const char *name = group_of(t->wanted);
+
+	if (access(t->path, F_OK) != 0)
+		return err_sys(err, errno, "cannot find '%s'", t->path);
+	buf_addf(now, "%s %s", find_group(t->root, name, 0) ? group_there : group_missing, name);
+	return 0;
+}
+
+static int run_program(char *const *argv, struct sonde_err *err)
+{
+	static char *const env[] = { NULL };
+	int status = 0;
+	pid_t pid;
+	int rc = posix_spawn(&pid, argv[0], NULL, NULL, argv, env);
+
+	if (rc)
+		return err_sys(err, rc, "cannot run '%s'", argv[0]);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return err_sys(err, errno, "cannot wait for '%s'", argv[0]);
+	return status ? err_set(err, EIO, "'%s' failed", argv[0]) : 0;
+}
+
+static int group_write(const struct setup_target *t, const char *value, struct sonde_err *err)
+{
+	bool is_new = strncmp(value, group_there, sizeof(group_there) - 1) == 0;
+	char add[] = "/usr/sbin/groupadd", del[] = "/usr/sbin/groupdel", prefix[] = "--prefix", system[] = "--system",
+	     end[] = "--";
+	CLEANUP(cleanup_free) char *root = strdup(t->root), *name = strdup(group_of(value));
+	char *argv[7] = { is_new ? add : del };
+	size_t n = 1;
+
+	if (!root || !name)
+		return err_sys(err, ENOMEM, "cannot change groups");
+	if (is_new)
+		argv[n++] = system;
+	if (*root) {
+		argv[n++] = prefix;
+		argv[n++] = root;
+	}
+	argv[n++] = end;
+	argv[n] = name;
+	return run_program(argv, err);
+}
+
+/* A program's right, as the kernel keeps it with the file, its mode and its owners: "cap_net_raw 0750 0:GROUP". */
+
+#define RIGHT_NAME "security.capability"
+
+static const char has_right[] = "cap_net_raw";
+static const char no_right[] = "none";
+
+static int right_read(const struct setup_target *t, struct buf *now, struct sonde_err *err)
+{
+	struct vfs_ns_cap_data right = { 0 };
+	const struct group *group;
+	struct stat st;
+	ssize_t n = getxattr(t->path, RIGHT_NAME, &right, sizeof(right));
+
+	if ((n < 0 && errno != ENODATA && errno != EOPNOTSUPP) || stat(t->path, &st) != 0)
+		return err_sys(err, errno, "cannot read the rights of '%s'", t->path);
+	if (n > 0)
+		buf_adds(now,
+				le32toh(right.data[0].permitted) == 1u << CAP_NET_RAW && !right.data[1].permitted
+						? has_right
+						: "others");
+	else
+		buf_adds(now, no_right);
+	group = find_group(t->root, NULL, st.st_gid);
+	buf_addf(now, " %04o %u:", st.st_mode & 07777, (unsigned)st.st_uid);
+	if (group)
+		buf_adds(now, group->gr_name);
+	else
+		buf_addf(now, "%u", (unsigned)st.st_gid);
+	return 0;
+}
+
+/* The mode and the owners of a value; one that an earlier sonde wrote down has none, and they stay. */
+static int owners_write(const struct setup_target *t, const char *value, struct sonde_err *err)
+{
+	const char *name = group_of(value);
+	const struct group *group = find_group(t->root, name, 0);
+	char *end;
+	unsigned mode, uid;
+	unsigned long gid = group ? group->gr_gid : strtoul(name, &end, 10);
+
+	if (sscanf(value, "%*s %o %u:", &mode, &uid) != 2)
+		return 0;
+	if (!group && (end == name || *end))
+		return err_set(err, ENOENT, "unknown group '%s'", name);
+	if (chown(t->path, uid, (gid_t)gid) != 0 || chmod(t->path, mode) != 0)
+		return err_sys(err, errno, "cannot give '%s' to the group '%s'", t->path, name);
+	return 0;
+}
+
+/* The right is there only while the group's mode is: it comes last and goes first, and a new owner removes it too. */
+static int right_write(const struct setup_target *t, const char *value, struct sonde_err *err)
+{
+	struct vfs_cap_data right = { .magic_etc = htole32(VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE),
+		.data[0].permitted = htole32(1u << CAP_NET_RAW) };
+	int rc = removexattr(t->path, RIGHT_NAME) != 0 && errno != ENODATA && errno != EOPNOTSUPP;
+
+	if (rc)
+		return err_sys(err, errno, "cannot remove the rights of '%s'", t->path);
+	rc = owners_write(t, value, err);
+	if (rc || strncmp(value, has_right, sizeof(has_right) - 1) != 0)
+		return rc;
+	rc = setxattr(t->path, RIGHT_NAME, &right, sizeof(right), 0);
+	return rc ? err_sys(err, errno, "cannot set the rights of '%s'", t->path) : 0;
+}
+
+/* As an ordinary user of the group, in a child that cannot regain its rights. */
+static int right_verify(const struct setup_target *t, struct sonde_err *err)
+{
+	struct stat st;
+	int status = 0;
+	pid_t child = stat(t->path, &st) ? -1 : fork();
+
+	if (child == 0)
+		_exit(setgroups(1, &st.st_gid) || setresgid(NOBODY, NOBODY, NOBODY) ||
+				setresuid(NOBODY, NOBODY, NOBODY) || probe_packets_check(NULL));
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return err_sys(err, errno, "cannot try the helper");
+	if (status == 0)
+		return 0;
+	err_set(err, EPERM, "the right is set, but an ordinary user of the group cannot capture packets");
+	err_hint(err, "a file system mounted nosuid ignores rights, and so does a directory that users may not enter");
+	return -EPERM;
+}
+
+static const char no_kernel[] = "this kernel does not offer it";
+
+const struct setup_step setup_steps[] = {
+	{ "perf", "let users sample their programs and the kernel on their behalf",
+			"/proc/sys/kernel/perf_event_paranoid", no_kernel, "1", .is_enough = is_at_most,
+			.read = sysctl_read, .write = sysctl_write },
+	{ "tracefs", "mount tracefs, which numbers the kernel's tracepoints", "/sys/kernel/tracing", no_kernel, mounted,
+			.is_enough = is_equal, .read = tracefs_read, .write = tracefs_write },
+	{ "delays", "account the delays of tasks by cause", "/proc/sys/kernel/task_delayacct", no_kernel, "1",
+			.is_enough = is_equal, .read = sysctl_read, .write = sysctl_write },
+	{ "group", "make the group of users who may capture packets", "/etc/group", "this system has no file of groups",
+			"present ", .is_for_group = true, .is_enough = is_equal, .read = group_read,
+			.write = group_write },
+	{ "packets", "let the group capture headers of packets, by a helper that can do nothing else",
+			PROBE_CAPTURE_HELPER, "it is not installed", "cap_net_raw 0750 0:", .is_ours = true,
+			.is_for_group = true, .is_enough = is_equal, .read = right_read, .write = right_write,
+			.verify = right_verify },
+	{ NULL },
+};

@@ -1,0 +1,266 @@
+#include "duet/duet-journal.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "duet/duet-report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { JOURNAL_BYTES_MAX = 1 << 30 };
+
+/* One line, whole and on disk before anything else is done; a line that did not fit is taken back. */
+static int append(struct duet_journal *j, struct buf *line, struct sonde_err *err)
+{
+	off_t end = lseek(j->fd, 0, SEEK_END);
+	int rc;
+
+	buf_addc(line, '\n');
+	if (buf_error(line))
+		return err_sys(err, ENOMEM, "cannot write the journal");
+	rc = fs_write_all(j->fd, line->data, line->len);
+	if (!rc && fdatasync(j->fd))
+		rc = -errno;
+	if (!rc)
+		return 0;
+	if (end >= 0 && ftruncate(j->fd, end))
+		rc = rc ? rc : -errno;
+	err_sys(err, -rc, "cannot write the journal '" DUET_JOURNAL_FILE "'");
+	err_hint(err, "what was measured before is in it; --resume goes on");
+	return rc;
+}
+
+static int write_head(struct duet_journal *j, const struct duet_setup *setup, const char *const commands[DUET_SIDES],
+		struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	CLEANUP(buf_release) struct buf machine = BUF_INIT;
+	struct json w;
+
+	json_init(&w, &line, false);
+	json_object(&w);
+	json_kint(&w, "sonde_duet", 2);
+	json_kstr(&w, "a", commands[DUET_A]);
+	json_kstr(&w, "b", commands[DUET_B]);
+	json_kstr(&w, "metric", duet_metric_name(&setup->pairing));
+	json_kint(&w, "seed", (int64_t)setup->seed);
+	json_kreal(&w, "margin", setup->margin);
+	json_kreal(&w, "level", setup->level);
+	json_kstr(&w, "interval", duet_interval_names[setup->interval]);
+	json_kbool(&w, "higher_is_better", setup->pairing.is_more_better);
+	json_kbool(&w, "own_iterations", setup->has_own_iterations);
+	json_kbool(&w, "auto", setup->is_auto);
+	json_kbool(&w, "priority", setup->has_priority);
+	duet_machine(&machine);
+	json_kstr(&w, "machine", machine.data);
+	json_end(&w);
+	return append(j, &line, err);
+}
+
+bool duet_journal_is(const char *dir)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+
+	buf_addf(&path, "%s/" DUET_JOURNAL_FILE, dir);
+	return !buf_error(&path) && access(path.data, R_OK) == 0;
+}
+
+static int open_file(struct duet_journal *j, const char *dir, int flags, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+
+	buf_addf(&path, "%s/" DUET_JOURNAL_FILE, dir);
+	j->fd = open(path.data, O_RDWR | O_CLOEXEC | flags, 0644);
+	if (j->fd >= 0)
+		return 0;
+	err_sys(err, errno, "cannot open '%s'", path.data);
+	if (errno == EEXIST)
+		err_hint(err, "--resume goes on with it");
+	return -errno;
+}
+
+int duet_journal_create(struct duet_journal *j, const char *dir, const struct duet_setup *setup,
+		const char *const commands[DUET_SIDES], struct sonde_err *err)
+{
+	int rc = fs_mkdir_p(dir, 0755, err);
+
+	if (!rc)
+		rc = open_file(j, dir, O_CREAT | O_EXCL, err);
+	return rc ? rc : write_head(j, setup, commands, err);
+}
+
+static void write_pilot(struct json *w, const struct duet_result *r)
+{
+	json_key(w, "pilot");
+	json_array(w);
+	for (int d = 0; d < DUET_DESIGNS; d++) {
+		if (!r->is_design_piloted || !r->choices[d].is_tried)
+			continue;
+		json_object(w);
+		json_kstr(w, "design", duet_design_names[d]);
+		json_kuint(w, "runs", r->choices[d].runs);
+		json_kreal(w, "variance", r->choices[d].variance);
+		json_kreal(w, "run_seconds", r->choices[d].run_seconds);
+		json_end(w);
+	}
+	json_end(w);
+}
+
+static void write_self(struct json *w, const struct duet_self_check *self)
+{
+	if (!self->runs)
+		return;
+	json_key(w, "self");
+	json_object(w);
+	json_kuint(w, "runs", self->runs);
+	json_kreal(w, "ratio", self->ratio.estimate);
+	json_kreal(w, "lo", self->ratio.lo);
+	json_kreal(w, "hi", self->ratio.hi);
+	json_kreal(w, "level", self->ratio.level);
+	json_kbool(w, "biased", self->is_biased);
+	json_end(w);
+}
+
+int duet_journal_schedule(struct duet_journal *j, const struct duet_result *so_far, const char *repeat,
+		struct sonde_err *err)
+{
+	const struct duet_schedule *s = &so_far->schedule;
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct json w;
+
+	json_init(&w, &line, false);
+	json_object(&w);
+	json_kstr(&w, "design", duet_design_names[s->design]);
+	json_kuint(&w, "turns", s->turns);
+	json_kuint(&w, "runs_max", s->runs_max);
+	json_kbool(&w, "signs", s->has_signs);
+	write_pilot(&w, so_far);
+	write_self(&w, &so_far->self);
+	json_kstr(&w, "repeat", repeat);
+	json_end(&w);
+	return append(j, &line, err);
+}
+
+int duet_journal_end(struct duet_journal *j, const struct duet_result *result, const struct duet_around *around,
+		struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct json w;
+
+	json_init(&w, &line, false);
+	json_object(&w);
+	json_kstr(&w, "stop", duet_stop_name(result->stop));
+	json_kstr(&w, "verdict", stats_verdict_name(result->verdict));
+	json_kreal(&w, "seconds", result->seconds);
+	json_kreal(&w, "steal", around->steal_share);
+	json_kreal(&w, "pressure", around->pressure_share);
+	json_end(&w);
+	return append(j, &line, err);
+}
+
+int duet_journal_run(struct duet_journal *j, const struct duet_run *run, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct json w;
+
+	json_init(&w, &line, false);
+	json_object(&w);
+	json_kint(&w, "run", (int64_t)run->number);
+	json_kstr(&w, "design", duet_design_names[run->design]);
+	json_kbool(&w, "first_b", run->is_first_b);
+	json_kbool(&w, "swapped", run->is_swapped);
+	json_kint(&w, "start_ns", run->start_ns);
+	json_kint(&w, "end_ns", run->end_ns);
+	json_key(&w, "sides");
+	json_array(&w);
+	for (int side = 0; side < DUET_SIDES; side++) {
+		json_array(&w);
+		for (size_t i = 0; i < run->sides[side].count; i++) {
+			const struct duet_iteration *it = &run->sides[side].items[i];
+
+			json_array(&w);
+			json_int(&w, it->start_ns);
+			json_int(&w, it->end_ns);
+			for (int m = 0; m < DUET_METRICS; m++)
+				json_real(&w, it->metrics[m]);
+			json_end(&w);
+		}
+		json_end(&w);
+	}
+	json_end(&w);
+	json_end(&w);
+	return append(j, &line, err);
+}
+
+static int load(struct duet_journal *j, const char *path, size_t *whole, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int rc = fs_read_file(AT_FDCWD, path, JOURNAL_BYTES_MAX, &text, err);
+
+	return rc ? rc : duet_journal_parse(j, text.data, whole, err);
+}
+
+static bool is_same(const struct duet_journal *j, const struct duet_setup *setup,
+		const char *const commands[DUET_SIDES])
+{
+	for (int side = 0; side < DUET_SIDES; side++)
+		if (strcmp(j->commands[side], commands[side]) != 0)
+			return false;
+	return j->setup.has_own_iterations == setup->has_own_iterations &&
+			!strcmp(duet_metric_name(&j->setup.pairing), duet_metric_name(&setup->pairing));
+}
+
+int duet_journal_resume(struct duet_journal *j, const char *dir, const struct duet_setup *setup,
+		const char *const commands[DUET_SIDES], struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	size_t whole = 0;
+	int rc;
+
+	buf_addf(&path, "%s/" DUET_JOURNAL_FILE, dir);
+	if (access(path.data, F_OK))
+		return duet_journal_create(j, dir, setup, commands, err);
+	rc = open_file(j, dir, 0, err);
+	if (!rc)
+		rc = load(j, path.data, &whole, err);
+	if (!rc && !is_same(j, setup, commands))
+		rc = err_set(err, EINVAL,
+				"the journal is of another comparison: other commands, iterations or another metric");
+	if (!rc && ftruncate(j->fd, (off_t)whole))
+		rc = err_sys(err, errno, "cannot go on with '%s'", path.data);
+	if (rc)
+		err_prefix(err, "%s", path.data);
+	return rc;
+}
+
+int duet_journal_read(struct duet_journal *j, const char *dir, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	size_t whole;
+	int rc;
+
+	buf_addf(&path, "%s/" DUET_JOURNAL_FILE, dir);
+	rc = load(j, path.data, &whole, err);
+	if (rc && rc != -ENOENT)
+		err_prefix(err, "%s", path.data);
+	return rc;
+}
+
+void duet_journal_release(struct duet_journal *j)
+{
+	for (size_t i = 0; i < j->run_count; i++)
+		duet_run_release(&j->runs[i]);
+	free(j->runs);
+	for (int side = 0; side < DUET_SIDES; side++)
+		free(j->commands[side]);
+	free(j->counter);
+	free(j->machine);
+	free(j->repeat);
+	if (j->fd >= 0)
+		close(j->fd);
+	*j = (struct duet_journal)DUET_JOURNAL_INIT;
+}

@@ -1,0 +1,129 @@
+/*
+ * Covers of groups: the rows of a block are sorted by group, and each group's
+ * become a run. See aggregate.h.
+ */
+#include "engine/aggregate-states.h"
+#include "store/schema.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+typedef int cover_add(struct engine_cover *c, struct heap *heap, struct engine_interval *intervals,
+		struct engine_interval *spare, size_t n);
+
+void aggregate_memory_release(struct aggregate_memory *memory)
+{
+	free(memory->intervals);
+	free(memory->spare);
+	free(memory->places);
+	free(memory->touched);
+	memory->intervals = memory->spare = NULL;
+	memory->places = memory->touched = NULL;
+	memory->slot_cap = 0;
+}
+
+/* Scratch for a block and for so many slots; places are all 0 between blocks. */
+static int need(struct aggregate_memory *m, size_t slots)
+{
+	size_t cap = m->slot_cap ? m->slot_cap : 256;
+
+	if (!m->intervals) {
+		m->intervals = calloc(ENGINE_RUN_INTERVALS, sizeof(*m->intervals));
+		m->spare = calloc(ENGINE_RUN_INTERVALS, sizeof(*m->spare));
+		m->touched = calloc(ENGINE_RUN_INTERVALS, sizeof(*m->touched));
+	}
+	if (!m->intervals || !m->spare || !m->touched)
+		return -ENOMEM;
+	while (cap < slots)
+		cap *= 2;
+	if (cap > m->slot_cap) {
+		free(m->places);
+		m->places = calloc(cap, sizeof(*m->places));
+		m->slot_cap = m->places ? cap : 0;
+	}
+	return m->places ? 0 : -ENOMEM;
+}
+
+static struct engine_interval interval(const struct aggregate_input *in, size_t i)
+{
+	int64_t from = in->ts_ns[i], dur = in->dur_ns[i], to;
+
+	if (from == STORE_NULL || dur <= 0) /* null too */
+		return (struct engine_interval){ .from = 0, .to = 0 };
+	if (__builtin_add_overflow(from, dur, &to))
+		to = INT64_MAX;
+	return (struct engine_interval){ .from = from, .to = to };
+}
+
+/* How many rows each slot has, then where its rows start. */
+static size_t place(const struct aggregate_input *in, struct aggregate_memory *m)
+{
+	size_t touched = 0;
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < in->rows; i++)
+		if (in->slots[i] && !m->places[in->slots[i]]++)
+			m->touched[touched++] = in->slots[i];
+	for (size_t t = 0; t < touched; t++) {
+		uint32_t count = m->places[m->touched[t]];
+
+		m->places[m->touched[t]] = at;
+		at += count;
+	}
+	return touched;
+}
+
+static int add_cover(void *states, const struct aggregate_input *in, struct aggregate_memory *m, cover_add *add)
+{
+	struct engine_cover *covers = states;
+	size_t touched;
+	uint32_t start = 0;
+	int rc = need(m, in->slot_count);
+
+	if (rc < 0)
+		return rc;
+	touched = place(in, m);
+	for (size_t i = 0; i < in->rows; i++)
+		if (in->slots[i])
+			m->intervals[m->places[in->slots[i]]++] = interval(in, i);
+	for (size_t t = 0; t < touched; t++) {
+		uint32_t slot = m->touched[t], end = m->places[slot];
+
+		if (rc == 0)
+			rc = add(&covers[slot], m->heap, m->intervals + start, m->spare, end - start);
+		start = end;
+		m->places[slot] = 0;
+	}
+	return rc;
+}
+
+int aggregate_add_union(void *states, const struct aggregate_input *in, struct aggregate_memory *memory)
+{
+	return add_cover(states, in, memory, engine_cover_add);
+}
+
+int aggregate_add_concurrency(void *states, const struct aggregate_input *in, struct aggregate_memory *memory)
+{
+	return add_cover(states, in, memory, engine_cover_count);
+}
+
+int aggregate_merge_cover(void *into, void *from, struct aggregate_memory *memory)
+{
+	(void)memory;
+	return engine_cover_merge(into, from);
+}
+
+int aggregate_save_cover(struct buf *out, const void *state)
+{
+	return engine_cover_save(out, state);
+}
+
+int aggregate_load_cover(struct unpack *u, void *state, struct aggregate_memory *memory)
+{
+	return engine_cover_load(u, memory->heap, state);
+}
+
+void aggregate_release_cover(void *state)
+{
+	engine_cover_release(state);
+}

@@ -1,0 +1,34 @@
+/* What plan.c and plan-run.c share. Private to engine/. */
+#ifndef SONDE_ENGINE_PLAN_PRIVATE_H
+#define SONDE_ENGINE_PLAN_PRIVATE_H
+
+#include "engine/group-by.h"
+#include "engine/plan.h"
+
+/* What one thread has. */
+struct plan_worker {
+	struct group_table tables[ENGINE_QUERIES_MAX];
+	struct arena arena;
+	struct heap heap;
+	struct aggregate_memory memory;
+	uint32_t *slots;
+	int64_t *derived[ENGINE_DERIVED_MAX];
+	int64_t *cut[STORE_COLUMNS_MAX]; /* columns of the rows in range */
+};
+
+struct engine_plan {
+	const struct store_schema *schema;
+	int time, duration; /* columns, or ENGINE_NONE */
+	unsigned derive_count, query_count;
+	struct engine_derive derives[ENGINE_DERIVED_MAX];
+	struct engine_query queries[ENGINE_QUERIES_MAX];
+	bool is_needed[ENGINE_COLUMNS_MAX];
+	struct plan_worker **workers;
+	unsigned worker_count;
+	struct engine_groups groups[ENGINE_QUERIES_MAX];
+};
+
+/* At least so many workers, made as needed. */
+int plan_workers(struct engine_plan *plan, unsigned count, size_t cover_bytes);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * query: what to find out about the rows of a table.
+ *
+ * A query groups rows by up to two keys and keeps aggregates of each group. It
+ * names columns by number: those of the table's schema, or derived ones that
+ * the plan fills block by block (plan.h). Keys, filters and values are INT
+ * columns; only ENGINE_QUANTILES and ENGINE_SUM_REAL take REAL ones too.
+ *
+ * Every aggregate is merged from parts without regard to their order or size:
+ * sums are wide integers (those of reals fixed-point numbers), so the same rows
+ * give the same bits with any number of threads and processes. Null values
+ * count for nothing but ENGINE_COUNT; null is a key like others.
+ */
+#ifndef SONDE_ENGINE_SCAN_QUERY_H
+#define SONDE_ENGINE_SCAN_QUERY_H
+
+#include "engine/interval-set.h"
+#include "stats/sketch.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ENGINE_KEYS_MAX 2
+#define ENGINE_AGGREGATES_MAX 10
+#define ENGINE_NONE (-1)
+#define ENGINE_GROUPS_MAX ((size_t)1 << 22) /* a query with more is given up, see engine_groups.is_over */
+#define ENGINE_SKETCHES_MAX 4096u           /* groups of a query with quantiles: with more, these are given up */
+
+enum engine_op {
+	ENGINE_COUNT,       /* rows */
+	ENGINE_SUM,         /* sum and count of a column: also the mean */
+	ENGINE_MIN,         /* */
+	ENGINE_MAX,         /* */
+	ENGINE_MOMENTS,     /* count, mean and variance; values beyond 2^51 count as that */
+	ENGINE_QUANTILES,   /* a stats_sketch: within 1/256 of the value, min and max exact */
+	ENGINE_DISTINCT,    /* different values: exact up to 65536, else estimated */
+	ENGINE_SUM_REAL,    /* sum and count of a REAL column */
+	ENGINE_UNION,       /* the time that the rows cover: no column, the table's time and duration */
+	ENGINE_CONCURRENCY, /* the same, with how many at once */
+	ENGINE_OPS
+};
+
+struct engine_aggregate {
+	enum engine_op op;
+	int column; /* ENGINE_NONE for COUNT, UNION and CONCURRENCY */
+};
+
+struct engine_query {
+	const char *name;
+	unsigned key_count; /* 0: all rows are one group */
+	int keys[ENGINE_KEYS_MAX];
+	int filter; /* rows where this is 0 or null are left out; ENGINE_NONE: none are */
+	unsigned aggregate_count;
+	struct engine_aggregate aggregates[ENGINE_AGGREGATES_MAX];
+};
+
+/* The groups of a query, in the order of their keys. */
+struct engine_groups {
+	size_t count;
+	bool is_over;          /* there were more than ENGINE_GROUPS_MAX; none are here */
+	bool has_no_quantiles; /* there were more than ENGINE_SKETCHES_MAX */
+	/* private */
+	const struct engine_query *query;
+	int64_t *keys[ENGINE_KEYS_MAX];
+	void *states[ENGINE_AGGREGATES_MAX];
+};
+
+static inline int64_t engine_key(const struct engine_groups *g, size_t i, unsigned key)
+{
+	return g->keys[key][i];
+}
+
+/* What aggregate a of group i is; the aggregate's op must fit. A value that no row had is STORE_NULL or NaN. */
+uint64_t engine_count(const struct engine_groups *g, unsigned a, size_t i);  /* rows, or not-null values */
+int64_t engine_sum(const struct engine_groups *g, unsigned a, size_t i);     /* held to int64_t; 0 of none */
+int64_t engine_extreme(const struct engine_groups *g, unsigned a, size_t i); /* of MIN and MAX */
+double engine_mean(const struct engine_groups *g, unsigned a, size_t i);     /* of SUM, SUM_REAL, MOMENTS */
+double engine_variance(const struct engine_groups *g, unsigned a, size_t i); /* with n-1; NaN below 2 values */
+double engine_quantile(const struct engine_groups *g, unsigned a, size_t i, double p);
+uint64_t engine_distinct(const struct engine_groups *g, unsigned a, size_t i);
+/* Of several groups together; SIZE_MAX when out of memory. */
+struct engine_group {
+	const struct engine_groups *groups;
+	unsigned aggregate;
+	size_t index;
+};
+uint64_t engine_distinct_of(const struct engine_group *some, size_t count);
+const struct engine_cover *engine_cover(const struct engine_groups *g, unsigned a, size_t i);
+const struct stats_sketch *engine_sketch(const struct engine_groups *g, unsigned a, size_t i); /* NULL: given up */
+
+#endif

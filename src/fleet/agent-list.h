@@ -1,0 +1,30 @@
+/*
+ * roster: the agents that a fleet has heard of, by their last heartbeats.
+ */
+#ifndef SONDE_FLEET_AGENT_LIST_H
+#define SONDE_FLEET_AGENT_LIST_H
+
+#include "fleet/nats-client.h"
+
+enum { FLEET_ROSTER_MAX = 4096 };
+
+struct fleet_peer {
+	const char *name;
+	const char *state; /* "idle", "busy", "gone", and "silent" when it was not heard of for ten seconds */
+	const char *job;   /* NULL: none */
+	int64_t cpus;
+	uint64_t memory_bytes; /* 0: it did not say */
+	int64_t heard_ns;      /* wall time */
+};
+
+struct fleet_roster {
+	struct fleet_peer *peers; /* in the arena */
+	size_t count;
+	struct arena *arena;
+	int64_t now_ns;
+};
+
+/* Malformed heartbeats are left out. */
+int fleet_roster_read(struct fleet_roster *roster, struct fleet_link *link, struct arena *arena, struct sonde_err *err);
+
+#endif

@@ -1,0 +1,157 @@
+#include "fleet/job-decisions.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "result/term.h"
+
+#include <jansson.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct notes {
+	json_t *configs; /* array; what became known of each is in its object */
+	uint64_t epoch;  /* of the lease that they are of */
+};
+
+static void take(void *arg, const struct fleet_job *job, const char *text)
+{
+	struct notes *n = arg;
+	json_t *note = json_loads(text, 0, NULL);
+	const char *event = json_string_value(json_object_get(note, "event"));
+	json_int_t index = json_integer_value(json_object_get(note, "index"));
+
+	if (job->epoch != n->epoch) {
+		json_array_clear(n->configs);
+		n->epoch = job->epoch;
+	}
+	if (event && strcmp(event, "config") == 0)
+		json_array_append(n->configs, note);
+	for (size_t i = 0; event && strcmp(event, "known") == 0 && i < json_array_size(n->configs); i++) {
+		json_t *config = json_array_get(n->configs, i);
+
+		if (json_integer_value(json_object_get(config, "index")) == index) {
+			json_object_del(note, "time_s"); /* of the config: when it was taken */
+			json_object_update(config, note);
+		}
+	}
+	json_decref(note);
+}
+
+static int read_notes(struct notes *n, struct fleet_link *link, const char *id, struct sonde_err *err)
+{
+	struct fleet_ledger ledger;
+	int rc;
+
+	n->configs = json_array();
+	if (!n->configs)
+		return err_sys(err, ENOMEM, "cannot read the job");
+	fleet_ledger_init(&ledger);
+	ledger.on_note = take;
+	ledger.arg = n;
+	rc = fleet_link_fold(link, id, true, &ledger, err);
+	fleet_ledger_release(&ledger);
+	for (size_t i = 0; i < json_array_size(n->configs); i++)
+		json_object_del(json_array_get(n->configs, i), "event");
+	return rc;
+}
+
+static void print_json(const json_t *value)
+{
+	CLEANUP(cleanup_free) char *text = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+
+	printf("%s\n", text ? text : "null");
+}
+
+/* "ps=2 workers=4" */
+static void add_params(struct buf *out, const json_t *config)
+{
+	json_t *params = json_object_get(config, "params"), *value;
+	const char *name;
+
+	json_object_foreach(params, name, value) {
+		CLEANUP(cleanup_free)
+		char *text = json_is_string(value) ? strdup(json_string_value(value))
+						   : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+
+		buf_addf(out, "%s%s=%s", out->len ? " " : "", name, text ? text : "");
+	}
+}
+
+static void add_number(struct term_table *t, const json_t *config, const char *name)
+{
+	const json_t *value = json_object_get(config, name);
+
+	if (json_is_number(value))
+		term_table_cellf(t, "%.4g", json_number_value(value));
+	else
+		term_table_cell(t, TERM_PLAIN, "-");
+}
+
+static void add_row(struct term_table *t, const json_t *config)
+{
+	CLEANUP(buf_release) struct buf params = BUF_INIT;
+	const char *reason = json_string_value(json_object_get(config, "reason"));
+
+	add_params(&params, config);
+	add_number(t, config, "index");
+	term_table_cell(t, TERM_PLAIN, reason ? reason : "-");
+	add_number(t, config, "time_s");
+	add_number(t, config, "iteration_s");
+	add_number(t, config, "iteration_lo_s");
+	add_number(t, config, "iteration_hi_s");
+	add_number(t, config, "reconfiguration_s");
+	term_table_cell(t, TERM_PLAIN, params.data);
+}
+
+int job_print_configs(struct fleet_link *link, const char *id, bool is_json, struct sonde_err *err)
+{
+	static const struct term_column columns[] = { { "config", TERM_RIGHT }, { "why" }, { "from s", TERM_RIGHT },
+		{ "s an iteration", TERM_RIGHT }, { "lo", TERM_RIGHT }, { "hi", TERM_RIGHT }, { "move s", TERM_RIGHT },
+		{ "params", TERM_LEFT, true } };
+	struct notes n = { 0 };
+	struct term_table t;
+	int rc = read_notes(&n, link, id, err);
+
+	if (rc == 0 && is_json)
+		print_json(n.configs);
+	if (rc == 0 && !is_json) {
+		term_table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+		for (size_t i = 0; i < json_array_size(n.configs); i++)
+			add_row(&t, json_array_get(n.configs, i));
+		rc = term_table_print(&t, stdout);
+		term_table_release(&t);
+	}
+	json_decref(n.configs);
+	return rc;
+}
+
+int job_print_best(struct fleet_link *link, const char *id, bool is_json, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf params = BUF_INIT;
+	struct notes n = { 0 };
+	const json_t *best = NULL;
+	int rc = read_notes(&n, link, id, err);
+
+	for (size_t i = 0; rc == 0 && i < json_array_size(n.configs); i++) {
+		const json_t *config = json_array_get(n.configs, i), *value = json_object_get(config, "value");
+
+		if (!json_is_number(value) || json_is_true(json_object_get(config, "failed")))
+			continue;
+		if (!best || json_number_value(value) < json_number_value(json_object_get(best, "value")))
+			best = config;
+	}
+	if (rc == 0 && !best) {
+		rc = err_set(err, ENOENT, "no configuration of '%s' is known yet", id);
+		err_hint(err, "jobs that are submitted with --tune have some");
+	} else if (rc == 0 && is_json) {
+		print_json(best);
+	} else if (rc == 0) {
+		add_params(&params, best);
+		printf("%s\n", params.data);
+	}
+	json_decref(n.configs);
+	return rc;
+}

@@ -1,0 +1,349 @@
+#include "fleet/local-processes.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+
+#include <jansson.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+
+enum { TOKEN_BYTES = 24, STOP_MS = 20000, SERVER_WAIT_NS = 30 };
+
+/* State and start time of a process; false: there is none. */
+static bool look_up(pid_t pid, char *state, uint64_t *start_ticks)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char path[64];
+	const char *rest;
+	unsigned long long start;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (fs_read_file(AT_FDCWD, path, 4096, &text, NULL) < 0)
+		return false;
+	rest = strrchr(text.data, ')');
+	if (!rest ||
+			sscanf(rest,
+					") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+					"%llu",
+					state, &start) != 2)
+		return false;
+	*start_ticks = start;
+	return true;
+}
+
+bool fleet_process_lives(const struct fleet_process *p)
+{
+	uint64_t start;
+	char state;
+
+	return look_up(p->pid, &state, &start) && start == p->start_ticks && state != 'Z' && state != 'X';
+}
+
+static void become(const char *log, char *const argv[], int report_fd)
+{
+	int error, in = open("/dev/null", O_RDONLY), out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	setsid();
+	if (in >= 0 && out >= 0 && dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0 &&
+			dup2(report_fd, 3) >= 0 && fcntl(3, F_SETFD, FD_CLOEXEC) == 0) {
+		report_fd = 3;
+		close_range(4, ~0U, 0);
+		execvp(argv[0], argv);
+	}
+	error = errno;
+	(void)!write(report_fd, &error, sizeof(error));
+	_exit(127);
+}
+
+/* What exec said: 0 when the pipe closed without a word. */
+static int exec_error(int fd)
+{
+	int error = 0;
+	ssize_t n;
+
+	do
+		n = read(fd, &error, sizeof(error));
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(error) ? error : 0;
+}
+
+int fleet_start(struct fleet_home *home, const char *role, char *const argv[], struct sonde_err *err)
+{
+	struct fleet_process *p = &home->processes[home->count];
+	CLEANUP(buf_release) struct buf log = BUF_INIT;
+	int fds[2], error;
+	char state;
+	pid_t pid;
+
+	if (home->count == FLEET_PROCESSES_MAX)
+		return err_set(err, EUSERS, "a fleet on one machine has at most %d processes", FLEET_PROCESSES_MAX);
+	buf_addf(&log, "%s/%s.log", home->dir, role);
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_sys(err, errno, "cannot start '%s'", argv[0]);
+	pid = fork();
+	if (pid == 0)
+		become(log.data, argv, fds[1]);
+	error = pid < 0 ? errno : 0;
+	close(fds[1]);
+	if (pid > 0)
+		error = exec_error(fds[0]);
+	close(fds[0]);
+	if (error) {
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+		return err_sys(err, error, "cannot start '%s'", argv[0]);
+	}
+	*p = (struct fleet_process){ .pid = pid };
+	snprintf(p->role, sizeof(p->role), "%s", role);
+	if (!look_up(pid, &state, &p->start_ticks))
+		return err_set(err, ESRCH, "'%s' ended at once: see '%s'", argv[0], log.data);
+	home->count++;
+	return fleet_home_save(home, err);
+}
+
+/* TERM, and KILL when that does not help. 0 when it is gone. */
+static int end_one(const struct fleet_process *p, struct sonde_err *err)
+{
+	CLEANUP(cleanup_fd) int fd = pidfd_open(p->pid, 0);
+	static const int signals[] = { SIGTERM, SIGKILL };
+
+	/* The pidfd first: what it names cannot change any more when the start time is looked at. */
+	if (fd < 0 || !fleet_process_lives(p))
+		return 0;
+	for (size_t i = 0; i < 2; i++) {
+		struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+		if (pidfd_send_signal(fd, signals[i], NULL, 0) < 0 && errno == ESRCH)
+			return 0;
+		if (poll(&wait, 1, STOP_MS) > 0)
+			return 0;
+	}
+	return err_set(err, EBUSY, "the %s, process %d, does not end", p->role, (int)p->pid);
+}
+
+static int end_role(struct fleet_home *home, const char *role, struct sonde_err *err)
+{
+	size_t kept = 0;
+	int ended = 0, rc = 0;
+
+	for (size_t i = 0; i < home->count; i++) {
+		const struct fleet_process *p = &home->processes[i];
+		bool is_kept = strcmp(p->role, role) != 0;
+
+		if (!is_kept) {
+			ended += fleet_process_lives(p);
+			rc = end_one(p, err);
+			is_kept = rc < 0;
+		}
+		if (is_kept)
+			home->processes[kept++] = *p;
+	}
+	home->count = kept;
+	return rc < 0 ? rc : ended;
+}
+
+int fleet_end(struct fleet_home *home, const char *role, struct sonde_err *err)
+{
+	/* Agents hand their jobs back while there is a server to hand them to. */
+	static const char *const order[] = { "agent", "monitor", "server" };
+	int ended = 0, rc = 0;
+
+	for (size_t i = 0; i < 3 && rc >= 0; i++) {
+		if (role && strcmp(role, order[i]) != 0)
+			continue;
+		rc = end_role(home, order[i], err);
+		ended += rc > 0 ? rc : 0;
+	}
+	if (rc >= 0)
+		rc = fleet_home_save(home, err);
+	return rc < 0 ? rc : ended;
+}
+
+void fleet_drain(const struct fleet_home *home)
+{
+	int fds[FLEET_PROCESSES_MAX];
+
+	for (size_t i = 0; i < home->count; i++) {
+		const struct fleet_process *p = &home->processes[i];
+
+		fds[i] = strcmp(p->role, "agent") == 0 ? pidfd_open(p->pid, 0) : -1;
+		if (fds[i] >= 0 && fleet_process_lives(p))
+			pidfd_send_signal(fds[i], SIGUSR1, NULL, 0);
+	}
+	for (size_t i = 0; i < home->count; i++) {
+		struct pollfd wait = { .fd = fds[i], .events = POLLIN };
+
+		while (fds[i] >= 0 && fleet_process_lives(&home->processes[i]) && poll(&wait, 1, -1) < 0 &&
+				errno == EINTR)
+			;
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+}
+
+static int make_token(char text[2 * TOKEN_BYTES + 1], struct sonde_err *err)
+{
+	unsigned char bytes[TOKEN_BYTES];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return err_sys(err, errno, "cannot make a token");
+	for (size_t i = 0; i < TOKEN_BYTES; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+/* The token is in a file of ours alone, not on a command line that everybody sees. */
+static int write_server_config(const struct fleet_home *home, const char *listen, const char *path,
+		struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_addf(&text,
+			"listen: \"%s\"\nports_file_dir: \"%s/ports\"\nauthorization { token: \"%s\" }\n"
+			"jetstream { store_dir: \"%s/streams\" }\n",
+			listen, home->dir, home->token, home->dir);
+	return buf_error(&text) < 0 ? err_sys(err, ENOMEM, "cannot write '%s'", path)
+				    : fs_replace_file(AT_FDCWD, path, text.data, text.len, err);
+}
+
+/* The address that the server wrote down: NULL while it has not. */
+static const char *find_url(const struct fleet_home *home, pid_t pid, struct arena *arena)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
+	const char *found = NULL;
+	json_t *root;
+
+	buf_addf(&path, "%s/ports/nats-server_%d.ports", home->dir, (int)pid);
+	if (fs_read_file(AT_FDCWD, path.data, 65536, &text, NULL) < 0)
+		return NULL;
+	root = json_loadb(text.data, text.len, 0, NULL);
+	found = json_string_value(json_array_get(json_object_get(root, "nats"), 0));
+	found = found ? arena_strdup(arena, found) : NULL;
+	json_decref(root);
+	return found;
+}
+
+static int wait_for_server(struct fleet_home *home, struct arena *arena, struct sonde_err *err)
+{
+	const struct fleet_process *p = &home->processes[home->count - 1];
+	int64_t until_ns = clock_mono_ns() + SERVER_WAIT_NS * INT64_C(1000000000);
+	const char *url = NULL;
+
+	while (!url && clock_mono_ns() < until_ns && fleet_process_lives(p)) {
+		url = find_url(home, p->pid, arena);
+		if (!url)
+			poll(NULL, 0, 20);
+	}
+	if (!url)
+		return err_set(err, EIO, "nats-server does not come up: see '%s/server.log'", home->dir);
+	home->url = url;
+	return fleet_home_save(home, err);
+}
+
+/* "10.0.0.1", "host:4222", "[::1]:4222": with port -1, a free one, where none is said. NULL: it is none of these. */
+static const char *address_of(const char *listen, struct arena *arena)
+{
+	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:[]";
+	const char *bracket = strchr(listen, ']'), *port = strrchr(bracket ? bracket : listen, ':');
+
+	if (!*listen || listen[strspn(listen, good)] || (!bracket && port != strchr(listen, ':')))
+		return NULL;
+	return port ? arena_strdup(arena, listen) : arena_printf(arena, "%s:-1", listen);
+}
+
+int fleet_start_server(struct fleet_home *home, const char *listen, struct arena *arena, struct sonde_err *err)
+{
+	const char *address = address_of(listen, arena);
+	CLEANUP(buf_release) struct buf config = BUF_INIT, ports = BUF_INIT;
+	char token[2 * TOKEN_BYTES + 1];
+	char *argv[] = { (char[]){ "nats-server" }, (char[]){ "-c" }, NULL, NULL };
+	int rc = address ? make_token(token, err) : err_set(err, EINVAL, "'%s' is no address to listen at", listen);
+
+	buf_addf(&config, "%s/nats.conf", home->dir);
+	buf_addf(&ports, "%s/ports", home->dir);
+	if (rc == 0)
+		rc = fs_mkdir_p(ports.data, 0700, err);
+	if (rc < 0)
+		return rc;
+	home->token = arena_strdup(arena, token);
+	home->url = "nats://127.0.0.1";
+	if (!home->token)
+		return err_sys(err, ENOMEM, "cannot start the server");
+	rc = write_server_config(home, address, config.data, err);
+	argv[2] = config.data;
+	if (rc == 0)
+		rc = fleet_start(home, "server", argv, err);
+	if (rc == -ENOENT) { /* Debian puts it where only root's PATH leads. */
+		argv[0] = (char[]){ "/usr/sbin/nats-server" };
+		rc = fleet_start(home, "server", argv, err);
+	}
+	if (rc == -ENOENT)
+		err_hint(err, "install nats-server (Debian: apt install nats-server)");
+	return rc < 0 ? rc : wait_for_server(home, arena, err);
+}
+
+/* Start `program` with words of which none may be NULL. */
+static int start_own(struct fleet_home *home, const char *role, const char *const words[], struct sonde_err *err)
+{
+	char *argv[16];
+	size_t n = 0;
+	int rc;
+
+	while (n < 15 && words[n]) {
+		argv[n] = strdup(words[n]);
+		if (!argv[n])
+			break;
+		n++;
+	}
+	argv[n] = NULL;
+	rc = words[n] ? err_sys(err, ENOMEM, "cannot start '%s'", words[0]) : fleet_start(home, role, argv, err);
+	while (n)
+		free(argv[--n]);
+	return rc;
+}
+
+int fleet_start_monitor(struct fleet_home *home, const char *program, int64_t lease_ns, struct sonde_err *err)
+{
+	char lease[32];
+	const char *const words[] = { program, "monitor", "--dir", home->dir, "--lease", lease, NULL };
+
+	snprintf(lease, sizeof(lease), "%lldms", (long long)(lease_ns / 1000000));
+	return start_own(home, "monitor", words, err);
+}
+
+int fleet_start_agent(struct fleet_home *home, const char *program, const char *label, struct sonde_err *err)
+{
+	const char *const words[] = { program, "agent", "--dir", home->dir, label ? "--label" : NULL, label, NULL };
+
+	return start_own(home, "agent", words, err);
+}
+
+int fleet_start_step(struct fleet_home *home, const char *program, const char *label, int64_t count,
+		struct sonde_err *err)
+{
+	const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+	char per_node[48];
+	const char *const words[] = { "srun", "-u", "--overlap", "--mpi=none", "--cpu-bind=none", "-N", nodes, per_node,
+		"--", program, "agent", label ? "--label" : NULL, label, NULL };
+
+	if (!nodes) {
+		err_set(err, EINVAL, "this is no allocation of Slurm");
+		err_hint(err, "be in one by salloc or sbatch");
+		return -EINVAL;
+	}
+	snprintf(per_node, sizeof(per_node), "--ntasks-per-node=%lld", (long long)count);
+	/* The nodes need not see our directory; a step's environment is its user's alone. */
+	setenv("SONDE_FLEET_URL", home->url, 1);
+	setenv("SONDE_FLEET_TOKEN", home->token, 1);
+	return start_own(home, "agent", words, err);
+}

@@ -1,0 +1,250 @@
+#include "fleet/remote-hosts.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/shell-words.h"
+#include "launch/job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WORDS_MAX = 64, AGENTS_MAX = 200, WORDS_BYTES = 4096 };
+
+struct fleet_member *fleet_members_find(const struct fleet_home *home, const char *host)
+{
+	for (size_t i = 0; i < home->member_count; i++)
+		if (strcmp(home->members[i].host, host) == 0)
+			return &home->members[i];
+	return NULL;
+}
+
+void fleet_members_remove(struct fleet_home *home, const char *host)
+{
+	struct fleet_member *m = fleet_members_find(home, host);
+
+	if (m)
+		*m = home->members[--home->member_count];
+}
+
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+/* They stand on a command line, and where a shell reads it. */
+static bool is_host(const char *text)
+{
+	return *text && *text != '-' && strlen(text) < 256 && !text[strspn(text, PLAIN "@:")];
+}
+
+static bool is_label(const char *text)
+{
+	return *text && strlen(text) < 256 && !text[strspn(text, PLAIN ",")];
+}
+
+int fleet_members_add(struct fleet_home *home, const struct fleet_member *member, struct sonde_err *err)
+{
+	struct fleet_member *m = fleet_members_find(home, member->host);
+
+	if (!is_host(member->host))
+		return err_set(err, EINVAL, "'%s' is no host's name", member->host);
+	if (member->label && !is_label(member->label))
+		return err_set(err, EINVAL, "'%s' is no label: letters, digits and ._- are", member->label);
+	if (!m && home->member_count == FLEET_MEMBERS_MAX)
+		return err_set(err, EUSERS, "a fleet has at most %d hosts", FLEET_MEMBERS_MAX);
+	if (!m)
+		m = &home->members[home->member_count++];
+	*m = *member;
+	return 0;
+}
+
+/* One word behind the host. */
+static int parse_word(char *word, struct fleet_member *m, struct sonde_err *err)
+{
+	static const char agents[] = "agents=", label[] = "label=";
+	char *end, *number = word + sizeof(agents) - 1;
+
+	if (strncmp(word, label, sizeof(label) - 1) == 0) {
+		m->label = word + sizeof(label) - 1;
+		return 0;
+	}
+	if (strncmp(word, agents, sizeof(agents) - 1) != 0)
+		return err_set(err, EINVAL, "'%s' is not agents=N or label=NAME", word);
+	m->agents = strtoll(number, &end, 10);
+	if (*end || end == number || m->agents < 0 || m->agents > AGENTS_MAX)
+		return err_set(err, EINVAL, "'%s' is not a number of agents from 0 to %d", word, AGENTS_MAX);
+	return 0;
+}
+
+/* The line is cut up; a host stays NULL where there is none. */
+static int parse_line(char *line, struct fleet_member *m, struct sonde_err *err)
+{
+	char *rest = NULL, *word;
+	int rc = 0;
+
+	line[strcspn(line, "#")] = '\0';
+	m->host = strtok_r(line, " \t\r", &rest);
+	while (rc == 0 && m->host && (word = strtok_r(NULL, " \t\r", &rest)))
+		rc = parse_word(word, m, err);
+	return rc;
+}
+
+int fleet_members_parse(struct fleet_home *home, const char *text, const struct fleet_member *usual,
+		struct arena *arena, struct sonde_err *err)
+{
+	char *copy = arena_strdup(arena, text), *next = copy, *line;
+	int rc = copy ? 0 : err_sys(err, ENOMEM, "cannot read the hosts");
+
+	for (size_t number = 1; rc == 0 && (line = strsep(&next, "\n")); number++) {
+		struct fleet_member m = *usual;
+
+		rc = parse_line(line, &m, err);
+		if (rc == 0 && m.host)
+			rc = fleet_members_add(home, &m, err);
+		if (rc < 0)
+			err_prefix(err, "line %zu", number);
+	}
+	return rc;
+}
+
+/* A command on its way. */
+struct call {
+	const struct fleet_member *member;
+	struct job *job;
+	int errors; /* what it says */
+};
+
+/* Address and token, in memory of ours alone. */
+static int input_of(const struct fleet_home *home, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int fd = memfd_create("sonde-fleet", MFD_CLOEXEC);
+	struct json j;
+
+	json_init(&j, &text, false);
+	json_object(&j);
+	json_kstr(&j, "url", home->url);
+	json_kstr(&j, "token", home->token);
+	json_end(&j);
+	if (fd < 0 || fs_write_all(fd, text.data, text.len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		return err_sys(err, errno, "cannot prepare the call of a host");
+	return fd;
+}
+
+/* shell... HOST SONDE fleet --member NAME --agents N ACTION */
+static int words_of(const struct fleet_member *m, const char *action, struct arena *arena, char **argv,
+		struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	char **shell = NULL;
+	size_t n = 0;
+	int rc = words_split(m->shell, arena, &shell, err);
+
+	if (rc < 0)
+		return rc;
+	fs_safe_name(&name, m->host, 63);
+	for (; n < WORDS_MAX - 12 && shell[n]; n++)
+		argv[n] = shell[n];
+	argv[n++] = arena_strdup(arena, m->host);
+	argv[n++] = arena_strdup(arena, m->sonde);
+	argv[n++] = arena_strdup(arena, "fleet");
+	argv[n++] = arena_strdup(arena, "--member");
+	argv[n++] = arena_strdup(arena, name.data);
+	argv[n++] = arena_printf(arena, "--agents=%lld", (long long)m->agents);
+	if (m->label)
+		argv[n++] = arena_printf(arena, "--label=%s", m->label);
+	argv[n++] = arena_strdup(arena, action);
+	argv[n] = NULL;
+	for (size_t i = 0; i < n; i++)
+		if (!argv[i])
+			return err_sys(err, ENOMEM, "cannot call '%s'", m->host);
+	return 0;
+}
+
+static int start(struct call *c, const struct fleet_home *home, const char *action, struct arena *arena,
+		struct sonde_err *err)
+{
+	char *argv[WORDS_MAX];
+	bool is_join = strcmp(action, "join") == 0;
+	CLEANUP(cleanup_fd) int input = is_join ? input_of(home, err) : -1;
+	struct job_spec spec = JOB_SPEC_INIT;
+	int rc = is_join && input < 0 ? input : words_of(c->member, action, arena, argv, err);
+
+	c->errors = memfd_create("sonde-words", MFD_CLOEXEC);
+	if (rc == 0 && c->errors < 0)
+		rc = err_sys(err, errno, "cannot call '%s'", c->member->host);
+	if (rc < 0)
+		return rc;
+	spec.argv = argv;
+	spec.fds[0] = is_join ? input : JOB_FD_NULL;
+	spec.fds[1] = JOB_FD_NULL;
+	spec.fds[2] = c->errors;
+	return job_start(&c->job, &spec, err);
+}
+
+/* Its last line. */
+static void words_said(int fd, char text[WORDS_BYTES])
+{
+	ssize_t n = pread(fd, text, WORDS_BYTES - 1, 0);
+	char *line;
+
+	text[n > 0 ? n : 0] = '\0';
+	for (n = (ssize_t)strlen(text); n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'); n--)
+		text[n - 1] = '\0';
+	line = strstr(text, "\nsonde: ");
+	line = line ? line + 1 : strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
+	memmove(text, line, strlen(line) + 1);
+	text[strcspn(text, "\n")] = '\0';
+}
+
+static int finish(struct call *c, int64_t until_ns, struct sonde_err *err)
+{
+	static const struct job_ladder ladder = { .terminate_ns = 1000000000 };
+	char text[WORDS_BYTES];
+	int rc = job_wait(c->job, until_ns, NULL), status;
+
+	job_end(c->job, &ladder, NULL);
+	if (rc == -ETIMEDOUT)
+		return err_set(err, ETIMEDOUT, "host '%s' does not answer", c->member->host);
+	status = job_status(c->job);
+	if (rc == 0 && status == 0)
+		return 0;
+	words_said(c->errors, text);
+	err_set(err, EIO, "host '%s': %s", c->member->host, *text ? text : "the remote shell failed");
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		err_hint(err, "sonde must be at the same path there, or say --remote PATH");
+	return -EIO;
+}
+
+int fleet_members_call(const struct fleet_home *home, const struct fleet_member *first, size_t count,
+		const char *action, int64_t patience_ns, struct sonde_err *err)
+{
+	int64_t until_ns = patience_ns == INT64_MAX ? INT64_MAX : clock_mono_ns() + patience_ns;
+	struct call *calls = calloc(count + 1, sizeof(*calls));
+	struct arena arena = ARENA_INIT;
+	int rc = calls ? 0 : err_sys(err, ENOMEM, "cannot call the hosts");
+
+	for (size_t i = 0; calls && i < count; i++) {
+		int failed;
+
+		calls[i] = (struct call){ .member = &first[i], .errors = -1 };
+		failed = start(&calls[i], home, action, &arena, rc ? NULL : err);
+		rc = rc ? rc : failed;
+	}
+	for (size_t i = 0; calls && i < count; i++) {
+		int failed = calls[i].job ? finish(&calls[i], until_ns, rc ? NULL : err) : 0;
+
+		rc = rc ? rc : failed;
+		job_free(calls[i].job);
+		if (calls[i].errors >= 0)
+			close(calls[i].errors);
+	}
+	free(calls);
+	arena_release(&arena);
+	return rc;
+}

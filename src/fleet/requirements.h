@@ -1,0 +1,28 @@
+/*
+ * needs: what a job must find where it runs, and what an agent has.
+ *
+ * An agent that has less hands the job on: somebody else gets it, or it waits.
+ */
+#ifndef SONDE_FLEET_REQUIREMENTS_H
+#define SONDE_FLEET_REQUIREMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fleet_needs {
+	int64_t cpus;          /* 0: any */
+	uint64_t memory_bytes; /* 0: any */
+	const char *label;     /* NULL: any */
+};
+
+struct fleet_offer {
+	int64_t cpus;
+	uint64_t memory_bytes;
+	const char *const *labels;
+	size_t label_count;
+};
+
+bool fleet_needs_are_met(const struct fleet_needs *needs, const struct fleet_offer *offer);
+
+#endif

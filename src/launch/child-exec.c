@@ -1,0 +1,149 @@
+/* The child on its way to exec; see supervisor.h. Nothing here allocates. */
+#include "launch/supervisor.h"
+
+#include "base/clock.h"
+#include "launch/priority.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void tell(int report, int stage, int errnum)
+{
+	struct keeper_report r = { .stage = stage, .errnum = errnum, .at_ns = clock_mono_ns() };
+	while (write(report, &r, sizeof(r)) < 0 && errno == EINTR)
+		;
+}
+
+void keeper_report(int report, int stage, int errnum)
+{
+	tell(report, stage, errnum);
+	_exit(127);
+}
+
+/* The sources may be each other's targets: first all out of the way, then all into place. */
+static int take_streams(const int fds[3])
+{
+	int from[3];
+	for (int i = 0; i < 3; i++) {
+		int fd = fds[i] < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : fds[i];
+		from[i] = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (from[i] < 0)
+			return -errno;
+		if (fds[i] < 0)
+			close(fd);
+	}
+	for (int i = 0; i < 3; i++)
+		if (dup2(from[i], i) < 0)
+			return -errno;
+	return 0;
+}
+
+/* What it keeps is what was asked for: everything else closes at exec. */
+static int keep_descriptors(const struct keeper_plan *plan)
+{
+	if (plan->is_foreground)
+		return 0; /* as if nobody stood between */
+	if (syscall(SYS_close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC))
+		return -errno;
+	for (size_t i = 0; i < plan->inherit_count; i++)
+		if (plan->inherit[i] > 2 && fcntl(plan->inherit[i], F_SETFD, 0))
+			return -errno;
+	return 0;
+}
+
+static int join_groups(const struct keeper_plan *plan)
+{
+	for (size_t i = 0; i < plan->join_count; i++)
+		if (write(plan->join_fds[i], "0", 1) != 1)
+			return -errno;
+	if (!plan->is_joining)
+		return 0;
+	int fd = openat(plan->cgroup_fd, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+	return fd < 0 || write(fd, "0", 1) != 1 ? -errno : 0;
+}
+
+/*
+ * Straight to the kernel: the C library keeps two signals to itself and refuses to
+ * reset them, but its posix_spawn leaves them ignored in what it starts.
+ */
+static void usual_signals(const struct keeper_plan *plan)
+{
+	static const uint64_t usual[4]; /* the kernel's struct: handler (SIG_DFL), flags, restorer, mask */
+	sigset_t none;
+	if (plan->restore) {
+		plan->restore(plan->restore_arg);
+		return;
+	}
+	for (int i = 1; i < NSIG; i++)
+		syscall(SYS_rt_sigaction, i, usual, NULL, sizeof(uint64_t));
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int pin(const struct keeper_plan *plan)
+{
+	return plan->cpus && sched_setaffinity(0, sizeof(*plan->cpus), plan->cpus) ? -errno : 0;
+}
+
+static int take_priority(const struct keeper_plan *plan)
+{
+	return plan->has_priority ? priority_pass_on() : 0;
+}
+
+static int enter(const struct keeper_plan *plan)
+{
+	return plan->cwd && chdir(plan->cwd) ? -errno : 0;
+}
+
+/* A gate that closes unopened: whoever was to open it is gone. */
+static int wait_at_gate(const struct keeper_plan *plan)
+{
+	char go;
+	ssize_t n = 1;
+	if (plan->has_gate)
+		do
+			n = read(plan->gate_fd, &go, 1);
+		while (n < 0 && errno == EINTR);
+	return n == 1 ? 0 : -ECANCELED;
+}
+
+static int take_descriptors(const struct keeper_plan *plan)
+{
+	int rc = take_streams(plan->fds);
+	return rc ? rc : keep_descriptors(plan);
+}
+
+void keeper_become(const struct keeper_plan *plan, int report)
+{
+	static const struct {
+		int stage;
+		int (*step)(const struct keeper_plan *plan);
+	} steps[] = {
+		{ KEEPER_AT_PRIORITY, take_priority }, /* first: no group takes a process of a real-time class */
+		{ KEEPER_AT_GROUP, join_groups },
+		{ KEEPER_AT_STREAMS, take_descriptors },
+		{ KEEPER_AT_PIN, pin },
+		{ KEEPER_AT_CWD, enter },
+		{ KEEPER_AT_GATE, wait_at_gate },
+	};
+	if (!plan->is_foreground)
+		setpgid(0, 0);
+	if (plan->is_bound)
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* should somebody kill the keeper, nobody else could end it */
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		int rc = steps[i].step(plan);
+		if (rc)
+			keeper_report(report, steps[i].stage, -rc);
+	}
+	usual_signals(plan);
+	environ = (char **)(uintptr_t)plan->envp;
+	tell(report, KEEPER_AT_EXEC, 0);
+	execvp(plan->argv[0], plan->argv);
+	keeper_report(report, KEEPER_AT_EXEC, errno);
+}

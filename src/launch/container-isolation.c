@@ -1,0 +1,276 @@
+/* A job that is a container's whole life; see job.h. */
+#include "launch/container-isolation.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "launch/environment.h"
+#include "launch/process-tree.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define START_LIMIT_NS 60000000000
+#define START_PAUSE_MS 10
+#define OOM_FILE "oom"
+#define HOLD_INSIDE "/.sonde-hold"
+#define GATE_INSIDE "/.sonde-gate"
+#define ASK_NS \
+	1000000000 /* between questions to the engine, which cost more than its client: a daemon starts its own */
+
+static int check(const struct job_place *place, struct sonde_err *err)
+{
+	char *engine = NULL;
+	int rc = place->image ? engine_find(&engine, place->engine, err)
+			      : err_set(err, EINVAL, "a container needs an image");
+	free(engine);
+	return rc;
+}
+
+/* The engine's client has our environment and directory; what the spec says is for the command. */
+int container_use_client(struct job *j, struct keeper_plan *plan, struct words *argv, struct sonde_err *err)
+{
+	char **envp = environment_with(NULL);
+	if (!envp || words_done(argv)) {
+		free(envp);
+		return err_sys(err, ENOMEM, "cannot start a container");
+	}
+	free(j->envp);
+	j->is_client = true;
+	j->envp = envp;
+	plan->envp = envp;
+	plan->argv = argv->items;
+	plan->cwd = NULL;
+	plan->cpus = NULL;
+	return 0;
+}
+
+/*
+ * The program of a daemon's container is not our descendant, and would run before anybody could look for it. So
+ * something of ours goes first. podman is no daemon, unless it goes by another name.
+ */
+static void add_hold(struct contained *c, const struct job_spec *spec)
+{
+	CLEANUP(words_release) struct words before = { 0 };
+	if (!spec->place->hold || !spec->met || engine_is_podman(c->engine) || engine_is_elsewhere(c->engine) ||
+			engine_add_entrypoint(&before, c->engine, spec->place) || gate_make(&c->gate)) {
+		words_add(&c->argv, spec->place->image);
+		return;
+	}
+	words_addf(&c->argv, "--volume=%s:" HOLD_INSIDE ":ro", spec->place->hold);
+	words_addf(&c->argv, "--volume=%s:" GATE_INSIDE, c->gate.path);
+	words_add(&c->argv, "--entrypoint=" HOLD_INSIDE);
+	words_add(&c->argv, spec->place->image);
+	words_add(&c->argv, GATE_INSIDE);
+	for (size_t i = 0; i < before.count; i++)
+		words_add(&c->argv, before.items[i]);
+}
+
+static void add_run(struct contained *c, const struct job_spec *spec)
+{
+	struct words *w = &c->argv;
+	engine_add(w, c->engine);
+	words_add(w, "run");
+	if (!c->is_kept && !c->is_limited)
+		words_add(w, "--rm"); /* else `release` removes it, after a question */
+	words_addf(w, "--name=%s", c->name);
+	if (spec->fds[0] != JOB_FD_NULL)
+		words_add(w, "--interactive");
+	engine_add_place(w, spec->place, spec, &c->mounts);
+	add_hold(c, spec);
+	for (size_t i = 0; spec->argv[i]; i++)
+		words_add(w, spec->argv[i]);
+}
+
+static int prepare(struct job *j, const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err)
+{
+	struct contained *c = calloc(1, sizeof(*c));
+	if (!c)
+		return err_sys(err, ENOMEM, "cannot start a container");
+	j->place = c;
+	c->seen = (struct job_usage){ -1, -1, -1, -1, -1 };
+	c->gate = (struct gate)GATE_INIT;
+	c->mounts = (struct mount_dir)MOUNT_DIR_INIT;
+	c->has_no_oom_file = access(OOM_FILE, F_OK) != 0;
+	if (spec->inherit_count)
+		return err_set(err, ENOTSUP, "a container takes no descriptors but stdin, stdout and stderr");
+	int rc = engine_find(&c->engine, spec->place->engine, err);
+	if (!rc) {
+		mount_dir_sweep();
+		rc = mount_dir_make(&c->mounts, spec->place->mounts, spec->place->mount_count, err);
+	}
+	if (rc)
+		return rc;
+	c->is_kept = spec->place->is_kept;
+	c->is_limited = spec->place->limits.memory_bytes > 0;
+	engine_name(c->name, sizeof(c->name), c->is_kept);
+	add_run(c, spec);
+	return container_use_client(j, plan, &c->argv, err);
+}
+
+static bool is_inside(pid_t pid)
+{
+	char path[64];
+	struct stat theirs, ours;
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	return !stat(path, &theirs) && !stat("/proc/self/ns/pid", &ours) && theirs.st_ino != ours.st_ino;
+}
+
+/* Its first process waits: whoever wants to see it may attach now. Where the engine is no daemon they have. */
+static bool pass_gate(struct job *j)
+{
+	struct contained *c = j->place;
+	pid_t pid = gate_look(&c->gate);
+	if (pid < 0)
+		return false;
+	pid_t own = tree_find(j->keeper, is_inside);
+	if (!own && pid && j->met)
+		j->met(j->meanwhile_arg, pid);
+	j->pid = own ? own : pid;
+	gate_release(&c->gate);
+	return true;
+}
+
+/*
+ * What the engine knows, asked now and then. Who runs, and has not come to the gate by the next question, cannot get
+ * there (a policy forbids it, a virtual machine is around it) and has gone on: it is not waited for.
+ */
+static pid_t ask_engine(struct contained *c, int64_t *ask_ns)
+{
+	if (clock_mono_ns() < *ask_ns)
+		return 0;
+	pid_t pid = engine_pid(c->engine, c->name);
+	*ask_ns = clock_mono_ns() + ASK_NS;
+	bool is_on_its_way = pid && c->gate.is_made && !c->was_running;
+	c->was_running = pid != 0;
+	return is_on_its_way ? 0 : pid;
+}
+
+/* Until the engine knows it as running, or its client has ended, which a short command may do first. */
+static int started(struct job *j, struct sonde_err *err)
+{
+	struct contained *c = j->place;
+	struct pollfd interrupt = { .fd = j->interrupt_fd > 0 ? j->interrupt_fd : -1, .events = POLLIN };
+	int64_t until_ns = clock_mono_ns() + START_LIMIT_NS;
+	j->pid = 0;
+	j->inner_pid = 1;
+	int64_t ask_ns = clock_mono_ns() + ASK_NS;
+	while (!job_has_ended(j)) {
+		if (c->gate.is_made && pass_gate(j)) {
+			mount_dir_release(&c->mounts);
+			return 0;
+		}
+		j->pid = c->gate.is_made ? 0 : tree_find(j->keeper, is_inside);
+		j->pid = j->pid ? j->pid : ask_engine(c, &ask_ns);
+		if (j->pid && (!c->mounts.path[0] || mount_dir_is_passed(&c->mounts, j->pid))) {
+			gate_release(&c->gate);
+			mount_dir_release(&c->mounts); /* before anything can kill us: what is mounted in there stays */
+			return 0;
+		}
+		if (j->meanwhile)
+			j->meanwhile(j->meanwhile_arg);
+		if (clock_mono_ns() > until_ns)
+			return err_set(err, ETIMEDOUT, "the container '%s' does not start", c->name);
+		if (poll(&interrupt, 1, START_PAUSE_MS) > 0)
+			return err_set(err, EINTR, "interrupted");
+	}
+	return 0;
+}
+
+/* Not for the engine's own processes, which would hand it on once more. */
+int container_signal(struct job *j, int signal, struct sonde_err *err)
+{
+	return tree_signal_those(j->keeper, false, signal, is_inside, err);
+}
+
+static int signal_run(struct job *j, int signal, struct sonde_err *err)
+{
+	const struct contained *c = j->place;
+	if (tree_find(j->keeper, is_inside))
+		return container_signal(j, signal, err);
+	CLEANUP(words_release) struct words w = { 0 }; /* its processes are the engine's daemon's */
+	engine_add(&w, c->engine);
+	words_add(&w, "kill");
+	words_addf(&w, "--signal=%d", signal);
+	words_add(&w, c->name);
+	if (words_done(&w))
+		return err_sys(err, ENOMEM, "cannot signal a container");
+	return job_has_ended(j) ? 0 : engine_run(&w, NULL, err);
+}
+
+/* Nothing of it runs afterwards. */
+static int put_away(const struct contained *c, struct sonde_err *err)
+{
+	if (!c->is_kept)
+		return engine_remove(c->engine, c->name, err);
+	engine_kill(c->engine, c->name);
+	return 0;
+}
+
+static void remove_now(struct job *j)
+{
+	put_away(j->place, NULL);
+}
+
+/* What the keeper reaps is the engine's client: it says nothing of the command. */
+void container_usage(const struct job *j, struct job_usage *usage)
+{
+	(void)j;
+	usage->user_ns = usage->system_ns = usage->max_rss_bytes = -1;
+}
+
+static int set_limits(struct job *j, const struct job_limits *limits, struct sonde_err *err)
+{
+	const struct contained *c = j->place;
+	CLEANUP(words_release) struct words w = { 0 };
+	struct job_place place = { .limits = *limits };
+	struct job_spec spec = { 0 };
+	engine_add(&w, c->engine);
+	words_add(&w, "update");
+	engine_add_place(&w, &place, &spec, NULL);
+	words_add(&w, c->name);
+	return words_done(&w) ? err_sys(err, ENOMEM, "cannot limit a container") : engine_run(&w, NULL, err);
+}
+
+/*
+ * podman's monitor notes a death for want of memory by an empty file in the directory where podman was started, the
+ * user's. One that was not there before is not his.
+ */
+static void drop_oom_file(const struct contained *c)
+{
+	struct stat st;
+	if (c->has_no_oom_file && !lstat(OOM_FILE, &st) && S_ISREG(st.st_mode) && !st.st_size && st.st_uid == geteuid())
+		unlink(OOM_FILE);
+}
+
+static int release(struct job *j, struct sonde_err *err)
+{
+	struct contained *c = j->place;
+	int rc = c && c->engine && j->keeper ? put_away(c, err) : 0;
+	if (c) {
+		drop_oom_file(c);
+		gate_release(&c->gate);
+		mount_dir_release(&c->mounts);
+		words_release(&c->argv);
+		free(c->engine);
+	}
+	free(c);
+	j->place = NULL;
+	return rc;
+}
+
+const struct place_ops place_container = {
+	.check = check,
+	.prepare = prepare,
+	.started = started,
+	.signal = signal_run,
+	.kill = remove_now,
+	.look = container_look,
+	.usage = container_seen,
+	.set_limits = set_limits,
+	.release = release,
+};

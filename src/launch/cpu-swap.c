@@ -1,0 +1,247 @@
+/* Two threads: a trader that decides and moves one program, a helper that moves the other; see cpu-swap.h. */
+#include "launch/cpu-swap.h"
+
+#include "base/clock.h"
+#include "launch/priority.h"
+#include "launch/busy-thread.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	PERIOD_MS = 10,      /* measured: 5 is no better, 20 a little worse */
+	MEET_NS = 300000,    /* so long one waits on its processor for the other */
+	FINISH_NS = 1000000, /* and for the end of the trade */
+};
+
+/* Of one trade. The trader calls, the helper meets it; the trader moves its runner, then the helper its own. */
+enum step { NONE, CALLED, MET, GO, DONE };
+
+struct trade {
+	pid_t jobs[2];
+	pthread_t trader, helper;
+	pid_t helper_id;
+	atomic_bool is_helper_back; /* from the last trade: what is below is the trader's */
+	int trader_cpu, helper_cpu; /* that they are pinned to */
+	int fds[3];                 /* jobs, readable when one has ended; then what we are stopped by */
+	sem_t call;
+	struct runner helpers; /* what the helper moves, and where to, from CALLED on */
+	int helpers_to;
+	_Atomic enum step step;
+	_Atomic uint64_t count;
+	atomic_bool is_over;
+};
+
+static bool change(struct trade *t, enum step from, enum step to)
+{
+	return atomic_compare_exchange_strong(&t->step, &from, to);
+}
+
+static void await_change(const struct trade *t, enum step from, int64_t limit_ns)
+{
+	int64_t until_ns = clock_mono_ns() + limit_ns;
+
+	while (atomic_load(&t->step) == from && clock_mono_ns() < until_ns)
+		continue;
+}
+
+static void pin(pid_t task, int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((size_t)cpu, &one);
+	sched_setaffinity(task, sizeof(one), &one);
+}
+
+/* whole: its processors. */
+static bool may_run_on(const struct runner *r, int cpu, cpu_set_t *whole)
+{
+	return !sched_getaffinity(r->task, sizeof(*whole), whole) && CPU_ISSET((size_t)cpu, whole);
+}
+
+/* It waits for the processor that we are on: it is moved at once, and when it runs again its set is whole. */
+static void move(const struct runner *r, int to)
+{
+	cpu_set_t whole;
+
+	if (!may_run_on(r, to, &whole))
+		return;
+	pin(r->task, to);
+	sched_setaffinity(r->task, sizeof(whole), &whole);
+}
+
+static void answer(struct trade *t)
+{
+	if (!runner_is_there(&t->helpers)) {
+		change(t, CALLED, NONE);
+		return;
+	}
+	if (!change(t, CALLED, MET))
+		return; /* too late */
+	await_change(t, MET, FINISH_NS);
+	change(t, MET, NONE); /* the trader is held up */
+	if (atomic_load(&t->step) != GO)
+		return;
+	move(&t->helpers, t->helpers_to);
+	atomic_store(&t->step, DONE);
+}
+
+static void *help(void *arg)
+{
+	struct trade *t = arg;
+
+	priority_begin();
+	t->helper_id = gettid();
+	for (;;) {
+		atomic_store(&t->is_helper_back, true);
+		while (sem_wait(&t->call))
+			continue;
+		if (atomic_load(&t->is_over))
+			return NULL;
+		answer(t);
+	}
+}
+
+/* Be where one of them is, and the helper where the other is. The trader's is `mine`. */
+static void take_places(struct trade *t, struct runner *mine, struct runner *other)
+{
+	if (t->trader_cpu == other->cpu) {
+		struct runner swapped = *mine;
+
+		*mine = *other;
+		*other = swapped;
+	}
+	if (t->trader_cpu != mine->cpu)
+		pin(0, t->trader_cpu = mine->cpu);
+	if (t->helper_cpu != other->cpu) /* it sleeps: nothing has to be interrupted for that */
+		pin(t->helper_id, t->helper_cpu = other->cpu);
+}
+
+static void trade(struct trade *t)
+{
+	struct runner mine, other;
+	cpu_set_t set;
+
+	if (!atomic_load(&t->is_helper_back) || !runner_find(&mine, t->jobs[0]) || !runner_find(&other, t->jobs[1]))
+		return;
+	if (mine.cpu == other.cpu || !may_run_on(&mine, other.cpu, &set) || !may_run_on(&other, mine.cpu, &set))
+		return;
+	take_places(t, &mine, &other);
+	t->helpers = other;
+	t->helpers_to = mine.cpu;
+	atomic_store(&t->is_helper_back, false);
+	atomic_store(&t->step, CALLED);
+	sem_post(&t->call);
+	await_change(t, CALLED, MEET_NS);
+	if (change(t, CALLED, NONE) || atomic_load(&t->step) != MET)
+		return;
+	if (!runner_is_there(&mine)) {
+		change(t, MET, NONE);
+		return;
+	}
+	/* One after the other: a thread that arrives on a processor may preempt the trader there. */
+	move(&mine, other.cpu);
+	if (!change(t, MET, GO))
+		return;
+	await_change(t, GO, FINISH_NS); /* a processor that has nothing to do would fetch back what was moved */
+	atomic_fetch_add(&t->count, 1);
+}
+
+static void *run(void *arg)
+{
+	struct trade *t = arg;
+	struct pollfd ends[3];
+
+	priority_begin();
+	for (int i = 0; i < 3; i++)
+		ends[i] = (struct pollfd){ .fd = t->fds[i], .events = POLLIN };
+	while (poll(ends, 3, PERIOD_MS) <= 0)
+		trade(t);
+	return NULL;
+}
+
+/* No signal of ours is for these threads. */
+static int start(pthread_t *thread, void *(*body)(void *arg), struct trade *t)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	rc = pthread_create(thread, NULL, body, t);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+static void release(struct trade *t)
+{
+	for (int i = 0; i < 3; i++)
+		if (t->fds[i] >= 0)
+			close(t->fds[i]);
+	sem_destroy(&t->call);
+	free(t);
+}
+
+static void end_helper(struct trade *t)
+{
+	atomic_store(&t->is_over, true);
+	sem_post(&t->call);
+	pthread_join(t->helper, NULL);
+}
+
+static bool begin(struct trade *t)
+{
+	for (int i = 0; i < 3; i++)
+		if (t->fds[i] < 0)
+			return false;
+	if (start(&t->helper, help, t))
+		return false;
+	if (!start(&t->trader, run, t))
+		return true;
+	end_helper(t);
+	return false;
+}
+
+struct trade *trade_begin(const pid_t jobs[2])
+{
+	struct trade *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	sem_init(&t->call, 0, 0);
+	t->trader_cpu = t->helper_cpu = -1;
+	for (int i = 0; i < 2; i++) {
+		t->jobs[i] = jobs[i];
+		t->fds[i] = (int)syscall(SYS_pidfd_open, jobs[i], 0);
+	}
+	t->fds[2] = eventfd(0, EFD_CLOEXEC);
+	if (begin(t))
+		return t;
+	release(t);
+	return NULL;
+}
+
+uint64_t trade_count(const struct trade *t)
+{
+	return t ? atomic_load(&t->count) : 0;
+}
+
+void trade_end(struct trade *t)
+{
+	if (!t)
+		return;
+	eventfd_write(t->fds[2], 1);
+	pthread_join(t->trader, NULL);
+	end_helper(t);
+	release(t);
+}

@@ -1,0 +1,75 @@
+/* See start-barrier.h. */
+#include "launch/start-barrier.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int fail(struct gate *g)
+{
+	int error = errno;
+	gate_release(g);
+	return -error;
+}
+
+/* Names of sockets have to be short, and that of the directory may be long. */
+static int bind_in(const struct gate *g)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	CLEANUP(cleanup_fd) int dir = open(g->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/gate", dir);
+	return bind(g->listening, (const struct sockaddr *)&at, sizeof(at));
+}
+
+/* Whoever the container's user is may connect; nobody else can get at the directory. */
+int gate_make(struct gate *g)
+{
+	*g = (struct gate)GATE_INIT;
+	int rc = fs_temp_dir(g->dir, "sonde-gate", NULL);
+	if (rc)
+		return rc;
+	g->is_made = true;
+	snprintf(g->path, sizeof(g->path), "%s/gate", g->dir);
+	g->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (g->listening < 0 || bind_in(g) || listen(g->listening, 1) || chmod(g->path, 0666))
+		return fail(g);
+	return 0;
+}
+
+pid_t gate_look(struct gate *g)
+{
+	struct ucred who;
+	socklen_t bytes = sizeof(who);
+	if (g->waiting < 0)
+		g->waiting = accept4(g->listening, NULL, NULL, SOCK_CLOEXEC);
+	if (g->waiting < 0)
+		return -1;
+	return getsockopt(g->waiting, SOL_SOCKET, SO_PEERCRED, &who, &bytes) ? 0 : who.pid;
+}
+
+void gate_open(struct gate *g)
+{
+	if (g->waiting >= 0)
+		close(g->waiting);
+	g->waiting = -1;
+}
+
+void gate_release(struct gate *g)
+{
+	if (!g->is_made)
+		return;
+	gate_open(g);
+	if (g->listening >= 0)
+		close(g->listening); /* one that connects now is refused, and goes on */
+	unlink(g->path);
+	rmdir(g->dir);
+	*g = (struct gate)GATE_INIT;
+}

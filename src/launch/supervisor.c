@@ -1,0 +1,400 @@
+/* The keeper's life; see supervisor.h. Nothing here allocates. */
+#include "launch/supervisor.h"
+
+#include "base/clock.h"
+#include "launch/priority.h"
+#include "launch/sandbox.h"
+#include "launch/process-tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KILL_PAUSE_MS 5 /* between rounds over a tree that is being killed */
+
+struct keeper {
+	const struct keeper_plan *plan;
+	int sock, signals;
+	pid_t command;
+	int64_t floor_rss_bytes; /* what a child counts as its own although it is ours */
+	int64_t deadline_ns;     /* INT64_MAX: none */
+	bool is_killing, is_overdue, is_alone, is_stuck;
+};
+
+enum order_kind { ORDER_GO, ORDER_KILL, ORDER_DEADLINE };
+
+/* What we tell the keeper. */
+struct order {
+	int64_t kind, deadline_ns;
+};
+
+/* A fork's first memory is a copy of ours, and counts: what is not above that says nothing about the command. */
+static int64_t rss_of(const struct keeper *k, const struct rusage *usage)
+{
+	int64_t bytes = usage->ru_maxrss * 1024LL;
+	return bytes > k->floor_rss_bytes ? bytes : -1;
+}
+
+static void say(const struct keeper *k, struct keeper_word *word, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { .iov_base = word, .iov_len = sizeof(*word) };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	getrusage(RUSAGE_CHILDREN, &word->usage);
+	word->max_rss_bytes = rss_of(k, &word->usage);
+	if (fd >= 0) {
+		control.header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+			.cmsg_type = SCM_RIGHTS,
+			.cmsg_len = CMSG_LEN(sizeof(int)) };
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+	}
+	while (sendmsg(k->sock, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+static void fail(const struct keeper *k, int stage, int errnum)
+{
+	struct keeper_word word = { .kind = KEEPER_FAILED, .stage = stage, .errnum = errnum };
+	say(k, &word, -1);
+	_exit(1);
+}
+
+pid_t keeper_fork(uint64_t namespaces, int exit_signal, int cgroup_fd, int *pidfd)
+{
+	struct clone_args args = { .flags = CLONE_PIDFD | namespaces,
+		.pidfd = (uintptr_t)pidfd,
+		.exit_signal = (uint64_t)exit_signal };
+	if (cgroup_fd >= 0) {
+		args.flags |= CLONE_INTO_CGROUP;
+		args.cgroup = (uint64_t)cgroup_fd;
+	}
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (pid < 0 && cgroup_fd < 0) /* some container engines forbid the new call */
+		pid = syscall(SYS_clone, CLONE_PIDFD | namespaces | (uint64_t)exit_signal, NULL, pidfd, NULL, NULL);
+	return pid < 0 ? -errno : (pid_t)pid;
+}
+
+/* What the child said last: that it goes to exec, which then closed the pipe, or what failed. */
+static struct keeper_report hear_report(int fd)
+{
+	struct keeper_report last = { .stage = KEEPER_AT_FORK, .errnum = ECHILD }, next;
+	for (;;) {
+		ssize_t n = read(fd, &next, sizeof(next));
+		if (n == sizeof(next)) {
+			int64_t at_ns = next.errnum ? last.at_ns : next.at_ns;
+			last = next;
+			last.at_ns = at_ns;
+		} else if (n >= 0 || errno != EINTR) {
+			return last;
+		}
+	}
+}
+
+/* Tell that it is born, and let it go when we are told to. */
+static void keep_gate(const struct keeper *k, pid_t pid, int pidfd, int gate)
+{
+	struct keeper_word word = { .kind = KEEPER_BORN, .pid = pid };
+	struct order order;
+	ssize_t n;
+	say(k, &word, pidfd);
+	do
+		n = recv(k->sock, &order, sizeof(order), 0);
+	while (n < 0 && errno == EINTR);
+	if (n == sizeof(order) && order.kind == ORDER_GO && write(gate, "", 1) < 0)
+		return; /* it has been killed at the gate; the wait for it tells */
+}
+
+static void start_command(struct keeper *k)
+{
+	int report[2], gate[2] = { -1, -1 }, pidfd = -1;
+	struct rusage own;
+	struct keeper_plan plan = *k->plan;
+	if (pipe2(report, O_CLOEXEC) || (plan.has_gate && pipe2(gate, O_CLOEXEC)))
+		fail(k, KEEPER_AT_FORK, errno);
+	plan.gate_fd = gate[0];
+	getrusage(RUSAGE_SELF, &own);
+	k->floor_rss_bytes = own.ru_maxrss * 1024LL;
+	pid_t pid = keeper_fork(0, SIGCHLD, k->plan->cgroup_fd, &pidfd);
+	if (pid < 0 && k->plan->cgroup_fd >= 0) { /* an older kernel, or a filter: then by writing */
+		plan.is_joining = true;
+		pid = keeper_fork(0, SIGCHLD, -1, &pidfd);
+	}
+	if (!pid) {
+		close(gate[1]);
+		keeper_become(&plan, report[1]);
+	}
+	if (pid < 0)
+		fail(k, KEEPER_AT_FORK, -pid);
+	close(report[1]);
+	close(gate[0]);
+	if (plan.has_gate)
+		keep_gate(k, pid, pidfd, gate[1]);
+	close(gate[1]);
+	struct keeper_report said = hear_report(report[0]);
+	close(report[0]);
+	if (said.errnum) {
+		waitpid(pid, NULL, 0);
+		fail(k, said.stage, said.errnum);
+	}
+	k->command = pid;
+	struct keeper_word word = { .kind = KEEPER_STARTED, .pid = pid, .at_ns = said.at_ns };
+	say(k, &word, pidfd);
+	close(pidfd);
+}
+
+/* Everything that can be reaped is. Nobody left: we have done our work. */
+static void reap(struct keeper *k)
+{
+	int status;
+	for (;;) {
+		pid_t pid = waitpid(-1, &status, WNOHANG | __WALL);
+		if (!pid)
+			return;
+		if (pid < 0 && errno == ECHILD) {
+			struct keeper_word word = { .kind = KEEPER_GONE, .at_ns = clock_mono_ns() };
+			say(k, &word, -1);
+			_exit(0);
+		}
+		if (pid == k->command) {
+			struct keeper_word word = { .kind = KEEPER_ENDED,
+				.status = status,
+				.is_overdue = k->is_overdue,
+				.at_ns = clock_mono_ns() };
+			k->command = -1; /* the number may come again */
+			say(k, &word, -1);
+		}
+	}
+}
+
+/* Only our own children, whose numbers stay theirs until we reap them; what they leave behind becomes our child. */
+static bool kill_child(void *arg, const struct tree_process *p)
+{
+	struct keeper *k = arg;
+	if (p->parent != getpid() || !kill(p->pid, SIGKILL) || errno != EPERM || k->is_stuck)
+		return true;
+	struct keeper_word word = { .kind = KEEPER_STUCK, .pid = p->pid, .errnum = errno };
+	k->is_stuck = true;
+	say(k, &word, -1);
+	return true;
+}
+
+static void kill_children(struct keeper *k)
+{
+	if (getpid() == 1)
+		kill(-1, SIGKILL);
+	else
+		tree_scan(kill_child, k);
+}
+
+static bool ask_child(void *arg, const struct tree_process *p)
+{
+	if (p->parent == getpid())
+		kill(p->pid, SIGTERM);
+	return true;
+}
+
+/* We are gone: the tree goes too, at once or after the time that it was promised. */
+static void go_after_us(struct keeper *k)
+{
+	int64_t until_ns = clock_mono_ns() + k->plan->mercy_ns;
+	if (k->plan->mercy_ns > 0)
+		tree_scan(ask_child, k);
+	if (until_ns < k->deadline_ns)
+		k->deadline_ns = until_ns;
+}
+
+/* A word from us, or that we are gone. */
+static void listen_to(struct keeper *k)
+{
+	struct order order;
+	ssize_t n = recv(k->sock, &order, sizeof(order), MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	k->is_alone = n <= 0; /* also ECONNRESET: dead with words of ours unread */
+	if (n == sizeof(order) && order.kind == ORDER_DEADLINE)
+		k->deadline_ns = order.deadline_ns;
+	else if (n > 0)
+		k->is_killing = true;
+	else if (k->plan->is_bound)
+		go_after_us(k);
+}
+
+/* How long to sleep, in milliseconds; -1: until something happens. */
+static int patience_ms(const struct keeper *k)
+{
+	int64_t left_ns;
+	if (k->is_killing)
+		return KILL_PAUSE_MS;
+	if (k->deadline_ns == INT64_MAX)
+		return -1;
+	left_ns = k->deadline_ns - clock_mono_ns();
+	if (left_ns <= 0)
+		return 0;
+	return left_ns > INT64_C(1000000000000) ? 1000000 : (int)(left_ns / 1000000) + 1;
+}
+
+static void keep(struct keeper *k)
+{
+	struct signalfd_siginfo info;
+	for (;;) {
+		reap(k);
+		if (!k->is_killing && clock_mono_ns() >= k->deadline_ns)
+			k->is_killing = k->is_overdue = true;
+		if (k->is_killing)
+			kill_children(k);
+		struct pollfd fds[] = { { .fd = k->signals, .events = POLLIN },
+			{ .fd = k->is_alone ? -1 : k->sock, .events = POLLIN } };
+		poll(fds, 2, patience_ms(k));
+		while (read(k->signals, &info, sizeof(info)) > 0)
+			;
+		if (fds[1].revents)
+			listen_to(k);
+	}
+}
+
+static int watch_children(void)
+{
+	sigset_t set;
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigaction(SIGCHLD, &usual, NULL); /* where it is ignored, nobody learns how a child ended */
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Of our descriptors only these two stay. */
+static void let_go(struct keeper *k)
+{
+	dup2(k->sock, 0);
+	dup2(k->signals, 1);
+	syscall(SYS_close_range, 2, ~0u, 0);
+	k->sock = 0;
+	k->signals = 1;
+}
+
+static void live(const struct keeper_plan *plan, int sock) __attribute__((noreturn));
+static void live(const struct keeper_plan *plan, int sock)
+{
+	struct keeper k = { .plan = plan, .sock = sock, .deadline_ns = INT64_MAX };
+	/* Both out of the way of 0 and 1, where they go in the end. */
+	k.sock = fcntl(sock, F_DUPFD_CLOEXEC, 3);
+	int signals = watch_children();
+	k.signals = signals < 0 ? -1 : fcntl(signals, F_DUPFD_CLOEXEC, 3);
+	close(sock);
+	if (signals >= 0)
+		close(signals);
+	if (k.sock < 0 || k.signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1))
+		fail(&k, KEEPER_AT_FORK, errno);
+	prctl(PR_SET_NAME, "sonde-keeper");
+	if (plan->has_priority)
+		priority_take();
+	if (plan->sandbox) {
+		int stage = 0, rc = sandbox_enter(plan->sandbox, &stage);
+		if (rc)
+			fail(&k, KEEPER_AT_SANDBOX + stage, -rc);
+	}
+	start_command(&k);
+	let_go(&k);
+	for (;;)
+		keep(&k);
+}
+
+int keeper_start(const struct keeper_plan *plan, int *sock, int *keeper_pidfd, pid_t *keeper_pid)
+{
+	int pair[2];
+	sigset_t all, old;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old); /* the keeper shall run no handler of ours */
+	pid_t pid = keeper_fork(plan->sandbox ? sandbox_namespaces(plan->sandbox) : 0, 0, -1, keeper_pidfd);
+	if (!pid) {
+		close(pair[0]);
+		live(plan, pair[1]);
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return pid;
+	}
+	*sock = pair[0];
+	*keeper_pid = pid;
+	return 0;
+}
+
+int keeper_hear(int sock, struct keeper_word *word, int *fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec iov = { .iov_base = word, .iov_len = sizeof(*word) };
+	struct msghdr message = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes) };
+	ssize_t n;
+	*fd = -1;
+	do /* A keeper that went without reading what we told it last makes for one ECONNRESET; its words come after. */
+		n = recvmsg(sock, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
+	if (n < 0)
+		return errno == EAGAIN ? -EAGAIN : 0;
+	const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
+	return n == sizeof(*word);
+}
+
+static int tell(int sock, enum order_kind kind, int64_t deadline_ns)
+{
+	struct order order = { .kind = kind, .deadline_ns = deadline_ns };
+	return send(sock, &order, sizeof(order), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int keeper_tell_to_kill(int sock)
+{
+	return tell(sock, ORDER_KILL, 0);
+}
+
+int keeper_open_gate(int sock)
+{
+	return tell(sock, ORDER_GO, 0);
+}
+
+int keeper_set_deadline(int sock, int64_t deadline_ns)
+{
+	return tell(sock, ORDER_DEADLINE, deadline_ns);
+}
+
+const char *keeper_stage_words(int stage)
+{
+	static const char *const words[] = {
+		[KEEPER_AT_FORK] = "cannot start a process",
+		[KEEPER_AT_GROUP] = "cannot join the control group",
+		[KEEPER_AT_STREAMS] = "cannot give the command its descriptors",
+		[KEEPER_AT_PRIORITY] = "cannot give the command its priority",
+		[KEEPER_AT_PIN] = "cannot pin the command to its CPUs",
+		[KEEPER_AT_CWD] = "cannot enter the command's directory",
+		[KEEPER_AT_GATE] = "cannot let the command go",
+		[KEEPER_AT_EXEC] = "cannot execute the command",
+	};
+	return stage < KEEPER_AT_SANDBOX ? words[stage] : sandbox_stage_words(stage - KEEPER_AT_SANDBOX);
+}

@@ -1,0 +1,114 @@
+/* The places that are changed: what stood there first, who wants what, and how it is put back. See actuator.h. */
+#include "live/control/actuator-private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct actuator_place *actuator_place_of(struct actuator *a, const struct change_place *place, struct sonde_err *err)
+{
+	struct actuator_place *p = a->places;
+	int rc;
+
+	for (; p < a->places + a->place_count; p++)
+		if (change_is_same(&p->place, place))
+			return p;
+	if (a->place_count == ACTUATOR_PLACES_MAX) {
+		err_set(err, ENOSPC, "too many places are changed");
+		return NULL;
+	}
+	*p = (struct actuator_place){ .place = *place };
+	rc = change_read(place, p->first);
+	if (rc < 0) {
+		err_sys(err, -rc, "cannot read '%s'", place->path);
+		return NULL;
+	}
+	a->place_count++;
+	return p;
+}
+
+void actuator_drop_place(struct actuator *a, struct actuator_place *p)
+{
+	warden_forget(a->warden, &p->place);
+	*p = a->places[--a->place_count];
+}
+
+const char *actuator_in_force(const struct actuator_place *p)
+{
+	return p->wish_count ? p->wishes[p->wish_count - 1].text : p->first;
+}
+
+void actuator_wish(struct actuator_place *p, const char *who, const char *text)
+{
+	size_t i = 0;
+
+	while (i < p->wish_count && strcmp(p->wishes[i].who, who) != 0)
+		i++;
+	if (i == p->wish_count) {
+		if (p->wish_count == ACTUATOR_WISHES_MAX)
+			memmove(p->wishes, p->wishes + 1, --i * sizeof(p->wishes[0]));
+		else
+			p->wish_count++;
+	} else {
+		memmove(p->wishes + i, p->wishes + i + 1, (p->wish_count - i - 1) * sizeof(p->wishes[0]));
+		i = p->wish_count - 1;
+	}
+	snprintf(p->wishes[i].who, sizeof(p->wishes[i].who), "%s", who);
+	snprintf(p->wishes[i].text, sizeof(p->wishes[i].text), "%s", text);
+}
+
+/* Returns true when the wish was there. */
+static bool unwish(struct actuator_place *p, const char *who)
+{
+	for (size_t i = 0; i < p->wish_count; i++)
+		if (strcmp(p->wishes[i].who, who) == 0) {
+			memmove(p->wishes + i, p->wishes + i + 1, (--p->wish_count - i) * sizeof(p->wishes[0]));
+			return true;
+		}
+	return false;
+}
+
+/* What is left when somebody wants nothing any more: the wish before, or what stood there first. */
+static void settle(struct actuator *a, struct actuator_place *p, const char *who, const char *why)
+{
+	char now[CHANGE_TEXT_BYTES] = "";
+	struct journal_line line = { .who = who,
+		.action = "revert",
+		.why = why,
+		.place = p->place.path,
+		.before = now };
+	int rc;
+
+	change_read(&p->place, now);
+	line.after = actuator_in_force(p);
+	rc = change_write(&p->place, line.after);
+	line.result = rc == 0 ? "reverted" : rc == -ENOENT ? "gone" : "failed";
+	line.message = rc < 0 ? strerror(-rc) : NULL;
+	journal_add(a->journal, &line);
+}
+
+void actuator_revert(void *arg, const char *who, const char *why)
+{
+	struct actuator *a = arg;
+
+	for (size_t i = a->place_count; i-- > 0;) {
+		struct actuator_place *p = &a->places[i];
+
+		if (!unwish(p, who))
+			continue;
+		settle(a, p, who, why);
+		if (!p->wish_count)
+			actuator_drop_place(a, p);
+	}
+}
+
+void actuator_revert_all(struct actuator *a, const char *why)
+{
+	while (a->place_count) {
+		struct actuator_place *p = &a->places[a->place_count - 1];
+
+		p->wish_count = 0;
+		settle(a, p, NULL, why);
+		actuator_drop_place(a, p);
+	}
+}

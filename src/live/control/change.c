@@ -1,0 +1,91 @@
+/* See change.h. Used by the warden too, which may not allocate: plain reads and writes only. */
+#include "live/control/change.h"
+
+#include "base/cleanup.h"
+#include "live/board-reader.h"
+#include "sonde/shm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+bool change_is_same(const struct change_place *a, const struct change_place *b)
+{
+	return a->kind == b->kind && a->knob == b->knob && strcmp(a->path, b->path) == 0;
+}
+
+static off_t knob_at(const struct change_place *p, size_t field)
+{
+	return (off_t)(SONDE_SEGMENT_HEAD_BYTES + offsetof(struct sonde_board, knobs) +
+			p->knob * sizeof(struct sonde_knob) + field);
+}
+
+/*
+ * The directory of a board is the application's, which may have put another in its place since the knob was found: of
+ * knobs only what is a board is read or written.
+ */
+static int open_place(const struct change_place *p, int flags)
+{
+	int fd = open(p->path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct sonde_segment head;
+
+	if (fd < 0)
+		return -errno;
+	if (p->kind != CHANGE_KNOB || (p->knob < SONDE_KNOBS_MAX && live_board_head(fd, &head) == 0))
+		return fd;
+	close(fd);
+	return -EBADMSG;
+}
+
+int change_read(const struct change_place *p, char text[CHANGE_TEXT_BYTES])
+{
+	CLEANUP(cleanup_fd) int fd = open_place(p, O_RDONLY);
+	uint64_t bits = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	if (p->kind == CHANGE_KNOB) {
+		n = pread(fd, &bits, sizeof(bits), knob_at(p, offsetof(struct sonde_knob, value)));
+		snprintf(text, CHANGE_TEXT_BYTES, "%016" PRIx64, bits);
+		return n == (ssize_t)sizeof(bits) ? 0 : -EBADMSG;
+	}
+	n = read(fd, text, CHANGE_TEXT_BYTES - 1);
+	if (n < 0)
+		return -errno;
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	text[n] = '\0';
+	return 0;
+}
+
+/* First what is wanted, then that it is: the program looks at the generation. */
+static int write_knob(int fd, const struct change_place *p, const char *text)
+{
+	const off_t generation_at = knob_at(p, offsetof(struct sonde_knob, generation));
+	uint64_t bits;
+	uint32_t generation;
+
+	if (sscanf(text, "%" SCNx64, &bits) != 1)
+		return -EINVAL;
+	if (pread(fd, &generation, sizeof(generation), generation_at) != (ssize_t)sizeof(generation) ||
+			pwrite(fd, &bits, sizeof(bits), knob_at(p, offsetof(struct sonde_knob, wanted))) !=
+					(ssize_t)sizeof(bits))
+		return -EBADMSG;
+	generation++;
+	return pwrite(fd, &generation, sizeof(generation), generation_at) == (ssize_t)sizeof(generation) ? 0 : -EBADMSG;
+}
+
+int change_write(const struct change_place *p, const char *text)
+{
+	CLEANUP(cleanup_fd) int fd = open_place(p, p->kind == CHANGE_KNOB ? O_RDWR : O_WRONLY);
+
+	if (fd < 0)
+		return fd;
+	if (p->kind == CHANGE_KNOB)
+		return write_knob(fd, p, text);
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}

@@ -1,0 +1,173 @@
+/* See watchdog.h. */
+#include "live/control/watchdog.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "live/control/action-log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum word_kind { WORD_BEAT, WORD_REMEMBER, WORD_FORGET };
+
+struct word {
+	enum word_kind kind;
+	struct change_place place;
+	char before[CHANGE_TEXT_BYTES];
+};
+
+struct memory {
+	struct word all[WARDEN_CHANGES_MAX];
+	size_t count;
+	int journal_fd;
+};
+
+static size_t find(const struct memory *m, const struct change_place *place)
+{
+	size_t i = 0;
+
+	while (i < m->count && !change_is_same(&m->all[i].place, place))
+		i++;
+	return i;
+}
+
+static void take(struct memory *m, const struct word *w)
+{
+	size_t i = w->kind == WORD_BEAT ? 0 : find(m, &w->place);
+
+	if (w->kind == WORD_REMEMBER && i == m->count && m->count < WARDEN_CHANGES_MAX)
+		m->all[m->count++] = *w;
+	if (w->kind == WORD_FORGET && i < m->count)
+		memmove(&m->all[i], &m->all[i + 1], (--m->count - i) * sizeof(m->all[0]));
+}
+
+static void put_back(struct memory *m, const char *why)
+{
+	while (m->count) {
+		struct word *w = &m->all[--m->count];
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		char now[CHANGE_TEXT_BYTES] = "";
+		struct journal_line line = { .action = "revert",
+			.why = why,
+			.place = w->place.path,
+			.before = now,
+			.after = w->before };
+		int rc;
+
+		change_read(&w->place, now);
+		rc = change_write(&w->place, w->before);
+		/* Where the application has gone, what was set has gone with it. */
+		line.result = rc == 0 ? "reverted" : rc == -ENOENT ? "gone" : "failed";
+		line.message = rc < 0 ? strerror(-rc) : NULL;
+		journal_format(&text, &line);
+		if (m->journal_fd >= 0)
+			(void)!write(m->journal_fd, text.data, text.len);
+	}
+}
+
+static void close_others(int sock, int journal_fd)
+{
+	long most = sysconf(_SC_OPEN_MAX);
+
+	for (int fd = 0; fd < (most > 0 && most < 65536 ? most : 65536); fd++)
+		if (fd != sock && fd != journal_fd)
+			close(fd);
+}
+
+static void watch_over(int sock, int64_t lease_ns, int journal_fd) __attribute__((noreturn));
+static void watch_over(int sock, int64_t lease_ns, int journal_fd)
+{
+	static struct memory m;
+	struct pollfd p = { .fd = sock, .events = POLLIN };
+	struct word w;
+
+	m.journal_fd = journal_fd;
+	for (;;) {
+		int n = poll(&p, 1, (int)(lease_ns / 1000000));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0) {
+			put_back(&m, "the controller was silent for longer than its lease");
+			continue;
+		}
+		if (recv(sock, &w, sizeof(w), 0) != (ssize_t)sizeof(w))
+			break;
+		take(&m, &w);
+	}
+	put_back(&m, "the controller has gone");
+	_exit(0);
+}
+
+int warden_start(struct warden *w, int64_t lease_ns, int journal_fd, struct sonde_err *err)
+{
+	int ends[2];
+	sigset_t all;
+
+	*w = (struct warden){ .sock = -1, .lease_ns = lease_ns, .journal_fd = journal_fd };
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return err_sys(err, errno, "cannot start the warden");
+	w->pid = fork();
+	if (w->pid == 0) {
+		prctl(PR_SET_NAME, "sonde-warden");
+		setsid();
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, NULL); /* its end is ours, or SIGKILL */
+		close_others(ends[1], journal_fd);
+		watch_over(ends[1], lease_ns, journal_fd);
+	}
+	close(ends[1]);
+	w->sock = ends[0];
+	if (w->pid > 0)
+		return 0;
+	close(ends[0]);
+	w->sock = -1;
+	return err_sys(err, errno, "cannot start the warden");
+}
+
+static int say(struct warden *w, const struct word *word)
+{
+	if (w->sock < 0)
+		return -EPIPE;
+	return send(w->sock, word, sizeof(*word), MSG_NOSIGNAL) == (ssize_t)sizeof(*word) ? 0 : -EPIPE;
+}
+
+int warden_remember(struct warden *w, const struct change_place *place, const char *before)
+{
+	struct word word = { .kind = WORD_REMEMBER, .place = *place };
+
+	snprintf(word.before, sizeof(word.before), "%s", before);
+	return say(w, &word);
+}
+
+int warden_forget(struct warden *w, const struct change_place *place)
+{
+	struct word word = { .kind = WORD_FORGET, .place = *place };
+
+	return say(w, &word);
+}
+
+int warden_beat(struct warden *w)
+{
+	struct word word = { .kind = WORD_BEAT };
+
+	return say(w, &word);
+}
+
+void warden_end(struct warden *w)
+{
+	if (w->sock >= 0)
+		close(w->sock);
+	w->sock = -1;
+	if (w->pid > 0)
+		while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	w->pid = 0;
+}

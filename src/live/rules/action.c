@@ -1,0 +1,246 @@
+/* See action.h. */
+#include "live/rules/action.h"
+
+#include "base/shell-words.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct words {
+	struct action *to;
+	char **at; /* the next word */
+	bool is_range;
+	struct arena *arena;
+	struct sonde_err *err;
+};
+
+static int take_app(struct words *w)
+{
+	w->to->app = *w->at;
+	return 0;
+}
+
+static int take_name(struct words *w)
+{
+	w->to->name = *w->at;
+	return 0;
+}
+
+/* A number, with or without a size's unit. */
+static bool parse_amount(const char *text, double *value)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	char *end;
+
+	*value = strtod(text, &end);
+	if (end == text || !isfinite(*value))
+		return false;
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit) {
+		*value *= exp2(10.0 * (double)(unit - units + 1));
+		end += strncmp(end + 1, "iB", 2) == 0 ? 3 : 1;
+	}
+	return !*end;
+}
+
+static bool parse_range(struct words *w, double *rest, double *full)
+{
+	const char *dots = strstr(*w->at, "..");
+	const char *first = dots ? arena_copy(w->arena, *w->at, (size_t)(dots - *w->at)) : NULL;
+
+	return first && parse_amount(first, rest) && parse_amount(dots + 2, full);
+}
+
+static const struct {
+	double low, high;
+	const char *what;
+} bounds[ACTION_KINDS] = {
+	[ACTION_WEIGHT] = { 1, 10000, "a weight is from 1 to 10000" },
+	[ACTION_IO] = { 1, 10000, "a weight is from 1 to 10000" },
+	[ACTION_HIGH] = { 1048576, 1e18, "memory is at least 1M" },
+	[ACTION_CAP] = { 0.01, 4096, "a cap is from 0.01 to 4096 processors" },
+	[ACTION_MEMORY] = { 1048576, 1e18, "memory is at least 1M" },
+	[ACTION_PIDS] = { 1, 4194304, "there is at least one process" },
+	[ACTION_KNOB] = { -INFINITY, INFINITY, "" },
+};
+
+static int check_bounds(struct words *w, double value)
+{
+	enum action_kind kind = w->to->kind;
+
+	return value >= bounds[kind].low && value <= bounds[kind].high
+			? 0
+			: err_set(w->err, EINVAL, "%s, not %s", bounds[kind].what, *w->at);
+}
+
+static int take_value(struct words *w)
+{
+	struct action *a = w->to;
+	int rc;
+
+	if (!w->is_range) {
+		if (!parse_amount(*w->at, &a->value))
+			return err_set(w->err, EINVAL, "'%s' is no number", *w->at);
+		return check_bounds(w, a->value);
+	}
+	if (!parse_range(w, &a->rest, &a->full))
+		return err_set(w->err, EINVAL, "'%s' is no range from rest to full effort, such as 100..3000", *w->at);
+	rc = check_bounds(w, a->rest);
+	if (rc == 0)
+		rc = check_bounds(w, a->full);
+	if (rc == 0 && a->rest == a->full)
+		rc = err_set(w->err, EINVAL, "the range '%s' leaves nothing to do", *w->at);
+	return rc;
+}
+
+static int take_setting(struct words *w)
+{
+	char *end;
+
+	if (w->is_range || (strtod(*w->at, &end), end != *w->at && !*end))
+		return take_value(w);
+	w->to->choice = *w->at;
+	w->to->value = NAN;
+	return 0;
+}
+
+static int take_signal(struct words *w)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} all[] = { { "HUP", SIGHUP }, { "INT", SIGINT }, { "TERM", SIGTERM }, { "KILL", SIGKILL }, { "USR1", SIGUSR1 },
+		{ "USR2", SIGUSR2 }, { "STOP", SIGSTOP }, { "CONT", SIGCONT }, { "QUIT", SIGQUIT },
+		{ "WINCH", SIGWINCH } };
+	const char *name = strncmp(*w->at, "SIG", 3) == 0 ? *w->at + 3 : *w->at;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strcmp(all[i].name, name) == 0) {
+			w->to->signal = all[i].number;
+			return 0;
+		}
+	return err_set(w->err, EINVAL, "'%s' is no signal that is sent here", *w->at);
+}
+
+static int take_url(struct words *w)
+{
+	if (strncmp(*w->at, "http://", 7) != 0 && strncmp(*w->at, "https://", 8) != 0)
+		return err_set(w->err, EINVAL, "'%s' is no http:// or https:// address", *w->at);
+	return take_name(w);
+}
+
+static int take_broker(struct words *w)
+{
+	const char *colon = strrchr(*w->at, ':');
+	char *end = NULL;
+	unsigned long port = colon ? strtoul(colon + 1, &end, 10) : 1883;
+
+	if (colon == *w->at || **w->at == '-' || (colon && (end == colon + 1 || *end)) || port < 1 || port > 65535)
+		return err_set(w->err, EINVAL, "'%s' is no HOST:PORT", *w->at);
+	w->to->port = (unsigned)port;
+	w->to->host = colon ? arena_copy(w->arena, *w->at, (size_t)(colon - *w->at)) : *w->at;
+	return w->to->host ? 0 : err_sys(w->err, ENOMEM, "cannot read the action");
+}
+
+static int take_topic(struct words *w)
+{
+	if (strpbrk(*w->at, "+#") || strlen(*w->at) > 1024)
+		return err_set(w->err, EINVAL, "'%s' is no topic to publish to", *w->at);
+	return take_name(w);
+}
+
+static int take_qos(struct words *w)
+{
+	if (strcmp(*w->at, "0") != 0 && strcmp(*w->at, "1") != 0)
+		return err_set(w->err, EINVAL, "the quality of service is 0 or 1, not '%s'", *w->at);
+	w->to->qos = **w->at - '0';
+	return 0;
+}
+
+struct form {
+	const char *word;
+	int (*takes[3])(struct words *);
+	size_t least, most; /* words behind the first */
+	bool has_rest;      /* all words are its argv */
+	bool has_range;     /* a regulator can use it */
+};
+
+static const struct form forms[ACTION_KINDS] = {
+	[ACTION_WEIGHT] = { "weight", { take_app, take_value }, 2, 2, false, true },
+	[ACTION_IO] = { "io", { take_app, take_value }, 2, 2, false, true },
+	[ACTION_HIGH] = { "high", { take_app, take_value }, 2, 2, false, true },
+	[ACTION_CAP] = { "cap", { take_app, take_value }, 2, 2, false, true },
+	[ACTION_MEMORY] = { "memory", { take_app, take_value }, 2, 2, false, true },
+	[ACTION_PIDS] = { "pids", { take_app, take_value }, 2, 2, false, false },
+	[ACTION_KNOB] = { "knob", { take_app, take_name, take_setting }, 3, 3, false, true },
+	[ACTION_FREEZE] = { "freeze", { take_app }, 1, 1, false, false },
+	[ACTION_THAW] = { "thaw", { take_app }, 1, 1, false, false },
+	[ACTION_SIGNAL] = { "signal", { take_app, take_signal }, 2, 2, false, false },
+	[ACTION_END] = { "end", { take_app }, 1, 1, false, false },
+	[ACTION_EXEC] = { "exec", { take_name }, 1, 64, true, false },
+	[ACTION_WEBHOOK] = { "webhook", { take_url }, 1, 1, false, false },
+	[ACTION_MQTT] = { "mqtt", { take_broker, take_topic, take_qos }, 2, 3, false, false },
+	[ACTION_REPORT] = { "report", { take_name }, 1, 64, true, false },
+};
+
+const char *action_word(enum action_kind kind)
+{
+	return forms[kind].word;
+}
+
+static int unknown(const char *word, struct sonde_err *err)
+{
+	const char *names[ACTION_KINDS + 1] = { NULL }, *nearest;
+
+	for (size_t i = 0; i < ACTION_KINDS; i++)
+		names[i] = forms[i].word;
+	nearest = words_nearest(word, names);
+	err_set(err, EINVAL, "there is no action '%s'", word);
+	if (nearest)
+		err_hint(err, "did you mean '%s'?", nearest);
+	return -EINVAL;
+}
+
+int action_parse(struct action *a, const char *text, bool is_range, struct arena *arena, struct sonde_err *err)
+{
+	struct words w = { .to = a, .is_range = is_range, .arena = arena, .err = err };
+	char **argv = NULL;
+	size_t n = 0, kind = 0;
+	int rc = words_split(text, arena, &argv, err);
+
+	if (rc < 0)
+		return rc;
+	if (!argv[0])
+		return err_set(err, EINVAL, "an action must say something");
+	while (argv[n])
+		n++;
+	while (kind < ACTION_KINDS && strcmp(forms[kind].word, argv[0]) != 0)
+		kind++;
+	if (kind == ACTION_KINDS)
+		return unknown(argv[0], err);
+	if (n - 1 < forms[kind].least || n - 1 > forms[kind].most)
+		return err_set(err, EINVAL, "'%s' has %zu words, not %zu", argv[0], forms[kind].least, n - 1);
+	if (is_range && !forms[kind].has_range)
+		return err_set(err, EINVAL, "a regulator cannot use '%s': it has no range", argv[0]);
+	*a = (struct action){ .kind = (enum action_kind)kind, .text = arena_strdup(arena, text), .argv = argv + 1 };
+	for (size_t i = 0; i < 3 && i < n - 1 && forms[kind].takes[i] && rc == 0; i++) {
+		w.at = argv + 1 + i;
+		rc = forms[kind].takes[i](&w);
+	}
+	return rc == 0 && !a->text ? err_sys(err, ENOMEM, "cannot read the action") : rc;
+}
+
+double action_value(const struct action *a, double effort)
+{
+	if (effort <= 0)
+		return a->rest;
+	if (effort >= 1)
+		return a->full;
+	if (a->kind == ACTION_KNOB)
+		return a->rest + effort * (a->full - a->rest);
+	return a->rest * pow(a->full / a->rest, effort);
+}

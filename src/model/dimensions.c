@@ -1,0 +1,332 @@
+/*
+ * Names, processes, threads and calls: small tables, read as a whole.
+ */
+#include "model/dimensions.h"
+
+#include "model/model-private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reading a table into an array of its row structs. */
+
+struct reading {
+	struct model_run *run;
+	const struct store_schema *schema;
+	char *rows;
+	size_t row_bytes;
+	size_t count, cap;
+	size_t limit;
+};
+
+static int grow(struct reading *r, size_t more)
+{
+	size_t cap = r->cap;
+	char *rows;
+
+	while (cap < r->count + more)
+		cap = cap ? 2 * cap : 64;
+	if (cap == r->cap)
+		return 0;
+	rows = reallocarray(r->rows, cap, r->row_bytes);
+	if (!rows)
+		return -ENOMEM;
+	r->rows = rows;
+	r->cap = cap;
+	return 0;
+}
+
+/* What a row points to goes away with its batch: copy it. */
+static int keep_texts(struct reading *r, char *row)
+{
+	for (unsigned c = 0; c < r->schema->count; c++) {
+		const struct store_text *text;
+		struct store_text *copy;
+
+		if (r->schema->columns[c].kind != STORE_TEXT)
+			continue;
+		memcpy(&text, row + (size_t)8 * c, sizeof(text));
+		if (!text)
+			continue;
+		copy = arena_alloc(&r->run->arena, sizeof(*copy));
+		if (!copy || !(copy->data = arena_copy(&r->run->arena, text->data, text->bytes)))
+			return -ENOMEM;
+		copy->bytes = text->bytes;
+		memcpy(row + (size_t)8 * c, &copy, sizeof(text));
+	}
+	return 0;
+}
+
+static int take_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
+{
+	struct reading *r = arg;
+	size_t left = r->limit - r->count, n = batch->rows < left ? batch->rows : left;
+
+	(void)worker, (void)block;
+	if (grow(r, n) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++, r->count++) {
+		char *row = r->rows + r->count * r->row_bytes;
+
+		store_batch_row(batch, i, row);
+		if (keep_texts(r, row) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_table(struct model_run *run, enum store_table_id id, void *rows, size_t *count, struct sonde_err *err)
+{
+	struct reading r = { .run = run, .schema = store_schemas[id], .limit = MODEL_ROWS_MAX };
+	struct store_scan_opts opts = { .threads = 1 };
+	struct store_table *t = model_table(run, id);
+	int rc;
+
+	r.row_bytes = (size_t)8 * r.schema->count;
+	rc = t ? store_scan(t, &opts, take_block, &r, err) : 0;
+	if (rc < 0) {
+		free(r.rows);
+		return err_sys(err, -rc, "cannot read the table '%s'", r.schema->name);
+	}
+	memcpy(rows, &r.rows, sizeof(r.rows));
+	*count = r.count;
+	return 0;
+}
+
+/* Names. */
+
+static int load_names(struct model_run *run, struct sonde_err *err)
+{
+	int rc = store_names_open(&run->names, run->store.tablesfd, err);
+
+	return rc == -ENOMEM ? rc : 0;
+}
+
+const struct store_text *model_name(const struct model_run *run, int64_t id)
+{
+	return store_names_get(&run->names, id);
+}
+
+const char *model_cname(const struct model_run *run, int64_t id)
+{
+	const struct store_text *text = model_name(run, id);
+
+	return text ? text->data : NULL;
+}
+
+size_t model_name_count(const struct model_run *run)
+{
+	return run->names.count;
+}
+
+/* Processes and threads. */
+
+static int by_number(const void *a, const void *b)
+{
+	int64_t left = ((const struct store_process *)a)->process, right = ((const struct store_process *)b)->process;
+
+	return (left > right) - (left < right);
+}
+
+static int load_processes(struct model_run *run, struct sonde_err *err)
+{
+	int rc = read_table(run, STORE_TABLE_PROCESS, &run->processes, &run->process_count, err);
+
+	if (rc == 0 && run->process_count)
+		qsort(run->processes, run->process_count, sizeof(*run->processes), by_number);
+	return rc;
+}
+
+const struct store_process *model_processes(const struct model_run *run, size_t *count)
+{
+	*count = run->process_count;
+	return run->processes;
+}
+
+const struct store_process *model_process(const struct model_run *run, int64_t number)
+{
+	struct store_process wanted = { .process = number };
+
+	if (!run->process_count || number == STORE_NULL)
+		return NULL;
+	return bsearch(&wanted, run->processes, run->process_count, sizeof(wanted), by_number);
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct store_thread *left = a, *right = b;
+
+	if (left->process != right->process)
+		return left->process < right->process ? -1 : 1;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+static int load_threads(struct model_run *run, struct sonde_err *err)
+{
+	int rc = read_table(run, STORE_TABLE_THREAD, &run->threads, &run->thread_count, err);
+
+	if (rc == 0 && run->thread_count)
+		qsort(run->threads, run->thread_count, sizeof(*run->threads), by_process);
+	return rc;
+}
+
+const struct store_thread *model_threads(const struct model_run *run, size_t *count)
+{
+	*count = run->thread_count;
+	return run->threads;
+}
+
+/* Calls. */
+
+static int split_names(struct model_run *run, struct model_call *call, const struct store_text *names)
+{
+	char *at = names ? arena_copy(&run->arena, names->data, names->bytes) : NULL;
+
+	if (names && !at)
+		return -ENOMEM;
+	for (size_t i = 0; at && *at && i < MODEL_ARGS_MAX; i++) {
+		char *comma = strchr(at, ',');
+
+		call->arg_names[i] = at;
+		if (comma)
+			*comma = '\0';
+		at = comma ? comma + 1 : NULL;
+	}
+	return 0;
+}
+
+/* Categories whose calls return a count of bytes, and the exceptions by a part of the name. */
+static const char *const moving[] = { "data", "stdio", "net", "aio" };
+static const struct {
+	const char *part;
+	enum model_bytes bytes;
+} exceptions[] = {
+	{ "mmsg", MODEL_BYTES_SIZE },
+	{ "puts", MODEL_BYTES_SIZE },
+	{ "fgets", MODEL_BYTES_NONE },
+	{ "getline", MODEL_BYTES_COUNT },
+	{ "getdelim", MODEL_BYTES_COUNT },
+	{ "wprintf", MODEL_BYTES_NONE },
+	{ "printf", MODEL_BYTES_COUNT },
+};
+
+static bool is_moving(const struct model_call *call)
+{
+	for (size_t i = 0; call->category && i < sizeof(moving) / sizeof(*moving); i++)
+		if (strcmp(call->category->data, moving[i]) == 0)
+			return true;
+	return !call->category;
+}
+
+static enum model_bytes bytes_of(const struct model_call *call)
+{
+	const char *first = call->arg_names[0] ? call->arg_names[0] : "";
+
+	if (!is_moving(call))
+		return MODEL_BYTES_NONE;
+	for (size_t i = 0; call->name && i < sizeof(exceptions) / sizeof(*exceptions); i++)
+		if (strstr(call->name->data, exceptions[i].part))
+			return exceptions[i].bytes;
+	if (strcmp(first, "item") == 0)
+		return MODEL_BYTES_ITEMS;
+	return strcmp(first, "calls") == 0 ? MODEL_BYTES_RUN : MODEL_BYTES_RET;
+}
+
+uint64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0)
+{
+	enum model_bytes bytes = call ? call->bytes : MODEL_BYTES_RET;
+	int64_t moved = ret;
+
+	if (bytes == MODEL_BYTES_RUN)
+		return size > 0 ? (uint64_t)size : 0;
+	if (bytes == MODEL_BYTES_NONE || ret < 0)
+		return 0;
+	if (bytes == MODEL_BYTES_COUNT)
+		return (uint64_t)ret;
+	if (bytes == MODEL_BYTES_SIZE)
+		return size > 0 ? (uint64_t)size : 0;
+	if (bytes == MODEL_BYTES_ITEMS && __builtin_mul_overflow(ret, arg0, &moved))
+		return 0;
+	return moved > 0 && moved <= size ? (uint64_t)moved : 0;
+}
+
+static int make_calls(struct model_run *run, const struct store_call *rows, size_t count)
+{
+	run->calls = calloc(count + 1, sizeof(*run->calls));
+	run->call_index = calloc(run->call_index_count, sizeof(*run->call_index));
+	if (!run->calls || !run->call_index)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct model_call *call = &run->calls[i];
+
+		call->name = model_name(run, rows[i].call);
+		call->category = model_name(run, rows[i].category);
+		if (split_names(run, call, rows[i].arg_names) < 0)
+			return -ENOMEM;
+		call->bytes = bytes_of(call);
+		if (call->name)
+			run->call_index[rows[i].call] = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+static int load_calls(struct model_run *run, struct sonde_err *err)
+{
+	struct store_call *rows = NULL;
+	size_t count;
+	int rc = read_table(run, STORE_TABLE_CALL, &rows, &count, err);
+
+	if (rc < 0)
+		return rc;
+	run->call_index_count = run->names.count;
+	rc = make_calls(run, rows, count);
+	free(rows);
+	return rc < 0 ? err_sys(err, -rc, "cannot read the table 'call'") : 0;
+}
+
+const struct model_call *model_call(const struct model_run *run, int64_t id)
+{
+	if (id < 1 || (uint64_t)id >= run->call_index_count || !run->call_index[id])
+		return NULL;
+	return &run->calls[run->call_index[id] - 1];
+}
+
+const char *model_arg_name(const struct model_call *call, int n, int64_t value)
+{
+	static const char *const plain[MODEL_ARGS_MAX] = { "arg0", "arg1", "arg2", "arg3" };
+
+	if (call && call->arg_names[n] && *call->arg_names[n])
+		return call->arg_names[n];
+	return value == STORE_NULL ? NULL : plain[n];
+}
+
+/* All of them. */
+
+static const struct {
+	unsigned dimension;
+	int (*load)(struct model_run *run, struct sonde_err *err);
+} loaders[] = {
+	{ MODEL_NAMES, load_names },
+	{ MODEL_PROCESSES, load_processes },
+	{ MODEL_THREADS, load_threads },
+	{ MODEL_CALLS, load_calls },
+	{ MODEL_FILES, model_files_load },
+};
+
+int model_load(struct model_run *run, unsigned dimensions, struct sonde_err *err)
+{
+	if (dimensions & (MODEL_CALLS | MODEL_FILES))
+		dimensions |= MODEL_NAMES;
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(*loaders); i++) {
+		int rc;
+
+		if (!(dimensions & ~run->loaded & loaders[i].dimension))
+			continue;
+		rc = loaders[i].load(run, err);
+		if (rc < 0)
+			return rc;
+		run->loaded |= loaders[i].dimension;
+	}
+	return 0;
+}

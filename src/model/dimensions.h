@@ -1,0 +1,90 @@
+/*
+ * dims: who and what the events of a run refer to.
+ *
+ * A dimension is loaded as a whole when it is asked for (model_load); the
+ * getters answer NULL for what is not known, not loaded or lost. Rows beyond
+ * MODEL_ROWS_MAX, which only a hostile table has, are ignored.
+ */
+#ifndef SONDE_MODEL_DIMENSIONS_H
+#define SONDE_MODEL_DIMENSIONS_H
+
+#include "base/err.h"
+#include "model/run-model.h"
+#include "store/schema.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MODEL_ROWS_MAX ((size_t)1 << 24)
+#define MODEL_ARGS_MAX 4 /* io.arg0 .. io.arg3 */
+#define MODEL_PATH_BYTES_MAX 16384
+#define MODEL_PATH_DEPTH_MAX 64
+
+enum model_dimension {
+	MODEL_NAMES = 1 << 0,
+	MODEL_PROCESSES = 1 << 1,
+	MODEL_THREADS = 1 << 2,
+	MODEL_CALLS = 1 << 3, /* needs and loads the names */
+	MODEL_FILES = 1 << 4, /* needs and loads the names */
+	MODEL_ALL = (1 << 5) - 1
+};
+
+/* Load these, unless they are. A table that is missing or damaged is no error: model_losses tells. */
+int model_load(struct model_run *run, unsigned dimensions, struct sonde_err *err);
+
+/* The text of a string id; NUL-terminated. */
+const struct store_text *model_name(const struct model_run *run, int64_t id);
+/* The same, as a C string. */
+const char *model_cname(const struct model_run *run, int64_t id);
+/* Ids are below this. */
+size_t model_name_count(const struct model_run *run);
+
+/* Sorted by number; texts NUL-terminated. */
+const struct store_process *model_processes(const struct model_run *run, size_t *count);
+const struct store_process *model_process(const struct model_run *run, int64_t number);
+/* Sorted by process, then in the order of the table. */
+const struct store_thread *model_threads(const struct model_run *run, size_t *count);
+
+/* What tells how many bytes a call moved. */
+enum model_bytes {
+	MODEL_BYTES_NONE,  /* it moves none */
+	MODEL_BYTES_RET,   /* what it returned, when at most io.size */
+	MODEL_BYTES_COUNT, /* what it returned */
+	MODEL_BYTES_ITEMS, /* what it returned times io.arg0, the size of an item */
+	MODEL_BYTES_SIZE,  /* io.size */
+	MODEL_BYTES_RUN    /* io.size: many calls of a byte or so each, which returned so much together */
+};
+
+struct model_call {
+	const struct store_text *name;
+	const struct store_text *category;     /* NULL: unknown */
+	const char *arg_names[MODEL_ARGS_MAX]; /* NULL: the call has no such argument */
+	enum model_bytes bytes;
+};
+
+/* By the string id in io.call; NULL when the table has no row for it. */
+const struct model_call *model_call(const struct model_run *run, int64_t id);
+/* The bytes that a row of this call (NULL: unknown) moved. */
+uint64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0);
+/* What io.arg<n> with this value is called; NULL when the call (NULL: unknown) has no such argument. */
+const char *model_arg_name(const struct model_call *call, int n, int64_t value);
+
+/*
+ * The path of a file: that of its base and its own name, without "//", "/./"
+ * and a slash at the end; ".." is kept, for links. It is absolute, or a name
+ * that is no path ("pipe:[7]"), or relative when the directory that it starts
+ * from was lost. Null for files that are unknown and for chains that are
+ * circles or too long.
+ */
+struct store_text model_file_path(struct model_run *run, int64_t file);
+
+/* Paths by number, 1 .. count: files with the same path have the same number. 0: no path. */
+uint32_t model_file_number(struct model_run *run, int64_t file);
+struct store_text model_path(const struct model_run *run, uint32_t number);
+uint32_t model_path_count(const struct model_run *run);
+
+/* Compose all paths now. From then on model_known_number answers for any number of threads at once. */
+int model_paths_load(struct model_run *run, struct sonde_err *err);
+uint32_t model_known_number(const struct model_run *run, int64_t file);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * What the parts of a run share. Private to model/.
+ */
+#ifndef SONDE_MODEL_MODEL_PRIVATE_H
+#define SONDE_MODEL_MODEL_PRIVATE_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "model/dimensions.h"
+#include "model/run-model.h"
+#include "store/run-dir.h"
+#include "store/strings.h"
+
+#define MODEL_TABLES_MAX 128
+
+struct model_file {
+	int64_t id, base, name;
+	uint32_t order; /* of its row */
+	uint32_t path;  /* 0: not composed yet, MODEL_PATH_NONE: has none */
+};
+
+#define MODEL_PATH_NONE UINT32_MAX
+#define MODEL_FILE_CACHE 1024u
+
+struct model_files {
+	struct model_file *files; /* sorted by id, one of each */
+	size_t count, cap;
+	struct map paths; /* text -> number: its place there, from 1 */
+	uint64_t path_bytes;
+	struct map known; /* (number of the base's path, name) -> number of the path */
+	struct {
+		int64_t id;
+		uint32_t path;
+	} cache[MODEL_FILE_CACHE];
+};
+
+struct model_run {
+	struct store_run store;
+	char *path;
+	struct json_t *json;
+	char trouble[256]; /* with run.json, "" when all is well */
+	struct model_table tables[MODEL_TABLES_MAX];
+	size_t table_count;
+	unsigned loaded; /* of enum model_dimension */
+	struct store_names names;
+	struct store_process *processes;
+	size_t process_count;
+	struct store_thread *threads;
+	size_t thread_count;
+	struct model_call *calls;
+	uint32_t *call_index; /* by string id: number in calls, plus 1 */
+	size_t call_index_count;
+	struct model_files files;
+	struct arena arena;
+};
+
+/* run-tables.c: map what is in tables/; 0 or -ENOMEM. */
+int model_tables_open(struct model_run *run, struct sonde_err *err);
+void model_tables_close(struct model_run *run);
+
+/* run-files.c */
+int model_files_load(struct model_run *run, struct sonde_err *err);
+void model_files_release(struct model_files *files);
+
+/* find-runs.c: words for a run that was not found. */
+void model_hint_runs(const char *name, struct sonde_err *err);
+
+#endif

@@ -1,0 +1,239 @@
+/*
+ * Files and their paths.
+ *
+ * A file is 32 bytes in an array sorted by id; paths are composed when asked
+ * for and numbered, equal ones once: many files are the same path opened again
+ * and again. A small table remembers the files asked for last.
+ */
+#include "base/cleanup.h"
+#include "model/path-join.h"
+#include "model/model-private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PATHS_BYTES_MAX ((uint64_t)512 << 20) /* of all paths together: only hostile tables need more */
+
+/* Loading. */
+
+static int grow(struct model_files *f, size_t more)
+{
+	size_t cap = f->cap;
+	struct model_file *files;
+
+	while (cap < f->count + more)
+		cap = cap ? 2 * cap : 64;
+	if (cap == f->cap)
+		return 0;
+	files = reallocarray(f->files, cap, sizeof(*files));
+	if (!files)
+		return -ENOMEM;
+	f->files = files;
+	f->cap = cap;
+	return 0;
+}
+
+static int take_block(void *arg, unsigned worker, size_t block, const struct store_batch *batch)
+{
+	struct model_files *f = arg;
+	const int64_t *ids = batch->columns[STORE_FILE_file].ints;
+	const int64_t *bases = batch->columns[STORE_FILE_base].ints;
+	const int64_t *names = batch->columns[STORE_FILE_name].ints;
+	size_t left = MODEL_ROWS_MAX - f->count, n = batch->rows < left ? batch->rows : left;
+
+	(void)worker, (void)block;
+	if (grow(f, n) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++, f->count++)
+		f->files[f->count] = (struct model_file){ .id = ids[i],
+			.base = bases[i],
+			.name = names[i],
+			.order = (uint32_t)f->count };
+	return 0;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct model_file *left = a, *right = b;
+
+	if (left->id != right->id)
+		return left->id < right->id ? -1 : 1;
+	return (left->order > right->order) - (left->order < right->order);
+}
+
+/* Of rows with the same id the last one counts. */
+static void sort(struct model_files *f)
+{
+	size_t kept = 0;
+
+	if (f->count)
+		qsort(f->files, f->count, sizeof(*f->files), by_id);
+	for (size_t i = 0; i < f->count; i++) {
+		if (kept && f->files[kept - 1].id == f->files[i].id)
+			kept--;
+		f->files[kept++] = f->files[i];
+	}
+	f->count = kept;
+}
+
+int model_files_load(struct model_run *run, struct sonde_err *err)
+{
+	struct store_scan_opts opts = { .threads = 1 };
+	struct store_table *t = model_table(run, STORE_TABLE_FILE);
+	int rc = t ? store_scan(t, &opts, take_block, &run->files, err) : 0;
+
+	if (rc < 0)
+		return err_sys(err, -rc, "cannot read the table 'file'");
+	sort(&run->files);
+	return 0;
+}
+
+void model_files_release(struct model_files *f)
+{
+	free(f->files);
+	map_release(&f->paths);
+	map_release(&f->known);
+	*f = (struct model_files){ .count = 0 };
+}
+
+/* Paths. */
+
+static struct model_file *find(const struct model_files *f, int64_t id)
+{
+	size_t low = 0, high = f->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->files[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->count && f->files[low].id == id ? &f->files[low] : NULL;
+}
+
+/* The number of a path, or MODEL_PATH_NONE when there is no room for it. */
+static uint32_t intern(struct model_files *f, const struct buf *text)
+{
+	uint64_t *number;
+	bool is_new;
+
+	if (buf_error(text) || f->path_bytes + text->len > PATHS_BYTES_MAX)
+		return MODEL_PATH_NONE;
+	number = map_put(&f->paths, text->data, text->len, &is_new);
+	if (!number)
+		return MODEL_PATH_NONE;
+	if (is_new) {
+		*number = f->paths.count;
+		f->path_bytes += text->len;
+	}
+	return (uint32_t)*number;
+}
+
+/* A name that is no path stays what it is. */
+static void write_path(struct buf *out, const struct store_text *base, const struct store_text *name, bool has_base)
+{
+	if (base || has_base || (name->bytes && name->data[0] == '/'))
+		model_path_join(out, base, name);
+	else
+		buf_add(out, name->data, name->bytes);
+}
+
+static uint32_t compose(struct model_run *run, const struct model_file *file, uint32_t base)
+{
+	CLEANUP(buf_release) struct buf text = { .data = buf_empty, .max = MODEL_PATH_BYTES_MAX };
+	struct store_text above = model_path(run, base);
+	struct model_files *f = &run->files;
+	const struct store_text *name = model_name(run, file->name);
+	int64_t key[2] = { base, file->name };
+	uint64_t *number;
+
+	if (!name)
+		return MODEL_PATH_NONE;
+	if (!base && file->base != STORE_NULL)
+		key[0] = -1; /* the base is lost */
+	number = map_put(&f->known, key, sizeof(key), NULL);
+	if (!number)
+		return MODEL_PATH_NONE;
+	if (*number == 0) {
+		write_path(&text, base ? &above : NULL, name, file->base != STORE_NULL);
+		*number = intern(f, &text);
+	}
+	return (uint32_t)*number;
+}
+
+/* From the file up to the first that is composed, has no base or a lost one; then down again. */
+static uint32_t resolve(struct model_run *run, struct model_file *file)
+{
+	struct model_file *chain[MODEL_PATH_DEPTH_MAX];
+	size_t depth = 0;
+	uint32_t path = 0;
+
+	while (file && !path) {
+		if (depth == MODEL_PATH_DEPTH_MAX) {
+			chain[0]->path = MODEL_PATH_NONE;
+			return MODEL_PATH_NONE;
+		}
+		chain[depth++] = file;
+		file = file->base == STORE_NULL ? NULL : find(&run->files, file->base);
+		path = file ? file->path : 0;
+	}
+	while (depth > 0 && path != MODEL_PATH_NONE) {
+		path = compose(run, chain[--depth], path);
+		chain[depth]->path = path;
+	}
+	return path;
+}
+
+uint32_t model_file_number(struct model_run *run, int64_t id)
+{
+	struct model_files *f = &run->files;
+	size_t slot = ((uint64_t)id * 0x9e3779b97f4a7c15u) >> 54;
+	struct model_file *file;
+
+	if (id == STORE_NULL || !f->count)
+		return 0;
+	if (f->cache[slot].path && f->cache[slot].id == id)
+		return f->cache[slot].path == MODEL_PATH_NONE ? 0 : f->cache[slot].path;
+	file = find(f, id);
+	f->cache[slot].id = id;
+	f->cache[slot].path = !file ? MODEL_PATH_NONE : file->path ? file->path : resolve(run, file);
+	return f->cache[slot].path == MODEL_PATH_NONE ? 0 : f->cache[slot].path;
+}
+
+struct store_text model_path(const struct model_run *run, uint32_t number)
+{
+	struct store_text path = { .data = NULL };
+
+	if (number && number <= run->files.paths.count)
+		path.data = map_key(&run->files.paths, number - 1, &path.bytes);
+	return path;
+}
+
+uint32_t model_path_count(const struct model_run *run)
+{
+	return (uint32_t)run->files.paths.count;
+}
+
+struct store_text model_file_path(struct model_run *run, int64_t file)
+{
+	return model_path(run, model_file_number(run, file));
+}
+
+int model_paths_load(struct model_run *run, struct sonde_err *err)
+{
+	int rc = model_load(run, MODEL_FILES, err);
+
+	for (size_t i = 0; rc == 0 && i < run->files.count; i++)
+		if (!run->files.files[i].path)
+			run->files.files[i].path = resolve(run, &run->files.files[i]);
+	return rc;
+}
+
+uint32_t model_known_number(const struct model_run *run, int64_t id)
+{
+	const struct model_file *file = id == STORE_NULL ? NULL : find(&run->files, id);
+
+	return file && file->path != MODEL_PATH_NONE ? file->path : 0;
+}

@@ -1,0 +1,367 @@
+/* Reading a part of a file piece by piece; see import-part.h. */
+#include "pfw/import-part.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REST_BYTES 4096 /* of a line that are copied twice rather than into a piece of their own */
+
+struct pfw_piece *pfw_piece_new(size_t cap)
+{
+	struct pfw_piece *piece = calloc(1, sizeof(*piece));
+
+	if (!piece)
+		return NULL;
+	piece->text = malloc(cap + PFW_PADDING);
+	piece->cap = cap;
+	if (!piece->text) {
+		free(piece);
+		return NULL;
+	}
+	memset(piece->text + cap, 0, PFW_PADDING);
+	return piece;
+}
+
+void pfw_piece_free(struct pfw_piece *piece)
+{
+	if (!piece)
+		return;
+	free(piece->text);
+	free(piece);
+}
+
+void pfw_part_release(struct pfw_part *p)
+{
+	free(p->piece_lines);
+	buf_release(&p->head);
+	buf_release(&p->tail);
+}
+
+bool pfw_part_describe(const struct pfw_part *p, char *text, size_t size)
+{
+	if (p->error)
+		snprintf(text, size, "reading it failed: %s", strerror(p->error));
+	else if (p->input->bytes == 0)
+		snprintf(text, size, "it is empty");
+	else if (p->status == PFW_GZIP_CUT)
+		snprintf(text, size, "it is cut: the gzip member that byte %" PRIu64 " is in has no end", p->where);
+	else if (p->status == PFW_GZIP_DAMAGED)
+		snprintf(text, size, "it is damaged before byte %" PRIu64, p->where);
+	else if (p->status == PFW_GZIP_JUNK)
+		snprintf(text, size, "from byte %" PRIu64 " on it is no gzip any more", p->where);
+	else
+		return false;
+	return true;
+}
+
+/* The bytes of the piece at hand: text[0..len). */
+struct reader {
+	struct pfw_part *part;
+	const struct pfw_part_ops *ops;
+	struct pfw_piece *piece;
+	size_t len;
+	size_t looked;    /* up to here there is no newline */
+	bool is_skipping; /* inside a line that is too long */
+	bool wants_head;  /* what comes before the first newline is a head */
+	bool drops_head;  /* ... and belongs to the part before */
+	bool has_long;    /* it holds the lock of long lines */
+};
+
+/* Before a piece of that size is made: wait until nobody else has one so long. */
+static void want_long(struct reader *r, size_t cap)
+{
+	if (cap <= PFW_LONG_BYTES || r->has_long || !r->ops->long_lock)
+		return;
+	pthread_mutex_lock(r->ops->long_lock);
+	r->has_long = true;
+}
+
+static void end_long(struct reader *r)
+{
+	if (!r->has_long || (r->piece && r->piece->cap > PFW_LONG_BYTES))
+		return;
+	r->has_long = false;
+	pthread_mutex_unlock(r->ops->long_lock);
+}
+
+static int fail(struct reader *r, int error)
+{
+	r->part->error = error;
+	return -error;
+}
+
+/* A piece with room for more. */
+static int make_room(struct reader *r)
+{
+	size_t cap = r->piece ? 2 * r->piece->cap : PFW_PIECE_BYTES;
+	struct pfw_piece *grown;
+
+	if (r->piece && r->len + PFW_PIECE_BYTES / 2 <= r->piece->cap)
+		return 0;
+	want_long(r, cap);
+	grown = pfw_piece_new(cap);
+	if (!grown)
+		return fail(r, ENOMEM);
+	if (r->piece)
+		memcpy(grown->text, r->piece->text, r->len);
+	pfw_piece_free(r->piece);
+	r->piece = grown;
+	return 0;
+}
+
+/* text[from..to) are lines: hand them on and keep what follows. */
+static int emit(struct reader *r, size_t from, size_t to)
+{
+	struct pfw_piece *piece = r->piece, *next;
+	size_t left = r->len - to, cap = left > PFW_PIECE_BYTES / 2 ? 2 * left : PFW_PIECE_BYTES;
+	char rest[REST_BYTES];
+	bool is_small = left <= sizeof(rest);
+
+	/* A long rest goes along in a piece of its own, before the other is out of our hands. */
+	if (!is_small)
+		want_long(r, cap);
+	next = is_small ? NULL : pfw_piece_new(cap);
+	if (!is_small && !next)
+		return fail(r, ENOMEM);
+	memcpy(is_small ? rest : next->text, piece->text + to, left);
+	piece->part = r->part;
+	piece->number = r->part->piece_count++;
+	piece->from = from;
+	piece->to = to;
+	r->piece = r->ops->take(r->ops->arg, piece);
+	if (!is_small || (r->piece && r->piece->cap > PFW_LONG_BYTES)) {
+		pfw_piece_free(r->piece);
+		r->piece = next ? next : pfw_piece_new(PFW_PIECE_BYTES);
+	}
+	end_long(r);
+	if (!r->piece)
+		return fail(r, ENOMEM);
+	if (is_small)
+		memcpy(r->piece->text, rest, left);
+	r->len = left;
+	r->looked = left;
+	return 0;
+}
+
+/* Keep bytes of a line that another part has the rest of. When there is no room for them, the input must not be cut. */
+static void keep(struct reader *r, struct buf *seam, const char *bytes, size_t n)
+{
+	if (atomic_fetch_add(r->ops->seam_bytes, n) + n <= PFW_SEAM_BYTES_MAX) {
+		buf_add(seam, bytes, n);
+		return;
+	}
+	atomic_fetch_sub(r->ops->seam_bytes, n);
+	r->part->is_misplit = true;
+}
+
+static void skip_line(struct reader *r)
+{
+	r->ops->skip(r->ops->arg, r->part, r->part->piece_count++);
+	r->is_skipping = false;
+}
+
+/* What ends at the first newline is no line of ours, not all of one, or one that is too long. */
+static void drop_first(struct reader *r, size_t newline)
+{
+	if (r->wants_head && r->is_skipping)
+		r->part->is_head_lost = !r->drops_head;
+	else if (r->is_skipping)
+		skip_line(r);
+	else if (!r->drops_head)
+		keep(r, &r->part->head, r->piece->text, newline);
+	r->is_skipping = r->wants_head = false;
+}
+
+/* Lines end at `end`, behind a newline; before them may be a head, or the end of a line that is passed over. */
+static int take_lines(struct reader *r, size_t end)
+{
+	size_t from = 0;
+
+	if (r->wants_head || r->is_skipping) {
+		size_t newline = (size_t)((char *)memchr(r->piece->text, '\n', end) - r->piece->text);
+
+		drop_first(r, newline);
+		from = newline + 1;
+	}
+	r->part->has_newline = true;
+	if (from < end)
+		return emit(r, from, end);
+	r->len -= end;
+	memmove(r->piece->text, r->piece->text + end, r->len);
+	r->looked = r->len;
+	return 0;
+}
+
+/* Bytes were added behind `looked`. */
+static int take_bytes(struct reader *r)
+{
+	const char *text = r->piece->text;
+	const char *newline = memrchr(text + r->looked, '\n', r->len - r->looked);
+
+	if (newline)
+		return take_lines(r, (size_t)(newline - text) + 1);
+	if (r->is_skipping)
+		r->len = 0;
+	if (r->len > PFW_LINE_BYTES_MAX) {
+		r->is_skipping = true;
+		r->len = 0;
+	}
+	r->looked = r->len;
+	return 0;
+}
+
+/* A last line without a newline gets one. */
+static int finish_lines(struct reader *r)
+{
+	if (r->is_skipping && !r->drops_head)
+		skip_line(r);
+	if (!r->len || (r->wants_head && r->drops_head))
+		return 0;
+	r->piece->text[r->len++] = '\n';
+	return take_lines(r, r->len);
+}
+
+/* Texts. */
+
+static ssize_t read_some(int fd, char *place, size_t n, uint64_t at)
+{
+	ssize_t got;
+
+	do
+		got = pread(fd, place, n, (off_t)at);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+/* Is there the newline that ends our last line? Its end in the piece, or 0; `at` is where that ends in the file. */
+static size_t last_line_end(const struct reader *r, uint64_t at)
+{
+	uint64_t begin = at - r->len, to = r->part->to;
+	const char *newline;
+	size_t skip;
+
+	if (at < to)
+		return 0;
+	skip = to - 1 > begin ? (size_t)(to - 1 - begin) : 0;
+	newline = memchr(r->piece->text + skip, '\n', r->len - skip);
+	return newline ? (size_t)(newline - r->piece->text) + 1 : 0;
+}
+
+static int read_text(struct reader *r, int fd)
+{
+	uint64_t at = r->part->from ? r->part->from - 1 : 0;
+
+	r->wants_head = r->drops_head = r->part->from > 0;
+	for (;;) {
+		ssize_t n;
+		size_t end;
+
+		if (make_room(r) < 0)
+			return -ENOMEM;
+		n = read_some(fd, r->piece->text + r->len, r->piece->cap - r->len - 1, at);
+		if (n < 0)
+			return fail(r, errno);
+		if (n == 0)
+			return finish_lines(r);
+		at += (uint64_t)n;
+		r->len += (size_t)n;
+		r->part->text_bytes += (uint64_t)n;
+		end = last_line_end(r, at);
+		if (end) {
+			r->len = end;
+			return take_lines(r, end);
+		}
+		if (take_bytes(r) < 0)
+			return -ENOMEM;
+	}
+}
+
+/* Members. */
+
+/* Behind a member: go on, stop because the next part begins here, or because it should have begun already. */
+static bool is_at_end(struct pfw_part *p, const struct pfw_gzip *g)
+{
+	uint64_t at = pfw_gzip_position(g);
+
+	p->is_misplit |= at > p->to;
+	return at >= p->to;
+}
+
+static int read_members(struct reader *r, struct pfw_gzip *g)
+{
+	struct pfw_part *p = r->part;
+
+	do {
+		size_t n;
+
+		if (make_room(r) < 0)
+			return -ENOMEM;
+		p->status = pfw_gzip_read(g, r->piece->text + r->len, r->piece->cap - r->len - 1, &n);
+		r->len += n;
+		p->text_bytes += n;
+		if (n && take_bytes(r) < 0)
+			return -ENOMEM;
+		p->members += p->status == PFW_GZIP_MEMBER;
+		if (p->status == PFW_GZIP_MEMBER && is_at_end(p, g))
+			return 0;
+	} while (p->status == PFW_GZIP_MORE || p->status == PFW_GZIP_MEMBER);
+	p->error = p->status == PFW_GZIP_FAILED ? pfw_gzip_error(g) : 0;
+	p->where = pfw_gzip_position(g);
+	/* The inflater reads a little ahead. */
+	p->is_misplit |= p->to < UINT64_MAX && p->where > p->to + 16;
+	return 0;
+}
+
+/* The only part has no seam; others keep what follows the last newline. */
+static int finish_members(struct reader *r)
+{
+	bool is_only = r->part->index == 0 && r->part->to == UINT64_MAX;
+
+	if (is_only)
+		return finish_lines(r);
+	if (r->is_skipping && r->wants_head)
+		r->part->is_head_lost = true;
+	else if (r->is_skipping)
+		r->part->is_tail_lost = true;
+	else
+		keep(r, r->wants_head ? &r->part->head : &r->part->tail, r->piece->text, r->len);
+	return 0;
+}
+
+static int read_gzip(struct reader *r, int fd)
+{
+	struct pfw_gzip *g;
+	int rc = pfw_gzip_open(&g, fd, r->part->from);
+
+	if (rc < 0)
+		return fail(r, -rc);
+	r->wants_head = r->part->index > 0;
+	rc = read_members(r, g);
+	pfw_gzip_free(g);
+	return rc < 0 || !r->piece ? rc : finish_members(r);
+}
+
+void pfw_part_read(struct pfw_part *p, const struct pfw_part_ops *ops)
+{
+	struct reader r = { .part = p, .ops = ops };
+	CLEANUP(cleanup_fd) int fd = pfw_input_open(p->input);
+
+	buf_init(&p->head, PFW_SEAM_BYTES_MAX);
+	buf_init(&p->tail, PFW_SEAM_BYTES_MAX);
+	p->status = PFW_GZIP_END;
+	if (fd < 0)
+		p->error = -fd;
+	else if (p->input->is_gzip)
+		read_gzip(&r, fd);
+	else
+		read_text(&r, fd);
+	pfw_piece_free(r.piece);
+	r.piece = NULL;
+	end_long(&r);
+}

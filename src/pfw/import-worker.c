@@ -1,0 +1,367 @@
+/* Text to rows; see import-worker.h. */
+#include "pfw/import-worker.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEEP_BYTES ((size_t)128 << 10)    /* of a line whose memory serves for the next */
+#define TEXT_BYTES_MAX ((size_t)16 << 20) /* of the texts of all blocks of one table that are not written yet */
+
+void pfw_counts_add(struct pfw_counts *to, const struct pfw_counts *from)
+{
+#define ADD(name, what) to->name += from->name;
+	PFW_COUNTS(ADD)
+#undef ADD
+}
+
+/* Tables. */
+
+void pfw_tables_init(struct pfw_tables *t, int tablesfd, unsigned threads)
+{
+	*t = (struct pfw_tables){ .tablesfd = tablesfd, .text_max = TEXT_BYTES_MAX / (threads ? threads : 1) };
+	pthread_mutex_init(&t->lock, NULL);
+}
+
+static void keep_first(struct pfw_tables *t, const struct sonde_err *err)
+{
+	pthread_mutex_lock(&t->lock);
+	if (!t->err.text[0])
+		t->err = *err;
+	pthread_mutex_unlock(&t->lock);
+}
+
+void pfw_tables_close(struct pfw_tables *t)
+{
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		struct sonde_err err = SONDE_ERR_INIT;
+
+		if (!t->whole[i])
+			continue;
+		t->rows[i] = store_writer_rows(t->whole[i]);
+		t->lost += store_writer_lost(t->whole[i]);
+		if (store_writer_close(t->whole[i], &err) < 0)
+			keep_first(t, &err);
+		t->whole[i] = NULL;
+	}
+	pthread_mutex_destroy(&t->lock);
+}
+
+static int open_part(struct pfw_worker *w, enum store_table_id table)
+{
+	struct pfw_tables *t = w->tables;
+	struct sonde_err err = SONDE_ERR_INIT;
+	int rc = 0;
+
+	pthread_mutex_lock(&t->lock);
+	if (!t->whole[table])
+		rc = store_writer_open(&t->whole[table], t->tablesfd, store_schemas[table], &err);
+	pthread_mutex_unlock(&t->lock);
+	if (rc == 0)
+		rc = store_writer_open_part(&w->parts[table], t->whole[table], &err);
+	if (rc < 0)
+		keep_first(t, &err);
+	return rc;
+}
+
+/* Writes its rows and gives its memory back; another is opened with the next row. */
+static void close_part(struct pfw_worker *w, enum store_table_id table)
+{
+	struct sonde_err err = SONDE_ERR_INIT;
+
+	if (store_writer_close(w->parts[table], &err) < 0)
+		keep_first(w->tables, &err);
+	w->parts[table] = NULL;
+	w->text_bytes[table] = 0;
+}
+
+static void add_row(struct pfw_worker *w, enum store_table_id table, const void *row, size_t text_bytes)
+{
+	if (!w->parts[table] && open_part(w, table) < 0) {
+		__atomic_fetch_add(&w->tables->lost, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	if (store_writer_add(w->parts[table], row, &w->row_err) < 0)
+		keep_first(w->tables, &w->row_err);
+	w->text_bytes[table] += text_bytes;
+	if (w->text_bytes[table] >= w->tables->text_max || text_bytes > PFW_LONG_BYTES)
+		close_part(w, table);
+}
+
+/* Life. */
+
+int pfw_worker_init(struct pfw_worker *w, struct pfw_dims *dims, struct pfw_tables *tables, bool has_shapes)
+{
+	memset(w, 0, sizeof(*w));
+	w->dims = dims;
+	w->tables = tables;
+	pfw_cache_init(&w->cache, dims);
+	pfw_event_init(&w->event, &w->cache);
+	buf_init(&w->scratch, 0);
+	if (has_shapes && pfw_shapes_work())
+		return pfw_shapes_open(&w->shapes, &w->cache);
+	return 0;
+}
+
+void pfw_worker_release(struct pfw_worker *w)
+{
+	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+		close_part(w, (enum store_table_id)i);
+	pfw_shapes_free(w->shapes);
+	pfw_cache_release(&w->cache);
+	pfw_event_release(&w->event);
+	pfw_line_release(&w->line);
+	buf_release(&w->scratch);
+}
+
+/* Metadata: what its records tell of processes, threads and files. */
+
+static int64_t string_of(struct pfw_worker *w, const struct pfw_field *f)
+{
+	buf_reset(&w->scratch);
+	if (!f)
+		return STORE_NULL;
+	pfw_field_text(f, &w->scratch);
+	return buf_error(&w->scratch) ? STORE_NULL : pfw_cache_string(&w->cache, w->scratch.data, w->scratch.len);
+}
+
+static bool is_named(const struct pfw_event *e, const char *name)
+{
+	return e->name && strlen(name) == e->name->bytes && !memcmp(e->name->value, name, e->name->bytes);
+}
+
+static void add_meta(struct pfw_worker *w, const struct pfw_field *key, const char *fixed,
+		const struct pfw_field *value)
+{
+	struct store_text text = { .data = NULL };
+	struct store_meta row = {
+		.process = w->event.process ? w->event.process->number : STORE_NULL,
+		.pid = w->event.pid,
+		.key = fixed ? pfw_dims_string(w->dims, fixed, strlen(fixed)) : string_of(w, key),
+		.value = &text,
+	};
+
+	buf_reset(&w->scratch);
+	pfw_field_text(value, &w->scratch);
+	text = (struct store_text){ .data = w->scratch.data, .bytes = w->scratch.len };
+	pfw_dims_meta(w->dims, &row);
+}
+
+static void take_metadata(struct pfw_worker *w)
+{
+	const struct pfw_event *e = &w->event;
+	const struct pfw_field *name = pfw_line_arg(&w->line, PFW_KEY_name),
+			       *value = pfw_line_arg(&w->line, PFW_KEY_value);
+	struct pfw_thread *thread;
+	uint64_t hash;
+	bool is_hex;
+
+	if (!name)
+		return;
+	if (is_named(e, "FH") || is_named(e, "SH") || is_named(e, "HH")) {
+		if (value && pfw_field_hash(value, &hash, &is_hex))
+			pfw_dims_define(w->dims, *e->name->value, e->process, hash, string_of(w, name));
+	} else if (is_named(e, "thread_name")) {
+		thread = pfw_cache_thread(&w->cache, e->process, e->tid);
+		if (thread && thread->name == STORE_NULL)
+			thread->name = string_of(w, name);
+	} else if (is_named(e, "process_name")) {
+		add_meta(w, NULL, "process_name", name);
+	} else if (value) {
+		add_meta(w, name, NULL, value);
+	}
+}
+
+static bool take_hash(const struct pfw_line *line, enum pfw_key key, uint64_t *hash)
+{
+	const struct pfw_field *f = pfw_line_arg(line, key);
+	bool is_hex;
+
+	return f && pfw_field_hash(f, hash, &is_hex);
+}
+
+/* The first event of a process, by the tracer itself. */
+static void take_start(struct pfw_worker *w)
+{
+	struct pfw_process facts = { .ppid = STORE_NULL };
+	const struct pfw_field *ppid = pfw_line_arg(&w->line, PFW_KEY_ppid);
+
+	if (ppid)
+		pfw_field_int(ppid, &facts.ppid);
+	facts.has_cmd = take_hash(&w->line, PFW_KEY_cmd_hash, &facts.cmd_hash);
+	facts.has_exec = take_hash(&w->line, PFW_KEY_exec_hash, &facts.exec_hash);
+	facts.has_cwd = take_hash(&w->line, PFW_KEY_cwd, &facts.cwd_hash);
+	pfw_dims_started(w->dims, w->event.process, &facts);
+}
+
+/* Counters: a row for each number. */
+
+static bool is_hash_key(const struct pfw_field *f)
+{
+	return f->key_bytes >= 4 && !memcmp(f->key + f->key_bytes - 4, "hash", 4);
+}
+
+static double real_of(struct pfw_worker *w, const struct pfw_field *f)
+{
+	buf_reset(&w->scratch);
+	buf_add(&w->scratch, f->value, f->bytes);
+	return strtod(w->scratch.data, NULL);
+}
+
+static void add_counters(struct pfw_worker *w)
+{
+	const struct pfw_event *e = &w->event;
+	struct store_counter row = {
+		.ts_ns = e->ts_ns,
+		.process = e->process ? e->process->number : STORE_NULL,
+		.pid = e->pid,
+		.tid = e->tid,
+	};
+
+	for (size_t i = 0; e->name && e->ts_ns != STORE_NULL && i < w->line.count; i++) {
+		const struct pfw_field *f = &w->line.fields[i];
+
+		if (!f->is_arg || (f->kind != PFW_INTEGER && f->kind != PFW_REAL) || is_hash_key(f))
+			continue;
+		row.value = real_of(w, f);
+		buf_reset(&w->scratch);
+		pfw_field_text(e->name, &w->scratch);
+		buf_addc(&w->scratch, '.');
+		buf_add(&w->scratch, f->key, f->key_bytes);
+		row.name = pfw_cache_string(&w->cache, w->scratch.data, w->scratch.len);
+		if (isfinite(row.value))
+			add_row(w, STORE_TABLE_COUNTER, &row, 0);
+	}
+}
+
+/* Lines. */
+
+static void add_event(struct pfw_worker *w, const char *at, size_t n)
+{
+	const struct pfw_event *e = &w->event;
+
+	w->counts.events++;
+	w->counts.calls += e->table == STORE_TABLE_IO;
+	w->counts.odd_durations += e->odd_durations;
+	if (e->process && is_named(e, "start"))
+		take_start(w);
+	else if (w->shapes)
+		pfw_shapes_learn(w->shapes, at, n + 1, &w->line, e);
+	pfw_thread_note(pfw_cache_thread(&w->cache, e->process, e->tid), e->ts_ns, e->dur_ns);
+}
+
+static void tell(struct pfw_worker *w, uint64_t number, const char *reason, const char *at, size_t n)
+{
+	struct pfw_problem problem = { .line = number,
+		.reason = reason,
+		.where = w->line.where,
+		.text = at,
+		.bytes = n };
+
+	if (w->tell)
+		w->tell(w->arg, &problem);
+}
+
+static void lose_long(struct pfw_worker *w, uint64_t number, const char *reason, const char *at, size_t n)
+{
+	w->counts.too_long++;
+	w->line.where = 0;
+	tell(w, number, reason, at, n);
+}
+
+static void take_record(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
+{
+	struct pfw_event *e = &w->event;
+	size_t text_bytes;
+
+	if (pfw_event_make(e, &w->ctx, &w->line) < 0) {
+		lose_long(w, number,
+				"there is no room for its texts, which are longer than 16 MiB with what is escaped", at,
+				n);
+		return;
+	}
+	text_bytes = e->args_bytes.len + e->extra_bytes.len + e->text_bytes.len;
+	switch (e->class) {
+	case PFW_EVENT:
+		add_event(w, at, n);
+		break;
+	case PFW_METADATA:
+		w->counts.metadata++;
+		take_metadata(w);
+		break;
+	case PFW_COUNTER:
+		w->counts.counters++;
+		add_counters(w);
+		break;
+	default:
+		w->counts.other++;
+	}
+	add_row(w, e->table, &e->row, text_bytes);
+}
+
+/* What a long line took is not kept. */
+static void give_back(struct pfw_worker *w)
+{
+	pfw_event_release(&w->event);
+	pfw_line_release(&w->line);
+	buf_release(&w->scratch);
+}
+
+/* The general way; n is without the newline. */
+static void take_line(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
+{
+	enum pfw_line_kind kind = PFW_LINE_INVALID;
+
+	if (n <= PFW_LINE_BYTES_MAX)
+		kind = pfw_line_scan(&w->line, at, n);
+	w->counts.lines += kind != PFW_LINE_BLANK;
+	if (n > PFW_LINE_BYTES_MAX) {
+		lose_long(w, number, PFW_TOO_LONG, at, n);
+	} else if (kind == PFW_LINE_RECORD) {
+		take_record(w, number, at, n);
+	} else if (kind == PFW_LINE_BRACKET) {
+		w->counts.brackets++;
+	} else if (kind == PFW_LINE_INVALID) {
+		w->counts.invalid++;
+		tell(w, number, w->line.reason, at, n);
+	} else if (kind == PFW_LINE_NO_MEMORY) {
+		__atomic_fetch_add(&w->tables->lost, 1, __ATOMIC_RELAXED);
+	}
+	if (n > KEEP_BYTES)
+		give_back(w);
+}
+
+static void take_match(struct pfw_worker *w, const struct pfw_match *m)
+{
+	w->counts.lines++;
+	w->counts.quick++;
+	w->counts.events++;
+	w->counts.calls += m->table == STORE_TABLE_IO;
+	pfw_thread_note(m->thread, m->ts_ns, m->dur_ns);
+	add_row(w, m->table, m->row, m->text_bytes);
+}
+
+uint64_t pfw_worker_text(struct pfw_worker *w, const struct pfw_context *ctx, const char *text, size_t n)
+{
+	const char *end = text + n;
+	uint64_t number = 0;
+
+	w->ctx = *ctx;
+	if (w->shapes)
+		pfw_shapes_context(w->shapes, ctx);
+	for (; text < end; number++) {
+		struct pfw_match match;
+
+		if (w->shapes && pfw_shapes_match(w->shapes, text, &match)) {
+			take_match(w, &match);
+			text = match.end;
+		} else {
+			const char *newline = memchr(text, '\n', (size_t)(end - text));
+
+			if (newline > text)
+				take_line(w, number, text, (size_t)(newline - text));
+			text = newline + 1;
+		}
+	}
+	return number;
+}

@@ -1,0 +1,92 @@
+/*
+ * pfw-worker: text in, rows out.
+ *
+ * A worker reads pieces of trace text, whole lines each, and adds the rows to
+ * its own parts of the tables; several work at once on one import. It counts
+ * what it meets and tells of lines that are no records.
+ */
+#ifndef SONDE_PFW_IMPORT_WORKER_H
+#define SONDE_PFW_IMPORT_WORKER_H
+
+#include "pfw/import-cache.h"
+#include "pfw/event-parse.h"
+#include "pfw/line-template.h"
+#include "store/writer.h"
+
+/* X(name, what): counted by workers, added up at the end, shown by `sonde import --json`. */
+#define PFW_COUNTS(X) \
+	X(lines, "lines, without those that are blank") \
+	X(events, "timed events") \
+	X(calls, "of these, calls of POSIX and STDIO") \
+	X(metadata, "metadata records") \
+	X(counters, "counter and aggregate records") \
+	X(other, "records that are none of these; they are kept") \
+	X(brackets, "lines that hold nothing but brackets and commas") \
+	X(invalid, "lines that are no JSON object, and are lost") \
+	X(too_long, "lines longer than 16 MiB, which are lost") \
+	X(odd_durations, "events with a duration below zero or beyond all measure, which is kept as text") \
+	X(quick, "lines read by a learnt shape")
+
+struct pfw_counts {
+#define PFW_COUNT_FIELD(name, what) uint64_t name;
+	PFW_COUNTS(PFW_COUNT_FIELD)
+#undef PFW_COUNT_FIELD
+};
+
+void pfw_counts_add(struct pfw_counts *to, const struct pfw_counts *from);
+
+/* The tables that workers write together. */
+struct pfw_tables {
+	int tablesfd;
+	size_t text_max; /* of the texts of a block */
+	pthread_mutex_t lock;
+	struct store_writer *whole[STORE_TABLE_COUNT]; /* opened with their first rows */
+	uint64_t rows[STORE_TABLE_COUNT];              /* at the end */
+	uint64_t lost;
+	struct sonde_err err; /* the first failure */
+};
+
+/* Threads share the memory for texts. */
+void pfw_tables_init(struct pfw_tables *t, int tablesfd, unsigned threads);
+/* Close them; what failed is in err and lost. */
+void pfw_tables_close(struct pfw_tables *t);
+
+/* A line that is lost; `reason` is static, `where` a place in the line, from 0. */
+struct pfw_problem {
+	uint64_t line; /* of the piece, from 0 */
+	const char *reason;
+	size_t where;
+	const char *text;
+	size_t bytes;
+};
+
+struct pfw_worker {
+	struct pfw_counts counts;
+	/* Told of each line that is lost; the text is valid during the call. NULL: nobody. */
+	void (*tell)(void *arg, const struct pfw_problem *problem);
+	void *arg;
+	/* private */
+	struct pfw_tables *tables;
+	struct pfw_dims *dims;
+	struct pfw_cache cache;
+	struct pfw_shapes *shapes; /* NULL: none */
+	struct pfw_context ctx;
+	struct pfw_line line;
+	struct pfw_event event;
+	struct store_writer *parts[STORE_TABLE_COUNT];
+	size_t text_bytes[STORE_TABLE_COUNT];
+	struct buf scratch;
+	struct sonde_err row_err;
+};
+
+/* has_shapes false: the general scanner reads all lines. */
+int pfw_worker_init(struct pfw_worker *w, struct pfw_dims *dims, struct pfw_tables *tables, bool has_shapes);
+/* Flush rows and threads; w may not be used again. */
+void pfw_worker_release(struct pfw_worker *w);
+/*
+ * Read whole lines: text[0..n) ends in a newline, and PFW_PADDING readable bytes follow it.
+ * Returns the number of lines.
+ */
+uint64_t pfw_worker_text(struct pfw_worker *w, const struct pfw_context *ctx, const char *text, size_t n);
+
+#endif

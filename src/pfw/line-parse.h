@@ -1,0 +1,105 @@
+/*
+ * pfw-line: one line of a trace, cut into its fields.
+ *
+ * A trace is a JSON object a line. Around it, tracers and tools leave what is
+ * no record and is passed over: brackets of an array alone or in front, a comma
+ * or bracket behind, blanks. This is the general scanner, right for every
+ * line; line-template.h is the quick one for lines like those before.
+ */
+#ifndef SONDE_PFW_LINE_PARSE_H
+#define SONDE_PFW_LINE_PARSE_H
+
+#include "pfw/json-scan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Keys that mean something here: X(name as it is written). */
+#define PFW_KEYS(X) \
+	X(id) \
+	X(fd) \
+	X(ph) \
+	X(ts) \
+	X(pid) \
+	X(tid) \
+	X(cat) \
+	X(dur) \
+	X(ret) \
+	X(cwd) \
+	X(name) \
+	X(args) \
+	X(ppid) \
+	X(size) \
+	X(mode) \
+	X(level) X(p_idx) X(count) X(hhash) X(fhash) X(fname) X(value) X(offset) X(hostname) X(cmd_hash) X(exec_hash)
+
+enum pfw_key {
+	PFW_KEY_other,
+#define PFW_KEY(name) PFW_KEY_##name,
+	PFW_KEYS(PFW_KEY)
+#undef PFW_KEY
+			PFW_KEY_COUNT
+};
+
+#define PFW_LINE_BYTES_MAX ((size_t)16 << 20) /* longer lines are counted and passed over */
+#define PFW_LONG_BYTES ((size_t)1 << 20)      /* lines above this are had one at a time, and their memory is not kept */
+#define PFW_TOO_LONG "it is longer than 16 MiB"
+#define PFW_FIELDS_MAX 65536u /* lines with more are invalid */
+
+/* "key":value; pointers into the line. */
+struct pfw_field {
+	const char *from;  /* opening quote of the key */
+	const char *to;    /* behind the value */
+	const char *key;   /* without its quotes, escapes as they are */
+	const char *value; /* of a string: behind its opening quote */
+	uint32_t key_bytes;
+	uint32_t bytes;       /* of the value; of a string: without its quotes */
+	uint8_t id;           /* enum pfw_key */
+	uint8_t kind;         /* enum pfw_kind */
+	uint8_t flags;        /* enum pfw_flags, of key and value */
+	bool is_arg;          /* inside "args" */
+	uint8_t role, column; /* for who gives it a meaning: event-parse.h */
+};
+
+struct pfw_line {
+	struct pfw_field
+			*fields; /* those of the object but "args", and those inside "args", in the order of the line */
+	size_t count;
+	bool has_args;      /* there is an object "args" */
+	const char *reason; /* why it is invalid */
+	size_t where;       /* and where in it, in bytes */
+	/* private */
+	size_t cap;
+	int32_t first[2][PFW_KEY_COUNT]; /* number of the first field with a key: of the object, of "args"; -1: none */
+};
+
+#define PFW_LINE_INIT { .fields = NULL }
+
+enum pfw_line_kind { PFW_LINE_RECORD, PFW_LINE_BLANK, PFW_LINE_BRACKET, PFW_LINE_INVALID, PFW_LINE_NO_MEMORY };
+
+void pfw_line_release(struct pfw_line *l);
+/* at[0..n) is the line without its newline; n <= PFW_LINE_BYTES_MAX. */
+enum pfw_line_kind pfw_line_scan(struct pfw_line *l, const char *at, size_t n);
+/* The same for an object whose field "args" is one as the others: the text of arguments. */
+enum pfw_line_kind pfw_object_scan(struct pfw_line *l, const char *at, size_t n);
+
+/* The first field with that key: of the object, or among its arguments. NULL: there is none. */
+static inline struct pfw_field *pfw_line_get(const struct pfw_line *l, enum pfw_key key)
+{
+	return l->first[0][key] < 0 ? NULL : &l->fields[l->first[0][key]];
+}
+
+static inline struct pfw_field *pfw_line_arg(const struct pfw_line *l, enum pfw_key key)
+{
+	return l->first[1][key] < 0 ? NULL : &l->fields[l->first[1][key]];
+}
+
+/* The value as a number, be it one in quotes. */
+bool pfw_field_int(const struct pfw_field *f, int64_t *v);
+/* A hash: an integer, or a string of 16 hexadecimal digits. */
+bool pfw_field_hash(const struct pfw_field *f, uint64_t *v, bool *is_hex);
+/* Append the decoded string, or the text of another value. */
+void pfw_field_text(const struct pfw_field *f, struct buf *out);
+
+#endif

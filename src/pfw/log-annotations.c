@@ -1,0 +1,260 @@
+/* Annotations and functions as lines; see pfwlog.h. */
+#include "pfw/log-args.h"
+
+#define TYPES_MAX 12
+#define SUM_KEY_BYTES_MAX 64u
+
+static const char *const type_names[TYPES_MAX] = { "UNKNOWN", "DFTRACER", "C_APP", "LIBC_IO", "HIP", "HDF5", "PYTHON",
+	"PSUTIL", "FINSTRUMENT", "CPP_APP", "MPI", "CUDA" };
+
+enum taken log_take_string(struct pfwlog *log)
+{
+	const struct view *v = &log->view;
+	if (v->string_count)
+		names_set_string(&log->names, view_def(v)->id,
+				names_put(&log->names, v->strings[0].data, v->strings[0].bytes));
+	return TAKEN;
+}
+
+static void use_type(struct pfwlog *log, unsigned type)
+{
+	if (log->state->setup.generation == 'E' && type < TYPES_MAX)
+		log_note_used(log, type_names[type], strlen(type_names[type]));
+}
+
+/* ,"name":..,"cat":..,"type":.. as a text that stays; NULL: there is no room. */
+static const struct name *sum_head(struct pfwlog *log, const struct name *name, const struct name *category,
+		unsigned type)
+{
+	char *start = line_begin(log, LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(category ? category->bytes : 0));
+	if (!start)
+		return NULL;
+	char *at = PUT(start, ",\"name\":");
+	at = put_name(log, at, name->text, name->bytes);
+	at = PUT(at, ",\"cat\":");
+	at = put_name(log, at, category ? category->text : "", category ? category->bytes : 0);
+	if (log->state->setup.generation == 'E')
+		at = put_uint(PUT(at, ",\"type\":"), type);
+	return names_put(&log->names, start, (size_t)(at - start)); /* the line itself is not begun */
+}
+
+static bool is_plain_key(const struct name *key)
+{
+	for (uint32_t i = 0; i < key->bytes; i++)
+		if (key->text[i] < 0x20 || key->text[i] == '"' || key->text[i] == '\\' || key->text[i] == 0x7f)
+			return false;
+	return key->bytes <= SUM_KEY_BYTES_MAX;
+}
+
+/* An event of the program's own; of its arguments the whole numbers. */
+static void sum_event(struct pfwlog *log, const struct walk *w, const struct name *head, int64_t start_ns, int64_t dur,
+		size_t from, unsigned count)
+{
+	const struct sum_key key = { .bucket = start_ns / log->state->setup.interval_ns,
+		.what = head,
+		.pid = w->pid,
+		.tid = w->tid };
+	struct sum *sum = head ? log_sum(log, &key, head->text, head->bytes) : NULL;
+	struct arg arg;
+	if (!sum)
+		return;
+	log_sum_add(sum, "dur", 3, dur);
+	for (unsigned i = 0; log->state->setup.has_args && i < count && args_next(&log->view, &from, &arg); i++) {
+		const struct name *name = names_string(&log->names, arg.head.key);
+		if (name && arg.head.type == SONDE_ARG_INT && is_plain_key(name))
+			log_sum_add(sum, name->text, name->bytes, arg.head.value.i);
+	}
+}
+
+/* What rules may ask of an event of the program's own. */
+struct asked {
+	const struct pfwlog *log;
+	size_t from;
+	unsigned count;
+};
+
+static bool find_arg(const void *of, const char *key, size_t n, struct rule_value *value)
+{
+	const struct asked *a = of;
+	size_t at = a->from;
+	struct arg arg;
+	for (unsigned i = 0; i < a->count && args_next(&a->log->view, &at, &arg); i++) {
+		const struct name *name = names_string(&a->log->names, arg.head.key);
+		if (!name || name->bytes != n || memcmp(name->text, key, n) != 0)
+			continue;
+		bool is_word = arg.head.type == SONDE_ARG_STR;
+		*value = (struct rule_value){ .text = is_word ? arg.text : NULL,
+			.bytes = arg.bytes,
+			.number = arg.head.value.i };
+		return is_word || arg.head.type == SONDE_ARG_INT;
+	}
+	return false;
+}
+
+static bool is_summed(const struct pfwlog *log, const struct name *name, const struct name *category, int64_t start,
+		int64_t dur, const struct asked *args)
+{
+	if (!log->state->setup.interval_ns)
+		return false;
+	struct rule_event e = { .name = { .text = name->text, .bytes = name->bytes },
+		.cat = { .text = category ? category->text : "", .bytes = category ? category->bytes : 0 },
+		.ts = start,
+		.dur = dur,
+		.arg = find_arg,
+		.of = args };
+	return log_is_summed(log, &e);
+}
+
+/* What the lines of annotations and of functions have alike. */
+struct event_line {
+	uint64_t id;
+	const struct name *name;
+	const char *category;
+	size_t category_bytes;
+	unsigned type;
+	int64_t start, dur; /* in the log's units */
+	int64_t parent;
+	uint64_t level;
+};
+
+/* Up to where further arguments go, if the log has arguments. */
+static char *put_line(struct pfwlog *log, char *at, const struct walk *w, const struct event_line *e)
+{
+	at = put_uint(PUT(at, "{\"id\":"), e->id);
+	at = put_name(log, PUT(at, ",\"name\":"), e->name->text, e->name->bytes);
+	at = put_name(log, PUT(at, ",\"cat\":"), e->category, e->category_bytes);
+	if (log->state->setup.generation == 'E')
+		at = put_uint(PUT(at, ",\"type\":"), e->type);
+	at = put_int(put_who_when(log, at, w->pid, w->tid), e->start);
+	at = put_int(PUT(at, ",\"dur\":"), e->dur);
+	at = put_bytes(at, log->phase_x, log->phase_x_bytes);
+	if (log->state->setup.has_args) {
+		at = put_bytes(at, log->host, log->host_bytes);
+		at = put_int(PUT(at, ",\"p_idx\":"), e->parent);
+		at = put_uint(PUT(at, ",\"level\":"), e->level);
+	}
+	return at;
+}
+
+static void end_line(struct pfwlog *log, char *at)
+{
+	if (log->state->setup.has_args)
+		*at++ = '}';
+	*at++ = '}';
+	line_end(log, at);
+}
+
+static void put_event(struct pfwlog *log, const struct walk *w, const struct pfwlog_rec_event *r,
+		const struct name *name, const struct name *category)
+{
+	bool is_real = r->flags & PFWLOG_EVENT_REAL;
+	int64_t start_ns = is_real ? (int64_t)r->start : real_ns(log, r->start);
+	int64_t end_ns = is_real ? (int64_t)(r->start + r->dur) : real_ns(log, r->start + r->dur);
+	int64_t start = in_units(log, start_ns);
+	int64_t dur = (int64_t)((uint64_t)in_units(log, end_ns) -
+			(uint64_t)start); /* both are the program's to write */
+	log->now.events++;
+	if (end_ns > log->now.last_ns)
+		log->now.last_ns = end_ns;
+	const struct asked args = { .log = log, .from = sizeof(*r), .count = r->head.call };
+	if (is_summed(log, name, category, start, dur, &args)) {
+		sum_event(log, w, sum_head(log, name, category, r->type), start_ns, dur, sizeof(*r), r->head.call);
+		return;
+	}
+	const struct event_line e = { .id = r->id,
+		.name = name,
+		.category = category ? category->text : "",
+		.category_bytes = category ? category->bytes : 0,
+		.type = r->type,
+		.start = start,
+		.dur = dur,
+		.parent = r->parent,
+		.level = r->level };
+	char *at = line_begin(log, LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(e.category_bytes));
+	if (!at)
+		return;
+	at = put_line(log, at, w, &e);
+	end_line(log, log->state->setup.has_args ? args_put(log, at, sizeof(*r), r->head.call) : at);
+}
+
+static enum taken take_event(struct pfwlog *log, struct walk *w, bool is_last_chance)
+{
+	static const struct name unknown = { .bytes = 0 };
+	const struct pfwlog_rec_event *r = (const void *)log->view.bytes;
+	if (log->view.len < sizeof(*r))
+		return TAKEN;
+	const struct name *name = names_string(&log->names, r->name);
+	const struct name *category = r->category ? names_string(&log->names, r->category) : NULL;
+	bool is_known = name && (category || !r->category) && args_known(log, sizeof(*r), r->head.call);
+	if (!is_known && !is_last_chance)
+		return WAITS;
+	log_announce_thread(log, w->pid, w->tid);
+	use_type(log, r->type);
+	put_event(log, w, r, name ? name : &unknown, category);
+	if (r->flags & PFWLOG_EVENT_LEAVES) {
+		w->parent = r->parent;
+		w->level = r->level ? r->level - 1u : 0;
+	}
+	return TAKEN;
+}
+
+enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
+{
+	const struct view *v = &log->view;
+	const struct pfwlog_rec_context *context = (const void *)v->bytes;
+	const struct pfwlog_rec_meta *meta = (const void *)v->bytes;
+	if (v->head->kind == PFWLOG_REC_EVENT)
+		return take_event(log, w, is_last_chance);
+	if (v->len < sizeof(*meta))
+		return TAKEN;
+	if (v->head->kind == PFWLOG_REC_CONTEXT) {
+		w->parent = context->id;
+		w->level = context->level;
+		return TAKEN;
+	}
+	if (v->head->kind == PFWLOG_REC_META)
+		return log_take_meta(log, w, is_last_chance);
+	if (!args_known(log, sizeof(*meta), meta->head.call) && !is_last_chance)
+		return WAITS;
+	log_note_fact(log);
+	return TAKEN;
+}
+
+/* Functions. */
+
+enum taken log_take_func(struct pfwlog *log, struct walk *w)
+{
+	const struct sonde_rec_note *n = view_note(&log->view);
+	const struct name *object = NULL, *name = code_find(&log->code, &log->names, n->name, &object);
+	static const char category[] = "FUNC";
+	int64_t start = in_units(log, real_ns(log, n->ticks)),
+		end = in_units(log, real_ns(log, n->ticks + n->dur_ticks));
+	if (!name)
+		return TAKEN;
+	log_announce_thread(log, w->pid, w->tid);
+	use_type(log, PFWLOG_FUNC);
+	log->now.events++;
+	const struct name *cat = log->state->setup.interval_ns ? names_put(&log->names, category, sizeof(category) - 1)
+							       : NULL;
+	if (is_summed(log, name, cat, start, end - start, &(struct asked){ .log = log })) {
+		sum_event(log, w, sum_head(log, name, cat, PFWLOG_FUNC), real_ns(log, n->ticks), end - start, 0, 0);
+		return TAKEN;
+	}
+	const struct event_line e = { .id = log_next_id(log),
+		.name = name,
+		.category = category,
+		.category_bytes = sizeof(category) - 1,
+		.type = PFWLOG_FUNC,
+		.start = start,
+		.dur = end - start,
+		.parent = w->parent,
+		.level = w->level + n->depth + 1 };
+	char *at = line_begin(log, LINE_JSON_ROOM(name->bytes) + LINE_JSON_ROOM(object ? object->bytes : 0));
+	if (!at)
+		return TAKEN;
+	at = put_line(log, at, w, &e);
+	if (object && log->state->setup.has_args)
+		at = put_name(log, PUT(at, ",\"so\":"), object->text, object->bytes);
+	end_line(log, at);
+	return TAKEN;
+}

@@ -1,0 +1,331 @@
+/* Calls as lines; see pfwlog.h. */
+#include "pfw/log-private.h"
+
+/* Heads. */
+
+/* Of processes DFTracer tells what starts them; later generations tell more. */
+static bool is_process_call_written(unsigned call, char generation)
+{
+	switch (call) {
+	case CALL_fork:
+	case CALL_vfork:
+	case CALL_forkpty:
+	case CALL_daemon:
+	case CALL_execve:
+	case CALL_execv:
+	case CALL_execvp:
+	case CALL_execvpe:
+	case CALL_execl:
+	case CALL_execlp:
+	case CALL_execle:
+	case CALL_execveat:
+	case CALL_fexecve:
+	case CALL_posix_spawn:
+	case CALL_posix_spawnp:
+	case CALL_system:
+	case CALL_popen:
+	case CALL_pclose:
+		return true;
+	case CALL_exit:
+	case CALL__exit:
+		return generation >= 'D';
+	case CALL_wait:
+	case CALL_waitpid:
+		return generation >= 'E';
+	default:
+		return false;
+	}
+}
+
+/* DFTracer knows two kinds of calls. */
+static bool is_stdio(unsigned call)
+{
+	uint32_t category = call_info[call].category;
+	return category == SONDE_CAT_STDIO || (category == SONDE_CAT_DFTRACER && call != CALL_dirfd);
+}
+
+/* What a call's text is that is no path. */
+static const struct {
+	const char *start; /* of the call's name */
+	const char *key;
+} text_keys[] = { { "exec", "file" }, { "posix_spawn", "file" }, { "system", "command" }, { "popen", "command" },
+	{ "symlink", "target" }, { "realpath", "resolved" }, { "__realpath", "resolved" },
+	{ "canonicalize", "resolved" }, { "readdir", "entry" }, { "fts", "entry" }, { "glob", "pattern" },
+	{ "shm_", "object" }, { "memfd_", "object" }, { "sem_", "object" }, { "getxattr", "attribute" },
+	{ "lgetxattr", "attribute" }, { "fgetxattr", "attribute" }, { "setxattr", "attribute" },
+	{ "lsetxattr", "attribute" }, { "fsetxattr", "attribute" }, { "removexattr", "attribute" },
+	{ "lremovexattr", "attribute" }, { "fremovexattr", "attribute" }, { "f", "mode" } };
+
+static const char *text_key(const char *call)
+{
+	for (size_t i = 0; i < sizeof(text_keys) / sizeof(*text_keys); i++)
+		if (!strncmp(call, text_keys[i].start, strlen(text_keys[i].start)))
+			return text_keys[i].key;
+	return "text";
+}
+
+static bool is_exec(unsigned call)
+{
+	return call_info[call].category == SONDE_CAT_PROCESS && !strncmp(call_info[call].name, "exec", 4);
+}
+
+static bool is_word(const char *text, size_t n, const char *word)
+{
+	return n == strlen(word) && !memcmp(text, word, n);
+}
+
+/* ,"name": for each plain argument; a name that the line has already gets another. */
+static void make_arg_pieces(struct call_head *h, const char *names, char *at)
+{
+	for (unsigned i = 0; i < 4 && *names; i++) {
+		size_t n = 0;
+		while (names[n] && names[n] != ',')
+			n++;
+		if ((size_t)(at - h->text) + n + 10 > sizeof(h->text))
+			return;
+		h->arg_at[i] = (uint8_t)(at - h->text);
+		h->has_count |= is_word(names, n, "count");
+		at = PUT(at, ",\"");
+		if (is_word(names, n, "fd") || is_word(names, n, "offset"))
+			at = PUT(at, "arg_");
+		at = put_bytes(at, names, n);
+		at = PUT(at, "\":");
+		h->arg_bytes[i] = (uint8_t)(at - h->text - h->arg_at[i]);
+		names += n + (names[n] == ',');
+	}
+}
+
+static const struct call_head *head_of(struct pfwlog *log, unsigned call)
+{
+	struct call_head *h = &log->heads[call];
+	const struct call_info *info = &call_info[call];
+	const struct pfwlog_setup *u = &log->state->setup;
+	if (h->is_made)
+		return h;
+	char *at = PUT(h->text, ",\"name\":\"");
+	at = put_text(at, info->name);
+	at = put_text(at, is_stdio(call) ? "\",\"cat\":\"STDIO\"" : "\",\"cat\":\"POSIX\"");
+	if (u->generation == 'E')
+		at = PUT(at, ",\"type\":3");
+	h->head_bytes = (uint8_t)(at - h->text);
+	make_arg_pieces(h, info->arg_names, at);
+	h->is_written = (info->category & u->categories) != 0 &&
+			(info->category != SONDE_CAT_PROCESS || is_process_call_written(call, u->generation));
+	h->is_made = true;
+	return h;
+}
+
+/* Lines. */
+
+struct call_line {
+	const struct sonde_rec_call *r;
+	const struct call_head *head;
+	struct name *file, *file2;
+	const struct store_text *text; /* the call's text that is no path */
+	const int64_t *values;         /* plain arguments */
+	unsigned args;
+};
+
+static char *put_args(struct pfwlog *log, char *at, const struct walk *w, const struct call_line *l)
+{
+	const struct sonde_rec_call *r = l->r;
+	bool is_open_ended = r->flags & SONDE_CALL_NO_END;
+	at = put_bytes(at, log->host, log->host_bytes);
+	at = PUT(at, ",\"p_idx\":");
+	at = put_int(at, w->parent);
+	at = PUT(at, ",\"level\":");
+	at = put_uint(at, w->level + 1);
+	if (!is_open_ended && r->ret != SONDE_NONE) {
+		at = PUT(at, ",\"ret\":");
+		at = put_int(at, r->ret);
+	}
+	if (r->size != SONDE_NONE) {
+		at = l->head->has_count ? PUT(at, ",\"size\":") : PUT(at, ",\"count\":");
+		at = put_int(at, r->size);
+	}
+	if (r->offset != SONDE_NONE) {
+		at = PUT(at, ",\"offset\":");
+		at = put_int(at, r->offset);
+	}
+	if (r->fd >= 0) {
+		at = PUT(at, ",\"fd\":");
+		at = put_int(at, r->fd);
+	}
+	if (l->file) {
+		at = PUT(at, ",\"fhash\":");
+		at = put_hash(log, at, l->file->hash);
+	}
+	if (l->file2) {
+		at = PUT(at, ",\"newpath\":");
+		at = put_hash(log, at, l->file2->hash);
+	}
+	for (unsigned i = 0; i < l->args && i < 4; i++)
+		if (l->head->arg_bytes[i]) {
+			at = put_bytes(at, l->head->text + l->head->arg_at[i], l->head->arg_bytes[i]);
+			at = put_int(at, log->view.args[i]);
+		}
+	if (l->text && is_exec(r->head.call)) {
+		at = put_exec_args(log, at, l->text);
+	} else if (l->text) {
+		at = PUT(at, ",\"");
+		at = put_text(at, text_key(call_info[r->head.call].name));
+		at = PUT(at, "\":");
+		at = put_name(log, at, l->text->data, l->text->bytes);
+	}
+	if (r->head.errnum && !is_open_ended) {
+		at = PUT(at, ",\"errno\":");
+		at = put_uint(at, r->head.errnum);
+	}
+	return PUT(at, "}}");
+}
+
+/* The numbers of a call; names are those that its line has. */
+static void sum_call(struct pfwlog *log, const struct walk *w, const struct call_line *l, int64_t start_ns, int64_t dur)
+{
+	const struct sonde_rec_call *r = l->r;
+	const struct sum_key key = { .bucket = start_ns / log->state->setup.interval_ns,
+		.what = l->head,
+		.file = l->file,
+		.pid = w->pid,
+		.tid = w->tid };
+	struct sum *sum = log_sum(log, &key, l->head->text, l->head->head_bytes);
+	if (!sum)
+		return;
+	log_sum_add(sum, "dur", 3, dur);
+	if (!log->state->setup.has_args)
+		return;
+	if (r->ret != SONDE_NONE && !(r->flags & SONDE_CALL_NO_END))
+		log_sum_add(sum, "ret", 3, r->ret);
+	if (r->size != SONDE_NONE)
+		log_sum_add(sum, l->head->has_count ? "size" : "count", l->head->has_count ? 4 : 5, r->size);
+	for (unsigned i = 0; i < l->args && i < 4; i++)
+		if (l->head->arg_bytes[i]) /* ,"name": */
+			log_sum_add(sum, l->head->text + l->head->arg_at[i] + 2, l->head->arg_bytes[i] - 4u,
+					log->view.args[i]);
+}
+
+/* What rules may ask of a call. */
+static bool find_arg(const void *of, const char *key, size_t n, struct rule_value *value)
+{
+	const struct call_line *l = of;
+	const struct sonde_rec_call *r = l->r;
+	const struct {
+		const char *key;
+		int64_t number;
+	} known[] = { { "ret", r->flags & SONDE_CALL_NO_END ? SONDE_NONE : r->ret }, { "offset", r->offset },
+		{ "fd", r->fd >= 0 ? r->fd : SONDE_NONE }, { l->head->has_count ? "size" : "count", r->size } };
+	*value = (struct rule_value){ .text = NULL };
+	if (is_word(key, n, "fname") && l->file) {
+		*value = (struct rule_value){ .text = l->file->text, .bytes = l->file->bytes };
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (is_word(key, n, known[i].key)) {
+			value->number = known[i].number;
+			return value->number != SONDE_NONE;
+		}
+	for (unsigned i = 0; i < l->args && i < 4; i++)
+		if (l->head->arg_bytes[i] == n + 4u && !memcmp(l->head->text + l->head->arg_at[i] + 2, key, n)) {
+			value->number = l->values[i];
+			return true;
+		}
+	return false;
+}
+
+static bool is_summed(struct pfwlog *log, const struct call_line *l, int64_t start, int64_t dur)
+{
+	if (!log->state->setup.interval_ns)
+		return false;
+	const char *name = call_info[l->r->head.call].name;
+	struct rule_event e = { .name = { .text = name, .bytes = strlen(name) },
+		.cat = { .text = is_stdio(l->r->head.call) ? "STDIO" : "POSIX", .bytes = 5 },
+		.ts = start,
+		.dur = dur,
+		.arg = find_arg,
+		.of = l };
+	return log_is_summed(log, &e);
+}
+
+static void count_event(struct pfwlog *log, int64_t end_ns)
+{
+	log->now.events++;
+	if (end_ns > log->now.last_ns)
+		log->now.last_ns = end_ns;
+}
+
+static void write_call(struct pfwlog *log, const struct walk *w, const struct call_line *l)
+{
+	const struct sonde_rec_call *r = l->r;
+	int64_t start_ns = real_ns(log, r->ticks), end_ns = real_ns(log, r->ticks + r->dur_ticks);
+	int64_t start = in_units(log, start_ns), end = in_units(log, end_ns);
+	bool is_endless = r->flags & SONDE_CALL_NO_END || end < start;
+	count_event(log, end_ns);
+	if (is_summed(log, l, start, is_endless ? 0 : end - start)) {
+		sum_call(log, w, l, start_ns, is_endless ? 0 : end - start);
+		return;
+	}
+	char *at = line_begin(log, l->text ? LINE_JSON_ROOM(l->text->bytes) : 0);
+	if (!at)
+		return;
+	at = PUT(at, "{\"id\":");
+	at = put_uint(at, log_next_id(log));
+	at = put_bytes(at, l->head->text, l->head->head_bytes);
+	at = put_who_when(log, at, w->pid, w->tid);
+	at = put_int(at, start);
+	at = PUT(at, ",\"dur\":");
+	at = put_int(at, is_endless ? 0 : end - start);
+	at = put_bytes(at, log->phase_x, log->phase_x_bytes);
+	if (log->state->setup.has_args)
+		at = put_args(log, at, w, l);
+	else
+		*at++ = '}';
+	line_end(log, at);
+}
+
+/* The file of a call: what its path says, or what its descriptor is. */
+static enum taken find_file(struct pfwlog *log, struct call_line *l, bool is_last_chance)
+{
+	const struct view *v = &log->view;
+	const struct sonde_rec_call *r = l->r;
+	bool waits = false, has_path = (r->flags & SONDE_CALL_PATH) && v->string_count;
+	if (has_path && (r->defines || r->fd < 0 || !r->file))
+		l->file = log_path_name(log, &v->strings[0], v->base, is_last_chance, &waits);
+	else
+		l->file = log_file_name(log, r->file);
+	if (waits || (!l->file && !has_path && r->file && log_is_ours(log, r->file) && !is_last_chance))
+		return WAITS;
+	if (has_path && r->defines && log_is_ours(log, r->file))
+		names_set_file(&log->names, (uint32_t)r->file, l->file);
+	if ((r->flags & SONDE_CALL_PATH2) && v->string_count > 1 && v->arg_count)
+		l->file2 = log_path_name(log, &v->strings[1], (uint64_t)v->args[v->arg_count - 1], is_last_chance,
+				&waits);
+	return waits ? WAITS : TAKEN;
+}
+
+enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance)
+{
+	const struct view *v = &log->view;
+	struct call_line l = { .r = view_call(v), .values = v->args };
+	if (l.r->head.call >= CALL_COUNT)
+		return TAKEN;
+	l.head = head_of(log, l.r->head.call);
+	if (find_file(log, &l, is_last_chance) == WAITS)
+		return WAITS;
+	if (!l.head->is_written)
+		return TAKEN;
+	bool has_path2 = (l.r->flags & SONDE_CALL_PATH2) && v->string_count > 1 && v->arg_count;
+	unsigned paths = (l.r->flags & SONDE_CALL_PATH ? 1 : 0) + has_path2;
+	l.args = v->arg_count - has_path2;
+	if (is_exec(l.r->head.call))
+		l.args = 0; /* whether another tracer will see it is of no interest here */
+	l.text = v->string_count > paths ? &v->strings[paths] : NULL;
+	log_announce_thread(log, w->pid, w->tid);
+	if (l.file)
+		log_announce(log, l.file, true, w->pid, w->tid);
+	if (l.file2)
+		log_announce(log, l.file2, true, w->pid, w->tid);
+	if (l.text && is_exec(l.r->head.call))
+		log_announce_args(log, l.text, w->pid, w->tid);
+	write_call(log, w, &l);
+	return TAKEN;
+}

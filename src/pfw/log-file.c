@@ -1,0 +1,109 @@
+/* The log file; see log-file.h. */
+#include "pfw/log-file.h"
+
+#include "tracer/raw-syscall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define END_ROOM 64
+
+static bool deflater_open(struct log_file *f)
+{
+	f->deflater = sys_map(sizeof(*f->deflater), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!f->deflater)
+		return false;
+	sys3(SYS_madvise, f->deflater, sizeof(*f->deflater), MADV_DONTFORK);
+	deflate_init(f->deflater);
+	return true;
+}
+
+/* One whole member in `packed`. */
+static int pack(struct log_file *f, const char *data, size_t n, struct text *packed)
+{
+	packed->len = 0;
+	if (n > UINT32_MAX || !text_need(packed, deflate_bound(n)))
+		return -ENOMEM;
+	packed->len = deflate_member(f->deflater, data, n, packed->data);
+	return 0;
+}
+
+static int write_all(struct log_file *f, const char *data, size_t n)
+{
+	for (size_t at = 0; at < n;) {
+		long done = sys4(SYS_pwrite64, f->fd, data + at, n - at, f->bytes + at);
+		if (done == -EINTR)
+			continue;
+		if (done <= 0) {
+			sys2(SYS_ftruncate, f->fd, f->bytes);
+			return done ? (int)done : -EIO;
+		}
+		at += (size_t)done;
+	}
+	f->bytes += n;
+	return 0;
+}
+
+static int write_bytes(struct log_file *f, const char *data, size_t n, struct text *packed)
+{
+	int rc = f->is_gzip ? pack(f, data, n, packed) : 0;
+	if (rc)
+		return rc;
+	return f->is_gzip ? write_all(f, packed->data, packed->len) : write_all(f, data, n);
+}
+
+int log_file_write(struct log_file *f, const struct text *text, struct text *packed)
+{
+	return text->len ? write_bytes(f, text->data, text->len, packed) : 0;
+}
+
+int log_file_write_end(struct log_file *f, struct text *packed)
+{
+	return write_bytes(f, "]", 1, packed);
+}
+
+/* Does the file end as we end files? Then what it ends with goes, and a line without its end gets one. */
+static int take_off_end(struct log_file *f)
+{
+	struct text end = { 0 };
+	char tail[END_ROOM];
+	int rc = f->is_gzip ? pack(f, "]", 1, &end) : 0;
+	size_t n = f->is_gzip ? end.len : 1;
+	if (!rc && n <= sizeof(tail) && f->bytes >= n && sys4(SYS_pread64, f->fd, tail, n, f->bytes - n) == (long)n) {
+		if (!memcmp(tail, f->is_gzip ? end.data : "]", n))
+			f->bytes -= n;
+		else if (!f->is_gzip && tail[0] != '\n')
+			rc = write_all(f, "\n", 1);
+	}
+	text_release(&end);
+	return rc;
+}
+
+int log_file_open(struct log_file *f, const char *path, bool is_gzip, int64_t keep)
+{
+	struct stat st;
+	*f = (struct log_file){ .fd = sys_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644), .is_gzip = is_gzip };
+	if (f->fd < 0)
+		return f->fd;
+	if (is_gzip && !deflater_open(f))
+		return -ENOMEM;
+	int rc = (int)sys2(SYS_fstat, f->fd, &st);
+	if (rc)
+		return rc;
+	f->bytes = keep >= 0 && keep < st.st_size ? (uint64_t)keep : (uint64_t)st.st_size;
+	if (keep < 0)
+		rc = take_off_end(f);
+	return rc ? rc : (int)sys2(SYS_ftruncate, f->fd, f->bytes);
+}
+
+void log_file_release(struct log_file *f)
+{
+	if (f->fd >= 0)
+		sys_close(f->fd);
+	if (f->deflater)
+		sys2(SYS_munmap, f->deflater, sizeof(struct deflater));
+	f->fd = -1;
+	f->deflater = NULL;
+}

@@ -1,0 +1,268 @@
+/* The records that a log has of its own: start, end, metadata; and how every line begins. See pfwlog.h. */
+#include "pfw/log-private.h"
+
+#define ID_BLOCK 64
+
+static const char category_own[] = "dftracer";
+
+/* Taken by the block: the counter is the program's threads' too. */
+uint32_t log_next_id(struct pfwlog *log)
+{
+	if (log->id_next == log->id_end) {
+		log->id_next = (uint32_t)__atomic_fetch_add(&log->control->reserved[PFWLOG_NEXT_ID], ID_BLOCK,
+				__ATOMIC_RELAXED);
+		log->id_end = log->id_next + ID_BLOCK;
+	}
+	return log->id_next++;
+}
+
+char *put_hash(const struct pfwlog *log, char *at, uint64_t hash)
+{
+	if (log->state->setup.generation < 'D')
+		return put_uint(at, hash);
+	*at++ = '"';
+	at = put_hex(at, hash);
+	*at++ = '"';
+	return at;
+}
+
+static uint64_t hash_of(struct pfwlog *log, const char *text)
+{
+	const struct name *name = names_put(&log->names, text, strlen(text));
+	return name ? name->hash : 0;
+}
+
+/* The pieces that every line of a kind has. */
+void log_head_prepare(struct pfwlog *log)
+{
+	bool is_number = log->state->setup.generation == 'E';
+	char *at = put_text(log->phase_x, is_number ? ",\"ph\":1" : ",\"ph\":\"X\"");
+	log->phase_x_bytes = (size_t)(at - log->phase_x);
+	at = put_text(log->phase_m, is_number ? ",\"ph\":4" : ",\"ph\":\"M\"");
+	log->phase_m_bytes = (size_t)(at - log->phase_m);
+	at = PUT(log->host, ",\"args\":{\"hhash\":");
+	at = put_hash(log, at, hash_of(log, log->state->setup.host));
+	log->host_bytes = (size_t)(at - log->host);
+	log->who_tid = log->who_pid = -1;
+}
+
+char *line_begin(struct pfwlog *log, size_t more)
+{
+	if (!log->now.is_begun)
+		log_head_begin(log);
+	return text_need(&log->text, LINE_ROOM + more) ? log->text.data + log->text.len : NULL;
+}
+
+void line_end(struct pfwlog *log, char *at)
+{
+	*at++ = '\n';
+	log->text.len = (size_t)(at - log->text.data);
+}
+
+static int32_t pid_shown(const struct pfwlog *log, int32_t pid)
+{
+	return pid == log->state->true_pid ? log->state->setup.pid : pid;
+}
+
+char *put_who(struct pfwlog *log, char *at, int32_t pid, int32_t tid)
+{
+	at = PUT(at, ",\"pid\":");
+	at = put_int(at, pid_shown(log, pid));
+	at = PUT(at, ",\"tid\":");
+	return put_int(at, log->state->setup.has_tids ? tid : pid_shown(log, pid));
+}
+
+char *put_who_when(struct pfwlog *log, char *at, int32_t pid, int32_t tid)
+{
+	if (log->who_tid != tid || log->who_pid != pid) {
+		char *end = put_who(log, log->who, pid, tid);
+		end = PUT(end, ",\"ts\":");
+		log->who_bytes = (size_t)(end - log->who);
+		log->who_pid = pid;
+		log->who_tid = tid;
+	}
+	return put_bytes(at, log->who, log->who_bytes);
+}
+
+char *put_own_head(struct pfwlog *log, char *at, bool has_id, const char *name, int32_t pid, int32_t tid)
+{
+	*at++ = '{';
+	if (has_id) {
+		at = PUT(at, "\"id\":");
+		at = put_uint(at, log_next_id(log));
+		*at++ = ',';
+	}
+	at = PUT(at, "\"name\":\"");
+	at = put_text(at, name);
+	at = PUT(at, "\",\"cat\":\"");
+	at = put_text(at, category_own);
+	at = PUT(at, "\"");
+	if (log->state->setup.generation == 'E')
+		at = PUT(at, ",\"type\":1");
+	return put_who(log, at, pid, tid);
+}
+
+/* DFTracer puts spaces in the place of what it does not escape. */
+char *put_name(const struct pfwlog *log, char *at, const char *text, size_t bytes)
+{
+	char *from = at;
+	at = put_json(at, text, bytes);
+	if (!log->state->setup.is_strict)
+		return at;
+	for (char *p = from + 1; p < at - 1; p++)
+		if (strchr("()\\\"'|", *p))
+			*p = ' ';
+	return at;
+}
+
+/* A metadata record of a name and a value. */
+static void write_meta(struct pfwlog *log, const char *kind, const char *name, size_t name_bytes, const char *value,
+		uint64_t hash, int32_t pid, int32_t tid)
+{
+	char *at = line_begin(log, LINE_JSON_ROOM(name_bytes));
+	if (!at)
+		return;
+	at = put_own_head(log, at, log->state->setup.generation != 'E', kind, pid, tid);
+	at = put_bytes(at, log->phase_m, log->phase_m_bytes);
+	at = put_bytes(at, log->host, log->host_bytes);
+	at = PUT(at, ",\"name\":");
+	at = put_name(log, at, name, name_bytes);
+	at = PUT(at, ",\"value\":");
+	at = value ? put_text(at, value) : put_hash(log, at, hash);
+	line_end(log, PUT(at, "}}"));
+}
+
+void log_announce(struct pfwlog *log, struct name *name, bool is_file, int32_t pid, int32_t tid)
+{
+	uint64_t *place = is_file ? &name->file_at : &name->string_at;
+	if (*place)
+		return;
+	if (!log->now.is_begun)
+		log_head_begin(log);
+	*place = log->now.text_bytes + log->text.len + 1;
+	write_meta(log, is_file ? "FH" : "SH", name->text, name->bytes, NULL, name->hash, pid, tid);
+}
+
+void log_announce_thread(struct pfwlog *log, int32_t pid, int32_t tid)
+{
+	uint32_t first = (uint32_t)tid * 0x9e3779b9u;
+	for (uint32_t i = 0; i < 16; i++) {
+		int32_t *slot = &log->tids[(first + i) % TIDS_MAX];
+		if (*slot == tid)
+			return;
+		if (*slot)
+			continue;
+		*slot = tid;
+		char number[24];
+		size_t n = (size_t)(put_int(number, tid) - number);
+		write_meta(log, "thread_name", number, n, "\"thread_name\"", 0, pid, tid);
+		return;
+	}
+}
+
+static void announce_text(struct pfwlog *log, const char *text, bool is_file)
+{
+	int32_t pid = log->state->true_pid;
+	struct name *name = *text ? names_put(&log->names, text, strlen(text)) : NULL;
+	if (name)
+		log_announce(log, name, is_file, pid, pid);
+}
+
+static char *put_hash_of(struct pfwlog *log, char *at, const char *key, const char *text)
+{
+	if (!*text)
+		return at;
+	at = put_text(at, key);
+	return put_hash(log, at, hash_of(log, text));
+}
+
+static char *put_bound(struct pfwlog *log, char *at, const char *name, int64_t ns)
+{
+	int32_t pid = log->state->true_pid;
+	at = put_own_head(log, at, true, name, pid, pid);
+	at = PUT(at, ",\"ts\":");
+	at = put_int(at, in_units(log, ns));
+	at = PUT(at, ",\"dur\":0");
+	at = put_bytes(at, log->phase_x, log->phase_x_bytes);
+	at = put_bytes(at, log->host, log->host_bytes);
+	return PUT(at, ",\"p_idx\":-1,\"level\":1");
+}
+
+static void write_start(struct pfwlog *log)
+{
+	const struct pfwlog_setup *u = &log->state->setup;
+	const struct pfwlog_clock *c = &log->state->clock;
+	char *at = line_begin(log, 0);
+	if (!at)
+		return;
+	at = put_bound(log, at, "start", c->mono_ns + c->real_minus_mono_ns);
+	at = PUT(at, ",\"ppid\":");
+	at = put_int(at, u->ppid);
+	at = PUT(at, ",\"date\":");
+	at = put_json(at, u->date, strlen(u->date));
+	if (u->generation >= 'D')
+		at = put_hash_of(log, at, ",\"cwd\":", u->cwd);
+	at = put_hash_of(log, at, ",\"cmd_hash\":", u->command);
+	at = put_hash_of(log, at, ",\"exec_hash\":", u->exe);
+	at = put_text(at, u->generation >= 'D' ? ",\"version\":\"v2.0.2\"" : ",\"version\":100008");
+	line_end(log, PUT(at, "}}"));
+}
+
+void log_head_begin(struct pfwlog *log)
+{
+	const struct pfwlog_setup *u = &log->state->setup;
+	int32_t pid = log->state->true_pid;
+	log->now.is_begun = 1;
+	if (log->file.fd < 0)
+		log->error = log_open_file(log);
+	if (!text_need(&log->text, LINE_ROOM))
+		return;
+	if (u->generation != 'E' && !log->file.bytes) {
+		char *at = PUT(log->text.data + log->text.len, "[\n");
+		log->text.len = (size_t)(at - log->text.data);
+	}
+	write_meta(log, "HH", u->host, strlen(u->host), NULL, hash_of(log, u->host), pid, pid);
+	log_announce_thread(log, pid, pid);
+	announce_text(log, u->command, false);
+	announce_text(log, u->exe, false);
+	if (u->generation >= 'D')
+		announce_text(log, u->cwd, true);
+	write_start(log);
+	if (*u->affinity)
+		write_meta(log, "PR", "core_affinity", 13, u->affinity, 0, pid, pid);
+	if (u->rank >= 0) {
+		char number[24], *end = put_int(number, u->rank);
+		*end = '\0';
+		write_meta(log, "PR", "rank", 4, number, 0, pid, pid);
+	}
+}
+
+static char *put_facts(const struct pfwlog *log, char *at)
+{
+	const struct pfwlog_state *s = log->state;
+	at = put_text(at, s->setup.facts);
+	at = PUT(at, ",\"used\":{");
+	at = put_text(at, s->used);
+	at = PUT(at, "},\"app\":{");
+	at = put_text(at, s->app);
+	return PUT(at, "}");
+}
+
+void log_head_end(struct pfwlog *log, bool is_recovered)
+{
+	const struct pfwlog_clock *c = &log->state->clock;
+	int64_t now_ns = c->last_mono_ns + c->real_minus_mono_ns;
+	char *at = line_begin(log, 0);
+	if (!at)
+		return;
+	if (is_recovered || log->now.last_ns > now_ns)
+		now_ns = log->now.last_ns;
+	at = put_bound(log, at, "end", now_ns);
+	at = PUT(at, ",\"num_events\":");
+	at = put_uint(at, log->now.events);
+	if (is_recovered)
+		at = PUT(at, ",\"recovered\":1");
+	if (log->state->setup.generation == 'E')
+		at = put_facts(log, at);
+	line_end(log, PUT(at, "}}"));
+}

@@ -1,0 +1,380 @@
+/* Counting, checking, splitting and merging traces; see pfw-tools.h. */
+#include "pfw/pfw-tools.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "pfw/output.h"
+#include "pfw/import-part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define KEYS_MAX 100000 /* of each kind that are told apart */
+
+void pfw_facts_init(struct pfw_facts *f)
+{
+	*f = (struct pfw_facts){ .first = STORE_NULL, .last = STORE_NULL };
+}
+
+void pfw_facts_release(struct pfw_facts *f)
+{
+	map_release(&f->pids);
+	map_release(&f->tids);
+	map_release(&f->hosts);
+	map_release(&f->categories);
+}
+
+static void meet(struct map *map, const void *key, size_t n, uint64_t times)
+{
+	uint64_t *count = map->count < KEYS_MAX ? map_put(map, key, n, NULL) : map_get(map, key, n);
+
+	if (count)
+		*count += times;
+}
+
+static void widen(struct pfw_facts *f, int64_t first, int64_t last)
+{
+	if (first != STORE_NULL && (f->first == STORE_NULL || first < f->first))
+		f->first = first;
+	if (last != STORE_NULL && (f->last == STORE_NULL || last > f->last))
+		f->last = last;
+}
+
+static void add_map(struct map *to, const struct map *from)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		size_t n;
+		const void *key = map_key(from, i, &n);
+
+		meet(to, key, n, map_value(from, i));
+	}
+}
+
+void pfw_facts_add(struct pfw_facts *sum, const struct pfw_facts *one)
+{
+	uint64_t *const to[] = { &sum->bytes, &sum->text_bytes, &sum->members, &sum->lines, &sum->events,
+		&sum->metadata, &sum->counters, &sum->other, &sum->brackets, &sum->invalid, &sum->too_long };
+	const uint64_t from[] = { one->bytes, one->text_bytes, one->members, one->lines, one->events, one->metadata,
+		one->counters, one->other, one->brackets, one->invalid, one->too_long };
+
+	for (size_t i = 0; i < sizeof(to) / sizeof(*to); i++)
+		*to[i] += from[i];
+	sum->forms |= one->forms;
+	widen(sum, one->first, one->last);
+	add_map(&sum->pids, &one->pids);
+	add_map(&sum->tids, &one->tids);
+	add_map(&sum->hosts, &one->hosts);
+	add_map(&sum->categories, &one->categories);
+}
+
+/* Reading an input line by line. */
+
+struct reading {
+	const struct pfw_tools *tools;
+	struct pfw_input *input;
+	struct pfw_facts *facts;
+	struct pfw_line line;
+	uint64_t number; /* of the line at hand, from 1 */
+	/* What becomes of records; NULL: nothing. Not 0 ends the reading. */
+	int (*record)(struct reading *r, const char *text, size_t n);
+	void *arg;
+	int rc;
+};
+
+static bool phase_is(const struct pfw_field *ph, char letter, char digit)
+{
+	return ph && ph->bytes == 1 &&
+			((ph->kind == PFW_STRING && *ph->value == letter) ||
+					(ph->kind == PFW_INTEGER && *ph->value == digit));
+}
+
+static void note_times(struct pfw_facts *f, const struct pfw_line *line)
+{
+	const struct pfw_field *ts = pfw_line_get(line, PFW_KEY_ts), *dur = pfw_line_get(line, PFW_KEY_dur);
+	int64_t time, length = 0, end;
+
+	if (!ts || !pfw_field_int(ts, &time))
+		return;
+	if (!dur || !pfw_field_int(dur, &length) || length < 0 || __builtin_add_overflow(time, length, &end))
+		end = time;
+	widen(f, time, end);
+}
+
+static void note_forms(struct pfw_facts *f, const struct pfw_line *line, const struct pfw_field *ph)
+{
+	const struct pfw_field *id = pfw_line_get(line, PFW_KEY_id), *host = pfw_line_arg(line, PFW_KEY_hhash);
+	uint64_t hash;
+	bool is_hex;
+
+	if (id && id->kind == PFW_STRING)
+		f->forms |= PFW_FORM_QUOTED;
+	if (ph && ph->kind == PFW_INTEGER)
+		f->forms |= PFW_FORM_INTEGER_PHASE;
+	if (!host || !pfw_field_hash(host, &hash, &is_hex))
+		return;
+	f->forms |= is_hex                           ? PFW_FORM_HEX_HASH
+			: hash <= PFW_SHORT_HASH_MAX ? PFW_FORM_SHORT_HASH
+						     : PFW_FORM_INTEGER_HASH;
+	meet(&f->hosts, host->value, host->bytes, 1);
+}
+
+static void note_field(struct map *map, const struct pfw_field *f)
+{
+	if (f)
+		meet(map, f->value, f->bytes, 1);
+}
+
+static void note_record(struct pfw_facts *f, const struct pfw_line *line)
+{
+	const struct pfw_field *ph = pfw_line_get(line, PFW_KEY_ph);
+
+	if (phase_is(ph, 'X', '1')) {
+		f->events++;
+		note_field(&f->categories, pfw_line_get(line, PFW_KEY_cat));
+	} else if (phase_is(ph, 'M', '4')) {
+		f->metadata++;
+	} else if (phase_is(ph, 'C', '2') || phase_is(ph, 'A', '3')) {
+		f->counters++;
+	} else {
+		f->other++;
+	}
+	note_field(&f->pids, pfw_line_get(line, PFW_KEY_pid));
+	note_field(&f->tids, pfw_line_get(line, PFW_KEY_tid));
+	note_field(&f->hosts, pfw_line_arg(line, PFW_KEY_hostname));
+	note_forms(f, line, ph);
+	note_times(f, line);
+}
+
+static void tell(struct reading *r, const char *reason, size_t where)
+{
+	if (r->tools->tell)
+		r->tools->tell(r->tools->arg, r->input->path, r->number, reason, where);
+}
+
+static void take_line(struct reading *r, const char *text, size_t n)
+{
+	struct pfw_facts *f = r->facts;
+	enum pfw_line_kind kind = PFW_LINE_INVALID;
+
+	r->number++;
+	if (n <= PFW_LINE_BYTES_MAX)
+		kind = pfw_line_scan(&r->line, text, n);
+	f->lines += kind != PFW_LINE_BLANK;
+	if (kind == PFW_LINE_RECORD) {
+		note_record(f, &r->line);
+		if (r->record && r->rc == 0)
+			r->rc = r->record(r, text, n);
+	} else if (kind == PFW_LINE_BRACKET) {
+		f->brackets++;
+	} else if (n > PFW_LINE_BYTES_MAX) {
+		f->too_long++;
+		tell(r, PFW_TOO_LONG, 0);
+	} else if (kind == PFW_LINE_INVALID) {
+		f->invalid++;
+		tell(r, r->line.reason, r->line.where);
+	} else if (kind == PFW_LINE_NO_MEMORY) {
+		r->rc = -ENOMEM;
+	}
+}
+
+static struct pfw_piece *take_piece(void *arg, struct pfw_piece *piece)
+{
+	struct reading *r = arg;
+	const char *at = piece->text + piece->from, *end = piece->text + piece->to;
+
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		take_line(r, at, (size_t)(newline - at));
+		at = newline + 1;
+	}
+	return piece;
+}
+
+static void skip_line(void *arg, struct pfw_part *part, size_t number)
+{
+	struct reading *r = arg;
+
+	(void)part, (void)number;
+	r->number++;
+	r->facts->lines++;
+	r->facts->too_long++;
+	tell(r, PFW_TOO_LONG, 0);
+}
+
+/* All lines of an input in their order, in one part. */
+static int read_input(struct reading *r, struct sonde_err *err)
+{
+	atomic_size_t seam_bytes = 0;
+	struct pfw_part_ops ops = { .take = take_piece, .skip = skip_line, .arg = r, .seam_bytes = &seam_bytes };
+	struct pfw_part part = { .input = r->input, .to = UINT64_MAX };
+	struct pfw_look look = { .unit_ns = 1, .gzip_part_bytes = UINT64_MAX, .text_part_bytes = (uint64_t)1 << 62 };
+
+	r->number = 0;
+	pfw_input_look(r->input, NULL, &look);
+	if (r->input->error)
+		return err_sys(err, r->input->error, "cannot read '%s'", r->input->path);
+	r->facts->bytes += r->input->bytes;
+	pfw_part_read(&part, &ops);
+	r->facts->text_bytes += part.text_bytes;
+	r->facts->members += part.members;
+	pfw_part_describe(&part, r->facts->trouble, sizeof(r->facts->trouble));
+	pfw_part_release(&part);
+	/* Who could not write has said so already. */
+	if (r->rc < 0 && !(err && err->text[0]))
+		err_sys(err, -r->rc, "cannot go on with '%s'", r->input->path);
+	return r->rc;
+}
+
+int pfw_tool_look(const struct pfw_tools *tools, struct pfw_input *in, struct pfw_facts *facts, struct sonde_err *err)
+{
+	struct reading r = { .tools = tools, .input = in, .facts = facts };
+	int rc = read_input(&r, err);
+
+	pfw_line_release(&r.line);
+	return rc;
+}
+
+/* Writing. */
+
+struct writing {
+	struct pfw_out out;
+	struct buf text; /* of the record at hand, when it is changed */
+	bool is_open;
+	struct sonde_err *err;
+	/* split */
+	const char *dir, *name;
+	uint64_t bytes_max, count;
+};
+
+static bool has_integer_phase(const struct pfw_line *line)
+{
+	const struct pfw_field *ph = pfw_line_get(line, PFW_KEY_ph);
+
+	return ph && ph->kind == PFW_INTEGER;
+}
+
+/* What is around a record (brackets, commas, blanks) does not go along. */
+static void trim(const char **text, size_t *n)
+{
+	const char *from = memchr(*text, '{', *n), *to = memrchr(*text, '}', *n);
+
+	*n = (size_t)(to - from) + 1;
+	*text = from;
+}
+
+static int put_record(struct reading *r, const char *text, size_t n)
+{
+	struct writing *w = r->arg;
+
+	trim(&text, &n);
+	if (!w->out.has_begun)
+		pfw_out_begin(&w->out, !has_integer_phase(&r->line));
+	return pfw_out_line(&w->out, text, n);
+}
+
+static int read_all(const struct pfw_tools *tools, struct pfw_inputs *in, struct pfw_facts *facts,
+		int (*record)(struct reading *r, const char *text, size_t n), struct writing *w, struct sonde_err *err)
+{
+	struct reading r = { .tools = tools, .record = record, .arg = w, .facts = facts };
+	int rc = 0;
+
+	for (size_t i = 0; i < in->count && rc == 0; i++) {
+		r.input = &in->items[i];
+		rc = read_input(&r, err);
+	}
+	pfw_line_release(&r.line);
+	return rc;
+}
+
+int pfw_tool_merge(const struct pfw_tools *tools, struct pfw_inputs *in, const char *path, struct pfw_facts *facts,
+		struct sonde_err *err)
+{
+	struct writing w = { .is_open = false };
+	int rc = pfw_out_open(&w.out, path, err), close_rc;
+
+	if (rc < 0)
+		return rc;
+	rc = read_all(tools, in, facts, put_record, &w, err);
+	close_rc = pfw_out_close(&w.out, rc < 0 ? NULL : err);
+	return rc < 0 ? rc : close_rc;
+}
+
+static int open_next(struct writing *w)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	int rc = w->is_open ? pfw_out_close(&w->out, w->err) : 0;
+
+	w->is_open = false;
+	buf_addf(&path, "%s/%s-%" PRIu64 ".pfw.gz", w->dir, w->name, w->count + 1);
+	if (rc == 0)
+		rc = pfw_out_open(&w->out, path.data, w->err);
+	if (rc < 0)
+		return rc;
+	w->is_open = true;
+	w->count++;
+	return 0;
+}
+
+static int split_record(struct reading *r, const char *text, size_t n)
+{
+	struct writing *w = r->arg;
+	int rc = 0;
+
+	if (!w->is_open || (w->out.text_bytes + n > w->bytes_max && w->out.text_bytes > 0))
+		rc = open_next(w);
+	return rc < 0 ? rc : put_record(r, text, n);
+}
+
+int pfw_tool_split(const struct pfw_tools *tools, struct pfw_inputs *in, const char *dir, const char *name,
+		uint64_t bytes, struct pfw_facts *facts, uint64_t *count, struct sonde_err *err)
+{
+	struct writing w = { .dir = dir, .name = name, .bytes_max = bytes, .err = err };
+	int rc = fs_mkdir_p(dir, 0777, err), close_rc;
+
+	if (rc == 0)
+		rc = read_all(tools, in, facts, split_record, &w, err);
+	close_rc = w.is_open ? pfw_out_close(&w.out, rc < 0 ? NULL : err) : 0;
+	*count = w.count;
+	return rc < 0 ? rc : close_rc;
+}
+
+static int anonymize_record(struct reading *r, const char *text, size_t n)
+{
+	struct writing *w = r->arg;
+
+	buf_reset(&w->text);
+	pfw_anonymize(&w->text, &r->line, text, n);
+	return buf_error(&w->text) ? -ENOMEM : put_record(r, w->text.data, w->text.len);
+}
+
+static int anonymize_input(const struct pfw_tools *tools, struct pfw_input *in, const char *dir,
+		struct pfw_facts *facts, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	struct writing w = { .text = BUF_INIT };
+	struct reading r = { .tools = tools, .record = anonymize_record, .arg = &w, .facts = facts, .input = in };
+	const char *slash = strrchr(in->path, '/');
+	int rc, close_rc;
+
+	buf_addf(&path, "%s/%s", dir, slash ? slash + 1 : in->path);
+	rc = pfw_out_open(&w.out, path.data, err);
+	if (rc < 0)
+		return rc;
+	rc = read_input(&r, err);
+	close_rc = pfw_out_close(&w.out, rc < 0 ? NULL : err);
+	pfw_line_release(&r.line);
+	buf_release(&w.text);
+	return rc < 0 ? rc : close_rc;
+}
+
+int pfw_tool_anonymize(const struct pfw_tools *tools, struct pfw_inputs *in, const char *dir, struct pfw_facts *facts,
+		struct sonde_err *err)
+{
+	int rc = fs_mkdir_p(dir, 0777, err);
+
+	for (size_t i = 0; i < in->count && rc == 0; i++)
+		rc = anonymize_input(tools, &in->items[i], dir, facts, err);
+	return rc;
+}

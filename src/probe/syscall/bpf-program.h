@@ -1,0 +1,47 @@
+/*
+ * program: the two BPF programs of bpf-calls.h, made of the kernel's instructions.
+ *
+ * The first stamps the beginning of a wanted process's call; the second, at its end,
+ * copies registers and what they point to into a record of the ring.
+ */
+#ifndef SONDE_PROBE_SYSCALL_BPF_PROGRAM_H
+#define SONDE_PROBE_SYSCALL_BPF_PROGRAM_H
+
+#include "probe/syscall/bpf-calls.h"
+
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROGRAM_MAX 256
+
+struct program {
+	struct bpf_insn at[PROGRAM_MAX];
+	unsigned count;
+	/* private: jumps to the end */
+	unsigned outs[32], out_count;
+};
+
+/* What the second program writes: fixed fields, registers as the kernel has them, then two texts and a blob. */
+struct kernel_record {
+	uint64_t ts_ns, end_ns, who, spec;
+	int64_t ret;
+	uint64_t regs[16]; /* r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di orig_ax */
+	int64_t text1, text2, blob;
+	uint64_t mode; /* of what was opened; its device above */
+	uint8_t bytes[];
+};
+#define KERNEL_RECORD_MAX (sizeof(struct kernel_record) + 8192 + 8192 + 512)
+
+/*
+ * What is copied of a call (the map `rows` has it for each number): bytes 0 and 1 are
+ * where in regs the addresses of texts are, 0 for none; byte 2 that of a blob, byte 3
+ * its length (none: 8 bytes), to be shifted left by byte 4.
+ */
+#define SPEC_WANTED (1ull << 63)
+#define SPEC_OPENS (1ull << 40) /* the mode of what was opened, too */
+
+void program_enter(struct program *c, const struct kernel_calls *k);
+void program_exit(struct program *c, const struct kernel_calls *k);
+
+#endif

@@ -1,0 +1,214 @@
+/* Names that are read late; see deferred-calls.h. */
+#include "probe/syscall/deferred-names.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define MEMORY_MAJOR 1 /* /dev/null and its kin, which can be sought in */
+#define DELETED " (deleted)"
+
+enum taking { TAKES_NOTHING, TAKES_FIRST, TAKES_SECOND, TAKES_RANGE, TAKES_ALL, TAKES_NAMES };
+
+/* A renamed file's link has another name than it was opened by. */
+static const struct {
+	int64_t number;
+	enum taking taking;
+} takers[] = {
+	{ SYS_close, TAKES_FIRST },
+	{ SYS_dup2, TAKES_SECOND },
+	{ SYS_dup3, TAKES_SECOND },
+	{ SYS_close_range, TAKES_RANGE },
+	{ SYS_execve, TAKES_ALL },
+	{ SYS_execveat, TAKES_ALL },
+	{ SYS_io_uring_setup, TAKES_ALL },
+	{ SYS_io_uring_enter, TAKES_ALL },
+	{ SYS_unshare, TAKES_ALL },
+	{ SYS_rename, TAKES_NAMES },
+	{ SYS_renameat, TAKES_NAMES },
+	{ SYS_renameat2, TAKES_NAMES },
+};
+
+static enum taking taking_of(int64_t number)
+{
+	for (size_t i = 0; i < sizeof(takers) / sizeof(*takers); i++)
+		if (takers[i].number == number)
+			return takers[i].taking;
+	return TAKES_NOTHING;
+}
+
+bool late_names_take(int64_t number)
+{
+	return taking_of(number) != TAKES_NOTHING;
+}
+
+bool late_makes_opaque(const struct late_point *p)
+{
+	return p->number == SYS_io_uring_setup || p->number == SYS_io_uring_enter ||
+			(p->number == SYS_unshare && p->args[0] & CLONE_FILES) ||
+			(p->number == SYS_close_range && p->args[2] & CLOSE_RANGE_UNSHARE);
+}
+
+static bool closing_of(const struct late_point *p, struct late_closing *c)
+{
+	enum taking taking = taking_of(p->number);
+	*c = (struct late_closing){ .pid = taking == TAKES_NAMES ? 0 : p->pid, .tid = p->tid, .last = UINT32_MAX };
+	if (taking == TAKES_FIRST || taking == TAKES_SECOND)
+		c->first = c->last = (uint32_t)p->args[taking == TAKES_SECOND];
+	if (taking == TAKES_RANGE) {
+		c->first = (uint32_t)p->args[0];
+		c->last = (uint32_t)p->args[1];
+	}
+	return taking != TAKES_NOTHING;
+}
+
+static bool takes(const struct late_closing *c, int32_t pid, int fd)
+{
+	return (!c->pid || c->pid == pid) && (uint32_t)fd >= c->first && (uint32_t)fd <= c->last;
+}
+
+static void drop(struct late_names *n, const struct late_closing *c)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n->count; i++) {
+		struct late_look *k = &n->looks[i];
+		if (takes(c, k->pid, k->fd)) {
+			n->dropped += k->text != NULL;
+			free(k->text);
+		} else {
+			n->looks[kept++] = *k;
+		}
+	}
+	n->count = kept;
+}
+
+void late_names_forget(struct late_names *n, int32_t pid)
+{
+	const struct late_closing all = { .pid = pid, .last = UINT32_MAX };
+	drop(n, &all);
+}
+
+void late_names_saw(struct late_names *n, const struct late_point *p)
+{
+	struct late_closing c;
+	if (closing_of(p, &c))
+		drop(n, &c);
+}
+
+void late_names_end(struct late_names *n, int32_t pid, int32_t tid, int64_t ts_ns)
+{
+	for (size_t i = 0; i < n->closing_count;) {
+		struct late_closing *c = &n->closings[i];
+		if ((!tid || c->tid != tid) && (!pid || c->pid != pid)) {
+			i++;
+			continue;
+		}
+		c->end_ns = ts_ns;
+		n->ended[n->ended_count++ % LATE_CLOSINGS] = *c;
+		*c = n->closings[--n->closing_count];
+	}
+	n->is_crowded &= n->closing_count > 0;
+}
+
+void late_names_begin(struct late_names *n, const struct late_point *p)
+{
+	struct late_closing c;
+	late_names_end(n, 0, p->tid, p->ts_ns);
+	if (!closing_of(p, &c))
+		return;
+	drop(n, &c);
+	if (n->closing_count < LATE_CLOSINGS)
+		n->closings[n->closing_count++] = c;
+	else
+		n->is_crowded = true;
+}
+
+/* Somebody takes it away, or has done so after the call that made it began, and so perhaps after it made it. */
+static bool is_taken(const struct late_names *n, const struct syscall_event *e)
+{
+	bool is = n->is_crowded;
+	for (size_t i = 0; i < n->closing_count; i++)
+		is |= takes(&n->closings[i], e->pid, (int)e->ret);
+	for (size_t i = 0; i < n->ended_count && i < LATE_CLOSINGS; i++)
+		is |= n->ended[i].end_ns >= e->ts_ns && takes(&n->ended[i], e->pid, (int)e->ret);
+	/* there may have been more than are remembered */
+	return is || (n->ended_count > LATE_CLOSINGS && n->ended[n->ended_count % LATE_CLOSINGS].end_ns >= e->ts_ns);
+}
+
+void late_names_want(struct late_names *n, size_t at, const struct syscall_event *e, bool is_path)
+{
+	if (n->count < LATE_LOOKS && !is_taken(n, e))
+		n->looks[n->count++] =
+				(struct late_look){ .at = at, .pid = e->pid, .fd = (int)e->ret, .is_path = is_path };
+}
+
+static bool can_be_sought(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) || S_ISBLK(st->st_mode) ||
+			(S_ISCHR(st->st_mode) && major(st->st_rdev) == MEMORY_MAJOR);
+}
+
+/* A file without a name any more has the kernel's word for that behind its last one. */
+static bool trim_deleted(char *text, const struct stat *st)
+{
+	size_t n = strlen(text), tail = strlen(DELETED);
+	if (n <= tail || strcmp(text + n - tail, DELETED) != 0)
+		return true;
+	text[n - tail] = '\0';
+	return !st->st_nlink;
+}
+
+static void read_one(struct late_look *k)
+{
+	char path[64], text[SYSCALL_TEXT_MAX];
+	struct stat st;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", k->pid, k->fd);
+	ssize_t n = readlink(path, text, sizeof(text) - 1);
+	if (n <= 0 || stat(path, &st))
+		return;
+	text[n] = '\0';
+	if (k->is_path && (*text != '/' || !trim_deleted(text, &st)))
+		return;
+	k->is_seekable = can_be_sought(&st);
+	k->text = strdup(text);
+}
+
+bool late_names_read(struct late_names *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		read_one(&n->looks[i]);
+	return n->count > 0;
+}
+
+void late_names_reset(struct late_names *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		free(n->looks[i].text);
+	n->count = n->next = 0;
+}
+
+const struct syscall_event *late_names_add(struct late_names *n, size_t at, const struct syscall_event *e,
+		struct syscall_event *room)
+{
+	struct late_look *k = n->next < n->count ? &n->looks[n->next] : NULL;
+	if (!k || k->at != at)
+		return e;
+	n->next++;
+	if (!k->text)
+		return e;
+	unsigned i = k->is_path ? 0 : SYSCALL_TEXTS - 1; /* the path that opened it, or what it is */
+	*room = *e;
+	room->is_seekable = k->is_seekable;
+	room->has_text[i] = 1;
+	room->text_bytes[i] = (uint16_t)strlen(k->text);
+	memcpy(room + 1, k->text, room->text_bytes[i]);
+	n->told++;
+	return room;
+}

@@ -1,0 +1,54 @@
+/*
+ * What the parts of the table functions share: a row of `engine_kinds` is a
+ * function, a cursor is one call of it. Private to query/.
+ */
+#ifndef SONDE_QUERY_ENGINE_VTAB_PRIVATE_H
+#define SONDE_QUERY_ENGINE_VTAB_PRIVATE_H
+
+#include "query/query-private.h"
+
+enum engine_kind { KIND_STATS, KIND_QUANTILE, KIND_UNION, KIND_BUCKETS, KINDS };
+enum argument { ARG_TABLE, ARG_COLUMN, ARG_P, ARG_N, ARG_BY, ARG_BY2, ARG_FROM, ARG_TO, ARGUMENTS };
+
+struct engine_function {
+	const char *name, *columns;
+	unsigned shown; /* columns before the hidden ones */
+	unsigned argument_count;
+	enum argument arguments[8];
+};
+
+extern const struct engine_function engine_kinds[KINDS];
+
+/* A function of a run that is asked. */
+struct engine_module {
+	struct query *q;
+	enum engine_kind kind;
+};
+
+/* What a key or value is made from. */
+struct engine_source {
+	const struct query_column *column; /* NULL: none */
+	int number;                        /* in the plan */
+	bool is_real;
+};
+
+struct engine_cursor {
+	sqlite3_vtab_cursor base;
+	const struct engine_module *module;
+	sqlite3_value *arguments[ARGUMENTS];
+	struct query_table *t;
+	struct engine_source value, keys[ENGINE_KEYS_MAX];
+	unsigned key_count;
+	double p;
+	int64_t start_ns, width_ns; /* of buckets */
+	struct engine_plan *plan;
+	const struct engine_groups *groups;
+	size_t at;
+};
+
+/* engine-vtab-plan.c: turns the arguments into a plan and runs it. A code of SQLite. */
+int engine_call(struct engine_cursor *c);
+/* engine-vtab-read.c: column i of the group that the cursor is at; hidden ones are not its business. */
+void engine_group_result(sqlite3_context *ctx, const struct engine_cursor *c, int i);
+
+#endif

@@ -1,0 +1,116 @@
+/* What the parts of query/ share. Private to query/. */
+#ifndef SONDE_QUERY_QUERY_PRIVATE_H
+#define SONDE_QUERY_QUERY_PRIVATE_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "engine/plan.h"
+#include "model/dimensions.h"
+#include "model/stacks.h"
+#include "query/query.h"
+
+#include <sqlite3.h>
+
+/* How a column of a SQL table is made from the columns of a store table. */
+enum query_how {
+	HOW_INT,
+	HOW_REAL,
+	HOW_TEXT,
+	HOW_WORDS,    /* texts with a NUL after each, as a JSON array */
+	HOW_STRING,   /* an id as its text */
+	HOW_PATH,     /* a file as its path */
+	HOW_CATEGORY, /* of a call */
+	HOW_BYTES,    /* that a call moved */
+	HOW_FUNCTION, /* of a stack: its innermost function */
+	HOWS
+};
+
+#define QUERY_COLUMNS_MAX 72 /* of a table: its own, and those that are made */
+#define QUERY_NEEDS_MAX 4
+
+struct query_column {
+	const char *name, *doc;
+	enum query_how how;
+	unsigned need_count;
+	int needs[QUERY_NEEDS_MAX]; /* columns of the store */
+};
+
+/* Rows of a small table by the value of a column. */
+struct query_index {
+	int column;
+	size_t count;
+	struct query_index_entry {
+		int64_t value;
+		uint32_t block, row;
+	} * entries;
+	struct query_index *next;
+};
+
+struct query_table {
+	struct query *query;
+	const struct store_schema *schema;
+	struct store_table *table; /* NULL: the run has none */
+	bool is_asked;             /* by the statement that is under way */
+	int time_column;           /* -1: none */
+	unsigned column_count;
+	struct query_column columns[QUERY_COLUMNS_MAX];
+	struct query_index *indices;
+};
+
+struct query {
+	struct model_run *run;
+	sqlite3 *db;
+	struct arena arena;
+	struct query_table *tables;
+	size_t table_count;
+	struct model_stacks *stacks; /* once asked for */
+	struct map ids;              /* of strings by their text, once asked for */
+	bool has_ids, has_same_texts, has_paths;
+	bool is_declaring;   /* a table function */
+	int64_t deadline_ns; /* 0: none */
+};
+
+/* Is the time up? */
+bool query_is_late(const struct query *q);
+struct query_table *query_table_find(struct query *q, const char *name); /* NULL: none */
+const struct query_column *query_column_find(const struct query_table *t, const char *name);
+/* The id of a text; STORE_NULL: no string is it. false: cannot be told. */
+bool query_string_id(struct query *q, const char *text, size_t n, int64_t *id);
+/* NULL: out of memory or damaged. */
+struct model_stacks *query_stacks(struct query *q);
+/* Needs the paths. */
+int query_load_paths(struct query *q);
+
+/* vtab-columns.c: the columns of a table, and a value of one. */
+int query_columns_make(struct query_table *t);
+const char *query_how_type(enum query_how how); /* "INTEGER" */
+void query_column_result(sqlite3_context *ctx, struct query_table *t, const struct query_column *c,
+		const struct store_batch *batch, size_t row);
+void query_text_result(sqlite3_context *ctx, const struct store_text *text); /* that lives as long as the run */
+
+/* index.c: of a table of at most QUERY_INDEX_BLOCKS blocks; NULL: out of memory or damaged. */
+#define QUERY_INDEX_BLOCKS 16
+const struct query_index *query_index_of(struct query_table *t, int column);
+/* The entries with this value: [*from, return). */
+size_t query_index_find(const struct query_index *x, int64_t value, size_t *from);
+
+/*
+ * vtab.c: what virtual tables do alike. A table is declared by sql (NULL: out of memory) and remembers what it shows;
+ * a cursor begins as a copy of one whose first member is a sqlite3_vtab_cursor, and sqlite3_free ends it.
+ */
+int query_vtab_connect(sqlite3 *db, const char *sql, void *what, sqlite3_vtab **out);
+int query_vtab_disconnect(sqlite3_vtab *v);
+void *query_vtab_what(sqlite3_vtab *v);
+/* The statement ends with the words "name: text". */
+int query_vtab_fail(sqlite3_vtab *v, const char *name, const char *text);
+int query_vtab_open(const void *cursor, size_t bytes, sqlite3_vtab_cursor **out);
+
+/* Modules and functions. */
+extern const sqlite3_module query_table_module, query_frame_module;
+int query_engine_register(struct query *q);    /* engine-vtab.c */
+int query_aggregate_register(struct query *q); /* sql-aggregates.c */
+int query_views_make(struct query *q);         /* views.c */
+int query_authorize(void *arg, int action, const char *a, const char *b, const char *db,
+		const char *view); /* authorizer.c */
+
+#endif

@@ -1,0 +1,270 @@
+/* Conversations with agents; see host-client.h. */
+#include "record/host-client.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "record/host-agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GREETING_MS 60000 /* a person may have to type a password */
+#define ANSWER_MS 20000
+#define GREETING_LINES_MAX 1000 /* what a login shell may say before */
+#define PINGS_MAX (1u << 20)
+#define FILE_BYTES_MAX ((int64_t)1 << 40)
+
+extern char **environ;
+
+static int break_link(struct hostlink *l, int rc)
+{
+	l->is_broken = true;
+	return rc;
+}
+
+static int fill(struct hostlink *l, int timeout_ms)
+{
+	struct pollfd p = { .fd = l->from, .events = POLLIN };
+	l->start = l->end = 0;
+	int n = poll(&p, 1, timeout_ms);
+	if (n <= 0)
+		return break_link(l, err_set(&l->why, ETIMEDOUT, "it does not answer"));
+	ssize_t got = read(l->from, l->bytes, sizeof(l->bytes));
+	if (got <= 0)
+		return break_link(l, err_set(&l->why, EPIPE, "the connection has ended"));
+	l->end = (size_t)got;
+	return 0;
+}
+
+static int get_line(struct hostlink *l, char line[HOSTLINK_LINE_BYTES], int timeout_ms)
+{
+	size_t n = 0;
+	for (;;) {
+		if (l->start == l->end) {
+			int rc = fill(l, timeout_ms);
+			if (rc)
+				return rc;
+		}
+		char c = l->bytes[l->start++];
+		if (c == '\n' || n + 1 == HOSTLINK_LINE_BYTES)
+			break;
+		line[n++] = c;
+	}
+	line[n] = '\0';
+	return 0;
+}
+
+static int get_answer(struct hostlink *l, const char *word, char line[HOSTLINK_LINE_BYTES])
+{
+	int rc = get_line(l, line, ANSWER_MS);
+	if (rc)
+		return rc;
+	if (!strncmp(line, word, strlen(word)))
+		return 0;
+	if (!strncmp(line, "error ", 6))
+		return err_set(&l->why, EIO, "%s", line + 6);
+	return break_link(l, err_set(&l->why, EPROTO, "it answers '%.100s'", line));
+}
+
+__attribute__((format(printf, 2, 3))) static int ask(struct hostlink *l, const char *format, ...)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	va_list ap;
+	if (l->is_broken)
+		return -EPIPE;
+	va_start(ap, format);
+	buf_vaddf(&line, format, ap);
+	va_end(ap);
+	buf_addc(&line, '\n');
+	int rc = fs_write_all(l->to, line.data, line.len);
+	return rc ? break_link(l, err_sys(&l->why, -rc, "the connection has ended")) : 0;
+}
+
+static int start(struct hostlink *l, char *const argv[], struct sonde_err *err)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t mask;
+	int to[2], from[2];
+	if (pipe2(to, O_CLOEXEC))
+		return err_sys(err, errno, "cannot make a pipe");
+	if (pipe2(from, O_CLOEXEC)) {
+		close(to[0]);
+		close(to[1]);
+		return err_sys(err, errno, "cannot make a pipe");
+	}
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+	/* What is typed at the terminal is ours to pass on; every other signal is the remote shell's own. */
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &mask);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	int rc = posix_spawnp(&l->pid, argv[0], &actions, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	close(to[0]);
+	close(from[1]);
+	l->to = to[1];
+	l->from = from[0];
+	if (!rc)
+		return 0;
+	l->pid = 0;
+	return err_sys(err, rc, "cannot execute '%s'", argv[0]);
+}
+
+int hostlink_open(struct hostlink *l, char *const argv[], struct sonde_err *err)
+{
+	char line[HOSTLINK_LINE_BYTES];
+	*l = (struct hostlink){ .to = -1, .from = -1, .is_broken = true };
+	int rc = start(l, argv, err);
+	if (rc)
+		return rc;
+	l->is_broken = false;
+	for (unsigned i = 0; i < GREETING_LINES_MAX; i++) {
+		rc = get_line(l, line, GREETING_MS);
+		if (rc || !strcmp(line, HOST_GREETING))
+			break;
+	}
+	if (rc) {
+		err_set(err, -rc, "%s", l->why.text);
+		err_hint(err, "sonde must be at the same path there, or say --remote PATH");
+	}
+	return rc;
+}
+
+void hostlink_ping(struct hostlink *l, unsigned times)
+{
+	char line[HOSTLINK_LINE_BYTES];
+	for (unsigned i = 0; i < times; i++) {
+		if (l->ping_count == l->ping_cap) {
+			size_t cap = l->ping_cap ? 2 * l->ping_cap : 64;
+			struct clock_ping *more = cap <= PINGS_MAX ? realloc(l->pings, cap * sizeof(*more)) : NULL;
+			if (!more)
+				return;
+			l->pings = more;
+			l->ping_cap = cap;
+		}
+		struct clock_ping p = { .sent_ns = clock_mono_ns() };
+		if (ask(l, "time") || get_answer(l, "time ", line))
+			return;
+		p.received_ns = clock_mono_ns();
+		p.theirs_ns = strtoll(line + strlen("time "), NULL, 10);
+		l->pings[l->ping_count++] = p;
+	}
+}
+
+int hostlink_prepare(struct hostlink *l, const void *bytes, size_t n, char dir[HOSTLINK_LINE_BYTES])
+{
+	char line[HOSTLINK_LINE_BYTES];
+	int rc = ask(l, "prepare %zu", n);
+	if (!rc && fs_write_all(l->to, bytes, n))
+		rc = break_link(l, err_set(&l->why, EPIPE, "the connection has ended"));
+	if (!rc)
+		rc = get_answer(l, "dir ", line);
+	if (!rc)
+		memcpy(dir, line + strlen("dir "), strlen(line) - strlen("dir ") + 1);
+	return rc;
+}
+
+int hostlink_signal(struct hostlink *l, int number)
+{
+	char line[HOSTLINK_LINE_BYTES];
+	int rc = ask(l, "signal %d", number);
+	return rc ? rc : get_answer(l, "ok", line);
+}
+
+int hostlink_lives(struct hostlink *l, pid_t pid)
+{
+	char line[HOSTLINK_LINE_BYTES];
+	int rc = ask(l, "lives %d", (int)pid);
+	if (!rc)
+		rc = get_answer(l, "lives ", line);
+	return rc ? rc : line[strlen("lives ")] == '1';
+}
+
+/* A name that stays below the directory: run.json, or a table. */
+static bool is_name(const char *name)
+{
+	const char *base = !strncmp(name, "tables/", 7) ? name + 7 : name;
+	return *base && *base != '.' && !strchr(base, '/') && (base != name || !strcmp(name, "run.json"));
+}
+
+static int take_bytes(struct hostlink *l, int fd, int64_t left)
+{
+	while (left > 0) {
+		int rc = l->start == l->end ? fill(l, ANSWER_MS) : 0;
+		if (rc)
+			return rc;
+		size_t part = l->end - l->start;
+		part = (int64_t)part < left ? part : (size_t)left;
+		rc = fs_write_all(fd, l->bytes + l->start, part);
+		if (rc)
+			return break_link(l, err_sys(&l->why, -rc, "cannot write its run"));
+		l->start += part;
+		left -= (int64_t)part;
+	}
+	return 0;
+}
+
+static int take_file(struct hostlink *l, int dirfd, char *line)
+{
+	char *name = line + strlen("file "), *blank = strrchr(name, ' ');
+	int64_t bytes = blank ? strtoll(blank + 1, NULL, 10) : -1;
+	if (blank)
+		*blank = '\0';
+	if (bytes < 0 || bytes > FILE_BYTES_MAX || !is_name(name))
+		return break_link(l, err_set(&l->why, EPROTO, "it sends a file '%.100s'", name));
+	CLEANUP(cleanup_fd) int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return break_link(l, err_sys(&l->why, errno, "cannot make '%s'", name));
+	return take_bytes(l, fd, bytes);
+}
+
+int hostlink_fetch(struct hostlink *l, int dirfd)
+{
+	char line[HOSTLINK_LINE_BYTES];
+	int rc = ask(l, "send");
+	if (!rc && mkdirat(dirfd, "tables", 0700))
+		return err_sys(&l->why, errno, "cannot make a directory");
+	while (!rc) {
+		rc = get_line(l, line, ANSWER_MS);
+		if (rc || !strcmp(line, "end"))
+			break;
+		if (!strncmp(line, "error ", 6))
+			rc = err_set(&l->why, EIO, "%s", line + 6);
+		else if (!strncmp(line, "file ", 5))
+			rc = take_file(l, dirfd, line);
+		else
+			rc = break_link(l, err_set(&l->why, EPROTO, "it answers '%.100s'", line));
+	}
+	return rc;
+}
+
+void hostlink_close(struct hostlink *l)
+{
+	char line[HOSTLINK_LINE_BYTES];
+	int status;
+	if (l->pid && !l->is_broken && !ask(l, "bye"))
+		get_answer(l, "ok", line);
+	if (l->to >= 0)
+		close(l->to);
+	if (l->from >= 0)
+		close(l->from);
+	if (l->pid)
+		while (waitpid(l->pid, &status, 0) < 0 && errno == EINTR)
+			;
+	free(l->pings);
+	*l = (struct hostlink){ .to = -1, .from = -1, .is_broken = true };
+}

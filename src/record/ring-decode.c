@@ -1,0 +1,129 @@
+/* Copying and checking records; see ring-decode.h. */
+#include "record/ring-decode.h"
+
+#include <string.h>
+
+static const size_t least_bytes[SONDE_REC_KINDS] = {
+	[SONDE_REC_CALL] = sizeof(struct sonde_rec_call),
+	[SONDE_REC_RUN] = sizeof(struct sonde_rec_call) + 8,
+	[SONDE_REC_EXEC] = sizeof(struct sonde_rec_call),
+	[SONDE_REC_SPAN] = SONDE_NOTE_SHORT_BYTES,
+	[SONDE_REC_INSTANT] = SONDE_NOTE_SHORT_BYTES,
+	[SONDE_REC_COUNTER] = sizeof(struct sonde_rec_note),
+	[SONDE_REC_STEP] = sizeof(struct sonde_rec_note),
+	[SONDE_REC_META] = sizeof(struct sonde_rec_note),
+	[SONDE_REC_FUNC] = SONDE_NOTE_SHORT_BYTES,
+	[SONDE_REC_STRING] = sizeof(struct sonde_rec_def),
+	[SONDE_REC_FILE] = sizeof(struct sonde_rec_def),
+	[SONDE_REC_PROCESS] = sizeof(struct sonde_rec_def),
+	[SONDE_REC_WHO] = sizeof(struct sonde_rec_who),
+	[SONDE_REC_MODULE] = sizeof(struct sonde_rec_def),
+	[SONDE_REC_GPU] = sizeof(struct sonde_rec_gpu),
+	[SONDE_REC_BRIEF] = sizeof(struct sonde_rec_brief),
+};
+
+static bool take_strings(struct view *v, size_t at, unsigned count)
+{
+	if (count > VIEW_STRINGS_MAX)
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		struct sonde_string s;
+		if (at + sizeof(s) > v->len)
+			return false;
+		memcpy(&s, v->bytes + at, sizeof(s));
+		if (s.bytes > v->len - at - sizeof(s))
+			return false;
+		v->strings[i] = (struct store_text){ .data = v->bytes + at + sizeof(s), .bytes = s.bytes };
+		at += (sizeof(s) + s.bytes + 7) & ~(size_t)7;
+	}
+	v->string_count = count;
+	return true;
+}
+
+static bool take_call(struct view *v)
+{
+	const struct sonde_rec_call *c = view_call(v);
+	size_t at = sizeof(*c) + 8 * (size_t)c->args;
+	if (at > v->len)
+		return false;
+	v->args = (const int64_t *)(const void *)(v->bytes + sizeof(*c));
+	v->arg_count = c->args;
+	if (!c->strings)
+		return true;
+	if (at + 8 > v->len)
+		return false;
+	memcpy(&v->base, v->bytes + at, 8);
+	return take_strings(v, at + 8, c->strings);
+}
+
+/*
+ * A brief span is looked at as the span that it is. Field by field: a copy of the whole would
+ * read what was just written in pieces, for which processors wait.
+ */
+static bool take_brief(struct view *v)
+{
+	struct sonde_rec_note *note = (void *)v->bytes;
+	const struct sonde_rec_brief *brief = (const void *)v->bytes;
+	const uint32_t dur_ticks = brief->dur_ticks, category = brief->category;
+	note->name = note->head.call;
+	note->depth = note->head.errnum;
+	note->head.words = SONDE_NOTE_SHORT_BYTES / 8;
+	note->head.kind = SONDE_REC_SPAN;
+	note->head.call = note->head.errnum = 0;
+	note->dur_ticks = dur_ticks;
+	note->category = category;
+	v->len = SONDE_NOTE_SHORT_BYTES;
+	return true;
+}
+
+/* Word by word: most records are short, and are read in such pieces. */
+static void copy_words(char *to, const void *from, size_t words)
+{
+	for (size_t i = 0; i < words; i++)
+		((uint64_t *)(void *)to)[i] = ((const volatile uint64_t *)from)[i];
+}
+
+bool view_take(struct view *v, const void *from, size_t words)
+{
+	v->len = words * 8;
+	v->head = (const void *)v->bytes;
+	v->string_count = v->arg_count = 0;
+	v->base = 0;
+	if (v->len < sizeof(*v->head) || v->len > sizeof(v->bytes))
+		return false;
+	copy_words(v->bytes, from, words);
+	if (v->head->words != words || v->head->kind >= SONDE_REC_KINDS || !least_bytes[v->head->kind] ||
+			v->len < least_bytes[v->head->kind])
+		return false;
+	switch (v->head->kind) {
+	case SONDE_REC_CALL:
+	case SONDE_REC_RUN:
+	case SONDE_REC_EXEC:
+		return take_call(v);
+	case SONDE_REC_STRING:
+	case SONDE_REC_FILE:
+	case SONDE_REC_PROCESS:
+	case SONDE_REC_MODULE:
+		return take_strings(v, sizeof(struct sonde_rec_def), v->head->call);
+	case SONDE_REC_BRIEF:
+		return take_brief(v);
+	default:
+		return true;
+	}
+}
+
+bool view_next_arg(const struct view *v, size_t *at, struct sonde_arg *arg, struct store_text *text)
+{
+	size_t from = sizeof(struct sonde_rec_note) + *at;
+	if (from + sizeof(*arg) > v->len)
+		return false;
+	memcpy(arg, v->bytes + from, sizeof(*arg));
+	*at += sizeof(*arg);
+	if (arg->type != SONDE_ARG_STR)
+		return true;
+	if (arg->value.u > v->len - from - sizeof(*arg))
+		return false;
+	*text = (struct store_text){ .data = v->bytes + from + sizeof(*arg), .bytes = (size_t)arg->value.u };
+	*at += (arg->value.u + 7) & ~(uint64_t)7;
+	return true;
+}

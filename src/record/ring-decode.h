@@ -1,0 +1,62 @@
+/*
+ * view: one record out of a ring, copied and checked.
+ *
+ * The watched program may write anything into its ring at any time. So a record
+ * is copied out first and only the copy is looked at; every count in it is
+ * checked against its length before use.
+ */
+#ifndef SONDE_RECORD_RING_DECODE_H
+#define SONDE_RECORD_RING_DECODE_H
+
+#include "sonde/shm.h"
+#include "store/schema.h"
+
+#include <stdbool.h>
+
+#define VIEW_STRINGS_MAX 4
+
+struct view {
+	_Alignas(8) char bytes[SONDE_RECORD_BYTES_MAX];
+	size_t len;
+	const struct sonde_record *head;
+	/* of calls */
+	const int64_t *args;
+	unsigned arg_count;
+	uint64_t base;
+	/* of calls and definitions */
+	struct store_text strings[VIEW_STRINGS_MAX];
+	unsigned string_count;
+};
+
+/* Copy the record of `words` words at `from` and check it; false when it makes no sense. */
+bool view_take(struct view *v, const void *from, size_t words);
+
+static inline const struct sonde_rec_call *view_call(const struct view *v)
+{
+	return (const void *)v->bytes;
+}
+
+static inline const struct sonde_rec_note *view_note(const struct view *v)
+{
+	return (const void *)v->bytes;
+}
+
+static inline const struct sonde_rec_def *view_def(const struct view *v)
+{
+	return (const void *)v->bytes;
+}
+
+static inline const struct sonde_rec_gpu *view_gpu(const struct view *v)
+{
+	return (const void *)v->bytes;
+}
+
+static inline const struct sonde_rec_who *view_who(const struct view *v)
+{
+	return (const void *)v->bytes;
+}
+
+/* Walk the typed arguments of a note: *at starts at 0; false at the end or at the first that does not fit. */
+bool view_next_arg(const struct view *v, size_t *at, struct sonde_arg *arg, struct store_text *text);
+
+#endif

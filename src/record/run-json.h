@@ -1,0 +1,37 @@
+/* runjson: the text of run.json; doc/format.md lists its keys. */
+#ifndef SONDE_RECORD_RUN_JSON_H
+#define SONDE_RECORD_RUN_JSON_H
+
+#include "base/buf.h"
+#include "probe/probe.h"
+#include "record/drain.h"
+#include "record/record.h"
+
+#include <sys/resource.h>
+
+struct run_facts {
+	const char *state; /* "recording", "complete", "recovered" */
+	const char *name;
+	char *const *argv;                                 /* NULL: unknown */
+	const char *ring;                                  /* where the rings are while recording; NULL later */
+	const char *ring_id;                               /* see ringdir.h */
+	int64_t start_real_ns, start_mono_ns, end_mono_ns; /* end STORE_NULL while recording */
+	bool has_status;
+	int status;
+	int64_t oom_kills;             /* see launch_oom_kills; 0 or less: nothing to tell */
+	uint64_t memory_max_bytes;     /* that it may have; 0: nobody set a limit */
+	const struct drain *drain;     /* NULL before the tracer has run */
+	const struct store_sink *sink; /* when all is written; NULL before */
+	const char *trace_state;       /* "ran", "off", "failed" */
+	const char *trace_reason;      /* NULL when there is nothing to say */
+	uint64_t dropped, filtered, blind;
+	struct probe_set *probes;            /* NULL: there were none */
+	const struct probe_target *observed; /* NULL: a command was run */
+	const struct rusage *usage;          /* of the command and what it waited for; NULL: not known */
+	const struct run_filters *filters;   /* see record.h; NULL: none */
+	int64_t cpu_ns;                      /* what recording cost; STORE_NULL while it goes on */
+};
+
+void runjson_write(struct buf *out, const struct run_facts *f);
+
+#endif

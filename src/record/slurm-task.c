@@ -1,0 +1,183 @@
+/* Tasks of srun that record themselves; see slurm-task.h. The process beside the first is in slurm-task-join.c. */
+#include "record/slurm-task.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "record/slurm-task-private.h"
+#include "record/writers.h"
+#include "store/run-dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MEET_NS 60000000000 /* for the first task to say where */
+#define MEET_PAUSE_NS 50000000
+#define FAILED_S 2
+#define WITHIN "SONDE_STEP" /* in the environment of what a task of a step records */
+#define FAILED '!'          /* begins a link that leads nowhere, with the reason */
+
+static bool number_of(const char *variable, unsigned *out)
+{
+	const char *text = getenv(variable);
+	char *end;
+	unsigned long v = text ? strtoul(text, &end, 10) : 0;
+	if (!text || end == text || *end || v > HOSTS_MAX)
+		return false;
+	*out = (unsigned)v;
+	return true;
+}
+
+bool record_step_find(struct record_step *s)
+{
+	const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID"), *within = getenv(WITHIN);
+	*s = (struct record_step){ .bundle = BUF_INIT, .run = BUF_INIT, .gate = -1 };
+	s->node = getenv("SLURMD_NODENAME");
+	if (!job || !step || !s->node || !number_of("SLURM_PROCID", &s->task) ||
+			!number_of("SLURM_STEP_NUM_TASKS", &s->tasks) || !number_of("SLURM_LOCALID", &s->local))
+		return false;
+	int n = snprintf(s->id, sizeof(s->id), "%s.%s", job, step);
+	return n > 0 && (size_t)n < sizeof(s->id) && !strchr(s->id, '/') && s->tasks > 1 && s->task < s->tasks &&
+			(!within || strcmp(within, s->id) != 0);
+}
+
+/* Beside the bundle that was asked for, or where runs are. */
+static void add_meeting(const struct record_step *s, const char *dir, struct buf *out)
+{
+	const char *slash = dir ? strrchr(dir, '/') : NULL;
+	if (!dir)
+		buf_adds(out, store_runs_dir());
+	else if (slash)
+		buf_add(out, dir, slash == dir ? 1 : (size_t)(slash - dir));
+	else
+		buf_addc(out, '.');
+	buf_addf(out, "/.sonde-step-%s", s->id);
+}
+
+static int make_bundle(struct record_step *s, const struct record_hosts *o, struct sonde_err *err)
+{
+	struct store_run run = STORE_RUN_INIT;
+	int rc = writers_create_run(&run, o->dir, o->name, o->is_forced, err);
+	if (!rc && mkdirat(run.dirfd, "hosts", 0700))
+		rc = err_sys(err, errno, "cannot make '%s/hosts'", run.path);
+	char *whole = rc ? NULL : realpath(run.path, NULL);
+	if (whole)
+		buf_adds(&s->bundle, whole);
+	else if (!rc)
+		rc = err_sys(err, errno, "cannot find '%s'", run.path);
+	free(whole);
+	store_run_release(&run);
+	return rc;
+}
+
+/* The first: makes the bundle, and says where it is or why there is none. */
+static int lead(struct record_step *s, const struct record_hosts *o, const char *meeting, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf word = BUF_INIT;
+	int rc = make_bundle(s, o, err);
+	if (rc)
+		buf_addf(&word, "%c%s", FAILED, err->text);
+	else
+		buf_adds(&word, s->bundle.data);
+	unlink(meeting);
+	if (symlink(word.data, meeting) && !rc)
+		return err_sys(err, errno, "cannot tell the other tasks where the run is by '%s'", meeting);
+	if (rc) {
+		nanosleep(&(struct timespec){ .tv_sec = FAILED_S }, NULL); /* they look many times a second */
+		unlink(meeting);
+	}
+	return rc;
+}
+
+static int follow(struct record_step *s, const char *meeting, struct sonde_err *err)
+{
+	const struct timespec pause = { .tv_nsec = MEET_PAUSE_NS };
+	int64_t until_ns = clock_mono_ns() + MEET_NS;
+	char to[4096];
+	ssize_t n;
+	while ((n = readlink(meeting, to, sizeof(to) - 1)) < 0 && clock_mono_ns() < until_ns)
+		nanosleep(&pause, NULL);
+	if (n <= 0) {
+		err_set(err, ETIMEDOUT, "the first task of this step has not made its run: there is no '%s' on %s",
+				meeting, s->node);
+		err_hint(err, "all nodes must see one directory: say -o DIR on a file system that they share");
+		return -ETIMEDOUT;
+	}
+	to[n] = '\0';
+	if (*to == FAILED)
+		return err_set(err, EIO, "the first task of this step: %s", to + 1);
+	buf_adds(&s->bundle, to);
+	return 0;
+}
+
+static int note(const struct record_step *s, int status, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf path = BUF_INIT;
+	char text[512];
+	buf_addf(&path, "%s/hosts/" STEP_TASK_FILE, s->bundle.data, s->task);
+	int n = snprintf(text, sizeof(text), "%s %u %d %d\n", s->node, s->local, (int)getpid(), status);
+	return fs_replace_file(AT_FDCWD, path.data, text, (size_t)n, err);
+}
+
+static int start_helper(struct record_step *s, const struct record_hosts *o, const char *meeting, struct sonde_err *err)
+{
+	int gate[2];
+	if (pipe2(gate, O_CLOEXEC))
+		return err_sys(err, errno, "cannot make a pipe");
+	s->helper = fork();
+	if (!s->helper) {
+		close(gate[1]);
+		_exit(step_join(s, o, meeting, gate[0]));
+	}
+	close(gate[0]);
+	s->gate = gate[1];
+	return s->helper < 0 ? err_sys(err, errno, "cannot fork") : 0;
+}
+
+int record_step_begin(struct record_step *s, const struct record_hosts *o, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf meeting = BUF_INIT;
+	add_meeting(s, o->dir, &meeting);
+	int rc = s->task ? follow(s, meeting.data, err) : lead(s, o, meeting.data, err);
+	if (!rc)
+		rc = note(s, -1, err);
+	if (!rc && !s->task)
+		rc = start_helper(s, o, meeting.data, err);
+	if (rc)
+		return rc;
+	buf_addf(&s->run, "%s/hosts/", s->bundle.data);
+	step_add_place(&s->run, s->task, s->node);
+	setenv(WITHIN, s->id, 1);
+	return 0;
+}
+
+int record_step_end(struct record_step *s, int exit_code, struct sonde_err *err)
+{
+	int status = 0, rc = s->bundle.len ? note(s, exit_code, err) : 0;
+	if (s->gate < 0)
+		return rc;
+	close(s->gate);
+	s->gate = -1;
+	while (waitpid(s->helper, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!status || rc)
+		return rc;
+	err_set(err, EIO, "the runs of the tasks are in '%s', but could not be joined", s->bundle.data);
+	err_hint(err, "sonde join %s tries again", s->bundle.data);
+	return -EIO;
+}
+
+void record_step_release(struct record_step *s)
+{
+	if (s->gate >= 0)
+		close(s->gate);
+	buf_release(&s->bundle);
+	buf_release(&s->run);
+}

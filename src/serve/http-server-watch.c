@@ -1,0 +1,142 @@
+/*
+ * A thread that looks at every connection four times a second: those that take
+ * too long to ask or to listen are cut, streams are asked for news.
+ * libmicrohttpd's own timeout starts anew with each byte, so it cannot do this.
+ */
+#include "serve/http-server-private.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define NS_PER_SECOND ((int64_t)1000000000)
+
+static int64_t limit_ns(const struct guard_line *line)
+{
+	switch (line->state) {
+	case GUARD_WAITS:
+		return line->guard->options.request_seconds * NS_PER_SECOND;
+	case GUARD_ANSWERS:
+		return GUARD_REPLY_SECONDS * NS_PER_SECOND;
+	default:
+		return INT64_MAX;
+	}
+}
+
+static void look_at(struct guard_line *line, int64_t now_ns)
+{
+	if (now_ns - line->since_ns > limit_ns(line)) {
+		shutdown(line->fd, SHUT_RDWR); /* the daemon sees the end and closes */
+		line->state = GUARD_CUT;
+	}
+	if (line->is_suspended) {
+		line->is_suspended = false;
+		MHD_resume_connection(line->connection);
+	}
+}
+
+static void look_at_all(struct guard *g)
+{
+	int64_t now_ns = clock_mono_ns();
+
+	for (struct guard_line *line = g->lines; line; line = line->next)
+		look_at(line, now_ns);
+}
+
+static void *watch(void *arg)
+{
+	struct guard *g = arg;
+	struct timespec until;
+
+	pthread_mutex_lock(&g->lock);
+	while (!g->is_stopping) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += GUARD_TICK_MS * 1000000L;
+		if (until.tv_nsec >= NS_PER_SECOND) {
+			until.tv_nsec -= NS_PER_SECOND;
+			until.tv_sec++;
+		}
+		pthread_cond_timedwait(&g->wake, &g->lock, &until);
+		look_at_all(g);
+	}
+	pthread_mutex_unlock(&g->lock);
+	return NULL;
+}
+
+int guard_watch_start(struct guard *g, struct sonde_err *err)
+{
+	pthread_condattr_t attr;
+	int rc;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&g->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	rc = pthread_create(&g->watch, NULL, watch, g);
+	if (rc)
+		return err_sys(err, rc, "cannot start a thread");
+	g->has_watch = true;
+	return 0;
+}
+
+void guard_watch_stop(struct guard *g)
+{
+	if (!g->has_watch)
+		return;
+	pthread_mutex_lock(&g->lock);
+	g->is_stopping = true;
+	pthread_cond_signal(&g->wake);
+	pthread_mutex_unlock(&g->lock);
+	pthread_join(g->watch, NULL);
+	pthread_cond_destroy(&g->wake);
+	g->has_watch = false;
+}
+
+void guard_line_state(struct guard_line *line, int state)
+{
+	if (!line)
+		return;
+	pthread_mutex_lock(&line->guard->lock);
+	if (line->state != GUARD_CUT)
+		line->state = state;
+	line->since_ns = clock_mono_ns();
+	pthread_mutex_unlock(&line->guard->lock);
+}
+
+static void add(struct guard *g, struct MHD_Connection *c, void **place)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct guard_line *line = info ? calloc(1, sizeof(*line)) : NULL;
+
+	if (!line)
+		return;
+	*line = (struct guard_line){ .guard = g, .connection = c, .fd = info->connect_fd, .since_ns = clock_mono_ns() };
+	pthread_mutex_lock(&g->lock);
+	line->next = g->lines;
+	line->place = &g->lines;
+	if (line->next)
+		line->next->place = &line->next;
+	g->lines = line;
+	pthread_mutex_unlock(&g->lock);
+	*place = line;
+}
+
+static void drop(struct guard *g, struct guard_line *line)
+{
+	pthread_mutex_lock(&g->lock);
+	*line->place = line->next;
+	if (line->next)
+		line->next->place = line->place;
+	pthread_mutex_unlock(&g->lock);
+	free(line);
+}
+
+void guard_notify_connection(void *arg, struct MHD_Connection *c, void **place,
+		enum MHD_ConnectionNotificationCode code)
+{
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		add(arg, c, place);
+	else if (*place)
+		drop(arg, *place);
+}

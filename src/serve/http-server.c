@@ -1,0 +1,286 @@
+/*
+ * The guard; see http-server.h. Requests arrive here from libmicrohttpd, are checked
+ * by their headers before a byte of their body is taken, and go to handlers.
+ */
+#include "serve/http-server-private.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define THREADS 4
+
+static const struct guard_endpoint *find_endpoint(const struct guard *g, const char *method, const char *path,
+		bool *has_path)
+{
+	bool is_head = strcmp(method, "HEAD") == 0;
+
+	*has_path = false;
+	for (const struct guard_endpoint *e = g->options.endpoints; e->method; e++) {
+		if (e->flags & GUARD_BELOW ? strncmp(e->path, path, strlen(e->path)) != 0 : strcmp(e->path, path) != 0)
+			continue;
+		*has_path = true;
+		if (strcmp(e->method, is_head ? "GET" : method) == 0)
+			return e;
+	}
+	return NULL;
+}
+
+static struct guard_line *line_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static struct guard_request *begin(struct guard *g, struct MHD_Connection *c, const char *url)
+{
+	struct guard_request *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->guard = g;
+	r->connection = c;
+	r->line = line_of(c);
+	buf_init(&r->body, GUARD_BODY_BYTES_MAX);
+	snprintf(r->path, sizeof(r->path), "%s", strlen(url) < sizeof(r->path) ? url : "/..");
+	return r;
+}
+
+/* Everything that headers tell. 0, or the status that refuses. */
+static int admit(struct guard_request *r, const char *method, struct sonde_err *err)
+{
+	bool has_path;
+
+	if (!guard_is_clean_path(r->path)) {
+		err_set(err, EINVAL, "this path is not clean");
+		return MHD_HTTP_BAD_REQUEST;
+	}
+	r->endpoint = find_endpoint(r->guard, method, r->path, &has_path);
+	int status = guard_check(r->guard, r->connection, r->endpoint, err);
+
+	if (status || r->endpoint)
+		return status;
+	err_set(err, ENOENT, has_path ? "'%s' does not take %s" : "there is no '%s' here", r->path, method);
+	return has_path ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND;
+}
+
+/* A token in the URL of a page becomes the cookie, and the URL loses it: 303 to the same path. */
+static bool swap_token(struct guard_request *r, struct guard_reply *reply)
+{
+	const char *token = guard_request_arg(r, "token");
+
+	if (!token || !(r->endpoint->flags & GUARD_PAGE) || !guard_take_token(r->guard, token))
+		return false;
+	reply->status = MHD_HTTP_SEE_OTHER;
+	reply->location = r->path;
+	return true;
+}
+
+static int status_of(int rc)
+{
+	static const struct {
+		int errnum, status;
+	} rows[] = {
+		{ EINVAL, MHD_HTTP_BAD_REQUEST },
+		{ EACCES, MHD_HTTP_FORBIDDEN },
+		{ ENOENT, MHD_HTTP_NOT_FOUND },
+		{ E2BIG, MHD_HTTP_CONTENT_TOO_LARGE },
+		{ EBUSY, MHD_HTTP_SERVICE_UNAVAILABLE },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].errnum == -rc)
+			return rows[i].status;
+	return MHD_HTTP_INTERNAL_SERVER_ERROR;
+}
+
+static enum MHD_Result handle(struct guard_request *r)
+{
+	struct guard_reply reply = { .body = BUF_INIT };
+	struct sonde_err err = SONDE_ERR_INIT;
+
+	if (r->is_too_long) {
+		err_set(&err, E2BIG, "the body is longer than %zu bytes", GUARD_BODY_BYTES_MAX);
+		return guard_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, &err);
+	}
+	if (!swap_token(r, &reply)) {
+		int rc = r->endpoint->handle(r->guard->options.arg, r, &reply, &err);
+
+		if (rc == 0)
+			rc = buf_error(&reply.body);
+		if (rc < 0) {
+			buf_release(&reply.body);
+			return guard_refuse(r, status_of(rc), &err);
+		}
+	}
+	return guard_send(r, &reply);
+}
+
+static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *url, const char *method,
+		const char *version, const char *upload, size_t *upload_bytes, void **place)
+{
+	struct guard_request *r = *place;
+	struct sonde_err err = SONDE_ERR_INIT;
+	int status;
+
+	if (r && *upload_bytes) {
+		buf_add(&r->body, upload, *upload_bytes);
+		r->is_too_long |= buf_error(&r->body) < 0;
+		*upload_bytes = 0;
+		return MHD_YES;
+	}
+	if (r) {
+		guard_line_state(r->line, GUARD_ANSWERS);
+		return handle(r);
+	}
+	r = *place = begin(arg, c, url);
+	if (!r)
+		return MHD_NO;
+	status = admit(r, method, &err);
+	if (!status)
+		return MHD_YES;
+	guard_line_state(r->line, GUARD_ANSWERS);
+	return guard_refuse(r, status, &err);
+}
+
+static void completed(void *arg, struct MHD_Connection *c, void **place, enum MHD_RequestTerminationCode code)
+{
+	struct guard_request *r = *place;
+
+	if (!r)
+		return;
+	guard_line_state(r->line, GUARD_WAITS);
+	buf_release(&r->body);
+	free(r);
+	*place = NULL;
+}
+
+static void say_nothing(void *arg, const char *format, va_list ap) {}
+
+static int start_daemon(struct guard *g, struct sonde_err *err)
+{
+	g->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
+					MHD_USE_ITC,
+			0, NULL, NULL, answer, g, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+			MHD_OPTION_LISTEN_SOCKET, g->fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)GUARD_CONNECTIONS_MAX,
+			MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)GUARD_HEADER_BYTES_MAX, MHD_OPTION_THREAD_POOL_SIZE,
+			(unsigned)THREADS, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+			guard_notify_connection, g, MHD_OPTION_END);
+	if (!g->daemon)
+		return err_set(err, EIO, "cannot start the HTTP server");
+	g->fd = -1; /* the daemon closes it */
+	return 0;
+}
+
+static int set_up(struct guard *g, struct sonde_err *err)
+{
+	int rc = guard_make_token(g->session, err);
+
+	if (rc == 0)
+		rc = guard_listen(g, err);
+	if (rc < 0)
+		return rc;
+	snprintf(g->cookie, sizeof(g->cookie), "sonde_%u", g->port);
+	rc = guard_watch_start(g, err);
+	return rc < 0 ? rc : start_daemon(g, err);
+}
+
+int guard_start(struct guard **out, const struct guard_options *options, struct sonde_err *err)
+{
+	struct guard *g = calloc(1, sizeof(*g));
+	int rc;
+
+	if (!g)
+		return err_sys(err, ENOMEM, "cannot start the HTTP server");
+	g->options = *options;
+	if (!g->options.request_seconds)
+		g->options.request_seconds = GUARD_REQUEST_SECONDS;
+	g->fd = -1;
+	pthread_mutex_init(&g->lock, NULL);
+	rc = set_up(g, err);
+	if (rc < 0) {
+		guard_stop(g);
+		return rc;
+	}
+	*out = g;
+	return 0;
+}
+
+void guard_stop(struct guard *g)
+{
+	if (!g)
+		return;
+	guard_watch_stop(g);
+	if (g->daemon)
+		MHD_stop_daemon(g->daemon);
+	if (g->fd >= 0)
+		close(g->fd);
+	if (g->unix_path)
+		unlink(g->unix_path);
+	free(g->unix_path);
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+}
+
+unsigned guard_port(const struct guard *g)
+{
+	return g->port;
+}
+
+/* Tokens move up; the last place is the newest. */
+static void keep_token(struct guard *g, const char token[GUARD_TOKEN_BYTES])
+{
+	pthread_mutex_lock(&g->lock);
+	memmove(g->tokens[0], g->tokens[1], sizeof(g->tokens) - sizeof(g->tokens[0]));
+	memcpy(g->tokens[GUARD_TOKENS_MAX - 1], token, GUARD_TOKEN_BYTES);
+	pthread_mutex_unlock(&g->lock);
+}
+
+int guard_url(struct guard *g, struct buf *out, struct sonde_err *err)
+{
+	char token[GUARD_TOKEN_BYTES];
+	bool is_six = strchr(g->address, ':') != NULL;
+	int rc;
+
+	if (g->unix_path) {
+		buf_addf(out, "http+unix:%s", g->unix_path);
+		return buf_error(out);
+	}
+	rc = guard_make_token(token, err);
+	if (rc < 0)
+		return rc;
+	keep_token(g, token);
+	buf_addf(out, "http://%s%s%s:%u/?token=%s", is_six ? "[" : "", g->address, is_six ? "]" : "", g->port, token);
+	return buf_error(out);
+}
+
+const char *guard_request_path(const struct guard_request *r)
+{
+	return r->path;
+}
+
+const char *guard_request_arg(const struct guard_request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *guard_request_header(const struct guard_request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+}
+
+const struct buf *guard_request_body(const struct guard_request *r)
+{
+	return &r->body;
+}
+
+struct guard *guard_request_guard(const struct guard_request *r)
+{
+	return r->guard;
+}

@@ -1,0 +1,220 @@
+/* A run as one file; see report-file.h. */
+#include <jansson.h>
+
+#include "serve/run-api-private.h"
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "serve/page.h"
+#include "serve/report-file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_BINS 2048 /* of the coarsest resolution, at least */
+#define FINER 8
+#define LEVELS_MAX 6
+#define BIN_NS_MIN 64
+#define LANES_MAX 8192
+
+static const char head[] = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+			   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+			   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+			   "'unsafe-inline'; "
+			   "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">\n"
+			   "<meta name=\"color-scheme\" content=\"light dark\">\n<title>sonde</title>\n"
+			   "<link rel=\"icon\" href=\"data:,\">\n<style>";
+
+/* The arguments of a question, as pairs ended by NULL. */
+static const char *get_pair(const void *arg, const char *name)
+{
+	for (const char *const *pair = arg; *pair; pair += 2)
+		if (strcmp(pair[0], name) == 0)
+			return pair[1];
+	return NULL;
+}
+
+/* JSON inside a script: no text of a run may end it. */
+static void add_json(struct buf *out, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t plain = strcspn(text + i, "<");
+
+		if (plain > n - i)
+			plain = n - i;
+		buf_add(out, text + i, plain);
+		i += plain;
+		if (i < n)
+			buf_adds(out, "\\u003c");
+	}
+}
+
+/* "key": what the view answers; null when it cannot. */
+static void add_answer(struct view *v, struct buf *out, const char *key, const char *name, const char *const *pairs)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct view_query q = { .get = get_pair, .arg = pairs };
+
+	buf_addf(out, ",\n\"%s\":", key);
+	if (view_ask(v, view_answer_find(name), &q, &text, NULL) == 0)
+		add_json(out, text.data, text.len);
+	else
+		buf_adds(out, "null");
+}
+
+static void add_base64(struct buf *out, const uint8_t *at, size_t n)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		size_t left = n - i < 3 ? n - i : 3;
+		uint32_t three = (uint32_t)at[i] << 16 | (left > 1 ? (uint32_t)at[i + 1] << 8 : 0) |
+				(left > 2 ? at[i + 2] : 0u);
+		char four[4] = { digits[three >> 18], digits[three >> 12 & 63],
+			left > 1 ? digits[three >> 6 & 63] : '=', left > 2 ? digits[three & 63] : '=' };
+
+		buf_add(out, four, sizeof(four));
+	}
+}
+
+struct lanes {
+	uint32_t slices[LANES_MAX], points[VIEW_LANES_MAX];
+	size_t slice_count, point_count;
+};
+
+static void find_lanes(const struct view *v, struct lanes *l)
+{
+	size_t count;
+	const struct pyramid_lane *lanes = pyramid_lanes(v->pyramid, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (lanes[i].key.kind == PYRAMID_SLICES && l->slice_count < LANES_MAX)
+			l->slices[l->slice_count++] = (uint32_t)i;
+		else if (lanes[i].key.kind == PYRAMID_POINTS && l->point_count < VIEW_LANES_MAX)
+			l->points[l->point_count++] = (uint32_t)i;
+	}
+}
+
+static int64_t first_bin(const struct view *v)
+{
+	int64_t bin_ns = BIN_NS_MIN;
+
+	while (v->duration_ns / bin_ns > FIRST_BINS)
+		bin_ns *= 2;
+	return bin_ns;
+}
+
+/* Resolutions from the coarsest on, until the room is used; the last bin is left in *bin_ns. */
+static void add_levels(const struct view *v, const struct lanes *l, uint64_t room, struct buf *out, int64_t *bin_ns)
+{
+	struct view_window w = { v->start_ns, v->start_ns + v->duration_ns + 1 };
+	uint64_t used = 0;
+
+	buf_adds(out, ",\n\"slices\":[");
+	for (int level = 0; level < LEVELS_MAX; level++) {
+		CLEANUP(buf_release) struct buf bytes = BUF_INIT;
+		int64_t bin = level ? *bin_ns / FINER : *bin_ns;
+
+		if (bin < BIN_NS_MIN || view_write_slices(v, &w, bin, l->slices, l->slice_count, &bytes) < 0)
+			break;
+		used += bytes.len / 3 * 4;
+		if (level && used > room)
+			break;
+		*bin_ns = bin;
+		buf_addf(out, "%s{\"bin\":%lld,\"data\":\"", level ? "," : "", (long long)bin);
+		add_base64(out, (const uint8_t *)bytes.data, bytes.len);
+		buf_adds(out, "\"}");
+	}
+	buf_addc(out, ']');
+}
+
+static int keep_node(void *arg, const struct pyramid_node *node)
+{
+	return map_put_int(arg, node->name, NULL) ? 0 : -ENOMEM;
+}
+
+static int keep_slice(void *arg, const struct pyramid_slice *slice)
+{
+	return map_put_int(arg, slice->name, NULL) ? 0 : -ENOMEM;
+}
+
+/* Every name that the slices of the finest resolution can have. */
+static void add_names(struct view *v, const struct lanes *l, int64_t bin_ns, struct buf *out)
+{
+	struct map names = MAP_INIT;
+	struct pyramid_visit visit = { .from_ns = INT64_MIN,
+		.to_ns = INT64_MAX,
+		.resolution_ns = bin_ns,
+		.arg = &names,
+		.node = keep_node,
+		.slice = keep_slice };
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	size_t count;
+	const struct pyramid_lane *lanes = pyramid_lanes(v->pyramid, &count);
+
+	for (size_t i = 0; i < l->slice_count; i++)
+		if (lanes[l->slices[i]].key.what != MODEL_LANE_STEPS &&
+				lanes[l->slices[i]].key.what != MODEL_LANE_SAMPLES)
+			pyramid_visit(v->pyramid, l->slices[i], &visit);
+	view_write_names(v, &names, &text);
+	buf_adds(out, ",\n\"names\":");
+	add_json(out, text.data, text.len);
+	map_release(&names);
+}
+
+static void add_counters(struct view *v, const struct lanes *l, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf list = BUF_INIT;
+
+	for (size_t i = 0; i < l->point_count; i++)
+		buf_addf(&list, "%s%u", i ? "," : "", l->points[i]);
+	add_answer(v, out, "counters", "counters", (const char *const[]){ "lanes", list.data, NULL });
+}
+
+static int add_data(struct view *v, uint64_t room, struct buf *out)
+{
+	static const char *const none[] = { NULL };
+	CLEANUP(cleanup_free) struct lanes *l = calloc(1, sizeof(*l));
+	int64_t bin_ns = first_bin(v);
+
+	if (!l)
+		return -ENOMEM;
+	find_lanes(v, l);
+	buf_adds(out, "{\"sonde_report\":1");
+	add_answer(v, out, "run", "run", none);
+	add_answer(v, out, "tracks", "tracks", none);
+	add_answer(v, out, "stats", "stats", (const char *const[]){ "limit", "1000", NULL });
+	add_answer(v, out, "io", "io", (const char *const[]){ "limit", "1000", NULL });
+	add_answer(v, out, "steps", "steps", none);
+	add_answer(v, out, "flame", "flame", none);
+	buf_adds(out, ",\n\"flames\":{\"source\":null");
+	add_answer(v, out, "cpu", "flame", (const char *const[]){ "source", "cpu", NULL });
+	add_answer(v, out, "offcpu", "flame", (const char *const[]){ "source", "offcpu", NULL });
+	buf_addc(out, '}');
+	add_answer(v, out, "summary", "summary", none);
+	add_answer(v, out, "flows", "flows", none);
+	add_answer(v, out, "network", "network", none);
+	add_counters(v, l, out);
+	add_levels(v, l, room, out, &bin_ns);
+	add_names(v, l, bin_ns, out);
+	buf_adds(out, "}");
+	return 0;
+}
+
+int report_write(struct view *v, uint64_t events_bytes, struct buf *out, struct sonde_err *err)
+{
+	const struct page_file *css = page_find("/app.css"), *js = page_find("/app.js");
+	int rc = page_check(err);
+
+	if (rc)
+		return rc;
+	buf_adds(out, head);
+	buf_add(out, css->bytes, css->count);
+	buf_adds(out, "</style>\n<div id=\"app\"></div>\n<script type=\"application/json\" id=\"sonde-data\">\n");
+	rc = add_data(v, events_bytes, out);
+	buf_adds(out, "\n</script>\n<script>");
+	buf_add(out, js->bytes, js->count);
+	buf_adds(out, "</script>\n</html>\n");
+	return rc < 0 || buf_error(out) < 0 ? err_sys(err, ENOMEM, "cannot write the report") : 0;
+}

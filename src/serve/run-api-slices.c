@@ -1,0 +1,326 @@
+/*
+ * Lanes as the timeline draws them: at most one item a bin.
+ *
+ * The window is cut into bins. A slice at least a bin long is an item of its
+ * own; shorter ones that begin in the same bin become a cell: how busy it is,
+ * and the name of the longest. Lane after lane, little-endian:
+ *
+ *   u32 'SLC2', u32 lanes, i64 from_ns, i64 unit_ns (an eighth of a bin)
+ *   lane: u32 number, u32 items, u32 bytes, then that many bytes:
+ *   item: varint gap << 2 | kind, in units since the end of the item before (the first: since from), then
+ *         0, a slice:  varint length in units, varint name
+ *         1, a cell:   u8 busy of 255, varint name; up to the end of its bin
+ *         2, a run:    varint bins, u8 busy of 255, varint name; cells that are alike, from the start of a bin
+ *
+ * Where events are shorter than a bin and many, those of a node are spread evenly over its bins: a run. In a window of
+ * few events they must be many in each bin; in one of very many, as many as bins, and neighbours are taken together, so
+ * that no window costs more than its pixels.
+ */
+#include "serve/run-api-private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define UNITS_SHIFT 3
+#define UNITS (1 << UNITS_SHIFT) /* of a bin */
+#define MAGIC 0x32434c53u
+#define BYTES 4096
+#define WIDE 16 /* bins that a run may cover where there are very many events */
+#define FEW_WIDE 4
+#define FEW_DENSE 4 /* events in each bin of a run where there are few */
+#define FEW 150000  /* events in a window */
+#define LONG 3      /* bins that an event is drawn for itself from where there are very many */
+#define ITEM_BYTES_MAX 32
+
+enum { SLICE, CELL, RUN };
+
+struct raster {
+	struct buf *out;
+	int64_t from_ns, to_ns, bin_ns, unit_ns;
+	int64_t at; /* in units: the end of the last item */
+	uint32_t items;
+	int shift; /* of a bin that is a power of two; -1: it is none */
+	double per_bin;
+	bool is_full; /* there are very many events in the window */
+	/* bytes on their way to out: a call for each would cost more than all else */
+	char bytes[BYTES];
+	size_t filled;
+	/* the cell being gathered; bin -1: none */
+	int64_t cell, busy_ns, longest_ns;
+	uint32_t name;
+};
+
+static void flush(struct raster *r)
+{
+	buf_add(r->out, r->bytes, r->filled);
+	r->filled = 0;
+}
+
+static inline void add_varint(struct raster *r, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		r->bytes[r->filled++] = (char)(v | 0x80);
+	r->bytes[r->filled++] = (char)v;
+}
+
+/* How many whole bins lie before an instant, and how many units. */
+static inline int64_t bins_before(const struct raster *r, int64_t ns)
+{
+	return r->shift >= 0 ? ns >> r->shift : ns / r->bin_ns;
+}
+
+static inline int64_t units_before(const struct raster *r, int64_t ns)
+{
+	return r->shift >= 0 ? ns >> (r->shift - UNITS_SHIFT) : ns / r->unit_ns;
+}
+
+static void add_start(struct raster *r, int64_t start, unsigned kind)
+{
+	int64_t gap = start > r->at ? start - r->at : 0;
+
+	if (r->filled + ITEM_BYTES_MAX > BYTES)
+		flush(r);
+	add_varint(r, (uint64_t)gap << 2 | kind);
+	r->at += gap;
+	r->items++;
+}
+
+/* How busy of 255; something is never nothing. */
+static void add_busy(struct raster *r, double share)
+{
+	int busy = share >= 1 ? 255 : (int)(share * 255);
+
+	r->bytes[r->filled++] = (char)(busy > 0 ? busy : 1);
+}
+
+static void flush_cell(struct raster *r)
+{
+	int64_t start = r->cell * UNITS, end = start + UNITS;
+
+	if (r->cell < 0)
+		return;
+	if (r->at < end) { /* else a slice that began before covers it */
+		add_start(r, start, CELL);
+		add_busy(r, (double)r->busy_ns * r->per_bin);
+		add_varint(r, r->name);
+		r->at = end;
+	}
+	r->cell = -1;
+}
+
+static void gather(struct raster *r, int64_t start_ns, int64_t busy_ns, int64_t longest_ns, uint32_t name)
+{
+	int64_t bin = start_ns <= r->from_ns ? 0 : bins_before(r, start_ns - r->from_ns);
+
+	if (bin != r->cell) {
+		flush_cell(r);
+		r->cell = bin;
+		r->busy_ns = 0;
+		r->longest_ns = -1;
+	}
+	if (__builtin_add_overflow(r->busy_ns, busy_ns, &r->busy_ns))
+		r->busy_ns = INT64_MAX;
+	if (longest_ns > r->longest_ns) {
+		r->longest_ns = longest_ns;
+		r->name = name;
+	}
+}
+
+/* Bins [first, end) that are alike. What an earlier slice covers is left out. */
+static void add_run(struct raster *r, int64_t first, int64_t end, double share, uint32_t name)
+{
+	flush_cell(r);
+	if (first * UNITS < r->at)
+		first = (r->at + UNITS - 1) / UNITS;
+	if (end <= first)
+		return;
+	add_start(r, first * UNITS, RUN);
+	add_varint(r, (uint64_t)(end - first));
+	add_busy(r, share);
+	add_varint(r, name);
+	r->at = end * UNITS;
+}
+
+/* Many short events over a few bins: each bin gets its share, as if they were spread evenly. */
+static void spread(struct raster *r, const struct pyramid_node *node, int64_t span_ns)
+{
+	double share = (double)node->busy_ns / (double)span_ns;
+	int64_t from_ns = node->start_ns > r->from_ns ? node->start_ns : r->from_ns;
+	int64_t to_ns = node->end_ns < r->to_ns ? node->end_ns : r->to_ns;
+	int64_t first = bins_before(r, from_ns - r->from_ns), last = bins_before(r, to_ns - r->from_ns);
+	int64_t edge_ns = r->from_ns + (first + 1) * r->bin_ns;
+
+	if (last <= first) {
+		gather(r, from_ns, (int64_t)((double)(to_ns - from_ns) * share), node->longest_ns, node->name);
+		return;
+	}
+	gather(r, from_ns, (int64_t)((double)(edge_ns - from_ns) * share), node->longest_ns, node->name);
+	if (last > first + 1)
+		add_run(r, first + 1, last, share, node->name);
+	edge_ns = r->from_ns + last * r->bin_ns;
+	if (to_ns > edge_ns)
+		gather(r, edge_ns, (int64_t)((double)(to_ns - edge_ns) * share), node->longest_ns, node->name);
+}
+
+/*
+ * Are its events so short and so many that where each of them lies does not matter? Nor does it where one long event is
+ * nearly all there is.
+ */
+static bool is_even(const struct raster *r, const struct pyramid_node *node, int64_t span_ns)
+{
+	int64_t bins = bins_before(r, span_ns), long_ns = LONG * r->bin_ns;
+
+	return r->is_full ? (node->longest_ns < long_ns || span_ns - node->longest_ns < long_ns) &&
+					(int64_t)node->count >= bins
+			  : node->longest_ns < r->bin_ns && (int64_t)node->count >= FEW_DENSE * bins;
+}
+
+/*
+ * A node in one bin is part of its cell; a wider one is gone into unless its events are too many to be told apart. What
+ * was merged (no children) is so.
+ */
+static int on_node(void *arg, const struct pyramid_node *node)
+{
+	struct raster *r = arg;
+	int64_t span_ns = node->end_ns - node->start_ns;
+
+	if (span_ns <= r->bin_ns)
+		gather(r, node->start_ns, node->busy_ns, node->longest_ns, node->name);
+	else if (!node->children || is_even(r, node, span_ns))
+		spread(r, node, span_ns);
+	else
+		return PYRAMID_DEEPER;
+	return 0;
+}
+
+static int on_slice(void *arg, const struct pyramid_slice *s)
+{
+	struct raster *r = arg;
+	int64_t end_ns, start, end;
+
+	if (s->dur_ns < r->bin_ns) {
+		gather(r, s->start_ns, s->dur_ns, s->dur_ns, s->name);
+		return 0;
+	}
+	flush_cell(r);
+	if (__builtin_add_overflow(s->start_ns, s->dur_ns, &end_ns) || end_ns > r->to_ns)
+		end_ns = r->to_ns;
+	start = s->start_ns <= r->from_ns ? 0 : units_before(r, s->start_ns - r->from_ns);
+	end = units_before(r, end_ns - r->from_ns + r->unit_ns - 1);
+	if (start < r->at)
+		start = r->at;
+	if (end <= start)
+		return 0;
+	add_start(r, start, SLICE);
+	add_varint(r, (uint64_t)(end - start));
+	add_varint(r, s->name);
+	r->at = end;
+	return 0;
+}
+
+static void put_u32(struct buf *out, size_t place, uint32_t v)
+{
+	if (buf_error(out) == 0)
+		memcpy(out->data + place, &v, sizeof(v));
+}
+
+static int add_lane(const struct view *v, struct raster *r, uint32_t lane)
+{
+	int64_t wide = r->is_full ? WIDE : FEW_WIDE;
+	struct pyramid_visit visit = { .from_ns = r->from_ns,
+		.to_ns = r->to_ns,
+		.resolution_ns = r->bin_ns > INT64_MAX / wide ? r->bin_ns : wide * r->bin_ns,
+		.merge_long_ns = LONG * r->bin_ns,
+		.merge_gap_ns = r->is_full ? r->bin_ns : 0,
+		.arg = r,
+		.node = on_node,
+		.slice = on_slice };
+	uint32_t head[3] = { lane, 0, 0 };
+	size_t place = r->out->len;
+	int rc;
+
+	r->at = 0;
+	r->items = 0;
+	r->cell = -1;
+	buf_add(r->out, head, sizeof(head));
+	rc = pyramid_visit(v->pyramid, lane, &visit);
+	flush_cell(r);
+	flush(r);
+	put_u32(r->out, place + 4, r->items);
+	put_u32(r->out, place + 8, (uint32_t)(r->out->len - place - sizeof(head)));
+	return rc;
+}
+
+int view_query_bins(const struct view *v, const struct view_query *q, struct view_window *w, int64_t *bin_ns,
+		struct sonde_err *err)
+{
+	int rc = view_query_window(v, q, w, err);
+
+	if (rc < 0)
+		return rc;
+	*bin_ns = (w->to_ns - w->from_ns) / 1024 / UNITS * UNITS + UNITS;
+	rc = view_query_int(q, "bin", UNITS, INT64_MAX / 4, bin_ns, err);
+	if (rc < 0)
+		return rc;
+	if (*bin_ns % UNITS)
+		return err_set(err, EINVAL, "'bin' must be a multiple of %d ns", UNITS);
+	if ((w->to_ns - w->from_ns) / *bin_ns > VIEW_BINS_MAX)
+		return err_set(err, EINVAL, "this window has more than %d bins", VIEW_BINS_MAX);
+	return 0;
+}
+
+/* About how many events of these lanes there are in the window, as if each lane's were spread evenly. */
+static double events_in(const struct view *v, const struct view_window *w, const uint32_t *lanes, size_t count)
+{
+	double events = 0;
+	size_t all;
+	const struct pyramid_lane *l = pyramid_lanes(v->pyramid, &all);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct pyramid_node *root = &l[lanes[i]].root;
+		double from = (double)(root->start_ns > w->from_ns ? root->start_ns : w->from_ns);
+		double to = (double)(root->end_ns < w->to_ns ? root->end_ns : w->to_ns);
+		double length = (double)root->end_ns - (double)root->start_ns;
+
+		if (to > from)
+			events += (double)root->count * (length > 0 ? (to - from) / length : 1);
+	}
+	return events;
+}
+
+int view_write_slices(const struct view *v, const struct view_window *w, int64_t bin_ns, const uint32_t *lanes,
+		size_t count, struct buf *out)
+{
+	struct raster r = { .out = out,
+		.from_ns = w->from_ns,
+		.to_ns = w->to_ns,
+		.bin_ns = bin_ns,
+		.unit_ns = bin_ns / UNITS,
+		.per_bin = 1 / (double)bin_ns,
+		.is_full = events_in(v, w, lanes, count) > FEW,
+		.shift = (bin_ns & (bin_ns - 1)) ? -1 : __builtin_ctzll((unsigned long long)bin_ns) };
+	uint32_t head[2] = { MAGIC, (uint32_t)count };
+	int64_t times[2] = { w->from_ns - v->start_ns, r.unit_ns };
+	int rc = 0;
+
+	buf_add(out, head, sizeof(head));
+	buf_add(out, times, sizeof(times));
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = add_lane(v, &r, lanes[i]);
+	return rc;
+}
+
+int view_answer_slices(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+{
+	struct view_window w;
+	struct view_lanes lanes;
+	int64_t bin_ns;
+	int rc = view_query_bins(v, q, &w, &bin_ns, err);
+
+	if (rc == 0)
+		rc = view_query_lanes(v, q, &lanes, err);
+	if (rc < 0)
+		return rc;
+	rc = view_write_slices(v, &w, bin_ns, lanes.numbers, lanes.count, out);
+	return rc < 0 ? err_set(err, EBADMSG, "the pyramid is damaged: 'sonde clean' removes it") : 0;
+}

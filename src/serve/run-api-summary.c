@@ -1,0 +1,64 @@
+/*
+ * The summary of a run, as `sonde summary --json` prints it but with more of the iterations that were found; made once
+ * for each generation of the view.
+ *
+ * It has a run of its own, so that other answers need not wait for it.
+ */
+#include <jansson.h>
+
+#include "serve/run-api-private.h"
+
+#include "analyze/analyze.h"
+
+#define ROWS 100        /* of a list */
+#define ITERATIONS 4000 /* that the page draws */
+
+static int sum_up(struct model_run *run, struct buf *out, struct sonde_err *err)
+{
+	struct analyze_opts opts = { .top = ROWS, .iterations = ITERATIONS };
+	const struct analyze_result *result;
+	struct analyze *a = NULL;
+	struct json j;
+	int rc = analyze_new(&a, run, &opts, err);
+
+	if (rc == 0)
+		rc = analyze_scan(a, err);
+	if (rc == 0)
+		rc = analyze_finish(a, &result, err);
+	if (rc == 0) {
+		json_init(&j, out, false);
+		json_object(&j);
+		analyze_write_json(result, &j);
+		json_end(&j);
+	}
+	analyze_free(a);
+	return rc;
+}
+
+static int make(struct view *v, struct sonde_err *err)
+{
+	struct model_run *run;
+	int rc = model_run_open(&run, v->name, err);
+
+	if (rc < 0)
+		return rc;
+	buf_reset(&v->summary);
+	rc = sum_up(run, &v->summary, err);
+	model_run_free(run);
+	if (rc == 0)
+		v->summed = v->generation;
+	return rc;
+}
+
+int view_answer_summary(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&v->summing);
+	if (v->summed != v->generation)
+		rc = make(v, err);
+	if (rc == 0)
+		buf_add(out, v->summary.data, v->summary.len);
+	pthread_mutex_unlock(&v->summing);
+	return rc;
+}

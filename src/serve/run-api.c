@@ -1,0 +1,230 @@
+/* A run as the page looks at it; see run-api.h. */
+#include <jansson.h>
+
+#include "serve/run-api-private.h"
+
+#include "base/cleanup.h"
+#include "model/dimensions.h"
+#include "store/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const struct view_answer view_answers[] = {
+	{ "run", NULL, view_answer_run },
+	{ "tracks", NULL, view_answer_tracks },
+	{ "names", NULL, view_answer_names },
+	{ "slices", "application/octet-stream", view_answer_slices },
+	{ "counters", NULL, view_answer_counters },
+	{ "event", NULL, view_answer_event },
+	{ "search", NULL, view_answer_search },
+	{ "stats", NULL, view_answer_stats },
+	{ "flame", NULL, view_answer_flame },
+	{ "io", NULL, view_answer_io },
+	{ "steps", NULL, view_answer_steps },
+	{ "summary", NULL, view_answer_summary },
+	{ "flows", NULL, view_answer_flows },
+	{ "network", NULL, view_answer_network },
+	{ NULL, NULL, NULL },
+};
+
+const struct view_answer *view_answer_find(const char *name)
+{
+	for (const struct view_answer *a = view_answers; a->name; a++)
+		if (strcmp(a->name, name) == 0)
+			return a;
+	return NULL;
+}
+
+/* What is on disk, as a number that changes when it does. */
+static uint64_t look(const char *path)
+{
+	static const char *const names[] = { "run.json", "tables/io.tbl", "tables/span.tbl", "tables/step.tbl",
+		"tables/mark.tbl", "tables/counter.tbl", "tables/sched.tbl", "tables/sample.tbl", "tables/gpu.tbl",
+		"tables/flow.tbl", "tables/string.tbl", NULL };
+	uint64_t seen = 0;
+
+	for (const char *const *name = names; *name; name++) {
+		CLEANUP(buf_release) struct buf file = BUF_INIT;
+		struct stat st;
+		uint64_t facts[2] = { 0 };
+
+		buf_addf(&file, "%s/%s", path, *name);
+		if (stat(file.data, &st) == 0) {
+			facts[0] = (uint64_t)st.st_size;
+			facts[1] = (uint64_t)st.st_mtim.tv_nsec ^ (uint64_t)st.st_ino;
+		}
+		seen = store_hash(facts, sizeof(facts), seen);
+	}
+	return seen;
+}
+
+/* The last instant that a lane or the recorder knows of. */
+static int64_t last_ns(const struct model_run *run, const struct pyramid *p, int64_t start_ns)
+{
+	int64_t wall_ns = model_run_int(run, "wall_ns"), end_ns = start_ns;
+	size_t count;
+	const struct pyramid_lane *lanes = pyramid_lanes(p, &count);
+
+	if (wall_ns > 0 && !__builtin_add_overflow(start_ns, wall_ns, &end_ns))
+		return end_ns;
+	for (size_t i = 0; i < count; i++)
+		if (lanes[i].root.count && lanes[i].root.end_ns > end_ns)
+			end_ns = lanes[i].root.end_ns;
+	return end_ns;
+}
+
+static int64_t first_ns(const struct model_run *run, const struct pyramid *p)
+{
+	int64_t start_ns = model_run_start_ns(run), first = start_ns == STORE_NULL ? INT64_MAX : start_ns;
+	size_t count;
+	const struct pyramid_lane *lanes = pyramid_lanes(p, &count);
+
+	/* A run without a recorder's start begins with its first event. */
+	for (size_t i = 0; i < count && start_ns == STORE_NULL; i++)
+		if (lanes[i].root.count && lanes[i].root.start_ns < first)
+			first = lanes[i].root.start_ns;
+	return first == INT64_MAX ? 0 : first;
+}
+
+struct opened {
+	struct model_run *run;
+	struct pyramid *pyramid;
+	uint64_t seen;
+};
+
+static int open_run(const char *name, struct opened *o, struct sonde_err *err)
+{
+	int rc = model_run_open(&o->run, name, err);
+
+	if (rc < 0)
+		return rc;
+	o->seen = look(model_run_path(o->run));
+	rc = model_load(o->run, MODEL_ALL, err);
+	if (rc == 0)
+		rc = model_lanes_open(&o->pyramid, o->run, NULL, err);
+	if (rc < 0)
+		model_run_free(o->run);
+	return rc;
+}
+
+static void take(struct view *v, const struct opened *o)
+{
+	model_stacks_free(v->stacks);
+	model_run_free(v->run);
+	pyramid_free(v->pyramid);
+	v->stacks = NULL;
+	v->run = o->run;
+	v->pyramid = o->pyramid;
+	v->seen = o->seen;
+	v->start_ns = first_ns(o->run, o->pyramid);
+	if (__builtin_sub_overflow(last_ns(o->run, o->pyramid, v->start_ns), v->start_ns, &v->duration_ns))
+		v->duration_ns = 0;
+	v->is_growing = model_run_is_unfinished(o->run);
+	v->generation++;
+}
+
+int view_open(struct view **out, const char *name, struct sonde_err *err)
+{
+	struct view *v = calloc(1, sizeof(*v));
+	struct opened o;
+	int rc;
+
+	if (!v)
+		return err_sys(err, ENOMEM, "cannot open the run");
+	rc = open_run(name, &o, err);
+	if (rc < 0) {
+		free(v);
+		return rc;
+	}
+	pthread_rwlock_init(&v->swap, NULL);
+	pthread_mutex_init(&v->model, NULL);
+	pthread_mutex_init(&v->summing, NULL);
+	pthread_mutex_init(&v->asking, NULL);
+	buf_init(&v->summary, 0);
+	take(v, &o);
+	v->name = strdup(model_run_path(v->run));
+	if (!v->name) {
+		view_free(v);
+		return err_sys(err, ENOMEM, "cannot open the run");
+	}
+	*out = v;
+	return 0;
+}
+
+void view_free(struct view *v)
+{
+	if (!v)
+		return;
+	view_sql_free(v->sql);
+	model_stacks_free(v->stacks);
+	model_run_free(v->run);
+	pyramid_free(v->pyramid);
+	pthread_rwlock_destroy(&v->swap);
+	pthread_mutex_destroy(&v->model);
+	pthread_mutex_destroy(&v->summing);
+	pthread_mutex_destroy(&v->asking);
+	map_release(&v->functions);
+	buf_release(&v->summary);
+	free(v->name);
+	free(v);
+}
+
+void view_tell(struct view *v, const struct view *other, const char *groups)
+{
+	v->other = other;
+	v->groups = groups;
+}
+
+const char *view_path(const struct view *v)
+{
+	return v->name;
+}
+
+int64_t view_duration_ns(const struct view *v)
+{
+	return v->duration_ns;
+}
+
+bool view_is_growing(const struct view *v)
+{
+	return v->is_growing;
+}
+
+unsigned view_generation(const struct view *v)
+{
+	return v->generation;
+}
+
+int view_refresh(struct view *v, bool *is_new, struct sonde_err *err)
+{
+	struct opened o;
+	int rc;
+
+	*is_new = false;
+	if (!v->is_growing || look(v->name) == v->seen)
+		return 0;
+	rc = open_run(v->name, &o, err);
+	if (rc < 0)
+		return rc;
+	pthread_rwlock_wrlock(&v->swap);
+	take(v, &o);
+	pthread_rwlock_unlock(&v->swap);
+	*is_new = true;
+	return 0;
+}
+
+int view_ask(struct view *v, const struct view_answer *a, const struct view_query *q, struct buf *out,
+		struct sonde_err *err)
+{
+	int rc;
+
+	pthread_rwlock_rdlock(&v->swap);
+	rc = a->answer(v, q, out, err);
+	pthread_rwlock_unlock(&v->swap);
+	if (rc == 0 && buf_error(out) < 0)
+		rc = err_sys(err, ENOMEM, "cannot answer");
+	return rc;
+}

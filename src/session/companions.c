@@ -1,0 +1,201 @@
+/* See companions.h. */
+#include "session/companions.h"
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fs.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READY_USUAL_NS 30000000000
+#define PAUSE_NS 50000000
+
+static bool is_listening(int64_t port)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr = { htonl(INADDR_LOOPBACK) } };
+	CLEANUP(cleanup_fd) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0;
+}
+
+static bool is_fine(const char **command)
+{
+	union {
+		const char **in;
+		char *const *out;
+	} argv = { command };
+	struct job_spec spec = JOB_SPEC_INIT;
+	struct job *job = NULL;
+	bool has_ended;
+
+	spec.argv = argv.out;
+	spec.fds[1] = spec.fds[2] = JOB_FD_NULL;
+	if (job_start(&job, &spec, NULL) < 0)
+		return false;
+	has_ended = job_wait(job, clock_mono_ns() + READY_USUAL_NS, NULL) == 0 && job_status(job) == 0;
+	job_free(job);
+	return has_ended;
+}
+
+static bool is_ready(const struct beside_spec *s)
+{
+	return (!s->port || is_listening(s->port)) && (!s->file || access(s->file, F_OK) == 0) &&
+			(!s->check || is_fine(s->check));
+}
+
+static int wait_ready(struct job *job, const struct beside_spec *s, struct sonde_err *err)
+{
+	int64_t until_ns = clock_mono_ns() + (s->ready_timeout_ns ? s->ready_timeout_ns : READY_USUAL_NS);
+
+	while (!is_ready(s)) {
+		if (job_wait(job, clock_mono_ns() + PAUSE_NS, NULL) == 0)
+			return err_set(err, ECHILD, "the companion '%s' ended before it was ready", s->name);
+		if (clock_mono_ns() > until_ns)
+			return err_set(err, ETIMEDOUT, "the companion '%s' was not ready in time", s->name);
+	}
+	return 0;
+}
+
+static int start(struct beside *b, const struct beside_spec *s, const char *cwd, int out, struct sonde_err *err)
+{
+	union {
+		const char **in;
+		char *const *out;
+	} argv = { s->command };
+	struct job_spec spec = JOB_SPEC_INIT;
+	int rc;
+
+	spec.argv = argv.out;
+	spec.cwd = cwd;
+	spec.fds[1] = out;
+	rc = job_start(&b->jobs[b->count], &spec, err);
+	if (rc < 0)
+		err_prefix(err, "'%s'", s->name);
+	else
+		b->count++;
+	return rc;
+}
+
+int companions_start(struct beside *b, const struct beside_spec *specs, size_t count, struct sonde_err *err)
+{
+	int rc = 0;
+
+	*b = (struct beside){ .count = 0 };
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		rc = start(b, &specs[i], NULL, STDERR_FILENO, err);
+		if (rc == 0)
+			rc = wait_ready(b->jobs[i], &specs[i], err);
+	}
+	if (rc < 0)
+		beside_end(b);
+	return rc;
+}
+
+void tools_dir(const struct beside *b, const struct beside_spec *s, struct buf *dir)
+{
+	buf_addf(dir, "%s/", b->dir);
+	fs_safe_name(dir, s->name, 60);
+}
+
+/* Each in a directory of its own, with what it prints in a file. One that is put around the application has the
+ * directory alone. */
+static int start_tool(struct beside *b, const struct beside_spec *s, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf dir = BUF_INIT, path = BUF_INIT;
+	int fd, rc;
+
+	tools_dir(b, s, &dir);
+	rc = fs_mkdir_p(dir.data, 0700, err);
+	if (rc < 0 || s->around)
+		return rc;
+	buf_addf(&path, "%s/stdout", dir.data);
+	fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_sys(err, errno, "cannot make '%s'", path.data);
+	rc = start(b, s, dir.data, fd, err);
+	close(fd);
+	return rc;
+}
+
+int tools_start(struct beside *b, const struct beside_spec *specs, size_t count, struct sonde_err *err)
+{
+	int rc = 0;
+
+	*b = (struct beside){ .count = 0 };
+	if (!count)
+		return 0;
+	rc = fs_temp_dir(b->dir, "sonde-tools", err);
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = start_tool(b, &specs[i], err);
+	if (rc < 0) {
+		beside_end(b);
+		fs_remove_tree(AT_FDCWD, b->dir);
+	}
+	return rc;
+}
+
+void beside_end(struct beside *b)
+{
+	static const struct job_ladder ladder = JOB_LADDER_USUAL;
+
+	while (b->count) {
+		struct job *job = b->jobs[--b->count];
+
+		job_end(job, &ladder, NULL);
+		job_free(job);
+	}
+}
+
+/* By cp: the run may be on another file system, and tools leave whole trees. */
+static int move(const char *from, const char *to, struct sonde_err *err)
+{
+	char copy[] = "cp", flags[] = "-a", *argv[] = { copy, flags, NULL, NULL, NULL };
+	CLEANUP(cleanup_free) char *source = strdup(from);
+	CLEANUP(cleanup_free) char *target = strdup(to);
+	struct job_spec spec = JOB_SPEC_INIT;
+	struct job *job = NULL;
+	int rc;
+
+	argv[2] = source;
+	argv[3] = target;
+	spec.argv = argv;
+	spec.fds[1] = JOB_FD_NULL;
+	rc = source && target ? job_start(&job, &spec, err) : err_sys(err, ENOMEM, "cannot keep what tools wrote");
+	if (rc == 0)
+		rc = job_wait(job, INT64_MAX, err);
+	if (rc == 0 && job_status(job) != 0)
+		rc = err_set(err, EIO, "cannot keep what tools wrote in '%s'", to);
+	job_free(job);
+	return rc;
+}
+
+void tools_drop(struct beside *b)
+{
+	if (*b->dir)
+		fs_remove_tree(AT_FDCWD, b->dir);
+	b->dir[0] = '\0';
+}
+
+int tools_collect(struct beside *b, const char *run, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf to = BUF_INIT;
+	int rc;
+
+	if (!*b->dir)
+		return 0;
+	buf_addf(&to, "%s/tools", run);
+	rc = move(b->dir, to.data, err);
+	tools_drop(b);
+	return rc;
+}

@@ -1,0 +1,277 @@
+/* From boards and bundles to values; see profile.h. */
+#include "base/map.h"
+#include "model/dimensions.h"
+#include "model/rows.h"
+#include "model/run-model.h"
+#include "session/profile-private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The value of that name and label, made when it is not there: NaN in each repeat. NULL: there is no room, and the
+ * profile has counted it. */
+static struct session_value *value_make(struct session_profile *p, const char *name, const char *label, const char *of,
+		const char *help)
+{
+	struct session_value *v = p->values;
+
+	for (; v < p->values + p->value_count; v++)
+		if (strcmp(v->name, name) == 0 && strncmp(v->of, of, sizeof(v->of) - 1) == 0)
+			return v;
+	if (p->value_count == SESSION_VALUES_MAX) {
+		p->dropped_values++;
+		return NULL;
+	}
+	p->value_count++;
+	*v = (struct session_value){ .name = name, .help = help, .label = label };
+	snprintf(v->of, sizeof(v->of), "%s", of);
+	for (size_t i = 0; i < SESSION_REPEATS_MAX; i++)
+		v->each[i] = NAN;
+	return v;
+}
+
+void session_put(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
+		double value)
+{
+	struct session_value *v = value_make(p, name, label, of, help);
+
+	if (v)
+		v->each[p->repeat_count - 1] = value;
+}
+
+double session_add(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
+		double value)
+{
+	struct session_value *v = value_make(p, name, label, of, help);
+	double *at = v ? &v->each[p->repeat_count - 1] : &value;
+
+	if (v)
+		*at = isnan(*at) ? value : *at + value;
+	return *at;
+}
+
+/* How many a second of a counter or a rate, with the pace of this repeat. */
+static struct session_value *per_second(struct session_profile *p, const char *metric)
+{
+	struct session_value *v = value_make(p, "metric_per_second", "metric", metric,
+			"What a counter or a rate grew by a second after the warm-up");
+
+	if (v && v->pace_repeat != p->repeat_count) {
+		v->pace = (struct live_pace){ 0 };
+		v->pace_repeat = p->repeat_count;
+	}
+	return v;
+}
+
+static void take_histogram(struct session_profile *p, const char *name, const struct sonde_histogram *h)
+{
+	double sum = session_add(p, "metric_sum", "metric", name, "Sum of a histogram", live_real(h->sum));
+	double count = session_add(p, "metric_count", "metric", name, "Values of a histogram", (double)h->count);
+
+	session_put(p, "metric_mean", "metric", name, "Mean of a histogram", count > 0 ? sum / count : NAN);
+}
+
+static bool counts(const struct sonde_metric *m)
+{
+	return m->kind == SONDE_METRIC_COUNTER || m->kind == SONDE_METRIC_RATE;
+}
+
+static void take_counter(struct session_profile *p, const struct sonde_metric *m, const struct live_clock *clock)
+{
+	struct session_value *v;
+
+	session_add(p, "metric_total", "metric", m->name, "Sum of a counter or a rate", live_real(m->value));
+	v = per_second(p, m->name);
+	if (!v)
+		return;
+	live_pace_add(&v->pace, m, clock);
+	v->each[p->repeat_count - 1] = live_pace_per_second(&v->pace);
+}
+
+void session_profile_take_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock)
+{
+	for (size_t i = 0; i < board->metric_count; i++) {
+		const struct sonde_metric *m = live_board_metric(board, i);
+		const struct sonde_histogram *h = m ? live_board_histogram(board, m) : NULL;
+
+		if (!m)
+			continue;
+		session_add(p, "metric_rejected", "metric", m->name, "Updates that were no finite numbers",
+				(double)m->rejected);
+		if (counts(m))
+			take_counter(p, m, clock);
+		else if (m->kind == SONDE_METRIC_HISTOGRAM && h)
+			take_histogram(p, m->name, h);
+		else if (m->kind == SONDE_METRIC_GAUGE && m->count)
+			session_put(p, "metric_last", "metric", m->name, "Last value of a gauge", live_real(m->value));
+	}
+}
+
+void session_profile_mark_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock,
+		double now_s)
+{
+	for (size_t i = 0; i < board->metric_count; i++) {
+		const struct sonde_metric *m = live_board_metric(board, i);
+		struct session_value *v = m && counts(m) ? per_second(p, m->name) : NULL;
+
+		if (v)
+			live_pace_mark(&v->pace, m, clock, now_s);
+	}
+}
+
+/* A number of run.json; NaN where it is not known. */
+static double number(const struct model_run *run, const char *keys)
+{
+	int64_t n = model_run_int(run, keys);
+
+	return n == STORE_NULL ? NAN : (double)n;
+}
+
+static void take_usage(struct session_profile *p, const struct model_run *run, double wall)
+{
+	double cpu = (number(run, "usage.user_ns") + number(run, "usage.system_ns")) / 1e9;
+
+	session_put(p, "wall_seconds", "", "", "Time from start to end", wall);
+	session_put(p, "cpu_seconds", "", "", "Processor time of all its processes", cpu);
+	session_put(p, "cpus", "", "", "Processors that it kept busy on average", wall > 0 ? cpu / wall : NAN);
+	session_put(p, "max_rss_bytes", "", "", "Most memory that a process of it had at once",
+			number(run, "usage.max_rss_bytes"));
+}
+
+/* What had begun to count when the warm-up ended, and was not there to be looked at then, cannot be told apart. */
+static void drop_cold_rates(struct session_profile *p, int64_t warm_ns)
+{
+	for (struct session_value *v = p->values; v < p->values + p->value_count; v++)
+		if (v->pace_repeat == p->repeat_count && !v->pace.is_marked && v->pace.first_s * 1e9 < (double)warm_ns)
+			v->each[p->repeat_count - 1] = NAN;
+}
+
+/* Steps or spans by name, of all processes. */
+#define NAMES_MAX 32
+
+struct tally {
+	uint64_t count;
+	int64_t first_ns, last_ns, dur_ns;
+};
+
+struct tallies {
+	struct tally all[NAMES_MAX];
+	struct map names;
+	bool has_more; /* names than there is room for */
+};
+
+static int tally(struct tallies *t, int64_t name, int64_t ts_ns, int64_t dur_ns)
+{
+	uint64_t *at = t->names.count < NAMES_MAX ? map_put_int(&t->names, (uint64_t)name, NULL)
+						  : map_get_int(&t->names, (uint64_t)name);
+	struct tally *one;
+
+	if (!at && t->names.count < NAMES_MAX)
+		return -ENOMEM;
+	t->has_more |= !at;
+	if (!at)
+		return 0;
+	if (!*at)
+		*at = t->names.count;
+	one = &t->all[*at - 1];
+	if (!one->count++)
+		one->first_ns = ts_ns;
+	one->last_ns = ts_ns;
+	one->dur_ns += dur_ns;
+	return 0;
+}
+
+static int tally_step(struct tallies *t, const void *row)
+{
+	const struct store_step *step = row;
+
+	return tally(t, step->name, step->ts_ns, 0);
+}
+
+static int tally_span(struct tallies *t, const void *row)
+{
+	const struct store_span *span = row;
+
+	return tally(t, span->name, span->ts_ns, span->dur_ns > 0 ? span->dur_ns : 0);
+}
+
+/* The rate counts the intervals between the first step and the last: a lone step has none. */
+static void put_step(struct session_profile *p, const char *step, const struct tally *one)
+{
+	session_put(p, "steps", "step", step, "Steps announced after the warm-up", (double)one->count);
+	session_put(p, "steps_per_second", "step", step, "Steps a second after the warm-up",
+			one->last_ns > one->first_ns
+					? (double)(one->count - 1) * 1e9 / (double)(one->last_ns - one->first_ns)
+					: NAN);
+}
+
+static void put_phase(struct session_profile *p, const char *phase, const struct tally *one)
+{
+	session_put(p, "phase_count", "phase", phase,
+			"Times that a phase (a span of that name) began after the warm-up", (double)one->count);
+	session_put(p, "phase_seconds", "phase", phase, "Time spent in it, of all threads", (double)one->dur_ns / 1e9);
+	session_put(p, "phase_mean_seconds", "phase", phase, "Time that it took on average",
+			(double)one->dur_ns / 1e9 / (double)one->count);
+}
+
+static const struct source {
+	enum store_table_id table;
+	int (*tally)(struct tallies *t, const void *row);
+	void (*put)(struct session_profile *p, const char *of, const struct tally *one);
+} sources[] = {
+	{ STORE_TABLE_STEP, tally_step, put_step },
+	{ STORE_TABLE_SPAN, tally_span, put_phase },
+};
+
+static int tally_rows(struct tallies *t, const struct source *s, struct model_run *run, int64_t warm_up_ns,
+		struct sonde_err *err)
+{
+	struct model_rows_opts opts = { .has_range = warm_up_ns > 0,
+		.from_ns = model_run_start_ns(run) + warm_up_ns,
+		.to_ns = INT64_MAX };
+	struct model_rows *rows = NULL;
+	const void *row = NULL;
+	int rc = model_rows_open(&rows, model_table(run, s->table), &opts, err);
+
+	while (rc == 0 && (rc = model_rows_next(rows, &row, err)) == 0 && row)
+		if (s->tally(t, row) < 0)
+			rc = err_sys(err, ENOMEM, "cannot count what the run holds");
+	model_rows_free(rows);
+	return rc;
+}
+
+static int take_rows(struct session_profile *p, const struct source *s, struct model_run *run, struct sonde_err *err)
+{
+	struct tallies t = { .names = MAP_INIT };
+	int rc = tally_rows(&t, s, run, p->spec->warm_up_ns, err);
+
+	for (size_t i = 0; i < t.names.count && rc == 0; i++) {
+		size_t bytes;
+		int64_t id;
+
+		memcpy(&id, map_key(&t.names, i, &bytes), sizeof(id));
+		s->put(p, model_cname(run, id), &t.all[i]);
+	}
+	p->dropped_values += t.has_more;
+	map_release(&t.names);
+	return rc;
+}
+
+int session_profile_take(struct session_profile *p, const char *path, int64_t wall_ns, struct sonde_err *err)
+{
+	struct model_run *run;
+	int rc = model_run_open(&run, path, err);
+
+	if (rc < 0)
+		return rc;
+	take_usage(p, run, (double)wall_ns / 1e9);
+	if (p->spec->warm_up_ns)
+		drop_cold_rates(p, model_run_start_ns(run) + p->spec->warm_up_ns);
+	rc = model_load(run, MODEL_NAMES, err);
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && rc == 0; i++)
+		rc = take_rows(p, &sources[i], run, err);
+	model_run_free(run);
+	return rc;
+}

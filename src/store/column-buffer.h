@@ -1,0 +1,51 @@
+/*
+ * gather: the rows of a block before it is written, column by column. Private to store/.
+ *
+ * Within a block a column is "same" as long as every row has the value of the
+ * first one: then only that value is kept, and a masked comparison of the whole
+ * row finds the moment it changes. From there on it is one of the varying
+ * columns, with an array of its own. TEXT columns gather lengths like numbers
+ * (STORE_NULL for null) and their bytes in a buffer; a NaN in a REAL becomes
+ * the one null.
+ */
+#ifndef SONDE_STORE_COLUMN_BUFFER_H
+#define SONDE_STORE_COLUMN_BUFFER_H
+
+#include "base/buf.h"
+#include "store/schema.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store_gather {
+	const struct store_schema *schema;
+	size_t rows;
+	uint64_t text_bytes;
+	int64_t same[STORE_COLUMNS_MAX];    /* value of the first row */
+	int64_t is_same[STORE_COLUMNS_MAX]; /* all bits set while the column is, else 0 */
+	int64_t *values[STORE_COLUMNS_MAX]; /* of a column that is not */
+	struct buf texts[STORE_COLUMNS_MAX];
+	/* private */
+	int64_t watched[STORE_COLUMNS_MAX]; /* is_same of INT columns, 0 of others */
+	unsigned varying_count;             /* INT columns that are not same */
+	unsigned varying[STORE_COLUMNS_MAX];
+	void *memory[STORE_COLUMNS_MAX];
+	unsigned special_count; /* TEXT and REAL columns: their fields are not stored as they come */
+	unsigned special[STORE_COLUMNS_MAX];
+	bool is_real[STORE_COLUMNS_MAX]; /* of the special columns */
+	int64_t has_reals;
+	bool is_plain; /* no row of the block has a text, and the table has no REAL column */
+};
+
+void store_gather_init(struct store_gather *g, const struct store_schema *schema);
+void store_gather_release(struct store_gather *g);
+void store_gather_reset(struct store_gather *g); /* no rows, memory kept */
+
+/*
+ * Add a row to fewer than STORE_BLOCK_ROWS. 0, or what changes nothing: -EMSGSIZE (a text too long), -ENOMEM, or
+ * -ENOSPC: with its texts the block would be too large.
+ */
+int store_gather_add(struct store_gather *g, const void *row);
+
+#endif

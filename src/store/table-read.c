@@ -1,0 +1,199 @@
+/*
+ * Opening a table: map the file, check its head, match its columns with the schema.
+ */
+#include "store/table-read.h"
+
+#include "base/cleanup.h"
+#include "store/table-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* Show the file's own columns. Kinds of a newer version cannot be read and count as missing INTs. */
+static void use_own_schema(struct store_table *t)
+{
+	t->own = (struct store_schema){
+		.name = t->file.name,
+		.doc = "",
+		.version = t->file.schema_version,
+		.count = t->file.columns,
+		.columns = t->own_columns,
+	};
+	for (unsigned c = 0; c < t->file.columns; c++) {
+		const struct store_file_column *f = &t->file.column[c];
+		bool is_known = f->kind >= STORE_INT && f->kind <= STORE_TEXT;
+
+		t->own_columns[c] = (struct store_column_schema){ .name = f->name,
+			.doc = "",
+			.kind = is_known ? f->kind : STORE_INT,
+			.semantic = f->semantic <= STORE_STACK ? f->semantic : STORE_PLAIN };
+	}
+	t->schema = &t->own;
+}
+
+static void match_columns(struct store_table *t)
+{
+	int stream = 0;
+
+	for (unsigned c = 0; c < t->schema->count; c++)
+		t->stream_of[c] = -1;
+	for (unsigned f = 0; f < t->file.columns; f++) {
+		const struct store_file_column *column = &t->file.column[f];
+		int c = store_schema_column(t->schema, column->name);
+
+		if (c >= 0 && t->schema->columns[c].kind == column->kind)
+			t->stream_of[c] = stream;
+		stream += column->streams;
+	}
+}
+
+static int read_head(struct store_table *t, struct sonde_err *err)
+{
+	int rc = store_parse_head(t->bytes, t->size, &t->file);
+
+	if (rc == -ENOTSUP)
+		return err_set(err, ENOTSUP, "the table '%s' has format %u, this program reads up to %u", t->name,
+				t->file.version, STORE_FORMAT_VERSION);
+	if (rc < 0)
+		return err_set(err, EBADMSG, "the table '%s' cannot be read: its head is damaged or cut off", t->name);
+	t->schema = store_schema_find(t->file.name);
+	if (!t->schema)
+		use_own_schema(t);
+	match_columns(t);
+	return 0;
+}
+
+static struct store_table *table_new(const char *name)
+{
+	struct store_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	snprintf(t->name, sizeof(t->name), "%s", name);
+	pthread_mutex_init(&t->lock, NULL);
+	return t;
+}
+
+static int table_start(struct store_table *t, struct sonde_err *err)
+{
+	int rc = read_head(t, err);
+
+	if (rc == 0 && store_table_find_blocks(t) < 0)
+		rc = err_sys(err, ENOMEM, "cannot read the table '%s'", t->name);
+	return rc;
+}
+
+static int map_fd(struct store_table *t, int fd, struct sonde_err *err)
+{
+	struct stat st;
+	void *bytes;
+
+	if (fstat(fd, &st) < 0)
+		return err_sys(err, errno, "cannot read the table '%s'", t->name);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EBADMSG, "the table '%s' is not a file", t->name);
+	if (st.st_size == 0)
+		return 0;
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		return err_sys(err, errno, "cannot map the table '%s'", t->name);
+	t->bytes = bytes;
+	t->size = (size_t)st.st_size;
+	t->is_mapped = true;
+	return 0;
+}
+
+static int map_file(struct store_table *t, int dirfd, struct sonde_err *err)
+{
+	char path[300];
+	CLEANUP(cleanup_fd) int fd = -1;
+
+	snprintf(path, sizeof(path), "%s.tbl", t->name);
+	fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return err_sys(err, errno, "cannot open the table '%s'", path);
+	return map_fd(t, fd, err);
+}
+
+int store_table_open(struct store_table **out, int dirfd, const char *name, struct sonde_err *err)
+{
+	struct store_table *t = table_new(name);
+	int rc;
+
+	if (!t)
+		return err_sys(err, ENOMEM, "cannot open the table '%s'", name);
+	rc = map_file(t, dirfd, err);
+	if (rc == 0)
+		rc = table_start(t, err);
+	if (rc < 0) {
+		store_table_free(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+int store_table_open_memory(struct store_table **out, const void *bytes, size_t n, const char *name,
+		struct sonde_err *err)
+{
+	struct store_table *t = table_new(name);
+	int rc;
+
+	if (!t)
+		return err_sys(err, ENOMEM, "cannot open the table '%s'", name);
+	t->bytes = bytes;
+	t->size = n;
+	rc = table_start(t, err);
+	if (rc < 0) {
+		store_table_free(t);
+		return rc;
+	}
+	*out = t;
+	return 0;
+}
+
+void store_table_free(struct store_table *t)
+{
+	if (!t)
+		return;
+	if (t->is_mapped)
+		munmap((void *)(uintptr_t)t->bytes, t->size);
+	pthread_mutex_destroy(&t->lock);
+	free(t->blocks);
+	free(t->is_damaged);
+	free(t);
+}
+
+const struct store_schema *store_table_schema(const struct store_table *t)
+{
+	return t->schema;
+}
+
+int store_table_column(const struct store_table *t, const char *name)
+{
+	return store_schema_column(t->schema, name);
+}
+
+bool store_table_has(const struct store_table *t, int col)
+{
+	return t->stream_of[col] >= 0;
+}
+
+uint64_t store_table_rows(const struct store_table *t)
+{
+	return t->rows;
+}
+
+size_t store_table_blocks(const struct store_table *t)
+{
+	return t->count;
+}
+
+const struct store_block_info *store_block_info(const struct store_table *t, size_t block)
+{
+	return &t->blocks[block];
+}

@@ -1,0 +1,26 @@
+/* nvtx-names: what NVTX's events, domains and registered strings are called, and what else an event says. */
+#ifndef SONDE_TRACER_GPU_NVTX_NAMES_H
+#define SONDE_TRACER_GPU_NVTX_NAMES_H
+
+#include "tracer/gpu/nvtx.h"
+#include "sonde/sonde.h"
+
+#define NVTX_NAME_BYTES 256
+#define NVTX_NO_MESSAGE "(no message)"
+
+/* A domain or a registered string: its handle is its address. */
+struct nvtx_name {
+	char bytes[NVTX_NAME_BYTES];
+};
+
+/* As UTF-8, cut where there is no room; NULL is the empty text. */
+void nvtx_narrow(char out[NVTX_NAME_BYTES], const wchar_t *wide);
+/* A copy of the one that is not NULL, for good; NULL: no memory. */
+struct nvtx_name *nvtx_keep(const char *text, const wchar_t *wide);
+const char *nvtx_category(const struct nvtx_name *domain); /* NULL: the default domain */
+/* What the event is called; `room` is where a wide text becomes a name. */
+const char *nvtx_message(const struct nvtx_event *e, char room[NVTX_NAME_BYTES]);
+/* Its category and payload, as arguments. NULL has none. */
+void nvtx_add_facts(struct sonde_span *span, const struct nvtx_event *e);
+
+#endif

@@ -1,0 +1,124 @@
+/* Wrappers for streams; hook-stdio-format.c has those that format, hook-stdio-wide.c those of wide characters. */
+#include "tracer/hook.h"
+
+#include <assert.h>
+#include <err.h>
+#include <error.h>
+#include <execinfo.h>
+#include <fmtmsg.h>
+#include <malloc.h>
+#include <netdb.h>
+#include <signal.h>
+#include <wchar.h>
+
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+/* The stream's buffer moves fd's offset from now on. */
+static int stream_takes(int fd)
+{
+	fds_share(fd);
+	return fd;
+}
+
+#include "tracer/hooks/stdio.def"
+
+/* The descriptor that the stream had is closed within the call; without a path it is opened once more by its number. */
+#define FREOPEN(name) \
+	EXPORT FILE *name(const char *path, const char *mode, FILE *stream) \
+	{ \
+		FILE *(*next)(const char *, const char *, FILE *) = real_of(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_ALL)) \
+			return next(path, mode, stream); \
+		fds_closed(stream_fd(stream)); \
+		uint64_t start = tick(); \
+		FILE *result = next(path, mode, stream); \
+		call_done(CALL_##name, start, RET_F(result), ERROR_F(result), \
+				CALL(.path = path, .text = mode, .open_flags = O_APPEND, \
+						.effect = path ? EFFECT_OPENS : EFFECT_MAKES)); \
+		return result; \
+	}
+FREOPEN(freopen)
+FREOPEN(freopen64)
+
+/* Which descriptors the streams had is not known: all are looked at anew. */
+EXPORT int fcloseall(void)
+{
+	int (*next)(void) = real_of(CALL_fcloseall);
+	if (!tracer_wants(SONDE_CAT_ALL))
+		return next();
+	fds_closed_range(0, FDS_MAX);
+	uint64_t start = tick();
+	int result = next();
+	call_done_on(CALL_fcloseall, start, tick(), result, ERROR_I(result), 0, CALL());
+	return result;
+}
+
+/* Messages. */
+
+EXPORT void warn(const char *format, ...)
+{
+	bool is_wanted = tracer_wants(SONDE_CAT_STDIO);
+	uint64_t start = tick();
+	va_list ap;
+	va_start(ap, format);
+	REAL(vwarn)(format, ap);
+	va_end(ap);
+	if (is_wanted)
+		call_done(CALL_warn, start, SONDE_NONE, 0, CALL(.fd = 2));
+}
+
+EXPORT void warnx(const char *format, ...)
+{
+	bool is_wanted = tracer_wants(SONDE_CAT_STDIO);
+	uint64_t start = tick();
+	va_list ap;
+	va_start(ap, format);
+	REAL(vwarnx)(format, ap);
+	va_end(ap);
+	if (is_wanted)
+		call_done(CALL_warnx, start, SONDE_NONE, 0, CALL(.fd = 2));
+}
+
+static void *message_begun(uint16_t id, struct call *c)
+{
+	void *next = real_of(id);
+	c->fd = 2;
+	call_begun(SONDE_REC_CALL, id, 0, c);
+	return next;
+}
+
+#define BEFORE_STATUS(name) \
+	BEFORE before_##name(int status) \
+	{ \
+		return message_begun(CALL_##name, CALL(ARGS1(status))); \
+	}
+BEFORE_STATUS(err)
+BEFORE_STATUS(errx)
+BEFORE_STATUS(verr)
+BEFORE_STATUS(verrx)
+
+BEFORE before_error(int status, int errnum)
+{
+	return message_begun(CALL_error, CALL(ARGS2(status, errnum)));
+}
+
+BEFORE before_error_at_line(int status, int errnum)
+{
+	return message_begun(CALL_error_at_line, CALL(ARGS2(status, errnum)));
+}
+
+BEFORE before___assert_fail(const char *assertion)
+{
+	return message_begun(CALL___assert_fail, CALL(.text = assertion));
+}
+
+BEFORE before___assert(const char *assertion)
+{
+	return message_begun(CALL___assert, CALL(.text = assertion));
+}
+
+BEFORE before___assert_perror_fail(int errnum)
+{
+	return message_begun(CALL___assert_perror_fail, CALL());
+}

@@ -1,0 +1,168 @@
+#include "tune/job-file.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "base/shell-words.h"
+#include "config/config.h"
+#include "tune/study-params.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const mode_words[] = { [TRAIN_TUNE] = "tune", [TRAIN_FIXED] = "fixed", NULL };
+
+static int take_params(struct config_reader *r, yaml_node_t *list, void *into)
+{
+	return tune_take_params(r, list, &((struct train_plan *)into)->study);
+}
+
+/* Constraints need all parameters, wherever they stand. */
+static int take_constraints_later(struct config_reader *r, yaml_node_t *node, void *into)
+{
+	r->context = node;
+	return 0;
+}
+
+static int take_finish(struct config_reader *r, yaml_node_t *node, void *into)
+{
+	const char *name = config_text(node);
+	int rule = name ? train_finish_find(name) : -1;
+
+	if (rule < 0)
+		return config_error(r, node, "'finish' is average, all, once or most");
+	((struct train_plan *)into)->finish = (enum train_finish_rule)rule;
+	return 0;
+}
+
+static int take_curve(struct config_reader *r, yaml_node_t *node, void *into)
+{
+	const char *name = config_text(node);
+	struct train_plan *plan = into;
+
+	plan->curve = name ? stats_curve_find(name) : NULL;
+	if (plan->curve || (name && strcmp(name, "ensemble") == 0))
+		return 0;
+	return config_error(r, node, "'curve' is ensemble, selftf, optimus, exponential or power");
+}
+
+static int take_method(struct config_reader *r, yaml_node_t *node, void *into)
+{
+	const char *name = config_text(node);
+	struct train_plan *plan = into;
+
+	plan->study.method = name ? tune_method_find(name) : NULL;
+	return plan->study.method ? 0 : config_error(r, node, "'method' is gp, tpe, selftf, sobol or random");
+}
+
+static int take_settings(struct config_reader *r, yaml_node_t *map, void *into)
+{
+	struct train_plan *plan = into;
+
+	if (map->type != YAML_MAPPING_NODE)
+		return config_error(r, map, "'settings' is names and values (name: value)");
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+		yaml_node_t *name = yaml_document_get_node(r->document, p->key);
+		yaml_node_t *value = yaml_document_get_node(r->document, p->value);
+		struct train_setting *s = &plan->settings[plan->setting_count];
+		double number;
+
+		if (plan->setting_count == TRAIN_SETTINGS_MAX)
+			return config_error(r, name, "there may be %d settings", TRAIN_SETTINGS_MAX);
+		if (!config_text(name) || !config_text(value))
+			return config_error(r, name, "a setting is a name and a value");
+		s->name = arena_strdup(r->arena, config_text(name));
+		s->text = arena_strdup(r->arena, config_text(value));
+		s->is_number = config_number(value, &number) && isfinite(number);
+		if (!s->name || !s->text)
+			return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
+		plan->setting_count++;
+	}
+	return 0;
+}
+
+static const struct config_key plan_keys[] = {
+	{ "name", CONFIG_TEXT, offsetof(struct train_plan, name) },
+	{ "command", CONFIG_LIST, offsetof(struct train_plan, command) },
+	{ "params", CONFIG_OTHER, .take = take_params },
+	{ "constraints", CONFIG_OTHER, .take = take_constraints_later },
+	{ "settings", CONFIG_OTHER, .take = take_settings },
+	{ "mode", CONFIG_WORD, offsetof(struct train_plan, mode), .words = mode_words },
+	{ "target_loss", CONFIG_REAL, offsetof(struct train_plan, target_loss) },
+	{ "finish", CONFIG_OTHER, .take = take_finish },
+	{ "window", CONFIG_WHOLE, offsetof(struct train_plan, window), .min = 1 },
+	{ "curve", CONFIG_OTHER, .take = take_curve },
+	{ "explore", CONFIG_WHOLE, offsetof(struct train_plan, explore), .min = 1 },
+	{ "iterations", CONFIG_WHOLE, offsetof(struct train_plan, iterations), .min = 1 },
+	{ "online_iterations", CONFIG_WHOLE, offsetof(struct train_plan, online_iterations), .min = 1 },
+	{ "confidence", CONFIG_REAL, offsetof(struct train_plan, confidence) },
+	{ "moving_share", CONFIG_REAL, offsetof(struct train_plan, moving_share) },
+	{ "method", CONFIG_OTHER, .take = take_method },
+	{ "timeout", CONFIG_DURATION, offsetof(struct train_plan, timeout_ns) },
+	{ "seed", CONFIG_WHOLE, offsetof(struct train_plan, seed), .min = 0 },
+	{ NULL },
+};
+
+_Static_assert(sizeof(enum train_mode) == sizeof(int), "CONFIG_WORD writes an int");
+
+struct plan_reader {
+	struct config_reader reader; /* first: what the tables' functions are given */
+	struct train_plan *plan;
+};
+
+static int take_document(struct config_reader *r, yaml_node_t *root)
+{
+	struct train_plan *plan = ((struct plan_reader *)r)->plan;
+	int rc = config_take_map(r, root, plan_keys, NULL, plan);
+
+	if (rc < 0)
+		return rc;
+	if (!plan->study.space.count)
+		return config_error(r, root, "the job has no 'params'");
+	if (plan->window > TRAIN_WINDOW_MAX)
+		return config_error(r, root, "'window' is at most %d", TRAIN_WINDOW_MAX);
+	if (!(plan->confidence >= 0))
+		return config_error(r, root, "'confidence' is 0 or more standard deviations");
+	if (!(plan->moving_share >= 0))
+		return config_error(r, root, "'moving_share' is 0 or more");
+	return r->context ? tune_take_constraints(r, r->context, &plan->study.space) : 0;
+}
+
+/* "a/b/cnn.yml" is "cnn". */
+static const char *name_of(const char *path, struct arena *arena)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+
+	return arena_copy(arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+}
+
+int train_plan_parse(struct train_plan *plan, const char *path, const char *text, size_t size, struct arena *arena,
+		struct sonde_err *err)
+{
+	struct sonde_err ignored;
+	struct plan_reader p = {
+		.reader = { .path = path, .arena = arena, .err = err ? err : &ignored, .what = "a training job" },
+		.plan = plan,
+	};
+
+	*plan = (struct train_plan){ .path = path,
+		.name = name_of(path, arena),
+		.target_loss = NAN,
+		.explore = 8,
+		.iterations = 60,
+		.online_iterations = 100,
+		.confidence = 1,
+		.moving_share = 0.1 };
+	plan->study.path = path;
+	return config_parse(&p.reader, text, size, take_document);
+}
+
+int train_plan_load(struct train_plan *plan, const char *path, struct arena *arena, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int rc = fs_read_file(AT_FDCWD, path, CONFIG_BYTES_MAX, &text, err);
+
+	return rc < 0 ? rc : train_plan_parse(plan, path, text.data, text.len, arena, err);
+}

@@ -1,0 +1,311 @@
+/*
+ * The decisions of a coach: is what was seen enough, is the job where it should be, is something else worth a try?
+ */
+#include "tune/online-controller-private.h"
+#include "tune/progress-cost.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum { GAPS_MIN = 5, STAY = 16, IN_VAIN_MAX = 4 };
+
+static const double near_enough = 0.1;   /* half the interval of a pace by the pace: then it is known */
+static const double long_enough_s = 0.2; /* of measuring: less is what the scheduler happened to do */
+static const double worse = 1.2;         /* by this factor: then more reports would not make it the best */
+static const double far_worse = 1.5;     /* by this factor: then it is left as soon as that is sure, */
+static const double sure_enough = 3.9;   /* the logarithm of one in fifty */
+static const double hiccup_s = 0.1;      /* any program may be late by that, */
+static const double way_back_s = 10;     /* and by that where it is meant to be: the slow ones have to let go first */
+static const double left_after = 15;     /* iterations of the best: about so long one stays that is far worse */
+static const double unknown_ratio = 0.5; /* by so much configurations differ, before there is a model of them */
+
+/* What a move has cost so far; nothing is known: nothing. */
+static double usual_cost(const struct train_coach *c, bool is_restart)
+{
+	const struct stats_moments *m = &c->cost[is_restart];
+
+	return m->n ? m->mean : 0;
+}
+
+/* How long the first report after a move may take before the configuration is held to be slow. */
+static double grace(const struct train_coach *c, const struct train_stint *s)
+{
+	const struct stats_moments *m = &c->cost[s->is_restart];
+	double start_s = c->stints[0]->first_s - c->stints[0]->asked_s;
+
+	if (m->n)
+		return fmax(2 * m->max, 0.5);
+	/* Nothing is known yet: what the program does while it runs takes no longer than to start it. */
+	return s->is_restart || !isfinite(start_s) ? 60 : fmax(2 * start_s, 1);
+}
+
+static struct train_wait wait_of(const struct train_coach *c, const struct train_stint *s)
+{
+	return train_stint_wait(s, c->now_s, grace(c, s), c->crew);
+}
+
+static double best_told(const struct train_coach *c)
+{
+	double best = INFINITY;
+
+	for (size_t i = 0; i < c->stint_count; i++)
+		if (c->stints[i]->is_told && !c->stints[i]->is_failed)
+			best = fmin(best, c->stints[i]->value);
+	return best;
+}
+
+static double patience(const struct train_stint *s)
+{
+	return s->reason == TRAIN_EXPLORE || s->reason == TRAIN_TRY ? hiccup_s : way_back_s;
+}
+
+enum knowledge { NOT_YET, KNOWN, TOO_SLOW };
+
+/* Is what was seen of the configuration enough? */
+static enum knowledge know(const struct train_coach *c, const struct train_stint *s)
+{
+	struct stats_interval pace = train_stint_pace(s);
+	struct train_wait wait = wait_of(c, s);
+	double best = best_told(c);
+	size_t gaps = 2 * train_finish_workers(&c->finish); /* two of each worker, should they come in bunches */
+	size_t most = c->plan->iterations > 2 ? (size_t)c->plan->iterations : 2;
+	bool is_known;
+
+	if (s->is_failed)
+		return KNOWN;
+	if (wait.seconds > patience(s) && train_wait_evidence(&wait, far_worse * best) > sure_enough)
+		return TOO_SLOW;
+	gaps = gaps > GAPS_MIN ? gaps : GAPS_MIN;
+	if (s->gap_count < (gaps < most ? gaps : most))
+		return NOT_YET;
+	if (pace.lo > worse * best)
+		return KNOWN;
+	is_known = s->gap_count >= most || (pace.hi - pace.lo) / 2 < near_enough * pace.estimate;
+	return is_known && s->measured_s >= long_enough_s ? KNOWN : NOT_YET;
+}
+
+static void look_at_losses(struct train_coach *c)
+{
+	stats_curve_fit(&c->fit, c->losses, c->loss_count, c->plan->target_loss, c->plan->curve);
+}
+
+static int tell(struct train_coach *c, struct train_stint *s, enum knowledge how, struct sonde_err *err)
+{
+	struct tune_result result = { .state = how == TOO_SLOW ? TUNE_CUT : TUNE_DONE };
+
+	look_at_losses(c);
+	s->value = train_worth_measured(c, s).mean;
+	if (how == TOO_SLOW) {
+		struct train_wait wait = wait_of(c, s);
+
+		s->value = wait.seconds / wait.reports;
+		if (!s->count)
+			c->moving_s += c->now_s - s->asked_s; /* the way there was all of it */
+	}
+	s->is_failed |= !isfinite(s->value);
+	if (s->is_failed)
+		result.state = TUNE_FAILED;
+	result.values[0] = s->value;
+	s->is_told = true;
+	c->in_vain = 0;
+	return tune_tell(&c->optimizer, s->trial, &result, err);
+}
+
+/* Whatever may come of it: is there time for one more try? */
+static bool has_time(const struct train_coach *c, double price_s, double here)
+{
+	double total = c->now_s + here * train_worth_sure_to_go(c);
+
+	return c->moving_s + price_s <= c->plan->moving_share * total;
+}
+
+/* Configurations that something is known of. */
+static size_t told(const struct train_coach *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->stint_count; i++)
+		n += c->stints[i]->is_told && c->stints[i]->reason != TRAIN_BEST;
+	return n;
+}
+
+/* Of the candidate. While little is known of the space it may be anything. */
+static int expect(const struct train_coach *c, double here, bool is_new, struct train_worth *there,
+		struct sonde_err *err)
+{
+	int rc = train_worth_expected(c, c->candidate, there, err);
+
+	if (rc == -ENODATA)
+		*there = (struct train_worth){ here, 0 };
+	else if (rc < 0)
+		return rc;
+	if (is_new)
+		*there = (struct train_worth){ fmin(there->mean, here), fmax(there->sd, unknown_ratio * here) };
+	return 0;
+}
+
+/* What it may bring for as long as the job surely lasts, by going there, being there for a while and coming back. */
+static int is_worth_trying(struct train_coach *c, struct train_decision *d, double here, bool is_new, bool *is_worth,
+		struct sonde_err *err)
+{
+	double stay = fmax(fmin((double)c->plan->iterations, STAY), (TRAIN_SETTLE_S + long_enough_s) / here), better;
+	struct train_worth there;
+	int rc;
+
+	c->looks++;
+	*is_worth = isinf(here); /* anything is better than what does not work */
+	rc = *is_worth ? 0 : expect(c, here, is_new, &there, err);
+	if (rc < 0 || *is_worth)
+		return rc;
+	better = train_worth_improvement(&there, here);
+	d->gain_s = better * fmax(0, train_worth_sure_to_go(c) - stay);
+	d->cost_s = 2 * usual_cost(c, train_coach_is_restart(c, c->candidate));
+	*is_worth = has_time(c, d->cost_s, here);
+	d->cost_s += fmin(stay * (better + there.mean - here), fmax(left_after * here, hiccup_s));
+	d->sd_s = there.sd * train_worth_to_go(c).mean;
+	*is_worth = *is_worth && d->gain_s > d->cost_s;
+	return 0;
+}
+
+/* The candidate, if it is worth a try. If it is not, the next look has another, some times. */
+static int consider_candidate(struct train_coach *c, struct train_decision *d, double here, struct sonde_err *err)
+{
+	bool is_worth = false, is_new = told(c) < c->optimizer.space->count + 2;
+	int rc = coach_have_candidate(c, err);
+
+	if (rc == -ENOENT) /* there is nothing else */
+		return 0;
+	if (rc == 0)
+		rc = is_worth_trying(c, d, here, is_new, &is_worth, err);
+	if (rc == 0 && !is_worth && train_coach_is_restart(c, c->candidate)) { /* without what takes the restart? */
+		rc = coach_have_live_candidate(c, err);
+		if (rc == 0)
+			rc = is_worth_trying(c, d, here, is_new, &is_worth, err);
+	}
+	if (rc == 0 && !is_worth && (!is_new || train_coach_is_restart(c, c->candidate)) && ++c->in_vain < IN_VAIN_MAX)
+		c->candidate_id = 0;
+	if (rc < 0 || !is_worth)
+		return rc;
+	d->act = TRAIN_MOVE;
+	d->reason = c->phase == TRAIN_EXPLORING ? TRAIN_EXPLORE : TRAIN_TRY;
+	d->trial = c->candidate_id;
+	memcpy(d->point, c->candidate, sizeof(d->point));
+	return 0;
+}
+
+/* To what is expected to be best, if that saves more than it costs, surely enough. */
+static int consider_best(struct train_coach *c, struct train_decision *d, const double *best,
+		const struct train_worth *worth, const struct train_worth *here, struct sonde_err *err)
+{
+	struct train_worth go = train_worth_to_go(c);
+	double saved = here->mean - worth->mean, saved_sd = hypot(here->sd, worth->sd), z = c->plan->confidence;
+
+	c->looks++;
+	memcpy(d->point, best, c->optimizer.space->count * sizeof(double));
+	coach_apply_pins(c, d->point);
+	if (tune_point_equal(c->optimizer.space, d->point, train_coach_now(c)->point))
+		return 0; /* what would be better has been set otherwise by hand */
+	d->gain_s = go.mean * saved;
+	d->cost_s = usual_cost(c, train_coach_is_restart(c, d->point));
+	d->sd_s = hypot(go.mean * saved_sd, go.sd * saved);
+	/* Both may be less than expected: what is saved an iteration, and how many there are to go. */
+	if (isfinite(here->mean) && !(train_worth_sure_to_go(c) * (saved - z * saved_sd) > d->cost_s))
+		return 0;
+	if (!tune_point_is_allowed(c->optimizer.space, d->point))
+		return 0;
+	d->act = TRAIN_MOVE;
+	d->reason = TRAIN_BEST;
+	return coach_add_trial(c, d->point, &d->trial, err);
+}
+
+/* Was the try worth it? Those that were not make the next ones rarer. */
+static void judge_try(struct train_coach *c, const struct train_stint *s, const double *best)
+{
+	if (s->reason != TRAIN_TRY)
+		return;
+	if (best && tune_point_equal(c->optimizer.space, best, s->point))
+		c->no_better = 0;
+	else
+		c->no_better++;
+}
+
+/* May the next try follow at once? As many as there are to begin with; later ones wait. */
+static bool is_beginning(const struct train_coach *c)
+{
+	return c->stint_count < (size_t)c->plan->explore;
+}
+
+/* To begin with, whenever twice as much is known of how long the job may last; then now and then. */
+static size_t next_look(const struct train_coach *c)
+{
+	size_t pause = (size_t)c->plan->online_iterations * (1 + c->no_better);
+
+	return c->loss_count + (is_beginning(c) && c->loss_count < pause ? c->loss_count : pause);
+}
+
+/* Is the job where it should be, and, if it is time, is something else worth a try? has_news: of this configuration. */
+static int look(struct train_coach *c, struct train_decision *d, bool has_news, struct sonde_err *err)
+{
+	const struct train_stint *s = train_coach_now(c);
+	bool is_due = !has_news || is_beginning(c);
+	struct train_worth worth = { INFINITY, 0 }, here;
+	const double *best;
+	int rc = train_worth_best(c, &best, &worth, err);
+
+	look_at_losses(c);
+	here = train_worth_measured(c, s);
+	if (s->is_failed || !isfinite(here.mean))
+		here = (struct train_worth){ s->is_failed ? INFINITY : s->value, 0 };
+	if (has_news)
+		judge_try(c, s, best);
+	if (rc == 0 && is_due)
+		rc = consider_candidate(c, d, fmin(here.mean, worth.mean), err);
+	if (rc == 0 && d->act == TRAIN_WAIT && best && !tune_point_equal(c->optimizer.space, best, s->point))
+		rc = consider_best(c, d, best, &worth, &here, err);
+	if (c->phase == TRAIN_EXPLORING && d->reason != TRAIN_EXPLORE) {
+		c->phase = TRAIN_ONLINE;
+		c->explored_s = c->now_s;
+	}
+	if (is_due || c->look_at < c->loss_count)
+		c->look_at = next_look(c);
+	return rc;
+}
+
+static int move_by_hand(struct train_coach *c, struct train_decision *d, struct sonde_err *err)
+{
+	c->is_pinned_anew = false;
+	memcpy(d->point, train_coach_now(c)->point, sizeof(d->point));
+	coach_apply_pins(c, d->point);
+	if (tune_point_equal(c->optimizer.space, d->point, train_coach_now(c)->point))
+		return 0;
+	d->act = TRAIN_MOVE;
+	d->reason = TRAIN_HAND;
+	return coach_add_trial(c, d->point, &d->trial, err);
+}
+
+int train_coach_decide(struct train_coach *c, double now_s, struct train_decision *d, struct sonde_err *err)
+{
+	struct train_stint *s = train_coach_now(c);
+	enum knowledge known;
+	int rc;
+
+	*d = (struct train_decision){ .act = TRAIN_WAIT, .gain_s = NAN, .cost_s = NAN, .sd_s = NAN };
+	c->now_s = now_s;
+	c->is_reached |= train_finish_is_reached(&c->finish);
+	if (c->is_reached) {
+		d->act = TRAIN_FINISH;
+		return 0;
+	}
+	if (c->is_pinned_anew)
+		return move_by_hand(c, d, err);
+	if (c->plan->mode == TRAIN_FIXED)
+		return 0;
+	if (s->is_told)
+		return c->loss_count >= c->look_at ? look(c, d, false, err) : 0;
+	known = know(c, s);
+	if (known == NOT_YET)
+		return 0;
+	rc = tell(c, s, known, err);
+	return rc < 0 ? rc : look(c, d, true, err);
+}

@@ -1,0 +1,254 @@
+/*
+ * The journal and the reports, while the job runs.
+ */
+#include "tune/online-journal.h"
+
+#include "base/cleanup.h"
+#include "base/fs.h"
+#include "tune/selftf-columns.h"
+
+#include <jansson.h>
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+
+enum { JOURNAL_MAX = 64 << 20 };
+
+void train_config_json(struct buf *out, const struct train_plan *plan, const double *point)
+{
+	const struct tune_space *space = &plan->study.space;
+	struct json j;
+	char text[256];
+
+	json_init(&j, out, false);
+	json_object(&j);
+	for (size_t i = 0; i < plan->setting_count; i++) {
+		json_key(&j, plan->settings[i].name);
+		if (plan->settings[i].is_number)
+			json_real(&j, strtod(plan->settings[i].text, NULL));
+		else
+			json_str(&j, plan->settings[i].text);
+	}
+	for (size_t i = 0; i < space->count; i++) {
+		const struct tune_param *p = &space->params[i];
+
+		if (isnan(point[i]))
+			continue;
+		json_key(&j, p->name);
+		if (p->type == TUNE_BOOL)
+			json_bool(&j, point[i] != 0);
+		else if (p->type == TUNE_FLOAT || p->type == TUNE_INT)
+			json_real(&j, point[i]);
+		else if (p->choices[(size_t)point[i]].is_number)
+			json_real(&j, p->choices[(size_t)point[i]].number);
+		else {
+			tune_param_format(p, point[i], text, sizeof(text));
+			json_str(&j, p->choices[(size_t)point[i]].text);
+		}
+	}
+	json_end(&j);
+}
+
+static void write_line(struct train_record *r, struct buf *out, size_t from)
+{
+	if (r->journal) {
+		fwrite(out->data + from, 1, out->len - from, r->journal);
+		fputc('\n', r->journal);
+		fflush(r->journal);
+	}
+}
+
+static void begin_line(struct json *j, struct buf *out, const char *event, double time_s)
+{
+	json_init(j, out, false);
+	json_object(j);
+	json_kstr(j, "event", event);
+	json_kreal(j, "time_s", time_s);
+}
+
+void train_record_config(struct train_record *r, const struct train_coach *c, const struct train_decision *d,
+		double time_s, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf params = BUF_INIT;
+	const struct train_stint *s = train_coach_now(c);
+	size_t from = out->len;
+	struct json j;
+
+	train_config_json(&params, c->plan, s->point);
+	begin_line(&j, out, "config", time_s);
+	json_kuint(&j, "index", s->index);
+	json_kstr(&j, "reason", train_reason_word(s->reason));
+	json_kbool(&j, "restart", s->is_restart);
+	if (d && isfinite(d->gain_s)) {
+		json_kreal(&j, "gain_s", d->gain_s);
+		json_kreal(&j, "cost_s", d->cost_s);
+		json_kreal(&j, "sd_s", d->sd_s);
+	}
+	json_key(&j, "params");
+	json_raw(&j, params.data, params.len);
+	json_end(&j);
+	write_line(r, out, from);
+}
+
+void train_record_known(struct train_record *r, const struct train_coach *c, const struct train_stint *s,
+		struct buf *out)
+{
+	struct stats_interval pace = train_stint_pace(s), remaining = train_coach_remaining(c);
+	size_t from = out->len;
+	struct json j;
+
+	begin_line(&j, out, "known", s->last_s);
+	json_kuint(&j, "index", s->index);
+	json_kuint(&j, "iterations", s->count);
+	json_kbool(&j, "failed", s->is_failed);
+	json_kreal(&j, "value", s->value);
+	json_kreal(&j, "iteration_s", pace.estimate);
+	json_kreal(&j, "iteration_lo_s", pace.lo);
+	json_kreal(&j, "iteration_hi_s", pace.hi);
+	json_kreal(&j, "reconfiguration_s", s->cost_s);
+	json_kreal(&j, "remaining_s", remaining.estimate);
+	json_kreal(&j, "remaining_lo_s", remaining.lo);
+	json_kreal(&j, "remaining_hi_s", remaining.hi);
+	json_end(&j);
+	write_line(r, out, from);
+}
+
+void train_record_finish(struct train_record *r, const struct train_coach *c, double time_s, const char *why,
+		struct buf *out)
+{
+	size_t from = out->len;
+	struct json j;
+
+	begin_line(&j, out, "finish", time_s);
+	json_kstr(&j, "why", why);
+	json_kbool(&j, "reached", c->is_reached);
+	json_kuint(&j, "iterations", c->loss_count);
+	json_end(&j);
+	write_line(r, out, from);
+}
+
+void train_record_report(struct train_record *r, const struct train_coach *c, const struct train_report *report,
+		double time_s)
+{
+	size_t worker = report->worker < TRAIN_WORKERS_MAX ? report->worker : TRAIN_WORKERS_MAX - 1;
+
+	if (r->iterations)
+		train_columns_iteration(r->iterations, c, report, ++r->worker_steps[worker],
+				time_s - r->worker_s[worker]);
+	r->worker_s[worker] = time_s;
+}
+
+void train_record_flush(struct train_record *r)
+{
+	if (r->iterations)
+		fflush(r->iterations);
+}
+
+/* A point by the names of its parameters; those missing have their defaults. */
+static void read_point(const struct tune_space *space, const json_t *params, double *point)
+{
+	tune_point_default(space, point);
+	for (size_t i = 0; i < space->count; i++) {
+		CLEANUP(cleanup_free) char *text = NULL;
+		const json_t *value = json_object_get(params, space->params[i].name);
+
+		if (json_is_string(value))
+			text = strdup(json_string_value(value));
+		else if (value)
+			text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+		if (text)
+			tune_param_parse(&space->params[i], text, &point[i], NULL);
+	}
+	tune_point_canonical(space, point);
+}
+
+/* One line of an earlier life: configurations, and what was learnt of them. */
+static int recall(struct train_coach *c, const json_t *line, bool *has_finished, struct sonde_err *err)
+{
+	const char *event = json_string_value(json_object_get(line, "event"));
+	json_int_t index = json_integer_value(json_object_get(line, "index"));
+	double point[TUNE_PARAMS_MAX];
+
+	if (event && strcmp(event, "finish") == 0)
+		*has_finished = true;
+	if (event && strcmp(event, "config") == 0 && (size_t)index == c->stint_count) {
+		read_point(c->optimizer.space, json_object_get(line, "params"), point);
+		return train_coach_recall(c, point, err);
+	}
+	if (event && strcmp(event, "known") == 0 && index >= 0 && (size_t)index < c->stint_count)
+		return train_coach_recall_value(c, (size_t)index, json_is_true(json_object_get(line, "failed")),
+				json_number_value(json_object_get(line, "value")), err);
+	return 0;
+}
+
+static int recall_all(struct train_coach *c, const char *text, bool *has_finished, struct sonde_err *err)
+{
+	int rc = 0;
+
+	for (const char *line = text, *end; rc == 0 && (end = strchr(line, '\n')); line = end + 1) {
+		json_t *root = json_loadb(line, (size_t)(end - line), 0, NULL);
+
+		rc = root ? recall(c, root, has_finished, err) : 0;
+		json_decref(root);
+	}
+	return rc;
+}
+
+/* Does the journal in `path` belong to a job that has not finished? */
+static int read_journal(struct train_record *r, const char *path, struct train_coach *c, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool has_finished = false;
+	int rc = fs_read_file(AT_FDCWD, path, JOURNAL_MAX, &text, err);
+
+	if (rc == -ENOENT)
+		return 0;
+	if (rc == 0 && !strstr(text.data, "\"event\":\"finish\""))
+		rc = recall_all(c, text.data, &has_finished, err);
+	r->is_resumed = rc == 0 && c->stint_count > 0;
+	return rc;
+}
+
+static FILE *open_file(const char *path, const char *mode, struct sonde_err *err)
+{
+	FILE *file = fopen(path, mode);
+
+	if (!file)
+		err_sys(err, errno, "cannot write '%s'", path);
+	return file;
+}
+
+int train_record_open(struct train_record *r, const char *dir, const char *id, struct train_coach *c,
+		struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf journal = BUF_INIT, iterations = BUF_INIT;
+	int rc = fs_mkdir_p(dir, 0700, err);
+
+	*r = (struct train_record){ .dir = dir, .id = id };
+	buf_addf(&journal, "%s/journal.jsonl", dir);
+	buf_addf(&iterations, "%s/iteration_training_data.csv", dir);
+	if (rc == 0)
+		rc = read_journal(r, journal.data, c, err);
+	if (rc < 0)
+		return rc;
+	r->journal = open_file(journal.data, r->is_resumed ? "ae" : "we", err);
+	r->iterations = r->journal ? open_file(iterations.data, r->is_resumed ? "ae" : "we", err) : NULL;
+	if (!r->iterations)
+		return -EIO;
+	if (!r->is_resumed)
+		train_columns_head(r->iterations);
+	return 0;
+}
+
+void train_record_release(struct train_record *r)
+{
+	if (r->journal)
+		fclose(r->journal);
+	if (r->iterations)
+		fclose(r->iterations);
+	r->journal = r->iterations = NULL;
+}

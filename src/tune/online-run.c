@@ -1,0 +1,318 @@
+#include "tune/online-run.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "launch/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define SECOND_NS INT64_C(1000000000)
+
+enum { TICK_MS = 100, CHUNK = 16 << 10, CRASHES_MAX = 3 };
+
+static const int64_t stop_patience_ns = 10 * SECOND_NS;
+
+struct driver {
+	struct train_drive *d;
+	struct train_coach *c;
+	struct job *job;
+	int fd;    /* our end of the program's socket */
+	int outer; /* an agent's socket; -1: none */
+	struct train_lines heard, ordered;
+	int64_t start_ns, stop_ns; /* stop_ns: when the program was told to end for good; 0: it was not */
+	const char *why;
+	unsigned crashes;
+	int rc; /* of what cannot be returned where it happens */
+	struct sonde_err *err;
+};
+
+static double now_s(const struct driver *v)
+{
+	return (double)(clock_mono_ns() - v->start_ns) / 1e9;
+}
+
+/* A line to the agent; one that does not listen misses it. */
+static void pass_on(struct driver *v, const char *word, const char *text)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+	if (v->outer < 0)
+		return;
+	buf_addf(&line, "%s%s\n", word, text);
+	(void)!send(v->outer, line.data, line.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void take_report(void *arg, const char *line)
+{
+	struct driver *v = arg;
+	struct train_report report;
+	double time_s = now_s(v);
+
+	if (!train_report_parse(line, &report)) {
+		v->heard.bad++;
+		return;
+	}
+	pass_on(v, line, "");
+	train_record_report(v->d->record, v->c, &report, time_s);
+	if (v->rc == 0)
+		v->rc = train_coach_report(v->c, report.has_config ? report.config : train_coach_now(v->c)->index,
+				report.worker, report.loss, time_s, v->err);
+}
+
+/* The value is JSON. What the job does not have cannot be set. */
+static void pin(struct train_coach *c, const char *name, const char *value)
+{
+	CLEANUP(cleanup_free) char *text = strdup(value);
+	size_t len = strlen(value);
+
+	if (!text)
+		return;
+	if (len >= 2 && text[0] == '"' && text[len - 1] == '"') {
+		text[len - 1] = '\0';
+		train_coach_pin(c, name, text + 1, NULL);
+	} else {
+		train_coach_pin(c, name, text, NULL);
+	}
+}
+
+static void obey(void *arg, const char *line)
+{
+	struct driver *v = arg;
+	char name[256];
+	int used = 0;
+
+	if (strcmp(line, "stop") == 0 && !v->why)
+		v->why = "stopped";
+	else if (sscanf(line, "knob %255s %n", name, &used) == 1 && used)
+		pin(v->c, name, line + used);
+}
+
+static void collect_from(int fd, struct train_lines *lines, void (*tell)(void *, const char *), struct driver *v)
+{
+	char bytes[CHUNK];
+	ssize_t n;
+
+	while (fd >= 0 && (n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
+		train_lines_take(lines, bytes, (size_t)n, tell, v);
+}
+
+static void collect(struct driver *v)
+{
+	collect_from(v->fd, &v->heard, take_report, v);
+	collect_from(v->outer, &v->ordered, obey, v);
+}
+
+static int start(struct driver *v)
+{
+	CLEANUP(buf_release) struct buf config = BUF_INIT, dir = BUF_INIT, id = BUF_INIT, fd = BUF_INIT;
+	const struct train_stint *s = train_coach_now(v->c);
+	struct job_spec spec = JOB_SPEC_INIT;
+	const char *env[5] = { NULL };
+	int pair[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(v->err, errno, "cannot start the program");
+	buf_addf(&config, "SONDE_JOB_CONFIG=%u ", s->index);
+	train_config_json(&config, v->d->plan, s->point);
+	buf_addf(&dir, "SONDE_JOB_DIR=%s", v->d->dir);
+	buf_addf(&id, "SONDE_JOB_ID=%s", v->d->id);
+	buf_addf(&fd, "SONDE_JOB_FD=%d", pair[1]);
+	env[0] = config.data;
+	env[1] = dir.data;
+	env[2] = id.data;
+	env[3] = fd.data;
+	spec.argv = v->d->argv;
+	spec.env = env;
+	spec.inherit = &pair[1];
+	spec.inherit_count = 1;
+	if (v->d->is_output_aside)
+		spec.fds[1] = STDERR_FILENO;
+	v->heard.len = 0;
+	rc = job_start(&v->job, &spec, v->err);
+	close(pair[1]);
+	if (rc < 0)
+		close(pair[0]);
+	v->fd = rc < 0 ? -1 : pair[0];
+	return rc;
+}
+
+static void say(const struct driver *v, const char *text, size_t n)
+{
+	/* The program reads when it likes: we do not wait for one that never does. */
+	(void)!send(v->fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void put_away(struct driver *v)
+{
+	static const struct job_ladder ladder = JOB_LADDER_USUAL;
+
+	if (!v->job)
+		return;
+	job_end(v->job, &ladder, NULL); /* stragglers too */
+	collect(v);
+	job_free(v->job);
+	v->job = NULL;
+	close(v->fd);
+	v->fd = -1;
+}
+
+/* End the program in good order, so that it leaves a checkpoint; one that does not listen is ended. */
+static void wind_down(struct driver *v)
+{
+	int64_t until_ns = clock_mono_ns() + stop_patience_ns;
+
+	say(v, "stop\n", 5);
+	while (clock_mono_ns() < until_ns && job_wait(v->job, clock_mono_ns() + TICK_MS * INT64_C(1000000), NULL) < 0)
+		collect(v);
+	put_away(v);
+}
+
+static int move(struct driver *v, const struct train_decision *decision)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT, event = BUF_INIT;
+	bool is_restart = !v->job || train_coach_is_restart(v->c, decision->point);
+	int rc = train_coach_moved(v->c, decision, now_s(v), v->err);
+
+	if (rc < 0)
+		return rc;
+	train_record_config(v->d->record, v->c, decision, now_s(v), &event);
+	pass_on(v, "event ", event.data);
+	if (is_restart) {
+		if (v->job)
+			wind_down(v);
+		return start(v);
+	}
+	buf_addf(&line, "config %u ", train_coach_now(v->c)->index);
+	train_config_json(&line, v->d->plan, decision->point);
+	buf_addc(&line, '\n');
+	say(v, line.data, line.len);
+	return buf_error(&line);
+}
+
+static int decide(struct driver *v)
+{
+	CLEANUP(buf_release) struct buf event = BUF_INIT;
+	struct train_stint *s = train_coach_now(v->c);
+	bool was_told = s->is_told, is_news;
+	struct train_decision decision;
+	int rc = train_coach_decide(v->c, now_s(v), &decision, v->err);
+
+	is_news = s->is_told != was_told;
+	if (rc == 0 && is_news) {
+		train_record_known(v->d->record, v->c, s, &event);
+		pass_on(v, "event ", event.data);
+	}
+	if (rc == 0 && decision.act == TRAIN_FINISH)
+		v->why = "target";
+	if (rc == 0 && decision.act == TRAIN_MOVE)
+		rc = move(v, &decision);
+	if (v->d->show && (is_news || decision.act != TRAIN_WAIT))
+		v->d->show(v->d->arg, v->c);
+	return rc;
+}
+
+static int code_of(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* The program has ended by itself. Failed under a configuration that it was given to try: that one does not work. */
+static int take_end(struct driver *v, struct train_outcome *outcome)
+{
+	int code = code_of(job_status(v->job)), rc;
+	const struct train_stint *s = train_coach_now(v->c);
+
+	put_away(v);
+	outcome->exit_code = code;
+	v->why = code ? "failed" : "ended";
+	if (!code || s->reason == TRAIN_START || v->d->plan->mode == TRAIN_FIXED || ++v->crashes > CRASHES_MAX)
+		return 0;
+	train_coach_fail(v->c);
+	v->why = NULL;
+	rc = decide(v);
+	if (rc == 0 && !v->job)
+		v->why = "failed"; /* nothing else to try */
+	else if (rc == 0)
+		outcome->exit_code = 0;
+	return rc;
+}
+
+static void look_at_clock(struct driver *v)
+{
+	if (*v->d->is_interrupted)
+		v->why = "interrupted";
+	else if (v->d->plan->timeout_ns && clock_mono_ns() - v->start_ns > v->d->plan->timeout_ns)
+		v->why = "timeout";
+}
+
+static int attend(struct driver *v, struct train_outcome *outcome)
+{
+	int rc = 0;
+
+	while (rc == 0 && !v->why) {
+		struct pollfd fds[] = { { job_pidfd(v->job), POLLIN, 0 }, { v->fd, POLLIN, 0 },
+			{ v->outer, POLLIN, 0 } };
+
+		poll(fds, 3, TICK_MS);
+		if ((fds[1].revents | fds[2].revents) & POLLHUP)
+			poll(fds, 1, TICK_MS / 4); /* always ready: without this we would spin until the program ends */
+		collect(v);
+		train_record_flush(v->d->record);
+		rc = v->rc;
+		if (rc == 0 && job_wait(v->job, clock_mono_ns(), NULL) == 0)
+			rc = take_end(v, outcome);
+		else if (rc == 0 && !v->why)
+			rc = decide(v);
+		if (rc == 0 && !v->why)
+			look_at_clock(v);
+	}
+	return rc;
+}
+
+static int find_outer(void)
+{
+	const char *text = getenv("SONDE_JOB_FD");
+	char *end;
+	long fd = text && *text ? strtol(text, &end, 10) : -1;
+
+	return fd > 2 && fd < 1 << 20 && *end == '\0' && fcntl((int)fd, F_SETFD, FD_CLOEXEC) == 0 ? (int)fd : -1;
+}
+
+int train_drive(struct train_drive *d, struct train_outcome *outcome, struct sonde_err *err)
+{
+	CLEANUP(buf_release) struct buf event = BUF_INIT;
+	struct driver v = { .d = d,
+		.c = d->coach,
+		.fd = -1,
+		.outer = find_outer(),
+		.start_ns = clock_mono_ns(),
+		.err = err };
+	int rc = train_coach_start(v.c, 0, err);
+
+	*outcome = (struct train_outcome){ 0 };
+	if (rc == 0)
+		rc = start(&v);
+	if (rc < 0)
+		return rc;
+	train_record_config(d->record, v.c, NULL, 0, &event);
+	pass_on(&v, "event ", event.data);
+	rc = attend(&v, outcome);
+	outcome->runtime_s = now_s(&v); /* to the target: what comes after is the program's tidying up */
+	if (v.job && rc == 0)
+		wind_down(&v);
+	put_away(&v);
+	buf_reset(&event);
+	if (rc == 0 && strcmp(v.why, "interrupted") != 0) {
+		train_record_finish(d->record, v.c, now_s(&v), v.why, &event);
+		pass_on(&v, "event ", event.data);
+	}
+	outcome->why = v.why;
+	outcome->bad_lines = v.heard.bad;
+	return rc;
+}

@@ -1,0 +1,169 @@
+#include "tune/progress-cost.h"
+
+#include "base/cleanup.h"
+#include "stats/dist.h"
+#include "tune/model.h"
+
+#include <errno.h>
+#include <math.h>
+
+/*
+ * How much iterations may differ in what they bring before anything is known, and how wrong the curve may be about
+ * what is usual: standard deviations of the logarithm. Below so many reports the losses say nothing.
+ */
+static const double prior_sd = 0.15, curve_sd = 0.3;
+/*
+ * For each worker beside the first a job takes so many more iterations.
+ * The shipped CNN takes 1.04, 1.10, 1.31 times as many with 2, 4, 8.
+ */
+static const double staleness = 0.04;
+enum { REPORTS_MIN = 100 };
+
+/* The slope of the logarithm of the stint's losses, and its standard error. */
+static void slope_of(const struct train_coach *c, const struct train_stint *s, double *slope, double *error)
+{
+	const double *losses = c->losses + s->first_loss;
+	size_t left = c->loss_count - s->first_loss, all = s->count < left ? s->count : left, n = 0;
+	double sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0, det, rest;
+
+	for (size_t i = 0; i < all; i++) {
+		double x = (double)i, y = log(losses[i]);
+
+		if (!isfinite(y))
+			continue;
+		n++;
+		sx += x;
+		sy += y;
+		sxx += x * x;
+		sxy += x * y;
+		syy += y * y;
+	}
+	det = (double)n * sxx - sx * sx;
+	*slope = ((double)n * sxy - sx * sy) / det;
+	rest = syy - sy * sy / (double)n - *slope * *slope * det / (double)n;
+	*error = n > 2 ? sqrt(fmax(rest, 0) / (double)(n - 2) * (double)n / det) : INFINITY;
+}
+
+double train_worth_of_workers(size_t workers)
+{
+	return 1 / (1 + staleness * (double)(workers > 1 ? workers - 1 : 0));
+}
+
+double train_worth_usual(const struct train_coach *c)
+{
+	return c->loss_count ? c->brought / (double)c->loss_count : 1;
+}
+
+/* How much an iteration brings beside the job's usual one: by its workers, by its losses as far as they can tell. */
+static double efficiency(const struct train_coach *c, const struct train_stint *s)
+{
+	double middle = (double)s->first_loss + (double)s->count / 2, slope, error, usual, noise, ratio;
+	double expected = train_worth_of_workers(s->workers) / train_worth_usual(c);
+
+	if (s->count < REPORTS_MIN)
+		return expected;
+	usual = stats_curve_slope(&c->fit, fmax(middle, 1));
+	slope_of(c, s, &slope, &error);
+	ratio = fmin(fmax(slope / usual, 0.2), 3);
+	if (!(usual < 0) || !isfinite(slope) || !isfinite(error))
+		return expected;
+	if (slope > 2 * error)
+		return 0.2; /* the losses grow: it does not train at all */
+	noise = sqrt(pow(error / usual, 2) + curve_sd * curve_sd);
+	return expected + prior_sd * prior_sd / (prior_sd * prior_sd + noise * noise) * (ratio - expected);
+}
+
+struct train_worth train_worth_measured(const struct train_coach *c, const struct train_stint *s)
+{
+	struct stats_interval pace = train_stint_pace(s);
+	double brings = efficiency(c, s) * train_worth_usual(c);
+	struct train_worth w = { pace.estimate / brings, NAN };
+
+	w.sd = isfinite(pace.se) ? pace.se / brings : w.mean;
+	return w;
+}
+
+static int fit(const struct train_coach *c, struct tune_model *m, struct arena *scratch, struct sonde_err *err)
+{
+	const struct tune_optimizer *o = &c->optimizer;
+	double *cost = arena_alloc(scratch, (o->count + 1) * sizeof(*cost));
+	struct tune_model_options how = { .cost = cost, .is_warped = true };
+
+	if (!cost)
+		return err_sys(err, ENOMEM, "cannot look ahead");
+	for (size_t t = 0; t < o->count; t++)
+		cost[t] = o->trials[t].result.state == TUNE_DONE || o->trials[t].result.state == TUNE_CUT
+				? tune_cost(o, &o->trials[t], 0)
+				: NAN;
+	return tune_model_fit(m, o, &how, scratch, err);
+}
+
+int train_worth_expected(const struct train_coach *c, const double *point, struct train_worth *worth,
+		struct sonde_err *err)
+{
+	CLEANUP(arena_release) struct arena scratch = ARENA_INIT;
+	struct tune_model *m = arena_alloc(&scratch, sizeof(*m));
+	double at[TUNE_PARAMS_MAX], mean, variance;
+	int rc = m ? fit(c, m, &scratch, err) : err_sys(err, ENOMEM, "cannot look ahead");
+
+	if (rc < 0)
+		return rc;
+	tune_point_coordinates(c->optimizer.space, point, at);
+	stats_gp_predict(&m->gp, at, &mean, &variance, NULL, NULL);
+	worth->mean = tune_unwarp(&m->warp, mean);
+	worth->sd = (tune_unwarp(&m->warp, mean + sqrt(variance)) - tune_unwarp(&m->warp, mean - sqrt(variance))) / 2;
+	if (!isfinite(worth->sd))
+		worth->sd = fabs(worth->mean);
+	return 0;
+}
+
+int train_worth_best(struct train_coach *c, const double **point, struct train_worth *worth, struct sonde_err *err)
+{
+	CLEANUP(arena_release) struct arena scratch = ARENA_INIT;
+	struct tune_best best;
+	int rc = tune_recommend(&c->optimizer, &best, &scratch, err);
+
+	*point = NULL;
+	if (rc < 0 || !best.trial)
+		return rc;
+	*point = best.trial->point;
+	worth->mean = best.value;
+	worth->sd = best.is_modelled ? (best.hi - best.lo) / 4 : 0.1 * best.value;
+	for (size_t i = 0; i < c->stint_count; i++) { /* what was seen there, where that is surer than the model */
+		struct train_worth seen = train_worth_measured(c, c->stints[i]);
+
+		if (seen.sd < worth->sd && tune_point_equal(c->optimizer.space, c->stints[i]->point, *point))
+			*worth = seen;
+	}
+	return 0;
+}
+
+double train_worth_improvement(const struct train_worth *w, double than)
+{
+	double z = (than - w->mean) / w->sd;
+
+	if (!(w->sd > 0))
+		return fmax(0, than - w->mean);
+	return w->sd * (z * stats_normal_cdf(z) + exp(-z * z / 2) / sqrt(2 * M_PI));
+}
+
+struct train_worth train_worth_to_go(const struct train_coach *c)
+{
+	double usual = train_worth_usual(c);
+	struct train_worth go = { c->fit.remaining.estimate * usual, c->fit.remaining.se * usual };
+
+	/* Without a target, or without an idea of it yet: a job that has lasted so long lasts as long again. */
+	if (!isfinite(go.mean))
+		go.mean = go.sd = (double)c->loss_count;
+	return go;
+}
+
+double train_worth_sure_to_go(const struct train_coach *c)
+{
+	struct train_worth go = train_worth_to_go(c);
+
+	if (!(go.mean > 0))
+		return 0;
+	/* However wrong the curve may be: a job that has lasted so long lasts as long again, as likely as not. */
+	return fmax(go.mean * exp(-c->plan->confidence * go.sd / go.mean), fmin(go.mean, (double)c->loss_count));
+}

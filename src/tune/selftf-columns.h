@@ -1,0 +1,19 @@
+/*
+ * columns: SelfTF's tables. A column that a parameter or setting of that meaning fills is found by its names.
+ */
+#ifndef SONDE_TUNE_SELFTF_COLUMNS_H
+#define SONDE_TUNE_SELFTF_COLUMNS_H
+
+#include "tune/online-controller.h"
+#include "tune/online-protocol.h"
+
+#include <stdio.h>
+
+void train_columns_head(FILE *out);
+/* local_step counts the worker's own; elapsed_s is the time since its last report. */
+void train_columns_iteration(FILE *out, const struct train_coach *c, const struct train_report *report,
+		uint64_t local_step, double elapsed_s);
+/* The text of the column at a point: "" where the job has no such thing. */
+void train_column(const struct train_plan *plan, const double *point, const char *column, char *text, size_t size);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * journal: everything that happened in a study, in the order it happened.
+ *
+ * One JSON object a line, appended and brought to disk before anything rests on
+ * it; nothing is ever changed. A line that a crash cut short is dropped when the
+ * journal is read again. The first line says what study it is of: the journal of a
+ * study that has changed since is refused. Only one process writes at a time.
+ *
+ * Lines: {"study":..}, {"ask":id,"params":{..}}, {"tell":id,..}, {"pair":n,"best":v,"default":v,"of":id}, {"retry":id}.
+ */
+#ifndef SONDE_TUNE_STUDY_JOURNAL_H
+#define SONDE_TUNE_STUDY_JOURNAL_H
+
+#include "base/buf.h"
+#include "tune/study.h"
+
+enum { TUNE_PAIRS_MAX = 1000 };
+
+/* Best beside default, measured at the end: values of the first objective. */
+struct tune_pair {
+	uint64_t of; /* the trial that is the best */
+	double best, start;
+};
+
+struct tune_journal {
+	struct tune_pair pairs[TUNE_PAIRS_MAX];
+	size_t pair_count;
+	bool is_paired;   /* set before it is opened: values are by the default's */
+	bool is_resumed;  /* there were trials in it */
+	size_t cut_bytes; /* of a last line that a crash cut short */
+	/* private */
+	const char *path;
+	int fd;
+	struct buf line;
+};
+
+#define TUNE_JOURNAL_INIT { .fd = -1, .line = BUF_INIT }
+
+/*
+ * Make it, or read it into the optimizer and go on. -EBUSY: somebody writes it; -EINVAL: of another
+ * study, or damaged.
+ */
+int tune_journal_open(struct tune_journal *j, const char *path, const struct tune_study *study,
+		struct tune_optimizer *o, struct sonde_err *err);
+void tune_journal_release(struct tune_journal *j);
+
+/* Each returns when the line is on disk. */
+int tune_journal_ask(struct tune_journal *j, const struct tune_optimizer *o, const struct tune_trial *t,
+		struct sonde_err *err);
+int tune_journal_tell(struct tune_journal *j, const struct tune_optimizer *o, const struct tune_trial *t,
+		const char *why, struct sonde_err *err);
+int tune_journal_retry(struct tune_journal *j, uint64_t id, struct sonde_err *err); /* see tune_retry */
+int tune_journal_pair(struct tune_journal *j, const struct tune_pair *pair, struct sonde_err *err);
+
+#endif
