@@ -4,9 +4,9 @@
  *
  *	repeats [TOKENS [ROUNDS]]
  */
-#include "stats/loop-detect.h"
 #include "analyze/swarm.h"
 #include "base/clock.h"
+#include "stats/loop-detect.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -122,22 +122,22 @@ static void ask(struct question *q, int64_t duration_ns, unsigned lanes, double 
 	snprintf(q->lanes, sizeof(q->lanes), "0-%u", lanes - 1);
 }
 
-static void measure(struct view *v, unsigned lanes, double room)
+static void measure(struct run_api *v, unsigned lanes, double room)
 {
 	static double ms[VIEWS], pack_ms[VIEWS], kib[VIEWS];
 	struct question q;
-	struct view_query query = { .get = get, .arg = &q };
+	struct run_api_query query = { .get = get, .arg = &q };
 
 	for (int i = 0; i < VIEWS; i++) {
 		CLEANUP(buf_release) struct buf out = BUF_INIT, packed = BUF_INIT;
 		int64_t before, between;
 
-		ask(&q, view_duration_ns(v), lanes, room);
+		ask(&q, run_api_duration_ns(v), lanes, room);
 		before = clock_cpu_ns();
-		if (view_ask(v, view_answer_find("slices"), &query, &out, NULL) < 0)
+		if (run_api_respond(v, run_api_answer_find("slices"), &query, &out, NULL) < 0)
 			exit(1);
 		between = clock_cpu_ns();
-		guard_gzip(&packed, out.data, out.len);
+		http_gzip(&packed, out.data, out.len);
 		ms[i] = (double)(clock_cpu_ns() - before) / 1e6;
 		pack_ms[i] = (double)(clock_cpu_ns() - between) / 1e6;
 		kib[i] = (double)packed.len / 1024;
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 	char dir[] = "/var/tmp/sonde-bench-XXXXXX", made[64];
 	const char *run = kept ? kept : made;
 	struct sonde_err err = SONDE_ERR_INIT;
-	struct view *v;
+	struct run_api *v;
 	int64_t before;
 
 	if (!kept && !mkdtemp(dir))
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	if (access(run, F_OK) < 0)
 		make_run(run, events, lanes);
 	before = clock_cpu_ns();
-	if (view_open(&v, run, &err) < 0) {
+	if (run_api_open(&v, run, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
 			(double)(clock_cpu_ns() - before) / 1e9);
 	measure(v, lanes, 0);
 	measure(v, lanes, 0.25); /* as the page does */
-	view_free(v);
+	run_api_free(v);
 	if (!kept)
 		fs_remove_tree(AT_FDCWD, dir);
 	return 0;

@@ -199,7 +199,7 @@ static _Thread_local struct region *spare __attribute__((tls_model("initial-exec
 /* A slab more for this thread. */
 static bool spare_add(void)
 {
-	char *slab = tracer.is_dark ? NULL
+	char *slab = tracer.is_seccomped ? NULL
 				    : sys_map(SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	for (size_t at = 0; slab && at + REGION_BYTES <= SLAB_BYTES; at += REGION_BYTES) {
 		struct region *r = (void *)(slab + at);

@@ -139,7 +139,7 @@ static uintptr_t hook_address(unsigned row)
 
 static uintptr_t real_address(unsigned row)
 {
-	return (uintptr_t)(row < CALL_COUNT ? real_of(row) : extras[row - CALL_COUNT].real);
+	return (uintptr_t)(row < CALL_COUNT ? next_function(row) : extras[row - CALL_COUNT].real);
 }
 
 /* Which pages can be written, by the kernel's list. */

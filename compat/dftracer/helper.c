@@ -285,7 +285,7 @@ int helper_start(const struct pfwlog_setup *setup, const struct pfwlog_clock *cl
 /* Another in the place of one that stopped. */
 static void start_again(void)
 {
-	if (helper.is_lost || tracer.is_dark || __atomic_exchange_n(&helper.is_starting, 1, __ATOMIC_ACQUIRE))
+	if (helper.is_lost || tracer.is_seccomped || __atomic_exchange_n(&helper.is_starting, 1, __ATOMIC_ACQUIRE))
 		return;
 	if (!__atomic_load_n(&helper.tid, __ATOMIC_ACQUIRE))
 		thread_start();

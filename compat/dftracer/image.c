@@ -160,7 +160,7 @@ static int begin_writing(void)
 
 /* Forked children, and ends. */
 
-static bool child_begins(void)
+static bool on_fork_child(void)
 {
 	helper_forget();
 	unlock();
@@ -183,7 +183,7 @@ static bool child_begins(void)
 	return true;
 }
 
-static void ring_stands(void)
+static void on_ring_ready(void)
 {
 	if (helper_start(&image.setup, &image.clock)) {
 		tracer.categories = 0;
@@ -194,7 +194,7 @@ static void ring_stands(void)
 /* All that is recorded gets into the log, which is complete then. */
 static void finish(void)
 {
-	if (!image.is_on || tracer.is_dark || tracer.clock == CLOCK_FORBIDDEN)
+	if (!image.is_on || tracer.is_seccomped || tracer.clock == CLOCK_FORBIDDEN)
 		return;             /* recovery will */
 	if (!tracer.alive->epoch) { /* a child that has done nothing */
 		image.is_on = false;
@@ -217,11 +217,11 @@ static void ends(void)
 }
 
 /* The exec has failed: the log goes on as if it had not been ended. */
-static void goes_on(void)
+static void on_exec_failed(void)
 {
 	int kept_errno = errno;
 	lock();
-	if (!image.is_on && image.count && tracer.epoch && !tracer.is_dark) {
+	if (!image.is_on && image.count && tracer.epoch && !tracer.is_seccomped) {
 		bool is_child = !tracer.alive->epoch; /* of daemon */
 		image.setup.is_lazy = is_child;
 		if (is_child) {
@@ -236,21 +236,21 @@ static void goes_on(void)
 	errno = kept_errno;
 }
 
-static void steps_aside(void)
+static void before_privilege_change(void)
 {
 	if (image.is_on)
 		helper_stop();
 }
 
 static const struct tracer_ops ops = {
-	.child_begins = child_begins,
-	.ring_stands = ring_stands,
-	.chunk_taken = region_chunk_taken,
-	.chunk_filled = helper_poke,
+	.on_fork_child = on_fork_child,
+	.on_ring_ready = on_ring_ready,
+	.on_chunk = region_chunk_taken,
+	.on_chunk_full = helper_poke,
 	.is_wanted = filter_is_wanted,
 	.ends = ends,
-	.goes_on = goes_on,
-	.steps_aside = steps_aside,
+	.on_exec_failed = on_exec_failed,
+	.before_privilege_change = before_privilege_change,
 };
 
 /* On and off. */

@@ -76,7 +76,7 @@ static struct nest *nest_get(void)
 {
 	struct nest *n = mine;
 	if (unlikely(!n)) {
-		if (tracer.is_dark)
+		if (tracer.is_seccomped)
 			return NULL;
 		n = nest_count >= NEST_BLOCKS_ADOPT ? nest_adopt(thread.tid) : NULL;
 		if (!n)
@@ -254,7 +254,7 @@ void args_real(struct args *a, const char *key, double value)
 static bool put_away(const char *text, size_t bytes, uint64_t place[2])
 {
 	char path[PATH_BYTES_MAX + 8];
-	if (tracer.is_dark)
+	if (tracer.is_seccomped)
 		return false;
 	*put_text(put_text(path, tracer.ring_dir), "/text") = '\0';
 	int fd = sys_open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

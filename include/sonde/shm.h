@@ -115,11 +115,13 @@ struct sonde_control {
 	uint32_t next_process; /* number of the next process image; the first gets 1 */
 	uint32_t segments_made;
 	uint64_t run_bytes;
-	uint64_t blind_forks;    /* children that could not get a segment */
-	uint64_t blind_events;   /* events of threads that had no chunk at all */
-	uint64_t drained_events; /* by the recorder: what it took out */
+	uint64_t untraced_forks;  /* children that could not get a segment */
+	uint64_t untraced_events; /* events of threads that had no chunk at all */
+	uint64_t drained_events;  /* by the recorder: what it took out */
 	uint64_t reserved[5];
-	/* Identity of the ring: the inode of its directory and a random number, both also known to run.json's reader. */
+	/*
+	 * Identity of the ring: the inode of its directory and a random number, both also known to run.json's reader.
+	 */
 	uint64_t inode;
 	uint64_t id[2];
 	char filter_text[SONDE_FILTER_TEXT_BYTES]; /* NUL-terminated strings one after the other */
@@ -139,8 +141,8 @@ struct sonde_segment {
 	uint32_t chunk_count;
 	uint64_t start_ticks;
 	int64_t start_mono_ns;
-	uint64_t dropped; /* atomic, number 0 only: events lost for want of room */
-	uint32_t is_dark; /* the program forbade system calls (seccomp): nothing more can be mapped or looked up */
+	uint64_t dropped;      /* atomic, number 0 only: events lost for want of room */
+	uint32_t is_seccomped; /* the program forbade system calls (seccomp): nothing more can be mapped or looked up */
 	uint32_t reserved[11];
 	uint32_t owner[SONDE_CHUNKS_MAX]; /* atomic; see above */
 };
@@ -222,18 +224,18 @@ struct sonde_rec_call {
 	/* here begins what only some have: int64_t args[]; then, if strings, uint64_t base; then the strings */
 };
 
-#define SONDE_CALL_PATH 0x01u   /* strings[0] is a path, relative to base */
-#define SONDE_CALL_PATH2 0x02u  /* strings[1] is a path, relative to args[args - 1] as its base */
-#define SONDE_CALL_NO_END 0x04u /* the end could not be observed: dur_ticks is unknown */
-#define SONDE_CALL_BLIND 0x08u  /* EXEC: the new program will not be traced; args[0] says why */
+#define SONDE_CALL_PATH 0x01u     /* strings[0] is a path, relative to base */
+#define SONDE_CALL_PATH2 0x02u    /* strings[1] is a path, relative to args[args - 1] as its base */
+#define SONDE_CALL_NO_END 0x04u   /* the end could not be observed: dur_ticks is unknown */
+#define SONDE_CALL_UNTRACED 0x08u /* EXEC: the new program will not be traced; args[0] says why */
 
-enum sonde_blind {
-	SONDE_BLIND_NO = 0,
-	SONDE_BLIND_STATIC,
-	SONDE_BLIND_SETUID,
-	SONDE_BLIND_FOREIGN,
-	SONDE_BLIND_DARK,
-	SONDE_BLIND_UNREACHABLE
+enum sonde_untraced {
+	SONDE_UNTRACED_NO = 0,
+	SONDE_UNTRACED_STATIC,
+	SONDE_UNTRACED_SETUID,
+	SONDE_UNTRACED_FOREIGN,
+	SONDE_UNTRACED_SECCOMP,
+	SONDE_UNTRACED_UNREACHABLE
 };
 
 /* In a record a string is its length and its bytes, padded to 8. */
@@ -433,7 +435,7 @@ struct sonde_knob {
  * SONDE_KNOBS_MAX of these: what a knob of that name is from its first use on, if the
  * program's bounds and choices allow it. Which member counts is the knob's kind.
  */
-struct sonde_wish {
+struct sonde_knob_init {
 	char name[SONDE_NAME_BYTES];
 	int64_t whole; /* SONDE_NONE: no whole number is wished for */
 	double real;   /* NaN: no number is */

@@ -12,11 +12,11 @@
 #ifndef SONDE_ANALYZE_ANALYZE_H
 #define SONDE_ANALYZE_ANALYZE_H
 
-#include "result/result.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "engine/part.h"
 #include "model/run-model.h"
+#include "result/result.h"
 
 struct analyze;
 

@@ -29,4 +29,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return true;
 }
 
-const struct analyze_rule analyze_rule_cpu_bound = { .key = "cpu_bound", .check = check };
+const struct diagnosis_rule analyze_rule_cpu_bound = { .key = "cpu_bound", .check = check };

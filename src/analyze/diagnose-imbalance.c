@@ -25,12 +25,12 @@ static struct role role_of(const struct analyze *a, int64_t number)
 	struct role role = { p ? p->exe : STORE_NULL, 0 };
 
 	for (unsigned i = 0; above && i < ANCESTORS_MAX; i++) {
-		const struct store_process *mother = model_process(a->run, above->parent);
+		const struct store_process *parent = model_process(a->run, above->parent);
 
 		/* A process that executes another program stays who it is. */
-		if (mother && mother->pid != above->pid && mother->exe == role.program)
+		if (parent && parent->pid != above->pid && parent->exe == role.program)
 			role.generation++;
-		above = mother;
+		above = parent;
 	}
 	return role;
 }
@@ -106,4 +106,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return true;
 }
 
-const struct analyze_rule analyze_rule_imbalance = { .key = "imbalance", .check = check };
+const struct diagnosis_rule analyze_rule_imbalance = { .key = "imbalance", .check = check };

@@ -27,4 +27,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return true;
 }
 
-const struct analyze_rule analyze_rule_input_waits = { .key = "input_waits", .check = check };
+const struct diagnosis_rule analyze_rule_input_waits = { .key = "input_waits", .check = check };

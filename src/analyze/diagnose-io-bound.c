@@ -25,4 +25,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return true;
 }
 
-const struct analyze_rule analyze_rule_io_bound = { .key = "io_bound", .check = check };
+const struct diagnosis_rule analyze_rule_io_bound = { .key = "io_bound", .check = check };

@@ -26,4 +26,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return true;
 }
 
-const struct analyze_rule analyze_rule_lock_bound = { .key = "lock_bound", .check = check };
+const struct diagnosis_rule analyze_rule_lock_bound = { .key = "lock_bound", .check = check };

@@ -61,4 +61,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return true;
 }
 
-const struct analyze_rule analyze_rule_network_bound = { .key = "network_bound", .check = check };
+const struct diagnosis_rule analyze_rule_network_bound = { .key = "network_bound", .check = check };

@@ -47,4 +47,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return true;
 }
 
-const struct analyze_rule analyze_rule_noisy_neighbour = { .key = "noisy_neighbour", .check = check };
+const struct diagnosis_rule analyze_rule_noisy_neighbour = { .key = "noisy_neighbour", .check = check };

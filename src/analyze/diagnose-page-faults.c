@@ -28,4 +28,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return true;
 }
 
-const struct analyze_rule analyze_rule_page_faults = { .key = "page_faults", .check = check };
+const struct diagnosis_rule analyze_rule_page_faults = { .key = "page_faults", .check = check };

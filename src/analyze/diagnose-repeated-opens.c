@@ -6,4 +6,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return repeated_check(a, KIND_OPEN, 50, "opened", f);
 }
 
-const struct analyze_rule analyze_rule_repeated_opens = { .key = "repeated_opens", .check = check };
+const struct diagnosis_rule analyze_rule_repeated_opens = { .key = "repeated_opens", .check = check };

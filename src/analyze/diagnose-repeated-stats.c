@@ -6,4 +6,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return repeated_check(a, KIND_STAT, 100, "looked up", f);
 }
 
-const struct analyze_rule analyze_rule_repeated_stats = { .key = "repeated_stats", .check = check };
+const struct diagnosis_rule analyze_rule_repeated_stats = { .key = "repeated_stats", .check = check };

@@ -23,4 +23,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return true;
 }
 
-const struct analyze_rule analyze_rule_run_queue = { .key = "run_queue", .check = check };
+const struct diagnosis_rule analyze_rule_run_queue = { .key = "run_queue", .check = check };

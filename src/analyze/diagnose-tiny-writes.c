@@ -6,4 +6,4 @@ static bool check(struct analyze *a, struct finding *f)
 	return tiny_check(a, KIND_WRITE, "written", f);
 }
 
-const struct analyze_rule analyze_rule_tiny_writes = { .key = "tiny_writes", .check = check };
+const struct diagnosis_rule analyze_rule_tiny_writes = { .key = "tiny_writes", .check = check };

@@ -10,10 +10,10 @@
 #ifndef SONDE_ANALYZE_DIFF_H
 #define SONDE_ANALYZE_DIFF_H
 
-#include "result/result.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "result/result.h"
 
 enum diff_verdict { DIFF_UNKNOWN, DIFF_SAME, DIFF_SLOWER, DIFF_FASTER };
 

@@ -1,7 +1,7 @@
 /*
  * finding: diagnosis: a rule looks at what the passes found and may accuse.
  *
- * A rule is one file diagnose-<name>.c with a struct analyze_rule and a row in
+ * A rule is one file diagnose-<name>.c with a struct diagnosis_rule and a row in
  * diagnoses.def. It accuses only with evidence: numbers of this run, where in
  * time, how much time could be had back at most, and a command to try next.
  * Tests have a faulty and a clean program for each (tests/analyze/diagnosis.t).
@@ -20,7 +20,7 @@ struct finding {
 	int64_t recoverable_ns; /* at most; STORE_NULL: not known */
 };
 
-struct analyze_rule {
+struct diagnosis_rule {
 	const char *key;
 	/* true: f is filled; its range is the whole run before. All other passes have finished. */
 	bool (*check)(struct analyze *a, struct finding *f);

@@ -1,6 +1,6 @@
 /*
- * What the parts of finding iterations share: iterations-detect-tokens.c reads a stream of spans or calls, iterations-detect-processes.c one
- * of processes, iterations-detect.c looks for loops in them.
+ * What the parts of finding iterations share: iterations-detect-tokens.c reads a stream of spans or calls,
+ * iterations-detect-processes.c one of processes, iterations-detect.c looks for loops in them.
  */
 #ifndef SONDE_ANALYZE_ITERATIONS_DETECT_PRIVATE_H
 #define SONDE_ANALYZE_ITERATIONS_DETECT_PRIVATE_H

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define X(name) extern const struct analyze_rule analyze_rule_##name;
+#define X(name) extern const struct diagnosis_rule analyze_rule_##name;
 #include "analyze/diagnoses.def"
 #undef X
 
 #define X(name) &analyze_rule_##name,
-static const struct analyze_rule *const rules[] = {
+static const struct diagnosis_rule *const rules[] = {
 #include "analyze/diagnoses.def"
 };
 enum { RULES = sizeof(rules) / sizeof(*rules) };
@@ -112,7 +112,7 @@ static const struct analyze_column columns[] = {
 	{ "next", "NEXT", ANALYZE_TEXT },
 };
 
-static void add_finding(struct analyze_table *t, const struct analyze_rule *rule, const struct finding *f)
+static void add_finding(struct analyze_table *t, const struct diagnosis_rule *rule, const struct finding *f)
 {
 	analyze_cell_text(t, rule->key);
 	analyze_cell_text(t, f->what);

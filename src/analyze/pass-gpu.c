@@ -125,8 +125,8 @@ static int64_t busy_ns(const struct engine_groups *g)
 	int64_t most = 0;
 
 	for (size_t i = 0; i < g->count; i++) {
-		struct engine_sweep_set set = { .cover = engine_cover(g, 0, i) };
-		int64_t ns = set.cover ? engine_cover_ns(&set, 1) : 0;
+		struct engine_sweep_set set = { .cover = interval_set(g, 0, i) };
+		int64_t ns = set.cover ? interval_set_ns(&set, 1) : 0;
 
 		most = ns > most ? ns : most;
 	}

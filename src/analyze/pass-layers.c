@@ -123,7 +123,7 @@ static struct engine_sweep_set *sets_of(const struct found *f, bool is_one, int6
 	for (int t = 0; sets && t < 2; t++)
 		for (size_t i = 0; i < f->covers[t]->count; i++)
 			if (!is_one || engine_key(f->covers[t], i, 0) == process)
-				sets[(*count)++] = (struct engine_sweep_set){ engine_cover(f->covers[t], 0, i),
+				sets[(*count)++] = (struct engine_sweep_set){ interval_set(f->covers[t], 0, i),
 					(unsigned)engine_key(f->covers[t], i, 1) };
 	return sets;
 }
@@ -140,8 +140,8 @@ bool layers_next_process(const struct analyze *a, size_t *at, int64_t *process, 
 	*process = engine_key(g, *at, 0);
 	for (; *at < g->count && engine_key(g, *at, 0) == *process; ++*at)
 		if (set_has_class(&a->rules, engine_key(g, *at, 1), RULES_IO) && count < RULES_SETS_MAX)
-			sets[count++] = (struct engine_sweep_set){ engine_cover(g, 0, *at), 0 };
-	*io_ns = engine_cover_ns(sets, count);
+			sets[count++] = (struct engine_sweep_set){ interval_set(g, 0, *at), 0 };
+	*io_ns = interval_set_ns(sets, count);
 	return true;
 }
 

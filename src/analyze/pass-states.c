@@ -236,9 +236,9 @@ static const struct analyze_column columns[] = {
 /* Where the kernel does not say what threads wait for, sleep and disk are not zero but unknown. */
 static int64_t known(const int64_t ns[STATES], int state)
 {
-	bool is_told = !ns[WAIT] || ns[SLEEP] || ns[DISK];
+	bool is_reported = !ns[WAIT] || ns[SLEEP] || ns[DISK];
 
-	return is_told || (state != SLEEP && state != DISK) ? ns[state] : STORE_NULL;
+	return is_reported || (state != SLEEP && state != DISK) ? ns[state] : STORE_NULL;
 }
 
 static void add_thread(struct analyze *a, struct analyze_table *table, const struct thread *t)

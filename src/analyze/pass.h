@@ -11,10 +11,10 @@
 #define SONDE_ANALYZE_PASS_H
 
 #include "analyze/analyze.h"
-#include "result/result.h"
 #include "analyze/layer-rules.h"
 #include "engine/plan.h"
 #include "model/dimensions.h"
+#include "result/result.h"
 
 struct analyze_pass {
 	const char *key, *title; /* of its section */

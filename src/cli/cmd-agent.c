@@ -31,7 +31,7 @@ static const struct cli_option option_rows[] = {
 };
 
 /* One word of a subject: no dots. */
-static void name_of(const struct options *o, const struct fleet_home *home, struct buf *out)
+static void name_of(const struct options *o, const struct fleet_dir *home, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf raw = BUF_INIT;
 	char host[128] = "";
@@ -62,10 +62,10 @@ static int run(struct cli_context *ctx)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
 	const struct options *o = ctx->options;
-	struct fleet_home home;
-	struct fleet_link *link = NULL;
+	struct fleet_dir home;
+	struct fleet_client *client = NULL;
 	struct fleet_agent_options how = { .is_stopped = &fleet_is_stopped, .is_drained = &fleet_is_drained };
-	int rc = fleet_connect(ctx, o->dir, &home, &link);
+	int rc = fleet_connect(ctx, o->dir, &home, &client);
 
 	if (rc < 0)
 		return rc;
@@ -73,8 +73,8 @@ static int run(struct cli_context *ctx)
 	fleet_catch_signals();
 	how.name = name.data;
 	take_offer(o, &how.offer);
-	rc = fleet_agent_run(link, &how, ctx->err);
-	fleet_link_free(link);
+	rc = fleet_agent_run(client, &how, ctx->err);
+	fleet_client_free(client);
 	return rc;
 }
 

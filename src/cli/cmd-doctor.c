@@ -19,24 +19,24 @@ static const struct cli_option options[] = {
 };
 
 static const enum term_style state_styles[] = {
-	[FACILITY_WORKS] = TERM_GREEN,
-	[FACILITY_PARTLY] = TERM_YELLOW,
-	[FACILITY_NO] = TERM_RED,
-	[FACILITY_NONE] = TERM_DIM,
+	[DOCTOR_WORKS] = TERM_GREEN,
+	[DOCTOR_PARTLY] = TERM_YELLOW,
+	[DOCTOR_NO] = TERM_RED,
+	[DOCTOR_NONE] = TERM_DIM,
 };
 
-typedef void row_function(void *to, const struct facility *facility, const struct facility_report *report);
+typedef void row_function(void *to, const struct doctor_check *doctor_check, const struct doctor_result *report);
 
 /* Check every facility, in order; says whether one that recording needs is missing. */
 static bool check_all(row_function *row, void *to)
 {
 	bool is_missing = false;
 
-	for (const struct facility *f = facilities; f->name; f++) {
-		struct facility_report report = { .state = FACILITY_NO };
+	for (const struct doctor_check *f = doctor_checks; f->name; f++) {
+		struct doctor_result report = { .state = DOCTOR_NO };
 
 		f->check(&report);
-		is_missing |= f->is_needed && report.state == FACILITY_NO;
+		is_missing |= f->is_needed && report.state == DOCTOR_NO;
 		row(to, f, &report);
 	}
 	return is_missing;
@@ -50,13 +50,13 @@ static void table_line(struct term_table *t, const char *name, const char *state
 	term_table_cell(t, TERM_PLAIN, text);
 }
 
-static void table_row(void *to, const struct facility *f, const struct facility_report *report)
+static void table_row(void *to, const struct doctor_check *f, const struct doctor_result *report)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct term_table *t = to;
 
-	table_line(t, f->name, facility_state_names[report->state], state_styles[report->state], f->purpose);
-	if (report->state != FACILITY_WORKS)
+	table_line(t, f->name, doctor_state_names[report->state], state_styles[report->state], f->purpose);
+	if (report->state != DOCTOR_WORKS)
 		table_line(t, "", "", TERM_PLAIN, report->why);
 	if (!report->fix[0])
 		return;
@@ -64,14 +64,14 @@ static void table_row(void *to, const struct facility *f, const struct facility_
 	table_line(t, "", "", TERM_PLAIN, text.data);
 }
 
-static void json_row(void *to, const struct facility *f, const struct facility_report *report)
+static void json_row(void *to, const struct doctor_check *f, const struct doctor_result *report)
 {
 	struct json *j = to;
 
 	json_object(j);
 	json_kstr(j, "name", f->name);
 	json_kstr(j, "purpose", f->purpose);
-	json_kstr(j, "state", facility_state_names[report->state]);
+	json_kstr(j, "state", doctor_state_names[report->state]);
 	json_kstr(j, "why", report->why[0] ? report->why : NULL);
 	json_kstr(j, "fix", report->fix[0] ? report->fix : NULL);
 	json_kstr(j, "setup", report->setup_step);

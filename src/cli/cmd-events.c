@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 #include "cli/events-filter.h"
 #include "cli/events.h"
-#include "cli/stdout-buffer.h"
 #include "cli/open-run.h"
+#include "cli/stdout-buffer.h"
 
 #include <errno.h>
 

@@ -7,8 +7,8 @@
 #include "cli/fleet-cli.h"
 #include "cli/fleet-hosts.h"
 #include "cli/fleet-status.h"
-#include "fleet/remote-hosts.h"
 #include "fleet/local-processes.h"
+#include "fleet/remote-hosts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ enum { JOIN_MAX = 64 << 10 };
 struct options {
 	const char *dir, *listen, *member, *label;
 	int64_t agents, lease_ns;
-	struct fleet_places places;
+	struct fleet_slots places;
 	bool is_json;
 };
 
@@ -66,13 +66,13 @@ static const char *own_path(struct cli_context *ctx)
 	return n > 0 ? arena_copy(ctx->arena, path, (size_t)n) : NULL;
 }
 
-static int add_agents_here(struct cli_context *ctx, struct fleet_home *home)
+static int add_agents_here(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
 	const char *program = own_path(ctx);
 	int rc = program ? 0 : -EIO;
 
-	if (rc == 0 && fleet_places_are_slurm(&o->places))
+	if (rc == 0 && fleet_slots_are_slurm(&o->places))
 		return fleet_start_step(home, program, o->label, o->agents, ctx->err);
 	for (int64_t i = 0; i < o->agents && rc == 0; i++)
 		rc = fleet_start_agent(home, program, o->label, ctx->err);
@@ -80,9 +80,9 @@ static int add_agents_here(struct cli_context *ctx, struct fleet_home *home)
 }
 
 /* Hosts join: those behind the first `kept` members, which go again when one of them cannot. */
-static int join_members(struct cli_context *ctx, struct fleet_home *home, size_t kept, size_t from)
+static int join_members(struct cli_context *ctx, struct fleet_dir *home, size_t kept, size_t from)
 {
-	int rc = fleet_home_save(home, ctx->err);
+	int rc = fleet_dir_save(home, ctx->err);
 
 	if (rc == 0)
 		rc = fleet_members_call(home, home->members + from, home->member_count - from, "join", CALL_NS,
@@ -91,22 +91,22 @@ static int join_members(struct cli_context *ctx, struct fleet_home *home, size_t
 		return 0;
 	fleet_members_call(home, home->members + from, home->member_count - from, "down", CALL_NS, NULL);
 	home->member_count = kept;
-	fleet_home_save(home, NULL);
+	fleet_dir_save(home, NULL);
 	return rc;
 }
 
 /* Agents where they are wanted. is_new: the server is, so that all hosts must learn where it is. */
-static int add_agents(struct cli_context *ctx, struct fleet_home *home, bool is_new)
+static int add_agents(struct cli_context *ctx, struct fleet_dir *home, bool is_new)
 {
 	const struct options *o = ctx->options;
 	size_t known = home->member_count;
 	int rc;
 
-	if (!fleet_places_are_given(&o->places) || fleet_places_are_slurm(&o->places)) {
+	if (!fleet_slots_are_given(&o->places) || fleet_slots_are_slurm(&o->places)) {
 		rc = add_agents_here(ctx, home);
 		return rc < 0 || !is_new ? rc : join_members(ctx, home, known, 0);
 	}
-	rc = fleet_places_take(ctx, &o->places, o->agents, o->label, home);
+	rc = fleet_slots_take(ctx, &o->places, o->agents, o->label, home);
 	if (rc < 0)
 		return rc;
 	/* No new one: one that is there is to be started again. */
@@ -114,21 +114,21 @@ static int add_agents(struct cli_context *ctx, struct fleet_home *home, bool is_
 }
 
 /* The streams are there before anybody can be told that the fleet is up. */
-static int prepare(struct cli_context *ctx, const struct fleet_home *home)
+static int prepare(struct cli_context *ctx, const struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
-	struct fleet_link *link = NULL;
-	int rc = fleet_link_open(&link, home->url, home->token, ctx->err);
+	struct fleet_client *client = NULL;
+	int rc = fleet_client_open(&client, home->url, home->token, ctx->err);
 
 	if (rc == 0)
-		rc = fleet_link_prepare(link, o->lease_ns, ctx->err);
+		rc = fleet_client_prepare(client, o->lease_ns, ctx->err);
 	if (rc == 0)
-		rc = fleet_link_set_lease(link, o->lease_ns, ctx->err);
-	fleet_link_free(link);
+		rc = fleet_client_set_lease(client, o->lease_ns, ctx->err);
+	fleet_client_free(client);
 	return rc;
 }
 
-static int check_up(struct cli_context *ctx, const struct fleet_home *home)
+static int check_up(struct cli_context *ctx, const struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
 
@@ -137,14 +137,14 @@ static int check_up(struct cli_context *ctx, const struct fleet_home *home)
 		err_hint(ctx->err, "'sonde fleet add' starts more agents, 'sonde fleet down' ends it");
 		return -EEXIST;
 	}
-	if (fleet_places_are_given(&o->places) && !o->listen)
+	if (fleet_slots_are_given(&o->places) && !o->listen)
 		return cli_usage(ctx,
 				"other hosts cannot reach a server on loopback: say --listen ADDRESS, one of this "
 				"machine's that they can reach");
 	return 0;
 }
 
-static int start_all(struct cli_context *ctx, struct fleet_home *home)
+static int start_all(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
 	const char *program = own_path(ctx);
@@ -159,7 +159,7 @@ static int start_all(struct cli_context *ctx, struct fleet_home *home)
 	return rc;
 }
 
-static int up(struct cli_context *ctx, struct fleet_home *home)
+static int up(struct cli_context *ctx, struct fleet_dir *home)
 {
 	int rc = check_up(ctx, home);
 
@@ -176,11 +176,11 @@ static int up(struct cli_context *ctx, struct fleet_home *home)
 }
 
 /* The members that the command line names, or all, in front of the others. */
-static int choose(struct cli_context *ctx, struct fleet_home *home, size_t *count)
+static int choose(struct cli_context *ctx, struct fleet_dir *home, size_t *count)
 {
 	*count = ctx->arg_count > 1 ? 0 : home->member_count;
 	for (size_t i = 1; i < ctx->arg_count; i++) {
-		struct fleet_member *m = fleet_members_find(home, ctx->args[i]), other;
+		struct fleet_host *m = fleet_members_find(home, ctx->args[i]), other;
 
 		if (!m) {
 			err_set(ctx->err, ENOENT, "there is no host '%s' in the fleet", ctx->args[i]);
@@ -197,7 +197,7 @@ static int choose(struct cli_context *ctx, struct fleet_home *home, size_t *coun
 }
 
 /* Agents of other hosts first: they hand their jobs back while there is a server. */
-static int down(struct cli_context *ctx, struct fleet_home *home)
+static int down(struct cli_context *ctx, struct fleet_dir *home)
 {
 	size_t count;
 	int rc = choose(ctx, home, &count), ended;
@@ -211,12 +211,12 @@ static int down(struct cli_context *ctx, struct fleet_home *home)
 	}
 	if (!home->url)
 		return rc;
-	ended = ctx->arg_count > 1 ? fleet_home_save(home, rc ? NULL : ctx->err)
+	ended = ctx->arg_count > 1 ? fleet_dir_save(home, rc ? NULL : ctx->err)
 				   : fleet_end(home, NULL, rc ? NULL : ctx->err);
 	return rc < 0 || ended >= 0 ? rc : ended;
 }
 
-static int add(struct cli_context *ctx, struct fleet_home *home)
+static int add(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
 	const char *program = own_path(ctx);
@@ -233,7 +233,7 @@ static int add(struct cli_context *ctx, struct fleet_home *home)
 }
 
 /* On the chosen members, and without a choice here too. */
-static int drain(struct cli_context *ctx, struct fleet_home *home)
+static int drain(struct cli_context *ctx, struct fleet_dir *home)
 {
 	size_t count;
 	int rc = choose(ctx, home, &count);
@@ -245,7 +245,7 @@ static int drain(struct cli_context *ctx, struct fleet_home *home)
 	return fleet_members_call(home, home->members, count, "drain", INT64_MAX, ctx->err);
 }
 
-static int halt(struct cli_context *ctx, struct fleet_home *home)
+static int halt(struct cli_context *ctx, struct fleet_dir *home)
 {
 	size_t count;
 	int rc = choose(ctx, home, &count), ended = 0;
@@ -259,7 +259,7 @@ static int halt(struct cli_context *ctx, struct fleet_home *home)
 }
 
 /* Said by another host's up or add: address and token are on standard input. */
-static int join(struct cli_context *ctx, struct fleet_home *home)
+static int join(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -273,13 +273,13 @@ static int join(struct cli_context *ctx, struct fleet_home *home)
 		text.len += (size_t)n;
 	rc = fleet_end(home, "agent", ctx->err);
 	if (rc >= 0)
-		rc = fleet_home_join(home, text.data, text.len, o->member, ctx->arena, ctx->err);
+		rc = fleet_dir_join(home, text.data, text.len, o->member, ctx->arena, ctx->err);
 	if (rc >= 0)
-		rc = fleet_home_save(home, ctx->err);
+		rc = fleet_dir_save(home, ctx->err);
 	return rc < 0 ? rc : add_agents_here(ctx, home);
 }
 
-static int status(struct cli_context *ctx, struct fleet_home *home)
+static int status(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
 
@@ -289,7 +289,7 @@ static int status(struct cli_context *ctx, struct fleet_home *home)
 static const struct action {
 	const char *name;
 	bool is_change, has_hosts;
-	int (*act)(struct cli_context *ctx, struct fleet_home *home);
+	int (*act)(struct cli_context *ctx, struct fleet_dir *home);
 } actions[] = {
 	{ "up", true, false, up },
 	{ "down", true, true, down },
@@ -306,17 +306,17 @@ static int perform(struct cli_context *ctx, const struct action *action)
 	CLEANUP(cleanup_fd) int lock = -1;
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
 	const char *dir = o->dir;
-	struct fleet_home home;
+	struct fleet_dir home;
 	int rc;
 
 	if (o->member) {
 		fs_safe_name(&name, o->member, FLEET_NAME_MAX - 1);
-		dir = fleet_home_of_member(o->dir, name.data, ctx->arena);
+		dir = fleet_dir_of_host(o->dir, name.data, ctx->arena);
 	}
-	rc = fleet_home_load(&home, dir, ctx->arena, ctx->err);
+	rc = fleet_dir_load(&home, dir, ctx->arena, ctx->err);
 	if (rc == 0 && action->is_change) {
-		lock = fleet_home_lock(&home, ctx->err);
-		rc = lock < 0 ? lock : fleet_home_load(&home, dir, ctx->arena, ctx->err);
+		lock = fleet_dir_lock(&home, ctx->err);
+		rc = lock < 0 ? lock : fleet_dir_load(&home, dir, ctx->arena, ctx->err);
 	}
 	return rc < 0 ? rc : action->act(ctx, &home);
 }

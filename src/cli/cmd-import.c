@@ -3,9 +3,9 @@
  */
 #include "base/json.h"
 #include "cli/cli.h"
-#include "result/term.h"
 #include "exchange/exchange.h"
 #include "exchange/import.h"
+#include "result/term.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/info.h"
-#include "cli/stdout-buffer.h"
 #include "cli/open-run.h"
+#include "cli/stdout-buffer.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,9 +6,9 @@
 #include "base/json.h"
 #include "base/shell-words.h"
 #include "cli/fleet-cli.h"
+#include "fleet/fleet-knobs.h"
 #include "fleet/job-decisions.h"
 #include "result/term.h"
-#include "fleet/fleet-knobs.h"
 
 #include <errno.h>
 #include <math.h>
@@ -32,8 +32,8 @@ static const struct cli_option option_rows[] = {
 /* What one action works on. */
 struct scene {
 	struct cli_context *ctx;
-	struct fleet_link *link;
-	struct fleet_ledger ledger;
+	struct fleet_client *client;
+	struct fleet_jobs jobs_state;
 	const struct fleet_job *job; /* NULL: list */
 };
 
@@ -91,8 +91,8 @@ static int print_json(const struct scene *s)
 	json_init(&j, &text, true);
 	if (!s->job)
 		json_array(&j);
-	for (size_t i = 0; i < s->ledger.count; i++)
-		add_job(&j, s->ledger.jobs[i]);
+	for (size_t i = 0; i < s->jobs_state.count; i++)
+		add_job(&j, s->jobs_state.jobs[i]);
 	if (!s->job)
 		json_end(&j);
 	printf("%s\n", text.data);
@@ -145,14 +145,14 @@ static int show_list(struct scene *s)
 	if (is_json(s))
 		return print_json(s);
 	term_table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < s->ledger.count; i++)
-		add_row(&t, s->ledger.jobs[i]);
+	for (size_t i = 0; i < s->jobs_state.count; i++)
+		add_row(&t, s->jobs_state.jobs[i]);
 	rc = term_table_print(&t, stdout);
 	term_table_release(&t);
 	return rc;
 }
 
-static void print_needs(const struct fleet_needs *needs)
+static void print_needs(const struct fleet_requirements *needs)
 {
 	if (needs->cpus)
 		printf("needs     %lld CPUs\n", (long long)needs->cpus);
@@ -206,7 +206,7 @@ static int show_log(struct scene *s)
 	const char *subject = arena_printf(s->ctx->arena, "sonde.log.%s.%llu", s->job->id,
 			(unsigned long long)s->job->epoch);
 
-	return subject ? fleet_link_read(s->link, subject, print_chunk, NULL, s->ctx->err) : -ENOMEM;
+	return subject ? fleet_client_read(s->client, subject, print_chunk, NULL, s->ctx->err) : -ENOMEM;
 }
 
 static void print_report(void *arg, const struct fleet_job *job, const struct fleet_report *r)
@@ -226,14 +226,14 @@ static void print_report(void *arg, const struct fleet_job *job, const struct fl
 /* The reports of every lease, each with its epoch. */
 static int show_stats(struct scene *s)
 {
-	struct fleet_ledger again;
+	struct fleet_jobs again;
 	int rc;
 
 	printf("epoch,step,time_s,loss,worker,config\n");
-	fleet_ledger_init(&again);
+	fleet_jobs_init(&again);
 	again.on_report = print_report;
-	rc = fleet_link_fold(s->link, s->job->id, true, &again, s->ctx->err);
-	fleet_ledger_release(&again);
+	rc = fleet_client_fold(s->client, s->job->id, true, &again, s->ctx->err);
+	fleet_jobs_release(&again);
 	return rc;
 }
 
@@ -247,7 +247,7 @@ static int cancel(struct scene *s)
 	if (fleet_job_has_ended(s->job))
 		return err_set(s->ctx->err, EALREADY, "'%s' has ended already: it is %s", s->job->id,
 				fleet_state_word(s->job->state));
-	return fleet_link_tell(s->link, s->job->id, "event", text, NULL, NULL, s->ctx->err);
+	return fleet_client_publish(s->client, s->job->id, "event", text, NULL, NULL, s->ctx->err);
 }
 
 /* The program learns them while it runs; all of them are right before one is set. */
@@ -267,24 +267,24 @@ static int set_knobs(struct scene *s)
 	for (size_t i = 2; i < ctx->arg_count && rc == 0; i++) {
 		rc = fleet_knob_parse(ctx->args[i], name, value, ctx->err);
 		if (rc == 0)
-			rc = fleet_knob_set(s->link, s->job->id, name, value, ctx->err);
+			rc = fleet_knob_set(s->client, s->job->id, name, value, ctx->err);
 	}
 	return rc;
 }
 
 static int show_configs(struct scene *s)
 {
-	return job_print_configs(s->link, s->job->id, is_json(s), s->ctx->err);
+	return job_print_configs(s->client, s->job->id, is_json(s), s->ctx->err);
 }
 
 static int show_best(struct scene *s)
 {
-	return job_print_best(s->link, s->job->id, is_json(s), s->ctx->err);
+	return job_print_best(s->client, s->job->id, is_json(s), s->ctx->err);
 }
 
 static int show_plot(struct scene *s)
 {
-	return job_print_plot(s->link, s->job->id, s->ctx->err);
+	return job_print_plot(s->client, s->job->id, s->ctx->err);
 }
 
 static const struct action {
@@ -322,11 +322,11 @@ static bool is_id(const char *text)
 
 static int perform(struct scene *s, const struct action *action, const char *id)
 {
-	int rc = fleet_link_fold(s->link, id, true, &s->ledger, s->ctx->err);
+	int rc = fleet_client_fold(s->client, id, true, &s->jobs_state, s->ctx->err);
 
 	if (rc < 0)
 		return rc;
-	s->job = id ? fleet_ledger_find(&s->ledger, id) : NULL;
+	s->job = id ? fleet_jobs_find(&s->jobs_state, id) : NULL;
 	if (id && !s->job) {
 		err_set(s->ctx->err, ENOENT, "there is no job '%s'", id);
 		err_hint(s->ctx->err, "'sonde job list' shows them");
@@ -341,7 +341,7 @@ static int run(struct cli_context *ctx)
 	const struct action *action = find_action(ctx->args[0]);
 	const char *id = ctx->arg_count > 1 ? ctx->args[1] : NULL;
 	struct scene s = { .ctx = ctx };
-	struct fleet_home home;
+	struct fleet_dir home;
 	int rc;
 
 	if (!action)
@@ -355,13 +355,13 @@ static int run(struct cli_context *ctx)
 		return cli_usage(ctx, "%s takes one job", action->name);
 	if (id && !is_id(id))
 		return cli_usage(ctx, "'%s' is no job's id", id);
-	rc = fleet_connect(ctx, o->dir, &home, &s.link);
+	rc = fleet_connect(ctx, o->dir, &home, &s.client);
 	if (rc < 0)
 		return rc;
-	fleet_ledger_init(&s.ledger);
+	fleet_jobs_init(&s.jobs_state);
 	rc = perform(&s, action, id);
-	fleet_ledger_release(&s.ledger);
-	fleet_link_free(s.link);
+	fleet_jobs_release(&s.jobs_state);
+	fleet_client_free(s.client);
 	return rc;
 }
 

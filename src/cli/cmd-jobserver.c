@@ -54,24 +54,24 @@ static int take_token(struct cli_context *ctx, const char *given, struct buf *to
 	return rc;
 }
 
-static int serve(struct cli_context *ctx, const struct guard_options *g, const struct jobs_options *jo,
+static int serve(struct cli_context *ctx, const struct http_server_options *g, const struct jobs_options *jo,
 		const sigset_t *signals)
 {
 	const struct options *o = ctx->options;
 	struct jobs *jobs = NULL;
-	struct guard *guard = NULL;
+	struct http_server *http_server = NULL;
 	int rc = jobs_open(&jobs, jo, ctx->err);
 
 	if (rc == 0)
-		rc = jobserver_start(&guard, jobs, g, ctx->err);
+		rc = jobserver_start(&http_server, jobs, g, ctx->err);
 	if (rc == 0)
-		rc = listen_say(g->address, guard_port(guard), o->is_json, ctx->err);
+		rc = listen_say(g->address, http_server_port(http_server), o->is_json, ctx->err);
 	if (rc == 0) {
 		daemon_ready(false);
 		while (daemon_wait(signals))
 			;
 	}
-	guard_stop(guard);
+	http_server_stop(http_server);
 	jobs_free(jobs);
 	return rc;
 }
@@ -80,7 +80,7 @@ static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
 	CLEANUP(buf_release) struct buf token = BUF_INIT, program = BUF_INIT;
-	struct guard_options g = { .hosts = o->hosts.items };
+	struct http_server_options g = { .hosts = o->hosts.items };
 	struct jobs_config *config = arena_alloc(ctx->arena, sizeof(*config));
 	struct jobs_options jo = { .dir = o->dir, .config = config };
 	sigset_t signals;

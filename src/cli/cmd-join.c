@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 #include "exchange/join.h"
 #include "record/writers.h"
-#include "store/run-parts.h"
 #include "store/run-dir.h"
+#include "store/run-parts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
 #include "cli/listen.h"
 #include "cli/live-run.h"
 #include "config/config.h"
+#include "launch/launch.h"
 #include "live/control/controller.h"
 #include "live/control/metrics-push.h"
-#include "launch/launch.h"
 #include "serve/exporter.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static const struct cli_option option_rows[] = {
 struct settings {
 	const char **rings;
 	int64_t series;
-	struct outlet_options outlet;
+	struct push_options metrics_push;
 	const char *socket;
 	const char *powercap;
 	struct live_group *groups;
@@ -95,10 +95,10 @@ static int take_settings(struct config_reader *r, yaml_node_t *root)
 	static const struct config_key keys[] = {
 		{ "rings", CONFIG_LIST, offsetof(struct settings, rings) },
 		{ "series", CONFIG_WHOLE, offsetof(struct settings, series), .min = 1 },
-		{ "textfile", CONFIG_TEXT, offsetof(struct settings, outlet.textfile) },
-		{ "push", CONFIG_TEXT, offsetof(struct settings, outlet.push) },
+		{ "textfile", CONFIG_TEXT, offsetof(struct settings, metrics_push.textfile) },
+		{ "push", CONFIG_TEXT, offsetof(struct settings, metrics_push.push) },
 		{ "socket", CONFIG_TEXT, offsetof(struct settings, socket) },
-		{ "every", CONFIG_DURATION, offsetof(struct settings, outlet.every_ns) },
+		{ "every", CONFIG_DURATION, offsetof(struct settings, metrics_push.every_ns) },
 		{ "powercap", CONFIG_TEXT, offsetof(struct settings, powercap) },
 		{ "groups", CONFIG_OTHER, 0, .take = take_groups },
 		{ NULL },
@@ -107,7 +107,8 @@ static int take_settings(struct config_reader *r, yaml_node_t *root)
 	return config_take_map(r, root, keys, NULL, r->context);
 }
 
-static int load(struct cli_context *ctx, struct live_options *to, struct outlet_options *outlet, const char **socket)
+static int load(struct cli_context *ctx, struct live_options *to, struct push_options *metrics_push,
+		const char **socket)
 {
 	const struct options *o = ctx->options;
 	struct settings settings = { .rings = NULL };
@@ -123,7 +124,7 @@ static int load(struct cli_context *ctx, struct live_options *to, struct outlet_
 	to->powercap = settings.powercap;
 	to->groups = settings.groups;
 	to->group_count = settings.group_count;
-	*outlet = settings.outlet;
+	*metrics_push = settings.metrics_push;
 	*socket = settings.socket;
 	return rc;
 }
@@ -140,9 +141,9 @@ struct life {
 	struct rules_file *rules;
 	struct controller *controller;
 	struct exporter_arg arg;
-	struct guard *guard, *control;
-	struct outlet_options outlet_options;
-	struct outlet *outlet;
+	struct http_server *http_server, *control;
+	struct push_options push_options;
+	struct metrics_push *metrics_push;
 	const char *socket; /* for what is pushed; NULL: none */
 };
 
@@ -158,7 +159,7 @@ static int load_rules(struct cli_context *ctx, struct life *l)
 }
 
 /* The controller's warden is forked before the server has threads. */
-static int begin(struct cli_context *ctx, struct life *l, const struct guard_options *g)
+static int begin(struct cli_context *ctx, struct life *l, const struct http_server_options *g)
 {
 	const struct options *o = ctx->options;
 	int rc;
@@ -177,18 +178,19 @@ static int begin(struct cli_context *ctx, struct life *l, const struct guard_opt
 	if (rc == 0)
 		rc = live_history_start(&l->arg.history, &l->exporter, ctx->err);
 	if (rc == 0)
-		rc = exporter_start(&l->guard, &l->arg, g, ctx->err);
-	l->arg.pages = l->guard;
+		rc = exporter_start(&l->http_server, &l->arg, g, ctx->err);
+	l->arg.pages = l->http_server;
 	if (rc == 0 && o->control)
-		rc = exporter_start(&l->control, &l->arg, &(struct guard_options){ .unix_path = o->control }, ctx->err);
-	return rc < 0 ? rc : outlet_start(&l->outlet, &l->outlet_options, &l->exporter, ctx->err);
+		rc = exporter_start(&l->control, &l->arg, &(struct http_server_options){ .unix_path = o->control },
+				ctx->err);
+	return rc < 0 ? rc : metrics_push_start(&l->metrics_push, &l->push_options, &l->exporter, ctx->err);
 }
 
 static void end(struct life *l)
 {
-	outlet_free(l->outlet);
-	guard_stop(l->control);
-	guard_stop(l->guard);
+	metrics_push_free(l->metrics_push);
+	http_server_stop(l->control);
+	http_server_stop(l->http_server);
 	live_history_free(l->arg.history);
 	controller_free(l->controller);
 	live_pushed_free(l->exporter.pushed);
@@ -196,19 +198,19 @@ static void end(struct life *l)
 }
 
 /* For who sits here; others ask `sonde view --live`, so that no log keeps a key. */
-static void say_page(struct guard *g)
+static void say_page(struct http_server *g)
 {
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
 
-	if (guard_url(g, &url, NULL) == 0)
+	if (http_server_url(g, &url, NULL) == 0)
 		fprintf(stderr, "sonde: the live page, once: %s\n", url.data);
 }
 
-static int live_once(struct cli_context *ctx, struct guard_options *g, const sigset_t *signals, bool *is_again)
+static int live_once(struct cli_context *ctx, struct http_server_options *g, const sigset_t *signals, bool *is_again)
 {
 	const struct options *o = ctx->options;
-	struct life l = { .guard = NULL };
-	int rc = load(ctx, &l.options, &l.outlet_options, &l.socket);
+	struct life l = { .http_server = NULL };
+	int rc = load(ctx, &l.options, &l.push_options, &l.socket);
 
 	if (rc == 0)
 		rc = load_rules(ctx, &l);
@@ -217,10 +219,10 @@ static int live_once(struct cli_context *ctx, struct guard_options *g, const sig
 	rc = begin(ctx, &l, g);
 	if (rc == 0) {
 		if (!*is_again)
-			rc = listen_say(g->address, guard_port(l.guard), o->is_json, ctx->err);
+			rc = listen_say(g->address, http_server_port(l.http_server), o->is_json, ctx->err);
 		if (!*is_again && isatty(STDERR_FILENO))
-			say_page(l.guard);
-		g->port = guard_port(l.guard);
+			say_page(l.http_server);
+		g->port = http_server_port(l.http_server);
 		daemon_ready(*is_again);
 	}
 	if (rc == 0)
@@ -233,8 +235,8 @@ static int live_once(struct cli_context *ctx, struct guard_options *g, const sig
 static bool can_reload(void *arg)
 {
 	struct cli_context *ctx = arg;
-	struct life l = { .guard = NULL };
-	bool is_fine = load(ctx, &l.options, &l.outlet_options, &l.socket) == 0 && load_rules(ctx, &l) == 0;
+	struct life l = { .http_server = NULL };
+	bool is_fine = load(ctx, &l.options, &l.push_options, &l.socket) == 0 && load_rules(ctx, &l) == 0;
 
 	if (!is_fine)
 		cli_print_error("sonde: kept as it was", ctx->err);
@@ -256,7 +258,7 @@ static void allow_files(void)
 static int serve(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
-	struct guard_options g = { .hosts = o->hosts.items, .basic = o->token };
+	struct http_server_options g = { .hosts = o->hosts.items, .basic = o->token };
 	bool is_again = false;
 	sigset_t signals;
 	int rc = listen_parse(o->listen, ctx->arena, &g.address, &g.port, ctx->err);

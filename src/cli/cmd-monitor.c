@@ -22,15 +22,15 @@ static const struct cli_option option_rows[] = {
 static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
-	struct fleet_home home;
-	struct fleet_link *link = NULL;
-	int rc = fleet_connect(ctx, o->dir, &home, &link);
+	struct fleet_dir home;
+	struct fleet_client *client = NULL;
+	int rc = fleet_connect(ctx, o->dir, &home, &client);
 
 	if (rc < 0)
 		return rc;
 	fleet_catch_signals();
-	rc = fleet_monitor_run(link, o->lease_ns, &fleet_is_stopped, ctx->err);
-	fleet_link_free(link);
+	rc = fleet_monitor_run(client, o->lease_ns, &fleet_is_stopped, ctx->err);
+	fleet_client_free(client);
 	return rc;
 }
 

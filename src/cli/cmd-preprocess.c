@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/open-run.h"
-#include "result/term.h"
 #include "model/lanes.h"
+#include "result/term.h"
 
 #include <stdio.h>
 

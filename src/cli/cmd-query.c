@@ -2,10 +2,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
-#include "cli/stdout-buffer.h"
 #include "cli/open-run.h"
-#include "result/term.h"
+#include "cli/stdout-buffer.h"
 #include "query/query.h"
+#include "result/term.h"
 
 #include <errno.h>
 #include <inttypes.h>

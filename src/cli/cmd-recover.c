@@ -1,9 +1,9 @@
 /* sonde recover: finish a run whose recorder was killed, or the DFTracer logs of programs that were. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "result/term.h"
 #include "pfw/log-recover.h"
 #include "record/record.h"
+#include "result/term.h"
 #include "store/run-dir.h"
 
 #include <jansson.h>

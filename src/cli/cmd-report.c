@@ -42,13 +42,13 @@ static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
 	CLEANUP(buf_release) struct buf page = BUF_INIT;
-	struct view *view;
-	int rc = view_open(&view, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
+	struct run_api *run_api;
+	int rc = run_api_open(&run_api, ctx->arg_count ? ctx->args[0] : NULL, ctx->err);
 
 	if (rc < 0)
 		return rc;
-	rc = report_write(view, o->events_bytes, &page, ctx->err);
-	view_free(view);
+	rc = report_write(run_api, o->events_bytes, &page, ctx->err);
+	run_api_free(run_api);
 	return rc < 0 ? rc : write_out(o, &page, ctx->err);
 }
 

@@ -93,22 +93,22 @@ static int run(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;
 	struct submission *all = NULL;
-	struct fleet_link *link = NULL;
-	struct fleet_home home;
+	struct fleet_client *client = NULL;
+	struct fleet_dir home;
 	size_t count = 0;
 	int rc = gather(ctx, &all, &count);
 
 	if (rc)
 		return rc;
-	rc = fleet_connect(ctx, o->dir, &home, &link);
+	rc = fleet_connect(ctx, o->dir, &home, &client);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		CLEANUP(buf_release) struct buf id = BUF_INIT;
 
-		rc = submission_send(&all[i], link, &id, ctx->err);
+		rc = submission_send(&all[i], client, &id, ctx->err);
 		if (rc == 0)
 			printf("%s\n", id.data);
 	}
-	fleet_link_free(link);
+	fleet_client_free(client);
 	return rc;
 }
 

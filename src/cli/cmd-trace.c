@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "base/shell-words.h"
 #include "cli/cli.h"
-#include "result/term.h"
 #include "pfw/pfw-tools.h"
+#include "result/term.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -120,11 +120,11 @@ struct shown {
 	struct term_progress progress;
 };
 
-static void show(void *arg, const struct train_coach *c)
+static void show(void *arg, const struct online_controller *c)
 {
 	struct shown *s = arg;
-	const struct train_stint *now = train_coach_now(c);
-	struct stats_interval remaining = train_coach_remaining(c);
+	const struct online_stage *now = online_controller_now(c);
+	struct stats_interval remaining = online_controller_remaining(c);
 
 	if (isfinite(remaining.estimate))
 		term_progress_show(&s->progress,
@@ -137,13 +137,13 @@ static void show(void *arg, const struct train_coach *c)
 }
 
 /* What to start with another time. */
-static void print_best(struct train_coach *c)
+static void print_best(struct online_controller *c)
 {
 	const struct tune_space *space = c->optimizer.space;
-	struct train_worth worth;
+	struct progress_cost cost;
 	const double *best;
 
-	if (train_worth_best(c, &best, &worth, NULL) < 0 || !best)
+	if (progress_cost_best(c, &best, &cost, NULL) < 0 || !best)
 		return;
 	printf("best:");
 	for (size_t i = 0; i < space->count; i++) {
@@ -154,13 +154,13 @@ static void print_best(struct train_coach *c)
 		tune_param_format(&space->params[i], best[i], value, sizeof(value));
 		printf(" %s=%s", space->params[i].name, value);
 	}
-	printf(", %.3g s an iteration\n", worth.mean);
+	printf(", %.3g s an iteration\n", cost.mean);
 }
 
 /* Why there is less to say than was hoped for; NULL: nothing. */
-static const char *remark(const struct train_coach *c)
+static const char *remark(const struct online_controller *c)
 {
-	const struct train_stint *now = c->stint_count ? train_coach_now(c) : NULL;
+	const struct online_stage *now = c->stage_count ? online_controller_now(c) : NULL;
 
 	if (!c->loss_count)
 		return "the program reported no losses: sonde-train(1) says how";
@@ -170,12 +170,12 @@ static const char *remark(const struct train_coach *c)
 	return isfinite(c->losses[c->loss_count - 1]) ? NULL : "the last loss was no number: the training has diverged";
 }
 
-static void print_text(struct cli_context *ctx, struct train_coach *c, const struct train_outcome *outcome,
+static void print_text(struct cli_context *ctx, struct online_controller *c, const struct train_outcome *outcome,
 		const char *dir)
 {
 	printf("%s after %.1f s: %zu iterations, %zu configurations, %zu moves\n",
 			c->is_reached ? "target reached" : outcome->why, outcome->runtime_s, c->loss_count,
-			c->stint_count, c->moves);
+			c->stage_count, c->moves);
 	print_best(c);
 	if (remark(c))
 		printf("%s\n", remark(c));
@@ -217,13 +217,13 @@ static int drive(struct cli_context *ctx, struct train_drive *d, const char *dir
 	rc = train_drive(d, &outcome, ctx->err);
 	term_progress_end(&shown.progress);
 	if (rc == 0)
-		rc = train_record_conclude(d->record, d->coach, outcome.runtime_s, &json, ctx->err);
+		rc = train_record_conclude(d->record, d->controller, outcome.runtime_s, &json, ctx->err);
 	if (rc < 0)
 		return rc;
 	if (o->is_json)
 		fputs(json.data, stdout);
 	else
-		print_text(ctx, d->coach, &outcome, dir);
+		print_text(ctx, d->controller, &outcome, dir);
 	ctx->exit_code = outcome.exit_code ? outcome.exit_code
 			: strcmp(outcome.why, "interrupted") == 0 || strcmp(outcome.why, "timeout") == 0
 			? CLI_EXIT_FAILED
@@ -231,12 +231,12 @@ static int drive(struct cli_context *ctx, struct train_drive *d, const char *dir
 	return 0;
 }
 
-static int run_job(struct cli_context *ctx, const struct train_plan *plan, struct train_coach *coach)
+static int run_job(struct cli_context *ctx, const struct train_plan *plan, struct online_controller *controller)
 {
 	const struct options *o = ctx->options;
 	const char *id = id_of(ctx, plan), *dir = o->dir;
 	CLEANUP(train_record_release) struct train_record record = { 0 };
-	struct train_drive d = { .plan = plan, .coach = coach, .record = &record, .id = id };
+	struct train_drive d = { .plan = plan, .controller = controller, .record = &record, .id = id };
 	char absolute[PATH_MAX];
 	int rc;
 
@@ -247,11 +247,11 @@ static int run_job(struct cli_context *ctx, const struct train_plan *plan, struc
 		return cli_usage(ctx, "which program? sonde train JOB.yml -- PROGRAM, or 'command' in the job file");
 	if (!dir || !id)
 		return err_sys(ctx->err, ENOMEM, "cannot run the job");
-	rc = train_record_open(&record, dir, id, coach, ctx->err);
+	rc = train_record_open(&record, dir, id, controller, ctx->err);
 	if (rc == 0)
 		rc = make_place(ctx, &record, &d, absolute);
 	if (rc == 0 && record.is_resumed && !o->is_json)
-		printf("%s: goes on after %zu configurations\n", plan->name, coach->stint_count);
+		printf("%s: goes on after %zu configurations\n", plan->name, controller->stage_count);
 	fflush(stdout); /* the program prints to the same place */
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }
@@ -259,15 +259,15 @@ static int run_job(struct cli_context *ctx, const struct train_plan *plan, struc
 static int run(struct cli_context *ctx)
 {
 	struct train_plan *plan = arena_alloc(ctx->arena, sizeof(*plan));
-	struct train_coach *coach = arena_alloc(ctx->arena, sizeof(*coach));
-	int rc = plan && coach ? load(ctx, plan) : err_sys(ctx->err, ENOMEM, "cannot read the job");
+	struct online_controller *controller = arena_alloc(ctx->arena, sizeof(*controller));
+	int rc = plan && controller ? load(ctx, plan) : err_sys(ctx->err, ENOMEM, "cannot read the job");
 
 	if (rc)
 		return rc;
-	rc = train_coach_init(coach, plan, ctx->err);
+	rc = online_controller_init(controller, plan, ctx->err);
 	if (rc == 0)
-		rc = run_job(ctx, plan, coach);
-	train_coach_release(coach);
+		rc = run_job(ctx, plan, controller);
+	online_controller_release(controller);
 	return rc;
 }
 

@@ -83,14 +83,14 @@ static int load(struct cli_context *ctx, const char *path, struct tune_study **o
 /* What earlier studies have learnt. */
 static int warm_up(struct cli_context *ctx, const struct tune_study *study, struct tune_options *how)
 {
-	struct tune_earlier *earlier = arena_alloc(ctx->arena, (study->warm_count + 1) * sizeof(*earlier));
+	struct tune_warm_start *earlier = arena_alloc(ctx->arena, (study->warm_count + 1) * sizeof(*earlier));
 	int rc = earlier ? 0 : err_sys(ctx->err, ENOMEM, "cannot read earlier studies");
 
 	for (size_t i = 0; i < study->warm_count && rc == 0; i++)
-		rc = tune_earlier_read(&earlier[i], study->warm[i], &study->space, study->objectives[0].is_maximized,
+		rc = tune_warm_start_read(&earlier[i], study->warm[i], &study->space, study->objectives[0].is_maximized,
 				ctx->arena, ctx->err);
 	how->earlier = earlier;
-	how->earlier_count = study->warm_count;
+	how->warm_start_count = study->warm_count;
 	return rc;
 }
 

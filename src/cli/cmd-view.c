@@ -7,9 +7,9 @@
 #include "cli/open-run.h"
 #include "duet/duet-replay.h"
 #include "serve/duet-routes.h"
-#include "serve/run-routes.h"
 #include "serve/live-page.h"
 #include "serve/page.h"
+#include "serve/run-routes.h"
 #include "serve/study-routes.h"
 
 #include <errno.h>
@@ -59,17 +59,17 @@ struct shown {
 	const char *path; /* of a directory; of a run as it was asked for: NULL is the latest */
 	struct http_runs runs;
 	void *server;
-	struct guard *guard;
+	struct http_server *http_server;
 };
 
-static int run_start(struct shown *s, const struct guard_options *g, struct sonde_err *err)
+static int run_start(struct shown *s, const struct http_server_options *g, struct sonde_err *err)
 {
 	struct http *http;
 	int rc = http_start(&http, &s->runs, g, err);
 
 	if (rc == 0) {
 		s->server = http;
-		s->guard = http_guard(http);
+		s->http_server = run_http_server(http);
 	}
 	return rc;
 }
@@ -79,14 +79,14 @@ static void run_stop(struct shown *s)
 	http_stop(s->server);
 }
 
-static int duet_start(struct shown *s, const struct guard_options *g, struct sonde_err *err)
+static int duet_start(struct shown *s, const struct http_server_options *g, struct sonde_err *err)
 {
 	struct duet_server *server;
 	int rc = duet_server_start(&server, s->path, g, err);
 
 	if (rc == 0) {
 		s->server = server;
-		s->guard = duet_server_guard(server);
+		s->http_server = duet_http_server(server);
 	}
 	return rc;
 }
@@ -96,21 +96,21 @@ static void duet_stop(struct shown *s)
 	duet_server_stop(s->server);
 }
 
-static int tune_start(struct shown *s, const struct guard_options *g, struct sonde_err *err)
+static int tune_start(struct shown *s, const struct http_server_options *g, struct sonde_err *err)
 {
-	return study_start(&s->guard, s->path, g, err);
+	return study_start(&s->http_server, s->path, g, err);
 }
 
 static void tune_stop(struct shown *s)
 {
-	if (s->guard)
-		guard_stop(s->guard);
+	if (s->http_server)
+		http_server_stop(s->http_server);
 }
 
 static const struct kind {
 	const char *name;                   /* as --json calls it */
 	bool (*is_there)(const char *path); /* NULL: whatever the others are not */
-	int (*start)(struct shown *s, const struct guard_options *g, struct sonde_err *err);
+	int (*start)(struct shown *s, const struct http_server_options *g, struct sonde_err *err);
 	void (*stop)(struct shown *s); /* also of one that did not start */
 } kinds[] = {
 	{ "duet", duet_replay_is, duet_start, duet_stop },
@@ -129,7 +129,7 @@ static const struct kind *kind_of(const char *path)
 
 static int start(struct shown *s, const struct options *o, struct sonde_err *err)
 {
-	struct guard_options g = { .address = o->address, .unix_path = o->socket, .hosts = o->hosts.items };
+	struct http_server_options g = { .address = o->address, .unix_path = o->socket, .hosts = o->hosts.items };
 	int rc = -EADDRINUSE;
 
 	if (o->port >= 0 || o->socket) {
@@ -154,7 +154,7 @@ static int print(const struct options *o, const char *url, const struct shown *s
 		json_object(&j);
 		json_kstr(&j, "url", url);
 		if (s)
-			json_kstr(&j, s->kind->name, s->runs.view ? view_path(s->runs.view) : s->path);
+			json_kstr(&j, s->kind->name, s->runs.run_api ? run_api_path(s->runs.run_api) : s->path);
 		json_end(&j);
 		buf_addc(&text, '\n');
 	} else {
@@ -168,7 +168,7 @@ static int say(const struct options *o, const struct shown *s, struct sonde_err 
 {
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
 	struct sonde_err lack = SONDE_ERR_INIT;
-	int rc = guard_url(s->guard, &url, err);
+	int rc = http_server_url(s->http_server, &url, err);
 
 	if (page_check(&lack)) /* the API alone is served */
 		cli_print_error("sonde", &lack);
@@ -194,12 +194,12 @@ static void wait_for_end(const sigset_t *signals)
 
 static int open_runs(struct shown *s, const struct options *o, struct sonde_err *err)
 {
-	int rc = view_open(&s->runs.view, s->path, err);
+	int rc = run_api_open(&s->runs.run_api, s->path, err);
 
 	if (rc == 0 && o->with)
-		rc = view_open(&s->runs.other, o->with, err);
+		rc = run_api_open(&s->runs.other, o->with, err);
 	if (rc == 0)
-		view_tell(s->runs.view, s->runs.other, o->groups);
+		run_api_set_peer(s->runs.run_api, s->runs.other, o->groups);
 	return rc;
 }
 
@@ -230,8 +230,8 @@ static int run(struct cli_context *ctx)
 	if (rc == 0)
 		wait_for_end(&signals);
 	s.kind->stop(&s);
-	view_free(s.runs.other);
-	view_free(s.runs.view);
+	run_api_free(s.runs.other);
+	run_api_free(s.runs.run_api);
 	return rc;
 }
 

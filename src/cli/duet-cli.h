@@ -7,8 +7,8 @@
 
 #include "base/tempdir.h"
 #include "cli/isolation-options.h"
-#include "result/term.h"
 #include "duet/duet-report.h"
+#include "result/term.h"
 
 enum duet_cli_exit { DUET_EXIT_INCONCLUSIVE = 4 };
 
@@ -28,7 +28,7 @@ struct duet_options {
 	int64_t pairs, runs;
 	int pin, priority;
 	bool has_no_self_check, is_lenient, has_output;
-	struct place_options place;
+	struct isolation_options place;
 	struct cli_list fail_on;
 	/* out */
 	bool is_json, is_csv, is_markdown, has_samples;

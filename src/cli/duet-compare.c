@@ -5,9 +5,9 @@
 #include "base/fs.h"
 #include "base/shell-words.h"
 #include "cli/duet-cli.h"
+#include "duet/duet-journal.h"
 #include "duet/explain.h"
 #include "duet/history.h"
-#include "duet/duet-journal.h"
 #include "duet/loop.h"
 #include "launch/priority.h"
 
@@ -62,7 +62,7 @@ struct session {
 	const struct duet_options *o;
 	const char *titles[DUET_SIDES]; /* the commands as they are shown */
 	struct duet_exec exec;
-	struct job_place place;
+	struct job_isolation place;
 	struct duet_steps steps;
 	struct duet_journal journal;
 	struct duet_setup setup;
@@ -223,7 +223,7 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 	report->machine = machine_words(s->ctx->arena);
 	report->repeat = duet_repeat_line(s->ctx, &s->setup, result);
 	report->warnings = warnings;
-	report->warning_count = duet_warnings(&s->setup, result, &report->around, duet_cpu_count(), warnings,
+	report->warning_count = duet_warnings(&s->setup, result, &report->interference, duet_cpu_count(), warnings,
 			WARNINGS_MAX, s->ctx->arena);
 	if (rc) {
 		if (result->run_count)
@@ -278,11 +278,11 @@ static int compare(struct session *s)
 	s->setup.on_schedule = note_schedule;
 	s->setup.on_run = note_run;
 	s->setup.arg = s;
-	duet_around_start(&report.around);
+	duet_interference_start(&report.interference);
 	rc = duet_compare(&s->setup, &runner, &result, s->ctx->err);
-	duet_around_stop(&report.around);
+	duet_interference_stop(&report.interference);
 	if (!rc && s->journal.fd >= 0)
-		rc = duet_journal_end(&s->journal, &result, &report.around, s->ctx->err);
+		rc = duet_journal_end(&s->journal, &result, &report.interference, s->ctx->err);
 	term_progress_end(&s->progress);
 	rc = conclude(s, &report, rc);
 	duet_result_release(&result);
@@ -346,7 +346,7 @@ int duet_run_compare(struct cli_context *ctx)
 	if (!rc)
 		rc = place_of(ctx, &s.o->place, &s.place);
 	if (!rc && s.place.kind != JOB_PROCESS)
-		rc = job_place_check(&s.place, ctx->err);
+		rc = job_isolation_check(&s.place, ctx->err);
 	if (rc)
 		return rc;
 	s.exec.place = s.place.kind == JOB_PROCESS ? NULL : &s.place;

@@ -19,7 +19,7 @@ static void add_flag(struct buf *line, const char *option, bool is_set)
 		buf_addf(line, " %s", option);
 }
 
-static void add_place(struct buf *line, const struct place_options *o)
+static void add_place(struct buf *line, const struct isolation_options *o)
 {
 	if (o->cpus > 0)
 		buf_addf(line, " --cpus %g", o->cpus);

@@ -60,7 +60,7 @@ static int judge(struct cli_context *ctx, struct duet_setup *setup, struct duet_
 		.count = 1,
 		.setup = setup,
 		.warnings = warnings,
-		.around = { NAN, NAN } };
+		.interference = { NAN, NAN } };
 	int rc = duet_judge(setup, runs, count, &result, ctx->err);
 
 	if (!rc) {

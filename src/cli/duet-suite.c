@@ -4,10 +4,10 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/duet-cli.h"
-#include "duet/run-commands.h"
-#include "duet/history.h"
 #include "duet/duet-replay.h"
+#include "duet/history.h"
 #include "duet/results.h"
+#include "duet/run-commands.h"
 #include "duet/suite-run.h"
 
 #include <errno.h>
@@ -249,7 +249,7 @@ int duet_run_report(struct cli_context *ctx)
 	const char *warnings[WARNINGS_MAX];
 	CLEANUP(duet_results_release) struct duet_results r = DUET_RESULTS_INIT;
 	struct duet_setup setup;
-	struct duet_report report = { .setup = &setup, .warnings = warnings, .around = { NAN, NAN } };
+	struct duet_report report = { .setup = &setup, .warnings = warnings, .interference = { NAN, NAN } };
 	int rc;
 
 	if (ctx->arg_count == 2 && duet_journal_is(ctx->args[1]))

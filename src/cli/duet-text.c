@@ -217,14 +217,15 @@ static void write_around(struct buf *out, const struct duet_report *report, cons
 		duet_say_interval(out, &r->self.ratio);
 		buf_addf(out, ", %zu runs)\n", r->self.runs);
 	}
-	if (isfinite(report->around.steal_share) || isfinite(report->around.pressure_share))
+	if (isfinite(report->interference.steal_share) || isfinite(report->interference.pressure_share))
 		buf_adds(out, "  meanwhile:");
-	if (isfinite(report->around.steal_share))
-		buf_addf(out, " %.1f %% of the processor time was stolen", 100 * report->around.steal_share);
-	if (isfinite(report->around.pressure_share))
+	if (isfinite(report->interference.steal_share))
+		buf_addf(out, " %.1f %% of the processor time was stolen", 100 * report->interference.steal_share);
+	if (isfinite(report->interference.pressure_share))
 		buf_addf(out, "%s somebody waited for a processor in %.0f %% of the time",
-				isfinite(report->around.steal_share) ? "," : "", 100 * report->around.pressure_share);
-	if (isfinite(report->around.steal_share) || isfinite(report->around.pressure_share))
+				isfinite(report->interference.steal_share) ? "," : "",
+				100 * report->interference.pressure_share);
+	if (isfinite(report->interference.steal_share) || isfinite(report->interference.pressure_share))
 		buf_addc(out, '\n');
 }
 

@@ -25,10 +25,10 @@ void fleet_catch_signals(void)
 	sigaction(SIGUSR1, &wait, NULL);
 }
 
-int fleet_connect(struct cli_context *ctx, const char *dir, struct fleet_home *home, struct fleet_link **link)
+int fleet_connect(struct cli_context *ctx, const char *dir, struct fleet_dir *home, struct fleet_client **client)
 {
 	const char *url = getenv("SONDE_FLEET_URL"), *token = getenv("SONDE_FLEET_TOKEN");
-	int rc = fleet_home_load(home, dir, ctx->arena, ctx->err);
+	int rc = fleet_dir_load(home, dir, ctx->arena, ctx->err);
 
 	if (rc < 0)
 		return rc;
@@ -43,5 +43,5 @@ int fleet_connect(struct cli_context *ctx, const char *dir, struct fleet_home *h
 		err_hint(ctx->err, "'sonde fleet up' starts one; --dir names another");
 		return -ENOENT;
 	}
-	return fleet_link_open(link, home->url, home->token, ctx->err);
+	return fleet_client_open(client, home->url, home->token, ctx->err);
 }

@@ -21,6 +21,6 @@ void fleet_catch_signals(void);
  * A connection to the fleet whose home is in dir (NULL: the usual one, or the server that SONDE_FLEET_URL and
  * SONDE_FLEET_TOKEN name; these are taken out of our environment, so that no job finds them).
  */
-int fleet_connect(struct cli_context *ctx, const char *dir, struct fleet_home *home, struct fleet_link **link);
+int fleet_connect(struct cli_context *ctx, const char *dir, struct fleet_dir *home, struct fleet_client **client);
 
 #endif

@@ -11,18 +11,17 @@
 
 enum { HOSTS_FILE_MAX = 1 << 20 };
 
-bool fleet_places_are_slurm(const struct fleet_places *p)
+bool fleet_slots_are_slurm(const struct fleet_slots *p)
 {
 	return p->names.count == 1 && strcmp(p->names.items[0], "slurm") == 0;
 }
 
-bool fleet_places_are_given(const struct fleet_places *p)
+bool fleet_slots_are_given(const struct fleet_slots *p)
 {
 	return p->names.count || p->file;
 }
 
-static int take_file(struct cli_context *ctx, const char *path, const struct fleet_member *usual,
-		struct fleet_home *home)
+static int take_file(struct cli_context *ctx, const char *path, const struct fleet_host *usual, struct fleet_dir *home)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int rc = fs_read_file(AT_FDCWD, path, HOSTS_FILE_MAX, &text, ctx->err);
@@ -35,10 +34,10 @@ static int take_file(struct cli_context *ctx, const char *path, const struct fle
 	return rc;
 }
 
-int fleet_places_take(struct cli_context *ctx, const struct fleet_places *p, int64_t agents, const char *label,
-		struct fleet_home *home)
+int fleet_slots_take(struct cli_context *ctx, const struct fleet_slots *p, int64_t agents, const char *label,
+		struct fleet_dir *home)
 {
-	struct fleet_member member = { .shell = p->shell, .label = label, .agents = agents };
+	struct fleet_host member = { .shell = p->shell, .label = label, .agents = agents };
 	int rc = remote_path(ctx, p->remote, &member.sonde);
 
 	for (size_t i = 0; i < p->names.count && rc == 0; i++) {

@@ -2,15 +2,15 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "result/term.h"
-#include "fleet/local-processes.h"
 #include "fleet/agent-list.h"
+#include "fleet/local-processes.h"
+#include "result/term.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-size_t fleet_count_living(const struct fleet_home *home, const char *role)
+size_t fleet_count_living(const struct fleet_dir *home, const char *role)
 {
 	size_t n = 0;
 
@@ -19,12 +19,12 @@ size_t fleet_count_living(const struct fleet_home *home, const char *role)
 	return n;
 }
 
-static double age_s(const struct fleet_roster *r, const struct fleet_peer *p)
+static double age_s(const struct fleet_agents *r, const struct fleet_peer *p)
 {
 	return (double)(r->now_ns - p->heard_ns) / 1e9;
 }
 
-static void add_peers(struct json *j, const struct fleet_roster *r)
+static void add_peers(struct json *j, const struct fleet_agents *r)
 {
 	json_key(j, "heard");
 	json_array(j);
@@ -44,7 +44,7 @@ static void add_peers(struct json *j, const struct fleet_roster *r)
 	json_end(j);
 }
 
-static int print_json(const struct fleet_home *home, const struct fleet_roster *r)
+static int print_json(const struct fleet_dir *home, const struct fleet_agents *r)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct json j;
@@ -65,7 +65,7 @@ static int print_json(const struct fleet_home *home, const struct fleet_roster *
 	return buf_error(&text);
 }
 
-static int print_processes(const struct fleet_home *home)
+static int print_processes(const struct fleet_dir *home)
 {
 	static const struct term_column columns[] = { { "role" }, { "process", TERM_RIGHT }, { "state" } };
 	struct term_table t;
@@ -87,7 +87,7 @@ static int print_processes(const struct fleet_home *home)
 	return rc;
 }
 
-static int print_peers(const struct fleet_roster *r)
+static int print_peers(const struct fleet_agents *r)
 {
 	static const struct term_column columns[] = { { "agent" }, { "state" }, { "cpus", TERM_RIGHT },
 		{ "memory", TERM_RIGHT }, { "heard", TERM_RIGHT }, { "job" } };
@@ -111,23 +111,23 @@ static int print_peers(const struct fleet_roster *r)
 }
 
 /* Without a server nobody is heard of. */
-static int read_roster(struct cli_context *ctx, const struct fleet_home *home, struct fleet_roster *roster)
+static int read_roster(struct cli_context *ctx, const struct fleet_dir *home, struct fleet_agents *roster)
 {
-	struct fleet_link *link = NULL;
+	struct fleet_client *client = NULL;
 	int rc = 0;
 
-	*roster = (struct fleet_roster){ 0 };
+	*roster = (struct fleet_agents){ 0 };
 	if (fleet_count_living(home, "server") || home->member)
-		rc = fleet_link_open(&link, home->url, home->token, ctx->err);
-	if (link)
-		rc = fleet_roster_read(roster, link, ctx->arena, ctx->err);
-	fleet_link_free(link);
+		rc = fleet_client_open(&client, home->url, home->token, ctx->err);
+	if (client)
+		rc = fleet_agents_read(roster, client, ctx->arena, ctx->err);
+	fleet_client_free(client);
 	return rc;
 }
 
-int fleet_print_status(struct cli_context *ctx, const struct fleet_home *home, bool is_json)
+int fleet_print_status(struct cli_context *ctx, const struct fleet_dir *home, bool is_json)
 {
-	struct fleet_roster roster;
+	struct fleet_agents roster;
 	int rc = read_roster(ctx, home, &roster);
 
 	if (rc < 0)

@@ -5,11 +5,11 @@
 #define SONDE_CLI_INFO_H
 
 #include "base/buf.h"
-#include "result/term.h"
 #include "model/dimensions.h"
 #include "model/run-model.h"
 #include "model/totals.h"
 #include "model/tree.h"
+#include "result/term.h"
 
 struct info {
 	struct model_run *run;

@@ -17,13 +17,13 @@ int place_set_cpus(const struct cli_option *option, const char *value, void *opt
 	return 0;
 }
 
-int place_of(struct cli_context *ctx, const struct place_options *o, struct job_place *place)
+int place_of(struct cli_context *ctx, const struct isolation_options *o, struct job_isolation *place)
 {
 	bool has_limits = o->cpus > 0 || o->memory_limit || o->pids_limit;
-	*place = (struct job_place){ .kind = o->image ? JOB_CONTAINER
-				: o->is_sandboxed     ? JOB_SANDBOX
-				: has_limits          ? JOB_CGROUP
-						      : JOB_PROCESS,
+	*place = (struct job_isolation){ .kind = o->image ? JOB_CONTAINER
+				: o->is_sandboxed         ? JOB_SANDBOX
+				: has_limits              ? JOB_CGROUP
+							  : JOB_PROCESS,
 		.limits = { .cpus = o->cpus, .memory_bytes = o->memory_limit, .pids = (uint64_t)o->pids_limit },
 		.image = o->image,
 		.engine = o->engine,

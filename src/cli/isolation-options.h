@@ -1,7 +1,7 @@
 /*
  * place: where the programs of a command shall live, as record, stat and duet ask for it.
  *
- * PLACE_ROWS(S, field, group) are the option rows of a `struct place_options field` in
+ * PLACE_ROWS(S, field, group) are the option rows of a `struct isolation_options field` in
  * the command's struct S; place_of makes a job's place of what the user said.
  */
 #ifndef SONDE_CLI_ISOLATION_OPTIONS_H
@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "launch/job.h"
 
-struct place_options {
+struct isolation_options {
 	double cpus; /* 0: no limit, as of the others */
 	uint64_t memory_limit;
 	int64_t pids_limit;
@@ -46,6 +46,6 @@ int place_set_cpus(const struct cli_option *option, const char *value, void *opt
 /* clang-format on */
 
 /* A place without any wish is JOB_PROCESS. Contradictions are usage errors. */
-int place_of(struct cli_context *ctx, const struct place_options *o, struct job_place *place);
+int place_of(struct cli_context *ctx, const struct isolation_options *o, struct job_isolation *place);
 
 #endif

@@ -41,7 +41,7 @@ static int run_in(const struct ring_dir *ring, char *const *argv, bool is_groupe
 {
 	CLEANUP(buf_release) struct buf library = BUF_INIT, preload = BUF_INIT, place = BUF_INIT;
 	const char *env[3] = { NULL };
-	const struct job_place group = { .kind = JOB_CGROUP, .limits = { .is_watched = true } };
+	const struct job_isolation group = { .kind = JOB_CGROUP, .limits = { .is_watched = true } };
 	struct launch_spec spec = { .argv = argv, .env = env, .place = is_grouped ? &group : NULL };
 	struct launch launch = { .pidfd = -1, .signalfd = -1 };
 	int rc = preload_library(ring, &library, err);

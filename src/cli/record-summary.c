@@ -53,9 +53,9 @@ static void say_trace(const struct record_result *r)
 				(unsigned long long)r->dropped);
 	if (r->filtered)
 		fprintf(stderr, "sonde: %llu events were filtered\n", (unsigned long long)r->filtered);
-	if (r->blind)
+	if (r->untraced)
 		fprintf(stderr, "sonde: %llu processes could not be traced\nhint: sonde info says which\n",
-				(unsigned long long)r->blind);
+				(unsigned long long)r->untraced);
 }
 
 static void say_oom(const struct record_result *r)

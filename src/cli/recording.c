@@ -26,7 +26,8 @@ const struct cli_option recording_rows[] = {
 			.help = "Make the run bundle here; it must not exist or be empty.",
 			.default_words = "a new one in ./sonde-runs or $SONDE_RUNS" },
 	{ 'f', "force", NULL, CLI_FLAG(struct recording_options, is_forced),
-			.help = "Replace the run in DIR; other files in it stay. A directory that is not a run is an error." },
+			.help = "Replace the run in DIR; other files in it stay. A directory that is not a run is "
+				"an error." },
 	{ 0, "name", "NAME", CLI_STRING(struct recording_options, name), .help = "Name of the run.",
 			.default_words = "the program's" },
 	{ 0, "probes", "LIST", CLI_WORDS(struct recording_options, probes), .choices = probe_words,
@@ -209,7 +210,7 @@ static int take_target(struct cli_context *ctx, const struct recording_options *
 }
 
 /* Where the program shall live. */
-static int take_place(struct cli_context *ctx, const struct recording_options *o, struct job_place *p)
+static int take_place(struct cli_context *ctx, const struct recording_options *o, struct job_isolation *p)
 {
 	int rc = place_of(ctx, &o->place, p);
 	if (!rc && !ctx->program && (p->kind != JOB_PROCESS || o->timeout_ns))
@@ -265,7 +266,7 @@ static int exit_code(const struct record_result *r)
 
 /* What is recorded, and where it runs. */
 static int take_wishes(struct cli_context *ctx, struct recording_options *o, struct record_options *ro,
-		struct job_place *place)
+		struct job_isolation *place)
 {
 	int rc = take_target(ctx, o, &ro->target);
 	if (!rc)
@@ -305,7 +306,7 @@ static int run(struct cli_context *ctx, bool is_silent, struct record_result *re
 				.includes = absolute(ctx, &o->include),
 				.excludes = absolute(ctx, &o->exclude) } };
 	const struct run_filters filters = { .cpu = o->cpu_filters.items, .gpu = o->gpu_filters.items };
-	struct job_place place;
+	struct job_isolation place;
 	int rc = take_wishes(ctx, o, &ro, &place);
 	if (rc)
 		return rc;

@@ -41,7 +41,7 @@ struct recording_options {
 	bool is_all_cpus;
 	int64_t duration_ns;
 	int64_t timeout_ns;
-	struct place_options place;
+	struct isolation_options place;
 	struct cli_list cpu_filters;
 	struct cli_list gpu_filters;
 	struct cli_list hosts;

@@ -173,18 +173,18 @@ static void describe(const struct submission *s, const struct fleet_files *files
 	json_end(&j);
 }
 
-int submission_send(const struct submission *s, struct fleet_link *link, struct buf *id, struct sonde_err *err)
+int submission_send(const struct submission *s, struct fleet_client *client, struct buf *id, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct fleet_files files = { 0 };
 	int rc = make_id(id, s->name, err);
 
 	if (rc == 0 && s->push)
-		rc = fleet_push(link, s->push, &files, err);
+		rc = fleet_push(client, s->push, &files, err);
 	describe(s, &files, &text);
 	if (rc == 0 && text.len > EVENT_BYTES_MAX)
 		rc = err_set(err, E2BIG, "the job has more than 512 KiB of words");
 	if (rc == 0)
 		rc = buf_error(&text);
-	return rc < 0 ? rc : fleet_link_tell(link, id->data, "event", text.data, id->data, NULL, err);
+	return rc < 0 ? rc : fleet_client_publish(client, id->data, "event", text.data, id->data, NULL, err);
 }

@@ -26,7 +26,7 @@ struct submission {
 /* What the fleet is told, or what is wrong. Strings live in the arena. */
 int submission_check(struct submission *s, struct arena *arena, struct sonde_err *err);
 /* After that: tell it, and give its id. */
-int submission_send(const struct submission *s, struct fleet_link *link, struct buf *id, struct sonde_err *err);
+int submission_send(const struct submission *s, struct fleet_client *client, struct buf *id, struct sonde_err *err);
 
 /* The rows of a YAML file, checked. *out has *count of them. */
 int submission_load(const char *path, struct submission **out, size_t *count, struct arena *arena,

@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "tune/study-journal.h"
 #include "tune/protocol.h"
+#include "tune/study-journal.h"
 
 #include <errno.h>
 #include <stdio.h>

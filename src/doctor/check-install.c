@@ -5,8 +5,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "doctor/command-output.h"
 #include "doctor/checks.h"
+#include "doctor/command-output.h"
 #include "result/term.h"
 
 #include <dirent.h>
@@ -31,20 +31,20 @@
 #define PYTHON_MS 1000 /* version managers put a script in its place */
 
 /* The kernel; the rest was checked when this was built. */
-void check_platform(struct facility_report *r)
+void check_platform(struct doctor_result *r)
 {
 	struct utsname u;
 	int major = 0, minor = 0;
 
 	if (uname(&u) != 0 || sscanf(u.release, "%d.%d", &major, &minor) != 2) {
-		facility_say(r, FACILITY_PARTLY, "cannot read the version of the kernel");
+		doctor_report(r, DOCTOR_PARTLY, "cannot read the version of the kernel");
 		return;
 	}
 	bool is_old = major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR);
-	facility_say(r, is_old ? FACILITY_NO : FACILITY_WORKS, "%s %s on %s, glibc %s", u.sysname, u.release, u.machine,
+	doctor_report(r, is_old ? DOCTOR_NO : DOCTOR_WORKS, "%s %s on %s, glibc %s", u.sysname, u.release, u.machine,
 			gnu_get_libc_version());
 	if (is_old)
-		facility_fix(r, "boot Linux %d.%d or later", KERNEL_MAJOR, KERNEL_MINOR);
+		doctor_fix(r, "boot Linux %d.%d or later", KERNEL_MAJOR, KERNEL_MINOR);
 }
 
 /* The line of the loader's answer that tells of trouble; NULL when there is none. Cuts the answer there. */
@@ -71,7 +71,7 @@ static const char *ask_loader(char *preload, struct buf *answer)
 	return rc ? strerror(-rc) : find_trouble(answer->data);
 }
 
-void check_libsonde(struct facility_report *r)
+void check_libsonde(struct doctor_result *r)
 {
 	CLEANUP(buf_release) struct buf preload = BUF_INIT;
 	CLEANUP(buf_release) struct buf answer = BUF_INIT;
@@ -83,17 +83,17 @@ void check_libsonde(struct facility_report *r)
 	buf_adds(&preload, "/lib/libsonde.so.0");
 	path = preload.data + strlen("LD_PRELOAD=");
 	if (rc || access(path, R_OK) != 0) {
-		facility_say(r, FACILITY_NO, "cannot read '%s': %s", path, strerror(rc ? -rc : errno));
-		facility_fix(r, "make (in the source tree), or install sonde again");
+		doctor_report(r, DOCTOR_NO, "cannot read '%s': %s", path, strerror(rc ? -rc : errno));
+		doctor_fix(r, "make (in the source tree), or install sonde again");
 		return;
 	}
 	trouble = ask_loader(preload.data, &answer);
 	if (trouble) {
-		facility_say(r, FACILITY_NO, "%s", trouble);
-		facility_fix(r, "make (in the source tree), or install sonde again");
+		doctor_report(r, DOCTOR_NO, "%s", trouble);
+		doctor_fix(r, "make (in the source tree), or install sonde again");
 		return;
 	}
-	facility_say(r, FACILITY_WORKS, "%s", path);
+	doctor_report(r, DOCTOR_WORKS, "%s", path);
 }
 
 /* Really allocate a MiB in an unnamed file, as the tracer does. Returns 0 or an errno. */
@@ -112,7 +112,7 @@ static int try_room(const char *dir, uint64_t *free_bytes)
 	return 0;
 }
 
-void check_shared_memory(struct facility_report *r)
+void check_shared_memory(struct doctor_result *r)
 {
 	const char *named = getenv("TMPDIR"), *tmp = named ? named : "/tmp";
 	char size[TERM_TEXT];
@@ -120,45 +120,45 @@ void check_shared_memory(struct facility_report *r)
 	int shm_error = try_room("/dev/shm", &free_bytes), tmp_error;
 
 	if (!shm_error && free_bytes >= ROOM_WANTED) {
-		facility_say(r, FACILITY_WORKS, "%s free in /dev/shm", term_bytes(size, free_bytes));
+		doctor_report(r, DOCTOR_WORKS, "%s free in /dev/shm", term_bytes(size, free_bytes));
 		return;
 	}
-	facility_fix(r, "sudo mount -o remount,size=1G /dev/shm (a container: --shm-size=1g)");
+	doctor_fix(r, "sudo mount -o remount,size=1G /dev/shm (a container: --shm-size=1g)");
 	if (!shm_error) {
-		facility_say(r, FACILITY_PARTLY, "only %s free in /dev/shm: busy programs will drop events",
+		doctor_report(r, DOCTOR_PARTLY, "only %s free in /dev/shm: busy programs will drop events",
 				term_bytes(size, free_bytes));
 		return;
 	}
 	tmp_error = try_room(tmp, &free_bytes);
 	if (tmp_error)
-		facility_say(r, FACILITY_NO, "no room in /dev/shm (%s) nor in %s (%s)", strerror(shm_error), tmp,
+		doctor_report(r, DOCTOR_NO, "no room in /dev/shm (%s) nor in %s (%s)", strerror(shm_error), tmp,
 				strerror(tmp_error));
 	else
-		facility_say(r, FACILITY_PARTLY, "no room in /dev/shm (%s); %s is used and is slower",
+		doctor_report(r, DOCTOR_PARTLY, "no room in /dev/shm (%s); %s is used and is slower",
 				strerror(shm_error), tmp);
 }
 
-void check_tsc(struct facility_report *r)
+void check_tsc(struct doctor_result *r)
 {
 	if (clock_ticks_are_constant())
-		facility_say(r, FACILITY_WORKS, "the CPU's time stamp counter is constant and the kernel trusts it");
+		doctor_report(r, DOCTOR_WORKS, "the CPU's time stamp counter is constant and the kernel trusts it");
 	else
-		facility_say(r, FACILITY_NO, "the CPU or the kernel does not vouch for it; CLOCK_MONOTONIC is used");
+		doctor_report(r, DOCTOR_NO, "the CPU or the kernel does not vouch for it; CLOCK_MONOTONIC is used");
 }
 
-void check_open_files(struct facility_report *r)
+void check_open_files(struct doctor_result *r)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-		facility_say(r, FACILITY_NO, "cannot read the limit: %s", strerror(errno));
+		doctor_report(r, DOCTOR_NO, "cannot read the limit: %s", strerror(errno));
 		return;
 	}
-	facility_say(r, limit.rlim_max >= OPEN_FILES_WANTED ? FACILITY_WORKS : FACILITY_PARTLY,
+	doctor_report(r, limit.rlim_max >= OPEN_FILES_WANTED ? DOCTOR_WORKS : DOCTOR_PARTLY,
 			"limit %llu, can be raised to %llu", (unsigned long long)limit.rlim_cur,
 			(unsigned long long)limit.rlim_max);
-	if (r->state != FACILITY_WORKS)
-		facility_fix(r, "sudo prlimit --pid $$ --nofile=65536:65536");
+	if (r->state != DOCTOR_WORKS)
+		doctor_fix(r, "sudo prlimit --pid $$ --nofile=65536:65536");
 }
 
 /* The first file `name` on PATH that may be run. */
@@ -179,46 +179,46 @@ static bool find_program(const char *name, struct buf *path)
 	return false;
 }
 
-void check_python(struct facility_report *r)
+void check_python(struct doctor_result *r)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	CLEANUP(buf_release) struct buf said = BUF_INIT;
 	char option[] = "--version";
 	int major, minor;
 
-	facility_fix(r, "sudo apt install python3");
+	doctor_fix(r, "sudo apt install python3");
 	if (!find_program("python3", &path)) {
-		facility_say(r, FACILITY_NO, "there is no python3 on PATH");
+		doctor_report(r, DOCTOR_NO, "there is no python3 on PATH");
 		return;
 	}
 	char *argv[] = { path.data, option, NULL };
 	if (capture(argv, environ, PYTHON_MS, &said) || sscanf(said.data, "Python %d.%d", &major, &minor) != 2) {
-		facility_say(r, FACILITY_NO, "'%s --version' does not answer", path.data);
+		doctor_report(r, DOCTOR_NO, "'%s --version' does not answer", path.data);
 		return;
 	}
-	facility_say(r, major == 3 && minor >= 9 ? FACILITY_WORKS : FACILITY_PARTLY, "%s is Python %d.%d", path.data,
+	doctor_report(r, major == 3 && minor >= 9 ? DOCTOR_WORKS : DOCTOR_PARTLY, "%s is Python %d.%d", path.data,
 			major, minor);
-	if (r->state == FACILITY_WORKS)
-		facility_fix(r, "%s", "");
+	if (r->state == DOCTOR_WORKS)
+		doctor_fix(r, "%s", "");
 }
 
-void check_containers(struct facility_report *r)
+void check_containers(struct doctor_result *r)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 
 	if (find_program("podman", &path)) {
-		facility_say(r, FACILITY_WORKS, "%s", path.data);
+		doctor_report(r, DOCTOR_WORKS, "%s", path.data);
 		return;
 	}
 	if (!find_program("docker", &path)) {
-		facility_say(r, FACILITY_NO, "there is neither podman nor docker on PATH");
-		facility_fix(r, "sudo apt install podman");
+		doctor_report(r, DOCTOR_NO, "there is neither podman nor docker on PATH");
+		doctor_fix(r, "sudo apt install podman");
 	} else if (access("/var/run/docker.sock", W_OK) == 0) {
-		facility_say(r, FACILITY_WORKS, "%s", path.data);
+		doctor_report(r, DOCTOR_WORKS, "%s", path.data);
 	} else {
-		facility_say(r, FACILITY_NO, "%s is there, its engine cannot be reached: %s", path.data,
+		doctor_report(r, DOCTOR_NO, "%s is there, its engine cannot be reached: %s", path.data,
 				strerror(errno));
-		facility_fix(r, errno == EACCES ? "sudo usermod -aG docker $USER" : "sudo systemctl start docker");
+		doctor_fix(r, errno == EACCES ? "sudo usermod -aG docker $USER" : "sudo systemctl start docker");
 	}
 }
 
@@ -235,18 +235,18 @@ static bool has_render_node(void)
 	return false;
 }
 
-void check_energy(struct facility_report *r)
+void check_energy(struct doctor_result *r)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int rc = fs_read_file(AT_FDCWD, "/sys/class/powercap/intel-rapl:0/energy_uj", 64, &text, NULL);
 
 	if (!rc) {
-		facility_say(r, FACILITY_WORKS, "the CPUs' own meters (RAPL) can be read");
+		doctor_report(r, DOCTOR_WORKS, "the CPUs' own meters (RAPL) can be read");
 	} else if (rc == -EACCES || rc == -EPERM) {
-		facility_say(r, FACILITY_NO, "the CPUs' own meters (RAPL) are for root only");
-		facility_fix(r, "sudo sonde record ...");
+		doctor_report(r, DOCTOR_NO, "the CPUs' own meters (RAPL) are for root only");
+		doctor_fix(r, "sudo sonde record ...");
 	} else {
-		facility_say(r, FACILITY_NONE, "this machine does not meter the energy of its CPUs");
+		doctor_report(r, DOCTOR_NONE, "this machine does not meter the energy of its CPUs");
 	}
 }
 
@@ -267,7 +267,7 @@ static void list_opencl(struct buf *out)
 		closedir(dir);
 }
 
-void check_gpu(struct facility_report *r)
+void check_gpu(struct doctor_result *r)
 {
 	CLEANUP(buf_release) struct buf opencl = BUF_INIT;
 	void *nvml;
@@ -275,17 +275,17 @@ void check_gpu(struct facility_report *r)
 	list_opencl(&opencl);
 	if (access("/dev/nvidiactl", F_OK) != 0) {
 		if (has_render_node() || access("/dev/kfd", F_OK) == 0)
-			facility_say(r, FACILITY_NO, "a GPU is there, but no NVIDIA driver%s", opencl.data);
+			doctor_report(r, DOCTOR_NO, "a GPU is there, but no NVIDIA driver%s", opencl.data);
 		else
-			facility_say(r, FACILITY_NONE, "this machine has no GPU device%s", opencl.data);
+			doctor_report(r, DOCTOR_NONE, "this machine has no GPU device%s", opencl.data);
 		return;
 	}
 	nvml = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
 	if (nvml) {
-		facility_say(r, FACILITY_WORKS, "NVIDIA driver with NVML");
+		doctor_report(r, DOCTOR_WORKS, "NVIDIA driver with NVML");
 		dlclose(nvml);
 		return;
 	}
-	facility_say(r, FACILITY_NO, "an NVIDIA device is there, its NVML library is not");
-	facility_fix(r, "sudo apt install libnvidia-ml1");
+	doctor_report(r, DOCTOR_NO, "an NVIDIA device is there, its NVML library is not");
+	doctor_fix(r, "sudo apt install libnvidia-ml1");
 }

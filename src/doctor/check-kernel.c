@@ -34,31 +34,31 @@ static int try_event(struct perf_event_attr *attr)
 }
 
 /* An event was refused: by the sysctl, which can be lowered to `level`, or by something behind it. */
-static void refused(struct facility_report *r, int error, long level)
+static void refused(struct doctor_result *r, int error, long level)
 {
 	long paranoid;
 
-	facility_say(r, FACILITY_NO, "perf_event_open: %s", strerror(error));
-	if (!facility_number(PARANOID, &paranoid)) {
-		facility_say(r, FACILITY_NO, "the kernel was built without perf events");
+	doctor_report(r, DOCTOR_NO, "perf_event_open: %s", strerror(error));
+	if (!doctor_number(PARANOID, &paranoid)) {
+		doctor_report(r, DOCTOR_NO, "the kernel was built without perf events");
 		return;
 	}
 	if (error != EACCES && error != EPERM)
 		return;
 	if (paranoid > level) {
-		facility_say(r, FACILITY_NO, "perf_event_open: %s (perf_event_paranoid is %ld)", strerror(error),
+		doctor_report(r, DOCTOR_NO, "perf_event_open: %s (perf_event_paranoid is %ld)", strerror(error),
 				paranoid);
-		facility_fix(r, "sudo sysctl kernel.perf_event_paranoid=%ld", level);
+		doctor_fix(r, "sudo sysctl kernel.perf_event_paranoid=%ld", level);
 		r->setup_step = level >= 1 ? "perf" : NULL;
 	} else {
-		facility_say(r, FACILITY_NO,
+		doctor_report(r, DOCTOR_NO,
 				"perf_event_open: %s, though perf_event_paranoid is %ld: a seccomp filter or lockdown",
 				strerror(error), paranoid);
-		facility_fix(r, "in a container: --cap-add PERFMON --security-opt seccomp=unconfined");
+		doctor_fix(r, "in a container: --cap-add PERFMON --security-opt seccomp=unconfined");
 	}
 }
 
-static void check_cpu_clock(struct facility_report *r, bool has_kernel, long level)
+static void check_cpu_clock(struct doctor_result *r, bool has_kernel, long level)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -73,20 +73,20 @@ static void check_cpu_clock(struct facility_report *r, bool has_kernel, long lev
 	if (error)
 		refused(r, error, level);
 	else
-		facility_say(r, FACILITY_WORKS, "cpu-clock sampling opens");
+		doctor_report(r, DOCTOR_WORKS, "cpu-clock sampling opens");
 }
 
-void check_perf_user(struct facility_report *r)
+void check_perf_user(struct doctor_result *r)
 {
 	check_cpu_clock(r, false, 2);
 }
 
-void check_perf_kernel(struct facility_report *r)
+void check_perf_kernel(struct doctor_result *r)
 {
 	check_cpu_clock(r, true, 1);
 }
 
-void check_perf_hardware(struct facility_report *r)
+void check_perf_hardware(struct doctor_result *r)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE,
 		.config = PERF_COUNT_HW_CPU_CYCLES,
@@ -94,9 +94,9 @@ void check_perf_hardware(struct facility_report *r)
 	int error = try_event(&attr);
 
 	if (!error)
-		facility_say(r, FACILITY_WORKS, "the cycle counter opens");
+		doctor_report(r, DOCTOR_WORKS, "the cycle counter opens");
 	else if (error == ENOENT || error == EOPNOTSUPP)
-		facility_say(r, FACILITY_NONE,
+		doctor_report(r, DOCTOR_NONE,
 				"this machine offers no hardware counters (many virtual machines do not)");
 	else
 		refused(r, error, 2);
@@ -113,7 +113,7 @@ static int tracepoint_id(long *id)
 	int error = ENOENT;
 
 	for (size_t i = 0; i < sizeof(tracefs_ids) / sizeof(*tracefs_ids); i++) {
-		if (facility_number(tracefs_ids[i], id))
+		if (doctor_number(tracefs_ids[i], id))
 			return 0;
 		if (access(tracefs_ids[i], R_OK) != 0 && errno != ENOENT)
 			error = errno;
@@ -121,24 +121,24 @@ static int tracepoint_id(long *id)
 	return error;
 }
 
-void check_tracefs(struct facility_report *r)
+void check_tracefs(struct doctor_result *r)
 {
 	long id;
 	int error = tracepoint_id(&id);
 
 	if (!error) {
-		facility_say(r, FACILITY_WORKS, "mounted and readable");
+		doctor_report(r, DOCTOR_WORKS, "mounted and readable");
 	} else if (error == ENOENT) {
-		facility_say(r, FACILITY_NO, "it is not mounted");
-		facility_fix(r, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+		doctor_report(r, DOCTOR_NO, "it is not mounted");
+		doctor_fix(r, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
 		r->setup_step = "tracefs";
 	} else {
-		facility_say(r, FACILITY_NO, "it is mounted for others: %s", strerror(error));
-		facility_fix(r, "sudo mount -o remount,mode=750,gid=%u /sys/kernel/tracing", (unsigned)getgid());
+		doctor_report(r, DOCTOR_NO, "it is mounted for others: %s", strerror(error));
+		doctor_fix(r, "sudo mount -o remount,mode=750,gid=%u /sys/kernel/tracing", (unsigned)getgid());
 	}
 }
 
-void check_tracepoints(struct facility_report *r)
+void check_tracepoints(struct doctor_result *r)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
@@ -150,7 +150,7 @@ void check_tracepoints(struct facility_report *r)
 
 	if (error) {
 		check_tracefs(r);
-		facility_say(r, FACILITY_NO, "tracefs is needed for their numbers");
+		doctor_report(r, DOCTOR_NO, "tracefs is needed for their numbers");
 		return;
 	}
 	attr.config = (unsigned long long)id;
@@ -158,7 +158,7 @@ void check_tracepoints(struct facility_report *r)
 	if (error)
 		refused(r, error, -1);
 	else
-		facility_say(r, FACILITY_WORKS, "sched:sched_switch opens");
+		doctor_report(r, DOCTOR_WORKS, "sched:sched_switch opens");
 }
 
 static long bpf(enum bpf_cmd command, union bpf_attr *attr)
@@ -167,7 +167,7 @@ static long bpf(enum bpf_cmd command, union bpf_attr *attr)
 }
 
 /* A program of two instructions: r0 = 0, exit. */
-void check_bpf(struct facility_report *r)
+void check_bpf(struct doctor_result *r)
 {
 	static const struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
@@ -182,19 +182,19 @@ void check_bpf(struct facility_report *r)
 	CLEANUP(cleanup_fd) int fd = kernel_calls_are_built ? (int)bpf(BPF_PROG_LOAD, &attr) : -1;
 
 	if (!kernel_calls_are_built) {
-		facility_say(r, FACILITY_NO, "this sonde was built without bpf");
-		facility_fix(r, "meson configure build/meson -Dbpf=enabled && make (in the source tree)");
+		doctor_report(r, DOCTOR_NO, "this sonde was built without bpf");
+		doctor_fix(r, "meson configure build/meson -Dbpf=enabled && make (in the source tree)");
 		return;
 	}
 	if (fd >= 0) {
-		facility_say(r, FACILITY_WORKS, "a tracepoint program loads");
+		doctor_report(r, DOCTOR_WORKS, "a tracepoint program loads");
 		return;
 	}
-	facility_say(r, FACILITY_NO, "BPF_PROG_LOAD: %s", strerror(errno));
-	if (errno == EPERM && facility_has_capability(CAP_SYS_ADMIN))
-		facility_fix(r, "boot with lockdown=none, or in a container: --privileged");
+	doctor_report(r, DOCTOR_NO, "BPF_PROG_LOAD: %s", strerror(errno));
+	if (errno == EPERM && doctor_has_capability(CAP_SYS_ADMIN))
+		doctor_fix(r, "boot with lockdown=none, or in a container: --privileged");
 	else if (errno == EPERM)
-		facility_fix(r, "sudo sonde record ... (it needs CAP_BPF and CAP_PERFMON)");
+		doctor_fix(r, "sudo sonde record ... (it needs CAP_BPF and CAP_PERFMON)");
 }
 
 static bool has_chosen(const char *text, const char *word)
@@ -205,19 +205,19 @@ static bool has_chosen(const char *text, const char *word)
 }
 
 /* The kernel has no such file: because it has no lockdown, or because nobody mounted securityfs. */
-static void no_lockdown_file(struct facility_report *r)
+static void no_lockdown_file(struct doctor_result *r)
 {
 	struct statfs fs;
 
 	if (statfs("/sys/kernel/security", &fs) == 0 && fs.f_type == SECURITYFS_MAGIC) {
-		facility_say(r, FACILITY_WORKS, "this kernel has none");
+		doctor_report(r, DOCTOR_WORKS, "this kernel has none");
 		return;
 	}
-	facility_say(r, FACILITY_PARTLY, "unknown: securityfs is not mounted, so the kernel does not say");
-	facility_fix(r, "sudo mount -t securityfs securityfs /sys/kernel/security");
+	doctor_report(r, DOCTOR_PARTLY, "unknown: securityfs is not mounted, so the kernel does not say");
+	doctor_fix(r, "sudo mount -t securityfs securityfs /sys/kernel/security");
 }
 
-void check_lockdown(struct facility_report *r)
+void check_lockdown(struct doctor_result *r)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -226,40 +226,40 @@ void check_lockdown(struct facility_report *r)
 		return;
 	}
 	if (has_chosen(text.data, "none")) {
-		facility_say(r, FACILITY_WORKS, "off");
+		doctor_report(r, DOCTOR_WORKS, "off");
 		return;
 	}
 	if (has_chosen(text.data, "integrity"))
-		facility_say(r, FACILITY_PARTLY, "integrity: kernel probes that write are forbidden");
+		doctor_report(r, DOCTOR_PARTLY, "integrity: kernel probes that write are forbidden");
 	else
-		facility_say(r, FACILITY_NO, "confidentiality: kernel tracing that reads memory is forbidden");
-	facility_fix(r, "boot with lockdown=none and without Secure Boot");
+		doctor_report(r, DOCTOR_NO, "confidentiality: kernel tracing that reads memory is forbidden");
+	doctor_fix(r, "boot with lockdown=none and without Secure Boot");
 }
 
 /* Protocol 0 receives nothing. */
-void check_packets(struct facility_report *r)
+void check_packets(struct doctor_result *r)
 {
 	CLEANUP(cleanup_fd) int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	int error = errno;
 
 	if (fd >= 0) {
-		facility_say(r, FACILITY_WORKS, "a packet socket opens");
+		doctor_report(r, DOCTOR_WORKS, "a packet socket opens");
 		return;
 	}
 	struct sonde_err why = SONDE_ERR_INIT;
 	int rc = error == EPERM ? probe_packets_check(&why) : -error;
 	if (!rc) {
-		facility_say(r, FACILITY_WORKS, "the helper captures headers of packets");
+		doctor_report(r, DOCTOR_WORKS, "the helper captures headers of packets");
 		return;
 	}
 	if (rc == -EACCES) {
-		facility_say(r, FACILITY_NO, "%s", why.text);
-		facility_fix(r, "%s", why.hint);
+		doctor_report(r, DOCTOR_NO, "%s", why.text);
+		doctor_fix(r, "%s", why.hint);
 		return;
 	}
-	facility_say(r, FACILITY_NO, "packet socket: %s", strerror(error));
+	doctor_report(r, DOCTOR_NO, "packet socket: %s", strerror(error));
 	if (error == EPERM) {
-		facility_fix(r, "sudo sonde setup; in a container: --cap-add NET_RAW");
+		doctor_fix(r, "sudo sonde setup; in a container: --cap-add NET_RAW");
 		r->setup_step = "packets";
 	}
 }

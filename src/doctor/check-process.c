@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void check_ptrace(struct facility_report *r)
+void check_ptrace(struct doctor_result *r)
 {
 	static const char *const meanings[] = {
 		"a user's own processes can be read",
@@ -28,52 +28,48 @@ void check_ptrace(struct facility_report *r)
 	};
 	long scope = 0;
 
-	facility_number("/proc/sys/kernel/yama/ptrace_scope", &scope);
+	doctor_number("/proc/sys/kernel/yama/ptrace_scope", &scope);
 	if (scope < 0 || scope > 3)
 		scope = 3;
-	facility_say(r,
-			scope == 0                   ? FACILITY_WORKS
-					: scope == 1 ? FACILITY_PARTLY
-						     : FACILITY_NO,
-			"%s", meanings[scope]);
-	if (scope < 3 && facility_has_capability(CAP_SYS_PTRACE))
-		facility_say(r, FACILITY_WORKS, "CAP_SYS_PTRACE is there");
+	doctor_report(r, scope == 0 ? DOCTOR_WORKS : scope == 1 ? DOCTOR_PARTLY : DOCTOR_NO, "%s", meanings[scope]);
+	if (scope < 3 && doctor_has_capability(CAP_SYS_PTRACE))
+		doctor_report(r, DOCTOR_WORKS, "CAP_SYS_PTRACE is there");
 	else if (scope > 0)
-		facility_fix(r,
+		doctor_fix(r,
 				scope == 3 ? "reboot with kernel.yama.ptrace_scope=1"
 					   : "sudo sysctl kernel.yama.ptrace_scope=0");
 }
 
-void check_psi(struct facility_report *r)
+void check_psi(struct doctor_result *r)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int rc = fs_read_file(AT_FDCWD, "/proc/pressure/cpu", 4096, &text, NULL);
 
 	if (!rc) {
-		facility_say(r, FACILITY_WORKS, "/proc/pressure is there");
+		doctor_report(r, DOCTOR_WORKS, "/proc/pressure is there");
 		return;
 	}
-	facility_say(r, FACILITY_NO, "cannot read /proc/pressure/cpu: %s", strerror(-rc));
-	facility_fix(r, "boot with psi=1");
+	doctor_report(r, DOCTOR_NO, "cannot read /proc/pressure/cpu: %s", strerror(-rc));
+	doctor_fix(r, "boot with psi=1");
 }
 
-void check_delays(struct facility_report *r)
+void check_delays(struct doctor_result *r)
 {
 	long is_on;
 
-	if (!facility_number("/proc/sys/kernel/task_delayacct", &is_on)) {
-		facility_say(r, FACILITY_NO, "the kernel has no switch for it (CONFIG_TASK_DELAY_ACCT, Linux 5.14)");
-		facility_fix(r, "boot with delayacct");
+	if (!doctor_number("/proc/sys/kernel/task_delayacct", &is_on)) {
+		doctor_report(r, DOCTOR_NO, "the kernel has no switch for it (CONFIG_TASK_DELAY_ACCT, Linux 5.14)");
+		doctor_fix(r, "boot with delayacct");
 	} else if (!is_on) {
-		facility_say(r, FACILITY_NO, "kernel.task_delayacct is 0");
-		facility_fix(r, "sudo sysctl kernel.task_delayacct=1");
+		doctor_report(r, DOCTOR_NO, "kernel.task_delayacct is 0");
+		doctor_fix(r, "sudo sysctl kernel.task_delayacct=1");
 		r->setup_step = "delays";
-	} else if (!facility_has_capability(CAP_NET_ADMIN)) {
-		facility_say(r, FACILITY_PARTLY,
+	} else if (!doctor_has_capability(CAP_NET_ADMIN)) {
+		doctor_report(r, DOCTOR_PARTLY,
 				"on, but taskstats answers only with CAP_NET_ADMIN; /proc gives block I/O delays");
-		facility_fix(r, "sudo sonde record ...");
+		doctor_fix(r, "sudo sonde record ...");
 	} else {
-		facility_say(r, FACILITY_WORKS, "on, and taskstats may be asked");
+		doctor_report(r, DOCTOR_WORKS, "on, and taskstats may be asked");
 	}
 }
 
@@ -163,7 +159,7 @@ static int try_controller(const char *controller, struct buf *where)
 	return 0;
 }
 
-void check_cgroups(struct facility_report *r)
+void check_cgroups(struct doctor_result *r)
 {
 	static const char *const wanted[] = { "cpu", "memory" };
 	CLEANUP(buf_release) struct buf where = BUF_INIT;
@@ -176,13 +172,13 @@ void check_cgroups(struct facility_report *r)
 		error = e ? e : error;
 	}
 	if (!failed) {
-		facility_say(r, FACILITY_WORKS, "writable: %s", where.data);
+		doctor_report(r, DOCTOR_WORKS, "writable: %s", where.data);
 		return;
 	}
-	facility_say(r, failed == 1 ? FACILITY_PARTLY : FACILITY_NO, "%s%s%s", where.data,
+	doctor_report(r, failed == 1 ? DOCTOR_PARTLY : DOCTOR_NO, "%s%s%s", where.data,
 			where.len ? " only; the other: " : "",
 			error == ENODEV ? "the controllers are not delegated to this group" : strerror(error));
-	facility_fix(r,
+	doctor_fix(r,
 			geteuid() ? "systemd-run --user --scope -p Delegate=yes sonde record ..."
 				  : "sudo mount -t cgroup2 cgroup2 /sys/fs/cgroup");
 }
@@ -277,7 +273,7 @@ static int ask_child(int answer[2])
 	return n == 2 * sizeof(*answer) ? 0 : -EIO;
 }
 
-void check_sandbox(struct facility_report *r)
+void check_sandbox(struct doctor_result *r)
 {
 	static const char *const steps[] = {
 		[SANDBOX_UNSHARE] = "a new namespace",
@@ -289,22 +285,22 @@ void check_sandbox(struct facility_report *r)
 	int rc = ask_child(answer);
 
 	if (rc) {
-		facility_say(r, FACILITY_NO, "cannot try: %s", strerror(-rc));
+		doctor_report(r, DOCTOR_NO, "cannot try: %s", strerror(-rc));
 		return;
 	}
 	if (answer[0] == SANDBOX_WORKS) {
-		facility_say(r, FACILITY_WORKS, "an overlay over / mounts in a private namespace");
+		doctor_report(r, DOCTOR_WORKS, "an overlay over / mounts in a private namespace");
 		return;
 	}
 	if (answer[0] == SANDBOX_ONLY_PARTS) {
-		facility_say(r, FACILITY_WORKS, "in a user namespace, with an overlay over each directory of /");
+		doctor_report(r, DOCTOR_WORKS, "in a user namespace, with an overlay over each directory of /");
 		return;
 	}
-	facility_say(r, FACILITY_NO, "%s is refused: %s", steps[answer[0]], strerror(answer[1]));
+	doctor_report(r, DOCTOR_NO, "%s is refused: %s", steps[answer[0]], strerror(answer[1]));
 	if (geteuid() == 0)
-		facility_fix(r, "in a container: --privileged");
+		doctor_fix(r, "in a container: --privileged");
 	else if (answer[0] == SANDBOX_UNSHARE)
-		facility_fix(r, "sudo sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000");
+		doctor_fix(r, "sudo sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000");
 	else
-		facility_fix(r, "sudo sonde record ...");
+		doctor_fix(r, "sudo sonde record ...");
 }

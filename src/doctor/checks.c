@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-const struct facility facilities[] = {
+const struct doctor_check doctor_checks[] = {
 	{ "platform", "Linux 5.4 on x86-64 with glibc", true, check_platform },
 	{ "libsonde", "traces files and annotations inside the program", true, check_libsonde },
 	{ "shared memory", "holds the events until they are written", true, check_shared_memory },
@@ -43,14 +43,14 @@ const struct facility facilities[] = {
 	{ NULL },
 };
 
-const char *const facility_state_names[] = {
-	[FACILITY_WORKS] = "works",
-	[FACILITY_PARTLY] = "partly",
-	[FACILITY_NO] = "no",
-	[FACILITY_NONE] = "none",
+const char *const doctor_state_names[] = {
+	[DOCTOR_WORKS] = "works",
+	[DOCTOR_PARTLY] = "partly",
+	[DOCTOR_NO] = "no",
+	[DOCTOR_NONE] = "none",
 };
 
-void facility_say(struct facility_report *r, enum facility_state state, const char *fmt, ...)
+void doctor_report(struct doctor_result *r, enum doctor_state state, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -60,7 +60,7 @@ void facility_say(struct facility_report *r, enum facility_state state, const ch
 	va_end(ap);
 }
 
-void facility_fix(struct facility_report *r, const char *fmt, ...)
+void doctor_fix(struct doctor_result *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -69,7 +69,7 @@ void facility_fix(struct facility_report *r, const char *fmt, ...)
 	va_end(ap);
 }
 
-bool facility_number(const char *path, long *value)
+bool doctor_number(const char *path, long *value)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *end;
@@ -80,7 +80,7 @@ bool facility_number(const char *path, long *value)
 	return end != text.data;
 }
 
-bool facility_has_capability(int capability)
+bool doctor_has_capability(int capability)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };

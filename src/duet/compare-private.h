@@ -28,7 +28,7 @@ size_t compare_turns_for(const struct duet_setup *s, enum duet_design design, do
 
 void compare_tell_start(struct comparison *c, const char *what, size_t done, size_t of);
 /* Warm up, choose a design, check A against itself, plan the runs; tells on_schedule. */
-int compare_settle(struct comparison *c);
+int compare_choose_design(struct comparison *c);
 /* Sets the schedule's design, and self where it did the work. */
 int compare_pilot(struct comparison *c);
 int compare_self_check(struct comparison *c);

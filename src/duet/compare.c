@@ -346,7 +346,7 @@ int duet_compare(const struct duet_setup *setup, const struct duet_runner *runne
 	c.begin_ns = runner->now_ns(runner->self);
 	out->schedule = setup->schedule;
 	if (!setup->schedule.is_settled)
-		rc = compare_settle(&c);
+		rc = compare_choose_design(&c);
 	if (rc == 0)
 		rc = measure(&c);
 	return conclude(&c, rc);

@@ -112,7 +112,7 @@ static void settle_runs(struct comparison *c, struct duet_schedule *s)
 	s->is_settled = true;
 }
 
-int compare_settle(struct comparison *c)
+int compare_choose_design(struct comparison *c)
 {
 	struct duet_schedule *s = &c->out->schedule;
 	int rc;

@@ -2,8 +2,8 @@
  * html: a report as one page: answers, the pairs, when they ran, how sure A is of itself, and how to repeat it. No
  * script, nothing fetched; every text from outside is escaped.
  */
-#include "duet/explain.h"
 #include "duet/duet-html-private.h"
+#include "duet/explain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,11 +174,11 @@ static void circumstances(struct buf *out, const struct duet_report *r)
 	buf_addf(out, "<h2>To repeat it</h2><p>Seed %llu", (unsigned long long)r->setup->seed);
 	if (r->setup->has_priority)
 		buf_adds(out, ", ahead of other processes");
-	if (isfinite(r->around.steal_share))
-		buf_addf(out, ", %.1f %% of the processor time stolen", 100 * r->around.steal_share);
-	if (isfinite(r->around.pressure_share))
+	if (isfinite(r->interference.steal_share))
+		buf_addf(out, ", %.1f %% of the processor time stolen", 100 * r->interference.steal_share);
+	if (isfinite(r->interference.pressure_share))
 		buf_addf(out, ", somebody waited for a processor in %.0f %% of the time",
-				100 * r->around.pressure_share);
+				100 * r->interference.pressure_share);
 	buf_adds(out, ".");
 	if (r->machine) {
 		buf_adds(out, " On ");

@@ -19,7 +19,7 @@ static int64_t int_of(const json_t *object, const char *key, int64_t fallback)
 }
 
 /* Absent or null is not known. */
-static double real_of(const json_t *object, const char *key, double fallback)
+static double next_function(const json_t *object, const char *key, double fallback)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -64,7 +64,7 @@ static int take_metric(struct duet_journal *j, const json_t *line)
 static bool take_head(struct duet_journal *j, const json_t *line)
 {
 	int metric = take_metric(j, line), interval = word_of(line, "interval", duet_interval_names);
-	double margin = real_of(line, "margin", 1.01), level = real_of(line, "level", 0.95);
+	double margin = next_function(line, "margin", 1.01), level = next_function(line, "level", 0.95);
 
 	if (metric < 0 || !(margin >= 1) || !(level > 0 && level < 1) || j->commands[DUET_A] || j->commands[DUET_B])
 		return false;
@@ -94,8 +94,8 @@ static bool take_choice(struct duet_journal *j, const json_t *item)
 	j->is_design_piloted = true;
 	j->choices[design] = (struct duet_choice){ .is_tried = true,
 		.runs = (size_t)int_of(item, "runs", 0),
-		.variance = real_of(item, "variance", NAN),
-		.run_seconds = real_of(item, "run_seconds", NAN) };
+		.variance = next_function(item, "variance", NAN),
+		.run_seconds = next_function(item, "run_seconds", NAN) };
 	j->choices[design].cost = j->choices[design].variance * j->choices[design].run_seconds;
 	return true;
 }
@@ -105,9 +105,10 @@ static void take_self(struct duet_self_check *self, const json_t *item)
 	if (!json_is_object(item))
 		return;
 	self->runs = (size_t)int_of(item, "runs", 0);
-	self->ratio = stats_interval_open(real_of(item, "ratio", NAN), self->runs, real_of(item, "level", 0.99), "");
-	self->ratio.lo = real_of(item, "lo", self->ratio.lo);
-	self->ratio.hi = real_of(item, "hi", self->ratio.hi);
+	self->ratio = stats_interval_open(next_function(item, "ratio", NAN), self->runs,
+			next_function(item, "level", 0.99), "");
+	self->ratio.lo = next_function(item, "lo", self->ratio.lo);
+	self->ratio.hi = next_function(item, "hi", self->ratio.hi);
 	self->is_biased = is_true(item, "biased");
 }
 
@@ -190,9 +191,9 @@ static bool take_end(struct duet_journal *j, const json_t *line)
 			continue;
 		j->has_end = true;
 		j->stop = stop;
-		j->seconds = real_of(line, "seconds", NAN);
-		j->around.steal_share = real_of(line, "steal", NAN);
-		j->around.pressure_share = real_of(line, "pressure", NAN);
+		j->seconds = next_function(line, "seconds", NAN);
+		j->interference.steal_share = next_function(line, "steal", NAN);
+		j->interference.pressure_share = next_function(line, "pressure", NAN);
 		return true;
 	}
 	return false;
@@ -213,7 +214,7 @@ int duet_journal_parse(struct duet_journal *j, const char *text, size_t *whole, 
 	size_t number = 0;
 
 	*whole = 0;
-	j->around = (struct duet_around){ .steal_share = NAN, .pressure_share = NAN };
+	j->interference = (struct duet_interference){ .steal_share = NAN, .pressure_share = NAN };
 	for (const char *end; (end = strchr(text + *whole, '\n')); *whole = (size_t)(end + 1 - text)) {
 		json_t *line = json_loadb(text + *whole, (size_t)(end - text) - *whole, 0, NULL);
 		bool is_fine = line && take_line(j, number, line);

@@ -145,8 +145,8 @@ int duet_journal_schedule(struct duet_journal *j, const struct duet_result *so_f
 	return append(j, &line, err);
 }
 
-int duet_journal_end(struct duet_journal *j, const struct duet_result *result, const struct duet_around *around,
-		struct sonde_err *err)
+int duet_journal_end(struct duet_journal *j, const struct duet_result *result,
+		const struct duet_interference *interference, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	struct json w;
@@ -156,8 +156,8 @@ int duet_journal_end(struct duet_journal *j, const struct duet_result *result, c
 	json_kstr(&w, "stop", duet_stop_name(result->stop));
 	json_kstr(&w, "verdict", stats_verdict_name(result->verdict));
 	json_kreal(&w, "seconds", result->seconds);
-	json_kreal(&w, "steal", around->steal_share);
-	json_kreal(&w, "pressure", around->pressure_share);
+	json_kreal(&w, "steal", interference->steal_share);
+	json_kreal(&w, "pressure", interference->pressure_share);
 	json_end(&w);
 	return append(j, &line, err);
 }

@@ -10,8 +10,8 @@
 #define SONDE_DUET_DUET_JOURNAL_H
 
 #include "base/buf.h"
-#include "duet/interference.h"
 #include "duet/compare.h"
+#include "duet/interference.h"
 
 #define DUET_JOURNAL_FILE "runs.jsonl"
 
@@ -32,7 +32,7 @@ struct duet_journal {
 	int64_t spent_ns;
 	bool has_end;
 	enum duet_stop stop;
-	struct duet_around around;
+	struct duet_interference interference;
 	double seconds;
 };
 
@@ -54,8 +54,8 @@ int duet_journal_parse(struct duet_journal *j, const char *text, size_t *whole, 
 int duet_journal_schedule(struct duet_journal *j, const struct duet_result *so_far, const char *repeat,
 		struct sonde_err *err);
 int duet_journal_run(struct duet_journal *j, const struct duet_run *run, struct sonde_err *err);
-int duet_journal_end(struct duet_journal *j, const struct duet_result *result, const struct duet_around *around,
-		struct sonde_err *err);
+int duet_journal_end(struct duet_journal *j, const struct duet_result *result,
+		const struct duet_interference *interference, struct sonde_err *err);
 void duet_journal_release(struct duet_journal *j);
 
 #endif

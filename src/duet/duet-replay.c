@@ -53,7 +53,7 @@ static int judge_journal(struct duet_replay *r, struct sonde_err *err)
 		.p_adjusted = NAN };
 	r->report.entries = &r->entry;
 	r->report.count = 1;
-	r->report.around = j->around;
+	r->report.interference = j->interference;
 	r->report.repeat = j->repeat;
 	r->report.machine = j->machine;
 	r->is_growing = !j->has_end;
@@ -63,7 +63,7 @@ static int judge_journal(struct duet_replay *r, struct sonde_err *err)
 	memcpy(r->result.choices, j->choices, sizeof(j->choices));
 	r->result.stop = j->has_end ? j->stop : DUET_INTERRUPTED;
 	r->report.seconds = r->result.seconds;
-	r->report.warning_count = duet_warnings(&r->setup, &r->result, &r->report.around, 2, r->warnings,
+	r->report.warning_count = duet_warnings(&r->setup, &r->result, &r->report.interference, 2, r->warnings,
 			DUET_REPLAY_WARNINGS, &r->arena);
 	return rc;
 }
@@ -73,7 +73,7 @@ static int open_results(struct duet_replay *r, const char *dir, struct sonde_err
 	int rc;
 
 	r->setup = (struct duet_setup){ .pairing = { .metric = DUET_WALL }, .margin = 1.01, .level = 0.95 };
-	r->report.around = (struct duet_around){ .steal_share = NAN, .pressure_share = NAN };
+	r->report.interference = (struct duet_interference){ .steal_share = NAN, .pressure_share = NAN };
 	r->results.unit_ns = 1e9;
 	rc = duet_results_read(&r->results, dir, err);
 	if (!rc)

@@ -238,8 +238,8 @@ static void write_circumstances(struct json *j, const struct duet_report *r)
 {
 	json_kuint(j, "seed", r->setup->seed);
 	json_kbool(j, "priority", r->setup->has_priority);
-	json_kreal(j, "steal", r->around.steal_share);
-	json_kreal(j, "pressure", r->around.pressure_share);
+	json_kreal(j, "steal", r->interference.steal_share);
+	json_kreal(j, "pressure", r->interference.pressure_share);
 	json_kstr(j, "repeat", r->repeat);
 	json_kstr(j, "machine", r->machine);
 	json_key(j, "warnings");

@@ -9,8 +9,8 @@
 #define SONDE_DUET_DUET_REPORT_H
 
 #include "base/json.h"
-#include "duet/interference.h"
 #include "duet/compare.h"
+#include "duet/interference.h"
 
 struct duet_explanation; /* explain.h */
 
@@ -26,7 +26,7 @@ struct duet_report {
 	struct duet_entry *entries;
 	size_t count;
 	const struct duet_setup *setup;
-	struct duet_around around;
+	struct duet_interference interference;
 	struct stats_interval mean;  /* ratio, of those entries that have one; its n is how many */
 	const char *const *warnings; /* full sentences, without a full stop */
 	size_t warning_count;
@@ -65,7 +65,8 @@ void duet_say_pilot(struct buf *out, const struct duet_result *r);
 void duet_say_value(struct buf *out, enum duet_metric metric, double value);
 
 /* Full sentences about what makes a result doubtful; at most `most`, texts from the arena. */
-size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r, const struct duet_around *around,
-		size_t cpu_count, const char **out, size_t most, struct arena *arena);
+size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r,
+		const struct duet_interference *interference, size_t cpu_count, const char **out, size_t most,
+		struct arena *arena);
 
 #endif

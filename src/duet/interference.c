@@ -71,14 +71,14 @@ void duet_machine(struct buf *out)
 	buf_addf(out, ", %zu CPU%s", duet_cpu_count(), duet_cpu_count() == 1 ? "" : "s");
 }
 
-void duet_around_start(struct duet_around *a)
+void duet_interference_start(struct duet_interference *a)
 {
-	*a = (struct duet_around){ .steal_share = NAN, .pressure_share = NAN, .start_ns = clock_mono_ns() };
+	*a = (struct duet_interference){ .steal_share = NAN, .pressure_share = NAN, .start_ns = clock_mono_ns() };
 	read_ticks(&a->steal, &a->total);
 	a->waited_us = read_pressure();
 }
 
-void duet_around_stop(struct duet_around *a)
+void duet_interference_stop(struct duet_interference *a)
 {
 	double us = (double)(clock_mono_ns() - a->start_ns) / 1e3, steal, total;
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-struct duet_around {
+struct duet_interference {
 	double steal_share;    /* of all processor time between start and stop; NaN: not known */
 	double pressure_share; /* of the time: some task waited for a processor (PSI) */
 	/* private */
@@ -17,8 +17,8 @@ struct duet_around {
 	double steal, total, waited_us;
 };
 
-void duet_around_start(struct duet_around *a);
-void duet_around_stop(struct duet_around *a);
+void duet_interference_start(struct duet_interference *a);
+void duet_interference_stop(struct duet_interference *a);
 
 /* This machine in a few words: kernel, processor, how many of them we may use. */
 void duet_machine(struct buf *out);

@@ -2,8 +2,8 @@
  * markdown: a report as a comment on a pull request.
  */
 #include "base/cleanup.h"
-#include "duet/explain.h"
 #include "duet/duet-report.h"
+#include "duet/explain.h"
 
 #include <math.h>
 #include <string.h>

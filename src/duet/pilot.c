@@ -12,8 +12,8 @@
  */
 #include "duet/compare-private.h"
 #include "stats/dist.h"
-#include "stats/sorting.h"
 #include "stats/robust-scale.h"
+#include "stats/sorting.h"
 
 #include <math.h>
 

@@ -5,8 +5,8 @@
 #define SONDE_DUET_RESULTS_H
 
 #include "duet/compare.h"
-#include "duet/harness-parse.h"
 #include "duet/duet-report.h"
+#include "duet/harness-parse.h"
 
 struct duet_results {
 	struct duet_table table;

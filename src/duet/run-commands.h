@@ -22,8 +22,8 @@ struct duet_command {
 
 struct duet_exec {
 	struct duet_command commands[DUET_SIDES];
-	const struct job_place *place; /* NULL: a plain process */
-	bool is_pinned;                /* sides that run at once have these CPUs, exchanged as the plan says */
+	const struct job_isolation *place; /* NULL: a plain process */
+	bool is_pinned;                    /* sides that run at once have these CPUs, exchanged as the plan says */
 	cpu_set_t cpus[DUET_SIDES];
 	bool has_priority;  /* the programs run ahead of others (launch/priority.h) */
 	int64_t timeout_ns; /* of one execution; 0: none */

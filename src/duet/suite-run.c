@@ -173,7 +173,7 @@ static int start_container(struct play *p, enum duet_side side)
 	/* An image has bash, and may have nothing else: wait at a pipe that nobody writes to. */
 	static char bash[] = "bash", option[] = "-c", wait[] = "exec 3<> <(:); while :; do read -r -u 3; done";
 	static char *const idle[] = { bash, option, wait, NULL };
-	struct job_place place = { .kind = JOB_CONTAINER,
+	struct job_isolation place = { .kind = JOB_CONTAINER,
 		.image = p->step->benchmark->sides[side].image,
 		.engine = p->r->docker ? p->r->docker : p->r->suite->docker,
 		.engine_args = p->step->design == DUET_SYNC ? sync_args : NULL,

@@ -260,9 +260,9 @@ static bool is_cpu_narrower(const struct duet_result *r)
 }
 
 static void doubt_busy(struct doubts *d, const struct duet_setup *setup, const struct duet_result *r,
-		const struct duet_around *around)
+		const struct duet_interference *interference)
 {
-	if (!(around->pressure_share > BUSY_SHARE) || setup->pairing.metric != DUET_WALL)
+	if (!(interference->pressure_share > BUSY_SHARE) || setup->pairing.metric != DUET_WALL)
 		return;
 	if (!setup->has_priority)
 		doubt(d,
@@ -270,29 +270,29 @@ static void doubt_busy(struct doubts *d, const struct duet_setup *setup, const s
 						"others kept the processors busy in %.0f %% of the time, and what "
 						"passes meanwhile is noise: --metric cpu does not count it; as root, "
 						"without --priority none, the programs run ahead of others",
-						100 * around->pressure_share));
+						100 * interference->pressure_share));
 	else if (r->verdict == STATS_INCONCLUSIVE && is_cpu_narrower(r))
 		doubt(d,
 				arena_printf(d->arena,
 						"somebody waited for a processor in %.0f %% of the time, which is "
 						"in the wall time, though the programs run ahead of others: "
 						"--metric cpu tells more",
-						100 * around->pressure_share));
+						100 * interference->pressure_share));
 }
 
 static void doubt_machine(struct doubts *d, const struct duet_setup *setup, const struct duet_result *r,
-		const struct duet_around *around, size_t cpu_count)
+		const struct duet_interference *interference, size_t cpu_count)
 {
 	if (cpu_count < 2)
 		doubt(d,
 				"there is one CPU only: programs that run side by side take turns on it, and "
 				"everything else disturbs them");
-	if (around && around->steal_share > 0.02)
+	if (interference && interference->steal_share > 0.02)
 		doubt(d,
 				arena_printf(d->arena, "the hypervisor gave %.0f %% of the processor time to others",
-						100 * around->steal_share));
-	if (around)
-		doubt_busy(d, setup, r, around);
+						100 * interference->steal_share));
+	if (interference)
+		doubt_busy(d, setup, r, interference);
 }
 
 static void doubt_measure(struct doubts *d, const struct duet_setup *setup, const struct duet_result *r)
@@ -322,14 +322,15 @@ static void doubt_measure(struct doubts *d, const struct duet_setup *setup, cons
 						duet_metric_name(&setup->pairing)));
 }
 
-size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r, const struct duet_around *around,
-		size_t cpu_count, const char **out, size_t most, struct arena *arena)
+size_t duet_warnings(const struct duet_setup *setup, const struct duet_result *r,
+		const struct duet_interference *interference, size_t cpu_count, const char **out, size_t most,
+		struct arena *arena)
 {
 	struct doubts d = { .out = out, .most = most, .arena = arena };
 
 	if (r->stop == DUET_INTERRUPTED)
 		doubt(&d, "it was interrupted: this is what there was until then");
-	doubt_machine(&d, setup, r, around, cpu_count);
+	doubt_machine(&d, setup, r, interference, cpu_count);
 	doubt_measure(&d, setup, r);
 	return d.count;
 }

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-typedef int cover_add(struct engine_cover *c, struct heap *heap, struct engine_interval *intervals,
+typedef int cover_add(struct interval_set *c, struct heap *heap, struct engine_interval *intervals,
 		struct engine_interval *spare, size_t n);
 
 void aggregate_memory_release(struct aggregate_memory *memory)
@@ -75,7 +75,7 @@ static size_t place(const struct aggregate_input *in, struct aggregate_memory *m
 
 static int add_cover(void *states, const struct aggregate_input *in, struct aggregate_memory *m, cover_add *add)
 {
-	struct engine_cover *covers = states;
+	struct interval_set *covers = states;
 	size_t touched;
 	uint32_t start = 0;
 	int rc = need(m, in->slot_count);
@@ -99,31 +99,31 @@ static int add_cover(void *states, const struct aggregate_input *in, struct aggr
 
 int aggregate_add_union(void *states, const struct aggregate_input *in, struct aggregate_memory *memory)
 {
-	return add_cover(states, in, memory, engine_cover_add);
+	return add_cover(states, in, memory, interval_set_add);
 }
 
 int aggregate_add_concurrency(void *states, const struct aggregate_input *in, struct aggregate_memory *memory)
 {
-	return add_cover(states, in, memory, engine_cover_count);
+	return add_cover(states, in, memory, interval_set_count);
 }
 
-int aggregate_merge_cover(void *into, void *from, struct aggregate_memory *memory)
+int aggregate_merge_interval_set(void *into, void *from, struct aggregate_memory *memory)
 {
 	(void)memory;
-	return engine_cover_merge(into, from);
+	return interval_set_merge(into, from);
 }
 
-int aggregate_save_cover(struct buf *out, const void *state)
+int aggregate_save_interval_set(struct buf *out, const void *state)
 {
-	return engine_cover_save(out, state);
+	return interval_set_save(out, state);
 }
 
-int aggregate_load_cover(struct unpack *u, void *state, struct aggregate_memory *memory)
+int aggregate_load_interval_set(struct unpack *u, void *state, struct aggregate_memory *memory)
 {
-	return engine_cover_load(u, memory->heap, state);
+	return interval_set_load(u, memory->heap, state);
 }
 
-void aggregate_release_cover(void *state)
+void aggregate_release_interval_set(void *state)
 {
-	engine_cover_release(state);
+	interval_set_release(state);
 }

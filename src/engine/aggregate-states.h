@@ -24,14 +24,14 @@ struct moments_state {
 };
 
 /* COUNT: uint64_t. QUANTILES: struct stats_sketch. DISTINCT: struct distinct. SUM_REAL: struct exactsum.
- * UNION, CONCURRENCY: struct engine_cover. */
+ * UNION, CONCURRENCY: struct interval_set. */
 
 /* aggregate-interval-set.c */
 int aggregate_add_union(void *states, const struct aggregate_input *in, struct aggregate_memory *memory);
 int aggregate_add_concurrency(void *states, const struct aggregate_input *in, struct aggregate_memory *memory);
-int aggregate_merge_cover(void *into, void *from, struct aggregate_memory *memory);
-int aggregate_save_cover(struct buf *out, const void *state);
-int aggregate_load_cover(struct unpack *u, void *state, struct aggregate_memory *memory);
-void aggregate_release_cover(void *state);
+int aggregate_merge_interval_set(void *into, void *from, struct aggregate_memory *memory);
+int aggregate_save_interval_set(struct buf *out, const void *state);
+int aggregate_load_interval_set(struct unpack *u, void *state, struct aggregate_memory *memory);
+void aggregate_release_interval_set(void *state);
 
 #endif

@@ -356,8 +356,8 @@ const struct aggregate_ops aggregate_ops[ENGINE_OPS] = {
 	[ENGINE_DISTINCT] = { sizeof(struct distinct), add_distinct, merge_distinct, save_distinct, load_distinct,
 			release_distinct },
 	[ENGINE_SUM_REAL] = { sizeof(struct exactsum), add_reals, merge_reals, save_reals, load_reals, NULL },
-	[ENGINE_UNION] = { sizeof(struct engine_cover), aggregate_add_union, aggregate_merge_cover,
-			aggregate_save_cover, aggregate_load_cover, aggregate_release_cover },
-	[ENGINE_CONCURRENCY] = { sizeof(struct engine_cover), aggregate_add_concurrency, aggregate_merge_cover,
-			aggregate_save_cover, aggregate_load_cover, aggregate_release_cover },
+	[ENGINE_UNION] = { sizeof(struct interval_set), aggregate_add_union, aggregate_merge_interval_set,
+			aggregate_save_interval_set, aggregate_load_interval_set, aggregate_release_interval_set },
+	[ENGINE_CONCURRENCY] = { sizeof(struct interval_set), aggregate_add_concurrency, aggregate_merge_interval_set,
+			aggregate_save_interval_set, aggregate_load_interval_set, aggregate_release_interval_set },
 };

@@ -6,13 +6,13 @@
 
 #define NUMBER_BYTES 10 /* of a 64-bit number at most */
 
-void engine_cover_release(struct engine_cover *c)
+void interval_set_release(struct interval_set *c)
 {
 	free(c->runs);
-	*c = (struct engine_cover){ .count = 0 };
+	*c = (struct interval_set){ .count = 0 };
 }
 
-static struct engine_run *add_run(struct engine_cover *c)
+static struct engine_run *add_run(struct interval_set *c)
 {
 	if (c->count == c->cap) {
 		uint32_t cap = c->cap ? 2 * c->cap : 4;
@@ -35,7 +35,7 @@ static inline uint8_t *put(uint8_t *at, uint64_t v)
 }
 
 /* Sorted and joined ones. */
-static int add_intervals(struct engine_cover *c, struct heap *heap, const struct engine_interval *v, size_t n)
+static int add_intervals(struct interval_set *c, struct heap *heap, const struct engine_interval *v, size_t n)
 {
 	uint8_t *room = n ? heap_room(heap, n * 2 * NUMBER_BYTES) : NULL, *at = room;
 	struct engine_run *run = room ? add_run(c) : NULL;
@@ -54,7 +54,7 @@ static int add_intervals(struct engine_cover *c, struct heap *heap, const struct
 	return 0;
 }
 
-int engine_cover_add(struct engine_cover *c, struct heap *heap, struct engine_interval *intervals,
+int interval_set_add(struct interval_set *c, struct heap *heap, struct engine_interval *intervals,
 		struct engine_interval *spare, size_t n)
 {
 	intervals_sort(intervals, spare, n);
@@ -62,7 +62,7 @@ int engine_cover_add(struct engine_cover *c, struct heap *heap, struct engine_in
 }
 
 /* The `from`s of sorted ones. */
-static int add_points(struct engine_cover *c, struct heap *heap, const struct engine_interval *v, size_t n,
+static int add_points(struct interval_set *c, struct heap *heap, const struct engine_interval *v, size_t n,
 		enum run_kind kind)
 {
 	uint8_t *room = n ? heap_room(heap, n * NUMBER_BYTES) : NULL, *at = room;
@@ -80,7 +80,7 @@ static int add_points(struct engine_cover *c, struct heap *heap, const struct en
 	return 0;
 }
 
-int engine_cover_count(struct engine_cover *c, struct heap *heap, struct engine_interval *intervals,
+int interval_set_count(struct interval_set *c, struct heap *heap, struct engine_interval *intervals,
 		struct engine_interval *spare, size_t n)
 {
 	size_t kept = 0;
@@ -97,7 +97,7 @@ int engine_cover_count(struct engine_cover *c, struct heap *heap, struct engine_
 	return rc < 0 ? rc : add_points(c, heap, intervals, kept, RUN_ENDS);
 }
 
-int engine_cover_merge(struct engine_cover *c, struct engine_cover *from)
+int interval_set_merge(struct interval_set *c, struct interval_set *from)
 {
 	for (uint32_t i = 0; i < from->count; i++) {
 		struct engine_run *run = add_run(c);
@@ -106,7 +106,7 @@ int engine_cover_merge(struct engine_cover *c, struct engine_cover *from)
 			return -ENOMEM;
 		*run = from->runs[i];
 	}
-	engine_cover_release(from);
+	interval_set_release(from);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static void save_stretch(void *arg, int64_t from, int64_t to, uint64_t mask, uin
 	s->active = active;
 }
 
-int engine_cover_save(struct buf *out, const struct engine_cover *c)
+int interval_set_save(struct buf *out, const struct interval_set *c)
 {
 	struct engine_sweep_set set = { .cover = c };
 	struct saving s = { .out = BUF_INIT };
@@ -180,7 +180,7 @@ static void load_stretch(struct unpack *u, int64_t *last, bool is_first, struct 
 }
 
 /* Stretches of which each counts for as many as were under way. */
-static int load_weighted(struct unpack *u, struct heap *heap, struct engine_cover *c, size_t n, int64_t *last)
+static int load_weighted(struct unpack *u, struct heap *heap, struct interval_set *c, size_t n, int64_t *last)
 {
 	uint8_t *room = heap_room(heap, n * 3 * NUMBER_BYTES), *at = room;
 	struct engine_run *run = room ? add_run(c) : NULL;
@@ -205,7 +205,7 @@ static int load_weighted(struct unpack *u, struct heap *heap, struct engine_cove
 	return 0;
 }
 
-static int load_plain(struct unpack *u, struct heap *heap, struct engine_cover *c, size_t n, int64_t *last)
+static int load_plain(struct unpack *u, struct heap *heap, struct interval_set *c, size_t n, int64_t *last)
 {
 	struct engine_interval *v = calloc(2 * n, sizeof(*v));
 	int rc = v ? 0 : -ENOMEM;
@@ -213,12 +213,12 @@ static int load_plain(struct unpack *u, struct heap *heap, struct engine_cover *
 	for (size_t i = 0; v && i < n && !u->is_bad; i++)
 		load_stretch(u, last, *last == 0, &v[i]);
 	if (rc == 0 && !u->is_bad)
-		rc = engine_cover_add(c, heap, v, v + n, n);
+		rc = interval_set_add(c, heap, v, v + n, n);
 	free(v);
 	return rc;
 }
 
-int engine_cover_load(struct unpack *u, struct heap *heap, struct engine_cover *c)
+int interval_set_load(struct unpack *u, struct heap *heap, struct interval_set *c)
 {
 	size_t left = unpack_count(u, 2), n;
 	bool is_counted = unpack_uint(u);

@@ -24,7 +24,7 @@ struct engine_interval {
 struct engine_run;
 
 /* All zero: empty. The bytes of its runs are a heap's. */
-struct engine_cover {
+struct interval_set {
 	/* private */
 	struct engine_run *runs;
 	uint32_t count, cap;
@@ -32,20 +32,20 @@ struct engine_cover {
 
 #define ENGINE_RUN_INTERVALS 65536u /* at most, in one run */
 
-void engine_cover_release(struct engine_cover *c);
+void interval_set_release(struct interval_set *c);
 /* Take n <= ENGINE_RUN_INTERVALS intervals, in any order, those with to <= from not; overwrites them, and spare,
  * which has room for as many. 0 or -ENOMEM. */
-int engine_cover_add(struct engine_cover *c, struct heap *heap, struct engine_interval *intervals,
+int interval_set_add(struct interval_set *c, struct heap *heap, struct engine_interval *intervals,
 		struct engine_interval *spare, size_t n);
 /* The same, every begin and end kept. */
-int engine_cover_count(struct engine_cover *c, struct heap *heap, struct engine_interval *intervals,
+int interval_set_count(struct interval_set *c, struct heap *heap, struct engine_interval *intervals,
 		struct engine_interval *spare, size_t n);
 /* Move all runs of `from` to c; their heap must live on. */
-int engine_cover_merge(struct engine_cover *c, struct engine_cover *from);
+int interval_set_merge(struct interval_set *c, struct interval_set *from);
 
 /* What a sweep goes over: a cover and the class that it counts as, 0 .. 63. */
 struct engine_sweep_set {
-	const struct engine_cover *cover;
+	const struct interval_set *cover;
 	unsigned class;
 };
 
@@ -54,10 +54,10 @@ typedef void engine_visit(void *arg, int64_t from, int64_t to, uint64_t mask, ui
 
 int engine_sweep(const struct engine_sweep_set *sets, size_t count, engine_visit *visit, void *arg);
 /* Nanoseconds covered by any of them; -ENOMEM. */
-int64_t engine_cover_ns(const struct engine_sweep_set *sets, size_t count);
+int64_t interval_set_ns(const struct engine_sweep_set *sets, size_t count);
 
 /* As one run after the other without overlaps (or every begin and end, of a counted one): the same for the same set. */
-int engine_cover_save(struct buf *out, const struct engine_cover *c);
-int engine_cover_load(struct unpack *u, struct heap *heap, struct engine_cover *c);
+int interval_set_save(struct buf *out, const struct interval_set *c);
+int interval_set_load(struct unpack *u, struct heap *heap, struct interval_set *c);
 
 #endif

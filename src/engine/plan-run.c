@@ -66,7 +66,7 @@ static int add_rows(const struct engine_plan *plan, struct plan_worker *w, struc
 int engine_plan_feed(struct engine_plan *plan, const struct engine_rows *rows)
 {
 	struct engine_rows copy = *rows;
-	int rc = plan->worker_count ? 0 : plan_workers(plan, 1, ENGINE_COVER_BYTES);
+	int rc = plan->worker_count ? 0 : plan_workers(plan, 1, INTERVAL_SET_BYTES);
 
 	return rc < 0 ? rc : add_rows(plan, plan->workers[0], &copy);
 }
@@ -184,7 +184,7 @@ int engine_plan_run(struct engine_plan *plan, struct store_table *table, const s
 		.parts = opts->part.count,
 	};
 	int rc = plan_workers(plan, store_scan_workers(table, &scan),
-			opts->cover_bytes ? opts->cover_bytes : ENGINE_COVER_BYTES);
+			opts->cover_bytes ? opts->cover_bytes : INTERVAL_SET_BYTES);
 
 	if (rc == 0)
 		rc = store_scan(table, &scan, add_block, &s, err);

@@ -138,7 +138,7 @@ int plan_workers(struct engine_plan *plan, unsigned count, size_t cover_bytes)
 /* Everything goes to the first worker's tables, and from there to the answers. */
 int engine_plan_finish(struct engine_plan *plan, struct sonde_err *err)
 {
-	int rc = plan->worker_count ? 0 : plan_workers(plan, 1, ENGINE_COVER_BYTES);
+	int rc = plan->worker_count ? 0 : plan_workers(plan, 1, INTERVAL_SET_BYTES);
 
 	for (unsigned q = 0; q < plan->query_count && rc == 0; q++) {
 		struct group_table *all = &plan->workers[0]->tables[q];
@@ -171,7 +171,7 @@ int engine_plan_save(const struct engine_plan *plan, struct buf *out)
 
 int engine_plan_load(struct engine_plan *plan, struct unpack *u, struct sonde_err *err)
 {
-	int rc = plan->worker_count ? 0 : plan_workers(plan, 1, ENGINE_COVER_BYTES);
+	int rc = plan->worker_count ? 0 : plan_workers(plan, 1, INTERVAL_SET_BYTES);
 
 	u->is_bad |= !unpack_is_text(u, plan->schema->name);
 	u->is_bad |= unpack_uint(u) != plan->query_count;

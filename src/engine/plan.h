@@ -24,7 +24,7 @@
 #define ENGINE_QUERIES_MAX 16
 #define ENGINE_COLUMNS_MAX (STORE_COLUMNS_MAX + ENGINE_DERIVED_MAX)
 #define ENGINE_NEEDS_MAX 8
-#define ENGINE_COVER_BYTES ((size_t)256 << 20) /* of covers in memory; more go to a temporary file */
+#define INTERVAL_SET_BYTES ((size_t)256 << 20) /* of covers in memory; more go to a temporary file */
 
 /* A block of rows: columns by number, NULL where not loaded. */
 struct engine_rows {
@@ -58,7 +58,7 @@ struct engine_run_opts {
 	int64_t from_ns, to_ns;
 	unsigned threads; /* 0: one a CPU */
 	struct engine_part part;
-	size_t cover_bytes; /* 0: ENGINE_COVER_BYTES */
+	size_t cover_bytes; /* 0: INTERVAL_SET_BYTES */
 };
 
 int engine_plan_run(struct engine_plan *plan, struct store_table *table, const struct engine_run_opts *opts,

@@ -107,7 +107,7 @@ uint64_t engine_distinct_of(const struct engine_group *some, size_t count)
 	return found;
 }
 
-const struct engine_cover *engine_cover(const struct engine_groups *g, unsigned a, size_t i)
+const struct interval_set *interval_set(const struct engine_groups *g, unsigned a, size_t i)
 {
 	return state(g, a, i);
 }

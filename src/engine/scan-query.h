@@ -85,7 +85,7 @@ struct engine_group {
 	size_t index;
 };
 uint64_t engine_distinct_of(const struct engine_group *some, size_t count);
-const struct engine_cover *engine_cover(const struct engine_groups *g, unsigned a, size_t i);
+const struct interval_set *interval_set(const struct engine_groups *g, unsigned a, size_t i);
 const struct stats_sketch *engine_sketch(const struct engine_groups *g, unsigned a, size_t i); /* NULL: given up */
 
 #endif

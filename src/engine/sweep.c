@@ -169,7 +169,7 @@ static void add_up(void *arg, int64_t from, int64_t to, uint64_t mask, uint64_t 
 	*(int64_t *)arg += to - from;
 }
 
-int64_t engine_cover_ns(const struct engine_sweep_set *sets, size_t count)
+int64_t interval_set_ns(const struct engine_sweep_set *sets, size_t count)
 {
 	int64_t ns = 0;
 	int rc = engine_sweep(sets, count, add_up, &ns);

@@ -176,7 +176,7 @@ void foreign_lost(struct foreign *f, const char *reason, size_t where, const cha
 		.bytes = n };
 
 	f->counts->invalid += strcmp(reason, PFW_TOO_LONG) != 0;
-	pfw_lost_add(&f->im->crew.lost, &lost, text);
+	pfw_lost_add(&f->im->pool.lost, &lost, text);
 }
 
 /* Dimensions. */
@@ -305,8 +305,8 @@ static int read_input(struct foreign *f, struct pfw_input *in)
 		rc = f->im->format->read(f);
 	else
 		rc = rc == -ENOMEM ? rc : 0; /* what cannot be read is told at the end */
-	f->im->crew.all_bytes += in->bytes;
-	f->im->crew.text_bytes += f->part->text_bytes;
+	f->im->pool.all_bytes += in->bytes;
+	f->im->pool.text_bytes += f->part->text_bytes;
 	close_feed(&feed);
 	f->feed = NULL;
 	return rc;
@@ -319,19 +319,19 @@ static int read_inputs(struct foreign *f)
 	struct stat st;
 	int rc = 0;
 
-	im->crew.parts = calloc(im->inputs.count + 1, sizeof(*im->crew.parts));
-	if (!im->crew.parts)
+	im->pool.parts = calloc(im->inputs.count + 1, sizeof(*im->pool.parts));
+	if (!im->pool.parts)
 		return -ENOMEM;
-	im->crew.part_count = im->inputs.count;
+	im->pool.part_count = im->inputs.count;
 	for (size_t i = 0; i < im->inputs.count; i++)
 		all_bytes += stat(im->inputs.items[i].path, &st) == 0 ? (uint64_t)st.st_size : 0;
 	for (size_t i = 0; rc == 0 && i < im->inputs.count; i++) {
 		im->inputs.items[i].first_part = i;
-		f->part = &im->crew.parts[i];
+		f->part = &im->pool.parts[i];
 		f->source_number = (int64_t)i;
 		rc = read_input(f, &im->inputs.items[i]);
 		if (im->options->progress)
-			im->options->progress(im->options->arg, im->crew.all_bytes, all_bytes);
+			im->options->progress(im->options->arg, im->pool.all_bytes, all_bytes);
 	}
 	return rc;
 }
@@ -341,7 +341,7 @@ int foreign_read_all(struct pfw_import *im, struct sonde_err *err)
 	CLEANUP(cleanup_free) struct pfw_cache *cache = malloc(sizeof(*cache));
 	struct foreign_stacks stacks;
 	struct foreign f = { .im = im,
-		.counts = &im->crew.counts,
+		.counts = &im->pool.counts,
 		.dims = &im->dims,
 		.cache = cache,
 		.sink = &im->sink,

@@ -3,8 +3,8 @@
  * packets before it have told frame by frame. See perfetto-tracks.h.
  */
 #include "exchange/perfetto-tracks.h"
-#include "exchange/stack-profile.h"
 #include "exchange/proto.h"
+#include "exchange/stack-profile.h"
 #include "model/dimensions.h"
 
 #include <errno.h>

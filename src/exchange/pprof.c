@@ -10,10 +10,10 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "exchange/exchange.h"
-#include "pfw/gzip-read.h"
-#include "exchange/stack-profile.h"
 #include "exchange/proto.h"
+#include "exchange/stack-profile.h"
 #include "model/dimensions.h"
+#include "pfw/gzip-read.h"
 
 #include <errno.h>
 #include <stdlib.h>

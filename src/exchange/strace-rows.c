@@ -1,8 +1,8 @@
 /* Rows of what strace says: calls, signals, processes and the files of their descriptors; see strace-private.h. */
-#include "pfw/json-scan.h"
 #include "exchange/strace-calls.h"
 #include "exchange/strace-private.h"
 #include "model/path-join.h"
+#include "pfw/json-scan.h"
 
 #include <signal.h>
 #include <string.h>

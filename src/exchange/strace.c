@@ -7,8 +7,8 @@
  * descriptors are followed from open to close, and -y is believed. Relative
  * paths stay so unless -y tells the directory.
  */
-#include "pfw/json-scan.h"
 #include "exchange/strace-private.h"
+#include "pfw/json-scan.h"
 
 #include <stdlib.h>
 #include <string.h>

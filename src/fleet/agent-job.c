@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "fleet/outbox.h"
 #include "fleet/fleet-knobs.h"
+#include "fleet/outbox.h"
 #include "fleet/upload.h"
 #include "launch/job.h"
 
@@ -46,7 +46,7 @@ struct running {
 
 static void send_batches(struct running *r)
 {
-	fleet_batches_send(&r->batches, r->agent->link, r->id, r->epoch);
+	fleet_batches_send(&r->batches, r->agent->client, r->id, r->epoch);
 	r->send_ns = clock_mono_ns();
 }
 
@@ -94,16 +94,16 @@ static void end_tree(struct running *r)
 /* Has somebody said something about the job? */
 static enum verdict look_for_news(struct running *r)
 {
-	struct fleet_ledger ledger;
+	struct fleet_jobs jobs_state;
 	const struct fleet_job *job;
 	enum verdict verdict = GOING_ON;
 	uint64_t last;
 
-	if (fleet_link_last(r->agent->link, r->id, &last, NULL) < 0 || last == r->seen)
+	if (fleet_client_last(r->agent->client, r->id, &last, NULL) < 0 || last == r->seen)
 		return GOING_ON;
-	fleet_ledger_init(&ledger);
-	if (fleet_link_fold(r->agent->link, r->id, false, &ledger, NULL) == 0 &&
-			(job = fleet_ledger_find(&ledger, r->id)) != NULL) {
+	fleet_jobs_init(&jobs_state);
+	if (fleet_client_fold(r->agent->client, r->id, false, &jobs_state, NULL) == 0 &&
+			(job = fleet_jobs_find(&jobs_state, r->id)) != NULL) {
 		r->seen = last;
 		if (job->epoch != r->epoch || fleet_job_has_ended(job))
 			verdict = LOST;
@@ -114,7 +114,7 @@ static enum verdict look_for_news(struct running *r)
 			buf_adds(&r->words, "stop\n");
 		}
 	}
-	fleet_ledger_release(&ledger);
+	fleet_jobs_release(&jobs_state);
 	return verdict;
 }
 
@@ -124,7 +124,7 @@ static void speak(struct running *r)
 	ssize_t n;
 
 	if (!r->knobs)
-		fleet_knobs_watch(&r->knobs, r->agent->link, r->id, NULL);
+		fleet_knobs_watch(&r->knobs, r->agent->client, r->id, NULL);
 	if (r->knobs && r->words.len < WORDS_HELD_MAX)
 		fleet_knobs_take(r->knobs, &r->words);
 	n = r->words.len ? send(r->report_fd, r->words.data, r->words.len, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
@@ -216,9 +216,9 @@ int agent_tell_end(struct agent *a, struct fleet_lease *lease, uint64_t epoch, i
 	json_kint(&j, "time_ns", clock_real_ns());
 	json_end(&j);
 	do
-		rc = fleet_link_tell(a->link, fleet_lease_job(lease), "event", text.data, key, NULL, NULL);
+		rc = fleet_client_publish(a->client, fleet_lease_job(lease), "event", text.data, key, NULL, NULL);
 	while (rc < 0 && may_tell_again(a, lease));
-	return rc < 0 ? rc : fleet_lease_settle(lease, NULL);
+	return rc < 0 ? rc : fleet_lease_ack(lease, NULL);
 }
 
 /* What it had to say goes before its end: later it would be refused. */
@@ -231,7 +231,7 @@ static bool send_all(struct running *r)
 			send_batches(r);
 	collect_reports(r);
 	do
-		rc = fleet_batches_send(&r->batches, r->agent->link, r->id, r->epoch);
+		rc = fleet_batches_send(&r->batches, r->agent->client, r->id, r->epoch);
 	while (rc < 0 && may_tell_again(r->agent, r->lease));
 	return rc == 0;
 }
@@ -322,7 +322,7 @@ static bool fetch_files(struct running *r, const struct fleet_job *job)
 	if (!job->files)
 		return true;
 	snprintf(files.hash, sizeof(files.hash), "%s", job->files);
-	rc = fleet_work_open(&r->work, r->agent->link, &files, keep_lease, r, &err);
+	rc = fleet_work_open(&r->work, r->agent->client, &files, keep_lease, r, &err);
 	if (rc == -ENOENT || rc == -EBADMSG)
 		agent_tell_end(r->agent, r->lease, r->epoch, 126, err.text);
 	else if (rc < 0)

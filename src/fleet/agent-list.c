@@ -18,7 +18,7 @@ static const char *text_of(struct arena *arena, const json_t *beat, const char *
 
 static int take(void *arg, const struct fleet_message *m)
 {
-	struct fleet_roster *r = arg;
+	struct fleet_agents *r = arg;
 	json_t *beat = json_loadb(m->bytes, m->len, 0, NULL);
 	json_int_t memory = json_integer_value(json_object_get(beat, "memory_bytes"));
 	struct fleet_peer peer = { .name = text_of(r->arena, beat, "agent"),
@@ -29,7 +29,7 @@ static int take(void *arg, const struct fleet_message *m)
 		.heard_ns = m->time_ns };
 
 	json_decref(beat);
-	if (!peer.name || !peer.state || r->count == FLEET_ROSTER_MAX)
+	if (!peer.name || !peer.state || r->count == FLEET_AGENTS_MAX)
 		return 0;
 	if (strcmp(peer.state, "gone") != 0 && r->now_ns - peer.heard_ns > SILENT_NS)
 		peer.state = "silent";
@@ -37,12 +37,13 @@ static int take(void *arg, const struct fleet_message *m)
 	return 0;
 }
 
-int fleet_roster_read(struct fleet_roster *roster, struct fleet_link *link, struct arena *arena, struct sonde_err *err)
+int fleet_agents_read(struct fleet_agents *roster, struct fleet_client *client, struct arena *arena,
+		struct sonde_err *err)
 {
-	*roster = (struct fleet_roster){ .arena = arena,
+	*roster = (struct fleet_agents){ .arena = arena,
 		.now_ns = clock_real_ns(),
-		.peers = arena_alloc(arena, FLEET_ROSTER_MAX * sizeof(*roster->peers)) };
+		.peers = arena_alloc(arena, FLEET_AGENTS_MAX * sizeof(*roster->peers)) };
 	if (!roster->peers)
 		return err_sys(err, ENOMEM, "cannot list the agents");
-	return fleet_link_read(link, "sonde.agent.*", take, roster, err);
+	return fleet_client_read(client, "sonde.agent.*", take, roster, err);
 }

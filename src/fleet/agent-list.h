@@ -6,7 +6,7 @@
 
 #include "fleet/nats-client.h"
 
-enum { FLEET_ROSTER_MAX = 4096 };
+enum { FLEET_AGENTS_MAX = 4096 };
 
 struct fleet_peer {
 	const char *name;
@@ -17,7 +17,7 @@ struct fleet_peer {
 	int64_t heard_ns;      /* wall time */
 };
 
-struct fleet_roster {
+struct fleet_agents {
 	struct fleet_peer *peers; /* in the arena */
 	size_t count;
 	struct arena *arena;
@@ -25,6 +25,7 @@ struct fleet_roster {
 };
 
 /* Malformed heartbeats are left out. */
-int fleet_roster_read(struct fleet_roster *roster, struct fleet_link *link, struct arena *arena, struct sonde_err *err);
+int fleet_agents_read(struct fleet_agents *roster, struct fleet_client *client, struct arena *arena,
+		struct sonde_err *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 struct agent {
 	const struct fleet_agent_options *o;
-	struct fleet_link *link;
+	struct fleet_client *client;
 	struct fleet_queue *queue;
 	int64_t beat_ns; /* last heartbeat */
 };

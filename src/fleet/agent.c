@@ -37,7 +37,7 @@ void agent_beat(struct agent *a, const char *job, const char *state)
 		json_str(&j, offer->labels[i]);
 	json_end(&j);
 	json_end(&j);
-	fleet_link_beat(a->link, a->o->name, text.data, NULL);
+	fleet_client_beat(a->client, a->o->name, text.data, NULL);
 }
 
 /* Ours if nothing has happened to the job since we looked: who looked at the same time is too late. */
@@ -53,7 +53,7 @@ static int claim(struct agent *a, const struct fleet_lease *lease, const struct 
 	json_kuint(&j, "message", fleet_lease_message(lease));
 	json_kint(&j, "time_ns", clock_real_ns());
 	json_end(&j);
-	return fleet_link_tell_after(a->link, job->id, text.data, job->sequence, epoch, NULL);
+	return fleet_client_publish_after(a->client, job->id, text.data, job->sequence, epoch, NULL);
 }
 
 /* The job was queued twice, and who has the other message runs it: that message stays until the job has ended. */
@@ -69,8 +69,8 @@ static int consider(struct agent *a, struct fleet_lease *lease, const struct fle
 	int rc;
 
 	if (!job || fleet_job_has_ended(job) || is_delivered_twice(job, lease))
-		return fleet_lease_settle(lease, NULL);
-	if (!fleet_needs_are_met(&job->needs, &a->o->offer)) {
+		return fleet_lease_ack(lease, NULL);
+	if (!fleet_requirements_are_met(&job->needs, &a->o->offer)) {
 		fleet_lease_pass_on(lease);
 		return 0;
 	}
@@ -92,15 +92,15 @@ static void handle(struct agent *a, struct fleet_lease *lease)
 	int rc = -EAGAIN;
 
 	for (int i = 0; i < LOOKS_MAX && rc == -EAGAIN; i++) {
-		struct fleet_ledger ledger;
+		struct fleet_jobs jobs_state;
 
-		fleet_ledger_init(&ledger);
+		fleet_jobs_init(&jobs_state);
 		rc = fleet_lease_renew(lease, NULL);
 		if (rc == 0)
-			rc = fleet_link_fold(a->link, id, false, &ledger, NULL);
+			rc = fleet_client_fold(a->client, id, false, &jobs_state, NULL);
 		if (rc == 0)
-			rc = consider(a, lease, fleet_ledger_find(&ledger, id));
-		fleet_ledger_release(&ledger);
+			rc = consider(a, lease, fleet_jobs_find(&jobs_state, id));
+		fleet_jobs_release(&jobs_state);
 	}
 	if (rc == -EAGAIN)
 		fleet_lease_return(lease);
@@ -112,7 +112,7 @@ static int wait_for_queue(struct agent *a, struct sonde_err *err)
 	int rc = 0;
 
 	while (!a->queue && !*a->o->is_stopped) {
-		rc = fleet_queue_open(&a->queue, a->link, err);
+		rc = fleet_queue_open(&a->queue, a->client, err);
 		if (rc == -ENOMEM)
 			return rc;
 		if (rc < 0)
@@ -121,9 +121,9 @@ static int wait_for_queue(struct agent *a, struct sonde_err *err)
 	return 0;
 }
 
-int fleet_agent_run(struct fleet_link *link, const struct fleet_agent_options *o, struct sonde_err *err)
+int fleet_agent_run(struct fleet_client *client, const struct fleet_agent_options *o, struct sonde_err *err)
 {
-	struct agent a = { .link = link, .o = o, .beat_ns = -SECOND_NS };
+	struct agent a = { .client = client, .o = o, .beat_ns = -SECOND_NS };
 	int rc = wait_for_queue(&a, err);
 
 	tempdir_sweep(FLEET_WORK);

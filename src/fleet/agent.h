@@ -26,6 +26,6 @@ struct fleet_agent_options {
 	const volatile sig_atomic_t *is_drained; /* take no more jobs: end when the one that runs has */
 };
 
-int fleet_agent_run(struct fleet_link *link, const struct fleet_agent_options *o, struct sonde_err *err);
+int fleet_agent_run(struct fleet_client *client, const struct fleet_agent_options *o, struct sonde_err *err);
 
 #endif

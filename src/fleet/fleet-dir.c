@@ -37,7 +37,7 @@ static const char *absolute(struct arena *arena, const char *dir)
 	return here ? arena_printf(arena, "%s/%s", here, dir) : NULL;
 }
 
-static void take_process(struct fleet_home *home, const json_t *row)
+static void take_process(struct fleet_dir *home, const json_t *row)
 {
 	struct fleet_process *p = &home->processes[home->count];
 	const char *role = json_string_value(json_object_get(row, "role"));
@@ -58,9 +58,9 @@ static const char *copy_of(struct arena *arena, const json_t *row, const char *k
 	return text ? arena_strdup(arena, text) : NULL;
 }
 
-static void take_member(struct fleet_home *home, const json_t *row, struct arena *arena)
+static void take_member(struct fleet_dir *home, const json_t *row, struct arena *arena)
 {
-	struct fleet_member m = { .host = copy_of(arena, row, "host"),
+	struct fleet_host m = { .host = copy_of(arena, row, "host"),
 		.shell = copy_of(arena, row, "shell"),
 		.sonde = copy_of(arena, row, "sonde"),
 		.label = copy_of(arena, row, "label"),
@@ -70,7 +70,7 @@ static void take_member(struct fleet_home *home, const json_t *row, struct arena
 		home->members[home->member_count++] = m;
 }
 
-static int take_address(struct fleet_home *home, const json_t *root, struct arena *arena)
+static int take_address(struct fleet_dir *home, const json_t *root, struct arena *arena)
 {
 	const char *url = copy_of(arena, root, "url"), *token = copy_of(arena, root, "token");
 
@@ -81,7 +81,7 @@ static int take_address(struct fleet_home *home, const json_t *root, struct aren
 	return 0;
 }
 
-static int parse(struct fleet_home *home, const struct buf *text, struct arena *arena, struct sonde_err *err)
+static int parse(struct fleet_dir *home, const struct buf *text, struct arena *arena, struct sonde_err *err)
 {
 	json_t *root = json_loadb(text->data, text->len, 0, NULL);
 	const json_t *rows = json_object_get(root, "processes"), *members = json_object_get(root, "members");
@@ -98,7 +98,7 @@ static int parse(struct fleet_home *home, const struct buf *text, struct arena *
 	return rc;
 }
 
-int fleet_home_join(struct fleet_home *home, const char *text, size_t len, const char *member, struct arena *arena,
+int fleet_dir_join(struct fleet_dir *home, const char *text, size_t len, const char *member, struct arena *arena,
 		struct sonde_err *err)
 {
 	json_t *root = json_loadb(text, len, 0, NULL);
@@ -111,20 +111,20 @@ int fleet_home_join(struct fleet_home *home, const char *text, size_t len, const
 	return 0;
 }
 
-const char *fleet_home_of_member(const char *dir, const char *name, struct arena *arena)
+const char *fleet_dir_of_host(const char *dir, const char *name, struct arena *arena)
 {
 	const char *base = absolute(arena, dir ? dir : usual_dir(arena));
 
 	return base ? arena_printf(arena, "%s/members/%s", base, name) : NULL;
 }
 
-int fleet_home_load(struct fleet_home *home, const char *dir, struct arena *arena, struct sonde_err *err)
+int fleet_dir_load(struct fleet_dir *home, const char *dir, struct arena *arena, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *path;
 	int rc;
 
-	*home = (struct fleet_home){ .dir = absolute(arena, dir ? dir : usual_dir(arena)) };
+	*home = (struct fleet_dir){ .dir = absolute(arena, dir ? dir : usual_dir(arena)) };
 	path = home->dir ? arena_printf(arena, "%s/fleet.json", home->dir) : NULL;
 	home->members = arena_alloc(arena, FLEET_MEMBERS_MAX * sizeof(*home->members));
 	if (!path || !home->members)
@@ -135,12 +135,12 @@ int fleet_home_load(struct fleet_home *home, const char *dir, struct arena *aren
 	return rc < 0 ? rc : parse(home, &text, arena, err);
 }
 
-static void add_members(struct json *j, const struct fleet_home *home)
+static void add_members(struct json *j, const struct fleet_dir *home)
 {
 	json_key(j, "members");
 	json_array(j);
 	for (size_t i = 0; i < home->member_count; i++) {
-		const struct fleet_member *m = &home->members[i];
+		const struct fleet_host *m = &home->members[i];
 
 		json_object(j);
 		json_kstr(j, "host", m->host);
@@ -154,7 +154,7 @@ static void add_members(struct json *j, const struct fleet_home *home)
 	json_end(j);
 }
 
-int fleet_home_save(const struct fleet_home *home, struct sonde_err *err)
+int fleet_dir_save(const struct fleet_dir *home, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
 	struct json j;
@@ -183,7 +183,7 @@ int fleet_home_save(const struct fleet_home *home, struct sonde_err *err)
 	return fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
 }
 
-int fleet_home_lock(const struct fleet_home *home, struct sonde_err *err)
+int fleet_dir_lock(const struct fleet_dir *home, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	int fd, rc = fs_mkdir_p(home->dir, 0700, err);

@@ -27,7 +27,7 @@ struct fleet_process {
 };
 
 /* Another host, and how it is reached: the words of shell, the host, a command. */
-struct fleet_member {
+struct fleet_host {
 	const char *host;
 	const char *shell; /* to be split into words */
 	const char *sonde; /* its path there */
@@ -35,13 +35,13 @@ struct fleet_member {
 	int64_t agents;
 };
 
-struct fleet_home {
+struct fleet_dir {
 	const char *dir;         /* absolute */
 	const char *url, *token; /* NULL: nothing was ever up here */
 	const char *member;      /* what the fleet calls this host; NULL: this is where the server is */
 	struct fleet_process processes[FLEET_PROCESSES_MAX];
 	size_t count;
-	struct fleet_member *members; /* in the arena, room for all */
+	struct fleet_host *members; /* in the arena, room for all */
 	size_t member_count;
 };
 
@@ -49,14 +49,14 @@ struct fleet_home {
  * dir NULL: SONDE_FLEET_DIR, XDG_STATE_HOME/sonde/fleet, ~/.local/state/sonde/fleet, the first that there is.
  * The strings live in the arena. A directory without fleet.json is a home without url.
  */
-int fleet_home_load(struct fleet_home *home, const char *dir, struct arena *arena, struct sonde_err *err);
+int fleet_dir_load(struct fleet_dir *home, const char *dir, struct arena *arena, struct sonde_err *err);
 /* Where member `name` of a fleet has its home, below dir (NULL: the usual one). NULL: no memory. */
-const char *fleet_home_of_member(const char *dir, const char *name, struct arena *arena);
+const char *fleet_dir_of_host(const char *dir, const char *name, struct arena *arena);
 /* Address and token from what the fleet's first host sends; the home stays as it is when they are not there. */
-int fleet_home_join(struct fleet_home *home, const char *text, size_t len, const char *member, struct arena *arena,
+int fleet_dir_join(struct fleet_dir *home, const char *text, size_t len, const char *member, struct arena *arena,
 		struct sonde_err *err);
-int fleet_home_save(const struct fleet_home *home, struct sonde_err *err);
+int fleet_dir_save(const struct fleet_dir *home, struct sonde_err *err);
 /* A descriptor to close; -EAGAIN: another sonde fleet is at it. */
-int fleet_home_lock(const struct fleet_home *home, struct sonde_err *err);
+int fleet_dir_lock(const struct fleet_dir *home, struct sonde_err *err);
 
 #endif

@@ -61,23 +61,24 @@ int fleet_knob_parse(const char *text, char name[FLEET_KNOB_NAME_MAX], char valu
 }
 
 /* The bucket is made by whoever needs it first. */
-static natsStatus open_store(struct fleet_link *link, kvStore **store)
+static natsStatus open_store(struct fleet_client *client, kvStore **store)
 {
 	kvConfig config;
-	natsStatus s = js_KeyValue(store, link->js, BUCKET);
+	natsStatus s = js_KeyValue(store, client->js, BUCKET);
 
 	if (s != NATS_NOT_FOUND)
 		return s;
 	kvConfig_Init(&config);
 	config.Bucket = BUCKET;
-	return js_CreateKeyValue(store, link->js, &config);
+	return js_CreateKeyValue(store, client->js, &config);
 }
 
-int fleet_knob_set(struct fleet_link *link, const char *id, const char *name, const char *value, struct sonde_err *err)
+int fleet_knob_set(struct fleet_client *client, const char *id, const char *name, const char *value,
+		struct sonde_err *err)
 {
 	kvStore *store = NULL;
 	char key[KEY_MAX];
-	natsStatus s = open_store(link, &store);
+	natsStatus s = open_store(client, &store);
 
 	snprintf(key, sizeof(key), "%s.%s", id, name);
 	if (s == NATS_OK)
@@ -86,7 +87,7 @@ int fleet_knob_set(struct fleet_link *link, const char *id, const char *name, co
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "set the knob");
 }
 
-int fleet_knobs_watch(struct fleet_knobs **out, struct fleet_link *link, const char *id, struct sonde_err *err)
+int fleet_knobs_watch(struct fleet_knobs **out, struct fleet_client *client, const char *id, struct sonde_err *err)
 {
 	struct fleet_knobs *k = calloc(1, sizeof(*k));
 	char keys[KEY_MAX];
@@ -96,7 +97,7 @@ int fleet_knobs_watch(struct fleet_knobs **out, struct fleet_link *link, const c
 		return err_sys(err, ENOMEM, "cannot watch the knobs");
 	k->skip = strlen(id) + 1;
 	snprintf(keys, sizeof(keys), "%s.*", id);
-	s = open_store(link, &k->store);
+	s = open_store(client, &k->store);
 	if (s == NATS_OK)
 		s = kvStore_Watch(&k->watcher, k->store, keys, NULL);
 	if (s != NATS_OK) {

@@ -18,9 +18,10 @@ struct fleet_knobs; /* a handle: the knobs of one job, watched */
 /* text "NAME=VALUE": what is no JSON value by itself is taken as text. -EINVAL: that is no knob. */
 int fleet_knob_parse(const char *text, char name[FLEET_KNOB_NAME_MAX], char value[FLEET_KNOB_VALUE_MAX],
 		struct sonde_err *err);
-int fleet_knob_set(struct fleet_link *link, const char *id, const char *name, const char *value, struct sonde_err *err);
+int fleet_knob_set(struct fleet_client *client, const char *id, const char *name, const char *value,
+		struct sonde_err *err);
 
-int fleet_knobs_watch(struct fleet_knobs **out, struct fleet_link *link, const char *id, struct sonde_err *err);
+int fleet_knobs_watch(struct fleet_knobs **out, struct fleet_client *client, const char *id, struct sonde_err *err);
 /* Lines of the changes that have arrived, into out; waits for none. */
 void fleet_knobs_take(struct fleet_knobs *k, struct buf *out);
 void fleet_knobs_free(struct fleet_knobs *k); /* NULL is fine */

@@ -40,19 +40,19 @@ static void take(void *arg, const struct fleet_job *job, const char *text)
 	json_decref(note);
 }
 
-static int read_notes(struct notes *n, struct fleet_link *link, const char *id, struct sonde_err *err)
+static int read_notes(struct notes *n, struct fleet_client *client, const char *id, struct sonde_err *err)
 {
-	struct fleet_ledger ledger;
+	struct fleet_jobs jobs_state;
 	int rc;
 
 	n->configs = json_array();
 	if (!n->configs)
 		return err_sys(err, ENOMEM, "cannot read the job");
-	fleet_ledger_init(&ledger);
-	ledger.on_note = take;
-	ledger.arg = n;
-	rc = fleet_link_fold(link, id, true, &ledger, err);
-	fleet_ledger_release(&ledger);
+	fleet_jobs_init(&jobs_state);
+	jobs_state.on_note = take;
+	jobs_state.arg = n;
+	rc = fleet_client_fold(client, id, true, &jobs_state, err);
+	fleet_jobs_release(&jobs_state);
 	for (size_t i = 0; i < json_array_size(n->configs); i++)
 		json_object_del(json_array_get(n->configs, i), "event");
 	return rc;
@@ -106,14 +106,14 @@ static void add_row(struct term_table *t, const json_t *config)
 	term_table_cell(t, TERM_PLAIN, params.data);
 }
 
-int job_print_configs(struct fleet_link *link, const char *id, bool is_json, struct sonde_err *err)
+int job_print_configs(struct fleet_client *client, const char *id, bool is_json, struct sonde_err *err)
 {
 	static const struct term_column columns[] = { { "config", TERM_RIGHT }, { "why" }, { "from s", TERM_RIGHT },
 		{ "s an iteration", TERM_RIGHT }, { "lo", TERM_RIGHT }, { "hi", TERM_RIGHT }, { "move s", TERM_RIGHT },
 		{ "params", TERM_LEFT, true } };
 	struct notes n = { 0 };
 	struct term_table t;
-	int rc = read_notes(&n, link, id, err);
+	int rc = read_notes(&n, client, id, err);
 
 	if (rc == 0 && is_json)
 		print_json(n.configs);
@@ -128,12 +128,12 @@ int job_print_configs(struct fleet_link *link, const char *id, bool is_json, str
 	return rc;
 }
 
-int job_print_best(struct fleet_link *link, const char *id, bool is_json, struct sonde_err *err)
+int job_print_best(struct fleet_client *client, const char *id, bool is_json, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf params = BUF_INIT;
 	struct notes n = { 0 };
 	const json_t *best = NULL;
-	int rc = read_notes(&n, link, id, err);
+	int rc = read_notes(&n, client, id, err);
 
 	for (size_t i = 0; rc == 0 && i < json_array_size(n.configs); i++) {
 		const json_t *config = json_array_get(n.configs, i), *value = json_object_get(config, "value");

@@ -8,10 +8,10 @@
 #include "fleet/nats-client.h"
 
 /* Every configuration it had, the last lease's. */
-int job_print_configs(struct fleet_link *link, const char *id, bool is_json, struct sonde_err *err);
+int job_print_configs(struct fleet_client *client, const char *id, bool is_json, struct sonde_err *err);
 /* The one with the least time for an iteration's worth of progress. -ENOENT: none is known. */
-int job_print_best(struct fleet_link *link, const char *id, bool is_json, struct sonde_err *err);
+int job_print_best(struct fleet_client *client, const char *id, bool is_json, struct sonde_err *err);
 /* Losses by time, as text; a mark where the configuration changed. -ENOENT: there are none. */
-int job_print_plot(struct fleet_link *link, const char *id, struct sonde_err *err);
+int job_print_plot(struct fleet_client *client, const char *id, struct sonde_err *err);
 
 #endif

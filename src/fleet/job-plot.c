@@ -95,17 +95,17 @@ static void draw(const struct points *p)
 			p->all[p->count - 1].time_s);
 }
 
-int job_print_plot(struct fleet_link *link, const char *id, struct sonde_err *err)
+int job_print_plot(struct fleet_client *client, const char *id, struct sonde_err *err)
 {
 	struct points p = { 0 };
-	struct fleet_ledger ledger;
+	struct fleet_jobs jobs_state;
 	int rc;
 
-	fleet_ledger_init(&ledger);
-	ledger.on_report = take;
-	ledger.arg = &p;
-	rc = fleet_link_fold(link, id, true, &ledger, err);
-	fleet_ledger_release(&ledger);
+	fleet_jobs_init(&jobs_state);
+	jobs_state.on_report = take;
+	jobs_state.arg = &p;
+	rc = fleet_client_fold(client, id, true, &jobs_state, err);
+	fleet_jobs_release(&jobs_state);
 	if (rc == 0 && p.is_out_of_memory)
 		rc = err_sys(err, ENOMEM, "cannot draw the losses");
 	else if (rc == 0 && !p.count)

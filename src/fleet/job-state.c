@@ -24,20 +24,20 @@ const char *fleet_state_word(enum fleet_state state)
 	return state_words[state];
 }
 
-void fleet_ledger_init(struct fleet_ledger *l)
+void fleet_jobs_init(struct fleet_jobs *l)
 {
-	*l = (struct fleet_ledger){ .ids = MAP_INIT, .arena = ARENA_INIT };
+	*l = (struct fleet_jobs){ .ids = MAP_INIT, .arena = ARENA_INIT };
 }
 
-void fleet_ledger_release(struct fleet_ledger *l)
+void fleet_jobs_release(struct fleet_jobs *l)
 {
 	free(l->jobs);
 	map_release(&l->ids);
 	arena_release(&l->arena);
-	fleet_ledger_init(l);
+	fleet_jobs_init(l);
 }
 
-struct fleet_job *fleet_ledger_find(const struct fleet_ledger *l, const char *id)
+struct fleet_job *fleet_jobs_find(const struct fleet_jobs *l, const char *id)
 {
 	const uint64_t *index = map_get(&l->ids, id, strlen(id));
 
@@ -86,7 +86,7 @@ static const char *text_of(struct arena *arena, const json_t *object, const char
 	return text ? arena_strdup(arena, text) : NULL;
 }
 
-static int add_job(struct fleet_ledger *l, struct fleet_job *job)
+static int add_job(struct fleet_jobs *l, struct fleet_job *job)
 {
 	uint64_t *index;
 	bool is_new;
@@ -115,7 +115,7 @@ static bool is_hash(const char *text)
 }
 
 /* false: malformed. */
-static bool take_needs(struct fleet_ledger *l, struct fleet_job *job, const json_t *event)
+static bool take_needs(struct fleet_jobs *l, struct fleet_job *job, const json_t *event)
 {
 	const json_t *needs = json_object_get(event, "needs"), *files = json_object_get(event, "files");
 	json_int_t memory = json_integer_value(json_object_get(needs, "memory_bytes"));
@@ -129,7 +129,7 @@ static bool take_needs(struct fleet_ledger *l, struct fleet_job *job, const json
 	return !files || (job->files && is_hash(job->files) && job->file_chunks);
 }
 
-static int submit(struct fleet_ledger *l, const char *id, uint64_t sequence, const json_t *event)
+static int submit(struct fleet_jobs *l, const char *id, uint64_t sequence, const json_t *event)
 {
 	const json_t *target = json_object_get(event, "target_loss");
 	json_int_t window = json_integer_value(json_object_get(event, "window"));
@@ -154,7 +154,7 @@ static int submit(struct fleet_ledger *l, const char *id, uint64_t sequence, con
 	return add_job(l, job);
 }
 
-static int queue(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
+static int queue(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
 {
 	if (job->state != FLEET_SUBMITTED)
 		return 0;
@@ -163,7 +163,7 @@ static int queue(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequenc
 }
 
 /* Whoever claims last holds the job; a new lease starts the command anew. */
-static int claim(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
+static int claim(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
 {
 	const char *agent = text_of(&l->arena, event, "agent");
 
@@ -191,7 +191,7 @@ static int64_t index_of(const json_t *number)
 	return json_is_integer(number) && json_integer_value(number) >= 0 ? json_integer_value(number) : -1;
 }
 
-static void take_note(const struct fleet_ledger *l, struct fleet_job *job, const json_t *note)
+static void take_note(const struct fleet_jobs *l, struct fleet_job *job, const json_t *note)
 {
 	char *text = l->on_note ? json_dumps(note, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 
@@ -201,7 +201,7 @@ static void take_note(const struct fleet_ledger *l, struct fleet_job *job, const
 	free(text);
 }
 
-static void take_report(const struct fleet_ledger *l, struct fleet_job *job, const json_t *row)
+static void take_report(const struct fleet_jobs *l, struct fleet_job *job, const json_t *row)
 {
 	const json_t *loss = json_array_get(row, 1);
 
@@ -217,7 +217,7 @@ static void take_report(const struct fleet_ledger *l, struct fleet_job *job, con
 		l->on_report(l->arg, job, &job->last);
 }
 
-static int report(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
+static int report(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
 {
 	const json_t *rows = json_object_get(event, "rows"), *notes = json_object_get(event, "notes");
 
@@ -234,7 +234,7 @@ static int report(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequen
  * Nobody runs it yet: a cancelled job has ended with that. The first reason to stop stays, except that
  * a cancel wins.
  */
-static int stop(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
+static int stop(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
 {
 	const char *why = json_string_value(json_object_get(event, "why"));
 
@@ -251,7 +251,7 @@ static int stop(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequence
 	return 1;
 }
 
-static int end(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
+static int end(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
 {
 	const json_t *code = json_object_get(event, "exit_code");
 
@@ -269,7 +269,7 @@ static int end(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequence,
 
 static const struct {
 	const char *name;
-	int (*apply)(struct fleet_ledger *l, struct fleet_job *job, uint64_t sequence, const json_t *event);
+	int (*apply)(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence, const json_t *event);
 } events[] = {
 	{ "queue", queue },
 	{ "claim", claim },
@@ -278,10 +278,10 @@ static const struct {
 	{ "end", end },
 };
 
-static int dispatch(struct fleet_ledger *l, const char *id, uint64_t sequence, const json_t *event)
+static int dispatch(struct fleet_jobs *l, const char *id, uint64_t sequence, const json_t *event)
 {
 	const char *name = json_string_value(json_object_get(event, "event"));
-	struct fleet_job *job = fleet_ledger_find(l, id);
+	struct fleet_job *job = fleet_jobs_find(l, id);
 	int rc = 0;
 
 	if (!name)
@@ -296,7 +296,7 @@ static int dispatch(struct fleet_ledger *l, const char *id, uint64_t sequence, c
 	return rc;
 }
 
-int fleet_ledger_apply(struct fleet_ledger *l, const char *id, uint64_t sequence, const char *text, size_t len)
+int fleet_jobs_apply(struct fleet_jobs *l, const char *id, uint64_t sequence, const char *text, size_t len)
 {
 	json_t *event = strlen(id) < FLEET_NAME_MAX ? json_loadb(text, len, 0, NULL) : NULL;
 	int rc = event ? dispatch(l, id, sequence, event) : 0;

@@ -52,7 +52,7 @@ struct fleet_job {
 	const char *id, *name, *cwd;
 	char **argv;
 	char **env; /* "NAME=value", ended by NULL */
-	struct fleet_needs needs;
+	struct fleet_requirements needs;
 	const char *files;    /* hash of those that it brings (upload.h); NULL: it runs in cwd */
 	uint64_t file_chunks; /* of these */
 	enum fleet_state state;
@@ -75,7 +75,7 @@ struct fleet_job {
 	double recent[FLEET_WINDOW_MAX];
 };
 
-struct fleet_ledger {
+struct fleet_jobs {
 	struct fleet_job **jobs; /* in the order they were submitted */
 	size_t count;
 	/* Told each report that is accepted; NULL: nobody is. */
@@ -89,11 +89,11 @@ struct fleet_ledger {
 	size_t cap;
 };
 
-void fleet_ledger_init(struct fleet_ledger *l);
-void fleet_ledger_release(struct fleet_ledger *l);
+void fleet_jobs_init(struct fleet_jobs *l);
+void fleet_jobs_release(struct fleet_jobs *l);
 /* One event of job `id`, number `sequence` of the stream. 1: accepted. 0: refused. -ENOMEM. */
-int fleet_ledger_apply(struct fleet_ledger *l, const char *id, uint64_t sequence, const char *text, size_t len);
-struct fleet_job *fleet_ledger_find(const struct fleet_ledger *l, const char *id);
+int fleet_jobs_apply(struct fleet_jobs *l, const char *id, uint64_t sequence, const char *text, size_t len);
+struct fleet_job *fleet_jobs_find(const struct fleet_jobs *l, const char *id);
 
 bool fleet_job_has_ended(const struct fleet_job *job);
 /* The moving average of the last `window` losses has reached the target. Fewer reports than that: not yet. */

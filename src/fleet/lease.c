@@ -9,7 +9,7 @@
 enum { PASS_ON_MS = 1000 }; /* on average */
 
 struct fleet_queue {
-	struct fleet_link *link;
+	struct fleet_client *client;
 	natsSubscription *sub;
 	int64_t lease_ns;
 };
@@ -22,10 +22,10 @@ struct fleet_lease {
 	int64_t renewed_ns;
 };
 
-static natsStatus find_lease_time(struct fleet_link *link, int64_t *lease_ns)
+static natsStatus find_lease_time(struct fleet_client *client, int64_t *lease_ns)
 {
 	jsConsumerInfo *info = NULL;
-	natsStatus s = js_GetConsumerInfo(&info, link->js, "SONDE_QUEUE", FLEET_QUEUE_CONSUMER, NULL, NULL);
+	natsStatus s = js_GetConsumerInfo(&info, client->js, "SONDE_QUEUE", FLEET_QUEUE_CONSUMER, NULL, NULL);
 
 	if (s == NATS_OK)
 		*lease_ns = fleet_lease_of_redelivery_ns(info->Config->AckWait);
@@ -33,7 +33,7 @@ static natsStatus find_lease_time(struct fleet_link *link, int64_t *lease_ns)
 	return s;
 }
 
-int fleet_queue_open(struct fleet_queue **out, struct fleet_link *link, struct sonde_err *err)
+int fleet_queue_open(struct fleet_queue **out, struct fleet_client *client, struct sonde_err *err)
 {
 	struct fleet_queue *q = calloc(1, sizeof(*q));
 	jsSubOptions options;
@@ -41,13 +41,13 @@ int fleet_queue_open(struct fleet_queue **out, struct fleet_link *link, struct s
 
 	if (!q)
 		return err_sys(err, ENOMEM, "cannot open the queue");
-	q->link = link;
+	q->client = client;
 	jsSubOptions_Init(&options);
 	options.Stream = "SONDE_QUEUE";
 	options.Consumer = FLEET_QUEUE_CONSUMER;
-	s = find_lease_time(link, &q->lease_ns);
+	s = find_lease_time(client, &q->lease_ns);
 	if (s == NATS_OK)
-		s = js_PullSubscribe(&q->sub, link->js, "sonde.queue.*", NULL, NULL, &options, NULL);
+		s = js_PullSubscribe(&q->sub, client->js, "sonde.queue.*", NULL, NULL, &options, NULL);
 	if (s != NATS_OK) {
 		fleet_queue_free(q);
 		fleet_nats_error(err, s, "open the queue");
@@ -125,7 +125,7 @@ int fleet_lease_renew(struct fleet_lease *lease, struct sonde_err *err)
 	s = natsMsg_InProgress(lease->msg, NULL);
 	/* The answer to a ping that was sent after it says that the server has it. */
 	if (s == NATS_OK)
-		s = natsConnection_FlushTimeout(lease->queue->link->connection, lease->queue->lease_ns / 6000000 + 1);
+		s = natsConnection_FlushTimeout(lease->queue->client->connection, lease->queue->lease_ns / 6000000 + 1);
 	if (s != NATS_OK)
 		return fleet_nats_error(err, s, "renew the lease");
 	lease->renewed_ns = before_ns;
@@ -147,7 +147,7 @@ uint64_t fleet_lease_message(const struct fleet_lease *lease)
 	return lease->message;
 }
 
-int fleet_lease_settle(struct fleet_lease *lease, struct sonde_err *err)
+int fleet_lease_ack(struct fleet_lease *lease, struct sonde_err *err)
 {
 	natsStatus s = natsMsg_AckSync(lease->msg, NULL, NULL);
 
@@ -160,13 +160,13 @@ void fleet_lease_pass_on(struct fleet_lease *lease)
 	int64_t delay_ms = PASS_ON_MS / 2 + clock_mono_ns() / 1000 % PASS_ON_MS;
 
 	natsMsg_NakWithDelay(lease->msg, delay_ms, NULL);
-	natsConnection_FlushTimeout(lease->queue->link->connection, FLEET_WAIT_MS);
+	natsConnection_FlushTimeout(lease->queue->client->connection, FLEET_WAIT_MS);
 }
 
 void fleet_lease_return(struct fleet_lease *lease)
 {
 	natsMsg_Nak(lease->msg, NULL);
-	natsConnection_FlushTimeout(lease->queue->link->connection, FLEET_WAIT_MS);
+	natsConnection_FlushTimeout(lease->queue->client->connection, FLEET_WAIT_MS);
 }
 
 void fleet_lease_free(struct fleet_lease *lease)

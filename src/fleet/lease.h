@@ -17,7 +17,7 @@ struct fleet_queue; /* a handle: our end of the work queue */
 struct fleet_lease; /* a handle */
 
 /* -ENOENT: no monitor has made the queue yet. */
-int fleet_queue_open(struct fleet_queue **out, struct fleet_link *link, struct sonde_err *err);
+int fleet_queue_open(struct fleet_queue **out, struct fleet_client *client, struct sonde_err *err);
 void fleet_queue_free(struct fleet_queue *q);
 int64_t fleet_queue_lease_ns(const struct fleet_queue *q);
 /* The next job, within timeout_ms. 1: *out is it; 0: there was none; -errno. */
@@ -32,7 +32,7 @@ int64_t fleet_lease_end_ns(const struct fleet_lease *lease);
 /* Which message of the queue it is: another one for the same job is a second delivery. */
 uint64_t fleet_lease_message(const struct fleet_lease *lease);
 /* The job is over: nobody shall get it again. */
-int fleet_lease_settle(struct fleet_lease *lease, struct sonde_err *err);
+int fleet_lease_ack(struct fleet_lease *lease, struct sonde_err *err);
 /* Somebody else shall have it, in a second: it is not for us. */
 void fleet_lease_pass_on(struct fleet_lease *lease);
 /* Somebody else shall have it, at once. */

@@ -77,7 +77,7 @@ static int exec_error(int fd)
 	return n == sizeof(error) ? error : 0;
 }
 
-int fleet_start(struct fleet_home *home, const char *role, char *const argv[], struct sonde_err *err)
+int fleet_start(struct fleet_dir *home, const char *role, char *const argv[], struct sonde_err *err)
 {
 	struct fleet_process *p = &home->processes[home->count];
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
@@ -108,7 +108,7 @@ int fleet_start(struct fleet_home *home, const char *role, char *const argv[], s
 	if (!look_up(pid, &state, &p->start_ticks))
 		return err_set(err, ESRCH, "'%s' ended at once: see '%s'", argv[0], log.data);
 	home->count++;
-	return fleet_home_save(home, err);
+	return fleet_dir_save(home, err);
 }
 
 /* TERM, and KILL when that does not help. 0 when it is gone. */
@@ -131,7 +131,7 @@ static int end_one(const struct fleet_process *p, struct sonde_err *err)
 	return err_set(err, EBUSY, "the %s, process %d, does not end", p->role, (int)p->pid);
 }
 
-static int end_role(struct fleet_home *home, const char *role, struct sonde_err *err)
+static int end_role(struct fleet_dir *home, const char *role, struct sonde_err *err)
 {
 	size_t kept = 0;
 	int ended = 0, rc = 0;
@@ -152,7 +152,7 @@ static int end_role(struct fleet_home *home, const char *role, struct sonde_err 
 	return rc < 0 ? rc : ended;
 }
 
-int fleet_end(struct fleet_home *home, const char *role, struct sonde_err *err)
+int fleet_end(struct fleet_dir *home, const char *role, struct sonde_err *err)
 {
 	/* Agents hand their jobs back while there is a server to hand them to. */
 	static const char *const order[] = { "agent", "monitor", "server" };
@@ -165,11 +165,11 @@ int fleet_end(struct fleet_home *home, const char *role, struct sonde_err *err)
 		ended += rc > 0 ? rc : 0;
 	}
 	if (rc >= 0)
-		rc = fleet_home_save(home, err);
+		rc = fleet_dir_save(home, err);
 	return rc < 0 ? rc : ended;
 }
 
-void fleet_drain(const struct fleet_home *home)
+void fleet_drain(const struct fleet_dir *home)
 {
 	int fds[FLEET_PROCESSES_MAX];
 
@@ -203,7 +203,7 @@ static int make_token(char text[2 * TOKEN_BYTES + 1], struct sonde_err *err)
 }
 
 /* The token is in a file of ours alone, not on a command line that everybody sees. */
-static int write_server_config(const struct fleet_home *home, const char *listen, const char *path,
+static int write_server_config(const struct fleet_dir *home, const char *listen, const char *path,
 		struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -217,7 +217,7 @@ static int write_server_config(const struct fleet_home *home, const char *listen
 }
 
 /* The address that the server wrote down: NULL while it has not. */
-static const char *find_url(const struct fleet_home *home, pid_t pid, struct arena *arena)
+static const char *find_url(const struct fleet_dir *home, pid_t pid, struct arena *arena)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
 	const char *found = NULL;
@@ -233,7 +233,7 @@ static const char *find_url(const struct fleet_home *home, pid_t pid, struct are
 	return found;
 }
 
-static int wait_for_server(struct fleet_home *home, struct arena *arena, struct sonde_err *err)
+static int wait_for_server(struct fleet_dir *home, struct arena *arena, struct sonde_err *err)
 {
 	const struct fleet_process *p = &home->processes[home->count - 1];
 	int64_t until_ns = clock_mono_ns() + SERVER_WAIT_NS * INT64_C(1000000000);
@@ -247,7 +247,7 @@ static int wait_for_server(struct fleet_home *home, struct arena *arena, struct 
 	if (!url)
 		return err_set(err, EIO, "nats-server does not come up: see '%s/server.log'", home->dir);
 	home->url = url;
-	return fleet_home_save(home, err);
+	return fleet_dir_save(home, err);
 }
 
 /* "10.0.0.1", "host:4222", "[::1]:4222": with port -1, a free one, where none is said. NULL: it is none of these. */
@@ -261,7 +261,7 @@ static const char *address_of(const char *listen, struct arena *arena)
 	return port ? arena_strdup(arena, listen) : arena_printf(arena, "%s:-1", listen);
 }
 
-int fleet_start_server(struct fleet_home *home, const char *listen, struct arena *arena, struct sonde_err *err)
+int fleet_start_server(struct fleet_dir *home, const char *listen, struct arena *arena, struct sonde_err *err)
 {
 	const char *address = address_of(listen, arena);
 	CLEANUP(buf_release) struct buf config = BUF_INIT, ports = BUF_INIT;
@@ -293,7 +293,7 @@ int fleet_start_server(struct fleet_home *home, const char *listen, struct arena
 }
 
 /* Start `program` with words of which none may be NULL. */
-static int start_own(struct fleet_home *home, const char *role, const char *const words[], struct sonde_err *err)
+static int start_own(struct fleet_dir *home, const char *role, const char *const words[], struct sonde_err *err)
 {
 	char *argv[16];
 	size_t n = 0;
@@ -312,7 +312,7 @@ static int start_own(struct fleet_home *home, const char *role, const char *cons
 	return rc;
 }
 
-int fleet_start_monitor(struct fleet_home *home, const char *program, int64_t lease_ns, struct sonde_err *err)
+int fleet_start_monitor(struct fleet_dir *home, const char *program, int64_t lease_ns, struct sonde_err *err)
 {
 	char lease[32];
 	const char *const words[] = { program, "monitor", "--dir", home->dir, "--lease", lease, NULL };
@@ -321,14 +321,14 @@ int fleet_start_monitor(struct fleet_home *home, const char *program, int64_t le
 	return start_own(home, "monitor", words, err);
 }
 
-int fleet_start_agent(struct fleet_home *home, const char *program, const char *label, struct sonde_err *err)
+int fleet_start_agent(struct fleet_dir *home, const char *program, const char *label, struct sonde_err *err)
 {
 	const char *const words[] = { program, "agent", "--dir", home->dir, label ? "--label" : NULL, label, NULL };
 
 	return start_own(home, "agent", words, err);
 }
 
-int fleet_start_step(struct fleet_home *home, const char *program, const char *label, int64_t count,
+int fleet_start_step(struct fleet_dir *home, const char *program, const char *label, int64_t count,
 		struct sonde_err *err)
 {
 	const char *nodes = getenv("SLURM_JOB_NUM_NODES");

@@ -10,52 +10,52 @@
 enum { FOLLOW_MS = 100 };
 
 /* The key makes the work queue keep one message when we are killed between the two and do it again. */
-static int queue_job(struct fleet_link *link, const struct fleet_job *job, struct sonde_err *err)
+static int queue_job(struct fleet_client *client, const struct fleet_job *job, struct sonde_err *err)
 {
-	int rc = fleet_link_queue(link, job->id, err);
+	int rc = fleet_client_queue(client, job->id, err);
 
-	return rc < 0 ? rc : fleet_link_tell(link, job->id, "event", "{\"event\":\"queue\"}", NULL, NULL, err);
+	return rc < 0 ? rc : fleet_client_publish(client, job->id, "event", "{\"event\":\"queue\"}", NULL, NULL, err);
 }
 
-static int stop_job(struct fleet_link *link, const struct fleet_job *job, struct sonde_err *err)
+static int stop_job(struct fleet_client *client, const struct fleet_job *job, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	buf_addf(&text, "{\"event\":\"stop\",\"why\":\"target\",\"time_ns\":%lld}", (long long)clock_real_ns());
-	return fleet_link_tell(link, job->id, "event", text.data, NULL, NULL, err);
+	return fleet_client_publish(client, job->id, "event", text.data, NULL, NULL, err);
 }
 
 /* What follows from the ledger. What cannot be told now is told at the next look. */
-static void act(struct fleet_link *link, const struct fleet_ledger *ledger)
+static void act(struct fleet_client *client, const struct fleet_jobs *jobs_state)
 {
-	for (size_t i = 0; i < ledger->count; i++) {
-		const struct fleet_job *job = ledger->jobs[i];
+	for (size_t i = 0; i < jobs_state->count; i++) {
+		const struct fleet_job *job = jobs_state->jobs[i];
 
 		if (job->state == FLEET_SUBMITTED)
-			queue_job(link, job, NULL);
+			queue_job(client, job, NULL);
 		else if (job->state == FLEET_RUNNING && job->stop == FLEET_GO_ON && fleet_job_has_reached(job))
-			stop_job(link, job, NULL);
+			stop_job(client, job, NULL);
 	}
 }
 
-int fleet_monitor_run(struct fleet_link *link, int64_t lease_ns, const volatile sig_atomic_t *is_stopped,
+int fleet_monitor_run(struct fleet_client *client, int64_t lease_ns, const volatile sig_atomic_t *is_stopped,
 		struct sonde_err *err)
 {
-	struct fleet_ledger ledger;
-	int rc = fleet_link_prepare(link, lease_ns, err);
+	struct fleet_jobs jobs_state;
+	int rc = fleet_client_prepare(client, lease_ns, err);
 
 	if (rc < 0)
 		return rc;
-	fleet_ledger_init(&ledger);
+	fleet_jobs_init(&jobs_state);
 	while (rc != -ENOMEM && !*is_stopped) {
-		rc = fleet_link_follow(link, FOLLOW_MS, &ledger, err);
+		rc = fleet_client_follow(client, FOLLOW_MS, &jobs_state, err);
 		if (rc == 0) /* nothing more to read: what we know is all there is */
-			act(link, &ledger);
+			act(client, &jobs_state);
 		if (rc < 0) { /* the server is away: it comes back, and so do we */
-			fleet_ledger_release(&ledger);
+			fleet_jobs_release(&jobs_state);
 			poll(NULL, 0, FOLLOW_MS);
 		}
 	}
-	fleet_ledger_release(&ledger);
+	fleet_jobs_release(&jobs_state);
 	return rc == -ENOMEM ? rc : 0;
 }

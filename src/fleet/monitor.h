@@ -14,7 +14,7 @@
 #include <signal.h>
 
 /* Until *is_stopped. */
-int fleet_monitor_run(struct fleet_link *link, int64_t lease_ns, const volatile sig_atomic_t *is_stopped,
+int fleet_monitor_run(struct fleet_client *client, int64_t lease_ns, const volatile sig_atomic_t *is_stopped,
 		struct sonde_err *err);
 
 #endif

@@ -20,18 +20,18 @@ int fleet_nats_error(struct sonde_err *err, natsStatus status, const char *what)
 			natsStatus_GetText(status));
 }
 
-void fleet_link_free(struct fleet_link *link)
+void fleet_client_free(struct fleet_client *client)
 {
-	if (!link)
+	if (!client)
 		return;
-	natsConnection_Close(link->connection); /* its threads first: see retire */
-	natsSubscription_Destroy(link->follow);
-	jsCtx_Destroy(link->js);
-	natsConnection_Destroy(link->connection);
-	free(link);
+	natsConnection_Close(client->connection); /* its threads first: see retire */
+	natsSubscription_Destroy(client->follow);
+	jsCtx_Destroy(client->js);
+	natsConnection_Destroy(client->connection);
+	free(client);
 }
 
-static natsStatus connect_to(struct fleet_link *link, const char *url, const char *token)
+static natsStatus connect_to(struct fleet_client *client, const char *url, const char *token)
 {
 	natsOptions *options = NULL;
 	jsOptions js_options;
@@ -50,28 +50,28 @@ static natsStatus connect_to(struct fleet_link *link, const char *url, const cha
 	if (s == NATS_OK)
 		s = natsOptions_SetTimeout(options, FLEET_WAIT_MS);
 	if (s == NATS_OK)
-		s = natsConnection_Connect(&link->connection, options);
+		s = natsConnection_Connect(&client->connection, options);
 	natsOptions_Destroy(options);
 	jsOptions_Init(&js_options);
 	js_options.Wait = FLEET_WAIT_MS;
-	return s == NATS_OK ? natsConnection_JetStream(&link->js, link->connection, &js_options) : s;
+	return s == NATS_OK ? natsConnection_JetStream(&client->js, client->connection, &js_options) : s;
 }
 
-int fleet_link_open(struct fleet_link **out, const char *url, const char *token, struct sonde_err *err)
+int fleet_client_open(struct fleet_client **out, const char *url, const char *token, struct sonde_err *err)
 {
-	struct fleet_link *link = calloc(1, sizeof(*link));
+	struct fleet_client *client = calloc(1, sizeof(*client));
 	natsStatus s;
 
-	if (!link)
+	if (!client)
 		return err_sys(err, ENOMEM, "cannot connect to the fleet");
-	s = connect_to(link, url, token);
+	s = connect_to(client, url, token);
 	if (s != NATS_OK) {
-		fleet_link_free(link);
+		fleet_client_free(client);
 		err_set(err, EIO, "cannot connect to the fleet at '%s': %s", url, natsStatus_GetText(s));
 		err_hint(err, "'sonde fleet status' says what lives; 'sonde fleet up' starts one");
 		return -EIO;
 	}
-	*out = link;
+	*out = client;
 	return 0;
 }
 
@@ -96,7 +96,7 @@ static const char *stream_of(const char *subject)
 	return NULL;
 }
 
-static natsStatus add_stream(struct fleet_link *link, size_t i)
+static natsStatus add_stream(struct fleet_client *client, size_t i)
 {
 	const char *subject = streams[i].subject;
 	jsStreamConfig config;
@@ -113,21 +113,21 @@ static natsStatus add_stream(struct fleet_link *link, size_t i)
 	if (streams[i].max_per_subject)
 		config.MaxMsgsPerSubject = streams[i].max_per_subject;
 	config.MaxAge = streams[i].max_age_ns;
-	s = js_AddStream(NULL, link->js, &config, NULL, &code);
+	s = js_AddStream(NULL, client->js, &config, NULL, &code);
 	return code == JSStreamNameExistErr ? NATS_OK : s;
 }
 
-static bool has_queue(struct fleet_link *link)
+static bool has_queue(struct fleet_client *client)
 {
 	jsConsumerInfo *info = NULL;
-	natsStatus s = js_GetConsumerInfo(&info, link->js, "SONDE_QUEUE", FLEET_QUEUE_CONSUMER, NULL, NULL);
+	natsStatus s = js_GetConsumerInfo(&info, client->js, "SONDE_QUEUE", FLEET_QUEUE_CONSUMER, NULL, NULL);
 
 	jsConsumerInfo_Destroy(info);
 	return s == NATS_OK;
 }
 
 /* Makes it, or changes the one that is there: the server takes both in the same way. */
-static natsStatus put_queue(struct fleet_link *link, int64_t lease_ns)
+static natsStatus put_queue(struct fleet_client *client, int64_t lease_ns)
 {
 	jsConsumerConfig config;
 
@@ -137,28 +137,28 @@ static natsStatus put_queue(struct fleet_link *link, int64_t lease_ns)
 	config.AckWait = fleet_lease_redelivery_ns(lease_ns);
 	config.MaxDeliver = -1;
 	config.MaxAckPending = 100000;
-	return js_AddConsumer(NULL, link->js, "SONDE_QUEUE", &config, NULL, NULL);
+	return js_AddConsumer(NULL, client->js, "SONDE_QUEUE", &config, NULL, NULL);
 }
 
-int fleet_link_prepare(struct fleet_link *link, int64_t lease_ns, struct sonde_err *err)
+int fleet_client_prepare(struct fleet_client *client, int64_t lease_ns, struct sonde_err *err)
 {
 	natsStatus s = NATS_OK;
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]) && s == NATS_OK; i++)
-		s = add_stream(link, i);
-	if (s == NATS_OK && !has_queue(link))
-		s = put_queue(link, lease_ns);
+		s = add_stream(client, i);
+	if (s == NATS_OK && !has_queue(client))
+		s = put_queue(client, lease_ns);
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "make the fleet's streams");
 }
 
-int fleet_link_set_lease(struct fleet_link *link, int64_t lease_ns, struct sonde_err *err)
+int fleet_client_set_lease(struct fleet_client *client, int64_t lease_ns, struct sonde_err *err)
 {
-	natsStatus s = put_queue(link, lease_ns);
+	natsStatus s = put_queue(client, lease_ns);
 
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "set the fleet's lease");
 }
 
-/* What is published; key and after as fleet_link_tell and fleet_link_tell_after have them. */
+/* What is published; key and after as fleet_client_publish and fleet_client_publish_after have them. */
 struct note {
 	const void *bytes;
 	size_t n;
@@ -166,7 +166,7 @@ struct note {
 	uint64_t after;
 };
 
-static int publish(struct fleet_link *link, const char *subject, const struct note *note, uint64_t *sequence,
+static int publish(struct fleet_client *client, const char *subject, const struct note *note, uint64_t *sequence,
 		struct sonde_err *err)
 {
 	jsPubOptions options;
@@ -178,7 +178,7 @@ static int publish(struct fleet_link *link, const char *subject, const struct no
 	options.MaxWait = FLEET_WAIT_MS;
 	options.MsgId = note->key;
 	options.ExpectLastSubjectSeq = note->after;
-	s = js_Publish(&ack, link->js, subject, note->bytes, (int)note->n, &options, &code);
+	s = js_Publish(&ack, client->js, subject, note->bytes, (int)note->n, &options, &code);
 	if (s == NATS_OK && sequence)
 		*sequence = ack->Sequence;
 	jsPubAck_Destroy(ack);
@@ -192,81 +192,82 @@ static struct note note_of(const char *text, const char *key)
 	return (struct note){ .bytes = text, .n = strlen(text), .key = key };
 }
 
-int fleet_link_tell(struct fleet_link *link, const char *id, const char *kind, const char *text, const char *key,
-		uint64_t *sequence, struct sonde_err *err)
+int fleet_client_publish(struct fleet_client *client, const char *id, const char *kind, const char *text,
+		const char *key, uint64_t *sequence, struct sonde_err *err)
 {
 	struct note note = note_of(text, key);
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.job.%s.%s", id, kind);
-	return publish(link, subject, &note, sequence, err);
+	return publish(client, subject, &note, sequence, err);
 }
 
-int fleet_link_tell_after(struct fleet_link *link, const char *id, const char *text, uint64_t after, uint64_t *sequence,
-		struct sonde_err *err)
+int fleet_client_publish_after(struct fleet_client *client, const char *id, const char *text, uint64_t after,
+		uint64_t *sequence, struct sonde_err *err)
 {
 	struct note note = note_of(text, NULL);
 	char subject[SUBJECT_MAX];
 
 	note.after = after;
 	snprintf(subject, sizeof(subject), "sonde.job.%s.event", id);
-	return publish(link, subject, &note, sequence, err);
+	return publish(client, subject, &note, sequence, err);
 }
 
-int fleet_link_queue(struct fleet_link *link, const char *id, struct sonde_err *err)
+int fleet_client_queue(struct fleet_client *client, const char *id, struct sonde_err *err)
 {
 	struct note note = note_of(id, id);
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.queue.%s", id);
-	return publish(link, subject, &note, NULL, err);
+	return publish(client, subject, &note, NULL, err);
 }
 
-int fleet_link_log(struct fleet_link *link, const char *id, uint64_t epoch, const void *bytes, size_t n,
+int fleet_client_log(struct fleet_client *client, const char *id, uint64_t epoch, const void *bytes, size_t n,
 		const char *key, struct sonde_err *err)
 {
 	struct note note = { .bytes = bytes, .n = n, .key = key };
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.log.%s.%llu", id, (unsigned long long)epoch);
-	return publish(link, subject, &note, NULL, err);
+	return publish(client, subject, &note, NULL, err);
 }
 
-int fleet_link_beat(struct fleet_link *link, const char *agent, const char *text, struct sonde_err *err)
+int fleet_client_beat(struct fleet_client *client, const char *agent, const char *text, struct sonde_err *err)
 {
 	struct note note = note_of(text, NULL);
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.agent.%s", agent);
-	return publish(link, subject, &note, NULL, err);
+	return publish(client, subject, &note, NULL, err);
 }
 
-int fleet_link_put(struct fleet_link *link, const char *subject, const void *bytes, size_t n, struct sonde_err *err)
+int fleet_client_put(struct fleet_client *client, const char *subject, const void *bytes, size_t n,
+		struct sonde_err *err)
 {
 	struct note note = { .bytes = bytes, .n = n };
 
-	return publish(link, subject, &note, NULL, err);
+	return publish(client, subject, &note, NULL, err);
 }
 
-static natsStatus subscribe(struct fleet_link *link, const char *subject, natsSubscription **sub)
+static natsStatus subscribe(struct fleet_client *client, const char *subject, natsSubscription **sub)
 {
 	jsSubOptions options;
 
 	jsSubOptions_Init(&options);
 	options.Ordered = true;
-	return js_SubscribeSync(sub, link->js, subject, NULL, &options, NULL);
+	return js_SubscribeSync(sub, client->js, subject, NULL, &options, NULL);
 }
 
 /*
  * libnats 3.4 frees a subscription under the thread that is about to hand a message to it. So it is given up first, and
  * freed when the server's answer has come through that thread.
  */
-static void retire(struct fleet_link *link, natsSubscription *sub)
+static void retire(struct fleet_client *client, natsSubscription *sub)
 {
 	if (!sub)
 		return;
 	natsSubscription_Unsubscribe(sub);
-	natsConnection_FlushTimeout(link->connection, RETIRE_MS);
+	natsConnection_FlushTimeout(client->connection, RETIRE_MS);
 	natsSubscription_Destroy(sub);
 }
 
@@ -274,10 +275,10 @@ static void retire(struct fleet_link *link, natsSubscription *sub)
  * The sequence of the last message on the subject, which may be a pattern; 0: there is none. The server also tells with
  * each message how many are to come, but counts wrong (2.9) when it is asked about the consumer meanwhile.
  */
-static natsStatus last_sequence(struct fleet_link *link, const char *subject, uint64_t *sequence)
+static natsStatus last_sequence(struct fleet_client *client, const char *subject, uint64_t *sequence)
 {
 	natsMsg *msg = NULL;
-	natsStatus s = js_GetLastMsg(&msg, link->js, stream_of(subject), subject, NULL, NULL);
+	natsStatus s = js_GetLastMsg(&msg, client->js, stream_of(subject), subject, NULL, NULL);
 
 	*sequence = s == NATS_OK ? natsMsg_GetSequence(msg) : 0;
 	natsMsg_Destroy(msg);
@@ -318,28 +319,29 @@ static int read_to(natsSubscription *sub, uint64_t last, fleet_read_fn fn, void 
 	return rc < 0 ? err_sys(err, -rc, "cannot read the fleet's stream") : 0;
 }
 
-int fleet_link_has(struct fleet_link *link, const char *subject, struct sonde_err *err)
+int fleet_client_has(struct fleet_client *client, const char *subject, struct sonde_err *err)
 {
 	uint64_t last;
-	natsStatus s = last_sequence(link, subject, &last);
+	natsStatus s = last_sequence(client, subject, &last);
 
 	return s == NATS_OK ? last > 0 : fleet_nats_error(err, s, "look into the fleet's streams");
 }
 
-int fleet_link_read(struct fleet_link *link, const char *subject, fleet_read_fn fn, void *arg, struct sonde_err *err)
+int fleet_client_read(struct fleet_client *client, const char *subject, fleet_read_fn fn, void *arg,
+		struct sonde_err *err)
 {
 	natsSubscription *sub = NULL;
 	uint64_t last;
-	natsStatus s = last_sequence(link, subject, &last);
+	natsStatus s = last_sequence(client, subject, &last);
 	int rc = 0;
 
 	if (s == NATS_OK && last)
-		s = subscribe(link, subject, &sub);
+		s = subscribe(client, subject, &sub);
 	if (s != NATS_OK)
 		rc = fleet_nats_error(err, s, "read the fleet's stream");
 	else if (last)
 		rc = read_to(sub, last, fn, arg, err);
-	retire(link, sub);
+	retire(client, sub);
 	return rc;
 }
 
@@ -354,45 +356,46 @@ static int fold_message(void *arg, const struct fleet_message *m)
 		return 0;
 	memcpy(id, start, len);
 	id[len] = '\0';
-	return fleet_ledger_apply(arg, id, m->sequence, m->bytes, m->len);
+	return fleet_jobs_apply(arg, id, m->sequence, m->bytes, m->len);
 }
 
-int fleet_link_fold(struct fleet_link *link, const char *id, bool with_reports, struct fleet_ledger *ledger,
+int fleet_client_fold(struct fleet_client *client, const char *id, bool with_reports, struct fleet_jobs *jobs_state,
 		struct sonde_err *err)
 {
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.job.%s.%s", id ? id : "*", with_reports ? "*" : "event");
-	return fleet_link_read(link, subject, fold_message, ledger, err);
+	return fleet_client_read(client, subject, fold_message, jobs_state, err);
 }
 
-int fleet_link_last(struct fleet_link *link, const char *id, uint64_t *sequence, struct sonde_err *err)
+int fleet_client_last(struct fleet_client *client, const char *id, uint64_t *sequence, struct sonde_err *err)
 {
 	char subject[SUBJECT_MAX];
 	natsStatus s;
 
 	snprintf(subject, sizeof(subject), "sonde.job.%s.event", id);
-	s = last_sequence(link, subject, sequence);
+	s = last_sequence(client, subject, sequence);
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "look for news of the job");
 }
 
-int fleet_link_follow(struct fleet_link *link, int64_t timeout_ms, struct fleet_ledger *ledger, struct sonde_err *err)
+int fleet_client_follow(struct fleet_client *client, int64_t timeout_ms, struct fleet_jobs *jobs_state,
+		struct sonde_err *err)
 {
 	natsMsg *msg = NULL;
 	uint64_t sequence, pending;
-	natsStatus s = link->follow ? NATS_OK : subscribe(link, "sonde.job.>", &link->follow);
+	natsStatus s = client->follow ? NATS_OK : subscribe(client, "sonde.job.>", &client->follow);
 	int rc;
 
 	if (s == NATS_OK)
-		s = natsSubscription_NextMsg(&msg, link->follow, timeout_ms);
+		s = natsSubscription_NextMsg(&msg, client->follow, timeout_ms);
 	if (s == NATS_TIMEOUT)
 		return 0;
 	if (s != NATS_OK) {
-		retire(link, link->follow);
-		link->follow = NULL;
+		retire(client, client->follow);
+		client->follow = NULL;
 		return fleet_nats_error(err, s, "follow the fleet's jobs");
 	}
-	rc = hand_on(msg, fold_message, ledger, &sequence, &pending);
+	rc = hand_on(msg, fold_message, jobs_state, &sequence, &pending);
 	natsMsg_Destroy(msg);
 	return rc < 0 ? err_sys(err, -rc, "cannot follow the fleet's jobs") : pending > 0;
 }

@@ -10,7 +10,7 @@
 
 #define FLEET_QUEUE_CONSUMER "agents"
 
-struct fleet_link {
+struct fleet_client {
 	natsConnection *connection;
 	jsCtx *js;
 	natsSubscription *follow; /* NULL: nobody has followed yet */

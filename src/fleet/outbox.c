@@ -27,7 +27,7 @@ static void key_of(char key[KEY_MAX], const char *kind, uint64_t epoch, uint64_t
 	snprintf(key, KEY_MAX, "%s-%llu-%llu", kind, (unsigned long long)epoch, (unsigned long long)number);
 }
 
-static int send_chunk(struct fleet_batches *b, struct fleet_link *link, const char *id, uint64_t epoch)
+static int send_chunk(struct fleet_batches *b, struct fleet_client *client, const char *id, uint64_t epoch)
 {
 	char key[KEY_MAX];
 	int rc;
@@ -35,7 +35,7 @@ static int send_chunk(struct fleet_batches *b, struct fleet_link *link, const ch
 	if (!b->chunk)
 		b->chunk = b->log.len < FLEET_LOG_CHUNK ? b->log.len : FLEET_LOG_CHUNK;
 	key_of(key, "log", epoch, b->log_number);
-	rc = fleet_link_log(link, id, epoch, b->log.data, b->chunk, key, NULL);
+	rc = fleet_client_log(client, id, epoch, b->log.data, b->chunk, key, NULL);
 	if (rc < 0)
 		return rc;
 	b->log_number++;
@@ -45,7 +45,7 @@ static int send_chunk(struct fleet_batches *b, struct fleet_link *link, const ch
 	return 0;
 }
 
-static int send_reports(struct fleet_batches *b, struct fleet_link *link, const char *id, uint64_t epoch)
+static int send_reports(struct fleet_batches *b, struct fleet_client *client, const char *id, uint64_t epoch)
 {
 	char key[KEY_MAX];
 	int rc;
@@ -59,7 +59,7 @@ static int send_reports(struct fleet_batches *b, struct fleet_link *link, const 
 		fleet_reports_reset(&b->reports);
 	}
 	key_of(key, "report", epoch, b->report_number);
-	rc = fleet_link_tell(link, id, "report", b->told.data, key, NULL, NULL);
+	rc = fleet_client_publish(client, id, "report", b->told.data, key, NULL, NULL);
 	if (rc < 0)
 		return rc;
 	b->report_number++;
@@ -67,14 +67,14 @@ static int send_reports(struct fleet_batches *b, struct fleet_link *link, const 
 	return 0;
 }
 
-int fleet_batches_send(struct fleet_batches *b, struct fleet_link *link, const char *id, uint64_t epoch)
+int fleet_batches_send(struct fleet_batches *b, struct fleet_client *client, const char *id, uint64_t epoch)
 {
 	int rc = 0;
 
 	while (b->log.len && rc == 0)
-		rc = send_chunk(b, link, id, epoch);
+		rc = send_chunk(b, client, id, epoch);
 	while ((b->told.len || fleet_reports_wait(&b->reports)) && rc == 0)
-		rc = send_reports(b, link, id, epoch);
+		rc = send_reports(b, client, id, epoch);
 	return rc;
 }
 

@@ -29,7 +29,7 @@ struct fleet_batches { /* log = BUF_INIT, told = BUF_INIT, all else zero: empty 
 /* What arrived on a descriptor that does not block, at most a chunk. false: nothing. */
 bool fleet_batches_read(struct fleet_batches *b, int fd);
 /* Tell what waits, until something fails: the next call goes on there. 0: nothing waits any more. */
-int fleet_batches_send(struct fleet_batches *b, struct fleet_link *link, const char *id, uint64_t epoch);
+int fleet_batches_send(struct fleet_batches *b, struct fleet_client *client, const char *id, uint64_t epoch);
 void fleet_batches_release(struct fleet_batches *b);
 
 #endif

@@ -18,7 +18,7 @@
 
 enum { WORDS_MAX = 64, AGENTS_MAX = 200, WORDS_BYTES = 4096 };
 
-struct fleet_member *fleet_members_find(const struct fleet_home *home, const char *host)
+struct fleet_host *fleet_members_find(const struct fleet_dir *home, const char *host)
 {
 	for (size_t i = 0; i < home->member_count; i++)
 		if (strcmp(home->members[i].host, host) == 0)
@@ -26,9 +26,9 @@ struct fleet_member *fleet_members_find(const struct fleet_home *home, const cha
 	return NULL;
 }
 
-void fleet_members_remove(struct fleet_home *home, const char *host)
+void fleet_members_remove(struct fleet_dir *home, const char *host)
 {
-	struct fleet_member *m = fleet_members_find(home, host);
+	struct fleet_host *m = fleet_members_find(home, host);
 
 	if (m)
 		*m = home->members[--home->member_count];
@@ -47,9 +47,9 @@ static bool is_label(const char *text)
 	return *text && strlen(text) < 256 && !text[strspn(text, PLAIN ",")];
 }
 
-int fleet_members_add(struct fleet_home *home, const struct fleet_member *member, struct sonde_err *err)
+int fleet_members_add(struct fleet_dir *home, const struct fleet_host *member, struct sonde_err *err)
 {
-	struct fleet_member *m = fleet_members_find(home, member->host);
+	struct fleet_host *m = fleet_members_find(home, member->host);
 
 	if (!is_host(member->host))
 		return err_set(err, EINVAL, "'%s' is no host's name", member->host);
@@ -64,7 +64,7 @@ int fleet_members_add(struct fleet_home *home, const struct fleet_member *member
 }
 
 /* One word behind the host. */
-static int parse_word(char *word, struct fleet_member *m, struct sonde_err *err)
+static int parse_word(char *word, struct fleet_host *m, struct sonde_err *err)
 {
 	static const char agents[] = "agents=", label[] = "label=";
 	char *end, *number = word + sizeof(agents) - 1;
@@ -82,7 +82,7 @@ static int parse_word(char *word, struct fleet_member *m, struct sonde_err *err)
 }
 
 /* The line is cut up; a host stays NULL where there is none. */
-static int parse_line(char *line, struct fleet_member *m, struct sonde_err *err)
+static int parse_line(char *line, struct fleet_host *m, struct sonde_err *err)
 {
 	char *rest = NULL, *word;
 	int rc = 0;
@@ -94,14 +94,14 @@ static int parse_line(char *line, struct fleet_member *m, struct sonde_err *err)
 	return rc;
 }
 
-int fleet_members_parse(struct fleet_home *home, const char *text, const struct fleet_member *usual,
-		struct arena *arena, struct sonde_err *err)
+int fleet_members_parse(struct fleet_dir *home, const char *text, const struct fleet_host *usual, struct arena *arena,
+		struct sonde_err *err)
 {
 	char *copy = arena_strdup(arena, text), *next = copy, *line;
 	int rc = copy ? 0 : err_sys(err, ENOMEM, "cannot read the hosts");
 
 	for (size_t number = 1; rc == 0 && (line = strsep(&next, "\n")); number++) {
-		struct fleet_member m = *usual;
+		struct fleet_host m = *usual;
 
 		rc = parse_line(line, &m, err);
 		if (rc == 0 && m.host)
@@ -114,13 +114,13 @@ int fleet_members_parse(struct fleet_home *home, const char *text, const struct 
 
 /* A command on its way. */
 struct call {
-	const struct fleet_member *member;
+	const struct fleet_host *member;
 	struct job *job;
 	int errors; /* what it says */
 };
 
 /* Address and token, in memory of ours alone. */
-static int input_of(const struct fleet_home *home, struct sonde_err *err)
+static int input_of(const struct fleet_dir *home, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int fd = memfd_create("sonde-fleet", MFD_CLOEXEC);
@@ -137,7 +137,7 @@ static int input_of(const struct fleet_home *home, struct sonde_err *err)
 }
 
 /* shell... HOST SONDE fleet --member NAME --agents N ACTION */
-static int words_of(const struct fleet_member *m, const char *action, struct arena *arena, char **argv,
+static int words_of(const struct fleet_host *m, const char *action, struct arena *arena, char **argv,
 		struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT;
@@ -166,7 +166,7 @@ static int words_of(const struct fleet_member *m, const char *action, struct are
 	return 0;
 }
 
-static int start(struct call *c, const struct fleet_home *home, const char *action, struct arena *arena,
+static int start(struct call *c, const struct fleet_dir *home, const char *action, struct arena *arena,
 		struct sonde_err *err)
 {
 	char *argv[WORDS_MAX];
@@ -221,8 +221,8 @@ static int finish(struct call *c, int64_t until_ns, struct sonde_err *err)
 	return -EIO;
 }
 
-int fleet_members_call(const struct fleet_home *home, const struct fleet_member *first, size_t count,
-		const char *action, int64_t patience_ns, struct sonde_err *err)
+int fleet_members_call(const struct fleet_dir *home, const struct fleet_host *first, size_t count, const char *action,
+		int64_t patience_ns, struct sonde_err *err)
 {
 	int64_t until_ns = patience_ns == INT64_MAX ? INT64_MAX : clock_mono_ns() + patience_ns;
 	struct call *calls = calloc(count + 1, sizeof(*calls));

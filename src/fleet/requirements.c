@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-bool fleet_needs_are_met(const struct fleet_needs *needs, const struct fleet_offer *offer)
+bool fleet_requirements_are_met(const struct fleet_requirements *needs, const struct fleet_offer *offer)
 {
 	bool has_label = !needs->label;
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct fleet_needs {
+struct fleet_requirements {
 	int64_t cpus;          /* 0: any */
 	uint64_t memory_bytes; /* 0: any */
 	const char *label;     /* NULL: any */
@@ -23,6 +23,6 @@ struct fleet_offer {
 	size_t label_count;
 };
 
-bool fleet_needs_are_met(const struct fleet_needs *needs, const struct fleet_offer *offer);
+bool fleet_requirements_are_met(const struct fleet_requirements *needs, const struct fleet_offer *offer);
 
 #endif

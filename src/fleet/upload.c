@@ -85,15 +85,15 @@ static int measure(int fd, struct fleet_files *files, char *chunk, struct sonde_
 }
 
 /* The last chunk is put there last. */
-static int is_there(struct fleet_link *link, const struct fleet_files *files, struct sonde_err *err)
+static int is_there(struct fleet_client *client, const struct fleet_files *files, struct sonde_err *err)
 {
 	char subject[SUBJECT_MAX];
 
 	snprintf(subject, sizeof(subject), "sonde.files.%s.%llu", files->hash, (unsigned long long)files->chunks - 1);
-	return fleet_link_has(link, subject, err);
+	return fleet_client_has(client, subject, err);
 }
 
-static int send_chunks(struct fleet_link *link, int fd, const struct fleet_files *files, char *chunk,
+static int send_chunks(struct fleet_client *client, int fd, const struct fleet_files *files, char *chunk,
 		struct sonde_err *err)
 {
 	char subject[SUBJECT_MAX];
@@ -103,13 +103,13 @@ static int send_chunks(struct fleet_link *link, int fd, const struct fleet_files
 		ssize_t n = pread(fd, chunk, FLEET_CHUNK_BYTES, (off_t)(i * FLEET_CHUNK_BYTES));
 
 		snprintf(subject, sizeof(subject), "sonde.files.%s.%llu", files->hash, (unsigned long long)i);
-		rc = n > 0 ? fleet_link_put(link, subject, chunk, (size_t)n, err)
+		rc = n > 0 ? fleet_client_put(client, subject, chunk, (size_t)n, err)
 			   : err_sys(err, EIO, "cannot read the archive");
 	}
 	return rc;
 }
 
-int fleet_push(struct fleet_link *link, const char *dir, struct fleet_files *files, struct sonde_err *err)
+int fleet_push(struct fleet_client *client, const char *dir, struct fleet_files *files, struct sonde_err *err)
 {
 	CLEANUP(cleanup_fd) int fd = memfd_create("sonde-push", MFD_CLOEXEC);
 	CLEANUP(cleanup_free) char *chunk = malloc(FLEET_CHUNK_BYTES);
@@ -122,8 +122,8 @@ int fleet_push(struct fleet_link *link, const char *dir, struct fleet_files *fil
 	if (rc == 0)
 		rc = measure(fd, files, chunk, err);
 	if (rc == 0)
-		rc = is_there(link, files, err);
-	return rc ? (rc < 0 ? rc : 0) : send_chunks(link, fd, files, chunk, err);
+		rc = is_there(client, files, err);
+	return rc ? (rc < 0 ? rc : 0) : send_chunks(client, fd, files, chunk, err);
 }
 
 /* Chunks on their way from the server to a file. */
@@ -149,7 +149,7 @@ static int take_chunk(void *arg, const struct fleet_message *m)
 	return 0;
 }
 
-static int fetch(struct fleet_link *link, const struct fleet_files *files, struct fetch *f, struct sonde_err *err)
+static int fetch(struct fleet_client *client, const struct fleet_files *files, struct fetch *f, struct sonde_err *err)
 {
 	CLEANUP(cleanup_free) char *chunk = malloc(FLEET_CHUNK_BYTES);
 	struct fleet_files got = { 0 };
@@ -159,7 +159,7 @@ static int fetch(struct fleet_link *link, const struct fleet_files *files, struc
 	if (!chunk)
 		return err_sys(err, ENOMEM, "cannot fetch the job's files");
 	snprintf(subject, sizeof(subject), "sonde.files.%s.*", files->hash);
-	rc = fleet_link_read(link, subject, take_chunk, f, err);
+	rc = fleet_client_read(client, subject, take_chunk, f, err);
 	if (rc == 0 && f->taken < f->chunks)
 		rc = err_set(err, ENOENT, "the job's files are not on the server any more");
 	if (rc == 0)
@@ -169,12 +169,12 @@ static int fetch(struct fleet_link *link, const struct fleet_files *files, struc
 	return rc == -EBADMSG ? err_set(err, EBADMSG, "the job's files are not what was pushed") : rc;
 }
 
-int fleet_work_open(struct tempdir *w, struct fleet_link *link, const struct fleet_files *files,
+int fleet_work_open(struct tempdir *w, struct fleet_client *client, const struct fleet_files *files,
 		void (*tick)(void *arg), void *arg, struct sonde_err *err)
 {
 	CLEANUP(cleanup_fd) int archive = memfd_create("sonde-files", MFD_CLOEXEC);
 	struct fetch f = { .fd = archive, .chunks = files->chunks, .tick = tick, .arg = arg };
-	int rc = archive < 0 ? err_sys(err, errno, "cannot fetch the job's files") : fetch(link, files, &f, err);
+	int rc = archive < 0 ? err_sys(err, errno, "cannot fetch the job's files") : fetch(client, files, &f, err);
 
 	if (rc < 0)
 		return rc;

@@ -22,7 +22,7 @@ struct fleet_files {
 };
 
 /* Pack dir and put it on the server; version control's own directories stay out. -EFBIG: more than 512 MiB. */
-int fleet_push(struct fleet_link *link, const char *dir, struct fleet_files *files, struct sonde_err *err);
+int fleet_push(struct fleet_client *client, const char *dir, struct fleet_files *files, struct sonde_err *err);
 
 #define FLEET_WORK "sonde-job" /* the directories of jobs that bring their files (base/tempdir.h) */
 
@@ -30,7 +30,7 @@ int fleet_push(struct fleet_link *link, const char *dir, struct fleet_files *fil
  * Such a directory, with the files in it. `tick` is called for each chunk. -ENOENT: they are not on the server any
  * more. -EBADMSG: they are not what was pushed. Others: try again later.
  */
-int fleet_work_open(struct tempdir *w, struct fleet_link *link, const struct fleet_files *files,
+int fleet_work_open(struct tempdir *w, struct fleet_client *client, const struct fleet_files *files,
 		void (*tick)(void *arg), void *arg, struct sonde_err *err);
 
 #endif

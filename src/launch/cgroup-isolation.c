@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int check(const struct job_place *place, struct sonde_err *err)
+static int check(const struct job_isolation *place, struct sonde_err *err)
 {
 	struct cgroup_map map;
 	return cgroup_map_find(&map, &place->limits, err);
 }
 
-static int prepare(struct job *j, const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err)
+static int prepare(struct job *j, const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err)
 {
 	struct cgroup_leaf *leaf = calloc(1, sizeof(*leaf));
 	if (!leaf)
@@ -58,7 +58,7 @@ static int release(struct job *j, struct sonde_err *err)
 	return rc;
 }
 
-const struct place_ops place_cgroup = {
+const struct isolation_ops isolation_cgroup = {
 	.check = check,
 	.prepare = prepare,
 	.kill = kill_leaf,

@@ -15,12 +15,12 @@
 
 static void tell(int report, int stage, int errnum)
 {
-	struct keeper_report r = { .stage = stage, .errnum = errnum, .at_ns = clock_mono_ns() };
+	struct supervisor_report r = { .stage = stage, .errnum = errnum, .at_ns = clock_mono_ns() };
 	while (write(report, &r, sizeof(r)) < 0 && errno == EINTR)
 		;
 }
 
-void keeper_report(int report, int stage, int errnum)
+void supervisor_report(int report, int stage, int errnum)
 {
 	tell(report, stage, errnum);
 	_exit(127);
@@ -45,7 +45,7 @@ static int take_streams(const int fds[3])
 }
 
 /* What it keeps is what was asked for: everything else closes at exec. */
-static int keep_descriptors(const struct keeper_plan *plan)
+static int keep_descriptors(const struct supervisor_plan *plan)
 {
 	if (plan->is_foreground)
 		return 0; /* as if nobody stood between */
@@ -57,7 +57,7 @@ static int keep_descriptors(const struct keeper_plan *plan)
 	return 0;
 }
 
-static int join_groups(const struct keeper_plan *plan)
+static int join_groups(const struct supervisor_plan *plan)
 {
 	for (size_t i = 0; i < plan->join_count; i++)
 		if (write(plan->join_fds[i], "0", 1) != 1)
@@ -72,7 +72,7 @@ static int join_groups(const struct keeper_plan *plan)
  * Straight to the kernel: the C library keeps two signals to itself and refuses to
  * reset them, but its posix_spawn leaves them ignored in what it starts.
  */
-static void usual_signals(const struct keeper_plan *plan)
+static void usual_signals(const struct supervisor_plan *plan)
 {
 	static const uint64_t usual[4]; /* the kernel's struct: handler (SIG_DFL), flags, restorer, mask */
 	sigset_t none;
@@ -86,51 +86,51 @@ static void usual_signals(const struct keeper_plan *plan)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int pin(const struct keeper_plan *plan)
+static int pin(const struct supervisor_plan *plan)
 {
 	return plan->cpus && sched_setaffinity(0, sizeof(*plan->cpus), plan->cpus) ? -errno : 0;
 }
 
-static int take_priority(const struct keeper_plan *plan)
+static int take_priority(const struct supervisor_plan *plan)
 {
 	return plan->has_priority ? priority_pass_on() : 0;
 }
 
-static int enter(const struct keeper_plan *plan)
+static int enter(const struct supervisor_plan *plan)
 {
 	return plan->cwd && chdir(plan->cwd) ? -errno : 0;
 }
 
 /* A gate that closes unopened: whoever was to open it is gone. */
-static int wait_at_gate(const struct keeper_plan *plan)
+static int wait_at_start_barrier(const struct supervisor_plan *plan)
 {
 	char go;
 	ssize_t n = 1;
-	if (plan->has_gate)
+	if (plan->has_start_barrier)
 		do
-			n = read(plan->gate_fd, &go, 1);
+			n = read(plan->barrier_fd, &go, 1);
 		while (n < 0 && errno == EINTR);
 	return n == 1 ? 0 : -ECANCELED;
 }
 
-static int take_descriptors(const struct keeper_plan *plan)
+static int take_descriptors(const struct supervisor_plan *plan)
 {
 	int rc = take_streams(plan->fds);
 	return rc ? rc : keep_descriptors(plan);
 }
 
-void keeper_become(const struct keeper_plan *plan, int report)
+void supervisor_exec_child(const struct supervisor_plan *plan, int report)
 {
 	static const struct {
 		int stage;
-		int (*step)(const struct keeper_plan *plan);
+		int (*step)(const struct supervisor_plan *plan);
 	} steps[] = {
-		{ KEEPER_AT_PRIORITY, take_priority }, /* first: no group takes a process of a real-time class */
-		{ KEEPER_AT_GROUP, join_groups },
-		{ KEEPER_AT_STREAMS, take_descriptors },
-		{ KEEPER_AT_PIN, pin },
-		{ KEEPER_AT_CWD, enter },
-		{ KEEPER_AT_GATE, wait_at_gate },
+		{ SUPERVISOR_AT_PRIORITY, take_priority }, /* first: no group takes a process of a real-time class */
+		{ SUPERVISOR_AT_GROUP, join_groups },
+		{ SUPERVISOR_AT_STREAMS, take_descriptors },
+		{ SUPERVISOR_AT_PIN, pin },
+		{ SUPERVISOR_AT_CWD, enter },
+		{ SUPERVISOR_AT_BARRIER, wait_at_start_barrier },
 	};
 	if (!plan->is_foreground)
 		setpgid(0, 0);
@@ -139,11 +139,11 @@ void keeper_become(const struct keeper_plan *plan, int report)
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		int rc = steps[i].step(plan);
 		if (rc)
-			keeper_report(report, steps[i].stage, -rc);
+			supervisor_report(report, steps[i].stage, -rc);
 	}
 	usual_signals(plan);
 	environ = (char **)(uintptr_t)plan->envp;
-	tell(report, KEEPER_AT_EXEC, 0);
+	tell(report, SUPERVISOR_AT_EXEC, 0);
 	execvp(plan->argv[0], plan->argv);
-	keeper_report(report, KEEPER_AT_EXEC, errno);
+	supervisor_report(report, SUPERVISOR_AT_EXEC, errno);
 }

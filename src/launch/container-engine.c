@@ -207,7 +207,7 @@ void engine_add_env(struct words *w, const char *const *env)
 			words_addf(w, "--env=%s", env[i]);
 }
 
-void engine_add_place(struct words *w, const struct job_place *place, const struct job_spec *spec,
+void engine_add_place(struct words *w, const struct job_isolation *place, const struct job_spec *spec,
 		const struct mount_dir *mounts)
 {
 	add_limits(w, &place->limits);
@@ -307,7 +307,7 @@ int engine_was_oom(const char *engine, const char *name)
 }
 
 /* The value of --entrypoint among arguments of `run`; NULL: it is not among them. */
-static const char *asked_entrypoint(const struct job_place *place)
+static const char *asked_entrypoint(const struct job_isolation *place)
 {
 	static const char option[] = "--entrypoint";
 	const char *found = NULL;
@@ -347,7 +347,7 @@ static int fetch(const char *engine, const char *image)
 	return rc ? rc : engine_run(&w, NULL, NULL);
 }
 
-int engine_add_entrypoint(struct words *w, const char *engine, const struct job_place *place)
+int engine_add_entrypoint(struct words *w, const char *engine, const struct job_isolation *place)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const char *asked = asked_entrypoint(place);

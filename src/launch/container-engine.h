@@ -26,14 +26,17 @@ int engine_find(char **path, const char *asked, struct sonde_err *err);
 int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err);
 /* A name that no other container of this machine has. */
 void engine_name(char *out, size_t size, bool is_kept);
-/* The arguments of `run` for a place: limits, mounts (those of a request from `mounts`), environment, directory, CPUs. */
-void engine_add_place(struct words *w, const struct job_place *place, const struct job_spec *spec,
+/*
+ * The arguments of `run` for a place: limits, mounts (those of a request from `mounts`), environment, directory,
+ * CPUs.
+ */
+void engine_add_place(struct words *w, const struct job_isolation *place, const struct job_spec *spec,
 		const struct mount_dir *mounts);
 void engine_add_env(struct words *w, const char *const *env);
 bool engine_is_podman(const char *engine);    /* by its name: its containers are its own children */
 bool engine_is_elsewhere(const char *engine); /* its daemon is on another machine, where files of ours are not */
 /* What the image, or the arguments of `run`, put before a command. -errno: that cannot be told. */
-int engine_add_entrypoint(struct words *w, const char *engine, const struct job_place *place);
+int engine_add_entrypoint(struct words *w, const char *engine, const struct job_isolation *place);
 /* The container is gone afterwards, at once, whatever it ran; fine when it was never there. */
 int engine_remove(const char *engine, const char *name, struct sonde_err *err);
 /* Its processes are ended, the container stays; fine when it was never there. */

@@ -18,11 +18,11 @@
 #define START_PAUSE_MS 10
 #define OOM_FILE "oom"
 #define HOLD_INSIDE "/.sonde-hold"
-#define GATE_INSIDE "/.sonde-gate"
+#define START_BARRIER_INSIDE "/.sonde-gate"
 #define ASK_NS \
 	1000000000 /* between questions to the engine, which cost more than its client: a daemon starts its own */
 
-static int check(const struct job_place *place, struct sonde_err *err)
+static int check(const struct job_isolation *place, struct sonde_err *err)
 {
 	char *engine = NULL;
 	int rc = place->image ? engine_find(&engine, place->engine, err)
@@ -32,7 +32,7 @@ static int check(const struct job_place *place, struct sonde_err *err)
 }
 
 /* The engine's client has our environment and directory; what the spec says is for the command. */
-int container_use_client(struct job *j, struct keeper_plan *plan, struct words *argv, struct sonde_err *err)
+int container_use_client(struct job *j, struct supervisor_plan *plan, struct words *argv, struct sonde_err *err)
 {
 	char **envp = environment_with(NULL);
 	if (!envp || words_done(argv)) {
@@ -57,15 +57,16 @@ static void add_hold(struct contained *c, const struct job_spec *spec)
 {
 	CLEANUP(words_release) struct words before = { 0 };
 	if (!spec->place->hold || !spec->met || engine_is_podman(c->engine) || engine_is_elsewhere(c->engine) ||
-			engine_add_entrypoint(&before, c->engine, spec->place) || gate_make(&c->gate)) {
+			engine_add_entrypoint(&before, c->engine, spec->place) ||
+			start_barrier_init(&c->start_barrier)) {
 		words_add(&c->argv, spec->place->image);
 		return;
 	}
 	words_addf(&c->argv, "--volume=%s:" HOLD_INSIDE ":ro", spec->place->hold);
-	words_addf(&c->argv, "--volume=%s:" GATE_INSIDE, c->gate.path);
+	words_addf(&c->argv, "--volume=%s:" START_BARRIER_INSIDE, c->start_barrier.path);
 	words_add(&c->argv, "--entrypoint=" HOLD_INSIDE);
 	words_add(&c->argv, spec->place->image);
-	words_add(&c->argv, GATE_INSIDE);
+	words_add(&c->argv, START_BARRIER_INSIDE);
 	for (size_t i = 0; i < before.count; i++)
 		words_add(&c->argv, before.items[i]);
 }
@@ -86,14 +87,14 @@ static void add_run(struct contained *c, const struct job_spec *spec)
 		words_add(w, spec->argv[i]);
 }
 
-static int prepare(struct job *j, const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err)
+static int prepare(struct job *j, const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err)
 {
 	struct contained *c = calloc(1, sizeof(*c));
 	if (!c)
 		return err_sys(err, ENOMEM, "cannot start a container");
 	j->place = c;
 	c->seen = (struct job_usage){ -1, -1, -1, -1, -1 };
-	c->gate = (struct gate)GATE_INIT;
+	c->start_barrier = (struct start_barrier)START_BARRIER_INIT;
 	c->mounts = (struct mount_dir)MOUNT_DIR_INIT;
 	c->has_no_oom_file = access(OOM_FILE, F_OK) != 0;
 	if (spec->inherit_count)
@@ -121,17 +122,17 @@ static bool is_inside(pid_t pid)
 }
 
 /* Its first process waits: whoever wants to see it may attach now. Where the engine is no daemon they have. */
-static bool pass_gate(struct job *j)
+static bool pass_start_barrier(struct job *j)
 {
 	struct contained *c = j->place;
-	pid_t pid = gate_look(&c->gate);
+	pid_t pid = start_barrier_poll(&c->start_barrier);
 	if (pid < 0)
 		return false;
-	pid_t own = tree_find(j->keeper, is_inside);
+	pid_t own = tree_find(j->supervisor, is_inside);
 	if (!own && pid && j->met)
 		j->met(j->meanwhile_arg, pid);
 	j->pid = own ? own : pid;
-	gate_release(&c->gate);
+	start_barrier_release(&c->start_barrier);
 	return true;
 }
 
@@ -145,7 +146,7 @@ static pid_t ask_engine(struct contained *c, int64_t *ask_ns)
 		return 0;
 	pid_t pid = engine_pid(c->engine, c->name);
 	*ask_ns = clock_mono_ns() + ASK_NS;
-	bool is_on_its_way = pid && c->gate.is_made && !c->was_running;
+	bool is_on_its_way = pid && c->start_barrier.is_made && !c->was_running;
 	c->was_running = pid != 0;
 	return is_on_its_way ? 0 : pid;
 }
@@ -160,14 +161,14 @@ static int started(struct job *j, struct sonde_err *err)
 	j->inner_pid = 1;
 	int64_t ask_ns = clock_mono_ns() + ASK_NS;
 	while (!job_has_ended(j)) {
-		if (c->gate.is_made && pass_gate(j)) {
+		if (c->start_barrier.is_made && pass_start_barrier(j)) {
 			mount_dir_release(&c->mounts);
 			return 0;
 		}
-		j->pid = c->gate.is_made ? 0 : tree_find(j->keeper, is_inside);
+		j->pid = c->start_barrier.is_made ? 0 : tree_find(j->supervisor, is_inside);
 		j->pid = j->pid ? j->pid : ask_engine(c, &ask_ns);
 		if (j->pid && (!c->mounts.path[0] || mount_dir_is_passed(&c->mounts, j->pid))) {
-			gate_release(&c->gate);
+			start_barrier_release(&c->start_barrier);
 			mount_dir_release(&c->mounts); /* before anything can kill us: what is mounted in there stays */
 			return 0;
 		}
@@ -184,13 +185,13 @@ static int started(struct job *j, struct sonde_err *err)
 /* Not for the engine's own processes, which would hand it on once more. */
 int container_signal(struct job *j, int signal, struct sonde_err *err)
 {
-	return tree_signal_those(j->keeper, false, signal, is_inside, err);
+	return tree_signal_those(j->supervisor, false, signal, is_inside, err);
 }
 
 static int signal_run(struct job *j, int signal, struct sonde_err *err)
 {
 	const struct contained *c = j->place;
-	if (tree_find(j->keeper, is_inside))
+	if (tree_find(j->supervisor, is_inside))
 		return container_signal(j, signal, err);
 	CLEANUP(words_release) struct words w = { 0 }; /* its processes are the engine's daemon's */
 	engine_add(&w, c->engine);
@@ -227,7 +228,7 @@ static int set_limits(struct job *j, const struct job_limits *limits, struct son
 {
 	const struct contained *c = j->place;
 	CLEANUP(words_release) struct words w = { 0 };
-	struct job_place place = { .limits = *limits };
+	struct job_isolation place = { .limits = *limits };
 	struct job_spec spec = { 0 };
 	engine_add(&w, c->engine);
 	words_add(&w, "update");
@@ -250,10 +251,10 @@ static void drop_oom_file(const struct contained *c)
 static int release(struct job *j, struct sonde_err *err)
 {
 	struct contained *c = j->place;
-	int rc = c && c->engine && j->keeper ? put_away(c, err) : 0;
+	int rc = c && c->engine && j->supervisor ? put_away(c, err) : 0;
 	if (c) {
 		drop_oom_file(c);
-		gate_release(&c->gate);
+		start_barrier_release(&c->start_barrier);
 		mount_dir_release(&c->mounts);
 		words_release(&c->argv);
 		free(c->engine);
@@ -263,13 +264,13 @@ static int release(struct job *j, struct sonde_err *err)
 	return rc;
 }
 
-const struct place_ops place_container = {
+const struct isolation_ops isolation_container = {
 	.check = check,
 	.prepare = prepare,
 	.started = started,
 	.signal = signal_run,
 	.kill = remove_now,
-	.look = container_look,
+	.look = container_poll,
 	.usage = container_seen,
 	.set_limits = set_limits,
 	.release = release,

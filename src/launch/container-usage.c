@@ -54,7 +54,7 @@ static void find_leaf(struct cgroup_leaf *leaf, struct cgroup_map *its)
 	}
 }
 
-void container_look(struct job *j)
+void container_poll(struct job *j)
 {
 	struct contained *c = j->place;
 	CLEANUP(buf_release) struct buf mounts = BUF_INIT;

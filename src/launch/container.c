@@ -63,7 +63,7 @@ static int await_running(struct container *c, int interrupt_fd, struct sonde_err
 	return 0;
 }
 
-static int start(struct container *c, const struct job_place *place, char *const *idle, const char *const *env,
+static int start(struct container *c, const struct job_isolation *place, char *const *idle, const char *const *env,
 		int interrupt_fd, struct sonde_err *err)
 {
 	static char tail[] = "tail", follow[] = "-f", nothing[] = "/dev/null";
@@ -86,8 +86,8 @@ static int start(struct container *c, const struct job_place *place, char *const
 	return await_running(c, interrupt_fd, err);
 }
 
-int container_start(struct container **out, const struct job_place *place, char *const *idle, const char *const *env,
-		int interrupt_fd, struct sonde_err *err)
+int container_start(struct container **out, const struct job_isolation *place, char *const *idle,
+		const char *const *env, int interrupt_fd, struct sonde_err *err)
 {
 	struct container *c = calloc(1, sizeof(*c));
 	if (!c)
@@ -110,7 +110,7 @@ pid_t container_pid(const struct container *c)
 	return c->pid;
 }
 
-static int prepare_exec(struct job *j, const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err)
+static int prepare_exec(struct job *j, const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err)
 {
 	struct contained *c = calloc(1, sizeof(*c));
 	if (!c)
@@ -141,7 +141,7 @@ static int release_exec(struct job *j, struct sonde_err *err)
 	return 0;
 }
 
-const struct place_ops place_exec = {
+const struct isolation_ops isolation_exec = {
 	.prepare = prepare_exec,
 	.signal = container_signal,
 	.usage = container_usage,
@@ -150,13 +150,13 @@ const struct place_ops place_exec = {
 
 int container_exec(struct job **out, struct container *c, const struct job_spec *spec, struct sonde_err *err)
 {
-	struct job_place place = { .kind = JOB_CONTAINER, .engine = c->engine, .image = c->name };
+	struct job_isolation place = { .kind = JOB_CONTAINER, .engine = c->engine, .image = c->name };
 	struct job_spec inner = *spec;
 	if (spec->place || spec->inherit_count || spec->cpus)
 		return err_set(err, EINVAL,
 				"what is executed in a container has no place, CPUs or descriptors of its own");
 	inner.place = &place;
-	return job_start_at(out, &inner, &place_exec, err);
+	return job_start_at(out, &inner, &isolation_exec, err);
 }
 
 int container_copy_out(struct container *c, const char *from, const char *to, struct sonde_err *err)

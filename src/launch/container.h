@@ -20,8 +20,8 @@ struct container; /* a handle */
  * image has. env holds "NAME=value" for all that is executed in it, NULL: none. Returns when commands can be executed,
  * or with -EINTR as soon as interrupt_fd is readable (-1: there is none).
  */
-int container_start(struct container **out, const struct job_place *place, char *const *idle, const char *const *env,
-		int interrupt_fd, struct sonde_err *err);
+int container_start(struct container **out, const struct job_isolation *place, char *const *idle,
+		const char *const *env, int interrupt_fd, struct sonde_err *err);
 const char *container_name(const struct container *c);
 pid_t container_pid(const struct container *c); /* of process 1 as the host sees it; 0: not known */
 /*

@@ -2,8 +2,8 @@
 #include "launch/cpu-swap.h"
 
 #include "base/clock.h"
-#include "launch/priority.h"
 #include "launch/busy-thread.h"
+#include "launch/priority.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ enum {
 /* Of one trade. The trader calls, the helper meets it; the trader moves its runner, then the helper its own. */
 enum step { NONE, CALLED, MET, GO, DONE };
 
-struct trade {
+struct cpu_swap {
 	pid_t jobs[2];
 	pthread_t trader, helper;
 	pid_t helper_id;
@@ -41,12 +41,12 @@ struct trade {
 	atomic_bool is_over;
 };
 
-static bool change(struct trade *t, enum step from, enum step to)
+static bool change(struct cpu_swap *t, enum step from, enum step to)
 {
 	return atomic_compare_exchange_strong(&t->step, &from, to);
 }
 
-static void await_change(const struct trade *t, enum step from, int64_t limit_ns)
+static void await_change(const struct cpu_swap *t, enum step from, int64_t limit_ns)
 {
 	int64_t until_ns = clock_mono_ns() + limit_ns;
 
@@ -80,7 +80,7 @@ static void move(const struct runner *r, int to)
 	sched_setaffinity(r->task, sizeof(whole), &whole);
 }
 
-static void answer(struct trade *t)
+static void answer(struct cpu_swap *t)
 {
 	if (!runner_is_there(&t->helpers)) {
 		change(t, CALLED, NONE);
@@ -98,7 +98,7 @@ static void answer(struct trade *t)
 
 static void *help(void *arg)
 {
-	struct trade *t = arg;
+	struct cpu_swap *t = arg;
 
 	priority_begin();
 	t->helper_id = gettid();
@@ -113,7 +113,7 @@ static void *help(void *arg)
 }
 
 /* Be where one of them is, and the helper where the other is. The trader's is `mine`. */
-static void take_places(struct trade *t, struct runner *mine, struct runner *other)
+static void take_places(struct cpu_swap *t, struct runner *mine, struct runner *other)
 {
 	if (t->trader_cpu == other->cpu) {
 		struct runner swapped = *mine;
@@ -127,7 +127,7 @@ static void take_places(struct trade *t, struct runner *mine, struct runner *oth
 		pin(t->helper_id, t->helper_cpu = other->cpu);
 }
 
-static void trade(struct trade *t)
+static void cpu_swap(struct cpu_swap *t)
 {
 	struct runner mine, other;
 	cpu_set_t set;
@@ -159,19 +159,19 @@ static void trade(struct trade *t)
 
 static void *run(void *arg)
 {
-	struct trade *t = arg;
+	struct cpu_swap *t = arg;
 	struct pollfd ends[3];
 
 	priority_begin();
 	for (int i = 0; i < 3; i++)
 		ends[i] = (struct pollfd){ .fd = t->fds[i], .events = POLLIN };
 	while (poll(ends, 3, PERIOD_MS) <= 0)
-		trade(t);
+		cpu_swap(t);
 	return NULL;
 }
 
 /* No signal of ours is for these threads. */
-static int start(pthread_t *thread, void *(*body)(void *arg), struct trade *t)
+static int start(pthread_t *thread, void *(*body)(void *arg), struct cpu_swap *t)
 {
 	sigset_t all, before;
 	int rc;
@@ -183,7 +183,7 @@ static int start(pthread_t *thread, void *(*body)(void *arg), struct trade *t)
 	return rc;
 }
 
-static void release(struct trade *t)
+static void release(struct cpu_swap *t)
 {
 	for (int i = 0; i < 3; i++)
 		if (t->fds[i] >= 0)
@@ -192,14 +192,14 @@ static void release(struct trade *t)
 	free(t);
 }
 
-static void end_helper(struct trade *t)
+static void end_helper(struct cpu_swap *t)
 {
 	atomic_store(&t->is_over, true);
 	sem_post(&t->call);
 	pthread_join(t->helper, NULL);
 }
 
-static bool begin(struct trade *t)
+static bool begin(struct cpu_swap *t)
 {
 	for (int i = 0; i < 3; i++)
 		if (t->fds[i] < 0)
@@ -212,9 +212,9 @@ static bool begin(struct trade *t)
 	return false;
 }
 
-struct trade *trade_begin(const pid_t jobs[2])
+struct cpu_swap *cpu_swap_start(const pid_t jobs[2])
 {
-	struct trade *t = calloc(1, sizeof(*t));
+	struct cpu_swap *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
@@ -231,12 +231,12 @@ struct trade *trade_begin(const pid_t jobs[2])
 	return NULL;
 }
 
-uint64_t trade_count(const struct trade *t)
+uint64_t cpu_swap_count(const struct cpu_swap *t)
 {
 	return t ? atomic_load(&t->count) : 0;
 }
 
-void trade_end(struct trade *t)
+void cpu_swap_stop(struct cpu_swap *t)
 {
 	if (!t)
 		return;

@@ -19,11 +19,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct trade; /* a handle; has threads, so end it before a fork */
+struct cpu_swap; /* a handle; has threads, so end it before a fork */
 
 /* By their first processes, until one of these has ended. NULL: it cannot be had, and they run as they would. */
-struct trade *trade_begin(const pid_t jobs[2]);
-uint64_t trade_count(const struct trade *t); /* so far; NULL: 0 */
-void trade_end(struct trade *t);             /* both may go on; NULL is fine */
+struct cpu_swap *cpu_swap_start(const pid_t jobs[2]);
+uint64_t cpu_swap_count(const struct cpu_swap *t); /* so far; NULL: 0 */
+void cpu_swap_stop(struct cpu_swap *t);            /* both may go on; NULL is fine */
 
 #endif

@@ -43,11 +43,11 @@ static void restore_signals(const struct launch *l)
  * In the child. The report pipe closes by itself when exec succeeds. A gate that closes unopened: our
  * parent is gone.
  */
-static void become(const struct launch *l, const struct launch_spec *spec, int report, const int *gate)
+static void become(const struct launch *l, const struct launch_spec *spec, int report, const int *start_barrier)
 {
 	char go;
-	close(gate[1]);
-	if (read(gate[0], &go, 1) != 1)
+	close(start_barrier[1]);
+	if (read(start_barrier[0], &go, 1) != 1)
 		_exit(125);
 	for (size_t i = 0; spec->env && spec->env[i]; i++)
 		putenv((char *)(uintptr_t)spec->env[i]);
@@ -58,7 +58,7 @@ static void become(const struct launch *l, const struct launch_spec *spec, int r
 	_exit(n == sizeof(failed) ? 127 : 126);
 }
 
-static void open_gate(int fd)
+static void open_start_barrier(int fd)
 {
 	while (write(fd, "", 1) < 0 && errno == EINTR)
 		;
@@ -119,7 +119,7 @@ static int start_job(struct launch *l, const struct launch_spec *spec, struct so
 
 int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_err *err)
 {
-	int report[2], gate[2];
+	int report[2], start_barrier[2];
 	memset(l, 0, sizeof(*l));
 	l->pidfd = l->signalfd = -1;
 	l->oom_before = cgroup_own_oom_kills();
@@ -130,7 +130,7 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 		return start_job(l, spec, err);
 	if (pipe2(report, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
-	if (pipe2(gate, O_CLOEXEC)) {
+	if (pipe2(start_barrier, O_CLOEXEC)) {
 		rc = err_sys(err, errno, "cannot make a pipe");
 		close(report[0]);
 		close(report[1]);
@@ -141,17 +141,17 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 		rc = err_sys(err, errno, "cannot fork");
 		close(report[0]);
 		close(report[1]);
-		close(gate[0]);
-		close(gate[1]);
+		close(start_barrier[0]);
+		close(start_barrier[1]);
 		return rc == -EAGAIN || rc == -ENOMEM ? rc : -EAGAIN;
 	}
 	if (!l->pid)
-		become(l, spec, report[1], gate);
+		become(l, spec, report[1], start_barrier);
 	close(report[1]);
-	close(gate[0]);
+	close(start_barrier[0]);
 	if (spec->ready)
 		spec->ready(spec->arg, l->pid);
-	open_gate(gate[1]);
+	open_start_barrier(start_barrier[1]);
 	int failed = read_report(report[0]);
 	close(report[0]);
 	if (failed) {
@@ -220,10 +220,10 @@ int launch_wait(struct launch *l, int *status, struct sonde_err *err)
 	return 0;
 }
 
-void launch_look(struct launch *l)
+void launch_poll(struct launch *l)
 {
 	if (l->job)
-		job_look(l->job);
+		job_poll(l->job);
 }
 
 bool launch_usage(const struct launch *l, struct rusage *usage)

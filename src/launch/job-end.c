@@ -20,7 +20,7 @@ int job_signal(struct job *j, int signal, struct sonde_err *err)
 		return 0;
 	if (j->is_lost)
 		return job_lost(j, err);
-	return j->ops->signal ? j->ops->signal(j, signal, err) : tree_signal(j->keeper, false, signal, err);
+	return j->ops->signal ? j->ops->signal(j, signal, err) : tree_signal(j->supervisor, false, signal, err);
 }
 
 /* Until nothing lives. */
@@ -64,7 +64,7 @@ static int kill_all(struct job *j, struct sonde_err *err)
 		syscall(SYS_pidfd_send_signal, j->pidfd, SIGKILL, NULL, 0);
 		return job_lost(j, err);
 	}
-	keeper_tell_to_kill(j->sock);
+	supervisor_send_kill(j->sock);
 	if (wait_gone(j, clock_mono_ns() + KILL_LIMIT_NS))
 		return j->is_lost ? job_lost(j, err) : 0;
 	pid_t stuck = j->stuck;
@@ -74,30 +74,30 @@ static int kill_all(struct job *j, struct sonde_err *err)
 	if (stuck)
 		return err_set(err, EPERM, "process %d of '%s' runs as another user and cannot be ended", (int)stuck,
 				j->program);
-	tree_count(j->keeper, &stuck);
+	tree_count(j->supervisor, &stuck);
 	return err_set(err, ETIMEDOUT, "process %d of '%s' does not end: it hangs in the kernel", (int)stuck,
 			j->program);
 }
 
-static void reap_keeper(struct job *j)
+static void reap_supervisor(struct job *j)
 {
 	siginfo_t info;
-	while (j->keeper_pidfd >= 0 && waitid(P_PIDFD, (id_t)j->keeper_pidfd, &info, WEXITED | __WALL) &&
+	while (j->supervisor_pidfd >= 0 && waitid(P_PIDFD, (id_t)j->supervisor_pidfd, &info, WEXITED | __WALL) &&
 			errno == EINTR)
 		;
-	if (j->keeper_pidfd >= 0)
-		close(j->keeper_pidfd);
-	j->keeper_pidfd = -1;
+	if (j->supervisor_pidfd >= 0)
+		close(j->supervisor_pidfd);
+	j->supervisor_pidfd = -1;
 }
 
 /* Nothing lives: let go of the keeper and of the place. */
 static int put_away(struct job *j, struct sonde_err *err)
 {
-	reap_keeper(j);
+	reap_supervisor(j);
 	if (j->ops->usage && j->place)
 		j->ops->usage(j, &j->usage);
 	int rc = j->ops->release ? j->ops->release(j, err) : 0;
-	j->ops = &place_process;
+	j->ops = &isolation_process;
 	return rc;
 }
 
@@ -117,8 +117,8 @@ static void release(struct job *j)
 {
 	if (j->sock >= 0)
 		close(j->sock); /* a keeper that still has somebody to kill goes on by itself */
-	if (j->keeper_pidfd >= 0)
-		close(j->keeper_pidfd);
+	if (j->supervisor_pidfd >= 0)
+		close(j->supervisor_pidfd);
 	if (j->pidfd >= 0)
 		close(j->pidfd);
 	free(j->envp);
@@ -128,7 +128,7 @@ static void release(struct job *j)
 
 void job_abandon(struct job *j)
 {
-	if (j && !j->is_bound && j->ops == &place_process)
+	if (j && !j->is_bound && j->ops == &isolation_process)
 		release(j);
 	else
 		job_free(j);
@@ -142,7 +142,7 @@ void job_free(struct job *j)
 	if (j->pidfd >= 0)
 		job_end(j, &at_once, NULL);
 	else if (j->sock >= 0)
-		keeper_tell_to_kill(j->sock);
+		supervisor_send_kill(j->sock);
 	if (j->pidfd < 0)
 		put_away(j, NULL);
 	release(j);

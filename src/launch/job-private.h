@@ -6,10 +6,10 @@
 #include "launch/supervisor.h"
 
 struct job {
-	const struct place_ops *ops;
-	pid_t keeper, pid, inner_pid;
+	const struct isolation_ops *ops;
+	pid_t supervisor, pid, inner_pid;
 	bool is_bound; /* it ends when we do */
-	int sock, keeper_pidfd, pidfd;
+	int sock, supervisor_pidfd, pidfd;
 	char **envp;
 	char *program;
 	int64_t start_ns, end_ns;
@@ -30,10 +30,10 @@ struct job {
 };
 
 /* What a place does beyond a plain process. Every function may be NULL. */
-struct place_ops {
-	int (*check)(const struct job_place *place, struct sonde_err *err);
+struct isolation_ops {
+	int (*check)(const struct job_isolation *place, struct sonde_err *err);
 	/* Before the start: fill in the plan. What it needs for longer is j->place. */
-	int (*prepare)(struct job *j, const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err);
+	int (*prepare)(struct job *j, const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err);
 	int (*started)(struct job *j, struct sonde_err *err);
 	int (*signal)(struct job *j, int signal, struct sonde_err *err); /* NULL: the keeper's tree */
 	void (*kill)(struct job *j);                                     /* before the keeper does */
@@ -50,8 +50,8 @@ void job_hear(struct job *j);
 bool job_await(const struct job *j, int pidfd, int64_t until_ns);
 int job_lost(const struct job *j, struct sonde_err *err); /* the failure of a job whose keeper was killed */
 /* As job_start, in a place that is in no table. */
-int job_start_at(struct job **out, const struct job_spec *spec, const struct place_ops *ops, struct sonde_err *err);
+int job_start_at(struct job **out, const struct job_spec *spec, const struct isolation_ops *ops, struct sonde_err *err);
 
-extern const struct place_ops place_process, place_cgroup, place_sandbox, place_container;
+extern const struct isolation_ops isolation_process, isolation_cgroup, isolation_sandbox, isolation_container;
 
 #endif

@@ -15,17 +15,17 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct place_ops place_process = { 0 };
+const struct isolation_ops isolation_process = { 0 };
 
-static const struct place_ops *ops_of(const struct job_place *place)
+static const struct isolation_ops *ops_of(const struct job_isolation *place)
 {
-	static const struct place_ops *const all[] = {
-		[JOB_PROCESS] = &place_process,
-		[JOB_CGROUP] = &place_cgroup,
-		[JOB_SANDBOX] = &place_sandbox,
-		[JOB_CONTAINER] = &place_container,
+	static const struct isolation_ops *const all[] = {
+		[JOB_PROCESS] = &isolation_process,
+		[JOB_CGROUP] = &isolation_cgroup,
+		[JOB_SANDBOX] = &isolation_sandbox,
+		[JOB_CONTAINER] = &isolation_container,
 	};
-	return place ? all[place->kind] : &place_process;
+	return place ? all[place->kind] : &isolation_process;
 }
 
 static bool has_limits(const struct job_limits *l)
@@ -33,9 +33,9 @@ static bool has_limits(const struct job_limits *l)
 	return l->cpus > 0 || l->cpu_weight || l->memory_bytes || l->pids;
 }
 
-int job_place_check(const struct job_place *place, struct sonde_err *err)
+int job_isolation_check(const struct job_isolation *place, struct sonde_err *err)
 {
-	const struct place_ops *ops = ops_of(place);
+	const struct isolation_ops *ops = ops_of(place);
 	if (place && place->kind == JOB_PROCESS && has_limits(&place->limits)) {
 		int rc = err_set(err, ENOTSUP, "a plain process has no limits");
 		err_hint(err, "limits need a control group, a sandbox or a container");
@@ -50,29 +50,29 @@ static int64_t ns_of(struct timeval t)
 }
 
 /* Take in a word of the keeper. */
-static void take_word(struct job *j, const struct keeper_word *w)
+static void take_word(struct job *j, const struct supervisor_message *w)
 {
 	j->rusage = w->usage;
 	j->usage.user_ns = ns_of(w->usage.ru_utime);
 	j->usage.system_ns = ns_of(w->usage.ru_stime);
 	j->usage.max_rss_bytes = w->max_rss_bytes;
-	if (w->kind == KEEPER_ENDED) {
+	if (w->kind == SUPERVISOR_ENDED) {
 		j->has_ended = true;
 		j->status = w->status;
 		j->is_overdue = w->is_overdue;
 		j->end_ns = w->at_ns;
-	} else if (w->kind == KEEPER_STUCK) {
+	} else if (w->kind == SUPERVISOR_STUCK) {
 		j->stuck = w->pid;
-	} else if (w->kind == KEEPER_GONE) {
+	} else if (w->kind == SUPERVISOR_GONE) {
 		j->is_gone = true;
 	}
 }
 
 void job_hear(struct job *j)
 {
-	struct keeper_word word;
+	struct supervisor_message word;
 	int fd, rc = 1;
-	while (!j->is_gone && !j->is_lost && (rc = keeper_hear(j->sock, &word, &fd)) > 0) {
+	while (!j->is_gone && !j->is_lost && (rc = supervisor_receive(j->sock, &word, &fd)) > 0) {
 		take_word(j, &word);
 		if (fd >= 0)
 			close(fd);
@@ -105,17 +105,17 @@ bool job_await(const struct job *j, int pidfd, int64_t until_ns)
 			return false;
 	}
 }
-static int start_failed(const struct job_spec *spec, const struct keeper_word *w, struct sonde_err *err)
+static int start_failed(const struct job_spec *spec, const struct supervisor_message *w, struct sonde_err *err)
 {
-	if (w->kind != KEEPER_FAILED)
+	if (w->kind != SUPERVISOR_FAILED)
 		return err_set(err, ECHILD, "the keeper of '%s' was killed", spec->argv[0]);
-	if (w->stage == KEEPER_AT_EXEC)
+	if (w->stage == SUPERVISOR_AT_EXEC)
 		return launch_cannot_execute(spec->argv[0], w->errnum, err);
-	if (w->stage == KEEPER_AT_CWD)
+	if (w->stage == SUPERVISOR_AT_CWD)
 		err_sys(err, w->errnum, "cannot enter the directory '%s'", spec->cwd);
 	else
-		err_sys(err, w->errnum, "%s", keeper_stage_words(w->stage));
-	if (w->stage >= KEEPER_AT_SANDBOX && geteuid())
+		err_sys(err, w->errnum, "%s", supervisor_stage_words(w->stage));
+	if (w->stage >= SUPERVISOR_AT_SANDBOX && geteuid())
 		err_hint(err, "run as root: an ordinary user's namespace may not have it here");
 	return w->errnum == ENOENT || w->errnum == EACCES ? -EIO : -w->errnum; /* not the command's failure */
 }
@@ -133,36 +133,36 @@ static pid_t pid_of_pidfd(int pidfd)
 	return line && sscanf(line, "Pid: %d", &pid) == 1 && pid > 0 ? pid : 0;
 }
 
-static int hear_first(const struct job *j, struct keeper_word *word, int *fd)
+static int hear_first(const struct job *j, struct supervisor_message *word, int *fd)
 {
 	int rc;
-	while ((rc = keeper_hear(j->sock, word, fd)) == -EAGAIN)
+	while ((rc = supervisor_receive(j->sock, word, fd)) == -EAGAIN)
 		job_await(j, -1, INT64_MAX);
 	return rc;
 }
 
 /* The command is there and waits: whoever wants to look at it from its first instruction does so now. */
-static int pass_gate(struct job *j, const struct job_spec *spec, const struct keeper_plan *plan,
-		struct keeper_word *word)
+static int pass_start_barrier(struct job *j, const struct job_spec *spec, const struct supervisor_plan *plan,
+		struct supervisor_message *word)
 {
 	spec->ready(spec->ready_arg, plan->sandbox ? pid_of_pidfd(j->pidfd) : word->pid);
 	close(j->pidfd);
-	keeper_open_gate(j->sock);
+	supervisor_open_barrier(j->sock);
 	return hear_first(j, word, &j->pidfd);
 }
 
 /* Start the keeper, and hear from it that the command runs. */
-static int start_keeper(struct job *j, const struct job_spec *spec, const struct keeper_plan *plan,
+static int fork_supervisor(struct job *j, const struct job_spec *spec, const struct supervisor_plan *plan,
 		struct sonde_err *err)
 {
-	struct keeper_word word = { .kind = -1 };
-	int rc = keeper_start(plan, &j->sock, &j->keeper_pidfd, &j->keeper);
+	struct supervisor_message word = { .kind = -1 };
+	int rc = supervisor_start(plan, &j->sock, &j->supervisor_pidfd, &j->supervisor);
 	if (rc)
 		return err_sys(err, -rc, "cannot start a process");
 	rc = hear_first(j, &word, &j->pidfd);
-	if (rc > 0 && word.kind == KEEPER_BORN)
-		rc = pass_gate(j, spec, plan, &word);
-	if (rc <= 0 || word.kind != KEEPER_STARTED)
+	if (rc > 0 && word.kind == SUPERVISOR_BORN)
+		rc = pass_start_barrier(j, spec, plan, &word);
+	if (rc <= 0 || word.kind != SUPERVISOR_STARTED)
 		return start_failed(spec, &word, err);
 	j->inner_pid = word.pid;
 	j->pid = plan->sandbox ? pid_of_pidfd(j->pidfd) : word.pid;
@@ -170,7 +170,7 @@ static int start_keeper(struct job *j, const struct job_spec *spec, const struct
 	return j->pidfd < 0 ? err_set(err, EMFILE, "cannot watch process %d: too many open files", (int)j->pid) : 0;
 }
 
-static int plan_streams(const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err)
+static int plan_streams(const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err)
 {
 	for (int i = 0; i < 3; i++) {
 		if (spec->fds[i] < JOB_FD_OURS)
@@ -180,7 +180,7 @@ static int plan_streams(const struct job_spec *spec, struct keeper_plan *plan, s
 	return 0;
 }
 
-static int prepare(struct job *j, const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err)
+static int prepare(struct job *j, const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err)
 {
 	j->envp = environment_with(spec->env);
 	j->program = strdup(spec->argv[0]);
@@ -189,21 +189,21 @@ static int prepare(struct job *j, const struct job_spec *spec, struct keeper_pla
 	plan->envp = j->envp;
 	int rc = plan_streams(spec, plan, err);
 	if (!rc && j->ops == ops_of(spec->place))
-		rc = job_place_check(spec->place, err);
+		rc = job_isolation_check(spec->place, err);
 	if (!rc && j->ops->prepare)
 		rc = j->ops->prepare(j, spec, plan, err);
 	return rc;
 }
 
-int job_start_at(struct job **out, const struct job_spec *spec, const struct place_ops *ops, struct sonde_err *err)
+int job_start_at(struct job **out, const struct job_spec *spec, const struct isolation_ops *ops, struct sonde_err *err)
 {
 	struct job *j = calloc(1, sizeof(*j));
 	if (!j)
 		return err_sys(err, ENOMEM, "cannot start '%s'", spec->argv[0]);
 	j->ops = ops;
-	j->sock = j->keeper_pidfd = j->pidfd = j->status = -1;
+	j->sock = j->supervisor_pidfd = j->pidfd = j->status = -1;
 	j->usage = (struct job_usage){ -1, -1, -1, -1, -1 };
-	struct keeper_plan plan = { .argv = spec->argv,
+	struct supervisor_plan plan = { .argv = spec->argv,
 		.cwd = spec->cwd,
 		.inherit = spec->inherit,
 		.inherit_count = spec->inherit_count,
@@ -214,7 +214,7 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 		.mercy_ns = spec->mercy_ns,
 		.restore = spec->restore,
 		.restore_arg = spec->restore_arg,
-		.has_gate = spec->ready,
+		.has_start_barrier = spec->ready,
 		.cgroup_fd = -1 };
 	j->is_bound = plan.is_bound;
 	j->meanwhile = spec->meanwhile;
@@ -223,7 +223,7 @@ int job_start_at(struct job **out, const struct job_spec *spec, const struct pla
 	j->meanwhile_arg = spec->ready_arg;
 	int rc = prepare(j, spec, &plan, err);
 	if (!rc)
-		rc = start_keeper(j, spec, &plan, err);
+		rc = fork_supervisor(j, spec, &plan, err);
 	if (!rc && j->ops->started)
 		rc = j->ops->started(j, err);
 	if (rc) {
@@ -299,7 +299,7 @@ void job_usage(const struct job *j, struct job_usage *usage)
 		j->ops->usage(j, usage);
 }
 
-void job_look(struct job *j)
+void job_poll(struct job *j)
 {
 	if (j->ops->look && j->place)
 		j->ops->look(j);
@@ -341,7 +341,7 @@ int job_set_deadline(struct job *j, int64_t deadline_ns, struct sonde_err *err)
 	job_hear(j);
 	if (j->is_gone)
 		return 0;
-	rc = j->is_lost ? -ECHILD : keeper_set_deadline(j->sock, deadline_ns);
+	rc = j->is_lost ? -ECHILD : supervisor_set_deadline(j->sock, deadline_ns);
 	return rc ? job_lost(j, err) : 0;
 }
 

@@ -24,7 +24,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-enum job_place_kind {
+enum job_isolation_kind {
 	JOB_PROCESS,   /* no walls; ended by process group, subreaper and descent */
 	JOB_CGROUP,    /* a leaf of its own, v1 or v2; limits hold; ended as a whole */
 	JOB_SANDBOX,   /* own mount, pid, uts and ipc namespaces, overlay over `root`; a cgroup where one can be had */
@@ -45,8 +45,8 @@ struct job_mount {
 	const char *beneath; /* the source is resolved at the start and may not lead outside of it; NULL: anywhere */
 };
 
-struct job_place {
-	enum job_place_kind kind;
+struct job_isolation {
+	enum job_isolation_kind kind;
 	struct job_limits limits;
 	const char *root;               /* SANDBOX: lower directory, NULL: "/" */
 	const char *image;              /* CONTAINER */
@@ -69,9 +69,9 @@ struct job_spec {
 	int fds[3];             /* stdin, stdout, stderr: a descriptor, JOB_FD_NULL or JOB_FD_OURS */
 	const int *inherit;     /* descriptors that it keeps under the same numbers */
 	size_t inherit_count;
-	const cpu_set_t *cpus;         /* pinned there; NULL: not pinned */
-	bool has_priority;             /* ahead of other processes, as far as we may (priority.h) */
-	const struct job_place *place; /* NULL: JOB_PROCESS without limits */
+	const cpu_set_t *cpus;             /* pinned there; NULL: not pinned */
+	bool has_priority;                 /* ahead of other processes, as far as we may (priority.h) */
+	const struct job_isolation *place; /* NULL: JOB_PROCESS without limits */
 	/* For launch.h: in our process group, with all our descriptors; when we die it goes on, unless it is bound. */
 	bool is_foreground, is_bound;
 	/* When we die the command gets TERM, and so long to end what it has begun elsewhere; 0: killed at once. */
@@ -114,7 +114,7 @@ struct job_ladder {
 struct job; /* a handle */
 
 /* Can this place be had here? 0, or -errno with the reason and, as hint, what would enable it. */
-int job_place_check(const struct job_place *place, struct sonde_err *err);
+int job_isolation_check(const struct job_isolation *place, struct sonde_err *err);
 
 /* As launch_start: -ENOENT and -EACCES are the command's failures, see launch_exit_code. */
 int job_start(struct job **out, const struct job_spec *spec, struct sonde_err *err);
@@ -129,10 +129,10 @@ bool job_has_ended(const struct job *j);
 int job_status(const struct job *j); /* as waitpid tells it; after job_wait gave 0 or after job_end */
 void job_usage(const struct job *j, struct job_usage *usage);
 /* All that the kernel counts, of every process that was waited for; false: not known (before its end). Of a container
- * time and memory of its control group, as job_look last saw them; what is less than none is not known. */
+ * time and memory of its control group, as job_poll last saw them; what is less than none is not known. */
 bool job_rusage(const struct job *j, struct rusage *usage);
 /* While it runs, now and then: at what cannot be seen afterwards. Cheap when it was done just before. */
-void job_look(struct job *j);
+void job_poll(struct job *j);
 
 bool job_is_client(const struct job *j); /* what is waited for is a container engine's client */
 

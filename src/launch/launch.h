@@ -24,9 +24,9 @@ struct launch_spec {
 	void (*meanwhile)(void *arg);      /* as job.h's */
 	void (*met)(void *arg, pid_t pid); /* the same */
 	void *arg;
-	const struct job_place *place; /* where it lives; NULL: here */
-	bool is_kept;                  /* launch_end can end its whole tree; a place implies it, and so does: */
-	bool is_bound;                 /* all of it ends with us, even when we are killed; else what lives goes on */
+	const struct job_isolation *place; /* where it lives; NULL: here */
+	bool is_kept;                      /* launch_end can end its whole tree; a place implies it, and so does: */
+	bool is_bound; /* all of it ends with us, even when we are killed; else what lives goes on */
 };
 
 struct launch {
@@ -52,8 +52,8 @@ int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_
 void launch_forward_signals(struct launch *l);
 /* Wait until it has ended; the status as waitpid tells it. */
 int launch_wait(struct launch *l, int *status, struct sonde_err *err);
-/* See job_look; between the start and the end. */
-void launch_look(struct launch *l);
+/* See job_poll; between the start and the end. */
+void launch_poll(struct launch *l);
 /* What it and those that it waited for have used; false when that cannot be told. After launch_wait. */
 bool launch_usage(const struct launch *l, struct rusage *usage);
 /*

@@ -68,7 +68,9 @@ int mount_error(const struct job_mount *m, int errnum, struct sonde_err *err)
 		return err_set(err, EINVAL, "cannot mount '%s': it leads outside of '%s'", m->source, m->beneath);
 	err_sys(err, errnum, "cannot mount '%s'", m->source);
 	if (errnum == EPERM)
-		err_hint(err, "only root can mount for a container what a request names: run 'sonde jobserver' as root");
+		err_hint(err,
+				"only root can mount for a container what a request names: "
+				"run 'sonde jobserver' as root");
 	return errnum == ENOENT || errnum == EACCES || errnum == ENOTDIR ? -EINVAL : -errnum;
 }
 

@@ -1,10 +1,11 @@
 /*
  * mounts: files of the host that a job sees, by descriptor.
  *
- * A path that was checked may lead elsewhere by the time it is mounted. So a mount with `beneath` is resolved once, from
- * that directory and never above it, and what is mounted is the descriptor that came of it.
+ * A path that was checked may lead elsewhere by the time it is mounted. So a mount with `beneath` is resolved once,
+ * from that directory and never above it, and what is mounted is the descriptor that came of it.
  *
- * A container engine takes paths alone and resolves them itself, maybe in a daemon. For it the descriptors are mounted in
+ * A container engine takes paths alone and resolves them itself, maybe in a daemon. For it the descriptors are
+ * mounted in
  * a directory of ours that no other user may enter (mount_dir). Its lock goes with the process that holds it, however
  * that ends, and the next process that makes one removes what others have left. Nothing is removed recursively there:
  * only mounts and the empty files and directories below them.
@@ -17,7 +18,10 @@
 
 /* An O_PATH descriptor of the source; -EXDEV: it leads outside of `beneath`. Allocates nothing. */
 int mount_open(const struct job_mount *m);
-/* A detached copy of what a descriptor names, with all that is mounted below it; read-only as a whole if asked. -errno. */
+/*
+ * A detached copy of what a descriptor names, with all that is mounted below it; read-only as a whole if asked.
+ * -errno.
+ */
 int mount_clone(int fd, bool is_read_only);
 /* Says in words why mount_open or mount_clone failed. Returns a negative errno of a refused request. */
 int mount_error(const struct job_mount *m, int errnum, struct sonde_err *err);

@@ -131,7 +131,10 @@ static int bind_mount(const char *source, const char *target, bool is_file, bool
 	return rc;
 }
 
-/* What a request names is looked up once, here, where the mounts are ours already; what came of it is what is mounted. */
+/*
+ * What a request names is looked up once, here, where the mounts are ours already; what came of it is what is
+ * mounted.
+ */
 static int open_mounts(struct sandbox *s)
 {
 	for (size_t i = 0; i < s->layer_count; i++) {

@@ -40,7 +40,7 @@ static int try_namespaces(const struct sandbox *s, struct sonde_err *err)
 {
 	int pidfd = -1;
 	siginfo_t info;
-	pid_t pid = keeper_fork(sandbox_namespaces(s), 0, -1, &pidfd);
+	pid_t pid = supervisor_fork(sandbox_namespaces(s), 0, -1, &pidfd);
 	if (!pid)
 		_exit(0);
 	if (pid < 0)
@@ -51,7 +51,7 @@ static int try_namespaces(const struct sandbox *s, struct sonde_err *err)
 	return 0;
 }
 
-static int check(const struct job_place *place, struct sonde_err *err)
+static int check(const struct job_isolation *place, struct sonde_err *err)
 {
 	struct sandbox *s = NULL;
 	struct cgroup_map map;
@@ -64,7 +64,7 @@ static int check(const struct job_place *place, struct sonde_err *err)
 	return rc;
 }
 
-static int prepare_group(struct sandboxed *p, const struct job_limits *limits, struct keeper_plan *plan,
+static int prepare_group(struct sandboxed *p, const struct job_limits *limits, struct supervisor_plan *plan,
 		struct sonde_err *err)
 {
 	int rc = cgroup_leaf_make(&p->leaf, limits, err);
@@ -77,7 +77,7 @@ static int prepare_group(struct sandboxed *p, const struct job_limits *limits, s
 	return 0;
 }
 
-static int prepare(struct job *j, const struct job_spec *spec, struct keeper_plan *plan, struct sonde_err *err)
+static int prepare(struct job *j, const struct job_spec *spec, struct supervisor_plan *plan, struct sonde_err *err)
 {
 	struct sandboxed *p = calloc(1, sizeof(*p));
 	if (!p)
@@ -131,7 +131,7 @@ static int release(struct job *j, struct sonde_err *err)
 	return rc;
 }
 
-const struct place_ops place_sandbox = {
+const struct isolation_ops isolation_sandbox = {
 	.check = check,
 	.prepare = prepare,
 	.kill = kill_leaf,

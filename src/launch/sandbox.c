@@ -212,7 +212,7 @@ static int mounts_read(struct sandbox_mounts *m)
 	return rc;
 }
 
-static int add_mounts(struct sandbox *s, const struct job_place *place, struct sonde_err *err)
+static int add_mounts(struct sandbox *s, const struct job_isolation *place, struct sonde_err *err)
 {
 	for (size_t i = 0; i < place->mount_count; i++) {
 		const struct job_mount *m = &place->mounts[i];
@@ -227,7 +227,7 @@ static int add_mounts(struct sandbox *s, const struct job_place *place, struct s
 	return 0;
 }
 
-static int fill(struct sandbox *s, const struct job_place *place, struct sonde_err *err)
+static int fill(struct sandbox *s, const struct job_isolation *place, struct sonde_err *err)
 {
 	char root[PATH_MAX];
 	if (!realpath(place->root ? place->root : "/", root)) {
@@ -249,7 +249,7 @@ static int fill(struct sandbox *s, const struct job_place *place, struct sonde_e
 	return add_mounts(s, place, err);
 }
 
-int sandbox_new(struct sandbox **out, const struct job_place *place, struct sonde_err *err)
+int sandbox_new(struct sandbox **out, const struct job_isolation *place, struct sonde_err *err)
 {
 	struct sandbox *s = calloc(1, sizeof(*s));
 	if (!s)

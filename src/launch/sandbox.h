@@ -18,7 +18,7 @@
 
 struct sandbox; /* a handle: all that is needed after the fork, made before it */
 
-int sandbox_new(struct sandbox **out, const struct job_place *place, struct sonde_err *err);
+int sandbox_new(struct sandbox **out, const struct job_isolation *place, struct sonde_err *err);
 void sandbox_free(struct sandbox *s);
 uint64_t sandbox_namespaces(const struct sandbox *s); /* CLONE_NEW* */
 /* In the keeper. 0, or -errno and which stage failed. Allocates nothing. */

@@ -11,15 +11,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int fail(struct gate *g)
+static int fail(struct start_barrier *g)
 {
 	int error = errno;
-	gate_release(g);
+	start_barrier_release(g);
 	return -error;
 }
 
 /* Names of sockets have to be short, and that of the directory may be long. */
-static int bind_in(const struct gate *g)
+static int bind_in(const struct start_barrier *g)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	CLEANUP(cleanup_fd) int dir = open(g->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -30,9 +30,9 @@ static int bind_in(const struct gate *g)
 }
 
 /* Whoever the container's user is may connect; nobody else can get at the directory. */
-int gate_make(struct gate *g)
+int start_barrier_init(struct start_barrier *g)
 {
-	*g = (struct gate)GATE_INIT;
+	*g = (struct start_barrier)START_BARRIER_INIT;
 	int rc = fs_temp_dir(g->dir, "sonde-gate", NULL);
 	if (rc)
 		return rc;
@@ -44,7 +44,7 @@ int gate_make(struct gate *g)
 	return 0;
 }
 
-pid_t gate_look(struct gate *g)
+pid_t start_barrier_poll(struct start_barrier *g)
 {
 	struct ucred who;
 	socklen_t bytes = sizeof(who);
@@ -55,21 +55,21 @@ pid_t gate_look(struct gate *g)
 	return getsockopt(g->waiting, SOL_SOCKET, SO_PEERCRED, &who, &bytes) ? 0 : who.pid;
 }
 
-void gate_open(struct gate *g)
+void start_barrier_open(struct start_barrier *g)
 {
 	if (g->waiting >= 0)
 		close(g->waiting);
 	g->waiting = -1;
 }
 
-void gate_release(struct gate *g)
+void start_barrier_release(struct start_barrier *g)
 {
 	if (!g->is_made)
 		return;
-	gate_open(g);
+	start_barrier_open(g);
 	if (g->listening >= 0)
 		close(g->listening); /* one that connects now is refused, and goes on */
 	unlink(g->path);
 	rmdir(g->dir);
-	*g = (struct gate)GATE_INIT;
+	*g = (struct start_barrier)START_BARRIER_INIT;
 }

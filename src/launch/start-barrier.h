@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct gate {
+struct start_barrier {
 	bool is_made;
 	char path[FS_TEMP_BYTES + 8];
 	/* private */
@@ -20,12 +20,12 @@ struct gate {
 	int listening, waiting; /* -1: nobody */
 };
 
-#define GATE_INIT { .listening = -1, .waiting = -1 }
+#define START_BARRIER_INIT { .listening = -1, .waiting = -1 }
 
-int gate_make(struct gate *g); /* 0 or -errno */
+int start_barrier_init(struct start_barrier *g); /* 0 or -errno */
 /* Who waits: its pid (0: one that we cannot name); -1: nobody does yet. */
-pid_t gate_look(struct gate *g);
-void gate_open(struct gate *g);    /* it goes on */
-void gate_release(struct gate *g); /* opened or never used */
+pid_t start_barrier_poll(struct start_barrier *g);
+void start_barrier_open(struct start_barrier *g);    /* it goes on */
+void start_barrier_release(struct start_barrier *g); /* opened or never used */
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "launch/priority.h"
-#include "launch/sandbox.h"
 #include "launch/process-tree.h"
+#include "launch/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 
 #define KILL_PAUSE_MS 5 /* between rounds over a tree that is being killed */
 
-struct keeper {
-	const struct keeper_plan *plan;
+struct supervisor {
+	const struct supervisor_plan *plan;
 	int sock, signals;
 	pid_t command;
 	int64_t floor_rss_bytes; /* what a child counts as its own although it is ours */
@@ -40,13 +40,13 @@ struct order {
 };
 
 /* A fork's first memory is a copy of ours, and counts: what is not above that says nothing about the command. */
-static int64_t rss_of(const struct keeper *k, const struct rusage *usage)
+static int64_t rss_of(const struct supervisor *k, const struct rusage *usage)
 {
 	int64_t bytes = usage->ru_maxrss * 1024LL;
 	return bytes > k->floor_rss_bytes ? bytes : -1;
 }
 
-static void say(const struct keeper *k, struct keeper_word *word, int fd)
+static void say(const struct supervisor *k, struct supervisor_message *word, int fd)
 {
 	union {
 		struct cmsghdr header;
@@ -68,14 +68,14 @@ static void say(const struct keeper *k, struct keeper_word *word, int fd)
 		;
 }
 
-static void fail(const struct keeper *k, int stage, int errnum)
+static void fail(const struct supervisor *k, int stage, int errnum)
 {
-	struct keeper_word word = { .kind = KEEPER_FAILED, .stage = stage, .errnum = errnum };
+	struct supervisor_message word = { .kind = SUPERVISOR_FAILED, .stage = stage, .errnum = errnum };
 	say(k, &word, -1);
 	_exit(1);
 }
 
-pid_t keeper_fork(uint64_t namespaces, int exit_signal, int cgroup_fd, int *pidfd)
+pid_t supervisor_fork(uint64_t namespaces, int exit_signal, int cgroup_fd, int *pidfd)
 {
 	struct clone_args args = { .flags = CLONE_PIDFD | namespaces,
 		.pidfd = (uintptr_t)pidfd,
@@ -91,9 +91,9 @@ pid_t keeper_fork(uint64_t namespaces, int exit_signal, int cgroup_fd, int *pidf
 }
 
 /* What the child said last: that it goes to exec, which then closed the pipe, or what failed. */
-static struct keeper_report hear_report(int fd)
+static struct supervisor_report hear_report(int fd)
 {
-	struct keeper_report last = { .stage = KEEPER_AT_FORK, .errnum = ECHILD }, next;
+	struct supervisor_report last = { .stage = SUPERVISOR_AT_FORK, .errnum = ECHILD }, next;
 	for (;;) {
 		ssize_t n = read(fd, &next, sizeof(next));
 		if (n == sizeof(next)) {
@@ -107,59 +107,59 @@ static struct keeper_report hear_report(int fd)
 }
 
 /* Tell that it is born, and let it go when we are told to. */
-static void keep_gate(const struct keeper *k, pid_t pid, int pidfd, int gate)
+static void keep_start_barrier(const struct supervisor *k, pid_t pid, int pidfd, int start_barrier)
 {
-	struct keeper_word word = { .kind = KEEPER_BORN, .pid = pid };
+	struct supervisor_message word = { .kind = SUPERVISOR_BORN, .pid = pid };
 	struct order order;
 	ssize_t n;
 	say(k, &word, pidfd);
 	do
 		n = recv(k->sock, &order, sizeof(order), 0);
 	while (n < 0 && errno == EINTR);
-	if (n == sizeof(order) && order.kind == ORDER_GO && write(gate, "", 1) < 0)
+	if (n == sizeof(order) && order.kind == ORDER_GO && write(start_barrier, "", 1) < 0)
 		return; /* it has been killed at the gate; the wait for it tells */
 }
 
-static void start_command(struct keeper *k)
+static void start_command(struct supervisor *k)
 {
-	int report[2], gate[2] = { -1, -1 }, pidfd = -1;
+	int report[2], start_barrier[2] = { -1, -1 }, pidfd = -1;
 	struct rusage own;
-	struct keeper_plan plan = *k->plan;
-	if (pipe2(report, O_CLOEXEC) || (plan.has_gate && pipe2(gate, O_CLOEXEC)))
-		fail(k, KEEPER_AT_FORK, errno);
-	plan.gate_fd = gate[0];
+	struct supervisor_plan plan = *k->plan;
+	if (pipe2(report, O_CLOEXEC) || (plan.has_start_barrier && pipe2(start_barrier, O_CLOEXEC)))
+		fail(k, SUPERVISOR_AT_FORK, errno);
+	plan.barrier_fd = start_barrier[0];
 	getrusage(RUSAGE_SELF, &own);
 	k->floor_rss_bytes = own.ru_maxrss * 1024LL;
-	pid_t pid = keeper_fork(0, SIGCHLD, k->plan->cgroup_fd, &pidfd);
+	pid_t pid = supervisor_fork(0, SIGCHLD, k->plan->cgroup_fd, &pidfd);
 	if (pid < 0 && k->plan->cgroup_fd >= 0) { /* an older kernel, or a filter: then by writing */
 		plan.is_joining = true;
-		pid = keeper_fork(0, SIGCHLD, -1, &pidfd);
+		pid = supervisor_fork(0, SIGCHLD, -1, &pidfd);
 	}
 	if (!pid) {
-		close(gate[1]);
-		keeper_become(&plan, report[1]);
+		close(start_barrier[1]);
+		supervisor_exec_child(&plan, report[1]);
 	}
 	if (pid < 0)
-		fail(k, KEEPER_AT_FORK, -pid);
+		fail(k, SUPERVISOR_AT_FORK, -pid);
 	close(report[1]);
-	close(gate[0]);
-	if (plan.has_gate)
-		keep_gate(k, pid, pidfd, gate[1]);
-	close(gate[1]);
-	struct keeper_report said = hear_report(report[0]);
+	close(start_barrier[0]);
+	if (plan.has_start_barrier)
+		keep_start_barrier(k, pid, pidfd, start_barrier[1]);
+	close(start_barrier[1]);
+	struct supervisor_report said = hear_report(report[0]);
 	close(report[0]);
 	if (said.errnum) {
 		waitpid(pid, NULL, 0);
 		fail(k, said.stage, said.errnum);
 	}
 	k->command = pid;
-	struct keeper_word word = { .kind = KEEPER_STARTED, .pid = pid, .at_ns = said.at_ns };
+	struct supervisor_message word = { .kind = SUPERVISOR_STARTED, .pid = pid, .at_ns = said.at_ns };
 	say(k, &word, pidfd);
 	close(pidfd);
 }
 
 /* Everything that can be reaped is. Nobody left: we have done our work. */
-static void reap(struct keeper *k)
+static void reap(struct supervisor *k)
 {
 	int status;
 	for (;;) {
@@ -167,12 +167,12 @@ static void reap(struct keeper *k)
 		if (!pid)
 			return;
 		if (pid < 0 && errno == ECHILD) {
-			struct keeper_word word = { .kind = KEEPER_GONE, .at_ns = clock_mono_ns() };
+			struct supervisor_message word = { .kind = SUPERVISOR_GONE, .at_ns = clock_mono_ns() };
 			say(k, &word, -1);
 			_exit(0);
 		}
 		if (pid == k->command) {
-			struct keeper_word word = { .kind = KEEPER_ENDED,
+			struct supervisor_message word = { .kind = SUPERVISOR_ENDED,
 				.status = status,
 				.is_overdue = k->is_overdue,
 				.at_ns = clock_mono_ns() };
@@ -185,16 +185,16 @@ static void reap(struct keeper *k)
 /* Only our own children, whose numbers stay theirs until we reap them; what they leave behind becomes our child. */
 static bool kill_child(void *arg, const struct tree_process *p)
 {
-	struct keeper *k = arg;
+	struct supervisor *k = arg;
 	if (p->parent != getpid() || !kill(p->pid, SIGKILL) || errno != EPERM || k->is_stuck)
 		return true;
-	struct keeper_word word = { .kind = KEEPER_STUCK, .pid = p->pid, .errnum = errno };
+	struct supervisor_message word = { .kind = SUPERVISOR_STUCK, .pid = p->pid, .errnum = errno };
 	k->is_stuck = true;
 	say(k, &word, -1);
 	return true;
 }
 
-static void kill_children(struct keeper *k)
+static void kill_children(struct supervisor *k)
 {
 	if (getpid() == 1)
 		kill(-1, SIGKILL);
@@ -210,7 +210,7 @@ static bool ask_child(void *arg, const struct tree_process *p)
 }
 
 /* We are gone: the tree goes too, at once or after the time that it was promised. */
-static void go_after_us(struct keeper *k)
+static void go_after_us(struct supervisor *k)
 {
 	int64_t until_ns = clock_mono_ns() + k->plan->mercy_ns;
 	if (k->plan->mercy_ns > 0)
@@ -220,7 +220,7 @@ static void go_after_us(struct keeper *k)
 }
 
 /* A word from us, or that we are gone. */
-static void listen_to(struct keeper *k)
+static void listen_to(struct supervisor *k)
 {
 	struct order order;
 	ssize_t n = recv(k->sock, &order, sizeof(order), MSG_DONTWAIT);
@@ -236,7 +236,7 @@ static void listen_to(struct keeper *k)
 }
 
 /* How long to sleep, in milliseconds; -1: until something happens. */
-static int patience_ms(const struct keeper *k)
+static int patience_ms(const struct supervisor *k)
 {
 	int64_t left_ns;
 	if (k->is_killing)
@@ -249,7 +249,7 @@ static int patience_ms(const struct keeper *k)
 	return left_ns > INT64_C(1000000000000) ? 1000000 : (int)(left_ns / 1000000) + 1;
 }
 
-static void keep(struct keeper *k)
+static void keep(struct supervisor *k)
 {
 	struct signalfd_siginfo info;
 	for (;;) {
@@ -279,7 +279,7 @@ static int watch_children(void)
 }
 
 /* Of our descriptors only these two stay. */
-static void let_go(struct keeper *k)
+static void let_go(struct supervisor *k)
 {
 	dup2(k->sock, 0);
 	dup2(k->signals, 1);
@@ -288,10 +288,10 @@ static void let_go(struct keeper *k)
 	k->signals = 1;
 }
 
-static void live(const struct keeper_plan *plan, int sock) __attribute__((noreturn));
-static void live(const struct keeper_plan *plan, int sock)
+static void live(const struct supervisor_plan *plan, int sock) __attribute__((noreturn));
+static void live(const struct supervisor_plan *plan, int sock)
 {
-	struct keeper k = { .plan = plan, .sock = sock, .deadline_ns = INT64_MAX };
+	struct supervisor k = { .plan = plan, .sock = sock, .deadline_ns = INT64_MAX };
 	/* Both out of the way of 0 and 1, where they go in the end. */
 	k.sock = fcntl(sock, F_DUPFD_CLOEXEC, 3);
 	int signals = watch_children();
@@ -300,14 +300,14 @@ static void live(const struct keeper_plan *plan, int sock)
 	if (signals >= 0)
 		close(signals);
 	if (k.sock < 0 || k.signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1))
-		fail(&k, KEEPER_AT_FORK, errno);
+		fail(&k, SUPERVISOR_AT_FORK, errno);
 	prctl(PR_SET_NAME, "sonde-keeper");
 	if (plan->has_priority)
 		priority_take();
 	if (plan->sandbox) {
 		int stage = 0, rc = sandbox_enter(plan->sandbox, &stage);
 		if (rc)
-			fail(&k, KEEPER_AT_SANDBOX + stage, -rc);
+			fail(&k, SUPERVISOR_AT_SANDBOX + stage, -rc);
 	}
 	start_command(&k);
 	let_go(&k);
@@ -315,7 +315,7 @@ static void live(const struct keeper_plan *plan, int sock)
 		keep(&k);
 }
 
-int keeper_start(const struct keeper_plan *plan, int *sock, int *keeper_pidfd, pid_t *keeper_pid)
+int supervisor_start(const struct supervisor_plan *plan, int *sock, int *supervisor_pidfd, pid_t *supervisor_pid)
 {
 	int pair[2];
 	sigset_t all, old;
@@ -323,7 +323,7 @@ int keeper_start(const struct keeper_plan *plan, int *sock, int *keeper_pidfd, p
 		return -errno;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old); /* the keeper shall run no handler of ours */
-	pid_t pid = keeper_fork(plan->sandbox ? sandbox_namespaces(plan->sandbox) : 0, 0, -1, keeper_pidfd);
+	pid_t pid = supervisor_fork(plan->sandbox ? sandbox_namespaces(plan->sandbox) : 0, 0, -1, supervisor_pidfd);
 	if (!pid) {
 		close(pair[0]);
 		live(plan, pair[1]);
@@ -335,11 +335,11 @@ int keeper_start(const struct keeper_plan *plan, int *sock, int *keeper_pidfd, p
 		return pid;
 	}
 	*sock = pair[0];
-	*keeper_pid = pid;
+	*supervisor_pid = pid;
 	return 0;
 }
 
-int keeper_hear(int sock, struct keeper_word *word, int *fd)
+int supervisor_receive(int sock, struct supervisor_message *word, int *fd)
 {
 	union {
 		struct cmsghdr header;
@@ -369,32 +369,32 @@ static int tell(int sock, enum order_kind kind, int64_t deadline_ns)
 	return send(sock, &order, sizeof(order), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-int keeper_tell_to_kill(int sock)
+int supervisor_send_kill(int sock)
 {
 	return tell(sock, ORDER_KILL, 0);
 }
 
-int keeper_open_gate(int sock)
+int supervisor_open_barrier(int sock)
 {
 	return tell(sock, ORDER_GO, 0);
 }
 
-int keeper_set_deadline(int sock, int64_t deadline_ns)
+int supervisor_set_deadline(int sock, int64_t deadline_ns)
 {
 	return tell(sock, ORDER_DEADLINE, deadline_ns);
 }
 
-const char *keeper_stage_words(int stage)
+const char *supervisor_stage_words(int stage)
 {
 	static const char *const words[] = {
-		[KEEPER_AT_FORK] = "cannot start a process",
-		[KEEPER_AT_GROUP] = "cannot join the control group",
-		[KEEPER_AT_STREAMS] = "cannot give the command its descriptors",
-		[KEEPER_AT_PRIORITY] = "cannot give the command its priority",
-		[KEEPER_AT_PIN] = "cannot pin the command to its CPUs",
-		[KEEPER_AT_CWD] = "cannot enter the command's directory",
-		[KEEPER_AT_GATE] = "cannot let the command go",
-		[KEEPER_AT_EXEC] = "cannot execute the command",
+		[SUPERVISOR_AT_FORK] = "cannot start a process",
+		[SUPERVISOR_AT_GROUP] = "cannot join the control group",
+		[SUPERVISOR_AT_STREAMS] = "cannot give the command its descriptors",
+		[SUPERVISOR_AT_PRIORITY] = "cannot give the command its priority",
+		[SUPERVISOR_AT_PIN] = "cannot pin the command to its CPUs",
+		[SUPERVISOR_AT_CWD] = "cannot enter the command's directory",
+		[SUPERVISOR_AT_BARRIER] = "cannot let the command go",
+		[SUPERVISOR_AT_EXEC] = "cannot execute the command",
 	};
-	return stage < KEEPER_AT_SANDBOX ? words[stage] : sandbox_stage_words(stage - KEEPER_AT_SANDBOX);
+	return stage < SUPERVISOR_AT_SANDBOX ? words[stage] : sandbox_stage_words(stage - SUPERVISOR_AT_SANDBOX);
 }

@@ -23,7 +23,7 @@
 
 struct sandbox;
 
-struct keeper_plan {
+struct supervisor_plan {
 	char *const *argv;
 	char *const *envp;
 	const char *cwd;
@@ -42,33 +42,33 @@ struct keeper_plan {
 	size_t join_count;
 	bool is_joining;         /* that v2 group too is joined, being born there having failed */
 	struct sandbox *sandbox; /* NULL: none */
-	bool has_gate;           /* before exec the command waits to be let go */
-	int gate_fd;             /* the keeper's: where it does */
+	bool has_start_barrier;  /* before exec the command waits to be let go */
+	int barrier_fd;          /* the keeper's: where it does */
 };
 
-/* What can go wrong before exec, in the order of doing; keeper_stage_words says it. */
-enum keeper_stage {
-	KEEPER_AT_FORK,
-	KEEPER_AT_PRIORITY,
-	KEEPER_AT_GROUP,
-	KEEPER_AT_STREAMS,
-	KEEPER_AT_PIN,
-	KEEPER_AT_CWD,
-	KEEPER_AT_GATE,
-	KEEPER_AT_EXEC,
-	KEEPER_AT_SANDBOX, /* and what the sandbox adds to it */
+/* What can go wrong before exec, in the order of doing; supervisor_stage_words says it. */
+enum supervisor_stage {
+	SUPERVISOR_AT_FORK,
+	SUPERVISOR_AT_PRIORITY,
+	SUPERVISOR_AT_GROUP,
+	SUPERVISOR_AT_STREAMS,
+	SUPERVISOR_AT_PIN,
+	SUPERVISOR_AT_CWD,
+	SUPERVISOR_AT_BARRIER,
+	SUPERVISOR_AT_EXEC,
+	SUPERVISOR_AT_SANDBOX, /* and what the sandbox adds to it */
 };
 
-enum keeper_word_kind {
-	KEEPER_BORN,    /* with the command's pidfd; it waits at the gate */
-	KEEPER_STARTED, /* with the command's pidfd */
-	KEEPER_FAILED,  /* errnum, stage; the keeper has gone */
-	KEEPER_ENDED,   /* status, is_overdue; usage until then */
-	KEEPER_STUCK,   /* errnum: a process that we may not kill */
-	KEEPER_GONE,    /* nothing lives; usage of all; the keeper has gone */
+enum supervisor_message_kind {
+	SUPERVISOR_BORN,    /* with the command's pidfd; it waits at the gate */
+	SUPERVISOR_STARTED, /* with the command's pidfd */
+	SUPERVISOR_FAILED,  /* errnum, stage; the keeper has gone */
+	SUPERVISOR_ENDED,   /* status, is_overdue; usage until then */
+	SUPERVISOR_STUCK,   /* errnum: a process that we may not kill */
+	SUPERVISOR_GONE,    /* nothing lives; usage of all; the keeper has gone */
 };
 
-struct keeper_word {
+struct supervisor_message {
 	int32_t kind, pid, errnum, stage, status;
 	int32_t is_overdue;    /* its deadline had come */
 	int64_t at_ns;         /* STARTED: just before exec; ENDED: when it was seen */
@@ -77,22 +77,22 @@ struct keeper_word {
 };
 
 /* Starts a keeper. 0 with our end of its socket and a pidfd of the keeper, or -errno. */
-int keeper_start(const struct keeper_plan *plan, int *sock, int *keeper_pidfd, pid_t *keeper_pid);
+int supervisor_start(const struct supervisor_plan *plan, int *sock, int *supervisor_pidfd, pid_t *supervisor_pid);
 /* One word; *fd is a descriptor that came with it, or -1. 1 a word, 0 the keeper is dead, -EAGAIN none yet. */
-int keeper_hear(int sock, struct keeper_word *word, int *fd);
-int keeper_tell_to_kill(int sock);
-int keeper_open_gate(int sock);
+int supervisor_receive(int sock, struct supervisor_message *word, int *fd);
+int supervisor_send_kill(int sock);
+int supervisor_open_barrier(int sock);
 /* The tree is killed at that CLOCK_MONOTONIC time, unless a later one is told before. */
-int keeper_set_deadline(int sock, int64_t deadline_ns);
-const char *keeper_stage_words(int stage);
+int supervisor_set_deadline(int sock, int64_t deadline_ns);
+const char *supervisor_stage_words(int stage);
 
 /* As fork, without its handlers, which may want locks. exit_signal 0: nobody is told. -errno. */
-pid_t keeper_fork(uint64_t namespaces, int exit_signal, int cgroup_fd, int *pidfd);
+pid_t supervisor_fork(uint64_t namespaces, int exit_signal, int cgroup_fd, int *pidfd);
 /* In the child: become the command, or tell on `report` what failed. */
-void keeper_become(const struct keeper_plan *plan, int report) __attribute__((noreturn));
-void keeper_report(int report, int stage, int errnum) __attribute__((noreturn));
+void supervisor_exec_child(const struct supervisor_plan *plan, int report) __attribute__((noreturn));
+void supervisor_report(int report, int stage, int errnum) __attribute__((noreturn));
 
-struct keeper_report { /* what the child says on its way to exec; errnum 0: going to */
+struct supervisor_report { /* what the child says on its way to exec; errnum 0: going to */
 	int32_t stage, errnum;
 	int64_t at_ns;
 };

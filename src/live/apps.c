@@ -156,7 +156,7 @@ static int add_rate(struct live_scan *s, size_t max, size_t app, const struct li
 		const struct sonde_metric *m, const struct live_clock *c)
 {
 	const struct sonde_histogram *h = live_board_histogram(b, m);
-	double total = live_real(m->value), rate = live_rate(m, h, c, live_clock_ticks(c));
+	double total = live_real(m->value), rate = live_current_rate(m, h, c, live_clock_ticks(c));
 	size_t n = strlen(m->name), ending = strlen(PER_SECOND);
 	struct live_series *to;
 	int rc;

@@ -37,7 +37,7 @@ int live_board_head(int fd, struct sonde_segment *head)
 }
 
 /* Only the slots that were handed out: a board is large and mostly empty. */
-int live_board_look(struct live_board *b, int fd, size_t expected, bool has_histograms)
+int live_board_poll(struct live_board *b, int fd, size_t expected, bool has_histograms)
 {
 	const off_t at = SONDE_SEGMENT_HEAD_BYTES;
 	const size_t first = expected < SONDE_METRICS_MAX ? expected : SONDE_METRICS_MAX;
@@ -68,7 +68,7 @@ int live_board_read(struct live_board *b, int dirfd, const char *name, struct so
 		return err_sys(err, errno, "cannot open the board '%s'", name);
 	rc = live_board_head(fd, &b->head);
 	if (rc == 0)
-		rc = live_board_look(b, fd, 0, true);
+		rc = live_board_poll(b, fd, 0, true);
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot read the board '%s'", name);
 	return 0;

@@ -24,7 +24,7 @@ int live_board_read(struct live_board *b, int dirfd, const char *name, struct so
 /* The same by an open file: its head, which does not change; and what is on it now, with its histograms or without. One
  * read does when there are no more metrics than expected. */
 int live_board_head(int fd, struct sonde_segment *head);
-int live_board_look(struct live_board *b, int fd, size_t expected, bool has_histograms);
+int live_board_poll(struct live_board *b, int fd, size_t expected, bool has_histograms);
 /* Metric i; NULL when it is not there (yet) or makes no sense. Its name ends in a NUL. */
 const struct sonde_metric *live_board_metric(struct live_board *b, size_t i);
 /* Of a metric; NULL: it has none. */

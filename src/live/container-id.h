@@ -15,8 +15,10 @@ void live_container_id(const char *cgroups, char *id, size_t size);
 bool live_container_conmon(const char *words, size_t bytes, const char *id, char *name, size_t size);
 /* What docker keeps of a container below its directory. */
 bool live_container_docker(const char *root, const char *id, char *name, size_t size);
-/* What podman puts into a container, below its root. The container may have made it a link, a pipe or anything: links are
- * resolved inside of the root, and it is read only if it is a file. */
+/*
+ * What podman puts into a container, below its root. The container may have made it a link, a pipe or anything:
+ * links are resolved inside of the root, and it is read only if it is a file.
+ */
 bool live_container_env(int root, char *name, size_t size);
 
 enum live_place { LIVE_CORE, LIVE_CPU, LIVE_CPUACCT, LIVE_MEMORY, LIVE_PLACES };

@@ -73,7 +73,7 @@ static int parse(struct live_process *p, const char *text)
 	return 0;
 }
 
-int live_process_look(struct live_process *p, int fd, int64_t begun_mono_ns)
+int live_process_poll(struct live_process *p, int fd, int64_t begun_mono_ns)
 {
 	char text[STAT_BYTES_MAX];
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -95,5 +95,5 @@ int live_process_read(struct live_process *p, pid_t pid, int64_t begun_mono_ns)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	CLEANUP(cleanup_fd) int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	return fd < 0 ? -ESRCH : live_process_look(p, fd, begun_mono_ns);
+	return fd < 0 ? -ESRCH : live_process_poll(p, fd, begun_mono_ns);
 }

@@ -15,6 +15,6 @@ struct live_process {
 /* -ESRCH: it has ended; also when the number is another's now, who began after begun_mono_ns (INT64_MAX: anybody). */
 int live_process_read(struct live_process *p, pid_t pid, int64_t begun_mono_ns);
 /* The same by an open /proc/PID/stat. */
-int live_process_look(struct live_process *p, int fd, int64_t begun_mono_ns);
+int live_process_poll(struct live_process *p, int fd, int64_t begun_mono_ns);
 
 #endif

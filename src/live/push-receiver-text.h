@@ -1,5 +1,6 @@
 /*
- * pushed-text: what one application has pushed (see push-receiver.h), from the bytes that it sends, however they were cut.
+ * pushed-text: what one application has pushed (see push-receiver.h), from the bytes that it sends, however they were
+ * cut.
  *
  * The bytes are anybody's: they may be no text, no JSON, or a message without an end.
  */

@@ -68,7 +68,7 @@ static uint64_t window_periods(double tick_s)
 }
 
 /* The first update opens the count and is not in it: n events have n - 1 times between them. */
-double live_rate(const struct sonde_metric *m, const struct sonde_histogram *h, const struct live_clock *c,
+double live_current_rate(const struct sonde_metric *m, const struct sonde_histogram *h, const struct live_clock *c,
 		uint64_t now_ticks)
 {
 	double now = live_real(m->value), before = live_real(m->first_value), passed_s;
@@ -89,7 +89,7 @@ double live_rate(const struct sonde_metric *m, const struct sonde_histogram *h, 
 	return now > before ? (now - before) / passed_s : 0; /* the notes are read a little after the sum */
 }
 
-void live_pace_add(struct live_pace *p, const struct sonde_metric *m, const struct live_clock *c)
+void live_rate_add(struct live_rate *p, const struct sonde_metric *m, const struct live_clock *c)
 {
 	double total = live_real(m->value), first_s = seconds_of(c, m->first_ticks), last_s = seconds_of(c, m->ticks);
 
@@ -105,7 +105,7 @@ void live_pace_add(struct live_pace *p, const struct sonde_metric *m, const stru
 	p->has_any = true;
 }
 
-void live_pace_mark(struct live_pace *p, const struct sonde_metric *m, const struct live_clock *c, double now_s)
+void live_rate_mark(struct live_rate *p, const struct sonde_metric *m, const struct live_clock *c, double now_s)
 {
 	double total = live_real(m->value);
 
@@ -116,7 +116,7 @@ void live_pace_mark(struct live_pace *p, const struct sonde_metric *m, const str
 	p->is_marked = true;
 }
 
-double live_pace_per_second(const struct live_pace *p)
+double live_rate_per_second(const struct live_rate *p)
 {
 	double from_s = p->is_marked ? p->marked_s : p->first_s;
 	double before = p->is_marked ? p->marked_total : p->first_value;

@@ -156,7 +156,7 @@ static int open_entry(int dirfd, const char *file, struct live_entry *e)
 		return -EBADMSG;
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)e->pid);
 	e->stat_fd = e->pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	if (e->stat_fd < 0 || live_process_look(&p, e->stat_fd, e->start_mono_ns) < 0)
+	if (e->stat_fd < 0 || live_process_poll(&p, e->stat_fd, e->start_mono_ns) < 0)
 		return -ESRCH;
 	snprintf(e->file, sizeof(e->file), "%.20s", file);
 	name_app(dirfd, &p, e->app);
@@ -338,13 +338,13 @@ int live_watch_read(struct live_entry *e, int64_t age_ns, bool has_histograms, s
 
 	if (rc == 0 && now_ns - e->read_ns >= age_ns) {
 		/* an open file is of that process for ever: whether it is ours was asked when it was opened */
-		rc = live_process_look(&e->process, e->stat_fd, INT64_MAX);
+		rc = live_process_poll(&e->process, e->stat_fd, INT64_MAX);
 		e->read_ns = now_ns;
 	}
 	if (rc == 0 && e->board_fd < 0)
 		b->metric_count = b->histogram_count = 0;
 	else if (rc == 0)
-		rc = live_board_look(b, e->board_fd, e->metric_count, has_histograms);
+		rc = live_board_poll(b, e->board_fd, e->metric_count, has_histograms);
 	if (rc == 0)
 		e->metric_count = b->metric_count;
 	if (rc == -ESRCH)

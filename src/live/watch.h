@@ -11,10 +11,10 @@
 
 #include "base/err.h"
 #include "live/board-reader.h"
-#include "live/container-id.h"
 #include "live/cgroup-files.h"
-#include "live/rate.h"
+#include "live/container-id.h"
 #include "live/process-metrics.h"
+#include "live/rate.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -145,7 +145,7 @@ static bool is_settled(const char *state)
 
 static void say_processes(struct speaker *s, const struct model_run *run)
 {
-	size_t running = 0, blind = 0;
+	size_t running = 0, untraced = 0;
 
 	for (size_t i = 0; i < run->process_count; i++) {
 		const struct store_process *p = &run->processes[i];
@@ -155,11 +155,11 @@ static void say_processes(struct speaker *s, const struct model_run *run)
 			continue;
 		if (strcmp(state, "running") == 0)
 			running++;
-		else if (blind++ < PROCESSES_SAID_MAX)
+		else if (untraced++ < PROCESSES_SAID_MAX)
 			say(s, "process %" PRId64 " (pid %" PRId64 "): %s", p->process, p->pid, state);
 	}
-	if (blind > PROCESSES_SAID_MAX)
-		say(s, "%zu more processes ended in ways that were not seen", blind - PROCESSES_SAID_MAX);
+	if (untraced > PROCESSES_SAID_MAX)
+		say(s, "%zu more processes ended in ways that were not seen", untraced - PROCESSES_SAID_MAX);
 	if (running)
 		say(s, "%zu process%s still running when the recording ended", running,
 				running == 1 ? " was" : "es were");

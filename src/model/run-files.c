@@ -6,8 +6,8 @@
  * and again. A small table remembers the files asked for last.
  */
 #include "base/cleanup.h"
-#include "model/path-join.h"
 #include "model/model-private.h"
+#include "model/path-join.h"
 
 #include <errno.h>
 #include <stdlib.h>

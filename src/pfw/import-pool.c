@@ -6,14 +6,14 @@
 #include <string.h>
 
 struct member {
-	struct pfw_crew *crew;
+	struct import_pool *pool;
 	struct pfw_worker worker;
 	const struct pfw_piece *piece; /* at hand */
 	struct pfw_piece seam;         /* a line that was sewn together, as a piece */
 	bool is_first;                 /* tells of progress */
 };
 
-static void keep_lost(struct pfw_crew *c, const struct pfw_lost_line *lost, const char *text)
+static void keep_lost(struct import_pool *c, const struct pfw_lost_line *lost, const char *text)
 {
 	pthread_mutex_lock(&c->lock);
 	pfw_lost_add(&c->lost, lost, text);
@@ -32,13 +32,13 @@ static void tell_line(void *arg, const struct pfw_problem *problem)
 		.bytes = problem->bytes,
 	};
 
-	keep_lost(m->crew, &lost, problem->text);
+	keep_lost(m->pool, &lost, problem->text);
 }
 
 /* Pieces. */
 
 /* Lines are counted piece by piece, so that a line of any piece can be told by its number in the file. */
-static void note_lines(struct pfw_crew *c, struct pfw_part *part, size_t number, uint64_t lines)
+static void note_lines(struct import_pool *c, struct pfw_part *part, size_t number, uint64_t lines)
 {
 	pthread_mutex_lock(&c->lock);
 	if (number >= part->piece_room) {
@@ -66,11 +66,11 @@ static void work_on(struct member *m, const struct pfw_piece *piece)
 	m->piece = piece;
 	lines = pfw_worker_text(&m->worker, &piece->part->input->ctx, piece->text + piece->from,
 			piece->to - piece->from);
-	note_lines(m->crew, piece->part, piece->number, lines);
+	note_lines(m->pool, piece->part, piece->number, lines);
 }
 
 /* Somebody is idle and there is room to queue: then another piece to go on with, else NULL. */
-static struct pfw_piece *hand_over(struct pfw_crew *c, struct pfw_piece *piece)
+static struct pfw_piece *hand_over(struct import_pool *c, struct pfw_piece *piece)
 {
 	struct pfw_piece *next = NULL;
 
@@ -89,7 +89,7 @@ static struct pfw_piece *hand_over(struct pfw_crew *c, struct pfw_piece *piece)
 static struct pfw_piece *take_piece(void *arg, struct pfw_piece *piece)
 {
 	struct member *m = arg;
-	struct pfw_piece *next = m->crew->threads > 1 ? hand_over(m->crew, piece) : NULL;
+	struct pfw_piece *next = m->pool->threads > 1 ? hand_over(m->pool, piece) : NULL;
 
 	if (next)
 		return next;
@@ -108,11 +108,11 @@ static void skip_line(void *arg, struct pfw_part *part, size_t number)
 	m->worker.counts.lines++;
 	m->worker.counts.too_long++;
 	if (number < PFW_FIRST_LINE)
-		note_lines(m->crew, part, number, 1);
-	keep_lost(m->crew, &lost, NULL);
+		note_lines(m->pool, part, number, 1);
+	keep_lost(m->pool, &lost, NULL);
 }
 
-static void give_back(struct pfw_crew *c, struct pfw_piece *piece)
+static void give_back(struct import_pool *c, struct pfw_piece *piece)
 {
 	pthread_mutex_lock(&c->lock);
 	if (c->spare_count < PFW_QUEUE_MAX) {
@@ -127,12 +127,12 @@ static void give_back(struct pfw_crew *c, struct pfw_piece *piece)
 
 static void end_line(struct member *m, struct pfw_part *part, bool is_last)
 {
-	struct buf *line = &m->crew->seam;
+	struct buf *line = &m->pool->seam;
 	size_t n = line->len + 1;
 
 	m->seam = (struct pfw_piece){ .part = part, .number = is_last ? PFW_LAST_LINE : PFW_FIRST_LINE };
 	buf_addc(line, '\n');
-	if (m->crew->is_seam_lost)
+	if (m->pool->is_seam_lost)
 		skip_line(m, part, m->seam.number);
 	else if (line->len == n && n > 1 && buf_reserve(line, PFW_PADDING)) {
 		m->piece = &m->seam;
@@ -141,10 +141,10 @@ static void end_line(struct member *m, struct pfw_part *part, bool is_last)
 	if (n > PFW_LONG_BYTES)
 		buf_release(line);
 	buf_reset(line);
-	m->crew->is_seam_lost = false;
+	m->pool->is_seam_lost = false;
 }
 
-static void add_to_seam(struct pfw_crew *c, struct buf *bytes, bool is_lost)
+static void add_to_seam(struct import_pool *c, struct buf *bytes, bool is_lost)
 {
 	buf_add(&c->seam, bytes->data, bytes->len);
 	c->is_seam_lost |= is_lost || c->seam.len > PFW_LINE_BYTES_MAX;
@@ -158,15 +158,15 @@ static void sew_part(struct member *m, struct pfw_part *part, bool is_last)
 
 	if (!part->input->is_gzip || (part->index == 0 && is_last))
 		return;
-	add_to_seam(m->crew, &part->head, part->is_head_lost);
+	add_to_seam(m->pool, &part->head, part->is_head_lost);
 	if (part->has_newline || is_broken)
 		end_line(m, part, false);
-	add_to_seam(m->crew, &part->tail, part->is_tail_lost);
+	add_to_seam(m->pool, &part->tail, part->is_tail_lost);
 	if (is_broken || is_last)
 		end_line(m, part, true);
 }
 
-static struct pfw_part *next_to_sew(struct pfw_crew *c)
+static struct pfw_part *next_to_sew(struct import_pool *c)
 {
 	struct pfw_part *part = NULL;
 
@@ -179,7 +179,7 @@ static struct pfw_part *next_to_sew(struct pfw_crew *c)
 
 static void sew(struct member *m)
 {
-	struct pfw_crew *c = m->crew;
+	struct import_pool *c = m->pool;
 	struct pfw_part *part;
 
 	pthread_mutex_lock(&c->seam_lock);
@@ -192,7 +192,7 @@ static void sew(struct member *m)
 
 static void work_on_part(struct member *m, struct pfw_part *part)
 {
-	struct pfw_crew *c = m->crew;
+	struct import_pool *c = m->pool;
 	struct pfw_part_ops ops = { .take = take_piece,
 		.skip = skip_line,
 		.arg = m,
@@ -217,13 +217,13 @@ static void work_on_part(struct member *m, struct pfw_part *part)
 }
 
 /* Seams wait for the parts before them: who has to wait for one that takes long reads its pieces meanwhile. */
-static bool has_seam_room(struct pfw_crew *c)
+static bool has_seam_room(struct import_pool *c)
 {
 	return c->reading == 0 || atomic_load(&c->seam_bytes) <= PFW_SEAM_BYTES_MAX / 2;
 }
 
 /* The next thing to do, with the lock held: a piece, or a part, or neither when all is done. */
-static void next_work(struct pfw_crew *c, struct pfw_piece **piece, struct pfw_part **part)
+static void next_work(struct import_pool *c, struct pfw_piece **piece, struct pfw_part **part)
 {
 	*piece = NULL;
 	*part = NULL;
@@ -248,7 +248,7 @@ static void next_work(struct pfw_crew *c, struct pfw_piece **piece, struct pfw_p
 
 static void work(struct member *m)
 {
-	struct pfw_crew *c = m->crew;
+	struct import_pool *c = m->pool;
 	struct pfw_piece *piece;
 	struct pfw_part *part;
 
@@ -279,14 +279,14 @@ static void *run_member(void *arg)
 }
 
 /* There is one member at least: the thread that asks. */
-static int start(struct pfw_crew *c, struct member *members, pthread_t *threads, unsigned *started)
+static int start(struct import_pool *c, struct member *members, pthread_t *threads, unsigned *started)
 {
 	unsigned i = 0;
 
 	do {
 		int rc = pfw_worker_init(&members[i].worker, c->dims, c->tables, !c->is_general);
 
-		members[i].crew = c;
+		members[i].pool = c;
 		members[i].is_first = i == 0;
 		members[i].worker.tell = tell_line;
 		members[i].worker.arg = &members[i];
@@ -300,7 +300,7 @@ static int start(struct pfw_crew *c, struct member *members, pthread_t *threads,
 	return 0;
 }
 
-int pfw_crew_run(struct pfw_crew *c)
+int import_pool_run(struct import_pool *c)
 {
 	struct member *members = calloc(c->threads, sizeof(*members));
 	pthread_t *threads = calloc(c->threads, sizeof(*threads));
@@ -320,7 +320,7 @@ int pfw_crew_run(struct pfw_crew *c)
 		pthread_join(threads[i], NULL);
 	for (unsigned i = 0; members && i < c->threads; i++) {
 		pfw_counts_add(&c->counts, &members[i].worker.counts);
-		if (members[i].crew && (i == 0 || i >= started))
+		if (members[i].pool && (i == 0 || i >= started))
 			pfw_worker_release(&members[i].worker);
 	}
 	free(members);
@@ -328,7 +328,7 @@ int pfw_crew_run(struct pfw_crew *c)
 	return rc;
 }
 
-void pfw_crew_release(struct pfw_crew *c)
+void import_pool_release(struct import_pool *c)
 {
 	while (c->spare_count)
 		pfw_piece_free(c->spare[--c->spare_count]);

@@ -15,7 +15,7 @@
 
 #define PFW_QUEUE_MAX 64
 
-struct pfw_crew {
+struct import_pool {
 	struct pfw_dims *dims;
 	struct pfw_tables *tables;
 	bool is_general;
@@ -48,7 +48,7 @@ struct pfw_crew {
 };
 
 /* Do all parts with c->threads threads, this one among them. 0 or -ENOMEM; what is wrong with parts is in them. */
-int pfw_crew_run(struct pfw_crew *c);
-void pfw_crew_release(struct pfw_crew *c);
+int import_pool_run(struct import_pool *c);
+void import_pool_release(struct import_pool *c);
 
 #endif

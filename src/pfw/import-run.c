@@ -55,7 +55,7 @@ static void tell_of_files(struct pfw_import *im)
 		if (is_bad)
 			snprintf(text, sizeof(text), "it cannot be read: %s", strerror(in->error));
 		for (size_t k = 0; !is_bad && k < in->part_count; k++)
-			is_bad = pfw_part_describe(&im->crew.parts[in->first_part + k], text, sizeof(text));
+			is_bad = pfw_part_describe(&im->pool.parts[in->first_part + k], text, sizeof(text));
 		if (is_bad)
 			add_file_problem(r, in->path, text);
 	}
@@ -63,7 +63,7 @@ static void tell_of_files(struct pfw_import *im)
 
 static void tell_of_lines(struct pfw_import *im)
 {
-	struct pfw_lost *lost = &im->crew.lost;
+	struct pfw_lost *lost = &im->pool.lost;
 
 	pfw_lost_sort(lost);
 	for (size_t i = 0; i < lost->count && i < IMPORT_PROBLEMS_MAX; i++) {
@@ -80,10 +80,10 @@ static void sum_up(struct pfw_import *im)
 {
 	struct import_result *r = im->result;
 
-	r->counts = im->crew.counts;
+	r->counts = im->pool.counts;
 	r->files = im->inputs.count;
-	r->input_bytes = im->crew.all_bytes;
-	r->text_bytes = im->crew.text_bytes;
+	r->input_bytes = im->pool.all_bytes;
+	r->text_bytes = im->pool.text_bytes;
 	r->refused = im->dims.refused;
 	r->conflicts = im->dims.conflicts;
 	r->processes = im->dims.process_count;

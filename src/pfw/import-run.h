@@ -21,7 +21,7 @@ struct pfw_import {
 	struct store_sink sink;
 	struct pfw_dims dims;
 	struct pfw_tables tables;
-	struct pfw_crew crew;
+	struct import_pool pool;
 };
 
 /* Fill the result, write the tables of dimensions and run.json; closes the sink. */

@@ -201,7 +201,7 @@ static bool is_hash_key(const struct pfw_field *f)
 	return f->key_bytes >= 4 && !memcmp(f->key + f->key_bytes - 4, "hash", 4);
 }
 
-static double real_of(struct pfw_worker *w, const struct pfw_field *f)
+static double next_function(struct pfw_worker *w, const struct pfw_field *f)
 {
 	buf_reset(&w->scratch);
 	buf_add(&w->scratch, f->value, f->bytes);
@@ -223,7 +223,7 @@ static void add_counters(struct pfw_worker *w)
 
 		if (!f->is_arg || (f->kind != PFW_INTEGER && f->kind != PFW_REAL) || is_hash_key(f))
 			continue;
-		row.value = real_of(w, f);
+		row.value = next_function(w, f);
 		buf_reset(&w->scratch);
 		pfw_field_text(e->name, &w->scratch);
 		buf_addc(&w->scratch, '.');

@@ -8,8 +8,8 @@
 #ifndef SONDE_PFW_IMPORT_WORKER_H
 #define SONDE_PFW_IMPORT_WORKER_H
 
-#include "pfw/import-cache.h"
 #include "pfw/event-parse.h"
+#include "pfw/import-cache.h"
 #include "pfw/line-template.h"
 #include "store/writer.h"
 

@@ -113,7 +113,10 @@ static inline void remember(struct same *same, const struct value *v)
 	same->mask = first_mask(same->bytes);
 }
 
-/* line-template-learn.c: the shape of this line; NULL when lines like it cannot be judged by it. `scales` stays in use. */
+/*
+ * line-template-learn.c: the shape of this line; NULL when lines like it cannot be judged by it. `scales` stays in
+ * use.
+ */
 struct shape *shape_learn(const struct pfw_context *ctx, const struct pfw_scale *scales, const char *at, size_t n,
 		const struct pfw_line *line, const struct pfw_event *e);
 void shape_free(struct shape *s);

@@ -20,8 +20,8 @@
 #ifndef SONDE_PFW_LINE_TEMPLATE_H
 #define SONDE_PFW_LINE_TEMPLATE_H
 
-#include "pfw/import-cache.h"
 #include "pfw/event-parse.h"
+#include "pfw/import-cache.h"
 
 #include <stdbool.h>
 #include <stddef.h>

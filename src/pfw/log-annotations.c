@@ -9,9 +9,9 @@ static const char *const type_names[TYPES_MAX] = { "UNKNOWN", "DFTRACER", "C_APP
 
 enum taken log_take_string(struct pfwlog *log)
 {
-	const struct view *v = &log->view;
+	const struct ring_record *v = &log->ring_record;
 	if (v->string_count)
-		names_set_string(&log->names, view_def(v)->id,
+		names_set_string(&log->names, ring_record_def(v)->id,
 				names_put(&log->names, v->strings[0].data, v->strings[0].bytes));
 	return TAKEN;
 }
@@ -59,7 +59,8 @@ static void sum_event(struct pfwlog *log, const struct walk *w, const struct nam
 	if (!sum)
 		return;
 	log_sum_add(sum, "dur", 3, dur);
-	for (unsigned i = 0; log->state->setup.has_args && i < count && args_next(&log->view, &from, &arg); i++) {
+	for (unsigned i = 0; log->state->setup.has_args && i < count && args_next(&log->ring_record, &from, &arg);
+			i++) {
 		const struct name *name = names_string(&log->names, arg.head.key);
 		if (name && arg.head.type == SONDE_ARG_INT && is_plain_key(name))
 			log_sum_add(sum, name->text, name->bytes, arg.head.value.i);
@@ -78,7 +79,7 @@ static bool find_arg(const void *of, const char *key, size_t n, struct rule_valu
 	const struct asked *a = of;
 	size_t at = a->from;
 	struct arg arg;
-	for (unsigned i = 0; i < a->count && args_next(&a->log->view, &at, &arg); i++) {
+	for (unsigned i = 0; i < a->count && args_next(&a->log->ring_record, &at, &arg); i++) {
 		const struct name *name = names_string(&a->log->names, arg.head.key);
 		if (!name || name->bytes != n || memcmp(name->text, key, n) != 0)
 			continue;
@@ -180,8 +181,8 @@ static void put_event(struct pfwlog *log, const struct walk *w, const struct pfw
 static enum taken take_event(struct pfwlog *log, struct walk *w, bool is_last_chance)
 {
 	static const struct name unknown = { .bytes = 0 };
-	const struct pfwlog_rec_event *r = (const void *)log->view.bytes;
-	if (log->view.len < sizeof(*r))
+	const struct pfwlog_rec_event *r = (const void *)log->ring_record.bytes;
+	if (log->ring_record.len < sizeof(*r))
 		return TAKEN;
 	const struct name *name = names_string(&log->names, r->name);
 	const struct name *category = r->category ? names_string(&log->names, r->category) : NULL;
@@ -200,7 +201,7 @@ static enum taken take_event(struct pfwlog *log, struct walk *w, bool is_last_ch
 
 enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
 {
-	const struct view *v = &log->view;
+	const struct ring_record *v = &log->ring_record;
 	const struct pfwlog_rec_context *context = (const void *)v->bytes;
 	const struct pfwlog_rec_meta *meta = (const void *)v->bytes;
 	if (v->head->kind == PFWLOG_REC_EVENT)
@@ -224,7 +225,7 @@ enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance)
 
 enum taken log_take_func(struct pfwlog *log, struct walk *w)
 {
-	const struct sonde_rec_note *n = view_note(&log->view);
+	const struct sonde_rec_note *n = ring_record_note(&log->ring_record);
 	const struct name *object = NULL, *name = code_find(&log->code, &log->names, n->name, &object);
 	static const char category[] = "FUNC";
 	int64_t start = in_units(log, real_ns(log, n->ticks)),

@@ -10,7 +10,7 @@ static bool is_text(uint32_t type)
 	return type == SONDE_ARG_STR || type == PFWLOG_ARG_JSON || type == PFWLOG_ARG_FAR;
 }
 
-bool args_next(const struct view *v, size_t *at, struct arg *arg)
+bool args_next(const struct ring_record *v, size_t *at, struct arg *arg)
 {
 	if (*at + sizeof(arg->head) > v->len)
 		return false;
@@ -30,7 +30,7 @@ bool args_next(const struct view *v, size_t *at, struct arg *arg)
 bool args_known(const struct pfwlog *log, size_t at, unsigned count)
 {
 	struct arg arg;
-	for (unsigned i = 0; i < count && args_next(&log->view, &at, &arg); i++)
+	for (unsigned i = 0; i < count && args_next(&log->ring_record, &at, &arg); i++)
 		if (!names_string(&log->names, arg.head.key))
 			return false;
 	return true;
@@ -92,7 +92,7 @@ char *args_put_value(struct pfwlog *log, char *at, const struct arg *arg)
 char *args_put(struct pfwlog *log, char *at, size_t from, unsigned count)
 {
 	struct arg arg;
-	for (unsigned i = 0; i < count && args_next(&log->view, &from, &arg); i++) {
+	for (unsigned i = 0; i < count && args_next(&log->ring_record, &from, &arg); i++) {
 		const struct name *key = names_string(&log->names, arg.head.key);
 		char *room = line_need(log, at, LINE_JSON_ROOM(key ? key->bytes : 1) + LINE_JSON_ROOM(arg.bytes));
 		if (!room)

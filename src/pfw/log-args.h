@@ -13,7 +13,7 @@ struct arg {
 };
 
 /* The next of them from *at on; false at the end, or where they make no sense. */
-bool args_next(const struct view *v, size_t *at, struct arg *arg);
+bool args_next(const struct ring_record *v, size_t *at, struct arg *arg);
 bool args_known(const struct pfwlog *log, size_t at, unsigned count); /* are all names known? */
 char *args_put_value(struct pfwlog *log, char *at, const struct arg *arg);
 /* ,"key":value for each. */

@@ -162,7 +162,7 @@ static char *put_args(struct pfwlog *log, char *at, const struct walk *w, const 
 	for (unsigned i = 0; i < l->args && i < 4; i++)
 		if (l->head->arg_bytes[i]) {
 			at = put_bytes(at, l->head->text + l->head->arg_at[i], l->head->arg_bytes[i]);
-			at = put_int(at, log->view.args[i]);
+			at = put_int(at, log->ring_record.args[i]);
 		}
 	if (l->text && is_exec(r->head.call)) {
 		at = put_exec_args(log, at, l->text);
@@ -201,7 +201,7 @@ static void sum_call(struct pfwlog *log, const struct walk *w, const struct call
 	for (unsigned i = 0; i < l->args && i < 4; i++)
 		if (l->head->arg_bytes[i]) /* ,"name": */
 			log_sum_add(sum, l->head->text + l->head->arg_at[i] + 2, l->head->arg_bytes[i] - 4u,
-					log->view.args[i]);
+					log->ring_record.args[i]);
 }
 
 /* What rules may ask of a call. */
@@ -285,7 +285,7 @@ static void write_call(struct pfwlog *log, const struct walk *w, const struct ca
 /* The file of a call: what its path says, or what its descriptor is. */
 static enum taken find_file(struct pfwlog *log, struct call_line *l, bool is_last_chance)
 {
-	const struct view *v = &log->view;
+	const struct ring_record *v = &log->ring_record;
 	const struct sonde_rec_call *r = l->r;
 	bool waits = false, has_path = (r->flags & SONDE_CALL_PATH) && v->string_count;
 	if (has_path && (r->defines || r->fd < 0 || !r->file))
@@ -304,8 +304,8 @@ static enum taken find_file(struct pfwlog *log, struct call_line *l, bool is_las
 
 enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance)
 {
-	const struct view *v = &log->view;
-	struct call_line l = { .r = view_call(v), .values = v->args };
+	const struct ring_record *v = &log->ring_record;
+	struct call_line l = { .r = ring_record_call(v), .values = v->args };
 	if (l.r->head.call >= CALL_COUNT)
 		return TAKEN;
 	l.head = head_of(log, l.r->head.call);

@@ -34,7 +34,7 @@ static bool is_letters(const char *text, size_t n)
 
 enum taken log_take_meta(struct pfwlog *log, const struct walk *w, bool is_last_chance)
 {
-	const struct pfwlog_rec_meta *r = (const void *)log->view.bytes;
+	const struct pfwlog_rec_meta *r = (const void *)log->ring_record.bytes;
 	const struct name *name = names_string(&log->names, r->name);
 	char kind[16] = "CM";
 	if ((!name || !args_known(log, sizeof(*r), r->head.call)) && !is_last_chance)
@@ -81,12 +81,12 @@ static void forget_fact(char *app, const char *key, size_t n)
 
 void log_note_fact(struct pfwlog *log)
 {
-	const struct pfwlog_rec_meta *r = (const void *)log->view.bytes;
+	const struct pfwlog_rec_meta *r = (const void *)log->ring_record.bytes;
 	const struct name *key;
 	struct arg arg;
 	size_t at = sizeof(*r);
 	char line[2048], *end = line;
-	if (!args_next(&log->view, &at, &arg) || !(key = names_string(&log->names, arg.head.key)))
+	if (!args_next(&log->ring_record, &at, &arg) || !(key = names_string(&log->names, arg.head.key)))
 		return;
 	if (r->type == 0) {
 		log_note_used(log, key->text, key->bytes);

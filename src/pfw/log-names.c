@@ -1,8 +1,8 @@
 /* The texts of a log; see log-names.h. Names are 8 bytes aligned, a number of 32 bits names one by its place / 8. */
 #include "pfw/log-names.h"
 
-#include "pfw/name-hash.h"
 #include "pfw/log-line.h"
+#include "pfw/name-hash.h"
 #include "tracer/raw-syscall.h"
 
 #include <fcntl.h>

@@ -74,8 +74,8 @@ struct name *log_path_name(struct pfwlog *log, const struct store_text *path, ui
 
 enum taken log_take_file(struct pfwlog *log, bool is_last_chance)
 {
-	const struct view *v = &log->view;
-	const struct sonde_rec_def *r = view_def(v);
+	const struct ring_record *v = &log->ring_record;
+	const struct sonde_rec_def *r = ring_record_def(v);
 	bool waits = false;
 	if (!v->string_count || !log_is_ours(log, r->id))
 		return TAKEN;

@@ -76,7 +76,7 @@ struct pfwlog {
 	struct code *code;
 	struct sums *sums;
 	struct rules *rules; /* NULL: all are summed up, or none */
-	struct view view;
+	struct ring_record ring_record;
 };
 
 enum taken { TAKEN, WAITS };

@@ -43,7 +43,7 @@ static void touch(struct pfwlog *log, struct walk *w, uint32_t segment, uint32_t
 
 static enum taken take_record(struct pfwlog *log, struct walk *w, bool is_last_chance)
 {
-	const struct view *v = &log->view;
+	const struct ring_record *v = &log->ring_record;
 	switch (v->head->kind) {
 	case SONDE_REC_CALL:
 	case SONDE_REC_RUN:
@@ -56,12 +56,12 @@ static enum taken take_record(struct pfwlog *log, struct walk *w, bool is_last_c
 	case SONDE_REC_FUNC:
 		return log_take_func(log, w);
 	case SONDE_REC_WHO:
-		w->pid = view_who(v)->pid;
-		w->tid = view_who(v)->tid;
+		w->pid = ring_record_who(v)->pid;
+		w->tid = ring_record_who(v)->tid;
 		return TAKEN;
 	case SONDE_REC_MODULE:
 		if (v->string_count)
-			code_module(&log->code, view_def(v)->id, view_def(v)->base,
+			code_module(&log->code, ring_record_def(v)->id, ring_record_def(v)->base,
 					names_put(&log->names, v->strings[0].data, v->strings[0].bytes));
 		return TAKEN;
 	default:
@@ -78,11 +78,11 @@ static bool is_own(uint64_t head)
 
 static enum taken take_at(struct pfwlog *log, struct walk *w, const char *from, size_t words, bool is_last_chance)
 {
-	struct view *v = &log->view;
+	struct ring_record *v = &log->ring_record;
 	uint64_t head;
 	memcpy(&head, from, sizeof(head));
 	if (!is_own(head))
-		return view_take(v, from, words) ? take_record(log, w, is_last_chance) : TAKEN;
+		return ring_record_read(v, from, words) ? take_record(log, w, is_last_chance) : TAKEN;
 	if (words * 8 > sizeof(v->bytes))
 		return TAKEN;
 	memcpy(v->bytes, from, words * 8);

@@ -77,7 +77,7 @@ static void number_processes(struct pfw_inputs *inputs, struct pfw_dims *dims)
 	}
 }
 
-static int list_parts(struct pfw_crew *c, struct pfw_inputs *inputs)
+static int list_parts(struct import_pool *c, struct pfw_inputs *inputs)
 {
 	size_t count = 0;
 
@@ -111,28 +111,28 @@ static int attempt(struct pfw_import *im, struct sonde_err *err)
 		return rc;
 	pfw_dims_init(&im->dims, &im->sink);
 	pfw_tables_init(&im->tables, im->run.tablesfd, thread_count(im->options));
-	im->crew = (struct pfw_crew){ .dims = &im->dims,
+	im->pool = (struct import_pool){ .dims = &im->dims,
 		.tables = &im->tables,
 		.is_general = im->options->is_general,
 		.threads = thread_count(im->options),
 		.progress = im->options->progress,
 		.arg = im->options->arg };
-	look_at_all(&im->inputs, &im->dims, import_unit_ns(im->options->unit), im->crew.threads);
+	look_at_all(&im->inputs, &im->dims, import_unit_ns(im->options->unit), im->pool.threads);
 	number_processes(&im->inputs, &im->dims);
-	rc = list_parts(&im->crew, &im->inputs);
+	rc = list_parts(&im->pool, &im->inputs);
 	if (rc == 0)
-		rc = pfw_crew_run(&im->crew);
+		rc = import_pool_run(&im->pool);
 	pfw_tables_close(&im->tables);
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot import");
-	return im->crew.is_misplit;
+	return im->pool.is_misplit;
 }
 
 static void drop_attempt(struct pfw_import *im)
 {
 	store_sink_close(&im->sink, NULL);
 	pfw_dims_release(&im->dims);
-	pfw_crew_release(&im->crew);
+	import_pool_release(&im->pool);
 }
 
 static void remove_tables(int tablesfd)
@@ -160,7 +160,7 @@ static int no_records(const struct pfw_import *im, struct sonde_err *err)
 			im->inputs.count > 1 ? " and the others" : "");
 	if (im->format->read)
 		err_hint(err, "it was read as %s; --from names another format", im->format->name);
-	else if (im->crew.counts.invalid)
+	else if (im->pool.counts.invalid)
 		err_hint(err, "sonde trace validate %s tells what is wrong with its lines", first->path);
 	return -ENODATA;
 }
@@ -194,7 +194,7 @@ static int import_all(struct pfw_import *im, struct sonde_err *err)
 			im->inputs.items[i].is_unsplit = true;
 		rc = attempt(im, err);
 	}
-	if (rc == 0 && records(&im->crew.counts) == 0)
+	if (rc == 0 && records(&im->pool.counts) == 0)
 		rc = no_records(im, err);
 	if (rc == 0)
 		return pfw_run_finish(im, err);
@@ -247,7 +247,7 @@ int import_run(const struct import_options *o, struct import_result *result, str
 		if (rc < 0)
 			remove_bundle(im);
 		pfw_dims_release(&im->dims);
-		pfw_crew_release(&im->crew);
+		import_pool_release(&im->pool);
 	}
 	store_run_release(&im->run);
 	pfw_inputs_release(&im->inputs);

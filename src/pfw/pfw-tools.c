@@ -3,8 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "pfw/output.h"
 #include "pfw/import-part.h"
+#include "pfw/output.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -11,8 +11,8 @@
 
 #include "base/map.h"
 #include "exchange/exchange.h"
-#include "pfw/line-parse.h"
 #include "model/dimensions.h"
+#include "pfw/line-parse.h"
 
 #include <stdbool.h>
 #include <stdint.h>

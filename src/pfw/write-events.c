@@ -1,7 +1,7 @@
 /* Events of a run as lines of a trace, a function a table; see pfw-write.h. */
+#include "exchange/timeline.h"
 #include "pfw/pfw-category.h"
 #include "pfw/pfw-write.h"
-#include "exchange/timeline.h"
 
 #include <math.h>
 #include <string.h>

@@ -104,7 +104,7 @@ struct probe_peer {
 	int64_t port;
 	const char *address; /* of the peer, in words */
 };
-void probe_saw_peer(struct probe_host *host, const struct probe_peer *p);
+void probe_on_peer(struct probe_host *host, const struct probe_peer *p);
 
 struct probe_ops {
 	const char *name;   /* the word after --probes */

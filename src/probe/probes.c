@@ -145,7 +145,7 @@ void probe_set_meet(struct probe_set *s, pid_t pid)
 {
 	struct sonde_err why = SONDE_ERR_INIT;
 	if (s->host.tasks)
-		tasks_meet(s->host.tasks, pid);
+		tasks_on_start(s->host.tasks, pid);
 	if (s->host.perf && perf_source_is_on(s->host.perf) && perf_source_meet(s->host.perf, pid, &why)) {
 		err_prefix(&why, "the program in the container");
 		remark_followers(s, &why);

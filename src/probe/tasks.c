@@ -136,7 +136,7 @@ static void take_side(struct tasks *t, struct task *k, enum task_side side)
 }
 
 /* Who may not be told of namespaces, or comes late, can still look, if the process lives. */
-static bool is_elsewhere(const struct tasks *t, int32_t pid)
+static bool has_kernel_calls(const struct tasks *t, int32_t pid)
 {
 	char name[16];
 	snprintf(name, sizeof(name), "%d", pid);
@@ -150,7 +150,7 @@ static enum task_side side_of_stranger(const struct tasks *t, int32_t pid, int32
 	const struct task *process = pid == tid ? NULL : tasks_find(t, pid);
 	if (process || !t->private->host->options.has_engine)
 		return process ? process->side : TASK_PROGRAM;
-	return is_elsewhere(t, pid) ? TASK_PROGRAM : TASK_ENGINE;
+	return has_kernel_calls(t, pid) ? TASK_PROGRAM : TASK_ENGINE;
 }
 
 /* It was there before us: its name is in /proc while it lives. */
@@ -185,22 +185,22 @@ struct task *tasks_process(struct tasks *t, int32_t pid)
 
 void tasks_fork(struct tasks *t, int32_t pid, int32_t tid, int32_t ppid, int64_t ts_ns)
 {
-	const struct task *mother = tasks_find(t, ppid);
-	enum task_side side = mother ? mother->side : side_of_stranger(t, pid, tid);
+	const struct task *parent = tasks_find(t, ppid);
+	enum task_side side = parent ? parent->side : side_of_stranger(t, pid, tid);
 	struct task *k = add(t, pid, tid);
 	if (!k)
 		return;
 	take_side(t, k, side);
 	k->start_ns = ts_ns;
 	k->ppid = pid == tid ? ppid : STORE_NULL;
-	k->name = mother ? mother->name : STORE_NULL;
-	if (pid == tid && mother) {
-		k->space = space_share(mother->space);
-		k->parent = mother->number;
-		k->exe = mother->exe;
+	k->name = parent ? parent->name : STORE_NULL;
+	if (pid == tid && parent) {
+		k->space = space_share(parent->space);
+		k->parent = parent->number;
+		k->exe = parent->exe;
 	}
-	if (pid != tid && mother)
-		k->ppid = mother->ppid;
+	if (pid != tid && parent)
+		k->ppid = parent->ppid;
 }
 
 void tasks_name(struct tasks *t, int32_t pid, int32_t tid, const char *name, size_t bytes)
@@ -210,7 +210,7 @@ void tasks_name(struct tasks *t, int32_t pid, int32_t tid, const char *name, siz
 		k->name = store_strings_id(&t->private->host->sink->strings, name, bytes);
 }
 
-void tasks_meet(struct tasks *t, int32_t pid)
+void tasks_on_start(struct tasks *t, int32_t pid)
 {
 	struct task *k = add(t, pid, pid);
 	if (!k)
@@ -229,7 +229,7 @@ void tasks_enter(struct tasks *t, int32_t tid, uint64_t pid_namespace)
 
 void tasks_execute(struct tasks *t, struct task *k, int64_t ts_ns)
 {
-	if (k->side == TASK_PROGRAM || (k->side == TASK_ENGINE && !is_elsewhere(t, k->pid)))
+	if (k->side == TASK_PROGRAM || (k->side == TASK_ENGINE && !has_kernel_calls(t, k->pid)))
 		return;
 	int64_t before_ns = task_ran_until(k, ts_ns);
 	take_side(t, k, TASK_PROGRAM);

@@ -79,7 +79,7 @@ void tasks_exit(struct tasks *t, int32_t pid, int32_t tid, int64_t ts_ns);
 /* It is in the PID namespace of that number now, which may be a container's. */
 void tasks_enter(struct tasks *t, int32_t tid, uint64_t pid_namespace);
 /* A process that is about to be the program, though none of ours has forked it. */
-void tasks_meet(struct tasks *t, int32_t pid);
+void tasks_on_start(struct tasks *t, int32_t pid);
 /* An engine's process executes something, or is met again: the program's if that is in a container. */
 void tasks_execute(struct tasks *t, struct task *k, int64_t ts_ns);
 void tasks_ran(struct tasks *t, int32_t pid, int32_t tid, int64_t run_ns); /* that much more, exactly */

@@ -44,7 +44,7 @@ static void visit(void *arg, int64_t from, int64_t to, uint64_t mask, uint64_t a
 
 static void union_result(sqlite3_context *ctx, const struct engine_cursor *c, int i)
 {
-	struct engine_sweep_set set = { .cover = engine_cover(c->groups, 2, c->at) };
+	struct engine_sweep_set set = { .cover = interval_set(c->groups, 2, c->at) };
 	struct widest w = { .most = 0 };
 
 	if (i == 3) {

@@ -79,7 +79,7 @@ int announce_open(struct announce *a, const char *dir, const struct announce_opt
 		.run_bytes_max = RUN_BYTES_MAX,
 		.process_bytes_max = PROCESS_BYTES_MAX,
 		.wishes = o->wishes,
-		.wish_count = o->wish_count };
+		.knob_init_count = o->knob_init_count };
 	int rc;
 
 	memset(a, 0, sizeof(*a));
@@ -160,7 +160,7 @@ static int find_knob(int fd, const char *name, struct sonde_knob *k)
 }
 
 /* The bits that a knob of this kind wants; false: it cannot have that. */
-static bool bits_of(const struct sonde_knob *k, const struct sonde_wish *w, uint64_t *bits)
+static bool bits_of(const struct sonde_knob *k, const struct sonde_knob_init *w, uint64_t *bits)
 {
 	size_t length = strnlen(w->choice, sizeof(w->choice));
 	const char *at = k->choices;
@@ -183,7 +183,7 @@ static bool bits_of(const struct sonde_knob *k, const struct sonde_wish *w, uint
 	return false;
 }
 
-static bool set_knob(int fd, const struct sonde_wish *w)
+static bool set_knob(int fd, const struct sonde_knob_init *w)
 {
 	struct sonde_knob k;
 	int slot = find_knob(fd, w->name, &k);
@@ -199,7 +199,7 @@ static bool set_knob(int fd, const struct sonde_wish *w)
 			(ssize_t)sizeof(k.generation);
 }
 
-static bool is_open(int fd, const struct sonde_wish *w)
+static bool is_open(int fd, const struct sonde_knob_init *w)
 {
 	struct sonde_knob k;
 
@@ -207,9 +207,9 @@ static bool is_open(int fd, const struct sonde_wish *w)
 }
 
 struct counting {
-	const struct sonde_wish *wishes;
+	const struct sonde_knob_init *wishes;
 	size_t count;
-	bool (*what)(int fd, const struct sonde_wish *w);
+	bool (*what)(int fd, const struct sonde_knob_init *w);
 	int n;
 };
 
@@ -223,8 +223,8 @@ static void count_on_board(void *arg, int dirfd, const char *name)
 }
 
 /* How often `what` holds over all boards and wishes. */
-static int count_knobs(const struct announce *a, const struct sonde_wish *wishes, size_t count,
-		bool (*what)(int fd, const struct sonde_wish *w))
+static int count_knobs(const struct announce *a, const struct sonde_knob_init *wishes, size_t count,
+		bool (*what)(int fd, const struct sonde_knob_init *w))
 {
 	struct counting c = { wishes, count, what, 0 };
 	int rc = ring_dir_boards(&a->ring, count_on_board, &c);
@@ -232,12 +232,12 @@ static int count_knobs(const struct announce *a, const struct sonde_wish *wishes
 	return rc < 0 ? rc : c.n;
 }
 
-int announce_set_knobs(struct announce *a, const struct sonde_wish *wishes, size_t count)
+int announce_set_knobs(struct announce *a, const struct sonde_knob_init *wishes, size_t count)
 {
 	return count_knobs(a, wishes, count, set_knob);
 }
 
-size_t announce_open_knobs(const struct announce *a, const struct sonde_wish *wishes, size_t count)
+size_t announce_open_knobs(const struct announce *a, const struct sonde_knob_init *wishes, size_t count)
 {
 	int n = count_knobs(a, wishes, count, is_open);
 

@@ -12,9 +12,9 @@
 #include "record/drain.h"
 
 struct announce_options {
-	const struct sonde_wish *wishes; /* what knobs shall be from the start */
-	size_t wish_count;               /* at most SONDE_KNOBS_MAX */
-	const char *step;                /* the loop to be told of; NULL: the first that announces a step */
+	const struct sonde_knob_init *wishes; /* what knobs shall be from the start */
+	size_t knob_init_count;               /* at most SONDE_KNOBS_MAX */
+	const char *step;                     /* the loop to be told of; NULL: the first that announces a step */
 	/* A step of that loop, in the order of its thread. */
 	void (*take_step)(void *arg, int64_t ts_ns, int64_t index, double value);
 	/* The board of a process that has ended; NULL: nobody wants it. */
@@ -45,9 +45,9 @@ void announce_pass(struct announce *a);
  * What knobs shall be from now on, in every process that has them: each takes its value up when it asks next. Returns
  * how many were found, or -errno.
  */
-int announce_set_knobs(struct announce *a, const struct sonde_wish *wishes, size_t count);
+int announce_set_knobs(struct announce *a, const struct sonde_knob_init *wishes, size_t count);
 /* How many of those changes nobody has taken up yet. */
-size_t announce_open_knobs(const struct announce *a, const struct sonde_wish *wishes, size_t count);
+size_t announce_open_knobs(const struct announce *a, const struct sonde_knob_init *wishes, size_t count);
 /* The program has ended: the last of it. */
 void announce_finish(struct announce *a);
 void announce_release(struct announce *a); /* the ring goes; zeroed memory and what failed to open are fine */

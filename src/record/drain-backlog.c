@@ -12,8 +12,8 @@
 
 #define COPIES_MAX 64 /* 2 MiB: a recorder that is killed loses them beside the rows that it had not written yet */
 
-struct shelved {
-	struct shelved *next;
+struct backlogged {
+	struct backlogged *next;
 	struct drain_process *process;
 	struct drain_chunk state;
 	uint32_t records;
@@ -35,11 +35,11 @@ static uint32_t finished_records(const char *chunk, uint32_t at)
 	return at == SONDE_CHUNK_BYTES ? count : 0;
 }
 
-static void append(struct shelf *shelf, struct shelved *e)
+static void append(struct backlog *backlog, struct backlogged *e)
 {
 	e->next = NULL;
-	*(shelf->first ? &shelf->last->next : &shelf->first) = e;
-	shelf->last = e;
+	*(backlog->first ? &backlog->last->next : &backlog->first) = e;
+	backlog->last = e;
 }
 
 /*
@@ -48,14 +48,14 @@ static void append(struct shelf *shelf, struct shelved *e)
  */
 static void shelve(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i)
 {
-	struct shelf *shelf = &d->shelf;
+	struct backlog *backlog = &d->backlog;
 	d->reading = p;
 	if (p->is_cut || __atomic_load_n(&s->at->owner[i], __ATOMIC_ACQUIRE) != SONDE_OWNER_FULL ||
 			s->chunks[i].is_broken)
 		return;
-	if (!shelf->spare)
-		shelf->spare = calloc(1, sizeof(*shelf->spare));
-	struct shelved *e = shelf->spare;
+	if (!backlog->spare)
+		backlog->spare = calloc(1, sizeof(*backlog->spare));
+	struct backlogged *e = backlog->spare;
 	if (!e)
 		return;
 	memcpy(e->bytes, drain_chunk_at(s, i), SONDE_CHUNK_BYTES);
@@ -64,10 +64,10 @@ static void shelve(struct drain *d, struct drain_process *p, struct drain_segmen
 		return;
 	e->process = p;
 	e->state = s->chunks[i];
-	shelf->spare = e->next;
-	append(shelf, e);
-	shelf->count++;
-	shelf->records += e->records;
+	backlog->spare = e->next;
+	append(backlog, e);
+	backlog->count++;
+	backlog->records += e->records;
 	drain_publish(d); /* before the ring forgets them: should we be killed, they count as lost */
 	drain_recycle(p, s, i);
 }
@@ -77,62 +77,62 @@ static void shelve_all(struct drain *d)
 	for (size_t n = 0; n < d->live_count; n++)
 		for (uint32_t s = 0; s < d->live[n]->segment_count; s++)
 			for (uint32_t i = 0; i < d->live[n]->segments[s]->chunk_count; i++)
-				if (d->shelf.count < COPIES_MAX)
+				if (d->backlog.count < COPIES_MAX)
 					shelve(d, d->live[n], d->live[n]->segments[s], i);
 }
 
 /* Read the oldest. False: it waits for a name that somebody else has to define, and goes to the end. */
 static bool read_first(struct drain *d, bool is_last_chance)
 {
-	struct shelf *shelf = &d->shelf;
-	struct shelved *e = shelf->first;
+	struct backlog *backlog = &d->backlog;
+	struct backlogged *e = backlog->first;
 	d->reading = e->process;
 	bool is_read = drain_walk(d, e->process, &e->state, (void *)e->bytes, true, is_last_chance);
-	shelf->first = e->next;
+	backlog->first = e->next;
 	if (!is_read) {
-		append(shelf, e);
+		append(backlog, e);
 		return false;
 	}
-	shelf->count--;
-	shelf->records -= e->records;
-	e->next = shelf->spare;
-	shelf->spare = e;
+	backlog->count--;
+	backlog->records -= e->records;
+	e->next = backlog->spare;
+	backlog->spare = e;
 	return true;
 }
 
-void drain_shelf(struct drain *d)
+void drain_backlog(struct drain *d)
 {
 	unsigned waiting = 0;
 	shelve_all(d);
-	for (unsigned n = 0; n < COPIES_MAX && waiting < d->shelf.count; n++) {
+	for (unsigned n = 0; n < COPIES_MAX && waiting < d->backlog.count; n++) {
 		waiting = read_first(d, false) ? 0 : waiting + 1;
 		shelve_all(d);
 	}
 }
 
-void drain_shelf_of(struct drain *d, const struct drain_process *p, bool is_last_chance)
+void drain_backlog_of(struct drain *d, const struct drain_process *p, bool is_last_chance)
 {
-	for (unsigned n = d->shelf.count; n; n--) {
-		struct shelved *e = d->shelf.first;
+	for (unsigned n = d->backlog.count; n; n--) {
+		struct backlogged *e = d->backlog.first;
 		if (e->process == p) {
 			read_first(d, is_last_chance);
 			continue;
 		}
-		d->shelf.first = e->next;
-		append(&d->shelf, e);
+		d->backlog.first = e->next;
+		append(&d->backlog, e);
 	}
 }
 
-static void free_all(struct shelved *e)
+static void free_all(struct backlogged *e)
 {
-	for (struct shelved *next; e; e = next) {
+	for (struct backlogged *next; e; e = next) {
 		next = e->next;
 		free(e);
 	}
 }
 
-void drain_shelf_release(struct drain *d)
+void drain_backlog_release(struct drain *d)
 {
-	free_all(d->shelf.first);
-	free_all(d->shelf.spare);
+	free_all(d->backlog.first);
+	free_all(d->backlog.spare);
 }

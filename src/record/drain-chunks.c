@@ -50,7 +50,7 @@ static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk
 			d->lost_records++;
 		else if (is == SONDE_END)
 			;
-		else if (!view_take(&d->view, from, words))
+		else if (!ring_record_read(&d->ring_record, from, words))
 			d->broken_records++;
 		else if (emit_record(d, p, state, is_last_chance) == EMIT_WAIT)
 			return false;
@@ -161,7 +161,7 @@ void drain_reap(struct drain *d, struct drain_process *p)
 
 void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance)
 {
-	drain_shelf_of(d, p, is_last_chance);
+	drain_backlog_of(d, p, is_last_chance);
 	if (!begin_reading(d, p))
 		return;
 	for (uint32_t n = 0; n < p->segment_count; n++)

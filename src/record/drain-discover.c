@@ -74,24 +74,24 @@ static struct drain_process *add_process(struct drain *d, const struct sonde_seg
 	if (at)
 		*at = d->process_count;
 	if (!p->parent) {
-		struct drain_process *mother = drain_by_pid(d, p->ppid);
-		p->parent = mother && mother != p ? mother->number : 0;
+		struct drain_process *parent = drain_by_pid(d, p->ppid);
+		p->parent = parent && parent != p ? parent->number : 0;
 	}
 	watch(d, p);
-	p->is_elsewhere = d->has_syscalls && is_go(p->pid);
+	p->has_kernel_calls = d->has_syscalls && is_go(p->pid);
 	return p;
 }
 
 void drain_adopt(struct drain *d, const struct probe_image *image)
 {
-	const struct drain_process *mother = image->parent ? drain_by_pid(d, image->parent) : NULL;
+	const struct drain_process *parent = image->parent ? drain_by_pid(d, image->parent) : NULL;
 	const struct drain_process *known = drain_by_pid(d, image->pid);
 	if (known && !known->is_done && known->start_ns >= image->ts_ns)
 		return; /* it has a ring after all */
 	struct sonde_segment s = { .process = __atomic_fetch_add(&d->ring->control->next_process, 1, __ATOMIC_RELAXED),
 		.pid = image->pid,
 		.parent_pid = image->parent,
-		.parent = mother ? mother->number : 0,
+		.parent = parent ? parent->number : 0,
 		.start_mono_ns = image->ts_ns };
 	struct drain_process *p = add_process(d, &s);
 	if (!p)

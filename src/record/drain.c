@@ -157,7 +157,7 @@ static void on_bus_error(int signal)
 void drain_publish(struct drain *d)
 {
 	if (d->epollfd >= 0)
-		__atomic_store_n(&d->ring->control->drained_events, d->events + d->shelf.records, __ATOMIC_RELAXED);
+		__atomic_store_n(&d->ring->control->drained_events, d->events + d->backlog.records, __ATOMIC_RELAXED);
 }
 
 /* False: it was interrupted, and whose file was being read is cut off from further passes. */
@@ -188,7 +188,7 @@ static void pass(struct drain *d)
 	}
 	bool is_reaping = d->epollfd >= 0 && clock_mono_ns() - d->reaped_ns > REAP_INTERVAL_NS;
 	if (d->epollfd >= 0)
-		drain_shelf(d);
+		drain_backlog(d);
 	for (size_t i = 0; i < d->live_count && d->epollfd >= 0; i++) {
 		drain_take(d, d->live[i], false, false);
 		if (is_reaping)
@@ -219,7 +219,7 @@ void drain_ended(struct drain *d, uint32_t number, int64_t end_ns)
 {
 	struct drain_process *p = drain_by_number(d, number);
 	if (p)
-		p->told_end_ns = end_ns;
+		p->kernel_exit_ns = end_ns;
 }
 
 /* The last that it did. */
@@ -241,7 +241,7 @@ static void finish_all(struct drain *d)
 		/* Those of a sandbox or container end with it. */
 		bool is_running = d->epollfd >= 0 && !d->has_foreign_pids;
 		finish_process(d, p, d->epollfd >= 0 ? clock_mono_ns() : p->start_ns);
-		p->end_ns = is_running ? STORE_NULL : p->told_end_ns ? p->told_end_ns : last_event_ns(p);
+		p->end_ns = is_running ? STORE_NULL : p->kernel_exit_ns ? p->kernel_exit_ns : last_event_ns(p);
 		if (is_running)
 			p->state = arena_strdup(&d->arena, "running");
 	}
@@ -261,7 +261,7 @@ void drain_checkpoint(struct drain *d)
 	emit_processes(d, false);
 }
 
-bool drain_is_unseen(struct drain *d, const struct drain_blind *b)
+bool drain_is_unseen(struct drain *d, const struct untraced_child *b)
 {
 	const struct drain_process *seen = drain_by_pid(d, b->pid);
 	return !seen || seen->start_ns < b->start_ns;
@@ -269,29 +269,29 @@ bool drain_is_unseen(struct drain *d, const struct drain_blind *b)
 
 bool drain_awaits(struct drain *d)
 {
-	for (size_t i = 0; i < d->blind_count; i++) {
-		const struct drain_blind *b = &d->blind[i];
-		if (b->why == SONDE_BLIND_NO && drain_is_unseen(d, b) && !kill(b->pid, 0))
+	for (size_t i = 0; i < d->untraced_count; i++) {
+		const struct untraced_child *b = &d->untraced[i];
+		if (b->why == SONDE_UNTRACED_NO && drain_is_unseen(d, b) && !kill(b->pid, 0))
 			return true;
 	}
 	return false;
 }
 
-bool drain_is_blind(struct drain *d, const struct drain_blind *b)
+bool drain_is_untraced(struct drain *d, const struct untraced_child *b)
 {
 	return b->path && drain_is_unseen(d, b);
 }
 
-void drain_losses(struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *blind)
+void drain_losses(struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *untraced)
 {
 	for (size_t i = 0; i < d->process_count; i++) {
 		const struct drain_process *p = d->processes[i];
 		*dropped += p->dropped;
 		*filtered += p->filtered;
-		*blind += p->exec_path && p->exec_blind && !p->state;
+		*untraced += p->exec_path && p->exec_untraced && !p->state;
 	}
-	for (size_t i = 0; i < d->blind_count; i++)
-		*blind += drain_is_blind(d, &d->blind[i]);
+	for (size_t i = 0; i < d->untraced_count; i++)
+		*untraced += drain_is_untraced(d, &d->untraced[i]);
 }
 
 void drain_release(struct drain *d)
@@ -308,9 +308,9 @@ void drain_release(struct drain *d)
 	map_release(&d->by_pid);
 	map_release(&d->by_number);
 	map_release(&d->exits);
-	map_release(&d->blind_by_pid);
-	free(d->blind);
-	drain_shelf_release(d);
+	map_release(&d->untraced_by_pid);
+	free(d->untraced);
+	drain_backlog_release(d);
 	arena_release(&d->arena);
 	buf_release(&d->scratch);
 	if (d->epollfd >= 0)

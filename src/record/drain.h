@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "probe/probe.h"
-#include "record/ringdir.h"
 #include "record/ring-decode.h"
+#include "record/ringdir.h"
 #include "store/sink.h"
 
 #include <stdbool.h>
@@ -48,21 +48,21 @@ struct drain_process {
 	int32_t pid, ppid;
 	uint32_t parent;
 	int64_t start_ns, end_ns; /* end STORE_NULL while it runs */
-	int64_t told_end_ns;      /* see drain_ended; 0: nobody told */
+	int64_t kernel_exit_ns;   /* see drain_ended; 0: nobody told */
 	int64_t exe, cwd;
 	struct store_text argv;
 	uint64_t events, dropped, filtered;
 	char *state;    /* in words; NULL: decided at the end */
 	bool is_forked; /* began by fork, not by exec */
 	bool is_adopted;
-	bool is_elsewhere; /* its calls on files come from the kernel: those of libc would be the same again */
+	bool has_kernel_calls; /* its calls on files come from the kernel: those of libc would be the same again */
 	bool is_done;
 	bool is_cut;     /* it has shortened a file of its ring: no segment of it is read any more */
 	bool is_written; /* its row of the table process */
 	int pidfd;
 	/* an exec that was tried and has not failed so far */
 	char *exec_path;
-	uint32_t exec_blind;
+	uint32_t exec_untraced;
 	struct drain_segment *segments[SONDE_SEGMENTS_MAX];
 	uint32_t segment_count;
 	int64_t *names; /* by the ring's string id: the store's, 0 not defined yet */
@@ -74,17 +74,17 @@ struct drain_process {
 };
 
 /* A child that somebody made, and what it became; interesting only if it never shows up by itself. */
-struct drain_blind {
+struct untraced_child {
 	int32_t pid;
-	const struct drain_process *mother;
+	const struct drain_process *parent;
 	uint32_t why;
 	char *path; /* the program it executed; NULL: none */
 	int64_t start_ns;
 };
 
 /* Copies of full chunks, oldest first, which are still to be read; see drain-backlog.c. */
-struct shelf {
-	struct shelved *first, *last, *spare;
+struct backlog {
+	struct backlogged *first, *last, *spare;
 	unsigned count;
 	uint64_t records; /* in all of them */
 };
@@ -106,22 +106,22 @@ struct drain {
 	size_t process_count, process_cap;
 	struct drain_process **live; /* those that are not done; as much room as `processes` */
 	size_t live_count;
-	struct map by_number;    /* of the image -> process index + 1 */
-	struct map by_segment;   /* process << 16 | number -> 1 */
-	struct map by_pid;       /* pid -> newest process index + 1 */
-	struct map exits;        /* pid -> wait status + 1, from those who waited */
-	struct map blind_by_pid; /* pid -> index into blind + 1 */
-	struct drain_blind *blind;
-	size_t blind_count, blind_cap;
+	struct map by_number;       /* of the image -> process index + 1 */
+	struct map by_segment;      /* process << 16 | number -> 1 */
+	struct map by_pid;          /* pid -> newest process index + 1 */
+	struct map exits;           /* pid -> wait status + 1, from those who waited */
+	struct map untraced_by_pid; /* pid -> index into blind + 1 */
+	struct untraced_child *untraced;
+	size_t untraced_count, untraced_cap;
 	struct arena arena;
 	struct drain_process *reading; /* the segments of this one are being read, which may end in SIGBUS */
 	uint32_t segments_seen;
 	int64_t reaped_ns; /* when threads were last asked whether they live */
 	int64_t call_ids[1024];
 	uint64_t events, broken_chunks, broken_records, lost_records;
-	struct shelf shelf;
+	struct backlog backlog;
 	struct buf scratch;
-	struct view view;
+	struct ring_record ring_record;
 };
 
 int drain_init(struct drain *d, struct ring_dir *ring, struct store_sink *sink, bool is_live, struct sonde_err *err);
@@ -157,10 +157,10 @@ static inline struct sonde_chunk *drain_chunk_at(const struct drain_segment *s, 
 bool drain_walk(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
 		bool is_closed, bool is_last_chance);
 void drain_recycle(struct drain_process *p, struct drain_segment *s, uint32_t i);
-void drain_shelf(struct drain *d); /* full chunks of all who live: copy, give back, read */
+void drain_backlog(struct drain *d); /* full chunks of all who live: copy, give back, read */
 /* What still waits of a process for names that others define. */
-void drain_shelf_of(struct drain *d, const struct drain_process *p, bool is_last_chance);
-void drain_shelf_release(struct drain *d);
+void drain_backlog_of(struct drain *d, const struct drain_process *p, bool is_last_chance);
+void drain_backlog_release(struct drain *d);
 void drain_publish(struct drain *d); /* how many events left the rings so far, for who has to say what we lost */
 /* Records of a process, as far as they are committed. is_last_chance: nothing is worth waiting for. */
 void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_last_chance);
@@ -172,12 +172,12 @@ void emit_processes(struct drain *d, bool is_last);
 struct drain_process *drain_by_pid(struct drain *d, int32_t pid);
 struct drain_process *drain_by_number(struct drain *d, uint32_t number); /* NULL when there is none */
 /* Was nothing ever seen of this child? */
-bool drain_is_unseen(struct drain *d, const struct drain_blind *b);
+bool drain_is_unseen(struct drain *d, const struct untraced_child *b);
 /* Is there a child that lives and should show up soon? */
 bool drain_awaits(struct drain *d);
 /* Did it become a program that cannot be traced? */
-bool drain_is_blind(struct drain *d, const struct drain_blind *b);
+bool drain_is_untraced(struct drain *d, const struct untraced_child *b);
 /* Add up what processes lost, left out, and executed without being traced. */
-void drain_losses(struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *blind);
+void drain_losses(struct drain *d, uint64_t *dropped, uint64_t *filtered, uint64_t *untraced);
 
 #endif

@@ -15,7 +15,7 @@ static void key_text(struct drain *d, int64_t id, char name[128])
 
 static bool args_text(struct drain *d, struct drain_process *p, bool is_last_chance, struct store_text *out)
 {
-	const struct view *v = &d->view;
+	const struct ring_record *v = &d->ring_record;
 	struct sonde_arg arg;
 	struct store_text text = { 0 };
 	struct json j;
@@ -23,7 +23,7 @@ static bool args_text(struct drain *d, struct drain_process *p, bool is_last_cha
 	buf_reset(&d->scratch);
 	json_init(&j, &d->scratch, false);
 	json_object(&j);
-	for (unsigned i = 0; i < v->head->call && view_next_arg(v, &at, &arg, &text); i++) {
+	for (unsigned i = 0; i < v->head->call && ring_record_next_arg(v, &at, &arg, &text); i++) {
 		int64_t key;
 		char name[128];
 		if (!emit_name(d, p, arg.key, is_last_chance, &key))
@@ -54,7 +54,7 @@ struct note {
 
 static bool note_of(struct drain *d, struct drain_process *p, bool is_last_chance, struct note *n)
 {
-	const struct sonde_rec_note *r = view_note(&d->view);
+	const struct sonde_rec_note *r = ring_record_note(&d->ring_record);
 	n->ts_ns = emit_ns(d, r->ticks);
 	n->has_args = r->head.call > 0;
 	return emit_name(d, p, r->name, is_last_chance, &n->name) &&
@@ -64,7 +64,7 @@ static bool note_of(struct drain *d, struct drain_process *p, bool is_last_chanc
 
 enum emit_result emit_span(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	const struct sonde_rec_note *r = view_note(&d->view);
+	const struct sonde_rec_note *r = ring_record_note(&d->ring_record);
 	struct note n;
 	if (!note_of(d, p, is_last_chance, &n))
 		return EMIT_WAIT;
@@ -87,7 +87,7 @@ enum emit_result emit_span(struct drain *d, struct drain_process *p, struct drai
 
 enum emit_result emit_func(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	const struct sonde_rec_note *r = view_note(&d->view);
+	const struct sonde_rec_note *r = ring_record_note(&d->ring_record);
 	int64_t ts_ns = emit_ns(d, r->ticks), end_ns = emit_ns(d, r->ticks + r->dur_ticks);
 	struct store_span row = { .ts_ns = ts_ns,
 		.dur_ns = end_ns - ts_ns,
@@ -155,7 +155,7 @@ enum emit_result emit_counter(struct drain *d, struct drain_process *p, struct d
 		.pid = c->pid,
 		.tid = c->tid,
 		.name = n.name,
-		.value = view_note(&d->view)->value };
+		.value = ring_record_note(&d->ring_record)->value };
 	emit_count(d, p, c, n.ts_ns, n.ts_ns);
 	store_sink_add(d->sink, STORE_TABLE_COUNTER, &row);
 	return EMIT_DONE;
@@ -171,8 +171,8 @@ enum emit_result emit_step(struct drain *d, struct drain_process *p, struct drai
 		.pid = c->pid,
 		.tid = c->tid,
 		.name = n.name,
-		.index = view_note(&d->view)->index,
-		.value = view_note(&d->view)->value };
+		.index = ring_record_note(&d->ring_record)->index,
+		.value = ring_record_note(&d->ring_record)->value };
 	emit_count(d, p, c, n.ts_ns, n.ts_ns);
 	if (d->step)
 		d->step(d->step_arg, &row);
@@ -183,14 +183,14 @@ enum emit_result emit_step(struct drain *d, struct drain_process *p, struct drai
 
 enum emit_result emit_meta(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	const struct view *v = &d->view;
+	const struct ring_record *v = &d->ring_record;
 	struct sonde_arg arg;
 	struct store_text value = { 0 };
 	size_t at = 0;
 	struct note n;
-	if (!emit_name(d, p, view_note(v)->name, is_last_chance, &n.name))
+	if (!emit_name(d, p, ring_record_note(v)->name, is_last_chance, &n.name))
 		return EMIT_WAIT;
-	if (!view_next_arg(v, &at, &arg, &value))
+	if (!ring_record_next_arg(v, &at, &arg, &value))
 		return EMIT_DONE;
 	char number[32];
 	if (arg.type != SONDE_ARG_STR) {

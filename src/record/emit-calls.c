@@ -52,9 +52,9 @@ int64_t drain_call_id(struct drain *d, const char *name, uint32_t categories)
 }
 
 /* Which file the row is about; a path that opened something defines that file. */
-static int64_t call_file(struct drain *d, const struct view *v)
+static int64_t call_file(struct drain *d, const struct ring_record *v)
 {
-	const struct sonde_rec_call *r = view_call(v);
+	const struct sonde_rec_call *r = ring_record_call(v);
 	int64_t file = r->file ? (int64_t)(r->file & INT64_MAX) : STORE_NULL;
 	if (!(r->flags & SONDE_CALL_PATH) || !v->string_count)
 		return file;
@@ -66,9 +66,9 @@ static int64_t call_file(struct drain *d, const struct view *v)
 	return file;
 }
 
-static void note_wait(struct drain *d, const struct view *v)
+static void note_wait(struct drain *d, const struct ring_record *v)
 {
-	const struct sonde_rec_call *r = view_call(v);
+	const struct sonde_rec_call *r = ring_record_call(v);
 	const char *names = r->head.call < CALL_COUNT ? call_info[r->head.call].arg_names : "";
 	unsigned i = 0;
 	for (const char *at = names; at && *at; i++) {
@@ -81,31 +81,32 @@ static void note_wait(struct drain *d, const struct view *v)
 	}
 }
 
-static void note_child(struct drain *d, const struct drain_process *mother, int32_t pid, uint32_t why, char *path)
+static void note_child(struct drain *d, const struct drain_process *parent, int32_t pid, uint32_t why, char *path)
 {
-	uint64_t *at = map_put_int(&d->blind_by_pid, (uint64_t)(uint32_t)pid, NULL);
+	uint64_t *at = map_put_int(&d->untraced_by_pid, (uint64_t)(uint32_t)pid, NULL);
 	if (!at)
 		return;
 	if (!*at) {
-		if (d->blind_count == d->blind_cap) {
-			size_t cap = d->blind_cap ? 2 * d->blind_cap : 16;
-			struct drain_blind *more = realloc(d->blind, cap * sizeof(*more));
+		if (d->untraced_count == d->untraced_cap) {
+			size_t cap = d->untraced_cap ? 2 * d->untraced_cap : 16;
+			struct untraced_child *more = realloc(d->untraced, cap * sizeof(*more));
 			if (!more)
 				return;
-			d->blind = more;
-			d->blind_cap = cap;
+			d->untraced = more;
+			d->untraced_cap = cap;
 		}
-		*at = ++d->blind_count;
+		*at = ++d->untraced_count;
 	}
-	d->blind[*at - 1] = (struct drain_blind){ .pid = pid,
-		.mother = mother,
+	d->untraced[*at - 1] = (struct untraced_child){ .pid = pid,
+		.parent = parent,
 		.why = why,
 		.path = path,
-		.start_ns = emit_ns(d, view_call(&d->view)->ticks) };
+		.start_ns = emit_ns(d, ring_record_call(&d->ring_record)->ticks) };
 }
 
 /* An exec is about to be tried: by the image itself, or by a vfork child on its memory. */
-static void note_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c, const struct view *v)
+static void note_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
+		const struct ring_record *v)
 {
 	uint32_t why = v->arg_count ? (uint32_t)v->args[0] : 0;
 	char *path = v->string_count ? arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes) : NULL;
@@ -115,7 +116,7 @@ static void note_exec(struct drain *d, struct drain_process *p, const struct dra
 		note_child(d, p, c->pid, why, path);
 	} else {
 		p->exec_path = path;
-		p->exec_blind = why;
+		p->exec_untraced = why;
 	}
 }
 
@@ -128,9 +129,9 @@ static void note_failed_exec(struct drain *d, struct drain_process *p, const str
 }
 
 /* posix_spawn's plain arguments are the child and why it will be blind. */
-static void note_spawn(struct drain *d, const struct drain_process *p, const struct view *v)
+static void note_spawn(struct drain *d, const struct drain_process *p, const struct ring_record *v)
 {
-	if (v->arg_count >= 2 && v->args[0] > 0 && !view_call(v)->head.errnum && v->string_count)
+	if (v->arg_count >= 2 && v->args[0] > 0 && !ring_record_call(v)->head.errnum && v->string_count)
 		note_child(d, p, (int32_t)v->args[0], (uint32_t)v->args[1],
 				arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes));
 }
@@ -143,8 +144,8 @@ static bool is_exec(unsigned call)
 
 enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	const struct view *v = &d->view;
-	const struct sonde_rec_call *r = view_call(v);
+	const struct ring_record *v = &d->ring_record;
+	const struct sonde_rec_call *r = ring_record_call(v);
 	struct store_io row = store_io_nulls;
 	bool has_path2 = (r->flags & SONDE_CALL_PATH2) && v->string_count > 1 && v->arg_count > 0;
 	unsigned args = v->arg_count - has_path2;
@@ -170,7 +171,7 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 		*fields[i] = v->args[i];
 	if (v->string_count > texts)
 		row.text = &v->strings[texts];
-	if (p->is_elsewhere && r->head.call < CALL_COUNT && call_info[r->head.call].category & ELSEWHERE)
+	if (p->has_kernel_calls && r->head.call < CALL_COUNT && call_info[r->head.call].category & ELSEWHERE)
 		return EMIT_DONE;
 	emit_count(d, p, c, row.ts_ns, row.ts_ns + (row.dur_ns == STORE_NULL ? 0 : row.dur_ns));
 	store_sink_add(d->sink, STORE_TABLE_IO, &row);
@@ -180,8 +181,8 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 /* Who connects to whom: connect has family and port as arguments, accept the listener before them. */
 static void note_peer(struct drain *d, const struct drain_chunk *c)
 {
-	const struct view *v = &d->view;
-	const struct sonde_rec_call *r = view_call(v);
+	const struct ring_record *v = &d->ring_record;
+	const struct sonde_rec_call *r = ring_record_call(v);
 	bool is_accept = r->head.call == CALL_accept || r->head.call == CALL_accept4;
 	if (!is_accept && r->head.call != CALL_connect && r->head.call != CALL___connect)
 		return;
@@ -199,20 +200,20 @@ static void note_peer(struct drain *d, const struct drain_chunk *c)
 		.family = (int)v->args[at],
 		.port = v->args[at + 1],
 		.address = address };
-	probe_saw_peer(d->probes, &peer);
+	probe_on_peer(d->probes, &peer);
 }
 
 enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	const struct sonde_rec_call *r = view_call(&d->view);
+	const struct sonde_rec_call *r = ring_record_call(&d->ring_record);
 	if (r->head.call < CALL_COUNT && call_info[r->head.call].category == SONDE_CAT_PROCESS) {
-		note_wait(d, &d->view);
+		note_wait(d, &d->ring_record);
 		if (is_exec(r->head.call))
 			note_failed_exec(d, p, c);
 		if (r->head.call == CALL_posix_spawn || r->head.call == CALL_posix_spawnp)
-			note_spawn(d, p, &d->view);
+			note_spawn(d, p, &d->ring_record);
 		if ((r->head.call == CALL_fork || r->head.call == CALL__Fork) && r->ret > 0)
-			note_child(d, p, (int32_t)r->ret, SONDE_BLIND_NO, NULL);
+			note_child(d, p, (int32_t)r->ret, SONDE_UNTRACED_NO, NULL);
 	}
 	if (d->probes && r->head.call < CALL_COUNT && call_info[r->head.call].category == SONDE_CAT_NET)
 		note_peer(d, c);
@@ -221,6 +222,6 @@ enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struc
 
 enum emit_result emit_exec(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	note_exec(d, p, c, &d->view);
+	note_exec(d, p, c, &d->ring_record);
 	return emit_call(d, p, c, is_last_chance);
 }

@@ -32,7 +32,7 @@ static int64_t word_of(struct drain *d, const char *const *words, unsigned count
 
 enum emit_result emit_gpu(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	const struct sonde_rec_gpu *r = view_gpu(&d->view);
+	const struct sonde_rec_gpu *r = ring_record_gpu(&d->ring_record);
 	struct store_gpu row = store_gpu_nulls;
 	if (!emit_name(d, p, r->name, is_last_chance, &row.name) ||
 			!emit_name(d, p, r->api, is_last_chance, &row.api) ||

@@ -18,24 +18,24 @@ static void take_exit_status(const struct drain *d, struct store_process *row)
 	row->exit_signal = known && WIFSIGNALED(status) ? WTERMSIG(status) : STORE_NULL;
 }
 
-static const char *const blind_words[] = {
-	[SONDE_BLIND_NO] = NULL,
-	[SONDE_BLIND_STATIC] = "a static program",
-	[SONDE_BLIND_SETUID] = "a setuid program",
-	[SONDE_BLIND_FOREIGN] = "a program of another architecture or C library",
-	[SONDE_BLIND_DARK] = "started after system calls were forbidden",
-	[SONDE_BLIND_UNREACHABLE] = "libsonde cannot be reached from its root directory",
+static const char *const untraced_words[] = {
+	[SONDE_UNTRACED_NO] = NULL,
+	[SONDE_UNTRACED_STATIC] = "a static program",
+	[SONDE_UNTRACED_SETUID] = "a setuid program",
+	[SONDE_UNTRACED_FOREIGN] = "a program of another architecture or C library",
+	[SONDE_UNTRACED_SECCOMP] = "started after system calls were forbidden",
+	[SONDE_UNTRACED_UNREACHABLE] = "libsonde cannot be reached from its root directory",
 };
 
-static const char *blind_word(uint32_t why)
+static const char *untraced_word(uint32_t why)
 {
-	return why < sizeof(blind_words) / sizeof(*blind_words) ? blind_words[why] : NULL;
+	return why < sizeof(untraced_words) / sizeof(*untraced_words) ? untraced_words[why] : NULL;
 }
 
 /* In words what became of a child of which nothing was seen. */
-static void unseen_state(struct drain *d, const struct drain_blind *b)
+static void unseen_state(struct drain *d, const struct untraced_child *b)
 {
-	const char *why = blind_word(b->why);
+	const char *why = untraced_word(b->why);
 	buf_reset(&d->scratch);
 	if (b->path)
 		buf_addf(&d->scratch, "not traced%s%s", why ? ": " : "", why ? why : "");
@@ -45,15 +45,15 @@ static void unseen_state(struct drain *d, const struct drain_blind *b)
 		buf_adds(&d->scratch, "ended without a call");
 }
 
-static void emit_unseen(struct drain *d, const struct drain_blind *b)
+static void emit_unseen(struct drain *d, const struct untraced_child *b)
 {
 	struct store_process row = store_process_nulls;
 	unseen_state(d, b);
 	row.pid = b->pid;
-	row.ppid = b->mother->pid;
-	row.parent = b->mother->number;
+	row.ppid = b->parent->pid;
+	row.parent = b->parent->number;
 	row.start_ns = b->start_ns;
-	row.exe = b->path ? store_strings_of(&d->sink->strings, b->path) : b->mother->exe;
+	row.exe = b->path ? store_strings_of(&d->sink->strings, b->path) : b->parent->exe;
 	row.state = store_strings_of(&d->sink->strings, d->scratch.data);
 	take_exit_status(d, &row);
 	store_sink_add(d->sink, STORE_TABLE_PROCESS, &row);
@@ -65,7 +65,7 @@ static int64_t state_of(struct drain *d, struct drain_process *p)
 	if (p->state) {
 		buf_adds(&d->scratch, p->state);
 	} else if (p->exec_path) {
-		const char *why = blind_word(p->exec_blind);
+		const char *why = untraced_word(p->exec_untraced);
 		buf_addf(&d->scratch, "became '%s', which is not traced%s%s", p->exec_path, why ? ": " : "",
 				why ? why : "");
 	} else {
@@ -92,8 +92,8 @@ static void emit_threads(struct drain *d, const struct drain_process *p)
 /* We see an end when we look, which may be late; where a probe has the kernel's own record of it, that is exact. */
 static int64_t end_of(const struct drain_process *p)
 {
-	bool is_told = p->told_end_ns > p->start_ns && p->end_ns != STORE_NULL && p->told_end_ns < p->end_ns;
-	return is_told ? p->told_end_ns : p->end_ns;
+	bool is_reported = p->kernel_exit_ns > p->start_ns && p->end_ns != STORE_NULL && p->kernel_exit_ns < p->end_ns;
+	return is_reported ? p->kernel_exit_ns : p->end_ns;
 }
 
 static void emit_process(struct drain *d, struct drain_process *p)
@@ -125,13 +125,13 @@ static void emit_process(struct drain *d, struct drain_process *p)
 /* A forked child is the program that its parent was. */
 static void inherit(struct drain *d, struct drain_process *p)
 {
-	const struct drain_process *mother = p->exe == STORE_NULL && p->is_forked ? drain_by_number(d, p->parent)
+	const struct drain_process *parent = p->exe == STORE_NULL && p->is_forked ? drain_by_number(d, p->parent)
 										  : NULL;
-	if (!mother)
+	if (!parent)
 		return;
-	p->exe = mother->exe;
-	p->cwd = mother->cwd;
-	p->argv = mother->argv;
+	p->exe = parent->exe;
+	p->cwd = parent->cwd;
+	p->argv = parent->argv;
 }
 
 void emit_processes(struct drain *d, bool is_last)
@@ -144,7 +144,7 @@ void emit_processes(struct drain *d, bool is_last)
 		inherit(d, p);
 		emit_process(d, p);
 	}
-	for (size_t i = 0; is_last && i < d->blind_count; i++)
-		if (drain_is_unseen(d, &d->blind[i]))
-			emit_unseen(d, &d->blind[i]);
+	for (size_t i = 0; is_last && i < d->untraced_count; i++)
+		if (drain_is_unseen(d, &d->untraced[i]))
+			emit_unseen(d, &d->untraced[i]);
 }

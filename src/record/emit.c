@@ -111,7 +111,7 @@ static bool has_room_for_name(struct drain_process *p, uint64_t id)
 	return true;
 }
 
-void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id,
+void drain_define(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id,
 		const struct store_text *text)
 {
 	if (kind == DEFINE_NAME) {
@@ -130,29 +130,29 @@ void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind,
 static enum emit_result take_string(struct drain *d, struct drain_process *p, struct drain_chunk *c,
 		bool is_last_chance)
 {
-	const struct view *v = &d->view;
+	const struct ring_record *v = &d->ring_record;
 	if (v->string_count) {
-		drain_know(d, p, DEFINE_NAME, view_def(v)->id, &v->strings[0]);
-		emit_define(d, p->number, DEFINE_NAME, view_def(v)->id, &v->strings[0]);
+		drain_define(d, p, DEFINE_NAME, ring_record_def(v)->id, &v->strings[0]);
+		emit_define(d, p->number, DEFINE_NAME, ring_record_def(v)->id, &v->strings[0]);
 	}
 	return EMIT_DONE;
 }
 
 static enum emit_result take_file(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	const struct sonde_rec_def *r = view_def(&d->view);
-	if (d->view.string_count)
+	const struct sonde_rec_def *r = ring_record_def(&d->ring_record);
+	if (d->ring_record.string_count)
 		store_sink_file(d->sink, (int64_t)(r->id & INT64_MAX), (int64_t)(r->base & INT64_MAX),
-				emit_string(d, &d->view.strings[0]));
+				emit_string(d, &d->ring_record.strings[0]));
 	return EMIT_DONE;
 }
 
 static enum emit_result take_process(struct drain *d, struct drain_process *p, struct drain_chunk *c,
 		bool is_last_chance)
 {
-	const struct view *v = &d->view;
+	const struct ring_record *v = &d->ring_record;
 	for (unsigned i = 0; i < v->string_count && i < 3; i++) {
-		drain_know(d, p, DEFINE_EXE + i, 0, &v->strings[i]);
+		drain_define(d, p, DEFINE_EXE + i, 0, &v->strings[i]);
 		emit_define(d, p->number, DEFINE_EXE + i, 0, &v->strings[i]);
 	}
 	return EMIT_DONE;
@@ -160,17 +160,18 @@ static enum emit_result take_process(struct drain *d, struct drain_process *p, s
 
 static enum emit_result take_who(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	c->pid = view_who(&d->view)->pid;
-	c->tid = view_who(&d->view)->tid;
+	c->pid = ring_record_who(&d->ring_record)->pid;
+	c->tid = ring_record_who(&d->ring_record)->tid;
 	return EMIT_DONE;
 }
 
 static enum emit_result take_module(struct drain *d, struct drain_process *p, struct drain_chunk *c,
 		bool is_last_chance)
 {
-	const struct sonde_rec_def *r = view_def(&d->view);
-	if (d->view.string_count)
-		symbols_add(&p->symbols, r->id, r->base, d->view.strings[0].data, d->view.strings[0].bytes);
+	const struct sonde_rec_def *r = ring_record_def(&d->ring_record);
+	if (d->ring_record.string_count)
+		symbols_add(&p->symbols, r->id, r->base, d->ring_record.strings[0].data,
+				d->ring_record.strings[0].bytes);
 	return EMIT_DONE;
 }
 
@@ -194,5 +195,5 @@ static emit_fn *const emit[SONDE_REC_KINDS] = {
 
 enum emit_result emit_record(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
-	return emit[d->view.head->kind](d, p, c, is_last_chance);
+	return emit[d->ring_record.head->kind](d, p, c, is_last_chance);
 }

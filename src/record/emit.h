@@ -20,7 +20,7 @@ void emit_count(struct drain *d, struct drain_process *p, const struct drain_chu
 /* A definition, from a record or from the table define. */
 enum define_kind { DEFINE_NAME = 1, DEFINE_EXE, DEFINE_CWD, DEFINE_ARGV };
 void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint64_t id, const struct store_text *text);
-void drain_know(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id,
+void drain_define(struct drain *d, struct drain_process *p, enum define_kind kind, uint64_t id,
 		const struct store_text *text);
 void emit_open_span(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
 		const struct sonde_open_span *span, uint32_t depth, int64_t end_ns);

@@ -12,17 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-bool place_has_own_pids(const struct job_place *place)
+bool isolation_has_own_pids(const struct job_isolation *place)
 {
 	return place && (place->kind == JOB_SANDBOX || place->kind == JOB_CONTAINER);
 }
 
-bool place_has_engine(const struct job_place *place)
+bool isolation_has_engine(const struct job_isolation *place)
 {
 	return place && place->kind == JOB_CONTAINER;
 }
 
-bool place_has_own_programs(const struct job_place *place)
+bool isolation_has_own_programs(const struct job_isolation *place)
 {
 	return place && (place->kind == JOB_CONTAINER || (place->kind == JOB_SANDBOX && place->root));
 }
@@ -45,12 +45,12 @@ static void find_hold(struct placed *p)
 		p->place.hold = p->hold.data;
 }
 
-int placed_init(struct placed *p, const struct job_place *asked, const char *ring, const char *library,
+int placed_init(struct placed *p, const struct job_isolation *asked, const char *ring, const char *library,
 		struct sonde_err *err)
 {
 	*p = (struct placed){ .place = *asked, .hold = BUF_INIT };
 	find_hold(p);
-	if (!place_has_own_pids(asked) || !library || !*library)
+	if (!isolation_has_own_pids(asked) || !library || !*library)
 		return 0;
 	p->mounts = calloc(asked->mount_count + 3, sizeof(*p->mounts));
 	if (!p->mounts)

@@ -10,20 +10,20 @@
 #define PLACE_TERMINATE_NS 3000000000
 
 struct placed { /* the place with what the tracer needs in it */
-	struct job_place place;
+	struct job_isolation place;
 	struct job_mount *mounts;
 	char gpu_library[4096];
 	struct buf hold;
 };
 
 /* The ring and the library are there under the same names. library NULL or "": no tracer. */
-int placed_init(struct placed *p, const struct job_place *asked, const char *ring, const char *library,
+int placed_init(struct placed *p, const struct job_isolation *asked, const char *ring, const char *library,
 		struct sonde_err *err);
 void placed_release(struct placed *p);
 /* Does the command count processes by itself? Then what it says about pids means nothing to us. */
-bool place_has_own_pids(const struct job_place *place);
-bool place_has_engine(const struct job_place *place);       /* what we start is its client */
-bool place_has_own_programs(const struct job_place *place); /* argv[0] is not to be looked for here */
+bool isolation_has_own_pids(const struct job_isolation *place);
+bool isolation_has_engine(const struct job_isolation *place);       /* what we start is its client */
+bool isolation_has_own_programs(const struct job_isolation *place); /* argv[0] is not to be looked for here */
 
 /* The ladder on which a command is asked to end, and then ended; one rung each time that it is due. */
 struct ladder {

@@ -41,7 +41,8 @@ static int avoid_separators(const struct ring_dir *ring, struct buf *library, st
 {
 	if (!strpbrk(library->data, " :") || !strchr(library->data, '/'))
 		return 0;
-	CLEANUP(buf_release) struct buf dir = BUF_INIT; /* what libsonde finds in its directory: src/tracer/env-expose.c */
+	CLEANUP(buf_release)
+	struct buf dir = BUF_INIT; /* what libsonde finds in its directory: src/tracer/env-expose.c */
 	buf_addf(&dir, "%.*s/sonde", (int)(strrchr(library->data, '/') - library->data), library->data);
 	if (symlinkat(library->data, ring->fd, "libsonde.so") || symlinkat(dir.data, ring->fd, "sonde"))
 		return err_sys(err, errno, "cannot link '%s' into '%s'", library->data, ring->path.data);

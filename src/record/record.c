@@ -55,7 +55,7 @@ static void start_trace(struct recorder *r)
 	r->has_ring = r->has_drain = true;
 	r->drain.board = r->o->board;
 	r->drain.board_arg = r->o->board_arg;
-	r->drain.has_foreign_pids = place_has_own_pids(r->o->place);
+	r->drain.has_foreign_pids = isolation_has_own_pids(r->o->place);
 	r->facts.trace_state = "ran";
 	r->facts.drain = &r->drain;
 	r->facts.ring = r->ring.path.data;
@@ -123,7 +123,7 @@ static void pass(struct recorder *r, struct waker *w, bool is_probe_ready)
 {
 	uint64_t events = r->has_drain ? drain_pass(&r->drain) : 0;
 	int64_t now = clock_mono_ns();
-	waker_pace(w, events);
+	wakeup_interval(w, events);
 	if (is_probe_ready || now >= probe_set_due_ns(&r->probes) || now - r->probed_ns >= PROBE_MS * 1000000ll) {
 		events += probe_set_pass(&r->probes);
 		r->probed_ns = now;
@@ -147,7 +147,7 @@ static void watch(struct recorder *r)
 		if (clock_mono_ns() >= r->ladder.due_ns)
 			ladder_climb(&r->ladder, &r->launch);
 		pass(r, &w, is_ready);
-		launch_look(&r->launch);
+		launch_poll(&r->launch);
 		if (clock_mono_ns() >= look_ns) {
 			ring_dir_boards(&r->ring, r->o->look, r->o->board_arg);
 			look_ns = INT64_MAX;
@@ -236,11 +236,11 @@ static void count_losses(struct recorder *r)
 	if (!r->has_drain)
 		return;
 	const struct sonde_control *c = r->ring.control;
-	r->facts.dropped = c->blind_events;
-	r->facts.blind = c->blind_forks;
-	drain_losses(&r->drain, &r->facts.dropped, &r->facts.filtered, &r->facts.blind);
+	r->facts.dropped = c->untraced_events;
+	r->facts.untraced = c->untraced_forks;
+	drain_losses(&r->drain, &r->facts.dropped, &r->facts.filtered, &r->facts.untraced);
 	if (!r->drain.process_count && !r->facts.trace_reason)
-		r->facts.trace_reason = c->blind_forks ? no_room : unseen;
+		r->facts.trace_reason = c->untraced_forks ? no_room : unseen;
 }
 
 static void finish(struct recorder *r, struct record_result *result)
@@ -272,7 +272,7 @@ static void finish(struct recorder *r, struct record_result *result)
 	result->processes = r->has_drain ? r->drain.process_count : 0;
 	result->dropped = r->facts.dropped;
 	result->filtered = r->facts.filtered;
-	result->blind = r->facts.blind;
+	result->untraced = r->facts.untraced;
 	result->bytes = store_sink_bytes(&r->sink);
 	result->lost_rows = store_sink_lost(&r->sink);
 	runjson_write(&text, &r->facts);
@@ -305,7 +305,7 @@ static void release(struct recorder *r, bool is_kept)
 }
 
 /* The limit that it was given, or the one that it has with us; 0: none. */
-static uint64_t memory_max(const struct job_place *place)
+static uint64_t memory_max(const struct job_isolation *place)
 {
 	uint64_t ours = limits_memory_bytes();
 	return place && place->limits.memory_bytes ? place->limits.memory_bytes : ours > NO_LIMIT_BYTES ? 0 : ours;
@@ -344,9 +344,9 @@ static const char *name_of(const struct record_options *o)
 /* Checked first: a run that cannot begin must not replace another. */
 static int open_bundle(struct recorder *r, struct sonde_err *err)
 {
-	int rc = !r->o->argv                                  ? check_target(&r->o->target, err)
-			: place_has_own_programs(r->o->place) ? 0
-							      : launch_check(r->o->argv[0], err);
+	int rc = !r->o->argv                                      ? check_target(&r->o->target, err)
+			: isolation_has_own_programs(r->o->place) ? 0
+								  : launch_check(r->o->argv[0], err);
 	if (!rc && (rc = writers_create_run(&r->run, r->o->dir, r->facts.name, r->o->is_forced, err)))
 		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not to be taken for the command's failure */
 	return rc;

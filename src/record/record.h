@@ -33,10 +33,10 @@ struct record_options {
 	int64_t duration_ns; /* without argv: end after that long; 0: when the process ends or a signal says so */
 	bool is_following;   /* wait for every traced process, not only for the command */
 	struct ring_options ring;
-	const struct job_place *place;   /* where the command lives; NULL: here */
-	int64_t timeout_ns;              /* then it is ended, with all its tree; 0: never */
-	const struct job_ladder *ladder; /* how it is asked to end then; NULL: as isolation.h has it */
-	bool is_bound;                   /* its tree ends with us, even when we are killed; else what lives goes on */
+	const struct job_isolation *place; /* where the command lives; NULL: here */
+	int64_t timeout_ns;                /* then it is ended, with all its tree; 0: never */
+	const struct job_ladder *ladder;   /* how it is asked to end then; NULL: as isolation.h has it */
+	bool is_bound;                     /* its tree ends with us, even when we are killed; else what lives goes on */
 	/* Told of the board (sonde/shm.h) of a process that has ended, before it is removed; NULL: nobody wants it. */
 	void (*board)(void *arg, int dirfd, const char *name);
 	void *board_arg;
@@ -53,7 +53,7 @@ struct record_result {
 	int64_t oom_kills;         /* processes that the kernel has killed for want of memory; -1: not known */
 	uint64_t memory_max_bytes; /* that it may have; 0: no limit */
 	struct buf path;           /* the bundle */
-	uint64_t events, dropped, filtered, processes, blind, lost_rows, bytes;
+	uint64_t events, dropped, filtered, processes, untraced, lost_rows, bytes;
 	const char *trace_state;                /* "ran", "off", "failed" */
 	struct sonde_err trace_why;             /* why it failed or saw nothing */
 	struct probe_status probes[PROBES_MAX]; /* the others */
@@ -63,10 +63,7 @@ struct record_result {
 	struct sonde_err trouble; /* what went wrong on the way, "" when nothing */
 };
 
-#define RECORD_RESULT_INIT \
-	{ \
-		.path = BUF_INIT \
-	}
+#define RECORD_RESULT_INIT { .path = BUF_INIT }
 
 /*
  * 0 when the command ran (or what runs already was observed), whatever became of it. Else a negative

@@ -68,8 +68,8 @@ void recorder_open_probes(struct recorder *r)
 	options.excludes = r->o->ring.excludes;
 	options.min_dur_ns = r->o->ring.min_dur_ns;
 	options.has_tracer = r->has_drain;
-	options.has_own_pids = place_has_own_pids(r->o->place);
-	options.has_engine = place_has_engine(r->o->place) && r->o->target.kind != PROBE_MACHINE;
+	options.has_own_pids = isolation_has_own_pids(r->o->place);
+	options.has_engine = isolation_has_engine(r->o->place) && r->o->target.kind != PROBE_MACHINE;
 	r->drain.sink = &r->sink; /* names of calls are given there, with a tracer or without */
 	probe_set_open(&r->probes, r->o->probes, &options, &r->sink);
 	r->probes.host.call_id = call_id;

@@ -22,7 +22,7 @@ static const size_t least_bytes[SONDE_REC_KINDS] = {
 	[SONDE_REC_BRIEF] = sizeof(struct sonde_rec_brief),
 };
 
-static bool take_strings(struct view *v, size_t at, unsigned count)
+static bool take_strings(struct ring_record *v, size_t at, unsigned count)
 {
 	if (count > VIEW_STRINGS_MAX)
 		return false;
@@ -40,9 +40,9 @@ static bool take_strings(struct view *v, size_t at, unsigned count)
 	return true;
 }
 
-static bool take_call(struct view *v)
+static bool take_call(struct ring_record *v)
 {
-	const struct sonde_rec_call *c = view_call(v);
+	const struct sonde_rec_call *c = ring_record_call(v);
 	size_t at = sizeof(*c) + 8 * (size_t)c->args;
 	if (at > v->len)
 		return false;
@@ -60,7 +60,7 @@ static bool take_call(struct view *v)
  * A brief span is looked at as the span that it is. Field by field: a copy of the whole would
  * read what was just written in pieces, for which processors wait.
  */
-static bool take_brief(struct view *v)
+static bool take_brief(struct ring_record *v)
 {
 	struct sonde_rec_note *note = (void *)v->bytes;
 	const struct sonde_rec_brief *brief = (const void *)v->bytes;
@@ -83,7 +83,7 @@ static void copy_words(char *to, const void *from, size_t words)
 		((uint64_t *)(void *)to)[i] = ((const volatile uint64_t *)from)[i];
 }
 
-bool view_take(struct view *v, const void *from, size_t words)
+bool ring_record_read(struct ring_record *v, const void *from, size_t words)
 {
 	v->len = words * 8;
 	v->head = (const void *)v->bytes;
@@ -112,7 +112,7 @@ bool view_take(struct view *v, const void *from, size_t words)
 	}
 }
 
-bool view_next_arg(const struct view *v, size_t *at, struct sonde_arg *arg, struct store_text *text)
+bool ring_record_next_arg(const struct ring_record *v, size_t *at, struct sonde_arg *arg, struct store_text *text)
 {
 	size_t from = sizeof(struct sonde_rec_note) + *at;
 	if (from + sizeof(*arg) > v->len)

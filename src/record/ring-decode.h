@@ -15,7 +15,7 @@
 
 #define VIEW_STRINGS_MAX 4
 
-struct view {
+struct ring_record {
 	_Alignas(8) char bytes[SONDE_RECORD_BYTES_MAX];
 	size_t len;
 	const struct sonde_record *head;
@@ -29,34 +29,34 @@ struct view {
 };
 
 /* Copy the record of `words` words at `from` and check it; false when it makes no sense. */
-bool view_take(struct view *v, const void *from, size_t words);
+bool ring_record_read(struct ring_record *v, const void *from, size_t words);
 
-static inline const struct sonde_rec_call *view_call(const struct view *v)
+static inline const struct sonde_rec_call *ring_record_call(const struct ring_record *v)
 {
 	return (const void *)v->bytes;
 }
 
-static inline const struct sonde_rec_note *view_note(const struct view *v)
+static inline const struct sonde_rec_note *ring_record_note(const struct ring_record *v)
 {
 	return (const void *)v->bytes;
 }
 
-static inline const struct sonde_rec_def *view_def(const struct view *v)
+static inline const struct sonde_rec_def *ring_record_def(const struct ring_record *v)
 {
 	return (const void *)v->bytes;
 }
 
-static inline const struct sonde_rec_gpu *view_gpu(const struct view *v)
+static inline const struct sonde_rec_gpu *ring_record_gpu(const struct ring_record *v)
 {
 	return (const void *)v->bytes;
 }
 
-static inline const struct sonde_rec_who *view_who(const struct view *v)
+static inline const struct sonde_rec_who *ring_record_who(const struct ring_record *v)
 {
 	return (const void *)v->bytes;
 }
 
 /* Walk the typed arguments of a note: *at starts at 0; false at the end or at the first that does not fit. */
-bool view_next_arg(const struct view *v, size_t *at, struct sonde_arg *arg, struct store_text *text);
+bool ring_record_next_arg(const struct ring_record *v, size_t *at, struct sonde_arg *arg, struct store_text *text);
 
 #endif

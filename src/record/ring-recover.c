@@ -10,8 +10,8 @@
 #include "record/record.h"
 #include "record/run-json.h"
 #include "record/writers.h"
-#include "store/run-parts.h"
 #include "store/run-dir.h"
+#include "store/run-parts.h"
 #include "store/table-read.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static void note_row(struct recovery *r, enum store_table_id table, const void *
 	const struct store_process *process = row;
 	const struct store_io *io = row;
 	if (table == STORE_TABLE_FILE && file->file < 1ll << 32)
-		store_sink_know_path(&r->sink, file->file, file->base == STORE_NULL ? 0 : file->base, file->name);
+		store_sink_define_path(&r->sink, file->file, file->base == STORE_NULL ? 0 : file->base, file->name);
 	if (table == STORE_TABLE_IO)
 		mention(r, io->process, io->pid);
 	if (table == STORE_TABLE_PROCESS) {
@@ -116,7 +116,7 @@ static void restore_definitions(struct recovery *r, struct drain *d)
 			struct drain_process *p = drain_by_number(d, (uint32_t)row.process);
 			const struct store_text *text = store_names_get(&r->names, row.string);
 			if (p && text)
-				drain_know(d, p, (enum define_kind)row.kind, (uint64_t)row.id, text);
+				drain_define(d, p, (enum define_kind)row.kind, (uint64_t)row.id, text);
 		}
 	}
 	store_batch_release(&batch);
@@ -154,7 +154,7 @@ static int drain_ring(struct recovery *r, struct sonde_err *err)
 	struct drain d;
 	int rc = drain_init(&d, &r->ring, &r->sink, false, err);
 	if (!rc) {
-		uint64_t drained = r->ring.control->drained_events, filtered = 0, blind = 0;
+		uint64_t drained = r->ring.control->drained_events, filtered = 0, untraced = 0;
 		drain_pass(&d);
 		restore_definitions(r, &d);
 		drain_finish(&d);
@@ -162,7 +162,7 @@ static int drain_ring(struct recovery *r, struct sonde_err *err)
 		r->result->ring_events = d.events;
 		r->result->is_lost_known = true;
 		r->result->lost_events = drained > r->result->kept_rows ? drained - r->result->kept_rows : 0;
-		drain_losses(&d, &r->result->dropped_events, &filtered, &blind);
+		drain_losses(&d, &r->result->dropped_events, &filtered, &untraced);
 		drain_release(&d);
 	}
 	return rc;
@@ -274,8 +274,8 @@ int record_import_ring(const char *path, const char *dir, struct record_result *
 			.sink = &sink,
 			.trace_state = "ran",
 			.cpu_ns = STORE_NULL };
-		facts.blind = ring.control->blind_forks;
-		drain_losses(&d, &facts.dropped, &facts.filtered, &facts.blind);
+		facts.untraced = ring.control->untraced_forks;
+		drain_losses(&d, &facts.dropped, &facts.filtered, &facts.untraced);
 		result->events = d.events;
 		result->processes = d.process_count;
 		result->dropped = facts.dropped;

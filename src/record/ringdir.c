@@ -165,9 +165,9 @@ int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_
 		rc = fill_identity(r, err);
 	if (!rc)
 		rc = fill_control(r->control, options, err);
-	if (!rc && options->wish_count)
-		rc = fs_replace_file(r->fd, "knobs", options->wishes, options->wish_count * sizeof(*options->wishes),
-				err);
+	if (!rc && options->knob_init_count)
+		rc = fs_replace_file(r->fd, "knobs", options->wishes,
+				options->knob_init_count * sizeof(*options->wishes), err);
 	if (rc && r->fd >= 0)
 		ring_dir_remove(r);
 	return rc;

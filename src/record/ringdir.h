@@ -26,8 +26,8 @@ struct ring_options {
 	const char *place;           /* directory to make the ring directory in; NULL: memory, else the fallback */
 	const char *const *includes; /* absolute path prefixes, NULL-terminated; NULL none */
 	const char *const *excludes;
-	const struct sonde_wish *wishes; /* what knobs shall be from their first use on */
-	size_t wish_count;
+	const struct sonde_knob_init *wishes; /* what knobs shall be from their first use on */
+	size_t knob_init_count;
 };
 
 #define RING_ID_TEXT 33 /* 32 hexadecimal digits and a NUL */

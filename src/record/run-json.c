@@ -75,7 +75,7 @@ static void write_trace_counts(struct json *j, const struct run_facts *f)
 	json_kuint(j, "filtered", f->filtered);
 	json_kuint(j, "unfinished", d->lost_records);
 	json_kuint(j, "damaged", d->broken_chunks + d->broken_records);
-	json_kuint(j, "blind_processes", f->blind);
+	json_kuint(j, "blind_processes", f->untraced);
 }
 
 /* While it records, what they have counted is not known: should it die, that would stay. */

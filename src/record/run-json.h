@@ -24,7 +24,7 @@ struct run_facts {
 	const struct store_sink *sink; /* when all is written; NULL before */
 	const char *trace_state;       /* "ran", "off", "failed" */
 	const char *trace_reason;      /* NULL when there is nothing to say */
-	uint64_t dropped, filtered, blind;
+	uint64_t dropped, filtered, untraced;
 	struct probe_set *probes;            /* NULL: there were none */
 	const struct probe_target *observed; /* NULL: a command was run */
 	const struct rusage *usage;          /* of the command and what it waited for; NULL: not known */

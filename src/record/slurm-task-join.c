@@ -124,11 +124,11 @@ static void ping_all(struct joining *g, unsigned times)
 			hostlink_ping(g->hosts.all[i].link, times);
 }
 
-static void watch(struct joining *g, int gate)
+static void watch(struct joining *g, int start_barrier)
 {
 	for (;;) {
 		size_t running = 0;
-		struct pollfd p = { .fd = g->over_ns ? -1 : gate, .events = POLLIN };
+		struct pollfd p = { .fd = g->over_ns ? -1 : start_barrier, .events = POLLIN };
 		for (size_t i = 0; i < g->hosts.count; i++)
 			look_at(g, i);
 		for (size_t i = 0; i < g->hosts.count && g->over_ns; i++)
@@ -212,7 +212,7 @@ static int finish(struct joining *g)
 	return rc ? rc : hosts_join(g->hosts.run.path, NULL);
 }
 
-int step_join(const struct record_step *s, const struct record_hosts *o, const char *meeting, int gate)
+int step_join(const struct record_step *s, const struct record_hosts *o, const char *meeting, int start_barrier)
 {
 	struct joining g = { .s = s,
 		.hosts = { .o = o,
@@ -227,7 +227,7 @@ int step_join(const struct record_step *s, const struct record_hosts *o, const c
 	if (rc == 0) {
 		for (size_t i = 0; i < g.hosts.count; i++)
 			buf_init(&g.hosts.all[i].place, 0);
-		watch(&g, gate);
+		watch(&g, start_barrier);
 		unlink(meeting);
 		rc = finish(&g);
 	}

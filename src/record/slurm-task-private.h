@@ -8,7 +8,10 @@
 
 /* The name of a task's run below hosts/. */
 void step_add_place(struct buf *out, unsigned task, const char *node);
-/* In a process of its own: to its end, see slurm-task.h. `gate` is readable when the first task has ended. An exit code. */
-int step_join(const struct record_step *s, const struct record_hosts *o, const char *meeting, int gate);
+/*
+ * In a process of its own: to its end, see slurm-task.h. `gate` is readable when the first task has ended. An exit
+ * code.
+ */
+int step_join(const struct record_step *s, const struct record_hosts *o, const char *meeting, int start_barrier);
 
 #endif

@@ -38,7 +38,7 @@ static bool number_of(const char *variable, unsigned *out)
 bool record_step_find(struct record_step *s)
 {
 	const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID"), *within = getenv(WITHIN);
-	*s = (struct record_step){ .bundle = BUF_INIT, .run = BUF_INIT, .gate = -1 };
+	*s = (struct record_step){ .bundle = BUF_INIT, .run = BUF_INIT, .start_barrier = -1 };
 	s->node = getenv("SLURMD_NODENAME");
 	if (!job || !step || !s->node || !number_of("SLURM_PROCID", &s->task) ||
 			!number_of("SLURM_STEP_NUM_TASKS", &s->tasks) || !number_of("SLURM_LOCALID", &s->local))
@@ -128,16 +128,16 @@ static int note(const struct record_step *s, int status, struct sonde_err *err)
 
 static int start_helper(struct record_step *s, const struct record_hosts *o, const char *meeting, struct sonde_err *err)
 {
-	int gate[2];
-	if (pipe2(gate, O_CLOEXEC))
+	int start_barrier[2];
+	if (pipe2(start_barrier, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
 	s->helper = fork();
 	if (!s->helper) {
-		close(gate[1]);
-		_exit(step_join(s, o, meeting, gate[0]));
+		close(start_barrier[1]);
+		_exit(step_join(s, o, meeting, start_barrier[0]));
 	}
-	close(gate[0]);
-	s->gate = gate[1];
+	close(start_barrier[0]);
+	s->start_barrier = start_barrier[1];
 	return s->helper < 0 ? err_sys(err, errno, "cannot fork") : 0;
 }
 
@@ -161,10 +161,10 @@ int record_step_begin(struct record_step *s, const struct record_hosts *o, struc
 int record_step_end(struct record_step *s, int exit_code, struct sonde_err *err)
 {
 	int status = 0, rc = s->bundle.len ? note(s, exit_code, err) : 0;
-	if (s->gate < 0)
+	if (s->start_barrier < 0)
 		return rc;
-	close(s->gate);
-	s->gate = -1;
+	close(s->start_barrier);
+	s->start_barrier = -1;
 	while (waitpid(s->helper, &status, 0) < 0 && errno == EINTR)
 		;
 	if (!status || rc)
@@ -176,8 +176,8 @@ int record_step_end(struct record_step *s, int exit_code, struct sonde_err *err)
 
 void record_step_release(struct record_step *s)
 {
-	if (s->gate >= 0)
-		close(s->gate);
+	if (s->start_barrier >= 0)
+		close(s->start_barrier);
 	buf_release(&s->bundle);
 	buf_release(&s->run);
 }

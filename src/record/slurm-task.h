@@ -27,7 +27,7 @@ struct record_step {
 	struct buf run;    /* and of this task */
 	/* private */
 	pid_t helper;
-	int gate; /* closed when the first task has ended; -1: there is no helper */
+	int start_barrier; /* closed when the first task has ended; -1: there is no helper */
 };
 
 /* Are we one of several tasks of a step, and not within the recording of one? From the environment. */

@@ -83,7 +83,7 @@ void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int
 		w->fds[i].events = POLLIN;
 }
 
-void waker_pace(struct waker *w, uint64_t events)
+void wakeup_interval(struct waker *w, uint64_t events)
 {
 	int max = events ? PASS_MS_MAX : w->idle_ms;
 	w->is_flooded = events > FLOOD_EVENTS;

@@ -35,7 +35,7 @@ void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int
 /* Sleep until something happens or is due, at the latest at until_ns. Whether a probe's descriptor is ready. */
 bool waker_wait(struct waker *w, int64_t until_ns);
 /* So many events came in: the more, the sooner is the next pass. */
-void waker_pace(struct waker *w, uint64_t events);
+void wakeup_interval(struct waker *w, uint64_t events);
 void waker_release(struct waker *w);
 
 #endif

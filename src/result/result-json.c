@@ -1,6 +1,6 @@
 /* Results as JSON; see result.h. */
-#include "result/result.h"
 #include "base/json.h"
+#include "result/result.h"
 
 static void write_value(struct json *j, enum analyze_unit unit, const struct analyze_value *v)
 {

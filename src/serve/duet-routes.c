@@ -11,7 +11,7 @@ static const char page_policy[] =
 		"form-action 'none'";
 
 struct duet_server {
-	struct guard *guard;
+	struct http_server *http_server;
 	const char *dir;
 };
 
@@ -51,7 +51,7 @@ static void write_waiting(struct buf *out, const struct sonde_err *why)
 	buf_adds(out, ".</p></body></html>\n");
 }
 
-static int get_page(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+static int get_page(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
 	int rc = answer(arg, write_page, &reply->body, err);
 
@@ -64,22 +64,22 @@ static int get_page(void *arg, const struct guard_request *request, struct guard
 	return rc;
 }
 
-static int get_json(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+static int get_json(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
 	return answer(arg, write_json, &reply->body, err);
 }
 
-static const struct guard_endpoint endpoints[] = {
-	{ "GET", "/", get_page, GUARD_PAGE },
+static const struct http_endpoint endpoints[] = {
+	{ "GET", "/", get_page, HTTP_PAGE },
 	{ "GET", "/api/duet", get_json, 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
-int duet_server_start(struct duet_server **out, const char *dir, const struct guard_options *options,
+int duet_server_start(struct duet_server **out, const char *dir, const struct http_server_options *options,
 		struct sonde_err *err)
 {
 	struct duet_server *s = calloc(1, sizeof(*s));
-	struct guard_options o = *options;
+	struct http_server_options o = *options;
 	int rc;
 
 	if (!s)
@@ -87,7 +87,7 @@ int duet_server_start(struct duet_server **out, const char *dir, const struct gu
 	s->dir = dir;
 	o.endpoints = endpoints;
 	o.arg = s;
-	rc = guard_start(&s->guard, &o, err);
+	rc = http_server_start(&s->http_server, &o, err);
 	if (rc < 0) {
 		free(s);
 		return rc;
@@ -96,15 +96,15 @@ int duet_server_start(struct duet_server **out, const char *dir, const struct gu
 	return 0;
 }
 
-struct guard *duet_server_guard(struct duet_server *s)
+struct http_server *duet_http_server(struct duet_server *s)
 {
-	return s->guard;
+	return s->http_server;
 }
 
 void duet_server_stop(struct duet_server *s)
 {
 	if (!s)
 		return;
-	guard_stop(s->guard);
+	http_server_stop(s->http_server);
 	free(s);
 }

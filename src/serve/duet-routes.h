@@ -12,9 +12,9 @@
 struct duet_server;
 
 /* dir as duet_replay_is (duet/duet-replay.h) takes it; it must last as long as the server. */
-int duet_server_start(struct duet_server **out, const char *dir, const struct guard_options *options,
+int duet_server_start(struct duet_server **out, const char *dir, const struct http_server_options *options,
 		struct sonde_err *err);
-struct guard *duet_server_guard(struct duet_server *s);
+struct http_server *duet_http_server(struct duet_server *s);
 void duet_server_stop(struct duet_server *s); /* NULL is fine */
 
 #endif

@@ -7,7 +7,7 @@
 
 #define LEVEL 1
 
-int guard_gzip(struct buf *out, const void *bytes, size_t n)
+int http_gzip(struct buf *out, const void *bytes, size_t n)
 {
 	struct isal_zstream *z = calloc(1, sizeof(*z) + ISAL_DEF_LVL1_DEFAULT);
 	size_t room = n + n / 16 + 4096;

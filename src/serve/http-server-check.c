@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int guard_make_token(char token[GUARD_TOKEN_BYTES], struct sonde_err *err)
+int http_make_token(char token[HTTP_TOKEN_BYTES], struct sonde_err *err)
 {
-	unsigned char bytes[(GUARD_TOKEN_BYTES - 1) / 2];
+	unsigned char bytes[(HTTP_TOKEN_BYTES - 1) / 2];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
 		return err_sys(err, errno, "cannot make a token");
@@ -36,24 +36,24 @@ static bool is_same(const char *a, const char *b)
 	return !differs && n > 0;
 }
 
-bool guard_take_token(struct guard *g, const char *token)
+bool http_exchange_token(struct http_server *g, const char *token)
 {
 	bool is_found = false;
 
 	pthread_mutex_lock(&g->lock);
-	for (size_t i = 0; i < GUARD_TOKENS_MAX; i++) {
+	for (size_t i = 0; i < HTTP_TOKENS_MAX; i++) {
 		bool is_it = g->tokens[i][0] && is_same(g->tokens[i], token);
 
 		is_found |= is_it;
 		if (is_it)
-			memset(g->tokens[i], 0, GUARD_TOKEN_BYTES);
+			memset(g->tokens[i], 0, HTTP_TOKEN_BYTES);
 	}
 	pthread_mutex_unlock(&g->lock);
 	return is_found;
 }
 
 /* libmicrohttpd has decoded it: no "." or ".." part, no empty part, nothing that is not printable. */
-bool guard_is_clean_path(const char *path)
+bool http_is_clean_path(const char *path)
 {
 	if (path[0] != '/')
 		return false;
@@ -72,7 +72,7 @@ static const char *header(struct MHD_Connection *c, const char *name)
 }
 
 /* host is `name` or `name:port`, with our port; without one the port is 80. */
-static bool is_name(const struct guard *g, const char *host, const char *name)
+static bool is_name(const struct http_server *g, const char *host, const char *name)
 {
 	size_t n = strlen(name);
 	char port[8];
@@ -85,7 +85,7 @@ static bool is_name(const struct guard *g, const char *host, const char *name)
 	return host[n] == ':' && strcmp(host + n + 1, port) == 0;
 }
 
-static bool is_our_host(const struct guard *g, const char *host)
+static bool is_our_host(const struct http_server *g, const char *host)
 {
 	static const char *const loopback[] = { "127.0.0.1", "localhost", "[::1]", NULL };
 	char own[sizeof(g->address) + 2];
@@ -109,7 +109,7 @@ static bool is_our_origin(const char *origin, const char *host)
 	return strncmp(origin, scheme, sizeof(scheme) - 1) == 0 && strcasecmp(origin + sizeof(scheme) - 1, host) == 0;
 }
 
-static bool has_bearer(const struct guard *g, struct MHD_Connection *c)
+static bool has_bearer(const struct http_server *g, struct MHD_Connection *c)
 {
 	static const char word[] = "Bearer ";
 	const char *said = header(c, "Authorization");
@@ -134,7 +134,7 @@ static void add_base64(struct buf *out, const char *text)
 	}
 }
 
-static bool has_password(const struct guard *g, struct MHD_Connection *c)
+static bool has_password(const struct http_server *g, struct MHD_Connection *c)
 {
 	CLEANUP(buf_release) struct buf want = BUF_INIT;
 	const char *said = header(c, "Authorization");
@@ -146,20 +146,20 @@ static bool has_password(const struct guard *g, struct MHD_Connection *c)
 	return buf_error(&want) == 0 && is_same(want.data, said);
 }
 
-static bool has_key(struct guard *g, struct MHD_Connection *c)
+static bool has_key(struct http_server *g, struct MHD_Connection *c)
 {
 	const char *cookie = MHD_lookup_connection_value(c, MHD_COOKIE_KIND, g->cookie);
 
 	return (cookie && is_same(g->session, cookie)) || has_bearer(g, c) || has_password(g, c);
 }
 
-static bool has_good_token(struct guard *g, struct MHD_Connection *c)
+static bool has_good_token(struct http_server *g, struct MHD_Connection *c)
 {
 	const char *token = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token");
 	bool is_good = false;
 
 	pthread_mutex_lock(&g->lock);
-	for (size_t i = 0; token && i < GUARD_TOKENS_MAX; i++)
+	for (size_t i = 0; token && i < HTTP_TOKENS_MAX; i++)
 		is_good |= g->tokens[i][0] && is_same(g->tokens[i], token);
 	pthread_mutex_unlock(&g->lock);
 	return is_good;
@@ -179,7 +179,8 @@ static int check_peer(struct MHD_Connection *c, struct sonde_err *err)
 	return MHD_HTTP_FORBIDDEN;
 }
 
-int guard_check(struct guard *g, struct MHD_Connection *c, const struct guard_endpoint *endpoint, struct sonde_err *err)
+int http_check_request(struct http_server *g, struct MHD_Connection *c, const struct http_endpoint *endpoint,
+		struct sonde_err *err)
 {
 	const char *host = header(c, "Host"), *origin = header(c, "Origin");
 	unsigned flags = endpoint ? endpoint->flags : 0;
@@ -195,7 +196,7 @@ int guard_check(struct guard *g, struct MHD_Connection *c, const struct guard_en
 		err_set(err, EACCES, "pages of another place may not ask here");
 		return MHD_HTTP_FORBIDDEN;
 	}
-	if (flags & GUARD_OPEN || has_key(g, c) || (flags & GUARD_PAGE && has_good_token(g, c)))
+	if (flags & HTTP_OPEN || has_key(g, c) || (flags & HTTP_PAGE && has_good_token(g, c)))
 		return 0;
 	if (g->options.basic) {
 		err_set(err, EACCES, "this needs the name and the token that the server was started with");

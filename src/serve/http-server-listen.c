@@ -41,7 +41,7 @@ static int parse(const char *text, unsigned port, union address *a, socklen_t *b
 	return -EINVAL;
 }
 
-static int listen_tcp(struct guard *g, struct sonde_err *err)
+static int listen_tcp(struct http_server *g, struct sonde_err *err)
 {
 	const char *text = g->options.address ? g->options.address : "127.0.0.1";
 	union address a;
@@ -78,7 +78,7 @@ static void remove_dead(const union address *a)
 		close(fd);
 }
 
-static int listen_unix(struct guard *g, struct sonde_err *err)
+static int listen_unix(struct http_server *g, struct sonde_err *err)
 {
 	const char *path = g->options.unix_path;
 	union address a = { .file = { .sun_family = AF_UNIX } };
@@ -101,7 +101,7 @@ static int listen_unix(struct guard *g, struct sonde_err *err)
 	return g->unix_path ? 0 : err_sys(err, ENOMEM, "cannot listen on '%s'", path);
 }
 
-int guard_listen(struct guard *g, struct sonde_err *err)
+int http_listen(struct http_server *g, struct sonde_err *err)
 {
 	return g->options.unix_path ? listen_unix(g, err) : listen_tcp(g, err);
 }

@@ -10,43 +10,43 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
-#define GUARD_TOKEN_BYTES 33 /* 128 bits in hexadecimal and a NUL */
-#define GUARD_TOKENS_MAX 16  /* not used yet; the oldest goes */
-#define GUARD_TICK_MS 250
+#define HTTP_TOKEN_BYTES 33 /* 128 bits in hexadecimal and a NUL */
+#define HTTP_TOKENS_MAX 16  /* not used yet; the oldest goes */
+#define HTTP_TICK_MS 250
 
 /* A connection; `since_ns` is when it began to wait for a request, or to be answered. */
-struct guard_line {
-	struct guard_line *next, **place;
-	struct guard *guard;
+struct http_connection {
+	struct http_connection *next, **place;
+	struct http_server *http_server;
 	struct MHD_Connection *connection;
 	int fd;
 	int64_t since_ns;
-	enum { GUARD_WAITS, GUARD_ANSWERS, GUARD_STREAMS, GUARD_CUT } state;
+	enum { HTTP_WAITS, HTTP_ANSWERS, HTTP_STREAMS, HTTP_CUT } state;
 	bool is_suspended;
 };
 
-struct guard_request {
-	struct guard *guard;
+struct http_request {
+	struct http_server *http_server;
 	struct MHD_Connection *connection;
-	struct guard_line *line;
-	const struct guard_endpoint *endpoint;
+	struct http_connection *line;
+	const struct http_endpoint *endpoint;
 	char path[256];
 	struct buf body;
 	bool is_too_long;
 };
 
-struct guard {
-	struct guard_options options;
+struct http_server {
+	struct http_server_options options;
 	struct MHD_Daemon *daemon;
 	int fd; /* that listens */
 	unsigned port;
 	char address[64];
 	char *unix_path;
 	char cookie[32]; /* its name: cookies do not know ports */
-	char session[GUARD_TOKEN_BYTES];
+	char session[HTTP_TOKEN_BYTES];
 	pthread_mutex_t lock; /* of what follows */
-	char tokens[GUARD_TOKENS_MAX][GUARD_TOKEN_BYTES];
-	struct guard_line *lines;
+	char tokens[HTTP_TOKENS_MAX][HTTP_TOKEN_BYTES];
+	struct http_connection *lines;
 	bool is_stopping;
 	/* the watch */
 	pthread_t watch;
@@ -55,28 +55,28 @@ struct guard {
 };
 
 /* http-server-listen.c: g->fd, g->port and g->address by the options. */
-int guard_listen(struct guard *g, struct sonde_err *err);
+int http_listen(struct http_server *g, struct sonde_err *err);
 
 /* http-server-check.c: may this request be answered? 0, or the HTTP status that refuses it, with words. */
-int guard_check(struct guard *g, struct MHD_Connection *c, const struct guard_endpoint *endpoint,
+int http_check_request(struct http_server *g, struct MHD_Connection *c, const struct http_endpoint *endpoint,
 		struct sonde_err *err);
-bool guard_is_clean_path(const char *path);
-int guard_make_token(char token[GUARD_TOKEN_BYTES], struct sonde_err *err);
+bool http_is_clean_path(const char *path);
+int http_make_token(char token[HTTP_TOKEN_BYTES], struct sonde_err *err);
 /* Is it a token of a URL? It is used up then. */
-bool guard_take_token(struct guard *g, const char *token);
+bool http_exchange_token(struct http_server *g, const char *token);
 
 /* http-server-reply.c: hand the reply to the connection and release it. */
-enum MHD_Result guard_send(struct guard_request *r, struct guard_reply *reply);
-enum MHD_Result guard_refuse(struct guard_request *r, int status, const struct sonde_err *err);
+enum MHD_Result http_send(struct http_request *r, struct http_reply *reply);
+enum MHD_Result http_refuse(struct http_request *r, int status, const struct sonde_err *err);
 
 /* http-server-watch.c: connections that take too long, and streams that have something to say. */
-int guard_watch_start(struct guard *g, struct sonde_err *err);
-void guard_watch_stop(struct guard *g);
-void guard_line_state(struct guard_line *line, int state);
-void guard_notify_connection(void *arg, struct MHD_Connection *c, void **place,
+int http_watch_start(struct http_server *g, struct sonde_err *err);
+void http_watch_stop(struct http_server *g);
+void http_connection_state(struct http_connection *line, int state);
+void http_notify_connection(void *arg, struct MHD_Connection *c, void **place,
 		enum MHD_ConnectionNotificationCode code);
 
 /* gzip.c: append bytes compressed, quickly; 0 or -ENOMEM. */
-int guard_gzip(struct buf *out, const void *bytes, size_t n);
+int http_gzip(struct buf *out, const void *bytes, size_t n);
 
 #endif

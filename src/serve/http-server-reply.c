@@ -29,7 +29,7 @@ static const struct {
 
 static const char nothing_loads[] = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-static void add_headers(struct guard_request *r, const struct guard_reply *reply, struct MHD_Response *response)
+static void add_headers(struct http_request *r, const struct http_reply *reply, struct MHD_Response *response)
 {
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
 		MHD_add_response_header(response, headers[i].name, headers[i].value);
@@ -42,25 +42,25 @@ static void add_headers(struct guard_request *r, const struct guard_reply *reply
 	if (reply->location && reply->status == MHD_HTTP_SEE_OTHER) {
 		char cookie[160];
 
-		snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/", r->guard->cookie,
-				r->guard->session);
+		snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/", r->http_server->cookie,
+				r->http_server->session);
 		MHD_add_response_header(response, "Set-Cookie", cookie);
 	}
 }
 
-static bool takes_gzip(struct guard_request *r)
+static bool takes_gzip(struct http_request *r)
 {
 	const char *said = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Accept-Encoding");
 
 	return said && strstr(said, "gzip");
 }
 
-static struct MHD_Response *whole(struct guard_request *r, struct guard_reply *reply)
+static struct MHD_Response *whole(struct http_request *r, struct http_reply *reply)
 {
 	CLEANUP(buf_release) struct buf packed = BUF_INIT;
 	const void *bytes = reply->fixed ? reply->fixed : reply->body.data;
 	size_t n = reply->fixed ? reply->fixed_bytes : reply->body.len;
-	bool is_packed = n >= GZIP_BYTES_MIN && takes_gzip(r) && guard_gzip(&packed, bytes, n) == 0;
+	bool is_packed = n >= GZIP_BYTES_MIN && takes_gzip(r) && http_gzip(&packed, bytes, n) == 0;
 	struct MHD_Response *response;
 
 	if (is_packed) {
@@ -78,8 +78,8 @@ static struct MHD_Response *whole(struct guard_request *r, struct guard_reply *r
 
 /* What a stream has said and the client has not yet taken. */
 struct stream {
-	struct guard_stream source;
-	struct guard_line *line;
+	struct http_stream source;
+	struct http_connection *line;
 	struct buf text;
 	size_t at;
 	int64_t said_ns;
@@ -112,7 +112,7 @@ static void stream_ask(struct stream *s)
 static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t max)
 {
 	struct stream *s = arg;
-	struct guard *g = s->line->guard;
+	struct http_server *g = s->line->http_server;
 	size_t n;
 
 	if (s->at == s->text.len)
@@ -132,7 +132,7 @@ static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t max)
 	return is_over ? MHD_CONTENT_READER_END_OF_STREAM : 0;
 }
 
-static struct MHD_Response *flowing(struct guard_request *r, struct guard_reply *reply)
+static struct MHD_Response *flowing(struct http_request *r, struct http_reply *reply)
 {
 	struct stream *s = r->line ? calloc(1, sizeof(*s)) : NULL;
 	struct MHD_Response *response;
@@ -147,12 +147,12 @@ static struct MHD_Response *flowing(struct guard_request *r, struct guard_reply 
 	if (!response)
 		stream_free(s);
 	else
-		guard_line_state(r->line, GUARD_STREAMS);
+		http_connection_state(r->line, HTTP_STREAMS);
 	reply->type = "text/event-stream";
 	return response;
 }
 
-enum MHD_Result guard_send(struct guard_request *r, struct guard_reply *reply)
+enum MHD_Result http_send(struct http_request *r, struct http_reply *reply)
 {
 	struct MHD_Response *response = reply->stream.next ? flowing(r, reply) : whole(r, reply);
 	unsigned status = reply->status ? (unsigned)reply->status : MHD_HTTP_OK;
@@ -167,7 +167,7 @@ enum MHD_Result guard_send(struct guard_request *r, struct guard_reply *reply)
 	return is_queued;
 }
 
-static void refuse_page(struct guard_reply *reply, int status, const struct sonde_err *err)
+static void refuse_page(struct http_reply *reply, int status, const struct sonde_err *err)
 {
 	reply->type = "text/html; charset=utf-8";
 	buf_addf(&reply->body, "<!doctype html><meta charset=utf-8><title>sonde: %d</title><h1>%d</h1><p>", status,
@@ -178,14 +178,14 @@ static void refuse_page(struct guard_reply *reply, int status, const struct sond
 	buf_adds(&reply->body, "\n");
 }
 
-enum MHD_Result guard_refuse(struct guard_request *r, int status, const struct sonde_err *err)
+enum MHD_Result http_refuse(struct http_request *r, int status, const struct sonde_err *err)
 {
-	struct guard_reply reply = { .status = status, .body = BUF_INIT };
+	struct http_reply reply = { .status = status, .body = BUF_INIT };
 	struct json j;
 
-	if (r->endpoint && r->endpoint->flags & GUARD_PAGE) {
+	if (r->endpoint && r->endpoint->flags & HTTP_PAGE) {
 		refuse_page(&reply, status, err);
-		return guard_send(r, &reply);
+		return http_send(r, &reply);
 	}
 	json_init(&j, &reply.body, false);
 	json_object(&j);
@@ -193,5 +193,5 @@ enum MHD_Result guard_refuse(struct guard_request *r, int status, const struct s
 	if (err->hint[0])
 		json_kstr(&j, "hint", err->hint);
 	json_end(&j);
-	return guard_send(r, &reply);
+	return http_send(r, &reply);
 }

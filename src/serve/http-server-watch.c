@@ -12,23 +12,23 @@
 
 #define NS_PER_SECOND ((int64_t)1000000000)
 
-static int64_t limit_ns(const struct guard_line *line)
+static int64_t limit_ns(const struct http_connection *line)
 {
 	switch (line->state) {
-	case GUARD_WAITS:
-		return line->guard->options.request_seconds * NS_PER_SECOND;
-	case GUARD_ANSWERS:
-		return GUARD_REPLY_SECONDS * NS_PER_SECOND;
+	case HTTP_WAITS:
+		return line->http_server->options.request_seconds * NS_PER_SECOND;
+	case HTTP_ANSWERS:
+		return HTTP_REPLY_SECONDS * NS_PER_SECOND;
 	default:
 		return INT64_MAX;
 	}
 }
 
-static void look_at(struct guard_line *line, int64_t now_ns)
+static void look_at(struct http_connection *line, int64_t now_ns)
 {
 	if (now_ns - line->since_ns > limit_ns(line)) {
 		shutdown(line->fd, SHUT_RDWR); /* the daemon sees the end and closes */
-		line->state = GUARD_CUT;
+		line->state = HTTP_CUT;
 	}
 	if (line->is_suspended) {
 		line->is_suspended = false;
@@ -36,23 +36,23 @@ static void look_at(struct guard_line *line, int64_t now_ns)
 	}
 }
 
-static void look_at_all(struct guard *g)
+static void look_at_all(struct http_server *g)
 {
 	int64_t now_ns = clock_mono_ns();
 
-	for (struct guard_line *line = g->lines; line; line = line->next)
+	for (struct http_connection *line = g->lines; line; line = line->next)
 		look_at(line, now_ns);
 }
 
 static void *watch(void *arg)
 {
-	struct guard *g = arg;
+	struct http_server *g = arg;
 	struct timespec until;
 
 	pthread_mutex_lock(&g->lock);
 	while (!g->is_stopping) {
 		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += GUARD_TICK_MS * 1000000L;
+		until.tv_nsec += HTTP_TICK_MS * 1000000L;
 		if (until.tv_nsec >= NS_PER_SECOND) {
 			until.tv_nsec -= NS_PER_SECOND;
 			until.tv_sec++;
@@ -64,7 +64,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-int guard_watch_start(struct guard *g, struct sonde_err *err)
+int http_watch_start(struct http_server *g, struct sonde_err *err)
 {
 	pthread_condattr_t attr;
 	int rc;
@@ -80,7 +80,7 @@ int guard_watch_start(struct guard *g, struct sonde_err *err)
 	return 0;
 }
 
-void guard_watch_stop(struct guard *g)
+void http_watch_stop(struct http_server *g)
 {
 	if (!g->has_watch)
 		return;
@@ -93,25 +93,28 @@ void guard_watch_stop(struct guard *g)
 	g->has_watch = false;
 }
 
-void guard_line_state(struct guard_line *line, int state)
+void http_connection_state(struct http_connection *line, int state)
 {
 	if (!line)
 		return;
-	pthread_mutex_lock(&line->guard->lock);
-	if (line->state != GUARD_CUT)
+	pthread_mutex_lock(&line->http_server->lock);
+	if (line->state != HTTP_CUT)
 		line->state = state;
 	line->since_ns = clock_mono_ns();
-	pthread_mutex_unlock(&line->guard->lock);
+	pthread_mutex_unlock(&line->http_server->lock);
 }
 
-static void add(struct guard *g, struct MHD_Connection *c, void **place)
+static void add(struct http_server *g, struct MHD_Connection *c, void **place)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct guard_line *line = info ? calloc(1, sizeof(*line)) : NULL;
+	struct http_connection *line = info ? calloc(1, sizeof(*line)) : NULL;
 
 	if (!line)
 		return;
-	*line = (struct guard_line){ .guard = g, .connection = c, .fd = info->connect_fd, .since_ns = clock_mono_ns() };
+	*line = (struct http_connection){ .http_server = g,
+		.connection = c,
+		.fd = info->connect_fd,
+		.since_ns = clock_mono_ns() };
 	pthread_mutex_lock(&g->lock);
 	line->next = g->lines;
 	line->place = &g->lines;
@@ -122,7 +125,7 @@ static void add(struct guard *g, struct MHD_Connection *c, void **place)
 	*place = line;
 }
 
-static void drop(struct guard *g, struct guard_line *line)
+static void drop(struct http_server *g, struct http_connection *line)
 {
 	pthread_mutex_lock(&g->lock);
 	*line->place = line->next;
@@ -132,8 +135,7 @@ static void drop(struct guard *g, struct guard_line *line)
 	free(line);
 }
 
-void guard_notify_connection(void *arg, struct MHD_Connection *c, void **place,
-		enum MHD_ConnectionNotificationCode code)
+void http_notify_connection(void *arg, struct MHD_Connection *c, void **place, enum MHD_ConnectionNotificationCode code)
 {
 	if (code == MHD_CONNECTION_NOTIFY_STARTED)
 		add(arg, c, place);

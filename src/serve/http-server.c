@@ -15,14 +15,14 @@
 
 #define THREADS 4
 
-static const struct guard_endpoint *find_endpoint(const struct guard *g, const char *method, const char *path,
+static const struct http_endpoint *find_endpoint(const struct http_server *g, const char *method, const char *path,
 		bool *has_path)
 {
 	bool is_head = strcmp(method, "HEAD") == 0;
 
 	*has_path = false;
-	for (const struct guard_endpoint *e = g->options.endpoints; e->method; e++) {
-		if (e->flags & GUARD_BELOW ? strncmp(e->path, path, strlen(e->path)) != 0 : strcmp(e->path, path) != 0)
+	for (const struct http_endpoint *e = g->options.endpoints; e->method; e++) {
+		if (e->flags & HTTP_BELOW ? strncmp(e->path, path, strlen(e->path)) != 0 : strcmp(e->path, path) != 0)
 			continue;
 		*has_path = true;
 		if (strcmp(e->method, is_head ? "GET" : method) == 0)
@@ -31,38 +31,38 @@ static const struct guard_endpoint *find_endpoint(const struct guard *g, const c
 	return NULL;
 }
 
-static struct guard_line *line_of(struct MHD_Connection *c)
+static struct http_connection *line_of(struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	return info ? info->socket_context : NULL;
 }
 
-static struct guard_request *begin(struct guard *g, struct MHD_Connection *c, const char *url)
+static struct http_request *begin(struct http_server *g, struct MHD_Connection *c, const char *url)
 {
-	struct guard_request *r = calloc(1, sizeof(*r));
+	struct http_request *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
-	r->guard = g;
+	r->http_server = g;
 	r->connection = c;
 	r->line = line_of(c);
-	buf_init(&r->body, GUARD_BODY_BYTES_MAX);
+	buf_init(&r->body, HTTP_BODY_BYTES_MAX);
 	snprintf(r->path, sizeof(r->path), "%s", strlen(url) < sizeof(r->path) ? url : "/..");
 	return r;
 }
 
 /* Everything that headers tell. 0, or the status that refuses. */
-static int admit(struct guard_request *r, const char *method, struct sonde_err *err)
+static int admit(struct http_request *r, const char *method, struct sonde_err *err)
 {
 	bool has_path;
 
-	if (!guard_is_clean_path(r->path)) {
+	if (!http_is_clean_path(r->path)) {
 		err_set(err, EINVAL, "this path is not clean");
 		return MHD_HTTP_BAD_REQUEST;
 	}
-	r->endpoint = find_endpoint(r->guard, method, r->path, &has_path);
-	int status = guard_check(r->guard, r->connection, r->endpoint, err);
+	r->endpoint = find_endpoint(r->http_server, method, r->path, &has_path);
+	int status = http_check_request(r->http_server, r->connection, r->endpoint, err);
 
 	if (status || r->endpoint)
 		return status;
@@ -71,11 +71,11 @@ static int admit(struct guard_request *r, const char *method, struct sonde_err *
 }
 
 /* A token in the URL of a page becomes the cookie, and the URL loses it: 303 to the same path. */
-static bool swap_token(struct guard_request *r, struct guard_reply *reply)
+static bool swap_token(struct http_request *r, struct http_reply *reply)
 {
-	const char *token = guard_request_arg(r, "token");
+	const char *token = http_request_arg(r, "token");
 
-	if (!token || !(r->endpoint->flags & GUARD_PAGE) || !guard_take_token(r->guard, token))
+	if (!token || !(r->endpoint->flags & HTTP_PAGE) || !http_exchange_token(r->http_server, token))
 		return false;
 	reply->status = MHD_HTTP_SEE_OTHER;
 	reply->location = r->path;
@@ -100,32 +100,32 @@ static int status_of(int rc)
 	return MHD_HTTP_INTERNAL_SERVER_ERROR;
 }
 
-static enum MHD_Result handle(struct guard_request *r)
+static enum MHD_Result handle(struct http_request *r)
 {
-	struct guard_reply reply = { .body = BUF_INIT };
+	struct http_reply reply = { .body = BUF_INIT };
 	struct sonde_err err = SONDE_ERR_INIT;
 
 	if (r->is_too_long) {
-		err_set(&err, E2BIG, "the body is longer than %zu bytes", GUARD_BODY_BYTES_MAX);
-		return guard_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, &err);
+		err_set(&err, E2BIG, "the body is longer than %zu bytes", HTTP_BODY_BYTES_MAX);
+		return http_refuse(r, MHD_HTTP_CONTENT_TOO_LARGE, &err);
 	}
 	if (!swap_token(r, &reply)) {
-		int rc = r->endpoint->handle(r->guard->options.arg, r, &reply, &err);
+		int rc = r->endpoint->handle(r->http_server->options.arg, r, &reply, &err);
 
 		if (rc == 0)
 			rc = buf_error(&reply.body);
 		if (rc < 0) {
 			buf_release(&reply.body);
-			return guard_refuse(r, status_of(rc), &err);
+			return http_refuse(r, status_of(rc), &err);
 		}
 	}
-	return guard_send(r, &reply);
+	return http_send(r, &reply);
 }
 
 static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *url, const char *method,
 		const char *version, const char *upload, size_t *upload_bytes, void **place)
 {
-	struct guard_request *r = *place;
+	struct http_request *r = *place;
 	struct sonde_err err = SONDE_ERR_INIT;
 	int status;
 
@@ -136,7 +136,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *u
 		return MHD_YES;
 	}
 	if (r) {
-		guard_line_state(r->line, GUARD_ANSWERS);
+		http_connection_state(r->line, HTTP_ANSWERS);
 		return handle(r);
 	}
 	r = *place = begin(arg, c, url);
@@ -145,17 +145,17 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *u
 	status = admit(r, method, &err);
 	if (!status)
 		return MHD_YES;
-	guard_line_state(r->line, GUARD_ANSWERS);
-	return guard_refuse(r, status, &err);
+	http_connection_state(r->line, HTTP_ANSWERS);
+	return http_refuse(r, status, &err);
 }
 
 static void completed(void *arg, struct MHD_Connection *c, void **place, enum MHD_RequestTerminationCode code)
 {
-	struct guard_request *r = *place;
+	struct http_request *r = *place;
 
 	if (!r)
 		return;
-	guard_line_state(r->line, GUARD_WAITS);
+	http_connection_state(r->line, HTTP_WAITS);
 	buf_release(&r->body);
 	free(r);
 	*place = NULL;
@@ -163,60 +163,60 @@ static void completed(void *arg, struct MHD_Connection *c, void **place, enum MH
 
 static void say_nothing(void *arg, const char *format, va_list ap) {}
 
-static int start_daemon(struct guard *g, struct sonde_err *err)
+static int start_daemon(struct http_server *g, struct sonde_err *err)
 {
 	g->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
 					MHD_USE_ITC,
 			0, NULL, NULL, answer, g, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
-			MHD_OPTION_LISTEN_SOCKET, g->fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)GUARD_CONNECTIONS_MAX,
-			MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)GUARD_HEADER_BYTES_MAX, MHD_OPTION_THREAD_POOL_SIZE,
+			MHD_OPTION_LISTEN_SOCKET, g->fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX,
+			MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEADER_BYTES_MAX, MHD_OPTION_THREAD_POOL_SIZE,
 			(unsigned)THREADS, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-			guard_notify_connection, g, MHD_OPTION_END);
+			http_notify_connection, g, MHD_OPTION_END);
 	if (!g->daemon)
 		return err_set(err, EIO, "cannot start the HTTP server");
 	g->fd = -1; /* the daemon closes it */
 	return 0;
 }
 
-static int set_up(struct guard *g, struct sonde_err *err)
+static int set_up(struct http_server *g, struct sonde_err *err)
 {
-	int rc = guard_make_token(g->session, err);
+	int rc = http_make_token(g->session, err);
 
 	if (rc == 0)
-		rc = guard_listen(g, err);
+		rc = http_listen(g, err);
 	if (rc < 0)
 		return rc;
 	snprintf(g->cookie, sizeof(g->cookie), "sonde_%u", g->port);
-	rc = guard_watch_start(g, err);
+	rc = http_watch_start(g, err);
 	return rc < 0 ? rc : start_daemon(g, err);
 }
 
-int guard_start(struct guard **out, const struct guard_options *options, struct sonde_err *err)
+int http_server_start(struct http_server **out, const struct http_server_options *options, struct sonde_err *err)
 {
-	struct guard *g = calloc(1, sizeof(*g));
+	struct http_server *g = calloc(1, sizeof(*g));
 	int rc;
 
 	if (!g)
 		return err_sys(err, ENOMEM, "cannot start the HTTP server");
 	g->options = *options;
 	if (!g->options.request_seconds)
-		g->options.request_seconds = GUARD_REQUEST_SECONDS;
+		g->options.request_seconds = HTTP_REQUEST_SECONDS;
 	g->fd = -1;
 	pthread_mutex_init(&g->lock, NULL);
 	rc = set_up(g, err);
 	if (rc < 0) {
-		guard_stop(g);
+		http_server_stop(g);
 		return rc;
 	}
 	*out = g;
 	return 0;
 }
 
-void guard_stop(struct guard *g)
+void http_server_stop(struct http_server *g)
 {
 	if (!g)
 		return;
-	guard_watch_stop(g);
+	http_watch_stop(g);
 	if (g->daemon)
 		MHD_stop_daemon(g->daemon);
 	if (g->fd >= 0)
@@ -228,23 +228,23 @@ void guard_stop(struct guard *g)
 	free(g);
 }
 
-unsigned guard_port(const struct guard *g)
+unsigned http_server_port(const struct http_server *g)
 {
 	return g->port;
 }
 
 /* Tokens move up; the last place is the newest. */
-static void keep_token(struct guard *g, const char token[GUARD_TOKEN_BYTES])
+static void keep_token(struct http_server *g, const char token[HTTP_TOKEN_BYTES])
 {
 	pthread_mutex_lock(&g->lock);
 	memmove(g->tokens[0], g->tokens[1], sizeof(g->tokens) - sizeof(g->tokens[0]));
-	memcpy(g->tokens[GUARD_TOKENS_MAX - 1], token, GUARD_TOKEN_BYTES);
+	memcpy(g->tokens[HTTP_TOKENS_MAX - 1], token, HTTP_TOKEN_BYTES);
 	pthread_mutex_unlock(&g->lock);
 }
 
-int guard_url(struct guard *g, struct buf *out, struct sonde_err *err)
+int http_server_url(struct http_server *g, struct buf *out, struct sonde_err *err)
 {
-	char token[GUARD_TOKEN_BYTES];
+	char token[HTTP_TOKEN_BYTES];
 	bool is_six = strchr(g->address, ':') != NULL;
 	int rc;
 
@@ -252,7 +252,7 @@ int guard_url(struct guard *g, struct buf *out, struct sonde_err *err)
 		buf_addf(out, "http+unix:%s", g->unix_path);
 		return buf_error(out);
 	}
-	rc = guard_make_token(token, err);
+	rc = http_make_token(token, err);
 	if (rc < 0)
 		return rc;
 	keep_token(g, token);
@@ -260,27 +260,27 @@ int guard_url(struct guard *g, struct buf *out, struct sonde_err *err)
 	return buf_error(out);
 }
 
-const char *guard_request_path(const struct guard_request *r)
+const char *http_request_path(const struct http_request *r)
 {
 	return r->path;
 }
 
-const char *guard_request_arg(const struct guard_request *r, const char *name)
+const char *http_request_arg(const struct http_request *r, const char *name)
 {
 	return MHD_lookup_connection_value(r->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-const char *guard_request_header(const struct guard_request *r, const char *name)
+const char *http_request_header(const struct http_request *r, const char *name)
 {
 	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
 }
 
-const struct buf *guard_request_body(const struct guard_request *r)
+const struct buf *http_request_body(const struct http_request *r)
 {
 	return &r->body;
 }
 
-struct guard *guard_request_guard(const struct guard_request *r)
+struct http_server *http_request_server(const struct http_request *r)
 {
-	return r->guard;
+	return r->http_server;
 }

@@ -13,13 +13,13 @@
 #define LINE_BYTES_MAX 16384
 
 /* A parameter from the body, else from the query; NULL when neither has it. */
-static int parameter(const struct guard_request *r, const char *name, struct buf *room, const char **text,
+static int parameter(const struct http_request *r, const char *name, struct buf *room, const char **text,
 		struct sonde_err *err)
 {
 	bool is_there;
-	int rc = form_field(guard_request_body(r), name, room, &is_there, err);
+	int rc = form_field(http_request_body(r), name, room, &is_there, err);
 
-	*text = is_there ? room->data : guard_request_arg(r, name);
+	*text = is_there ? room->data : http_request_arg(r, name);
 	return rc;
 }
 
@@ -38,13 +38,13 @@ static int build_name(const char *path, struct buf *name, struct sonde_err *err)
 	return buf_error(name);
 }
 
-static int build(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+static int build(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf name = BUF_INIT, app = BUF_INIT, args = BUF_INIT, docker = BUF_INIT;
 	struct jobs_request request = { .name = NULL };
 	struct json j;
 	unsigned number;
-	int rc = build_name(guard_request_path(r), &name, err);
+	int rc = build_name(http_request_path(r), &name, err);
 
 	request.name = name.data;
 	if (rc == 0)
@@ -91,7 +91,7 @@ static int take_target(const char *path, const char *prefix, struct target *t, s
 	return 0;
 }
 
-static int show(struct jobs *jobs, const struct target *t, struct guard_reply *reply, struct sonde_err *err)
+static int show(struct jobs *jobs, const struct target *t, struct http_reply *reply, struct sonde_err *err)
 {
 	struct json j;
 
@@ -128,7 +128,7 @@ static int follow(void *arg, struct buf *out)
 	return 0;
 }
 
-static int show_log(struct jobs *jobs, const struct target *t, struct guard_reply *reply, struct sonde_err *err)
+static int show_log(struct jobs *jobs, const struct target *t, struct http_reply *reply, struct sonde_err *err)
 {
 	struct follower *f;
 
@@ -137,7 +137,7 @@ static int show_log(struct jobs *jobs, const struct target *t, struct guard_repl
 		if (!f)
 			return err_sys(err, ENOMEM, "cannot follow the log");
 		*f = (struct follower){ .jobs = jobs, .number = t->number };
-		reply->stream = (struct guard_stream){ .next = follow, .free = free, .arg = f };
+		reply->stream = (struct http_stream){ .next = follow, .free = free, .arg = f };
 		reply->type = "text/event-stream";
 		return 0;
 	}
@@ -145,7 +145,7 @@ static int show_log(struct jobs *jobs, const struct target *t, struct guard_repl
 	return jobs_log(jobs, t->number, &reply->body, err);
 }
 
-static int show_artifacts(struct jobs *jobs, const struct target *t, struct guard_reply *reply, struct sonde_err *err)
+static int show_artifacts(struct jobs *jobs, const struct target *t, struct http_reply *reply, struct sonde_err *err)
 {
 	const char *ending = t->name ? strrchr(t->name, '.') : NULL;
 	struct json j;
@@ -160,13 +160,13 @@ static int show_artifacts(struct jobs *jobs, const struct target *t, struct guar
 
 static const struct {
 	const char *word;
-	int (*show)(struct jobs *, const struct target *, struct guard_reply *, struct sonde_err *);
+	int (*show)(struct jobs *, const struct target *, struct http_reply *, struct sonde_err *);
 } views[] = { { "", show }, { "log", show_log }, { "artifacts", show_artifacts } };
 
-static int get_job(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+static int get_job(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	struct target t;
-	int rc = take_target(guard_request_path(r), "/jobs/", &t, err);
+	int rc = take_target(http_request_path(r), "/jobs/", &t, err);
 
 	if (rc < 0)
 		return rc;
@@ -176,15 +176,15 @@ static int get_job(void *arg, const struct guard_request *r, struct guard_reply 
 	return err_set(err, ENOENT, "a job has log and artifacts, not '%s'", t.word);
 }
 
-static int get_item(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+static int get_item(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	struct target t;
-	int rc = take_target(guard_request_path(r), "/queue/item/", &t, err);
+	int rc = take_target(http_request_path(r), "/queue/item/", &t, err);
 
 	return rc < 0 ? rc : show(arg, &t, reply, err);
 }
 
-static int get_jobs(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+static int get_jobs(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	struct json j;
 
@@ -195,10 +195,10 @@ static int get_jobs(void *arg, const struct guard_request *r, struct guard_reply
 	return 0;
 }
 
-static int post_job(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+static int post_job(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	struct target t;
-	int rc = take_target(guard_request_path(r), "/jobs/", &t, err);
+	int rc = take_target(http_request_path(r), "/jobs/", &t, err);
 
 	if (rc == 0 && strcmp(t.word, "cancel") != 0)
 		rc = err_set(err, ENOENT, "a job can be cancelled, not '%s'", t.word);
@@ -207,20 +207,21 @@ static int post_job(void *arg, const struct guard_request *r, struct guard_reply
 	return rc < 0 ? rc : show(arg, &t, reply, err);
 }
 
-static const struct guard_endpoint endpoints[] = {
-	{ "POST", "/job/", build, GUARD_BELOW },
-	{ "GET", "/queue/item/", get_item, GUARD_BELOW },
+static const struct http_endpoint endpoints[] = {
+	{ "POST", "/job/", build, HTTP_BELOW },
+	{ "GET", "/queue/item/", get_item, HTTP_BELOW },
 	{ "GET", "/jobs", get_jobs, 0 },
-	{ "GET", "/jobs/", get_job, GUARD_BELOW },
-	{ "POST", "/jobs/", post_job, GUARD_BELOW },
+	{ "GET", "/jobs/", get_job, HTTP_BELOW },
+	{ "POST", "/jobs/", post_job, HTTP_BELOW },
 	{ NULL },
 };
 
-int jobserver_start(struct guard **out, struct jobs *jobs, const struct guard_options *options, struct sonde_err *err)
+int jobserver_start(struct http_server **out, struct jobs *jobs, const struct http_server_options *options,
+		struct sonde_err *err)
 {
-	struct guard_options o = *options;
+	struct http_server_options o = *options;
 
 	o.endpoints = endpoints;
 	o.arg = jobs;
-	return guard_start(out, &o, err);
+	return http_server_start(out, &o, err);
 }

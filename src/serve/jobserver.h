@@ -13,6 +13,7 @@
 #include "session/jobs.h"
 
 /* Starts a guard over the queue, which must live longer; address, port and basic are the options'. */
-int jobserver_start(struct guard **out, struct jobs *jobs, const struct guard_options *options, struct sonde_err *err);
+int jobserver_start(struct http_server **out, struct jobs *jobs, const struct http_server_options *options,
+		struct sonde_err *err);
 
 #endif

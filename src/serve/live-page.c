@@ -8,16 +8,16 @@
 
 #include <unistd.h>
 
-int live_page_root(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+int live_page_root(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	reply->status = 303;
 	reply->location = "/live";
 	return 0;
 }
 
-int live_page_file(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+int live_page_file(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
-	page_reply(guard_request_path(r), reply);
+	page_reply(http_request_path(r), reply);
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static void add_controller(struct json *j, struct controller *c)
 	}
 }
 
-int live_page_answer(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+int live_page_answer(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	const struct exporter_arg *a = arg;
 	char host[65] = "";
@@ -78,7 +78,7 @@ int live_page_answer(void *arg, const struct guard_request *r, struct guard_repl
 	json_kstr(&j, "host", host);
 	rc = add_samples(&j, a, err);
 	add_controller(&j, a->controller);
-	if (a->history && guard_request_arg(r, "history")) {
+	if (a->history && http_request_arg(r, "history")) {
 		json_key(&j, "history");
 		live_history_show(a->history, &j);
 	}
@@ -86,9 +86,9 @@ int live_page_answer(void *arg, const struct guard_request *r, struct guard_repl
 	return rc;
 }
 
-int live_page_link(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+int live_page_link(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	const struct exporter_arg *a = arg;
 
-	return page_link(a->pages ? a->pages : guard_request_guard(r), reply, err);
+	return page_link(a->pages ? a->pages : http_request_server(r), reply, err);
 }

@@ -16,7 +16,7 @@
 #include "serve/http-server.h"
 
 /* Their arg is a struct exporter_arg. */
-guard_handler live_page_root, live_page_file, live_page_answer, live_page_link;
+http_handler live_page_root, live_page_file, live_page_answer, live_page_link;
 
 /* Ask the control socket of a running `sonde live` for an address of its page. */
 int live_page_find(const char *socket, struct buf *url, struct sonde_err *err);

@@ -56,7 +56,7 @@ const struct page_file *page_find(const char *path)
 	return &files[0];
 }
 
-void page_reply(const char *path, struct guard_reply *reply)
+void page_reply(const char *path, struct http_reply *reply)
 {
 	static const char policy[] =
 			"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -78,11 +78,11 @@ int page_check(struct sonde_err *err)
 	return -ENOTSUP;
 }
 
-int page_link(struct guard *g, struct guard_reply *reply, struct sonde_err *err)
+int page_link(struct http_server *g, struct http_reply *reply, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
 	struct json j;
-	int rc = guard_url(g, &url, err);
+	int rc = http_server_url(g, &url, err);
 
 	json_init(&j, &reply->body, false);
 	json_object(&j);

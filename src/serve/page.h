@@ -23,8 +23,8 @@ int page_check(struct sonde_err *err); /* 0, or -ENOTSUP: why this build has no 
 /* By the path of the URL; never NULL: what is not known is the page itself. */
 const struct page_file *page_find(const char *path);
 /* The file as a guard sends it, with what a page of ours may load: itself. */
-void page_reply(const char *path, struct guard_reply *reply);
+void page_reply(const char *path, struct http_reply *reply);
 /* {"url"}: an address that opens a guard's page once. */
-int page_link(struct guard *g, struct guard_reply *reply, struct sonde_err *err);
+int page_link(struct http_server *g, struct http_reply *reply, struct sonde_err *err);
 
 #endif

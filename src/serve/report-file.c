@@ -51,13 +51,13 @@ static void add_json(struct buf *out, const char *text, size_t n)
 }
 
 /* "key": what the view answers; null when it cannot. */
-static void add_answer(struct view *v, struct buf *out, const char *key, const char *name, const char *const *pairs)
+static void add_answer(struct run_api *v, struct buf *out, const char *key, const char *name, const char *const *pairs)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct view_query q = { .get = get_pair, .arg = pairs };
+	struct run_api_query q = { .get = get_pair, .arg = pairs };
 
 	buf_addf(out, ",\n\"%s\":", key);
-	if (view_ask(v, view_answer_find(name), &q, &text, NULL) == 0)
+	if (run_api_respond(v, run_api_answer_find(name), &q, &text, NULL) == 0)
 		add_json(out, text.data, text.len);
 	else
 		buf_adds(out, "null");
@@ -83,7 +83,7 @@ struct lanes {
 	size_t slice_count, point_count;
 };
 
-static void find_lanes(const struct view *v, struct lanes *l)
+static void find_lanes(const struct run_api *v, struct lanes *l)
 {
 	size_t count;
 	const struct pyramid_lane *lanes = pyramid_lanes(v->pyramid, &count);
@@ -96,7 +96,7 @@ static void find_lanes(const struct view *v, struct lanes *l)
 	}
 }
 
-static int64_t first_bin(const struct view *v)
+static int64_t first_bin(const struct run_api *v)
 {
 	int64_t bin_ns = BIN_NS_MIN;
 
@@ -106,9 +106,9 @@ static int64_t first_bin(const struct view *v)
 }
 
 /* Resolutions from the coarsest on, until the room is used; the last bin is left in *bin_ns. */
-static void add_levels(const struct view *v, const struct lanes *l, uint64_t room, struct buf *out, int64_t *bin_ns)
+static void add_levels(const struct run_api *v, const struct lanes *l, uint64_t room, struct buf *out, int64_t *bin_ns)
 {
-	struct view_window w = { v->start_ns, v->start_ns + v->duration_ns + 1 };
+	struct run_api_window w = { v->start_ns, v->start_ns + v->duration_ns + 1 };
 	uint64_t used = 0;
 
 	buf_adds(out, ",\n\"slices\":[");
@@ -116,7 +116,7 @@ static void add_levels(const struct view *v, const struct lanes *l, uint64_t roo
 		CLEANUP(buf_release) struct buf bytes = BUF_INIT;
 		int64_t bin = level ? *bin_ns / FINER : *bin_ns;
 
-		if (bin < BIN_NS_MIN || view_write_slices(v, &w, bin, l->slices, l->slice_count, &bytes) < 0)
+		if (bin < BIN_NS_MIN || run_api_write_slices(v, &w, bin, l->slices, l->slice_count, &bytes) < 0)
 			break;
 		used += bytes.len / 3 * 4;
 		if (level && used > room)
@@ -140,7 +140,7 @@ static int keep_slice(void *arg, const struct pyramid_slice *slice)
 }
 
 /* Every name that the slices of the finest resolution can have. */
-static void add_names(struct view *v, const struct lanes *l, int64_t bin_ns, struct buf *out)
+static void add_names(struct run_api *v, const struct lanes *l, int64_t bin_ns, struct buf *out)
 {
 	struct map names = MAP_INIT;
 	struct pyramid_visit visit = { .from_ns = INT64_MIN,
@@ -157,13 +157,13 @@ static void add_names(struct view *v, const struct lanes *l, int64_t bin_ns, str
 		if (lanes[l->slices[i]].key.what != MODEL_LANE_STEPS &&
 				lanes[l->slices[i]].key.what != MODEL_LANE_SAMPLES)
 			pyramid_visit(v->pyramid, l->slices[i], &visit);
-	view_write_names(v, &names, &text);
+	run_api_write_names(v, &names, &text);
 	buf_adds(out, ",\n\"names\":");
 	add_json(out, text.data, text.len);
 	map_release(&names);
 }
 
-static void add_counters(struct view *v, const struct lanes *l, struct buf *out)
+static void add_counters(struct run_api *v, const struct lanes *l, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf list = BUF_INIT;
 
@@ -172,7 +172,7 @@ static void add_counters(struct view *v, const struct lanes *l, struct buf *out)
 	add_answer(v, out, "counters", "counters", (const char *const[]){ "lanes", list.data, NULL });
 }
 
-static int add_data(struct view *v, uint64_t room, struct buf *out)
+static int add_data(struct run_api *v, uint64_t room, struct buf *out)
 {
 	static const char *const none[] = { NULL };
 	CLEANUP(cleanup_free) struct lanes *l = calloc(1, sizeof(*l));
@@ -202,7 +202,7 @@ static int add_data(struct view *v, uint64_t room, struct buf *out)
 	return 0;
 }
 
-int report_write(struct view *v, uint64_t events_bytes, struct buf *out, struct sonde_err *err)
+int report_write(struct run_api *v, uint64_t events_bytes, struct buf *out, struct sonde_err *err)
 {
 	const struct page_file *css = page_find("/app.css"), *js = page_find("/app.js");
 	int rc = page_check(err);

@@ -16,6 +16,6 @@
 #define REPORT_EVENTS_BYTES ((uint64_t)8 << 20)
 
 /* -ENOTSUP when this sonde was built without its page. */
-int report_write(struct view *v, uint64_t events_bytes, struct buf *out, struct sonde_err *err);
+int report_write(struct run_api *v, uint64_t events_bytes, struct buf *out, struct sonde_err *err);
 
 #endif

@@ -8,7 +8,7 @@
 
 struct plot {
 	struct json *j;
-	const struct view *v;
+	const struct run_api *v;
 	int64_t from_ns, bin_ns;
 	int64_t bin; /* -1: none */
 	int64_t start_ns;
@@ -74,7 +74,7 @@ static int add_beside(const struct plot *p, uint32_t lane, int64_t ts_ns, bool i
 	return 0;
 }
 
-static int add_lane(struct plot *p, uint32_t lane, const struct view_window *w)
+static int add_lane(struct plot *p, uint32_t lane, const struct run_api_window *w)
 {
 	struct pyramid_visit visit = { .from_ns = w->from_ns,
 		.to_ns = w->to_ns,
@@ -94,16 +94,16 @@ static int add_lane(struct plot *p, uint32_t lane, const struct view_window *w)
 	return rc < 0 ? rc : add_beside(p, lane, w->to_ns, false);
 }
 
-int view_answer_counters(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_counters(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
-	struct view_window w;
-	struct view_lanes lanes;
+	struct run_api_window w;
+	struct run_api_lanes lanes;
 	struct json j;
 	int64_t bin_ns;
-	int rc = view_query_bins(v, q, &w, &bin_ns, err);
+	int rc = run_api_query_bins(v, q, &w, &bin_ns, err);
 
 	if (rc == 0)
-		rc = view_query_lanes(v, q, &lanes, err);
+		rc = run_api_query_lanes(v, q, &lanes, err);
 	if (rc < 0)
 		return rc;
 	json_init(&j, out, false);

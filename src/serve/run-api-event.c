@@ -41,7 +41,7 @@ static int on_near(void *arg, const struct pyramid_slice *s)
 }
 
 /* The columns of a row by their meaning; unknown ones are left out. */
-static void write_column(struct json *j, struct view *v, const struct store_column_schema *c, const int64_t *word)
+static void write_column(struct json *j, struct run_api *v, const struct store_column_schema *c, const int64_t *word)
 {
 	union {
 		int64_t bits;
@@ -52,25 +52,25 @@ static void write_column(struct json *j, struct view *v, const struct store_colu
 
 	if (c->kind == STORE_TEXT) {
 		if (value.text && value.text->data)
-			view_json_text(j, c->name, value.text);
+			run_api_json_text(j, c->name, value.text);
 	} else if (c->kind == STORE_REAL) {
 		if (!__builtin_isnan(value.real))
 			json_kreal(j, c->name, value.real);
 	} else if (value.bits != STORE_NULL) {
 		switch (c->semantic) {
 		case STORE_TIME:
-			view_json_time(j, v, c->name, value.bits);
+			run_api_json_time(j, v, c->name, value.bits);
 			break;
 		case STORE_STRING:
-			view_json_text(j, c->name, model_name(v->run, value.bits));
+			run_api_json_text(j, c->name, model_name(v->run, value.bits));
 			break;
 		case STORE_STACK:
 			json_key(j, "stack");
-			view_json_stack(v, j, value.bits);
+			run_api_json_stack(v, j, value.bits);
 			break;
 		case STORE_FILE:
 			path = model_file_path(v->run, value.bits);
-			view_json_text(j, c->name, &path);
+			run_api_json_text(j, c->name, &path);
 			break;
 		default:
 			json_kint(j, c->name, value.bits);
@@ -96,7 +96,7 @@ static const struct place {
 
 struct looking {
 	struct json *j;
-	struct view *v;
+	struct run_api *v;
 	enum store_table_id table;
 	const struct place *at;
 	int64_t start_ns, process, tid, name;
@@ -146,7 +146,7 @@ static int on_block(void *arg, unsigned worker, size_t block, const struct store
 	return 1;
 }
 
-static int write_event(struct view *v, const struct pyramid_key *key, const struct pyramid_slice *s, struct json *j,
+static int write_event(struct run_api *v, const struct pyramid_key *key, const struct pyramid_slice *s, struct json *j,
 		struct sonde_err *err)
 {
 	struct looking l = { .j = j,
@@ -163,7 +163,7 @@ static int write_event(struct view *v, const struct pyramid_key *key, const stru
 	int rc = 0;
 
 	if (key->what == MODEL_LANE_STEPS) {
-		view_json_text(j, "name", model_name(v->run, key->name));
+		run_api_json_text(j, "name", model_name(v->run, key->name));
 		json_kuint(j, "index", s->name);
 		return 0;
 	}
@@ -177,25 +177,25 @@ static int write_event(struct view *v, const struct pyramid_key *key, const stru
 	l.table = l.at->table;
 	json_kstr(j, "table", store_schemas[l.table]->name);
 	if (table != SAMPLES)
-		view_json_text(j, "title", view_name(v, s->name));
+		run_api_json_text(j, "title", run_api_name(v, s->name));
 	if (model_table(v->run, l.table))
 		rc = store_scan(model_table(v->run, l.table), &opts, on_block, &l, err);
 	return rc < 0 ? rc : 0;
 }
 
 /* lane, at, within: the event of the lane there. */
-int view_answer_event(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_event(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	int64_t lane = -1, at = 0, within = 0;
 	size_t count;
 	const struct pyramid_lane *lanes = pyramid_lanes(v->pyramid, &count);
-	int rc = view_query_int(q, "lane", 0, (int64_t)count - 1, &lane, err);
+	int rc = run_api_query_int(q, "lane", 0, (int64_t)count - 1, &lane, err);
 	struct json j;
 
 	if (rc == 0)
-		rc = view_query_int(q, "at", INT64_MIN / 4, INT64_MAX / 4, &at, err);
+		rc = run_api_query_int(q, "at", INT64_MIN / 4, INT64_MAX / 4, &at, err);
 	if (rc == 0)
-		rc = view_query_int(q, "within", 0, INT64_MAX / 4, &within, err);
+		rc = run_api_query_int(q, "within", 0, INT64_MAX / 4, &within, err);
 	if (rc == 0 && (lane < 0 || lanes[lane].key.kind != PYRAMID_SLICES))
 		rc = err_set(err, EINVAL, "'lane' must be the number of a lane with events");
 	if (rc < 0)
@@ -213,7 +213,7 @@ int view_answer_event(struct view *v, const struct view_query *q, struct buf *ou
 	json_object(&j);
 	json_kint(&j, "lane", lane);
 	json_kuint(&j, "name_id", n.slice.name);
-	view_json_time(&j, v, "start_ns", n.slice.start_ns);
+	run_api_json_time(&j, v, "start_ns", n.slice.start_ns);
 	json_kint(&j, "duration_ns", n.slice.dur_ns);
 	json_key(&j, "row");
 	json_object(&j);
@@ -231,7 +231,7 @@ struct wanted {
 	uint64_t bits;
 };
 
-static int find_names(struct view *v, const char *text, struct wanted *w)
+static int find_names(struct run_api *v, const char *text, struct wanted *w)
 {
 	size_t strings = model_name_count(v->run);
 
@@ -294,7 +294,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* The first `limit` of every lane, then the first of these: what is beyond is not looked for. */
-static void find_hits(const struct view *v, const struct view_window *w, struct hits *h, size_t limit)
+static void find_hits(const struct run_api *v, const struct run_api_window *w, struct hits *h, size_t limit)
 {
 	size_t count;
 	const struct pyramid_lane *lanes = pyramid_lanes(v->pyramid, &count);
@@ -306,7 +306,7 @@ static void find_hits(const struct view *v, const struct view_window *w, struct 
 			.arg = h,
 			.slice = on_hit };
 
-		if (!view_has_names(&lanes[i].key))
+		if (!run_api_has_names(&lanes[i].key))
 			continue;
 		h->lane = (uint32_t)i;
 		h->lane_max = h->count + limit;
@@ -319,7 +319,7 @@ static void find_hits(const struct view *v, const struct view_window *w, struct 
 	qsort(h->at, h->count, sizeof(*h->at), by_start);
 }
 
-static void write_hits(struct view *v, const struct hits *h, size_t limit, struct buf *out)
+static void write_hits(struct run_api *v, const struct hits *h, size_t limit, struct buf *out)
 {
 	struct json j;
 
@@ -332,8 +332,8 @@ static void write_hits(struct view *v, const struct hits *h, size_t limit, struc
 		json_object(&j);
 		json_kuint(&j, "lane", h->at[i].lane);
 		json_kuint(&j, "name_id", h->at[i].slice.name);
-		view_json_text(&j, "name", view_name(v, h->at[i].slice.name));
-		view_json_time(&j, v, "start_ns", h->at[i].slice.start_ns);
+		run_api_json_text(&j, "name", run_api_name(v, h->at[i].slice.name));
+		run_api_json_time(&j, v, "start_ns", h->at[i].slice.start_ns);
 		json_kint(&j, "duration_ns", h->at[i].slice.dur_ns);
 		json_end(&j);
 	}
@@ -342,17 +342,17 @@ static void write_hits(struct view *v, const struct hits *h, size_t limit, struc
 }
 
 /* text, from, to, limit: events whose name holds the text, in the order of time. */
-int view_answer_search(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_search(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	const char *text = q->get(q->arg, "text");
 	int64_t limit = SEARCH_DEFAULT;
-	struct view_window w;
+	struct run_api_window w;
 	struct wanted wanted = { .names = NULL };
 	struct hits h = { .wanted = &wanted };
-	int rc = view_query_window(v, q, &w, err);
+	int rc = run_api_query_window(v, q, &w, err);
 
 	if (rc == 0)
-		rc = view_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
+		rc = run_api_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
 	if (rc == 0 && (!text || !*text))
 		rc = err_set(err, EINVAL, "'text' must say what to look for");
 	if (rc < 0)

@@ -15,7 +15,7 @@
 
 struct walking {
 	struct flame flame;
-	struct view_window w;
+	struct run_api_window w;
 	bool has_calls;
 };
 
@@ -25,7 +25,7 @@ struct lane {
 	const struct pyramid_slice *next;
 };
 
-static int64_t inside(const struct view_window *w, int64_t start_ns, int64_t end_ns)
+static int64_t inside(const struct run_api_window *w, int64_t start_ns, int64_t end_ns)
 {
 	start_ns = start_ns > w->from_ns ? start_ns : w->from_ns;
 	end_ns = end_ns < w->to_ns ? end_ns : w->to_ns;
@@ -57,7 +57,7 @@ static bool is_same_thread(const struct pyramid_key *a, const struct pyramid_key
 }
 
 /* The lanes of the thread whose depth 0 is lane `first`. */
-static void walk_thread(struct walking *f, const struct view *v, const uint32_t *by_depth, size_t depths)
+static void walk_thread(struct walking *f, const struct run_api *v, const uint32_t *by_depth, size_t depths)
 {
 	struct lane *lanes = calloc(depths, sizeof(*lanes));
 
@@ -72,7 +72,7 @@ static void walk_thread(struct walking *f, const struct view *v, const uint32_t 
 }
 
 /* Lanes of a thread are made in the order of depth, but those of threads are mixed. */
-static void walk_all(struct walking *f, const struct view *v, int64_t process, int64_t tid)
+static void walk_all(struct walking *f, const struct run_api *v, int64_t process, int64_t tid)
 {
 	size_t count;
 	const struct pyramid_lane *lanes = pyramid_lanes(v->pyramid, &count);
@@ -92,15 +92,15 @@ static void walk_all(struct walking *f, const struct view *v, int64_t process, i
 	}
 }
 
-static int spans(struct view *v, const struct view_query *q, struct walking *f, struct sonde_err *err)
+static int spans(struct run_api *v, const struct run_api_query *q, struct walking *f, struct sonde_err *err)
 {
 	int64_t process = -1, tid = -1, calls = 1;
-	int rc = view_query_int(q, "process", 0, INT64_MAX, &process, err);
+	int rc = run_api_query_int(q, "process", 0, INT64_MAX, &process, err);
 
 	if (rc == 0)
-		rc = view_query_int(q, "tid", 0, INT64_MAX, &tid, err);
+		rc = run_api_query_int(q, "tid", 0, INT64_MAX, &tid, err);
 	if (rc == 0)
-		rc = view_query_int(q, "calls", 0, 1, &calls, err);
+		rc = run_api_query_int(q, "calls", 0, 1, &calls, err);
 	if (rc < 0)
 		return rc;
 	f->has_calls = calls;
@@ -108,7 +108,7 @@ static int spans(struct view *v, const struct view_query *q, struct walking *f, 
 	return 0;
 }
 
-static void write_flame(const struct view *v, const struct walking *f, struct buf *out)
+static void write_flame(const struct run_api *v, const struct walking *f, struct buf *out)
 {
 	struct json j;
 
@@ -121,7 +121,7 @@ static void write_flame(const struct view *v, const struct walking *f, struct bu
 }
 
 /* from, to, process, tid, source=spans|cpu|offcpu; of spans calls=0 leaves out calls. */
-int view_answer_flame(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_flame(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	const char *source = q->get(q->arg, "source");
 	struct walking f;
@@ -132,9 +132,9 @@ int view_answer_flame(struct view *v, const struct view_query *q, struct buf *ou
 
 		if (!is_waits && strcmp(source, "cpu") != 0)
 			return err_set(err, EINVAL, "'source' must be spans, cpu or offcpu");
-		return view_flame_of_samples(v, q, is_waits, out, err);
+		return run_api_flame_of_samples(v, q, is_waits, out, err);
 	}
-	rc = view_query_window(v, q, &f.w, err);
+	rc = run_api_query_window(v, q, &f.w, err);
 	if (rc < 0)
 		return rc;
 	if (flame_init(&f.flame) < 0)

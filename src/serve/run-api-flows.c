@@ -15,8 +15,8 @@
 
 struct flows {
 	struct json j;
-	const struct view *v;
-	struct view_window w;
+	const struct run_api *v;
+	struct run_api_window w;
 	int64_t count, limit;
 };
 
@@ -95,13 +95,13 @@ static int on_waits(void *arg, unsigned worker, size_t block, const struct store
 }
 
 /* from, to, limit: ["spawn" or "wake", time, process, thread, time, process, thread] of each. */
-int view_answer_flows(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_flows(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	struct flows f = { .v = v, .limit = FLOWS_DEFAULT };
-	int rc = view_query_window(v, q, &f.w, err);
+	int rc = run_api_query_window(v, q, &f.w, err);
 
 	if (rc == 0)
-		rc = view_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &f.limit, err);
+		rc = run_api_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &f.limit, err);
 	if (rc < 0)
 		return rc;
 	struct store_scan_opts opts = { .has_range = true, .from_ns = f.w.from_ns, .to_ns = f.w.to_ns, .threads = 1 };

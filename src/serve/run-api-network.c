@@ -25,8 +25,8 @@ struct pair {
 };
 
 struct pairs {
-	const struct view *v;
-	struct view_window w;
+	const struct run_api *v;
+	struct run_api_window w;
 	struct map numbers; /* source NUL destination -> place in `at`, from 1 */
 	struct pair *at;
 	size_t count, cap;
@@ -56,7 +56,7 @@ static struct pair *pair_of(struct pairs *p, const struct buf *key)
 }
 
 /* "curl 1234", or "10.0.0.1". */
-static void add_end(struct buf *out, const struct view *v, int64_t name, int64_t pid, int64_t address)
+static void add_end(struct buf *out, const struct run_api *v, int64_t name, int64_t pid, int64_t address)
 {
 	const struct store_text *text = name == STORE_NULL ? NULL : model_name(v->run, name);
 
@@ -173,14 +173,14 @@ static int write_pairs(const struct pairs *p, size_t limit, struct buf *out)
 }
 
 /* from, to, limit: bytes, packets and flows from one end to another, those with most bytes first. */
-int view_answer_network(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_network(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	struct pairs p = { .v = v, .numbers = MAP_INIT };
 	int64_t limit = PAIRS_DEFAULT;
-	int rc = view_query_window(v, q, &p.w, err);
+	int rc = run_api_query_window(v, q, &p.w, err);
 
 	if (rc == 0)
-		rc = view_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
+		rc = run_api_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
 	if (rc < 0)
 		return rc;
 	struct store_scan_opts opts = { .has_range = true, .from_ns = p.w.from_ns, .to_ns = p.w.to_ns, .threads = 1 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int view_query_int(const struct view_query *q, const char *name, int64_t min, int64_t max, int64_t *value,
+int run_api_query_int(const struct run_api_query *q, const char *name, int64_t min, int64_t max, int64_t *value,
 		struct sonde_err *err)
 {
 	const char *text = q->get(q->arg, name);
@@ -25,13 +25,14 @@ int view_query_int(const struct view_query *q, const char *name, int64_t min, in
 	return 0;
 }
 
-int view_query_window(const struct view *v, const struct view_query *q, struct view_window *w, struct sonde_err *err)
+int run_api_query_window(const struct run_api *v, const struct run_api_query *q, struct run_api_window *w,
+		struct sonde_err *err)
 {
 	int64_t from = 0, to = v->duration_ns == INT64_MAX ? INT64_MAX : v->duration_ns + 1;
-	int rc = view_query_int(q, "from", INT64_MIN / 4, INT64_MAX / 4, &from, err);
+	int rc = run_api_query_int(q, "from", INT64_MIN / 4, INT64_MAX / 4, &from, err);
 
 	if (rc == 0)
-		rc = view_query_int(q, "to", INT64_MIN / 4, INT64_MAX / 4, &to, err);
+		rc = run_api_query_int(q, "to", INT64_MIN / 4, INT64_MAX / 4, &to, err);
 	if (rc < 0)
 		return rc;
 	if (to <= from)
@@ -42,7 +43,7 @@ int view_query_window(const struct view *v, const struct view_query *q, struct v
 	return 0;
 }
 
-static int add_lanes(struct view_lanes *lanes, unsigned long first, unsigned long last, size_t all,
+static int add_lanes(struct run_api_lanes *lanes, unsigned long first, unsigned long last, size_t all,
 		struct sonde_err *err)
 {
 	if (first > last || last >= all)
@@ -55,7 +56,8 @@ static int add_lanes(struct view_lanes *lanes, unsigned long first, unsigned lon
 	return 0;
 }
 
-int view_query_lanes(const struct view *v, const struct view_query *q, struct view_lanes *lanes, struct sonde_err *err)
+int run_api_query_lanes(const struct run_api *v, const struct run_api_query *q, struct run_api_lanes *lanes,
+		struct sonde_err *err)
 {
 	const char *at = q->get(q->arg, "lanes");
 	size_t all;
@@ -81,7 +83,7 @@ int view_query_lanes(const struct view *v, const struct view_query *q, struct vi
 	return 0;
 }
 
-void view_json_time(struct json *j, const struct view *v, const char *key, int64_t ts_ns)
+void run_api_json_time(struct json *j, const struct run_api *v, const char *key, int64_t ts_ns)
 {
 	int64_t since_ns;
 
@@ -92,7 +94,7 @@ void view_json_time(struct json *j, const struct view *v, const char *key, int64
 		json_int(j, since_ns);
 }
 
-void view_json_text(struct json *j, const char *key, const struct store_text *text)
+void run_api_json_text(struct json *j, const char *key, const struct store_text *text)
 {
 	json_key(j, key);
 	if (text && text->data)
@@ -101,7 +103,7 @@ void view_json_text(struct json *j, const char *key, const struct store_text *te
 		json_null(j);
 }
 
-const struct store_text *view_name(const struct view *v, uint32_t name)
+const struct store_text *run_api_name(const struct run_api *v, uint32_t name)
 {
 	return model_name(v->run, model_lane_string(name));
 }

@@ -28,7 +28,7 @@ struct stackless {
 };
 
 struct weights {
-	struct view_window w;
+	struct run_api_window w;
 	int64_t process, tid; /* -1: any */
 	bool is_waits;
 	size_t count;
@@ -38,7 +38,7 @@ struct weights {
 	size_t state_count;
 };
 
-static int64_t inside(const struct view_window *w, int64_t start_ns, int64_t dur_ns)
+static int64_t inside(const struct run_api_window *w, int64_t start_ns, int64_t dur_ns)
 {
 	int64_t end_ns;
 
@@ -118,7 +118,7 @@ static int on_waits(void *arg, unsigned worker, size_t block, const struct store
 	return 0;
 }
 
-static int sum_up(const struct view *v, struct weights *s, struct sonde_err *err)
+static int sum_up(const struct run_api *v, struct weights *s, struct sonde_err *err)
 {
 	struct store_table *t = model_table(v->run, s->is_waits ? STORE_TABLE_SCHED : STORE_TABLE_SAMPLE);
 	struct store_scan_opts opts = { .has_range = true, .from_ns = s->w.from_ns, .to_ns = s->w.to_ns, .threads = 1 };
@@ -127,7 +127,7 @@ static int sum_up(const struct view *v, struct weights *s, struct sonde_err *err
 }
 
 /* The number of a function's name; 0 when out of memory. */
-static uint32_t number_of(struct view *v, const char *text)
+static uint32_t number_of(struct run_api *v, const char *text)
 {
 	uint64_t *number = map_put(&v->functions, text, strlen(text), NULL);
 
@@ -138,13 +138,13 @@ static uint32_t number_of(struct view *v, const char *text)
 	return VIEW_FUNCTION_NAMES + (uint32_t)*number;
 }
 
-static int open_stacks(struct view *v, struct sonde_err *err)
+static int open_stacks(struct run_api *v, struct sonde_err *err)
 {
 	return v->stacks ? 0 : model_stacks_open(&v->stacks, v->run, err);
 }
 
 /* Who is ready to run and has no CPU waits for no place in the code. */
-static void place_stackless(struct view *v, struct flame *f, const struct weights *s)
+static void place_stackless(struct run_api *v, struct flame *f, const struct weights *s)
 {
 	for (size_t i = 0; i < s->state_count; i++) {
 		const char *state = model_cname(v->run, s->stackless[i].state);
@@ -159,7 +159,7 @@ static void place_stackless(struct view *v, struct flame *f, const struct weight
 }
 
 /* Nodes of all stacks that have weight, and of their callers before them: a parent's number is the smaller. */
-static int place_stacks(struct view *v, struct flame *f, const struct weights *s)
+static int place_stacks(struct run_api *v, struct flame *f, const struct weights *s)
 {
 	CLEANUP(cleanup_free) uint32_t *nodes = calloc(s->count, sizeof(*nodes));
 	CLEANUP(cleanup_free) bool *is_needed = calloc(s->count, sizeof(*is_needed));
@@ -191,7 +191,7 @@ static int place_stacks(struct view *v, struct flame *f, const struct weights *s
 	return 0;
 }
 
-static void write_names(const struct view *v, const struct flame *f, struct json *j)
+static void write_names(const struct run_api *v, const struct flame *f, struct json *j)
 {
 	CLEANUP(cleanup_free) bool *is_used = calloc(v->functions.count + 1, sizeof(*is_used));
 
@@ -215,7 +215,7 @@ static void write_names(const struct view *v, const struct flame *f, struct json
 	json_end(j);
 }
 
-static int make(struct view *v, struct weights *s, struct flame *f, struct buf *out, struct sonde_err *err)
+static int make(struct run_api *v, struct weights *s, struct flame *f, struct buf *out, struct sonde_err *err)
 {
 	struct json j;
 	int rc = open_stacks(v, err);
@@ -242,17 +242,17 @@ static int make(struct view *v, struct weights *s, struct flame *f, struct buf *
 	return 0;
 }
 
-int view_flame_of_samples(struct view *v, const struct view_query *q, bool is_waits, struct buf *out,
+int run_api_flame_of_samples(struct run_api *v, const struct run_api_query *q, bool is_waits, struct buf *out,
 		struct sonde_err *err)
 {
 	struct weights s = { .process = -1, .tid = -1, .is_waits = is_waits };
 	struct flame f;
-	int rc = view_query_window(v, q, &s.w, err);
+	int rc = run_api_query_window(v, q, &s.w, err);
 
 	if (rc == 0)
-		rc = view_query_int(q, "process", 0, INT64_MAX, &s.process, err);
+		rc = run_api_query_int(q, "process", 0, INT64_MAX, &s.process, err);
 	if (rc == 0)
-		rc = view_query_int(q, "tid", 0, INT64_MAX, &s.tid, err);
+		rc = run_api_query_int(q, "tid", 0, INT64_MAX, &s.tid, err);
 	if (rc < 0)
 		return rc;
 	if (flame_init(&f) < 0)
@@ -266,7 +266,7 @@ int view_flame_of_samples(struct view *v, const struct view_query *q, bool is_wa
 	return rc;
 }
 
-void view_json_stack(struct view *v, struct json *j, int64_t stack)
+void run_api_json_stack(struct run_api *v, struct json *j, int64_t stack)
 {
 	size_t shown = 0;
 

@@ -224,7 +224,7 @@ static void put_u32(struct buf *out, size_t place, uint32_t v)
 		memcpy(out->data + place, &v, sizeof(v));
 }
 
-static int add_lane(const struct view *v, struct raster *r, uint32_t lane)
+static int add_lane(const struct run_api *v, struct raster *r, uint32_t lane)
 {
 	int64_t wide = r->is_full ? WIDE : FEW_WIDE;
 	struct pyramid_visit visit = { .from_ns = r->from_ns,
@@ -251,15 +251,15 @@ static int add_lane(const struct view *v, struct raster *r, uint32_t lane)
 	return rc;
 }
 
-int view_query_bins(const struct view *v, const struct view_query *q, struct view_window *w, int64_t *bin_ns,
-		struct sonde_err *err)
+int run_api_query_bins(const struct run_api *v, const struct run_api_query *q, struct run_api_window *w,
+		int64_t *bin_ns, struct sonde_err *err)
 {
-	int rc = view_query_window(v, q, w, err);
+	int rc = run_api_query_window(v, q, w, err);
 
 	if (rc < 0)
 		return rc;
 	*bin_ns = (w->to_ns - w->from_ns) / 1024 / UNITS * UNITS + UNITS;
-	rc = view_query_int(q, "bin", UNITS, INT64_MAX / 4, bin_ns, err);
+	rc = run_api_query_int(q, "bin", UNITS, INT64_MAX / 4, bin_ns, err);
 	if (rc < 0)
 		return rc;
 	if (*bin_ns % UNITS)
@@ -270,7 +270,7 @@ int view_query_bins(const struct view *v, const struct view_query *q, struct vie
 }
 
 /* About how many events of these lanes there are in the window, as if each lane's were spread evenly. */
-static double events_in(const struct view *v, const struct view_window *w, const uint32_t *lanes, size_t count)
+static double events_in(const struct run_api *v, const struct run_api_window *w, const uint32_t *lanes, size_t count)
 {
 	double events = 0;
 	size_t all;
@@ -288,7 +288,7 @@ static double events_in(const struct view *v, const struct view_window *w, const
 	return events;
 }
 
-int view_write_slices(const struct view *v, const struct view_window *w, int64_t bin_ns, const uint32_t *lanes,
+int run_api_write_slices(const struct run_api *v, const struct run_api_window *w, int64_t bin_ns, const uint32_t *lanes,
 		size_t count, struct buf *out)
 {
 	struct raster r = { .out = out,
@@ -310,17 +310,17 @@ int view_write_slices(const struct view *v, const struct view_window *w, int64_t
 	return rc;
 }
 
-int view_answer_slices(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_slices(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
-	struct view_window w;
-	struct view_lanes lanes;
+	struct run_api_window w;
+	struct run_api_lanes lanes;
 	int64_t bin_ns;
-	int rc = view_query_bins(v, q, &w, &bin_ns, err);
+	int rc = run_api_query_bins(v, q, &w, &bin_ns, err);
 
 	if (rc == 0)
-		rc = view_query_lanes(v, q, &lanes, err);
+		rc = run_api_query_lanes(v, q, &lanes, err);
 	if (rc < 0)
 		return rc;
-	rc = view_write_slices(v, &w, bin_ns, lanes.numbers, lanes.count, out);
+	rc = run_api_write_slices(v, &w, bin_ns, lanes.numbers, lanes.count, out);
 	return rc < 0 ? err_set(err, EBADMSG, "the pyramid is damaged: 'sonde clean' removes it") : 0;
 }

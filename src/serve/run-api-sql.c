@@ -19,7 +19,7 @@
 #define MEMORY_BYTES_MAX ((uint64_t)256 << 20)
 #define ANSWER_BYTES_MAX ((size_t)16 << 20)
 
-struct view_sql {
+struct run_api_sql {
 	struct model_run *run;
 	struct query *query;
 	unsigned generation;
@@ -76,7 +76,7 @@ static int write_row(void *arg, const struct query_value *values, size_t count)
 	return a->out->len > ANSWER_BYTES_MAX ? -E2BIG : 0;
 }
 
-void view_sql_free(struct view_sql *s)
+void run_api_sql_free(struct run_api_sql *s)
 {
 	if (!s)
 		return;
@@ -85,9 +85,9 @@ void view_sql_free(struct view_sql *s)
 	free(s);
 }
 
-static int open_sql(struct view *v, struct view_sql **out, struct sonde_err *err)
+static int open_sql(struct run_api *v, struct run_api_sql **out, struct sonde_err *err)
 {
-	struct view_sql *s = calloc(1, sizeof(*s));
+	struct run_api_sql *s = calloc(1, sizeof(*s));
 	int rc;
 
 	if (!s)
@@ -98,7 +98,7 @@ static int open_sql(struct view *v, struct view_sql **out, struct sonde_err *err
 	if (rc == 0)
 		rc = query_open(&s->query, s->run, err);
 	if (rc < 0) {
-		view_sql_free(s);
+		run_api_sql_free(s);
 		return rc;
 	}
 	s->generation = v->generation;
@@ -106,7 +106,7 @@ static int open_sql(struct view *v, struct view_sql **out, struct sonde_err *err
 	return 0;
 }
 
-static int run_sql(struct view_sql *s, const char *sql, int64_t rows, struct buf *out, struct sonde_err *err)
+static int run_sql(struct run_api_sql *s, const char *sql, int64_t rows, struct buf *out, struct sonde_err *err)
 {
 	struct answering a = { .out = out };
 	struct query_limits limits = { .rows = (uint64_t)rows,
@@ -130,14 +130,14 @@ static int run_sql(struct view_sql *s, const char *sql, int64_t rows, struct buf
 	return 0;
 }
 
-int view_sql(struct view *v, const char *sql, int64_t rows, struct buf *out, struct sonde_err *err)
+int run_api_sql(struct run_api *v, const char *sql, int64_t rows, struct buf *out, struct sonde_err *err)
 {
 	int rc = 0;
 
 	pthread_rwlock_rdlock(&v->swap);
 	pthread_mutex_lock(&v->asking);
 	if (v->sql && v->sql->generation != v->generation) {
-		view_sql_free(v->sql);
+		run_api_sql_free(v->sql);
 		v->sql = NULL;
 	}
 	if (!v->sql)

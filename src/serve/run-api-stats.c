@@ -32,7 +32,7 @@ struct sums {
 	struct {
 		uint32_t name, place; /* place from 1 */
 	} recent[RECENT];
-	struct view_window w;
+	struct run_api_window w;
 };
 
 static struct sum *add_sum(struct sums *s, uint32_t name)
@@ -67,7 +67,7 @@ static struct sum *sum_of(struct sums *s, uint32_t name)
 	return &s->at[*number - 1];
 }
 
-static int64_t inside(const struct view_window *w, const struct pyramid_slice *slice)
+static int64_t inside(const struct run_api_window *w, const struct pyramid_slice *slice)
 {
 	int64_t end_ns, start_ns = slice->start_ns > w->from_ns ? slice->start_ns : w->from_ns;
 
@@ -101,7 +101,7 @@ static int by_total(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static void write_sums(struct view *v, struct sums *s, size_t limit, struct buf *out)
+static void write_sums(struct run_api *v, struct sums *s, size_t limit, struct buf *out)
 {
 	struct json j;
 	uint64_t events = 0;
@@ -121,7 +121,7 @@ static void write_sums(struct view *v, struct sums *s, size_t limit, struct buf 
 	for (size_t i = 0; i < s->count && i < limit; i++) {
 		json_object(&j);
 		json_kuint(&j, "name_id", s->at[i].name);
-		view_json_text(&j, "name", view_name(v, s->at[i].name));
+		run_api_json_text(&j, "name", run_api_name(v, s->at[i].name));
 		json_kuint(&j, "count", s->at[i].count);
 		json_kint(&j, "total_ns", s->at[i].total_ns);
 		json_kint(&j, "min_ns", s->at[i].min_ns);
@@ -132,7 +132,7 @@ static void write_sums(struct view *v, struct sums *s, size_t limit, struct buf 
 	json_end(&j);
 }
 
-static int sum_lanes(const struct view *v, const struct view_lanes *lanes, struct sums *s)
+static int sum_lanes(const struct run_api *v, const struct run_api_lanes *lanes, struct sums *s)
 {
 	struct pyramid_visit visit = { .from_ns = s->w.from_ns, .to_ns = s->w.to_ns, .arg = s, .slice = on_slice };
 	size_t count;
@@ -142,24 +142,24 @@ static int sum_lanes(const struct view *v, const struct view_lanes *lanes, struc
 	for (size_t i = 0; i < (lanes->count ? lanes->count : count) && rc == 0; i++) {
 		size_t lane = lanes->count ? lanes->numbers[i] : i;
 
-		if (view_has_names(&all[lane].key))
+		if (run_api_has_names(&all[lane].key))
 			rc = pyramid_visit(v->pyramid, lane, &visit);
 	}
 	return rc;
 }
 
 /* from, to, lanes (all without), limit. */
-int view_answer_stats(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_stats(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	CLEANUP(cleanup_free) struct sums *s = calloc(1, sizeof(*s));
-	CLEANUP(cleanup_free) struct view_lanes *lanes = calloc(1, sizeof(*lanes));
+	CLEANUP(cleanup_free) struct run_api_lanes *lanes = calloc(1, sizeof(*lanes));
 	int64_t limit = ROWS_DEFAULT;
-	int rc = s && lanes ? view_query_window(v, q, &s->w, err) : err_sys(err, ENOMEM, "cannot sum up");
+	int rc = s && lanes ? run_api_query_window(v, q, &s->w, err) : err_sys(err, ENOMEM, "cannot sum up");
 
 	if (rc == 0)
-		rc = view_query_lanes(v, q, lanes, err);
+		rc = run_api_query_lanes(v, q, lanes, err);
 	if (rc == 0)
-		rc = view_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
+		rc = run_api_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
 	if (rc < 0)
 		return rc;
 	rc = sum_lanes(v, lanes, s);
@@ -179,9 +179,9 @@ static void write_totals(struct json *j, const char *key, const struct model_tot
 	json_array(j);
 	for (size_t i = 0; i < count && i < limit; i++) {
 		json_object(j);
-		view_json_text(j, "name", &totals[i].name);
+		run_api_json_text(j, "name", &totals[i].name);
 		if (totals[i].category.data)
-			view_json_text(j, "category", &totals[i].category);
+			run_api_json_text(j, "category", &totals[i].category);
 		json_kuint(j, "count", totals[i].calls);
 		json_kuint(j, "errors", totals[i].errors);
 		json_kuint(j, "bytes", totals[i].bytes);
@@ -192,16 +192,16 @@ static void write_totals(struct json *j, const char *key, const struct model_tot
 }
 
 /* from, to, limit: calls that begin in the window, by call and by file. */
-int view_answer_io(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_io(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	struct model_totals totals;
-	struct view_window w;
+	struct run_api_window w;
 	struct json j;
 	int64_t limit = ROWS_DEFAULT;
-	int rc = view_query_window(v, q, &w, err);
+	int rc = run_api_query_window(v, q, &w, err);
 
 	if (rc == 0)
-		rc = view_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
+		rc = run_api_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
 	if (rc < 0)
 		return rc;
 	pthread_mutex_lock(&v->model);
@@ -220,7 +220,7 @@ int view_answer_io(struct view *v, const struct view_query *q, struct buf *out, 
 	return rc;
 }
 
-static void write_step(struct json *j, const struct view *v, const struct store_step *s)
+static void write_step(struct json *j, const struct run_api *v, const struct store_step *s)
 {
 	json_array(j);
 	json_int(j, s->process == STORE_NULL ? -1 : s->process);
@@ -235,17 +235,17 @@ static void write_step(struct json *j, const struct view *v, const struct store_
 }
 
 /* from, to, limit: [process, name, index, time, value] of each step, in the order of time. */
-int view_answer_steps(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_steps(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
-	struct view_window w;
+	struct run_api_window w;
 	struct model_rows *rows;
 	struct json j;
 	const void *row = NULL;
 	int64_t limit = VIEW_LIMIT_MAX, count = 0;
-	int rc = view_query_window(v, q, &w, err);
+	int rc = run_api_query_window(v, q, &w, err);
 
 	if (rc == 0)
-		rc = view_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
+		rc = run_api_query_int(q, "limit", 1, VIEW_LIMIT_MAX, &limit, err);
 	if (rc < 0)
 		return rc;
 	struct model_rows_opts opts = { .has_range = true, .from_ns = w.from_ns, .to_ns = w.to_ns };

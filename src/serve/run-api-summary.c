@@ -35,7 +35,7 @@ static int sum_up(struct model_run *run, struct buf *out, struct sonde_err *err)
 	return rc;
 }
 
-static int make(struct view *v, struct sonde_err *err)
+static int make(struct run_api *v, struct sonde_err *err)
 {
 	struct model_run *run;
 	int rc = model_run_open(&run, v->name, err);
@@ -50,7 +50,7 @@ static int make(struct view *v, struct sonde_err *err)
 	return rc;
 }
 
-int view_answer_summary(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_summary(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	int rc = 0;
 

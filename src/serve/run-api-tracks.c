@@ -20,7 +20,7 @@ static void say_loss(void *arg, const char *sentence)
 	json_str(arg, sentence);
 }
 
-static void write_tables(struct json *j, const struct view *v)
+static void write_tables(struct json *j, const struct run_api *v)
 {
 	size_t count;
 	const struct model_table *tables = model_tables(v->run, &count);
@@ -34,7 +34,7 @@ static void write_tables(struct json *j, const struct view *v)
 }
 
 /* Everything that run.json says, and what it cannot know. */
-int view_answer_run(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_run(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	struct json j;
 	char *said;
@@ -44,13 +44,13 @@ int view_answer_run(struct view *v, const struct view_query *q, struct buf *out,
 	said = json_dumps(model_run_json(v->run), JSON_COMPACT);
 	json_init(&j, out, false);
 	json_object(&j);
-	json_kstr(&j, "path", view_path(v));
+	json_kstr(&j, "path", run_api_path(v));
 	json_kint(&j, "duration_ns", v->duration_ns);
 	json_kint(&j, "start_mono_ns", v->start_ns);
 	json_kbool(&j, "is_growing", v->is_growing);
 	json_kuint(&j, "generation", v->generation);
 	if (v->other)
-		json_kstr(&j, "other", view_path(v->other));
+		json_kstr(&j, "other", run_api_path(v->other));
 	if (v->groups)
 		json_kstr(&j, "groups", v->groups);
 	json_kbool(&j, "has_sql", true);
@@ -87,7 +87,7 @@ static int by_owner(const void *a, const void *b)
 }
 
 /* What the table series says of a counter that a probe reads. */
-static void write_series(struct json *j, const struct view *v, int64_t name)
+static void write_series(struct json *j, const struct run_api *v, int64_t name)
 {
 	struct store_table *t = model_table(v->run, STORE_TABLE_SERIES);
 	struct store_batch b = STORE_BATCH_INIT;
@@ -99,7 +99,7 @@ static void write_series(struct json *j, const struct view *v, int64_t name)
 		for (size_t i = 0; i < b.rows && !is_found; i++) {
 			if (b.columns[STORE_SERIES_name].ints[i] != name)
 				continue;
-			view_json_text(j, "unit", model_name(v->run, b.columns[STORE_SERIES_unit].ints[i]));
+			run_api_json_text(j, "unit", model_name(v->run, b.columns[STORE_SERIES_unit].ints[i]));
 			json_kbool(j, "is_total", b.columns[STORE_SERIES_is_total].ints[i] == 1);
 			is_found = true;
 		}
@@ -107,7 +107,7 @@ static void write_series(struct json *j, const struct view *v, int64_t name)
 	store_batch_release(&b);
 }
 
-static void write_lane(struct json *j, const struct view *v, const struct order *o)
+static void write_lane(struct json *j, const struct run_api *v, const struct order *o)
 {
 	static const char *const kinds[] = { [MODEL_LANE_THREAD] = "slices",
 		[MODEL_LANE_MARKS] = "marks",
@@ -124,10 +124,10 @@ static void write_lane(struct json *j, const struct view *v, const struct order 
 	json_kstr(j, "kind", what < sizeof(kinds) / sizeof(kinds[0]) ? kinds[what] : NULL);
 	json_kuint(j, "depth", o->lane->key.depth);
 	json_kuint(j, "count", root->count);
-	view_json_time(j, v, "start_ns", root->start_ns);
-	view_json_time(j, v, "end_ns", root->end_ns);
+	run_api_json_time(j, v, "start_ns", root->start_ns);
+	run_api_json_time(j, v, "end_ns", root->end_ns);
 	if (o->lane->key.name >= 0)
-		view_json_text(j, "name", model_name(v->run, o->lane->key.name));
+		run_api_json_text(j, "name", model_name(v->run, o->lane->key.name));
 	if (o->lane->key.kind == PYRAMID_POINTS) {
 		json_kreal(j, "min", root->min);
 		json_kreal(j, "max", root->max);
@@ -138,7 +138,7 @@ static void write_lane(struct json *j, const struct view *v, const struct order 
 	json_end(j);
 }
 
-static const struct store_thread *find_thread(const struct view *v, int64_t process, int64_t tid)
+static const struct store_thread *find_thread(const struct run_api *v, int64_t process, int64_t tid)
 {
 	size_t count;
 	const struct store_thread *threads = model_threads(v->run, &count);
@@ -150,7 +150,7 @@ static const struct store_thread *find_thread(const struct view *v, int64_t proc
 }
 
 /* The lanes of one thread, from *at on; process-wide ones (tid -1) are written the same way. */
-static void write_thread(struct json *j, const struct view *v, const struct order *lanes, size_t count, size_t *at)
+static void write_thread(struct json *j, const struct run_api *v, const struct order *lanes, size_t count, size_t *at)
 {
 	const struct pyramid_key *key = &lanes[*at].lane->key;
 	int64_t process = key->process, tid = key->tid;
@@ -159,7 +159,7 @@ static void write_thread(struct json *j, const struct view *v, const struct orde
 	json_object(j);
 	if (tid >= 0)
 		json_kint(j, "tid", tid);
-	view_json_text(j, "name", t ? model_name(v->run, t->name) : NULL);
+	run_api_json_text(j, "name", t ? model_name(v->run, t->name) : NULL);
 	json_key(j, "lanes");
 	json_array(j);
 	for (; *at < count && lanes[*at].lane->key.process == process && lanes[*at].lane->key.tid == tid; ++*at)
@@ -182,24 +182,24 @@ static void write_argv(struct json *j, const struct store_text *argv)
 	json_end(j);
 }
 
-static void write_process_facts(struct json *j, const struct view *v, const struct store_process *p)
+static void write_process_facts(struct json *j, const struct run_api *v, const struct store_process *p)
 {
 	json_kint(j, "pid", p->pid);
 	if (p->parent != STORE_NULL)
 		json_kint(j, "parent", p->parent);
-	view_json_text(j, "exe", model_name(v->run, p->exe));
-	view_json_text(j, "state", model_name(v->run, p->state));
+	run_api_json_text(j, "exe", model_name(v->run, p->exe));
+	run_api_json_text(j, "state", model_name(v->run, p->state));
 	write_argv(j, p->argv);
-	view_json_time(j, v, "start_ns", p->start_ns);
-	view_json_time(j, v, "end_ns", p->end_ns);
+	run_api_json_time(j, v, "start_ns", p->start_ns);
+	run_api_json_time(j, v, "end_ns", p->end_ns);
 	if (p->exit_code != STORE_NULL)
 		json_kint(j, "exit_code", p->exit_code);
 	if (p->exit_signal != STORE_NULL)
 		json_kint(j, "exit_signal", p->exit_signal);
 }
 
-static void write_process(struct json *j, const struct view *v, int64_t number, const struct order *lanes, size_t count,
-		size_t *at)
+static void write_process(struct json *j, const struct run_api *v, int64_t number, const struct order *lanes,
+		size_t count, size_t *at)
 {
 	const struct store_process *p = model_process(v->run, number);
 
@@ -217,7 +217,7 @@ static void write_process(struct json *j, const struct view *v, int64_t number, 
 }
 
 /* Processes of which nothing was seen are there too: they ran. */
-static void write_processes(struct json *j, const struct view *v, const struct order *lanes, size_t lane_count)
+static void write_processes(struct json *j, const struct run_api *v, const struct order *lanes, size_t lane_count)
 {
 	size_t count, at = 0;
 	const struct store_process *processes = model_processes(v->run, &count);
@@ -231,7 +231,7 @@ static void write_processes(struct json *j, const struct view *v, const struct o
 		write_process(j, v, lanes[at].lane->key.process, lanes, lane_count, &at);
 }
 
-int view_answer_tracks(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_tracks(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	size_t count;
 	const struct pyramid_lane *lanes = pyramid_lanes(v->pyramid, &count);
@@ -257,7 +257,7 @@ int view_answer_tracks(struct view *v, const struct view_query *q, struct buf *o
 	return 0;
 }
 
-static void write_name(struct json *j, const struct view *v, uint32_t name)
+static void write_name(struct json *j, const struct run_api *v, uint32_t name)
 {
 	static const char *const tables[] = { [MODEL_LANE_SPAN] = "span",
 		[MODEL_LANE_CALL] = "call",
@@ -269,7 +269,7 @@ static void write_name(struct json *j, const struct view *v, uint32_t name)
 
 	json_array(j);
 	json_uint(j, name);
-	const struct store_text *text = view_name(v, name);
+	const struct store_text *text = run_api_name(v, name);
 	if (text)
 		json_strn(j, text->data, text->bytes);
 	else
@@ -280,7 +280,7 @@ static void write_name(struct json *j, const struct view *v, uint32_t name)
 	json_end(j);
 }
 
-void view_write_names(struct view *v, const struct map *names, struct buf *out)
+void run_api_write_names(struct run_api *v, const struct map *names, struct buf *out)
 {
 	struct json j;
 
@@ -299,7 +299,7 @@ void view_write_names(struct view *v, const struct map *names, struct buf *out)
 }
 
 /* ids=4,9: [id, text, table, category] of each. */
-int view_answer_names(struct view *v, const struct view_query *q, struct buf *out, struct sonde_err *err)
+int run_api_answer_names(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	const char *at = q->get(q->arg, "ids");
 	struct json j;

@@ -12,27 +12,27 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const struct view_answer view_answers[] = {
-	{ "run", NULL, view_answer_run },
-	{ "tracks", NULL, view_answer_tracks },
-	{ "names", NULL, view_answer_names },
-	{ "slices", "application/octet-stream", view_answer_slices },
-	{ "counters", NULL, view_answer_counters },
-	{ "event", NULL, view_answer_event },
-	{ "search", NULL, view_answer_search },
-	{ "stats", NULL, view_answer_stats },
-	{ "flame", NULL, view_answer_flame },
-	{ "io", NULL, view_answer_io },
-	{ "steps", NULL, view_answer_steps },
-	{ "summary", NULL, view_answer_summary },
-	{ "flows", NULL, view_answer_flows },
-	{ "network", NULL, view_answer_network },
+const struct run_api_answer run_api_answers[] = {
+	{ "run", NULL, run_api_answer_run },
+	{ "tracks", NULL, run_api_answer_tracks },
+	{ "names", NULL, run_api_answer_names },
+	{ "slices", "application/octet-stream", run_api_answer_slices },
+	{ "counters", NULL, run_api_answer_counters },
+	{ "event", NULL, run_api_answer_event },
+	{ "search", NULL, run_api_answer_search },
+	{ "stats", NULL, run_api_answer_stats },
+	{ "flame", NULL, run_api_answer_flame },
+	{ "io", NULL, run_api_answer_io },
+	{ "steps", NULL, run_api_answer_steps },
+	{ "summary", NULL, run_api_answer_summary },
+	{ "flows", NULL, run_api_answer_flows },
+	{ "network", NULL, run_api_answer_network },
 	{ NULL, NULL, NULL },
 };
 
-const struct view_answer *view_answer_find(const char *name)
+const struct run_api_answer *run_api_answer_find(const char *name)
 {
-	for (const struct view_answer *a = view_answers; a->name; a++)
+	for (const struct run_api_answer *a = run_api_answers; a->name; a++)
 		if (strcmp(a->name, name) == 0)
 			return a;
 	return NULL;
@@ -110,7 +110,7 @@ static int open_run(const char *name, struct opened *o, struct sonde_err *err)
 	return rc;
 }
 
-static void take(struct view *v, const struct opened *o)
+static void take(struct run_api *v, const struct opened *o)
 {
 	model_stacks_free(v->stacks);
 	model_run_free(v->run);
@@ -126,9 +126,9 @@ static void take(struct view *v, const struct opened *o)
 	v->generation++;
 }
 
-int view_open(struct view **out, const char *name, struct sonde_err *err)
+int run_api_open(struct run_api **out, const char *name, struct sonde_err *err)
 {
-	struct view *v = calloc(1, sizeof(*v));
+	struct run_api *v = calloc(1, sizeof(*v));
 	struct opened o;
 	int rc;
 
@@ -147,18 +147,18 @@ int view_open(struct view **out, const char *name, struct sonde_err *err)
 	take(v, &o);
 	v->name = strdup(model_run_path(v->run));
 	if (!v->name) {
-		view_free(v);
+		run_api_free(v);
 		return err_sys(err, ENOMEM, "cannot open the run");
 	}
 	*out = v;
 	return 0;
 }
 
-void view_free(struct view *v)
+void run_api_free(struct run_api *v)
 {
 	if (!v)
 		return;
-	view_sql_free(v->sql);
+	run_api_sql_free(v->sql);
 	model_stacks_free(v->stacks);
 	model_run_free(v->run);
 	pyramid_free(v->pyramid);
@@ -172,33 +172,33 @@ void view_free(struct view *v)
 	free(v);
 }
 
-void view_tell(struct view *v, const struct view *other, const char *groups)
+void run_api_set_peer(struct run_api *v, const struct run_api *other, const char *groups)
 {
 	v->other = other;
 	v->groups = groups;
 }
 
-const char *view_path(const struct view *v)
+const char *run_api_path(const struct run_api *v)
 {
 	return v->name;
 }
 
-int64_t view_duration_ns(const struct view *v)
+int64_t run_api_duration_ns(const struct run_api *v)
 {
 	return v->duration_ns;
 }
 
-bool view_is_growing(const struct view *v)
+bool run_api_is_growing(const struct run_api *v)
 {
 	return v->is_growing;
 }
 
-unsigned view_generation(const struct view *v)
+unsigned run_api_generation(const struct run_api *v)
 {
 	return v->generation;
 }
 
-int view_refresh(struct view *v, bool *is_new, struct sonde_err *err)
+int run_api_refresh(struct run_api *v, bool *is_new, struct sonde_err *err)
 {
 	struct opened o;
 	int rc;
@@ -216,7 +216,7 @@ int view_refresh(struct view *v, bool *is_new, struct sonde_err *err)
 	return 0;
 }
 
-int view_ask(struct view *v, const struct view_answer *a, const struct view_query *q, struct buf *out,
+int run_api_respond(struct run_api *v, const struct run_api_answer *a, const struct run_api_query *q, struct buf *out,
 		struct sonde_err *err)
 {
 	int rc;

@@ -16,68 +16,69 @@
 #define SQL_ROWS_DEFAULT 1000
 
 struct http {
-	struct guard *guard;
-	struct view *view, *other;
+	struct http_server *http_server;
+	struct run_api *run_api, *other;
 	pthread_t refresher;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool is_stopping, has_refresher;
 };
 
-int http_get_page(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+int http_get_page(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
-	page_reply(guard_request_path(request), reply);
+	page_reply(http_request_path(request), reply);
 	return 0;
 }
 
 static const char *get_arg(const void *arg, const char *name)
 {
-	return guard_request_arg(arg, name);
+	return http_request_arg(arg, name);
 }
 
 /* The view that a question is about. */
-static int choose(const struct http *h, const struct guard_request *request, struct view **view, struct sonde_err *err)
+static int choose(const struct http *h, const struct http_request *request, struct run_api **run_api,
+		struct sonde_err *err)
 {
-	const char *which = guard_request_arg(request, "run");
+	const char *which = http_request_arg(request, "run");
 
-	*view = !which || strcmp(which, "a") == 0 ? h->view : strcmp(which, "b") == 0 ? h->other : NULL;
-	if (*view)
+	*run_api = !which || strcmp(which, "a") == 0 ? h->run_api : strcmp(which, "b") == 0 ? h->other : NULL;
+	if (*run_api)
 		return 0;
 	return err_set(err, ENOENT, "there is no such run here; 'sonde view --with RUN' has one to compare with");
 }
 
-static int get_answer(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+static int get_answer(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
-	const struct view_answer *a = view_answer_find(guard_request_path(request) + strlen(API));
-	struct view_query q = { .get = get_arg, .arg = request };
-	struct view *view;
-	int rc = choose(arg, request, &view, err);
+	const struct run_api_answer *a = run_api_answer_find(http_request_path(request) + strlen(API));
+	struct run_api_query q = { .get = get_arg, .arg = request };
+	struct run_api *run_api;
+	int rc = choose(arg, request, &run_api, err);
 
 	if (rc < 0)
 		return rc;
 	reply->type = a->type;
-	return view_ask(view, a, &q, &reply->body, err);
+	return run_api_respond(run_api, a, &q, &reply->body, err);
 }
 
 /* The body is the statement. */
-static int post_sql(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+static int post_sql(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
-	const struct view_query q = { .get = get_arg, .arg = request };
-	const struct buf *body = guard_request_body(request);
+	const struct run_api_query q = { .get = get_arg, .arg = request };
+	const struct buf *body = http_request_body(request);
 	int64_t rows = SQL_ROWS_DEFAULT;
-	struct view *view;
-	int rc = choose(arg, request, &view, err);
+	struct run_api *run_api;
+	int rc = choose(arg, request, &run_api, err);
 
 	if (rc == 0)
-		rc = view_query_int(&q, "limit", 1, VIEW_LIMIT_MAX, &rows, err);
+		rc = run_api_query_int(&q, "limit", 1, VIEW_LIMIT_MAX, &rows, err);
 	if (rc == 0 && (!body->len || strlen(body->data) != body->len))
 		rc = err_set(err, EINVAL, "the body must be a statement of SQL");
-	return rc < 0 ? rc : view_sql(view, body->data, rows, &reply->body, err);
+	return rc < 0 ? rc : run_api_sql(run_api, body->data, rows, &reply->body, err);
 }
 
 /* A listener hears of each generation once, and whether there will be another. */
 struct listener {
-	struct view *view;
+	struct run_api *run_api;
 	unsigned generation;
 	bool is_last;
 };
@@ -89,42 +90,42 @@ static int next_news(void *arg, struct buf *out)
 
 	if (l->is_last)
 		return -ENODATA;
-	if (view_generation(l->view) == l->generation)
+	if (run_api_generation(l->run_api) == l->generation)
 		return 0;
-	l->generation = view_generation(l->view);
-	l->is_last = !view_is_growing(l->view);
+	l->generation = run_api_generation(l->run_api);
+	l->is_last = !run_api_is_growing(l->run_api);
 	buf_adds(out, "event: run\ndata: ");
 	json_init(&j, out, false);
 	json_object(&j);
 	json_kuint(&j, "generation", l->generation);
-	json_kint(&j, "duration_ns", view_duration_ns(l->view));
+	json_kint(&j, "duration_ns", run_api_duration_ns(l->run_api));
 	json_kbool(&j, "is_growing", !l->is_last);
 	json_end(&j);
 	buf_adds(out, "\n\n");
 	return 0;
 }
 
-static int get_stream(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+static int get_stream(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
 	const struct http *h = arg;
 	struct listener *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return err_sys(err, ENOMEM, "cannot listen");
-	l->view = h->view;
-	reply->stream = (struct guard_stream){ .next = next_news, .free = free, .arg = l };
+	l->run_api = h->run_api;
+	reply->stream = (struct http_stream){ .next = next_news, .free = free, .arg = l };
 	return 0;
 }
 
-int http_post_link(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+int http_post_link(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
-	return page_link(guard_request_guard(request), reply, err);
+	return page_link(http_request_server(request), reply, err);
 }
 
-static const struct guard_endpoint endpoints[] = {
-	{ "GET", "/", http_get_page, GUARD_PAGE },
-	{ "GET", "/cpu-report.html", http_get_page, GUARD_PAGE },
-	{ "GET", "/gpu-report.html", http_get_page, GUARD_PAGE },
+static const struct http_endpoint endpoints[] = {
+	{ "GET", "/", http_get_page, HTTP_PAGE },
+	{ "GET", "/cpu-report.html", http_get_page, HTTP_PAGE },
+	{ "GET", "/gpu-report.html", http_get_page, HTTP_PAGE },
 	{ "GET", "/app.js", http_get_page, 0 },
 	{ "GET", "/app.css", http_get_page, 0 },
 	{ "GET", API "run", get_answer, 0 },
@@ -164,12 +165,12 @@ static void *refresh(void *arg)
 	struct http *h = arg;
 
 	pthread_mutex_lock(&h->lock);
-	while (!h->is_stopping && view_is_growing(h->view)) {
+	while (!h->is_stopping && run_api_is_growing(h->run_api)) {
 		int64_t start_ns = clock_mono_ns(), took_ms;
 		bool is_new;
 
 		pthread_mutex_unlock(&h->lock);
-		view_refresh(h->view, &is_new, NULL); /* what fails now may be readable the next time */
+		run_api_refresh(h->run_api, &is_new, NULL); /* what fails now may be readable the next time */
 		took_ms = (clock_mono_ns() - start_ns) / 1000000;
 		pthread_mutex_lock(&h->lock);
 		if (!h->is_stopping)
@@ -179,23 +180,23 @@ static void *refresh(void *arg)
 	return NULL;
 }
 
-int http_start(struct http **out, const struct http_runs *runs, const struct guard_options *options,
+int http_start(struct http **out, const struct http_runs *runs, const struct http_server_options *options,
 		struct sonde_err *err)
 {
 	struct http *h = calloc(1, sizeof(*h));
-	struct guard_options o = *options;
+	struct http_server_options o = *options;
 	int rc;
 
 	if (!h)
 		return err_sys(err, ENOMEM, "cannot serve the run");
-	h->view = runs->view;
+	h->run_api = runs->run_api;
 	h->other = runs->other;
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_cond_init(&h->wake, NULL);
 	o.endpoints = endpoints;
 	o.arg = h;
-	rc = guard_start(&h->guard, &o, err);
-	if (rc == 0 && view_is_growing(h->view)) {
+	rc = http_server_start(&h->http_server, &o, err);
+	if (rc == 0 && run_api_is_growing(h->run_api)) {
 		rc = pthread_create(&h->refresher, NULL, refresh, h);
 		h->has_refresher = rc == 0;
 		rc = rc ? err_sys(err, rc, "cannot start a thread") : 0;
@@ -219,13 +220,13 @@ void http_stop(struct http *h)
 		pthread_mutex_unlock(&h->lock);
 		pthread_join(h->refresher, NULL);
 	}
-	guard_stop(h->guard);
+	http_server_stop(h->http_server);
 	pthread_cond_destroy(&h->wake);
 	pthread_mutex_destroy(&h->lock);
 	free(h);
 }
 
-struct guard *http_guard(struct http *h)
+struct http_server *run_http_server(struct http *h)
 {
-	return h->guard;
+	return h->http_server;
 }

@@ -13,18 +13,18 @@
 struct http;
 
 struct http_runs {
-	struct view *view;
-	struct view *other; /* NULL: there is nothing to compare with */
+	struct run_api *run_api;
+	struct run_api *other; /* NULL: there is nothing to compare with */
 };
 
 /* Of options, the endpoints and arg are http's business. The views stay the caller's and outlive it. */
-int http_start(struct http **out, const struct http_runs *runs, const struct guard_options *options,
+int http_start(struct http **out, const struct http_runs *runs, const struct http_server_options *options,
 		struct sonde_err *err);
 void http_stop(struct http *h); /* NULL is fine */
-struct guard *http_guard(struct http *h);
+struct http_server *run_http_server(struct http *h);
 
 /* For other tables of endpoints: the page and its files; a link for another browser. */
-int http_get_page(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err);
-int http_post_link(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err);
+int http_get_page(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err);
+int http_post_link(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err);
 
 #endif

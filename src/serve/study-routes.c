@@ -23,14 +23,14 @@ bool study_is_there(const char *dir)
 	return has_file(dir, "journal.jsonl") && has_file(dir, "result.json");
 }
 
-static int get_root(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+static int get_root(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
 	reply->status = 303;
 	reply->location = "/study"; /* by its own address: the page need not ask what is served */
 	return 0;
 }
 
-static int get_study(void *arg, const struct guard_request *request, struct guard_reply *reply, struct sonde_err *err)
+static int get_study(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 	const char *dir = arg;
@@ -39,9 +39,9 @@ static int get_study(void *arg, const struct guard_request *request, struct guar
 	return fs_read_file(AT_FDCWD, path.data, RESULT_BYTES_MAX, &reply->body, err);
 }
 
-static const struct guard_endpoint endpoints[] = {
-	{ "GET", "/", get_root, GUARD_PAGE },
-	{ "GET", "/study", http_get_page, GUARD_PAGE },
+static const struct http_endpoint endpoints[] = {
+	{ "GET", "/", get_root, HTTP_PAGE },
+	{ "GET", "/study", http_get_page, HTTP_PAGE },
 	{ "GET", "/app.js", http_get_page, 0 },
 	{ "GET", "/app.css", http_get_page, 0 },
 	{ "GET", "/api/study", get_study, 0 },
@@ -49,11 +49,12 @@ static const struct guard_endpoint endpoints[] = {
 	{ NULL, NULL, NULL, 0 },
 };
 
-int study_start(struct guard **out, const char *dir, const struct guard_options *options, struct sonde_err *err)
+int study_start(struct http_server **out, const char *dir, const struct http_server_options *options,
+		struct sonde_err *err)
 {
-	struct guard_options o = *options;
+	struct http_server_options o = *options;
 
 	o.endpoints = endpoints;
 	o.arg = (void *)(uintptr_t)dir;
-	return guard_start(out, &o, err);
+	return http_server_start(out, &o, err);
 }

@@ -11,7 +11,8 @@
 
 /* Does the directory hold a study (a journal, and a result)? */
 bool study_is_there(const char *dir);
-/* Of options, the endpoints and arg are its own business. `dir` outlives it; guard_stop ends it. */
-int study_start(struct guard **out, const char *dir, const struct guard_options *options, struct sonde_err *err);
+/* Of options, the endpoints and arg are its own business. `dir` outlives it; http_server_stop ends it. */
+int study_start(struct http_server **out, const char *dir, const struct http_server_options *options,
+		struct sonde_err *err);
 
 #endif

@@ -48,13 +48,13 @@ static bool is_fine(const char **command)
 	return has_ended;
 }
 
-static bool is_ready(const struct beside_spec *s)
+static bool is_ready(const struct companion_spec *s)
 {
 	return (!s->port || is_listening(s->port)) && (!s->file || access(s->file, F_OK) == 0) &&
 			(!s->check || is_fine(s->check));
 }
 
-static int wait_ready(struct job *job, const struct beside_spec *s, struct sonde_err *err)
+static int wait_ready(struct job *job, const struct companion_spec *s, struct sonde_err *err)
 {
 	int64_t until_ns = clock_mono_ns() + (s->ready_timeout_ns ? s->ready_timeout_ns : READY_USUAL_NS);
 
@@ -67,7 +67,7 @@ static int wait_ready(struct job *job, const struct beside_spec *s, struct sonde
 	return 0;
 }
 
-static int start(struct beside *b, const struct beside_spec *s, const char *cwd, int out, struct sonde_err *err)
+static int start(struct companion *b, const struct companion_spec *s, const char *cwd, int out, struct sonde_err *err)
 {
 	union {
 		const char **in;
@@ -87,22 +87,22 @@ static int start(struct beside *b, const struct beside_spec *s, const char *cwd,
 	return rc;
 }
 
-int companions_start(struct beside *b, const struct beside_spec *specs, size_t count, struct sonde_err *err)
+int companions_start(struct companion *b, const struct companion_spec *specs, size_t count, struct sonde_err *err)
 {
 	int rc = 0;
 
-	*b = (struct beside){ .count = 0 };
+	*b = (struct companion){ .count = 0 };
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		rc = start(b, &specs[i], NULL, STDERR_FILENO, err);
 		if (rc == 0)
 			rc = wait_ready(b->jobs[i], &specs[i], err);
 	}
 	if (rc < 0)
-		beside_end(b);
+		companion_end(b);
 	return rc;
 }
 
-void tools_dir(const struct beside *b, const struct beside_spec *s, struct buf *dir)
+void tools_dir(const struct companion *b, const struct companion_spec *s, struct buf *dir)
 {
 	buf_addf(dir, "%s/", b->dir);
 	fs_safe_name(dir, s->name, 60);
@@ -110,14 +110,14 @@ void tools_dir(const struct beside *b, const struct beside_spec *s, struct buf *
 
 /* Each in a directory of its own, with what it prints in a file. One that is put around the application has the
  * directory alone. */
-static int start_tool(struct beside *b, const struct beside_spec *s, struct sonde_err *err)
+static int start_tool(struct companion *b, const struct companion_spec *s, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf dir = BUF_INIT, path = BUF_INIT;
 	int fd, rc;
 
 	tools_dir(b, s, &dir);
 	rc = fs_mkdir_p(dir.data, 0700, err);
-	if (rc < 0 || s->around)
+	if (rc < 0 || s->tool_wrap)
 		return rc;
 	buf_addf(&path, "%s/stdout", dir.data);
 	fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -128,24 +128,24 @@ static int start_tool(struct beside *b, const struct beside_spec *s, struct sond
 	return rc;
 }
 
-int tools_start(struct beside *b, const struct beside_spec *specs, size_t count, struct sonde_err *err)
+int tools_start(struct companion *b, const struct companion_spec *specs, size_t count, struct sonde_err *err)
 {
 	int rc = 0;
 
-	*b = (struct beside){ .count = 0 };
+	*b = (struct companion){ .count = 0 };
 	if (!count)
 		return 0;
 	rc = fs_temp_dir(b->dir, "sonde-tools", err);
 	for (size_t i = 0; i < count && rc == 0; i++)
 		rc = start_tool(b, &specs[i], err);
 	if (rc < 0) {
-		beside_end(b);
+		companion_end(b);
 		fs_remove_tree(AT_FDCWD, b->dir);
 	}
 	return rc;
 }
 
-void beside_end(struct beside *b)
+void companion_end(struct companion *b)
 {
 	static const struct job_ladder ladder = JOB_LADDER_USUAL;
 
@@ -180,14 +180,14 @@ static int move(const char *from, const char *to, struct sonde_err *err)
 	return rc;
 }
 
-void tools_drop(struct beside *b)
+void tools_drop(struct companion *b)
 {
 	if (*b->dir)
 		fs_remove_tree(AT_FDCWD, b->dir);
 	b->dir[0] = '\0';
 }
 
-int tools_collect(struct beside *b, const char *run, struct sonde_err *err)
+int tools_collect(struct companion *b, const char *run, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf to = BUF_INIT;
 	int rc;

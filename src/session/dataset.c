@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "session/sigv4.h"
 #include "launch/transfer.h"
+#include "session/sigv4.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -76,7 +76,7 @@ static bool take_line(struct log *log, const char *at)
 
 static void read_log(struct session_profile *p, struct session_dump *d, const char *path)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT, beside = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT, companion = BUF_INIT;
 	struct log *log = calloc(1, sizeof(*log));
 	struct sonde_err err;
 
@@ -101,11 +101,12 @@ static void read_log(struct session_profile *p, struct session_dump *d, const ch
 				s->sum / (double)s->count);
 		session_put(p, "tegrastats_max", "series", s->name, "The most that it told", s->max);
 	}
-	buf_addf(&beside, "%s.csv", path);
+	buf_addf(&companion, "%s.csv", path);
 	if (d->rows &&
 			(buf_error(&log->csv) < 0 ||
-					fs_replace_file(AT_FDCWD, beside.data, log->csv.data, log->csv.len, &err) < 0))
-		dump_reason(d, "cannot write '%s'", dump_base(beside.data));
+					fs_replace_file(AT_FDCWD, companion.data, log->csv.data, log->csv.len, &err) <
+							0))
+		dump_reason(d, "cannot write '%s'", dump_base(companion.data));
 	buf_release(&log->csv);
 	free(log);
 }

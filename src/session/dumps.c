@@ -91,7 +91,7 @@ static void read_tool(struct session_profile *p, const char *tool, const struct 
 void session_dumps_take(struct session_profile *p, const char *run)
 {
 	struct dump_files f = { .names = calloc(FILES_MAX, sizeof(*f.names)) };
-	struct beside at = { .count = 0 };
+	struct companion at = { .count = 0 };
 
 	snprintf(at.dir, sizeof(at.dir), "%s/tools", run);
 

@@ -58,9 +58,9 @@ static struct session_value *per_second(struct session_profile *p, const char *m
 	struct session_value *v = value_make(p, "metric_per_second", "metric", metric,
 			"What a counter or a rate grew by a second after the warm-up");
 
-	if (v && v->pace_repeat != p->repeat_count) {
-		v->pace = (struct live_pace){ 0 };
-		v->pace_repeat = p->repeat_count;
+	if (v && v->rate_repeat != p->repeat_count) {
+		v->rate = (struct live_rate){ 0 };
+		v->rate_repeat = p->repeat_count;
 	}
 	return v;
 }
@@ -86,8 +86,8 @@ static void take_counter(struct session_profile *p, const struct sonde_metric *m
 	v = per_second(p, m->name);
 	if (!v)
 		return;
-	live_pace_add(&v->pace, m, clock);
-	v->each[p->repeat_count - 1] = live_pace_per_second(&v->pace);
+	live_rate_add(&v->rate, m, clock);
+	v->each[p->repeat_count - 1] = live_rate_per_second(&v->rate);
 }
 
 void session_profile_take_board(struct session_profile *p, struct live_board *board, const struct live_clock *clock)
@@ -117,7 +117,7 @@ void session_profile_mark_board(struct session_profile *p, struct live_board *bo
 		struct session_value *v = m && counts(m) ? per_second(p, m->name) : NULL;
 
 		if (v)
-			live_pace_mark(&v->pace, m, clock, now_s);
+			live_rate_mark(&v->rate, m, clock, now_s);
 	}
 }
 
@@ -144,7 +144,7 @@ static void take_usage(struct session_profile *p, const struct model_run *run, d
 static void drop_cold_rates(struct session_profile *p, int64_t warm_ns)
 {
 	for (struct session_value *v = p->values; v < p->values + p->value_count; v++)
-		if (v->pace_repeat == p->repeat_count && !v->pace.is_marked && v->pace.first_s * 1e9 < (double)warm_ns)
+		if (v->rate_repeat == p->repeat_count && !v->rate.is_marked && v->rate.first_s * 1e9 < (double)warm_ns)
 			v->each[p->repeat_count - 1] = NAN;
 }
 

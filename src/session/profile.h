@@ -23,8 +23,8 @@ struct session_value {
 	const char *label;            /* what `of` names: "step", "phase", "metric" */
 	char of[SESSION_LABEL_BYTES]; /* "": it is of the application as a whole */
 	double each[SESSION_REPEATS_MAX];
-	struct live_pace pace; /* of a metric that counts, in repeat pace_repeat */
-	size_t pace_repeat;
+	struct live_rate rate; /* of a metric that counts, in repeat rate_repeat */
+	size_t rate_repeat;
 };
 
 struct session_repeat {

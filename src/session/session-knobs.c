@@ -15,14 +15,15 @@
 _Static_assert(SESSION_KNOBS_MAX <= 32, "a bit each");
 
 /* A number is wished for as both kinds, since the program says which it has; else it is a choice's word. */
-static void fill(struct sonde_wish *w, const char *name, const char *text)
+static void fill(struct sonde_knob_init *w, const char *name, const char *text)
 {
 	char *end;
 	double real = strtod(text, &end);
 	bool is_number = end != text && !*end && isfinite(real);
 	long long whole = strtoll(text, &end, 10);
 
-	*w = (struct sonde_wish){ .whole = end != text && !*end ? whole : SONDE_NONE, .real = is_number ? real : NAN };
+	*w = (struct sonde_knob_init){ .whole = end != text && !*end ? whole : SONDE_NONE,
+		.real = is_number ? real : NAN };
 	snprintf(w->name, sizeof(w->name), "%s", name);
 	snprintf(w->choice, sizeof(w->choice), "%s", text);
 }
@@ -44,7 +45,7 @@ int session_knobs_add(struct session_knobs *k, const char *name, const char *tex
 }
 
 /* The board is the program's: what it says of itself is bounded. */
-void session_knobs_look(struct session_knobs *k, int dirfd, const char *board)
+void session_knobs_poll(struct session_knobs *k, int dirfd, const char *board)
 {
 	CLEANUP(cleanup_fd)
 	int fd = k->count ? openat(dirfd, board, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;

@@ -18,7 +18,7 @@ struct session_knob {
 };
 
 struct session_knobs {
-	struct sonde_wish wishes[SESSION_KNOBS_MAX];
+	struct sonde_knob_init wishes[SESSION_KNOBS_MAX];
 	size_t count;
 	uint32_t asked; /* a bit each */
 };
@@ -26,7 +26,7 @@ struct session_knobs {
 /* The later of two of one name counts. -E2BIG: too many. */
 int session_knobs_add(struct session_knobs *k, const char *name, const char *text, struct sonde_err *err);
 /* Note which of them are on a process's board. */
-void session_knobs_look(struct session_knobs *k, int dirfd, const char *board);
+void session_knobs_poll(struct session_knobs *k, int dirfd, const char *board);
 int session_knobs_check(const struct session_knobs *k, struct sonde_err *err); /* -ENOENT: one was not asked for */
 
 #endif

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "record/record.h"
-#include "session/tool-wrap.h"
 #include "session/dumps.h"
+#include "session/tool-wrap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ struct plan {
 	const char *point_name, *point_text; /* of a sweep over what is no limit; NULL: none */
 	struct arena *arena;
 	struct session_knobs knobs;
-	struct job_place place;
+	struct job_isolation place;
 	struct job_mount mounts[SESSION_MOUNTS_MAX + 1];
 };
 
@@ -51,15 +51,16 @@ static int get_dataset(struct session_profile *p, struct plan *plan, struct aren
 /* The word with the dataset's path, and the value of a sweep, where they are named. */
 static char *fill_in(const struct plan *plan, const char *word, struct arena *arena)
 {
-	char *filled = around_replace(word, DATASET_WORD, plan->dataset, arena);
+	char *filled = tool_wrap_replace(word, DATASET_WORD, plan->dataset, arena);
 
-	return filled && plan->point_name ? around_replace(filled, plan->point_name, plan->point_text, arena) : filled;
+	return filled && plan->point_name ? tool_wrap_replace(filled, plan->point_name, plan->point_text, arena)
+					  : filled;
 }
 
 static int make_argv(struct plan *plan, struct arena *arena, struct sonde_err *err)
 {
 	const struct session_spec *s = plan->spec;
-	size_t n = 0, commands = around_count(s->command), args = around_count(s->args);
+	size_t n = 0, commands = tool_wrap_count(s->command), args = tool_wrap_count(s->args);
 
 	plan->argv = arena_alloc(arena, (commands + args + 1) * sizeof(*plan->argv));
 	for (size_t i = 0; plan->argv && i < commands + args; i++) {
@@ -94,10 +95,10 @@ static int make_place(struct plan *plan, struct sonde_err *err)
 {
 	const struct session_spec *s = plan->spec;
 
-	plan->place = (struct job_place){ .kind = s->image ? JOB_CONTAINER
-				: s->root                  ? JOB_SANDBOX
-				: has_limits(&s->limits)   ? JOB_CGROUP
-							   : JOB_PROCESS,
+	plan->place = (struct job_isolation){ .kind = s->image ? JOB_CONTAINER
+				: s->root                      ? JOB_SANDBOX
+				: has_limits(&s->limits)       ? JOB_CGROUP
+							       : JOB_PROCESS,
 		.limits = s->limits,
 		.root = s->root,
 		.image = s->image,
@@ -110,7 +111,7 @@ static int make_place(struct plan *plan, struct sonde_err *err)
 			plan->mounts[plan->place.mount_count++] = (struct job_mount){ plan->dataset, plan->dataset,
 				.is_read_only = true };
 	}
-	return plan->place.kind == JOB_PROCESS ? 0 : job_place_check(&plan->place, err);
+	return plan->place.kind == JOB_PROCESS ? 0 : job_isolation_check(&plan->place, err);
 }
 
 /* The sooner of the two ends; which of them it was says the result. */
@@ -137,7 +138,7 @@ static void take_board(void *arg, int dirfd, const char *name)
 	live_clock_set(&clock);
 	if (board && live_board_read(board, dirfd, name, NULL) == 0)
 		session_profile_take_board(t->profile, board, &clock);
-	session_knobs_look(t->knobs, dirfd, name);
+	session_knobs_poll(t->knobs, dirfd, name);
 	free(board);
 }
 
@@ -160,7 +161,7 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 	struct record_result result = RECORD_RESULT_INIT;
 	struct session_repeat *r = &p->repeats[p->repeat_count];
 	bool is_cut;
-	struct around around;
+	struct tool_wrap tool_wrap;
 	struct board_taker taker = { p, &plan->knobs };
 	struct record_options o = { .dir = dir,
 		.name = plan->spec->name,
@@ -170,7 +171,7 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 				.run_bytes_max = RING_BYTES,
 				.process_bytes_max = RING_PROCESS_BYTES,
 				.wishes = plan->knobs.wishes,
-				.wish_count = plan->knobs.count },
+				.knob_init_count = plan->knobs.count },
 		.place = plan->place.kind == JOB_PROCESS ? NULL : &plan->place,
 		.timeout_ns = end_after_ns(plan->spec, &is_cut),
 		.ladder = &plan->spec->ladder,
@@ -179,18 +180,18 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 		.board_arg = &taker,
 		.look = plan->spec->warm_up_ns ? mark_board : NULL,
 		.look_after_ns = plan->spec->warm_up_ns };
-	struct beside tools;
+	struct companion tools;
 	int rc = tools_start(&tools, plan->spec->tools, plan->spec->tool_count, err);
 
 	if (rc < 0)
 		return rc;
-	rc = around_wrap(&around, plan->spec, &tools, plan->argv, plan->env, plan->arena, err);
-	o.argv = around.argv;
-	o.env = around.env;
+	rc = tool_wrap_apply(&tool_wrap, plan->spec, &tools, plan->argv, plan->env, plan->arena, err);
+	o.argv = tool_wrap.argv;
+	o.env = tool_wrap.env;
 	p->repeat_count++; /* boards come while it runs */
 	if (rc == 0)
 		rc = record_run(&o, &result, err);
-	beside_end(&tools);
+	companion_end(&tools);
 	if (rc == 0) {
 		*r = (struct session_repeat){ .status = result.status,
 			.is_cut = result.has_timed_out && is_cut,
@@ -328,14 +329,14 @@ static int run_sweep(struct session_profile *p, const struct session_spec *spec,
 int session_run(struct session_profile *p, const struct session_spec *spec, const char *dir, struct arena *arena,
 		struct sonde_err *err)
 {
-	struct beside companions;
+	struct companion companions;
 	int rc = companions_start(&companions, spec->companions, spec->companion_count, err);
 
 	if (rc < 0)
 		return rc;
 	*p = (struct session_profile){ .spec = spec };
 	rc = spec->sweep.count ? run_sweep(p, spec, dir, arena, err) : run_point(p, spec, NULL, dir, arena, err);
-	beside_end(&companions);
+	companion_end(&companions);
 	return rc;
 }
 

@@ -10,16 +10,17 @@
 static int take_ready(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	static const struct config_key keys[] = {
-		{ "port", CONFIG_WHOLE, offsetof(struct beside_spec, port), .min = 1 },
-		{ "file", CONFIG_TEXT, offsetof(struct beside_spec, file) },
-		{ "command", CONFIG_LIST, offsetof(struct beside_spec, check) },
-		{ "timeout", CONFIG_DURATION, offsetof(struct beside_spec, ready_timeout_ns) },
+		{ "port", CONFIG_WHOLE, offsetof(struct companion_spec, port), .min = 1 },
+		{ "file", CONFIG_TEXT, offsetof(struct companion_spec, file) },
+		{ "command", CONFIG_LIST, offsetof(struct companion_spec, check) },
+		{ "timeout", CONFIG_DURATION, offsetof(struct companion_spec, ready_timeout_ns) },
 		{ NULL },
 	};
 	int rc = config_take_map(r, map, keys, "ready", into);
 
-	return rc == 0 && ((struct beside_spec *)into)->port > 65535 ? config_error(r, map, "'port' is at most 65535")
-								     : rc;
+	return rc == 0 && ((struct companion_spec *)into)->port > 65535
+			? config_error(r, map, "'port' is at most 65535")
+			: rc;
 }
 
 static bool has_words(const char **words)
@@ -27,11 +28,11 @@ static bool has_words(const char **words)
 	return words && words[0];
 }
 
-static int take_companion(struct config_reader *r, yaml_node_t *item, struct beside_spec *to)
+static int take_companion(struct config_reader *r, yaml_node_t *item, struct companion_spec *to)
 {
 	static const struct config_key keys[] = {
-		{ "name", CONFIG_TEXT, offsetof(struct beside_spec, name) },
-		{ "command", CONFIG_LIST, offsetof(struct beside_spec, command) },
+		{ "name", CONFIG_TEXT, offsetof(struct companion_spec, name) },
+		{ "command", CONFIG_LIST, offsetof(struct companion_spec, command) },
 		{ "ready", CONFIG_OTHER, 0, .take = take_ready },
 		{ NULL },
 	};
@@ -45,11 +46,11 @@ static int take_companion(struct config_reader *r, yaml_node_t *item, struct bes
 /* Tools that are known by name: what runs beside the application, or is put around it. */
 static const struct tool_row {
 	const char *name;
-	const char *command[8], *around[8], *env[3];
+	const char *command[8], *tool_wrap[8], *env[3];
 } tool_rows[] = {
 	{ "tegrastats", .command = { "tegrastats", "--interval", "1000", "--logfile", "tegrastats.log" } },
-	{ "nsys", .around = { "nsys", "profile", "--force-overwrite", "true", "--output", "{tool}/report" } },
-	{ "tau", .around = { "tau_exec", "-ebs" }, .env = { "PROFILEDIR={tool}", "TRACEDIR={tool}" } },
+	{ "nsys", .tool_wrap = { "nsys", "profile", "--force-overwrite", "true", "--output", "{tool}/report" } },
+	{ "tau", .tool_wrap = { "tau_exec", "-ebs" }, .env = { "PROFILEDIR={tool}", "TRACEDIR={tool}" } },
 };
 #define TOOL_ROWS (sizeof(tool_rows) / sizeof(tool_rows[0]))
 
@@ -66,7 +67,7 @@ static const char **copy_words(struct config_reader *r, const char *const *words
 	return out;
 }
 
-static int take_known_tool(struct config_reader *r, const yaml_node_t *item, struct beside_spec *to)
+static int take_known_tool(struct config_reader *r, const yaml_node_t *item, struct companion_spec *to)
 {
 	const char *names[TOOL_ROWS + 1] = { NULL }, *nearest;
 
@@ -74,9 +75,9 @@ static int take_known_tool(struct config_reader *r, const yaml_node_t *item, str
 		names[i] = tool_rows[i].name;
 		if (strcmp(names[i], config_text(item)) != 0)
 			continue;
-		*to = (struct beside_spec){ .name = names[i],
+		*to = (struct companion_spec){ .name = names[i],
 			.command = copy_words(r, tool_rows[i].command),
-			.around = copy_words(r, tool_rows[i].around),
+			.tool_wrap = copy_words(r, tool_rows[i].tool_wrap),
 			.env = copy_words(r, tool_rows[i].env) };
 		return 0;
 	}
@@ -90,18 +91,18 @@ static int take_known_tool(struct config_reader *r, const yaml_node_t *item, str
 	return -EINVAL;
 }
 
-static int take_tool(struct config_reader *r, yaml_node_t *item, struct beside_spec *to)
+static int take_tool(struct config_reader *r, yaml_node_t *item, struct companion_spec *to)
 {
 	static const struct config_key keys[] = {
-		{ "name", CONFIG_TEXT, offsetof(struct beside_spec, name) },
-		{ "command", CONFIG_LIST, offsetof(struct beside_spec, command) },
-		{ "around", CONFIG_LIST, offsetof(struct beside_spec, around) },
-		{ "env", CONFIG_LIST, offsetof(struct beside_spec, env) },
+		{ "name", CONFIG_TEXT, offsetof(struct companion_spec, name) },
+		{ "command", CONFIG_LIST, offsetof(struct companion_spec, command) },
+		{ "around", CONFIG_LIST, offsetof(struct companion_spec, tool_wrap) },
+		{ "env", CONFIG_LIST, offsetof(struct companion_spec, env) },
 		{ NULL },
 	};
 	int rc = config_text(item) ? take_known_tool(r, item, to) : config_take_map(r, item, keys, "a tool", to);
 
-	if (rc == 0 && has_words(to->command) == has_words(to->around))
+	if (rc == 0 && has_words(to->command) == has_words(to->tool_wrap))
 		return config_error(r, item, "a tool needs either a 'command' or what is put 'around' the application");
 	for (const char **env = to->env; rc == 0 && env && *env; env++)
 		if (!strchr(*env, '='))
@@ -109,21 +110,21 @@ static int take_tool(struct config_reader *r, yaml_node_t *item, struct beside_s
 	return rc;
 }
 
-static int take_beside(struct config_reader *r, yaml_node_t *list, const char *what, struct beside_spec *all,
-		size_t *count, int (*take)(struct config_reader *, yaml_node_t *, struct beside_spec *))
+static int parse_companion(struct config_reader *r, yaml_node_t *list, const char *what, struct companion_spec *all,
+		size_t *count, int (*take)(struct config_reader *, yaml_node_t *, struct companion_spec *))
 {
 	yaml_node_t *item;
 
 	if (list->type != YAML_SEQUENCE_NODE)
 		return config_error(r, list, "'%s' must be a list", what);
 	for (size_t i = 0; (item = config_item(r, list, i)); i++) {
-		int rc = i < BESIDE_MAX ? take(r, item, &all[i])
-					: config_error(r, item, "there are at most %d %s", BESIDE_MAX, what);
+		int rc = i < COMPANIONS_MAX ? take(r, item, &all[i])
+					    : config_error(r, item, "there are at most %d %s", COMPANIONS_MAX, what);
 
 		if (rc < 0)
 			return rc;
 		if (!all[i].name)
-			all[i].name = has_words(all[i].command) ? all[i].command[0] : all[i].around[0];
+			all[i].name = has_words(all[i].command) ? all[i].command[0] : all[i].tool_wrap[0];
 		*count = i + 1;
 	}
 	return 0;
@@ -133,14 +134,14 @@ int spec_take_companions(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	struct session_spec *s = into;
 
-	return take_beside(r, list, "companions", s->companions, &s->companion_count, take_companion);
+	return parse_companion(r, list, "companions", s->companions, &s->companion_count, take_companion);
 }
 
 int spec_take_tools(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	struct session_spec *s = into;
 
-	return take_beside(r, list, "tools", s->tools, &s->tool_count, take_tool);
+	return parse_companion(r, list, "tools", s->tools, &s->tool_count, take_tool);
 }
 
 static const char *probe_word(const char *text)

@@ -371,7 +371,7 @@ static int check(struct config_reader *r, const yaml_node_t *root, struct sessio
 	if (s->mount_count && !s->image && !s->root)
 		return config_error(r, root, "'mounts' are of an 'image' or a 'rootfs'");
 	for (size_t i = 0; i < s->tool_count; i++)
-		if (s->tools[i].around && (s->image || s->root))
+		if (s->tools[i].tool_wrap && (s->image || s->root))
 			return config_error(r, root,
 					"the tool '%s' is put around the application: not in an 'image' or 'rootfs'",
 					s->tools[i].name);

@@ -53,7 +53,7 @@ struct session_spec {
 	struct session_dataset dataset;
 	struct job_mount mounts[SESSION_MOUNTS_MAX];
 	size_t mount_count;
-	struct beside_spec companions[BESIDE_MAX], tools[BESIDE_MAX];
+	struct companion_spec companions[COMPANIONS_MAX], tools[COMPANIONS_MAX];
 	size_t companion_count, tool_count;
 	struct session_knob knobs[SESSION_KNOBS_MAX];
 	size_t knob_count;

@@ -9,7 +9,7 @@
 
 #define TOOL_WORD "{tool}"
 
-char *around_replace(const char *word, const char *name, const char *text, struct arena *arena)
+char *tool_wrap_replace(const char *word, const char *name, const char *text, struct arena *arena)
 {
 	const char *at = text ? strstr(word, name) : NULL;
 
@@ -27,22 +27,22 @@ struct counts {
 	size_t words, variables;
 };
 
-static int wrap_in(struct around *w, struct counts *n, const struct beside_spec *tool, const char *dir,
+static int wrap_in(struct tool_wrap *w, struct counts *n, const struct companion_spec *tool, const char *dir,
 		struct arena *arena, struct sonde_err *err)
 {
-	for (const char **word = tool->around; word && *word; word++)
-		if (!(w->argv[n->words++] = around_replace(*word, TOOL_WORD, dir, arena)))
+	for (const char **word = tool->tool_wrap; word && *word; word++)
+		if (!(w->argv[n->words++] = tool_wrap_replace(*word, TOOL_WORD, dir, arena)))
 			return nomem(err);
 	for (const char **env = tool->env; env && *env; env++) {
 		if (n->variables == RECORD_ENV_MAX)
 			return err_set(err, E2BIG, "the tool '%s' has too many variables", tool->name);
-		if (!(w->env[n->variables++] = around_replace(*env, TOOL_WORD, dir, arena)))
+		if (!(w->env[n->variables++] = tool_wrap_replace(*env, TOOL_WORD, dir, arena)))
 			return nomem(err);
 	}
-	return tool->around ? launch_check(tool->around[0], err) : 0;
+	return tool->tool_wrap ? launch_check(tool->tool_wrap[0], err) : 0;
 }
 
-size_t around_count(const char *const *words)
+size_t tool_wrap_count(const char *const *words)
 {
 	size_t n = 0;
 
@@ -51,16 +51,16 @@ size_t around_count(const char *const *words)
 	return n;
 }
 
-int around_wrap(struct around *w, const struct session_spec *s, const struct beside *tools, char *const *argv,
+int tool_wrap_apply(struct tool_wrap *w, const struct session_spec *s, const struct companion *tools, char *const *argv,
 		const char *const *env, struct arena *arena, struct sonde_err *err)
 {
-	size_t words = around_count((const char *const *)argv) + 1;
-	struct counts n = { 0, around_count(env) };
+	size_t words = tool_wrap_count((const char *const *)argv) + 1;
+	struct counts n = { 0, tool_wrap_count(env) };
 	int rc = 0;
 
 	for (size_t i = 0; i < s->tool_count; i++)
-		words += around_count(s->tools[i].around);
-	*w = (struct around){ .argv = arena_alloc(arena, words * sizeof(*w->argv)) };
+		words += tool_wrap_count(s->tools[i].tool_wrap);
+	*w = (struct tool_wrap){ .argv = arena_alloc(arena, words * sizeof(*w->argv)) };
 	if (!w->argv)
 		return nomem(err);
 	memcpy(w->env, env, n.variables * sizeof(*env));

@@ -6,17 +6,17 @@
 #include "record/record.h"
 #include "session/spec.h"
 
-struct around {
+struct tool_wrap {
 	char **argv; /* the first tool's words are outermost */
 	const char *env[RECORD_ENV_MAX + 1];
 };
 
 /* What it points to is in the arena; -ENOENT: a tool is not there. */
-int around_wrap(struct around *w, const struct session_spec *s, const struct beside *tools, char *const *argv,
+int tool_wrap_apply(struct tool_wrap *w, const struct session_spec *s, const struct companion *tools, char *const *argv,
 		const char *const *env, struct arena *arena, struct sonde_err *err);
 /* A word with text for the name that stands in it; text NULL: as it is. NULL: no memory. */
-char *around_replace(const char *word, const char *name, const char *text, struct arena *arena);
+char *tool_wrap_replace(const char *word, const char *name, const char *text, struct arena *arena);
 
-size_t around_count(const char *const *words); /* up to the NULL; NULL has none */
+size_t tool_wrap_count(const char *const *words); /* up to the NULL; NULL has none */
 
 #endif

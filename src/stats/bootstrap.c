@@ -11,8 +11,8 @@
 #include "stats/bootstrap.h"
 
 #include "stats/dist.h"
-#include "stats/sorting.h"
 #include "stats/rng.h"
+#include "stats/sorting.h"
 
 #include <errno.h>
 #include <math.h>

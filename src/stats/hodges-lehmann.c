@@ -10,8 +10,8 @@
  */
 #include "stats/hodges-lehmann.h"
 
-#include "stats/sorting.h"
 #include "stats/ranks.h"
+#include "stats/sorting.h"
 
 #include <math.h>
 

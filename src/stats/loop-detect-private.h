@@ -1,7 +1,7 @@
 /*
  * repeats-private: what the parts of finding repeats share. loop-detect-pieces.c groups equal pieces of the stream and
- * judges how evenly each comes back; loop-detect-distance.c finds the distance of the loop; loop-detect.c lets them vote;
- * loop-detect-ends.c looks where the loop begins and ends.
+ * judges how evenly each comes back; loop-detect-distance.c finds the distance of the loop; loop-detect.c lets them
+ * vote; loop-detect-ends.c looks where the loop begins and ends.
  */
 #ifndef SONDE_STATS_LOOP_DETECT_PRIVATE_H
 #define SONDE_STATS_LOOP_DETECT_PRIVATE_H

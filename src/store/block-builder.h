@@ -8,8 +8,8 @@
 #define SONDE_STORE_BLOCK_BUILDER_H
 
 #include "store/codec.h"
-#include "store/format.h"
 #include "store/column-buffer.h"
+#include "store/format.h"
 
 struct store_build {
 	const struct store_schema *schema;

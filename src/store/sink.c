@@ -65,7 +65,7 @@ int64_t store_sink_path(struct store_sink *s, int64_t base, int64_t name)
 	return (int64_t)*id;
 }
 
-void store_sink_know_path(struct store_sink *s, int64_t id, int64_t base, int64_t name)
+void store_sink_define_path(struct store_sink *s, int64_t id, int64_t base, int64_t name)
 {
 	int64_t key[2] = { base, name };
 	uint64_t *at = map_put(&s->paths, key, sizeof(key), NULL);

@@ -33,7 +33,7 @@ void store_sink_add(struct store_sink *s, enum store_table_id table, const void 
 /* The identity of a path that a call named without opening it: one for each base and name. */
 int64_t store_sink_path(struct store_sink *s, int64_t base, int64_t name);
 /* That path has this id already (recovery, in the order of the ids). */
-void store_sink_know_path(struct store_sink *s, int64_t id, int64_t base, int64_t name);
+void store_sink_define_path(struct store_sink *s, int64_t id, int64_t base, int64_t name);
 void store_sink_file(struct store_sink *s, int64_t file, int64_t base, int64_t name);
 void store_sink_flush(struct store_sink *s);
 uint64_t store_sink_table_rows(const struct store_sink *s, enum store_table_id table);

@@ -1,8 +1,8 @@
 /* Annotations; see annotations.h. */
 #include "tracer/annotations.h"
 
-#include "tracer/metrics-board.h"
 #include "tracer/frames.h"
+#include "tracer/metrics-board.h"
 
 #define ARG_TEXT_BYTES_MAX 256u
 #define META_TEXT_BYTES_MAX 8192u

@@ -1,6 +1,6 @@
 /* What libsonde offers to sonde.h, found there by its name. */
-#include "tracer/metrics-board.h"
 #include "tracer/annotations.h"
+#include "tracer/metrics-board.h"
 
 EXPORT const struct sonde_api sonde_api = {
 	.version = SONDE_API_VERSION,

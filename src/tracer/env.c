@@ -185,7 +185,7 @@ static bool swap_lock(void)
 	for (unsigned i = 0; i < SWAP_WAITS; i++) {
 		if (!__atomic_exchange_n(&swap.is_changing, 1, __ATOMIC_ACQUIRE))
 			return true;
-		if (tracer.is_dark)
+		if (tracer.is_seccomped)
 			break;
 		sys0(SYS_sched_yield);
 	}

@@ -77,27 +77,27 @@ static bool read_interpreter(int fd, const char *head, size_t n, const Elf64_Phd
 	return true;
 }
 
-static enum sonde_blind judge_elf(int fd, const char *head, size_t n, const char *path)
+static enum sonde_untraced judge_elf(int fd, const char *head, size_t n, const char *path)
 {
 	Elf64_Ehdr e;
 	Elf64_Phdr p;
 	char interpreter[INTERPRETER_BYTES];
 	if (n < sizeof(e))
-		return SONDE_BLIND_NO;
+		return SONDE_UNTRACED_NO;
 	memcpy(&e, head, sizeof(e));
 	if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != EM_X86_64)
-		return SONDE_BLIND_FOREIGN;
+		return SONDE_UNTRACED_FOREIGN;
 	for (unsigned i = 0; i < e.e_phnum; i++) {
 		size_t at = e.e_phoff + i * sizeof(p);
 		if (at > n || sizeof(p) > n - at)
-			return SONDE_BLIND_NO; /* headers elsewhere than linkers put them */
+			return SONDE_UNTRACED_NO; /* headers elsewhere than linkers put them */
 		memcpy(&p, head + at, sizeof(p));
 		if (p.p_type == PT_INTERP)
 			return !read_interpreter(fd, head, n, &p, interpreter) || is_loader(interpreter)
-					? SONDE_BLIND_NO
-					: SONDE_BLIND_FOREIGN;
+					? SONDE_UNTRACED_NO
+					: SONDE_UNTRACED_FOREIGN;
 	}
-	return is_loader(path) ? SONDE_BLIND_NO : SONDE_BLIND_STATIC;
+	return is_loader(path) ? SONDE_UNTRACED_NO : SONDE_UNTRACED_STATIC;
 }
 
 /* The program of a #! line into `out`; false when there is none. */
@@ -124,15 +124,15 @@ static int judge(int fd, const char *path, char *interpreter)
 	struct stat st;
 	long n = sys4(SYS_pread64, fd, head, sizeof(head), 0);
 	if (n < 4)
-		return SONDE_BLIND_NO;
+		return SONDE_UNTRACED_NO;
 	if (script_interpreter(head, (size_t)n, interpreter))
 		return SCRIPT;
 	if (memcmp(head, ELFMAG, SELFMAG))
-		return SONDE_BLIND_NO; /* a shell script without #!, or something for binfmt_misc */
-	enum sonde_blind blind = judge_elf(fd, head, (size_t)n, path);
-	if (blind == SONDE_BLIND_NO && !sys2(SYS_fstat, fd, &st) && is_secure(fd, &st))
-		return SONDE_BLIND_SETUID;
-	return blind;
+		return SONDE_UNTRACED_NO; /* a shell script without #!, or something for binfmt_misc */
+	enum sonde_untraced untraced = judge_elf(fd, head, (size_t)n, path);
+	if (untraced == SONDE_UNTRACED_NO && !sys2(SYS_fstat, fd, &st) && is_secure(fd, &st))
+		return SONDE_UNTRACED_SETUID;
+	return untraced;
 }
 
 /* Regular files only: opening others may wait or act. */
@@ -147,16 +147,16 @@ static int open_program(int dirfd, const char *path)
 	return (int)sys4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 }
 
-enum sonde_blind exec_peek(int dirfd, const char *path, int *error)
+enum sonde_untraced exec_peek(int dirfd, const char *path, int *error)
 {
 	char interpreter[INTERPRETER_BYTES];
 	*error = 0;
 	if (exec_is_filtered)
-		return SONDE_BLIND_DARK;
+		return SONDE_UNTRACED_SECCOMP;
 	int fd = path ? open_program(dirfd, path) : dirfd;
 	if (fd < 0) {
 		*error = -fd;
-		return is_reachable() ? SONDE_BLIND_NO : SONDE_BLIND_UNREACHABLE;
+		return is_reachable() ? SONDE_UNTRACED_NO : SONDE_UNTRACED_UNREACHABLE;
 	}
 	int verdict = judge(fd, path ? path : "", interpreter);
 	if (path)
@@ -168,9 +168,9 @@ enum sonde_blind exec_peek(int dirfd, const char *path, int *error)
 		verdict = judge(fd, interpreter, interpreter);
 		sys_close(fd);
 	}
-	if (verdict == SCRIPT || verdict == SONDE_BLIND_NO)
-		return is_reachable() ? SONDE_BLIND_NO : SONDE_BLIND_UNREACHABLE;
-	return (enum sonde_blind)verdict;
+	if (verdict == SCRIPT || verdict == SONDE_UNTRACED_NO)
+		return is_reachable() ? SONDE_UNTRACED_NO : SONDE_UNTRACED_UNREACHABLE;
+	return (enum sonde_untraced)verdict;
 }
 
 static const char *search_path(void)
@@ -237,7 +237,7 @@ void exec_room_release(struct exec_room *room)
 
 void exec_vfork_ended(void)
 {
-	if (left_behind.at && !tracer.is_dark)
+	if (left_behind.at && !tracer.is_seccomped)
 		sys2(SYS_munmap, left_behind.at, left_behind.bytes);
 	left_behind.at = NULL;
 }
@@ -260,8 +260,8 @@ static int next_exec(const struct exec *e, char *const envp[])
 
 void exec_prepare(void)
 {
-	real_of(CALL_execve);
-	real_of(CALL_execvpe);
+	next_function(CALL_execve);
+	next_function(CALL_execvpe);
 }
 
 static bool is_bare(const struct exec *e)
@@ -277,7 +277,7 @@ static size_t list_args(const struct exec *e, char list[LIST_BYTES])
 {
 	const char *argv[ARGS_SHOWN] = { NULL };
 	size_t used = 0;
-	if (!tracer.ops || tracer.is_dark || !tracer_wants(SONDE_CAT_PROCESS))
+	if (!tracer.ops || tracer.is_seccomped || !tracer_wants(SONDE_CAT_PROCESS))
 		return 0;
 	size_t count = e->argv ? copy_doubtful(argv, e->argv, sizeof(argv)) / sizeof(*argv) : 0;
 	for (size_t i = 0; i <= count; i++) {
@@ -292,7 +292,7 @@ static size_t list_args(const struct exec *e, char list[LIST_BYTES])
 }
 
 /* The last record of this program, unless the exec fails. */
-static enum sonde_blind announce(const struct exec *e, int *error)
+static enum sonde_untraced announce(const struct exec *e, int *error)
 {
 	char list[LIST_BYTES];
 	const char *path = e->path;
@@ -303,16 +303,16 @@ static enum sonde_blind announce(const struct exec *e, int *error)
 		path = exec_find(path, found, n) ? found : NULL;
 	}
 	if (e->form == EXEC_SEARCH && !path)
-		return SONDE_BLIND_NO; /* it will fail */
+		return SONDE_UNTRACED_NO; /* it will fail */
 	bool is_fd = e->form == EXEC_FD || (e->form == EXEC_AT && path && !*path && (e->flags & AT_EMPTY_PATH));
 	int dirfd = e->form == EXEC_AT ? e->dirfd : AT_FDCWD;
-	enum sonde_blind blind = exec_peek(is_fd ? e->dirfd : dirfd, is_fd ? NULL : path, error);
+	enum sonde_untraced untraced = exec_peek(is_fd ? e->dirfd : dirfd, is_fd ? NULL : path, error);
 	size_t bytes = list_args(e, list);
-	call_begun(SONDE_REC_EXEC, (uint16_t)e->call, blind ? SONDE_CALL_BLIND : 0,
+	call_start(SONDE_REC_EXEC, (uint16_t)e->call, untraced ? SONDE_CALL_UNTRACED : 0,
 			CALL(.dirfd = dirfd, .path = is_fd ? NULL : path, .path_error = *error,
 					.fd = is_fd ? e->dirfd : -1, .text = bytes ? list : NULL, .text_bytes = bytes,
-					ARGS1(blind)));
-	return blind;
+					ARGS1(untraced)));
+	return untraced;
 }
 
 static void record_failure(const struct exec *e, uint64_t start, int errnum)
@@ -339,7 +339,7 @@ int exec_do(const struct exec *e)
 	uint64_t start = tick();
 	char *const *envp = e->envp;
 	int error;
-	if (announce(e, &error) == SONDE_BLIND_NO && env_has_ours()) {
+	if (announce(e, &error) == SONDE_UNTRACED_NO && env_has_ours()) {
 		char **taken = exec_room_take(&room, e->envp);
 		envp = taken ? env_inject(e->envp, taken) : e->envp;
 	}
@@ -347,7 +347,7 @@ int exec_do(const struct exec *e)
 		tracer_ends();
 	int result = next_exec(e, envp);
 	if (!error)
-		tracer_goes_on();
+		tracer_on_exec_failed();
 	exec_room_release(&room);
 	record_failure(e, start, errno);
 	return result;

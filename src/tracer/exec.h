@@ -18,7 +18,7 @@
 extern bool exec_is_filtered __attribute__((visibility("hidden")));
 
 /* Why `path` would run unseen. *error is that of looking at it: 0 also says that `path` can be read. */
-enum sonde_blind exec_peek(int dirfd, const char *path, int *error);
+enum sonde_untraced exec_peek(int dirfd, const char *path, int *error);
 
 /*
  * What execvp would run: writes its path, false when there is none. A file with a

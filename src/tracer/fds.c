@@ -132,7 +132,7 @@ bool fds_path_is_wanted_at(int dirfd, const char *path)
 		return known;
 	if (path[0] == '/' && !strstr(path, "/."))
 		return path_is_wanted(path);
-	if (tracer.is_dark)
+	if (tracer.is_seccomped)
 		return true;
 	if (dirfd == AT_FDCWD)
 		snprintf(link, sizeof(link), "/proc/self/cwd");
@@ -181,7 +181,7 @@ static uint64_t identify_link(const char *link)
 static uint64_t look_up(int fd)
 {
 	char link[48];
-	if (tracer.is_dark || fd < 0)
+	if (tracer.is_seccomped || fd < 0)
 		return 0;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	return identify_link(link);
@@ -212,7 +212,7 @@ void fds_start_in(const char *cwd, size_t len)
 
 void fds_chdir(void)
 {
-	uint64_t cwd = tracer.is_dark ? 0 : identify_link("/proc/self/cwd") & ~FILE_IGNORED;
+	uint64_t cwd = tracer.is_seccomped ? 0 : identify_link("/proc/self/cwd") & ~FILE_IGNORED;
 	if (thread.vfork_pid)
 		child.cwd = cwd;
 	else
@@ -229,7 +229,7 @@ uint64_t fds_opened(int fd, int open_flags, bool is_ignored)
 		fds_child_set(fd, file);
 		return file;
 	}
-	bool is_seekable = fd > 2 && !(open_flags & (O_APPEND | O_PATH | O_DIRECTORY)) && !tracer.is_dark &&
+	bool is_seekable = fd > 2 && !(open_flags & (O_APPEND | O_PATH | O_DIRECTORY)) && !tracer.is_seccomped &&
 			!is_ignored && sys3(SYS_lseek, fd, 0, SEEK_CUR) == 0;
 	set(fd, (struct fd_entry){ .file = file, .owner = is_seekable ? thread.tid : 0, .shared = tracer.share_epoch });
 	return file;

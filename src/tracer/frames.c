@@ -95,8 +95,8 @@ static void attach(void)
 	if (t->frames_epoch != t->epoch)
 		begin_image();
 	if (t->frames == frames_nothing + 1) {
-		struct block *b = tracer.is_dark ? NULL : block_adopt(t->tid);
-		if (!b && !tracer.is_dark)
+		struct block *b = tracer.is_seccomped ? NULL : block_adopt(t->tid);
+		if (!b && !tracer.is_seccomped)
 			b = block_new(t->tid);
 		if (!b)
 			return;
@@ -119,7 +119,7 @@ void frames_mirror(void)
 static bool is_on_signal_stack(void)
 {
 	stack_t stack = { 0 };
-	return tracer.is_dark || sys2(SYS_sigaltstack, NULL, &stack) || (stack.ss_flags & SS_ONSTACK);
+	return tracer.is_seccomped || sys2(SYS_sigaltstack, NULL, &stack) || (stack.ss_flags & SS_ONSTACK);
 }
 
 /* It ended at some time before now; that is all that is known. */
@@ -151,7 +151,7 @@ void frames_leave(uint32_t depth)
 	}
 }
 
-uint32_t frames_settle(uintptr_t sp, struct origin origin)
+uint32_t frames_flush(uintptr_t sp, struct origin origin)
 {
 	struct thread *t = &thread;
 	if (!t->frames_max)

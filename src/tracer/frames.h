@@ -38,7 +38,7 @@ struct frame {
 extern struct frame frames_nothing[1] __attribute__((visibility("hidden")));
 
 /* Before a push that found something amiss; the depth to push at, or FRAMES_NONE. */
-uint32_t frames_settle(uintptr_t sp, struct origin origin);
+uint32_t frames_flush(uintptr_t sp, struct origin origin);
 
 /* Take out a span's frame that is not on top, with those above it that were left behind. */
 void frames_remove(uint64_t ticks, uint64_t what, uint32_t depth);
@@ -81,7 +81,7 @@ ALWAYS_INLINE uint32_t frames_push(uint64_t ticks, uint64_t what, uintptr_t sp, 
 	struct thread *t = &thread;
 	uint32_t at = t->depth;
 	if (unlikely(at >= t->frames_max || t->chunk->depth != at || frame_is_left(frames_top(), sp, origin))) {
-		at = frames_settle(sp, origin);
+		at = frames_flush(sp, origin);
 		if (at == FRAMES_NONE)
 			return FRAMES_NONE;
 	}

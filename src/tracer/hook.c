@@ -58,7 +58,7 @@ static bool has_read_path(int errnum)
 static unsigned texts_of(struct call *c, int errnum, struct text texts[3])
 {
 	unsigned n = 0;
-	bool can_ask = !tracer.is_dark, is_proved = has_read_path(errnum);
+	bool can_ask = !tracer.is_seccomped, is_proved = has_read_path(errnum);
 	if (c->path && (is_proved || can_ask))
 		texts[n++] = path_of(c->path, c->dirfd, SONDE_CALL_PATH, !is_proved);
 	if (n && c->path2 && c->args < 4 && (!errnum || can_ask)) {
@@ -177,7 +177,7 @@ static bool is_recorded(uint16_t id)
 /* A call that reads files now and then, and has read none this time: not even counted. */
 static bool is_idle(uint64_t dur_ticks, const struct call *c)
 {
-	return c->is_quiet && dur_ticks < QUIET_TICKS;
+	return c->only_if_slow && dur_ticks < SLOW_CALL_TICKS;
 }
 
 /* Where other paths may start, so that it must have one even outside the filters. */
@@ -222,7 +222,7 @@ void call_done_on(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int er
 	errno = kept_errno;
 }
 
-void call_begun(uint8_t kind, uint16_t id, uint8_t flags, struct call *c)
+void call_start(uint8_t kind, uint16_t id, uint8_t flags, struct call *c)
 {
 	int kept_errno = errno;
 	struct text texts[3];

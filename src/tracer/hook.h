@@ -39,8 +39,8 @@ struct call {
 	int64_t arg[4];
 	enum effect effect;
 	int open_flags;
-	int path_error; /* of a call that has not been made yet, see call_begun */
-	bool is_quiet;  /* worth a record only when it took long enough for a system call */
+	int path_error;    /* of a call that has not been made yet, see call_start */
+	bool only_if_slow; /* worth a record only when it took long enough for a system call */
 };
 
 /* A struct call for as long as the block lasts, with the fields that are given. */
@@ -113,12 +113,12 @@ struct call {
 #define ERROR_QC(r) ((size_t)(r) < n && errno != errno_before ? errno : 0)
 
 /* The next definition of a hooked function. */
-ALWAYS_INLINE void *real_of(unsigned call)
+ALWAYS_INLINE void *next_function(unsigned call)
 {
 	void *found = __atomic_load_n(&real[call], __ATOMIC_RELAXED);
 	return likely(found != NULL) ? found : real_find(call);
 }
-#define REAL(name) ((__typeof__(&name))real_of(CALL_##name))
+#define REAL(name) ((__typeof__(&name))next_function(CALL_##name))
 
 /* A stream's descriptor, or -1: a field of every glibc FILE, read without its side effects. */
 ALWAYS_INLINE int stream_fd(FILE *stream)
@@ -141,12 +141,12 @@ void call_done_on(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int er
  * EXEC. Its path is read only as far as `path_error`, the error of looking at it,
  * allows.
  */
-void call_begun(uint8_t kind, uint16_t id, uint8_t flags, struct call *c);
+void call_start(uint8_t kind, uint16_t id, uint8_t flags, struct call *c);
 
-/* Copy at most a page of the program's memory, if it is there: how many bytes. Not when tracer.is_dark. */
+/* Copy at most a page of the program's memory, if it is there: how many bytes. Not when tracer.is_seccomped. */
 size_t copy_doubtful(void *to, const void *at, size_t n);
 
-#define QUIET_TICKS 3000 /* about a microsecond */
+#define SLOW_CALL_TICKS 3000 /* about a microsecond */
 
 /* The same as call_done, inline and for calls without strings: reading and writing must cost little. */
 ALWAYS_INLINE void call_done_hot(uint16_t id, uint64_t start, int64_t ret, int errnum, const struct call *c)
@@ -199,7 +199,7 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 #define WRAP(wanted, prelude, done, failure, type, name, parameters, arguments, names, ...) \
 	EXPORT type name parameters \
 	{ \
-		type(*next) parameters = (type(*) parameters)real_of(CALL_##name); \
+		type(*next) parameters = (type(*) parameters)next_function(CALL_##name); \
 		if (!tracer_wants(wanted)) \
 			return next arguments; \
 		prelude; \
@@ -216,7 +216,7 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 #define VOID(category, name, parameters, arguments, names, ...) \
 	EXPORT void name parameters \
 	{ \
-		void(*next) parameters = (void(*) parameters)real_of(CALL_##name); \
+		void(*next) parameters = (void(*) parameters)next_function(CALL_##name); \
 		if (!tracer_wants(SONDE_CAT_##category)) { \
 			next arguments; \
 			return; \
@@ -228,7 +228,7 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 #define CLOSE(category, failure, type, name, parameters, arguments, ended) \
 	EXPORT type name parameters \
 	{ \
-		type(*next) parameters = (type(*) parameters)real_of(CALL_##name); \
+		type(*next) parameters = (type(*) parameters)next_function(CALL_##name); \
 		if (!tracer_wants(SONDE_CAT_ALL)) \
 			return next arguments; \
 		int fd = ended; \
@@ -242,7 +242,7 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 #define BYTE(type, name, parameters, arguments, stream, is_failed) \
 	EXPORT type name parameters \
 	{ \
-		type(*next) parameters = (type(*) parameters)real_of(CALL_##name); \
+		type(*next) parameters = (type(*) parameters)next_function(CALL_##name); \
 		if (!tracer_wants(SONDE_CAT_STDIO)) \
 			return next arguments; \
 		uint64_t start = thread.run_count ? 0 : tick(); \

@@ -25,7 +25,7 @@ static const char cut_mark[CUT_MARK_BYTES] = { '\xe2', '\x80', '\xa6' };
 
 static void *map_private(size_t bytes)
 {
-	if (tracer.is_dark)
+	if (tracer.is_seccomped)
 		return NULL;
 	return sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }

@@ -262,18 +262,18 @@ static bool is_acceptable(uint64_t wanted, const struct sonde_knob_spec *spec)
 }
 
 /* From the file `knobs`, if it has one of this name: asked once for a knob, when it is first used. */
-static bool find_wish(const char *name, struct sonde_wish *wish)
+static bool find_knob_init(const char *name, struct sonde_knob_init *knob_init)
 {
 	char path[PATH_BYTES_MAX + 32];
 	bool is_found = false;
 	snprintf(path, sizeof(path), "%s/knobs", tracer.ring_dir);
-	int fd = tracer.is_dark ? -1 : sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
+	int fd = tracer.is_seccomped ? -1 : sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0);
 	if (fd < 0)
 		return false;
 	for (unsigned i = 0; i < SONDE_KNOBS_MAX && !is_found; i++) {
-		if (sys3(SYS_read, fd, wish, sizeof(*wish)) != (long)sizeof(*wish))
+		if (sys3(SYS_read, fd, knob_init, sizeof(*knob_init)) != (long)sizeof(*knob_init))
 			break;
-		is_found = !strncmp(wish->name, name, sizeof(wish->name));
+		is_found = !strncmp(knob_init->name, name, sizeof(knob_init->name));
 	}
 	sys_close(fd);
 	return is_found;
@@ -282,15 +282,15 @@ static bool find_wish(const char *name, struct sonde_wish *wish)
 /* The value that a knob starts with. */
 static uint64_t first_value(struct sonde_knob *k, const struct sonde_knob_spec *spec)
 {
-	struct sonde_wish wish;
+	struct sonde_knob_init knob_init;
 	uint64_t wanted;
-	if (!find_wish(k->name, &wish))
+	if (!find_knob_init(k->name, &knob_init))
 		return spec->fallback;
 	if (spec->type == SONDE_KNOB_CHOICE)
-		wanted = choice_of(spec->choices, wish.choice);
+		wanted = choice_of(spec->choices, knob_init.choice);
 	else
-		wanted = spec->type == SONDE_KNOB_INT ? (uint64_t)wish.whole : sonde_real_bits_(wish.real);
-	if (is_acceptable(wanted, spec) && (spec->type != SONDE_KNOB_INT || wish.whole != SONDE_NONE))
+		wanted = spec->type == SONDE_KNOB_INT ? (uint64_t)knob_init.whole : sonde_real_bits_(knob_init.real);
+	if (is_acceptable(wanted, spec) && (spec->type != SONDE_KNOB_INT || knob_init.whole != SONDE_NONE))
 		return wanted;
 	__atomic_fetch_add(&k->refused, 1, __ATOMIC_RELAXED);
 	return spec->fallback;

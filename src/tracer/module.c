@@ -144,7 +144,7 @@ static void learn(uintptr_t code, struct module *m)
 	static char path[PATH_BYTES_MAX];
 	size_t len = 0;
 	reader.used = reader.len = 0;
-	reader.fd = tracer.is_dark ? -1 : sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	reader.fd = tracer.is_seccomped ? -1 : sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	if (reader.fd < 0)
 		return;
 	bool is_found = find(&reader, code, m, path, &len);

@@ -27,7 +27,7 @@ _Thread_local struct thread thread = { .epoch = EPOCH_NEVER,
  */
 static int32_t current_tid(void)
 {
-	if (!tracer.is_dark)
+	if (!tracer.is_seccomped)
 		return (int32_t)sys0(SYS_gettid);
 	return tracer.has_tcb_tid ? *(int32_t *)((char *)__builtin_thread_pointer() + 0x2d0) : 0;
 }
@@ -43,7 +43,7 @@ bool ring_start(void)
 	tracer.next_file = 0;
 	if (!segment_new_fitting(1)) {
 		tracer.categories = 0;
-		__atomic_fetch_add(&tracer.control->blind_forks, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&tracer.control->untraced_forks, 1, __ATOMIC_RELAXED);
 		return false;
 	}
 	tracer.epoch = tracer.epoch + 1 == EPOCH_NEVER ? 1 : tracer.epoch + 1;
@@ -70,7 +70,7 @@ static void chunk_take(struct sonde_segment *s, uint32_t i, int32_t tid)
 	if (thread.vfork_pid)
 		ring_who(thread.vfork_pid, thread.vfork_pid);
 	if (tracer.ops)
-		tracer.ops->chunk_taken();
+		tracer.ops->on_chunk();
 }
 
 static bool chunk_find_free(int32_t tid)
@@ -112,7 +112,7 @@ static bool adopt(struct sonde_segment *s, uint32_t i, int32_t tid)
 static bool chunk_adopt(int32_t tid)
 {
 	static uint32_t cursor;
-	if (tracer.is_dark || thread.vfork_pid)
+	if (tracer.is_seccomped || thread.vfork_pid)
 		return false;
 	uint32_t segments = __atomic_load_n(&tracer.segment_count, __ATOMIC_ACQUIRE);
 	for (unsigned probe = 0; segments && probe < ADOPTION_PROBES; probe++) {
@@ -136,7 +136,7 @@ static bool has_drainer(void)
 static bool wait_for_drainer(int32_t tid)
 {
 	const struct timespec nap = { .tv_nsec = 200000 };
-	if (tracer.control->overflow != SONDE_OVERFLOW_BLOCK || tracer.is_dark)
+	if (tracer.control->overflow != SONDE_OVERFLOW_BLOCK || tracer.is_seccomped)
 		return false;
 	for (unsigned i = 0; i < BLOCK_WAITS && __atomic_load_n(&tracer.control->is_on, __ATOMIC_RELAXED); i++) {
 		if (!has_drainer())
@@ -160,7 +160,7 @@ static bool chunk_next(int32_t tid)
 
 void ring_drop(void)
 {
-	uint64_t *count = tracer.segment_count ? &tracer.segments[0]->dropped : &tracer.control->blind_events;
+	uint64_t *count = tracer.segment_count ? &tracer.segments[0]->dropped : &tracer.control->untraced_events;
 	__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
 }
 
@@ -174,13 +174,13 @@ static bool child_start(void)
 	bool ok = true;
 	if (!tracer.alive->epoch) {
 		tracer.parent = tracer.process;
-		if (tracer.is_dark) {
-			__atomic_fetch_add(&tracer.control->blind_forks, 1, __ATOMIC_RELAXED);
+		if (tracer.is_seccomped) {
+			__atomic_fetch_add(&tracer.control->untraced_forks, 1, __ATOMIC_RELAXED);
 			tracer.categories = 0;
 		}
-		ok = !tracer.is_dark && (!tracer.ops || tracer.ops->child_begins()) && ring_start();
+		ok = !tracer.is_seccomped && (!tracer.ops || tracer.ops->on_fork_child()) && ring_start();
 		if (ok && tracer.ops)
-			tracer.ops->ring_stands();
+			tracer.ops->on_ring_ready();
 	}
 	__atomic_store_n(&is_starting, 0, __ATOMIC_RELEASE);
 	return ok;
@@ -232,7 +232,7 @@ static bool chunk_switch(void)
 	ring_close_runs();
 	if (tracer.ops) {
 		__atomic_store_n(full, SONDE_OWNER_FULL, __ATOMIC_RELEASE); /* it may be the one that comes back */
-		tracer.ops->chunk_filled();
+		tracer.ops->on_chunk_full();
 	}
 	bool ok = chunk_next(t->tid);
 	if (!ok)
@@ -282,25 +282,25 @@ void ring_who(int32_t pid, int32_t tid)
 void ring_grow_ahead(void)
 {
 	if (tracer.ops)
-		tracer.ops->steps_aside();
-	if (tracer.categories && !tracer.is_dark && tracer.segment_count == 1)
+		tracer.ops->before_privilege_change();
+	if (tracer.categories && !tracer.is_seccomped && tracer.segment_count == 1)
 		segments_grow(CHUNKS_AHEAD);
 }
 
-void ring_going_dark(void)
+void ring_before_seccomp(void)
 {
-	if (!tracer.categories || tracer.is_dark)
+	if (!tracer.categories || tracer.is_seccomped)
 		return;
 	ring_grow_ahead();
-	tracer.is_dark = true; /* whatever else may still be allowed, we do not know it */
+	tracer.is_seccomped = true; /* whatever else may still be allowed, we do not know it */
 	for (uint32_t i = 0; i < tracer.segment_count; i++)
-		tracer.segments[i]->is_dark = 1;
+		tracer.segments[i]->is_seccomped = 1;
 }
 
 void tracer_stop(void)
 {
 	if (tracer.ops)
-		tracer.ops->steps_aside();
+		tracer.ops->before_privilege_change();
 	tracer.categories = 0;
 	tracer.clock = CLOCK_FORBIDDEN;
 }

@@ -162,7 +162,7 @@ enum growth segments_grow(uint32_t chunks)
 
 struct sonde_board *ring_board(void)
 {
-	for (unsigned i = 0; i < GROWTH_WAITS && !tracer.board && !tracer.is_dark; i++) {
+	for (unsigned i = 0; i < GROWTH_WAITS && !tracer.board && !tracer.is_seccomped; i++) {
 		uint64_t mask = signals_block();
 		bool is_ours = !__atomic_exchange_n(&tracer.is_growing, 1, __ATOMIC_ACQUIRE);
 		struct sonde_segment *s = NULL;
@@ -187,7 +187,7 @@ struct sonde_board *ring_board(void)
 bool segments_grow_now_and_then(void)
 {
 	static uint32_t refusals;
-	if (tracer.is_dark || __atomic_load_n(&refusals, __ATOMIC_RELAXED) % GROWTH_RETRY_EVENTS) {
+	if (tracer.is_seccomped || __atomic_load_n(&refusals, __ATOMIC_RELAXED) % GROWTH_RETRY_EVENTS) {
 		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
 		return false;
 	}

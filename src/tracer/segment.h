@@ -36,14 +36,14 @@ bool segments_grow_now_and_then(void);
 static inline uint64_t signals_block(void)
 {
 	uint64_t all = ~0ull, old = 0;
-	if (!tracer.is_dark)
+	if (!tracer.is_seccomped)
 		sys4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(old));
 	return old;
 }
 
 static inline void signals_restore(uint64_t old)
 {
-	if (!tracer.is_dark)
+	if (!tracer.is_seccomped)
 		sys4(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
 }
 

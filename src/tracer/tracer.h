@@ -3,7 +3,7 @@
  *
  * Laws, each of which has cost some other tracer its users: no malloc, no print,
  * no lock that is held across a hook, errno untouched, no system call in the hot
- * path, none at all once the program has forbidden them (is_dark). On any trouble
+ * path, none at all once the program has forbidden them (is_seccomped). On any trouble
  * an event is counted as dropped and the program goes on.
  *
  * One process image has one `struct tracer`. A fork is noticed without any hook:
@@ -49,21 +49,21 @@ struct alive {
  * called on a slow path, by the thread that it is about, errno kept by the caller.
  */
 struct tracer_ops {
-	bool (*child_begins)(void);         /* in a forked child, before its ring is built; false: it shall have none */
-	void (*ring_stands)(void);          /* and after; signals are blocked around both */
-	void (*chunk_taken)(void);          /* the thread goes on in another chunk, still empty; signals are blocked */
-	void (*chunk_filled)(void);         /* it has handed a full one over; signals are blocked */
+	bool (*on_fork_child)(void);        /* in a forked child, before its ring is built; false: it shall have none */
+	void (*on_ring_ready)(void);        /* and after; signals are blocked around both */
+	void (*on_chunk)(void);             /* the thread goes on in another chunk, still empty; signals are blocked */
+	void (*on_chunk_full)(void);        /* it has handed a full one over; signals are blocked */
 	int (*is_wanted)(const char *path); /* 0 or 1; -1: ask again when it is joined to its directory */
 	void (*ends)(void);                 /* the process is about to end or to become another program */
-	void (*goes_on)(void);              /* it did not */
-	void (*steps_aside)(void);          /* the program is about to change what its threads may do */
+	void (*on_exec_failed)(void);       /* it did not */
+	void (*before_privilege_change)(void); /* the program is about to change what its threads may do */
 };
 
 struct tracer {
 	const struct tracer_ops *ops; /* NULL: none */
 	uint32_t categories;          /* recorded here; 0 while off */
 	bool is_ready;                /* the real functions can be found */
-	bool is_dark;                 /* no system calls of our own any more */
+	bool is_seccomped;            /* no system calls of our own any more */
 	bool has_tcb_tid;             /* the thread pointer's tid field was found where glibc keeps it */
 	uint32_t clock;
 	struct alive *alive;
@@ -135,7 +135,7 @@ bool ring_attach(void); /* give this thread a chunk (and a forked child its ring
 void *ring_reserve_slow(struct sonde_chunk *chunk, uint64_t at, size_t bytes);
 void ring_drop(void);
 void ring_grow_ahead(void); /* before the program takes away our means: one segment in store */
-void ring_going_dark(void);
+void ring_before_seccomp(void);
 void ring_who(int32_t pid, int32_t tid);
 struct sonde_board *ring_board(void); /* this image's board, made at the first call; NULL: there was no room */
 bool ring_start(void);                /* a ring for this image; false: none could be made */
@@ -158,10 +158,10 @@ ALWAYS_INLINE void tracer_ends(void)
 		tracer.ops->ends();
 }
 
-ALWAYS_INLINE void tracer_goes_on(void)
+ALWAYS_INLINE void tracer_on_exec_failed(void)
 {
 	if (unlikely(tracer.ops != NULL) && !thread.vfork_pid)
-		tracer.ops->goes_on();
+		tracer.ops->on_exec_failed();
 }
 
 /* Is this category recorded, and does this thread have its place in the ring? The first question of every hook. */

@@ -47,7 +47,7 @@ static void add_metric(struct tune_kept *kept, const struct live_board *b, const
 	} else if (m->kind == SONDE_METRIC_COUNTER) {
 		kept->sum += live_real(m->value);
 	} else if (m->kind == SONDE_METRIC_RATE) {
-		live_pace_add(&kept->pace, m, clock);
+		live_rate_add(&kept->rate, m, clock);
 	} else if (m->ticks >= kept->ticks) {
 		kept->last = live_real(m->value);
 		kept->ticks = m->ticks;
@@ -116,11 +116,11 @@ static void take_board(void *arg, int dirfd, const char *name)
 }
 
 /* A number is wished for as both kinds, since the program says which it has; a choice also as the number it is. */
-static void fill_wish(struct sonde_wish *w, const struct tune_param *p, double value)
+static void fill_knob_init(struct sonde_knob_init *w, const struct tune_param *p, double value)
 {
 	double number = value;
 
-	*w = (struct sonde_wish){ .whole = SONDE_NONE, .real = NAN };
+	*w = (struct sonde_knob_init){ .whole = SONDE_NONE, .real = NAN };
 	memcpy(w->name, p->knob, strlen(p->knob)); /* shorter than the room: study-params.c has looked */
 	if (p->type == TUNE_ORDINAL || p->type == TUNE_CATEGORICAL) {
 		number = p->choices[(size_t)value].number;
@@ -133,21 +133,21 @@ static void fill_wish(struct sonde_wish *w, const struct tune_param *p, double v
 		w->whole = (int64_t)number;
 }
 
-size_t tune_wishes(const struct tune_space *space, const double *point, struct sonde_wish *wishes)
+size_t tune_wishes(const struct tune_space *space, const double *point, struct sonde_knob_init *wishes)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < space->count && n < SONDE_KNOBS_MAX; i++)
 		if (space->params[i].knob && !isnan(point[i]))
-			fill_wish(&wishes[n++], &space->params[i], point[i]);
+			fill_knob_init(&wishes[n++], &space->params[i], point[i]);
 	return n;
 }
 
-int tune_heed_open(struct tune_run *r, struct sonde_err *err)
+int tune_knobs_watch_open(struct tune_run *r, struct sonde_err *err)
 {
-	struct sonde_wish wishes[SONDE_KNOBS_MAX];
+	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
 	struct announce_options o = { .wishes = wishes,
-		.wish_count = tune_wishes(&r->study->space, r->point, wishes),
+		.knob_init_count = tune_wishes(&r->study->space, r->point, wishes),
 		.step = r->study->step_name,
 		.take_step = r->study->step_regex ? NULL : take_step,
 		.take_board = take_board,
@@ -162,7 +162,7 @@ int tune_heed_open(struct tune_run *r, struct sonde_err *err)
 	return rc;
 }
 
-void tune_heed_close(struct tune_run *r)
+void tune_knobs_watch_close(struct tune_run *r)
 {
 	if (r->announce)
 		announce_release(r->announce);

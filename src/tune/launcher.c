@@ -132,7 +132,7 @@ static int64_t number_of(const json_t *root, const char *key)
 	return json_is_integer(value) ? json_integer_value(value) : -1;
 }
 
-bool tune_launcher_look(struct tune_run *r, struct job_usage *usage, int *status)
+bool tune_launcher_poll(struct tune_run *r, struct job_usage *usage, int *status)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
 	json_t *root;

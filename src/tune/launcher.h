@@ -34,6 +34,6 @@ char **tune_launcher_words(struct tune_run *r, char *const argv[]);
  * What the other side has left: usage, status as waitpid tells it, whether its time was up. False: nothing, the
  * launcher itself failed.
  */
-bool tune_launcher_look(struct tune_run *r, struct job_usage *usage, int *status);
+bool tune_launcher_poll(struct tune_run *r, struct job_usage *usage, int *status);
 
 #endif

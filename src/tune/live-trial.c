@@ -29,7 +29,7 @@ static int start(struct tune_live *l, const char *dir, struct sonde_err *err)
 
 static int begin_again(struct tune_live *l)
 {
-	struct sonde_wish wishes[SONDE_KNOBS_MAX];
+	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
 	size_t count = tune_wishes(&l->run.study->space, l->point, wishes);
 
 	announce_pass(l->run.announce);
@@ -54,7 +54,7 @@ int tune_live_begin(struct tune_live *l, const struct tune_study *study, const d
 /* Have all processes that have the knobs asked for them since? */
 static void look_at_knobs(struct tune_live *l)
 {
-	struct sonde_wish wishes[SONDE_KNOBS_MAX];
+	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
 	size_t count = tune_wishes(&l->run.study->space, l->point, wishes);
 
 	if (l->is_taken_up || announce_open_knobs(l->run.announce, wishes, count) > 0)
@@ -78,7 +78,7 @@ static void measure(const struct tune_live *l, double *values, char *why)
 	size_t from = l->from + (size_t)s->settle;
 
 	for (size_t k = 0; k < s->objective_count; k++) {
-		values[k] = s->objectives[k].metric.source == TUNE_PACE ? tune_pace(&l->run, from)
+		values[k] = s->objectives[k].metric.source == TUNE_RATE ? tune_rate(&l->run, from)
 									: mean_of_steps(&l->run, from + 1);
 		if (!isfinite(values[k]))
 			snprintf(why, TUNE_WHY, "there was no value of '%s'", s->objectives[k].metric.name);
@@ -109,7 +109,7 @@ int tune_live_turn(struct tune_live *l, const char *dir, double *values, char *w
 	const struct tune_study *s = l->run.study;
 	size_t needed = (size_t)s->settle + 1 + (size_t)s->window;
 	bool has_ended = job_wait(l->run.job, 0, err) == 0;
-	int rc = tune_run_look(&l->run, err);
+	int rc = tune_run_poll(&l->run, err);
 
 	*why = '\0';
 	if (rc < 0)

@@ -82,7 +82,7 @@ double tune_time_to_target(const struct tune_run *r, const struct tune_metric *m
 	return NAN;
 }
 
-double tune_pace(const struct tune_run *r, size_t from)
+double tune_rate(const struct tune_run *r, size_t from)
 {
 	size_t n = r->step_count;
 
@@ -102,7 +102,7 @@ static double of_metric(const struct tune_kept *kept)
 	case SONDE_METRIC_HISTOGRAM:
 		return kept->count ? kept->sum / (double)kept->count : NAN;
 	case SONDE_METRIC_RATE:
-		return live_pace_per_second(&kept->pace);
+		return live_rate_per_second(&kept->rate);
 	default:
 		return NAN;
 	}
@@ -126,8 +126,8 @@ static double measure(struct tune_run *r, const struct tune_metric *m, const str
 		return r->step_count ? r->steps[r->step_count - 1].value : NAN;
 	case TUNE_TARGET:
 		return tune_time_to_target(r, m);
-	case TUNE_PACE:
-		return tune_pace(r, 0);
+	case TUNE_RATE:
+		return tune_rate(r, 0);
 	case TUNE_METRIC:
 		return of_metric(kept);
 	default:

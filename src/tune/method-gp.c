@@ -31,7 +31,7 @@ static size_t design_size(const struct tune_optimizer *o)
 {
 	size_t n = o->space->count + 1;
 
-	for (size_t i = 0; i < o->options.earlier_count; i++)
+	for (size_t i = 0; i < o->options.warm_start_count; i++)
 		if (o->options.earlier[i].has_model)
 			return DESIGN_WARM;
 	return n < DESIGN_MIN ? DESIGN_MIN : n > DESIGN_MAX ? DESIGN_MAX : n;

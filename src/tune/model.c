@@ -163,7 +163,7 @@ static double guess(const struct tune_model *m, const double *x, double *gradien
 {
 	double sum = 0, own[STATS_GP_DIMS], ignored[STATS_GP_DIMS];
 
-	for (size_t s = 0; s < m->earlier_count; s++) {
+	for (size_t s = 0; s < m->warm_start_count; s++) {
 		double mean, variance;
 
 		if (m->weights[s] == 0)
@@ -181,7 +181,7 @@ void tune_model_predict(const struct tune_model *m, const struct stats_gp *gp, c
 		double *variance, double *mean_gradient, double *variance_gradient)
 {
 	stats_gp_predict(gp, x, mean, variance, mean_gradient, variance_gradient);
-	if (m->earlier_count)
+	if (m->warm_start_count)
 		*mean += guess(m, x, mean_gradient);
 }
 
@@ -191,9 +191,9 @@ void tune_model_predict(const struct tune_model *m, const struct stats_gp *gp, c
  */
 static int weigh_earlier(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena)
 {
-	size_t count = o->options.earlier_count, dims = o->space->count;
+	size_t count = o->options.warm_start_count, dims = o->space->count;
 	double *expected = arena_alloc(arena, (m->n + 1) * count * sizeof(*expected)), variance;
-	double normal[TUNE_EARLIER_MAX * TUNE_EARLIER_MAX], right[TUNE_EARLIER_MAX];
+	double normal[TUNE_WARM_START_MAX * TUNE_WARM_START_MAX], right[TUNE_WARM_START_MAX];
 
 	if (!expected)
 		return -ENOMEM;
@@ -217,7 +217,7 @@ static int weigh_earlier(struct tune_model *m, const struct tune_optimizer *o, s
 	for (size_t s = 0; s < count; s++)
 		m->weights[s] = o->options.earlier[s].has_model ? fmin(fmax(right[s], 0), 1) : 0;
 	m->earlier = o->options.earlier;
-	m->earlier_count = count;
+	m->warm_start_count = count;
 	m->gp.data.dims = dims;
 	for (size_t i = 0; i < m->n; i++)
 		m->y[i] -= guess(m, m->x + i * dims, NULL);
@@ -285,8 +285,8 @@ int tune_model_fit(struct tune_model *m, const struct tune_optimizer *o, const s
 		tune_warp_fit(&m->warp, m->y, m->n, scratch);
 	for (size_t i = 0; i < m->n; i++)
 		m->y[i] = tune_warp(&m->warp, m->y[i]);
-	m->earlier_count = 0;
-	if (how->has_earlier && o->options.earlier_count && weigh_earlier(m, o, arena) < 0)
+	m->warm_start_count = 0;
+	if (how->has_earlier && o->options.warm_start_count && weigh_earlier(m, o, arena) < 0)
 		return err_sys(err, ENOMEM, "cannot make a model of the trials");
 	stats_rng_init(&rng, o->options.seed, how->stream);
 	rc = fit(m, o, how->is_label, &prior, &rng, arena, err);

@@ -26,9 +26,9 @@ struct tune_model {
 	size_t best;      /* the row with the least expected cost, */
 	double best_mean; /* and that, warped */
 	/* What earlier studies expect, by these weights: the processes are of what is left. */
-	const struct tune_earlier *earlier;
-	size_t earlier_count; /* 0: none, or of no use */
-	double weights[TUNE_EARLIER_MAX];
+	const struct tune_warm_start *earlier;
+	size_t warm_start_count; /* 0: none, or of no use */
+	double weights[TUNE_WARM_START_MAX];
 	/* private */
 	double *x, *y, *noise;
 	double *shared; /* noise of rows that were measured beside each other; NULL: none were */

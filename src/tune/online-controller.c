@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int train_coach_init(struct train_coach *c, const struct train_plan *plan, struct sonde_err *err)
+int online_controller_init(struct online_controller *c, const struct train_plan *plan, struct sonde_err *err)
 {
 	struct tune_options how = { .method = plan->study.method, .seed = (uint64_t)plan->seed };
 
@@ -23,7 +23,7 @@ int train_coach_init(struct train_coach *c, const struct train_plan *plan, struc
 	return tune_optimizer_init(&c->optimizer, &plan->study.space, &how, err);
 }
 
-void train_coach_release(struct train_coach *c)
+void online_controller_release(struct online_controller *c)
 {
 	tune_optimizer_release(&c->optimizer);
 	arena_release(&c->arena);
@@ -32,9 +32,9 @@ void train_coach_release(struct train_coach *c)
 	memset(c, 0, sizeof(*c));
 }
 
-struct train_stint *train_coach_now(const struct train_coach *c)
+struct online_stage *online_controller_now(const struct online_controller *c)
 {
-	return c->stints[c->stint_count - 1];
+	return c->stints[c->stage_count - 1];
 }
 
 /* Room for one more of `size` bytes each. */
@@ -55,15 +55,15 @@ static int grow(void *array, size_t count, size_t *cap, size_t max, size_t size,
 	return 0;
 }
 
-static int begin(struct train_coach *c, const struct train_decision *d, bool is_restart, double now_s,
+static int begin(struct online_controller *c, const struct train_decision *d, bool is_restart, double now_s,
 		struct sonde_err *err)
 {
-	struct train_stint *s = arena_alloc(&c->arena, sizeof(*s));
-	int rc = grow(&c->stints, c->stint_count, &c->stint_cap, TRAIN_STINTS_MAX, sizeof(struct train_stint *), err);
+	struct online_stage *s = arena_alloc(&c->arena, sizeof(*s));
+	int rc = grow(&c->stints, c->stage_count, &c->stage_cap, TRAIN_STINTS_MAX, sizeof(struct online_stage *), err);
 
 	if (rc < 0 || !s)
 		return rc < 0 ? rc : err_sys(err, ENOMEM, "cannot begin a configuration");
-	s->index = (unsigned)c->stint_count;
+	s->index = (unsigned)c->stage_count;
 	memcpy(s->point, d->point, sizeof(s->point));
 	s->reason = d->reason;
 	s->trial = d->trial;
@@ -71,12 +71,12 @@ static int begin(struct train_coach *c, const struct train_decision *d, bool is_
 	s->asked_s = now_s;
 	s->first_s = s->last_s = s->cost_s = s->value = NAN;
 	s->first_loss = c->loss_count;
-	c->stints[c->stint_count++] = s;
+	c->stints[c->stage_count++] = s;
 	train_finish_change(&c->finish);
 	return 0;
 }
 
-int coach_add_trial(struct train_coach *c, const double *point, uint64_t *id, struct sonde_err *err)
+int controller_add_trial(struct online_controller *c, const double *point, uint64_t *id, struct sonde_err *err)
 {
 	const struct tune_trial *trial;
 	int rc = tune_add(&c->optimizer, 0, point, &trial, err);
@@ -86,7 +86,7 @@ int coach_add_trial(struct train_coach *c, const double *point, uint64_t *id, st
 	return rc;
 }
 
-void coach_apply_pins(const struct train_coach *c, double *point)
+void controller_apply_pins(const struct online_controller *c, double *point)
 {
 	for (size_t i = 0; i < c->optimizer.space->count; i++)
 		if (!isnan(c->pins[i]))
@@ -94,7 +94,7 @@ void coach_apply_pins(const struct train_coach *c, double *point)
 	tune_point_canonical(c->optimizer.space, point);
 }
 
-int coach_have_candidate(struct train_coach *c, struct sonde_err *err)
+int controller_have_candidate(struct online_controller *c, struct sonde_err *err)
 {
 	const struct tune_trial *trial;
 	int rc;
@@ -106,16 +106,16 @@ int coach_have_candidate(struct train_coach *c, struct sonde_err *err)
 		return rc;
 	memcpy(c->candidate, trial->point, c->optimizer.space->count * sizeof(double));
 	c->candidate_id = trial->id;
-	coach_apply_pins(c, c->candidate);
+	controller_apply_pins(c, c->candidate);
 	if (tune_point_equal(c->optimizer.space, c->candidate, trial->point))
 		return 0;
 	c->candidate_id = 0;
 	if (tune_is_tried(&c->optimizer, c->candidate)) /* all that is new about it has been set otherwise by hand */
 		return -ENOENT;
-	return coach_add_trial(c, c->candidate, &c->candidate_id, err);
+	return controller_add_trial(c, c->candidate, &c->candidate_id, err);
 }
 
-int coach_have_live_candidate(struct train_coach *c, struct sonde_err *err)
+int controller_have_live_candidate(struct online_controller *c, struct sonde_err *err)
 {
 	const struct tune_space *space = c->optimizer.space;
 	double point[TUNE_PARAMS_MAX];
@@ -123,32 +123,33 @@ int coach_have_live_candidate(struct train_coach *c, struct sonde_err *err)
 	memcpy(point, c->candidate, sizeof(point));
 	for (size_t i = 0; i < space->count; i++)
 		if (space->params[i].class != TUNE_LIVE)
-			point[i] = train_coach_now(c)->point[i];
+			point[i] = online_controller_now(c)->point[i];
 	tune_point_canonical(space, point);
 	if (!tune_point_is_allowed(space, point) || tune_is_tried(&c->optimizer, point))
 		return 0;
 	memcpy(c->candidate, point, sizeof(point));
-	return coach_add_trial(c, point, &c->candidate_id, err);
+	return controller_add_trial(c, point, &c->candidate_id, err);
 }
 
-void train_coach_fail(struct train_coach *c)
+void online_controller_fail(struct online_controller *c)
 {
-	train_coach_now(c)->is_failed = true;
+	online_controller_now(c)->is_failed = true;
 }
 
-int train_coach_recall(struct train_coach *c, const double *point, struct sonde_err *err)
+int online_controller_recall(struct online_controller *c, const double *point, struct sonde_err *err)
 {
-	struct train_decision d = { .reason = c->stint_count ? TRAIN_EXPLORE : TRAIN_START };
+	struct train_decision d = { .reason = c->stage_count ? TRAIN_EXPLORE : TRAIN_START };
 	int rc;
 
 	memcpy(d.point, point, c->optimizer.space->count * sizeof(double));
-	rc = coach_add_trial(c, d.point, &d.trial, err);
+	rc = controller_add_trial(c, d.point, &d.trial, err);
 	return rc < 0 ? rc : begin(c, &d, true, 0, err);
 }
 
-int train_coach_recall_value(struct train_coach *c, size_t index, bool is_failed, double value, struct sonde_err *err)
+int online_controller_recall_value(struct online_controller *c, size_t index, bool is_failed, double value,
+		struct sonde_err *err)
 {
-	struct train_stint *s = c->stints[index];
+	struct online_stage *s = c->stints[index];
 	struct tune_result result = { .state = is_failed ? TUNE_FAILED : TUNE_DONE, .values = { value } };
 
 	if (s->is_told)
@@ -160,35 +161,35 @@ int train_coach_recall_value(struct train_coach *c, size_t index, bool is_failed
 }
 
 /* Those that were left before anything was known of them will not be known. */
-static int start_again(struct train_coach *c, double now_s, struct sonde_err *err)
+static int start_again(struct online_controller *c, double now_s, struct sonde_err *err)
 {
 	struct train_decision d = { .reason = TRAIN_BEST };
-	struct train_worth worth;
+	struct progress_cost cost;
 	const double *best;
 	int rc = 0;
 
-	for (size_t i = 0; i < c->stint_count && rc == 0; i++)
-		rc = train_coach_recall_value(c, i, true, NAN, err);
+	for (size_t i = 0; i < c->stage_count && rc == 0; i++)
+		rc = online_controller_recall_value(c, i, true, NAN, err);
 	if (rc == 0)
-		rc = train_worth_best(c, &best, &worth, err);
+		rc = progress_cost_best(c, &best, &cost, err);
 	if (rc < 0)
 		return rc;
 	if (best)
 		memcpy(d.point, best, c->optimizer.space->count * sizeof(double));
 	else
 		tune_point_default(c->optimizer.space, d.point);
-	rc = coach_add_trial(c, d.point, &d.trial, err);
+	rc = controller_add_trial(c, d.point, &d.trial, err);
 	return rc < 0 ? rc : begin(c, &d, true, now_s, err);
 }
 
-int train_coach_start(struct train_coach *c, double now_s, struct sonde_err *err)
+int online_controller_start(struct online_controller *c, double now_s, struct sonde_err *err)
 {
 	struct train_decision d = { .reason = TRAIN_START };
 	int rc;
 
-	if (c->stint_count)
+	if (c->stage_count)
 		return start_again(c, now_s, err);
-	rc = coach_have_candidate(c, err); /* the default is asked for first */
+	rc = controller_have_candidate(c, err); /* the default is asked for first */
 	if (rc < 0)
 		return rc;
 	memcpy(d.point, c->candidate, sizeof(d.point));
@@ -197,10 +198,10 @@ int train_coach_start(struct train_coach *c, double now_s, struct sonde_err *err
 	return begin(c, &d, true, now_s, err);
 }
 
-bool train_coach_is_restart(const struct train_coach *c, const double *point)
+bool online_controller_is_restart(const struct online_controller *c, const double *point)
 {
 	const struct tune_space *space = c->optimizer.space;
-	const struct train_stint *s = train_coach_now(c);
+	const struct online_stage *s = online_controller_now(c);
 
 	for (size_t i = 0; i < space->count; i++)
 		if (space->params[i].class != TUNE_LIVE && point[i] != s->point[i] &&
@@ -209,9 +210,10 @@ bool train_coach_is_restart(const struct train_coach *c, const double *point)
 	return false;
 }
 
-int train_coach_moved(struct train_coach *c, const struct train_decision *d, double now_s, struct sonde_err *err)
+int online_controller_moved(struct online_controller *c, const struct train_decision *d, double now_s,
+		struct sonde_err *err)
 {
-	bool is_restart = train_coach_is_restart(c, d->point);
+	bool is_restart = online_controller_is_restart(c, d->point);
 
 	if (d->trial == c->candidate_id)
 		c->candidate_id = 0;
@@ -220,22 +222,22 @@ int train_coach_moved(struct train_coach *c, const struct train_decision *d, dou
 }
 
 /* The time that the move took, without what the job did meanwhile at its old pace. */
-static void learn_cost(struct train_coach *c, struct train_stint *s, double time_s)
+static void learn_cost(struct online_controller *c, struct online_stage *s, double time_s)
 {
-	double pace;
+	double rate;
 
-	if (s->reason == TRAIN_START || c->stint_count < 2)
+	if (s->reason == TRAIN_START || c->stage_count < 2)
 		return;
-	pace = train_stint_pace(c->stints[c->stint_count - 2]).estimate;
-	s->cost_s = fmax(0, time_s - s->asked_s - (isfinite(pace) ? pace * (double)s->meanwhile : 0));
+	rate = online_stage_rate(c->stints[c->stage_count - 2]).estimate;
+	s->cost_s = fmax(0, time_s - s->asked_s - (isfinite(rate) ? rate * (double)s->meanwhile : 0));
 	c->moving_s += s->cost_s;
 	stats_moments_add(&c->cost[s->is_restart], s->cost_s);
 }
 
-int train_coach_report(struct train_coach *c, unsigned index, unsigned worker, double loss, double time_s,
+int online_controller_report(struct online_controller *c, unsigned index, unsigned worker, double loss, double time_s,
 		struct sonde_err *err)
 {
-	struct train_stint *s = train_coach_now(c);
+	struct online_stage *s = online_controller_now(c);
 	int rc = grow(&c->losses, c->loss_count, &c->loss_cap, TRAIN_LOSSES_MAX, sizeof(*c->losses), err);
 	size_t workers;
 
@@ -245,7 +247,7 @@ int train_coach_report(struct train_coach *c, unsigned index, unsigned worker, d
 	train_finish_take(&c->finish, worker, loss);
 	workers = train_finish_workers(&c->finish);
 	c->crew = workers > c->crew ? workers : c->crew;
-	c->brought += train_worth_of_workers(workers);
+	c->brought += progress_cost_of_workers(workers);
 	if (index != s->index) {
 		s->meanwhile++;
 		return 0;
@@ -258,11 +260,11 @@ int train_coach_report(struct train_coach *c, unsigned index, unsigned worker, d
 	}
 	s->is_failed |= !isfinite(loss);
 	s->workers = train_finish_workers(&c->finish);
-	train_stint_report(s, time_s);
+	online_stage_report(s, time_s);
 	return 0;
 }
 
-int train_coach_pin(struct train_coach *c, const char *name, const char *text, struct sonde_err *err)
+int online_controller_pin(struct online_controller *c, const char *name, const char *text, struct sonde_err *err)
 {
 	const struct tune_param *p = tune_space_find(c->optimizer.space, name);
 	double value;
@@ -279,16 +281,16 @@ int train_coach_pin(struct train_coach *c, const char *name, const char *text, s
 	return 0;
 }
 
-struct stats_interval train_coach_remaining(const struct train_coach *c)
+struct stats_interval online_controller_remaining(const struct online_controller *c)
 {
 	struct stats_interval r = c->fit.remaining;
-	struct train_worth here = train_worth_measured(c, train_coach_now(c));
+	struct progress_cost here = progress_cost_measured(c, online_controller_now(c));
 	double off = here.sd / here.mean, spread;
 
 	if (!isfinite(here.mean) || !isfinite(r.estimate))
 		return stats_interval_open(NAN, r.n, 0.95, r.method);
 	spread = sqrt(pow(log(r.hi / r.estimate), 2) + pow(1.96 * off, 2));
-	here.mean *= train_worth_usual(c);
+	here.mean *= progress_cost_usual(c);
 	r.estimate *= here.mean;
 	r.lo = r.estimate * exp(-spread);
 	r.hi = r.estimate * exp(spread);

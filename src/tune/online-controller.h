@@ -2,8 +2,8 @@
  * coach: decides under which configuration a job goes on. Pure: reports and the time go in, decisions come out.
  *
  * What a configuration is worth is the time an iteration takes under it, by how
- * much an iteration brings (progress-cost.h: less the more workers there are; the slope of the losses there beside that of
- * the job's curve, believed as far as the noise allows): that stays comparable while the losses fall.
+ * much an iteration brings (progress-cost.h: less the more workers there are; the slope of the losses there beside
+ * that of the job's curve, believed as far as the noise allows): that stays comparable while the losses fall.
  * The job's remaining time is the iterations to the target (stats/curve.h) times that.
  *
  * At first a number of configurations are explored while the job trains on: exploring is work done. Each is
@@ -32,12 +32,12 @@ struct train_decision {
 	double gain_s, cost_s, sd_s; /* what it is expected to save, what it costs, how sure that is; NaN: not asked */
 };
 
-struct train_coach {
+struct online_controller {
 	const struct train_plan *plan;
 	struct tune_optimizer optimizer;
 	enum train_phase phase;
-	struct train_stint **stints; /* in time order; the last is in force */
-	size_t stint_count;
+	struct online_stage **stints; /* in time order; the last is in force */
+	size_t stage_count;
 	double *losses;
 	size_t loss_count;
 	double brought;               /* by them, in iterations of a single worker (progress-cost.h) */
@@ -58,34 +58,37 @@ struct train_coach {
 	size_t look_at;                    /* the count of losses at which to look again */
 	size_t crew;                       /* the most workers heard of under one configuration */
 	size_t no_better;                  /* tries in a row that found nothing better: the next one waits the longer */
-	size_t loss_cap, stint_cap;
+	size_t loss_cap, stage_cap;
 	struct arena arena;
 };
 
-int train_coach_init(struct train_coach *c, const struct train_plan *plan, struct sonde_err *err);
-void train_coach_release(struct train_coach *c);
+int online_controller_init(struct online_controller *c, const struct train_plan *plan, struct sonde_err *err);
+void online_controller_release(struct online_controller *c);
 
 /* The configuration to start with, in force from now_s on: the default, or the best that is recalled. */
-int train_coach_start(struct train_coach *c, double now_s, struct sonde_err *err);
+int online_controller_start(struct online_controller *c, double now_s, struct sonde_err *err);
 /* A report of the configuration `index`; those of earlier ones than that in force only count as losses. */
-int train_coach_report(struct train_coach *c, unsigned index, unsigned worker, double loss, double time_s,
+int online_controller_report(struct online_controller *c, unsigned index, unsigned worker, double loss, double time_s,
 		struct sonde_err *err);
 /* What to do now: after reports, and every second or so without. */
-int train_coach_decide(struct train_coach *c, double now_s, struct train_decision *d, struct sonde_err *err);
+int online_controller_decide(struct online_controller *c, double now_s, struct train_decision *d,
+		struct sonde_err *err);
 /* A MOVE was begun. */
-int train_coach_moved(struct train_coach *c, const struct train_decision *d, double now_s, struct sonde_err *err);
+int online_controller_moved(struct online_controller *c, const struct train_decision *d, double now_s,
+		struct sonde_err *err);
 /* The program has failed under the configuration in force. */
-void train_coach_fail(struct train_coach *c);
+void online_controller_fail(struct online_controller *c);
 /* Of an earlier life: a configuration that was taken, and what was learnt of one. */
-int train_coach_recall(struct train_coach *c, const double *point, struct sonde_err *err);
-int train_coach_recall_value(struct train_coach *c, size_t index, bool is_failed, double value, struct sonde_err *err);
+int online_controller_recall(struct online_controller *c, const double *point, struct sonde_err *err);
+int online_controller_recall_value(struct online_controller *c, size_t index, bool is_failed, double value,
+		struct sonde_err *err);
 /* Somebody sets a parameter: it stays so; the next decision moves there. -ENOENT: no such parameter. */
-int train_coach_pin(struct train_coach *c, const char *name, const char *text, struct sonde_err *err);
+int online_controller_pin(struct online_controller *c, const char *name, const char *text, struct sonde_err *err);
 
-struct train_stint *train_coach_now(const struct train_coach *c); /* the stint in force */
+struct online_stage *online_controller_now(const struct online_controller *c); /* the stint in force */
 /* Does a change from where the job is take a restart? */
-bool train_coach_is_restart(const struct train_coach *c, const double *point);
+bool online_controller_is_restart(const struct online_controller *c, const double *point);
 /* Seconds to the target under the configuration in force, by the fit at the last look; NaN: not known. */
-struct stats_interval train_coach_remaining(const struct train_coach *c);
+struct stats_interval online_controller_remaining(const struct online_controller *c);
 
 #endif

@@ -21,7 +21,7 @@ static const double left_after = 15;     /* iterations of the best: about so lon
 static const double unknown_ratio = 0.5; /* by so much configurations differ, before there is a model of them */
 
 /* What a move has cost so far; nothing is known: nothing. */
-static double usual_cost(const struct train_coach *c, bool is_restart)
+static double usual_cost(const struct online_controller *c, bool is_restart)
 {
 	const struct stats_moments *m = &c->cost[is_restart];
 
@@ -29,7 +29,7 @@ static double usual_cost(const struct train_coach *c, bool is_restart)
 }
 
 /* How long the first report after a move may take before the configuration is held to be slow. */
-static double grace(const struct train_coach *c, const struct train_stint *s)
+static double grace(const struct online_controller *c, const struct online_stage *s)
 {
 	const struct stats_moments *m = &c->cost[s->is_restart];
 	double start_s = c->stints[0]->first_s - c->stints[0]->asked_s;
@@ -40,22 +40,22 @@ static double grace(const struct train_coach *c, const struct train_stint *s)
 	return s->is_restart || !isfinite(start_s) ? 60 : fmax(2 * start_s, 1);
 }
 
-static struct train_wait wait_of(const struct train_coach *c, const struct train_stint *s)
+static struct train_wait wait_of(const struct online_controller *c, const struct online_stage *s)
 {
-	return train_stint_wait(s, c->now_s, grace(c, s), c->crew);
+	return online_stage_wait(s, c->now_s, grace(c, s), c->crew);
 }
 
-static double best_told(const struct train_coach *c)
+static double best_told(const struct online_controller *c)
 {
 	double best = INFINITY;
 
-	for (size_t i = 0; i < c->stint_count; i++)
+	for (size_t i = 0; i < c->stage_count; i++)
 		if (c->stints[i]->is_told && !c->stints[i]->is_failed)
 			best = fmin(best, c->stints[i]->value);
 	return best;
 }
 
-static double patience(const struct train_stint *s)
+static double patience(const struct online_stage *s)
 {
 	return s->reason == TRAIN_EXPLORE || s->reason == TRAIN_TRY ? hiccup_s : way_back_s;
 }
@@ -63,9 +63,9 @@ static double patience(const struct train_stint *s)
 enum knowledge { NOT_YET, KNOWN, TOO_SLOW };
 
 /* Is what was seen of the configuration enough? */
-static enum knowledge know(const struct train_coach *c, const struct train_stint *s)
+static enum knowledge know(const struct online_controller *c, const struct online_stage *s)
 {
-	struct stats_interval pace = train_stint_pace(s);
+	struct stats_interval rate = online_stage_rate(s);
 	struct train_wait wait = wait_of(c, s);
 	double best = best_told(c);
 	size_t gaps = 2 * train_finish_workers(&c->finish); /* two of each worker, should they come in bunches */
@@ -79,23 +79,23 @@ static enum knowledge know(const struct train_coach *c, const struct train_stint
 	gaps = gaps > GAPS_MIN ? gaps : GAPS_MIN;
 	if (s->gap_count < (gaps < most ? gaps : most))
 		return NOT_YET;
-	if (pace.lo > worse * best)
+	if (rate.lo > worse * best)
 		return KNOWN;
-	is_known = s->gap_count >= most || (pace.hi - pace.lo) / 2 < near_enough * pace.estimate;
+	is_known = s->gap_count >= most || (rate.hi - rate.lo) / 2 < near_enough * rate.estimate;
 	return is_known && s->measured_s >= long_enough_s ? KNOWN : NOT_YET;
 }
 
-static void look_at_losses(struct train_coach *c)
+static void look_at_losses(struct online_controller *c)
 {
 	stats_curve_fit(&c->fit, c->losses, c->loss_count, c->plan->target_loss, c->plan->curve);
 }
 
-static int tell(struct train_coach *c, struct train_stint *s, enum knowledge how, struct sonde_err *err)
+static int tell(struct online_controller *c, struct online_stage *s, enum knowledge how, struct sonde_err *err)
 {
 	struct tune_result result = { .state = how == TOO_SLOW ? TUNE_CUT : TUNE_DONE };
 
 	look_at_losses(c);
-	s->value = train_worth_measured(c, s).mean;
+	s->value = progress_cost_measured(c, s).mean;
 	if (how == TOO_SLOW) {
 		struct train_wait wait = wait_of(c, s);
 
@@ -113,44 +113,44 @@ static int tell(struct train_coach *c, struct train_stint *s, enum knowledge how
 }
 
 /* Whatever may come of it: is there time for one more try? */
-static bool has_time(const struct train_coach *c, double price_s, double here)
+static bool has_time(const struct online_controller *c, double price_s, double here)
 {
-	double total = c->now_s + here * train_worth_sure_to_go(c);
+	double total = c->now_s + here * progress_cost_sure_to_go(c);
 
 	return c->moving_s + price_s <= c->plan->moving_share * total;
 }
 
 /* Configurations that something is known of. */
-static size_t told(const struct train_coach *c)
+static size_t told(const struct online_controller *c)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->stint_count; i++)
+	for (size_t i = 0; i < c->stage_count; i++)
 		n += c->stints[i]->is_told && c->stints[i]->reason != TRAIN_BEST;
 	return n;
 }
 
 /* Of the candidate. While little is known of the space it may be anything. */
-static int expect(const struct train_coach *c, double here, bool is_new, struct train_worth *there,
+static int expect(const struct online_controller *c, double here, bool is_new, struct progress_cost *there,
 		struct sonde_err *err)
 {
-	int rc = train_worth_expected(c, c->candidate, there, err);
+	int rc = progress_cost_expected(c, c->candidate, there, err);
 
 	if (rc == -ENODATA)
-		*there = (struct train_worth){ here, 0 };
+		*there = (struct progress_cost){ here, 0 };
 	else if (rc < 0)
 		return rc;
 	if (is_new)
-		*there = (struct train_worth){ fmin(there->mean, here), fmax(there->sd, unknown_ratio * here) };
+		*there = (struct progress_cost){ fmin(there->mean, here), fmax(there->sd, unknown_ratio * here) };
 	return 0;
 }
 
 /* What it may bring for as long as the job surely lasts, by going there, being there for a while and coming back. */
-static int is_worth_trying(struct train_coach *c, struct train_decision *d, double here, bool is_new, bool *is_worth,
-		struct sonde_err *err)
+static int is_worth_trying(struct online_controller *c, struct train_decision *d, double here, bool is_new,
+		bool *is_worth, struct sonde_err *err)
 {
 	double stay = fmax(fmin((double)c->plan->iterations, STAY), (TRAIN_SETTLE_S + long_enough_s) / here), better;
-	struct train_worth there;
+	struct progress_cost there;
 	int rc;
 
 	c->looks++;
@@ -158,32 +158,34 @@ static int is_worth_trying(struct train_coach *c, struct train_decision *d, doub
 	rc = *is_worth ? 0 : expect(c, here, is_new, &there, err);
 	if (rc < 0 || *is_worth)
 		return rc;
-	better = train_worth_improvement(&there, here);
-	d->gain_s = better * fmax(0, train_worth_sure_to_go(c) - stay);
-	d->cost_s = 2 * usual_cost(c, train_coach_is_restart(c, c->candidate));
+	better = progress_cost_improvement(&there, here);
+	d->gain_s = better * fmax(0, progress_cost_sure_to_go(c) - stay);
+	d->cost_s = 2 * usual_cost(c, online_controller_is_restart(c, c->candidate));
 	*is_worth = has_time(c, d->cost_s, here);
 	d->cost_s += fmin(stay * (better + there.mean - here), fmax(left_after * here, hiccup_s));
-	d->sd_s = there.sd * train_worth_to_go(c).mean;
+	d->sd_s = there.sd * progress_cost_to_go(c).mean;
 	*is_worth = *is_worth && d->gain_s > d->cost_s;
 	return 0;
 }
 
 /* The candidate, if it is worth a try. If it is not, the next look has another, some times. */
-static int consider_candidate(struct train_coach *c, struct train_decision *d, double here, struct sonde_err *err)
+static int consider_candidate(struct online_controller *c, struct train_decision *d, double here, struct sonde_err *err)
 {
 	bool is_worth = false, is_new = told(c) < c->optimizer.space->count + 2;
-	int rc = coach_have_candidate(c, err);
+	int rc = controller_have_candidate(c, err);
 
 	if (rc == -ENOENT) /* there is nothing else */
 		return 0;
 	if (rc == 0)
 		rc = is_worth_trying(c, d, here, is_new, &is_worth, err);
-	if (rc == 0 && !is_worth && train_coach_is_restart(c, c->candidate)) { /* without what takes the restart? */
-		rc = coach_have_live_candidate(c, err);
+	if (rc == 0 && !is_worth &&
+			online_controller_is_restart(c, c->candidate)) { /* without what takes the restart? */
+		rc = controller_have_live_candidate(c, err);
 		if (rc == 0)
 			rc = is_worth_trying(c, d, here, is_new, &is_worth, err);
 	}
-	if (rc == 0 && !is_worth && (!is_new || train_coach_is_restart(c, c->candidate)) && ++c->in_vain < IN_VAIN_MAX)
+	if (rc == 0 && !is_worth && (!is_new || online_controller_is_restart(c, c->candidate)) &&
+			++c->in_vain < IN_VAIN_MAX)
 		c->candidate_id = 0;
 	if (rc < 0 || !is_worth)
 		return rc;
@@ -195,32 +197,32 @@ static int consider_candidate(struct train_coach *c, struct train_decision *d, d
 }
 
 /* To what is expected to be best, if that saves more than it costs, surely enough. */
-static int consider_best(struct train_coach *c, struct train_decision *d, const double *best,
-		const struct train_worth *worth, const struct train_worth *here, struct sonde_err *err)
+static int consider_best(struct online_controller *c, struct train_decision *d, const double *best,
+		const struct progress_cost *cost, const struct progress_cost *here, struct sonde_err *err)
 {
-	struct train_worth go = train_worth_to_go(c);
-	double saved = here->mean - worth->mean, saved_sd = hypot(here->sd, worth->sd), z = c->plan->confidence;
+	struct progress_cost go = progress_cost_to_go(c);
+	double saved = here->mean - cost->mean, saved_sd = hypot(here->sd, cost->sd), z = c->plan->confidence;
 
 	c->looks++;
 	memcpy(d->point, best, c->optimizer.space->count * sizeof(double));
-	coach_apply_pins(c, d->point);
-	if (tune_point_equal(c->optimizer.space, d->point, train_coach_now(c)->point))
+	controller_apply_pins(c, d->point);
+	if (tune_point_equal(c->optimizer.space, d->point, online_controller_now(c)->point))
 		return 0; /* what would be better has been set otherwise by hand */
 	d->gain_s = go.mean * saved;
-	d->cost_s = usual_cost(c, train_coach_is_restart(c, d->point));
+	d->cost_s = usual_cost(c, online_controller_is_restart(c, d->point));
 	d->sd_s = hypot(go.mean * saved_sd, go.sd * saved);
 	/* Both may be less than expected: what is saved an iteration, and how many there are to go. */
-	if (isfinite(here->mean) && !(train_worth_sure_to_go(c) * (saved - z * saved_sd) > d->cost_s))
+	if (isfinite(here->mean) && !(progress_cost_sure_to_go(c) * (saved - z * saved_sd) > d->cost_s))
 		return 0;
 	if (!tune_point_is_allowed(c->optimizer.space, d->point))
 		return 0;
 	d->act = TRAIN_MOVE;
 	d->reason = TRAIN_BEST;
-	return coach_add_trial(c, d->point, &d->trial, err);
+	return controller_add_trial(c, d->point, &d->trial, err);
 }
 
 /* Was the try worth it? Those that were not make the next ones rarer. */
-static void judge_try(struct train_coach *c, const struct train_stint *s, const double *best)
+static void judge_try(struct online_controller *c, const struct online_stage *s, const double *best)
 {
 	if (s->reason != TRAIN_TRY)
 		return;
@@ -231,13 +233,13 @@ static void judge_try(struct train_coach *c, const struct train_stint *s, const 
 }
 
 /* May the next try follow at once? As many as there are to begin with; later ones wait. */
-static bool is_beginning(const struct train_coach *c)
+static bool is_beginning(const struct online_controller *c)
 {
-	return c->stint_count < (size_t)c->plan->explore;
+	return c->stage_count < (size_t)c->plan->explore;
 }
 
 /* To begin with, whenever twice as much is known of how long the job may last; then now and then. */
-static size_t next_look(const struct train_coach *c)
+static size_t next_look(const struct online_controller *c)
 {
 	size_t pause = (size_t)c->plan->online_iterations * (1 + c->no_better);
 
@@ -245,24 +247,24 @@ static size_t next_look(const struct train_coach *c)
 }
 
 /* Is the job where it should be, and, if it is time, is something else worth a try? has_news: of this configuration. */
-static int look(struct train_coach *c, struct train_decision *d, bool has_news, struct sonde_err *err)
+static int look(struct online_controller *c, struct train_decision *d, bool has_news, struct sonde_err *err)
 {
-	const struct train_stint *s = train_coach_now(c);
+	const struct online_stage *s = online_controller_now(c);
 	bool is_due = !has_news || is_beginning(c);
-	struct train_worth worth = { INFINITY, 0 }, here;
+	struct progress_cost cost = { INFINITY, 0 }, here;
 	const double *best;
-	int rc = train_worth_best(c, &best, &worth, err);
+	int rc = progress_cost_best(c, &best, &cost, err);
 
 	look_at_losses(c);
-	here = train_worth_measured(c, s);
+	here = progress_cost_measured(c, s);
 	if (s->is_failed || !isfinite(here.mean))
-		here = (struct train_worth){ s->is_failed ? INFINITY : s->value, 0 };
+		here = (struct progress_cost){ s->is_failed ? INFINITY : s->value, 0 };
 	if (has_news)
 		judge_try(c, s, best);
 	if (rc == 0 && is_due)
-		rc = consider_candidate(c, d, fmin(here.mean, worth.mean), err);
+		rc = consider_candidate(c, d, fmin(here.mean, cost.mean), err);
 	if (rc == 0 && d->act == TRAIN_WAIT && best && !tune_point_equal(c->optimizer.space, best, s->point))
-		rc = consider_best(c, d, best, &worth, &here, err);
+		rc = consider_best(c, d, best, &cost, &here, err);
 	if (c->phase == TRAIN_EXPLORING && d->reason != TRAIN_EXPLORE) {
 		c->phase = TRAIN_ONLINE;
 		c->explored_s = c->now_s;
@@ -272,21 +274,21 @@ static int look(struct train_coach *c, struct train_decision *d, bool has_news, 
 	return rc;
 }
 
-static int move_by_hand(struct train_coach *c, struct train_decision *d, struct sonde_err *err)
+static int move_by_hand(struct online_controller *c, struct train_decision *d, struct sonde_err *err)
 {
 	c->is_pinned_anew = false;
-	memcpy(d->point, train_coach_now(c)->point, sizeof(d->point));
-	coach_apply_pins(c, d->point);
-	if (tune_point_equal(c->optimizer.space, d->point, train_coach_now(c)->point))
+	memcpy(d->point, online_controller_now(c)->point, sizeof(d->point));
+	controller_apply_pins(c, d->point);
+	if (tune_point_equal(c->optimizer.space, d->point, online_controller_now(c)->point))
 		return 0;
 	d->act = TRAIN_MOVE;
 	d->reason = TRAIN_HAND;
-	return coach_add_trial(c, d->point, &d->trial, err);
+	return controller_add_trial(c, d->point, &d->trial, err);
 }
 
-int train_coach_decide(struct train_coach *c, double now_s, struct train_decision *d, struct sonde_err *err)
+int online_controller_decide(struct online_controller *c, double now_s, struct train_decision *d, struct sonde_err *err)
 {
-	struct train_stint *s = train_coach_now(c);
+	struct online_stage *s = online_controller_now(c);
 	enum knowledge known;
 	int rc;
 

@@ -70,11 +70,11 @@ static void begin_line(struct json *j, struct buf *out, const char *event, doubl
 	json_kreal(j, "time_s", time_s);
 }
 
-void train_record_config(struct train_record *r, const struct train_coach *c, const struct train_decision *d,
+void train_record_config(struct train_record *r, const struct online_controller *c, const struct train_decision *d,
 		double time_s, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf params = BUF_INIT;
-	const struct train_stint *s = train_coach_now(c);
+	const struct online_stage *s = online_controller_now(c);
 	size_t from = out->len;
 	struct json j;
 
@@ -94,10 +94,10 @@ void train_record_config(struct train_record *r, const struct train_coach *c, co
 	write_line(r, out, from);
 }
 
-void train_record_known(struct train_record *r, const struct train_coach *c, const struct train_stint *s,
+void train_record_known(struct train_record *r, const struct online_controller *c, const struct online_stage *s,
 		struct buf *out)
 {
-	struct stats_interval pace = train_stint_pace(s), remaining = train_coach_remaining(c);
+	struct stats_interval rate = online_stage_rate(s), remaining = online_controller_remaining(c);
 	size_t from = out->len;
 	struct json j;
 
@@ -106,9 +106,9 @@ void train_record_known(struct train_record *r, const struct train_coach *c, con
 	json_kuint(&j, "iterations", s->count);
 	json_kbool(&j, "failed", s->is_failed);
 	json_kreal(&j, "value", s->value);
-	json_kreal(&j, "iteration_s", pace.estimate);
-	json_kreal(&j, "iteration_lo_s", pace.lo);
-	json_kreal(&j, "iteration_hi_s", pace.hi);
+	json_kreal(&j, "iteration_s", rate.estimate);
+	json_kreal(&j, "iteration_lo_s", rate.lo);
+	json_kreal(&j, "iteration_hi_s", rate.hi);
 	json_kreal(&j, "reconfiguration_s", s->cost_s);
 	json_kreal(&j, "remaining_s", remaining.estimate);
 	json_kreal(&j, "remaining_lo_s", remaining.lo);
@@ -117,7 +117,7 @@ void train_record_known(struct train_record *r, const struct train_coach *c, con
 	write_line(r, out, from);
 }
 
-void train_record_finish(struct train_record *r, const struct train_coach *c, double time_s, const char *why,
+void train_record_finish(struct train_record *r, const struct online_controller *c, double time_s, const char *why,
 		struct buf *out)
 {
 	size_t from = out->len;
@@ -131,7 +131,7 @@ void train_record_finish(struct train_record *r, const struct train_coach *c, do
 	write_line(r, out, from);
 }
 
-void train_record_report(struct train_record *r, const struct train_coach *c, const struct train_report *report,
+void train_record_report(struct train_record *r, const struct online_controller *c, const struct train_report *report,
 		double time_s)
 {
 	size_t worker = report->worker < TRAIN_WORKERS_MAX ? report->worker : TRAIN_WORKERS_MAX - 1;
@@ -167,7 +167,7 @@ static void read_point(const struct tune_space *space, const json_t *params, dou
 }
 
 /* One line of an earlier life: configurations, and what was learnt of them. */
-static int recall(struct train_coach *c, const json_t *line, bool *has_finished, struct sonde_err *err)
+static int recall(struct online_controller *c, const json_t *line, bool *has_finished, struct sonde_err *err)
 {
 	const char *event = json_string_value(json_object_get(line, "event"));
 	json_int_t index = json_integer_value(json_object_get(line, "index"));
@@ -175,17 +175,17 @@ static int recall(struct train_coach *c, const json_t *line, bool *has_finished,
 
 	if (event && strcmp(event, "finish") == 0)
 		*has_finished = true;
-	if (event && strcmp(event, "config") == 0 && (size_t)index == c->stint_count) {
+	if (event && strcmp(event, "config") == 0 && (size_t)index == c->stage_count) {
 		read_point(c->optimizer.space, json_object_get(line, "params"), point);
-		return train_coach_recall(c, point, err);
+		return online_controller_recall(c, point, err);
 	}
-	if (event && strcmp(event, "known") == 0 && index >= 0 && (size_t)index < c->stint_count)
-		return train_coach_recall_value(c, (size_t)index, json_is_true(json_object_get(line, "failed")),
+	if (event && strcmp(event, "known") == 0 && index >= 0 && (size_t)index < c->stage_count)
+		return online_controller_recall_value(c, (size_t)index, json_is_true(json_object_get(line, "failed")),
 				json_number_value(json_object_get(line, "value")), err);
 	return 0;
 }
 
-static int recall_all(struct train_coach *c, const char *text, bool *has_finished, struct sonde_err *err)
+static int recall_all(struct online_controller *c, const char *text, bool *has_finished, struct sonde_err *err)
 {
 	int rc = 0;
 
@@ -199,7 +199,7 @@ static int recall_all(struct train_coach *c, const char *text, bool *has_finishe
 }
 
 /* Does the journal in `path` belong to a job that has not finished? */
-static int read_journal(struct train_record *r, const char *path, struct train_coach *c, struct sonde_err *err)
+static int read_journal(struct train_record *r, const char *path, struct online_controller *c, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	bool has_finished = false;
@@ -209,7 +209,7 @@ static int read_journal(struct train_record *r, const char *path, struct train_c
 		return 0;
 	if (rc == 0 && !strstr(text.data, "\"event\":\"finish\""))
 		rc = recall_all(c, text.data, &has_finished, err);
-	r->is_resumed = rc == 0 && c->stint_count > 0;
+	r->is_resumed = rc == 0 && c->stage_count > 0;
 	return rc;
 }
 
@@ -222,7 +222,7 @@ static FILE *open_file(const char *path, const char *mode, struct sonde_err *err
 	return file;
 }
 
-int train_record_open(struct train_record *r, const char *dir, const char *id, struct train_coach *c,
+int train_record_open(struct train_record *r, const char *dir, const char *id, struct online_controller *c,
 		struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT, iterations = BUF_INIT;

@@ -27,25 +27,25 @@ struct train_record {
 };
 
 /* Open the files in dir, which is made. A journal that has no end is read into the coach first. */
-int train_record_open(struct train_record *r, const char *dir, const char *id, struct train_coach *c,
+int train_record_open(struct train_record *r, const char *dir, const char *id, struct online_controller *c,
 		struct sonde_err *err);
 void train_record_release(struct train_record *r);
 
 /* A line for the journal: out gets it too, for whoever else wants it. */
-void train_record_config(struct train_record *r, const struct train_coach *c, const struct train_decision *d,
+void train_record_config(struct train_record *r, const struct online_controller *c, const struct train_decision *d,
 		double time_s, struct buf *out);
-void train_record_known(struct train_record *r, const struct train_coach *c, const struct train_stint *s,
+void train_record_known(struct train_record *r, const struct online_controller *c, const struct online_stage *s,
 		struct buf *out);
-void train_record_finish(struct train_record *r, const struct train_coach *c, double time_s, const char *why,
+void train_record_finish(struct train_record *r, const struct online_controller *c, double time_s, const char *why,
 		struct buf *out);
-void train_record_report(struct train_record *r, const struct train_coach *c, const struct train_report *report,
+void train_record_report(struct train_record *r, const struct online_controller *c, const struct train_report *report,
 		double time_s);
 void train_record_flush(struct train_record *r);
 
 /* {"name": value, ...}: parameters and settings, for the program. */
 void train_config_json(struct buf *out, const struct train_plan *plan, const double *point);
 /* summary.csv, configs.csv and result.json; the text of the last is added to json. */
-int train_record_conclude(struct train_record *r, struct train_coach *c, double runtime_s, struct buf *json,
+int train_record_conclude(struct train_record *r, struct online_controller *c, double runtime_s, struct buf *json,
 		struct sonde_err *err);
 
 #endif

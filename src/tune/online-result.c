@@ -4,9 +4,9 @@
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "tune/selftf-columns.h"
 #include "tune/online-journal.h"
 #include "tune/progress-cost.h"
+#include "tune/selftf-columns.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,19 +20,19 @@ static void add_cell(struct buf *out, double value)
 		buf_addf(out, "%.9g", value);
 }
 
-static double final_loss(const struct train_coach *c)
+static double final_loss(const struct online_controller *c)
 {
 	size_t n = c->loss_count < 5 ? c->loss_count : 5;
 
 	return n ? stats_moments_of(c->losses + c->loss_count - n, n).mean : NAN;
 }
 
-static double moves_s(const struct train_coach *c, size_t *count)
+static double moves_s(const struct online_controller *c, size_t *count)
 {
 	double sum = 0;
 
 	*count = 0;
-	for (size_t i = 1; i < c->stint_count; i++)
+	for (size_t i = 1; i < c->stage_count; i++)
 		if (isfinite(c->stints[i]->cost_s)) {
 			sum += c->stints[i]->cost_s;
 			++*count;
@@ -40,7 +40,8 @@ static double moves_s(const struct train_coach *c, size_t *count)
 	return sum;
 }
 
-static void add_summary(struct buf *out, const struct train_record *r, const struct train_coach *c, double runtime_s)
+static void add_summary(struct buf *out, const struct train_record *r, const struct online_controller *c,
+		double runtime_s)
 {
 	static const char *const given[] = { "ml_model", "batch_size", "learning_rate" };
 	const struct train_plan *plan = c->plan;
@@ -58,7 +59,7 @@ static void add_summary(struct buf *out, const struct train_record *r, const str
 	add_cell(out, moves ? total / (double)moves : NAN);
 	add_cell(out, plan->target_loss);
 	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
-		train_column(plan, train_coach_now(c)->point, given[i], text, sizeof(text));
+		train_column(plan, online_controller_now(c)->point, given[i], text, sizeof(text));
 		buf_addf(out, ",%s", text);
 	}
 	add_cell(out, final_loss(c));
@@ -71,7 +72,7 @@ static void add_summary(struct buf *out, const struct train_record *r, const str
 	buf_addc(out, '\n');
 }
 
-static void add_configs(struct buf *out, const struct train_coach *c)
+static void add_configs(struct buf *out, const struct online_controller *c)
 {
 	const struct tune_space *space = c->optimizer.space;
 	char text[128];
@@ -82,16 +83,16 @@ static void add_configs(struct buf *out, const struct train_coach *c)
 	for (size_t i = 0; i < space->count; i++)
 		buf_addf(out, ",%s", space->params[i].name);
 	buf_addc(out, '\n');
-	for (size_t k = 0; k < c->stint_count; k++) {
-		const struct train_stint *s = c->stints[k];
-		struct stats_interval pace = train_stint_pace(s);
+	for (size_t k = 0; k < c->stage_count; k++) {
+		const struct online_stage *s = c->stints[k];
+		struct stats_interval rate = online_stage_rate(s);
 
 		buf_addf(out, "%u,%s", s->index, train_reason_word(s->reason));
 		add_cell(out, s->asked_s);
 		buf_addf(out, ",%zu", s->count);
-		add_cell(out, pace.estimate);
-		add_cell(out, pace.lo);
-		add_cell(out, pace.hi);
+		add_cell(out, rate.estimate);
+		add_cell(out, rate.lo);
+		add_cell(out, rate.hi);
 		add_cell(out, s->value);
 		add_cell(out, s->cost_s);
 		for (size_t i = 0; i < space->count; i++) {
@@ -106,19 +107,19 @@ static void add_configs(struct buf *out, const struct train_coach *c)
 	}
 }
 
-static int add_result(struct buf *out, const struct train_record *r, struct train_coach *c, double runtime_s,
+static int add_result(struct buf *out, const struct train_record *r, struct online_controller *c, double runtime_s,
 		struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf params = BUF_INIT;
-	struct train_worth worth = { NAN, NAN };
+	struct progress_cost cost = { NAN, NAN };
 	const double *best;
 	struct json j;
 	size_t moves;
-	int rc = train_worth_best(c, &best, &worth, err);
+	int rc = progress_cost_best(c, &best, &cost, err);
 
 	if (rc < 0)
 		return rc;
-	train_config_json(&params, c->plan, best ? best : train_coach_now(c)->point);
+	train_config_json(&params, c->plan, best ? best : online_controller_now(c)->point);
 	json_init(&j, out, true);
 	json_object(&j);
 	json_kstr(&j, "job", r->id);
@@ -127,7 +128,7 @@ static int add_result(struct buf *out, const struct train_record *r, struct trai
 	json_kreal(&j, "target_loss", c->plan->target_loss);
 	json_kreal(&j, "final_loss", final_loss(c));
 	json_kuint(&j, "iterations", c->loss_count);
-	json_kuint(&j, "configurations", c->stint_count);
+	json_kuint(&j, "configurations", c->stage_count);
 	json_kuint(&j, "moves", c->moves);
 	json_kuint(&j, "looks", c->looks);
 	json_kreal(&j, "exploring_s", c->explored_s);
@@ -136,8 +137,8 @@ static int add_result(struct buf *out, const struct train_record *r, struct trai
 	json_object(&j);
 	json_key(&j, "params");
 	json_raw(&j, params.data, params.len);
-	json_kreal(&j, "iteration_s", worth.mean);
-	json_kreal(&j, "sd_s", worth.sd);
+	json_kreal(&j, "iteration_s", cost.mean);
+	json_kreal(&j, "sd_s", cost.sd);
 	json_end(&j);
 	json_end(&j);
 	buf_addc(out, '\n');
@@ -153,7 +154,7 @@ static int write_file(const char *dir, const char *name, const struct buf *text,
 				   : fs_replace_file(AT_FDCWD, path.data, text->data, text->len, err);
 }
 
-int train_record_conclude(struct train_record *r, struct train_coach *c, double runtime_s, struct buf *json,
+int train_record_conclude(struct train_record *r, struct online_controller *c, double runtime_s, struct buf *json,
 		struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf summary = BUF_INIT, configs = BUF_INIT;

@@ -20,7 +20,7 @@ static const int64_t stop_patience_ns = 10 * SECOND_NS;
 
 struct driver {
 	struct train_drive *d;
-	struct train_coach *c;
+	struct online_controller *c;
 	struct job *job;
 	int fd;    /* our end of the program's socket */
 	int outer; /* an agent's socket; -1: none */
@@ -61,12 +61,13 @@ static void take_report(void *arg, const char *line)
 	pass_on(v, line, "");
 	train_record_report(v->d->record, v->c, &report, time_s);
 	if (v->rc == 0)
-		v->rc = train_coach_report(v->c, report.has_config ? report.config : train_coach_now(v->c)->index,
-				report.worker, report.loss, time_s, v->err);
+		v->rc = online_controller_report(v->c,
+				report.has_config ? report.config : online_controller_now(v->c)->index, report.worker,
+				report.loss, time_s, v->err);
 }
 
 /* The value is JSON. What the job does not have cannot be set. */
-static void pin(struct train_coach *c, const char *name, const char *value)
+static void pin(struct online_controller *c, const char *name, const char *value)
 {
 	CLEANUP(cleanup_free) char *text = strdup(value);
 	size_t len = strlen(value);
@@ -75,9 +76,9 @@ static void pin(struct train_coach *c, const char *name, const char *value)
 		return;
 	if (len >= 2 && text[0] == '"' && text[len - 1] == '"') {
 		text[len - 1] = '\0';
-		train_coach_pin(c, name, text + 1, NULL);
+		online_controller_pin(c, name, text + 1, NULL);
 	} else {
-		train_coach_pin(c, name, text, NULL);
+		online_controller_pin(c, name, text, NULL);
 	}
 }
 
@@ -111,7 +112,7 @@ static void collect(struct driver *v)
 static int start(struct driver *v)
 {
 	CLEANUP(buf_release) struct buf config = BUF_INIT, dir = BUF_INIT, id = BUF_INIT, fd = BUF_INIT;
-	const struct train_stint *s = train_coach_now(v->c);
+	const struct online_stage *s = online_controller_now(v->c);
 	struct job_spec spec = JOB_SPEC_INIT;
 	const char *env[5] = { NULL };
 	int pair[2], rc;
@@ -176,8 +177,8 @@ static void wind_down(struct driver *v)
 static int move(struct driver *v, const struct train_decision *decision)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT, event = BUF_INIT;
-	bool is_restart = !v->job || train_coach_is_restart(v->c, decision->point);
-	int rc = train_coach_moved(v->c, decision, now_s(v), v->err);
+	bool is_restart = !v->job || online_controller_is_restart(v->c, decision->point);
+	int rc = online_controller_moved(v->c, decision, now_s(v), v->err);
 
 	if (rc < 0)
 		return rc;
@@ -188,7 +189,7 @@ static int move(struct driver *v, const struct train_decision *decision)
 			wind_down(v);
 		return start(v);
 	}
-	buf_addf(&line, "config %u ", train_coach_now(v->c)->index);
+	buf_addf(&line, "config %u ", online_controller_now(v->c)->index);
 	train_config_json(&line, v->d->plan, decision->point);
 	buf_addc(&line, '\n');
 	say(v, line.data, line.len);
@@ -198,10 +199,10 @@ static int move(struct driver *v, const struct train_decision *decision)
 static int decide(struct driver *v)
 {
 	CLEANUP(buf_release) struct buf event = BUF_INIT;
-	struct train_stint *s = train_coach_now(v->c);
+	struct online_stage *s = online_controller_now(v->c);
 	bool was_told = s->is_told, is_news;
 	struct train_decision decision;
-	int rc = train_coach_decide(v->c, now_s(v), &decision, v->err);
+	int rc = online_controller_decide(v->c, now_s(v), &decision, v->err);
 
 	is_news = s->is_told != was_told;
 	if (rc == 0 && is_news) {
@@ -226,14 +227,14 @@ static int code_of(int status)
 static int take_end(struct driver *v, struct train_outcome *outcome)
 {
 	int code = code_of(job_status(v->job)), rc;
-	const struct train_stint *s = train_coach_now(v->c);
+	const struct online_stage *s = online_controller_now(v->c);
 
 	put_away(v);
 	outcome->exit_code = code;
 	v->why = code ? "failed" : "ended";
 	if (!code || s->reason == TRAIN_START || v->d->plan->mode == TRAIN_FIXED || ++v->crashes > CRASHES_MAX)
 		return 0;
-	train_coach_fail(v->c);
+	online_controller_fail(v->c);
 	v->why = NULL;
 	rc = decide(v);
 	if (rc == 0 && !v->job)
@@ -288,12 +289,12 @@ int train_drive(struct train_drive *d, struct train_outcome *outcome, struct son
 {
 	CLEANUP(buf_release) struct buf event = BUF_INIT;
 	struct driver v = { .d = d,
-		.c = d->coach,
+		.c = d->controller,
 		.fd = -1,
 		.outer = find_outer(),
 		.start_ns = clock_mono_ns(),
 		.err = err };
-	int rc = train_coach_start(v.c, 0, err);
+	int rc = online_controller_start(v.c, 0, err);
 
 	*outcome = (struct train_outcome){ 0 };
 	if (rc == 0)

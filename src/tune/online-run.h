@@ -16,7 +16,7 @@
 
 struct train_drive {
 	const struct train_plan *plan;
-	struct train_coach *coach;
+	struct online_controller *controller;
 	struct train_record *record;
 	char *const *argv;
 	const char *dir;      /* of the checkpoints; absolute, made */
@@ -24,7 +24,7 @@ struct train_drive {
 	bool is_output_aside; /* what the program prints goes to our stderr: stdout is ours */
 	const volatile sig_atomic_t *is_interrupted;
 	/* Something to show: a configuration was taken, or became known. NULL: nobody looks. */
-	void (*show)(void *arg, const struct train_coach *c);
+	void (*show)(void *arg, const struct online_controller *c);
 	void *arg;
 };
 

@@ -17,7 +17,7 @@ const char *train_reason_word(enum train_reason reason)
 	return reason_words[reason];
 }
 
-void train_stint_report(struct train_stint *s, double time_s)
+void online_stage_report(struct online_stage *s, double time_s)
 {
 	if (!s->count)
 		s->first_s = time_s;
@@ -30,7 +30,7 @@ void train_stint_report(struct train_stint *s, double time_s)
 }
 
 /* The latest gaps, oldest first. */
-static size_t latest(const struct train_stint *s, double *out)
+static size_t latest(const struct online_stage *s, double *out)
 {
 	size_t n = s->gap_count < TRAIN_GAPS ? s->gap_count : TRAIN_GAPS;
 
@@ -39,11 +39,11 @@ static size_t latest(const struct train_stint *s, double *out)
 	return n;
 }
 
-struct stats_interval train_stint_pace(const struct train_stint *s)
+struct stats_interval online_stage_rate(const struct online_stage *s)
 {
 	double gaps[TRAIN_GAPS], means[BATCHES] = { 0 };
 	size_t n = latest(s, gaps), size = n / BATCHES;
-	struct stats_interval pace;
+	struct stats_interval rate;
 
 	if (n < 2)
 		return stats_interval_open(NAN, n, 0.95, "means of batches");
@@ -51,12 +51,12 @@ struct stats_interval train_stint_pace(const struct train_stint *s)
 		return stats_mean_interval(gaps, n, 0.95);
 	for (size_t i = 0; i < size * BATCHES; i++)
 		means[i / size] += gaps[n - size * BATCHES + i] / (double)size;
-	pace = stats_mean_interval(means, BATCHES, 0.95);
-	pace.method = "means of batches";
-	return pace;
+	rate = stats_mean_interval(means, BATCHES, 0.95);
+	rate.method = "means of batches";
+	return rate;
 }
 
-struct train_wait train_stint_wait(const struct train_stint *s, double now_s, double grace_s, size_t workers)
+struct train_wait online_stage_wait(const struct online_stage *s, double now_s, double grace_s, size_t workers)
 {
 	double since = s->count ? s->first_s : s->asked_s + grace_s;
 

@@ -25,7 +25,7 @@ enum train_reason {
 };
 const char *train_reason_word(enum train_reason reason);
 
-struct train_stint {
+struct online_stage {
 	unsigned index; /* of the configuration, from 0 */
 	double point[TUNE_PARAMS_MAX];
 	enum train_reason reason;
@@ -47,9 +47,9 @@ struct train_stint {
 	double gaps[TRAIN_GAPS];
 };
 
-void train_stint_report(struct train_stint *s, double time_s);
+void online_stage_report(struct online_stage *s, double time_s);
 /* Seconds an iteration; NaN before there are two gaps. */
-struct stats_interval train_stint_pace(const struct train_stint *s);
+struct stats_interval online_stage_rate(const struct online_stage *s);
 /*
  * What is known of a stint at any moment, by the time that has passed without a report too. The first report has
  * grace_s to come; until then those of the configuration before count. Reports of workers may come in bunches, so
@@ -58,7 +58,7 @@ struct stats_interval train_stint_pace(const struct train_stint *s);
 struct train_wait {
 	double seconds, reports;
 };
-struct train_wait train_stint_wait(const struct train_stint *s, double now_s, double grace_s, size_t workers);
+struct train_wait online_stage_wait(const struct online_stage *s, double now_s, double grace_s, size_t workers);
 /*
  * Does an iteration take longer than pace_s? The logarithm of how much likelier the wait is at its own pace than at
  * that one, if reports come as by chance (the generalised likelihood ratio of a Poisson process): it may be looked at

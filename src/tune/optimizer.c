@@ -287,9 +287,9 @@ int tune_random_point(const struct tune_optimizer *o, struct stats_rng *rng, dou
 /* The best of the earlier studies, of each in turn, that is not tried. */
 static bool earlier_point(const struct tune_optimizer *o, double *point)
 {
-	for (size_t rank = 0; rank < TUNE_EARLIER_BEST; rank++)
-		for (size_t i = 0; i < o->options.earlier_count; i++) {
-			const struct tune_earlier *e = &o->options.earlier[i];
+	for (size_t rank = 0; rank < TUNE_WARM_START_BEST; rank++)
+		for (size_t i = 0; i < o->options.warm_start_count; i++) {
+			const struct tune_warm_start *e = &o->options.earlier[i];
 
 			if (rank >= e->count)
 				continue;

@@ -18,8 +18,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "tune/warm-start.h"
 #include "tune/space.h"
+#include "tune/warm-start.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ enum {
 	TUNE_LIMITS_MAX = 4,
 	TUNE_TRIALS_MAX = 100000,
 	TUNE_RUNGS_MAX = 20,
-	TUNE_EARLIER_MAX = 16
+	TUNE_WARM_START_MAX = 16
 };
 
 struct tune_optimizer;
@@ -86,9 +86,9 @@ struct tune_options {
 	bool is_maximized[TUNE_OBJECTIVES_MAX];
 	struct tune_limit limits[TUNE_LIMITS_MAX];
 	size_t limit_count;
-	bool is_per_second;                 /* hope counts by what a trial is expected to take */
-	const struct tune_earlier *earlier; /* studies before this one; they outlive the optimizer */
-	size_t earlier_count;               /* at most TUNE_EARLIER_MAX */
+	bool is_per_second;                    /* hope counts by what a trial is expected to take */
+	const struct tune_warm_start *earlier; /* studies before this one; they outlive the optimizer */
+	size_t warm_start_count;               /* at most TUNE_WARM_START_MAX */
 };
 
 struct tune_optimizer {

@@ -15,11 +15,11 @@ const char *tune_live_dir(const struct tune_drive *d, char *dir, size_t size)
 	return dir;
 }
 
-struct trade *tune_trade(const struct tune_drive *d, const struct tune_run *a, const struct tune_run *b)
+struct cpu_swap *tune_cpu_swap(const struct tune_drive *d, const struct tune_run *a, const struct tune_run *b)
 {
 	pid_t jobs[2] = { a->job ? job_pid(a->job) : 0, b->job ? job_pid(b->job) : 0 };
 
-	return jobs[0] > 0 && jobs[1] > 0 && !d->study->launcher ? trade_begin(jobs) : NULL;
+	return jobs[0] > 0 && jobs[1] > 0 && !d->study->launcher ? cpu_swap_start(jobs) : NULL;
 }
 
 static int run_to_end(struct tune_drive *d, struct tune_run *r, struct sonde_err *err)
@@ -83,7 +83,7 @@ int tune_run_pair(struct tune_drive *d, const double *best, const double *start,
 {
 	struct tune_run runs[2] = { { .output_fd = -1 }, { .output_fd = -1 } }; /* best, default */
 	const double *points[2] = { best, start };
-	struct trade *trade = NULL;
+	struct cpu_swap *cpu_swap = NULL;
 	int rc = 0;
 
 	if (d->study->window)
@@ -95,10 +95,10 @@ int tune_run_pair(struct tune_drive *d, const double *best, const double *start,
 		rc = run_side(d, &runs[side], points[side], side == 0, err);
 	}
 	if (rc == 0 && d->is_paired)
-		trade = tune_trade(d, &runs[0], &runs[1]);
+		cpu_swap = tune_cpu_swap(d, &runs[0], &runs[1]);
 	for (int i = 0; i < 2 && rc == 0 && d->is_paired; i++)
 		rc = run_to_end(d, &runs[i], err);
-	trade_end(trade);
+	cpu_swap_stop(cpu_swap);
 	*best_value = runs[0].values[0];
 	*start_value = runs[1].values[0];
 	snprintf(why, TUNE_WHY, "%s", *runs[0].why ? runs[0].why : runs[1].why);

@@ -20,7 +20,7 @@ static const double staleness = 0.04;
 enum { REPORTS_MIN = 100 };
 
 /* The slope of the logarithm of the stint's losses, and its standard error. */
-static void slope_of(const struct train_coach *c, const struct train_stint *s, double *slope, double *error)
+static void slope_of(const struct online_controller *c, const struct online_stage *s, double *slope, double *error)
 {
 	const double *losses = c->losses + s->first_loss;
 	size_t left = c->loss_count - s->first_loss, all = s->count < left ? s->count : left, n = 0;
@@ -44,21 +44,21 @@ static void slope_of(const struct train_coach *c, const struct train_stint *s, d
 	*error = n > 2 ? sqrt(fmax(rest, 0) / (double)(n - 2) * (double)n / det) : INFINITY;
 }
 
-double train_worth_of_workers(size_t workers)
+double progress_cost_of_workers(size_t workers)
 {
 	return 1 / (1 + staleness * (double)(workers > 1 ? workers - 1 : 0));
 }
 
-double train_worth_usual(const struct train_coach *c)
+double progress_cost_usual(const struct online_controller *c)
 {
 	return c->loss_count ? c->brought / (double)c->loss_count : 1;
 }
 
 /* How much an iteration brings beside the job's usual one: by its workers, by its losses as far as they can tell. */
-static double efficiency(const struct train_coach *c, const struct train_stint *s)
+static double efficiency(const struct online_controller *c, const struct online_stage *s)
 {
 	double middle = (double)s->first_loss + (double)s->count / 2, slope, error, usual, noise, ratio;
-	double expected = train_worth_of_workers(s->workers) / train_worth_usual(c);
+	double expected = progress_cost_of_workers(s->workers) / progress_cost_usual(c);
 
 	if (s->count < REPORTS_MIN)
 		return expected;
@@ -73,17 +73,17 @@ static double efficiency(const struct train_coach *c, const struct train_stint *
 	return expected + prior_sd * prior_sd / (prior_sd * prior_sd + noise * noise) * (ratio - expected);
 }
 
-struct train_worth train_worth_measured(const struct train_coach *c, const struct train_stint *s)
+struct progress_cost progress_cost_measured(const struct online_controller *c, const struct online_stage *s)
 {
-	struct stats_interval pace = train_stint_pace(s);
-	double brings = efficiency(c, s) * train_worth_usual(c);
-	struct train_worth w = { pace.estimate / brings, NAN };
+	struct stats_interval rate = online_stage_rate(s);
+	double brings = efficiency(c, s) * progress_cost_usual(c);
+	struct progress_cost w = { rate.estimate / brings, NAN };
 
-	w.sd = isfinite(pace.se) ? pace.se / brings : w.mean;
+	w.sd = isfinite(rate.se) ? rate.se / brings : w.mean;
 	return w;
 }
 
-static int fit(const struct train_coach *c, struct tune_model *m, struct arena *scratch, struct sonde_err *err)
+static int fit(const struct online_controller *c, struct tune_model *m, struct arena *scratch, struct sonde_err *err)
 {
 	const struct tune_optimizer *o = &c->optimizer;
 	double *cost = arena_alloc(scratch, (o->count + 1) * sizeof(*cost));
@@ -98,7 +98,7 @@ static int fit(const struct train_coach *c, struct tune_model *m, struct arena *
 	return tune_model_fit(m, o, &how, scratch, err);
 }
 
-int train_worth_expected(const struct train_coach *c, const double *point, struct train_worth *worth,
+int progress_cost_expected(const struct online_controller *c, const double *point, struct progress_cost *cost,
 		struct sonde_err *err)
 {
 	CLEANUP(arena_release) struct arena scratch = ARENA_INIT;
@@ -110,14 +110,15 @@ int train_worth_expected(const struct train_coach *c, const double *point, struc
 		return rc;
 	tune_point_coordinates(c->optimizer.space, point, at);
 	stats_gp_predict(&m->gp, at, &mean, &variance, NULL, NULL);
-	worth->mean = tune_unwarp(&m->warp, mean);
-	worth->sd = (tune_unwarp(&m->warp, mean + sqrt(variance)) - tune_unwarp(&m->warp, mean - sqrt(variance))) / 2;
-	if (!isfinite(worth->sd))
-		worth->sd = fabs(worth->mean);
+	cost->mean = tune_unwarp(&m->warp, mean);
+	cost->sd = (tune_unwarp(&m->warp, mean + sqrt(variance)) - tune_unwarp(&m->warp, mean - sqrt(variance))) / 2;
+	if (!isfinite(cost->sd))
+		cost->sd = fabs(cost->mean);
 	return 0;
 }
 
-int train_worth_best(struct train_coach *c, const double **point, struct train_worth *worth, struct sonde_err *err)
+int progress_cost_best(struct online_controller *c, const double **point, struct progress_cost *cost,
+		struct sonde_err *err)
 {
 	CLEANUP(arena_release) struct arena scratch = ARENA_INIT;
 	struct tune_best best;
@@ -127,18 +128,18 @@ int train_worth_best(struct train_coach *c, const double **point, struct train_w
 	if (rc < 0 || !best.trial)
 		return rc;
 	*point = best.trial->point;
-	worth->mean = best.value;
-	worth->sd = best.is_modelled ? (best.hi - best.lo) / 4 : 0.1 * best.value;
-	for (size_t i = 0; i < c->stint_count; i++) { /* what was seen there, where that is surer than the model */
-		struct train_worth seen = train_worth_measured(c, c->stints[i]);
+	cost->mean = best.value;
+	cost->sd = best.is_modelled ? (best.hi - best.lo) / 4 : 0.1 * best.value;
+	for (size_t i = 0; i < c->stage_count; i++) { /* what was seen there, where that is surer than the model */
+		struct progress_cost seen = progress_cost_measured(c, c->stints[i]);
 
-		if (seen.sd < worth->sd && tune_point_equal(c->optimizer.space, c->stints[i]->point, *point))
-			*worth = seen;
+		if (seen.sd < cost->sd && tune_point_equal(c->optimizer.space, c->stints[i]->point, *point))
+			*cost = seen;
 	}
 	return 0;
 }
 
-double train_worth_improvement(const struct train_worth *w, double than)
+double progress_cost_improvement(const struct progress_cost *w, double than)
 {
 	double z = (than - w->mean) / w->sd;
 
@@ -147,10 +148,10 @@ double train_worth_improvement(const struct train_worth *w, double than)
 	return w->sd * (z * stats_normal_cdf(z) + exp(-z * z / 2) / sqrt(2 * M_PI));
 }
 
-struct train_worth train_worth_to_go(const struct train_coach *c)
+struct progress_cost progress_cost_to_go(const struct online_controller *c)
 {
-	double usual = train_worth_usual(c);
-	struct train_worth go = { c->fit.remaining.estimate * usual, c->fit.remaining.se * usual };
+	double usual = progress_cost_usual(c);
+	struct progress_cost go = { c->fit.remaining.estimate * usual, c->fit.remaining.se * usual };
 
 	/* Without a target, or without an idea of it yet: a job that has lasted so long lasts as long again. */
 	if (!isfinite(go.mean))
@@ -158,9 +159,9 @@ struct train_worth train_worth_to_go(const struct train_coach *c)
 	return go;
 }
 
-double train_worth_sure_to_go(const struct train_coach *c)
+double progress_cost_sure_to_go(const struct online_controller *c)
 {
-	struct train_worth go = train_worth_to_go(c);
+	struct progress_cost go = progress_cost_to_go(c);
 
 	if (!(go.mean > 0))
 		return 0;

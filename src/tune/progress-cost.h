@@ -10,24 +10,25 @@
 
 #include "tune/online-controller.h"
 
-struct train_worth {
+struct progress_cost {
 	double mean, sd; /* NaN: not known */
 };
 
-double train_worth_of_workers(size_t workers);         /* what an iteration of one of so many brings */
-double train_worth_usual(const struct train_coach *c); /* the mean of that over all reports */
+double progress_cost_of_workers(size_t workers);               /* what an iteration of one of so many brings */
+double progress_cost_usual(const struct online_controller *c); /* the mean of that over all reports */
 /* Of the stint, by its reports so far. */
-struct train_worth train_worth_measured(const struct train_coach *c, const struct train_stint *s);
+struct progress_cost progress_cost_measured(const struct online_controller *c, const struct online_stage *s);
 /* Of any configuration, by the model of all that was told. -ENODATA: too little was. */
-int train_worth_expected(const struct train_coach *c, const double *point, struct train_worth *worth,
+int progress_cost_expected(const struct online_controller *c, const double *point, struct progress_cost *cost,
 		struct sonde_err *err);
 /* The configuration expected to be best of those told; point NULL: none. */
-int train_worth_best(struct train_coach *c, const double **point, struct train_worth *worth, struct sonde_err *err);
+int progress_cost_best(struct online_controller *c, const double **point, struct progress_cost *cost,
+		struct sonde_err *err);
 /* By how much, on average, a worth falls below `than`: 0 where it cannot. */
-double train_worth_improvement(const struct train_worth *w, double than);
+double progress_cost_improvement(const struct progress_cost *w, double than);
 /* Iterations to go: by the curve, or, without a target, as many as there were. Wrong by a factor: sd by mean. */
-struct train_worth train_worth_to_go(const struct train_coach *c);
+struct progress_cost progress_cost_to_go(const struct online_controller *c);
 /* As many as there are surely enough, by the plan's confidence: what a move or a try must pay off in. */
-double train_worth_sure_to_go(const struct train_coach *c);
+double progress_cost_sure_to_go(const struct online_controller *c);
 
 #endif

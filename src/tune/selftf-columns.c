@@ -53,10 +53,10 @@ void train_columns_head(FILE *out)
 	fputc('\n', out);
 }
 
-void train_columns_iteration(FILE *out, const struct train_coach *c, const struct train_report *report,
+void train_columns_iteration(FILE *out, const struct online_controller *c, const struct train_report *report,
 		uint64_t local_step, double elapsed_s)
 {
-	size_t now = c->stint_count - 1, index = report->has_config && report->config < now ? report->config : now;
+	size_t now = c->stage_count - 1, index = report->has_config && report->config < now ? report->config : now;
 	char text[128];
 
 	fprintf(out, "%lld,%llu,%.6f,%.6f,", (long long)report->step, (unsigned long long)local_step,

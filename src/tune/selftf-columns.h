@@ -11,7 +11,7 @@
 
 void train_columns_head(FILE *out);
 /* local_step counts the worker's own; elapsed_s is the time since its last report. */
-void train_columns_iteration(FILE *out, const struct train_coach *c, const struct train_report *report,
+void train_columns_iteration(FILE *out, const struct online_controller *c, const struct train_report *report,
 		uint64_t local_step, double elapsed_s);
 /* The text of the column at a point: "" where the job has no such thing. */
 void train_column(const struct train_plan *plan, const double *point, const char *column, char *text, size_t size);

@@ -5,8 +5,8 @@
 #define SONDE_TUNE_STUDY_REPORT_H
 
 #include "base/buf.h"
-#include "tune/study-run.h"
 #include "tune/importance.h"
+#include "tune/study-run.h"
 
 struct tune_report {
 	const struct tune_study *study;

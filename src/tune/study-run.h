@@ -10,8 +10,8 @@
 #define SONDE_TUNE_STUDY_RUN_H
 
 #include "stats/effect.h"
-#include "tune/study-journal.h"
 #include "tune/live-trial.h"
+#include "tune/study-journal.h"
 #include "tune/trial-run.h"
 
 #include <signal.h>

@@ -181,7 +181,7 @@ static bool is_of_program(const struct tune_study *s, const struct tune_metric *
 {
 	return m->source == TUNE_METRIC ||
 			(!s->step_regex &&
-					(m->source == TUNE_STEP || m->source == TUNE_TARGET || m->source == TUNE_PACE));
+					(m->source == TUNE_STEP || m->source == TUNE_TARGET || m->source == TUNE_RATE));
 }
 
 /* Does anything come from, or go to, the program by libsonde? */

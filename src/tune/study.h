@@ -13,7 +13,7 @@
 enum {
 	TUNE_WORDS_MAX = 256,
 	TUNE_FILES_MAX = 16,
-	TUNE_WARM_MAX = TUNE_EARLIER_MAX,
+	TUNE_WARM_MAX = TUNE_WARM_START_MAX,
 	TUNE_PARALLEL_MAX = 64,
 	TUNE_REPEATS_MAX = 100,
 };
@@ -28,7 +28,7 @@ enum tune_source {
 	TUNE_OUTPUT, /* a regular expression's first group in the output, its last match */
 	TUNE_STEP,   /* the last value of the steps it reports */
 	TUNE_TARGET, /* seconds from start until the steps' value has reached a target */
-	TUNE_PACE,   /* seconds from step to step */
+	TUNE_RATE,   /* seconds from step to step */
 	TUNE_METRIC, /* a metric that it keeps: a counter's sum, a gauge's last value, a histogram's mean */
 };
 

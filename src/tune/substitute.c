@@ -172,7 +172,7 @@ static int check_window(const struct tune_study *study, struct sonde_err *err)
 	for (size_t k = 0; study->window && k < study->objective_count; k++) {
 		const struct tune_metric *m = &study->objectives[k].metric;
 
-		if (study->step_regex || (m->source != TUNE_STEP && m->source != TUNE_PACE))
+		if (study->step_regex || (m->source != TUNE_STEP && m->source != TUNE_RATE))
 			return refuse_window(study, m->line, "objective", m->name, err);
 	}
 	if (study->window && study->limit_count)

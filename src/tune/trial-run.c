@@ -227,7 +227,7 @@ static int begin(struct tune_run *r, int err_fd, struct sonde_err *err)
 		return -EINVAL;
 	if (ftruncate(r->output_fd, 0) < 0)
 		return err_sys(err, errno, "cannot start a trial");
-	rc = r->study->is_announced ? tune_heed_open(r, err) : 0;
+	rc = r->study->is_announced ? tune_knobs_watch_open(r, err) : 0;
 	if (rc < 0)
 		return rc;
 	rc = start_job(r, argv, err_fd, err);
@@ -321,7 +321,7 @@ static bool is_enough(const struct tune_run *r)
 	return true;
 }
 
-int tune_run_look(struct tune_run *r, struct sonde_err *err)
+int tune_run_poll(struct tune_run *r, struct sonde_err *err)
 {
 	size_t before = r->step_count;
 
@@ -369,11 +369,11 @@ int tune_run_finish(struct tune_run *r, struct sonde_err *err)
 		return rc;
 	if (r->announce)
 		announce_finish(r->announce);
-	rc = tune_run_look(r, err);
+	rc = tune_run_poll(r, err);
 	job_usage(r->job, &usage);
 	status = job_status(r->job);
 	if (r->study->launcher)
-		tune_launcher_look(r, &usage, &status);
+		tune_launcher_poll(r, &usage, &status);
 	tune_measure(r, &usage);
 	judge(r, status);
 	job_free(r->job);
@@ -388,7 +388,7 @@ void tune_run_release(struct tune_run *r)
 	if (r->job && r->study->launcher)
 		job_end(r->job, &patient, NULL);
 	job_free(r->job);
-	tune_heed_close(r);
+	tune_knobs_watch_close(r);
 	if (r->output_fd >= 0)
 		close(r->output_fd);
 	free(r->steps);

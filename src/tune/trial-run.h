@@ -29,7 +29,7 @@ struct tune_kept {
 	uint32_t kind; /* enum sonde_metric_kind; 0: none has it */
 	double sum, last;
 	uint64_t count, ticks;
-	struct live_pace pace; /* of a rate */
+	struct live_rate rate; /* of a rate */
 };
 
 struct tune_run {
@@ -68,7 +68,7 @@ struct tune_run {
 int tune_run_start(struct tune_run *r, const struct tune_study *study, const double *point, uint64_t id,
 		const char *dir, struct sonde_err *err);
 /* Take in what it has printed and announced; finds new steps. */
-int tune_run_look(struct tune_run *r, struct sonde_err *err);
+int tune_run_poll(struct tune_run *r, struct sonde_err *err);
 /* End it if it has not ended, and measure. */
 int tune_run_finish(struct tune_run *r, struct sonde_err *err);
 void tune_run_release(struct tune_run *r);
@@ -77,19 +77,19 @@ void tune_run_release(struct tune_run *r);
 bool tune_steps_rise(const struct tune_study *study);
 /* Seconds from start until the steps reached the metric's target; NaN: they have not. */
 double tune_time_to_target(const struct tune_run *r, const struct tune_metric *m);
-double tune_pace(const struct tune_run *r, size_t from); /* seconds a step, since that one; NaN: too few */
+double tune_rate(const struct tune_run *r, size_t from); /* seconds a step, since that one; NaN: too few */
 /* The numbers of a run that has ended, into its values and limits. */
 void tune_measure(struct tune_run *r, const struct job_usage *usage);
 const char *tune_run_path(struct tune_run *r,
 		const char *path); /* in its directory, unless absolute; NULL: no memory */
 
 /* knob-use.c: knobs, steps and metrics of a program that takes part. Open before its start, close after its end. */
-int tune_heed_open(struct tune_run *r, struct sonde_err *err);
-void tune_heed_close(struct tune_run *r);
+int tune_knobs_watch_open(struct tune_run *r, struct sonde_err *err);
+void tune_knobs_watch_close(struct tune_run *r);
 int tune_keep_step(struct tune_run *r, const struct tune_step *step);
-struct sonde_wish;
+struct sonde_knob_init;
 /* What the knobs shall be at a point; returns how many, at most SONDE_KNOBS_MAX. */
-size_t tune_wishes(const struct tune_space *space, const double *point, struct sonde_wish *wishes);
+size_t tune_wishes(const struct tune_space *space, const double *point, struct sonde_knob_init *wishes);
 
 /* The words of a template with the values, place and number of a run; -EINVAL: a name in braces is none of these. */
 int tune_expand(struct buf *out, const char *template, const struct tune_run *r, struct sonde_err *err);

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "stats/summary.h"
-#include "tune/launcher.h"
 #include "tune/early-stop.h"
+#include "tune/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +111,7 @@ static int start_repeat(struct tune_slot *s, struct tune_drive *d, struct sonde_
 	snprintf(name, sizeof(name), "%" PRIu64 "-beside", s->id);
 	rc = start_one(d, &s->beside, s->rival, s->id, name, err);
 	if (rc == 0)
-		s->trade = tune_trade(d, &s->run, &s->beside);
+		s->cpu_swap = tune_cpu_swap(d, &s->run, &s->beside);
 	return rc;
 }
 
@@ -127,8 +127,8 @@ static void fail(struct tune_slot *s, const char *why)
 
 static void release_runs(struct tune_slot *s)
 {
-	trade_end(s->trade);
-	s->trade = NULL;
+	cpu_swap_stop(s->cpu_swap);
+	s->cpu_swap = NULL;
 	tune_run_release(&s->run);
 	if (s->has_beside)
 		tune_run_release(&s->beside);
@@ -166,7 +166,7 @@ static int watch(struct tune_slot *s, struct tune_drive *d, struct tune_run *r, 
 	struct arena scratch = ARENA_INIT;
 	bool is_cap;
 	size_t count;
-	int rc = tune_run_look(r, err);
+	int rc = tune_run_poll(r, err);
 
 	if (rc < 0)
 		return rc;

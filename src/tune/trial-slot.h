@@ -13,11 +13,11 @@ struct tune_slot {
 	const double *point;
 	struct tune_run run, beside; /* beside: paired studies only */
 	bool has_beside;
-	struct trade *trade; /* while both run */
-	const double *rival; /* the point of beside; NULL: none */
-	uint64_t rival_id;   /* its trial; the own one where it is what others are by; 0: not paired */
-	double level;        /* what the rival is taken to be, by the default */
-	size_t repeat;       /* of these values */
+	struct cpu_swap *cpu_swap; /* while both run */
+	const double *rival;       /* the point of beside; NULL: none */
+	uint64_t rival_id;         /* its trial; the own one where it is what others are by; 0: not paired */
+	double level;              /* what the rival is taken to be, by the default */
+	size_t repeat;             /* of these values */
 	double values[TUNE_REPEATS_MAX][TUNE_OBJECTIVES_MAX];
 	double limits[TUNE_REPEATS_MAX][TUNE_LIMITS_MAX];
 	bool is_cut;
@@ -36,7 +36,7 @@ const char *tune_live_dir(const struct tune_drive *d, char *dir, size_t size); /
 
 bool tune_is_interrupted(const struct tune_drive *d);
 /* Of a pair that has been started; NULL: where that cannot be. */
-struct trade *tune_trade(const struct tune_drive *d, const struct tune_run *a, const struct tune_run *b);
+struct cpu_swap *tune_cpu_swap(const struct tune_drive *d, const struct tune_run *a, const struct tune_run *b);
 size_t tune_count_state(const struct tune_optimizer *o, enum tune_state state);
 
 /* Pairs of runs into the journal, as many as the study wants. Several that fail end it: d->proof_why. */

@@ -49,7 +49,7 @@ static bool adopt_point(const struct tune_space *space, json_t *params, double *
 /* The best so far, best first. */
 struct ranking {
 	const struct tune_space *space;
-	struct tune_earlier *e;
+	struct tune_warm_start *e;
 	double *costs;
 	bool is_maximized;
 	json_t *asked; /* parameters of the trials by number */
@@ -67,9 +67,9 @@ static void rank(struct ranking *r, const double *point, double cost)
 	for (size_t i = 0; i < r->e->count; i++)
 		if (tune_point_equal(r->space, row(r, i), point))
 			return;
-	if (r->e->count == TUNE_EARLIER_ROWS && cost >= r->costs[r->e->count - 1])
+	if (r->e->count == TUNE_WARM_START_ROWS && cost >= r->costs[r->e->count - 1])
 		return;
-	at = r->e->count < TUNE_EARLIER_ROWS ? r->e->count++ : TUNE_EARLIER_ROWS - 1;
+	at = r->e->count < TUNE_WARM_START_ROWS ? r->e->count++ : TUNE_WARM_START_ROWS - 1;
 	for (; at > 0 && r->costs[at - 1] > cost; at--) {
 		r->costs[at] = r->costs[at - 1];
 		memcpy(row(r, at), row(r, at - 1), dims * sizeof(*point));
@@ -116,7 +116,7 @@ static int read_journal(struct ranking *r, const char *path, struct sonde_err *e
 }
 
 /* Coordinates and standardised costs; the model is made of them once. */
-static int fit(struct tune_earlier *e, const struct tune_space *space, const double *costs, struct arena *arena,
+static int fit(struct tune_warm_start *e, const struct tune_space *space, const double *costs, struct arena *arena,
 		struct sonde_err *err)
 {
 	size_t dims = space->count;
@@ -147,10 +147,10 @@ static int fit(struct tune_earlier *e, const struct tune_space *space, const dou
 	return rc;
 }
 
-int tune_earlier_read(struct tune_earlier *e, const char *path, const struct tune_space *space, bool is_maximized,
+int tune_warm_start_read(struct tune_warm_start *e, const char *path, const struct tune_space *space, bool is_maximized,
 		struct arena *arena, struct sonde_err *err)
 {
-	double costs[TUNE_EARLIER_ROWS];
+	double costs[TUNE_WARM_START_ROWS];
 	struct ranking r = { .space = space,
 		.e = e,
 		.costs = costs,
@@ -159,7 +159,7 @@ int tune_earlier_read(struct tune_earlier *e, const char *path, const struct tun
 	int rc;
 
 	memset(e, 0, sizeof(*e));
-	e->points = arena_alloc(arena, TUNE_EARLIER_ROWS * space->count * sizeof(*e->points));
+	e->points = arena_alloc(arena, TUNE_WARM_START_ROWS * space->count * sizeof(*e->points));
 	rc = e->points && r.asked ? read_journal(&r, path, err) : err_sys(err, ENOMEM, "cannot read '%s'", path);
 	json_decref(r.asked);
 	return rc == 0 && e->count >= MODEL_MIN ? fit(e, space, costs, arena, err) : rc;

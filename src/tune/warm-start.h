@@ -12,10 +12,10 @@
 #include "stats/gp.h"
 #include "tune/space.h"
 
-enum { TUNE_EARLIER_ROWS = 150, TUNE_EARLIER_BEST = 5 };
+enum { TUNE_WARM_START_ROWS = 150, TUNE_WARM_START_BEST = 5 };
 
-struct tune_earlier {
-	size_t count;   /* configurations, best first, at most TUNE_EARLIER_ROWS */
+struct tune_warm_start {
+	size_t count;   /* configurations, best first, at most TUNE_WARM_START_ROWS */
 	double *points; /* count times the space's parameters */
 	bool has_model; /* false: too few for one */
 	struct stats_gp gp;
@@ -26,7 +26,7 @@ struct tune_earlier {
  * allow are left out. Everything is from the arena. A journal that cannot be read is an error, one without
  * trials is not.
  */
-int tune_earlier_read(struct tune_earlier *e, const char *path, const struct tune_space *space, bool is_maximized,
+int tune_warm_start_read(struct tune_warm_start *e, const char *path, const struct tune_space *space, bool is_maximized,
 		struct arena *arena, struct sonde_err *err);
 
 #endif

@@ -6,8 +6,8 @@
 #include "fuzz.h"
 
 #include "base/fs.h"
-#include "pfw/line-template.h"
 #include "model/jsontext.h"
+#include "pfw/line-template.h"
 
 #include <fcntl.h>
 #include <stdio.h>

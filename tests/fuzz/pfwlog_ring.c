@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
-#include "pfw/pfwlog.h"
 #include "pfw/log-recover.h"
+#include "pfw/pfwlog.h"
 #include "tracer/calls.h"
 
 #include <fcntl.h>

@@ -96,7 +96,7 @@ static void failures(void)
 #define UNSEEN(where, why) WANT(execl, .kind = "EXEC", .path = where, .args = F(" blind=%d no_end blind", why))
 enum { STATIC = 1, SETUID, FOREIGN, DARK, UNREACHABLE };
 
-static void run_blind(const char *program, int why)
+static void run_untraced(const char *program, int why)
 {
 	IN_CHILD(UNSEEN(program, why); execl(program, program, NULL));
 }
@@ -125,13 +125,13 @@ static void copy(const char *from, const char *to)
 static void unseen(const char *static_program, const char *musl_program)
 {
 	if (*static_program != '-') {
-		run_blind(static_program, STATIC);
+		run_untraced(static_program, STATIC);
 		raw_file("static-script", F("#!%s\n", static_program));
 		raw(SYS_fchmodat, -100, "static-script", 0755);
-		run_blind(P("static-script"), STATIC);
+		run_untraced(P("static-script"), STATIC);
 	}
 	if (*musl_program != '-')
-		run_blind(musl_program, FOREIGN);
+		run_untraced(musl_program, FOREIGN);
 	fake_elf("other", ELFCLASS64, EM_AARCH64);
 	UNSEEN(P("other"), FOREIGN);
 	r = execl(P("other"), "x", NULL);
@@ -148,7 +148,7 @@ static void privileged(void)
 	copy("/usr/bin/true", "privileged");
 	raw(SYS_fchownat, -100, "privileged", 1, 1, 0);
 	raw(SYS_fchmodat, -100, "privileged", 04755);
-	run_blind(program, SETUID);
+	run_untraced(program, SETUID);
 	raw(SYS_fchownat, -100, "privileged", 0, 0, 0); /* root's own: nothing changes for root */
 	raw(SYS_fchmodat, -100, "privileged", 04755);
 	IN_CHILD(BECOMES(execl, program); execl(program, program, NULL));

@@ -226,7 +226,7 @@ static void print_call(const struct sonde_record *head, const struct call_view *
 		printf(" errno=%s", strerrorname_np(head->errnum) ? strerrorname_np(head->errnum) : "?");
 	print_args(info ? info->arg_names : "", v, v->arg_count - has_path2);
 	printf("%s%s\n", v->r.flags & SONDE_CALL_NO_END ? " no_end" : "",
-			v->r.flags & SONDE_CALL_BLIND ? " blind" : "");
+			v->r.flags & SONDE_CALL_UNTRACED ? " blind" : "");
 }
 
 static int32_t who_pid, who_tid;

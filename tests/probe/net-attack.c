@@ -1,5 +1,6 @@
 /*
- * What a user can make of the capture helper besides headers: net-attack HELPER. Starts it on every kind of socket, takes
+ * What a user can make of the capture helper besides headers: net-attack HELPER. Starts it on every kind of socket,
+ * takes
  * descriptors that it hands out or has, and tries to send a frame and to set promiscuous mode by them. Prints what
  * succeeded, one word a line; nothing is right.
  */

@@ -27,13 +27,13 @@ void errands_init(struct errands *e, struct journal *j, const char *spool)
 		e->all[i].out = -1;
 }
 
-static void clear(struct errand *one)
+static void clear(struct action_run *one)
 {
 	job_free(one->job);
 	if (one->out >= 0)
 		close(one->out);
 	free(one->request);
-	*one = (struct errand){ .out = -1 };
+	*one = (struct action_run){ .out = -1 };
 }
 
 void errands_release(struct errands *e)
@@ -42,7 +42,7 @@ void errands_release(struct errands *e)
 		clear(&e->all[i]);
 }
 
-static struct errand *free_slot(struct errands *e, struct sonde_err *err)
+static struct action_run *free_slot(struct errands *e, struct sonde_err *err)
 {
 	for (size_t i = 0; i < ERRANDS_MAX; i++)
 		if (!e->all[i].job)
@@ -51,17 +51,17 @@ static struct errand *free_slot(struct errands *e, struct sonde_err *err)
 	return NULL;
 }
 
-static void name(struct errand *one, const struct rules_request *r)
+static void name(struct action_run *one, const struct rules_request *r)
 {
-	one->end_ns = clock_mono_ns() + ERRAND_SECONDS * 1000000000LL;
+	one->end_ns = clock_mono_ns() + ACTION_SECONDS * 1000000000LL;
 	snprintf(one->who, sizeof(one->who), "%s", r->who);
 	snprintf(one->action, sizeof(one->action), "%s", r->action->text);
 }
 
-int errand_exec(struct errands *e, const struct rules_request *r, struct sonde_err *err)
+int action_run_exec(struct errands *e, const struct rules_request *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf rule = BUF_INIT, why = BUF_INIT;
-	struct errand *one = free_slot(e, err);
+	struct action_run *one = free_slot(e, err);
 	struct job_spec spec = JOB_SPEC_INIT;
 	const char *env[4];
 	int rc;
@@ -143,9 +143,9 @@ static void put_alert(struct buf *out, const struct rules_request *r)
 	json_end(&j);
 }
 
-static int begin(struct errands *e, const struct buf *request, struct errand **out, struct sonde_err *err)
+static int begin(struct errands *e, const struct buf *request, struct action_run **out, struct sonde_err *err)
 {
-	struct errand *one = free_slot(e, err);
+	struct action_run *one = free_slot(e, err);
 	int rc;
 
 	if (!one)
@@ -160,7 +160,7 @@ static int begin(struct errands *e, const struct buf *request, struct errand **o
 	return rc;
 }
 
-static int keep_request(struct errand *one, const struct buf *request)
+static int keep_request(struct action_run *one, const struct buf *request)
 {
 	one->request = malloc(request->len);
 	one->request_bytes = one->request ? request->len : 0;
@@ -169,10 +169,10 @@ static int keep_request(struct errand *one, const struct buf *request)
 	return 0;
 }
 
-int errand_webhook(struct errands *e, const struct rules_request *r, struct sonde_err *err)
+int action_run_webhook(struct errands *e, const struct rules_request *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT;
-	struct errand *one;
+	struct action_run *one;
 	int rc;
 
 	buf_addf(&request, "POST %s\nheader Content-Type: application/json\ntimeout 10\n\n", r->action->name);
@@ -184,10 +184,10 @@ int errand_webhook(struct errands *e, const struct rules_request *r, struct sond
 	return keep_request(one, &request);
 }
 
-int errand_mqtt(struct errands *e, const struct rules_request *r, struct sonde_err *err)
+int action_run_mqtt(struct errands *e, const struct rules_request *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT;
-	struct errand *one;
+	struct action_run *one;
 	int rc;
 
 	buf_addf(&request, "PUBLISH %s:%u\ntopic %s\nqos %d\ntimeout 10\n\n", r->action->host, r->action->port,
@@ -200,7 +200,7 @@ int errand_mqtt(struct errands *e, const struct rules_request *r, struct sonde_e
 }
 
 /* By a name that sorts by its time. */
-static void spool(struct errands *e, const struct errand *one)
+static void spool(struct errands *e, const struct action_run *one)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 
@@ -213,7 +213,7 @@ static void spool(struct errands *e, const struct errand *one)
 		e->spooled++;
 }
 
-static void finish(struct errands *e, struct errand *one, bool is_late)
+static void finish(struct errands *e, struct action_run *one, bool is_late)
 {
 	struct transfer_answer answer = { .status = 0 };
 	int status = is_late ? -1 : job_status(one->job);
@@ -227,7 +227,7 @@ static void finish(struct errands *e, struct errand *one, bool is_late)
 	if (*answer.error)
 		snprintf(words, sizeof(words), "%s", answer.error);
 	else if (is_late)
-		snprintf(words, sizeof(words), "it took longer than %d s and was ended", ERRAND_SECONDS);
+		snprintf(words, sizeof(words), "it took longer than %d s and was ended", ACTION_SECONDS);
 	else if (!is_fine && !*words)
 		snprintf(words, sizeof(words), "it ended with status %d",
 				WIFEXITED(status) ? WEXITSTATUS(status) : status);
@@ -264,7 +264,7 @@ static bool oldest(const char *dir, char *path, size_t size)
 static void retry(struct errands *e, int64_t now_ns)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT;
-	struct errand *one = NULL;
+	struct action_run *one = NULL;
 	char path[300];
 
 	for (size_t i = 0; i < ERRANDS_MAX; i++)
@@ -275,7 +275,7 @@ static void retry(struct errands *e, int64_t now_ns)
 	e->retry_ns = now_ns + RETRY_NS;
 	if (fs_read_file(AT_FDCWD, path, SPOOL_BYTES_MAX, &request, NULL) < 0 || begin(e, &request, &one, NULL) < 0)
 		return;
-	one->end_ns = now_ns + ERRAND_SECONDS * 1000000000LL;
+	one->end_ns = now_ns + ACTION_SECONDS * 1000000000LL;
 	snprintf(one->who, sizeof(one->who), "spool");
 	snprintf(one->action, sizeof(one->action), "webhook");
 	snprintf(one->spooled, sizeof(one->spooled), "%s", path);
@@ -284,7 +284,7 @@ static void retry(struct errands *e, int64_t now_ns)
 void errands_tick(struct errands *e, int64_t now_ns)
 {
 	for (size_t i = 0; i < ERRANDS_MAX; i++) {
-		struct errand *one = &e->all[i];
+		struct action_run *one = &e->all[i];
 
 		if (!one->job)
 			continue;

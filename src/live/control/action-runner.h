@@ -6,14 +6,14 @@
 #ifndef SONDE_LIVE_CONTROL_ACTION_RUNNER_H
 #define SONDE_LIVE_CONTROL_ACTION_RUNNER_H
 
-#include "live/control/action-log.h"
 #include "launch/job.h"
+#include "live/control/action-log.h"
 #include "live/rules/rule-eval.h"
 
 #define ERRANDS_MAX 8
-#define ERRAND_SECONDS 30
+#define ACTION_SECONDS 30
 
-struct errand {
+struct action_run {
 	struct job *job; /* NULL: free */
 	int out;         /* its answer; -1: none */
 	int64_t end_ns;
@@ -24,7 +24,7 @@ struct errand {
 };
 
 struct errands {
-	struct errand all[ERRANDS_MAX];
+	struct action_run all[ERRANDS_MAX];
 	struct journal *journal;
 	const char *spool; /* NULL: none */
 	int64_t retry_ns;
@@ -34,9 +34,9 @@ struct errands {
 void errands_init(struct errands *e, struct journal *j, const char *spool);
 void errands_release(struct errands *e); /* ends what runs */
 /* -EBUSY: too many are under way. */
-int errand_exec(struct errands *e, const struct rules_request *r, struct sonde_err *err);
-int errand_webhook(struct errands *e, const struct rules_request *r, struct sonde_err *err);
-int errand_mqtt(struct errands *e, const struct rules_request *r, struct sonde_err *err);
+int action_run_exec(struct errands *e, const struct rules_request *r, struct sonde_err *err);
+int action_run_webhook(struct errands *e, const struct rules_request *r, struct sonde_err *err);
+int action_run_mqtt(struct errands *e, const struct rules_request *r, struct sonde_err *err);
 void errands_tick(struct errands *e, int64_t now_ns);
 
 #endif

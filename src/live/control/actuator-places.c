@@ -29,29 +29,29 @@ struct actuator_place *actuator_place_of(struct actuator *a, const struct change
 
 void actuator_drop_place(struct actuator *a, struct actuator_place *p)
 {
-	warden_forget(a->warden, &p->place);
+	watchdog_forget(a->watchdog, &p->place);
 	*p = a->places[--a->place_count];
 }
 
 const char *actuator_in_force(const struct actuator_place *p)
 {
-	return p->wish_count ? p->wishes[p->wish_count - 1].text : p->first;
+	return p->knob_init_count ? p->wishes[p->knob_init_count - 1].text : p->first;
 }
 
-void actuator_wish(struct actuator_place *p, const char *who, const char *text)
+void actuator_target(struct actuator_place *p, const char *who, const char *text)
 {
 	size_t i = 0;
 
-	while (i < p->wish_count && strcmp(p->wishes[i].who, who) != 0)
+	while (i < p->knob_init_count && strcmp(p->wishes[i].who, who) != 0)
 		i++;
-	if (i == p->wish_count) {
-		if (p->wish_count == ACTUATOR_WISHES_MAX)
+	if (i == p->knob_init_count) {
+		if (p->knob_init_count == ACTUATOR_WISHES_MAX)
 			memmove(p->wishes, p->wishes + 1, --i * sizeof(p->wishes[0]));
 		else
-			p->wish_count++;
+			p->knob_init_count++;
 	} else {
-		memmove(p->wishes + i, p->wishes + i + 1, (p->wish_count - i - 1) * sizeof(p->wishes[0]));
-		i = p->wish_count - 1;
+		memmove(p->wishes + i, p->wishes + i + 1, (p->knob_init_count - i - 1) * sizeof(p->wishes[0]));
+		i = p->knob_init_count - 1;
 	}
 	snprintf(p->wishes[i].who, sizeof(p->wishes[i].who), "%s", who);
 	snprintf(p->wishes[i].text, sizeof(p->wishes[i].text), "%s", text);
@@ -60,9 +60,9 @@ void actuator_wish(struct actuator_place *p, const char *who, const char *text)
 /* Returns true when the wish was there. */
 static bool unwish(struct actuator_place *p, const char *who)
 {
-	for (size_t i = 0; i < p->wish_count; i++)
+	for (size_t i = 0; i < p->knob_init_count; i++)
 		if (strcmp(p->wishes[i].who, who) == 0) {
-			memmove(p->wishes + i, p->wishes + i + 1, (--p->wish_count - i) * sizeof(p->wishes[0]));
+			memmove(p->wishes + i, p->wishes + i + 1, (--p->knob_init_count - i) * sizeof(p->wishes[0]));
 			return true;
 		}
 	return false;
@@ -97,7 +97,7 @@ void actuator_revert(void *arg, const char *who, const char *why)
 		if (!unwish(p, who))
 			continue;
 		settle(a, p, who, why);
-		if (!p->wish_count)
+		if (!p->knob_init_count)
 			actuator_drop_place(a, p);
 	}
 }
@@ -107,7 +107,7 @@ void actuator_revert_all(struct actuator *a, const char *why)
 	while (a->place_count) {
 		struct actuator_place *p = &a->places[a->place_count - 1];
 
-		p->wish_count = 0;
+		p->knob_init_count = 0;
 		settle(a, p, NULL, why);
 		actuator_drop_place(a, p);
 	}

@@ -9,6 +9,6 @@ struct actuator_place *actuator_place_of(struct actuator *a, const struct change
 void actuator_drop_place(struct actuator *a, struct actuator_place *p);
 /* What the last who wishes something there wishes, else what stood there first. */
 const char *actuator_in_force(const struct actuator_place *p);
-void actuator_wish(struct actuator_place *p, const char *who, const char *text);
+void actuator_target(struct actuator_place *p, const char *who, const char *text);
 
 #endif

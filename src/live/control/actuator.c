@@ -15,13 +15,13 @@
 #define TERMINATE_NS 3000000000
 
 void actuator_init(struct actuator *a, const struct rules_file *f, struct live_exporter *e, struct journal *j,
-		struct warden *w)
+		struct watchdog *w)
 {
 	memset(a, 0, sizeof(*a));
 	a->file = f;
 	a->exporter = e;
 	a->journal = j;
-	a->warden = w;
+	a->watchdog = w;
 	errands_init(&a->errands, j, f->spool);
 }
 
@@ -115,14 +115,14 @@ struct deed {
 static int change(struct deed *d, struct actuator_place *p, const char *text, struct sonde_err *err)
 {
 	struct actuator *a = d->actuator;
-	int rc = warden_remember(a->warden, &p->place, p->first);
+	int rc = watchdog_remember(a->watchdog, &p->place, p->first);
 
 	if (rc < 0)
 		return err_set(err, EPIPE, "the warden has gone: nothing is changed without it");
 	rc = change_write(&p->place, text);
 	if (rc < 0)
 		return err_sys(err, -rc, "cannot write '%s'", p->place.path);
-	actuator_wish(p, d->request->who, text);
+	actuator_target(p, d->request->who, text);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static int set_place(struct deed *d, const struct change_place *place, const cha
 	d->line->before = d->before;
 	d->line->after = d->after;
 	rc = a->file->is_dry_run ? 0 : change(d, p, text, err);
-	if (!p->wish_count)
+	if (!p->knob_init_count)
 		actuator_drop_place(a, p);
 	return rc;
 }
@@ -252,7 +252,7 @@ static int do_end(struct deed *d, struct sonde_err *err)
 	return 0;
 }
 
-static int do_errand(struct deed *d, struct sonde_err *err)
+static int run_action(struct deed *d, struct sonde_err *err)
 {
 	struct errands *e = &d->actuator->errands;
 
@@ -260,11 +260,11 @@ static int do_errand(struct deed *d, struct sonde_err *err)
 		return 0;
 	switch (d->request->action->kind) {
 	case ACTION_EXEC:
-		return errand_exec(e, d->request, err);
+		return action_run_exec(e, d->request, err);
 	case ACTION_WEBHOOK:
-		return errand_webhook(e, d->request, err);
+		return action_run_webhook(e, d->request, err);
 	default:
-		return errand_mqtt(e, d->request, err);
+		return action_run_mqtt(e, d->request, err);
 	}
 }
 
@@ -287,9 +287,9 @@ static int (*const doers[ACTION_KINDS])(struct deed *, struct sonde_err *) = {
 	[ACTION_THAW] = set_group,
 	[ACTION_SIGNAL] = do_signal,
 	[ACTION_END] = do_end,
-	[ACTION_EXEC] = do_errand,
-	[ACTION_WEBHOOK] = do_errand,
-	[ACTION_MQTT] = do_errand,
+	[ACTION_EXEC] = run_action,
+	[ACTION_WEBHOOK] = run_action,
+	[ACTION_MQTT] = run_action,
 	[ACTION_REPORT] = do_report,
 };
 

@@ -10,11 +10,11 @@
 #ifndef SONDE_LIVE_CONTROL_ACTUATOR_H
 #define SONDE_LIVE_CONTROL_ACTUATOR_H
 
-#include "live/control/action-runner.h"
 #include "live/control/action-log.h"
+#include "live/control/action-runner.h"
 #include "live/control/watchdog.h"
-#include "live/scrape.h"
 #include "live/rules/rule-eval.h"
+#include "live/scrape.h"
 
 #define ACTUATOR_PLACES_MAX 128
 #define ACTUATOR_WISHES_MAX 8
@@ -22,7 +22,7 @@
 
 enum actuator_result { ACTUATOR_DONE, ACTUATOR_DRY, ACTUATOR_REFUSED, ACTUATOR_FAILED, ACTUATOR_RESULTS };
 
-struct actuator_wish {
+struct actuator_target {
 	char who[64];
 	char text[CHANGE_TEXT_BYTES];
 };
@@ -30,8 +30,8 @@ struct actuator_wish {
 struct actuator_place {
 	struct change_place place;
 	char first[CHANGE_TEXT_BYTES];
-	struct actuator_wish wishes[ACTUATOR_WISHES_MAX]; /* the last is in force */
-	size_t wish_count;
+	struct actuator_target wishes[ACTUATOR_WISHES_MAX]; /* the last is in force */
+	size_t knob_init_count;
 };
 
 struct actuator_end { /* an application that is being ended */
@@ -44,7 +44,7 @@ struct actuator {
 	const struct rules_file *file;
 	struct live_exporter *exporter; /* knows the processes of applications */
 	struct journal *journal;
-	struct warden *warden;
+	struct watchdog *watchdog;
 	struct errands errands;
 	struct actuator_place places[ACTUATOR_PLACES_MAX];
 	size_t place_count;
@@ -54,7 +54,7 @@ struct actuator {
 };
 
 void actuator_init(struct actuator *a, const struct rules_file *f, struct live_exporter *e, struct journal *j,
-		struct warden *w);
+		struct watchdog *w);
 void actuator_release(struct actuator *a);
 bool actuator_act(void *arg, const struct rules_request *request);
 void actuator_revert(void *arg, const char *who, const char *why);

@@ -3,8 +3,8 @@
 #define SONDE_LIVE_CONTROL_CGROUP_WRITE_H
 
 #include "base/err.h"
-#include "live/control/change.h"
 #include "launch/cgroup.h"
+#include "live/control/change.h"
 #include "live/rules/action.h"
 
 /* By one of its processes, or by the path of its group within the hierarchies. A group is ours to set when it was made

@@ -17,7 +17,7 @@ struct controller {
 	struct rules_engine engine;
 	struct actuator actuator;
 	struct journal journal;
-	struct warden warden;
+	struct watchdog watchdog;
 	pthread_t thread;
 	pthread_mutex_t lock; /* engine, actuator, journal */
 	pthread_cond_t wake;
@@ -61,7 +61,7 @@ int controller_open(struct controller **out, const struct rules_file *f, struct 
 		return err_sys(err, ENOMEM, "cannot start the controller");
 	c->file = f;
 	c->exporter = e;
-	c->warden.sock = -1;
+	c->watchdog.sock = -1;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -71,8 +71,8 @@ int controller_open(struct controller **out, const struct rules_file *f, struct 
 	if (rc == 0)
 		rc = rules_engine_init(&c->engine, f, err);
 	if (rc == 0)
-		rc = warden_start(&c->warden, f->lease_ns, c->journal.fd, err);
-	actuator_init(&c->actuator, f, e, &c->journal, &c->warden);
+		rc = watchdog_start(&c->watchdog, f->lease_ns, c->journal.fd, err);
+	actuator_init(&c->actuator, f, e, &c->journal, &c->watchdog);
 	c->parts = parts_of(&c->engine.memory);
 	if (rc < 0) {
 		controller_free(c);
@@ -102,18 +102,18 @@ static void take_sample(void *arg, const char *name, const struct exposition_lab
 }
 
 /* A warden that was killed has reverted nothing: what it knew, the next one is told. */
-static void replace_warden(struct controller *c)
+static void replace_watchdog(struct controller *c)
 {
 	struct journal_line line = { .action = "warden",
 		.result = "told",
 		.message = "the warden had gone; here is another" };
 
-	close(c->warden.sock);
-	waitpid(c->warden.pid, NULL, 0);
-	if (warden_start(&c->warden, c->file->lease_ns, c->journal.fd, NULL) < 0)
+	close(c->watchdog.sock);
+	waitpid(c->watchdog.pid, NULL, 0);
+	if (watchdog_start(&c->watchdog, c->file->lease_ns, c->journal.fd, NULL) < 0)
 		return;
 	for (size_t i = 0; i < c->actuator.place_count; i++)
-		warden_remember(&c->warden, &c->actuator.places[i].place, c->actuator.places[i].first);
+		watchdog_remember(&c->watchdog, &c->actuator.places[i].place, c->actuator.places[i].first);
 	journal_add(&c->journal, &line);
 }
 
@@ -152,8 +152,8 @@ static void beat(struct controller *c)
 	if (c->beaten_ns && now_ns - c->beaten_ns > c->file->lease_ns)
 		start_over(c, "the lease had run out");
 	c->beaten_ns = now_ns;
-	if (warden_beat(&c->warden) < 0)
-		replace_warden(c);
+	if (watchdog_beat(&c->watchdog) < 0)
+		replace_watchdog(c);
 }
 
 static void tick(struct controller *c)
@@ -216,7 +216,7 @@ void controller_free(struct controller *c)
 	if (c->has_thread)
 		pthread_join(c->thread, NULL);
 	actuator_release(&c->actuator);
-	warden_end(&c->warden); /* puts everything back */
+	watchdog_end(&c->watchdog); /* puts everything back */
 	rules_engine_release(&c->engine);
 	journal_close(&c->journal);
 	pthread_cond_destroy(&c->wake);

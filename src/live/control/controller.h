@@ -9,8 +9,8 @@
 #define SONDE_LIVE_CONTROL_CONTROLLER_H
 
 #include "base/json.h"
-#include "live/scrape.h"
 #include "live/rules/rules-file.h"
+#include "live/scrape.h"
 
 struct controller;
 

@@ -15,8 +15,8 @@
 
 #define EVERY_USUAL_NS 15000000000
 
-struct outlet {
-	struct outlet_options options;
+struct metrics_push {
+	struct push_options options;
 	struct live_exporter *exporter;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -48,7 +48,7 @@ static int push(const char *url, const struct buf *text, struct sonde_err *err)
 	return rc;
 }
 
-static int deliver(const struct outlet_options *options, struct live_exporter *e, struct sonde_err *err)
+static int deliver(const struct push_options *options, struct live_exporter *e, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int rc = live_metrics(e, EXPOSITION_TEXT, &text, err);
@@ -62,7 +62,7 @@ static int deliver(const struct outlet_options *options, struct live_exporter *e
 
 static void *work(void *arg)
 {
-	struct outlet *o = arg;
+	struct metrics_push *o = arg;
 
 	pthread_mutex_lock(&o->lock);
 	while (!o->is_ending) {
@@ -82,10 +82,10 @@ static void *work(void *arg)
 	return NULL;
 }
 
-int outlet_start(struct outlet **out, const struct outlet_options *options, struct live_exporter *e,
+int metrics_push_start(struct metrics_push **out, const struct push_options *options, struct live_exporter *e,
 		struct sonde_err *err)
 {
-	struct outlet *o;
+	struct metrics_push *o;
 	pthread_condattr_t attr;
 	int rc;
 
@@ -111,7 +111,7 @@ int outlet_start(struct outlet **out, const struct outlet_options *options, stru
 	return 0;
 }
 
-void outlet_free(struct outlet *o)
+void metrics_push_free(struct metrics_push *o)
 {
 	if (!o)
 		return;

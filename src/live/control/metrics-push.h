@@ -7,17 +7,17 @@
 
 #include "live/scrape.h"
 
-struct outlet_options {
+struct push_options {
 	const char *textfile; /* NULL: none */
 	const char *push;     /* address of a Pushgateway, "http://host:9091"; NULL: none */
 	int64_t every_ns;     /* 0: 15 s */
 };
 
-struct outlet;
+struct metrics_push;
 
 /* Delivers at once and then regularly, in a thread of its own. Both options NULL: *out is NULL. */
-int outlet_start(struct outlet **out, const struct outlet_options *options, struct live_exporter *e,
+int metrics_push_start(struct metrics_push **out, const struct push_options *options, struct live_exporter *e,
 		struct sonde_err *err);
-void outlet_free(struct outlet *o); /* takes the textfile away; NULL is fine */
+void metrics_push_free(struct metrics_push *o); /* takes the textfile away; NULL is fine */
 
 #endif

@@ -24,7 +24,7 @@ struct word {
 };
 
 struct memory {
-	struct word all[WARDEN_CHANGES_MAX];
+	struct word all[WATCHDOG_CHANGES_MAX];
 	size_t count;
 	int journal_fd;
 };
@@ -42,7 +42,7 @@ static void take(struct memory *m, const struct word *w)
 {
 	size_t i = w->kind == WORD_BEAT ? 0 : find(m, &w->place);
 
-	if (w->kind == WORD_REMEMBER && i == m->count && m->count < WARDEN_CHANGES_MAX)
+	if (w->kind == WORD_REMEMBER && i == m->count && m->count < WATCHDOG_CHANGES_MAX)
 		m->all[m->count++] = *w;
 	if (w->kind == WORD_FORGET && i < m->count)
 		memmove(&m->all[i], &m->all[i + 1], (--m->count - i) * sizeof(m->all[0]));
@@ -106,12 +106,12 @@ static void watch_over(int sock, int64_t lease_ns, int journal_fd)
 	_exit(0);
 }
 
-int warden_start(struct warden *w, int64_t lease_ns, int journal_fd, struct sonde_err *err)
+int watchdog_start(struct watchdog *w, int64_t lease_ns, int journal_fd, struct sonde_err *err)
 {
 	int ends[2];
 	sigset_t all;
 
-	*w = (struct warden){ .sock = -1, .lease_ns = lease_ns, .journal_fd = journal_fd };
+	*w = (struct watchdog){ .sock = -1, .lease_ns = lease_ns, .journal_fd = journal_fd };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return err_sys(err, errno, "cannot start the warden");
 	w->pid = fork();
@@ -132,14 +132,14 @@ int warden_start(struct warden *w, int64_t lease_ns, int journal_fd, struct sond
 	return err_sys(err, errno, "cannot start the warden");
 }
 
-static int say(struct warden *w, const struct word *word)
+static int say(struct watchdog *w, const struct word *word)
 {
 	if (w->sock < 0)
 		return -EPIPE;
 	return send(w->sock, word, sizeof(*word), MSG_NOSIGNAL) == (ssize_t)sizeof(*word) ? 0 : -EPIPE;
 }
 
-int warden_remember(struct warden *w, const struct change_place *place, const char *before)
+int watchdog_remember(struct watchdog *w, const struct change_place *place, const char *before)
 {
 	struct word word = { .kind = WORD_REMEMBER, .place = *place };
 
@@ -147,21 +147,21 @@ int warden_remember(struct warden *w, const struct change_place *place, const ch
 	return say(w, &word);
 }
 
-int warden_forget(struct warden *w, const struct change_place *place)
+int watchdog_forget(struct watchdog *w, const struct change_place *place)
 {
 	struct word word = { .kind = WORD_FORGET, .place = *place };
 
 	return say(w, &word);
 }
 
-int warden_beat(struct warden *w)
+int watchdog_beat(struct watchdog *w)
 {
 	struct word word = { .kind = WORD_BEAT };
 
 	return say(w, &word);
 }
 
-void warden_end(struct warden *w)
+void watchdog_end(struct watchdog *w)
 {
 	if (w->sock >= 0)
 		close(w->sock);

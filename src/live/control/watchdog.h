@@ -14,9 +14,9 @@
 
 #include <sys/types.h>
 
-#define WARDEN_CHANGES_MAX 512
+#define WATCHDOG_CHANGES_MAX 512
 
-struct warden {
+struct watchdog {
 	int sock; /* -1: none */
 	pid_t pid;
 	int64_t lease_ns;
@@ -24,12 +24,12 @@ struct warden {
 };
 
 /* Before there are threads. */
-int warden_start(struct warden *w, int64_t lease_ns, int journal_fd, struct sonde_err *err);
+int watchdog_start(struct watchdog *w, int64_t lease_ns, int journal_fd, struct sonde_err *err);
 /* What stood there, before it is changed for the first time; -EPIPE: the warden is gone. */
-int warden_remember(struct warden *w, const struct change_place *place, const char *before);
-int warden_forget(struct warden *w, const struct change_place *place); /* it stands there again */
-int warden_beat(struct warden *w);
+int watchdog_remember(struct watchdog *w, const struct change_place *place, const char *before);
+int watchdog_forget(struct watchdog *w, const struct change_place *place); /* it stands there again */
+int watchdog_beat(struct watchdog *w);
 /* Close, and wait until everything stands as it was. */
-void warden_end(struct warden *w);
+void watchdog_end(struct watchdog *w);
 
 #endif

@@ -1,8 +1,10 @@
 /*
  * capture: headers of the packets of all interfaces.
  *
- * They come from a ring of our own where we may open a packet socket, else from the helper (libexec/sonde/sonde-capture,
- * to which `sonde setup` gives the right for the members of a group). The helper keeps its socket: whoever holds a packet
+ * They come from a ring of our own where we may open a packet socket, else from the helper
+ * (libexec/sonde/sonde-capture,
+ * to which `sonde setup` gives the right for the members of a group). The helper keeps its socket: whoever holds a
+ * packet
  * socket can send frames and set promiscuous mode by it, without any right. So it sends what it received, in batches.
  */
 #ifndef SONDE_PROBE_NET_CAPTURE_H

@@ -113,7 +113,7 @@ static void start_stretch(struct flow *w)
 	for (int i = 0; i < 2; i++)
 		w->sides[i].packets = w->sides[i].bytes = w->sides[i].payload = w->sides[i].retransmits = 0;
 	w->rtts = 0;
-	w->is_told = true;
+	w->is_reported = true;
 }
 
 static void emit(struct flows *f, struct flow *w)
@@ -125,7 +125,7 @@ static void emit(struct flows *f, struct flow *w)
 	struct store_flow row = { .start_ns = w->start_ns,
 		.dur_ns = w->last_ns - w->start_ns,
 		.flow = (int64_t)w->number,
-		.is_new = !w->is_told,
+		.is_new = !w->is_reported,
 		.protocol = protocol_name(f, w->protocol),
 		.family = w->family,
 		.source = address_name(f, w, &out->end),

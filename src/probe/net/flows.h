@@ -44,7 +44,7 @@ struct flow {
 	struct flow *next; /* in its slot */
 	uint64_t number;
 	uint8_t family, protocol;
-	bool has_ports, is_reset, is_told; /* a row was written */
+	bool has_ports, is_reset, is_reported; /* a row was written */
 	int32_t vlan;
 	struct flow_side sides[2]; /* 0: source */
 	int64_t start_ns, last_ns; /* of this stretch */

@@ -24,7 +24,7 @@ struct net {
 	struct owners owners;
 	struct flows flows;
 	int64_t tended_ns, sought_ns;
-	uint64_t told, told_lost;
+	uint64_t told, reported_lost;
 };
 
 static void take(void *arg, const struct net_packet *p)
@@ -75,9 +75,9 @@ static size_t net_fds(void *state, int *fds, size_t room)
 static void count(struct net *n)
 {
 	uint64_t lost = n->capture.dropped + n->flows.missed;
-	probe_count(n->host, &probe_net, n->flows.packets - n->told, lost - n->told_lost);
+	probe_count(n->host, &probe_net, n->flows.packets - n->told, lost - n->reported_lost);
 	n->told = n->flows.packets;
-	n->told_lost = lost;
+	n->reported_lost = lost;
 }
 
 static uint64_t pass_net(void *state, int64_t now_ns)

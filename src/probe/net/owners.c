@@ -222,7 +222,7 @@ bool owners_find(struct owners *o, uint8_t family, uint8_t protocol, const struc
 
 /* The tracer's calls. */
 
-void probe_saw_peer(struct probe_host *host, const struct probe_peer *p)
+void probe_on_peer(struct probe_host *host, const struct probe_peer *p)
 {
 	struct owners *o = host->owners;
 	if (!o)

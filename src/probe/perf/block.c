@@ -63,7 +63,7 @@ struct block {
 	size_t device_count;
 	struct early early[EARLY_MAX];
 	size_t early_count; /* of all that ever were: the oldest gives way */
-	uint64_t rows, lost, told_lost, endless;
+	uint64_t rows, lost, reported_lost, endless;
 };
 
 static uint32_t get32(const uint8_t *raw, size_t bytes, size_t at)
@@ -331,9 +331,9 @@ static size_t block_fds(void *state, int *fds, size_t room)
 static void count(struct block *b)
 {
 	uint64_t lost = b->source->lost + b->lost;
-	probe_count(b->host, &probe_block, b->rows, lost - b->told_lost);
+	probe_count(b->host, &probe_block, b->rows, lost - b->reported_lost);
 	b->rows = 0;
-	b->told_lost = lost;
+	b->reported_lost = lost;
 }
 
 static uint64_t pass_block(void *state, int64_t now_ns)

@@ -29,7 +29,7 @@ struct cpu {
 	bool is_clock[PROBE_EVENTS_MAX];
 	bool has_time; /* samples of the first event stand for the time since the one before */
 	const char *names[PROBE_EVENTS_MAX + 1]; /* of the events, as they are sampled; NULL at the end */
-	uint64_t samples, cut, told_lost;
+	uint64_t samples, cut, reported_lost;
 	int64_t sampled_ns, unsampled_ns, surplus_ns, finished_ns;
 };
 
@@ -222,8 +222,8 @@ static size_t cpu_fds(void *state, int *fds, size_t room)
 
 static void count(struct cpu *c, uint64_t samples_before)
 {
-	probe_count(c->host, &probe_cpu, c->samples - samples_before, c->source->lost - c->told_lost);
-	c->told_lost = c->source->lost;
+	probe_count(c->host, &probe_cpu, c->samples - samples_before, c->source->lost - c->reported_lost);
+	c->reported_lost = c->source->lost;
 }
 
 static uint64_t pass_cpu(void *state, int64_t now_ns)

@@ -35,7 +35,7 @@ struct sched {
 	struct probe_host *host;
 	struct perf_source *source;
 	int64_t ids[STATES], preempted, wait;
-	uint64_t rows, told_lost;
+	uint64_t rows, reported_lost;
 };
 
 static void emit(struct sched *s, const struct task *k, int64_t dur_ns, int64_t next_cpu)
@@ -75,7 +75,7 @@ static void take_look(struct task *k, int64_t end_ns)
 		k->off.stack = k->off.look;
 }
 
-static bool is_worth_a_look(const struct sched *s, const struct task *k, int64_t now_ns)
+static bool should_sample(const struct sched *s, const struct task *k, int64_t now_ns)
 {
 	const struct task_off *off = &k->off;
 	return off->off_ns != STORE_NULL && off->stack == STORE_NULL && !off->looked_ns &&
@@ -89,7 +89,7 @@ static void look_at_waits(struct sched *s, int64_t now_ns)
 	unsigned looks = 0;
 	for (size_t i = 0; s->source->stack_bytes && i < t->count && looks < LOOKS_MAX; i++) {
 		struct task *k = t->all[i];
-		if (!is_worth_a_look(s, k, now_ns))
+		if (!should_sample(s, k, now_ns))
 			continue;
 		k->off.look = wait_look(s->source, k);
 		k->off.looked_ns = clock_mono_ns();
@@ -190,9 +190,9 @@ static size_t sched_fds(void *state, int *fds, size_t room)
 /* Rows may have come while another probe passed. */
 static void count(struct sched *s)
 {
-	probe_count(s->host, &probe_sched, s->rows, s->source->lost - s->told_lost);
+	probe_count(s->host, &probe_sched, s->rows, s->source->lost - s->reported_lost);
 	s->rows = 0;
-	s->told_lost = s->source->lost;
+	s->reported_lost = s->source->lost;
 }
 
 static uint64_t pass_sched(void *state, int64_t now_ns)

@@ -10,8 +10,8 @@
 #ifndef SONDE_PROBE_PERF_UNWIND_H
 #define SONDE_PROBE_PERF_UNWIND_H
 
-#include "probe/perf/cfi.h"
 #include "probe/perf/addrspace.h"
+#include "probe/perf/cfi.h"
 
 #ifdef __x86_64__
 #define UNWIND_IS_HERE true

@@ -132,11 +132,11 @@ void processes_free(struct processes *p, struct counters *c)
 static void follow_children(struct tasks *tasks, struct buf *room, int64_t now_ns)
 {
 	for (size_t i = 0, known = tasks->count; i < known; i++) {
-		struct task *mother = tasks->all[i];
+		struct task *parent = tasks->all[i];
 		char path[64];
-		tasks_execute(tasks, mother, now_ns);
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", mother->pid, mother->tid);
-		int fd = mother->end_ns == STORE_NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		tasks_execute(tasks, parent, now_ns);
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent->pid, parent->tid);
+		int fd = parent->end_ns == STORE_NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 		if (fd < 0)
 			continue;
 		char *end = feed_text(fd, room) ? room->data : NULL;

@@ -11,10 +11,10 @@
 #include "base/json.h"
 #include "probe/perf/source.h"
 #include "probe/probe.h"
-#include "probe/proc/energy.h"
-#include "probe/proc/procfile.h"
 #include "probe/proc/cgroup-counters.h"
+#include "probe/proc/energy.h"
 #include "probe/proc/processes.h"
+#include "probe/proc/procfile.h"
 #include "probe/tasks.h"
 
 #include <errno.h>

@@ -8,8 +8,8 @@
 #define SONDE_PROBE_PYTHON_LAYOUT_H
 
 #include "base/err.h"
-#include "probe/python/python-image.h"
 #include "probe/python/process-memory.h"
+#include "probe/python/python-image.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -62,7 +62,7 @@ struct python {
 	struct busy busy[BUSY_MAX];
 	bool is_here; /* a Python process was seen */
 	int64_t looked_ns, poll_ns;
-	uint64_t read, joined, partly, missing, late, torn, told, told_missing;
+	uint64_t read, joined, partly, missing, late, torn, told, reported_missing;
 	int64_t lag_ns, lag_max_ns, read_ns;
 	uint32_t version;
 };
@@ -286,9 +286,9 @@ static int64_t due_python(void *state)
 
 static void count(struct python *y)
 {
-	probe_count(y->host, &probe_python, y->joined + y->partly - y->told, y->missing - y->told_missing);
+	probe_count(y->host, &probe_python, y->joined + y->partly - y->told, y->missing - y->reported_missing);
 	y->told = y->joined + y->partly;
-	y->told_missing = y->missing;
+	y->reported_missing = y->missing;
 }
 
 static uint64_t pass_python(void *state, int64_t now_ns)

@@ -1,4 +1,6 @@
-/* Instructions; see bpf-program.h. What the kernel's verifier cannot prove it refuses, so bounds are stated by masks. */
+/*
+ * Instructions; see bpf-program.h. What the kernel's verifier cannot prove it refuses, so bounds are stated by masks.
+ */
 #include "probe/syscall/bpf-program.h"
 
 #include "probe/syscall/btf.h"

@@ -13,18 +13,18 @@
 #define IS_WANTED 1u
 #define IS_OPAQUE 2u /* its descriptors change without a call that we see */
 
-int late_init(struct late *l)
+int deferred_init(struct late *l)
 {
 	*l = (struct late){ .room = malloc(sizeof(struct syscall_event) + SYSCALL_TEXT_MAX) };
 	buf_init(&l->out, 0);
 	return l->room ? 0 : -ENOMEM;
 }
 
-void late_release(struct late *l)
+void deferred_release(struct late *l)
 {
 	for (size_t i = 0; i < l->threads.count; i++)
 		free((void *)(uintptr_t)map_value(&l->threads, i));
-	late_names_reset(&l->names);
+	deferred_names_reset(&l->names);
 	map_release(&l->threads);
 	map_release(&l->processes);
 	buf_release(&l->out);
@@ -68,13 +68,13 @@ static void make_opaque(struct late *l, int32_t pid, int64_t ts_ns)
 		forget(l, pid, ts_ns);
 }
 
-void late_watched(struct late *l, const struct syscall_event *e)
+void deferred_watched(struct late *l, const struct syscall_event *e)
 {
 	const char *text = (const char *)(e + 1);
 	if (e->kind == SYSCALL_BEGIN || e->kind == SYSCALL_FORK) {
 		/* calls of those are the watcher's to tell, or nobody's */
 		set_flags(l, e->pid, e->has_ring || e->is_foreign ? 0 : IS_WANTED);
-		late_names_end(&l->names, e->pid, 0, e->ts_ns);
+		deferred_names_end(&l->names, e->pid, 0, e->ts_ns);
 	} else if (e->kind == SYSCALL_LEAVE || e->kind == SYSCALL_END) {
 		set_flags(l, e->pid, 0);
 	} else if (e->kind == SYSCALL_FORGET) {
@@ -86,22 +86,22 @@ void late_watched(struct late *l, const struct syscall_event *e)
 }
 
 /* The call that a thread is in, or NULL. */
-static struct late_point **inside_of(struct late *l, int32_t tid, bool is_made)
+static struct deferred_point **inside_of(struct late *l, int32_t tid, bool is_made)
 {
 	uint64_t *at = is_made ? map_put_int(&l->threads, (uint64_t)tid, NULL)
 			       : map_get_int(&l->threads, (uint64_t)tid);
-	return (struct late_point **)(void *)at;
+	return (struct deferred_point **)(void *)at;
 }
 
-void late_begin(struct late *l, const struct late_point *p)
+void deferred_begin(struct late *l, const struct deferred_point *p)
 {
 	if (!(flags_of(l, p->pid) & IS_WANTED))
 		return;
 	take_time(l, p->ts_ns);
-	late_names_begin(&l->names, p);
-	if (late_makes_opaque(p))
+	deferred_names_begin(&l->names, p);
+	if (deferred_makes_opaque(p))
 		make_opaque(l, p->pid, p->ts_ns);
-	struct late_point **in = inside_of(l, p->tid, true);
+	struct deferred_point **in = inside_of(l, p->tid, true);
 	if (in && !*in)
 		*in = malloc(sizeof(**in));
 	if (in && *in)
@@ -109,22 +109,23 @@ void late_begin(struct late *l, const struct late_point *p)
 }
 
 /* The beginning that belongs to it, which is over then; NULL: it is not known, or may be another call's. */
-static const struct late_point *begun(struct late *l, const struct late_point *end, struct late_point *begin)
+static const struct deferred_point *begun(struct late *l, const struct deferred_point *end,
+		struct deferred_point *begin)
 {
-	struct late_point **in = inside_of(l, end->tid, false);
+	struct deferred_point **in = inside_of(l, end->tid, false);
 	if (!in || !*in || (*in)->number < 0)
 		return NULL;
 	*begin = **in;
 	(*in)->number = -1;
-	return begin->number == end->number && begin->pid == end->pid && !(l->is_blind && begin->cpu != end->cpu)
+	return begin->number == end->number && begin->pid == end->pid && !(l->is_untraced && begin->cpu != end->cpu)
 			? begin
 			: NULL;
 }
 
-void late_end(struct late *l, const struct late_point *p)
+void deferred_end(struct late *l, const struct deferred_point *p)
 {
-	struct late_point begin;
-	late_names_end(&l->names, 0, p->tid, p->ts_ns);
+	struct deferred_point begin;
+	deferred_names_end(&l->names, 0, p->tid, p->ts_ns);
 	if (!(flags_of(l, p->pid) & IS_WANTED))
 		return;
 	take_time(l, p->ts_ns);
@@ -144,47 +145,47 @@ void late_end(struct late *l, const struct late_point *p)
 	memcpy(e.args, begin.args, sizeof(e.args));
 	if (row->effect == SYSCALL_PAIRS)
 		e.args[4] = e.args[5] = UINT64_MAX; /* they are in its memory */
-	bool is_blind = l->is_blind || flags_of(l, p->pid) & IS_OPAQUE;
-	if (l->is_blind)
+	bool is_untraced = l->is_untraced || flags_of(l, p->pid) & IS_OPAQUE;
+	if (l->is_untraced)
 		forget(l, 0, p->ts_ns);
-	if (!is_blind && p->ret >= 0 && (row->effect == SYSCALL_OPENS || row->effect == SYSCALL_MAKES))
-		late_names_want(&l->names, l->out.len, &e, row->effect == SYSCALL_OPENS);
+	if (!is_untraced && p->ret >= 0 && (row->effect == SYSCALL_OPENS || row->effect == SYSCALL_MAKES))
+		deferred_names_want(&l->names, l->out.len, &e, row->effect == SYSCALL_OPENS);
 	buf_add(&l->out, &e, sizeof(e));
 }
 
-void late_thread_ended(struct late *l, int32_t pid, int32_t tid, int64_t ts_ns)
+void deferred_thread_ended(struct late *l, int32_t pid, int32_t tid, int64_t ts_ns)
 {
-	struct late_point **in = inside_of(l, tid, false);
+	struct deferred_point **in = inside_of(l, tid, false);
 	if (in) {
 		free(*in);
 		*in = NULL;
 	}
-	late_names_end(&l->names, 0, tid, ts_ns);
-	late_names_forget(&l->names, pid);
+	deferred_names_end(&l->names, 0, tid, ts_ns);
+	deferred_names_forget(&l->names, pid);
 }
 
-void late_lost(struct late *l, int64_t ts_ns)
+void deferred_lost(struct late *l, int64_t ts_ns)
 {
 	for (size_t i = 0; i < l->threads.count; i++) {
-		struct late_point *in = (struct late_point *)(uintptr_t)map_value(&l->threads, i);
+		struct deferred_point *in = (struct deferred_point *)(uintptr_t)map_value(&l->threads, i);
 		if (in && in->ts_ns <= ts_ns)
 			in->number = -1;
 	}
-	late_names_forget(&l->names, 0);
+	deferred_names_forget(&l->names, 0);
 	forget(l, 0, ts_ns);
 }
 
-void late_set_blind(struct late *l, bool is_blind)
+void deferred_set_untraced(struct late *l, bool is_untraced)
 {
-	if (l->is_blind || is_blind)
+	if (l->is_untraced || is_untraced)
 		forget(l, 0, l->last_ns);
-	l->is_blind = is_blind;
+	l->is_untraced = is_untraced;
 }
 
-const struct syscall_event *late_next(struct late *l)
+const struct syscall_event *deferred_next(struct late *l)
 {
 	if (l->at >= l->out.len) {
-		late_names_reset(&l->names);
+		deferred_names_reset(&l->names);
 		buf_reset(&l->out);
 		l->at = 0;
 		return NULL;
@@ -192,5 +193,5 @@ const struct syscall_event *late_next(struct late *l)
 	size_t at = l->at;
 	const struct syscall_event *e = (const void *)(l->out.data + at);
 	l->at += e->bytes;
-	return late_names_add(&l->names, at, e, l->room);
+	return deferred_names_add(&l->names, at, e, l->room);
 }

@@ -9,8 +9,8 @@
  * name is believed. Paths that a program gave without getting a descriptor are not
  * told: what its memory says afterwards may be something else.
  *
- * The order: records and the watcher's events in the order of time; late_names_read;
- * late_saw_* of all records that are there after it; late_next until there are no more.
+ * The order: records and the watcher's events in the order of time; deferred_names_read;
+ * late_saw_* of all records that are there after it; deferred_next until there are no more.
  */
 #ifndef SONDE_PROBE_SYSCALL_DEFERRED_CALLS_H
 #define SONDE_PROBE_SYSCALL_DEFERRED_CALLS_H
@@ -20,28 +20,28 @@
 #include "probe/syscall/deferred-names.h"
 
 struct late {
-	struct late_names names;
+	struct deferred_names names;
 	/* private */
 	struct map processes; /* by pid: flags */
 	struct map threads;   /* by tid: the call that it is in */
 	struct buf out;       /* events in their order, without what is read late */
 	size_t at;            /* of the next of them */
-	bool is_blind;        /* records are missing about here */
+	bool is_untraced;     /* records are missing about here */
 	int64_t last_ns;
 	struct syscall_event *room;
 };
 
-int late_init(struct late *l);
-void late_release(struct late *l);
+int deferred_init(struct late *l);
+void deferred_release(struct late *l);
 
-void late_watched(struct late *l, const struct syscall_event *e); /* by the watcher, with its texts */
-void late_begin(struct late *l, const struct late_point *p);
-void late_end(struct late *l, const struct late_point *p);
-void late_thread_ended(struct late *l, int32_t pid, int32_t tid, int64_t ts_ns);
-void late_lost(struct late *l, int64_t ts_ns); /* records before this one */
+void deferred_watched(struct late *l, const struct syscall_event *e); /* by the watcher, with its texts */
+void deferred_begin(struct late *l, const struct deferred_point *p);
+void deferred_end(struct late *l, const struct deferred_point *p);
+void deferred_thread_ended(struct late *l, int32_t pid, int32_t tid, int64_t ts_ns);
+void deferred_lost(struct late *l, int64_t ts_ns); /* records before this one */
 /* Records may be missing between any two, or not any more: nobody knows which file a descriptor is. */
-void late_set_blind(struct late *l, bool is_blind);
+void deferred_set_untraced(struct late *l, bool is_untraced);
 /* Whole, until the next call; NULL: that was all, and the next ones can be taken. */
-const struct syscall_event *late_next(struct late *l);
+const struct syscall_event *deferred_next(struct late *l);
 
 #endif

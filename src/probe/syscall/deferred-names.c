@@ -44,22 +44,22 @@ static enum taking taking_of(int64_t number)
 	return TAKES_NOTHING;
 }
 
-bool late_names_take(int64_t number)
+bool deferred_names_take(int64_t number)
 {
 	return taking_of(number) != TAKES_NOTHING;
 }
 
-bool late_makes_opaque(const struct late_point *p)
+bool deferred_makes_opaque(const struct deferred_point *p)
 {
 	return p->number == SYS_io_uring_setup || p->number == SYS_io_uring_enter ||
 			(p->number == SYS_unshare && p->args[0] & CLONE_FILES) ||
 			(p->number == SYS_close_range && p->args[2] & CLOSE_RANGE_UNSHARE);
 }
 
-static bool closing_of(const struct late_point *p, struct late_closing *c)
+static bool closing_of(const struct deferred_point *p, struct deferred_closing *c)
 {
 	enum taking taking = taking_of(p->number);
-	*c = (struct late_closing){ .pid = taking == TAKES_NAMES ? 0 : p->pid, .tid = p->tid, .last = UINT32_MAX };
+	*c = (struct deferred_closing){ .pid = taking == TAKES_NAMES ? 0 : p->pid, .tid = p->tid, .last = UINT32_MAX };
 	if (taking == TAKES_FIRST || taking == TAKES_SECOND)
 		c->first = c->last = (uint32_t)p->args[taking == TAKES_SECOND];
 	if (taking == TAKES_RANGE) {
@@ -69,16 +69,16 @@ static bool closing_of(const struct late_point *p, struct late_closing *c)
 	return taking != TAKES_NOTHING;
 }
 
-static bool takes(const struct late_closing *c, int32_t pid, int fd)
+static bool takes(const struct deferred_closing *c, int32_t pid, int fd)
 {
 	return (!c->pid || c->pid == pid) && (uint32_t)fd >= c->first && (uint32_t)fd <= c->last;
 }
 
-static void drop(struct late_names *n, const struct late_closing *c)
+static void drop(struct deferred_names *n, const struct deferred_closing *c)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < n->count; i++) {
-		struct late_look *k = &n->looks[i];
+		struct deferred_name *k = &n->looks[i];
 		if (takes(c, k->pid, k->fd)) {
 			n->dropped += k->text != NULL;
 			free(k->text);
@@ -89,64 +89,68 @@ static void drop(struct late_names *n, const struct late_closing *c)
 	n->count = kept;
 }
 
-void late_names_forget(struct late_names *n, int32_t pid)
+void deferred_names_forget(struct deferred_names *n, int32_t pid)
 {
-	const struct late_closing all = { .pid = pid, .last = UINT32_MAX };
+	const struct deferred_closing all = { .pid = pid, .last = UINT32_MAX };
 	drop(n, &all);
 }
 
-void late_names_saw(struct late_names *n, const struct late_point *p)
+void deferred_names_on_seen(struct deferred_names *n, const struct deferred_point *p)
 {
-	struct late_closing c;
+	struct deferred_closing c;
 	if (closing_of(p, &c))
 		drop(n, &c);
 }
 
-void late_names_end(struct late_names *n, int32_t pid, int32_t tid, int64_t ts_ns)
+void deferred_names_end(struct deferred_names *n, int32_t pid, int32_t tid, int64_t ts_ns)
 {
 	for (size_t i = 0; i < n->closing_count;) {
-		struct late_closing *c = &n->closings[i];
+		struct deferred_closing *c = &n->closings[i];
 		if ((!tid || c->tid != tid) && (!pid || c->pid != pid)) {
 			i++;
 			continue;
 		}
 		c->end_ns = ts_ns;
-		n->ended[n->ended_count++ % LATE_CLOSINGS] = *c;
+		n->ended[n->ended_count++ % DEFERRED_CLOSINGS] = *c;
 		*c = n->closings[--n->closing_count];
 	}
 	n->is_crowded &= n->closing_count > 0;
 }
 
-void late_names_begin(struct late_names *n, const struct late_point *p)
+void deferred_names_begin(struct deferred_names *n, const struct deferred_point *p)
 {
-	struct late_closing c;
-	late_names_end(n, 0, p->tid, p->ts_ns);
+	struct deferred_closing c;
+	deferred_names_end(n, 0, p->tid, p->ts_ns);
 	if (!closing_of(p, &c))
 		return;
 	drop(n, &c);
-	if (n->closing_count < LATE_CLOSINGS)
+	if (n->closing_count < DEFERRED_CLOSINGS)
 		n->closings[n->closing_count++] = c;
 	else
 		n->is_crowded = true;
 }
 
 /* Somebody takes it away, or has done so after the call that made it began, and so perhaps after it made it. */
-static bool is_taken(const struct late_names *n, const struct syscall_event *e)
+static bool is_taken(const struct deferred_names *n, const struct syscall_event *e)
 {
 	bool is = n->is_crowded;
 	for (size_t i = 0; i < n->closing_count; i++)
 		is |= takes(&n->closings[i], e->pid, (int)e->ret);
-	for (size_t i = 0; i < n->ended_count && i < LATE_CLOSINGS; i++)
+	for (size_t i = 0; i < n->ended_count && i < DEFERRED_CLOSINGS; i++)
 		is |= n->ended[i].end_ns >= e->ts_ns && takes(&n->ended[i], e->pid, (int)e->ret);
 	/* there may have been more than are remembered */
-	return is || (n->ended_count > LATE_CLOSINGS && n->ended[n->ended_count % LATE_CLOSINGS].end_ns >= e->ts_ns);
+	return is ||
+			(n->ended_count > DEFERRED_CLOSINGS &&
+					n->ended[n->ended_count % DEFERRED_CLOSINGS].end_ns >= e->ts_ns);
 }
 
-void late_names_want(struct late_names *n, size_t at, const struct syscall_event *e, bool is_path)
+void deferred_names_want(struct deferred_names *n, size_t at, const struct syscall_event *e, bool is_path)
 {
-	if (n->count < LATE_LOOKS && !is_taken(n, e))
-		n->looks[n->count++] =
-				(struct late_look){ .at = at, .pid = e->pid, .fd = (int)e->ret, .is_path = is_path };
+	if (n->count < DEFERRED_NAMES && !is_taken(n, e))
+		n->looks[n->count++] = (struct deferred_name){ .at = at,
+			.pid = e->pid,
+			.fd = (int)e->ret,
+			.is_path = is_path };
 }
 
 static bool can_be_sought(const struct stat *st)
@@ -165,7 +169,7 @@ static bool trim_deleted(char *text, const struct stat *st)
 	return !st->st_nlink;
 }
 
-static void read_one(struct late_look *k)
+static void read_one(struct deferred_name *k)
 {
 	char path[64], text[SYSCALL_TEXT_MAX];
 	struct stat st;
@@ -180,24 +184,24 @@ static void read_one(struct late_look *k)
 	k->text = strdup(text);
 }
 
-bool late_names_read(struct late_names *n)
+bool deferred_names_read(struct deferred_names *n)
 {
 	for (size_t i = 0; i < n->count; i++)
 		read_one(&n->looks[i]);
 	return n->count > 0;
 }
 
-void late_names_reset(struct late_names *n)
+void deferred_names_reset(struct deferred_names *n)
 {
 	for (size_t i = 0; i < n->count; i++)
 		free(n->looks[i].text);
 	n->count = n->next = 0;
 }
 
-const struct syscall_event *late_names_add(struct late_names *n, size_t at, const struct syscall_event *e,
+const struct syscall_event *deferred_names_add(struct deferred_names *n, size_t at, const struct syscall_event *e,
 		struct syscall_event *room)
 {
-	struct late_look *k = n->next < n->count ? &n->looks[n->next] : NULL;
+	struct deferred_name *k = n->next < n->count ? &n->looks[n->next] : NULL;
 	if (!k || k->at != at)
 		return e;
 	n->next++;

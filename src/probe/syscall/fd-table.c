@@ -49,19 +49,19 @@ static char *copy_of(const char *text)
 }
 
 /* From now on both may move what they share. */
-void files_fork(struct files *child, struct files *mother)
+void files_fork(struct files *child, struct files *parent)
 {
 	files_release(child);
-	mother->epoch++;
-	files_init(child, mother->sink, mother->next_file);
-	child->epoch = mother->epoch;
-	child->cwd = mother->cwd;
-	child->cwd_path = copy_of(mother->cwd_path);
-	if (mother->cap && !entry(child, (int)mother->cap - 1))
+	parent->epoch++;
+	files_init(child, parent->sink, parent->next_file);
+	child->epoch = parent->epoch;
+	child->cwd = parent->cwd;
+	child->cwd_path = copy_of(parent->cwd_path);
+	if (parent->cap && !entry(child, (int)parent->cap - 1))
 		return;
-	for (size_t i = 0; i < mother->cap; i++) {
-		child->fds[i] = mother->fds[i];
-		child->fds[i].path = copy_of(mother->fds[i].path);
+	for (size_t i = 0; i < parent->cap; i++) {
+		child->fds[i] = parent->fds[i];
+		child->fds[i].path = copy_of(parent->fds[i].path);
 	}
 }
 

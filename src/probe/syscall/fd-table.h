@@ -39,7 +39,7 @@ struct rows_process {
 
 void files_init(struct files *f, struct store_sink *sink, uint64_t *next_file);
 void files_release(struct files *f);
-void files_fork(struct files *child, struct files *mother);
+void files_fork(struct files *child, struct files *parent);
 
 int64_t files_of(struct files *f, int fd); /* STORE_NULL: unknown */
 int64_t files_opened(struct files *f, int fd, int32_t tid, bool is_private);

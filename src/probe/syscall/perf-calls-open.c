@@ -37,7 +37,7 @@ struct opening {
 
 static bool is_of_interest(int64_t number)
 {
-	return number < SYSCALLS_MAX && (syscall_rows[number].name || late_names_take(number));
+	return number < SYSCALLS_MAX && (syscall_rows[number].name || deferred_names_take(number));
 }
 
 /* "(id>=0&&id<=9)||(id>=16&&id<=20)" */
@@ -202,8 +202,8 @@ static int make_rings(struct opening *o)
 		o->ring_bytes /= 2;
 	c->rings = calloc(cpus, sizeof(*c->rings));
 	c->next_ns = calloc(cpus, sizeof(*c->next_ns));
-	c->blind_heads = calloc(cpus, sizeof(*c->blind_heads));
-	return !c->rings || !c->next_ns || !c->blind_heads ? -ENOMEM : late_init(&c->late);
+	c->untraced_heads = calloc(cpus, sizeof(*c->untraced_heads));
+	return !c->rings || !c->next_ns || !c->untraced_heads ? -ENOMEM : deferred_init(&c->late);
 }
 
 /* Who is not root must see the exec of a program with rights coming, to let it go: only stops tell. */
@@ -252,8 +252,8 @@ void point_calls_release(struct point_calls *c)
 	free(c->fds);
 	free(c->rings);
 	free(c->next_ns);
-	free(c->blind_heads);
+	free(c->untraced_heads);
 	map_release(&c->begins);
-	late_release(&c->late);
+	deferred_release(&c->late);
 	*c = (struct point_calls){ .is_on = false };
 }

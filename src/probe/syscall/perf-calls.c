@@ -35,10 +35,10 @@ static void look(struct point_calls *c)
 		ring_look(c->rings[i]);
 }
 
-static bool is_before_blind_heads(const struct point_calls *c)
+static bool is_before_untraced_heads(const struct point_calls *c)
 {
 	for (size_t i = 0; i < c->ring_count; i++)
-		if (c->rings[i]->tail < c->blind_heads[i])
+		if (c->rings[i]->tail < c->untraced_heads[i])
 			return true;
 	return false;
 }
@@ -48,13 +48,13 @@ void point_calls_mark(struct point_calls *c, bool is_last)
 	c->until_ns = is_last ? INT64_MAX - 1 : clock_mono_ns() - LATE_NS;
 	look(c);
 	uint64_t lost = count_lost(c);
-	bool is_blind = lost != c->lost || (c->is_blind && is_before_blind_heads(c));
+	bool is_untraced = lost != c->lost || (c->is_untraced && is_before_untraced_heads(c));
 	for (size_t i = 0; lost != c->lost && i < c->ring_count; i++)
-		c->blind_heads[i] = c->rings[i]->head;
+		c->untraced_heads[i] = c->rings[i]->head;
 	c->lost = lost;
-	if (is_blind || c->is_blind)
-		late_set_blind(&c->late, is_blind);
-	c->is_blind = is_blind;
+	if (is_untraced || c->is_untraced)
+		deferred_set_untraced(&c->late, is_untraced);
+	c->is_untraced = is_untraced;
 }
 
 static uint64_t get(const uint8_t *raw, size_t bytes, size_t at)
@@ -66,14 +66,14 @@ static uint64_t get(const uint8_t *raw, size_t bytes, size_t at)
 }
 
 /* A record as an end of a call; false: it is none. */
-static bool point_of(const struct point_calls *c, const struct perf_record *r, struct late_point *p, bool *is_begin)
+static bool point_of(const struct point_calls *c, const struct perf_record *r, struct deferred_point *p, bool *is_begin)
 {
 	size_t bytes;
 	const uint8_t *raw = r->type == PERF_RECORD_SAMPLE ? decode_raw(r, &bytes) : NULL;
 	if (!raw)
 		return false;
 	*is_begin = map_get_int(&c->begins, r->id) != NULL;
-	*p = (struct late_point){ .pid = r->pid, .tid = r->tid, .cpu = r->cpu, .ts_ns = r->ts_ns };
+	*p = (struct deferred_point){ .pid = r->pid, .tid = r->tid, .cpu = r->cpu, .ts_ns = r->ts_ns };
 	p->number = (int64_t)get(raw, bytes, *is_begin ? c->number_at : c->end_number_at);
 	p->ret = (int64_t)get(raw, bytes, c->ret_at);
 	for (size_t i = 0; *is_begin && i < 6; i++)
@@ -92,19 +92,19 @@ static void ended(const struct perf_record *r, int32_t *pid, int32_t *tid)
 
 static void take(struct point_calls *c, const struct perf_record *r)
 {
-	struct late_point p;
+	struct deferred_point p;
 	bool is_begin;
 	int32_t pid, tid;
 	if (point_of(c, r, &p, &is_begin)) {
 		if (is_begin)
-			late_begin(&c->late, &p);
+			deferred_begin(&c->late, &p);
 		else
-			late_end(&c->late, &p);
+			deferred_end(&c->late, &p);
 	} else if (r->type == PERF_RECORD_EXIT) {
 		ended(r, &pid, &tid);
-		late_thread_ended(&c->late, pid, tid, r->ts_ns);
+		deferred_thread_ended(&c->late, pid, tid, r->ts_ns);
 	} else if (r->type == PERF_RECORD_LOST) {
-		late_lost(&c->late, r->ts_ns);
+		deferred_lost(&c->late, r->ts_ns);
 	}
 }
 
@@ -114,7 +114,7 @@ static void see_ahead(struct point_calls *c, struct ring *ring)
 	_Alignas(8) uint8_t bytes[RECORD_BYTES];
 	struct perf_event_header h;
 	struct perf_record r;
-	struct late_point p;
+	struct deferred_point p;
 	bool is_begin;
 	int32_t pid, tid;
 	ring->seen = ring->tail;
@@ -122,23 +122,23 @@ static void see_ahead(struct point_calls *c, struct ring *ring)
 		if (h.size > sizeof(bytes) || !decode_record((const void *)bytes, &r))
 			continue;
 		if (point_of(c, &r, &p, &is_begin) && is_begin)
-			late_names_saw(&c->late.names, &p);
+			deferred_names_on_seen(&c->late.names, &p);
 		if (r.type == PERF_RECORD_EXIT) {
 			ended(&r, &pid, &tid);
-			late_names_forget(&c->late.names, pid);
+			deferred_names_forget(&c->late.names, pid);
 		}
 	}
 }
 
 static void read_names(struct point_calls *c)
 {
-	if (!late_names_read(&c->late.names))
+	if (!deferred_names_read(&c->late.names))
 		return;
 	look(c);
 	for (size_t i = 0; i < c->ring_count; i++)
 		see_ahead(c, c->rings[i]);
 	if (count_lost(c) != c->lost)
-		late_names_forget(&c->late.names, 0);
+		deferred_names_forget(&c->late.names, 0);
 }
 
 static void peek(struct point_calls *c, size_t i)
@@ -180,7 +180,7 @@ size_t point_calls_take(struct point_calls *c, const char *events, size_t bytes)
 		bool has_event = bytes - at >= sizeof(*e) && e->bytes >= sizeof(*e) && e->bytes <= bytes - at;
 		size_t i = earliest(c);
 		if (has_event && e->ts_ns <= c->next_ns[i] && e->ts_ns <= c->until_ns) {
-			late_watched(&c->late, e);
+			deferred_watched(&c->late, e);
 			at += e->bytes;
 		} else if (c->next_ns[i] <= c->until_ns) {
 			take_next(c, i);

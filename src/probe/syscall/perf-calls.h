@@ -24,11 +24,11 @@ struct point_calls {
 	struct map begins; /* ids of the events of sys_enter */
 	struct ring **rings;
 	int64_t *next_ns;
-	uint64_t *blind_heads; /* up to there records may be missing */
+	uint64_t *untraced_heads; /* up to there records may be missing */
 	size_t ring_count;
 	size_t number_at, args_at, end_number_at, ret_at; /* fields of the tracepoints */
 	int64_t until_ns;
-	bool is_blind;
+	bool is_untraced;
 };
 
 int point_calls_open(struct point_calls *c, const struct probe_target *t, struct sonde_err *err);

@@ -5,8 +5,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
-#include "probe/syscall/exec-image.h"
 #include "probe/syscall/bpf-calls.h"
+#include "probe/syscall/exec-image.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -192,43 +192,43 @@ static void on_call(struct watch *w, struct tracee *k)
 }
 
 /* Threads share their descriptors and processes do not. Where it is otherwise nobody could follow what is which. */
-static void compare_files(struct watch *w, const struct tracee *mother, const struct tracee *k)
+static void compare_files(struct watch *w, const struct tracee *parent, const struct tracee *k)
 {
-	long differs = mother->is_seen ? syscall(SYS_kcmp, mother->tid, k->tid, KCMP_FILES, 0, 0) : -1;
-	if (differs < 0 || !differs == (mother->pid == k->pid))
+	long differs = parent->is_seen ? syscall(SYS_kcmp, parent->tid, k->tid, KCMP_FILES, 0, 0) : -1;
+	if (differs < 0 || !differs == (parent->pid == k->pid))
 		return;
-	tell_of(w, SYSCALL_FORGET, mother->pid);
+	tell_of(w, SYSCALL_FORGET, parent->pid);
 	tell_of(w, SYSCALL_FORGET, k->pid);
 }
 
-static void on_fork(struct watch *w, struct tracee *mother)
+static void on_fork(struct watch *w, struct tracee *parent)
 {
 	unsigned long made = 0;
-	ptrace(PTRACE_GETEVENTMSG, mother->tid, NULL, &made);
+	ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &made);
 	struct tracee *k = get(w, (pid_t)made);
 	if (k) {
-		bool was_waiting = k->is_told == false && k->is_inside;
+		bool was_waiting = k->is_reported == false && k->is_inside;
 		k->pid = pid_of(k->tid);
-		k->is_told = true;
+		k->is_reported = true;
 		k->is_inside = false;
-		k->has_ring = mother->has_ring;
-		k->is_foreign = mother->is_foreign;
-		if (k->pid != mother->pid && mother->is_seen) {
+		k->has_ring = parent->has_ring;
+		k->is_foreign = parent->is_foreign;
+		if (k->pid != parent->pid && parent->is_seen) {
 			struct syscall_event e = { .kind = SYSCALL_FORK,
 				.pid = k->pid,
 				.tid = k->tid,
-				.parent = mother->pid,
-				.has_ring = mother->has_ring,
-				.is_foreign = mother->is_foreign,
+				.parent = parent->pid,
+				.has_ring = parent->has_ring,
+				.is_foreign = parent->is_foreign,
 				.ts_ns = clock_mono_ns() };
 			tell(w, &e, NULL);
 		}
-		compare_files(w, mother, k);
-		want(w, k, mother->is_seen);
+		compare_files(w, parent, k);
+		want(w, k, parent->is_seen);
 		if (was_waiting)
 			resume(k, 0);
 	}
-	resume(mother, 0);
+	resume(parent, 0);
 }
 
 /* The thread that executed is now the first one; the others are gone. */
@@ -259,7 +259,7 @@ static void on_event(struct watch *w, struct tracee *k, int event, int signal)
 		on_exec(w, k);
 	else if (event == PTRACE_EVENT_STOP && signal != SIGTRAP)
 		ptrace(PTRACE_LISTEN, k->tid, NULL, NULL); /* it is stopped as a whole, and stays so until SIGCONT */
-	else if (event == PTRACE_EVENT_STOP && !k->is_told)
+	else if (event == PTRACE_EVENT_STOP && !k->is_reported)
 		k->is_inside = true; /* a new one, before its mother's word: it waits for that */
 	else
 		resume(k, 0);
@@ -305,7 +305,7 @@ static int attach_one(struct watch *w, pid_t tid)
 	if (!k)
 		return ENOMEM;
 	k->pid = w->o->target;
-	k->is_told = true;
+	k->is_reported = true;
 	/* Of a command the exec is awaited; where that could be a program with rights, its call must be seen coming. */
 	k->is_muted = !w->o->is_running;
 	k->is_seen = w->o->is_running || !w->is_privileged;

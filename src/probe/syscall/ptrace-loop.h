@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "probe/syscall/event.h"
-#include "probe/syscall/syscall-table.h"
 #include "probe/syscall/ptrace-process.h"
+#include "probe/syscall/syscall-table.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ void texts_of_call(struct call_texts *t, pid_t tid, const struct syscall_row *ro
 struct tracee {
 	struct tracee *next; /* in its slot */
 	pid_t tid, pid;
-	bool is_told;       /* its fork was seen: until then it waits */
+	bool is_reported;   /* its fork was seen: until then it waits */
 	bool is_seen;       /* its calls are wanted */
 	bool is_stopped_at; /* by stops at each of them */
 	bool has_ring;      /* the tracer is in its image, too */

@@ -28,9 +28,10 @@ struct watcher {
 struct watcher_options {
 	pid_t target; /* a command that waits before its exec, or a process that runs */
 	bool is_running;
-	bool has_tracer;   /* the tracer is on: images that it sees are left to it */
-	int seen;          /* of bpf-calls.h, which takes the calls then; -1: others do */
-	bool is_by_points; /* as perf-calls.h does; but where the tracer is too, whose own calls only paths tell apart */
+	bool has_tracer; /* the tracer is on: images that it sees are left to it */
+	int seen;        /* of bpf-calls.h, which takes the calls then; -1: others do */
+	/* as perf-calls.h does; but where the tracer is too, whose own calls only paths tell apart */
+	bool is_by_points;
 };
 
 int watcher_start(struct watcher *w, const struct watcher_options *o, struct sonde_err *err);

@@ -90,11 +90,11 @@ static void begin(struct syscall_rows *r, const struct syscall_event *e)
 
 static void fork_image(struct syscall_rows *r, const struct syscall_event *e)
 {
-	struct rows_process *mother = get(r, e->parent), *p = get(r, e->pid);
+	struct rows_process *parent = get(r, e->parent), *p = get(r, e->pid);
 	struct probe_image image = { .pid = e->pid, .parent = e->parent, .ts_ns = e->ts_ns };
-	if (!mother || !p)
+	if (!parent || !p)
 		return;
-	files_fork(&p->files, &mother->files);
+	files_fork(&p->files, &parent->files);
 	if (r->host->begin_image)
 		r->host->begin_image(r->host->arg, &image);
 	r->images++;

@@ -6,12 +6,12 @@
  */
 #include "base/json.h"
 #include "probe/probe.h"
-#include "probe/syscall/event.h"
 #include "probe/syscall/bpf-calls.h"
+#include "probe/syscall/event.h"
 #include "probe/syscall/perf-calls.h"
+#include "probe/syscall/ptrace-process.h"
 #include "probe/syscall/syscall-rows.h"
 #include "probe/syscall/syscall-table.h"
-#include "probe/syscall/ptrace-process.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -207,7 +207,7 @@ static uint64_t take_points(struct syscalls *s)
 {
 	uint64_t taken = 0;
 	size_t at = point_calls_take(&s->points, s->in.data, s->in.len);
-	for (const struct syscall_event *e; (e = late_next(&s->points.late)); taken++)
+	for (const struct syscall_event *e; (e = deferred_next(&s->points.late)); taken++)
 		syscall_rows_take(&s->rows, e);
 	memmove(s->in.data, s->in.data + at, s->in.len - at);
 	s->in.len -= at;

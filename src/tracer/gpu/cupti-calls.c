@@ -4,8 +4,8 @@
  */
 #include "tracer/gpu/cupti.h"
 
-#include "tracer/gpu/gpu-layer.h"
 #include "sonde/sonde.h"
+#include "tracer/gpu/gpu-layer.h"
 
 #include <stddef.h>
 

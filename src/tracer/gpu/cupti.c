@@ -5,8 +5,8 @@
  */
 #include "tracer/gpu/cupti.h"
 
-#include "tracer/gpu/gpu-layer.h"
 #include "sonde/sonde.h"
+#include "tracer/gpu/gpu-layer.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 #ifndef SONDE_TRACER_GPU_NVTX_NAMES_H
 #define SONDE_TRACER_GPU_NVTX_NAMES_H
 
-#include "tracer/gpu/nvtx.h"
 #include "sonde/sonde.h"
+#include "tracer/gpu/nvtx.h"
 
 #define NVTX_NAME_BYTES 256
 #define NVTX_NO_MESSAGE "(no message)"

@@ -8,9 +8,9 @@
  */
 #include "tracer/gpu/nvtx.h"
 
+#include "sonde/sonde.h"
 #include "tracer/gpu/gpu-layer.h"
 #include "tracer/gpu/nvtx-names.h"
-#include "sonde/sonde.h"
 
 #include <pthread.h>
 #include <stdlib.h>

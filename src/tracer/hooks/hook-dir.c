@@ -16,7 +16,7 @@ int pivot_root(const char *path, const char *old);
 /* A relative path starts at the directory that was current: recorded before the table learns of the new one. */
 EXPORT int chdir(const char *path)
 {
-	int (*next)(const char *) = real_of(CALL_chdir);
+	int (*next)(const char *) = next_function(CALL_chdir);
 	if (!tracer_wants(SONDE_CAT_ALL))
 		return next(path);
 	uint64_t start = tick();
@@ -29,7 +29,7 @@ EXPORT int chdir(const char *path)
 
 EXPORT int fchdir(int fd)
 {
-	int (*next)(int) = real_of(CALL_fchdir);
+	int (*next)(int) = next_function(CALL_fchdir);
 	if (!tracer_wants(SONDE_CAT_ALL))
 		return next(fd);
 	uint64_t start = tick();

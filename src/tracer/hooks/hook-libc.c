@@ -34,23 +34,23 @@
 
 BEFORE before_dlopen(const char *file, int flags)
 {
-	void *next = real_of(CALL_dlopen);
-	call_begun(SONDE_REC_CALL, CALL_dlopen, 0, CALL(.text = file, ARGS1(flags)));
+	void *next = next_function(CALL_dlopen);
+	call_start(SONDE_REC_CALL, CALL_dlopen, 0, CALL(.text = file, ARGS1(flags)));
 	return next;
 }
 
 BEFORE before_dlmopen(Lmid_t namespace, const char *file, int flags)
 {
-	void *next = real_of(CALL_dlmopen);
-	call_begun(SONDE_REC_CALL, CALL_dlmopen, 0, CALL(.text = file, ARGS2(namespace, flags)));
+	void *next = next_function(CALL_dlmopen);
+	call_start(SONDE_REC_CALL, CALL_dlmopen, 0, CALL(.text = file, ARGS2(namespace, flags)));
 	return next;
 }
 
 /* The first thread that ends so makes libc load its unwinder. */
 BEFORE before_pthread_exit(void *value)
 {
-	void *next = real_of(CALL_pthread_exit);
-	call_begun(SONDE_REC_CALL, CALL_pthread_exit, 0, CALL());
+	void *next = next_function(CALL_pthread_exit);
+	call_start(SONDE_REC_CALL, CALL_pthread_exit, 0, CALL());
 	return next;
 }
 
@@ -64,7 +64,7 @@ static bool reads_files(int name)
 #define SYSCONF(name) \
 	EXPORT long name(int what) \
 	{ \
-		long (*next)(int) = real_of(CALL_##name); \
+		long (*next)(int) = next_function(CALL_##name); \
 		if (!tracer_wants(reads_files(what) ? SONDE_CAT_LIBC_DFTRACER : SONDE_CAT_DFTRACER)) \
 			return next(what); \
 		BEFORE_QI \

@@ -54,7 +54,7 @@ static void mapping_drop(struct mapping *m)
 #define MMAP(name) \
 	EXPORT void *name(void *at, size_t n, int prot, int flags, int fd, off_t offset) \
 	{ \
-		void *(*next)(void *, size_t, int, int, int, off_t) = real_of(CALL_##name); \
+		void *(*next)(void *, size_t, int, int, int, off_t) = next_function(CALL_##name); \
 		if ((flags & MAP_ANONYMOUS) || !tracer_wants(SONDE_CAT_MAP)) \
 			return next(at, n, prot, flags, fd, offset); \
 		uint64_t start = tick(); \
@@ -73,7 +73,7 @@ MMAP(mmap64)
 
 EXPORT int munmap(void *at, size_t n)
 {
-	int (*next)(void *, size_t) = real_of(CALL_munmap);
+	int (*next)(void *, size_t) = next_function(CALL_munmap);
 	struct mapping *m;
 	if (!tracer_wants(SONDE_CAT_MAP) || !(m = mapping_of(at)))
 		return next(at, n);
@@ -91,7 +91,7 @@ EXPORT int munmap(void *at, size_t n)
 
 EXPORT void *mremap(void *at, size_t n, size_t new_n, int flags, ...)
 {
-	void *(*next)(void *, size_t, size_t, int, ...) = real_of(CALL_mremap);
+	void *(*next)(void *, size_t, size_t, int, ...) = next_function(CALL_mremap);
 	va_list ap;
 	va_start(ap, flags);
 	void *to = va_arg(ap, void *);
@@ -112,7 +112,7 @@ EXPORT void *mremap(void *at, size_t n, size_t new_n, int flags, ...)
 
 EXPORT int msync(void *at, size_t n, int flags)
 {
-	int (*next)(void *, size_t, int) = real_of(CALL_msync);
+	int (*next)(void *, size_t, int) = next_function(CALL_msync);
 	if (!tracer_wants(SONDE_CAT_MAP))
 		return next(at, n, flags);
 	uint64_t start = tick();
@@ -128,7 +128,7 @@ EXPORT int msync(void *at, size_t n, int flags)
 #define ON_MAPPING(name, failure, parameters, arguments, ...) \
 	EXPORT int name parameters \
 	{ \
-		int(*next) parameters = (int(*) parameters)real_of(CALL_##name); \
+		int(*next) parameters = (int(*) parameters)next_function(CALL_##name); \
 		const struct mapping *m; \
 		if (!tracer_wants(SONDE_CAT_MAP) || !(m = mapping_of(at))) \
 			return next arguments; \

@@ -91,7 +91,7 @@ static bool has_read_address(int errnum)
 #define WITH_ADDRESS(name) \
 	EXPORT int name(int fd, __CONST_SOCKADDR_ARG address, socklen_t n) \
 	{ \
-		int (*next)(int, __CONST_SOCKADDR_ARG, socklen_t) = real_of(CALL_##name); \
+		int (*next)(int, __CONST_SOCKADDR_ARG, socklen_t) = next_function(CALL_##name); \
 		if (!tracer_wants(SONDE_CAT_NET)) \
 			return next(fd, address, n); \
 		uint64_t start = tick(); \
@@ -109,7 +109,7 @@ WITH_ADDRESS(bind)
 #define ACCEPT(name, parameters, arguments, ...) \
 	EXPORT int name parameters \
 	{ \
-		int(*next) parameters = (int(*) parameters)real_of(CALL_##name); \
+		int(*next) parameters = (int(*) parameters)next_function(CALL_##name); \
 		if (!tracer_wants(SONDE_CAT_ALL)) \
 			return next arguments; \
 		uint64_t start = tick(); \
@@ -135,7 +135,7 @@ static uint64_t end_of_pair(int fd)
 #define PAIR(name, parameters, arguments, ...) \
 	EXPORT int name parameters \
 	{ \
-		int(*next) parameters = (int(*) parameters)real_of(CALL_##name); \
+		int(*next) parameters = (int(*) parameters)next_function(CALL_##name); \
 		if (!tracer_wants(SONDE_CAT_ALL)) \
 			return next arguments; \
 		uint64_t start = tick(); \

@@ -27,7 +27,7 @@ static mode_t mode_of(int flags, va_list ap)
 #define OPEN(name) \
 	EXPORT int name(const char *path, int flags, ...) \
 	{ \
-		int (*next)(const char *, int, ...) = real_of(CALL_##name); \
+		int (*next)(const char *, int, ...) = next_function(CALL_##name); \
 		va_list ap; \
 		va_start(ap, flags); \
 		mode_t mode = mode_of(flags, ap); \
@@ -49,7 +49,7 @@ OPEN(__open64)
 #define OPENAT(name) \
 	EXPORT int name(int dirfd, const char *path, int flags, ...) \
 	{ \
-		int (*next)(int, const char *, int, ...) = real_of(CALL_##name); \
+		int (*next)(int, const char *, int, ...) = next_function(CALL_##name); \
 		va_list ap; \
 		va_start(ap, flags); \
 		mode_t mode = mode_of(flags, ap); \
@@ -71,7 +71,7 @@ OPENAT(openat64)
 #define DUP_ONTO(name, parameters, arguments, ...) \
 	EXPORT int name parameters \
 	{ \
-		int(*next) parameters = (int(*) parameters)real_of(CALL_##name); \
+		int(*next) parameters = (int(*) parameters)next_function(CALL_##name); \
 		if (!tracer_wants(SONDE_CAT_ALL)) \
 			return next arguments; \
 		uint64_t file = fds_file(fd); \
@@ -93,7 +93,7 @@ DUP_ONTO(dup3, (int fd, int to, int flags), (fd, to, flags), ARGS2(to, flags))
 
 EXPORT int close_range(unsigned first, unsigned last, int flags)
 {
-	int (*next)(unsigned, unsigned, int) = real_of(CALL_close_range);
+	int (*next)(unsigned, unsigned, int) = next_function(CALL_close_range);
 	if (!tracer_wants(SONDE_CAT_ALL))
 		return next(first, last, flags);
 	if (!(flags & (int)CLOSE_RANGE_CLOEXEC))
@@ -106,7 +106,7 @@ EXPORT int close_range(unsigned first, unsigned last, int flags)
 
 EXPORT void closefrom(int first)
 {
-	void (*next)(int) = real_of(CALL_closefrom);
+	void (*next)(int) = next_function(CALL_closefrom);
 	if (!tracer_wants(SONDE_CAT_ALL)) {
 		next(first);
 		return;
@@ -119,7 +119,7 @@ EXPORT void closefrom(int first)
 
 EXPORT int openpty(int *master, int *slave, char *name, const struct termios *termios, const struct winsize *size)
 {
-	int (*next)(int *, int *, char *, const struct termios *, const struct winsize *) = real_of(CALL_openpty);
+	int (*next)(int *, int *, char *, const struct termios *, const struct winsize *) = next_function(CALL_openpty);
 	if (!tracer_wants(SONDE_CAT_ALL))
 		return next(master, slave, name, termios, size);
 	uint64_t start = tick();
@@ -135,7 +135,7 @@ EXPORT int openpty(int *master, int *slave, char *name, const struct termios *te
 
 EXPORT int login_tty(int fd)
 {
-	int (*next)(int) = real_of(CALL_login_tty);
+	int (*next)(int) = next_function(CALL_login_tty);
 	if (!tracer_wants(SONDE_CAT_ALL))
 		return next(fd);
 	uint64_t file = fds_file(fd);
@@ -185,7 +185,7 @@ static void fcntl_done(uint16_t id, uint64_t start, int result, int fd, int cmd,
 #define FCNTL(name) \
 	EXPORT int name(int fd, int cmd, ...) \
 	{ \
-		int (*next)(int, int, ...) = real_of(CALL_##name); \
+		int (*next)(int, int, ...) = next_function(CALL_##name); \
 		va_list ap; \
 		va_start(ap, cmd); \
 		void *arg = va_arg(ap, void *); \
@@ -203,7 +203,7 @@ FCNTL(__fcntl)
 
 EXPORT int ioctl(int fd, unsigned long request, ...)
 {
-	int (*next)(int, unsigned long, ...) = real_of(CALL_ioctl);
+	int (*next)(int, unsigned long, ...) = next_function(CALL_ioctl);
 	va_list ap;
 	va_start(ap, request);
 	void *arg = va_arg(ap, void *);

@@ -20,7 +20,7 @@
 
 EXPORT sem_t *sem_open(const char *name, int flags, ...)
 {
-	sem_t *(*next)(const char *, int, ...) = real_of(CALL_sem_open);
+	sem_t *(*next)(const char *, int, ...) = next_function(CALL_sem_open);
 	va_list ap;
 	va_start(ap, flags);
 	mode_t mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;

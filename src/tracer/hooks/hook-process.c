@@ -1,4 +1,7 @@
-/* Wrappers for starting, awaiting and ending processes; hook-vfork.c has vfork and clone, hook-exec.c exec, hook-syscall.c syscall. */
+/*
+ * Wrappers for starting, awaiting and ending processes; hook-vfork.c has vfork and clone, hook-exec.c exec,
+ * hook-syscall.c syscall.
+ */
 #include "tracer/env.h"
 #include "tracer/exec.h"
 #include "tracer/hook.h"
@@ -38,7 +41,7 @@ static void share_offsets(void)
 #define FORK(name) \
 	EXPORT pid_t name(void) \
 	{ \
-		pid_t (*next)(void) = real_of(CALL_##name); \
+		pid_t (*next)(void) = next_function(CALL_##name); \
 		share_offsets(); \
 		exec_prepare(); \
 		uint64_t start = tick(); \
@@ -56,14 +59,14 @@ FORK(_Fork)
 /* The parent ends inside this call, the child comes back. */
 EXPORT int daemon(int nochdir, int noclose)
 {
-	int (*next)(int, int) = real_of(CALL_daemon);
+	int (*next)(int, int) = next_function(CALL_daemon);
 	struct call *c = CALL(ARGS2(nochdir, noclose));
 	share_offsets();
-	call_begun(SONDE_REC_CALL, CALL_daemon, 0, c);
+	call_start(SONDE_REC_CALL, CALL_daemon, 0, c);
 	tracer_ends();
 	uint64_t start = tick();
 	int result = next(nochdir, noclose);
-	tracer_goes_on();
+	tracer_on_exec_failed();
 	if (!tracer_wants(SONDE_CAT_ALL))
 		return result;
 	if (!result && !noclose)
@@ -76,7 +79,7 @@ EXPORT int daemon(int nochdir, int noclose)
 
 EXPORT int forkpty(int *master, char *name, const struct termios *termios, const struct winsize *size)
 {
-	int (*next)(int *, char *, const struct termios *, const struct winsize *) = real_of(CALL_forkpty);
+	int (*next)(int *, char *, const struct termios *, const struct winsize *) = next_function(CALL_forkpty);
 	share_offsets();
 	uint64_t start = tick();
 	pid_t result = next(master, name, termios, size);
@@ -100,7 +103,7 @@ static int spawn_do(uint16_t id, bool is_searched, pid_t *pid, const char *path,
 		char *const envp[])
 {
 	int (*next)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
-			char *const[]) = real_of(id);
+			char *const[]) = next_function(id);
 	if (!env_has_ours() && !tracer.categories)
 		return next(pid, path, actions, attributes, argv, envp);
 	size_t found_bytes = is_searched ? exec_find_room(path) : 1;
@@ -109,9 +112,9 @@ static int spawn_do(uint16_t id, bool is_searched, pid_t *pid, const char *path,
 	char *const *given = envp;
 	int error = 0;
 	const char *program = !is_searched ? path : exec_find(path, found, found_bytes) ? found : NULL;
-	enum sonde_blind blind = program ? exec_peek(AT_FDCWD, program, &error) : SONDE_BLIND_NO;
+	enum sonde_untraced untraced = program ? exec_peek(AT_FDCWD, program, &error) : SONDE_UNTRACED_NO;
 	share_offsets();
-	if (blind == SONDE_BLIND_NO && env_has_ours()) {
+	if (untraced == SONDE_UNTRACED_NO && env_has_ours()) {
 		char **taken = exec_room_take(&room, envp);
 		given = taken ? env_inject(envp, taken) : envp;
 	}
@@ -121,7 +124,7 @@ static int spawn_do(uint16_t id, bool is_searched, pid_t *pid, const char *path,
 	if (tracer_wants(SONDE_CAT_PROCESS))
 		call_done(id, start, result, result,
 				CALL(.path = program, .text = program ? NULL : path,
-						ARGS2(!result && pid ? *pid : 0, blind)));
+						ARGS2(!result && pid ? *pid : 0, untraced)));
 	return result;
 }
 
@@ -159,7 +162,7 @@ static void shell_begin(struct shell_call *s)
 	if (!env_has_ours())
 		return;
 	share_offsets();
-	s->is_swapped = exec_peek(AT_FDCWD, "/bin/sh", &error) == SONDE_BLIND_NO && env_swap_in();
+	s->is_swapped = exec_peek(AT_FDCWD, "/bin/sh", &error) == SONDE_UNTRACED_NO && env_swap_in();
 	void (*push)(struct _pthread_cleanup_buffer *, void (*)(void *), void *) = resolve_next(
 			"_pthread_cleanup_push");
 	if (s->is_swapped && push)
@@ -178,7 +181,7 @@ static void shell_end(struct shell_call *s)
 
 EXPORT int system(const char *command)
 {
-	int (*next)(const char *) = real_of(CALL_system);
+	int (*next)(const char *) = next_function(CALL_system);
 	struct shell_call s;
 	shell_begin(&s);
 	uint64_t start = tick();
@@ -191,7 +194,7 @@ EXPORT int system(const char *command)
 
 EXPORT FILE *popen(const char *command, const char *mode)
 {
-	FILE *(*next)(const char *, const char *) = real_of(CALL_popen);
+	FILE *(*next)(const char *, const char *) = next_function(CALL_popen);
 	struct shell_call s;
 	shell_begin(&s);
 	uint64_t start = tick();
@@ -205,7 +208,7 @@ EXPORT FILE *popen(const char *command, const char *mode)
 
 EXPORT int wordexp(const char *words, wordexp_t *expanded, int flags)
 {
-	int (*next)(const char *, wordexp_t *, int) = real_of(CALL_wordexp);
+	int (*next)(const char *, wordexp_t *, int) = next_function(CALL_wordexp);
 	struct shell_call s;
 	shell_begin(&s);
 	uint64_t start = tick();
@@ -221,8 +224,8 @@ EXPORT int wordexp(const char *words, wordexp_t *expanded, int flags)
 #define BEFORE_END(name) \
 	BEFORE before_##name(int status) \
 	{ \
-		void *next = real_of(CALL_##name); \
-		call_begun(SONDE_REC_CALL, CALL_##name, 0, CALL(ARGS1(status))); \
+		void *next = next_function(CALL_##name); \
+		call_start(SONDE_REC_CALL, CALL_##name, 0, CALL(ARGS1(status))); \
 		tracer_ends(); \
 		return next; \
 	}
@@ -238,22 +241,22 @@ static bool has_called_exit STATE;
 
 BEFORE before_exit(int status)
 {
-	void *next = real_of(CALL_exit);
+	void *next = next_function(CALL_exit);
 	has_called_exit = true;
-	call_begun(SONDE_REC_CALL, CALL_exit, 0, CALL(ARGS1(status)));
+	call_start(SONDE_REC_CALL, CALL_exit, 0, CALL(ARGS1(status)));
 	return next;
 }
 
 __attribute__((destructor)) static void main_has_returned(void)
 {
 	if (!has_called_exit)
-		call_begun(SONDE_REC_CALL, CALL_exit, 0, CALL());
+		call_start(SONDE_REC_CALL, CALL_exit, 0, CALL());
 }
 
 BEFORE before_abort(void)
 {
-	void *next = real_of(CALL_abort);
-	call_begun(SONDE_REC_CALL, CALL_abort, 0, CALL());
+	void *next = next_function(CALL_abort);
+	call_start(SONDE_REC_CALL, CALL_abort, 0, CALL());
 	tracer_ends();
 	return next;
 }
@@ -269,7 +272,7 @@ static bool takes_the_clock(int option, unsigned long how)
 
 EXPORT int prctl(int option, ...)
 {
-	int (*next)(int, unsigned long, unsigned long, unsigned long, unsigned long) = real_of(CALL_prctl);
+	int (*next)(int, unsigned long, unsigned long, unsigned long, unsigned long) = next_function(CALL_prctl);
 	unsigned long args[4];
 	va_list ap;
 	va_start(ap, option);
@@ -277,14 +280,14 @@ EXPORT int prctl(int option, ...)
 		args[i] = va_arg(ap, unsigned long);
 	va_end(ap);
 	if (takes_the_clock(option, args[0])) {
-		call_begun(SONDE_REC_CALL, CALL_prctl, 0, CALL(ARGS2(option, args[0])));
+		call_start(SONDE_REC_CALL, CALL_prctl, 0, CALL(ARGS2(option, args[0])));
 		tracer_stop();
 		return next(option, args[0], args[1], args[2], args[3]);
 	}
 	if (option == PR_SET_SECCOMP)
 		exec_is_filtered = true;
 	if (option == PR_SET_SECCOMP || (option == PR_SET_NO_NEW_PRIVS && args[0]))
-		ring_going_dark();
+		ring_before_seccomp();
 	if (!tracer_wants(SONDE_CAT_PROCESS))
 		return next(option, args[0], args[1], args[2], args[3]);
 	uint64_t start = tick();

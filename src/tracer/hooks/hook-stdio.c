@@ -27,7 +27,7 @@ static int stream_takes(int fd)
 #define FREOPEN(name) \
 	EXPORT FILE *name(const char *path, const char *mode, FILE *stream) \
 	{ \
-		FILE *(*next)(const char *, const char *, FILE *) = real_of(CALL_##name); \
+		FILE *(*next)(const char *, const char *, FILE *) = next_function(CALL_##name); \
 		if (!tracer_wants(SONDE_CAT_ALL)) \
 			return next(path, mode, stream); \
 		fds_closed(stream_fd(stream)); \
@@ -44,7 +44,7 @@ FREOPEN(freopen64)
 /* Which descriptors the streams had is not known: all are looked at anew. */
 EXPORT int fcloseall(void)
 {
-	int (*next)(void) = real_of(CALL_fcloseall);
+	int (*next)(void) = next_function(CALL_fcloseall);
 	if (!tracer_wants(SONDE_CAT_ALL))
 		return next();
 	fds_closed_range(0, FDS_MAX);
@@ -82,9 +82,9 @@ EXPORT void warnx(const char *format, ...)
 
 static void *message_begun(uint16_t id, struct call *c)
 {
-	void *next = real_of(id);
+	void *next = next_function(id);
 	c->fd = 2;
-	call_begun(SONDE_REC_CALL, id, 0, c);
+	call_start(SONDE_REC_CALL, id, 0, c);
 	return next;
 }
 

@@ -38,7 +38,7 @@ static void notice_seccomp(long operation, long flags, const void *filter)
 	if (!is_strict && !(operation == SECCOMP_SET_MODE_FILTER && filter))
 		return;
 	exec_is_filtered = true;
-	ring_going_dark();
+	ring_before_seccomp();
 	if (is_strict)
 		tracer_stop();
 }
@@ -83,7 +83,7 @@ __attribute__((used, visibility("hidden"))) void syscall_before(long number, lon
 {
 	int kept_errno = errno;
 	if (!syscall_next)
-		syscall_next = real_of(CALL_syscall);
+		syscall_next = next_function(CALL_syscall);
 	bool is_watched = number >= 0 && number < WATCHED_MAX && (syscall_watched[number / 64] & BIT(number));
 	if (number == SYS_seccomp)
 		notice_seccomp(a, b, (const void *)c);

@@ -31,7 +31,7 @@ struct two {
 /* The real vfork, and whether it is to be called by way of us. */
 __attribute__((used, visibility("hidden"))) struct two vfork_before(uintptr_t slot, uintptr_t to, unsigned call)
 {
-	struct two answer = { (uintptr_t)real_of(call), 0 };
+	struct two answer = { (uintptr_t)next_function(call), 0 };
 	__atomic_fetch_add(&tracer.share_epoch, 1, __ATOMIC_RELAXED);
 	if (!tracer_wants(SONDE_CAT_ALL) || vforks.count == VFORKS_MAX)
 		return answer;
@@ -45,9 +45,9 @@ __attribute__((used, visibility("hidden"))) struct two vfork_before(uintptr_t sl
 }
 
 /* From here on records are the child's. */
-static void child_begins(void)
+static void on_fork_child(void)
 {
-	int32_t pid = tracer.is_dark ? -1 : (int32_t)sys0(SYS_getpid);
+	int32_t pid = tracer.is_seccomped ? -1 : (int32_t)sys0(SYS_getpid);
 	thread.vfork_pid = pid;
 	fds_child_forget();
 	ring_who(pid, pid);
@@ -70,7 +70,7 @@ __attribute__((used, visibility("hidden"))) struct two vfork_after(int result, u
 		i--;
 	struct vfork_entry e = vforks.entry[i - 1];
 	if (result == 0) {
-		child_begins();
+		on_fork_child();
 	} else {
 		vforks.count = i - 1;
 		if (result > 0)
@@ -129,13 +129,13 @@ struct clone_start {
 static int clone_child(void *at)
 {
 	struct clone_start *start = at;
-	child_begins();
+	on_fork_child();
 	return start->fn(start->arg);
 }
 
 static int clone_do(uint16_t id, int (*fn)(void *), void *stack, int flags, void *arg, va_list ap)
 {
-	int (*next)(int (*)(void *), void *, int, void *, ...) = real_of(id);
+	int (*next)(int (*)(void *), void *, int, void *, ...) = next_function(id);
 	pid_t *parent_tid = va_arg(ap, pid_t *);
 	void *tls = va_arg(ap, void *);
 	pid_t *child_tid = va_arg(ap, pid_t *);

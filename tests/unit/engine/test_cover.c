@@ -11,7 +11,7 @@ enum { TIME = 3000, SETS = 5, EVENTS = 400 };
 
 /* How many intervals of each set cover [t, t+1). */
 static unsigned truth[SETS][TIME];
-static struct engine_cover covers[SETS];
+static struct interval_set covers[SETS];
 static struct heap heap;
 
 static struct engine_interval random_interval(void)
@@ -34,7 +34,7 @@ static void fill(unsigned set, bool is_counted)
 			for (int64_t t = batch[i].from; t < batch[i].to; t++)
 				truth[set][t]++;
 		}
-		assert_int_equal((is_counted ? engine_cover_count : engine_cover_add)(&covers[set], &heap, batch, spare,
+		assert_int_equal((is_counted ? interval_set_count : interval_set_add)(&covers[set], &heap, batch, spare,
 						 n),
 				0);
 	}
@@ -45,7 +45,7 @@ static void start(bool is_counted)
 	memset(truth, 0, sizeof(truth));
 	heap_init(&heap, SIZE_MAX);
 	for (unsigned s = 0; s < SETS; s++) {
-		covers[s] = (struct engine_cover){ 0 };
+		covers[s] = (struct interval_set){ 0 };
 		fill(s, is_counted);
 	}
 }
@@ -53,7 +53,7 @@ static void start(bool is_counted)
 static void stop(void)
 {
 	for (unsigned s = 0; s < SETS; s++)
-		engine_cover_release(&covers[s]);
+		interval_set_release(&covers[s]);
 	heap_release(&heap);
 }
 
@@ -124,7 +124,7 @@ static void unions_are_right(void **state)
 			want += truth[0][t] || truth[1][t];
 		sets[0] = (struct engine_sweep_set){ .cover = &covers[0] };
 		sets[1] = (struct engine_sweep_set){ .cover = &covers[1] };
-		assert_int_equal(engine_cover_ns(sets, 2), want);
+		assert_int_equal(interval_set_ns(sets, 2), want);
 		stop();
 	}
 }
@@ -142,13 +142,13 @@ static void saved_is_the_same(void **state)
 
 			buf_reset(&first);
 			buf_reset(&second);
-			assert_int_equal(engine_cover_save(&first, &covers[s]), 0);
-			engine_cover_release(&covers[s]);
+			assert_int_equal(interval_set_save(&first, &covers[s]), 0);
+			interval_set_release(&covers[s]);
 			u = (struct unpack){ .at = (uint8_t *)first.data, .end = (uint8_t *)first.data + first.len };
-			assert_int_equal(engine_cover_load(&u, &heap, &covers[s]), 0);
+			assert_int_equal(interval_set_load(&u, &heap, &covers[s]), 0);
 			assert_false(u.is_bad);
 			assert_ptr_equal(u.at, u.end);
-			assert_int_equal(engine_cover_save(&second, &covers[s]), 0);
+			assert_int_equal(interval_set_save(&second, &covers[s]), 0);
 			assert_int_equal(first.len, second.len);
 			assert_memory_equal(first.data, second.data, first.len);
 		}
@@ -165,7 +165,7 @@ static void hostile_bytes_are_refused_or_harmless(void **state)
 	(void)state;
 	heap_init(&heap, SIZE_MAX);
 	for (int round = 0; round < 5000; round++) {
-		struct engine_cover c = { 0 };
+		struct interval_set c = { 0 };
 		struct engine_sweep_set set = { .cover = &c };
 		uint8_t bytes[64];
 		struct unpack u = { .at = bytes, .end = bytes + random_below(sizeof(bytes)) };
@@ -173,9 +173,9 @@ static void hostile_bytes_are_refused_or_harmless(void **state)
 		random_bytes(bytes, sizeof(bytes));
 		bytes[0] &= 15;
 		bytes[1] &= 1;
-		assert_int_equal(engine_cover_load(&u, &heap, &c), 0);
-		engine_cover_ns(&set, 1);
-		engine_cover_release(&c);
+		assert_int_equal(interval_set_load(&u, &heap, &c), 0);
+		interval_set_ns(&set, 1);
+		interval_set_release(&c);
 	}
 	heap_release(&heap);
 }
@@ -184,7 +184,7 @@ static void hostile_bytes_are_refused_or_harmless(void **state)
 static void spilled_chunks_are_read_back(void **state)
 {
 	static struct engine_interval batch[ENGINE_RUN_INTERVALS], spare[ENGINE_RUN_INTERVALS];
-	struct engine_cover c = { 0 };
+	struct interval_set c = { 0 };
 	struct engine_sweep_set set = { .cover = &c };
 	int64_t at = 0, want = 0;
 
@@ -199,28 +199,28 @@ static void spilled_chunks_are_read_back(void **state)
 			at += length;
 			want += length;
 		}
-		assert_int_equal(engine_cover_add(&c, &heap, batch, spare, ENGINE_RUN_INTERVALS), 0);
+		assert_int_equal(interval_set_add(&c, &heap, batch, spare, ENGINE_RUN_INTERVALS), 0);
 	}
 	assert_true(heap.spilled > 0);
-	assert_int_equal(engine_cover_ns(&set, 1), want);
-	engine_cover_release(&c);
+	assert_int_equal(interval_set_ns(&set, 1), want);
+	interval_set_release(&c);
 	heap_release(&heap);
 }
 
 static void lack_of_memory_is_told(void **state)
 {
 	struct engine_interval batch[1] = { { .from = 1, .to = 2 } }, spare[1];
-	struct engine_cover c = { 0 };
+	struct interval_set c = { 0 };
 	struct engine_sweep_set set = { .cover = &c };
 
 	(void)state;
 	heap_init(&heap, SIZE_MAX);
-	assert_int_equal(engine_cover_add(&c, &heap, batch, spare, 1), 0);
+	assert_int_equal(interval_set_add(&c, &heap, batch, spare, 1), 0);
 	alloc_fail_after(1);
-	assert_true(engine_cover_ns(&set, 1) < 0);
+	assert_true(interval_set_ns(&set, 1) < 0);
 	alloc_fail_never();
-	assert_int_equal(engine_cover_ns(&set, 1), 1);
-	engine_cover_release(&c);
+	assert_int_equal(interval_set_ns(&set, 1), 1);
+	interval_set_release(&c);
 	heap_release(&heap);
 }
 

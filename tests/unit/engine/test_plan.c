@@ -231,14 +231,14 @@ static void check_pairs(const struct engine_plan *plan, int64_t from, int64_t to
 
 	assert_int_equal(g->count, CALLS * sizeof(processes) / sizeof(*processes));
 	for (size_t i = 0; i < g->count; i += 5) {
-		struct engine_sweep_set set = { .cover = engine_cover(g, 1, i) };
-		struct engine_sweep_set counted = { .cover = engine_cover(g, 2, i) };
+		struct engine_sweep_set set = { .cover = interval_set(g, 1, i) };
+		struct engine_sweep_set counted = { .cover = interval_set(g, 2, i) };
 		int64_t covered;
 		uint64_t most, most_seen = 0;
 
 		walk(engine_key(g, i, 0), engine_key(g, i, 1), from, to, &covered, &most);
-		assert_int_equal(engine_cover_ns(&set, 1), covered);
-		assert_int_equal(engine_cover_ns(&counted, 1), covered);
+		assert_int_equal(interval_set_ns(&set, 1), covered);
+		assert_int_equal(interval_set_ns(&counted, 1), covered);
 		assert_int_equal(engine_sweep(&counted, 1, keep_most, &most_seen), 0);
 		assert_int_equal(most_seen, most);
 	}

@@ -3,8 +3,8 @@
  */
 #include "support.h"
 
-#include "pfw/name-hash.h"
 #include "pfw/line-parse.h"
+#include "pfw/name-hash.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  */
 #include "traces.h"
 
-#include "pfw/name-hash.h"
 #include "pfw/line-parse.h"
+#include "pfw/name-hash.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -3,8 +3,8 @@
 
 #include "base/fs.h"
 #include "exchange/exchange.h"
-#include "pfw/gzip-read.h"
 #include "model/dimensions.h"
+#include "pfw/gzip-read.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,30 +13,30 @@
 	"\",\"argv\":[\"x\",\"y\"],\"env\":[],\"target_loss\":0.5,\"window\":2}"
 #define CLAIM "{\"event\":\"claim\",\"agent\":\"a\"}"
 
-static struct fleet_ledger ledger;
+static struct fleet_jobs jobs_state;
 static uint64_t sequence;
 
 static int setup(void **state)
 {
-	fleet_ledger_init(&ledger);
+	fleet_jobs_init(&jobs_state);
 	sequence = 0;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	fleet_ledger_release(&ledger);
+	fleet_jobs_release(&jobs_state);
 	return 0;
 }
 
 static int apply(const char *text)
 {
-	return fleet_ledger_apply(&ledger, "j", ++sequence, text, strlen(text));
+	return fleet_jobs_apply(&jobs_state, "j", ++sequence, text, strlen(text));
 }
 
 static struct fleet_job *job(void)
 {
-	return fleet_ledger_find(&ledger, "j");
+	return fleet_jobs_find(&jobs_state, "j");
 }
 
 static void a_job_from_start_to_end(void **state)
@@ -81,7 +81,7 @@ static void an_end_is_final(void **state)
 	assert_int_equal(job()->state, FLEET_FAILED);
 	assert_int_equal(job()->exit_code, 4);
 	assert_int_equal(job()->epoch, 2);
-	assert_int_equal(ledger.count, 1);
+	assert_int_equal(jobs_state.count, 1);
 }
 
 static void cancelled_before_and_while_it_runs(void **state)
@@ -90,7 +90,7 @@ static void cancelled_before_and_while_it_runs(void **state)
 	assert_int_equal(apply("{\"event\":\"stop\",\"why\":\"cancel\"}"), 1);
 	assert_int_equal(job()->state, FLEET_CANCELLED);
 	assert_int_equal(apply(CLAIM), 0);
-	fleet_ledger_release(&ledger);
+	fleet_jobs_release(&jobs_state);
 	sequence = 0;
 	apply(SUBMIT);
 	apply(CLAIM);
@@ -164,14 +164,14 @@ static void needs_and_files(void **state)
 	assert_int_equal(apply(text), 1);
 	assert_string_equal(job()->files, hash);
 	assert_int_equal(job()->file_chunks, 3);
-	assert_false(fleet_needs_are_met(&job()->needs, &offer));
+	assert_false(fleet_requirements_are_met(&job()->needs, &offer));
 	offer.label_count = 2;
-	assert_true(fleet_needs_are_met(&job()->needs, &offer));
+	assert_true(fleet_requirements_are_met(&job()->needs, &offer));
 	offer.cpus = 3;
-	assert_false(fleet_needs_are_met(&job()->needs, &offer));
+	assert_false(fleet_requirements_are_met(&job()->needs, &offer));
 	offer.cpus = 5;
 	offer.memory_bytes = 99;
-	assert_false(fleet_needs_are_met(&job()->needs, &offer));
+	assert_false(fleet_requirements_are_met(&job()->needs, &offer));
 }
 
 static void leases_end_before_redelivery(void **state)

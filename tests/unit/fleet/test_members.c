@@ -11,17 +11,17 @@
 #include <sys/stat.h>
 
 static struct arena arena;
-static struct fleet_home home;
+static struct fleet_dir home;
 static struct sonde_err err;
 static char dir[FS_TEMP_BYTES];
-static const struct fleet_member usual = { .shell = "ssh -T", .sonde = "/usr/bin/sonde", .agents = 3 };
+static const struct fleet_host usual = { .shell = "ssh -T", .sonde = "/usr/bin/sonde", .agents = 3 };
 
 static int setup(void **state)
 {
 	arena_init(&arena);
 	if (fs_temp_dir(dir, "sonde-members", &err) < 0)
 		return -1;
-	return fleet_home_load(&home, dir, &arena, &err);
+	return fleet_dir_load(&home, dir, &arena, &err);
 }
 
 static int teardown(void **state)
@@ -79,16 +79,16 @@ static void bad_lines_are_named(void **state)
 
 static void a_home_remembers(void **state)
 {
-	struct fleet_home again;
+	struct fleet_dir again;
 	struct stat st;
 	char path[FS_TEMP_BYTES + 16];
 
 	static const char address[] = "{\"url\":\"nats://x\",\"token\":\"t\"}";
 
-	assert_int_equal(fleet_home_join(&home, address, strlen(address), "here", &arena, &err), 0);
+	assert_int_equal(fleet_dir_join(&home, address, strlen(address), "here", &arena, &err), 0);
 	assert_int_equal(parse("a agents=2 label=gpu,fast\nb"), 0);
-	assert_int_equal(fleet_home_save(&home, &err), 0);
-	assert_int_equal(fleet_home_load(&again, dir, &arena, &err), 0);
+	assert_int_equal(fleet_dir_save(&home, &err), 0);
+	assert_int_equal(fleet_dir_load(&again, dir, &arena, &err), 0);
 	assert_string_equal(again.url, "nats://x");
 	assert_string_equal(again.token, "t");
 	assert_string_equal(again.member, "here");
@@ -107,7 +107,7 @@ static void what_is_no_address_changes_nothing(void **state)
 	static const char *const bad[] = { "", "x", "[]", "{\"url\":\"u\"}", "{\"url\":1,\"token\":\"t\"}" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(fleet_home_join(&home, bad[i], strlen(bad[i]), "here", &arena, &err), -EINVAL);
+		assert_int_equal(fleet_dir_join(&home, bad[i], strlen(bad[i]), "here", &arena, &err), -EINVAL);
 		assert_null(home.url);
 		assert_null(home.member);
 	}

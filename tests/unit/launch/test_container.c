@@ -15,16 +15,18 @@
 
 static const char *const alone[] = { "--network=none", NULL };
 
-static struct job_place place_of_image(void)
+static struct job_isolation place_of_image(void)
 {
-	return (struct job_place){ .kind = JOB_CONTAINER, .image = getenv("SONDE_TEST_IMAGE"), .engine_args = alone };
+	return (struct job_isolation){ .kind = JOB_CONTAINER,
+		.image = getenv("SONDE_TEST_IMAGE"),
+		.engine_args = alone };
 }
 
 static void ends_are_told(void **state)
 {
 	static const char *const lines[] = { "exit 0", "exit 42", "sh -c 'kill -KILL $$'; exit $?" };
 	static const int want[] = { 0, 42, 137 };
-	struct job_place place = place_of_image();
+	struct job_isolation place = place_of_image();
 	struct job_spec spec = JOB_SPEC_INIT;
 	spec.place = &place;
 	for (size_t i = 0; i < 3; i++) {
@@ -41,7 +43,7 @@ static void it_gets_what_was_asked_for(void **state)
 	char dir[] = "/tmp/sonde-container.XXXXXX", file[64];
 	assert_non_null(mkdtemp(dir));
 	struct job_mount mount = { .source = dir, .target = "/through" };
-	struct job_place place = place_of_image();
+	struct job_isolation place = place_of_image();
 	struct job_spec spec = JOB_SPEC_INIT;
 	int ends[2];
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -67,7 +69,7 @@ static void it_gets_what_was_asked_for(void **state)
 
 static void memory_is_limited(void **state)
 {
-	struct job_place place = place_of_image();
+	struct job_isolation place = place_of_image();
 	struct job_spec spec = JOB_SPEC_INIT;
 	place.limits.memory_bytes = 32 << 20;
 	spec.place = &place;
@@ -80,7 +82,7 @@ static void memory_is_limited(void **state)
 static void a_deaf_one_is_ended(void **state)
 {
 	const struct job_ladder ladder = { 200000000, 200000000 };
-	struct job_place place = place_of_image();
+	struct job_isolation place = place_of_image();
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
 	spec.place = &place;
@@ -101,7 +103,7 @@ static void a_deaf_one_is_ended(void **state)
 static void it_is_asked_first(void **state)
 {
 	const struct job_ladder ladder = { 60000000000, 0 };
-	struct job_place place = place_of_image();
+	struct job_isolation place = place_of_image();
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
 	spec.place = &place;
@@ -116,7 +118,7 @@ static void it_is_asked_first(void **state)
 
 static void commands_in_one_that_stays(void **state)
 {
-	struct job_place place = place_of_image();
+	struct job_isolation place = place_of_image();
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct container *c = NULL;
 	char dir[] = "/tmp/sonde-container.XXXXXX", to[64];
@@ -151,7 +153,7 @@ static void commands_in_one_that_stays(void **state)
 static void an_executed_command_is_ended_alone(void **state)
 {
 	const struct job_ladder kill = JOB_LADDER_KILL;
-	struct job_place place = place_of_image();
+	struct job_isolation place = place_of_image();
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct container *c = NULL;
 	assert_ok(container_start(&c, &place, NULL, NULL, -1, &err), &err);
@@ -177,7 +179,7 @@ static void an_executed_command_is_ended_alone(void **state)
 
 static void no_such_image(void **state)
 {
-	struct job_place place = { .kind = JOB_CONTAINER,
+	struct job_isolation place = { .kind = JOB_CONTAINER,
 		.image = "localhost/sonde-no-such-image",
 		.engine_args = alone };
 	struct job_spec spec = JOB_SPEC_INIT;

@@ -422,7 +422,7 @@ static void a_thread_that_ends_takes_nothing_along(void **state)
 
 static void limits_need_a_place(void **state)
 {
-	struct job_place place = { .kind = JOB_PROCESS, .limits = { .pids = 10 } };
+	struct job_isolation place = { .kind = JOB_PROCESS, .limits = { .pids = 10 } };
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct job *j = NULL;

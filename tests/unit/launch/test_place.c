@@ -15,15 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const enum job_place_kind kinds[] = { JOB_CGROUP, JOB_SANDBOX };
-#define FOR_EACH_KIND(k) for (const enum job_place_kind *k = kinds; k < kinds + 2; k++)
+static const enum job_isolation_kind kinds[] = { JOB_CGROUP, JOB_SANDBOX };
+#define FOR_EACH_KIND(k) for (const enum job_isolation_kind *k = kinds; k < kinds + 2; k++)
 
 /* cmocka's TAP counts its own skip as a failure: a test that cannot run says so and returns. In CI it has to run. */
-static bool is_missing(const struct job_place *place)
+static bool is_missing(const struct job_isolation *place)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
 	const char *ci = getenv("CI");
-	if (!job_place_check(place, &err))
+	if (!job_isolation_check(place, &err))
 		return false;
 	print_message("# SKIP %s\n", err.text);
 	assert_false(ci && !strcmp(ci, "true"));
@@ -61,7 +61,7 @@ static void ends_are_exact(void **state)
 	static const int want[] = { 0, 42 << 8, 255 << 8, SIGKILL, SIGTERM };
 	FOR_EACH_KIND(kind)
 	{
-		struct job_place place = { .kind = *kind };
+		struct job_isolation place = { .kind = *kind };
 		struct job_spec spec = JOB_SPEC_INIT;
 		if (is_missing(&place))
 			return;
@@ -81,7 +81,7 @@ static void failures_are_the_commands(void **state)
 {
 	FOR_EACH_KIND(kind)
 	{
-		struct job_place place = { .kind = *kind };
+		struct job_isolation place = { .kind = *kind };
 		struct job_spec spec = JOB_SPEC_INIT;
 		struct sonde_err err = SONDE_ERR_INIT;
 		struct job *j = NULL;
@@ -100,7 +100,7 @@ static void a_deaf_daemon_is_ended(void **state)
 	const struct job_ladder ladder = { 20000000, 20000000 };
 	FOR_EACH_KIND(kind)
 	{
-		struct job_place place = { .kind = *kind };
+		struct job_isolation place = { .kind = *kind };
 		struct job_spec spec = JOB_SPEC_INIT;
 		struct sonde_err err = SONDE_ERR_INIT;
 		if (is_missing(&place))
@@ -122,7 +122,7 @@ static void the_host_knows_its_pid(void **state)
 {
 	FOR_EACH_KIND(kind)
 	{
-		struct job_place place = { .kind = *kind };
+		struct job_isolation place = { .kind = *kind };
 		struct job_spec spec = JOB_SPEC_INIT;
 		struct sonde_err err = SONDE_ERR_INIT;
 		if (is_missing(&place))
@@ -140,7 +140,7 @@ static void the_host_knows_its_pid(void **state)
 
 static void many_short_children_count(void **state)
 {
-	struct job_place place = { .kind = JOB_CGROUP };
+	struct job_isolation place = { .kind = JOB_CGROUP };
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct job_usage usage;
@@ -167,7 +167,7 @@ static void many_short_children_count(void **state)
 /* The kernel's other account of the same processes: both are exact. */
 static void the_group_and_the_reaper_agree(void **state)
 {
-	struct job_place group = { .kind = JOB_CGROUP };
+	struct job_isolation group = { .kind = JOB_CGROUP };
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct job_usage usage;
@@ -198,7 +198,7 @@ static void too_much_memory_is_told(void **state)
 {
 	FOR_EACH_KIND(kind)
 	{
-		struct job_place place = { .kind = *kind, .limits = { .memory_bytes = 64 << 20 } };
+		struct job_isolation place = { .kind = *kind, .limits = { .memory_bytes = 64 << 20 } };
 		struct job_spec spec = JOB_SPEC_INIT;
 		struct sonde_err err = SONDE_ERR_INIT;
 		struct job_usage usage;
@@ -220,7 +220,7 @@ static void processes_are_limited(void **state)
 {
 	FOR_EACH_KIND(kind)
 	{
-		struct job_place place = { .kind = *kind, .limits = { .pids = 20 } };
+		struct job_isolation place = { .kind = *kind, .limits = { .pids = 20 } };
 		struct job_spec spec = JOB_SPEC_INIT;
 		if (is_missing(&place))
 			return;
@@ -279,7 +279,7 @@ static void limits_change_while_it_runs(void **state)
 
 static void a_job_can_be_given_more(void **state)
 {
-	struct job_place place = { .kind = JOB_CGROUP, .limits = { .pids = 5 } };
+	struct job_isolation place = { .kind = JOB_CGROUP, .limits = { .pids = 5 } };
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct sonde_err err = SONDE_ERR_INIT;
 	const struct job_limits more = { .pids = 50 };
@@ -307,7 +307,7 @@ static void a_job_can_be_given_more(void **state)
 
 static void what_it_writes_vanishes(void **state)
 {
-	struct job_place place = { .kind = JOB_SANDBOX };
+	struct job_isolation place = { .kind = JOB_SANDBOX };
 	struct job_spec spec = JOB_SPEC_INIT;
 	if (is_missing(&place))
 		return;
@@ -338,7 +338,7 @@ static void what_it_writes_vanishes(void **state)
 static void mounts_may_be_read_only(void **state)
 {
 	struct job_mount mount = { .source = "/etc/passwd", .target = "/somewhere/new/passwd", .is_read_only = true };
-	struct job_place place = { .kind = JOB_SANDBOX, .mounts = &mount, .mount_count = 1 };
+	struct job_isolation place = { .kind = JOB_SANDBOX, .mounts = &mount, .mount_count = 1 };
 	struct job_spec spec = JOB_SPEC_INIT;
 	if (is_missing(&place))
 		return;
@@ -354,7 +354,7 @@ static void a_hostile_root_leads_nowhere(void **state)
 {
 	char dir[] = "/tmp/sonde-place.XXXXXX", path[64], outside[64];
 	struct job_mount mount = { .source = "/etc", .target = "/mnt/made", .is_read_only = true };
-	struct job_place place = { .kind = JOB_SANDBOX, .root = path, .mounts = &mount, .mount_count = 1 };
+	struct job_isolation place = { .kind = JOB_SANDBOX, .root = path, .mounts = &mount, .mount_count = 1 };
 	struct job_spec spec = JOB_SPEC_INIT;
 	struct job *job = NULL;
 	assert_non_null(mkdtemp(dir));
@@ -377,7 +377,7 @@ static void a_hostile_root_leads_nowhere(void **state)
 
 static void a_network_of_its_own(void **state)
 {
-	struct job_place place = { .kind = JOB_SANDBOX, .has_own_network = true };
+	struct job_isolation place = { .kind = JOB_SANDBOX, .has_own_network = true };
 	struct job_spec spec = JOB_SPEC_INIT;
 	if (is_missing(&place))
 		return;
@@ -396,7 +396,7 @@ static void a_network_of_its_own(void **state)
 
 static void start_in_its_directory(void **state)
 {
-	struct job_place place = { .kind = JOB_SANDBOX };
+	struct job_isolation place = { .kind = JOB_SANDBOX };
 	struct job_spec spec = JOB_SPEC_INIT;
 	char cwd[4096];
 	if (is_missing(&place))
@@ -432,7 +432,7 @@ static void our_death_ends_it(void **state)
 {
 	FOR_EACH_KIND(kind)
 	{
-		struct job_place place = { .kind = *kind };
+		struct job_isolation place = { .kind = *kind };
 		int ends[2];
 		if (is_missing(&place))
 			return;
@@ -490,10 +490,10 @@ static void ordinary_users_are_told(void **state)
 	pid_t pid = fork();
 	if (!pid) {
 		struct sonde_err err = SONDE_ERR_INIT;
-		struct job_place place = { .kind = JOB_CGROUP, .limits = { .memory_bytes = 1 << 20 } };
+		struct job_isolation place = { .kind = JOB_CGROUP, .limits = { .memory_bytes = 1 << 20 } };
 		if (setgid(65534) || setuid(65534) || prctl(PR_SET_DUMPABLE, 1))
 			_exit(1);
-		int rc = job_place_check(&place, &err);
+		int rc = job_isolation_check(&place, &err);
 		_exit(rc && strstr(err.text, "cannot make a control group") && strstr(err.hint, "root") ? 0 : 2);
 	}
 	int status;
@@ -510,7 +510,7 @@ static void ordinary_users_may_have_a_sandbox(void **state)
 	pid_t pid = fork();
 	if (!pid) {
 		struct sonde_err err = SONDE_ERR_INIT;
-		struct job_place place = { .kind = JOB_SANDBOX };
+		struct job_isolation place = { .kind = JOB_SANDBOX };
 		struct job_spec spec = JOB_SPEC_INIT;
 		struct job *j = NULL;
 		spec.place = &place;

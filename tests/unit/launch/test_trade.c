@@ -2,9 +2,9 @@
 #include "../support.h"
 
 #include "base/clock.h"
-#include "launch/priority.h"
 #include "launch/busy-thread.h"
 #include "launch/cpu-swap.h"
+#include "launch/priority.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -113,15 +113,15 @@ static void stay_here(void)
 /* So many trades, or none in that time. */
 static uint64_t trades(pid_t a, pid_t b, uint64_t enough, int64_t limit_ns)
 {
-	struct trade *t = trade_begin((pid_t[]){ a, b });
+	struct cpu_swap *t = cpu_swap_start((pid_t[]){ a, b });
 	int64_t until_ns = clock_mono_ns() + limit_ns;
 	uint64_t count;
 
 	assert_non_null(t);
-	while (trade_count(t) < enough && clock_mono_ns() < until_ns)
+	while (cpu_swap_count(t) < enough && clock_mono_ns() < until_ns)
 		usleep(1000);
-	count = trade_count(t);
-	trade_end(t);
+	count = cpu_swap_count(t);
+	cpu_swap_stop(t);
 	return count;
 }
 
@@ -180,19 +180,19 @@ static void who_is_pinned_or_has_many_threads_stays(void **state)
 static void one_that_has_ended_ends_it(void **state)
 {
 	pid_t a = start(compute), b = start(compute);
-	struct trade *t = trade_begin((pid_t[]){ a, b });
+	struct cpu_swap *t = cpu_swap_start((pid_t[]){ a, b });
 	uint64_t count;
 
 	assert_non_null(t);
 	end(a);
 	usleep(100000);
-	count = trade_count(t);
+	count = cpu_swap_count(t);
 	usleep(100000);
-	assert_int_equal(trade_count(t), count);
-	trade_end(t);
-	assert_null(trade_begin((pid_t[]){ a, b }));
+	assert_int_equal(cpu_swap_count(t), count);
+	cpu_swap_stop(t);
+	assert_null(cpu_swap_start((pid_t[]){ a, b }));
 	end(b);
-	trade_end(NULL);
+	cpu_swap_stop(NULL);
 }
 
 static void the_one_that_runs_is_found(void **state)

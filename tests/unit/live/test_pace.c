@@ -54,7 +54,7 @@ static void run(struct rate *r, double from_s, double to_s, double per_second, d
 
 static double at(const struct rate *r, double seconds)
 {
-	return live_rate(&r->m, &r->h, &nanoseconds, START + (uint64_t)(seconds * 1e9));
+	return live_current_rate(&r->m, &r->h, &nanoseconds, START + (uint64_t)(seconds * 1e9));
 }
 
 static void assert_near(double value, double truth, double tolerance)
@@ -104,9 +104,9 @@ static void hostile(void **state)
 	static struct rate r;
 
 	run(&r, 0, 20, 30, 1);
-	assert_true(isnan(live_rate(&r.m, NULL, &nanoseconds, START + 20 * SECOND)));
-	assert_true(isnan(live_rate(&r.m, &r.h, &(struct live_clock){ .tick_s = NAN }, START + 20 * SECOND)));
-	assert_true(isnan(live_rate(&r.m, &r.h, &nanoseconds, 5)));
+	assert_true(isnan(live_current_rate(&r.m, NULL, &nanoseconds, START + 20 * SECOND)));
+	assert_true(isnan(live_current_rate(&r.m, &r.h, &(struct live_clock){ .tick_s = NAN }, START + 20 * SECOND)));
+	assert_true(isnan(live_current_rate(&r.m, &r.h, &nanoseconds, 5)));
 	for (size_t i = 0; i < SONDE_RATE_PERIODS; i++)
 		r.h.buckets[2 * i + 1] = bits(1e300);
 	assert_near(at(&r, 20), 0, 0);
@@ -130,33 +130,33 @@ static struct sonde_metric counted(double first_s, double last_s, double first_v
 /* Eleven events in ten seconds have ten times between them, whoever of the processes counts them. */
 static void whole_run(void **state)
 {
-	struct live_pace p = { 0 };
+	struct live_rate p = { 0 };
 	struct sonde_metric early = counted(1, 6, 1, 6), late = counted(7, 11, 1, 5), none = { 0 };
 
-	assert_true(isnan(live_pace_per_second(&p)));
-	live_pace_add(&p, &none, &nanoseconds);
-	assert_true(isnan(live_pace_per_second(&p)));
-	live_pace_add(&p, &late, &nanoseconds);
-	live_pace_add(&p, &early, &nanoseconds);
-	assert_near(live_pace_per_second(&p), 1, 1e-9);
-	p = (struct live_pace){ 0 };
+	assert_true(isnan(live_rate_per_second(&p)));
+	live_rate_add(&p, &none, &nanoseconds);
+	assert_true(isnan(live_rate_per_second(&p)));
+	live_rate_add(&p, &late, &nanoseconds);
+	live_rate_add(&p, &early, &nanoseconds);
+	assert_near(live_rate_per_second(&p), 1, 1e-9);
+	p = (struct live_rate){ 0 };
 	late = counted(3, 3, 1, 1);
-	live_pace_add(&p, &late, &nanoseconds);
-	assert_true(isnan(live_pace_per_second(&p))); /* a lone one has no time between */
+	live_rate_add(&p, &late, &nanoseconds);
+	assert_true(isnan(live_rate_per_second(&p))); /* a lone one has no time between */
 }
 
 /* What ended before the mark, and what others had counted until then, is no part of it. */
 static void marked(void **state)
 {
-	struct live_pace p = { 0 };
+	struct live_rate p = { 0 };
 	struct sonde_metric ended = counted(1, 2, 1, 1000), running = counted(1, 5, 1, 500),
 			    over = counted(1, 15, 1, 520);
 
-	live_pace_add(&p, &ended, &nanoseconds);
-	live_pace_mark(&p, &running, &nanoseconds, 5);
-	assert_near(live_pace_per_second(&p), 0, 0);
-	live_pace_add(&p, &over, &nanoseconds);
-	assert_near(live_pace_per_second(&p), 2, 1e-9);
+	live_rate_add(&p, &ended, &nanoseconds);
+	live_rate_mark(&p, &running, &nanoseconds, 5);
+	assert_near(live_rate_per_second(&p), 0, 0);
+	live_rate_add(&p, &over, &nanoseconds);
+	assert_near(live_rate_per_second(&p), 2, 1e-9);
 }
 
 int main(void)

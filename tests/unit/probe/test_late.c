@@ -16,12 +16,12 @@ static int64_t clock_ns;
 static void watched(enum syscall_event_kind kind, int32_t pid)
 {
 	struct syscall_event e = { .bytes = sizeof(e), .kind = (uint16_t)kind, .pid = pid, .ts_ns = ++clock_ns };
-	late_watched(&late, &e);
+	deferred_watched(&late, &e);
 }
 
-static struct late_point point(int32_t tid, int64_t number, uint64_t first, uint64_t second)
+static struct deferred_point point(int32_t tid, int64_t number, uint64_t first, uint64_t second)
 {
-	return (struct late_point){ .pid = getpid(),
+	return (struct deferred_point){ .pid = getpid(),
 		.tid = tid,
 		.ts_ns = ++clock_ns,
 		.number = number,
@@ -30,15 +30,15 @@ static struct late_point point(int32_t tid, int64_t number, uint64_t first, uint
 
 static void begins(int32_t tid, int64_t number, uint64_t first, uint64_t second)
 {
-	struct late_point p = point(tid, number, first, second);
-	late_begin(&late, &p);
+	struct deferred_point p = point(tid, number, first, second);
+	deferred_begin(&late, &p);
 }
 
 static void ends(int32_t tid, int64_t number, int64_t ret)
 {
-	struct late_point p = point(tid, number, 0, 0);
+	struct deferred_point p = point(tid, number, 0, 0);
 	p.ret = ret;
-	late_end(&late, &p);
+	deferred_end(&late, &p);
 }
 
 static void opens(int fd)
@@ -52,7 +52,7 @@ static unsigned forgotten;
 static const struct syscall_event *next_call(void)
 {
 	const struct syscall_event *e;
-	while ((e = late_next(&late)) && e->kind != SYSCALL_CALL)
+	while ((e = deferred_next(&late)) && e->kind != SYSCALL_CALL)
 		forgotten += e->kind == SYSCALL_FORGET;
 	return e;
 }
@@ -77,7 +77,7 @@ static bool has_name(void)
 static int set_up(void **state)
 {
 	(void)state;
-	assert_int_equal(late_init(&late), 0);
+	assert_int_equal(deferred_init(&late), 0);
 	watched(SYSCALL_BEGIN, getpid());
 	clock_ns = 0;
 	forgotten = 0;
@@ -87,7 +87,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	late_release(&late);
+	deferred_release(&late);
 	memset(&late, 0, sizeof(late));
 	return 0;
 }
@@ -131,7 +131,7 @@ static void of_those_that_are_wanted(void **state)
 		.kind = SYSCALL_BEGIN,
 		.pid = getpid(),
 		.has_ring = 1 };
-	late_watched(&late, &ringed);
+	deferred_watched(&late, &ringed);
 	begins(1, SYS_write, 5, 0);
 	ends(1, SYS_write, 11);
 	assert_null(next_call());
@@ -142,20 +142,20 @@ static void a_name(void **state)
 	int fd = null_fd();
 	(void)state;
 	opens(fd);
-	assert_true(late_names_read(&late.names));
+	assert_true(deferred_names_read(&late.names));
 	assert_true(has_name());
 	/* closed before the pass, and after the link was read */
 	opens(fd);
 	begins(1, SYS_close, (uint64_t)fd, 0);
-	assert_false(late_names_read(&late.names));
+	assert_false(deferred_names_read(&late.names));
 	ends(1, SYS_close, 0);
 	assert_false(has_name());
 	opens(-2);
-	assert_false(late_names_read(&late.names));
+	assert_false(deferred_names_read(&late.names));
 	assert_false(has_name());
 	close(fd);
 	opens(fd); /* by the time of the look it is closed */
-	assert_true(late_names_read(&late.names));
+	assert_true(deferred_names_read(&late.names));
 	assert_false(has_name());
 }
 
@@ -185,16 +185,17 @@ static void what_is_seen_ahead(void **state)
 		{ SYS_unlink, 0, 0, false },
 	};
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-		struct late_point p = point(9, calls[i].number, (uint64_t)calls[i].first, (uint64_t)calls[i].second);
+		struct deferred_point p = point(9, calls[i].number, (uint64_t)calls[i].first,
+				(uint64_t)calls[i].second);
 		opens(fd);
-		assert_true(late_names_read(&late.names));
-		late_names_saw(&late.names, &p);
+		assert_true(deferred_names_read(&late.names));
+		deferred_names_on_seen(&late.names, &p);
 		assert_int_equal(has_name(), !calls[i].takes);
 		/* another process's, unless it renames */
 		p.pid++;
 		opens(fd);
-		assert_true(late_names_read(&late.names));
-		late_names_saw(&late.names, &p);
+		assert_true(deferred_names_read(&late.names));
+		deferred_names_on_seen(&late.names, &p);
 		assert_int_equal(has_name(), calls[i].number != SYS_rename && calls[i].number != SYS_renameat2);
 	}
 	close(fd);
@@ -207,44 +208,44 @@ static void what_overlaps(void **state)
 	(void)state;
 	begins(2, SYS_close, (uint64_t)fd, 0);
 	opens(fd);
-	assert_false(late_names_read(&late.names));
+	assert_false(deferred_names_read(&late.names));
 	assert_false(has_name());
 	ends(2, SYS_close, 0);
 	begins(1, SYS_open, 0, 0);
 	begins(2, SYS_rename, 0, 0);
 	ends(2, SYS_rename, 0);
 	ends(1, SYS_open, fd);
-	assert_false(late_names_read(&late.names));
+	assert_false(deferred_names_read(&late.names));
 	assert_false(has_name());
 	/* all that is over */
 	opens(fd);
-	assert_true(late_names_read(&late.names));
+	assert_true(deferred_names_read(&late.names));
 	assert_true(has_name());
 	/* more at once than are remembered */
-	for (int32_t tid = 100; tid < 100 + 2 * LATE_CLOSINGS; tid++)
+	for (int32_t tid = 100; tid < 100 + 2 * DEFERRED_CLOSINGS; tid++)
 		begins(tid, SYS_close, 900, 0);
 	opens(fd);
-	assert_false(late_names_read(&late.names));
+	assert_false(deferred_names_read(&late.names));
 	assert_false(has_name());
-	for (int32_t tid = 100; tid < 100 + 2 * LATE_CLOSINGS; tid++)
+	for (int32_t tid = 100; tid < 100 + 2 * DEFERRED_CLOSINGS; tid++)
 		ends(tid, SYS_close, 0);
 	opens(fd);
-	assert_true(late_names_read(&late.names));
+	assert_true(deferred_names_read(&late.names));
 	assert_true(has_name());
 	begins(1, SYS_open, 0, 0);
-	for (int i = 0; i <= LATE_CLOSINGS; i++) {
+	for (int i = 0; i <= DEFERRED_CLOSINGS; i++) {
 		begins(2, SYS_close, 900, 0);
 		ends(2, SYS_close, 0);
 	}
 	ends(1, SYS_open, fd);
-	assert_false(late_names_read(&late.names));
+	assert_false(deferred_names_read(&late.names));
 	assert_false(has_name());
 	/* a thread that was killed in the midst of it */
 	begins(2, SYS_close, (uint64_t)fd, 0);
-	late_thread_ended(&late, getpid(), 2, ++clock_ns);
+	deferred_thread_ended(&late, getpid(), 2, ++clock_ns);
 	opens(fd);
-	assert_true(late_names_read(&late.names));
-	late_names_forget(&late.names, getpid());
+	assert_true(deferred_names_read(&late.names));
+	deferred_names_forget(&late.names, getpid());
 	assert_false(has_name());
 	close(fd);
 }
@@ -257,16 +258,16 @@ static void what_cannot_be_followed(void **state)
 	begins(1, SYS_unshare, CLONE_FILES, 0);
 	ends(1, SYS_unshare, 0);
 	opens(fd);
-	assert_false(late_names_read(&late.names));
+	assert_false(deferred_names_read(&late.names));
 	assert_false(has_name());
 	assert_int_equal(forgotten, 1);
 	watched(SYSCALL_BEGIN, getpid()); /* an exec makes them its own again */
 	opens(fd);
-	assert_true(late_names_read(&late.names));
+	assert_true(deferred_names_read(&late.names));
 	assert_true(has_name());
 	watched(SYSCALL_FORGET, getpid());
 	opens(fd);
-	assert_false(late_names_read(&late.names));
+	assert_false(deferred_names_read(&late.names));
 	assert_false(has_name());
 	struct {
 		struct syscall_event e;
@@ -275,9 +276,9 @@ static void what_cannot_be_followed(void **state)
 		.text = "anon_inode:[io_uring]" };
 	uring.e.text_bytes[0] = (uint16_t)strlen(uring.text);
 	watched(SYSCALL_BEGIN, getpid());
-	late_watched(&late, &uring.e);
+	deferred_watched(&late, &uring.e);
 	opens(fd);
-	assert_false(late_names_read(&late.names));
+	assert_false(deferred_names_read(&late.names));
 	assert_false(has_name());
 	close(fd);
 }
@@ -287,29 +288,29 @@ static void what_was_lost(void **state)
 	int fd = null_fd();
 	(void)state;
 	begins(1, SYS_read, 5, 0);
-	late_lost(&late, ++clock_ns);
+	deferred_lost(&late, ++clock_ns);
 	ends(1, SYS_read, 1); /* perhaps another's end */
 	assert_null(next_call());
 	assert_int_equal(forgotten, 1);
-	late_set_blind(&late, true);
+	deferred_set_untraced(&late, true);
 	opens(fd);
-	assert_false(late_names_read(&late.names));
+	assert_false(deferred_names_read(&late.names));
 	assert_false(has_name());
 	assert_int_equal(forgotten, 3);
 	begins(1, SYS_read, 5, 0);
-	struct late_point elsewhere = point(1, SYS_read, 0, 0);
+	struct deferred_point elsewhere = point(1, SYS_read, 0, 0);
 	elsewhere.cpu = 1;
-	late_end(&late, &elsewhere);
+	deferred_end(&late, &elsewhere);
 	assert_null(next_call());
-	late_set_blind(&late, false);
+	deferred_set_untraced(&late, false);
 	opens(fd);
-	assert_true(late_names_read(&late.names));
+	assert_true(deferred_names_read(&late.names));
 	assert_true(has_name());
 	/* what comes after what was later: nobody knows which is which any more */
 	forgotten = 0;
 	clock_ns -= 2;
 	opens(fd);
-	late_names_read(&late.names);
+	deferred_names_read(&late.names);
 	while (next_call())
 		;
 	assert_true(forgotten > 0);

@@ -89,14 +89,14 @@ static void the_pace_follows_events(void **state)
 	waker_init(&w, &probes, dir, -1, -1);
 	int first = w.wait_ms;
 	for (int i = 0; i < 20; i++)
-		waker_pace(&w, 0);
+		wakeup_interval(&w, 0);
 	int last = w.wait_ms;
 	assert_true(last > first);
-	waker_pace(&w, 0);
+	wakeup_interval(&w, 0);
 	assert_int_equal(w.wait_ms, last);
-	waker_pace(&w, 1); /* there is somebody after all */
+	wakeup_interval(&w, 1); /* there is somebody after all */
 	assert_true(w.wait_ms > first && w.wait_ms < last);
-	waker_pace(&w, 1000000);
+	wakeup_interval(&w, 1000000);
 	assert_int_equal(w.wait_ms, first);
 	waker_release(&w);
 }

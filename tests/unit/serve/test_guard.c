@@ -22,14 +22,14 @@
 
 static const char *get_arg(const void *arg, const char *name)
 {
-	return guard_request_arg(arg, name);
+	return http_request_arg(arg, name);
 }
 
-static int get_hello(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+static int get_hello(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
-	struct view_query q = { .get = get_arg, .arg = r };
+	struct run_api_query q = { .get = get_arg, .arg = r };
 	int64_t times = 1;
-	int rc = view_query_int(&q, "times", 1, 10000, &times, err);
+	int rc = run_api_query_int(&q, "times", 1, 10000, &times, err);
 
 	reply->type = "text/plain";
 	for (int64_t i = 0; rc == 0 && i < times; i++)
@@ -37,9 +37,9 @@ static int get_hello(void *arg, const struct guard_request *r, struct guard_repl
 	return rc;
 }
 
-static int post_echo(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+static int post_echo(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
-	buf_add(&reply->body, guard_request_body(r)->data, guard_request_body(r)->len);
+	buf_add(&reply->body, http_request_body(r)->data, http_request_body(r)->len);
 	return 0;
 }
 
@@ -53,30 +53,30 @@ static int next_count(void *arg, struct buf *out)
 	return 0;
 }
 
-static int get_stream(void *arg, const struct guard_request *r, struct guard_reply *reply, struct sonde_err *err)
+static int get_stream(void *arg, const struct http_request *r, struct http_reply *reply, struct sonde_err *err)
 {
 	int *left = malloc(sizeof(*left));
 
 	*left = 3;
-	reply->stream = (struct guard_stream){ .next = next_count, .free = free, .arg = left };
+	reply->stream = (struct http_stream){ .next = next_count, .free = free, .arg = left };
 	return 0;
 }
 
-static const struct guard_endpoint endpoints[] = {
-	{ "GET", "/", get_hello, GUARD_PAGE },
+static const struct http_endpoint endpoints[] = {
+	{ "GET", "/", get_hello, HTTP_PAGE },
 	{ "GET", "/api/hello", get_hello, 0 },
 	{ "POST", "/api/echo", post_echo, 0 },
 	{ "GET", "/api/stream", get_stream, 0 },
-	{ "GET", "/metrics", get_hello, GUARD_OPEN },
+	{ "GET", "/metrics", get_hello, HTTP_OPEN },
 	{ NULL, NULL, NULL, 0 },
 };
 
-static struct guard *guard;
+static struct http_server *http_server;
 static char token[64], cookie[128];
 
 static int connect_tcp(void)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)guard_port(guard)) };
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)http_server_port(http_server)) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -118,19 +118,19 @@ static int ask(struct buf *answer, const char *line, const char *headers)
 {
 	char host[64];
 
-	snprintf(host, sizeof(host), "127.0.0.1:%u", guard_port(guard));
+	snprintf(host, sizeof(host), "127.0.0.1:%u", http_server_port(http_server));
 	return ask_as(answer, host, line, headers, NULL);
 }
 
 static int set_up(void **state)
 {
-	struct guard_options o = { .endpoints = endpoints, .bearer = "sesame", .request_seconds = 2 };
+	struct http_server_options o = { .endpoints = endpoints, .bearer = "sesame", .request_seconds = 2 };
 	struct buf url = BUF_INIT, answer = BUF_INIT;
 	char line[128];
 	const char *at;
 
-	assert_int_equal(guard_start(&guard, &o, NULL), 0);
-	assert_int_equal(guard_url(guard, &url, NULL), 0);
+	assert_int_equal(http_server_start(&http_server, &o, NULL), 0);
+	assert_int_equal(http_server_url(http_server, &url, NULL), 0);
 	snprintf(token, sizeof(token), "%s", strstr(url.data, "token=") + 6);
 	snprintf(line, sizeof(line), "GET /?token=%s", token);
 	assert_int_equal(ask(&answer, line, ""), 303);
@@ -147,7 +147,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	guard_stop(guard);
+	http_server_stop(http_server);
 	return 0;
 }
 
@@ -192,18 +192,18 @@ static void other_hosts_and_origins(void **state)
 	struct buf a = BUF_INIT;
 	char text[256], host[64];
 
-	snprintf(host, sizeof(host), "localhost:%u", guard_port(guard));
+	snprintf(host, sizeof(host), "localhost:%u", http_server_port(http_server));
 	assert_int_equal(ask_as(&a, host, "GET /api/hello", cookie, NULL), 200);
 	assert_int_equal(ask_as(&a, "evil.example", "GET /api/hello", cookie, NULL), 403);
 	assert_int_equal(ask_as(&a, "127.0.0.1:1", "GET /api/hello", cookie, NULL), 403);
-	snprintf(host, sizeof(host), "127.0.0.1.evil.example:%u", guard_port(guard));
+	snprintf(host, sizeof(host), "127.0.0.1.evil.example:%u", http_server_port(http_server));
 	assert_int_equal(ask_as(&a, host, "GET /api/hello", cookie, NULL), 403);
 	assert_int_equal(ask_as(&a, "evil.example", "GET /metrics", "", NULL), 403);
 	snprintf(text, sizeof(text), "%sOrigin: http://evil.example\r\n", cookie);
 	assert_int_equal(ask(&a, "GET /api/hello", text), 403);
 	snprintf(text, sizeof(text), "%sOrigin: null\r\n", cookie);
 	assert_int_equal(ask(&a, "GET /api/hello", text), 403);
-	snprintf(text, sizeof(text), "%sOrigin: http://127.0.0.1:%u\r\n", cookie, guard_port(guard));
+	snprintf(text, sizeof(text), "%sOrigin: http://127.0.0.1:%u\r\n", cookie, http_server_port(http_server));
 	assert_int_equal(ask(&a, "GET /api/hello", text), 200);
 	buf_release(&a);
 }
@@ -227,19 +227,19 @@ static void paths_that_climb(void **state)
 
 static void too_much(void **state)
 {
-	size_t many = GUARD_BODY_BYTES_MAX + 1000;
+	size_t many = HTTP_BODY_BYTES_MAX + 1000;
 	char *long_text = malloc(many + 1), host[64];
 	struct buf a = BUF_INIT, headers = BUF_INIT;
 	int status;
 
 	memset(long_text, 'x', many);
 	long_text[many] = '\0';
-	snprintf(host, sizeof(host), "127.0.0.1:%u", guard_port(guard));
+	snprintf(host, sizeof(host), "127.0.0.1:%u", http_server_port(http_server));
 	assert_int_equal(ask_as(&a, host, "POST /api/echo", cookie, "four"), 200);
 	assert_non_null(strstr(a.data, "\r\n\r\nfour"));
 	status = ask_as(&a, host, "POST /api/echo", cookie, long_text);
 	assert_true(status == 413 || status == 0); /* or cut before it could be said */
-	buf_addf(&headers, "X-Long: %.*s\r\n", (int)(2 * GUARD_HEADER_BYTES_MAX), long_text);
+	buf_addf(&headers, "X-Long: %.*s\r\n", (int)(2 * HTTP_HEADER_BYTES_MAX), long_text);
 	status = ask(&a, "GET /api/hello", headers.data);
 	assert_true(status == 0 || (status >= 400 && status < 500));
 	assert_int_equal(ask(&a, "GET /api/hello", cookie), 200); /* and others are served */
@@ -270,7 +270,7 @@ static void slow_clients_are_cut(void **state)
 
 static void many_connections_do_not_lock_others_out_for_ever(void **state)
 {
-	int fds[GUARD_CONNECTIONS_MAX + 8];
+	int fds[HTTP_CONNECTIONS_MAX + 8];
 	size_t count = sizeof(fds) / sizeof(fds[0]);
 	int64_t until_ns = clock_mono_ns() + (int64_t)PATIENCE_MS * 1000000;
 	struct buf a = BUF_INIT;
@@ -316,16 +316,16 @@ static void a_socket_is_its_own_key(void **state)
 {
 	char dir[] = "/tmp/sonde-guard-XXXXXX";
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct guard_options o = { .endpoints = endpoints, .unix_path = a.sun_path };
+	struct http_server_options o = { .endpoints = endpoints, .unix_path = a.sun_path };
 	static const char text[] = "GET /api/hello HTTP/1.1\r\nHost: any\r\nConnection: close\r\n\r\n";
 	struct buf answer = BUF_INIT;
-	struct guard *g;
+	struct http_server *g;
 	struct stat st;
 	int fd;
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/socket", dir);
-	assert_int_equal(guard_start(&g, &o, NULL), 0);
+	assert_int_equal(http_server_start(&g, &o, NULL), 0);
 	assert_int_equal(stat(a.sun_path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -334,7 +334,7 @@ static void a_socket_is_its_own_key(void **state)
 	read_all(fd, &answer);
 	assert_non_null(strstr(answer.data, "HTTP/1.1 200"));
 	close(fd);
-	guard_stop(g);
+	http_server_stop(g);
 	assert_int_equal(stat(a.sun_path, &st), -1);
 	rmdir(dir);
 	buf_release(&answer);

@@ -31,7 +31,7 @@ struct event {
 static struct event events[EVENTS], items[ITEMS_MAX];
 static size_t item_count;
 static char dir[] = "/var/tmp/sonde-slices-XXXXXX";
-static struct view *view;
+static struct run_api *run_api;
 
 /* Short ones with pauses; now and then one that is up to a hundred or a thousand times as long, or several in a row. */
 static int64_t next_length(bool is_after_long)
@@ -73,7 +73,7 @@ static void make_run(void)
 	assert_int_equal(store_run_write_json(run.dirfd, &text, NULL), 0);
 	buf_release(&text);
 	store_run_release(&run);
-	assert_int_equal(view_open(&view, path, NULL), 0);
+	assert_int_equal(run_api_open(&run_api, path, NULL), 0);
 }
 
 /* Asking, and reading the answer as view-slices.c says it is. */
@@ -133,12 +133,12 @@ static void ask(int64_t from_ns, int64_t to_ns, int64_t bin_ns)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct question q;
-	struct view_query query = { .get = get, .arg = &q };
+	struct run_api_query query = { .get = get, .arg = &q };
 
 	snprintf(q.from, sizeof(q.from), "%lld", (long long)from_ns);
 	snprintf(q.to, sizeof(q.to), "%lld", (long long)to_ns);
 	snprintf(q.bin, sizeof(q.bin), "%lld", (long long)bin_ns);
-	assert_int_equal(view_ask(view, view_answer_find("slices"), &query, &out, NULL), 0);
+	assert_int_equal(run_api_respond(run_api, run_api_answer_find("slices"), &query, &out, NULL), 0);
 	read_items((const uint8_t *)out.data, from_ns, bin_ns);
 }
 
@@ -198,7 +198,7 @@ static void check(int64_t from_ns, int64_t to_ns, int64_t bin_ns)
 
 static void dense_windows_are_true(void **arg)
 {
-	int64_t duration_ns = view_duration_ns(view);
+	int64_t duration_ns = run_api_duration_ns(run_api);
 
 	(void)arg;
 	for (int64_t bin_ns = 1 << 13; bin_ns < duration_ns / 500; bin_ns *= 2)
@@ -221,7 +221,7 @@ static int set_up(void **arg)
 static int tear_down(void **arg)
 {
 	(void)arg;
-	view_free(view);
+	run_api_free(run_api);
 	return fs_remove_tree(AT_FDCWD, dir) < 0;
 }
 

@@ -7,10 +7,10 @@
 #include "stats/dist.h"
 #include "stats/effect.h"
 #include "stats/hodges-lehmann.h"
-#include "stats/sorting.h"
 #include "stats/rng.h"
 #include "stats/sequential.h"
 #include "stats/sketch.h"
+#include "stats/sorting.h"
 #include "stats/verdict.h"
 #include "stats/warmup.h"
 

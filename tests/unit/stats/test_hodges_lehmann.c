@@ -5,8 +5,8 @@
 #include "oracle.h"
 #include "sample.h"
 #include "stats/hodges-lehmann.h"
-#include "stats/sorting.h"
 #include "stats/ranks.h"
+#include "stats/sorting.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "near.h"
 #include "sample.h"
-#include "stats/sorting.h"
 #include "stats/sketch.h"
+#include "stats/sorting.h"
 
 #include <errno.h>
 #include <float.h>

@@ -180,17 +180,17 @@ static void one_writer_at_a_time(void **state)
 
 static void another_study_learns_from_it(void **state)
 {
-	struct tune_earlier e;
+	struct tune_warm_start e;
 	struct tune_optimizer o;
 	struct tune_journal j;
 
 	write_some(8);
 	assert_int_equal(open_it(&j, &o, NULL), 0);
-	assert_int_equal(tune_earlier_read(&e, path, &study.space, false, &arena, NULL), 0);
+	assert_int_equal(tune_warm_start_read(&e, path, &study.space, false, &arena, NULL), 0);
 	assert_true(e.count > 3 && e.has_model);
 	assert_true(tune_point_equal(&study.space, e.points, o.trials[0].point));
 	assert_true(tune_point_equal(&study.space, e.points + study.space.count, o.trials[2].point));
-	assert_int_equal(tune_earlier_read(&e, "/nowhere/j", &study.space, false, &arena, NULL), -ENOENT);
+	assert_int_equal(tune_warm_start_read(&e, "/nowhere/j", &study.space, false, &arena, NULL), -ENOENT);
 	close_it(&j, &o);
 }
 

@@ -568,7 +568,7 @@ static void noise_is_met_by_measuring_again(void **state)
 }
 
 /* Another study of the same: a bowl at 0.8, or its reverse. */
-static void learn(struct tune_earlier *e, const struct tune_space *space, double sign, struct arena *arena)
+static void learn(struct tune_warm_start *e, const struct tune_space *space, double sign, struct arena *arena)
 {
 	char path[] = "/tmp/earlier-XXXXXX";
 	int fd = mkstemp(path);
@@ -580,7 +580,7 @@ static void learn(struct tune_earlier *e, const struct tune_space *space, double
 		dprintf(fd, "{\"ask\":%d,\"params\":{\"x\":%g,\"gone\":1}}\n{\"tell\":%d,\"values\":[%g]}\n", i, x, i,
 				sign * 9 * pow(x - 0.8, 2));
 	}
-	assert_int_equal(tune_earlier_read(e, path, space, false, arena, NULL), 0);
+	assert_int_equal(tune_warm_start_read(e, path, space, false, arena, NULL), 0);
 	close(fd);
 	unlink(path);
 }
@@ -591,7 +591,7 @@ static double best_of_four(double sign)
 	struct tune_study study;
 	struct tune_options how;
 	struct tune_optimizer o;
-	struct tune_earlier earlier;
+	struct tune_warm_start earlier;
 	double best = INFINITY;
 
 	assert_int_equal(parse(&study,
@@ -602,7 +602,7 @@ static double best_of_four(double sign)
 	learn(&earlier, &study.space, sign, &arena);
 	tune_study_options(&study, &how);
 	how.earlier = &earlier;
-	how.earlier_count = 1;
+	how.warm_start_count = 1;
 	assert_int_equal(tune_optimizer_init(&o, &study.space, &how, NULL), 0);
 	for (int t = 0; t < (sign > 0 ? 4 : 20); t++) {
 		const struct tune_trial *trial;

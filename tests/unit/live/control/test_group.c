@@ -163,12 +163,12 @@ static struct change_place place_of(const struct cgroup_map *m, enum action_kind
 }
 
 /* Told of the first values, the warden writes them back when the controller's end closes; what it forgot it leaves. */
-static void warden(void **state)
+static void watchdog(void **state)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
 	struct change_place weight, cap, pids;
 	struct cgroup_map m;
-	struct warden w;
+	struct watchdog w;
 
 	make_map(&m, true);
 	put("cpu.weight", "100\n");
@@ -177,21 +177,21 @@ static void warden(void **state)
 	weight = place_of(&m, ACTION_WEIGHT);
 	cap = place_of(&m, ACTION_CAP);
 	pids = place_of(&m, ACTION_PIDS);
-	assert_int_equal(warden_start(&w, 60000000000, -1, &err), 0);
-	assert_int_equal(warden_remember(&w, &weight, "100"), 0);
-	assert_int_equal(warden_remember(&w, &weight, "300"), 0); /* the first counts */
-	assert_int_equal(warden_remember(&w, &cap, "max 100000"), 0);
-	assert_int_equal(warden_remember(&w, &pids, "20"), 0);
-	assert_int_equal(warden_forget(&w, &pids), 0);
+	assert_int_equal(watchdog_start(&w, 60000000000, -1, &err), 0);
+	assert_int_equal(watchdog_remember(&w, &weight, "100"), 0);
+	assert_int_equal(watchdog_remember(&w, &weight, "300"), 0); /* the first counts */
+	assert_int_equal(watchdog_remember(&w, &cap, "max 100000"), 0);
+	assert_int_equal(watchdog_remember(&w, &pids, "20"), 0);
+	assert_int_equal(watchdog_forget(&w, &pids), 0);
 	assert_int_equal(change_write(&weight, "300"), 0);
 	assert_int_equal(change_write(&cap, "500 100000"), 0);
 	assert_int_equal(change_write(&pids, "99"), 0);
-	assert_int_equal(warden_beat(&w), 0);
-	warden_end(&w);
+	assert_int_equal(watchdog_beat(&w), 0);
+	watchdog_end(&w);
 	assert_begins("cpu.weight", "100");
 	assert_begins("cpu.max", "max 100000");
 	assert_begins("pids.max", "99");
-	assert_int_equal(warden_beat(&w), -EPIPE);
+	assert_int_equal(watchdog_beat(&w), -EPIPE);
 }
 
 /* Where the board was there may be another file now, of another user even: it stays as it is. */
@@ -221,7 +221,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(v1, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_there, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_is_in_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(warden, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(watchdog, set_up, tear_down),
 		cmocka_unit_test(only_boards_have_knobs),
 	};
 

@@ -19,7 +19,7 @@
 struct world {
 	struct arena arena;
 	struct train_plan plan;
-	struct train_coach coach;
+	struct online_controller controller;
 	struct stats_rng rng;
 	double now_s, move_s, restart_s;
 	double length; /* of the job: 1 is some 1200 iterations */
@@ -47,13 +47,13 @@ static void set_up(struct world *w, const char *more, uint64_t seed)
 	w->length = 1;
 	w->move_s = 0.2;
 	w->restart_s = 5;
-	assert_int_equal(train_coach_init(&w->coach, &w->plan, NULL), 0);
-	assert_int_equal(train_coach_start(&w->coach, 0, NULL), 0);
+	assert_int_equal(online_controller_init(&w->controller, &w->plan, NULL), 0);
+	assert_int_equal(online_controller_start(&w->controller, 0, NULL), 0);
 }
 
 static void tear_down(struct world *w)
 {
-	train_coach_release(&w->coach);
+	online_controller_release(&w->controller);
 	arena_release(&w->arena);
 }
 
@@ -66,11 +66,11 @@ static enum train_act decide(struct world *w)
 {
 	struct train_decision d;
 
-	assert_int_equal(train_coach_decide(&w->coach, w->now_s, &d, NULL), 0);
+	assert_int_equal(online_controller_decide(&w->controller, w->now_s, &d, NULL), 0);
 	if (d.act == TRAIN_MOVE) {
-		bool is_restart = train_coach_is_restart(&w->coach, d.point);
+		bool is_restart = online_controller_is_restart(&w->controller, d.point);
 
-		assert_int_equal(train_coach_moved(&w->coach, &d, w->now_s, NULL), 0);
+		assert_int_equal(online_controller_moved(&w->controller, &d, w->now_s, NULL), 0);
 		w->now_s += is_restart ? w->restart_s : w->move_s;
 		w->moves++;
 		w->restarts += is_restart;
@@ -81,7 +81,7 @@ static enum train_act decide(struct world *w)
 /* One iteration, and what the coach makes of it; while it lasts the coach is asked now and then. */
 static enum train_act turn(struct world *w)
 {
-	const struct train_stint *s = train_coach_now(&w->coach);
+	const struct online_stage *s = online_controller_now(&w->controller);
 	double end_s = w->now_s + pace_of(w, s->point) * (0.8 + 0.4 * stats_rng_uniform(&w->rng));
 	enum train_act act = TRAIN_WAIT;
 
@@ -93,8 +93,8 @@ static enum train_act turn(struct world *w)
 		return act;
 	w->now_s = end_s;
 	w->iterations++;
-	assert_int_equal(train_coach_report(&w->coach, s->index, (unsigned)(w->iterations % 3), loss_at(w), w->now_s,
-					 NULL),
+	assert_int_equal(online_controller_report(&w->controller, s->index, (unsigned)(w->iterations % 3), loss_at(w),
+					 w->now_s, NULL),
 			0);
 	return decide(w);
 }
@@ -142,17 +142,17 @@ static void it_beats_most_fixed_configurations(void **state)
 /* Iterations, and seconds, under configurations that are so many times slower than the best. */
 static size_t spent_at(const struct world *w, double times, double *seconds)
 {
-	const struct train_coach *c = &w->coach;
+	const struct online_controller *c = &w->controller;
 	size_t sum = 0;
 
 	*seconds = 0;
-	for (size_t i = 0; i < c->stint_count; i++) {
-		const struct train_stint *s = c->stints[i];
+	for (size_t i = 0; i < c->stage_count; i++) {
+		const struct online_stage *s = c->stints[i];
 
 		if (pace_of(w, s->point) < times * 0.05)
 			continue;
 		sum += s->count;
-		*seconds += (i + 1 < c->stint_count ? c->stints[i + 1]->asked_s : w->now_s) - s->asked_s;
+		*seconds += (i + 1 < c->stage_count ? c->stints[i + 1]->asked_s : w->now_s) - s->asked_s;
 	}
 	return sum;
 }
@@ -173,7 +173,7 @@ static void what_is_far_worse_is_left_at_once(void **state)
 		bad += spent_at(&w, 5, &seconds);
 		all += w.iterations;
 		shares[seed] = seconds / w.now_s;
-		last[seed] = pace_of(&w, train_coach_now(&w.coach)->point) / 0.05;
+		last[seed] = pace_of(&w, online_controller_now(&w.controller)->point) / 0.05;
 		tear_down(&w);
 	}
 	if (bad > all / 200 || stats_median(shares, 20) > 0.15)
@@ -188,15 +188,15 @@ static void a_dear_move_is_not_made_late(void **state)
 	size_t before;
 
 	set_up(&w, "", 5);
-	while (w.coach.phase == TRAIN_EXPLORING)
+	while (w.controller.phase == TRAIN_EXPLORING)
 		turn(&w);
 	before = w.moves;
 	for (int i = 0; i < 2; i++)
 		for (int k = 0; k < 50; k++)
-			stats_moments_add(&w.coach.cost[i], 1e6); /* from now on everything is known to be dear */
+			stats_moments_add(&w.controller.cost[i], 1e6); /* from now on everything is known to be dear */
 	train_to_the_end(&w);
 	assert_int_equal(w.moves, before);
-	assert_true(w.coach.looks > before);
+	assert_true(w.controller.looks > before);
 	tear_down(&w);
 }
 
@@ -206,7 +206,7 @@ static void a_fixed_job_stays(void **state)
 
 	set_up(&w, "mode: fixed\n", 1);
 	train_to_the_end(&w);
-	assert_int_equal(w.coach.stint_count, 1);
+	assert_int_equal(w.controller.stage_count, 1);
 	assert_int_equal(w.moves, 0);
 	tear_down(&w);
 }
@@ -220,20 +220,20 @@ static void somebody_sets_a_parameter(void **state)
 	set_up(&w, "", 2);
 	for (int i = 0; i < 30; i++)
 		turn(&w);
-	value = train_coach_now(&w.coach)->point[0] == 3 ? 7 : 3;
-	assert_int_equal(train_coach_pin(&w.coach, "nothing", "3", NULL), -ENOENT);
-	assert_int_equal(train_coach_pin(&w.coach, "w", "x", NULL), -EINVAL);
-	assert_int_equal(train_coach_pin(&w.coach, "w", value == 3 ? "3" : "7", NULL), 0);
-	since = w.coach.stint_count;
+	value = online_controller_now(&w.controller)->point[0] == 3 ? 7 : 3;
+	assert_int_equal(online_controller_pin(&w.controller, "nothing", "3", NULL), -ENOENT);
+	assert_int_equal(online_controller_pin(&w.controller, "w", "x", NULL), -EINVAL);
+	assert_int_equal(online_controller_pin(&w.controller, "w", value == 3 ? "3" : "7", NULL), 0);
+	since = w.controller.stage_count;
 	turn(&w);
-	assert_int_equal(w.coach.stint_count, since + 1);
-	assert_int_equal(train_coach_now(&w.coach)->reason, TRAIN_HAND);
+	assert_int_equal(w.controller.stage_count, since + 1);
+	assert_int_equal(online_controller_now(&w.controller)->reason, TRAIN_HAND);
 	train_to_the_end(&w);
-	for (size_t i = since; i < w.coach.stint_count; i++)
-		assert_true(w.coach.stints[i]->point[0] == value);
-	for (size_t i = since + 1; i < w.coach.stint_count; i++)
-		assert_false(tune_point_equal(w.coach.optimizer.space, w.coach.stints[i]->point,
-				w.coach.stints[i - 1]->point));
+	for (size_t i = since; i < w.controller.stage_count; i++)
+		assert_true(w.controller.stints[i]->point[0] == value);
+	for (size_t i = since + 1; i < w.controller.stage_count; i++)
+		assert_false(tune_point_equal(w.controller.optimizer.space, w.controller.stints[i]->point,
+				w.controller.stints[i - 1]->point));
 	tear_down(&w);
 }
 
@@ -245,12 +245,12 @@ static void somebody_sets_all_of_them(void **state)
 	set_up(&w, "", 2);
 	for (int i = 0; i < 300; i++)
 		turn(&w);
-	assert_int_equal(train_coach_pin(&w.coach, "w", "16", NULL), 0);
-	assert_int_equal(train_coach_pin(&w.coach, "t", "8", NULL), 0);
-	assert_int_equal(train_coach_pin(&w.coach, "r", "1", NULL), 0);
-	since = w.coach.stint_count;
+	assert_int_equal(online_controller_pin(&w.controller, "w", "16", NULL), 0);
+	assert_int_equal(online_controller_pin(&w.controller, "t", "8", NULL), 0);
+	assert_int_equal(online_controller_pin(&w.controller, "r", "1", NULL), 0);
+	since = w.controller.stage_count;
 	train_to_the_end(&w);
-	assert_int_equal(w.coach.stint_count, since + 1); /* there is nowhere to go */
+	assert_int_equal(w.controller.stage_count, since + 1); /* there is nowhere to go */
 	tear_down(&w);
 }
 
@@ -262,13 +262,13 @@ static void losses_that_are_no_numbers_are_left(void **state)
 
 	set_up(&w, "", 3);
 	w.restart_s = w.move_s = 0; /* else it might be back at the best by then */
-	while (w.coach.stint_count < 4 || train_coach_now(&w.coach)->reason == TRAIN_BEST)
+	while (w.controller.stage_count < 4 || online_controller_now(&w.controller)->reason == TRAIN_BEST)
 		turn(&w);
-	tried = w.coach.stint_count - 1;
-	assert_int_equal(train_coach_report(&w.coach, (unsigned)tried, 0, NAN, w.now_s, NULL), 0);
-	assert_int_equal(train_coach_decide(&w.coach, w.now_s, &d, NULL), 0);
+	tried = w.controller.stage_count - 1;
+	assert_int_equal(online_controller_report(&w.controller, (unsigned)tried, 0, NAN, w.now_s, NULL), 0);
+	assert_int_equal(online_controller_decide(&w.controller, w.now_s, &d, NULL), 0);
 	assert_int_equal(d.act, TRAIN_MOVE);
-	assert_true(w.coach.stints[tried]->is_failed && w.coach.stints[tried]->is_told);
+	assert_true(w.controller.stints[tried]->is_failed && w.controller.stints[tried]->is_told);
 	tear_down(&w);
 }
 
@@ -278,12 +278,12 @@ static void a_job_that_is_silent_is_cut(void **state)
 	struct world w;
 
 	set_up(&w, "", 4);
-	while (w.coach.stint_count < 3)
+	while (w.controller.stage_count < 3)
 		turn(&w);
 	turn(&w); /* the first report under it; then nothing */
-	assert_int_equal(train_coach_decide(&w.coach, w.now_s + 100, &d, NULL), 0);
+	assert_int_equal(online_controller_decide(&w.controller, w.now_s + 100, &d, NULL), 0);
 	assert_int_equal(d.act, TRAIN_MOVE);
-	assert_true(w.coach.stints[2]->value > 10);
+	assert_true(w.controller.stints[2]->value > 10);
 	tear_down(&w);
 }
 
@@ -293,16 +293,17 @@ static void what_was_learnt_is_recalled(void **state)
 	struct world w;
 
 	set_up(&w, "", 6);
-	train_coach_release(&w.coach);
-	assert_int_equal(train_coach_init(&w.coach, &w.plan, NULL), 0);
-	assert_int_equal(train_coach_recall(&w.coach, slow, NULL), 0);
-	assert_int_equal(train_coach_recall(&w.coach, fast, NULL), 0);
-	assert_int_equal(train_coach_recall(&w.coach, slow, NULL), 0);
-	assert_int_equal(train_coach_recall_value(&w.coach, 0, false, 0.2, NULL), 0);
-	assert_int_equal(train_coach_recall_value(&w.coach, 1, false, 0.05, NULL), 0);
-	assert_int_equal(train_coach_start(&w.coach, 0, NULL), 0);
-	assert_true(train_coach_now(&w.coach)->point[0] == 4 && train_coach_now(&w.coach)->point[1] == 2);
-	assert_int_equal(w.coach.stint_count, 4);
+	online_controller_release(&w.controller);
+	assert_int_equal(online_controller_init(&w.controller, &w.plan, NULL), 0);
+	assert_int_equal(online_controller_recall(&w.controller, slow, NULL), 0);
+	assert_int_equal(online_controller_recall(&w.controller, fast, NULL), 0);
+	assert_int_equal(online_controller_recall(&w.controller, slow, NULL), 0);
+	assert_int_equal(online_controller_recall_value(&w.controller, 0, false, 0.2, NULL), 0);
+	assert_int_equal(online_controller_recall_value(&w.controller, 1, false, 0.05, NULL), 0);
+	assert_int_equal(online_controller_start(&w.controller, 0, NULL), 0);
+	assert_true(online_controller_now(&w.controller)->point[0] == 4 &&
+			online_controller_now(&w.controller)->point[1] == 2);
+	assert_int_equal(w.controller.stage_count, 4);
 	train_to_the_end(&w);
 	tear_down(&w);
 }
@@ -319,8 +320,8 @@ static void the_remaining_time_is_about_right(void **state)
 		set_up(&w, "mode: fixed\n", seed);
 		for (int i = 0; i < 500; i++)
 			turn(&w);
-		stats_curve_fit(&w.coach.fit, w.coach.losses, w.coach.loss_count, 0.4, NULL);
-		remaining = train_coach_remaining(&w.coach);
+		stats_curve_fit(&w.controller.fit, w.controller.losses, w.controller.loss_count, 0.4, NULL);
+		remaining = online_controller_remaining(&w.controller);
 		then = w.now_s;
 		held += stats_interval_holds(&remaining, train_to_the_end(&w) - then);
 		tear_down(&w);
@@ -331,13 +332,13 @@ static void the_remaining_time_is_about_right(void **state)
 /* The worth of a stint of `count` reports of so many workers, each 10 ms after the other. */
 static double worth_of(struct world *w, unsigned workers, unsigned count)
 {
-	const struct train_stint *s = train_coach_now(&w->coach);
+	const struct online_stage *s = online_controller_now(&w->controller);
 
 	for (unsigned i = 0; i < count; i++) {
 		w->now_s += 0.01;
-		assert_int_equal(train_coach_report(&w->coach, s->index, i % workers, 2, w->now_s, NULL), 0);
+		assert_int_equal(online_controller_report(&w->controller, s->index, i % workers, 2, w->now_s, NULL), 0);
 	}
-	return train_worth_measured(&w->coach, s).mean;
+	return progress_cost_measured(&w->controller, s).mean;
 }
 
 static void of_the_same_pace_fewer_workers_are_better(void **state)
@@ -349,7 +350,7 @@ static void of_the_same_pace_fewer_workers_are_better(void **state)
 	double alone = worth_of(&one, 1, 90), crowd = worth_of(&eight, 8, 90);
 	assert_true(fabs(alone - 0.01) < 1e-9);
 	assert_true(crowd > 1.2 * alone && crowd < 1.4 * alone);
-	assert_true(train_worth_usual(&one.coach) == 1 && train_worth_usual(&eight.coach) < 0.85);
+	assert_true(progress_cost_usual(&one.controller) == 1 && progress_cost_usual(&eight.controller) < 0.85);
 	tear_down(&one);
 	tear_down(&eight);
 }
