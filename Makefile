@@ -11,70 +11,70 @@ FUZZ_SECONDS ?= 30
 SOAK_SECONDS ?= 600
 BENCH ?=
 ARGS ?=
+OPTIONS ?=
 
 STAGE := $(CURDIR)/build
 BUILD := build/meson
 SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false
+# Continuous integration leaves nothing out: a missing library is an error, and so is a warning.
+STRICT := $(if $(CI),-Dauto_features=enabled -Dbench=enabled -Dwerror=true)
+# The groups of packaging/debian-packages.txt that features need.
+FEATURES := serve live fleet gpu web python
 
-.PHONY: all deps demo check check-fast check-services lint format asan fuzz bench soak install uninstall clean help
+.PHONY: all deps demo tested check check-fast check-services lint format asan fuzz bench soak install uninstall clean help
 
-all: $(BUILD)/build.ninja ## build, and stage the result in build/
+all: ## build what the installed libraries allow, and stage the result in build/
+	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
+	@tools/configure $(BUILD) $(STAGE) $(STRICT) $(OPTIONS)
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
 	@env -u DESTDIR meson install -C $(BUILD) --no-rebuild --only-changed --quiet
 
-$(BUILD)/build.ninja:
-	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
-	@mkdir -p build
-	@meson setup --prefix $(STAGE) --buildtype debugoptimized $(BUILD) >build/setup.log 2>&1 || \
-		{ cat build/setup.log; exit 1; }
+deps: ## install the Debian packages that all features and the tests need
+	@tools/install-deps build $(FEATURES) test
 
-deps: ## install the Debian packages that building and testing need
-	@tools/install-deps build test
-
-demo: ## install what is missing, build, record a real program, show what was recorded
+demo: ## install what the core needs, build, record a real program, show what was recorded
 	@tools/install-deps build
 	@$(MAKE) --no-print-directory all
 	@tools/demo
 
-check: deps ## install what is missing, build, run every test
-	@$(MAKE) --no-print-directory all
+tested: deps
+	@$(MAKE) --no-print-directory all OPTIONS=-Dtests=enabled
+
+check: tested ## install what is missing, build, run every test
 	@tools/run-tests -C $(BUILD) --not-suite services
 
-check-fast: deps ## as check, only the quick tests
-	@$(MAKE) --no-print-directory all
+check-fast: tested ## as check, only the quick tests
 	@tools/run-tests -C $(BUILD) --suite fast
 
 check-services: deps ## run the tests that need real servers
 	@tools/install-deps $(if $(CI),,--optional) services
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory tested
 	@tools/run-tests -C $(BUILD) --suite services
 
-lint: ## layout, bug patterns, layers, banned functions, libraries needed, shell scripts
-	@tools/install-deps build lint
-	@$(MAKE) --no-print-directory all
+lint: deps ## layout, bug patterns, layers, banned functions, libraries needed, shell scripts
+	@tools/install-deps lint
+	@$(MAKE) --no-print-directory tested
 	@tools/lint $(BUILD)
 
 format: ## lay out the C sources anew
 	@tools/format
 
 asan: deps ## unit tests and the fuzzers' corpus under the address and undefined-behaviour sanitizers
-	@test -e build-asan/build.ninja || meson setup $(SANITIZE) --prefix $(CURDIR)/build-asan/stage build-asan >/dev/null
+	@tools/configure build-asan $(CURDIR)/build-asan/stage $(SANITIZE) $(STRICT) -Dtests=enabled
 	@ninja -C build-asan -j $(JOBS) --quiet
 	@tools/run-tests -C build-asan --under tests/unit --under tests/fuzz
 
 fuzz: deps ## run each fuzz target for FUZZ_SECONDS
-	@test -e build-fuzz/build.ninja || CC=clang CXX=clang++ meson setup $(SANITIZE) -Dfuzz=true build-fuzz >/dev/null
+	@CC=clang CXX=clang++ tools/configure build-fuzz $(CURDIR)/build-fuzz/stage $(SANITIZE) -Dfuzz=true -Dtests=enabled
 	@ninja -C build-fuzz -j $(JOBS) --quiet
 	@tools/run-fuzz build-fuzz $(FUZZ_SECONDS)
 
 bench: deps ## measure (BENCH=NAME: only that, with ARGS); prints ratios, side by side with other tools where installed
 	@tools/install-deps --optional bench
-	@$(MAKE) --no-print-directory all
-	@meson setup --reconfigure $(BUILD) >build/setup.log
+	@$(MAKE) --no-print-directory all OPTIONS=-Dbench=enabled
 	@tools/run-bench $(BUILD) $(BENCH) -- $(ARGS)
 
-soak: deps ## run every test again and again for SOAK_SECONDS
-	@$(MAKE) --no-print-directory all
+soak: tested ## run every test again and again for SOAK_SECONDS
 	@tools/run-tests -C $(BUILD) --not-suite services --seconds $(SOAK_SECONDS)
 
 install: all ## copy the staged tree to DESTDIR/PREFIX
@@ -87,6 +87,6 @@ clean: ## remove everything that was built
 	@rm -rf build build-asan build-fuzz
 
 help: ## this list
-	@echo "make [PREFIX=$(PREFIX)] [DESTDIR=] [JOBS=$(JOBS)] [FUZZ_SECONDS=$(FUZZ_SECONDS)] TARGET"
+	@echo "make [PREFIX=$(PREFIX)] [DESTDIR=] [JOBS=$(JOBS)] [OPTIONS=-DFEATURE=disabled] [FUZZ_SECONDS=$(FUZZ_SECONDS)] TARGET"
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r target what; do \
 		printf '  %-15s %s\n' "$$target" "$$what"; done

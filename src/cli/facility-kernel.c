@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "cli/facilities.h"
 #include "probe/probe.h"
+#include "probe/syscall/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -178,8 +179,13 @@ void check_bpf(struct facility_report *r)
 		.insn_cnt = sizeof(nothing) / sizeof(*nothing),
 		.license = (unsigned long)"GPL",
 	};
-	CLEANUP(cleanup_fd) int fd = (int)bpf(BPF_PROG_LOAD, &attr);
+	CLEANUP(cleanup_fd) int fd = kernel_calls_are_built ? (int)bpf(BPF_PROG_LOAD, &attr) : -1;
 
+	if (!kernel_calls_are_built) {
+		facility_say(r, FACILITY_NO, "this sonde was built without bpf");
+		facility_fix(r, "meson configure build/meson -Dbpf=enabled && make (in the source tree)");
+		return;
+	}
 	if (fd >= 0) {
 		facility_say(r, FACILITY_WORKS, "a tracepoint program loads");
 		return;

@@ -30,7 +30,15 @@ void front_print_overview(void)
 
 static int unknown_command(const char *name, struct sonde_err *err)
 {
+	const struct cli_missing *missing = cli_missing_find(name);
 	const char *nearest = cli_entry_nearest(name);
+
+	if (missing) {
+		err_set(err, ENOTSUP, "cannot run 'sonde %s': this sonde was built without %s (%s)", missing->name,
+				missing->feature, missing->reason);
+		err_hint(err, "in the source tree of sonde run '%s', then 'make'", missing->remedy);
+		return CLI_EXIT_FAILED;
+	}
 
 	err_set(err, EINVAL, name[0] == '-' ? "unknown option '%s'" : "'%s' is not a command", name);
 	if (nearest && name[0] != '-')

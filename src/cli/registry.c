@@ -1,6 +1,6 @@
 /*
- * registry: commands.def, less the rows whose file is not there, comes from the
- * build as commands.inc.
+ * registry: commands.def comes from the build as commands.inc, and the rows of
+ * features that are not built as missing.inc.
  */
 #include "cli/registry.h"
 
@@ -64,11 +64,33 @@ static const struct {
 	{ NULL, NULL },
 };
 
-const struct cli_entry *cli_entry_find(const char *name)
+static const struct cli_missing missing[] = {
+#define MISSING(name, feature, reason, remedy) { #name, feature, reason, remedy },
+#include "cli/missing.inc"
+#undef MISSING
+	{ .name = NULL },
+};
+
+static const char *without_alias(const char *name)
 {
 	for (size_t i = 0; aliases[i].alias; i++)
 		if (strcmp(aliases[i].alias, name) == 0)
-			name = aliases[i].name;
+			return aliases[i].name;
+	return name;
+}
+
+const struct cli_missing *cli_missing_find(const char *name)
+{
+	name = without_alias(name);
+	for (const struct cli_missing *row = missing; row->name; row++)
+		if (strcmp(row->name, name) == 0)
+			return row;
+	return NULL;
+}
+
+const struct cli_entry *cli_entry_find(const char *name)
+{
+	name = without_alias(name);
 	for (const struct cli_entry *entry = cli_entries; entry->name; entry++)
 		if (strcmp(entry->name, name) == 0)
 			return entry;

@@ -28,6 +28,14 @@ struct cli_program {
 	int fail_code;    /* exit code when it cannot be started */
 };
 
+/* A command of a feature that is not built, and why. */
+struct cli_missing {
+	const char *name;
+	const char *feature;
+	const char *reason;
+	const char *remedy; /* the command line that would change it, before another 'make' */
+};
+
 struct cli_entry {
 	const char *name;
 	const char *summary;
@@ -39,6 +47,7 @@ extern const struct cli_entry cli_entries[]; /* ends with name NULL */
 extern const char *const cli_group_titles[CLI_GROUPS];
 
 const struct cli_entry *cli_entry_find(const char *name);      /* by name or alias; NULL: no such command */
+const struct cli_missing *cli_missing_find(const char *name);  /* by name or alias; NULL: none of ours */
 const char *cli_entry_nearest(const char *typed);              /* for "did you mean"; NULL: nothing like it */
 void cli_entry_list(struct buf *out, const struct term *term); /* all by group, with summaries */
 

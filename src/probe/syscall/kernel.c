@@ -143,6 +143,8 @@ static bool has_kernel_pids(void)
 	return !strcmp(link, INITIAL_PIDS);
 }
 
+const bool kernel_calls_are_built = true;
+
 int kernel_calls_open(struct kernel_calls *k)
 {
 	*k = (struct kernel_calls){ .seen = -1, .rows = -1, .starts = -1, .scratch = -1, .ring = -1, .lost = -1 };

@@ -22,6 +22,8 @@ struct kernel_calls {
 	uint64_t at;
 };
 
+extern const bool kernel_calls_are_built; /* false: the feature bpf was left out of this build */
+
 /* 0, or -errno: then calls are watched by stops. */
 int kernel_calls_open(struct kernel_calls *k);
 void kernel_calls_release(struct kernel_calls *k);
