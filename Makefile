@@ -27,12 +27,14 @@ all: ## build what the installed libraries allow, and stage the result in build/
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
 	@tools/configure $(BUILD) $(STAGE) $(STRICT) $(OPTIONS)
 	@ninja -C $(BUILD) -j $(JOBS) --quiet
+	@test -L build/lib/libsonde.so || rm -f build/lib/libsonde.so # of builds before it had a version
 	@env -u DESTDIR meson install -C $(BUILD) --no-rebuild --only-changed --quiet
 
 deps: ## install the Debian packages that all features and the tests need
 	@tools/install-deps build $(FEATURES) test
 
 demo: ## install what the core needs, build, record a real program, show what was recorded
+	@tools/demo --plan
 	@tools/install-deps build
 	@$(MAKE) --no-print-directory all
 	@tools/demo
@@ -78,10 +80,10 @@ soak: tested ## run every test again and again for SOAK_SECONDS
 	@tools/run-tests -C $(BUILD) --not-suite services --seconds $(SOAK_SECONDS)
 
 install: all ## copy the staged tree to DESTDIR/PREFIX
-	@tools/install-tree $(BUILD) $(STAGE) '$(DESTDIR)$(PREFIX)'
+	@tools/install-tree $(BUILD) $(STAGE) '$(PREFIX)' '$(DESTDIR)'
 
 uninstall: ## remove exactly what was installed there
-	@tools/install-tree --remove '$(DESTDIR)$(PREFIX)'
+	@tools/install-tree --remove '$(PREFIX)' '$(DESTDIR)'
 
 clean: ## remove everything that was built
 	@rm -rf build build-asan build-fuzz

@@ -1,22 +1,39 @@
 #!/bin/sh
-# build.sh SOURCE_DIR OUT_DIR NODE NPM: the page into OUT_DIR, from a copy, so that the sources stay clean.
+# build.sh SOURCE_DIR OUT_DIR NODE NPM STAMP DEPFILE: the page into OUT_DIR, from a copy, so that the sources stay clean.
 #
-# What bundles it comes from the npm registry by name and lockfile. Where that cannot be reached the build goes on with a
-# page that says so: the API and everything else are whole without it.
+# What bundles it comes from the npm registry by name and lockfile. Where that cannot be reached the build continues without
+# the page: page-stamp.h has the reason, which sonde view and sonde report print, and DEPFILE makes STAMP depend on a file
+# that does not exist, so that the next build tries again.
 set -u
 
 source_dir=$1
 out_dir=$2
 node=$3
 npm=$4
+stamp=$5
+depfile=$6
 work=$out_dir/work
 
+# Write standard input to a file; one that has this text already keeps its time, and nothing is compiled again.
+update() {
+	cat >"$1.new"
+	if cmp -s "$1.new" "$1"; then rm "$1.new"; else mv "$1.new" "$1"; fi
+}
+
+# npm's own reason: the line with the failed request, else its first error. What C or HTML would read otherwise is taken out.
+npm_reason() {
+	{ grep -m1 'reason:' "$1" || grep -m1 -E '^npm (ERR!|error)' "$1" || tail -n 1 "$1"; } |
+		sed 's/^npm \(ERR!\|error\) *//; s/["\\<>&%]//g' | cut -c 1-200
+}
+
 without_page() {
-	echo "web: $1; sonde will have no page" >&2
-	printf '<!doctype html><html lang=en><meta charset=utf-8><title>sonde</title><p>This sonde was built without its page: %s. The API is at /api/run, /api/tracks and so on.\n' "$1" >"$out_dir/index.html"
-	: >"$out_dir/app.js"
-	: >"$out_dir/app.css"
-	printf '#define PAGE_STAMP "none"\n#define PAGE_IS_MISSING 1\n' >"$out_dir/page-stamp.h"
+	reason="npm could not fetch what builds it: $(npm_reason "$1")"
+	echo "web: sonde is built without its page: $reason" >&2
+	echo "web: npm's output is in $1; the next 'make' tries again" >&2
+	for file in index.html app.js app.css; do update "$out_dir/$file" </dev/null; done
+	printf '#define PAGE_LACK "%s"\n#define PAGE_REMEDY "%s"\n' "$reason" \
+		"run 'make' in the source tree of sonde where npm can reach its registry" | update "$out_dir/page-stamp.h"
+	echo "$stamp: $out_dir/the-page-is-missing" >"$depfile"
 	exit 0
 }
 
@@ -24,8 +41,9 @@ mkdir -p "$work" || exit 1
 rm -rf "$work/src"
 cp -R "$source_dir/src" "$source_dir/build.mjs" "$source_dir/package.json" "$source_dir/package-lock.json" "$work/" || exit 1
 if ! cmp -s "$work/package-lock.json" "$work/node_modules/.installed"; then
-	(cd "$work" && "$npm" ci --ignore-scripts --no-audit --no-fund --silent) >"$work/npm.log" 2>&1 ||
-		without_page "its tools could not be fetched, see $work/npm.log"
+	(cd "$work" && "$npm" ci --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1 \
+		--fetch-retry-mintimeout=1000) >"$work/npm.log" 2>&1 || without_page "$work/npm.log"
 	cp "$work/package-lock.json" "$work/node_modules/.installed"
 fi
+echo "$stamp:" >"$depfile"
 exec "$node" "$work/build.mjs" "$out_dir"

@@ -9,6 +9,7 @@
 #include "serve/duet.h"
 #include "serve/http.h"
 #include "serve/live-page.h"
+#include "serve/page.h"
 #include "serve/study.h"
 
 #include <errno.h>
@@ -166,8 +167,11 @@ static int print(const struct options *o, const char *url, const struct shown *s
 static int say(const struct options *o, const struct shown *s, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
+	struct sonde_err lack = SONDE_ERR_INIT;
 	int rc = guard_url(s->guard, &url, err);
 
+	if (page_check(&lack)) /* the API alone is served */
+		cli_print_error("sonde", &lack);
 	return rc < 0 ? rc : print(o, url.data, s, err);
 }
 

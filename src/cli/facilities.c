@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 const struct facility facilities[] = {
+	{ "platform", "Linux 5.4 on x86-64 with glibc", true, check_platform },
 	{ "libsonde", "traces files and annotations inside the program", true, check_libsonde },
 	{ "shared memory", "holds the events until they are written", true, check_shared_memory },
 	{ "constant TSC", "stamps events in 9 ns instead of 16", false, check_tsc },

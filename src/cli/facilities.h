@@ -44,6 +44,7 @@ bool facility_number(const char *path, long *value);
 bool facility_has_capability(int capability);
 
 /* facility-install.c: the installation and the CPU's own */
+void check_platform(struct facility_report *r);
 void check_libsonde(struct facility_report *r);
 void check_shared_memory(struct facility_report *r);
 void check_tsc(struct facility_report *r);

@@ -13,18 +13,39 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#define KERNEL_MAJOR 5 /* doc/platform.md: waitid on a pidfd came with 5.4 */
+#define KERNEL_MINOR 4
 #define MIB ((uint64_t)1 << 20)
 #define ROOM_WANTED (64 * MIB)
 #define OPEN_FILES_WANTED 4096
 #define CAPTURE_MS 200
 #define PYTHON_MS 1000 /* version managers put a script in its place */
+
+/* The kernel; the rest was checked when this was built. */
+void check_platform(struct facility_report *r)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	if (uname(&u) != 0 || sscanf(u.release, "%d.%d", &major, &minor) != 2) {
+		facility_say(r, FACILITY_PARTLY, "cannot read the version of the kernel");
+		return;
+	}
+	bool is_old = major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR);
+	facility_say(r, is_old ? FACILITY_NO : FACILITY_WORKS, "%s %s on %s, glibc %s", u.sysname, u.release, u.machine,
+			gnu_get_libc_version());
+	if (is_old)
+		facility_fix(r, "boot Linux %d.%d or later", KERNEL_MAJOR, KERNEL_MINOR);
+}
 
 /* The line of the loader's answer that tells of trouble; NULL when there is none. Cuts the answer there. */
 static const char *find_trouble(char *answer)
@@ -59,7 +80,7 @@ void check_libsonde(struct facility_report *r)
 
 	buf_adds(&preload, "LD_PRELOAD=");
 	rc = fs_prefix(&preload, NULL);
-	buf_adds(&preload, "/lib/libsonde.so");
+	buf_adds(&preload, "/lib/libsonde.so.0");
 	path = preload.data + strlen("LD_PRELOAD=");
 	if (rc || access(path, R_OK) != 0) {
 		facility_say(r, FACILITY_NO, "cannot read '%s': %s", path, strerror(rc ? -rc : errno));

@@ -1,6 +1,7 @@
 /* See preload.h. */
 #include "record/preload.h"
 
+#include "base/cleanup.h"
 #include "base/fs.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static int find_library(struct buf *out, struct sonde_err *err)
 		int rc = fs_prefix(out, err);
 		if (rc)
 			return rc;
-		buf_adds(out, "/lib/libsonde.so");
+		buf_adds(out, "/lib/libsonde.so.0");
 	}
 	return access(out->data, R_OK) ? err_sys(err, errno, "cannot read '%s'", out->data) : 0;
 }
@@ -38,9 +39,11 @@ static int find_library(struct buf *out, struct sonde_err *err)
 /* The loader splits LD_PRELOAD at blanks and colons: a path with one gets another name, in the ring directory. */
 static int avoid_separators(const struct ring_dir *ring, struct buf *library, struct sonde_err *err)
 {
-	if (!strpbrk(library->data, " :"))
+	if (!strpbrk(library->data, " :") || !strchr(library->data, '/'))
 		return 0;
-	if (symlinkat(library->data, ring->fd, "libsonde.so"))
+	CLEANUP(buf_release) struct buf dir = BUF_INIT; /* what libsonde finds in its directory: src/tracer/lend.c */
+	buf_addf(&dir, "%.*s/sonde", (int)(strrchr(library->data, '/') - library->data), library->data);
+	if (symlinkat(library->data, ring->fd, "libsonde.so") || symlinkat(dir.data, ring->fd, "sonde"))
 		return err_sys(err, errno, "cannot link '%s' into '%s'", library->data, ring->path.data);
 	buf_reset(library);
 	buf_addf(library, "%s/libsonde.so", ring->path.data);

@@ -4,11 +4,14 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 
+#include <errno.h>
 #include <string.h>
 
 #ifdef PAGE_DIR
-#include "page-stamp.h" /* changes with the files, so that this is assembled anew */
+#include "page-stamp.h" /* changes with the files, so that this is assembled again; or why there are none */
+#endif
 
+#ifndef PAGE_LACK
 #define EMBED(symbol, file) \
 	__asm__(".section .rodata\n" \
 		".balign 16\n" #symbol ":\n" \
@@ -21,21 +24,19 @@
 EMBED(page_html, "index.html");
 EMBED(page_js, "app.js");
 EMBED(page_css, "app.css");
-#ifdef PAGE_IS_MISSING
-const bool page_is_built = false;
-#else
-const bool page_is_built = true;
-#endif
+static const char *const page_lack = NULL;
+static const char *const page_remedy = NULL;
 #else
 static const char page_html[] = "<!doctype html><html lang=en><meta charset=utf-8><title>sonde</title>"
-				"<p>This sonde was built without node, so it has no page. The API is at /api/run, "
-				"/api/tracks and so on.\n";
+				"<p>This sonde was built without its page: " PAGE_LACK
+				". The API is at /api/run, /api/tracks and so on.\n";
 static const char page_js[] = "";
 static const char page_css[] = "";
 #define page_html_end (page_html + sizeof(page_html) - 1)
 #define page_js_end page_js
 #define page_css_end page_css
-const bool page_is_built = false;
+static const char *const page_lack = PAGE_LACK;
+static const char *const page_remedy = PAGE_REMEDY;
 #endif
 
 const struct page_file *page_find(const char *path)
@@ -66,6 +67,15 @@ void page_reply(const char *path, struct guard_reply *reply)
 	reply->fixed = file->bytes;
 	reply->fixed_bytes = file->count;
 	reply->policy = policy;
+}
+
+int page_check(struct sonde_err *err)
+{
+	if (!page_lack)
+		return 0;
+	err_set(err, ENOTSUP, "this sonde was built without its page: %s", page_lack);
+	err_hint(err, "%s", page_remedy);
+	return -ENOTSUP;
 }
 
 int page_link(struct guard *g, struct guard_reply *reply, struct sonde_err *err)

@@ -1,15 +1,14 @@
 /*
  * page: the files of the page, built from web/ and linked in.
  *
- * Where there was no node to build them with, PAGE_IS_BUILT is false and `/` is
- * a page that says so; the API is the same.
+ * Where they could not be built `/` is a page with the reason; the API is the
+ * same.
  */
 #ifndef SONDE_SERVE_PAGE_H
 #define SONDE_SERVE_PAGE_H
 
 #include "serve/guard.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct page_file {
@@ -19,7 +18,7 @@ struct page_file {
 	size_t count;
 };
 
-extern const bool page_is_built;
+int page_check(struct sonde_err *err); /* 0, or -ENOTSUP: why this build has no page, and what would change that */
 
 /* By the path of the URL; never NULL: what is not known is the page itself. */
 const struct page_file *page_find(const char *path);

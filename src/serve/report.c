@@ -205,13 +205,10 @@ static int add_data(struct view *v, uint64_t room, struct buf *out)
 int report_write(struct view *v, uint64_t events_bytes, struct buf *out, struct sonde_err *err)
 {
 	const struct page_file *css = page_find("/app.css"), *js = page_find("/app.js");
-	int rc;
+	int rc = page_check(err);
 
-	if (!page_is_built) {
-		err_set(err, ENOTSUP, "this sonde was built without its page, which a report is made of");
-		err_hint(err, "build it where node and npm are installed");
-		return -ENOTSUP;
-	}
+	if (rc)
+		return rc;
 	buf_adds(out, head);
 	buf_add(out, css->bytes, css->count);
 	buf_adds(out, "</style>\n<div id=\"app\"></div>\n<script type=\"application/json\" id=\"sonde-data\">\n");

@@ -1,11 +1,11 @@
 /*
- * lend: what the runtimes of devices ask the environment for.
+ * lend: what runtimes read from the environment to find our libraries.
  *
  * An OpenCL loader, the CUDA driver and NVTX each load the library that a variable
- * names. The program's environment must show nothing of us, so these variables are in
- * no environment: whoever asks for one by getenv while devices are recorded is told
- * our library, and a user's own value goes first. OPENCL_LAYERS and CUDA's variable are
- * told to their runtimes only; NVTX is compiled into the program that asks.
+ * names; Python's interpreter searches the directories of PYTHONPATH for modules, and
+ * `import sonde` has to find ours. The program's environment must show nothing of us,
+ * so these variables are in no environment: getenv answers with our file to the runtime
+ * alone, behind a user's value. NVTX is compiled into the program that asks.
  */
 #include "tracer/env.h"
 #include "tracer/resolve.h"
@@ -15,45 +15,54 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define LIBRARY "/sonde/libsonde-gpu.so"
+#define GPU_LIBRARY "/sonde/libsonde-gpu.so"
+#define PYTHON_DIR "/sonde/python"
+#define FILE_BYTES_MAX sizeof(GPU_LIBRARY) /* the longer of the two */
 
 static const struct lent {
 	const char *name;
-	const char *asker; /* part of its file's name; NULL: anybody */
-	bool is_list;      /* of several libraries, with colons between */
+	const char *file;    /* in libsonde's directory */
+	uint32_t categories; /* of which one has to be recorded */
+	bool is_list;        /* of several files, with colons between */
+	const char *asker;   /* part of the name of the object that asks; NULL: any */
+	const char *symbol;  /* that this object defines; NULL: any */
 } lents[] = {
-	{ "OPENCL_LAYERS", "libOpenCL", true },
-	{ "CUDA_INJECTION64_PATH", "libcuda", false },
-	{ "NVTX_INJECTION64_PATH", NULL, false },
+	{ "OPENCL_LAYERS", GPU_LIBRARY, SONDE_CAT_GPU, true, "libOpenCL", NULL },
+	{ "CUDA_INJECTION64_PATH", GPU_LIBRARY, SONDE_CAT_GPU, false, "libcuda", NULL },
+	{ "NVTX_INJECTION64_PATH", GPU_LIBRARY, SONDE_CAT_GPU, false, NULL, NULL },
+	/* The interpreter: the program itself or libpython, never an extension module. */
+	{ "PYTHONPATH", PYTHON_DIR, SONDE_CAT_ALL, true, NULL, "Py_BytesMain" },
 };
 
 static char *(*real_getenv)(const char *), *(*real_secure_getenv)(const char *);
 static char values[sizeof(lents) / sizeof(*lents)][2 * PATH_BYTES_MAX];
 
 /* The object that code is in: of those that begin below it the highest. */
-static bool is_asker(uintptr_t code, const char *asker)
+static bool is_asker(uintptr_t code, const struct lent *l)
 {
 	const struct link_map *in = NULL;
 	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next)
 		if (m->l_addr <= code && (!in || m->l_addr > in->l_addr))
 			in = m;
-	return !asker || (in && in->l_name && strstr(in->l_name, asker));
+	if (l->asker && (!in || !in->l_name || !strstr(in->l_name, l->asker)))
+		return false;
+	return !l->symbol || (in && resolve_defines(in, l->symbol));
 }
 
-/* Beside libsonde, in its directory of our own; false: it is not there, say in a container. */
-static bool find_library(char *out, size_t size)
+/* False: it is not there, as in a container or where Python was left out of the build. */
+static bool find_file(const char *file, char *out, size_t size)
 {
 	const char *slash = strrchr(env_library, '/');
 	if (!slash)
 		return false;
-	int n = snprintf(out, size, "%.*s" LIBRARY, (int)(slash - env_library), env_library);
+	int n = snprintf(out, size, "%.*s%s", (int)(slash - env_library), env_library, file);
 	return n > 0 && (size_t)n < size && !sys4(SYS_faccessat, -100, out, 4, 0);
 }
 
 static char *lend(const struct lent *l, char *theirs)
 {
-	char ours[PATH_BYTES_MAX + sizeof(LIBRARY)], *value = values[l - lents];
-	if ((theirs && *theirs && !l->is_list) || !find_library(ours, sizeof(ours)))
+	char ours[PATH_BYTES_MAX + FILE_BYTES_MAX], *value = values[l - lents];
+	if ((theirs && *theirs && !l->is_list) || !find_file(l->file, ours, sizeof(ours)))
 		return theirs;
 	if (theirs && (!*theirs || strlen(theirs) >= PATH_BYTES_MAX - 1))
 		theirs = NULL;
@@ -64,11 +73,11 @@ static char *lend(const struct lent *l, char *theirs)
 
 static char *answer(const char *name, char *theirs, const void *asker)
 {
-	if (!name || (name[0] != 'O' && name[0] != 'C' && name[0] != 'N') || !(tracer.categories & SONDE_CAT_GPU) ||
-			tracer.is_dark)
+	if (!name || !name[0] || !strchr("OCNP", name[0]) || tracer.is_dark)
 		return theirs;
 	for (size_t i = 0; i < sizeof(lents) / sizeof(*lents); i++)
-		if (!strcmp(name, lents[i].name) && is_asker((uintptr_t)asker, lents[i].asker))
+		if (tracer.categories & lents[i].categories && !strcmp(name, lents[i].name) &&
+				is_asker((uintptr_t)asker, &lents[i]))
 			return lend(&lents[i], theirs);
 	return theirs;
 }

@@ -153,3 +153,10 @@ void *resolve_next(const char *name)
 		found = find_late(name, h);
 	return found ? found : find_known(0, first_behind_us, name, h);
 }
+
+bool resolve_defines(const struct link_map *map, const char *name)
+{
+	struct object o;
+	bool is_hidden;
+	return object_read(&o, map) && find(&o, name, gnu_hash(name), &is_hidden);
+}

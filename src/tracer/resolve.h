@@ -12,6 +12,8 @@
 #ifndef SONDE_TRACER_RESOLVE_H
 #define SONDE_TRACER_RESOLVE_H
 
+#include <stdbool.h>
+
 void resolve_init(void);
 
 /* From now on search all objects but libsonde in the loader's order: for a library that is not preloaded. */
@@ -19,5 +21,9 @@ void resolve_from_start(void);
 
 /* Address of `name` in the objects loaded after libsonde (when it was not preloaded: in any other object), or NULL. */
 void *resolve_next(const char *name);
+
+/* Does this object itself define the symbol? */
+struct link_map;
+bool resolve_defines(const struct link_map *map, const char *name);
 
 #endif

@@ -32,7 +32,7 @@ done
 is 'nothing was changed' "$(settings)" "$before"
 
 run "$SONDE" doctor
-for name in libsonde tracefs BPF cgroups GPU; do
+for name in platform libsonde tracefs BPF cgroups GPU; do
 	like "the table has $name" "$out" "(works|partly|no|none) +$name"
 done
 
@@ -41,10 +41,10 @@ mkdir -p broken/bin broken/libexec/sonde broken/lib
 cp "$SONDE" broken/bin/
 cp "$SONDE_STAGE/libexec/sonde/sonde-look" broken/libexec/sonde/
 libsonde() { broken/bin/sonde doctor --json | jq -r '.facilities[] | select(.name == "libsonde") | "\(.state): \(.why)"'; }
-like 'a missing libsonde is needed and named' "$(libsonde)" '^no: cannot read .*/lib/libsonde.so'
+like 'a missing libsonde is needed and named' "$(libsonde)" '^no: cannot read .*/lib/libsonde.so.0'
 run broken/bin/sonde doctor
 is 'without it the exit status is 1' "$status" 1
-echo garbage >broken/lib/libsonde.so
+echo garbage >broken/lib/libsonde.so.0
 like 'a damaged one is refused by the loader' "$(libsonde)" '^no: .*cannot be preloaded'
 
 # A user who may do little gets reasons, not failures.

@@ -15,7 +15,7 @@ run "$sonde" record -o run -- cat /etc/hostname
 is 'record runs a program' "$status" 0
 run "$sonde" summary run
 is 'summary reads the run' "$status" 0
-run "$sonde" query --json -r run "select count(*) as n from io where name = 'read'"
+run "$sonde" query --json run "select count(*) as n from io where name = 'read'"
 is 'query does' "$status" 0
 like 'and finds the call' "$out" '[1-9]'
 is 'the recorder needs libc and zstd alone' \
