@@ -15,9 +15,9 @@ run "$sonde" record -o run -- cat /etc/hostname
 is 'record runs a program' "$status" 0
 run "$sonde" summary run
 is 'summary reads the run' "$status" 0
-run "$sonde" query --json run "select count(*) as n from io where name = 'read'"
+run "$sonde" query --json run "select count(*) as n from io"
 is 'query does' "$status" 0
-like 'and finds the call' "$out" '[1-9]'
+like 'and finds the calls' "$out" '"n": ?[1-9]'
 is 'the recorder needs libc and zstd alone' \
 	"$(readelf -d stage/libexec/sonde/sonde-record | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | paste -sd ' ')" 'libc.so.6 libzstd.so.1'
 

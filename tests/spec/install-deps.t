@@ -14,6 +14,7 @@ fake apt-cache 'exit 0'
 fake apt-get 'echo "$*" >>'"$TEST_DIR"'/calls
 case "$*" in
 *--print-uris*) printf "%b\n" "\x27http://server/a.deb\x27 a.deb 3000000 MD5" "\x27http://server/b.deb\x27 b.deb 500000 MD5" ;;
+*update*) if [[ -e '"$TEST_DIR"'/offline ]]; then echo "W: Failed to fetch http://server/InRelease  Could not resolve" >&2; fi ;;
 *" install "*) if [[ -e '"$TEST_DIR"'/offline ]]; then echo "E: Failed to fetch http://server/a.deb" >&2; exit 100; fi ;;
 esac'
 fake id 'echo 0'
@@ -33,7 +34,7 @@ unlike 'and installs nothing' "$(grep -v print-uris calls)" 'install'
 touch offline
 deps build
 is 'without a network it fails' "$status" 1
-like 'with the reason of apt' "$err" 'cannot install packages: E: Failed to fetch http://server/a.deb'
+like 'with the reason of apt' "$err" 'cannot install packages: W: Failed to fetch http://server/InRelease  Could not resolve'
 like 'the missing packages' "$err" 'missing packages: .*libdw-dev'
 like 'and the command' "$err" 'run as root: apt-get update && apt-get install --no-install-recommends .*libdw-dev'
 deps --optional build
