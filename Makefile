@@ -21,7 +21,7 @@ STRICT := $(if $(CI),-Dauto_features=enabled -Dbench=enabled -Dwerror=true)
 # The groups of packaging/debian-packages.txt that features need.
 FEATURES := serve live fleet gpu web python
 
-.PHONY: all deps demo tested check check-fast check-services lint format asan fuzz bench soak install uninstall clean help
+.PHONY: all deps demo tested check check-fast check-services check-fresh lint format asan fuzz bench soak install uninstall clean help
 
 all: ## build what the installed libraries allow, and stage the result in build/
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
@@ -52,6 +52,9 @@ check-services: deps ## run the tests that need real servers
 	@tools/install-deps $(if $(CI),,--optional) services
 	@$(MAKE) --no-print-directory tested
 	@tools/run-tests -C $(BUILD) --suite services
+
+check-fresh: ## make demo, install, packages and every command in pristine Debian roots; FULL=1: make check there too
+	@tools/check-fresh $(if $(FULL),--full)
 
 lint: deps ## layout, bug patterns, layers, banned functions, libraries needed, shell scripts
 	@tools/install-deps lint
