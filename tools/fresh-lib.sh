@@ -42,7 +42,7 @@ write_machine_settings() {
 		printf 'Dir::Etc::netrc "/run/machine/auth.conf";\n'
 	} >"$dir/apt.conf"
 	cat /etc/apt/auth.conf /etc/apt/auth.conf.d/*.conf 2>/dev/null >"$dir/auth.conf" || true
-	for file in "$(npm config get globalconfig 2>/dev/null)" /etc/npmrc ~/.npmrc; do
+	for file in "$(npm config get globalconfig 2>/dev/null)" ~/.npmrc; do
 		[[ ! -f $file ]] || cat "$file"
 		echo
 	done | grep -vE '^(cafile|nodedir|prefix|cache)[ =]' >"$dir/npmrc"
@@ -52,7 +52,7 @@ write_machine_settings() {
 
 # A sed program that hides the hosts the settings in directory $1 name.
 write_filter() {
-	grep -hoE '//[^/: "]+' "$1/sources.list" "$1/apt.conf" "$1/npmrc" | sed 's#^//##; s#.*@##' | sort -u |
+	grep -hoE '//[^/ "]+' "$1/sources.list" "$1/apt.conf" "$1/npmrc" | sed 's#^//##; s#.*@##; s#:[0-9]*$##' | sort -u |
 		sed 's/[.]/\\./g; s/.*/s#&#MIRROR#g/'
 }
 
