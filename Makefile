@@ -23,7 +23,8 @@ STRICT := $(if $(CI),-Dauto_features=enabled -Dbench=enabled -Dwerror=true)
 # The groups of packaging/debian-packages.txt that features need.
 FEATURES := serve live fleet gpu web python
 
-.PHONY: all deps demo tested sanitized check check-fast check-services lint format asan fuzz bench soak doc-pictures install uninstall clean help
+.PHONY: all deps demo tested sanitized check check-fast check-services check-fresh deb lint format asan fuzz bench soak doc-pictures install \
+	uninstall clean help
 
 all: ## build what the installed libraries allow, and stage the result in build/
 	@command -v meson >/dev/null || { echo "meson is missing: run 'make deps' first" >&2; exit 1; }
@@ -54,6 +55,13 @@ check-services: deps ## run the tests that need real servers
 	@tools/install-deps $(if $(CI),,--optional) services
 	@$(MAKE) --no-print-directory tested
 	@tools/run-tests -C $(BUILD) --suite services
+
+check-fresh: ## make demo, install, packages and every command in pristine Debian roots; FULL=1: make check there too
+	@tools/check-fresh $(if $(FULL),--full)
+
+deb: ## build the Debian packages into build/deb
+	@tools/install-deps build $(FEATURES) deb
+	@tools/make-deb
 
 lint: deps ## layout, layers, bug patterns, shell scripts, new commits (FULL=1: clang-tidy on all files)
 	@tools/install-deps lint

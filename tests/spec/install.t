@@ -4,6 +4,8 @@
 
 prefix=$TEST_DIR/a\ prefix
 ok 'it installs' "$SOURCE_DIR/tools/install-tree" "$SONDE_STAGE/meson" "$SONDE_STAGE" "$prefix"
+is 'no file that is read names the build' "$(grep -rlI "$SONDE_STAGE" "$prefix")" ''
+ok "what is installed in two places is in both" cmp "$prefix/lib/sonde/compat/selftf/client.py" "$prefix/lib/sonde/compat/selftf/bin/client.py"
 run "$prefix/bin/sonde" record -- true
 is 'the installed program records' "$status" 0
 run "$prefix/bin/sonde" info --json
