@@ -21,25 +21,27 @@ extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
 /* The hooks' addresses. Hidden: here nobody shall find them by name. */
 #define ADDRESS(name) extern const char hook_of_##name[] __asm__(#name) __attribute__((visibility("hidden")));
-#define HOOK_ADDRESS(category, failure, type, name, ...) ADDRESS(name)
-#define VOID_ADDRESS(category, name, ...) ADDRESS(name)
-#define BYTE_ADDRESS(type, name, ...) ADDRESS(name)
-#include "tracer/hooks-undef.h"
+#define HOOK_ADDRESS(how, failure, type, name, ...) ADDRESS(name)
+#define VOID_ADDRESS(how, name, ...) ADDRESS(name)
+#define CHARIO_ADDRESS(how, type, name, ...) ADDRESS(name)
+#include "calls/calls-undef.h"
 #define HOOK HOOK_ADDRESS
 #define VOID VOID_ADDRESS
 #define CLOSE HOOK_ADDRESS
-#define ALTER HOOK_ADDRESS
-#define HOT HOOK_ADDRESS
-#define MOVE HOOK_ADDRESS
-#define AHEAD HOOK_ADDRESS
-#define BYTE BYTE_ADDRESS
-#define TAIL(category, name, names) ADDRESS(name)
-#define HAND(category, name, names) ADDRESS(name)
-#include "tracer/hooks.def"
+#define FDCALL HOOK_ADDRESS
+#define INLINE HOOK_ADDRESS
+#define OFFSET HOOK_ADDRESS
+#define PREGROW HOOK_ADDRESS
+#define CHARIO CHARIO_ADDRESS
+#define TAILCALL(how, name, names) ADDRESS(name)
+#define MANUAL(how, name, names) ADDRESS(name)
+#define SYSCALL(kernel_name, name, letters, effect)
+#define SYSNAME(kernel_name, name, letters, effect)
+#include "calls/calls.def"
 #undef ADDRESS
 #define ADDRESS(name) hook_of_##name,
 static const char *const hooks[CALL_COUNT] = {
-#include "tracer/hooks.def"
+#include "calls/calls.def"
 };
 
 /* Names that are bound besides: what opens objects, and what asks for their symbols. */
@@ -101,8 +103,7 @@ static uint32_t hash_of(const char *name)
 /* Sockets and what libc reads for itself are not recorded: these calls stay as they are. */
 static bool is_bound(unsigned call)
 {
-	uint32_t category = call_info[call].category;
-	return category & SONDE_CAT_DFTRACER || !(category & (SONDE_CAT_NET | SONDE_CAT_LIBC));
+	return call_info[call].dft != CALL_DFT_NO;
 }
 
 static const char *name_of(unsigned row)

@@ -32,7 +32,8 @@
  * owner writes the tail last: a chunk without a valid tail has no head to read yet.
  *
  * Everything here can be scribbled over by the watched program: readers bound
- * every index and trust nothing. The layout changes only with SONDE_SHM_VERSION.
+ * every index and trust nothing. The layout and the numbers of calls (src/calls/calls.def) change only with
+ * SONDE_SHM_VERSION.
  */
 #ifndef SONDE_SHM_H
 #define SONDE_SHM_H
@@ -43,7 +44,7 @@
 extern "C" {
 #endif
 
-#define SONDE_SHM_VERSION 1u
+#define SONDE_SHM_VERSION 2u
 #define SONDE_CONTROL_MAGIC 0x4c4f52544e4f4353ull /* "SCONTROL" */
 #define SONDE_SEGMENT_MAGIC 0x544e454d47455353ull /* "SSEGMENT" */
 

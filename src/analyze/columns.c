@@ -1,8 +1,6 @@
 /* Derived columns of calls and spans; see columns.h. */
 #include "analyze/columns.h"
 
-#include "analyze/kinds.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +30,7 @@ static void classify_call(struct analyze_columns *c, size_t id, const char *name
 	const char *category = call && call->category ? call->category->data : NULL;
 	bool is_stdio = category && strcmp(category, "stdio") == 0;
 
-	c->kinds[id] = (uint8_t)analyze_kind(category, name);
+	c->kinds[id] = call ? (uint8_t)call->kind : CALL_KIND_OTHER;
 	c->is_buffered[id] = is_stdio;
 	c->calls[id] = (uint16_t)(rules_names(c->rules, RULES_OF_CALLS, name) &
 			rules_categories(c->rules, category, is_stdio ? "STDIO" : "POSIX"));
@@ -44,7 +42,7 @@ static void classify_names(struct analyze_columns *c)
 	for (size_t id = 0; id < c->name_count; id++) {
 		const char *name = cname(c->run, id);
 
-		c->kinds[id] = KIND_OTHER;
+		c->kinds[id] = CALL_KIND_OTHER;
 		if (name && model_call(c->run, (int64_t)id))
 			classify_call(c, id, name);
 		c->names[id] = (uint16_t)rules_names(c->rules, RULES_OF_SPANS, name);
@@ -106,28 +104,28 @@ static void fill_bytes(const void *arg, const struct engine_rows *rows, int64_t 
 	const struct analyze_columns *c = arg;
 	const int64_t *calls = rows->ints[STORE_IO_call], *rets = rows->ints[STORE_IO_ret];
 	const int64_t *sizes = rows->ints[STORE_IO_size], *args = rows->ints[STORE_IO_arg0];
+	const int64_t *args1 = rows->ints[STORE_IO_arg1];
 	const struct model_call *call = NULL;
 	int64_t last = STORE_NULL;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		uint64_t bytes;
+		int64_t bytes;
 
 		if (calls[i] != last) {
 			call = model_call(c->run, calls[i]);
 			last = calls[i];
 		}
-		bytes = model_call_bytes(call, rets[i], sizes[i], args[i]);
-		out[i] = bytes && bytes <= INT64_MAX ? (int64_t)bytes : STORE_NULL;
+		bytes = model_call_bytes(call, rets[i], sizes[i], args[i], args1[i]);
+		out[i] = bytes > 0 ? bytes : STORE_NULL;
 	}
 }
 
 #define PATH_CACHE 256u
 
 /* Rows of a file stand together: a small cache saves most searches. */
-static void fill_path(const void *arg, const struct engine_rows *rows, int64_t *out)
+static void fill_numbers(const struct analyze_columns *c, const struct engine_rows *rows, const int64_t *files,
+		int64_t *out)
 {
-	const struct analyze_columns *c = arg;
-	const int64_t *files = rows->ints[STORE_IO_file];
 	struct {
 		int64_t file, number;
 	} cache[PATH_CACHE] = { 0 };
@@ -145,6 +143,16 @@ static void fill_path(const void *arg, const struct engine_rows *rows, int64_t *
 	}
 }
 
+static void fill_path(const void *arg, const struct engine_rows *rows, int64_t *out)
+{
+	fill_numbers(arg, rows, rows->ints[STORE_IO_file], out);
+}
+
+static void fill_path2(const void *arg, const struct engine_rows *rows, int64_t *out)
+{
+	fill_numbers(arg, rows, rows->ints[STORE_IO_file2], out);
+}
+
 static void fill_kind(const void *arg, const struct engine_rows *rows, int64_t *out)
 {
 	const struct analyze_columns *c = arg;
@@ -153,7 +161,7 @@ static void fill_kind(const void *arg, const struct engine_rows *rows, int64_t *
 	for (size_t i = 0; i < rows->count; i++) {
 		size_t id = within(calls[i], c->name_count);
 
-		out[i] = id ? c->kinds[id] : KIND_OTHER;
+		out[i] = id ? c->kinds[id] : CALL_KIND_OTHER;
 	}
 }
 
@@ -276,9 +284,10 @@ static const struct {
 	unsigned need_count;
 	int needs[5];
 } io_columns[IO_COLUMNS] = {
-	[IO_BYTES] = { fill_bytes, false, false, false, 4,
-			{ STORE_IO_call, STORE_IO_ret, STORE_IO_size, STORE_IO_arg0 } },
+	[IO_BYTES] = { fill_bytes, false, false, false, 5,
+			{ STORE_IO_call, STORE_IO_ret, STORE_IO_size, STORE_IO_arg0, STORE_IO_arg1 } },
 	[IO_PATH] = { fill_path, false, false, false, 1, { STORE_IO_file } },
+	[IO_PATH2] = { fill_path2, false, false, false, 1, { STORE_IO_file2 } },
 	[IO_FILE] = { fill_file, true, false, true, 0, { 0 } },
 	[IO_KIND] = { fill_kind, false, false, false, 1, { STORE_IO_call } },
 	[IO_PATTERN] = { fill_pattern, true, true, false, 3, { STORE_IO_file, STORE_IO_tid, STORE_IO_offset } },

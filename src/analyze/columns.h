@@ -10,10 +10,11 @@
 #include "analyze/pass.h"
 
 enum analyze_io_column {
-	IO_BYTES = 1,   /* moved; null when the call moves none or moved none */
+	IO_BYTES = 1,   /* moved; null when the call moves or moved none, or their number is unknown */
 	IO_PATH,        /* number of the path, 0: none */
+	IO_PATH2,       /* of the second one */
 	IO_FILE,        /* the same, null for none: to count them */
-	IO_KIND,        /* enum analyze_kind */
+	IO_KIND,        /* enum call_kind */
 	IO_PATTERN,     /* enum analyze_pattern */
 	IO_IS_ERROR,    /* 1 or 0 */
 	IO_IS_SMALL,    /* 1: moved data, and less than ANALYZE_SMALL_BYTES */
@@ -24,26 +25,6 @@ enum analyze_io_column {
 };
 
 enum analyze_span_column { SPAN_SET = 1, SPAN_COLUMNS };
-
-/* What calls do, coarsely. */
-#define ANALYZE_KINDS(X) \
-	X(READ, read) \
-	X(WRITE, write) \
-	X(OPEN, open) \
-	X(CLOSE, close) \
-	X(STAT, stat) \
-	X(SEEK, seek) \
-	X(SYNC, sync) \
-	X(DIR, directory) \
-	X(MAP, map) \
-	X(META, metadata) \
-	X(NET, network) \
-	X(PROCESS, process) \
-	X(OTHER, other)
-
-#define ANALYZE_KIND_NAME(NAME, word) KIND_##NAME,
-enum analyze_kind { ANALYZE_KINDS(ANALYZE_KIND_NAME) KINDS };
-const char *analyze_kind_word(int64_t kind);
 
 /* Where a read or write lies after the one before it on the same file by the same thread, within a block. */
 enum analyze_pattern {

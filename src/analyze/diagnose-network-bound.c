@@ -7,7 +7,6 @@
 #include "analyze/offcpu.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Time in calls that send, receive and connect; a server that waits for somebody to call waits for no network. */
 static int64_t in_calls(const struct analyze *a)
@@ -18,10 +17,8 @@ static int64_t in_calls(const struct analyze *a)
 
 	for (size_t i = 0; i < g->count; i++) {
 		const struct model_call *call = model_call(a->run, engine_key(g, i, 0));
-		const char *name = call && call->name ? call->name->data : "";
 
-		if (call && call->category && strcmp(call->category->data, "net") == 0 &&
-				(strstr(name, "recv") || strstr(name, "send") || strstr(name, "connect")))
+		if (call && call->wait == CALL_WAIT_NETWORK)
 			ns += engine_sum(g, IO_Q_DUR, i);
 	}
 	return ns;
@@ -52,7 +49,7 @@ static bool check(struct analyze *a, struct finding *f)
 			"threads spent %.3f s in calls that send, receive and connect and waited %.3f s for "
 			"sockets, in %.3f s",
 			(double)calls_ns / 1e9, (double)waits_ns / 1e9, (double)wall_ns / 1e9);
-	finding_range_of(a, KIND_NET, f);
+	finding_range_of(a, CALL_KIND_RECV, f);
 	finding_try(a,
 			"sonde query %s \"SELECT path, call, count(*), sum(dur_ns) ns FROM calls WHERE category "
 			"= 'net' "

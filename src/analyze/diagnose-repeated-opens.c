@@ -3,7 +3,7 @@
 
 static bool check(struct analyze *a, struct finding *f)
 {
-	return repeated_check(a, KIND_OPEN, 50, "opened", f);
+	return repeated_check(a, CALL_KIND_OPEN, 50, "opened", f);
 }
 
 const struct diagnosis_rule analyze_rule_repeated_opens = { .key = "repeated_opens", .check = check };

@@ -3,7 +3,7 @@
 
 static bool check(struct analyze *a, struct finding *f)
 {
-	return repeated_check(a, KIND_STAT, 100, "looked up", f);
+	return repeated_check(a, CALL_KIND_STAT, 100, "looked up", f);
 }
 
 const struct diagnosis_rule analyze_rule_repeated_stats = { .key = "repeated_stats", .check = check };

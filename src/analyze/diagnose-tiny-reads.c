@@ -3,7 +3,7 @@
 
 static bool check(struct analyze *a, struct finding *f)
 {
-	return tiny_check(a, KIND_READ, "read", f);
+	return tiny_check(a, CALL_KIND_READ, "read", f);
 }
 
 const struct diagnosis_rule analyze_rule_tiny_reads = { .key = "tiny_reads", .check = check };

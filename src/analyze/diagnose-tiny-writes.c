@@ -3,7 +3,7 @@
 
 static bool check(struct analyze *a, struct finding *f)
 {
-	return tiny_check(a, KIND_WRITE, "written", f);
+	return tiny_check(a, CALL_KIND_WRITE, "written", f);
 }
 
 const struct diagnosis_rule analyze_rule_tiny_writes = { .key = "tiny_writes", .check = check };

@@ -32,7 +32,7 @@ int64_t finding_wall_ns(const struct analyze *a);
 /* Is it worth a word? One part in a hundred of the wall time, and a millisecond. */
 bool finding_is_worth(const struct analyze *a, int64_t ns);
 /* The time during which calls of a kind began. */
-void finding_range_of(struct analyze *a, enum analyze_kind kind, struct finding *f);
+void finding_range_of(struct analyze *a, enum call_kind kind, struct finding *f);
 
 /* Sums of one path and kind, and the path with most of what a rule asks for. */
 struct finding_path {
@@ -41,7 +41,7 @@ struct finding_path {
 	int64_t dur_ns, bytes;
 };
 /* The next path with calls of this kind from *at on; false when there is none. */
-bool finding_next_path(struct analyze *a, enum analyze_kind kind, size_t *at, struct finding_path *p);
+bool finding_next_path(struct analyze *a, enum call_kind kind, size_t *at, struct finding_path *p);
 /* Next: a command with the run's path, quoted, where the text has %s. */
 void finding_try(const struct analyze *a, const char *text, struct finding *f);
 /* Next: look at the calls on this path. What is pasted into a shell is quoted. */

@@ -4,9 +4,11 @@
 #include "base/map.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct io_path {
+	int64_t number;
 	struct store_text text;
 	struct io_sums sums;
 	uint64_t patterns[PATTERNS];
@@ -79,11 +81,43 @@ static void add_patterns(struct io_path *p, const struct engine_groups *patterns
 			p->patterns[engine_key(patterns, *at, 1)] = engine_count(patterns, 0, *at);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	int64_t x = ((const struct io_path *)a)->number, y = ((const struct io_path *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+/* What copies wrote; a target that no other call named is added behind the others. */
+static size_t add_targets(struct analyze *a, const struct engine_groups *g, struct io_path *paths, size_t count)
+{
+	size_t n = count;
+
+	for (size_t i = 0; i < g->count; i++) {
+		struct io_path key = { .number = engine_key(g, i, 0) }, *p;
+
+		if (engine_key(g, i, 1) != CALL_KIND_COPY || !key.number)
+			continue;
+		p = bsearch(&key, paths, count, sizeof(*paths), by_number);
+		if (!p) {
+			p = &paths[n++];
+			*p = key;
+			p->text = model_path(a->run, (uint32_t)key.number);
+		}
+		p->sums.calls += engine_count(g, IO_Q_COUNT, i);
+		p->sums.copies += engine_count(g, IO_Q_COUNT, i);
+		p->sums.bytes += engine_sum(g, IO_Q_BYTES, i);
+		p->sums.write_bytes += engine_sum(g, IO_Q_BYTES, i);
+	}
+	return n;
+}
+
 struct io_path *io_paths_collect(struct analyze *a, const struct analyze_io *io, size_t *count)
 {
 	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_IO, io->by_path);
 	const struct engine_groups *patterns = analyze_groups(a, STORE_TABLE_IO, io->by_path_pattern);
-	struct io_path *paths = arena_alloc(&a->arena, (g->count + 1) * sizeof(*paths));
+	const struct engine_groups *targets = analyze_groups(a, STORE_TABLE_IO, io->by_target);
+	struct io_path *paths = arena_alloc(&a->arena, (g->count + targets->count + 1) * sizeof(*paths));
 	size_t n = 0, at = 0;
 
 	if (!paths)
@@ -92,12 +126,13 @@ struct io_path *io_paths_collect(struct analyze *a, const struct analyze_io *io,
 		int64_t number = engine_key(g, i, 0);
 
 		i = io_sum_key(g, i, &paths[n].sums);
+		paths[n].number = number;
 		paths[n].text = model_path(a->run, (uint32_t)number);
 		add_patterns(&paths[n], patterns, number, &at);
 		n += number != 0 && paths[n].sums.calls;
 		memset(&paths[n], 0, sizeof(*paths));
 	}
-	*count = n;
+	*count = paths ? add_targets(a, targets, paths, n) : 0;
 	return paths;
 }
 

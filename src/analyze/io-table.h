@@ -8,10 +8,13 @@
 #include "analyze/columns.h"
 
 struct analyze_io {
-	int by_call, by_path, by_process, by_pattern, by_path_pattern, by_bucket;
+	int by_call, by_path, by_target, by_process, by_pattern, by_path_pattern, by_bucket;
 };
 
-/* Aggregates of by_path (keys: path, kind), by_process (process, kind) and by_bucket (bucket, kind). */
+/*
+ * Aggregates of by_path (keys: path, kind), by_target (second path, kind), by_process (process, kind) and by_bucket
+ * (bucket, kind).
+ */
 enum { IO_Q_COUNT, IO_Q_DUR, IO_Q_BYTES, IO_Q_ERRORS, IO_Q_SMALL };
 /* Of by_path alone. */
 enum { IO_Q_BUFFERED = 5 };
@@ -22,8 +25,9 @@ enum { IO_Q_DURS = 4, IO_Q_SIZES };
 struct io_sums {
 	uint64_t calls, errors, small;
 	int64_t dur_ns, bytes;
-	uint64_t reads, writes, opens, stats;
-	int64_t read_bytes, write_bytes;
+	uint64_t reads, writes, copies, opens, stats;
+	/* A copy is read from the path of its group; by_target has the paths that it was written to. */
+	int64_t read_bytes, write_bytes, copied_bytes;
 };
 
 void io_sums_add(struct io_sums *sums, const struct engine_groups *g, size_t i, int64_t kind);

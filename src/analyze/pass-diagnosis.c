@@ -35,7 +35,7 @@ bool finding_is_worth(const struct analyze *a, int64_t ns)
 	return ns >= 1000000 && wall_ns > 0 && ns >= wall_ns / 100;
 }
 
-void finding_range_of(struct analyze *a, enum analyze_kind kind, struct finding *f)
+void finding_range_of(struct analyze *a, enum call_kind kind, struct finding *f)
 {
 	const struct analyze_io *io = analyze_state(a, "io");
 	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_IO, io->by_bucket);
@@ -44,7 +44,9 @@ void finding_range_of(struct analyze *a, enum analyze_kind kind, struct finding 
 	for (size_t i = 0; i < g->count; i++) {
 		int64_t bucket = engine_key(g, i, 0);
 
-		if (bucket == STORE_NULL || engine_key(g, i, 1) != kind)
+		bool is_network = call_kind_is_network(kind) && call_kind_is_network((unsigned)engine_key(g, i, 1));
+
+		if (bucket == STORE_NULL || (engine_key(g, i, 1) != kind && !is_network))
 			continue;
 		first = first == STORE_NULL ? bucket : first;
 		last = bucket;
@@ -55,7 +57,7 @@ void finding_range_of(struct analyze *a, enum analyze_kind kind, struct finding 
 	f->to_ns = (last + 1) * a->bucket_ns < f->to_ns ? (last + 1) * a->bucket_ns : f->to_ns;
 }
 
-bool finding_next_path(struct analyze *a, enum analyze_kind kind, size_t *at, struct finding_path *p)
+bool finding_next_path(struct analyze *a, enum call_kind kind, size_t *at, struct finding_path *p)
 {
 	const struct analyze_io *io = analyze_state(a, "io");
 	const struct engine_groups *g = analyze_groups(a, STORE_TABLE_IO, io->by_path);

@@ -27,7 +27,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 				[IO_Q_ERRORS] = { ENGINE_SUM, is_error },
 				[IO_Q_SMALL] = { ENGINE_SUM, is_small },
 				[IO_Q_BUFFERED] = { ENGINE_SUM, analyze_io_column(a, IO_IS_BUFFERED) } } };
-	struct engine_query by_process = by_path, by_bucket = by_path;
+	struct engine_query by_process = by_path, by_bucket = by_path, by_target = by_path;
 	struct engine_query by_pattern = { "io by pattern", 2, { kind, pattern }, ENGINE_NONE, 3,
 		{ [IO_Q_COUNT] = { ENGINE_COUNT, ENGINE_NONE },
 				[IO_Q_DUR] = { ENGINE_SUM, STORE_IO_dur_ns },
@@ -39,10 +39,13 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 	by_process.aggregate_count = by_bucket.aggregate_count = IO_Q_BUFFERED;
 	by_process.name = "io by process";
 	by_process.keys[0] = STORE_IO_process;
+	by_target.name = "io by target";
+	by_target.keys[0] = analyze_io_column(a, IO_PATH2);
 	by_bucket.name = "io by time";
 	by_bucket.keys[0] = bucket;
 	io->by_call = analyze_query(a, STORE_TABLE_IO, &by_call);
 	io->by_path = analyze_query(a, STORE_TABLE_IO, &by_path);
+	io->by_target = analyze_query(a, STORE_TABLE_IO, &by_target);
 	io->by_process = analyze_query(a, STORE_TABLE_IO, &by_process);
 	io->by_pattern = analyze_query(a, STORE_TABLE_IO, &by_pattern);
 	io->by_path_pattern = analyze_query(a, STORE_TABLE_IO, &by_path_pattern);
@@ -55,7 +58,7 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 /* No sockets, no processes. */
 static bool is_file_kind(int64_t kind)
 {
-	return kind != KIND_NET && kind != KIND_PROCESS;
+	return !call_kind_is_network((unsigned)kind) && !call_kind_is_process((unsigned)kind);
 }
 
 void io_sums_add(struct io_sums *s, const struct engine_groups *g, size_t i, int64_t kind)
@@ -68,12 +71,14 @@ void io_sums_add(struct io_sums *s, const struct engine_groups *g, size_t i, int
 	s->bytes += bytes;
 	s->errors += (uint64_t)engine_sum(g, IO_Q_ERRORS, i);
 	s->small += (uint64_t)engine_sum(g, IO_Q_SMALL, i);
-	s->reads += kind == KIND_READ ? count : 0;
-	s->writes += kind == KIND_WRITE ? count : 0;
-	s->opens += kind == KIND_OPEN ? count : 0;
-	s->stats += kind == KIND_STAT ? count : 0;
-	s->read_bytes += kind == KIND_READ ? bytes : 0;
-	s->write_bytes += kind == KIND_WRITE ? bytes : 0;
+	s->reads += kind == CALL_KIND_READ ? count : 0;
+	s->writes += kind == CALL_KIND_WRITE ? count : 0;
+	s->copies += kind == CALL_KIND_COPY ? count : 0;
+	s->opens += kind == CALL_KIND_OPEN ? count : 0;
+	s->stats += kind == CALL_KIND_STAT ? count : 0;
+	s->read_bytes += kind == CALL_KIND_READ || kind == CALL_KIND_COPY ? bytes : 0;
+	s->write_bytes += kind == CALL_KIND_WRITE ? bytes : 0;
+	s->copied_bytes += kind == CALL_KIND_COPY ? bytes : 0;
 }
 
 size_t io_sum_key(const struct engine_groups *g, size_t i, struct io_sums *sums)
@@ -189,7 +194,7 @@ static void add_processes(struct analyze *a, struct analyze_section *s, const st
 		analyze_cell_int(t, (int64_t)sums.calls);
 		analyze_cell_int(t, sums.dur_ns);
 		analyze_cell_int(t, sums.read_bytes);
-		analyze_cell_int(t, sums.write_bytes);
+		analyze_cell_int(t, sums.write_bytes + sums.copied_bytes);
 		analyze_cell_bytes(t, process ? model_name(a->run, process->exe) : NULL);
 	}
 	if (t)
@@ -220,7 +225,7 @@ static void add_times(struct analyze *a, struct analyze_section *s, const struct
 		analyze_cell_int(t, (int64_t)sums.calls);
 		analyze_cell_int(t, sums.dur_ns);
 		analyze_cell_int(t, sums.read_bytes);
-		analyze_cell_int(t, sums.write_bytes);
+		analyze_cell_int(t, sums.write_bytes + sums.copied_bytes);
 	}
 }
 
@@ -248,7 +253,7 @@ static void add_pattern(struct analyze_section *s, const struct engine_groups *g
 		all = counts[PATTERN_SEQUENTIAL] + counts[PATTERN_STRIDED] + counts[PATTERN_RANDOM];
 		if (!all)
 			continue;
-		analyze_cell_text(t, analyze_kind_word(kind));
+		analyze_cell_text(t, call_kind_word((unsigned)kind));
 		analyze_cell_int(t, (int64_t)all);
 		for (int p = PATTERN_SEQUENTIAL; p < PATTERNS; p++)
 			analyze_cell_real(t, (double)counts[p] / (double)all);
@@ -262,11 +267,12 @@ static void add_fields(struct analyze_section *s, const struct io_sums *all, siz
 	analyze_int(s, "calls", "calls", ANALYZE_COUNT, (int64_t)all->calls);
 	analyze_int(s, "total_ns", "time in calls", ANALYZE_SUM_NS, all->dur_ns);
 	analyze_int(s, "read_bytes", "read", ANALYZE_BYTES, all->read_bytes);
-	analyze_int(s, "write_bytes", "written", ANALYZE_BYTES, all->write_bytes);
+	analyze_int(s, "write_bytes", "written", ANALYZE_BYTES, all->write_bytes + all->copied_bytes);
 	analyze_int(s, "files", "files", ANALYZE_COUNT, (int64_t)files);
 	analyze_int(s, "errors", "errors", ANALYZE_COUNT, (int64_t)all->errors);
 	analyze_int(s, "reads", NULL, ANALYZE_COUNT, (int64_t)all->reads);
 	analyze_int(s, "writes", NULL, ANALYZE_COUNT, (int64_t)all->writes);
+	analyze_int(s, "copies", NULL, ANALYZE_COUNT, (int64_t)all->copies);
 	analyze_int(s, "opens", NULL, ANALYZE_COUNT, (int64_t)all->opens);
 	analyze_int(s, "stats", NULL, ANALYZE_COUNT, (int64_t)all->stats);
 	analyze_int(s, "small", NULL, ANALYZE_COUNT, (int64_t)all->small);

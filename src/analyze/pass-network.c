@@ -4,8 +4,6 @@
 #include "analyze/flow-tables.h"
 #include "analyze/io-table.h"
 
-#include <string.h>
-
 static const struct analyze_column columns[] = {
 	{ "count", "COUNT", ANALYZE_COUNT },
 	{ "total_ns", "TIME", ANALYZE_NS },
@@ -13,37 +11,48 @@ static const struct analyze_column columns[] = {
 	{ "socket", "SOCKET", ANALYZE_TEXT },
 };
 
-static int64_t bytes_of(const struct analyze *a, const struct engine_groups *by_call, const char *part)
+static int64_t bytes_of(const struct engine_groups *by_path, enum call_kind kind)
 {
 	int64_t bytes = 0;
 
-	for (size_t i = 0; i < by_call->count; i++) {
-		const struct model_call *call = model_call(a->run, engine_key(by_call, i, 0));
-		const char *name = call && call->name ? call->name->data : "";
-
-		if (call && call->category && strcmp(call->category->data, "net") == 0 && strstr(name, part))
-			bytes += engine_sum(by_call, IO_Q_BYTES, i);
-	}
+	for (size_t i = 0; i < by_path->count; i++)
+		bytes += engine_key(by_path, i, 1) == kind ? engine_sum(by_path, IO_Q_BYTES, i) : 0;
 	return bytes;
+}
+
+/* The groups of one socket, from group i on; returns the next one. */
+static size_t sum_socket(const struct engine_groups *g, size_t i, struct io_sums *sums)
+{
+	int64_t path = engine_key(g, i, 0);
+
+	*sums = (struct io_sums){ .calls = 0 };
+	for (; i < g->count && engine_key(g, i, 0) == path; i++)
+		if (call_kind_is_network((unsigned)engine_key(g, i, 1)))
+			io_sums_add(sums, g, i, engine_key(g, i, 1));
+	return i;
 }
 
 static void add_sockets(struct analyze *a, struct analyze_section *s, const struct engine_groups *g)
 {
 	struct analyze_table *t = analyze_table(s, "by_socket", "Sockets by time", columns, 4, ANALYZE_DETAIL);
 	struct analyze_rank *ranks = analyze_ranks(a, g->count);
+	struct io_sums sums;
 	size_t n = 0;
 
-	for (size_t i = 0; ranks && i < g->count; i++)
-		if (engine_key(g, i, 1) == KIND_NET && engine_key(g, i, 0) != 0)
-			ranks[n++] = (struct analyze_rank){ .weight = engine_sum(g, IO_Q_DUR, i), .index = i };
+	for (size_t i = 0, next; ranks && i < g->count; i = next) {
+		next = sum_socket(g, i, &sums);
+		if (sums.calls && engine_key(g, i, 0) != 0)
+			ranks[n++] = (struct analyze_rank){ .weight = sums.dur_ns, .index = i };
+	}
 	analyze_rank(ranks, n);
 	for (size_t r = 0; ranks && r < analyze_top(a, n); r++) {
 		size_t i = ranks[r].index;
 		struct store_text path = model_path(a->run, (uint32_t)engine_key(g, i, 0));
 
-		analyze_cell_int(t, (int64_t)engine_count(g, IO_Q_COUNT, i));
-		analyze_cell_int(t, engine_sum(g, IO_Q_DUR, i));
-		analyze_cell_int(t, engine_sum(g, IO_Q_BYTES, i));
+		sum_socket(g, i, &sums);
+		analyze_cell_int(t, (int64_t)sums.calls);
+		analyze_cell_int(t, sums.dur_ns);
+		analyze_cell_int(t, sums.bytes);
 		analyze_cell_bytes(t, &path);
 	}
 	if (t)
@@ -60,13 +69,13 @@ static int plan(struct analyze *a, void *state, struct sonde_err *err)
 static void add_calls(struct analyze *a, struct analyze_section *s, const struct io_sums *all)
 {
 	const struct analyze_io *io = analyze_state(a, "io");
-	const struct engine_groups *by_call = analyze_groups(a, STORE_TABLE_IO, io->by_call);
+	const struct engine_groups *by_path = analyze_groups(a, STORE_TABLE_IO, io->by_path);
 
 	analyze_int(s, "calls", "calls on sockets", ANALYZE_COUNT, (int64_t)all->calls);
 	analyze_int(s, "total_ns", "time in them", ANALYZE_SUM_NS, all->dur_ns);
-	analyze_int(s, "sent_bytes", "sent", ANALYZE_BYTES, bytes_of(a, by_call, "send"));
-	analyze_int(s, "received_bytes", "received", ANALYZE_BYTES, bytes_of(a, by_call, "recv"));
-	add_sockets(a, s, analyze_groups(a, STORE_TABLE_IO, io->by_path));
+	analyze_int(s, "sent_bytes", "sent", ANALYZE_BYTES, bytes_of(by_path, CALL_KIND_SEND));
+	analyze_int(s, "received_bytes", "received", ANALYZE_BYTES, bytes_of(by_path, CALL_KIND_RECV));
+	add_sockets(a, s, by_path);
 }
 
 static int finish(struct analyze *a, void *state, struct analyze_section *s, struct sonde_err *err)
@@ -77,8 +86,8 @@ static int finish(struct analyze *a, void *state, struct analyze_section *s, str
 	bool has_flows = model_table(a->run, STORE_TABLE_FLOW) != NULL;
 
 	for (size_t i = 0; i < by_path->count; i++)
-		if (engine_key(by_path, i, 1) == KIND_NET)
-			io_sums_add(&all, by_path, i, KIND_NET);
+		if (call_kind_is_network((unsigned)engine_key(by_path, i, 1)))
+			io_sums_add(&all, by_path, i, engine_key(by_path, i, 1));
 	if (!all.calls && !has_flows) {
 		analyze_absent(s, "packets were not recorded, and there were no calls on sockets");
 		return 0;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-bool repeated_check(struct analyze *a, enum analyze_kind kind, uint64_t most, const char *word, struct finding *f)
+bool repeated_check(struct analyze *a, enum call_kind kind, uint64_t most, const char *word, struct finding *f)
 {
 	struct finding_path p, worst = { .count = 0 };
 	int64_t all_ns = 0;

@@ -5,6 +5,6 @@
 #include "analyze/finding.h"
 
 /* Paths with at least `most` calls of the kind: all but one of each process could be spared. */
-bool repeated_check(struct analyze *a, enum analyze_kind kind, uint64_t most, const char *word, struct finding *f);
+bool repeated_check(struct analyze *a, enum call_kind kind, uint64_t most, const char *word, struct finding *f);
 
 #endif

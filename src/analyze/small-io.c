@@ -19,7 +19,7 @@ static int64_t saved_ns(const struct finding_path *p)
 	return large < p->count ? (int64_t)((double)p->dur_ns * (1 - (double)large / (double)p->count)) : 0;
 }
 
-bool tiny_check(struct analyze *a, enum analyze_kind kind, const char *word, struct finding *f)
+bool tiny_check(struct analyze *a, enum call_kind kind, const char *word, struct finding *f)
 {
 	struct finding_path p, worst = { .count = 0 };
 	int64_t all_ns = 0, most_ns = 0;

@@ -4,6 +4,6 @@
 
 #include "analyze/finding.h"
 
-bool tiny_check(struct analyze *a, enum analyze_kind kind, const char *word, struct finding *f);
+bool tiny_check(struct analyze *a, enum call_kind kind, const char *word, struct finding *f);
 
 #endif

@@ -1,6 +1,7 @@
 /* What stacks say about waits; see waits.h. */
 #include "analyze/waits.h"
 
+#include "calls/calls-find.h"
 #include "store/schema.h"
 
 #include <stdbool.h>
@@ -78,53 +79,24 @@ static size_t meet(const char *function, size_t best)
 
 /*
  * The call that a thread waits in, of stacks that end there: without frames of the kernel a read may be of a file, a
- * pipe or a socket, and is not told.
+ * pipe or a socket, and is not reported.
  */
 static enum wait_reason call_reason(const char *function)
 {
-	static const char *const before[] = { "__GI_", "__libc_", "_" };
-	static const struct {
-		const char *call;
-		enum wait_reason reason;
-	} calls[] = {
-		{ "recv", WAIT_NETWORK },
-		{ "recvfrom", WAIT_NETWORK },
-		{ "recvmsg", WAIT_NETWORK },
-		{ "recvmmsg", WAIT_NETWORK },
-		{ "send", WAIT_NETWORK },
-		{ "sendto", WAIT_NETWORK },
-		{ "sendmsg", WAIT_NETWORK },
-		{ "sendmmsg", WAIT_NETWORK },
-		{ "connect", WAIT_NETWORK },
-		{ "accept", WAIT_EVENT },
-		{ "accept4", WAIT_EVENT },
-		{ "poll", WAIT_EVENT },
-		{ "ppoll", WAIT_EVENT },
-		{ "select", WAIT_EVENT },
-		{ "pselect", WAIT_EVENT },
-		{ "epoll_wait", WAIT_EVENT },
-		{ "epoll_pwait", WAIT_EVENT },
-		{ "clock_nanosleep", WAIT_SLEEP },
-		{ "nanosleep", WAIT_SLEEP },
-		{ "wait4", WAIT_CHILD },
-		{ "waitid", WAIT_CHILD },
-		{ "waitpid", WAIT_CHILD },
-		{ "fsync", WAIT_DISK },
-		{ "fdatasync", WAIT_DISK },
-		{ "msync", WAIT_DISK },
+	static const enum wait_reason reasons[CALL_WAIT_COUNT] = {
+		[CALL_WAIT_NONE] = WAIT_OTHER,
+		[CALL_WAIT_FD] = WAIT_OTHER,
+		[CALL_WAIT_NETWORK] = WAIT_NETWORK,
+		[CALL_WAIT_EVENT] = WAIT_EVENT,
+		[CALL_WAIT_CHILD] = WAIT_CHILD,
+		[CALL_WAIT_SLEEP] = WAIT_SLEEP,
+		[CALL_WAIT_LOCK] = WAIT_LOCK,
+		[CALL_WAIT_CONDITION] = WAIT_CONDITION,
+		[CALL_WAIT_DISK] = WAIT_DISK,
 	};
+	const struct call_info *info = calls_find(function, strlen(function));
 
-	for (size_t i = 0; i < sizeof(before) / sizeof(*before);) {
-		size_t n = strlen(before[i]);
-		bool is_before = strncmp(function, before[i], n) == 0;
-
-		function += is_before ? n : 0;
-		i = is_before ? 0 : i + 1;
-	}
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (strcmp(function, calls[i].call) == 0)
-			return calls[i].reason;
-	return WAIT_OTHER;
+	return info ? reasons[info->wait] : WAIT_OTHER;
 }
 
 enum wait_reason wait_reason_of(struct model_stacks *stacks, int64_t stack)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/shell-words.h"
+#include "calls/calls-find.h"
 #include "launch/launch.h"
 #include "record/slurm-task.h"
 
@@ -18,8 +19,6 @@
 static const char *const stack_words[] = { "auto", "fp", "none", NULL };
 static const char *const way_words[] = { "auto", "bpf", "perf", "ptrace", NULL };
 static const char *const overflow_words[] = { "drop", "block", NULL };
-#define CATEGORY_WORD(name, bit, word) [bit] = (word),
-static const char *const category_words[] = { SONDE_CATEGORIES(CATEGORY_WORD) NULL };
 
 const struct cli_option recording_rows[] = {
 	{ 'o', "output", "DIR", CLI_PATH(struct recording_options, dir),
@@ -97,9 +96,9 @@ const struct cli_option recording_rows[] = {
 			.help = "Record calls on files below these directories only." },
 	{ 0, "exclude", "PATHS", CLI_PATHS(struct recording_options, exclude), .group = "Filters",
 			.help = "Leave out calls on files below these directories." },
-	{ 0, "only", "LIST", CLI_WORDS(struct recording_options, only), .choices = category_words, .group = "Filters",
-			.help = "Record these categories of calls only." },
-	{ 0, "without", "LIST", CLI_WORDS(struct recording_options, without), .choices = category_words,
+	{ 0, "only", "LIST", CLI_WORDS(struct recording_options, only), .choices = call_category_words,
+			.group = "Filters", .help = "Record these categories of calls only." },
+	{ 0, "without", "LIST", CLI_WORDS(struct recording_options, without), .choices = call_category_words,
 			.group = "Filters", .help = "Leave these categories of calls out." },
 	{ 0, "min-duration", "TIME", CLI_DURATION(struct recording_options, min_dur_ns), .group = "Filters",
 			.default_text = "0", .help = "Leave out calls shorter than this." },
@@ -134,9 +133,9 @@ const struct cli_exit_code recording_exit_codes[] = {
 static uint32_t categories_of(const struct recording_options *o)
 {
 	uint32_t bits = 0;
-	for (unsigned i = 0; category_words[i]; i++)
-		if ((!o->only.count || cli_list_has(&o->only, category_words[i])) &&
-				!cli_list_has(&o->without, category_words[i]))
+	for (unsigned i = 0; call_category_words[i]; i++)
+		if ((!o->only.count || cli_list_has(&o->only, call_category_words[i])) &&
+				!cli_list_has(&o->without, call_category_words[i]))
 			bits |= 1u << i;
 	return bits;
 }

@@ -164,7 +164,7 @@ static void put_call(struct sofa_events *e, const void *data)
 	const struct model_call *call = model_call(e->sofa->run, row->call);
 	const char *word = model_cname(e->sofa->run, row->call);
 	struct store_text path = model_file_path(e->sofa->run, row->file);
-	uint64_t bytes = model_call_bytes(call, row->ret, row->size, row->arg0);
+	int64_t bytes = model_call_bytes(call, row->ret, row->size, row->arg0, row->arg1);
 	struct sofa_row out = SOFA_ROW_INIT;
 	char name[512];
 
@@ -172,8 +172,8 @@ static void put_call(struct sofa_events *e, const void *data)
 			path.data ? path.data : "");
 	out.timestamp = sofa_seconds(e->sofa, row->ts_ns);
 	out.duration = row->dur_ns == STORE_NULL ? -1 : (double)row->dur_ns / 1e9;
-	out.payload = bytes ? (double)bytes : -1;
-	out.bandwidth = bytes && row->dur_ns > 0 ? (double)bytes * 1e9 / (double)row->dur_ns : -1;
+	out.payload = bytes > 0 ? (double)bytes : -1;
+	out.bandwidth = bytes > 0 && row->dur_ns > 0 ? (double)bytes * 1e9 / (double)row->dur_ns : -1;
 	out.pid = row->pid;
 	out.tid = row->tid;
 	out.name = name;

@@ -1,8 +1,10 @@
 /* Rows of what strace says: calls, signals, processes and the files of their descriptors; see strace-private.h. */
+#include "calls/calls-find.h"
 #include "exchange/strace-calls.h"
 #include "exchange/strace-private.h"
 #include "model/path-join.h"
 #include "pfw/json-scan.h"
+#include "pfw/pfw-category.h"
 
 #include <signal.h>
 #include <string.h>
@@ -30,12 +32,11 @@ static void note_child(struct strace_reader *r, int64_t pid, const struct strace
 		const struct strace_call *c)
 {
 	bool is_thread = has_word(&c->all, "CLONE_THREAD");
-	bool is_fork = name->n >= 4 &&
-			(!memcmp(name->at, "clon", 4) || !memcmp(name->at, "fork", 4) || !memcmp(name->at, "vfor", 4));
+	const struct call_info *info = calls_find(name->at, name->n);
 	struct pfw_process *child;
 	uint64_t *place;
 
-	if (!is_fork || c->ret <= 0)
+	if (!info || info->kind != CALL_KIND_FORK || c->ret <= 0)
 		return;
 	if (is_thread) {
 		place = r->pids.count < THREADS_MAX ? map_put_int(&r->pids, (uint64_t)c->ret, NULL) : NULL;
@@ -123,18 +124,18 @@ static bool is_named(const struct strace_text *name, const char *word)
 }
 
 /* What descriptors stand for after the call. */
-static void follow(struct strace_reader *r, int64_t pid, const struct strace_text *name, const struct strace_call *c,
+static void follow(struct strace_reader *r, int64_t pid, const struct strace_shape *shape, const struct strace_call *c,
 		int64_t path)
 {
-	bool is_dup = name->n >= 3 && !memcmp(name->at, "dup", 3);
+	bool is_fcntl_dup = shape && !strcmp(shape->name, "fcntl") && has_word(&c->all, "F_DUPFD");
 
-	if (c->ret < 0)
+	if (!shape || c->ret < 0)
 		return;
-	if (name->n >= 4 && (!memcmp(name->at, "open", 4) || !memcmp(name->at, "crea", 4)))
+	if (shape->effect == SYSCALL_OPENS)
 		know_file(r, pid, c->ret, c->what.at ? foreign_string(r->f, c->what.at, c->what.n) : path);
-	else if (is_named(name, "close"))
+	else if (shape->effect == SYSCALL_CLOSES)
 		know_file(r, pid, number_of(c, 0), STORE_NULL);
-	else if (is_dup || (is_named(name, "fcntl") && has_word(&c->all, "F_DUPFD")))
+	else if (shape->effect == SYSCALL_DUPS || is_fcntl_dup)
 		know_file(r, pid, c->ret, path);
 }
 
@@ -190,7 +191,7 @@ void strace_add_call(struct strace_reader *r, int64_t tid, int64_t ts_ns, const 
 	int64_t pid = pid_of(r, tid), path = STORE_NULL, path2 = STORE_NULL;
 	struct pfw_process *p = foreign_process(r->f, pid);
 	struct store_io row = store_io_nulls;
-	const char *category = strace_category(name->at, name->n);
+	const char *category = pfw_call_category(name->at, name->n, false);
 	struct store_text args;
 
 	row.ts_ns = ts_ns;
@@ -210,6 +211,8 @@ void strace_add_call(struct strace_reader *r, int64_t tid, int64_t ts_ns, const 
 		path2 = path_of(r, pid, c, shape->dir2, shape->path2);
 		if (path == STORE_NULL && arg_of(c, shape->fd))
 			path = descriptor_path(r, pid, arg_of(c, shape->fd));
+		if (arg_of(c, shape->target))
+			path2 = descriptor_path(r, pid, arg_of(c, shape->target));
 	}
 	row.file = file_id(r, path);
 	row.file2 = file_id(r, path2);
@@ -219,7 +222,7 @@ void strace_add_call(struct strace_reader *r, int64_t tid, int64_t ts_ns, const 
 	r->f->counts->events++;
 	r->f->counts->calls++;
 	foreign_note(r->f, p, tid, ts_ns, row.dur_ns);
-	follow(r, pid, name, c, path);
+	follow(r, pid, shape, c, path);
 	note_child(r, pid, name, c);
 	note_program(r, p, name, c, path);
 }

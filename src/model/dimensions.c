@@ -196,59 +196,32 @@ static int split_names(struct model_run *run, struct model_call *call, const str
 	return 0;
 }
 
-/* Categories whose calls return a count of bytes, and the exceptions by a part of the name. */
-static const char *const moving[] = { "data", "stdio", "net", "aio" };
-static const struct {
-	const char *part;
-	enum model_bytes bytes;
-} exceptions[] = {
-	{ "mmsg", MODEL_BYTES_SIZE },
-	{ "puts", MODEL_BYTES_SIZE },
-	{ "fgets", MODEL_BYTES_NONE },
-	{ "getline", MODEL_BYTES_COUNT },
-	{ "getdelim", MODEL_BYTES_COUNT },
-	{ "wprintf", MODEL_BYTES_NONE },
-	{ "printf", MODEL_BYTES_COUNT },
-};
-
-static bool is_moving(const struct model_call *call)
+/* The facts of a call: what the run says, otherwise what the table of calls says about its name. */
+static void set_facts(struct model_call *call, const struct model_run *run, const struct store_call *row)
 {
-	for (size_t i = 0; call->category && i < sizeof(moving) / sizeof(*moving); i++)
-		if (strcmp(call->category->data, moving[i]) == 0)
-			return true;
-	return !call->category;
+	const struct call_info *info = call->name ? calls_find(call->name->data, call->name->bytes) : NULL;
+	const struct store_text *kind = model_name(run, row->kind), *bytes = model_name(run, row->bytes_from);
+	const struct store_text *wait = model_name(run, row->wait);
+	int value;
+
+	call->kind = info ? (enum call_kind)info->kind : CALL_KIND_OTHER;
+	call->bytes = info ? (enum call_bytes)info->bytes : CALL_BYTES_UNKNOWN;
+	if (call->bytes == CALL_BYTES_LENGTH)
+		call->bytes = CALL_BYTES_UNKNOWN;
+	if (call->bytes == CALL_BYTES_ARG1)
+		call->bytes = CALL_BYTES_ITEMS;
+	call->wait = info ? (enum call_wait)info->wait : CALL_WAIT_NONE;
+	if (kind && (value = call_kind_of(kind->data, kind->bytes)) >= 0)
+		call->kind = (enum call_kind)value;
+	if (bytes && (value = call_bytes_of(bytes->data, bytes->bytes)) >= 0)
+		call->bytes = (enum call_bytes)value;
+	if (wait && (value = call_wait_of(wait->data, wait->bytes)) >= 0)
+		call->wait = (enum call_wait)value;
 }
 
-static enum model_bytes bytes_of(const struct model_call *call)
+int64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0, int64_t arg1)
 {
-	const char *first = call->arg_names[0] ? call->arg_names[0] : "";
-
-	if (!is_moving(call))
-		return MODEL_BYTES_NONE;
-	for (size_t i = 0; call->name && i < sizeof(exceptions) / sizeof(*exceptions); i++)
-		if (strstr(call->name->data, exceptions[i].part))
-			return exceptions[i].bytes;
-	if (strcmp(first, "item") == 0)
-		return MODEL_BYTES_ITEMS;
-	return strcmp(first, "calls") == 0 ? MODEL_BYTES_RUN : MODEL_BYTES_RET;
-}
-
-uint64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0)
-{
-	enum model_bytes bytes = call ? call->bytes : MODEL_BYTES_RET;
-	int64_t moved = ret;
-
-	if (bytes == MODEL_BYTES_RUN)
-		return size > 0 ? (uint64_t)size : 0;
-	if (bytes == MODEL_BYTES_NONE || ret < 0)
-		return 0;
-	if (bytes == MODEL_BYTES_COUNT)
-		return (uint64_t)ret;
-	if (bytes == MODEL_BYTES_SIZE)
-		return size > 0 ? (uint64_t)size : 0;
-	if (bytes == MODEL_BYTES_ITEMS && __builtin_mul_overflow(ret, arg0, &moved))
-		return 0;
-	return moved > 0 && moved <= size ? (uint64_t)moved : 0;
+	return call ? call_moved_bytes(call->bytes, ret, size, arg0, arg1) : STORE_NULL;
 }
 
 static int make_calls(struct model_run *run, const struct store_call *rows, size_t count)
@@ -264,7 +237,7 @@ static int make_calls(struct model_run *run, const struct store_call *rows, size
 		call->category = model_name(run, rows[i].category);
 		if (split_names(run, call, rows[i].arg_names) < 0)
 			return -ENOMEM;
-		call->bytes = bytes_of(call);
+		set_facts(call, run, &rows[i]);
 		if (call->name)
 			run->call_index[rows[i].call] = (uint32_t)i + 1;
 	}

@@ -9,6 +9,7 @@
 #define SONDE_MODEL_DIMENSIONS_H
 
 #include "base/err.h"
+#include "calls/calls-find.h"
 #include "model/run-model.h"
 #include "store/schema.h"
 
@@ -45,27 +46,19 @@ const struct store_process *model_process(const struct model_run *run, int64_t n
 /* Sorted by process, then in the order of the table. */
 const struct store_thread *model_threads(const struct model_run *run, size_t *count);
 
-/* What tells how many bytes a call moved. */
-enum model_bytes {
-	MODEL_BYTES_NONE,  /* it moves none */
-	MODEL_BYTES_RET,   /* what it returned, when at most io.size */
-	MODEL_BYTES_COUNT, /* what it returned */
-	MODEL_BYTES_ITEMS, /* what it returned times io.arg0, the size of an item */
-	MODEL_BYTES_SIZE,  /* io.size */
-	MODEL_BYTES_RUN    /* io.size: many calls of a byte or so each, which returned so much together */
-};
-
 struct model_call {
 	const struct store_text *name;
 	const struct store_text *category;     /* NULL: unknown */
 	const char *arg_names[MODEL_ARGS_MAX]; /* NULL: the call has no such argument */
-	enum model_bytes bytes;
+	enum call_kind kind;
+	enum call_bytes bytes;
+	enum call_wait wait;
 };
 
 /* By the string id in io.call; NULL when the table has no row for it. */
 const struct model_call *model_call(const struct model_run *run, int64_t id);
-/* The bytes that a row of this call (NULL: unknown) moved. */
-uint64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0);
+/* The bytes that a row of this call (NULL: unknown) moved; null: it moves none, or their number is unknown. */
+int64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0, int64_t arg1);
 /* What io.arg<n> with this value is called; NULL when the call (NULL: unknown) has no such argument. */
 const char *model_arg_name(const struct model_call *call, int n, int64_t value);
 

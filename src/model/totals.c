@@ -50,12 +50,13 @@ static void add(struct model_total *t, const struct model_total *one)
 static struct model_total one_row(const struct model_call *call, const struct store_batch *b, size_t i)
 {
 	int64_t dur_ns = b->columns[STORE_IO_dur_ns].ints[i];
+	int64_t bytes = model_call_bytes(call, b->columns[STORE_IO_ret].ints[i], b->columns[STORE_IO_size].ints[i],
+			b->columns[STORE_IO_arg0].ints[i], b->columns[STORE_IO_arg1].ints[i]);
 
 	return (struct model_total){
 		.calls = 1,
 		.errors = b->columns[STORE_IO_errnum].ints[i] > 0,
-		.bytes = model_call_bytes(call, b->columns[STORE_IO_ret].ints[i], b->columns[STORE_IO_size].ints[i],
-				b->columns[STORE_IO_arg0].ints[i]),
+		.bytes = bytes > 0 ? (uint64_t)bytes : 0,
 		.total_ns = dur_ns > 0 ? dur_ns : 0,
 	};
 }
@@ -131,7 +132,7 @@ int model_totals_between(struct model_run *run, int64_t from_ns, int64_t to_ns, 
 		struct sonde_err *err)
 {
 	static const int cols[] = { STORE_IO_call, STORE_IO_file, STORE_IO_dur_ns, STORE_IO_ret, STORE_IO_errnum,
-		STORE_IO_size, STORE_IO_arg0, STORE_IO_ts_ns };
+		STORE_IO_size, STORE_IO_arg0, STORE_IO_arg1, STORE_IO_ts_ns };
 	struct store_scan_opts opts = { .cols = cols,
 		.ncols = sizeof(cols) / sizeof(*cols),
 		.threads = 1,

@@ -3,70 +3,31 @@
 
 /* Heads. */
 
-/* Of processes DFTracer tells what starts them; later generations tell more. */
-static bool is_process_call_written(unsigned call, char generation)
+/* Later generations of the format have more calls. */
+static bool is_written_in(const struct call_info *info, char generation)
 {
-	switch (call) {
-	case CALL_fork:
-	case CALL_vfork:
-	case CALL_forkpty:
-	case CALL_daemon:
-	case CALL_execve:
-	case CALL_execv:
-	case CALL_execvp:
-	case CALL_execvpe:
-	case CALL_execl:
-	case CALL_execlp:
-	case CALL_execle:
-	case CALL_execveat:
-	case CALL_fexecve:
-	case CALL_posix_spawn:
-	case CALL_posix_spawnp:
-	case CALL_system:
-	case CALL_popen:
-	case CALL_pclose:
-		return true;
-	case CALL_exit:
-	case CALL__exit:
+	switch (info->dft) {
+	case CALL_DFT_NO:
+	case CALL_DFT_SEEN:
+		return false;
+	case CALL_DFT_D:
 		return generation >= 'D';
-	case CALL_wait:
-	case CALL_waitpid:
+	case CALL_DFT_E:
 		return generation >= 'E';
 	default:
-		return false;
+		return true;
 	}
 }
 
 /* DFTracer knows two kinds of calls. */
 static bool is_stdio(unsigned call)
 {
-	uint32_t category = call_info[call].category;
-	return category == SONDE_CAT_STDIO || (category == SONDE_CAT_DFTRACER && call != CALL_dirfd);
-}
-
-/* What a call's text is that is no path. */
-static const struct {
-	const char *start; /* of the call's name */
-	const char *key;
-} text_keys[] = { { "exec", "file" }, { "posix_spawn", "file" }, { "system", "command" }, { "popen", "command" },
-	{ "symlink", "target" }, { "realpath", "resolved" }, { "__realpath", "resolved" },
-	{ "canonicalize", "resolved" }, { "readdir", "entry" }, { "fts", "entry" }, { "glob", "pattern" },
-	{ "shm_", "object" }, { "memfd_", "object" }, { "sem_", "object" }, { "getxattr", "attribute" },
-	{ "lgetxattr", "attribute" }, { "fgetxattr", "attribute" }, { "setxattr", "attribute" },
-	{ "lsetxattr", "attribute" }, { "fsetxattr", "attribute" }, { "removexattr", "attribute" },
-	{ "lremovexattr", "attribute" }, { "fremovexattr", "attribute" }, { "f", "mode" } };
-
-static const char *text_key(const char *call)
-{
-	for (size_t i = 0; i < sizeof(text_keys) / sizeof(*text_keys); i++)
-		if (!strncmp(call, text_keys[i].start, strlen(text_keys[i].start)))
-			return text_keys[i].key;
-	return "text";
+	return call_info[call].category == CALL_CATEGORY_STDIO;
 }
 
 static bool is_exec(unsigned call)
 {
-	return call_info[call].category == SONDE_CAT_PROCESS && !strncmp(call_info[call].name, "exec", 4);
+	return call_info[call].kind == CALL_KIND_EXEC;
 }
 
 static bool is_word(const char *text, size_t n, const char *word)
@@ -108,9 +69,8 @@ static const struct call_head *head_of(struct pfwlog *log, unsigned call)
 	if (u->generation == 'E')
 		at = PUT(at, ",\"type\":3");
 	h->head_bytes = (uint8_t)(at - h->text);
-	make_arg_pieces(h, info->arg_names, at);
-	h->is_written = (info->category & u->categories) != 0 &&
-			(info->category != SONDE_CAT_PROCESS || is_process_call_written(call, u->generation));
+	make_arg_pieces(h, call_arg_names(info), at);
+	h->is_written = (info->mask & u->categories) != 0 && is_written_in(info, u->generation);
 	h->is_made = true;
 	return h;
 }
@@ -167,8 +127,10 @@ static char *put_args(struct pfwlog *log, char *at, const struct walk *w, const 
 	if (l->text && is_exec(r->head.call)) {
 		at = put_exec_args(log, at, l->text);
 	} else if (l->text) {
+		size_t n;
+		const char *name = call_text_name(&call_info[r->head.call], &n);
 		at = PUT(at, ",\"");
-		at = put_text(at, text_key(call_info[r->head.call].name));
+		at = put_bytes(at, name, n);
 		at = PUT(at, "\":");
 		at = put_name(log, at, l->text->data, l->text->bytes);
 	}

@@ -2,12 +2,12 @@
 #ifndef SONDE_PFW_LOG_PRIVATE_H
 #define SONDE_PFW_LOG_PRIVATE_H
 
+#include "calls/calls.h"
 #include "pfw/log-file.h"
 #include "pfw/log-line.h"
 #include "pfw/log-names.h"
 #include "pfw/pfwlog.h"
 #include "record/ring-decode.h"
-#include "tracer/calls.h"
 #include "tracer/raw-syscall.h"
 
 #define TIDS_MAX 4096u /* threads that are remembered as announced; a power of two */

@@ -41,10 +41,8 @@ static void fill_bytes(const void *arg, const struct engine_rows *rows, int64_t 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct model_call *call = model_call(c->module->q->run, rows->ints[STORE_IO_call][i]);
 
-		out[i] = call && call->bytes == MODEL_BYTES_NONE
-				? STORE_NULL
-				: (int64_t)model_call_bytes(call, rows->ints[STORE_IO_ret][i],
-						  rows->ints[STORE_IO_size][i], rows->ints[STORE_IO_arg0][i]);
+		out[i] = model_call_bytes(call, rows->ints[STORE_IO_ret][i], rows->ints[STORE_IO_size][i],
+				rows->ints[STORE_IO_arg0][i], rows->ints[STORE_IO_arg1][i]);
 	}
 }
 

@@ -20,13 +20,14 @@ enum query_how {
 	HOW_STRING,   /* an id as its text */
 	HOW_PATH,     /* a file as its path */
 	HOW_CATEGORY, /* of a call */
+	HOW_KIND,     /* the same */
 	HOW_BYTES,    /* that a call moved */
 	HOW_FUNCTION, /* of a stack: its innermost function */
 	HOWS
 };
 
 #define QUERY_COLUMNS_MAX 72 /* of a table: its own, and those that are made */
-#define QUERY_NEEDS_MAX 4
+#define QUERY_NEEDS_MAX 5
 
 struct query_column {
 	const char *name, *doc;

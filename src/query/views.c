@@ -10,16 +10,21 @@ static const struct {
 	const char *name, *doc, *sql;
 } views[] = {
 	{ "calls", "calls with their paths, categories and bytes",
-			"SELECT ts_ns, dur_ns, process, pid, tid, call, category, path, path2, fd, bytes, "
+			"SELECT ts_ns, dur_ns, process, pid, tid, call, category, kind, path, path2, fd, bytes, "
 			"size, \"offset\", "
 			"ret, errnum FROM io" },
-	{ "files", "what was done to each path",
+	{ "files", "what was done to each path; a copy counts as read from its source and written to its target",
+			"WITH uses AS (SELECT path, kind, category, bytes, dur_ns, errnum, process, ts_ns, "
+			"CASE WHEN kind IN ('read', 'recv', 'copy') THEN bytes END AS read_bytes, "
+			"CASE WHEN kind IN ('write', 'send') THEN bytes END AS written_bytes FROM io "
+			"WHERE path IS NOT NULL "
+			"UNION ALL SELECT path2, kind, category, bytes, 0, 0, process, ts_ns, NULL, bytes FROM io "
+			"WHERE kind = 'copy' AND path2 IS NOT NULL) "
 			"SELECT path, count(*) AS calls, sum(category = 'open') AS opens, "
-			"sum(CASE WHEN call LIKE '%read%' OR call LIKE '%recv%' THEN bytes END) AS read_bytes, "
-			"sum(CASE WHEN call LIKE '%write%' OR call LIKE '%send%' THEN bytes END) AS written_bytes, "
+			"sum(read_bytes) AS read_bytes, sum(written_bytes) AS written_bytes, "
 			"sum(bytes) AS bytes, sum(dur_ns) AS total_ns, sum(errnum <> 0) AS errors, "
 			"count(DISTINCT process) AS processes, min(ts_ns) AS first_ns, max(ts_ns) AS last_ns "
-			"FROM io WHERE path IS NOT NULL GROUP BY path" },
+			"FROM uses GROUP BY path" },
 	{ "processes", "process images and how they ended",
 			"SELECT process, pid, ppid, parent, exe, argv, cwd, start_ns, end_ns, end_ns - "
 			"start_ns AS life_ns, "

@@ -55,11 +55,18 @@ static void add_made(struct query_table *t)
 		add(t, &c);
 	}
 	if (s == &store_io_schema) {
-		add(t, &(struct query_column){ "category", "kind of the call", HOW_CATEGORY, 1, { STORE_IO_call } });
 		add(t,
-				&(struct query_column){ "bytes", "bytes that the call moved; null when it moves none",
-						HOW_BYTES, 4,
-						{ STORE_IO_call, STORE_IO_ret, STORE_IO_size, STORE_IO_arg0 } });
+				&(struct query_column){ "category", "category of the call", HOW_CATEGORY, 1,
+						{ STORE_IO_call } });
+		add(t,
+				&(struct query_column){ "kind", "what the call does: read, write, copy, open, ...",
+						HOW_KIND, 1, { STORE_IO_call } });
+		add(t,
+				&(struct query_column){ "bytes",
+						"bytes that the call moved; null when it moves none or that is unknown",
+						HOW_BYTES, 5,
+						{ STORE_IO_call, STORE_IO_ret, STORE_IO_size, STORE_IO_arg0,
+								STORE_IO_arg1 } });
 	}
 }
 
@@ -137,26 +144,22 @@ static void path_result(sqlite3_context *ctx, struct query *q, int64_t file)
 	query_text_result(ctx, &path);
 }
 
-static void bytes_result(sqlite3_context *ctx, struct query *q, const struct query_column *c,
-		const struct store_batch *b, size_t row)
-{
-	const struct model_call *call = model_call(q->run, b->columns[c->needs[0]].ints[row]);
-	int64_t ret = b->columns[c->needs[1]].ints[row];
-
-	if (call && call->bytes == MODEL_BYTES_NONE)
-		sqlite3_result_null(ctx);
-	else
-		sqlite3_result_int64(ctx,
-				(int64_t)model_call_bytes(call, ret, b->columns[c->needs[2]].ints[row],
-						b->columns[c->needs[3]].ints[row]));
-}
-
 static void int_result(sqlite3_context *ctx, int64_t v)
 {
 	if (v == STORE_NULL)
 		sqlite3_result_null(ctx);
 	else
 		sqlite3_result_int64(ctx, v);
+}
+
+static void bytes_result(sqlite3_context *ctx, struct query *q, const struct query_column *c,
+		const struct store_batch *b, size_t row)
+{
+	const struct model_call *call = model_call(q->run, b->columns[c->needs[0]].ints[row]);
+
+	int_result(ctx,
+			model_call_bytes(call, b->columns[c->needs[1]].ints[row], b->columns[c->needs[2]].ints[row],
+					b->columns[c->needs[3]].ints[row], b->columns[c->needs[4]].ints[row]));
 }
 
 void query_column_result(sqlite3_context *ctx, struct query_table *t, const struct query_column *c,
@@ -191,6 +194,13 @@ void query_column_result(sqlite3_context *ctx, struct query_table *t, const stru
 	case HOW_CATEGORY:
 		call = model_call(t->query->run, from->ints[row]);
 		query_text_result(ctx, call ? call->category : NULL);
+		break;
+	case HOW_KIND:
+		call = model_call(t->query->run, from->ints[row]);
+		if (call)
+			sqlite3_result_text(ctx, call_kind_word(call->kind), -1, SQLITE_STATIC);
+		else
+			sqlite3_result_null(ctx);
 		break;
 	case HOW_BYTES:
 		bytes_result(ctx, t->query, c, b, row);

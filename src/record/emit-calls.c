@@ -1,8 +1,7 @@
 /* Calls of libraries become rows; see emit.h. Those that make processes, or wait for them, tell more besides. */
+#include "calls/calls-find.h"
 #include "record/emit.h"
-#include "tracer/calls.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -17,27 +16,24 @@ static int64_t null_if(int64_t value, int64_t none)
 	return value == none ? STORE_NULL : value;
 }
 
-/* The word of its lowest bit. */
-static const char *category_word(uint32_t category)
-{
-#define WORD(name, bit, word) [bit] = (word),
-	static const char *const words[] = { SONDE_CATEGORIES(WORD) SONDE_CATEGORIES_MORE(WORD) };
-#undef WORD
-	unsigned bit = category ? (unsigned)__builtin_ctz(category) : UINT_MAX;
-	return bit < sizeof(words) / sizeof(*words) ? words[bit] : NULL;
-}
-
 static int64_t call_id(struct drain *d, unsigned call)
 {
 	if (call >= CALL_COUNT)
 		return STORE_NULL;
 	if (!d->call_ids[call]) {
 		const struct call_info *info = &call_info[call];
-		struct store_text names = { .data = info->arg_names, .bytes = strlen(info->arg_names) };
-		d->call_ids[call] = store_strings_of(&d->sink->strings, info->name);
+		struct store_strings *strings = &d->sink->strings;
+		struct store_text names = { .data = call_arg_names(info), .bytes = strlen(call_arg_names(info)) };
+		struct store_text text;
+		text.data = call_text_name(info, &text.bytes);
+		d->call_ids[call] = store_strings_of(strings, info->name);
 		struct store_call row = { .call = d->call_ids[call],
-			.category = store_strings_of(&d->sink->strings, category_word(info->category)),
-			.arg_names = &names };
+			.category = store_strings_of(strings, call_category_word(info->category)),
+			.arg_names = &names,
+			.kind = store_strings_of(strings, call_kind_word(info->kind)),
+			.bytes_from = store_strings_of(strings, call_bytes_word(info->bytes)),
+			.wait = store_strings_of(strings, call_wait_word(info->wait)),
+			.text_name = &text };
 		store_sink_add(d->sink, STORE_TABLE_CALL, &row);
 	}
 	return d->call_ids[call];
@@ -47,7 +43,7 @@ int64_t drain_call_id(struct drain *d, const char *name, uint32_t categories)
 {
 	for (unsigned i = 0; i < CALL_COUNT; i++)
 		if (!strcmp(call_info[i].name, name))
-			return call_info[i].category & categories ? call_id(d, i) : STORE_NULL;
+			return call_info[i].mask & categories ? call_id(d, i) : STORE_NULL;
 	return STORE_NULL;
 }
 
@@ -69,7 +65,7 @@ static int64_t call_file(struct drain *d, const struct ring_record *v)
 static void note_wait(struct drain *d, const struct ring_record *v)
 {
 	const struct sonde_rec_call *r = ring_record_call(v);
-	const char *names = r->head.call < CALL_COUNT ? call_info[r->head.call].arg_names : "";
+	const char *names = r->head.call < CALL_COUNT ? call_arg_names(&call_info[r->head.call]) : "";
 	unsigned i = 0;
 	for (const char *at = names; at && *at; i++) {
 		if (!strncmp(at, "status", 6) && (at[6] == ',' || !at[6]) && i < v->arg_count && r->ret > 0 &&
@@ -136,10 +132,10 @@ static void note_spawn(struct drain *d, const struct drain_process *p, const str
 				arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes));
 }
 
-static bool is_exec(unsigned call)
+/* Of a call that a traced process wrote: it may have any number. */
+static enum call_kind kind_of(unsigned call)
 {
-	return call < CALL_COUNT &&
-			(!strncmp(call_info[call].name, "exec", 4) || !strcmp(call_info[call].name, "fexecve"));
+	return call < CALL_COUNT ? (enum call_kind)call_info[call].kind : CALL_KIND_OTHER;
 }
 
 enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
@@ -148,7 +144,8 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 	const struct sonde_rec_call *r = ring_record_call(v);
 	struct store_io row = store_io_nulls;
 	bool has_path2 = (r->flags & SONDE_CALL_PATH2) && v->string_count > 1 && v->arg_count > 0;
-	unsigned args = v->arg_count - has_path2;
+	bool has_target = kind_of(r->head.call) == CALL_KIND_COPY && v->arg_count > 0;
+	unsigned args = v->arg_count - (has_path2 || has_target);
 	unsigned texts = (r->flags & SONDE_CALL_PATH ? 1 : 0) + has_path2;
 	row.ts_ns = emit_ns(d, r->ticks);
 	row.dur_ns = r->flags & SONDE_CALL_NO_END ? STORE_NULL : emit_ns(d, r->ticks + r->dur_ticks) - row.ts_ns;
@@ -160,6 +157,8 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 	if (has_path2)
 		row.file2 = store_sink_path(d->sink, (int64_t)((uint64_t)v->args[args] & INT64_MAX),
 				emit_string(d, &v->strings[1]));
+	else if (has_target)
+		row.file2 = null_if((int64_t)((uint64_t)v->args[args] & INT64_MAX), 0);
 	row.fd = null_if(r->fd, -1);
 	row.ret = r->flags & SONDE_CALL_NO_END ? STORE_NULL : r->ret;
 	row.errnum = r->flags & SONDE_CALL_NO_END ? STORE_NULL : r->head.errnum;
@@ -171,7 +170,7 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 		*fields[i] = v->args[i];
 	if (v->string_count > texts)
 		row.text = &v->strings[texts];
-	if (p->has_kernel_calls && r->head.call < CALL_COUNT && call_info[r->head.call].category & ELSEWHERE)
+	if (p->has_kernel_calls && r->head.call < CALL_COUNT && call_info[r->head.call].mask & ELSEWHERE)
 		return EMIT_DONE;
 	emit_count(d, p, c, row.ts_ns, row.ts_ns + (row.dur_ns == STORE_NULL ? 0 : row.dur_ns));
 	store_sink_add(d->sink, STORE_TABLE_IO, &row);
@@ -183,8 +182,8 @@ static void note_peer(struct drain *d, const struct drain_chunk *c)
 {
 	const struct ring_record *v = &d->ring_record;
 	const struct sonde_rec_call *r = ring_record_call(v);
-	bool is_accept = r->head.call == CALL_accept || r->head.call == CALL_accept4;
-	if (!is_accept && r->head.call != CALL_connect && r->head.call != CALL___connect)
+	bool is_accept = kind_of(r->head.call) == CALL_KIND_ACCEPT;
+	if (!is_accept && kind_of(r->head.call) != CALL_KIND_CONNECT)
 		return;
 	char address[64];
 	unsigned at = is_accept;
@@ -206,16 +205,16 @@ static void note_peer(struct drain *d, const struct drain_chunk *c)
 enum emit_result emit_plain_call(struct drain *d, struct drain_process *p, struct drain_chunk *c, bool is_last_chance)
 {
 	const struct sonde_rec_call *r = ring_record_call(&d->ring_record);
-	if (r->head.call < CALL_COUNT && call_info[r->head.call].category == SONDE_CAT_PROCESS) {
+	if (r->head.call < CALL_COUNT && call_info[r->head.call].category == CALL_CATEGORY_PROCESS) {
 		note_wait(d, &d->ring_record);
-		if (is_exec(r->head.call))
+		if (kind_of(r->head.call) == CALL_KIND_EXEC)
 			note_failed_exec(d, p, c);
 		if (r->head.call == CALL_posix_spawn || r->head.call == CALL_posix_spawnp)
 			note_spawn(d, p, &d->ring_record);
 		if ((r->head.call == CALL_fork || r->head.call == CALL__Fork) && r->ret > 0)
 			note_child(d, p, (int32_t)r->ret, SONDE_UNTRACED_NO, NULL);
 	}
-	if (d->probes && r->head.call < CALL_COUNT && call_info[r->head.call].category == SONDE_CAT_NET)
+	if (d->probes && r->head.call < CALL_COUNT && call_kind_is_network(call_info[r->head.call].kind))
 		note_peer(d, c);
 	return emit_call(d, p, c, is_last_chance);
 }

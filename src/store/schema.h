@@ -57,7 +57,7 @@ enum store_semantic {
 	X(P, INT, tid, PLAIN, "thread id") \
 	X(P, INT, call, STRING, "name of the call") \
 	X(P, INT, file, FILE, "what the call acted on or opened; null when unknown") \
-	X(P, INT, file2, FILE, "the second path of calls that take two; null otherwise") \
+	X(P, INT, file2, FILE, "the second path of calls that take two, or the target of a copy; null otherwise") \
 	X(P, INT, fd, PLAIN, "file descriptor; null when the call has none") \
 	X(P, INT, ret, PLAIN, "what the call returned") \
 	X(P, INT, errnum, PLAIN, "errno when the call failed, 0 when it succeeded") \
@@ -157,7 +157,11 @@ enum store_semantic {
 #define STORE_COLUMNS_CALL(X, P) \
 	X(P, INT, call, STRING, "name of the call") \
 	X(P, INT, category, STRING, "its category") \
-	X(P, TEXT, arg_names, PLAIN, "names of io.arg0 and on, with commas between")
+	X(P, TEXT, arg_names, PLAIN, "names of io.arg0 and on, with commas between") \
+	X(P, INT, kind, STRING, "what it does: read, write, copy, open, ...; null in runs of older versions") \
+	X(P, INT, bytes_from, STRING, "which value is the number of bytes moved: none, unknown, result, ...") \
+	X(P, INT, wait, STRING, "what a thread waits for in it: none, fd, network, ...") \
+	X(P, TEXT, text_name, PLAIN, "name of io.text")
 
 #define STORE_COLUMNS_DEFINE(X, P) \
 	X(P, INT, process, PROCESS, "number of the process image that defined it") \

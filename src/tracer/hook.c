@@ -171,7 +171,7 @@ static void write_call(uint8_t kind, uint16_t id, uint64_t start, uint64_t end, 
 
 static bool is_recorded(uint16_t id)
 {
-	return tracer.categories & call_info[id].category;
+	return tracer.categories & call_info[id].mask;
 }
 
 /* A call that reads files now and then, and has read none this time: not even counted. */
@@ -226,7 +226,7 @@ void call_start(uint8_t kind, uint16_t id, uint8_t flags, struct call *c)
 {
 	int kept_errno = errno;
 	struct text texts[3];
-	if (tracer_wants(call_info[id].category)) {
+	if (tracer_wants(call_info[id].mask)) {
 		uint64_t now = tick(), file = c->fd >= 0 ? fds_file(c->fd) : 0;
 		unsigned count = texts_of(c, c->path_error, texts);
 		write_call(kind, id, now, now, SONDE_NONE, 0, file, flags | SONDE_CALL_NO_END, c, texts, count);

@@ -8,7 +8,7 @@
 #ifndef SONDE_TRACER_HOOK_H
 #define SONDE_TRACER_HOOK_H
 
-#include "tracer/calls.h"
+#include "calls/calls.h"
 #include "tracer/fds.h"
 #include "tracer/tracer.h"
 
@@ -68,6 +68,8 @@ struct call {
  *   E   the error number itself       N   does not fail
  *   QI  quiet -1                      QP  quiet NULL; recorded 1 something, 0 nothing
  *   QC  quiet, fewer than `n` items   QW  quiet WEOF
+ *   QS  quiet NULL; recorded as the length of the text, which is shorter than what was
+ *       read where that holds a NUL
  *   V   what it returns is of no interest
  */
 #define BEFORE_I
@@ -81,6 +83,7 @@ struct call {
 #define BEFORE_V
 #define BEFORE_QI int errno_before = errno;
 #define BEFORE_QP int errno_before = errno;
+#define BEFORE_QS int errno_before = errno;
 #define BEFORE_QC int errno_before = errno;
 #define BEFORE_QW int errno_before = errno;
 
@@ -95,6 +98,7 @@ struct call {
 #define RET_V(r) SONDE_NONE
 #define RET_QI(r) (int64_t)(r)
 #define RET_QP(r) ((r) != NULL)
+#define RET_QS(r) ((r) ? (int64_t)strlen(r) : 0)
 #define RET_QC(r) (int64_t)(r)
 #define RET_QW(r) (int64_t)(int32_t)(r)
 
@@ -109,6 +113,7 @@ struct call {
 #define ERROR_V(r) 0
 #define ERROR_QI(r) ((int64_t)(r) == -1 && errno != errno_before ? errno : 0)
 #define ERROR_QP(r) ((r) == NULL && errno != errno_before ? errno : 0)
+#define ERROR_QS(r) ERROR_QP(r)
 #define ERROR_QW(r) ((int32_t)(r) == -1 && errno != errno_before ? errno : 0)
 #define ERROR_QC(r) ((size_t)(r) < n && errno != errno_before ? errno : 0)
 
@@ -149,7 +154,7 @@ size_t copy_doubtful(void *to, const void *at, size_t n);
 #define SLOW_CALL_TICKS 3000 /* about a microsecond */
 
 /* The same as call_done, inline and for calls without strings: reading and writing must cost little. */
-ALWAYS_INLINE void call_done_hot(uint16_t id, uint64_t start, int64_t ret, int errnum, const struct call *c)
+ALWAYS_INLINE void call_done_inline(uint16_t id, uint64_t start, int64_t ret, int errnum, const struct call *c)
 {
 	const size_t bytes = sizeof(struct sonde_rec_call) + 8 * c->args;
 	uint64_t end = tick();
@@ -208,16 +213,16 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 		done(CALL_##name, start, RET_##failure(result), ERROR_##failure(result), CALL(__VA_ARGS__)); \
 		return result; \
 	}
-#define HOOK(category, ...) WRAP(SONDE_CAT_##category, , call_done, __VA_ARGS__)
-#define HOT(category, ...) WRAP(SONDE_CAT_##category, , call_done_hot, __VA_ARGS__)
-#define MOVE(category, ...) WRAP(SONDE_CAT_##category, fds_touch(fd), call_done_hot, __VA_ARGS__)
-#define ALTER(category, ...) WRAP(SONDE_CAT_ALL, , call_done, __VA_ARGS__)
-#define AHEAD(category, ...) WRAP(SONDE_CAT_ALL, ring_grow_ahead(), call_done, __VA_ARGS__)
-#define VOID(category, name, parameters, arguments, names, ...) \
+#define HOOK(how, ...) WRAP(HOW_MASK how, , call_done, __VA_ARGS__)
+#define INLINE(how, ...) WRAP(HOW_MASK how, , call_done_inline, __VA_ARGS__)
+#define OFFSET(how, ...) WRAP(HOW_MASK how, fds_touch(fd), call_done_inline, __VA_ARGS__)
+#define FDCALL(how, ...) WRAP(SONDE_CAT_ALL, , call_done, __VA_ARGS__)
+#define PREGROW(how, ...) WRAP(SONDE_CAT_ALL, ring_grow_ahead(), call_done, __VA_ARGS__)
+#define VOID(how, name, parameters, arguments, names, ...) \
 	EXPORT void name parameters \
 	{ \
 		void(*next) parameters = (void(*) parameters)next_function(CALL_##name); \
-		if (!tracer_wants(SONDE_CAT_##category)) { \
+		if (!tracer_wants(HOW_MASK how)) { \
 			next arguments; \
 			return; \
 		} \
@@ -225,7 +230,7 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 		next arguments; \
 		call_done(CALL_##name, start, SONDE_NONE, 0, CALL(__VA_ARGS__)); \
 	}
-#define CLOSE(category, failure, type, name, parameters, arguments, ended) \
+#define CLOSE(how, failure, type, name, parameters, arguments, ended) \
 	EXPORT type name parameters \
 	{ \
 		type(*next) parameters = (type(*) parameters)next_function(CALL_##name); \
@@ -239,7 +244,7 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 				CALL(.fd = fd)); \
 		return result; \
 	}
-#define BYTE(type, name, parameters, arguments, stream, is_failed) \
+#define CHARIO(how, type, name, parameters, arguments, stream, is_failed) \
 	EXPORT type name parameters \
 	{ \
 		type(*next) parameters = (type(*) parameters)next_function(CALL_##name); \
@@ -250,13 +255,15 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 		call_run(CALL_##name, start, stream, is_failed); \
 		return result; \
 	}
-#define HAND(category, name, names)
+#define MANUAL(how, name, names)
+#define SYSCALL(kernel_name, name, letters, effect)
+#define SYSNAME(kernel_name, name, letters, effect)
 
 /*
  * `before_<name>` gets the call's first arguments and returns the real function,
  * which then runs as if the program had called it: same registers, same stack.
  */
-#define TAIL(category, name, names) \
+#define TAILCALL(how, name, names) \
 	__asm__(".pushsection .text\n" \
 		".globl " #name "\n" \
 		".type " #name ", @function\n" #name ":\n" \

@@ -9,9 +9,9 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
+#include "calls/calls.h"
 #include "pfw/log-recover.h"
 #include "pfw/pfwlog.h"
-#include "tracer/calls.h"
 
 #include <fcntl.h>
 #include <jansson.h>

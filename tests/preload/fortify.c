@@ -46,9 +46,9 @@ int main(void)
 	int under = fileno(f);
 	WANT(fopen, .fd = under, .path = path, .text = "r", .ret = under);
 	CHECK(fgets(buf, (int)five, f));
-	WANT(__fgets_chk, .fd = under, .path = path, .size = 5, .ret = 1);
+	WANT(__fgets_chk, .fd = under, .path = path, .size = 5, .ret = (int64_t)strlen(buf));
 	n = (ssize_t)fread(buf, 1, five, f);
-	WANT(__fread_chk, .fd = under, .path = path, .size = 5, .ret = n, .args = " item=1");
+	WANT(__fread_chk, .fd = under, .path = path, .size = 5, .ret = n, .args = " item=1 bytes=5");
 	int r = fprintf(stderr, "%d\n", 5);
 	WANT(__fprintf_chk, .fd = 2, .path = fd_path(2), .ret = r);
 	r = printf("%d\n", 5);

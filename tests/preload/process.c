@@ -207,7 +207,7 @@ static void shells(void)
 	WANT(popen, .fd = fd, .path = path, .text = "echo hi", .ret = fd);
 	char buf[16];
 	CHECK(fgets(buf, sizeof(buf), f) && !strcmp(buf, "hi\n"));
-	WANT(fgets, .fd = fd, .path = path, .size = sizeof(buf), .ret = 1);
+	WANT(fgets, .fd = fd, .path = path, .size = sizeof(buf), .ret = 3);
 	r = pclose(f);
 	WANT(pclose, .fd = fd, .path = path, .ret = r);
 	CHECK(!popen("x", "z"));

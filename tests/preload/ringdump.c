@@ -9,8 +9,8 @@
  * against the other: it believes nothing that it reads, and sorts by process, then
  * thread, then the order in which the thread wrote.
  */
+#include "calls/calls.h"
 #include "sonde/shm.h"
-#include "tracer/calls.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -224,7 +224,7 @@ static void print_call(const struct sonde_record *head, const struct call_view *
 		printf(" ret=%lld", (long long)v->r.ret);
 	if (head->errnum)
 		printf(" errno=%s", strerrorname_np(head->errnum) ? strerrorname_np(head->errnum) : "?");
-	print_args(info ? info->arg_names : "", v, v->arg_count - has_path2);
+	print_args(info ? call_arg_names(info) : "", v, v->arg_count - has_path2);
 	printf("%s%s\n", v->r.flags & SONDE_CALL_NO_END ? " no_end" : "",
 			v->r.flags & SONDE_CALL_UNTRACED ? " blind" : "");
 }
@@ -295,7 +295,7 @@ static bool is_wanted(uint32_t process, const char *exe)
 static int list_calls(void)
 {
 	for (unsigned i = 0; i < CALL_COUNT; i++)
-		if (call_info[i].category != SONDE_CAT_DFTRACER) /* libdftracer's tests show those */
+		if (call_info[i].mask != SONDE_CAT_DFTRACER) /* libdftracer's tests show those */
 			puts(call_info[i].name);
 	return 0;
 }

@@ -123,7 +123,7 @@ static void blocks(void)
 	WANT(rewind, .fd = fd, .path = path);
 #define READ(call, arguments) \
 	n = call arguments; \
-	WANT(call, .fd = fd, .path = path, .size = 4, .ret = (int64_t)n, .args = " item=2"); \
+	WANT(call, .fd = fd, .path = path, .size = 4, .ret = (int64_t)n, .args = " item=2 bytes=4"); \
 	CHECK(n == 2)
 	READ(fread, (buf, 2, 2, f));
 	READ(fread_unlocked, (buf, 2, 2, f));
@@ -131,8 +131,13 @@ static void blocks(void)
 	READ(__fread_unlocked_chk, (buf, sizeof(buf), 2, 2, f));
 	errno = EACCES; /* of something before: the end of the file is no error */
 	n = fread(buf, 1, 60, f);
-	WANT(fread, .fd = fd, .path = path, .size = 60, .ret = (int64_t)n, .args = " item=1");
+	WANT(fread, .fd = fd, .path = path, .size = 60, .ret = (int64_t)n, .args = " item=1 bytes=2");
 	CHECK(n == 2);
+	rewind(f);
+	WANT(rewind, .fd = fd, .path = path);
+	n = fread(buf, 50, 1, f); /* the file ends within the item */
+	CHECK(n == 0);
+	WANT(fread, .fd = fd, .path = path, .size = 50, .ret = 0, .args = " item=50 bytes=18");
 	shut();
 	reopen("r");
 	errno = 0;
@@ -149,7 +154,7 @@ static void lines(void)
 	reopen("r");
 #define GETS(call, arguments) \
 	CHECK(call arguments); \
-	WANT(call, .fd = fd, .path = path, .size = 20, .ret = 1)
+	WANT(call, .fd = fd, .path = path, .size = 20, .ret = (int64_t)strlen(buf))
 	GETS(fgets, (buf, 20, f));
 	GETS(fgets_unlocked, (buf, 20, f));
 	GETS(__fgets_chk, (buf, sizeof(buf), 20, f));
@@ -201,9 +206,9 @@ static void standard(void)
 	r = dup2(out, 1);
 	WANT(dup2, .fd = out, .path = out_path, .ret = r, .args = " to=1");
 	CHECK(gets(buf));
-	WANT(gets, .fd = 0, .path = in_path, .ret = 1);
+	WANT(gets, .fd = 0, .path = in_path, .ret = (int64_t)strlen(buf));
 	CHECK(__gets_chk(buf, sizeof(buf)));
-	WANT(__gets_chk, .fd = 0, .path = in_path, .ret = 1);
+	WANT(__gets_chk, .fd = 0, .path = in_path, .ret = (int64_t)strlen(buf));
 	for (int i = 0; i < 2; i++)
 		CHECK(getchar() != EOF);
 	WANT(getchar, .kind = "RUN", .fd = 0, .path = in_path, .size = 2, .args = " calls=2");

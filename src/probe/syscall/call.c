@@ -143,7 +143,7 @@ void call_result(struct call *c)
 	bool has_failed = ret < 0 && ret >= -ERRORS;
 	c->errnum = has_failed ? (int)-ret : 0;
 	c->io.errnum = c->errnum;
-	c->io.ret = !has_failed ? ret : c->row->is_error ? -ret : -1;
+	c->io.ret = !has_failed ? ret : c->row->effect == SYSCALL_RETURNS_ERROR ? -ret : -1;
 }
 
 /* What libsonde does in programs that load it, though they use little of libc. */

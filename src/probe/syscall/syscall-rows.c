@@ -155,6 +155,7 @@ static int64_t take_effect(struct call *c)
 		return file;
 	case SYSCALL_COPIES:
 		files_share(f, (int)c->io.arg0);
+		c->io.file2 = files_of(f, (int)c->io.arg0);
 		return file;
 	case SYSCALL_CLOSES_RANGE:
 		if (!(c->io.arg2 & (int64_t)CLOSE_RANGE_CLOEXEC))

@@ -3,4 +3,4 @@
 
 #include <aio.h>
 
-#include "tracer/hooks/aio.def"
+#include "calls/aio.def"

@@ -23,4 +23,11 @@ static int copied_to(int fd)
 	return fd;
 }
 
-#include "tracer/hooks/data.def"
+/* The identity of the file that a copy was written to, for the recorder; 0 where it is unknown or not recorded. */
+static uint64_t target_file(int fd)
+{
+	uint64_t file = fds_file(fd);
+	return file & FILE_IGNORED ? 0 : file;
+}
+
+#include "calls/data.def"

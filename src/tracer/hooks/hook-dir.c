@@ -11,7 +11,7 @@
 
 int pivot_root(const char *path, const char *old);
 
-#include "tracer/hooks/dir.def"
+#include "calls/dir.def"
 
 /* A relative path starts at the directory that was current: recorded before the table learns of the new one. */
 EXPORT int chdir(const char *path)

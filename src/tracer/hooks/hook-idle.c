@@ -11,4 +11,4 @@
 int _IO_feof(FILE *stream);
 int _IO_ferror(FILE *stream);
 
-#include "tracer/hooks/idle.def"
+#include "calls/idle.def"

@@ -28,7 +28,7 @@
 #undef ngettext
 #undef dngettext
 
-#include "tracer/hooks/libc.def"
+#include "calls/libc.def"
 
 /* dlopen searches as its caller would, and finds the caller by the return address: it is jumped to. */
 

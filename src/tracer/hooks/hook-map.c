@@ -7,7 +7,7 @@
 
 #include <sys/mman.h>
 
-#include "tracer/hooks/map.def"
+#include "calls/map.def"
 
 #define MAPPINGS_MAX 8192 /* a power of two */
 #define PROBES_MAX 16

@@ -48,7 +48,7 @@ static int64_t batch_bytes(int result, struct mmsghdr *msgs, bool is_sent)
 	return sum;
 }
 
-#include "tracer/hooks/net.def"
+#include "calls/net.def"
 
 /* Addresses. */
 

@@ -8,4 +8,4 @@
 #include <resolv.h>
 #include <shadow.h>
 
-#include "tracer/hooks/nss.def"
+#include "calls/nss.def"

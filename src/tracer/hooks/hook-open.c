@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <utmp.h>
 
-#include "tracer/hooks/open.def"
+#include "calls/open.def"
 
 #define NEEDS_MODE(flags) (((flags)&O_CREAT) || ((flags)&O_TMPFILE) == O_TMPFILE)
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "tracer/hooks/path.def"
+#include "calls/path.def"
 
 EXPORT sem_t *sem_open(const char *name, int flags, ...)
 {

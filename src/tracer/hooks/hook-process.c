@@ -29,7 +29,7 @@ static int64_t status_of(pid_t result, const int *status)
 	return has_status(result, status) ? *status : 0;
 }
 
-#include "tracer/hooks/process.def"
+#include "calls/process.def"
 
 /* Descriptors that were ours alone are shared with a child from now on. */
 static void share_offsets(void)

@@ -3,7 +3,7 @@
 
 #include "tracer/hooks/forward.h"
 
-#include "tracer/hooks/stdio-format.def"
+#include "calls/stdio-format.def"
 
 FORWARD(I, printf, vprintf, (const char *format, ...), (format, ap), stream_fd(stdout))
 FORWARD(I, __printf_chk, __vprintf_chk, (int flag, const char *format, ...), (flag, format, ap), stream_fd(stdout))

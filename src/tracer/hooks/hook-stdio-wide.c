@@ -5,7 +5,7 @@
 
 #include <wchar.h>
 
-#include "tracer/hooks/stdio-wide.def"
+#include "calls/stdio-wide.def"
 
 FORWARD(I, wprintf, vwprintf, (const wchar_t *format, ...), (format, ap), stream_fd(stdout))
 FORWARD(I, __wprintf_chk, __vwprintf_chk, (int flag, const wchar_t *format, ...), (flag, format, ap), stream_fd(stdout))

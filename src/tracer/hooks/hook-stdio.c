@@ -21,7 +21,36 @@ static int stream_takes(int fd)
 	return fd;
 }
 
-#include "tracer/hooks/stdio.def"
+#include "calls/stdio.def"
+
+/*
+ * fread reports whole items, and a file may end within one. Reading single bytes is what libc does with the product of
+ * both numbers anyway, and tells how many there were.
+ */
+#define FREAD(name, parameters, arguments, single) \
+	EXPORT size_t name parameters \
+	{ \
+		size_t(*next) parameters = (size_t(*) parameters)next_function(CALL_##name); \
+		if (!tracer_wants(SONDE_CAT_STDIO) || !item || !n) \
+			return next arguments; \
+		int errno_before = errno; \
+		uint64_t start = tick(); \
+		size_t bytes = next single; \
+		size_t result = bytes == item * n ? n : bytes / item; \
+		call_done_inline(CALL_##name, start, (int64_t)result, ERROR_QC(result), \
+				CALL(.fd = stream_fd(stream), .size = (int64_t)(item * n), ARGS2(item, bytes))); \
+		return result; \
+	}
+#define FREAD_PLAIN(name) \
+	FREAD(name, (void *buf, size_t item, size_t n, FILE *stream), (buf, item, n, stream), \
+			(buf, 1, item * n, stream))
+#define FREAD_CHECKED(name) \
+	FREAD(name, (void *buf, size_t room, size_t item, size_t n, FILE *stream), (buf, room, item, n, stream), \
+			(buf, room, 1, item * n, stream))
+FREAD_PLAIN(fread)
+FREAD_PLAIN(fread_unlocked)
+FREAD_CHECKED(__fread_chk)
+FREAD_CHECKED(__fread_unlocked_chk)
 
 /* The descriptor that the stream had is closed within the call; without a path it is opened once more by its number. */
 #define FREOPEN(name) \

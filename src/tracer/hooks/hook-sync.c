@@ -3,4 +3,4 @@
 
 #include <unistd.h>
 
-#include "tracer/hooks/sync.def"
+#include "calls/sync.def"

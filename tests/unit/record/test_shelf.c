@@ -3,8 +3,8 @@
 #include "support.h"
 
 #include "base/fs.h"
+#include "calls/calls.h"
 #include "record/drain.h"
-#include "tracer/calls.h"
 
 #include <fcntl.h>
 #include <stdio.h>
