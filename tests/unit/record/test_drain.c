@@ -37,8 +37,8 @@ static void every_call_has_a_category(void **state)
 	static const struct {
 		uint16_t call;
 		const char *category;
-	} calls[] = { { CALL_read, "data" }, { CALL_fileno, "stdio" }, { CALL_feof, "stdio" },
-		{ CALL_dirfd, "dir" }, { CALL_pipe, "net" }, { CALL_sysconf, "libc" } };
+	} calls[] = { { CALL_read, "data" }, { CALL_fileno, "stdio" }, { CALL_feof, "stdio" }, { CALL_dirfd, "dir" },
+		{ CALL_pipe, "net" }, { CALL_sysconf, "libc" } };
 	const size_t count = sizeof(calls) / sizeof(*calls);
 	struct made_ring r;
 	ring_make(&r);
