@@ -26,9 +26,15 @@ npm_reason() {
 		sed 's/^npm \(ERR!\|error\) *//; s/["\\<>&%]//g' | cut -c 1-200
 }
 
+# The same without the addresses of this machine's registry or proxy: what is compiled in may be shipped.
+without_addresses() {
+	sed -E 's#https?://[^ ,]*#the registry#g; s/(E[A-Z_]+) +[^ ,]*[.:][^ ,]*/\1/g'
+}
+
 without_page() {
 	reason="npm could not fetch what builds it: $(npm_reason "$1")"
 	echo "web: sonde is built without its page: $reason" >&2
+	reason=$(echo "$reason" | without_addresses)
 	echo "web: npm's output is in $1; the next 'make' tries again" >&2
 	for file in index.html app.js app.css; do update "$out_dir/$file" </dev/null; done
 	printf '#define PAGE_LACK "%s"\n#define PAGE_REMEDY "%s"\n' "$reason" \

@@ -29,6 +29,7 @@ build
 is 'a build without the registry succeeds' "$status" 0
 like 'and has the error of npm' "$out$err" 'built without its page: npm could not fetch .*reason: connect ECONNREFUSED 127.0.0.1:9'
 ok 'which the programs have, too' grep -q 'npm could not fetch what builds it: .*ECONNREFUSED' "build/$object"
+is 'without the address of the registry' "$(grep -cE 'registry\.example|127\.0\.0\.1:9' "build/$object")" 0
 build
 is 'the next build tries again' "$(wc -l <calls)" 2
 touch online
