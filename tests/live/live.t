@@ -51,9 +51,9 @@ dir=rings/sonde-$(id -u).abcdef
 mkdir -m 700 "$dir"
 cat >scribble.py <<'END'
 import mmap, os, random, struct, sys, time
-dir, pid = sys.argv[1], os.getpid()
+dir, version, pid = sys.argv[1], int(sys.argv[2]), os.getpid()
 random.seed(1)
-head = struct.pack("<QIIIIiiIIQqQ", 0x544e454d47455353, 1, 2, 1, 0, pid, 1, 0, 0, 0, 2**62, 0)
+head = struct.pack("<QIIIIiiIIQqQ", 0x544e454d47455353, version, 2, 1, 0, pid, 1, 0, 0, 0, 2**62, 0)
 kept = []
 for i in range(20):
     board = struct.pack("<III", 0xffffffff, 0xffffffff, 0xffffffff) + random.randbytes(250000)
@@ -72,7 +72,8 @@ open("scribbled", "w").close()
 while not os.path.exists("erased"):
     time.sleep(0.05)
 END
-/usr/bin/python3 scribble.py "$dir" &
+version=$(sed -n 's/^#define SONDE_SHM_VERSION \([0-9]*\)u$/\1/p' "$SOURCE_DIR/include/sonde/shm.h")
+/usr/bin/python3 scribble.py "$dir" "$version" &
 scribbler=$!
 poll test -e scribbled
 printf 'rings: [%s]\nseries: 3\n' "$TEST_DIR/rings" >live.yml
