@@ -1,4 +1,4 @@
-/* The probes: a row each, and driving them all. See probe.h. */
+/* The table of probes, and the functions that drive them all. See probe.h. */
 #include "base/json.h"
 #include "probe/probe.h"
 
@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define FILES_MIN 512 /* open at once */
+#define FILES_MIN 512 /* minimum for open files */
 
-/* X(name): its table is probe_<name>. */
+/* X(name): its ops are probe_<name>. */
 #define PROBES(X) X(cpu) X(sched) X(system) X(python) X(block) X(gpu) X(net) X(syscalls)
 
 #define DECLARE(name) extern const struct probe_ops probe_##name;
@@ -26,7 +26,7 @@ const char *const probe_words[] = { "trace", PROBES(NAME) "all", "none", NULL };
 
 const char *const probe_state_words[] = { [PROBE_OFF] = "off", [PROBE_RAN] = "ran", [PROBE_FAILED] = "failed" };
 
-/* Cost is ours alone: the recorder has one thread. */
+/* Measures only our own cost: the recorder has one thread. */
 static int64_t thread_cpu_ns(void)
 {
 	struct timespec t;
@@ -44,7 +44,7 @@ bool probe_is_wanted(const char *const *names, const char *name)
 	return false;
 }
 
-/* Those that cost more than others are to be named, by their word or their option. */
+/* Probes with a higher cost must be enabled explicitly, by name or by option. */
 static bool is_switched_on(const char *const *names, const struct probe_ops *ops)
 {
 	if (!ops->option)
@@ -55,7 +55,7 @@ static bool is_switched_on(const char *const *names, const struct probe_ops *ops
 	return false;
 }
 
-/* Nothing to observe is no failure. */
+/* -ENODEV does not count as a failure. */
 static void fail(struct probe_set *s, size_t i, int rc, const struct sonde_err *why)
 {
 	s->status[i].state = rc == -ENODEV ? PROBE_OFF : PROBE_FAILED;
@@ -65,7 +65,7 @@ static void fail(struct probe_set *s, size_t i, int rc, const struct sonde_err *
 	s->states[i] = NULL;
 }
 
-/* Files that are kept open are many; those of the store and the command's own must not suffer. */
+/* Probes keep many files open; the store and the command must not run out of descriptors. */
 static int check_files(struct sonde_err *err)
 {
 	struct rlimit limit;
@@ -76,7 +76,7 @@ static int check_files(struct sonde_err *err)
 	return -EMFILE;
 }
 
-/* For us alone: the command has been forked. */
+/* Only for the recorder: the command has already been forked. */
 static void allow_files(struct probe_set *s)
 {
 	struct rlimit limit;
@@ -133,7 +133,7 @@ void probe_set_attach(struct probe_set *s, const struct probe_target *target)
 	}
 }
 
-/* Those that follow the program. */
+/* Probes that follow the program. */
 static void remark_followers(struct probe_set *s, const struct sonde_err *why)
 {
 	static const struct probe_ops *const followers[] = { &probe_cpu, &probe_sched, &probe_system };
@@ -194,7 +194,7 @@ uint64_t probe_set_pass(struct probe_set *s)
 	return events;
 }
 
-/* A daemon's containers do not come from its client, which is all that we could follow. */
+/* A daemon's containers are not descendants of its client, which is all that we can follow. */
 static void remark_no_container(struct probe_set *s)
 {
 	struct sonde_err why = SONDE_ERR_INIT;

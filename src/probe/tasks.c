@@ -1,4 +1,3 @@
-/* The threads that probes know; see tasks.h. */
 #include "probe/tasks.h"
 
 #include "base/cleanup.h"
@@ -13,13 +12,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TASKS_MAX (1u << 22) /* as many as there can be thread ids */
+#define TASKS_MAX (1u << 22) /* maximum number of thread ids */
 #define NAME_BYTES_MAX 64
-#define AWAITED_MAX 65536 /* threads that we remember for the sake of one number */
+#define AWAITED_MAX 65536 /* exited threads kept until their CPU time is known */
 
 struct tasks_private {
 	struct probe_host *host;
-	struct map by_tid; /* tid -> pointer, 0 when it has gone */
+	struct map by_tid; /* tid -> pointer, 0 after exit */
 	size_t cap;
 	int64_t last_number;
 	uint64_t pid_namespace; /* ours */
@@ -44,7 +43,7 @@ int32_t task_inner_tid(int32_t pid, int32_t tid)
 	return last;
 }
 
-/* The number of a process's PID namespace; 0: it cannot be told. */
+/* Returns the inode of a process's PID namespace; 0 if unknown. */
 static uint64_t namespace_of(const char *process)
 {
 	char path[48];
@@ -135,7 +134,7 @@ static void take_side(struct tasks *t, struct task *k, enum task_side side)
 		k->number = ++t->private->last_number;
 }
 
-/* Who may not be told of namespaces, or comes late, can still look, if the process lives. */
+/* Without namespace records, or if they are late, /proc still has the namespace while the process lives. */
 static bool has_kernel_calls(const struct tasks *t, int32_t pid)
 {
 	char name[16];
@@ -144,7 +143,7 @@ static bool has_kernel_calls(const struct tasks *t, int32_t pid)
 	return theirs && theirs != t->private->pid_namespace;
 }
 
-/* Nobody known has forked it: perhaps its mother's first thread has gone. */
+/* Its parent is unknown: perhaps the parent's main thread has exited. */
 static enum task_side side_of_stranger(const struct tasks *t, int32_t pid, int32_t tid)
 {
 	const struct task *process = pid == tid ? NULL : tasks_find(t, pid);
@@ -153,7 +152,7 @@ static enum task_side side_of_stranger(const struct tasks *t, int32_t pid, int32
 	return has_kernel_calls(t, pid) ? TASK_PROGRAM : TASK_ENGINE;
 }
 
-/* It was there before us: its name is in /proc while it lives. */
+/* The thread existed before the recording: its name is in /proc while it lives. */
 static void learn_name(struct tasks *t, struct task *k)
 {
 	char path[48];
@@ -320,7 +319,7 @@ static void forget(struct tasks *t, struct task *k)
 	free(k);
 }
 
-/* Its CPU time may come at the very end: see perf_read_roots. */
+/* Its CPU time may be known only at the end: see perf_read_roots. */
 static bool is_awaited(const struct tasks *t, const struct task *k)
 {
 	return k->is_kept || (t->is_fed && k->run_ns == STORE_NULL && t->count < AWAITED_MAX);
@@ -331,7 +330,7 @@ static bool is_due(const struct tasks *t, const struct task *k, int64_t before_n
 	return k->end_ns != STORE_NULL && k->end_ns < before_ns && !is_awaited(t, k);
 }
 
-/* Rows first: a thread's names its process, which may be among those that go. */
+/* Writes all rows first: a thread's row refers to its process, which may be removed in the same pass. */
 void tasks_emit_ended(struct tasks *t, int64_t before_ns)
 {
 	size_t kept = 0, count = t->count;

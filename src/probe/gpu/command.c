@@ -1,7 +1,6 @@
 /*
- * Commands that print the state of devices again and again: nvidia-smi and tegrastats. They
- * run beside the recording, their lines are read as they come, and they are ended with
- * it; when we die they write into a closed pipe and end too.
+ * Commands that print the state of devices periodically: nvidia-smi and tegrastats. They run during the recording,
+ * their lines are read as they arrive, and they are stopped with it; if the recorder dies, SIGPIPE ends them.
  */
 #include "base/fs.h"
 #include "probe/gpu/gpu.h"
@@ -23,7 +22,7 @@ struct command {
 	pid_t pid;
 	int fd;
 	size_t len;
-	bool is_skipping; /* the rest of a line that was too long */
+	bool is_skipping; /* the rest of an overlong line */
 	char line[LINE_BYTES];
 };
 
@@ -61,7 +60,7 @@ static int spawn(struct command *c, char *const *argv)
 static int command_open(void **state, char *const *argv, bool (*parse)(const char *, struct gpu_reading *),
 		struct sonde_err *err)
 {
-	if (fs_check_program(argv[0])) /* cheaper than a process that finds out */
+	if (fs_check_program(argv[0])) /* cheaper than a fork that fails */
 		return err_set(err, ENODEV, "no %s", argv[0]);
 	struct command *c = calloc(1, sizeof(*c));
 	if (!c)

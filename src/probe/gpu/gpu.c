@@ -1,7 +1,8 @@
 /*
- * The probe of devices: their counters, some times a second. What programs let them do
- * (the table gpu) comes out of the ring, told by the library that their runtimes
- * load (src/gpu); it is counted here, so that one line says what is known of devices.
+ * The GPU probe: samples the devices' counters several times a second. GPU operations
+ * of programs (the table gpu) come from the ring, written by the library that the GPU
+ * runtimes load (src/tracer/gpu); they are counted here, so that one line covers all
+ * GPU data.
  */
 #include "probe/gpu/gpu.h"
 
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define INTERVAL_NS_MIN 50000000 /* devices do not tell more often than some 20 times a second */
+#define INTERVAL_NS_MIN 50000000 /* devices update their counters at most about 20 times a second */
 
 const struct probe_ops probe_gpu;
 
@@ -21,15 +22,15 @@ struct gpu_counters {
 	struct counters counters;
 	struct gpu_devices {
 		struct counter values[GPU_VALUE_COUNT];
-	} * devices;   /* GPU_DEVICES_MAX, made at the first reading */
-	unsigned seen; /* devices: the highest number and one */
+	} * devices;   /* GPU_DEVICES_MAX, allocated at the first reading */
+	unsigned seen; /* devices: highest index + 1 */
 };
 
 struct gpu {
 	struct probe_host *host;
-	const struct gpu_source *source; /* NULL: there is none here */
+	const struct gpu_source *source; /* NULL: none available */
 	void *state;
-	struct sonde_err absent; /* then why */
+	struct sonde_err absent; /* the reason if source is NULL */
 	struct gpu_counters counters;
 	int64_t interval_ns, due_ns;
 	uint64_t told;
@@ -41,7 +42,7 @@ static const struct gpu_source *const sources[] = { &gpu_nvml, &gpu_smi, &gpu_te
 #define NAME(name, unit) #name,
 #define UNIT(name, unit) unit,
 
-/* Devices beyond GPU_DEVICES_MAX are left out. */
+/* Ignores devices beyond GPU_DEVICES_MAX. */
 static void count(void *arg, const struct gpu_reading *r)
 {
 	struct gpu_counters *g = arg;
@@ -124,7 +125,7 @@ static int attach_gpu(void *state, struct sonde_err *err)
 	struct gpu *g = state;
 	g->source = gpu_find(&g->state, (unsigned)(g->interval_ns / 1000000), &g->absent);
 	if (!g->source && g->host->target.kind != PROBE_COMMAND) {
-		*err = g->absent; /* nobody will tell of commands either */
+		*err = g->absent; /* GPU operations are recorded for a command only */
 		return -ENODEV;
 	}
 	return 0;

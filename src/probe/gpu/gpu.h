@@ -1,5 +1,5 @@
 /*
- * gpu: counters of devices, from whatever on this machine can tell them.
+ * gpu: counters of GPU devices, from the first available source.
  *
  * A source is one file with one `const struct gpu_source`: NVML, nvidia-smi, tegrastats.
  * The first that opens is used. Values that a device does not have are left out: absent
@@ -16,7 +16,7 @@
 #define GPU_DEVICES_MAX 64
 #define GPU_MIB 1048576.0
 
-/* What is counted: X(name, unit) */
+/* Counters: X(name, unit) */
 #define GPU_VALUES(X) \
 	X(util_percent, "percent") \
 	X(memory_util_percent, "percent") \
@@ -31,36 +31,36 @@
 #define GPU_VALUE(name, unit) GPU_##name,
 enum gpu_value { GPU_VALUES(GPU_VALUE) GPU_VALUE_COUNT };
 
-/* One reading of one device; NaN: it was not told. */
+/* One reading of one device; NaN: not reported. */
 struct gpu_reading {
 	unsigned device;
 	double values[GPU_VALUE_COUNT];
 };
 
-void gpu_reading_init(struct gpu_reading *r, unsigned device); /* nothing told */
+void gpu_reading_init(struct gpu_reading *r, unsigned device); /* all values NaN */
 typedef void gpu_taker(void *arg, const struct gpu_reading *r);
 
 struct gpu_source {
 	const char *name;
-	/* Make *state; -ENODEV with the reason: it is not here. */
+	/* Allocates *state. Returns -ENODEV with the reason if it is not available. */
 	int (*open)(void **state, unsigned interval_ms, struct sonde_err *err);
-	int (*fd)(void *state);                                /* NULL, or readable when it wants to be read early */
-	bool (*read)(void *state, gpu_taker *take, void *arg); /* false: nothing more will come */
+	int (*fd)(void *state);                                /* NULL, or readable when a read is due early */
+	bool (*read)(void *state, gpu_taker *take, void *arg); /* false: end of data */
 	void (*free)(void *state);
 };
 
-/* The first that opens; NULL with what each of them said. */
+/* Returns the first that opens; NULL with the reason of each if all fail. */
 const struct gpu_source *gpu_find(void **state, unsigned interval_ms, struct sonde_err *err);
 
 extern const struct gpu_source gpu_nvml, gpu_smi, gpu_tegra;
 
-/* lines.c: one line of a command's output; false: it says nothing of a device. Anything may stand in it. */
+/* lines.c: parse one line of a command's output; false if it has no device values. The line is untrusted. */
 bool gpu_parse_smi(const char *line, struct gpu_reading *r);
 bool gpu_parse_tegra(const char *line, struct gpu_reading *r);
-/* A decimal number at `at`, and what follows it; NaN when there is none, as "[N/A]" or "[Not Supported]". */
+/* Parses a decimal number at `at` and sets `end`; NaN if it is not a number, as "[N/A]" or "[Not Supported]". */
 double gpu_number(const char *at, const char **end);
 
-/* What nvidia-smi is asked for, in the order that gpu_parse_smi reads. */
+/* The fields that nvidia-smi prints, in the order that gpu_parse_smi reads. */
 #define GPU_SMI_QUERY \
 	"index,utilization.gpu,utilization.memory,memory.used,memory.total,power.draw,temperature.gpu,clocks.sm"
 

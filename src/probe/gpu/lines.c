@@ -1,4 +1,3 @@
-/* Lines of nvidia-smi and tegrastats; see gpu.h. */
 #include "probe/gpu/gpu.h"
 #include "probe/gpu/tegrastats.h"
 
@@ -24,7 +23,7 @@ double gpu_number(const char *at, const char **end)
 			digits = digits * 10 + (*p - '0');
 	if (end)
 		*end = has_digit ? p : at;
-	return has_digit ? digits / scale : NAN; /* both are whole: rounded once */
+	return has_digit ? digits / scale : NAN; /* both are integers: rounded once */
 }
 
 static const char *skip_blanks(const char *at)
@@ -58,7 +57,7 @@ bool gpu_parse_smi(const char *line, struct gpu_reading *r)
 	return has_value;
 }
 
-/* What of a board is its GPU's; boards name it differently, and what is told first stands. */
+/* The readings of a board that belong to its GPU. Boards name them differently; the first match is used. */
 static const struct tegra_value {
 	enum tegra_kind kind;
 	const char *name;

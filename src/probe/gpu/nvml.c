@@ -1,6 +1,6 @@
 /*
- * NVML, NVIDIA's library for the state of its devices, opened when it is there, with
- * declarations of our own: its interface is versioned by the names of its functions.
+ * NVML, NVIDIA's library for device state, loaded with dlopen if present. The
+ * declarations are our own: its ABI is versioned by function name.
  */
 #include "probe/gpu/gpu.h"
 
@@ -22,7 +22,7 @@ struct nvml_memory {
 
 typedef void *nvml_device;
 
-/* X(name, arguments), each returns NVML_SUCCESS or why not. All devices have the first three. */
+/* X(name, arguments), each returns NVML_SUCCESS or an error code. All devices have the first three. */
 #define NVML_NEEDED(X) \
 	X(nvmlInit_v2, (void)) \
 	X(nvmlDeviceGetCount_v2, (unsigned *count)) \
@@ -82,7 +82,7 @@ static int begin(struct nvml *n, struct sonde_err *err)
 		n->count = GPU_DEVICES_MAX;
 	for (unsigned i = 0; i < n->count; i++)
 		if (n->nvmlDeviceGetHandleByIndex_v2(i, &n->devices[i]) != NVML_SUCCESS)
-			n->devices[i] = NULL; /* one that we may not see */
+			n->devices[i] = NULL; /* no permission */
 	return 0;
 }
 

@@ -1,4 +1,3 @@
-/* Lines of tegrastats; see tegrastats.h. */
 #include "probe/gpu/tegrastats.h"
 
 #include "probe/gpu/gpu.h"
@@ -7,15 +6,15 @@
 #include <string.h>
 
 #define BLANKS " \t\r"
-#define NO_SENSOR_CELSIUS (-256) /* what a zone without power says */
+#define NO_SENSOR_CELSIUS (-256) /* reported by a zone without power */
 
-/* A word of the line and where the one behind it begins. */
+/* A word of the line and the start of the next one. */
 struct word {
 	const char *at, *value;
 	size_t n;
 };
 
-/* Whether a word, with its value, is such a reading: where to go on, or NULL. */
+/* Parses a word and its value as one kind of reading. Returns the end of it, or NULL if it is of another kind. */
 typedef const char *reader(const struct word *w, struct tegra_reading *r);
 
 static bool is_word(const struct word *w, const char *text)
@@ -99,7 +98,7 @@ static const char *read_engine(const struct word *w, struct tegra_reading *r)
 	return behind_value(w);
 }
 
-/* "VDD_IN 2763mW/2846mW", "VDD_IN 6140/5510": now and on average; "IRAM 0/252kB" is none. */
+/* "VDD_IN 2763mW/2846mW", "VDD_IN 6140/5510": current and average; "IRAM 0/252kB" does not match. */
 static const char *read_power(const struct word *w, struct tegra_reading *r)
 {
 	const char *end;
@@ -135,7 +134,7 @@ const char *tegra_next(const char *at, struct tegra_reading *r)
 			return end;
 		if (w.n) {
 			at += w.n;
-		} else { /* an aside */
+		} else { /* in parentheses or brackets */
 			at += strcspn(at, *at == '[' ? "]" : ")");
 			at += *at != '\0';
 		}

@@ -1,11 +1,11 @@
 /*
- * tegrastats: what a line of that tool tells of a board, one reading after another.
+ * tegrastats: parses a line of that tool, one reading at a time.
  *
  *	05-14-2026 12:00:01 RAM 2700/6850MB (lfb 4x4MB) SWAP 12/3425MB (cached 0MB) CPU [12%@1190,off,3%@1190]
  *	GR3D_FREQ 45%@[1109] CPU@41.5C VDD_IN 2763mW/2846mW
  *
- * What is where differs from board to board, so nothing is expected at a place: words that are understood are
- * told, all others are passed over. Anything may stand in a line.
+ * The layout differs between boards, so positions are ignored: known words are parsed, all others are skipped.
+ * The line is untrusted.
  */
 #ifndef SONDE_PROBE_GPU_TEGRASTATS_H
 #define SONDE_PROBE_GPU_TEGRASTATS_H
@@ -13,10 +13,10 @@
 #include <stddef.h>
 
 enum tegra_kind {
-	TEGRA_RAM,         /* bytes in use; other: of how many */
+	TEGRA_RAM,         /* bytes in use; other: total bytes */
 	TEGRA_SWAP,        /* the same */
-	TEGRA_CPUS,        /* percent that those were busy that are on, their mean */
-	TEGRA_ENGINE,      /* percent that "GR3D" was busy; other: its clock in hertz */
+	TEGRA_CPUS,        /* mean utilization of the online CPUs, in percent */
+	TEGRA_ENGINE,      /* utilization of "GR3D" in percent; other: its clock in hertz */
 	TEGRA_TEMPERATURE, /* of a zone, in degrees Celsius */
 	TEGRA_POWER,       /* of a rail, in watts */
 	TEGRA_KIND_COUNT,
@@ -24,12 +24,12 @@ enum tegra_kind {
 
 struct tegra_reading {
 	enum tegra_kind kind;
-	const char *name; /* of the engine, zone or rail: bytes of the line, none where the kind says all */
+	const char *name; /* of the engine, zone or rail: a substring of the line; empty if the kind is enough */
 	size_t name_bytes;
-	double value, other; /* NaN: it was not told; a value always is */
+	double value, other; /* NaN: not reported; value is always set */
 };
 
-/* The next reading of a line, from `at` on; where to go on, NULL: there is no other. */
+/* Parses the next reading at or after `at`. Returns the position behind it; NULL at the end of the line. */
 const char *tegra_next(const char *at, struct tegra_reading *r);
 
 #endif

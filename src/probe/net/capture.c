@@ -1,4 +1,3 @@
-/* Packets of a ring of our own, or of the helper's; see capture.h. */
 #include "probe/net/capture.h"
 
 #include "base/buf.h"
@@ -20,13 +19,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BATCHES_MAX 256   /* of one pass */
-#define LAST_WORD_MS 5000 /* the helper's answer to a byte */
+#define BATCHES_MAX 256   /* per pass */
+#define LAST_WORD_MS 5000 /* timeout for the helper's reply to the stop byte */
 #define HELPER PROBE_CAPTURE_HELPER
 
 /* The helper. */
 
-/* Its standard input is our socket; it reads and writes nothing else. */
+/* Its standard input is our socket; it uses no other file. */
 static int start_helper(const char *path, int socket, pid_t *pid)
 {
 	static char name[] = "sonde-capture";
@@ -42,7 +41,7 @@ static int start_helper(const char *path, int socket, pid_t *pid)
 	posix_spawnattr_init(&attr);
 	sigemptyset(&none);
 	posix_spawnattr_setsigmask(&attr, &none);
-	/* In a session of its own: a key of the terminal ends the program, and the helper ends with us. */
+	/* In a session of its own: Ctrl-C ends the program, and the helper exits with us. */
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
 	int rc = posix_spawn(pid, path, &files, &attr, argv, env);
 	posix_spawnattr_destroy(&attr);
@@ -50,7 +49,7 @@ static int start_helper(const char *path, int socket, pid_t *pid)
 	return -rc;
 }
 
-/* A message of it: 1, 0 when it has ended, -EAGAIN when none is there. */
+/* Receives a message of the helper: 1, 0 at end of file, -EAGAIN if none is queued. */
 static int receive(int fd, struct capture_batch *b, int flags)
 {
 	ssize_t n;
@@ -63,11 +62,11 @@ static int receive(int fd, struct capture_batch *b, int flags)
 			(size_t)n == offsetof(struct capture_batch, packets) + b->count * sizeof(b->packets[0]);
 }
 
-/* It is there, and not for us: its group is. */
+/* It is installed, but only a group may run it. */
 static int refuse_outsider(const char *path, struct sonde_err *err)
 {
 	struct stat st;
-	const struct group *group = stat(path, &st) ? NULL : getgrgid(st.st_gid); /* before any thread of ours asks */
+	const struct group *group = stat(path, &st) ? NULL : getgrgid(st.st_gid); /* getgrgid: no threads yet */
 	const char *name = group ? group->gr_name : "its group";
 	const char *user = getenv("USER");
 	err_set(err, EACCES, "cannot run '%s': it is for members of the group '%s'", path, name);
@@ -118,7 +117,7 @@ int probe_packets_check(struct sonde_err *err)
 	return 0;
 }
 
-/* Either way. */
+/* Ring or helper. */
 
 static int ask_helper(struct capture *c, int error, struct sonde_err *err)
 {
@@ -148,7 +147,7 @@ int capture_open(struct capture *c, struct sonde_err *err)
 	return rc ? err_sys(err, -rc, "cannot capture packets") : 0;
 }
 
-/* What has ended stays readable, and its number is being waited for: from now on by that number nothing comes. */
+/* A closed socket stays readable, and the caller polls this descriptor number: replace it with one that never is. */
 static void quieten(struct capture *c)
 {
 	CLEANUP(cleanup_fd) int nothing = eventfd(0, EFD_CLOEXEC);
@@ -156,7 +155,7 @@ static void quieten(struct capture *c)
 		dup3(nothing, c->fd, O_CLOEXEC);
 }
 
-/* Up to `max` messages, waiting at most wait_ms for each. Returns how many packets came. */
+/* Reads up to `max` messages, waiting at most wait_ms for each. Returns the number of packets. */
 static uint64_t take_batches(struct capture *c, unsigned max, int wait_ms, packet_take *take, void *arg)
 {
 	CLEANUP(cleanup_free) struct capture_batch *b = malloc(sizeof(*b));

@@ -1,4 +1,4 @@
-/* The filter, made of instructions for the kernel's packet machine; see filter.h. */
+/* The filter in classic BPF instructions; see filter.h. */
 #include "probe/net/filter.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define CODE_MAX 128
-/* Instructions, whole: some of the kernel's parts of them are 0. */
+/* Complete opcodes: some of the kernel's macros that they are made of are 0. */
 #define LOAD_KIND BPF_ABS
 #define LOAD_HALF (BPF_H | BPF_ABS)
 #define LOAD_BYTE (BPF_B | BPF_ABS)
@@ -33,7 +33,7 @@ static void add(struct code *c, unsigned op, unsigned k)
 		c->at[c->count++] = (struct sock_filter){ .code = (uint16_t)op, .k = k };
 }
 
-/* What follows, up to `end`, is for A equal to k. */
+/* Starts a branch, up to `end`, that runs if A equals k. */
 static unsigned when(struct code *c, unsigned k)
 {
 	add(c, BPF_JMP | BPF_JEQ | BPF_K, k);
@@ -50,7 +50,7 @@ static void load_kind(struct code *c, int what)
 	add(c, LOAD_KIND, (unsigned)(SKF_AD_OFF + what));
 }
 
-/* A = length of the TCP header at X + at, and return with X + `before` added. */
+/* Loads the length of the TCP header at X + at into A, and returns it plus X + `before`. */
 static void return_tcp(struct code *c, unsigned at, unsigned before)
 {
 	add(c, LOAD_BEHIND_X, at + 12);
@@ -61,7 +61,7 @@ static void return_tcp(struct code *c, unsigned at, unsigned before)
 	add(c, BPF_RET | BPF_A, 0);
 }
 
-/* Return X + bytes. */
+/* Returns X + bytes. */
 static void return_x(struct code *c, unsigned bytes)
 {
 	add(c, BPF_MISC | BPF_TXA, 0);
@@ -104,7 +104,7 @@ static void return_v6(struct code *c, unsigned at)
 		add(c, BPF_ALU | BPF_LSH | BPF_K, 3);
 		add(c, BPF_MISC | BPF_TAX, 0);
 		if (extensions[i] == IPPROTO_FRAGMENT)
-			return_x(c, at + V6_BYTES); /* ports are in the first alone: count all alike */
+			return_x(c, at + V6_BYTES); /* only the first has ports: count all in the same way */
 		else
 			add(c, LOAD_BYTE, at + V6_BYTES), return_transport(c, at + V6_BYTES);
 		end(c, none);
@@ -114,7 +114,7 @@ static void return_v6(struct code *c, unsigned at)
 	return_transport(c, at + V6_BYTES);
 }
 
-/* Go on with IP alone; what leaves with a VLAN's tag has its name, but begins with the IP header all the same. */
+/* Passes IP only. A packet that leaves with a VLAN tag has the tag's protocol, but also starts with the IP header. */
 static void keep_ip(struct code *c)
 {
 	static const unsigned protocols[] = { ETH_P_IP, ETH_P_IPV6, ETH_P_8021Q, ETH_P_8021AD };

@@ -1,14 +1,14 @@
 /*
- * filter: what a packet socket may see: headers of IP packets, and nothing that they carry.
+ * filter: restricts a packet socket to the headers of IP packets, without payload.
  *
- * The filter runs in the kernel and cuts every packet behind its TCP or UDP header. Once
- * locked it can neither be taken off nor replaced, by whomever the socket is given to.
- * Packets that leave through the loopback are left out: each of them comes in again.
+ * The filter runs in the kernel and cuts every packet behind its TCP or UDP header. Once locked it can be neither
+ * detached nor replaced, not even by another process that receives the socket. Packets that leave through the loopback
+ * are left out: each of them arrives again.
  */
 #ifndef SONDE_PROBE_NET_FILTER_H
 #define SONDE_PROBE_NET_FILTER_H
 
-/* A packet socket that receives nothing until it is bound, with the filter on it and locked; -errno. */
+/* Returns a packet socket with the filter attached and locked; it receives nothing until bound. -errno on failure. */
 int filter_socket(void);
 
 #endif

@@ -14,13 +14,13 @@
 
 #define SLOTS 4096
 #define FLOWS_MAX (1u << 20)
-#define OTHER_WAY_NS 1000000000ll /* after so long a direction may have moved to another interface */
+#define OTHER_WAY_NS 1000000000ll /* after this time a direction may have moved to another interface */
 #define ENDED_NS 2000000000ll
 #define IDLE_NS 60000000000ll
-#define SEEK_NS 4000000ll    /* to the second look for owners, twice that to the third */
+#define SEEK_NS 4000000ll    /* delay of the second owner lookup; doubles for each next one */
 #define SEEKS_MAX 9          /* that is 2 s */
-#define TOLD_NS 4000000000ll /* owners or not: what waits longer could be lost */
-#define SEEKS_AT_ONCE 512    /* flows: many short ones must not cost more than they tell */
+#define TOLD_NS 4000000000ll /* rows are written after this time even without owners, so that they are not lost */
+#define SEEKS_AT_ONCE 512    /* flows per pass: bounds the cost of many short flows */
 
 static uint64_t hash_ends(const struct flows *f, const struct net_packet *p)
 {
@@ -35,7 +35,7 @@ static uint64_t hash_ends(const struct flows *f, const struct net_packet *p)
 	return sum ^ p->ip.protocol;
 }
 
-/* -1: another flow; else which side sent it. */
+/* Returns which side sent the packet; -1 if it belongs to another flow. */
 static int side_of(const struct flow *w, const struct net_packet *p)
 {
 	if (w->protocol != p->ip.protocol || w->family != p->ip.family || w->has_ports != p->ip.has_ports)
@@ -184,13 +184,13 @@ static struct flow *find(struct flows *f, const struct net_packet *p, int *side)
 		bool has_ended = w->is_reset || (w->sides[0].has_ended && w->sides[1].has_ended);
 		if (has_ended && p->ip.protocol == IPPROTO_TCP &&
 				(p->ip.tcp_flags & (PACKET_SYN | PACKET_ACK)) == PACKET_SYN)
-			continue; /* the same ports again */
+			continue; /* the ports are reused */
 		return w;
 	}
 	struct flow *w = f->count < FLOWS_MAX ? calloc(1, sizeof(*w)) : NULL;
 	if (!w)
 		return NULL;
-	/* Whoever answers did not open it. */
+	/* The sender of a SYN-ACK did not open the connection. */
 	*side = p->ip.protocol == IPPROTO_TCP &&
 			(p->ip.tcp_flags & (PACKET_SYN | PACKET_ACK)) == (PACKET_SYN | PACKET_ACK);
 	*w = (struct flow){ .next = *slot,
@@ -210,7 +210,7 @@ static struct flow *find(struct flows *f, const struct net_packet *p, int *side)
 	return w;
 }
 
-/* lo is 1 in every network namespace. */
+/* lo has index 1 in every network namespace. */
 static void place(struct flow *w, int side, const struct net_packet *p)
 {
 	if (p->is_outgoing || p->interface == 1 || is_loopback(p))
@@ -260,7 +260,7 @@ static bool find_owner(struct flows *f, struct flow *w, int side)
 		return true;
 	if (owners_find(f->owners, w->family, w->protocol, &s->end, &o->end, found))
 		return true;
-	/* A connect names its peer; an accept too, which is the source. */
+	/* A connect and an accept both record the address of the peer; for an accept that is the source. */
 	return owners_find_call(f->owners, side == 1, w->family, &o->end, w->start_ns, found);
 }
 
@@ -287,7 +287,7 @@ void flows_seek(struct flows *f, int64_t now_ns)
 				left -= left > 0;
 			}
 		if (!left)
-			f->seek_slot = at; /* the others are next */
+			f->seek_slot = at; /* the next pass starts here */
 	}
 }
 

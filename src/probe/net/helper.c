@@ -1,15 +1,14 @@
 /*
- * sonde-capture: captures headers of packets for users who may not.
+ * sonde-capture: captures packet headers for unprivileged users.
  *
- * `sonde setup` gives this program, and no other of sonde's, the right to open packet
- * sockets (CAP_NET_RAW). It takes no arguments. Its standard input is a socket of the
- * recorder; there it writes batches of what it received (capture.h), until that is closed,
- * or a byte comes, which it answers with its last batch.
+ * `sonde setup` gives this program, and no other of sonde's, the capability to open packet sockets (CAP_NET_RAW). It
+ * takes no arguments. Its standard input is a socket of the recorder; it writes batches of received headers to it
+ * (capture.h), until the socket is closed, or until a byte arrives, which it answers with its last batch.
  *
- * It never hands out the packet socket, which sends frames for its holder, and no process of
- * the user can take it: the program is not dumpable, so it can be neither traced nor read.
- * Once the socket is open it drops all rights, and a filter leaves it the calls that it
- * needs: of those that could send, write to the standard input alone.
+ * It never passes on the packet socket, with which its holder could send frames, and no process of the user can take
+ * it: the program is not dumpable, so it can be neither traced nor read. Once the socket is open it drops all
+ * capabilities, and a seccomp filter allows only the calls that it needs: of those that could send, only write to the
+ * standard input.
  */
 #include "probe/net/capture.h"
 
@@ -49,7 +48,7 @@ static int drop_rights(void)
 #define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 #define EQUAL(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
 #define ALLOW_CALL(number) EQUAL(number, 0, 1), ALLOW
-/* The number of the descriptor is the lower half of the argument, which is all that the kernel takes of it. */
+/* The descriptor is the lower half of the argument; the kernel ignores the upper half. */
 #define ALLOW_ON_READER(number) EQUAL(number, 0, 4), LOAD(args[0]), EQUAL(READER, 0, 1), ALLOW, KILL
 
 static int allow_calls(void)
@@ -63,7 +62,7 @@ static int allow_calls(void)
 #ifdef SYS_poll
 		ALLOW_CALL(SYS_poll),
 #endif
-		ALLOW_CALL(SYS_getsockopt), /* what the kernel dropped */
+		ALLOW_CALL(SYS_getsockopt), /* drop counts */
 		ALLOW_CALL(SYS_clock_gettime),
 		ALLOW_CALL(SYS_exit_group),
 		ALLOW_CALL(SYS_restart_syscall),
@@ -75,7 +74,7 @@ static int allow_calls(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* Without one, the packet socket could get its number. */
+/* Without an open standard input, the packet socket could get descriptor 0. */
 static int has_reader(void)
 {
 	int domain = 0, type = 0;
@@ -96,7 +95,7 @@ static void flush(void)
 		written = write(READER, &batch, n);
 	while (written < 0 && errno == EINTR);
 	if (written < 0)
-		_exit(0); /* the recorder has gone */
+		_exit(0); /* the recorder exited */
 	batch.count = 0;
 }
 

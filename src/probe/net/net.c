@@ -1,8 +1,9 @@
 /*
- * The network: what connections carried, from the headers of packets.
+ * The network probe: traffic per connection, from the headers of packets.
  *
  * All traffic of the network namespace is counted, and each flow gets the processes that
- * own its ends. Lost packets are those that the kernel had no room for in the ring.
+ * own its ends. Lost packets are those that the kernel dropped because the ring was
+ * full.
  */
 #include "base/clock.h"
 #include "base/json.h"

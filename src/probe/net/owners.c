@@ -1,4 +1,3 @@
-/* Sockets to processes; see owners.h. */
 #include "probe/net/owners.h"
 
 #include "base/cleanup.h"
@@ -20,8 +19,8 @@
 
 #define INODES_MAX (1u << 18)
 #define CALLS_MAX 4096
-#define LOOK_NS 5000000ll       /* between looks at the run's processes */
-#define LOOK_FAR_NS 500000000ll /* and at all of them */
+#define LOOK_NS 5000000ll       /* between scans of the run's processes */
+#define LOOK_FAR_NS 500000000ll /* and of all processes */
 #define SLACK_NS 2000000ll      /* between the clocks of a call and of its packet */
 
 struct owner_inode {
@@ -59,7 +58,7 @@ void owners_release(struct owners *o)
 	*o = (struct owners){ .tcp = -1 };
 }
 
-/* Who has which inode. */
+/* Inodes and their owners. */
 
 static struct owner_inode *place_of(const struct owners *o, uint64_t inode)
 {
@@ -99,7 +98,7 @@ static int64_t name_of(struct owners *o, int32_t pid)
 	return store_strings_id(&o->host->sink->strings, name, (size_t)n);
 }
 
-/* The first that is found to have a socket keeps it: what it forks later shares it. */
+/* The first process found with a socket owns it: its later children share it. */
 static void look_at(struct owners *o, int32_t pid)
 {
 	char path[32], link[64];
@@ -142,7 +141,7 @@ void owners_look(struct owners *o, int64_t now_ns)
 		return;
 	o->looked_ns = now_ns;
 	if (is_far) {
-		/* inode numbers come back: what was known is looked up anew */
+		/* inode numbers are reused: scan all again */
 		memset(o->inodes, 0, o->cap * sizeof(*o->inodes));
 		o->count = 0;
 	}
@@ -157,7 +156,7 @@ void owners_look(struct owners *o, int64_t now_ns)
 	}
 }
 
-/* Which inode two ends have. */
+/* The inode of a connection. */
 
 static uint64_t ask_inode(const struct owners *o, const void *request, size_t bytes)
 {
@@ -166,7 +165,7 @@ static uint64_t ask_inode(const struct owners *o, const void *request, size_t by
 	if (sendto(o->tcp, request, bytes, 0, (const struct sockaddr *)(const void *)&kernel, sizeof(kernel)) < 0)
 		return 0;
 	ssize_t n = recv(o->tcp, answer, sizeof(answer), 0);
-	struct nlmsghdr *h = (void *)answer; /* NLMSG_DATA takes the const away */
+	struct nlmsghdr *h = (void *)answer; /* NLMSG_DATA casts const away */
 	if (n < (ssize_t)NLMSG_LENGTH(sizeof(struct inet_diag_msg)) || h->nlmsg_type != SOCK_DIAG_BY_FAMILY)
 		return 0;
 	return ((const struct inet_diag_msg *)NLMSG_DATA(h))->idiag_inode;
@@ -191,7 +190,7 @@ static uint64_t find_inode(const struct owners *o, int family, uint8_t protocol,
 	memcpy(request.body.id.idiag_src, own->address, sizeof(own->address));
 	memcpy(request.body.id.idiag_dst, other->address, sizeof(other->address));
 	if (protocol == IPPROTO_UDP) {
-		/* of UDP the kernel looks from where a packet would come */
+		/* for UDP, sock_diag expects the endpoints of a received packet: the peer is the source */
 		request.body.id.idiag_sport = htons(other->port);
 		request.body.id.idiag_dport = htons(own->port);
 		memcpy(request.body.id.idiag_src, other->address, sizeof(own->address));
@@ -248,7 +247,7 @@ bool owners_find_call(struct owners *o, bool is_accept, uint8_t family, const st
 		if (c->is_used || c->is_accept != is_accept || c->family != family || c->peer.port != peer->port ||
 				memcmp(c->peer.address, peer->address, sizeof(peer->address)) != 0)
 			continue;
-		/* a SYN leaves during its connect; an accept comes later, and its port is the peer's own */
+		/* a SYN leaves during its connect; an accept happens later, and its port is the peer's own */
 		if (!is_accept && (ts_ns < c->ts_ns - SLACK_NS || ts_ns > c->end_ns + SLACK_NS))
 			continue;
 		c->is_used = true;

@@ -1,4 +1,4 @@
-/* packet: an IP packet as it was captured: its headers, and what the socket says of it. */
+/* packet-header: a captured IP packet: its headers and the metadata of the packet socket. */
 #ifndef SONDE_PROBE_NET_PACKET_HEADER_H
 #define SONDE_PROBE_NET_PACKET_HEADER_H
 

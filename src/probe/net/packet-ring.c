@@ -1,4 +1,3 @@
-/* The packet socket and its ring (TPACKET_V3); see packet-ring.h. */
 #include "probe/net/packet-ring.h"
 
 #include "probe/net/filter.h"
@@ -61,7 +60,7 @@ int packet_ring_open(struct packet_ring *r)
 	return rc;
 }
 
-/* Packets are stamped with the time of day. */
+/* Packet timestamps are CLOCK_REALTIME. */
 static int64_t real_to_mono_ns(void)
 {
 	struct timespec real, mono;
@@ -125,12 +124,12 @@ void packet_ring_count(struct packet_ring *r)
 	r->arrived += s.tp_packets - s.tp_drops;
 }
 
-/* The block that is being filled becomes ours when its time is over, on a busy machine some time after that. */
+/* The kernel releases the current block after its timeout, on a busy machine some time later. */
 void packet_ring_finish(struct packet_ring *r, packet_take *take, void *arg)
 {
 	struct pollfd ready = { .fd = r->fd, .events = POLLIN };
 	packet_ring_count(r);
-	uint64_t wanted = r->arrived; /* what comes from now on is not of the run */
+	uint64_t wanted = r->arrived; /* packets that arrive from now on do not belong to the run */
 	packet_ring_pass(r, take, arg);
 	for (int i = 0; r->packets < wanted && i < FINISH_POLLS_MAX; i++) {
 		poll(&ready, 1, PACKET_RING_BLOCK_MS);

@@ -1,7 +1,7 @@
-/* TCP's sequence numbers; see tcp.h. Differences are modulo 2^32, as the protocol counts. */
+/* Sequence numbers are compared modulo 2^32. */
 #include "probe/net/tcp.h"
 
-#define REORDERED_NS 3000000 /* what fills a hole so soon was overtaken, not sent again */
+#define REORDERED_NS 3000000 /* a hole filled sooner was reordered, not retransmitted */
 
 static int32_t after(uint32_t a, uint32_t b)
 {
@@ -22,7 +22,7 @@ static void add_hole(struct flow_side *s, uint32_t from, uint32_t to, int64_t ts
 	*oldest = (struct flow_hole){ .from = from, .to = to, .since_ns = ts_ns };
 }
 
-/* How much of [from, to) lies in holes; they are filled. *since_ns: when the oldest of them was seen. */
+/* Returns how many bytes of [from, to) fill holes, and closes those. *since_ns: when the oldest of them was seen. */
 static uint32_t fill_holes(struct flow_side *s, uint32_t from, uint32_t to, int64_t *since_ns)
 {
 	uint32_t filled = 0;
@@ -52,7 +52,7 @@ static void add_rtt(struct flow *w, int64_t ns)
 	w->rtts++;
 }
 
-/* The other side's segment is acknowledged. Only what left from here has been all the way and back. */
+/* The peer's segment is acknowledged. Only a segment sent from this host measures a full round trip. */
 static void take_ack(struct flow *w, struct flow_side *sender, const struct net_packet *p)
 {
 	if (!sender->is_timed || !(p->ip.tcp_flags & PACKET_ACK) || after(p->ip.ack, sender->timed_seq) < 0)
@@ -68,7 +68,7 @@ static bool is_keep_alive(const struct flow_side *s, const struct net_packet *p)
 			!(p->ip.tcp_flags & (PACKET_SYN | PACKET_FIN | PACKET_RST));
 }
 
-/* The segment [seq, to) with `payload` bytes begins before next_seq. Whether it was sent before. */
+/* The segment [seq, to) with `payload` bytes starts before next_seq. Returns whether it is a retransmission. */
 static bool take_old(struct flow_side *s, const struct net_packet *p, uint32_t to)
 {
 	int64_t since_ns = INT64_MAX;
@@ -81,7 +81,7 @@ static bool take_old(struct flow_side *s, const struct net_packet *p, uint32_t t
 		return false;
 	}
 	s->payload += fresh > p->ip.payload ? p->ip.payload : fresh;
-	s->is_timed = false; /* which of the two is acknowledged cannot be told */
+	s->is_timed = false; /* ambiguous: the ACK may be for either transmission (Karn) */
 	bool is_again = !fresh || p->ts_ns - since_ns > REORDERED_NS;
 	s->retransmits += is_again;
 	return is_again;

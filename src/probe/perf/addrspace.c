@@ -1,4 +1,3 @@
-/* Spaces and modules; see addrspace.h. */
 #include "probe/perf/addrspace.h"
 
 #include "base/buf.h"
@@ -19,7 +18,7 @@
 struct space {
 	unsigned shares;
 	uint64_t version;
-	struct mapping *maps; /* sorted, none overlap */
+	struct mapping *maps; /* sorted, without overlaps */
 	size_t count, cap;
 };
 
@@ -68,7 +67,7 @@ static void emit_module(struct modules *m, const struct module *one)
 	store_sink_add(m->sink, STORE_TABLE_MODULE, &row);
 }
 
-/* In a container a path is another file than here, and gone with the container: its file is kept open. */
+/* In a container a path names another file, which disappears with the container: keep the file open. */
 static int open_foreign(int32_t pid, const char *path)
 {
 	char there[4200];
@@ -223,7 +222,7 @@ static bool make_own(struct space **s)
 	return true;
 }
 
-/* The first mapping that ends after `address`. */
+/* Returns the index of the first mapping that ends after `address`. */
 static size_t lower(const struct space *s, uint64_t address)
 {
 	size_t low = 0, high = s->count;
@@ -257,7 +256,7 @@ static void insert(struct space *s, size_t at, const struct mapping *m)
 	s->count++;
 }
 
-/* Cut [start, end) out of what is mapped. Needs room for one more. */
+/* Removes [start, end) from the mappings. Needs room for one more. */
 static size_t punch(struct space *s, uint64_t start, uint64_t end)
 {
 	size_t at = lower(s, start);

@@ -1,8 +1,8 @@
 /*
- * Events of one place on every CPU, and the rings that they write to; see perf-private.h.
+ * Opens the events of one target on every CPU, and the rings that they write to; see perf-private.h.
  *
- * An event that the kernel refuses as it is asked for is asked for with less: without namespaces,
- * without the kernel's part, without what older kernels do not know.
+ * If the kernel refuses an event, it is retried with fewer features: without namespaces, without kernel samples,
+ * without attributes that older kernels do not support.
  */
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 #define RING_BYTES_MIN \
-	((size_t)256 << 10) /* twice that with switches, eight times with tracepoints: each is a few records */
+	((size_t)256 << 10) /* doubled with switches, times eight with tracepoints: each is a few records */
 #define RING_BYTES_MAX ((size_t)8 << 20)
 #define ORDINARY_WATERMARK ((uint32_t)128 << 10)
 #define SAMPLE_BYTES 512 /* without its stack */
-#define RING_MS 100      /* that a ring holds */
+#define RING_MS 100      /* of data in a ring */
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 static int64_t number_in(const char *path, int64_t none)
@@ -59,7 +59,7 @@ static void base_attr(const struct perf_source *s, struct perf_event_attr *a)
 	set_user_only(s, a);
 }
 
-/* The leader also tells of forks, names, mappings, switches, and of each thread's CPU time at its end. */
+/* The leader also reports forks, names, mappings, switches, and each thread's CPU time at its exit. */
 static void lead(const struct perf_source *s, struct perf_event_attr *a)
 {
 	a->task = a->comm = a->comm_exec = a->mmap = a->mmap2 = 1;
@@ -77,13 +77,13 @@ static void sample(const struct perf_source *s, struct perf_event_attr *a, const
 	a->config = e->config;
 	a->sample_type = s->private->sample_type;
 	if (e->is_clock)
-		a->sample_period = 1000000000 / o->freq_hz; /* whole, so that each sample stands for exactly that */
+		a->sample_period = 1000000000 / o->freq_hz; /* integer: each sample stands for exactly that */
 	else
 		a->freq = 1, a->sample_freq = o->freq_hz;
 	if (a->sample_type & PERF_SAMPLE_STACK_USER) {
 		a->sample_regs_user = perf_user_regs_mask;
 		a->sample_stack_user = stack_bytes;
-		a->exclude_callchain_user = 1; /* we do better */
+		a->exclude_callchain_user = 1; /* we unwind user stacks ourselves */
 	}
 }
 
@@ -94,7 +94,7 @@ static int open_event(struct perf_source *s, struct perf_event_attr *a, pid_t pi
 		if (fd >= 0)
 			return fd;
 		if (errno == EACCES && a->namespaces) {
-			s->private->has_namespaces = false; /* for others than root: tasks.c looks instead */
+			s->private->has_namespaces = false; /* root only: tasks.c reads /proc instead */
 			a->namespaces = 0;
 		} else if ((errno == EACCES || errno == EPERM) && s->has_kernel && a->type != PERF_TYPE_TRACEPOINT) {
 			s->has_kernel = false;
@@ -176,7 +176,7 @@ static int give_ring(struct perf_source *s, int fd, uint32_t cpu, size_t slot)
 }
 
 struct place {
-	pid_t pid; /* or the descriptor of a control group */
+	pid_t pid; /* or the descriptor of a cgroup */
 	unsigned long flags;
 	unsigned root;
 	size_t slot; /* of the CPU */
@@ -187,7 +187,7 @@ static int open_one(struct perf_source *s, struct perf_event_attr *a, const stru
 	uint32_t cpu = s->private->cpus[at->slot];
 	a->wakeup_watermark = (uint32_t)(ring_bytes(s) / 2);
 	if (geteuid() && a->wakeup_watermark > ORDINARY_WATERMARK)
-		a->wakeup_watermark = ORDINARY_WATERMARK; /* their rings may come out smaller than wanted */
+		a->wakeup_watermark = ORDINARY_WATERMARK; /* without root, rings may be smaller than requested */
 	o->fd = open_event(s, a, at->pid, cpu, at->flags);
 	if (o->fd < 0)
 		return o->fd;
@@ -227,7 +227,7 @@ static void open_points(struct perf_source *s, const struct place *at)
 	}
 }
 
-/* What probes want besides. Of everybody: once, and from now on, since nobody's exec switches it on. */
+/* Opens the tracepoints that probes want. System-wide ones: once, and enabled now, since no exec enables them. */
 static void open_wanted(struct perf_source *s, const struct place *at)
 {
 	for (unsigned i = 0; i < s->wants.point_count; i++) {
@@ -258,7 +258,7 @@ static void open_wanted(struct perf_source *s, const struct place *at)
 	}
 }
 
-/* Where threads are when they are switched out: at most as many a second as samples, so that many cost no more. */
+/* Samples the stacks of threads that are switched out, at most at the sampling frequency to bound the cost. */
 static void open_waits(struct perf_source *s, const struct place *at)
 {
 	static const struct perf_event_name switches = { "context-switches", PERF_TYPE_SOFTWARE,
@@ -266,7 +266,7 @@ static void open_waits(struct perf_source *s, const struct place *at)
 	struct perf_event_attr a;
 	struct perf_opened o = { .role = ROLE_WAIT };
 	if (!s->wants.has_switches || !s->has_kernel || s->host->options.stacks == PROBE_STACKS_NONE)
-		return; /* it happens in the kernel: who may not look there sees none */
+		return; /* they are in the kernel: without access to kernel samples they are never seen */
 	base_attr(s, &a);
 	sample(s, &a, &switches, s->stack_bytes);
 	s->has_waits = !open_one(s, &a, at, &o);
@@ -287,7 +287,7 @@ static int open_leader(struct perf_source *s, const struct place *at)
 	return open_one(s, &a, at, &o);
 }
 
-/* The same event in several sizes, of which one is on; the leader counts, whichever it is. */
+/* Opens the same event with several stack sizes, one of which is enabled; the leader counts in any case. */
 static int open_sizes(struct perf_source *s, const struct place *at, struct sonde_err *err)
 {
 	const struct depth *d = &s->private->depth;
@@ -325,9 +325,9 @@ int perf_open_place(struct perf_source *s, pid_t pid, unsigned long flags, unsig
 		struct place at = { .pid = pid, .flags = flags, .root = root, .slot = i };
 		int rc = open_leader(s, &at);
 		if (rc == -ESRCH && root)
-			return 0; /* a thread that has ended meanwhile */
+			return 0; /* a thread that has exited meanwhile */
 		if (rc == -ENODEV && i)
-			continue; /* a CPU that was switched off */
+			continue; /* an offline CPU */
 		if (rc)
 			return rc == -ENOENT && s->wants.has_samples && s->host->options.events
 					? err_set(err, ENOENT, "this machine cannot count '%s'",

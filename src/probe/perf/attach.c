@@ -1,4 +1,4 @@
-/* What is to be watched: a command, a process, a control group, the machine; see source.h. */
+/* Attaches to the target: a command, a process, a cgroup, the machine; see source.h. */
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -20,7 +20,7 @@
 
 #define CPUS_MAX 4096
 
-/* "0-3,8": the CPUs that are on. */
+/* "0-3,8": the online CPUs. */
 static int read_cpus(struct perf_source_private *p, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -76,7 +76,7 @@ static int attach_process(struct perf_source *s, struct sonde_err *err)
 			k->is_kept = true;
 			k->before_ns = perf_ran_ns(k);
 			k->before_ns = k->before_ns == STORE_NULL ? 0 : k->before_ns;
-			k->on_ns = clock_mono_ns(); /* if it is not, its first switch takes it on */
+			k->on_ns = clock_mono_ns(); /* assumed to run; if not, its first switch corrects it */
 		}
 	}
 	if (dir)
@@ -131,7 +131,7 @@ static void enable(struct perf_source *s)
 	perf_use_size(s);
 }
 
-/* Several events, or those that tick by something else than time, keep the size that they have. */
+/* With several events, or an event that does not count time, the stack size is fixed. */
 static void choose_depth(struct perf_source *s)
 {
 	const struct probe_options *o = &s->host->options;
@@ -142,7 +142,7 @@ static void choose_depth(struct perf_source *s)
 	s->stack_bytes = s->private->depth.bytes[0];
 }
 
-/* "monotonic  50000  0": seconds and nanoseconds by which our namespace's clock is ahead of the kernel's. */
+/* "monotonic  50000  0": seconds and nanoseconds by which our time namespace's clock is ahead of the kernel's. */
 int64_t perf_clock_shift_ns(void)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -167,7 +167,7 @@ int perf_attach(struct perf_source *s, struct sonde_err *err)
 	if (!p->rings || !p->next_ns)
 		return err_sys(err, ENOMEM, "cannot watch the CPUs");
 	s->has_kernel = p->has_namespaces = true;
-	s->wants.has_run_times |= s->host->options.has_engine; /* the engine's time is told apart by them */
+	s->wants.has_run_times |= s->host->options.has_engine; /* to subtract the engine's time */
 	decode_shift_ns = perf_clock_shift_ns();
 	choose_depth(s);
 	p->sample_type = DECODE_BASE;

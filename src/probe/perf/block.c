@@ -1,12 +1,12 @@
 /*
- * Requests to block devices: how long each took, from the block layer's tracepoints.
+ * The block probe: latency of requests to block devices, from the block layer's tracepoints.
  *
- * A request is inserted into a queue (or not), issued to the device (perhaps sent back and
- * issued again) and completed, the last in an interrupt of whoever runs then: so everybody's
- * are seen. It is known by its device and first sector; what is completed in parts goes on from the next sector.
+ * A request is optionally inserted into a queue, issued to the device (perhaps requeued and issued again) and
+ * completed, the last in an interrupt on any CPU, in the context of any process: so the events are system-wide. A
+ * request is identified by its device and first sector; after a partial completion it continues at the next sector.
  *
- * A CPU that the hypervisor stops between taking the time of an issue and writing it down would be late with it: the
- * end, from another CPU's ring, would come first. Ends of requests that nobody knows are therefore kept for a while.
+ * If the hypervisor stops a CPU between taking the timestamp of an issue and writing the record, the completion may
+ * arrive first, from another CPU's ring. So completions of unknown requests are kept for a while.
  */
 #include "base/clock.h"
 #include "base/json.h"
@@ -23,7 +23,7 @@
 #define PENDING_MAX 65536
 #define DEVICES_MAX 64
 #define SECTOR 512
-#define EARLY_MAX 256 /* ends that came before their beginnings */
+#define EARLY_MAX 256 /* completions that arrived before their issue */
 
 const struct probe_ops probe_block;
 
@@ -34,7 +34,7 @@ struct fields {
 };
 
 struct request {
-	struct request *next; /* in its slot */
+	struct request *next; /* in the same slot */
 	uint64_t sector;
 	uint32_t dev;
 	bool is_flush;
@@ -55,14 +55,14 @@ struct block {
 	struct fields fields[POINTS];
 	struct request *slots[SLOTS];
 	size_t pending;
-	int64_t since_ns; /* from then on ends are seen on every CPU */
+	int64_t since_ns; /* completions are seen on every CPU from this time on */
 	struct {
 		uint32_t dev;
 		int64_t name;
 	} devices[DEVICES_MAX];
 	size_t device_count;
 	struct early early[EARLY_MAX];
-	size_t early_count; /* of all that ever were: the oldest gives way */
+	size_t early_count; /* total so far: the oldest is overwritten */
 	uint64_t rows, lost, reported_lost, endless;
 };
 
@@ -82,7 +82,7 @@ static uint64_t get64(const uint8_t *raw, size_t bytes, size_t at)
 	return v;
 }
 
-/* A text of at most `max` bytes; its length. */
+/* Copies a string of at most `max` bytes; returns its length. */
 static size_t text_at(const uint8_t *raw, size_t bytes, size_t at, size_t max, char *out)
 {
 	size_t n = 0;
@@ -92,7 +92,7 @@ static size_t text_at(const uint8_t *raw, size_t bytes, size_t at, size_t max, c
 	return n;
 }
 
-/* The kernel's own number of a device has 20 bits for the minor one. */
+/* The kernel's internal device number has 20 bits for the minor number. */
 static int64_t device_name(struct block *b, uint32_t dev)
 {
 	char path[64], to[256];
@@ -124,7 +124,7 @@ static struct request **slot_of(struct block *b, uint32_t dev, uint64_t sector)
 	return &b->slots[(sector * 0x9e3779b97f4a7c15ull >> 40 ^ dev) % SLOTS];
 }
 
-/* Where the oldest such request hangs, or the end of its slot. */
+/* Returns the link to the oldest matching request, or the end of its slot. */
 static struct request **find(struct block *b, uint32_t dev, uint64_t sector)
 {
 	struct request **at = slot_of(b, dev, sector);
@@ -190,11 +190,11 @@ static void on_complete(struct block *b, const struct fields *f, const struct pe
 	struct request **at = find(b, end.dev, end.sector);
 	if (*at && (*at)->row.ts_ns != STORE_NULL)
 		end_request(b, at, &end);
-	else /* it was issued before we looked, or will be told of in a moment */
+	else /* issued before the recording, or its issue is late */
 		b->early[b->early_count++ % EARLY_MAX] = end;
 }
 
-/* The end of a request that was just issued may be known already. */
+/* The completion of a request that was just issued may have arrived before. */
 static void take_early(struct block *b, uint32_t dev, uint64_t sector, int64_t issue_ns)
 {
 	for (size_t i = 0; i < EARLY_MAX && i < b->early_count; i++) {
@@ -217,7 +217,7 @@ static void on_start(struct block *b, const struct fields *f, const struct perf_
 	uint64_t sector = get64(raw, bytes, f->sector);
 	struct request *known = *find(b, dev, sector);
 	if (known && known->row.ts_ns != STORE_NULL)
-		known = NULL; /* a second one for the same place waits behind it */
+		known = NULL; /* a second one for the same sector is queued behind it */
 	struct request *q = known ? known : add(b, dev, sector);
 	if (!q)
 		return;
@@ -244,7 +244,7 @@ static void on_start(struct block *b, const struct fields *f, const struct perf_
 	}
 }
 
-/* The device had no room for it: it is issued once more. */
+/* The device was busy: the request will be issued again. */
 static void on_requeue(struct block *b, const struct fields *f, const uint8_t *raw, size_t bytes)
 {
 	struct request *q = *find(b, get32(raw, bytes, f->dev), get64(raw, bytes, f->sector));
@@ -349,7 +349,7 @@ static void finish_block(void *state, int64_t now_ns)
 	struct block *b = state;
 	perf_source_pass(b->source, now_ns, true);
 	for (size_t i = 0; i < SLOTS; i++)
-		while (b->slots[i]) { /* under way, or the kernel told nobody of its end */
+		while (b->slots[i]) { /* still in flight, or its completion was not reported */
 			b->endless += b->slots[i]->row.ts_ns != STORE_NULL;
 			emit(b, &b->slots[i]);
 		}
@@ -366,7 +366,7 @@ static void report_block(void *state, struct json *j)
 static void free_block(void *state)
 {
 	struct block *b = state;
-	static struct perf_point nobody; /* events that are open keep their number */
+	static struct perf_point nobody; /* placeholder: open events keep their index */
 	struct perf_wants *w = &b->source->wants;
 	for (size_t i = 0; i < w->point_count; i++)
 		if (w->points[i]->state == b)

@@ -1,11 +1,11 @@
-/* What cfi.c (finding entries) and cfi-run.c (running their rules) share. */
+/* cfi-private: shared by cfi.c (finding entries) and cfi-run.c (executing their rules). */
 #ifndef SONDE_PROBE_PERF_CFI_PRIVATE_H
 #define SONDE_PROBE_PERF_CFI_PRIVATE_H
 
 #include "probe/perf/cfi.h"
 #include "probe/perf/cursor.h"
 
-/* What entries have in common. */
+/* Common information entry. */
 struct cie {
 	uint64_t code_align;
 	int64_t data_align;
@@ -14,10 +14,10 @@ struct cie {
 	struct cursor program;
 };
 
-/* A pointer as .eh_frame encodes it; `here` and `data`: what it may be relative to. */
+/* Reads a pointer in .eh_frame encoding; `here` and `data`: bases of relative encodings. */
 uint64_t cfi_pointer(struct cursor *c, uint8_t encoding, uint64_t here, uint64_t data);
 uint64_t cfi_address_of(const struct cfi *c, const uint8_t *at); /* of a byte of .eh_frame */
-/* The row at `address` of an entry that begins at `start`; false when its rules make no sense. */
+/* Computes the row at `address` of an entry that starts at `start`; false if its rules are invalid. */
 bool cfi_run(const struct cfi *c, const struct cie *cie, struct cursor program, uint64_t start, uint64_t address,
 		struct cfi_row *row);
 

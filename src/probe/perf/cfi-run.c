@@ -1,4 +1,4 @@
-/* The rules of an entry of .eh_frame as the program that they are; see cfi-private.h. */
+/* Executes the call frame instructions of an .eh_frame entry; see cfi-private.h. */
 #include "probe/perf/cfi-private.h"
 
 #define REMEMBERED_MAX 16
@@ -6,14 +6,14 @@
 struct machine {
 	const struct cfi *cfi;
 	const struct cie *cie;
-	uint64_t at, target; /* addresses: of the rules at hand, and wanted */
+	uint64_t at, target; /* addresses: of the current row, and the target */
 	struct cfi_row row, first;
 	struct cfi_row kept[REMEMBERED_MAX];
 	unsigned kept_count;
 	bool is_bad;
 };
 
-/* Numbers of a file may overflow; then they are nonsense, and ours to bound. */
+/* Values from a file may overflow; the result is then garbage, and the caller checks its bounds. */
 static int64_t scaled(uint64_t n, int64_t by)
 {
 	return (int64_t)(n * (uint64_t)by);
@@ -22,7 +22,7 @@ static int64_t scaled(uint64_t n, int64_t by)
 static void set(struct machine *m, uint64_t reg, enum cfi_kind kind, int64_t offset, uint64_t other)
 {
 	if (reg >= CFI_REGS)
-		return; /* vector registers and the like: nobody asks */
+		return; /* vector registers and the like: not needed */
 	if (offset != (int32_t)offset || other >= CFI_REGS) {
 		m->is_bad = true;
 		return;
@@ -36,7 +36,7 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t offset)
 	m->row.cfa = (struct cfi_rule){ .kind = CFI_REGISTER, .reg = (uint8_t)reg, .offset = (int32_t)offset };
 }
 
-/* Where an expression block is; the cursor goes behind it. */
+/* Returns the offset of an expression block and moves the cursor behind it. */
 static int64_t block(struct machine *m, struct cursor *c)
 {
 	int64_t at = c->at - m->cfi->frame;

@@ -1,4 +1,4 @@
-/* From a callee's registers to its caller's: rules applied, expressions evaluated. See cfi.h. */
+/* Computes the caller's registers from the callee's: applies rules and evaluates expressions. See cfi.h. */
 #include "probe/perf/cfi.h"
 
 #include "probe/perf/cursor.h"
@@ -146,7 +146,7 @@ static uint64_t binary(struct values *s, uint8_t op, uint64_t a, uint64_t b)
 		return (int64_t)a < (int64_t)b;
 	case OP_NE:
 		return a != b;
-	default: /* divisions: no compiler writes them into frame rules */
+	default: /* divisions: compilers do not use them in frame rules */
 		s->is_bad = true;
 		return 0;
 	}
@@ -247,7 +247,7 @@ static bool apply(const struct cfi *c, const struct cfi_rule *r, const struct cf
 	case CFI_VAL_EXPR:
 		return evaluate(c, r->offset, m, old, true, cfa, value);
 	default:
-		return true; /* same, or nobody knows: what it was is the best guess */
+		return true; /* same or undefined: the callee's value is the best guess */
 	}
 }
 

@@ -1,9 +1,9 @@
-/* Finding the entries of .eh_frame; see cfi.h. Their rules are run in cfi-run.c. */
+/* Finds the entries of .eh_frame; see cfi.h. Their rules are executed in cfi-run.c. */
 #include "probe/perf/cfi-private.h"
 
 #include <stdlib.h>
 
-/* Pointers as .eh_frame encodes them (DW_EH_PE_). */
+/* Pointer encodings of .eh_frame (DW_EH_PE_). */
 enum { PE_ABS = 0, PE_ULEB = 1, PE_U2 = 2, PE_U4 = 3, PE_U8 = 4, PE_SLEB = 9, PE_S2 = 10, PE_S4 = 11, PE_S8 = 12 };
 enum { PE_PCREL = 0x10, PE_DATAREL = 0x30, PE_OMIT = 0xff };
 
@@ -57,7 +57,7 @@ uint64_t cfi_address_of(const struct cfi *c, const uint8_t *at)
 	return c->frame_address + (uint64_t)(at - c->frame);
 }
 
-/* The body of an entry at `offset`; *id is where its id field lies. */
+/* Reads the body of the entry at `offset`; *id is the position of its id field. */
 static bool take_entry(const struct cfi *c, uint64_t offset, struct cursor *body, const uint8_t **id, uint32_t *value)
 {
 	if (offset >= c->frame_bytes)
@@ -98,7 +98,7 @@ static void take_augmentation(const struct cfi *c, struct cie *cie, const char *
 			cie->is_signal = true;
 			break;
 		default:
-			return; /* the length lets us step over what we do not know */
+			return; /* the length field lets us skip unknown augmentations */
 		}
 	}
 }
@@ -131,7 +131,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* The first address of the entry at `offset`, unless it is a CIE; *next: where the following one is. */
+/* Reads the start address of the entry at `offset`; false for a CIE. *next: offset of the next entry. */
 static bool entry_start(const struct cfi *c, uint64_t offset, uint64_t *start, uint64_t *next)
 {
 	struct cursor at;
@@ -182,7 +182,7 @@ static bool search_entries(const struct cfi *c, uint64_t address, uint64_t *offs
 	return low > 0;
 }
 
-/* The header's table: (first address, entry), sorted, both relative to the header. */
+/* The header's table: (start address, entry), sorted, both relative to the header. */
 static bool find_entry(const struct cfi *c, uint64_t address, uint64_t *offset)
 {
 	if (c->entries)

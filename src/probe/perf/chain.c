@@ -1,4 +1,3 @@
-/* The stack of a sample; see chain.h. */
 #include "probe/perf/chain.h"
 
 #include "probe/perf/perf-private.h"
@@ -33,7 +32,7 @@ static int64_t add_user_frames(struct perf_source *source, const struct space *s
 	return add_frames(source, s, found.frames, found.count, found.is_cut);
 }
 
-/* The part of the kernel's chain that belongs to `context`: [*from, *to). */
+/* Finds the part of the kernel's chain that belongs to `context`: [*from, *to). */
 static void find_part(const struct perf_sample *s, uint64_t context, size_t *from, size_t *to)
 {
 	bool is_in = false;
@@ -49,7 +48,7 @@ static void find_part(const struct perf_sample *s, uint64_t context, size_t *fro
 	}
 }
 
-/* By frame pointers: nobody can tell whether the outermost was reached. */
+/* With frame pointers it is unknown whether the outermost frame was reached. */
 static int64_t add_chain(struct perf_source *source, const struct space *space, const struct perf_sample *s)
 {
 	struct frame frames[UNWIND_FRAMES_MAX];

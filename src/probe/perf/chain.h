@@ -4,7 +4,7 @@
 
 #include "probe/perf/source.h"
 
-/* STORE_NULL when nothing is known of it. *is_cut: its outermost frames are missing. */
+/* Returns STORE_NULL if it is unknown. *is_cut: its outermost frames are missing. */
 int64_t chain_of(struct perf_source *source, const struct perf_sample *s, bool is_kernel, bool *is_cut);
 
 #endif

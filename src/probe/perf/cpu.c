@@ -1,10 +1,9 @@
 /*
- * The CPU sampler: where threads are when their cycles, or a clock of their CPU time, tick.
+ * The CPU probe: samples threads by cycles or by a clock of their CPU time.
  *
- * Cycles are sampled where there are hardware counters and the kernel may be looked at,
- * else cpu-clock; --events samples others beside it or instead. A sample stands for true
- * seconds either way: a clock's period is time, and of cycles it is the time that the thread
- * was on a CPU since its sample before, which its context switches tell.
+ * Cycles are sampled if there are hardware counters and kernel samples are allowed, else cpu-clock; --events adds or
+ * replaces events. A sample always stands for true seconds: a clock's period is time, and for cycles the weight is the
+ * time that the thread was on a CPU since its previous sample, from its context switches.
  */
 #include "base/json.h"
 #include "probe/perf/chain.h"
@@ -18,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define UNSAMPLED_PERIODS 10 /* less that was not sampled is not worth a word */
+#define UNSAMPLED_PERIODS 10 /* less unsampled time is not reported */
 
 const struct probe_ops probe_cpu;
 
@@ -27,13 +26,13 @@ struct cpu {
 	struct perf_source *source;
 	int64_t event_ids[PROBE_EVENTS_MAX];
 	bool is_clock[PROBE_EVENTS_MAX];
-	bool has_time; /* samples of the first event stand for the time since the one before */
-	const char *names[PROBE_EVENTS_MAX + 1]; /* of the events, as they are sampled; NULL at the end */
+	bool has_time; /* samples of the first event stand for the time since the previous one */
+	const char *names[PROBE_EVENTS_MAX + 1]; /* of the sampled events; NULL-terminated */
 	uint64_t samples, cut, reported_lost;
 	int64_t sampled_ns, unsampled_ns, surplus_ns, finished_ns;
 };
 
-/* CPU time that a sample stands for; STORE_NULL: none, it counts something else. */
+/* Returns the CPU time that a sample stands for; STORE_NULL: it counts something else. */
 static int64_t weight_of(const struct cpu *c, const struct perf_sample *s, struct task *k)
 {
 	if (c->is_clock[s->event])
@@ -51,7 +50,7 @@ static void on_sample(void *state, const struct perf_sample *s)
 	struct cpu *c = state;
 	const struct perf_record *r = s->record;
 	if (r->tid <= 0)
-		return; /* an idle CPU is nobody's time */
+		return; /* idle time belongs to no thread */
 	struct task *k = tasks_get(c->host->tasks, r->pid, r->tid);
 	bool is_kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL, is_cut = false;
 	int64_t weight_ns = weight_of(c, s, k);
@@ -76,17 +75,17 @@ static void on_sample(void *state, const struct perf_sample *s)
 }
 
 /*
- * A thread's clock ticks first when it has run for a whole period, so what is shorter
- * is never sampled, and of the others the last piece is not. How long that was is
- * known exactly: one row of the event "unsampled" without a stack, so that all weights
- * together are the CPU time.
+ * A thread's clock first fires after a full period, so shorter threads are never
+ * sampled, and the last partial period of the others is not either. Its length is
+ * known exactly: it becomes one row of the event "unsampled" without a stack, so that
+ * all weights sum to the CPU time.
  */
 static void on_gone(void *state, const struct task *k)
 {
 	struct cpu *c = state;
 	if ((!c->is_clock[0] && !c->has_time) || k->run_ns == STORE_NULL)
 		return;
-	/* Threads that alternate may hand a running clock on, so that a tick is one thread's and its time another's. */
+	/* The kernel may swap the events of alternating threads: a sample is one thread's, its time another's. */
 	int64_t rest_ns = k->run_ns - k->sampled_ns - c->surplus_ns;
 	c->surplus_ns = rest_ns < 0 ? -rest_ns : 0;
 	if (rest_ns <= 0)
@@ -106,7 +105,7 @@ static void on_gone(void *state, const struct task *k)
 	c->unsampled_ns += row.weight_ns;
 }
 
-/* Can it be sampled? 0, or why not. A virtual machine may have no hardware counters at all. */
+/* Can it be sampled? Returns 0 or -errno. A virtual machine may have no hardware counters at all. */
 static int try_event(const struct perf_event_name *e, bool has_kernel)
 {
 	struct perf_event_attr a = { .type = e->type,
@@ -127,10 +126,10 @@ static int try_event(const struct perf_event_name *e, bool has_kernel)
 static bool can_count(const struct perf_event_name *e)
 {
 	int rc = try_event(e, false);
-	return rc != -ENOENT && rc != -EOPNOTSUPP; /* other failures are attach's to explain */
+	return rc != -ENOENT && rc != -EOPNOTSUPP; /* attach reports other failures */
 }
 
-/* Without the kernel's cycles a sample would have the time of system calls before it: then the clock tells more. */
+/* Without kernel cycles, a sample would include the time of preceding system calls: then cpu-clock is better. */
 static const char *usual_event(void)
 {
 	return try_event(perf_event_find("cycles"), true) ? "cpu-clock" : "cycles";
@@ -141,7 +140,7 @@ static bool is_of_cycles(const char *name)
 	return !strcmp(name, "cycles") || !strcmp(name, "ref-cycles");
 }
 
-/* The event of that name. Whoever wants cycles wants to know where the time goes: the clock tells that too. */
+/* Returns the event of that name. Falls back from cycles to the clock: it shows where the time goes, too. */
 static const struct perf_event_name *choose(struct probe_host *host, const char *name, struct sonde_err *err)
 {
 	const struct perf_event_name *e = perf_event_find(name);
@@ -244,7 +243,7 @@ static void finish_cpu(void *state, int64_t now_ns)
 	count(c, before);
 }
 
-/* Few or no samples of a busy program want a word. */
+/* Explains why a busy program has few or no samples. */
 static void conclude_cpu(void *state)
 {
 	const struct cpu *c = state;
@@ -282,7 +281,7 @@ static void free_cpu(void *state)
 	c->source->wants.on_sample = NULL;
 	c->host->tasks->on_gone = NULL;
 	c->source->wants.has_samples = c->source->wants.has_run_times = false;
-	c->host->options.events = NULL; /* they were in here */
+	c->host->options.events = NULL; /* they are part of c */
 	free(c);
 }
 

@@ -1,7 +1,7 @@
 /*
- * cursor: reading numbers out of bytes that may be nonsense.
+ * cursor: reads numbers from untrusted bytes.
  *
- * A read beyond the end gives 0 and makes the cursor bad; callers read on and look once.
+ * A read beyond the end returns 0 and sets is_bad; callers check it once at the end.
  */
 #ifndef SONDE_PROBE_PERF_CURSOR_H
 #define SONDE_PROBE_PERF_CURSOR_H

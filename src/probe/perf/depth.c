@@ -1,13 +1,12 @@
-/* Which size of copied stacks serves; see depth.h. */
 #include "probe/perf/depth.h"
 
-#define STEP 4        /* from one size to the next */
-#define BYTES_MIN 512 /* smaller ones are no cheaper */
-#define MANY_HZ 500   /* samples a second: with fewer the copies do not matter */
-#define TRIAL 128     /* samples until a smaller size is tried first */
+#define STEP 4        /* ratio of adjacent sizes */
+#define BYTES_MIN 512 /* smaller ones are not cheaper */
+#define MANY_HZ 500   /* samples per second: below that the copies do not matter */
+#define TRIAL 128     /* samples before a smaller size is first tried */
 #define TRIAL_MAX (1u << 20)
 
-/* Enough for deep ones, less when there are very many samples a second. */
+/* Enough for deep stacks, less at very high sampling frequencies. */
 static uint32_t largest(unsigned freq_hz)
 {
 	return freq_hz <= MANY_HZ ? 32768 : freq_hz <= 2000 ? 16384 : freq_hz <= 8000 ? 4096 : 2048;

@@ -1,10 +1,10 @@
 /*
  * depth: how much of a user stack the kernel copies into a sample.
  *
- * The copy is what a sample with a stack costs its program more than one without: 2 us of 15 for 16 KiB, next to
- * nothing for 1 KiB. So where there are many samples a second there is an event for each of several sizes, and one of
- * them is on: the smallest that would have held every stack of late. A stack that does not fit is cut; then the largest
- * is on again, and each time it takes longer until a smaller one is tried.
+ * The copy is the extra cost of a sample with a stack: 2 us of 15 for 16 KiB, almost nothing for 1 KiB. So at high
+ * sampling frequencies there is an event for each of several sizes, and one of them is enabled: the smallest that would
+ * have held every recent stack. A stack that does not fit is truncated; then the largest is enabled again, and the time
+ * until a smaller one is tried grows.
  */
 #ifndef SONDE_PROBE_PERF_DEPTH_H
 #define SONDE_PROBE_PERF_DEPTH_H
@@ -16,19 +16,19 @@
 #define DEPTH_SIZES_MAX 3
 
 struct depth {
-	uint32_t bytes[DEPTH_SIZES_MAX]; /* the largest first */
-	unsigned count;                  /* 0: nothing is copied */
+	uint32_t bytes[DEPTH_SIZES_MAX]; /* largest first */
+	unsigned count;                  /* 0: no copies */
 	unsigned on;
 	/* private */
-	uint64_t deepest;     /* of the stacks seen */
-	uint32_t seen, trial; /* so many of so many, then another size may be on */
+	uint64_t deepest;     /* maximum of the stacks seen */
+	uint32_t seen, trial; /* samples seen of the current trial */
 };
 
-/* For so many samples a second; is_fixed: one size, whatever comes. */
+/* is_fixed: one size for the whole run. */
 void depth_init(struct depth *d, unsigned freq_hz, bool is_fixed);
 /*
- * A sample had room for `room` bytes, and `needed` were. is_short: that was not enough. True: another size shall be on
- * from now on, d->on says which. Samples of other sizes, from before, change nothing.
+ * Records that a sample had room for `room` bytes and needed `needed`. is_short: that was not enough. Returns true if
+ * the size changes to d->on. Samples with other, earlier sizes are ignored.
  */
 bool depth_note(struct depth *d, size_t room, uint64_t needed, bool is_short);
 

@@ -1,4 +1,3 @@
-/* What can be sampled, by name; see source.h. */
 #include "probe/perf/source.h"
 
 #include <string.h>

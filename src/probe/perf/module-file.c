@@ -1,4 +1,3 @@
-/* Bytes of ELF files; see module-file.h. */
 #include "probe/perf/module-file.h"
 
 #include <elf.h>

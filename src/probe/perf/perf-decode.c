@@ -1,12 +1,12 @@
-/* Records as structs; see perf-decode.h. The layouts are those of perf_event_open(2). */
+/* The record layouts are documented in perf_event_open(2). */
 #include "probe/perf/perf-decode.h"
 
 #include "probe/perf/cursor.h"
 
-/* Behind the header of a sample: id, ip, pid and tid, time, cpu, period. */
+/* Layout of a sample after its header: id, ip, pid and tid, time, cpu, period. */
 #define SAMPLE_TIME_AT 24
 #define SAMPLE_FIXED_BYTES DECODE_SAMPLE_BYTES
-/* At the end of the others: pid and tid, time, cpu, id. */
+/* Trailer of other records: pid and tid, time, cpu, id. */
 #define TRAILER_BYTES 32
 
 int64_t decode_shift_ns;
@@ -52,7 +52,7 @@ bool decode_record(const struct perf_event_header *h, struct perf_record *r)
 static bool take_chain(struct cursor *c, struct perf_sample *s)
 {
 	uint64_t n = cursor_u64(c);
-	s->chain = (const void *)c->at; /* aligned: records are, and all before it is */
+	s->chain = (const void *)c->at; /* aligned: records are, and all fields before it */
 	s->chain_count = n <= cursor_left(c) / 8 ? (size_t)n : 0;
 	if (n > cursor_left(c) / 8)
 		return false;
@@ -63,7 +63,7 @@ static bool take_chain(struct cursor *c, struct perf_sample *s)
 static void take_regs(struct cursor *c, struct perf_sample *s)
 {
 	s->has_regs = cursor_u64(c) == PERF_SAMPLE_REGS_ABI_64;
-	s->regs = (const void *)c->at; /* aligned: records are, and all before it is */
+	s->regs = (const void *)c->at; /* aligned: records are, and all fields before it */
 	if (s->has_regs)
 		cursor_skip(c, 8 * PERF_USER_REGS);
 }
@@ -89,7 +89,7 @@ bool decode_sample(const struct perf_record *r, uint64_t sample_type, struct per
 	if (sample_type & PERF_SAMPLE_CALLCHAIN && !take_chain(&c, s))
 		return false;
 	if (sample_type & PERF_SAMPLE_REGS_USER) {
-		/* an ABI of 0 has no registers behind it, another one others than ours */
+		/* ABI 0 has no registers; another one has different registers */
 		take_regs(&c, s);
 		if (!s->has_regs)
 			return !c.is_bad;

@@ -1,4 +1,3 @@
-/* Perf's ring buffers; see perf-ring.h. */
 #include "probe/perf/perf-ring.h"
 
 #include <errno.h>
@@ -68,12 +67,12 @@ const struct perf_event_header *ring_peek(struct ring *r, bool *is_bad)
 bool ring_look_ahead(struct ring *r, void *out, size_t n, struct perf_event_header *h)
 {
 	if (r->seen - r->tail > r->head - r->tail)
-		r->seen = r->tail; /* it was taken before it was shown */
+		r->seen = r->tail; /* it was consumed before ring_look_ahead saw it */
 	if (r->head - r->seen < sizeof(*h))
 		return false;
 	copy_out(r, r->seen, h, sizeof(*h));
 	if (h->size < sizeof(*h) || h->size > r->head - r->seen) {
-		r->seen = r->head; /* ring_peek tells */
+		r->seen = r->head; /* ring_peek reports it */
 		return false;
 	}
 	copy_out(r, r->seen, out, h->size < n ? h->size : n);

@@ -1,4 +1,4 @@
-/* What each kind of record means, and who wants it; see source.h. */
+/* Processes each type of record and calls the interested probes; see source.h. */
 #include "probe/perf/cursor.h"
 #include "probe/perf/perf-decode.h"
 #include "probe/perf/perf-private.h"
@@ -21,7 +21,7 @@ static void take_comm(struct perf_source *s, const struct perf_record *r)
 			process->lost_before = s->lost;
 		tasks_execute(s->host->tasks, process, r->ts_ns);
 		if (process->is_kept && !process->space && process->start_ns != STORE_NULL)
-			process->start_ns = process->on_ns = r->ts_ns; /* the command: until here it was ours */
+			process->start_ns = process->on_ns = r->ts_ns; /* the command: before its exec it was sonde */
 		space_drop(process->space);
 		process->space = space_new();
 		process->exe = STORE_NULL;
@@ -43,7 +43,7 @@ static void take_mmap(struct perf_source *s, const struct perf_record *r)
 	if (!process->space)
 		perf_source_space(s, process);
 	if (process->exe == STORE_NULL && one.module->kind == MODULE_ELF)
-		process->exe = store_strings_of(&s->host->sink->strings, m.path); /* an exec maps the program first */
+		process->exe = store_strings_of(&s->host->sink->strings, m.path); /* exec maps the executable first */
 	if (one.module->kind == MODULE_MEMORY)
 		one.offset = one.start;
 	space_map(&process->space, &one);
@@ -57,8 +57,8 @@ static void take_mmap(struct perf_source *s, const struct perf_record *r)
 }
 
 /*
- * Context switches say exactly how long each thread ran, if none was lost. What the kernel counts for a thread
- * is not always its own: threads that take turns on a CPU may be given each other's events.
+ * Context switches give the exact run time of each thread, if none was lost. The kernel's count for a thread is not
+ * always its own: the kernel may swap the events of threads that alternate on a CPU.
  */
 static bool has_run_time(const struct perf_source *s, const struct task *k)
 {
@@ -85,7 +85,7 @@ static void take_task(struct perf_source *s, const struct perf_record *r)
 	tasks_exit(s->host->tasks, pid, tid, r->ts_ns);
 	struct task *k = tasks_find(s->host->tasks, tid);
 	if (k && has_run_time(s, k) && k->on_ns != STORE_NULL && (k->start_ns != STORE_NULL || k->is_kept)) {
-		k->run_ns = task_ran_until(k, r->ts_ns); /* whoever ends does so on a CPU */
+		k->run_ns = task_ran_until(k, r->ts_ns); /* a thread exits on a CPU */
 		k->is_timed = true;
 	}
 }
@@ -96,7 +96,7 @@ const struct perf_opened *perf_opened_of(const struct perf_source *s, uint64_t i
 	return at ? &s->private->opened[*at - 1] : NULL;
 }
 
-/* An inherited event at its thread's end: value and time it was counting, which is the time that the thread ran. */
+/* An inherited event at its thread's exit: its value and time running, which is the CPU time of the thread. */
 static void take_read(struct perf_source *s, const struct perf_record *r)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
@@ -112,7 +112,7 @@ static void take_read(struct perf_source *s, const struct perf_record *r)
 	s->private->roots[o->root].children_ns += run_ns;
 }
 
-/* Of a thread that was forked, or went elsewhere: pairs of a device and a number, that of the PIDs the fourth. */
+/* A thread was forked, or changed namespaces: pairs of device and inode, the PID namespace is the fourth. */
 static void take_namespaces(struct perf_source *s, const struct perf_record *r)
 {
 	struct cursor c = { .at = r->body, .end = r->body + r->bytes };
@@ -139,8 +139,7 @@ static bool is_engine(struct perf_source *s, const struct perf_record *r)
 	struct task *k = has_engine ? tasks_get(s->host->tasks, r->pid, r->tid) : NULL;
 	if (k && k->side != TASK_PROGRAM && k->lost_before != s->lost) {
 		k->lost_before = s->lost;
-		tasks_execute(s->host->tasks, k,
-				r->ts_ns); /* that it began to be the program may be among what was lost */
+		tasks_execute(s->host->tasks, k, r->ts_ns); /* the exec of the program may be among the lost records */
 	}
 	return k && k->side != TASK_PROGRAM;
 }

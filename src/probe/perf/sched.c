@@ -1,9 +1,9 @@
 /*
- * The scheduler: when threads were off the CPUs, and why.
+ * The scheduler probe: when threads were off-CPU, and why.
  *
- * SWITCH records, which every user may have of his own threads, tell when a thread
- * was taken off and whether it could have gone on. The tracepoints sched_switch
- * and sched_waking add what it waited for and who woke it, where tracefs can be read.
+ * SWITCH records, available to every user for his own threads, report when a thread
+ * was switched out and whether it was preempted. The tracepoints sched_switch and
+ * sched_waking add the thread state and the waker, if tracefs is readable.
  */
 #include "base/clock.h"
 #include "base/json.h"
@@ -18,7 +18,7 @@
 
 const struct probe_ops probe_sched;
 
-/* What the kernel calls the state of a thread that it switches out (sched_switch's print format). */
+/* The kernel's states of a thread that is switched out (sched_switch's print format). */
 static const struct {
 	int64_t bits;
 	const char *word;
@@ -28,8 +28,8 @@ static const struct {
 };
 #define STATES (sizeof(states) / sizeof(*states))
 #define STATE_PREEMPTED 0x100
-#define LONG_NS 10000000 /* a wait that is looked at if it has no stack yet */
-#define LOOKS_MAX 16     /* in a pass */
+#define LONG_NS 10000000 /* a wait that is sampled if it has no stack yet */
+#define LOOKS_MAX 16     /* per pass */
 
 struct sched {
 	struct probe_host *host;
@@ -68,7 +68,7 @@ static int64_t state_word(const struct sched *s, int64_t state)
 	return s->wait;
 }
 
-/* What was seen while it waited until `end_ns` was of this wait if that was later. */
+/* Uses the stack read from outside if it was read before the wait ended at `end_ns`. */
 static void take_look(struct task *k, int64_t end_ns)
 {
 	if (k->off.stack == STORE_NULL && k->off.looked_ns && k->off.looked_ns < end_ns)
@@ -113,7 +113,7 @@ static void on_switch(void *state, const struct perf_record *r)
 		return;
 	}
 	int64_t stack = k->off.off_ns == STORE_NULL ? k->off.stack : STORE_NULL;
-	int64_t said = k->off.off_ns == STORE_NULL ? k->off.state : STORE_NULL; /* by the tracepoint, a moment ago */
+	int64_t said = k->off.off_ns == STORE_NULL ? k->off.state : STORE_NULL; /* from the tracepoint just before */
 	if (said == STORE_NULL || !s->source->has_points)
 		said = r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? s->preempted : s->wait;
 	k->off = (struct task_off){ .off_ns = r->ts_ns,
@@ -184,10 +184,10 @@ static int attach_sched(void *state, struct sonde_err *err)
 static size_t sched_fds(void *state, int *fds, size_t room)
 {
 	struct sched *s = state;
-	return s->source->wants.has_samples ? 0 : perf_source_fds(s->source, fds, room); /* else they are cpu's */
+	return s->source->wants.has_samples ? 0 : perf_source_fds(s->source, fds, room); /* else cpu returns them */
 }
 
-/* Rows may have come while another probe passed. */
+/* Rows may have been added during another probe's pass. */
 static void count(struct sched *s)
 {
 	probe_count(s->host, &probe_sched, s->rows, s->source->lost - s->reported_lost);

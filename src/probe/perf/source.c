@@ -1,4 +1,4 @@
-/* Records of all rings in the order of time; see source.h. What each means is in records.c. */
+/* Merges the records of all rings in time order; see source.h. They are processed in records.c. */
 #include "probe/perf/source.h"
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LATE_NS 2000000 /* a record this old has reached its ring */
+#define LATE_NS 2000000 /* older records have reached their ring */
 #define EMIT_INTERVAL_NS 1000000000
 #define LOOKS_MAX 64
 
@@ -89,7 +89,7 @@ const struct space *perf_source_space(struct perf_source *s, struct task *proces
 	if (!process->space && process->end_ns == STORE_NULL)
 		process->space = space_read(&s->modules, process->pid);
 	if (!process->space)
-		process->space = space_new(); /* it is gone: do not ask again */
+		process->space = space_new(); /* it has exited: do not try again */
 	return process->space;
 }
 
@@ -127,7 +127,7 @@ static size_t earliest(const struct perf_source_private *p)
 	return first;
 }
 
-/* A ring that fills up cannot wait for the others. */
+/* A ring that is almost full cannot wait for the others. */
 static bool is_pressed(const struct perf_source_private *p)
 {
 	for (size_t i = 0; i < p->ring_count; i++)
@@ -136,7 +136,7 @@ static bool is_pressed(const struct perf_source_private *p)
 	return false;
 }
 
-/* New samples that have been seen, until the switches of all rings are known. */
+/* New samples, kept until the switches of all rings have been seen. */
 struct looks {
 	struct perf_record records[LOOKS_MAX];
 	size_t count;
@@ -149,7 +149,7 @@ static void show_looks(struct perf_source *s, struct looks *l)
 	l->count = 0;
 }
 
-/* Show what is new to who cannot wait for its turn: switches at once, samples after them. */
+/* Reports new records before their turn: switches at once, samples after them. */
 static void look_ahead(struct perf_source *s, struct ring *ring, struct looks *l)
 {
 	struct {

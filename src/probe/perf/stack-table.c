@@ -1,4 +1,4 @@
-/* Chains of frames; see stack-table.h. Names are in symbol-names.c. */
+/* Names are in symbol-names.c. */
 #include "probe/perf/stack-table.h"
 
 #include "probe/perf/symbol-names.h"

@@ -1,10 +1,10 @@
 /*
- * stacks: chains of frames, each stored once.
+ * stack-table: chains of frames, each stored once.
  *
- * A chain is its innermost frame and the chain of its callers, so chains that
- * begin alike share rows. Addresses of code that only this machine can name (the
- * kernel, the vdso, code in memory) are remembered, and at the end their names
- * become rows of the table symbol.
+ * A chain is its innermost frame and the chain of its callers, so chains with
+ * the same outermost frames share rows. Addresses of code that only this machine
+ * can symbolize (the kernel, the vdso, code in memory) are collected, and at the
+ * end their names become rows of the table symbol.
  */
 #ifndef SONDE_PROBE_PERF_STACK_TABLE_H
 #define SONDE_PROBE_PERF_STACK_TABLE_H
@@ -28,9 +28,9 @@ struct stacks {
 
 void stacks_init(struct stacks *s, struct store_sink *sink);
 void stacks_release(struct stacks *s);
-/* The chain that `parent` (STORE_NULL: none) and one more frame make; STORE_NULL when there is no memory. */
+/* Returns the chain of one more frame called by `parent` (STORE_NULL: none); STORE_NULL if out of memory. */
 int64_t stacks_add(struct stacks *s, int64_t parent, const struct module *module, uint64_t address);
-/* Name what only we can; nothing more is added. */
+/* Symbolizes the collected addresses; call after the last stacks_add. */
 void stacks_name(struct stacks *s);
 
 #endif

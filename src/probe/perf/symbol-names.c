@@ -1,10 +1,9 @@
 /*
- * Names of addresses; see symbol-names.h.
- *
- * /proc/kallsyms takes the kernel 40 ms to write, so a copy is kept for as long
- * as the machine runs with the same kernel modules. It is sorted by address and
- * searched as text. Maps of run-time compilers are whatever a program chose to
- * write: bounded, and believed only about that program's own code.
+ * The kernel needs 40 ms to generate /proc/kallsyms, so a copy is cached until
+ * the next boot or change of kernel modules. It is sorted by address and
+ * searched as text. Perf maps of JIT compilers are written by the program and
+ * untrusted: they are bounds-checked, and used only for that program's own
+ * code.
  */
 #include "probe/perf/symbol-names.h"
 
@@ -43,7 +42,7 @@ static void emit(struct store_sink *sink, const struct module *m, uint64_t start
 
 /* The kernel. */
 
-/* Where the copy is kept: the user's cache, by boot and set of modules. */
+/* Path of the cached copy: in the user's cache, by boot and set of modules. */
 static bool cache_path(struct buf *out)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -67,11 +66,11 @@ static bool cache_path(struct buf *out)
 	return !buf_error(out);
 }
 
-/* Lines, each with its end. */
+/* Complete lines. */
 struct lines {
 	const char *text;
 	size_t bytes;
-	bool is_mapped; /* else it is malloc's */
+	bool is_mapped; /* else allocated with malloc */
 };
 
 static void lines_release(struct lines *l)
@@ -82,7 +81,7 @@ static void lines_release(struct lines *l)
 		free((void *)(uintptr_t)l->text);
 }
 
-/* The copy is mapped, not read: of its megabytes a search looks at a few pages. */
+/* The copy is mapped, not read: a search touches only a few pages of its megabytes. */
 static bool map_copy(const char *path, struct lines *out)
 {
 	struct stat st;
@@ -131,7 +130,7 @@ static const char *next_line(const char *at, const char *end)
 	return nl ? nl + 1 : end;
 }
 
-/* The last line whose address is at most `address`; NULL when there is none. */
+/* Returns the last line with an address of at most `address`; NULL if none. */
 static const char *search(const struct lines *l, uint64_t address)
 {
 	const char *low = l->text, *high = l->text + l->bytes, *found = NULL;
@@ -149,7 +148,7 @@ static const char *search(const struct lines *l, uint64_t address)
 	return found;
 }
 
-/* Several names may share an address: the first function of them. */
+/* Several names may share an address: returns the first function of them. */
 static const char *first_function(const struct lines *l, const char *line)
 {
 	uint64_t address = strtoull(line, NULL, 16);
@@ -198,7 +197,7 @@ static void name_range(struct store_sink *sink, const struct stacks_address *a, 
 		emit(sink, a->module, start, (int64_t)bytes, name, name_bytes);
 }
 
-/* "START SIZE name" in hexadecimal; code that moved is listed again, and the last one counts. */
+/* "START SIZE name" in hexadecimal; moved code is listed again, and the last entry is valid. */
 static void name_memory(struct store_sink *sink, const struct stacks_address *a, size_t count)
 {
 	char path[64];
@@ -216,12 +215,12 @@ static void name_memory(struct store_sink *sink, const struct stacks_address *a,
 	}
 }
 
-/* The vdso is the kernel's own and the same in every process, ours too. */
+/* The vdso is the same in every process, including ours. */
 static void name_vdso(struct store_sink *sink, const struct stacks_address *a, size_t count)
 {
 	const uint8_t *at = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
 	const Elf64_Ehdr *e = (const void *)at;
-	uint64_t bytes = at ? e->e_shoff + (uint64_t)e->e_shnum * sizeof(Elf64_Shdr) : 0; /* sections come last */
+	uint64_t bytes = at ? e->e_shoff + (uint64_t)e->e_shnum * sizeof(Elf64_Shdr) : 0; /* section headers are last */
 	struct elf_symbols table;
 	struct elf_function f;
 	if (!at || bytes > VDSO_BYTES_MAX || !elf_symbols(at, (size_t)bytes, &table))
@@ -243,7 +242,7 @@ static void *section_bytes(const struct elf_file *f, const Elf64_Shdr *s)
 	return bytes;
 }
 
-/* What is added to an offset of its code to make an address. */
+/* Returns the difference between address and file offset of the code. */
 static uint64_t code_delta(const struct elf_file *f, const Elf64_Ehdr *e)
 {
 	Elf64_Phdr p;
@@ -281,7 +280,7 @@ static void name_by_sections(struct store_sink *sink, const struct stacks_addres
 	}
 }
 
-/* A file that only its process could find. Symbols have addresses, frames offsets in the file. */
+/* A file that only its process can open by path. Symbols have addresses, frames file offsets. */
 static void name_foreign(struct store_sink *sink, const struct stacks_address *a, size_t count)
 {
 	struct elf_file f;
@@ -307,7 +306,7 @@ static void (*const namers[])(struct store_sink *, const struct stacks_address *
 	[MODULE_VDSO] = name_vdso,
 	[MODULE_KERNEL] = name_kernel,
 	[MODULE_MEMORY] = name_memory,
-	[MODULE_PYTHON] = name_nothing, /* python/code.c has done so */
+	[MODULE_PYTHON] = name_nothing, /* named by python/code.c */
 };
 
 void names_emit(struct store_sink *sink, const struct stacks_address *addresses, size_t count)

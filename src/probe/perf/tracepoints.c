@@ -1,4 +1,4 @@
-/* Tracepoints by name: their numbers and fields, as tracefs has them. */
+/* Finds tracepoints by name: their ids and fields, from tracefs. */
 #include "base/fs.h"
 #include "probe/perf/perf-private.h"
 
@@ -79,7 +79,7 @@ void perf_find_wanted_points(struct perf_source *s)
 	}
 }
 
-/* Why a thread was switched out, and who woke it, only tracepoints tell. */
+/* Only tracepoints report why a thread was switched out, and its waker. */
 void perf_find_sched_points(struct perf_source *s)
 {
 	struct perf_source_private *p = s->private;
@@ -89,7 +89,7 @@ void perf_find_sched_points(struct perf_source *s)
 	if (id >= 0 && perf_point_field(format.data, "prev_pid;", &p->prev_pid_at) &&
 			perf_point_field(format.data, "prev_state;", &p->prev_state_at))
 		p->switch_id = id;
-	/* In the waker, always; sched_wakeup may be told of where the woken one runs next, by whoever is there. */
+	/* sched_waking runs in the waker; sched_wakeup may run on the target CPU, in the context of any thread. */
 	id = perf_find_point("sched", "sched_waking", &format, &error);
 	if (id >= 0 && perf_point_field(format.data, " pid;", &p->wake_pid_at))
 		p->wake_id = id;

@@ -1,4 +1,4 @@
-/* How long the threads ran that no record tells it of; see source.h. */
+/* CPU time of threads for which no record reports it; see source.h. */
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -21,7 +21,7 @@ int64_t perf_ran_ns(const struct task *k)
 	return end == text.data ? STORE_NULL : ns;
 }
 
-/* Those that live on are silent too, but can be asked. */
+/* Threads still alive have no exit record; their time is in /proc. */
 static int64_t ask_living(struct perf_source *s)
 {
 	int64_t sum_ns = 0;
@@ -36,7 +36,7 @@ static int64_t ask_living(struct perf_source *s)
 	return sum_ns;
 }
 
-/* Of those that have ended the one whose end no record told the CPU time of. */
+/* Returns the one exited thread without a reported CPU time; NULL if there are several. */
 static struct task *find_silent(struct perf_source *s)
 {
 	struct task *found = NULL;
@@ -52,10 +52,10 @@ static struct task *find_silent(struct perf_source *s)
 }
 
 /*
- * When threads with equal events alternate on a CPU, the kernel exchanges their events
- * instead of stopping and starting them. So the event that we opened may end up with
- * any thread of the tree, and that thread's end is silent: only inherited events
- * report. What all ran is known, though, and the silent one ran the rest of it.
+ * When threads with equal events alternate on a CPU, the kernel swaps their events
+ * instead of disabling and enabling them. So the event that we opened may end up with
+ * any thread of the tree, and that thread's exit has no record: only inherited events
+ * report. The total is known, though, and that thread used the rest of it.
  */
 void perf_read_roots(struct perf_source *s)
 {
@@ -71,7 +71,7 @@ void perf_read_roots(struct perf_source *s)
 		lost += values[2];
 	}
 	if (lost > s->lost)
-		s->lost = lost; /* a ring that was full to the end has no record of it */
+		s->lost = lost; /* a ring that was full to the end has no LOST record */
 	for (size_t i = 0; i < p->root_count; i++)
 		rest_ns -= p->roots[i].children_ns;
 	if (has_inherit)

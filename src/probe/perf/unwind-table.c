@@ -1,4 +1,4 @@
-/* Reading .eh_frame out of ELF files, and remembering rows; see unwind-table.h. */
+/* Reads .eh_frame from ELF files and caches rows; see unwind-table.h. */
 #include "probe/perf/unwind-table.h"
 
 #include "probe/perf/module-file.h"
@@ -39,7 +39,7 @@ static const struct load *load_of(const struct unwind_table *t, uint64_t address
 	return NULL;
 }
 
-/* .eh_frame_hdr says where .eh_frame begins; it ends, at the latest, where its segment does. */
+/* .eh_frame_hdr has the start of .eh_frame, which ends at the end of its segment at the latest. */
 static bool read_sections(struct unwind_table *t, const struct elf_file *s, const Elf64_Phdr *hdr)
 {
 	uint8_t head[12];
@@ -68,7 +68,7 @@ static bool read_sections(struct unwind_table *t, const struct elf_file *s, cons
 	return true;
 }
 
-/* A static program: no header, but a section that can be walked. */
+/* A static executable: no header, but a section that can be scanned. */
 static bool read_frame_section(struct unwind_table *t, const struct elf_file *s, const Elf64_Ehdr *e)
 {
 	Elf64_Shdr names, one;

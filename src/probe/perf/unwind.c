@@ -1,4 +1,3 @@
-/* Walking user stacks; see unwind.h. The ELF part is in unwind-table.c. */
 #include "probe/perf/unwind.h"
 
 #include "probe/perf/unwind-table.h"
@@ -13,7 +12,7 @@ struct frame unwind_frame(const struct space *s, uint64_t address, bool is_call)
 		.address = m->module->kind == MODULE_MEMORY ? at : at - m->start + m->offset };
 }
 
-/* [rbp] is the caller's rbp, [rbp + 8] the return address, if the code keeps to that. */
+/* [rbp] is the caller's rbp, [rbp + 8] the return address, if the code follows this convention. */
 static bool step_by_pointer(const struct cfi_memory *stack, uint64_t regs[CFI_REGS])
 {
 	uint64_t rbp, ra, from = regs[CFI_RBP];
@@ -46,7 +45,7 @@ static enum step step(const struct frame *f, const struct cfi_memory *stack, uin
 	}
 	if (!regs[CFI_RA])
 		return STEP_TOP;
-	/* Every frame is above its callee's; only a signal may come from another stack. */
+	/* Every frame is above its callee's, except after a signal on an alternate stack. */
 	return regs[CFI_RSP] > sp || *is_exact ? STEP_ON : STEP_LOST;
 }
 
@@ -60,7 +59,7 @@ void unwind_user(const struct space *s, uint64_t regs[CFI_REGS], const struct cf
 	while (how == STEP_ON && out->count < UNWIND_FRAMES_MAX) {
 		struct frame f = unwind_frame(s, regs[CFI_RA], !is_exact);
 		if (out->count && !f.module)
-			how = STEP_LOST; /* a return address that points nowhere is none */
+			how = STEP_LOST; /* an unmapped return address is invalid */
 		else
 			out->frames[out->count++] = f;
 		if (how == STEP_ON)

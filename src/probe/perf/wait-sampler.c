@@ -1,4 +1,3 @@
-/* Looking at threads that wait; see wait-sampler.h. */
 #include "probe/perf/wait-sampler.h"
 
 #include "base/buf.h"
@@ -38,7 +37,7 @@ static bool read_place(const struct task *k, struct place *at)
 	return at->sp && at->pc;
 }
 
-/* Page by page: what is behind the end of the stack costs none of the pages before. */
+/* One page per iovec: an unmapped page behind the end of the stack does not fail the pages before it. */
 static size_t read_stack(int32_t pid, uint64_t from, uint8_t *out)
 {
 	struct iovec here = { out, STACK_BYTES }, there[PAGES];

@@ -1,16 +1,16 @@
 /*
- * wait-look: the stack of a thread that waits, read from outside while it does.
+ * wait-sampler: the stack of a blocked thread, read from outside while it waits.
  *
- * Samples of context switches are taken at most as often as of CPU time, and the kernel grows their period after two
- * switches in a row so far that a thread which waits seldom may have none. A wait that goes on can be looked at
- * instead. Whether it was the same wait all the while, only its end tells: the caller compares times.
+ * Context switches are sampled at most at the frequency of CPU samples, and after two switches in a row the kernel
+ * increases their period so much that a thread which rarely waits may get no sample. A long wait can be inspected
+ * instead. Whether it was the same wait is known only at its end: the caller compares times.
  */
 #ifndef SONDE_PROBE_PERF_WAIT_SAMPLER_H
 #define SONDE_PROBE_PERF_WAIT_SAMPLER_H
 
 #include "probe/perf/source.h"
 
-/* The user frames of `k` now, as a row of the table stack; STORE_NULL: it runs, or nothing can be read. */
+/* Returns the current user frames of `k` as a row of the table stack; STORE_NULL: it runs, or cannot be read. */
 int64_t wait_look(struct perf_source *source, const struct task *k);
 
 #endif

@@ -1,4 +1,3 @@
-/* Finding the files of a process's control groups; see cgroup-counters.h. */
 #include "probe/proc/cgroup-counters.h"
 
 #include "base/cleanup.h"
@@ -11,10 +10,7 @@
 
 #define CONTROLLERS_MAX 4 /* rows of feed_group_v1 */
 
-/*
- * The hierarchies that are mounted: v2's directory and, for each row of feed_group_v1, its
- * controller's. "" for none.
- */
+/* The mounted hierarchies: the v2 directory and, for each row of feed_group_v1, its controller's. "" if not mounted. */
 struct mounts {
 	struct buf v2, v1[CONTROLLERS_MAX];
 };
@@ -49,7 +45,7 @@ static void mounts_release(struct mounts *m)
 		buf_release(&m->v1[i]);
 }
 
-/* Is the word among those, which have commas between and end before `end`? */
+/* Is `word` in the comma-separated list that ends before `end`? */
 static bool has_word(const char *words, const char *end, const char *word)
 {
 	for (const char *at = words; at < end;) {
@@ -91,13 +87,13 @@ static bool open_of(struct feed *f, const struct feed_kind *kind, const char *gr
 	return mount->len && path_in(groups, controller, &dir) && open_at(f, kind, dir.data);
 }
 
-/* Of a directory that somebody named: whatever of both versions is in it. */
+/* For a directory given by the user: opens the files of both versions found in it. */
 static size_t open_dir(struct feed *feeds, size_t room, const char *dir)
 {
 	size_t n = 0;
 	for (const struct feed_kind *k = feed_group_v2; k->prefix && n < room; k++)
 		n += open_at(&feeds[n], k, dir);
-	bool has_v2 = n > 0; /* v1's cpu.stat has another layout under the same name */
+	bool has_v2 = n > 0; /* v1's cpu.stat has the same name and another layout */
 	for (const struct feed_kind *k = feed_group_v1; !has_v2 && k->prefix && n < room; k++)
 		n += open_at(&feeds[n], k, dir);
 	return n;
@@ -119,7 +115,7 @@ size_t groups_open(struct feed *feeds, size_t room, pid_t pid, const char *dir)
 		n += open_of(&feeds[n], k, groups.data, NULL, &mounts.v2);
 	bool has_v2_cpu = n && feeds[0].kind == &feed_group_v2[0];
 	for (size_t i = has_v2_cpu; feed_group_v1[i].prefix && n < room;
-			i++) /* v1's first row is the same number as v2's */
+			i++) /* v1's first row is the same counter as v2's */
 		n += open_of(&feeds[n], &feed_group_v1[i], groups.data, feed_group_v1_controllers[i], &mounts.v1[i]);
 	mounts_release(&mounts);
 	return n;

@@ -1,4 +1,4 @@
-/* groups: the control groups of a process, v1 and v2, as feeds. */
+/* cgroup-counters: the cgroups of a process, v1 and v2, as feeds. */
 #ifndef SONDE_PROBE_PROC_CGROUP_COUNTERS_H
 #define SONDE_PROBE_PROC_CGROUP_COUNTERS_H
 
@@ -6,10 +6,7 @@
 
 #include <sys/types.h>
 
-/*
- * Open what there is for `pid`, or of the directory `dir` when it is not NULL, into feeds[0..room).
- * Returns how many.
- */
+/* Opens the files for `pid`, or of the directory `dir` if not NULL, into feeds[0..room). Returns the count. */
 size_t groups_open(struct feed *feeds, size_t room, pid_t pid, const char *dir);
 
 #endif

@@ -1,4 +1,3 @@
-/* Values over time; see counters.h. */
 #include "probe/proc/counters.h"
 
 void counter_init(struct counters *c, struct counter *k, const char *name, const char *unit, bool is_total, int64_t pid)

@@ -1,4 +1,3 @@
-/* Waits for a CPU; see delay.h. */
 #include "probe/proc/delay.h"
 
 #include "base/cleanup.h"
@@ -26,7 +25,7 @@ static bool read_one(int dirfd, const char *tid, struct buf *room, uint64_t *ns)
 	return end != room->data;
 }
 
-/* What is in `before` and not in `now` is gone. */
+/* Sums the entries of `before` that are missing in `now`. */
 static uint64_t sum_of_gone(const struct delays *before, const struct delay *now, size_t count)
 {
 	uint64_t sum_ns = 0;

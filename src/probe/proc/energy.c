@@ -1,4 +1,3 @@
-/* See energy.h. */
 #include "probe/proc/energy.h"
 
 #include <dirent.h>
@@ -33,14 +32,14 @@ static bool read_number(int fd, uint64_t *value)
 	return end != text;
 }
 
-/* "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it; the control type itself has no such number. */
+/* "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it; the control type itself has no number. */
 static bool is_zone(const char *name)
 {
 	const char *colon = strchr(name, ':');
 	return colon && colon[1] >= '0' && colon[1] <= '9' && strstr(name, "rapl") && !strstr(name, "mmio");
 }
 
-/* "energy.package-0.core": a part is called after its package, which stands in its name's number. */
+/* "energy.package-0.core": a part is prefixed with its package, found by the number in the entry name. */
 static void name_zone(struct energy_zone *z, int dirfd, const char *entry)
 {
 	char own[24] = "", package[24] = "", path[64];
@@ -104,7 +103,7 @@ void energy_look(struct energy *e)
 			continue;
 		if (z->is_read && now_uj >= z->last_uj)
 			z->joules += (double)(now_uj - z->last_uj) / 1e6;
-		else if (z->is_read && z->range_uj >= z->last_uj) /* it was full and began again */
+		else if (z->is_read && z->range_uj >= z->last_uj) /* the counter wrapped */
 			z->joules += (double)(z->range_uj - z->last_uj + now_uj) / 1e6;
 		z->last_uj = now_uj;
 		z->is_read = true;

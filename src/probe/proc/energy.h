@@ -1,9 +1,9 @@
 /*
- * energy: what the CPUs' own meters say (RAPL), as /sys/class/powercap tells it.
+ * energy: the CPUs' energy counters (RAPL), from /sys/class/powercap.
  *
- * A zone is a package or a part of one (core, uncore, dram); its counter goes up in
- * microjoules and begins again at 0 when it is full. Most machines let only root
- * read it, and virtual machines have none: then there is a reason and no counter.
+ * A zone is a package or a part of one (core, uncore, dram); its counter is in
+ * microjoules and wraps to 0. On most machines only root can read it, and virtual
+ * machines do not have it: then energy_open returns a reason instead of counters.
  */
 #ifndef SONDE_PROBE_PROC_ENERGY_H
 #define SONDE_PROBE_PROC_ENERGY_H
@@ -17,7 +17,7 @@
 struct energy {
 	struct energy_zone {
 		int fd;
-		uint64_t last_uj, range_uj; /* range 0: not known */
+		uint64_t last_uj, range_uj; /* range 0: unknown */
 		double joules;              /* since the first reading */
 		bool is_read;
 		struct counter counter;
@@ -26,11 +26,11 @@ struct energy {
 	size_t count;
 };
 
-/* The zones below `dir`; -errno with the reason when none can be read. */
+/* Opens the zones below `dir`; -errno with the reason if none can be read. */
 int energy_open(struct energy *e, const char *dir, struct sonde_err *err);
-void energy_look(struct energy *e);                      /* the zones' joules as they are now */
-void energy_read(struct energy *e, struct counters *c);  /* the same, as counters */
-void energy_close(struct energy *e, struct counters *c); /* counters are finished */
-void energy_release(struct energy *e);                   /* of zones that were only looked at */
+void energy_look(struct energy *e);                      /* updates the zones' joules */
+void energy_read(struct energy *e, struct counters *c);  /* the same, and adds them to the counters */
+void energy_close(struct energy *e, struct counters *c); /* also finishes the counters */
+void energy_release(struct energy *e);                   /* for zones without counters */
 
 #endif

@@ -1,4 +1,3 @@
-/* Readings of processes; see processes.h. */
 #include "probe/proc/processes.h"
 
 #include "base/map.h"
@@ -12,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READ_AT_ONCE 32 /* processes a reading; where there are more they take turns */
+#define READ_AT_ONCE 32 /* processes per reading; if there are more they take turns */
 #define PROCESSES_MAX 65536
 
 enum { CPU, USER, SYSTEM, RSS, THREADS, MINOR, MAJOR, READ, WRITE, CHARS_READ, CHARS_WRITTEN, DELAY, COUNTERS };
@@ -38,7 +37,7 @@ static const struct {
 struct process {
 	int32_t pid;
 	int stat, io, schedstat;
-	struct delays delays; /* where it has or had several threads */
+	struct delays delays; /* if it has or had several threads */
 	struct counter counters[COUNTERS];
 };
 
@@ -46,7 +45,7 @@ struct processes {
 	struct process *all;
 	size_t count, cap, turn;
 	uint64_t version;
-	struct map known; /* pid -> place + 1, 0 when gone */
+	struct map known; /* pid -> index + 1, 0 when gone */
 };
 
 struct processes *processes_new(void)
@@ -64,7 +63,7 @@ static int open_of(int32_t pid, const char *file)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* A process that starts while we watch counts from zero, one that was there from what it had. */
+/* A process that starts during the run counts from zero, an older one from its first reading. */
 static void name_counters(struct counters *c, struct process *one, bool is_new)
 {
 	for (unsigned i = 0; i < COUNTERS; i++) {
@@ -88,11 +87,11 @@ static void add(struct processes *p, struct counters *c, const struct task *k)
 	}
 	struct process one = { .pid = k->pid, .stat = open_of(k->pid, "stat") };
 	if (one.stat < 0)
-		return; /* gone already: its exact CPU time comes with its end */
+		return; /* already exited: its exact CPU time comes with the exit record */
 	one.io = open_of(k->pid, "io");
 	one.schedstat = open_of(k->pid, "schedstat");
 	name_counters(c, &one, k->start_ns != STORE_NULL && !k->before_ns);
-	if (k->start_ns != STORE_NULL && k->before_ns) { /* until then it was a container's engine */
+	if (k->start_ns != STORE_NULL && k->before_ns) { /* until then it was part of the container engine */
 		one.counters[CPU].has_base = true;
 		one.counters[CPU].base = (double)k->before_ns;
 	}
@@ -128,7 +127,7 @@ void processes_free(struct processes *p, struct counters *c)
 	free(p);
 }
 
-/* Without reports of forks: the children of those that are known. */
+/* Without fork records: finds the children of known processes. */
 static void follow_children(struct tasks *tasks, struct buf *room, int64_t now_ns)
 {
 	for (size_t i = 0, known = tasks->count; i < known; i++) {
@@ -169,12 +168,12 @@ static void find_new(struct processes *p, const struct tasks *tasks, struct coun
 static void take_clock(struct process *one, struct counters *c)
 {
 	struct timespec t;
-	clockid_t clock = (clockid_t)(~(unsigned)one->pid << 3 | 2); /* as clock_getcpuclockid makes it */
+	clockid_t clock = (clockid_t)(~(unsigned)one->pid << 3 | 2); /* same encoding as clock_getcpuclockid */
 	if (!clock_gettime(clock, &t))
 		counter_set(c, &one->counters[CPU], (double)t.tv_sec * 1e9 + (double)t.tv_nsec);
 }
 
-/* proc(5): the numbers behind the name, which may hold anything. */
+/* proc(5): the numbers follow the name, which may contain any byte. */
 static bool take_stat(struct process *one, struct counters *c, const char *text)
 {
 	static const struct {
@@ -215,7 +214,7 @@ static void take_io(struct process *one, struct counters *c, const char *text)
 	}
 }
 
-/* Of one thread on a file that is kept open, of several from all of theirs. */
+/* For one thread from a file that is kept open, for several the sum over their files. */
 static void take_delay(struct process *one, struct counters *c, struct buf *room)
 {
 	char *end;

@@ -1,9 +1,9 @@
 /*
- * processes: what each process of the tree uses.
+ * processes: resource usage of each process of the tree.
  *
- * CPU time is exact (the process's CPU clock). Which processes there are the perf
- * source says; without it we follow /proc/PID/task/PID/children and may miss one
- * that lives shorter than a reading takes to come round.
+ * CPU time is exact (the process's CPU clock). The perf source reports which
+ * processes exist; without it we follow /proc/PID/task/PID/children and may miss
+ * a process that lives shorter than the sampling interval.
  */
 #ifndef SONDE_PROBE_PROC_PROCESSES_H
 #define SONDE_PROBE_PROC_PROCESSES_H

@@ -1,4 +1,3 @@
-/* Reading counters out of text; see procfile.h. */
 #include "probe/proc/procfile.h"
 
 #include <fcntl.h>
@@ -26,7 +25,7 @@ bool feed_text(int fd, struct buf *room)
 			return false;
 		room->len += (size_t)n;
 		room->data[room->len] = '\0';
-		if ((size_t)n < space) /* these files come whole */
+		if ((size_t)n < space) /* a short read is the end of these files */
 			return true;
 	}
 }

@@ -1,9 +1,10 @@
 /*
- * feed: one file of /proc, /sys or a control group, kept open and read again and again.
+ * procfile: one file of /proc, /sys or a cgroup, kept open and read repeatedly (a
+ * feed).
  *
- * A feed kind knows how to read the file's text; what it finds goes to the
- * counters of a line, which is found by its key ("cpu0", "vda"), so a device that
- * appears or goes shifts nobody else's numbers. A new file is one row in procfiles.c.
+ * A feed kind defines how to parse the file. Values go to the counters of a line, which
+ * is found by its key ("cpu0", "vda"), so devices that appear or disappear do not shift
+ * the values of others. A new file is one row in procfiles.c.
  */
 #ifndef SONDE_PROBE_PROC_PROCFILE_H
 #define SONDE_PROBE_PROC_PROCFILE_H
@@ -17,10 +18,10 @@
 #define FEED_KEY_BYTES 48
 #define FEED_FIELDS_MAX 12
 
-/* One number: in a file of pairs by its key, in a file of columns by its place. */
+/* One number: in a file of pairs selected by key, in a file of columns by position. */
 struct feed_field {
 	const char *key;  /* pairs: as in the file; columns: NULL */
-	unsigned column;  /* columns: which number of the line, from 0 */
+	unsigned column;  /* columns: index of the number in the line, from 0 */
 	const char *name; /* last part of the counter's name */
 	const char *unit;
 	bool is_total;
@@ -30,9 +31,9 @@ struct feed_field {
 struct feed;
 struct feed_kind {
 	const char *prefix; /* first part of the counters' names */
-	const char *path;   /* NULL: the opener says */
+	const char *path;   /* NULL: given to feed_open */
 	void (*read)(struct feed *f, struct counters *c, const char *text, const char *end);
-	const struct feed_field *fields; /* ends with name NULL */
+	const struct feed_field *fields; /* terminated by name NULL */
 };
 
 struct feed_line {
@@ -47,21 +48,20 @@ struct feed {
 	size_t count;
 	/* private */
 	size_t cap, hint;
-	struct counter *pairs; /* of files of pairs: one a field */
+	struct counter *pairs; /* files of pairs: one per field */
 };
 
-/* false: there is no such file, or it cannot be read. */
+/* Returns false if the file does not exist or cannot be read. */
 bool feed_open(struct feed *f, const struct feed_kind *kind, const char *path);
-/* Take the values out of the file's text, which two feeds may share. */
+/* Parses the values from the file's text, which two feeds may share. */
 void feed_parse(struct feed *f, struct counters *c, const struct buf *text);
 void feed_close(struct feed *f, struct counters *c);
 
-extern const struct feed_kind feed_kinds[]; /* of the machine; ends with prefix NULL */
-extern const struct feed_kind feed_group_v2[],
-		feed_group_v1[];                      /* of a control group: path is the file in its directory */
-extern const char *const feed_group_v1_controllers[]; /* beside feed_group_v1: the controller it belongs to */
+extern const struct feed_kind feed_kinds[];                     /* of the machine; terminated by prefix NULL */
+extern const struct feed_kind feed_group_v2[], feed_group_v1[]; /* of a cgroup: path is the file in its directory */
+extern const char *const feed_group_v1_controllers[];           /* parallel to feed_group_v1: the row's controller */
 
-/* The whole text of a small file, at data of `room`; false when it cannot be read. */
+/* Reads a small file into `room`; false if it cannot be read. */
 bool feed_text(int fd, struct buf *room);
 
 #endif

@@ -1,7 +1,4 @@
-/*
- * The files that counters are read from, a row each, and the four ways that their
- * text is laid out. See procfile.h.
- */
+/* Table of the files that counters are read from, and parsers of their formats. See procfile.h. */
 #include "probe/proc/procfile.h"
 
 #include <stdio.h>
@@ -24,7 +21,7 @@ static const char *skip_blanks(const char *at)
 	return at;
 }
 
-/* Faster than strtoull, and there are hundreds of numbers a reading. The text ends in a NUL. */
+/* Faster than strtoull, and a reading has hundreds of numbers. The text is NUL-terminated. */
 static const char *take_number(const char *at, double *value)
 {
 	uint64_t v = 0;
@@ -51,7 +48,7 @@ static struct feed_line *add_line(struct feed *f, const char *key, size_t bytes)
 	return l;
 }
 
-/* Lines come in the order of last time, mostly. */
+/* Lines are usually in the order of the last reading. */
 static struct feed_line *line_of(struct feed *f, const char *key, size_t bytes)
 {
 	if (bytes >= FEED_KEY_BYTES)
@@ -80,7 +77,7 @@ static void set(struct feed *f, struct counters *c, struct counter *k, const cha
 	counter_set(c, k, value * (d->scale != 0 ? d->scale : 1e9 / (double)sysconf(_SC_CLK_TCK)));
 }
 
-/* Numbers of a line, by the place that each field names. */
+/* Reads the numbers of a line, by the column of each field. */
 static void take_columns(struct feed *f, struct counters *c, struct feed_line *l, const char *at, const char *end)
 {
 	double value;
@@ -97,7 +94,7 @@ static void take_columns(struct feed *f, struct counters *c, struct feed_line *l
 	}
 }
 
-/* /proc/stat: "cpu0 1 2 3 ..." and nothing else of it; "cpu" alone is the sum. */
+/* /proc/stat: only the lines "cpu0 1 2 3 ..."; "cpu" without a number is the sum. */
 static void read_cpus(struct feed *f, struct counters *c, const char *at, const char *end)
 {
 	for (; at < end && !strncmp(at, "cpu", 3); at = next_line(at, end)) {
@@ -110,7 +107,7 @@ static void read_cpus(struct feed *f, struct counters *c, const char *at, const 
 	}
 }
 
-/* "   8       0 sda 1 2 3": devices that never did anything are left out. */
+/* "   8       0 sda 1 2 3": devices without any I/O are left out. */
 static void read_disks(struct feed *f, struct counters *c, const char *at, const char *end)
 {
 	double skipped;
@@ -125,7 +122,7 @@ static void read_disks(struct feed *f, struct counters *c, const char *at, const
 	}
 }
 
-/* "  eth0: 1 2 3", below two lines of headings. */
+/* "  eth0: 1 2 3", below two header lines. */
 static void read_interfaces(struct feed *f, struct counters *c, const char *at, const char *end)
 {
 	for (at = next_line(next_line(at, end), end); at < end; at = next_line(at, end)) {
@@ -153,7 +150,7 @@ static bool is_key(const char *at, const char *key)
 	return !strncmp(at, key, bytes) && (at[bytes] == ' ' || at[bytes] == ':' || at[bytes] == '\t');
 }
 
-/* "key value" or "Key:  value kB"; the fields stand in the order of the file, and where they do not, are searched. */
+/* "key value" or "Key:  value kB". Fields are usually in the order of the file; if not, they are searched. */
 static void read_pairs(struct feed *f, struct counters *c, const char *at, const char *end)
 {
 	const struct feed_field *fields = f->kind->fields;
@@ -177,7 +174,7 @@ static void read_pairs(struct feed *f, struct counters *c, const char *at, const
 	}
 }
 
-/* A file that is one number; "max" is none. */
+/* A file with one number; "max" is skipped. */
 static void read_number(struct feed *f, struct counters *c, const char *at, const char *end)
 {
 	double value;
@@ -189,7 +186,7 @@ static void read_number(struct feed *f, struct counters *c, const char *at, cons
 	set(f, c, &f->pairs[0], NULL, &f->kind->fields[0], value);
 }
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123": the total in microseconds is exact, averages are not ours. */
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123": total is exact, in microseconds; the averages are not used. */
 static void read_pressure(struct feed *f, struct counters *c, const char *at, const char *end)
 {
 	for (; at < end; at = next_line(at, end)) {
@@ -204,7 +201,7 @@ static void read_pressure(struct feed *f, struct counters *c, const char *at, co
 }
 
 /* clang-format off */
-#define TICK 0 /* the kernel says how long one is */
+#define TICK 0 /* length of a tick: from sysconf */
 #define KIB 1024.0
 #define SECTOR 512.0
 #define MS 1e6

@@ -1,11 +1,11 @@
 /*
- * The system's counters: CPUs, memory, disks, interfaces, pressure, control groups,
- * and each process of the tree, some times a second, on files that stay open.
+ * The system probe: samples CPUs, memory, disks, interfaces, pressure, cgroups and
+ * each process of the tree several times a second, from files that stay open.
  *
- * Exact CPU time of processes too short to be read comes from the perf source: each
- * thread's event tells at its end how long it ran (the table task). That works for
- * every user; taskstats would need CAP_NET_ADMIN, and rusage knows only of the
- * children that somebody waited for.
+ * The exact CPU time of processes too short to be sampled comes from the perf
+ * source: each thread's event reports its run time when it exits (the table task).
+ * That works for every user; taskstats would need CAP_NET_ADMIN, and rusage covers
+ * only children that were waited for.
  */
 #include "base/clock.h"
 #include "base/json.h"
@@ -32,9 +32,9 @@ struct system {
 	size_t feed_count;
 	struct processes *processes;
 	struct energy energy;
-	struct sonde_err no_energy; /* why there is none; "" when there is */
+	struct sonde_err no_energy; /* why energy is unavailable; "" if it is available */
 	struct buf room;
-	bool has_container; /* the program's was seen to begin */
+	bool has_container; /* the start of the program's container was seen */
 	int64_t interval_ns, due_ns;
 	uint64_t readings, told;
 };
@@ -51,7 +51,7 @@ static int open_system(struct probe_host *host, void **state, struct sonde_err *
 	s->counters.sink = host->sink;
 	s->interval_ns = 1000000000 / (host->options.rate_hz ? host->options.rate_hz : 10);
 	*state = s;
-	/* So that somebody reports forks and exact CPU times, whether cpu and sched are on or not. */
+	/* The perf source reports forks and exact CPU times, even if cpu and sched are off. */
 	perf_source_get(host);
 	return 0;
 }
@@ -82,7 +82,7 @@ static void open_groups(struct system *s, pid_t pid)
 			t->kind == PROBE_CGROUP ? t->cgroup : NULL);
 }
 
-/* The first process of a container executes the program: its groups are known now, and its counts begin. */
+/* The first process of the container executes the program: its cgroups are known now, and its counts start. */
 static void meet_container(struct system *s, int64_t now_ns)
 {
 	int32_t pid = s->host->tasks->container;
@@ -134,7 +134,7 @@ static uint64_t pass_system(void *state, int64_t now_ns)
 		return 0;
 	s->due_ns += s->interval_ns;
 	if (s->due_ns <= now_ns)
-		s->due_ns = now_ns + s->interval_ns; /* late: what was missed stays missed */
+		s->due_ns = now_ns + s->interval_ns; /* late: skipped readings are not made up */
 	return read_all(s, now_ns);
 }
 

@@ -1,7 +1,6 @@
 /*
- * Code objects; see code.h. The table of lines is that of PEP 657 (Objects/locations.md in
- * CPython's sources): entries of a byte with the length in instructions and a kind, then the
- * line's change in that kind's form.
+ * The line table is that of PEP 657 (Objects/locations.md in CPython's sources): each entry is a byte with the length
+ * in instructions and a kind, then the line delta in that kind's encoding.
  */
 #include "probe/python/code.h"
 
@@ -16,7 +15,7 @@
 #define TEXT_CHARS_MAX 1024
 #define TABLE_BYTES_MAX ((uint64_t)1 << 20)
 #define INSTRUCTION_BYTES 2
-#define TRUSTED_NS 20000000 /* that an object is what it was: memory of one that is gone is soon another's */
+#define TRUSTED_NS 20000000 /* how long an object is assumed unchanged: freed memory is soon reused */
 
 void python_functions_release(struct python_functions *f)
 {
@@ -53,7 +52,7 @@ static void add_utf8(struct buf *out, uint32_t c)
 	}
 }
 
-/* A string object as UTF-8; of a long one the beginning. */
+/* Reads a string object as UTF-8; truncates a long one. */
 static bool get_text(const struct python_layout *l, uint64_t address, struct memory *memory, struct buf *out)
 {
 	uint8_t bytes[TEXT_CHARS_MAX * 4];
@@ -72,13 +71,13 @@ static bool get_text(const struct python_layout *l, uint64_t address, struct mem
 		return count == 0;
 	for (uint64_t i = 0; i < count; i++) {
 		uint32_t c = 0;
-		memcpy(&c, bytes + i * size, size); /* little-endian, as everything that is read here */
+		memcpy(&c, bytes + i * size, size); /* little-endian, as everything read here */
 		add_utf8(out, c ? c : '?');
 	}
 	return !buf_error(out);
 }
 
-/* The range of a function, made at its first sight. */
+/* Returns the address range of a function, assigned when it is first seen. */
 static bool find_function(struct python_functions *f, struct python_code *code, const struct buf *file,
 		const struct buf *name)
 {
@@ -179,7 +178,7 @@ static uint8_t next_byte(struct table *t)
 	return t->at < t->end ? *t->at++ : 0;
 }
 
-/* Six bits a byte, the lowest first; bit 6 says that more follow. */
+/* Six bits per byte, lowest first; bit 6: more bytes follow. */
 static uint32_t next_number(struct table *t)
 {
 	uint32_t value = 0;
@@ -200,7 +199,7 @@ static int32_t next_signed(struct table *t)
 
 enum { KIND_ONE_LINE_0 = 10, KIND_ONE_LINE_2 = 12, KIND_NO_COLUMNS = 13, KIND_LONG = 14, KIND_NONE = 15 };
 
-/* The change of the line that an entry of this kind says; the rest of the entry is skipped. */
+/* Returns the line delta of an entry of this kind and skips the rest of the entry. */
 static int32_t entry_change(struct table *t, unsigned kind)
 {
 	int32_t change = 0;

@@ -3,7 +3,7 @@
  *
  * A function is stored once in the run: a module of kind python for its file, and in it a
  * range of PYTHON_LINES addresses that is a row of the table symbol. The address of a
- * frame is the function's range plus the line that ran.
+ * frame is the start of the function's range plus the current line.
  */
 #ifndef SONDE_PROBE_PYTHON_CODE_H
 #define SONDE_PROBE_PYTHON_CODE_H
@@ -24,7 +24,7 @@ struct python_functions {
 struct python_code {
 	const struct module *module;
 	uint64_t base; /* of its lines */
-	/* private: what says that it is still the same, and the lines */
+	/* private: fields that identify it, and the lines */
 	int64_t checked_ns;
 	uint64_t filename, qualname, linetable;
 	int32_t first_line;
@@ -42,10 +42,10 @@ struct python_codes {
 
 void python_functions_release(struct python_functions *f);
 void python_codes_release(struct python_codes *c);
-/* The code object at an address; NULL when that is none. It lives as long as c. */
+/* Returns the code object at an address; NULL if it is not one. Valid as long as c. */
 struct python_code *python_code_at(struct python_codes *c, const struct python_layout *l, uint64_t type,
 		uint64_t address, struct memory *memory);
-/* The line of an instruction, given by its distance in bytes from the first; 0: it has none. */
+/* Returns the line of an instruction, given by its byte offset from the first; 0 if it has none. */
 uint32_t python_code_line(struct python_code *c, uint64_t instruction);
 
 #endif

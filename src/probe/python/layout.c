@@ -1,4 +1,3 @@
-/* Layouts by version; see layout.h. */
 #include "probe/python/layout.h"
 
 #include <errno.h>
@@ -40,14 +39,14 @@ static const struct python_layout layout_3_11 = {
 };
 
 /*
- * What 3.13 and later have at the beginning of _PyRuntime (_Py_DebugOffsets): a cookie, the version, then sizes and
- * offsets of their own structures, 64 bits each, in groups. Versions differ in where the groups are; what we want of
- * a group is at the same place in all of them.
+ * CPython 3.13 and later have at the start of _PyRuntime (_Py_DebugOffsets): a cookie, the version, then sizes and
+ * offsets of their own structures, 64 bits each, in groups. Versions differ in the position of the groups; the fields
+ * that we need have the same position in a group in all of them.
  */
 static const struct table {
 	uint32_t version;                                                          /* 0x030d: 3.13 */
 	uint8_t runtime, interpreter, thread, frame, code, object, bytes, unicode; /* words before the group */
-	uint8_t words;                                                             /* that are worth reading */
+	uint8_t words;                                                             /* number of words to read */
 	uint8_t unicode_kind;
 } tables[] = {
 	{ 0x030d, 3, 6, 19, 28, 34, 44, 64, 67, 71, 2 },
@@ -56,7 +55,7 @@ static const struct table {
 #define WORDS_MAX 96
 enum { WORD_VERSION = 1, WORD_FREE_THREADED, WORD_FIRST };
 
-/* Objects of a 64-bit build have had one layout for long: a table that says otherwise is not what we take it for. */
+/* Objects of a 64-bit build have long had one layout: a table that differs is not _Py_DebugOffsets. */
 static bool is_sane(const struct python_layout *l)
 {
 	return l->object_type == 8 && l->bytes_count == 16 && l->bytes_data == 32 && l->unicode_length == 16 &&
@@ -94,7 +93,7 @@ static void take_words(struct python_layout *l, const struct table *t, const uin
 		.unicode_state = w[t->unicode + 1],
 		.unicode_length = w[t->unicode + 2],
 		.unicode_ascii_bytes = w[t->unicode + 3],
-		.unicode_compact_bytes = w[t->unicode + 3] + 16, /* length and place of its UTF-8 */
+		.unicode_compact_bytes = w[t->unicode + 3] + 16, /* length and address of its UTF-8 */
 		.unicode_kind = t->unicode_kind,
 	};
 }

@@ -1,4 +1,3 @@
-/* Native and Python frames in one chain; see merge.h. */
 #include "probe/python/merge.h"
 
 #include "probe/python/python-image.h"
@@ -25,7 +24,7 @@ static size_t count_stretches(const struct python_stack *p)
 	return stretches;
 }
 
-/* One stretch, outermost frame first; *left is how many Python frames are not added yet. */
+/* Adds one segment, outermost frame first; *left: Python frames not added yet. */
 static int64_t add_stretch(struct stacks *s, const struct python_stack *p, size_t *left, int64_t stack)
 {
 	while (*left) {

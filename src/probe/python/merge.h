@@ -1,10 +1,10 @@
 /*
  * merge: one chain of a sample's native frames and its thread's Python frames.
  *
- * Every call of the interpreter's function runs one stretch of Python frames, from an entry
- * frame inwards; in the chain the stretch stands in the place of that call. The two were read
- * a moment apart: where their numbers differ, callers that both have are joined from the
- * outermost one, and of a cut chain from the innermost, so that Python's frames make it whole.
+ * Every call of the interpreter's eval function runs one segment of Python frames, from an entry frame inwards; in the
+ * chain the segment replaces that call. The two were read at slightly different times: if their counts differ, calls
+ * and segments are matched from the outermost one, and for a truncated chain from the innermost, so that the Python
+ * frames complete it.
  */
 #ifndef SONDE_PROBE_PYTHON_MERGE_H
 #define SONDE_PROBE_PYTHON_MERGE_H
@@ -20,13 +20,13 @@ struct merge_native {
 };
 
 enum merge_result {
-	MERGE_NATIVE,  /* no call of the interpreter in it: nothing to join */
-	MERGE_JOINED,  /* each call got its stretch */
-	MERGE_PARTLY,  /* the numbers differed */
-	MERGE_MISSING, /* calls of the interpreter, and no Python frames known */
+	MERGE_NATIVE,  /* no call of the interpreter: nothing to merge */
+	MERGE_JOINED,  /* each call got its segment */
+	MERGE_PARTLY,  /* the counts differed */
+	MERGE_MISSING, /* calls of the interpreter, but the Python frames are unknown */
 };
 
-/* Add the chain; *stack is its number then. python NULL: it is not known. */
+/* Adds the chain and sets *stack to its number. python NULL: unknown. */
 enum merge_result merge_add(struct stacks *s, const struct merge_native *native, const struct python_stack *python,
 		int64_t *stack);
 

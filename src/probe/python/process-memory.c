@@ -1,4 +1,3 @@
-/* Memory of other processes; see process-memory.h. */
 #include "probe/python/process-memory.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* Interpreters in ELF files; see python-image.h. */
 #include "probe/python/python-image.h"
 
 #include "probe/perf/module-file.h"
@@ -62,7 +61,7 @@ static void read_symbols(struct python_image *image, const struct elf_file *f, c
 	free(text);
 }
 
-/* Only a file that is named like one, or has the section that interpreters have, is worth reading its symbols. */
+/* Reads symbols only of files with a matching name, or with the section that interpreters have. */
 static bool is_likely(const struct module *m, const struct elf_file *f, const Elf64_Shdr *s, const Elf64_Ehdr *e)
 {
 	char name[sizeof(".PyRuntime")];
@@ -103,7 +102,7 @@ static bool read_image(struct module *m, const struct elf_file *f, struct python
 	free(s);
 	image->eval_start -= image->code_delta;
 	image->eval_end -= image->code_delta;
-	/* Those before 3.7 have no runtime: found, to be refused. */
+	/* Versions before 3.7 have no runtime: found, to be rejected. */
 	return image->runtime || (image->code_type && !image->version);
 }
 

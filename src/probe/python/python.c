@@ -1,12 +1,11 @@
 /*
  * Python frames in the stacks of samples.
  *
- * A sample says when a thread was where; its Python frames are read as soon as the sample is
- * seen in the ring, before it is its turn to be taken. So that this is soon, the recorder is
- * woken when the next sample of a busy Python thread is due. The program is never stopped: what
- * is read when its thread has run for longer than LATE_NS since its sample is not believed; on a
- * busy machine, where we come late, it mostly had to wait too. Nobody waits for anybody: without
- * Python processes this costs a glance at each new sample.
+ * The Python frames of a sample are read as soon as the sample is seen in the ring, before its turn in time order. To
+ * keep the delay short, the recorder is woken when the next sample of a busy Python thread is due. The program is never
+ * stopped: frames read after its thread has run for more than LATE_NS since its sample are discarded; on a busy
+ * machine, where we are late, the thread mostly had to wait too. Neither side blocks: without Python processes the cost
+ * is one check per new sample.
  */
 #include "base/clock.h"
 #include "base/json.h"
@@ -25,13 +24,13 @@
 #include <unistd.h>
 
 #define LATE_NS 10000000
-#define POLL_NS 2000000    /* between looks while there is Python */
-#define POLL_NS_MIN 500000 /* and at the least */
-#define AFTER_NS 30000     /* a sample reaches its ring */
+#define POLL_NS 2000000    /* between polls while there is Python */
+#define POLL_NS_MIN 500000 /* minimum */
+#define AFTER_NS 30000     /* delay until a sample is in its ring */
 #define FIRST_POLL_NS 4000000
 #define FIRST_POLL_NS_MAX 200000000
-#define WAITING_MAX 4096 /* stacks whose samples have not been taken */
-#define FRAMES_KEPT 512  /* room that a place keeps */
+#define WAITING_MAX 4096 /* stacks of samples that are still in the ring */
+#define FRAMES_KEPT 512  /* capacity that an entry keeps */
 #define BUSY_MAX 64
 #define SWITCHES_MAX 65536 /* threads */
 #define HURRY_NICE (-15)
@@ -55,10 +54,10 @@ struct python {
 	struct perf_source *source;
 	struct python_functions functions;
 	struct map processes; /* pid -> struct python_process * */
-	struct map switches;  /* tid -> time of its last switch * 2, + 1 when that took it off its CPU */
+	struct map switches;  /* tid -> time of its last switch * 2, + 1 if it was switched out */
 	struct memory memory;
 	struct waiting waiting[WAITING_MAX];
-	size_t first, next; /* those in between wait; places are these modulo WAITING_MAX */
+	size_t first, next; /* entries in between are pending; modulo WAITING_MAX */
 	struct busy busy[BUSY_MAX];
 	bool is_here; /* a Python process was seen */
 	int64_t looked_ns, poll_ns;
@@ -94,9 +93,9 @@ static void advise(struct python *y, pid_t pid, struct sonde_err *why, int error
 }
 
 /*
- * Waking in time is what the accuracy hangs on, also among busy neighbours: no slack of timers, a short slice
- * (Linux 6.12, for everybody) and, where we may, a better place in the queue. For the recorder alone, which runs for
- * microseconds at a time; the program was forked before.
+ * The accuracy depends on waking in time, also on a busy machine: no timer slack, a short slice (Linux 6.12, for all
+ * users) and, if permitted, a higher priority. Only for the recorder, which runs for microseconds at a time; the
+ * program was forked before.
  */
 static void hurry(void)
 {
@@ -154,7 +153,7 @@ static void on_look_switch(void *state, const struct perf_record *r)
 		*at = now;
 }
 
-/* For how long a thread may have run since its sample. */
+/* Returns how long a thread may have run since its sample. */
 static int64_t lag_of(struct python *y, const struct perf_record *r, int64_t now_ns)
 {
 	const uint64_t *at = map_get_int(&y->switches, (uint64_t)r->tid);
@@ -162,7 +161,7 @@ static int64_t lag_of(struct python *y, const struct perf_record *r, int64_t now
 	return at && *at & 1 && last_ns >= r->ts_ns ? last_ns - r->ts_ns : now_ns - r->ts_ns;
 }
 
-/* A sample that was just written. */
+/* A sample was just written. */
 static void on_look(void *state, const struct perf_record *r)
 {
 	struct python *y = state;
@@ -268,7 +267,7 @@ static int attach_python(void *state, struct sonde_err *err)
 	return 0;
 }
 
-/* When the next sample of a busy thread must be there; else now and then, as its clock stops while it waits. */
+/* When the next sample of a busy thread is expected; else the poll interval, as its clock stops in a wait. */
 static int64_t due_python(void *state)
 {
 	struct python *y = state;

@@ -1,4 +1,3 @@
-/* Threads and frames of interpreters; see walk.h. */
 #include "probe/python/walk.h"
 
 #include "base/cleanup.h"
@@ -15,11 +14,11 @@
 #define THREADS_MAX 8192
 #define OWNERS_OF_CODE 3 /* thread, generator, frame object; the others are frames without code */
 #define TAG_BITS 7ull
-#define LOOK_AGAIN 64 /* samples after which a thread without a state is looked for again */
+#define LOOK_AGAIN 64 /* samples after which a thread without a state is searched again */
 
 struct python_thread {
-	uint64_t state;     /* address of its PyThreadState; 0: it has none */
-	uint64_t native_id; /* its number in the innermost PID namespace */
+	uint64_t state;     /* address of its PyThreadState; 0: none */
+	uint64_t native_id; /* its tid in the innermost PID namespace */
 	unsigned age;
 };
 
@@ -68,7 +67,7 @@ void python_process_look(struct python_process *p, const struct space *space, st
 		return;
 	}
 	if (old == p->image && old_bias == p->bias)
-		return; /* only another library */
+		return; /* only another library was mapped */
 	forget(p);
 	memory_begin(memory, p->pid);
 	p->state = python_layout_of(&p->layout, p->image, p->bias, memory, err) ? PYTHON_REFUSED : PYTHON_READY;
@@ -76,7 +75,7 @@ void python_process_look(struct python_process *p, const struct space *space, st
 
 /* Threads. */
 
-/* Interpreters know their threads by the innermost number. */
+/* Interpreters identify their threads by the innermost tid. */
 static uint64_t native_id(pid_t pid, int32_t tid)
 {
 	int32_t inner = task_inner_tid(pid, tid);
@@ -89,7 +88,7 @@ static bool is_state_of(const struct python_process *p, uint64_t state, uint64_t
 	return state && memory_get_u64(memory, state + p->layout.thread_native_id, &found) && found == id;
 }
 
-/* Of all interpreters. A forked child may not have told its only thread the new number: then that is it. */
+/* Searches all interpreters. After a fork the only thread may still have the old tid in its state: accept it. */
 static uint64_t find_state(const struct python_process *p, uint64_t id, bool is_first, struct memory *memory)
 {
 	const struct python_layout *l = &p->layout;
@@ -135,7 +134,7 @@ static uint64_t state_of(struct python_process *p, int32_t tid, struct memory *m
 	if (is_state_of(p, t->state, t->native_id, memory))
 		return t->state;
 	if (!t->state && t->age++ % LOOK_AGAIN && t->age > 4)
-		return 0; /* a thread of a library's */
+		return 0; /* a thread of a native library */
 	t->state = find_state(p, t->native_id, tid == p->pid, memory);
 	return t->state;
 }
@@ -182,7 +181,7 @@ static int take_frame(struct python_process *p, const uint8_t *bytes, struct mem
 	if (!f)
 		return code ? -ENOMEM : -EAGAIN;
 	uint64_t instruction = u64_at(bytes, l->frame_instruction) - (address + l->code_instructions);
-	/* A frame that has not begun is one instruction before its first. */
+	/* The instruction pointer of a frame that has not started is one before its first instruction. */
 	uint32_t line = python_code_line(code, (int64_t)instruction < 0 ? 0 : instruction);
 	*f = (struct python_frame){ .module = code->module,
 		.address = code->base + line,

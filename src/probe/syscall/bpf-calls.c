@@ -1,4 +1,4 @@
-/* The BPF programs, their maps and their ring; see bpf-calls.h. */
+/* Loads the BPF programs, creates their maps and reads their ring; see bpf-calls.h. */
 #include "probe/syscall/bpf-calls.h"
 
 #include "probe/syscall/bpf-program.h"
@@ -64,7 +64,7 @@ static int attach_program(int program, const char *point)
 	return bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
 }
 
-/* What is to be copied of a call's arguments, see copy_text and copy_blob. */
+/* The arguments of a call to copy, see copy_text and copy_blob. */
 static uint64_t spec_of(const struct syscall_row *row)
 {
 	uint64_t spec = SPEC_WANTED | (row->effect == SYSCALL_OPENS ? SPEC_OPENS : 0);
@@ -134,7 +134,7 @@ static int start(struct kernel_calls *k, int i, const char *point,
 	return k->links[i] < 0 ? k->links[i] : 0;
 }
 
-/* Programs in the kernel know processes by its own numbers, not by those of a namespace. */
+/* BPF programs identify processes by pid in the initial namespace. */
 static bool has_kernel_pids(void)
 {
 	char link[64];
@@ -216,7 +216,7 @@ static bool can_be_sought(uint64_t mode)
 			(S_ISCHR((mode_t)(mode & 0xffff)) && device >> 20 == MEMORY_MAJOR);
 }
 
-/* The blob behind the texts: what it is the letters say. */
+/* The blob follows the texts; the row's letters define its type. */
 static void take_blob(struct syscall_event *e, const struct syscall_row *row, unsigned texts, const uint8_t *at,
 		size_t bytes)
 {

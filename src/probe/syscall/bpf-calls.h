@@ -1,8 +1,8 @@
 /*
- * kernel: system calls seen by two small BPF programs, where we may load them.
+ * bpf-calls: records system calls with two small BPF programs, if we may load them.
  *
- * The watcher still follows forks and execs and says whose calls are wanted; what they
- * call comes through a ring of the kernel's, at a fraction of what two stops would cost.
+ * The ptrace process still follows forks and execs and selects the processes; their
+ * calls arrive through a BPF ring buffer, at a fraction of the cost of two ptrace stops.
  */
 #ifndef SONDE_PROBE_SYSCALL_BPF_CALLS_H
 #define SONDE_PROBE_SYSCALL_BPF_CALLS_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 struct kernel_calls {
-	int seen; /* the map of wanted processes: a descriptor for the watcher; -1: there is none */
+	int seen; /* map of selected processes: a descriptor for the ptrace process; -1: none */
 	/* private */
 	int rows, starts, scratch, ring, lost;
 	int programs[2], links[2];
@@ -22,17 +22,17 @@ struct kernel_calls {
 	uint64_t at;
 };
 
-extern const bool kernel_calls_are_built; /* false: the feature bpf was left out of this build */
+extern const bool kernel_calls_are_built; /* false: built without the feature bpf */
 
-/* 0, or -errno: then calls are watched by stops. */
+/* Returns 0, or -errno: then calls are recorded with ptrace stops. */
 int kernel_calls_open(struct kernel_calls *k);
 void kernel_calls_release(struct kernel_calls *k);
-uint64_t kernel_calls_end(const struct kernel_calls *k); /* behind what is there now */
-/* The next call before `end` as an event, into room for KERNEL_EVENT_MAX; false: none. Then kernel_calls_next. */
+uint64_t kernel_calls_end(const struct kernel_calls *k); /* end of the records written so far */
+/* Converts the next call before `end` to an event of at most KERNEL_EVENT_MAX bytes; false: none. Not consumed. */
 #define KERNEL_EVENT_MAX (sizeof(struct syscall_event) + SYSCALL_TEXTS * SYSCALL_TEXT_MAX)
 bool kernel_calls_peek(struct kernel_calls *k, uint64_t end, struct syscall_event *e);
 void kernel_calls_next(struct kernel_calls *k);
 uint64_t kernel_calls_lost(const struct kernel_calls *k);
-int kernel_calls_want(int seen, int32_t pid, bool is_wanted); /* for the watcher */
+int kernel_calls_want(int seen, int32_t pid, bool is_wanted); /* for the ptrace process */
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * Instructions; see bpf-program.h. What the kernel's verifier cannot prove it refuses, so bounds are stated by masks.
- */
+/* See bpf-program.h. The verifier rejects what it cannot prove, so bounds are enforced with masks. */
 #include "probe/syscall/bpf-program.h"
 
 #include "probe/syscall/btf.h"
@@ -67,7 +65,7 @@ static void load_map(struct program *c, uint8_t to, int map)
 	add(c, 0, 0, 0, 0, 0);
 }
 
-/* Jump when `reg` stands so to `value`; the place is patched by `here`. */
+/* Jumps if `reg` compares so to `value`; `here` patches the target. */
 static unsigned jump(struct program *c, uint8_t op, uint8_t reg, int32_t value)
 {
 	add(c, BPF_JMP | op, reg, 0, 0, value);
@@ -93,7 +91,7 @@ static void end(struct program *c)
 	add(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-/* r0 = what the map has at the key on the stack; out when there is nothing. */
+/* r0 = map value for the key on the stack; exits if missing. */
 static void look_up(struct program *c, int map, int16_t key)
 {
 	load_map(c, BPF_REG_1, map);
@@ -103,7 +101,7 @@ static void look_up(struct program *c, int map, int16_t key)
 	out_if(c, BPF_JEQ, BPF_REG_0, 0);
 }
 
-/* Both begin so: r6 is the context; who calls at -8; out unless it is wanted. */
+/* Prologue of both: r6 = context, pid and tid at -8; exits unless the process is selected. */
 static void begin(struct program *c, const struct kernel_calls *k)
 {
 	c->count = c->out_count = 0;
@@ -115,7 +113,7 @@ static void begin(struct program *c, const struct kernel_calls *k)
 	look_up(c, k->seen, -16);
 }
 
-/* r0 = the spec of the call whose number is in r1; out when it is of no interest. */
+/* r0 = spec of the call with the number in r1; exits if the call is not recorded. */
 static void look_up_spec(struct program *c, const struct kernel_calls *k)
 {
 	out_if(c, BPF_JGT, BPF_REG_1, SYSCALLS_MAX - 1);
@@ -142,7 +140,7 @@ void program_enter(struct program *c, const struct kernel_calls *k)
 	end(c);
 }
 
-/* r3 = the register that byte `shift` of the spec (r8) names; r7 is the record. What to patch when there is none. */
+/* r3 = the register named by byte `shift` of the spec (r8); r7 = record. Returns the jump to patch for byte 0. */
 static unsigned load_named(struct program *c, int shift)
 {
 	move(c, BPF_REG_1, BPF_REG_8);
@@ -155,7 +153,7 @@ static unsigned load_named(struct program *c, int shift)
 	return none;
 }
 
-/* r1 = behind the r9 bytes that the record has so far. */
+/* r1 = end of the r9 bytes in the record. */
 static void point_behind(struct program *c)
 {
 	move(c, BPF_REG_1, BPF_REG_7);
@@ -177,7 +175,7 @@ static void copy_text(struct program *c, int shift, int16_t field)
 	here(c, failed);
 }
 
-/* A vector, an address, or two descriptors: eight bytes unless another register says how many. */
+/* A vector, an address, or two descriptors: eight bytes unless another register has the length. */
 static void copy_blob(struct program *c)
 {
 	unsigned none = load_named(c, 16);
@@ -207,7 +205,7 @@ static void copy_blob(struct program *c)
 	here(c, failed);
 }
 
-/* r3 = what is `offset` behind r3, in the kernel's memory: `bytes` of it. */
+/* r3 = `bytes` bytes of kernel memory at r3 + `offset`. */
 static void follow(struct program *c, int32_t offset, int32_t bytes)
 {
 	alu(c, BPF_ADD, BPF_REG_3, offset);
@@ -219,7 +217,7 @@ static void follow(struct program *c, int32_t offset, int32_t bytes)
 	load(c, BPF_REG_3, BPF_REG_10, -40);
 }
 
-/* What kind of file the new descriptor is: task, its files, the table, the file, the inode. */
+/* File type of the new descriptor: task, its files, the table, the file, the inode. */
 static void copy_mode(struct program *c)
 {
 	struct btf_place p[] = { { "task_struct", "files", 0 }, { "files_struct", "fdt", 0 }, { "fdtable", "fd", 0 },
@@ -227,7 +225,7 @@ static void copy_mode(struct program *c)
 	btf_find(p, sizeof(p) / sizeof(*p));
 	for (size_t i = 0; i < sizeof(p) / sizeof(*p); i++)
 		if (p[i].offset < 0)
-			return; /* then no offsets are told */
+			return; /* then offsets are unknown */
 	move(c, BPF_REG_1, BPF_REG_8);
 	alu(c, BPF_RSH, BPF_REG_1, 40);
 	alu(c, BPF_AND, BPF_REG_1, 1);

@@ -1,4 +1,3 @@
-/* A walk over /sys/kernel/btf/vmlinux; see btf.h. */
 #include "probe/syscall/btf.h"
 
 #include "base/buf.h"
@@ -12,7 +11,7 @@
 
 #define FILE_MAX ((size_t)64 << 20)
 
-/* Bytes behind a type, by its kind. */
+/* Bytes after a type, by its kind. */
 static size_t tail_bytes(uint32_t kind, uint32_t count)
 {
 	switch (kind) {

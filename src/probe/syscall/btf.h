@@ -1,4 +1,4 @@
-/* btf: where members of the running kernel's structures are, as its type information says. */
+/* btf: offsets of struct members in the running kernel, from its BTF. */
 #ifndef SONDE_PROBE_SYSCALL_BTF_H
 #define SONDE_PROBE_SYSCALL_BTF_H
 

@@ -1,4 +1,3 @@
-/* Arguments and results of system calls; see call.h. */
 #include "probe/syscall/call.h"
 
 #include "probe/syscall/fd-table.h"
@@ -31,7 +30,7 @@ static bool needs_mode(int flags)
 	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-/* As the tracer says addresses: family, port, and the rest in words. */
+/* In the tracer's form: family, port, and the rest as text. */
 static void add_address(struct call *c, struct store_text bytes)
 {
 	struct sockaddr_storage at = { .ss_family = 0 };
@@ -146,7 +145,7 @@ void call_result(struct call *c)
 	c->io.ret = !has_failed ? ret : c->row->effect == SYSCALL_RETURNS_ERROR ? -ret : -1;
 }
 
-/* What libsonde does in programs that load it, though they use little of libc. */
+/* Calls of libsonde itself in programs that load it but use little of libc. */
 static bool is_our_own(struct files *f, const struct probe_options *o, const struct call *c)
 {
 	const char *const hidden[] = { o->ring, o->library, NULL };

@@ -1,4 +1,4 @@
-/* call: a system call on its way to a row: its arguments by the letters of its row in syscall-table.h. */
+/* call: a system call while it is converted to a row; its arguments are decoded by the letters of its row. */
 #ifndef SONDE_PROBE_SYSCALL_CALL_H
 #define SONDE_PROBE_SYSCALL_CALL_H
 
@@ -24,10 +24,10 @@ struct call {
 	char address[sizeof(((struct sockaddr_un *)0)->sun_path) + 2];
 };
 
-struct store_text call_text(const struct syscall_event *e, unsigned i); /* text i of an event; null: it has none */
+struct store_text call_text(const struct syscall_event *e, unsigned i); /* text i of an event; null if missing */
 void call_add_arg(struct call *c, int64_t value);
-void call_result(struct call *c); /* first: what failed has other arguments */
+void call_result(struct call *c); /* call first: failed calls have other arguments */
 void call_arguments(struct call *c);
-bool call_is_unwanted(const struct call *c, const struct probe_options *o); /* too short, or filtered by its path */
+bool call_is_unwanted(const struct call *c, const struct probe_options *o); /* too short, or excluded by its path */
 
 #endif

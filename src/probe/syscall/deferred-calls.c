@@ -1,4 +1,3 @@
-/* Calls and whose they are; see deferred-calls.h. */
 #include "probe/syscall/deferred-calls.h"
 
 #include "probe/syscall/syscall-table.h"
@@ -9,9 +8,9 @@
 
 #define URING "anon_inode:[io_uring]"
 
-/* Of a process. */
+/* Flags of a process. */
 #define IS_WANTED 1u
-#define IS_OPAQUE 2u /* its descriptors change without a call that we see */
+#define IS_OPAQUE 2u /* its descriptors change without a visible call */
 
 int deferred_init(struct late *l)
 {
@@ -51,7 +50,7 @@ static void forget(struct late *l, int32_t pid, int64_t ts_ns)
 	buf_add(&l->out, &e, sizeof(e));
 }
 
-/* What comes later than its time was not known when others were told. */
+/* An out-of-order record was not known when earlier events were emitted. */
 static void take_time(struct late *l, int64_t ts_ns)
 {
 	if (ts_ns < l->last_ns)
@@ -72,7 +71,7 @@ void deferred_watched(struct late *l, const struct syscall_event *e)
 {
 	const char *text = (const char *)(e + 1);
 	if (e->kind == SYSCALL_BEGIN || e->kind == SYSCALL_FORK) {
-		/* calls of those are the watcher's to tell, or nobody's */
+		/* their calls are reported by the ptrace process, or not at all */
 		set_flags(l, e->pid, e->has_ring || e->is_foreign ? 0 : IS_WANTED);
 		deferred_names_end(&l->names, e->pid, 0, e->ts_ns);
 	} else if (e->kind == SYSCALL_LEAVE || e->kind == SYSCALL_END) {
@@ -85,7 +84,7 @@ void deferred_watched(struct late *l, const struct syscall_event *e)
 		make_opaque(l, e->pid, e->ts_ns);
 }
 
-/* The call that a thread is in, or NULL. */
+/* Returns the call that a thread is in, or NULL. */
 static struct deferred_point **inside_of(struct late *l, int32_t tid, bool is_made)
 {
 	uint64_t *at = is_made ? map_put_int(&l->threads, (uint64_t)tid, NULL)
@@ -108,7 +107,7 @@ void deferred_begin(struct late *l, const struct deferred_point *p)
 		**in = *p;
 }
 
-/* The beginning that belongs to it, which is over then; NULL: it is not known, or may be another call's. */
+/* Returns the matching entry of an exit and removes it; NULL if it is unknown, or may be another call's. */
 static const struct deferred_point *begun(struct late *l, const struct deferred_point *end,
 		struct deferred_point *begin)
 {

@@ -1,16 +1,14 @@
 /*
- * late: calls out of their beginnings and ends, and names that are read late.
+ * deferred-calls: pairs the entries and exits of calls, and reads names of descriptors afterwards.
  *
- * Perf's tracepoints say numbers alone. What a new descriptor is can be asked a moment
- * later, by its link in /proc, and is told only if it is proven to be still the same: the
- * beginning of a call is written down before the call does anything, so whatever closed or
- * replaced the descriptor before the link was read is among what had been written when
- * that was done. Records up to there are seen, as calls or ahead of their turn, before a
- * name is believed. Paths that a program gave without getting a descriptor are not
- * told: what its memory says afterwards may be something else.
+ * Perf's tracepoints have only numbers. The name of a new descriptor can be read a moment later, from its link in
+ * /proc, and is reported only if it is proven to be unchanged: the entry of a call is recorded before the call does
+ * anything, so any call that closed or replaced the descriptor before the link was read is among the records written by
+ * then. Records up to that point are inspected, in order or ahead of their turn, before a name is used. Paths that a
+ * program passed without getting a descriptor are not reported: its memory may have changed since.
  *
- * The order: records and the watcher's events in the order of time; deferred_names_read;
- * late_saw_* of all records that are there after it; deferred_next until there are no more.
+ * Order: records and events of the ptrace process in time order; deferred_names_read; deferred_names_on_seen for all
+ * records that exist after it; deferred_next until it returns NULL.
  */
 #ifndef SONDE_PROBE_SYSCALL_DEFERRED_CALLS_H
 #define SONDE_PROBE_SYSCALL_DEFERRED_CALLS_H
@@ -23,10 +21,10 @@ struct late {
 	struct deferred_names names;
 	/* private */
 	struct map processes; /* by pid: flags */
-	struct map threads;   /* by tid: the call that it is in */
-	struct buf out;       /* events in their order, without what is read late */
+	struct map threads;   /* by tid: the current call */
+	struct buf out;       /* events in order, without deferred names */
 	size_t at;            /* of the next of them */
-	bool is_untraced;     /* records are missing about here */
+	bool is_untraced;     /* records may be missing here */
 	int64_t last_ns;
 	struct syscall_event *room;
 };
@@ -34,14 +32,14 @@ struct late {
 int deferred_init(struct late *l);
 void deferred_release(struct late *l);
 
-void deferred_watched(struct late *l, const struct syscall_event *e); /* by the watcher, with its texts */
+void deferred_watched(struct late *l, const struct syscall_event *e); /* by the ptrace process, with its texts */
 void deferred_begin(struct late *l, const struct deferred_point *p);
 void deferred_end(struct late *l, const struct deferred_point *p);
 void deferred_thread_ended(struct late *l, int32_t pid, int32_t tid, int64_t ts_ns);
 void deferred_lost(struct late *l, int64_t ts_ns); /* records before this one */
-/* Records may be missing between any two, or not any more: nobody knows which file a descriptor is. */
+/* Whether records may be missing between any two: then the file of a descriptor is unknown. */
 void deferred_set_untraced(struct late *l, bool is_untraced);
-/* Whole, until the next call; NULL: that was all, and the next ones can be taken. */
+/* Returns the next complete event, valid until the next call; NULL at the end, then new records may be added. */
 const struct syscall_event *deferred_next(struct late *l);
 
 #endif

@@ -1,4 +1,3 @@
-/* Names that are read late; see deferred-calls.h. */
 #include "probe/syscall/deferred-names.h"
 
 #include <fcntl.h>
@@ -12,12 +11,12 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define MEMORY_MAJOR 1 /* /dev/null and its kin, which can be sought in */
+#define MEMORY_MAJOR 1 /* /dev/null and the like, which are seekable */
 #define DELETED " (deleted)"
 
 enum taking { TAKES_NOTHING, TAKES_FIRST, TAKES_SECOND, TAKES_RANGE, TAKES_ALL, TAKES_NAMES };
 
-/* A renamed file's link has another name than it was opened by. */
+/* The link of a renamed file has its new name, not the one it was opened by. */
 static const struct {
 	int64_t number;
 	enum taking taking;
@@ -130,7 +129,7 @@ void deferred_names_begin(struct deferred_names *n, const struct deferred_point 
 		n->is_crowded = true;
 }
 
-/* Somebody takes it away, or has done so after the call that made it began, and so perhaps after it made it. */
+/* Is it being closed, or was it closed after the call that created it started, and so perhaps after it was created? */
 static bool is_taken(const struct deferred_names *n, const struct syscall_event *e)
 {
 	bool is = n->is_crowded;
@@ -138,7 +137,7 @@ static bool is_taken(const struct deferred_names *n, const struct syscall_event 
 		is |= takes(&n->closings[i], e->pid, (int)e->ret);
 	for (size_t i = 0; i < n->ended_count && i < DEFERRED_CLOSINGS; i++)
 		is |= n->ended[i].end_ns >= e->ts_ns && takes(&n->ended[i], e->pid, (int)e->ret);
-	/* there may have been more than are remembered */
+	/* older entries may have been overwritten */
 	return is ||
 			(n->ended_count > DEFERRED_CLOSINGS &&
 					n->ended[n->ended_count % DEFERRED_CLOSINGS].end_ns >= e->ts_ns);
@@ -159,7 +158,7 @@ static bool can_be_sought(const struct stat *st)
 			(S_ISCHR(st->st_mode) && major(st->st_rdev) == MEMORY_MAJOR);
 }
 
-/* A file without a name any more has the kernel's word for that behind its last one. */
+/* The kernel appends a suffix to the last name of a deleted file. */
 static bool trim_deleted(char *text, const struct stat *st)
 {
 	size_t n = strlen(text), tail = strlen(DELETED);
@@ -207,7 +206,7 @@ const struct syscall_event *deferred_names_add(struct deferred_names *n, size_t 
 	n->next++;
 	if (!k->text)
 		return e;
-	unsigned i = k->is_path ? 0 : SYSCALL_TEXTS - 1; /* the path that opened it, or what it is */
+	unsigned i = k->is_path ? 0 : SYSCALL_TEXTS - 1; /* the path that opened it, or its link */
 	*room = *e;
 	room->is_seekable = k->is_seekable;
 	room->has_text[i] = 1;

@@ -1,4 +1,4 @@
-/* late-names: descriptors whose names are read late, and what takes these away; a part of deferred-calls.h. */
+/* deferred-names: descriptors with names to read, and the calls that invalidate them; a part of deferred-calls.h. */
 #ifndef SONDE_PROBE_SYSCALL_DEFERRED_NAMES_H
 #define SONDE_PROBE_SYSCALL_DEFERRED_NAMES_H
 
@@ -10,25 +10,25 @@
 #define DEFERRED_CLOSINGS 64
 #define DEFERRED_NAMES 1024
 
-/* One end of a call, as a tracepoint tells it. */
+/* Entry or exit of a call, from a tracepoint. */
 struct deferred_point {
 	int32_t pid, tid;
 	uint32_t cpu;
 	int64_t ts_ns;
 	int64_t number;
-	uint64_t args[6]; /* of a beginning */
-	int64_t ret;      /* of an end */
+	uint64_t args[6]; /* of an entry */
+	int64_t ret;      /* of an exit */
 };
 
-/* A call that takes descriptors away, or names; pid 0: from everybody. */
+/* A call that closes descriptors or changes names; pid 0: of all processes. */
 struct deferred_closing {
 	int32_t pid, tid;
 	uint32_t first, last;
-	int64_t end_ns; /* 0: it has not ended */
+	int64_t end_ns; /* 0: still running */
 };
 
 struct deferred_name {
-	size_t at; /* of its event among the others */
+	size_t at; /* position of its event */
 	int32_t pid;
 	int fd;
 	bool is_path; /* it was opened by name */
@@ -37,32 +37,31 @@ struct deferred_name {
 };
 
 struct deferred_names {
-	uint64_t told, dropped; /* of names that were read */
+	uint64_t told, dropped; /* reported and discarded names */
 	/* private */
-	struct deferred_name
-			looks[DEFERRED_NAMES]; /* in the order of their events; a descriptor that is gone has none */
+	struct deferred_name looks[DEFERRED_NAMES]; /* in event order, without closed descriptors */
 	size_t count, next;
-	struct deferred_closing closings[DEFERRED_CLOSINGS]; /* that have begun and not ended */
+	struct deferred_closing closings[DEFERRED_CLOSINGS]; /* still running */
 	size_t closing_count;
-	struct deferred_closing ended[DEFERRED_CLOSINGS]; /* the last ones */
-	size_t ended_count;                               /* that ever were */
-	bool is_crowded; /* there were too many of them at once: nothing is believed until none is left */
+	struct deferred_closing ended[DEFERRED_CLOSINGS]; /* the latest ones */
+	size_t ended_count;                               /* total */
+	bool is_crowded; /* too many at once: no name is trusted until all have returned */
 };
 
-bool deferred_names_take(int64_t number); /* such a call takes descriptors or names away */
-/* After it descriptors are closed by others than calls, or are not the same for all threads. */
+bool deferred_names_take(int64_t number); /* does such a call close descriptors or change names? */
+/* Does it cause descriptors to be closed without a call, or to differ between threads? */
 bool deferred_makes_opaque(const struct deferred_point *p);
 
-/* The descriptor that the event at `at`, a call that began then, has made shall be looked at. */
+/* Requests the name of the descriptor that the call at position `at`, which started then, created. */
 void deferred_names_want(struct deferred_names *n, size_t at, const struct syscall_event *e, bool is_path);
-void deferred_names_begin(struct deferred_names *n, const struct deferred_point *p); /* a call that may take some */
-/* Such calls of the process (or 0) or of the thread have ended. */
+void deferred_names_begin(struct deferred_names *n, const struct deferred_point *p); /* a call that may close some */
+/* Such calls of the process (or 0) or of the thread have returned. */
 void deferred_names_end(struct deferred_names *n, int32_t pid, int32_t tid, int64_t ts_ns);
 void deferred_names_on_seen(struct deferred_names *n, const struct deferred_point *p); /* ahead of its turn */
-void deferred_names_forget(struct deferred_names *n, int32_t pid); /* looks at those of pid, or all (0) */
-bool deferred_names_read(struct deferred_names *n);                /* false: there are none */
-void deferred_names_reset(struct deferred_names *n);               /* the next events */
-/* The event at `at` with its name, in `room`; itself when it has none. */
+void deferred_names_forget(struct deferred_names *n, int32_t pid);                     /* of pid, or all (0) */
+bool deferred_names_read(struct deferred_names *n);                                    /* false: none requested */
+void deferred_names_reset(struct deferred_names *n);                                   /* for the next events */
+/* Returns the event at `at` with its name, in `room`; unchanged if it has none. */
 const struct syscall_event *deferred_names_add(struct deferred_names *n, size_t at, const struct syscall_event *e,
 		struct syscall_event *room);
 

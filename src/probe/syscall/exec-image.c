@@ -1,4 +1,4 @@
-/* Looking at programs; see exec-image.h. Files are hostile: read, bounded, never mapped. */
+/* Inspects executables; see exec-image.h. Files are untrusted: read, bounds-checked, never mapped. */
 #include "probe/syscall/exec-image.h"
 
 #include "base/buf.h"
@@ -61,7 +61,7 @@ bool image_is_go(int fd)
 	return false;
 }
 
-/* Its loader is glibc's. */
+/* Is its loader glibc's? */
 static bool has_loader(int fd)
 {
 	Elf64_Ehdr e;
@@ -98,7 +98,7 @@ static bool has_preload(pid_t pid)
 	return false;
 }
 
-/* The loader leaves preloads alone when the program has rights that its user has not. */
+/* The loader ignores LD_PRELOAD for setuid programs and those with file capabilities (AT_SECURE). */
 static bool is_secure(pid_t pid)
 {
 	CLEANUP(buf_release) struct buf auxv = BUF_INIT;
@@ -123,7 +123,7 @@ static int open_exe(pid_t pid)
 bool image_is_foreign(pid_t pid)
 {
 	CLEANUP(cleanup_fd) int fd = open_exe(pid);
-	Elf64_Ehdr e; /* both classes are the same that far */
+	Elf64_Ehdr e; /* both classes have the same layout up to there */
 	return fd >= 0 && pread(fd, &e, sizeof(e), 0) > (ssize_t)offsetof(Elf64_Ehdr, e_version) &&
 			!memcmp(e.e_ident, ELFMAG, SELFMAG) &&
 			(e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != EM_X86_64);

@@ -1,4 +1,3 @@
-/* Descriptors of a process seen from outside; see fd-table.h. */
 #include "probe/syscall/fd-table.h"
 
 #include <fcntl.h>
@@ -48,7 +47,7 @@ static char *copy_of(const char *text)
 	return text ? strdup(text) : NULL;
 }
 
-/* From now on both may move what they share. */
+/* From now on both may move the offsets that they share. */
 void files_fork(struct files *child, struct files *parent)
 {
 	files_release(child);
@@ -173,7 +172,7 @@ static struct files_fd *private_of(struct files *f, int fd, int32_t tid)
 {
 	struct files_fd *e = fd >= 0 && (size_t)fd < f->cap ? &f->fds[fd] : NULL;
 	if (e && (e->owner != tid || e->shared != f->epoch))
-		e->owner = 0; /* for good: a second thread, or process, has it */
+		e->owner = 0; /* permanently: a second thread or process uses it */
 	return e && e->owner ? e : NULL;
 }
 
@@ -204,7 +203,7 @@ static int64_t base_of(struct files *f, int dirfd, const struct store_text *path
 	return base == STORE_NULL ? 0 : base;
 }
 
-/* Joined to its directory, without "." and "..", by the letters alone. */
+/* Joins it to its directory and removes "." and ".." lexically. */
 static char *whole_path(const struct files *f, int dirfd, const struct store_text *path)
 {
 	const char *base = dirfd == AT_FDCWD                   ? f->cwd_path

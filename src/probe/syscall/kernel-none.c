@@ -1,7 +1,4 @@
-/*
- * kernel, in a build without the feature bpf: the programs cannot be loaded, so calls
- * are seen by perf events or stops.
- */
+/* Stubs of bpf-calls.h for a build without the feature bpf: calls are recorded with perf events or ptrace stops. */
 #include "probe/syscall/bpf-calls.h"
 
 #include <errno.h>

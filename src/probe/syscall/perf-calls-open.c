@@ -1,4 +1,4 @@
-/* Opening the tracepoints, all threads of a process on every CPU; see perf-calls.h. */
+/* Opens the tracepoints for all threads of a process on every CPU; see perf-calls.h. */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "probe/perf/perf-decode.h"
@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #define CPUS_MAX 4096
-#define ROOTS_MAX 64 /* threads that are there already: each has its events, which are asked for losses */
+#define ROOTS_MAX 64 /* existing threads: each has its events, which are read for lost counts */
 #define RING_BYTES ((size_t)8 << 20)
-#define RINGS_BYTES ((size_t)64 << 20) /* all together */
+#define RINGS_BYTES ((size_t)64 << 20) /* total */
 #define RING_BYTES_MIN ((size_t)256 << 10)
 
 enum { BEGIN, END, POINTS };
@@ -29,7 +29,7 @@ struct opening {
 	struct point_calls *calls;
 	bool is_command;
 	int64_t ids[POINTS];
-	struct buf filter; /* of numbers that are of interest */
+	struct buf filter; /* of recorded call numbers */
 	size_t ring_bytes;
 	int32_t roots[ROOTS_MAX];
 	size_t root_count;
@@ -109,7 +109,7 @@ static int give_ring(struct opening *o, int fd, uint32_t cpu)
 	return rc;
 }
 
-/* One of the two of a thread on a CPU. The first says when threads end, too. */
+/* Opens one of the two events of a thread on a CPU. The first also reports thread exits. */
 static int open_one(struct opening *o, int which, pid_t tid, uint32_t cpu)
 {
 	struct perf_event_attr a = { .size = sizeof(a),
@@ -151,7 +151,7 @@ static int open_thread(struct opening *o, pid_t tid)
 		for (int which = 0; which < POINTS; which++) {
 			int rc = open_one(o, which, tid, cpu);
 			if (rc == -ENODEV)
-				break; /* it is switched off */
+				break; /* the CPU is offline */
 			if (rc)
 				return rc;
 		}
@@ -166,7 +166,7 @@ static bool has_root(const struct opening *o, int32_t tid)
 	return false;
 }
 
-/* Threads that a process has already; again until there is no new one, since those not yet seen have children too. */
+/* Opens all threads of a process; repeats until there are no new ones, since unseen threads create children too. */
 static int open_process(struct opening *o, pid_t pid)
 {
 	char path[48];
@@ -206,7 +206,7 @@ static int make_rings(struct opening *o)
 	return !c->rings || !c->next_ns || !c->untraced_heads ? -ENOMEM : deferred_init(&c->late);
 }
 
-/* Who is not root must see the exec of a program with rights coming, to let it go: only stops tell. */
+/* A user other than root must detach before the exec of a setuid program, and only ptrace stops show it in time. */
 static int check_rights(struct sonde_err *err)
 {
 	if (geteuid())

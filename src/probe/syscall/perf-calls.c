@@ -1,4 +1,4 @@
-/* Records of the tracepoints, in the order of time; see perf-calls.h. Opening them is in perf-calls-open.c. */
+/* Merges the tracepoint records in time order; see perf-calls.h. They are opened in perf-calls-open.c. */
 #include "probe/syscall/perf-calls.h"
 
 #include "base/clock.h"
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LATE_NS 1000000  /* a record this old has reached its ring; one that has not is told as late */
-#define RECORD_BYTES 256 /* more than ours have */
+#define LATE_NS 1000000  /* older records have reached their ring; later ones count as out of order */
+#define RECORD_BYTES 256 /* more than any of our records */
 
 size_t point_calls_fds(const struct point_calls *c, int *fds, size_t room)
 {
@@ -19,7 +19,7 @@ size_t point_calls_fds(const struct point_calls *c, int *fds, size_t room)
 	return n;
 }
 
-/* By the kernel's count, which is there before the call goes on whose record did not fit. */
+/* Uses the kernel's count, which is updated before the call with the lost record continues. */
 static uint64_t count_lost(const struct point_calls *c)
 {
 	uint64_t sum = 0, values[2]; /* events, lost */
@@ -65,7 +65,7 @@ static uint64_t get(const uint8_t *raw, size_t bytes, size_t at)
 	return v;
 }
 
-/* A record as an end of a call; false: it is none. */
+/* Decodes a record as an entry or exit of a call; false if it is neither. */
 static bool point_of(const struct point_calls *c, const struct perf_record *r, struct deferred_point *p, bool *is_begin)
 {
 	size_t bytes;
@@ -81,7 +81,7 @@ static bool point_of(const struct point_calls *c, const struct perf_record *r, s
 	return true;
 }
 
-/* Whose end it tells of: pid, the parent's pid, tid. */
+/* The thread of an EXIT record: pid, the parent's pid, tid. */
 static void ended(const struct perf_record *r, int32_t *pid, int32_t *tid)
 {
 	struct cursor at = { .at = r->body, .end = r->body + r->bytes };
@@ -108,7 +108,7 @@ static void take(struct point_calls *c, const struct perf_record *r)
 	}
 }
 
-/* Of what was written while names were read, only what takes them away matters. */
+/* Of the records written while names were read, only calls that invalidate names matter. */
 static void see_ahead(struct point_calls *c, struct ring *ring)
 {
 	_Alignas(8) uint8_t bytes[RECORD_BYTES];

@@ -1,10 +1,9 @@
 /*
- * points: system calls seen by perf's tracepoints raw_syscalls, where BPF cannot be loaded.
+ * perf-calls: records system calls with perf's raw_syscalls tracepoints, if BPF cannot be loaded.
  *
- * As with bpf-calls.h the watcher follows forks and execs. Calls, results, descriptors,
- * sizes and times are exact; names are there where deferred-calls.h can prove them, and else absent.
- * A record that did not fit into its ring is counted, and from then on nobody is
- * believed to know which file a descriptor is, until it is opened anew.
+ * As with bpf-calls.h, the ptrace process follows forks and execs. Calls, results, descriptors, sizes and times are
+ * exact; names are present if deferred-calls.h can prove them, else absent. Lost records are counted; after a loss the
+ * file of every descriptor is unknown until it is opened again.
  */
 #ifndef SONDE_PROBE_SYSCALL_PERF_CALLS_H
 #define SONDE_PROBE_SYSCALL_PERF_CALLS_H
@@ -24,9 +23,9 @@ struct point_calls {
 	struct map begins; /* ids of the events of sys_enter */
 	struct ring **rings;
 	int64_t *next_ns;
-	uint64_t *untraced_heads; /* up to there records may be missing */
+	uint64_t *untraced_heads; /* records may be missing up to here */
 	size_t ring_count;
-	size_t number_at, args_at, end_number_at, ret_at; /* fields of the tracepoints */
+	size_t number_at, args_at, end_number_at, ret_at; /* offsets of the tracepoints' fields */
 	int64_t until_ns;
 	bool is_untraced;
 };
@@ -34,9 +33,9 @@ struct point_calls {
 int point_calls_open(struct point_calls *c, const struct probe_target *t, struct sonde_err *err);
 void point_calls_release(struct point_calls *c);
 size_t point_calls_fds(const struct point_calls *c, int *fds, size_t room);
-/* What is there by now is what point_calls_take takes: before the watcher's events are read. */
+/* Sets the end for point_calls_take to the records written by now; call before reading the ptrace process's events. */
 void point_calls_mark(struct point_calls *c, bool is_last);
-/* It and the watcher's events become events of c->late. How many bytes of the latter it took; the rest waits. */
+/* Converts them and the ptrace process's events to events of c->late. Returns the bytes consumed of the latter. */
 size_t point_calls_take(struct point_calls *c, const char *events, size_t bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the watcher tells the recorder; see ptrace-loop.h. */
+/* Sends events from the ptrace process to the recorder; see ptrace-loop.h. */
 #include "probe/syscall/ptrace-loop.h"
 
 #include "base/cleanup.h"
@@ -18,19 +18,19 @@
 #define BUFFERED_MAX 32768
 #define BUFFERED_US 10000
 #define ARGUMENTS_MAX 4000
-#define MEMORY_MAJOR 1 /* /dev/null and its kin, which can be sought in */
+#define MEMORY_MAJOR 1 /* /dev/null and the like, which are seekable */
 
 volatile sig_atomic_t tell_is_due;
 
 void tell_flush(struct watch *w)
 {
 	if (w->out.len && fs_write_all(w->to, w->out.data, w->out.len))
-		w->is_deaf = true; /* nobody reads any more */
+		w->is_deaf = true; /* the reader has closed the pipe */
 	buf_reset(&w->out);
 	tell_is_due = 0;
 }
 
-/* Events wait for company, but not long: the alarm interrupts the wait for the next. */
+/* Events are buffered for a short time: the alarm interrupts the wait for the next one. */
 static void set_alarm(void)
 {
 	struct itimerval t = { .it_value = { .tv_usec = BUFFERED_US } };
@@ -140,7 +140,7 @@ static void take_arguments(struct tracee *k)
 	k->texts.has[2] = room != NULL;
 }
 
-/* An image that only we see. */
+/* A process that the tracer does not record. */
 void tell_begin(struct watch *w, struct tracee *k, bool has_ring)
 {
 	struct syscall_event e = { .kind = SYSCALL_BEGIN,

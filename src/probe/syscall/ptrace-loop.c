@@ -1,4 +1,4 @@
-/* Stops of the watched, one after the other; see ptrace-process.h. */
+/* Handles the stops of the traced processes; see ptrace-process.h. */
 #include "probe/syscall/ptrace-loop.h"
 
 #include "base/buf.h"
@@ -39,7 +39,7 @@ static void on_end(int signal)
 		is_over = 1;
 }
 
-/* Who is watched. */
+/* Tracees. */
 
 static struct tracee **place_of(struct watch *w, pid_t tid)
 {
@@ -80,7 +80,7 @@ static pid_t pid_of(pid_t tid)
 	return at ? (pid_t)strtol(at + 6, NULL, 10) : tid;
 }
 
-/* Who is not root must see the exec of a program with rights coming, of images that the tracer sees too. */
+/* A user other than root must see the exec of a setuid program in advance, even in processes with libsonde. */
 static bool needs_stops(const struct watch *w, const struct tracee *k)
 {
 	if (!w->is_privileged)
@@ -89,8 +89,8 @@ static bool needs_stops(const struct watch *w, const struct tracee *k)
 }
 
 /*
- * Whose calls are wanted, before it goes on. By the kernel: then the recorder must know
- * of the image, too, before its first call comes.
+ * Sets whether its calls are wanted, before it is resumed. If the kernel records them,
+ * the recorder must also know the process before its first call.
  */
 static void want(struct watch *w, struct tracee *k, bool is_wanted)
 {
@@ -111,7 +111,7 @@ static void resume(const struct tracee *k, int signal)
 	ptrace(k->is_stopped_at ? PTRACE_SYSCALL : PTRACE_CONT, k->tid, NULL, (void *)(intptr_t)signal);
 }
 
-/* A program with rights of its own keeps them only if no ordinary user watches when it starts. */
+/* A setuid program, or one with file capabilities, loses its privileges if an ordinary user traces its exec. */
 static bool has_rights(pid_t tid, int dirfd, const char *path)
 {
 	char whole[SYSCALL_TEXT_MAX + 64], value[64];
@@ -145,12 +145,12 @@ static bool must_let_go(struct watch *w, struct tracee *k, uint32_t arch)
 	return n && has_rights(k->tid, is_at ? (int)k->args[0] : AT_FDCWD, path);
 }
 
-/* False: it was let go. */
+/* Returns false if it was detached. */
 static bool on_entry(struct watch *w, struct tracee *k, const struct __ptrace_syscall_info *info)
 {
 	int64_t number = (int64_t)info->entry.nr;
 	if (number == SYS_restart_syscall && info->arch == AUDIT_ARCH_X86_64 &&
-			k->row) { /* as the call before, which it continues */
+			k->row) { /* continues the previous call */
 		k->is_inside = true;
 		k->ts_ns = clock_mono_ns();
 		return true;
@@ -191,7 +191,7 @@ static void on_call(struct watch *w, struct tracee *k)
 	resume(k, 0);
 }
 
-/* Threads share their descriptors and processes do not. Where it is otherwise nobody could follow what is which. */
+/* Threads usually share descriptors and processes do not. If it is otherwise, the files of descriptors are unknown. */
 static void compare_files(struct watch *w, const struct tracee *parent, const struct tracee *k)
 {
 	long differs = parent->is_seen ? syscall(SYS_kcmp, parent->tid, k->tid, KCMP_FILES, 0, 0) : -1;
@@ -231,7 +231,7 @@ static void on_fork(struct watch *w, struct tracee *parent)
 	resume(parent, 0);
 }
 
-/* The thread that executed is now the first one; the others are gone. */
+/* The thread that called exec is now the main thread; the others are gone. */
 static void on_exec(struct watch *w, struct tracee *k)
 {
 	unsigned long former = 0;
@@ -258,9 +258,9 @@ static void on_event(struct watch *w, struct tracee *k, int event, int signal)
 	else if (event == PTRACE_EVENT_EXEC)
 		on_exec(w, k);
 	else if (event == PTRACE_EVENT_STOP && signal != SIGTRAP)
-		ptrace(PTRACE_LISTEN, k->tid, NULL, NULL); /* it is stopped as a whole, and stays so until SIGCONT */
+		ptrace(PTRACE_LISTEN, k->tid, NULL, NULL); /* group-stop: stays stopped until SIGCONT */
 	else if (event == PTRACE_EVENT_STOP && !k->is_reported)
-		k->is_inside = true; /* a new one, before its mother's word: it waits for that */
+		k->is_inside = true; /* a new child, before the fork event of its parent: it waits for that */
 	else
 		resume(k, 0);
 }
@@ -270,7 +270,7 @@ static void on_stop(struct watch *w, pid_t tid, int status)
 	struct tracee *k = get(w, tid);
 	int event = status >> 16, signal = WSTOPSIG(status);
 	if (!k)
-		ptrace(PTRACE_DETACH, tid, NULL, NULL); /* no memory: it goes on unseen */
+		ptrace(PTRACE_DETACH, tid, NULL, NULL); /* out of memory: it continues untraced */
 	else if (event)
 		on_event(w, k, event, signal);
 	else if (signal == (SIGTRAP | 0x80))
@@ -306,7 +306,7 @@ static int attach_one(struct watch *w, pid_t tid)
 		return ENOMEM;
 	k->pid = w->o->target;
 	k->is_reported = true;
-	/* Of a command the exec is awaited; where that could be a program with rights, its call must be seen coming. */
+	/* A command is muted until its exec; if that may be a setuid program, its call must be seen in advance. */
 	k->is_muted = !w->o->is_running;
 	k->is_seen = w->o->is_running || !w->is_privileged;
 	k->is_stopped_at = needs_stops(w, k);
@@ -345,7 +345,7 @@ void watch(int to, const struct watcher_options *o)
 	struct sigaction end = { .sa_handler = on_end }; /* without SA_RESTART: it interrupts the wait */
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGALRM, &end, NULL);
-	/* The first byte says how it went; events of the attachment come behind it. */
+	/* The first byte is the result; events of the attachment follow it. */
 	unsigned char error = 0;
 	buf_add(&w.out, &error, 1);
 	error = (unsigned char)attach(&w);

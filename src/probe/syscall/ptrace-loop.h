@@ -1,4 +1,4 @@
-/* watch: the watcher's life, in a process of its own; see ptrace-process.h. */
+/* ptrace-loop: main loop of the ptrace process; see ptrace-process.h. */
 #ifndef SONDE_PROBE_SYSCALL_PTRACE_LOOP_H
 #define SONDE_PROBE_SYSCALL_PTRACE_LOOP_H
 
@@ -10,38 +10,38 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* Attach, say so by a byte, and write events to `to` until nobody is left to watch or SIGTERM comes. */
+/* Attaches, writes the result as one byte, and writes events to `to` until no tracee is left or SIGTERM arrives. */
 void watch(int to, const struct watcher_options *o);
 
-/* ptrace-strings.c: what a call has in its memory. */
+/* ptrace-strings.c: the memory that a call's arguments point to. */
 struct call_texts {
-	char *at[SYSCALL_TEXTS]; /* room for SYSCALL_TEXT_MAX each, made at need */
+	char *at[SYSCALL_TEXTS]; /* room for SYSCALL_TEXT_MAX each, allocated on demand */
 	size_t bytes[SYSCALL_TEXTS];
 	bool has[SYSCALL_TEXTS];
-	int64_t size; /* of a vector; -1 none */
+	int64_t size; /* of a vector; -1: none */
 };
 void texts_release(struct call_texts *t);
 void texts_forget(struct call_texts *t);
-/* Bytes up to `n` from the process's memory; how many there were. */
+/* Reads up to `n` bytes of the process's memory; returns the number read. */
 size_t texts_peek(pid_t tid, uint64_t from, void *to, size_t n);
-/* A string, as text i; false: it cannot be read. */
+/* Reads a string as text i; false if it cannot be read. */
 bool texts_string(struct call_texts *t, unsigned i, pid_t tid, uint64_t from);
 void texts_link(struct call_texts *t, unsigned i, pid_t tid, const char *what, int64_t fd);
-/* What the letters of the row name. */
+/* Reads the texts named by the letters of the row. */
 void texts_of_call(struct call_texts *t, pid_t tid, const struct syscall_row *row, const uint64_t args[6]);
 
 #define WATCH_SLOTS 1024
 
 struct tracee {
-	struct tracee *next; /* in its slot */
+	struct tracee *next; /* in the same slot */
 	pid_t tid, pid;
-	bool is_reported;   /* its fork was seen: until then it waits */
+	bool is_reported;   /* its fork event was seen: until then it waits */
 	bool is_seen;       /* its calls are wanted */
-	bool is_stopped_at; /* by stops at each of them */
-	bool has_ring;      /* the tracer is in its image, too */
+	bool is_stopped_at; /* with ptrace stops */
+	bool has_ring;      /* the tracer also records it */
 	bool is_foreign;    /* its calls have other numbers than ours */
-	bool is_muted;      /* not the program yet: its calls are looked at, not told */
-	bool is_inside;     /* a call */
+	bool is_muted;      /* not the program yet: its calls are inspected, not reported */
+	bool is_inside;     /* in a call */
 	int64_t number, ts_ns;
 	uint64_t args[6];
 	const struct syscall_row *row;
@@ -55,15 +55,15 @@ struct watch {
 	struct tracee *slots[WATCH_SLOTS];
 	size_t count;
 	struct buf out;
-	bool is_deaf; /* nobody reads what it tells */
+	bool is_deaf; /* the reader has closed the pipe */
 };
 
-/* ptrace-events.c: events, which wait for company, but not long. */
-extern volatile sig_atomic_t tell_is_due; /* they have waited long enough */
+/* ptrace-events.c: sends events, buffered for a short time. */
+extern volatile sig_atomic_t tell_is_due; /* the buffer must be flushed */
 void tell_flush(struct watch *w);
 void tell(struct watch *w, struct syscall_event *e, const struct call_texts *t); /* t NULL: no texts */
-void tell_of(struct watch *w, enum syscall_event_kind kind, pid_t pid);          /* nothing but that */
+void tell_of(struct watch *w, enum syscall_event_kind kind, pid_t pid);          /* an event without other fields */
 void tell_call(struct watch *w, struct tracee *k, int64_t ret, int64_t end_ns);
-void tell_begin(struct watch *w, struct tracee *k, bool has_ring); /* an image that only we see */
+void tell_begin(struct watch *w, struct tracee *k, bool has_ring); /* a process that the tracer does not record */
 
 #endif

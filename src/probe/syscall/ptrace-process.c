@@ -1,4 +1,4 @@
-/* Starting and ending the watcher; see ptrace-process.h. What it does is in ptrace-loop.c. */
+/* Starts and stops the ptrace process; see ptrace-process.h. Its main loop is in ptrace-loop.c. */
 #include "probe/syscall/ptrace-process.h"
 
 #include "probe/probe.h"
@@ -13,7 +13,7 @@
 
 #define PIPE_BYTES (1 << 20)
 
-/* In the child: out of the terminal's reach, and not longer there than its parent. */
+/* In the child: detaches from the terminal, and exits with its parent. */
 static void live_apart(pid_t parent)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL }, ignored = { .sa_handler = SIG_IGN };
@@ -29,7 +29,7 @@ static void live_apart(pid_t parent)
 		_exit(1);
 }
 
-/* What the program reads and writes is not ours to keep open. */
+/* Closes the program's files: they must not stay open here. */
 static void close_others(int to, int *seen)
 {
 	int high = fcntl(to, F_DUPFD, 64), map = *seen >= 0 ? fcntl(*seen, F_DUPFD, 64) : -1;
@@ -43,7 +43,7 @@ static void close_others(int to, int *seen)
 	}
 }
 
-/* The first byte says whether it could attach: 0, or the errno. */
+/* Reads the first byte, the result of attaching: 0, or an errno. */
 static int await_start(const struct watcher *w, struct sonde_err *err)
 {
 	unsigned char error = 0;

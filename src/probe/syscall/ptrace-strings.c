@@ -1,4 +1,4 @@
-/* Strings, vectors and addresses out of a stopped program's memory; see ptrace-loop.h. */
+/* Reads strings, vectors and addresses from a stopped program's memory; see ptrace-loop.h. */
 #include "probe/syscall/ptrace-loop.h"
 
 #include <stdio.h>
@@ -70,7 +70,7 @@ static int64_t vector_bytes(pid_t tid, uint64_t from, uint64_t count)
 	int64_t sum = 0;
 	if (count > VECTOR_MAX)
 		return -1;
-	/* two pages are the most that one look takes */
+	/* one read covers at most two pages */
 	for (size_t at = 0, n; at < count * sizeof(*v); at += n) {
 		size_t part = count * sizeof(*v) - at < PAGE ? count * sizeof(*v) - at : PAGE;
 		n = texts_peek(tid, from + at, (char *)v + at, part);

@@ -1,4 +1,4 @@
-/* From events to rows; see syscall-rows.h. Descriptors and paths are in fd-table.c. */
+/* Converts events to rows; see syscall-rows.h. Descriptors and paths are in fd-table.c. */
 #include "probe/syscall/syscall-rows.h"
 
 #include "probe/syscall/call.h"
@@ -15,13 +15,13 @@
 #include <sys/syscall.h>
 
 #define SLOTS 256
-#define RESTART_FIRST 512 /* the kernel's own ERESTART... */
+#define RESTART_FIRST 512 /* the kernel's internal ERESTART... */
 #define RESTART_LAST 516
 #define FLAG_PATH 1 /* SONDE_CALL_PATH, SONDE_CALL_PATH2 of sonde/shm.h */
 #define FLAG_PATH2 2
-#define VARIANTS 4 /* names that libc gives a call */
+#define VARIANTS 4 /* libc names of one call number */
 
-static void drop_held(struct syscall_rows *r, struct rows_process *p); /* r NULL: untold */
+static void drop_held(struct syscall_rows *r, struct rows_process *p); /* r NULL: without rows */
 
 int syscall_rows_init(struct syscall_rows *r, struct probe_host *host)
 {
@@ -115,7 +115,7 @@ static void end(struct syscall_rows *r, const struct syscall_event *e)
 
 /* Calls. */
 
-/* What the call did to descriptors; the file it is about. */
+/* Applies the call's effect on descriptors; returns the file of the call. */
 static int64_t take_effect(struct call *c)
 {
 	struct files *f = &c->process->files;
@@ -176,7 +176,7 @@ static void take_offset(struct call *c)
 		files_seek(f, c->fd, c->event->tid, c->io.ret);
 }
 
-/* Pairs say their second end where others have arguments: behind those of a socketpair, before those of a pipe. */
+/* A pair's second descriptor is stored as an argument: after those of a socketpair, before those of a pipe. */
 static void take_pair(struct call *c)
 {
 	int64_t flags = c->io.arg0, second = c->errnum ? -1 : (int64_t)c->event->args[5];
@@ -191,7 +191,7 @@ static void take_pair(struct call *c)
 	c->io.arg1 = c->args ? flags : STORE_NULL;
 }
 
-/* Paths become files; a path that opened something names that file. */
+/* Converts paths to files; a path that opened a file becomes its name. */
 static void take_paths(struct call *c, int64_t file)
 {
 	struct files *f = &c->process->files;
@@ -211,12 +211,12 @@ static void take_paths(struct call *c, int64_t file)
 				       : files_whole(f, c->has_path ? c->dirfd : c->fd, c->has_path ? &c->path : NULL);
 		if (joined)
 			to = (struct store_text){ .data = joined, .bytes = strlen(joined) };
-		files_chdir(f, &to); /* its path was relative to where it had been */
+		files_chdir(f, &to); /* its path was relative to the old directory */
 		free(joined);
 	}
 }
 
-/* The name's id; asked for once for each of the names that a number can have. */
+/* Returns the id of the name; looked up once for each of the names of a number. */
 static int64_t call_id(struct syscall_rows *r, const struct call *c)
 {
 	int64_t *id = &r->call_ids[(unsigned)c->event->number * VARIANTS + c->row->variant % VARIANTS];
@@ -226,7 +226,7 @@ static int64_t call_id(struct syscall_rows *r, const struct call *c)
 	return *id;
 }
 
-/* Memory of no file is not told, as the tracer does not. */
+/* Anonymous memory is not recorded, as in the tracer. */
 static bool is_about_nothing(struct call *c)
 {
 	if (c->row->effect == SYSCALL_MAPS)
@@ -254,7 +254,7 @@ static void emit_call(struct syscall_rows *r, const struct syscall_event *e, int
 		return;
 	c.io.ts_ns = ts_ns;
 	c.io.dur_ns = e->end_ns - ts_ns;
-	c.is_left_out = call_is_unwanted(&c, &r->host->options); /* before a close forgets what it closes */
+	c.is_left_out = call_is_unwanted(&c, &r->host->options); /* before a close removes the file */
 	take_offset(&c);
 	int64_t file = take_effect(&c);
 	take_paths(&c, c.row->effect == SYSCALL_UNMAPS ? c.io.file : file);
@@ -276,7 +276,7 @@ static void emit_call(struct syscall_rows *r, const struct syscall_event *e, int
 	r->unnamed += !c.has_path && strchr(c.row->letters, 'p');
 }
 
-/* Interrupted calls: the kernel begins them again, or they fail. What the thread calls next tells. */
+/* Interrupted calls: the kernel restarts them, or they fail with EINTR. The thread's next call shows which. */
 
 struct held {
 	struct held *next;
@@ -297,7 +297,7 @@ static void hold(struct rows_process *p, const struct syscall_event *e, int64_t 
 	p->held = h;
 }
 
-/* When the call began: an interrupted one that goes on began before. */
+/* Returns the start time of the call: for a restarted one that of the interrupted call. */
 static int64_t resume_held(struct syscall_rows *r, struct rows_process *p, const struct syscall_event *e)
 {
 	struct held **at = &p->held;

@@ -1,4 +1,4 @@
-/* The table; see syscall-table.h. Numbers are x86-64's. */
+/* See syscall-table.h. Call numbers are x86-64's. */
 #include "probe/syscall/syscall-table.h"
 
 #include "calls/calls-undef.h"
@@ -30,7 +30,7 @@ const struct syscall_row syscall_rows[SYSCALLS_MAX] = {
 };
 
 #ifdef __x86_64__
-/* Calls that libc makes of others: open and the stat family. */
+/* Calls that libc implements with others: open and the stat family. */
 static const struct syscall_row as_open = { "open", "-pFm", SYSCALL_OPENS, 1 };
 static const struct syscall_row as_stat = { "stat", "-p", SYSCALL_NOTHING, 1 };
 static const struct syscall_row as_lstat = { "lstat", "-p", SYSCALL_NOTHING, 2 };
@@ -41,7 +41,7 @@ static const struct syscall_row fcntl_number = { "fcntl", "faa", SYSCALL_NOTHING
 static const struct syscall_row fcntl_dup = { "fcntl", "faa", SYSCALL_DUPS, 0 };
 static const struct syscall_row fcntl_flags = { "fcntl", "faa", SYSCALL_SHARES, 0 };
 
-/* What its argument is depends on the command. */
+/* The type of its argument depends on the command. */
 static const struct syscall_row *fcntl_row(int command)
 {
 	switch (command) {

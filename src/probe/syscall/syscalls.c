@@ -1,8 +1,10 @@
 /*
- * System calls of programs that the tracer cannot see: static ones, Go's, those that do
- * not load it. They become rows of the table io, as the tracer's calls are.
+ * The syscalls probe: system calls of programs that the tracer cannot record: static
+ * ones, Go programs, those that do not load it. They become rows of the table io, like
+ * the tracer's calls.
  *
- * Nothing is counted twice: an image is either the tracer's or ours, see exec-image.h.
+ * Calls are not counted twice: a process is recorded either by the tracer or by this
+ * probe, see exec-image.h.
  */
 #include "base/json.h"
 #include "probe/probe.h"
@@ -23,7 +25,7 @@
 #include <unistd.h>
 
 #define READ_BYTES 65536
-#define NAMES_NS 5000000 /* between passes that read names: a file that is open for longer has one */
+#define NAMES_NS 5000000 /* between passes that read names: a file that is open for longer gets its name */
 
 const struct probe_ops probe_syscalls;
 
@@ -31,14 +33,14 @@ struct syscalls {
 	struct probe_host *host;
 	struct watcher watcher;
 	const char *by;
-	struct kernel_calls kernel; /* kernel.seen -1: calls do not come from there */
-	struct point_calls points;  /* points.is_on: they come from there; else from the watcher */
+	struct kernel_calls kernel; /* kernel.seen -1: not used */
+	struct point_calls points;  /* points.is_on: used; if neither is, the ptrace process records calls */
 	int64_t passed_ns;
-	struct syscall_event *call; /* room for one of the kernel's */
+	struct syscall_event *call; /* buffer for one event of the kernel */
 	struct syscall_rows rows;
-	struct buf in; /* events, the last perhaps not whole */
+	struct buf in; /* events, the last may be incomplete */
 	uint64_t told;
-	bool is_over; /* the watcher has ended */
+	bool is_over; /* the ptrace process has exited */
 };
 
 static void free_syscalls(void *state)
@@ -75,7 +77,7 @@ static int open_syscalls(struct probe_host *host, void **state, struct sonde_err
 	return 0;
 }
 
-/* Ways to see calls, the best first. */
+/* Methods to record calls, best first. */
 
 static int start_bpf(struct syscalls *s, struct sonde_err *err)
 {
@@ -91,7 +93,7 @@ static int start_points(struct syscalls *s, struct sonde_err *err)
 static int start_stops(struct syscalls *s, struct sonde_err *err)
 {
 	(void)s, (void)err;
-	return 0; /* the watcher does it */
+	return 0; /* the ptrace process records them */
 }
 
 static const struct {
@@ -148,7 +150,7 @@ static int64_t syscalls_due_ns(void *state)
 	return s->points.is_on ? s->passed_ns + NAMES_NS : INT64_MAX;
 }
 
-/* The next whole event of the watcher's, from byte `at` of what has come. */
+/* Returns the next complete event of the ptrace process, from byte `at` of the input. */
 static const struct syscall_event *event_at(const struct syscalls *s, size_t at)
 {
 	const struct syscall_event *e = (const void *)(s->in.data + at);
@@ -157,7 +159,7 @@ static const struct syscall_event *event_at(const struct syscalls *s, size_t at)
 	return e;
 }
 
-/* What the kernel cannot tell without standing still: looked up a moment later, and perhaps gone. */
+/* Adds links that BPF cannot read: read a moment later, when they may be gone. */
 static void add_links(struct syscall_event *e)
 {
 	char path[64], *to = (char *)(e + 1);
@@ -174,10 +176,10 @@ static void add_links(struct syscall_event *e)
 }
 
 /*
- * The watcher's events and the kernel's calls, in the order of time. Of the calls those
- * up to `end`, which was there before the watcher's events were read: so an image is
+ * Merges the ptrace process's events and the kernel's calls in time order. Consumes
+ * calls up to `end`, which was read before the ptrace process's events: so a process is
  * known before its first call. An event later than `until_ns` may have earlier calls
- * behind `end` and waits.
+ * behind `end` and stays queued.
  */
 static uint64_t take_events(struct syscalls *s, uint64_t end, int64_t until_ns)
 {
@@ -202,7 +204,7 @@ static uint64_t take_events(struct syscalls *s, uint64_t end, int64_t until_ns)
 	return taken;
 }
 
-/* The same by tracepoints. */
+/* The same with tracepoints. */
 static uint64_t take_points(struct syscalls *s)
 {
 	uint64_t taken = 0;
@@ -255,7 +257,7 @@ static uint64_t pass_syscalls(void *state, int64_t now_ns)
 	return read_events(s, false);
 }
 
-/* What was not seen. */
+/* Reports what was not recorded. */
 static void remark(struct syscalls *s)
 {
 	struct sonde_err why = SONDE_ERR_INIT;
