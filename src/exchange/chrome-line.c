@@ -1,4 +1,3 @@
-/* Events of a Chrome trace; see chrome-line.h. */
 #include "exchange/chrome-line.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* Reading Chrome traces; see chrome-read.h. */
 #include "exchange/chrome-read.h"
 
 #include "base/cleanup.h"
@@ -21,7 +20,7 @@ static int64_t int_of(struct chrome_reader *r, const struct pfw_field *f)
 		return v;
 	if (!f || f->kind != PFW_STRING || !f->bytes)
 		return STORE_NULL;
-	/* Some tracers name processes and threads: a number is made of the name. */
+	/* Some tracers name processes and threads: the name is mapped to a number. */
 	v = foreign_string(r->f, f->value, f->bytes);
 	return v == STORE_NULL ? v : v + ((int64_t)1 << 32);
 }
@@ -58,7 +57,7 @@ const struct pfw_field *chrome_field_of(const struct chrome_reader *r, const cha
 	return NULL;
 }
 
-/* Do rows have it? */
+/* Returns whether rows have a column for it. */
 static bool is_column(const struct pfw_field *f)
 {
 	static const enum pfw_key columns[] = { PFW_KEY_name, PFW_KEY_cat, PFW_KEY_ph, PFW_KEY_ts, PFW_KEY_dur,
@@ -129,7 +128,7 @@ static bool next_function(struct chrome_reader *r, const struct pfw_field *f, do
 	return isfinite(*v);
 }
 
-/* "name", or "name.key" where there are several keys or one that says something. */
+/* "name", or "name.key" if there are several keys or a key with a meaning. */
 static int64_t counter_name(struct chrome_reader *r, const struct pfw_field *f)
 {
 	const struct pfw_field *name = pfw_line_get(&r->line, PFW_KEY_name);
@@ -263,7 +262,7 @@ int chrome_read(struct foreign *f)
 	return rc;
 }
 
-/* What is looked for in the beginning of a file: an event, and what follows it. */
+/* Result of inspecting the start of a file: an event, and the text after it. */
 struct looking {
 	bool has_event, has_phase;
 };
@@ -278,8 +277,8 @@ static int see_event(void *arg, char *text, size_t n)
 }
 
 /*
- * An object that has "traceEvents", or an array whose events have commas between them: DFTracer's have none. The
- * beginning may end before the first event does.
+ * An object with "traceEvents", or an array of events separated by commas: DFTracer's have none. The inspected bytes
+ * may end before the first event does.
  */
 bool chrome_is_mine(const char *head, size_t n)
 {

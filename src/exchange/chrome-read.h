@@ -1,14 +1,14 @@
 /*
- * chrome-read: Chrome's Trace Event format becomes rows.
+ * chrome-read: converts Chrome's Trace Event format to rows.
  *
- *   X, and B with E      a span; one that has no end is open until the last that is known of its thread
+ *   X, and B with E      a span; without an end it lasts until the last event of its thread
  *   b with e (S with F)  a span, by category and id
  *   i, I, R, n           a mark
  *   C                    a counter for each number of its arguments
  *   M                    names of processes and threads
- *   else                 a row of `line`, as it is: flows, objects, samples
+ *   other                a row of `line`, verbatim: flows, objects, samples
  *
- * Times are microseconds since whenever. The format's table is in chrome.c.
+ * Times are microseconds with an arbitrary origin. The format's table is in chrome.c.
  */
 #ifndef SONDE_EXCHANGE_CHROME_READ_H
 #define SONDE_EXCHANGE_CHROME_READ_H

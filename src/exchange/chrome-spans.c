@@ -1,13 +1,13 @@
-/* Spans of a Chrome trace: whole ones, and those whose beginning and end are events of their own. */
+/* Spans of a Chrome trace: complete events, and pairs of begin and end events. */
 #include "exchange/chrome-read-private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define OPEN_MAX 100000u                       /* spans that are open at a time; others lose their ends */
-#define OPEN_ARGS_BYTES_MAX ((size_t)64 << 20) /* of the arguments that they wait with */
+#define OPEN_MAX 100000u                       /* maximum number of unfinished spans; further ones lose their ends */
+#define OPEN_ARGS_BYTES_MAX ((size_t)64 << 20) /* limit for their arguments */
 #define ID_BYTES_MAX 256u
-#define KEYS_MAX ((size_t)1 << 19) /* threads and ids of open spans, until those are dropped that have none */
+#define KEYS_MAX ((size_t)1 << 19) /* threads and ids, before entries without an unfinished span are dropped */
 
 static void add_span(struct chrome_reader *r, struct store_span *row)
 {
@@ -43,7 +43,7 @@ void chrome_take_complete(struct chrome_reader *r)
 	add_span(r, &row);
 }
 
-/* A place for a span whose end is to come; 0: no room. */
+/* Allocates an entry for an unfinished span; 0 if out of room. */
 static uint64_t open_place(struct chrome_reader *r)
 {
 	uint64_t place = r->free;
@@ -92,7 +92,7 @@ static uint64_t begin_span(struct chrome_reader *r, uint64_t below)
 	return place;
 }
 
-/* A map that has grown keeps those that still wait. */
+/* A map that has grown keeps only the entries with an unfinished span. */
 static void drop_ended(struct map *map)
 {
 	struct map kept = MAP_INIT;
@@ -158,7 +158,7 @@ void chrome_take_end(struct chrome_reader *r)
 	*top = below;
 }
 
-/* Asynchronous spans: their ends are found by category and id, which may be of their process alone. */
+/* Asynchronous spans: their ends are found by category and id, which may be local to their process. */
 static uint64_t *pair_of(struct chrome_reader *r)
 {
 	const struct pfw_field *id = pfw_line_get(&r->line, PFW_KEY_id);
@@ -203,7 +203,7 @@ void chrome_end_spans(struct chrome_reader *r)
 		struct pfw_thread *t;
 
 		if (row->process == 0)
-			continue; /* a free place */
+			continue; /* a free entry */
 		t = pfw_cache_thread(r->f->cache, foreign_process(r->f, row->pid), row->tid);
 		end_span(r, i + 1, t && t->last_ns > row->ts_ns ? t->last_ns : row->ts_ns, true);
 	}

@@ -1,4 +1,3 @@
-/* Events out of JSON; see chrome-split.h. */
 #include "exchange/chrome-split.h"
 
 #include "pfw/line-parse.h"
@@ -6,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define KEY_BYTES 16 /* of a member's name that are looked at */
+#define KEY_BYTES 16 /* bytes of a member's name that are compared */
 
 void chrome_split_init(struct chrome_split *s, int (*take)(void *arg, char *text, size_t n), void *arg)
 {
@@ -47,7 +46,7 @@ static int close_bracket(struct chrome_split *s)
 	if (s->depth)
 		s->depth--;
 	if (s->depth < s->events_depth)
-		s->events_depth = 0; /* what follows the array is no event */
+		s->events_depth = 0; /* no events follow the array */
 	if (!is_end)
 		return 0;
 	s->is_event = false;
@@ -67,7 +66,7 @@ static void keep(struct chrome_split *s, char c)
 		buf_release(&s->event);
 		buf_init(&s->event, 2 * PFW_LINE_BYTES_MAX);
 	}
-	/* Newlines between tokens are blanks like others; inside strings they are none of JSON's. */
+	/* Newlines between tokens are blanks; inside strings they are not valid JSON. */
 	if (!s->is_skipped)
 		buf_addc(&s->event, c == '\n' && !s->is_string ? ' ' : c);
 }

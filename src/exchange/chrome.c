@@ -1,17 +1,16 @@
 /*
- * chrome: the Trace Event format, which Perfetto and chrome://tracing open.
+ * chrome: the Trace Event format, for Perfetto and chrome://tracing.
  *
- *   call, span         X, a box with a duration, nested on its thread
- *   span that crosses  b and e, an asynchronous pair: a track of its own
- *   call without end   i, an instant: an exec that went well, _exit
+ *   call, span         X, a slice with a duration, nested on its thread
+ *   span that crosses  b and e, an asynchronous pair with its own track
+ *   call without end   i, an instant: a successful exec, _exit
  *   mark               i
  *   counter            C
- *   step               i, and C when it has a value
+ *   step               i, and C if it has a value
  *   process, thread    M: names, command line, order
  *
- * Times are microseconds since the start of the run, with three decimals; the
- * start is in otherData. The images of a process (exec) share its pid, and it
- * bears the name of the last.
+ * Times are microseconds since the start of the run, with three decimals; the start is in otherData. All exec
+ * incarnations of a process share its pid, and it has the name of the last.
  */
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -25,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MACHINE_PID 0 /* no process has it */
+#define MACHINE_PID 0 /* not the pid of a process */
 
 struct chrome {
 	struct model_run *run;
@@ -35,7 +34,7 @@ struct chrome {
 	int64_t async_count;
 };
 
-/* What events of one kind have in common. */
+/* Common to events of one kind. */
 struct event {
 	int64_t ts_ns, dur_ns, pid, tid;
 	const struct store_text *name, *category;
@@ -65,7 +64,7 @@ static void write_instant(struct chrome *c, const struct event *e)
 	chrome_end(&c->l);
 }
 
-/* Asynchronous events are told apart by category and id. */
+/* Asynchronous events are identified by category and id. */
 static void write_pair(struct chrome *c, const struct event *e)
 {
 	static const struct store_text crossing = { .data = "crossing", .bytes = 8 };
@@ -176,7 +175,7 @@ static void write_mark(struct chrome *c, const int64_t *row)
 	write_instant(c, &e);
 }
 
-/* Counters that a probe read are no thread's, and the machine's no process's: that is MACHINE_PID. */
+/* Counters read by a probe have no thread, and the machine's have no process: they get MACHINE_PID. */
 static void write_value(struct chrome *c, const int64_t *row)
 {
 	int64_t pid = row[STORE_COUNTER_pid] == STORE_NULL ? MACHINE_PID : row[STORE_COUNTER_pid];
@@ -261,7 +260,7 @@ static void write_order(struct chrome *c, const struct store_process *p)
 	chrome_end(&c->l);
 }
 
-/* Arguments with blanks between. */
+/* Arguments separated by blanks. */
 static void write_command(struct chrome *c, const struct store_process *p)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -275,7 +274,7 @@ static void write_command(struct chrome *c, const struct store_process *p)
 	write_name(c, "process_labels", p->pid, p->pid, "labels", text.data);
 }
 
-/* Processes that only probes have seen. */
+/* Names of processes that only probes have seen. */
 static void write_task_names(struct chrome *c)
 {
 	struct store_table *t = model_table(c->run, STORE_TABLE_TASK);
@@ -284,7 +283,7 @@ static void write_task_names(struct chrome *c)
 
 	for (size_t b = 0; t && b < store_table_blocks(t); b++) {
 		if (store_block_load(t, b, NULL, 0, &batch, NULL))
-			continue; /* model_losses tells */
+			continue; /* reported by model_losses */
 		for (size_t i = 0; i < batch.rows; i++) {
 			store_get_task(&batch, i, &row);
 			if (row.pid == row.tid && row.process == STORE_NULL)

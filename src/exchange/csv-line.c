@@ -1,4 +1,3 @@
-/* Comma-separated values; see csv.h. */
 #include "exchange/csv.h"
 
 #include <errno.h>
@@ -46,7 +45,7 @@ void csv_fixed(struct csv *c, double v)
 		buf_addf(&c->line, "%.6f", v);
 }
 
-/* An empty text is told from nothing by its quotes. */
+/* Quotes distinguish an empty text from null. */
 static bool needs_quotes(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -1,7 +1,6 @@
 /*
- * One table of a run as comma-separated values: a line with the names of the
- * columns, then a line a row, in the order of their time. Names stand where the
- * table has numbers of strings, paths where it has those of files.
+ * csv: one table of a run as comma-separated values: a line with the column names, then one line per row, in time
+ * order. String ids are written as strings, file ids as paths.
  */
 #include "exchange/csv.h"
 #include "exchange/exchange.h"
@@ -29,7 +28,7 @@ static void put_number(struct csv *c, struct model_run *run, enum store_semantic
 	}
 }
 
-/* The string table and the ids of files themselves are numbers. */
+/* The ids of the string and file tables themselves are written as numbers. */
 static bool is_own_id(const struct store_schema *schema, unsigned column)
 {
 	return column == 0 && (schema == &store_string_schema || schema == &store_file_schema);

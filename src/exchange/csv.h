@@ -1,6 +1,6 @@
 /*
- * csv: rows of comma-separated values (RFC 4180): texts in quotes where they
- * need them, lines that end in a newline alone, nothing for what is null.
+ * csv: writes rows of comma-separated values (RFC 4180): texts are quoted if necessary, lines end in LF, nulls are
+ * empty.
  */
 #ifndef SONDE_EXCHANGE_CSV_H
 #define SONDE_EXCHANGE_CSV_H
@@ -12,7 +12,7 @@
 
 struct csv {
 	FILE *out;
-	int error; /* the first, a negative errno */
+	int error; /* the first error, -errno */
 	/* private */
 	struct buf line;
 	bool has_cells;
@@ -24,11 +24,11 @@ struct csv {
 	}
 
 void csv_release(struct csv *c);
-void csv_int(struct csv *c, int64_t v);                   /* STORE_NULL: nothing */
-void csv_real(struct csv *c, double v);                   /* shortest that reads back the same; NaN: nothing */
+void csv_int(struct csv *c, int64_t v);                   /* STORE_NULL: empty */
+void csv_real(struct csv *c, double v);                   /* shortest text that reads back the same; NaN: empty */
 void csv_fixed(struct csv *c, double v);                  /* with six decimals */
-void csv_text(struct csv *c, const char *text, size_t n); /* text NULL: nothing */
+void csv_text(struct csv *c, const char *text, size_t n); /* text NULL: empty */
 void csv_str(struct csv *c, const char *text);
-void csv_end(struct csv *c); /* of the line */
+void csv_end(struct csv *c); /* ends the line */
 
 #endif

@@ -1,4 +1,3 @@
-/* Reading folded stacks; see folded-read.h. */
 #include "exchange/folded-read.h"
 
 #include "exchange/import-reader.h"
@@ -11,11 +10,11 @@
 #define KERNEL "_[k]"
 
 struct folded_line {
-	const char *frames, *end; /* behind the last frame */
+	const char *frames, *end; /* end: after the last frame */
 	int64_t count;
 };
 
-/* "a;b;c 12"; a second number, of differential profiles, is not read. */
+/* "a;b;c 12"; the second number of differential profiles is ignored. */
 static bool parse(struct folded_line *l, const char *text, size_t n)
 {
 	const char *end = text + n, *space;
@@ -51,7 +50,7 @@ static int64_t stack_of(struct foreign *f, const char *at, const char *end)
 	return stack;
 }
 
-/* A program is a process; they are numbered. */
+/* Each program is a process; they are numbered. */
 static struct pfw_process *process_of(struct foreign *f, const char *name, size_t n)
 {
 	int64_t id = foreign_string(f, name, n);
@@ -124,7 +123,7 @@ bool folded_is_mine(const char *head, size_t n)
 		struct folded_line l;
 
 		if (!newline && lines)
-			break; /* it may be cut */
+			break; /* the last line may be truncated */
 		if (!newline)
 			newline = end;
 		if (newline > head && *head != '#') {

@@ -1,11 +1,10 @@
 /*
- * folded: stacks as flame graph tools read them, a line each:
+ * folded: stacks in the format of flame graph tools, one per line:
  *
- *	program;main;work;read 12
+ *   program;main;work;read 12
  *
- * The number is how many samples had that stack; all lines together are all samples of
- * the run's first sampled event. Function names have no semicolons in them: those
- * of C++ that do get commas. Frames of the kernel end in _[k].
+ * The number is the count of samples with that stack; the sum of all lines is the number of samples of the run's first
+ * sampled event. Semicolons in C++ function names are replaced by commas. Kernel frames end in _[k].
  */
 #include "exchange/exchange.h"
 #include "exchange/folded-read.h"

@@ -1,11 +1,11 @@
-/* The formats: a row each. See exchange.h. */
+/* The table of formats; see exchange.h. */
 #include "exchange/exchange.h"
 
 #include <stddef.h>
 
 /*
- * X(name, is_written, is_read): its table is exchange_<name>, in <name>.c; those of pfw are in pfw-write.c.
- * Who recognises a file first has it: those that ask for more come first.
+ * X(name, is_written, is_read): its table is exchange_<name>, in <name>.c; pfw's is in pfw-write.c. The first format
+ * that recognizes a file reads it, so the stricter ones come first.
  */
 #define FORMATS(X) \
 	X(chrome, 1, 1) \

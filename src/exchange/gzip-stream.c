@@ -1,4 +1,3 @@
-/* Compressing streams; see gzip-stream.h. */
 #include "exchange/gzip-stream.h"
 
 #include "base/buf.h"
@@ -13,7 +12,7 @@ struct gzip_stream {
 	struct buf text, packed;
 };
 
-/* The first n bytes become a member; what follows them stays. */
+/* Writes the first n bytes as a member and keeps the rest. */
 static int write_member(struct gzip_stream *g, size_t n)
 {
 	int rc;

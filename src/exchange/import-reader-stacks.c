@@ -1,4 +1,3 @@
-/* Stacks by names; see import-reader-stacks.h. */
 #include "exchange/import-reader-stacks.h"
 
 #define CHAINS_MAX ((size_t)4 << 20)
@@ -16,7 +15,7 @@ void foreign_stacks_release(struct foreign_stacks *s)
 	map_release(&s->chains);
 }
 
-/* The number of a key in a map of at most `max`; 0: no room. */
+/* The number of a key in a map of at most `max` entries; 0 if it is full. */
 static uint64_t number_of(struct foreign_stacks *s, struct map *map, size_t max, const void *key, size_t n,
 		bool *is_new)
 {

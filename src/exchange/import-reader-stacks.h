@@ -1,9 +1,8 @@
 /*
- * foreign-stacks: stacks that a trace has by the names of their functions.
+ * import-reader-stacks: the stacks of a trace that has only function names.
  *
- * Each becomes a chain of the table `stack`, once; a function is a symbol of
- * its module at an address that is only a number. Memory is bounded: a frame
- * that finds no room is left out, and counted.
+ * Each distinct stack becomes a chain in the table `stack`. A function becomes a symbol of its module, with a number as
+ * its address. Memory is bounded: a frame that does not fit is dropped and counted.
  */
 #ifndef SONDE_EXCHANGE_IMPORT_READER_STACKS_H
 #define SONDE_EXCHANGE_IMPORT_READER_STACKS_H
@@ -27,14 +26,14 @@ struct foreign_stacks {
 struct foreign_frame {
 	const char *function;
 	size_t function_bytes;
-	const char *module; /* NULL: unknown */
+	const char *module; /* NULL if unknown */
 	size_t module_bytes;
 	bool is_kernel;
 };
 
 void foreign_stacks_init(struct foreign_stacks *s, struct pfw_dims *dims);
 void foreign_stacks_release(struct foreign_stacks *s);
-/* The chain of this frame, called by those of `parent` (STORE_NULL: by nobody). */
+/* The chain of this frame, called by the chain `parent` (STORE_NULL: outermost frame). */
 int64_t foreign_stack(struct foreign_stacks *s, int64_t parent, const struct foreign_frame *frame);
 
 #endif

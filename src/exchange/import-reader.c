@@ -1,4 +1,3 @@
-/* Reading foreign traces; see import-reader.h. */
 #include "exchange/import-reader.h"
 
 #include "base/cleanup.h"
@@ -12,13 +11,13 @@
 
 #define FEED_BYTES ((size_t)256 << 10)
 
-/* A file's bytes, inflated; a line that is longer than the room makes it grow. */
+/* The bytes of a file, inflated; the buffer grows for a line that does not fit. */
 struct foreign_feed {
 	int fd;
-	struct pfw_gzip *gzip; /* NULL: it is not compressed */
-	uint64_t at;           /* in a file that is not */
+	struct pfw_gzip *gzip; /* NULL if not compressed */
+	uint64_t at;           /* file offset, if not compressed */
 	bool is_over;
-	char *text; /* from..to of it are there */
+	char *text; /* filled in from..to */
 	size_t from, to, cap;
 };
 
@@ -89,7 +88,7 @@ size_t foreign_read(struct foreign *f, void *place, size_t n)
 
 /* Lines. */
 
-/* More text behind what is there; false at the end. One byte is kept for a NUL. */
+/* Reads more text after the existing text; returns false at the end. One byte is reserved for a NUL. */
 static bool fill(struct foreign *f)
 {
 	struct foreign_feed *feed = f->feed;
@@ -116,7 +115,7 @@ static bool fill(struct foreign *f)
 	return got > 0;
 }
 
-/* Pass over the rest of a line whose beginning is all that is there. */
+/* Skips the rest of a line that was only partly read. */
 static void skip_line(struct foreign *f)
 {
 	struct foreign_feed *feed = f->feed;
@@ -152,7 +151,7 @@ bool foreign_line(struct foreign *f, char **line, size_t *n)
 		} else if (!fill(f)) {
 			if (feed->from == feed->to)
 				return false;
-			newline = feed->text + feed->to; /* the last line has none */
+			newline = feed->text + feed->to; /* the last line has no newline */
 			break;
 		}
 	}
@@ -304,7 +303,7 @@ static int read_input(struct foreign *f, struct pfw_input *in)
 	if (rc == 0)
 		rc = f->im->format->read(f);
 	else
-		rc = rc == -ENOMEM ? rc : 0; /* what cannot be read is told at the end */
+		rc = rc == -ENOMEM ? rc : 0; /* read errors are reported at the end */
 	f->im->pool.all_bytes += in->bytes;
 	f->im->pool.text_bytes += f->part->text_bytes;
 	close_feed(&feed);

@@ -1,11 +1,9 @@
 /*
- * foreign: a trace of another tool, read from its beginning to its end by one thread.
+ * import-reader: a trace of another tool, read sequentially by one thread.
  *
- * A format's `read` (exchange.h) takes lines or bytes, inflated where the file
- * is compressed, and adds rows; processes, threads, files and calls are those
- * of name-tables.h, which bounds their memory and writes their tables at the end.
- * What is wrong with a line costs that line: foreign_lost counts and keeps it.
- * Times are nanoseconds of whatever clock the trace has.
+ * A format's `read` (exchange.h) gets lines or bytes, inflated if the file is compressed, and adds rows. Processes,
+ * threads, files and calls are kept in name-tables.h, which bounds their memory and writes their tables at the end. An
+ * invalid line loses only that line: foreign_lost counts and keeps it. Times are nanoseconds of the trace's clock.
  */
 #ifndef SONDE_EXCHANGE_IMPORT_READER_H
 #define SONDE_EXCHANGE_IMPORT_READER_H
@@ -19,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FOREIGN_HEAD_BYTES ((size_t)64 << 10) /* of a file, to recognise it by */
+#define FOREIGN_HEAD_BYTES ((size_t)64 << 10) /* bytes of a file that are inspected to recognize it */
 
 struct foreign {
 	struct pfw_counts *counts;
@@ -27,44 +25,44 @@ struct foreign {
 	struct pfw_cache *cache;
 	struct store_sink *sink;
 	struct foreign_stacks *stacks;
-	uint64_t line;         /* number of the line at hand, from 1; 0: none yet */
+	uint64_t line;         /* current line number, from 1; 0: before the first */
 	const char *path;      /* of the file */
-	bool has_day_clock;    /* times are those of the day */
-	int64_t unit_ns;       /* that times were said to have; 0: nothing was said */
-	int64_t source_number; /* of the file, from 0 */
+	bool has_day_clock;    /* times are wall-clock times */
+	int64_t unit_ns;       /* requested unit of times; 0: not given */
+	int64_t source_number; /* index of the file, from 0 */
 	/* private */
 	struct pfw_import *im;
 	struct pfw_part *part;
 	struct foreign_feed *feed;
 };
 
-/* Up to n bytes of the file; 0 at its end, or where it cannot be read any further (which is told at the end). */
+/* Reads up to n bytes of the file; returns 0 at its end, or after a read error (which is reported at the end). */
 size_t foreign_read(struct foreign *f, void *place, size_t n);
 /*
- * The next line without its newline; it ends in a NUL and may be written to until the next call. False at the
- * end. Lines above PFW_LINE_BYTES_MAX are counted and passed over.
+ * Gets the next line without its newline; it ends in a NUL and may be modified until the next call. Returns false at
+ * the end. Lines above PFW_LINE_BYTES_MAX are counted and skipped.
  */
 bool foreign_line(struct foreign *f, char **line, size_t *n);
-/* The line at hand is lost: `reason` is static, `where` in it from 0. */
+/* Counts the current line as lost: `reason` is static, `where` an offset in it, from 0. */
 void foreign_lost(struct foreign *f, const char *reason, size_t where, const char *text, size_t n);
 
-/* NULL: no room, and then the rest is null too. */
+/* NULL if out of room; dependent values are then null too. */
 struct pfw_process *foreign_process(struct foreign *f, int64_t pid);
 int64_t foreign_string(struct foreign *f, const char *bytes, size_t n);
 int64_t foreign_name(struct foreign *f, const char *text);
 void foreign_add(struct foreign *f, enum store_table_id table, const void *row);
-/* The duration, or STORE_NULL when there is none or it is impossible: then it is counted. */
+/* The duration, or STORE_NULL if it is missing or impossible; impossible ones are counted. */
 int64_t foreign_duration(struct foreign *f, int64_t ts_ns, int64_t dur_ns);
-/* An event of that thread was added; dur_ns, as foreign_duration has it, STORE_NULL: an instant. */
+/* Counts an event of that thread; dur_ns from foreign_duration, STORE_NULL: an instant. */
 void foreign_note(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t ts_ns, int64_t dur_ns);
-/* Something that is no thread's was at that time. */
+/* Extends the time range by an event without a thread. */
 void foreign_time(struct foreign *f, int64_t ts_ns);
-/* What the thread is called. */
+/* Sets the name of a thread. */
 void foreign_thread_name(struct foreign *f, struct pfw_process *p, int64_t tid, int64_t name);
 
-/* The format of a file by its content; NULL: none of these, or it cannot be read. */
+/* Detects the format of a file by its content; NULL if unknown or unreadable. */
 const struct exchange_format *foreign_recognise(const char *path);
-/* Read all inputs of an import. 0 or -errno. */
+/* Reads all inputs of an import. 0 or -errno. */
 int foreign_read_all(struct pfw_import *im, struct sonde_err *err);
 
 #endif

@@ -1,4 +1,3 @@
-/* Joining runs; see join.h. */
 #include "exchange/join.h"
 
 #include "base/buf.h"
@@ -9,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_OF_PROCESS 32 /* bits: a file's id is that of a path, or the process that opened it and a number */
+#define FILE_OF_PROCESS 32 /* bits: a file id is that of a path, or the process that opened it and a number */
 
-/* What a column is to a join, where its semantic does not tell. */
+/* How a join changes a column, if its semantic does not determine it. */
 enum meaning { RAISE_PID, RAISE_MODULE, RAISE_FLOW };
 
 static const struct {
@@ -30,7 +29,7 @@ static const struct {
 struct joining {
 	struct join *j;
 	const struct join_host *host;
-	int64_t *strings; /* id there -> id here; 0: not asked for yet */
+	int64_t *strings; /* old id -> new id; 0: not looked up yet */
 	size_t string_count;
 	int64_t processes, paths, stacks, modules, flows; /* the largest */
 };
@@ -103,7 +102,7 @@ static int64_t translate(struct joining *g, const struct store_column_schema *c,
 	}
 }
 
-/* The machine's own counters are told apart by its name. */
+/* The name of the host distinguishes the machine's counters. */
 static int64_t with_host(struct joining *g, int64_t name)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -112,7 +111,7 @@ static int64_t with_host(struct joining *g, int64_t name)
 	return store_strings_id(&g->j->sink->strings, text.data, text.len);
 }
 
-/* Once for each first column of these tables. */
+/* Returns whether the row is already there, by the first column of these tables. */
 static bool is_known(struct joining *g, enum store_table_id table, int64_t id)
 {
 	int64_t key[2] = { table, id };

@@ -1,11 +1,10 @@
 /*
- * join: one run of the runs of several hosts, on one clock.
+ * join: merges the runs of several hosts to one run, on one clock.
  *
- * Every number that means something only within a run (processes, strings, files, stacks,
- * modules) becomes one of the joined run; times become those of the first clock by what was
- * measured of each other one. Hosts number their processes alike: the process and thread ids of
- * the k-th host (from 0) are raised by k times JOIN_PIDS. Counters of a machine get its name
- * before theirs.
+ * All ids that are local to a run (processes, strings, files, stacks, modules) are mapped to ids of the joined run.
+ * Times are converted to the first clock with the measured offset of each other one. Process and thread ids may collide
+ * between hosts: those of the k-th host (from 0) are raised by k times JOIN_PIDS. Counters of a machine are prefixed
+ * with its name.
  */
 #ifndef SONDE_EXCHANGE_JOIN_H
 #define SONDE_EXCHANGE_JOIN_H
@@ -17,25 +16,25 @@
 
 #include <stdbool.h>
 
-#define JOIN_PIDS (1ll << 22) /* more there cannot be on a host */
+#define JOIN_PIDS (1ll << 22) /* the kernel's maximum per host */
 #define JOIN_HOSTS_MAX 1024
 
 struct join_host {
 	const char *name;
 	struct model_run *run;
-	struct clock_fit clock; /* its clock against the joined run's */
+	struct clock_fit clock; /* its clock relative to the joined run's */
 };
 
 struct join {
 	struct store_sink *sink;
-	/* private: how many of each the hosts before had */
+	/* private: totals of the hosts before */
 	int64_t processes, paths, stacks, modules, flows, hosts;
-	struct map once; /* rows of `call` and `series` that are there */
+	struct map once; /* existing rows of `call` and `series` */
 };
 
 void join_init(struct join *j, struct store_sink *sink);
 void join_release(struct join *j);
-/* Add all rows of a host. Damaged blocks are left out: the host's own run says which. */
+/* Adds all rows of a host. Damaged blocks are skipped: the host's own run reports them. */
 int join_add(struct join *j, const struct join_host *host, struct sonde_err *err);
 
 #endif

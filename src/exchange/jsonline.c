@@ -1,4 +1,3 @@
-/* JSON by the million; see jsonline.h. */
 #include "exchange/jsonline.h"
 
 #include "base/json.h"
@@ -66,7 +65,10 @@ void jsonline_us(struct jsonline *l, int64_t ns)
 	jsonline_add(l, decimals, sizeof(decimals));
 }
 
-/* DEL, or U+0080 to U+009F: its number and its bytes, or 0. In JSON such a one can only be inside a string. */
+/*
+ * Returns the code of DEL or of U+0080 to U+009F and its length in bytes, or 0. In JSON these occur only inside
+ * strings.
+ */
 static unsigned control_at(const char *at, const char *end, size_t *bytes)
 {
 	bool is_c1 = end - at > 1 && at[0] == '\xc2' && (unsigned char)at[1] >= 0x80 && (unsigned char)at[1] < 0xa0;
@@ -162,7 +164,7 @@ void jsonline_object(struct jsonline *l, const struct store_text *text)
 		jsonline_text(l, text);
 }
 
-/* What is between the braces, without blanks at its start. */
+/* The text between the braces, without leading blanks. */
 static struct store_text inside(const struct store_text *object)
 {
 	const char *from = object->data, *end = from + object->bytes;

@@ -1,12 +1,10 @@
 /*
- * jsonline: JSON by the million.
+ * jsonline: a fast JSON writer for exports.
  *
- * base/json keeps the grammar for its caller; this does not: the caller writes
- * keys, commas and braces as text and gets speed for it. Values are always
- * valid: what needs thought (escapes, reals, bytes that are not UTF-8) goes
- * through base/json. They are also harmless to terminals: DEL and the C1
- * controls, which JSON allows, are escaped like the others. Out of memory drops
- * bytes and sets is_failed; look once at the end.
+ * Unlike base/json it does not track the syntax: the caller writes keys, commas and braces as text. Values are always
+ * valid: difficult ones (escapes, reals, bytes that are not UTF-8) are passed to base/json. They are also safe for
+ * terminals: DEL and the C1 controls, which JSON allows, are escaped like the others. Out of memory drops bytes and
+ * sets is_failed; check it once at the end.
  */
 #ifndef SONDE_EXCHANGE_JSONLINE_H
 #define SONDE_EXCHANGE_JSONLINE_H
@@ -31,7 +29,7 @@ struct jsonline {
 #define JSONLINE_INIT { .scratch = BUF_INIT }
 
 void jsonline_release(struct jsonline *l);
-/* Room for n more bytes, or NULL. */
+/* Reserves n more bytes; NULL if out of memory. */
 char *jsonline_grow(struct jsonline *l, size_t n);
 
 static inline void jsonline_add(struct jsonline *l, const char *bytes, size_t n)
@@ -44,7 +42,7 @@ static inline void jsonline_add(struct jsonline *l, const char *bytes, size_t n)
 	}
 }
 
-/* A string literal as it stands. */
+/* A string literal, verbatim. */
 #define JSONLINE_ADD(l, literal) jsonline_add(l, "" literal, sizeof(literal) - 1)
 
 void jsonline_int(struct jsonline *l, int64_t value); /* STORE_NULL: null */
@@ -53,12 +51,14 @@ void jsonline_real(struct jsonline *l, double value); /* not finite: null */
 void jsonline_us(struct jsonline *l, int64_t ns);
 void jsonline_text(struct jsonline *l, const struct store_text *text); /* NULL or null: null */
 void jsonline_str(struct jsonline *l, const char *text);               /* NULL: null */
-/* A text that should be a JSON object, as it is; as a string when it is none. */
+/* A text that should be a JSON object, verbatim; otherwise as a string. */
 void jsonline_object(struct jsonline *l, const struct store_text *text);
-/* The members of such a text without its braces, after `before` if there are any; a text that is none is the one
- * member "args". Says whether there were any. */
+/*
+ * The members of such a text without its braces, after `before` if there are any. A text that is not an object becomes
+ * the single member "args". Returns whether there were any.
+ */
 bool jsonline_members(struct jsonline *l, const struct store_text *text, const char *before);
-/* A JSON text, with the controls escaped that JSON allows. */
+/* A JSON text; control characters that JSON allows are escaped. */
 void jsonline_json(struct jsonline *l, const char *text, size_t n);
 
 #endif

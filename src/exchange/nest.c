@@ -1,4 +1,4 @@
-/* Boxes in boxes; see nest.h. A thread is the ends of the events that are open at its last one, innermost last. */
+/* A thread is stored as the ends of the events that enclose its last one, innermost last. */
 #include "exchange/nest.h"
 
 #include <errno.h>

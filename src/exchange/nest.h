@@ -1,12 +1,10 @@
 /*
- * nest: which events of a thread lie inside which.
+ * nest: the nesting of a thread's events.
  *
- * Viewers draw a thread's events as boxes in boxes: one that begins inside
- * another must end inside it. Calls and spans do, but for two cases. Time
- * stamps of one instant that were converted with different pairs of the clock
- * differ by some nanoseconds: an event that sticks out by at most
- * NEST_SLACK_NS is cut. And a program may end its spans in another order than
- * it began them: such a one has to be drawn elsewhere.
+ * Viewers draw a thread's events as nested slices: an event that starts inside another must end inside it. Calls and
+ * spans do, with two exceptions. Timestamps of one instant that were converted with different clock pairs differ by
+ * some nanoseconds: an event that ends up to NEST_SLACK_NS too late is cut. And a program may end its spans in another
+ * order than it started them: such a span must be drawn elsewhere.
  */
 #ifndef SONDE_EXCHANGE_NEST_H
 #define SONDE_EXCHANGE_NEST_H
@@ -30,9 +28,8 @@ enum nest_fit { NEST_INSIDE, NEST_CUT, NEST_CROSSES };
 
 void nest_release(struct nest *n);
 /*
- * Events of a thread come in the order of their time, the longest first. Says
- * how [ts, ts + dur] fits, cuts *dur_ns if need be and remembers it unless it
- * crosses. -ENOMEM.
+ * Adds the events of a thread in time order, the longest first. Returns how [ts, ts + dur] fits, cuts *dur_ns if
+ * necessary, and keeps the event unless it crosses another. -ENOMEM on failure.
  */
 int nest_add(struct nest *n, int64_t pid, int64_t tid, int64_t ts_ns, int64_t *dur_ns);
 

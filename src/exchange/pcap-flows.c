@@ -1,4 +1,3 @@
-/* Flows of a capture; see pcap-flows.h. */
 #include "exchange/pcap-flows.h"
 
 #include <arpa/inet.h>
@@ -12,8 +11,8 @@
 struct side {
 	int64_t packets, bytes, payload, retransmits;
 	bool has_next;
-	uint32_t next;             /* sequence number that follows what was sent */
-	uint32_t hole, hole_bytes; /* the last stretch before it that was not seen */
+	uint32_t next;             /* sequence number after the sent data */
+	uint32_t hole, hole_bytes; /* the last gap before it */
 };
 
 struct pcap_flow {
@@ -24,7 +23,7 @@ struct pcap_flow {
 	struct side sides[2]; /* out, in */
 };
 
-/* A key is the same for both directions: the smaller end comes first. */
+/* The key is equal for both directions: the smaller endpoint comes first. */
 struct key {
 	struct packet_end a, b;
 	uint8_t family, protocol, has_ports, zero;
@@ -46,7 +45,7 @@ static void make_key(struct key *k, const struct packet *p)
 		.has_ports = p->has_ports };
 }
 
-/* Its number, from 1; 0: no room. */
+/* The number of the flow, from 1; 0 if out of room. */
 static uint64_t flow_of(struct pcap_flows *s, const struct pcap_packet *p, int64_t ts_ns, int64_t interface)
 {
 	struct key key;
@@ -83,7 +82,7 @@ static uint64_t flow_of(struct pcap_flows *s, const struct pcap_packet *p, int64
 	return *number;
 }
 
-/* Packets are not always captured in their order: one that lies in the hole is late, and was not sent before. */
+/* Packets may be captured out of order: one that lies in the gap is late, not a retransmission. */
 static bool fills_hole(struct side *side, uint32_t seq, uint32_t carried)
 {
 	uint32_t from = seq - side->hole;
@@ -96,7 +95,7 @@ static bool fills_hole(struct side *side, uint32_t seq, uint32_t carried)
 	return true;
 }
 
-/* Has all that a packet carries been sent before? */
+/* Returns whether all data of a packet was sent before. */
 static bool note_sequence(struct side *side, const struct packet *p)
 {
 	uint32_t carried = p->payload + !!(p->tcp_flags & PACKET_SYN) + !!(p->tcp_flags & PACKET_FIN);

@@ -1,11 +1,10 @@
-/* Headers of packets; see pcap-packet.h. */
 #include "exchange/pcap-packet.h"
 
 #include "store/schema.h"
 
 enum { ETHERTYPE_4 = 0x0800, ETHERTYPE_6 = 0x86dd, VLAN = 0x8100, VLAN_OUTER = 0x88a8, SLL_OUTGOING = 4 };
 
-/* Bytes that are left to look at. */
+/* The bytes not parsed yet. */
 struct bytes {
 	const uint8_t *at;
 	size_t n;
@@ -25,7 +24,7 @@ static unsigned get16(const uint8_t *at)
 	return (unsigned)at[0] << 8 | at[1];
 }
 
-/* Links: to the IP header; the type is 0 when the version says it. */
+/* Link layers: skip to the IP header; the type is 0 if the IP version determines it. */
 
 static bool skip_ethernet(struct pcap_packet *p, struct bytes *b, unsigned *type)
 {
@@ -36,7 +35,7 @@ static bool skip_ethernet(struct pcap_packet *p, struct bytes *b, unsigned *type
 	while (*type == VLAN || *type == VLAN_OUTER) {
 		if (b->n < 4)
 			return false;
-		p->vlan = get16(b->at) & 0xfff; /* of several the innermost */
+		p->vlan = get16(b->at) & 0xfff; /* the innermost tag */
 		*type = get16(b->at + 2);
 		skip(b, 4);
 	}

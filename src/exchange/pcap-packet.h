@@ -1,14 +1,14 @@
 /*
- * pcap-packet: the way to the IP header of a captured packet; from there base/packet.h goes on.
+ * pcap-packet: finds the IP header of a captured packet; base/packet.h parses it.
  *
- * Ethernet with VLAN tags, raw IP, BSD's loopback and Linux's cooked captures (SLL, SLL2).
+ * Ethernet with VLAN tags, raw IP, BSD loopback and Linux cooked captures (SLL, SLL2).
  */
 #ifndef SONDE_EXCHANGE_PCAP_PACKET_H
 #define SONDE_EXCHANGE_PCAP_PACKET_H
 
 #include "base/packet.h"
 
-/* Link types, as https://www.tcpdump.org/linktypes.html numbers them; others are not known. */
+/* Link types, numbered as in https://www.tcpdump.org/linktypes.html; others are not supported. */
 enum packet_link {
 	PACKET_NULL = 0,
 	PACKET_ETHERNET = 1,
@@ -25,10 +25,13 @@ enum packet_link {
 struct pcap_packet {
 	struct packet ip;
 	int64_t vlan;     /* STORE_NULL: none */
-	bool is_outgoing; /* as the capture says */
+	bool is_outgoing; /* according to the capture */
 };
 
-/* The `n` first bytes of what had `whole`. False: it is no packet of IP, or cut before its addresses end. */
+/*
+ * Parses the first `n` of `whole` bytes. Returns false if it is not an IP packet, or is truncated before the end of its
+ * addresses.
+ */
 bool pcap_packet_parse(struct pcap_packet *p, uint32_t link, const uint8_t *data, size_t n, uint32_t whole);
 
 #endif

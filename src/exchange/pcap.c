@@ -1,8 +1,8 @@
 /*
- * pcap: captures of packets, classic (pcap) and new (pcapng), become packets and flows.
+ * pcap: converts packet captures, pcap and pcapng, to packets and flows.
  *
- * Only headers are read. On the loopback interface of a cooked capture each
- * packet is seen leaving and arriving: the former is passed over.
+ * Only headers are read. A cooked capture of the loopback interface has each packet twice, outgoing and incoming: the
+ * outgoing one is skipped.
  */
 #include "base/cleanup.h"
 #include "exchange/import-reader.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKET_BYTES_MAX ((size_t)1 << 18) /* of one packet or block; more is skipped */
+#define PACKET_BYTES_MAX ((size_t)1 << 18) /* of one packet or block; the rest is skipped */
 #define INTERFACES_MAX 1024u
 #define NS 1000000000
 
@@ -30,7 +30,7 @@ enum {
 struct interface {
 	uint32_t link;
 	int64_t name;              /* string id, or STORE_NULL */
-	uint64_t units_per_second; /* of its times */
+	uint64_t units_per_second; /* of its timestamps */
 };
 
 struct pcap_reader {
@@ -59,7 +59,7 @@ static uint16_t get16(const struct pcap_reader *r, const uint8_t *at)
 	return r->is_swapped ? __builtin_bswap16(v) : v;
 }
 
-/* n bytes into r->bytes; what is beyond the room is passed over. False: the file ends before. */
+/* Reads n bytes into r->bytes; skips those that do not fit. Returns false if the file ends before. */
 static bool read_bytes(struct pcap_reader *r, size_t n)
 {
 	size_t some = n < PACKET_BYTES_MAX ? n : PACKET_BYTES_MAX;
@@ -96,7 +96,7 @@ static void take_packet(struct pcap_reader *r, const struct interface *in, int64
 	r->f->line++;
 	r->f->counts->lines++;
 	if (!pcap_packet_parse(&p, in->link, data, n, whole)) {
-		r->f->counts->other++; /* no IP: ARP and the like */
+		r->f->counts->other++; /* not IP, for example ARP */
 		return;
 	}
 	if (p.is_outgoing && is_loopback(&p.ip)) {
@@ -108,7 +108,7 @@ static void take_packet(struct pcap_reader *r, const struct interface *in, int64
 	foreign_time(r->f, ts_ns);
 }
 
-/* Classic files. */
+/* pcap files. */
 
 static void read_classic(struct pcap_reader *r, bool is_ns)
 {
@@ -119,7 +119,7 @@ static void read_classic(struct pcap_reader *r, bool is_ns)
 		lose(r, "the file ends in its head");
 		return;
 	}
-	in.link = get32(r, head + 16) & 0xfffffff; /* what is above says how frames end */
+	in.link = get32(r, head + 16) & 0xfffffff; /* the upper bits describe the frame check sequence */
 	for (;;) {
 		size_t got = foreign_read(r->f, head, 16);
 		uint32_t n;
@@ -136,9 +136,9 @@ static void read_classic(struct pcap_reader *r, bool is_ns)
 	}
 }
 
-/* New files: blocks. */
+/* pcapng files: blocks. */
 
-/* What the options of an interface say: its name, and the unit of its times (a power of 10, or of 2). */
+/* Reads the options of an interface: its name, and the unit of its times (a power of 10, or of 2). */
 static void take_options(struct pcap_reader *r, struct interface *in, const uint8_t *at, size_t n)
 {
 	while (n >= 4) {
@@ -195,7 +195,7 @@ static void take_enhanced(struct pcap_reader *r, size_t n, bool is_old)
 			get32(r, r->bytes + 16));
 }
 
-/* A packet without a time has that of the one before. */
+/* A packet without a time gets that of the previous one. */
 static void take_simple(struct pcap_reader *r, size_t n)
 {
 	if (n < 4 || r->interface_count == 0)
@@ -204,7 +204,7 @@ static void take_simple(struct pcap_reader *r, size_t n)
 		take_packet(r, &r->interfaces[0], r->last_ns, r->bytes + 4, n - 4, get32(r, r->bytes));
 }
 
-/* The length and the byte order of a section: its head has been read but for these. */
+/* Reads the length and the byte order of a section; the rest of its header was already read. */
 static bool take_section(struct pcap_reader *r)
 {
 	uint8_t head[8];

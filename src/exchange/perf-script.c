@@ -1,15 +1,13 @@
 /*
- * perf: the text of `perf script` becomes samples.
+ * perf: converts the text of `perf script` to samples.
  *
- *	program 1234/1235 [001] 5678.901234:     250000 cpu-clock:ppp:
- *		ffffffff81234567 do_syscall_64+0x37 ([kernel.kallsyms])
- *		    7f1234567890 read+0x10 (/usr/lib/libc.so.6)
+ *   program 1234/1235 [001] 5678.901234:     250000 cpu-clock:ppp:
+ *           ffffffff81234567 do_syscall_64+0x37 ([kernel.kallsyms])
+ *               7f1234567890 read+0x10 (/usr/lib/libc.so.6)
  *
- * The innermost frame comes first; a sample may also be one line with its only
- * frame at the end. A period of a clock (cpu-clock, task-clock) is the CPU time
- * that the sample stands for; of other events it is how many there were. A
- * function that was inlined is in the module of the one around it. Lines of
- * sources (-F srcline) are passed over: a run has no place for them.
+ * The innermost frame comes first; a sample may also be one line with its only frame at the end. The period of a clock
+ * (cpu-clock, task-clock) is the CPU time of the sample; of other events it is their count. An inlined function gets
+ * the module of its caller. Source lines (-F srcline) are skipped: a run does not store them.
  */
 #include "exchange/import-reader.h"
 #include "pfw/json-scan.h"
@@ -24,12 +22,12 @@
 #define NAMES_MAX ((size_t)1 << 20) /* threads */
 
 struct perf_head {
-	const char *comm, *event, *rest; /* rest: what follows the event */
+	const char *comm, *event, *rest; /* rest: the text after the event */
 	size_t comm_bytes, event_bytes;
 	int64_t pid, tid, cpu, ts_ns, period;
 };
 
-/* Frames of the sample at hand, as places in their text. */
+/* Frames of the current sample, as offsets in their text. */
 struct perf_reader {
 	struct foreign *f;
 	bool has_sample;
@@ -40,7 +38,7 @@ struct perf_reader {
 		bool is_kernel, is_inlined;
 	} frames[FRAMES_MAX];
 	size_t frame_count;
-	struct map names; /* tid -> string id + 1 that a row of `task` has */
+	struct map names; /* tid -> string id + 1 of its row in `task` */
 };
 
 static const char *skip_blanks(const char *at, const char *end)
@@ -100,7 +98,7 @@ static bool take_thread(struct perf_head *h, const char *at, const char *end)
 			pfw_parse_int(slash + 1, (size_t)(end - slash - 1), &h->tid);
 }
 
-/* What stands before the time: "program 1234 [001] ". The program's name may have blanks. */
+/* The text before the time: "program 1234 [001] ". The program's name may contain blanks. */
 static bool take_who(struct perf_head *h, const char *begin, const char *end)
 {
 	const char *to = trim_end(end, begin), *from = token_begin(to, begin);
@@ -117,7 +115,7 @@ static bool take_who(struct perf_head *h, const char *begin, const char *end)
 	return h->comm_bytes > 0;
 }
 
-/* The letters behind a colon that say how exactly to sample are no part of the name. */
+/* The modifiers after a colon are not part of the name. */
 static size_t event_bytes(const char *event, size_t n)
 {
 	const char *colon = memrchr(event, ':', n);
@@ -190,7 +188,7 @@ static const char *last_bracket(const char *at, const char *end)
 	return end > at ? end - 1 : NULL;
 }
 
-/* A function that is not known is called by its module, "[libc.so.6]", as elsewhere here. */
+/* An unknown function is named after its module, "[libc.so.6]", as in recorded runs. */
 static size_t add_function(struct buf *out, const char *at, const char *to, const char *module, size_t n)
 {
 	const char *slash = module ? memrchr(module, '/', n) : NULL;
@@ -210,7 +208,7 @@ static size_t add_function(struct buf *out, const char *at, const char *to, cons
 	return out->len - before;
 }
 
-/* "    7f1234567890 read+0x10 (/usr/lib/libc.so.6)"; false: it is none. */
+/* "    7f1234567890 read+0x10 (/usr/lib/libc.so.6)"; returns false if the line is not a frame. */
 static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 {
 	const char *end = trim_end(text + n, text), *at = skip_blanks(text, end), *to = token_end(at, end), *bracket;
@@ -224,7 +222,7 @@ static bool add_frame(struct perf_reader *r, const char *text, size_t n)
 	to = without_offset(at, trim_end(bracket ? bracket : end, at));
 	if (r->frame_count == FRAMES_MAX)
 		return true;
-	/* The module is in the last brackets, unless they say that there is none. */
+	/* The module is in the last parentheses, unless they mark an inlined function. */
 	is_inlined = bracket && end - bracket == 9 && !memcmp(bracket, "(inlined)", 9);
 	bracket = is_inlined ? NULL : bracket;
 	module_bytes = bracket ? (size_t)(end - bracket - 2) : 0;
@@ -312,7 +310,7 @@ static void end_sample(struct perf_reader *r)
 	foreign_note(r->f, foreign_process(r->f, r->row.pid), r->row.tid, r->row.ts_ns, STORE_NULL);
 }
 
-/* "  read.c:26" or "  [kernel.kallsyms][ffffffff81000000]", behind its frame. */
+/* "  read.c:26" or "  [kernel.kallsyms][ffffffff81000000]", after its frame. */
 static bool is_source(const char *line, size_t n)
 {
 	const char *end = line + n, *at = end;
@@ -364,7 +362,7 @@ static int read_lines(struct foreign *f)
 	return 0;
 }
 
-/* One of its first lines is the head of a sample. */
+/* One of the first lines is the header of a sample. */
 static bool is_mine(const char *head, size_t n)
 {
 	const char *end = head + n;

@@ -1,6 +1,6 @@
 /*
- * CPU samples in Perfetto traces: a packet each, whose stack is a number that
- * packets before it have told frame by frame. See perfetto-tracks.h.
+ * CPU samples in Perfetto traces: one packet each; its stack is a number that earlier packets define frame by frame.
+ * See perfetto-tracks.h.
  */
 #include "exchange/perfetto-tracks.h"
 #include "exchange/proto.h"
@@ -46,7 +46,7 @@ enum {
 struct sampling {
 	struct perfetto *p;
 	struct profile profile;
-	struct map functions, modules, sources, frames, stacks; /* what has been told -> its number */
+	struct map functions, modules, sources, frames, stacks; /* defined item -> its number */
 	struct buf interned, item, stack;
 };
 
@@ -78,7 +78,7 @@ static uint64_t text_number(struct sampling *s, struct map *map, unsigned field,
 	return number;
 }
 
-/* A module is a mapping of the same number as its path. */
+/* A module is a mapping with the same number as its path. */
 static uint64_t module_number(struct sampling *s, const char *path)
 {
 	size_t before = s->modules.count;
@@ -93,7 +93,7 @@ static uint64_t module_number(struct sampling *s, const char *path)
 	return number;
 }
 
-/* A frame in a mapping must have an address in it; others, as Python's, are known by their source. */
+/* A frame of a mapping needs an address in it; others, like Python's, are identified by their source. */
 static int add_frame(void *arg, const struct model_frame *frame)
 {
 	struct sampling *s = arg;
@@ -117,7 +117,7 @@ static int add_frame(void *arg, const struct model_frame *frame)
 	return 0;
 }
 
-/* The outermost frame comes first. 0: there is no stack. */
+/* The outermost frame comes first. 0 if the stack is empty. */
 static uint64_t stack_number(struct sampling *s, int64_t stack)
 {
 	bool is_new;
@@ -144,7 +144,7 @@ static int write_sample(void *arg, const struct store_sample *row, int64_t name)
 	uint64_t stack = stack_number(s, row->stack);
 
 	(void)name;
-	perfetto_thread(s->p, row->pid, row->tid); /* so that it has a name */
+	perfetto_thread(s->p, row->pid, row->tid); /* defines its name */
 	buf_reset(&s->item);
 	if (row->cpu != STORE_NULL)
 		proto_uint(&s->item, SAMPLE_CPU, (uint32_t)row->cpu);

@@ -1,4 +1,3 @@
-/* Tracks and names of Perfetto traces; see perfetto-tracks.h. */
 #include "exchange/perfetto-tracks.h"
 
 #include "exchange/proto.h"
@@ -32,11 +31,11 @@ enum {
 	NEEDS_STATE = 2
 };
 
-#define LANES_MAX 256 /* of one track: what finds none is drawn in the last */
+#define LANES_MAX 256 /* per track; slices that do not fit are drawn in the last */
 
 enum track { TRACK_OF_PROCESS = 1, TRACK_OF_THREAD, TRACK_OF_COUNTER, TRACK_OF_QUEUE, TRACK_OF_LANE };
 
-/* Loading: who has which name. */
+/* Loads the names of processes and threads. */
 
 static int note(struct map *map, const void *key, size_t n, uint64_t value)
 {
@@ -63,7 +62,7 @@ static int load_tasks(struct perfetto *p)
 
 	for (size_t b = 0; t && rc == 0 && b < store_table_blocks(t); b++) {
 		if (store_block_load(t, b, NULL, 0, &batch, NULL))
-			continue; /* model_losses tells */
+			continue; /* reported by model_losses */
 		for (size_t i = 0; rc == 0 && i < batch.rows; i++) {
 			struct store_task row;
 
@@ -147,7 +146,7 @@ uint64_t perfetto_name(struct perfetto *p, enum perfetto_name kind, const char *
 	proto_uint(&name, INTERNED_IID, *number);
 	proto_text(&name, INTERNED_NAME, text, n);
 	proto_message(&interned, fields[kind], &name);
-	/* A packet of its own, before the one that is being made. */
+	/* A separate packet, before the one being written. */
 	packet = p->packet;
 	p->packet = (struct buf)BUF_INIT;
 	proto_message(&p->packet, PACKET_INTERNED, &interned);
@@ -161,7 +160,7 @@ uint64_t perfetto_name(struct perfetto *p, enum perfetto_name kind, const char *
 
 /* Tracks. */
 
-/* The place for the number of a track; *is_new: it has to be described. */
+/* The slot for the number of a track; *is_new: it must be described. */
 static uint64_t track_of(struct perfetto *p, enum track kind, int64_t a, int64_t b, bool *is_new)
 {
 	int64_t key[3] = { kind, a, b };
@@ -286,7 +285,7 @@ uint64_t perfetto_counter(struct perfetto *p, int64_t pid, int64_t name)
 	return number;
 }
 
-/* A queue is told apart by its process's track, its device and its number. */
+/* A queue is identified by its process's track, its device and its number. */
 uint64_t perfetto_queue(struct perfetto *p, int64_t pid, int64_t device, int64_t queue)
 {
 	struct buf track = BUF_INIT, name = BUF_INIT;

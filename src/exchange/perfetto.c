@@ -1,17 +1,16 @@
 /*
- * perfetto: Perfetto's own trace, Protocol Buffers (https://perfetto.dev/docs/reference/trace-packet-proto).
+ * perfetto: Perfetto's native trace format, Protocol Buffers (https://perfetto.dev/docs/reference/trace-packet-proto).
  *
- *   call, span         a slice on its thread: a packet each for begin and end
- *   span that crosses  a slice on a lane beside its thread
+ *   call, span         a slice on its thread: one packet each for begin and end
+ *   span that crosses  a slice on an additional lane of its thread
  *   command of a GPU   a slice on a track of its queue, with a flow from its thread
  *   sample             a perf sample with its stack (perfetto-samples.c)
  *   call without end   an instant
  *   mark, step         an instant
  *   counter            a value on a counter track of its process; also the value of a step
  *
- * Times are the run's nanoseconds; a clock snapshot ties them to the clock of
- * the day. The end of a slice stands behind its begin, not where its time is:
- * readers sort by time, and what is of one time keeps its order.
+ * Times are the run's nanoseconds; a clock snapshot maps them to wall-clock time. The end of a slice directly follows
+ * its begin, out of time order: readers sort by time, and events of the same time keep their order.
  */
 #include "exchange/exchange.h"
 #include "exchange/perfetto-tracks.h"
@@ -96,7 +95,7 @@ static void arg_str(struct perfetto *p, const char *name, const char *text)
 	arg_text(p, name, &t);
 }
 
-/* What should be a JSON object. */
+/* A text that should be a JSON object. */
 static void arg_object(struct perfetto *p, const struct store_text *text)
 {
 	if (!text)
@@ -106,7 +105,7 @@ static void arg_object(struct perfetto *p, const struct store_text *text)
 	end_arg(p);
 }
 
-/* Events: the message is made in p->event, from start_event to end_event. */
+/* Events: the message is built in p->event, from start_event to end_event. */
 
 static void start_event(struct perfetto *p, enum event_type type, uint64_t track)
 {
@@ -135,13 +134,13 @@ static void end_event(struct perfetto *p, int64_t ts_ns)
 	perfetto_packet(p);
 }
 
-/* What events of one kind have in common. */
+/* Common to events of one kind. */
 struct event {
 	int64_t ts_ns, dur_ns, pid, tid;
 	const struct store_text *name, *category;
 	void (*args)(struct perfetto *p, const int64_t *row);
 	const int64_t *row;
-	uint64_t track, flow; /* 0: that of its thread; no flow ends here */
+	uint64_t track, flow; /* 0: the thread's track; no flow ends here */
 };
 
 static void write_instant(struct perfetto *p, const struct event *e)
@@ -290,7 +289,7 @@ static int write_events(struct perfetto *p, const struct exchange_options *optio
 	return rc;
 }
 
-/* Commands of devices, on tracks of their queues. A flow leads there from where the program gave the command. */
+/* Device commands, on the tracks of their queues. A flow connects them to the call that submitted them. */
 
 static void gpu_args(struct perfetto *p, const int64_t *row)
 {
@@ -336,7 +335,7 @@ static int write_commands(struct perfetto *p, const struct exchange_options *opt
 	return rc;
 }
 
-/* The same instant on the clocks of a trace, whose own is Linux's CLOCK_BOOTTIME. */
+/* One instant on all clocks of the trace; its default clock is CLOCK_BOOTTIME. */
 static void write_clocks(struct perfetto *p)
 {
 	enum { REALTIME = 1, MONOTONIC = 3, BOOTTIME = 6 };

@@ -1,10 +1,9 @@
 /*
- * pprof: a profile as `go tool pprof` and its kin read it: profile.proto, compressed
+ * pprof: a profile for `go tool pprof` and similar tools: profile.proto, compressed
  * (https://github.com/google/pprof/tree/main/proto).
  *
- * A sample is a stack with how often and how long it was met, by thread: its
- * labels are the process, the thread and their name. Memory grows with the
- * number of different stacks, not with the samples.
+ * A sample is a stack with its count and time, per thread: its labels are the process, the thread and their name.
+ * Memory grows with the number of distinct stacks, not with the samples.
  */
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -54,7 +53,7 @@ enum {
 
 struct pprof {
 	struct profile profile;
-	struct map counts; /* name, pid, tid, stack -> place in values, from 1 */
+	struct map counts; /* name, pid, tid, stack -> index in values, from 1 */
 	struct value {
 		int64_t samples, ns;
 	} * values;
@@ -82,7 +81,7 @@ static uint64_t number_of(struct pprof *p, struct map *map, const void *key, siz
 	return *number;
 }
 
-/* Strings are numbered from 0, which is the empty one. */
+/* Strings are numbered from 0, the empty string. */
 static uint64_t string_of(struct pprof *p, const char *text)
 {
 	bool is_new;
@@ -121,7 +120,7 @@ static int count_row(void *arg, const struct store_sample *row, int64_t name)
 	return 0;
 }
 
-/* Where samples were. */
+/* Mappings and locations. */
 
 static uint64_t mapping_of(struct pprof *p, const char *module)
 {
@@ -154,7 +153,7 @@ static uint64_t function_of(struct pprof *p, const struct model_frame *frame)
 	return id;
 }
 
-/* One a frame: that a function was inlined is not told. */
+/* One location per frame; inlining is not represented. */
 static int add_frame(void *arg, const struct model_frame *frame)
 {
 	struct pprof *p = arg;
@@ -217,7 +216,7 @@ static void add_sample(struct pprof *p, size_t i)
 	proto_message(&p->body, PROFILE_SAMPLE, &p->message);
 }
 
-/* The whole. */
+/* The profile. */
 
 static void add_type(struct pprof *p, unsigned field, const char *type, const char *unit)
 {

@@ -1,4 +1,4 @@
-/* Protocol Buffers, written; see proto.h. https://protobuf.dev/programming-guides/encoding/ */
+/* Protocol Buffers encoder; see https://protobuf.dev/programming-guides/encoding/. */
 #include "exchange/proto.h"
 
 #include "base/json.h"
@@ -61,7 +61,7 @@ void proto_bytes(struct buf *out, unsigned field, const void *bytes, size_t n)
 	buf_add(out, bytes, n);
 }
 
-/* The length of the UTF-8 text at the beginning. */
+/* The length of the valid UTF-8 prefix. */
 static size_t clean_bytes(const char *text, size_t n)
 {
 	size_t i = 0, len = 1;
@@ -84,7 +84,7 @@ void proto_text(struct buf *out, unsigned field, const char *text, size_t n)
 		good = clean_bytes(text, n);
 		buf_add(&clean, text, good);
 		if (good < n) {
-			buf_adds(&clean, "\xef\xbf\xbd"); /* U+FFFD for one byte that is none */
+			buf_adds(&clean, "\xef\xbf\xbd"); /* U+FFFD for one invalid byte */
 			good++;
 		}
 		text += good;

@@ -1,10 +1,8 @@
 /*
- * proto: messages of Protocol Buffers, written field by field.
+ * proto: writes Protocol Buffers messages field by field.
  *
- * A message is a buf; one inside another is written into a buf of its own
- * first. What is a number here is a varint there unless the name says
- * otherwise. Texts become valid UTF-8 whatever they are. Failures are the
- * buf's: look once at the end.
+ * A message is a buf; a nested one is first written to a separate buf. Numbers are varints unless the name states
+ * otherwise. Invalid UTF-8 in texts is replaced. Errors are those of the buf: check once at the end.
  */
 #ifndef SONDE_EXCHANGE_PROTO_H
 #define SONDE_EXCHANGE_PROTO_H
@@ -14,7 +12,7 @@
 
 #include <stdint.h>
 
-void proto_varint(struct buf *out, uint64_t v); /* alone: an item of a packed field */
+void proto_varint(struct buf *out, uint64_t v); /* without a tag: an item of a packed field */
 void proto_uint(struct buf *out, unsigned field, uint64_t v);
 void proto_int(struct buf *out, unsigned field, int64_t v);
 void proto_fixed64(struct buf *out, unsigned field, uint64_t v);

@@ -1,4 +1,4 @@
-/* The machine's counters as SOFA's mpstat, diskstat, netstat, vmstat and nvsmi; see sofa.h. */
+/* The machine's counters as SOFA's mpstat, diskstat, netstat, vmstat and nvsmi files; see sofa.h. */
 #include "base/map.h"
 #include "exchange/sofa.h"
 #include "model/dimensions.h"
@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read of a thing (a CPU, a disk, an interface): totals, by the ends of counters' names. */
+/* The totals of a device (a CPU, a disk, an interface), by the suffixes of counter names. */
 #define FIELDS_MAX 12
 
 struct kind {
-	const char *file, *prefix; /* prefix "": fields are whole names, and there is one thing */
-	bool is_level;             /* values are what they are, not what they grew by */
+	const char *file, *prefix; /* prefix "": fields are whole names of a single device */
+	bool is_level;             /* values are gauges, not totals */
 	const char *fields[FIELDS_MAX + 1];
 	void (*put)(struct csv *c, const char *thing, double timestamp, double seconds, const double *deltas);
 };
 
-/* One thing: what its totals were at the last row written, and what they are. */
+/* One device: its totals at the last written row, and now. */
 struct thing {
 	int64_t last_ns;
 	double before[FIELDS_MAX], now[FIELDS_MAX];
@@ -29,15 +29,15 @@ struct counting {
 	const struct kind *kind;
 	struct csv *csv;
 	const struct sofa *sofa;
-	struct map numbers; /* name of a thing -> number in things, from 1 */
-	struct map series;  /* string id -> thing * FIELDS_MAX + field + 1; 0: none of ours */
+	struct map numbers; /* device name -> index in things, from 1 */
+	struct map series;  /* string id -> thing * FIELDS_MAX + field + 1; 0: not used */
 	struct thing *things;
 	size_t cap;
 };
 
 enum { CPU_USER, CPU_NICE, CPU_SYSTEM, CPU_IDLE, CPU_IOWAIT, CPU_IRQ, CPU_SOFTIRQ };
 
-/* A core's number; -1: all of them together. */
+/* The number of a core; -1: all cores. */
 static int64_t core_of(const char *thing)
 {
 	char *end;
@@ -96,7 +96,7 @@ static void put_net(struct csv *c, const char *thing, double timestamp, double s
 
 enum { VM_IN, VM_OUT, VM_INTERRUPTS, VM_SWITCHES, VM_WAIT, VM_STOLEN, VM_USER, VM_SYSTEM, VM_NICE, VM_IDLE, VM_IRQ };
 
-/* SOFA's eight series, one after the other: KiB, interrupts and switches a second, shares of the CPUs. */
+/* SOFA's eight series, one after the other: KiB, interrupts and context switches per second, shares of CPU time. */
 static void put_machine(struct csv *c, const char *thing, double timestamp, double seconds, const double *d)
 {
 	double all = d[VM_WAIT] + d[VM_STOLEN] + d[VM_USER] + d[VM_SYSTEM] + d[VM_NICE] + d[VM_IDLE] + d[VM_IRQ] +
@@ -121,7 +121,7 @@ static void put_machine(struct csv *c, const char *thing, double timestamp, doub
 	}
 }
 
-/* Shares of a device: SOFA's sm, mem, enc and dec. */
+/* Utilization of a device: SOFA's sm, mem, enc and dec. */
 static void put_device(struct csv *c, const char *thing, double timestamp, double seconds, const double *d)
 {
 	static const char *const names[] = { "sm", "mem", "enc", "dec" };
@@ -132,7 +132,7 @@ static void put_device(struct csv *c, const char *thing, double timestamp, doubl
 		char name[64];
 
 		if (isnan(d[i]))
-			continue; /* it cannot tell */
+			continue; /* not available */
 		snprintf(name, sizeof(name), "nvsmi:%s:%s", thing, names[i]);
 		row.timestamp = timestamp;
 		row.event = i;
@@ -203,7 +203,7 @@ static uint64_t series_of(struct counting *k, int64_t id)
 	return 0;
 }
 
-/* What a thing did since its last row. */
+/* Writes the difference since the device's last row. */
 static void put_thing(struct counting *k, size_t number, int64_t ts_ns)
 {
 	struct thing *t = &k->things[number];
@@ -232,7 +232,7 @@ static int take_row(struct counting *k, const struct store_counter *row)
 	return 0;
 }
 
-/* The values of one reading have one time; a row of all things is written when the next reading begins. */
+/* The values of one reading have the same time. A row per device is written when the next reading starts. */
 static int count_rows(struct counting *k, struct model_rows *rows, struct sonde_err *err)
 {
 	int64_t ts_ns = STORE_NULL;

@@ -1,4 +1,4 @@
-/* Commands of devices, calls that ask for them, and requests to disks, as SOFA has them; see sofa.h. */
+/* Device commands, the calls that submit them, and block device requests in SOFA's format; see sofa.h. */
 #include "exchange/sofa.h"
 #include "model/dimensions.h"
 
@@ -49,7 +49,7 @@ void sofa_put_command(struct sofa_events *e, const void *data)
 	sofa_put(&e->csv, &out);
 }
 
-/* Calls of CUDA are spans of this category, of those who traced them. */
+/* Tracers of CUDA calls record them as spans of the category "cuda". */
 void sofa_put_api(struct sofa_events *e, const void *data)
 {
 	const struct store_span *row = data;

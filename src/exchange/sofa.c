@@ -1,19 +1,19 @@
 /*
- * sofa: a run as SOFA's CSV files, for who has scripts that read them.
+ * sofa: a run as SOFA's CSV files, for scripts that read them.
  *
  *   cputrace.csv    samples: duration is CPU time, event the logarithm of the address
- *   strace.csv      calls, with the bytes they moved
- *   nettrace.csv    packets of IPv4, addresses as 12 decimal digits
- *   gputrace.csv    commands of devices: copyKind 0 is a kernel, 1 a copy to the device, 2 from it, 8 within it, 10 to
+ *   strace.csv      calls, with the bytes they transferred
+ *   nettrace.csv    IPv4 packets, addresses as 12 decimal digits
+ *   gputrace.csv    device commands: copyKind 0 is a kernel, 1 a copy to the device, 2 from it, 8 within it, 10 to
  *                   another
- *   blktrace.csv    requests to block devices, two rows each: the first block as duration, then how long it took
- *   cuda_api_trace.csv  calls of CUDA
- *   pystacks.csv    samples of Python: its functions from the outermost on, joined by <br>
+ *   blktrace.csv    requests to block devices, two rows each: the first block as duration, then the elapsed time
+ *   cuda_api_trace.csv  CUDA calls
+ *   pystacks.csv    Python samples: functions, outermost first, joined by <br>
  *   mpstat.csv      CPUs, diskstat.csv disks, netstat.csv interfaces, vmstat.csv the machine, nvsmi_trace.csv devices:
  *                   see sofa-counters.c
- *   misc.txt        elapsed time, CPUs, pid; sofa_time.txt: when the run began
+ *   misc.txt        elapsed time, CPUs, pid; sofa_time.txt: start time of the run
  *
- * SOFA's own duration of a packet is kept: its payload at 1 Gb/s.
+ * The duration of a packet is defined as by SOFA: its payload at 1 Gb/s.
  */
 #include "exchange/sofa.h"
 
@@ -95,9 +95,9 @@ int sofa_close(struct csv *c, const char *name, struct sonde_err *err)
 	return rc < 0 ? err_sys(err, -rc, "cannot write '%s'", name) : 0;
 }
 
-/* Files of events: a row of a table, a row of a file. */
+/* Event files: one line per row of a table. */
 
-/* SOFA's event of a sample: the decimal logarithm of its address with 01 before its digits. */
+/* SOFA's event value of a sample: the decimal logarithm of its address with 01 before its digits. */
 static double address_event(uint64_t address)
 {
 	double digits = 1;
@@ -116,7 +116,7 @@ static void put_sample(struct sofa_events *e, const void *data)
 	char name[512];
 
 	if (row->weight_ns == STORE_NULL)
-		return; /* not of a clock */
+		return; /* the event is not a clock */
 	snprintf(name, sizeof(name), "%s(%s)", count ? model_frame_label(&frames[0]) : "[unknown]",
 			count && frames[0].module ? frames[0].module : "[unknown]");
 	out.timestamp = sofa_seconds(e->sofa, row->ts_ns);
@@ -129,7 +129,7 @@ static void put_sample(struct sofa_events *e, const void *data)
 	sofa_put(&e->csv, &out);
 }
 
-/* Its functions alone: those whose source and line are known without an address. */
+/* Only Python functions: frames with source and line but without an address. */
 static void put_python(struct sofa_events *e, const void *data)
 {
 	const struct store_sample *row = data;
@@ -203,9 +203,9 @@ static int write_events(struct sofa_events *e, const char *name, enum store_tabl
 	return rc < 0 ? rc : close_rc;
 }
 
-/* Packets: addresses are those of their flow. */
+/* Packets: addresses are taken from their flow. */
 
-/* 10.1.2.3 is 10001002003; -1 for what is no IPv4. */
+/* 10.1.2.3 is 10001002003; -1 if it is not IPv4. */
 static int64_t address_number(const char *text)
 {
 	struct in_addr address;
@@ -282,7 +282,7 @@ static void put_packet(struct sofa_events *e, const void *data)
 	sofa_put(&e->csv, &out);
 }
 
-/* What is no table. */
+/* Text files. */
 
 static int write_texts(const struct sofa *s, struct sonde_err *err)
 {

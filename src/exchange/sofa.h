@@ -1,8 +1,7 @@
 /*
- * sofa: the CSV files that SOFA's preprocess leaves in its log directory. Private to sofa*.c.
+ * sofa: the CSV files that SOFA's preprocess step writes to its log directory. Private to sofa*.c.
  *
- * Every file has the same 13 columns; what a source does not have is -1. Times
- * are seconds since the start of the run.
+ * All files have the same 13 columns; -1 is written for missing values. Times are seconds since the start of the run.
  */
 #ifndef SONDE_EXCHANGE_SOFA_H
 #define SONDE_EXCHANGE_SOFA_H
@@ -34,27 +33,27 @@ struct sofa {
 };
 
 double sofa_seconds(const struct sofa *s, int64_t ts_ns);
-/* Open a file of the directory and write its head; 0 or -errno. */
+/* Opens a file of the directory and writes its header; 0 or -errno. */
 int sofa_open(const struct sofa *s, struct csv *c, const char *name, struct sonde_err *err);
 void sofa_put(struct csv *c, const struct sofa_row *row);
 int sofa_close(struct csv *c, const char *name, struct sonde_err *err);
 
 double sofa_or_unused(int64_t v); /* STORE_NULL is -1 */
 
-/* Files of events: a row of a table, a row of a file. */
+/* Event files: one line per row of a table. */
 struct sofa_events {
 	const struct sofa *sofa;
 	struct model_stacks *stacks;
-	struct map flows; /* number of a flow and 0 source, 1 destination, 2 protocol -> string id */
+	struct map flows; /* flow number and 0 source, 1 destination, 2 protocol -> string id */
 	struct csv csv;
 };
 
-/* sofa-devices.c: rows of the tables gpu, span (calls of CUDA) and block. */
+/* sofa-devices.c: rows of the tables gpu, span (CUDA calls) and block. */
 void sofa_put_command(struct sofa_events *e, const void *data);
 void sofa_put_api(struct sofa_events *e, const void *data);
 void sofa_put_request(struct sofa_events *e, const void *data);
 
-/* mpstat.csv, diskstat.csv, netstat.csv, vmstat.csv and nvsmi_trace.csv, of the machine's counters. */
+/* mpstat.csv, diskstat.csv, netstat.csv, vmstat.csv and nvsmi_trace.csv, from the machine's counters. */
 int sofa_write_counters(const struct sofa *s, struct sonde_err *err);
 
 #endif

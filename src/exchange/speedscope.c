@@ -1,7 +1,6 @@
 /*
- * speedscope: samples for https://www.speedscope.app, a profile a thread, in
- * the order of their time. Weights are the CPU time that samples stand for,
- * or 1 where the event is no clock.
+ * speedscope: samples for https://www.speedscope.app, one profile per thread, in time order. Weights are CPU time, or 1
+ * if the event is not a clock.
  */
 #include "base/cleanup.h"
 #include "base/map.h"
@@ -83,7 +82,7 @@ static void flush(struct speedscope *s)
 	s->line.len = 0;
 }
 
-/* Frames: each once, by what is written of it. */
+/* Frames, deduplicated by their output text. */
 
 static uint64_t frame_number(struct speedscope *s, const struct model_frame *frame, bool *is_new)
 {
@@ -141,7 +140,7 @@ static int write_number(void *arg, const struct model_frame *frame)
 	return 0;
 }
 
-/* Samples whose stacks are not known are of one frame of their own. */
+/* Samples with an unknown stack share one placeholder frame. */
 static const struct model_frame unknown = { .function = NULL };
 
 static void write_stack(struct speedscope *s, int64_t stack, int (*take)(void *arg, const struct model_frame *frame))

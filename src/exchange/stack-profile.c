@@ -1,4 +1,3 @@
-/* Samples for profiles; see stack-profile.h. */
 #include "exchange/stack-profile.h"
 
 #include "exchange/folded-read.h"
@@ -15,7 +14,7 @@ static int load_names(struct profile *p)
 
 	for (size_t b = 0; t && b < store_table_blocks(t); b++) {
 		if (store_block_load(t, b, NULL, 0, &batch, NULL))
-			continue; /* a damaged one is told by model_losses */
+			continue; /* a damaged block is reported by model_losses */
 		for (size_t i = 0; i < batch.rows && !rc; i++) {
 			struct store_task row;
 			uint64_t *at;
@@ -52,7 +51,7 @@ void profile_release(struct profile *p)
 	p->stacks = NULL;
 }
 
-/* Of a run that was cut short: the tasks are written at the end, processes in between. */
+/* For a run that was cut short: tasks are only written at the end, processes during the run. */
 static int64_t exe_of(const struct model_run *run, int64_t process)
 {
 	const struct store_process *p = model_process(run, process);

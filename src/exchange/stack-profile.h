@@ -1,8 +1,7 @@
 /*
- * profile: the samples of a run, as exporters of profiles want them.
+ * stack-profile: the samples of a run, for exporters of profiles.
  *
- * Those of the run's first sampled event only: of two kinds in one profile
- * nothing could be said.
+ * Only those of the run's first sampled event: different events cannot be added up in one profile.
  */
 #ifndef SONDE_EXCHANGE_STACK_PROFILE_H
 #define SONDE_EXCHANGE_STACK_PROFILE_H
@@ -11,7 +10,7 @@
 #include "exchange/exchange.h"
 #include "model/stacks.h"
 
-#define PROFILE_DEPTH_MAX 5120 /* Python recurses deeply */
+#define PROFILE_DEPTH_MAX 5120 /* Python recursion is deep */
 
 struct profile {
 	struct model_run *run;
@@ -24,12 +23,14 @@ struct profile {
 
 int profile_open(struct profile *p, struct model_run *run, const struct exchange_options *options,
 		struct sonde_err *err);
-void profile_release(struct profile *p); /* also of one that could not be opened */
-/* Each sample, in the order of the table, with the name of its thread or program. 0, -ENOMEM or what take says. */
+void profile_release(struct profile *p); /* also after profile_open failed */
+/*
+ * Calls take for each sample, in table order, with the name of its thread or program. 0, -ENOMEM or the result of take.
+ */
 int profile_each(struct profile *p, int (*take)(void *arg, const struct store_sample *row, int64_t name), void *arg);
-/* How many samples a row stands for. */
+/* The number of samples that a row represents. */
 int64_t profile_value(struct profile *p, const struct store_sample *row);
-/* The frames of a stack from the outermost inwards. Not 0 ends it. */
+/* Calls take for the frames of a stack, outermost first. A result other than 0 stops. */
 int profile_frames(struct profile *p, int64_t stack, int (*take)(void *arg, const struct model_frame *frame),
 		void *arg);
 

@@ -1,4 +1,3 @@
-/* Arguments of system calls; see strace-calls.h. */
 #include "exchange/strace-calls.h"
 
 #include "calls/calls-undef.h"
@@ -47,7 +46,7 @@ static void make_shapes(void)
 {
 	for (size_t i = 0; i < ROWS; i++) {
 		const char *letters = rows[i].letters;
-		bool is_accept = !strncmp(rows[i].name, "accept", 6); /* its listener is a plain argument elsewhere */
+		bool is_accept = !strncmp(rows[i].name, "accept", 6); /* its listener is a plain argument there */
 
 		shapes[i] = (struct strace_shape){ .name = rows[i].name,
 			.fd = is_accept ? (signed char)0 : place_of(letters, 'f'),

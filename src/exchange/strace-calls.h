@@ -1,6 +1,4 @@
-/*
- * strace-calls: what the arguments of system calls are, from the table of calls.
- */
+/* strace-calls: the meaning of the arguments of system calls, from the table of calls. */
 #ifndef SONDE_EXCHANGE_STRACE_CALLS_H
 #define SONDE_EXCHANGE_STRACE_CALLS_H
 
@@ -8,11 +6,11 @@
 
 #include <stddef.h>
 
-/* Arguments by position, from 0; -1: the call has none. */
+/* Argument positions, from 0; -1 if the call has none. */
 struct strace_shape {
-	const char *name; /* the kernel's */
+	const char *name; /* the kernel's name */
 	signed char fd, dir, path, dir2, path2, size, offset;
-	signed char target; /* descriptor that a copy is written to */
+	signed char target; /* destination descriptor of a copy */
 	enum syscall_effect effect;
 };
 

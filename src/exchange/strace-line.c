@@ -1,4 +1,3 @@
-/* Lines of strace; see strace-line.h. */
 #include "exchange/strace-line.h"
 
 #include "pfw/json-scan.h"
@@ -45,7 +44,7 @@ static void fail(struct strace_line *l, const char *text, const char *at, const 
 	l->where = (size_t)(at - text);
 }
 
-/* "1234 " or "[pid 1234] "; a number that is a time is none. */
+/* "1234 " or "[pid 1234] "; a timestamp is not a thread. */
 static const char *take_thread(struct strace_line *l, const char *at, const char *end)
 {
 	bool has_bracket = starts(at, end, "[pid");
@@ -115,7 +114,7 @@ static void take_call(struct strace_line *l, const char *text, const char *at, c
 	}
 }
 
-/* "<... read resumed>" or, of older ones, "<... read resumed> " */
+/* "<... read resumed>" or, in older versions, "<... read resumed> " */
 static void take_rest(struct strace_line *l, const char *text, const char *at, const char *end)
 {
 	const char *from = at + 5, *to = from, *behind;
@@ -161,7 +160,7 @@ void strace_line_parse(struct strace_line *l, const char *text, size_t n)
 
 /* A call. */
 
-/* Behind the closing quote. */
+/* The position after the closing quote. */
 static const char *skip_quoted(const char *at, const char *end)
 {
 	for (at++; at < end && *at != '"'; at++)
@@ -179,7 +178,7 @@ static void add_arg(struct strace_call *c, const char *from, const char *to)
 		c->args[c->count++] = (struct strace_text){ from, (size_t)(to - from) };
 }
 
-/* To the bracket that closes the arguments; NULL: there is none. */
+/* Up to the parenthesis that closes the arguments; NULL if it is missing. */
 static const char *take_args(struct strace_call *c, const char *at, const char *end)
 {
 	const char *from = at, *begin = at;
@@ -296,7 +295,7 @@ struct strace_text strace_decoration(const struct strace_text *arg)
 	return to ? (struct strace_text){ from + 1, (size_t)(to - from - 1) } : none;
 }
 
-/* One escaped byte; at is behind the backslash. */
+/* One escaped byte; at is after the backslash. */
 static const char *take_escape(const char *at, const char *end, struct buf *out)
 {
 	static const char letters[] = "ntrvfab", bytes[] = "\n\t\r\v\f\a\b";

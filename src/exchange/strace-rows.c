@@ -1,4 +1,6 @@
-/* Rows of what strace says: calls, signals, processes and the files of their descriptors; see strace-private.h. */
+/*
+ * Converts strace's output to rows: calls, signals, processes and the files of their descriptors; see strace-private.h.
+ */
 #include "calls/calls-find.h"
 #include "exchange/strace-calls.h"
 #include "exchange/strace-private.h"
@@ -11,9 +13,9 @@
 
 #define THREADS_MAX ((size_t)1 << 20)
 #define OPEN_FILES_MAX ((size_t)1 << 20)
-#define PARENTS_MAX 16 /* that descriptors are looked for in */
+#define PARENTS_MAX 16 /* ancestors that are searched for a descriptor */
 
-/* Who. */
+/* Processes and threads. */
 
 static int64_t pid_of(struct strace_reader *r, int64_t tid)
 {
@@ -27,7 +29,7 @@ static bool has_word(const struct strace_text *text, const char *word)
 	return memmem(text->at, text->n, word, strlen(word)) != NULL;
 }
 
-/* A call that made a thread or a process. */
+/* Records a child after a call that created a thread or a process. */
 static void note_child(struct strace_reader *r, int64_t pid, const struct strace_text *name,
 		const struct strace_call *c)
 {
@@ -89,7 +91,7 @@ static int64_t number_of(const struct strace_call *c, int place)
 	return arg ? strace_number(arg) : STORE_NULL;
 }
 
-/* The path of a descriptor: as -y says, or as its opening said. */
+/* The path of a descriptor: from -y, or from the call that opened it. */
 static int64_t descriptor_path(struct strace_reader *r, int64_t pid, const struct strace_text *arg)
 {
 	struct strace_text told = strace_decoration(arg);
@@ -97,7 +99,7 @@ static int64_t descriptor_path(struct strace_reader *r, int64_t pid, const struc
 	return told.at ? foreign_string(r->f, told.at, told.n) : file_of(r, pid, strace_number(arg));
 }
 
-/* A path argument, below its directory if that is known. */
+/* A path argument, joined to its directory if that is known. */
 static int64_t path_of(struct strace_reader *r, int64_t pid, const struct strace_call *c, int dir, int path)
 {
 	const struct strace_text *arg = arg_of(c, path), *dir_arg = arg_of(c, dir);
@@ -123,7 +125,7 @@ static bool is_named(const struct strace_text *name, const char *word)
 	return name->n == strlen(word) && !memcmp(name->at, word, name->n);
 }
 
-/* What descriptors stand for after the call. */
+/* Updates the descriptor table after the call. */
 static void follow(struct strace_reader *r, int64_t pid, const struct strace_shape *shape, const struct strace_call *c,
 		int64_t path)
 {
@@ -158,7 +160,7 @@ static const struct store_text *arguments(struct strace_reader *r, const struct 
 	return buf_error(&r->args) ? NULL : text;
 }
 
-/* execve tells what a process is. */
+/* execve defines the program of a process. */
 static void note_program(struct strace_reader *r, struct pfw_process *p, const struct strace_text *name,
 		const struct strace_call *c, int64_t path)
 {
@@ -171,7 +173,7 @@ static void note_program(struct strace_reader *r, struct pfw_process *p, const s
 	if (!list || list->n < 2 || *list->at != '[')
 		return;
 	buf_reset(&r->text);
-	/* The list is cut like arguments are: its closing bracket would be theirs. */
+	/* The list is split like arguments: its closing bracket would be taken for theirs. */
 	buf_add(&r->text, list->at + 1, list->n - 2);
 	buf_addc(&r->text, ')');
 	if (!strace_call_parse(&words, r->text.data, r->text.len))

@@ -1,11 +1,9 @@
 /*
- * strace: the text of `strace -f -ttt -T` (also with -y, -o, -ff) becomes calls.
+ * strace: converts the text of `strace -f -ttt -T` (also with -y, -o, -ff) to calls.
  *
- * A call is a row of `io`: its descriptor, path, size, offset and result where
- * they can be told, and its arguments as strace wrote them in `args`. Signals
- * are marks. Threads belong to the process that cloned them with CLONE_THREAD;
- * descriptors are followed from open to close, and -y is believed. Relative
- * paths stay so unless -y tells the directory.
+ * A call is a row of `io`: its descriptor, path, size, offset and result if known, and its arguments as strace wrote
+ * them in `args`. Signals are marks. Threads belong to the process that cloned them with CLONE_THREAD. Descriptors are
+ * tracked from open to close; -y takes precedence. Relative paths stay relative unless -y names the directory.
  */
 #include "exchange/strace-private.h"
 #include "pfw/json-scan.h"
@@ -13,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PENDING_MAX 65536u /* calls that are unfinished at a time */
+#define PENDING_MAX 65536u /* maximum number of unfinished calls */
 #define HEAD_LINES 20
 
 struct strace_pending {
 	int64_t ts_ns;
-	char *text; /* name, '(' and the arguments so far; NULL: there is none */
+	char *text; /* name, '(' and the arguments so far; NULL: not in use */
 };
 
-/* Calls in two pieces. */
+/* Calls split over two lines. */
 
 static struct strace_pending *pending_of(struct strace_reader *r, int64_t tid)
 {
@@ -73,7 +71,7 @@ static bool add_resumed(struct strace_reader *r, const struct strace_line *l, in
 		struct buf text = r->text;
 		int64_t ts_ns = p && p->text ? p->ts_ns : l->ts_ns;
 
-		/* Of a call that does not return nothing is known. */
+		/* Nothing is known of a call that does not return. */
 		if (call.dur_ns == STORE_NULL && call.ret != STORE_NULL && l->ts_ns >= ts_ns)
 			call.dur_ns = l->ts_ns - ts_ns;
 		r->text = (struct buf)BUF_INIT; /* the call points into it */
@@ -126,7 +124,7 @@ static void take_line(struct strace_reader *r, const char *text, size_t n, int64
 		foreign_lost(r->f, "the arguments of the call have no end", 0, text, n);
 }
 
-/* strace -ff writes a file a thread, whose number is at the end of its name. */
+/* strace -ff writes one file per thread; the file name ends in the tid. */
 static int64_t tid_of_file(const char *path)
 {
 	const char *dot = strrchr(path, '.');
@@ -159,7 +157,7 @@ static int read_lines(struct foreign *f)
 	return 0;
 }
 
-/* Of its first lines most are strace's. */
+/* Most of the first lines are valid strace lines. */
 static bool is_mine(const char *head, size_t n)
 {
 	const char *end = head + n;

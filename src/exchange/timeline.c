@@ -1,12 +1,11 @@
-/* The event tables merged; see timeline.h. */
 #include "exchange/timeline.h"
 
-#define POOL_ROWS ((size_t)1 << 18) /* of each table */
+#define POOL_ROWS ((size_t)1 << 18) /* per table */
 
-/* Spans first: a call that began with a span is inside it. */
+/* Spans first: a call that starts with a span is inside it. */
 static const struct {
 	enum store_table_id id;
-	int ts_ns, dur_ns; /* columns; -1: none */
+	int ts_ns, dur_ns; /* columns; -1 if missing */
 } tables[TIMELINE_TABLES] = {
 	{ STORE_TABLE_SPAN, STORE_SPAN_ts_ns, STORE_SPAN_dur_ns },
 	{ STORE_TABLE_IO, STORE_IO_ts_ns, STORE_IO_dur_ns },

@@ -1,7 +1,6 @@
 /*
- * timeline: the events of a run, of all event tables together, in the order of
- * their time; of those that begin at once the longest first, so that what
- * encloses comes before what is enclosed.
+ * timeline: the events of all event tables of a run, merged in time order. Events with the same start are sorted
+ * longest first, so an enclosing event precedes those inside it.
  */
 #ifndef SONDE_EXCHANGE_TIMELINE_H
 #define SONDE_EXCHANGE_TIMELINE_H
@@ -22,16 +21,16 @@ struct timeline_stream {
 struct timeline {
 	/* private */
 	struct timeline_stream streams[TIMELINE_TABLES];
-	int last; /* the stream whose row was given out, -1: none */
+	int last; /* the stream of the returned row, -1: none */
 };
 
 int timeline_open(struct timeline *t, struct model_run *run, const struct exchange_options *options,
 		struct sonde_err *err);
 void timeline_release(struct timeline *t);
-/* The next row and its table; row NULL at the end. Valid until the next call. */
+/* Gets the next row and its table; row NULL at the end. Valid until the next call. */
 int timeline_next(struct timeline *t, enum store_table_id *table, const int64_t **row, struct sonde_err *err);
 
-/* Words of a row, by column. A text that is null is NULL. */
+/* Reads a value of a row, by column. A null text is NULL. */
 static inline const struct store_text *timeline_text(const int64_t *row, int column)
 {
 	const struct store_text *text;

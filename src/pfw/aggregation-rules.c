@@ -1,4 +1,4 @@
-/* Rules of aggregation, by recursive descent; see aggregation-rules.h. */
+/* Recursive-descent parser and evaluator of the aggregation rules. */
 #include "pfw/aggregation-rules.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static bool is_word_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-/* Not libc's, which asks the thread for its locale: the helper has none. */
+/* Not libc's tolower: it reads the thread's locale, and the helper thread has none. */
 static int fold(char c)
 {
 	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
@@ -57,7 +57,7 @@ static void skip_space(struct parser *p)
 		p->at++;
 }
 
-/* The word, if it is next. */
+/* Consumes the word if it is the next token. */
 static bool take_word(struct parser *p, const char *word)
 {
 	size_t n = strlen(word);
@@ -92,7 +92,7 @@ static bool take_number(const char *text, size_t n, int64_t *number)
 	return true;
 }
 
-/* A value into the node; false: there is none. */
+/* Parses a value into the node; returns false if it is missing. */
 static bool take_value(struct parser *p, struct rule_node *node)
 {
 	const char *start, *end;
@@ -150,7 +150,7 @@ static void take_field(struct rule_node *node, const char *text, const char *wor
 	node->key_bytes = (uint16_t)n;
 }
 
-/* {a, b}: equal to one of them. */
+/* {a, b}: equal to one of the values. */
 static uint16_t parse_set(struct parser *p, const struct rule_node *like)
 {
 	uint16_t any = NONE;
@@ -258,9 +258,9 @@ void rules_read(struct rules *r, const char *lines)
 	}
 }
 
-/* Asking. */
+/* Evaluation. */
 
-/* Shell's patterns, as far as * and ?; no recursion. */
+/* Shell pattern with * and ? only; no recursion. */
 static bool is_like(const char *text, size_t n, const char *pattern, size_t m)
 {
 	size_t i = 0, j = 0, star = SIZE_MAX, mark = 0;

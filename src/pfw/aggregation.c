@@ -1,16 +1,15 @@
 /*
- * Events summed up: one record for all of a name, thread and file within an interval
- * (DFTRACER_ENABLE_AGGREGATION), with the count, and of each number the least, the greatest
- * and the sum.
+ * Aggregated events: one record per name, thread, file and interval (DFTRACER_ENABLE_AGGREGATION), with the count, and
+ * the min, max and sum of each number.
  *
- * Sums are written with the batch that their events are of, so that nothing waits in memory
- * that a killed process would lose: several records may tell of one interval; they add up.
+ * Aggregates are written with the batch of their events, so a killed process loses none that were committed. One
+ * interval may have several records; readers add them up.
  */
 #include "pfw/log-private.h"
 
 #include <sys/mman.h>
 
-#define SUMS_MAX 4096u /* a power of two; more make a batch of their own */
+#define SUMS_MAX 4096u /* a power of two; more start a new batch */
 #define PROBES_MAX 64u
 #define FIELDS_MAX 7u
 
@@ -23,7 +22,7 @@ struct field {
 
 struct sum {
 	struct sum_key key;
-	uint32_t count; /* 0: free */
+	uint32_t count; /* 0: unused */
 	uint32_t field_count;
 	const char *head; /* "name":..,"cat":.. */
 	size_t head_bytes;
@@ -148,7 +147,7 @@ static void write_sum(struct pfwlog *log, const struct sum *sum)
 	if (!at)
 		return;
 	*at++ = '{';
-	at = put_bytes(at, sum->head + 1, sum->head_bytes - 1); /* without its comma */
+	at = put_bytes(at, sum->head + 1, sum->head_bytes - 1); /* without the leading comma */
 	at = PUT(at, ",\"ts\":");
 	at = put_int(at, in_units(log, sum->key.bucket * u->interval_ns));
 	at = put_text(at, u->generation == 'E' ? ",\"ph\":3" : ",\"ph\":\"C\"");

@@ -1,11 +1,9 @@
 /*
- * Records without names.
+ * Anonymized records.
  *
- * Strings among the arguments, however deep, become "name-" and a hash of them,
- * so that what was the same stays the same; what is no name stays: numbers in
- * quotes, hashes, modes, dates, versions. A record that gives a hash its name
- * gets the hash for a name. Names and categories of events stay: they say what
- * was done, not to whom.
+ * Each string among the arguments, at any depth, becomes "name-" and its hash, so equal strings stay equal. Strings
+ * that are not names stay: quoted numbers, hashes, modes, dates, versions. A record that defines the name of a hash
+ * gets the hash as the name. Event names and categories stay: they describe the operation, not its object.
  */
 #include "pfw/name-hash.h"
 #include "pfw/pfw-tools.h"
@@ -26,7 +24,7 @@ static bool is_harmless(const char *at, size_t n)
 	return n == 0 || pfw_parse_int(at, n, &number) || pfw_parse_hex(at, n, &hash);
 }
 
-/* at[0..n) is the inside of a string. */
+/* at[0..n) is the text between the quotes of a string. */
 static void put_string(struct buf *out, const char *at, size_t n)
 {
 	if (is_harmless(at, n))
@@ -35,7 +33,7 @@ static void put_string(struct buf *out, const char *at, size_t n)
 		buf_addf(out, "\"name-%016" PRIx64 "\"", pfw_hash_d(at, n));
 }
 
-/* A value of any kind; keys inside it stay. */
+/* Writes a value of any kind; keys inside it are not changed. */
 static void put_value(struct buf *out, const char *at, const char *end)
 {
 	while (at < end) {
@@ -72,7 +70,7 @@ static bool stays(const struct pfw_field *f)
 			is_key(f, "date") || is_key(f, "version");
 }
 
-/* The name that a hash gets: the hash itself. */
+/* The name defined for a hash becomes the hash itself. */
 static void put_defined(struct buf *out, const struct pfw_line *line, const struct pfw_field *f)
 {
 	const struct pfw_field *value = pfw_line_arg(line, PFW_KEY_value);
@@ -89,7 +87,7 @@ static bool is_name_of_thread(const struct pfw_line *line, const struct pfw_fiel
 {
 	const struct pfw_field *name = pfw_line_get(line, PFW_KEY_name);
 
-	/* "value" of these records repeats the record's name. */
+	/* The "value" of these records repeats the record's name. */
 	return f->id == PFW_KEY_value && name && f->kind == PFW_STRING && name->bytes == f->bytes &&
 			!memcmp(name->value, f->value, f->bytes);
 }

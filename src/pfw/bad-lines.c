@@ -1,12 +1,11 @@
-/* Lost lines of an import; see bad-lines.h. */
 #include "pfw/bad-lines.h"
 
 #include <stdlib.h>
 
 #define PART_LINES_MAX 10
-#define LINES_MAX 1000 /* of all parts */
+#define LINES_MAX 1000 /* over all parts */
 
-/* The number of a piece, from 1: the line that was sewn together at the beginning comes before the first. */
+/* The piece number, from 1; the line joined at the start of the part sorts before the first piece. */
 static size_t place_of(const struct pfw_lost_line *line)
 {
 	return line->piece == PFW_FIRST_LINE ? 0 : line->piece == PFW_LAST_LINE ? SIZE_MAX : line->piece + 1;
@@ -23,7 +22,7 @@ static int order(const void *a, const void *b)
 	return (left->line > right->line) - (left->line < right->line);
 }
 
-/* The place for another line of this part: a new one, or that of the last of those kept when it comes before it. */
+/* The entry for another line of this part: a new one, or the last kept one if this line precedes it. */
 static struct pfw_lost_line *place_for(struct pfw_lost *l, const struct pfw_lost_line *line)
 {
 	struct pfw_lost_line *last = NULL;
@@ -69,10 +68,10 @@ void pfw_lost_sort(struct pfw_lost *l)
 		qsort(l->lines, l->count, sizeof(*l->lines), order);
 }
 
-/* The lines of the first `pieces` pieces of a part, and of its head. */
+/* Counts the lines of a part's head and its first `pieces` pieces. */
 static uint64_t lines_of(const struct pfw_part *p, size_t pieces)
 {
-	/* The line that ends with the head counts for the part that it ends in. */
+	/* A line that ends in the head is counted in the part where it ends. */
 	uint64_t lines = p->index > 0 && p->input->is_gzip && p->has_newline;
 
 	for (size_t i = 0; i < pieces && i < p->piece_count && i < p->piece_room; i++)

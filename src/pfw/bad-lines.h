@@ -1,40 +1,40 @@
 /*
- * pfw-lost: the lines that an import has lost, until it is known which of their file they are.
+ * bad-lines: the lines that an import could not read, until their line numbers are known.
  *
- * Threads meet them in any order. Of each part the first few are kept, so that what is told does not depend on
- * how the work was shared; lines beyond that are only counted, elsewhere. Nothing here locks.
+ * Threads find them in any order. The first few of each part are kept, so the report does not depend on how the work
+ * was divided. Further lines are only counted, by the workers. The functions do not lock.
  */
 #ifndef SONDE_PFW_BAD_LINES_H
 #define SONDE_PFW_BAD_LINES_H
 
 #include "pfw/import-part.h"
 
-/* "Pieces" that are one line: what was sewn together at a part's beginning, and at the end of the file. */
+/* Pseudo pieces of a single line: the line joined at a part's start, and the one at the end of the file. */
 #define PFW_FIRST_LINE (SIZE_MAX - 1)
 #define PFW_LAST_LINE SIZE_MAX
 
 struct pfw_lost_line {
 	const struct pfw_part *part;
 	size_t piece;
-	uint64_t line; /* in the piece */
+	uint64_t line; /* index within the piece */
 	const char *reason;
 	size_t where;
-	size_t bytes;   /* of the whole line */
-	char text[100]; /* its beginning */
+	size_t bytes;   /* length of the whole line */
+	char text[100]; /* the first bytes of the line */
 };
 
 struct pfw_lost {
-	struct pfw_lost_line *lines; /* the first of each part, in no order */
+	struct pfw_lost_line *lines; /* the first lines of each part, unsorted */
 	size_t count;
 	/* private */
 	size_t cap;
 };
 
-/* `text` is the whole line; NULL: nobody has it. */
+/* `text` is the whole line, or NULL if it was not kept. */
 void pfw_lost_add(struct pfw_lost *l, const struct pfw_lost_line *line, const char *text);
-/* As they come in the input. */
+/* Sorts the lines in input order. */
 void pfw_lost_sort(struct pfw_lost *l);
-/* The number of a line in its file, from 1; when all parts are read. */
+/* The line number in its file, from 1. Call after all parts are read. */
 uint64_t pfw_lost_number(const struct pfw_lost_line *line);
 void pfw_lost_release(struct pfw_lost *l);
 

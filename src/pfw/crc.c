@@ -1,6 +1,6 @@
 /*
- * CRC-32 of gzip: by carry-less multiplication where the processor has it (V. Gopal et al., "Fast CRC Computation for
- * Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009), else byte by byte.
+ * CRC-32 of gzip, with carry-less multiplication if the processor supports it (V. Gopal et al., "Fast CRC Computation
+ * for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009), otherwise byte by byte.
  */
 #include "pfw/deflate.h"
 
@@ -51,7 +51,7 @@ __attribute__((target("pclmul,sse4.1"))) static uint32_t crc_folded(uint32_t crc
 	__m128i r = fold(fold(fold(x[0], by_one, x[1]), by_one, x[2]), by_one, x[3]);
 	for (; n; in++, n -= 16)
 		r = fold(r, by_one, _mm_loadu_si128(in));
-	/* 128 bits to 64, to 32 (Barrett's reduction) */
+	/* reduce 128 bits to 64, then to 32 (Barrett reduction) */
 	const __m128i mask = _mm_setr_epi32(~0, 0, ~0, 0);
 	r = _mm_xor_si128(_mm_srli_si128(r, 8), _mm_clmulepi64_si128(r, by_one, 0x10));
 	__m128i rest = _mm_srli_si128(r, 4);

@@ -1,4 +1,4 @@
-/* The compressor; see deflate.h. huffman.c makes its codes. */
+/* The compressor. huffman.c builds its codes. */
 #include "pfw/deflate.h"
 
 #include "pfw/huffman.h"
@@ -27,7 +27,7 @@ static uint64_t load64(const uint8_t *at)
 	return v;
 }
 
-/* Symbols of lengths and distances. */
+/* Length and distance symbols. */
 
 struct symbol {
 	unsigned number, extra_bits, extra;
@@ -102,7 +102,7 @@ static void block_end(struct deflater *d, struct bits *b, size_t count, bool is_
 	block_begin(d);
 }
 
-/* Finding what repeats. */
+/* Match finder. */
 
 static size_t common(const uint8_t *a, const uint8_t *b, size_t most)
 {
@@ -124,7 +124,10 @@ static void see(struct deflater *d, const uint8_t *data, size_t at, size_t *was)
 	*slot = (uint32_t)at + 1;
 }
 
-/* Bytes that repeat here, at *distance, which is that of the last find before. */
+/*
+ * Returns the length of the match at this position; *distance is the previous match's distance on entry, this one's on
+ * return.
+ */
 static size_t find(struct deflater *d, const uint8_t *data, size_t at, size_t n, size_t *distance)
 {
 	size_t most = n - at < MATCH_MOST ? n - at : MATCH_MOST, was;
@@ -176,7 +179,7 @@ size_t deflate_member(struct deflater *d, const void *data, size_t n, void *out)
 	if (n) {
 		put_body(d, &b, data, n);
 	} else {
-		bits_put(&b, 1 | FIXED << 1, 3 + 7); /* a last block of nothing */
+		bits_put(&b, 1 | FIXED << 1, 3 + 7); /* an empty final block */
 	}
 	uint8_t *end = bits_finish(&b);
 	uint32_t tail[2] = { deflate_crc(d, data, n), (uint32_t)n };

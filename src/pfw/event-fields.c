@@ -1,15 +1,15 @@
-/* The fields of a record, each where it belongs; see event-parse.h. */
+/* Stores the fields of a record in columns, `args` or `extra`; see event-parse.h. */
 #include "pfw/event-parse.h"
 
 #include <string.h>
 
 #define NONE 255
-#define TIME_NS_MAX (((int64_t)1 << 62) - 1) /* so that no end of an event overflows */
+#define TIME_NS_MAX (((int64_t)1 << 62) - 1) /* so that ts + dur cannot overflow */
 #define LEVEL_MAX ((int64_t)1 << 31)
 
 enum scale { NOTHING, PLAIN, TIME, DURATION, LEVEL };
 
-/* Fields that have a column of their own. "count" has one in io unless there is a "size" beside it. */
+/* Keys with a column. "count" has one in io unless the record also has "size". */
 static const struct column {
 	uint8_t is_arg;
 	uint8_t io, span, line;
@@ -64,7 +64,7 @@ int64_t pfw_product(int64_t a, int64_t b)
 	return a == STORE_NULL || b == STORE_NULL || __builtin_mul_overflow(a, b, &v) ? STORE_NULL : v;
 }
 
-/* The value of a scaled number, be it in quotes or, for times, with decimals. */
+/* Parses a scaled number, quoted or not; times may have decimals. */
 static bool parse_scaled(const struct pfw_field *f, const struct pfw_scale *s, int64_t *v)
 {
 	int64_t number;
@@ -107,7 +107,7 @@ static uint8_t put_column(struct pfw_event *e, const struct pfw_context *ctx, st
 	return PFW_ROLE_COLUMN;
 }
 
-/* The column that the key has, if it has one. */
+/* Stores the value in the column of its key, if the key has one. */
 static uint8_t put_known(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_field *f)
 {
 	const struct column *c = &columns[f->id];
@@ -182,7 +182,7 @@ static uint8_t put_file(struct pfw_event *e, struct pfw_field *f)
 	return PFW_ROLE_NONE;
 }
 
-/* Has the key a place of its own, so that it is there or nowhere? */
+/* Returns whether the key has a fixed destination and is stored nowhere else. */
 static bool has_place(const struct pfw_event *e, const struct pfw_field *f)
 {
 	if (f->id == PFW_KEY_count)
@@ -191,7 +191,7 @@ static bool has_place(const struct pfw_event *e, const struct pfw_field *f)
 			f->id == PFW_KEY_fhash || f->id == PFW_KEY_fname;
 }
 
-/* An argument that only this call has: one of arg0 .. arg3. */
+/* An argument specific to this call: one of arg0 .. arg3. */
 static uint8_t put_call_arg(struct pfw_event *e, const struct pfw_context *ctx, struct pfw_field *f)
 {
 	int64_t v;
@@ -218,7 +218,7 @@ static uint8_t put_arg(struct pfw_event *e, const struct pfw_context *ctx, struc
 	return role;
 }
 
-/* Items of some size: the bytes asked for are their product. */
+/* Item size times item count is the number of bytes requested. */
 static void find_product(struct pfw_event *e, const struct pfw_line *line)
 {
 	const struct pfw_field *size = pfw_line_arg(line, PFW_KEY_size), *count = pfw_line_arg(line, PFW_KEY_count);
@@ -251,7 +251,7 @@ void pfw_fields_put(struct pfw_event *e, const struct pfw_context *ctx, struct p
 			products += f->role == PFW_ROLE_COLUMN;
 		}
 	}
-	/* A name beside its hash says nothing new of the row, but is a field of the record. */
+	/* A name next to its hash adds nothing to the row, but is a field of the record. */
 	if (e->has_host && e->hostname)
 		e->hostname->role = PFW_ROLE_ARGS;
 	if (e->has_file && e->filename)

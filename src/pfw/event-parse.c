@@ -1,4 +1,4 @@
-/* Records become rows; see event-parse.h. */
+/* Converts records to rows. */
 #include "pfw/event-parse.h"
 
 #include "pfw/pfw-category.h"
@@ -23,7 +23,7 @@ void pfw_event_release(struct pfw_event *e)
 	buf_release(&e->scratch);
 }
 
-/* What kind of record it is. */
+/* Record kinds. */
 
 static bool is_string(const struct pfw_field *f, const char *text)
 {
@@ -61,7 +61,7 @@ static void classify(struct pfw_event *e, const struct pfw_context *ctx, const s
 	}
 }
 
-/* A row of nulls for the table, and nothing known. */
+/* Clears the row: all columns null. */
 static void start_row(struct pfw_event *e)
 {
 	if (e->table == STORE_TABLE_IO)
@@ -94,7 +94,7 @@ static int64_t intern(struct pfw_event *e, const struct pfw_field *f)
 	return buf_error(&e->scratch) ? STORE_NULL : pfw_cache_string(e->cache, e->scratch.data, e->scratch.len);
 }
 
-/* The call's own category; false when it does not say which of the trace's this one has. */
+/* Sets the call; returns false if it is registered with another category than this record has. */
 static bool name_call(struct pfw_event *e)
 {
 	const char *category = pfw_call_category(e->name->value, e->name->bytes, is_string(e->category, "STDIO"));
@@ -105,7 +105,7 @@ static bool name_call(struct pfw_event *e)
 	return e->call && e->call->category == id;
 }
 
-/* What needs the whole record. */
+/* Values derived from the whole record. */
 
 static void find_process(struct pfw_event *e, const struct pfw_context *ctx)
 {
@@ -137,7 +137,7 @@ static void add_field(struct buf *out, const struct pfw_field *f)
 		buf_add(out, f->from, (size_t)(f->to - f->from));
 }
 
-/* The fields of a role as a JSON object; NULL when there are none. */
+/* The fields with this role as a JSON object, or NULL if there are none. */
 static const struct store_text *compose(struct buf *out, const struct pfw_line *line, enum pfw_role role,
 		bool is_hostless, struct store_text *text)
 {
@@ -219,7 +219,7 @@ static void keep(struct pfw_line *line, const struct pfw_field *field)
 		line->fields[field - line->fields].role = PFW_ROLE_EXTRA;
 }
 
-/* Names that found no room are kept as text. */
+/* Names that did not fit in the name tables are kept as text. */
 static void keep_names(struct pfw_event *e, struct pfw_line *line, int64_t name, int64_t category,
 		bool is_category_kept)
 {

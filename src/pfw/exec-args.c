@@ -1,10 +1,10 @@
 /*
- * Arguments of exec: up to six, as DFTracer writes them, arg0 to arg5. In the ring they are one text, the file's
- * name first, each with its NUL. Generations D and E write hashes of them.
+ * Arguments of exec: up to six, arg0 to arg5, as DFTracer writes them. In the ring they are one text: the file name
+ * first, each terminated by NUL. Generations D and E write their hashes.
  */
 #include "pfw/log-private.h"
 
-/* The next text of the list; false at its end. */
+/* Gets the next text of the list; returns false at the end. */
 static bool next_text(struct store_text *list, struct store_text *text)
 {
 	const char *end = list->bytes ? memchr(list->data, 0, list->bytes) : NULL;

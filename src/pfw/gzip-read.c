@@ -1,4 +1,4 @@
-/* gzip by ISA-L; see gzip-read.h. */
+/* gzip with ISA-L. */
 #include "pfw/gzip-read.h"
 
 #include "base/cleanup.h"
@@ -11,14 +11,14 @@
 
 #define IN_BYTES ((size_t)256 << 10)
 #define SCAN_BYTES ((size_t)1 << 20)
-#define PROBE_BYTES 2048 /* of a member that are inflated to see whether it is one */
+#define PROBE_BYTES 2048 /* bytes of a member that are inflated to validate it */
 
 struct pfw_gzip {
 	int fd;
 	int error;
-	uint64_t at;    /* in the file, of in[avail] */
+	uint64_t at;    /* file offset of in[avail] */
 	bool is_over;   /* no more input */
-	bool has_begun; /* the member at hand */
+	bool has_begun; /* inside a member */
 	struct inflate_state state;
 	uint8_t in[IN_BYTES];
 };
@@ -60,11 +60,11 @@ bool pfw_gzip_is_head(const void *bytes, size_t n)
 
 	if (n < PFW_GZIP_HEAD_BYTES || p[0] != 0x1f || p[1] != 0x8b || p[2] != 8)
 		return false;
-	/* reserved flags; what compressors say of themselves; operating systems that have a number */
+	/* reserved flags; known XFL values; assigned operating system numbers */
 	return !(p[3] & 0xe0) && (p[8] == 0 || p[8] == 2 || p[8] == 4) && (p[9] <= 13 || p[9] == 255);
 }
 
-/* What is left goes to the front, and more is read behind it. False when reading fails. */
+/* Moves the unread input to the front and reads more after it. Returns false on a read error. */
 static bool fill(struct pfw_gzip *g)
 {
 	size_t left = g->state.avail_in;
@@ -86,7 +86,7 @@ static bool fill(struct pfw_gzip *g)
 	return true;
 }
 
-/* Before a member: is there one? */
+/* At the start of a member: checks whether there is one. */
 static enum pfw_gzip_status begin(struct pfw_gzip *g)
 {
 	while (!g->is_over && g->state.avail_in < PFW_GZIP_HEAD_BYTES)
@@ -136,7 +136,7 @@ enum pfw_gzip_status pfw_gzip_read(struct pfw_gzip *g, char *out, size_t room, s
 	return PFW_GZIP_MEMBER;
 }
 
-/* Scanning for members. */
+/* Scan for members. */
 
 struct starts {
 	uint64_t *at;
@@ -158,7 +158,7 @@ static int add_start(struct starts *s, uint64_t at)
 	return 0;
 }
 
-/* Does a member begin there whose first bytes can be inflated? */
+/* Returns whether a member starts there: its first bytes can be inflated. */
 static bool is_member(int fd, uint64_t at)
 {
 	struct pfw_gzip *g;
@@ -173,7 +173,7 @@ static bool is_member(int fd, uint64_t at)
 	return status == PFW_GZIP_MORE || status == PFW_GZIP_MEMBER;
 }
 
-/* Heads of members in one piece of the file. */
+/* Finds member headers in one block of the file. */
 static int scan_piece(struct starts *s, int fd, uint64_t stride, const uint8_t *piece, size_t n, uint64_t at)
 {
 	size_t i = 0;
@@ -212,7 +212,7 @@ int pfw_gzip_scan(int fd, uint64_t bytes, uint64_t stride, uint64_t **starts, si
 	CLEANUP(cleanup_free) uint8_t *piece = malloc(SCAN_BYTES);
 	struct starts s = { .at = NULL };
 	int rc = piece ? add_start(&s, 0) : -ENOMEM;
-	uint64_t at = stride; /* no other can come before */
+	uint64_t at = stride; /* no other member can start before */
 
 	while (rc == 0 && at < bytes) {
 		ssize_t n = read_at(fd, piece, SCAN_BYTES, at);
@@ -222,7 +222,7 @@ int pfw_gzip_scan(int fd, uint64_t bytes, uint64_t stride, uint64_t **starts, si
 			break;
 		}
 		rc = scan_piece(&s, fd, stride, piece, (size_t)n, at);
-		/* A head may lie across two pieces. */
+		/* A header may span two blocks. */
 		at += n > PFW_GZIP_HEAD_BYTES ? (uint64_t)n - PFW_GZIP_HEAD_BYTES + 1 : (uint64_t)n;
 	}
 	if (rc < 0) {
@@ -234,7 +234,7 @@ int pfw_gzip_scan(int fd, uint64_t bytes, uint64_t stride, uint64_t **starts, si
 	return 0;
 }
 
-/* Deflating. */
+/* Compression. */
 
 int pfw_gzip_deflate(struct buf *out, const void *text, size_t n)
 {

@@ -1,9 +1,8 @@
 /*
- * pfw-gzip: gzip files of any number of members, read from any member on.
+ * gzip-read: reads gzip files of any number of members, starting at any member.
  *
- * Inflating (ISA-L) checks every member's checksum. What was read before a file
- * turned out to be cut or damaged is good up to the last whole member, and has
- * been handed out by then: the status says what happened.
+ * Inflating (ISA-L) verifies the checksum of every member. If a file turns out to be truncated or damaged, the data up
+ * to the last whole member is valid and was already returned; the status reports the problem.
  */
 #ifndef SONDE_PFW_GZIP_READ_H
 #define SONDE_PFW_GZIP_READ_H
@@ -16,37 +15,38 @@
 #include <stdint.h>
 
 enum pfw_gzip_status {
-	PFW_GZIP_MORE,    /* there is more to read */
-	PFW_GZIP_MEMBER,  /* a member ended; pfw_gzip_position is where the next should begin */
-	PFW_GZIP_END,     /* the file ended behind a member */
-	PFW_GZIP_CUT,     /* the file ended inside one */
-	PFW_GZIP_DAMAGED, /* no deflate stream, or a wrong checksum */
-	PFW_GZIP_JUNK,    /* what follows the last member is none */
-	PFW_GZIP_FAILED   /* reading failed: pfw_gzip_error */
+	PFW_GZIP_MORE,    /* more data to read */
+	PFW_GZIP_MEMBER,  /* end of a member; pfw_gzip_position is where the next one should start */
+	PFW_GZIP_END,     /* the file ended after a member */
+	PFW_GZIP_CUT,     /* the file ended inside a member */
+	PFW_GZIP_DAMAGED, /* invalid deflate stream or checksum */
+	PFW_GZIP_JUNK,    /* the data after the last member is not a member */
+	PFW_GZIP_FAILED   /* read error: pfw_gzip_error */
 };
 
 struct pfw_gzip;
 
-/* Read members of fd, which stays the caller's, from offset `from` on. 0 or -ENOMEM. */
+/* Reads members of fd from offset `from`. The caller keeps ownership of fd. 0 or -ENOMEM. */
 int pfw_gzip_open(struct pfw_gzip **out, int fd, uint64_t from);
-void pfw_gzip_free(struct pfw_gzip *g); /* NULL is fine */
-/* Up to `room` bytes into out, *n of them; some may come with any status. After one that ends, call no more. */
+void pfw_gzip_free(struct pfw_gzip *g); /* accepts NULL */
+/*
+ * Reads up to `room` bytes into out and sets *n. Any status may come with data. Do not call again after a final status.
+ */
 enum pfw_gzip_status pfw_gzip_read(struct pfw_gzip *g, char *out, size_t room, size_t *n);
-uint64_t pfw_gzip_position(const struct pfw_gzip *g); /* in the file, of what was used */
+uint64_t pfw_gzip_position(const struct pfw_gzip *g); /* file offset of the data consumed */
 int pfw_gzip_error(const struct pfw_gzip *g);         /* errno */
 
-/* Is this how a gzip member begins? */
+/* Returns whether the bytes are a gzip member header. */
 bool pfw_gzip_is_head(const void *bytes, size_t n);
 #define PFW_GZIP_HEAD_BYTES 10
 
 /*
- * Where members probably begin: the first, and others at least `stride` bytes
- * apart, in rising order. What looks like the head of a member may be chance:
- * who reads from one to the next must arrive exactly there.
+ * Finds probable starts of members: the first, and others at least `stride` bytes apart, in ascending order. A header
+ * may match by chance: a reader that goes from one start to the next must arrive exactly there.
  */
 int pfw_gzip_scan(int fd, uint64_t bytes, uint64_t stride, uint64_t **starts, size_t *count, struct sonde_err *err);
 
-/* Append text as one gzip member; 0 or -ENOMEM. */
+/* Appends text as one gzip member; 0 or -ENOMEM. */
 int pfw_gzip_deflate(struct buf *out, const void *text, size_t n);
 
 #endif

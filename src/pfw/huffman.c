@@ -1,6 +1,6 @@
 /*
- * Codes of least redundancy, limited in length; see huffman.h. Lengths by A. Moffat and J. Katajainen, "In-Place
- * Calculation of Minimum-Redundancy Codes" (1995); those that are too long are shortened at the cost of others.
+ * Length-limited minimum-redundancy codes. Code lengths by A. Moffat and J. Katajainen, "In-Place Calculation of
+ * Minimum-Redundancy Codes" (1995); lengths above the limit are shortened and others grow in exchange.
  */
 #include "pfw/huffman.h"
 
@@ -17,7 +17,7 @@ struct use {
 	uint16_t symbol;
 };
 
-/* By count, the least first: there are few, and most of them are small. */
+/* Sorts by count, ascending. There are few symbols, and most counts are small. */
 static void sort(struct use *u, unsigned n)
 {
 	for (unsigned gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
@@ -30,12 +30,12 @@ static void sort(struct use *u, unsigned n)
 		}
 }
 
-/* Counts become lengths, in place; n is at least 2. */
+/* Converts counts to code lengths, in place; n is at least 2. */
 static void lengths_of(struct use *u, unsigned n)
 {
 	unsigned leaf = 2, root = 0;
 	u[0].count += u[1].count;
-	for (unsigned next = 1; next < n - 1; next++) { /* pairs: parents take the places of what they are made of */
+	for (unsigned next = 1; next < n - 1; next++) { /* pairs: parents replace their children */
 		if (leaf >= n || u[root].count < u[leaf].count) {
 			u[next].count = u[root].count;
 			u[root++].count = next;
@@ -63,7 +63,7 @@ static void lengths_of(struct use *u, unsigned n)
 	}
 }
 
-/* How many codes of each length there are, none longer than the limit. */
+/* Counts the codes of each length, with none above the limit. */
 static void limit_lengths(const struct use *u, unsigned n, unsigned limit, unsigned *counts)
 {
 	uint32_t total = 0;
@@ -89,7 +89,7 @@ static uint16_t reversed(unsigned bits, unsigned count)
 	return (uint16_t)r;
 }
 
-/* Bits for lengths, as everybody counts them. */
+/* Assigns canonical codes to the lengths. */
 static void number_codes(struct deflate_code *codes, unsigned count, const unsigned *counts)
 {
 	unsigned next[HUFFMAN_BITS_MAX + 2] = { 0 };
@@ -108,7 +108,7 @@ void huffman_make(const uint32_t *uses, unsigned count, unsigned limit, struct d
 	for (unsigned i = 0; i < count; i++)
 		if (uses[i])
 			used[n++] = (struct use){ .count = uses[i], .symbol = (uint16_t)i };
-	if (n < 2) { /* one bit, of which one value means nothing */
+	if (n < 2) { /* one bit; one of its values is unused */
 		codes[n ? used[0].symbol : 0].count = 1;
 		return;
 	}
@@ -121,13 +121,13 @@ void huffman_make(const uint32_t *uses, unsigned count, unsigned limit, struct d
 	number_codes(codes, count, counts);
 }
 
-/* Tables, in runs. */
+/* Code lengths, run-length encoded. */
 
 struct run {
 	uint8_t symbol, extra, extra_bits;
 };
 
-/* The longest run that one symbol tells, of `same` equal lengths that follow one (or, of zeros, none). */
+/* The longest run that one symbol encodes, of `same` lengths: repeats of the previous length, or zeros. */
 static struct run longest_run(uint8_t length, unsigned same, unsigned *taken)
 {
 	bool is_many = !length && same > 10;

@@ -8,7 +8,7 @@
 
 #define HUFFMAN_BITS_MAX 15u
 
-/* Bits going out, the lowest first. Up to 8 bytes behind `at` are written before they are counted. */
+/* Output bits, the lowest first. Up to 8 bytes after `at` may be overwritten. */
 struct bits {
 	uint8_t *at;
 	uint64_t waiting;
@@ -36,10 +36,10 @@ static inline uint8_t *bits_finish(struct bits *b)
 	return b->at + (b->count != 0);
 }
 
-/* Codes of at most `limit` bits for symbols that are used so often; no bits for those that are not. */
+/* Builds codes of at most `limit` bits from the use counts; unused symbols get no code. */
 void huffman_make(const uint32_t *uses, unsigned count, unsigned limit, struct deflate_code *codes);
 
-/* The head of a dynamic block: both tables. */
+/* Writes the header of a dynamic block: both code tables. */
 void huffman_put_codes(struct bits *b, const struct deflate_code *literals, unsigned literal_count,
 		const struct deflate_code *distances, unsigned distance_count);
 

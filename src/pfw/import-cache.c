@@ -1,10 +1,9 @@
-/* A worker's memory of dimensions; see import-cache.h. */
 #include "pfw/import-cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS_MAX ((size_t)1 << 16) /* of one epoch */
+#define THREADS_MAX ((size_t)1 << 16) /* in one epoch */
 
 void pfw_cache_init(struct pfw_cache *c, struct pfw_dims *dims)
 {
@@ -41,7 +40,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u >> 32;
 }
 
-/* Of the first and the last bytes: names differ there. */
+/* Hashes the first and the last bytes: names differ there. */
 static uint64_t mix_bytes(const char *bytes, size_t n)
 {
 	uint64_t first = n, last = 0;

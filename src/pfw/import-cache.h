@@ -1,10 +1,9 @@
 /*
- * pfw-cache: what a worker remembers of the dimensions, and the threads it has seen.
+ * import-cache: a worker's cache of the name tables, and the threads it has seen.
  *
- * Finding a thing in pfw-dims takes a lock; the same few come again and again.
- * Small tables, in which a newcomer takes the place of another, remember the
- * answers. Threads are the worker's own until pfw_cache_flush hands what was
- * counted to the dimensions; their pointers are good for one `epoch`.
+ * A lookup in name-tables.h takes a lock, and the same few keys recur. Small direct-mapped tables cache the results.
+ * Threads belong to the worker until pfw_cache_flush adds their counts to the name tables. Thread pointers are valid
+ * for one `epoch`.
  */
 #ifndef SONDE_PFW_IMPORT_CACHE_H
 #define SONDE_PFW_IMPORT_CACHE_H
@@ -35,21 +34,21 @@ struct pfw_cache {
 		int64_t id;
 		uint8_t bytes;
 		char text[PFW_CACHE_STRING_BYTES];
-	} strings[PFW_CACHE_STRINGS]; /* short ones */
+	} strings[PFW_CACHE_STRINGS]; /* short ones only */
 };
 
 void pfw_cache_init(struct pfw_cache *c, struct pfw_dims *dims);
-/* Hand over what was counted of threads, and forget them. */
+/* Adds the thread counts to the name tables and clears the threads. */
 void pfw_cache_flush(struct pfw_cache *c);
 void pfw_cache_release(struct pfw_cache *c); /* flushes */
 
 int64_t pfw_cache_string(struct pfw_cache *c, const char *bytes, size_t n);
 struct pfw_process *pfw_cache_process(struct pfw_cache *c, const struct pfw_process_key *key);
 int64_t pfw_cache_file(struct pfw_cache *c, const struct pfw_process *p, uint64_t hash);
-/* NULL: no room. Valid until the epoch changes: by a flush, or by this call. */
+/* NULL if out of room. Valid until the epoch changes: by a flush, or by this call. */
 struct pfw_thread *pfw_cache_thread(struct pfw_cache *c, const struct pfw_process *p, int64_t tid);
 
-/* An event of that thread; NULL is fine. */
+/* Counts an event of the thread; accepts NULL. */
 static inline void pfw_thread_note(struct pfw_thread *t, int64_t ts_ns, int64_t dur_ns)
 {
 	int64_t end_ns = dur_ns == STORE_NULL ? ts_ns : ts_ns + dur_ns;

@@ -1,4 +1,4 @@
-/* Finding trace files and looking at their beginnings; see import-input.h. */
+/* Finds trace files and inspects their first lines. */
 #include "pfw/import-input.h"
 
 #include "base/buf.h"
@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 
 #define DEPTH_MAX 32
-#define INPUTS_MAX 500000u             /* so that what is known of them stays small */
-#define PARTS_MAX 16384u               /* of an input; large ones have larger parts */
-#define HEAD_BYTES ((size_t)128 << 10) /* of the text that is looked at */
-#define NS_MIN 100000000000000000 /* times from here on are nanoseconds: as microseconds they lie after the year 5000 */
+#define INPUTS_MAX 500000u             /* bounds the memory for them */
+#define PARTS_MAX 16384u               /* per input; large inputs have larger parts */
+#define HEAD_BYTES ((size_t)128 << 10) /* bytes of text that are inspected */
+#define NS_MIN 100000000000000000 /* larger times are nanoseconds: as microseconds they would be after the year 5000 */
 
 void pfw_inputs_release(struct pfw_inputs *in)
 {
@@ -75,7 +75,7 @@ static int add_entry(struct pfw_inputs *in, const char *dir, const struct dirent
 		return -ENOMEM;
 	if (pfw_is_trace_name(entry->d_name))
 		return stat(path.data, &st) == 0 && S_ISREG(st.st_mode) ? add_file(in, path.data) : 0;
-	/* Links are not followed: they may lead in a circle. */
+	/* Symbolic links are not followed: they may form a loop. */
 	if (depth < DEPTH_MAX && lstat(path.data, &st) == 0 && S_ISDIR(st.st_mode))
 		return add_tree(in, path.data, depth + 1);
 	return 0;
@@ -120,7 +120,7 @@ int pfw_input_open(const struct pfw_input *in)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The beginning of the text, whole lines. */
+/* Reads the start of the text, whole lines only. */
 static size_t read_head(int fd, bool is_gzip, char *text)
 {
 	struct pfw_gzip *g = NULL;
@@ -144,7 +144,7 @@ static size_t read_head(int fd, bool is_gzip, char *text)
 	return newline ? (size_t)(newline - text) + 1 : 0;
 }
 
-/* What a record says of host and unit; true when both are known. */
+/* Reads host and time unit from a record; returns true once both are known. */
 static bool look_at(struct pfw_input *in, struct pfw_dims *dims, const struct pfw_line *line, bool *has_unit)
 {
 	const struct pfw_field *hash = pfw_line_arg(line, PFW_KEY_hhash), *name = pfw_line_arg(line, PFW_KEY_hostname);
@@ -190,7 +190,7 @@ static uint64_t part_bytes(const struct pfw_input *in, uint64_t wanted)
 	return in->bytes / PARTS_MAX > wanted ? in->bytes / PARTS_MAX : wanted;
 }
 
-/* Parts of a text begin anywhere; who reads one looks for its first line. */
+/* Parts of a plain text may start anywhere; the reader of a part finds its first line. */
 static int cut_text(struct pfw_input *in, uint64_t stride)
 {
 	in->part_count = in->is_unsplit || in->bytes == 0 ? 1 : (size_t)((in->bytes + stride - 1) / stride);
@@ -200,7 +200,7 @@ static int cut_text(struct pfw_input *in, uint64_t stride)
 	return in->starts ? 0 : -ENOMEM;
 }
 
-/* The default host and the unit of times, from the first lines. */
+/* Determines the default host and the time unit from the first lines. */
 static int look_at_head(struct pfw_input *in, int fd, struct pfw_dims *dims, int64_t unit_ns)
 {
 	char *text = malloc(HEAD_BYTES);

@@ -1,4 +1,3 @@
-/* Reading a part of a file piece by piece; see import-part.h. */
 #include "pfw/import-part.h"
 
 #include "base/cleanup.h"
@@ -10,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define REST_BYTES 4096 /* of a line that are copied twice rather than into a piece of their own */
+#define REST_BYTES 4096 /* up to this many bytes of a partial line are copied into the next piece */
 
 struct pfw_piece *pfw_piece_new(size_t cap)
 {
@@ -60,20 +59,20 @@ bool pfw_part_describe(const struct pfw_part *p, char *text, size_t size)
 	return true;
 }
 
-/* The bytes of the piece at hand: text[0..len). */
+/* The bytes of the current piece: text[0..len). */
 struct reader {
 	struct pfw_part *part;
 	const struct pfw_part_ops *ops;
 	struct pfw_piece *piece;
 	size_t len;
-	size_t looked;    /* up to here there is no newline */
+	size_t looked;    /* no newline before this offset */
 	bool is_skipping; /* inside a line that is too long */
-	bool wants_head;  /* what comes before the first newline is a head */
-	bool drops_head;  /* ... and belongs to the part before */
-	bool has_long;    /* it holds the lock of long lines */
+	bool wants_head;  /* the bytes before the first newline are the head */
+	bool drops_head;  /* ... and belong to the previous part */
+	bool has_long;    /* holds the lock for long lines */
 };
 
-/* Before a piece of that size is made: wait until nobody else has one so long. */
+/* Before allocating a piece of that size: waits until no other reader has one that long. */
 static void want_long(struct reader *r, size_t cap)
 {
 	if (cap <= PFW_LONG_BYTES || r->has_long || !r->ops->long_lock)
@@ -96,7 +95,7 @@ static int fail(struct reader *r, int error)
 	return -error;
 }
 
-/* A piece with room for more. */
+/* Makes room for more text in the piece. */
 static int make_room(struct reader *r)
 {
 	size_t cap = r->piece ? 2 * r->piece->cap : PFW_PIECE_BYTES;
@@ -115,7 +114,7 @@ static int make_room(struct reader *r)
 	return 0;
 }
 
-/* text[from..to) are lines: hand them on and keep what follows. */
+/* text[from..to) are whole lines: passes them on and keeps the rest. */
 static int emit(struct reader *r, size_t from, size_t to)
 {
 	struct pfw_piece *piece = r->piece, *next;
@@ -123,7 +122,7 @@ static int emit(struct reader *r, size_t from, size_t to)
 	char rest[REST_BYTES];
 	bool is_small = left <= sizeof(rest);
 
-	/* A long rest goes along in a piece of its own, before the other is out of our hands. */
+	/* A long rest moves to a new piece before the current one is passed on. */
 	if (!is_small)
 		want_long(r, cap);
 	next = is_small ? NULL : pfw_piece_new(cap);
@@ -149,7 +148,7 @@ static int emit(struct reader *r, size_t from, size_t to)
 	return 0;
 }
 
-/* Keep bytes of a line that another part has the rest of. When there is no room for them, the input must not be cut. */
+/* Keeps the bytes of a line that continues in another part. Without room for them the input must not be split. */
 static void keep(struct reader *r, struct buf *seam, const char *bytes, size_t n)
 {
 	if (atomic_fetch_add(r->ops->seam_bytes, n) + n <= PFW_SEAM_BYTES_MAX) {
@@ -166,7 +165,7 @@ static void skip_line(struct reader *r)
 	r->is_skipping = false;
 }
 
-/* What ends at the first newline is no line of ours, not all of one, or one that is too long. */
+/* The text up to the first newline is a line of another part, a partial line, or a line that is too long. */
 static void drop_first(struct reader *r, size_t newline)
 {
 	if (r->wants_head && r->is_skipping)
@@ -178,7 +177,7 @@ static void drop_first(struct reader *r, size_t newline)
 	r->is_skipping = r->wants_head = false;
 }
 
-/* Lines end at `end`, behind a newline; before them may be a head, or the end of a line that is passed over. */
+/* Handles lines up to `end`, after a newline. They may follow a head, or the end of a skipped line. */
 static int take_lines(struct reader *r, size_t end)
 {
 	size_t from = 0;
@@ -198,7 +197,7 @@ static int take_lines(struct reader *r, size_t end)
 	return 0;
 }
 
-/* Bytes were added behind `looked`. */
+/* Handles the bytes added after `looked`. */
 static int take_bytes(struct reader *r)
 {
 	const char *text = r->piece->text;
@@ -216,7 +215,7 @@ static int take_bytes(struct reader *r)
 	return 0;
 }
 
-/* A last line without a newline gets one. */
+/* Adds a newline to a last line without one. */
 static int finish_lines(struct reader *r)
 {
 	if (r->is_skipping && !r->drops_head)
@@ -227,7 +226,7 @@ static int finish_lines(struct reader *r)
 	return take_lines(r, r->len);
 }
 
-/* Texts. */
+/* Plain text. */
 
 static ssize_t read_some(int fd, char *place, size_t n, uint64_t at)
 {
@@ -239,7 +238,10 @@ static ssize_t read_some(int fd, char *place, size_t n, uint64_t at)
 	return got;
 }
 
-/* Is there the newline that ends our last line? Its end in the piece, or 0; `at` is where that ends in the file. */
+/*
+ * Finds the newline that ends the part's last line; `at` is the file offset of the text's end. Returns the line's end
+ * in the piece, or 0.
+ */
 static size_t last_line_end(const struct reader *r, uint64_t at)
 {
 	uint64_t begin = at - r->len, to = r->part->to;
@@ -282,9 +284,9 @@ static int read_text(struct reader *r, int fd)
 	}
 }
 
-/* Members. */
+/* Gzip members. */
 
-/* Behind a member: go on, stop because the next part begins here, or because it should have begun already. */
+/* At the end of a member: returns whether the next part starts here, or should have started before. */
 static bool is_at_end(struct pfw_part *p, const struct pfw_gzip *g)
 {
 	uint64_t at = pfw_gzip_position(g);
@@ -313,12 +315,12 @@ static int read_members(struct reader *r, struct pfw_gzip *g)
 	} while (p->status == PFW_GZIP_MORE || p->status == PFW_GZIP_MEMBER);
 	p->error = p->status == PFW_GZIP_FAILED ? pfw_gzip_error(g) : 0;
 	p->where = pfw_gzip_position(g);
-	/* The inflater reads a little ahead. */
+	/* The inflater reads a few bytes ahead. */
 	p->is_misplit |= p->to < UINT64_MAX && p->where > p->to + 16;
 	return 0;
 }
 
-/* The only part has no seam; others keep what follows the last newline. */
+/* A single part has no tail; others keep the text after the last newline. */
 static int finish_members(struct reader *r)
 {
 	bool is_only = r->part->index == 0 && r->part->to == UINT64_MAX;

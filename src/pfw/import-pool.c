@@ -1,4 +1,3 @@
-/* Threads of an import; see import-pool.h. */
 #include "pfw/import-pool.h"
 
 #include <errno.h>
@@ -8,9 +7,9 @@
 struct member {
 	struct import_pool *pool;
 	struct pfw_worker worker;
-	const struct pfw_piece *piece; /* at hand */
-	struct pfw_piece seam;         /* a line that was sewn together, as a piece */
-	bool is_first;                 /* tells of progress */
+	const struct pfw_piece *piece; /* current */
+	struct pfw_piece seam;         /* a joined line, as a piece */
+	bool is_first;                 /* reports progress */
 };
 
 static void keep_lost(struct import_pool *c, const struct pfw_lost_line *lost, const char *text)
@@ -37,7 +36,7 @@ static void tell_line(void *arg, const struct pfw_problem *problem)
 
 /* Pieces. */
 
-/* Lines are counted piece by piece, so that a line of any piece can be told by its number in the file. */
+/* Counts lines per piece, so that any line can be reported with its number in the file. */
 static void note_lines(struct import_pool *c, struct pfw_part *part, size_t number, uint64_t lines)
 {
 	pthread_mutex_lock(&c->lock);
@@ -69,7 +68,7 @@ static void work_on(struct member *m, const struct pfw_piece *piece)
 	note_lines(m->pool, piece->part, piece->number, lines);
 }
 
-/* Somebody is idle and there is room to queue: then another piece to go on with, else NULL. */
+/* If a thread is idle and the queue has room, queues the piece and returns another to continue with; otherwise NULL. */
 static struct pfw_piece *hand_over(struct import_pool *c, struct pfw_piece *piece)
 {
 	struct pfw_piece *next = NULL;
@@ -123,7 +122,7 @@ static void give_back(struct import_pool *c, struct pfw_piece *piece)
 	pfw_piece_free(piece);
 }
 
-/* Seams: lines that begin in one part and end in another, put together as soon as both are read. */
+/* Seams: lines that start in one part and end in another, joined once both parts are read. */
 
 static void end_line(struct member *m, struct pfw_part *part, bool is_last)
 {
@@ -216,13 +215,13 @@ static void work_on_part(struct member *m, struct pfw_part *part)
 		c->progress(c->arg, done, c->all_bytes);
 }
 
-/* Seams wait for the parts before them: who has to wait for one that takes long reads its pieces meanwhile. */
+/* Seams wait for the parts before them: a thread that must wait for a slow part processes its pieces meanwhile. */
 static bool has_seam_room(struct import_pool *c)
 {
 	return c->reading == 0 || atomic_load(&c->seam_bytes) <= PFW_SEAM_BYTES_MAX / 2;
 }
 
-/* The next thing to do, with the lock held: a piece, or a part, or neither when all is done. */
+/* Gets the next work item, with the lock held: a piece, a part, or neither if all is done. */
 static void next_work(struct import_pool *c, struct pfw_piece **piece, struct pfw_part **part)
 {
 	*piece = NULL;
@@ -267,7 +266,7 @@ static void work(struct member *m)
 	}
 }
 
-/* The crew. */
+/* Threads. */
 
 static void *run_member(void *arg)
 {
@@ -278,7 +277,7 @@ static void *run_member(void *arg)
 	return NULL;
 }
 
-/* There is one member at least: the thread that asks. */
+/* The calling thread is always a member. */
 static int start(struct import_pool *c, struct member *members, pthread_t *threads, unsigned *started)
 {
 	unsigned i = 0;
@@ -293,7 +292,7 @@ static int start(struct import_pool *c, struct member *members, pthread_t *threa
 		if (rc < 0)
 			return rc;
 	} while (++i < c->threads);
-	/* Threads that cannot be had are done without. */
+	/* If a thread cannot be created, fewer do the work. */
 	for (*started = 1; *started < c->threads; ++*started)
 		if (pthread_create(&threads[*started], NULL, run_member, &members[*started]) != 0)
 			break;

@@ -1,10 +1,9 @@
 /*
- * pfw-crew: the threads of an import, and what they share.
+ * import-pool: the threads of an import, and their shared state.
  *
- * The work is a list of parts, taken in order. Who reads a part works on its
- * pieces himself, unless others have nothing to do: then he hands pieces to
- * them, so that a single gzip member, which must be inflated from its
- * beginning, is still read by all. At most a few pieces wait at a time.
+ * The work is a list of parts, processed in order. The reader of a part processes its pieces itself, unless other
+ * threads are idle: then it queues pieces for them. So a single gzip member, which must be inflated sequentially, still
+ * uses all threads. The queue holds only a few pieces.
  */
 #ifndef SONDE_PFW_IMPORT_POOL_H
 #define SONDE_PFW_IMPORT_POOL_H
@@ -25,11 +24,11 @@ struct import_pool {
 	void (*progress)(void *arg, uint64_t done, uint64_t all);
 	void *arg;
 	uint64_t all_bytes;
-	/* the outcome */
+	/* results */
 	struct pfw_counts counts;
 	uint64_t text_bytes;
 	struct pfw_lost lost;
-	bool is_misplit; /* an input cannot be cut like this, and all is to be done again */
+	bool is_misplit; /* an input was split in the wrong place; the import must be repeated */
 	int error;
 	/* private */
 	pthread_mutex_t lock, long_lock, seam_lock;
@@ -42,12 +41,12 @@ struct import_pool {
 	unsigned spare_count;
 	uint64_t done_bytes;
 	atomic_size_t seam_bytes;
-	size_t sewn;       /* parts whose seams are done */
-	struct buf seam;   /* the line that the next of them goes on with; guarded by seam_lock, as is: */
-	bool is_seam_lost; /* some of it is not there */
+	size_t sewn;       /* parts with joined seams */
+	struct buf seam;   /* start of the line that continues in the next part; guarded by seam_lock, as is: */
+	bool is_seam_lost; /* some of it is missing */
 };
 
-/* Do all parts with c->threads threads, this one among them. 0 or -ENOMEM; what is wrong with parts is in them. */
+/* Processes all parts with c->threads threads, including the caller. 0 or -ENOMEM; errors of a part are in the part. */
 int import_pool_run(struct import_pool *c);
 void import_pool_release(struct import_pool *c);
 

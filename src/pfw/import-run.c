@@ -1,4 +1,3 @@
-/* The end of an import; see import-run.h. */
 #include "pfw/import-run.h"
 
 #include "base/cleanup.h"
@@ -16,7 +15,7 @@
 #define SONDE_VERSION "unknown"
 #endif
 
-#define SOURCES_MAX 1000 /* that run.json names */
+#define SOURCES_MAX 1000 /* in run.json */
 
 /* Problems. */
 
@@ -42,7 +41,7 @@ static void add_file_problem(struct import_result *r, const char *path, const ch
 		add_problem(r, path, 0, "%s", text);
 }
 
-/* One sentence for each file that is not whole. */
+/* Adds one sentence for each incomplete file. */
 static void tell_of_files(struct pfw_import *im)
 {
 	struct import_result *r = im->result;
@@ -75,7 +74,7 @@ static void tell_of_lines(struct pfw_import *im)
 	}
 }
 
-/* What was read and what became of it. */
+/* Totals of what was read and written. */
 static void sum_up(struct pfw_import *im)
 {
 	struct import_result *r = im->result;
@@ -182,7 +181,7 @@ static void write_tables(struct json *j, const struct pfw_import *im)
 	json_kuint(j, "lost_rows", im->result->lost_rows);
 }
 
-/* What is missing for good reasons is no trouble; this is what a reader of the run should know. */
+/* Only problems: data that is missing for a good reason is not one. */
 static void write_trouble(struct json *j, const struct import_result *r)
 {
 	char text[256];

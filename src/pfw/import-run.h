@@ -1,6 +1,4 @@
-/*
- * pfw-run: the end of an import: what is to be told, the last tables, run.json.
- */
+/* import-run: the end of an import: its report, the last tables, run.json. */
 #ifndef SONDE_PFW_IMPORT_RUN_H
 #define SONDE_PFW_IMPORT_RUN_H
 
@@ -14,7 +12,7 @@ struct pfw_import {
 	const struct import_options *options;
 	struct import_result *result;
 	const struct exchange_format *format; /* of the inputs */
-	bool has_day_clock;                   /* times are those of the day */
+	bool has_day_clock;                   /* times are wall-clock times */
 	const char *name;                     /* of the run */
 	struct pfw_inputs inputs;
 	struct store_run run;
@@ -24,7 +22,7 @@ struct pfw_import {
 	struct import_pool pool;
 };
 
-/* Fill the result, write the tables of dimensions and run.json; closes the sink. */
+/* Fills the result, writes the name tables and run.json, and closes the sink. */
 int pfw_run_finish(struct pfw_import *im, struct sonde_err *err);
 
 #endif

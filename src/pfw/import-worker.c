@@ -1,12 +1,11 @@
-/* Text to rows; see import-worker.h. */
 #include "pfw/import-worker.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEP_BYTES ((size_t)128 << 10)    /* of a line whose memory serves for the next */
-#define TEXT_BYTES_MAX ((size_t)16 << 20) /* of the texts of all blocks of one table that are not written yet */
+#define KEEP_BYTES ((size_t)128 << 10)    /* a line buffer up to this size is reused */
+#define TEXT_BYTES_MAX ((size_t)16 << 20) /* for the texts of all unwritten blocks of one table */
 
 void pfw_counts_add(struct pfw_counts *to, const struct pfw_counts *from)
 {
@@ -64,7 +63,7 @@ static int open_part(struct pfw_worker *w, enum store_table_id table)
 	return rc;
 }
 
-/* Writes its rows and gives its memory back; another is opened with the next row. */
+/* Writes the buffered rows and frees their memory; the next row opens another part. */
 static void close_part(struct pfw_worker *w, enum store_table_id table)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
@@ -88,7 +87,7 @@ static void add_row(struct pfw_worker *w, enum store_table_id table, const void 
 		close_part(w, table);
 }
 
-/* Life. */
+/* Init and release. */
 
 int pfw_worker_init(struct pfw_worker *w, struct pfw_dims *dims, struct pfw_tables *tables, bool has_shapes)
 {
@@ -114,7 +113,7 @@ void pfw_worker_release(struct pfw_worker *w)
 	buf_release(&w->scratch);
 }
 
-/* Metadata: what its records tell of processes, threads and files. */
+/* Metadata records about processes, threads and files. */
 
 static int64_t string_of(struct pfw_worker *w, const struct pfw_field *f)
 {
@@ -180,7 +179,7 @@ static bool take_hash(const struct pfw_line *line, enum pfw_key key, uint64_t *h
 	return f && pfw_field_hash(f, hash, &is_hex);
 }
 
-/* The first event of a process, by the tracer itself. */
+/* The first event of a process, written by the tracer itself. */
 static void take_start(struct pfw_worker *w)
 {
 	struct pfw_process facts = { .ppid = STORE_NULL };
@@ -194,7 +193,7 @@ static void take_start(struct pfw_worker *w)
 	pfw_dims_started(w->dims, w->event.process, &facts);
 }
 
-/* Counters: a row for each number. */
+/* Counters: one row per number. */
 
 static bool is_hash_key(const struct pfw_field *f)
 {
@@ -299,7 +298,7 @@ static void take_record(struct pfw_worker *w, uint64_t number, const char *at, s
 	add_row(w, e->table, &e->row, text_bytes);
 }
 
-/* What a long line took is not kept. */
+/* Frees the memory that a long line needed. */
 static void give_back(struct pfw_worker *w)
 {
 	pfw_event_release(&w->event);
@@ -307,7 +306,7 @@ static void give_back(struct pfw_worker *w)
 	buf_release(&w->scratch);
 }
 
-/* The general way; n is without the newline. */
+/* The general parser; n excludes the newline. */
 static void take_line(struct pfw_worker *w, uint64_t number, const char *at, size_t n)
 {
 	enum pfw_line_kind kind = PFW_LINE_INVALID;

@@ -1,9 +1,8 @@
 /*
- * pfw-worker: text in, rows out.
+ * import-worker: converts trace text to rows.
  *
- * A worker reads pieces of trace text, whole lines each, and adds the rows to
- * its own parts of the tables; several work at once on one import. It counts
- * what it meets and tells of lines that are no records.
+ * A worker reads pieces of trace text, each of whole lines, and adds the rows to its own parts of the tables. Several
+ * workers run in parallel on one import. A worker counts what it reads and reports lines that are not records.
  */
 #ifndef SONDE_PFW_IMPORT_WORKER_H
 #define SONDE_PFW_IMPORT_WORKER_H
@@ -13,7 +12,7 @@
 #include "pfw/line-template.h"
 #include "store/writer.h"
 
-/* X(name, what): counted by workers, added up at the end, shown by `sonde import --json`. */
+/* X(name, description): counted by workers, added up at the end, shown by `sonde import --json`. */
 #define PFW_COUNTS(X) \
 	X(lines, "lines, without those that are blank") \
 	X(events, "timed events") \
@@ -35,25 +34,25 @@ struct pfw_counts {
 
 void pfw_counts_add(struct pfw_counts *to, const struct pfw_counts *from);
 
-/* The tables that workers write together. */
+/* The tables that all workers write. */
 struct pfw_tables {
 	int tablesfd;
-	size_t text_max; /* of the texts of a block */
+	size_t text_max; /* limit for the texts of a block */
 	pthread_mutex_t lock;
-	struct store_writer *whole[STORE_TABLE_COUNT]; /* opened with their first rows */
-	uint64_t rows[STORE_TABLE_COUNT];              /* at the end */
+	struct store_writer *whole[STORE_TABLE_COUNT]; /* opened with the first row */
+	uint64_t rows[STORE_TABLE_COUNT];              /* total, set at the end */
 	uint64_t lost;
-	struct sonde_err err; /* the first failure */
+	struct sonde_err err; /* the first error */
 };
 
-/* Threads share the memory for texts. */
+/* The threads share the memory for texts. */
 void pfw_tables_init(struct pfw_tables *t, int tablesfd, unsigned threads);
-/* Close them; what failed is in err and lost. */
+/* Closes the tables. Errors are in err; the affected rows are lost. */
 void pfw_tables_close(struct pfw_tables *t);
 
-/* A line that is lost; `reason` is static, `where` a place in the line, from 0. */
+/* A line that could not be read; `reason` is static, `where` an offset in the line, from 0. */
 struct pfw_problem {
-	uint64_t line; /* of the piece, from 0 */
+	uint64_t line; /* within the piece, from 0 */
 	const char *reason;
 	size_t where;
 	const char *text;
@@ -62,14 +61,14 @@ struct pfw_problem {
 
 struct pfw_worker {
 	struct pfw_counts counts;
-	/* Told of each line that is lost; the text is valid during the call. NULL: nobody. */
+	/* Called for each line that could not be read; the text is valid during the call. May be NULL. */
 	void (*tell)(void *arg, const struct pfw_problem *problem);
 	void *arg;
 	/* private */
 	struct pfw_tables *tables;
 	struct pfw_dims *dims;
 	struct pfw_cache cache;
-	struct pfw_shapes *shapes; /* NULL: none */
+	struct pfw_shapes *shapes; /* NULL if not used */
 	struct pfw_context ctx;
 	struct pfw_line line;
 	struct pfw_event event;
@@ -79,13 +78,12 @@ struct pfw_worker {
 	struct sonde_err row_err;
 };
 
-/* has_shapes false: the general scanner reads all lines. */
+/* has_shapes false: the general parser reads all lines. */
 int pfw_worker_init(struct pfw_worker *w, struct pfw_dims *dims, struct pfw_tables *tables, bool has_shapes);
-/* Flush rows and threads; w may not be used again. */
+/* Flushes rows and threads; w must not be used afterwards. */
 void pfw_worker_release(struct pfw_worker *w);
 /*
- * Read whole lines: text[0..n) ends in a newline, and PFW_PADDING readable bytes follow it.
- * Returns the number of lines.
+ * Reads whole lines: text[0..n) ends in a newline, and PFW_PADDING readable bytes follow. Returns the number of lines.
  */
 uint64_t pfw_worker_text(struct pfw_worker *w, const struct pfw_context *ctx, const char *text, size_t n);
 

@@ -1,4 +1,3 @@
-/* Scanning JSON text; see json-scan.h. */
 #include "pfw/json-scan.h"
 
 #include <string.h>
@@ -13,7 +12,7 @@ const char *pfw_skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* From behind the backslash to behind the escape. */
+/* From after the backslash to after the escape. */
 static const char *skip_escape(const char *at, const char *end)
 {
 	if (at == end)
@@ -23,7 +22,7 @@ static const char *skip_escape(const char *at, const char *end)
 	return *at && strchr("\"\\/bfnrt", *at) ? at + 1 : NULL;
 }
 
-/* Over what is plain. */
+/* Skips plain characters. */
 static const char *skip_plain(const char *at, const char *end)
 {
 #ifdef __SSE2__
@@ -125,13 +124,16 @@ static const char *skip_key(const char *at, const char *end, unsigned *flags)
 	return at && at < end && *at == ':' ? pfw_skip_blanks(at + 1, end) : NULL;
 }
 
-/* Where the parser stands: the brackets that are open. */
+/* The parser's state: the open brackets. */
 struct nest {
 	char close[PFW_DEPTH_MAX];
 	unsigned depth;
 };
 
-/* Behind a value: close what ends here, and go to the next value. NULL on nonsense; nest.depth 0: all is closed. */
+/*
+ * After a value: closes the brackets that end here and moves to the next value. NULL on a syntax error; nest.depth 0:
+ * all are closed.
+ */
 static const char *after_value(struct nest *nest, const char *at, const char *end, unsigned *flags)
 {
 	while (nest->depth) {
@@ -148,7 +150,7 @@ static const char *after_value(struct nest *nest, const char *at, const char *en
 	return at;
 }
 
-/* At a bracket: go to its first value, or behind it and what it ends when it is empty. */
+/* At a bracket: moves to its first value, or, if it is empty, after it and the brackets that end with it. */
 static const char *enter(struct nest *nest, const char *at, const char *end, unsigned *flags)
 {
 	char close = *at == '{' ? '}' : ']';

@@ -1,4 +1,4 @@
-/* The values that JSON text stands for: numbers and strings, decoded and encoded; see json-scan.h. */
+/* Numbers and strings in JSON text, decoded and encoded; see json-scan.h. */
 #include "pfw/json-scan.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ int pfw_hex4(const char *at, const char *end)
 
 /* Numbers. */
 
-/* Eight digits at once, as Johnny Lee and Daniel Lemire describe; false when one of them is none. */
+/* Eight digits at once, as Johnny Lee and Daniel Lemire describe; returns false if a byte is not a digit. */
 static bool parse_eight(const char *at, uint64_t *v)
 {
 	uint64_t word;
@@ -52,7 +52,7 @@ bool pfw_parse_uint(const char *at, size_t n, uint64_t *v)
 
 	if (n == 0 || n > 20 || (n > 1 && *at == '0'))
 		return false;
-	/* 16 digits fit whatever they are. */
+	/* 16 digits always fit. */
 	for (; end - at >= 8 && n - (size_t)(end - at) <= 8; at += 8) {
 		if (!parse_eight(at, &eight))
 			return false;
@@ -138,7 +138,7 @@ static void add_utf8(struct buf *out, unsigned code)
 	buf_addc(out, (char)(0x80 | (code & 0x3f)));
 }
 
-/* At the four digits of \uXXXX; returns behind the escape, or behind both of a pair. */
+/* At the four digits of \uXXXX; returns the position after the escape, or after both of a surrogate pair. */
 static const char *decode_unicode(struct buf *out, const char *at, const char *end)
 {
 	int code = pfw_hex4(at, end), low = -1;
@@ -181,7 +181,7 @@ void pfw_decode(struct buf *out, const char *at, size_t n)
 	}
 }
 
-/* What the second byte of a UTF-8 character may be, by the first; the rest are 0x80 to 0xbf. */
+/* Valid second bytes of a UTF-8 character, by its first byte; the rest are 0x80 to 0xbf. */
 static bool is_second(unsigned char first, unsigned char second)
 {
 	unsigned char from = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
@@ -190,7 +190,7 @@ static bool is_second(unsigned char first, unsigned char second)
 	return second >= from && second <= to;
 }
 
-/* Bytes of the UTF-8 character there; 0 when it is none. */
+/* Length of the UTF-8 character there, or 0 if it is invalid. */
 static size_t utf8_length(const char *at, const char *end)
 {
 	const unsigned char *p = (const unsigned char *)at;
@@ -213,7 +213,7 @@ static void add_escape(struct buf *out, const char *high, unsigned char low)
 	buf_add(out, escape, sizeof(escape));
 }
 
-/* A character of a string that may be odd; returns behind it. */
+/* Copies a character of a string that may need escaping; returns the position after it. */
 static const char *clean_character(struct buf *out, const char *at, const char *end)
 {
 	unsigned char c = (unsigned char)*at;

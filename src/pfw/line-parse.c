@@ -1,4 +1,3 @@
-/* The general line scanner; see line-parse.h. */
 #include "pfw/line-parse.h"
 
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static struct pfw_field *add_field(struct pfw_line *l)
 	return &l->fields[l->count++];
 }
 
-/* The known keys by their length: where those of n bytes begin. */
+/* The known keys by length: the index of the first of n bytes. */
 static const struct {
 	char name[10];
 	uint8_t bytes, id;
@@ -47,7 +46,7 @@ static uint8_t key_of(const char *key, size_t n)
 	return PFW_KEY_other;
 }
 
-/* A scan in progress; a failure leaves its words here. */
+/* A scan in progress; an error sets the reason. */
 struct scan {
 	struct pfw_line *line;
 	const char *begin, *end;
@@ -62,7 +61,7 @@ static const char *fail(struct scan *s, const char *at, const char *reason)
 	return NULL;
 }
 
-/* "key": and blanks; returns the value's place. */
+/* "key": and blanks; returns the position of the value. */
 static const char *scan_key(struct scan *s, const char *at, struct pfw_field *f)
 {
 	unsigned flags = 0;
@@ -84,7 +83,7 @@ static const char *scan_key(struct scan *s, const char *at, struct pfw_field *f)
 	return pfw_skip_blanks(at + 1, s->end);
 }
 
-/* Tabs and returns between the tokens of a field are as odd as inside of strings. */
+/* Tabs and carriage returns between the tokens of a field need cleaning like those in strings. */
 static bool has_odd_blanks(const struct pfw_field *f)
 {
 	const char *value = f->value - (f->kind == PFW_STRING);
@@ -145,7 +144,7 @@ static const char *scan_field(struct scan *s, const char *at, bool is_arg)
 	return scan_value(s, at, f);
 }
 
-/* At the brace; returns behind its end. Not called deeper than for "args". */
+/* At the opening brace; returns the position after the closing one. The deepest call is for "args". */
 static const char *scan_object(struct scan *s, const char *at, bool is_args)
 {
 	at = pfw_skip_blanks(at + 1, s->end);
@@ -176,7 +175,7 @@ static enum pfw_line_kind scan_line(struct pfw_line *l, const char *at, size_t n
 	struct scan s = { .line = l, .begin = at, .end = at + n, .kind = PFW_LINE_RECORD };
 
 	l->count = 0;
-	l->has_args = is_flat; /* there is one only */
+	l->has_args = is_flat; /* only the first counts */
 	memset(l->first, 0xff, sizeof(l->first));
 	if (pfw_skip_blanks(at, s.end) == s.end)
 		return PFW_LINE_BLANK;

@@ -1,10 +1,9 @@
 /*
- * pfw-line: one line of a trace, cut into its fields.
+ * line-parse: one line of a trace, split into its fields.
  *
- * A trace is a JSON object a line. Around it, tracers and tools leave what is
- * no record and is passed over: brackets of an array alone or in front, a comma
- * or bracket behind, blanks. This is the general scanner, right for every
- * line; line-template.h is the quick one for lines like those before.
+ * A trace has one JSON object per line. Tracers and tools add text that is not part of the record and is skipped: array
+ * brackets on their own line or before the object, a comma or bracket after it, blanks. This is the general parser,
+ * correct for every line; line-template.h is the fast path for lines that resemble earlier ones.
  */
 #ifndef SONDE_PFW_LINE_PARSE_H
 #define SONDE_PFW_LINE_PARSE_H
@@ -15,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Keys that mean something here: X(name as it is written). */
+/* Keys with a meaning: X(name as it is written). */
 #define PFW_KEYS(X) \
 	X(id) \
 	X(fd) \
@@ -42,36 +41,35 @@ enum pfw_key {
 			PFW_KEY_COUNT
 };
 
-#define PFW_LINE_BYTES_MAX ((size_t)16 << 20) /* longer lines are counted and passed over */
-#define PFW_LONG_BYTES ((size_t)1 << 20)      /* lines above this are had one at a time, and their memory is not kept */
+#define PFW_LINE_BYTES_MAX ((size_t)16 << 20) /* longer lines are counted and skipped */
+#define PFW_LONG_BYTES ((size_t)1 << 20)      /* longer lines are processed one at a time, and their memory is freed */
 #define PFW_TOO_LONG "it is longer than 16 MiB"
 #define PFW_FIELDS_MAX 65536u /* lines with more are invalid */
 
 /* "key":value; pointers into the line. */
 struct pfw_field {
 	const char *from;  /* opening quote of the key */
-	const char *to;    /* behind the value */
-	const char *key;   /* without its quotes, escapes as they are */
-	const char *value; /* of a string: behind its opening quote */
+	const char *to;    /* after the value */
+	const char *key;   /* without its quotes, escapes not decoded */
+	const char *value; /* of a string: after its opening quote */
 	uint32_t key_bytes;
 	uint32_t bytes;       /* of the value; of a string: without its quotes */
 	uint8_t id;           /* enum pfw_key */
 	uint8_t kind;         /* enum pfw_kind */
 	uint8_t flags;        /* enum pfw_flags, of key and value */
 	bool is_arg;          /* inside "args" */
-	uint8_t role, column; /* for who gives it a meaning: event-parse.h */
+	uint8_t role, column; /* set by event-parse.c */
 };
 
 struct pfw_line {
-	struct pfw_field
-			*fields; /* those of the object but "args", and those inside "args", in the order of the line */
+	struct pfw_field *fields; /* fields of the object except "args", and those inside "args", in line order */
 	size_t count;
-	bool has_args;      /* there is an object "args" */
-	const char *reason; /* why it is invalid */
-	size_t where;       /* and where in it, in bytes */
+	bool has_args;      /* "args" is an object */
+	const char *reason; /* why the line is invalid */
+	size_t where;       /* and at which byte */
 	/* private */
 	size_t cap;
-	int32_t first[2][PFW_KEY_COUNT]; /* number of the first field with a key: of the object, of "args"; -1: none */
+	int32_t first[2][PFW_KEY_COUNT]; /* index of the first field with a key: of the object, of "args"; -1: none */
 };
 
 #define PFW_LINE_INIT { .fields = NULL }
@@ -81,10 +79,10 @@ enum pfw_line_kind { PFW_LINE_RECORD, PFW_LINE_BLANK, PFW_LINE_BRACKET, PFW_LINE
 void pfw_line_release(struct pfw_line *l);
 /* at[0..n) is the line without its newline; n <= PFW_LINE_BYTES_MAX. */
 enum pfw_line_kind pfw_line_scan(struct pfw_line *l, const char *at, size_t n);
-/* The same for an object whose field "args" is one as the others: the text of arguments. */
+/* The same for an object in which "args" is an ordinary field: the text of arguments. */
 enum pfw_line_kind pfw_object_scan(struct pfw_line *l, const char *at, size_t n);
 
-/* The first field with that key: of the object, or among its arguments. NULL: there is none. */
+/* The first field with that key, of the object or of its arguments. NULL if not found. */
 static inline struct pfw_field *pfw_line_get(const struct pfw_line *l, enum pfw_key key)
 {
 	return l->first[0][key] < 0 ? NULL : &l->fields[l->first[0][key]];
@@ -95,11 +93,11 @@ static inline struct pfw_field *pfw_line_arg(const struct pfw_line *l, enum pfw_
 	return l->first[1][key] < 0 ? NULL : &l->fields[l->first[1][key]];
 }
 
-/* The value as a number, be it one in quotes. */
+/* The value as a number; it may be quoted. */
 bool pfw_field_int(const struct pfw_field *f, int64_t *v);
 /* A hash: an integer, or a string of 16 hexadecimal digits. */
 bool pfw_field_hash(const struct pfw_field *f, uint64_t *v, bool *is_hex);
-/* Append the decoded string, or the text of another value. */
+/* Appends the decoded string, or the text of another value. */
 void pfw_field_text(const struct pfw_field *f, struct buf *out);
 
 #endif

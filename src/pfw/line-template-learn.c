@@ -1,4 +1,4 @@
-/* What a line's shape is; see line-template.h. */
+/* Learns the template (struct shape) of a line. */
 #include "pfw/line-template-private.h"
 
 #include <stdlib.h>
@@ -10,7 +10,9 @@ void shape_free(struct shape *s)
 	free(s);
 }
 
-/* Would another value of this kind have gone elsewhere? Then no line after this one can be judged by it. */
+/*
+ * Returns whether another value of this kind would have another destination. Then the line is not usable as a template.
+ */
 static bool is_exception(const struct pfw_field *f, enum store_table_id table)
 {
 	int64_t v;
@@ -92,7 +94,7 @@ static enum slot_left left_of(const struct pfw_field *f)
 	return f->role == PFW_ROLE_EXTRA ? LEFT_EXTRA : LEFT_NONE;
 }
 
-/* The scale of a column; those whose numbers stay as they are need none. */
+/* Sets the scale of a column; columns with unscaled numbers need none. */
 static void set_scale(struct slot *slot, const struct pfw_scale *scales, const struct pfw_scale *wanted)
 {
 	slot->scale = SCALE_PLAIN;
@@ -102,14 +104,14 @@ static void set_scale(struct slot *slot, const struct pfw_scale *scales, const s
 	slot->op = slot->scale == SCALE_PLAIN ? SLOT_INT : SLOT_SCALED;
 }
 
-/* Has the number as many digits in most lines? */
+/* Returns whether the number has the same number of digits in most lines. */
 static bool is_steady(const struct pfw_field *f)
 {
 	return f->id == PFW_KEY_id || f->id == PFW_KEY_ts || f->id == PFW_KEY_p_idx || f->id == PFW_KEY_level ||
 			f->id == PFW_KEY_fd;
 }
 
-/* A slot for this field; what stays begins at *from. */
+/* Adds a slot for this field; the constant text before it starts at *from. */
 static void add_slot(struct shape *s, const struct pfw_context *ctx, const struct pfw_field *f, const char *begin,
 		const char **from, bool is_fixed)
 {
@@ -161,7 +163,7 @@ static void add_slots(struct shape *s, const struct pfw_context *ctx, const char
 	s->end_mask = first_mask(s->end_bytes);
 }
 
-/* What the slots of the line stand for is known: its event says it. */
+/* Copies the values of the SAME slots from the line's event. */
 static void take_facts(struct shape *s, const struct pfw_event *e)
 {
 	s->process = e->process;
@@ -192,7 +194,7 @@ static uint64_t add_to_hash(uint64_t hash, const void *bytes, size_t n)
 	return hash;
 }
 
-/* Two lines of the same shape have the same signature: what stays, and what the values are. */
+/* Lines of the same template have the same signature: the constant text and the kinds of the values. */
 static uint64_t sign(const struct shape *s)
 {
 	uint64_t hash = add_to_hash(0xcbf29ce484222325u, s->fixed + s->end_at, s->end_bytes);

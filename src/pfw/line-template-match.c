@@ -1,10 +1,9 @@
 /*
- * The quick scanner: compare what stays, convert what does not; see line-template.h.
+ * The fast path: compares the constant text and converts the values; see line-template.h.
  *
- * Numbers: 16 bytes are taken at once, the digits among them counted and moved
- * to the end of the register, and multiplied pairwise (10, 100, 10^4, 10^8), as
- * Wojciech Mula describes in "SIMD-ized parsing of unsigned integers" (2014).
- * Every load may read up to 32 bytes beyond the line; callers pad the text.
+ * Numbers: 16 bytes are loaded at once, the digits among them counted, moved to the end of the register and multiplied
+ * pairwise (10, 100, 10^4, 10^8), as described by Wojciech Mula, "SIMD-ized parsing of unsigned integers" (2014). Every
+ * load may read up to 32 bytes past the line; callers pad the text.
  */
 #include "pfw/line-template-private.h"
 
@@ -24,7 +23,7 @@ bool pfw_shapes_work(void)
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
 }
 
-/* One bit a byte that is equal. */
+/* One bit per equal byte. */
 INLINE WIDE uint32_t same_bytes(const char *a, const char *b)
 {
 	__m256i left = _mm256_loadu_si256((const __m256i_u *)a);
@@ -33,7 +32,7 @@ INLINE WIDE uint32_t same_bytes(const char *a, const char *b)
 	return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(left, right));
 }
 
-/* What stays, of up to 64 bytes nearly always. */
+/* Compares constant text, nearly always at most 64 bytes. */
 INLINE WIDE bool is_fixed(const char *at, const char *fixed, uint32_t bytes, uint32_t mask)
 {
 	if ((~same_bytes(at, fixed) & mask) != 0)
@@ -49,7 +48,7 @@ INLINE WIDE bool is_fixed(const char *at, const char *fixed, uint32_t bytes, uin
 	return true;
 }
 
-/* Constants that stay in registers over a whole line: the compiler would make them anew for every number. */
+/* Constants kept in registers for a whole line: the compiler would rebuild them for every number. */
 struct wide {
 	__m128i zero, nine, tens, hundreds, myriads;
 };
@@ -69,7 +68,7 @@ INLINE WIDE struct wide wide_constants(void)
 	return w;
 }
 
-/* How many digits are at `at`, up to 16; *digits gets their values. */
+/* Counts the digits at `at`, up to 16; *digits gets their values. */
 INLINE WIDE unsigned count_digits(const struct wide *w, const char *at, __m128i *digits)
 {
 	__m128i d = _mm_sub_epi8(_mm_loadu_si128((const __m128i_u *)at), w->zero);
@@ -79,7 +78,7 @@ INLINE WIDE unsigned count_digits(const struct wide *w, const char *at, __m128i 
 	return (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(is_digit));
 }
 
-/* The first n of the digits, 1 to 16, as a number. */
+/* Converts the first n digits, 1 to 16, to a number. */
 INLINE WIDE uint64_t convert(const struct wide *w, __m128i digits, unsigned n)
 {
 	static const char places[32] = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 2, 3, 4,
@@ -93,11 +92,11 @@ INLINE WIDE uint64_t convert(const struct wide *w, __m128i digits, unsigned n)
 	return (eights & UINT32_MAX) * 100000000u + (eights >> 32);
 }
 
-/* The least number of n digits, by n; 0 is of one. */
+/* The smallest number of n digits, by n; 0 has one digit. */
 static const uint64_t least[17] = { 0, 0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
 	10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000, 1000000000000000 };
 
-/* A number that is no run of 1 to 16 digits: a negative one, or none; returns behind it, or NULL. */
+/* A value that does not start with 1 to 16 digits: parses a negative number. Returns the position after it, or NULL. */
 static WIDE __attribute__((noinline)) const char *take_negative(const struct pfw_scale *scale, const char *at,
 		int64_t *column)
 {
@@ -116,9 +115,9 @@ static WIDE __attribute__((noinline)) const char *take_negative(const struct pfw
 }
 
 /*
- * Behind n bytes. Where lengths seldom change, guessing n, which the processor can go on with at once, is better than
- * waiting for it, and the compiler must not see that both are the same. Where they vary, waiting is better than wrong
- * guesses.
+ * Advances by n bytes. If the length rarely changes, branch prediction of n lets the processor continue at once, which
+ * is faster than waiting for n; the compiler must not see that both are equal. If it varies, waiting is faster than
+ * mispredictions.
  */
 INLINE const char *advance(struct slot *slot, const char *at, unsigned n)
 {
@@ -132,7 +131,7 @@ INLINE const char *advance(struct slot *slot, const char *at, unsigned n)
 	return at + n;
 }
 
-/* An integer of up to 16 digits; returns behind it. What is wrong with it adds to *bad, so that nobody waits. */
+/* Parses an integer of up to 16 digits; returns the position after it. Errors are added to *bad, to avoid a branch. */
 INLINE WIDE const char *take_int(const struct wide *w, struct slot *slot, const struct pfw_scale *scales,
 		const char *at, int64_t *column, uint64_t *bad)
 {
@@ -157,7 +156,7 @@ INLINE WIDE const char *take_int(const struct wide *w, struct slot *slot, const 
 	return advance(slot, at, n);
 }
 
-/* Behind a run of plain characters, at the quote that ends them; NULL when something else does. */
+/* Skips plain characters up to the closing quote; NULL if another character ends them. */
 INLINE WIDE const char *take_string(const char *at)
 {
 	for (;; at += 32) {
@@ -174,7 +173,7 @@ INLINE WIDE const char *take_string(const char *at)
 	}
 }
 
-/* A JSON number of that kind. What follows it is compared too, so nothing is taken for its end that is not. */
+/* Parses a JSON number of that kind. The text after it is compared too, so a wrong end does not match. */
 static const char *take_number(const char *at, enum pfw_kind wanted)
 {
 	enum pfw_kind kind;
@@ -198,7 +197,7 @@ INLINE WIDE const char *take_digits(const char *at)
 	return all ? at : NULL;
 }
 
-/* A value that is no number of a column; returns behind it, or NULL. */
+/* Parses a value that is not a column's number; returns the position after it, or NULL. */
 static WIDE __attribute__((noinline)) const char *take_other(const struct slot *slot, const char *at)
 {
 	if (slot->op == SLOT_FIXED)
@@ -245,7 +244,7 @@ WIDE const char *shape_match(struct shape *s, const char *at, struct value *valu
 	return !bad && is_fixed(at, s->fixed + s->end_at, s->end_bytes, s->end_mask) ? at + s->end_bytes : NULL;
 }
 
-/* The name's bytes, up to 32, mixed. */
+/* Hashes the first 32 bytes of the name. */
 WIDE uint64_t shape_key(const char *at)
 {
 	static const char masks[64] = { -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,

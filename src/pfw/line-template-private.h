@@ -1,6 +1,4 @@
-/*
- * What learning and matching shapes share. Private to pfw-shape*.c.
- */
+/* Shared by learning and matching templates. Private to line-template*.c. */
 #ifndef SONDE_PFW_LINE_TEMPLATE_PRIVATE_H
 #define SONDE_PFW_LINE_TEMPLATE_PRIVATE_H
 
@@ -10,16 +8,16 @@
 
 #define SLOTS_MAX 32u
 #define SAMES_MAX 8u
-#define SAME_BYTES_MAX 31u   /* of a value that is remembered as text, without what follows it */
-#define SHAPE_LINE_MAX 4096u /* longer lines are left to the general scanner */
+#define SAME_BYTES_MAX 31u   /* maximum length of a cached value, without the byte after it */
+#define SHAPE_LINE_MAX 4096u /* longer lines are left to the general parser */
 
 enum slot_op {
-	SLOT_INT,    /* a number into a column, as it is */
-	SLOT_SCALED, /* a number into a column, see `scale` */
-	SLOT_SAME,   /* process, thread or file: often the same text as last time */
-	SLOT_STRING, /* a plain string into a text, or io.text */
-	SLOT_NUMBER, /* any number into a text */
-	SLOT_FIXED   /* no value: a field that stays, and goes to a text */
+	SLOT_INT,    /* an unscaled number of a column */
+	SLOT_SCALED, /* a scaled number of a column, see `scale` */
+	SLOT_SAME,   /* process, thread or file: often the same text as in the previous line */
+	SLOT_STRING, /* a plain string of args, extra or io.text */
+	SLOT_NUMBER, /* any number of args or extra */
+	SLOT_FIXED   /* no value: a constant field of args or extra */
 };
 
 #define USUAL_VARIES 255
@@ -29,29 +27,28 @@ enum slot_left { LEFT_NONE, LEFT_ARGS, LEFT_EXTRA };
 enum slot_scale { SCALE_TIME, SCALE_DURATION, SCALE_LEVEL, SCALE_PLAIN, SCALES };
 
 /*
- * What stays before a value, and the value. Shapes are read over and over, all
- * of them together should fit into the nearest cache: what few slots need is
- * elsewhere.
+ * The constant text before a value, and the value. Templates are read for every line, and all of them should fit in the
+ * L1 cache: rarely used data is kept elsewhere.
  */
 struct slot {
-	uint32_t fixed_mask;            /* a bit for each of the first 32 bytes of what stays */
-	uint16_t fixed_at, fixed_bytes; /* what stays: in shape->fixed */
+	uint32_t fixed_mask;            /* one bit for each of the first 32 bytes of constant text */
+	uint16_t fixed_at, fixed_bytes; /* constant text: offset in shape->fixed */
 	uint8_t op;                     /* enum slot_op */
 	uint8_t column;
 	uint8_t scale;   /* enum slot_scale */
-	uint8_t usual;   /* digits of the number when it was matched last, or USUAL_VARIES */
+	uint8_t usual;   /* number of digits in the last match, or USUAL_VARIES */
 	uint16_t prefix; /* bytes from the key's quote to the value */
-	uint8_t same;    /* number of its struct same */
+	uint8_t same;    /* index of its struct same */
 	uint8_t kind;    /* enum pfw_kind of the value */
 	uint8_t role;    /* enum pfw_role */
 	uint8_t left;    /* enum slot_left */
 };
 
-/* A value as it was last time, with the byte behind it. */
+/* A value of the last line, with the byte after it. */
 struct same {
 	char text[SAME_BYTES_MAX + 1];
 	uint32_t mask;
-	uint8_t bytes; /* 0: none */
+	uint8_t bytes; /* 0: empty */
 };
 
 struct value {
@@ -59,7 +56,7 @@ struct value {
 	size_t bytes;
 };
 
-/* What the text of the SAME slots says. */
+/* The meaning of the SAME slots. */
 struct facts {
 	struct pfw_process_key process;
 	int64_t tid;
@@ -69,8 +66,8 @@ struct facts {
 };
 
 struct shape {
-	struct shape *next;    /* in the chain of its key */
-	struct shape *follows; /* what came after it last time */
+	struct shape *next;    /* in the hash chain of its key */
+	struct shape *follows; /* the template of the line after it, last time */
 	uint64_t key;
 	uint64_t signature;
 	enum store_table_id table;
@@ -79,11 +76,11 @@ struct shape {
 	bool has_file, has_file2, has_file_name;
 	uint8_t product[2];
 	uint8_t ts_column, dur_column;
-	char *fixed;                          /* the line it was learnt from */
+	char *fixed;                          /* the line it was learned from */
 	const struct pfw_scale *scales;       /* by enum slot_scale */
-	uint32_t end_at, end_bytes, end_mask; /* what stays behind the last value, with the newline */
+	uint32_t end_at, end_bytes, end_mask; /* constant text after the last value, with the newline */
 	unsigned same_count;
-	/* what the SAME slots stood for last time */
+	/* values of the SAME slots in the last line */
 	struct facts facts;
 	struct pfw_process *process;
 	struct pfw_thread *thread;
@@ -108,21 +105,21 @@ static inline void remember(struct same *same, const struct value *v)
 	same->bytes = 0;
 	if (v->bytes > SAME_BYTES_MAX)
 		return;
-	memcpy(same->text, v->at, sizeof(same->text)); /* what is behind it is not compared */
+	memcpy(same->text, v->at, sizeof(same->text)); /* the bytes after the value are not compared */
 	same->bytes = (uint8_t)(v->bytes + 1);
 	same->mask = first_mask(same->bytes);
 }
 
-/*
- * line-template-learn.c: the shape of this line; NULL when lines like it cannot be judged by it. `scales` stays in
- * use.
- */
+/* line-template-learn.c: the template of this line, or NULL if it cannot be one. `scales` must stay valid. */
 struct shape *shape_learn(const struct pfw_context *ctx, const struct pfw_scale *scales, const char *at, size_t n,
 		const struct pfw_line *line, const struct pfw_event *e);
 void shape_free(struct shape *s);
-/* A number that lines of one shape share: made of their names. */
+/* A hash of the event name, equal for lines of one template. */
 uint64_t shape_key(const char *at);
-/* Fill values and columns; `changed` gets a bit for each SAME slot that differs. Returns behind the line, or NULL. */
+/*
+ * Fills values and columns; sets a bit in `changed` for each SAME slot that differs. Returns the position after the
+ * line, or NULL.
+ */
 const char *shape_match(struct shape *s, const char *at, struct value *values, uint32_t *changed);
 
 #endif

@@ -1,4 +1,4 @@
-/* Keeping shapes, finding them, and what their slots stand for; see line-template.h. */
+/* Stores and finds templates, and resolves their slots. */
 #include "pfw/line-template.h"
 
 #include "pfw/line-template-private.h"
@@ -9,14 +9,14 @@
 
 #define SHAPES_MAX 2048u
 #define CHAINS 4096u
-#define CHAIN_MAX 32u                       /* so that lines which are all different cost little */
-#define TEXT_ROOM (2 * SHAPE_LINE_MAX + 64) /* copies run over by up to 31 bytes */
+#define CHAIN_MAX 32u                       /* limits the cost of lines that are all different */
+#define TEXT_ROOM (2 * SHAPE_LINE_MAX + 64) /* copies may overrun by up to 31 bytes */
 
 struct pfw_shapes {
 	struct pfw_cache *cache;
 	struct pfw_context ctx;
 	struct pfw_scale scales[SCALES];
-	struct shape none; /* follows itself and matches nothing: no line that is looked at begins with a newline */
+	struct shape none; /* follows itself and matches nothing: no line starts with a newline */
 	char no_line[32];
 	struct shape *last;
 	size_t count;
@@ -69,7 +69,7 @@ void pfw_shapes_context(struct pfw_shapes *ss, const struct pfw_context *ctx)
 	ss->scales[SCALE_PLAIN] = pfw_scale_of(ctx, STORE_TABLE_IO, STORE_IO_ret);
 }
 
-/* What the SAME slots stand for. */
+/* Values of the SAME slots. */
 
 static bool parse_hash(const struct slot *slot, const struct value *v, uint64_t *hash)
 {
@@ -153,7 +153,7 @@ static void put_process(struct shape *s)
 		atomic_fetch_or(&s->process->forms, s->facts.forms);
 }
 
-/* False when the general scanner must see to it: a number too large, no room. */
+/* Returns false if the general parser must handle the line: a number is too large, or the tables are full. */
 static bool resolve(struct pfw_shapes *ss, struct shape *s, const struct value *values, uint32_t changed)
 {
 	struct facts facts = s->facts;
@@ -199,7 +199,7 @@ static char *copy(char *to, const char *from, size_t n)
 	return to + n;
 }
 
-/* The slots of that destination as a JSON object; returns its length, 0 for none. */
+/* Writes the slots of that destination as a JSON object; returns its length, 0 if there are none. */
 static size_t compose(const struct shape *s, const struct value *values, enum slot_left left, char *out)
 {
 	char *to = out;
@@ -240,7 +240,7 @@ static size_t put_texts(struct pfw_shapes *ss, struct shape *s, const struct val
 
 /* Matching. */
 
-/* Among those of its name. */
+/* Searches the templates of its name. */
 static struct shape *search(struct pfw_shapes *ss, const char *at, struct value *values, uint32_t *changed,
 		const char **to)
 {
@@ -254,7 +254,7 @@ static struct shape *search(struct pfw_shapes *ss, const char *at, struct value 
 	return NULL;
 }
 
-/* What followed last time is tried first: that costs less than looking what it is. */
+/* The template that followed last time is tried first: that is cheaper than hashing the name. */
 static struct shape *find(struct pfw_shapes *ss, const char *at, struct value *values, uint32_t *changed,
 		const char **to)
 {
@@ -293,7 +293,7 @@ bool pfw_shapes_match(struct pfw_shapes *ss, const char *at, struct pfw_match *m
 
 /* Learning. */
 
-/* Is there room in its chain for a shape that is not there yet? */
+/* Returns whether the chain has room for the template and does not contain it. */
 static bool is_wanted(const struct pfw_shapes *ss, const struct shape *s)
 {
 	unsigned count = 0;

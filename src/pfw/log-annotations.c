@@ -1,4 +1,4 @@
-/* Annotations and functions as lines; see pfwlog.h. */
+/* Writes annotations and functions as lines; see pfwlog.h. */
 #include "pfw/log-args.h"
 
 #define TYPES_MAX 12
@@ -22,7 +22,7 @@ static void use_type(struct pfwlog *log, unsigned type)
 		log_note_used(log, type_names[type], strlen(type_names[type]));
 }
 
-/* ,"name":..,"cat":..,"type":.. as a text that stays; NULL: there is no room. */
+/* Interns ,"name":..,"cat":..,"type":.. as a text; NULL if out of room. */
 static const struct name *sum_head(struct pfwlog *log, const struct name *name, const struct name *category,
 		unsigned type)
 {
@@ -35,7 +35,7 @@ static const struct name *sum_head(struct pfwlog *log, const struct name *name, 
 	at = put_name(log, at, category ? category->text : "", category ? category->bytes : 0);
 	if (log->state->setup.generation == 'E')
 		at = put_uint(PUT(at, ",\"type\":"), type);
-	return names_put(&log->names, start, (size_t)(at - start)); /* the line itself is not begun */
+	return names_put(&log->names, start, (size_t)(at - start)); /* not committed as a line */
 }
 
 static bool is_plain_key(const struct name *key)
@@ -46,7 +46,7 @@ static bool is_plain_key(const struct name *key)
 	return key->bytes <= SUM_KEY_BYTES_MAX;
 }
 
-/* An event of the program's own; of its arguments the whole numbers. */
+/* Aggregates an event of the program, with its integer arguments. */
 static void sum_event(struct pfwlog *log, const struct walk *w, const struct name *head, int64_t start_ns, int64_t dur,
 		size_t from, unsigned count)
 {
@@ -67,7 +67,7 @@ static void sum_event(struct pfwlog *log, const struct walk *w, const struct nam
 	}
 }
 
-/* What rules may ask of an event of the program's own. */
+/* The fields of a program's event that rules can test. */
 struct asked {
 	const struct pfwlog *log;
 	size_t from;
@@ -106,7 +106,7 @@ static bool is_summed(const struct pfwlog *log, const struct name *name, const s
 	return log_is_summed(log, &e);
 }
 
-/* What the lines of annotations and of functions have alike. */
+/* Common to the lines of annotations and functions. */
 struct event_line {
 	uint64_t id;
 	const struct name *name;
@@ -118,7 +118,7 @@ struct event_line {
 	uint64_t level;
 };
 
-/* Up to where further arguments go, if the log has arguments. */
+/* Writes the line up to its further arguments, if the log has arguments. */
 static char *put_line(struct pfwlog *log, char *at, const struct walk *w, const struct event_line *e)
 {
 	at = put_uint(PUT(at, "{\"id\":"), e->id);
@@ -152,8 +152,7 @@ static void put_event(struct pfwlog *log, const struct walk *w, const struct pfw
 	int64_t start_ns = is_real ? (int64_t)r->start : real_ns(log, r->start);
 	int64_t end_ns = is_real ? (int64_t)(r->start + r->dur) : real_ns(log, r->start + r->dur);
 	int64_t start = in_units(log, start_ns);
-	int64_t dur = (int64_t)((uint64_t)in_units(log, end_ns) -
-			(uint64_t)start); /* both are the program's to write */
+	int64_t dur = (int64_t)((uint64_t)in_units(log, end_ns) - (uint64_t)start); /* the program chooses both */
 	log->now.events++;
 	if (end_ns > log->now.last_ns)
 		log->now.last_ns = end_ns;

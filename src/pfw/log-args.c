@@ -1,9 +1,9 @@
-/* Reading arguments and writing them as members of a line; see log-args.h. */
+/* Reads arguments and writes them as members of a line. */
 #include "pfw/log-args.h"
 
 #include <fcntl.h>
 
-#define FAR_BYTES_MAX ((uint64_t)64 << 20) /* of one argument in the file `text` */
+#define FAR_BYTES_MAX ((uint64_t)64 << 20) /* maximum size of an argument in the file `text` */
 
 static bool is_text(uint32_t type)
 {
@@ -36,7 +36,7 @@ bool args_known(const struct pfwlog *log, size_t at, unsigned count)
 	return true;
 }
 
-/* Room for `bytes` more in the line and a good deal behind it; where it goes on. NULL: there is no memory. */
+/* Reserves `bytes` more in the line, plus LINE_ROOM; returns the write position. NULL if out of memory. */
 static char *line_need(struct pfwlog *log, char *at, size_t bytes)
 {
 	size_t used = (size_t)(at - log->text.data), kept = log->text.len;
@@ -46,7 +46,7 @@ static char *line_need(struct pfwlog *log, char *at, size_t bytes)
 	return is_there ? log->text.data + used : NULL;
 }
 
-/* A long text, out of its file straight into the line. */
+/* Copies a long text from the file `text` into the line. */
 static char *put_far(struct pfwlog *log, char *at, const struct arg *arg)
 {
 	uint64_t place[2];

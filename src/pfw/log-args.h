@@ -1,6 +1,4 @@
-/*
- * args: the arguments of records of the program's own: a head each, and for texts their bytes behind it.
- */
+/* log-args: the arguments of the program's records: a header each, followed by the bytes of a text. */
 #ifndef SONDE_PFW_LOG_ARGS_H
 #define SONDE_PFW_LOG_ARGS_H
 
@@ -12,11 +10,11 @@ struct arg {
 	size_t bytes;
 };
 
-/* The next of them from *at on; false at the end, or where they make no sense. */
+/* Reads the next argument at *at; returns false at the end, or if it is invalid. */
 bool args_next(const struct ring_record *v, size_t *at, struct arg *arg);
-bool args_known(const struct pfwlog *log, size_t at, unsigned count); /* are all names known? */
+bool args_known(const struct pfwlog *log, size_t at, unsigned count); /* whether all names are known */
 char *args_put_value(struct pfwlog *log, char *at, const struct arg *arg);
-/* ,"key":value for each. */
+/* Writes ,"key":value for each. */
 char *args_put(struct pfwlog *log, char *at, size_t from, unsigned count);
 
 #endif

@@ -1,9 +1,9 @@
-/* Calls as lines; see pfwlog.h. */
+/* Writes calls as lines; see pfwlog.h. */
 #include "pfw/log-private.h"
 
 /* Heads. */
 
-/* Later generations of the format have more calls. */
+/* Later generations of the format include more calls. */
 static bool is_written_in(const struct call_info *info, char generation)
 {
 	switch (info->dft) {
@@ -19,7 +19,7 @@ static bool is_written_in(const struct call_info *info, char generation)
 	}
 }
 
-/* DFTracer knows two kinds of calls. */
+/* DFTracer has two categories of calls, POSIX and STDIO. */
 static bool is_stdio(unsigned call)
 {
 	return call_info[call].category == CALL_CATEGORY_STDIO;
@@ -35,7 +35,7 @@ static bool is_word(const char *text, size_t n, const char *word)
 	return n == strlen(word) && !memcmp(text, word, n);
 }
 
-/* ,"name": for each plain argument; a name that the line has already gets another. */
+/* ,"name": for each plain argument; a name that the line already has is changed. */
 static void make_arg_pieces(struct call_head *h, const char *names, char *at)
 {
 	for (unsigned i = 0; i < 4 && *names; i++) {
@@ -81,7 +81,7 @@ struct call_line {
 	const struct sonde_rec_call *r;
 	const struct call_head *head;
 	struct name *file, *file2;
-	const struct store_text *text; /* the call's text that is no path */
+	const struct store_text *text; /* the text argument that is not a path */
 	const int64_t *values;         /* plain arguments */
 	unsigned args;
 };
@@ -141,7 +141,7 @@ static char *put_args(struct pfwlog *log, char *at, const struct walk *w, const 
 	return PUT(at, "}}");
 }
 
-/* The numbers of a call; names are those that its line has. */
+/* Aggregates the numbers of a call, under their names in the line. */
 static void sum_call(struct pfwlog *log, const struct walk *w, const struct call_line *l, int64_t start_ns, int64_t dur)
 {
 	const struct sonde_rec_call *r = l->r;
@@ -166,7 +166,7 @@ static void sum_call(struct pfwlog *log, const struct walk *w, const struct call
 					log->ring_record.args[i]);
 }
 
-/* What rules may ask of a call. */
+/* The fields of a call that rules can test. */
 static bool find_arg(const void *of, const char *key, size_t n, struct rule_value *value)
 {
 	const struct call_line *l = of;
@@ -244,7 +244,7 @@ static void write_call(struct pfwlog *log, const struct walk *w, const struct ca
 	line_end(log, at);
 }
 
-/* The file of a call: what its path says, or what its descriptor is. */
+/* The file of a call: from its path or its descriptor. */
 static enum taken find_file(struct pfwlog *log, struct call_line *l, bool is_last_chance)
 {
 	const struct ring_record *v = &log->ring_record;
@@ -279,7 +279,7 @@ enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance
 	unsigned paths = (l.r->flags & SONDE_CALL_PATH ? 1 : 0) + has_path2;
 	l.args = v->arg_count - has_path2;
 	if (is_exec(l.r->head.call))
-		l.args = 0; /* whether another tracer will see it is of no interest here */
+		l.args = 0; /* irrelevant here: whether another tracer records it */
 	l.text = v->string_count > paths ? &v->strings[paths] : NULL;
 	log_announce_thread(log, w->pid, w->tid);
 	if (l.file)

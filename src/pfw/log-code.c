@@ -1,6 +1,6 @@
 /*
- * Names of code: the symbol tables of the files that it was mapped from. Each address is looked
- * up once; what was found is kept in a table that grows with the program's functions.
+ * Names of code addresses, from the symbol tables of the mapped files. Each address is looked up once; the results are
+ * kept in a table that grows with the number of the program's functions.
  */
 #include "base/elf-symbols.h"
 #include "pfw/log-private.h"
@@ -22,7 +22,7 @@ struct module {
 };
 
 struct found {
-	uint64_t address; /* 0 free */
+	uint64_t address; /* 0: unused */
 	struct name *name;
 	const struct name *object;
 };
@@ -80,7 +80,7 @@ static const char *name_in(const struct module *m, uint64_t at)
 	return NULL;
 }
 
-/* Looking up. */
+/* Lookup. */
 
 static struct name *look_up(struct code *s, struct names *names, uint64_t address, const struct name **object)
 {
@@ -95,7 +95,7 @@ static struct name *look_up(struct code *s, struct names *names, uint64_t addres
 	if (m)
 		text = name_in(m, address - m->bias);
 	if (m && !text)
-		text = name_in(m, address); /* a program linked to a fixed address */
+		text = name_in(m, address); /* a program linked at a fixed address */
 	*object = m ? m->path : NULL;
 	if (text)
 		return names_put(names, text, strlen(text));

@@ -1,6 +1,6 @@
 /*
- * The journal: lines that are written and how far chunks are read become true together; see pfwlog.h. What is in
- * `next` and `cursors` while is_applying is set may be applied by anybody, any number of times.
+ * The journal: commits the written lines and the read positions of the chunks atomically; see pfwlog.h. While
+ * is_applying is set, any process may apply `next` and `cursors`, any number of times.
  */
 #include "pfw/log-private.h"
 
@@ -12,10 +12,10 @@ static struct sonde_chunk *chunk_of(const struct pfwlog *log, uint32_t segment, 
 			(size_t)chunk * SONDE_CHUNK_BYTES);
 }
 
-/* Only zeros and no room may be found in a chunk when its word says free. */
+/* A chunk marked free must contain only zeros and be closed. */
 static void give_back(struct pfwlog *log, uint32_t segment, uint32_t chunk, struct sonde_chunk *c)
 {
-	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED); /* once: the program may write it meanwhile */
+	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED); /* once: the program may change it */
 	uint64_t used = tail < SONDE_CHUNK_BYTES ? tail : SONDE_CHUNK_BYTES;
 	c->tail = SONDE_TAIL_CLOSED;
 	memset((char *)c + sizeof(c->tail), 0, (used < SONDE_CHUNK_FIRST ? SONDE_CHUNK_FIRST : used) - sizeof(c->tail));
@@ -64,7 +64,7 @@ void log_commit(struct pfwlog *log)
 {
 	log_write_sums(log);
 	int rc = log->file.fd < 0 ? log->error : log_file_write(&log->file, &log->text, &log->packed);
-	if (rc) { /* these lines are lost; what they announced must be told again */
+	if (rc) { /* these lines are lost; names they announced must be announced again */
 		log->error = rc;
 		names_forget_behind(&log->names, log->state->done.text_bytes);
 	} else {

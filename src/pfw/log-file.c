@@ -1,4 +1,3 @@
-/* The log file; see log-file.h. */
 #include "pfw/log-file.h"
 
 #include "tracer/raw-syscall.h"
@@ -20,7 +19,7 @@ static bool deflater_open(struct log_file *f)
 	return true;
 }
 
-/* One whole member in `packed`. */
+/* Compresses the data to one member in `packed`. */
 static int pack(struct log_file *f, const char *data, size_t n, struct text *packed)
 {
 	packed->len = 0;
@@ -64,7 +63,7 @@ int log_file_write_end(struct log_file *f, struct text *packed)
 	return write_bytes(f, "]", 1, packed);
 }
 
-/* Does the file end as we end files? Then what it ends with goes, and a line without its end gets one. */
+/* If the file ends with a log's end marker, removes it and terminates the last line. */
 static int take_off_end(struct log_file *f)
 {
 	struct text end = { 0 };

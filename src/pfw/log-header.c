@@ -1,11 +1,11 @@
-/* The records that a log has of its own: start, end, metadata; and how every line begins. See pfwlog.h. */
+/* The log's own records: start, end, metadata; and the head of every line. See pfwlog.h. */
 #include "pfw/log-private.h"
 
 #define ID_BLOCK 64
 
 static const char category_own[] = "dftracer";
 
-/* Taken by the block: the counter is the program's threads' too. */
+/* Ids are reserved in blocks: the program's threads share the counter. */
 uint32_t log_next_id(struct pfwlog *log)
 {
 	if (log->id_next == log->id_end) {
@@ -32,7 +32,7 @@ static uint64_t hash_of(struct pfwlog *log, const char *text)
 	return name ? name->hash : 0;
 }
 
-/* The pieces that every line of a kind has. */
+/* Builds the constant parts of each kind of line. */
 void log_head_prepare(struct pfwlog *log)
 {
 	bool is_number = log->state->setup.generation == 'E';
@@ -102,7 +102,7 @@ char *put_own_head(struct pfwlog *log, char *at, bool has_id, const char *name, 
 	return put_who(log, at, pid, tid);
 }
 
-/* DFTracer puts spaces in the place of what it does not escape. */
+/* DFTracer replaces characters that it does not escape by spaces. */
 char *put_name(const struct pfwlog *log, char *at, const char *text, size_t bytes)
 {
 	char *from = at;
@@ -115,7 +115,7 @@ char *put_name(const struct pfwlog *log, char *at, const char *text, size_t byte
 	return at;
 }
 
-/* A metadata record of a name and a value. */
+/* Writes a metadata record with a name and a value. */
 static void write_meta(struct pfwlog *log, const char *kind, const char *name, size_t name_bytes, const char *value,
 		uint64_t hash, int32_t pid, int32_t tid)
 {

@@ -1,4 +1,4 @@
-/* Is a text one JSON value? For texts that come as JSON and go into lines as they are; see log-line.h. */
+/* Checks that a text is one JSON value. For texts that arrive as JSON and are copied into lines; see log-line.h. */
 #include "pfw/log-line.h"
 
 #define DEPTH_MAX 16
@@ -43,7 +43,7 @@ static bool take_escape(struct reader *r)
 	return true;
 }
 
-/* Plain ASCII alone: whoever makes JSON here escapes the rest. */
+/* Plain ASCII only: the writers of these texts escape the rest. */
 static bool take_string(struct reader *r)
 {
 	if (!take_char(r, '"'))

@@ -1,4 +1,3 @@
-/* Pieces of lines; see log-line.h. */
 #include "pfw/log-line.h"
 
 #include "tracer/raw-syscall.h"
@@ -67,7 +66,7 @@ static bool is_tail(const unsigned char *s, size_t n)
 	return true;
 }
 
-/* Bytes of the UTF-8 character here; 0: it is none. */
+/* Length of the UTF-8 character here, or 0 if it is invalid. */
 static size_t character_bytes(const unsigned char *s, size_t n)
 {
 	if (s[0] < 0x80)

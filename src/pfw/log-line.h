@@ -1,8 +1,8 @@
 /*
- * line: text being made, and the pieces of a line.
+ * log-line: a text buffer, and functions that write the parts of a line.
  *
- * A text has room for a whole line of ordinary length before one is begun, so that
- * its pieces are put without asking; whoever puts something long asks first.
+ * A text has room for a line of ordinary length before the line starts, so its parts are written without checks;
+ * reserve room with text_need before writing a long text.
  */
 #ifndef SONDE_PFW_LOG_LINE_H
 #define SONDE_PFW_LOG_LINE_H
@@ -12,14 +12,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LINE_ROOM 8192u /* for everything in a line but texts of the program's own */
+#define LINE_ROOM 8192u /* for everything in a line except the program's texts */
 
 struct text {
 	char *data;
 	size_t len, room;
 };
 
-/* Room for `bytes` more; false when there is no memory. */
+/* Reserves `bytes` more; returns false if out of memory. */
 bool text_need(struct text *t, size_t bytes);
 void text_release(struct text *t);
 
@@ -29,7 +29,7 @@ static inline char *put_bytes(char *at, const void *bytes, size_t n)
 	return at + n;
 }
 
-/* A constant. */
+/* Writes a string constant. */
 #define PUT(at, constant) put_bytes(at, constant, sizeof(constant) - 1)
 
 static inline char *put_text(char *at, const char *text)
@@ -69,11 +69,11 @@ static inline char *put_int(char *at, int64_t v)
 
 char *put_hex(char *at, uint64_t v); /* 16 digits */
 
-/* A JSON string; needs at most LINE_JSON_ROOM(n). Bytes that are not UTF-8 become \udcXX. */
+/* Writes a JSON string; needs at most LINE_JSON_ROOM(n). Bytes that are not UTF-8 become \udcXX. */
 #define LINE_JSON_ROOM(n) (6 * (n) + 2)
 char *put_json(char *at, const char *text, size_t n);
 
-/* Is it one JSON value, on one line, of plain ASCII? */
+/* Returns whether the text is one JSON value, on one line, of plain ASCII. */
 bool is_json(const char *text, size_t n);
 
 #endif

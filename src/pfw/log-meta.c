@@ -1,4 +1,4 @@
-/* Metadata as lines, and facts that the last line tells; see pfwlog.h. */
+/* Writes metadata as lines, and collects facts for the `end` record; see pfwlog.h. */
 #include "pfw/log-args.h"
 
 static bool has_member(const char *object, const char *key, size_t n)
@@ -54,8 +54,7 @@ enum taken log_take_meta(struct pfwlog *log, const struct walk *w, bool is_last_
 	return TAKEN;
 }
 
-/* A new value of an app fact takes the place of the old one: the last member of a name is what readers see, so the
- * old one is cut out. */
+/* A new value of an app fact replaces the old one: readers use the last member of a name, so the old one is removed. */
 static void forget_fact(char *app, const char *key, size_t n)
 {
 	for (char *p = app; *p; p++) {

@@ -1,4 +1,4 @@
-/* The texts of a log; see log-names.h. Names are 8 bytes aligned, a number of 32 bits names one by its place / 8. */
+/* The texts of a log. Names are aligned to 8 bytes; a 32-bit number refers to one by its offset / 8. */
 #include "pfw/log-names.h"
 
 #include "pfw/log-line.h"
@@ -10,17 +10,17 @@
 #include <sys/stat.h>
 
 #define ARENA_BYTES ((size_t)1 << 30)
-#define STRINGS_BYTES ((size_t)4 << 20) /* the tracer keeps fewer than 2^18 numbers */
+#define STRINGS_BYTES ((size_t)4 << 20) /* the tracer uses fewer than 2^18 numbers */
 #define FILES_BYTES ((size_t)256 << 20) /* 64 million opened files */
 #define STEP_BYTES ((size_t)64 << 10)
-#define FIRST_NAME 64u /* the arena's head: how much of it is used */
+#define FIRST_NAME 64u /* the arena starts with its used size */
 
 static uint64_t *arena_used(const struct names *n)
 {
 	return (uint64_t *)(void *)n->arena.at;
 }
 
-/* Grown files. */
+/* Growing files. */
 
 static bool grown_open(struct grown *g, int dirfd, const char *name, size_t reserved)
 {
@@ -36,7 +36,7 @@ static bool grown_open(struct grown *g, int dirfd, const char *name, size_t rese
 					MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	if (!g->at)
 		return false;
-	g->reserved *= 8; /* the loop has gone one step further */
+	g->reserved *= 8; /* the loop has multiplied once too often */
 	sys3(SYS_madvise, g->at, g->reserved, MADV_DONTFORK);
 	if (g->fd < 0)
 		g->allocated = g->reserved;
@@ -45,7 +45,7 @@ static bool grown_open(struct grown *g, int dirfd, const char *name, size_t rese
 	return true;
 }
 
-/* Really there up to `bytes`: no write into it can fail. */
+/* Allocates the file up to `bytes`, so that no write into it can fail. */
 static bool grown_need(struct grown *g, size_t bytes)
 {
 	if (bytes <= g->allocated)
@@ -121,7 +121,7 @@ static bool table_grow(struct names *n)
 	n->slots = slots;
 	n->count = 0;
 	for (size_t i = 0; i < old_slots; i++)
-		if (old[i] && name_at(n, old[i])) /* what is in a file may have been changed since */
+		if (old[i] && name_at(n, old[i])) /* the file may have been changed by another process */
 			table_add(n, old[i], name_at(n, old[i])->quick);
 	if (old)
 		sys2(SYS_munmap, old, old_slots * sizeof(*old));
@@ -133,7 +133,7 @@ static size_t name_bytes(size_t text_bytes)
 	return (sizeof(struct name) + text_bytes + 7) & ~(size_t)7;
 }
 
-/* What a dead writer has left. It may be nonsense: nothing is believed that does not fit. */
+/* Rebuilds the table from the file of a dead writer. The content is untrusted: invalid entries are skipped. */
 static void table_rebuild(struct names *n)
 {
 	uint64_t used = *arena_used(n);

@@ -1,9 +1,9 @@
-/* Paths and the files they are of; see pfwlog.h. */
+/* Paths and their files; see pfwlog.h. */
 #include "pfw/log-private.h"
 
 #define PATH_ROOM (2 * PFWLOG_PATH_BYTES)
 
-/* Without "." and "..", by the letters alone. */
+/* Removes "." and ".." lexically. */
 static size_t straighten(char *path, size_t bytes)
 {
 	size_t out = 0;
@@ -34,7 +34,6 @@ static bool is_straight(const char *path, size_t n)
 	return n == 1 || path[n - 1] != '/';
 }
 
-/* Is it one of this image's files, so that somebody will say what it is? */
 bool log_is_ours(const struct pfwlog *log, uint64_t file)
 {
 	return (file << 1 >> 33) == log->state->process;
@@ -45,7 +44,6 @@ struct name *log_file_name(const struct pfwlog *log, uint64_t file)
 	return log_is_ours(log, file) ? names_file(&log->names, (uint32_t)file) : NULL;
 }
 
-/* A path, joined to the file it is relative to. NULL and *waits: that one is not known yet. */
 struct name *log_path_name(struct pfwlog *log, const struct store_text *path, uint64_t base, bool is_last_chance,
 		bool *waits)
 {

@@ -1,4 +1,4 @@
-/* What the parts of pfwlog share. */
+/* Shared by the files of pfwlog. */
 #ifndef SONDE_PFW_LOG_PRIVATE_H
 #define SONDE_PFW_LOG_PRIVATE_H
 
@@ -10,19 +10,19 @@
 #include "record/ring-decode.h"
 #include "tracer/raw-syscall.h"
 
-#define TIDS_MAX 4096u /* threads that are remembered as announced; a power of two */
+#define TIDS_MAX 4096u /* threads known to be announced; a power of two */
 
-/* One chunk, as far as it has been read. */
+/* The read position in one chunk. */
 struct walk {
-	uint32_t at; /* bytes; 0: not looked at */
+	uint32_t at; /* bytes; 0: not started */
 	int32_t pid, tid;
-	int32_t parent;  /* event that its thread is inside of, -1 none */
-	uint32_t level;  /* how many */
-	uint32_t waits;  /* passes that it has waited for a name */
-	bool is_broken;  /* held nonsense: left alone */
-	bool is_touched; /* in the batch */
-	bool is_free;    /* to be given back with the batch */
-	bool is_ending;  /* an exec stands at `at`, and nothing behind it */
+	int32_t parent;  /* the event that its thread is in; -1: none */
+	uint32_t level;  /* nesting level */
+	uint32_t waits;  /* passes spent waiting for a name */
+	bool is_broken;  /* invalid data: not read further */
+	bool is_touched; /* part of the batch */
+	bool is_free;    /* freed with the batch */
+	bool is_ending;  /* an exec is at `at`, and nothing after it */
 };
 
 struct log_segment {
@@ -31,7 +31,7 @@ struct log_segment {
 	struct walk chunks[SONDE_CHUNKS_MAX];
 };
 
-/* The constant pieces of a call's line. */
+/* The constant parts of a call's line. */
 struct call_head {
 	uint8_t is_made, is_written, has_count;
 	uint8_t head_bytes;
@@ -50,7 +50,7 @@ struct pfwlog {
 	struct names names;
 	struct text text;       /* lines that are not committed */
 	struct text packed;     /* compressed */
-	struct pfwlog_done now; /* with them */
+	struct pfwlog_done now; /* the state with these lines committed */
 	double ns_per_tick;
 	uint32_t id_next, id_end;
 	uint32_t segment_count;
@@ -62,26 +62,26 @@ struct pfwlog {
 	bool is_waiting, has_free;
 	int64_t end_at;
 	uint64_t end_events;
-	int error; /* of writing */
-	/* pieces */
+	int error; /* of writing, or 0 */
+	/* constant parts */
 	char phase_x[32], phase_m[32];
 	size_t phase_x_bytes, phase_m_bytes;
 	char host[64]; /* {"hhash":.. */
 	size_t host_bytes;
-	char who[64]; /* of the line before */
+	char who[64]; /* of the previous line */
 	size_t who_bytes;
 	int32_t who_pid, who_tid;
 	int32_t tids[TIDS_MAX];
 	struct call_head heads[CALL_COUNT];
 	struct code *code;
 	struct sums *sums;
-	struct rules *rules; /* NULL: all are summed up, or none */
+	struct rules *rules; /* NULL: all events are aggregated, or none */
 	struct ring_record ring_record;
 };
 
 enum taken { TAKEN, WAITS };
 
-/* log-annotations.c, log-calls.c: one record, in log->view, of the chunk `w`. */
+/* log-annotations.c, log-calls.c: write the record in log->ring_record, from the chunk `w`. */
 enum taken log_take_call(struct pfwlog *log, struct walk *w, bool is_last_chance);
 enum taken log_take_own(struct pfwlog *log, struct walk *w, bool is_last_chance);
 enum taken log_take_func(struct pfwlog *log, struct walk *w);
@@ -89,15 +89,15 @@ enum taken log_take_string(struct pfwlog *log);
 
 /* log-meta.c */
 enum taken log_take_meta(struct pfwlog *log, const struct walk *w, bool is_last_chance);
-void log_note_fact(struct pfwlog *log);                             /* the record at hand, for `end` to tell */
-void log_note_used(struct pfwlog *log, const char *name, size_t n); /* "C_APP":1 in what `end` says was used */
+void log_note_fact(struct pfwlog *log);                             /* records the current record for `end` */
+void log_note_used(struct pfwlog *log, const char *name, size_t n); /* adds "C_APP":1 to `used` of the `end` record */
 
 /* log-paths.c */
 enum taken log_take_file(struct pfwlog *log, bool is_last_chance);
-/* Is it one of this image's files, so that somebody will say what it is? */
+/* Returns whether the file belongs to this process (exec incarnation), so that a later record will name it. */
 bool log_is_ours(const struct pfwlog *log, uint64_t file);
 struct name *log_file_name(const struct pfwlog *log, uint64_t file);
-/* A path, joined to the file it is relative to. NULL and *waits: that one is not known yet. */
+/* The path, joined to the file it is relative to. NULL with *waits set: that file is not known yet. */
 struct name *log_path_name(struct pfwlog *log, const struct store_text *path, uint64_t base, bool is_last_chance,
 		bool *waits);
 
@@ -108,41 +108,41 @@ char *put_exec_args(struct pfwlog *log, char *at, const struct store_text *texts
 
 /* log-walk.c */
 uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance);
-/* After the last pass: execs that the process may have ended with. They go with `end`, which a failure takes back. */
+/* After the last pass: execs that may have ended the process. They are written with `end` and undone if that fails. */
 bool log_has_endings(const struct pfwlog *log);
 void log_walk_endings(struct pfwlog *log);
 
-/* log-commit.c: put the batch into the log and off the ring. */
+/* log-commit.c: writes the batch to the log and removes it from the ring. */
 void log_commit(struct pfwlog *log);
-/* Again, where whoever began it may have died. */
+/* Applies the journal again, in case the process that started it died. */
 void log_apply_journal(struct pfwlog *log);
 
 /* pfwlog.c */
-void *log_memory(size_t bytes); /* mapped, zeros, not for children; NULL: there is none */
+void *log_memory(size_t bytes); /* mapped, zeroed, not inherited on fork; NULL if out of memory */
 int log_open_file(struct pfwlog *log);
 
 /* log-header.c */
 void log_head_prepare(struct pfwlog *log);
 void log_head_begin(struct pfwlog *log);
 void log_head_end(struct pfwlog *log, bool is_recovered);
-/* Begin a line; NULL: there is no memory for it. What follows may take LINE_ROOM + more. */
+/* Starts a line; NULL if out of memory. Up to LINE_ROOM + more bytes may follow. */
 char *line_begin(struct pfwlog *log, size_t more);
 void line_end(struct pfwlog *log, char *at);
-/* {"id":..,"name":..,"cat":..,"pid":..,"tid":.. of a record of ours */
+/* {"id":..,"name":..,"cat":..,"pid":..,"tid":.. of a record written by the log itself */
 char *put_own_head(struct pfwlog *log, char *at, bool has_id, const char *name, int32_t pid, int32_t tid);
-/* ..,"pid":..,"tid":.. behind the category */
+/* ..,"pid":..,"tid":.. after the category */
 char *put_who(struct pfwlog *log, char *at, int32_t pid, int32_t tid);
-/* The same with ,"ts": behind it, kept from the line before. */
+/* The same with ,"ts": after it, cached from the previous line. */
 char *put_who_when(struct pfwlog *log, char *at, int32_t pid, int32_t tid);
 char *put_hash(const struct pfwlog *log, char *at, uint64_t hash);
 uint32_t log_next_id(struct pfwlog *log);
-/* Text of a name as the log shows it. */
+/* Writes a name the way the log shows it. */
 char *put_name(const struct pfwlog *log, char *at, const char *text, size_t bytes);
-/* Its FH (is_file) or SH record, once. */
+/* Writes its FH (is_file) or SH record, once. */
 void log_announce(struct pfwlog *log, struct name *name, bool is_file, int32_t pid, int32_t tid);
 void log_announce_thread(struct pfwlog *log, int32_t pid, int32_t tid);
 
-/* The day's clock. */
+/* Wall-clock time. */
 static inline int64_t real_ns(const struct pfwlog *log, uint64_t ticks)
 {
 	const struct pfwlog_clock *c = &log->state->clock;
@@ -155,23 +155,23 @@ static inline int64_t in_units(const struct pfwlog *log, int64_t ns)
 	return log->state->setup.unit_ns == 1000 ? ns / 1000 : ns / log->state->setup.unit_ns;
 }
 
-/* aggregation.c: events summed up; what the texts point to stays. */
+/* aggregation.c: aggregated events; the texts must stay valid. */
 struct sum_key {
-	int64_t bucket;   /* interval, by the day's clock */
+	int64_t bucket;   /* interval, in wall-clock time */
 	const void *what; /* the call or the event's name */
 	const struct name *file;
 	int32_t pid, tid;
 };
 struct sum;
-/* Is it summed up rather than written? Name, category, times and arguments are given. */
+/* Returns whether the event is aggregated instead of written. Needs name, category, times and arguments. */
 bool log_is_summed(const struct pfwlog *log, struct rule_event *e);
-/* The sum of this key, one more event in it; NULL: there is no memory. head: ,"name":..,"cat":.. */
+/* Adds an event to the aggregate of this key and returns it; NULL if out of memory. head: ,"name":..,"cat":.. */
 struct sum *log_sum(struct pfwlog *log, const struct sum_key *key, const char *head, size_t head_bytes);
 void log_sum_add(struct sum *sum, const char *name, size_t bytes, int64_t value);
 void log_write_sums(struct pfwlog *log);
 void log_sums_free(struct pfwlog *log);
 
-/* log-code.c: what is at a code address; so NULL when unknown. Texts are kept. */
+/* log-code.c: the function at a code address; `so` is NULL if unknown. Texts are kept. */
 void code_module(struct code **s, uint64_t bias, uint64_t end, const struct name *path);
 struct name *code_find(struct code **s, struct names *names, uint64_t address, const struct name **object);
 void code_free(struct code *s);

@@ -1,4 +1,3 @@
-/* Finishing logs from outside; see log-recover.h. */
 #include "pfw/log-recover.h"
 
 #include "base/buf.h"
@@ -19,7 +18,7 @@
 
 #define MAPS_BYTES_MAX ((size_t)64 << 20)
 #define LINKS_MAX 10
-#define RING_NAME "sonde-dftracer-" /* how libdftracer calls its rings */
+#define RING_NAME "sonde-dftracer-" /* prefix of libdftracer's ring directories */
 
 static bool ends_with(const char *text, const char *with)
 {
@@ -28,7 +27,7 @@ static bool ends_with(const char *text, const char *with)
 	return n >= k && !strcmp(text + n - k, with);
 }
 
-/* Does the process still have this ring mapped? A pid alone may be somebody else's by now. */
+/* Returns whether the process still maps this ring. A pid alone may have been reused. */
 static bool is_in_use(int32_t pid, const char *ring)
 {
 	CLEANUP(buf_release) struct buf maps = BUF_INIT;
@@ -74,7 +73,7 @@ static int is_not_control(const struct dirent *entry)
 	return strcmp(entry->d_name, "control") && strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
 }
 
-/* The inode of the directory that the ring was made in, by its control page; 0: not known. */
+/* The inode of the ring's directory when it was created, from its control page; 0 if unknown. */
 static uint64_t made_in(int dirfd)
 {
 	CLEANUP(cleanup_fd) int fd = openat(dirfd, "control", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -85,7 +84,7 @@ static uint64_t made_in(int dirfd)
 	return inode;
 }
 
-/* As ringplace.c names them: in memory, or <log>.ring. */
+/* Names given by ringplace.c: in memory, or <log>.ring. */
 static bool has_ring_name(const char *real)
 {
 	const char *name = strrchr(real, '/');
@@ -107,7 +106,7 @@ static int is_part(const struct dirent *entry)
 					(name[n + 1] && !name[n + 1 + strspn(name + n + 1, "0123456789")]));
 }
 
-/* So that at any moment it is a ring, or an empty directory, or not there: what made it a ring goes last. */
+/* Removes the control page last: at any moment the directory is a ring, empty, or gone. */
 static void remove_ring(const char *ring, const char *real, int dirfd)
 {
 	struct stat st;
@@ -124,7 +123,7 @@ static void remove_ring(const char *ring, const char *real, int dirfd)
 	if (is_made_here)
 		unlinkat(dirfd, "control", 0);
 	if (faccessat(dirfd, "control", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return; /* of a ring that cannot be told from another directory nothing is removed */
+		return; /* remove nothing that cannot be identified as a ring */
 	if (!lstat(ring, &st) && S_ISLNK(st.st_mode))
 		unlink(ring);
 	rmdir(real);
@@ -146,7 +145,7 @@ static int take_ring(struct pfwlog *log, int dirfd, struct pfwlog_recovered *res
 	return rc;
 }
 
-/* All that is left of a ring whose log is complete: whoever was removing it was killed. */
+/* Returns whether this is the rest of a completed ring: the process that was removing it was killed. */
 static bool is_remnant(const char *real, int dirfd)
 {
 	struct dirent **entries;
@@ -161,7 +160,10 @@ static bool is_remnant(const char *real, int dirfd)
 			faccessat(dirfd, "control", F_OK, 0) < 0;
 }
 
-/* A ring directory is ours, whole, and nobody's any more; its true path in `real`. */
+/*
+ * Checks that the directory is a libdftracer ring, belongs to this user and was not moved; sets `real` to its real
+ * path.
+ */
 static int check_ring(const char *ring, struct buf *real, int *dirfd, struct sonde_err *err)
 {
 	CLEANUP(cleanup_free) char *path = realpath(ring, NULL);
@@ -182,7 +184,7 @@ static int check_ring(const char *ring, struct buf *real, int *dirfd, struct son
 	return 0;
 }
 
-/* Is this the name of a ring of that log: <log>.ring, <log>.1.ring and so on? */
+/* Returns whether this is a ring of that log by name: <log>.ring, <log>.1.ring and so on. */
 static bool is_ring_of(const char *ring, const char *log)
 {
 	const char *a = strrchr(ring, '/'), *b = strrchr(log, '/');
@@ -209,7 +211,10 @@ static bool is_same_dir(const char *a, const char *b)
 			x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* What will be written: a file beside the ring or the link to it, of that name. Without a state nothing will be. */
+/*
+ * Checks the output path: a file in the directory of the ring or of the link to it, with the matching name. Without a
+ * state file nothing is written.
+ */
 static int check_log(const char *ring, int dirfd, struct sonde_err *err)
 {
 	CLEANUP(cleanup_fd) int fd = openat(dirfd, "state", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -231,7 +236,7 @@ static int finish_ring(const char *ring, const char *real, int dirfd, bool is_fo
 	int error = 0, rc;
 	struct pfwlog *log = pfwlog_reopen(real, &error);
 
-	if (!log && error == -ENOENT) { /* killed in the very beginning: there is nothing in it */
+	if (!log && error == -ENOENT) { /* killed during startup: the ring is empty */
 		snprintf(result->log, sizeof(result->log), "%s", ring);
 		remove_ring(ring, real, dirfd);
 		return 0;
@@ -253,7 +258,10 @@ static int finish_ring(const char *ring, const char *real, int dirfd, bool is_fo
 	return rc;
 }
 
-/* A ring says where its log is. So it is finished with the rights of whose it is, who might not write everywhere. */
+/*
+ * The ring names its log. So recovery runs with the permissions of the ring's owner, who may not be able to write
+ * everywhere.
+ */
 static int become(uid_t uid, gid_t gid, struct sonde_err *err)
 {
 	if (setegid(gid) < 0 || seteuid(uid) < 0)
@@ -264,7 +272,7 @@ static int become(uid_t uid, gid_t gid, struct sonde_err *err)
 static void become_root_again(void)
 {
 	if (seteuid(0) < 0 || setegid(0) < 0)
-		_exit(1); /* cannot be: we were */
+		_exit(1); /* cannot happen: the process was root */
 }
 
 int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovered *result, struct sonde_err *err)
@@ -289,7 +297,7 @@ int pfwlog_recover_ring(const char *ring, bool is_forced, struct pfwlog_recovere
 	return rc;
 }
 
-/* What a path names. */
+/* Resolving a path. */
 
 static int recover_one(const char *ring, bool is_forced, int (*each)(void *arg, const struct pfwlog_recovered *result),
 		void *arg, struct sonde_err *err)
@@ -336,7 +344,7 @@ static int recover_dir(const char *dir, bool is_forced, int (*each)(void *arg, c
 	return first;
 }
 
-/* <log>.ring, <log>.1.ring and so on; -ENOENT when there is none. */
+/* <log>.ring, <log>.1.ring and so on; -ENOENT if none exists. */
 static int recover_log(const char *log, bool is_forced, int (*each)(void *arg, const struct pfwlog_recovered *result),
 		void *arg, struct sonde_err *err)
 {
@@ -380,6 +388,6 @@ int pfwlog_recover(const char *path, bool is_forced, int (*each)(void *arg, cons
 		return recover_dir(path, is_forced, each, arg, err);
 	rc = recover_log(path, is_forced, each, arg, err);
 	if (rc == -ENOENT && access(path, F_OK) == 0)
-		return 0; /* complete, as far as anybody can tell */
+		return 0; /* complete, as far as can be determined */
 	return rc == -ENOENT ? err_set(err, ENOENT, "there is no log '%s', and no ring of one", path) : rc;
 }

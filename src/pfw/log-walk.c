@@ -1,16 +1,16 @@
-/* Walking the chunks of a ring; see pfwlog.h. What a record says is log-calls.c's and log-annotations.c's. */
+/* Reads the chunks of a ring; see pfwlog.h. log-calls.c and log-annotations.c write the records. */
 #include "pfw/log-private.h"
 
 #include <errno.h>
 
-#define WAITS_MAX 3 /* passes that a record waits for a name that some other chunk may define */
+#define WAITS_MAX 3 /* passes that a record waits for a name that another chunk may define */
 
 static struct sonde_chunk *chunk_at(const struct log_segment *s, uint32_t i)
 {
 	return (void *)((char *)s->at + SONDE_SEGMENT_HEAD_BYTES + (size_t)i * SONDE_CHUNK_BYTES);
 }
 
-/* A reservation that was never begun leaves zeros; what lies behind them counts. */
+/* A reservation that was never filled leaves zeros; the records after them count. */
 static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
 {
 	while (at < SONDE_CHUNK_BYTES && !*(const uint64_t *)((const char *)c + at))
@@ -18,7 +18,7 @@ static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
 	return at;
 }
 
-/* Where it begins, or where a dead writer had got to. */
+/* The start of the chunk, or the position a dead writer had reached. */
 static void walk_begin(const struct pfwlog *log, struct walk *w, const struct sonde_chunk *c)
 {
 	uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
@@ -69,7 +69,7 @@ static enum taken take_record(struct pfwlog *log, struct walk *w, bool is_last_c
 	}
 }
 
-/* Records of ours are not view.h's to check: a plain copy. */
+/* ring-decode.h does not check pfwlog's own records: they are copied. */
 static bool is_own(uint64_t head)
 {
 	unsigned kind = head >> 16 & 0xff;
@@ -92,8 +92,8 @@ static enum taken take_at(struct pfwlog *log, struct walk *w, const char *from, 
 }
 
 /*
- * An exec is one line: the call that has failed, or the attempt, which is the last that a program does. What has
- * become of an attempt is seen by what follows it.
+ * An exec is one line: the call if it failed, or the attempt, the last record of a program. The records after an
+ * attempt show its result.
  */
 enum attempt { SUCCEEDED, FAILED, OPEN };
 
@@ -109,12 +109,12 @@ static enum attempt attempt_at(const struct pfwlog *log, const struct walk *w, c
 		if (next == at)
 			exec = head;
 		else if (kind == SONDE_REC_WHO)
-			return SUCCEEDED; /* a vfork's child: its parent goes on */
+			return SUCCEEDED; /* a vfork child: its parent continues */
 		else if (kind == SONDE_REC_CALL && (head ^ exec) << 16 >> 48 == 0 && head >> 48)
 			return FAILED;
 	}
 	if (is_full)
-		return w->pid == log->state->true_pid ? FAILED : SUCCEEDED; /* its thread goes on in another chunk */
+		return w->pid == log->state->true_pid ? FAILED : SUCCEEDED; /* its thread continues in another chunk */
 	return OPEN;
 }
 
@@ -123,16 +123,16 @@ static bool is_attempt(uint64_t head)
 	return (head >> 16 & 0xff) == SONDE_REC_EXEC;
 }
 
-/* Where in a chunk a record is, and how it is to be taken. */
+/* The position of a record's chunk, and how to read the record. */
 struct place {
 	const struct sonde_chunk *chunk;
 	uint32_t segment, number; /* of the chunk */
 	bool is_full, is_closed, is_last_chance;
 };
 
-enum step { WENT, STAYS, WAITED }; /* STAYS: there is nothing more to take */
+enum step { WENT, STAYS, WAITED }; /* STAYS: nothing more to read */
 
-/* The record at w->at, which has been begun. */
+/* Reads the record at w->at, which has been started. */
 static enum step walk_step(struct pfwlog *log, struct walk *w, const struct place *p, uint64_t head)
 {
 	size_t words = head & 0xffff;
@@ -160,7 +160,7 @@ static enum step walk_step(struct pfwlog *log, struct walk *w, const struct plac
 	return WENT;
 }
 
-/* From w->at on, as far as it goes; false: not to its end. */
+/* Reads from w->at as far as possible; returns false if not to the end. */
 static bool walk_on(struct pfwlog *log, struct walk *w, const struct place *p, uint64_t *count)
 {
 	uint32_t at = w->at ? w->at : SONDE_CHUNK_FIRST;
@@ -211,7 +211,7 @@ static void walk_chunk(struct pfwlog *log, uint32_t segment, uint32_t i, enum pf
 		.is_last_chance = is_last_chance };
 	bool is_waiting = !walk_on(log, w, &place, count);
 	if (is_full && !is_closed) {
-		/* Short of its end a signal handler has interrupted a hook, which goes on unless its thread is dead. */
+		/* Not at the end: a signal handler interrupted a hook, which continues unless its thread is dead. */
 		is_waiting = w->at < SONDE_CHUNK_BYTES;
 		if (is_waiting && !w->waits && is_dead(log, chunk_at(s, i)->tid)) {
 			place.is_closed = true;
@@ -235,7 +235,7 @@ uint64_t log_walk(struct pfwlog *log, enum pfwlog_pass pass, bool is_last_chance
 	return count;
 }
 
-/* Attempts that nothing followed. */
+/* Writes the attempts that no record followed. */
 void log_walk_endings(struct pfwlog *log)
 {
 	for (uint32_t n = 0; n < log->segment_count; n++)

@@ -1,4 +1,4 @@
-/* MD5 by R. Rivest, written from RFC 1321; see name-hash.h. */
+/* MD5 by R. Rivest, written from RFC 1321. */
 #include "pfw/name-hash.h"
 
 #include <string.h>

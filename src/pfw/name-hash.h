@@ -1,10 +1,9 @@
 /*
- * pfw-hash: the hashes by which DFTracer names hosts, files and strings.
+ * name-hash: the hashes with which DFTracer refers to hosts, files and strings.
  *
- * Both are made of the MD5 digest (RFC 1321) of the bytes. Up to generation C the
- * number is that of the high halves of its 16 bytes, which a slip in the tracer
- * once made the format; from generation D on it is that of the bytes 0, 2 .. 14,
- * written as 16 hexadecimal digits.
+ * Both are taken from the MD5 digest (RFC 1321) of the bytes. Up to generation C the number consists of the high halves
+ * of the digest's 16 bytes: a bug in the tracer that became the format. From generation D on it consists of the bytes
+ * 0, 2 .. 14, written as 16 hexadecimal digits.
  */
 #ifndef SONDE_PFW_NAME_HASH_H
 #define SONDE_PFW_NAME_HASH_H

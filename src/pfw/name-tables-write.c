@@ -1,4 +1,4 @@
-/* The tables of what the events refer to, at the end of an import; see name-tables.h. */
+/* Writes the name tables at the end of an import. */
 #include "pfw/name-tables.h"
 
 #include "base/buf.h"
@@ -49,7 +49,7 @@ static void add_meta_str(struct pfw_dims *d, const struct pfw_process *p, const 
 	add_meta(d, p, key, &text);
 }
 
-/* Where it ran and how its trace is written: what an export in the same form needs. */
+/* The host and the trace format of a process: needed to export it in the same form. */
 static void write_origin(struct pfw_dims *d, const struct pfw_process *p)
 {
 	struct store_text name;
@@ -70,7 +70,7 @@ static void write_origin(struct pfw_dims *d, const struct pfw_process *p)
 	add_meta_str(d, p, "dftracer.generation", pfw_generation(p->forms));
 }
 
-/* The command as the tracer joins it, "a;b;c", becomes arguments that end in a NUL each. */
+/* The tracer joins the command as "a;b;c"; it becomes NUL-terminated arguments. */
 static const struct store_text *make_argv(const struct pfw_dims *d, const struct pfw_process *p, struct buf *out,
 		struct store_text *argv)
 {
@@ -90,7 +90,7 @@ static const struct store_text *make_argv(const struct pfw_dims *d, const struct
 	return argv;
 }
 
-/* The first process of that pid on the same host. */
+/* The first process with that pid on the same host. */
 static int64_t parent_of(const struct pfw_dims *d, const struct pfw_process *p)
 {
 	struct pfw_process_key key = p->key;

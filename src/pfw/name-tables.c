@@ -1,10 +1,10 @@
-/* Finding and making dimensions; see name-tables.h. Writing them is in name-tables-write.c. */
+/* Lookup and insertion. name-tables-write.c writes the tables. */
 #include "pfw/name-tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ENTRY_BYTES 128u /* about what a thing and its place in a map cost, besides its text */
+#define ENTRY_BYTES 128u /* approximate cost of an entry and its place in a map, without its text */
 
 void pfw_dims_init(struct pfw_dims *d, struct store_sink *sink)
 {
@@ -36,7 +36,7 @@ static bool has_room(struct pfw_dims *d, size_t n)
 	return false;
 }
 
-/* The array with room for one more; NULL when there is none. */
+/* Grows the array by one element; NULL if out of room. */
 static void *reserve(struct pfw_dims *d, void *array, size_t count, size_t *cap, size_t size)
 {
 	size_t more = *cap ? 2 * *cap : 64;
@@ -58,7 +58,7 @@ static int64_t string_locked(struct pfw_dims *d, const char *bytes, size_t n)
 	size_t before = store_strings_count(strings);
 	int64_t id;
 
-	/* When there is no room left, what is known already still is. */
+	/* Without room, existing strings are still found. */
 	if (n > PFW_NAME_BYTES_MAX ||
 			(d->bytes + n + ENTRY_BYTES > PFW_DIMS_BYTES_MAX && !map_get(&strings->ids, bytes, n))) {
 		d->refused++;
@@ -130,7 +130,7 @@ void pfw_dims_started(struct pfw_dims *d, struct pfw_process *p, const struct pf
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Threads: each worker tells what it saw; together that is all. */
+/* Threads: each worker adds its counts. */
 
 static struct pfw_thread *thread_locked(struct pfw_dims *d, const struct pfw_thread *seen)
 {
@@ -193,7 +193,7 @@ void pfw_dims_meta(struct pfw_dims *d, const struct store_meta *row)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Files and other texts that hashes stand for. */
+/* Files and other texts that hashes refer to. */
 
 static void hash_key(uint64_t key[2], char kind, const struct pfw_process *p, uint64_t hash)
 {

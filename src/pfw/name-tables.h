@@ -1,12 +1,10 @@
 /*
- * pfw-dims: who and what the events of an import refer to.
+ * name-tables: the strings, processes, threads, files and calls that the events of an import refer to.
  *
- * Strings, processes, threads, files and calls are found or made here by all
- * workers, under one lock; workers remember what they were told. A process is a
- * host and a pid. A file is a hash that trace records name ("FH"), or a name;
- * hashes of 16 bits, which early tracers wrote, are taken as good within one
- * process only. All together have PFW_DIMS_BYTES_MAX of memory: what no longer
- * fits is null in the rows, and counted.
+ * All workers find or insert them here, under one lock, and cache the results (import-cache.h). A process is a host and
+ * a pid. A file is a hash that trace records name ("FH"), or a name. The 16-bit hashes of early tracers are only unique
+ * within one process. The memory limit for all tables is PFW_DIMS_BYTES_MAX: references that do not fit are null in the
+ * rows, and counted.
  */
 #ifndef SONDE_PFW_NAME_TABLES_H
 #define SONDE_PFW_NAME_TABLES_H
@@ -22,12 +20,12 @@
 #include <stdint.h>
 
 #define PFW_DIMS_BYTES_MAX ((size_t)384 << 20)
-#define PFW_NAME_BYTES_MAX ((size_t)64 << 10) /* longer ones find no room */
+#define PFW_NAME_BYTES_MAX ((size_t)64 << 10) /* longer ones are not stored */
 #define PFW_CALL_ARGS_MAX 4                   /* io.arg0 .. io.arg3 */
 #define PFW_ARG_NAME_MAX 32
 #define PFW_SHORT_HASH_MAX 65535u
 
-/* How the records of a process look: which generation wrote them. */
+/* Properties of the records of a process; they identify the generation that wrote them. */
 enum pfw_forms {
 	PFW_FORM_QUOTED = 1 << 0,       /* A: numbers in quotes */
 	PFW_FORM_SHORT_HASH = 1 << 1,   /* B: hashes below 2^16 */
@@ -44,7 +42,7 @@ struct pfw_process_key {
 	int64_t pid;
 };
 
-/* Made once, never moved. Fields below `key` are guarded by the lock, but `forms`. */
+/* Allocated once, never moved. The fields after `key` are guarded by the lock, except `forms`. */
 struct pfw_process {
 	int64_t number;
 	struct pfw_process_key key;
@@ -54,7 +52,7 @@ struct pfw_process {
 	bool has_cmd, has_exec, has_cwd;
 	int64_t first_ns, last_ns;
 	uint64_t events;
-	/* of traces that say it at once: string ids; argv is arguments that end in a NUL each */
+	/* from traces that have them in one record: string ids; argv is NUL-terminated arguments */
 	int64_t exe, argv, exit_code, exit_signal;
 };
 
@@ -66,10 +64,10 @@ struct pfw_call {
 
 struct pfw_file {
 	int64_t name; /* STORE_NULL: no record names it */
-	int64_t hash; /* STORE_NULL: known by its name */
+	int64_t hash; /* STORE_NULL: identified by its name */
 };
 
-/* What a worker saw of a thread. */
+/* A worker's counts of a thread. */
 struct pfw_thread {
 	const struct pfw_process *process;
 	int64_t tid;
@@ -80,8 +78,8 @@ struct pfw_thread {
 
 struct pfw_dims {
 	struct store_sink *sink;
-	bool is_foreign;    /* the trace is not DFTracer's */
-	uint64_t refused;   /* that found no room */
+	bool is_foreign;    /* not a DFTracer trace */
+	uint64_t refused;   /* entries that did not fit */
 	uint64_t conflicts; /* hashes with more than one name */
 	/* private */
 	pthread_mutex_t lock;
@@ -101,29 +99,29 @@ struct pfw_dims {
 void pfw_dims_init(struct pfw_dims *d, struct store_sink *sink);
 void pfw_dims_release(struct pfw_dims *d);
 
-int64_t pfw_dims_string(struct pfw_dims *d, const char *bytes, size_t n); /* STORE_NULL: no room */
-/* NULL: no room. */
+int64_t pfw_dims_string(struct pfw_dims *d, const char *bytes, size_t n); /* STORE_NULL if out of room */
+/* NULL if out of room. */
 struct pfw_process *pfw_dims_process(struct pfw_dims *d, const struct pfw_process_key *key);
-/* The file's id; STORE_NULL: no room. */
+/* The file's id; STORE_NULL if out of room. */
 int64_t pfw_dims_file(struct pfw_dims *d, const struct pfw_process *p, uint64_t hash);
 int64_t pfw_dims_named_file(struct pfw_dims *d, int64_t name);
-/* A record says what a hash stands for; kind is 'F', 'S' or 'H'. */
+/* Defines the text of a hash; kind is 'F', 'S' or 'H'. */
 void pfw_dims_define(struct pfw_dims *d, char kind, const struct pfw_process *p, uint64_t hash, int64_t text);
-/* NULL: no room. The category is that of the call when it was first met. */
+/* NULL if out of room. The category is the one that the call was first seen with. */
 struct pfw_call *pfw_dims_call(struct pfw_dims *d, int64_t name, int64_t category);
-/* The place of this argument among those of the call, 0 .. PFW_CALL_ARGS_MAX - 1; -1: it has none. */
+/* The index of this argument in the call, 0 .. PFW_CALL_ARGS_MAX - 1, or -1 if it has none. */
 int pfw_dims_call_arg(struct pfw_dims *d, struct pfw_call *call, const char *name, size_t n);
-/* What a "start" record says. */
+/* Stores the fields of a "start" record. */
 void pfw_dims_started(struct pfw_dims *d, struct pfw_process *p, const struct pfw_process *facts);
 void pfw_dims_thread(struct pfw_dims *d, const struct pfw_thread *seen);
-/* A row of the table meta. */
+/* Adds a row to the table meta. */
 void pfw_dims_meta(struct pfw_dims *d, const struct store_meta *row);
 
-/* The text of a hash; STORE_NULL when no record defined it. For the end, without the lock. */
+/* The text of a hash; STORE_NULL if no record defined it. Does not lock: call after the workers have finished. */
 int64_t pfw_dims_text(const struct pfw_dims *d, char kind, const struct pfw_process *p, uint64_t hash);
 /* "A" to "E". */
 const char *pfw_generation(unsigned forms);
-/* Write the tables process, thread, file and call, and what of processes goes to meta. */
+/* Writes the tables process, thread, file and call, and the processes' rows of meta. */
 void pfw_dims_write(struct pfw_dims *d);
 
 #endif

@@ -1,4 +1,3 @@
-/* A trace file being written; see output.h. */
 #include "pfw/output.h"
 
 #include "base/fs.h"
@@ -31,7 +30,7 @@ int pfw_out_open(struct pfw_out *o, const char *path, struct sonde_err *err)
 		free(o->path);
 		return err_sys(err, ENOMEM, "cannot write '%s'", path);
 	}
-	/* Never a file that is there: it would be another's, or a link to one. */
+	/* Never open an existing file: it may belong to another user, or be a link. */
 	o->fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (o->fd < 0) {
 		int error = errno;

@@ -1,8 +1,7 @@
 /*
- * pfw-out: a trace file being written, compressed when its name ends in .gz.
+ * output: a trace file being written, compressed if its name ends in .gz.
  *
- * The file must not exist: traces are not written over. It gets its name when
- * it is complete.
+ * The file must not exist: traces are not overwritten. It is renamed to its final name when it is complete.
  */
 #ifndef SONDE_PFW_OUTPUT_H
 #define SONDE_PFW_OUTPUT_H
@@ -24,11 +23,11 @@ struct pfw_out {
 	int error;
 };
 
-int pfw_out_open(struct pfw_out *o, const char *path, struct sonde_err *err); /* -EEXIST when it is there */
-/* Before the first line: does the trace have brackets? */
+int pfw_out_open(struct pfw_out *o, const char *path, struct sonde_err *err); /* -EEXIST if the file exists */
+/* Call before the first line. is_framed: the trace has array brackets. */
 void pfw_out_begin(struct pfw_out *o, bool is_framed);
 int pfw_out_line(struct pfw_out *o, const char *line, size_t n); /* 0 or -errno */
-/* Write the rest and free the contents; err NULL: the file goes away again. */
+/* Writes the rest and frees the contents; err NULL: discards the file. */
 int pfw_out_close(struct pfw_out *o, struct sonde_err *err);
 
 #endif

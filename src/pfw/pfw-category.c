@@ -1,4 +1,3 @@
-/* Categories of calls; see pfw-category.h. */
 #include "pfw/pfw-category.h"
 
 #include "calls/calls-find.h"

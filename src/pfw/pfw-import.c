@@ -1,4 +1,4 @@
-/* An import from its paths to its run; see import.h. */
+/* An import, from its paths to the run; see import.h. */
 #include "exchange/import.h"
 
 #include "base/cleanup.h"
@@ -32,7 +32,7 @@ int64_t import_unit_ns(enum import_unit unit)
 	return units[unit];
 }
 
-/* Looking at all inputs before they are read, several at a time. */
+/* Inspects all inputs before they are read, several in parallel. */
 
 struct looking {
 	struct pfw_inputs *inputs;
@@ -65,7 +65,10 @@ static void look_at_all(struct pfw_inputs *inputs, struct pfw_dims *dims, int64_
 		pthread_join(ids[i], NULL);
 }
 
-/* Processes are numbered as they are met; those that files begin with in the order of the files, whoever reads them. */
+/*
+ * Processes are numbered in the order they are first seen. The first process of each file is numbered in file order,
+ * independent of the threads.
+ */
 static void number_processes(struct pfw_inputs *inputs, struct pfw_dims *dims)
 {
 	for (size_t i = 0; i < inputs->count; i++) {
@@ -102,7 +105,7 @@ static int list_parts(struct import_pool *c, struct pfw_inputs *inputs)
 	return 0;
 }
 
-/* One attempt: 0, -errno, or 1 when inputs turned out to be cut in a wrong place. */
+/* One attempt: 0, -errno, or 1 if an input was split in the wrong place. */
 static int attempt(struct pfw_import *im, struct sonde_err *err)
 {
 	int rc = store_sink_open(&im->sink, im->run.tablesfd, err);
@@ -165,7 +168,7 @@ static int no_records(const struct pfw_import *im, struct sonde_err *err)
 	return -ENODATA;
 }
 
-/* The name of a run of these inputs: "train" of "/x/train.pfw.gz". */
+/* The name of the run: "train" for "/x/train.pfw.gz". */
 static void name_of(struct buf *out, const struct import_options *o, bool is_foreign)
 {
 	const char *path = o->name ? o->name : o->paths[0], *end = path + strlen(path), *from;
@@ -186,7 +189,7 @@ static int import_all(struct pfw_import *im, struct sonde_err *err)
 {
 	int rc = im->format->read ? foreign_read_all(im, err) : attempt(im, err);
 
-	/* When one was cut in a wrong place all are read whole, so that this costs no more than reading them twice. */
+	/* If one was split in the wrong place, none is split: the cost is at most that of reading them twice. */
 	if (rc == 1) {
 		drop_attempt(im);
 		remove_tables(im->run.tablesfd);
@@ -202,7 +205,7 @@ static int import_all(struct pfw_import *im, struct sonde_err *err)
 	return rc;
 }
 
-/* The bundle goes away again, as far as it was ours to make. */
+/* Removes the run directory, or the part of it that the import created. */
 static void remove_bundle(struct pfw_import *im)
 {
 	remove_tables(im->run.tablesfd);
@@ -210,7 +213,7 @@ static void remove_bundle(struct pfw_import *im)
 	rmdir(im->run.path);
 }
 
-/* What was asked for, or what the first file is by its content; DFTracer's when that is not told. */
+/* The requested format, or the first file's by its content; DFTracer's if neither is known. */
 static const struct exchange_format *format_of(const struct import_options *o)
 {
 	extern const struct exchange_format exchange_pfw;

@@ -1,4 +1,3 @@
-/* Counting, checking, splitting and merging traces; see pfw-tools.h. */
 #include "pfw/pfw-tools.h"
 
 #include "base/cleanup.h"
@@ -10,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define KEYS_MAX 100000 /* of each kind that are told apart */
+#define KEYS_MAX 100000 /* distinct keys of each kind that are counted */
 
 void pfw_facts_init(struct pfw_facts *f)
 {
@@ -75,8 +74,8 @@ struct reading {
 	struct pfw_input *input;
 	struct pfw_facts *facts;
 	struct pfw_line line;
-	uint64_t number; /* of the line at hand, from 1 */
-	/* What becomes of records; NULL: nothing. Not 0 ends the reading. */
+	uint64_t number; /* current line, from 1 */
+	/* Called for each record; may be NULL. A result other than 0 stops the reading. */
 	int (*record)(struct reading *r, const char *text, size_t n);
 	void *arg;
 	int rc;
@@ -203,7 +202,7 @@ static void skip_line(void *arg, struct pfw_part *part, size_t number)
 	tell(r, PFW_TOO_LONG, 0);
 }
 
-/* All lines of an input in their order, in one part. */
+/* Reads all lines of an input in order, as one part. */
 static int read_input(struct reading *r, struct sonde_err *err)
 {
 	atomic_size_t seam_bytes = 0;
@@ -221,7 +220,7 @@ static int read_input(struct reading *r, struct sonde_err *err)
 	r->facts->members += part.members;
 	pfw_part_describe(&part, r->facts->trouble, sizeof(r->facts->trouble));
 	pfw_part_release(&part);
-	/* Who could not write has said so already. */
+	/* A write error has already set err. */
 	if (r->rc < 0 && !(err && err->text[0]))
 		err_sys(err, -r->rc, "cannot go on with '%s'", r->input->path);
 	return r->rc;
@@ -240,10 +239,10 @@ int pfw_tool_look(const struct pfw_tools *tools, struct pfw_input *in, struct pf
 
 struct writing {
 	struct pfw_out out;
-	struct buf text; /* of the record at hand, when it is changed */
+	struct buf text; /* the current record, if it is changed */
 	bool is_open;
 	struct sonde_err *err;
-	/* split */
+	/* for split */
 	const char *dir, *name;
 	uint64_t bytes_max, count;
 };
@@ -255,7 +254,7 @@ static bool has_integer_phase(const struct pfw_line *line)
 	return ph && ph->kind == PFW_INTEGER;
 }
 
-/* What is around a record (brackets, commas, blanks) does not go along. */
+/* Removes the brackets, commas and blanks around a record. */
 static void trim(const char **text, size_t *n)
 {
 	const char *from = memchr(*text, '{', *n), *to = memrchr(*text, '}', *n);

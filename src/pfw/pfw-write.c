@@ -1,14 +1,13 @@
 /*
- * pfw: DFTracer's traces, a JSON object a line.
+ * pfw: DFTracer's traces, one JSON object per line.
  *
  *   call, span         X, with the id, level and hashes it was imported with
  *   mark, step         X without a duration
  *   counter            C
  *   file, host, ...    M: FH, HH, SH, CM, thread_name; start and end of each process
  *
- * Times are microseconds of the day's clock, as integers; a run imported in
- * another unit is written in that. Parts of the unit are cut off, but for those
- * that a trace had, which come back as decimals.
+ * Times are integer microseconds of wall-clock time; a run imported in another unit is written in that unit. Fractions
+ * of the unit are truncated, except those that an imported trace had, which are written as decimals.
  */
 #include "pfw/pfw-write.h"
 #include "exchange/exchange.h"
@@ -18,7 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Records that were kept as they were. */
+/* Records that were kept verbatim. */
 
 static char phase_of(const struct store_text *phase)
 {
@@ -77,7 +76,7 @@ static int write_events(struct pfw_writer *w, const struct exchange_options *opt
 	return rc;
 }
 
-/* Brackets, but for the generation that has none. */
+/* All generations but one write array brackets. */
 static bool has_brackets(const struct pfw_writer *w)
 {
 	if (w->generation)

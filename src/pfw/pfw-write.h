@@ -1,10 +1,9 @@
 /*
- * pfw-write: what the writer of DFTracer traces knows of a run. Private to pfw-write*.c.
+ * pfw-write: the state of the writer of DFTracer traces. Private to pfw-write.c and write-*.c.
  *
- * A run that was imported from traces is written back as it was: every process
- * in its own generation, with its own hashes, ids and metadata records. Any other
- * run, and every run when a generation was asked for, is written as if the
- * tracer of that generation had seen it.
+ * A run imported from traces is written back unchanged: every process in its own generation, with its own hashes, ids
+ * and metadata records. Any other run, and every run if a generation was requested, is written as the tracer of that
+ * generation would.
  */
 #ifndef SONDE_PFW_PFW_WRITE_H
 #define SONDE_PFW_PFW_WRITE_H
@@ -18,30 +17,30 @@
 #include <stdint.h>
 
 struct pfw_origin {
-	const struct store_process *process; /* NULL: unknown */
-	char generation;                     /* 'A' to 'E', of what is written */
-	bool has_hash;                       /* it has a host hash */
+	const struct store_process *process; /* NULL if unknown */
+	char generation;                     /* 'A' to 'E', of the output */
+	bool has_hash;                       /* the process has a host hash */
 	bool is_hex;                         /* hashes are hexadecimal strings */
 	uint64_t host_hash;
-	struct store_text host; /* null: unknown */
-	int64_t last_id;        /* given to its records, in runs that were not imported */
+	struct store_text host; /* null if unknown */
+	int64_t last_id;        /* last id given to its records, in runs that were not imported */
 	uint64_t events;
 };
 
 struct pfw_writer {
 	struct model_run *run;
 	FILE *out;
-	char generation; /* 'C', 'D', 'E'; 0: each process its own */
+	char generation; /* 'C', 'D', 'E'; 0: that of each process */
 	bool is_imported;
-	int64_t unit_ns;            /* of the times that are written */
-	int64_t offset_ns;          /* from the run's clock to the time of day */
-	struct pfw_origin *origins; /* by number of the process, 0: unknown */
+	int64_t unit_ns;            /* of the output times */
+	int64_t offset_ns;          /* from the run's clock to wall-clock time */
+	struct pfw_origin *origins; /* by process number; 0: unknown */
 	size_t origin_count;
-	int64_t *file_hashes; /* by id of the file; STORE_NULL: none */
+	int64_t *file_hashes; /* by file id; STORE_NULL if none */
 	size_t file_hash_count;
-	struct map announced; /* files and strings that have a record, of each process */
+	struct map announced; /* files and strings with a record, per process */
 	struct buf line;
-	struct pfw_line fields; /* of the object that is being rewritten */
+	struct pfw_line fields; /* the object being rewritten */
 	int error;
 };
 
@@ -51,39 +50,44 @@ void pfw_writer_release(struct pfw_writer *w);
 /* Never NULL. */
 struct pfw_origin *pfw_origin_of(struct pfw_writer *w, int64_t process);
 
-/* Pieces of a line; keys come with what is before them: `,"ts":`. */
+/* Parts of a line; keys include the text before them: `,"ts":`. */
 void pfw_put_int(struct buf *out, const char *key, int64_t v);
-/* Nanoseconds as the process writes times, in the unit of the trace. */
+/* Nanoseconds in the format of the process and the unit of the trace. */
 void pfw_put_time(struct pfw_writer *w, const struct pfw_origin *o, const char *key, int64_t ns);
-/* ,"ts":.. the time of day of a moment of the run; null is left out. */
+/* ,"ts":.. the wall-clock time of a time in the run; omitted if null. */
 void pfw_put_ts(struct pfw_writer *w, const struct pfw_origin *o, int64_t ns);
 void pfw_put_text(struct buf *out, const char *key, const struct store_text *text); /* null: "" */
 void pfw_put_hash(struct buf *out, const char *key, uint64_t hash, bool is_hex);
-/* Write the line and start the next. */
+/* Writes the line and starts the next. */
 void pfw_end_line(struct pfw_writer *w);
 
-/* {"id":..,"name":..,"cat":..,"pid":..,"tid":..; what is null is left out. extra is the text of a JSON object. */
+/* {"id":..,"name":..,"cat":..,"pid":..,"tid":..; nulls are omitted. extra is the text of a JSON object. */
 struct pfw_head {
 	int64_t id, pid, tid;
 	const struct store_text *name, *category, *extra;
-	char phase; /* 'X', 'M', 'C', 'A'; 0: none of them */
+	char phase; /* 'X', 'M', 'C', 'A'; 0: another */
 };
 void pfw_put_head(struct pfw_writer *w, const struct pfw_origin *o, const struct pfw_head *head);
-/* ,"ph":.. as the generation writes it */
+/* ,"ph":.. in the format of the generation */
 void pfw_put_phase(struct pfw_writer *w, const struct pfw_origin *o, char phase);
 
-/* The fields of an object text, with hashes as the process writes them; `before` the first: "{" or ",". Returns whether
- * there were any. */
+/*
+ * Writes the fields of an object text, with hashes in the format of the process, after `before` ("{" or ","). Returns
+ * whether there were any.
+ */
 bool pfw_put_fields(struct pfw_writer *w, const struct pfw_origin *o, const struct store_text *object,
 		const char *before, bool is_definition);
 
-/* A row of a timeline (timeline.h), as a line. */
+/* Writes a row of a timeline (timeline.h) as a line. */
 void pfw_write_event(struct pfw_writer *w, enum store_table_id table, const int64_t *row);
 
-/* Records that a run which was not imported has none of. */
+/* Writes the start records of a run that was not imported. */
 void pfw_write_starts(struct pfw_writer *w);
 void pfw_write_ends(struct pfw_writer *w);
-/* The hash of a file; before its first use by a process, a record that names it. False: it has no path. */
+/*
+ * The hash of a file. Before its first use by a process, writes a record that names it. Returns false if it has no
+ * path.
+ */
 bool pfw_announce_file(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, int64_t file, uint64_t *hash);
 
 #endif

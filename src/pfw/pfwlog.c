@@ -1,4 +1,4 @@
-/* A log's life: opening, passes, the end; see pfwlog.h. */
+/* Opens a log, makes passes over the ring, finishes the log; see pfwlog.h. */
 #include "pfw/log-private.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 #define CLOCK_TRIES 5
-#define ROUNDS_MAX 64 /* of one take: threads may refer to each other's names */
+#define ROUNDS_MAX 64 /* per call of pfwlog_take: threads may refer to each other's names */
 
 /* Memory. */
 
@@ -52,8 +52,8 @@ static int64_t mono_now(void)
 }
 
 /*
- * Both clocks at once: the tightest of a few tries. Events lie between this pair and the
- * first. Recovery reads them, too, unless the machine was started anew meanwhile.
+ * Reads both clocks at once: the closest of a few tries. Events lie between this pair and the first. Recovery reads
+ * them too, unless the machine was rebooted since.
  */
 static void clock_read(struct pfwlog *log)
 {
@@ -135,7 +135,7 @@ struct pfwlog *pfwlog_open(const char *ring, struct sonde_control *control, uint
 	log->control = control;
 	log->state = state_map(log->dirfd, O_CREAT | O_EXCL, error);
 	if (!log->state)
-		log->state = log_memory(sizeof(*log->state)); /* no room: a log that nobody can finish for us */
+		log->state = log_memory(sizeof(*log->state)); /* no room: the log cannot be recovered */
 	if (!log->state)
 		return NULL;
 	log->state->setup = *setup;
@@ -173,7 +173,7 @@ static bool is_whole(const struct pfwlog_state *s)
 			s->next.file_bytes <= INT64_MAX;
 }
 
-/* Texts that go into the log as they are: they may have been scribbled on. */
+/* Clears texts that are not valid JSON: they go into the log, and the program may have overwritten them. */
 static void mend(struct pfwlog_state *s)
 {
 	char whole[sizeof(s->app) + 16];
@@ -272,7 +272,7 @@ bool pfwlog_is_waiting(const struct pfwlog *log)
 	return log->is_waiting;
 }
 
-/* The last records; a dead writer may have got as far as these. */
+/* Writes the last records; a writer that died may have written some of them. */
 static void write_end(struct pfwlog *log, bool is_recovered)
 {
 	if (!log->now.is_begun)
@@ -289,7 +289,7 @@ static void write_end(struct pfwlog *log, bool is_recovered)
 int pfwlog_end(struct pfwlog *log, bool is_recovered)
 {
 	if (!log->now.is_begun && log->state->setup.is_lazy && !log_has_endings(log))
-		return 0; /* nothing was done: no log */
+		return 0; /* no events: no log */
 	if (!log->now.is_ended)
 		write_end(log, is_recovered);
 	if (!log->error && log->state->setup.generation != 'E')

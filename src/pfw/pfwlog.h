@@ -1,20 +1,19 @@
 /*
- * pfwlog: the DFTracer log of one process, written from its ring.
+ * pfwlog: writes the DFTracer log of one process from its ring.
  *
- * A ring directory of libdftracer belongs to one process image. Besides control page
- * and segments (sonde/shm.h) it holds
+ * A ring directory of libdftracer belongs to one process (exec incarnation). Besides the control page and segments
+ * (sonde/shm.h) it holds
  *
- *   state   one struct pfwlog_state: how the log is to be written, how far it is
+ *   state   one struct pfwlog_state: the log's settings, and the progress
  *   names   texts that the log's records refer to; `strings` and `files` number them
- *   text    long arguments, at the places that SONDE records name
+ *   text    long arguments, at the offsets that SONDE records name
  *
- * and a symbolic link `<log>.ring` leads to it, as long as the log is not complete.
- * `sonde recover` takes it from there when the process was killed.
+ * A symbolic link `<log>.ring` points to it until the log is complete. If the process was killed, `sonde recover`
+ * continues from there.
  *
- * Lines are gathered, written behind what is committed, and then committed by the
- * journal in `state` together with how far each chunk has been read: whoever finds the
- * directory applies the journal if it is being applied, cuts the log to what is
- * committed, and goes on. Chunks are given back only after that.
+ * Lines are buffered, written after the committed data, and then committed by the journal in `state` together with the
+ * read position of each chunk. A process that finds the directory applies a journal that is being applied, truncates
+ * the log to the committed size, and continues. Chunks are freed only after the commit.
  */
 #ifndef SONDE_PFW_PFWLOG_H
 #define SONDE_PFW_PFWLOG_H
@@ -31,16 +30,16 @@
 #define PFWLOG_PATH_BYTES 4096u
 #define PFWLOG_CURSORS_MAX 64u
 
-/* Words of the control page that sonde/shm.h leaves free. */
-#define PFWLOG_NEXT_ID 0  /* of events; atomic */
-#define PFWLOG_TEXT_END 1 /* bytes handed out in the file `text`; atomic */
+/* Words of the control page that sonde/shm.h does not use. */
+#define PFWLOG_NEXT_ID 0  /* next event id; atomic */
+#define PFWLOG_TEXT_END 1 /* allocated bytes of the file `text`; atomic */
 
-/* Records that libdftracer adds to those of sonde/shm.h. */
+/* Record kinds that libdftracer adds to those of sonde/shm.h. */
 enum pfwlog_kind {
 	PFWLOG_REC_EVENT = 64, /* struct pfwlog_rec_event */
-	PFWLOG_REC_META,       /* struct pfwlog_rec_meta: a record of phase M, its arguments as given */
-	PFWLOG_REC_CONTEXT,    /* struct pfwlog_rec_context: what follows in this chunk is inside of this event */
-	PFWLOG_REC_FACT,       /* struct pfwlog_rec_meta: for the record `end`; name is "app" or "used" */
+	PFWLOG_REC_META,       /* struct pfwlog_rec_meta: a record of phase M, its arguments verbatim */
+	PFWLOG_REC_CONTEXT, /* struct pfwlog_rec_context: the following records of this chunk are inside this event */
+	PFWLOG_REC_FACT,    /* struct pfwlog_rec_meta: for the record `end`; name is "app" or "used" */
 	PFWLOG_REC_END
 };
 
@@ -53,8 +52,8 @@ enum pfwlog_type {
 	PFWLOG_CPP_APP = 9
 };
 
-#define PFWLOG_EVENT_REAL 0x01u   /* times are nanoseconds of the day's clock, not ticks */
-#define PFWLOG_EVENT_LEAVES 0x02u /* the thread was inside of it and is now in its parent */
+#define PFWLOG_EVENT_REAL 0x01u   /* times are wall-clock nanoseconds, not ticks */
+#define PFWLOG_EVENT_LEAVES 0x02u /* the thread leaves this event and returns to its parent */
 
 struct pfwlog_rec_event {
 	struct sonde_record head; /* `call` holds the argument count */
@@ -62,7 +61,7 @@ struct pfwlog_rec_event {
 	uint64_t dur;
 	uint32_t name, category; /* string ids */
 	uint32_t id;
-	int32_t parent; /* -1 none */
+	int32_t parent; /* -1: none */
 	uint16_t level; /* from 1 */
 	uint8_t type, flags;
 	uint32_t reserved;
@@ -78,43 +77,43 @@ struct pfwlog_rec_meta {
 
 struct pfwlog_rec_context {
 	struct sonde_record head;
-	int32_t id; /* -1 none */
+	int32_t id; /* -1: none */
 	uint32_t level;
 };
 
-/* Types of arguments besides sonde/shm.h's INT, UINT and STR; their text follows as STR's does. */
+/* Argument types besides INT, UINT and STR of sonde/shm.h; their text follows as with STR. */
 enum pfwlog_arg_type {
-	PFWLOG_ARG_JSON = 16, /* text that is JSON already: numbers, lists */
+	PFWLOG_ARG_JSON = 16, /* text that is already JSON: numbers, lists */
 	PFWLOG_ARG_FAR        /* two words follow: offset and length of a text in the file `text` */
 };
 
-/* How the log is to be written, and what its first records say. */
+/* The settings of the log, and the contents of its first records. */
 struct pfwlog_setup {
-	char path[PFWLOG_PATH_BYTES]; /* of the log, absolute */
+	char path[PFWLOG_PATH_BYTES]; /* absolute path of the log */
 	char host[256];
-	char exe[PFWLOG_PATH_BYTES];     /* what `exec_hash` names */
-	char command[PFWLOG_PATH_BYTES]; /* arguments, with ';' between */
+	char exe[PFWLOG_PATH_BYTES];     /* the file that `exec_hash` names */
+	char command[PFWLOG_PATH_BYTES]; /* arguments, joined with ';' */
 	char cwd[PFWLOG_PATH_BYTES];
 	char date[32];
-	char facts[1024];    /* of generation E's `end`: "cfg" and "build", JSON */
-	char affinity[1024]; /* a JSON list; empty: not wanted */
+	char facts[1024];    /* "cfg" and "build" of generation E's `end`, as JSON */
+	char affinity[1024]; /* a JSON list; empty: not written */
 	char generation;     /* 'C', 'D', 'E' */
 	bool has_args;       /* DFTRACER_INC_METADATA */
 	bool has_tids;
 	bool is_gzip;
-	bool is_strict;    /* SONDE_DFTRACER_STRICT: characters that DFTracer replaces */
-	bool is_lazy;      /* a forked child: no log before the first event */
-	bool is_selective; /* only events that the rules name are summed up */
-	int32_t pid;       /* to be written */
+	bool is_strict;    /* SONDE_DFTRACER_STRICT: replace the characters that DFTracer replaces */
+	bool is_lazy;      /* a forked child: no log before its first event */
+	bool is_selective; /* only events that match the rules are aggregated */
+	int32_t pid;       /* as written */
 	int32_t ppid;
-	int32_t rank;        /* -1 unknown */
-	uint32_t categories; /* of calls that are written, SONDE_CAT_* */
+	int32_t rank;        /* -1 if unknown */
+	uint32_t categories; /* categories of calls to write, SONDE_CAT_* */
 	int64_t unit_ns;
-	int64_t interval_ns;          /* events are summed up over such times; 0: each has a line */
-	uint64_t batch_bytes;         /* lines gathered before they are written, at most */
-	int64_t resume_bytes;         /* the log goes on behind so many bytes, as if it had not been ended; -1 no */
-	uint64_t resume_events;       /* that are in it then */
-	char rules[RULES_TEXT_BYTES]; /* as rules_read wants them */
+	int64_t interval_ns;          /* aggregation interval; 0: one line per event */
+	uint64_t batch_bytes;         /* maximum size of buffered lines */
+	int64_t resume_bytes;         /* continue the log after this many bytes, as if it had not ended; -1: no */
+	uint64_t resume_events;       /* number of events in it then */
+	char rules[RULES_TEXT_BYTES]; /* input of rules_read */
 };
 
 struct pfwlog_clock {
@@ -129,28 +128,28 @@ struct pfwlog_cursor {
 	int32_t pid, tid;
 	int32_t parent;
 	uint32_t level;
-	uint32_t is_free; /* all of it was read, and it is to be given back */
+	uint32_t is_free; /* fully read, to be freed */
 };
 
 struct pfwlog_state {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t call_count; /* of the hook table that wrote the ring */
-	uint32_t process;    /* number of the image */
+	uint32_t call_count; /* size of the hook table that wrote the ring */
+	uint32_t process;    /* number of the process (exec incarnation) */
 	int32_t true_pid;
 	struct pfwlog_setup setup;
 	struct pfwlog_clock clock;
 	char app[3072], used[1024]; /* for `end`: members of JSON objects */
 	/* committed */
 	struct pfwlog_done {
-		uint64_t file_bytes; /* of the log */
+		uint64_t file_bytes; /* size of the log */
 		uint64_t text_bytes; /* before compression */
 		uint64_t events;
-		int64_t last_ns;   /* end of the latest event, by the day's clock */
-		uint32_t is_begun; /* the first records are there */
+		int64_t last_ns;   /* end of the latest event, in wall-clock time */
+		uint32_t is_begun; /* the first records are written */
 		uint32_t is_ended;
 	} done, next;
-	/* the journal: to be applied when is_applying */
+	/* the journal: to be applied if is_applying is set */
 	uint32_t is_applying;
 	uint32_t cursor_count;
 	struct pfwlog_cursor cursors[PFWLOG_CURSORS_MAX];
@@ -159,35 +158,35 @@ struct pfwlog_state {
 struct pfwlog;
 
 enum pfwlog_pass {
-	PFWLOG_LIVE, /* threads write on: what is unfinished is left for the next pass */
-	PFWLOG_LAST  /* nobody writes any more */
+	PFWLOG_LIVE, /* threads are still writing: unfinished records are left for the next pass */
+	PFWLOG_LAST  /* all writers have finished */
 };
 
-/* Begin a log for the ring in this directory. NULL and *error: it cannot be. Setup and clock are copied. */
+/* Creates a log for the ring in this directory. Returns NULL and sets *error on failure. Setup and clock are copied. */
 struct pfwlog *pfwlog_open(const char *ring, struct sonde_control *control, uint32_t process, int32_t pid,
 		const struct pfwlog_setup *setup, const struct pfwlog_clock *clock, int *error);
-/* Go on with one whose writer has died. NULL and *error: it cannot be. */
+/* Continues a log with a dead writer. Returns NULL and sets *error on failure. */
 struct pfwlog *pfwlog_reopen(const char *ring, int *error);
 
-/* A segment of the ring; each once, in the order of their numbers. It stays the caller's. */
+/* Adds a segment of the ring; each once, in the order of their numbers. The caller keeps ownership. */
 void pfwlog_add_segment(struct pfwlog *log, struct sonde_segment *segment, size_t bytes);
 uint32_t pfwlog_segments(const struct pfwlog *log);
 
-/* Read what the chunks hold; how many records were taken. Lines are written when there are enough, or is_flushed. */
+/* Reads the chunks and returns the number of records read. Lines are written if there are enough, or if is_flushed. */
 uint64_t pfwlog_take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed);
 
-/* Is something left that its thread has not finished? */
+/* Returns whether a thread has left a record unfinished. */
 bool pfwlog_is_waiting(const struct pfwlog *log);
 
-/* Close chunks that dead threads have left half full, so that they can be given back. */
+/* Closes chunks that dead threads left partly filled, so that they can be freed. */
 void pfwlog_reap(struct pfwlog *log);
 
-/* Everything has been taken: the last records, and the log is complete. 0 or -errno of writing it. */
+/* Call after everything was read: writes the last records and completes the log. 0 or -errno of writing it. */
 int pfwlog_end(struct pfwlog *log, bool is_recovered);
 const struct pfwlog_state *pfwlog_state(const struct pfwlog *log);
-/* Where the log was before `end`: a setup's resume_bytes. */
+/* The size of the log before `end`: a setup's resume_bytes. */
 int64_t pfwlog_end_at(const struct pfwlog *log);
 uint64_t pfwlog_end_events(const struct pfwlog *log);
-void pfwlog_free(struct pfwlog *log); /* NULL accepted */
+void pfwlog_free(struct pfwlog *log); /* accepts NULL */
 
 #endif

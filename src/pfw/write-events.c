@@ -1,4 +1,4 @@
-/* Events of a run as lines of a trace, a function a table; see pfw-write.h. */
+/* Writes the events of a run as lines of a trace, one function per table; see pfw-write.h. */
 #include "exchange/timeline.h"
 #include "pfw/pfw-category.h"
 #include "pfw/pfw-write.h"
@@ -12,13 +12,13 @@ static void put_duration(struct pfw_writer *w, const struct pfw_origin *o, int64
 		pfw_put_time(w, o, ",\"dur\":", ns);
 }
 
-/* The id that the record had, or the next of its process. */
+/* The record's id, or the next one of its process. */
 static int64_t id_of(const struct pfw_writer *w, struct pfw_origin *o, int64_t id)
 {
 	return w->is_imported ? id : ++o->last_id;
 }
 
-/* Arguments: each opens the object or goes on with it. */
+/* Arguments: each opens the object or continues it. */
 
 struct args {
 	struct pfw_writer *w;
@@ -75,7 +75,7 @@ static void put_host(struct args *a, const struct pfw_origin *o, const struct st
 		arg_text(a, "hostname", &o->host);
 }
 
-/* The rest as it was, and the end of the line. */
+/* Writes the remaining fields and ends the line. */
 static void end_event(struct args *a, const struct pfw_origin *o, const struct store_text *object)
 {
 	if (object && pfw_put_fields(a->w, o, object, a->has_any ? "," : ",\"args\":{", false))
@@ -137,7 +137,7 @@ static void write_call(struct pfw_writer *w, const int64_t *row)
 	struct args a = { .w = w };
 	uint64_t hash;
 
-	/* A record that names the file comes before the line that uses it. */
+	/* The record that names the file precedes the line that uses it. */
 	if (!w->is_imported && row[STORE_IO_file] != STORE_NULL)
 		pfw_announce_file(w, o, row[STORE_IO_tid], row[STORE_IO_file], &hash);
 	head.id = id_of(w, o, head.id);
@@ -179,7 +179,7 @@ static void write_span(struct pfw_writer *w, const int64_t *row)
 	end_event(&a, o, timeline_text(row, STORE_SPAN_args));
 }
 
-/* What traces have no kind for is an event of no length. */
+/* Rows without a matching phase become events without a duration. */
 static void write_instant(struct pfw_writer *w, const int64_t *row, int64_t process, int64_t pid, int64_t tid,
 		int64_t name, const char *category)
 {
@@ -231,7 +231,7 @@ static void write_counter(struct pfw_writer *w, const int64_t *row)
 	double value = timeline_real(row, STORE_COUNTER_value);
 
 	if (w->is_imported)
-		return; /* the record that it was taken from is in the table `line` */
+		return; /* its original record is in the table `line` */
 	pfw_put_head(w, o, &head);
 	pfw_put_ts(w, o, row[STORE_COUNTER_ts_ns]);
 	pfw_put_phase(w, o, 'C');

@@ -1,4 +1,4 @@
-/* Pieces of a trace's lines; see pfw-write.h. */
+/* Writes the parts of a trace's lines; see pfw-write.h. */
 #include "pfw/pfw-write.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ void pfw_put_int(struct buf *out, const char *key, int64_t v)
 	buf_add(out, digits + at, sizeof(digits) - at);
 }
 
-/* A number as the process writes ids and times: in quotes in generation A. */
+/* An id or a time: quoted in generation A. */
 static void put_number(struct buf *out, const struct pfw_origin *o, const char *key, int64_t v)
 {
 	buf_adds(out, key);
@@ -30,7 +30,7 @@ static void put_number(struct buf *out, const struct pfw_origin *o, const char *
 		buf_addc(out, '"');
 }
 
-/* Decimals for what is left of the unit, a power of ten. */
+/* Decimals of the remainder of the unit, a power of ten. */
 static void put_decimals(struct buf *out, int64_t left, int64_t unit)
 {
 	buf_addc(out, '.');
@@ -86,7 +86,7 @@ void pfw_end_line(struct pfw_writer *w)
 	buf_reset(&w->line);
 }
 
-/* The layer that made an event, which generation E writes as a number. */
+/* The layer of an event, which generation E writes as a number. */
 static int type_of(const struct store_text *category)
 {
 	static const struct {
@@ -99,7 +99,7 @@ static int type_of(const struct store_text *category)
 		if (strlen(types[i].category) == category->bytes &&
 				!memcmp(types[i].category, category->data, category->bytes))
 			return types[i].type;
-	return 6; /* what a program calls its own categories comes from Python, as a rule */
+	return 6; /* other categories usually come from Python programs */
 }
 
 static bool has_field(const struct pfw_line *line, const char *key)
@@ -110,7 +110,7 @@ static bool has_field(const struct pfw_line *line, const char *key)
 	return false;
 }
 
-/* Fields that have no column, but for the one that says that there is no host. */
+/* Writes the fields without a column, except the marker of a missing host. */
 static bool put_extra(struct pfw_writer *w, const struct store_text *extra)
 {
 	bool has_type;
@@ -147,7 +147,7 @@ void pfw_put_head(struct pfw_writer *w, const struct pfw_origin *o, const struct
 		put_number(&w->line, o, ",\"pid\":", head->pid);
 	if (head->tid != STORE_NULL)
 		put_number(&w->line, o, ",\"tid\":", head->tid);
-	/* The first field needs no comma. */
+	/* The first field has no comma. */
 	if (w->line.len > begin + 1) {
 		memmove(w->line.data + begin + 1, w->line.data + begin + 2, w->line.len - begin - 2);
 		w->line.len--;
@@ -165,7 +165,7 @@ void pfw_put_phase(struct pfw_writer *w, const struct pfw_origin *o, char phase)
 		buf_addf(&w->line, ",\"ph\":\"%c\"", phase == 'A' && w->generation ? 'C' : phase);
 }
 
-/* Is this a field that holds a hash when it looks like one? */
+/* Returns whether the field may hold a hash. */
 static bool is_hash_field(const struct pfw_field *f, bool is_definition)
 {
 	return (f->key_bytes >= 4 && !memcmp(f->key + f->key_bytes - 4, "hash", 4)) || f->id == PFW_KEY_cwd ||
@@ -177,7 +177,7 @@ static void put_field(struct pfw_writer *w, const struct pfw_origin *o, const st
 	uint64_t hash;
 	bool is_hex;
 
-	/* Only where another generation was asked for is a hash written in another way than it came. */
+	/* A hash is only reformatted if another generation was requested. */
 	if (w->generation && is_hash_field(f, is_definition) && pfw_field_hash(f, &hash, &is_hex) &&
 			is_hex != o->is_hex) {
 		buf_add(&w->line, f->from, f->key_bytes + 2);

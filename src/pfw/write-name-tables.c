@@ -1,4 +1,4 @@
-/* What the writer of traces needs of processes, files and strings; see pfw-write.h. */
+/* Loads processes, files and strings for the writer of traces; see pfw-write.h. */
 #include "base/cleanup.h"
 #include "pfw/name-hash.h"
 #include "pfw/pfw-write.h"
@@ -56,7 +56,7 @@ static void take_hash(struct pfw_origin *o, const char *text)
 	o->has_hash = true;
 }
 
-/* What the import noted of each process. */
+/* Loads what the import stored about each process. */
 static int take_meta(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct pfw_writer *w = arg;
@@ -80,7 +80,7 @@ static int take_meta(void *arg, unsigned worker, size_t block, const struct stor
 	return 0;
 }
 
-/* The name of the host is a string of the run, so that it stays. */
+/* The host name is a string of the run, so it stays valid. */
 static int take_hosts(void *arg, unsigned worker, size_t block, const struct store_batch *b)
 {
 	struct pfw_writer *w = arg;
@@ -130,7 +130,7 @@ static int make_origins(struct pfw_writer *w)
 	return 0;
 }
 
-/* A run of our own: its host is that of all, by the hash of the generation. */
+/* A run recorded by sonde: one host for all, hashed as in the requested generation. */
 static void set_own_host(struct pfw_writer *w)
 {
 	const char *host = model_run_str(w->run, "host.name");
@@ -188,7 +188,7 @@ struct pfw_origin *pfw_origin_of(struct pfw_writer *w, int64_t process)
 	return &w->origins[process > 0 && (uint64_t)process < w->origin_count ? process : 0];
 }
 
-/* Records of runs of our own. */
+/* Records of runs recorded by sonde. */
 
 static void write_record(struct pfw_writer *w, struct pfw_origin *o, int64_t tid, const char *kind,
 		const struct store_text *name, const char *value_text, uint64_t value)
@@ -244,7 +244,7 @@ static void write_string(struct pfw_writer *w, struct pfw_origin *o, const struc
 		write_record(w, o, o->process->pid, "SH", text, NULL, hash_of(o, text));
 }
 
-/* "a;b;c" of the arguments. */
+/* Joins the arguments to "a;b;c". */
 static void join_command(struct buf *out, const struct store_text *argv)
 {
 	if (!argv)
