@@ -23,25 +23,25 @@ enum { TICK_MS = 100, REPORTS_CHUNK_MAX = 1 << 20, READ_BYTES = 64 << 10, WORDS_
 /* Why a job's command is no longer waited for. */
 enum verdict {
 	GOING_ON,
-	ENDED,    /* by itself, or by us at somebody's word: its end is told */
-	LOST,     /* the lease is gone: say nothing */
-	RETURNED, /* we are to stop: the queue gets it back */
+	ENDED,    /* it exited, or the agent stopped it on request: its end is reported */
+	LOST,     /* the lease is lost: report nothing */
+	RETURNED, /* the agent is stopping: the job goes back to the queue */
 };
 
-/* One job that runs. */
+/* A running job. */
 struct running {
 	struct agent *agent;
 	struct fleet_lease *lease;
 	struct job *job;
 	const char *id;
-	uint64_t epoch, seen; /* seen: last event that was looked at */
+	uint64_t epoch, seen; /* seen: last event that was processed */
 	int out_fd, report_fd;
 	struct fleet_batches batches;
-	struct tempdir work;                /* of one that brings its files */
+	struct tempdir work;                /* of a job with uploaded files */
 	struct fleet_knobs *knobs;          /* NULL: not watched yet */
-	struct buf words;                   /* for the command, on their way */
+	struct buf words;                   /* lines queued for the command */
 	int64_t renew_ns, send_ns, stop_ns; /* stop_ns: when it was asked to stop; 0: it was not */
-	bool is_cut;                        /* the last renewal failed: the server is away */
+	bool is_cut;                        /* the last renewal failed: the server is unreachable */
 };
 
 static void send_batches(struct running *r)
@@ -70,7 +70,7 @@ static void collect(struct running *r)
 		send_batches(r);
 }
 
-/* Whatever becomes of us: at the end of the lease the tree is killed. */
+/* The supervisor kills the process tree when the lease expires, even if the agent hangs. */
 static int renew(struct running *r)
 {
 	int rc = fleet_lease_renew(r->lease, NULL);
@@ -91,7 +91,7 @@ static void end_tree(struct running *r)
 	job_end(r->job, &ladder, NULL);
 }
 
-/* Has somebody said something about the job? */
+/* Checks for new events of the job. */
 static enum verdict look_for_news(struct running *r)
 {
 	struct fleet_jobs jobs_state;
@@ -118,7 +118,7 @@ static enum verdict look_for_news(struct running *r)
 	return verdict;
 }
 
-/* Knobs that were set, and other words, to the command; one that does not listen does not hold us up. */
+/* Sends knob changes and other lines to the command. Does not block on a command that does not read. */
 static void speak(struct running *r)
 {
 	ssize_t n;
@@ -156,7 +156,7 @@ static enum verdict tick(struct running *r)
 	return verdict;
 }
 
-/* A tree that was killed at the end of the lease has not ended by itself, even if the lease was renewed just then. */
+/* A tree killed at the end of the lease did not exit by itself, even if the lease was renewed just then. */
 static enum verdict ended(const struct running *r)
 {
 	return fleet_lease_is_held(r->lease) && !job_is_overdue(r->job) ? ENDED : LOST;
@@ -174,7 +174,7 @@ static enum verdict attend(struct running *r)
 		collect(r);
 		if (job_wait(r->job, clock_mono_ns(), NULL) != -ETIMEDOUT)
 			return ended(r);
-		/* An end of file is always ready: without this we would spin until the command ends. */
+		/* POLLHUP is always ready: without this the loop would spin until the command exits. */
 		if ((fds[1].revents | fds[2].revents) & POLLHUP)
 			poll(fds, 1, TICK_MS / 4);
 		verdict = tick(r);
@@ -182,7 +182,7 @@ static enum verdict attend(struct running *r)
 	return verdict;
 }
 
-/* -1: nobody knows, its keeper was killed. */
+/* -1 if unknown: its supervisor was killed. */
 static int exit_code_of(int status)
 {
 	if (status == -1)
@@ -190,7 +190,7 @@ static int exit_code_of(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* May what the server did not take be told once more? */
+/* May a failed report be sent again? */
 static bool may_tell_again(struct agent *a, struct fleet_lease *lease)
 {
 	poll(NULL, 0, TICK_MS);
@@ -221,7 +221,7 @@ int agent_tell_end(struct agent *a, struct fleet_lease *lease, uint64_t epoch, i
 	return rc < 0 ? rc : fleet_lease_ack(lease, NULL);
 }
 
-/* What it had to say goes before its end: later it would be refused. */
+/* Pending output and reports must precede the end event: later they would be refused. */
 static bool send_all(struct running *r)
 {
 	int rc;
@@ -312,7 +312,7 @@ static void keep_lease(void *arg)
 	}
 }
 
-/* What it brings, in a directory of its own. false: it does not start, here or at all. */
+/* Fetches the job's files into a private directory. Returns false if the job does not start, here or anywhere. */
 static bool fetch_files(struct running *r, const struct fleet_job *job)
 {
 	struct fleet_files files = { .chunks = job->file_chunks };
@@ -336,7 +336,7 @@ void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct flee
 		.lease = lease,
 		.id = job->id,
 		.epoch = epoch,
-		/* What was said before the claim holds too, a stop for one: the first look sees it. */
+		/* Events from before the claim also count, for example a stop: the first poll sees them. */
 		.seen = 0,
 		.batches = FLEET_BATCHES_INIT,
 		.work = TEMPDIR_INIT,

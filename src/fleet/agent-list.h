@@ -1,5 +1,5 @@
 /*
- * roster: the agents that a fleet has heard of, by their last heartbeats.
+ * agent-list: the agents of a fleet, by their last heartbeats.
  */
 #ifndef SONDE_FLEET_AGENT_LIST_H
 #define SONDE_FLEET_AGENT_LIST_H
@@ -10,10 +10,10 @@ enum { FLEET_AGENTS_MAX = 4096 };
 
 struct fleet_peer {
 	const char *name;
-	const char *state; /* "idle", "busy", "gone", and "silent" when it was not heard of for ten seconds */
+	const char *state; /* "idle", "busy", "gone", or "silent" after ten seconds without a heartbeat */
 	const char *job;   /* NULL: none */
 	int64_t cpus;
-	uint64_t memory_bytes; /* 0: it did not say */
+	uint64_t memory_bytes; /* 0 if unknown */
 	int64_t heard_ns;      /* wall time */
 };
 
@@ -24,7 +24,7 @@ struct fleet_agents {
 	int64_t now_ns;
 };
 
-/* Malformed heartbeats are left out. */
+/* Skips malformed heartbeats. */
 int fleet_agents_read(struct fleet_agents *roster, struct fleet_client *client, struct arena *arena,
 		struct sonde_err *err);
 

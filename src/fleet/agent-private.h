@@ -1,4 +1,4 @@
-/* agent-private: what the two halves of an agent share: the queue's (agent.c) and a job's (agent-job.c). */
+/* agent-private: shared by the two parts of an agent: the queue (agent.c) and the job (agent-job.c). */
 #ifndef SONDE_FLEET_AGENT_PRIVATE_H
 #define SONDE_FLEET_AGENT_PRIVATE_H
 
@@ -12,11 +12,13 @@ struct agent {
 	int64_t beat_ns; /* last heartbeat */
 };
 
-/* A heartbeat, if one is due. job NULL: none. */
+/* Sends a heartbeat if one is due. job: NULL if none. */
 void agent_beat(struct agent *a, const char *job, const char *state);
-/* Run the command from start to end, or until the lease is gone; it is ours by the claim `epoch`. */
+/* Runs the command until it exits or the lease is lost. `epoch` is that of our claim. */
 void agent_run_job(struct agent *a, struct fleet_lease *lease, const struct fleet_job *job, uint64_t epoch);
-/* Tell the end for as long as we may: what cannot be told is done again by the next. why NULL: nothing to add. */
+/*
+ * Reports the end of the job, retrying while the lease lasts; after that the job is delivered again. why may be NULL.
+ */
 int agent_tell_end(struct agent *a, struct fleet_lease *lease, uint64_t epoch, int exit_code, const char *why);
 
 #endif

@@ -40,7 +40,7 @@ void agent_beat(struct agent *a, const char *job, const char *state)
 	fleet_client_beat(a->client, a->o->name, text.data, NULL);
 }
 
-/* Ours if nothing has happened to the job since we looked: who looked at the same time is too late. */
+/* Succeeds only if the job has no new event since it was read: of several concurrent claims one succeeds. */
 static int claim(struct agent *a, const struct fleet_lease *lease, const struct fleet_job *job, uint64_t *epoch)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -56,13 +56,13 @@ static int claim(struct agent *a, const struct fleet_lease *lease, const struct 
 	return fleet_client_publish_after(a->client, job->id, text.data, job->sequence, epoch, NULL);
 }
 
-/* The job was queued twice, and who has the other message runs it: that message stays until the job has ended. */
+/* The job was queued twice and the holder of the other message runs it: that message stays until the job has ended. */
 static bool is_delivered_twice(const struct fleet_job *job, const struct fleet_lease *lease)
 {
 	return job->state == FLEET_RUNNING && job->message != fleet_lease_message(lease);
 }
 
-/* -EAGAIN: something has happened to the job meanwhile: look again. */
+/* -EAGAIN: the job has a new event meanwhile; read it again. */
 static int consider(struct agent *a, struct fleet_lease *lease, const struct fleet_job *job)
 {
 	uint64_t epoch;
@@ -77,7 +77,7 @@ static int consider(struct agent *a, struct fleet_lease *lease, const struct fle
 	rc = claim(a, lease, job, &epoch);
 	if (rc < 0)
 		return rc;
-	if (job->stop == FLEET_STOP_CANCEL) /* while nobody had it */
+	if (job->stop == FLEET_STOP_CANCEL) /* while no agent had it */
 		return agent_tell_end(a, lease, epoch, -1, "it was cancelled while its agent was lost");
 	if (job->attempts >= FLEET_ATTEMPTS_MAX)
 		return agent_tell_end(a, lease, epoch, -1, "its agents were lost as often as is tried");
@@ -85,7 +85,7 @@ static int consider(struct agent *a, struct fleet_lease *lease, const struct fle
 	return 0;
 }
 
-/* What fails here is delivered again. */
+/* A job that fails here is delivered again. */
 static void handle(struct agent *a, struct fleet_lease *lease)
 {
 	const char *id = fleet_lease_job(lease);
@@ -106,7 +106,7 @@ static void handle(struct agent *a, struct fleet_lease *lease)
 		fleet_lease_return(lease);
 }
 
-/* The queue is there when the monitor has made it. */
+/* The monitor creates the queue. */
 static int wait_for_queue(struct agent *a, struct sonde_err *err)
 {
 	int rc = 0;
@@ -132,7 +132,7 @@ int fleet_agent_run(struct fleet_client *client, const struct fleet_agent_option
 
 		agent_beat(&a, NULL, "idle");
 		if (fleet_queue_take(a.queue, TAKE_MS, &lease, err) < 0)
-			poll(NULL, 0, TICK_MS); /* the server is away */
+			poll(NULL, 0, TICK_MS); /* the server is unreachable */
 		if (lease)
 			handle(&a, lease);
 		fleet_lease_free(lease);

@@ -1,16 +1,15 @@
 /*
  * agent: runs the jobs of a fleet on this machine, one at a time.
  *
- * It takes a lease, claims the job with an event whose number is the lease's epoch,
- * runs the command with launch/job, sends what it prints and reports in batches,
- * and tells its end. When it cannot renew, when somebody else has claimed the job,
- * or when the job is cancelled, the whole tree ends. Killed without a word, the
- * tree goes too (launch/job's keeper), and the queue delivers the job again.
+ * It takes a lease, claims the job with an event (its sequence number is the lease's epoch), runs
+ * the command with launch/job, sends its output and reports in batches, and reports its end. If the
+ * lease cannot be renewed, another agent has claimed the job, or the job is cancelled, it kills the
+ * process tree. If the agent is killed, the supervisor of launch/job kills the tree, and the queue
+ * delivers the job again.
  *
- * The command finds SONDE_JOB_ID, SONDE_JOB_EPOCH and SONDE_JOB_FD: a socket to
- * which it writes lines `report STEP LOSS` and from which it reads `knob NAME VALUE`
- * (fleet-knobs.h) and `stop`, the word that it shall end by itself; ten seconds later it is
- * ended.
+ * The command gets SONDE_JOB_ID, SONDE_JOB_EPOCH and SONDE_JOB_FD: a socket to which it writes
+ * lines `report STEP LOSS` and from which it reads `knob NAME VALUE` (fleet-knobs.h) and `stop`, a
+ * request to exit; ten seconds later it is killed.
  */
 #ifndef SONDE_FLEET_AGENT_H
 #define SONDE_FLEET_AGENT_H
@@ -22,8 +21,8 @@
 struct fleet_agent_options {
 	const char *name;
 	struct fleet_offer offer;
-	const volatile sig_atomic_t *is_stopped; /* end now: a job that runs is ended and given back to the queue */
-	const volatile sig_atomic_t *is_drained; /* take no more jobs: end when the one that runs has */
+	const volatile sig_atomic_t *is_stopped; /* stop now: a running job is killed and returned to the queue */
+	const volatile sig_atomic_t *is_drained; /* take no more jobs: return when the running one has ended */
 };
 
 int fleet_agent_run(struct fleet_client *client, const struct fleet_agent_options *o, struct sonde_err *err);

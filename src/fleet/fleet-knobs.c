@@ -15,7 +15,7 @@ enum { KEY_MAX = FLEET_NAME_MAX + FLEET_KNOB_NAME_MAX, AT_ONCE_MAX = 256 };
 struct fleet_knobs {
 	kvStore *store;
 	kvWatcher *watcher;
-	size_t skip; /* of a key: the job's id and a dot */
+	size_t skip; /* length of the key's prefix: the job's id and a dot */
 };
 
 static bool is_name(const char *text, size_t len)
@@ -25,7 +25,7 @@ static bool is_name(const char *text, size_t len)
 	return len && len < FLEET_KNOB_NAME_MAX && strspn(text, good) >= len;
 }
 
-/* As JSON: by itself, or as text. */
+/* The text as JSON: itself if it is JSON, else a string. */
 static int value_of(const char *text, char value[FLEET_KNOB_VALUE_MAX])
 {
 	json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
@@ -60,7 +60,7 @@ int fleet_knob_parse(const char *text, char name[FLEET_KNOB_NAME_MAX], char valu
 	return 0;
 }
 
-/* The bucket is made by whoever needs it first. */
+/* Opens the bucket, creating it if needed. */
 static natsStatus open_store(struct fleet_client *client, kvStore **store)
 {
 	kvConfig config;
@@ -108,7 +108,7 @@ int fleet_knobs_watch(struct fleet_knobs **out, struct fleet_client *client, con
 	return 0;
 }
 
-/* Whoever has the token may have put it there: it must be one line. */
+/* Any client with the token can write values: accept a single line only. */
 static void add_line(const struct fleet_knobs *k, kvEntry *entry, struct buf *out)
 {
 	const char *key = kvEntry_Key(entry), *value = kvEntry_ValueString(entry);
@@ -125,7 +125,7 @@ void fleet_knobs_take(struct fleet_knobs *k, struct buf *out)
 	kvEntry *entry = NULL;
 
 	for (size_t i = 0; i < AT_ONCE_MAX && kvWatcher_Next(&entry, k->watcher, 1) == NATS_OK; i++) {
-		if (entry) /* none: all that was there has been told */
+		if (entry) /* NULL: all initial values were delivered */
 			add_line(k, entry, out);
 		kvEntry_Destroy(entry);
 		entry = NULL;

@@ -12,8 +12,8 @@
 #include <string.h>
 
 struct notes {
-	json_t *configs; /* array; what became known of each is in its object */
-	uint64_t epoch;  /* of the lease that they are of */
+	json_t *configs; /* array of objects, one per configuration */
+	uint64_t epoch;  /* the lease they belong to */
 };
 
 static void take(void *arg, const struct fleet_job *job, const char *text)
@@ -33,7 +33,7 @@ static void take(void *arg, const struct fleet_job *job, const char *text)
 		json_t *config = json_array_get(n->configs, i);
 
 		if (json_integer_value(json_object_get(config, "index")) == index) {
-			json_object_del(note, "time_s"); /* of the config: when it was taken */
+			json_object_del(note, "time_s"); /* keep the configuration's own */
 			json_object_update(config, note);
 		}
 	}

@@ -1,5 +1,6 @@
 /*
- * job-notes: what is known of a job that is tuned while it trains: its configurations, its best one, its losses drawn.
+ * job-decisions: prints the configurations, the best configuration and the loss curve of a job that
+ * is tuned online.
  */
 #ifndef SONDE_FLEET_JOB_DECISIONS_H
 #define SONDE_FLEET_JOB_DECISIONS_H
@@ -7,11 +8,11 @@
 #include "base/err.h"
 #include "fleet/nats-client.h"
 
-/* Every configuration it had, the last lease's. */
+/* All configurations of the last lease. */
 int job_print_configs(struct fleet_client *client, const char *id, bool is_json, struct sonde_err *err);
-/* The one with the least time for an iteration's worth of progress. -ENOENT: none is known. */
+/* The one with the lowest time per unit of progress. -ENOENT if unknown. */
 int job_print_best(struct fleet_client *client, const char *id, bool is_json, struct sonde_err *err);
-/* Losses by time, as text; a mark where the configuration changed. -ENOENT: there are none. */
+/* Plots loss over time as text and marks changes of the configuration. -ENOENT if there are no losses. */
 int job_print_plot(struct fleet_client *client, const char *id, struct sonde_err *err);
 
 #endif

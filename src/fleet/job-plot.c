@@ -1,5 +1,5 @@
 /*
- * Losses by time as text: means over the columns of a terminal.
+ * Loss over time as a text plot: one mean per terminal column.
  */
 #include "fleet/job-decisions.h"
 
@@ -25,7 +25,7 @@ static void take(void *arg, const struct fleet_job *job, const struct fleet_repo
 {
 	struct points *p = arg;
 
-	if (job->epoch != p->epoch) { /* a new lease starts the command anew */
+	if (job->epoch != p->epoch) { /* a new lease restarts the command */
 		p->epoch = job->epoch;
 		p->count = 0;
 	}
@@ -52,7 +52,7 @@ static int column_of(const struct points *p, double time_s)
 	return last > first ? (int)((time_s - first) / (last - first) * (WIDTH - 1)) : 0;
 }
 
-/* The mean of each column, NaN where there is none, and where the configuration changed. */
+/* Computes the mean of each column, NaN if empty, and marks changes of the configuration. */
 static void gather(const struct points *p, double mean[WIDTH], char marks[WIDTH + 1])
 {
 	size_t count[WIDTH] = { 0 };

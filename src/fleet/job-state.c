@@ -1,5 +1,5 @@
 /*
- * The fold of a fleet's events: one function an event, found in a table.
+ * Applies the events of a fleet: one function per event, looked up in a table.
  */
 #include "fleet/job-state.h"
 
@@ -57,10 +57,10 @@ bool fleet_job_has_reached(const struct fleet_job *job)
 		return false;
 	for (size_t i = 0; i < job->window; i++)
 		sum += job->recent[i];
-	return sum / (double)job->window <= job->target_loss; /* a NAN among them: no */
+	return sum / (double)job->window <= job->target_loss; /* false if one is NaN */
 }
 
-/* The strings of an array, ended by NULL; NULL when it is none, or too long, or memory is out. */
+/* Copies an array of strings, NULL-terminated. NULL if it is not such an array, is too long, or memory is exhausted. */
 static char **strings_of(struct arena *arena, const json_t *array)
 {
 	size_t count = json_array_size(array);
@@ -108,13 +108,13 @@ static int add_job(struct fleet_jobs *l, struct fleet_job *job)
 	return 1;
 }
 
-/* It becomes a part of a subject. */
+/* The hash becomes part of a subject. */
 static bool is_hash(const char *text)
 {
 	return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
 }
 
-/* false: malformed. */
+/* Returns false if malformed. */
 static bool take_needs(struct fleet_jobs *l, struct fleet_job *job, const json_t *event)
 {
 	const json_t *needs = json_object_get(event, "needs"), *files = json_object_get(event, "files");
@@ -162,7 +162,7 @@ static int queue(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence,
 	return 1;
 }
 
-/* Whoever claims last holds the job; a new lease starts the command anew. */
+/* The last claim holds the job; a new lease restarts the command. */
 static int claim(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
 {
 	const char *agent = text_of(&l->arena, event, "agent");
@@ -230,10 +230,7 @@ static int report(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence
 	return 1;
 }
 
-/*
- * Nobody runs it yet: a cancelled job has ended with that. The first reason to stop stays, except that
- * a cancel wins.
- */
+/* A job cancelled before it runs has ended. The first reason to stop is kept, except that a cancel overrides it. */
 static int stop(struct fleet_jobs *l, struct fleet_job *job, uint64_t sequence, const json_t *event)
 {
 	const char *why = json_string_value(json_object_get(event, "why"));
@@ -292,7 +289,7 @@ static int dispatch(struct fleet_jobs *l, const char *id, uint64_t sequence, con
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]) && !fleet_job_has_ended(job); i++)
 		if (strcmp(name, events[i].name) == 0)
 			rc = events[i].apply(l, job, sequence, event);
-	job->refused += rc == 0 && strcmp(name, "queue") != 0; /* who queued it may say so later than who ran it */
+	job->refused += rc == 0 && strcmp(name, "queue") != 0; /* which may come after the agent's events */
 	return rc;
 }
 

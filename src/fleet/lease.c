@@ -123,7 +123,7 @@ int fleet_lease_renew(struct fleet_lease *lease, struct sonde_err *err)
 	if (!fleet_lease_is_held(lease))
 		return err_set(err, ESTALE, "the lease of '%s' has ended", lease->id);
 	s = natsMsg_InProgress(lease->msg, NULL);
-	/* The answer to a ping that was sent after it says that the server has it. */
+	/* The PONG to a PING sent after the renewal confirms that the server has received it. */
 	if (s == NATS_OK)
 		s = natsConnection_FlushTimeout(lease->queue->client->connection, lease->queue->lease_ns / 6000000 + 1);
 	if (s != NATS_OK)
@@ -156,7 +156,7 @@ int fleet_lease_ack(struct fleet_lease *lease, struct sonde_err *err)
 
 void fleet_lease_pass_on(struct fleet_lease *lease)
 {
-	/* Never in step: agents that take turns would get the same jobs again and again. */
+	/* Jittered: agents that poll in step would get the same jobs again and again. */
 	int64_t delay_ms = PASS_ON_MS / 2 + clock_mono_ns() / 1000 % PASS_ON_MS;
 
 	natsMsg_NakWithDelay(lease->msg, delay_ms, NULL);

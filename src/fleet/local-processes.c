@@ -19,7 +19,7 @@
 
 enum { TOKEN_BYTES = 24, STOP_MS = 20000, SERVER_WAIT_NS = 30 };
 
-/* State and start time of a process; false: there is none. */
+/* Reads state and start time of a process; false if it does not exist. */
 static bool look_up(pid_t pid, char *state, uint64_t *start_ticks)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -65,7 +65,7 @@ static void become(const char *log, char *const argv[], int report_fd)
 	_exit(127);
 }
 
-/* What exec said: 0 when the pipe closed without a word. */
+/* The errno of a failed exec; 0 if the pipe closed without data. */
 static int exec_error(int fd)
 {
 	int error = 0;
@@ -111,13 +111,13 @@ int fleet_start(struct fleet_dir *home, const char *role, char *const argv[], st
 	return fleet_dir_save(home, err);
 }
 
-/* TERM, and KILL when that does not help. 0 when it is gone. */
+/* Sends SIGTERM, then SIGKILL after a timeout. Returns 0 when the process is gone. */
 static int end_one(const struct fleet_process *p, struct sonde_err *err)
 {
 	CLEANUP(cleanup_fd) int fd = pidfd_open(p->pid, 0);
 	static const int signals[] = { SIGTERM, SIGKILL };
 
-	/* The pidfd first: what it names cannot change any more when the start time is looked at. */
+	/* The pidfd first: it pins the process before its start time is checked. */
 	if (fd < 0 || !fleet_process_lives(p))
 		return 0;
 	for (size_t i = 0; i < 2; i++) {
@@ -154,7 +154,7 @@ static int end_role(struct fleet_dir *home, const char *role, struct sonde_err *
 
 int fleet_end(struct fleet_dir *home, const char *role, struct sonde_err *err)
 {
-	/* Agents hand their jobs back while there is a server to hand them to. */
+	/* Agents return their jobs while the server still runs. */
 	static const char *const order[] = { "agent", "monitor", "server" };
 	int ended = 0, rc = 0;
 
@@ -202,7 +202,7 @@ static int make_token(char text[2 * TOKEN_BYTES + 1], struct sonde_err *err)
 	return 0;
 }
 
-/* The token is in a file of ours alone, not on a command line that everybody sees. */
+/* The token is in a private file: a command line is visible to all users. */
 static int write_server_config(const struct fleet_dir *home, const char *listen, const char *path,
 		struct sonde_err *err)
 {
@@ -216,7 +216,7 @@ static int write_server_config(const struct fleet_dir *home, const char *listen,
 				    : fs_replace_file(AT_FDCWD, path, text.data, text.len, err);
 }
 
-/* The address that the server wrote down: NULL while it has not. */
+/* The address the server has written; NULL if not yet. */
 static const char *find_url(const struct fleet_dir *home, pid_t pid, struct arena *arena)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, path = BUF_INIT;
@@ -250,7 +250,7 @@ static int wait_for_server(struct fleet_dir *home, struct arena *arena, struct s
 	return fleet_dir_save(home, err);
 }
 
-/* "10.0.0.1", "host:4222", "[::1]:4222": with port -1, a free one, where none is said. NULL: it is none of these. */
+/* "10.0.0.1", "host:4222", "[::1]:4222"; without a port, -1 selects a free one. NULL if invalid. */
 static const char *address_of(const char *listen, struct arena *arena)
 {
 	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:[]";
@@ -283,7 +283,7 @@ int fleet_start_server(struct fleet_dir *home, const char *listen, struct arena 
 	argv[2] = config.data;
 	if (rc == 0)
 		rc = fleet_start(home, "server", argv, err);
-	if (rc == -ENOENT) { /* Debian puts it where only root's PATH leads. */
+	if (rc == -ENOENT) { /* Debian installs it in a directory of root's PATH only */
 		argv[0] = (char[]){ "/usr/sbin/nats-server" };
 		rc = fleet_start(home, "server", argv, err);
 	}
@@ -292,7 +292,7 @@ int fleet_start_server(struct fleet_dir *home, const char *listen, struct arena 
 	return rc < 0 ? rc : wait_for_server(home, arena, err);
 }
 
-/* Start `program` with words of which none may be NULL. */
+/* Starts `program`; no word may be NULL. */
 static int start_own(struct fleet_dir *home, const char *role, const char *const words[], struct sonde_err *err)
 {
 	char *argv[16];
@@ -342,7 +342,7 @@ int fleet_start_step(struct fleet_dir *home, const char *program, const char *la
 		return -EINVAL;
 	}
 	snprintf(per_node, sizeof(per_node), "--ntasks-per-node=%lld", (long long)count);
-	/* The nodes need not see our directory; a step's environment is its user's alone. */
+	/* The nodes may not see our directory; the environment of a step is readable by its user only. */
 	setenv("SONDE_FLEET_URL", home->url, 1);
 	setenv("SONDE_FLEET_TOKEN", home->token, 1);
 	return start_own(home, "agent", words, err);

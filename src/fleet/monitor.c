@@ -9,7 +9,7 @@
 
 enum { FOLLOW_MS = 100 };
 
-/* The key makes the work queue keep one message when we are killed between the two and do it again. */
+/* The key makes the work queue drop the duplicate if we are killed between the two and repeat them. */
 static int queue_job(struct fleet_client *client, const struct fleet_job *job, struct sonde_err *err)
 {
 	int rc = fleet_client_queue(client, job->id, err);
@@ -25,7 +25,7 @@ static int stop_job(struct fleet_client *client, const struct fleet_job *job, st
 	return fleet_client_publish(client, job->id, "event", text.data, NULL, NULL, err);
 }
 
-/* What follows from the ledger. What cannot be told now is told at the next look. */
+/* Acts on the job state. An event that cannot be published now is published on the next pass. */
 static void act(struct fleet_client *client, const struct fleet_jobs *jobs_state)
 {
 	for (size_t i = 0; i < jobs_state->count; i++) {
@@ -49,9 +49,9 @@ int fleet_monitor_run(struct fleet_client *client, int64_t lease_ns, const volat
 	fleet_jobs_init(&jobs_state);
 	while (rc != -ENOMEM && !*is_stopped) {
 		rc = fleet_client_follow(client, FOLLOW_MS, &jobs_state, err);
-		if (rc == 0) /* nothing more to read: what we know is all there is */
+		if (rc == 0) /* all events are read: the state is complete */
 			act(client, &jobs_state);
-		if (rc < 0) { /* the server is away: it comes back, and so do we */
+		if (rc < 0) { /* the server is unreachable: retry */
 			fleet_jobs_release(&jobs_state);
 			poll(NULL, 0, FOLLOW_MS);
 		}

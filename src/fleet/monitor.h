@@ -1,10 +1,8 @@
 /*
- * monitor: keeps the jobs of a fleet.
+ * monitor: queues submitted jobs and stops those that have reached their target.
  *
- * It queues what was submitted and asks jobs that have reached their target to
- * stop. It has no state of its own: it follows the events from the first one on,
- * and every act is an event too, or is done once however often it is repeated. So
- * it may be killed at any time, and started again.
+ * It is stateless: it follows the events from the first one, and each action is an event or
+ * idempotent. So it may be killed and restarted at any time.
  */
 #ifndef SONDE_FLEET_MONITOR_H
 #define SONDE_FLEET_MONITOR_H
@@ -13,7 +11,7 @@
 
 #include <signal.h>
 
-/* Until *is_stopped. */
+/* Runs until *is_stopped. */
 int fleet_monitor_run(struct fleet_client *client, int64_t lease_ns, const volatile sig_atomic_t *is_stopped,
 		struct sonde_err *err);
 

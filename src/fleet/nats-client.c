@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* PING_MS: a server that answers two of these pings no more is gone, and another connection is tried. */
-/* READ_MS: what is known to be there may take its time on a busy machine. */
-/* RETIRE_MS: a server that does not answer in this time sends nothing either. */
+/* PING_MS: a server that misses two of these pings is gone; the client reconnects. */
+/* READ_MS: existing messages may take long to arrive on a busy machine. */
+/* RETIRE_MS: a server that does not respond in this time sends no messages either. */
 enum { SUBJECT_MAX = 256, LOG_BYTES_MAX = 256 << 20, PING_MS = 1000, READ_MS = 10000, RETIRE_MS = 1000 };
 #define FILES_BYTES_MAX (INT64_C(4) << 30)
 #define HOUR_NS INT64_C(3600000000000)
@@ -24,7 +24,7 @@ void fleet_client_free(struct fleet_client *client)
 {
 	if (!client)
 		return;
-	natsConnection_Close(client->connection); /* its threads first: see retire */
+	natsConnection_Close(client->connection); /* stops its threads first: see retire */
 	natsSubscription_Destroy(client->follow);
 	jsCtx_Destroy(client->js);
 	natsConnection_Destroy(client->connection);
@@ -87,7 +87,7 @@ static const struct {
 	{ "SONDE_FILES", "sonde.files.>", js_LimitsPolicy, FILES_BYTES_MAX, 1, 0 },
 };
 
-/* By all that comes before the first wildcard. */
+/* By the part of the subject before the first wildcard. */
 static const char *stream_of(const char *subject)
 {
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
@@ -126,7 +126,7 @@ static bool has_queue(struct fleet_client *client)
 	return s == NATS_OK;
 }
 
-/* Makes it, or changes the one that is there: the server takes both in the same way. */
+/* Creates or updates it: the server accepts both in the same request. */
 static natsStatus put_queue(struct fleet_client *client, int64_t lease_ns)
 {
 	jsConsumerConfig config;
@@ -158,7 +158,7 @@ int fleet_client_set_lease(struct fleet_client *client, int64_t lease_ns, struct
 	return s == NATS_OK ? 0 : fleet_nats_error(err, s, "set the fleet's lease");
 }
 
-/* What is published; key and after as fleet_client_publish and fleet_client_publish_after have them. */
+/* A message to publish; key and after as in fleet_client_publish and fleet_client_publish_after. */
 struct note {
 	const void *bytes;
 	size_t n;
@@ -259,8 +259,8 @@ static natsStatus subscribe(struct fleet_client *client, const char *subject, na
 }
 
 /*
- * libnats 3.4 frees a subscription under the thread that is about to hand a message to it. So it is given up first, and
- * freed when the server's answer has come through that thread.
+ * libnats 3.4 frees a subscription while its thread is about to deliver a message to it. So unsubscribe first, and
+ * free it when the server's response has come through that thread.
  */
 static void retire(struct fleet_client *client, natsSubscription *sub)
 {
@@ -272,8 +272,8 @@ static void retire(struct fleet_client *client, natsSubscription *sub)
 }
 
 /*
- * The sequence of the last message on the subject, which may be a pattern; 0: there is none. The server also tells with
- * each message how many are to come, but counts wrong (2.9) when it is asked about the consumer meanwhile.
+ * The sequence of the last message on the subject, which may be a pattern; 0 if none. Each message also carries the
+ * number of pending ones, but the server (2.9) miscounts if the consumer is queried meanwhile.
  */
 static natsStatus last_sequence(struct fleet_client *client, const char *subject, uint64_t *sequence)
 {
@@ -285,7 +285,7 @@ static natsStatus last_sequence(struct fleet_client *client, const char *subject
 	return s == NATS_NOT_FOUND ? NATS_OK : s;
 }
 
-/* One message to fn. */
+/* Passes one message to fn. */
 static int hand_on(natsMsg *msg, fleet_read_fn fn, void *arg, uint64_t *sequence, uint64_t *pending)
 {
 	jsMsgMetaData *meta = NULL;
@@ -345,7 +345,7 @@ int fleet_client_read(struct fleet_client *client, const char *subject, fleet_re
 	return rc;
 }
 
-/* "sonde.job.<id>.event": the id is the third word. */
+/* "sonde.job.<id>.event": the id is the third token. */
 static int fold_message(void *arg, const struct fleet_message *m)
 {
 	char id[FLEET_NAME_MAX];

@@ -1,5 +1,5 @@
 /*
- * nats: what link, lease and knobs share of libnats; nobody else includes this.
+ * nats: libnats declarations shared by nats-client, lease and fleet-knobs only.
  */
 #ifndef SONDE_FLEET_NATS_H
 #define SONDE_FLEET_NATS_H
@@ -13,10 +13,10 @@
 struct fleet_client {
 	natsConnection *connection;
 	jsCtx *js;
-	natsSubscription *follow; /* NULL: nobody has followed yet */
+	natsSubscription *follow; /* NULL: not following yet */
 };
 
-/* "cannot <what>: <libnats's words>" */
+/* "cannot <what>: <libnats error>" */
 int fleet_nats_error(struct sonde_err *err, natsStatus status, const char *what);
 
 #endif

@@ -21,7 +21,7 @@ bool fleet_batches_read(struct fleet_batches *b, int fd)
 	return true;
 }
 
-/* An epoch is one lease's alone: so is the key. */
+/* An epoch belongs to one lease, so the key is unique. */
 static void key_of(char key[KEY_MAX], const char *kind, uint64_t epoch, uint64_t number)
 {
 	snprintf(key, KEY_MAX, "%s-%llu-%llu", kind, (unsigned long long)epoch, (unsigned long long)number);

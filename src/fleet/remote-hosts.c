@@ -36,7 +36,7 @@ void fleet_members_remove(struct fleet_dir *home, const char *host)
 
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-/* They stand on a command line, and where a shell reads it. */
+/* Host names appear on a command line that a shell may parse. */
 static bool is_host(const char *text)
 {
 	return *text && *text != '-' && strlen(text) < 256 && !text[strspn(text, PLAIN "@:")];
@@ -63,7 +63,7 @@ int fleet_members_add(struct fleet_dir *home, const struct fleet_host *member, s
 	return 0;
 }
 
-/* One word behind the host. */
+/* One word after the host. */
 static int parse_word(char *word, struct fleet_host *m, struct sonde_err *err)
 {
 	static const char agents[] = "agents=", label[] = "label=";
@@ -81,7 +81,7 @@ static int parse_word(char *word, struct fleet_host *m, struct sonde_err *err)
 	return 0;
 }
 
-/* The line is cut up; a host stays NULL where there is none. */
+/* Splits the line in place; host stays NULL on an empty line. */
 static int parse_line(char *line, struct fleet_host *m, struct sonde_err *err)
 {
 	char *rest = NULL, *word;
@@ -112,14 +112,14 @@ int fleet_members_parse(struct fleet_dir *home, const char *text, const struct f
 	return rc;
 }
 
-/* A command on its way. */
+/* A running remote command. */
 struct call {
 	const struct fleet_host *member;
 	struct job *job;
-	int errors; /* what it says */
+	int errors; /* its stderr */
 };
 
-/* Address and token, in memory of ours alone. */
+/* Address and token in a memfd. */
 static int input_of(const struct fleet_dir *home, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -187,7 +187,7 @@ static int start(struct call *c, const struct fleet_dir *home, const char *actio
 	return job_start(&c->job, &spec, err);
 }
 
-/* Its last line. */
+/* Its last line of stderr. */
 static void words_said(int fd, char text[WORDS_BYTES])
 {
 	ssize_t n = pread(fd, text, WORDS_BYTES - 1, 0);

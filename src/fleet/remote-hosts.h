@@ -1,10 +1,9 @@
 /*
- * members: agents of a fleet on other hosts, reached by a remote shell (ssh).
+ * remote-hosts: agents of a fleet on other hosts, started through a remote shell (ssh).
  *
- * On each runs `sonde fleet ACTION --member NAME`, which keeps a home of its own
- * there; address and token go to its standard input, never onto a command line. The
- * agents live on by themselves: the shell is needed to start and to end them only, so
- * a host that is cut off comes back without being told to.
+ * Each host runs `sonde fleet ACTION --member NAME`, which keeps its own fleet directory; address
+ * and token are passed on stdin, never on a command line. The agents run independently: the shell
+ * is needed only to start and stop them, so a disconnected host reconnects without intervention.
  */
 #ifndef SONDE_FLEET_REMOTE_HOSTS_H
 #define SONDE_FLEET_REMOTE_HOSTS_H
@@ -12,20 +11,20 @@
 #include "fleet/fleet-dir.h"
 
 /*
- * The hosts of a file: a line is `HOST [agents=N] [label=NAME,...]`, `#` starts a comment. Each becomes a member with
- * what `usual` has where the line does not say; a host that is there already is changed. -EINVAL names the line.
+ * Parses a host file: a line is `HOST [agents=N] [label=NAME,...]`, `#` starts a comment. Adds each host, with
+ * defaults from `usual`, or updates an existing one. On -EINVAL the error names the line.
  */
 int fleet_members_parse(struct fleet_dir *home, const char *text, const struct fleet_host *usual, struct arena *arena,
 		struct sonde_err *err);
-/* One host. -EINVAL: that is no host's name. */
+/* Adds one host. -EINVAL: invalid host name. */
 int fleet_members_add(struct fleet_dir *home, const struct fleet_host *member, struct sonde_err *err);
 struct fleet_host *fleet_members_find(const struct fleet_dir *home, const char *host);
 void fleet_members_remove(struct fleet_dir *home, const char *host);
 
 /*
- * `sonde fleet ACTION` on `count` members, all at the same time; `join` gets address and token to read. 0, or the first
- * failure, in its host's own words; the others are done all the same. A host that has not answered after
- * patience_ns (INT64_MAX: for ever) is given up.
+ * Runs `sonde fleet ACTION` on `count` hosts in parallel; `join` gets address and token on stdin. Returns 0 or the
+ * first failure, with its host's error text; the other hosts are still processed. A host that does not respond within
+ * patience_ns (INT64_MAX: no limit) times out.
  */
 int fleet_members_call(const struct fleet_dir *home, const struct fleet_host *first, size_t count, const char *action,
 		int64_t patience_ns, struct sonde_err *err);

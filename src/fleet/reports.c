@@ -24,7 +24,7 @@ static void add_row(struct fleet_reports *r, const struct fleet_report *row)
 	r->rows[r->count++] = *row;
 }
 
-/* A number after a blank, where there is one. */
+/* Parses an optional number after a blank. */
 static bool parse_index(char **at, int64_t *index)
 {
 	char *end;
@@ -57,7 +57,7 @@ static bool parse(const char *line, struct fleet_report *row)
 	return end != step && parse_index(&end, &row->worker) && parse_index(&end, &row->config) && *end == '\0';
 }
 
-/* `event JSON`: kept as it is, once it is known to be JSON. */
+/* `event JSON`: kept verbatim if it is valid JSON. */
 static bool take_note(struct fleet_reports *r, const char *line)
 {
 	static const char word[] = "event ";
@@ -111,7 +111,7 @@ void fleet_reports_take(struct fleet_reports *r, const char *bytes, size_t n, in
 		else if (r->line_len < sizeof(r->line) - 1)
 			r->line[r->line_len++] = bytes[i];
 		else
-			r->line_len = sizeof(r->line); /* too long, whatever follows */
+			r->line_len = sizeof(r->line); /* too long: skip to the end of the line */
 	}
 }
 

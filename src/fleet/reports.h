@@ -1,9 +1,9 @@
 /*
- * reports: the lines a job's command writes, gathered into batches.
+ * reports: parses the lines a job's command writes and collects them into batches.
  *
- * A line is `report STEP LOSS [WORKER [CONFIG]]` or `event JSON`, a note of who tunes the
- * job; others, and longer ones, are counted and left out. At most FLEET_REPORTS_MAX reports
- * wait; older ones then make room. Notes beyond FLEET_NOTES_BYTES are dropped.
+ * A line is `report STEP LOSS [WORKER [CONFIG]]` or `event JSON`, a decision of the controller;
+ * other and longer lines are counted and skipped. At most FLEET_REPORTS_MAX reports are queued; the
+ * oldest are dropped then. Decisions beyond FLEET_NOTES_BYTES are dropped.
  */
 #ifndef SONDE_FLEET_REPORTS_H
 #define SONDE_FLEET_REPORTS_H
@@ -16,7 +16,7 @@ enum { FLEET_REPORTS_MAX = 4096, FLEET_REPORT_LINE_MAX = 2048, FLEET_NOTES_BYTES
 struct fleet_reports { /* all zero: empty */
 	struct fleet_report *rows;
 	size_t count;
-	char *notes; /* JSON values with commas between them; NULL: none */
+	char *notes; /* JSON values, comma-separated; NULL: none */
 	size_t notes_len;
 	uint64_t bad_lines, dropped;
 	/* private */
@@ -24,13 +24,13 @@ struct fleet_reports { /* all zero: empty */
 	size_t line_len;
 };
 
-/* Bytes as they arrived, lines cut anywhere. */
+/* Parses bytes as received; a line may be split across calls. */
 void fleet_reports_take(struct fleet_reports *r, const char *bytes, size_t n, int64_t since_start_ns);
-/* Does anything wait? */
+/* Is anything queued? */
 bool fleet_reports_wait(const struct fleet_reports *r);
-/* What waits as one event of the lease. */
+/* Formats the queued reports and decisions as one event of the lease. */
 void fleet_reports_event(const struct fleet_reports *r, uint64_t epoch, struct buf *out);
-/* It is told: nothing waits any more. */
+/* They were delivered: empties the queue. */
 void fleet_reports_reset(struct fleet_reports *r);
 void fleet_reports_release(struct fleet_reports *r);
 

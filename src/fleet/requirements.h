@@ -1,7 +1,7 @@
 /*
- * needs: what a job must find where it runs, and what an agent has.
+ * requirements: what a job requires of its agent, and the resources of an agent.
  *
- * An agent that has less hands the job on: somebody else gets it, or it waits.
+ * An agent with too few resources returns the job to the queue for another agent.
  */
 #ifndef SONDE_FLEET_REQUIREMENTS_H
 #define SONDE_FLEET_REQUIREMENTS_H

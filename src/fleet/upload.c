@@ -14,7 +14,7 @@
 
 enum { SUBJECT_MAX = 128, WORDS_BYTES = 512 };
 
-/* tar with its standard streams; its own words when it fails. */
+/* Runs tar with redirected stdin and stdout; on failure err has tar's message. */
 static int run_tar(char *const argv[], int in, int out, struct sonde_err *err)
 {
 	CLEANUP(cleanup_fd) int words = memfd_create("sonde-words", MFD_CLOEXEC);
@@ -63,7 +63,7 @@ static int unpack(const char *dir, int in, struct sonde_err *err)
 	return rc;
 }
 
-/* Hash and number of chunks of what is in fd. */
+/* Computes hash and number of chunks of fd. */
 static int measure(int fd, struct fleet_files *files, char *chunk, struct sonde_err *err)
 {
 	struct sha256 hash;
@@ -84,7 +84,7 @@ static int measure(int fd, struct fleet_files *files, char *chunk, struct sonde_
 	return 0;
 }
 
-/* The last chunk is put there last. */
+/* The last chunk is uploaded last. */
 static int is_there(struct fleet_client *client, const struct fleet_files *files, struct sonde_err *err)
 {
 	char subject[SUBJECT_MAX];
@@ -126,7 +126,7 @@ int fleet_push(struct fleet_client *client, const char *dir, struct fleet_files 
 	return rc ? (rc < 0 ? rc : 0) : send_chunks(client, fd, files, chunk, err);
 }
 
-/* Chunks on their way from the server to a file. */
+/* A download of chunks to a file. */
 struct fetch {
 	int fd;
 	uint64_t chunks, taken;

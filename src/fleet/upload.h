@@ -1,11 +1,10 @@
 /*
- * push: the files that a job brings with it.
+ * upload: the uploaded files of a job.
  *
- * A directory becomes an archive (tar, gzip) that is kept in the server's stream
- * SONDE_FILES under its SHA-256, in numbered chunks: pushed again it is there already, and
- * a push that was interrupted is made whole by the next. An agent unpacks it into a
- * directory of the job's own, which it holds a lock on; one whose agent was killed is
- * swept away by the next agent.
+ * A directory is packed into an archive (tar, gzip) and stored in the stream SONDE_FILES under its
+ * SHA-256, in numbered chunks: a second upload finds it there, and the next one completes an
+ * interrupted upload. An agent unpacks it into a private, locked directory; if the agent is killed,
+ * the next agent removes that directory.
  */
 #ifndef SONDE_FLEET_UPLOAD_H
 #define SONDE_FLEET_UPLOAD_H
@@ -21,14 +20,14 @@ struct fleet_files {
 	uint64_t chunks;
 };
 
-/* Pack dir and put it on the server; version control's own directories stay out. -EFBIG: more than 512 MiB. */
+/* Packs dir and uploads it, without version control directories. -EFBIG: more than 512 MiB. */
 int fleet_push(struct fleet_client *client, const char *dir, struct fleet_files *files, struct sonde_err *err);
 
-#define FLEET_WORK "sonde-job" /* the directories of jobs that bring their files (base/tempdir.h) */
+#define FLEET_WORK "sonde-job" /* working directories of jobs with uploaded files (base/tempdir.h) */
 
 /*
- * Such a directory, with the files in it. `tick` is called for each chunk. -ENOENT: they are not on the server any
- * more. -EBADMSG: they are not what was pushed. Others: try again later.
+ * Creates such a directory and unpacks the files into it. `tick` is called for each chunk. -ENOENT: the server has
+ * dropped the files. -EBADMSG: hash mismatch. Others: retry later.
  */
 int fleet_work_open(struct tempdir *w, struct fleet_client *client, const struct fleet_files *files,
 		void (*tick)(void *arg), void *arg, struct sonde_err *err);

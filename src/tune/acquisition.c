@@ -1,17 +1,14 @@
-/*
- * acquisition: see acquisition.h.
- */
 #include "tune/acquisition.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { ROUGH_BUDGET = 3600 }; /* of a rough look: members times rows squared */
+enum { ROUGH_BUDGET = 3600 }; /* of a rough evaluation: members times rows squared */
 
 #define SQRT_2 1.41421356237309504880
 #define SQRT_PI_2 1.25331413731550025121 /* of pi / 2 */
 #define LOG_SQRT_2PI 0.91893853320467274178
-#define FAR (-20) /* from here on series */
+#define FAR (-20) /* below this, use the series */
 
 static double log_density(double z)
 {
@@ -107,7 +104,7 @@ static double member_value(const struct tune_acquisition *a, size_t i, const dou
 	return value;
 }
 
-/* The logarithm of the mean of the members' expectations. */
+/* The logarithm of the mean of the members' expected improvements. */
 static double some_members(const struct tune_acquisition *a, size_t count, const double *x, double *gradient)
 {
 	double values[TUNE_ENSEMBLE + 1], gradients[TUNE_ENSEMBLE + 1][STATS_GP_DIMS], most = -INFINITY, sum = 0;

@@ -1,10 +1,10 @@
 /*
- * acquisition: how much is to be hoped for at a configuration.
+ * acquisition: the acquisition function of the Gaussian process method.
  *
- * The logarithm of the expected improvement over the best expected cost so far
- * (LogEI of Ament et al., NeurIPS 2023), which has a slope everywhere, and of the
- * probability that the trial works and keeps the limits; by the second where trials differ much in
- * what they take (Snoek et al., NeurIPS 2012).
+ * The logarithm of the expected improvement over the best expected cost so far (LogEI of Ament et
+ * al., NeurIPS 2023), which has a gradient everywhere, plus the log probability that the trial
+ * succeeds and keeps the limits. If trial times differ much it is improvement per second (Snoek et
+ * al., NeurIPS 2012).
  */
 #ifndef SONDE_TUNE_ACQUISITION_H
 #define SONDE_TUNE_ACQUISITION_H
@@ -14,23 +14,23 @@
 struct tune_acquisition {
 	const struct tune_space *space;
 	struct tune_model model;
-	const struct stats_gp *members[TUNE_ENSEMBLE + 1]; /* of the model: each hopes for itself, */
-	double targets[TUNE_ENSEMBLE + 1];                 /* to improve on this, warped */
+	const struct stats_gp *members[TUNE_ENSEMBLE + 1]; /* ensemble of the model; each has its own EI, */
+	double targets[TUNE_ENSEMBLE + 1];                 /* relative to this target, warped */
 	size_t member_count;
-	struct tune_model feasibility[1 + 2 * TUNE_LIMITS_MAX]; /* of values that should stay below 0 */
+	struct tune_model feasibility[1 + 2 * TUNE_LIMITS_MAX]; /* models of values that should stay below 0 */
 	size_t feasibility_count;
-	struct tune_model seconds; /* the logarithm of what a trial takes, */
-	bool has_seconds;          /* where hope counts by that */
+	struct tune_model seconds; /* models the log of a trial's run time, */
+	bool has_seconds;          /* if EI is per second */
 };
 
-/* At coordinates, by the first few members: for a first look at many. */
+/* At an encoded point, by the first few members: a cheap screening of many points. */
 double tune_acquisition_rough(const struct tune_acquisition *a, const double *x);
-/* At coordinates; gradients NULL or one entry a parameter, 0 for categories. Bigger is better. */
+/* At an encoded point; gradient: NULL or one entry per parameter, 0 for categories. Larger is better. */
 double tune_acquisition(const struct tune_acquisition *a, const double *x, double *gradient);
 
-/* log of the expectation of max(target - N(mean, sd), 0), and its derivatives where not NULL. */
+/* log E[max(target - N(mean, sd), 0)], and its derivatives if not NULL. */
 double tune_log_ei(double mean, double sd, double target, double *by_mean, double *by_sd);
-/* log of the normal distribution function and its derivative where not NULL. */
+/* log of the normal CDF, and its derivative if not NULL. */
 double tune_log_cdf(double z, double *slope);
 
 #endif

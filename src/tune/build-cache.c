@@ -1,6 +1,3 @@
-/*
- * build: see build-cache.h.
- */
 #include "tune/build-cache.h"
 
 #include "base/cleanup.h"
@@ -22,7 +19,7 @@ static bool has_words(const char *const *words, const char *text)
 	return false;
 }
 
-/* The values that it is of. */
+/* The parameter values the build depends on. */
 static void describe(struct buf *out, const struct tune_run *r)
 {
 	for (size_t i = 0; i < r->study->space.count; i++) {

@@ -1,5 +1,5 @@
 /*
- * proof: best against default, and what a study comes to; see study-run.h.
+ * Confirmation: best against default, and the outcome of a study; see study-run.h.
  */
 #include "tune/trial-slot.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FAILURES_MAX = 3 }; /* of pairs, then there is no proof */
+enum { FAILURES_MAX = 3 }; /* failed pairs, then the confirmation fails */
 
 static const struct tune_trial *default_trial(const struct tune_optimizer *o)
 {
@@ -21,7 +21,7 @@ static const struct tune_trial *default_trial(const struct tune_optimizer *o)
 	return NULL;
 }
 
-/* The pairs of that best: logarithms of ratios, or differences where a ratio makes no sense. */
+/* The pairs of that best: logarithms of ratios, or differences where a ratio is not defined. */
 static size_t pairs_of(const struct tune_journal *j, uint64_t id, double *x, bool *is_difference)
 {
 	size_t n = 0;
@@ -46,7 +46,7 @@ static void judge(const struct tune_drive *d, struct tune_outcome *out)
 	out->gain = (d->o->options.is_maximized[0] ? i->lo > none : i->hi < none) ? TUNE_GAIN_PROVEN : TUNE_GAIN_NONE;
 }
 
-/* The first knob that runs of ours should have asked for and have not. */
+/* The first knob that the trials' programs should have read and have not. */
 static const char *unused_knob(const struct tune_drive *d)
 {
 	for (size_t i = 0; d->has_run && !d->study->window && i < d->study->space.count; i++)
@@ -103,7 +103,7 @@ int tune_conclude(const struct tune_drive *d, struct tune_outcome *out, struct a
 	return rc;
 }
 
-/* Best and default in turn, the first alternating, until there are as many pairs as the study wants. */
+/* Runs best and default alternately, swapping the order each time, until the study has its number of pairs. */
 int tune_prove(struct tune_drive *d, const struct tune_outcome *found, struct sonde_err *err)
 {
 	double x[TUNE_PAIRS_MAX];
@@ -117,7 +117,7 @@ int tune_prove(struct tune_drive *d, const struct tune_outcome *found, struct so
 
 		rc = tune_run_pair(d, found->best.trial->point, found->start->point, have % 2, &pair.best, &pair.start,
 				why, err);
-		if (rc == -ECANCELED || (rc == 0 && *why)) { /* a run failed: that happens, but not always */
+		if (rc == -ECANCELED || (rc == 0 && *why)) { /* a run failed: tolerated up to FAILURES_MAX times */
 			snprintf(d->proof_why, sizeof(d->proof_why), "%s", *why ? why : "its preparation failed");
 			failures++;
 			rc = 0;

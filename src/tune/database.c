@@ -1,6 +1,3 @@
-/*
- * database: see database.h.
- */
 #include "tune/database.h"
 
 #include <jansson.h>
@@ -50,7 +47,7 @@ struct copy {
 	bool has_failed;
 };
 
-/* A value of JSON in its own type; what is missing is NULL. */
+/* Binds a JSON value in its own type; a missing one becomes NULL. */
 static void bind(struct copy *c, enum statement s, int at, const json_t *value)
 {
 	sqlite3_stmt *to = c->statements[s];
@@ -214,7 +211,7 @@ int tune_database_write(const char *path, const char *journal, const struct tune
 	buf_addf(&part, "%s.part", path);
 	if (buf_error(&part) < 0)
 		return err_sys(err, ENOMEM, "cannot write '%s'", path);
-	unlink(part.data); /* what a kill left of an earlier copy */
+	unlink(part.data); /* left by a killed process */
 	rc = write_copy(&c, part.data, journal, err);
 	if (rc == 0 && rename(part.data, path) < 0)
 		rc = err_sys(err, errno, "cannot write '%s'", path);

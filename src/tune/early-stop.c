@@ -1,6 +1,3 @@
-/*
- * stop: see early-stop.h.
- */
 #include "tune/early-stop.h"
 
 #include "stats/summary.h"
@@ -24,7 +21,7 @@ size_t tune_rungs(const struct tune_step *steps, size_t count, bool is_maximized
 	return n;
 }
 
-/* What the others had at this rung, as costs. */
+/* The costs of the other trials at this rung. */
 static size_t others_at(const struct tune_optimizer *o, size_t rung, bool is_maximized, double *costs)
 {
 	size_t n = 0;

@@ -1,4 +1,4 @@
-/* expression-private: the tree of a constraint, read by expression.c and worked out by expression-value.c. */
+/* expression-private: the syntax tree of a constraint, built by expression.c and evaluated by expression-value.c. */
 #ifndef SONDE_TUNE_EXPRESSION_PRIVATE_H
 #define SONDE_TUNE_EXPRESSION_PRIVATE_H
 
@@ -10,7 +10,7 @@ struct node {
 	enum op op;
 	double number;    /* NUMBER */
 	size_t param;     /* PARAM */
-	const char *word; /* WORD: a choice, until it meets its parameter */
+	const char *word; /* WORD: a choice, until it is resolved with its parameter */
 	struct node *a, *b;
 };
 
@@ -19,7 +19,7 @@ struct tune_expression {
 	struct node *root;
 };
 
-/* Are the parameter's values numbers? Those of a choice are its places, unless all of them are numbers in order. */
+/* Are the parameter's values numbers? A choice counts as its index, unless all choices are numbers in order. */
 bool expression_is_numeric(const struct tune_param *p);
 
 #endif

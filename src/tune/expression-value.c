@@ -1,5 +1,5 @@
 /*
- * What a constraint comes to at a point; see expression.h.
+ * Evaluates a constraint at a point; see expression.h.
  */
 #include "tune/expression-private.h"
 
@@ -20,7 +20,7 @@ static double param_number(const struct tune_param *p, double value)
 	return is_place ? p->choices[(size_t)value].number : value;
 }
 
-/* NaN: it speaks of what is not active. */
+/* NaN if it refers to an inactive parameter. */
 static double evaluate(const struct node *n, const struct tune_space *space, const double *point)
 {
 	double a, b;
@@ -59,7 +59,7 @@ static double evaluate(const struct node *n, const struct tune_space *space, con
 	case MUL:
 		return a * b;
 	case DIV:
-		return b != 0 ? a / b : 0; /* a division by zero does not hold */
+		return b != 0 ? a / b : 0; /* a division by zero violates the constraint */
 	case NEGATE:
 		return -a;
 	default:

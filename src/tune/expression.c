@@ -1,6 +1,6 @@
 /*
- * expression: see expression.h. Recursive descent into a tree; depth is bounded
- * by the length of the text, which is. What it comes to: expression-value.c.
+ * A recursive descent parser. The depth is bounded by the length of the text, which is limited. Evaluation is in
+ * expression-value.c.
  */
 #include "base/shell-words.h"
 #include "tune/expression-private.h"
@@ -55,7 +55,7 @@ static bool is_word_char(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '-';
 }
 
-/* Take `token` if it comes next; a token of letters must be a whole word. */
+/* Consumes `token` if it is next; a token of letters must be a whole word. */
 static bool take(struct parser *p, const char *token)
 {
 	size_t len = strlen(token);
@@ -96,7 +96,7 @@ static struct node *parse_quoted(struct parser *p)
 	return n && n->word ? n : NULL;
 }
 
-/* A name of letters, digits, _ . and, where the whole is a name that is known, - too. */
+/* A name of letters, digits, _ and .; also - if the result is a known name. */
 static struct node *parse_name(struct parser *p)
 {
 	const char *start = p->at;
@@ -205,7 +205,7 @@ static struct node *parse_sum(struct parser *p)
 	return n;
 }
 
-/* A word beside a parameter is one of its choices. */
+/* A word compared with a parameter is one of its choices. */
 static struct node *settle_choice(struct parser *p, struct node *word, const struct node *other)
 {
 	const struct tune_param *q;

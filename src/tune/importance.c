@@ -1,5 +1,5 @@
 /*
- * insight: see importance.h. Averages over scrambled Sobol points of the space.
+ * Averages over scrambled Sobol points of the space.
  */
 #include "tune/importance.h"
 
@@ -21,7 +21,7 @@ static size_t levels_of(const struct tune_param *p)
 	return levels && levels <= TUNE_CURVE_POINTS ? (size_t)levels : TUNE_CURVE_POINTS;
 }
 
-/* The mean over samples with parameter k at `value`, warped; sd of that mean's own uncertainty, roughly. */
+/* The mean over samples with parameter k at `value`, warped; sd is roughly the standard error of that mean. */
 static void average(const struct tune_optimizer *o, const struct tune_model *m, size_t k, double value, double *mean,
 		double *sd)
 {

@@ -1,10 +1,8 @@
 /*
- * insight: what the model has learnt, for people: which parameters matter, and
- * how the cost depends on one of them when the others are averaged over.
+ * importance: parameter importance and partial dependence, from the model.
  *
- * Importance is a parameter's share of the variance of the expected cost over the space
- * that it explains on its own (its main effect); what only combinations explain is
- * the rest to 1.
+ * Importance is the share of the variance of the expected cost over the space that a parameter
+ * explains alone (its main effect); interactions are the rest to 1.
  */
 #ifndef SONDE_TUNE_IMPORTANCE_H
 #define SONDE_TUNE_IMPORTANCE_H
@@ -17,7 +15,7 @@ struct tune_curve {
 	size_t count;                                        /* levels, at most TUNE_CURVE_POINTS */
 	double at[TUNE_CURVE_POINTS];                        /* values of the parameter, */
 	double value[TUNE_CURVE_POINTS];                     /* the expected value of the objective, */
-	double lo[TUNE_CURVE_POINTS], hi[TUNE_CURVE_POINTS]; /* and 95 % around it */
+	double lo[TUNE_CURVE_POINTS], hi[TUNE_CURVE_POINTS]; /* and its 95 % interval */
 };
 
 struct tune_insight {
@@ -26,7 +24,7 @@ struct tune_insight {
 	struct tune_curve curves[TUNE_PARAMS_MAX];
 };
 
-/* Of the first objective. */
+/* For the first objective. */
 int tune_insight(const struct tune_optimizer *o, struct tune_insight *out, struct arena *arena, struct sonde_err *err);
 
 #endif

@@ -19,7 +19,7 @@ static int take_params(struct config_reader *r, yaml_node_t *list, void *into)
 	return tune_take_params(r, list, &((struct train_plan *)into)->study);
 }
 
-/* Constraints need all parameters, wherever they stand. */
+/* Constraints refer to parameters that may follow them in the file. */
 static int take_constraints_later(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	r->context = node;
@@ -108,7 +108,7 @@ static const struct config_key plan_keys[] = {
 _Static_assert(sizeof(enum train_mode) == sizeof(int), "CONFIG_WORD writes an int");
 
 struct plan_reader {
-	struct config_reader reader; /* first: what the tables' functions are given */
+	struct config_reader reader; /* must be first: callbacks of the key tables get it */
 	struct train_plan *plan;
 };
 

@@ -1,5 +1,5 @@
 /*
- * heed: knobs for a program that takes part, and what it says of itself; see trial-run.h.
+ * Knobs, steps and metrics of a program that uses libsonde; see trial-run.h.
  */
 #include "base/cleanup.h"
 #include "live/board-reader.h"
@@ -54,7 +54,7 @@ static void add_metric(struct tune_kept *kept, const struct live_board *b, const
 	}
 }
 
-/* Of the name, the metric itself before a loop's steps. */
+/* A metric of that name takes precedence over the steps of a loop. */
 static void look_for(struct tune_kept *kept, struct live_board *b, const char *name, const struct live_clock *clock)
 {
 	const struct sonde_metric *found = NULL;
@@ -69,7 +69,7 @@ static void look_for(struct tune_kept *kept, struct live_board *b, const char *n
 		add_metric(kept, b, found, clock);
 }
 
-/* Which knobs of the study the program has asked for, and whether it would not have a value. */
+/* Checks which knobs of the study the program has read, and whether it refused a value. */
 static void look_at_knobs(struct tune_run *r, int dirfd, const char *name)
 {
 	const struct tune_space *space = &r->study->space;
@@ -115,13 +115,13 @@ static void take_board(void *arg, int dirfd, const char *name)
 	look_at_knobs(r, dirfd, name);
 }
 
-/* A number is wished for as both kinds, since the program says which it has; a choice also as the number it is. */
+/* Sets a number as both integer and real, since the program chooses the type; also a choice that is a number. */
 static void fill_knob_init(struct sonde_knob_init *w, const struct tune_param *p, double value)
 {
 	double number = value;
 
 	*w = (struct sonde_knob_init){ .whole = SONDE_NONE, .real = NAN };
-	memcpy(w->name, p->knob, strlen(p->knob)); /* shorter than the room: study-params.c has looked */
+	memcpy(w->name, p->knob, strlen(p->knob)); /* fits: study-params.c has checked the length */
 	if (p->type == TUNE_ORDINAL || p->type == TUNE_CATEGORICAL) {
 		number = p->choices[(size_t)value].number;
 		memcpy(w->choice, p->choices[(size_t)value].text, strlen(p->choices[(size_t)value].text));
@@ -158,7 +158,7 @@ int tune_knobs_watch_open(struct tune_run *r, struct sonde_err *err)
 	if (!r->announce)
 		return err_sys(err, ENOMEM, "cannot start a trial");
 	rc = announce_open(r->announce, r->dir, &o, err);
-	r->announce->o.wishes = NULL; /* of the start; on our stack */
+	r->announce->o.wishes = NULL; /* on our stack, used during the start only */
 	return rc;
 }
 

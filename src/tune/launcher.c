@@ -23,10 +23,12 @@ enum { USAGE_MAX = 4096, WORDS_MAX = 64, OWN_WORDS_MAX = 16 };
 
 struct tune_launcher_kind {
 	const char *name;
-	/* Its program and the words that it always needs; {name} becomes the trial's. */
+	/* Its program and fixed arguments; {name} is replaced by the trial's name. */
 	const char *const words[OWN_WORDS_MAX];
-	/* Over there: the program that ends a job, and the variable that has its number. Where we have it too, trials
-	 * are parts of a job that is not ours to end. */
+	/*
+	 * On the remote side: the program that cancels a job, and the variable with the job's id. If the variable is
+	 * set here too, trials are steps of an enclosing job, which must not be cancelled.
+	 */
 	const char *cancel, *job;
 };
 
@@ -100,7 +102,7 @@ char **tune_launcher_words(struct tune_run *r, char *const argv[])
 
 	if (!usage)
 		return NULL;
-	unlink(usage); /* of the step that prepared the trial */
+	unlink(usage); /* left by the prepare step */
 	tune_launcher_beat(r);
 	while (argv[count])
 		count++;

@@ -1,6 +1,3 @@
-/*
- * live: see live-trial.h.
- */
 #include "tune/live-trial.h"
 
 #include "base/clock.h"
@@ -20,7 +17,7 @@ static int start(struct tune_live *l, const char *dir, struct sonde_err *err)
 
 	l->starts++;
 	l->is_running = rc == 0;
-	l->is_taken_up = true; /* it has them from the start */
+	l->is_taken_up = true; /* initial values need no update */
 	l->from = 0;
 	if (rc < 0)
 		tune_run_release(&l->run);
@@ -51,7 +48,7 @@ int tune_live_begin(struct tune_live *l, const struct tune_study *study, const d
 	return l->is_running && !job_has_ended(l->run.job) ? begin_again(l) : start(l, dir, err);
 }
 
-/* Have all processes that have the knobs asked for them since? */
+/* Have all processes with these knobs read them since? */
 static void look_at_knobs(struct tune_live *l)
 {
 	struct sonde_knob_init wishes[SONDE_KNOBS_MAX];
@@ -85,7 +82,7 @@ static void measure(const struct tune_live *l, double *values, char *why)
 	}
 }
 
-/* The program has ended, or must: start it again, or say that this does not work. */
+/* The program has exited, or must be killed: restart it, or report a failure. */
 static int end(struct tune_live *l, const char *dir, char *why, struct sonde_err *err)
 {
 	bool is_late = !job_has_ended(l->run.job);
@@ -120,7 +117,7 @@ int tune_live_turn(struct tune_live *l, const char *dir, double *values, char *w
 	}
 	look_at_knobs(l);
 	if (l->is_taken_up && l->run.step_count >= l->from + needed) {
-		l->run.step_count = l->from + needed; /* exactly the window */
+		l->run.step_count = l->from + needed; /* exactly the measurement window */
 		measure(l, values, why);
 		return 1;
 	}

@@ -1,5 +1,5 @@
 /*
- * measure: what the numbers of a run are; see trial-run.h.
+ * Computes the metrics of a run; see trial-run.h.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -15,7 +15,7 @@
 
 enum { OUTPUT_MAX = 64 << 20 };
 
-/* The last match's first group. */
+/* The first group of the last match. */
 static double from_output(struct tune_run *r, const struct tune_metric *m)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

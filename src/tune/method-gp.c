@@ -1,11 +1,10 @@
 /*
- * The usual method: the default, a few points that fill the space, then wherever
- * a Gaussian process expects most improvement.
+ * The default method: first the default configuration, then a few space-filling points, then points where a Gaussian
+ * process has the highest expected improvement.
  *
- * Several objectives become one by a random weighing each time (ParEGO: Knowles,
- * IEEE Trans. Evol. Comput. 10(1), 2006), so that proposals spread along the
- * front. Trials that failed, and limits, have models of their own that say how likely
- * a configuration is to work.
+ * Several objectives are scalarized with random weights each time (ParEGO: Knowles, IEEE Trans. Evol. Comput. 10(1),
+ * 2006), so that proposals spread along the Pareto front. Failures and limits have separate models of the probability
+ * that a configuration is feasible.
  */
 #include "tune/methods.h"
 #include "tune/search.h"
@@ -17,15 +16,15 @@
 enum {
 	DESIGN_MIN = 5,
 	DESIGN_MAX = 10,
-	DESIGN_WARM = 4, /* where earlier studies say where to look */
+	DESIGN_WARM = 4, /* with a warm start from earlier studies */
 	STREAM_WEIGHTS = 1 << 16,
-	AGAIN_FROM = 12, /* trials before the first that is measured again, */
-	AGAIN_EVERY = 4, /* and then at most one in so many */
-	AGAIN_MAX = 8,   /* measurements of one configuration, ours alone */
+	AGAIN_FROM = 12, /* trials before the first repeated measurement, */
+	AGAIN_EVERY = 4, /* and then at most one repeat per so many trials */
+	AGAIN_MAX = 8,   /* measurements of one configuration by this method */
 };
 
-#define SECONDS_MATTER 3   /* by this factor trials must differ in what they take */
-#define NOISE_MATTERS 0.02 /* of the variance of all trials: below that the best is plain to see */
+#define SECONDS_MATTER 3   /* factor by which trial times must differ to be modelled */
+#define NOISE_MATTERS 0.02 /* fraction of the variance of all trials: with less noise no repeats are needed */
 
 static size_t design_size(const struct tune_optimizer *o)
 {
@@ -42,7 +41,7 @@ static bool has_cost(const struct tune_trial *t)
 	return t->result.state == TUNE_DONE || t->result.state == TUNE_CUT;
 }
 
-/* One objective's costs, warped and standardised, NaN where there are none. */
+/* One objective's costs, warped and standardized, NaN if missing. */
 static void warped_costs(const struct tune_optimizer *o, size_t objective, double *cost, double *scratch)
 {
 	struct tune_warp warp;
@@ -56,7 +55,7 @@ static void warped_costs(const struct tune_optimizer *o, size_t objective, doubl
 		cost[t] = has_cost(&o->trials[t]) ? tune_warp(&warp, tune_cost(o, &o->trials[t], objective)) : NAN;
 }
 
-/* A random point of the simplex, the same for the same trial. */
+/* A random point of the simplex, deterministic per trial. */
 static void draw_weights(const struct tune_optimizer *o, uint64_t id, double *weights)
 {
 	struct stats_rng rng;
@@ -69,7 +68,7 @@ static void draw_weights(const struct tune_optimizer *o, uint64_t id, double *we
 		weights[k] /= sum;
 }
 
-/* The worst weighted distance from the best of each objective, and a little of their sum. */
+/* The largest weighted distance from the best of each objective, plus a small multiple of their sum. */
 static int weigh(const struct tune_optimizer *o, uint64_t id, double *cost, struct arena *arena)
 {
 	double weights[TUNE_OBJECTIVES_MAX], *one = arena_alloc(arena, 2 * (o->count + 1) * sizeof(*one));
@@ -97,7 +96,7 @@ static int weigh(const struct tune_optimizer *o, uint64_t id, double *cost, stru
 	return 0;
 }
 
-/* Failed trials count as a middling one: nothing to hope for there, and no cliff that spoils the model beside it. */
+/* A failed trial counts as a median one: it attracts no proposals and adds no cliff that distorts the model nearby. */
 static void impute_failures(const struct tune_optimizer *o, double *cost, double *scratch)
 {
 	double middle;
@@ -128,7 +127,7 @@ static int costs_of(const struct tune_optimizer *o, uint64_t id, double *cost, s
 	return rc;
 }
 
-/* Another model that must stay below 0; one that cannot be made (too few trials) is left out. */
+/* Adds a model that must stay below 0; skipped with too few trials. */
 static int add_feasibility(struct tune_acquisition *a, const struct tune_optimizer *o, const double *cost,
 		bool is_label, struct arena *arena, struct sonde_err *err)
 {
@@ -155,8 +154,8 @@ static int add_failures(struct tune_acquisition *a, const struct tune_optimizer 
 }
 
 /*
- * How far trials are beyond a limit, whatever unit they are measured in: by the distance that nine of ten stay
- * within, and as logarithms farther out, so that what is plainly beyond does not blur where the limit lies.
+ * The distance of trials beyond a limit, in units of the distance that nine of ten stay within, and logarithmic
+ * farther out, so that far outliers do not blur where the limit is.
  */
 static void beyond_limit(const struct tune_optimizer *o, size_t k, double limit, int sign, double *cost,
 		double *scratch)
@@ -195,7 +194,7 @@ static int add_limits(struct tune_acquisition *a, const struct tune_optimizer *o
 	return rc;
 }
 
-/* What trials take, where that is asked for and they differ. */
+/* Models the run time of trials, if enabled and if they differ. */
 static int add_seconds(struct tune_acquisition *a, const struct tune_optimizer *o, double *cost, struct arena *arena,
 		struct sonde_err *err)
 {
@@ -220,8 +219,8 @@ static int add_seconds(struct tune_acquisition *a, const struct tune_optimizer *
 }
 
 /*
- * The best expected cost among rows that keep the limits; without any, reaching the limits is all that counts. Where
- * rows were measured beside each other, their differences are surer than they are.
+ * The best expected cost among rows that keep the limits; if none do, only feasibility counts. For rows measured in
+ * pairs, differences are more precise than the values.
  */
 static int aim(struct stats_gp *gp, const struct tune_acquisition *a, const struct tune_optimizer *o, double *target,
 		struct arena *scratch)
@@ -259,7 +258,7 @@ static int set_members(struct tune_acquisition *a, const struct tune_optimizer *
 	return 0;
 }
 
-/* The best row by expectation and the runner-up; n where there is none. */
+/* The best row by expectation and the runner-up; n if none. */
 static void find_leaders(const struct tune_acquisition *a, const struct tune_optimizer *o, size_t *best, size_t *second,
 		double *means, double *sds)
 {
@@ -289,7 +288,7 @@ static bool is_pending(const struct tune_optimizer *o, const double *point)
 	return false;
 }
 
-/* Has one that was measured again come out exactly the same? Then there is no noise, whatever the model says. */
+/* Has a repeated measurement given exactly the same value? Then noise is zero, contrary to the model. */
 static bool is_exact(const struct tune_optimizer *o)
 {
 	for (size_t t = 0; t < o->count; t++)
@@ -301,8 +300,8 @@ static bool is_exact(const struct tune_optimizer *o)
 }
 
 /*
- * Where noise may decide who is best, the best is measured again now and then, or its runner-up when the best is
- * known better than that: a lucky measurement then does not lead the search for long. NULL: nothing to settle.
+ * If noise may decide which is best, the best is measured again from time to time, or the runner-up if it is less
+ * well known: a lucky measurement then does not mislead the search for long. NULL: no repeat is due.
  */
 static const double *again(const struct tune_acquisition *a, const struct tune_optimizer *o, struct arena *scratch)
 {

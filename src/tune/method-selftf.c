@@ -1,9 +1,8 @@
 /*
- * SelfTF's own method, as its source has it: ten settings of a Latin hypercube, then a
- * Gaussian process whose parameters are never learnt (exponential kernel, scale 1
- * and noise as large as the signal), the expected improvement over the last
- * trial rather than the best, climbed by Adam from every trial. Choices are
- * numbers to it. A baseline, defects included.
+ * SelfTF's method, as in its source: ten settings of a Latin hypercube, then a Gaussian process with fixed
+ * hyperparameters (exponential kernel, scale 1, noise as large as the signal) and the expected improvement over the
+ * last trial rather than the best, optimized by Adam from every trial. Choices are treated as numbers. A baseline,
+ * defects included.
  */
 #include "tune/methods.h"
 
@@ -19,8 +18,8 @@ enum { SETTINGS = 10, STEPS = 500 };
 
 struct selftf {
 	size_t n, dims;
-	double *x, *y;                                     /* standardised */
-	double mean[TUNE_PARAMS_MAX], sd[TUNE_PARAMS_MAX]; /* of the coordinates */
+	double *x, *y;                                     /* standardized */
+	double mean[TUNE_PARAMS_MAX], sd[TUNE_PARAMS_MAX]; /* of the encoded points */
 	double *inverse, *alpha, *k;
 };
 
@@ -103,7 +102,7 @@ static int condition(struct selftf *s, struct arena *scratch)
 	return 0;
 }
 
-/* log EI against the last trial, with its gradient. */
+/* log EI relative to the last trial, with its gradient. */
 static double improvement(const struct selftf *s, const double *x, double *gradient)
 {
 	size_t n = s->n;
@@ -127,7 +126,7 @@ static double improvement(const struct selftf *s, const double *x, double *gradi
 	return value;
 }
 
-/* Adam from one trial within the box; the best point visited. */
+/* Runs Adam from one trial within the box; returns the best point visited. */
 static void climb(const struct selftf *s, size_t start, double *best, double *best_value)
 {
 	double x[TUNE_PARAMS_MAX], g[TUNE_PARAMS_MAX], m[TUNE_PARAMS_MAX] = { 0 }, v[TUNE_PARAMS_MAX] = { 0 };

@@ -1,7 +1,6 @@
 /*
- * Tree-structured Parzen estimator (Bergstra et al., "Algorithms for
- * hyper-parameter optimization", NeurIPS 2011): each parameter on its own, values
- * where good trials are dense and bad ones are not. Cheap, and a baseline.
+ * Tree-structured Parzen estimator (Bergstra et al., "Algorithms for hyper-parameter optimization", NeurIPS 2011):
+ * for each parameter independently, values where good trials are dense and bad ones are not. Cheap, and a baseline.
  */
 #include "tune/methods.h"
 
@@ -51,7 +50,7 @@ static int make_split(struct split *s, const struct tune_optimizer *o, struct ar
 	return 0;
 }
 
-/* Density of a value of parameter k among trials from..to: a Gaussian of its own around each, and the prior. */
+/* Density of a value of parameter k among trials from..to: a Gaussian around each, plus the prior. */
 static double log_density(const struct split *s, size_t k, double value, size_t from, size_t to)
 {
 	const struct tune_param *p = &s->o->space->params[k];
@@ -91,7 +90,7 @@ static double draw(const struct split *s, size_t k, struct stats_rng *rng)
 	return tune_param_from_unit(p, unit);
 }
 
-/* The best of a few draws, each parameter by itself. */
+/* The best of a few draws, independently for each parameter. */
 static void compose(const struct split *s, struct stats_rng *rng, double *point)
 {
 	for (size_t k = 0; k < s->o->space->count; k++) {

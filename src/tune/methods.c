@@ -1,5 +1,5 @@
 /*
- * methods: the table of ways to choose the next trial, and the two that learn nothing.
+ * methods: the table of methods that choose the next trial, and the two without a model.
  */
 #include "tune/methods.h"
 

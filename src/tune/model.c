@@ -1,6 +1,3 @@
-/*
- * model: see model.h.
- */
 #include "tune/model.h"
 
 #include "stats/matrix.h"
@@ -12,7 +9,7 @@
 
 enum { ROWS_MAX = 500, SOME = 30, MANY = 45, EVALUATIONS = 36, ENSEMBLE_BUDGET = 4000, SAMPLE_STEPS = 4 };
 
-/* What an earlier study counts before there is anything to hold it against, and how many trials that is worth. */
+/* The prior weight of an earlier study, and the number of trials that prior counts as. */
 #define EARLIER_WEIGHT 0.7
 #define EARLIER_TRIALS 3.0
 
@@ -74,7 +71,7 @@ static void move_row(struct tune_model *m, size_t to, size_t from, size_t dims)
 	memmove(m->x + to * dims, m->x + from * dims, dims * sizeof(*m->x));
 }
 
-/* Of very many rows the best half of ROWS_MAX, and of the rest the newest. */
+/* Keeps the best half of ROWS_MAX and the newest of the rest. */
 static int thin(struct tune_model *m, size_t dims, struct arena *arena)
 {
 	double *sorted, limit;
@@ -129,12 +126,12 @@ static int fit(struct tune_model *m, const struct tune_optimizer *o, bool is_lab
 		starts[s].additive = prior->additive_mean;
 		starts[s].noise = s ? -2 : -6;
 	}
-	/* With many rows the likelihood is sharp, and costly. */
+	/* With many rows the likelihood is sharp, and expensive. */
 	return stats_gp_fit(&m->gp, &data, prior, starts, m->n > MANY ? 1 : 2,
 			m->n > SOME ? EVALUATIONS / 2 : EVALUATIONS, arena, err);
 }
 
-/* As many as can be afforded, since their cost grows: they matter most while trials are few. */
+/* The cost grows with n, and an ensemble helps most while trials are few. */
 static size_t ensemble_size(size_t n)
 {
 	size_t count = ENSEMBLE_BUDGET / (n * n);
@@ -158,7 +155,7 @@ static int add_others(struct tune_model *m, const struct tune_optimizer *o, cons
 	return 0;
 }
 
-/* What earlier studies expect at x. */
+/* The prediction of earlier studies at x. */
 static double guess(const struct tune_model *m, const double *x, double *gradient)
 {
 	double sum = 0, own[STATS_GP_DIMS], ignored[STATS_GP_DIMS];
@@ -186,8 +183,8 @@ void tune_model_predict(const struct tune_model *m, const struct stats_gp *gp, c
 }
 
 /*
- * How much each earlier study says about this one: the regression of the costs on what the studies expect, drawn
- * towards EARLIER_WEIGHT as if a few trials had agreed with that; what disagrees counts nothing.
+ * The weight of each earlier study: the regression of the costs on the studies' predictions, shrunk towards
+ * EARLIER_WEIGHT as if a few trials had agreed with that; a study that disagrees gets weight 0.
  */
 static int weigh_earlier(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena)
 {
@@ -238,7 +235,7 @@ static void find_best(struct tune_model *m)
 	}
 }
 
-/* Pending trials as rows that say exactly what is expected of them. */
+/* Adds pending trials as noise-free rows with their expected value. */
 static int add_pending(struct tune_model *m, const struct tune_optimizer *o, struct arena *arena, struct sonde_err *err)
 {
 	size_t dims = o->space->count, n = m->n;

@@ -37,7 +37,7 @@ struct online_stage *online_controller_now(const struct online_controller *c)
 	return c->stints[c->stage_count - 1];
 }
 
-/* Room for one more of `size` bytes each. */
+/* Grows the array for one more element of `size` bytes. */
 static int grow(void *array, size_t count, size_t *cap, size_t max, size_t size, struct sonde_err *err)
 {
 	size_t wanted = *cap ? 2 * *cap : 256;
@@ -110,7 +110,7 @@ int controller_have_candidate(struct online_controller *c, struct sonde_err *err
 	if (tune_point_equal(c->optimizer.space, c->candidate, trial->point))
 		return 0;
 	c->candidate_id = 0;
-	if (tune_is_tried(&c->optimizer, c->candidate)) /* all that is new about it has been set otherwise by hand */
+	if (tune_is_tried(&c->optimizer, c->candidate)) /* it differed only in pinned parameters */
 		return -ENOENT;
 	return controller_add_trial(c, c->candidate, &c->candidate_id, err);
 }
@@ -160,7 +160,7 @@ int online_controller_recall_value(struct online_controller *c, size_t index, bo
 	return tune_tell(&c->optimizer, s->trial, &result, err);
 }
 
-/* Those that were left before anything was known of them will not be known. */
+/* Trials that were abandoned before they had a value will not get one. */
 static int start_again(struct online_controller *c, double now_s, struct sonde_err *err)
 {
 	struct train_decision d = { .reason = TRAIN_BEST };
@@ -189,7 +189,7 @@ int online_controller_start(struct online_controller *c, double now_s, struct so
 
 	if (c->stage_count)
 		return start_again(c, now_s, err);
-	rc = controller_have_candidate(c, err); /* the default is asked for first */
+	rc = controller_have_candidate(c, err); /* the first proposal is the default */
 	if (rc < 0)
 		return rc;
 	memcpy(d.point, c->candidate, sizeof(d.point));
@@ -221,7 +221,7 @@ int online_controller_moved(struct online_controller *c, const struct train_deci
 	return begin(c, d, is_restart, now_s, err);
 }
 
-/* The time that the move took, without what the job did meanwhile at its old pace. */
+/* The time the reconfiguration took, without the progress the job made meanwhile at its old rate. */
 static void learn_cost(struct online_controller *c, struct online_stage *s, double time_s)
 {
 	double rate;

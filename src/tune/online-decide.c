@@ -1,5 +1,6 @@
 /*
- * The decisions of a coach: is what was seen enough, is the job where it should be, is something else worth a try?
+ * The decisions of the online controller: is the current configuration measured well enough, should the job switch to
+ * the best one, should it try another?
  */
 #include "tune/online-controller-private.h"
 #include "tune/progress-cost.h"
@@ -10,17 +11,17 @@
 
 enum { GAPS_MIN = 5, STAY = 16, IN_VAIN_MAX = 4 };
 
-static const double near_enough = 0.1;   /* half the interval of a pace by the pace: then it is known */
-static const double long_enough_s = 0.2; /* of measuring: less is what the scheduler happened to do */
-static const double worse = 1.2;         /* by this factor: then more reports would not make it the best */
-static const double far_worse = 1.5;     /* by this factor: then it is left as soon as that is sure, */
-static const double sure_enough = 3.9;   /* the logarithm of one in fifty */
-static const double hiccup_s = 0.1;      /* any program may be late by that, */
-static const double way_back_s = 10;     /* and by that where it is meant to be: the slow ones have to let go first */
-static const double left_after = 15;     /* iterations of the best: about so long one stays that is far worse */
-static const double unknown_ratio = 0.5; /* by so much configurations differ, before there is a model of them */
+static const double near_enough = 0.1;   /* relative half width of the interval at which a rate is known */
+static const double long_enough_s = 0.2; /* minimum measured time: less is scheduling noise */
+static const double worse = 1.2;         /* factor above the best at which more reports cannot make it the best */
+static const double far_worse = 1.5;     /* factor above the best at which it is left as soon as that is significant */
+static const double sure_enough = 3.9;   /* log of 50: significance of one in fifty */
+static const double hiccup_s = 0.1;      /* tolerated delay of any program while exploring, */
+static const double way_back_s = 10;     /* and under the best configuration: slow workers have to finish first */
+static const double left_after = 15;     /* iterations of the best: about how long a far slower one is kept */
+static const double unknown_ratio = 0.5; /* relative spread of configurations before a model exists */
 
-/* What a move has cost so far; nothing is known: nothing. */
+/* Mean measured cost of a reconfiguration; 0 if unknown. */
 static double usual_cost(const struct online_controller *c, bool is_restart)
 {
 	const struct stats_moments *m = &c->cost[is_restart];
@@ -28,7 +29,7 @@ static double usual_cost(const struct online_controller *c, bool is_restart)
 	return m->n ? m->mean : 0;
 }
 
-/* How long the first report after a move may take before the configuration is held to be slow. */
+/* How long the first report after a reconfiguration may take before the configuration counts as slow. */
 static double grace(const struct online_controller *c, const struct online_stage *s)
 {
 	const struct stats_moments *m = &c->cost[s->is_restart];
@@ -36,7 +37,7 @@ static double grace(const struct online_controller *c, const struct online_stage
 
 	if (m->n)
 		return fmax(2 * m->max, 0.5);
-	/* Nothing is known yet: what the program does while it runs takes no longer than to start it. */
+	/* No measurement yet: a live change takes no longer than the start of the program. */
 	return s->is_restart || !isfinite(start_s) ? 60 : fmax(2 * start_s, 1);
 }
 
@@ -62,13 +63,13 @@ static double patience(const struct online_stage *s)
 
 enum knowledge { NOT_YET, KNOWN, TOO_SLOW };
 
-/* Is what was seen of the configuration enough? */
+/* Is the configuration measured well enough? */
 static enum knowledge know(const struct online_controller *c, const struct online_stage *s)
 {
 	struct stats_interval rate = online_stage_rate(s);
 	struct train_wait wait = wait_of(c, s);
 	double best = best_told(c);
-	size_t gaps = 2 * train_finish_workers(&c->finish); /* two of each worker, should they come in bunches */
+	size_t gaps = 2 * train_finish_workers(&c->finish); /* two of each worker, in case they come in bursts */
 	size_t most = c->plan->iterations > 2 ? (size_t)c->plan->iterations : 2;
 	bool is_known;
 
@@ -101,7 +102,7 @@ static int tell(struct online_controller *c, struct online_stage *s, enum knowle
 
 		s->value = wait.seconds / wait.reports;
 		if (!s->count)
-			c->moving_s += c->now_s - s->asked_s; /* the way there was all of it */
+			c->moving_s += c->now_s - s->asked_s; /* all of it was reconfiguration time */
 	}
 	s->is_failed |= !isfinite(s->value);
 	if (s->is_failed)
@@ -112,7 +113,7 @@ static int tell(struct online_controller *c, struct online_stage *s, enum knowle
 	return tune_tell(&c->optimizer, s->trial, &result, err);
 }
 
-/* Whatever may come of it: is there time for one more try? */
+/* Is there time for one more try, whatever its result? */
 static bool has_time(const struct online_controller *c, double price_s, double here)
 {
 	double total = c->now_s + here * progress_cost_sure_to_go(c);
@@ -120,7 +121,7 @@ static bool has_time(const struct online_controller *c, double price_s, double h
 	return c->moving_s + price_s <= c->plan->moving_share * total;
 }
 
-/* Configurations that something is known of. */
+/* Number of configurations with a result. */
 static size_t told(const struct online_controller *c)
 {
 	size_t n = 0;
@@ -130,7 +131,7 @@ static size_t told(const struct online_controller *c)
 	return n;
 }
 
-/* Of the candidate. While little is known of the space it may be anything. */
+/* Predicts the candidate's cost. With few results the prediction is uninformative. */
 static int expect(const struct online_controller *c, double here, bool is_new, struct progress_cost *there,
 		struct sonde_err *err)
 {
@@ -145,7 +146,10 @@ static int expect(const struct online_controller *c, double here, bool is_new, s
 	return 0;
 }
 
-/* What it may bring for as long as the job surely lasts, by going there, being there for a while and coming back. */
+/*
+ * The possible gain over the iterations that very likely remain, against the cost of changing, measuring and changing
+ * back.
+ */
 static int is_worth_trying(struct online_controller *c, struct train_decision *d, double here, bool is_new,
 		bool *is_worth, struct sonde_err *err)
 {
@@ -154,7 +158,7 @@ static int is_worth_trying(struct online_controller *c, struct train_decision *d
 	int rc;
 
 	c->looks++;
-	*is_worth = isinf(here); /* anything is better than what does not work */
+	*is_worth = isinf(here); /* any configuration is better than one that fails */
 	rc = *is_worth ? 0 : expect(c, here, is_new, &there, err);
 	if (rc < 0 || *is_worth)
 		return rc;
@@ -168,18 +172,18 @@ static int is_worth_trying(struct online_controller *c, struct train_decision *d
 	return 0;
 }
 
-/* The candidate, if it is worth a try. If it is not, the next look has another, some times. */
+/* Tries the candidate if that pays off. If not, the next decision asks for another one, up to IN_VAIN_MAX times. */
 static int consider_candidate(struct online_controller *c, struct train_decision *d, double here, struct sonde_err *err)
 {
 	bool is_worth = false, is_new = told(c) < c->optimizer.space->count + 2;
 	int rc = controller_have_candidate(c, err);
 
-	if (rc == -ENOENT) /* there is nothing else */
+	if (rc == -ENOENT) /* no other configuration is left */
 		return 0;
 	if (rc == 0)
 		rc = is_worth_trying(c, d, here, is_new, &is_worth, err);
 	if (rc == 0 && !is_worth &&
-			online_controller_is_restart(c, c->candidate)) { /* without what takes the restart? */
+			online_controller_is_restart(c, c->candidate)) { /* retry with the live parameters only */
 		rc = controller_have_live_candidate(c, err);
 		if (rc == 0)
 			rc = is_worth_trying(c, d, here, is_new, &is_worth, err);
@@ -196,7 +200,7 @@ static int consider_candidate(struct online_controller *c, struct train_decision
 	return 0;
 }
 
-/* To what is expected to be best, if that saves more than it costs, surely enough. */
+/* Switches to the configuration with the best expected cost if the saving exceeds the cost with confidence. */
 static int consider_best(struct online_controller *c, struct train_decision *d, const double *best,
 		const struct progress_cost *cost, const struct progress_cost *here, struct sonde_err *err)
 {
@@ -207,11 +211,11 @@ static int consider_best(struct online_controller *c, struct train_decision *d, 
 	memcpy(d->point, best, c->optimizer.space->count * sizeof(double));
 	controller_apply_pins(c, d->point);
 	if (tune_point_equal(c->optimizer.space, d->point, online_controller_now(c)->point))
-		return 0; /* what would be better has been set otherwise by hand */
+		return 0; /* the better values are pinned otherwise by the user */
 	d->gain_s = go.mean * saved;
 	d->cost_s = usual_cost(c, online_controller_is_restart(c, d->point));
 	d->sd_s = hypot(go.mean * saved_sd, go.sd * saved);
-	/* Both may be less than expected: what is saved an iteration, and how many there are to go. */
+	/* Both the saving per iteration and the number of remaining iterations may be lower than expected. */
 	if (isfinite(here->mean) && !(progress_cost_sure_to_go(c) * (saved - z * saved_sd) > d->cost_s))
 		return 0;
 	if (!tune_point_is_allowed(c->optimizer.space, d->point))
@@ -221,7 +225,7 @@ static int consider_best(struct online_controller *c, struct train_decision *d, 
 	return controller_add_trial(c, d->point, &d->trial, err);
 }
 
-/* Was the try worth it? Those that were not make the next ones rarer. */
+/* Did the try find a better configuration? Each that did not delays the next one. */
 static void judge_try(struct online_controller *c, const struct online_stage *s, const double *best)
 {
 	if (s->reason != TRAIN_TRY)
@@ -232,13 +236,13 @@ static void judge_try(struct online_controller *c, const struct online_stage *s,
 		c->no_better++;
 }
 
-/* May the next try follow at once? As many as there are to begin with; later ones wait. */
+/* May the next try follow immediately? True during the initial exploration. */
 static bool is_beginning(const struct online_controller *c)
 {
 	return c->stage_count < (size_t)c->plan->explore;
 }
 
-/* To begin with, whenever twice as much is known of how long the job may last; then now and then. */
+/* First whenever the number of losses has doubled; later at regular intervals. */
 static size_t next_look(const struct online_controller *c)
 {
 	size_t pause = (size_t)c->plan->online_iterations * (1 + c->no_better);
@@ -246,7 +250,10 @@ static size_t next_look(const struct online_controller *c)
 	return c->loss_count + (is_beginning(c) && c->loss_count < pause ? c->loss_count : pause);
 }
 
-/* Is the job where it should be, and, if it is time, is something else worth a try? has_news: of this configuration. */
+/*
+ * Is the job under the best configuration, and if a try is due, does one pay off? has_news: the current configuration
+ * has a new result.
+ */
 static int look(struct online_controller *c, struct train_decision *d, bool has_news, struct sonde_err *err)
 {
 	const struct online_stage *s = online_controller_now(c);

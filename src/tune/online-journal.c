@@ -148,7 +148,7 @@ void train_record_flush(struct train_record *r)
 		fflush(r->iterations);
 }
 
-/* A point by the names of its parameters; those missing have their defaults. */
+/* Reads a point by parameter names; missing ones get their defaults. */
 static void read_point(const struct tune_space *space, const json_t *params, double *point)
 {
 	tune_point_default(space, point);
@@ -166,7 +166,7 @@ static void read_point(const struct tune_space *space, const json_t *params, dou
 	tune_point_canonical(space, point);
 }
 
-/* One line of an earlier life: configurations, and what was learnt of them. */
+/* Replays one line of an earlier run: configurations and their results. */
 static int recall(struct online_controller *c, const json_t *line, bool *has_finished, struct sonde_err *err)
 {
 	const char *event = json_string_value(json_object_get(line, "event"));
@@ -198,7 +198,7 @@ static int recall_all(struct online_controller *c, const char *text, bool *has_f
 	return rc;
 }
 
-/* Does the journal in `path` belong to a job that has not finished? */
+/* Reads the journal at `path` if its job has not finished. */
 static int read_journal(struct train_record *r, const char *path, struct online_controller *c, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

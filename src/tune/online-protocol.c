@@ -11,7 +11,7 @@ void train_lines_take(struct train_lines *l, const char *bytes, size_t n, void (
 	for (size_t i = 0; i < n; i++) {
 		if (bytes[i] != '\n') {
 			if (l->len < sizeof(l->line))
-				l->line[l->len++] = bytes[i]; /* full: too long, whatever follows */
+				l->line[l->len++] = bytes[i]; /* full: too long, skip to the end of the line */
 			continue;
 		}
 		if (l->len < sizeof(l->line)) {
@@ -24,7 +24,7 @@ void train_lines_take(struct train_lines *l, const char *bytes, size_t n, void (
 	}
 }
 
-/* A number from 0 on after a blank; at is put behind it. */
+/* Parses a non-negative number after a blank; advances at. */
 static bool take_index(const char **at, unsigned *index)
 {
 	unsigned long value;

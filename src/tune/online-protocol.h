@@ -1,14 +1,14 @@
 /*
- * lines: what a job's program and who tunes it say to each other, a line each.
+ * online-protocol: the line protocol between a training program and its controller.
  *
- *	report STEP LOSS [WORKER [CONFIG]]       the program
- *	config INDEX {"name": value, ...}        to the program: go on like this; the next report counts for it
- *	stop                                     to the program: save what a restart needs, and end
- *	knob NAME VALUE                          to whoever tunes: this is fixed from now on
- *	event {"event": ...}                     to the fleet: what was decided
+ *	report STEP LOSS [WORKER [CONFIG]]       from the program
+ *	config INDEX {"name": value, ...}        to the program: use this; the next report counts for it
+ *	stop                                     to the program: write a checkpoint and exit
+ *	knob NAME VALUE                          to the controller: fix this parameter
+ *	event {"event": ...}                     to the fleet: a decision
  *
- * What comes in is a program's: lines that are none of these, or longer than TRAIN_LINE_MAX,
- * are counted and left out.
+ * Input from the program is untrusted: unknown lines, and those longer than TRAIN_LINE_MAX, are
+ * counted and skipped.
  */
 #ifndef SONDE_TUNE_ONLINE_PROTOCOL_H
 #define SONDE_TUNE_ONLINE_PROTOCOL_H
@@ -19,7 +19,7 @@
 
 enum { TRAIN_LINE_MAX = 1024 };
 
-struct train_lines { /* all zero: nothing heard */
+struct train_lines { /* all zero: initial state */
 	uint64_t bad;
 	/* private */
 	char line[TRAIN_LINE_MAX];
@@ -30,14 +30,14 @@ struct train_report {
 	int64_t step;
 	double loss; /* NAN: reported, and not a number */
 	unsigned worker;
-	unsigned config; /* of the configuration it was made under, */
-	bool has_config; /* where the program says so */
+	unsigned config; /* the configuration it was made under, */
+	bool has_config; /* if the program reports it */
 };
 
-/* Bytes as they arrived, cut anywhere; each whole line is told. */
+/* Parses bytes as received, split anywhere; the callback gets each complete line. */
 void train_lines_take(struct train_lines *l, const char *bytes, size_t n, void (*tell)(void *arg, const char *line),
 		void *arg);
-/* Is the line a report? */
+/* Parses a report; false if the line is another one. */
 bool train_report_parse(const char *line, struct train_report *report);
 
 #endif

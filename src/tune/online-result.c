@@ -1,5 +1,5 @@
 /*
- * The end of a job: the tables that need all of it.
+ * The end of a job: writes the tables that need all of its data.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"

@@ -23,12 +23,12 @@ struct driver {
 	struct online_controller *c;
 	struct job *job;
 	int fd;    /* our end of the program's socket */
-	int outer; /* an agent's socket; -1: none */
+	int outer; /* the agent's socket; -1: none */
 	struct train_lines heard, ordered;
-	int64_t start_ns, stop_ns; /* stop_ns: when the program was told to end for good; 0: it was not */
+	int64_t start_ns, stop_ns; /* stop_ns: when the program was asked to exit for good; 0: it was not */
 	const char *why;
 	unsigned crashes;
-	int rc; /* of what cannot be returned where it happens */
+	int rc; /* error of a callback that cannot return it */
 	struct sonde_err *err;
 };
 
@@ -37,7 +37,7 @@ static double now_s(const struct driver *v)
 	return (double)(clock_mono_ns() - v->start_ns) / 1e9;
 }
 
-/* A line to the agent; one that does not listen misses it. */
+/* Sends a line to the agent; dropped if the agent does not read. */
 static void pass_on(struct driver *v, const char *word, const char *text)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
@@ -66,7 +66,7 @@ static void take_report(void *arg, const char *line)
 				report.loss, time_s, v->err);
 }
 
-/* The value is JSON. What the job does not have cannot be set. */
+/* The value is JSON. An unknown parameter is ignored. */
 static void pin(struct online_controller *c, const char *name, const char *value)
 {
 	CLEANUP(cleanup_free) char *text = strdup(value);
@@ -145,7 +145,7 @@ static int start(struct driver *v)
 
 static void say(const struct driver *v, const char *text, size_t n)
 {
-	/* The program reads when it likes: we do not wait for one that never does. */
+	/* Non-blocking: the program may never read. */
 	(void)!send(v->fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -163,7 +163,7 @@ static void put_away(struct driver *v)
 	v->fd = -1;
 }
 
-/* End the program in good order, so that it leaves a checkpoint; one that does not listen is ended. */
+/* Asks the program to exit, so that it writes a checkpoint; kills it after a timeout. */
 static void wind_down(struct driver *v)
 {
 	int64_t until_ns = clock_mono_ns() + stop_patience_ns;
@@ -223,7 +223,10 @@ static int code_of(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The program has ended by itself. Failed under a configuration that it was given to try: that one does not work. */
+/*
+ * The program has exited. If it failed under a configuration that was being tried, that configuration is marked
+ * failed.
+ */
 static int take_end(struct driver *v, struct train_outcome *outcome)
 {
 	int code = code_of(job_status(v->job)), rc;
@@ -238,7 +241,7 @@ static int take_end(struct driver *v, struct train_outcome *outcome)
 	v->why = NULL;
 	rc = decide(v);
 	if (rc == 0 && !v->job)
-		v->why = "failed"; /* nothing else to try */
+		v->why = "failed"; /* no other configuration is left */
 	else if (rc == 0)
 		outcome->exit_code = 0;
 	return rc;
@@ -262,7 +265,7 @@ static int attend(struct driver *v, struct train_outcome *outcome)
 
 		poll(fds, 3, TICK_MS);
 		if ((fds[1].revents | fds[2].revents) & POLLHUP)
-			poll(fds, 1, TICK_MS / 4); /* always ready: without this we would spin until the program ends */
+			poll(fds, 1, TICK_MS / 4); /* POLLHUP is always ready: do not spin until the program exits */
 		collect(v);
 		train_record_flush(v->d->record);
 		rc = v->rc;
@@ -304,7 +307,7 @@ int train_drive(struct train_drive *d, struct train_outcome *outcome, struct son
 	train_record_config(d->record, v.c, NULL, 0, &event);
 	pass_on(&v, "event ", event.data);
 	rc = attend(&v, outcome);
-	outcome->runtime_s = now_s(&v); /* to the target: what comes after is the program's tidying up */
+	outcome->runtime_s = now_s(&v); /* until the target: the rest is cleanup of the program */
 	if (v.job && rc == 0)
 		wind_down(&v);
 	put_away(&v);

@@ -1,5 +1,5 @@
 /*
- * optimizer: see optimizer.h: the trials and their life. How to choose is a method's.
+ * The trials and their states. Choosing the next one is up to a method.
  */
 #include "tune/optimizer.h"
 
@@ -14,10 +14,10 @@
 #include <string.h>
 
 enum {
-	TRIES = 20000,        /* of rejection, before a space is enumerated or given up */
-	ENUMERATED = 1 << 20, /* points that may be */
+	TRIES = 20000,        /* of rejection sampling, before a space is enumerated or the search fails */
+	ENUMERATED = 1 << 20, /* maximum number of points to enumerate */
 	DESIGN_TRIES = 256,
-	WALK_TRIES = 4000, /* where chance finds nothing */
+	WALK_TRIES = 4000, /* where rejection sampling finds no point */
 	WALK_STEPS = 30,
 	WALK_HALVINGS = 24,
 };
@@ -181,7 +181,7 @@ static int no_point(const struct tune_optimizer *o, struct sonde_err *err)
 	return -ENOENT;
 }
 
-/* An allowed point of a small discrete space; one not tried if there is one. */
+/* An allowed point of a small discrete space, untried if possible. */
 static int enumerate(const struct tune_optimizer *o, struct stats_rng *rng, double *point, struct sonde_err *err)
 {
 	uint64_t size = tune_space_size(o->space, ENUMERATED), start = stats_rng_below(rng, size ? size : 1);
@@ -222,7 +222,7 @@ static bool allowed_start(const struct tune_optimizer *o, struct stats_rng *rng,
 	return false;
 }
 
-/* Some of its values changed, by steps of any size. */
+/* Changes some of its values, by steps of any size. */
 static void step_aside(const struct tune_optimizer *o, struct stats_rng *rng, const double *from, double *to)
 {
 	double step = ldexp(1, -(int)stats_rng_below(rng, WALK_HALVINGS)), units[TUNE_PARAMS_MAX];
@@ -241,7 +241,7 @@ static void step_aside(const struct tune_optimizer *o, struct stats_rng *rng, co
 	tune_point_from_units(o->space, units, to);
 }
 
-/* Constraints that leave too little for chance to find: a walk from what they are known to allow. */
+/* For constraints too tight for rejection sampling: a random walk from an allowed point. */
 static bool walk(const struct tune_optimizer *o, struct stats_rng *rng, double *point)
 {
 	double at[TUNE_PARAMS_MAX], to[TUNE_PARAMS_MAX];
@@ -284,7 +284,7 @@ int tune_random_point(const struct tune_optimizer *o, struct stats_rng *rng, dou
 	return walk(o, rng, point) || is_found ? 0 : no_point(o, err);
 }
 
-/* The best of the earlier studies, of each in turn, that is not tried. */
+/* The best untried point of the earlier studies, taking the studies in turn. */
 static bool earlier_point(const struct tune_optimizer *o, double *point)
 {
 	for (size_t rank = 0; rank < TUNE_WARM_START_BEST; rank++)

@@ -1,17 +1,15 @@
 /*
- * optimizer: ask for a configuration, tell what came of it.
+ * optimizer: ask for a configuration, tell its result.
  *
- * A proposal is a function of the space, the seed, its number and the trials
- * that are known when it is asked for: nothing else is remembered. So a study that is read
- * back from its journal goes on exactly as if it had never stopped, and the
- * same answers in the same order give the same proposals.
+ * A proposal is a function of the space, the seed, its number and the known trials, without
+ * hidden state. So a study that is read back from its journal continues exactly as if it had never
+ * stopped, and the same results in the same order give the same proposals.
  *
- * Trials may be asked for before others are told: those not yet told are taken to
- * come out as the model expects, so that proposals spread. No
- * configuration is proposed twice, except on purpose: to measure a promising one
- * again where noise decides, or when there is no other.
+ * Several trials may be pending: they are assumed to have the result the model expects, so that
+ * proposals spread. No configuration is proposed twice, except to measure a promising one again
+ * where noise decides, or when no other is left.
  *
- * Values are the user's: smaller is better unless the goal says otherwise.
+ * Values are the user's: smaller is better unless the goal is to maximize.
  */
 #ifndef SONDE_TUNE_OPTIMIZER_H
 #define SONDE_TUNE_OPTIMIZER_H
@@ -35,33 +33,36 @@ enum {
 
 struct tune_optimizer;
 
-/* One way to choose; see methods.c. */
+/* A method; see methods.c. */
 struct tune_method {
 	const char *name;
 	const char *summary; /* one line */
-	/* Trial `id` comes next, after `o->count` others: write its point, canonical and allowed. */
+	/* Writes the point of trial `id`, after `o->count` others; it must be canonical and allowed. */
 	int (*propose)(struct tune_optimizer *o, uint64_t id, double *point, struct arena *scratch,
 			struct sonde_err *err);
 };
 
-extern const struct tune_method *const tune_methods[];        /* NULL-terminated, the usual one first */
-const struct tune_method *tune_method_find(const char *name); /* NULL: there is none */
+extern const struct tune_method *const tune_methods[];        /* NULL-terminated, the default first */
+const struct tune_method *tune_method_find(const char *name); /* NULL if unknown */
 
 enum tune_state {
-	TUNE_PENDING, /* asked for, not told */
+	TUNE_PENDING, /* asked for, no result yet */
 	TUNE_DONE,
-	TUNE_CUT,    /* stopped early: the values are what it would have had at least, or worse */
+	TUNE_CUT,    /* stopped early: the values are a bound or a pessimistic estimate */
 	TUNE_FAILED, /* no values: the configuration does not work */
 };
 
-/* What came of a trial. */
+/* The result of a trial. */
 struct tune_result {
 	enum tune_state state;
 	double values[TUNE_OBJECTIVES_MAX];
-	double limits[TUNE_LIMITS_MAX]; /* the metrics that are limited; NaN: unknown */
-	unsigned repeats;               /* measurements that the values are the mean of; 0 is 1 */
-	double wall_s;                  /* what it took; 0 or NaN: not known */
-	/* Of a trial beside another: that one, and the value by its own. The same trial: others are by it. 0: none. */
+	double limits[TUNE_LIMITS_MAX]; /* the limited metrics; NaN if unknown */
+	unsigned repeats;               /* measurements that the values are the mean of; 0 means 1 */
+	double wall_s;                  /* run time; 0 or NaN if unknown */
+	/*
+	 * For a paired trial: the trial it ran together with, and the ratio to its value. The trial itself if it is
+	 * the reference of the others. 0: not paired.
+	 */
 	uint64_t beside;
 	double ratio;
 	double rungs[TUNE_RUNGS_MAX]; /* of a trial that reports steps: the best value after 1, 2, 4, 8, ... steps */
@@ -72,22 +73,22 @@ struct tune_trial {
 	uint64_t id; /* from 1 */
 	double *point;
 	struct tune_result result;
-	bool is_again; /* measures a configuration once more */
+	bool is_again; /* a repeated measurement of a configuration */
 };
 
 struct tune_limit {
-	double min, max; /* the metric stays within; infinite where there is no end */
+	double min, max; /* range of the metric; infinite if unbounded */
 };
 
 struct tune_options {
-	const struct tune_method *method; /* NULL: the usual one */
+	const struct tune_method *method; /* NULL: the default */
 	uint64_t seed;
-	size_t objective_count; /* 0 is 1 */
+	size_t objective_count; /* 0 means 1 */
 	bool is_maximized[TUNE_OBJECTIVES_MAX];
 	struct tune_limit limits[TUNE_LIMITS_MAX];
 	size_t limit_count;
-	bool is_per_second;                    /* hope counts by what a trial is expected to take */
-	const struct tune_warm_start *earlier; /* studies before this one; they outlive the optimizer */
+	bool is_per_second;                    /* weight improvement by expected run time */
+	const struct tune_warm_start *earlier; /* earlier studies; must outlive the optimizer */
 	size_t warm_start_count;               /* at most TUNE_WARM_START_MAX */
 };
 
@@ -108,37 +109,37 @@ void tune_optimizer_release(struct tune_optimizer *o);
 
 /* The next trial; valid until the next call. -ENOENT: no configuration satisfies the constraints. */
 int tune_ask(struct tune_optimizer *o, const struct tune_trial **trial, struct sonde_err *err);
-/* -ENOENT: no such trial; -EEXIST: it was told before. A value that is not finite makes it a failed one. */
+/* -ENOENT: unknown trial; -EEXIST: it already has a result. A value that is not finite makes it a failed one. */
 int tune_tell(struct tune_optimizer *o, uint64_t id, const struct tune_result *result, struct sonde_err *err);
-/* A trial that failed counts as not yet told: what made it fail has been mended. -ENOENT: it is none that failed. */
+/* Makes a failed trial pending again, after its cause was fixed. -ENOENT: the trial is unknown or has not failed. */
 int tune_retry(struct tune_optimizer *o, uint64_t id, struct sonde_err *err);
-/* A trial that was asked for elsewhere (a journal, an earlier study, the user's own idea); id 0: the next. */
+/* Adds a trial from elsewhere (a journal, an earlier study, the user); id 0: the next. */
 int tune_add(struct tune_optimizer *o, uint64_t id, const double *point, const struct tune_trial **trial,
 		struct sonde_err *err);
-struct tune_trial *tune_find(const struct tune_optimizer *o, uint64_t id); /* NULL: there is none */
+struct tune_trial *tune_find(const struct tune_optimizer *o, uint64_t id); /* NULL if unknown */
 
-/* What to take: the configuration, among those tried and within the limits, whose value is expected to be best. */
+/* The recommendation: the configuration with the best expected value among those tried and within the limits. */
 struct tune_best {
-	const struct tune_trial *trial; /* NULL: none has worked yet */
-	double value, lo, hi;           /* of the function there, 95 %, in the user's terms; for one objective */
-	bool is_modelled;               /* false: too few trials for a model: the best seen, lo and hi are NaN */
+	const struct tune_trial *trial; /* NULL: none has succeeded yet */
+	double value, lo, hi; /* expected value and its 95 % interval, in the user's units; for one objective */
+	bool is_modelled;     /* false: too few trials for a model: the best measured, lo and hi are NaN */
 };
 int tune_recommend(struct tune_optimizer *o, struct tune_best *best, struct arena *scratch, struct sonde_err *err);
-/* The same, of all others than that configuration. */
+/* The same among all configurations except that one. */
 int tune_recommend_other(struct tune_optimizer *o, const double *than, struct tune_best *best, struct arena *scratch,
 		struct sonde_err *err);
 
-/* Is a at least as good in everything, and better in something? Of trials that are done. */
+/* Is a at least as good in all objectives, and better in one? For completed trials. */
 bool tune_dominates(const struct tune_optimizer *o, const struct tune_trial *a, const struct tune_trial *b);
-/* Done, and within the limits as far as they are known. */
+/* Completed, and within the limits as far as they are known. */
 bool tune_trial_is_good(const struct tune_optimizer *o, const struct tune_trial *t);
 
-/* For methods: allowed and not yet tried, by rejection; -ENOENT when there seems to be none. */
+/* For methods: an allowed, untried point by rejection sampling; -ENOENT if none was found. */
 int tune_random_point(const struct tune_optimizer *o, struct stats_rng *rng, double *point, struct sonde_err *err);
 bool tune_is_tried(const struct tune_optimizer *o, const double *point);
-/* The default first, then points that fill the space; every method starts with some. */
+/* The default first, then space-filling points; every method starts with some. */
 int tune_design_point(const struct tune_optimizer *o, uint64_t id, double *point, struct sonde_err *err);
-/* The first objective, smaller is better. */
+/* One objective as a cost: smaller is better. */
 double tune_cost(const struct tune_optimizer *o, const struct tune_trial *t, size_t objective);
 
 #endif

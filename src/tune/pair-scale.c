@@ -1,6 +1,3 @@
-/*
- * level: see pair-scale.h.
- */
 #include "tune/pair-scale.h"
 
 #include "stats/matrix.h"
@@ -8,16 +5,16 @@
 #include <errno.h>
 #include <math.h>
 
-#define FIRM 1000.0 /* measurements: what others are by is known, by definition */
+#define FIRM 1000.0 /* weight of the reference trial: its value is exact by definition */
 
 /* The normal equations, the lower triangle. */
 struct levels {
 	size_t n;
 	double *normal, *right;
-	double sign; /* of the logarithm of a value in that of a cost */
+	double sign; /* sign of the cost: -1 for a maximized value */
 };
 
-/* Row i is by row j, or by nothing (n). */
+/* Row i is relative to row j, or absolute (n). */
 static void add(struct levels *l, size_t i, size_t j, double weight, double value)
 {
 	l->normal[i * l->n + i] += weight;
@@ -40,7 +37,7 @@ static void add_trial(struct levels *l, const struct tune_model *m, const struct
 		return;
 	if (j == l->n || other == t)
 		add(l, i, l->n, other == t ? FIRM : repeats, l->sign * log(l->sign * cost));
-	else if (i != j) /* beside itself says nothing */
+	else if (i != j) /* a pair of equal configurations has no information */
 		add(l, i, j, repeats / 2, l->sign * log(t->result.ratio));
 }
 
@@ -68,7 +65,7 @@ int tune_level_rows(struct tune_model *m, const struct tune_optimizer *o, const 
 	for (size_t t = 0; t < o->count; t++)
 		if (!isnan(cost[t]))
 			add_trial(&l, m, o, &o->trials[t], cost[t]);
-	if (!stats_cholesky(l.normal, m->n)) /* a journal that somebody has changed: some row is by nothing */
+	if (!stats_cholesky(l.normal, m->n)) /* an edited journal: some row has no reference */
 		return 0;
 	stats_forward(l.normal, m->n, l.right, l.right);
 	stats_backward(l.normal, m->n, l.right, l.right);

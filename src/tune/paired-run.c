@@ -1,5 +1,5 @@
 /*
- * pair: best and default, once each, for the proof; see trial-slot.h.
+ * One paired run of best and default, for the confirmation; see trial-slot.h.
  */
 #include "base/clock.h"
 #include "tune/launcher.h"
@@ -39,7 +39,7 @@ static int run_to_end(struct tune_drive *d, struct tune_run *r, struct sonde_err
 	return tune_run_finish(r, err);
 }
 
-/* Start one; where they do not run beside each other, wait for it too. */
+/* Starts one; waits for it unless both run at the same time. */
 static int run_side(struct tune_drive *d, struct tune_run *r, const double *point, bool is_best, struct sonde_err *err)
 {
 	char dir[4096];
@@ -50,7 +50,7 @@ static int run_side(struct tune_drive *d, struct tune_run *r, const double *poin
 	return rc < 0 || d->is_paired ? rc : run_to_end(d, r, err);
 }
 
-/* One window to its end; for the proof. */
+/* Runs one measurement window to its end, for the confirmation. */
 static int live_window(struct tune_drive *d, const double *point, double *value, char *why, struct sonde_err *err)
 {
 	const struct timespec pause = { .tv_nsec = 5000000 };

@@ -8,18 +8,18 @@
 #include <math.h>
 
 /*
- * How much iterations may differ in what they bring before anything is known, and how wrong the curve may be about
- * what is usual: standard deviations of the logarithm. Below so many reports the losses say nothing.
+ * Standard deviations of logarithms: of the progress per iteration before any data, and of the error of the curve's
+ * slope. With fewer reports the losses are ignored.
  */
 static const double prior_sd = 0.15, curve_sd = 0.3;
 /*
- * For each worker beside the first a job takes so many more iterations.
- * The shipped CNN takes 1.04, 1.10, 1.31 times as many with 2, 4, 8.
+ * Each additional worker increases the number of iterations a job takes by this fraction. The shipped CNN takes 1.04,
+ * 1.10, 1.31 times as many with 2, 4, 8.
  */
 static const double staleness = 0.04;
 enum { REPORTS_MIN = 100 };
 
-/* The slope of the logarithm of the stint's losses, and its standard error. */
+/* The slope of the logarithm of the stage's losses, and its standard error. */
 static void slope_of(const struct online_controller *c, const struct online_stage *s, double *slope, double *error)
 {
 	const double *losses = c->losses + s->first_loss;
@@ -54,7 +54,10 @@ double progress_cost_usual(const struct online_controller *c)
 	return c->loss_count ? c->brought / (double)c->loss_count : 1;
 }
 
-/* How much an iteration brings beside the job's usual one: by its workers, by its losses as far as they can tell. */
+/*
+ * Progress per iteration relative to the job's average: by the number of workers, and by the losses weighted by their
+ * precision.
+ */
 static double efficiency(const struct online_controller *c, const struct online_stage *s)
 {
 	double middle = (double)s->first_loss + (double)s->count / 2, slope, error, usual, noise, ratio;
@@ -130,7 +133,7 @@ int progress_cost_best(struct online_controller *c, const double **point, struct
 	*point = best.trial->point;
 	cost->mean = best.value;
 	cost->sd = best.is_modelled ? (best.hi - best.lo) / 4 : 0.1 * best.value;
-	for (size_t i = 0; i < c->stage_count; i++) { /* what was seen there, where that is surer than the model */
+	for (size_t i = 0; i < c->stage_count; i++) { /* the measurement, where it is more precise than the model */
 		struct progress_cost seen = progress_cost_measured(c, c->stints[i]);
 
 		if (seen.sd < cost->sd && tune_point_equal(c->optimizer.space, c->stints[i]->point, *point))
@@ -153,7 +156,7 @@ struct progress_cost progress_cost_to_go(const struct online_controller *c)
 	double usual = progress_cost_usual(c);
 	struct progress_cost go = { c->fit.remaining.estimate * usual, c->fit.remaining.se * usual };
 
-	/* Without a target, or without an idea of it yet: a job that has lasted so long lasts as long again. */
+	/* Without a target or a fit yet: assume that the job is half done. */
 	if (!isfinite(go.mean))
 		go.mean = go.sd = (double)c->loss_count;
 	return go;
@@ -165,6 +168,6 @@ double progress_cost_sure_to_go(const struct online_controller *c)
 
 	if (!(go.mean > 0))
 		return 0;
-	/* However wrong the curve may be: a job that has lasted so long lasts as long again, as likely as not. */
+	/* However wrong the curve is: with even odds the job lasts as long again as it has so far. */
 	return fmax(go.mean * exp(-c->plan->confidence * go.sd / go.mean), fmin(go.mean, (double)c->loss_count));
 }

@@ -1,6 +1,3 @@
-/*
- * protocol: see protocol.h.
- */
 #include "tune/protocol.h"
 
 #include <jansson.h>
@@ -54,7 +51,7 @@ void tune_write_params(struct json *j, const struct tune_space *space, const dou
 	json_end(j);
 }
 
-/* What cannot be kept is not answered: nobody may rest on it. */
+/* A result that is not in the journal is not acknowledged: the client must not rely on it. */
 static int keep(struct conversation *c, int rc)
 {
 	if (rc < 0)
@@ -72,7 +69,7 @@ static int keep_tell(struct conversation *c, uint64_t id, struct sonde_err *err)
 	return c->journal ? keep(c, tune_journal_tell(c->journal, c->o, tune_find(c->o, id), "", err)) : 0;
 }
 
-/* Each line is a document of its own. */
+/* Each line is a separate JSON document. */
 static void begin_line(struct conversation *c)
 {
 	json_init(&c->out, c->lines, false);
@@ -265,7 +262,7 @@ static int add(struct conversation *c, json_t *value, struct sonde_err *err)
 	return rc;
 }
 
-/* Trials that were asked for and not told: what somebody who goes on with a journal has to see to. */
+/* Trials without a result: a client that resumes from a journal has to run them. */
 static int list_open(struct conversation *c, json_t *value, struct sonde_err *err)
 {
 	for (size_t t = 0; t < c->o->count; t++)
@@ -310,7 +307,7 @@ static void write_error(struct buf *out, const struct sonde_err *err)
 	buf_addc(out, '\n');
 }
 
-/* Python and others write NaN and Infinity, which JSON does not have: null, a value that is none. */
+/* Python and others write NaN and Infinity, which JSON does not have: read as null, a failure. */
 static size_t no_number(const char *at, size_t left)
 {
 	static const char *const words[] = { "NaN", "Infinity", "-Infinity" };

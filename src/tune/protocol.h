@@ -1,17 +1,17 @@
 /*
- * protocol: a study as a conversation in JSON lines, for programs that measure
- * by themselves.
+ * protocol: ask and tell as JSON lines, for programs that measure by themselves.
  *
  *	{"ask":1}                      {"id":7,"params":{"x":0.3,"mode":"b"}}
- *	{"tell":7,"value":1.25}        nothing
- *	{"tell":7,"failed":true}       nothing
+ *	{"tell":7,"value":1.25}        no response
+ *	{"tell":7,"failed":true}       no response
  *	{"best":true}                  {"params":{...},"value":...,"lo":...,"hi":...}
  *
- * {"ask":n} answers n lines. {"tell":..,"values":[..]} is for several objectives,
- * "limits":{name: number} for limited metrics, "repeats":n for means, "cut":true for a
- * trial that was stopped early, "answer":true for {"told":7} as its answer. {"add":{params}} is
- * a trial of one's own, answered as one asked for; {"open":true} answers the trials not told, then {"end":true}.
- * What cannot be done is answered by {"error":"...","hint":"..."} and changes nothing.
+ * {"ask":n} is answered by n lines. {"tell":..,"values":[..]} is for several objectives,
+ * "limits":{name: number} for limited metrics, "repeats":n for means, "cut":true for a trial that
+ * was stopped early, "answer":true requests the response {"told":7}. {"add":{params}} adds the
+ * client's own trial, with the response of an ask; {"open":true} lists the trials without a result,
+ * then {"end":true}. An invalid request is answered by {"error":"...","hint":"..."} and has no
+ * effect.
  */
 #ifndef SONDE_TUNE_PROTOCOL_H
 #define SONDE_TUNE_PROTOCOL_H
@@ -23,8 +23,8 @@ enum { TUNE_LINE_MAX = 1 << 20 };
 
 struct tune_journal;
 /*
- * Answer one line, as one or more lines appended to `out`. What is asked for and told is in the journal, unless that is
- * NULL, before it is answered; only a journal that cannot be written and a want of memory fail.
+ * Handles one request line and appends one or more response lines to `out`. Asked and told trials are written to the
+ * journal, unless NULL, before the response. Fails only if the journal cannot be written or memory is exhausted.
  */
 int tune_answer(struct tune_optimizer *o, const struct tune_study *study, struct tune_journal *journal,
 		const char *line, size_t size, struct buf *out, struct sonde_err *err);
@@ -34,7 +34,7 @@ struct json_t;
 /* {"x":0.3,"mode":"b"}: the active parameters of a point; and one value. */
 void tune_write_params(struct json *j, const struct tune_space *space, const double *point);
 void tune_write_value(struct json *j, const struct tune_param *p, double value);
-/* The same back; -EINVAL. */
+/* The reverse; -EINVAL if invalid. */
 int tune_read_params(const struct tune_space *space, struct json_t *object, double *point, struct sonde_err *err);
 
 #endif

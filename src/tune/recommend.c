@@ -1,7 +1,6 @@
 /*
- * Which configuration to take: not the luckiest measurement, but the least
- * expected cost. Noise makes the best of many look better than it is; the model, which has
- * seen its neighbours too, does not believe it all.
+ * The recommendation is the configuration with the lowest expected cost, not the best measurement. With noise the
+ * best of many measurements is too optimistic; the model also uses neighbouring trials.
  */
 #include "tune/model.h"
 
@@ -10,7 +9,7 @@
 
 #define Z95 1.95996398454005423552
 
-/* Good, and not the configuration that is left out. */
+/* Good, and not the excluded configuration. */
 static bool is_eligible(const struct tune_optimizer *o, const struct tune_trial *t, const double * not )
 {
 	return tune_trial_is_good(o, t) && !(not &&tune_point_equal(o->space, t->point, not ));

@@ -1,6 +1,3 @@
-/*
- * search: see search.h.
- */
 #include "tune/search.h"
 
 #include "stats/minimize.h"
@@ -14,11 +11,11 @@ enum {
 	SPREAD = 400,     /* evenly spread candidates */
 	PARENTS = 5,      /* best trials, */
 	CHILDREN = 60,    /* and changed copies of each */
-	CLIMBERS = 6,     /* candidates that climb */
-	FINALISTS = 3,    /* the best of them go on after the first round */
-	ROUNDS = 4,       /* numbers, then choices, at most so often */
-	EVALUATIONS = 30, /* of one climb */
-	WHOLE = 2000,     /* discrete spaces up to this size are looked at whole */
+	CLIMBERS = 6,     /* candidates that are optimized locally */
+	FINALISTS = 3,    /* the best of them continue after the first round */
+	ROUNDS = 4,       /* maximum number of rounds of numbers, then choices */
+	EVALUATIONS = 30, /* per local optimization */
+	WHOLE = 2000,     /* discrete spaces up to this size are enumerated */
 };
 
 struct candidate {
@@ -32,7 +29,7 @@ struct searcher {
 	struct stats_rng rng;
 	struct candidate top[CLIMBERS]; /* best first */
 	size_t top_count;
-	/* of the climb: which coordinates move, and the point they are of */
+	/* of the local optimization: the free coordinates and the point */
 	size_t moving[TUNE_PARAMS_MAX], moving_count;
 	double x[TUNE_PARAMS_MAX];
 };
@@ -50,7 +47,7 @@ static bool is_fresh(const struct searcher *s, const double *point)
 	return tune_point_is_allowed(s->o->space, point) && !tune_is_tried(s->o, point);
 }
 
-/* Keep it if it is among the best and no copy of one. */
+/* Keeps it if it is among the best and not a duplicate. */
 static void offer(struct searcher *s, const double *point, double value)
 {
 	size_t count = s->o->space->count, i;
@@ -133,7 +130,7 @@ static void look_near(struct searcher *s, const double *parent)
 	}
 }
 
-/* Copies of the rows with the least costs. */
+/* Mutated copies of the rows with the lowest costs. */
 static void look_near_best(struct searcher *s)
 {
 	const struct tune_model *m = &s->a->model;
@@ -164,7 +161,7 @@ static double negative_acquisition(const double *moved, double *gradient, void *
 	return -value;
 }
 
-/* Numbers with so many values that a slope means something. */
+/* Numbers with enough values for a meaningful gradient. */
 static bool is_smooth(const struct tune_param *p, double value)
 {
 	return !isnan(value) && !tune_param_is_category(p) &&
@@ -172,7 +169,7 @@ static bool is_smooth(const struct tune_param *p, double value)
 			p->low < p->high;
 }
 
-/* Half way back as often as it takes to be allowed. */
+/* Bisects back towards `from` until the point is allowed. */
 static bool retreat(const struct searcher *s, const double *from, double *to)
 {
 	for (int i = 0; i < 12; i++) {
@@ -189,7 +186,7 @@ static bool retreat(const struct searcher *s, const double *from, double *to)
 	return false;
 }
 
-/* Numbers climb together along the gradient. */
+/* Optimizes all numbers together along the gradient. */
 static bool climb_numbers(struct searcher *s, struct candidate *c)
 {
 	const struct tune_space *space = s->o->space;
@@ -228,7 +225,7 @@ static bool climb_numbers(struct searcher *s, struct candidate *c)
 	return true;
 }
 
-/* Take `value` for parameter k if that is better. */
+/* Sets parameter k to `value` if that is better. */
 static bool try_value(struct searcher *s, struct candidate *c, size_t k, double value)
 {
 	size_t count = s->o->space->count;
@@ -271,7 +268,7 @@ static bool climb_choices(struct searcher *s, struct candidate *c)
 	return is_better;
 }
 
-/* One round; false: nothing got better that could make something else better. */
+/* One round; false: converged. */
 static bool climb(struct searcher *s, struct candidate *c, int round)
 {
 	bool has_climbed = climb_numbers(s, c);
@@ -279,7 +276,7 @@ static bool climb(struct searcher *s, struct candidate *c, int round)
 	return climb_choices(s, c) || (round == 0 && has_climbed);
 }
 
-/* All climb once, the best of them to the top. Returns which is best then. */
+/* Optimizes all candidates once, then the best few to convergence. Returns the index of the best. */
 static size_t climb_all(struct searcher *s)
 {
 	bool is_done[CLIMBERS], is_chosen[CLIMBERS] = { false };

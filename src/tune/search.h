@@ -1,17 +1,16 @@
 /*
- * search: the configuration with the best acquisition, in a mixed space.
+ * search: maximizes the acquisition function in a mixed space.
  *
- * Many points are looked at: evenly spread ones and changed copies of the best
- * trials; from the most promising, numbers climb by their gradient and everything
- * discrete by trying its neighbours, in turn, until nothing gets better. Small
- * discrete spaces are looked at whole.
+ * It evaluates many points: evenly spread ones and mutated copies of the best trials. From the most
+ * promising ones, it optimizes numbers by gradient and discrete parameters by trying their
+ * neighbours, in turn, until convergence. Small discrete spaces are enumerated.
  */
 #ifndef SONDE_TUNE_SEARCH_H
 #define SONDE_TUNE_SEARCH_H
 
 #include "tune/acquisition.h"
 
-/* An allowed point that is not tried yet, if there is one. -ENOENT: nothing satisfies the constraints. */
+/* Returns an allowed, untried point if there is one. -ENOENT: no point satisfies the constraints. */
 int tune_search(const struct tune_optimizer *o, const struct tune_acquisition *a, uint64_t id, double *point,
 		struct arena *scratch, struct sonde_err *err);
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What parameters of that meaning are called. */
+/* Names of parameters with that meaning. */
 static const struct {
 	const char *column;
 	const char *names[5];

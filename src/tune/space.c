@@ -1,6 +1,3 @@
-/*
- * space: see space.h.
- */
 #include "tune/space.h"
 
 #include "base/shell-words.h"
@@ -13,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HALF_BIN 0.499 /* of a whole number on a logarithmic scale: 0.5 would touch zero for 0.5 */
+#define HALF_BIN 0.499 /* of an int on a logarithmic scale: 0.5 would reach zero for a low end of 0.5 */
 
 const struct tune_param *tune_space_find(const struct tune_space *space, const char *name)
 {
@@ -146,7 +143,7 @@ int tune_param_parse(const struct tune_param *p, const char *text, double *value
 	return no_such_choice(p, text, err);
 }
 
-/* As few digits as bring the same number back. */
+/* The shortest text that reads back as the same number. */
 static void format_real(double value, char *text, size_t size)
 {
 	for (int digits = 6; digits <= 17; digits++) {
@@ -271,14 +268,14 @@ void tune_space_nth(const struct tune_space *space, uint64_t index, double *poin
 		uint64_t levels = tune_param_levels(p);
 
 		if (!levels)
-			continue; /* not finite: tune_space_size has said so */
+			continue; /* not finite: tune_space_size has reported it */
 		point[i] = (double)(index % levels) + (p->type < TUNE_ORDINAL ? p->low : 0);
 		index /= levels;
 	}
 	tune_point_canonical(space, point);
 }
 
-/* Depth-first: 1 while its parents are looked at, 2 when it stands in the order. */
+/* Depth-first search: state 1 while its parents are visited, 2 when it is in the order. */
 static int place(struct tune_space *space, size_t i, char *state, size_t *placed, struct sonde_err *err)
 {
 	const struct tune_param *p = &space->params[i];

@@ -47,10 +47,10 @@ static bool average(const struct train_finish *f)
 		return false;
 	for (size_t i = f->reports - window; i < f->reports; i++)
 		sum += f->recent[i % TRAIN_WINDOW_MAX];
-	return sum / (double)window <= f->target; /* a NaN among them: no */
+	return sum / (double)window <= f->target; /* false if one is NaN */
 }
 
-/* The part of the workers for which it is so; 0 until each has had the time to be heard twice or so. */
+/* The fraction of workers for which it holds; 0 until there were two reports per worker since the change. */
 static double part(const struct train_finish *f,
 		bool (*is_so)(const struct train_finish *, const struct train_worker *))
 {

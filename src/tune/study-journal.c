@@ -1,6 +1,3 @@
-/*
- * journal: see study-journal.h.
- */
 #include "tune/study-journal.h"
 
 #include <jansson.h>
@@ -25,7 +22,7 @@ enum { VERSION = 1, JOURNAL_MAX = 256 << 20 };
 
 static const char *const state_words[] = { "pending", "done", "cut", "failed" };
 
-/* What must be the same for trials to mean the same: as text. */
+/* The parts of a study that must not change for its trials to stay comparable, as text. */
 static void describe(struct buf *out, const struct tune_study *study)
 {
 	static const char *const types[] = { "float", "int", "ordinal", "categorical", "bool" };
@@ -53,7 +50,7 @@ static void begin(struct tune_journal *j, struct json *out)
 	json_object(out);
 }
 
-/* The line whole and on disk, or not there. */
+/* Writes the whole line to disk, or none of it. */
 static int finish(struct tune_journal *j, struct json *out, struct sonde_err *err)
 {
 	off_t before = lseek(j->fd, 0, SEEK_END);
@@ -69,7 +66,7 @@ static int finish(struct tune_journal *j, struct json *out, struct sonde_err *er
 		rc = -errno;
 	if (rc == 0)
 		return 0;
-	/* Where even this fails, what is left of the line is dropped when it is read. */
+	/* If this fails too, the partial line is dropped when the journal is read. */
 	if (before >= 0 && ftruncate(j->fd, before) < 0)
 		return err_sys(err, -rc, "cannot write '%s' whole", j->path);
 	return err_sys(err, -rc, "cannot write '%s'", j->path);
@@ -235,7 +232,7 @@ static int replay_line(struct tune_journal *j, const struct tune_study *study, s
 	return rc;
 }
 
-/* Every whole line; what is behind the last is cut off. */
+/* Replays every complete line and truncates the rest. */
 static int replay(struct tune_journal *j, const struct tune_study *study, struct tune_optimizer *o,
 		const struct buf *text, struct sonde_err *err)
 {

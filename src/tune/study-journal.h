@@ -1,12 +1,13 @@
 /*
- * journal: everything that happened in a study, in the order it happened.
+ * study-journal: everything that happened in a study, in order.
  *
- * One JSON object a line, appended and brought to disk before anything rests on
- * it; nothing is ever changed. A line that a crash cut short is dropped when the
- * journal is read again. The first line says what study it is of: the journal of a
- * study that has changed since is refused. Only one process writes at a time.
+ * One JSON object per line, appended and synced to disk before anything depends on it; lines are
+ * never changed. A partial last line after a crash is dropped when the journal is read. The first
+ * line identifies the study: the journal of a study that has changed since is refused. Only one
+ * process writes at a time.
  *
- * Lines: {"study":..}, {"ask":id,"params":{..}}, {"tell":id,..}, {"pair":n,"best":v,"default":v,"of":id}, {"retry":id}.
+ * Lines: {"study":..}, {"ask":id,"params":{..}}, {"tell":id,..},
+ * {"pair":n,"best":v,"default":v,"of":id}, {"retry":id}.
  */
 #ifndef SONDE_TUNE_STUDY_JOURNAL_H
 #define SONDE_TUNE_STUDY_JOURNAL_H
@@ -16,18 +17,18 @@
 
 enum { TUNE_PAIRS_MAX = 1000 };
 
-/* Best beside default, measured at the end: values of the first objective. */
+/* Best and default, measured in pairs at the end: values of the first objective. */
 struct tune_pair {
-	uint64_t of; /* the trial that is the best */
+	uint64_t of; /* the trial of the best */
 	double best, start;
 };
 
 struct tune_journal {
 	struct tune_pair pairs[TUNE_PAIRS_MAX];
 	size_t pair_count;
-	bool is_paired;   /* set before it is opened: values are by the default's */
-	bool is_resumed;  /* there were trials in it */
-	size_t cut_bytes; /* of a last line that a crash cut short */
+	bool is_paired;   /* set before opening: values are relative to the default's */
+	bool is_resumed;  /* it had trials already */
+	size_t cut_bytes; /* size of a partial last line, which was dropped */
 	/* private */
 	const char *path;
 	int fd;
@@ -37,8 +38,8 @@ struct tune_journal {
 #define TUNE_JOURNAL_INIT { .fd = -1, .line = BUF_INIT }
 
 /*
- * Make it, or read it into the optimizer and go on. -EBUSY: somebody writes it; -EINVAL: of another
- * study, or damaged.
+ * Creates it, or replays it into the optimizer. -EBUSY: another process writes it; -EINVAL: of another study, or
+ * corrupt.
  */
 int tune_journal_open(struct tune_journal *j, const char *path, const struct tune_study *study,
 		struct tune_optimizer *o, struct sonde_err *err);

@@ -1,6 +1,3 @@
-/*
- * study-metrics: see study-metrics.h.
- */
 #include "tune/study-metrics.h"
 
 #include <math.h>
@@ -12,7 +9,7 @@ static const char *const source_words[] = { "told", "wall", "cpu", "memory", "si
 static const char *const goal_words[] = { "minimize", "maximize", NULL };
 static const char *const reach_words[] = { "below", "above", NULL };
 
-/* An objective or limit as it is being read. */
+/* An objective or limit being parsed. */
 struct metric_draft {
 	struct tune_metric metric;
 	int source, goal, reach;
@@ -44,7 +41,7 @@ static const struct config_key limit_keys[] = {
 	{ NULL },
 };
 
-/* What a study has some of. */
+/* A kind of list entry of a study. */
 struct metric_kind {
 	const struct config_key *keys;
 	const char *one, *many;
@@ -54,7 +51,6 @@ struct metric_kind {
 static const struct metric_kind an_objective = { objective_keys, "an objective", "objectives", TUNE_OBJECTIVES_MAX };
 static const struct metric_kind a_limit = { limit_keys, "a limit", "limits", TUNE_LIMITS_MAX };
 
-/* A regular expression that can be used and has a group to take. */
 int tune_check_regex(struct config_reader *r, yaml_node_t *at, const char *text, size_t groups)
 {
 	char why[200];
@@ -73,7 +69,7 @@ int tune_check_regex(struct config_reader *r, yaml_node_t *at, const char *text,
 	return rc;
 }
 
-/* The name says where it comes from, unless `from`, a regex, a file, a metric or a target does. */
+/* The name implies the source, unless `from`, a regex, a file, a metric or a target sets it. */
 static void settle_source(struct metric_draft *d)
 {
 	if (d->source >= 0)
@@ -92,7 +88,7 @@ static void settle_source(struct metric_draft *d)
 				d->metric.source = (enum tune_source)i;
 }
 
-/* One more, beside the `count` that are there. */
+/* Appends one to the `count` parsed before. */
 static int take_metric(struct config_reader *r, yaml_node_t *node, const struct metric_kind *kind, size_t count,
 		struct metric_draft *d)
 {

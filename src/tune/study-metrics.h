@@ -1,5 +1,6 @@
 /*
- * The part of a study file under `objective`, `objectives` and `limits`: where numbers come from.
+ * study-metrics: parses `objective`, `objectives` and `limits` of a study file: the sources of
+ * metrics.
  */
 #ifndef SONDE_TUNE_STUDY_METRICS_H
 #define SONDE_TUNE_STUDY_METRICS_H
@@ -11,10 +12,10 @@ int tune_take_objective(struct config_reader *r, yaml_node_t *node, void *study)
 int tune_take_objectives(struct config_reader *r, yaml_node_t *list, void *study);
 int tune_take_limits(struct config_reader *r, yaml_node_t *list, void *study);
 
-/* Each item of a list by `take`; `what` names the list in errors. */
+/* Calls `take` for each item of a list; `what` names the list in errors. */
 int tune_take_list(struct config_reader *r, yaml_node_t *list, const char *what, void *into,
 		int (*take)(struct config_reader *, yaml_node_t *, void *));
-/* A regular expression that can be used and has groups to take. */
+/* Checks that the regular expression is valid and has that many capture groups. */
 int tune_check_regex(struct config_reader *r, yaml_node_t *at, const char *text, size_t groups);
 
 #endif

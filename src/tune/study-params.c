@@ -1,6 +1,5 @@
 /*
- * study-params: see study-params.h. Parameters are read twice: what they are,
- * then what refers to others.
+ * Parameters are parsed in two passes: their definitions, then references to others.
  */
 #include "tune/study-params.h"
 
@@ -17,7 +16,7 @@
 static const char *const type_words[] = { "float", "int", "ordinal", "categorical", "bool", NULL };
 static const char *const class_words[] = { "restart", "live", "rebuild", NULL };
 
-/* A parameter as it is being read. */
+/* A parameter being parsed. */
 struct draft {
 	struct tune_param param;
 	int type, class;
@@ -132,7 +131,7 @@ static int take_choices(struct config_reader *r, yaml_node_t *at, struct draft *
 	return rc;
 }
 
-/* {choice: what is lost}: for a bool its choices are false and true. */
+/* {choice: text}: the choices of a bool are false and true. */
 static int take_gives_up(struct config_reader *r, struct draft *d)
 {
 	static const struct tune_choice truths[] = { { "false", true, NAN, NULL }, { "true", true, NAN, NULL } };
@@ -181,7 +180,7 @@ static int check_reach(struct config_reader *r, yaml_node_t *at, const struct tu
 	return 0;
 }
 
-/* Nothing that would go unheeded. */
+/* Rejects keys that would have no effect. */
 static int check_kind(struct config_reader *r, const struct draft *d)
 {
 	bool has_range = d->param.type == TUNE_FLOAT || d->param.type == TUNE_INT;

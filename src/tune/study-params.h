@@ -1,5 +1,5 @@
 /*
- * The part of a study file under `params` and `constraints`.
+ * study-params: parses `params` and `constraints` of a study file.
  */
 #ifndef SONDE_TUNE_STUDY_PARAMS_H
 #define SONDE_TUNE_STUDY_PARAMS_H

@@ -1,5 +1,5 @@
 /*
- * report: the page: one file, no script, pictures as SVG.
+ * The HTML report: one file without scripts, plots as SVG.
  */
 #include "tune/study-report-plots.h"
 

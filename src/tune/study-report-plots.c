@@ -1,6 +1,3 @@
-/*
- * report-plots: see study-report-plots.h. SVG, no script.
- */
 #include "tune/study-report-plots.h"
 
 #include <inttypes.h>
@@ -8,7 +5,7 @@
 
 enum { WIDTH = 640, HEIGHT = 220, SMALL_WIDTH = 300, SMALL_HEIGHT = 150, MARGIN = 46, CURVES_MAX = 40 };
 
-/* A picture's coordinates. */
+/* The coordinate system of a plot. */
 struct frame {
 	double width, height, x0, x1, y0, y1;
 	bool is_log;
@@ -30,7 +27,7 @@ static double py(const struct frame *f, double y)
 	return f->height - 24 - share * (f->height - 36);
 }
 
-/* From values that are finite; a logarithmic axis where they span more than a factor of 20. */
+/* Fits it to the finite values; the axis is logarithmic if they span more than a factor of 20. */
 static void fit_frame(struct frame *f, const double *values, size_t n)
 {
 	f->y0 = INFINITY;
@@ -148,7 +145,7 @@ void report_dependence(struct buf *out, const struct tune_report *r, size_t k)
 	buf_adds(out, "</figcaption></figure>");
 }
 
-/* A dot a trial of two objectives, those on the front joined. */
+/* One dot per trial of two objectives; the Pareto front is connected. */
 static void add_front(struct buf *out, const struct tune_report *r, size_t x, size_t y, double *values)
 {
 	struct frame f = { .width = WIDTH, .height = HEIGHT, .x0 = INFINITY, .x1 = -INFINITY };

@@ -1,5 +1,5 @@
 /*
- * report-plots: the pictures of the page of a study, as SVG without a script.
+ * study-report-plots: the plots of a study's HTML report, as SVG without scripts.
  */
 #ifndef SONDE_TUNE_STUDY_REPORT_PLOTS_H
 #define SONDE_TUNE_STUDY_REPORT_PLOTS_H
@@ -8,7 +8,7 @@
 
 bool report_has_value(const struct tune_trial *t);
 
-void report_gain(struct buf *out, const struct tune_report *r); /* best by default, with interval */
+void report_gain(struct buf *out, const struct tune_report *r); /* ratio of best to default, with interval */
 void report_convergence(struct buf *out, const struct tune_report *r,
 		struct arena *arena);                                                 /* values, and the best so far */
 void report_front(struct buf *out, const struct tune_report *r, struct arena *arena); /* several objectives */

@@ -1,5 +1,5 @@
 /*
- * report: see study-report.h: words, JSON and CSV.
+ * Text, JSON and CSV.
  */
 #include "tune/study-report.h"
 
@@ -21,7 +21,7 @@ static const char *noun_of(const struct tune_report *r)
 	return r->study->objectives[0].metric.name;
 }
 
-/* Less of a cost or more of a score, in percent, the interval the same way round. */
+/* Reduction of a cost or increase of a score, in percent, with its interval in the same direction. */
 static void add_percent(struct buf *out, const struct tune_report *r)
 {
 	const struct stats_interval *i = &r->outcome->ratio;
@@ -33,7 +33,7 @@ static void add_percent(struct buf *out, const struct tune_report *r)
 			noun_of(r));
 }
 
-/* "value less by 3.2 [2.9, 3.5]", and how that was found. */
+/* "value less by 3.2 [2.9, 3.5]", and how it was measured. */
 static void add_difference(struct buf *out, const struct tune_report *r)
 {
 	const struct stats_interval *i = &r->outcome->difference;
@@ -44,7 +44,7 @@ static void add_difference(struct buf *out, const struct tune_report *r)
 			fmin(sign * i->lo, sign * i->hi), fmax(sign * i->lo, sign * i->hi));
 }
 
-/* By how much the trial that came nearest is beyond a limit; 0 or less: one has kept it. */
+/* How far the closest trial is beyond a limit; 0 or less: one has kept it. */
 static double nearest(const struct tune_report *r, size_t k, double *value)
 {
 	double least = INFINITY;
@@ -62,7 +62,7 @@ static double nearest(const struct tune_report *r, size_t k, double *value)
 	return least;
 }
 
-/* Which limit no trial has kept, and how near the nearest came. */
+/* Reports the limit that no trial has kept, and the closest value. */
 static void add_limit(struct buf *out, const struct tune_report *r)
 {
 	for (size_t k = 0; k < r->study->limit_count; k++) {
@@ -276,7 +276,7 @@ static void write_objectives(struct json *j, const struct tune_report *r)
 	json_end(j);
 }
 
-/* How the first objective depends on each parameter when the others are averaged over: [at, value, lo, hi] each. */
+/* Partial dependence of the first objective on each parameter: [at, value, lo, hi] each. */
 static void write_dependence(struct json *j, const struct tune_report *r)
 {
 	json_key(j, "dependence");

@@ -1,6 +1,3 @@
-/*
- * drive: see study-run.h.
- */
 #include "tune/study-run.h"
 
 #include "base/clock.h"
@@ -22,7 +19,7 @@ struct driver {
 	struct tune_drive *d;
 	struct tune_slot *slots;
 	size_t slot_count;
-	int64_t end_ns; /* of the budget; INT64_MAX: none */
+	int64_t end_ns; /* end of the time budget; INT64_MAX: none */
 };
 
 bool tune_is_interrupted(const struct tune_drive *d)
@@ -39,7 +36,7 @@ size_t tune_count_state(const struct tune_optimizer *o, enum tune_state state)
 	return n;
 }
 
-/* Some trial, in any state but running, that nobody runs: one that a crash left behind. */
+/* A pending trial that no slot runs: left by a crash. */
 static struct tune_trial *orphan(const struct driver *v)
 {
 	for (size_t t = 0; t < v->d->o->count; t++) {
@@ -59,7 +56,7 @@ static bool is_spent(const struct driver *v)
 	return (int64_t)v->d->o->count >= v->d->study->trials || clock_mono_ns() >= v->end_ns;
 }
 
-/* The next trial to run; NULL when there is none any more. */
+/* The next trial to run; NULL if there are none left. */
 static int next_trial(struct driver *v, const struct tune_trial **trial, struct sonde_err *err)
 {
 	struct tune_drive *d = v->d;
@@ -74,7 +71,7 @@ static int next_trial(struct driver *v, const struct tune_trial **trial, struct 
 	return rc < 0 ? rc : tune_journal_ask(d->journal, d->o, *trial, err);
 }
 
-/* A study that nobody can help: the command does not run at all, or nothing has ever worked. */
+/* Fails if the study cannot succeed: the command cannot be executed, or no trial has ever succeeded. */
 static int check_hope(const struct driver *v, const char *why, struct sonde_err *err)
 {
 	const struct tune_optimizer *o = v->d->o;
@@ -111,7 +108,7 @@ static int finish_trial(struct driver *v, struct tune_slot *s, struct sonde_err 
 	return rc < 0 ? rc : check_hope(v, s->why, err);
 }
 
-/* 1 when something runs, 0 when all is done. */
+/* Returns 1 while a trial runs, 0 when all are finished. */
 static int fill_slots(struct driver *v, struct sonde_err *err)
 {
 	const struct tune_trial *trial;
@@ -130,7 +127,7 @@ static int fill_slots(struct driver *v, struct sonde_err *err)
 	return busy;
 }
 
-/* Until something has ended, or it is time to look at deadlines and steps. */
+/* Waits until a run has ended, or until deadlines and steps have to be checked. */
 static void await(const struct driver *v)
 {
 	struct pollfd fds[2 * TUNE_PARALLEL_MAX];

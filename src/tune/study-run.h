@@ -1,10 +1,9 @@
 /*
- * drive: run a study: ask, run, tell, until the budget is spent; then prove the best
+ * study-run: runs a study: ask, run, tell, until the budget is spent; then confirms the best
  * against the default.
  *
- * What is asked for and told is in the journal before anything rests on it. A
- * study that was killed goes on where it was: trials that were running are
- * run again under their numbers, nothing else is.
+ * Asked and told trials are in the journal before anything depends on them. A killed study resumes:
+ * interrupted trials are run again under their numbers, others are not.
  */
 #ifndef SONDE_TUNE_STUDY_RUN_H
 #define SONDE_TUNE_STUDY_RUN_H
@@ -20,45 +19,45 @@ struct tune_drive {
 	const struct tune_study *study;
 	struct tune_optimizer *o;
 	struct tune_journal *journal;
-	const char *dir;                             /* of the runs; made */
-	bool is_paired;                              /* each trial beside the best so far, the model on ratios */
-	const volatile sig_atomic_t *is_interrupted; /* end soon; NULL: never */
-	/* Something to show: a trial has ended (its result is in), or a pair of the proof (trial NULL). */
+	const char *dir; /* of the runs; created */
+	bool is_paired;  /* runs each trial together with the best so far; the model uses ratios */
+	const volatile sig_atomic_t *is_interrupted; /* stop soon; may be NULL */
+	/* Called when a trial has ended (with its result) or a pair of the confirmation has (trial NULL). */
 	void (*show)(void *arg, const struct tune_trial *trial, const char *why);
 	void *arg;
 	/* private */
 	struct tune_live live; /* the program of a study with a window */
 	char proof_why[TUNE_WHY];
-	bool has_run;         /* a trial, since this began */
-	uint64_t knobs_asked; /* by these; see trial-run.h */
+	bool has_run;         /* a trial has run since the start */
+	uint64_t knobs_asked; /* by these trials; see trial-run.h */
 };
 
 enum tune_gain {
-	TUNE_GAIN_UNKNOWN, /* not proven one way or the other: no trial worked, interrupted, several objectives */
+	TUNE_GAIN_UNKNOWN, /* not confirmed either way: no trial succeeded, interrupted, several objectives */
 	TUNE_GAIN_PROVEN,
-	TUNE_GAIN_NONE, /* nothing to gain: the default is best, or no better was proven */
+	TUNE_GAIN_NONE, /* no improvement: the default is best, or no better one was confirmed */
 };
 
 struct tune_outcome {
 	struct tune_best best;
 	const struct tune_trial *start; /* the default's trial; NULL: not allowed, or not tried */
 	enum tune_gain gain;
-	struct stats_interval ratio;      /* best by default, where both are positive; NaN: not measured */
-	struct stats_interval difference; /* best less default, where they are not */
+	struct stats_interval ratio;      /* best divided by default, if both are positive; NaN: not measured */
+	struct stats_interval difference; /* best minus default otherwise */
 	bool is_difference;
-	const char *proof_why; /* the last pair that failed; "": none */
+	const char *proof_why; /* why the last pair failed; "": none did */
 	size_t pairs;
 	size_t done, cut, failed;
 	bool is_interrupted;
-	const char *knob; /* that no run has asked for, though trials ran: its parameter does nothing; NULL: none */
+	const char *knob; /* a knob that no run has read although trials ran: its parameter has no effect; NULL: none */
 };
 
 /*
- * 0 when the study ran to its end or was interrupted. -ENOENT, -EACCES: the command cannot be executed.
- * -EIO: every trial failed. The journal is good in every case.
+ * 0 if the study completed or was interrupted. -ENOENT, -EACCES: the command cannot be executed. -EIO: every trial
+ * failed. The journal is valid in every case.
  */
 int tune_drive(struct tune_drive *d, struct tune_outcome *out, struct arena *arena, struct sonde_err *err);
-/* The same without running anything: what the journal has. */
+/* The outcome from the journal, without running anything. */
 int tune_conclude(const struct tune_drive *d, struct tune_outcome *out, struct arena *arena, struct sonde_err *err);
 
 #endif

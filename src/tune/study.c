@@ -1,6 +1,3 @@
-/*
- * study: see study.h.
- */
 #include "tune/study.h"
 
 #include "base/buf.h"
@@ -113,14 +110,14 @@ static int take_steps(struct config_reader *r, yaml_node_t *node, void *into)
 	return tune_check_regex(r, node, text, 2);
 }
 
-/* Constraints need all parameters, wherever they stand. */
+/* Constraints refer to parameters that may follow them in the file. */
 static int take_constraints_later(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	r->context = node;
 	return 0;
 }
 
-/* The output directory is called so, too. */
+/* It is also the name of the output directory. */
 static int take_name(struct config_reader *r, yaml_node_t *node, void *into)
 {
 	struct tune_study *s = into;
@@ -173,7 +170,7 @@ static const char *name_of(const char *path, struct arena *arena)
 }
 
 struct study_reader {
-	struct config_reader reader; /* first: what the tables' functions are given */
+	struct config_reader reader; /* must be first: callbacks of the key tables get it */
 	struct tune_study *study;
 };
 
@@ -184,7 +181,7 @@ static bool is_of_program(const struct tune_study *s, const struct tune_metric *
 					(m->source == TUNE_STEP || m->source == TUNE_TARGET || m->source == TUNE_RATE));
 }
 
-/* Does anything come from, or go to, the program by libsonde? */
+/* Does the study use libsonde's knobs, steps or metrics? */
 static bool is_announced(const struct tune_study *s)
 {
 	bool is = s->stop != TUNE_STOP_NONE && !s->step_regex;

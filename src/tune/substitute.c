@@ -1,6 +1,6 @@
 /*
- * Templates: {name} is a parameter's value, {dir} the run's directory, {build} that of its build, {id} the
- * trial's number, {{name} none of them.
+ * Templates: {name} is a parameter's value, {dir} the run's directory, {build} its build directory, {id} the trial's
+ * number; {{name} is a literal {name}.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -46,7 +46,7 @@ static int expand_name(struct buf *out, const char *name, const struct tune_run 
 		double value = r->point[p - space->params];
 
 		if (isnan(value))
-			return 0; /* not active: nothing */
+			return 0; /* inactive: empty */
 		if (p->type >= TUNE_ORDINAL && p->type != TUNE_BOOL) {
 			buf_adds(out, p->choices[(size_t)value].text);
 			return 0;
@@ -66,7 +66,7 @@ static int expand_name(struct buf *out, const char *name, const struct tune_run 
 	return 0;
 }
 
-/* The length of "{name}" at `at`; 0 when it is no name: an ordinary brace, as in C and JSON. */
+/* The length of "{name}" at `at`; 0 if it is an ordinary brace, as in C and JSON. */
 static size_t name_length(const char *at)
 {
 	size_t n = 1;
@@ -126,7 +126,7 @@ static int check_list(const struct tune_study *study, const char *const *words, 
 	return rc;
 }
 
-/* Does a parameter reach the program somehow? One that does not cannot matter. */
+/* Is the parameter passed to the program? Otherwise it has no effect. */
 static int check_used(const struct tune_study *study, const struct tune_param *p, struct sonde_err *err)
 {
 	char braces[NAME_MAX_BYTES + 3];
@@ -162,7 +162,7 @@ static int refuse_window(const struct tune_study *study, size_t line, const char
 	return -EINVAL;
 }
 
-/* Trials within one running program: what they change and measure must be possible there. */
+/* Trials within one running program: their parameters and metrics must be possible there. */
 static int check_window(const struct tune_study *study, struct sonde_err *err)
 {
 	for (size_t i = 0; study->window && i < study->space.count; i++)

@@ -1,6 +1,3 @@
-/*
- * run: see trial-run.h.
- */
 #include "tune/trial-run.h"
 
 #include "base/cleanup.h"
@@ -34,7 +31,7 @@ static char *expand(struct tune_run *r, const char *template, struct sonde_err *
 	return copy;
 }
 
-/* "--threads={}" for every active parameter that has such. */
+/* "--threads={}" for every active parameter with an argument. */
 static int add_arguments(struct tune_run *r, char **argv, size_t *n, struct sonde_err *err)
 {
 	for (size_t i = 0; i < r->study->space.count; i++) {
@@ -145,7 +142,7 @@ static int start_job(struct tune_run *r, char **argv, int err_fd, struct sonde_e
 	return spec.env ? job_start(&r->job, &spec, err) : -ENOMEM;
 }
 
-/* What it said last on its way out, for the reader of a failure. */
+/* Appends the last line of stderr to the reason of a failure. */
 static void say_why(struct tune_run *r, const char *what)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -170,7 +167,7 @@ static void describe_status(int status, char *text, size_t size)
 		snprintf(text, size, "it ended with status %d", WEXITSTATUS(status));
 }
 
-/* As job_wait; who is launched elsewhere hears from us meanwhile. */
+/* As job_wait; sends heartbeats to a launched trial meanwhile. */
 static int await(struct tune_run *r, int64_t until_ns, struct sonde_err *err)
 {
 	int rc;
@@ -184,7 +181,7 @@ static int await(struct tune_run *r, int64_t until_ns, struct sonde_err *err)
 	return rc;
 }
 
-/* The unmeasured step before: a build. Its failure is the configuration's. */
+/* The unmeasured step before the run: a build. Its failure counts as the configuration's. */
 static int prepare(struct tune_run *r, int err_fd, struct sonde_err *err)
 {
 	char **argv = expand_words(r, r->study->prepare, false, err), what[100];
@@ -253,7 +250,7 @@ int tune_run_start(struct tune_run *r, const struct tune_study *study, const dou
 	r->dir = arena_strdup(&r->arena, dir);
 	if (!r->dir)
 		return err_sys(err, ENOMEM, "cannot start a trial");
-	fs_remove_tree(AT_FDCWD, dir); /* what an earlier run left is none of this one's business */
+	fs_remove_tree(AT_FDCWD, dir); /* remove what an earlier run left */
 	rc = fs_mkdir_p(dir, 0700, err);
 	if (rc == 0)
 		rc = tune_build_find(r, err);
@@ -266,7 +263,7 @@ int tune_run_start(struct tune_run *r, const struct tune_study *study, const dou
 	return err_fd < 0 ? err_fd : begin(r, err_fd, err);
 }
 
-/* Steps among the whole lines of the output read so far; these lines go. */
+/* Finds steps in the complete lines of output read so far, and removes those lines. */
 static int find_steps(struct tune_run *r)
 {
 	char *line = r->output.data, *end;
@@ -308,7 +305,7 @@ static int look_at_output(struct tune_run *r)
 	return 0;
 }
 
-/* Where only the time to a target counts, nothing more is to be learnt once it is reached. */
+/* If only the time to a target is measured, the run can stop when the target is reached. */
 static bool is_enough(const struct tune_run *r)
 {
 	for (size_t k = 0; k < r->study->objective_count; k++)
@@ -360,7 +357,7 @@ static void judge(struct tune_run *r, int status)
 
 int tune_run_finish(struct tune_run *r, struct sonde_err *err)
 {
-	/* A launcher needs its time to end what is elsewhere. */
+	/* A launcher needs time to stop its remote job. */
 	struct job_ladder ladder = { .terminate_ns = r->study->launcher ? TUNE_LAUNCHER_END_NS : 1000000000 };
 	struct job_usage usage;
 	int rc = job_end(r->job, &ladder, err), status;

@@ -1,10 +1,10 @@
 /*
- * run: one execution of the program with one configuration, and what it measured.
+ * trial-run: one execution of the program under one configuration, and its measurements.
  *
- * Values reach the program as the study says: {name} in the words of the command
- * and in file templates, arguments of their own, variables, knobs. {dir} is the run's own
- * directory, {build} what `prepare` makes (build-cache.h) and {id} the trial's number. Output
- * goes to files in that directory. No shell is between.
+ * Values are passed to the program as the study defines: {name} in the words of the command and in
+ * file templates, separate arguments, environment variables, knobs. {dir} is the run's directory,
+ * {build} the output of `prepare` (build-cache.h) and {id} the trial's number. Output goes to files
+ * in that directory. No shell is involved.
  */
 #ifndef SONDE_TUNE_TRIAL_RUN_H
 #define SONDE_TUNE_TRIAL_RUN_H
@@ -20,13 +20,13 @@ enum { TUNE_STEPS_MAX = 100000, TUNE_WHY = 300 };
 
 struct tune_step {
 	int64_t index;
-	int64_t at_ns; /* CLOCK_MONOTONIC; of steps found in the output: when they were found */
+	int64_t at_ns; /* CLOCK_MONOTONIC; of steps in the output: when they were read */
 	double value;
 };
 
-/* What the boards of all its processes say of a metric. */
+/* The value of a metric over the boards of all its processes. */
 struct tune_kept {
-	uint32_t kind; /* enum sonde_metric_kind; 0: none has it */
+	uint32_t kind; /* enum sonde_metric_kind; 0: not found */
 	double sum, last;
 	uint64_t count, ticks;
 	struct live_rate rate; /* of a rate */
@@ -36,64 +36,64 @@ struct tune_run {
 	const struct tune_study *study;
 	const double *point;
 	uint64_t id;
-	struct job *job; /* NULL: not started, or over */
+	struct job *job; /* NULL: not started, or finished */
 	int64_t start_ns;
-	int64_t deadline_ns; /* it is ended then; INT64_MAX: never */
-	bool is_cut;         /* it was ended by us, by the cap or the early stop */
+	int64_t deadline_ns; /* when it is killed; INT64_MAX: never */
+	bool is_cut;         /* we stopped it, by the cap or by early stopping */
 	bool is_timed_out;
-	bool is_enough;          /* all that is measured is known: it need not go on */
+	bool is_enough;          /* all metrics are known: it may be stopped */
 	struct tune_step *steps; /* reported so far */
 	size_t step_count;
-	double values[TUNE_OBJECTIVES_MAX], limits[TUNE_LIMITS_MAX]; /* after the end */
+	double values[TUNE_OBJECTIVES_MAX], limits[TUNE_LIMITS_MAX]; /* valid after the end */
 	double wall_s;
 	char why[TUNE_WHY]; /* why it failed; "": it did not */
 	/* private */
 	struct arena arena;
 	const char *dir;
-	const char *build; /* what prepare makes and other runs use too; NULL: the study has none */
-	int64_t beat_ns;   /* launched ones: when we last said that we live */
+	const char *build; /* output of prepare, shared with other runs; NULL: the study has none */
+	int64_t beat_ns;   /* launched ones: time of the last heartbeat */
 	int output_fd;
-	struct buf output; /* read so far, from the last line on that is not whole */
+	struct buf output; /* read so far, starting at the last incomplete line */
 	off_t output_at;
 	size_t step_cap;
-	struct announce *announce; /* NULL: it does not take part */
-	uint64_t knobs_asked;      /* a bit a parameter: the program has asked for its knob */
+	struct announce *announce; /* NULL: it does not use libsonde */
+	uint64_t knobs_asked;      /* one bit per parameter: the program has read its knob */
 	struct tune_kept kept[TUNE_OBJECTIVES_MAX + TUNE_LIMITS_MAX];
 };
 
 /*
- * Start it in `dir`, which is made. 0; -ENOENT or -EACCES: the command cannot be executed, which no other
- * configuration will change; -ECANCELED: this configuration's preparation failed, see why; others: our failure.
+ * Starts it in `dir`, which is created. 0; -ENOENT or -EACCES: the command cannot be executed under any
+ * configuration; -ECANCELED: this configuration's preparation failed, see why; others: internal failure.
  */
 int tune_run_start(struct tune_run *r, const struct tune_study *study, const double *point, uint64_t id,
 		const char *dir, struct sonde_err *err);
-/* Take in what it has printed and announced; finds new steps. */
+/* Reads new output and libsonde data; finds new steps. */
 int tune_run_poll(struct tune_run *r, struct sonde_err *err);
-/* End it if it has not ended, and measure. */
+/* Ends it if it still runs, and measures. */
 int tune_run_finish(struct tune_run *r, struct sonde_err *err);
 void tune_run_release(struct tune_run *r);
 
-/* Do the values of the study's steps get better as they rise? */
+/* Is a larger value of the study's steps better? */
 bool tune_steps_rise(const struct tune_study *study);
-/* Seconds from start until the steps reached the metric's target; NaN: they have not. */
+/* Seconds from start until the steps reached the metric's target; NaN: not reached. */
 double tune_time_to_target(const struct tune_run *r, const struct tune_metric *m);
-double tune_rate(const struct tune_run *r, size_t from); /* seconds a step, since that one; NaN: too few */
-/* The numbers of a run that has ended, into its values and limits. */
+double tune_rate(const struct tune_run *r, size_t from); /* seconds per step since step `from`; NaN: too few */
+/* Sets the values and limits of a run that has ended. */
 void tune_measure(struct tune_run *r, const struct job_usage *usage);
 const char *tune_run_path(struct tune_run *r,
-		const char *path); /* in its directory, unless absolute; NULL: no memory */
+		const char *path); /* relative to its directory, unless absolute; NULL if out of memory */
 
-/* knob-use.c: knobs, steps and metrics of a program that takes part. Open before its start, close after its end. */
+/* knob-use.c: knobs, steps and metrics of a program that uses libsonde. Open before its start, close after its end. */
 int tune_knobs_watch_open(struct tune_run *r, struct sonde_err *err);
 void tune_knobs_watch_close(struct tune_run *r);
 int tune_keep_step(struct tune_run *r, const struct tune_step *step);
 struct sonde_knob_init;
-/* What the knobs shall be at a point; returns how many, at most SONDE_KNOBS_MAX. */
+/* The knob values at a point; returns their number, at most SONDE_KNOBS_MAX. */
 size_t tune_wishes(const struct tune_space *space, const double *point, struct sonde_knob_init *wishes);
 
-/* The words of a template with the values, place and number of a run; -EINVAL: a name in braces is none of these. */
+/* Expands a template with the values, directories and number of a run; -EINVAL: unknown name in braces. */
 int tune_expand(struct buf *out, const char *template, const struct tune_run *r, struct sonde_err *err);
-/* Does everything that the study will expand have names that are known? */
+/* Checks that all templates of the study use known names. */
 int tune_expand_check(const struct tune_study *study, struct sonde_err *err);
 
 #endif

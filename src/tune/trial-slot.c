@@ -1,6 +1,3 @@
-/*
- * slot: see trial-slot.h.
- */
 #include "tune/trial-slot.h"
 
 #include "base/clock.h"
@@ -16,12 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CAP 1.5         /* a run may take so many times the best, and twice the noise */
-#define NOISE_USUAL 0.1 /* of the best, where repeats do not tell */
-#define CAP_LEAST_S 0.5 /* a run is not cut for less than this beyond the best: it is not worth it */
-#define HOPELESS 1.5    /* a trial that much worse than the best is not repeated */
+#define CAP 1.5         /* maximum run time as a multiple of the best, plus twice the noise */
+#define NOISE_USUAL 0.1 /* relative to the best, if there are no repeats to estimate it */
+#define CAP_LEAST_S 0.5 /* minimum excess over the best at which cutting a run saves enough */
+#define HOPELESS 1.5    /* a trial worse than the best by this factor is not repeated */
 
-/* Does the objective grow as long as it runs? */
+/* Does the objective grow with run time? */
 static bool is_timed(const struct tune_study *study)
 {
 	enum tune_source source = study->objectives[0].metric.source;
@@ -46,7 +43,7 @@ static int64_t deadline_of(const struct tune_drive *d, const struct tune_run *r,
 	int64_t limit_ns = d->study->timeout_ns ? d->study->timeout_ns : INT64_MAX;
 
 	*is_cap = false;
-	if (d->study->launcher) /* it may wait for its turn: its time is counted where it runs */
+	if (d->study->launcher) /* it may wait in the batch queue: the timeout applies on the other host */
 		return INT64_MAX;
 	*is_cap = d->study->is_capped && is_timed(d->study) && !d->is_paired && isfinite(best) &&
 			cap_s * 1e9 < (double)limit_ns;
@@ -69,7 +66,7 @@ static int start_one(struct tune_drive *d, struct tune_run *r, const double *poi
 	return rc;
 }
 
-/* The trial that others are by; NULL: there is none yet. */
+/* The reference trial of a paired study; NULL: none yet. */
 static const struct tune_trial *reference(const struct tune_optimizer *o)
 {
 	for (size_t t = 0; t < o->count; t++)
@@ -78,7 +75,10 @@ static const struct tune_trial *reference(const struct tune_optimizer *o)
 	return NULL;
 }
 
-/* The rival of a paired trial: the best of all others so far, at its expected level; the first one has none. */
+/*
+ * Chooses the rival of a paired trial: the best of all others so far, at its expected level; the first trial has
+ * none.
+ */
 static int choose_rival(struct tune_slot *s, struct tune_drive *d, struct sonde_err *err)
 {
 	struct arena scratch = ARENA_INIT;
@@ -152,13 +152,13 @@ int tune_slot_start(struct tune_slot *s, struct tune_drive *d, const struct tune
 	}
 	rc = start_repeat(s, d, err);
 	if (rc == -ECANCELED)
-		return 0; /* its preparation failed: the next turn says so */
+		return 0; /* its preparation failed: the next turn reports it */
 	if (rc < 0)
 		release_runs(s);
 	return rc;
 }
 
-/* Stop what lags behind, by time or by steps. */
+/* Stops a run that is too slow, by time or by steps. */
 static int watch(struct tune_slot *s, struct tune_drive *d, struct tune_run *r, struct sonde_err *err)
 {
 	bool is_maximized = tune_steps_rise(d->study);
@@ -206,8 +206,8 @@ static int turn_run(struct tune_slot *s, struct tune_drive *d, struct tune_run *
 }
 
 /*
- * The level of the rival and the ratio to it: both ran at the same time, so what slowed one slowed the other. Without
- * a rival it is what others will be measured by.
+ * Computes the value from the rival's level and the ratio to it: both ran at the same time, so noise affects both
+ * equally. Without a rival the trial is the reference.
  */
 static bool take_ratio(struct tune_slot *s)
 {
@@ -225,7 +225,7 @@ static bool take_ratio(struct tune_slot *s)
 	return true;
 }
 
-/* A time that was cut short is at least what it was cut at, and no better than what we were ready to wait for. */
+/* A run that was cut took at least the time until then, and is not better than the cap. */
 static double at_least(const struct tune_slot *s, const struct tune_drive *d)
 {
 	double best = best_seen(d->o);
@@ -233,7 +233,7 @@ static double at_least(const struct tune_slot *s, const struct tune_drive *d)
 	return isfinite(best) ? fmax(s->run.wall_s, CAP * best) : s->run.wall_s;
 }
 
-/* The last step of a trial that was stopped is not its end: others went on from there. */
+/* A stopped trial would have improved after its last step, as others did. */
 static double expected_end(const struct tune_slot *s, const struct tune_drive *d)
 {
 	const struct tune_result *r = &s->result;
@@ -244,7 +244,7 @@ static double expected_end(const struct tune_slot *s, const struct tune_drive *d
 	return isfinite(end) ? end : s->run.values[0];
 }
 
-/* Take in the repeat that has ended; false when the trial is over with a failure. */
+/* Adds the repeat that has ended; false if the trial is finished with a failure. */
 static bool take_repeat(struct tune_slot *s, struct tune_drive *d)
 {
 	bool is_maximized = tune_steps_rise(d->study);
@@ -303,7 +303,7 @@ static void conclude(struct tune_slot *s)
 	s->result.state = s->is_cut ? TUNE_CUT : TUNE_DONE;
 }
 
-/* A window of the running program. */
+/* A measurement window of the running program. */
 static int turn_live(struct tune_slot *s, struct tune_drive *d, struct sonde_err *err)
 {
 	char dir[4096], why[TUNE_WHY];

@@ -1,10 +1,11 @@
 /*
- * sonde-trial USAGE ALIVE CANCEL JOB PATIENCE TIMEOUT COMMAND [ARGUMENT...]: run a trial where a launcher has put us.
+ * sonde-trial USAGE ALIVE CANCEL JOB PATIENCE TIMEOUT COMMAND [ARGUMENT...]: runs a trial on the host a launcher
+ * chose.
  *
- * Its output is the command's. USAGE gets what the whole tree used and the command's status, as JSON; our own status is
- * 0 then. Nothing of the tree lives on when TIMEOUT nanoseconds have passed (0: never), when we are told to end, or
- * when the file ALIVE has not changed for PATIENCE nanoseconds and so nobody waits for the trial any more. In the last
- * two cases the program CANCEL ("-": none) is told the number in the variable JOB.
+ * Output is the command's. USAGE gets the resource usage of the process tree and the command's status, as JSON; the
+ * exit status is then 0. The tree is killed after TIMEOUT nanoseconds (0: never), on SIGTERM or SIGINT, or when the
+ * file ALIVE has not changed for PATIENCE nanoseconds, so no process waits for the trial any more. In the last two
+ * cases the program CANCEL ("-": none) is run with the job id, the value of the environment variable JOB.
  */
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -39,7 +40,7 @@ static int fail(const struct sonde_err *err, int code)
 
 enum end { ENDED, TIMED_OUT, STOPPED, FORGOTTEN };
 
-/* Who waits for the trial, and when it was last heard of. */
+/* The heartbeat file of the process that waits for the trial, and its last change. */
 struct patron {
 	const char *path;
 	int64_t patience_ns, heard_ns;
@@ -66,8 +67,7 @@ static enum end attend(struct job *j, int64_t timeout_ns, struct patron *p)
 	enum end end = ENDED;
 
 	while (end == ENDED) {
-		int64_t look_ns = clock_mono_ns() +
-				100000000; /* a signal that came just before the wait is seen then */
+		int64_t look_ns = clock_mono_ns() + 100000000; /* delay of a signal that arrives just before the wait */
 
 		if (job_wait(j, look_ns < until_ns ? look_ns : until_ns, NULL) != -ETIMEDOUT)
 			break;
@@ -100,7 +100,7 @@ static int write_usage(const char *path, struct job *j, bool is_timed_out, struc
 	return fs_replace_file(AT_FDCWD, path, text.data, text.len, err);
 }
 
-/* A launcher that was killed, or half killed, has left the job that it made: end it. */
+/* A launcher that was killed may have left its job: cancel it. */
 static int say_goodbye(char **argv)
 {
 	const char *number = getenv(argv[JOB]);

@@ -1,4 +1,3 @@
-/* See include/sonde/tune.h. */
 #include "sonde/tune.h"
 
 #include "tune/study.h"
@@ -35,7 +34,7 @@ static int start(struct sonde_tune *t, int64_t seed)
 	return tune_optimizer_init(&t->optimizer, &t->study.space, &options, &t->err);
 }
 
-/* From a file, or where that is NULL from a text. */
+/* From a file, or from text if path is NULL. */
 static struct sonde_tune *make(const char *path, const char *text, int64_t seed, char *why)
 {
 	struct sonde_tune *t = calloc(1, sizeof(*t));
@@ -126,7 +125,7 @@ PUBLIC int64_t sonde_tune_add(struct sonde_tune *t, const char *const *names_and
 	return rc ? rc : (int64_t)trial->id;
 }
 
-/* The value of a parameter in a trial; NULL with words when there is no such thing. */
+/* The value of a parameter in a trial; NULL with an error text if unknown. */
 static const struct tune_param *look_up(struct sonde_tune *t, int64_t trial, const char *name, double *value)
 {
 	const struct tune_trial *found = trial > 0 ? tune_find(&t->optimizer, (uint64_t)trial) : NULL;

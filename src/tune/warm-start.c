@@ -1,6 +1,3 @@
-/*
- * earlier: see warm-start.h.
- */
 #include "tune/warm-start.h"
 
 #include <jansson.h>
@@ -20,7 +17,7 @@
 
 enum { JOURNAL_MAX = 256 << 20, MODEL_MIN = 4, EVALUATIONS = 60 };
 
-/* A point of another study: parameters that are missing there keep their defaults, others are passed over. */
+/* Reads a point of another study: missing parameters keep their defaults, unknown ones are skipped. */
 static bool adopt_point(const struct tune_space *space, json_t *params, double *point)
 {
 	size_t known = 0;
@@ -52,7 +49,7 @@ struct ranking {
 	struct tune_warm_start *e;
 	double *costs;
 	bool is_maximized;
-	json_t *asked; /* parameters of the trials by number */
+	json_t *asked; /* parameters of the trials by id */
 };
 
 static double *row(const struct ranking *r, size_t i)
@@ -115,7 +112,7 @@ static int read_journal(struct ranking *r, const char *path, struct sonde_err *e
 	return rc;
 }
 
-/* Coordinates and standardised costs; the model is made of them once. */
+/* Encoded points and standardized costs; the model is fitted once. */
 static int fit(struct tune_warm_start *e, const struct tune_space *space, const double *costs, struct arena *arena,
 		struct sonde_err *err)
 {

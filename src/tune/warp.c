@@ -1,6 +1,3 @@
-/*
- * warp: see warp.h.
- */
 #include "tune/warp.h"
 
 #include "stats/sorting.h"
@@ -9,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define LARGEST 1e150 /* its square is a number */
-#define NO_COST 1e15  /* by this factor above the next: a program's word for "bad", not a cost */
+#define LARGEST 1e150 /* its square is finite */
+#define NO_COST 1e15  /* a cost above the next by this factor is a placeholder for "bad" */
 
 static double yeo_johnson(double x, double lambda)
 {
@@ -70,7 +67,7 @@ static double skew_after(struct tune_warp *w, const double *cost, size_t n, doub
 	return skew(scratch, n);
 }
 
-/* The power that leaves no skew: it falls as lambda falls. */
+/* The power that removes the skew: the skew falls as lambda falls. */
 static double fit_lambda(struct tune_warp *w, const double *cost, size_t n, double *scratch)
 {
 	double lo = -3, hi = 3;
@@ -96,8 +93,8 @@ static void settle(struct tune_warp *w, const double *cost, size_t n, double *sc
 }
 
 /*
- * Programs say 1e30 or the largest number where a configuration is no good. Beside that all others would look the
- * same; it counts as somewhat worse than they are.
+ * Programs report 1e30 or the largest number for a bad configuration. On that scale all other costs would be equal;
+ * it counts as somewhat worse than the worst of them.
  */
 static double most_of(const double *cost, size_t n, double *sorted)
 {
