@@ -1,4 +1,4 @@
-/* A tree is read a hundred times a second: from the kernel's lists of children, not from all of /proc. */
+/* A tree is scanned a hundred times a second, so it reads the kernel's lists of children instead of all of /proc. */
 #include "launch/busy-thread.h"
 
 #include "base/cleanup.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TREE_MAX = 32, CPU_FIELD = 39 /* of proc(5)'s stat; the state is the third */ };
+enum { TREE_MAX = 32, CPU_FIELD = 39 /* of stat in proc(5); the state is field 3 */ };
 
 struct walk {
 	pid_t processes[TREE_MAX];
@@ -28,7 +28,7 @@ static bool read_text(int at, const char *name, char *text, size_t size)
 	return n > 0;
 }
 
-/* Where a thread runs or waits for its turn; -1: it sleeps, or is gone. */
+/* The CPU that a thread runs on or is runnable on; -1 if it sleeps or has exited. */
 static int running_on(int at, const char *name)
 {
 	char text[512];

@@ -1,5 +1,5 @@
 /*
- * runner: the one thread of a process tree that computes, and where.
+ * busy-thread: finds the only running thread of a process tree and its CPU.
  */
 #ifndef SONDE_LAUNCH_BUSY_THREAD_H
 #define SONDE_LAUNCH_BUSY_THREAD_H
@@ -9,12 +9,12 @@
 
 struct runner {
 	pid_t task;
-	int cpu; /* that it runs on, or waits for */
+	int cpu; /* that it runs on or waits for */
 };
 
-/* Of root and all below it; false: none runs now, or several do. */
+/* Searches root and its descendants. Returns false if no thread or more than one is runnable. */
 bool runner_find(struct runner *r, pid_t root);
-/* Does it still run, or wait to, there? */
+/* Is the thread still running, or runnable, on that CPU? */
 bool runner_is_there(const struct runner *r);
 
 #endif

@@ -1,4 +1,3 @@
-/* A job in a leaf of its own; see job.h and cgroup.h. */
 #include "launch/cgroup.h"
 #include "launch/job-private.h"
 

@@ -1,4 +1,3 @@
-/* Where a leaf can be made; see cgroup.h. */
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -13,7 +12,7 @@
 
 #define TEXT_MAX ((size_t)1 << 20)
 
-/* Those of v1. */
+/* Names of the v1 controllers. */
 static const char *const controller_names[] = {
 	[CGROUP_CPU] = "cpu",
 	[CGROUP_CPUACCT] = "cpuacct",
@@ -42,7 +41,7 @@ static bool list_has(const char *list, size_t length, char separator, const char
 	return false;
 }
 
-/* Our group in the hierarchy of a controller: a line "N:cpu,cpuacct:/path", v2's is "0::/path". */
+/* Our cgroup in the hierarchy of a controller: a line "N:cpu,cpuacct:/path"; "0::/path" for v2. */
 static bool own_path(const char *own, const char *controller, char *out, size_t size)
 {
 	for (const char *line = own; *line;) {
@@ -74,7 +73,7 @@ static bool parse_mount(const char *line, size_t n, struct mount *m)
 			sscanf(behind, " - %15s %*s %511s", m->type, m->options) == 2;
 }
 
-/* In a container the mount shows only a part of the hierarchy: our path begins where that does. */
+/* In a container the mount shows only a subtree of the hierarchy, so our path is relative to the mount's root. */
 static void set_base(struct cgroup_map *m, int controller, const struct mount *mount, const char *path, bool is_v2)
 {
 	size_t n = strcmp(mount->root, "/") ? strlen(mount->root) : 0;
@@ -135,7 +134,7 @@ static bool enable(const char *dir, const char *controller)
 	return fd >= 0 && write(fd, word, (size_t)n) == n;
 }
 
-/* Does this v2 group hand the controllers on to a new one within, to which we may move a process? */
+/* Does this v2 cgroup delegate the controllers to new children, and may we move a process into them? */
 static bool hands_on(const char *dir, const bool *is_wanted)
 {
 	char procs[600];
@@ -149,7 +148,7 @@ static bool hands_on(const char *dir, const bool *is_wanted)
 	return true;
 }
 
-/* Upwards from our own group to the first that does. */
+/* Searches upwards from our own cgroup. */
 static bool find_v2(struct cgroup_map *m, const bool *is_wanted)
 {
 	char dir[512];
@@ -183,13 +182,14 @@ static int refuse(int errnum, const char *controller, struct sonde_err *err)
 		err_hint(err, "run as root, or within 'systemd-run --user --scope -p Delegate=yes'");
 	else
 		err_hint(err, "/sys/fs/cgroup must be mounted writable: with a container engine that is --privileged");
-	/* not to be taken for a command that is missing or may not be executed */
+	/* -ENOENT and -EACCES are reserved for a command that is missing or not executable */
 	return rc == -ENOENT ? -ENOTSUP : rc == -EACCES ? -EPERM : rc;
 }
 
 /*
- * To be watched is to have what our own group has. It rarely can hand that on itself, since we live in it; beside it a
- * group has the same. Where that is not ours to use, one without controllers must do: it is no limit that is missing.
+ * A watched leaf needs the controllers that our own cgroup has. Our cgroup rarely can delegate them itself, because
+ * it contains processes; a sibling gets the same ones. Without permission for that, a leaf without controllers is
+ * enough, because no limit depends on them.
  */
 static bool find_v2_watched(struct cgroup_map *m, const bool *is_wanted)
 {

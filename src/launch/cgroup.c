@@ -1,4 +1,3 @@
-/* Making, limiting, reading and removing a leaf; see cgroup.h. */
 #include "launch/cgroup.h"
 
 #include "base/buf.h"
@@ -22,9 +21,9 @@
 #define MOUNTS_MAX ((size_t)1 << 20)
 #define PERIOD_US 100000
 #define QUOTA_US_MIN 1000
-#define OLD_S 60             /* a leaf that nobody is just starting to use */
-#define REMOVE_TRIES 2000    /* of a millisecond: the kernel lets go of dead members a little later */
-#define V1_SHARES_USUAL 1024 /* is v2's weight of 100 */
+#define OLD_S 60             /* older leaves are not just being set up by another process */
+#define REMOVE_TRIES 2000    /* of a millisecond: the kernel releases dead members with a delay */
+#define V1_SHARES_USUAL 1024 /* equals the v2 weight of 100 */
 #define V1_SHARES_MIN 2
 #define V1_SHARES_MAX 262144
 
@@ -38,7 +37,7 @@ static int write_value(const char *dir, const char *file, const char *value)
 	return write(fd, value, strlen(value)) < 0 ? -errno : 0;
 }
 
-/* A number behind `key`, or the whole file's when key is NULL; -1 when it is not there. */
+/* The number that follows `key`, or the whole file's number if key is NULL; -1 if missing. */
 static int64_t read_number(const char *dir, const char *file, const char *key)
 {
 	char path[1024];
@@ -57,7 +56,7 @@ static int64_t read_number(const char *dir, const char *file, const char *key)
 	return -1;
 }
 
-/* A leaf that its dead maker left; only what is empty can be removed. */
+/* Removes leaves of creators that died. rmdir fails on a leaf that is in use. */
 static void remove_stale(const char *base)
 {
 	DIR *dir = opendir(base);
@@ -73,7 +72,7 @@ static void remove_stale(const char *base)
 		closedir(dir);
 }
 
-/* The directory that an earlier controller has already made there. */
+/* The directory that was already created for an earlier controller. */
 static char *made_before(const struct cgroup_leaf *leaf, int upto, const char *path)
 {
 	for (int i = 0; i < upto; i++)
@@ -125,7 +124,7 @@ int cgroup_leaf_make(struct cgroup_leaf *leaf, const struct job_limits *limits, 
 		rc = cgroup_leaf_limit(leaf, limits, err);
 	if (rc)
 		cgroup_leaf_remove(leaf, NULL);
-	return rc == -ENOENT || rc == -EACCES ? -EPERM : rc; /* not to be taken for the command's failure */
+	return rc == -ENOENT || rc == -EACCES ? -EPERM : rc; /* not to be confused with the command's failure */
 }
 
 struct setting {
@@ -168,7 +167,7 @@ static int apply(const struct cgroup_leaf *leaf, const struct setting *s, struct
 
 int cgroup_leaf_limit(const struct cgroup_leaf *leaf, const struct job_limits *limits, struct sonde_err *err)
 {
-	/* v1 insists that memory with swap is never below memory: out of the way, then both. */
+	/* v1 requires memory+swap >= memory at any time: raise the limit first, then set both. */
 	struct setting all[] = {
 		{ CGROUP_CPU, false, false, "cpu.cfs_period_us", "100000" },
 		{ CGROUP_CPU, false, false, "cpu.cfs_quota_us", "" },
@@ -256,7 +255,7 @@ const char *cgroup_leaf_dir(const struct cgroup_leaf *leaf)
 	return NULL;
 }
 
-/* A group that was made within goes before it. */
+/* Children are removed before their parent. */
 static int remove_groups(int at, const char *name, int depth)
 {
 	int rc = unlinkat(at, name, AT_REMOVEDIR) ? -errno : 0;

@@ -1,4 +1,4 @@
-/* The child on its way to exec; see supervisor.h. Nothing here allocates. */
+/* The child between fork and exec. Nothing here allocates. */
 #include "launch/supervisor.h"
 
 #include "base/clock.h"
@@ -26,7 +26,7 @@ void supervisor_report(int report, int stage, int errnum)
 	_exit(127);
 }
 
-/* The sources may be each other's targets: first all out of the way, then all into place. */
+/* A source may be the target of another stream: first duplicate all to high numbers, then move all into place. */
 static int take_streams(const int fds[3])
 {
 	int from[3];
@@ -44,11 +44,11 @@ static int take_streams(const int fds[3])
 	return 0;
 }
 
-/* What it keeps is what was asked for: everything else closes at exec. */
+/* Only the requested descriptors survive exec. */
 static int keep_descriptors(const struct supervisor_plan *plan)
 {
 	if (plan->is_foreground)
-		return 0; /* as if nobody stood between */
+		return 0; /* as if the program were started directly */
 	if (syscall(SYS_close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC))
 		return -errno;
 	for (size_t i = 0; i < plan->inherit_count; i++)
@@ -69,8 +69,8 @@ static int join_groups(const struct supervisor_plan *plan)
 }
 
 /*
- * Straight to the kernel: the C library keeps two signals to itself and refuses to
- * reset them, but its posix_spawn leaves them ignored in what it starts.
+ * Uses the raw system call: the C library reserves two signals and refuses to reset them, but its posix_spawn leaves
+ * them ignored in the processes it starts.
  */
 static void usual_signals(const struct supervisor_plan *plan)
 {
@@ -101,7 +101,7 @@ static int enter(const struct supervisor_plan *plan)
 	return plan->cwd && chdir(plan->cwd) ? -errno : 0;
 }
 
-/* A gate that closes unopened: whoever was to open it is gone. */
+/* If the barrier closes without being opened, the process that had to open it has died. */
 static int wait_at_start_barrier(const struct supervisor_plan *plan)
 {
 	char go;
@@ -125,7 +125,7 @@ void supervisor_exec_child(const struct supervisor_plan *plan, int report)
 		int stage;
 		int (*step)(const struct supervisor_plan *plan);
 	} steps[] = {
-		{ SUPERVISOR_AT_PRIORITY, take_priority }, /* first: no group takes a process of a real-time class */
+		{ SUPERVISOR_AT_PRIORITY, take_priority }, /* first: a cgroup rejects real-time processes */
 		{ SUPERVISOR_AT_GROUP, join_groups },
 		{ SUPERVISOR_AT_STREAMS, take_descriptors },
 		{ SUPERVISOR_AT_PIN, pin },
@@ -135,7 +135,7 @@ void supervisor_exec_child(const struct supervisor_plan *plan, int report)
 	if (!plan->is_foreground)
 		setpgid(0, 0);
 	if (plan->is_bound)
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* should somebody kill the keeper, nobody else could end it */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it must not outlive a killed supervisor */
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		int rc = steps[i].step(plan);
 		if (rc)

@@ -1,4 +1,3 @@
-/* Talking to podman and docker; see container-engine.h. */
 #include "launch/container-engine.h"
 
 #include "base/cleanup.h"
@@ -101,7 +100,7 @@ int engine_find(char **path, const char *asked, struct sonde_err *err)
 	return *path ? 0 : err_sys(err, ENOMEM, "cannot use '%s'", found);
 }
 
-/* Both streams into one buffer, until nobody writes any more. */
+/* Reads both streams into one buffer, until all writers have closed them. */
 static void gather(int fd, struct buf *out)
 {
 	char block[4096];
@@ -116,9 +115,9 @@ static void gather(int fd, struct buf *out)
 	}
 }
 
-#define SAID_BYTES 300 /* of what an engine says, and no more: it tells all that it was asked, and the cause last */
+#define SAID_BYTES 300 /* of an engine's error text, which may repeat its arguments and states the cause last */
 
-/* An engine prints warnings before the error, and "Error: " before that. */
+/* The last line is the error, without its prefix "Error: "; the lines before it are warnings. */
 static const char *last_line(struct buf *text)
 {
 	while (text->len && text->data[text->len - 1] == '\n')
@@ -158,7 +157,7 @@ int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err)
 	int rc = start(&j, argv, ends_out, ends_err, err);
 	if (!rc) {
 		gather(ends_out[0], out ? out : &dropped);
-		gather(ends_err[0], &said); /* what it complains fits into a pipe */
+		gather(ends_err[0], &said); /* its error text fits into a pipe */
 		rc = job_wait(j, INT64_MAX, err);
 	}
 	close(ends_out[0]);
@@ -169,7 +168,7 @@ int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err)
 	return rc;
 }
 
-/* Those that are kept have another name: what a sonde left that died is removed by the usual one. */
+/* Kept containers get a different prefix, because the usual one marks leftovers of a dead sonde for removal. */
 void engine_name(char *out, size_t size, bool is_kept)
 {
 	static atomic_uint count;
@@ -199,7 +198,7 @@ static void add_limits(struct words *w, const struct job_limits *l)
 		words_addf(w, "--pids-limit=%llu", (unsigned long long)l->pids);
 }
 
-/* What is set; what shall be taken out was never in an image's environment. */
+/* Only variables to set: a variable to remove was never in an image's environment. */
 void engine_add_env(struct words *w, const char *const *env)
 {
 	for (size_t i = 0; env && env[i]; i++)
@@ -238,7 +237,7 @@ bool engine_is_podman(const char *engine)
 	return is;
 }
 
-/* podman under another name has no such word. */
+/* podman installed as docker does not support this query. */
 bool engine_is_elsewhere(const char *engine)
 {
 	CLEANUP(words_release) struct words w = { 0 };
@@ -258,7 +257,7 @@ void engine_kill(const char *engine, const char *name)
 	words_add(&w, "--signal=KILL");
 	words_add(&w, name);
 	if (!words_done(&w))
-		engine_run(&w, NULL, NULL); /* it may have ended */
+		engine_run(&w, NULL, NULL); /* it may have exited */
 }
 
 int engine_remove(const char *engine, const char *name, struct sonde_err *err)
@@ -266,7 +265,7 @@ int engine_remove(const char *engine, const char *name, struct sonde_err *err)
 	CLEANUP(words_release) struct words w = { 0 };
 	static const char *const podman[] = { "rm", "--force", "--time=0", "--ignore", "--volumes", NULL };
 	static const char *const docker[] = { "rm", "--force", "--volumes", NULL };
-	/* podman may go by the name of docker, and its `rm` asks politely for ten seconds where docker's kills. */
+	/* podman may be installed as docker; its `rm` waits ten seconds after SIGTERM where docker's kills. */
 	if (!engine_is_podman(engine))
 		engine_kill(engine, name);
 	engine_add(&w, engine);
@@ -277,7 +276,7 @@ int engine_remove(const char *engine, const char *name, struct sonde_err *err)
 	return rc ? err_sys(err, -rc, "cannot remove a container") : engine_run(&w, NULL, err);
 }
 
-/* What the engine knows of a container's state by that name. */
+/* Queries a field of the container's state from the engine. */
 static int ask_state(const char *engine, const char *name, const char *what, struct buf *out)
 {
 	CLEANUP(words_release) struct words w = { 0 };
@@ -306,7 +305,7 @@ int engine_was_oom(const char *engine, const char *name)
 	return rc ? rc : !strncmp(out.data, "true", 4);
 }
 
-/* The value of --entrypoint among arguments of `run`; NULL: it is not among them. */
+/* The value of --entrypoint in the arguments of `run`; NULL if missing. */
 static const char *asked_entrypoint(const struct job_isolation *place)
 {
 	static const char option[] = "--entrypoint";
@@ -335,7 +334,7 @@ static int ask_image(const char *engine, const char *image, struct buf *out)
 	return rc ? rc : engine_run(&w, out, NULL);
 }
 
-/* It may have to be fetched first, as `run` would do. */
+/* Pulls the image if it is missing, as `run` would. */
 static int fetch(const char *engine, const char *image)
 {
 	CLEANUP(words_release) struct words w = { 0 };

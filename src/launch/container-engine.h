@@ -1,4 +1,4 @@
-/* engine: podman or docker, run by argument vectors. */
+/* container-engine: runs podman or docker by argument vectors. */
 #ifndef SONDE_LAUNCH_CONTAINER_ENGINE_H
 #define SONDE_LAUNCH_CONTAINER_ENGINE_H
 
@@ -6,7 +6,7 @@
 #include "launch/job.h"
 #include "launch/mounts.h"
 
-/* An argument vector that grows. Failures are sticky: look once, at words_done. */
+/* A growing argument vector. Errors are sticky: check words_done once. */
 struct words {
 	char **items; /* NULL-terminated after words_done */
 	size_t count, cap;
@@ -18,32 +18,35 @@ void words_addf(struct words *w, const char *fmt, ...) __attribute__((format(pri
 int words_done(struct words *w); /* 0 or -ENOMEM */
 void words_release(struct words *w);
 
-/* A command that runs containers, with its own arguments if it has some: "podman", "sudo docker". */
+/* A command that runs containers, optionally with arguments: "podman", "sudo docker". */
 void engine_add(struct words *w, const char *engine);
-/* The engine asked for, or whichever there is; the caller's to free. */
+/* Finds the requested engine, or any that is installed. The caller frees *path. */
 int engine_find(char **path, const char *asked, struct sonde_err *err);
-/* Run it to its end; out (NULL: dropped) gets what it prints. -EIO with its own words when it fails. */
+/*
+ * Runs the engine to completion. out (NULL: discarded) receives its stdout. -EIO with the engine's error text if it
+ * fails.
+ */
 int engine_run(const struct words *argv, struct buf *out, struct sonde_err *err);
-/* A name that no other container of this machine has. */
+/* Generates a container name that is unique on this machine. */
 void engine_name(char *out, size_t size, bool is_kept);
 /*
- * The arguments of `run` for a place: limits, mounts (those of a request from `mounts`), environment, directory,
- * CPUs.
+ * Adds the arguments of `run` for an isolation: limits, mounts (those with `beneath` come from `mounts`),
+ * environment, directory, CPUs.
  */
 void engine_add_place(struct words *w, const struct job_isolation *place, const struct job_spec *spec,
 		const struct mount_dir *mounts);
 void engine_add_env(struct words *w, const char *const *env);
-bool engine_is_podman(const char *engine);    /* by its name: its containers are its own children */
-bool engine_is_elsewhere(const char *engine); /* its daemon is on another machine, where files of ours are not */
-/* What the image, or the arguments of `run`, put before a command. -errno: that cannot be told. */
+bool engine_is_podman(const char *engine);    /* by name: its containers are our descendants */
+bool engine_is_elsewhere(const char *engine); /* its daemon runs on another machine, which does not have our files */
+/* Adds the entrypoint of the image, or of the arguments of `run`. -errno if it is unknown. */
 int engine_add_entrypoint(struct words *w, const char *engine, const struct job_isolation *place);
-/* The container is gone afterwards, at once, whatever it ran; fine when it was never there. */
+/* Kills and removes the container at once. It is not an error if it does not exist. */
 int engine_remove(const char *engine, const char *name, struct sonde_err *err);
-/* Its processes are ended, the container stays; fine when it was never there. */
+/* Kills the container's processes and keeps the container. It is not an error if it does not exist. */
 void engine_kill(const char *engine, const char *name);
-/* Host's number of its first process: 0 when it does not run, -errno. */
+/* Host pid of its first process; 0 if it is not running; -errno on failure. */
 pid_t engine_pid(const char *engine, const char *name);
-/* Has the kernel killed processes of it for want of memory? 1, 0, or a negative errno: that cannot be told. */
+/* Did the OOM killer kill processes of the container? 1 or 0; -errno if unknown. */
 int engine_was_oom(const char *engine, const char *name);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * sonde-hold: the first process of a container that a daemon starts, which waits until it is observed.
+ * sonde-hold: the first process of a daemon's container; waits until it is observed.
  *
  *	sonde-hold SOCKET PROGRAM [ARGUMENT...]
  *
- * Static, so that it runs in every image. It connects to the socket, whose owner learns its number by that, and becomes
- * the program when the connection is closed. Whatever stands in the way of that, the program is started.
+ * It is static, so that it runs in every image. It connects to the socket, which gives its pid to the listening
+ * process, and executes the program when the connection is closed. If anything fails, it executes the program at
+ * once.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A job that is a container's whole life; see job.h. */
+/* A job that runs in a container with the same lifetime. */
 #include "launch/container-isolation.h"
 
 #include "base/cleanup.h"
@@ -20,7 +20,7 @@
 #define HOLD_INSIDE "/.sonde-hold"
 #define START_BARRIER_INSIDE "/.sonde-gate"
 #define ASK_NS \
-	1000000000 /* between questions to the engine, which cost more than its client: a daemon starts its own */
+	1000000000 /* between queries of the engine, which cost more than its client: a daemon starts processes too */
 
 static int check(const struct job_isolation *place, struct sonde_err *err)
 {
@@ -31,7 +31,7 @@ static int check(const struct job_isolation *place, struct sonde_err *err)
 	return rc;
 }
 
-/* The engine's client has our environment and directory; what the spec says is for the command. */
+/* The engine's client gets our environment and directory; those of the spec apply to the command. */
 int container_use_client(struct job *j, struct supervisor_plan *plan, struct words *argv, struct sonde_err *err)
 {
 	char **envp = environment_with(NULL);
@@ -50,8 +50,8 @@ int container_use_client(struct job *j, struct supervisor_plan *plan, struct wor
 }
 
 /*
- * The program of a daemon's container is not our descendant, and would run before anybody could look for it. So
- * something of ours goes first. podman is no daemon, unless it goes by another name.
+ * The program of a daemon's container is not our descendant and would run before it can be observed. So sonde-hold
+ * runs first. podman has no daemon, unless it is installed under another name.
  */
 static void add_hold(struct contained *c, const struct job_spec *spec)
 {
@@ -77,7 +77,7 @@ static void add_run(struct contained *c, const struct job_spec *spec)
 	engine_add(w, c->engine);
 	words_add(w, "run");
 	if (!c->is_kept && !c->is_limited)
-		words_add(w, "--rm"); /* else `release` removes it, after a question */
+		words_add(w, "--rm"); /* otherwise `release` removes it, after a query */
 	words_addf(w, "--name=%s", c->name);
 	if (spec->fds[0] != JOB_FD_NULL)
 		words_add(w, "--interactive");
@@ -121,7 +121,7 @@ static bool is_inside(pid_t pid)
 	return !stat(path, &theirs) && !stat("/proc/self/ns/pid", &ours) && theirs.st_ino != ours.st_ino;
 }
 
-/* Its first process waits: whoever wants to see it may attach now. Where the engine is no daemon they have. */
+/* The first process waits, so that observers can attach now. Without a daemon they have attached already. */
 static bool pass_start_barrier(struct job *j)
 {
 	struct contained *c = j->place;
@@ -137,8 +137,9 @@ static bool pass_start_barrier(struct job *j)
 }
 
 /*
- * What the engine knows, asked now and then. Who runs, and has not come to the gate by the next question, cannot get
- * there (a policy forbids it, a virtual machine is around it) and has gone on: it is not waited for.
+ * Queries the engine at intervals. A process that runs but has not reached the start barrier by the next query
+ * cannot reach it (a policy forbids it, or it runs in a virtual machine) and has executed the program: do not wait
+ * for it.
  */
 static pid_t ask_engine(struct contained *c, int64_t *ask_ns)
 {
@@ -151,7 +152,7 @@ static pid_t ask_engine(struct contained *c, int64_t *ask_ns)
 	return is_on_its_way ? 0 : pid;
 }
 
-/* Until the engine knows it as running, or its client has ended, which a short command may do first. */
+/* Waits until the engine reports it as running, or its client has exited: a short command may finish first. */
 static int started(struct job *j, struct sonde_err *err)
 {
 	struct contained *c = j->place;
@@ -169,7 +170,7 @@ static int started(struct job *j, struct sonde_err *err)
 		j->pid = j->pid ? j->pid : ask_engine(c, &ask_ns);
 		if (j->pid && (!c->mounts.path[0] || mount_dir_is_passed(&c->mounts, j->pid))) {
 			start_barrier_release(&c->start_barrier);
-			mount_dir_release(&c->mounts); /* before anything can kill us: what is mounted in there stays */
+			mount_dir_release(&c->mounts); /* before we can be killed: the mounts in the container remain */
 			return 0;
 		}
 		if (j->meanwhile)
@@ -182,7 +183,7 @@ static int started(struct job *j, struct sonde_err *err)
 	return 0;
 }
 
-/* Not for the engine's own processes, which would hand it on once more. */
+/* Skips the engine's own processes, which would forward the signal again. */
 int container_signal(struct job *j, int signal, struct sonde_err *err)
 {
 	return tree_signal_those(j->supervisor, false, signal, is_inside, err);
@@ -193,7 +194,7 @@ static int signal_run(struct job *j, int signal, struct sonde_err *err)
 	const struct contained *c = j->place;
 	if (tree_find(j->supervisor, is_inside))
 		return container_signal(j, signal, err);
-	CLEANUP(words_release) struct words w = { 0 }; /* its processes are the engine's daemon's */
+	CLEANUP(words_release) struct words w = { 0 }; /* its processes are children of the engine's daemon */
 	engine_add(&w, c->engine);
 	words_add(&w, "kill");
 	words_addf(&w, "--signal=%d", signal);
@@ -203,7 +204,7 @@ static int signal_run(struct job *j, int signal, struct sonde_err *err)
 	return job_has_ended(j) ? 0 : engine_run(&w, NULL, err);
 }
 
-/* Nothing of it runs afterwards. */
+/* Removes or stops the container; none of its processes remains. */
 static int put_away(const struct contained *c, struct sonde_err *err)
 {
 	if (!c->is_kept)
@@ -217,7 +218,7 @@ static void remove_now(struct job *j)
 	put_away(j->place, NULL);
 }
 
-/* What the keeper reaps is the engine's client: it says nothing of the command. */
+/* The supervisor reaps only the engine's client, so its rusage does not cover the command. */
 void container_usage(const struct job *j, struct job_usage *usage)
 {
 	(void)j;
@@ -238,8 +239,8 @@ static int set_limits(struct job *j, const struct job_limits *limits, struct son
 }
 
 /*
- * podman's monitor notes a death for want of memory by an empty file in the directory where podman was started, the
- * user's. One that was not there before is not his.
+ * podman's monitor records an OOM kill as an empty file in the directory where podman was started, which is the
+ * user's directory. Remove the file if it did not exist before.
  */
 static void drop_oom_file(const struct contained *c)
 {

@@ -1,9 +1,9 @@
 /*
- * What a container has used, by its control group: see container-isolation.h.
+ * Resource usage of a container, read from its cgroup.
  *
- * The engine removes the group when the command has ended, and what the engine's own processes used is told together
- * with what it did. So the group is looked at while it lives; what is told is what was seen last. A death for want of
- * memory comes too late for that: the engine knows of it.
+ * The engine removes the cgroup when the command exits, and the rusage of the engine's own processes is not
+ * separable from the command's. So the cgroup is polled while it exists, and the last reading is reported. An OOM
+ * kill happens too late for that; the engine is queried for it.
  */
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -31,7 +31,10 @@ static bool read_map(struct cgroup_map *m, pid_t pid, const char *mounts)
 	return true;
 }
 
-/* Engines name a container's groups by its id. Before its start and after its end a process is in some other group. */
+/*
+ * Engines put the container's id into the cgroup path. Before its start and after its end a process is in another
+ * cgroup.
+ */
 static bool is_container(const char *dir)
 {
 	size_t run = 0;
@@ -75,7 +78,7 @@ static void ask_about_memory(const struct job *j, struct contained *c)
 {
 	if (!j->has_ended || !c->is_limited)
 		return;
-	c->is_limited = false; /* it is asked once */
+	c->is_limited = false; /* query once */
 	int was_oom = engine_was_oom(c->engine, c->name);
 	if (was_oom >= 0 && c->seen.oom_kills < was_oom)
 		c->seen.oom_kills = was_oom;

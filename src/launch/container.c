@@ -1,4 +1,3 @@
-/* A container that stays up; see container.h. */
 #include "launch/container.h"
 
 #include "base/cleanup.h"
@@ -16,13 +15,13 @@
 #define RUN_PAUSE_MS 20
 
 struct container {
-	struct job *job; /* what idles */
+	struct job *job; /* the idle process */
 	char *engine;
 	char name[64];
 	pid_t pid;
 };
 
-/* What a sonde left that died without a word: records of containers whose processes its keepers ended. */
+/* Removes the records of containers left by a sonde that was killed; its supervisors have killed the processes. */
 static void remove_left(const char *engine)
 {
 	CLEANUP(words_release) struct words w = { 0 };
@@ -42,7 +41,7 @@ static void remove_left(const char *engine)
 	}
 }
 
-/* Until the engine lets commands in. */
+/* Waits until the engine accepts commands. */
 static int await_running(struct container *c, int interrupt_fd, struct sonde_err *err)
 {
 	struct pollfd interrupt = { .fd = interrupt_fd, .events = POLLIN };

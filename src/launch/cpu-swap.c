@@ -1,4 +1,4 @@
-/* Two threads: a trader that decides and moves one program, a helper that moves the other; see cpu-swap.h. */
+/* Two threads: the trader decides and moves one program, the helper moves the other. */
 #include "launch/cpu-swap.h"
 
 #include "base/clock.h"
@@ -18,23 +18,26 @@
 #include <unistd.h>
 
 enum {
-	PERIOD_MS = 10,      /* measured: 5 is no better, 20 a little worse */
-	MEET_NS = 300000,    /* so long one waits on its processor for the other */
-	FINISH_NS = 1000000, /* and for the end of the trade */
+	PERIOD_MS = 10,      /* measured: 5 is not better, 20 is slightly worse */
+	MEET_NS = 300000,    /* maximum wait of one thread on its CPU for the other */
+	FINISH_NS = 1000000, /* maximum wait for the end of a swap */
 };
 
-/* Of one trade. The trader calls, the helper meets it; the trader moves its runner, then the helper its own. */
+/*
+ * Steps of one swap. The trader calls, the helper responds; the trader moves its thread, then the helper moves the
+ * other.
+ */
 enum step { NONE, CALLED, MET, GO, DONE };
 
 struct cpu_swap {
 	pid_t jobs[2];
 	pthread_t trader, helper;
 	pid_t helper_id;
-	atomic_bool is_helper_back; /* from the last trade: what is below is the trader's */
-	int trader_cpu, helper_cpu; /* that they are pinned to */
-	int fds[3];                 /* jobs, readable when one has ended; then what we are stopped by */
+	atomic_bool is_helper_back; /* the last swap is finished: the trader owns the fields below */
+	int trader_cpu, helper_cpu; /* the CPUs they are pinned to */
+	int fds[3];                 /* pidfds of the jobs; then the descriptor that stops the thread */
 	sem_t call;
-	struct runner helpers; /* what the helper moves, and where to, from CALLED on */
+	struct runner helpers; /* the thread that the helper moves and its target, valid from CALLED on */
 	int helpers_to;
 	_Atomic enum step step;
 	_Atomic uint64_t count;
@@ -63,13 +66,13 @@ static void pin(pid_t task, int cpu)
 	sched_setaffinity(task, sizeof(one), &one);
 }
 
-/* whole: its processors. */
+/* *whole receives its affinity mask. */
 static bool may_run_on(const struct runner *r, int cpu, cpu_set_t *whole)
 {
 	return !sched_getaffinity(r->task, sizeof(*whole), whole) && CPU_ISSET((size_t)cpu, whole);
 }
 
-/* It waits for the processor that we are on: it is moved at once, and when it runs again its set is whole. */
+/* The thread waits for the CPU we occupy, so it migrates at once; its full mask is restored before it runs again. */
 static void move(const struct runner *r, int to)
 {
 	cpu_set_t whole;
@@ -89,7 +92,7 @@ static void answer(struct cpu_swap *t)
 	if (!change(t, CALLED, MET))
 		return; /* too late */
 	await_change(t, MET, FINISH_NS);
-	change(t, MET, NONE); /* the trader is held up */
+	change(t, MET, NONE); /* the trader was preempted */
 	if (atomic_load(&t->step) != GO)
 		return;
 	move(&t->helpers, t->helpers_to);
@@ -112,7 +115,7 @@ static void *help(void *arg)
 	}
 }
 
-/* Be where one of them is, and the helper where the other is. The trader's is `mine`. */
+/* Pins the trader to the CPU of one thread and the helper to that of the other. `mine` is the trader's. */
 static void take_places(struct cpu_swap *t, struct runner *mine, struct runner *other)
 {
 	if (t->trader_cpu == other->cpu) {
@@ -123,7 +126,7 @@ static void take_places(struct cpu_swap *t, struct runner *mine, struct runner *
 	}
 	if (t->trader_cpu != mine->cpu)
 		pin(0, t->trader_cpu = mine->cpu);
-	if (t->helper_cpu != other->cpu) /* it sleeps: nothing has to be interrupted for that */
+	if (t->helper_cpu != other->cpu) /* the helper sleeps, so that this interrupts no thread */
 		pin(t->helper_id, t->helper_cpu = other->cpu);
 }
 
@@ -149,11 +152,11 @@ static void cpu_swap(struct cpu_swap *t)
 		change(t, MET, NONE);
 		return;
 	}
-	/* One after the other: a thread that arrives on a processor may preempt the trader there. */
+	/* In sequence: a thread that arrives on a CPU may preempt the trader there. */
 	move(&mine, other.cpu);
 	if (!change(t, MET, GO))
 		return;
-	await_change(t, GO, FINISH_NS); /* a processor that has nothing to do would fetch back what was moved */
+	await_change(t, GO, FINISH_NS); /* an idle CPU would pull the moved thread back */
 	atomic_fetch_add(&t->count, 1);
 }
 
@@ -170,7 +173,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* No signal of ours is for these threads. */
+/* These threads handle no signals. */
 static int start(pthread_t *thread, void *(*body)(void *arg), struct cpu_swap *t)
 {
 	sigset_t all, before;

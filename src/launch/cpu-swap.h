@@ -1,17 +1,17 @@
 /*
- * trade: two jobs that run side by side change places all the time, so that both see the same processors.
+ * cpu-swap: exchanges the CPUs of two concurrent jobs all the time, so that both get the same CPUs.
  *
- * Each of two programs that compute at the same time has a processor to itself for long, and processors differ: those
- * of a guest are slowed by the host's other guests, each at its own moments. That is most of the noise in the
- * ratio of their times. So every few milliseconds what runs of the one and what runs of the other change processors.
+ * Each of two concurrent programs stays on one CPU for long, and CPUs differ: those of a virtual machine are slowed
+ * by other guests of the host at different times. This is most of the noise in the ratio of their run times. So
+ * every few milliseconds the running threads of the two jobs exchange CPUs.
  *
- * The programs do not notice. A thread is moved by narrowing the set of its processors for a microsecond; two threads
- * of ours, one on either processor, hold both up meanwhile, so that neither can ask for its set, or hand it on by a
- * fork, while it is narrow. Ours have a real-time class for that; where we may not have one (priority.h), what is
- * measured could take its processor back in between, which was seen for a hundred thousandth of the time.
+ * The programs cannot observe it. A thread is moved by narrowing its affinity mask for a microsecond. Meanwhile two
+ * threads of ours occupy both CPUs, so that neither program can read its mask, or pass it on by fork, while it is
+ * narrow. Our threads use a real-time class for that. Without permission for one (priority.h) the measured thread
+ * could preempt ours; this was seen for 1/100,000 of the time.
  *
- * Only jobs are traded of which one thread runs: more are spread over the processors without us. Whoever may not run
- * where the other does stays where it is.
+ * Jobs are swapped only while each has exactly one running thread: the scheduler spreads more threads over the CPUs
+ * anyway. A thread that may not run on the other's CPU stays where it is.
  */
 #ifndef SONDE_LAUNCH_CPU_SWAP_H
 #define SONDE_LAUNCH_CPU_SWAP_H
@@ -19,11 +19,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct cpu_swap; /* a handle; has threads, so end it before a fork */
+struct cpu_swap; /* opaque; has threads: stop it before fork */
 
-/* By their first processes, until one of these has ended. NULL: it cannot be had, and they run as they would. */
+/*
+ * Swaps the jobs, given by their first processes, until one of these exits. NULL if unavailable; the jobs run
+ * unswapped.
+ */
 struct cpu_swap *cpu_swap_start(const pid_t jobs[2]);
-uint64_t cpu_swap_count(const struct cpu_swap *t); /* so far; NULL: 0 */
-void cpu_swap_stop(struct cpu_swap *t);            /* both may go on; NULL is fine */
+uint64_t cpu_swap_count(const struct cpu_swap *t); /* swaps so far; 0 if NULL */
+void cpu_swap_stop(struct cpu_swap *t);            /* both continue to run; t may be NULL */
 
 #endif

@@ -1,4 +1,3 @@
-/* A command's environment: ours with changes. See environment.h. */
 #include "launch/environment.h"
 
 #include <stdlib.h>

@@ -1,12 +1,14 @@
-/* environment: what a command finds in environ. */
+/* environment: the environment of a command. */
 #ifndef SONDE_LAUNCH_ENVIRONMENT_H
 #define SONDE_LAUNCH_ENVIRONMENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ours with "NAME=value" set and "NAME" taken out, the last word on a name counting. The array is the caller's to
- * free, the strings are shared. NULL when memory is short. */
+/*
+ * Our environment with "NAME=value" set and "NAME" removed; the last change of a name wins. The caller frees the
+ * array; the strings are shared. NULL if out of memory.
+ */
 char **environment_with(const char *const *changes);
 
 #endif

@@ -1,4 +1,3 @@
-/* Launching a plain process; see launch.h. */
 #include "launch/launch.h"
 
 #include "base/fs.h"
@@ -27,7 +26,7 @@ static int take_signals(struct launch *l, struct sonde_err *err)
 		sigaddset(&set, watched[i]);
 	sigprocmask(SIG_BLOCK, &set, &l->old_mask);
 	sigaction(SIGPIPE, &ignore, &l->old_pipe);
-	sigaction(SIGCHLD, &usual, &l->old_child); /* where it is ignored, nobody learns how a child ended */
+	sigaction(SIGCHLD, &usual, &l->old_child); /* if SIGCHLD is ignored, the exit status of a child is lost */
 	l->signalfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return l->signalfd < 0 ? err_sys(err, errno, "cannot watch for signals") : 0;
 }
@@ -40,8 +39,8 @@ static void restore_signals(const struct launch *l)
 }
 
 /*
- * In the child. The report pipe closes by itself when exec succeeds. A gate that closes unopened: our
- * parent is gone.
+ * Runs in the child. The report pipe closes on a successful exec. If the barrier closes without being opened, our
+ * parent has died.
  */
 static void become(const struct launch *l, const struct launch_spec *spec, int report, const int *start_barrier)
 {
@@ -94,7 +93,7 @@ static void restore_signals_of(const void *arg)
 	restore_signals(arg);
 }
 
-/* With somebody between after all, who can end the whole tree. */
+/* Starts it below a supervisor, which can kill the whole tree. */
 static int start_job(struct launch *l, const struct launch_spec *spec, struct sonde_err *err)
 {
 	struct job_spec js = { .argv = spec->argv,
@@ -168,16 +167,18 @@ int launch_exit_code(int rc)
 	return rc == -ENOENT ? 127 : rc == -EACCES ? 126 : 0;
 }
 
-/* What a process sends goes to us alone, what the terminal sends to our group; hang-ups to the session's leader. */
+/*
+ * A signal sent by a process reaches only us, one from the terminal our whole process group; a hang-up the session
+ * leader.
+ */
 static bool is_ours_alone(const struct signalfd_siginfo *info)
 {
 	return info->ssi_code <= 0 || (info->ssi_signo == SIGHUP && getsid(0) == getpid());
 }
 
 /*
- * The command has stopped itself for its job's sake, as pagers do at Ctrl-Z: so do we,
- * that the shell may notice. Not for SIGSTOP: who sends that to the command continues
- * the command, and not us.
+ * The command stopped itself, as pagers do at Ctrl-Z: stop too, so that the shell notices. Not for SIGSTOP: its
+ * sender will continue the command, not us.
  */
 static void stop_alike(const struct launch *l)
 {
@@ -196,7 +197,7 @@ void launch_forward_signals(struct launch *l)
 	while (l->pidfd >= 0 && read(l->signalfd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
 			stop_alike(l);
-		else if (is_ours_alone(&info)) /* in a container this is its engine, which hands it on */
+		else if (is_ours_alone(&info)) /* in a container this is its engine, which forwards it */
 			syscall(SYS_pidfd_send_signal, l->pidfd, (int)info.ssi_signo, NULL, 0);
 	}
 }
@@ -211,7 +212,7 @@ int launch_wait(struct launch *l, int *status, struct sonde_err *err)
 	while (wait4(l->pid, status, 0, &l->usage) < 0)
 		if (errno != EINTR)
 			return err_sys(err, errno, "cannot wait for process %d", (int)l->pid);
-	/* The notice of its end, which nobody shall read as a signal sent to us. */
+	/* Consume the SIGCHLD of its exit, so that it is not taken for a signal sent to us. */
 	const struct timespec at_once = { 0 };
 	sigset_t child;
 	sigemptyset(&child);

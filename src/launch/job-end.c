@@ -1,4 +1,4 @@
-/* Jobs: signals for them, the ladder, and the end of all that is theirs. See job.h. */
+/* Jobs: signals, the escalation to SIGKILL, and cleanup. */
 #include "base/clock.h"
 #include "launch/job-private.h"
 #include "launch/process-tree.h"
@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KILL_LIMIT_NS 60000000000 /* for a killed tree to be gone: a process may hang in the kernel */
-#define STUCK_LIMIT_NS 1000000000 /* for all others, when one of them is not ours to kill */
+#define KILL_LIMIT_NS 60000000000 /* for a killed tree to exit: a process may hang in the kernel */
+#define STUCK_LIMIT_NS 1000000000 /* for the rest of the tree, if we may not kill one of the processes */
 
 int job_signal(struct job *j, int signal, struct sonde_err *err)
 {
@@ -23,7 +23,7 @@ int job_signal(struct job *j, int signal, struct sonde_err *err)
 	return j->ops->signal ? j->ops->signal(j, signal, err) : tree_signal(j->supervisor, false, signal, err);
 }
 
-/* Until nothing lives. */
+/* Waits until no process of the tree is left. */
 static bool wait_gone(struct job *j, int64_t until_ns)
 {
 	for (;;) {
@@ -60,7 +60,7 @@ static int kill_all(struct job *j, struct sonde_err *err)
 		return 0;
 	if (j->ops->kill)
 		j->ops->kill(j);
-	if (j->is_lost) { /* the command at least is still held */
+	if (j->is_lost) { /* the command at least can still be killed by its pidfd */
 		syscall(SYS_pidfd_send_signal, j->pidfd, SIGKILL, NULL, 0);
 		return job_lost(j, err);
 	}
@@ -90,7 +90,7 @@ static void reap_supervisor(struct job *j)
 	j->supervisor_pidfd = -1;
 }
 
-/* Nothing lives: let go of the keeper and of the place. */
+/* No process is left: release the supervisor and the isolation. */
 static int put_away(struct job *j, struct sonde_err *err)
 {
 	reap_supervisor(j);
@@ -116,7 +116,7 @@ int job_end(struct job *j, const struct job_ladder *ladder, struct sonde_err *er
 static void release(struct job *j)
 {
 	if (j->sock >= 0)
-		close(j->sock); /* a keeper that still has somebody to kill goes on by itself */
+		close(j->sock); /* a supervisor that still has processes to kill continues without us */
 	if (j->supervisor_pidfd >= 0)
 		close(j->supervisor_pidfd);
 	if (j->pidfd >= 0)

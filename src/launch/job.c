@@ -1,4 +1,4 @@
-/* Jobs: their start and their words from the keeper. See job.h; their end is in job-end.c. */
+/* Jobs: start, and messages from the supervisor. The end is in job-end.c. */
 #include "launch/job-private.h"
 
 #include "base/cleanup.h"
@@ -49,7 +49,6 @@ static int64_t ns_of(struct timeval t)
 	return t.tv_sec * 1000000000LL + t.tv_usec * 1000LL;
 }
 
-/* Take in a word of the keeper. */
 static void take_word(struct job *j, const struct supervisor_message *w)
 {
 	j->rusage = w->usage;
@@ -120,7 +119,7 @@ static int start_failed(const struct job_spec *spec, const struct supervisor_mes
 	return w->errnum == ENOENT || w->errnum == EACCES ? -EIO : -w->errnum; /* not the command's failure */
 }
 
-/* The keeper of a sandbox counts processes by itself: what is that one's number here? */
+/* The supervisor of a sandbox has its own pid namespace: translate its pids to ours. */
 static pid_t pid_of_pidfd(int pidfd)
 {
 	char path[64];
@@ -141,7 +140,7 @@ static int hear_first(const struct job *j, struct supervisor_message *word, int 
 	return rc;
 }
 
-/* The command is there and waits: whoever wants to look at it from its first instruction does so now. */
+/* The command exists and waits: an observer of its first instruction attaches now. */
 static int pass_start_barrier(struct job *j, const struct job_spec *spec, const struct supervisor_plan *plan,
 		struct supervisor_message *word)
 {
@@ -151,7 +150,7 @@ static int pass_start_barrier(struct job *j, const struct job_spec *spec, const 
 	return hear_first(j, word, &j->pidfd);
 }
 
-/* Start the keeper, and hear from it that the command runs. */
+/* Starts the supervisor and waits for its message that the command runs. */
 static int fork_supervisor(struct job *j, const struct job_spec *spec, const struct supervisor_plan *plan,
 		struct sonde_err *err)
 {
@@ -273,7 +272,10 @@ int job_wait(struct job *j, int64_t until_ns, struct sonde_err *err)
 			return 0;
 		if (j->is_lost)
 			return job_lost(j, err);
-		/* Once the command is dead the word of it is on its way: that wait does not count. */
+		/*
+		 * Once the command is dead, the message about it is under way: this wait does not count against the
+		 * timeout.
+		 */
 		bool is_dead = poll(&ended, 1, 0) > 0;
 		if (!job_await(j, is_dead ? -1 : j->pidfd, is_dead ? INT64_MAX : until_ns))
 			return err_set(err, ETIMEDOUT, "'%s' has not ended in time", j->program);
@@ -305,7 +307,7 @@ void job_poll(struct job *j)
 		j->ops->look(j);
 }
 
-/* Of a container only what its control group tells is known. */
+/* For a container only the values of its cgroup are known. */
 static bool rusage_of_container(const struct job *j, struct rusage *usage)
 {
 	struct job_usage u;

@@ -1,10 +1,9 @@
 /*
- * launch: start a command as if nobody stood between, and learn how it ended.
+ * launch: starts a command as if it were started directly, and returns its wait status.
  *
- * The child keeps our stdin, stdout, stderr, terminal, process group, directory,
- * limits and signal dispositions as they were when `launch_prepare` was called;
- * it gets the environment changes of the spec and nothing else. A command that
- * cannot be executed is reported by the start, not by an exit code.
+ * The child keeps our stdin, stdout, stderr, terminal, process group, directory, limits and signal dispositions as
+ * they were when `launch_prepare` was called. It gets the environment changes of the spec and no other changes.
+ * launch_start fails if the command cannot be executed.
  */
 #ifndef SONDE_LAUNCH_LAUNCH_H
 #define SONDE_LAUNCH_LAUNCH_H
@@ -18,61 +17,61 @@
 
 struct launch_spec {
 	char *const *argv;      /* argv[0] is searched in PATH */
-	const char *const *env; /* "NAME=value" to set for it, NULL-terminated; NULL none */
-	/* Called when the process exists and has not executed the command yet; NULL: nothing to do then. */
+	const char *const *env; /* "NAME=value" to set, NULL-terminated; NULL: none */
+	/* Called when the process exists, before it executes the command; may be NULL. */
 	void (*ready)(void *arg, pid_t pid);
-	void (*meanwhile)(void *arg);      /* as job.h's */
-	void (*met)(void *arg, pid_t pid); /* the same */
+	void (*meanwhile)(void *arg);      /* as in job.h */
+	void (*met)(void *arg, pid_t pid); /* as in job.h */
 	void *arg;
-	const struct job_isolation *place; /* where it lives; NULL: here */
-	bool is_kept;                      /* launch_end can end its whole tree; a place implies it, and so does: */
-	bool is_bound; /* all of it ends with us, even when we are killed; else what lives goes on */
+	const struct job_isolation *place; /* isolation; NULL: none */
+	bool is_kept;                      /* launch_end can kill the whole tree; implied by an isolation and by: */
+	bool is_bound; /* the tree is killed when sonde dies, even by SIGKILL; otherwise it continues */
 };
 
 struct launch {
 	pid_t pid;
 	int pidfd;
-	int signalfd;        /* signals sent to us meanwhile */
-	struct rusage usage; /* of the command and of those it waited for, once it was waited for */
+	int signalfd;        /* signals sent to us while it runs */
+	struct rusage usage; /* of the command and the children it waited for; valid after the wait */
 	/* private */
 	sigset_t old_mask;
 	struct sigaction old_pipe, old_child;
-	struct job *job; /* when it has a place or is kept */
+	struct job *job; /* if it has an isolation or is kept */
 	int64_t oom_before;
 };
 
-/* Would it be found and could it be executed? As launch_start, without doing it. */
+/* Can the command be found and executed? Fails like launch_start, without starting it. */
 int launch_check(const char *program, struct sonde_err *err);
-/* 0; -ENOENT: no such command; -EACCES and the like: there, but cannot be executed; other: our own failure. */
+/* 0; -ENOENT: command not found; -EACCES etc.: found but not executable; other: our own failure. */
 int launch_start(struct launch *l, const struct launch_spec *spec, struct sonde_err *err);
 /*
- * Read signalfd: what somebody sent to us goes on to the command; what the terminal
- * sent it has already. When the command stops for its job's sake, we stop too.
+ * Reads signalfd: forwards signals that processes sent to us; the command already has those from the terminal. If
+ * the command stops itself for job control, we stop too.
  */
 void launch_forward_signals(struct launch *l);
-/* Wait until it has ended; the status as waitpid tells it. */
+/* Waits for the exit of the command; *status is its wait status. */
 int launch_wait(struct launch *l, int *status, struct sonde_err *err);
-/* See job_poll; between the start and the end. */
+/* See job_poll; call it while the command runs. */
 void launch_poll(struct launch *l);
-/* What it and those that it waited for have used; false when that cannot be told. After launch_wait. */
+/* Resource usage of the command and the children it waited for; false if unknown. After launch_wait. */
 bool launch_usage(const struct launch *l, struct rusage *usage);
 /*
- * How many processes the kernel has killed for want of memory since it was started, among it and all others of its
- * control group; -1: that cannot be told. Of a container with a limit: 1 if there were some.
+ * Number of OOM kills in its cgroup since its start, including other processes there; -1 if unknown. For a container
+ * with a memory limit: 1 if there were any.
  */
 int64_t launch_oom_kills(const struct launch *l);
-/* Of a kept one: a signal for the whole tree; the end of the whole tree. */
+/* For a kept command: signal or kill the whole tree. */
 int launch_signal_tree(struct launch *l, int signal, struct sonde_err *err);
 int launch_end(struct launch *l, const struct job_ladder *ladder, struct sonde_err *err);
-/* Its number as it knows it itself: another one where it has a place. */
+/* Its pid in its own pid namespace; differs with an isolation. */
 pid_t launch_inner_pid(const struct launch *l);
-/* Signals as before. What still lives goes on, except in a place, which ends with the command, or if it is bound. */
+/* Restores signals. Running processes continue, unless the command is isolated or bound. */
 void launch_release(struct launch *l);
-/* Is this failure of launch_start the command's (exit 126 or 127), and which; 0 when it is our own. */
+/* Exit code (126 or 127) if this launch_start error is the command's failure; 0 if it is our own. */
 int launch_exit_code(int rc);
-/* Say that `program` could not be executed; the rc is launch_start's. */
+/* Sets the error for a `program` that could not be executed. Returns launch_start's code. */
 int launch_cannot_execute(const char *program, int errnum, struct sonde_err *err);
-/* Return `status` to our own parent exactly: exit, or die of the same signal without a core of our own. */
+/* Returns `status` to our own parent exactly: exits, or dies by the same signal without another core dump. */
 void launch_mirror(int status) __attribute__((noreturn));
 
 #endif

@@ -1,4 +1,3 @@
-/* Mounts by descriptor; see mounts.h. */
 #include "launch/mounts.h"
 
 #include "base/cleanup.h"
@@ -33,7 +32,7 @@ int mount_open(const struct job_mount *m)
 	if (strncmp(m->source, m->beneath, n) != 0)
 		return -EXDEV;
 	int dir = open(m->beneath, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 && errno == ENOTDIR && !m->source[n]) /* what is allowed is one file */
+	if (dir < 0 && errno == ENOTDIR && !m->source[n]) /* `beneath` is a single file */
 		dir = open(m->beneath, O_PATH | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
@@ -74,7 +73,7 @@ int mount_error(const struct job_mount *m, int errnum, struct sonde_err *err)
 	return errnum == ENOENT || errnum == EACCES || errnum == ENOTDIR ? -EINVAL : -errnum;
 }
 
-/* The directory of a container. */
+/* The private directory for a container's mounts (mount_dir). */
 
 static int make_target(int dir, const char *name, int source)
 {
@@ -103,7 +102,7 @@ static int add(struct mount_dir *d, const struct job_mount *m, size_t index)
 	return rc;
 }
 
-/* Locked, and still the one at its path: a sweep may have come between the two. */
+/* Locks the directory and checks that it is still at its path: a sweep may have removed it in between. */
 static bool lock_dir(struct mount_dir *d)
 {
 	struct stat named, held;
@@ -141,7 +140,7 @@ int mount_dir_make(struct mount_dir *d, const struct job_mount *mounts, size_t c
 	for (size_t i = 0; i < count; i++) {
 		if (!mounts[i].beneath)
 			continue;
-		if (geteuid() != 0) /* /run is root's */
+		if (geteuid() != 0) /* only root may write to /run */
 			return mount_error(&mounts[i], EPERM, err);
 		int rc = d->path[0] ? 0 : make_dir(d, err);
 		if (rc)
@@ -164,7 +163,7 @@ void mount_dir_source(const struct mount_dir *d, const struct job_mount *m, size
 		snprintf(out, size, "%s", m->source);
 }
 
-/* Until it has turned to its own root, a new namespace shows all that ours does. */
+/* Until it has pivoted to its own root, a new mount namespace shows all of our mounts. */
 bool mount_dir_is_passed(const struct mount_dir *d, pid_t pid)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -178,7 +177,7 @@ bool mount_dir_is_passed(const struct mount_dir *d, pid_t pid)
 	return !fs_read_file(AT_FDCWD, path, MOUNTINFO_MAX, &text, NULL) && text.len && !strstr(text.data, at);
 }
 
-/* Every entry is a mount on an empty file or directory: what is unmounted can be removed, and nothing else is. */
+/* Every entry is a mount on an empty file or directory. Only these are unmounted and removed. */
 static void clear(int dir, const char *path)
 {
 	DIR *list = fdopendir(dup(dir));

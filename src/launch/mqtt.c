@@ -1,4 +1,4 @@
-/* See mqtt.h; OASIS MQTT 3.1.1. */
+/* OASIS MQTT 3.1.1. */
 #include "launch/mqtt.h"
 
 #include "base/cleanup.h"
@@ -43,7 +43,7 @@ static void connect_packet(struct buf *out, const char *client)
 	CLEANUP(buf_release) struct buf rest = BUF_INIT;
 
 	add_text(&rest, "MQTT");
-	buf_addc(&rest, 4); /* of the protocol */
+	buf_addc(&rest, 4); /* protocol level */
 	buf_addc(&rest, clean_session);
 	buf_add(&rest, keep_alive, sizeof(keep_alive));
 	add_text(&rest, client);
@@ -91,7 +91,7 @@ static int reach(const struct mqtt_message *m, struct sonde_err *err)
 	return fd < 0 ? err_sys(err, rc ? rc : EHOSTUNREACH, "cannot reach the broker '%s'", m->broker) : fd;
 }
 
-/* Four bytes that begin with this packet's kind. */
+/* Reads four bytes and checks the packet type. */
 static int expect(int fd, enum packet kind, unsigned char got[4], struct sonde_err *err)
 {
 	size_t n = 0;

@@ -1,4 +1,4 @@
-/* mqtt: one message to a broker, MQTT 3.1.1: CONNECT, PUBLISH, DISCONNECT. */
+/* mqtt: publishes one message to a broker by MQTT 3.1.1: CONNECT, PUBLISH, DISCONNECT. */
 #ifndef SONDE_LAUNCH_MQTT_H
 #define SONDE_LAUNCH_MQTT_H
 
@@ -11,7 +11,7 @@ struct mqtt_message {
 	const char *topic;
 	const void *body;
 	size_t bytes;
-	int qos;      /* 0, or 1: the broker has said that it has it */
+	int qos;      /* 0, or 1: wait for the broker's acknowledgement */
 	long timeout; /* seconds for each step */
 };
 

@@ -14,7 +14,7 @@ bool priority_is_allowed(void)
 	int usual = getpriority(PRIO_PROCESS, 0);
 	if (errno || setpriority(PRIO_PROCESS, 0, BEST_NICE))
 		return false;
-	return !setpriority(PRIO_PROCESS, 0, usual); /* back is always allowed */
+	return !setpriority(PRIO_PROCESS, 0, usual); /* lowering is always allowed */
 }
 
 bool priority_take(void)
@@ -22,7 +22,7 @@ bool priority_take(void)
 	bool has_nice = setsid() >= 0 && !setpriority(PRIO_PROCESS, 0, BEST_NICE);
 	int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
-		return has_nice; /* there are no autogroups */
+		return has_nice; /* the kernel has no autogroups */
 	bool has_group = has_nice && write(fd, "-20", 3) == 3;
 	close(fd);
 	return has_group;
@@ -46,5 +46,5 @@ void priority_end(void)
 
 int priority_pass_on(void)
 {
-	return sched_getscheduler(0) == SCHED_RR ? set_class(SCHED_OTHER, 0) : 0; /* others keep what they have */
+	return sched_getscheduler(0) == SCHED_RR ? set_class(SCHED_OTHER, 0) : 0; /* other scheduling classes remain */
 }

@@ -1,34 +1,30 @@
 /*
- * priority: ahead of other processes, where the system lets us.
+ * priority: raised scheduling priority, where the system permits it.
  *
- * Whatever else computes on a machine is most of the noise in a measurement of time
- * that passes. Where we may (root, CAP_SYS_NICE, RLIMIT_NICE), what is measured gets
- * the best nice value. A kernel that shares the processors among sessions first
- * (autogroups) heeds that only within a session, so the tree has one of its own
- * and the value is that session's as well. That much an ordinary user can have too:
- * in a session of its own a program shares a processor with each other session, and
- * not with every process of the terminal it was started from.
+ * Other running processes cause most of the noise in a measurement of wall time. Where permitted (root,
+ * CAP_SYS_NICE, RLIMIT_NICE), the measured program gets the best nice value. A kernel with autogroups shares the
+ * CPUs among sessions first and applies the nice value only within a session. So the tree runs in a separate
+ * session, and the autogroup gets the value too. The separate session helps without privileges as well: the program
+ * competes with other sessions, instead of with every process of its terminal.
  *
- * We who measure, and the keepers of jobs, do little and must be awake in time: we
- * have a real-time class while we measure. It would do more for the programs, too,
- * and could stop the machine: they never have it.
+ * The measuring process and the supervisors of jobs use little CPU but must wake in time, so they have a real-time
+ * class while measuring. The measured programs never get it: they could hang the machine.
  *
- * Other control groups with a claim of their own keep it; so do other guests of the
- * same host.
+ * Other cgroups with their own share keep it; so do other guests of the same host.
  */
 #ifndef SONDE_LAUNCH_PRIORITY_H
 #define SONDE_LAUNCH_PRIORITY_H
 
 #include <stdbool.h>
 
-/* May we? Changes nothing. */
+/* Is a raised priority permitted? Changes nothing. */
 bool priority_is_allowed(void);
-/* For us, from now on; what we fork inherits it, and a job's command gives it up. False: as usual. */
+/* Raises our own class. Forked children inherit it; a job's command resets it. False: unchanged. */
 bool priority_begin(void);
 void priority_end(void);
-/* For the first process of a tree, whose children inherit it. Allocates nothing. False: not all of it could be had. */
+/* For the first process of a tree; its children inherit it. Allocates nothing. False if any part of it failed. */
 bool priority_take(void);
-/* For the command, before exec: its nice value, and no real-time class. Allocates nothing. 0 or -errno. */
+/* For the command, before exec: keeps the nice value, resets the real-time class. Allocates nothing. 0 or -errno. */
 int priority_pass_on(void);
 
 #endif

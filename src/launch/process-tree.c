@@ -1,4 +1,3 @@
-/* Descent over /proc/PID/stat; see process-tree.h. */
 #include "launch/process-tree.h"
 
 #include "base/cleanup.h"
@@ -45,7 +44,7 @@ static ssize_t read_stat(pid_t pid, char *text, size_t size)
 
 int tree_process_read(struct tree_process *p, pid_t pid)
 {
-	char text[256]; /* the name has 64 bytes at most, and what we want comes right behind it */
+	char text[256]; /* comm has at most 64 bytes, and the fields we read follow it */
 	ssize_t n = read_stat(pid, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
@@ -124,7 +123,7 @@ static bool is_among(const struct census *c, pid_t pid)
 	return false;
 }
 
-/* Everybody below root, parents before children as far as they were found in one pass; root is the first. */
+/* All descendants of root, parents before children as far as one pass found them; root is the first. */
 static int descendants(pid_t root, struct census *out)
 {
 	CLEANUP(census_release) struct census all = { 0 };
@@ -147,7 +146,10 @@ static int descendants(pid_t root, struct census *out)
 	return 0;
 }
 
-/* Whoever has this pid now: held, then looked at again. An orphan has moved up to root, its reaper. */
+/*
+ * Opens a pidfd, then checks the parent again, because the pid may have been reused. An orphan is reparented to
+ * root.
+ */
 static int signal_one(const struct tree_process *p, pid_t root, int signal)
 {
 	struct tree_process now;

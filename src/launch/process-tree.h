@@ -1,10 +1,8 @@
 /*
- * tree: the processes that descend from one, as /proc tells it, and signals for
- * them that can hit nobody else.
+ * process-tree: the descendants of a process, from /proc, and signals that reach only them.
  *
- * A pid read from /proc may be somebody else's a moment later. So a process is
- * held by a pidfd first, its parent is looked at again, and only then is it sent
- * a signal. tree_scan allocates nothing and is fit for use after a fork.
+ * A pid read from /proc may be reused at any time. So a process is opened as a pidfd first, then its parent is
+ * checked again, and only then it is signalled. tree_scan allocates nothing and may be called after fork.
  */
 #ifndef SONDE_LAUNCH_PROCESS_TREE_H
 #define SONDE_LAUNCH_PROCESS_TREE_H
@@ -17,21 +15,23 @@
 
 struct tree_process {
 	pid_t pid, parent;
-	char state; /* as /proc/PID/stat has it; Z and X are dead */
+	char state; /* as in /proc/PID/stat; Z and X are dead */
 };
 
-/* Every process of the machine, once, until `each` returns false. */
+/* Calls `each` once for every process of the machine, until it returns false. */
 int tree_scan(bool (*each)(void *arg, const struct tree_process *p), void *arg);
 int tree_process_read(struct tree_process *p, pid_t pid); /* 0 or -errno */
 
-/* A signal for all that descend from root, and root itself if told so: each gets it once, however many they become
- * meanwhile. -EPERM names a process that is not ours to signal, after all others have had it. */
+/*
+ * Signals all descendants of root, and root itself if has_root. Each gets the signal once, even if the tree grows
+ * meanwhile. -EPERM names a process that we may not signal, after all others were signalled.
+ */
 int tree_signal(pid_t root, bool has_root, int signal, struct sonde_err *err);
-/* As tree_signal, for those only that `is_meant` says. */
+/* Like tree_signal, only for processes for which `is_meant` returns true. */
 int tree_signal_those(pid_t root, bool has_root, int signal, bool (*is_meant)(pid_t pid), struct sonde_err *err);
-/* One below root, nearest first, of which `is_meant` says yes; 0: there is none. */
+/* The nearest descendant of root for which `is_meant` returns true; 0 if none. */
 pid_t tree_find(pid_t root, bool (*is_meant)(pid_t pid));
-/* How many live below root; pid of one of them in *some when there is one. Negative errno. */
+/* Number of live descendants of root, with the pid of one of them in *some; -errno on failure. */
 ssize_t tree_count(pid_t root, pid_t *some);
 
 #endif

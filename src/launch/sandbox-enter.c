@@ -1,4 +1,4 @@
-/* Becoming process 1 of a sandbox; see sandbox.h. Nothing here allocates. */
+/* Sets up a sandbox, as its process 1. Nothing here allocates. */
 #include "launch/mounts.h"
 #include "launch/sandbox-private.h"
 
@@ -26,7 +26,7 @@ static int write_file(const char *path, const char *text)
 	return rc;
 }
 
-/* The same user within as without. */
+/* Maps our user and group to the same ids in the namespace. */
 static int take_ids(struct sandbox *s)
 {
 	if (!s->is_ordinary)
@@ -46,11 +46,14 @@ static int make_scratch(struct sandbox *s)
 {
 	if (mount("tmpfs", SANDBOX_SCRATCH, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") || mkdir(SANDBOX_ROOT, 0755))
 		return -errno;
-	/* A root has to be mounted; that of parts is a directory that they are put into. */
+	/* The root must be a mount; a root in parts is a tmpfs into which the parts are mounted. */
 	return s->is_parted && mount("tmpfs", SANDBOX_ROOT, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") ? -errno : 0;
 }
 
-/* Below the new root, where every link leads back into it: a root may be hostile, and links in it were made for it. */
+/*
+ * Opens below the new root, and resolves every link within it: the root may be hostile, and its links are relative
+ * to it.
+ */
 static int open_inside(int root, const char *path, uint64_t flags)
 {
 	struct open_how how = { .flags = flags | O_CLOEXEC,
@@ -60,7 +63,7 @@ static int open_inside(int root, const char *path, uint64_t flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Opens the directory at part, and makes it below `above` when it is missing. */
+/* Opens the directory `part`, and creates it below `above` if missing. */
 static int enter_part(int root, int above, const char *part)
 {
 	const char *slash = strrchr(part, '/');
@@ -72,11 +75,11 @@ static int enter_part(int root, int above, const char *part)
 	return open_inside(root, part, O_PATH | O_DIRECTORY);
 }
 
-/* A descriptor of the path, with every directory of it that is missing, and the last as a file when it shall be one. */
+/* Opens the path and creates its missing directories; the last component is created as a file if is_file. */
 static int make_target(const char *path, bool is_file)
 {
 	char part[PATH_MAX];
-	const char *inner = path + sizeof(SANDBOX_ROOT); /* behind the slash */
+	const char *inner = path + sizeof(SANDBOX_ROOT); /* after the slash */
 	size_t n = strlen(inner);
 	if (n >= sizeof(part))
 		return -ENAMETOOLONG;
@@ -132,8 +135,7 @@ static int bind_mount(const char *source, const char *target, bool is_file, bool
 }
 
 /*
- * What a request names is looked up once, here, where the mounts are ours already; what came of it is what is
- * mounted.
+ * The job's mounts are resolved once, here, where the namespace is already private; the descriptors are mounted.
  */
 static int open_mounts(struct sandbox *s)
 {
@@ -154,14 +156,14 @@ static int open_mounts(struct sandbox *s)
 	return 0;
 }
 
-/* The new top directory is to look like the one below it. */
+/* Copies owner and mode of the lower directory to the upper one. */
 static void look_like(const char *upper, const char *lower)
 {
 	struct stat st;
 	if (stat(lower, &st))
 		return;
 	if (chown(upper, st.st_uid, st.st_gid))
-		return; /* an id that has no name in here: it stays ours */
+		return; /* the id is not mapped in this namespace: keep ours */
 	chmod(upper, st.st_mode & 07777);
 }
 

@@ -1,4 +1,4 @@
-/* A job in a sandbox, and in a control group where one can be had; see job.h and sandbox.h. */
+/* A job in a sandbox, and in a cgroup if available. */
 #include "launch/cgroup.h"
 #include "launch/job-private.h"
 #include "launch/sandbox.h"
@@ -35,7 +35,7 @@ static int cannot(int errnum, struct sonde_err *err)
 	return rc == -EACCES ? -EPERM : rc;
 }
 
-/* The namespaces are had by having them. */
+/* Availability of namespaces can be checked only by creating them. */
 static int try_namespaces(const struct sandbox *s, struct sonde_err *err)
 {
 	int pidfd = -1;

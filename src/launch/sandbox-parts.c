@@ -1,9 +1,8 @@
 /*
- * A root in parts. The kernel lets nobody in a user namespace lay one overlay over a tree
- * in which others have mounted something: what is hidden under a mount would show. So
- * such a directory is made anew, and everything in it gets a layer of its own: an
- * overlay for a directory, the same again where something is mounted further below, and
- * files as they are, to be read only.
+ * A root in parts. In a user namespace the kernel refuses an overlay over a tree with mounts of another namespace,
+ * because files hidden below a mount would become visible. So such a directory is created empty, and every entry in
+ * it gets a separate layer: an overlay for a directory, recursively if it contains further mounts, and a read-only
+ * bind mount for a file.
  */
 #include "launch/sandbox-private.h"
 
@@ -32,7 +31,7 @@ static bool has_mounts_below(const struct sandbox_mounts *m, const char *dir)
 	return false;
 }
 
-/* These the sandbox has of its own. */
+/* The sandbox provides these itself. */
 static bool is_own(const char *inner)
 {
 	return !strcmp(inner, "/proc") || !strcmp(inner, "/sys") || !strcmp(inner, "/dev");
@@ -64,7 +63,7 @@ static int add_parts_of(struct sandbox *s, const struct sandbox_mounts *m, const
 	const struct dirent *e;
 	int rc = 0;
 	if (!d)
-		return errno == EACCES ? 0 : -errno; /* it could not look inside outside the sandbox either */
+		return errno == EACCES ? 0 : -errno; /* the directory is unreadable outside of the sandbox too */
 	while (!rc && (e = readdir(d))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
@@ -82,8 +81,9 @@ bool sandbox_needs_parts(const struct sandbox *s, const struct sandbox_mounts *m
 }
 
 /*
- * Before something can be written, the directories above it are copied up, with their owners; and other users have no
- * number in a user's namespace. So where the program is likely to write there is one layer more, whose top is ours.
+ * A write copies the parent directories up, with their owners; other users are not mapped in a user namespace, so
+ * that fails. So directories that the program is likely to write to get an additional layer, and we own its top
+ * directory.
  */
 static int add_places(struct sandbox *s, const struct sandbox_mounts *m)
 {

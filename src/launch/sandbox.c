@@ -1,4 +1,4 @@
-/* What a sandbox is made of, prepared before the fork; see sandbox.h. */
+/* The layers of a sandbox, prepared before the fork. */
 #include "launch/sandbox-private.h"
 
 #include "base/cleanup.h"
@@ -95,7 +95,7 @@ int sandbox_add_bind(struct sandbox *s, const char *source, const char *target, 
 	return l->source && l->target ? 0 : -ENOMEM;
 }
 
-/* Nothing of it is looked up here: that is done once, when the sandbox is entered. */
+/* Does not resolve the path: that happens once, when the sandbox is entered. */
 int sandbox_add_mount(struct sandbox *s, const struct job_mount *m)
 {
 	struct sandbox_layer *l = add_layer(s);
@@ -137,7 +137,7 @@ int sandbox_add_directory(struct sandbox *s, const char *like, const char *targe
 	return l->lower && l->target ? 0 : -ENOMEM;
 }
 
-/* mountinfo writes blanks and the like as \ooo. */
+/* mountinfo escapes blanks etc. as \ooo. */
 static void unescape(char *text)
 {
 	char *out = text;
@@ -152,7 +152,7 @@ static void unescape(char *text)
 	*out = '\0';
 }
 
-/* What is mounted below the root is not part of its file system: each gets a layer of its own. */
+/* Mounts below the root are not part of its file system: each gets a separate layer. */
 static int add_submount(struct sandbox *s, const char *root, const char *at)
 {
 	static const char *const own[] = { "/proc", "/sys", "/dev" };
@@ -164,7 +164,7 @@ static int add_submount(struct sandbox *s, const char *root, const char *at)
 		if (!strcmp(inner, own[i]) || sandbox_is_below(inner, own[i]))
 			return 0;
 	if (stat(at, &st))
-		return 0; /* hidden under another, or not ours to see */
+		return 0; /* hidden below another mount, or not accessible */
 	return S_ISDIR(st.st_mode) ? sandbox_add_overlay(s, at, inner) : sandbox_add_bind(s, at, inner, true);
 }
 
@@ -218,7 +218,7 @@ static int add_mounts(struct sandbox *s, const struct job_isolation *place, stru
 		const struct job_mount *m = &place->mounts[i];
 		if (m->target[0] != '/' || strstr(m->target, "/../"))
 			return err_set(err, EINVAL, "cannot mount on '%s': the path must be absolute", m->target);
-		CLEANUP(cleanup_fd) int fd = mount_open(m); /* for an early word; it is opened again at the start */
+		CLEANUP(cleanup_fd) int fd = mount_open(m); /* report errors early; it is opened again at the start */
 		if (fd < 0)
 			return mount_error(m, -fd, err);
 		if (sandbox_add_mount(s, m))

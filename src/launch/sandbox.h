@@ -1,27 +1,24 @@
 /*
- * sandbox: namespaces of its own and an overlay over a root, entered by a job's
- * keeper, which is then process 1 there.
+ * sandbox: private namespaces and an overlay over a root. A job's supervisor enters it and is process 1 there.
  *
- * The command sees the file systems below `root` as they are and may write
- * anywhere: what it writes goes to memory and vanishes with it. /proc is its own,
- * /dev and /sys are the machine's, /dev/shm is fresh. A mount of the job goes through:
- * what is written there stays. Nothing is left on the machine but memory given back.
+ * The command sees the file systems below `root` unchanged and may write anywhere: its writes go to memory and are
+ * discarded at its end. /proc is private, /dev and /sys are the machine's, /dev/shm is empty. Mounts of the job are
+ * not overlaid: writes there persist. The sandbox leaves nothing behind on the machine.
  *
- * Without CAP_SYS_ADMIN a user namespace gives the rights for it, where the system
- * lets ordinary users have one. There the root is put together of parts (sandbox-parts.c),
- * and what belongs to other users or groups cannot be changed, even where it could be outside.
+ * Without CAP_SYS_ADMIN it uses a user namespace, where the system permits one. There the root is assembled from
+ * parts (sandbox-parts.c), and files of other users or groups cannot be changed, even if they could be outside.
  */
 #ifndef SONDE_LAUNCH_SANDBOX_H
 #define SONDE_LAUNCH_SANDBOX_H
 
 #include "launch/job.h"
 
-struct sandbox; /* a handle: all that is needed after the fork, made before it */
+struct sandbox; /* opaque: all state that is needed after the fork, prepared before it */
 
 int sandbox_new(struct sandbox **out, const struct job_isolation *place, struct sonde_err *err);
 void sandbox_free(struct sandbox *s);
 uint64_t sandbox_namespaces(const struct sandbox *s); /* CLONE_NEW* */
-/* In the keeper. 0, or -errno and which stage failed. Allocates nothing. */
+/* Called in the supervisor. 0, or -errno and the stage that failed. Allocates nothing. */
 int sandbox_enter(struct sandbox *s, int *stage);
 const char *sandbox_stage_words(int stage);
 

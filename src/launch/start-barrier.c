@@ -1,4 +1,3 @@
-/* See start-barrier.h. */
 #include "launch/start-barrier.h"
 
 #include "base/cleanup.h"
@@ -18,7 +17,7 @@ static int fail(struct start_barrier *g)
 	return -error;
 }
 
-/* Names of sockets have to be short, and that of the directory may be long. */
+/* Socket paths must be short, and that of the directory may be long: bind by /proc/self/fd. */
 static int bind_in(const struct start_barrier *g)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -29,7 +28,7 @@ static int bind_in(const struct start_barrier *g)
 	return bind(g->listening, (const struct sockaddr *)&at, sizeof(at));
 }
 
-/* Whoever the container's user is may connect; nobody else can get at the directory. */
+/* The container's user may be any, so the socket is open to all; its directory is not. */
 int start_barrier_init(struct start_barrier *g)
 {
 	*g = (struct start_barrier)START_BARRIER_INIT;
@@ -68,7 +67,7 @@ void start_barrier_release(struct start_barrier *g)
 		return;
 	start_barrier_open(g);
 	if (g->listening >= 0)
-		close(g->listening); /* one that connects now is refused, and goes on */
+		close(g->listening); /* a later connect is refused, and that process does not wait */
 	unlink(g->path);
 	rmdir(g->dir);
 	*g = (struct start_barrier)START_BARRIER_INIT;

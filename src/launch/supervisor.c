@@ -1,4 +1,4 @@
-/* The keeper's life; see supervisor.h. Nothing here allocates. */
+/* The main loop of a supervisor. Nothing here allocates. */
 #include "launch/supervisor.h"
 
 #include "base/clock.h"
@@ -27,19 +27,19 @@ struct supervisor {
 	const struct supervisor_plan *plan;
 	int sock, signals;
 	pid_t command;
-	int64_t floor_rss_bytes; /* what a child counts as its own although it is ours */
+	int64_t floor_rss_bytes; /* RSS that a child inherits from us by fork */
 	int64_t deadline_ns;     /* INT64_MAX: none */
 	bool is_killing, is_overdue, is_alone, is_stuck;
 };
 
 enum order_kind { ORDER_GO, ORDER_KILL, ORDER_DEADLINE };
 
-/* What we tell the keeper. */
+/* A request to the supervisor. */
 struct order {
 	int64_t kind, deadline_ns;
 };
 
-/* A fork's first memory is a copy of ours, and counts: what is not above that says nothing about the command. */
+/* A child starts with a copy of our memory, which counts as its RSS: up to that size the value is not the command's. */
 static int64_t rss_of(const struct supervisor *k, const struct rusage *usage)
 {
 	int64_t bytes = usage->ru_maxrss * 1024LL;
@@ -85,12 +85,15 @@ pid_t supervisor_fork(uint64_t namespaces, int exit_signal, int cgroup_fd, int *
 		args.cgroup = (uint64_t)cgroup_fd;
 	}
 	long pid = syscall(SYS_clone3, &args, sizeof(args));
-	if (pid < 0 && cgroup_fd < 0) /* some container engines forbid the new call */
+	if (pid < 0 && cgroup_fd < 0) /* some container engines forbid clone3 */
 		pid = syscall(SYS_clone, CLONE_PIDFD | namespaces | (uint64_t)exit_signal, NULL, pidfd, NULL, NULL);
 	return pid < 0 ? -errno : (pid_t)pid;
 }
 
-/* What the child said last: that it goes to exec, which then closed the pipe, or what failed. */
+/*
+ * The last report of the child: that it is about to exec, after which exec closed the pipe, or the stage that
+ * failed.
+ */
 static struct supervisor_report hear_report(int fd)
 {
 	struct supervisor_report last = { .stage = SUPERVISOR_AT_FORK, .errnum = ECHILD }, next;
@@ -106,7 +109,7 @@ static struct supervisor_report hear_report(int fd)
 	}
 }
 
-/* Tell that it is born, and let it go when we are told to. */
+/* Reports that the command exists, and opens the barrier on request. */
 static void keep_start_barrier(const struct supervisor *k, pid_t pid, int pidfd, int start_barrier)
 {
 	struct supervisor_message word = { .kind = SUPERVISOR_BORN, .pid = pid };
@@ -117,7 +120,7 @@ static void keep_start_barrier(const struct supervisor *k, pid_t pid, int pidfd,
 		n = recv(k->sock, &order, sizeof(order), 0);
 	while (n < 0 && errno == EINTR);
 	if (n == sizeof(order) && order.kind == ORDER_GO && write(start_barrier, "", 1) < 0)
-		return; /* it has been killed at the gate; the wait for it tells */
+		return; /* it was killed at the barrier; reap reports it */
 }
 
 static void start_command(struct supervisor *k)
@@ -131,7 +134,7 @@ static void start_command(struct supervisor *k)
 	getrusage(RUSAGE_SELF, &own);
 	k->floor_rss_bytes = own.ru_maxrss * 1024LL;
 	pid_t pid = supervisor_fork(0, SIGCHLD, k->plan->cgroup_fd, &pidfd);
-	if (pid < 0 && k->plan->cgroup_fd >= 0) { /* an older kernel, or a filter: then by writing */
+	if (pid < 0 && k->plan->cgroup_fd >= 0) { /* an older kernel, or a seccomp filter: write to cgroup.procs */
 		plan.is_joining = true;
 		pid = supervisor_fork(0, SIGCHLD, -1, &pidfd);
 	}
@@ -158,7 +161,7 @@ static void start_command(struct supervisor *k)
 	close(pidfd);
 }
 
-/* Everything that can be reaped is. Nobody left: we have done our work. */
+/* Reaps all exited children. Without any child left the supervisor exits. */
 static void reap(struct supervisor *k)
 {
 	int status;
@@ -176,13 +179,13 @@ static void reap(struct supervisor *k)
 				.status = status,
 				.is_overdue = k->is_overdue,
 				.at_ns = clock_mono_ns() };
-			k->command = -1; /* the number may come again */
+			k->command = -1; /* the pid may be reused */
 			say(k, &word, -1);
 		}
 	}
 }
 
-/* Only our own children, whose numbers stay theirs until we reap them; what they leave behind becomes our child. */
+/* Signals only our own children: their pids stay valid until we reap them. Their orphans become our children. */
 static bool kill_child(void *arg, const struct tree_process *p)
 {
 	struct supervisor *k = arg;
@@ -209,7 +212,7 @@ static bool ask_child(void *arg, const struct tree_process *p)
 	return true;
 }
 
-/* We are gone: the tree goes too, at once or after the time that it was promised. */
+/* Sonde has died: kill the tree, at once or after the grace period. */
 static void go_after_us(struct supervisor *k)
 {
 	int64_t until_ns = clock_mono_ns() + k->plan->mercy_ns;
@@ -219,14 +222,14 @@ static void go_after_us(struct supervisor *k)
 		k->deadline_ns = until_ns;
 }
 
-/* A word from us, or that we are gone. */
+/* Reads a request, or end of file if sonde has died. */
 static void listen_to(struct supervisor *k)
 {
 	struct order order;
 	ssize_t n = recv(k->sock, &order, sizeof(order), MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	k->is_alone = n <= 0; /* also ECONNRESET: dead with words of ours unread */
+	k->is_alone = n <= 0; /* also ECONNRESET: it died with messages unread */
 	if (n == sizeof(order) && order.kind == ORDER_DEADLINE)
 		k->deadline_ns = order.deadline_ns;
 	else if (n > 0)
@@ -235,7 +238,7 @@ static void listen_to(struct supervisor *k)
 		go_after_us(k);
 }
 
-/* How long to sleep, in milliseconds; -1: until something happens. */
+/* Poll timeout in milliseconds; -1: none. */
 static int patience_ms(const struct supervisor *k)
 {
 	int64_t left_ns;
@@ -272,13 +275,13 @@ static int watch_children(void)
 {
 	sigset_t set;
 	struct sigaction usual = { .sa_handler = SIG_DFL };
-	sigaction(SIGCHLD, &usual, NULL); /* where it is ignored, nobody learns how a child ended */
+	sigaction(SIGCHLD, &usual, NULL); /* if SIGCHLD is ignored, the exit status of a child is lost */
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Of our descriptors only these two stay. */
+/* Closes all inherited descriptors except these two. */
 static void let_go(struct supervisor *k)
 {
 	dup2(k->sock, 0);
@@ -292,7 +295,7 @@ static void live(const struct supervisor_plan *plan, int sock) __attribute__((no
 static void live(const struct supervisor_plan *plan, int sock)
 {
 	struct supervisor k = { .plan = plan, .sock = sock, .deadline_ns = INT64_MAX };
-	/* Both out of the way of 0 and 1, where they go in the end. */
+	/* Move both away from 0 and 1, which are their final numbers. */
 	k.sock = fcntl(sock, F_DUPFD_CLOEXEC, 3);
 	int signals = watch_children();
 	k.signals = signals < 0 ? -1 : fcntl(signals, F_DUPFD_CLOEXEC, 3);
@@ -322,7 +325,7 @@ int supervisor_start(const struct supervisor_plan *plan, int *sock, int *supervi
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old); /* the keeper shall run no handler of ours */
+	pthread_sigmask(SIG_SETMASK, &all, &old); /* no signal handler of ours may run in the supervisor */
 	pid_t pid = supervisor_fork(plan->sandbox ? sandbox_namespaces(plan->sandbox) : 0, 0, -1, supervisor_pidfd);
 	if (!pid) {
 		close(pair[0]);
@@ -352,7 +355,7 @@ int supervisor_receive(int sock, struct supervisor_message *word, int *fd)
 		.msg_controllen = sizeof(control.bytes) };
 	ssize_t n;
 	*fd = -1;
-	do /* A keeper that went without reading what we told it last makes for one ECONNRESET; its words come after. */
+	do /* A supervisor that exits with a request of ours unread causes one ECONNRESET; its messages follow. */
 		n = recvmsg(sock, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)

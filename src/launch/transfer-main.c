@@ -1,4 +1,4 @@
-/* sonde-transfer: makes one request; see transfer.h. Only mains print: this is one. */
+/* sonde-transfer: makes one request; see transfer.h. It is a main program and may print. */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/json.h"
@@ -29,7 +29,7 @@ struct request {
 struct answer {
 	long status;
 	int64_t bytes, whole;
-	int fd; /* -1: the body is thrown away */
+	int fd; /* -1: discard the body */
 	int64_t from;
 	CURL *curl;
 	bool is_checked;
@@ -57,7 +57,7 @@ static void take_line(struct request *r, char *line)
 		r->qos = *value == '1';
 }
 
-/* Lines up to an empty one, then the body. False: it makes no sense. */
+/* Parses lines up to an empty one, then the body. False if malformed. */
 static bool parse(struct request *r, struct buf *text)
 {
 	char *end = strstr(text->data, "\n\n"), *rest, *line;
@@ -85,7 +85,7 @@ static bool parse(struct request *r, struct buf *text)
 	return true;
 }
 
-/* What was asked for from a place on must be given from there: 206, or nothing of it is taken. */
+/* A range request must be answered with 206; otherwise the body is discarded. */
 static bool is_wanted(struct answer *a)
 {
 	if (a->is_checked)
@@ -102,7 +102,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *arg)
 	int rc;
 
 	if (!is_wanted(a))
-		return a->status / 100 == 2 ? 0 : n; /* an error's page is read and forgotten */
+		return a->status / 100 == 2 ? 0 : n; /* the body of an error response is discarded */
 	if (a->status / 100 != 2 || a->fd < 0)
 		return n;
 	rc = fs_write_all(a->fd, bytes, n);
@@ -129,7 +129,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *arg)
 	else if (strncasecmp(text, "Content-Length:", 15) == 0 && a->whole == -1 && !a->from)
 		a->whole = strtoll(text + 15, NULL, 10);
 	else if (strncmp(text, "HTTP/", 5) == 0)
-		a->whole = -1; /* of the answer before, which sent us on */
+		a->whole = -1; /* of the previous response, a redirect */
 	return n;
 }
 

@@ -1,4 +1,3 @@
-/* Starting sonde-transfer; see transfer.h. */
 #include "launch/transfer.h"
 
 #include "base/cleanup.h"

@@ -1,19 +1,18 @@
 /*
- * transfer: one request to a server elsewhere, made by a program of its own.
+ * transfer: makes one request to a remote server in a separate program.
  *
- * libcurl brings two dozen libraries; a daemon that rarely needs them should not carry them.
- * So the request is written into a memory file and given to libexec/sonde/sonde-transfer, which
- * makes it and answers with one line of JSON on its standard output:
+ * libcurl pulls in two dozen libraries, which a daemon that rarely needs them should not load. So the request is
+ * written to a memfd and passed to libexec/sonde/sonde-transfer, which makes it and prints one line of JSON:
  *
- *	METHOD URL              GET, HEAD, PUT or POST; or PUBLISH HOST:PORT, which is MQTT 3.1.1
- *	header NAME: VALUE      as many as there are
- *	output PATH             append the body to this file, made if need be
- *	from BYTES              ask for what lies behind, and check that it was given
- *	timeout SECONDS         of a standstill; 30
+ *	METHOD URL              GET, HEAD, PUT or POST; or PUBLISH HOST:PORT (MQTT 3.1.1)
+ *	header NAME: VALUE      any number
+ *	output PATH             append the body to this file; created if missing
+ *	from BYTES              request the range from this offset and check that the response has it
+ *	timeout SECONDS         without progress; default 30
  *	topic TEXT, qos 0|1     of PUBLISH
  *	(an empty line, and the body)
  *
- * Redirects are followed for GET and HEAD, five at most, and never from https to http.
+ * Redirects are followed for GET and HEAD, up to five, and never from https to http.
  */
 #ifndef SONDE_LAUNCH_TRANSFER_H
 #define SONDE_LAUNCH_TRANSFER_H
@@ -26,15 +25,15 @@
 #include <stdint.h>
 
 struct transfer_answer {
-	long status;     /* of HTTP; 0: none came */
-	int64_t bytes;   /* of the body that were taken */
-	int64_t whole;   /* what the server says that the whole has; -1: nothing */
+	long status;     /* HTTP status; 0: no response */
+	int64_t bytes;   /* bytes of the body received */
+	int64_t whole;   /* total size reported by the server; -1 if unknown */
 	char error[256]; /* "": none */
 };
 
-/* Starts it. `out` is where its line goes, a descriptor of the caller's, who keeps it. */
+/* Starts it. Its line is written to `out`, which remains the caller's. */
 int transfer_start(struct job **job, const struct buf *request, int out, struct sonde_err *err);
-/* Makes it and waits. 0 when an answer came, whatever its status. */
+/* Makes the request and waits. 0 if a response came, whatever its status. */
 int transfer_run(const struct buf *request, struct transfer_answer *answer, struct sonde_err *err);
 int transfer_parse(const char *text, struct transfer_answer *answer);
 

@@ -1,4 +1,3 @@
-/* Adding boards up; see apps.h. */
 #include "live/apps.h"
 
 #include "base/cleanup.h"
@@ -10,9 +9,9 @@
 #include <string.h>
 
 #define PER_SECOND "_per_second"
-#define TICK_UNIT 1073741824.0 /* a step's histogram counts in units of 2^30 ticks */
+#define TICK_UNIT 1073741824.0 /* the unit of a step's histogram is 2^30 ticks */
 
-/* Room for one more; false when there is no memory. */
+/* Makes room for one more item; false if out of memory. */
 static bool grow(void **items, size_t count, size_t *cap, size_t size)
 {
 	size_t more = *cap ? 2 * *cap : 16;
@@ -51,7 +50,7 @@ static int app_of(struct live_scan *s, const char *name, size_t *index)
 	return 0;
 }
 
-/* NULL with *rc: -ENOMEM, or 0 when there are too many. */
+/* NULL with *rc: -ENOMEM, or 0 if the series limit is reached. */
 static struct live_series *series_of(struct live_scan *s, size_t max, size_t app, const struct sonde_metric *m, int *rc)
 {
 	struct {
@@ -100,7 +99,7 @@ static int add_histogram(struct live_scan *s, struct live_series *to, const stru
 	all->sum += sum;
 	for (size_t i = 0; i < SONDE_HISTOGRAM_BUCKETS; i++) {
 		all->buckets[i] += h->buckets[i];
-		all->count += h->buckets[i]; /* not h->count: buckets and their number must agree */
+		all->count += h->buckets[i]; /* not h->count, which may differ from the sum */
 	}
 	if (h->high && isfinite(greatest) && !(all->greatest >= greatest)) {
 		all->greatest = greatest;
@@ -109,7 +108,7 @@ static int add_histogram(struct live_scan *s, struct live_series *to, const stru
 	return 0;
 }
 
-/* The time between steps: its sum and number, which do not need the buckets' bounds. */
+/* Sum and number of the intervals between steps, which do not depend on the buckets' bounds. */
 static void add_intervals(struct live_series *to, const struct sonde_histogram *h, double tick_s)
 {
 	double sum = live_real(h->sum) * TICK_UNIT * tick_s;
@@ -140,7 +139,7 @@ static int add_metric(struct live_scan *s, struct live_series *to, const struct 
 	return 0;
 }
 
-/* Under a name with another ending. */
+/* Like series_of, with a suffix appended to the name. */
 static struct live_series *series_like(struct live_scan *s, size_t max, size_t app, uint32_t kind, const char *name,
 		size_t name_bytes, const char *suffix, int *rc)
 {
@@ -151,7 +150,7 @@ static struct live_series *series_like(struct live_scan *s, size_t max, size_t a
 	return series_of(s, max, app, &m, rc);
 }
 
-/* A rate is a counter, and a gauge of how much it grows by a second, which of several processes add up too. */
+/* A rate is a counter and a gauge of its increase per second; both are summed over processes. */
 static int add_rate(struct live_scan *s, size_t max, size_t app, const struct live_board *b,
 		const struct sonde_metric *m, const struct live_clock *c)
 {

@@ -1,10 +1,9 @@
 /*
- * apps: what the programs of this user that run now have on their boards.
+ * apps: the boards of this user's running programs, summed by application.
  *
- * A program is seen when it has a ring directory (a recording, or `sonde live run`) and uses
- * metrics or steps. What several processes of an application have under one name is added
- * up; of gauges the newest counts. A rate is two series: a counter, and what that grows by a
- * second. A process that has ended is not seen any more.
+ * A program is visible if it has a ring directory (a recording, or `sonde live run`) and uses metrics or steps.
+ * Metrics of the same name are summed over the processes of an application; for gauges the newest value is used. A
+ * rate is two series: a counter, and its increase per second. A process that has exited is not visible any more.
  */
 #ifndef SONDE_LIVE_APPS_H
 #define SONDE_LIVE_APPS_H
@@ -19,7 +18,7 @@
 
 struct live_app {
 	char name[LIVE_NAME_BYTES];
-	struct live_entry *first; /* of its processes, valid until the next refresh; NULL: it has no board */
+	struct live_entry *first; /* the first process, valid until the next refresh; NULL: without a board */
 	uint64_t processes, rejected;
 	double cpu_seconds;
 	uint64_t resident_bytes;
@@ -38,11 +37,11 @@ struct live_series {
 	char name[SONDE_NAME_BYTES];
 	uint32_t kind; /* enum sonde_metric_kind */
 	uint64_t count;
-	double value; /* COUNTER the sum, GAUGE and STEP the last, RATE the events a second; NaN: none yet */
+	double value; /* COUNTER: sum, GAUGE and STEP: last value, RATE: events per second; NaN: none yet */
 	uint64_t ticks;
-	double sum;         /* STEP: of the seconds between steps */
-	uint64_t intervals; /* what `sum` is the sum of */
-	size_t histogram;   /* HISTOGRAM: 1 + its index; 0: none */
+	double sum;         /* STEP: sum of the intervals between steps, in seconds */
+	uint64_t intervals; /* number of intervals in `sum` */
+	size_t histogram;   /* HISTOGRAM: 1 + its index; 0 if none */
 };
 
 struct live_scan {
@@ -52,7 +51,7 @@ struct live_scan {
 	size_t series_count;
 	struct live_histogram *histograms;
 	size_t histogram_count;
-	uint64_t dropped; /* series beyond the cap */
+	uint64_t dropped; /* series beyond the limit */
 	/* private */
 	struct map app_index, series_index;
 	size_t series_cap, app_cap, histogram_cap;
@@ -61,22 +60,22 @@ struct live_scan {
 #define LIVE_SERIES_MAX 2000
 #define LIVE_APPS_MAX 500
 
-/* What is asked for; applications and their processes always are. */
+/* Parts to read; applications and their processes are always read. */
 enum live_parts {
 	LIVE_GROUPS = 1,
 	LIVE_NODE = 2,
 	LIVE_OURSELVES = 4,
 	LIVE_STEPS = 8,
 	LIVE_METRICS = 16,
-	LIVE_DISTRIBUTIONS = 32, /* of metrics and of the time between steps */
-	LIVE_DEVICES = 64,       /* GPUs, meters of energy */
+	LIVE_DISTRIBUTIONS = 32, /* of metrics and of the intervals between steps */
+	LIVE_DEVICES = 64,       /* GPUs, energy meters */
 	LIVE_ALL = 127,
 };
 
-/* What the watch, just refreshed, can read. series_max 0: LIVE_SERIES_MAX. Only want of memory fails. */
+/* Reads the boards of a watch that was just refreshed. series_max 0: LIVE_SERIES_MAX. Fails only if out of memory. */
 int live_scan(struct live_scan *s, struct live_watch *w, unsigned parts, size_t series_max, int64_t age_ns,
 		struct sonde_err *err);
-/* What came another way: a gauge, updates that were rejected. */
+/* Adds values from other sources: a gauge; rejected updates. */
 int live_scan_gauge(struct live_scan *s, size_t series_max, const char *app, const char *name, double value);
 int live_scan_rejected(struct live_scan *s, const char *app, uint64_t count);
 void live_scan_release(struct live_scan *s);

@@ -1,4 +1,3 @@
-/* See board-owner.h. */
 #include "live/board-owner.h"
 
 #include "base/buf.h"
@@ -17,7 +16,7 @@
 #define ENVIRON_BYTES_MAX (1u << 20)
 #define RING_VARIABLE "SONDE_RING="
 
-/* "NSpid: 4711 12 1", outermost to innermost; 0: it is in no namespace but ours. */
+/* "NSpid: 4711 12 1", outermost to innermost; 0 if it is in our own pid namespace. */
 static pid_t inner_pid(pid_t pid, struct buf *text)
 {
 	static const char key[] = "\nNSpid:";

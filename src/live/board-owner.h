@@ -1,9 +1,9 @@
 /*
- * whose: the process that a board is of, by the number that it has here.
+ * board-owner: finds the process that owns a board, by its pid in our namespace.
  *
- * A program in a container tells the number that it has there, which here is another process's or nobody's. So the
- * process with the number is believed when it has the board mapped; else it is looked for among those of other
- * namespaces that have that number within.
+ * A program in a container writes its pid in the container's namespace, which here may be another process or none.
+ * So the process with that pid is accepted only if it has mapped the board; otherwise the processes of other pid
+ * namespaces that have this pid there are searched.
  */
 #ifndef SONDE_LIVE_BOARD_OWNER_H
 #define SONDE_LIVE_BOARD_OWNER_H
@@ -11,11 +11,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* 0: nobody's any more. Where we may not look at what a process has mapped its number is believed, but for the first
- * process's, which every container has too. */
+/*
+ * Returns 0 if the owner has exited. If we may not read a process's mappings, its pid is accepted, except for pid 1,
+ * which exists in every container too.
+ */
 pid_t live_whose(int board_fd, const char *name, pid_t pid);
-/* Was it started with this ring directory as its own? A program can write there what it likes, and must not make
- * others' processes its own. */
+/*
+ * Was the process started with this ring directory? A program can write any pid there, and must not be able to claim
+ * processes of others.
+ */
 bool live_is_started_with(pid_t pid, int dirfd);
 
 #endif

@@ -1,4 +1,3 @@
-/* Reading boards; see board-reader.h. */
 #include "live/board-reader.h"
 
 #include "base/cleanup.h"
@@ -36,7 +35,7 @@ int live_board_head(int fd, struct sonde_segment *head)
 	return rc;
 }
 
-/* Only the slots that were handed out: a board is large and mostly empty. */
+/* Reads only allocated slots: a board is large and mostly empty. */
 int live_board_poll(struct live_board *b, int fd, size_t expected, bool has_histograms)
 {
 	const off_t at = SONDE_SEGMENT_HEAD_BYTES;

@@ -1,8 +1,8 @@
 /*
- * board: a copy of a process's board (sonde/shm.h), safe to look at.
+ * board-reader: a validated copy of a process's board (sonde/shm.h).
  *
- * The file is the program's, which may write anything into it and cut it at any time: it is
- * read, not mapped, and every index and name of the copy is checked.
+ * The program owns the file and may write anything to it or truncate it at any time. So it is read, not mapped, and
+ * every index and name of the copy is checked.
  */
 #ifndef SONDE_LIVE_BOARD_READER_H
 #define SONDE_LIVE_BOARD_READER_H
@@ -16,18 +16,20 @@
 struct live_board {
 	struct sonde_segment head;
 	struct sonde_board board;
-	size_t metric_count, histogram_count; /* that were read: at most SONDE_METRICS_MAX, SONDE_HISTOGRAMS_MAX */
+	size_t metric_count, histogram_count; /* that were read: up to SONDE_METRICS_MAX, SONDE_HISTOGRAMS_MAX */
 };
 
-/* The board file `name` in a ring directory; -EBADMSG when it is none. */
+/* Reads the board file `name` in a ring directory; -EBADMSG if it is not a board. */
 int live_board_read(struct live_board *b, int dirfd, const char *name, struct sonde_err *err);
-/* The same by an open file: its head, which does not change; and what is on it now, with its histograms or without. One
- * read does when there are no more metrics than expected. */
+/*
+ * The same for an open file: the header, which does not change; and the current values, with or without histograms.
+ * One read suffices for up to the expected number of metrics.
+ */
 int live_board_head(int fd, struct sonde_segment *head);
 int live_board_poll(struct live_board *b, int fd, size_t expected, bool has_histograms);
-/* Metric i; NULL when it is not there (yet) or makes no sense. Its name ends in a NUL. */
+/* Metric i; NULL if it does not exist (yet) or is invalid. Its name is NUL-terminated. */
 const struct sonde_metric *live_board_metric(struct live_board *b, size_t i);
-/* Of a metric; NULL: it has none. */
+/* The histogram of a metric; NULL if it has none. */
 const struct sonde_histogram *live_board_histogram(const struct live_board *b, const struct sonde_metric *m);
 double live_real(uint64_t bits);
 

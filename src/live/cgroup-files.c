@@ -1,4 +1,3 @@
-/* See cgroup-files.h. */
 #include "live/cgroup-files.h"
 
 #include <errno.h>
@@ -8,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define AGAIN_READS 64 /* a file that was not there may come with its controller: it is looked for now and then */
+#define AGAIN_READS 64 /* a missing file may appear with its controller: retry at intervals */
 
 static const struct {
 	enum live_place place;
@@ -33,7 +32,7 @@ static int open_file(const struct live_cgroup *dirs, enum live_group_file file)
 	return *dir ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
-/* Half of what we may open is left for those who ask, and for boards. */
+/* Half of the descriptor limit is reserved for clients and boards. */
 static bool may_keep(int fd)
 {
 	static rlim_t most;
@@ -48,7 +47,7 @@ static ssize_t read_kept(struct live_group_files *f, enum live_group_file file, 
 {
 	ssize_t n = pread(f->fds[file], text, LIVE_GROUP_TEXT_BYTES - 1, 0);
 
-	if (n < 0) { /* the group is not there any more; one of its name may be */
+	if (n < 0) { /* the cgroup was removed; a new one may have the same name */
 		close(f->fds[file]);
 		f->fds[file] = 0;
 	}

@@ -1,6 +1,6 @@
 /*
- * group-files: the files of a control group that a scrape reads, found once and kept open, since looking for a name
- * costs more than reading. Filled with zeroes, none has been looked for.
+ * cgroup-files: the files of a cgroup that a scrape reads. They are opened once and kept open, because a path lookup
+ * costs more than a read. All zeroes: none was opened yet.
  */
 #ifndef SONDE_LIVE_CGROUP_FILES_H
 #define SONDE_LIVE_CGROUP_FILES_H
@@ -22,17 +22,17 @@ enum live_group_file {
 };
 
 #define LIVE_GROUP_TEXT_BYTES 1024
-#define LIVE_PRESSURES 3 /* the files of pressure, from GROUP_CPU_PRESSURE on */
+#define LIVE_PRESSURES 3 /* the pressure files, from GROUP_CPU_PRESSURE on */
 
 struct live_group_files {          /* private */
-	int fds[LIVE_GROUP_FILES]; /* 0: not looked for; -1: it is not there */
+	int fds[LIVE_GROUP_FILES]; /* 0: not opened yet; -1: missing */
 	uint32_t reads[LIVE_GROUP_FILES];
-	struct { /* what was read last, and 1 + the machine's own then; 0: nothing was */
+	struct { /* last value, and 1 + the machine's own value at that time; 0: never read */
 		double seconds, node_at;
 	} pressure[LIVE_PRESSURES];
 };
 
-/* What it says now, as much as there is room for; "" when it is not there. */
+/* Reads the file, truncated to the buffer; "" if it is missing. */
 void live_group_read(struct live_group_files *f, const struct live_cgroup *dirs, enum live_group_file file,
 		char text[LIVE_GROUP_TEXT_BYTES]);
 void live_group_close(struct live_group_files *f);

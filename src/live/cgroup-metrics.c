@@ -1,4 +1,4 @@
-/* The control groups that applications have of their own: processors, memory, pressure. See scrape.h. */
+/* CPU time, memory and pressure of the cgroups of applications. */
 #include "base/cleanup.h"
 #include "live/exposition.h"
 #include "live/scrape.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TICK_S 0.01 /* of times that the kernel tells in ticks, whatever its own are */
+#define TICK_S 0.01 /* of times that the kernel reports in USER_HZ */
 
-/* The number behind `key`, or the whole file's. */
+/* The number that follows `key`, or the whole file's number. */
 static double number_of(const char *text, const char *key)
 {
 	const char *at = key ? strstr(text, key) : text;
@@ -33,7 +33,7 @@ struct family {
 
 struct row {
 	enum live_group_file file;
-	bool is_else; /* where the row before has nothing */
+	bool is_else; /* used if the previous row has no value */
 	const char *key;
 	double scale;
 	const struct family *family;
@@ -49,7 +49,7 @@ static const struct family memory = { "sonde_group_memory_bytes", "Memory of the
 static const struct family pressure = { "sonde_group_pressure_seconds",
 	"Time in which some of its tasks waited for a resource.", EXPOSITION_COUNTER };
 
-/* Rows of one family stand together. */
+/* Rows of a family are adjacent. */
 static const struct row rows[] = {
 	{ GROUP_CPU_STAT, false, "user_usec ", 1e-6, &cpu, "mode", "user", "", NULL },
 	{ GROUP_V1_CPUACCT_STAT, true, "user ", TICK_S, &cpu, "mode", "user", "", NULL },
@@ -66,13 +66,13 @@ static const struct row rows[] = {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* A group that is shown, and what its rows are now; NaN: not to be had. */
+/* A cgroup to export and the values of its rows; NaN if unavailable. */
 struct group {
 	const char *app;
 	double values[ROWS];
 };
 
-/* The machine's own; NaN: it has none. */
+/* Pressure of the machine; NaN if unavailable. */
 static void read_node(struct live_named_groups *n, double node[LIVE_PRESSURES])
 {
 	static const char *const paths[LIVE_PRESSURES] = { "/proc/pressure/cpu", "/proc/pressure/memory",
@@ -91,8 +91,8 @@ static void read_node(struct live_named_groups *n, double node[LIVE_PRESSURES])
 }
 
 /*
- * Pressure is what the kernel takes longest to tell. Nobody waits in a group while nobody waits on the machine: as long
- * as the machine's own stands still, which was read before, the group's is what it was.
+ * Pressure files are the slowest to read. A cgroup's stall time cannot grow while the machine's does not: if the
+ * machine's value, which was read first, is unchanged, so is the cgroup's.
  */
 static bool is_known(const struct live_group_files *files, enum live_group_file file, const double *node)
 {
@@ -151,7 +151,7 @@ static bool is_listed(const struct group *all, size_t count, const char *app)
 	return false;
 }
 
-/* Those of applications that have one of their own, and of the named ones those that are not among them. */
+/* The separate cgroups of applications, then the named ones that are not among them. */
 static size_t read_groups(const struct live_scan *s, struct live_named_groups *named, struct group *all)
 {
 	double node[LIVE_PRESSURES];

@@ -1,4 +1,3 @@
-/* See container-id.h. */
 #include "live/container-id.h"
 
 #include "base/buf.h"
@@ -62,7 +61,7 @@ bool live_container_conmon(const char *words, size_t bytes, const char *id, char
 	return is_its && found;
 }
 
-/* What stands between `before` and the next quote. */
+/* The text between `before` and the next quote. */
 static bool take_quoted(const struct buf *text, const char *before, char *name, size_t size)
 {
 	const char *at = text->len ? strstr(text->data, before) : NULL, *end;

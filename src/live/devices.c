@@ -1,4 +1,3 @@
-/* See devices.h. */
 #include "live/devices.h"
 
 #include "base/clock.h"
@@ -23,11 +22,11 @@ struct device {
 };
 
 struct live_devices {
-	const struct gpu_source *source; /* NULL: no GPU tells anything */
+	const struct gpu_source *source; /* NULL: no GPU source available */
 	void *state;
 	struct device devices[GPU_DEVICES_MAX];
-	pthread_mutex_t lock; /* devices */
-	pthread_t thread;     /* of a source that has a descriptor */
+	pthread_mutex_t lock; /* protects the devices */
+	pthread_t thread;     /* reads a source that has a descriptor */
 	bool has_thread;
 	int ends[2]; /* closed: the thread ends */
 	struct energy energy;

@@ -1,4 +1,4 @@
-/* exposition.c, its lines of text and its protocol buffers. */
+/* exposition-private: shared by exposition.c, its text format and its protocol buffers. */
 #ifndef SONDE_LIVE_EXPOSITION_PRIVATE_H
 #define SONDE_LIVE_EXPOSITION_PRIVATE_H
 
@@ -14,8 +14,8 @@ void protobuf_summary(struct exposition *x, double sum, uint64_t count, const st
 		size_t label_count);
 void protobuf_histogram(struct exposition *x, const struct exposition_histogram *h,
 		const struct exposition_label *labels, size_t label_count);
-void protobuf_flush(struct exposition *x); /* the family that is under way */
-/* Text that is UTF-8 whatever it was. */
+void protobuf_flush(struct exposition *x); /* writes the pending family */
+/* Appends the text; invalid UTF-8 is replaced. */
 void exposition_clean(struct buf *out, const char *text, bool is_escaped);
 const char *exposition_sample_suffix(enum exposition_type type);
 

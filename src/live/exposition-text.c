@@ -1,8 +1,8 @@
 /*
- * The lines of the two text formats; see exposition.h.
+ * The lines of the two text formats.
  *
- * A page has thousands of them: room is made once for each, or for all of a histogram, and what is put there needs no
- * look at the buffer.
+ * A page has thousands of lines. Space is reserved once per line, or once per histogram, and filled without further
+ * checks of the buffer.
  */
 #include "live/exposition-private.h"
 
@@ -17,7 +17,7 @@
 #define OCTAVE_FIRST (-30)
 #define OCTAVES (OCTAVE_HIGH - OCTAVE_LOW + 1)
 
-/* The bytes of the UTF-8 character that begins here; 0: none does. */
+/* Length of the UTF-8 character that starts here; 0 if invalid. */
 static size_t character_bytes(const unsigned char *p)
 {
 	size_t n = *p < 0x80                      ? 1
@@ -50,7 +50,7 @@ static char *puts_at(char *at, const char *text)
 
 #define CLEAN_BYTES_MAX(text) (2 * strlen(text))
 
-/* Bytes that are not UTF-8 become '?', since readers refuse the whole page for one of them. */
+/* Bytes that are not UTF-8 become '?', because a single one makes readers reject the whole page. */
 static char *put_clean(char *at, const char *text, bool is_escaped)
 {
 	for (const unsigned char *p = (const unsigned char *)text; *p;) {
@@ -81,7 +81,7 @@ void exposition_clean(struct buf *out, const char *text, bool is_escaped)
 }
 
 #define NUMBER_BYTES_MAX 32
-#define WHOLE_MAX 9e15 /* below it a double holds every whole number */
+#define WHOLE_MAX 9e15 /* up to here a double represents every integer */
 
 static char *put_whole(char *at, uint64_t n)
 {
@@ -93,7 +93,7 @@ static char *put_whole(char *at, uint64_t n)
 	return put(at, from, (size_t)(text + sizeof(text) - from));
 }
 
-/* Of n / 10^9, which is rounded as the reader of this text rounds it. */
+/* Formats n / 10^9, rounded as a reader of this text rounds it. */
 static char *put_billionths(char *at, uint64_t n)
 {
 	uint64_t rest = n % 1000000000;
@@ -108,7 +108,10 @@ static char *put_billionths(char *at, uint64_t n)
 	return last + 1;
 }
 
-/* Most values are whole or have a few decimals: those need no printf. Whatever is written reads back the same. */
+/*
+ * Most values are integers or have few decimals and do not need printf. The text always parses back to the same
+ * value.
+ */
 static char *put_number(char *at, double value)
 {
 	if (value >= 0 && value < WHOLE_MAX && value == (double)(uint64_t)value && !signbit(value))
@@ -169,7 +172,7 @@ void exposition_line(struct exposition *x, const char *suffix, double value, con
 	buf_set_end(x->out, at);
 }
 
-/* An example stands behind the bucket that it is in; text 0.0.4 has none. */
+/* An exemplar follows its bucket; text 0.0.4 has none. */
 static char *put_example(char *at, const struct exposition_histogram *h)
 {
 	at = put(at, " # {", 4);
@@ -180,7 +183,7 @@ static char *put_example(char *at, const struct exposition_histogram *h)
 	return put_number(at, h->greatest);
 }
 
-/* `name_bucket{app="x",`: what all lines of a histogram begin with. */
+/* `name_bucket{app="x",`: the common prefix of a histogram's lines. */
 static char *put_bucket_head(char *at, const struct exposition *x, const struct exposition_label *labels, size_t count)
 {
 	at = put(at, x->name, x->name_bytes);

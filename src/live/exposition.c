@@ -1,4 +1,4 @@
-/* Families of samples, whatever they are written as; see exposition.h. */
+/* Metric families of samples, independent of the format. */
 #include "live/exposition-private.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ const char *exposition_sample_suffix(enum exposition_type type)
 	return types[type].sample_suffix;
 }
 
-/* Does the sink want a sample of this family, under any of the names that they have? */
+/* Does the sink want samples of this family, under any of their names? */
 static bool is_wanted(const struct exposition *x)
 {
 	static const char *const of_distributions[] = { "_sum", "_count", NULL };
@@ -38,7 +38,7 @@ static bool is_wanted(const struct exposition *x)
 	return false;
 }
 
-/* The older format names families as their samples. */
+/* The older format names a family like its samples. */
 void exposition_family(struct exposition *x, const char *name, enum exposition_type type, const char *help)
 {
 	bool is_openmetrics = x->format == EXPOSITION_OPENMETRICS;

@@ -1,14 +1,13 @@
 /*
- * exposition: families of samples as Prometheus reads them: text 0.0.4, OpenMetrics 1.0, or
- * protocol buffers, which alone carry native histograms.
+ * exposition: metric families in the formats of Prometheus: text 0.0.4, OpenMetrics 1.0, or protocol buffers, which
+ * alone support native histograms.
  *
  *	exposition_family(&x, "sonde_app_steps", EXPOSITION_COUNTER, "Steps announced.");
  *	exposition_sample(&x, 12, "app", app, "step", step, NULL);
  *
- * A counter's name is given without _total, which its samples get. Names must be fine
- * (exposition_name makes them so); values of labels may be anything. With a sink nothing is
- * written: the samples go there instead, under the names that queries use, and only of the
- * families that are wanted.
+ * A counter's name is given without _total, which its samples get. Names must be valid (exposition_name makes them
+ * so); label values may be arbitrary. With a sink nothing is written: the samples go to the sink under the names
+ * that queries use, and only those of wanted families.
  */
 #ifndef SONDE_LIVE_EXPOSITION_H
 #define SONDE_LIVE_EXPOSITION_H
@@ -35,12 +34,12 @@ struct exposition_label {
 	const char *key, *value;
 };
 
-/* Buckets as sonde/shm.h has them. */
+/* Buckets as in sonde/shm.h. */
 struct exposition_histogram {
 	const uint64_t *buckets;
 	uint64_t count;
 	double sum;
-	double greatest; /* NaN: not known; an example of it is shown with `example` as its label's value */
+	double greatest; /* NaN if unknown; shown as an exemplar with `example` as its label value */
 	const char *example_key, *example;
 };
 
@@ -51,18 +50,18 @@ struct exposition {
 	struct buf *out;
 	enum exposition_format format;
 	exposition_sink *sink;                           /* NULL: write */
-	bool (*wants)(void *sink_arg, const char *name); /* of samples; NULL: all are */
+	bool (*wants)(void *sink_arg, const char *name); /* filters samples by name; NULL: all */
 	void *sink_arg;
-	/* private: the family */
+	/* private: the current family */
 	bool is_skipped;
 	char name[160];
 	size_t name_bytes;
 	enum exposition_type type;
-	struct buf family; /* PROTOBUF: under way */
+	struct buf family; /* PROTOBUF: the pending family */
 };
 
 void exposition_family(struct exposition *x, const char *name, enum exposition_type type, const char *help);
-/* Labels and values in turn, and a NULL; NULL values are left out. */
+/* Alternating labels and values, NULL-terminated; NULL values are omitted. */
 void exposition_sample(struct exposition *x, double value, ...) __attribute__((sentinel));
 void exposition_summary(struct exposition *x, double sum, uint64_t count, const struct exposition_label *labels,
 		size_t label_count);
@@ -70,11 +69,11 @@ void exposition_histogram(struct exposition *x, const struct exposition_histogra
 		const struct exposition_label *labels, size_t label_count);
 void exposition_end(struct exposition *x);
 
-/* What a client that accepts this gets, and how that is called. */
+/* The format for an Accept header, and its content type. */
 enum exposition_format exposition_choose(const char *accept);
 const char *exposition_content_type(enum exposition_format format);
 
-/* prefix and text as a name: letters, digits and '_', camelCase as camel_case. */
+/* Builds a valid name from prefix and text: letters, digits and '_', camelCase as camel_case. */
 void exposition_name(char *out, size_t size, const char *prefix, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* The machine: processors, memory, pressure. See scrape.h. */
+/* Metrics of the machine: CPU time, memory, pressure. */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "live/exposition.h"
@@ -63,7 +63,7 @@ static void add_memory(struct exposition *x, struct buf *text)
 		}
 }
 
-/* The kernel's stall times; a kernel without them has no family. */
+/* Stall times (PSI); no metric family if the kernel has none. */
 static void add_pressure(struct exposition *x, struct buf *text)
 {
 	static const char *const resources[] = { "cpu", "memory", "io" };

@@ -1,4 +1,3 @@
-/* See process-metrics.h. */
 #include "live/process-metrics.h"
 
 #include "base/cleanup.h"
@@ -12,9 +11,9 @@
 #include <unistd.h>
 
 #define STAT_BYTES_MAX 4096
-#define SLACK_SECONDS 0.05 /* the kernel tells the start in ticks of 10 ms */
+#define SLACK_SECONDS 0.05 /* the kernel reports the start time in ticks of 10 ms */
 
-/* Boot time now minus monotonic time now: how long the machine has slept. */
+/* Boot time now minus monotonic time now: how long the machine was suspended. */
 static double slept_seconds(void)
 {
 	struct timespec boot, mono;
@@ -24,10 +23,10 @@ static double slept_seconds(void)
 	return (double)(boot.tv_sec - mono.tv_sec) + (double)(boot.tv_nsec - mono.tv_nsec) / 1e9;
 }
 
-/* Fields behind the name are numbers but the first; those that we want, by their place in proc(5). */
+/* The fields after the name are numbers except the first; those that we use, numbered as in proc(5). */
 enum field { USER = 14, SYSTEM, CHILD_USER, CHILD_SYSTEM, START = 22, VIRTUAL, PAGES, FIELDS };
 
-/* By hand: this is read of every process at every scrape. Negative ones are none of those that are used. */
+/* Parsed by hand: this runs for every process at every scrape. Only unused fields can be negative. */
 static bool take_fields(const char *at, uint64_t n[FIELDS])
 {
 	for (int i = 4; i < FIELDS; i++) {

@@ -1,4 +1,4 @@
-/* process: what /proc says of one process. */
+/* process-metrics: values of one process, from /proc. */
 #ifndef SONDE_LIVE_PROCESS_METRICS_H
 #define SONDE_LIVE_PROCESS_METRICS_H
 
@@ -7,14 +7,14 @@
 
 struct live_process {
 	char name[32];
-	double cpu_seconds; /* with the children it has waited for */
+	double cpu_seconds; /* includes waited-for children */
 	uint64_t resident_bytes, virtual_bytes;
-	double start_seconds; /* after the machine's start */
+	double start_seconds; /* since boot */
 };
 
-/* -ESRCH: it has ended; also when the number is another's now, who began after begun_mono_ns (INT64_MAX: anybody). */
+/* -ESRCH: it has exited, or the pid was reused by a process started after begun_mono_ns (INT64_MAX: accept any). */
 int live_process_read(struct live_process *p, pid_t pid, int64_t begun_mono_ns);
-/* The same by an open /proc/PID/stat. */
+/* The same for an open /proc/PID/stat. */
 int live_process_poll(struct live_process *p, int fd, int64_t begun_mono_ns);
 
 #endif

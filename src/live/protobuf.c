@@ -1,7 +1,7 @@
 /*
- * The exposition as protocol buffers: MetricFamily messages of Prometheus' client model, each
- * behind its length. Histograms are native ones of schema 2, whose bounds are those of the
- * board, with classic buckets beside them for readers that know only those.
+ * Protocol buffer exposition: MetricFamily messages of Prometheus' client model, each with a length prefix.
+ * Histograms are native ones of schema 2, with the board's bounds, plus classic buckets for readers without native
+ * histograms.
  */
 #include "live/exposition-private.h"
 
@@ -145,7 +145,7 @@ static void add_span(struct buf *out, int64_t offset, uint64_t length)
 	add_bytes(out, HISTOGRAM_SPAN, span.data, span.len);
 }
 
-/* Runs of buckets that hold something, each with its distance from the one before; counts as differences. */
+/* Spans of non-empty buckets, each with its offset from the previous one; counts as deltas. */
 static void add_sparse(struct buf *out, const uint64_t *buckets)
 {
 	CLEANUP(buf_release) struct buf deltas = BUF_INIT;
@@ -168,10 +168,10 @@ static void add_sparse(struct buf *out, const uint64_t *buckets)
 	if (deltas.len)
 		add_bytes(out, HISTOGRAM_DELTA, deltas.data, deltas.len);
 	else
-		add_span(out, 0, 0); /* which tells a native histogram that is empty from a classic one */
+		add_span(out, 0, 0); /* distinguishes an empty native histogram from a classic one */
 }
 
-/* The greatest value, with whose it was, in the bucket that it is in. */
+/* Adds the maximum value as an exemplar, with its process, to its bucket. */
 static void add_example(struct buf *bucket, const struct exposition_histogram *h)
 {
 	CLEANUP(buf_release) struct buf example = BUF_INIT, pair = BUF_INIT;

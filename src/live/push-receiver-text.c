@@ -1,4 +1,3 @@
-/* See push-receiver-text.h. */
 #include "live/push-receiver-text.h"
 
 #include <jansson.h>
@@ -48,7 +47,10 @@ static void take_message(struct pushed_text *t, const char *text, size_t bytes)
 	json_decref(root);
 }
 
-/* Whole messages, however they were cut into reads; what was known before has no end but, perhaps, its last byte. */
+/*
+ * Splits the text into messages, independent of read boundaries. The first `known` bytes were searched before and
+ * contain no end of a message, except that their last byte may start one.
+ */
 static void take_text(struct pushed_text *t, size_t known)
 {
 	char *from = t->text.data, *look = from + (known ? known - 1 : 0), *end;
@@ -70,7 +72,7 @@ bool pushed_text_add(struct pushed_text *t, const char *bytes, size_t n)
 	buf_add(&t->text, bytes, n);
 	for (size_t i = before; i < t->text.len; i++)
 		if (!t->text.data[i])
-			t->text.data[i] = '?'; /* what is no text is no JSON either */
+			t->text.data[i] = '?'; /* a NUL is not valid JSON either */
 	take_text(t, before);
 	return true;
 }

@@ -1,8 +1,8 @@
 /*
- * pushed-text: what one application has pushed (see push-receiver.h), from the bytes that it sends, however they were
- * cut.
+ * push-receiver-text: parses the bytes that an application pushes (see push-receiver.h), independent of read
+ * boundaries.
  *
- * The bytes are anybody's: they may be no text, no JSON, or a message without an end.
+ * The input is untrusted: it may be binary, invalid JSON, or a message without an end.
  */
 #ifndef SONDE_LIVE_PUSH_RECEIVER_TEXT_H
 #define SONDE_LIVE_PUSH_RECEIVER_TEXT_H
@@ -25,12 +25,12 @@ struct pushed_text {
 	size_t metric_count;
 	uint64_t rejected;
 	/* private */
-	struct buf text; /* of a message that has not ended */
+	struct buf text; /* of an incomplete message */
 };
 
 void pushed_text_init(struct pushed_text *t);
 void pushed_text_release(struct pushed_text *t);
-/* False: it speaks without an end, and must not be heard any more. */
+/* False: the message exceeds the limit, and the connection must be closed. */
 bool pushed_text_add(struct pushed_text *t, const char *bytes, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* See push-receiver.h. One thread, which sleeps while nobody speaks; a client that hangs up costs nothing. */
+/* One thread, which sleeps without traffic; a disconnected client uses no resources. */
 #include "live/push-receiver.h"
 
 #include "live/container-id.h"
@@ -29,7 +29,7 @@ struct live_pushed {
 	int fd, ends[2];
 	char path[108];
 	pthread_t thread;
-	pthread_mutex_t lock; /* of the clients */
+	pthread_mutex_t lock; /* protects the clients */
 	struct client *clients[CLIENTS_MAX];
 	size_t client_count;
 };
@@ -53,7 +53,7 @@ static void name_client(struct client *c)
 		snprintf(c->app, sizeof(c->app), "unknown");
 }
 
-/* False: it has hung up, or speaks without an end. */
+/* False: it has disconnected, or its message exceeds the limit. */
 static bool hear(struct client *c)
 {
 	char bytes[READ_BYTES];
@@ -127,13 +127,13 @@ static int listen_at(const char *path, struct sonde_err *err)
 		return err_sys(err, fd < 0 ? errno : ENAMETOOLONG, "cannot listen at '%s'", path);
 	}
 	memcpy(at.sun_path, path, strlen(path) + 1);
-	/* A connection to a plain file is refused too: only a socket without a server is removed. */
+	/* connect to a regular file is refused too: remove only a socket without a server. */
 	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 &&
 			errno == ECONNREFUSED)
 		unlink(path);
 	close(fd);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	mask = umask(0177); /* so that there is no moment at which others could connect */
+	mask = umask(0177); /* set before bind, so that other users cannot connect in between */
 	rc = fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, CLIENTS_MAX) < 0 ? -errno : 0;
 	umask(mask);
 	if (rc == 0)

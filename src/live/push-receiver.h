@@ -1,10 +1,12 @@
 /*
- * pushed: metrics that applications of Waggle's first profiler push over a Unix socket:
- * messages {"name": {"value": 1.5, "timestamp": 1700000000.0}, ...}, each ended by an empty line.
+ * push-receiver: metrics that applications of Waggle's first profiler push over a Unix socket, as messages that are
+ * each terminated by an empty line:
  *
- * Each connection is an application, called by its container or else by its program; what it
- * pushed is shown as gauges, the last value of each, and is gone when it hangs up. A value that
- * is no finite number is rejected alone, a message that makes no sense too; both are counted.
+ *	{"name": {"value": 1.5, "timestamp": 1700000000.0}, ...}
+ *
+ * Each connection is an application, named by its container or else by its program. Its values are exported as
+ * gauges, the last value of each, until it disconnects. A value that is not a finite number is rejected
+ * individually, and so is a malformed message; both are counted.
  */
 #ifndef SONDE_LIVE_PUSH_RECEIVER_H
 #define SONDE_LIVE_PUSH_RECEIVER_H
@@ -14,10 +16,10 @@
 
 struct live_pushed;
 
-/* path NULL: *out is NULL. A socket that nobody listens on any more is replaced. */
+/* path NULL: *out is NULL. A stale socket without a listening process is replaced. */
 int live_pushed_start(struct live_pushed **out, const char *path, struct sonde_err *err);
-void live_pushed_free(struct live_pushed *p); /* NULL is fine */
-/* What is there now, into a scan. */
+void live_pushed_free(struct live_pushed *p); /* p may be NULL */
+/* Adds the current values to a scan. */
 int live_pushed_add(struct live_pushed *p, struct live_scan *s, size_t series_max);
 
 #endif

@@ -1,4 +1,3 @@
-/* See rate.h. */
 #include "live/rate.h"
 
 #include "base/cleanup.h"
@@ -42,7 +41,7 @@ static double seconds_of(const struct live_clock *c, uint64_t ticks)
 	return (double)c->start_mono_ns / 1e9 + (double)(int64_t)(ticks - c->start_ticks) * c->tick_s;
 }
 
-/* The sum when period `from` began; what it is now when nothing came since. */
+/* The sum at the start of period `from`; the current sum if there were no updates since. */
 static double sum_before(const struct sonde_histogram *h, uint64_t from, uint64_t to, double now)
 {
 	uint64_t earliest = UINT64_MAX;
@@ -67,7 +66,7 @@ static uint64_t window_periods(double tick_s)
 	return n > (double)most ? most : n < 1 ? 1 : (uint64_t)n;
 }
 
-/* The first update opens the count and is not in it: n events have n - 1 times between them. */
+/* The first update starts the interval and is not counted: n events have n - 1 intervals between them. */
 double live_current_rate(const struct sonde_metric *m, const struct sonde_histogram *h, const struct live_clock *c,
 		uint64_t now_ticks)
 {
@@ -86,7 +85,7 @@ double live_current_rate(const struct sonde_metric *m, const struct sonde_histog
 	passed_s = (double)(now_ticks - begin) * c->tick_s;
 	if (!isfinite(now) || !isfinite(before))
 		return NAN;
-	return now > before ? (now - before) / passed_s : 0; /* the notes are read a little after the sum */
+	return now > before ? (now - before) / passed_s : 0; /* the periods are read slightly later than the sum */
 }
 
 void live_rate_add(struct live_rate *p, const struct sonde_metric *m, const struct live_clock *c)

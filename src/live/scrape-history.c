@@ -1,4 +1,4 @@
-/* See scrape-history.h. All series have their newest value at the same place of their rings. */
+/* All series have their newest value at the same index of their rings. */
 #include "live/scrape-history.h"
 
 #include "base/clock.h"
@@ -12,10 +12,10 @@
 #define KEY_BYTES_MAX 1024
 
 struct series {
-	const char *key; /* name and labels, each with its NUL; the map's */
+	const char *key; /* name and labels, each NUL-terminated; owned by the map */
 	size_t key_bytes;
 	double last;
-	uint64_t seen; /* the look */
+	uint64_t seen; /* number of the last round that had it */
 	float values[HISTORY_LOOKS];
 };
 
@@ -25,7 +25,7 @@ struct live_history {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool has_thread, is_ending;
-	struct map index; /* of a key: 1 + its place in series */
+	struct map index; /* key -> 1 + index in series */
 	struct series *series;
 	size_t series_count, series_cap;
 	uint64_t look;
@@ -60,7 +60,7 @@ static bool grows(const char *name)
 	return false;
 }
 
-/* 0: too long, it has no history. */
+/* 0: the key is too long, the series gets no history. */
 static size_t make_key(char key[KEY_BYTES_MAX], const char *name, const struct exposition_label *labels, size_t count)
 {
 	size_t n = 0;
@@ -107,7 +107,7 @@ static struct series *add_series(struct live_history *h, const char *key, size_t
 	return s;
 }
 
-/* The map forgets nothing: one with what is left takes its place. */
+/* The map does not support removal: rebuild it from the remaining series. */
 static void forget(struct live_history *h)
 {
 	struct map index = MAP_INIT;

@@ -1,9 +1,9 @@
 /*
- * history: what the samples were in the last two minutes, so that a page that is opened now can draw them.
+ * scrape-history: the samples of the last two minutes, so that a newly opened page can draw them.
  *
- * A thread looks every HISTORY_EVERY_S seconds. Of a series that only grows (_total, _sum, _count) it keeps what it
- * grew by a second, of others what they were, HISTORY_LOOKS of them. A series that is not there at a look is forgotten,
- * as scrapes forget it. Memory is bounded: series beyond HISTORY_SERIES_MAX have no history.
+ * A thread samples every HISTORY_EVERY_S seconds and keeps HISTORY_LOOKS values: of an increasing series (_total,
+ * _sum, _count) the increase per second, of others the value. A series that is missing in a round is removed, as in
+ * a scrape. Memory is bounded: series beyond HISTORY_SERIES_MAX have no history.
  */
 #ifndef SONDE_LIVE_SCRAPE_HISTORY_H
 #define SONDE_LIVE_SCRAPE_HISTORY_H
@@ -18,13 +18,13 @@
 struct live_history;
 
 int live_history_start(struct live_history **out, struct live_exporter *e, struct sonde_err *err);
-void live_history_free(struct live_history *h); /* NULL is fine */
+void live_history_free(struct live_history *h); /* h may be NULL */
 /* {"every_s": 2, "series": [[name, {label: value}, [number or null...]]...]}, the newest number last. */
 void live_history_show(struct live_history *h, struct json *out);
 
-/* What the thread does: for tests. */
+/* The thread's functions, for tests. */
 int live_history_open(struct live_history **out, struct live_exporter *e, struct sonde_err *err);
-void live_history_begin(struct live_history *h, double now_s); /* a look */
+void live_history_begin(struct live_history *h, double now_s); /* starts a round */
 void live_history_take(struct live_history *h, const char *name, const struct exposition_label *labels, size_t count,
 		double value);
 void live_history_end(struct live_history *h);

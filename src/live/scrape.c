@@ -1,4 +1,3 @@
-/* See scrape.h. */
 #include "live/scrape.h"
 
 #include "base/cleanup.h"
@@ -17,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SAMPLE_AGE_NS 450000000 /* of what samples need not have newer: who is there, CPU time, memory */
+#define SAMPLE_AGE_NS 450000000 /* maximum age of process lists, CPU time and memory in samples */
 
 struct shown {
-	char name[128]; /* "": it is left out */
+	char name[128]; /* "": omitted */
 };
 
 static void name_series(const struct live_series *s, struct shown *to)
@@ -63,7 +62,7 @@ static const struct {
 	[SONDE_METRIC_RATE] = { EXPOSITION_GAUGE, "A rate of the application, over the last ten seconds.", add_plain },
 };
 
-/* All applications' series of one name. Names that became the same by another spelling or kind are left out. */
+/* All applications' series of one name. Names that collide after the conversion, or differ in kind, are omitted. */
 static uint64_t add_family(struct exposition *x, const struct live_scan *s, struct shown *names, size_t first)
 {
 	uint32_t kind = s->series[first].kind;
@@ -96,7 +95,7 @@ static int by_app(const void *a, const void *b)
 	return one->app != other->app ? (one->app < other->app ? -1 : 1) : strcmp(one->name, other->name);
 }
 
-/* An application's stand together; they do so already unless it has several processes. */
+/* Groups the series by application; they are in order already unless it has several processes. */
 static void sort_series(struct live_scan *s)
 {
 	for (size_t i = 1; i < s->series_count; i++)
@@ -188,7 +187,7 @@ static void add_one(struct exposition *x, const char *name, enum exposition_type
 	exposition_sample(x, value, NULL);
 }
 
-/* Newer kernels say how many there are without their being listed. */
+/* Newer kernels report the number of descriptors without listing them. */
 static double open_fds(void)
 {
 	struct stat st;
@@ -203,7 +202,7 @@ static double open_fds(void)
 	for (struct dirent *d; (d = readdir(dir));)
 		n += d->d_name[0] != '.';
 	closedir(dir);
-	return n - 1; /* this one */
+	return n - 1; /* minus the descriptor of this directory */
 }
 
 static void add_ourselves(struct exposition *x, const struct live_exporter *e)
@@ -316,7 +315,7 @@ int live_metrics(struct live_exporter *e, enum exposition_format format, struct 
 
 	pthread_mutex_lock(&e->lock);
 	e->scrapes++;
-	buf_reserve(out, e->page_bytes); /* as much as last time */
+	buf_reserve(out, e->page_bytes); /* the size of the last page */
 	rc = show(e, &x, LIVE_ALL, 0, err);
 	e->page_bytes = out->len + out->len / 16;
 	pthread_mutex_unlock(&e->lock);

@@ -1,4 +1,4 @@
-/* metrics: everything that the exporter says at a scrape. */
+/* scrape: all metrics that the exporter returns for a scrape. */
 #ifndef SONDE_LIVE_SCRAPE_H
 #define SONDE_LIVE_SCRAPE_H
 
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A control group that is shown whether or not its processes have boards. */
+/* A cgroup that is exported even if its processes have no boards. */
 struct live_group {
 	const char *app, *dir;
 };
@@ -26,13 +26,13 @@ struct live_named_groups { /* with their open files */
 	/* private */
 	struct live_cgroup *dirs;
 	struct live_group_files *files;
-	int node_fds[LIVE_PRESSURES]; /* of the machine's own pressure; 0: not looked for; -1: it is not there */
+	int node_fds[LIVE_PRESSURES]; /* pressure files of the machine; 0: not opened yet; -1: missing */
 };
 
 struct live_options {
-	const char *const *rings; /* directories in which ring directories are; NULL: /dev/shm */
+	const char *const *rings; /* directories that contain ring directories; NULL: /dev/shm */
 	size_t series_max;        /* 0: LIVE_SERIES_MAX */
-	const char *powercap;     /* where meters of energy are; NULL: where Linux has them */
+	const char *powercap;     /* directory of the energy meters; NULL: the default of Linux */
 	const struct live_group *groups;
 	size_t group_count;
 };
@@ -40,26 +40,28 @@ struct live_options {
 struct live_exporter {
 	struct live_options options;
 	const char *version;
-	/* Families of somebody else's, at the end; NULL: none. */
+	/* Writes additional metric families at the end; NULL: none. */
 	void (*more)(void *arg, struct exposition *x);
 	void *more_arg;
 	struct live_pushed *pushed; /* NULL: none */
 	/* private */
-	pthread_mutex_t lock; /* several scrapes at once take turns */
+	pthread_mutex_t lock; /* serializes concurrent scrapes */
 	struct live_watch watch;
-	struct live_devices *devices; /* NULL: nobody has asked yet */
+	struct live_devices *devices; /* NULL before the first use */
 	struct live_named_groups named;
-	uint64_t scrapes, dropped; /* counted over its life */
+	uint64_t scrapes, dropped; /* counted since the start */
 	size_t page_bytes;
-	uint64_t undelivered; /* by an outlet; atomic */
+	uint64_t undelivered; /* failed pushes (metrics-push); atomic */
 };
 
 void live_exporter_init(struct live_exporter *e, const struct live_options *options, const char *version);
 void live_exporter_release(struct live_exporter *e);
-/* The applications, the machine and ourselves, now. */
+/* Metrics of the applications, the machine and the exporter itself. */
 int live_metrics(struct live_exporter *e, enum exposition_format format, struct buf *out, struct sonde_err *err);
-/* The same as samples, for those who look at them here, often: only these parts beside the applications, and half a
- * second may pass until a new application is seen. */
+/*
+ * The same as samples, for frequent use in this process: only these parts in addition to the applications, and a new
+ * application may be seen half a second late.
+ */
 struct live_taker {
 	unsigned parts;
 	exposition_sink *sink;
@@ -67,14 +69,14 @@ struct live_taker {
 	void *arg;
 };
 int live_samples(struct live_exporter *e, const struct live_taker *taker, struct sonde_err *err);
-/* Every process of an application; the lock is held meanwhile. */
+/* Calls `take` for every process of an application, with the lock held. */
 void live_each_process(struct live_exporter *e, const char *app,
 		void (*take)(void *arg, const struct live_ring *ring, const struct live_entry *entry), void *arg);
 
-/* The machine's processors, memory and pressure; the control groups of applications, and those that are named. */
+/* CPU time, memory and pressure of the machine; the cgroups of applications, and the named ones. */
 void live_node(struct exposition *x);
 void live_groups(struct exposition *x, const struct live_scan *s, struct live_named_groups *named);
-/* Without memory for them there are none. */
+/* If out of memory, the list is empty. */
 void live_named_groups_init(struct live_named_groups *n, const struct live_group *groups, size_t count);
 void live_named_groups_release(struct live_named_groups *n);
 

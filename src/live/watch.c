@@ -1,4 +1,3 @@
-/* See watch.h. */
 #include "live/watch.h"
 
 #include "base/buf.h"
@@ -17,9 +16,9 @@
 #include <sys/stat.h>
 
 #define RINGS_MAX 2000
-#define ENTRIES_MAX 1000    /* of a ring */
-#define SETTLED_NS 50000000 /* younger changes may not be the last with that time */
-#define METRICS_GUESS 16    /* of a program that was not looked at yet */
+#define ENTRIES_MAX 1000    /* per ring */
+#define SETTLED_NS 50000000 /* a younger mtime may be followed by another change with the same mtime */
+#define METRICS_GUESS 16    /* initial guess of a program's metrics */
 #define BOARD ".board"
 #define ANNOUNCED ".process"
 #define ANNOUNCED_BYTES_MAX 64
@@ -63,7 +62,7 @@ static bool is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* A time to compare with next time; of a change that is very young none, so that it is looked at again. */
+/* The mtime to compare with next time; zero for a recent change, so that the directory is scanned again. */
 static struct timespec settled(struct timespec changed)
 {
 	int64_t age_ns = clock_real_ns() - ((int64_t)changed.tv_sec * 1000000000 + changed.tv_nsec);
@@ -73,7 +72,7 @@ static struct timespec settled(struct timespec changed)
 
 static void *grow(void *items, size_t count, size_t *cap, size_t size)
 {
-	size_t more = *cap ? 2 * *cap : 1; /* most programs are one process */
+	size_t more = *cap ? 2 * *cap : 1; /* most programs have one process */
 	void *bigger;
 
 	if (count < *cap)
@@ -84,7 +83,7 @@ static void *grow(void *items, size_t count, size_t *cap, size_t size)
 	return bigger;
 }
 
-/* What the ring directory says, else what the process is called. */
+/* The name in the ring directory, or else the process's name. */
 static void name_app(int dirfd, const struct live_process *p, char name[LIVE_NAME_BYTES])
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -112,7 +111,7 @@ int live_watch_announce(int dirfd, pid_t pid, struct sonde_err *err)
 	return fs_replace_file(dirfd, name, text, (size_t)n, err);
 }
 
-/* Reading often must not be a write each time; only the owner may ask for that. */
+/* Frequent reads must not update atime each time; only the owner may use O_NOATIME. */
 static int open_board(int dirfd, const char *file)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -121,7 +120,7 @@ static int open_board(int dirfd, const char *file)
 	return fd < 0 && errno == EPERM ? openat(dirfd, file, flags) : fd;
 }
 
-/* Who it is, by its board. */
+/* Identifies the process by its board. */
 static int take_board(int dirfd, const char *file, struct live_entry *e)
 {
 	struct sonde_segment head;
@@ -134,7 +133,7 @@ static int take_board(int dirfd, const char *file, struct live_entry *e)
 	return 0;
 }
 
-/* By what was announced: its number, and when it had begun by. */
+/* Identifies the process by its announcement: its pid, and a time by which it was running. */
 static int take_announced(int dirfd, const char *file, struct live_entry *e)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -197,7 +196,7 @@ static int add_entry(struct live_ring *r, int dirfd, const char *file)
 	return 0;
 }
 
-/* Once it has a board it is seen by that. */
+/* A process with a board does not need its announcement any more. */
 static bool has_board(const struct live_ring *r, pid_t pid)
 {
 	for (size_t i = 0; i < r->entry_count; i++)
@@ -221,7 +220,7 @@ static void drop_entries(struct live_ring *r)
 	r->entry_count = kept;
 }
 
-/* What a directory that was changed has now. */
+/* Scans a directory that has changed. */
 static int look_into(struct live_ring *r)
 {
 	int copy = openat(r->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
@@ -241,7 +240,7 @@ static int look_into(struct live_ring *r)
 	return rc;
 }
 
-/* Has it changed? One call, where nothing has. Ours, and nobody else's to write to; removed, it has no links. */
+/* One fstat if nothing has changed. The directory must be ours and writable only by us; a removed one has no links. */
 static int revisit(struct live_ring *r)
 {
 	struct stat st;
@@ -337,7 +336,7 @@ int live_watch_read(struct live_entry *e, int64_t age_ns, bool has_histograms, s
 	int rc = e->stat_fd < 0 ? -ESRCH : 0;
 
 	if (rc == 0 && now_ns - e->read_ns >= age_ns) {
-		/* an open file is of that process for ever: whether it is ours was asked when it was opened */
+		/* An open file refers to the same process forever: its start time was checked when it was opened. */
 		rc = live_process_poll(&e->process, e->stat_fd, INT64_MAX);
 		e->read_ns = now_ns;
 	}

@@ -1,10 +1,9 @@
 /*
  * watch: the rings of this user's running programs, found once and kept open.
  *
- * A ring directory is looked into again when its time has changed, the places of rings too. The
- * directory, a board and /proc/PID/stat stay open from then on, so that a look at a program costs
- * a stat and three reads, none of which looks for a name. A process that has ended, or whose number
- * is another's now, is left out and let go.
+ * A ring directory is scanned again when its mtime has changed, and so are the directories that contain rings. The
+ * directory, a board and /proc/PID/stat stay open, so that polling a program costs a stat and three reads without
+ * path lookups. A process that has exited, or has lost its pid to another, is dropped.
  */
 #ifndef SONDE_LIVE_WATCH_H
 #define SONDE_LIVE_WATCH_H
@@ -26,18 +25,18 @@
 #define LIVE_PLACES_MAX 8
 #define LIVE_CONTAINER_BYTES 80
 
-struct live_entry { /* a process with a board, or one that was announced */
+struct live_entry { /* a process with a board, or an announced one */
 	char file[24];
-	int board_fd, stat_fd; /* board_fd -1: it has no board */
+	int board_fd, stat_fd; /* board_fd -1: no board */
 	pid_t pid;
 	int64_t start_mono_ns;
 	char app[LIVE_NAME_BYTES];
-	char container[LIVE_NAME_BYTES], container_id[LIVE_CONTAINER_BYTES]; /* "": in none that is known */
+	char container[LIVE_NAME_BYTES], container_id[LIVE_CONTAINER_BYTES]; /* "" if unknown or none */
 	struct live_cgroup cgroup;
-	struct live_group_files group_files; /* of an application's first, where somebody has looked */
+	struct live_group_files group_files; /* of an application's first process, once they were read */
 	/* private */
 	struct live_process process; /* as it was read */
-	size_t metric_count;         /* then, so that one read does */
+	size_t metric_count;         /* at that time, so that one read suffices */
 	int64_t read_ns;
 	bool is_seen;
 };
@@ -64,14 +63,17 @@ struct live_watch {
 	int64_t refreshed_ns;
 };
 
-/* Into a ring directory: this process is to be seen even if it never has a board. */
+/* Writes to a ring directory: this process is visible even without a board. */
 int live_watch_announce(int dirfd, pid_t pid, struct sonde_err *err);
 
 void live_watch_init(struct live_watch *w, const char *const *places);
 void live_watch_release(struct live_watch *w);
-/* What is there now, or was at most age_ns ago. What cannot be read is left out; only want of memory fails. */
+/*
+ * Refreshes the list if it is older than age_ns. Unreadable rings and processes are skipped; fails only if out of
+ * memory.
+ */
 int live_watch_refresh(struct live_watch *w, int64_t age_ns, struct sonde_err *err);
-/* The board of an entry, and its numbers, which may be age_ns old; -ESRCH: it has ended. */
+/* Reads the board of an entry and its process values, which may be age_ns old; -ESRCH: it has exited. */
 int live_watch_read(struct live_entry *e, int64_t age_ns, bool has_histograms, struct live_board *b,
 		const struct live_process **p);
 

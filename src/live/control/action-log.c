@@ -1,4 +1,3 @@
-/* See action-log.h. */
 #include "live/control/action-log.h"
 
 #include "base/cleanup.h"
@@ -71,7 +70,7 @@ static bool is_same(const char *kept, size_t size, const char *text)
 	return strncmp(kept, text ? text : "", size - 1) == 0;
 }
 
-/* Was this refusal written a short while ago? It is noted if not. */
+/* Was this refusal logged recently? Records it if not. */
 static bool is_known(struct journal *j, const struct journal_line *line)
 {
 	struct journal_refusal *r;

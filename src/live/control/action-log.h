@@ -1,9 +1,8 @@
 /*
- * journal: what was done and why, one JSON object a line, and the newest lines in memory.
+ * action-log: a log of actions with reasons, one JSON object per line, with the newest lines in memory.
  *
- * Each line is one write to a file opened for appending: the warden writes its own there too.
- * What is refused or fails again in the same words, as a regulator's effort may at every tick, is
- * written once in a while only.
+ * Each line is one write to a file opened for appending: the watchdog writes to it too. A refusal or failure that
+ * repeats with the same text, possibly at every tick of a regulator, is logged at intervals only.
  */
 #ifndef SONDE_LIVE_CONTROL_ACTION_LOG_H
 #define SONDE_LIVE_CONTROL_ACTION_LOG_H
@@ -21,11 +20,11 @@
 struct journal {
 	int fd; /* -1: memory only */
 	char *lines[JOURNAL_KEPT];
-	uint64_t count; /* written so far */
+	uint64_t count; /* lines written so far */
 	struct journal_refusal {
 		char who[64], action[128], message[128];
 		int64_t mono_ns;
-	} refusals[JOURNAL_REFUSALS]; /* that were written */
+	} refusals[JOURNAL_REFUSALS]; /* recently logged */
 	size_t refusal_count;
 };
 
@@ -39,9 +38,9 @@ struct journal_line {
 int journal_open(struct journal *j, const char *path, struct sonde_err *err); /* path NULL: memory only */
 void journal_close(struct journal *j);
 void journal_add(struct journal *j, const struct journal_line *line);
-/* The newest as a JSON array, oldest first. */
+/* The newest lines as a JSON array, oldest first. */
 void journal_show(const struct journal *j, struct json *out);
-/* One line's text, with its newline; fields that are NULL are left out. */
+/* Formats one line with its newline; NULL fields are omitted. */
 void journal_format(struct buf *out, const struct journal_line *line);
 
 #endif

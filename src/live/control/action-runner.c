@@ -1,4 +1,3 @@
-/* See action-runner.h. */
 #include "live/control/action-runner.h"
 
 #include "base/cleanup.h"
@@ -111,7 +110,7 @@ static void add_annotations(struct json *j, const char *key, const struct rules_
 	json_end(j);
 }
 
-/* As webhooks of Alertmanager have it (version 4). */
+/* In the webhook format of Alertmanager (version 4). */
 static void put_alert(struct buf *out, const struct rules_request *r)
 {
 	const char *status = r->is_clearing ? "resolved" : "firing";
@@ -199,7 +198,7 @@ int action_run_mqtt(struct errands *e, const struct rules_request *r, struct son
 	return rc;
 }
 
-/* By a name that sorts by its time. */
+/* The file name starts with the time, so that names sort by age. */
 static void spool(struct errands *e, const struct action_run *one)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -242,7 +241,7 @@ static void finish(struct errands *e, struct action_run *one, bool is_late)
 	clear(one);
 }
 
-/* The oldest file of the spool. */
+/* Finds the oldest file of the spool. */
 static bool oldest(const char *dir, char *path, size_t size)
 {
 	DIR *d = opendir(dir);
@@ -293,7 +292,7 @@ void errands_tick(struct errands *e, int64_t now_ns)
 
 			finish(e, one, false);
 			if (was_spooled)
-				e->retry_ns = 0; /* it is taken again: the next at once */
+				e->retry_ns = 0; /* the receiver accepts again: retry the next one at once */
 		} else if (now_ns >= one->end_ns) {
 			finish(e, one, true);
 		}

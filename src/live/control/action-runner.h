@@ -1,7 +1,6 @@
 /*
- * errand: what is done beside the controller, in processes of their own: commands, webhooks,
- * messages. A few at a time; each has a time limit. A webhook that failed is written into the
- * spool directory and tried again, oldest first.
+ * action-runner: runs actions in separate processes: commands, webhooks, messages. The number of concurrent actions
+ * is limited; each has a timeout. A webhook that failed is written to the spool directory and retried, oldest first.
  */
 #ifndef SONDE_LIVE_CONTROL_ACTION_RUNNER_H
 #define SONDE_LIVE_CONTROL_ACTION_RUNNER_H
@@ -15,12 +14,12 @@
 
 struct action_run {
 	struct job *job; /* NULL: free */
-	int out;         /* its answer; -1: none */
+	int out;         /* its response; -1: none */
 	int64_t end_ns;
 	char who[64], action[256];
-	char *request; /* of a webhook: to be spooled; NULL: not */
+	char *request; /* of a webhook, for the spool; NULL: not spooled */
 	size_t request_bytes;
-	char spooled[300]; /* it comes from this file; "": it does not */
+	char spooled[300]; /* its spool file; "": not from the spool */
 };
 
 struct errands {
@@ -32,8 +31,8 @@ struct errands {
 };
 
 void errands_init(struct errands *e, struct journal *j, const char *spool);
-void errands_release(struct errands *e); /* ends what runs */
-/* -EBUSY: too many are under way. */
+void errands_release(struct errands *e); /* kills running actions */
+/* -EBUSY: too many actions are running. */
 int action_run_exec(struct errands *e, const struct rules_request *r, struct sonde_err *err);
 int action_run_webhook(struct errands *e, const struct rules_request *r, struct sonde_err *err);
 int action_run_mqtt(struct errands *e, const struct rules_request *r, struct sonde_err *err);

@@ -1,4 +1,4 @@
-/* The places that are changed: what stood there first, who wants what, and how it is put back. See actuator.h. */
+/* The files and knobs that were changed: their original values, the requested values, and the revert. */
 #include "live/control/actuator-private.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ void actuator_target(struct actuator_place *p, const char *who, const char *text
 	snprintf(p->wishes[i].text, sizeof(p->wishes[i].text), "%s", text);
 }
 
-/* Returns true when the wish was there. */
+/* Returns true if there was a request of `who`. */
 static bool unwish(struct actuator_place *p, const char *who)
 {
 	for (size_t i = 0; i < p->knob_init_count; i++)
@@ -68,7 +68,7 @@ static bool unwish(struct actuator_place *p, const char *who)
 	return false;
 }
 
-/* What is left when somebody wants nothing any more: the wish before, or what stood there first. */
+/* After `who` withdrew its request: restores the previous request, or the original value. */
 static void settle(struct actuator *a, struct actuator_place *p, const char *who, const char *why)
 {
 	char now[CHANGE_TEXT_BYTES] = "";

@@ -1,4 +1,3 @@
-/* See actuator.h. */
 #include "live/control/actuator-private.h"
 #include "live/control/cgroup-write.h"
 #include "live/control/knob.h"
@@ -37,7 +36,7 @@ const char *actuator_result_word(enum actuator_result r)
 	return words[r];
 }
 
-/* Where an application is. */
+/* The cgroup, first process and knob of an application. */
 
 struct seat {
 	struct cgroup_map map;
@@ -67,7 +66,7 @@ static int find_group(struct actuator *a, const char *app, struct seat *s, struc
 	return group_of_process(&s->map, s->first, err);
 }
 
-/* Bounds. */
+/* Limits on actions. */
 
 static bool takes_away(enum action_kind kind)
 {
@@ -88,7 +87,7 @@ static int check_protected(const struct actuator *a, const struct action *action
 	return 0;
 }
 
-/* Not below the floor: at it. */
+/* Raises the value to the application's floor. */
 static double at_floor(const struct actuator *a, const struct action *action, double value)
 {
 	const struct rules_app *app = rules_app(a->file, action->app);
@@ -102,7 +101,7 @@ static double at_floor(const struct actuator *a, const struct action *action, do
 	return value < low ? low : value;
 }
 
-/* Doing. */
+/* Execution. */
 
 struct deed {
 	struct actuator *actuator;
@@ -111,7 +110,7 @@ struct deed {
 	char place[CHANGE_PATH_BYTES], before[CHANGE_TEXT_BYTES], after[CHANGE_TEXT_BYTES];
 };
 
-/* The warden first: a change that it does not know of is not made. */
+/* The watchdog first: a change that it has not recorded is not made. */
 static int change(struct deed *d, struct actuator_place *p, const char *text, struct sonde_err *err)
 {
 	struct actuator *a = d->actuator;
@@ -204,10 +203,10 @@ static void take_pid(void *arg, const struct live_ring *ring, const struct live_
 		c->pids[c->count++] = entry->pid;
 }
 
-/* All of its group where it has one of its own, else those with a board. */
+/* Signals all processes of its separate cgroup, otherwise those with a board. */
 static size_t send_signal(struct actuator *a, const char *app, int signal)
 {
-	static struct crowd c; /* of the controller's thread alone */
+	static struct crowd c; /* used by the controller's thread only */
 	struct seat seat;
 	size_t sent = 0;
 
@@ -323,13 +322,13 @@ void actuator_tell(void *arg, const char *who, const char *what, const char *why
 	journal_add(a->journal, &line);
 }
 
-/* TERM, then KILL, as long as it lives. */
+/* Sends SIGTERM, then SIGKILL, as long as the application lives. */
 static bool climb(struct actuator *a, struct actuator_end *e, int64_t now_ns)
 {
 	struct journal_line line = { .who = e->who, .result = "done" };
 
 	if (e->next_ns <= TERMINATE_NS) {
-		e->next_ns += now_ns; /* the first time that we see a clock */
+		e->next_ns += now_ns; /* first tick: convert the delay to a time */
 		return true;
 	}
 	if (now_ns < e->next_ns)

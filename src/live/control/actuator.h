@@ -1,11 +1,11 @@
 /*
- * actuator: doing what rules ask, within bounds, with everything remembered and undoable.
+ * actuator: executes the actions of rules, within limits, and can revert all changes.
  *
- * Of each place that was changed the first value is kept, and who wants what there: the last
- * who asked wins, and when nobody asks any more the first value is written back. Before a place
- * is changed for the first time the warden is told. Floors and protected applications are
- * refused; a dry run does all but the doing. What takes time (commands, webhooks, messages)
- * runs beside us; a webhook that was not taken is spooled and tried again.
+ * For each changed place it keeps the original value and the requested values: the latest request wins, and without
+ * requests the original value is restored. Before the first change of a place the watchdog records it. Values
+ * are raised to the application's floor; actions against protected applications are refused. A dry run checks and
+ * logs actions without executing them. Slow actions (commands, webhooks, messages) run in the background; an
+ * undelivered webhook is spooled and retried.
  */
 #ifndef SONDE_LIVE_CONTROL_ACTUATOR_H
 #define SONDE_LIVE_CONTROL_ACTUATOR_H
@@ -34,7 +34,7 @@ struct actuator_place {
 	size_t knob_init_count;
 };
 
-struct actuator_end { /* an application that is being ended */
+struct actuator_end { /* an application that is being terminated */
 	char app[LIVE_NAME_BYTES], who[64];
 	int64_t next_ns;
 	int stage;
@@ -42,7 +42,7 @@ struct actuator_end { /* an application that is being ended */
 
 struct actuator {
 	const struct rules_file *file;
-	struct live_exporter *exporter; /* knows the processes of applications */
+	struct live_exporter *exporter; /* for the processes of applications */
 	struct journal *journal;
 	struct watchdog *watchdog;
 	struct errands errands;
@@ -59,9 +59,9 @@ void actuator_release(struct actuator *a);
 bool actuator_act(void *arg, const struct rules_request *request);
 void actuator_revert(void *arg, const char *who, const char *why);
 void actuator_tell(void *arg, const char *who, const char *what, const char *why);
-/* What is under way: commands, webhooks, ends. */
+/* Handles running commands and webhooks, and pending terminations. */
 void actuator_tick(struct actuator *a, int64_t now_ns);
-/* Everything as it was. */
+/* Restores all original values. */
 void actuator_revert_all(struct actuator *a, const char *why);
 const char *actuator_result_word(enum actuator_result r);
 

@@ -1,4 +1,3 @@
-/* See cgroup-write.h. */
 #include "live/control/cgroup-write.h"
 
 #include "base/buf.h"
@@ -14,15 +13,15 @@
 
 #define TEXT_MAX ((size_t)1 << 20)
 #define PERIOD_US 100000.0
-#define SHARES_A_WEIGHT 10.24 /* 1024 shares are a weight of 100 */
-#define CFQ_A_WEIGHT 5        /* and so are 500 of the disk scheduler that BFQ came after */
+#define SHARES_A_WEIGHT 10.24 /* 1024 shares equal a weight of 100 */
+#define CFQ_A_WEIGHT 5        /* and so do 500 of CFQ, the predecessor of BFQ */
 
-/* Of one kind the first whose file is there. v2's are files of the core's directory. */
+/* For each kind the first row with an existing file is used. v2's are in the core directory. */
 static const struct row {
 	enum action_kind kind;
 	enum cgroup_controller controller;
-	const char *file, *before, *after; /* the number stands between these words */
-	double factor, low, high;          /* of the file's number; factor 0: it has none, `before` is all */
+	const char *file, *before, *after; /* the number is between these texts */
+	double factor, low, high;          /* of the file's number; factor 0: no number, `before` is the whole text */
 } rows[] = {
 	{ ACTION_WEIGHT, CGROUP_CPU, "cpu.shares", "", "", SHARES_A_WEIGHT, 2, 262144 },
 	{ ACTION_WEIGHT, CGROUP_CORE, "cpu.weight", "", "", 1, 1, 10000 },
@@ -54,7 +53,7 @@ static int read_map(struct cgroup_map *m, const char *own, struct sonde_err *err
 	return rc;
 }
 
-/* Never our own group, and so never the root that holds us. */
+/* Neither our own cgroup nor an ancestor of it may be set. */
 static int check_not_ours(const struct cgroup_map *m, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf own = BUF_INIT;
@@ -81,7 +80,10 @@ static int check_made_by_us(const struct cgroup_map *m, struct sonde_err *err)
 	return 0;
 }
 
-/* Controllers whose hierarchy has no leaf for the application leave it in our own group: not usable, not wrong. */
+/*
+ * In a hierarchy without a leaf for the application it is in our own cgroup: skip that controller, it is not an
+ * error.
+ */
 static void leave_out_shared(struct cgroup_map *m)
 {
 	CLEANUP(buf_release) struct buf own = BUF_INIT;

@@ -1,4 +1,4 @@
-/* group: the files of an application's control group, v1 or v2, and what their values mean. */
+/* cgroup-write: the files of an application's cgroup, v1 or v2, and the conversion of their values. */
 #ifndef SONDE_LIVE_CONTROL_CGROUP_WRITE_H
 #define SONDE_LIVE_CONTROL_CGROUP_WRITE_H
 
@@ -7,16 +7,18 @@
 #include "live/control/change.h"
 #include "live/rules/action.h"
 
-/* By one of its processes, or by the path of its group within the hierarchies. A group is ours to set when it was made
- * by sonde for one application, or is named in the rules; never the one that we are in. */
+/*
+ * Finds the cgroup by one of its processes, or by its path in the hierarchies. Only a cgroup that sonde created for
+ * one application, or that the rules file names, may be set; never the one we are in.
+ */
 int group_of_process(struct cgroup_map *m, pid_t pid, struct sonde_err *err);
 int group_of_path(struct cgroup_map *m, const char *path, struct sonde_err *err);
-/* Where an action of this kind writes. */
+/* The file that an action of this kind writes. */
 int group_place(const struct cgroup_map *m, enum action_kind kind, struct change_place *place, struct sonde_err *err);
-/* A value as the file wants it, and back; what is no number there (max) is infinite. */
+/* Converts a value to the file's format and back; a value that is not a number (max) is infinite. */
 void group_text(const struct change_place *place, enum action_kind kind, double value, char text[CHANGE_TEXT_BYTES]);
 double group_value(const struct change_place *place, enum action_kind kind, const char *text);
-/* The processes in it now; returns how many there are, at most max are told. */
+/* Returns the number of processes in it, of which up to max are stored. */
 size_t group_processes(const struct cgroup_map *m, pid_t *pids, size_t max);
 
 #endif

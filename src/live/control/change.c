@@ -1,4 +1,4 @@
-/* See change.h. Used by the warden too, which may not allocate: plain reads and writes only. */
+/* Also used by the watchdog, which must not allocate: plain reads and writes only. */
 #include "live/control/change.h"
 
 #include "base/cleanup.h"
@@ -24,8 +24,8 @@ static off_t knob_at(const struct change_place *p, size_t field)
 }
 
 /*
- * The directory of a board is the application's, which may have put another in its place since the knob was found: of
- * knobs only what is a board is read or written.
+ * The application owns the directory of its board and may have replaced the file since the knob was found: for a
+ * knob, only a board is read or written.
  */
 static int open_place(const struct change_place *p, int flags)
 {
@@ -62,7 +62,7 @@ int change_read(const struct change_place *p, char text[CHANGE_TEXT_BYTES])
 	return 0;
 }
 
-/* First what is wanted, then that it is: the program looks at the generation. */
+/* The value first, then the generation, which the program polls. */
 static int write_knob(int fd, const struct change_place *p, const char *text)
 {
 	const off_t generation_at = knob_at(p, offsetof(struct sonde_knob, generation));

@@ -1,8 +1,8 @@
 /*
- * change: a place outside that a controller may set, and what stands there.
+ * change: a place that the controller may set, and its current value.
  *
- * A place is a file of a control group, or a knob on a program's board. Values are texts: of
- * a file what it holds, of a knob the number as it is asked for.
+ * A place is a file of a cgroup, or a knob on a program's board. Values are text: the contents of a file, or the
+ * requested number of a knob.
  */
 #ifndef SONDE_LIVE_CONTROL_CHANGE_H
 #define SONDE_LIVE_CONTROL_CHANGE_H
@@ -22,7 +22,7 @@ struct change_place {
 };
 
 bool change_is_same(const struct change_place *a, const struct change_place *b);
-/* 0 or -errno. A knob's bits are told as hexadecimal digits. */
+/* 0 or -errno. A knob's bits are formatted in hexadecimal. */
 int change_read(const struct change_place *p, char text[CHANGE_TEXT_BYTES]);
 int change_write(const struct change_place *p, const char *text);
 

@@ -1,4 +1,3 @@
-/* See controller.h. */
 #include "live/control/controller.h"
 
 #include "base/clock.h"
@@ -19,15 +18,15 @@ struct controller {
 	struct journal journal;
 	struct watchdog watchdog;
 	pthread_t thread;
-	pthread_mutex_t lock; /* engine, actuator, journal */
+	pthread_mutex_t lock; /* protects engine, actuator, journal */
 	pthread_cond_t wake;
 	bool has_thread, is_ending, is_off, was_off;
 	uint64_t ticks, late, failed;
-	unsigned parts;    /* of the metrics that rules look at */
-	int64_t beaten_ns; /* when the warden last heard of us; 0: never */
+	unsigned parts;    /* of the metrics that rules use */
+	int64_t beaten_ns; /* last heartbeat to the watchdog; 0: never */
 };
 
-/* What need not be read at every tick is what no rule looks at. */
+/* Parts that no rule uses are not read at every tick. */
 static unsigned parts_of(const struct memory *m)
 {
 	static const struct {
@@ -101,7 +100,7 @@ static void take_sample(void *arg, const char *name, const struct exposition_lab
 	memory_add(&c->engine.memory, name, copy, count, clock_mono_ns(), value);
 }
 
-/* A warden that was killed has reverted nothing: what it knew, the next one is told. */
+/* A watchdog that was killed has reverted nothing: pass all recorded changes to the new one. */
 static void replace_watchdog(struct controller *c)
 {
 	struct journal_line line = { .action = "warden",
@@ -122,7 +121,7 @@ static bool is_switched_off(const struct controller *c)
 	return c->is_off || (c->file->off_file && access(c->file->off_file, F_OK) == 0);
 }
 
-/* Everything stands as it was, and every rule begins anew. */
+/* Reverts all changes and resets every rule. */
 static void start_over(struct controller *c, const char *why)
 {
 	actuator_revert_all(&c->actuator, why);
@@ -144,7 +143,7 @@ static void switch_over(struct controller *c, bool is_off)
 	c->was_off = is_off;
 }
 
-/* Who was stopped for longer than the lease finds that the warden has put everything back. */
+/* If we were stopped for longer than the lease, the watchdog has reverted all changes. */
 static void beat(struct controller *c)
 {
 	int64_t now_ns = clock_mono_ns();
@@ -216,7 +215,7 @@ void controller_free(struct controller *c)
 	if (c->has_thread)
 		pthread_join(c->thread, NULL);
 	actuator_release(&c->actuator);
-	watchdog_end(&c->watchdog); /* puts everything back */
+	watchdog_end(&c->watchdog); /* reverts all changes */
 	rules_engine_release(&c->engine);
 	journal_close(&c->journal);
 	pthread_cond_destroy(&c->wake);
@@ -231,7 +230,7 @@ void controller_switch(struct controller *c, bool is_on)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Only from within live_metrics and live_samples, whose lock orders us: no lock of our own, plain reads of numbers. */
+/* Called only from live_metrics and live_samples, under their lock: takes no lock, only reads numbers. */
 void controller_metrics(void *arg, struct exposition *x)
 {
 	const struct controller *c = arg;

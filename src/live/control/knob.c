@@ -1,4 +1,4 @@
-/* See knob.h. Boards are hostile: copied, bounded, checked. */
+/* Boards are untrusted: copied, bounds-checked, validated. */
 #include "live/control/knob.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* knob: an application's knobs on its boards, found by name and set from outside. */
+/* knob: finds an application's knobs by name and sets them. */
 #ifndef SONDE_LIVE_CONTROL_KNOB_H
 #define SONDE_LIVE_CONTROL_KNOB_H
 
@@ -12,7 +12,7 @@
 
 struct knob_found {
 	struct change_place place;
-	struct sonde_knob knob; /* a copy; its texts end */
+	struct sonde_knob knob; /* a copy with NUL-terminated texts */
 };
 
 struct knob_search {
@@ -21,9 +21,9 @@ struct knob_search {
 	size_t count;
 };
 
-/* Adds the knob of that name on the board `file` of a ring directory, if it has one. */
+/* Adds the knob of that name on the board `file` of a ring directory, if it exists. */
 void knob_look(struct knob_search *s, const char *ring, const char *file);
-/* The value as the board wants it, within the program's bounds. choice NULL: a number. */
+/* The value in the board's format, checked against the knob's bounds. choice NULL: a number. */
 int knob_text(const struct knob_found *f, double value, const char *choice, char text[CHANGE_TEXT_BYTES],
 		struct sonde_err *err);
 

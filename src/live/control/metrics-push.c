@@ -1,4 +1,3 @@
-/* See metrics-push.h. */
 #include "live/control/metrics-push.h"
 
 #include "base/cleanup.h"
@@ -121,7 +120,7 @@ void metrics_push_free(struct metrics_push *o)
 	pthread_mutex_unlock(&o->lock);
 	pthread_join(o->thread, NULL);
 	if (o->options.textfile)
-		unlink(o->options.textfile); /* nobody shall read what is not true any more */
+		unlink(o->options.textfile); /* do not leave outdated values */
 	pthread_cond_destroy(&o->wake);
 	pthread_mutex_destroy(&o->lock);
 	free(o);

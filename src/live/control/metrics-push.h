@@ -1,6 +1,6 @@
 /*
- * outlet: metrics for those who do not come for them: a file for node_exporter's textfile
- * collector, replaced as a whole, and a Pushgateway. What could not be delivered is counted.
+ * metrics-push: pushes metrics: to a file for node_exporter's textfile collector, replaced atomically, and to a
+ * Pushgateway. Failed deliveries are counted.
  */
 #ifndef SONDE_LIVE_CONTROL_METRICS_PUSH_H
 #define SONDE_LIVE_CONTROL_METRICS_PUSH_H
@@ -9,15 +9,15 @@
 
 struct push_options {
 	const char *textfile; /* NULL: none */
-	const char *push;     /* address of a Pushgateway, "http://host:9091"; NULL: none */
+	const char *push;     /* URL of a Pushgateway, "http://host:9091"; NULL: none */
 	int64_t every_ns;     /* 0: 15 s */
 };
 
 struct metrics_push;
 
-/* Delivers at once and then regularly, in a thread of its own. Both options NULL: *out is NULL. */
+/* Pushes at once and then periodically, in a separate thread. Both options NULL: *out is NULL. */
 int metrics_push_start(struct metrics_push **out, const struct push_options *options, struct live_exporter *e,
 		struct sonde_err *err);
-void metrics_push_free(struct metrics_push *o); /* takes the textfile away; NULL is fine */
+void metrics_push_free(struct metrics_push *o); /* removes the textfile; o may be NULL */
 
 #endif

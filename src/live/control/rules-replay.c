@@ -1,4 +1,3 @@
-/* See rules-replay.h. */
 #include "live/control/rules-replay.h"
 
 #include "base/cleanup.h"
@@ -17,7 +16,7 @@
 /* The newest value of a name. */
 struct track {
 	const char *name;
-	double count, value; /* of a step; a counter has a value only; NaN: none */
+	double count, value; /* count: only of a step; NaN: none */
 	bool is_step, is_programs;
 };
 
@@ -91,7 +90,7 @@ struct feed {
 	const void *next;
 };
 
-/* All rows up to now. */
+/* Consumes all rows up to now. */
 static int advance(struct player *p, struct feed *f, struct sonde_err *err)
 {
 	int rc = 0;
@@ -150,7 +149,7 @@ static int64_t last_ns(const struct player *p)
 	return end != STORE_NULL ? end : wall != STORE_NULL ? p->start_ns + wall : INT64_MAX;
 }
 
-/* To the end of the run, or where that is not known one interval behind the last row. */
+/* Replays to the end of the run; if that is unknown, to one interval after the last row. */
 static int play(struct player *p, struct feed feeds[2], struct sonde_err *err)
 {
 	const struct rules_ops ops = { p, act, revert, tell_of };

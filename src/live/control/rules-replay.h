@@ -1,9 +1,9 @@
 /*
- * replay: rules over a recorded run, on its own clock: what would have been done, and when.
+ * rules-replay: evaluates rules over a recorded run, on its clock, and reports which actions would have run and
+ * when.
  *
- * Steps are sonde_steps_total and sonde_step_value, with the labels that they have live; the
- * application is the run's name. Counters, the program's and those that probes read, have
- * their own names. Nothing is done.
+ * Steps are sonde_steps_total and sonde_step_value, with the labels that they have live; the application is the
+ * run's name. Counters of the program and of probes keep their names. No action is executed.
  */
 #ifndef SONDE_LIVE_CONTROL_RULES_REPLAY_H
 #define SONDE_LIVE_CONTROL_RULES_REPLAY_H
@@ -22,7 +22,7 @@ struct replay {
 	const char *app; /* NULL: the run's name */
 	void (*tell)(void *arg, const struct replay_event *event);
 	void *arg;
-	double explain_seconds; /* write the values then into `explained`; NaN: do not */
+	double explain_seconds; /* write the values at this time to `explained`; NaN: do not */
 	struct buf *explained;
 };
 

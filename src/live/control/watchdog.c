@@ -1,4 +1,3 @@
-/* See watchdog.h. */
 #include "live/control/watchdog.h"
 
 #include "base/cleanup.h"
@@ -63,7 +62,7 @@ static void put_back(struct memory *m, const char *why)
 
 		change_read(&w->place, now);
 		rc = change_write(&w->place, w->before);
-		/* Where the application has gone, what was set has gone with it. */
+		/* If the application has exited, the changed value is gone with it. */
 		line.result = rc == 0 ? "reverted" : rc == -ENOENT ? "gone" : "failed";
 		line.message = rc < 0 ? strerror(-rc) : NULL;
 		journal_format(&text, &line);
@@ -119,7 +118,7 @@ int watchdog_start(struct watchdog *w, int64_t lease_ns, int journal_fd, struct 
 		prctl(PR_SET_NAME, "sonde-warden");
 		setsid();
 		sigfillset(&all);
-		sigprocmask(SIG_BLOCK, &all, NULL); /* its end is ours, or SIGKILL */
+		sigprocmask(SIG_BLOCK, &all, NULL); /* it ends only with us, or by SIGKILL */
 		close_others(ends[1], journal_fd);
 		watch_over(ends[1], lease_ns, journal_fd);
 	}

@@ -1,10 +1,9 @@
 /*
- * warden: a process that puts everything back when the controller dies, hangs or ends.
+ * watchdog: a process that reverts all changes when the controller dies, hangs or ends.
  *
- * Before a change is made the warden is told what stood there. When the controller's end of
- * the socket closes, by SIGKILL too, or when it was silent for longer than its lease, the
- * warden writes back what it was told, the last first, and says so in the journal. It is a
- * fork of us that executes nothing, in a session of its own; it keeps no other descriptor.
+ * Before a change is made, the watchdog records the original value. When the controller's end of the socket closes,
+ * even by SIGKILL, or when its lease expires without a heartbeat, the watchdog restores the recorded values, the
+ * latest first, and logs it. It is a fork without exec, in a separate session; it keeps no other descriptor.
  */
 #ifndef SONDE_LIVE_CONTROL_WATCHDOG_H
 #define SONDE_LIVE_CONTROL_WATCHDOG_H
@@ -23,13 +22,13 @@ struct watchdog {
 	int journal_fd;
 };
 
-/* Before there are threads. */
+/* Call it before there are threads. */
 int watchdog_start(struct watchdog *w, int64_t lease_ns, int journal_fd, struct sonde_err *err);
-/* What stood there, before it is changed for the first time; -EPIPE: the warden is gone. */
+/* Records the original value before the first change; -EPIPE: the watchdog is dead. */
 int watchdog_remember(struct watchdog *w, const struct change_place *place, const char *before);
-int watchdog_forget(struct watchdog *w, const struct change_place *place); /* it stands there again */
+int watchdog_forget(struct watchdog *w, const struct change_place *place); /* the original value was restored */
 int watchdog_beat(struct watchdog *w);
-/* Close, and wait until everything stands as it was. */
+/* Closes the socket and waits until all changes are reverted. */
 void watchdog_end(struct watchdog *w);
 
 #endif

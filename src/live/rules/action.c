@@ -1,4 +1,3 @@
-/* See action.h. */
 #include "live/rules/action.h"
 
 #include "base/shell-words.h"
@@ -29,7 +28,7 @@ static int take_name(struct words *w)
 	return 0;
 }
 
-/* A number, with or without a size's unit. */
+/* Parses a number, optionally with a size unit. */
 static bool parse_amount(const char *text, double *value)
 {
 	static const char units[] = "KMGT";
@@ -164,7 +163,7 @@ static int take_qos(struct words *w)
 struct form {
 	const char *word;
 	int (*takes[3])(struct words *);
-	size_t least, most; /* words behind the first */
+	size_t least, most; /* words after the first */
 	bool has_rest;      /* all words are its argv */
 	bool has_range;     /* a regulator can use it */
 };

@@ -1,4 +1,3 @@
-/* See cron.h. */
 #include "live/rules/cron.h"
 
 #include <ctype.h>
@@ -22,7 +21,7 @@ static bool number(const char **at, unsigned *value)
 	return true;
 }
 
-/* One item of a list: *, N, N-M, each with or without /STEP. */
+/* Parses one item of a list: *, N, N-M, each optionally with /STEP. */
 static bool item(const char **at, size_t field, uint64_t *set)
 {
 	unsigned low = fields[field].low, high = fields[field].high, step = 1;

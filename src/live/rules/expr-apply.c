@@ -1,4 +1,4 @@
-/* Which function or operator is meant, by its name and the types of its arguments; see expr.h. */
+/* Overload resolution: selects a function or operator by its name and argument types. */
 #include "live/rules/expr-private.h"
 
 #include "base/shell-words.h"

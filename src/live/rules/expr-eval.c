@@ -1,4 +1,4 @@
-/* What expressions compute, and the table of functions and operators; see expr.h. */
+/* Evaluation of expressions, and the table of functions and operators. */
 #include "live/rules/expr-private.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ static struct expr_value eval_abs(const struct expr *e, const struct expr_eval *
 	return v.is_known ? expr_known(fabs(v.number)) : v;
 }
 
-/* The stronger of two truths decides alone, whatever the other is. */
+/* One operand with the value `strong` decides the result, even if the other is unknown. */
 static struct expr_value decide(const struct expr *e, const struct expr_eval *x, double strong)
 {
 	struct expr_value a = expr_part(e->args[0], x), b = expr_part(e->args[1], x);

@@ -1,4 +1,3 @@
-/* An expression with its values; see expr.h. */
 #include "live/rules/expr-private.h"
 
 static void add_value(struct buf *out, const struct expr *e, struct expr_value v)
@@ -30,7 +29,7 @@ void expr_explain(struct buf *out, const struct expr *e, const struct memory *m,
 	explain(out, e, &x, 0);
 }
 
-/* What was measured: calls and selectors, not what operators make of them. */
+/* Prints measured values: calls and selectors, not the results of operators. */
 static void why(struct buf *out, const struct expr *e, const struct expr_eval *x)
 {
 	if (e->kind == EXPR_CALL || (e->kind == EXPR_SELECTOR && e->type == EXPR_SERIES)) {

@@ -1,4 +1,4 @@
-/* What compiling, evaluating and explaining an expression share. */
+/* expr-private: shared by the compiler, the evaluator and explain. */
 #ifndef SONDE_LIVE_RULES_EXPR_PRIVATE_H
 #define SONDE_LIVE_RULES_EXPR_PRIVATE_H
 
@@ -31,7 +31,7 @@ struct expr {
 	const struct expr_function *function;
 	struct expr *args[EXPR_ARGS_MAX];
 	size_t arg_count;
-	struct cron cron; /* of cron(...), made when it was compiled */
+	struct cron cron; /* of cron(...), parsed at compile time */
 };
 
 struct expr_eval {
@@ -41,14 +41,14 @@ struct expr_eval {
 
 typedef struct expr_value expr_evaluator(const struct expr *e, const struct expr_eval *x);
 
-/* A function or operator; several rows of one name differ by their arguments. */
+/* A function or operator; rows with the same name are overloads. */
 struct expr_function {
 	const char *name;
 	enum expr_type result;
 	size_t arg_count;
 	enum expr_type args[EXPR_ARGS_MAX];
 	expr_evaluator *eval;
-	int precedence; /* of an operator, 0: a function */
+	int precedence; /* of an operator; 0: a function */
 	const char *help;
 };
 
@@ -59,7 +59,7 @@ expr_evaluator expr_eval_selector, expr_eval_window_avg, expr_eval_window_min, e
 		expr_eval_quantile, expr_eval_sum, expr_eval_avg, expr_eval_min, expr_eval_max, expr_eval_count,
 		expr_eval_stale, expr_eval_after, expr_eval_present;
 
-/* Reading a text. */
+/* Parser state. */
 struct expr_parser {
 	const char *text, *at;
 	struct arena *arena;
@@ -67,16 +67,16 @@ struct expr_parser {
 	int depth;
 };
 
-/* What is wrong, and in which column. -EINVAL. */
+/* Reports a syntax error with its column. Returns -EINVAL. */
 int expr_complain(struct expr_parser *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* An expression's text is what was written from `from` on, without blanks at its end. */
+/* Sets the expression's text: the source from `from` on, without trailing blanks. */
 void expr_set_text(struct expr_parser *p, struct expr *e, const char *from);
-/* May a value of `have` stand where `want` is wanted? A single series is a number. */
+/* May a value of type `have` be used as `want`? A single series is a number. */
 bool expr_fits(enum expr_type want, enum expr_type have);
 bool expr_is_function(const char *name, size_t n);
-/* Make it a call of the function, or use of the operator, that takes its arguments. */
+/* Makes the expression a call of the function or operator that matches its arguments. */
 int expr_apply(struct expr_parser *p, const char *name, size_t n, int precedence, struct expr *e, const char *from);
-/* There is no such function; a hint names the nearest. */
+/* Reports an unknown function; the hint suggests the nearest name. */
 int expr_complain_function(struct expr_parser *p, const char *name, size_t n);
 
 struct expr_value expr_known(double number);

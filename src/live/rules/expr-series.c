@@ -1,8 +1,8 @@
 /*
- * What functions of series compute; see expr.h.
+ * Functions of series.
  *
- * Of several series in a window, rate and its kin add up what each has; avg, min, max,
- * quantile and count look at the samples of all. A counter that falls was started again.
+ * For several series in a window, rate and similar functions sum the results of all series; avg, min, max, quantile
+ * and count use the samples of all. A counter that decreases was reset.
  */
 #include "live/rules/expr-private.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does the series belong to the selector, and has it told anything lately? */
+/* Does the series match the selector's name and labels? */
 static bool selects(const struct expr *e, const struct memory_series *s)
 {
 	if (strcmp(e->name, s->name) != 0)
@@ -26,7 +26,7 @@ static bool is_fresh(const struct memory_series *s, const struct expr_now *now)
 	return s->count && memory_sample(s, s->count - 1)->ns >= now->mono_ns - now->stale_ns;
 }
 
-/* The only series that is selected and fresh. */
+/* The value of the only series that matches and is not stale. */
 struct expr_value expr_eval_selector(const struct expr *e, const struct expr_eval *x)
 {
 	const struct memory_series *found = NULL;
@@ -51,7 +51,7 @@ struct expr_value expr_eval_selector(const struct expr *e, const struct expr_eva
 	return expr_known(memory_sample(found, found->count - 1)->value);
 }
 
-/* What an accumulator is told: the samples of a series in the window, and the one before. */
+/* Input of an accumulator: the samples of a series in the window, and the one before. */
 struct span {
 	const struct memory_series *series;
 	size_t first, count;
@@ -147,7 +147,7 @@ static size_t begin_of(const struct span *s)
 	return s->has_before ? s->first - 1 : s->first;
 }
 
-/* By how much a counter rose, and in which time; one that fell began again at zero. */
+/* Increase of a counter and the elapsed time; a decrease is a reset to zero. */
 static void take_increase(struct total *t, const struct span *s, const struct expr *e, const struct expr_eval *x)
 {
 	size_t first = begin_of(s), last = s->first + s->count - 1;
@@ -269,7 +269,7 @@ struct expr_value expr_eval_quantile(const struct expr *e, const struct expr_eva
 	return expr_known(low);
 }
 
-/* Over the newest samples of all series that are fresh. */
+/* Over the newest samples of all series that are not stale. */
 static struct total newest_of(const struct expr *e, const struct expr_eval *x)
 {
 	struct total t = { 0 };
@@ -318,7 +318,7 @@ struct expr_value expr_eval_count(const struct expr *e, const struct expr_eval *
 	return expr_known((double)newest_of(e, x).count);
 }
 
-/* Never unknown: what was never there is stale too. */
+/* Never unknown: a series that never existed is stale too. */
 struct expr_value expr_eval_stale(const struct expr *e, const struct expr_eval *x)
 {
 	struct expr_value limit = expr_part(e->args[1], x);
@@ -333,7 +333,7 @@ struct expr_value expr_eval_stale(const struct expr *e, const struct expr_eval *
 	return expr_known(newest == INT64_MIN || (double)(x->now->mono_ns - newest) / 1e9 > limit.number);
 }
 
-/* Has it been there that long? */
+/* Has the series existed for that long? */
 struct expr_value expr_eval_after(const struct expr *e, const struct expr_eval *x)
 {
 	struct expr_value limit = expr_part(e->args[1], x);

@@ -1,4 +1,4 @@
-/* From text to a checked tree; see expr.h. Precedence climbing over one table of functions and operators. */
+/* The parser: from text to a type-checked tree. Precedence climbing over one table of functions and operators. */
 #include "live/rules/expr-private.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNARY 7 /* binds tighter than every operator of two */
+#define UNARY 7 /* binds tighter than every binary operator */
 #define NOT 3
 
 static int parse(struct expr_parser *p, int precedence, struct expr **out);
@@ -89,7 +89,7 @@ static int parse_string(struct expr_parser *p, const char **out)
 	return *out ? 0 : err_sys(p->err, ENOMEM, "cannot read the expression");
 }
 
-/* A number, or with a unit of time a duration in seconds. */
+/* Parses a number, or with a time unit a duration in seconds. */
 static int parse_number(struct expr_parser *p, double *value, bool *is_duration)
 {
 	static const struct {
@@ -286,7 +286,7 @@ static int parse_primary(struct expr_parser *p, struct expr **out)
 	return *from == '(' ? parse_call(p, n, out) : parse_selector(p, n, out);
 }
 
-/* The operator that stands here and binds at least so tightly. */
+/* The operator at this position, if it binds at least as tightly as `precedence`. */
 static const struct expr_function *next_operator(struct expr_parser *p, int precedence)
 {
 	const struct expr_function *found = NULL;

@@ -1,4 +1,3 @@
-/* See regulator.h. */
 #include "live/rules/regulator.h"
 
 #include <math.h>
@@ -24,7 +23,7 @@ static double clamp(double effort)
 	return effort < 0 ? 0 : effort > 1 ? 1 : effort;
 }
 
-/* The integral stops where the effort cannot follow. */
+/* Anti-windup: the integral stops where the effort is clamped. */
 static double by_pi(struct regulator *r, const struct regulator_settings *s, double shortfall, double seconds)
 {
 	double integral = r->integral + s->integral * shortfall * seconds;
@@ -59,7 +58,7 @@ static void enter(struct regulator *r, size_t rung, double shortfall)
 	r->full_ns = 0;
 }
 
-/* The rung was full for long and the target is not reached. */
+/* The rung was at full effort for `saturation_ns` without reaching the target. */
 static enum regulator_event give_up(struct regulator *r, const struct regulator_settings *s, double shortfall,
 		int64_t now_ns)
 {
@@ -107,7 +106,7 @@ static enum regulator_event lower_effort(struct regulator *r, const struct regul
 	return r->efforts[r->rung] != before ? REGULATOR_MOVED : REGULATOR_SAME;
 }
 
-/* Nothing to be done until the time comes or things are well by themselves. */
+/* All rungs are saturated: wait until the retry time, or until the target is reached without us. */
 static bool is_waiting(struct regulator *r, const struct regulator_settings *s, double shortfall, int64_t now_ns)
 {
 	size_t rung = 0;

@@ -1,15 +1,14 @@
 /*
- * regulator: holding a measure at its target by one effort after the other. Pure: time and
- * measure are given, efforts come back.
+ * regulator: holds a measure at its target by a sequence of actions (rungs). A pure function: time and measure are
+ * given, efforts are returned.
  *
- * Each rung of the ladder has an effort from 0 (at rest) to 1 (all that is allowed). Short of
- * the target the effort of the current rung is raised: by a constant (aimd: where efforts are
- * factors, that is a multiplication), in proportion to the error and its integral (pi, with a
- * clamp and no wind-up), or at once (threshold). Beyond the dead band the last rung that is not
- * at rest gives back, slowly. A rung that has been full for `saturation_ns` and does not reach
- * the target is saturated: when it did not even respond it goes back to rest, so that nobody
- * is starved for nothing; then the next rung is tried; behind the last there is only to report,
- * and after `retry_ns` to try again.
+ * Each rung has an effort from 0 (rest) to 1 (maximum). Below the target the effort of the current rung is raised:
+ * by a constant (aimd: a multiplication where the values are geometric), in proportion to the error
+ * and its integral (pi, with a clamp and anti-windup), or to the maximum at once (threshold). Beyond the dead band
+ * the last active rung is lowered slowly. A rung that is at full effort for `saturation_ns` without reaching the
+ * target is saturated. If the measure did not respond at all, it returns to rest, so that no application is starved
+ * in vain. Then the next rung is used. After the last rung the regulator reports the failure, and retries after
+ * `retry_ns`.
  */
 #ifndef SONDE_LIVE_RULES_REGULATOR_H
 #define SONDE_LIVE_RULES_REGULATOR_H
@@ -25,11 +24,11 @@ enum regulator_method { REGULATOR_AIMD, REGULATOR_PI, REGULATOR_THRESHOLD };
 struct regulator_settings {
 	enum regulator_method method;
 	double target;
-	bool is_upper; /* the measure must be at most the target */
-	double band;   /* dead band beyond the target, as a part of it */
+	bool is_upper; /* upper limit: the measure must be at most the target */
+	double band;   /* dead band beyond the target, relative to it */
 	double raise, lower;
 	double proportional, integral;
-	double response; /* an improvement by this part of the target is a response */
+	double response; /* minimum improvement, relative to the target, that is a response */
 	int64_t saturation_ns, retry_ns;
 	size_t rung_count;
 };
@@ -47,15 +46,15 @@ struct regulator {
 	size_t rung;
 	bool is_saturated;
 	/* private */
-	double entry[REGULATOR_RUNGS_MAX]; /* how short it was when the rung was begun */
+	double entry[REGULATOR_RUNGS_MAX]; /* shortfall when the rung was started */
 	double integral;
-	int64_t full_ns, retry_ns, last_ns; /* 0: not */
+	int64_t full_ns, retry_ns, last_ns; /* 0: unset */
 };
 
-/* The next step; efforts that changed are told to the plant by the caller. */
+/* Performs one step; the caller applies efforts that changed. */
 enum regulator_event regulator_step(struct regulator *r, const struct regulator_settings *s, double measure,
 		int64_t now_ns);
-/* How short of its target, as a part of it; negative: beyond. */
+/* Distance to the target, relative to it; negative if beyond. */
 double regulator_shortfall(const struct regulator_settings *s, double measure);
 const char *regulator_event_word(enum regulator_event event);
 

@@ -1,4 +1,3 @@
-/* See rule-eval.h. */
 #include "live/rules/rule-eval.h"
 
 #include "base/cleanup.h"
@@ -7,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Regulators change by small steps; a step smaller than this is not worth a write. */
+/* Smaller relative changes of a regulator's value are not written. */
 #define STEP_RATIO 0.005
 
 struct tick {
@@ -140,7 +139,7 @@ static void step_rule(struct tick *t, const struct rule *rule, struct rule_statu
 		clear(t, rule, s);
 }
 
-/* Tell the plant what has changed enough; whole numbers where they are that. */
+/* Requests values that have changed enough; integers for integral kinds. */
 static void tell_rungs(struct tick *t, const struct rules_regulator *g, struct regulator_status *s, const char *why)
 {
 	for (size_t i = 0; i < g->settings.rung_count; i++) {

@@ -1,12 +1,11 @@
 /*
- * engine: rules and regulators at work, one tick after the other. Pure: samples, time and the
- * doing come from outside, so that a recorded run or a simulated plant serves as well as life.
+ * rule-eval: evaluates rules and regulators, tick by tick. Pure: samples, time and the execution of actions come
+ * from the caller, so that it also runs on a recorded run or a simulation.
  *
- * A rule is idle; pending while its condition has been true for less than `for`; firing from
- * then on, when its actions are done once; it clears when the condition is false (or `until` is
- * true), when its `else` actions are done and what it changed is put back, and then cools down.
- * Unknown is neither: an idle rule stays idle, a pending one begins anew, a firing one stays
- * as it is for `hold` at most and clears then: nobody acts on what is not known.
+ * A rule is idle. It is pending while its condition has been true for less than `for`, then firing, and its actions
+ * run once. It clears when the condition is false (or `until` is true): its `else` actions run, its changes are
+ * reverted, and it cools down. If the condition is unknown, an idle rule stays idle, a pending one restarts, and a
+ * firing one stays so for up to `hold` and then clears: no action is based on unknown values.
  */
 #ifndef SONDE_LIVE_RULES_RULE_EVAL_H
 #define SONDE_LIVE_RULES_RULE_EVAL_H
@@ -27,20 +26,20 @@ struct rules_request {
 
 struct rules_ops {
 	void *arg;
-	/* Do it; whatever comes of it is the doer's to tell. Returns false when it was not done. */
+	/* Executes the action and logs its result. Returns false if it was not executed. */
 	bool (*act)(void *arg, const struct rules_request *request);
-	/* Put back what this one changed. */
+	/* Reverts the changes of `who`. */
 	void (*revert)(void *arg, const char *who, const char *why);
-	/* A regulator has no way left, or has one again. */
+	/* A regulator has no action left, or has one again. */
 	void (*tell)(void *arg, const char *who, const char *what, const char *why);
 };
 
 struct rule_status {
 	enum rule_state state;
 	struct expr_value condition;
-	int64_t since_ns; /* in this state */
+	int64_t since_ns; /* time of entering this state */
 	int64_t known_ns; /* when the condition was last known */
-	int64_t cool_ns;  /* until then it does not fire */
+	int64_t cool_ns;  /* does not fire before this time */
 	uint64_t fired;
 	char why[512];
 };
@@ -48,7 +47,7 @@ struct rule_status {
 struct regulator_status {
 	struct regulator regulator;
 	struct expr_value measure;
-	double told[REGULATOR_RUNGS_MAX]; /* values in force; NaN: never */
+	double told[REGULATOR_RUNGS_MAX]; /* values in force; NaN: never set */
 	enum regulator_event last;
 };
 
@@ -57,7 +56,7 @@ struct rules_engine {
 	struct memory memory; /* the caller adds samples */
 	struct rule_status rules[RULES_MAX];
 	struct regulator_status regulators[RULES_MAX];
-	uint64_t actions, withheld; /* withheld: beyond max_rate */
+	uint64_t actions, withheld; /* withheld: above max_rate */
 	/* private */
 	double budget;
 	int64_t last_ns;
@@ -67,7 +66,7 @@ int rules_engine_init(struct rules_engine *e, const struct rules_file *f, struct
 void rules_engine_release(struct rules_engine *e);
 void rules_engine_tick(struct rules_engine *e, int64_t mono_ns, int64_t real_ns, const struct rules_ops *ops);
 const char *rule_state_word(enum rule_state state);
-/* Every rule and regulator with the values of its parts. */
+/* Prints every rule and regulator with the values of its parts. */
 void rules_engine_explain(struct buf *out, const struct rules_engine *e, int64_t mono_ns, int64_t real_ns);
 
 #endif

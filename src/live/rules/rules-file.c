@@ -1,4 +1,3 @@
-/* Reading rules files; see rules-file.h. */
 #include "live/rules/rules-file.h"
 
 #include "config/config.h"
@@ -53,7 +52,7 @@ static int take_measure(struct config_reader *r, yaml_node_t *value, void *into)
 	return take_expr(r, value, EXPR_NUMBER, &g->measure_text, &g->measure);
 }
 
-/* A list of actions, or one. */
+/* Parses a list of actions, or a single one. */
 static int take_actions(struct config_reader *r, yaml_node_t *value, bool is_range, size_t max, struct action *all,
 		size_t *count)
 {
@@ -95,7 +94,7 @@ static int take_rungs(struct config_reader *r, yaml_node_t *value, void *into)
 	struct rules_regulator *g = into;
 	int rc = take_actions(r, value, true, REGULATOR_RUNGS_MAX, g->rungs, &g->settings.rung_count);
 
-	/* What gives to one before what takes from another. */
+	/* Actions that give resources to one application come before those that take from others. */
 	for (size_t i = 1; rc == 0 && i < g->settings.rung_count; i++)
 		for (size_t k = i; k > 0 && g->rungs[k - 1].kind > g->rungs[k].kind; k--) {
 			struct action swap = g->rungs[k];

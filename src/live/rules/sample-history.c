@@ -1,4 +1,3 @@
-/* See sample-history.h. */
 #include "live/rules/sample-history.h"
 
 #include "base/buf.h"
@@ -49,7 +48,7 @@ const char *memory_label(const struct memory_series *s, const char *key)
 	return "";
 }
 
-/* The name, and the keys and values of its labels, are one block of texts. */
+/* The name and the keys and values of its labels are in one allocation. */
 static void point_into(struct memory_series *s, size_t label_count)
 {
 	const char *at = s->name;
@@ -115,7 +114,7 @@ static int find(struct memory *m, const char *name, const struct memory_label *l
 	return 0;
 }
 
-/* One more than the window asks for stays, so that a rate knows what was before. */
+/* Keeps one sample more than the window, because a rate needs the value before it. */
 static void forget(struct memory_series *s, int64_t ns)
 {
 	while (s->count > 1 && memory_sample(s, 1)->ns <= ns - s->keep_ns) {

@@ -1,9 +1,9 @@
 /*
- * memory: the newest samples of the series that rules look at.
+ * sample-history: the newest samples of the series that rules use.
  *
- * Only what was asked for by memory_watch is kept, for as long as was asked, and at most
- * MEMORY_SAMPLES_MAX a series and MEMORY_SERIES_MAX series; what finds no room is counted.
- * Time is the caller's: real, recorded or simulated, in nanoseconds that do not fall.
+ * Only series registered by memory_watch are kept, for the registered duration, up to MEMORY_SAMPLES_MAX per series
+ * and MEMORY_SERIES_MAX series; dropped ones are counted. The caller supplies the time: real, recorded or simulated,
+ * in nondecreasing nanoseconds.
  */
 #ifndef SONDE_LIVE_RULES_SAMPLE_HISTORY_H
 #define SONDE_LIVE_RULES_SAMPLE_HISTORY_H
@@ -43,7 +43,7 @@ struct memory {
 	size_t series_count;
 	uint64_t dropped;
 	/* private */
-	struct map watched; /* name -> how long */
+	struct map watched; /* name -> duration */
 	struct map index;
 	size_t series_cap;
 };
@@ -53,7 +53,7 @@ struct memory {
 void memory_release(struct memory *m);
 int memory_watch(struct memory *m, const char *name, int64_t keep_ns);
 bool memory_wants(const struct memory *m, const char *name);
-/* A value that is not finite is left out. */
+/* A value that is not finite is ignored. */
 int memory_add(struct memory *m, const char *name, const struct memory_label *labels, size_t label_count, int64_t ns,
 		double value);
 /* Sample i, oldest first. */
@@ -61,6 +61,6 @@ static inline const struct memory_sample *memory_sample(const struct memory_seri
 {
 	return &s->samples[(s->start + i) & (s->cap - 1)]; /* a power of two */
 }
-const char *memory_label(const struct memory_series *s, const char *key); /* "": it has none */
+const char *memory_label(const struct memory_series *s, const char *key); /* "" if it has none */
 
 #endif

@@ -1,4 +1,4 @@
-/* What science rules may call: measurements, what is made of their samples, the time of day; see waggle.h. */
+/* Functions in science rules: measurements, aggregations of their samples, the time of day. */
 #include "live/rules/waggle-private.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static int read_string(struct waggle_reader *r, char *out, size_t size)
 	return 0;
 }
 
-/* "-5m" and 300 (seconds) are five minutes back. */
+/* "-5m" and 300 (seconds) both mean five minutes ago. */
 static int read_since(struct waggle_reader *r, char *window, size_t size)
 {
 	char text[32], *end;
@@ -68,7 +68,7 @@ static int read_samples(struct waggle_reader *r, enum waggle_kind kind, struct w
 	return rc < 0 ? rc : waggle_put(r, out, kind, "sonde_app_%s[%s]", name, window);
 }
 
-/* any and all of a comparison look at the highest or the lowest sample. */
+/* any and all of a comparison compare the highest or the lowest sample. */
 static int fold_compared(struct waggle_reader *r, bool is_any, const struct waggle_part *p, struct waggle_part *out)
 {
 	bool is_up = p->op[0] == '>';
@@ -82,7 +82,7 @@ static int fold_compared(struct waggle_reader *r, bool is_any, const struct wagg
 static int fold(struct waggle_reader *r, const char *name, const struct waggle_part *p, struct waggle_part *out)
 {
 	static const struct {
-		const char *name, *samples, *rates; /* what becomes of them; NULL: nothing */
+		const char *name, *samples, *rates; /* templates for the translation; NULL: unsupported */
 		enum waggle_kind kind;
 	} rows[] = {
 		{ "avg", "avg(%s)", "rate(%s)", WAGGLE_NUMBER },
@@ -106,7 +106,7 @@ static int fold(struct waggle_reader *r, const char *name, const struct waggle_p
 		form = p->kind == WAGGLE_SAMPLES ? rows[i].samples : p->kind == WAGGLE_RATES ? rows[i].rates : NULL;
 	if (!form)
 		return waggle_refuse(r, "'%s' of this cannot be said here", name);
-	/* Each %s or %1$s is the samples. */
+	/* Each %s or %1$s is replaced by the samples. */
 	for (at = form; *at && n + strlen(p->text) + 2 < sizeof(text);) {
 		if (*at != '%') {
 			text[n++] = *at++;
@@ -119,7 +119,7 @@ static int fold(struct waggle_reader *r, const char *name, const struct waggle_p
 	return *at ? waggle_refuse(r, "it is too long") : waggle_put(r, out, rows[i].kind, "%s", text);
 }
 
-/* Of the day, in UTC, as nodes have it. */
+/* Of the day, in UTC, as on Waggle nodes. */
 static int read_time(struct waggle_reader *r, struct waggle_part *out)
 {
 	char unit[16];
@@ -138,7 +138,7 @@ static int read_time(struct waggle_reader *r, struct waggle_part *out)
 			: waggle_refuse(r, "time() tells the 'hour', the 'minute' or the 'second' here");
 }
 
-/* True for half of each minute that fits, so that the next one is a beginning again. */
+/* True for half of each matching minute, so that the next match is a new rising edge. */
 static int read_cronjob(struct waggle_reader *r, struct waggle_part *out)
 {
 	char program[128], when[128];

@@ -1,6 +1,6 @@
 /*
- * Conditions of science rules: a little of Python's expressions, by precedence, written out as expr.h has them; see
- * waggle.h.
+ * Conditions of science rules: a subset of Python's expressions, parsed by precedence and translated to expr.h's
+ * language.
  */
 #include "live/rules/expr.h"
 #include "live/rules/waggle-private.h"
@@ -107,7 +107,7 @@ static int read_unary(struct waggle_reader *r, struct waggle_part *out)
 	return rc < 0 ? rc : waggle_put(r, out, WAGGLE_NUMBER, "-%s", inner.text);
 }
 
-/* + - * / %, all by their own precedence, which is ours too. */
+/* + - * / %, with Python's precedence, which is the same in expr.h. */
 static int read_sum(struct waggle_reader *r, struct waggle_part *out)
 {
 	static const char *const operators[] = { "+", "-", "*", "/", "%", NULL };

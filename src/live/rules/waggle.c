@@ -1,4 +1,3 @@
-/* Science rules, line by line; see waggle.h. */
 #include "live/rules/waggle.h"
 
 #include "base/cleanup.h"
@@ -9,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RULES_MOST 64 /* as a rules file takes */
+#define RULES_MOST 64 /* the limit of a rules file */
 
 struct line {
 	char action[16], object[128], value[64];
@@ -23,7 +22,7 @@ static const char *skip(const char *at)
 	return at;
 }
 
-/* Behind "- " of a YAML list and out of its quotes: text is changed. */
+/* Strips "- " of a YAML list and quotes, in place. */
 static char *bare(char *text)
 {
 	char *end = text + strlen(text), *to;
@@ -48,7 +47,7 @@ static char *bare(char *text)
 	return text;
 }
 
-/* A word with or without quotes, until one of the ends. */
+/* Reads a word, optionally quoted, up to one of `ends`. */
 static const char *word(const char *at, const char *ends, char *out, size_t size)
 {
 	size_t n;
@@ -96,7 +95,7 @@ static bool split(const char *text, struct line *l)
 	return l->condition && *l->object;
 }
 
-/* Nothing that words or YAML would take for something else. */
+/* Contains no characters that are special to words or YAML. */
 static bool is_plain(const char *text)
 {
 	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/:")];
@@ -166,7 +165,7 @@ static int add_rule(struct buf *out, const char *text, size_t number, const stru
 	return 0;
 }
 
-/* Of a job's description only what looks like a rule; of a list of rules every line. */
+/* In a job description only lines that look like a rule; in a list of rules every line. */
 static bool is_rule(const char *text, bool is_job)
 {
 	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz");
