@@ -1,21 +1,20 @@
 /*
- * duet.h: iterations of a loop inside a program, for `sonde duet --iterations fd`.
+ * duet.h: marks iterations of a loop inside a program, for `sonde duet --iterations fd`.
  *
- *	#include <sonde/duet.h>
+ * 	#include <sonde/duet.h>
  *
- *	while (sonde_duet_begin()) {	// waits for its turn; 0: enough
- *		work();
- *		sonde_duet_end(NAN);	// or a value that is compared with --metric value
- *	}
+ * 	while (sonde_duet_begin()) {	// waits for its turn; 0: enough
+ * 		work();
+ * 		sonde_duet_end(NAN);	// or a value that is compared with --metric value
+ * 	}
  *
- * sonde is the barrier: it lets both programs begin together, one after the other or freely, and notices when the other
- * one dies or takes too long. Run without sonde, sonde_duet_begin always returns 1, so the program needs an end of its
- * own: `for (int i = 0; i < n && sonde_duet_begin(); i++)`.
+ * sonde is the barrier: it starts the iterations of both programs together, alternately or freely, and detects when
+ * the other one dies or takes too long. Without sonde, sonde_duet_begin always returns 1, so the program needs its own
+ * limit: `for (int i = 0; i < n && sonde_duet_begin(); i++)`.
  *
- * The protocol, for other languages: descriptor $SONDE_DUET_FD is a stream; a program writes the line `begin` and reads
- * the line `go` or `stop`; after the iteration it writes `end START END CPU VALUE`, CLOCK_MONOTONIC nanoseconds
- * and `-` for
- * what it does not know, or `end` alone. One thread at a time.
+ * The protocol, for other languages: descriptor $SONDE_DUET_FD is a stream; a program writes the line `begin` and
+ * reads the line `go` or `stop`; after the iteration it writes `end START END CPU VALUE`, in CLOCK_MONOTONIC
+ * nanoseconds, with `-` for unknown values, or `end` alone. Not thread-safe.
  */
 #ifndef SONDE_DUET_H
 #define SONDE_DUET_H
@@ -29,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int sonde_duet_fd_ = -2; /* -2: not looked for, -1: not in a duet */
+static int sonde_duet_fd_ = -2; /* -2: not initialised, -1: not in a duet */
 static int64_t sonde_duet_start_, sonde_duet_cpu_;
 
 static inline int64_t sonde_duet_ns_(clockid_t clock)
@@ -67,7 +66,7 @@ static inline int sonde_duet_send_(const char *text)
 	return 1;
 }
 
-/* 1: begin an iteration. 0: there is no need for another. */
+/* Returns 1 to start an iteration, 0 if no more are needed. */
 static inline int sonde_duet_begin(void)
 {
 	char answer[16] = "";
@@ -93,7 +92,7 @@ static inline int sonde_duet_begin(void)
 	return 1;
 }
 
-/* The iteration is over; value NAN: it has none. */
+/* Ends the iteration; value NAN: none. */
 static inline void sonde_duet_end(double value)
 {
 	int64_t end = sonde_duet_ns_(CLOCK_MONOTONIC), cpu = sonde_duet_ns_(CLOCK_PROCESS_CPUTIME_ID);

@@ -1,29 +1,26 @@
 /*
- * job.h: for training programs in C and C++: say how far the training is, take up
- * other settings while it runs, learn when it is good enough. Header only; needs
- * no library.
+ * job.h: for training programs in C and C++: report progress, apply new settings while running, and stop when the
+ * result is good enough. Header only; needs no library.
  *
- *	struct sonde_job job;
+ * 	struct sonde_job job;
  *
- *	sonde_job_open(&job);
- *	for (step = 0; step < steps; step++) {
- *		if (sonde_job_changed(&job))
- *			set_threads(sonde_job_int(&job, "threads", 1));
- *		loss = train(step);
- *		sonde_job_report(&job, step, loss, 0);
- *		if (sonde_job_should_stop(&job)) {
- *			save(job.directory);
- *			break;
- *		}
- *	}
+ * 	sonde_job_open(&job);
+ * 	for (step = 0; step < steps; step++) {
+ * 		if (sonde_job_changed(&job))
+ * 			set_threads(sonde_job_int(&job, "threads", 1));
+ * 		loss = train(step);
+ * 		sonde_job_report(&job, step, loss, 0);
+ * 		if (sonde_job_should_stop(&job)) {
+ * 			save(job.directory);
+ * 			break;
+ * 		}
+ * 	}
  *
- * `sonde train` listens and decides; under a fleet without it, the agent does.
- * Elsewhere nothing happens: nobody is told, should_stop is false, settings have
- * their fallbacks. No call waits, prints or allocates.
+ * `sonde train` receives the reports and decides; in a fleet without it, the agent does. Otherwise the calls have no
+ * effect: should_stop is false and settings have their fallbacks. No call blocks, prints or allocates.
  *
- * Roles: whoever calls sonde_job_open is the chief, who alone listens. A process that
- * sonde_job_fork makes has a role of its own; it may report, and learns settings
- * as they were when it was made. One thread at a time.
+ * Roles: the process that calls sonde_job_open is the chief, the only one that receives changes. A process created by
+ * sonde_job_fork has its own role; it may report, and has the settings at the time of the fork. Not thread-safe.
  */
 #ifndef SONDE_JOB_H
 #define SONDE_JOB_H
@@ -39,20 +36,20 @@
 enum { SONDE_JOB_SETTINGS_BYTES = 4096 };
 
 struct sonde_job {
-	const char *id;        /* NULL: nobody listens */
-	const char *directory; /* where a checkpoint is found again; NULL: nobody restarts the program */
-	const char *role;      /* "chief", or what sonde_job_fork was given */
-	int task;              /* number among those of the role */
+	const char *id;        /* NULL: no controller */
+	const char *directory; /* for checkpoints; NULL: the program is not restarted */
+	const char *role;      /* "chief", or the argument of sonde_job_fork */
+	int task;              /* index within the role */
 	/* private */
-	int fd;    /* -1: nobody listens */
-	int index; /* of the configuration in force; -1: none was given */
+	int fd;    /* -1: no controller */
+	int index; /* of the current configuration; -1: none received */
 	bool is_listener, is_stopped, is_changed;
 	char settings[SONDE_JOB_SETTINGS_BYTES]; /* {"name":value,...} */
 	char line[SONDE_JOB_SETTINGS_BYTES + 32];
 	size_t len;
 };
 
-/* "stop" or "config INDEX JSON"; others are left alone. */
+/* "stop" or "config INDEX JSON"; others are ignored. */
 static inline void sonde_job_take_line_(struct sonde_job *j, const char *line)
 {
 	char *end;
@@ -87,7 +84,7 @@ static inline void sonde_job_open(struct sonde_job *j)
 	}
 }
 
-/* Take in what was said; never waits. */
+/* Read pending messages; never blocks. */
 static inline void sonde_job_listen_(struct sonde_job *j)
 {
 	char bytes[512];
@@ -100,7 +97,7 @@ static inline void sonde_job_listen_(struct sonde_job *j)
 					j->line[j->len++] = bytes[i];
 				continue;
 			}
-			if (j->len < sizeof(j->line)) { /* else too long: left out */
+			if (j->len < sizeof(j->line)) { /* else too long: ignored */
 				j->line[j->len] = '\0';
 				sonde_job_take_line_(j, j->line);
 			}
@@ -108,7 +105,10 @@ static inline void sonde_job_listen_(struct sonde_job *j)
 		}
 }
 
-/* The loss after a step; a loss that is no number is told as it is. worker: the number of who made the step. */
+/*
+ * Report the loss after a step; NaN and infinities are sent unchanged. worker: the index of the worker that did the
+ * step.
+ */
 static inline void sonde_job_report(struct sonde_job *j, int64_t step, double loss, unsigned worker)
 {
 	char line[128];
@@ -122,14 +122,14 @@ static inline void sonde_job_report(struct sonde_job *j, int64_t step, double lo
 	(void)!send(j->fd, line, (size_t)n, MSG_NOSIGNAL);
 }
 
-/* Has the job been asked to end? It is ended ten seconds after that. */
+/* Was the job asked to stop? It is killed ten seconds later. */
 static inline bool sonde_job_should_stop(struct sonde_job *j)
 {
 	sonde_job_listen_(j);
 	return j->is_stopped;
 }
 
-/* Are there other settings than at the last call? The next report counts for them: take them up before. */
+/* Have the settings changed since the last call? The next report counts for the new ones: apply them before. */
 static inline bool sonde_job_changed(struct sonde_job *j)
 {
 	bool is_changed;
@@ -140,7 +140,7 @@ static inline bool sonde_job_changed(struct sonde_job *j)
 	return is_changed;
 }
 
-/* The text of a setting's value in JSON, NULL when it has none. */
+/* The JSON text of a setting's value, NULL if it has none. */
 static inline const char *sonde_job_find_(const struct sonde_job *j, const char *name)
 {
 	char key[256];
@@ -171,7 +171,7 @@ static inline int64_t sonde_job_int(const struct sonde_job *j, const char *name,
 	return (int64_t)sonde_job_real(j, name, (double)fallback);
 }
 
-/* The text of a setting that is one, into out; the fallback when there is none, or it does not fit. */
+/* Copy a text setting to out; the fallback if it is missing or does not fit. */
 static inline void sonde_job_text(const struct sonde_job *j, const char *name, const char *fallback, char *out,
 		size_t size)
 {
@@ -183,7 +183,7 @@ static inline void sonde_job_text(const struct sonde_job *j, const char *name, c
 		snprintf(out, size, "%.*s", (int)(end - text - 1), text + 1);
 }
 
-/* A process of another role: as fork, and in the child *j is its own. */
+/* Create a process of another role: like fork, with a separate *j in the child. */
 static inline pid_t sonde_job_fork(struct sonde_job *j, const char *role, int task)
 {
 	pid_t pid = fork();

@@ -1,28 +1,24 @@
 /*
- * sonde.h: annotate a program once; record, compare, tune and watch it with sonde.
+ * sonde.h: annotate a program once; record, compare, tune and monitor it with sonde.
  *
- *	#include <sonde/sonde.h>
+ * 	#include <sonde/sonde.h>
  *
- *	void train(int epochs)
- *	{
- *		SONDE_SPAN("train");                          // ends with the block
- *		for (int i = 0; i < epochs; i++)
- *			sonde_step("epoch", i, one_epoch());  // progress, rate, objective
- *	}
+ * 	void train(int epochs)
+ * 	{
+ * 		SONDE_SPAN("train");                          // ends with the block
+ * 		for (int i = 0; i < epochs; i++)
+ * 			sonde_step("epoch", i, one_epoch());  // progress, rate, objective
+ * 	}
  *
- * There is nothing to link and nothing to set up. Where the program runs under
- * `sonde record` libsonde is in it and is found at the first annotation; where
- * not, an annotation costs two loads and a branch. Names, categories and keys may
- * be any strings; written as literals they are looked up once a call site and
- * cost nothing further. Arguments are evaluated whether or not anything records.
+ * Linking and initialisation are not needed. Under `sonde record`, libsonde is preloaded and is found at the first
+ * annotation; otherwise an annotation costs two loads and a branch. Names, categories and keys may be any strings;
+ * literals are looked up once per call site. Arguments are evaluated even if nothing is recorded.
  *
- * All of this may be called by any thread, in signal handlers (when something has
- * been annotated, or sonde_is_on() asked, before the first signal) and after fork.
- * It never fails, allocates, prints or changes errno; what finds no room is
- * dropped and counted. The whole contract is in sonde(3).
+ * All functions may be called by any thread, in signal handlers (if an annotation or sonde_is_on() was executed before
+ * the first signal) and after fork. They never fail, allocate, print or change errno; annotations that do not fit are
+ * dropped and counted. sonde(3) has the complete contract.
  *
- * C99 or later, C++11 or later; GCC or Clang on Linux. What ends in an underscore
- * belongs to this header.
+ * C99 or later, C++11 or later; GCC or Clang on Linux. Names ending in an underscore are private to this header.
  */
 #ifndef SONDE_SONDE_H
 #define SONDE_SONDE_H
@@ -38,19 +34,19 @@ extern "C" {
 /* Room for the arguments of one span: 16 bytes each, and the text of strings. */
 #define SONDE_ARG_BYTES 512
 
-/* A place in the program, or a name: what libsonde remembers of it. Zero at first. */
+/* libsonde's cache for a call site or a name. Initially zero. */
 struct sonde_site {
 	uint32_t epoch, name, category, slot;
 };
 
-/* A span or instant under way: begun, not yet ended. */
+/* A span or instant that has started and not ended. */
 struct sonde_note {
 	uint64_t ticks; /* 0: not recorded */
 	uint32_t name, category, epoch, depth;
 	uint16_t arg_count, arg_lost;
 	uint32_t arg_bytes, arg_bytes_max;
 	uint32_t reserved;
-	/* here begins room for arg_bytes_max bytes */
+	/* followed by arg_bytes_max bytes of arguments */
 };
 
 struct sonde_span {
@@ -62,7 +58,7 @@ enum sonde_value_type { SONDE_VALUE_INT = 1, SONDE_VALUE_UINT, SONDE_VALUE_REAL,
 enum sonde_update { SONDE_UPDATE_ADD = 1, SONDE_UPDATE_SET, SONDE_UPDATE_OBSERVE, SONDE_UPDATE_RATE = 5 };
 enum sonde_knob_type { SONDE_TYPE_INT = 1, SONDE_TYPE_REAL, SONDE_TYPE_CHOICE };
 
-/* What the program says of a knob; numbers as the bits of an int64_t or a double. */
+/* The program's declaration of a knob; numbers as the bits of an int64_t or a double. */
 struct sonde_knob_spec {
 	uint32_t type;
 	uint64_t fallback, low, high;
@@ -70,9 +66,8 @@ struct sonde_knob_spec {
 };
 
 /*
- * What libsonde offers, found by the name `sonde_api`. Fields are only ever added
- * at the end; `bytes` tells how many there are. A site may be NULL (the name is
- * looked up each time), a name NULL (the site has it already).
+ * The functions of libsonde, found by the name `sonde_api`. New fields are only appended; `bytes` is the size. A site
+ * may be NULL (the name is looked up each time), a name NULL (the site has it already).
  */
 #define SONDE_API_VERSION 1u
 struct sonde_api {
@@ -96,7 +91,7 @@ struct sonde_api {
 
 #define SONDE_ON_BIT_ (1u << 11) /* SONDE_CAT_SPAN of shm.h */
 
-/* Finding libsonde: once for each program or shared library that includes this. */
+/* Lookup of libsonde: once for each program or shared library that includes this header. */
 
 struct sonde_link_ {
 	const uint32_t *categories;
@@ -104,7 +99,7 @@ struct sonde_link_ {
 };
 
 #define SONDE_ONE_ __attribute__((weak, visibility("hidden")))
-extern const uint32_t sonde_unknown_ SONDE_ONE_; /* as long as nobody has looked: everything is on */
+extern const uint32_t sonde_unknown_ SONDE_ONE_; /* before the lookup: everything is on */
 extern const uint32_t sonde_off_ SONDE_ONE_;
 extern struct sonde_link_ sonde_link_ SONDE_ONE_;
 void sonde_find_(void) SONDE_ONE_;
@@ -113,8 +108,8 @@ const uint32_t sonde_unknown_ = ~0u;
 const uint32_t sonde_off_ = 0;
 struct sonde_link_ sonde_link_ = { &sonde_unknown_, NULL };
 
-/* A static program has no dlsym, and there is nothing to find. */
-#ifdef SONDE_IS_LIBSONDE /* which must load with a C library that keeps dlsym elsewhere */
+/* A static program has neither dlsym nor libsonde. */
+#ifdef SONDE_IS_LIBSONDE /* must load with a C library that has dlsym elsewhere */
 #define sonde_dlsym_(handle, name) NULL
 #define SONDE_HAS_DLSYM_ 0
 #else
@@ -122,7 +117,7 @@ static void *sonde_dlsym_(void *, const char *) __attribute__((weakref("dlsym"),
 #define SONDE_HAS_DLSYM_ (sonde_dlsym_ != NULL)
 #endif
 
-/* Several threads may come here at once: all find the same. */
+/* Several threads may call it at once: all find the same. */
 __attribute__((noinline, cold)) void sonde_find_(void)
 {
 	const struct sonde_api *api = NULL;
@@ -151,7 +146,7 @@ SONDE_INLINE_ const struct sonde_api *sonde_api_(void)
 	return __atomic_load_n(&sonde_link_.api, __ATOMIC_RELAXED);
 }
 
-/* Is anything recording annotations? For programs whose arguments are dear to compute. */
+/* Are annotations recorded? For programs with arguments that are expensive to compute. */
 SONDE_INLINE_ int sonde_is_on(void)
 {
 	if (__builtin_expect(!sonde_bit_(), 1))
@@ -163,7 +158,7 @@ SONDE_INLINE_ int sonde_is_on(void)
 	return 1;
 }
 
-/* A literal is the same string each time: its site remembers it. Of any other the site is not used. */
+/* A literal is the same string each time: its site caches it. For any other string the site is not used. */
 #define SONDE_HERE_(literal) SONDE_HERE2_(literal, NULL)
 #define SONDE_HERE2_(literal, literal2) \
 	(__extension__({ \
@@ -206,9 +201,9 @@ SONDE_INLINE_ void sonde_span_end_(struct sonde_span *span)
 }
 
 /*
- * SONDE_SPAN(name) or SONDE_SPAN(name, category): from here to the end of the block,
- * however it is left. Nothing may jump over it into the block: in a switch, give the
- * case a block of its own. (C++ refuses such a jump; -Wjump-misses-init tells in C.)
+ * SONDE_SPAN(name) or SONDE_SPAN(name, category): from here to the end of the block, on every exit path. Do not jump
+ * over it into the block: in a switch, give the case its own block. (C++ rejects such a jump; in C, -Wjump-misses-init
+ * warns.)
  */
 #define SONDE_SPAN(...) SONDE_SPAN_(SONDE_JOIN_(sonde_span_, __COUNTER__), __VA_ARGS__, NULL, NULL)
 #define SONDE_SPAN_(var, name, category, ...) \
@@ -225,10 +220,9 @@ SONDE_INLINE_ void sonde_span_end_(struct sonde_span *span)
 			SONDE_HERE2_(name, category), (name), (category))
 
 /*
- * sonde_span_begin(&span, name[, category]) and sonde_span_end(&span): the two ends
- * by hand, on one thread, the last begun ended first. What lies between may be left
- * by longjmp: the end of an outer span, or the beginning of another, notices. An
- * end without a beginning must not be: initialise with { .note = { 0 } } if in doubt.
+ * sonde_span_begin(&span, name[, category]) and sonde_span_end(&span): explicit start and end, on one thread, properly
+ * nested. The code between may be left by longjmp: the end of an outer span, or the start of another, detects it.
+ * Never end a span that was not started: initialise with { .note = { 0 } } if in doubt.
  */
 #define sonde_span_begin(...) SONDE_BEGIN_(__VA_ARGS__, NULL, NULL)
 #define SONDE_BEGIN_(span, name, category, ...) \
@@ -239,9 +233,8 @@ SONDE_INLINE_ void sonde_span_end(struct sonde_span *span)
 }
 
 /*
- * Typed arguments of a span or instant, before its end. Beyond SONDE_ARG_BYTES they
- * are dropped and an argument "args_lost" counts them. A long string is cut and ends
- * in "…".
+ * Typed arguments of a span or instant, before its end. Beyond SONDE_ARG_BYTES they are dropped and an argument
+ * "args_lost" counts them. A long string is truncated and ends in "…".
  */
 #define sonde_arg_int(span, key, value) \
 	sonde_arg_(&(span)->note, SONDE_HERE_(key), (key), SONDE_VALUE_INT, sonde_int_bits_(value), NULL)
@@ -323,7 +316,7 @@ SONDE_INLINE_ void sonde_instant_(struct sonde_site *site, const char *name, con
 		sonde_api_()->instant_end(&n);
 }
 
-/* sonde_counter(name, value): a quantity that changes over time. NaN and infinities are left out. */
+/* sonde_counter(name, value): a quantity that changes over time. NaN and infinities are ignored. */
 #define sonde_counter(name, value) sonde_counter_(SONDE_HERE_(name), (name), (value))
 
 SONDE_INLINE_ void sonde_counter_(struct sonde_site *site, const char *name, double value)
@@ -333,10 +326,9 @@ SONDE_INLINE_ void sonde_counter_(struct sonde_site *site, const char *name, dou
 }
 
 /*
- * sonde_step(name, index, value): iteration `index` of the loop `name` is done, with
- * `value` (loss, score ...; NAN when there is none). One line gives iterations on
- * the timeline, progress and objective to a tuner, pairs to a duet, and the rate
- * and the time between steps to whoever watches.
+ * sonde_step(name, index, value): iteration `index` of the loop `name` has finished, with `value` (loss, score ...;
+ * NAN if none). This provides iterations on the timeline, progress and objective for a tuner, pairs for a duet, and
+ * the rate and the time between steps for monitoring.
  */
 #define sonde_step(name, index, value) sonde_step_(SONDE_HERE_(name), (name), (index), (value))
 
@@ -346,7 +338,7 @@ SONDE_INLINE_ void sonde_step_(struct sonde_site *site, const char *name, int64_
 		sonde_api_()->step(site, name, index, value);
 }
 
-/* sonde_meta(key, value): a fact about this process: its configuration, its input. */
+/* sonde_meta(key, value): metadata of this process: its configuration, its input. */
 #define sonde_meta(key, value) sonde_meta_(SONDE_HERE_(key), (key), (value))
 
 SONDE_INLINE_ void sonde_meta_(struct sonde_site *site, const char *key, const char *value)
@@ -356,17 +348,17 @@ SONDE_INLINE_ void sonde_meta_(struct sonde_site *site, const char *key, const c
 }
 
 /*
- * Metrics: kept, not recorded one by one; whoever watches samples them. A name has
- * one kind, which its first use decides: a counter (add), a gauge (set), a
- * histogram (observe) or a rate. NaN, infinities and other kinds are rejected and counted.
+ * Metrics: aggregated, not recorded one by one; monitoring samples them. A name has one kind, set by its first use: a
+ * counter (add), a gauge (set), a histogram (observe) or a rate. NaN, infinities and other kinds are rejected and
+ * counted.
  */
 #define sonde_metric_add(name, value) sonde_metric_(SONDE_HERE_(name), (name), SONDE_UPDATE_ADD, (value))
 #define sonde_metric_set(name, value) sonde_metric_(SONDE_HERE_(name), (name), SONDE_UPDATE_SET, (value))
 #define sonde_metric_observe(name, value) sonde_metric_(SONDE_HERE_(name), (name), SONDE_UPDATE_OBSERVE, (value))
 
 /*
- * sonde_rate(name, n): n more of them happened (frames, requests, bytes; not less than none). Whoever watches sees how
- * many there are a second, over the last ten seconds: 0 when nothing happens any more; and how many there were.
+ * sonde_rate(name, n): n more events (frames, requests, bytes; not negative). Monitoring shows the events per second
+ * over the last ten seconds, 0 if there are none, and the total.
  */
 #define sonde_rate(name, n) sonde_metric_(SONDE_HERE_(name), (name), SONDE_UPDATE_RATE, (n))
 
@@ -377,10 +369,10 @@ SONDE_INLINE_ void sonde_metric_(struct sonde_site *site, const char *name, uint
 }
 
 /*
- * SONDE_TIMER(name): the seconds from here to the end of the block, however it is left, observed in the histogram
- * `name`. What holds of SONDE_SPAN holds here: nothing may jump over it into the block.
+ * SONDE_TIMER(name): observes the seconds from here to the end of the block, on every exit path, in the histogram
+ * `name`. As for SONDE_SPAN, do not jump over it into the block.
  *
- *	SONDE_TIMER("infer_seconds");
+ * 	SONDE_TIMER("infer_seconds");
  */
 #define SONDE_TIMER(name) SONDE_TIMER_(SONDE_JOIN_(sonde_timer_, __COUNTER__), name)
 #define SONDE_TIMER_(var, name) \
@@ -389,7 +381,7 @@ SONDE_INLINE_ void sonde_metric_(struct sonde_site *site, const char *name, uint
 
 struct sonde_timer_ {
 	struct sonde_site *site;
-	const char *name; /* NULL: nobody watches */
+	const char *name; /* NULL: not recorded */
 	double begun_s;
 };
 
@@ -424,12 +416,12 @@ SONDE_INLINE_ void sonde_timer_end_(struct sonde_timer_ *t)
 }
 
 /*
- * Knobs: a number or choice that may be changed from outside, by a tuner or a
- * controller. Each call returns the value now in force: `fallback` until somebody
- * asks for another within the bounds. Ask where the program can take up a change.
+ * Knobs: a number or choice that a tuner or a controller may change while the program runs. Each call returns the
+ * current value: `fallback` until another value within the bounds is set. Call it where the program can apply a
+ * change.
  *
- *	int threads = (int)sonde_knob_int_in("threads", 4, 1, 64);
- *	switch (sonde_knob_choice("layout", 0, "rows|columns|tiles")) ...
+ * 	int threads = (int)sonde_knob_int_in("threads", 4, 1, 64);
+ * 	switch (sonde_knob_choice("layout", 0, "rows|columns|tiles")) ...
  */
 #define sonde_knob_int(name, fallback) sonde_knob_int_in(name, fallback, INT64_MIN, INT64_MAX)
 #define sonde_knob_int_in(name, fallback, low, high) \
@@ -467,7 +459,7 @@ SONDE_INLINE_ double sonde_knob_real_(struct sonde_site *site, const char *name,
 			sonde_real_bits_(low), sonde_real_bits_(high), NULL));
 }
 
-/* Choices are written "a|b|c" and told by their number from 0. */
+/* Choices are written "a|b|c"; the result is an index from 0. */
 SONDE_INLINE_ int64_t sonde_knob_choice_(struct sonde_site *site, const char *name, int64_t fallback,
 		const char *choices)
 {

@@ -1,14 +1,12 @@
 /*
- * sonde.hpp: sonde.h for C++. Thin: it holds no state, throws nothing and costs what
- * sonde.h costs.
+ * sonde.hpp: sonde.h for C++. A thin wrapper: no state, no exceptions, the same cost.
  *
- *	sonde::span s("epoch", "train");
- *	s.arg("number", 3).arg("rate", 0.1).arg("data", path);
- *	sonde::step("epoch", 3, loss);
+ * 	sonde::span s("epoch", "train");
+ * 	s.arg("number", 3).arg("rate", 0.1).arg("data", path);
+ * 	sonde::step("epoch", 3, loss);
  *
- * Names need not be literals here and are looked up each time (some 10 ns while
- * recording); SONDE_SPAN("name") of sonde.h, which works in C++ too, looks a literal
- * up once. Exceptions end spans as they pass.
+ * Names need not be literals here and are looked up each time (some 10 ns while recording); SONDE_SPAN("name") of
+ * sonde.h, which works in C++ too, looks up a literal once. Stack unwinding ends spans.
  */
 #ifndef SONDE_SONDE_HPP
 #define SONDE_SONDE_HPP
@@ -80,7 +78,7 @@ inline bool is_on() noexcept
 	return sonde_is_on() != 0;
 }
 
-/* From its construction to the end of its block, or to end(). Stays on its thread and where it is. */
+/* From its construction to the end of its block, or to end(). Not movable, and bound to its thread. */
 class span
 {
 public:
@@ -97,7 +95,7 @@ public:
 	span(const span &) = delete;
 	span &operator=(const span &) = delete;
 
-	/* Integers, reals, strings; before the end. */
+	/* Integers, floating-point numbers, strings; before the end. */
 	template <class T> span &arg(const char *key, const T &value) noexcept
 	{
 		detail::arg(&s.note, key, value);
@@ -113,7 +111,7 @@ private:
 	struct sonde_span s;
 };
 
-/* A moment, when the block ends: sonde::instant("evict", "cache").arg("bytes", n); */
+/* An instant, recorded at the end of the block: sonde::instant("evict", "cache").arg("bytes", n); */
 class instant
 {
 public:
@@ -171,16 +169,16 @@ template <class Name> void metric_observe(const Name &name, double value) noexce
 	sonde_metric_(nullptr, detail::name(name), SONDE_UPDATE_OBSERVE, value);
 }
 
-/* n more of them happened. */
+/* n more events. */
 template <class Name> void rate(const Name &name, double n = 1) noexcept
 {
 	sonde_metric_(nullptr, detail::name(name), SONDE_UPDATE_RATE, n);
 }
 
 /*
- * The seconds of a scope, as a histogram:
+ * Observes the seconds of a scope in a histogram:
  *
- *	sonde::timer t("infer_seconds");
+ * 	sonde::timer t("infer_seconds");
  */
 class timer
 {
@@ -201,11 +199,11 @@ public:
 	timer &operator=(const timer &) = delete;
 
 private:
-	const char *metric; /* nullptr: nobody watches */
+	const char *metric; /* nullptr: not recorded */
 	std::chrono::steady_clock::time_point begun;
 };
 
-/* The value now in force: `fallback` until somebody asks for another within the bounds. */
+/* The current value: `fallback` until another value within the bounds is set. */
 template <class Name, class T, detail::if_signed<T> = 0>
 T knob(const Name &name, T fallback, T low = std::numeric_limits<T>::min(),
 		T high = std::numeric_limits<T>::max()) noexcept

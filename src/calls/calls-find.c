@@ -1,4 +1,3 @@
-/* Lookup in the table of calls; see calls-find.h. */
 #include "calls/calls-find.h"
 
 #include <string.h>
@@ -37,7 +36,7 @@ WORDS_OF(kind, kind_words, CALL_KIND_COUNT)
 WORDS_OF(bytes, bytes_words, CALL_BYTES_COUNT_)
 WORDS_OF(wait, wait_words, CALL_WAIT_COUNT)
 
-/* What names.def has besides the table. */
+/* Entries of names.def, after the table. */
 #define NAME(how, name) { #name, "", FACTS how },
 static const struct call_info other_calls[] = {
 #include "calls/names.def"
@@ -57,7 +56,7 @@ static const struct call_info *find_exact(const char *name, size_t n)
 	return found || !n ? found : find_in(other_calls, sizeof(other_calls) / sizeof(*other_calls), name, n);
 }
 
-/* Drop one decoration; false: there is none left. */
+/* Strip one decoration; false if none is left. */
 static bool strip(const char **name, size_t *n)
 {
 	static const char *const before[] = { "_", "GI_", "libc_", "isoc99_", "IO_" };

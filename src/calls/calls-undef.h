@@ -1,5 +1,5 @@
 /*
- * Undefine the rows of calls.def, between two readings of the table. Without an include guard, since it is included
+ * Undefines the rows of calls.def between two inclusions of the table. It has no include guard, because it is included
  * several times.
  */
 #undef HOOK

@@ -1,4 +1,3 @@
-/* The table of calls as data; see calls.h. */
 #include "calls/calls.h"
 
 #define HOOK(how, failure, type, name, parameters, arguments, names, ...) { #name, names, FACTS how },

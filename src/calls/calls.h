@@ -1,11 +1,11 @@
 /*
- * calls: what a call means, in one table.
+ * calls: the properties of every call, in one table.
  *
  * calls.def has one row per function. Everything that handles calls is generated from it or looks it up: the wrappers
  * of libsonde, the tables of system calls, the columns of the table `call`, the readers of foreign traces, the
  * categories of options and output. A new hook is a row.
  *
- * A row starts with what the call means, a tuple in parentheses:
+ * A row starts with the properties of the call, a tuple in parentheses:
  *
  *   (category, kind, bytes, wait, dft)
  *       category  SONDE_CATEGORIES: what users select with --only and --without
@@ -23,12 +23,12 @@
  *       argument. `fields` initialize a struct call after the real call has returned
  *       `result`.
  *   HOOK2(how, failure, type, name, alias, ...), HOOK3(... name, alias, alias, ...)
- *       The same for a function with several names; so for the rows below.
+ *       The same for a function with several names; likewise for the rows below.
  *   VOID(how, name, (parameters), (arguments), "names", fields...)
- *       A function that returns nothing.
+ *       A function that returns void.
  *   FDCALL(as HOOK)
- *       A call that changes what a descriptor or the current directory refers to: seen
- *       even while its category is not recorded.
+ *       A call that changes what a descriptor or the current directory refers to: handled
+ *       even if its category is not recorded.
  *   INLINE(as HOOK)
  *       No strings, no effects, recorded inline: for the most frequent calls.
  *   OFFSET(as HOOK)
@@ -41,18 +41,18 @@
  *       A stdio call of one character: recorded as runs, not one by one.
  *   TAILCALL(how, name, "names")
  *       Recorded before the real call, which is jumped to: for functions that inspect
- *       their caller, never return, or have arguments that cannot be passed on. The
+ *       their caller, never return, or have arguments that cannot be forwarded. The
  *       family's file has `before_<name>`, which records and returns the real function.
  *   MANUAL(how, name, "names")
- *       A wrapper written by hand in the family's file.
+ *       A hand-written wrapper in the family's file.
  *   SYSCALL(kernel_name, name, "letters", effect)
  *       The system call behind the function `name`; calls/syscalls.h has the letters
  *       and the effects.
  *   SYSNAME(kernel_name, name, "letters", effect)
  *       The same for a system call that foreign traces have, and --syscalls does not record.
  *
- * The position of a row is the call's number in a ring, so a recorder and its libsonde
- * come from one build, and SONDE_SHM_VERSION grows with a change of the table.
+ * The position of a row is the call's number in a ring, so a recorder and its libsonde must come from the same build,
+ * and a change of the table increments SONDE_SHM_VERSION.
  */
 #ifndef SONDE_CALLS_CALLS_H
 #define SONDE_CALLS_CALLS_H
@@ -76,7 +76,7 @@
 	X(DIR, dir) \
 	X(MAP, map) \
 	X(META, meta) \
-	X(SOCKET, socket) /* makes or configures a socket */ \
+	X(SOCKET, socket) /* creates or configures a socket */ \
 	X(SEND, send) \
 	X(RECV, recv) \
 	X(CONNECT, connect) \
@@ -88,8 +88,8 @@
 	X(EXIT, exit)
 
 #define CALL_BYTES(X) \
-	X(NONE, none)       /* it moves no bytes */ \
-	X(UNKNOWN, unknown) /* it moves bytes, but their number is not recorded */ \
+	X(NONE, none)       /* moves no bytes */ \
+	X(UNKNOWN, unknown) /* moves bytes, but their number is not recorded */ \
 	X(RESULT, result)   /* the result, if at most `size` */ \
 	X(COUNT, count)     /* the result */ \
 	X(LENGTH, length)   /* the result, the length of the text; runs of older versions have 1 there */ \
@@ -129,7 +129,7 @@ enum call_bytes { CALL_BYTES(CALL_BYTES_ENUM_) CALL_BYTES_COUNT_ };
 enum call_wait { CALL_WAITS(CALL_WAIT_ENUM_) CALL_WAIT_COUNT };
 enum call_dft { CALL_DFTS(CALL_DFT_ENUM_) CALL_DFT_COUNT };
 
-/* The categories that switch a row on, as SONDE_CAT_ bits: HOW_MASK how. */
+/* The categories that enable a row, as SONDE_CAT_ bits: HOW_MASK how. */
 #define HOW_MASK(category, kind, bytes, wait, dft) HOW_MASK_##dft(category)
 #define HOW_MASK_NO(category) SONDE_CAT_##category
 #define HOW_MASK_SEEN(category) SONDE_CAT_##category
@@ -176,11 +176,11 @@ enum call_number {
 };
 #include "calls/calls-undef.h"
 
-/* Texts in place, not pointers: in libsonde these would be a thousand relocations at every start of a program. */
+/* Arrays, not pointers: in libsonde those would be a thousand relocations at every program start. */
 struct call_info {
 	char name[28];
 	char names[40]; /* of the text argument, with ' before it, and of the plain arguments */
-	uint32_t mask;  /* SONDE_CAT_ bits, any of which switches it on */
+	uint32_t mask;  /* SONDE_CAT_ bits, any of which enables it */
 	uint8_t category, kind, bytes, wait, dft;
 };
 
@@ -202,7 +202,7 @@ static inline const char *call_arg_names(const struct call_info *info)
 	return *at ? at + 1 : at;
 }
 
-/* The name of the text argument and its length; "text" for a call whose row has none. */
+/* The name of the text argument and its length; "text" if the row has none. */
 static inline const char *call_text_name(const struct call_info *info, size_t *bytes)
 {
 	const char *name = *info->names == '\'' ? info->names + 1 : "text";

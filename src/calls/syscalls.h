@@ -1,14 +1,15 @@
 /*
- * syscalls: what the rows SYSCALL and SYSNAME of calls.def say about the arguments of a system call.
+ * syscalls: the letters and effects of the rows SYSCALL and SYSNAME of calls.def, which describe the arguments of a
+ * system call.
  *
- * A row's letters stand for the arguments in their order:
+ * A row has one letter per argument, in order:
  *
- *	f  descriptor            d, D  descriptor of the directory of the first, second path
- *	p, P  first, second path t  another text      s  size      o  offset
- *	a  plain argument (int)  A  the same, 64 bits wide         -  of no interest
- *	F  flags of an open      m  its mode, when the flags want one
- *	N  an argument that is not told
- *	v  vector; its count is the next argument     n  address of a socket; its length is the next argument
+ * 	f  descriptor            d, D  directory descriptor of the first, second path
+ * 	p, P  first, second path t  another text      s  size      o  offset
+ * 	a  plain argument (int)  A  the same, 64 bits wide         -  ignored
+ * 	F  flags of an open      m  its mode, if the flags require one
+ * 	N  an argument that is not recorded
+ * 	v  vector; its count is the next argument     n  address of a socket; its length is the next argument
  */
 #ifndef SONDE_CALLS_SYSCALLS_H
 #define SONDE_CALLS_SYSCALLS_H
@@ -16,20 +17,20 @@
 enum syscall_effect {
 	SYSCALL_NOTHING,
 	SYSCALL_OPENS, /* the result is a descriptor of the path */
-	SYSCALL_MAKES, /* the result is a descriptor of something without a path */
-	SYSCALL_DUPS,  /* the result is the same as the descriptor */
+	SYSCALL_MAKES, /* the result is a descriptor without a path */
+	SYSCALL_DUPS,  /* the result is a duplicate of the descriptor */
 	SYSCALL_CLOSES,
-	SYSCALL_MOVES, /* the descriptor's offset, by the result */
-	SYSCALL_SEEKS, /* to the result */
+	SYSCALL_MOVES, /* the descriptor's offset moves by the result */
+	SYSCALL_SEEKS, /* the result is the new offset */
 	SYSCALL_MAPS,
 	SYSCALL_UNMAPS,
 	SYSCALL_CHDIRS,
-	SYSCALL_PAIRS,  /* two descriptors, where the pointer points */
-	SYSCALL_SHARES, /* the descriptor's offset is not to be relied on any more */
-	/* from the descriptor, moving it when no offset is given, to that of the first plain argument */
+	SYSCALL_PAIRS,  /* two descriptors, stored through the pointer */
+	SYSCALL_SHARES, /* the descriptor's offset is unknown from now on */
+	/* from the descriptor, moving it if no offset is given, to that of the first plain argument */
 	SYSCALL_COPIES,
 	SYSCALL_CLOSES_RANGE,
-	SYSCALL_RETURNS_ERROR, /* the result is the error's number */
+	SYSCALL_RETURNS_ERROR, /* the result is the error number */
 };
 
 #endif

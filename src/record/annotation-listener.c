@@ -1,4 +1,3 @@
-/* See annotation-listener.h. */
 #include "record/annotation-listener.h"
 
 #include "base/cleanup.h"
@@ -28,7 +27,7 @@ static void hear_step(void *arg, const struct store_step *step)
 		a->o.take_step(a->o.arg, step->ts_ns, step->index, step->value);
 }
 
-/* Rows that come although nobody wants them (spans, processes) go where the ring does. */
+/* Unused rows (spans, processes) are written to the ring directory. */
 static int open_sink(struct announce *a, struct sonde_err *err)
 {
 	int rc;
@@ -133,7 +132,10 @@ void announce_release(struct announce *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* Knobs on boards. A board is the program's: it is read and written, not mapped, and every index is bounded. */
+/*
+ * Knobs on boards. The traced program owns the board, so it is read and written, not mapped, and every index is
+ * checked.
+ */
 
 static off_t knob_at(uint32_t slot, size_t field)
 {
@@ -141,7 +143,7 @@ static off_t knob_at(uint32_t slot, size_t field)
 			slot * sizeof(struct sonde_knob) + field);
 }
 
-/* The knob of that name on an open board; its slot, or -1. */
+/* Find a knob by name on an open board. Returns its slot, or -1. */
 static int find_knob(int fd, const char *name, struct sonde_knob *k)
 {
 	const off_t count_at = SONDE_SEGMENT_HEAD_BYTES + (off_t)offsetof(struct sonde_board, knob_count);
@@ -159,7 +161,7 @@ static int find_knob(int fd, const char *name, struct sonde_knob *k)
 	return -1;
 }
 
-/* The bits that a knob of this kind wants; false: it cannot have that. */
+/* Convert an initial value to the bits of a knob of this kind; false if the value does not fit. */
 static bool bits_of(const struct sonde_knob *k, const struct sonde_knob_init *w, uint64_t *bits)
 {
 	size_t length = strnlen(w->choice, sizeof(w->choice));
@@ -222,7 +224,7 @@ static void count_on_board(void *arg, int dirfd, const char *name)
 		c->n += c->what(board, &c->wishes[i]);
 }
 
-/* How often `what` holds over all boards and wishes. */
+/* Count the (board, knob) pairs for which `what` is true. */
 static int count_knobs(const struct announce *a, const struct sonde_knob_init *wishes, size_t count,
 		bool (*what)(int fd, const struct sonde_knob_init *w))
 {

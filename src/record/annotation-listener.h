@@ -1,10 +1,9 @@
 /*
- * announce: what a program says of itself while it runs (steps, metrics), and what it
- * is told (knobs), for somebody who runs it and keeps nothing.
+ * annotation-listener: receives the annotations (steps, metrics) of a running program and sets its knobs, without
+ * recording a run.
  *
- * It has a ring directory of its own, drained by announce_pass; only annotations go
- * there. The command gets the two variables of announce_env. Boards are hostile: who
- * is told of one reads it with care.
+ * It creates a private ring directory, which announce_pass drains; only annotations are written to it. The command
+ * gets the two variables of announce_env. Boards are untrusted input: the callback must validate what it reads.
  */
 #ifndef SONDE_RECORD_ANNOTATION_LISTENER_H
 #define SONDE_RECORD_ANNOTATION_LISTENER_H
@@ -12,12 +11,12 @@
 #include "record/drain.h"
 
 struct announce_options {
-	const struct sonde_knob_init *wishes; /* what knobs shall be from the start */
-	size_t knob_init_count;               /* at most SONDE_KNOBS_MAX */
-	const char *step;                     /* the loop to be told of; NULL: the first that announces a step */
-	/* A step of that loop, in the order of its thread. */
+	const struct sonde_knob_init *wishes; /* initial knob values */
+	size_t knob_init_count;               /* maximum SONDE_KNOBS_MAX */
+	const char *step;                     /* the loop to report; NULL: the first that annotates a step */
+	/* Called for each step of that loop, in the order of its thread. */
 	void (*take_step)(void *arg, int64_t ts_ns, int64_t index, double value);
-	/* The board of a process that has ended; NULL: nobody wants it. */
+	/* Called with the board of each process that has exited; NULL: not called. */
 	void (*take_board)(void *arg, int dirfd, const char *name);
 	void *arg;
 };
@@ -29,27 +28,27 @@ struct announce {
 	struct store_sink sink;
 	struct drain drain;
 	struct buf preload, place;
-	int64_t step_name; /* STORE_NULL: none yet */
+	int64_t step_name; /* STORE_NULL until known */
 	int tables_fd;
 	bool has_sink, has_drain;
 	const char *env[3];
 };
 
-/* `dir` is where the ring goes when there is no room in memory. */
+/* `dir` holds the ring if /dev/shm is full. */
 int announce_open(struct announce *a, const char *dir, const struct announce_options *o, struct sonde_err *err);
-/* "NAME=value" for the command, NULL-terminated. */
+/* NULL-terminated "NAME=value" strings for the command. */
 const char *const *announce_env(const struct announce *a);
-/* Take in what is new. */
+/* Consume new records. */
 void announce_pass(struct announce *a);
 /*
- * What knobs shall be from now on, in every process that has them: each takes its value up when it asks next. Returns
- * how many were found, or -errno.
+ * Set knobs in every process that has them; each process applies its value at its next read of the knob. Returns how
+ * many were found, or -errno.
  */
 int announce_set_knobs(struct announce *a, const struct sonde_knob_init *wishes, size_t count);
-/* How many of those changes nobody has taken up yet. */
+/* Returns how many of those changes no process has applied yet. */
 size_t announce_open_knobs(const struct announce *a, const struct sonde_knob_init *wishes, size_t count);
-/* The program has ended: the last of it. */
+/* Consume the last records, after the program has exited. */
 void announce_finish(struct announce *a);
-void announce_release(struct announce *a); /* the ring goes; zeroed memory and what failed to open are fine */
+void announce_release(struct announce *a); /* removes the ring; accepts zeroed memory and a failed open */
 
 #endif

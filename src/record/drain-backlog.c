@@ -1,16 +1,16 @@
 /*
- * Full chunks are copied out of the ring at once and read a little later; see drain.h.
+ * Full chunks are copied out of the ring at once and decoded later; see drain.h.
  *
- * To read a chunk takes longer than to fill one. A program that writes without a pause would
- * need a new chunk all the time, each on fresh pages of which it pays for every one, while we
- * read the old ones. A copy takes a hundredth of that: the program gets its chunk back, warm.
+ * Decoding a chunk takes longer than filling one. A program that writes without a pause would take a new chunk, on
+ * fresh pages with a page fault each, while we decode the old ones. A copy takes a hundredth of that time: the program
+ * gets its chunk back while it is still in the cache.
  */
 #include "record/emit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define COPIES_MAX 64 /* 2 MiB: a recorder that is killed loses them beside the rows that it had not written yet */
+#define COPIES_MAX 64 /* 2 MiB; a killed recorder loses them, like the rows that it had not written yet */
 
 struct backlogged {
 	struct backlogged *next;
@@ -20,7 +20,7 @@ struct backlogged {
 	_Alignas(8) char bytes[SONDE_CHUNK_BYTES];
 };
 
-/* How many records, if all of them are finished and nobody will write here any more; else 0. */
+/* The number of records if all are finished and the chunk has no writer any more; else 0. */
 static uint32_t finished_records(const char *chunk, uint32_t at)
 {
 	uint32_t count = 0;
@@ -43,8 +43,8 @@ static void append(struct backlog *backlog, struct backlogged *e)
 }
 
 /*
- * One that is unfinished is left where it is: its thread may have been interrupted in the midst of
- * a call. The copy stays among the spare ones until it is good: to read a ring may end in SIGBUS.
+ * A chunk with an unfinished record stays in the ring: its thread may have been interrupted during a call. The copy
+ * stays in the spare list until it is complete, because reading a ring may raise SIGBUS.
  */
 static void shelve(struct drain *d, struct drain_process *p, struct drain_segment *s, uint32_t i)
 {
@@ -68,7 +68,7 @@ static void shelve(struct drain *d, struct drain_process *p, struct drain_segmen
 	append(backlog, e);
 	backlog->count++;
 	backlog->records += e->records;
-	drain_publish(d); /* before the ring forgets them: should we be killed, they count as lost */
+	drain_publish(d); /* before the ring releases them: if we are killed, they count as lost */
 	drain_recycle(p, s, i);
 }
 
@@ -81,7 +81,7 @@ static void shelve_all(struct drain *d)
 					shelve(d, d->live[n], d->live[n]->segments[s], i);
 }
 
-/* Read the oldest. False: it waits for a name that somebody else has to define, and goes to the end. */
+/* Decode the oldest copy. Returns false if it refers to a string that is not defined yet; it then moves to the end. */
 static bool read_first(struct drain *d, bool is_last_chance)
 {
 	struct backlog *backlog = &d->backlog;

@@ -1,4 +1,4 @@
-/* Walking the chunks of a process, and giving them back; see drain.h. What a record means is emit.h's. */
+/* Walks the chunks of a process and recycles them; see drain.h. emit.h interprets the records. */
 #include "record/emit.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #define FINISH_ROUNDS 8
 
 /*
- * A reservation that was never begun leaves zeros; what lies behind them counts, as far as
- * anything was reserved: most processes are short, and their empty pages need not be touched.
+ * A reservation that was never written is all zeros; records may follow it, up to the reserved size. Beyond that,
+ * pages are not touched: most processes are short-lived and leave them unused.
  */
 static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
 {
@@ -22,7 +22,7 @@ static uint32_t skip_zeros(const struct sonde_chunk *c, uint32_t at)
 	return at < end ? at : SONDE_CHUNK_BYTES;
 }
 
-/* From state->at on, as far as it goes. */
+/* Walk from state->at to the last committed record. */
 static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk *state, const struct sonde_chunk *c,
 		bool is_closed, bool is_last_chance)
 {
@@ -59,7 +59,7 @@ static bool walk_on(struct drain *d, struct drain_process *p, struct drain_chunk
 	return true;
 }
 
-/* The owner's word is there a moment before the head of the chunk; with its tail the head is written. */
+/* The owner word is written shortly before the chunk header; a nonzero tail means that the header is written. */
 static bool is_begun(const struct sonde_chunk *c)
 {
 	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_ACQUIRE);
@@ -72,7 +72,7 @@ bool drain_walk(struct drain *d, struct drain_process *p, struct drain_chunk *st
 	if (!state->at && !is_begun(c))
 		return true;
 	if (!state->at) {
-		/* Where a recorder that died had got to; 0 when nobody has read it yet. */
+		/* The position of a previous recorder that was killed; 0 if the chunk has not been read. */
 		uint64_t drained = __atomic_load_n(&c->drained, __ATOMIC_RELAXED);
 		bool is_read = d->epollfd < 0 && drained > SONDE_CHUNK_FIRST && drained <= SONDE_CHUNK_BYTES;
 		state->at = is_read ? (uint32_t)drained & ~7u : SONDE_CHUNK_FIRST;
@@ -94,7 +94,7 @@ static bool is_thread_dead(const struct drain_process *p, uint32_t tid)
 static void end_thread(struct drain *d, struct drain_process *p, struct drain_chunk *state, struct sonde_chunk *c,
 		int64_t end_ns)
 {
-	uint32_t depth = __atomic_load_n(&c->depth, __ATOMIC_RELAXED); /* once: the program may write it meanwhile */
+	uint32_t depth = __atomic_load_n(&c->depth, __ATOMIC_RELAXED); /* read once: the program may change it */
 	if (depth > SONDE_OPEN_SPANS_MAX)
 		depth = SONDE_OPEN_SPANS_MAX;
 	for (uint32_t i = 0; i < depth; i++) {
@@ -103,11 +103,11 @@ static void end_thread(struct drain *d, struct drain_process *p, struct drain_ch
 	}
 }
 
-/* Give an emptied chunk back: only zeros and no room may be found in it when its word says free. */
+/* Recycle an emptied chunk. It must be all zeros, with no room left, when its owner word becomes free. */
 void drain_recycle(struct drain_process *p, struct drain_segment *s, uint32_t i)
 {
 	struct sonde_chunk *c = drain_chunk_at(s, i);
-	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED); /* once: the program may write it meanwhile */
+	uint64_t tail = __atomic_load_n(&c->tail, __ATOMIC_RELAXED); /* read once: the program may change it */
 	uint64_t used = tail < SONDE_CHUNK_BYTES ? tail : SONDE_CHUNK_BYTES;
 	p->filtered += c->filtered;
 	c->tail = SONDE_TAIL_CLOSED;
@@ -127,20 +127,23 @@ static void drain_chunk(struct drain *d, struct drain_process *p, struct drain_s
 	drain_walk(d, p, state, c, is_process_dead, is_last_chance);
 	if (owner != SONDE_OWNER_FULL || is_process_dead)
 		return;
-	/* Short of its end a signal handler has interrupted a hook: its thread goes on there, unless it is dead. */
+	/* A short chunk: a signal handler interrupted a hook, and its thread continues there unless it is dead. */
 	if (state->at == SONDE_CHUNK_BYTES ||
 			(is_thread_dead(p, (uint32_t)c->tid) && drain_walk(d, p, state, c, true, is_last_chance)))
 		drain_recycle(p, s, i);
 }
 
-/* Should it end in SIGBUS, it is known who has cut his file. False: he has already. */
+/*
+ * Remember the process, so that a SIGBUS can be attributed to the truncated file. Returns false if it was truncated
+ * before.
+ */
 static bool begin_reading(struct drain *d, struct drain_process *p)
 {
 	d->reading = p;
 	return !p->is_cut;
 }
 
-/* Threads that have died keep a partly filled chunk: take it from them. */
+/* Threads that have died keep a partly filled chunk: reclaim it. */
 void drain_reap(struct drain *d, struct drain_process *p)
 {
 	if (!begin_reading(d, p))
@@ -169,7 +172,7 @@ void drain_take(struct drain *d, struct drain_process *p, bool is_dead, bool is_
 			drain_chunk(d, p, p->segments[n], i, is_dead, is_last_chance);
 }
 
-/* A few rounds, since its threads may refer to each other's strings. */
+/* Several rounds, because its threads may refer to each other's strings. */
 void drain_take_last(struct drain *d, struct drain_process *p, int64_t end_ns)
 {
 	for (int round = 0; round < FINISH_ROUNDS; round++) {

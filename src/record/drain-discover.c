@@ -1,4 +1,4 @@
-/* Segments that appear in a ring directory, and the processes that they tell of; see drain.h. */
+/* Discovers new segments in a ring directory, and their processes; see drain.h. */
 #include "base/cleanup.h"
 #include "probe/syscall/exec-image.h"
 #include "record/drain.h"
@@ -27,7 +27,7 @@ static void watch(struct drain *d, struct drain_process *p)
 		epoll_ctl(d->epollfd, EPOLL_CTL_ADD, p->pidfd, &e);
 }
 
-/* Go calls the kernel, not libc, though it may load it. */
+/* Go programs make system calls directly, even when libc is loaded. */
 static bool is_go(pid_t pid)
 {
 	char path[32];
@@ -164,7 +164,7 @@ static int by_key(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* In the order of the processes' numbers, so that a parent stands before its child. */
+/* In the order of process numbers, so that a parent precedes its child. */
 void drain_discover(struct drain *d)
 {
 	uint64_t *keys = NULL;

@@ -1,4 +1,7 @@
-/* Passes, and the ends of processes; see drain.h. Beginnings are in drain-discover.c, records in drain-chunks.c. */
+/*
+ * Passes over the ring, and process exits; see drain.h. Process starts are in drain-discover.c, records in
+ * drain-chunks.c.
+ */
 #include "record/drain.h"
 
 #include <errno.h>
@@ -86,14 +89,14 @@ static void finish_process(struct drain *d, struct drain_process *p, int64_t end
 	p->pidfd = -1;
 }
 
-/* A newer image with the same pid, or NULL. */
+/* A newer process image with the same pid, or NULL. */
 static struct drain_process *successor(struct drain *d, const struct drain_process *p)
 {
 	struct drain_process *newest = drain_by_pid(d, p->pid);
 	return newest == p ? NULL : newest;
 }
 
-/* Its process has ended, or goes on as a newer image; both may be found out at once. */
+/* The process has exited or has been replaced by exec; both may be discovered in the same pass. */
 static void end_process(struct drain *d, struct drain_process *p)
 {
 	const struct drain_process *next = successor(d, p);
@@ -102,7 +105,7 @@ static void end_process(struct drain *d, struct drain_process *p)
 		p->state = next->is_forked ? NULL : arena_strdup(&d->arena, "replaced by exec");
 }
 
-/* Those whose pidfd says so have ended; an image whose pid has a newer one was replaced by exec. */
+/* A readable pidfd means exit; a newer image with the same pid means exec. */
 static void collect_ends(struct drain *d)
 {
 	struct epoll_event events[64];
@@ -111,7 +114,7 @@ static void collect_ends(struct drain *d)
 		n = d->epollfd < 0 ? 0 : epoll_wait(d->epollfd, events, 64, 0);
 		for (int i = 0; i < n; i++) {
 			struct drain_process *p = events[i].data.ptr;
-			drain_discover(d); /* the last segment may be newer than our last look */
+			drain_discover(d); /* the last segment may be newer than the last scan */
 			if (!p->is_done)
 				end_process(d, p);
 		}
@@ -127,7 +130,7 @@ static void collect_ends(struct drain *d)
 	}
 }
 
-/* Ten thousand short processes have gone by, and a pass costs what those that live cost. */
+/* Keeps the cost of a pass proportional to the live processes, not to all that ever ran. */
 static void forget_done(struct drain *d)
 {
 	size_t kept = 0;
@@ -146,7 +149,7 @@ static void sample_clock(struct drain *d)
 		tick_line_sample(&d->line);
 }
 
-/* A hostile program can cut a file that we have mapped; then only its own rows are lost. */
+/* A hostile program can truncate a file that we have mapped. Then only its own rows are lost. */
 static sigjmp_buf bus_escape;
 
 static void on_bus_error(int signal)
@@ -160,7 +163,7 @@ void drain_publish(struct drain *d)
 		__atomic_store_n(&d->ring->control->drained_events, d->events + d->backlog.records, __ATOMIC_RELAXED);
 }
 
-/* False: it was interrupted, and whose file was being read is cut off from further passes. */
+/* Returns false after a SIGBUS; the process with the truncated file is excluded from further passes. */
 static bool guarded(struct drain *d, void (*work)(struct drain *d))
 {
 	struct sigaction guard = { .sa_handler = on_bus_error }, old;
@@ -222,7 +225,7 @@ void drain_ended(struct drain *d, uint32_t number, int64_t end_ns)
 		p->kernel_exit_ns = end_ns;
 }
 
-/* The last that it did. */
+/* The time of its last event. */
 static int64_t last_event_ns(const struct drain_process *p)
 {
 	int64_t last_ns = STORE_NULL;
@@ -238,7 +241,7 @@ static void finish_all(struct drain *d)
 		struct drain_process *p = d->processes[i];
 		if (p->is_done)
 			continue;
-		/* Those of a sandbox or container end with it. */
+		/* Processes of a sandbox or container exit with it. */
 		bool is_running = d->epollfd >= 0 && !d->has_foreign_pids;
 		finish_process(d, p, d->epollfd >= 0 ? clock_mono_ns() : p->start_ns);
 		p->end_ns = is_running ? STORE_NULL : p->kernel_exit_ns ? p->kernel_exit_ns : last_event_ns(p);
@@ -252,7 +255,7 @@ void drain_finish(struct drain *d)
 	while (drain_pass(d))
 		;
 	for (size_t tries = 0; tries <= d->process_count && !guarded(d, finish_all); tries++)
-		; /* without the one whose file was cut */
+		; /* without the process that truncated its file */
 	emit_processes(d, true);
 }
 

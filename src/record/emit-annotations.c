@@ -1,4 +1,4 @@
-/* Annotations become rows: spans, functions, instants, counters, steps, metadata; see emit.h. */
+/* Converts annotations to rows: spans, functions, instants, counters, steps, metadata; see emit.h. */
 #include "base/json.h"
 #include "record/emit.h"
 #include "record/symbols.h"
@@ -118,7 +118,7 @@ void emit_open_span(struct drain *d, struct drain_process *p, const struct drain
 		.is_open = 1 };
 	struct drain_thread *t = emit_thread(p, c->pid, c->tid, row.ts_ns);
 	if (d->epollfd < 0 && t)
-		end_ns = t->last_ns; /* nobody saw it end: the last that is known */
+		end_ns = t->last_ns; /* its end was not recorded: use the last known time */
 	row.dur_ns = end_ns > row.ts_ns ? end_ns - row.ts_ns : 0;
 	if (span->what >> 63)
 		row.name = symbols_name(&p->symbols, &d->sink->strings, span->what & INT64_MAX);

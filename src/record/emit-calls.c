@@ -1,4 +1,4 @@
-/* Calls of libraries become rows; see emit.h. Those that make processes, or wait for them, tell more besides. */
+/* Converts library calls to rows; see emit.h. Calls that create or wait for processes also update the process table. */
 #include "calls/calls-find.h"
 #include "record/emit.h"
 
@@ -8,7 +8,7 @@
 
 _Static_assert(CALL_COUNT <= sizeof(((struct drain *)0)->call_ids) / sizeof(int64_t), "call_ids is too small");
 
-/* What system calls tell as well. */
+/* Categories that system call tracing reports too. */
 #define ELSEWHERE ((uint32_t)(SONDE_CAT_ALL & ~(SONDE_CAT_PROCESS | SONDE_CAT_LIBC | SONDE_CAT_SPAN | SONDE_CAT_FUNC)))
 
 static int64_t null_if(int64_t value, int64_t none)
@@ -47,7 +47,7 @@ int64_t drain_call_id(struct drain *d, const char *name, uint32_t categories)
 	return STORE_NULL;
 }
 
-/* Which file the row is about; a path that opened something defines that file. */
+/* The file of the row; a path that opened something defines that file. */
 static int64_t call_file(struct drain *d, const struct ring_record *v)
 {
 	const struct sonde_rec_call *r = ring_record_call(v);
@@ -100,7 +100,7 @@ static void note_child(struct drain *d, const struct drain_process *parent, int3
 		.start_ns = emit_ns(d, ring_record_call(&d->ring_record)->ticks) };
 }
 
-/* An exec is about to be tried: by the image itself, or by a vfork child on its memory. */
+/* An exec attempt, by the process itself or by a vfork child in its memory. */
 static void note_exec(struct drain *d, struct drain_process *p, const struct drain_chunk *c,
 		const struct ring_record *v)
 {
@@ -124,7 +124,7 @@ static void note_failed_exec(struct drain *d, struct drain_process *p, const str
 		note_child(d, p, c->pid, 0, NULL);
 }
 
-/* posix_spawn's plain arguments are the child and why it will be blind. */
+/* posix_spawn's plain arguments are the child's pid and why it will be untraced. */
 static void note_spawn(struct drain *d, const struct drain_process *p, const struct ring_record *v)
 {
 	if (v->arg_count >= 2 && v->args[0] > 0 && !ring_record_call(v)->head.errnum && v->string_count)
@@ -132,7 +132,7 @@ static void note_spawn(struct drain *d, const struct drain_process *p, const str
 				arena_copy(&d->arena, v->strings[0].data, v->strings[0].bytes));
 }
 
-/* Of a call that a traced process wrote: it may have any number. */
+/* The number comes from a traced process and may be invalid. */
 static enum call_kind kind_of(unsigned call)
 {
 	return call < CALL_COUNT ? (enum call_kind)call_info[call].kind : CALL_KIND_OTHER;
@@ -177,7 +177,7 @@ enum emit_result emit_call(struct drain *d, struct drain_process *p, struct drai
 	return EMIT_DONE;
 }
 
-/* Who connects to whom: connect has family and port as arguments, accept the listener before them. */
+/* Address family and port of the peer are arguments of connect; accept has the listening socket before them. */
 static void note_peer(struct drain *d, const struct drain_chunk *c)
 {
 	const struct ring_record *v = &d->ring_record;

@@ -1,4 +1,4 @@
-/* Commands of devices become rows; see emit.h. Times and numbers come from the program: any may be nonsense. */
+/* Converts GPU commands to rows; see emit.h. Times and numbers come from the program and may be invalid. */
 #include "record/emit.h"
 
 static const char *const kinds[SONDE_GPU_KINDS] = { [SONDE_GPU_KERNEL] = "kernel",
@@ -14,7 +14,7 @@ static const char *const directions[SONDE_GPU_DIRECTIONS] = { [SONDE_GPU_HOST_TO
 	[SONDE_GPU_HOST_TO_HOST] = "host-to-host",
 	[SONDE_GPU_PEER_TO_PEER] = "peer-to-peer" };
 
-/* STORE_NULL is SONDE_NONE; what is before the machine was started is unknown too. */
+/* STORE_NULL is SONDE_NONE; a time before boot is unknown too. */
 static int64_t time_of(int64_t ns)
 {
 	return ns < 0 ? STORE_NULL : ns > EMIT_NS_MAX ? EMIT_NS_MAX : ns;

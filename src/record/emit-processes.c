@@ -32,7 +32,7 @@ static const char *untraced_word(uint32_t why)
 	return why < sizeof(untraced_words) / sizeof(*untraced_words) ? untraced_words[why] : NULL;
 }
 
-/* In words what became of a child of which nothing was seen. */
+/* The state of a child without any events, as text. */
 static void unseen_state(struct drain *d, const struct untraced_child *b)
 {
 	const char *why = untraced_word(b->why);
@@ -89,7 +89,7 @@ static void emit_threads(struct drain *d, const struct drain_process *p)
 	}
 }
 
-/* We see an end when we look, which may be late; where a probe has the kernel's own record of it, that is exact. */
+/* A pass sees an exit late; a probe's kernel record of it is exact. */
 static int64_t end_of(const struct drain_process *p)
 {
 	bool is_reported = p->kernel_exit_ns > p->start_ns && p->end_ns != STORE_NULL && p->kernel_exit_ns < p->end_ns;
@@ -122,7 +122,7 @@ static void emit_process(struct drain *d, struct drain_process *p)
 	p->is_written = true;
 }
 
-/* A forked child is the program that its parent was. */
+/* A forked child runs its parent's program. */
 static void inherit(struct drain *d, struct drain_process *p)
 {
 	const struct drain_process *parent = p->exe == STORE_NULL && p->is_forked ? drain_by_number(d, p->parent)

@@ -1,4 +1,4 @@
-/* Which function makes rows of which kind of record, and definitions, which all of them need; see emit.h. */
+/* Dispatches each kind of record to its function, and handles definitions; see emit.h. */
 #include "record/emit.h"
 
 #include "record/symbols.h"
@@ -19,7 +19,7 @@ int64_t emit_string(struct drain *d, const struct store_text *t)
 	return store_strings_id(&d->sink->strings, t->data, t->bytes);
 }
 
-/* The thread's entry; most records are of the thread of the record before. */
+/* The thread's entry; most records have the same thread as the record before. */
 struct drain_thread *emit_thread(struct drain_process *p, int32_t pid, int32_t tid, int64_t now_ns)
 {
 	size_t hint = p->thread_hint;
@@ -92,7 +92,7 @@ void emit_define(struct drain *d, uint32_t process, enum define_kind kind, uint6
 	store_sink_add(d->sink, STORE_TABLE_DEFINE, &row);
 }
 
-/* Names are numbered from 1 as they come: an array serves, up to a number that no honest process reaches. */
+/* Names are numbered from 1 in order, so an array suffices, up to a number that no valid process reaches. */
 static bool has_room_for_name(struct drain_process *p, uint64_t id)
 {
 	if (id < p->name_cap)

@@ -1,4 +1,3 @@
-/* The other end of a recording of several hosts; see host-agent.h. */
 #include "record/host-agent.h"
 
 #include "base/cleanup.h"
@@ -17,7 +16,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES 256
-#define END_WAIT_MS 10000 /* for a recorder that was asked to end */
+#define END_WAIT_MS 10000 /* for a recorder that was asked to stop */
 
 struct agent {
 	int in, out;
@@ -37,7 +36,7 @@ static bool read_all(int fd, char *bytes, size_t n)
 	return true;
 }
 
-/* Byte by byte: what follows a line is not ours to take. */
+/* Byte by byte: the bytes after the line belong to another reader. */
 static bool read_line(int fd, char line[LINE_BYTES])
 {
 	size_t n = 0;
@@ -118,13 +117,13 @@ static bool send_file(const struct agent *a, int dirfd, const char *name, const 
 	struct stat st;
 	CLEANUP(cleanup_fd) int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return true; /* gone or none: nothing to send */
+		return true; /* missing file: nothing to send */
 	if (!say(a, "file %s %lld", shown, (long long)st.st_size))
 		return false;
 	for (int64_t left = st.st_size; left > 0;) {
 		size_t part = left < (int64_t)sizeof(bytes) ? (size_t)left : sizeof(bytes);
 		if (!read_all(fd, bytes, part) || fs_write_all(a->out, bytes, part))
-			return false; /* it was cut: the connection is of no use any more */
+			return false; /* truncated: the connection is unusable */
 		left -= (int64_t)part;
 	}
 	return true;
@@ -167,7 +166,7 @@ static bool answer_bye(struct agent *a, const char *rest)
 
 static const struct {
 	const char *word;
-	bool (*answer)(struct agent *a, const char *rest); /* false: the conversation is over */
+	bool (*answer)(struct agent *a, const char *rest); /* false: the connection ends */
 } answers[] = {
 	{ "time", answer_time },
 	{ "prepare", answer_prepare },
@@ -186,7 +185,7 @@ static bool answer(struct agent *a, const char *line)
 	return say(a, "error no such request");
 }
 
-/* Whoever asked is gone: the program is not to run on for nobody. */
+/* The client is gone: stop the program and remove its directory. */
 static void abandon(const struct agent *a)
 {
 	pid_t pid = recorder_of(a->dir);
@@ -202,7 +201,7 @@ int host_agent(int in, int out, struct sonde_err *err)
 	char line[LINE_BYTES];
 	(void)err;
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN); /* the end of stdin tells */
+	signal(SIGHUP, SIG_IGN); /* EOF on stdin reports it */
 	say(&a, HOST_GREETING);
 	while (read_line(in, line) && answer(&a, line))
 		;
@@ -219,7 +218,7 @@ static int note_pid(const char *dir, struct sonde_err *err)
 	return fs_replace_file(AT_FDCWD, path.data, text, (size_t)n, err);
 }
 
-/* The words of a command, each ended by a NUL, with room for `more` in front. The caller frees the array. */
+/* The NUL-terminated words of a command, with room for `more` in front. The caller frees the array. */
 static char **words_of(const struct buf *bytes, size_t more)
 {
 	size_t count = 0;

@@ -1,4 +1,3 @@
-/* Conversations with agents; see host-client.h. */
 #include "record/host-client.h"
 
 #include "base/cleanup.h"
@@ -17,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GREETING_MS 60000 /* a person may have to type a password */
+#define GREETING_MS 60000 /* the user may have to type a password */
 #define ANSWER_MS 20000
-#define GREETING_LINES_MAX 1000 /* what a login shell may say before */
+#define GREETING_LINES_MAX 1000 /* output of a login shell before the greeting */
 #define PINGS_MAX (1u << 20)
 #define FILE_BYTES_MAX ((int64_t)1 << 40)
 
@@ -105,7 +104,7 @@ static int start(struct hostlink *l, char *const argv[], struct sonde_err *err)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
-	/* What is typed at the terminal is ours to pass on; every other signal is the remote shell's own. */
+	/* Signals of the terminal are forwarded by us; all others are for the remote shell. */
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGINT);
 	posix_spawnattr_init(&attr);

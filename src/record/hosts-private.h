@@ -1,4 +1,4 @@
-/* What hosts.c (recorders that we start on hosts) and slurm-task.c (those that srun starts) share. */
+/* Shared by hosts.c (recorders that we start on hosts) and slurm-task.c (recorders that srun starts). */
 #ifndef SONDE_RECORD_HOSTS_PRIVATE_H
 #define SONDE_RECORD_HOSTS_PRIVATE_H
 
@@ -10,19 +10,19 @@
 #include <stdbool.h>
 
 #define HOSTS_BURST 16 /* pings at the start and the end */
-#define HOSTS_FEW 4    /* and in between, */
+#define HOSTS_FEW 4    /* and in between */
 #define HOSTS_PING_MS 1000
 
 struct host {
 	const char *name;
-	const char *node;      /* where it is one of several recorders on a host: that one's name; else NULL */
-	struct hostlink *link; /* NULL: there is none */
-	bool is_here;          /* its clock is ours */
-	struct buf place;      /* its directory below hosts/ */
-	pid_t pid;             /* the connection of its recorder; 0: it has ended */
+	const char *node;      /* host name, if it is one of several recorders on a host; else NULL */
+	struct hostlink *link; /* NULL: not connected */
+	bool is_here;          /* same clock as ours */
+	struct buf place;      /* its run directory, below hosts/ */
+	pid_t pid;             /* the connection of its recorder; 0: closed */
 	int status;
 	bool is_fetched;
-	struct sonde_err why; /* it could not be recorded, or not to its end */
+	struct sonde_err why; /* why it was not recorded, or not completely */
 };
 
 struct hosts {
@@ -35,9 +35,9 @@ struct hosts {
 	int64_t start_mono_ns, start_real_ns, end_mono_ns;
 };
 
-/* The conversation with an agent there. */
+/* Connect to an agent on that host. */
 int hosts_open_link(const struct hosts *h, struct host *one, struct sonde_err *err);
-/* hosts.json, which says what `sonde join` needs to know. */
+/* Write hosts.json, the input of `sonde join`. */
 int hosts_write(const struct hosts *h, struct sonde_err *err);
 int hosts_join(const char *path, struct sonde_err *err);
 

@@ -1,4 +1,3 @@
-/* Recording several hosts; see hosts.h. */
 #include "record/hosts.h"
 
 #include "base/cleanup.h"
@@ -22,7 +21,7 @@
 
 extern char **environ;
 
-/* The remote shell, the host, sonde and two or three words. The caller frees it, not the words. */
+/* The remote shell, the host, sonde and two or three words. The caller frees the array, not the words. */
 static char **words_of(const struct hosts *h, const struct host *one, const char *word, const char *dir)
 {
 	size_t n = 0;
@@ -54,7 +53,7 @@ static void add_word(struct buf *out, const char *word)
 	buf_add(out, word, strlen(word) + 1);
 }
 
-/* What its recorder is to do, as host-agent.h sends it. */
+/* The command of its recorder, in the format of host-agent.h. */
 static void add_command(const struct hosts *h, struct buf *out)
 {
 	char cwd[4096];
@@ -77,7 +76,7 @@ static void spawn_recorder(struct hosts *h, struct host *one, const char *dir)
 	posix_spawnattr_init(&attr);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawnattr_setsigmask(&attr, &h->old_mask);
-	posix_spawnattr_setpgroup(&attr, 0); /* what the terminal sends goes to it through its agent, once */
+	posix_spawnattr_setpgroup(&attr, 0); /* signals of the terminal reach it through its agent, once */
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
 	int rc = argv && argv[0] ? posix_spawnp(&one->pid, argv[0], &actions, &attr, argv, environ) : ENOMEM;
 	posix_spawn_file_actions_destroy(&actions);

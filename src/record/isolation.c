@@ -1,4 +1,3 @@
-/* See isolation.h. */
 #include "record/isolation.h"
 
 #include "base/buf.h"
@@ -27,7 +26,7 @@ bool isolation_has_own_programs(const struct job_isolation *place)
 	return place && (place->kind == JOB_CONTAINER || (place->kind == JOB_SANDBOX && place->root));
 }
 
-/* What the runtimes of devices load lies beside libsonde: see src/tracer/env-expose.c. */
+/* Libraries that GPU runtimes load are next to libsonde: see src/tracer/env-expose.c. */
 static bool find_gpu_library(char *out, size_t size, const char *library)
 {
 	const char *slash = strrchr(library, '/');
@@ -35,7 +34,7 @@ static bool find_gpu_library(char *out, size_t size, const char *library)
 	return n > 0 && (size_t)n < size && !access(out, R_OK);
 }
 
-/* See launch/container-init.c. Without it a daemon's containers are not seen by probes, which is said. */
+/* See launch/container-init.c. Without it, probes do not see a daemon's containers, and a warning is printed. */
 static void find_hold(struct placed *p)
 {
 	if (p->place.kind != JOB_CONTAINER || fs_prefix(&p->hold, NULL))

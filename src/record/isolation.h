@@ -1,40 +1,40 @@
-/* place: the recorded command's limits, walls and time, as launch/job.h has them. */
+/* isolation: limits, sandbox and timeout of the recorded command; see launch/job.h. */
 #ifndef SONDE_RECORD_ISOLATION_H
 #define SONDE_RECORD_ISOLATION_H
 
 #include "launch/launch.h"
 #include "record/record.h"
 
-/* How long each signal is given before the next, once the time is up. */
+/* Time between the signals of the ladder, after the timeout. */
 #define PLACE_INTERRUPT_NS 2000000000
 #define PLACE_TERMINATE_NS 3000000000
 
-struct placed { /* the place with what the tracer needs in it */
+struct placed { /* the isolation, extended by what the tracer needs */
 	struct job_isolation place;
 	struct job_mount *mounts;
 	char gpu_library[4096];
 	struct buf hold;
 };
 
-/* The ring and the library are there under the same names. library NULL or "": no tracer. */
+/* Make the ring and the library visible under the same names. library NULL or "": no tracer. */
 int placed_init(struct placed *p, const struct job_isolation *asked, const char *ring, const char *library,
 		struct sonde_err *err);
 void placed_release(struct placed *p);
-/* Does the command count processes by itself? Then what it says about pids means nothing to us. */
+/* Does the command have a PID namespace? Then the pids in its records are not ours. */
 bool isolation_has_own_pids(const struct job_isolation *place);
-bool isolation_has_engine(const struct job_isolation *place);       /* what we start is its client */
-bool isolation_has_own_programs(const struct job_isolation *place); /* argv[0] is not to be looked for here */
+bool isolation_has_engine(const struct job_isolation *place);       /* the process that we start is its client */
+bool isolation_has_own_programs(const struct job_isolation *place); /* argv[0] is not resolved on this host */
 
-/* The ladder on which a command is asked to end, and then ended; one rung each time that it is due. */
+/* The sequence of signals that stops a command after its timeout; each call sends the next one that is due. */
 struct ladder {
 	int64_t due_ns; /* INT64_MAX: never */
-	int rung;       /* 0: it has its time still */
+	int rung;       /* 0: before the timeout */
 	struct job_ladder how;
 };
 
-/* timeout_ns 0: no limit; how NULL: the usual times. */
+/* timeout_ns 0: no limit; how NULL: default times. */
 void ladder_init(struct ladder *s, int64_t timeout_ns, const struct job_ladder *how);
-void ladder_climb(struct ladder *s, struct launch *l);  /* when it is due */
-void ladder_finish(struct ladder *s, struct launch *l); /* the command has ended: whatever is left has its turn */
+void ladder_climb(struct ladder *s, struct launch *l);  /* if the next signal is due */
+void ladder_finish(struct ladder *s, struct launch *l); /* the command has exited: signal the rest of its tree */
 
 #endif

@@ -1,4 +1,3 @@
-/* See preload.h. */
 #include "record/preload.h"
 
 #include "base/cleanup.h"
@@ -13,7 +12,7 @@
 void preload_value(struct buf *out, const char *library)
 {
 	const char *theirs = getenv("LD_PRELOAD");
-	bool is_last = theirs && strstr(theirs, "libasan.so"); /* which insists on being first */
+	bool is_last = theirs && strstr(theirs, "libasan.so"); /* it must be the first */
 	buf_adds(out, "LD_PRELOAD=");
 	if (is_last)
 		buf_addf(out, "%s:", theirs);
@@ -36,13 +35,13 @@ static int find_library(struct buf *out, struct sonde_err *err)
 	return access(out->data, R_OK) ? err_sys(err, errno, "cannot read '%s'", out->data) : 0;
 }
 
-/* The loader splits LD_PRELOAD at blanks and colons: a path with one gets another name, in the ring directory. */
+/* The loader splits LD_PRELOAD at spaces and colons: such a path gets a symbolic link in the ring directory. */
 static int avoid_separators(const struct ring_dir *ring, struct buf *library, struct sonde_err *err)
 {
 	if (!strpbrk(library->data, " :") || !strchr(library->data, '/'))
 		return 0;
 	CLEANUP(buf_release)
-	struct buf dir = BUF_INIT; /* what libsonde finds in its directory: src/tracer/env-expose.c */
+	struct buf dir = BUF_INIT; /* libsonde finds libraries in its directory: see src/tracer/env-expose.c */
 	buf_addf(&dir, "%.*s/sonde", (int)(strrchr(library->data, '/') - library->data), library->data);
 	if (symlinkat(library->data, ring->fd, "libsonde.so") || symlinkat(dir.data, ring->fd, "sonde"))
 		return err_sys(err, errno, "cannot link '%s' into '%s'", library->data, ring->path.data);

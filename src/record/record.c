@@ -1,4 +1,4 @@
-/* The recorder's life: bundle, ring, command, drain, run.json. See record.h. */
+/* The recorder's main sequence: run directory, ring, command, drain, run.json. See record.h. */
 #include "record/record.h"
 
 #include "base/cleanup.h"
@@ -19,12 +19,12 @@
 #include <unistd.h>
 
 #define FLUSH_INTERVAL_NS 1000000000
-#define PROBE_MS 20                /* between looks at probes that do not ask for more */
-#define OTHERS_MS 20               /* between looks at what lives on when the command has ended */
-#define AWAITED_PASSES 50          /* for a forked child of which nothing is seen yet: one second */
-#define SCARCE_BYTES (64ull << 20) /* a control group with less memory: rows wait for company in small numbers only */
+#define PROBE_MS 20                /* poll interval of probes without their own */
+#define OTHERS_MS 20               /* poll interval after the command has exited, while descendants run */
+#define AWAITED_PASSES 50          /* for a forked child without a ring yet: one second */
+#define SCARCE_BYTES (64ull << 20) /* a cgroup with less memory gets small row buffers */
 #define SCARCE_EVENTS 8192
-#define NO_LIMIT_BYTES (1ull << 60) /* what v1 has in place of none is beyond */
+#define NO_LIMIT_BYTES (1ull << 60) /* cgroup v1 reports a larger number for "unlimited" */
 
 static int write_run_json(struct recorder *r, struct sonde_err *err)
 {
@@ -35,7 +35,7 @@ static int write_run_json(struct recorder *r, struct sonde_err *err)
 	return rc;
 }
 
-/* The tracer failing to start does not fail the run. */
+/* A tracer that cannot start does not fail the run. */
 static void start_trace(struct recorder *r)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
@@ -118,7 +118,7 @@ static void flush_now_and_then(struct recorder *r, uint64_t events)
 	r->unflushed_events = 0;
 }
 
-/* Take from the ring first: it says which process image a thread belongs to. */
+/* The ring first: it assigns threads to process images. */
 static void pass(struct recorder *r, struct waker *w, bool is_probe_ready)
 {
 	uint64_t events = r->has_drain ? drain_pass(&r->drain) : 0;
@@ -131,7 +131,7 @@ static void pass(struct recorder *r, struct waker *w, bool is_probe_ready)
 	flush_now_and_then(r, events);
 }
 
-/* Drain until the command has ended; faster while much comes in. */
+/* Drain until the command exits; more often at high event rates. */
 static void watch(struct recorder *r)
 {
 	struct waker w;
@@ -156,7 +156,7 @@ static void watch(struct recorder *r)
 	waker_release(&w);
 }
 
-/* The command has ended, its children perhaps not. One that was just forked may take a moment to show up. */
+/* The command has exited, its children perhaps not. A newly forked child may take a moment to create its ring. */
 static void watch_others(struct recorder *r)
 {
 	unsigned awaited = 0;
@@ -169,12 +169,12 @@ static void watch_others(struct recorder *r)
 			return;
 		struct pollfd signals = { .fd = r->launch.signalfd, .events = POLLIN };
 		if (poll(&signals, 1, OTHERS_MS) > 0)
-			return; /* whoever interrupts us wants an end */
+			return; /* a signal stops the recording */
 		flush_now_and_then(r, events);
 	}
 }
 
-/* Probes that cannot look into it would leave the rest, which is the machine's. */
+/* Otherwise only probes of the whole machine would run. */
 static int check_group(const char *dir, struct sonde_err *err)
 {
 	CLEANUP(cleanup_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -195,7 +195,7 @@ static int check_target(const struct probe_target *t, struct sonde_err *err)
 	return 0;
 }
 
-/* What runs already, until it ends, the time is up or a signal comes. */
+/* Observe running processes until they exit, the time is up or a signal arrives. */
 static int observe(struct recorder *r, struct sonde_err *err)
 {
 	const struct probe_target *t = &r->o->target;
@@ -214,7 +214,7 @@ static int observe(struct recorder *r, struct sonde_err *err)
 	probe_set_attach(&r->probes, t);
 	if (probe_set_is_idle(&r->probes))
 		return err_set(err, EACCES, "no probe can observe that: %s", r->probes.status[0].why.text);
-	write_run_json(r, NULL); /* which of them can is known by now */
+	write_run_json(r, NULL); /* the state of the probes is known now */
 	waker_init(&w, &r->probes, NULL, pidfd, signals);
 	do {
 		bool is_ready = waker_wait(&w, until_ns);
@@ -223,7 +223,7 @@ static int observe(struct recorder *r, struct sonde_err *err)
 	waker_release(&w);
 	struct signalfd_siginfo info;
 	while (read(signals, &info, sizeof(info)) > 0)
-		; /* it has served: the bundle must be finished all the same */
+		; /* consume them: the run directory must still be finished */
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return 0;
 }
@@ -249,7 +249,7 @@ static void finish(struct recorder *r, struct record_result *result)
 	if (r->has_drain) {
 		__atomic_store_n(&r->ring.control->is_on, 0, __ATOMIC_RELEASE);
 		while (drain_pass(&r->drain))
-			; /* who is who, for the probes; theirs tells of further processes */
+			; /* maps pids to processes for the probes, which may report more */
 	}
 	probe_set_finish(&r->probes);
 	if (r->has_drain)
@@ -278,7 +278,7 @@ static void finish(struct recorder *r, struct record_result *result)
 	runjson_write(&text, &r->facts);
 	int rc = store_sink_close(&r->sink, &result->trouble);
 	r->has_sink = false;
-	unlinkat(r->run.tablesfd, "define.tbl", 0); /* only a recovery would have needed it */
+	unlinkat(r->run.tablesfd, "define.tbl", 0); /* only recovery needs it */
 	store_run_write_json(r->run.dirfd, &text, rc ? NULL : &result->trouble);
 	buf_release(&text);
 }
@@ -304,20 +304,20 @@ static void release(struct recorder *r, bool is_kept)
 		store_run_discard(&r->run);
 }
 
-/* The limit that it was given, or the one that it has with us; 0: none. */
+/* The memory limit of the command, or the one of our cgroup; 0: none. */
 static uint64_t memory_max(const struct job_isolation *place)
 {
 	uint64_t ours = limits_memory_bytes();
 	return place && place->limits.memory_bytes ? place->limits.memory_bytes : ours > NO_LIMIT_BYTES ? 0 : ours;
 }
 
-/* Run the command to its end. */
+/* Run the command until it exits. */
 static int run_command(struct recorder *r, struct record_result *result, struct sonde_err *err)
 {
 	int rc = start_command(r, err);
 	if (rc)
 		return rc;
-	write_run_json(r, NULL); /* which probes could attach is known by now, should we die */
+	write_run_json(r, NULL); /* the state of the probes is known now, in case we are killed */
 	watch(r);
 	rc = launch_wait(&r->launch, &result->status, err);
 	if (r->has_drain)
@@ -341,14 +341,14 @@ static const char *name_of(const struct record_options *o)
 	return o->name ? o->name : o->argv ? o->argv[0] : kinds[o->target.kind];
 }
 
-/* Checked first: a run that cannot begin must not replace another. */
+/* Checked first: a run that cannot start must not replace another. */
 static int open_bundle(struct recorder *r, struct sonde_err *err)
 {
 	int rc = !r->o->argv                                      ? check_target(&r->o->target, err)
 			: isolation_has_own_programs(r->o->place) ? 0
 								  : launch_check(r->o->argv[0], err);
 	if (!rc && (rc = writers_create_run(&r->run, r->o->dir, r->facts.name, r->o->is_forced, err)))
-		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not to be taken for the command's failure */
+		rc = rc == -ENOENT || rc == -EACCES ? -EIO : rc; /* not a failure of the command */
 	return rc;
 }
 

@@ -1,10 +1,10 @@
-/* What the recorder lends to its probes, and when they begin; see recorder.h. */
+/* The services of the recorder for its probes, and their start; see recorder.h. */
 #include "probe/tasks.h"
 #include "record/recorder.h"
 
 #include <string.h>
 
-/* The image that had this pid then: the newest that had begun, else the oldest that we know. */
+/* The process image with this pid at that time: the newest that had started, else the oldest known. */
 static int64_t process_of(void *arg, int64_t pid, int64_t ts_ns)
 {
 	struct recorder *r = arg;
@@ -70,7 +70,7 @@ void recorder_open_probes(struct recorder *r)
 	options.has_tracer = r->has_drain;
 	options.has_own_pids = isolation_has_own_pids(r->o->place);
 	options.has_engine = isolation_has_engine(r->o->place) && r->o->target.kind != PROBE_MACHINE;
-	r->drain.sink = &r->sink; /* names of calls are given there, with a tracer or without */
+	r->drain.sink = &r->sink; /* holds the names of calls, with or without a tracer */
 	probe_set_open(&r->probes, r->o->probes, &options, &r->sink);
 	r->probes.host.call_id = call_id;
 	if (r->has_drain) {

@@ -1,4 +1,4 @@
-/* recorder: what record.c (its life) and recorder-probes.c (what it lends to its probes) share. */
+/* recorder: shared by record.c (main sequence) and recorder-probes.c (services for probes). */
 #ifndef SONDE_RECORD_RECORDER_H
 #define SONDE_RECORD_RECORDER_H
 
@@ -29,7 +29,7 @@ struct recorder {
 
 void recorder_open_probes(struct recorder *r);
 void recorder_attach_probes(void *recorder, pid_t pid); /* the command exists and waits */
-void recorder_pass_probes(void *recorder); /* it takes its time to start: what is seen of that would fill the rings */
+void recorder_pass_probes(void *recorder); /* during a slow start of the command, so that perf rings do not overflow */
 void recorder_meet_program(void *recorder, pid_t pid); /* a daemon has started the program, which waits for us */
 
 #endif

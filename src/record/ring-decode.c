@@ -1,4 +1,3 @@
-/* Copying and checking records; see ring-decode.h. */
 #include "record/ring-decode.h"
 
 #include <string.h>
@@ -57,8 +56,8 @@ static bool take_call(struct ring_record *v)
 }
 
 /*
- * A brief span is looked at as the span that it is. Field by field: a copy of the whole would
- * read what was just written in pieces, for which processors wait.
+ * A brief span is expanded to a span. Field by field: a copy of the whole struct would read what was just written in
+ * smaller pieces, which stalls store forwarding.
  */
 static bool take_brief(struct ring_record *v)
 {
@@ -76,7 +75,7 @@ static bool take_brief(struct ring_record *v)
 	return true;
 }
 
-/* Word by word: most records are short, and are read in such pieces. */
+/* Word by word: most records are short, and are read in words. */
 static void copy_words(char *to, const void *from, size_t words)
 {
 	for (size_t i = 0; i < words; i++)

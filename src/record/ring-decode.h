@@ -1,9 +1,8 @@
 /*
- * view: one record out of a ring, copied and checked.
+ * ring-decode: copies one record out of a ring and validates it.
  *
- * The watched program may write anything into its ring at any time. So a record
- * is copied out first and only the copy is looked at; every count in it is
- * checked against its length before use.
+ * The traced program may write anything into its ring at any time. A record is copied first, and only the copy is
+ * read; every count in it is checked against its length before use.
  */
 #ifndef SONDE_RECORD_RING_DECODE_H
 #define SONDE_RECORD_RING_DECODE_H
@@ -28,7 +27,7 @@ struct ring_record {
 	unsigned string_count;
 };
 
-/* Copy the record of `words` words at `from` and check it; false when it makes no sense. */
+/* Copy the record of `words` words at `from` and validate it; false if it is invalid. */
 bool ring_record_read(struct ring_record *v, const void *from, size_t words);
 
 static inline const struct sonde_rec_call *ring_record_call(const struct ring_record *v)
@@ -56,7 +55,7 @@ static inline const struct sonde_rec_who *ring_record_who(const struct ring_reco
 	return (const void *)v->bytes;
 }
 
-/* Walk the typed arguments of a note: *at starts at 0; false at the end or at the first that does not fit. */
+/* Iterate over the typed arguments of an annotation: *at starts at 0; false at the end or at the first invalid one. */
 bool ring_record_next_arg(const struct ring_record *v, size_t *at, struct sonde_arg *arg, struct store_text *text);
 
 #endif

@@ -1,9 +1,8 @@
 /*
- * Finishing what a dead recorder left, and reading rings that never had one.
+ * Recovery after a crash of the recorder, and import of rings without a recorder.
  *
- * A table cannot be appended to, so recovery writes the rows that are on disk and
- * those that are still in the ring into new tables, with the same ids, and puts
- * these in the place of the old ones at the end. See record.h.
+ * A table cannot be appended to. Recovery writes the rows on disk and those still in the ring to new tables, with the
+ * same ids, and replaces the old tables at the end. See record.h.
  */
 #include "base/cleanup.h"
 #include "record/emit.h"
@@ -32,7 +31,7 @@ struct recovery {
 	struct recover_result *result;
 };
 
-/* The same texts in the same order get the same ids; what is lost keeps its number. */
+/* The same texts in the same order get the same ids; a lost text keeps its number. */
 static void copy_strings(struct recovery *r)
 {
 	for (size_t id = 1; id < r->names.count; id++) {
@@ -70,7 +69,7 @@ static void note_row(struct recovery *r, enum store_table_id table, const void *
 	}
 }
 
-/* Did it come out of the ring? What probes read has no process image among its counters. */
+/* True if the row came from the ring. Counters of probes have no process image. */
 static bool is_ring_event(enum store_table_id table, const void *row)
 {
 	const struct store_counter *counter = row;
@@ -85,7 +84,7 @@ static void copy_table(struct recovery *r, enum store_table_id table)
 	struct store_batch batch = STORE_BATCH_INIT;
 	int64_t row[STORE_COLUMNS_MAX];
 	if (store_table_open(&t, r->old.tablesfd, store_schemas[table]->name, NULL))
-		return; /* it never came to be, or not even its head is whole */
+		return; /* never created, or its header is incomplete */
 	for (size_t b = 0; b < store_table_blocks(t); b++) {
 		if (store_block_load(t, b, NULL, 0, &batch, NULL))
 			continue;
@@ -100,7 +99,7 @@ static void copy_table(struct recovery *r, enum store_table_id table)
 	store_table_free(t);
 }
 
-/* What the dead recorder knew of the processes whose rings are still there. */
+/* Definitions of processes whose rings still exist, from the dead recorder. */
 static void restore_definitions(struct recovery *r, struct drain *d)
 {
 	struct store_table *t = NULL;
@@ -123,7 +122,7 @@ static void restore_definitions(struct recovery *r, struct drain *d)
 	store_table_free(t);
 }
 
-/* Processes that ended before the recorder did and whose end it had no time to write down. */
+/* Processes that exited before the recorder, without a row for their exit. */
 static void emit_mentioned(struct recovery *r)
 {
 	for (size_t i = 0; i < r->processes.count; i++) {
@@ -168,7 +167,7 @@ static int drain_ring(struct recovery *r, struct sonde_err *err)
 	return rc;
 }
 
-/* A run can name any directory: a ring that is not its own is neither read nor removed, and the rest is recovered. */
+/* run.json can name any directory: a ring of another run is neither read nor removed, and the rest is recovered. */
 static int claim_ring(struct recovery *r, const struct recover_ring *named, struct sonde_err *err)
 {
 	if (!named->path)
@@ -176,14 +175,14 @@ static int claim_ring(struct recovery *r, const struct recover_ring *named, stru
 	int rc = ring_dir_claim(&r->ring, r->old.dirfd, named->path, named->id, &r->result->ring_why);
 	r->has_ring = !rc;
 	if (rc == -ENOENT)
-		r->result->ring_why = (struct sonde_err)SONDE_ERR_INIT; /* removed, or the machine was restarted */
+		r->result->ring_why = (struct sonde_err)SONDE_ERR_INIT; /* removed, or the machine was rebooted */
 	if (!rc || rc == -ENOENT || rc == -EPERM)
 		return 0;
 	*err = r->result->ring_why;
 	return rc;
 }
 
-/* Somebody still writes: what would be taken now is not all. */
+/* While a process still writes, the ring is incomplete. */
 static int check_nobody_lives(const struct recovery *r, struct sonde_err *err)
 {
 	pid_t pid = r->has_ring ? writers_find(r->ring.path.data) : 0;
@@ -237,7 +236,7 @@ int record_recover(const char *bundle, const struct recover_ring *ring, bool is_
 		rc = rc ? rc : closed;
 	}
 	if (!rc) {
-		unlinkat(r.newfd, "define.tbl", 0); /* it has served */
+		unlinkat(r.newfd, "define.tbl", 0); /* not needed any more */
 		rc = replace_tables(&r, err);
 	}
 	if (!rc && r.has_ring)

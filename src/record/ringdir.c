@@ -1,4 +1,3 @@
-/* Making and opening ring directories; see ringdir.h. */
 #include "record/ringdir.h"
 
 #include "base/cleanup.h"
@@ -34,7 +33,7 @@ static int make_dir(struct ring_dir *r, const char *place, const char *fallback,
 	buf_addf(&r->path, "%s/sonde-%u.XXXXXX", place, (unsigned)getuid());
 	if (!mkdtemp(r->path.data))
 		return err_sys(err, errno, "cannot make a ring directory '%s'", r->path.data);
-	/* Processes may change directory: they need an absolute name. */
+	/* Processes may change their directory: the path must be absolute. */
 	char *whole = realpath(r->path.data, NULL);
 	if (whole) {
 		buf_reset(&r->path);
@@ -80,7 +79,7 @@ static int add_filters(struct sonde_control *c, const char *const *prefixes, uin
 	return 0;
 }
 
-/* Ticks a nanosecond, well enough for a threshold: measured over a millisecond. */
+/* Ticks per nanosecond, measured over a millisecond: precise enough for a threshold. */
 static uint64_t ticks_of_ns(int64_t ns)
 {
 	if (ns <= 0 || !clock_ticks_are_constant())
@@ -143,7 +142,7 @@ static const char *name_of(const struct ring_dir *r)
 	return strrchr(r->path.data, '/') + 1;
 }
 
-/* By its parent, so that what is removed later is what was opened here. The path has a slash. */
+/* Relative to its parent, so that the directory removed later is the one opened here. The path has a slash. */
 static int open_in_parent(struct ring_dir *r, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf parent = BUF_INIT;
@@ -192,16 +191,16 @@ int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err)
 	return rc ? rc : open_control(r, err);
 }
 
-/* Claiming and removing: what run.json names may be any directory. */
+/* Claiming and removing: run.json can name any directory. */
 
-/* The digits of a number that fits 32 bits; where they end, or NULL. */
+/* Parse the digits of a 32-bit number. Returns their end, or NULL. */
 static const char *skip_number(const char *at)
 {
 	size_t n = strspn(at, "0123456789");
 	return n && n <= 10 ? at + n : NULL;
 }
 
-/* As make_dir names rings: an absolute path whose last part is sonde-<uid>.<six characters>. */
+/* An absolute path ending in sonde-<uid>.<six characters>, as created by make_dir. */
 static bool is_ring_path(const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -213,7 +212,7 @@ static bool is_ring_path(const char *path)
 	return !*at;
 }
 
-/* Ours or, for root, that of the user whose run it is. */
+/* Owned by us or, for root, by the owner of the run. */
 static bool has_owner(const struct ring_dir *r, int rundir)
 {
 	struct stat ring, run;
@@ -253,7 +252,7 @@ int ring_dir_claim(struct ring_dir *r, int rundir, const char *path, const char 
 	return rc || has_identity(r, id) ? rc : refuse(path, "its identity is not the one in run.json", err);
 }
 
-/* The parts of a ring by name; see sonde/shm.h, preload.c and live/watch.h for who makes them. */
+/* File names of a ring; sonde/shm.h, preload.c and live/watch.h create them. */
 static bool is_part(const char *name)
 {
 	static const char *const names[] = { "app", "knobs", "libsonde.so" };
@@ -285,7 +284,7 @@ void ring_dir_remove(struct ring_dir *r)
 		if (is_part(e->d_name))
 			unlinkat(r->fd, e->d_name, 0);
 	closedir(dir);
-	unlinkat(r->fd, "control", 0); /* last: without it the rest could not be told from any directory */
+	unlinkat(r->fd, "control", 0); /* last: it identifies the directory as a ring */
 	unlinkat(r->parent, name_of(r), AT_REMOVEDIR);
 }
 

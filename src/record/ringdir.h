@@ -1,14 +1,13 @@
 /*
- * ringdir: the directory that a run's processes leave their segments in.
+ * ringdir: the directory of a run's ring segments.
  *
- * In memory (/dev/shm) where there is room, else beside the bundle; 0700, with a
- * control page that carries the options. A reader of somebody else's directory
- * maps the control page as it finds it and trusts nothing in it.
+ * It is created in memory (/dev/shm) if there is room, else next to the run directory, with mode 0700 and a control
+ * page that holds the options. A reader of another user's directory maps the control page as it is and trusts nothing
+ * in it.
  *
- * A ring is removed by ring_dir_remove alone. It needs a ring that was created here
- * or claimed for a run: run.json can name any path, so the name, the owner and the
- * identity in the control page must match. Only files with the names of a ring's
- * parts are unlinked; another file stays and keeps the directory.
+ * Only ring_dir_remove removes a ring. The ring must have been created here or claimed for a run: run.json can name
+ * any path, so the name, the owner and the identity in the control page must match. Only files with the names of a
+ * ring's parts are unlinked; another file stays and keeps the directory.
  */
 #ifndef SONDE_RECORD_RINGDIR_H
 #define SONDE_RECORD_RINGDIR_H
@@ -23,10 +22,10 @@ struct ring_options {
 	int64_t min_dur_ns;
 	uint64_t run_bytes_max;
 	uint64_t process_bytes_max;
-	const char *place;           /* directory to make the ring directory in; NULL: memory, else the fallback */
+	const char *place;           /* where to create the ring directory; NULL: in memory, else in the fallback */
 	const char *const *includes; /* absolute path prefixes, NULL-terminated; NULL none */
 	const char *const *excludes;
-	const struct sonde_knob_init *wishes; /* what knobs shall be from their first use on */
+	const struct sonde_knob_init *wishes; /* initial knob values */
 	size_t knob_init_count;
 };
 
@@ -35,8 +34,8 @@ struct ring_options {
 struct ring_dir {
 	struct buf path;
 	int fd;
-	int parent;                    /* the directory that it is in; -1: it was only opened and cannot be removed */
-	char id[RING_ID_TEXT];         /* as run.json has it; empty: it was only opened */
+	int parent;                    /* the directory that contains it; -1: only opened, cannot be removed */
+	char id[RING_ID_TEXT];         /* as in run.json; empty: only opened */
 	struct sonde_control *control; /* mapped read-write */
 };
 
@@ -45,19 +44,19 @@ struct ring_dir {
 		.path = BUF_INIT, .fd = -1, .parent = -1 \
 	}
 
-/* Make one; `fallback` is the directory to use when there is no room in memory. */
+/* Create a ring directory; `fallback` is its parent if there is no room in memory. */
 int ring_dir_create(struct ring_dir *r, const char *fallback, const struct ring_options *options,
 		struct sonde_err *err);
 int ring_dir_open(struct ring_dir *r, const char *path, struct sonde_err *err);
 /*
- * Open the ring that the run behind rundir names by path and id. -ENOENT: it is gone. -EPERM: it does not belong to
- * this run, for the reason in err.
+ * Open the ring that the run at rundir names by path and id. -ENOENT: it does not exist any more. -EPERM: it does not
+ * belong to this run; err has the reason.
  */
 int ring_dir_claim(struct ring_dir *r, int rundir, const char *path, const char *id, struct sonde_err *err);
-/* The parts of a ring that was created or claimed, then its directory if that is empty. */
+/* Remove the parts of a ring that was created or claimed, then its directory if that is empty. */
 void ring_dir_remove(struct ring_dir *r);
 void ring_dir_release(struct ring_dir *r);
-/* Each board in it; -errno when it cannot be listed. */
+/* Call `take` for each board; -errno if the directory cannot be listed. */
 int ring_dir_boards(const struct ring_dir *r, void (*take)(void *arg, int dirfd, const char *name), void *arg);
 
 #endif

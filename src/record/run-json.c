@@ -1,4 +1,3 @@
-/* run.json; see run-json.h. */
 #include "record/run-json.h"
 
 #include "base/json.h"
@@ -78,7 +77,7 @@ static void write_trace_counts(struct json *j, const struct run_facts *f)
 	json_kuint(j, "blind_processes", f->untraced);
 }
 
-/* While it records, what they have counted is not known: should it die, that would stay. */
+/* Counts are omitted while recording: after a crash they would be stale. */
 static void write_probes(struct json *j, const struct run_facts *f)
 {
 	bool is_over = f->sink != NULL;
@@ -102,7 +101,7 @@ static int64_t ns_of(const struct timeval *t)
 	return (int64_t)t->tv_sec * 1000000000 + (int64_t)t->tv_usec * 1000;
 }
 
-/* Less than none: it is not known. */
+/* A negative value is unknown. */
 static void write_known(struct json *j, const char *key, int64_t value)
 {
 	json_key(j, key);
@@ -197,8 +196,7 @@ void runjson_write(struct buf *out, const struct run_facts *f)
 	for (size_t i = 0; f->argv && f->argv[i]; i++)
 		json_str(&j, f->argv[i]);
 	json_end(&j);
-	json_kstr(&j, "cwd",
-			f->argv && getcwd(cwd, sizeof(cwd)) ? cwd : NULL); /* ours is the command's, if there is one */
+	json_kstr(&j, "cwd", f->argv && getcwd(cwd, sizeof(cwd)) ? cwd : NULL); /* the command inherits ours */
 	write_host(&j);
 	write_clock(&j, f);
 	if (f->end_mono_ns != STORE_NULL)

@@ -1,4 +1,4 @@
-/* runjson: the text of run.json; doc/format.md lists its keys. */
+/* run-json: writes run.json; doc/format.md lists its keys. */
 #ifndef SONDE_RECORD_RUN_JSON_H
 #define SONDE_RECORD_RUN_JSON_H
 
@@ -13,23 +13,23 @@ struct run_facts {
 	const char *state; /* "recording", "complete", "recovered" */
 	const char *name;
 	char *const *argv;                                 /* NULL: unknown */
-	const char *ring;                                  /* where the rings are while recording; NULL later */
+	const char *ring;                                  /* ring directory while recording, then NULL */
 	const char *ring_id;                               /* see ringdir.h */
 	int64_t start_real_ns, start_mono_ns, end_mono_ns; /* end STORE_NULL while recording */
 	bool has_status;
 	int status;
-	int64_t oom_kills;             /* see launch_oom_kills; 0 or less: nothing to tell */
-	uint64_t memory_max_bytes;     /* that it may have; 0: nobody set a limit */
-	const struct drain *drain;     /* NULL before the tracer has run */
-	const struct store_sink *sink; /* when all is written; NULL before */
+	int64_t oom_kills;             /* see launch_oom_kills; 0 or less: not reported */
+	uint64_t memory_max_bytes;     /* memory limit; 0: none */
+	const struct drain *drain;     /* NULL until the tracer has run */
+	const struct store_sink *sink; /* after the last row; NULL before */
 	const char *trace_state;       /* "ran", "off", "failed" */
-	const char *trace_reason;      /* NULL when there is nothing to say */
+	const char *trace_reason;      /* NULL if none */
 	uint64_t dropped, filtered, untraced;
-	struct probe_set *probes;            /* NULL: there were none */
+	struct probe_set *probes;            /* NULL: no probes */
 	const struct probe_target *observed; /* NULL: a command was run */
-	const struct rusage *usage;          /* of the command and what it waited for; NULL: not known */
+	const struct rusage *usage;          /* of the command and the children it waited for; NULL: unknown */
 	const struct run_filters *filters;   /* see record.h; NULL: none */
-	int64_t cpu_ns;                      /* what recording cost; STORE_NULL while it goes on */
+	int64_t cpu_ns;                      /* CPU time of the recorder; STORE_NULL while recording */
 };
 
 void runjson_write(struct buf *out, const struct run_facts *f);

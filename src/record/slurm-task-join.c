@@ -1,8 +1,9 @@
 /*
- * Beside the first task of a step: the clocks of the other nodes, the ends of the other tasks, and one run of all.
+ * Companion process of a step's first task: measures the clocks of the other nodes, waits for the other tasks, and
+ * merges their runs.
  *
- * Whoever has ended has said so in his file. Who was killed could not: so a process of every node is asked
- * whether he lives. Nobody is waited for who does not.
+ * A task that has finished writes its status file. A killed task cannot, so a process on every node is queried whether
+ * it is alive. Dead tasks are not waited for.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 #define TASK_FILE_BYTES_MAX 512
-#define STRAY_NS 60000000000 /* for tasks that nobody can be asked about, once the first has ended */
+#define STRAY_NS 60000000000 /* for tasks that cannot be queried, after the first has finished */
 #define KILLED_CODE 137
 
 extern char **environ;
@@ -34,9 +35,9 @@ struct part { /* a task */
 
 struct joining {
 	const struct record_step *s;
-	struct hosts hosts; /* an entry a task */
+	struct hosts hosts; /* one entry per task */
 	struct part *parts;
-	int64_t over_ns; /* when the first task had ended; 0: it has not */
+	int64_t over_ns; /* when the first task finished; 0: it runs */
 };
 
 void step_add_place(struct buf *out, unsigned task, const char *node)
@@ -45,7 +46,7 @@ void step_add_place(struct buf *out, unsigned task, const char *node)
 	fs_safe_name(out, node, 64);
 }
 
-/* Those of one node share a link. */
+/* Tasks on the same node share a connection. */
 static void meet(struct joining *g, size_t i)
 {
 	struct host *one = &g->hosts.all[i];
@@ -63,7 +64,7 @@ static void meet(struct joining *g, size_t i)
 	if (one->is_here || one->link)
 		return;
 	struct sonde_err why = SONDE_ERR_INIT;
-	if (!hosts_open_link(&g->hosts, one, &why)) /* a broken one stays, and its clock is not known */
+	if (!hosts_open_link(&g->hosts, one, &why)) /* a broken one stays, and its clock is unknown */
 		hostlink_ping(one->link, HOSTS_BURST);
 }
 
@@ -86,7 +87,7 @@ static void look_at(struct joining *g, size_t i)
 	g->hosts.all[i].status = p->has_ended ? status : 0;
 }
 
-/* Does it go on? Only those that can be asked are waited for as long as that takes. */
+/* True while it runs. Only tasks that can be queried are waited for without a limit. */
 static bool is_running(struct joining *g, size_t i)
 {
 	struct part *p = &g->parts[i];
@@ -97,7 +98,7 @@ static bool is_running(struct joining *g, size_t i)
 			: one->is_here ? !kill(p->pid, 0) || errno == EPERM
 			: !one->link   ? -ENOMEM
 				       : hostlink_lives(one->link, p->pid);
-	look_at(g, i); /* its last word may have come meanwhile */
+	look_at(g, i); /* its status may have arrived meanwhile */
 	if (p->has_ended || (lives < 0 && clock_mono_ns() - g->over_ns < STRAY_NS))
 		return !p->has_ended;
 	if (lives > 0)
@@ -108,7 +109,7 @@ static bool is_running(struct joining *g, size_t i)
 	return false;
 }
 
-/* A link that several have is the first's. */
+/* The first task owns a shared connection. */
 static bool is_first_of(const struct joining *g, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -143,7 +144,7 @@ static void watch(struct joining *g, int start_barrier)
 	ping_all(g, HOSTS_BURST);
 }
 
-/* srun takes what its own step was given for what the next one shall get. */
+/* srun would apply the variables of its own step to the next one. */
 static void forget_step(void)
 {
 	static const char *const kept[] = { "SLURM_CONF=", "SLURM_JOB_ID=", "SLURM_JOBID=" };
@@ -158,7 +159,7 @@ static void forget_step(void)
 	}
 }
 
-/* What the step is sent is for its programs; we end when they do. */
+/* Signals to the step are for its programs; we exit after them. */
 static void stand_aside(void)
 {
 	sigset_t all;
@@ -173,7 +174,7 @@ static void stand_aside(void)
 	forget_step();
 }
 
-/* A program that cannot be executed leaves none. */
+/* A program that cannot be executed leaves no run. */
 static bool find_runs(struct joining *g)
 {
 	bool has_runs = false;

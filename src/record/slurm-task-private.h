@@ -1,4 +1,4 @@
-/* What slurm-task.c (a task's own part) and slurm-task-join.c (one run of all) share. */
+/* Shared by slurm-task.c (each task) and slurm-task-join.c (merging all tasks). */
 #ifndef SONDE_RECORD_SLURM_TASK_PRIVATE_H
 #define SONDE_RECORD_SLURM_TASK_PRIVATE_H
 
@@ -9,8 +9,8 @@
 /* The name of a task's run below hosts/. */
 void step_add_place(struct buf *out, unsigned task, const char *node);
 /*
- * In a process of its own: to its end, see slurm-task.h. `gate` is readable when the first task has ended. An exit
- * code.
+ * Runs in a separate process until all tasks have finished, see slurm-task.h. `start_barrier` is readable when the
+ * first task has finished. Returns an exit code.
  */
 int step_join(const struct record_step *s, const struct record_hosts *o, const char *meeting, int start_barrier);
 

@@ -1,4 +1,6 @@
-/* Tasks of srun that record themselves; see slurm-task.h. The process beside the first is in slurm-task-join.c. */
+/*
+ * Tasks of srun that record themselves; see slurm-task.h. The first task's companion process is in slurm-task-join.c.
+ */
 #include "record/slurm-task.h"
 
 #include "base/cleanup.h"
@@ -18,11 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MEET_NS 60000000000 /* for the first task to say where */
+#define MEET_NS 60000000000 /* for the first task to publish the run directory */
 #define MEET_PAUSE_NS 50000000
 #define FAILED_S 2
-#define WITHIN "SONDE_STEP" /* in the environment of what a task of a step records */
-#define FAILED '!'          /* begins a link that leads nowhere, with the reason */
+#define WITHIN "SONDE_STEP" /* in the environment of the command of a step's task */
+#define FAILED '!'          /* first character of a link that holds an error message */
 
 static bool number_of(const char *variable, unsigned *out)
 {
@@ -48,7 +50,7 @@ bool record_step_find(struct record_step *s)
 			(!within || strcmp(within, s->id) != 0);
 }
 
-/* Beside the bundle that was asked for, or where runs are. */
+/* Next to the requested run directory, or in the runs directory. */
 static void add_meeting(const struct record_step *s, const char *dir, struct buf *out)
 {
 	const char *slash = dir ? strrchr(dir, '/') : NULL;
@@ -77,7 +79,7 @@ static int make_bundle(struct record_step *s, const struct record_hosts *o, stru
 	return rc;
 }
 
-/* The first: makes the bundle, and says where it is or why there is none. */
+/* The first task: create the run directory, and publish its path or the reason of the failure. */
 static int lead(struct record_step *s, const struct record_hosts *o, const char *meeting, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf word = BUF_INIT;
@@ -90,7 +92,7 @@ static int lead(struct record_step *s, const struct record_hosts *o, const char 
 	if (symlink(word.data, meeting) && !rc)
 		return err_sys(err, errno, "cannot tell the other tasks where the run is by '%s'", meeting);
 	if (rc) {
-		nanosleep(&(struct timespec){ .tv_sec = FAILED_S }, NULL); /* they look many times a second */
+		nanosleep(&(struct timespec){ .tv_sec = FAILED_S }, NULL); /* the other tasks poll */
 		unlink(meeting);
 	}
 	return rc;

@@ -1,4 +1,3 @@
-/* Symbol tables of a process's modules; see symbols.h. */
 #include "record/symbols.h"
 
 #include "base/elf-symbols.h"
@@ -110,7 +109,7 @@ static void name_address(struct symbols *s, uint64_t address, char *out, size_t 
 	struct module *m = NULL;
 	for (size_t i = 0; i < s->count; i++)
 		if (address >= s->modules[i].bias && address < s->modules[i].end)
-			m = &s->modules[i]; /* the newest mapping wins */
+			m = &s->modules[i]; /* the newest mapping has priority */
 	if (!m) {
 		snprintf(out, room, "0x%llx", (unsigned long long)address);
 		return;

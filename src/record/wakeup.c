@@ -1,9 +1,9 @@
 /*
- * What wakes the recorder; see wakeup.h.
+ * Wakes the recorder; see wakeup.h.
  *
- * The ring directory is watched by F_NOTIFY and not by inotify, because a closed inotify
- * descriptor keeps its process for tens of milliseconds (a grace period of the kernel), and
- * that at the end of every recording. Its signal goes to this thread alone, which blocks it.
+ * The ring directory is watched by F_NOTIFY and not by inotify: closing an inotify descriptor takes tens of
+ * milliseconds (an RCU grace period), at the end of every recording. The signal is sent to this thread, which blocks
+ * it.
  */
 #include "record/wakeup.h"
 
@@ -15,12 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PASS_MS_MIN 1  /* between passes while events pour in */
-#define PASS_MS_MAX 20 /* and while few do */
-#define IDLE_MS 100    /* and while there are none: who needs more room wakes us */
-#define PROBES_MS 100  /* between looks at probes where there is no ring to look at */
+#define PASS_MS_MIN 1  /* pass interval at a high event rate */
+#define PASS_MS_MAX 20 /* and at a low one */
+#define IDLE_MS 100    /* and without events: a process that needs more room wakes us */
+#define PROBES_MS 100  /* poll interval of probes without a ring */
 #define BUSY_EVENTS 256
-#define FLOOD_EVENTS 2048 /* a full chunk or more: look again at once, so that the ring need not grow */
+#define FLOOD_EVENTS 2048 /* a full chunk or more: pass again at once, so that the ring need not grow */
 #define GROWTH_SIGNAL SIGRTMAX
 
 static void ignore(int number)
@@ -28,14 +28,14 @@ static void ignore(int number)
 	(void)number;
 }
 
-/* Before there is anything that sends it: from then on it does no harm, whichever thread it finds. */
+/* Installed before anything can send it: then the signal is harmless in every thread. */
 static int take_signal(sigset_t *old)
 {
 	struct sigaction harmless = { .sa_handler = ignore, .sa_flags = SA_RESTART };
 	sigset_t set;
 	sigemptyset(&set);
 	sigaddset(&set, GROWTH_SIGNAL);
-	sigaction(GROWTH_SIGNAL, &harmless, NULL); /* exec makes it the usual one again */
+	sigaction(GROWTH_SIGNAL, &harmless, NULL); /* exec resets it to the default */
 	pthread_sigmask(SIG_BLOCK, &set, old);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -54,7 +54,7 @@ static void watch_growth(struct waker *w, const char *ring)
 	if (w->ring < 0)
 		return;
 	w->fds[WAKE_GROWTH].fd = take_signal(&w->old_mask);
-	if (ask_for_news(w->ring)) /* where that cannot be had only the clock wakes us */
+	if (ask_for_news(w->ring)) /* if unsupported, only the timeout wakes us */
 		w->idle_ms = IDLE_MS;
 }
 
@@ -116,7 +116,7 @@ bool waker_wait(struct waker *w, int64_t until_ns)
 			continue;
 		is_ready |= (w->fds[i].revents & POLLIN) != 0;
 		if (w->fds[i].revents & (POLLHUP | POLLERR))
-			w->fds[i].fd = -1; /* its thread has ended: it would wake us for ever */
+			w->fds[i].fd = -1; /* its thread has exited: it would stay readable */
 	}
 	if (w->fds[WAKE_GROWTH].revents)
 		forget_growth(w);

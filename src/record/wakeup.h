@@ -1,10 +1,9 @@
 /*
- * waker: everything that the recorder sleeps on: the command's end, signals, growth of the ring,
- * descriptors of probes, and the clock.
+ * wakeup: everything that the recorder waits for: exit of the command, signals, growth of the ring, descriptors of
+ * probes, and the clock.
  *
- * A process that needs more room makes a file in the ring directory: that wakes us, so that it
- * gets its old, warm chunks back before it has used up many new ones. Used by the thread that
- * made it, and by it alone.
+ * A process that needs more room creates a file in the ring directory. That wakes the recorder, which recycles chunks
+ * that are still in the cache before the process has used many new ones. Only the creating thread may use it.
  */
 #ifndef SONDE_RECORD_WAKEUP_H
 #define SONDE_RECORD_WAKEUP_H
@@ -19,22 +18,22 @@
 enum { WAKE_END, WAKE_SIGNAL, WAKE_GROWTH, WAKE_PROBES };
 
 struct waker {
-	struct pollfd fds[WAKER_FDS_MAX]; /* by the names above; what has happened is in their revents */
+	struct pollfd fds[WAKER_FDS_MAX]; /* indexed by the names above; events are in revents */
 	size_t count;
-	int wait_ms;     /* until the next pass over the ring; 0: there is none */
-	bool is_flooded; /* the last pass found so much that there is more by now */
+	int wait_ms;     /* until the next pass over the ring; 0: no pass */
+	bool is_flooded; /* the last pass found so much that more is expected */
 	/* private */
-	int idle_ms; /* the longest wait_ms while nothing comes in */
+	int idle_ms; /* maximum of wait_ms without events */
 	struct probe_set *probes;
-	int ring; /* the directory; -1: nobody watches it */
+	int ring; /* the directory; -1: not watched */
 	sigset_t old_mask;
 };
 
-/* pidfd: readable at the end. ring: its directory; NULL: there is none. */
+/* pidfd: readable on exit. ring: its directory; NULL: none. */
 void waker_init(struct waker *w, struct probe_set *probes, const char *ring, int pidfd, int signalfd);
-/* Sleep until something happens or is due, at the latest at until_ns. Whether a probe's descriptor is ready. */
+/* Wait for an event or a timeout, until until_ns at most. Returns whether a probe's descriptor is ready. */
 bool waker_wait(struct waker *w, int64_t until_ns);
-/* So many events came in: the more, the sooner is the next pass. */
+/* Adapt the interval of passes to the number of events of the last one. */
 void wakeup_interval(struct waker *w, uint64_t events);
 void waker_release(struct waker *w);
 

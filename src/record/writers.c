@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DYING_TRIES 20 /* of DYING_NS: who was killed with the recorder may take a moment */
+#define DYING_TRIES 20 /* of DYING_NS: processes killed with the recorder may take a moment to exit */
 #define DYING_NS 50000000
 
 pid_t writers_find(const char *ring)
@@ -27,7 +27,7 @@ pid_t writers_find(const char *ring)
 		return 0;
 	DIR *processes = opendir("/proc");
 	for (struct dirent *e; processes && !found && (e = readdir(processes));) {
-		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10); /* 0: no process's */
+		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10); /* 0: not a process */
 
 		if (pid > 0 && pid != getpid() && maps_have(pid, &control, "control") == 1)
 			found = pid;
@@ -37,7 +37,7 @@ pid_t writers_find(const char *ring)
 	return found;
 }
 
-/* The text of a key, as run-json.c writes it. A quote within a text of run.json has a backslash before it. */
+/* The text of a key, as written by run-json.c. A quote inside a text of run.json is escaped by a backslash. */
 static bool find_text(const struct buf *json, const char *key, struct buf *out)
 {
 	const char *at = strstr(json->data, key);

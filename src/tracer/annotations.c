@@ -1,4 +1,3 @@
-/* Annotations; see annotations.h. */
 #include "tracer/annotations.h"
 
 #include "tracer/frames.h"
@@ -6,7 +5,7 @@
 
 #define ARG_TEXT_BYTES_MAX 256u
 #define META_TEXT_BYTES_MAX 8192u
-#define ROOM_BYTES_MAX 8192u /* of arguments: no more than a record can hold */
+#define ROOM_BYTES_MAX 8192u /* maximum of arguments in one record */
 
 _Static_assert((unsigned)SONDE_VALUE_INT == SONDE_ARG_INT && (unsigned)SONDE_VALUE_STR == SONDE_ARG_STR,
 		"one numbering");
@@ -55,7 +54,7 @@ void note_span_begin(struct sonde_note *note, struct sonde_site *site, const cha
 	note->depth = frames_push(start, what_of(names), (uintptr_t)__builtin_dwarf_cfa(), origin);
 }
 
-/* Arguments may have been given before the beginning, even before a fork. */
+/* Arguments may have been added before the span starts, even before a fork. */
 static void use_keys(const struct sonde_note *note)
 {
 	for (uint32_t at = 0; at + sizeof(struct sonde_arg) <= note->arg_bytes;) {
@@ -90,7 +89,7 @@ ALWAYS_INLINE void put_note(struct sonde_rec_note *r, uint64_t ticks, uint64_t d
 	r->depth = depth;
 }
 
-/* One argument more, for those that found no room: note_arg has kept some for it. */
+/* One more argument, the number of dropped ones: note_arg has reserved room for it. */
 static void put_lost(struct sonde_note *note)
 {
 	struct sonde_arg *arg = (void *)((char *)(note + 1) + note->arg_bytes);
@@ -100,7 +99,7 @@ static void put_lost(struct sonde_note *note)
 	intern_use(arg->key);
 	note->arg_bytes += (uint32_t)sizeof(*arg);
 	note->arg_count++;
-	note->arg_lost = 0; /* a span may be begun again */
+	note->arg_lost = 0; /* a span may be started again */
 }
 
 ALWAYS_INLINE size_t note_args(struct sonde_note *note)
@@ -111,8 +110,8 @@ ALWAYS_INLINE size_t note_args(struct sonde_note *note)
 }
 
 /*
- * A page that is touched for the first time costs as much as forty spans, and a line that
- * another processor has zeroed a good part of one: what most spans are is written in 24 bytes.
+ * A first touch of a page costs as much as forty spans, and a cache line zeroed by another CPU a good part of one: a
+ * typical span is written in 24 bytes.
  */
 ALWAYS_INLINE void put_brief(const struct sonde_note *note, uint64_t dur)
 {
@@ -130,7 +129,7 @@ void note_span_end(struct sonde_note *note)
 {
 	struct names names = { note->name, note->category };
 	if (unlikely(!(tracer.categories & SONDE_CAT_SPAN)))
-		return; /* switched off meanwhile, perhaps because not even the clock may be read any more */
+		return; /* switched off meanwhile, perhaps because reading the clock is forbidden now */
 	uint64_t end = tick();
 	if (unlikely(thread.epoch != tracer.alive->epoch) && !ring_attach()) {
 		if (note->epoch == tracer.alive->epoch)
@@ -138,7 +137,7 @@ void note_span_end(struct sonde_note *note)
 		return;
 	}
 	if (unlikely(note->epoch != thread.epoch))
-		return; /* begun before a fork: it is the parent's */
+		return; /* started before a fork: it belongs to the parent */
 	uint64_t dur = end - note->ticks;
 	size_t args = note_args(note), bytes = args ? sizeof(struct sonde_rec_note) + args : SONDE_NOTE_SHORT_BYTES;
 	if (likely(!args && !(dur >> 32) && !((note->name | note->depth) >> 16))) {

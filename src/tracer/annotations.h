@@ -1,9 +1,9 @@
 /*
- * note: annotations become records. The functions behind sonde.h's spans, instants,
- * counters, steps and metadata; api.c offers them by name.
+ * annotations: writes annotations to the ring. These functions implement sonde.h's spans, instants, counters, steps
+ * and metadata; api.c exports them.
  *
- * One record a span, written at its end; while it is open it stands in the thread's
- * frames. A record that finds no room is dropped and counted; the frames stay true.
+ * One record per span, written at its end; an unfinished span is in the thread's frames. A record that does not fit is
+ * dropped and counted; the frames stay consistent.
  */
 #ifndef SONDE_TRACER_ANNOTATIONS_H
 #define SONDE_TRACER_ANNOTATIONS_H
@@ -15,10 +15,10 @@ struct names {
 	uint32_t name, category;
 };
 
-/* Look the names up, tell the ring, remember them in the site if there is one. The thread has a chunk. */
+/* Look up the names, define them in the ring, cache them in the site if there is one. The thread has a chunk. */
 struct names names_find(struct sonde_site *site, const char *name, const char *category);
 
-/* The ids of a call site's names; after a fork they are told again. The thread has a chunk. */
+/* The ids of a call site's names; after a fork they are defined again. The thread has a chunk. */
 ALWAYS_INLINE struct names names_of(struct sonde_site *site, const char *name, const char *category)
 {
 	if (likely(site && __atomic_load_n(&site->epoch, __ATOMIC_ACQUIRE) == thread.epoch))

@@ -1,4 +1,4 @@
-/* What libsonde offers to sonde.h, found there by its name. */
+/* The functions of libsonde that sonde.h finds by name. */
 #include "tracer/annotations.h"
 #include "tracer/metrics-board.h"
 

@@ -1,11 +1,10 @@
 /*
- * lend: what runtimes read from the environment to find our libraries.
+ * env-expose: environment variables that make runtimes load our libraries.
  *
- * An OpenCL loader, the CUDA driver and NVTX each load the library that a variable
- * names; Python's interpreter searches the directories of PYTHONPATH for modules, and
- * `import sonde` has to find ours. The program's environment must show nothing of us,
- * so these variables are in no environment: getenv answers with our file to the runtime
- * alone, behind a user's value. NVTX is compiled into the program that asks.
+ * An OpenCL loader, the CUDA driver and NVTX each load the library that a variable names; Python searches the
+ * directories of PYTHONPATH for modules, and `import sonde` has to find ours. The program must not see these
+ * variables, so they are not in the environment: getenv returns our file only if the runtime calls it, appended to the
+ * user's value. NVTX is compiled into the calling program.
  */
 #include "tracer/env.h"
 #include "tracer/resolve.h"
@@ -22,10 +21,10 @@
 static const struct lent {
 	const char *name;
 	const char *file;    /* in libsonde's directory */
-	uint32_t categories; /* of which one has to be recorded */
-	bool is_list;        /* of several files, with colons between */
-	const char *asker;   /* part of the name of the object that asks; NULL: any */
-	const char *symbol;  /* that this object defines; NULL: any */
+	uint32_t categories; /* one of them must be recorded */
+	bool is_list;        /* of several files, separated by colons */
+	const char *asker;   /* part of the name of the calling object; NULL: any */
+	const char *symbol;  /* a symbol that this object defines; NULL: any */
 } lents[] = {
 	{ "OPENCL_LAYERS", GPU_LIBRARY, SONDE_CAT_GPU, true, "libOpenCL", NULL },
 	{ "CUDA_INJECTION64_PATH", GPU_LIBRARY, SONDE_CAT_GPU, false, "libcuda", NULL },
@@ -37,7 +36,7 @@ static const struct lent {
 static char *(*real_getenv)(const char *), *(*real_secure_getenv)(const char *);
 static char values[sizeof(lents) / sizeof(*lents)][2 * PATH_BYTES_MAX];
 
-/* The object that code is in: of those that begin below it the highest. */
+/* The object that contains the code: the highest of those that start below it. */
 static bool is_asker(uintptr_t code, const struct lent *l)
 {
 	const struct link_map *in = NULL;
@@ -49,7 +48,7 @@ static bool is_asker(uintptr_t code, const struct lent *l)
 	return !l->symbol || (in && resolve_defines(in, l->symbol));
 }
 
-/* False: it is not there, as in a container or where Python was left out of the build. */
+/* Returns false if it does not exist, as in a container or in a build without Python. */
 static bool find_file(const char *file, char *out, size_t size)
 {
 	const char *slash = strrchr(env_library, '/');
@@ -66,7 +65,7 @@ static char *lend(const struct lent *l, char *theirs)
 		return theirs;
 	if (theirs && (!*theirs || strlen(theirs) >= PATH_BYTES_MAX - 1))
 		theirs = NULL;
-	/* the same each time, so that two threads that ask write the same */
+	/* always the same value, so concurrent writers are harmless */
 	snprintf(value, sizeof(values[0]), "%s%s%s", theirs ? theirs : "", theirs ? ":" : "", ours);
 	return value;
 }
@@ -82,7 +81,7 @@ static char *answer(const char *name, char *theirs, const void *asker)
 	return theirs;
 }
 
-/* Before libc's own can be found: what it would do. */
+/* Replaces libc's getenv if it cannot be resolved yet. */
 static char *look(const char *name)
 {
 	size_t len = strlen(name);

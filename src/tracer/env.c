@@ -1,4 +1,4 @@
-/* Hiding and handing on our environment variables; see env.h. */
+/* Hides our environment variables from the program and passes them to its children; see env.h. */
 #include "tracer/env.h"
 
 #include "tracer/tracer.h"
@@ -9,19 +9,19 @@
 
 #define RING_VAR "SONDE_RING="
 #define PRELOAD_VAR "LD_PRELOAD="
-#define LISTING_VAR "LD_TRACE_LOADED_OBJECTS=" /* ldd: nothing will run, and what is listed gets copied into images */
+#define LISTING_VAR "LD_TRACE_LOADED_OBJECTS=" /* ldd: the program will not run, and the list gets copied into images */
 #define VALUE_BYTES_MAX (2 * PATH_BYTES_MAX)
-#define KEPT_MAX 96 /* variables; more of them have a mapping */
+#define KEPT_MAX 96 /* variables; more of them need a mapping */
 #define SWAP_WAITS 1000
 
-/* The texts that we hand on, one behind the other: most often they need but one page. */
+/* The strings passed to children, contiguous: most often they need only one page. */
 static char texts[4 * PATH_BYTES_MAX + sizeof(RING_VAR) + 2 * sizeof(PRELOAD_VAR)];
 static char *preload_ours STATE;     /* LD_PRELOAD=<libsonde> */
-static char *ring_text STATE;        /* NULL: there is nothing to hand on */
-static char *preload_theirs STATE;   /* what the program sees */
-char *env_library STATE = texts;     /* within preload_ours */
-static const char *named STATE = ""; /* as the loader knows it */
-static char *kept[KEPT_MAX] STATE;   /* `environ` without ours */
+static char *ring_text STATE;        /* NULL: nothing to pass on */
+static char *preload_theirs STATE;   /* the program's view of it */
+char *env_library STATE = texts;     /* inside preload_ours */
+static const char *named STATE = ""; /* the loader's name of it */
+static char *kept[KEPT_MAX] STATE;   /* `environ` without our variables */
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
@@ -36,8 +36,8 @@ static bool is_separator(char c)
 }
 
 /*
- * The loader knows it by its name in LD_PRELOAD: a relative one is of no use to a child in another directory.
- * False: the name does not fit.
+ * The loader uses the name from LD_PRELOAD: a relative one would fail for a child in another directory. Returns false
+ * if the name does not fit.
  */
 static bool texts_write(const char *ring)
 {
@@ -56,7 +56,7 @@ static bool texts_write(const char *ring)
 	return true;
 }
 
-/* Copy LD_PRELOAD's value without our element; true when something is left. */
+/* Copy LD_PRELOAD's value without our element; true if the rest is not empty. */
 static bool preload_without_us(const char *value)
 {
 	char *out = preload_theirs + sizeof(PRELOAD_VAR) - 1, *start = out;
@@ -120,10 +120,7 @@ bool env_has_ours(void)
 	return ring_text != NULL;
 }
 
-/*
- * The program's own preloads come behind us, so that we see what it called; only
- * AddressSanitizer insists on being first.
- */
+/* The program's own preloads come after us, so that we see its calls; only AddressSanitizer must be the first. */
 static void join_preload(char *out, const char *theirs)
 {
 	const char *value = theirs + sizeof(PRELOAD_VAR) - 1;
@@ -141,7 +138,7 @@ static const char *find_preload(char *const envp[])
 	return NULL;
 }
 
-/* The pointers, the two words that are ours, the end, and behind it the text of a joined LD_PRELOAD. */
+/* The pointers, our two variables, the terminator, and after it the text of a joined LD_PRELOAD. */
 size_t env_room(char *const envp[])
 {
 	const char *theirs = find_preload(envp);
@@ -149,7 +146,7 @@ size_t env_room(char *const envp[])
 	return env_count(envp) + 3 + (text_bytes + sizeof(char *) - 1) / sizeof(char *);
 }
 
-/* What the program has keeps its place, so that its children see the order that they would see without us. */
+/* The program's variables keep their position, so that its children see the same order as without us. */
 char **env_inject(char *const envp[], char **room)
 {
 	size_t n = env_count(envp), out = 0;
@@ -169,17 +166,17 @@ char **env_inject(char *const envp[], char **room)
 	return room;
 }
 
-/* The environment that shells get while calls like system are under way. */
+/* The environment of shells during calls like system. */
 static struct {
 	uint32_t is_changing; /* atomic flag */
 	uint32_t users;
 	char **old;  /* the program's */
-	char **room; /* its copy with ours; whoever reads it without asking must never find it gone */
+	char **room; /* its copy with ours; never freed, since other threads read it without a lock */
 	size_t room_count;
-	const char *preload, *old_preload; /* the LD_PRELOAD of either; NULL: none */
+	const char *preload, *old_preload; /* LD_PRELOAD of each; NULL: none */
 } swap STATE;
 
-/* Held for a moment only; but a fork may have kept its holder out of this process. */
+/* Held only briefly; but its holder may not exist in this process after a fork. */
 static bool swap_lock(void)
 {
 	for (unsigned i = 0; i < SWAP_WAITS; i++) {
@@ -231,7 +228,7 @@ bool env_swap_in(void)
 	return is_in;
 }
 
-/* What `from` has but for ours. Written only where it differs: the program's array may be a constant. */
+/* The variables of `from` without ours. Written only where it differs: the program's array may be constant. */
 static void copy_theirs(char **to, char *const *from)
 {
 	size_t out = 0;
@@ -247,10 +244,7 @@ static void copy_theirs(char **to, char *const *from)
 		to[out] = NULL;
 }
 
-/*
- * Another thread may have changed the environment meanwhile: within our copy, or
- * libc has made a copy of it with room for more.
- */
+/* Another thread may have changed the environment meanwhile: inside our copy, or libc has reallocated it. */
 static void swap_undo(void)
 {
 	if (environ == swap.room) {

@@ -1,4 +1,4 @@
-/* Looking at programs before they are started, and starting them; see exec.h. */
+/* Inspects programs before they are executed, and executes them; see exec.h. */
 #include "tracer/exec.h"
 
 #include "tracer/env.h"
@@ -13,8 +13,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define HEAD_BYTES 1024       /* of a file: the ELF headers and most often the interpreter's name */
-#define INTERPRETER_BYTES 256 /* as much as the kernel takes of a #! line */
+#define HEAD_BYTES 1024       /* of a file: the ELF headers and usually the interpreter's name */
+#define INTERPRETER_BYTES 256 /* the kernel's limit for a #! line */
 #define SCRIPT_DEPTH 5
 #define ARGS_SHOWN 6 /* of an exec, as DFTracer does */
 #define ARG_BYTES 256
@@ -22,7 +22,7 @@
 
 bool exec_is_filtered STATE;
 
-/* Peeking. */
+/* Inspection. */
 
 static const char *base_name(const char *path)
 {
@@ -35,16 +35,16 @@ static bool is_loader(const char *path)
 	return !strncmp(base_name(path), "ld-linux", 8);
 }
 
-/* Can a child load libsonde and reach the ring? Not behind a chroot, nor as another user. */
+/* Can a child load libsonde and reach the ring? Not after chroot, nor as another user. */
 static bool is_reachable(void)
 {
 	if (!env_has_ours())
-		return true; /* what our children need they find in the program's own environment */
+		return true; /* children use the program's own environment */
 	return !sys3(SYS_faccessat, AT_FDCWD, env_library, R_OK) &&
 			!sys3(SYS_faccessat, AT_FDCWD, tracer.ring_dir, W_OK | X_OK);
 }
 
-/* Would the loader ignore LD_PRELOAD? The kernel's rule for secure mode, with the credentials it would have. */
+/* Would the loader ignore LD_PRELOAD? The kernel's rule for secure mode, with the credentials after the exec. */
 static bool is_secure(int fd, const struct stat *st)
 {
 	uid_t uid, euid, suid;
@@ -65,7 +65,7 @@ static bool is_secure(int fd, const struct stat *st)
 	return uid != 0 && sys4(SYS_fgetxattr, fd, "security.capability", NULL, 0) > 0;
 }
 
-/* The interpreter that a program header names, into `out`. */
+/* Read the interpreter that a program header names into `out`. */
 static bool read_interpreter(int fd, const char *head, size_t n, const Elf64_Phdr *p, char *out)
 {
 	size_t len = p->p_filesz < INTERPRETER_BYTES ? p->p_filesz : INTERPRETER_BYTES - 1;
@@ -90,7 +90,7 @@ static enum sonde_untraced judge_elf(int fd, const char *head, size_t n, const c
 	for (unsigned i = 0; i < e.e_phnum; i++) {
 		size_t at = e.e_phoff + i * sizeof(p);
 		if (at > n || sizeof(p) > n - at)
-			return SONDE_UNTRACED_NO; /* headers elsewhere than linkers put them */
+			return SONDE_UNTRACED_NO; /* headers at an unusual offset */
 		memcpy(&p, head + at, sizeof(p));
 		if (p.p_type == PT_INTERP)
 			return !read_interpreter(fd, head, n, &p, interpreter) || is_loader(interpreter)
@@ -100,7 +100,7 @@ static enum sonde_untraced judge_elf(int fd, const char *head, size_t n, const c
 	return is_loader(path) ? SONDE_UNTRACED_NO : SONDE_UNTRACED_STATIC;
 }
 
-/* The program of a #! line into `out`; false when there is none. */
+/* Read the program of a #! line into `out`; false if there is none. */
 static bool script_interpreter(const char *head, size_t n, char *out)
 {
 	size_t from = 2, len = 0;
@@ -115,7 +115,7 @@ static bool script_interpreter(const char *head, size_t n, char *out)
 	return len > 0;
 }
 
-/* One file; SCRIPT means: judge `interpreter` instead. */
+/* One file; SCRIPT means: check `interpreter` instead. */
 enum { SCRIPT = -1 };
 
 static int judge(int fd, const char *path, char *interpreter)
@@ -128,14 +128,14 @@ static int judge(int fd, const char *path, char *interpreter)
 	if (script_interpreter(head, (size_t)n, interpreter))
 		return SCRIPT;
 	if (memcmp(head, ELFMAG, SELFMAG))
-		return SONDE_UNTRACED_NO; /* a shell script without #!, or something for binfmt_misc */
+		return SONDE_UNTRACED_NO; /* a shell script without #!, or a binfmt_misc format */
 	enum sonde_untraced untraced = judge_elf(fd, head, (size_t)n, path);
 	if (untraced == SONDE_UNTRACED_NO && !sys2(SYS_fstat, fd, &st) && is_secure(fd, &st))
 		return SONDE_UNTRACED_SETUID;
 	return untraced;
 }
 
-/* Regular files only: opening others may wait or act. */
+/* Regular files only: opening others may block or have side effects. */
 static int open_program(int dirfd, const char *path)
 {
 	struct stat st;
@@ -210,7 +210,7 @@ bool exec_find(const char *file, char *path, size_t bytes)
 static _Thread_local struct {
 	char **at;
 	size_t bytes;
-} left_behind __attribute__((tls_model("initial-exec"))); /* by a vfork child that became another program */
+} left_behind __attribute__((tls_model("initial-exec"))); /* by a vfork child that executed a program */
 
 char **exec_room_take(struct exec_room *room, char *const envp[])
 {
@@ -242,7 +242,7 @@ void exec_vfork_ended(void)
 	left_behind.at = NULL;
 }
 
-/* Executing. */
+/* Execution. */
 
 static int next_exec(const struct exec *e, char *const envp[])
 {
@@ -270,8 +270,8 @@ static bool is_bare(const struct exec *e)
 }
 
 /*
- * For libdftracer: what is executed and its first arguments, each with its NUL. A recorder learns them from the
- * program that they make.
+ * For libdftracer: the program and its first arguments, NUL-terminated each. A recorder gets them from the new
+ * process.
  */
 static size_t list_args(const struct exec *e, char list[LIST_BYTES])
 {

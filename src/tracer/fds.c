@@ -1,14 +1,14 @@
-/* The descriptor table's slow half; see fds.h. */
+/* Slow paths of the descriptor table; see fds.h. */
 #include "tracer/fds.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
-#define CHILD_FDS_MAX 16 /* more than the three that a child redirects, and the pipes it made */
+#define CHILD_FDS_MAX 16 /* more than the three that a child redirects, and the pipes it created */
 
 struct fd_entry *fds STATE;
-static unsigned highest STATE; /* descriptor that was ever entered */
+static unsigned highest STATE; /* highest descriptor ever added */
 
 struct child_fd {
 	int fd;
@@ -16,7 +16,7 @@ struct child_fd {
 };
 static _Thread_local struct {
 	unsigned count;
-	bool is_lost; /* more than there is room for: the parent's table is no help any more */
+	bool is_lost; /* overflow: the parent's table is not valid for this child any more */
 	uint64_t cwd;
 	struct child_fd entry[CHILD_FDS_MAX];
 } child __attribute__((tls_model("initial-exec")));
@@ -73,7 +73,7 @@ static bool path_is_wanted(const char *path)
 	return is_in;
 }
 
-/* Without "." and "..", by the letters alone: a symbolic link on the way is taken for a directory. */
+/* Remove "." and ".." textually: a symbolic link on the way is treated as a directory. */
 static void straighten(char *path)
 {
 	char *out = path;
@@ -93,8 +93,8 @@ static void straighten(char *path)
 }
 
 /*
- * A path joined to where `link` points, unless it is absolute, and straightened, in
- * a record that is given back: a signal handler's stack may be small.
+ * Join a path to the target of `link`, unless it is absolute, and normalise it, in a record that is released
+ * afterwards: a signal handler's stack may be small.
  */
 static bool joined_is_wanted(const char *link, const char *path)
 {
@@ -117,7 +117,7 @@ static bool joined_is_wanted(const char *link, const char *path)
 		memset(whole, 0, (size_t)n + len);
 	}
 	size_t bytes = ring_trim(r, room, 0);
-	if (bytes) /* a signal handler's record lies behind: this one says nothing */
+	if (bytes) /* a signal handler's record follows: this one stays as padding */
 		ring_commit(&r->head, bytes, SONDE_REC_FILE, 0, 0);
 	return is_wanted;
 }
@@ -154,8 +154,8 @@ void fds_define(uint64_t file, uint64_t base, const char *path, size_t len)
 }
 
 /*
- * What the kernel calls /proc/self/<what>; 0 when it does not say. It is read into
- * the FILE record itself: a signal handler's stack may be small.
+ * The target of the link /proc/self/<what>; 0 if unknown. It is read directly into the FILE record: a signal handler's
+ * stack may be small.
  */
 static uint64_t identify_link(const char *link)
 {
@@ -171,7 +171,7 @@ static uint64_t identify_link(const char *link)
 	r->id = file;
 	r->base = 0;
 	if (file && (s->text[0] == '/' || tracer.ops) && has_filters() && !path_is_wanted(s->text))
-		file |= FILE_IGNORED; /* defined all the same: other paths may start there */
+		file |= FILE_IGNORED; /* defined nevertheless: other paths may be relative to it */
 	s->bytes = n > 0 ? (uint32_t)n : 0;
 	size_t bytes = ring_trim(r, room, sizeof(*r) + ring_string_bytes(s->bytes));
 	ring_commit(&r->head, bytes, SONDE_REC_FILE, n > 0, 0);
@@ -200,7 +200,7 @@ uint64_t fds_cwd(void)
 	if (thread.vfork_pid && child.cwd)
 		return child.cwd;
 	if (!tracer.cwd)
-		fds_chdir(); /* it changed behind our back */
+		fds_chdir(); /* it was changed without a hook */
 	return thread.vfork_pid && child.cwd ? child.cwd : tracer.cwd;
 }
 
@@ -219,7 +219,7 @@ void fds_chdir(void)
 		tracer.cwd = cwd;
 }
 
-/* Asking the kernel where the descriptor stands proves that it can stand anywhere: pipes and terminals cannot. */
+/* A successful query of the offset proves that the descriptor is seekable: pipes and terminals are not. */
 uint64_t fds_opened(int fd, int open_flags, bool is_ignored)
 {
 	uint64_t file = fds_new_file() | (is_ignored ? FILE_IGNORED : 0);
@@ -261,7 +261,7 @@ void fds_closed_range(unsigned first, unsigned last)
 			fds[fd] = (struct fd_entry){ 0 };
 }
 
-/* A vfork child's own descriptors. */
+/* Descriptors of a vfork child. */
 
 void fds_child_forget(void)
 {

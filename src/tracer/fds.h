@@ -1,17 +1,15 @@
 /*
- * fds: which file a descriptor is, and where it stands.
+ * fds: maps descriptors to files and offsets.
  *
- * Each open gives a new file identity (process << 32 | count); dup and fork pass
- * it on. Descriptors that came from elsewhere (exec, SCM_RIGHTS, a raw system
- * call) get theirs at first use from /proc/self/fd. An identity with FILE_IGNORED
- * is outside the path filters: its calls are counted, not recorded.
+ * Each open creates a new file identity (process << 32 | count); dup and fork keep it. Descriptors from elsewhere
+ * (exec, SCM_RIGHTS, a raw system call) get theirs at first use from /proc/self/fd. An identity with FILE_IGNORED is
+ * outside the path filters: its calls are counted, not recorded.
  *
- * An offset is told only while it is provably this descriptor's own: opened here,
- * seekable, not for append, not one of stdio's three, used by one thread, never
- * duplicated, no fork since.
+ * An offset is recorded only while it is provably private to this descriptor: opened here, seekable, not for append,
+ * not one of stdio's three, used by one thread, never duplicated, no fork since.
  *
- * A vfork child has descriptors of its own but its parent's memory: what it opens
- * and duplicates goes to a few entries of its thread, never into the table.
+ * A vfork child has its own descriptors but its parent's memory: what it opens and duplicates is kept in a few entries
+ * of its thread, never in the table.
  */
 #ifndef SONDE_TRACER_FDS_H
 #define SONDE_TRACER_FDS_H
@@ -24,14 +22,14 @@
 struct fd_entry {
 	uint64_t file; /* 0 unknown */
 	int64_t pos;
-	int32_t owner;   /* tid that alone moves it; 0 nobody's: offsets unknown */
+	int32_t owner;   /* the only tid that moves it; 0: offsets unknown */
 	uint32_t shared; /* tracer.share_epoch at open */
 };
 
 extern struct fd_entry *fds __attribute__((visibility("hidden")));
 
 bool fds_init(void);
-uint64_t fds_identify(int fd); /* the slow look-up */
+uint64_t fds_identify(int fd); /* the slow lookup */
 uint64_t fds_new_file(void);
 /* Is a path inside the filters? A relative one is joined to its directory first. */
 bool fds_path_is_wanted_at(int dirfd, const char *path);
@@ -43,7 +41,7 @@ void fds_start_in(const char *cwd, size_t len); /* the current directory at star
 void fds_chdir(void);                           /* the current directory has changed */
 uint64_t fds_cwd(void);
 
-/* The same for a vfork child, and the end of one. */
+/* The same for a vfork child, and its end. */
 uint64_t fds_child_file(int fd);
 void fds_child_set(int fd, uint64_t file);
 void fds_child_forget(void);
@@ -58,7 +56,7 @@ ALWAYS_INLINE uint64_t fds_file(int fd)
 	return likely(file != 0) ? file : fds_identify(fd);
 }
 
-/* Nothing is known of fd any more: it was closed, or has become another file. */
+/* Forget fd: it was closed, or refers to another file now. */
 ALWAYS_INLINE void fds_closed(int fd)
 {
 	if ((unsigned)fd >= FDS_MAX)
@@ -69,7 +67,7 @@ ALWAYS_INLINE void fds_closed(int fd)
 		fds[fd] = (struct fd_entry){ 0 };
 }
 
-/* What fd was, as far as it is known, before it is closed: the number may be another thread's a moment later. */
+/* Remove and return the entry of fd before it is closed: another thread may reuse the number immediately. */
 ALWAYS_INLINE struct fd_entry fds_take(int fd)
 {
 	struct fd_entry was = { 0 };
@@ -83,7 +81,7 @@ ALWAYS_INLINE struct fd_entry fds_take(int fd)
 	return was;
 }
 
-/* The call has failed after all: fd is still what it was. */
+/* The call has failed: restore the entry of fd. */
 ALWAYS_INLINE void fds_give_back(int fd, struct fd_entry was)
 {
 	if ((unsigned)fd >= FDS_MAX)
@@ -94,7 +92,7 @@ ALWAYS_INLINE void fds_give_back(int fd, struct fd_entry was)
 		fds[fd] = was;
 }
 
-/* Somebody else may move fd's offset from now on. */
+/* Other processes or threads may move fd's offset from now on. */
 ALWAYS_INLINE void fds_share(int fd)
 {
 	if ((unsigned)fd < FDS_MAX)
@@ -107,8 +105,8 @@ ALWAYS_INLINE bool fds_is_private(const struct fd_entry *e)
 }
 
 /*
- * Before a call that moves fd's offset. A second thread gives up the owner's claim
- * here, not afterwards: the owner must know before it computes its next offset.
+ * Before a call that moves fd's offset. A second thread revokes the ownership here, not afterwards: the owner must see
+ * that before it computes its next offset.
  */
 ALWAYS_INLINE void fds_touch(int fd)
 {
@@ -116,7 +114,7 @@ ALWAYS_INLINE void fds_touch(int fd)
 		__atomic_store_n(&fds[fd].owner, 0, __ATOMIC_SEQ_CST);
 }
 
-/* The offset at which a call that moved by `moved` bytes began, or SONDE_NONE. fds_touch came before the call. */
+/* The offset before a call that moved it by `moved` bytes, or SONDE_NONE. fds_touch precedes the call. */
 ALWAYS_INLINE int64_t fds_advance(int fd, int64_t moved)
 {
 	if (unlikely((unsigned)fd >= FDS_MAX))

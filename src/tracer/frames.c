@@ -1,20 +1,20 @@
-/* The stack of frames where it is not plain pushing and popping; see frames.h. */
+/* Slow paths of the frame stack; see frames.h. */
 #include "tracer/frames.h"
 
 #include <signal.h>
 #include <sys/mman.h>
 
-#define BLOCK_BYTES (1u << 20) /* address space; pages come as they are used */
+#define BLOCK_BYTES (1u << 20) /* address space; pages are allocated on use */
 #define FRAMES_MAX (BLOCK_BYTES / sizeof(struct frame) - 2)
 #define PAGE_BYTES 4096u
 #define ADOPTION_PROBES 16
 
-/* The memory of one thread's stack. Blocks are never unmapped: the next thread takes a dead one's. */
+/* The memory of one thread's stack. Blocks are never unmapped: a new thread reuses a dead one's. */
 struct block {
 	struct block *next;
 	uint32_t owner; /* tid; atomic */
 	uint32_t reserved[5];
-	struct frame bottom; /* stays zero: what is below the first frame */
+	struct frame bottom; /* stays zero: below the first frame */
 	struct frame frames[FRAMES_MAX];
 };
 _Static_assert(sizeof(struct block) == BLOCK_BYTES, "a block fills its memory");
@@ -27,7 +27,7 @@ static struct block *block_of(struct frame *frames)
 	return (struct block *)((char *)frames - offsetof(struct block, frames));
 }
 
-/* What a dead thread has left in its block says nothing any more. */
+/* Discard the frames of a dead thread. */
 static void block_clear(struct block *b)
 {
 	char *page = (char *)b + PAGE_BYTES;
@@ -43,7 +43,7 @@ static bool block_take(struct block *b, int32_t tid)
 	return __atomic_compare_exchange_n(&b->owner, &owner, (uint32_t)tid, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Asks about a few owners, each time about others. */
+/* Checks a few owners, different ones each time. */
 static struct block *block_adopt(int32_t tid)
 {
 	struct block *b = __atomic_load_n(&cursor, __ATOMIC_ACQUIRE);
@@ -74,7 +74,7 @@ static struct block *block_new(int32_t tid)
 	return b;
 }
 
-/* A forked child begins anew; its block may have been taken by a thread that was quicker. */
+/* A forked child starts empty; another thread may have taken its block. */
 static void begin_image(void)
 {
 	struct thread *t = &thread;
@@ -88,7 +88,7 @@ static void begin_image(void)
 	t->frames_tid = t->tid;
 }
 
-/* The thread has (again) a chunk; has it a block? */
+/* The thread has a (new) chunk; does it have a block? */
 static void attach(void)
 {
 	struct thread *t = &thread;
@@ -115,14 +115,14 @@ void frames_mirror(void)
 	__atomic_store_n(&t->chunk->depth, t->depth, __ATOMIC_RELEASE);
 }
 
-/* A handler on a stack of its own proves nothing about the stack that it interrupted. */
+/* A handler on an alternate signal stack proves nothing about the interrupted stack. */
 static bool is_on_signal_stack(void)
 {
 	stack_t stack = { 0 };
 	return tracer.is_seccomped || sys2(SYS_sigaltstack, NULL, &stack) || (stack.ss_flags & SS_ONSTACK);
 }
 
-/* It ended at some time before now; that is all that is known. */
+/* It ended at an unknown time before now. */
 static void record_left(const struct frame *f, uint32_t depth, uint64_t now)
 {
 	bool is_code = f->what & FRAME_CODE;
@@ -166,7 +166,7 @@ uint32_t frames_flush(uintptr_t sp, struct origin origin)
 	return t->depth;
 }
 
-/* Frames above one that ends: loose ones stay, the others were left behind. */
+/* Frames above one that ends: loose ones stay, the others were left by longjmp. */
 static void take_out(uint32_t at)
 {
 	struct thread *t = &thread;

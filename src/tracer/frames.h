@@ -1,17 +1,14 @@
 /*
- * frames: what a thread is inside of, spans and instrumented functions alike.
+ * frames: the unfinished spans and instrumented functions of each thread.
  *
- * Each thread that annotates has a private stack of frames. Its lowest part is
- * mirrored into the thread's current chunk (open[] and depth), where a reader
- * finds what a killed thread was doing; private memory holds the truth, so that a
- * chunk that changed, or was missing for a while, is set right at the next push or
- * pop.
+ * Each thread that annotates has a private stack of frames. Its lowest part is mirrored into the thread's current
+ * chunk (open[] and depth), where a reader finds the unfinished spans of a killed thread. The private memory is
+ * authoritative: the next push or pop repairs the mirror if the chunk changed or was missing.
  *
- * A frame remembers the stack pointer of the call that pushed it. Whoever pushes
- * from a higher place, or in another call at the same place, proves that frames were
- * left by longjmp: they are recorded as ended now. Loose frames (of interpreters,
- * whose spans end in any order) have no such place; they are taken out wherever they
- * stand. A forked child begins with none.
+ * A frame contains the stack pointer of the call that pushed it. A push from a higher address, or from another call at
+ * the same address, proves that frames were left by longjmp: they are recorded as ended now. Loose frames (of
+ * interpreters, where spans end in any order) have no such address; they are removed at any position. A forked child
+ * starts without frames.
  */
 #ifndef SONDE_TRACER_FRAMES_H
 #define SONDE_TRACER_FRAMES_H
@@ -21,7 +18,7 @@
 struct frame {
 	uint64_t ticks;
 	uint64_t what; /* category << 32 | name, or FRAME_CODE and a code address */
-	uintptr_t sp;  /* 0: not known */
+	uintptr_t sp;  /* 0: unknown */
 	struct origin {
 		uint32_t from; /* low half of the hook call's address, or of the note's */
 		uint32_t site; /* low half of the function's return address; FRAME_SPAN, FRAME_LOOSE */
@@ -31,22 +28,22 @@ struct frame {
 #define FRAME_CODE (1ull << 63)
 #define FRAME_SPAN 0u /* as `site` */
 #define FRAME_LOOSE 1u
-#define FRAMES_NONE UINT32_MAX         /* not on the stack: there was no room */
-#define FRAMES_STACK_BYTES (64u << 20) /* farther apart than this, two places are on two stacks */
+#define FRAMES_NONE UINT32_MAX         /* not on the stack: no room */
+#define FRAMES_STACK_BYTES (64u << 20) /* addresses farther apart are on different stacks */
 
-/* What lies below the stack of a thread that has none. */
+/* Below the stack of a thread that has none. */
 extern struct frame frames_nothing[1] __attribute__((visibility("hidden")));
 
-/* Before a push that found something amiss; the depth to push at, or FRAMES_NONE. */
+/* Before a push that detected an inconsistency. Returns the depth to push at, or FRAMES_NONE. */
 uint32_t frames_flush(uintptr_t sp, struct origin origin);
 
-/* Take out a span's frame that is not on top, with those above it that were left behind. */
+/* Remove a span's frame that is not on top, with the abandoned frames above it. */
 void frames_remove(uint64_t ticks, uint64_t what, uint32_t depth);
 
 /* Frames from `depth` up were left by longjmp: record and drop them. */
 void frames_leave(uint32_t depth);
 
-/* After frames were taken off: the chunk shall say so too. */
+/* After frames were removed: update the chunk. */
 void frames_mirror(void);
 
 ALWAYS_INLINE struct frame *frames_top(void)
@@ -55,9 +52,8 @@ ALWAYS_INLINE struct frame *frames_top(void)
 }
 
 /*
- * Does a push from this place prove that the frame was left by longjmp? At an equal
- * place it does when the same code runs once more, or another call of a function;
- * what was inlined into a function has the function's return address.
+ * Does a push from this address prove that the frame was left by longjmp? At an equal address it does if the same code
+ * runs again, or another call of a function; code inlined into a function has the function's return address.
  */
 ALWAYS_INLINE bool frame_is_left(const struct frame *f, uintptr_t sp, struct origin origin)
 {
@@ -69,13 +65,13 @@ ALWAYS_INLINE bool frame_is_left(const struct frame *f, uintptr_t sp, struct ori
 							origin.site != f->origin.site));
 }
 
-/* What a chunk says of a frame. */
+/* The chunk's copy of a frame. */
 ALWAYS_INLINE struct sonde_open_span frame_open(uint64_t ticks, uint64_t what)
 {
 	return (struct sonde_open_span){ .ticks = ticks, .what = what & FRAME_CODE ? what : (uint32_t)what };
 }
 
-/* Push; the depth it got. The thread has a chunk. */
+/* Push a frame. Returns its depth. The thread has a chunk. */
 ALWAYS_INLINE uint32_t frames_push(uint64_t ticks, uint64_t what, uintptr_t sp, struct origin origin)
 {
 	struct thread *t = &thread;
@@ -95,7 +91,7 @@ ALWAYS_INLINE uint32_t frames_push(uint64_t ticks, uint64_t what, uintptr_t sp, 
 	return at;
 }
 
-/* Take the top off. */
+/* Remove the top frame. */
 ALWAYS_INLINE void frames_pop(void)
 {
 	struct thread *t = &thread;
@@ -108,7 +104,7 @@ ALWAYS_INLINE void frames_pop(void)
 		frames_mirror();
 }
 
-/* A span ends. */
+/* Remove the frame of a span that ends. */
 ALWAYS_INLINE void frames_end(uint64_t ticks, uint64_t what, uint32_t depth)
 {
 	const struct frame *top = frames_top();

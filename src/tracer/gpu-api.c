@@ -1,4 +1,4 @@
-/* Commands of devices become records; see sonde/gpu.h. */
+/* Writes GPU commands to the ring; see sonde/gpu.h. */
 #include "sonde/gpu.h"
 
 #include "tracer/intern.h"

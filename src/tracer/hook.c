@@ -1,8 +1,7 @@
 /*
- * The long way of a hook: records that carry paths, and calls that make
- * descriptors. Strings are read only after the real call, and followed only when
- * its success or its error proves that they can be read; else the kernel is asked
- * to copy them, which cannot fault.
+ * Slow paths of hooks: records with paths, and calls that create descriptors. Strings are read only after the real
+ * call, and dereferenced only if its success or its error proves that they are readable; else the kernel copies them,
+ * which cannot fault.
  */
 #include "tracer/hook.h"
 
@@ -12,9 +11,9 @@ void *real[CALL_COUNT];
 
 struct text {
 	const char *at;
-	size_t room; /* its length, or at most when it is doubtful */
+	size_t room; /* its length, or the maximum if it may be unreadable */
 	uint64_t base;
-	uint8_t flag; /* what it is: SONDE_CALL_PATH, SONDE_CALL_PATH2 or plain text */
+	uint8_t flag; /* SONDE_CALL_PATH, SONDE_CALL_PATH2 or plain text */
 	bool is_doubtful;
 };
 
@@ -34,7 +33,7 @@ static struct text path_of(const char *path, int dirfd, uint8_t flag, bool is_do
 	return t;
 }
 
-/* Errors that come only after a call's first path was read. */
+/* Errors that the kernel returns only after it has read the first path. */
 static bool has_read_path(int errnum)
 {
 	switch (errnum) {
@@ -54,7 +53,7 @@ static bool has_read_path(int errnum)
 	}
 }
 
-/* What strings a record may have. */
+/* The strings that a record may contain. */
 static unsigned texts_of(struct call *c, int errnum, struct text texts[3])
 {
 	unsigned n = 0;
@@ -72,7 +71,7 @@ static unsigned texts_of(struct call *c, int errnum, struct text texts[3])
 	return n;
 }
 
-/* The kernel stops at a page that is not there. */
+/* The kernel stops at an unmapped page. */
 size_t copy_doubtful(void *to, const void *at, size_t n)
 {
 	size_t first = 4096 - ((uintptr_t)at & 4095);
@@ -85,7 +84,7 @@ size_t copy_doubtful(void *to, const void *at, size_t n)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* A doubtful string into a record; false when it cannot be read. */
+/* Copy a possibly unreadable string into a record; false if it cannot be read. */
 static bool put_doubtful(struct sonde_string *s, const char *at)
 {
 	size_t n = copy_doubtful(s->text, at, PATH_BYTES_MAX);
@@ -96,7 +95,7 @@ static bool put_doubtful(struct sonde_string *s, const char *at)
 	return true;
 }
 
-/* Write the strings that can be read; what lies behind them. A second path without the first would be taken for it. */
+/* Write the readable strings. Returns their end. A second path without the first would be mistaken for the first. */
 static char *write_texts(struct sonde_rec_call *r, char *at, const struct text *texts, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -136,7 +135,7 @@ static uint64_t take_effect(struct call *c, int64_t ret, int errnum, bool is_ign
 	return c->fd >= 0 ? fds_file(c->fd) : 0;
 }
 
-/* The record of `c`; `kind` and `flags` are those of unusual ones. */
+/* The record of `c`; `kind` and `flags` are for special records. */
 static void write_call(uint8_t kind, uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, uint64_t file,
 		uint8_t flags, const struct call *c, const struct text *texts, unsigned count)
 {
@@ -174,13 +173,13 @@ static bool is_recorded(uint16_t id)
 	return tracer.categories & call_info[id].mask;
 }
 
-/* A call that reads files now and then, and has read none this time: not even counted. */
+/* A call that reads files only sometimes, and has read none this time: not even counted. */
 static bool is_idle(uint64_t dur_ticks, const struct call *c)
 {
 	return c->only_if_slow && dur_ticks < SLOW_CALL_TICKS;
 }
 
-/* Where other paths may start, so that it must have one even outside the filters. */
+/* Other paths may be relative to it, so it is defined even outside the filters. */
 static bool is_directory(const struct call *c)
 {
 	return c->open_flags & (O_DIRECTORY | O_PATH);
@@ -234,7 +233,7 @@ void call_start(uint8_t kind, uint16_t id, uint8_t flags, struct call *c)
 	errno = kept_errno;
 }
 
-/* Runs. */
+/* Runs of calls. */
 
 static struct sonde_rec_call *run_start(uint16_t id, uint64_t start, FILE *stream)
 {
@@ -261,7 +260,7 @@ static struct sonde_rec_call *run_start(uint16_t id, uint64_t start, FILE *strea
 	return r;
 }
 
-/* The run that grows by this call, brought to the front. */
+/* The run that this call extends, moved to the front. */
 struct sonde_rec_call *call_run_of(uint16_t id, uint64_t start, FILE *stream)
 {
 	int kept_errno = errno;
@@ -283,8 +282,8 @@ struct sonde_rec_call *call_run_of(uint16_t id, uint64_t start, FILE *stream)
 }
 
 /*
- * Where TAIL's stubs meet: r11 holds `before_<name>`. All that can carry arguments
- * is kept, the vector registers of variadic callers included.
+ * Common code of TAILCALL's stubs: r11 holds `before_<name>`. All registers that can carry arguments are saved,
+ * including the vector registers of variadic callers.
  */
 __asm__(".pushsection .text\n"
 	".hidden call_tail\n"

@@ -1,9 +1,9 @@
 /*
- * hook: what a wrapper does, as a few inline functions that fold to almost
- * nothing. Included by hooks/<family>.c only.
+ * hook: the parts of a wrapper, as inline functions that fold to almost nothing. Included by hooks/hook-<family>.c
+ * only.
  *
- * A hook is: two time stamps, the real call, one record. `struct call` says what
- * to record; whatever a row leaves out is a constant and compiles away.
+ * A hook is: two time stamps, the real call, one record. `struct call` selects what to record; every field that a row
+ * omits is a constant and compiles away.
  */
 #ifndef SONDE_TRACER_HOOK_H
 #define SONDE_TRACER_HOOK_H
@@ -19,10 +19,10 @@
 extern void *real[CALL_COUNT] __attribute__((visibility("hidden")));
 void *real_find(unsigned call); /* init.c */
 
-/* What a call does to the descriptor table, once it has succeeded. */
+/* Effect of a successful call on the descriptor table. */
 enum effect {
 	EFFECT_NONE,
-	EFFECT_MOVES, /* fd's offset moves by the result: the offset is where it began */
+	EFFECT_MOVES, /* fd's offset moves by the result: the recorded offset is where it started */
 	EFFECT_SEEKS, /* the result is fd's new offset */
 	EFFECT_OPENS, /* the result is a new descriptor of path */
 	EFFECT_DUPS,  /* the result is a new descriptor of fd's file */
@@ -30,20 +30,20 @@ enum effect {
 };
 
 struct call {
-	int fd;            /* acted on; -1 none */
-	int dirfd, dirfd2; /* what path and path2 are relative to */
+	int fd;            /* -1: none */
+	int dirfd, dirfd2; /* base directories of path and path2 */
 	const char *path, *path2, *text;
-	size_t text_bytes; /* of a text that can be read and may hold NULs; 0: up to its NUL */
+	size_t text_bytes; /* of a readable text that may contain NULs; 0: up to its NUL */
 	int64_t size, offset;
 	unsigned args;
 	int64_t arg[4];
 	enum effect effect;
 	int open_flags;
 	int path_error;    /* of a call that has not been made yet, see call_start */
-	bool only_if_slow; /* worth a record only when it took long enough for a system call */
+	bool only_if_slow; /* record it only if it took long enough for a system call */
 };
 
-/* A struct call for as long as the block lasts, with the fields that are given. */
+/* A struct call with block scope and the given fields. */
 #define CALL(...) \
 	(&(struct call){ .fd = -1, \
 			.dirfd = AT_FDCWD, \
@@ -51,26 +51,25 @@ struct call {
 			.size = SONDE_NONE, \
 			.offset = SONDE_NONE, \
 			__VA_ARGS__ })
-/* Fields for rows: ARGS2(a, b) keeps two plain arguments. */
+/* Fields for rows: ARGS2(a, b) records two plain arguments. */
 #define ARGS1(a) .args = 1, .arg = { (int64_t)(a) }
 #define ARGS2(a, b) .args = 2, .arg = { (int64_t)(a), (int64_t)(b) }
 #define ARGS3(a, b, c) .args = 3, .arg = { (int64_t)(a), (int64_t)(b), (int64_t)(c) }
 #define ARGS4(a, b, c, d) .args = 4, .arg = { (int64_t)(a), (int64_t)(b), (int64_t)(c), (int64_t)(d) }
 
 /*
- * Failure letters: how a result tells of a failure, and what is recorded as the
- * result. Functions that use errno only sometimes (readdir at the end of a
- * directory) are the quiet ones: errno counts when it is another than before.
+ * Failure letters: how a result indicates a failure, and what is recorded as the result. Functions that set errno only
+ * sometimes (readdir at the end of a directory) are the quiet ones: errno counts if it has changed.
  *
  *   I   -1, errno                     Z   0, errno
  *   P   NULL, errno; recorded 0, -1   F   a FILE, or NULL, errno; recorded as its descriptor
  *   D   a DIR, likewise               M   MAP_FAILED, errno
  *   E   the error number itself       N   does not fail
- *   QI  quiet -1                      QP  quiet NULL; recorded 1 something, 0 nothing
+ *   QI  quiet -1                      QP  quiet NULL; recorded as 1 (non-NULL) or 0
  *   QC  quiet, fewer than `n` items   QW  quiet WEOF
  *   QS  quiet NULL; recorded as the length of the text, which is shorter than what was
- *       read where that holds a NUL
- *   V   what it returns is of no interest
+ *       read if that contains a NUL
+ *   V   the result is ignored
  */
 #define BEFORE_I
 #define BEFORE_Z
@@ -125,35 +124,37 @@ ALWAYS_INLINE void *next_function(unsigned call)
 }
 #define REAL(name) ((__typeof__(&name))next_function(CALL_##name))
 
-/* A stream's descriptor, or -1: a field of every glibc FILE, read without its side effects. */
+/* A stream's descriptor, or -1: a field of every glibc FILE, read without side effects. */
 ALWAYS_INLINE int stream_fd(FILE *stream)
 {
 	return stream ? stream->_fileno : -1;
 }
 
-/* A directory stream's; the first field of every glibc DIR. */
+/* A directory stream's descriptor; the first field of every glibc DIR. */
 ALWAYS_INLINE int dir_fd(void *dir)
 {
 	return dir ? *(int *)dir : -1;
 }
 
-/* After the real call: its effect on the descriptor table, and its record. These keep errno. */
+/* After the real call: apply its effect on the descriptor table, and write its record. Both preserve errno. */
 void call_done(uint16_t id, uint64_t start, int64_t ret, int errnum, struct call *c);
-/* For a call that began and ended when it did, on a file that was known before. */
+/* For a call with a known start and end, on a file that was known before. */
 void call_done_on(uint16_t id, uint64_t start, uint64_t end, int64_t ret, int errnum, uint64_t file, struct call *c);
 /*
- * A record before its call, of which the end will not be seen. `kind` is CALL or
- * EXEC. Its path is read only as far as `path_error`, the error of looking at it,
- * allows.
+ * A record before its call, for calls that do not return. `kind` is CALL or EXEC. Its path is read only if
+ * `path_error`, the error of its inspection, proves that it is readable.
  */
 void call_start(uint8_t kind, uint16_t id, uint8_t flags, struct call *c);
 
-/* Copy at most a page of the program's memory, if it is there: how many bytes. Not when tracer.is_seccomped. */
+/*
+ * Copy up to a page of the program's memory, if it is mapped. Returns the number of bytes. Not when
+ * tracer.is_seccomped.
+ */
 size_t copy_doubtful(void *to, const void *at, size_t n);
 
 #define SLOW_CALL_TICKS 3000 /* about a microsecond */
 
-/* The same as call_done, inline and for calls without strings: reading and writing must cost little. */
+/* call_done, inline and for calls without strings: reads and writes must have little overhead. */
 ALWAYS_INLINE void call_done_inline(uint16_t id, uint64_t start, int64_t ret, int errnum, const struct call *c)
 {
 	const size_t bytes = sizeof(struct sonde_rec_call) + 8 * c->args;
@@ -200,7 +201,7 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 	*(int64_t *)(r + 1) += 1;
 }
 
-/* Wrappers from rows. */
+/* Wrappers generated from rows. */
 #define WRAP(wanted, prelude, done, failure, type, name, parameters, arguments, names, ...) \
 	EXPORT type name parameters \
 	{ \
@@ -260,8 +261,8 @@ ALWAYS_INLINE void call_run(uint16_t id, uint64_t start, FILE *stream, bool is_f
 #define SYSNAME(kernel_name, name, letters, effect)
 
 /*
- * `before_<name>` gets the call's first arguments and returns the real function,
- * which then runs as if the program had called it: same registers, same stack.
+ * `before_<name>` gets the call's first arguments and returns the real function, which then runs as if the program had
+ * called it: same registers, same stack.
  */
 #define TAILCALL(how, name, names) \
 	__asm__(".pushsection .text\n" \

@@ -1,7 +1,6 @@
 /*
- * Start of the tracer in a process image: where the real functions are found,
- * control page, ring, and the record that says who this is. When and where to
- * start is the library's to say: start.c is libsonde's.
+ * Start of the tracer in a process image: resolution of the real functions, control page, ring, and the record that
+ * identifies the process. Each library decides when and where to start: start.c is libsonde's.
  */
 #include "tracer/fds.h"
 #include "tracer/hook.h"
@@ -11,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RUN_BYTES_MAX_ALONE (256ull << 20) /* without a recorder: what one run may leave behind */
+#define RUN_BYTES_MAX_ALONE (256ull << 20) /* maximum size of a run without a recorder */
 #define PROCESS_BYTES_MAX_ALONE (64ull << 20)
 
 static long not_in_this_libc(void)
@@ -55,7 +54,10 @@ static void control_fill(struct sonde_control *c)
 	c->magic = SONDE_CONTROL_MAGIC;
 }
 
-/* No recorder has prepared this directory: the first process does, under another name first, so that none sees half. */
+/*
+ * Without a recorder, the first process creates the control page, under a temporary name, so that no reader sees it
+ * incomplete.
+ */
 static void control_make(const char *path)
 {
 	char part[PATH_BYTES_MAX + 64];
@@ -110,7 +112,7 @@ static bool alive_map(void)
 	return true;
 }
 
-/* Joined by NUL bytes, cut where it no longer fits. */
+/* Join with NUL bytes, truncated to the room. */
 static size_t join_argv(char *out, size_t room, int argc, char **argv)
 {
 	size_t used = 0;
@@ -130,7 +132,7 @@ static size_t read_link(const char *link, char *out)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* The system call, since each look into a new process's /proc costs some ten microseconds. */
+/* The system call, because each access to a new process's /proc costs some ten microseconds. */
 static size_t read_cwd(char *out)
 {
 	long n = sys2(SYS_getcwd, out, PATH_BYTES_MAX);
@@ -139,7 +141,7 @@ static size_t read_cwd(char *out)
 
 void tracer_introduce(int argc, char **argv)
 {
-	static char exe[3 * PATH_BYTES_MAX]; /* one behind the other: most often they need but one page */
+	static char exe[3 * PATH_BYTES_MAX]; /* contiguous: usually they need only one page */
 	size_t exe_len = read_link("/proc/self/exe", exe);
 	char *cwd = exe + exe_len;
 	size_t cwd_len = read_cwd(cwd);
@@ -162,7 +164,10 @@ void tracer_introduce(int argc, char **argv)
 		fds_chdir();
 }
 
-/* On as soon as everything stands; on failure it stays off, silently: the recorder sees that nobody came. */
+/*
+ * Switched on when everything is ready. After a failure it stays off, silently: the recorder reports that no process
+ * appeared.
+ */
 bool tracer_switch_on(const char *ring)
 {
 	if (!tracer_open_control(ring) || !alive_map() || !fds_init())
@@ -183,7 +188,7 @@ void tracer_init(void)
 		return;
 	resolve_init();
 	if (!environ)
-		return; /* called by a library that starts before libc (AddressSanitizer): come again */
+		return; /* called by a library that starts before libc (AddressSanitizer): try again later */
 	tracer.is_ready = true;
 	int kept_errno = errno;
 	tracer_start();

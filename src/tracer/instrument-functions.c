@@ -1,12 +1,9 @@
 /*
- * Functions of programs built with -finstrument-functions: one FUNC record a call,
- * written when it returns.
+ * Functions of programs built with -finstrument-functions: one FUNC record per call, written when it returns.
  *
- * Entry and return are matched by the function and by its place on the stack, so
- * that recursion, functions inlined into others and calls left by longjmp come out
- * right. A compiler may jump to the return hook instead of calling it: then the
- * stack pointer is already the caller's, and the return address too, which is how
- * it is noticed.
+ * Entry and return are matched by the function and by its stack address, so that recursion, inlined functions and
+ * calls left by longjmp are handled. A compiler may jump to the return hook instead of calling it: then the stack
+ * pointer is already the caller's. The return address is the caller's too, which identifies this case.
  */
 #include "tracer/frames.h"
 #include "tracer/module.h"
@@ -31,10 +28,9 @@ HOOK_FUNCTION void __cyg_profile_func_enter(void *function, void *site)
 }
 
 /*
- * Which frame returns, when it is not plainly the one on top. Of the frames that are
- * not above `sp`, the outermost place on the stack is the function's own; there the
- * last one of this function (others are inlined into it). Else, as after alloca or
- * on another stack, the last one of this function.
+ * Find the returning frame if it is not simply the top. Of the frames that are not above `sp`, the outermost stack
+ * address is the function's own; there the last one of this function (others are inlined into it). Else, as after
+ * alloca or on another stack, the last one of this function.
  */
 static uint32_t find_frame(uint64_t what, uintptr_t sp)
 {
@@ -56,7 +52,7 @@ static bool settle_return(uint64_t what, uintptr_t sp)
 {
 	uint32_t at = find_frame(what, sp);
 	if (at == FRAMES_NONE)
-		return false; /* entered before anything was recorded, or before a fork */
+		return false; /* entered before recording started, or before a fork */
 	frames_leave(at + 1);
 	frames_mirror();
 	return true;
@@ -71,7 +67,7 @@ HOOK_FUNCTION void __cyg_profile_func_exit(void *function, void *site)
 	uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - is_jump;
 	const struct frame *f = frames_top();
 	if (unlikely(thread.depth >= thread.frames_max && sp < f->sp))
-		return; /* too deep to have been pushed */
+		return; /* too deep: it was not pushed */
 	bool is_top = f->what == what && (f->sp == sp || (is_jump && f[-1].sp > sp));
 	if (unlikely(!is_top) && !settle_return(what, sp))
 		return;

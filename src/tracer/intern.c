@@ -1,7 +1,6 @@
 /*
- * The table of names; see intern.h. Open addressing over pointers: a slot is filled
- * once, by compare and swap, and its index is the name's number. The texts lie in
- * chained blocks.
+ * The table of names; see intern.h. Open addressing over pointers: a slot is filled once, by compare and swap, and its
+ * index is the name's number. The texts are in chained blocks.
  */
 #include "tracer/intern.h"
 
@@ -13,7 +12,7 @@
 #define BLOCKS_MAX 256u /* 16 MiB of names */
 
 struct block {
-	uint32_t used; /* atomic, may pass the end */
+	uint32_t used; /* atomic, may exceed the size */
 	char bytes[BLOCK_BYTES - sizeof(uint32_t) - 4];
 } __attribute__((aligned(8)));
 
@@ -44,7 +43,7 @@ static struct string **table_get(void)
 	return none;
 }
 
-/* A new block in the place of a full one; false when there is none to be had. */
+/* Replace a full block by a new one; false if out of memory. */
 static bool block_next(struct block *full)
 {
 	if (__atomic_load_n(&block, __ATOMIC_ACQUIRE) != full)
@@ -171,7 +170,7 @@ void intern_use(uint32_t id)
 	size_t bytes = sizeof(struct sonde_rec_def) + ring_string_bytes(s->bytes);
 	struct sonde_rec_def *r = ring_reserve(bytes);
 	if (!r)
-		return; /* the next use tries again */
+		return; /* the next use retries */
 	r->id = id;
 	r->base = 0;
 	ring_put_string(r + 1, s->text, s->bytes);

@@ -1,11 +1,9 @@
 /*
- * intern: the process's names, each kept once and known by a number.
+ * intern: the names used in the process, each stored once and identified by a number.
  *
- * The table is private memory without locks: any thread or signal handler may add
- * to it, a forked child inherits it with the numbers. What a ring has not yet been
- * told (a STRING record) it is told at the first use in each process image. At most
- * STRINGS_MAX names are kept, and names of at most STRING_BYTES_MAX bytes: of the
- * others all that is known is that there were more.
+ * The table is private memory without locks: any thread or signal handler may add to it, and a forked child inherits
+ * it with the numbers. A name is defined in the ring (a STRING record) at its first use in each process image. The
+ * table holds up to STRINGS_MAX names, truncated to STRING_BYTES_MAX bytes; all further names share "(more names)".
  */
 #ifndef SONDE_TRACER_INTERN_H
 #define SONDE_TRACER_INTERN_H
@@ -14,12 +12,12 @@
 
 #define STRINGS_MAX (1u << 16)
 #define STRING_BYTES_MAX 1024u
-#define CUT_MARK_BYTES 3u /* … stands at the end of a text that was cut */
+#define CUT_MARK_BYTES 3u /* … marks the end of a truncated text */
 
 struct string {
 	uint32_t hash;
 	uint32_t bytes;
-	uint32_t epoch; /* of the image whose ring knows it */
+	uint32_t epoch; /* of the image with this name in its ring */
 	uint32_t reserved;
 	uint64_t metric, step, knob; /* metrics-board.c: epoch << 32 | slot + 1 */
 	char text[];
@@ -28,16 +26,16 @@ struct string {
 /* The number of a text, never 0. `bytes` SIZE_MAX: up to its NUL. */
 uint32_t intern(const char *text, size_t bytes);
 
-/* What a number stands for, or NULL when it is none of ours. */
+/* The name with this number, or NULL if it is invalid. */
 struct string *intern_string(uint32_t id);
 
-/* See to it that this image's ring knows the number. The thread has a chunk. */
+/* Define the name in this image's ring if needed. The thread has a chunk. */
 void intern_use(uint32_t id);
 
-/* How many bytes of a text to keep in `room` bytes: when it must be cut, whole characters before the mark. */
+/* How many bytes of a text to keep in `room` bytes: a truncated text ends with a whole character before the mark. */
 size_t cut_length(const char *text, size_t bytes, size_t room);
 
-/* Write a text cut to `room`, with the mark if it is; what was written. */
+/* Copy a text truncated to `room`, with the mark if it is. Returns the bytes written. */
 size_t cut_copy(char *to, const char *text, size_t bytes, size_t room);
 
 #endif

@@ -1,4 +1,3 @@
-/* Reading the memory limit of our control group; see limits.h. */
 #include "tracer/limits.h"
 
 #include "tracer/raw-syscall.h"
@@ -19,7 +18,7 @@ static long read_file(const char *path, char *out, size_t room)
 	return n;
 }
 
-/* A number, or "max" and other words for none. */
+/* A number; "max" and other words mean unlimited. */
 static uint64_t read_limit(const char *path)
 {
 	char text[32];
@@ -31,7 +30,7 @@ static uint64_t read_limit(const char *path)
 	return value;
 }
 
-/* Inside a container the group's path may not exist below its own mount: then the mount's root is the group. */
+/* Inside a container the cgroup's path may not exist below its mount: then the mount's root is the cgroup. */
 static uint64_t limit_of(const char *mount, const char *group, const char *name)
 {
 	static char path[1024]; /* static here and below: one thread at a time, on a stack that may be small */

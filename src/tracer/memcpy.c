@@ -1,16 +1,15 @@
 /*
- * memcpy and its kin for libsonde alone, under the names that the compiler calls.
+ * memcpy and related functions for libsonde alone, under the names that the compiler calls.
  *
- * libc's may be taken over by another library in the program: ThreadSanitizer's
- * takes each write into a ring for the program's own and reports a race when the
- * chunk gets another owner.
+ * Another library in the program may interpose libc's: ThreadSanitizer's treats each write into a ring as the
+ * program's own and reports a race when the chunk gets another owner.
  */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #define OURS __attribute__((visibility("hidden")))
-/* Or the compiler would know the loop for what it is, and call the function that it is in. */
+/* Prevents the compiler from replacing the loop by a call of the function that contains it. */
 #define KEEP_THE_LOOP(at) __asm__ volatile("" : "+r"(at))
 
 struct word {
@@ -63,7 +62,7 @@ OURS void *memmove(void *to, const void *from, size_t n)
 	return to;
 }
 
-/* The build keeps the compiler from calling strcpy for it where the result is not used. */
+/* The build flags keep the compiler from calling strcpy instead if the result is not used. */
 OURS char *stpcpy(char *restrict to, const char *restrict from)
 {
 	for (; (*to = *from); to++, from++)

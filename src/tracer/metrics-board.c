@@ -1,4 +1,3 @@
-/* Metrics and knobs; see metrics-board.h. */
 #include "tracer/metrics-board.h"
 
 #include "tracer/intern.h"
@@ -6,7 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#define RETRY_UPDATES 512u /* after a refusal the kernel is asked for a board again only every so many updates */
+#define RETRY_UPDATES 512u /* updates between attempts to create a board, after a failure */
 
 _Static_assert((unsigned)SONDE_UPDATE_ADD == SONDE_METRIC_COUNTER && (unsigned)SONDE_UPDATE_SET == SONDE_METRIC_GAUGE &&
 				(unsigned)SONDE_UPDATE_OBSERVE == SONDE_METRIC_HISTOGRAM &&
@@ -28,7 +27,10 @@ static struct sonde_board *board_get(void)
 	return b;
 }
 
-/* The image whose board is used; 0 when none is. Unlike records, what is on the board needs no room in the ring. */
+/*
+ * The epoch of the image with the current board; 0 if there is none. Unlike records, the board needs no room in the
+ * ring.
+ */
 static uint32_t board_epoch(void)
 {
 	if (!(tracer.categories & SONDE_CAT_SPAN))
@@ -38,7 +40,7 @@ static uint32_t board_epoch(void)
 	return tracer.alive->epoch;
 }
 
-/* What a call site's name is, or NULL. */
+/* The name of a call site, or NULL. */
 static struct string *string_of(struct sonde_site *site, const char *name)
 {
 	uint32_t id = site && site->name ? site->name : intern(name, SIZE_MAX);
@@ -47,7 +49,7 @@ static struct string *string_of(struct sonde_site *site, const char *name)
 	return intern_string(id);
 }
 
-/* The slot kept with the name, or a new one; `max` when there is none left. */
+/* The slot stored with the name, or a new one; `max` if all are in use. */
 static uint32_t slot_of(uint64_t *kept, uint32_t epoch, uint32_t *count, uint32_t max)
 {
 	uint64_t known = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
@@ -62,7 +64,9 @@ static uint32_t slot_of(uint64_t *kept, uint32_t epoch, uint32_t *count, uint32_
 	return (uint32_t)known - 1;
 }
 
-/* A site's slot is as good as its epoch; that of a step's site is also that of the ring's names, and not set here. */
+/*
+ * A site's slot is valid for its epoch; for a step's site the epoch also covers the ring's names and is not set here.
+ */
 static void remember(struct sonde_site *site, uint32_t epoch, uint32_t slot, bool is_step)
 {
 	if (!site || (is_step && site->epoch != epoch))
@@ -83,7 +87,7 @@ static void put_name(char *to, const char *text, size_t bytes, size_t room)
 
 /* Metrics. */
 
-/* Several threads may fill a new slot at once: with the same. */
+/* Several threads may fill a new slot at once: with the same data. */
 static void metric_fill(struct sonde_board *b, struct sonde_metric *m, const struct string *s, uint32_t kind)
 {
 	uint64_t zero = 0, none = sonde_real_bits_(__builtin_nan(""));
@@ -98,7 +102,7 @@ static void metric_fill(struct sonde_board *b, struct sonde_metric *m, const str
 	__atomic_store_n(&m->kind, kind, __ATOMIC_RELEASE);
 }
 
-/* NULL: the board, or a slot on it, is not to be had. */
+/* NULL if the board or a slot on it is not available. */
 static struct sonde_metric *metric_of(struct sonde_site *site, const char *name, uint32_t kind, uint32_t epoch)
 {
 	struct sonde_board *b = board_get();
@@ -166,7 +170,7 @@ void board_step(struct sonde_site *site, const char *name, uint64_t ticks, int64
 	__atomic_fetch_add(&m->count, 1, __ATOMIC_RELEASE);
 }
 
-/* When it began, and with what: known after the first update, whoever of several threads made it. */
+/* Time and value of the first update, by whichever thread makes it. */
 static void keep_first(struct sonde_metric *m, uint64_t ticks, double value)
 {
 	uint64_t none = 0;
@@ -176,7 +180,7 @@ static void keep_first(struct sonde_metric *m, uint64_t ticks, double value)
 		__atomic_store_n(&m->first_value, sonde_real_bits_(value), __ATOMIC_RELAXED);
 }
 
-/* Whoever finds a new period notes the sum before it; see shm.h. */
+/* The first update in a new period stores the sum before it; see shm.h. */
 static void keep_period(struct sonde_metric *m, uint64_t ticks)
 {
 	if (m->histogram - 1 >= SONDE_HISTOGRAMS_MAX)
@@ -235,7 +239,7 @@ static uint64_t choice_count(const char *choices)
 	return n;
 }
 
-/* The number of a choice among "fast|safe|exact"; past their number: it is none of them. */
+/* The index of a choice in "fast|safe|exact"; an index past the end: not found. */
 static uint64_t choice_of(const char *choices, const char *word)
 {
 	uint64_t at = 0;
@@ -249,7 +253,7 @@ static uint64_t choice_of(const char *choices, const char *word)
 	return UINT64_MAX;
 }
 
-/* What comes from outside is taken only within the bounds that this call states. */
+/* A value from outside is accepted only within the bounds of this call. */
 static bool is_acceptable(uint64_t wanted, const struct sonde_knob_spec *spec)
 {
 	if (spec->type == SONDE_KNOB_CHOICE)
@@ -261,7 +265,7 @@ static bool is_acceptable(uint64_t wanted, const struct sonde_knob_spec *spec)
 			value <= sonde_bits_real_(spec->high);
 }
 
-/* From the file `knobs`, if it has one of this name: asked once for a knob, when it is first used. */
+/* From the file `knobs`, if it has an entry of this name: read once per knob, at its first use. */
 static bool find_knob_init(const char *name, struct sonde_knob_init *knob_init)
 {
 	char path[PATH_BYTES_MAX + 32];
@@ -279,7 +283,7 @@ static bool find_knob_init(const char *name, struct sonde_knob_init *knob_init)
 	return is_found;
 }
 
-/* The value that a knob starts with. */
+/* The initial value of a knob. */
 static uint64_t first_value(struct sonde_knob *k, const struct sonde_knob_spec *spec)
 {
 	struct sonde_knob_init knob_init;

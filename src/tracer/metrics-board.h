@@ -1,10 +1,9 @@
 /*
- * board: metrics and knobs of the process in its board segment (sonde/shm.h).
+ * metrics-board: metrics and knobs of the process in its board segment (sonde/shm.h).
  *
- * The segment is made when the first of them is used. A name gets its slot without
- * locks: the slot's number is kept with the interned name, so that all threads
- * agree on one; what is left of a lost race is a slot of kind 0, which readers skip.
- * An update that finds no slot is dropped and counted.
+ * The segment is created on first use. A name gets its slot without locks: the slot's number is stored with the
+ * interned name, so that all threads agree on one; a lost race leaves a slot of kind 0, which readers skip. An update
+ * without a slot is dropped and counted.
  */
 #ifndef SONDE_TRACER_METRICS_BOARD_H
 #define SONDE_TRACER_METRICS_BOARD_H
@@ -12,7 +11,7 @@
 #include "sonde/sonde.h"
 #include "tracer/tracer.h"
 
-/* A step at `ticks`: counted, its time since the last one put into the histogram. */
+/* Count a step at `ticks`, and add the time since the last one to the histogram. */
 void board_step(struct sonde_site *site, const char *name, uint64_t ticks, int64_t index, double value);
 
 /* For sonde.h, through api.c. */

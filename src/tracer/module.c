@@ -1,4 +1,4 @@
-/* Modules, learnt from /proc/self/maps; see module.h. */
+/* Modules, read from /proc/self/maps; see module.h. */
 #include "tracer/module.h"
 
 #include <elf.h>
@@ -9,14 +9,14 @@
 
 struct module {
 	uintptr_t start, end;
-	uint32_t epoch; /* of the image whose ring knows it */
+	uint32_t epoch; /* of the image with this module in its ring */
 };
 
 static struct module modules[MODULES_MAX];
 static uint32_t module_count;
-static uint32_t learning_epoch; /* one learns at a time; what a fork interrupted is void in the child */
+static uint32_t learning_epoch; /* one thread reads at a time; a lock inherited by fork is ignored */
 
-/* One line of the list, and what is needed of those before it. */
+/* One line of the list, and the state of the lines before it. */
 struct mapping {
 	uintptr_t start, end, offset;
 	uint64_t inode;
@@ -29,7 +29,7 @@ struct reader {
 	char bytes[2 * PATH_BYTES_MAX];
 };
 
-/* The next line without its newline, or NULL. One that is longer than any path makes sense is the end. */
+/* The next line without its newline, or NULL. A line longer than any valid path ends the list. */
 static char *next_line(struct reader *r)
 {
 	for (;;) {
@@ -88,7 +88,9 @@ static struct mapping parse(const char *line)
 	return m;
 }
 
-/* The difference between addresses in the file and in memory; the module's code runs, so its head is an ELF head. */
+/*
+ * The difference between addresses in the file and in memory; the module's code runs, so it starts with an ELF header.
+ */
 static uintptr_t bias_of(uintptr_t start)
 {
 	const Elf64_Ehdr *head = (const void *)start;
@@ -114,7 +116,7 @@ static bool tell(uintptr_t bias, uintptr_t end, const char *path, size_t len)
 	return true;
 }
 
-/* The file mapped around `code`: from where its first byte is to the end of its last mapping in a row. */
+/* The file mapped around `code`: from its first byte to the end of its last contiguous mapping. */
 static bool find(struct reader *r, uintptr_t code, struct module *out, char path[PATH_BYTES_MAX], size_t *len)
 {
 	uintptr_t start = 0;
@@ -164,13 +166,13 @@ static struct module *known(uintptr_t code)
 void module_use(uintptr_t code)
 {
 	if (__atomic_exchange_n(&learning_epoch, thread.epoch, __ATOMIC_ACQUIRE) == thread.epoch)
-		return; /* the next call asks again */
+		return; /* the next call retries */
 	struct module *m = known(code), spare = { 0 };
 	if (!m)
 		m = module_count < MODULES_MAX ? &modules[module_count++] : &spare;
 	if (m->epoch != thread.epoch)
 		learn(code, m);
-	if (m->epoch != thread.epoch) /* no file holds it, or it could not be told: not asked about again */
+	if (m->epoch != thread.epoch) /* not in a file, or unknown: not searched again */
 		*m = (struct module){ code & ~(uintptr_t)(PAGE - 1), (code | (PAGE - 1)) + 1, thread.epoch };
 	thread.module = m->start;
 	thread.module_bytes = m->end - m->start;

@@ -1,8 +1,8 @@
 /*
- * sys: system calls of the tracer's own, made directly.
+ * raw-syscall: direct system calls of the tracer.
  *
- * They bypass libc so that they neither run into a hook nor touch the program's
- * errno. Each returns the kernel's answer: a value, or a negative errno.
+ * They bypass libc, so they neither enter a hook nor change the program's errno. Each returns the kernel's result: a
+ * value, or a negative errno.
  */
 #ifndef SONDE_TRACER_RAW_SYSCALL_H
 #define SONDE_TRACER_RAW_SYSCALL_H
@@ -49,7 +49,7 @@ static inline void sys_close(int fd)
 	sys1(SYS_close, fd);
 }
 
-/* NULL when the kernel refuses. */
+/* NULL on failure. */
 static inline void *sys_map(size_t bytes, int prot, int flags, int fd)
 {
 	long p = sys6(SYS_mmap, 0, (long)bytes, prot, flags, fd, 0);

@@ -1,10 +1,9 @@
 /*
- * Symbol look-up over the loader's link maps; see resolve.h.
+ * Symbol lookup over the loader's link maps; see resolve.h.
  *
- * Only objects with a GNU hash table are searched, which every distribution has
- * built for fifteen years. Of several versions of a symbol the default one is
- * taken, as a newly linked program would get; a hidden version only when there is
- * no other.
+ * Only objects with a GNU hash table are searched, which every distribution has built for fifteen years. Of several
+ * versions of a symbol the default one is used, as for a newly linked program; a hidden version only if it is the only
+ * one.
  */
 #include "tracer/resolve.h"
 
@@ -99,7 +98,7 @@ static const ElfW(Sym) * find(const struct object *o, const char *name, uint32_t
 	return hidden;
 }
 
-/* What was loaded when the program started: never unloaded again. */
+/* Objects loaded at program start: never unloaded. */
 static struct object objects[OBJECTS_MAX];
 static unsigned object_count STATE, first_behind_us STATE;
 static const struct link_map *newest STATE; /* the last object that was read */
@@ -132,7 +131,7 @@ static void *find_known(unsigned from, unsigned to, const char *name, uint32_t h
 	return NULL;
 }
 
-/* A library that came later, say librt of an older glibc: its caller keeps it loaded. */
+/* A library loaded later, such as librt of an older glibc: its caller keeps it loaded. */
 static void *find_late(const char *name, uint32_t h)
 {
 	struct object o;

@@ -1,13 +1,10 @@
 /*
- * resolve: the next definition of a symbol behind libsonde, as dlsym(RTLD_NEXT)
- * would find it.
+ * resolve: finds the next definition of a symbol after libsonde, like dlsym(RTLD_NEXT).
  *
- * dlsym is not used because it takes the loader's lock, which another thread may
- * hold while it waits for us, because it may allocate, and because it lives in
- * another library in older glibc. This walks the loader's list of objects and
- * their GNU hash tables; it takes no lock and allocates nothing. The objects the
- * program started with are read once, so that a look-up costs little and can be
- * left to a function's first call.
+ * dlsym is not used: it takes the loader's lock, which another thread may hold while it waits for us; it may allocate;
+ * and it is in another library in older glibc. This code walks the loader's list of objects and their GNU hash tables,
+ * without locks and allocations. The objects present at program start are read once, so that a lookup is cheap and can
+ * be deferred to a function's first call.
  */
 #ifndef SONDE_TRACER_RESOLVE_H
 #define SONDE_TRACER_RESOLVE_H
@@ -16,10 +13,10 @@
 
 void resolve_init(void);
 
-/* From now on search all objects but libsonde in the loader's order: for a library that is not preloaded. */
+/* Search all objects except libsonde in the loader's order: for a library that is not preloaded. */
 void resolve_from_start(void);
 
-/* Address of `name` in the objects loaded after libsonde (when it was not preloaded: in any other object), or NULL. */
+/* Address of `name` in the objects loaded after libsonde (if it was not preloaded: in any other object), or NULL. */
 void *resolve_next(const char *name);
 
 /* Does this object itself define the symbol? */

@@ -1,19 +1,18 @@
 /*
- * The ring's slow paths: a thread's first chunk and each next one, and the ring of a
- * forked child.
+ * Slow paths of the ring: a thread's first and subsequent chunks, and the ring of a forked child.
  */
 #include "tracer/frames.h"
 #include "tracer/segment.h"
 
-#define ADOPTION_PROBES 16 /* owners asked about when no chunk is free */
-#define CHUNKS_AHEAD 16    /* taken while it still can be: 512 KiB */
-#define CHILD_WAITS 2000   /* yields, while another thread makes the ring */
-#define BLOCK_WAITS 50000  /* of 200 microseconds: ten seconds, then an event is dropped after all */
+#define ADOPTION_PROBES 16 /* owners checked when no chunk is free */
+#define CHUNKS_AHEAD 16    /* 512 KiB, allocated while that is still possible */
+#define CHILD_WAITS 2000   /* yields, while another thread creates the ring */
+#define BLOCK_WAITS 50000  /* of 200 microseconds: after ten seconds the event is dropped */
 
 static struct alive never_alive STATE = { .epoch = 0 };
 struct tracer tracer STATE = { .alive = &never_alive, .clock = SONDE_CLOCK_TICKS };
 
-/* Where a thread without a chunk stands: always full, so that every append takes the slow path. */
+/* The chunk of a thread without one: always full, so that every append takes the slow path. */
 static struct sonde_chunk nowhere = { .tail = SONDE_TAIL_CLOSED };
 static uint32_t nobody STATE;
 _Thread_local struct thread thread = { .epoch = EPOCH_NEVER,
@@ -22,8 +21,8 @@ _Thread_local struct thread thread = { .epoch = EPOCH_NEVER,
 	.frames = frames_nothing + 1 };
 
 /*
- * Without system calls: glibc keeps a thread's tid in its control block, there
- * before the thread's first instruction, but stale after a fork that went round it.
+ * Without system calls: glibc keeps a thread's tid in its control block, valid before the thread's first instruction,
+ * but stale after a fork that bypassed glibc.
  */
 static int32_t current_tid(void)
 {
@@ -108,7 +107,7 @@ static bool adopt(struct sonde_segment *s, uint32_t i, int32_t tid)
 	return true;
 }
 
-/* A dead thread's chunk, continued. Asks about a few owners only, each time about others. */
+/* Continue a dead thread's chunk. Checks only a few owners, different ones each time. */
 static bool chunk_adopt(int32_t tid)
 {
 	static uint32_t cursor;
@@ -124,7 +123,7 @@ static bool chunk_adopt(int32_t tid)
 	return false;
 }
 
-/* A recorder that was killed will free nothing. */
+/* A recorder that was killed will not free any chunk. */
 static bool has_drainer(void)
 {
 	int32_t pid = tracer.control->recorder_pid;
@@ -152,7 +151,7 @@ static bool chunk_next(int32_t tid)
 {
 	if (chunk_find_free(tid) || chunk_adopt(tid))
 		return true;
-	while (segments_grow_now_and_then()) /* other threads may have been quicker */
+	while (segments_grow_now_and_then()) /* other threads may have taken the new chunks */
 		if (chunk_find_free(tid))
 			return true;
 	return wait_for_drainer(tid);
@@ -164,11 +163,11 @@ void ring_drop(void)
 	__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
 }
 
-/* In a forked child the first event of any thread builds the ring; two threads may come at once. */
+/* In a forked child the first event of any thread creates the ring; two threads may do so concurrently. */
 static bool child_start(void)
 {
 	static uint32_t is_starting STATE;
-	/* Not for ever: a fork may have copied the flag of a thread that the child does not have. */
+	/* Bounded: a fork may have copied the flag of a thread that does not exist in the child. */
 	for (unsigned i = 0; i < CHILD_WAITS && __atomic_exchange_n(&is_starting, 1, __ATOMIC_ACQUIRE); i++)
 		sys0(SYS_sched_yield);
 	bool ok = true;
@@ -200,7 +199,7 @@ bool ring_attach(void)
 		ring_drop();
 		return false;
 	}
-	uint64_t mask = signals_block(); /* first: a handler that jumps away would leave us busy for ever */
+	uint64_t mask = signals_block(); /* first: a handler that leaves by longjmp would leave is_busy set */
 	t->is_busy = true;
 	bool ok = tracer.alive->epoch || child_start();
 	if (ok) {
@@ -222,7 +221,7 @@ bool ring_attach(void)
 	return ok;
 }
 
-/* The chunk is full: hand it over and go on in another. */
+/* The chunk is full: release it and continue in another. */
 static bool chunk_switch(void)
 {
 	struct thread *t = &thread;
@@ -231,7 +230,7 @@ static bool chunk_switch(void)
 		return true; /* a signal handler has switched already */
 	ring_close_runs();
 	if (tracer.ops) {
-		__atomic_store_n(full, SONDE_OWNER_FULL, __ATOMIC_RELEASE); /* it may be the one that comes back */
+		__atomic_store_n(full, SONDE_OWNER_FULL, __ATOMIC_RELEASE); /* the next chunk may be the same one */
 		tracer.ops->on_chunk_full();
 	}
 	bool ok = chunk_next(t->tid);
@@ -242,7 +241,7 @@ static bool chunk_switch(void)
 	return ok;
 }
 
-/* Nobody else has reserved from here to the end of the chunk, and nobody will. */
+/* The rest of the chunk has no other reservation, and will get none. */
 static void chunk_end(struct sonde_chunk *c, uint64_t at)
 {
 	uint64_t word = (SONDE_CHUNK_BYTES - at) / 8 | (uint64_t)SONDE_END << 24;
@@ -292,7 +291,7 @@ void ring_before_seccomp(void)
 	if (!tracer.categories || tracer.is_seccomped)
 		return;
 	ring_grow_ahead();
-	tracer.is_seccomped = true; /* whatever else may still be allowed, we do not know it */
+	tracer.is_seccomped = true; /* which other calls are still allowed is unknown */
 	for (uint32_t i = 0; i < tracer.segment_count; i++)
 		tracer.segments[i]->is_seccomped = 1;
 }

@@ -1,4 +1,3 @@
-/* Files of the ring; see segment.h. */
 #include "tracer/segment.h"
 
 #include "tracer/limits.h"
@@ -7,17 +6,17 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define MEMORY_SHARE 16         /* of its cgroup's limit a process's rings take at most one part in so many */
+#define MEMORY_SHARE 16         /* the rings of a process use at most this fraction of its cgroup's memory limit */
 #define GROWTH_WAITS 2000       /* of 50 microseconds, while another thread grows the ring */
 #define GROWTH_YIELDS 100       /* the first of them only yield */
-#define GROWTH_RETRY_EVENTS 512 /* after a refusal the kernel is asked again only every so many drops */
+#define GROWTH_RETRY_EVENTS 512 /* drops between attempts to grow, after a failure */
 
 static void budget_return(size_t bytes)
 {
 	__atomic_fetch_sub(&tracer.control->run_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* What the rings of this process may take: as the recorder says, but only a small part of its cgroup's memory. */
+/* Maximum size of this process's rings: set by the recorder, but limited to a small part of its cgroup's memory. */
 static uint64_t process_bytes_max(void)
 {
 	if (!tracer.bytes_max) {
@@ -38,14 +37,14 @@ static bool budget_take(size_t bytes, uint32_t kind)
 	return false;
 }
 
-/* A file larger than RLIMIT_FSIZE is answered with a signal that ends the program. */
+/* Exceeding RLIMIT_FSIZE raises SIGXFSZ, which kills the program. */
 static bool is_within_file_limit(size_t bytes)
 {
 	struct rlimit limit;
 	return !sys2(SYS_getrlimit, RLIMIT_FSIZE, &limit) && limit.rlim_cur >= bytes;
 }
 
-/* A file that is really there (fallocate), mapped, its descriptor closed again. */
+/* Create a file with allocated blocks (fallocate), map it and close its descriptor. */
 static void *segment_map(const char *path, size_t bytes)
 {
 	if (!is_within_file_limit(bytes))
@@ -77,7 +76,7 @@ static char *put_number(char *at, uint32_t n)
 	return at;
 }
 
-/* A file `<process>.<what>`, its head filled in but for the magic number. */
+/* Create a file `<process>.<what>` and fill in its header except for the magic number. */
 static struct sonde_segment *segment_make(const char *what, uint32_t kind, uint32_t number, size_t bytes)
 {
 	char *path = __builtin_alloca(strlen(tracer.ring_dir) + 32); /* a signal handler's stack may be small */
@@ -192,7 +191,7 @@ bool segments_grow_now_and_then(void)
 		return false;
 	}
 	enum growth growth = segments_grow(chunks_next());
-	if (growth != GROWN) /* whoever grows may have been killed: a vfork child */
+	if (growth != GROWN) /* the growing thread may have been killed: a vfork child */
 		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
 	return growth == GROWN;
 }

@@ -1,9 +1,9 @@
 /*
  * segment: the files of this process's ring, and their growth.
  *
- * Growth is guarded by a flag that others wait for only briefly: whoever cannot have
- * room now drops the event and counts it. Slow paths run with signals blocked, so that
- * a handler that jumps away cannot leave one half done.
+ * A flag serialises growth; other threads wait for it only briefly. A thread that gets no room drops the event and
+ * counts it. Slow paths run with signals blocked, so that a handler that leaves by longjmp cannot interrupt one
+ * halfway.
  */
 #ifndef SONDE_TRACER_SEGMENT_H
 #define SONDE_TRACER_SEGMENT_H
@@ -22,15 +22,15 @@ static inline struct sonde_chunk *segment_chunk(struct sonde_segment *s, uint32_
 	return (void *)((char *)s + segment_bytes(i));
 }
 
-/* A new one, as large as there is room for: a nearly full disk still gives a small ring. */
+/* Create a segment, as large as possible: a nearly full disk still gives a small ring. */
 bool segment_new_fitting(uint32_t chunks);
 
 enum growth { GROWN, REFUSED, BUSY };
 
-/* One thread grows the ring; the others wait a little for it. */
+/* One thread grows the ring; the others wait briefly. */
 enum growth segments_grow(uint32_t chunks);
 
-/* By as much as is due; after a refusal only now and then. False: there is no more room. */
+/* Grow by the next increment; after a failure retry only occasionally. False if there is no room left. */
 bool segments_grow_now_and_then(void);
 
 static inline uint64_t signals_block(void)

@@ -1,6 +1,6 @@
 /*
- * libsonde starts by itself, when the environment names a ring: in the constructor,
- * or in the first hook when some other library's constructor calls one before that.
+ * libsonde starts by itself if the environment names a ring: in the constructor, or in the first hook if another
+ * library's constructor calls one before.
  */
 #include "tracer/env.h"
 #include "tracer/tracer.h"
@@ -22,9 +22,8 @@ __attribute__((constructor(101))) static void constructor(int argc, char **argv)
 }
 
 /*
- * AddressSanitizer refuses to run when any library was loaded before it. Its
- * check can be switched off by the program's default options; a program that
- * defines them itself is found before us and keeps its own.
+ * AddressSanitizer refuses to run if another library was loaded before it. Default options of the program can disable
+ * this check; a program that defines them itself takes precedence over us.
  */
 EXPORT const char *__asan_default_options(void);
 EXPORT const char *__asan_default_options(void)

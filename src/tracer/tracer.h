@@ -1,15 +1,13 @@
 /*
  * tracer: the state of libsonde in one process, and the hot path of a hook.
  *
- * Laws, each of which has cost some other tracer its users: no malloc, no print,
- * no lock that is held across a hook, errno untouched, no system call in the hot
- * path, none at all once the program has forbidden them (is_seccomped). On any trouble
- * an event is counted as dropped and the program goes on.
+ * Invariants: no malloc, no output, no lock held across a hook, errno preserved, no system call in the hot path, none
+ * at all once the program has forbidden them (is_seccomped). On any failure an event is counted as dropped and the
+ * program continues.
  *
- * One process image has one `struct tracer`. A fork is noticed without any hook:
- * `alive` lies in a page that the kernel zeroes in the child, so the first event
- * of a child finds a foreign epoch and builds the child's own ring. Memory shared
- * with a vfork child is told apart by WHO records instead.
+ * One process image has one `struct tracer`. A fork is detected without a hook: `alive` is in a page that the kernel
+ * zeroes in the child (MADV_WIPEONFORK), so the first event of a child finds a different epoch and creates the child's
+ * ring. In memory shared with a vfork child, the recording process is identified by thread.vfork_pid instead.
  */
 #ifndef SONDE_TRACER_TRACER_H
 #define SONDE_TRACER_TRACER_H
@@ -28,8 +26,8 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
- * What starting, forking and executing write to, close together: each page that they touch costs a fault there, and
- * large arrays, of which only the first bytes are used, would else lie between.
+ * Variables written at start, fork and exec, placed together: each page touched costs a page fault, and large arrays
+ * with only their first bytes in use would otherwise separate them.
  */
 #define STATE __attribute__((section("sonde_state")))
 
@@ -41,45 +39,45 @@
 struct frame;
 
 struct alive {
-	uint32_t epoch; /* 0 in a page fresh from fork */
+	uint32_t epoch; /* 0 in a page wiped by fork */
 };
 
 /*
- * What a library that is made of these sources adds to them; libsonde has none. Each is
- * called on a slow path, by the thread that it is about, errno kept by the caller.
+ * Callbacks for other libraries built from these sources; libsonde has none. Each is called on a slow path, by the
+ * thread concerned; the caller preserves errno.
  */
 struct tracer_ops {
-	bool (*on_fork_child)(void);        /* in a forked child, before its ring is built; false: it shall have none */
-	void (*on_ring_ready)(void);        /* and after; signals are blocked around both */
-	void (*on_chunk)(void);             /* the thread goes on in another chunk, still empty; signals are blocked */
-	void (*on_chunk_full)(void);        /* it has handed a full one over; signals are blocked */
-	int (*is_wanted)(const char *path); /* 0 or 1; -1: ask again when it is joined to its directory */
-	void (*ends)(void);                 /* the process is about to end or to become another program */
-	void (*on_exec_failed)(void);       /* it did not */
-	void (*before_privilege_change)(void); /* the program is about to change what its threads may do */
+	bool (*on_fork_child)(void);           /* in a forked child, before its ring is created; false: no ring */
+	void (*on_ring_ready)(void);           /* and after; signals are blocked in both */
+	void (*on_chunk)(void);                /* the thread continues in another, empty chunk; signals are blocked */
+	void (*on_chunk_full)(void);           /* it has released a full one; signals are blocked */
+	int (*is_wanted)(const char *path);    /* 0 or 1; -1: call again with the path joined to its directory */
+	void (*ends)(void);                    /* the process is about to exit or exec */
+	void (*on_exec_failed)(void);          /* the exec failed */
+	void (*before_privilege_change)(void); /* the program is about to change privileges of its threads */
 };
 
 struct tracer {
 	const struct tracer_ops *ops; /* NULL: none */
 	uint32_t categories;          /* recorded here; 0 while off */
-	bool is_ready;                /* the real functions can be found */
-	bool is_seccomped;            /* no system calls of our own any more */
-	bool has_tcb_tid;             /* the thread pointer's tid field was found where glibc keeps it */
+	bool is_ready;                /* the real functions can be resolved */
+	bool is_seccomped;            /* system calls of the tracer are forbidden */
+	bool has_tcb_tid;             /* the tid was found at glibc's place in the thread control block */
 	uint32_t clock;
 	struct alive *alive;
 	struct sonde_control *control;
 	uint64_t min_dur_ticks;
-	uint32_t epoch;   /* of this image; alive->epoch equals it once the ring stands */
+	uint32_t epoch;   /* of this image; alive->epoch equals it once the ring is ready */
 	uint32_t process; /* number of this image in the run */
 	uint32_t parent;
 	int32_t pid;
 	uint32_t next_file;   /* atomic */
-	uint32_t share_epoch; /* raised when descriptors became shared (fork): offsets known before are not */
+	uint32_t share_epoch; /* incremented when descriptors become shared (fork): invalidates known offsets */
 	uint64_t cwd;         /* file id of the current directory */
 	uint32_t is_growing;  /* atomic flag */
 	uint32_t segment_count;
 	uint64_t bytes;     /* in segments */
-	uint64_t bytes_max; /* 0: not asked for yet */
+	uint64_t bytes_max; /* 0: not read yet */
 	struct sonde_segment *segments[SONDE_SEGMENTS_MAX];
 	struct sonde_board *board;
 	char ring_dir[PATH_BYTES_MAX];
@@ -87,12 +85,12 @@ struct tracer {
 
 extern struct tracer tracer __attribute__((visibility("hidden")));
 
-/* What one thread owns. */
+/* Per-thread state. */
 struct thread {
 	uint32_t epoch; /* EPOCH_NEVER until attached */
 	bool is_busy;   /* in the slow path: a signal handler's events are dropped, not nested */
 	int32_t tid;
-	int32_t vfork_pid; /* not 0: this is a vfork child running on the parent's memory */
+	int32_t vfork_pid; /* not 0: a vfork child running in the parent's memory */
 	struct sonde_chunk *chunk;
 	uint32_t *owner;
 	uint32_t run_count; /* RUN records that still grow: a copy loop has two */
@@ -102,10 +100,10 @@ struct thread {
 		void *stream;
 	} runs[RUNS_MAX];
 	uint64_t dropped; /* not yet in any chunk */
-	/* frames.h: what the thread is inside of */
+	/* frames.h: unfinished spans of the thread */
 	struct frame *frames;
 	uint32_t depth;
-	uint32_t frames_max; /* 0: look again whether these frames are ours */
+	uint32_t frames_max; /* 0: check again whether these frames are ours */
 	uint32_t frames_epoch;
 	int32_t frames_tid;
 	/* instrument-functions.c: the module last seen */
@@ -115,30 +113,30 @@ struct thread {
 
 extern _Thread_local struct thread thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Everything that must stand before the first hook runs; does nothing the second time. */
+/* Everything required before the first hook; idempotent. */
 void tracer_init(void);
 
-/* The library's own beginning, called by tracer_init: start.c has libsonde's. */
+/* Start of the library, called by tracer_init: start.c is libsonde's. */
 void tracer_start(void);
 
-/* init.c, for tracer_start: a ring in this directory; the record that says who this process is. */
+/* init.c, for tracer_start: use the ring in this directory, and write the record that identifies this process. */
 bool tracer_switch_on(const char *ring);
 void tracer_introduce(int argc, char **argv);
-/* Leave the ring for another; false: there is none, and nothing is recorded. */
+/* Switch to another ring; on failure returns false and recording stops. */
 bool tracer_open_control(const char *ring);
 
-/* Record nothing more and read no clock: the program is about to forbid it. */
+/* Stop recording and reading the clock: the program is about to forbid it. */
 void tracer_stop(void);
 
 /* ring.c and segment.c: the slow paths. */
 bool ring_attach(void); /* give this thread a chunk (and a forked child its ring); false: no room, counted */
 void *ring_reserve_slow(struct sonde_chunk *chunk, uint64_t at, size_t bytes);
 void ring_drop(void);
-void ring_grow_ahead(void); /* before the program takes away our means: one segment in store */
+void ring_grow_ahead(void); /* before the program gives up privileges: allocate one segment in advance */
 void ring_before_seccomp(void);
 void ring_who(int32_t pid, int32_t tid);
-struct sonde_board *ring_board(void); /* this image's board, made at the first call; NULL: there was no room */
-bool ring_start(void);                /* a ring for this image; false: none could be made */
+struct sonde_board *ring_board(void); /* this image's board, created by the first call; NULL: no room */
+bool ring_start(void);                /* create a ring for this image; false on failure */
 
 ALWAYS_INLINE uint64_t tick(void)
 {
@@ -151,7 +149,7 @@ ALWAYS_INLINE uint64_t tick(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* The end is near; a vfork child's is not ours. */
+/* The process is about to end; ignored in a vfork child. */
 ALWAYS_INLINE void tracer_ends(void)
 {
 	if (unlikely(tracer.ops != NULL) && !thread.vfork_pid)
@@ -164,7 +162,7 @@ ALWAYS_INLINE void tracer_on_exec_failed(void)
 		tracer.ops->on_exec_failed();
 }
 
-/* Is this category recorded, and does this thread have its place in the ring? The first question of every hook. */
+/* Is this category recorded, and is this thread attached to the ring? The first check of every hook. */
 ALWAYS_INLINE bool tracer_wants(uint32_t category)
 {
 	if (unlikely(!(tracer.categories & category)))
@@ -182,9 +180,8 @@ ALWAYS_INLINE void ring_close_runs(void)
 }
 
 /*
- * Room for a record of `bytes` (a multiple of 8), its head PENDING; NULL when it
- * was dropped. xadd without lock is one instruction: a signal handler of this
- * thread that reserves too lands behind or before, never inside.
+ * Reserve a record of `bytes` (a multiple of 8), its head PENDING; NULL if it was dropped. xadd without lock is one
+ * instruction: a signal handler of this thread that reserves too gets room after or before it, never inside.
  */
 ALWAYS_INLINE void *ring_reserve(size_t bytes)
 {
@@ -203,9 +200,8 @@ ALWAYS_INLINE void *ring_reserve(size_t bytes)
 }
 
 /*
- * Give back the unused, zeroed end of the newest record, or all of it; its new
- * length. When a signal handler has appended behind it meanwhile, the record keeps
- * what it has.
+ * Release the unused, zeroed end of the newest record, or all of it. Returns its new length. If a signal handler has
+ * appended meanwhile, the record keeps its length.
  */
 ALWAYS_INLINE size_t ring_trim(void *record, size_t bytes, size_t used)
 {
@@ -219,7 +215,7 @@ ALWAYS_INLINE size_t ring_trim(void *record, size_t bytes, size_t used)
 	return bytes;
 }
 
-/* From here on the record exists, whatever becomes of the program. */
+/* After this the record survives a crash of the program. */
 ALWAYS_INLINE void ring_commit(struct sonde_record *at, size_t bytes, uint8_t kind, uint16_t call, uint16_t errnum)
 {
 	uint64_t word = bytes / 8 | (uint64_t)kind << 16 | (uint64_t)SONDE_DONE << 24 | (uint64_t)call << 32 |
@@ -237,7 +233,7 @@ static inline size_t ring_string_bytes(size_t len)
 	return (sizeof(struct sonde_string) + len + 7) & ~(size_t)7;
 }
 
-/* Write one string at `at`; returns what lies behind it. */
+/* Write one string at `at`; returns its end. */
 static inline void *ring_put_string(void *at, const char *text, size_t len)
 {
 	struct sonde_string *s = at;

@@ -1,6 +1,6 @@
 /*
- * Calls of CUDA's interfaces, runtime and driver, as spans of the thread that makes them: CUPTI calls us
- * before and after each. A call of the runtime has those of the driver that it makes inside it.
+ * Calls of the CUDA runtime and driver APIs, as spans of the calling thread: CUPTI calls us before and after each. A
+ * runtime call contains the driver calls that it makes.
  */
 #include "tracer/gpu/cupti.h"
 
@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#define DEPTH_MAX 8 /* calls do not nest deeper; what does is not kept */
+#define DEPTH_MAX 8 /* calls do not nest deeper; excess calls are ignored */
 
 static _Thread_local struct {
 	struct sonde_span spans[DEPTH_MAX];
@@ -46,7 +46,7 @@ bool cupti_watch_calls(int (*subscribe)(void **, cupti_callback *, void *),
 {
 	void *subscriber = NULL;
 	if (!subscribe || !enable || subscribe(&subscriber, on_call, NULL))
-		return false; /* an older CUPTI, or one that serves somebody else already */
+		return false; /* an older CUPTI, or one with another subscriber */
 	bool has_driver = !enable(1, subscriber, CUPTI_DRIVER), has_runtime = !enable(1, subscriber, CUPTI_RUNTIME);
 	return has_driver || has_runtime;
 }

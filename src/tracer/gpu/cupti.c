@@ -1,7 +1,6 @@
 /*
- * CUDA: the driver loads us (CUDA_INJECTION64_PATH) and calls InitializeInjection; we
- * ask CUPTI for records of kernels, copies and fills, which it hands over in buffers
- * from a thread of its own, and at the end of the program.
+ * CUDA: the driver loads us (CUDA_INJECTION64_PATH) and calls InitializeInjection. CUPTI then delivers records of
+ * kernels, copies and fills in buffers, from its own thread and at program exit.
  */
 #include "tracer/gpu/cupti.h"
 
@@ -21,7 +20,7 @@ static struct {
 	CUPTI_FUNCTIONS(DECLARE)
 } cupti;
 
-static struct gpu_clock device_clock; /* CUPTI puts the times of all devices on one clock */
+static struct gpu_clock device_clock; /* CUPTI converts the times of all devices to one clock */
 static pid_t owner;
 
 static void read_clock(void)
@@ -60,7 +59,7 @@ static void tell_kernel(const struct cupti_kernel *k)
 		if (k->grid[i] < 0 || k->block[i] < 0 ||
 				__builtin_mul_overflow(c.items, (int64_t)k->grid[i] * k->block[i], &c.items))
 			c.items = SONDE_NONE;
-	c.queued_ns = gpu_clock_ns(&device_clock, k->queued); /* 0 unless latencies are measured: not known */
+	c.queued_ns = gpu_clock_ns(&device_clock, k->queued); /* 0 unless latency time stamps are enabled: unknown */
 	c.submit_ns = gpu_clock_ns(&device_clock, k->submitted);
 	gpu_tell(&c);
 }
@@ -109,7 +108,7 @@ static void buffer_wanted(uint8_t **buffer, size_t *bytes, size_t *records)
 {
 	*buffer = aligned_alloc(8, BUFFER_BYTES);
 	*bytes = *buffer ? BUFFER_BYTES : 0;
-	*records = 0; /* as many as it holds */
+	*records = 0; /* unlimited */
 }
 
 static void buffer_full(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
@@ -132,7 +131,7 @@ static void flush_at_exit(void)
 		cupti.cuptiActivityFlushAll(CUPTI_FLUSH_ALL);
 }
 
-/* The newest first; the plain name is there where CUDA is developed with. */
+/* The newest first; the plain name exists in development installations. */
 static bool find_cupti(void **found)
 {
 	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
@@ -163,7 +162,7 @@ GPU_EXPORT int InitializeInjection(void)
 {
 	static const uint32_t kinds[] = { CUPTI_CONCURRENT_KERNEL, CUPTI_MEMCPY, CUPTI_PEER, CUPTI_MEMSET };
 	if (!gpu_is_on() || owner)
-		return 1; /* the driver goes on as if we had not been there */
+		return 1; /* the driver continues without us */
 	void *library;
 	if (!find_cupti(&library) || cupti.cuptiActivityRegisterCallbacks(buffer_wanted, buffer_full)) {
 		sonde_meta("gpu.cuda", "no CUPTI that works was found: kernels and copies are not recorded");
@@ -172,7 +171,7 @@ GPU_EXPORT int InitializeInjection(void)
 	owner = getpid();
 	read_clock();
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		cupti.cuptiActivityEnable(kinds[i]); /* a kind that it does not know is not recorded */
+		cupti.cuptiActivityEnable(kinds[i]); /* an unsupported kind is not recorded */
 	watch_calls(library);
 	atexit(flush_at_exit);
 	return 1;

@@ -1,8 +1,8 @@
 /*
- * cupti: what is needed of CUPTI's activity interface, in declarations of our own.
+ * cupti: our own declarations of the parts of CUPTI's activity API that are used.
  *
- * The records are those of CUDA 9 and later (kernels: version 4 on; newer ones only add
- * fields at the end), packed to 8 bytes. CUPTI is found when the CUDA driver has loaded us.
+ * The records are those of CUDA 9 and later (kernels: version 4 on; newer ones only append fields), packed to 8 bytes.
+ * CUPTI is searched for when the CUDA driver has loaded us.
  */
 #ifndef SONDE_TRACER_GPU_CUPTI_H
 #define SONDE_TRACER_GPU_CUPTI_H
@@ -63,7 +63,7 @@ _Static_assert(offsetof(struct cupti_memcpy, bytes) == 8 && offsetof(struct cupt
 typedef void cupti_request(uint8_t **buffer, size_t *bytes, size_t *records);
 typedef void cupti_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
 
-/* What a callback is told of a call; more fields follow. */
+/* Call data of a callback; more fields follow. */
 struct cupti_call {
 	int32_t site;
 	const char *name;
@@ -72,7 +72,7 @@ enum { CUPTI_ENTER = 0, CUPTI_EXIT = 1 };     /* of site */
 enum { CUPTI_DRIVER = 1, CUPTI_RUNTIME = 2 }; /* domains */
 typedef void cupti_callback(void *arg, uint32_t domain, uint32_t id, const struct cupti_call *call);
 
-#define CUPTI_FLUSH_ALL 1u /* what has not ended too */
+#define CUPTI_FLUSH_ALL 1u /* also unfinished activities */
 
 /* X(result type is int, name, arguments) */
 #define CUPTI_FUNCTIONS(X) \
@@ -83,7 +83,7 @@ typedef void cupti_callback(void *arg, uint32_t domain, uint32_t id, const struc
 	X(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped)) \
 	X(cuptiGetTimestamp, (uint64_t * ns))
 
-/* Calls become spans from now on, by cuptiSubscribe and cuptiEnableDomain; NULL: it has no such function. */
+/* Record calls as spans from now on, by cuptiSubscribe and cuptiEnableDomain; NULL: not available. */
 bool cupti_watch_calls(int (*subscribe)(void **, cupti_callback *, void *),
 		int (*enable)(uint32_t on, void *subscriber, uint32_t domain));
 

@@ -1,4 +1,3 @@
-/* See gpu-layer.h. */
 #include "tracer/gpu/gpu-layer.h"
 
 #include <dlfcn.h>

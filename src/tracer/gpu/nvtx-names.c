@@ -1,4 +1,3 @@
-/* See nvtx-names.h. */
 #include "tracer/gpu/nvtx-names.h"
 
 #include <stdio.h>
@@ -48,7 +47,7 @@ const char *nvtx_category(const struct nvtx_name *domain)
 const char *nvtx_message(const struct nvtx_event *e, char room[NVTX_NAME_BYTES])
 {
 	const struct nvtx_name *registered;
-	if (!e || e->bytes < sizeof(*e)) /* one of another version may be shorter than we know */
+	if (!e || e->bytes < sizeof(*e)) /* another version's may be shorter */
 		return NVTX_NO_MESSAGE;
 	switch (e->message_type) {
 	case NVTX_TEXT:

@@ -1,4 +1,4 @@
-/* nvtx-names: what NVTX's events, domains and registered strings are called, and what else an event says. */
+/* nvtx-names: names of NVTX events, domains and registered strings, and the other attributes of an event. */
 #ifndef SONDE_TRACER_GPU_NVTX_NAMES_H
 #define SONDE_TRACER_GPU_NVTX_NAMES_H
 
@@ -13,14 +13,14 @@ struct nvtx_name {
 	char bytes[NVTX_NAME_BYTES];
 };
 
-/* As UTF-8, cut where there is no room; NULL is the empty text. */
+/* Convert to UTF-8, truncated to the room; NULL is the empty text. */
 void nvtx_narrow(char out[NVTX_NAME_BYTES], const wchar_t *wide);
-/* A copy of the one that is not NULL, for good; NULL: no memory. */
+/* Permanent copy of the one that is not NULL; NULL if out of memory. */
 struct nvtx_name *nvtx_keep(const char *text, const wchar_t *wide);
 const char *nvtx_category(const struct nvtx_name *domain); /* NULL: the default domain */
-/* What the event is called; `room` is where a wide text becomes a name. */
+/* The name of the event; `room` is the buffer for a wide text. */
 const char *nvtx_message(const struct nvtx_event *e, char room[NVTX_NAME_BYTES]);
-/* Its category and payload, as arguments. NULL has none. */
+/* Add its category and payload as arguments. NULL has none. */
 void nvtx_add_facts(struct sonde_span *span, const struct nvtx_event *e);
 
 #endif

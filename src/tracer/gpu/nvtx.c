@@ -1,10 +1,9 @@
 /*
- * NVTX 3: its ranges and marks become annotations, as if the program had called sonde.h.
+ * NVTX 3: converts ranges and marks to annotations, as if the program had called sonde.h.
  *
- * A pushed range ends on its thread, the last of its domain first; a started one may end
- * anywhere. Domains become categories. What push and pop return stays what it is
- * without a tool, so that a program that looks sees no difference. Nothing is freed
- * while the program runs: handles may be used to its end.
+ * A pushed range ends on its thread, the last of its domain first; a started one may end on any thread. Domains become
+ * categories. push and pop return the same values as without a tool, so the program sees no difference. No memory is
+ * freed while the program runs: handles stay valid until it exits.
  */
 #include "tracer/gpu/nvtx.h"
 
@@ -20,7 +19,7 @@
 
 #define DEPTH_MAX 64
 #define STARTED_MAX 65536
-#define NO_FRAME UINT32_MAX /* a span that stands in no thread's stack */
+#define NO_FRAME UINT32_MAX /* a span outside of the frame stacks */
 
 struct pushed {
 	const struct nvtx_name *domain;
@@ -28,8 +27,8 @@ struct pushed {
 };
 
 static _Thread_local struct {
-	struct pushed *stack; /* DEPTH_MAX, made at the first push */
-	size_t depth;         /* may exceed DEPTH_MAX: what is deeper is not kept */
+	struct pushed *stack; /* DEPTH_MAX entries, allocated at the first push */
+	size_t depth;         /* may exceed DEPTH_MAX: deeper ranges are ignored */
 } thread;
 
 struct started {
@@ -128,7 +127,7 @@ static int push_wide(const wchar_t *wide)
 	return push(NULL, room, NULL);
 }
 
-/* The last that was pushed in this domain; those of others stay. */
+/* The last one pushed in this domain; those of other domains stay. */
 static int domain_pop(const struct nvtx_name *domain)
 {
 	if (thread.depth > DEPTH_MAX || !thread.stack) {
@@ -151,7 +150,7 @@ static int pop(void)
 	return domain_pop(NULL);
 }
 
-/* Started ranges: they are in no thread's stack, and are a row of the thread that ends them. */
+/* Started ranges: outside of the frame stacks, and recorded by the thread that ends them. */
 
 static uint64_t start(const struct nvtx_name *domain, const char *name, const struct nvtx_event *e)
 {
@@ -248,7 +247,7 @@ static struct nvtx_name *string_wide(const struct nvtx_name *domain, const wchar
 
 static void destroy(const struct nvtx_name *domain)
 {
-	(void)domain; /* ranges of it may still be open */
+	(void)domain; /* ranges of it may be unfinished */
 }
 
 struct row {

@@ -1,9 +1,8 @@
 /*
- * nvtx: what a library that NVTX 3 loads must know of it, in declarations of our own.
+ * nvtx: our own declarations of the parts of NVTX 3 that an injection library needs.
  *
- * NVTX hands over a function that finds export tables by number. The table of callbacks
- * gives, for a module, an array of places; a function that is stored in a place is what
- * the program's call becomes.
+ * NVTX passes a function that returns export tables by number. The callback table returns an array of slots for each
+ * module; the program's calls are dispatched to the functions stored in these slots.
  */
 #ifndef SONDE_TRACER_GPU_NVTX_H
 #define SONDE_TRACER_GPU_NVTX_H
@@ -42,7 +41,7 @@ enum nvtx_core2 {
 	NVTX_DOMAIN_DESTROY,
 };
 
-#define NVTX_NOT_TRACKED (-2) /* what push and pop return when no tool is there */
+#define NVTX_NOT_TRACKED (-2) /* returned by push and pop without a tool */
 
 enum nvtx_message { NVTX_TEXT = 1, NVTX_WIDE = 2, NVTX_REGISTERED = 3 };
 enum nvtx_payload { NVTX_UINT64 = 1, NVTX_INT64, NVTX_DOUBLE, NVTX_UINT32, NVTX_INT32, NVTX_FLOAT };

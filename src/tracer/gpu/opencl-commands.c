@@ -1,6 +1,6 @@
 /*
- * The commands of OpenCL, each wrapped: what it is, the real call, and its event kept
- * until it has ended. A new one is a function here and a row at the end.
+ * Wrappers of the OpenCL commands: description, real call, and its event, kept until the command has completed. A new
+ * one is a function here and a row at the end.
  */
 #include "tracer/gpu/opencl.h"
 
@@ -14,7 +14,7 @@
 #define WAITS cl_uint count, const cl_event *waits, cl_event *event
 #define PASS_WAITS count, waits, w.event
 
-/* The real call, watched. A value of `what` that costs something is only computed for queues that are watched. */
+/* The real call, recorded. An expensive value of `what` is computed only for recorded queues. */
 #define WATCHED(call, ...) \
 	do { \
 		struct opencl_watch w; \
@@ -246,7 +246,7 @@ static cl_int CL_API_CALL barrier(cl_command_queue queue, WAITS)
 			NONE, NONE, false);
 }
 
-/* Shared virtual memory: whose the bytes are is not told. */
+/* Shared virtual memory: the direction of a transfer is unknown. */
 
 static cl_int CL_API_CALL svm_copy(cl_command_queue queue, cl_bool is_blocking, void *to, const void *from,
 		size_t bytes, WAITS)
@@ -275,7 +275,7 @@ static cl_int CL_API_CALL svm_unmap(cl_command_queue queue, void *at, WAITS)
 			NULL, NONE, NONE, false);
 }
 
-/* Ours over those that are there. */
+/* Replace the existing entries by ours. */
 void opencl_watch_commands(cl_icd_dispatch *t)
 {
 #define OVER(entry, ours) \

@@ -1,4 +1,4 @@
-/* Queues, devices and commands under way; see opencl.h. */
+/* Queues, devices and unfinished commands; see opencl.h. */
 #include "tracer/gpu/opencl.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define PENDING_MAX 65536
-#define GLANCE 16 /* commands that are looked at when another is given */
+#define GLANCE 16 /* commands polled when another one is enqueued */
 #define NAME_BYTES 256
 #define TIMER_TRIES 3
 
@@ -26,7 +26,7 @@ struct pending {
 	cl_event event;
 	struct opencl_device *device;
 	struct sonde_gpu_command command;
-	int64_t begin_ns, end_ns; /* of the call that gave it */
+	int64_t begin_ns, end_ns; /* of the call that enqueued it */
 	char name[NAME_BYTES];
 	struct pending *after;
 };
@@ -41,7 +41,7 @@ static int32_t device_count;
 
 cl_icd_dispatch opencl_next;
 
-static pid_t owner; /* who made the first queue: a forked child has none of the implementation's threads */
+static pid_t owner; /* created the first queue: a forked child lacks the implementation's threads */
 
 static bool is_ending;
 
@@ -53,7 +53,7 @@ static void collect_at_exit(void)
 	opencl_collect();
 }
 
-/* Devices that can be asked for their time are asked again and again, the others betray it by their commands. */
+/* Devices with a timer are queried repeatedly; for the others the clock is derived from commands. */
 static void read_timer(struct opencl_device *d)
 {
 	if (!d->has_timer || !gpu_clock_is_stale(&d->clock, gpu_now_ns()))
@@ -70,8 +70,8 @@ static void read_timer(struct opencl_device *d)
 }
 
 /*
- * A device without a timer: markers in a queue of our own tell when they were given. What
- * the program's own commands tell is less exact, since a call that waits is long.
+ * A device without a timer: the profiling data of markers in our own queue contains when they were enqueued. The
+ * program's own commands are less precise, because a blocking call takes long.
  */
 static void read_markers(struct opencl_device *d, cl_event of)
 {
@@ -142,7 +142,7 @@ void opencl_queue_made(cl_command_queue handle, cl_device_id device, bool is_for
 			memcpy(q->properties + i, list + i, 2 * sizeof(*list));
 	}
 	owner = getpid();
-	if (!has_exit) /* only now: what the implementation does at exit comes after */
+	if (!has_exit) /* only now: the implementation's exit handlers must run after ours */
 		has_exit = !atexit(collect_at_exit);
 	pthread_mutex_unlock(&lock);
 }
@@ -170,7 +170,7 @@ bool opencl_queue_find(cl_command_queue handle, struct opencl_queue *out)
 	return q != NULL;
 }
 
-/* Telling of what has ended. */
+/* Reporting of completed commands. */
 
 static int64_t time_of(struct opencl_device *d, cl_event event, cl_profiling_info which)
 {
@@ -205,7 +205,7 @@ static void tell(struct pending *p, cl_int status)
 	gpu_tell(c);
 }
 
-/* Has it ended? Then it is told of, and taken out. `at` is where it hangs. */
+/* If the command has completed, report and remove it. `at` is the link that points to it. */
 static bool settle(struct pending **at, bool is_given_up)
 {
 	struct pending *p = *at;

@@ -1,6 +1,6 @@
 /*
- * The layer of the OpenCL loader: its two entries, and what is not a command. Queues
- * get profiling, and every question that could tell is answered as if they had not.
+ * The layer of the OpenCL loader: its two entry points, and everything except commands. Profiling is enabled on
+ * queues, and queries that would reveal this return the program's own settings.
  */
 #include "tracer/gpu/opencl.h"
 
@@ -8,7 +8,7 @@
 
 #define ENTRIES ((cl_uint)(sizeof(cl_icd_dispatch) / sizeof(void *)))
 
-static cl_icd_dispatch table; /* what the program calls */
+static cl_icd_dispatch table; /* the entries that the program calls */
 
 /* Queues. */
 
@@ -25,7 +25,7 @@ static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_i
 	return queue;
 }
 
-/* The list with profiling in it; false: it is too long to be copied. */
+/* The list with profiling added; false if it is too long to copy. */
 static bool with_profiling(const cl_queue_properties *list, cl_queue_properties *out, bool *is_forced)
 {
 	size_t n = 0;
@@ -75,7 +75,7 @@ static cl_int CL_API_CALL release_queue(cl_command_queue queue)
 	return opencl_next.clReleaseCommandQueue(queue);
 }
 
-/* Questions. */
+/* Queries. */
 
 static cl_int answer(const void *value, size_t bytes, size_t room, void *out, size_t *size)
 {
@@ -106,7 +106,7 @@ static cl_int CL_API_CALL queue_info(cl_command_queue queue, cl_command_queue_in
 		return opencl_next.clGetCommandQueueInfo(queue, what, room, out, size);
 	if (what == CL_QUEUE_PROPERTIES_ARRAY && q.has_properties && q.properties[0])
 		return answer(q.properties, list_bytes(&q), room, out, size);
-	if (what == CL_QUEUE_PROPERTIES_ARRAY) /* made without a list, or with an empty one */
+	if (what == CL_QUEUE_PROPERTIES_ARRAY) /* created without a list, or with an empty one */
 		return q.has_properties ? answer(q.properties, 0, room, out, size)
 					: opencl_next.clGetCommandQueueInfo(queue, what, room, out, size);
 	cl_int status = opencl_next.clGetCommandQueueInfo(queue, what, sizeof(bits), &bits, NULL);
@@ -136,7 +136,7 @@ static cl_int CL_API_CALL event_info(cl_event event, cl_event_info what, size_t 
 	return status;
 }
 
-/* Moments at which commands have ended. */
+/* Calls after which commands may have completed. */
 
 static cl_int CL_API_CALL finish(cl_command_queue queue)
 {

@@ -1,10 +1,9 @@
 /*
- * opencl: the layer's own state: the queues that programs made, and the commands that
- * they gave to them and of which the end has not been seen.
+ * opencl: the state of the layer: the program's queues, and enqueued commands that have not been seen to complete.
  *
- * No callback is registered and no thread is made: ends are looked for when the program
- * gives another command, waits, or ends. A command's event is the program's where it
- * asked for one, and is kept until its times have been read.
+ * It registers no callbacks and creates no threads: completion is polled when the program enqueues another command,
+ * waits or exits. A command's event is the program's if it asked for one; it is retained until its times have been
+ * read.
  */
 #ifndef SONDE_TRACER_GPU_OPENCL_H
 #define SONDE_TRACER_GPU_OPENCL_H
@@ -22,39 +21,39 @@
 
 #define OPENCL_PROPERTIES_MAX 32
 
-extern cl_icd_dispatch opencl_next; /* what lies below us; entries that it does not have are NULL */
+extern cl_icd_dispatch opencl_next; /* the next layer; missing entries are NULL */
 
-/* A queue as the program made it. */
+/* A queue as created by the program. */
 struct opencl_queue {
 	cl_command_queue handle;
-	bool is_forced; /* the program did not ask for profiling, and it is on */
+	bool is_forced; /* profiling is on although the program did not request it */
 	bool has_properties;
-	cl_queue_properties properties[OPENCL_PROPERTIES_MAX]; /* as it gave them, ended by 0 */
+	cl_queue_properties properties[OPENCL_PROPERTIES_MAX]; /* as given, terminated by 0 */
 	struct opencl_device *device;
 	int64_t number;
 	struct opencl_queue *after;
 };
 
-/* Remember a queue that was just made. properties NULL: it was made without a list. */
+/* Add a new queue. properties NULL: created without a list. */
 void opencl_queue_made(cl_command_queue handle, cl_device_id device, bool is_forced, const cl_queue_properties *list);
 void opencl_queue_released(cl_command_queue handle);
-/* What the program gave; false: it is no queue of ours, or nothing was changed about it. */
+/* The program's settings; false if the queue is unknown or was not changed. */
 bool opencl_queue_find(cl_command_queue handle, struct opencl_queue *out);
 
-/* What a command is, before its times are known. */
+/* Description of a command, before its times are known. */
 struct opencl_what {
 	enum sonde_gpu_kind kind;
 	enum sonde_gpu_direction direction;
 	const char *name; /* NULL: the kernel's */
 	cl_kernel kernel;
 	int64_t bytes, items;
-	bool is_blocking; /* its end has been waited for */
+	bool is_blocking; /* the call waits for its completion */
 };
 
 /* Around a command: opencl_begin, the real call with watch.event, opencl_end. */
 struct opencl_watch {
 	cl_command_queue queue;
-	cl_event *event; /* the program's or our own; NULL: the queue is not watched and it asked for none */
+	cl_event *event; /* the program's or our own; NULL: the queue is not recorded and the program requested none */
 	cl_event own;
 	bool is_watched;
 	int64_t begin_ns;
@@ -62,10 +61,10 @@ struct opencl_watch {
 
 void opencl_begin(struct opencl_watch *w, cl_command_queue queue, cl_event *event);
 cl_int opencl_end(struct opencl_watch *w, cl_int status, const struct opencl_what *what);
-void opencl_collect(void);            /* tell of all that have ended */
-cl_uint opencl_holds(cl_event event); /* how many references to it are ours */
+void opencl_collect(void);            /* report all completed commands */
+cl_uint opencl_holds(cl_event event); /* number of our references to it */
 
-/* opencl-commands.c: put our functions over those of the table. */
+/* opencl-commands.c: replace entries of the table by our functions. */
 void opencl_watch_commands(cl_icd_dispatch *table);
 
 #endif

@@ -1,4 +1,4 @@
-/* A variadic stdio function by way of its va_list sibling, which is hooked too. */
+/* Implements a variadic stdio function by its va_list sibling, which is hooked too. */
 #ifndef SONDE_TRACER_HOOKS_FORWARD_H
 #define SONDE_TRACER_HOOKS_FORWARD_H
 

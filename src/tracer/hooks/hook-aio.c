@@ -1,4 +1,4 @@
-/* Wrappers for POSIX asynchronous input and output. libc reads the control block itself, so its address is good. */
+/* Wrappers for POSIX asynchronous I/O. libc reads the control block itself, so its address is valid. */
 #include "tracer/hook.h"
 
 #include <aio.h>

@@ -13,7 +13,7 @@ int pivot_root(const char *path, const char *old);
 
 #include "calls/dir.def"
 
-/* A relative path starts at the directory that was current: recorded before the table learns of the new one. */
+/* A relative path starts at the previous directory: recorded before the table is updated. */
 EXPORT int chdir(const char *path)
 {
 	int (*next)(const char *) = next_function(CALL_chdir);

@@ -58,7 +58,7 @@ EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 			struct exec){ .form = EXEC_FD, .call = CALL_fexecve, .dirfd = fd, .argv = argv, .envp = envp });
 }
 
-/* Lists of arguments: up to a NULL, then perhaps an environment. On the stack, as libc does it. */
+/* Argument lists: up to a NULL, then possibly an environment. On the stack, as in libc. */
 
 static size_t count_list(const char *first, va_list ap)
 {

@@ -1,4 +1,4 @@
-/* Wrappers for questions about streams. */
+/* Wrappers for stream queries. */
 #include "tracer/hook.h"
 
 #include <dirent.h>

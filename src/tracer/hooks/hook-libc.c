@@ -1,4 +1,4 @@
-/* Wrappers for calls of libc that read files of their own. */
+/* Wrappers for libc calls that read files internally. */
 #include "tracer/hook.h"
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@
 
 #include "calls/libc.def"
 
-/* dlopen searches as its caller would, and finds the caller by the return address: it is jumped to. */
+/* dlopen's search depends on its caller, which it finds by the return address: so it is a tail call. */
 
 BEFORE before_dlopen(const char *file, int flags)
 {
@@ -46,7 +46,7 @@ BEFORE before_dlmopen(Lmid_t namespace, const char *file, int flags)
 	return next;
 }
 
-/* The first thread that ends so makes libc load its unwinder. */
+/* The first thread that exits this way makes libc load its unwinder. */
 BEFORE before_pthread_exit(void *value)
 {
 	void *next = next_function(CALL_pthread_exit);
@@ -54,7 +54,7 @@ BEFORE before_pthread_exit(void *value)
 	return next;
 }
 
-/* Most names are answered from constants, which are of no interest to anybody but DFTracer. */
+/* Most names have constant values, which are of interest only to DFTracer. */
 static bool reads_files(int name)
 {
 	return name == _SC_NPROCESSORS_CONF || name == _SC_NPROCESSORS_ONLN || name == _SC_PHYS_PAGES ||

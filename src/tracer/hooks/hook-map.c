@@ -1,7 +1,6 @@
 /*
- * Wrappers for files in memory. Which addresses are mappings of files is kept in
- * a small hash table, so that the allocator's own mappings cost nothing and an
- * munmap can say which file it lets go.
+ * Wrappers for memory-mapped files. The addresses of file mappings are kept in a small hash table, so that the
+ * allocator's own mappings cost nothing and an munmap can report its file.
  */
 #include "tracer/hook.h"
 
@@ -124,7 +123,7 @@ EXPORT int msync(void *at, size_t n, int flags)
 	return result;
 }
 
-/* Of memory that is no file's these are the allocator's affair. */
+/* For anonymous memory these calls belong to the allocator. */
 #define ON_MAPPING(name, failure, parameters, arguments, ...) \
 	EXPORT int name parameters \
 	{ \

@@ -1,4 +1,4 @@
-/* Wrappers for sockets, pipes, and waiting for descriptors. */
+/* Wrappers for sockets, pipes, and polling of descriptors. */
 #include "tracer/hook.h"
 #include "tracer/hooks/iov.h"
 
@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Messages. Descriptors may travel with them: then they are known to others, or are others than they were. */
+/* Messages. They may carry descriptors: those sent become shared, those received are new. */
 
 static int64_t sent_bytes(int64_t result, const struct msghdr *msg)
 {
@@ -37,7 +37,7 @@ static int64_t received_room(int64_t result, struct msghdr *msg)
 	return iov_bytes(result, msg->msg_iov, (int)msg->msg_iovlen);
 }
 
-/* What the messages that went through asked for. */
+/* The bytes of the messages that were transferred. */
 static int64_t batch_bytes(int result, struct mmsghdr *msgs, bool is_sent)
 {
 	int64_t sum = 0;
@@ -82,7 +82,7 @@ static struct address address_of(const struct sockaddr *at, socklen_t n)
 	return a;
 }
 
-/* The kernel has read the address, unless it stopped before that. */
+/* The kernel has read the address, unless it failed before. */
 static bool has_read_address(int errnum)
 {
 	return errnum != EFAULT && errnum != EBADF && errnum != ENOTSOCK && errnum != EINVAL;
@@ -126,7 +126,7 @@ ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *n, int flags), (fd, 
 
 /* Pairs. */
 
-/* libdftracer looks at no file that is a pipe, but a pipe's making is told. */
+/* libdftracer ignores pipes as files, but records their creation. */
 static uint64_t end_of_pair(int fd)
 {
 	return fd < 0 || tracer.ops ? 0 : fds_file(fd);

@@ -18,7 +18,7 @@
 
 #define NEEDS_MODE(flags) (((flags)&O_CREAT) || ((flags)&O_TMPFILE) == O_TMPFILE)
 
-/* mode is there only when the flags say so */
+/* mode is present only if the flags require it */
 static mode_t mode_of(int flags, va_list ap)
 {
 	return NEEDS_MODE(flags) ? va_arg(ap, mode_t) : 0;
@@ -67,7 +67,7 @@ OPEN(__open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-/* `to` ends being what it was before the call, since another thread may take it up the moment it is something else. */
+/* `to` is forgotten before the call, because another thread may use the new file immediately. */
 #define DUP_ONTO(name, parameters, arguments, ...) \
 	EXPORT int name parameters \
 	{ \
@@ -149,7 +149,7 @@ EXPORT int login_tty(int fd)
 	return result;
 }
 
-/* fcntl: what the argument is depends on the command. */
+/* fcntl: the type of the argument depends on the command. */
 
 static bool is_lock(int cmd)
 {

@@ -1,4 +1,4 @@
-/* Wrappers for what is told and changed about files. */
+/* Wrappers for queries and changes of file metadata. */
 #include "tracer/hook.h"
 
 #include <semaphore.h>

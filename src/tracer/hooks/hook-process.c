@@ -1,6 +1,6 @@
 /*
- * Wrappers for starting, awaiting and ending processes; hook-vfork.c has vfork and clone, hook-exec.c exec,
- * hook-syscall.c syscall.
+ * Wrappers for process creation, wait and exit; hook-vfork.c has vfork and clone, hook-exec.c exec, hook-syscall.c
+ * syscall.
  */
 #include "tracer/env.h"
 #include "tracer/exec.h"
@@ -31,13 +31,13 @@ static int64_t status_of(pid_t result, const int *status)
 
 #include "calls/process.def"
 
-/* Descriptors that were ours alone are shared with a child from now on. */
+/* Private descriptors are shared with a child from now on. */
 static void share_offsets(void)
 {
 	__atomic_fetch_add(&tracer.share_epoch, 1, __ATOMIC_RELAXED);
 }
 
-/* Returns twice, in the child to a ring of its own: there the question whether we are wanted builds it. */
+/* Returns twice; in the child, tracer_wants creates a new ring. */
 #define FORK(name) \
 	EXPORT pid_t name(void) \
 	{ \
@@ -56,7 +56,7 @@ FORK(fork)
 FORK(__fork)
 FORK(_Fork)
 
-/* The parent ends inside this call, the child comes back. */
+/* The parent exits inside this call, the child returns. */
 EXPORT int daemon(int nochdir, int noclose)
 {
 	int (*next)(int, int) = next_function(CALL_daemon);
@@ -141,8 +141,8 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 }
 
 /*
- * system, popen and wordexp pass `environ` on to a shell. The thread may be cancelled there, so libc is told what is
- * to be undone then, in the form that needs no code from the compiler's libraries.
+ * system, popen and wordexp pass `environ` to a shell. The thread may be cancelled there, so a cleanup handler is
+ * registered with libc, in the form that needs no code from the compiler's libraries.
  */
 struct shell_call {
 	struct _pthread_cleanup_buffer cleanup;
@@ -219,7 +219,7 @@ EXPORT int wordexp(const char *words, wordexp_t *expanded, int flags)
 	return result;
 }
 
-/* The end, of which nothing is seen afterwards. */
+/* Exit, after which no event is recorded. */
 
 #define BEFORE_END(name) \
 	BEFORE before_##name(int status) \
@@ -234,8 +234,8 @@ BEFORE_END(_Exit)
 BEFORE_END(quick_exit)
 
 /*
- * A return from main ends the process as exit does, but calls nothing that could be
- * seen before the libraries' last functions run; libc flushes its streams after them.
+ * A return from main exits like exit(), but without a call that can be hooked before the libraries' destructors run;
+ * libc flushes its streams after them.
  */
 static bool has_called_exit STATE;
 
@@ -261,9 +261,9 @@ BEFORE before_abort(void)
 	return next;
 }
 
-/* Giving up system calls. */
+/* Seccomp and privilege changes. */
 
-/* Strict seccomp and PR_TSC_SIGSEGV take the time stamp counter away: whoever reads it from then on is killed. */
+/* Strict seccomp and PR_TSC_SIGSEGV disable the time stamp counter: reading it from then on kills the process. */
 static bool takes_the_clock(int option, unsigned long how)
 {
 	return (option == PR_SET_SECCOMP && how == SECCOMP_MODE_STRICT) ||

@@ -16,7 +16,7 @@ FORWARD(QI, fscanf, vfscanf, (FILE * stream, const char *format, ...), (stream, 
 FORWARD(QI, __isoc99_fscanf, __isoc99_vfscanf, (FILE * stream, const char *format, ...), (stream, format, ap),
 		stream_fd(stream))
 
-/* Straight to a descriptor, which moves by what was written. */
+/* Directly to a descriptor; its offset moves by the result. */
 #define TO_DESCRIPTOR(name, sibling, parameters, prepare, arguments, finish) \
 	EXPORT int name parameters \
 	{ \

@@ -1,4 +1,4 @@
-/* Wrappers for streams of wide characters. */
+/* Wrappers for wide-character streams. */
 #include "tracer/hooks/scanf.h"
 
 #include "tracer/hooks/forward.h"

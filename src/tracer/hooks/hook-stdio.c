@@ -1,4 +1,4 @@
-/* Wrappers for streams; hook-stdio-format.c has those that format, hook-stdio-wide.c those of wide characters. */
+/* Wrappers for streams; hook-stdio-format.c has the formatted ones, hook-stdio-wide.c the wide-character ones. */
 #include "tracer/hook.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 #undef fread_unlocked
 #undef fwrite_unlocked
 
-/* The stream's buffer moves fd's offset from now on. */
+/* The stream's buffering moves fd's offset from now on. */
 static int stream_takes(int fd)
 {
 	fds_share(fd);
@@ -24,8 +24,8 @@ static int stream_takes(int fd)
 #include "calls/stdio.def"
 
 /*
- * fread reports whole items, and a file may end within one. Reading single bytes is what libc does with the product of
- * both numbers anyway, and tells how many there were.
+ * fread returns whole items, and a file may end inside one. libc multiplies both numbers anyway, so reading single
+ * bytes is equivalent and returns the exact count.
  */
 #define FREAD(name, parameters, arguments, single) \
 	EXPORT size_t name parameters \
@@ -52,7 +52,10 @@ FREAD_PLAIN(fread_unlocked)
 FREAD_CHECKED(__fread_chk)
 FREAD_CHECKED(__fread_unlocked_chk)
 
-/* The descriptor that the stream had is closed within the call; without a path it is opened once more by its number. */
+/*
+ * The stream's old descriptor is closed during the call; without a path its file is reopened by the descriptor's
+ * number.
+ */
 #define FREOPEN(name) \
 	EXPORT FILE *name(const char *path, const char *mode, FILE *stream) \
 	{ \
@@ -70,7 +73,7 @@ FREAD_CHECKED(__fread_unlocked_chk)
 FREOPEN(freopen)
 FREOPEN(freopen64)
 
-/* Which descriptors the streams had is not known: all are looked at anew. */
+/* The descriptors of the streams are unknown: the whole table is invalidated. */
 EXPORT int fcloseall(void)
 {
 	int (*next)(void) = next_function(CALL_fcloseall);

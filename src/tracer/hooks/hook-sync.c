@@ -1,4 +1,4 @@
-/* Wrappers for synchronisation with the device. */
+/* Wrappers for synchronisation with storage. */
 #include "tracer/hook.h"
 
 #include <unistd.h>

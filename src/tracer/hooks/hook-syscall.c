@@ -1,7 +1,6 @@
 /*
- * syscall(): clone and vfork pass through it, so there must be no frame between
- * the program and libc, and nothing is recorded. Calls that change what we believe
- * of descriptors, and a filter about to be installed, are noticed in passing.
+ * syscall(): it may be used for clone and vfork, so it must not add a stack frame between the program and libc, and
+ * the call is not recorded. Only calls that change the descriptor table or install a seccomp filter are inspected.
  */
 #include "tracer/exec.h"
 #include "tracer/hook.h"
@@ -11,7 +10,7 @@
 #define WATCHED_MAX 512
 #define BIT(number) ((uint64_t)1 << ((number) % 64))
 
-/* A bit for each number that syscall_before wants to see. */
+/* One bit for each number that syscall_before inspects. */
 __attribute__((used, visibility("hidden"))) const uint64_t syscall_watched[WATCHED_MAX / 64] = {
 	[SYS_read / 64] = BIT(SYS_read) | BIT(SYS_write) | BIT(SYS_close) | BIT(SYS_lseek) | BIT(SYS_readv) |
 			BIT(SYS_writev) | BIT(SYS_dup) | BIT(SYS_dup2) | BIT(SYS_sendfile) | BIT(SYS_clone) |
@@ -28,10 +27,10 @@ _Static_assert(SYS_vfork / 64 == SYS_read / 64 && SYS_fchdir / 64 == SYS_fcntl /
 				SYS_close_range / 64 == SYS_clone3 / 64,
 		"each number lies in the word that its bit is in");
 
-/* libc's syscall, once it is known. */
+/* libc's syscall, once resolved. */
 __attribute__((used, visibility("hidden"))) void *syscall_next;
 
-/* Queries, of which libseccomp makes many, change nothing. Strict mode takes the time stamp counter away, too. */
+/* Queries, of which libseccomp makes many, have no effect. Strict mode disables the time stamp counter, too. */
 static void notice_seccomp(long operation, long flags, const void *filter)
 {
 	bool is_strict = operation == SECCOMP_SET_MODE_STRICT && !flags && !filter;
@@ -71,7 +70,7 @@ static void notice(long number, int a, int b)
 		break;
 	case SYS_chdir:
 	case SYS_fchdir:
-		tracer.cwd = 0; /* somewhere else in a moment */
+		tracer.cwd = 0; /* about to change */
 		break;
 	default:
 		fds_share(a);

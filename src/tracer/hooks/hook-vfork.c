@@ -1,21 +1,20 @@
 /*
- * Children on their parent's memory.
+ * Children in their parent's memory.
  *
- * A vfork child runs on its parent's stack, too, so no frame of ours may be between
- * the two returns. The return address waits in the thread instead, found again by
- * where it lay on the stack, since children may vfork in turn.
+ * A vfork child also runs on its parent's stack, so no frame of ours may be between the two returns. The return
+ * address is stored in the thread instead, keyed by its stack address, because children may vfork in turn.
  */
 #include "tracer/exec.h"
 #include "tracer/hook.h"
 
 #include <sched.h>
 
-#define VFORKS_MAX 4 /* within one another */
+#define VFORKS_MAX 4 /* nesting depth */
 
 static _Thread_local struct {
 	unsigned count;
 	struct vfork_entry {
-		uintptr_t slot; /* where the return address lay */
+		uintptr_t slot; /* stack address of the return address */
 		uintptr_t to;
 		uint64_t start;
 		int32_t pid_before;
@@ -23,12 +22,12 @@ static _Thread_local struct {
 	} entry[VFORKS_MAX];
 } vforks __attribute__((tls_model("initial-exec")));
 
-/* Two words, as registers return them. */
+/* Two words, returned in registers. */
 struct two {
 	uintptr_t first, second;
 };
 
-/* The real vfork, and whether it is to be called by way of us. */
+/* The real vfork, and whether to call it through our stub. */
 __attribute__((used, visibility("hidden"))) struct two vfork_before(uintptr_t slot, uintptr_t to, unsigned call)
 {
 	struct two answer = { (uintptr_t)next_function(call), 0 };
@@ -44,7 +43,7 @@ __attribute__((used, visibility("hidden"))) struct two vfork_before(uintptr_t sl
 	return answer;
 }
 
-/* From here on records are the child's. */
+/* From here on records belong to the child. */
 static void on_fork_child(void)
 {
 	int32_t pid = tracer.is_seccomped ? -1 : (int32_t)sys0(SYS_getpid);
@@ -53,7 +52,7 @@ static void on_fork_child(void)
 	ring_who(pid, pid);
 }
 
-/* It is another program now, or gone, and this thread itself again. */
+/* The child has executed a program or exited; the thread is the parent again. */
 static void child_ended(int32_t pid_before)
 {
 	thread.vfork_pid = pid_before;
@@ -62,7 +61,7 @@ static void child_ended(int32_t pid_before)
 	ring_who(pid_before ? pid_before : tracer.pid, pid_before ? pid_before : thread.tid);
 }
 
-/* Both come here. The result, and where to return to. */
+/* Parent and child both return here. Returns the result and the return address. */
 __attribute__((used, visibility("hidden"))) struct two vfork_after(int result, uintptr_t slot)
 {
 	unsigned i = vforks.count;
@@ -105,7 +104,7 @@ __asm__(".pushsection .text\n"
 	"	testq %rdx, %rdx\n"
 	"	jne 1f\n"
 	"	jmp *%rax\n"
-	"1:	addq $8, %rsp\n" /* the real one's return address takes the place of ours */
+	"1:	addq $8, %rsp\n" /* the real function's return address replaces ours */
 	"	call *%rax\n"
 	"	movl %eax, %edi\n"
 	"	subq $8, %rsp\n"
@@ -119,7 +118,7 @@ __asm__(".pushsection .text\n"
 	".size vfork_common, . - vfork_common\n"
 	".popsection\n");
 
-/* clone: a child that shares our memory while we wait for it is a vfork child by another name. */
+/* clone: a child that shares our memory while we wait for it is equivalent to a vfork child. */
 
 struct clone_start {
 	int (*fn)(void *);

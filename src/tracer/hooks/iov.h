@@ -1,4 +1,4 @@
-/* How many bytes an iovec array asked for, looked at only when the kernel must have read it. */
+/* The number of bytes that an iovec array requests; read only if the kernel must have read it. */
 #ifndef SONDE_TRACER_HOOKS_IOV_H
 #define SONDE_TRACER_HOOKS_IOV_H
 

@@ -1,6 +1,6 @@
 /*
- * To be included first: makes <stdio.h> and <wchar.h> declare scanf and its kin
- * under their own names, not as the __isoc99 ones, so that both can be defined.
+ * Must be included first: makes <stdio.h> and <wchar.h> declare scanf and related functions under their own names, not
+ * as the __isoc99 ones, so that both can be defined.
  */
 #ifndef SONDE_TRACER_HOOKS_SCANF_H
 #define SONDE_TRACER_HOOKS_SCANF_H
