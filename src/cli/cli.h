@@ -1,21 +1,19 @@
 /*
- * cli: a command is one file `cmd-<name>.c` with one table, `const struct
- * cli_command cmd_<name>`, and one row in commands.def.
+ * cli: a command is one file `cmd-<name>.c` with one table, `const struct cli_command cmd_<name>`, and one row in
+ * commands.def.
  *
- * The table's option rows are the only place where an option is described: the
- * parser, --help, the man page and the shell completions are made from them.
- * The parser writes each value into the command's options struct, at the
- * field the row names, after the row's default text has gone the same way; so
- * a command finds a complete struct and parses nothing itself.
+ * The option rows of the table are the only description of an option: the parser, --help, the man page and the shell
+ * completions are generated from them. The parser writes each value into the field of the command's options struct
+ * that the row names; defaults are parsed from the row's default text in the same way. So a command gets a complete
+ * struct and parses nothing itself.
  *
- * Words: exact long names only (no prefixes), `--name=value` or `--name value`,
- * short clusters (`-jn5`), options before, between and after arguments; `--`
- * ends the options. Every usage error exits 2 and says what would be right.
+ * Syntax: exact long names only (no prefixes), `--name=value` or `--name value`, short clusters (`-jn5`), options
+ * before, between and after arguments; `--` ends the options. Every usage error exits with 2 and explains what is
+ * allowed.
  *
- * A command holds no logic worth testing: it turns options into a call and the
- * answer into lines. It writes data to stdout (stdio; cli_main checks that it
- * arrived), never to stderr: it fills ctx->err and returns a negative errno,
- * and cli_main prints `sonde: text` and `hint: text`.
+ * A command contains no logic that needs unit tests: it turns options into a call and the result into lines. It
+ * writes data to stdout (stdio; cli_main checks for write errors), never to stderr: it fills ctx->err and returns
+ * -errno, and cli_main prints `sonde: text` and `hint: text`.
  */
 #ifndef SONDE_CLI_CLI_H
 #define SONDE_CLI_CLI_H
@@ -34,9 +32,9 @@ enum cli_exit {
 	CLI_EXIT_VERDICT = 3, /* regression, threshold breached */
 };
 
-/* Several values of one option. The strings live as long as the process. */
+/* Several values of one option. The strings live until the process exits. */
 struct cli_list {
-	const char **items; /* count of them, then a NULL; NULL when count is 0 */
+	const char **items; /* count entries, then NULL; NULL if count is 0 */
 	size_t count;
 };
 
@@ -52,28 +50,28 @@ enum cli_type {
 	CLI_TYPE_RUN,      /* const char *: a run's name or directory, as typed */
 	CLI_TYPE_INT,      /* int64_t: a decimal number between .min and .max */
 	CLI_TYPE_SIZE,     /* uint64_t: bytes; "64", "64K", "64M", "1.5GiB": powers of 1024 */
-	CLI_TYPE_DURATION, /* int64_t: nanoseconds; "10s", "5ms", "250us", "1.5m"; a unit is needed except for 0 */
-	CLI_TYPE_SECONDS,  /* the same, and a number alone is seconds: for how long something goes on */
+	CLI_TYPE_DURATION, /* int64_t: nanoseconds; "10s", "5ms", "250us", "1.5m"; a unit is required except for 0 */
+	CLI_TYPE_SECONDS,  /* the same, but a number without a unit is seconds: for run times */
 	CLI_TYPE_CHOICE,   /* int: index of the word in .choices */
-	CLI_TYPE_STRINGS,  /* struct cli_list: one value an occurrence, repeatable */
-	CLI_TYPE_WORDS,    /* struct cli_list: comma-separated, repeatable; each one of .choices if there are any */
+	CLI_TYPE_STRINGS,  /* struct cli_list: one value per occurrence, repeatable */
+	CLI_TYPE_WORDS,    /* struct cli_list: comma-separated, repeatable; each must be one of .choices, if set */
 	CLI_TYPE_PATHS,    /* struct cli_list: colon-separated paths, repeatable */
-	CLI_TYPE_SETTER,   /* .set does it */
+	CLI_TYPE_SETTER,   /* parsed by .set */
 };
 
 struct cli_option {
 	char short_name;       /* 0: none */
 	const char *long_name; /* without dashes */
-	const char *metavar;   /* "DIR"; NULL for flags and only for them; a choice shows its words instead */
-	enum cli_type type;    /* type and offset: write CLI_FLAG(...) and the like, below */
+	const char *metavar;   /* "DIR"; NULL for flags only; a choice shows its words instead */
+	enum cli_type type;    /* set type and offset by CLI_FLAG(...) and the other macros below */
 	size_t offset;
 	int (*set)(const struct cli_option *option, const char *value, void *options, struct sonde_err *err);
-	const char *help;           /* one sentence, capital letter to full stop */
-	const char *default_text;   /* taken as if typed, shown in the help; NULL: the field stays zero */
-	const char *default_words;  /* shown instead of default_text when the default is no value ("half the CPUs") */
+	const char *help;           /* one sentence, with capital letter and full stop */
+	const char *default_text;   /* parsed as if typed, shown in the help; NULL: the field stays zero */
+	const char *default_words;  /* shown instead of default_text if the default is computed ("half the CPUs") */
 	const char *const *choices; /* NULL-terminated */
-	int64_t min, max;  /* for numbers, sizes and durations; both 0: the type's own limits, nothing negative */
-	const char *group; /* heading it stands under, NULL: "Options"; rows of a group stand together */
+	int64_t min, max;           /* for numbers, sizes and durations; both 0: the limits of the type, not negative */
+	const char *group;          /* heading in the help, NULL: "Options"; rows of a group must be contiguous */
 };
 
 /* The field's C type is checked against the option's at compile time. */
@@ -98,17 +96,17 @@ struct cli_option {
 #define CLI_SETTER(function) .type = CLI_TYPE_SETTER, .set = function
 #define CLI_OPTIONS_END { .long_name = NULL }
 
-/* What the words that are no options are; name NULL: there are none. They go to ctx->args. */
+/* Describes the non-option arguments; name NULL: none. They are stored in ctx->args. */
 struct cli_positional {
 	const char *name;   /* "RUN" */
-	size_t min, max;    /* how many */
-	enum cli_type type; /* STRING, PATH, RUN or CHOICE: what completion offers and the parser checks */
+	size_t min, max;    /* number of arguments */
+	enum cli_type type; /* STRING, PATH, RUN or CHOICE: used by completion and the parser */
 	const char *const *choices;
 	const char *help; /* one sentence */
 };
 
 struct cli_example {
-	const char *command; /* a whole line, "sonde info" */
+	const char *command; /* a full command line, "sonde info" */
 	const char *what;    /* one sentence */
 };
 
@@ -118,57 +116,57 @@ struct cli_exit_code {
 };
 
 enum cli_flags {
-	/* Takes `-- PROGRAM [ARGUMENT...]`, in ctx->program. Where the command has no positionals the first word that
-	 * is no option starts it too. */
+	/* Takes `-- PROGRAM [ARGUMENT...]`, in ctx->program. If the command has no positionals, the first non-option
+	 * word starts it too. */
 	CLI_TAKES_PROGRAM = 1 << 0,
-	CLI_NEEDS_PROGRAM = 1 << 1, /* and does nothing without */
+	CLI_NEEDS_PROGRAM = 1 << 1, /* fails without a program */
 };
 
 struct cli_command {
 	const char *name;  /* summary, group and program are in commands.def */
-	const char *usage; /* what follows the name: "[-o DIR] [--probes LIST] -- PROGRAM [ARGUMENT...]" */
+	const char *usage; /* after the name: "[-o DIR] [--probes LIST] -- PROGRAM [ARGUMENT...]" */
 	struct cli_positional positional;
-	const struct cli_option *options;       /* ends with CLI_OPTIONS_END; --help is everybody's; NULL: none */
-	size_t options_size;                    /* sizeof the struct the rows point into */
+	const struct cli_option *options;       /* ends with CLI_OPTIONS_END; every command has --help; NULL: none */
+	size_t options_size;                    /* sizeof the options struct */
 	const struct cli_example *examples;     /* end with { NULL }; NULL: none */
-	const struct cli_exit_code *exit_codes; /* all of them, end with { NULL }; NULL: 0, 1 and 2 as everywhere */
+	const struct cli_exit_code *exit_codes; /* complete list, ends with { NULL }; NULL: the default 0, 1 and 2 */
 	unsigned flags;
 	int fail_code; /* exit code when run returns an error; 0: CLI_EXIT_FAILED */
-	/* 0, and the exit code is ctx->exit_code; or a negative errno with ctx->err filled. */
+	/* Returns 0, with the exit code in ctx->exit_code; or -errno with ctx->err filled. */
 	int (*run)(struct cli_context *ctx);
 };
 
 struct cli_context {
 	const struct cli_command *command;
 	void *options; /* the command's options struct, filled */
-	char **args;   /* positionals, arg_count of them, then a NULL */
+	char **args;   /* arg_count positionals, then NULL */
 	size_t arg_count;
-	char **words;        /* all as they were typed, the command's name first */
-	char **program;      /* after `--`: ready for execvp; NULL when not given */
-	struct arena *arena; /* lives until run has returned */
+	char **words;        /* the command line as typed, the command's name first */
+	char **program;      /* after `--`: ready for execvp; NULL if not given */
+	struct arena *arena; /* freed after run has returned */
 	struct sonde_err *err;
-	int exit_code; /* what the process returns; run may set it, with or without an error */
+	int exit_code; /* exit code of the process; run may set it, with or without an error */
 };
 
-/* In run: these options do not go together. Exit 2, with "sonde <command>: " before the sentence. */
+/* For run: reports a usage error such as conflicting options. Exit 2, with "sonde <command>: " before the sentence. */
 int cli_usage(struct cli_context *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* argv[0] is the command's name, as the front program passes it. Fills a zeroed ctx whose err and arena are set.
- * Returns 0, or -EINVAL with ctx->err and ctx->exit_code, or CLI_HELP_ASKED: the caller prints the help. */
+/* argv[0] is the command's name, as passed by the front program. Fills a zeroed ctx that has err and arena set.
+ * Returns 0, -EINVAL with ctx->err and ctx->exit_code, or CLI_HELP_ASKED: the caller prints the help. */
 #define CLI_HELP_ASKED 1
 int cli_parse(struct cli_context *ctx, const struct cli_command *command, char **argv);
 
-/* One value as an option row would take it; also for config files and environment variables. */
+/* Parses one value as an option row would; also for config files and environment variables. */
 int cli_parse_size(const char *text, uint64_t *bytes, struct sonde_err *err);
 int cli_parse_duration(const char *text, int64_t *ns, struct sonde_err *err);
 
-/* The whole main of a program: argv is "sonde-look", "info", ... Returns the exit code. */
+/* The main function of a program: argv is "sonde-look", "info", ... Returns the exit code. */
 int cli_main(int argc, char **argv, const struct cli_command *const commands[]);
 
-/* Parse and run one command whose name is argv[0]; what cli_main and the front program end in. */
+/* Parses and runs the command named by argv[0]; used by cli_main and the front program. */
 int cli_run(const struct cli_command *command, char **argv);
 
-/* "prefix: text" and "hint: ..." on stderr; for mains. */
+/* Prints "prefix: text" and "hint: ..." to stderr; for main functions. */
 void cli_print_error(const char *prefix, const struct sonde_err *err);
 
 #endif

@@ -30,7 +30,7 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-/* One word of a subject: no dots. */
+/* The name is one token of a NATS subject: no dots. */
 static void name_of(const struct options *o, const struct fleet_dir *home, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf raw = BUF_INIT;

@@ -1,5 +1,5 @@
 /*
- * sonde clean: remove from a run what can be made again.
+ * sonde clean: remove caches from a run.
  */
 #include <jansson.h>
 

@@ -1,5 +1,5 @@
 /*
- * sonde completion: print the script that the build made from the option tables.
+ * sonde completion: print the completion script that the build generated from the option tables.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* sonde diff: what changed between two runs, or two sets of runs. */
+/* sonde diff: compare two runs, or two sets of runs. */
 #include "analyze/analyze.h"
 #include "analyze/diff.h"
 #include "base/cleanup.h"
@@ -56,7 +56,7 @@ static const struct cli_exit_code exit_codes[] = {
 	{ NULL },
 };
 
-/* The names in "a,b,c"; *count of them. */
+/* Splits "a,b,c" into *count names. */
 static char **names_of(struct arena *arena, const char *text, size_t *count)
 {
 	char **names = arena_alloc(arena, RUNS_MAX * sizeof(*names));
@@ -122,7 +122,7 @@ static void interval_cell(struct term_table *t, const struct diff_item *item)
 		term_table_cellf(t, "%.4g to %.4g", item->lo, item->hi);
 }
 
-/* What rows of lists are called, and what of them is compared. */
+/* The name of a row of each list, and the measure that is compared. */
 static const struct {
 	const char *list, *what, *measure;
 } words[] = {
@@ -162,7 +162,7 @@ static int print_items(const struct diff *d, size_t top)
 	for (size_t i = 0; i < d->count && shown < top; i++) {
 		const struct diff_item *item = &d->items[i];
 		if (isnan(item->change) || item->change == 0 || (!*item->name && !item->title))
-			continue; /* what has no title is detail */
+			continue; /* columns without a title are details */
 		number_cell(&t, item->unit, item->change, true);
 		interval_cell(&t, item);
 		number_cell(&t, item->unit, item->mean_a, false);

@@ -1,5 +1,5 @@
 /*
- * sonde doctor: what works on this machine, why not, and what would enable it.
+ * sonde doctor: check what works on this machine, why not, and how to enable it.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -27,7 +27,7 @@ static const enum term_style state_styles[] = {
 
 typedef void row_function(void *to, const struct doctor_check *doctor_check, const struct doctor_result *report);
 
-/* Check every facility, in order; says whether one that recording needs is missing. */
+/* Runs every check, in order; returns true if one that recording requires fails. */
 static bool check_all(row_function *row, void *to)
 {
 	bool is_missing = false;

@@ -1,5 +1,5 @@
 /*
- * sonde duet: compare two programs honestly on a noisy machine.
+ * sonde duet: compare two programs on a noisy machine.
  */
 #include "base/shell-words.h"
 #include "cli/duet-cli.h"
@@ -17,7 +17,7 @@ static const char *const pin_words[] = { "auto", "none", NULL };
 static const char *const iteration_words[] = { "command", "fd", "step", NULL };
 static const char *const fail_words[] = { "slower", "inconclusive", NULL };
 
-/* "1%" as a share; the text must end there. */
+/* Parses "1%" as a fraction; rejects trailing text. */
 static int parse_percent(const char *value, double *share, struct sonde_err *err)
 {
 	char *end;
@@ -191,7 +191,7 @@ static const struct action {
 	{ "preset", duet_run_preset },
 };
 
-/* No file, but like an action: says so. */
+/* Reports an unknown word that is similar to an action and not a file. */
 static bool is_typo(struct cli_context *ctx, const char *word)
 {
 	const char *words[sizeof(actions) / sizeof(*actions) + 1] = { NULL }, *nearest;

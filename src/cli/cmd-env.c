@@ -1,11 +1,9 @@
 /*
- * sonde env: the lines that put this installation's prefix, and one of its
- * compatibility layers, on a shell's search paths.
+ * sonde env: print shell commands that add this installation's prefix, and one of its compatibility layers, to the
+ * search paths.
  *
- * Values are computed from the environment sonde was started with and printed
- * whole, so that every shell gets plain assignments. A directory that is
- * already on its path is left where it is: evaluating the lines twice changes
- * nothing.
+ * Values are computed from sonde's own environment and printed in full, so that every shell gets plain assignments. A
+ * directory that is already on its path is not moved: evaluating the lines twice changes nothing.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -38,13 +36,13 @@ static const struct {
 	[CSH] = { "setenv ", " ", ";" },
 };
 
-/* A compatibility layer is a small prefix of its own; it has what it needs of these directories. */
+/* A compatibility layer is a small prefix with some of these directories. */
 struct search_path {
 	const char *variable;
-	const char *dir;        /* below the prefix */
-	const char *compat_dir; /* below a compatibility layer */
-	bool is_found_in_usr;   /* the system looks below /usr and /usr/local by itself */
-	bool has_empty_end;     /* an empty last entry stands for the system's own list; elsewhere it would be "." */
+	const char *dir;        /* relative to the prefix */
+	const char *compat_dir; /* relative to a compatibility layer */
+	bool is_found_in_usr;   /* the system searches /usr and /usr/local by default */
+	bool has_empty_end;     /* an empty last entry means the system default; elsewhere it would mean "." */
 };
 
 static const struct search_path paths[] = {
@@ -74,7 +72,7 @@ static bool is_on(const char *list, const char *dir)
 	return false;
 }
 
-/* Put dir in front of the variable, in the environment, so that a later row adds to it. Says whether it changed. */
+/* Prepends dir to the variable in our environment, so that later rows see it. Returns true if it changed. */
 static bool put_in_front(const struct search_path *path, const char *dir)
 {
 	CLEANUP(buf_release) struct buf value = BUF_INIT;
@@ -150,7 +148,7 @@ static int is_visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* The compatibility layers that are installed, as "a, b" in list; says whether name is one of them. */
+/* Lists the installed compatibility layers as "a, b"; returns true if name is one of them. */
 static bool find_compat(const char *dir, const char *name, struct buf *list)
 {
 	struct dirent **entries;

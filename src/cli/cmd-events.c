@@ -1,5 +1,5 @@
 /*
- * sonde events: the rows of a table of a run, in the order of their time.
+ * sonde events: print the rows of a table of a run, sorted by time.
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -49,7 +49,7 @@ static const struct cli_option option_rows[] = {
 
 typedef void write_fn(struct event_writer *w, const int64_t *row);
 
-/* Skip the first rows, then print up to limit (0: all). */
+/* Skips the first rows, then prints up to limit (0: all). */
 static int print(struct event_writer *w, struct model_rows *rows, write_fn *write, uint64_t skip, uint64_t limit,
 		struct out *out, struct sonde_err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * sonde export: a run in another tool's format.
+ * sonde export: convert a run to another tool's format.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -49,7 +49,7 @@ static bool is_stdout(const struct options *o)
 	return !o->path || strcmp(o->path, "-") == 0;
 }
 
-/* A stream of its own also for standard output, so that a reader that goes away leaves no error behind in stdio's. */
+/* Opens a separate stream for standard output too, so that a closed pipe leaves no error in stdout. */
 static FILE *open_plain(const struct options *o, struct sonde_err *err)
 {
 	int fd = is_stdout(o) ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define SECOND_NS INT64_C(1000000000)
-#define CALL_NS (120 * SECOND_NS) /* a host that has not answered by then is given up */
+#define CALL_NS (120 * SECOND_NS) /* timeout of a call to a host */
 
 enum { JOIN_MAX = 64 << 10 };
 
@@ -79,7 +79,7 @@ static int add_agents_here(struct cli_context *ctx, struct fleet_dir *home)
 	return rc;
 }
 
-/* Hosts join: those behind the first `kept` members, which go again when one of them cannot. */
+/* Lets the members after the first `kept` join; removes them again if one fails. */
 static int join_members(struct cli_context *ctx, struct fleet_dir *home, size_t kept, size_t from)
 {
 	int rc = fleet_dir_save(home, ctx->err);
@@ -95,7 +95,7 @@ static int join_members(struct cli_context *ctx, struct fleet_dir *home, size_t 
 	return rc;
 }
 
-/* Agents where they are wanted. is_new: the server is, so that all hosts must learn where it is. */
+/* Starts the requested agents. is_new: the server is new, so all hosts need its address. */
 static int add_agents(struct cli_context *ctx, struct fleet_dir *home, bool is_new)
 {
 	const struct options *o = ctx->options;
@@ -109,11 +109,11 @@ static int add_agents(struct cli_context *ctx, struct fleet_dir *home, bool is_n
 	rc = fleet_slots_take(ctx, &o->places, o->agents, o->label, home);
 	if (rc < 0)
 		return rc;
-	/* No new one: one that is there is to be started again. */
+	/* No new host: restart the agents of the known ones. */
 	return join_members(ctx, home, known, is_new || home->member_count == known ? 0 : known);
 }
 
-/* The streams are there before anybody can be told that the fleet is up. */
+/* Creates the streams before the fleet is reported as up. */
 static int prepare(struct cli_context *ctx, const struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
@@ -148,7 +148,7 @@ static int start_all(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
 	const char *program = own_path(ctx);
-	int rc = program ? fleet_end(home, NULL, ctx->err) : -EIO; /* what a dead server has left: nobody is at work */
+	int rc = program ? fleet_end(home, NULL, ctx->err) : -EIO; /* leftovers of a dead server */
 
 	if (rc >= 0)
 		rc = fleet_start_server(home, o->listen ? o->listen : "127.0.0.1", ctx->arena, ctx->err);
@@ -175,7 +175,7 @@ static int up(struct cli_context *ctx, struct fleet_dir *home)
 	return rc;
 }
 
-/* The members that the command line names, or all, in front of the others. */
+/* Moves the members that the command line names, or all, to the front. */
 static int choose(struct cli_context *ctx, struct fleet_dir *home, size_t *count)
 {
 	*count = ctx->arg_count > 1 ? 0 : home->member_count;
@@ -196,7 +196,7 @@ static int choose(struct cli_context *ctx, struct fleet_dir *home, size_t *count
 	return 0;
 }
 
-/* Agents of other hosts first: they hand their jobs back while there is a server. */
+/* Remote agents first: they return their jobs while the server is still running. */
 static int down(struct cli_context *ctx, struct fleet_dir *home)
 {
 	size_t count;
@@ -232,7 +232,7 @@ static int add(struct cli_context *ctx, struct fleet_dir *home)
 	return rc < 0 ? rc : add_agents(ctx, home, false);
 }
 
-/* On the chosen members, and without a choice here too. */
+/* Drains the chosen members; without a choice, this host too. */
 static int drain(struct cli_context *ctx, struct fleet_dir *home)
 {
 	size_t count;
@@ -258,7 +258,7 @@ static int halt(struct cli_context *ctx, struct fleet_dir *home)
 	return rc < 0 || ended >= 0 ? rc : ended;
 }
 
-/* Said by another host's up or add: address and token are on standard input. */
+/* Called by up or add of another host: address and token are on stdin. */
 static int join(struct cli_context *ctx, struct fleet_dir *home)
 {
 	const struct options *o = ctx->options;
@@ -294,7 +294,7 @@ static const struct action {
 	{ "up", true, false, up },
 	{ "down", true, true, down },
 	{ "add", true, false, add },
-	{ "drain", false, true, drain }, /* it may take long: others may be at it meanwhile */
+	{ "drain", false, true, drain }, /* may take long: does not lock out other commands */
 	{ "halt", true, true, halt },
 	{ "join", true, false, join },
 	{ "status", false, false, status },

@@ -1,5 +1,5 @@
 /*
- * sonde help: the list of commands, or one command's help or man page.
+ * sonde help: print the list of commands, or one command's help or man page.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"

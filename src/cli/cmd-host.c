@@ -1,4 +1,4 @@
-/* sonde host: what `sonde record --hosts` starts on each host. */
+/* sonde host: the remote side of `sonde record --hosts`. */
 #include "cli/cli.h"
 #include "record/host-agent.h"
 

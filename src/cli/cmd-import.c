@@ -1,5 +1,5 @@
 /*
- * sonde import: traces of other tools become a run.
+ * sonde import: convert other tools' traces to a run.
  */
 #include "base/json.h"
 #include "cli/cli.h"
@@ -49,7 +49,7 @@ static void show_progress(void *arg, uint64_t done, uint64_t all)
 	term_progress_show(arg, "%s of %s", term_bytes(part, done), term_bytes(whole, all));
 }
 
-/* "file:line: text", with the text of foreign files made harmless. */
+/* "file:line: text", with text from the imported file sanitized. */
 static void add_problem(struct buf *out, const struct import_problem *p)
 {
 	term_safe(out, p->path);

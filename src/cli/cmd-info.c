@@ -1,5 +1,5 @@
 /*
- * sonde info: what is in a run, and what is missing from it.
+ * sonde info: show the contents of a run, and what is missing from it.
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -52,7 +52,7 @@ static void release(struct info *info)
 	model_totals_release(&info->totals);
 }
 
-/* Losses last: reading finds damage. */
+/* Losses last: reading detects damage. */
 static int learn(struct info *info, bool is_check, struct sonde_err *err)
 {
 	int rc = is_check ? model_run_check(info->run, err) : 0;

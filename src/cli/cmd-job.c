@@ -1,5 +1,5 @@
 /*
- * sonde job: list, show, steer and cancel the jobs of a fleet; what they printed, reported and learnt.
+ * sonde job: list, show, control and cancel the jobs of a fleet; print their output, reports and results.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -29,7 +29,7 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-/* What one action works on. */
+/* Context of one action. */
 struct scene {
 	struct cli_context *ctx;
 	struct fleet_client *client;
@@ -99,13 +99,13 @@ static int print_json(const struct scene *s)
 	return buf_error(&text);
 }
 
-/* For people: one that was told to stop may take a while. */
+/* State to display; a job that was asked to stop may still run for a while. */
 static const char *state_of(const struct fleet_job *job)
 {
 	return job->state == FLEET_RUNNING && job->stop != FLEET_GO_ON ? "stopping" : fleet_state_word(job->state);
 }
 
-/* For people: a job file that was submitted with the program is no part of what they typed. */
+/* Command to display; omits the wrapper and job file that `sonde submit` added. */
 static char **command_of(const struct fleet_job *job)
 {
 	char **word = job->argv;
@@ -196,11 +196,11 @@ static int show(struct scene *s)
 
 static int print_chunk(void *arg, const struct fleet_message *m)
 {
-	fwrite(m->bytes, 1, m->len, stdout); /* whether it could be written is looked at in the end */
+	fwrite(m->bytes, 1, m->len, stdout); /* write errors are checked at the end */
 	return 0;
 }
 
-/* What the last lease's command printed. */
+/* Prints the output of the last lease's command. */
 static int show_log(struct scene *s)
 {
 	const char *subject = arena_printf(s->ctx->arena, "sonde.log.%s.%llu", s->job->id,
@@ -212,7 +212,7 @@ static int show_log(struct scene *s)
 static void print_report(void *arg, const struct fleet_job *job, const struct fleet_report *r)
 {
 	printf("%llu,%lld,%.6f,", (unsigned long long)job->epoch, (long long)r->step, r->time_s);
-	if (isfinite(r->loss)) /* absent otherwise */
+	if (isfinite(r->loss)) /* else the key is omitted */
 		printf("%.9g", r->loss);
 	printf(",");
 	if (r->worker >= 0)
@@ -223,7 +223,7 @@ static void print_report(void *arg, const struct fleet_job *job, const struct fl
 	printf("\n");
 }
 
-/* The reports of every lease, each with its epoch. */
+/* Prints the reports of every lease, each with its epoch. */
 static int show_stats(struct scene *s)
 {
 	struct fleet_jobs again;
@@ -250,7 +250,7 @@ static int cancel(struct scene *s)
 	return fleet_client_publish(s->client, s->job->id, "event", text, NULL, NULL, s->ctx->err);
 }
 
-/* The program learns them while it runs; all of them are right before one is set. */
+/* The running program gets the new values; all are validated before one is set. */
 static int set_knobs(struct scene *s)
 {
 	char name[FLEET_KNOB_NAME_MAX], value[FLEET_KNOB_VALUE_MAX];
@@ -291,7 +291,7 @@ static const struct action {
 	const char *name;
 	bool has_job;
 	int (*act)(struct scene *s);
-	bool has_words; /* behind the job */
+	bool has_words; /* takes arguments after the job */
 } actions[] = {
 	{ "list", false, show_list },
 	{ "show", true, show },
@@ -312,7 +312,7 @@ static const struct action *find_action(const char *word)
 	return NULL;
 }
 
-/* A word of a subject, and no wildcard. */
+/* One token of a NATS subject, without wildcards. */
 static bool is_id(const char *text)
 {
 	size_t len = strlen(text);

@@ -1,5 +1,5 @@
 /*
- * sonde jobserver: take profiling jobs over HTTP.
+ * sonde jobserver: accept profiling jobs over HTTP.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -37,7 +37,7 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-/* The token itself or, after an @, the first line of a file. */
+/* The token itself or, after '@', the first line of a file. */
 static int take_token(struct cli_context *ctx, const char *given, struct buf *token)
 {
 	int rc = 0;

@@ -1,5 +1,5 @@
 /*
- * sonde join: one run of the runs of several hosts.
+ * sonde join: merge runs recorded on several hosts.
  */
 #include <jansson.h>
 
@@ -48,7 +48,7 @@ struct joined {
 	json_t *hosts;  /* its array */
 	json_t *probes; /* its array */
 	int64_t bound_ns;
-	bool is_measured; /* the clocks of all */
+	bool is_measured; /* the clocks of all hosts were measured */
 };
 
 static int64_t int_of(const json_t *o, const char *key, int64_t none)
@@ -57,7 +57,7 @@ static int64_t int_of(const json_t *o, const char *key, int64_t none)
 	return json_is_integer(v) ? json_integer_value(v) : none;
 }
 
-/* Probes of one name: what they counted together, and whatever else the first of them said. */
+/* Merges probes of the same name: sums their counters; other fields are those of the first. */
 static void add_probe(struct joined *m, const char *host, json_t *probe)
 {
 	static const char *const sums[] = { "events", "lost", "cpu_ns", "processes", "dropped", "filtered",
@@ -107,7 +107,7 @@ static json_t *json_of_clock(const struct clock_fit *f, bool is_measured)
 	return o;
 }
 
-/* One host into the joined run. */
+/* Adds one host to the joined run. */
 static int take_host(struct joined *m, const char *name, const char *path, const struct clock_fit *clock,
 		bool is_measured)
 {
@@ -132,7 +132,7 @@ static int take_host(struct joined *m, const char *name, const char *path, const
 	return rc;
 }
 
-/* The first that failed, else the first. */
+/* The exit status of the first host that failed, else of the first. */
 static json_t *exit_of(const struct joined *m)
 {
 	json_t *host, *first = NULL;
@@ -146,7 +146,7 @@ static json_t *exit_of(const struct joined *m)
 	return first ? json_incref(first) : json_null();
 }
 
-/* Is it a further task on a node that was counted before? */
+/* Whether it is another task on a node that was already counted. */
 static bool is_counted(const struct joined *m, size_t upto)
 {
 	const char *node = json_string_value(json_object_get(json_array_get(m->hosts, upto), "node"));
@@ -232,7 +232,7 @@ static bool read_clock(const json_t *host, struct clock_fit *f)
 	return f->drift > -0.5 && f->drift < 0.5;
 }
 
-/* Nobody asked its clock: that of the day stood so to ours when each began. */
+/* Fallback if the clock was not measured: aligns by the wall-clock time at the start of both. */
 static struct clock_fit clock_by_day(int64_t our_mono, int64_t our_real, int64_t mono, int64_t real)
 {
 	return (struct clock_fit){ .at_ns = our_mono, .offset_ns = (mono - real) - (our_mono - our_real) };
@@ -244,7 +244,7 @@ static void note_failed(struct joined *m, const char *name, const char *reason)
 	fprintf(stderr, "sonde: host '%s': %s\n", name, reason);
 }
 
-/* A host whose run is below hosts/: fetched by `sonde record --hosts`, or written there by a task of srun. */
+/* A host with its run below hosts/: fetched by `sonde record --hosts`, or written there by a task of srun. */
 static int take_fetched(struct joined *m, const json_t *all, const json_t *host)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -322,7 +322,7 @@ static bool is_same_dir(const char *a, const char *b)
 	return !stat(a, &one) && !stat(b, &other) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/* Checked before a run is replaced: all can be read, and none is the one that is replaced. */
+/* Before a run is replaced: checks that all inputs are readable and none is the run to be replaced. */
 static int check_given(struct cli_context *ctx, const char *dir)
 {
 	int rc = 0;
@@ -336,7 +336,7 @@ static int check_given(struct cli_context *ctx, const char *dir)
 	return rc;
 }
 
-/* Runs that nobody measured the clocks of: their anchors to the time of day are all there is. */
+/* Joins runs without measured clocks: aligned by their wall-clock anchors only. */
 static int join_given(struct joined *m, const char *dir, bool is_forced)
 {
 	struct cli_context *ctx = m->ctx;

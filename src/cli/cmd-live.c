@@ -1,5 +1,5 @@
 /*
- * sonde live: watch running applications and serve their metrics; sonde live run: start one that can be watched.
+ * sonde live: watch running applications and serve their metrics; sonde live run: start an application to be watched.
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -65,7 +65,7 @@ struct settings {
 	size_t group_count;
 };
 
-/* NAME: DIRECTORY of a control group. */
+/* NAME: DIRECTORY of a cgroup. */
 static int take_groups(struct config_reader *r, yaml_node_t *map, void *into)
 {
 	struct settings *s = into;
@@ -134,7 +134,7 @@ static bool is_loopback(const char *address)
 	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
-/* What one life of the server needs; a hang-up begins another one with the files as they are then. */
+/* The state of the server between two reloads; SIGHUP starts a new one with the current files. */
 struct life {
 	struct live_options options;
 	struct live_exporter exporter;
@@ -144,7 +144,7 @@ struct life {
 	struct http_server *http_server, *control;
 	struct push_options push_options;
 	struct metrics_push *metrics_push;
-	const char *socket; /* for what is pushed; NULL: none */
+	const char *socket; /* receives pushed metrics; NULL: none */
 };
 
 static int load_rules(struct cli_context *ctx, struct life *l)
@@ -158,7 +158,7 @@ static int load_rules(struct cli_context *ctx, struct life *l)
 			: err_sys(ctx->err, ENOMEM, "cannot read the rules");
 }
 
-/* The controller's warden is forked before the server has threads. */
+/* The controller forks its watchdog before the server starts threads. */
 static int begin(struct cli_context *ctx, struct life *l, const struct http_server_options *g)
 {
 	const struct options *o = ctx->options;
@@ -197,7 +197,7 @@ static void end(struct life *l)
 	live_exporter_release(&l->exporter);
 }
 
-/* For who sits here; others ask `sonde view --live`, so that no log keeps a key. */
+/* Prints the URL to a terminal only, so that no log contains a token; `sonde view --live` gets one for other users. */
 static void say_page(struct http_server *g)
 {
 	CLEANUP(buf_release) struct buf url = BUF_INIT;
@@ -231,7 +231,7 @@ static int live_once(struct cli_context *ctx, struct http_server_options *g, con
 	return rc;
 }
 
-/* Are the files fine as they are now? A hang-up with bad ones changes nothing. */
+/* Whether the current files are valid; SIGHUP with invalid files changes nothing. */
 static bool can_reload(void *arg)
 {
 	struct cli_context *ctx = arg;
@@ -243,8 +243,8 @@ static bool can_reload(void *arg)
 	return is_fine;
 }
 
-/* An application keeps three descriptors open, with a control group of its own up to eleven; a thousand, the usual
- * limit, is too few for as many as are allowed. */
+/* An application needs three open descriptors, up to eleven with its own cgroup; the usual limit of 1024 is too low
+ * for the maximum number of applications. */
 static void allow_files(void)
 {
 	struct rlimit limit;
@@ -267,7 +267,8 @@ static int serve(struct cli_context *ctx)
 		rc = cli_usage(ctx, "others can reach %s: say with --token who may ask", g.address);
 	if (rc < 0)
 		return rc;
-	/* Pages come and go with every scrape: better kept than given back and cleared anew. */
+	/* Buffers are allocated for every scrape: keep them in the heap instead of unmapping and clearing them each
+	 * time. */
 	mallopt(M_MMAP_THRESHOLD, PAGE_KEPT_BYTES);
 	mallopt(M_TRIM_THRESHOLD, PAGE_KEPT_BYTES);
 	mallopt(M_ARENA_MAX, 1);

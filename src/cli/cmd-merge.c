@@ -1,5 +1,5 @@
 /*
- * sonde merge: the summary that parts make together.
+ * sonde merge: combine partial summaries.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -36,7 +36,7 @@ struct merging {
 	struct analyze *a;
 	struct analyze_part first; /* points into first_bytes */
 	struct buf first_bytes;
-	bool *is_seen; /* by number of the part */
+	bool *is_seen; /* indexed by part number */
 };
 
 static int open_first(struct merging *m, const char *path)
@@ -63,7 +63,7 @@ static int open_first(struct merging *m, const char *path)
 	return rc < 0 ? rc : analyze_new(&m->a, m->run, &opts, m->ctx->err);
 }
 
-/* Made of the same run with the same options? */
+/* Whether both were made from the same run with the same options. */
 static bool is_of_same(const struct analyze_part *a, const struct analyze_part *b)
 {
 	return strcmp(a->run, b->run) == 0 && strcmp(a->opts.rules_text, b->opts.rules_text) == 0 &&

@@ -1,5 +1,5 @@
 /*
- * sonde monitor: keep the jobs of a fleet.
+ * sonde monitor: manage the job state of a fleet.
  */
 #include "cli/fleet-cli.h"
 #include "fleet/monitor.h"

@@ -1,5 +1,5 @@
 /*
- * sonde preprocess: what looking at a run needs, made beforehand.
+ * sonde preprocess: build the zoom index of a run.
  */
 #include <jansson.h>
 

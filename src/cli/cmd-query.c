@@ -1,4 +1,4 @@
-/* sonde query: a question about a run in SQL. */
+/* sonde query: query a run with SQL. */
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cli/cli.h"
@@ -46,7 +46,7 @@ static const struct cli_example examples[] = {
 	{ NULL },
 };
 
-/* Writing an answer. */
+/* Output formats. */
 
 struct answer {
 	struct out out;
@@ -61,7 +61,7 @@ struct answer {
 
 static void csv_text(struct buf *out, const char *text, size_t n)
 {
-	bool is_quoted = n == 0; /* an empty text is no null */
+	bool is_quoted = n == 0; /* distinguishes empty text from null */
 
 	for (size_t i = 0; i < n && !is_quoted; i++)
 		is_quoted = strchr(",\"\r\n", text[i]) != NULL;
@@ -76,7 +76,7 @@ static void csv_text(struct buf *out, const char *text, size_t n)
 		buf_addc(out, '"');
 }
 
-/* The shortest text that reads back the same. */
+/* The shortest text that reads back as the same number. */
 static void add_real(struct buf *out, double v)
 {
 	struct json j;
@@ -270,7 +270,7 @@ static int answer(struct cli_context *ctx, struct model_run *run, const char *sq
 	return rc;
 }
 
-/* Standard input as one statement. */
+/* Reads one statement from stdin. */
 static int read_sql(struct cli_context *ctx, struct buf *sql)
 {
 	char piece[4096];
@@ -285,7 +285,7 @@ static int read_sql(struct cli_context *ctx, struct buf *sql)
 			: 0;
 }
 
-/* A lone word without a blank is a run's name, not a statement. */
+/* A single word without blanks is the name of a run, not a statement. */
 static bool is_statement(const char *text)
 {
 	return text[strcspn(text, " \t\n;(")] != '\0' || strcmp(text, "-") == 0;

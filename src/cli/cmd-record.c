@@ -1,4 +1,4 @@
-/* sonde record: run a program and record what it does, or watch what runs already. */
+/* sonde record: run a program and record what it does, or attach to running processes. */
 #include "cli/recording.h"
 
 static int run(struct cli_context *ctx)

@@ -1,4 +1,4 @@
-/* sonde recover: finish a run whose recorder was killed, or the DFTracer logs of programs that were. */
+/* sonde recover: finish a run after its recorder was killed, or the DFTracer logs of killed programs. */
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "pfw/log-recover.h"
@@ -23,7 +23,7 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-/* run.json, or an empty object when the recorder had no time to write one. */
+/* Returns run.json, or an empty object if the recorder had not written it yet. */
 static json_t *read_run_json(const struct store_run *run)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

@@ -1,5 +1,5 @@
 /*
- * sonde report: a run as one page to send.
+ * sonde report: write a run as a standalone HTML file.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"

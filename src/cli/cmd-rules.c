@@ -1,5 +1,5 @@
 /*
- * sonde rules: check a rules file, explain it, replay it over a recorded run, or make one of Waggle's science rules.
+ * sonde rules: check or explain a rules file, replay it over a recorded run, or convert Waggle science rules.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -193,7 +193,7 @@ static int explain(struct cli_context *ctx, const struct rules_file *f)
 	return rc;
 }
 
-/* Prints the rules file that a file of Waggle's science rules becomes. */
+/* Prints the rules file converted from a file of Waggle science rules. */
 static int import(struct cli_context *ctx)
 {
 	const struct options *o = ctx->options;

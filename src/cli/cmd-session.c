@@ -1,5 +1,5 @@
 /*
- * sonde session: run an application with its data and limits and leave a profile.
+ * sonde session: run an application with its data and limits and write a profile.
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -52,7 +52,7 @@ static void print_values(const struct session_profile *p)
 	term_table_release(&t);
 }
 
-/* What tools told is long: where it is, and what could not be read. */
+/* The output of tools is long: prints its location, and what could not be read. */
 static void print_dumps(const struct session_profile *p)
 {
 	for (const struct session_dump *d = p->dumps; d < p->dumps + p->dump_count; d++)
@@ -105,7 +105,7 @@ static void print_text(const struct session_profile *p)
 	printf("run: %s\n", p->repeats[0].run);
 }
 
-/* The application's standard output is talk here: standard output is the profile's. */
+/* Redirects the application's stdout to stderr: stdout is for the profile. */
 static int run_aside(struct session_profile *p, const struct session_spec *spec, struct cli_context *ctx)
 {
 	CLEANUP(cleanup_fd) int ours = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

@@ -1,8 +1,7 @@
 /*
- * sonde setup: enable what needs root, or take it back.
+ * sonde setup: apply the settings that need root, or undo them.
  *
- * SONDE_SETUP_ROOT names a directory that stands for /, so that the whole can be
- * tried on a copy of the files concerned.
+ * SONDE_SETUP_ROOT names a directory that is used instead of /, for tests on a copy of the files.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -81,7 +80,7 @@ static int remember(struct job *job, const struct setup_step *step, const char *
 	return rc ? err_sys(err, -rc, "cannot remember '%s'", now) : save(job, err);
 }
 
-/* The value, or what an earlier sonde wrote down of it: its first words. */
+/* The value, or its first words: an earlier sonde recorded only those. */
 static bool holds(const char *now, const char *value)
 {
 	size_t n = strlen(value);
@@ -89,7 +88,7 @@ static bool holds(const char *now, const char *value)
 	return strncmp(now, value, n) == 0 && (!now[n] || now[n] == ' ');
 }
 
-/* Write the value and look whether it is there. */
+/* Writes the value and reads it back. */
 static int change_to(const struct setup_step *step, const struct setup_target *t, const char *value,
 		struct sonde_err *err)
 {
@@ -103,7 +102,7 @@ static int change_to(const struct setup_step *step, const struct setup_target *t
 	return rc;
 }
 
-/* One group at a time: what was made for another is undone first. */
+/* Only one group is supported: the setup for another one must be undone first. */
 static int check_group(const struct job *job, const struct setup_step *step, const struct setup_target *t,
 		struct sonde_err *err)
 {
@@ -182,7 +181,7 @@ static void undo(struct job *job, const struct setup_step *step, const struct se
 		report_change(job, step->id, t->path, now.data, change.before);
 }
 
-/* What is wanted: as the record has it, so that a second run or --undo means the same group as the first. */
+/* The wanted value; a recorded one takes precedence, so that a second run or --undo uses the group of the first run. */
 static const char *wanted_of(struct job *job, const struct setup_step *step)
 {
 	const struct setup_change *change = setup_record_find(&job->record, step->id);
@@ -215,7 +214,7 @@ static void run_step(struct job *job, const struct setup_step *step)
 	}
 }
 
-/* Undone in the opposite order: a group goes after what was given to it. */
+/* Undo in reverse order: a group is removed after everything that uses it. */
 static void run_steps(struct job *job)
 {
 	size_t count = 0;

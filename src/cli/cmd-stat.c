@@ -1,4 +1,4 @@
-/* sonde stat: record a program, then say where its time went. */
+/* sonde stat: run a program and print a summary. */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "cli/recording.h"
@@ -10,7 +10,7 @@
 
 extern char **environ;
 
-/* What `sonde summary` says of the run goes to stderr: stdout is the program's. */
+/* Runs `sonde summary` with its output on stderr: stdout belongs to the program. */
 static int summarise(const char *run, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf sonde = BUF_INIT;

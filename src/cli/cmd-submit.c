@@ -1,5 +1,5 @@
 /*
- * sonde submit: give jobs to a fleet.
+ * sonde submit: submit jobs to a fleet.
  */
 #include "base/cleanup.h"
 #include "cli/submission.h"

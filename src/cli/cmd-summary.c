@@ -1,5 +1,5 @@
 /*
- * sonde summary: where the time of a run went.
+ * sonde summary: summarize a run and report issues.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -59,7 +59,7 @@ static const struct cli_example examples[] = {
 	{ NULL },
 };
 
-/* "1s", or "1": seconds, as SOFA has them. */
+/* "1s", or "1": seconds, as in SOFA. */
 static bool take_time(const char *text, int64_t *ns)
 {
 	struct sonde_err ignored;

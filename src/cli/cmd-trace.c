@@ -1,5 +1,5 @@
 /*
- * sonde trace: DFTracer traces as they are: counted, checked, split, merged, anonymised.
+ * sonde trace: count, check, split, merge and anonymize DFTracer traces without converting them.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -35,14 +35,14 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-/* What actions share. */
+/* State shared by the actions. */
 struct trace {
 	struct cli_context *ctx;
 	const struct options *options;
 	struct pfw_inputs inputs;
 	struct pfw_facts all;
 	int64_t told;
-	bool is_listing; /* lines that are no records are data, not talk */
+	bool is_listing; /* invalid lines are printed as data, not as warnings */
 };
 
 static void tell(void *arg, const char *path, uint64_t line, const char *reason, size_t where)
@@ -74,7 +74,7 @@ static bool is_bad(const struct pfw_facts *f)
 	return f->invalid || f->too_long || f->trouble[0];
 }
 
-/* Look at every file, hand what was found to `show`, and add it up. */
+/* Inspects every file, passes the result to `show`, and sums up. */
 static int look_at_all(struct trace *t, void (*show)(struct trace *t, const char *path, const struct pfw_facts *f))
 {
 	struct pfw_tools tools = { .tell = tell, .arg = t };
@@ -239,7 +239,7 @@ static int run_validate(struct trace *t)
 	return look_at_all(t, show_verdict);
 }
 
-/* What is written, and what was left out. */
+/* Reports what was written and what was omitted. */
 static int say_written(struct trace *t, int rc, const char *what)
 {
 	const struct pfw_facts *f = &t->all;

@@ -1,5 +1,5 @@
 /*
- * sonde train: run a training job and tune it while it trains.
+ * sonde train: tune a training job online.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DEAF_REPORTS = 50 }; /* of before, after a change was asked for: who takes it up has done so by then */
+enum { DEAF_REPORTS = 50 }; /* with the old settings after a change request: the program ignores its knobs */
 
 struct options {
 	const char *dir, *plan_text, *target_loss;
@@ -102,7 +102,7 @@ static int load(struct cli_context *ctx, struct train_plan *plan)
 	return rc < 0 ? rc : take_sets(ctx, plan);
 }
 
-/* As SelfTF: "<name>_<mmdd_HHMMSS>"; in a fleet, the job's. */
+/* "<name>_<mmdd_HHMMSS>", as SelfTF; in a fleet, the ID of the job. */
 static const char *id_of(struct cli_context *ctx, const struct train_plan *plan)
 {
 	const char *given = getenv("SONDE_JOB_ID");
@@ -136,7 +136,7 @@ static void show(void *arg, const struct online_controller *c)
 				train_reason_word(now->reason), c->loss_count);
 }
 
-/* What to start with another time. */
+/* Prints the configuration to start the next job with. */
 static void print_best(struct online_controller *c)
 {
 	const struct tune_space *space = c->optimizer.space;
@@ -157,7 +157,7 @@ static void print_best(struct online_controller *c)
 	printf(", %.3g s an iteration\n", cost.mean);
 }
 
-/* Why there is less to say than was hoped for; NULL: nothing. */
+/* Explains missing or unusable results; NULL: none. */
 static const char *remark(const struct online_controller *c)
 {
 	const struct online_stage *now = c->stage_count ? online_controller_now(c) : NULL;
@@ -184,7 +184,7 @@ static void print_text(struct cli_context *ctx, struct online_controller *c, con
 	printf("tables: %s\n", dir);
 }
 
-/* A fresh job finds no checkpoint of another. */
+/* Removes the checkpoint of another job, unless this one is resumed. */
 static int make_place(struct cli_context *ctx, const struct train_record *record, struct train_drive *d, char *absolute)
 {
 	const char *place = arena_printf(ctx->arena, "%s/checkpoint", record->dir);
@@ -252,7 +252,7 @@ static int run_job(struct cli_context *ctx, const struct train_plan *plan, struc
 		rc = make_place(ctx, &record, &d, absolute);
 	if (rc == 0 && record.is_resumed && !o->is_json)
 		printf("%s: goes on after %zu configurations\n", plan->name, controller->stage_count);
-	fflush(stdout); /* the program prints to the same place */
+	fflush(stdout); /* the program writes to the same stdout */
 	return rc < 0 ? rc : drive(ctx, &d, dir);
 }
 

@@ -1,5 +1,5 @@
 /*
- * sonde tune: find a configuration that is really better.
+ * sonde tune: optimize a configuration.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -54,7 +54,7 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-/* The study with what the command line says instead. */
+/* Loads the study and applies the overrides of the command line. */
 static int load(struct cli_context *ctx, const char *path, struct tune_study **out)
 {
 	const struct options *o = ctx->options;
@@ -80,7 +80,7 @@ static int load(struct cli_context *ctx, const char *path, struct tune_study **o
 	return 0;
 }
 
-/* What earlier studies have learnt. */
+/* Loads the results of earlier studies (warm start). */
 static int warm_up(struct cli_context *ctx, const struct tune_study *study, struct tune_options *how)
 {
 	struct tune_warm_start *earlier = arena_alloc(ctx->arena, (study->warm_count + 1) * sizeof(*earlier));
@@ -167,7 +167,7 @@ static int drive(struct cli_context *ctx, struct tune_drive *d, const char *dir)
 	return rc;
 }
 
-/* Failed trials count as not run. */
+/* Failed trials are treated as not run. */
 static int retry(struct tune_journal *journal, struct tune_optimizer *o, struct sonde_err *err)
 {
 	int rc = 0;
@@ -196,7 +196,7 @@ static int run_in(struct cli_context *ctx, struct tune_study *study, struct tune
 
 	if (rc < 0)
 		return rc;
-	d.dir = realpath(d.dir, absolute); /* the program may run elsewhere */
+	d.dir = realpath(d.dir, absolute); /* the program may run in another directory */
 	if (!d.dir)
 		return err_sys(ctx->err, errno, "cannot find '%s'", dir);
 	journal.is_paired = options->is_paired;

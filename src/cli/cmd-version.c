@@ -1,5 +1,5 @@
 /*
- * sonde version: which one this is.
+ * sonde version: print the version.
  */
 #include "cli/cli.h"
 

@@ -1,5 +1,5 @@
 /*
- * sonde view: a run in the browser, a comparison, a study, or what runs now.
+ * sonde view: show a run, a comparison, a study or a running `sonde live` in the browser.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #define PORT 8000
-#define PORTS_TRIED 10 /* when none was asked for */
+#define PORTS_TRIED 10 /* if no port is given */
 
 struct options {
 	int64_t port;
@@ -53,10 +53,10 @@ static const struct cli_option option_rows[] = {
 	CLI_OPTIONS_END,
 };
 
-/* What is served, by one of the kinds below. */
+/* The object that is served, of one of the kinds below. */
 struct shown {
 	const struct kind *kind;
-	const char *path; /* of a directory; of a run as it was asked for: NULL is the latest */
+	const char *path; /* of a directory; for a run as typed: NULL is the latest */
 	struct http_runs runs;
 	void *server;
 	struct http_server *http_server;
@@ -108,10 +108,10 @@ static void tune_stop(struct shown *s)
 }
 
 static const struct kind {
-	const char *name;                   /* as --json calls it */
-	bool (*is_there)(const char *path); /* NULL: whatever the others are not */
+	const char *name;                   /* in --json */
+	bool (*is_there)(const char *path); /* NULL: matches everything else */
 	int (*start)(struct shown *s, const struct http_server_options *g, struct sonde_err *err);
-	void (*stop)(struct shown *s); /* also of one that did not start */
+	void (*stop)(struct shown *s); /* also called if start failed */
 } kinds[] = {
 	{ "duet", duet_replay_is, duet_start, duet_stop },
 	{ "study", study_is_there, tune_start, tune_stop },
@@ -143,7 +143,7 @@ static int start(struct shown *s, const struct options *o, struct sonde_err *err
 	return rc;
 }
 
-/* s NULL: the page is another server's. */
+/* s NULL: the page belongs to another server. */
 static int print(const struct options *o, const char *url, const struct shown *s, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -170,7 +170,7 @@ static int say(const struct options *o, const struct shown *s, struct sonde_err 
 	struct sonde_err lack = SONDE_ERR_INIT;
 	int rc = http_server_url(s->http_server, &url, err);
 
-	if (page_check(&lack)) /* the API alone is served */
+	if (page_check(&lack)) /* only the API is served */
 		cli_print_error("sonde", &lack);
 	return rc < 0 ? rc : print(o, url.data, s, err);
 }
@@ -183,7 +183,7 @@ static int say_live(const struct options *o, struct sonde_err *err)
 	return rc < 0 ? rc : print(o, url.data, NULL, err);
 }
 
-/* Until somebody ends it. */
+/* Until a termination signal arrives. */
 static void wait_for_end(const sigset_t *signals)
 {
 	int signum;
@@ -220,7 +220,7 @@ static int run(struct cli_context *ctx)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
+	sigprocmask(SIG_BLOCK, &signals, NULL); /* before threads are created, which inherit it */
 	signal(SIGPIPE, SIG_IGN);
 	rc = is_run ? open_runs(&s, o, ctx->err) : 0;
 	if (rc == 0)

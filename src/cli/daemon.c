@@ -1,4 +1,3 @@
-/* See daemon.h. */
 #include "cli/daemon.h"
 
 #include "base/clock.h"
@@ -19,7 +18,7 @@ static struct {
 	bool (*can_reload)(void *arg);
 } reload;
 
-/* A datagram to $NOTIFY_SOCKET; an '@' in front is an abstract one. */
+/* Sends a datagram to $NOTIFY_SOCKET; a leading '@' means an abstract socket. */
 static void notify(const char *text)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -40,7 +39,7 @@ static void notify(const char *text)
 	close(fd);
 }
 
-/* Half of what systemd allows; 0: it does not ask. */
+/* Half of the interval that systemd requires; 0: no watchdog. */
 static int64_t watchdog_ns(void)
 {
 	const char *text = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");

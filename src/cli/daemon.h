@@ -1,7 +1,6 @@
 /*
- * daemon: manners of a server that systemd may have started: it says when it is ready, that it
- * lives, that it reloads and that it ends (sd_notify(3), by the protocol itself). Without
- * systemd all of that is nothing.
+ * daemon: sd_notify(3) protocol of a server that systemd may have started: READY, WATCHDOG, RELOADING and STOPPING.
+ * Does nothing without systemd.
  */
 #ifndef SONDE_CLI_DAEMON_H
 #define SONDE_CLI_DAEMON_H
@@ -11,11 +10,11 @@
 
 struct cli_context;
 
-/* Before there are threads. can_reload is asked at a hang-up; when it says no nothing happens; NULL: a
- * hang-up ends the server. */
+/* Call before creating threads. can_reload is called on SIGHUP; if it returns false, nothing happens. NULL: SIGHUP
+ * stops the server. */
 void daemon_block(sigset_t *signals, void *arg, bool (*can_reload)(void *arg));
 void daemon_ready(bool is_again);
-/* Until a signal: true to load again, false to end. Tells the watchdog meanwhile. */
+/* Waits for a signal: true to reload, false to stop. Sends watchdog notifications meanwhile. */
 bool daemon_wait(const sigset_t *signals);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * front: the commands of bin/sonde itself, and the way to the others.
+ * dispatch: the commands of bin/sonde itself, and execution of the others.
  */
 #define CLI_COMMANDS "cli/commands-front.inc"
 #include "cli/commands.h"
@@ -56,7 +56,7 @@ static int run_here(char **argv)
 	return CLI_EXIT_FAILED;
 }
 
-/* argv[-1] is there: the word before the command's name, which becomes the program's own. */
+/* argv[-1] exists: the word before the command's name, which is replaced by the program's name. */
 static int become(const struct cli_entry *entry, char **argv, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -65,7 +65,7 @@ static int become(const struct cli_entry *entry, char **argv, struct sonde_err *
 	if (fs_prefix(&path, err))
 		return entry->program->fail_code;
 	buf_addf(&path, "/libexec/sonde/%s", entry->program->file);
-	argv[0] = (char *)(uintptr_t)entry->name; /* which may have been given by an alias */
+	argv[0] = (char *)(uintptr_t)entry->name; /* may have been an alias */
 	argv[-1] = path.data + (path.len - strlen(entry->program->file));
 	execv(path.data, argv - 1);
 	errnum = errno;

@@ -1,12 +1,11 @@
 /*
- * The tables of the bash completion: case branches in the functions of
- * completion/sonde.bash.in.
+ * The tables of the bash completion: case branches in the functions of completion/sonde.bash.in.
  */
 #include "cli/docs.h"
 #include "cli/help.h"
 #include "cli/registry.h"
 
-/* What completion offers for a value of this type; a word that the template's _sonde_offer knows. */
+/* Kind of completion for a value of this type, as understood by _sonde_offer of the template. */
 static const char *const kinds[] = {
 	[CLI_TYPE_STRING] = "nothing",
 	[CLI_TYPE_PATH] = "file",

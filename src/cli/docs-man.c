@@ -1,5 +1,5 @@
 /*
- * The parts of a man page that come from the tables, in scdoc's notation.
+ * The parts of a man page that are generated from the tables, in scdoc format.
  */
 #include "base/cleanup.h"
 #include "cli/docs.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Text that means only itself. */
+/* Appends text with scdoc markup escaped. */
 static void add_text(struct buf *out, const char *text)
 {
 	for (; *text; text++) {

@@ -1,6 +1,5 @@
 /*
- * The tables of the zsh completion: one function a command, with the
- * specifications that zsh's _arguments takes.
+ * The tables of the zsh completion: one function per command, with specifications for zsh's _arguments.
  */
 #include "base/cleanup.h"
 #include "cli/docs.h"
@@ -29,7 +28,7 @@ static void add_words(struct buf *out, const char *const *choices)
 	buf_addc(out, ')');
 }
 
-/* The action that offers values of this type. */
+/* The action that completes values of this type. */
 static void add_action(struct buf *out, enum cli_type type, const char *const *choices)
 {
 	if (type == CLI_TYPE_WORDS && choices) {

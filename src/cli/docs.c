@@ -1,5 +1,5 @@
 /*
- * cli-docs TEMPLATE [COMMAND]: fill a template and print it.
+ * cli-docs TEMPLATE [COMMAND]: fill in a template and print it.
  */
 #define CLI_COMMANDS "cli/commands.inc"
 #include "cli/commands.h"

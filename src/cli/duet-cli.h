@@ -1,6 +1,6 @@
 /*
- * duet: what the files of `sonde duet` share: its options, the actions behind its first word, interruptions and words
- * for people.
+ * duet-cli: shared by the files of `sonde duet`: options, actions selected by the first word, interruption and text
+ * output.
  */
 #ifndef SONDE_CLI_DUET_CLI_H
 #define SONDE_CLI_DUET_CLI_H
@@ -13,24 +13,24 @@
 enum duet_cli_exit { DUET_EXIT_INCONCLUSIVE = 4 };
 
 struct duet_options {
-	/* what */
+	/* what to compare */
 	const char *commands[DUET_SIDES];
 	bool is_shell;
 	/* how */
 	int design; /* 0: auto, else 1 + enum duet_design */
 	int metric;
-	const char *counter; /* a metric that is one, with its prefix */
+	const char *counter; /* counter that is the metric, with its prefix */
 	int better;
 	double margin, level;
 	int interval;
 	int64_t budget_ns, timeout_ns;
-	int64_t seed; /* -1: another each time */
+	int64_t seed; /* -1: random */
 	int64_t pairs, runs;
 	int pin, priority;
 	bool has_no_self_check, is_lenient, has_output;
 	struct isolation_options place;
 	struct cli_list fail_on;
-	/* out */
+	/* output */
 	bool is_json, is_csv, is_markdown, has_samples;
 	const char *html;
 	const char *outdir;
@@ -39,7 +39,7 @@ struct duet_options {
 	const char *docker, *config, *regex;
 	struct cli_list filter;
 	int64_t unit_ns;
-	/* iterations, revisions, history, reasons */
+	/* iterations, revisions, history, explanation */
 	int iterations;
 	const char *step, *git, *history, *label;
 	bool is_explained;
@@ -59,33 +59,33 @@ int duet_run_preset(struct cli_context *ctx);
 /* What an iteration is. */
 enum { DUET_OF_COMMANDS, DUET_OF_FD, DUET_OF_STEPS };
 
-/* Two revisions of the repository we are in, checked out. */
+/* Two revisions of the current repository, checked out. */
 struct duet_worktrees {
 	struct tempdir base;
 	const char *dirs[DUET_SIDES], *revisions[DUET_SIDES];
-	const char *places[DUET_SIDES]; /* the directory in each that we are in here */
+	const char *places[DUET_SIDES]; /* the counterpart of the current directory in each */
 };
 
-/* range: "A..B". Those that killed ones have left go first. Remove in any case. */
+/* range: "A..B". First removes worktrees of killed processes. The caller must call remove in any case. */
 int duet_worktrees_make(struct cli_context *ctx, const char *range, struct duet_worktrees *t);
 void duet_worktrees_remove(struct duet_worktrees *t);
 
 /* The name of the counter that is the metric, without the prefix; NULL: another metric. */
 const char *duet_counter_of(const struct duet_options *o);
-/* The setup that the options ask for. */
+/* Fills the setup from the options. */
 int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup);
 
-/* SIGINT and SIGTERM become bytes in a pipe; the commands that are started do not inherit that. */
-int duet_signals_open(struct sonde_err *err); /* the reading end, or -errno */
+/* SIGINT, SIGTERM and SIGHUP are written to a pipe; started commands do not inherit that. */
+int duet_signals_open(struct sonde_err *err); /* the read end, or -errno */
 int duet_signals_caught(void);                /* the first signal, 0: none */
 void duet_signals_close(void);
 
-/* Print the report as the options say. */
+/* Prints the report in the formats of the options. */
 int duet_print(struct cli_context *ctx, const struct duet_report *report);
-/* And exit with the verdict, unless it could not be printed. */
+/* Also sets the exit code to the verdict, unless printing failed. */
 int duet_print_verdict(struct cli_context *ctx, const struct duet_report *report);
 void duet_write_text(struct buf *out, const struct term *term, const struct duet_report *report);
-/* The command line that repeats a comparison, from the arena; NULL without memory. */
+/* The command line that repeats a comparison, in the arena; NULL when out of memory. */
 const char *duet_repeat_line(const struct cli_context *ctx, const struct duet_setup *setup,
 		const struct duet_result *result);
 void duet_write_causes(struct buf *out, const struct term *term, const struct duet_explanation *e);

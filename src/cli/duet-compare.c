@@ -51,16 +51,16 @@ int duet_setup_of(struct cli_context *ctx, struct duet_setup *setup)
 		.runs_max = (size_t)o->runs,
 		.has_aa = !o->has_no_self_check };
 	if (o->counter && o->iterations == DUET_OF_COMMANDS)
-		setup->turns = 1; /* a recorded execution is a run */
+		setup->turns = 1; /* each recorded execution is a run */
 	setup->has_own_iterations = setup->pairing.has_warmup = o->iterations != DUET_OF_COMMANDS;
 	return 0;
 }
 
-/* What a comparison has open. */
+/* State of a comparison. */
 struct session {
 	struct cli_context *ctx;
 	const struct duet_options *o;
-	const char *titles[DUET_SIDES]; /* the commands as they are shown */
+	const char *titles[DUET_SIDES]; /* the commands to display */
 	struct duet_exec exec;
 	struct job_isolation place;
 	struct duet_steps steps;
@@ -69,7 +69,7 @@ struct session {
 	struct term_progress progress;
 };
 
-/* A command given as one string: its words, or a shell's. */
+/* Parses a command given as one string: into words, or for a shell. */
 static int take_command(struct cli_context *ctx, enum duet_side side, char ***argv)
 {
 	static char sh[] = "/bin/sh", option[] = "-c";
@@ -117,7 +117,7 @@ static int note_run(void *arg, const struct duet_run *run, struct sonde_err *err
 	return s->journal.fd < 0 ? 0 : duet_journal_run(&s->journal, run, err);
 }
 
-/* Where `sonde` itself is, for recording. */
+/* Finds the `sonde` executable, for recording. */
 static int find_sonde(struct session *s)
 {
 	CLEANUP(buf_release) struct buf prefix = BUF_INIT;
@@ -191,7 +191,7 @@ static const char *machine_words(struct arena *arena)
 	return arena_strdup(arena, words.data);
 }
 
-/* Revisions come and go: their results are a series of the command that was run in them. */
+/* Revisions change: with --git the series in the history is named after the command, not the revision. */
 static int add_to_history(struct session *s, const struct duet_report *report)
 {
 	CLEANUP(buf_release) struct buf program = BUF_INIT;
@@ -207,7 +207,7 @@ static int add_to_history(struct session *s, const struct duet_report *report)
 	return duet_history_add(s->o->history, name, label, report, s->ctx->err);
 }
 
-/* Say what came of it, also when it was cut short. */
+/* Reports the result, also of an interrupted comparison. */
 static int conclude(struct session *s, struct duet_report *report, int rc)
 {
 	const struct duet_result *result = report->entries[0].result;
@@ -236,7 +236,7 @@ static int conclude(struct session *s, struct duet_report *report, int rc)
 	return printed ? printed : explained;
 }
 
-/* What the first execution in a fresh worktree takes, to build, says nothing of the others and is not of the budget. */
+/* The first execution in a fresh worktree includes the build: it is not measured and not charged to the budget. */
 static int build(struct session *s, const struct duet_runner *runner)
 {
 	struct duet_turn turn = { 0 };
@@ -299,7 +299,7 @@ static int check_options(struct cli_context *ctx)
 		return cli_usage(ctx, "--git needs a command to compare: --git %s -- COMMAND", o->git);
 	if (!o->git && ctx->program)
 		return cli_usage(ctx, "a command after -- needs --git A..B");
-	/* The recorder and the descriptor of iterations are outside of these walls. */
+	/* The recorder and the descriptor of iterations are not accessible inside. */
 	if ((o->place.image || o->place.is_sandboxed) &&
 			(o->iterations != DUET_OF_COMMANDS || o->is_explained || o->counter))
 		return cli_usage(ctx, "--%s goes with whole commands only, without --explain and counters",
@@ -356,10 +356,10 @@ int duet_run_compare(struct cli_context *ctx)
 		rc = duet_setup_of(ctx, &s.setup);
 	s.exec.is_pinned = s.o->pin == 0 && duet_split_cpus(s.exec.cpus);
 	s.setup.is_pinned = s.exec.is_pinned;
-	s.exec.has_priority = s.o->priority == 0; /* an ordinary user's programs have sessions of their own at least */
+	s.exec.has_priority = s.o->priority == 0; /* without the privilege, programs still get their own sessions */
 	s.setup.has_priority = s.exec.has_priority && priority_is_allowed();
 	if (s.setup.has_priority)
-		priority_begin(); /* where it is refused we are woken as others are */
+		priority_begin(); /* best effort: without it we have ordinary wakeup latency */
 	s.exec.is_lenient = s.o->is_lenient;
 	s.exec.has_output = s.o->has_output;
 	s.exec.timeout_ns = s.o->timeout_ns ? s.o->timeout_ns : 10 * s.o->budget_ns;

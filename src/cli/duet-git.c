@@ -1,5 +1,5 @@
 /*
- * duet-git: two revisions side by side, each in a worktree of its own that is gone at the end.
+ * duet-git: two revisions, each checked out in a temporary worktree.
  */
 #include "base/cleanup.h"
 #include "cli/duet-cli.h"
@@ -14,7 +14,7 @@
 
 #define NAME "sonde-duet-git"
 
-/* Run git and take its first line (or, when it failed, its complaint); argv ends with NULL. */
+/* Runs git and returns its first line of output (on failure, of the error); argv ends with NULL. */
 static int git(const char *const *argv, struct buf *out, struct sonde_err *err)
 {
 	struct job_spec spec = JOB_SPEC_INIT;
@@ -50,7 +50,7 @@ static int git(const char *const *argv, struct buf *out, struct sonde_err *err)
 	return rc;
 }
 
-/* The directory in it that is ours here; where the revision has none, its root. */
+/* The counterpart of the current directory in the worktree; the root if the revision has none. */
 static const char *place_in(struct cli_context *ctx, const char *root)
 {
 	static const char *const show[] = { "git", "rev-parse", "--show-prefix", NULL };
@@ -83,7 +83,7 @@ static int add_tree(struct cli_context *ctx, struct duet_worktrees *t, enum duet
 	return rc;
 }
 
-/* Worktrees of killed ones: what is on disk, of whatever repository, and what this repository knows of them. */
+/* Removes worktrees of killed processes: their directories, and this repository's records of them. */
 static void remove_left(void)
 {
 	static const char *const prune[] = { "git", "worktree", "prune", NULL };

@@ -1,5 +1,5 @@
 /*
- * duet-history: sonde duet history FILE: results over time, and where the level of B changed.
+ * duet-history: sonde duet history FILE: results over time, and change points of B.
  */
 #include "base/cleanup.h"
 #include "cli/duet-cli.h"
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Does a segment begin here, other than the first? The step to it, as a ratio. */
+/* The change, as a ratio, if a segment other than the first begins here. */
 static double change_at(const struct duet_series *s, size_t i)
 {
 	for (size_t k = 1; k < s->segment_count; k++)

@@ -1,7 +1,6 @@
 /*
- * duet-images: the images of suites: built from Dockerfiles, and moved to another machine one at a time, so that
- * neither
- * side needs room for more than one.
+ * duet-images: the images of suites: builds them from Dockerfiles, and copies them to another machine one at a time,
+ * so that neither side needs disk space for more than one.
  */
 #include "base/cleanup.h"
 #include "base/shell-words.h"
@@ -21,7 +20,7 @@ static const char *asked_docker(const struct duet_options *o)
 	return o->docker ? o->docker : "podman";
 }
 
-/* The words of a command and its arguments, NULL-terminated. */
+/* Concatenates a command and its arguments, NULL-terminated. */
 static char **join(struct arena *arena, char *const *command, const char *const *args)
 {
 	size_t n = 0, m = 0;
@@ -37,7 +36,7 @@ static char **join(struct arena *arena, char *const *command, const char *const 
 	return argv;
 }
 
-/* A command with these streams; -1: ours. */
+/* Starts a command with these streams; -1: inherited. */
 static int start(struct job **job, char *const *argv, int in, int out, struct sonde_err *err)
 {
 	struct job_spec spec = JOB_SPEC_INIT;
@@ -60,7 +59,7 @@ static int finish(struct job *job, const char *what, const char *image, int rc, 
 	return rc;
 }
 
-/* DIR with a Dockerfile becomes an image of the directory's name. */
+/* Builds an image from DIR/Dockerfile, named after the directory. */
 static int build(struct cli_context *ctx, char *const *docker, const char *dir)
 {
 	char *name = arena_strdup(ctx->arena, dir), *slash;
@@ -80,13 +79,13 @@ static int build(struct cli_context *ctx, char *const *docker, const char *dir)
 	return rc;
 }
 
-/* save | ssh HOST load: nothing is put on a disk between. */
+/* save | ssh HOST load: no temporary file. */
 static int move(struct cli_context *ctx, char *const *docker, const char *host, const char *image)
 {
 	static char word[] = "ssh";
 	static char *const ssh[] = { word, NULL };
 	const char *const save[] = { "save", image, NULL };
-	const char *const load[] = { host, asked_docker(ctx->options), "load", NULL }; /* a shell there splits it */
+	const char *const load[] = { host, asked_docker(ctx->options), "load", NULL }; /* split by the remote shell */
 	struct job *saving = NULL, *loading = NULL;
 	int fds[2], rc, loaded;
 

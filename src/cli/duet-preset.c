@@ -1,5 +1,5 @@
 /*
- * duet-preset: configuration files with the published settings, to start from.
+ * duet-preset: configuration files with the published settings, as a starting point.
  */
 #include "base/shell-words.h"
 #include "cli/duet-cli.h"
@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* 100 iterations or 10 minutes (SPEC CPU 10 or 60); 4 repetitions of each type (SPEC 2, and no barrier in
- * Renaissance). */
+/* 100 iterations or 10 minutes (SPEC CPU 10 or 60); 4 repetitions of each type (SPEC 2; Renaissance without a
+ * barrier). */
 static const struct preset {
 	const char *suite, *run_base, *sync_base, *results, *benchmarks;
 	int duet, sync, sequential, timeout_s;

@@ -1,5 +1,5 @@
 /*
- * duet-print: a report on standard output and in files, and the exit code that goes with it.
+ * duet-print: prints a report to stdout and files, and sets the exit code.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"

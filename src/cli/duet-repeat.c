@@ -1,5 +1,5 @@
 /*
- * duet-repeat: the command line that makes the same comparison again, with what a pilot or chance had settled.
+ * duet-repeat: the command line that repeats a comparison, including choices made by the pilot or at random.
  */
 #include "base/cleanup.h"
 #include "base/shell-words.h"

@@ -1,8 +1,8 @@
 /*
- * duet-runs: sonde duet runs A... -- B...: bundles that were recorded before.
+ * duet-runs: sonde duet runs A... -- B...: compares existing runs.
  *
- * The k-th bundle of A and the k-th of B are one run, taken one after the other. Iterations are the steps of the
- * program where both announced some, else the whole executions.
+ * The k-th run of A and the k-th of B form one pair, treated as executed one after the other. Iterations are the
+ * steps of the program if both have them, else whole executions.
  */
 #include "base/cleanup.h"
 #include "cli/duet-cli.h"
@@ -27,7 +27,7 @@ static int read_side(struct duet_samples *out, const char *bundle, const struct 
 			 : duet_steps_read_whole(out, bundle, duet_counter_of(o), err);
 }
 
-/* Steps, when every bundle has some. */
+/* Steps, if every run has them. */
 static int read_runs(struct cli_context *ctx, struct duet_run *runs, size_t count, bool has_steps)
 {
 	int rc = 0;
@@ -100,7 +100,7 @@ int duet_run_runs(struct cli_context *ctx)
 		rc = read_runs(ctx, runs, count, false);
 	}
 	if (!rc)
-		return judge(ctx, &setup, runs, count); /* which takes them */
+		return judge(ctx, &setup, runs, count); /* takes ownership of runs */
 	forget(runs, count);
 	free(runs);
 	return rc;

@@ -1,6 +1,6 @@
 /*
- * duet-signals: the wish to stop, as something that can be polled. Handlers, not a blocked mask: what we start
- * gets neither.
+ * duet-signals: termination signals as a pollable descriptor. Uses handlers, not a blocked mask: children inherit
+ * neither.
  */
 #include "cli/duet-cli.h"
 
@@ -20,14 +20,14 @@ static void note(int signal)
 	if (!caught)
 		caught = signal;
 	if (write(pipe_fds[1], &byte, 1) < 0)
-		errno = saved; /* full: it is readable already */
+		errno = saved; /* pipe full: it is readable already */
 	errno = saved;
 }
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 static struct sigaction before[sizeof(signals) / sizeof(*signals)];
 
-/* Under nohup the end of a terminal is ignored, and stays so. */
+/* SIGHUP stays ignored under nohup. */
 int duet_signals_open(struct sonde_err *err)
 {
 	struct sigaction action = { .sa_handler = note };

@@ -1,5 +1,5 @@
 /*
- * duet-suite: sonde duet suite.yml..., and what is done with result directories: process, overlaps, report.
+ * duet-suite: sonde duet suite.yml..., and the actions on result directories: process, overlaps, report.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -38,7 +38,7 @@ static void show_event(void *arg, enum duet_event kind, const char *sentence)
 	fprintf(stderr, "sonde duet: %s%s\n", words[kind], safe.data);
 }
 
-/* The directory for results: a new one, or one that is there with -f or --resume. */
+/* Creates the results directory; an existing one needs -f or --resume. */
 static int make_outdir(struct cli_context *ctx, char **dir)
 {
 	const struct duet_options *o = ctx->options;
@@ -92,7 +92,7 @@ static int run_suite(struct cli_context *ctx, const struct duet_suite *suite, co
 	return rc;
 }
 
-/* A configuration that cannot be read is told, and the next one is taken, as the original does; the exit code tells. */
+/* An unreadable configuration is reported and skipped, as in the original; the exit code is set. */
 int duet_run_suites(struct cli_context *ctx)
 {
 	struct listener l = { .options = ctx->options };
@@ -137,7 +137,7 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* Directories of results, or tables that process wrote. */
+/* Reads result directories, or tables written by process. */
 static int read_results(struct cli_context *ctx, struct duet_results *r)
 {
 	const struct duet_options *o = ctx->options;
@@ -174,7 +174,7 @@ static int write_out(struct cli_context *ctx, const struct buf *text)
 	return 0;
 }
 
-/* Some results that could not be read: the rest is written, and the exit code says so. */
+/* If some results could not be read, the rest is written and the exit code is set. */
 static int finish(struct cli_context *ctx, const struct duet_results *r, int rc)
 {
 	if (!rc && r->unread)
@@ -210,7 +210,7 @@ int duet_run_overlaps(struct cli_context *ctx)
 	return finish(ctx, &r, rc ? rc : write_out(ctx, &text));
 }
 
-/* A comparison that was made before, as its journal has it. */
+/* Reports an earlier comparison from its journal. */
 static int report_journal(struct cli_context *ctx, const char *dir)
 {
 	struct duet_replay r;
@@ -222,7 +222,7 @@ static int report_journal(struct cli_context *ctx, const char *dir)
 	return rc;
 }
 
-/* A benchmark of which no run has both sides is no answer; where none has one, nor is the report. */
+/* Warns about benchmarks without a pair of both sides; fails if no benchmark has one. */
 static int check_entries(struct cli_context *ctx, struct duet_report *report, const char **warnings)
 {
 	size_t lacking = 0, first = 0;

@@ -1,5 +1,5 @@
 /*
- * duet-text: a comparison for people: the answer in one sentence, what it rests on, and where the pairs lie.
+ * duet-text: a comparison as text: the result in one sentence, its evidence, and a plot of the pairs.
  */
 #include "base/cleanup.h"
 #include "cli/duet-cli.h"
@@ -24,7 +24,7 @@ static enum term_style style_of(enum stats_verdict v)
 	return styles[v];
 }
 
-/* The stretch of log-ratios that is shown: the middle 96 % of the pairs, the interval and 0. */
+/* The range of log-ratios that is plotted: the middle 96 % of the pairs, the interval and 0. */
 struct scale {
 	double lo, hi;
 	size_t width;
@@ -107,7 +107,7 @@ static void plot_interval(struct buf *out, const struct duet_result *r, const st
 	add_line(out, "interval", cells);
 }
 
-/* A label around its place, moved to stay within, unless it would touch another. */
+/* Centers a label at its tick, shifted to fit, unless it would touch another. */
 static void put_label(char *cells, const struct scale *s, const struct duet_ticks *ticks, size_t i)
 {
 	char label[32];
@@ -131,7 +131,7 @@ static void plot_axis(struct buf *out, const struct scale *s)
 
 	memset(cells, ' ', s->width);
 	for (size_t i = 0; i < ticks.count; i++)
-		if (duet_tick(&ticks, i) == 0) /* it matters most */
+		if (duet_tick(&ticks, i) == 0) /* the most important label */
 			put_label(cells, s, &ticks, i);
 	for (size_t i = 0; i < ticks.count; i++)
 		put_label(cells, s, &ticks, i);
@@ -153,7 +153,7 @@ static void write_plot(struct buf *out, const struct term *term, const struct du
 	plot_axis(out, &s);
 }
 
-/* On one line, whatever it has. */
+/* Writes the command on one line. */
 static void write_command(struct buf *out, const char *command)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
@@ -196,7 +196,7 @@ static void write_design(struct buf *out, const struct duet_report *report, cons
 	buf_addc(out, '\n');
 }
 
-/* Beside the time that passes, the time that the programs had a processor. */
+/* Writes the difference in CPU time, in addition to wall time. */
 static void write_cpu(struct buf *out, const struct stats_interval *cpu)
 {
 	if (!isfinite(cpu->estimate))

@@ -1,4 +1,3 @@
-/* Which rows are shown; see events-filter.h. */
 #include "cli/events-filter.h"
 
 #include "cli/open-run.h"
@@ -19,7 +18,7 @@ static bool is_same(const char *wanted, const char *text)
 	return is_pattern(wanted) ? fnmatch(wanted, text, 0) == 0 : strcmp(wanted, text) == 0;
 }
 
-/* The strings that are among the words; a word may be a pattern. */
+/* The set of string ids that match one of the words; a word may be a pattern. */
 static bool *ids_of(const struct event_filter *f, const char *const *words, size_t count)
 {
 	bool *is_one = calloc(f->name_count + 1, sizeof(*is_one));
@@ -33,7 +32,7 @@ static bool *ids_of(const struct event_filter *f, const char *const *words, size
 	return is_one;
 }
 
-/* A directory is meant from here, unless it is absolute or a pattern; its slashes at the end say nothing. */
+/* Makes a path absolute, unless it is a pattern; removes trailing slashes. */
 static const char *whole_path(struct cli_context *ctx, const char *path)
 {
 	char cwd[4096];
@@ -52,7 +51,7 @@ static const char *whole_path(struct cli_context *ctx, const char *path)
 	return strcmp(copy, ".") == 0 ? arena_strdup(ctx->arena, cwd) : arena_printf(ctx->arena, "%s/%s", cwd, copy);
 }
 
-/* An option, whether it was given, the column it needs (or another of that meaning), and where that goes. */
+/* An option, whether it was given, the column it needs (or an equivalent one), and where to store its index. */
 struct need {
 	const char *option;
 	bool is_given;
@@ -122,7 +121,7 @@ void event_filter_release(struct event_filter *f)
 	f->paths = NULL;
 }
 
-/* The path itself and what is below it, or what the pattern says. */
+/* Matches the path itself and everything below it, or the pattern. */
 static bool compare_path(const struct event_filter *f, uint32_t number)
 {
 	struct store_text path = model_path(f->run, number);

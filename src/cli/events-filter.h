@@ -1,9 +1,8 @@
 /*
- * events-filter: which rows `sonde events` shows.
+ * events-filter: which rows `sonde events` prints.
  *
- * Names and patterns become sets of string ids once; paths are compared once
- * each. What a filter looks at is a column of the store; a table without it
- * refuses the filter.
+ * Names and patterns are converted to sets of string ids once; each path is compared once. A filter tests a column of
+ * the store; a table without that column rejects the filter.
  */
 #ifndef SONDE_CLI_EVENTS_FILTER_H
 #define SONDE_CLI_EVENTS_FILTER_H
@@ -11,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/events.h"
 
-/* As given; zero and empty: not wanted. */
+/* The filter options; zero and empty: not set. */
 struct event_wants {
 	int64_t pid, tid;
 	struct cli_list calls;
@@ -26,20 +25,20 @@ struct event_filter {
 	struct model_run *run;
 	const struct event_wants *wants;
 	/* private */
-	int pid, tid, call, name, file, file2, errnum, dur; /* columns to look at, -1: do not */
-	bool *is_call, *is_name;                            /* by string id */
+	int pid, tid, call, name, file, file2, errnum, dur; /* column indexes, -1: not used */
+	bool *is_call, *is_name;                            /* indexed by string id */
 	size_t name_count;
 	const char *path;
 	bool is_glob;
-	char *paths; /* by number of the path: 0 not compared yet, 'y', 'n' */
+	char *paths; /* indexed by path number: 0 not compared yet, 'y', 'n' */
 	size_t path_count;
 };
 
-/* Dimensions of the run are loaded. -EINVAL, as a usage error, when the table has no such column. */
+/* The caller has loaded the dimensions of the run. -EINVAL, as a usage error, if the table has no such column. */
 int event_filter_init(struct event_filter *f, struct cli_context *ctx, struct model_run *run,
 		const struct event_table *table, const struct event_wants *wants);
 void event_filter_release(struct event_filter *f);
-/* Fill in what the reader of rows has to know. */
+/* Sets the options of the row reader that implement parts of the filter. */
 void event_filter_apply(struct event_filter *f, struct model_rows_opts *opts);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * A row as a JSON object; see events.h. Unknown values are null, and no key is
- * ever missing.
+ * A row as a JSON object. Unknown values are null, and every key is always present.
  */
 #include "cli/events.h"
 

@@ -1,4 +1,3 @@
-/* The tables that `sonde events` shows; see events.h. */
 #include "cli/events.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * A row as a line of aligned columns; see events.h. A value is written to
- * `scratch` and padded from there. Text from outside passes through term_safe.
+ * A row as a line of aligned columns. A value is written to `scratch` and padded from there. External text passes
+ * through term_safe.
  */
 #include "base/cleanup.h"
 #include "cli/events.h"
@@ -107,7 +107,7 @@ static void write_plain(struct event_writer *w, const int64_t *row, int col)
 	add_text(w, event_text(row, col));
 }
 
-/* Arguments with blanks between; each ends in a NUL. */
+/* Arguments separated by blanks; each ends in a NUL. */
 static void write_words(struct event_writer *w, const int64_t *row, int col)
 {
 	const struct store_text *text = event_text(row, col);
@@ -123,7 +123,7 @@ static void write_words(struct event_writer *w, const int64_t *row, int col)
 	term_safe(&w->scratch, copy.data);
 }
 
-/* Bits are read in a notation of their own. */
+/* Arguments that are not printed in decimal. */
 static const struct {
 	const char *name;
 	bool is_octal; /* else hexadecimal */

@@ -1,10 +1,9 @@
 /*
- * events: how `sonde events` shows each table.
+ * events: how `sonde events` prints each table.
  *
- * A table is a row of event_tables with the list of its fields; a field is the
- * key in JSON, the heading and width for people, the store's column and how its
- * value is written. A new table takes one list and one row; a new kind of value
- * one row in event_hows.
+ * A table is a row of event_tables with a list of fields; a field has the JSON key, the heading and width of the text
+ * column, the column of the store and the format of its value. A new table needs one list and one row; a new format
+ * one row in `writers` of events-json.c and of events-text.c.
  */
 #ifndef SONDE_CLI_EVENTS_H
 #define SONDE_CLI_EVENTS_H
@@ -19,8 +18,8 @@
 
 enum event_how {
 	EVENT_INT,
-	EVENT_TIME,     /* people: seconds since the start of the run */
-	EVENT_DURATION, /* people: with a unit */
+	EVENT_TIME,     /* text: seconds since the start of the run */
+	EVENT_DURATION, /* text: with a unit */
 	EVENT_REAL,
 	EVENT_FLAG,   /* 0 and 1 as false and true */
 	EVENT_STRING, /* id of a string */
@@ -28,20 +27,20 @@ enum event_how {
 	EVENT_TEXT,
 	EVENT_OBJECT,   /* the text of a JSON object */
 	EVENT_WORDS,    /* texts that each end in a NUL */
-	EVENT_NAMES,    /* texts with commas between */
-	EVENT_CATEGORY, /* of the call whose string id is in the column */
+	EVENT_NAMES,    /* comma-separated texts */
+	EVENT_CATEGORY, /* of the call with the string id in the column */
 	EVENT_ERROR,    /* name of an error number */
-	EVENT_ARGS,     /* io: further arguments by their names */
-	EVENT_CALL,     /* io; people: the whole call with arguments and what it returned */
-	EVENT_PATHS,    /* io; people: one path or two */
+	EVENT_ARGS,     /* io: further arguments by name */
+	EVENT_CALL,     /* io; text: the whole call with arguments and return value */
+	EVENT_PATHS,    /* io; text: one or two paths */
 	EVENT_HOWS
 };
 
 struct event_field {
 	const char *key; /* with quotes and colon; NULL: not in JSON */
 	size_t key_bytes;
-	const char *title; /* NULL: not for people */
-	int width;         /* negative: to the left; 0: the last one */
+	const char *title; /* NULL: not in text output */
+	int width;         /* negative: left-aligned; 0: the last column */
 	enum event_how how;
 	int col;
 };
@@ -54,9 +53,9 @@ struct event_table {
 extern const struct event_table event_tables[];
 extern const char *const event_table_names[]; /* the same order, NULL at the end */
 
-const struct event_table *event_table_find(enum store_table_id id); /* it is there */
+const struct event_table *event_table_find(enum store_table_id id); /* must exist */
 
-/* What writing a row takes. */
+/* State for writing rows. */
 struct event_writer {
 	struct model_run *run;
 	const struct event_table *table;
@@ -69,10 +68,10 @@ struct event_writer {
 
 void event_writer_init(struct event_writer *w, struct model_run *run, const struct event_table *table, struct buf *out);
 void event_writer_release(struct event_writer *w);
-/* 0, or -ENOMEM when something did not fit. */
+/* 0, or -ENOMEM if an allocation failed. */
 int event_writer_error(const struct event_writer *w);
 
-/* A row is its columns, a word each. */
+/* A row is an array of its columns, one word each. */
 static inline int64_t event_int(const int64_t *row, int col)
 {
 	return row[col];
@@ -100,7 +99,7 @@ static inline const struct store_text *event_text(const int64_t *row, int col)
 
 /* events-json.c: one object on a line. */
 void event_write_json(struct event_writer *w, const int64_t *row);
-/* events-text.c: aligned columns; nothing in them can drive a terminal. */
+/* events-text.c: aligned columns; control characters are escaped. */
 void event_write_titles(struct event_writer *w);
 void event_write_text(struct event_writer *w, const int64_t *row);
 

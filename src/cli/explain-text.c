@@ -1,5 +1,5 @@
 /*
- * duet-causes: what carries a difference, as a table.
+ * explain-text: the causes of a difference, as a table.
  */
 #include "cli/duet-cli.h"
 #include "duet/explain.h"

@@ -1,5 +1,5 @@
 /*
- * fleet-cli: what the commands of a fleet share.
+ * fleet-cli: shared by the fleet commands.
  */
 #ifndef SONDE_CLI_FLEET_CLI_H
 #define SONDE_CLI_FLEET_CLI_H
@@ -13,13 +13,13 @@
 #define FLEET_DIR_HELP "The fleet's directory."
 #define FLEET_DIR_DEFAULT "$SONDE_FLEET_DIR, or sonde/fleet below the user's state directory"
 
-/* Set by SIGINT and SIGTERM, and by SIGUSR1, once fleet_catch_signals was called. */
+/* Set by SIGINT and SIGTERM, and by SIGUSR1, after fleet_catch_signals was called. */
 extern volatile sig_atomic_t fleet_is_stopped, fleet_is_drained;
 void fleet_catch_signals(void);
 
 /*
- * A connection to the fleet whose home is in dir (NULL: the usual one, or the server that SONDE_FLEET_URL and
- * SONDE_FLEET_TOKEN name; these are taken out of our environment, so that no job finds them).
+ * Connects to the fleet of directory dir (NULL: the default one, or the server that SONDE_FLEET_URL and
+ * SONDE_FLEET_TOKEN name; these are removed from our environment, so that jobs do not see them).
  */
 int fleet_connect(struct cli_context *ctx, const char *dir, struct fleet_dir *home, struct fleet_client **client);
 

@@ -110,7 +110,7 @@ static int print_peers(const struct fleet_agents *r)
 	return rc;
 }
 
-/* Without a server nobody is heard of. */
+/* Without a server the agent list is empty. */
 static int read_roster(struct cli_context *ctx, const struct fleet_dir *home, struct fleet_agents *roster)
 {
 	struct fleet_client *client = NULL;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define LEFT_MAX 30 /* options wider than this have their sentence on the next line */
+#define LEFT_MAX 30 /* longer options have their description on the next line */
 
 const struct cli_option help_option = {
 	.short_name = 'h',
@@ -65,7 +65,7 @@ void help_option_text(struct buf *out, const struct cli_option *option)
 struct writer {
 	struct buf *out;
 	const struct term *term;
-	size_t indent; /* where the sentences start */
+	size_t indent; /* column of the descriptions */
 };
 
 static void heading(struct writer *w, const char *text)

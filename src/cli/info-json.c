@@ -1,4 +1,4 @@
-/* A run as one JSON object: run.json's own keys, and what the tables tell. See info.h. */
+/* A run as one JSON object: the keys of run.json, and values from the tables. */
 #include <jansson.h>
 
 #include "base/cleanup.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys of run.json that are said better below. */
+/* Keys of run.json that are replaced below. */
 static bool is_replaced(const char *key)
 {
 	return strcmp(key, "tables") == 0;
@@ -75,7 +75,7 @@ static void write_tables(struct json *j, const struct info *info)
 	json_end(j);
 }
 
-/* As `sonde events --table process --json` does. */
+/* In the format of `sonde events --table process --json`. */
 static int write_processes(struct json *j, const struct info *info)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;

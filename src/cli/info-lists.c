@@ -1,4 +1,4 @@
-/* The lists of `sonde info` for people: processes, tables, calls, files. See info.h. */
+/* The lists of `sonde info` as text: processes, tables, calls, files. */
 #include "base/cleanup.h"
 #include "base/shell-words.h"
 #include "cli/info.h"
@@ -57,7 +57,7 @@ void info_command(struct buf *out, const struct info *info, const struct store_p
 		buf_adds(out, exe ? exe : "?");
 }
 
-/* Cut, and indented to show the family. */
+/* Truncated, and indented as a process tree. */
 static void cell_command(struct term_table *t, const struct info *info, const struct model_tree_row *row)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

@@ -1,6 +1,5 @@
 /*
- * A run for people: what ran, what was seen, where time and bytes went, and
- * what is missing. See info.h.
+ * A run as text: what ran, what was recorded, where time and bytes went, and what is missing.
  */
 #include <jansson.h>
 
@@ -17,7 +16,7 @@
 
 #define LABEL_COLUMNS 11
 
-/* "program    tar -czf x.tgz src": what comes is text from outside. */
+/* "program tar -czf x.tgz src": text is untrusted. */
 static void add_line(struct info_page *p, const char *label, const char *text)
 {
 	char padded[LABEL_COLUMNS + 1];
@@ -35,7 +34,7 @@ void info_add_heading(struct info_page *p, const char *text)
 	buf_addc(p->out, '\n');
 }
 
-/* Arguments as a shell reads them. */
+/* Quotes arguments for a shell. */
 static void join(struct buf *out, const json_t *argv)
 {
 	for (size_t i = 0; i < json_array_size(argv); i++) {
@@ -107,7 +106,7 @@ void info_exit_words(struct buf *out, int64_t code, int64_t signal)
 		buf_addf(out, "signal %" PRId64, signal);
 }
 
-/* Whose SIGKILL it was, or that others of the program got. */
+/* Whether the OOM killer sent the SIGKILL, or killed other processes of the program. */
 static void add_oom(struct buf *out, const struct model_run *run, int64_t signal)
 {
 	int64_t kills = model_run_int(run, "exit.oom_kills"), limit = model_run_int(run, "exit.memory_max_bytes");
@@ -157,7 +156,7 @@ static void add_clock(struct info_page *p)
 	add_line(p, "clock", text.data);
 }
 
-/* How a probe fared: its state, the reason, and what it counted; zeros only for events, which are news. */
+/* The result of a probe: its state, the reason, and its counters; a zero is printed for events only. */
 static void add_probe(struct info_page *p, json_t *probe)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

@@ -1,5 +1,5 @@
 /*
- * info: what `sonde info` knows about a run, for its two ways to show it.
+ * info: data of `sonde info` for its text and JSON output.
  */
 #ifndef SONDE_CLI_INFO_H
 #define SONDE_CLI_INFO_H
@@ -13,7 +13,7 @@
 
 struct info {
 	struct model_run *run;
-	bool is_all; /* no list is cut */
+	bool is_all; /* no list is truncated */
 	struct model_tree_row *processes;
 	size_t process_count;
 	struct model_totals totals;
@@ -24,10 +24,10 @@ struct info {
 #define INFO_ROWS_SHOWN 10      /* of calls and files */
 #define INFO_PROCESSES_SHOWN 20 /* of processes */
 
-/* How many of count are shown. */
+/* The number of rows to print out of count. */
 size_t info_shown(const struct info *info, size_t count, size_t usual);
 
-/* Text for people on its way. */
+/* Text output in progress. */
 struct info_page {
 	const struct info *info;
 	struct buf *out;
@@ -38,9 +38,9 @@ struct info_page {
 void info_add_heading(struct info_page *p, const char *text);
 /* info-lists.c: processes, tables, calls, files. */
 void info_add_lists(struct info_page *p);
-/* The arguments as a shell reads them back, or the program's path. */
+/* Appends the arguments quoted for a shell, or the program's path. */
 void info_command(struct buf *out, const struct info *info, const struct store_process *process);
-/* "exit 0", "SIGKILL"; nothing when neither is known. */
+/* "exit 0", "SIGKILL"; nothing if neither is known. */
 void info_exit_words(struct buf *out, int64_t code, int64_t signal);
 
 /* 0 or -ENOMEM. */

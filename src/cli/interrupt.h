@@ -1,6 +1,6 @@
 /*
- * interrupt: for commands that end in good order when they are asked to. The first SIGINT or SIGTERM after
- * interrupt_catch sets interrupt_came; the second ends us as it would anybody.
+ * interrupt: graceful termination of commands. The first SIGINT or SIGTERM after interrupt_catch sets interrupt_came;
+ * the second has its default action.
  */
 #ifndef SONDE_CLI_INTERRUPT_H
 #define SONDE_CLI_INTERRUPT_H

@@ -1,4 +1,3 @@
-/* Where programs shall live; see isolation-options.h. */
 #include "cli/isolation-options.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
- * place: where the programs of a command shall live, as record, stat and duet ask for it.
+ * isolation-options: limits and isolation of programs, as options of record, stat and duet.
  *
- * PLACE_ROWS(S, field, group) are the option rows of a `struct isolation_options field` in
- * the command's struct S; place_of makes a job's place of what the user said.
+ * PLACE_ROWS(S, field, group) are the option rows of a `struct isolation_options field` in the command's struct S;
+ * place_of converts them to a struct job_isolation.
  */
 #ifndef SONDE_CLI_ISOLATION_OPTIONS_H
 #define SONDE_CLI_ISOLATION_OPTIONS_H
@@ -11,7 +11,7 @@
 #include "launch/job.h"
 
 struct isolation_options {
-	double cpus; /* 0: no limit, as of the others */
+	double cpus; /* 0: no limit; the same for the others */
 	uint64_t memory_limit;
 	int64_t pids_limit;
 	bool is_sandboxed;
@@ -45,7 +45,7 @@ int place_set_cpus(const struct cli_option *option, const char *value, void *opt
 			.help = "A further argument for the container engine's run; may be given several times." }
 /* clang-format on */
 
-/* A place without any wish is JOB_PROCESS. Contradictions are usage errors. */
+/* JOB_PROCESS if no option is given. Conflicting options are usage errors. */
 int place_of(struct cli_context *ctx, const struct isolation_options *o, struct job_isolation *place);
 
 #endif

@@ -1,4 +1,3 @@
-/* See listen.h. */
 #include "cli/listen.h"
 
 #include "base/cleanup.h"

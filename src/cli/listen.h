@@ -1,4 +1,4 @@
-/* listen: what the servers that people start share: where they listen, and their end. */
+/* listen: shared by servers that users start: listen address and termination. */
 #ifndef SONDE_CLI_LISTEN_H
 #define SONDE_CLI_LISTEN_H
 
@@ -8,12 +8,12 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* "127.0.0.1:8080", "[::1]:8080" or ":8080", which is loopback's. */
+/* "127.0.0.1:8080", "[::1]:8080" or ":8080", which means loopback. */
 int listen_parse(const char *text, struct arena *arena, const char **address, unsigned *port, struct sonde_err *err);
 
-/* Before there are threads, which inherit it: the signals that end a server are kept for whoever waits for them. */
+/* Blocks the termination signals for sigwait. Call before creating threads, which inherit the mask. */
 void listen_block(sigset_t *signals);
-/* Say where it listens, as text or as a JSON object, at once. */
+/* Prints the address, as text or as a JSON object, and flushes stdout. */
 int listen_say(const char *address, unsigned port, bool is_json, struct sonde_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* See live-run.h. The ring is there for the board alone: nobody drains it, and only annotations go there. */
+/* The ring exists for its board only: no process drains it, and only annotations are written to it. */
 #include "cli/live-run.h"
 
 #include "base/cleanup.h"
@@ -54,7 +54,7 @@ static int run_in(const struct ring_dir *ring, char *const *argv, bool is_groupe
 	env[1] = place.data;
 	rc = launch_start(&launch, &spec, err);
 	if (rc == 0) {
-		/* what says nothing of itself is seen all the same; a program does not fail because it is not */
+		/* makes a program without annotations visible; failure is not an error */
 		live_watch_announce(ring->fd, launch.pid, NULL);
 		rc = wait_for(&launch, status, err);
 	}

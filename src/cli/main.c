@@ -1,6 +1,5 @@
 /*
- * main: parse, run, print the error, give the exit code. The only place of the
- * command programs that writes to stderr.
+ * main: parses, runs, prints the error and returns the exit code. Errors of commands are printed only here.
  */
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -25,7 +24,7 @@ static int print_help(const struct cli_command *command, struct sonde_err *err)
 	return 0;
 }
 
-/* Names inside messages come from anywhere; none may drive the terminal. */
+/* Messages contain untrusted names: control characters are escaped. */
 static void print_line(const char *prefix, const char *text)
 {
 	CLEANUP(buf_release) struct buf safe = BUF_INIT;
@@ -51,7 +50,7 @@ static void print_error(const struct cli_context *ctx)
 	cli_print_error(prefix.data, ctx->err);
 }
 
-/* Whoever read has enough, as `head` has: no failure. Where SIGPIPE is not ignored we do not even get here. */
+/* A closed pipe (`| head`) is not an error. Only reached if SIGPIPE is ignored. */
 static bool is_reader_gone(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO };

@@ -1,6 +1,5 @@
 /*
- * The run that a command was given; a ring directory becomes a bundle for as
- * long as it takes to open it.
+ * Opens the run of a command; a ring directory is converted to a temporary run directory while it is opened.
  */
 #include "cli/open-run.h"
 
@@ -52,7 +51,7 @@ static int import(const char *ring, const char *dir, struct model_run **run, str
 		rc = model_run_open(run, dir, err);
 	if (rc < 0)
 		return rc;
-	/* What is mapped and loaded outlives the files. */
+	/* Mapped and loaded data remain valid after the files are removed. */
 	rc = model_load(*run, MODEL_NAMES, err);
 	if (rc == 0)
 		rc = model_run_show_as(*run, ring, err);

@@ -1,5 +1,5 @@
 /*
- * run: the run that a command was given.
+ * open-run: the run that a command works on.
  */
 #ifndef SONDE_CLI_OPEN_RUN_H
 #define SONDE_CLI_OPEN_RUN_H
@@ -15,16 +15,16 @@
 			"A ring directory that programs left without a recorder is read too." \
 	}
 
-/* The same for commands that read no ring directories. */
+/* The same for commands that do not support ring directories. */
 #define CLI_BUNDLE_POSITIONAL \
 	{ \
 		.name = "RUN", .min = 0, .max = 1, .type = CLI_TYPE_RUN, \
 		.help = "A run: its directory, its name among the runs, or 'latest', which is meant without one." \
 	}
 
-/* The first argument, or the latest run. The caller frees it. */
+/* Opens the first argument, or the latest run. The caller frees it. */
 int cli_open_run(struct cli_context *ctx, struct model_run **run);
-/* Times since the start of the run as instants: [*from_ns, *to_ns); to 0: no end. */
+/* Converts times since the start of the run to [*from_ns, *to_ns) on its clock; to 0: no end. */
 void cli_run_range(const struct model_run *run, int64_t from, int64_t to, int64_t *from_ns, int64_t *to_ns);
 
 #endif

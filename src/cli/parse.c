@@ -1,6 +1,5 @@
 /*
- * parse: the words after a command's name become its options struct, its
- * arguments and the program to run.
+ * parse: parses the words after a command's name into its options struct, its arguments and the program to run.
  */
 #include "base/shell-words.h"
 #include "cli/help.h"
@@ -13,8 +12,8 @@
 
 struct parser {
 	struct cli_context *ctx;
-	char **next;    /* the word to look at */
-	bool *is_given; /* per option row: named by the user, not only by its default */
+	char **next;    /* next word to parse */
+	bool *is_given; /* per option row: set by the user, not by default */
 	bool wants_help;
 };
 
@@ -89,7 +88,7 @@ static const char *metavar(const struct cli_option *option)
 	return option->metavar ? option->metavar : "VALUE";
 }
 
-/* The user's first word for a list replaces its default, later ones add. */
+/* The user's first value of a list replaces its default, later ones are appended. */
 static void forget_default(struct parser *p, const struct cli_option *option)
 {
 	bool is_list = option->type == CLI_TYPE_STRINGS || option->type == CLI_TYPE_WORDS ||
@@ -119,7 +118,7 @@ static int take(struct parser *p, const struct cli_option *option, const char *s
 	return fail(ctx);
 }
 
-/* The value that stands in the next word. */
+/* Parses a value in the next word. */
 static int take_next(struct parser *p, const struct cli_option *option, const char *shown, size_t shown_len)
 {
 	const char *value = *p->next;
@@ -197,7 +196,7 @@ static int parse_word(struct parser *p)
 	return add_argument(p->ctx, word);
 }
 
-/* What follows `--`. */
+/* The words after `--`. */
 static int parse_rest(struct parser *p)
 {
 	int rc = 0;

@@ -1,6 +1,6 @@
 /*
- * The main of every program under libexec/sonde; its commands are the rows of
- * commands.def that name it, in the file that the build calls CLI_COMMANDS.
+ * The main function of every program under libexec/sonde; its commands are the rows of commands.def that name it,
+ * from the file CLI_COMMANDS of the build.
  */
 #include "cli/commands.h"
 

@@ -1,4 +1,4 @@
-/* What a recording says at its end; see recording.h. */
+/* What a recording prints at its end; see recording.h. */
 #include "cli/recording.h"
 #include "result/term.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* "sonde: cpu: 1 234 events, 12 lost, 0.4 % of a CPU" or why not, and what would help. */
+/* "sonde: cpu: 1 234 events, 12 lost, 0.4 % of a CPU", or the reason and a hint. */
 static void say_probe(const char *name, const char *state, const struct probe_status *p, double wall_s)
 {
 	char events[TERM_TEXT];
@@ -24,7 +24,7 @@ static void say_probe(const char *name, const char *state, const struct probe_st
 	}
 }
 
-/* One hint for all probes that have the same. */
+/* Prints each distinct hint once. */
 static void say_hints(const struct record_result *r)
 {
 	for (size_t i = 0; i < r->probe_count; i++) {

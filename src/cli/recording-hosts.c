@@ -1,4 +1,4 @@
-/* Recording several hosts, as record and stat do it; see recording.h. */
+/* Recording on several hosts, for record and stat. */
 #include "base/shell-words.h"
 #include "cli/recording.h"
 #include "cli/remote.h"
@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SRUN "srun -u --overlap -N1 -n1 -w" /* a step on one node of our allocation, beside all others */
+#define SRUN "srun -u --overlap -N1 -n1 -w" /* a step on one node of our allocation, concurrent with others */
 
-/* Options that are ours alone, and whether a word follows them. */
+/* Options that are not forwarded to the hosts, and whether a value follows. */
 static const struct own {
 	const char *name;
 	bool has_value;
@@ -44,7 +44,7 @@ static const struct own *find_own(const char *word, bool *has_value)
 	return NULL;
 }
 
-/* The options as typed that each host's recorder gets too. */
+/* The options, as typed, that are forwarded to the recorder of each host. */
 static int take_options(struct cli_context *ctx, char ***out)
 {
 	size_t count = 0, n = 0;
@@ -70,7 +70,7 @@ static int take_options(struct cli_context *ctx, char ***out)
 	return 0;
 }
 
-/* The lines that a command prints, at most HOSTS_MAX. */
+/* Reads the output lines of a command, at most HOSTS_MAX. */
 static size_t take_lines(struct cli_context *ctx, char *const argv[], const char **lines)
 {
 	int ends[2], status = 0;

@@ -1,4 +1,3 @@
-/* Recording, as record and stat do it; see recording.h. */
 #include "cli/recording.h"
 
 #include "base/cleanup.h"
@@ -14,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SWITCHES 2 /* options that are a probe's */
+#define SWITCHES 2 /* options that enable a probe */
 
 static const char *const stack_words[] = { "auto", "fp", "none", NULL };
 static const char *const way_words[] = { "auto", "bpf", "perf", "ptrace", NULL };
@@ -158,7 +157,7 @@ static const char *const *absolute(struct cli_context *ctx, const struct cli_lis
 	return out;
 }
 
-/* One string with blanks in it is a whole command line, unless there is a program of that name. */
+/* A single word with blanks is a whole command line, unless a program of that name exists. */
 static int take_command(struct cli_context *ctx, bool is_shell)
 {
 	static char sh[] = "/bin/sh", option[] = "-c";
@@ -184,7 +183,7 @@ static int take_command(struct cli_context *ctx, bool is_shell)
 	return rc;
 }
 
-/* One thing can be observed, and then no program is run; but with all CPUs one may be, beside all others. */
+/* Only one target can be observed, without a program; with --all-cpus a program may run in addition. */
 static int take_target(struct cli_context *ctx, const struct recording_options *o, struct probe_target *t)
 {
 	int targets = (o->pid > 0) + (o->cgroup != NULL) + o->is_all_cpus;
@@ -208,7 +207,7 @@ static int take_target(struct cli_context *ctx, const struct recording_options *
 	return 0;
 }
 
-/* Where the program shall live. */
+/* Limits and isolation of the program. */
 static int take_place(struct cli_context *ctx, const struct recording_options *o, struct job_isolation *p)
 {
 	int rc = place_of(ctx, &o->place, p);
@@ -227,7 +226,7 @@ static int check_events(struct cli_context *ctx, const struct cli_list *events)
 	return 0;
 }
 
-/* The words after --probes and those of options that switch a probe on. */
+/* The words of --probes and those of options that enable a probe. */
 static const char *const *take_probes(struct cli_context *ctx, const struct recording_options *o)
 {
 	const char **out = arena_alloc(ctx->arena, (o->probes.count + SWITCHES + 1) * sizeof(*out));
@@ -243,7 +242,7 @@ static const char *const *take_probes(struct cli_context *ctx, const struct reco
 	return out;
 }
 
-/* "keyword:colour", where neither is empty and the colour is a word or a number as CSS has them. */
+/* "keyword:colour": neither is empty, and the color is a CSS name or number. */
 static int check_filters(struct cli_context *ctx, const char *option, const struct cli_list *list)
 {
 	static const char colour[] = "#abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -263,7 +262,7 @@ static int exit_code(const struct record_result *r)
 					       : 128 + WTERMSIG(r->status);
 }
 
-/* What is recorded, and where it runs. */
+/* Fills the record options: what is recorded, and where it runs. */
 static int take_wishes(struct cli_context *ctx, struct recording_options *o, struct record_options *ro,
 		struct job_isolation *place)
 {
@@ -281,7 +280,7 @@ static int take_wishes(struct cli_context *ctx, struct recording_options *o, str
 	return rc;
 }
 
-/* Says at the end what was recorded, unless is_silent. 0 when something ran. */
+/* Prints a summary at the end, unless is_silent. Returns 0 if something ran. */
 static int run(struct cli_context *ctx, bool is_silent, struct record_result *result)
 {
 	struct recording_options *o = ctx->options;
@@ -311,7 +310,7 @@ static int run(struct cli_context *ctx, bool is_silent, struct record_result *re
 		return rc;
 	struct record_step step;
 	bool has_step = ctx->program && record_step_find(&step);
-	ro.is_forced = o->is_forced && !has_step; /* of a step the first task replaces it */
+	ro.is_forced = o->is_forced && !has_step; /* in an srun step the first task replaces the run */
 	if (has_step)
 		rc = recording_step_begin(ctx, &step, &ro);
 	if (rc) {

@@ -1,5 +1,5 @@
 /*
- * recording: the options that record and stat share, and doing it.
+ * recording: the options that record and stat share, and the recording itself.
  */
 #ifndef SONDE_CLI_RECORDING_H
 #define SONDE_CLI_RECORDING_H
@@ -52,23 +52,23 @@ struct recording_options {
 extern const struct cli_option recording_rows[];
 extern const struct cli_exit_code recording_exit_codes[];
 
-/* What is done with a finished run before the command returns. */
+/* Called with a finished run before the command returns. */
 typedef int recording_look(const char *run, struct sonde_err *err);
 /*
- * Record what the options of ctx say, here or on hosts, then look at the run; without a look, say what was recorded. Of
- * a program that was started here it returns only on failure: its status becomes ours.
+ * Records according to the options of ctx, here or on hosts, then calls `look` with the run; if it is NULL, prints a
+ * summary. Returns only on failure if a program was started here: its exit status becomes ours.
  */
 int recording_do(struct cli_context *ctx, recording_look *look);
 
-void recording_say(const struct record_result *r); /* record-summary.c: what was recorded, on stderr */
+void recording_say(const struct record_result *r); /* record-summary.c: prints a summary to stderr */
 
-/* recording-hosts.c: a task of srun records into its part of one run; the first waits for all (record/slurm-task.h). */
+/* recording-hosts.c: a task of srun records its part of one run; the first one waits for all (record/slurm-task.h). */
 struct record_step;
 int recording_step_begin(struct cli_context *ctx, struct record_step *s, struct record_options *ro);
-/* result->path is the run of all for the first task, and empty for the others. */
+/* result->path is the joined run for the first task, and empty for the others. */
 void recording_step_end(struct record_step *s, int exit_code, struct record_result *result);
 
-/* recording-hosts.c: the same on --hosts. *status is an exit code. */
+/* recording-hosts.c: records on --hosts. *status is an exit code. */
 int recording_hosts(struct cli_context *ctx, bool is_silent, int *status, struct buf *path);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * registry: commands.def comes from the build as commands.inc, and the rows of
- * features that are not built as missing.inc.
+ * registry: commands.def comes from the build as commands.inc; rows of features that are not built as missing.inc.
  */
 #include "cli/registry.h"
 
@@ -54,7 +53,7 @@ static const char *const names[] = {
 	NULL,
 };
 
-/* Words of older tools that mean a command of ours. */
+/* Command names of other tools, mapped to ours. */
 static const struct {
 	const char *alias, *name;
 } aliases[] = {

@@ -1,8 +1,8 @@
 /*
  * registry: the rows of commands.def that are built, as data.
  *
- * It knows every command's name, program and summary, and no command's code, so
- * the front program can find and name them all and link none of them.
+ * It has every command's name, program and summary, but no code, so the front program can list all commands without
+ * linking them.
  */
 #ifndef SONDE_CLI_REGISTRY_H
 #define SONDE_CLI_REGISTRY_H
@@ -25,15 +25,15 @@ enum cli_group {
 
 struct cli_program {
 	const char *file; /* under libexec/sonde; NULL: the front program itself */
-	int fail_code;    /* exit code when it cannot be started */
+	int fail_code;    /* exit code if it cannot be started */
 };
 
-/* A command of a feature that is not built, and why. */
+/* A command of a feature that is not built, with the reason. */
 struct cli_missing {
 	const char *name;
 	const char *feature;
 	const char *reason;
-	const char *remedy; /* the command line that would change it, before another 'make' */
+	const char *remedy; /* command line that enables it, followed by 'make' */
 };
 
 struct cli_entry {
@@ -46,9 +46,9 @@ struct cli_entry {
 extern const struct cli_entry cli_entries[]; /* ends with name NULL */
 extern const char *const cli_group_titles[CLI_GROUPS];
 
-const struct cli_entry *cli_entry_find(const char *name);      /* by name or alias; NULL: no such command */
-const struct cli_missing *cli_missing_find(const char *name);  /* by name or alias; NULL: none of ours */
-const char *cli_entry_nearest(const char *typed);              /* for "did you mean"; NULL: nothing like it */
-void cli_entry_list(struct buf *out, const struct term *term); /* all by group, with summaries */
+const struct cli_entry *cli_entry_find(const char *name);      /* by name or alias; NULL: unknown command */
+const struct cli_missing *cli_missing_find(const char *name);  /* by name or alias; NULL: not found */
+const char *cli_entry_nearest(const char *typed);              /* for "did you mean"; NULL: nothing similar */
+void cli_entry_list(struct buf *out, const struct term *term); /* all commands by group, with summaries */
 
 #endif

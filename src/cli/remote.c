@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Its words pass a shell there, or not: so they must be the same either way. */
+/* The path may or may not pass through a remote shell: only characters that need no quoting are allowed. */
 static bool is_plain(const char *path)
 {
 	return *path && !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-")];

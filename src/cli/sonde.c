@@ -1,6 +1,6 @@
 /*
- * sonde: the front program. It finds the program that has a command and becomes
- * it, as git does; a few commands that need nothing but libc it does itself.
+ * sonde: the front program. It executes the program that has a command, as git does; a few commands that need only
+ * libc are built in.
  */
 #include "cli/cli.h"
 #include "cli/dispatch.h"
@@ -9,7 +9,7 @@
 
 static char help_word[] = "help", version_word[] = "version";
 
-/* Options that stand for commands. */
+/* Options that are aliases of commands. */
 static const struct {
 	const char *typed;
 	char *command;

@@ -1,4 +1,3 @@
-/* Standard output in large pieces; see stdout-buffer.h. */
 #include "cli/stdout-buffer.h"
 
 #include "base/fs.h"

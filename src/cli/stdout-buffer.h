@@ -1,9 +1,8 @@
 /*
- * out: standard output for commands that write much.
+ * stdout-buffer: buffered standard output for commands that write much.
  *
- * Bytes gather in `text` and go out in large pieces. A reader that goes away
- * (`| head`) is no failure: out_is_over then says that nobody listens, and the
- * command stops and is fine.
+ * Bytes are collected in `text` and written in large chunks. A closed pipe (`| head`) is not an error: out_is_over
+ * then returns true, and the command stops with success.
  */
 #ifndef SONDE_CLI_STDOUT_BUFFER_H
 #define SONDE_CLI_STDOUT_BUFFER_H
@@ -21,11 +20,11 @@ struct out {
 
 #define OUT_INIT { .text = BUF_INIT }
 
-void out_init(struct out *o); /* from here on a closed pipe is no signal */
+void out_init(struct out *o); /* ignores SIGPIPE from here on */
 void out_release(struct out *o);
-/* Write if there is much; true when there is no use in going on. */
+/* Writes if the buffer is large; returns true if further output is useless (closed pipe or error). */
 bool out_is_over(struct out *o);
-/* Write the rest. A reader that went away is 0. */
+/* Writes the rest. Returns 0 if the pipe was closed. */
 int out_finish(struct out *o, struct sonde_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * A file of jobs: a YAML list, a row a job.
+ * A file of jobs: a YAML list, one row per job.
  */
 #include "cli/submission.h"
 #include "config/config.h"
@@ -17,7 +17,7 @@ struct row {
 };
 
 struct file_reader {
-	struct config_reader reader; /* first: what the tables' functions are given */
+	struct config_reader reader; /* must be first: passed to the functions of the key tables */
 	struct submission *rows;
 	size_t count;
 };

@@ -17,7 +17,7 @@
 
 enum { EVENT_BYTES_MAX = 512 << 10 };
 
-/* "<name>_<mmdd_HHMMSS>_<random>": one word of a subject. */
+/* "<name>_<mmdd_HHMMSS>_<random>": one token of a NATS subject. */
 static int make_id(struct buf *id, const char *name, struct sonde_err *err)
 {
 	time_t now = time(NULL);
@@ -35,7 +35,7 @@ static int make_id(struct buf *id, const char *name, struct sonde_err *err)
 	return 0;
 }
 
-/* The command that tunes the program, with the job file's text in it: agents may be elsewhere. */
+/* Wraps the program in the command that tunes it, with the text of the job file: agents may run on other hosts. */
 static int wrap(struct submission *s, struct arena *arena, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, prefix = BUF_INIT;
@@ -75,7 +75,7 @@ static int wrap(struct submission *s, struct arena *arena, struct sonde_err *err
 		n--; /* the program is in the job file: no "--" */
 	argv[n + count] = NULL;
 	s->argv = argv;
-	s->target_loss = NAN; /* who tunes it knows when it is reached */
+	s->target_loss = NAN; /* the tuner checks the target itself */
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static int check_env(const struct submission *s, size_t *count, struct sonde_err
 	return 0;
 }
 
-/* "job.yml -- program", as sonde train has it; "env -- program" is a program. */
+/* Rejects "job.yml -- program", the syntax of sonde train; "env -- program" is valid. */
 static int check_order(const struct submission *s, struct sonde_err *err)
 {
 	const char *dot = s->argv && s->argv[0] ? strrchr(s->argv[0], '.') : NULL;

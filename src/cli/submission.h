@@ -1,5 +1,5 @@
 /*
- * submission: a job on its way to a fleet, from the command line or a row of a file.
+ * submission: a job to submit to a fleet, from the command line or a row of a file.
  */
 #ifndef SONDE_CLI_SUBMISSION_H
 #define SONDE_CLI_SUBMISSION_H
@@ -8,27 +8,27 @@
 #include "cli/fleet-cli.h"
 
 struct submission {
-	const char *name;       /* NULL: the program's */
-	const char *cwd;        /* NULL: where we are */
-	char *const *argv;      /* ended by NULL */
-	const char *const *env; /* "NAME=value", ended by NULL; NULL: none */
+	const char *name;       /* NULL: the program's name */
+	const char *cwd;        /* NULL: the current directory */
+	char *const *argv;      /* NULL-terminated */
+	const char *const *env; /* "NAME=value", NULL-terminated; NULL: none */
 	double target_loss;     /* NaN: none */
-	int64_t window;         /* losses of the average */
-	const char *push;       /* a directory that it brings; NULL: none */
-	int64_t cpus;           /* that it needs; 0: any */
+	int64_t window;         /* losses that are averaged */
+	const char *push;       /* a directory to upload; NULL: none */
+	int64_t cpus;           /* required; 0: any */
 	uint64_t memory_bytes;  /* 0: any */
 	const char *label;      /* NULL: any */
-	const char *plan;       /* a job file: it is tuned while it trains (sonde train); NULL: it is not */
+	const char *plan;       /* a training job file: the job is tuned online (sonde train); NULL: not tuned */
 };
 
 #define SUBMISSION_INIT { .target_loss = __builtin_nan(""), .window = 5 }
 
-/* What the fleet is told, or what is wrong. Strings live in the arena. */
+/* Validates the job and fills in defaults. Strings live in the arena. */
 int submission_check(struct submission *s, struct arena *arena, struct sonde_err *err);
-/* After that: tell it, and give its id. */
+/* Call it after submission_check: sends the job and returns its ID. */
 int submission_send(const struct submission *s, struct fleet_client *client, struct buf *id, struct sonde_err *err);
 
-/* The rows of a YAML file, checked. *out has *count of them. */
+/* Loads the rows of a YAML file and checks them. *out has *count of them. */
 int submission_load(const char *path, struct submission **out, size_t *count, struct arena *arena,
 		struct sonde_err *err);
 

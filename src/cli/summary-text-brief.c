@@ -1,9 +1,7 @@
 /*
- * A summary on one screen: what the time of threads went to, what to do about
- * it, and a line for each area with its largest items.
+ * A summary on one screen: thread time, issues, and a line per area with its largest items.
  *
- * A line is cut at the width of the screen; only a command to type is not,
- * since half of it is of no use.
+ * A line is truncated to the width of the screen, except for a command to copy.
  */
 #include "base/cleanup.h"
 #include "base/shell-words.h"
@@ -13,9 +11,9 @@
 #include <string.h>
 
 #define FINDINGS 3  /* of the diagnosis */
-#define ITEMS 4     /* of an area at most: as many as fit */
+#define ITEMS 4     /* maximum per area */
 #define ITEM_MAX 40 /* bytes of a name */
-#define ITEM_MIN 6  /* that tell something */
+#define ITEM_MIN 6  /* minimum columns of a useful name */
 #define LABEL_WIDTH 14
 #define BAR_WIDTH 20
 
@@ -27,7 +25,7 @@ static const struct analyze_table *find_table(const struct analyze_section *s, c
 	return NULL;
 }
 
-/* NULL when the table has no such column. */
+/* NULL if the table has no such column. */
 static const struct analyze_value *find_cell(const struct analyze_table *t, size_t row, const char *key,
 		enum analyze_unit *unit)
 {
@@ -39,7 +37,7 @@ static const struct analyze_value *find_cell(const struct analyze_table *t, size
 	return NULL;
 }
 
-/* "name value" in so many columns; false when that is too few. */
+/* "name value" in at most so many columns; false if they are too few. */
 static bool make_item(struct buf *item, const struct analyze_table *t, size_t row, const char *name, const char *value,
 		size_t room)
 {
@@ -61,7 +59,7 @@ static bool make_item(struct buf *item, const struct analyze_table *t, size_t ro
 	return buf_error(item) == 0;
 }
 
-/* `before`, then "name value, name value" as far as the line has room. */
+/* Appends `before`, then "name value, name value" as far as they fit. */
 static void add_items(const struct summary_page *p, struct buf *line, const char *before, const struct analyze_table *t,
 		const char *name, const char *value)
 {
@@ -87,11 +85,11 @@ static void add_line(const struct summary_page *p, const char *label, struct buf
 	buf_addf(p->out, "%*s%s\n", (int)blanks, "", line->data);
 }
 
-/* What the time of threads went to. */
+/* Thread time. */
 
 static const struct state {
 	const char *field, *words;
-	bool is_wait; /* reasons of waits are told beside it */
+	bool is_wait; /* wait reasons are printed next to it */
 } states[] = {
 	{ "running_ns", "on a CPU", false },
 	{ "runnable_ns", "ready, no CPU", false },
@@ -155,7 +153,7 @@ static void add_states(const struct summary_page *p, const struct analyze_result
 	buf_addf(p->out, "%-*s%10s\n", LABEL_WIDTH, "together", term_ns(text, life->integer));
 }
 
-/* What to do. */
+/* Issues. */
 
 static void add_finding(const struct summary_page *p, size_t number, const struct analyze_value *v)
 {
@@ -197,10 +195,10 @@ static void add_findings(const struct summary_page *p, const struct analyze_resu
 static const struct area {
 	const char *label, *section;
 	struct {
-		const char *key, *words; /* words stand before the value */
+		const char *key, *words; /* words precede the value */
 	} fields[AREA_FIELDS];
 	const char *table, *name, *value;
-	const char *needs[2]; /* fields of which one is not zero; none: whatever they are */
+	const char *needs[2]; /* shown only if one of these fields is not zero; none: always */
 } areas[] = {
 	{ "On the CPU", "cpu", { { "cpu_ns", "" }, { "samples", "samples " } }, "by_function", "function", "self",
 			{ NULL } },
@@ -261,7 +259,7 @@ static void add_area(const struct summary_page *p, const struct analyze_result *
 	add_line(p, area->label, &line);
 }
 
-/* Sections without data, and what was lost while recording. */
+/* Sections without data, and losses of the recording. */
 static void add_gaps(const struct summary_page *p, const struct analyze_result *r)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT, lost = BUF_INIT;

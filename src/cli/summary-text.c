@@ -1,4 +1,3 @@
-/* Printing results; see summary-text.h. */
 #include "cli/summary-text.h"
 
 #include "base/cleanup.h"
@@ -53,7 +52,7 @@ void summary_add_value(struct buf *out, enum analyze_unit unit, const struct ana
 
 /* Fields. */
 
-/* "I/O 39.3 s (69 %)": of the wall time, where it can be a part of it. */
+/* "I/O 39.3 s (69 %)": of the wall time, if it can be a share of it. */
 void summary_add_field(const struct summary_page *p, struct buf *line, const struct analyze_field *f)
 {
 	int64_t v = f->value.integer;
@@ -107,7 +106,7 @@ static size_t shown_columns(const struct analyze_table *t, struct term_column co
 	return n;
 }
 
-/* Long names end in "..." or, being paths, begin with it. */
+/* Long names end with "..." or, for paths, begin with it. */
 void summary_cut(struct buf *cell, size_t most)
 {
 	if (cell->len <= most)
@@ -148,7 +147,7 @@ static int add_table(const struct summary_page *p, const struct analyze_table *t
 	return rc;
 }
 
-/* Sentences, one a line. */
+/* Sentences, one per line. */
 static void add_list(const struct summary_page *p, const struct analyze_table *t)
 {
 	for (size_t row = 0; row < t->rows; row++) {
@@ -166,7 +165,7 @@ void summary_add_heading(const struct summary_page *p, const char *title)
 	buf_addc(p->out, '\n');
 }
 
-/* Is anything of it for people? */
+/* Whether it has anything to print as text. */
 static bool has_words(const struct analyze_section *s)
 {
 	for (const struct analyze_field *f = s->fields; f; f = f->next)
@@ -202,7 +201,7 @@ static int add_section(const struct summary_page *p, const struct analyze_sectio
 	return rc;
 }
 
-/* What to do, before all else: rule, what, evidence, range, recoverable, next. */
+/* Issues are printed first: rule, what, evidence, range, recoverable, next. */
 static void add_diagnosis(const struct summary_page *p, const struct analyze_section *s)
 {
 	const struct analyze_table *t = s ? s->tables : NULL;

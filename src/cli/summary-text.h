@@ -1,8 +1,7 @@
 /*
- * summary: a result of analyze/ on paper: what `sonde summary` and `sonde merge` print.
+ * summary-text: prints a result of analyze/, for `sonde summary` and `sonde merge`.
  *
- * Three forms: one screen that says where the time went and what to do next,
- * every section in full, or JSON.
+ * Three forms: one screen with thread time and issues, every section in full, or JSON.
  */
 #ifndef SONDE_CLI_SUMMARY_TEXT_H
 #define SONDE_CLI_SUMMARY_TEXT_H
@@ -17,10 +16,10 @@
 struct summary_opts {
 	bool is_json;
 	bool is_full;
-	int64_t top; /* rows of a list; 0: not said; else the form is the full one */
+	int64_t top; /* rows per list; 0: not given; else the full form is used */
 };
 
-/* Rows for commands that print summaries; S is the struct of their options, with a member `summary`. */
+/* Option rows for commands that print summaries; S is the struct of their options, with a member `summary`. */
 #define SUMMARY_OPTIONS(S) \
 	{ 0, "full", NULL, CLI_FLAG(S, summary.is_full), \
 		.help = "Every section in full, not one screen of the most " \
@@ -32,12 +31,12 @@ struct summary_opts {
 		0, "json", NULL, CLI_FLAG(S, summary.is_json), .help = "Print one JSON object." \
 	}
 
-/* Rows of a list that the passes keep. */
+/* Rows per list that the passes keep. */
 size_t summary_top(const struct summary_opts *o);
-/* For people, in 40 lines of 100 columns or in full. */
+/* As text, in 40 lines of 100 columns or in full. */
 int summary_write_text(const struct analyze_result *r, bool is_full, struct buf *out, const struct term *term);
 int summary_write_json(const struct analyze_result *r, struct buf *out);
-/* Finish and print to stdout. */
+/* Finishes the analysis and prints it to stdout. */
 int summary_print(struct cli_context *ctx, struct analyze *a, const struct summary_opts *o);
 
 #endif

@@ -1,6 +1,3 @@
-/*
- * See tune-report.h.
- */
 #include "cli/tune-report.h"
 
 #include "base/cleanup.h"
@@ -50,7 +47,7 @@ int tune_write_reports(const char *dir, const struct tune_report *r, struct sond
 	return rc < 0 ? rc : write_database(dir, r->study, err);
 }
 
-/* The result so far, for who looks on; that it cannot be had now is no trouble of the study. */
+/* Writes the intermediate result for viewers; failure does not affect the study. */
 static void tell_result(struct tune_shown *s)
 {
 	const struct tune_drive *d = s->drive;

@@ -1,5 +1,5 @@
 /*
- * tune-report: the files of a study's report, and what is shown while it runs.
+ * tune-report: the report files of a study, and progress output.
  */
 #ifndef SONDE_CLI_TUNE_REPORT_H
 #define SONDE_CLI_TUNE_REPORT_H
@@ -17,7 +17,7 @@ struct tune_shown {
 	int64_t told_ns; /* when the result was last written */
 };
 
-/* For tune_drive.show, with a tune_shown: progress on the terminal, and the result so far for who looks on. */
+/* For tune_drive.show, with a tune_shown: progress on the terminal, and the intermediate result for viewers. */
 void tune_show(void *shown, const struct tune_trial *trial, const char *why);
 
 #endif

@@ -1,6 +1,3 @@
-/*
- * See tune-serve.h.
- */
 #include "cli/tune-serve.h"
 
 #include "base/cleanup.h"
@@ -12,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Lines from stdin, answers to stdout, until the end. */
+/* Reads requests from stdin and writes responses to stdout, until the input ends. */
 static int converse(struct tune_optimizer *o, const struct tune_study *study, struct tune_journal *journal,
 		struct sonde_err *err)
 {

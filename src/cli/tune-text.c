@@ -1,6 +1,3 @@
-/*
- * The outcome of a study for people.
- */
 #include "cli/tune-text.h"
 
 #include "base/cleanup.h"
@@ -9,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* As people read it; programs get all digits. */
+/* Six digits are enough for people; programs get all digits. */
 static void format(const struct tune_param *p, double value, char *text, size_t size)
 {
 	if (p->type == TUNE_FLOAT && isfinite(value))
@@ -35,7 +32,7 @@ static void print_configurations(const struct tune_report *r)
 	struct term_table t;
 	char best_of[TUNE_WHY];
 
-	if (r->study->objective_count > 1) { /* the best of all is a front */
+	if (r->study->objective_count > 1) { /* no single best: a Pareto front */
 		snprintf(best_of, sizeof(best_of), "best %s", r->study->objectives[0].metric.name);
 		columns[2].title = best_of;
 	}
@@ -63,7 +60,7 @@ static void add_point(struct term_table *t, const struct tune_space *space, cons
 	char value[TUNE_WHY];
 
 	for (size_t i = 0; i < space->count; i++) {
-		if (isnan(point[i])) /* it does not count there */
+		if (isnan(point[i])) /* inactive in this configuration */
 			continue;
 		format(&space->params[i], point[i], value, sizeof(value));
 		buf_addf(&text, "%s%s=%s", text.len ? " " : "", space->params[i].name, value);
@@ -71,7 +68,7 @@ static void add_point(struct term_table *t, const struct tune_space *space, cons
 	term_table_cell(t, TERM_PLAIN, text.len ? text.data : "");
 }
 
-/* The trials that nothing else is better than in everything: trial, objectives, configuration. */
+/* Prints the Pareto front: trial, objectives, configuration. */
 static void print_front(const struct tune_report *r)
 {
 	struct term_column columns[TUNE_OBJECTIVES_MAX + 2] = { { "front: trial", TERM_RIGHT, false } };

@@ -1,5 +1,5 @@
 /*
- * The outcome of a study for people, on stdout.
+ * tune-text: prints the outcome of a study as text to stdout.
  */
 #ifndef SONDE_CLI_TUNE_TEXT_H
 #define SONDE_CLI_TUNE_TEXT_H

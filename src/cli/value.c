@@ -1,8 +1,8 @@
 /*
  * value: numbers with units, choices and lists.
  *
- * Fractions are computed in integers (whole part and billionths), so "0.1s" is
- * exactly 100 000 000 ns and no locale can change what a point means.
+ * Fractions are computed in integers (whole part and billionths), so "0.1s" is exactly 100 000 000 ns and the decimal
+ * point does not depend on the locale.
  */
 #include "cli/value.h"
 
@@ -66,7 +66,7 @@ static const struct unit *unit_find(const struct unit *units, const char *name)
 	return NULL;
 }
 
-/* Digits with at most one point. Returns what follows them, or NULL when there is no number or it is too long. */
+/* Parses digits with at most one point. Returns the rest, or NULL if it is not a number or too long. */
 static const char *decimal(const char *text, uint64_t *whole, uint64_t *billionths)
 {
 	uint64_t scale = BILLION;
@@ -87,7 +87,7 @@ static const char *decimal(const char *text, uint64_t *whole, uint64_t *billiont
 	return text;
 }
 
-/* -EINVAL: not a number with one of the units; -ERANGE: beyond int64_t. */
+/* -EINVAL: not a number with one of the units; -ERANGE: does not fit int64_t. */
 static int with_unit(const char *text, const struct unit *units, int64_t *value)
 {
 	uint64_t whole, billionths;
@@ -284,7 +284,7 @@ static int parse_number(enum cli_type type, const char *text, int64_t *value, st
 	return parse_int(text, value, err);
 }
 
-/* A uint64_t field too: no number here passes INT64_MAX. */
+/* Also for uint64_t fields: numbers are at most INT64_MAX. */
 static int set_number(const struct cli_option *option, const char *text, void *field, struct arena *arena,
 		struct sonde_err *err)
 {

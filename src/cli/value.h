@@ -1,9 +1,8 @@
 /*
- * value: the text of an option becomes the field its row names.
+ * value: parses the text of an option into the field of its row.
  *
- * One function a type, found in a table. On failure the field is untouched and
- * err says what is wrong with the text and what is allowed; the caller puts the
- * option's name in front.
+ * One function per type, in a table. On failure the field is unchanged and err has the error and the allowed values;
+ * the caller prepends the option's name.
  */
 #ifndef SONDE_CLI_VALUE_H
 #define SONDE_CLI_VALUE_H
@@ -13,7 +12,7 @@
 int value_set(const struct cli_option *option, const char *text, void *options, struct arena *arena,
 		struct sonde_err *err);
 
-/* text must be one of choices: its index, or -EINVAL with the list and, for a typo, the nearest as hint. */
+/* Returns the index of text in choices, or -EINVAL with the list and, for a typo, the nearest one as hint. */
 int value_choice(const char *const *choices, const char *text, size_t len, struct sonde_err *err);
 
 #endif

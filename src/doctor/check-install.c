@@ -28,9 +28,9 @@
 #define ROOM_WANTED (64 * MIB)
 #define OPEN_FILES_WANTED 4096
 #define CAPTURE_MS 200
-#define PYTHON_MS 1000 /* version managers put a script in its place */
+#define PYTHON_MS 1000 /* version managers install a wrapper script as python3 */
 
-/* The kernel; the rest was checked when this was built. */
+/* Checks the kernel version only; the build checked the rest. */
 void check_platform(struct doctor_result *r)
 {
 	struct utsname u;
@@ -47,7 +47,7 @@ void check_platform(struct doctor_result *r)
 		doctor_fix(r, "boot Linux %d.%d or later", KERNEL_MAJOR, KERNEL_MINOR);
 }
 
-/* The line of the loader's answer that tells of trouble; NULL when there is none. Cuts the answer there. */
+/* Returns the line in which the loader reports an error, NULL if none. Terminates the output at that line. */
 static const char *find_trouble(char *answer)
 {
 	static const char *const signs[] = { "cannot be preloaded", "not found", "undefined symbol" };
@@ -59,8 +59,8 @@ static const char *find_trouble(char *answer)
 	return NULL;
 }
 
-/* What the dynamic loader says against preloading the library into this very program: it is asked to name what it would
- * load, so no constructor runs. NULL: nothing. */
+/* Returns the dynamic loader's error for preloading the library into this program, NULL if none. The loader only
+ * lists what it would load, so no constructor runs. */
 static const char *ask_loader(char *preload, struct buf *answer)
 {
 	char self[] = "/proc/self/exe", trace[] = "LD_TRACE_LOADED_OBJECTS=1", warn[] = "LD_WARN=1",
@@ -96,7 +96,7 @@ void check_libsonde(struct doctor_result *r)
 	doctor_report(r, DOCTOR_WORKS, "%s", path);
 }
 
-/* Really allocate a MiB in an unnamed file, as the tracer does. Returns 0 or an errno. */
+/* Allocates 1 MiB in an unnamed file, as the tracer does. Returns 0 or a positive errno. */
 static int try_room(const char *dir, uint64_t *free_bytes)
 {
 	struct statvfs fs;
@@ -161,7 +161,7 @@ void check_open_files(struct doctor_result *r)
 		doctor_fix(r, "sudo prlimit --pid $$ --nofile=65536:65536");
 }
 
-/* The first file `name` on PATH that may be run. */
+/* Finds the first executable file `name` on PATH. */
 static bool find_program(const char *name, struct buf *path)
 {
 	const char *at = getenv("PATH");
@@ -250,7 +250,7 @@ void check_energy(struct doctor_result *r)
 	}
 }
 
-/* The implementations of OpenCL that its loader would find, in words */
+/* Lists the OpenCL implementations that the ICD loader would find. */
 static void list_opencl(struct buf *out)
 {
 	DIR *dir = opendir("/etc/OpenCL/vendors");

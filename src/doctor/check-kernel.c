@@ -1,6 +1,5 @@
 /*
- * Checks of what the kernel lets this user observe: perf events, tracepoints,
- * BPF, packets.
+ * Checks of what the kernel lets this user observe: perf events, tracepoints, BPF, packets.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -22,7 +21,7 @@
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
-/* Open the event on ourselves and close it. Returns 0 or an errno. */
+/* Opens the event on this process and closes it. Returns 0 or a positive errno. */
 static int try_event(struct perf_event_attr *attr)
 {
 	CLEANUP(cleanup_fd) int fd = -1;
@@ -33,7 +32,7 @@ static int try_event(struct perf_event_attr *attr)
 	return fd < 0 ? errno : 0;
 }
 
-/* An event was refused: by the sysctl, which can be lowered to `level`, or by something behind it. */
+/* Reports a refused event: refused by perf_event_paranoid, which can be lowered to `level`, or by something else. */
 static void refused(struct doctor_result *r, int error, long level)
 {
 	long paranoid;
@@ -107,7 +106,7 @@ static const char *const tracefs_ids[] = {
 	"/sys/kernel/debug/tracing/events/sched/sched_switch/id",
 };
 
-/* 0 and the tracepoint's number, or the errno of the better place. */
+/* Returns 0 and the ID of the tracepoint, or the errno of the preferred path. */
 static int tracepoint_id(long *id)
 {
 	int error = ENOENT;
@@ -204,7 +203,7 @@ static bool has_chosen(const char *text, const char *word)
 	return open && strncmp(open + 1, word, strlen(word)) == 0 && open[1 + strlen(word)] == ']';
 }
 
-/* The kernel has no such file: because it has no lockdown, or because nobody mounted securityfs. */
+/* The file is missing: the kernel has no lockdown, or securityfs is not mounted. */
 static void no_lockdown_file(struct doctor_result *r)
 {
 	struct statfs fs;

@@ -1,6 +1,6 @@
 /*
- * Checks of what the kernel tells about processes (PSI, delays) and lets us do
- * with them (read, limit, put in namespaces).
+ * Checks of what the kernel reports about processes (PSI, delay accounting) and lets this user do with them (read,
+ * limit, put into namespaces).
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -73,7 +73,7 @@ void check_delays(struct doctor_result *r)
 	}
 }
 
-/* Where a controller (NULL: the unified hierarchy) is mounted. */
+/* The mount point of a controller (NULL: of the unified hierarchy). */
 static bool mount_point(const char *controller, struct buf *dir)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -91,7 +91,7 @@ static bool mount_point(const char *controller, struct buf *dir)
 	return m != NULL;
 }
 
-/* "4:cpu,cpuacct:/path" or, for the unified hierarchy, "0::/path": the path when the line is the controller's. */
+/* "4:cpu,cpuacct:/path" or, for the unified hierarchy, "0::/path". Returns the path if the line is the controller's. */
 static const char *path_in_line(char *line, const char *controller)
 {
 	char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
@@ -106,7 +106,7 @@ static const char *path_in_line(char *line, const char *controller)
 	return controller || list[1] ? NULL : path;
 }
 
-/* Add where we are in the hierarchy, unless the path is of another namespace. */
+/* Appends the cgroup of this process, unless its path belongs to another cgroup namespace. */
 static void add_own_path(const char *controller, struct buf *dir)
 {
 	FILE *own = fopen("/proc/self/cgroup", "re");
@@ -142,7 +142,7 @@ static bool is_offered(const char *dir, const char *controller)
 	return fs_read_file(AT_FDCWD, path.data, 4096, &words, NULL) == 0 && has_word(words.data, controller);
 }
 
-/* May we make groups with this controller? 0 and where, or an errno. */
+/* Checks whether this user can create cgroups with the controller. Returns 0 and the directory, or a positive errno. */
 static int try_controller(const char *controller, struct buf *where)
 {
 	CLEANUP(buf_release) struct buf dir = BUF_INIT;
@@ -191,7 +191,7 @@ static void write_text(const char *path, const char *text)
 		(void)!write(fd, text, strlen(text));
 }
 
-/* As root of a new user namespace: the one user id we are. */
+/* Maps our single user and group ID to root of a new user namespace. */
 static void map_ids(uid_t uid, gid_t gid)
 {
 	char text[64];
@@ -220,7 +220,7 @@ static bool mount_overlay(const char *lower)
 	return mount("overlay", "/tmp/merged", "overlay", 0, options) == 0;
 }
 
-/* In a child whose mounts nobody else sees and which end with it. Returns the step that failed, with errno. */
+/* Runs in a child, in a private mount namespace that ends with it. Returns the step that failed, and sets errno. */
 static enum sandbox_step try_overlay(void)
 {
 	uid_t uid = geteuid();
@@ -248,7 +248,7 @@ static enum sandbox_step try_overlay(void)
 	return SANDBOX_OVERLAY;
 }
 
-/* try_overlay in a child; answer is its step and errno. */
+/* Runs try_overlay in a child; answer receives its step and errno. */
 static int ask_child(int answer[2])
 {
 	int ends[2];

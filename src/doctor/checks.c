@@ -1,5 +1,5 @@
 /*
- * facilities: the table, and what the checks share.
+ * checks: the table of checks, and the functions that checks share.
  */
 #include "doctor/checks.h"
 

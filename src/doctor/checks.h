@@ -1,10 +1,9 @@
 /*
- * facilities: what sonde can use of this machine, one row each.
+ * checks: what sonde can use on this machine, one row per check.
  *
- * A check tries the thing itself where that is possible (open the event, load
- * the program, mount in a namespace that dies with it) and reads settings only to
- * explain a failure. It changes nothing, waits for nothing and needs no more
- * than a few milliseconds. A new facility is one check and one row.
+ * A check tries the feature itself where that is possible (opens the event, loads the program, mounts in a temporary
+ * namespace) and reads settings only to explain a failure. It changes nothing, does not block and takes a few
+ * milliseconds at most. A new check is one function and one row.
  */
 #ifndef SONDE_DOCTOR_CHECKS_H
 #define SONDE_DOCTOR_CHECKS_H
@@ -15,35 +14,35 @@ enum doctor_state {
 	DOCTOR_WORKS,
 	DOCTOR_PARTLY,
 	DOCTOR_NO,
-	DOCTOR_NONE, /* there is no such thing here, and nothing to enable */
+	DOCTOR_NONE, /* not available here, and cannot be enabled */
 };
 
 struct doctor_result {
 	enum doctor_state state;
-	char why[256];          /* what was found; for failures the reason in words */
-	char fix[256];          /* the command line that would enable it; "" when nothing would */
-	const char *setup_step; /* the step of `sonde setup` that does the same; NULL: none */
+	char why[256];          /* what was found; on failure the reason */
+	char fix[256];          /* command line that would enable it; "" if none */
+	const char *setup_step; /* step of `sonde setup` that does the same; NULL: none */
 };
 
 struct doctor_check {
 	const char *name;
-	const char *purpose; /* what sonde does with it */
-	bool is_needed;      /* record cannot do without */
+	const char *purpose; /* what sonde uses it for */
+	bool is_needed;      /* required by record */
 	void (*check)(struct doctor_result *report);
 };
 
 extern const struct doctor_check doctor_checks[]; /* ends with name NULL */
 extern const char *const doctor_state_names[];
 
-/* For checks: the report as printf. */
+/* Sets the state and the printf-style explanation of a check. */
 void doctor_report(struct doctor_result *r, enum doctor_state state, const char *fmt, ...)
 		__attribute__((format(printf, 3, 4)));
 void doctor_fix(struct doctor_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The number in a /proc or /sys file; false when there is none. */
+/* Reads the number in a /proc or /sys file; false if the file is missing or holds no number. */
 bool doctor_number(const char *path, long *value);
 bool doctor_has_capability(int capability);
 
-/* check-install.c: the installation and the CPU's own */
+/* check-install.c: the installation, memory, programs and devices */
 void check_platform(struct doctor_result *r);
 void check_libsonde(struct doctor_result *r);
 void check_shared_memory(struct doctor_result *r);
@@ -62,7 +61,7 @@ void check_tracepoints(struct doctor_result *r);
 void check_bpf(struct doctor_result *r);
 void check_lockdown(struct doctor_result *r);
 void check_packets(struct doctor_result *r);
-/* check-process.c: what the kernel says about processes and lets us do with them */
+/* check-process.c: what the kernel reports about processes and lets us do with them */
 void check_ptrace(struct doctor_result *r);
 void check_psi(struct doctor_result *r);
 void check_delays(struct doctor_result *r);

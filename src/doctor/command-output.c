@@ -28,7 +28,7 @@ static int start(char *const argv[], char *const env[], int output, pid_t *pid)
 	return -rc;
 }
 
-/* 0 at the end of the output, -ETIMEDOUT when it does not come in time. */
+/* Returns 0 at end of output, -ETIMEDOUT if it does not come in time. */
 static int drain(int fd, int64_t until_ns, struct buf *out)
 {
 	char bytes[4096];

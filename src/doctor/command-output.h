@@ -1,13 +1,13 @@
 /*
- * capture: what a short-lived program prints, with a limit on time and size.
+ * command-output: the output of a short-lived command, with a limit on time and size.
  */
 #ifndef SONDE_DOCTOR_COMMAND_OUTPUT_H
 #define SONDE_DOCTOR_COMMAND_OUTPUT_H
 
 #include "base/buf.h"
 
-/* Run argv (argv[0] is a path) with environment env and stdin empty; stdout and stderr are appended to out. After
- * timeout_ms it is killed. Returns 0, or -errno when it could not be run, -ETIMEDOUT, or -EIO when it failed. */
+/* Runs argv (argv[0] is a path) with environment env and empty stdin; appends stdout and stderr to out. Kills it
+ * after timeout_ms. Returns 0, -errno if it could not be started, -ETIMEDOUT, or -EIO if it failed. */
 int capture(char *const argv[], char *const env[], int timeout_ms, struct buf *out);
 
 #endif

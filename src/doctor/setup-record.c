@@ -1,5 +1,5 @@
 /*
- * The record of changes: a small JSON file.
+ * The record of changes, a small JSON file:
  *
  *	{ "version": 1, "changes": [ { "step": "perf", "before": "2", "after": "1" } ] }
  */

@@ -1,5 +1,5 @@
 /*
- * The steps: values of /proc/sys files, a mount, a group, and the right of a helper for that group.
+ * The setup steps: values of /proc/sys files, a mount, a group, and the capability of a helper for that group.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -78,7 +78,7 @@ static int tracefs_write(const struct setup_target *t, const char *value, struct
 	return 0;
 }
 
-/* Groups: those of the machine, or of the file below another root. */
+/* Groups of the machine, or of the group file below another root. */
 
 static const struct group *find_group(const char *root, const char *name, gid_t gid)
 {
@@ -95,14 +95,14 @@ static const struct group *find_group(const char *root, const char *name, gid_t 
 			break;
 	if (!file)
 		return NULL;
-	fclose(file); /* what was found is in memory of the C library */
+	fclose(file); /* the entry is in static memory of the C library */
 	return g;
 }
 
 static const char group_there[] = "present";
 static const char group_missing[] = "missing";
 
-/* Behind the last blank or colon of a value. */
+/* Returns the part after the last blank or colon of a value. */
 static const char *group_of(const char *value)
 {
 	const char *at = value + strlen(value);
@@ -159,7 +159,7 @@ static int group_write(const struct setup_target *t, const char *value, struct s
 	return run_program(argv, err);
 }
 
-/* A program's right, as the kernel keeps it with the file, its mode and its owners: "cap_net_raw 0750 0:GROUP". */
+/* A program's file capability, its mode and its owners: "cap_net_raw 0750 0:GROUP". */
 
 #define RIGHT_NAME "security.capability"
 
@@ -191,7 +191,7 @@ static int right_read(const struct setup_target *t, struct buf *now, struct sond
 	return 0;
 }
 
-/* The mode and the owners of a value; one that an earlier sonde wrote down has none, and they stay. */
+/* Sets the mode and the owners of a value. A value recorded by an earlier sonde has none; they stay unchanged. */
 static int owners_write(const struct setup_target *t, const char *value, struct sonde_err *err)
 {
 	const char *name = group_of(value);
@@ -209,7 +209,7 @@ static int owners_write(const struct setup_target *t, const char *value, struct 
 	return 0;
 }
 
-/* The right is there only while the group's mode is: it comes last and goes first, and a new owner removes it too. */
+/* The capability exists only while the group's mode is set: it is set last and removed first. chown removes it too. */
 static int right_write(const struct setup_target *t, const char *value, struct sonde_err *err)
 {
 	struct vfs_cap_data right = { .magic_etc = htole32(VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE),
@@ -225,7 +225,7 @@ static int right_write(const struct setup_target *t, const char *value, struct s
 	return rc ? err_sys(err, errno, "cannot set the rights of '%s'", t->path) : 0;
 }
 
-/* As an ordinary user of the group, in a child that cannot regain its rights. */
+/* Tries as an ordinary user of the group, in a child that cannot regain its privileges. */
 static int right_verify(const struct setup_target *t, struct sonde_err *err)
 {
 	struct stat st;

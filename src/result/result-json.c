@@ -1,4 +1,3 @@
-/* Results as JSON; see result.h. */
 #include "base/json.h"
 #include "result/result.h"
 

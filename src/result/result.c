@@ -1,4 +1,3 @@
-/* Results: putting them together; see result.h. */
 #include "result/result.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /*
- * term: what the other end of a stream can show, styled and wrapped text, and
- * the progress line.
+ * term: capabilities of a stream, styled and wrapped text, and the progress line.
  */
 #include "result/term.h"
 
@@ -73,7 +72,7 @@ void term_add(struct buf *out, const struct term *term, enum term_style style, c
 	buf_adds(out, is_styled ? "\033[0m" : "");
 }
 
-/* Bytes of the well-formed UTF-8 sequence at text that is no control character; 0 when there is none. */
+/* Returns the length of the well-formed UTF-8 sequence at text; 0 if it is malformed or a control character. */
 static size_t printable(const char *text)
 {
 	const unsigned char *c = (const unsigned char *)text;

@@ -1,10 +1,9 @@
 /*
- * term: how commands write for people.
+ * term: terminal output of the commands.
  *
- * Colour goes to terminals only, never when NO_COLOR is set to anything or TERM
- * is "dumb". Widths count characters (UTF-8 code points), not bytes. Text from
- * outside (paths, names) may hold control characters: tables show them as '?',
- * other callers use term_safe. Numbers are right-aligned, units are spelled.
+ * Colors are used only on terminals, never if NO_COLOR is set or TERM is "dumb". Widths count characters (UTF-8 code
+ * points), not bytes. External text (paths, names) may contain control characters: tables print them as '?', other
+ * callers use term_safe. Numbers are right-aligned and have units.
  */
 #ifndef SONDE_RESULT_TERM_H
 #define SONDE_RESULT_TERM_H
@@ -17,11 +16,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What a stream's other end can show. */
+/* Capabilities of a stream. */
 struct term {
 	bool is_terminal;
 	bool has_colour;
-	size_t width; /* columns: the terminal's, else COLUMNS, else 80 */
+	size_t width; /* columns of the terminal, else COLUMNS, else 80 */
 };
 
 struct term term_of(FILE *stream);
@@ -36,27 +35,26 @@ enum term_style {
 	TERM_CYAN,
 };
 
-/* text in style; without colour the text alone */
+/* Appends text in style; plain text if colors are off. */
 void term_add(struct buf *out, const struct term *term, enum term_style style, const char *text);
-/* text with control characters and broken UTF-8 as '?' */
+/* Appends text with control characters and malformed UTF-8 replaced by '?'. */
 void term_safe(struct buf *out, const char *text);
-/* How many columns text takes. */
+/* Returns the display width of text in columns. */
 size_t term_columns(const char *text);
-/* text wrapped at blanks to columns indent..width; the first line is already at column `at`. No newline at the end.
- * Less than 20 columns of room: not wrapped. */
+/* Appends text wrapped at blanks to columns indent..width; the first line starts at column `at`. No newline at the
+ * end. Does not wrap into less than 20 columns. */
 void term_wrap(struct buf *out, const char *text, size_t at, size_t indent, size_t width);
 
 /*
- * A table: cells row by row, printed at once with each column as wide as its
- * widest cell and two blanks between. The last column may wrap to the width.
- * Cells are copied. Titles all NULL: no heading line.
+ * A table: cells row by row, printed at once. Each column is as wide as its widest cell, with two blanks between
+ * columns. The last column may wrap to the width. Cells are copied. If all titles are NULL, no heading is printed.
  */
 enum term_align { TERM_LEFT, TERM_RIGHT };
 
 struct term_column {
 	const char *title;
 	enum term_align align;
-	bool is_wrapped; /* last column only: long text goes on below itself on terminals */
+	bool is_wrapped; /* last column only: long text wraps on terminals */
 };
 
 struct term_table {
@@ -73,12 +71,12 @@ void term_table_init(struct term_table *t, const struct term_column *columns, si
 void term_table_release(struct term_table *t);
 void term_table_cell(struct term_table *t, enum term_style style, const char *text);
 void term_table_cellf(struct term_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* 0, or -ENOMEM when a cell or the text did not fit into memory. */
+/* Returns 0, or -ENOMEM if a cell or the text could not be allocated. */
 int term_table_write(struct term_table *t, struct buf *out, const struct term *term);
 int term_table_print(struct term_table *t, FILE *stream);
 
 /*
- * Human formats, in three significant digits; exact below a thousand:
+ * Human-readable numbers, with three significant digits; exact below a thousand:
  *   bytes "512 B", "1.50 MiB"; ns "850 ns", "1.23 ms", "12.3 s", "2 h 05 min"; count "999", "12.3 k", "4.56 M".
  * They return `text`.
  */
@@ -88,8 +86,8 @@ char *term_ns(char text[TERM_TEXT], int64_t ns);
 char *term_count(char text[TERM_TEXT], uint64_t count);
 
 /*
- * One line on stderr that replaces itself, on terminals only and at most ten
- * times a second. End it before printing anything else there.
+ * A progress line on stderr, on terminals only, updated at most ten times a second. Call term_progress_end before
+ * printing anything else to stderr.
  */
 struct term_progress {
 	/* private */
@@ -101,6 +99,6 @@ struct term_progress {
 
 void term_progress_init(struct term_progress *p);
 void term_progress_show(struct term_progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void term_progress_end(struct term_progress *p); /* the line is gone */
+void term_progress_end(struct term_progress *p); /* erases the line */
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * table: cells kept in a list, measured, then written row by row.
+ * text-table: cells are collected, measured, then written row by row.
  */
 #include "base/cleanup.h"
 #include "result/term.h"
@@ -70,7 +70,7 @@ static bool has_titles(const struct term_table *t)
 	return false;
 }
 
-/* The column after this one, in the next row after the last. */
+/* The column of the next cell; after the last column, the first one. */
 static size_t next_column(const struct term_table *t, size_t column)
 {
 	return column + 1 < t->column_count ? column + 1 : 0;
@@ -145,7 +145,7 @@ static void write_titles(struct pen *pen)
 	}
 }
 
-/* Blanks at line ends come from empty last cells; nobody wants them. */
+/* Empty last cells leave trailing blanks; remove them. */
 static void trim_line(struct buf *out)
 {
 	size_t len = out->len;

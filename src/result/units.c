@@ -1,16 +1,16 @@
 /*
- * format: numbers for people, in three significant digits.
+ * units: human-readable numbers, with three significant digits.
  */
 #include "result/term.h"
 
 struct unit {
-	double above; /* values from here on are written in this unit */
+	double above; /* smallest value that is written in this unit */
 	double factor;
 	const char *name;
 };
 
-/* The last unit, from the largest down, that a value reaches; 0.5 of the last digit below it, so that
- * 999.96 k is 1.00 M and not 1000 k. */
+/* Units from the largest down; the first one with `above` <= value is used. `above` is half of the last
+ * digit below the unit, so that 999.96 k becomes 1.00 M, not 1000 k. */
 static const struct unit byte_units[] = {
 	{ 1023.5 * 1024 * 1024 * 1024, 1024.0 * 1024 * 1024 * 1024, " TiB" },
 	{ 1023.5 * 1024 * 1024, 1024.0 * 1024 * 1024, " GiB" },

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The page has its style within and nothing else. */
+/* The page has inline styles only; nothing else may load. */
 static const char page_policy[] =
 		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; "
 		"form-action 'none'";
@@ -41,7 +41,7 @@ static void write_json(const struct duet_replay *r, struct buf *out)
 	duet_report_json(&j, &r->report, true);
 }
 
-/* Before there is a pair the page says so, and looks again. */
+/* Until there is a pair, the page shows the reason and refreshes itself. */
 static void write_waiting(struct buf *out, const struct sonde_err *why)
 {
 	buf_adds(out,

@@ -1,8 +1,8 @@
 /*
- * duet: a comparison, or a directory of its results, behind a guard.
+ * duet-routes: HTTP endpoints of a comparison, or of a directory of its results.
  *
- * GET / is the page that `sonde duet --html` writes, made anew for each request, so that a comparison that is under
- * way is shown as far as it has come; GET /api/duet is its JSON with every iteration.
+ * GET / is the page that `sonde duet --html` writes, rendered for each request, so that a running comparison shows
+ * its progress; GET /api/duet is its JSON with every iteration.
  */
 #ifndef SONDE_SERVE_DUET_ROUTES_H
 #define SONDE_SERVE_DUET_ROUTES_H
@@ -11,10 +11,10 @@
 
 struct duet_server;
 
-/* dir as duet_replay_is (duet/duet-replay.h) takes it; it must last as long as the server. */
+/* dir as accepted by duet_replay_is (duet/duet-replay.h); it must outlive the server. */
 int duet_server_start(struct duet_server **out, const char *dir, const struct http_server_options *options,
 		struct sonde_err *err);
 struct http_server *duet_http_server(struct duet_server *s);
-void duet_server_stop(struct duet_server *s); /* NULL is fine */
+void duet_server_stop(struct duet_server *s); /* accepts NULL */
 
 #endif

@@ -1,4 +1,3 @@
-/* See exporter.h. */
 #include "serve/exporter.h"
 
 #include "serve/live-page.h"

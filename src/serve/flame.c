@@ -1,10 +1,9 @@
-/* Paths of names as a tree; see flame.h. */
 #include "serve/flame.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define SHOWN_RATIO 2e-4 /* of the whole: narrower nodes are left out of the answer */
+#define SHOWN_RATIO 2e-4 /* of the total: narrower nodes are omitted from the response */
 
 int flame_init(struct flame *f)
 {
@@ -44,7 +43,8 @@ uint32_t flame_child(struct flame *f, uint32_t parent, uint32_t name)
 	return (uint32_t)f->count++;
 }
 
-/* Depth first without recursion: paths may be long. A parent is a number of the list, before its children. */
+/* Depth first without recursion, since paths may be long. `parent` is an index of the list; parents precede
+ * children. */
 static void write_nodes(const struct flame *f, struct json *j, int64_t *place, int64_t least_ns)
 {
 	uint32_t at = 0;

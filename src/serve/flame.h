@@ -1,5 +1,5 @@
 /*
- * flame: paths of names with their time, as a tree. Private to serve/view*.c.
+ * flame: paths of names with their time, as a tree. Private to serve/run-api*.c.
  */
 #ifndef SONDE_SERVE_FLAME_H
 #define SONDE_SERVE_FLAME_H
@@ -25,11 +25,11 @@ struct flame {
 
 int flame_init(struct flame *f);
 void flame_release(struct flame *f);
-/* The child of a node; the node itself when there is no room for more. */
+/* Returns the child of a node; the node itself if the tree is full. */
 uint32_t flame_child(struct flame *f, uint32_t parent, uint32_t name);
 /*
- * The members "unit" and "nodes" of an object: [parent, name, count, total] of each but the narrowest,
- * parents first.
+ * Writes the members "unit" and "nodes" of an object: [parent, name, count, total] per node, parents first. The
+ * narrowest nodes are omitted.
  */
 void flame_write(const struct flame *f, struct json *j);
 

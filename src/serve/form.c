@@ -1,4 +1,3 @@
-/* Decoding forms; see form.h. */
 #include "serve/form.h"
 
 #include "base/cleanup.h"
@@ -14,7 +13,7 @@ static int digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* %XX and '+'; a NUL, which no text has, is an error. */
+/* Decodes %XX and '+'; a NUL byte is an error. */
 static int decode(const char *text, size_t n, struct buf *out)
 {
 	for (size_t i = 0; i < n; i++) {

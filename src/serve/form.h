@@ -1,4 +1,4 @@
-/* form: the fields of a body of type application/x-www-form-urlencoded. */
+/* form: the fields of an application/x-www-form-urlencoded body. */
 #ifndef SONDE_SERVE_FORM_H
 #define SONDE_SERVE_FORM_H
 
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Append the decoded value of the first field `name`; *is_there says whether it has one. -EINVAL: it is malformed. */
+/* Appends the decoded value of the first field `name`; sets *is_there if the field exists. -EINVAL: malformed. */
 int form_field(const struct buf *body, const char *name, struct buf *out, bool *is_there, struct sonde_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Answers compressed with ISA-L: a few hundred kilobytes in a millisecond. */
+/* Compresses responses with ISA-L: a few hundred kilobytes take a millisecond. */
 #include "serve/http-server-private.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * Who may ask: Host, Origin, cookie, bearer. See http-server.h.
+ * Access control: Host, Origin, cookie, bearer token.
  */
 #include "serve/http-server-private.h"
 
@@ -24,13 +24,13 @@ int http_make_token(char token[HTTP_TOKEN_BYTES], struct sonde_err *err)
 	return 0;
 }
 
-/* In a time that does not depend on where they differ. */
+/* Constant-time comparison. */
 static bool is_same(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
 	unsigned char differs = n != m;
 
-	/* Over the secret's length whatever was offered: the length is no secret, the bytes are. */
+	/* Always loops over the length of the secret: the length is public, the bytes are not. */
 	for (size_t i = 0; i < n; i++)
 		differs |= (unsigned char)(a[i] ^ b[m ? i % m : 0]);
 	return !differs && n > 0;
@@ -52,7 +52,7 @@ bool http_exchange_token(struct http_server *g, const char *token)
 	return is_found;
 }
 
-/* libmicrohttpd has decoded it: no "." or ".." part, no empty part, nothing that is not printable. */
+/* libmicrohttpd has decoded the path. Rejects "." and ".." components, empty components and unprintable characters. */
 bool http_is_clean_path(const char *path)
 {
 	if (path[0] != '/')
@@ -71,7 +71,7 @@ static const char *header(struct MHD_Connection *c, const char *name)
 	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
 }
 
-/* host is `name` or `name:port`, with our port; without one the port is 80. */
+/* Tests whether host is `name` or `name:port` with our port; the default port is 80. */
 static bool is_name(const struct http_server *g, const char *host, const char *name)
 {
 	size_t n = strlen(name);
@@ -118,7 +118,7 @@ static bool has_bearer(const struct http_server *g, struct MHD_Connection *c)
 			is_same(g->options.bearer, said + sizeof(word) - 1);
 }
 
-/* Text in base64, as basic authentication sends it. */
+/* Appends text in base64, for basic authentication. */
 static void add_base64(struct buf *out, const char *text)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -165,7 +165,8 @@ static bool has_good_token(struct http_server *g, struct MHD_Connection *c)
 	return is_good;
 }
 
-/* Over a Unix socket: this user, or root. Its mode says so too, but may have been changed. */
+/* On a Unix socket only this user and root are allowed. The socket's mode enforces that too, but may have been
+ * changed. */
 static int check_peer(struct MHD_Connection *c, struct sonde_err *err)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);

@@ -1,5 +1,5 @@
 /*
- * The socket that a guard listens on: an address and port, or a file that only its owner can open.
+ * The listening socket: an address and port, or a Unix socket that only its owner can open.
  */
 #include "serve/http-server-private.h"
 
@@ -63,7 +63,7 @@ static int listen_tcp(struct http_server *g, struct sonde_err *err)
 	return 0;
 }
 
-/* A socket that nobody listens on any more is in the way, anything else is not ours to remove. */
+/* Removes a socket that no process listens on; any other file is left alone. */
 static void remove_dead(const union address *a)
 {
 	struct stat st;
@@ -90,7 +90,7 @@ static int listen_unix(struct http_server *g, struct sonde_err *err)
 	memcpy(a.file.sun_path, path, strlen(path) + 1);
 	remove_dead(&a);
 	g->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	mask = umask(0177); /* so that there is no moment at which others could connect */
+	mask = umask(0177); /* no window in which other users could connect */
 	rc = g->fd < 0 || bind(g->fd, &a.any, sizeof(a.file)) < 0 ? -errno : 0;
 	umask(mask);
 	if (rc == 0 && listen(g->fd, BACKLOG) < 0)

@@ -1,5 +1,5 @@
 /*
- * Answers: headers that go with all of them, compression, refusals, streams. See http-server.h.
+ * Responses: common headers, compression, errors, streams.
  */
 #include <microhttpd.h>
 
@@ -76,7 +76,7 @@ static struct MHD_Response *whole(struct http_request *r, struct http_reply *rep
 	return response;
 }
 
-/* What a stream has said and the client has not yet taken. */
+/* Output of a stream that the client has not read yet. */
 struct stream {
 	struct http_stream source;
 	struct http_connection *line;
@@ -104,7 +104,7 @@ static void stream_ask(struct stream *s)
 	s->at = 0;
 	s->is_over = s->source.next(s->source.arg, &s->text) < 0 || buf_error(&s->text) < 0;
 	if (!s->text.len && now_ns - s->said_ns > STREAM_ALIVE_NS)
-		buf_adds(&s->text, ": alive\n\n"); /* finds clients that went away */
+		buf_adds(&s->text, ": alive\n\n"); /* detects clients that disconnected */
 	if (s->text.len)
 		s->said_ns = now_ns;
 }

@@ -1,7 +1,7 @@
 /*
- * A thread that looks at every connection four times a second: those that take
- * too long to ask or to listen are cut, streams are asked for news.
- * libmicrohttpd's own timeout starts anew with each byte, so it cannot do this.
+ * A thread that checks every connection four times a second: it shuts down connections that take too long to send a
+ * request or to read a response, and resumes suspended streams. libmicrohttpd's own timeout restarts with each byte,
+ * so it cannot do this.
  */
 #include "serve/http-server-private.h"
 
@@ -27,7 +27,7 @@ static int64_t limit_ns(const struct http_connection *line)
 static void look_at(struct http_connection *line, int64_t now_ns)
 {
 	if (now_ns - line->since_ns > limit_ns(line)) {
-		shutdown(line->fd, SHUT_RDWR); /* the daemon sees the end and closes */
+		shutdown(line->fd, SHUT_RDWR); /* the daemon detects this and closes the connection */
 		line->state = HTTP_CUT;
 	}
 	if (line->is_suspended) {

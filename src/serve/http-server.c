@@ -1,6 +1,6 @@
 /*
- * The guard; see http-server.h. Requests arrive here from libmicrohttpd, are checked
- * by their headers before a byte of their body is taken, and go to handlers.
+ * Requests arrive here from libmicrohttpd, are checked by their headers before any of their body is read, and are
+ * dispatched to handlers.
  */
 #include "serve/http-server-private.h"
 
@@ -52,7 +52,7 @@ static struct http_request *begin(struct http_server *g, struct MHD_Connection *
 	return r;
 }
 
-/* Everything that headers tell. 0, or the status that refuses. */
+/* Checks everything that the headers contain. Returns 0, or the status that refuses the request. */
 static int admit(struct http_request *r, const char *method, struct sonde_err *err)
 {
 	bool has_path;
@@ -70,7 +70,7 @@ static int admit(struct http_request *r, const char *method, struct sonde_err *e
 	return has_path ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND;
 }
 
-/* A token in the URL of a page becomes the cookie, and the URL loses it: 303 to the same path. */
+/* Exchanges a token in a page's URL for the cookie and removes it from the URL: 303 to the same path. */
 static bool swap_token(struct http_request *r, struct http_reply *reply)
 {
 	const char *token = http_request_arg(r, "token");
@@ -233,7 +233,7 @@ unsigned http_server_port(const struct http_server *g)
 	return g->port;
 }
 
-/* Tokens move up; the last place is the newest. */
+/* Appends the token and drops the oldest one. */
 static void keep_token(struct http_server *g, const char token[HTTP_TOKEN_BYTES])
 {
 	pthread_mutex_lock(&g->lock);

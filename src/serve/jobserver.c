@@ -1,4 +1,3 @@
-/* Rows and handlers of the job server; see jobserver.h. */
 #include "serve/jobserver.h"
 
 #include "base/cleanup.h"
@@ -12,7 +11,7 @@
 #define CREATED 201
 #define LINE_BYTES_MAX 16384
 
-/* A parameter from the body, else from the query; NULL when neither has it. */
+/* Returns a parameter of the body, else of the query; NULL if neither has it. */
 static int parameter(const struct http_request *r, const char *name, struct buf *room, const char **text,
 		struct sonde_err *err)
 {
@@ -23,7 +22,7 @@ static int parameter(const struct http_request *r, const char *name, struct buf 
 	return rc;
 }
 
-/* NAME of /job/NAME/buildWithParameters, with or without a slash at its end. */
+/* NAME of /job/NAME/buildWithParameters, with an optional trailing slash. */
 static int build_name(const char *path, struct buf *name, struct sonde_err *err)
 {
 	static const char before[] = "/job/", after[] = "/buildWithParameters";
@@ -64,7 +63,7 @@ static int build(void *arg, const struct http_request *r, struct http_reply *rep
 	return jobs_show(arg, number, &j, err);
 }
 
-/* What stands behind a number: N, N/, N/word, N/word/name. */
+/* The path from the job number on: N, N/, N/word, N/word/name. */
 struct target {
 	unsigned number;
 	char word[32];
@@ -99,7 +98,7 @@ static int show(struct jobs *jobs, const struct target *t, struct http_reply *re
 	return jobs_show(jobs, t->number, &j, err);
 }
 
-/* The log as it grows, as server-sent events; ends with the job. */
+/* The growing log as server-sent events; ends with the job. */
 struct follower {
 	struct jobs *jobs;
 	unsigned number;
@@ -115,7 +114,7 @@ static int follow(void *arg, struct buf *out)
 
 	if (jobs_log_from(f->jobs, f->number, f->at, &text, &is_over, NULL) < 0 || is_over)
 		return -ENODATA;
-	/* Whole lines; of a long one without an end what there is. */
+	/* Send complete lines only, unless LINE_BYTES_MAX or more are pending. */
 	while (text.len && text.len < LINE_BYTES_MAX && text.data[text.len - 1] != '\n')
 		text.data[--text.len] = '\0';
 	f->at += (int64_t)text.len;

@@ -1,5 +1,5 @@
 /*
- * jobserver: profiling jobs over HTTP, with the one call that Jenkins' users know:
+ * jobserver: profiling jobs over HTTP, with the build call of the Jenkins API:
  *
  *	POST /job/NAME/buildWithParameters   app_name, app_args, app_docker_args; 201 and a Location
  *	GET  /queue/item/N/, /jobs/N         the job; /jobs lists all
@@ -12,7 +12,7 @@
 #include "serve/http-server.h"
 #include "session/jobs.h"
 
-/* Starts a guard over the queue, which must live longer; address, port and basic are the options'. */
+/* Starts a server for the queue, which must outlive it; uses address, port and basic of the options. */
 int jobserver_start(struct http_server **out, struct jobs *jobs, const struct http_server_options *options,
 		struct sonde_err *err);
 

@@ -1,4 +1,4 @@
-/* Asking a running `sonde live` for the address of its page, over its control socket; see live-page.h. */
+/* Requests the address of the page of a running `sonde live` over its control socket; see live-page.h. */
 #include <jansson.h>
 
 #include "serve/live-page.h"
@@ -36,7 +36,7 @@ static int connect_to(const char *path, struct sonde_err *err)
 	return -EIO;
 }
 
-/* Until the other side closes, which HTTP/1.0 makes the end of the answer. */
+/* Reads until the peer closes the connection, which ends an HTTP/1.0 response. */
 static int ask(int fd, struct buf *answer, struct sonde_err *err)
 {
 	static const char request[] = "POST /api/link HTTP/1.0\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";

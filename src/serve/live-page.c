@@ -1,4 +1,3 @@
-/* See live-page.h. */
 #include "serve/live-page.h"
 
 #include "base/clock.h"

@@ -1,4 +1,3 @@
-/* The files of the page; see page.h. */
 #include "serve/page.h"
 
 #include "base/cleanup.h"
@@ -8,7 +7,7 @@
 #include <string.h>
 
 #ifdef PAGE_DIR
-#include "page-stamp.h" /* changes with the files, so that this is assembled again; or why there are none */
+#include "page-stamp.h" /* changes with the files, which forces reassembly; or why there are none */
 #endif
 
 #ifndef PAGE_LACK

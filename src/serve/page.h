@@ -1,8 +1,7 @@
 /*
- * page: the files of the page, built from web/ and linked in.
+ * page: the files of the web page, built from web/ and linked in.
  *
- * Where they could not be built `/` is a page with the reason; the API is the
- * same.
+ * If they could not be built, `/` is a page with the reason; the API is unaffected.
  */
 #ifndef SONDE_SERVE_PAGE_H
 #define SONDE_SERVE_PAGE_H
@@ -18,13 +17,13 @@ struct page_file {
 	size_t count;
 };
 
-int page_check(struct sonde_err *err); /* 0, or -ENOTSUP: why this build has no page, and what would change that */
+int page_check(struct sonde_err *err); /* 0, or -ENOTSUP: why this build has no page, and the remedy */
 
-/* By the path of the URL; never NULL: what is not known is the page itself. */
+/* Looks up the path of a URL; never NULL: an unknown path returns the page itself. */
 const struct page_file *page_find(const char *path);
-/* The file as a guard sends it, with what a page of ours may load: itself. */
+/* Fills in the file, with a Content-Security-Policy that allows only our own files. */
 void page_reply(const char *path, struct http_reply *reply);
-/* {"url"}: an address that opens a guard's page once. */
+/* {"url"}: an address that opens the page of server g once. */
 int page_link(struct http_server *g, struct http_reply *reply, struct sonde_err *err);
 
 #endif

@@ -1,4 +1,3 @@
-/* A run as one file; see report-file.h. */
 #include <jansson.h>
 
 #include "serve/run-api-private.h"
@@ -26,7 +25,7 @@ static const char head[] = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\
 			   "<meta name=\"color-scheme\" content=\"light dark\">\n<title>sonde</title>\n"
 			   "<link rel=\"icon\" href=\"data:,\">\n<style>";
 
-/* The arguments of a question, as pairs ended by NULL. */
+/* Request arguments as a NULL-terminated list of pairs. */
 static const char *get_pair(const void *arg, const char *name)
 {
 	for (const char *const *pair = arg; *pair; pair += 2)
@@ -35,7 +34,7 @@ static const char *get_pair(const void *arg, const char *name)
 	return NULL;
 }
 
-/* JSON inside a script: no text of a run may end it. */
+/* JSON inside a script element: escaped, so that no text of a run can end the element. */
 static void add_json(struct buf *out, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -50,7 +49,7 @@ static void add_json(struct buf *out, const char *text, size_t n)
 	}
 }
 
-/* "key": what the view answers; null when it cannot. */
+/* "key": the response of the run API; null on failure. */
 static void add_answer(struct run_api *v, struct buf *out, const char *key, const char *name, const char *const *pairs)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -105,7 +104,7 @@ static int64_t first_bin(const struct run_api *v)
 	return bin_ns;
 }
 
-/* Resolutions from the coarsest on, until the room is used; the last bin is left in *bin_ns. */
+/* Adds resolutions from the coarsest on until `room` is used up; sets *bin_ns to the last bin. */
 static void add_levels(const struct run_api *v, const struct lanes *l, uint64_t room, struct buf *out, int64_t *bin_ns)
 {
 	struct run_api_window w = { v->start_ns, v->start_ns + v->duration_ns + 1 };
@@ -139,7 +138,7 @@ static int keep_slice(void *arg, const struct pyramid_slice *slice)
 	return map_put_int(arg, slice->name, NULL) ? 0 : -ENOMEM;
 }
 
-/* Every name that the slices of the finest resolution can have. */
+/* Adds every name that slices of the finest resolution can refer to. */
 static void add_names(struct run_api *v, const struct lanes *l, int64_t bin_ns, struct buf *out)
 {
 	struct map names = MAP_INIT;

@@ -1,8 +1,7 @@
 /*
- * report: a run as one HTML file that needs nothing else: the page, and the
- * answers that it would have asked a server for. Events are in it at several
- * resolutions, each eight times finer, as many as `events_bytes` holds; the
- * first is always there.
+ * report-file: a run as one standalone HTML file: the page, and the responses that it would have requested from a
+ * server. It contains events at several resolutions, each eight times finer than the one before, as many as fit into
+ * `events_bytes`; the coarsest is always included.
  */
 #ifndef SONDE_SERVE_REPORT_FILE_H
 #define SONDE_SERVE_REPORT_FILE_H
@@ -15,7 +14,7 @@
 
 #define REPORT_EVENTS_BYTES ((uint64_t)8 << 20)
 
-/* -ENOTSUP when this sonde was built without its page. */
+/* -ENOTSUP if this sonde was built without its page. */
 int report_write(struct run_api *v, uint64_t events_bytes, struct buf *out, struct sonde_err *err);
 
 #endif

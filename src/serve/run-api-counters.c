@@ -1,6 +1,6 @@
 /*
- * Counters as the page plots them: [time, least, greatest, mean] a bin, and the points before and after the window,
- * since a value holds until the next.
+ * Counters as the page plots them: [time, min, max, mean] per bin, and the points before and after the window, since
+ * a value holds until the next one.
  */
 #include "serve/run-api-private.h"
 
@@ -58,7 +58,7 @@ static int on_point(void *arg, const struct pyramid_point *point)
 	return 0;
 }
 
-/* The point beside the window, if there is one. */
+/* Writes the last point before or the first point after the window, if it exists. */
 static int add_beside(const struct plot *p, uint32_t lane, int64_t ts_ns, bool is_before)
 {
 	struct pyramid_point point;

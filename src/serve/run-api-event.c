@@ -1,5 +1,5 @@
 /*
- * One event with all that its table says, and events found by name.
+ * One event with all columns of its table, and search for events by name.
  */
 #include <jansson.h>
 
@@ -16,7 +16,7 @@
 #define SEARCH_NAMES_MAX 2000
 enum { SAMPLES = 4, COMMANDS }; /* rows of `places` */
 
-/* The slice of a lane that an instant is in, or the one nearest to it. */
+/* The slice of a lane that contains an instant, or the nearest one. */
 struct nearest {
 	int64_t at_ns, distance_ns;
 	struct pyramid_slice slice;
@@ -40,7 +40,7 @@ static int on_near(void *arg, const struct pyramid_slice *s)
 	return 0;
 }
 
-/* The columns of a row by their meaning; unknown ones are left out. */
+/* Writes a column of a row by its meaning; omits unknown values. */
 static void write_column(struct json *j, struct run_api *v, const struct store_column_schema *c, const int64_t *word)
 {
 	union {
@@ -78,12 +78,12 @@ static void write_column(struct json *j, struct run_api *v, const struct store_c
 	}
 }
 
-/* Where the tables that slices come from have their columns. */
+/* The columns of the tables that slices come from. */
 static const struct place {
 	enum store_table_id table;
 	int ts_ns, process, tid, name;
 } places[] = {
-	/* by enum model_lane_table, then what is in no thread's lanes */
+	/* indexed by enum model_lane_table, then tables that are not in a thread's lanes */
 	[MODEL_LANE_SPAN] = { STORE_TABLE_SPAN, STORE_SPAN_ts_ns, STORE_SPAN_process, STORE_SPAN_tid, STORE_SPAN_name },
 	[MODEL_LANE_CALL] = { STORE_TABLE_IO, STORE_IO_ts_ns, STORE_IO_process, STORE_IO_tid, STORE_IO_call },
 	[MODEL_LANE_MARK] = { STORE_TABLE_MARK, STORE_MARK_ts_ns, STORE_MARK_process, STORE_MARK_tid, STORE_MARK_name },
@@ -113,8 +113,8 @@ static void write_row(const struct looking *l, const struct store_batch *b, size
 }
 
 /*
- * How far off a row is; a slice may begin up to the clock's slack before its row (model/lanes-nest.h).
- * -1: it is not it.
+ * Time from the start of the slice to a row: the clock's slack at most (model/lanes-nest.h). -1: not the row of the
+ * slice.
  */
 static int64_t distance(const struct looking *l, const struct store_batch *b, size_t i)
 {
@@ -183,7 +183,7 @@ static int write_event(struct run_api *v, const struct pyramid_key *key, const s
 	return rc < 0 ? rc : 0;
 }
 
-/* lane, at, within: the event of the lane there. */
+/* Arguments lane, at, within: the event of the lane at that time. */
 int run_api_answer_event(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	int64_t lane = -1, at = 0, within = 0;
@@ -224,7 +224,7 @@ int run_api_answer_event(struct run_api *v, const struct run_api_query *q, struc
 	return rc;
 }
 
-/* Names that hold a text, as a sorted set and as bits. */
+/* Names that contain a text, as a sorted set and as a bit set. */
 struct wanted {
 	uint32_t *names;
 	size_t count;
@@ -246,7 +246,7 @@ static int find_names(struct run_api *v, const char *text, struct wanted *w)
 		for (unsigned table = 0; table < 3; table++) {
 			uint32_t n = model_lane_name((int64_t)id, (enum model_lane_table)table);
 
-			w->names[w->count++] = n; /* in rising order */
+			w->names[w->count++] = n; /* in ascending order */
 			w->bits |= pyramid_name_bit(n);
 		}
 	}
@@ -293,7 +293,7 @@ static int by_start(const void *a, const void *b)
 	return x->lane < y->lane ? -1 : x->lane > y->lane;
 }
 
-/* The first `limit` of every lane, then the first of these: what is beyond is not looked for. */
+/* Finds the first `limit` hits of every lane, then keeps the first `limit` of these. */
 static void find_hits(const struct run_api *v, const struct run_api_window *w, struct hits *h, size_t limit)
 {
 	size_t count;
@@ -341,7 +341,7 @@ static void write_hits(struct run_api *v, const struct hits *h, size_t limit, st
 	json_end(&j);
 }
 
-/* text, from, to, limit: events whose name holds the text, in the order of time. */
+/* Arguments text, from, to, limit: events with the text in their name, sorted by time. */
 int run_api_answer_search(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	const char *text = q->get(q->arg, "text");

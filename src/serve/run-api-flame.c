@@ -1,11 +1,10 @@
 /*
  * Flame graphs of a window: the calls and spans of threads as paths of names.
  *
- * A thread's lanes are walked side by side, one cursor a depth: what begins
- * inside an event is its child. Time is what lies inside the window, so the
- * children of a node never have more than it, and a thread's roots have the
- * thread's busy time. Memory is for distinct paths, at most
- * FLAME_NODES_MAX; what is beyond counts with its parent.
+ * The lanes of a thread are walked in parallel, one cursor per depth: an event that begins inside another one is its
+ * child. Only time inside the window counts, so the children of a node never exceed it, and the roots of a thread sum
+ * to its busy time. Memory is used for distinct paths only, at most FLAME_NODES_MAX; further paths count for their
+ * parent.
  */
 #include "serve/flame.h"
 
@@ -32,7 +31,7 @@ static int64_t inside(const struct run_api_window *w, int64_t start_ns, int64_t 
 	return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-/* Everything at lanes[0] that begins before limit_ns belongs to parent; what sticks out of it is cut at its end. */
+/* Every slice of lanes[0] that begins before limit_ns belongs to parent; it is cut at the end of the parent. */
 static void walk(struct walking *f, struct lane *lanes, size_t count, uint32_t parent, int64_t limit_ns)
 {
 	while (count && lanes->next && lanes->next->start_ns < limit_ns) {
@@ -56,7 +55,7 @@ static bool is_same_thread(const struct pyramid_key *a, const struct pyramid_key
 	return a->what == b->what && a->process == b->process && a->tid == b->tid;
 }
 
-/* The lanes of the thread whose depth 0 is lane `first`. */
+/* The lanes of one thread, by depth. */
 static void walk_thread(struct walking *f, const struct run_api *v, const uint32_t *by_depth, size_t depths)
 {
 	struct lane *lanes = calloc(depths, sizeof(*lanes));
@@ -71,7 +70,7 @@ static void walk_thread(struct walking *f, const struct run_api *v, const uint32
 	free(lanes);
 }
 
-/* Lanes of a thread are made in the order of depth, but those of threads are mixed. */
+/* Lanes of a thread are created in order of depth, but lanes of different threads are interleaved. */
 static void walk_all(struct walking *f, const struct run_api *v, int64_t process, int64_t tid)
 {
 	size_t count;
@@ -120,7 +119,7 @@ static void write_flame(const struct run_api *v, const struct walking *f, struct
 	json_end(&j);
 }
 
-/* from, to, process, tid, source=spans|cpu|offcpu; of spans calls=0 leaves out calls. */
+/* Arguments from, to, process, tid, source=spans|cpu|offcpu; with spans, calls=0 omits calls. */
 int run_api_answer_flame(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	const char *source = q->get(q->arg, "source");

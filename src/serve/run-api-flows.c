@@ -1,9 +1,8 @@
 /*
- * Arrows between threads: who started a process, and who woke a thread.
+ * Arrows between threads: which thread started a process, and which one woke a thread.
  *
- * A process begins where its parent's thread was; a stretch off the CPUs ends
- * because the thread named in it woke it (known where the kernel's tracepoints
- * were there to tell).
+ * A process begins at its parent's thread. An off-CPU interval ends because its waker thread woke it; the waker is
+ * known if the kernel's tracepoints were available.
  */
 #include <jansson.h>
 
@@ -32,7 +31,7 @@ struct end {
 	int64_t ts_ns, process, tid;
 };
 
-/* false: there was no room for it any more. */
+/* false: the limit was reached. */
 static bool add(struct flows *f, const char *kind, const struct end *from, const struct end *to)
 {
 	if (from->ts_ns >= f->w.to_ns || to->ts_ns < f->w.from_ns)
@@ -52,8 +51,8 @@ static bool add(struct flows *f, const char *kind, const struct end *from, const
 }
 
 /*
- * An exec makes a new process of the same pid: no arrow, it is where it was. The parent that still runs may have no row
- * yet; its pid is known.
+ * An exec creates a new process entry with the same pid: no arrow. A running parent may have no row yet, but its pid
+ * is known.
  */
 static void add_spawns(struct flows *f)
 {
@@ -94,7 +93,7 @@ static int on_waits(void *arg, unsigned worker, size_t block, const struct store
 	return 0;
 }
 
-/* from, to, limit: ["spawn" or "wake", time, process, thread, time, process, thread] of each. */
+/* Arguments from, to, limit: ["spawn" or "wake", time, process, thread, time, process, thread] per arrow. */
 int run_api_answer_flows(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	struct flows f = { .v = v, .limit = FLOWS_DEFAULT };

@@ -1,9 +1,8 @@
 /*
- * Who talked to whom: the flows of a window added up by their two ends.
+ * Network traffic matrix: the flows of a window summed by their two endpoints.
  *
- * An end is a process of this machine where it is known, else an address. A
- * long flow has several rows; each counts with its bytes when it touches the
- * window.
+ * An endpoint is a local process if known, else an address. A long flow has several rows; each counts with its bytes
+ * if it touches the window.
  */
 #include <jansson.h>
 
@@ -18,7 +17,7 @@
 #include <string.h>
 
 #define PAIRS_DEFAULT 400
-#define PAIRS_MAX 100000 /* kept; what is beyond is not counted, and the answer says so */
+#define PAIRS_MAX 100000 /* further pairs are not counted, and the response reports it */
 
 struct pair {
 	uint64_t bytes, packets, flows;
@@ -27,7 +26,7 @@ struct pair {
 struct pairs {
 	const struct run_api *v;
 	struct run_api_window w;
-	struct map numbers; /* source NUL destination -> place in `at`, from 1 */
+	struct map numbers; /* source NUL destination -> index in `at`, from 1 */
 	struct pair *at;
 	size_t count, cap;
 	bool is_cut;
@@ -172,7 +171,7 @@ static int write_pairs(const struct pairs *p, size_t limit, struct buf *out)
 	return 0;
 }
 
-/* from, to, limit: bytes, packets and flows from one end to another, those with most bytes first. */
+/* Arguments from, to, limit: bytes, packets and flows per pair of endpoints, sorted by bytes. */
 int run_api_answer_network(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	struct pairs p = { .v = v, .numbers = MAP_INIT };

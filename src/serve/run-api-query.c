@@ -1,4 +1,4 @@
-/* The arguments of questions, bounded; and what answers write alike. See run-api.h. */
+/* Request arguments, range-checked, and helpers that responses share. */
 #include "serve/run-api-private.h"
 
 #include "model/dimensions.h"

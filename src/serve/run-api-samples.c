@@ -1,9 +1,8 @@
 /*
- * What samples and waits tell: flame graphs by function, and the stack of one of them.
+ * Flame graphs of samples and waits by function, and the stack of one of them.
  *
- * Weights are summed by stack first; only stacks that have some are named. The
- * functions of all flame graphs of a view are numbered together, so a number
- * means the same in every answer.
+ * Weights are first summed by stack; only stacks with weight are symbolized. The functions of all flame graphs of a
+ * run share one numbering, so a number means the same in every response.
  */
 #include <jansson.h>
 
@@ -17,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATES_MAX 16 /* that waits without a stack are told apart by */
+#define STATES_MAX 16 /* states that waits without a stack are grouped by */
 #define STACKS_MAX ((size_t)1 << 24)
 #define FRAMES_SHOWN_MAX 200
 
-/* What has no stack, by its state; STORE_NULL: it has none. */
+/* Weight without a stack, by state; STORE_NULL: no state. */
 struct stackless {
 	int64_t state, ns;
 	uint64_t times;
@@ -32,7 +31,7 @@ struct weights {
 	int64_t process, tid; /* -1: any */
 	bool is_waits;
 	size_t count;
-	int64_t *ns; /* by stack, from 1 */
+	int64_t *ns; /* indexed by stack, from 1 */
 	uint64_t *times;
 	struct stackless stackless[STATES_MAX];
 	size_t state_count;
@@ -55,7 +54,7 @@ static void add_up(int64_t *sum_ns, uint64_t *times, int64_t ns)
 	++*times;
 }
 
-/* The last place is for all states that find no other. */
+/* The last entry collects all states beyond STATES_MAX. */
 static struct stackless *stackless_of(struct weights *s, int64_t state)
 {
 	size_t i = 0;
@@ -126,7 +125,7 @@ static int sum_up(const struct run_api *v, struct weights *s, struct sonde_err *
 	return t ? store_scan(t, &opts, s->is_waits ? on_waits : on_samples, s, err) : 0;
 }
 
-/* The number of a function's name; 0 when out of memory. */
+/* Returns the number of a function's name; 0 when out of memory. */
 static uint32_t number_of(struct run_api *v, const char *text)
 {
 	uint64_t *number = map_put(&v->functions, text, strlen(text), NULL);
@@ -143,7 +142,7 @@ static int open_stacks(struct run_api *v, struct sonde_err *err)
 	return v->stacks ? 0 : model_stacks_open(&v->stacks, v->run, err);
 }
 
-/* Who is ready to run and has no CPU waits for no place in the code. */
+/* A runnable thread that waits for a CPU has no stack. */
 static void place_stackless(struct run_api *v, struct flame *f, const struct weights *s)
 {
 	for (size_t i = 0; i < s->state_count; i++) {
@@ -158,7 +157,7 @@ static void place_stackless(struct run_api *v, struct flame *f, const struct wei
 	}
 }
 
-/* Nodes of all stacks that have weight, and of their callers before them: a parent's number is the smaller. */
+/* Creates nodes for all stacks with weight, and for their callers first: a parent's number is smaller. */
 static int place_stacks(struct run_api *v, struct flame *f, const struct weights *s)
 {
 	CLEANUP(cleanup_free) uint32_t *nodes = calloc(s->count, sizeof(*nodes));

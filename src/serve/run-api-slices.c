@@ -1,20 +1,19 @@
 /*
- * Lanes as the timeline draws them: at most one item a bin.
+ * Lanes as the timeline draws them: at most one item per bin.
  *
- * The window is cut into bins. A slice at least a bin long is an item of its
- * own; shorter ones that begin in the same bin become a cell: how busy it is,
- * and the name of the longest. Lane after lane, little-endian:
+ * The window is divided into bins. A slice at least one bin long is an item; shorter slices that begin in the same
+ * bin are merged into a cell: the busy fraction, and the name of the longest one. Per lane, little-endian:
  *
  *   u32 'SLC2', u32 lanes, i64 from_ns, i64 unit_ns (an eighth of a bin)
  *   lane: u32 number, u32 items, u32 bytes, then that many bytes:
- *   item: varint gap << 2 | kind, in units since the end of the item before (the first: since from), then
+ *   item: varint gap << 2 | kind, in units since the end of the previous item (the first: since from), then
  *         0, a slice:  varint length in units, varint name
  *         1, a cell:   u8 busy of 255, varint name; up to the end of its bin
- *         2, a run:    varint bins, u8 busy of 255, varint name; cells that are alike, from the start of a bin
+ *         2, a run:    varint bins, u8 busy of 255, varint name; equal cells, from the start of a bin
  *
- * Where events are shorter than a bin and many, those of a node are spread evenly over its bins: a run. In a window of
- * few events they must be many in each bin; in one of very many, as many as bins, and neighbours are taken together, so
- * that no window costs more than its pixels.
+ * Where many events are shorter than a bin, those of a node are distributed evenly over its bins: a run. In a window
+ * with few events this requires several per bin; in a window with very many it requires as many events as bins, and
+ * neighbors are merged, so that the cost of a window is bounded by its pixels.
  */
 #include "serve/run-api-private.h"
 
@@ -22,14 +21,14 @@
 #include <string.h>
 
 #define UNITS_SHIFT 3
-#define UNITS (1 << UNITS_SHIFT) /* of a bin */
+#define UNITS (1 << UNITS_SHIFT) /* per bin */
 #define MAGIC 0x32434c53u
 #define BYTES 4096
-#define WIDE 16 /* bins that a run may cover where there are very many events */
+#define WIDE 16 /* maximum bins of a run if there are very many events */
 #define FEW_WIDE 4
-#define FEW_DENSE 4 /* events in each bin of a run where there are few */
-#define FEW 150000  /* events in a window */
-#define LONG 3      /* bins that an event is drawn for itself from where there are very many */
+#define FEW_DENSE 4 /* minimum events per bin of a run if there are few */
+#define FEW 150000  /* maximum events of a window with "few" events */
+#define LONG 3      /* minimum bins of an event that is drawn separately if there are very many */
 #define ITEM_BYTES_MAX 32
 
 enum { SLICE, CELL, RUN };
@@ -37,15 +36,15 @@ enum { SLICE, CELL, RUN };
 struct raster {
 	struct buf *out;
 	int64_t from_ns, to_ns, bin_ns, unit_ns;
-	int64_t at; /* in units: the end of the last item */
+	int64_t at; /* end of the last item, in units */
 	uint32_t items;
-	int shift; /* of a bin that is a power of two; -1: it is none */
+	int shift; /* log2 of the bin; -1: not a power of two */
 	double per_bin;
-	bool is_full; /* there are very many events in the window */
-	/* bytes on their way to out: a call for each would cost more than all else */
+	bool is_full; /* the window has very many events */
+	/* output buffer: a call per byte would dominate the cost */
 	char bytes[BYTES];
 	size_t filled;
-	/* the cell being gathered; bin -1: none */
+	/* the current cell; bin -1: none */
 	int64_t cell, busy_ns, longest_ns;
 	uint32_t name;
 };
@@ -63,7 +62,7 @@ static inline void add_varint(struct raster *r, uint64_t v)
 	r->bytes[r->filled++] = (char)v;
 }
 
-/* How many whole bins lie before an instant, and how many units. */
+/* Number of whole bins, and of units, before an instant. */
 static inline int64_t bins_before(const struct raster *r, int64_t ns)
 {
 	return r->shift >= 0 ? ns >> r->shift : ns / r->bin_ns;
@@ -85,7 +84,7 @@ static void add_start(struct raster *r, int64_t start, unsigned kind)
 	r->items++;
 }
 
-/* How busy of 255; something is never nothing. */
+/* Busy fraction as 0..255; a nonzero fraction is never written as 0. */
 static void add_busy(struct raster *r, double share)
 {
 	int busy = share >= 1 ? 255 : (int)(share * 255);
@@ -99,7 +98,7 @@ static void flush_cell(struct raster *r)
 
 	if (r->cell < 0)
 		return;
-	if (r->at < end) { /* else a slice that began before covers it */
+	if (r->at < end) { /* else an earlier slice covers it */
 		add_start(r, start, CELL);
 		add_busy(r, (double)r->busy_ns * r->per_bin);
 		add_varint(r, r->name);
@@ -126,7 +125,7 @@ static void gather(struct raster *r, int64_t start_ns, int64_t busy_ns, int64_t 
 	}
 }
 
-/* Bins [first, end) that are alike. What an earlier slice covers is left out. */
+/* Adds bins [first, end) with equal contents, except those that an earlier slice covers. */
 static void add_run(struct raster *r, int64_t first, int64_t end, double share, uint32_t name)
 {
 	flush_cell(r);
@@ -141,7 +140,7 @@ static void add_run(struct raster *r, int64_t first, int64_t end, double share, 
 	r->at = end * UNITS;
 }
 
-/* Many short events over a few bins: each bin gets its share, as if they were spread evenly. */
+/* Distributes many short events evenly over a few bins. */
 static void spread(struct raster *r, const struct pyramid_node *node, int64_t span_ns)
 {
 	double share = (double)node->busy_ns / (double)span_ns;
@@ -163,8 +162,8 @@ static void spread(struct raster *r, const struct pyramid_node *node, int64_t sp
 }
 
 /*
- * Are its events so short and so many that where each of them lies does not matter? Nor does it where one long event is
- * nearly all there is.
+ * Whether the events are so short and so many that their individual positions do not matter, or one long event fills
+ * almost the whole node.
  */
 static bool is_even(const struct raster *r, const struct pyramid_node *node, int64_t span_ns)
 {
@@ -176,8 +175,8 @@ static bool is_even(const struct raster *r, const struct pyramid_node *node, int
 }
 
 /*
- * A node in one bin is part of its cell; a wider one is gone into unless its events are too many to be told apart. What
- * was merged (no children) is so.
+ * A node within one bin is added to its cell. A wider one is descended into, unless it has too many events to
+ * distinguish, or was merged (no children).
  */
 static int on_node(void *arg, const struct pyramid_node *node)
 {
@@ -269,7 +268,7 @@ int run_api_query_bins(const struct run_api *v, const struct run_api_query *q, s
 	return 0;
 }
 
-/* About how many events of these lanes there are in the window, as if each lane's were spread evenly. */
+/* Estimates the number of events of these lanes in the window, assuming that each lane is evenly filled. */
 static double events_in(const struct run_api *v, const struct run_api_window *w, const uint32_t *lanes, size_t count)
 {
 	double events = 0;

@@ -1,9 +1,8 @@
 /*
- * Questions in SQL about a view's run, with limits.
+ * SQL queries on a run, with limits.
  *
- * They have a run of their own, so that other answers need not wait for them;
- * one is answered at a time. Times in rows are the run's clock, as `sonde
- * query` has them.
+ * They use a separate handle of the run, so that other requests do not wait for them; one query runs at a time. Times
+ * in rows are on the run's clock, as in `sonde query`.
  */
 #include <jansson.h>
 
@@ -121,7 +120,7 @@ static int run_sql(struct run_api_sql *s, const char *sql, int64_t rows, struct 
 	rc = query_run(s->query, sql, &limits, &sink, &end, err);
 	if (rc == -E2BIG)
 		return err_set(err, E2BIG, "the answer is longer than %zu MiB", ANSWER_BYTES_MAX >> 20);
-	if (rc < 0) /* whatever it is, the statement is to blame */
+	if (rc < 0) /* any failure is reported as an error of the statement */
 		return -EINVAL;
 	json_end(&a.j);
 	json_kbool(&a.j, "is_all", !end.is_cut);

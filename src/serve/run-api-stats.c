@@ -1,7 +1,7 @@
 /*
- * What happened in a window: by name, by file and call, by step.
+ * Statistics of a window: by name, by file and call, by step.
  *
- * Events count when they touch the window; of their time, what lies inside it.
+ * An event counts if it touches the window; of its duration, the part inside the window counts.
  */
 #include <jansson.h>
 
@@ -17,20 +17,20 @@
 #include <stdlib.h>
 
 #define ROWS_DEFAULT 200
-#define RECENT 1024 /* names whose place is known without the map */
+#define RECENT 1024 /* entries of the cache in front of the map */
 
 struct sum {
 	uint32_t name;
 	uint64_t count;
-	int64_t total_ns, min_ns, max_ns; /* the least and greatest whole duration */
+	int64_t total_ns, min_ns, max_ns; /* min and max of the full duration */
 };
 
 struct sums {
-	struct map numbers; /* name -> place in `at`, from 1 */
+	struct map numbers; /* name -> index in `at`, from 1 */
 	struct sum *at;
 	size_t count, cap;
 	struct {
-		uint32_t name, place; /* place from 1 */
+		uint32_t name, place; /* index from 1 */
 	} recent[RECENT];
 	struct run_api_window w;
 };
@@ -148,7 +148,7 @@ static int sum_lanes(const struct run_api *v, const struct run_api_lanes *lanes,
 	return rc;
 }
 
-/* from, to, lanes (all without), limit. */
+/* Arguments from, to, lanes (default: all), limit. */
 int run_api_answer_stats(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	CLEANUP(cleanup_free) struct sums *s = calloc(1, sizeof(*s));
@@ -191,7 +191,7 @@ static void write_totals(struct json *j, const char *key, const struct model_tot
 	json_end(j);
 }
 
-/* from, to, limit: calls that begin in the window, by call and by file. */
+/* Arguments from, to, limit: calls that begin in the window, by call and by file. */
 int run_api_answer_io(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	struct model_totals totals;
@@ -234,7 +234,7 @@ static void write_step(struct json *j, const struct run_api *v, const struct sto
 	json_end(j);
 }
 
-/* from, to, limit: [process, name, index, time, value] of each step, in the order of time. */
+/* Arguments from, to, limit: [process, name, index, time, value] of each step, sorted by time. */
 int run_api_answer_steps(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	struct run_api_window w;

@@ -1,8 +1,8 @@
 /*
- * The summary of a run, as `sonde summary --json` prints it but with more of the iterations that were found; made once
- * for each generation of the view.
+ * The summary of a run, as printed by `sonde summary --json` but with more of the detected iterations; computed once
+ * per generation.
  *
- * It has a run of its own, so that other answers need not wait for it.
+ * It uses a separate handle of the run, so that other requests do not wait for it.
  */
 #include <jansson.h>
 
@@ -10,7 +10,7 @@
 
 #include "analyze/analyze.h"
 
-#define ROWS 100        /* of a list */
+#define ROWS 100        /* per list */
 #define ITERATIONS 4000 /* that the page draws */
 
 static int sum_up(struct model_run *run, struct buf *out, struct sonde_err *err)

@@ -1,5 +1,5 @@
 /*
- * What there is to see: the run, its processes and threads with their lanes, and the names of events.
+ * Metadata: the run, its processes and threads with their lanes, and the names of events.
  */
 #include <jansson.h>
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 4096 /* of one question */
+#define NAMES_MAX 4096 /* per request */
 
 static void say_loss(void *arg, const char *sentence)
 {
@@ -33,7 +33,7 @@ static void write_tables(struct json *j, const struct run_api *v)
 	json_end(j);
 }
 
-/* Everything that run.json says, and what it cannot know. */
+/* Writes the contents of run.json, and values that are not in it. */
 int run_api_answer_run(struct run_api *v, const struct run_api_query *q, struct buf *out, struct sonde_err *err)
 {
 	struct json j;
@@ -67,7 +67,7 @@ int run_api_answer_run(struct run_api *v, const struct run_api_query *q, struct 
 	return rc;
 }
 
-/* Lanes sorted so that those of a process, then of a thread, lie together; system-wide ones first. */
+/* Lanes sorted by process, then by thread; system-wide lanes first. */
 struct order {
 	const struct pyramid_lane *lane;
 	uint32_t number;
@@ -86,7 +86,7 @@ static int by_owner(const void *a, const void *b)
 	return 0;
 }
 
-/* What the table series says of a counter that a probe reads. */
+/* Writes the row of table `series` of a counter that a probe reads. */
 static void write_series(struct json *j, const struct run_api *v, int64_t name)
 {
 	struct store_table *t = model_table(v->run, STORE_TABLE_SERIES);
@@ -149,7 +149,7 @@ static const struct store_thread *find_thread(const struct run_api *v, int64_t p
 	return NULL;
 }
 
-/* The lanes of one thread, from *at on; process-wide ones (tid -1) are written the same way. */
+/* Writes the lanes of one thread, from *at on; process-wide lanes (tid -1) are written the same way. */
 static void write_thread(struct json *j, const struct run_api *v, const struct order *lanes, size_t count, size_t *at)
 {
 	const struct pyramid_key *key = &lanes[*at].lane->key;
@@ -216,7 +216,7 @@ static void write_process(struct json *j, const struct run_api *v, int64_t numbe
 	json_end(j);
 }
 
-/* Processes of which nothing was seen are there too: they ran. */
+/* Processes without events are included: they ran. */
 static void write_processes(struct json *j, const struct run_api *v, const struct order *lanes, size_t lane_count)
 {
 	size_t count, at = 0;

@@ -1,4 +1,3 @@
-/* A run as the page looks at it; see run-api.h. */
 #include <jansson.h>
 
 #include "serve/run-api-private.h"
@@ -38,7 +37,7 @@ const struct run_api_answer *run_api_answer_find(const char *name)
 	return NULL;
 }
 
-/* What is on disk, as a number that changes when it does. */
+/* Returns a fingerprint of the files on disk. */
 static uint64_t look(const char *path)
 {
 	static const char *const names[] = { "run.json", "tables/io.tbl", "tables/span.tbl", "tables/step.tbl",
@@ -61,7 +60,7 @@ static uint64_t look(const char *path)
 	return seen;
 }
 
-/* The last instant that a lane or the recorder knows of. */
+/* The last instant that is known from a lane or the recorder. */
 static int64_t last_ns(const struct model_run *run, const struct pyramid *p, int64_t start_ns)
 {
 	int64_t wall_ns = model_run_int(run, "wall_ns"), end_ns = start_ns;
@@ -82,7 +81,7 @@ static int64_t first_ns(const struct model_run *run, const struct pyramid *p)
 	size_t count;
 	const struct pyramid_lane *lanes = pyramid_lanes(p, &count);
 
-	/* A run without a recorder's start begins with its first event. */
+	/* A run without a recorded start begins with its first event. */
 	for (size_t i = 0; i < count && start_ns == STORE_NULL; i++)
 		if (lanes[i].root.count && lanes[i].root.start_ns < first)
 			first = lanes[i].root.start_ns;

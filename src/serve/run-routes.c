@@ -1,4 +1,3 @@
-/* A view behind a guard; see run-routes.h. */
 #include "serve/run-routes.h"
 
 #include "base/clock.h"
@@ -35,7 +34,7 @@ static const char *get_arg(const void *arg, const char *name)
 	return http_request_arg(arg, name);
 }
 
-/* The view that a question is about. */
+/* Selects the run that a request refers to. */
 static int choose(const struct http *h, const struct http_request *request, struct run_api **run_api,
 		struct sonde_err *err)
 {
@@ -60,7 +59,7 @@ static int get_answer(void *arg, const struct http_request *request, struct http
 	return run_api_respond(run_api, a, &q, &reply->body, err);
 }
 
-/* The body is the statement. */
+/* The body is the SQL statement. */
 static int post_sql(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
 	const struct run_api_query q = { .get = get_arg, .arg = request };
@@ -76,7 +75,7 @@ static int post_sql(void *arg, const struct http_request *request, struct http_r
 	return rc < 0 ? rc : run_api_sql(run_api, body->data, rows, &reply->body, err);
 }
 
-/* A listener hears of each generation once, and whether there will be another. */
+/* A client of /api/stream gets one event per generation, with whether another one will follow. */
 struct listener {
 	struct run_api *run_api;
 	unsigned generation;
@@ -159,7 +158,8 @@ static void wait_ms(struct http *h, long ms)
 	pthread_cond_timedwait(&h->wake, &h->lock, &until);
 }
 
-/* Opening a run anew takes the longer the larger it is: after each time, nine times as long is left alone. */
+/* Reopening a run takes longer the larger it is: sleep nine times as long as it took, to use at most 10 % of the
+ * time. */
 static void *refresh(void *arg)
 {
 	struct http *h = arg;
@@ -170,7 +170,7 @@ static void *refresh(void *arg)
 		bool is_new;
 
 		pthread_mutex_unlock(&h->lock);
-		run_api_refresh(h->run_api, &is_new, NULL); /* what fails now may be readable the next time */
+		run_api_refresh(h->run_api, &is_new, NULL); /* errors may be transient: retried the next time */
 		took_ms = (clock_mono_ns() - start_ns) / 1000000;
 		pthread_mutex_lock(&h->lock);
 		if (!h->is_stopping)

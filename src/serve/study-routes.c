@@ -1,4 +1,3 @@
-/* See study-routes.h. */
 #include "serve/study-routes.h"
 
 #include "base/cleanup.h"
@@ -26,7 +25,7 @@ bool study_is_there(const char *dir)
 static int get_root(void *arg, const struct http_request *request, struct http_reply *reply, struct sonde_err *err)
 {
 	reply->status = 303;
-	reply->location = "/study"; /* by its own address: the page need not ask what is served */
+	reply->location = "/study"; /* a separate path: the page knows from it what is served */
 	return 0;
 }
 

@@ -1,4 +1,3 @@
-/* See companions.h. */
 #include "session/companions.h"
 
 #include "base/buf.h"
@@ -108,8 +107,8 @@ void tools_dir(const struct companion *b, const struct companion_spec *s, struct
 	fs_safe_name(dir, s->name, 60);
 }
 
-/* Each in a directory of its own, with what it prints in a file. One that is put around the application has the
- * directory alone. */
+/* Each tool has its own working directory, with its stdout in a file. A tool that wraps the application is not
+ * started here and gets the directory only. */
 static int start_tool(struct companion *b, const struct companion_spec *s, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf dir = BUF_INIT, path = BUF_INIT;
@@ -157,7 +156,7 @@ void companion_end(struct companion *b)
 	}
 }
 
-/* By cp: the run may be on another file system, and tools leave whole trees. */
+/* Uses cp, since the run may be on another file system and tools write whole directory trees. */
 static int move(const char *from, const char *to, struct sonde_err *err)
 {
 	char copy[] = "cp", flags[] = "-a", *argv[] = { copy, flags, NULL, NULL, NULL };

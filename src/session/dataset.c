@@ -1,4 +1,3 @@
-/* See dataset.h. */
 #include "session/dataset.h"
 
 #include "base/buf.h"
@@ -31,7 +30,7 @@ static const char *behind(const char *source, const char *scheme)
 	return strncmp(source, scheme, n) == 0 && source[n] ? source + n : NULL;
 }
 
-/* The request's first lines: where, and who asks. */
+/* The first lines of a request: the URL and the credentials. */
 
 static int ask_web(struct buf *out, const struct session_dataset *d, const char *rest, struct sonde_err *err)
 {
@@ -81,7 +80,7 @@ static int ask_s3(struct buf *out, const struct session_dataset *d, const char *
 	sigv4_encode(out, path.data, true);
 	buf_addc(out, '\n');
 	if (!key.id || !key.secret)
-		return 0; /* a public bucket, perhaps */
+		return 0; /* it may be a public bucket */
 	host_of(endpoint, host, sizeof(host));
 	now_text(when);
 	r = (struct sigv4_request){ host, path.data, when };
@@ -155,7 +154,7 @@ static int64_t size_of(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
 }
 
-/* One try; what is there already is not asked for again. */
+/* One attempt; requests only the bytes that are missing. */
 static int fetch_once(const struct session_dataset *d, size_t scheme, const char *part, struct transfer_answer *answer,
 		struct sonde_err *err)
 {
@@ -186,7 +185,7 @@ static int judge(const struct session_dataset *d, const struct transfer_answer *
 	return 0;
 }
 
-/* A server that gives no parts, or says that there is nothing behind: begin anew. */
+/* Restart from zero if the server does not support ranges, or the range is not satisfiable. */
 static bool must_begin_anew(const struct transfer_answer *a, int64_t had_bytes)
 {
 	return had_bytes && (a->status == 416 || a->status == 200 || a->whole == -2);

@@ -1,9 +1,9 @@
 /*
- * Reports of Nsight Systems, by what `nsys export --type sqlite` makes of them: one table a kind of activity, made when
- * there is any, names as numbers of the table StringIds, times in nanoseconds. Of a report (.nsys-rep, .qdrep) that
- * has no such file beside it the tool is asked for one, where it is there.
+ * Reads reports of Nsight Systems in the SQLite format of `nsys export --type sqlite`: one table per kind of
+ * activity, created only if there is any, names as ids of the table StringIds, times in nanoseconds. If a report
+ * (.nsys-rep, .qdrep) has no such file next to it, nsys is run to export it, if it is installed.
  *
- * SQLite is found when it is needed: sonde-live, of which this is a part, stays small without.
+ * SQLite is loaded on demand, so that sonde-live, which links this file, stays small.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -20,7 +20,7 @@
 #define QUERY_TIMEOUT_NS 60000000000
 #define PROGRESS_STEPS 100000
 #define TEXT_OF(column) "COALESCE((SELECT value FROM StringIds WHERE id = " column "), " column ", '?')"
-/* Name, how often, how long, bytes: those that took longest first. */
+/* Name, count, total time, bytes; sorted by total time. */
 #define SUMS(name, bytes, from) \
 	"SELECT " name " AS name, COUNT(*), TOTAL(\"end\" - start), " bytes " FROM " from \
 	" GROUP BY name ORDER BY 3 DESC"
@@ -29,7 +29,7 @@ static const struct {
 	const char *label, *sql;
 	struct {
 		const char *name, *help;
-	} columns[3]; /* how often, how long, bytes */
+	} columns[3]; /* count, total time, bytes */
 } queries[] = {
 	{ "kernel", SUMS(TEXT_OF("demangledName"), "NULL", "CUPTI_ACTIVITY_KIND_KERNEL"),
 			{ { "nsys_kernel_count", "How often a kernel ran on a device" },
@@ -58,7 +58,7 @@ static const struct {
 					{ "nsys_os_seconds", "Time in them, of all threads" } } },
 };
 
-/* What is used of SQLite. */
+/* The functions of SQLite that are used. */
 #define FUNCTIONS(X) \
 	X(open_v2) \
 	X(close) \
@@ -109,7 +109,7 @@ static void put_rows(struct session_profile *p, struct session_dump *d, const st
 	}
 }
 
-/* A table that is not there is an activity that was not. */
+/* A missing table means that there was no such activity. */
 static void ask(struct session_profile *p, struct session_dump *d, const struct sqlite *sql, sqlite3 *db,
 		const char *name)
 {
@@ -142,7 +142,7 @@ static void read_database(struct session_profile *p, struct session_dump *d, con
 		return;
 	}
 	if (sql->open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, NULL) == SQLITE_OK) {
-		/* What stands there is data: no views, no queries without end. */
+		/* The file is untrusted data: no views, no unbounded queries. */
 		sql->db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 		sql->progress_handler(db, PROGRESS_STEPS, is_late, &until_ns);
 		ask(p, d, sql, db, dump_base(path));
@@ -159,7 +159,7 @@ static bool ends_with(const char *name, const char *end)
 	return n > m && strcmp(name + n - m, end) == 0;
 }
 
-/* Have nsys write `to`; false: it did not, and the dump says what to do. */
+/* Runs nsys to write `to`; false: it failed, and the dump has a hint. */
 static bool export(struct session_dump *d, char *from, char *to)
 {
 	char nsys[] = "nsys", word[] = "export", type[] = "--type", sqlite[] = "sqlite", force[] = "--force-overwrite",

@@ -1,4 +1,4 @@
-/* The profiles that TAU left, all threads together; see dumps.h and dump-tau.h. */
+/* Reads the profiles that TAU left, summed over all threads; see dumps.h and dump-tau.h. */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "base/map.h"
@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 65536 /* of a kind; that there are more is told */
+#define NAMES_MAX 65536 /* per kind; exceeding it is reported */
 #define NAME_BYTES 1024
 #define MICROSECONDS 1e-6
 #define COLUMNS 4
 
 enum kind { FUNCTIONS, COUNTED, GROUPS, EVENTS, KINDS };
 
-/* What becomes of the sums of a kind: a value a column. */
+/* The profile values made from the sums of a kind: one per column. */
 static const struct {
 	const char *label;
-	size_t rank; /* the column that says who is first */
+	size_t rank; /* the column to sort by */
 	struct {
 		const char *name, *help;
 	} columns[COLUMNS];
@@ -58,11 +58,11 @@ struct table {
 struct reading {
 	struct table tables[KINDS];
 	struct session_dump *dump;
-	char metric[64]; /* of the file at hand; "": time */
+	char metric[64]; /* of the current file; "": time */
 	bool wants_events;
 };
 
-/* NULL: there is no room, and the dump says so. */
+/* NULL: the table is full, and the dump reports it. */
 static struct sums *sums_of(struct reading *r, enum kind kind, const char *name)
 {
 	struct table *t = &r->tables[kind];
@@ -208,7 +208,7 @@ static void put_row(struct session_profile *p, enum kind kind, const struct tabl
 					t->sums[row].columns[i]);
 }
 
-/* The first of them into the profile. */
+/* Adds the top rows to the profile. */
 static void put_table(struct session_profile *p, enum kind kind, const struct table *t)
 {
 	struct ranking ranking = { t, kinds[kind].rank };
@@ -223,7 +223,7 @@ static void put_table(struct session_profile *p, enum kind kind, const struct ta
 	free(rows);
 }
 
-/* Events stand in the files of every metric, and count once. */
+/* Events are in the files of every metric, but count once. */
 void dump_read_tau(struct session_profile *p, struct session_dump *d, const struct dump_files *f)
 {
 	struct reading r = { .dump = d };

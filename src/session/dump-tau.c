@@ -1,6 +1,6 @@
 /*
- * Text profiles of TAU, a file a thread: profile.NODE.CONTEXT.THREAD, of several metrics in a directory
- * MULTI__METRIC each.
+ * Text profiles of TAU, one file per thread: profile.NODE.CONTEXT.THREAD; with several metrics, one directory
+ * MULTI__METRIC per metric.
  *
  *	3 templated_functions_MULTI_TIME
  *	# Name Calls Subrs Excl Incl ProfileCalls # <metadata>...</metadata>
@@ -11,7 +11,7 @@
  *	# eventname numevents max min mean sumsqr
  *	"Bytes read" 4 4096 12 2048 33554576
  *
- * Times are microseconds. The same functions along paths (`=>`) are no functions more.
+ * Times are microseconds. Call paths (`=>`) repeat the same functions and are not additional ones.
  */
 #include "session/dump-tau.h"
 
@@ -21,7 +21,7 @@
 
 #define MULTI "_MULTI_"
 
-/* The next line, ended; NULL: there is none. */
+/* Returns the next line, NUL-terminated; NULL at the end. */
 static char *next_line(char **at)
 {
 	char *line = *at, *end = line ? strchr(line, '\n') : NULL;
@@ -45,7 +45,7 @@ static bool take_number(char **at, double *to)
 	return true;
 }
 
-/* "NAME" of a line that goes on with numbers; what names hold themselves may be quotes too. */
+/* Parses "NAME" of a line; numbers follow. A name may contain quotes itself. */
 static char *take_name(char *line, char **rest)
 {
 	char *end = strrchr(line, '"');
@@ -92,7 +92,7 @@ static bool parse_event(char *line, struct tau_event *e)
 			take_number(&at, &e->mean);
 }
 
-/* "12 WORD": how many lines follow; -1: it does not say so. */
+/* "12 WORD": the number of lines that follow; -1 if the line does not match. */
 static int64_t count_of(const char *line, const char *word)
 {
 	char *end;
@@ -112,7 +112,7 @@ static bool parse_functions(char **at, int64_t count, const struct tau_taker *ta
 		if (!line || !parse_function(line, &f, &further))
 			return false;
 		taker->function(taker->arg, &f);
-		while (further-- > 0) /* single calls of it, which no TAU of today writes */
+		while (further-- > 0) /* ProfileCalls rows; current versions of TAU do not write them */
 			if (!next_line(at))
 				return false;
 	}
@@ -139,7 +139,7 @@ bool tau_parse(char *text, const struct tau_taker *taker)
 			return false;
 	count = count_of(next_line(&at), "userevents");
 	if (count > 0)
-		next_line(&at); /* its heading */
+		next_line(&at); /* skip the heading */
 	for (; count > 0; count--) {
 		line = next_line(&at);
 		if (!line || !parse_event(line, &e))

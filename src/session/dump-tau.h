@@ -1,5 +1,5 @@
 /*
- * dump-tau: one text profile of TAU, taken apart. Anything may stand in it.
+ * dump-tau: parser for one text profile of TAU. The input is untrusted.
  */
 #ifndef SONDE_SESSION_DUMP_TAU_H
 #define SONDE_SESSION_DUMP_TAU_H
@@ -7,24 +7,24 @@
 #include <stdbool.h>
 
 struct tau_function {
-	const char *name, *group; /* groups have a '|' between them */
+	const char *name, *group; /* groups are separated by '|' */
 	double calls, subroutines;
-	double exclusive, inclusive; /* of the metric: TIME is in microseconds */
+	double exclusive, inclusive; /* of the metric; TIME is in microseconds */
 };
 
-struct tau_event { /* that the program told itself: bytes, heap ... */
+struct tau_event { /* reported by the program itself: bytes, heap ... */
 	const char *name;
 	double count, max, min, mean;
 };
 
 struct tau_taker {
-	void (*metric)(void *arg, const char *metric); /* first */
+	void (*metric)(void *arg, const char *metric); /* called first */
 	void (*function)(void *arg, const struct tau_function *f);
 	void (*event)(void *arg, const struct tau_event *e);
 	void *arg;
 };
 
-/* The text is changed, and what is handed over is within it. False: it is no such profile, or ends too soon. */
+/* Modifies the text; callbacks get pointers into it. Returns false if it is not a TAU profile or is truncated. */
 bool tau_parse(char *text, const struct tau_taker *taker);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Logs of tegrastats: a line a look, of whatever the board has. Each series has its mean and its most over the
- * log; the log as a table, LOG.csv, stands beside it.
+ * Logs of tegrastats: one line per sample, with the fields that the board has. Each series gets its mean and maximum
+ * over the log; the log as a table is written to LOG.csv next to it.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"

@@ -1,4 +1,4 @@
-/* The files of tools, and who reads them; see dumps.h. */
+/* The files of external tools, and the table of their readers. */
 #include "session/dumps-private.h"
 
 #include "base/cleanup.h"

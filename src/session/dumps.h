@@ -1,10 +1,10 @@
 /*
- * dumps: what external tools have left in a run, read: functions, groups and events of TAU, what a device did and
- * for how long of nsys, the series of tegrastats.
+ * dumps: reads the output of external tools in a run: functions, groups and events of TAU, activities of a device
+ * from nsys, series of tegrastats.
  *
- * What they say becomes values of the profile, the first SESSION_DUMP_ROWS names of each kind; the files stay as
- * they are. A dump that cannot be read fails nothing: the profile says why. Tools run beside programs that nobody
- * vouches for, so a dump may hold anything.
+ * Their data become values of the profile, the first SESSION_DUMP_ROWS names per kind; the files are left unchanged.
+ * A dump that cannot be read is not an error: the profile has the reason. Tools run next to untrusted programs, so a
+ * dump may contain anything.
  */
 #ifndef SONDE_SESSION_DUMPS_H
 #define SONDE_SESSION_DUMPS_H
@@ -15,9 +15,9 @@
 
 #define SESSION_DUMP_ROWS 20
 
-/* Those of the last repeat, in its run's directory `tools`. */
+/* Reads those of the last repeat, from directory `tools` of its run. */
 void session_dumps_take(struct session_profile *p, const char *run);
-/* Was a value read from a dump? */
+/* Whether a value was read from a dump. */
 bool session_value_is_dumped(const struct session_value *v);
 
 #endif

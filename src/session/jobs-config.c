@@ -1,4 +1,3 @@
-/* The job server's configuration; see jobs-config.h. */
 #include "session/jobs-config.h"
 
 #include "config/config.h"

@@ -1,4 +1,4 @@
-/* What jobs have left: logs and the files of their runs; see jobs.h. */
+/* Files that jobs left: logs and the files of their runs. */
 #include "base/cleanup.h"
 #include "base/fs.h"
 #include "session/jobs-private.h"
@@ -28,7 +28,7 @@ int jobs_log(struct jobs *q, unsigned number, struct buf *out, struct sonde_err 
 		return rc;
 	jobs_path(q, number, "log", &path);
 	if (access(path.data, F_OK) < 0)
-		return 0; /* it waits */
+		return 0; /* it is still queued */
 	return fs_read_file(AT_FDCWD, path.data, JOBS_FILE_BYTES_MAX, out, err);
 }
 
@@ -63,7 +63,7 @@ static bool is_file(int dirfd, const char *name)
 			S_ISREG(st.st_mode);
 }
 
-/* The directory of its run, or -1 with words. */
+/* Returns a descriptor of its run directory, or -errno. */
 static int open_run(struct jobs *q, unsigned number, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -104,7 +104,7 @@ int jobs_artifact(struct jobs *q, unsigned number, const char *name, struct buf 
 
 	if (dir < 0)
 		return dir;
-	/* What is checked is what is read: the application may write here and put a link in its place. */
+	/* Check the open file, not the name: the application may replace it by a link. */
 	if (*name != '.' && !strchr(name, '/'))
 		fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))

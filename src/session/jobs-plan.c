@@ -1,4 +1,4 @@
-/* A request through the allow-list; see jobs-config.h. */
+/* Checks a request against the allow-list. */
 #include "base/cleanup.h"
 #include "base/shell-words.h"
 #include "launch/mounts.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An allowed directory: the configuration's word for it without a mode. */
+/* A directory of the configuration, without its mode. */
 struct allowed_dir {
 	const char *path;
 	size_t bytes;
@@ -35,7 +35,7 @@ static bool is_below(const char *path, const struct allowed_dir *dir)
 			(!path[dir->bytes] || path[dir->bytes] == '/' || (dir->bytes == 1 && *dir->path == '/'));
 }
 
-/* The innermost that the path is below: an outer one may not allow to write there. */
+/* Finds the innermost allowed directory above the path: it may be read-only below a writable one. */
 static bool find_allowed(const struct jobs_config *c, const char *path, struct allowed_dir *found)
 {
 	*found = (struct allowed_dir){ .bytes = 0 };
@@ -62,7 +62,7 @@ static int cannot_see(const char *source, struct sonde_err *err)
 	return -EACCES;
 }
 
-/* For an answer at once: the one that counts is made when the session starts. */
+/* For an early error only: the decisive check is made when the session starts. */
 static int check_now(const struct job_mount *m, struct sonde_err *err)
 {
 	CLEANUP(cleanup_fd) int fd = mount_open(m);
@@ -72,7 +72,7 @@ static int check_now(const struct job_mount *m, struct sonde_err *err)
 	return fd < 0 ? err_sys(err, EINVAL, "'%s' cannot be found", m->source) : 0;
 }
 
-/* By its name, and where that leads now. */
+/* Checks the path by its name, and what it currently resolves to. */
 static int check_mount(const struct jobs_plan *plan, const struct jobs_config *c, struct job_mount *m, bool is_asked,
 		struct arena *arena, struct sonde_err *err)
 {
@@ -141,7 +141,7 @@ static int take_variable(struct jobs_plan *plan, const struct jobs_config *c, co
 	return 0;
 }
 
-/* The allow-list: whatever is not here is refused, since most options of an engine's run open the host. */
+/* The allow-list. Other options are refused, since most options of `docker run` expose the host. */
 static const struct {
 	const char *word;
 	int (*take)(struct jobs_plan *, const struct jobs_config *, const char *value, struct arena *,
@@ -153,7 +153,7 @@ static const struct {
 	{ "--env", take_variable },
 };
 
-/* One option at words[0]; returns how many words it took. */
+/* Parses the option at words[0]; returns the number of words consumed. */
 static int take_option(struct jobs_plan *plan, const struct jobs_config *c, char **words, struct arena *arena,
 		struct sonde_err *err)
 {

@@ -1,4 +1,4 @@
-/* A job as jobs.c keeps it, jobs-work.c runs it, jobs-store.c writes it down and jobs-files.c finds what it left. */
+/* jobs-private: a job as managed by jobs.c, run by jobs-work.c, saved by jobs-store.c; jobs-files.c finds its files. */
 #ifndef SONDE_SESSION_JOBS_PRIVATE_H
 #define SONDE_SESSION_JOBS_PRIVATE_H
 
@@ -18,13 +18,13 @@ struct entry {
 	bool is_cancelled;
 	bool has_unused_mounts;
 	int64_t submitted_real_ns;
-	int exit_code;        /* -1: none, a signal or not yet */
+	int exit_code;        /* -1: none (not finished, or killed by a signal) */
 	struct sonde_err err; /* why it could not be started */
 };
 
 struct jobs {
 	struct jobs_options options;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the fields below */
 	pthread_cond_t wake;
 	struct entry *first, **end;
 	size_t count, waiting;
@@ -33,22 +33,22 @@ struct jobs {
 	bool has_worker;
 };
 
-/* DIR/NUMBER, or a file there; FILE "": the directory. */
+/* DIR/NUMBER/FILE; FILE "": the directory itself. */
 void jobs_path(const struct jobs *q, unsigned number, const char *file, struct buf *out);
-struct entry *jobs_find(struct jobs *q, unsigned number); /* with the lock held; NULL: there is none */
+struct entry *jobs_find(struct jobs *q, unsigned number); /* the caller holds the lock; NULL: not found */
 int jobs_not_found(unsigned number, struct sonde_err *err);
 
 /* DIR/NUMBER/session.yml. */
 int jobs_write_session(struct jobs *q, unsigned number, const struct jobs_plan *plan, struct sonde_err *err);
 
-void *jobs_work(void *jobs); /* a thread: one job after the other, until jobs_free */
+void *jobs_work(void *jobs); /* a thread: runs one job after the other until jobs_free */
 
 const char *jobs_state_word(enum state state);
-void jobs_entry_free(struct entry *e); /* NULL is fine */
-/* As DIR/NUMBER/job.json; failure costs only what a next server would know. */
+void jobs_entry_free(struct entry *e); /* accepts NULL */
+/* Writes DIR/NUMBER/job.json; on failure only a restarted server lacks the information. */
 void jobs_entry_save(const char *dir, const struct entry *e);
-/* What an earlier server left there, in the order of its numbers; the first, or NULL. One that was running then is
- * queued again, without the half run that it left. */
+/* Loads the jobs of an earlier server, sorted by number; returns the first, or NULL. A job that was running then is
+ * queued again, and its partial run is removed. */
 struct entry *jobs_entries_load(const char *dir);
 
 #endif

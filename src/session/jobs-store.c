@@ -1,4 +1,4 @@
-/* Jobs on disk; see jobs-private.h. */
+/* Jobs on disk. */
 #include <jansson.h>
 
 #include "base/cleanup.h"
@@ -111,7 +111,7 @@ static bool is_number(const char *name)
 	return *name >= '1' && *name <= '9' && strlen(name) == strspn(name, "0123456789") && strlen(name) < 8;
 }
 
-/* Those of a directory, in their order. */
+/* The job numbers of a directory, sorted. */
 static unsigned *list_numbers(const char *dir, size_t *count)
 {
 	DIR *d = opendir(dir);

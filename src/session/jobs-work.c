@@ -1,4 +1,4 @@
-/* The one worker of the queue; see jobs.h. */
+/* The only worker of the queue. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "launch/job.h"
@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#define LOOK_NS 100000000 /* between looks at whether a running job was cancelled */
+#define LOOK_NS 100000000 /* interval at which a running job is checked for cancellation */
 
 static bool is_cancelled(struct jobs *q, const struct entry *e)
 {
@@ -28,7 +28,7 @@ static int open_log(const struct jobs *q, unsigned number, struct sonde_err *err
 	return fd < 0 ? err_sys(err, errno, "cannot write '%s'", path.data) : fd;
 }
 
-/* Once more, as it was when the job came: since then the configuration may have become another server's. */
+/* Check the original request again: the configuration may have changed since it was submitted. */
 static int plan_again(struct jobs *q, const struct entry *e, struct sonde_err *err)
 {
 	CLEANUP(arena_release) struct arena arena = ARENA_INIT;
@@ -57,7 +57,7 @@ static int start(const struct jobs *q, unsigned number, struct job **job, struct
 	return job_start(job, &spec, err);
 }
 
-/* Returns the state it ended in. */
+/* Returns the final state. */
 static enum state run_one(struct jobs *q, struct entry *e, int *exit_code, struct sonde_err *err)
 {
 	static const struct job_ladder ladder = { .interrupt_ns = 5000000000, .terminate_ns = 5000000000 };
@@ -82,7 +82,7 @@ static enum state run_one(struct jobs *q, struct entry *e, int *exit_code, struc
 	return *exit_code == 0 || *exit_code == 3 ? DONE : FAILED; /* 3: it ran, and a threshold is breached */
 }
 
-/* The next in line, now running; NULL: it is time to stop. */
+/* Sets the next queued job to running; NULL: the server stops. */
 static struct entry *take_next(struct jobs *q)
 {
 	struct entry *e = NULL;
@@ -122,7 +122,7 @@ void *jobs_work(void *arg)
 		if (state == FAILED && exit_code < 0)
 			e->err = err;
 		if (state == CANCELLED && !e->is_cancelled)
-			e->state = QUEUED; /* the server ends, and the next one runs it */
+			e->state = QUEUED; /* the server stops; the next one runs the job */
 		jobs_entry_save(q->options.dir, e);
 		pthread_mutex_unlock(&q->lock);
 	}

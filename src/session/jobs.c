@@ -1,4 +1,3 @@
-/* The queue; see jobs.h. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fs.h"
@@ -53,7 +52,7 @@ int jobs_open(struct jobs **out, const struct jobs_options *options, struct sond
 	if (!q)
 		return err_sys(err, ENOMEM, "cannot keep jobs");
 	q->options = *options;
-	mount_dir_sweep(); /* a server that was killed while a container started */
+	mount_dir_sweep(); /* left by a server that was killed while a container started */
 	q->first = jobs_entries_load(options->dir);
 	for (q->end = &q->first; *q->end; q->end = &(*q->end)->next) {
 		q->count++;
@@ -118,7 +117,7 @@ static struct entry *entry_new(const struct jobs_request *r, const struct jobs_p
 	return NULL;
 }
 
-/* A directory of its own; those of an earlier server stay as they are. */
+/* Creates a new directory; those of an earlier server are kept. */
 static int make_dir(struct jobs *q, unsigned *number, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
@@ -147,7 +146,7 @@ int jobs_write_session(struct jobs *q, unsigned number, const struct jobs_plan *
 	return fs_replace_file(AT_FDCWD, path.data, text.data, text.len, err);
 }
 
-/* The oldest that has ended; what it left stays in its directory. */
+/* Forgets the oldest finished job; its directory is kept. */
 static void forget_oldest(struct jobs *q)
 {
 	struct entry **at = &q->first, *oldest;

@@ -1,4 +1,4 @@
-/* From boards and bundles to values; see profile.h. */
+/* Fills the profile from boards and run directories. */
 #include "base/map.h"
 #include "model/dimensions.h"
 #include "model/rows.h"
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The value of that name and label, made when it is not there: NaN in each repeat. NULL: there is no room, and the
- * profile has counted it. */
+/* Returns the value of that name and label; creates it with NaN for each repeat. NULL: the profile is full, and the
+ * dropped value is counted. */
 static struct session_value *value_make(struct session_profile *p, const char *name, const char *label, const char *of,
 		const char *help)
 {
@@ -52,7 +52,7 @@ double session_add(struct session_profile *p, const char *name, const char *labe
 	return *at;
 }
 
-/* How many a second of a counter or a rate, with the pace of this repeat. */
+/* Increase per second of a counter or a rate, with the rate state of this repeat. */
 static struct session_value *per_second(struct session_profile *p, const char *metric)
 {
 	struct session_value *v = value_make(p, "metric_per_second", "metric", metric,
@@ -121,7 +121,7 @@ void session_profile_mark_board(struct session_profile *p, struct live_board *bo
 	}
 }
 
-/* A number of run.json; NaN where it is not known. */
+/* Returns a number of run.json; NaN if unknown. */
 static double number(const struct model_run *run, const char *keys)
 {
 	int64_t n = model_run_int(run, keys);
@@ -140,7 +140,8 @@ static void take_usage(struct session_profile *p, const struct model_run *run, d
 			number(run, "usage.max_rss_bytes"));
 }
 
-/* What had begun to count when the warm-up ended, and was not there to be looked at then, cannot be told apart. */
+/* Drop the rate of a metric that started during the warm-up but was not marked at its end: its counts before and
+ * after the end cannot be separated. */
 static void drop_cold_rates(struct session_profile *p, int64_t warm_ns)
 {
 	for (struct session_value *v = p->values; v < p->values + p->value_count; v++)
@@ -159,7 +160,7 @@ struct tally {
 struct tallies {
 	struct tally all[NAMES_MAX];
 	struct map names;
-	bool has_more; /* names than there is room for */
+	bool has_more; /* more names than NAMES_MAX */
 };
 
 static int tally(struct tallies *t, int64_t name, int64_t ts_ns, int64_t dur_ns)
@@ -197,7 +198,7 @@ static int tally_span(struct tallies *t, const void *row)
 	return tally(t, span->name, span->ts_ns, span->dur_ns > 0 ? span->dur_ns : 0);
 }
 
-/* The rate counts the intervals between the first step and the last: a lone step has none. */
+/* The rate counts intervals between the first and the last step: a single step has no rate. */
 static void put_step(struct session_profile *p, const char *step, const struct tally *one)
 {
 	session_put(p, "steps", "step", step, "Steps announced after the warm-up", (double)one->count);

@@ -1,13 +1,13 @@
-/* profile-private: how values come into a profile; see profile.h. */
+/* profile-private: functions that add values to a profile. */
 #ifndef SONDE_SESSION_PROFILE_PRIVATE_H
 #define SONDE_SESSION_PROFILE_PRIVATE_H
 
 #include "session/profile.h"
 
-/* Of the last repeat; made when it is not there. Texts but `of` must outlive the profile. */
+/* Sets the value of the last repeat; creates it if needed. All strings except `of` must outlive the profile. */
 void session_put(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
 		double value);
-/* Added to what it was; returns what it is now. */
+/* Adds to the value of the last repeat; returns the sum. */
 double session_add(struct session_profile *p, const char *name, const char *label, const char *of, const char *help,
 		double value);
 

@@ -1,4 +1,4 @@
-/* The profile as JSON, OpenMetrics and CSV; see profile.h. */
+/* Writes the profile as JSON, OpenMetrics and CSV. */
 #include "base/json.h"
 #include "session/profile.h"
 
@@ -167,7 +167,7 @@ void session_write_json(struct buf *out, const struct session_profile *p)
 	buf_addc(out, '\n');
 }
 
-/* As a label's value: backslash, quote and newline escaped. */
+/* Appends a label and its value, with backslash, quote and newline escaped. */
 static void add_label(struct buf *out, const char *key, const char *text)
 {
 	buf_addf(out, "%s=\"", key);
@@ -182,7 +182,7 @@ static void add_label(struct buf *out, const char *key, const char *text)
 	buf_addc(out, '"');
 }
 
-/* Samples of a family stand together: those of the same name, at its first value. */
+/* OpenMetrics requires the samples of a family to be contiguous: all are written at its first value. */
 static void add_family(struct buf *out, const struct session_profile *p, size_t first)
 {
 	const char *name = p->values[first].name;

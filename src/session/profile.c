@@ -1,10 +1,9 @@
-/* What the values say; see profile.h. */
 #include "session/profile.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MARGIN 1.2 /* of recommended limits, over the most that was seen */
+#define MARGIN 1.2 /* of recommended limits, relative to the maximum */
 #define MEBIBYTE 1048576.0
 
 static size_t known(const struct session_profile *p, const struct session_value *v, double *out)
@@ -46,7 +45,7 @@ bool session_failed(const struct session_profile *p)
 	return false;
 }
 
-/* "steps_per_second" is the first step's; "steps_per_second.frame" the frame's. */
+/* "steps_per_second" is the value of the first step; "steps_per_second.frame" that of step "frame". */
 static const struct session_value *find(const struct session_profile *p, const char *metric)
 {
 	for (size_t i = 0; i < p->value_count; i++) {

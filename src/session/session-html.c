@@ -1,4 +1,4 @@
-/* The profile as one page without scripts; see profile.h. */
+/* The profile as one HTML page without scripts. */
 #include "session/dumps.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static double find_cell(const struct session_profile *p, const char *name, const
 	return NAN;
 }
 
-/* What a tool told of one kind of thing: a row a thing, a column a value. */
+/* The values of one kind from a tool: one row per item, one column per value. */
 static void add_dumped(struct buf *out, const struct session_profile *p, const char *label)
 {
 	const struct session_value *end = p->values + p->value_count;

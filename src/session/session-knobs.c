@@ -1,4 +1,3 @@
-/* See session-knobs.h. */
 #include "session/session-knobs.h"
 
 #include "base/cleanup.h"
@@ -14,7 +13,7 @@
 
 _Static_assert(SESSION_KNOBS_MAX <= 32, "a bit each");
 
-/* A number is wished for as both kinds, since the program says which it has; else it is a choice's word. */
+/* A number is set as integer and as real, since the program defines the knob's type; other text is a choice. */
 static void fill(struct sonde_knob_init *w, const char *name, const char *text)
 {
 	char *end;
@@ -44,7 +43,7 @@ int session_knobs_add(struct session_knobs *k, const char *name, const char *tex
 	return 0;
 }
 
-/* The board is the program's: what it says of itself is bounded. */
+/* The board is written by the program and untrusted: all accesses are bounded. */
 void session_knobs_poll(struct session_knobs *k, int dirfd, const char *board)
 {
 	CLEANUP(cleanup_fd)

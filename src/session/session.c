@@ -1,4 +1,3 @@
-/* The repeats of a session; see session.h. */
 #include "session/session.h"
 
 #include "base/cleanup.h"
@@ -18,17 +17,17 @@
 #define RING_BYTES (256ull << 20)
 #define RING_PROCESS_BYTES (64ull << 20)
 #define DATASET_WORD "{dataset}"
-#define SAMPLES_HZ 199 /* where the probe cpu is asked for */
+#define SAMPLES_HZ 199 /* if the probe cpu is enabled */
 
 _Static_assert(SESSION_ENV_MAX + 1 <= RECORD_ENV_MAX, "the recorder takes all variables and the dataset's");
 
-/* What one repeat needs, made once. */
+/* The inputs of a repeat, prepared once. */
 struct plan {
 	const struct session_spec *spec;
 	char **argv;
 	const char *env[SESSION_ENV_MAX + 2];
 	char *dataset;                       /* absolute; NULL: none */
-	const char *point_name, *point_text; /* of a sweep over what is no limit; NULL: none */
+	const char *point_name, *point_text; /* of a sweep that is not over a limit; NULL: none */
 	struct arena *arena;
 	struct session_knobs knobs;
 	struct job_isolation place;
@@ -48,7 +47,7 @@ static int get_dataset(struct session_profile *p, struct plan *plan, struct aren
 	return rc;
 }
 
-/* The word with the dataset's path, and the value of a sweep, where they are named. */
+/* Replaces {dataset} by its path, and {NAME} by the value of a sweep. */
 static char *fill_in(const struct plan *plan, const char *word, struct arena *arena)
 {
 	char *filled = tool_wrap_replace(word, DATASET_WORD, plan->dataset, arena);
@@ -114,7 +113,7 @@ static int make_place(struct plan *plan, struct sonde_err *err)
 	return plan->place.kind == JOB_PROCESS ? 0 : job_isolation_check(&plan->place, err);
 }
 
-/* The sooner of the two ends; which of them it was says the result. */
+/* The earlier of the two; *is_cut: it is the end of the duration, not the timeout. */
 static int64_t end_after_ns(const struct session_spec *s, bool *is_cut)
 {
 	int64_t whole_ns = s->duration_ns ? s->warm_up_ns + s->duration_ns : 0;
@@ -142,7 +141,7 @@ static void take_board(void *arg, int dirfd, const char *name)
 	free(board);
 }
 
-/* At the end of the warm-up, for each process that runs. */
+/* Called at the end of the warm-up, for each running process. */
 static void mark_board(void *arg, int dirfd, const char *name)
 {
 	struct board_taker *t = arg;
@@ -188,7 +187,7 @@ static int run_once(struct session_profile *p, struct plan *plan, const char *di
 	rc = tool_wrap_apply(&tool_wrap, plan->spec, &tools, plan->argv, plan->env, plan->arena, err);
 	o.argv = tool_wrap.argv;
 	o.env = tool_wrap.env;
-	p->repeat_count++; /* boards come while it runs */
+	p->repeat_count++; /* boards are read while it runs */
 	if (rc == 0)
 		rc = record_run(&o, &result, err);
 	companion_end(&tools);
@@ -228,7 +227,7 @@ static int repeat(struct session_profile *p, struct plan *plan, const char *dir,
 	return rc;
 }
 
-/* Knobs, and what a sweep that is over no limit sets: one of them, or {NAME} in the words. */
+/* Sets the knobs, and the point of a sweep that is not over a limit: a knob, or {NAME} in the arguments. */
 static int set_point(struct plan *plan, const char *point_text, struct sonde_err *err)
 {
 	const struct session_spec *s = plan->spec;
@@ -268,7 +267,7 @@ static int run_point(struct session_profile *p, const struct session_spec *spec,
 	return rc < 0 ? rc : repeat(p, plan, dir, err);
 }
 
-/* The session with the limit of point i; what is no limit is put into its words instead. */
+/* The session with the limit of point i; if the sweep is not over a limit, *text is the value instead. */
 static struct session_spec *spec_of(const struct session_spec *spec, size_t i, const char **text, struct arena *arena)
 {
 	struct session_spec *one = arena_alloc(arena, sizeof(*one));
@@ -298,7 +297,7 @@ static void note_point(struct session_profile *to, const struct session_profile 
 	snprintf(point->run, sizeof(point->run), "%s", from->repeats[0].run);
 }
 
-/* The first point is the run that was asked for; the others are in its directory. */
+/* The first point is the requested run; the others are in its directory. */
 static int run_sweep(struct session_profile *p, const struct session_spec *spec, const char *dir, struct arena *arena,
 		struct sonde_err *err)
 {

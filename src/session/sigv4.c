@@ -1,4 +1,4 @@
-/* See sigv4.h; "Signature Version 4 signing process" of the AWS General Reference. */
+/* "Signature Version 4 signing process" of the AWS General Reference. */
 #include "session/sigv4.h"
 
 #include "base/cleanup.h"
@@ -10,7 +10,7 @@
 
 #define DIGEST_BYTES 32
 #define BLOCK_BYTES 64
-#define DATE_BYTES 8 /* of the time */
+#define DATE_BYTES 8 /* of `time` */
 
 void sigv4_encode(struct buf *out, const char *text, bool is_path)
 {

@@ -1,4 +1,4 @@
-/* What session files say of companions, tools and probes; see spec.h. */
+/* Companions, tools and probes of session files. */
 #include "session/spec-private.h"
 
 #include "base/shell-words.h"
@@ -43,7 +43,7 @@ static int take_companion(struct config_reader *r, yaml_node_t *item, struct com
 	return rc;
 }
 
-/* Tools that are known by name: what runs beside the application, or is put around it. */
+/* Tools that are known by name: they run alongside the application, or wrap it. */
 static const struct tool_row {
 	const char *name;
 	const char *command[8], *tool_wrap[8], *env[3];
@@ -152,7 +152,7 @@ static const char *probe_word(const char *text)
 	return NULL;
 }
 
-/* Beside those that a profile is made from. */
+/* In addition to those that a profile needs. */
 int spec_take_probes(struct config_reader *r, yaml_node_t *list, void *into)
 {
 	struct session_spec *s = into;

@@ -1,4 +1,4 @@
-/* spec.c and the part of it that is about what runs and looks beside the application. */
+/* spec-private: shared by spec.c and spec-companions.c. */
 #ifndef SONDE_SESSION_SPEC_PRIVATE_H
 #define SONDE_SESSION_SPEC_PRIVATE_H
 

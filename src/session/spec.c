@@ -1,4 +1,3 @@
-/* Reading session files; see spec.h. */
 #include "session/spec.h"
 
 #include "base/sha256.h"
@@ -16,7 +15,7 @@ static int nomem(struct config_reader *r)
 	return err_sys(r->err, ENOMEM, "cannot read '%s'", r->path);
 }
 
-/* Every pair of a mapping of texts to anything. */
+/* Calls the function for every pair of a mapping with string keys. */
 static int each_pair(struct config_reader *r, yaml_node_t *map, const char *what, void *into,
 		int (*take)(struct config_reader *, yaml_node_t *key, yaml_node_t *value, void *into))
 {
@@ -158,7 +157,7 @@ static int take_dataset(struct config_reader *r, yaml_node_t *value, void *into)
 	return rc;
 }
 
-/* "SOURCE:TARGET" with or without ":ro" or ":rw". */
+/* "SOURCE:TARGET" with an optional ":ro" or ":rw". */
 static int parse_mount(struct config_reader *r, const yaml_node_t *item, struct job_mount *m)
 {
 	char *source = arena_strdup(r->arena, config_text(item));
@@ -174,7 +173,7 @@ static int parse_mount(struct config_reader *r, const yaml_node_t *item, struct 
 	return 0;
 }
 
-/* The same as a mapping, for what is confined to a directory. */
+/* The same as a mapping, for a mount that is confined to a directory. */
 static int parse_confined(struct config_reader *r, yaml_node_t *item, struct job_mount *m)
 {
 	static const struct config_key keys[] = {
@@ -237,7 +236,7 @@ static int take_points(struct config_reader *r, yaml_node_t *list, void *into)
 	return 0;
 }
 
-/* Limits are numbers or sizes; what is put into arguments may be anything. */
+/* Limits are numbers or sizes; values for arguments may be any text. */
 static int take_values(struct config_reader *r, yaml_node_t *map, struct session_sweep *s)
 {
 	yaml_node_t *list = config_find(r, map, "values");

@@ -1,4 +1,3 @@
-/* See tool-wrap.h. */
 #include "session/tool-wrap.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* around: the application's words and variables with those of the tools that are put around it. */
+/* tool-wrap: the application's command line and environment with those of the wrapping tools. */
 #ifndef SONDE_SESSION_TOOL_WRAP_H
 #define SONDE_SESSION_TOOL_WRAP_H
 
@@ -7,16 +7,16 @@
 #include "session/spec.h"
 
 struct tool_wrap {
-	char **argv; /* the first tool's words are outermost */
+	char **argv; /* the words of the first tool come first */
 	const char *env[RECORD_ENV_MAX + 1];
 };
 
-/* What it points to is in the arena; -ENOENT: a tool is not there. */
+/* Allocates from the arena; -ENOENT: a tool is not installed. */
 int tool_wrap_apply(struct tool_wrap *w, const struct session_spec *s, const struct companion *tools, char *const *argv,
 		const char *const *env, struct arena *arena, struct sonde_err *err);
-/* A word with text for the name that stands in it; text NULL: as it is. NULL: no memory. */
+/* Replaces `name` in a word by text; text NULL: unchanged. NULL: out of memory. */
 char *tool_wrap_replace(const char *word, const char *name, const char *text, struct arena *arena);
 
-size_t tool_wrap_count(const char *const *words); /* up to the NULL; NULL has none */
+size_t tool_wrap_count(const char *const *words); /* up to the NULL; 0 for NULL */
 
 #endif
