@@ -1,4 +1,4 @@
-/* Built with -finstrument-functions: what annotate.c calls to see what a traced function costs. */
+/* Built with -finstrument-functions: called by annotate.c to measure the cost of an instrumented function. */
 void traced(void);
 
 static volatile int sink;

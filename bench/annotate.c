@@ -1,13 +1,11 @@
 /*
- * What an annotation costs: nanoseconds of CPU time over an empty loop, the minimum
- * of some rounds, in three states: no libsonde, libsonde with annotations switched
- * off, and recording.
+ * The cost of an annotation: nanoseconds of CPU time minus an empty loop, the minimum of several rounds, in three
+ * states: without libsonde, with annotations disabled, and recording.
  *
  *   annotate [rounds]
  *
- * Each round is a process of its own. While it records, this program stands in for
- * the recorder: it empties full chunks and gives them back, so that the ring does
- * not grow any more once it is warm. SONDE_STAGE tells which libsonde.
+ * Each round is a separate process. While it records, this program acts as the recorder: it empties full chunks and
+ * recycles them, so that the ring stops growing once it is warm. SONDE_STAGE selects the libsonde.
  */
 #include "sonde/shm.h"
 #include "sonde/sonde.h"
@@ -84,7 +82,7 @@ static void measure(void)
 	MEASURE("traced function", traced());
 }
 
-/* The ring's other end. */
+/* The consumer side of the ring. */
 
 struct ring {
 	char dir[PATH_MAX];
@@ -141,7 +139,7 @@ static struct sonde_segment *segment_map(const char *dir, uint32_t number)
 	return __atomic_load_n(&s->magic, __ATOMIC_ACQUIRE) == SONDE_SEGMENT_MAGIC ? s : NULL;
 }
 
-/* Give full chunks back, empty; how many there were. */
+/* Recycle full chunks, emptied; returns their number. */
 static unsigned ring_recycle(struct ring *r)
 {
 	unsigned recycled = 0;
@@ -221,7 +219,7 @@ static void set_up(const struct ring *ring)
 	setenv("SONDE_RING", ring->dir, 1);
 }
 
-/* Run one measured process to its end. */
+/* Run one measured process until it exits. */
 static void run(const char *program, const char *argument, enum state state)
 {
 	struct ring ring;

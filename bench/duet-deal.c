@@ -1,12 +1,12 @@
 /*
  * How often A/A intervals of bench/duet exclude 1, more precisely than by counting those that did.
  *
- * Where A is compared with itself, nothing but the order that the plan dealt says which of two executions was B's.
- * The times are what they are, under noise that nobody has to describe, and every other deal of the same plan was as
- * likely: so each experiment of a log (bench/duet/run --log) is judged again, look by look, in many of them. What
- * follows from the machine, the procedure and the plan is all in that share; a side that the runner itself favours is
- * not, and shows in how often the experiments really excluded 1. Orders by coins, of which none tells another, are
- * beside: what the balance of a plan costs.
+ * If A is compared with itself, only the order of the schedule determines which of two executions was B's. The times
+ * are as measured, under noise that needs no model, and every other order of the same schedule was equally likely: so
+ * each experiment of a log (bench/duet/run --log) is evaluated again, interim analysis by interim analysis, with many
+ * random orders. The resulting share includes all effects of the machine, the procedure and the schedule. It does not
+ * include a side that the runner itself favours: that shows in how often the experiments really excluded 1. For
+ * comparison, independent orders (coin flips) show the cost of a balanced schedule.
  *
  *   duet-deal LOG [deals of an experiment [seed]]
  */
@@ -39,7 +39,7 @@ static double next_function(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-/* The only iteration of a side; NaN: there is not one only. */
+/* The only iteration of a side; NaN if there is not exactly one. */
 static double time_of(const json_t *run, const char *side)
 {
 	const json_t *iterations = json_object_get(run, side);
@@ -61,7 +61,7 @@ static void plan_looks(struct measured *m)
 	m->looks[m->look_count++] = s;
 }
 
-/* False: not an experiment without a change, in runs of one pair after the other. */
+/* False unless it is an experiment without a change, in runs of one sequential pair. */
 static bool read_experiment(const json_t *line, struct measured *m)
 {
 	const json_t *samples = json_object_get(line, "samples"), *run;
@@ -151,10 +151,10 @@ static double share_of(const struct measured *m, deal_fn *deal, size_t deals, st
 	return (double)hits / (double)deals;
 }
 
-/* Of the experiments judged by signs, by ranks. */
+/* Of the experiments evaluated by signs, or by ranks. */
 struct found {
 	struct stats_moments plan, coins;
-	size_t excluded, otherwise; /* by sonde; but not, or only, when judged again here in the order that it had */
+	size_t excluded, otherwise; /* by sonde; evaluated differently here with the original order */
 };
 
 static void print_found(const char *name, const struct found *f)

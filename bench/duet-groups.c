@@ -1,5 +1,5 @@
 /*
- * duet-groups: see duet-groups.h. Groups named "others" show what the procedure avoids.
+ * Groups named "others" show what the procedure avoids.
  */
 #include "duet-groups.h"
 
@@ -12,7 +12,7 @@
 
 enum { LOOKS_MAX = 16 };
 
-/* The effect of the first runs. */
+/* The effect in the first runs. */
 static struct stats_interval effect_of(const struct experiment *e, size_t runs, const struct stats_effect_options *how)
 {
 	struct stats_runs first = e->runs;
@@ -41,7 +41,7 @@ static struct stats_interval by_student(struct experiment *e, uint64_t seed)
 	return effect_of(e, e->runs.count, &(struct stats_effect_options){ .method = STATS_STUDENT });
 }
 
-/* How often a bootstrap holds the truth does not depend on their number, as (DRAWS + 1) * tail is a whole number. */
+/* The coverage of a bootstrap does not depend on their number, because (DRAWS + 1) * tail is an integer. */
 enum { DRAWS = 999 };
 
 static struct stats_interval bootstrap(const struct experiment *e, const struct stats_bootstrap *how)
@@ -60,7 +60,7 @@ static double location(double *x, double *weight, size_t n, const void *context)
 	return stats_run_location(x, weight, n, STATS_HODGES_LEHMANN);
 }
 
-/* The mean of whole runs, studentised. */
+/* The mean of whole runs, studentized bootstrap. */
 static struct stats_interval by_bootstrap(struct experiment *e, uint64_t seed)
 {
 	struct stats_bootstrap how = { .level = 1 - 0.05 * STATS_EFFECT_GUARD,
@@ -82,7 +82,7 @@ static struct stats_interval by_hierarchy(struct experiment *e, uint64_t seed)
 			&(struct stats_effect_options){ .method = STATS_HIERARCHICAL, .draws = DRAWS, .seed = seed });
 }
 
-/* The original's: BCa bootstrap of the mean of run means. */
+/* The published method: BCa bootstrap of the mean of run means. */
 static struct stats_interval bca_of_means(struct experiment *e, uint64_t seed)
 {
 	struct stats_bootstrap how = { .kind = STATS_BCA, .level = 0.95, .seed = seed };
@@ -108,9 +108,9 @@ static const size_t five_looks[] = { 5, 8, 12, 20, 32, 0 };
 static const size_t eight_looks[] = { 5, 8, 12, 20, 32, 50, 80, 128, 0 };
 static const size_t many_looks[] = { 3, 4, 5, 6, 8, 10, 13, 17, 22, 28, 36, 0 };
 
-/* Bounds depend on the plan alone: found once, used for every experiment. */
+/* Bounds depend only on the plan: computed once, used for every experiment. */
 struct plan {
-	const size_t *looks; /* ended by 0 */
+	const size_t *looks; /* terminated by 0 */
 	enum stats_spending spending;
 	double power;
 	enum stats_effect_method method;
@@ -135,7 +135,7 @@ static void prepare(struct plan *p)
 	p->is_ready = true;
 }
 
-/* Stop at the first look that excludes "no change": the worst a user can do. */
+/* Stop at the first interim analysis that excludes "no change": the worst case. */
 static struct stats_interval follow(struct plan *p, const struct experiment *e)
 {
 	struct stats_interval i = { 0 };
@@ -220,7 +220,7 @@ static struct stats_interval signs_long(struct experiment *e, uint64_t seed)
 	return follow(&p, e);
 }
 
-/* Ordinary intervals at the same five looks. */
+/* Ordinary intervals at the same five interim analyses. */
 static struct stats_interval peeking(struct experiment *e, uint64_t seed)
 {
 	struct stats_interval i = { 0 };

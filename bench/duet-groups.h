@@ -1,5 +1,5 @@
 /*
- * duet-groups: which procedures duet-sim measures, on which machines, and what is asked of them.
+ * duet-groups: the procedures that duet-sim measures, their simulated machines and required coverage.
  */
 #ifndef SONDE_BENCH_DUET_GROUPS_H
 #define SONDE_BENCH_DUET_GROUPS_H
@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-/* A procedure makes the interval of an experiment and says in .n how many runs it used. */
+/* A procedure computes the interval of an experiment; .n is the number of runs it used. */
 typedef struct stats_interval procedure_fn(struct experiment *e, uint64_t seed);
 
-/* Does it say that there is a change? */
+/* True if the interval indicates a change. */
 bool excludes_none(const struct stats_interval *i);
 
 /* EXACT: 94 to 96 %; AT_LEAST: 93.5 %; both: at most 5 % of A/A intervals exclude 1. */
@@ -23,7 +23,7 @@ struct group {
 	procedure_fn *procedure;
 	enum bar bar;
 	const struct world *worlds[8];
-	size_t pairs[3], runs[16]; /* every combination; ended by 0 */
+	size_t pairs[3], runs[16]; /* every combination; terminated by 0 */
 };
 
 extern const struct group groups[];

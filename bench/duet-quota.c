@@ -17,7 +17,7 @@ void quota_start(struct quota *q, struct stats_rng *r)
 	q->period = -PERIOD_MS * stats_rng_uniform(r);
 }
 
-/* Go on to that moment, which is not beyond the next change. */
+/* Advance to that time, which is not after the next change. */
 static void pass(struct quota *q, double until)
 {
 	q->now = until;

@@ -1,9 +1,10 @@
 /*
- * duet-quota: a made-up machine whose share of a processor is limited now and then, for duet-sim.
+ * duet-quota: a simulated machine with an intermittent CPU quota, for duet-sim.
  *
- * Time is in ms. While the limit holds, what runs has 33 ms of each 100 and waits for the rest; it holds for
- * 0.3 to 1.2 s and is away as long, as in bench/duet/noise.py. So both sides are slowed by the same thing, but it is
- * one execution in a few that waits, and in step: each third or fourth. Which side that hits the order decides.
+ * Time is in ms. While the quota applies, the running command gets 33 ms of each 100 and waits for the rest; it
+ * applies for 0.3 to 1.2 s and is lifted for as long, as in bench/duet/noise.py. Both sides are slowed by the same
+ * cause, but only one execution in a few waits, periodically: each third or fourth. The order determines which side
+ * that is.
  */
 #ifndef SONDE_BENCH_DUET_QUOTA_H
 #define SONDE_BENCH_DUET_QUOTA_H
@@ -15,13 +16,13 @@
 
 struct quota {
 	struct stats_rng *rng;
-	double now, toggle;  /* the limit comes or goes then */
-	double period, left; /* the start of the period under way, and what may run in it */
+	double now, toggle;  /* the quota starts or ends then */
+	double period, left; /* start of the current period, and the time left to run in it */
 	bool is_limited;
 };
 
 void quota_start(struct quota *q, struct stats_rng *r);
-/* How long it takes to run for so long. */
+/* Wall time of running for this long. */
 double quota_run(struct quota *q, double ms);
 
 #endif

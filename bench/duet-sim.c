@@ -1,21 +1,17 @@
 /*
- * How often the intervals of a duet hold the truth, on made-up machines whose truth is known.
+ * Coverage of the intervals of a duet, on simulated machines with a known true effect.
  *
- * Every cell makes many experiments: runs of pairs of iterations, whose times have
- * noise of their own, noise of their run, and noise that the machine puts on both
- * sides. Half of them compare A with itself, half with a B that is 1.5 % slower.
- * Printed for each cell: how often the interval holds the truth (of both halves),
- * how often an A/A interval excludes 1, with the 95 % binomial bounds of that
- * share, how often the change is found, how wide the interval is and how many runs
- * were used on average.
+ * Every cell simulates many experiments: runs of pairs of iterations, with noise of the iteration, noise of the run,
+ * and noise of the machine on both sides. Half of them compare A with itself, half with a B that is 1.5 % slower.
+ * Printed for each cell: how often the interval contains the true value (of both halves), how often an A/A interval
+ * excludes 1, with the 95 % binomial bounds of that share, how often the change is detected, the width of the
+ * interval and the average number of runs.
  *
- * The bar: 94 to 96 % for normal data and a fixed number of runs, at least 93.5 %
- * elsewhere; at most 5 % of A/A intervals that exclude 1. Every cell has the same number of
- * simulations, fixed beforehand, and is judged by them: a row that misses its bar says by how
- * much, and whether chance alone may do that (99 % bounds). Of so many cells chance lets some
- * miss it. Whether theirs was chance is then measured: again with CLOSER times as many, all of
- * them fresh, which alone count for that. A cell that misses beyond chance, or again, fails the
- * program.
+ * The requirement: 94 to 96 % for normal data and a fixed number of runs, at least 93.5 % elsewhere; at most 5 % of
+ * A/A intervals that exclude 1. Every cell has the same number of simulations, fixed beforehand, and is evaluated by
+ * them: a row that misses its requirement shows by how much, and whether that is within chance (99 % bounds). Among
+ * so many cells some miss it by chance. Those are measured again with CLOSER times as many simulations, all new, and
+ * only these count. A cell that misses beyond chance, or again, fails the program.
  *
  *   duet-sim [simulations a cell, of either half [seed [words of a group's name]]]
  */
@@ -55,7 +51,7 @@ static void count(struct tally *t, const struct stats_interval *i, double theta)
 
 enum miss { MET, BY_CHANCE, BEYOND };
 
-/* A share of `hits` in n that is to be within least .. most; how it misses that goes to stdout. */
+/* Check that the share of `hits` in n is within least .. most; prints by how much it misses. */
 static enum miss judge(const char *name, size_t hits, size_t n, double least, double most, bool is_told)
 {
 	double share = (double)hits / (double)n, lo, hi;
@@ -96,7 +92,10 @@ static void print_cell(const struct world *w, size_t pairs, size_t runs, const s
 	fflush(stdout);
 }
 
-/* Every other experiment of a cell, which are as they are whoever makes them: each has random numbers of its own. */
+/*
+ * A thread's share of a cell: every SHARES-th experiment. Results do not depend on the thread: each experiment has a
+ * separate random stream.
+ */
 struct share {
 	const struct group *g;
 	const struct world *w;
@@ -214,7 +213,7 @@ static void run_group(const struct group *g, size_t n, uint64_t seed, struct tot
 			}
 }
 
-/* Those that have a bar, or those that have none. */
+/* Run the groups with a requirement, or those without. */
 static void run_groups(const char *words, bool has_bar, size_t n, uint64_t seed, struct total *all)
 {
 	for (size_t i = 0; i < group_count; i++)
@@ -222,7 +221,7 @@ static void run_groups(const char *words, bool has_bar, size_t n, uint64_t seed,
 			run_group(&groups[i], n, seed, all);
 }
 
-/* How many miss their bar again. */
+/* Returns how many miss their requirement again. */
 static size_t run_missed(const struct total *all, size_t n)
 {
 	size_t again = 0;

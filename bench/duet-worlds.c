@@ -1,6 +1,3 @@
-/*
- * duet-worlds: see duet-worlds.h.
- */
 #include "duet-worlds.h"
 
 #include "duet-quota.h"
@@ -22,13 +19,13 @@ static double t3_noise(struct stats_rng *r)
 	return 0.02 * stats_rng_normal(r) / sqrt((chi2 + z * z) / 3);
 }
 
-/* A delay that is lognormal itself, with a mean of 8 % and now and then of 100 %. */
+/* A lognormal delay with a mean of 8 %, occasionally of 100 %. */
 static double lognormal_noise(struct stats_rng *r)
 {
 	return log1p(0.05 * exp(stats_rng_normal(r)));
 }
 
-/* One iteration in ten is hit by something that makes it 1.2 to 3 times as long. */
+/* One iteration in ten is disturbed and takes 1.2 to 3 times as long. */
 static double contaminated_noise(struct stats_rng *r)
 {
 	double hit = stats_rng_uniform(r) < 0.1 ? log(1.2 + 1.8 * stats_rng_uniform(r)) : 0;
@@ -70,7 +67,7 @@ const struct world world_remembering = { .name = "runs alike",
 	.run_sd = 0.01,
 	.run_memory = 0.5 };
 
-/* 3 and 4 executions, with what is between them, fit into the share of a period. */
+/* 3 and 4 executions, with the time between them, fit into the quota of a period. */
 const struct world world_third = { .name = "quota, each 3rd",
 	.noise = normal_noise,
 	.run_sd = 0.003,
@@ -89,7 +86,7 @@ static double next_noise(const struct world *w, struct stats_rng *r, double *las
 	return *last;
 }
 
-/* The machine's own speed at the next moment, as a logarithm: a slope, a random walk and a sudden throttling. */
+/* The machine's speed at the next moment, as a logarithm: a trend, a random walk and sudden throttling. */
 struct machine {
 	double slope, walk, level;
 };
@@ -119,7 +116,7 @@ static double next_level(const struct world *w, struct stats_rng *r, double last
 	return w->run_memory * last + sqrt(1 - w->run_memory * w->run_memory) * w->run_sd * stats_rng_normal(r);
 }
 
-/* One after the other, in the order AB BA BA AB, turned around at random run by run. */
+/* Sequential pairs, in the order AB BA BA AB, reversed at random in each run. */
 static size_t make_pairs(const struct world *w, struct stats_rng *r, struct levels run, size_t pairs, double *x)
 {
 	double last_a = 0, last_b = 0;
@@ -138,9 +135,9 @@ static size_t make_pairs(const struct world *w, struct stats_rng *r, struct leve
 	return pairs;
 }
 
-enum { TICKS = 400, TICK_NS = 250000 }; /* a fourth of an iteration */
+enum { TICKS = 400, TICK_NS = 250000 }; /* a quarter of an iteration */
 
-/* A side loops through a machine whose speed changes while iterations run. */
+/* A side loops on a machine with a speed that changes during iterations. */
 static void make_spans(const struct world *w, struct stats_rng *r, const double *speed, double level, size_t n,
 		struct stats_span *spans)
 {
@@ -187,7 +184,7 @@ static size_t make_overlaps(const struct world *w, struct stats_rng *r, struct l
 	return count;
 }
 
-#define BETWEEN_MS 0.7 /* to end a command and to start the next */
+#define BETWEEN_MS 0.7 /* to end a command and start the next */
 
 static double execute(struct quota *q, const struct world *w, struct stats_rng *r, double level)
 {
@@ -197,7 +194,7 @@ static double execute(struct quota *q, const struct world *w, struct stats_rng *
 	return log(took);
 }
 
-/* Runs of one pair, in the order of a real plan: what comes in step may not meet an order that does. */
+/* Runs of one pair, in the order of a real schedule: periodic noise must not coincide with a periodic order. */
 static void make_commands(const struct world *w, struct stats_rng *r, size_t runs, double theta, struct experiment *e)
 {
 	struct duet_plan plan;

@@ -1,7 +1,7 @@
 /*
- * duet-worlds: made-up machines whose truth is known, and the experiments that are made on them.
+ * duet-worlds: simulated machines with a known true effect, and experiments on them.
  *
- * Iterations have noise of their own, noise of their run, and noise that the machine puts on both sides.
+ * Iterations have noise of the iteration, noise of their run, and noise of the machine on both sides.
  */
 #ifndef SONDE_BENCH_DUET_WORLDS_H
 #define SONDE_BENCH_DUET_WORLDS_H
@@ -13,7 +13,7 @@
 
 enum { RUNS_MAX = 128, PAIRS_MAX = 20, OVERLAPS_MAX = 2 * PAIRS_MAX };
 
-/* One experiment's pairs, and the way they are told to stats/. */
+/* The pairs of one experiment, in the form that stats/ expects. */
 struct experiment {
 	double x[RUNS_MAX * OVERLAPS_MAX], weight[RUNS_MAX * OVERLAPS_MAX];
 	size_t first[RUNS_MAX + 1];
@@ -26,13 +26,13 @@ typedef double noise_fn(struct stats_rng *r);
 struct world {
 	const char *name;
 	noise_fn *noise;
-	double run_sd;      /* of each side's own level in a run: layout, cores */
-	double correlation; /* of an iteration's noise with the one before on its side */
-	double drift;       /* of the machine in a run of 20 pairs, and as much at random */
+	double run_sd;      /* of each side's level in a run: layout, cores */
+	double correlation; /* of an iteration's noise with the previous one on its side */
+	double drift;       /* of the machine in a run of 20 pairs, and random drift of the same size */
 	bool is_async;      /* both sides loop freely and are paired by overlap */
-	bool is_skewed;     /* noise falls on B alone */
-	double run_memory;  /* correlation of a run's level with the run before */
-	double quota_ms;    /* commands of that length, one after the other under a quota (duet-quota.h); 0: no quota */
+	bool is_skewed;     /* noise affects only B */
+	double run_memory;  /* correlation of a run's level with the previous run's */
+	double quota_ms;    /* sequential commands of that length under a quota (duet-quota.h); 0: no quota */
 };
 
 extern const struct world world_normal, world_drift, world_heavy, world_lognormal, world_contaminated, world_throttled,

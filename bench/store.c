@@ -1,9 +1,9 @@
 /*
- * How fast the store encodes and decodes on one core, and how many bytes a row takes.
+ * Encoding and decoding speed of the store on one core, and bytes per row.
  *
- * Two tables: five plain columns, and `io` as the tracer's loop of 16-byte
- * preads fills it. Times are CPU time of this process, the best of some rounds;
- * what is random is made beforehand, so that the store's own work is measured.
+ * Two tables: five plain columns, and `io` as filled by the tracer's loop of 16-byte preads. Times are CPU time of
+ * this process, the minimum of several rounds; random data is generated beforehand, so that only the store is
+ * measured.
  *
  *   store [million rows [rounds]]
  */
@@ -46,7 +46,7 @@ static uint64_t random_bits(void)
 	return seed;
 }
 
-/* Nanoseconds of a short call: a narrow bell, and now and then an interruption. */
+/* Duration of a short call in nanoseconds: a narrow bell curve, with occasional interruptions. */
 static int64_t some_ns(int64_t typical)
 {
 	uint64_t r = random_bits();
@@ -55,7 +55,7 @@ static int64_t some_ns(int64_t typical)
 	return typical + bell + ((r >> 24) % 1000 == 0 ? (int64_t)(r >> 40 & 0xffff) : 0);
 }
 
-/* Start and length of calls, for as many rows as a block holds: blocks are compressed apart. */
+/* Start and duration of calls, for the rows of one block: blocks are compressed independently. */
 static struct {
 	int64_t ts_ns, dur_ns;
 } calls[STORE_BLOCK_ROWS];
@@ -108,7 +108,7 @@ static void die(const struct sonde_err *err)
 	exit(1);
 }
 
-/* CPU nanoseconds of writing `rows`; bytes gets the size of the file. */
+/* CPU nanoseconds of writing `rows`; bytes receives the size of the file. */
 static int64_t encode(int dirfd, const struct store_schema *schema, void (*fill)(size_t, void *), size_t rows,
 		uint64_t *bytes)
 {

@@ -1,14 +1,13 @@
 /*
- * Group-by on one core: the engine beside sqlite3, on the same rows in the same run.
+ * Group-by on one core: the engine compared with sqlite3, on the same rows in the same process.
  *
- *	select call, count(*), sum(dur_ns) from io group by call
+ *   select call, count(*), sum(dur_ns) from io group by call
  *
- * The engine reads the run's table, compressed as it is; sqlite3 reads a table
- * of these two columns, in memory. Figures are CPU time, the least of some
- * rounds; the answers are compared. `make` makes a run alone.
+ * The engine reads the run's compressed table; sqlite3 reads an in-memory table of these two columns. Times are CPU
+ * time, the minimum of several rounds; the results are compared. `make` only creates a run.
  *
- *	group-by [million events [rounds]]
- *	group-by make DIR EVENTS
+ *   group-by [million events [rounds]]
+ *   group-by make DIR EVENTS
  */
 #include "base/clock.h"
 #include "base/fs.h"
@@ -30,7 +29,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* An answer: calls are few. */
+/* A result: there are few calls. */
 struct answer {
 	int64_t call, count, sum;
 };

@@ -1,8 +1,8 @@
 /*
- * What finding iterations and swarms costs: 10^6 tokens with planted iterations, noise and jitter, and 10^6 samples of
- * 2 000 functions, grouped.
+ * The cost of detecting iterations and function clusters: 10^6 tokens with planted iterations, noise and jitter, and
+ * 10^6 samples of 2 000 functions, clustered.
  *
- *	repeats [TOKENS [ROUNDS]]
+ *   repeats [TOKENS [ROUNDS]]
  */
 #include "analyze/swarm.h"
 #include "base/clock.h"
@@ -29,7 +29,7 @@ static void *need(void *memory)
 	return memory;
 }
 
-/* Twenty iterations: one token of twenty is noise, lengths differ by a tenth. */
+/* Twenty iterations: one token in twenty is noise, lengths vary by a tenth. */
 static size_t plant(uint32_t *tokens, size_t n)
 {
 	size_t length = n / 22, count = 0;
@@ -73,7 +73,7 @@ static int by_samples(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Ten groups of functions, each with its own stretches of time. */
+/* Ten clusters of functions, each active in different intervals. */
 static void measure_swarms(size_t samples, unsigned rounds)
 {
 	enum { FUNCTIONS = 2000, GROUPS = 10 };

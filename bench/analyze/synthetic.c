@@ -1,4 +1,3 @@
-/* A run of any size; see synthetic.h. */
 #include "synthetic.h"
 
 #include "base/buf.h"
@@ -156,7 +155,7 @@ static void add_span(struct making *m, int t, int64_t from_ns, int s, int64_t de
 	add(m, STORE_TABLE_SPAN, &row);
 }
 
-/* One thread's stretch: a step of two loads with calls inside, and a forward; ten of sixteen events are calls. */
+/* One iteration of a thread: a step of two loads with calls inside, and a forward; ten of sixteen events are calls. */
 static uint64_t add_step(struct making *m, int t, int64_t index)
 {
 	struct store_step step = { m->now[t], t % PROCESSES + 1, 1000 + t % PROCESSES, 1000 + t, m->step_id, index,

@@ -1,8 +1,8 @@
 /*
- * synthetic: a run of any size with the shape of a real one, made with the store's writer.
+ * synthetic: a run of any size with a realistic structure, written with the store's writer.
  *
- * Eight processes of two threads: calls on a thousand files (reads of several
- * sizes, writes, opens, stats), spans inside spans, a counter, steps.
+ * Eight processes of two threads: calls on a thousand files (reads of several sizes, writes, opens, stats), nested
+ * spans, a counter, steps.
  */
 #ifndef SONDE_BENCH_SYNTHETIC_H
 #define SONDE_BENCH_SYNTHETIC_H
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Make the bundle `dir` with about so many events: six of ten are calls. */
+/* Create the run directory `dir` with about this many events: six of ten are calls. */
 int synthetic_run(const char *dir, uint64_t events, struct sonde_err *err);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * What libdftracer costs an event, everything included: the hook, the helper thread, the log written and closed.
+ * The cost of libdftracer per event, in total: the hook, the helper thread, the log written and closed.
  *
- *	bench_dftracer LOOP LIBRARY-DIR [ROUNDS [COUNT]]
+ *   bench_dftracer LOOP LIBRARY-DIR [ROUNDS [COUNT]]
  *
- * CPU time (user and system, all threads) of the loop in each mode, less that of the same loop with tracing disabled;
- * rounds are interleaved and the minimum of each counts. Prints, asserts nothing.
+ * CPU time (user and system, all threads) of the loop in each mode, minus that of the same loop with tracing
+ * disabled; rounds are interleaved and the minimum of each counts. Prints, asserts nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +15,9 @@
 
 struct mode {
 	const char *name;
-	const char *what; /* the loop's word */
+	const char *what; /* argument of the loop */
 	const char *env[6];
-	size_t bare; /* row that it is compared with */
+	size_t bare; /* row of its baseline */
 };
 
 static const struct mode modes[] = {
@@ -56,7 +56,7 @@ static void become(const struct mode *m, const char *loop, const char *libraries
 	_exit(127);
 }
 
-/* CPU seconds; negative when it failed. */
+/* CPU seconds; negative on failure. */
 static double run(const struct mode *m, const char *loop, const char *libraries, const char *count)
 {
 	struct rusage usage;

@@ -1,10 +1,10 @@
 /*
- * What bench/dftracer measures: the smallest calls and regions, as many as told.
+ * The loop measured by bench/dftracer: COUNT minimal calls or regions.
  *
- *	loop calls|regions COUNT
+ *   loop calls|regions COUNT
  *
- * calls: 16-byte pwrite and pread in turns on a file in the current directory. regions: DFTracer's C regions with an
- * integer and a text, empty inside.
+ * calls: alternating 16-byte pwrite and pread on a file in the current directory. regions: DFTracer's C regions with
+ * an integer and a text, empty inside.
  */
 #include <dftracer/dftracer.h>
 #include <fcntl.h>

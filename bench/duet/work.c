@@ -1,4 +1,4 @@
-/* A loop of known length: work N. Nothing but arithmetic, so that 1 % more of it is 1 % more instructions. */
+/* A loop of known length: work N. Only arithmetic, so that 1 % more of it is 1 % more instructions. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

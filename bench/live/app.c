@@ -1,7 +1,7 @@
 /*
- * An application to watch: live-app apps HZ STOP announces a step and updates four metrics HZ times a second until the
- * file STOP is there; live-app hooks prints what each kind of update costs, in nanoseconds; live-app frames is a side
- * of a duet whose iterations are 20 frames of a millisecond's work each, with a step and four updates a frame.
+ * An application to monitor: live-app apps HZ STOP records a step and updates four metrics HZ times a second until
+ * the file STOP exists; live-app hooks prints the cost of each kind of update, in nanoseconds; live-app frames is a
+ * side of a duet with iterations of 20 frames of a millisecond's work each, with a step and four updates per frame.
  */
 #include <sonde/duet.h>
 #include <sonde/sonde.h>

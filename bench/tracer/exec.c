@@ -1,9 +1,9 @@
 /*
- * Starting programs: fork, exec and wait, again and again.
+ * Starting programs: fork, exec and wait, repeated.
  *
- *	exec COUNT PROGRAM
+ *   exec COUNT PROGRAM
  *
- * Prints nanoseconds each, of CPU time of this process and its children, and by the wall clock.
+ * Prints nanoseconds per program: CPU time of this process and its children, and wall time.
  */
 #include <stdio.h>
 #include <stdlib.h>

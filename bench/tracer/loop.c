@@ -1,10 +1,10 @@
 /*
- * The smallest traced call: 16-byte pwrite and pread in turns, on a file of a page a thread.
+ * The smallest traced call: alternating 16-byte pwrite and pread, on a file with one page per thread.
  *
- *	loop FILE THREADS CALLS
+ *   loop FILE THREADS CALLS
  *
- * Prints nanoseconds a call, of CPU time of this process and by the wall clock.
- * With -DLTTNG each call is followed by an LTTng tracepoint, with the same data.
+ * Prints nanoseconds per call: CPU time of this process, and wall time. With -DLTTNG each call is followed by an
+ * LTTng tracepoint with the same data.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,11 +1,11 @@
 /*
- * An annotation and nothing else.
+ * A single annotation, repeated.
  *
- *	span WHAT COUNT		WHAT is span, instant or nothing
+ *   span WHAT COUNT    WHAT is span, instant or nothing
  *
- * Prints nanoseconds each, of CPU time of this thread, the empty loop included:
- * the caller takes "nothing" off. With -DFUNCTION a span is the call of an empty
- * function, for tracers of functions (-pg); with -DLTTNG two tracepoints.
+ * Prints nanoseconds of CPU time of this thread per annotation, including the empty loop: the caller subtracts
+ * "nothing". With -DFUNCTION a span is the call of an empty function, for function tracers (-pg); with -DLTTNG two
+ * tracepoints.
  */
 #include <stdio.h>
 #include <stdlib.h>

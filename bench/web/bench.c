@@ -1,13 +1,12 @@
 /*
- * What a view of a large run costs the server, and how many bytes it is.
+ * The server's cost of a view of a large run, and the bytes of its response.
  *
- *	bench_web [EVENTS [LANES [DIR]]]      10^7 events in 64 threads without arguments; DIR: the run is left
- *	                                      there, and is what is looked at when it is there already
+ *   bench_web [EVENTS [LANES [DIR]]]      default: 10^7 events in 64 threads; DIR: the run is kept there, and
+ *                                         used if it already exists
  *
- * Writes a synthetic run (calls of random length, each thread busy three
- * quarters of its time), makes its pyramid, and asks for random windows from the
- * whole run down to a microsecond, 2 000 pixels wide and all lanes high, as the
- * page does. CPU time of this process, compression included; nothing is asserted.
+ * Writes a synthetic run (calls of random length, each thread busy three quarters of its time), builds its pyramid,
+ * and requests random windows from the whole run down to a microsecond, 2 000 pixels wide and all lanes high, like
+ * the page. CPU time of this process, including compression; nothing is asserted.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -103,7 +102,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Windows of every width alike on a logarithmic scale, placed at random, with room at either side, in screens. */
+/* Windows with log-uniform widths, at random positions; `room` is the margin on either side, in screens. */
 static void ask(struct question *q, int64_t duration_ns, unsigned lanes, double room)
 {
 	double part = (double)(next_random() >> 11) / 9007199254740992.0;
@@ -176,7 +175,7 @@ int main(int argc, char **argv)
 	printf("%llu events in %u threads: pyramid made in %.1f s of CPU\n", (unsigned long long)events, lanes,
 			(double)(clock_cpu_ns() - before) / 1e9);
 	measure(v, lanes, 0);
-	measure(v, lanes, 0.25); /* as the page does */
+	measure(v, lanes, 0.25); /* like the page */
 	run_api_free(v);
 	if (!kept)
 		fs_remove_tree(AT_FDCWD, dir);

@@ -16,7 +16,7 @@
 #define SLAB_BYTES (32u << 10)
 #define US_MAX (INT64_MAX / 2000)
 
-/* Starting and ending. */
+/* Initialize and finalize. */
 
 static int begin(const char *log_file, const char *data_dirs, int process_id, bool is_binding)
 {
@@ -80,7 +80,7 @@ EXPORT TimeResolution get_time(void)
 	return (TimeResolution)dftracer_get_time();
 }
 
-/* Events by bindings. */
+/* Events from bindings. */
 
 EXPORT int64_t dftracer_enter_event(void)
 {
@@ -180,7 +180,7 @@ EXPORT void dftracer_log_metadata_event(const char *key, const char *value)
 /* Regions of C and C++. */
 
 struct region {
-	struct DFTracerData data; /* what the program holds */
+	struct DFTracerData data; /* handed out to the program */
 	struct region *next;
 	struct event event;
 	uint32_t epoch;
@@ -196,7 +196,7 @@ _Static_assert(sizeof(struct region) + REGION_ARGS_BYTES + 16 <= REGION_BYTES, "
 
 static _Thread_local struct region *spare __attribute__((tls_model("initial-exec")));
 
-/* A slab more for this thread. */
+/* Allocate another slab for this thread. */
 static bool spare_add(void)
 {
 	char *slab = tracer.is_seccomped ? NULL
@@ -292,7 +292,7 @@ static void add_relations(struct region *r)
 static void region_end(struct region *r)
 {
 	uint64_t end = tick();
-	if (tracer_wants(SONDE_CAT_SPAN) && r->epoch == thread.epoch) { /* else begun before a fork: the parent's */
+	if (tracer_wants(SONDE_CAT_SPAN) && r->epoch == thread.epoch) { /* else it was started before a fork, by the parent */
 		r->event.dur = end - r->event.start;
 		r->event.is_left = region_leave(r->event.id);
 		if (r->relation_count)
@@ -307,7 +307,7 @@ EXPORT void finalize_region(struct DFTracerData *data)
 {
 	int kept_errno = errno;
 	if (data && data->profiler == data) {
-		data->profiler = NULL; /* ended twice is ended once */
+		data->profiler = NULL; /* a second finalize does nothing */
 		region_end((struct region *)data);
 	}
 	errno = kept_errno;
@@ -352,7 +352,7 @@ EXPORT void update_metadata_string_type(struct DFTracerData *data, const char *k
 	update_metadata_string(data, key, value);
 }
 
-/* Facts for the end. */
+/* Metadata for the record `end`. */
 
 static void fact(bool is_app, const char *key, const char *text, int64_t number)
 {
@@ -401,7 +401,7 @@ static EntityID entity_id(const char *type, const char *key)
 	return h ? h : 1;
 }
 
-/* Of every image once; when the table is full, as often as it is asked for. */
+/* True once per process; if the table is full, always. */
 static bool is_first_time(uint64_t id)
 {
 	static uint64_t seen[4096];
@@ -422,7 +422,7 @@ static bool is_first_time(uint64_t id)
 	return true;
 }
 
-/* Cut to what DFTracer keeps of it. */
+/* Truncate to the length that DFTracer keeps. */
 static void add_cut(struct args *out, const char *key, const char *text, size_t room)
 {
 	args_text(out, key, text ? text : "", text ? strnlen(text, room - 1) : 0);

@@ -1,4 +1,4 @@
-/* A preloaded library has nothing to bind: the loader found its hooks first. */
+/* The preloaded library needs no binding: the dynamic linker resolves its hooks first. */
 #include "bind.h"
 
 bool bind_is_pending;

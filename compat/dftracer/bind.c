@@ -1,4 +1,4 @@
-/* Rewriting global offset tables; see bind.h. Only in the library that is not preloaded. */
+/* Rewriting global offset tables. Only in the library that is not preloaded. */
 #include "bind.h"
 
 #include "tracer/hook.h"
@@ -9,7 +9,7 @@
 #include <link.h>
 #include <sys/mman.h>
 
-#define SLOTS 2048 /* of the table of names; a power of two, at least twice the rows */
+#define SLOTS 2048 /* of the hash table of names; a power of two, at least twice the rows */
 #define OBJECTS_MAX 2048
 #define MAPS_BYTES_FIRST (256u << 10)
 #define MAPS_BYTES_MAX (64u << 20)
@@ -19,7 +19,7 @@ bool bind_is_pending;
 
 extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
-/* The hooks' addresses. Hidden: here nobody shall find them by name. */
+/* The addresses of the hooks. Hidden: this library must not export them. */
 #define ADDRESS(name) extern const char hook_of_##name[] __asm__(#name) __attribute__((visibility("hidden")));
 #define HOOK_ADDRESS(how, failure, type, name, ...) ADDRESS(name)
 #define VOID_ADDRESS(how, name, ...) ADDRESS(name)
@@ -44,7 +44,7 @@ static const char *const hooks[CALL_COUNT] = {
 #include "calls/calls.def"
 };
 
-/* Names that are bound besides: what opens objects, and what asks for their symbols. */
+/* Additional names: functions that open objects or look up their symbols. */
 extern const char bind_dlopen[] __attribute__((visibility("hidden")));
 extern const char bind_dlmopen[] __attribute__((visibility("hidden")));
 extern const char bind_dlsym[] __attribute__((visibility("hidden")));
@@ -100,7 +100,7 @@ static uint32_t hash_of(const char *name)
 	return h ^ h >> 15;
 }
 
-/* Sockets and what libc reads for itself are not recorded: these calls stay as they are. */
+/* Calls on sockets and libc's internal reads are not recorded: they are not bound. */
 static bool is_bound(unsigned call)
 {
 	return call_info[call].dft != CALL_DFT_NO;
@@ -143,7 +143,7 @@ static uintptr_t real_address(unsigned row)
 	return (uintptr_t)(row < CALL_COUNT ? next_function(row) : extras[row - CALL_COUNT].real);
 }
 
-/* Which pages can be written, by the kernel's list. */
+/* Which pages are writable, from /proc/self/maps. */
 
 static struct {
 	char *text;
@@ -200,20 +200,20 @@ static bool is_writable(uintptr_t address)
 		at = memchr(at, '\n', (size_t)(end - at));
 		at = at ? at + 1 : end;
 	}
-	return true; /* gone, or not told: not to be touched */
+	return true; /* unmapped or unknown: must not be written */
 }
 
 /* Objects. */
 
 struct object {
-	uintptr_t bias, start, end; /* of what is mapped */
+	uintptr_t bias, start, end; /* of the mapping */
 	uintptr_t relro, relro_end; /* pages */
 	const ElfW(Sym) * symbols;
 	const char *names;
 	const ElfW(Rela) * rela, *jump;
 	size_t rela_bytes, jump_bytes;
-	bool is_open;    /* its read-only pages are writable now */
-	bool is_partial; /* something in it was not as it should be */
+	bool is_open;    /* its RELRO pages are writable now */
+	bool is_partial; /* an entry was not in the expected state */
 };
 
 static uintptr_t done[OBJECTS_MAX]; /* objects by their dynamic sections */
@@ -228,7 +228,7 @@ static bool is_done(uintptr_t dynamic)
 	return false;
 }
 
-/* The loader relocates these addresses in place in ordinary objects. */
+/* The dynamic linker relocates these addresses in place in ordinary objects. */
 static uintptr_t place(const struct object *o, ElfW(Addr) value)
 {
 	return value < o->bias ? value + o->bias : value;
@@ -277,13 +277,13 @@ static const ElfW(Dyn) * read_object(struct object *o, const struct dl_phdr_info
 	return dynamic;
 }
 
-/* May the slot be written? Where it is read-only, all such pages of the object are opened. */
+/* True if the slot may be written. If it is read-only, all RELRO pages of the object are made writable. */
 static bool open_slot(struct object *o, uintptr_t slot)
 {
 	if (slot < o->relro || slot >= o->relro_end || o->is_open)
 		return true;
 	if (is_writable(slot)) {
-		o->is_partial = true; /* the loader has not finished with it */
+		o->is_partial = true; /* the dynamic linker is still relocating it */
 		return false;
 	}
 	o->is_open = !sys3(SYS_mprotect, o->relro, o->relro_end - o->relro, PROT_READ | PROT_WRITE);
@@ -342,7 +342,7 @@ static int bind_one(struct dl_phdr_info *info, size_t size, void *unused)
 	struct object o;
 	(void)unused;
 	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs) && info->dlpi_subs != closed) {
-		closed = info->dlpi_subs; /* what is at a place now may be something else than it was */
+		closed = info->dlpi_subs; /* another object may have been mapped at the same address */
 		done_count = 0;
 	}
 	const ElfW(Dyn) *dynamic = read_object(&o, info);

@@ -1,4 +1,4 @@
-/* Logs of dead relatives; see family.h. Makes system calls only. */
+/* Logs of dead processes of a family. Uses only raw system calls. */
 #include "family.h"
 
 #include "pfw/log-line.h"
@@ -14,12 +14,12 @@
 #define CLAIMED UINT32_MAX
 
 struct member {
-	uint32_t pid; /* atomic; 0 free, CLAIMED while somebody fills it in or finishes its log */
+	uint32_t pid; /* atomic; 0: free, CLAIMED: being filled in, or its log being finished */
 	uint32_t parent;
 	char place[56];
 };
 static struct member *members; /* shared */
-static uint32_t founder;       /* pid of who made it: it looks after those whose parents are gone, too */
+static uint32_t founder;       /* pid of the creator: it also finishes the logs of orphans */
 
 void family_begin(void)
 {
@@ -52,7 +52,7 @@ void family_leave(int32_t pid)
 			__atomic_store_n(&members[i].pid, 0, __ATOMIC_RELEASE);
 }
 
-/* One that nobody has waited for is dead, too. */
+/* A zombie counts as dead, too. */
 static bool is_dead(uint32_t pid)
 {
 	char path[32], stat[512], *at = put_uint(PUT(path, "/proc/"), pid);
@@ -100,7 +100,7 @@ static void finish_log(const char *place)
 	int error;
 	struct pfwlog *log = pfwlog_reopen(place, &error);
 	if (!log)
-		return; /* `sonde recover` may be able to */
+		return; /* `sonde recover` may succeed */
 	uint32_t process = pfwlog_state(log)->process;
 	while (count < SONDE_SEGMENTS_MAX && (segments[count] = map_segment(place, process, count, &bytes[count]))) {
 		pfwlog_add_segment(log, segments[count], bytes[count]);

@@ -1,10 +1,9 @@
 /*
  * family: a process and its forked children finish each other's logs.
  *
- * Workers that are ended by a signal (a pool's, a data loader's) cannot finish theirs. Each
- * process of a family writes down in a shared page where its ring is; a parent that finishes
- * its own log then finishes those of its dead children, the first of them all everybody's, as
- * `sonde recover` would.
+ * Workers that are killed by a signal (of a pool, a data loader) cannot finish their logs. Each process of a family
+ * stores the location of its ring in a shared page; a parent that finishes its log then finishes those of its dead
+ * children, and the first process those of all, like `sonde recover`.
  */
 #ifndef DFTRACER_FAMILY_H
 #define DFTRACER_FAMILY_H
@@ -12,14 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before the first fork; without it everybody is alone. */
+/* Call before the first fork; without it each process handles only its log. */
 void family_begin(void);
 
-/* This process's ring is in this directory; and no longer. */
+/* Register the directory of this process's ring; or unregister. */
 void family_join(int32_t pid, const char *place);
 void family_leave(int32_t pid);
 
-/* In the helper thread. */
+/* Called in the helper thread. */
 void family_finish_dead(void);
 
 #endif

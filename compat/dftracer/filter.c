@@ -1,4 +1,3 @@
-/* Which files are traced; see filter.h. */
 #include "filter.h"
 
 #include "bind.h"
@@ -22,7 +21,7 @@ static const char *const never_ends[] = { ".pfw", ".pfw.gz", ".py" };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* A prefix that is not absolute is meant from where the program was started. */
+/* A relative prefix is relative to the program's initial working directory. */
 static size_t add_prefix(const char *from, size_t n, char *at, size_t room)
 {
 	size_t have = 0;
@@ -71,7 +70,7 @@ static bool ends(const char *path, size_t n, const char *with)
 	return n >= k && !memcmp(path + n - k, with, k);
 }
 
-/* Does it go by way of "." or ".."? */
+/* True if the path has a component "." or "..". */
 static bool is_crooked(const char *path)
 {
 	for (const char *p = path; (p = strstr(p, "/.")); p++)

@@ -1,9 +1,9 @@
 /*
  * filter: which files are traced.
  *
- * DFTRACER_DATA_DIR names prefixes with colons between them, as texts: /data/a takes /data/ab
- * too. `all`, or nothing, takes everything. Never traced: pipes, sockets and what else has no
- * path, terminals, /proc, /sys, traces themselves (.pfw, .pfw.gz) and Python sources (.py).
+ * DFTRACER_DATA_DIR is a colon-separated list of prefixes, compared as text: /data/a also matches /data/ab. `all`, or
+ * an empty list, matches everything. Never traced: pipes, sockets and other files without a path, terminals, /proc,
+ * /sys, traces (.pfw, .pfw.gz) and Python sources (.py).
  */
 #ifndef DFTRACER_FILTER_H
 #define DFTRACER_FILTER_H
@@ -12,7 +12,7 @@
 
 void filter_set(const char *data_dirs, const struct settings *settings);
 
-/* 0 or 1; -1: a relative path, of which more must be known. */
+/* 0 or 1; -1 for a path that must be resolved first (relative, or with "." or ".."). */
 int filter_is_wanted(const char *path);
 
 #endif

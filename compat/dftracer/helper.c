@@ -1,4 +1,4 @@
-/* The helper thread; see helper.h. Everything that runs in it makes its system calls directly. */
+/* The helper thread. Code that runs in it makes system calls directly, not through libc. */
 #include "helper.h"
 
 #include "family.h"
@@ -14,14 +14,14 @@
 #include <sys/prctl.h>
 
 #define STACK_BYTES (256u << 10)
-#define TLS_BYTES (64u << 10) /* nothing uses it; whatever might finds zeros, far below and a little above */
+#define TLS_BYTES (64u << 10) /* unused; code that accesses thread-local storage finds zeros, far below and slightly above the pointer */
 #define TLS_ABOVE 4096u
-#define NAP_FIRST_NS 100000000ll /* without a poke it looks after this time, and then later and later */
+#define NAP_FIRST_NS 100000000ll /* first poll interval without a wakeup; it doubles */
 #define NAP_MAX_NS 3200000000ll
-#define FLUSH_NS 1000000000ll /* lines wait at most so long for more of their member */
-#define SETTLE_TRIES 40       /* for hooks of other threads that are about to finish */
+#define FLUSH_NS 1000000000ll /* maximum delay of lines before a gzip member is flushed */
+#define SETTLE_TRIES 40       /* waits for hooks of other threads that are about to finish */
 #define SETTLE_NAP_NS 500000
-#define START_WAITS 20000 /* of a millisecond */
+#define START_WAITS 20000 /* of one millisecond each */
 
 enum wish { WISH_NOTHING, WISH_WORK, WISH_STOP, WISH_FINISH };
 enum report { REPORT_NONE, REPORT_READY, REPORT_FAILED };
@@ -32,12 +32,12 @@ static struct {
 	uint32_t report;      /* atomic, futex */
 	uint32_t tid;         /* atomic, futex: the kernel clears it when the thread is gone */
 	uint32_t is_starting; /* atomic flag */
-	uint32_t is_lost;     /* it could not go on: nobody will read the ring any more */
+	uint32_t is_lost;     /* it failed: the ring is no longer read */
 	int error;
 	int64_t end_at;
 	uint64_t end_events;
 	char *stack;
-	bool is_fresh; /* the log is to be begun, not to be continued */
+	bool is_fresh; /* start a new log instead of appending */
 	struct pfwlog_setup setup;
 	struct pfwlog_clock clock;
 } helper;
@@ -46,7 +46,7 @@ static void futex_wait(uint32_t *word, uint32_t value, int64_t ns)
 {
 	struct timespec limit = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
 	sys4(SYS_futex, word, FUTEX_WAIT, value,
-			&limit); /* not private: the kernel's own wake at a thread's end is not */
+			&limit); /* not FUTEX_PRIVATE: the kernel's wake at thread exit is not private */
 }
 
 static void futex_wake(uint32_t *word)
@@ -83,7 +83,7 @@ static uint64_t take(struct pfwlog *log, enum pfwlog_pass pass, bool is_flushed)
 	return pfwlog_take(log, pass, is_flushed);
 }
 
-/* Hooks of other threads that began before the end may still be writing: a moment for them. */
+/* Hooks of other threads that started before the end may still be writing: wait briefly for them. */
 static void take_last(struct pfwlog *log)
 {
 	take(log, PFWLOG_LIVE, true);
@@ -95,8 +95,8 @@ static void take_last(struct pfwlog *log)
 }
 
 /*
- * Has the program's last thread ended without ending the process? That would end with it if
- * it were not for us. A leader that has ended is a zombie as long as there are others.
+ * True if the program's last thread has exited without ending the process: this thread would keep it alive. A leader
+ * that has exited is a zombie as long as there are other threads.
  */
 static bool is_alone(void)
 {
@@ -130,7 +130,7 @@ static enum wish wait_for_wish(int64_t ns)
 		__atomic_store_n(&helper.is_asleep, 0, __ATOMIC_RELAXED);
 		wish = __atomic_load_n(&helper.wish, __ATOMIC_ACQUIRE);
 	}
-	uint32_t work = WISH_WORK; /* other wishes stay */
+	uint32_t work = WISH_WORK; /* keep other requests */
 	__atomic_compare_exchange_n(&helper.wish, &work, WISH_NOTHING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	return wish;
 }
@@ -180,7 +180,7 @@ static void close_inherited(void)
 {
 	if (sys3(SYS_close_range, 0, UINT32_MAX, 0) == 0)
 		return;
-	for (int fd = 0; fd < 65536; fd++) /* an older kernel */
+	for (int fd = 0; fd < 65536; fd++) /* kernels without close_range */
 		sys_close(fd);
 }
 
@@ -254,7 +254,7 @@ static int thread_start(void)
 	if (!stack_make())
 		return -ENOMEM;
 	void **tls = (void **)(void *)(helper.stack + STACK_BYTES + TLS_BYTES - TLS_ABOVE);
-	tls[0] = tls[2] = tls; /* what code for threads expects to find there */
+	tls[0] = tls[2] = tls; /* fields that thread-local storage code expects */
 	__atomic_store_n(&helper.wish, WISH_NOTHING, __ATOMIC_RELAXED);
 	__atomic_store_n(&helper.report, REPORT_NONE, __ATOMIC_RELAXED);
 	sys4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(old));
@@ -282,7 +282,7 @@ int helper_start(const struct pfwlog_setup *setup, const struct pfwlog_clock *cl
 	return thread_start();
 }
 
-/* Another in the place of one that stopped. */
+/* Start another helper after one that stopped. */
 static void start_again(void)
 {
 	if (helper.is_lost || tracer.is_seccomped || __atomic_exchange_n(&helper.is_starting, 1, __ATOMIC_ACQUIRE))

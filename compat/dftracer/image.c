@@ -1,4 +1,4 @@
-/* The life of tracing in a process; see image.h. */
+/* Starting, stopping and resuming tracing in a process. */
 #include "image.h"
 
 #include "bind.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PROCESS_BYTES_MAX (16ull << 20) /* of ring; a full one waits for the helper */
+#define PROCESS_BYTES_MAX (16ull << 20) /* of ring; if it is full, calls wait for the helper */
 #define BATCH_BYTES (256u << 10)
 #define BATCH_GZIP_BYTES (1u << 20) /* of a member */
 #define BATCH_BYTES_MAX (64u << 20)
@@ -26,7 +26,7 @@ bool image_has_args;
 
 static struct {
 	uint32_t is_changing; /* atomic flag */
-	uint32_t count;       /* initializations without their finalize */
+	uint32_t count;       /* initializations not yet finalized */
 	bool is_on;
 	bool is_preload, is_binding, has_bound;
 	uint32_t categories;
@@ -47,7 +47,7 @@ int64_t image_real_minus_mono_ns(void)
 static void lock(void)
 {
 	for (unsigned i = 0; i < 100000 && __atomic_exchange_n(&image.is_changing, 1, __ATOMIC_ACQUIRE); i++)
-		sys0(SYS_sched_yield); /* not for ever: a fork may have copied the flag */
+		sys0(SYS_sched_yield); /* bounded: a fork may have copied the flag */
 }
 
 static void unlock(void)
@@ -55,7 +55,7 @@ static void unlock(void)
 	__atomic_store_n(&image.is_changing, 0, __ATOMIC_RELEASE);
 }
 
-/* What is recorded: DFTracer's calls are those on files and processes, not sockets nor what libc does for itself. */
+/* The recorded categories: DFTracer records calls on files and processes, but not sockets or libc's internal calls. */
 static uint32_t wanted_categories(const struct settings *s)
 {
 	uint32_t posix = SONDE_CAT_DATA | SONDE_CAT_OPEN | SONDE_CAT_META | SONDE_CAT_DIR | SONDE_CAT_SYNC |
@@ -116,7 +116,7 @@ static void control_fill(uint32_t number)
 	c->reserved[PFWLOG_NEXT_ID] = 1;
 }
 
-/* Descriptors and directories that were known by numbers of another ring. */
+/* Forget descriptors and directories known by ids of another ring. */
 static void forget_files(void)
 {
 	if (fds)
@@ -124,7 +124,10 @@ static void forget_files(void)
 	tracer.cwd = 0;
 }
 
-/* The first of this process, or another after an end; numbers never come back, since old ones may be remembered. */
+/*
+ * The first ring of this process, or another one after a finalize. Ids are not reused, because old ones may be
+ * cached.
+ */
 static int ring_begin(const char *ring)
 {
 	if (!tracer.epoch) {
@@ -158,7 +161,7 @@ static int begin_writing(void)
 	return 0;
 }
 
-/* Forked children, and ends. */
+/* Forked children, and exit. */
 
 static bool on_fork_child(void)
 {
@@ -191,12 +194,12 @@ static void on_ring_ready(void)
 	}
 }
 
-/* All that is recorded gets into the log, which is complete then. */
+/* Write everything recorded to the log and complete it. */
 static void finish(void)
 {
 	if (!image.is_on || tracer.is_seccomped || tracer.clock == CLOCK_FORBIDDEN)
-		return;             /* recovery will */
-	if (!tracer.alive->epoch) { /* a child that has done nothing */
+		return;             /* left to `sonde recover` */
+	if (!tracer.alive->epoch) { /* a child that recorded nothing */
 		image.is_on = false;
 		tracer.categories = 0;
 		return;
@@ -216,13 +219,13 @@ static void ends(void)
 	errno = kept_errno;
 }
 
-/* The exec has failed: the log goes on as if it had not been ended. */
+/* exec failed: continue the log as if it had not been finished. */
 static void on_exec_failed(void)
 {
 	int kept_errno = errno;
 	lock();
 	if (!image.is_on && image.count && tracer.epoch && !tracer.is_seccomped) {
-		bool is_child = !tracer.alive->epoch; /* of daemon */
+		bool is_child = !tracer.alive->epoch; /* created by daemon() */
 		image.setup.is_lazy = is_child;
 		if (is_child) {
 			helper_forget();
@@ -253,9 +256,9 @@ static const struct tracer_ops ops = {
 	.before_privilege_change = before_privilege_change,
 };
 
-/* On and off. */
+/* Initialize and finalize. */
 
-/* Signals that end a process: what it did is written, and the signal does what it does. */
+/* Signals that kill the process: write the log, then let the signal take effect. */
 static void on_signal(int number)
 {
 	ends();
@@ -269,7 +272,7 @@ static void bind_signals(void)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		struct sigaction old, mine = { .sa_handler = on_signal, .sa_flags = (int)(SA_NODEFER | SA_RESETHAND) };
 		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler == SIG_DFL)
-			sigaction(numbers[i], &mine, NULL); /* a program's own handler stays */
+			sigaction(numbers[i], &mine, NULL); /* the program's handler is kept */
 	}
 }
 

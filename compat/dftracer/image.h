@@ -1,6 +1,5 @@
 /*
- * image: tracing in this process: switched on and off, carried into forked children, finished
- * before the process ends or becomes another program.
+ * image: tracing in this process: start and stop it, continue in forked children, finish before exit or exec.
  */
 #ifndef DFTRACER_IMAGE_H
 #define DFTRACER_IMAGE_H
@@ -10,19 +9,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What an initialization asked for. */
+/* Arguments of an initialization. */
 struct image_wish {
-	const char *log_file;  /* NULL: by the settings */
-	const char *data_dirs; /* NULL: by the settings */
-	int process_id;        /* below 0: the true one */
+	const char *log_file;  /* NULL: from the settings */
+	const char *data_dirs; /* NULL: from the settings */
+	int process_id;        /* negative: the real one */
 	bool is_preload;
-	bool is_binding; /* calls are to be recorded, not only annotations */
+	bool is_binding; /* record calls, not only annotations */
 };
 
-/* 0: on; 1: not enabled; else a negative errno. Counted: each needs an image_end. */
+/* 0: on; 1: not enabled; else -errno. Counted: each needs an image_end. */
 int image_begin(const struct image_wish *wish);
 void image_end(void);
-/* The process ends: whatever the count says. */
+/* The process exits: finish regardless of the count. */
 void image_finish(void);
 
 bool image_is_on(void);

@@ -1,4 +1,3 @@
-/* Names of logs; see logname.h. */
 #include "logname.h"
 
 #include "pfw/name-hash.h"
@@ -13,13 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How the name was made, for children. */
+/* How the name was built, for children. */
 static struct {
 	bool is_given;
-	char start[PFWLOG_PATH_BYTES]; /* absolute, up to the part that is the process's own */
+	char start[PFWLOG_PATH_BYTES]; /* absolute, up to the part specific to the process */
 	char exe[256];
 	const char *suffix;
-	const char *ending; /* .pfw, .pfw.gz, or what a given name ends with */
+	const char *ending; /* .pfw, .pfw.gz, or the suffix of a given name */
 } made;
 
 static size_t read_file(const char *path, char *out, size_t room)
@@ -48,7 +47,7 @@ static void copy(char *to, size_t room, const char *from)
 	to[n] = '\0';
 }
 
-/* The first word of the command that is the program's own name: no option, no interpreter. */
+/* True for the first word of the command that names the program: not an option, not an interpreter. */
 static bool is_program(const char *word)
 {
 	const char *name = base_name(word);
@@ -108,7 +107,7 @@ static int32_t rank(void)
 	return -1;
 }
 
-/* What generation E's `end` tells of the settings. */
+/* The settings that generation E writes in `end`. */
 static void describe_settings(struct pfwlog_setup *u, const struct settings *s, bool is_bound)
 {
 	static const char *const metrics[] = { "US", "NS", "MS", "SEC" };
@@ -156,7 +155,7 @@ void log_name_describe(struct pfwlog_setup *u, const struct settings *s, bool is
 	describe_settings(u, s, is_bound);
 }
 
-/* The name of this process's log, from `made`. */
+/* The name of this process's log, built from `made`. */
 static void name_log(struct pfwlog_setup *u, int32_t pid, bool is_child)
 {
 	char *at = put_text(u->path, made.start);
@@ -184,7 +183,7 @@ static void name_log(struct pfwlog_setup *u, int32_t pid, bool is_child)
 	*put_text(at, made.ending) = '\0';
 }
 
-/* A given name keeps its ending; .gz says that it is compressed. */
+/* A given name keeps its suffix; .gz means compressed. */
 static void split_ending(struct pfwlog_setup *u, char *start)
 {
 	static const char *const endings[] = { ".pfw.gz", ".pfw" };

@@ -1,11 +1,10 @@
 /*
- * logname: what a log is called, and what its first records say of the process.
+ * logname: the name of a log, and what its first records contain about the process.
  *
  *   C      <LOG_FILE>-<exe>-<pid>-{app|preload}.pfw[.gz]
  *   D, E   <LOG_FILE>-<16 digits: hash of exe-host-pid>-{app|preload}.pfw[.gz]
  *
- * or exactly the file that initialize was given; a forked child of that one gets -<pid> before
- * the ending.
+ * or exactly the file passed to initialize; a forked child of that process gets -<pid> before the suffix.
  */
 #ifndef DFTRACER_LOGNAME_H
 #define DFTRACER_LOGNAME_H
@@ -13,13 +12,13 @@
 #include "pfw/pfwlog.h"
 #include "settings.h"
 
-/* Fill in who and where: host, program, command, directory, date, processors, rank. */
+/* Fill in host, program, command, directory, date, processors and rank. */
 void log_name_describe(struct pfwlog_setup *setup, const struct settings *settings, bool is_bound);
 
-/* The path; log_file NULL: by the settings. 0 or -errno. */
+/* Build the path; log_file NULL: from the settings. 0 or -errno. */
 int log_name_make(struct pfwlog_setup *setup, const char *log_file, const struct settings *settings, bool is_preload);
 
-/* In a forked child; makes system calls only. */
+/* In a forked child; uses only raw system calls. */
 void log_name_of_child(struct pfwlog_setup *setup, int32_t pid);
 
 #endif

@@ -1,4 +1,3 @@
-/* Messages; see messages.h. */
 #include "messages.h"
 
 #include "pfw/log-line.h"

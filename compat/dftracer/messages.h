@@ -1,8 +1,8 @@
 /*
- * messages: what DFTRACER_LOG_LEVEL asks to be told, on stderr. Without it nothing is.
+ * messages: messages on stderr, by DFTRACER_LOG_LEVEL. Without it nothing is printed.
  *
- * ERROR: the log cannot be written. WARN: files that were named cannot be read, rules that make no sense. INFO: where
- * the log is. DEBUG: all settings.
+ * ERROR: the log cannot be written. WARN: a configured file cannot be read, or a rule is invalid. INFO: the path of
+ * the log. DEBUG: all settings.
  */
 #ifndef DFTRACER_MESSAGES_H
 #define DFTRACER_MESSAGES_H
@@ -10,7 +10,7 @@
 #include "pfw/pfwlog.h"
 #include "settings.h"
 
-/* Tracing has begun, or could not: rc is a negative errno; 1 is off. */
+/* Tracing started or failed: rc is -errno; 1 means disabled. */
 void messages_begin(const struct settings *s, const struct pfwlog_setup *u, int rc);
 
 #endif

@@ -1,4 +1,3 @@
-/* Annotations; see region.h. */
 #include "region.h"
 
 #include "pfw/log-line.h"
@@ -11,17 +10,17 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define NEST_MAX 250         /* events within one another whose numbers are kept */
-#define NEST_BLOCKS_ADOPT 32 /* before so many threads have come none is asked whether it lives */
+#define NEST_MAX 250         /* nested events with stored ids */
+#define NEST_BLOCKS_ADOPT 32 /* with fewer nests, new threads do not check for dead owners */
 #define ADOPTION_PROBES 16
 #define ID_BLOCK 16
-#define NEAR_BYTES 512u /* longer texts are not in the record but in the file `text` */
+#define NEAR_BYTES 512u /* longer texts are stored in the file `text` instead of the record */
 
-/* What one thread is inside of. Never unmapped: the next thread takes a dead one's. */
+/* The events that one thread has entered. Never unmapped: reused for a new thread after its owner died. */
 struct nest {
 	struct nest *next;
 	uint32_t owner; /* tid; atomic */
-	uint32_t epoch; /* of the image that it is about */
+	uint32_t epoch; /* of the process it belongs to */
 	uint32_t depth;
 	uint32_t id_next, id_end;
 	struct entry {
@@ -71,7 +70,7 @@ static struct nest *nest_new(int32_t tid)
 	return n;
 }
 
-/* The thread has a chunk. */
+/* The caller's thread must have a chunk. */
 static struct nest *nest_get(void)
 {
 	struct nest *n = mine;
@@ -94,7 +93,7 @@ static struct nest *nest_get(void)
 	return n;
 }
 
-/* In a child other threads' nests have no owner. */
+/* In a child the nests of other threads have no owner. */
 void region_forget(void)
 {
 	for (struct nest *n = nests; n; n = n->next)
@@ -193,7 +192,7 @@ void region_place(struct event *e)
 	e->level = n->depth + 1;
 }
 
-/* Arguments. The thread has a chunk. */
+/* Arguments. The caller's thread must have a chunk. */
 
 static struct sonde_arg *args_new(struct args *a, const char *key, uint32_t type, size_t text_bytes)
 {
@@ -246,11 +245,11 @@ void args_real(struct args *a, const char *key, double value)
 		n = snprintf(text, sizeof(text), "%.17g", value);
 	for (int i = 0; i < n; i++)
 		if (text[i] == ',')
-			text[i] = '.'; /* a locale's */
+			text[i] = '.'; /* the decimal separator of a locale */
 	args_json(a, key, text, (size_t)n);
 }
 
-/* A long text into the file `text` of the ring; false: it cannot be. */
+/* Store a long text in the file `text` of the ring; false on failure. */
 static bool put_away(const char *text, size_t bytes, uint64_t place[2])
 {
 	char path[PATH_BYTES_MAX + 8];
@@ -287,7 +286,7 @@ void args_text(struct args *a, const char *key, const char *text, size_t bytes)
 		arg->value.u = cut_copy((char *)(arg + 1), text, bytes, NEAR_BYTES);
 }
 
-/* The ring must know the keys; after a fork it is told them again. */
+/* Define the keys in the ring; after a fork they are defined again. */
 static void use_keys(const struct args *a)
 {
 	for (uint32_t at = 0; at + sizeof(struct sonde_arg) <= a->bytes;) {
@@ -303,7 +302,7 @@ static void note_lost(struct args *a)
 {
 	if (!a || !a->lost)
 		return;
-	a->room += sizeof(struct sonde_arg); /* kept for it */
+	a->room += sizeof(struct sonde_arg); /* reserved for it */
 	args_int(a, "args_lost", a->lost);
 	a->lost = 0;
 }

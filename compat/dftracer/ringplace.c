@@ -1,4 +1,3 @@
-/* Where a ring lives; see ringplace.h. */
 #include "ringplace.h"
 
 #include "family.h"
@@ -10,7 +9,7 @@
 
 #define MEMORY "/dev/shm"
 #define MEMORY_BYTES_LEAST (32ull << 20)
-#define LINKS_MAX 10 /* killed processes of the same name, pid and log that nobody has recovered */
+#define LINKS_MAX 10 /* killed processes of the same name, pid and log that were not recovered */
 
 static char place[PATH_BYTES_MAX], link_name[PATH_BYTES_MAX];
 
@@ -47,7 +46,7 @@ static bool make_in_memory(const char *log)
 	family_join((int32_t)sys0(SYS_getpid), place);
 	for (unsigned i = 0; i < LINKS_MAX && name_link(link_name, log, i); i++)
 		if (sys2(SYS_symlink, place, link_name) != -EEXIST)
-			return true; /* without a link it cannot be found, but it works */
+			return true; /* without a link it works but cannot be found */
 	link_name[0] = '\0';
 	return true;
 }
@@ -98,7 +97,7 @@ void ring_place_remove(void)
 	remove_ring(place, tracer.process, tracer.segment_count);
 }
 
-/* Of the links beside the log only the one that leads there. */
+/* Of the links next to the log, remove only the one that points to the directory. */
 void ring_place_remove_other(const char *dir, const char *log, uint32_t process, uint32_t segments)
 {
 	char target[PATH_BYTES_MAX], name[PATH_BYTES_MAX];

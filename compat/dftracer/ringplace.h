@@ -1,9 +1,9 @@
 /*
- * ringplace: where the ring of this process lives, and how it is found when the process was killed.
+ * ringplace: where the ring of this process is stored, and how it is found after the process was killed.
  *
- * In memory, /dev/shm/sonde-dftracer-<pid>-<number>, with a symbolic link `<log>.ring` to it
- * beside the log; where memory has no room the directory itself is `<log>.ring`. Both go away
- * when the log is complete; `sonde recover` takes whatever is left.
+ * In memory, /dev/shm/sonde-dftracer-<pid>-<number>, with a symbolic link `<log>.ring` to it next to the log; if
+ * /dev/shm is full, the directory itself is `<log>.ring`. Both are removed when the log is complete; `sonde recover`
+ * processes those that are left.
  */
 #ifndef DFTRACER_RINGPLACE_H
 #define DFTRACER_RINGPLACE_H
@@ -11,13 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A directory for the ring of the log at this absolute path; NULL: none can be made. Static. */
+/* Create a directory for the ring of the log at this absolute path; NULL on failure. Static storage. */
 const char *ring_place_make(const char *log);
 
-/* The log is complete: directory and link. Makes system calls only. */
+/* The log is complete: remove directory and link. Uses only raw system calls. */
 void ring_place_remove(void);
 
-/* The same for another process's, of which the log is at this path. */
+/* The same for another process, with its log at this path. */
 void ring_place_remove_other(const char *place, const char *log, uint32_t process, uint32_t segments);
 
 #endif

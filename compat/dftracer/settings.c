@@ -1,4 +1,3 @@
-/* Settings by table; see settings.h. */
 #include "settings.h"
 
 #include "yaml.h"
@@ -25,13 +24,13 @@ static const struct choice aggregations[] = { { "FULL", AGGREGATE_FULL }, { "SEL
 	{ NULL, AGGREGATE_FULL } };
 static const struct choice formats[] = { { "C", 'C' }, { "D", 'D' }, { "E", 'E' }, { NULL, 'C' } };
 
-/* A row a setting: its variable, its keys (`tracer.` was `profiler.` once), where it goes. */
+/* One row per setting: its variable, its keys (`tracer.` was once `profiler.`) and its destination. */
 struct row {
 	const char *variable;
 	const char *key;
 	enum kind kind;
 	size_t at;
-	size_t room; /* of texts */
+	size_t room; /* for texts */
 	const struct choice *choices;
 };
 
@@ -94,7 +93,7 @@ static int64_t number(const char *text)
 	return v;
 }
 
-/* Lists grow item by item. */
+/* Lists are appended to item by item. */
 static void set_text(char *to, size_t room, const char *text, bool is_added)
 {
 	size_t have = is_added ? strlen(to) : 0, n = strlen(text);
@@ -130,7 +129,7 @@ static void set(struct settings *s, const struct row *row, const char *text, boo
 	memcpy(at, &v, sizeof(v));
 }
 
-/* YAML's booleans are what YAML says, strict or not. */
+/* Booleans in YAML follow YAML's rules, strict or not. */
 static const char *plain_truth(const char *text)
 {
 	return !strcasecmp(text, "true") || !strcasecmp(text, "on") || !strcasecmp(text, "yes") ? "1" : text;
@@ -152,7 +151,7 @@ static void take_key(void *arg, const char *key, const char *value)
 	}
 }
 
-/* Rules are lines: + for inclusion, - for exclusion. */
+/* Rules are stored as lines: + for inclusion, - for exclusion. */
 static void take_rule(void *arg, const char *key, const char *value)
 {
 	struct settings *s = arg;
@@ -205,7 +204,7 @@ static void set_defaults(struct settings *s)
 		memcpy(s->log_file, "./trace", sizeof("./trace"));
 }
 
-/* What DFTracer does where it means something else. */
+/* Restore DFTracer's behaviour where it differs. */
 static void be_strict(struct settings *s, int64_t compression_of_file)
 {
 	const char *tids = getenv("DFTRACER_DISABLE_TIDS"), *compression = getenv("DFTRACER_TRACE_COMPRESSION");
@@ -220,7 +219,7 @@ static void be_strict(struct settings *s, int64_t compression_of_file)
 void settings_read(struct settings *s)
 {
 	const char *strict = getenv("SONDE_DFTRACER_STRICT"), *file = getenv("DFTRACER_CONFIGURATION");
-	memset(s, 0xff, offsetof(struct settings, log_file)); /* every number -1 */
+	memset(s, 0xff, offsetof(struct settings, log_file)); /* set every number to -1 */
 	s->log_file[0] = s->data_dirs[0] = s->aggregation_file[0] = s->rules[0] = '\0';
 	s->unread = NULL;
 	s->is_strict = 0;

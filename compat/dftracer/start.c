@@ -1,7 +1,6 @@
 /*
- * When tracing begins and ends by itself: the preloaded library's at the program's start, if
- * DFTRACER_INIT says PRELOAD; that of both at the end of the process, whatever the program has
- * finalized.
+ * Automatic start and end of tracing: the preloaded library starts it with the program if DFTRACER_INIT is PRELOAD;
+ * both libraries end it with the process, even if the program has not finalized.
  */
 #include "image.h"
 #include "settings.h"
@@ -31,7 +30,7 @@ EXPORT const char *__asan_default_options(void)
 
 #else
 
-/* Objects before us in the loader's list, preloaded ones among them, are called before libc. */
+/* Objects before this one in the loader's list, including preloaded ones, are searched before libc. */
 void tracer_start(void)
 {
 	resolve_from_start();

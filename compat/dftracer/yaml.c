@@ -1,4 +1,3 @@
-/* A small reader of YAML; see yaml.h. */
 #include "yaml.h"
 
 #include "tracer/raw-syscall.h"
@@ -34,7 +33,10 @@ static void trim_end(char *text)
 		text[--n] = '\0';
 }
 
-/* Behind the text in quotes that begins at p; p itself: none does. What nothing closes goes to the end. */
+/*
+ * The end of the quoted text that starts at p; p itself if it is not quoted. An unterminated quote extends to the
+ * end.
+ */
 static char *behind_quotes(char *p)
 {
 	char quote = *p;
@@ -46,7 +48,7 @@ static char *behind_quotes(char *p)
 	return *p ? p + 1 : p;
 }
 
-/* Cut at a comment that is not inside quotes. */
+/* Remove a comment that is not inside quotes. */
 static void cut_comment(char *line)
 {
 	for (char *p = line, *next; *p; p = next == p ? p + 1 : next) {
@@ -58,7 +60,7 @@ static void cut_comment(char *line)
 	}
 }
 
-/* The text of a scalar: without quotes, and what they escape as it is meant. */
+/* The value of a scalar: without quotes, with escapes decoded. */
 static char *scalar(char *text)
 {
 	while (is_blank(*text))
@@ -80,7 +82,7 @@ static char *scalar(char *text)
 	return start;
 }
 
-/* Where a key ends and its value begins; NULL: this is no mapping. */
+/* The colon between a key and its value; NULL if this is not a mapping. */
 static char *colon_of(char *text)
 {
 	char quote = 0;
@@ -95,7 +97,7 @@ static char *colon_of(char *text)
 	return NULL;
 }
 
-/* The comma that ends an item of a list: not one in quotes, nor in braces. */
+/* The comma that ends an item of a list: not one in quotes or braces. */
 static char *comma_of(char *item)
 {
 	unsigned depth = 0;
@@ -136,7 +138,7 @@ static void tell_value(struct reader *r, char *text)
 		r->tell(r->arg, r->key, scalar(value));
 }
 
-/* Keys of lines that are indented no less are over. */
+/* Drop the keys of lines with the same or deeper indentation. */
 static void leave(struct reader *r, size_t indent)
 {
 	while (r->depth && r->level[r->depth - 1].indent >= indent)
@@ -169,7 +171,7 @@ static void take_line(struct reader *r, char *line)
 	if (!*text || !strncmp(text, "---", 3) || !strncmp(text, "...", 3) || *text == '%')
 		return;
 	if (*text == '-' && (is_blank(text[1]) || !text[1])) {
-		leave(r, indent + 1); /* an item may stand as far left as its list's key */
+		leave(r, indent + 1); /* items may have the same indentation as their list's key */
 		tell_value(r, text + 1);
 		return;
 	}

@@ -1,11 +1,10 @@
 /*
  * sofa: SOFA's command line on sonde.
  *
- *	sofa [OPTION...] stat|record|preprocess|analyze|report|viz|diff|clean ["COMMAND"]
+ *   sofa [OPTION...] stat|record|preprocess|analyze|report|viz|diff|clean ["COMMAND"]
  *
- * Options may stand anywhere, as they could; every one that SOFA had is in the table
- * below: it becomes an option of sonde, is on anyway, or is refused with what to use
- * instead. The log directory (./sofalog) is a run bundle.
+ * Options may be anywhere, as in SOFA; each of SOFA's options is in the table below: it is mapped to an option of
+ * sonde, is always on, or is refused with a replacement. The log directory (./sofalog) is a run directory.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -30,7 +29,7 @@ struct row {
 	bool has_value;
 	enum kind kind;
 	unsigned stages;    /* PASS */
-	const char *option; /* PASS: sonde's; else why, and what instead */
+	const char *option; /* PASS: sonde's option; else the reason and the replacement */
 };
 
 static const struct row rows[] = {
@@ -76,14 +75,14 @@ static const struct row rows[] = {
 	{ "--enable_encode_decode", false, ALWAYS, 0, "encoder and decoder are among the counters of devices" },
 	{ "--cuda_api_tracing", false, ALWAYS, 0, "calls of CUDA are spans of the category cuda" },
 	{ "--spotlight_gpu", false, PASS, SUMMARY, "--roi=spotlight:gpu.0.util_percent" },
-	{ "--shell", false, PASS, RECORD, "--shell" }, /* SOFA gave every command to a shell */
+	{ "--shell", false, PASS, RECORD, "--shell" }, /* SOFA passed every command to a shell */
 	{ "--potato_server", true, REFUSED, 0, "'sonde summary' gives its advice itself" },
 };
 
 #define ROWS (sizeof(rows) / sizeof(*rows))
 
 struct line {
-	const char **words; /* with NULL behind them */
+	const char **words; /* NULL-terminated */
 	size_t count;
 };
 
@@ -118,7 +117,7 @@ static void add(struct line *line, const char *word)
 	words[line->count] = NULL;
 }
 
-/* An option with its value, if there is one. */
+/* Add an option with its value, if it has one. */
 static void give(struct line *line, const char *option, const char *value)
 {
 	if (!value)
@@ -204,7 +203,7 @@ static int find_sonde(struct sofa *s)
 	return 0;
 }
 
-/* sonde WORD [options of a stage] [more...]; does not return when it is the last. */
+/* sonde WORD [options of a stage] [more...]; does not return if it is the last. */
 static int run(struct sofa *s, unsigned how, const char *word, unsigned stage, const char *const *more)
 {
 	struct line line = { 0 };
@@ -230,7 +229,7 @@ static int run(struct sofa *s, unsigned how, const char *word, unsigned stage, c
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* SOFA drew these whatever it was told, and the others unless it was told otherwise. */
+/* SOFA always drew these; the others could be changed. */
 #define GPU_ALWAYS "CUDA_COPY_H2D:red,CUDA_COPY_D2H:peru,CUDA_COPY_P2P:purple"
 #define GPU_USUAL "_fw_:royalblue,_bw_:darkviolet,AllReduceKernel:indigo"
 
@@ -242,7 +241,7 @@ static int record(struct sofa *s, const char *word, unsigned how)
 	give(o, "--cpu-filters", s->cpu_filters ? s->cpu_filters : "idle:black");
 	give(o, "--gpu-filters", gpu);
 	give(o, "--hosts", s->hosts);
-	if (!s->command.count && s->pid) { /* SOFA only wrote the number down */
+	if (!s->command.count && s->pid) { /* SOFA only stored the pid */
 		give(o, "--pid", s->pid);
 		return run(s, how, word, RECORD, (const char *[]){ "--force", "--output", s->logdir, NULL });
 	}
@@ -258,7 +257,7 @@ static int do_record(struct sofa *s)
 	return record(s, "record", LAST);
 }
 
-/* Without any the page draws those that were given when the run was made. */
+/* Without filters the page draws the groups given when the run was recorded. */
 static void pass_groups(struct sofa *s)
 {
 	const char *cpu = s->cpu_filters, *gpu = s->gpu_filters;
@@ -268,7 +267,7 @@ static void pass_groups(struct sofa *s)
 	give(&s->stages[__builtin_ctz(VIEW)], "--groups", s->groups);
 }
 
-/* SOFA's region is two numbers of seconds; its filters are groups of the summary's tables, too. */
+/* SOFA's region is two numbers of seconds; its filters also group the tables of the summary. */
 static int pass_summary(struct sofa *s)
 {
 	struct line *o = &s->stages[__builtin_ctz(SUMMARY)];
@@ -285,7 +284,7 @@ static int pass_summary(struct sofa *s)
 	return 0;
 }
 
-/* When the run was made; 0: there is none. */
+/* When the run was recorded; 0 if it does not exist. */
 static int64_t made_ns(const char *dir)
 {
 	char path[4096];
@@ -295,7 +294,7 @@ static int64_t made_ns(const char *dir)
 	return is ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : 0;
 }
 
-/* What the summary is to be like `sonde stat` does not take: then it is asked for afterwards. */
+/* `sonde stat` has no options for the summary: if there are any, print the summary afterwards. */
 static int do_stat(struct sofa *s)
 {
 	int64_t before_ns = made_ns(s->logdir);
@@ -319,8 +318,8 @@ static bool is_there(const char *dir, const char *file)
 }
 
 /*
- * The run of several hosts: one that was recorded with --cluster_ip, or, as SOFA's users did it, a log directory of each
- * host beside this one (sofalog-10.0.0.1), which are joined.
+ * The run of several hosts: one recorded with --cluster_ip, or, as usual with SOFA, one log directory per host next
+ * to this one (sofalog-10.0.0.1), which are joined.
  */
 static int find_cluster(struct sofa *s)
 {
@@ -333,7 +332,7 @@ static int find_cluster(struct sofa *s)
 	while (bytes > 1 && s->logdir[bytes - 1] == '/')
 		bytes--;
 	snprintf(names, sizeof(names), "%s", s->hosts);
-	s->hosts = NULL; /* found, once */
+	s->hosts = NULL; /* only once */
 	for (char *at = names, *name; (name = strsep(&at, ",")); n++) {
 		if (n == HOSTS_MAX)
 			return fail("--cluster_ip takes %d hosts at most", HOSTS_MAX);

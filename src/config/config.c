@@ -1,4 +1,3 @@
-/* YAML by tables of keys; see config.h. */
 #include "config/config.h"
 
 #include "base/buf.h"
@@ -48,7 +47,7 @@ bool config_number(const yaml_node_t *node, double *number)
 	if (!text || !*text || node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
 		return false;
 	if (text[strspn(text, "+-.0123456789eE")])
-		return false; /* "inf", "nan" and "0x1p3" are words */
+		return false; /* "inf", "nan" and "0x1p3" are not numbers in these files */
 	*number = strtod(text, &end);
 	return !*end && end != text && isfinite(*number);
 }

@@ -1,6 +1,5 @@
 /*
- * Covers of groups: the rows of a block are sorted by group, and each group's
- * become a run. See aggregate.h.
+ * Interval sets of groups: the rows of a block are sorted by group, and the rows of each group become one run.
  */
 #include "engine/aggregate-states.h"
 #include "store/schema.h"
@@ -22,7 +21,7 @@ void aggregate_memory_release(struct aggregate_memory *memory)
 	memory->slot_cap = 0;
 }
 
-/* Scratch for a block and for so many slots; places are all 0 between blocks. */
+/* Allocate scratch memory for a block and this many slots; places are all 0 between blocks. */
 static int need(struct aggregate_memory *m, size_t slots)
 {
 	size_t cap = m->slot_cap ? m->slot_cap : 256;
@@ -55,7 +54,7 @@ static struct engine_interval interval(const struct aggregate_input *in, size_t 
 	return (struct engine_interval){ .from = from, .to = to };
 }
 
-/* How many rows each slot has, then where its rows start. */
+/* Count the rows of each slot, then compute where its rows start. */
 static size_t place(const struct aggregate_input *in, struct aggregate_memory *m)
 {
 	size_t touched = 0;

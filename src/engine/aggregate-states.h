@@ -1,5 +1,5 @@
 /*
- * What the states of aggregates are; scan-query-read.c reads them. Private to engine/.
+ * aggregate-states: the state types of aggregates, read by scan-query-read.c. Private to engine/.
  */
 #ifndef SONDE_ENGINE_AGGREGATE_STATES_H
 #define SONDE_ENGINE_AGGREGATE_STATES_H

@@ -1,6 +1,5 @@
 /*
- * The aggregates of numbers: one add loop each, over a column. See aggregate.h
- * and, for covers, aggregate-interval-set.c.
+ * The numeric aggregates: one add loop each, over a column. Those of interval sets are in aggregate-interval-set.c.
  */
 #include "engine/aggregate.h"
 
@@ -10,7 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
-#define MOMENT_MAX ((int64_t)1 << 51) /* its square, 2^24 times: well below 2^127 */
+#define MOMENT_MAX ((int64_t)1 << 51) /* its square, added 2^24 times, is well below 2^127 */
 
 static int add_count(void *states, const struct aggregate_input *in, struct aggregate_memory *memory)
 {
@@ -215,7 +214,7 @@ static struct stats_sketch *sketch_at(struct stats_sketch *s, struct aggregate_m
 	return s;
 }
 
-/* A null REAL is NaN, which the sketch counts apart. */
+/* A null REAL is NaN, which the sketch counts separately. */
 static int add_quantiles(void *states, const struct aggregate_input *in, struct aggregate_memory *memory)
 {
 	struct stats_sketch *s = states;

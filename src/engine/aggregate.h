@@ -1,21 +1,20 @@
 /*
- * aggregate: the states of aggregates, and a row of functions for each kind.
+ * aggregate: the states of aggregates, and a table of functions for each kind.
  *
- * States lie in one array an aggregate, by slot of the group; zeros are an
- * empty one. Rows come a block at a time: slots[i] says which group row i is
- * in; slot 0 is nobody's and takes the rows that were filtered out. Private to
- * engine/.
+ * States are in one array per aggregate, indexed by the slot of the group; zeros are an empty state. Rows come a
+ * block at a time: slots[i] is the group of row i; slot 0 belongs to no group and receives the rows that were
+ * filtered out. Private to engine/.
  */
 #ifndef SONDE_ENGINE_AGGREGATE_H
 #define SONDE_ENGINE_AGGREGATE_H
 
 #include "engine/scan-query.h"
 
-/* What the aggregates of one worker share. */
+/* Shared by the aggregates of one worker. */
 struct aggregate_memory {
 	struct arena *arena; /* for sketches */
-	struct heap *heap;   /* for covers */
-	/* scratch for covers: intervals sorted by slot */
+	struct heap *heap;   /* for interval sets */
+	/* scratch for interval sets: intervals sorted by slot */
 	struct engine_interval *intervals, *spare;
 	uint32_t *places, *touched;
 	size_t slot_cap;

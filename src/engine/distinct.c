@@ -1,7 +1,6 @@
 /*
- * Counting different values; see distinct.h. Flajolet, Fusy, Gandouet and
- * Meunier, "HyperLogLog: the analysis of a near-optimal cardinality estimation
- * algorithm" (AofA 2007), with 64-bit hashes and linear counting when small.
+ * Flajolet, Fusy, Gandouet and Meunier, "HyperLogLog: the analysis of a near-optimal cardinality estimation
+ * algorithm" (AofA 2007), with 64-bit hashes and linear counting for small counts.
  */
 #include "engine/distinct.h"
 
@@ -39,7 +38,7 @@ static void mark(struct distinct *d, uint64_t h)
 		d->registers[at] = rank;
 }
 
-/* Too many to keep: from now on registers. */
+/* Too many values to store: switch to registers. */
 static int estimate(struct distinct *d)
 {
 	if (d->registers)
@@ -65,7 +64,7 @@ static uint64_t *place_of(const struct distinct *d, uint64_t h)
 	return &d->values[at];
 }
 
-/* Twice as many places. */
+/* Double the hash table. */
 static int grow(struct distinct *d)
 {
 	struct distinct old = *d;
@@ -87,7 +86,7 @@ static int add_hash(struct distinct *d, uint64_t h)
 {
 	uint64_t *place;
 
-	h += h == 0; /* 0 is no value: two of 2^64 share a place */
+	h += h == 0; /* 0 marks an empty entry: two of 2^64 values share one */
 	if (d->registers) {
 		mark(d, h);
 		return 0;

@@ -1,10 +1,9 @@
 /*
- * distinct: how many different values there are, in at most 1 MiB.
+ * distinct: count distinct values in at most 1 MiB.
  *
- * Up to DISTINCT_EXACT values are kept and counted exactly; more are estimated
- * (HyperLogLog with 4096 registers: within 1.7 % two times of three). Which of
- * the two it is depends on the values alone, not on their order or grouping,
- * so parts merge to what one count would have given.
+ * Up to DISTINCT_EXACT values are stored and counted exactly; more are estimated (HyperLogLog with 4096 registers:
+ * standard error 1.7 %). Which of the two applies depends only on the values, not on their order or grouping, so
+ * merged parts give the same result as a single count.
  */
 #ifndef SONDE_ENGINE_DISTINCT_H
 #define SONDE_ENGINE_DISTINCT_H
@@ -17,8 +16,8 @@
 /* All zero: empty. */
 struct distinct {
 	/* private */
-	uint64_t *values;   /* while exact: hashes in `places` places; 0 is an empty one */
-	uint8_t *registers; /* once estimated */
+	uint64_t *values;   /* while exact: a table of `places` hashes; 0 is an empty entry */
+	uint8_t *registers; /* when estimated */
 	uint32_t count, places;
 };
 

@@ -1,15 +1,15 @@
 /*
- * The sum of doubles in fixed point; see exactsum.h. U. Kulisch, "Computer
- * Arithmetic and Validity" (2013), chapter 8: the complete register.
+ * The sum of doubles in fixed point. U. Kulisch, "Computer Arithmetic and Validity" (2013), chapter 8: the complete
+ * register.
  */
 #include "engine/exactsum.h"
 
 #include <math.h>
 #include <string.h>
 
-#define PENDING_MAX ((uint32_t)1 << 29) /* additions of 33 bits that an int64_t limb takes for sure */
+#define PENDING_MAX ((uint32_t)1 << 29) /* additions of 33 bits that cannot overflow an int64_t limb */
 
-/* Limbs to 0 .. 2^32-1, except the highest, which has the sign. */
+/* Normalize limbs to 0 .. 2^32-1, except the highest, which has the sign. */
 static void carry(struct exactsum *s)
 {
 	int64_t over = 0;
@@ -63,14 +63,14 @@ void exactsum_merge(struct exactsum *s, const struct exactsum *other)
 	carry(s);
 }
 
-/* From the highest limb down: terms shrink by 2^32, so three or four decide. */
+/* From the highest limb down: terms shrink by 2^32, so three or four determine the result. */
 double exactsum_value(const struct exactsum *s)
 {
 	struct exactsum sum = *s;
 	double value = 0, sign = 1;
 
 	carry(&sum);
-	if (sum.limbs[EXACTSUM_LIMBS - 1] < 0) { /* all terms of one sign: nothing cancels on the way */
+	if (sum.limbs[EXACTSUM_LIMBS - 1] < 0) { /* all terms have one sign: nothing cancels */
 		sign = -1;
 		for (size_t i = 0; i < EXACTSUM_LIMBS; i++)
 			sum.limbs[i] = -sum.limbs[i];

@@ -1,9 +1,8 @@
 /*
- * exactsum: the sum of any doubles, exactly, in any order.
+ * exactsum: the exact sum of any doubles, in any order.
  *
- * A fixed-point number wide enough for every double (Kulisch): adding rounds
- * nothing, so sums of parts come out the same however the parts were cut, and
- * only reading the sum rounds, once. NaN and infinities are counted apart.
+ * A fixed-point number wide enough for every double (Kulisch): adding does not round, so the result is independent of
+ * how the input was split, and only reading the sum rounds, once. NaN and infinities are counted separately.
  */
 #ifndef SONDE_ENGINE_EXACTSUM_H
 #define SONDE_ENGINE_EXACTSUM_H
@@ -23,7 +22,7 @@ struct exactsum {
 
 void exactsum_add(struct exactsum *s, double v);
 void exactsum_merge(struct exactsum *s, const struct exactsum *other);
-/* Within an ulp or so, and the same for the same sum; 0 when there is nothing. */
+/* Within about an ulp, and deterministic for the same sum; 0 if empty. */
 double exactsum_value(const struct exactsum *s);
 
 void exactsum_save(struct buf *out, const struct exactsum *s);

@@ -1,4 +1,4 @@
-/* The groups of a query in their order, as bytes, and back. See group-by.h. */
+/* Sort the groups of a query, save them and load them. */
 #include "engine/group-by.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static struct place *sorted_places(const struct group_table *t)
 	return places;
 }
 
-/* A copy of t->count - 1 things in the order of places; the caller's. */
+/* A copy of t->count - 1 elements in the order of places; the caller frees it. */
 static void *ordered(const void *from, size_t bytes, const struct place *places, size_t count)
 {
 	char *to = calloc(count + 1, bytes);
@@ -78,13 +78,13 @@ int group_table_finish(struct group_table *t, struct engine_groups *groups)
 		for (unsigned i = 0; i < ENGINE_KEYS_MAX; i++)
 			free(groups->keys[i]);
 		for (unsigned a = 0; a < ENGINE_AGGREGATES_MAX; a++)
-			free(groups->states[a]); /* bytes alone: what they point to is still the table's */
+			free(groups->states[a]); /* only the array: the table still owns what the states point to */
 		memset(groups->keys, 0, sizeof(groups->keys));
 		memset(groups->states, 0, sizeof(groups->states));
 		groups->count = 0;
 		return rc;
 	}
-	t->count = 1; /* what the states point to is theirs now */
+	t->count = 1; /* the groups now own what the states point to */
 	group_table_release(t);
 	return 0;
 }
@@ -103,7 +103,7 @@ void groups_release(struct engine_groups *groups)
 	*groups = (struct engine_groups){ .count = 0 };
 }
 
-/* As bytes. */
+/* Saving and loading. */
 
 static int save_group(const struct engine_groups *g, size_t i, struct buf *out)
 {
@@ -137,7 +137,7 @@ int groups_save(const struct engine_groups *g, struct buf *out)
 	return rc < 0 ? rc : buf_error(out);
 }
 
-/* Is it the same query? */
+/* Check that it was saved by the same query. */
 static void check_head(const struct engine_query *q, struct unpack *u)
 {
 	u->is_bad |= !unpack_is_text(u, q->name);
@@ -147,7 +147,7 @@ static void check_head(const struct engine_query *q, struct unpack *u)
 		u->is_bad |= unpack_uint(u) != q->aggregates[a].op;
 }
 
-/* A group as a table of its own, to be merged like any other. */
+/* Load a group into a table with one group, to be merged. */
 static int load_group(struct group_table *one, struct unpack *u, struct aggregate_memory *memory)
 {
 	const struct engine_query *q = one->query;

@@ -1,4 +1,3 @@
-/* Keys to slots, slots to states; see group-by.h. */
 #include "engine/group-by.h"
 
 #include <errno.h>
@@ -6,7 +5,7 @@
 #include <string.h>
 
 #define DENSE_MAX ((size_t)1 << 22)
-#define SECOND_MAX 64u /* second keys below this are dense too */
+#define SECOND_MAX 64u /* second keys below this are indexed directly too */
 
 static size_t state_bytes(const struct group_table *t, unsigned a)
 {
@@ -73,9 +72,9 @@ void group_table_release(struct group_table *t)
 	*t = (struct group_table){ .count = 0 };
 }
 
-/* Finding. */
+/* Lookup. */
 
-/* Where keys stand in `dense`, or DENSE_MAX. */
+/* The index of the keys in `dense`, or DENSE_MAX. */
 static inline size_t dense_place(const struct group_table *t, int64_t first, int64_t second)
 {
 	if (t->query->key_count < 2)
@@ -145,7 +144,7 @@ static int grow_dense(struct group_table *t, size_t place)
 	return 0;
 }
 
-/* The place that holds, or will hold, the slot of these keys; NULL when out of memory. */
+/* The entry that holds, or will hold, the slot of these keys; NULL if out of memory. */
 static uint32_t *place_of(struct group_table *t, int64_t first, int64_t second)
 {
 	size_t place = dense_place(t, first, second);
@@ -177,7 +176,7 @@ static int make_slot(struct group_table *t, uint32_t *place, int64_t first, int6
 	return 0;
 }
 
-/* Found or made; 0 in *slot when there are too many groups. */
+/* Find or create a slot; *slot is 0 if there are too many groups. */
 static int find_slot(struct group_table *t, int64_t first, int64_t second, uint32_t *slot)
 {
 	uint32_t *place = place_of(t, first, second);

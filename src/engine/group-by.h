@@ -1,7 +1,6 @@
 /*
- * groups: the groups of a query while rows come in: keys to slots, slots to
- * states. Small non-negative keys, which ids are, index an array; others are
- * hashed. One worker's. Private to engine/.
+ * group-by: the groups of a query during a scan: keys to slots, slots to states. Small non-negative keys, such as
+ * ids, index an array; others are hashed. Each worker has one. Private to engine/.
  */
 #ifndef SONDE_ENGINE_GROUP_BY_H
 #define SONDE_ENGINE_GROUP_BY_H
@@ -12,7 +11,7 @@
 
 struct group_table {
 	const struct engine_query *query;
-	size_t count; /* slots in use; slot 0 is nobody's */
+	size_t count; /* slots in use; slot 0 belongs to no group */
 	bool is_over, has_no_quantiles;
 	/* private */
 	size_t cap;
@@ -24,24 +23,24 @@ struct group_table {
 	size_t hashed_cap;
 };
 
-/* A query over no rows; -ENOMEM. */
+/* Start with no rows; 0 or -ENOMEM. */
 int group_table_init(struct group_table *t, const struct engine_query *query);
 void group_table_release(struct group_table *t);
-/* The slot of each of n rows with these keys (the second may be NULL), made where new. -ENOMEM. */
+/* Find or create the slot of each of n rows with these keys (the second may be NULL). 0 or -ENOMEM. */
 int group_table_assign(struct group_table *t, const int64_t *const keys[ENGINE_KEYS_MAX], size_t n, uint32_t *slots);
-/* Slots of rows for which filter is 0 or null become 0. */
+/* Set the slots of rows for which filter is 0 or null to 0. */
 void group_filter(const int64_t *filter, size_t n, uint32_t *slots);
-/* Aggregate a takes no more: it was given up. */
+/* True if aggregate a was given up and accepts no more rows. */
 bool group_table_skips(const struct group_table *t, unsigned a);
 
-/* All of `from` goes to t. */
+/* Merge all of `from` into t. */
 int group_table_merge(struct group_table *t, struct group_table *from, struct aggregate_memory *memory);
-/* Hand everything over, in the order of the keys; t is empty after it. */
+/* Move the groups to `groups`, sorted by key; t is empty afterwards. */
 int group_table_finish(struct group_table *t, struct engine_groups *groups);
 void groups_release(struct engine_groups *groups);
 
 int groups_save(const struct engine_groups *groups, struct buf *out);
-/* Merge what was saved; u->is_bad when it is of another query. */
+/* Merge saved groups; sets u->is_bad if they belong to another query. */
 int group_table_load(struct group_table *t, struct unpack *u, struct aggregate_memory *memory);
 
 #endif

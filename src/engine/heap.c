@@ -1,4 +1,3 @@
-/* Memory that only grows; see heap.h. */
 #include "engine/heap.h"
 
 #include "base/fs.h"
@@ -30,7 +29,7 @@ static int open_file(void)
 	return open(dir && *dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-/* The oldest chunk that is in memory goes to the file. Where that fails, it stays: memory is the better place. */
+/* Move the oldest chunk in memory to the file. On failure it stays in memory. */
 static void spill(struct heap *h)
 {
 	uint8_t *chunk = h->chunks[h->spilled];

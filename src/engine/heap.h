@@ -1,9 +1,8 @@
 /*
- * heap: memory that only grows, bounded by a temporary file.
+ * heap: an append-only allocator with bounded memory, backed by a temporary file.
  *
- * Pieces are written once and read later, in order. Beyond a budget the oldest
- * chunks go to an unlinked file and are mapped from there at the same address:
- * pointers stay valid, the kernel keeps in memory what is being read. One
+ * Pieces are written once and read later, in order. Beyond a budget the oldest chunks are moved to an unlinked file
+ * and mapped from there at the same address: pointers stay valid, and the kernel caches what is being read. One
  * thread at a time. Private to engine/.
  */
 #ifndef SONDE_ENGINE_HEAP_H
@@ -12,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEAP_CHUNK_BYTES ((size_t)4 << 20) /* and the largest piece */
+#define HEAP_CHUNK_BYTES ((size_t)4 << 20) /* also the largest piece */
 
 struct heap {
 	size_t budget_bytes;
@@ -25,7 +24,7 @@ struct heap {
 
 void heap_init(struct heap *h, size_t budget_bytes);
 void heap_release(struct heap *h);
-/* Room for up to n bytes, at most HEAP_CHUNK_BYTES; heap_took says how many of them it were. NULL: -ENOMEM. */
+/* Reserve up to n bytes, at most HEAP_CHUNK_BYTES; heap_took commits the number used. NULL if out of memory. */
 uint8_t *heap_room(struct heap *h, size_t n);
 void heap_took(struct heap *h, size_t n);
 

@@ -1,10 +1,10 @@
-/* The time that events cover: building and keeping it; see interval-set.h. */
+/* Building, saving and loading interval sets. */
 #include "engine/interval-set-private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define NUMBER_BYTES 10 /* of a 64-bit number at most */
+#define NUMBER_BYTES 10 /* maximum, of a 64-bit number */
 
 void interval_set_release(struct interval_set *c)
 {
@@ -34,7 +34,7 @@ static inline uint8_t *put(uint8_t *at, uint64_t v)
 	return at;
 }
 
-/* Sorted and joined ones. */
+/* Add intervals that are sorted and joined. */
 static int add_intervals(struct interval_set *c, struct heap *heap, const struct engine_interval *v, size_t n)
 {
 	uint8_t *room = n ? heap_room(heap, n * 2 * NUMBER_BYTES) : NULL, *at = room;
@@ -61,7 +61,7 @@ int interval_set_add(struct interval_set *c, struct heap *heap, struct engine_in
 	return add_intervals(c, heap, intervals, intervals_join(intervals, n));
 }
 
-/* The `from`s of sorted ones. */
+/* Add the `from`s of sorted intervals. */
 static int add_points(struct interval_set *c, struct heap *heap, const struct engine_interval *v, size_t n,
 		enum run_kind kind)
 {
@@ -114,9 +114,9 @@ int interval_set_merge(struct interval_set *c, struct interval_set *from)
 
 struct saving {
 	struct buf out;
-	int64_t last;     /* end of the interval before, */
-	int64_t from, to; /* the one that is growing, */
-	uint64_t active;  /* and how many were under way in it */
+	int64_t last;     /* end of the previous interval, */
+	int64_t from, to; /* the one being extended, */
+	uint64_t active;  /* and its number of concurrent events */
 	uint64_t count;
 	bool is_counted;
 };
@@ -133,7 +133,7 @@ static void save_interval(struct saving *s)
 	s->count++;
 }
 
-/* Stretches that touch, and of a counted cover have as many under way, are one. */
+/* Adjacent intervals (of a counted set: with the same number of concurrent events) are joined. */
 static void save_stretch(void *arg, int64_t from, int64_t to, uint64_t mask, uint64_t active)
 {
 	struct saving *s = arg;
@@ -167,7 +167,7 @@ int interval_set_save(struct buf *out, const struct interval_set *c)
 	return rc;
 }
 
-/* One stretch of a partial. They come in order and do not overlap, or it is nonsense. */
+/* Load one interval of a partial result. Intervals must be in order and must not overlap. */
 static void load_stretch(struct unpack *u, int64_t *last, bool is_first, struct engine_interval *v)
 {
 	int64_t gap = unpack_int(u);
@@ -179,7 +179,7 @@ static void load_stretch(struct unpack *u, int64_t *last, bool is_first, struct 
 	*last = v->to;
 }
 
-/* Stretches of which each counts for as many as were under way. */
+/* Load intervals that are weighted by their number of concurrent events. */
 static int load_weighted(struct unpack *u, struct heap *heap, struct interval_set *c, size_t n, int64_t *last)
 {
 	uint8_t *room = heap_room(heap, n * 3 * NUMBER_BYTES), *at = room;

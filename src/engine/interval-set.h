@@ -1,15 +1,12 @@
 /*
- * cover: the time that events cover, exactly.
+ * interval-set: the time covered by events, exactly.
  *
- * A cover holds intervals [from, to) in runs: each is sorted, its intervals
- * overlap neither one another nor touch, and lies in a few bytes an interval
- * in a heap. Runs may overlap: a block of a table becomes one. A counted cover
- * keeps every begin and end instead, so that it can tell how many events were
- * under way at once.
+ * An interval set holds intervals [from, to) in runs. The intervals of a run are sorted and neither overlap nor
+ * touch; a few bytes per interval are stored in a heap. Runs may overlap: each block of a table becomes one. A
+ * counted set keeps every start and end instead, so that it can report concurrency.
  *
- * engine_sweep goes over any number of covers together in the order of time:
- * from it come unions, overlaps, differences and concurrency, all in integer
- * nanoseconds and independent of how the events were cut into runs.
+ * engine_sweep visits any number of sets together in time order: it computes unions, overlaps, differences and
+ * concurrency, in integer nanoseconds and independent of how the events were split into runs.
  */
 #ifndef SONDE_ENGINE_INTERVAL_SET_H
 #define SONDE_ENGINE_INTERVAL_SET_H
@@ -23,40 +20,42 @@ struct engine_interval {
 
 struct engine_run;
 
-/* All zero: empty. The bytes of its runs are a heap's. */
+/* All zero: empty. The encoded runs belong to a heap. */
 struct interval_set {
 	/* private */
 	struct engine_run *runs;
 	uint32_t count, cap;
 };
 
-#define ENGINE_RUN_INTERVALS 65536u /* at most, in one run */
+#define ENGINE_RUN_INTERVALS 65536u /* maximum in one run */
 
 void interval_set_release(struct interval_set *c);
-/* Take n <= ENGINE_RUN_INTERVALS intervals, in any order, those with to <= from not; overwrites them, and spare,
- * which has room for as many. 0 or -ENOMEM. */
+/*
+ * Add n <= ENGINE_RUN_INTERVALS intervals, in any order; those with to <= from are ignored. Overwrites them and
+ * spare, which has room for as many. 0 or -ENOMEM.
+ */
 int interval_set_add(struct interval_set *c, struct heap *heap, struct engine_interval *intervals,
 		struct engine_interval *spare, size_t n);
-/* The same, every begin and end kept. */
+/* The same, keeping every start and end. */
 int interval_set_count(struct interval_set *c, struct heap *heap, struct engine_interval *intervals,
 		struct engine_interval *spare, size_t n);
-/* Move all runs of `from` to c; their heap must live on. */
+/* Move all runs of `from` to c; their heap must outlive c. */
 int interval_set_merge(struct interval_set *c, struct interval_set *from);
 
-/* What a sweep goes over: a cover and the class that it counts as, 0 .. 63. */
+/* Input of a sweep: an interval set and its class, 0 .. 63. */
 struct engine_sweep_set {
 	const struct interval_set *cover;
 	unsigned class;
 };
 
-/* From `from` to `to` the classes of mask were covered, by `active` intervals. Never called for empty stretches. */
+/* In [from, to) the classes of mask were covered, by `active` intervals. Never called for empty intervals. */
 typedef void engine_visit(void *arg, int64_t from, int64_t to, uint64_t mask, uint64_t active);
 
 int engine_sweep(const struct engine_sweep_set *sets, size_t count, engine_visit *visit, void *arg);
-/* Nanoseconds covered by any of them; -ENOMEM. */
+/* Nanoseconds covered by any of the sets; -ENOMEM on failure. */
 int64_t interval_set_ns(const struct engine_sweep_set *sets, size_t count);
 
-/* As one run after the other without overlaps (or every begin and end, of a counted one): the same for the same set. */
+/* Save as one run without overlaps (of a counted set: every start and end). Equal sets give equal bytes. */
 int interval_set_save(struct buf *out, const struct interval_set *c);
 int interval_set_load(struct unpack *u, struct heap *heap, struct interval_set *c);
 

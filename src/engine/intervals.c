@@ -1,13 +1,12 @@
 /*
- * Sorting and joining intervals. Rows come as threads wrote them, stretches in
- * order one after the other, so the sort is a natural merge sort: it looks for
- * what is in order already and merges that.
+ * Sorting and joining intervals. Rows are stored as threads wrote them, in consecutive sorted sequences, so the sort
+ * is a natural merge sort: it finds sorted sequences and merges them.
  */
 #include "engine/interval-set-private.h"
 
 #include <string.h>
 
-/* The end of the ascending stretch that starts at `at`. */
+/* The end of the ascending sequence that starts at `at`. */
 static size_t stretch(const struct engine_interval *v, size_t at, size_t n)
 {
 	do

@@ -1,4 +1,3 @@
-/* Numbers to bytes and back; see pack.h. */
 #include "engine/pack.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* Which share is ours; see part.h. */
 #include "engine/part.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
-/* What plan.c and plan-run.c share. Private to engine/. */
+/* plan-private: shared by plan.c and plan-run.c. Private to engine/. */
 #ifndef SONDE_ENGINE_PLAN_PRIVATE_H
 #define SONDE_ENGINE_PLAN_PRIVATE_H
 
 #include "engine/group-by.h"
 #include "engine/plan.h"
 
-/* What one thread has. */
+/* The state of one thread. */
 struct plan_worker {
 	struct group_table tables[ENGINE_QUERIES_MAX];
 	struct arena arena;
@@ -28,7 +28,7 @@ struct engine_plan {
 	struct engine_groups groups[ENGINE_QUERIES_MAX];
 };
 
-/* At least so many workers, made as needed. */
+/* Create workers until there are at least `count`. */
 int plan_workers(struct engine_plan *plan, unsigned count, size_t cover_bytes);
 
 #endif

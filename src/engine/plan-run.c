@@ -1,4 +1,4 @@
-/* Scanning a table for a plan: cut, derive, assign groups, aggregate. See plan.h. */
+/* Scanning a table for a plan: select rows in range, fill derived columns, assign groups, aggregate. */
 #include "engine/plan-private.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static int answer(const struct engine_plan *plan, struct plan_worker *w, unsigne
 	return rc;
 }
 
-/* A block whose derived columns are still missing. */
+/* Fill the derived columns of a block, then run the queries on it. */
 static int add_rows(const struct engine_plan *plan, struct plan_worker *w, struct engine_rows *rows)
 {
 	int rc = 0;
@@ -118,7 +118,7 @@ static int64_t *cut_column(struct plan_worker *w, unsigned c, const int64_t *fro
 	return w->cut[c];
 }
 
-/* The rows in range, with their times cut to it; w->slots says which they are, until queries need it. */
+/* Select the rows in range and clip their times to it; w->slots holds their numbers until queries need it. */
 static int cut(const struct scanning *s, struct plan_worker *w, struct engine_rows *rows)
 {
 	const struct engine_plan *plan = s->plan;

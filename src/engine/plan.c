@@ -1,4 +1,4 @@
-/* All queries on one table: making a plan, workers, answers. See plan.h. */
+/* All queries on one table: creating a plan, its workers and results. */
 #include "engine/plan-private.h"
 
 #include <errno.h>
@@ -135,7 +135,7 @@ int plan_workers(struct engine_plan *plan, unsigned count, size_t cover_bytes)
 	return 0;
 }
 
-/* Everything goes to the first worker's tables, and from there to the answers. */
+/* Merge everything into the first worker's tables, then build the results from them. */
 int engine_plan_finish(struct engine_plan *plan, struct sonde_err *err)
 {
 	int rc = plan->worker_count ? 0 : plan_workers(plan, 1, INTERVAL_SET_BYTES);

@@ -1,15 +1,14 @@
 /*
- * plan: all queries on one table, answered in one scan.
+ * plan: all queries on one table, executed in one scan.
  *
- * Blocks are read once, by several threads, only the columns that queries and
- * derived columns need. A derived column is filled from others for a block at a
- * time by a function that must depend on that block alone: then the answers do
- * not depend on threads or parts. Memory is bounded by groups and by a budget
- * for covers, not by rows.
+ * Blocks are read once, by several threads, and only the columns that queries and derived columns need. A derived
+ * column is computed from others, one block at a time, by a function that must depend only on that block: then
+ * results do not depend on threads or parts. Memory is bounded by the number of groups and by a budget for interval
+ * sets, not by rows.
  *
- *	engine_plan_new, then engine_plan_derive and engine_plan_query,
- *	then engine_plan_run (or _load, for each part; or _feed, for rows that are in no table),
- *	then engine_plan_finish, then engine_plan_groups.
+ *   engine_plan_new, then engine_plan_derive and engine_plan_query,
+ *   then engine_plan_run (or _load, for each part; or _feed, for rows that are in no table),
+ *   then engine_plan_finish, then engine_plan_groups.
  */
 #ifndef SONDE_ENGINE_PLAN_H
 #define SONDE_ENGINE_PLAN_H
@@ -24,7 +23,7 @@
 #define ENGINE_QUERIES_MAX 16
 #define ENGINE_COLUMNS_MAX (STORE_COLUMNS_MAX + ENGINE_DERIVED_MAX)
 #define ENGINE_NEEDS_MAX 8
-#define INTERVAL_SET_BYTES ((size_t)256 << 20) /* of covers in memory; more go to a temporary file */
+#define INTERVAL_SET_BYTES ((size_t)256 << 20) /* of interval sets in memory; more go to a temporary file */
 
 /* A block of rows: columns by number, NULL where not loaded. */
 struct engine_rows {
@@ -43,35 +42,35 @@ struct engine_derive {
 
 struct engine_plan;
 
-/* For a table of this schema; its first TIME and DURATION columns are the rows' time. */
+/* For a table of this schema; its first TIME and DURATION columns are the time of a row. */
 int engine_plan_new(struct engine_plan **out, const struct store_schema *schema, struct sonde_err *err);
-void engine_plan_free(struct engine_plan *plan); /* NULL is fine */
+void engine_plan_free(struct engine_plan *plan); /* NULL is allowed */
 /* The number of the new column, or -E2BIG. */
 int engine_plan_derive(struct engine_plan *plan, const struct engine_derive *derive);
-/* The number of the new query, or -E2BIG. It is copied, but for its name. */
+/* The number of the new query, or -E2BIG. It is copied, except its name. */
 int engine_plan_query(struct engine_plan *plan, const struct engine_query *query);
 bool engine_plan_is_empty(const struct engine_plan *plan); /* no queries */
 
 struct engine_run_opts {
-	/* Only rows that touch [from_ns, to_ns), and their times cut to it. */
+	/* Only rows that overlap [from_ns, to_ns), with their times clipped to it. */
 	bool has_range;
 	int64_t from_ns, to_ns;
-	unsigned threads; /* 0: one a CPU */
+	unsigned threads; /* 0: one per CPU */
 	struct engine_part part;
 	size_t cover_bytes; /* 0: INTERVAL_SET_BYTES */
 };
 
 int engine_plan_run(struct engine_plan *plan, struct store_table *table, const struct engine_run_opts *opts,
 		struct sonde_err *err);
-/* Rows that a caller made; columns that are asked for must be there, derived ones are filled. */
+/* Add the caller's rows. Columns used by queries must be present; derived ones are filled. */
 int engine_plan_feed(struct engine_plan *plan, const struct engine_rows *rows);
 int engine_plan_finish(struct engine_plan *plan, struct sonde_err *err);
-/* After finish; lives as long as the plan. */
+/* After finish; valid as long as the plan. */
 const struct engine_groups *engine_plan_groups(const struct engine_plan *plan, int query);
 
-/* After finish: what the queries found. The same bytes for the same rows. */
+/* After finish: save the results. Equal rows give equal bytes. */
 int engine_plan_save(const struct engine_plan *plan, struct buf *out);
-/* Instead of run: take what a part saved; -EBADMSG when it is damaged or of another plan. */
+/* Instead of run: load the saved results of a part; -EBADMSG if they are damaged or belong to another plan. */
 int engine_plan_load(struct engine_plan *plan, struct unpack *u, struct sonde_err *err);
 
 #endif

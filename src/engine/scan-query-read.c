@@ -1,4 +1,4 @@
-/* Reading what the aggregates of a group came to; see scan-query.h. */
+/* Reading the aggregates of a group. */
 #include "engine/aggregate-states.h"
 #include "store/schema.h"
 
@@ -63,7 +63,7 @@ double engine_mean(const struct engine_groups *g, unsigned a, size_t i)
 	return (double)((const struct sum_state *)s)->sum / n;
 }
 
-/* n * squares - sum^2 in doubles would cancel: take the mean off in integers first. */
+/* n * squares - sum^2 in doubles would cancel: subtract the mean in integers first. */
 double engine_variance(const struct engine_groups *g, unsigned a, size_t i)
 {
 	const struct moments_state *s = state(g, a, i);

@@ -1,15 +1,13 @@
 /*
- * query: what to find out about the rows of a table.
+ * scan-query: a query on the rows of a table.
  *
- * A query groups rows by up to two keys and keeps aggregates of each group. It
- * names columns by number: those of the table's schema, or derived ones that
- * the plan fills block by block (plan.h). Keys, filters and values are INT
- * columns; only ENGINE_QUANTILES and ENGINE_SUM_REAL take REAL ones too.
+ * A query groups rows by up to two keys and computes aggregates of each group. It refers to columns by number: those
+ * of the table's schema, or derived ones that the plan fills block by block (plan.h). Keys, filters and values are
+ * INT columns; only ENGINE_QUANTILES and ENGINE_SUM_REAL accept REAL ones too.
  *
- * Every aggregate is merged from parts without regard to their order or size:
- * sums are wide integers (those of reals fixed-point numbers), so the same rows
- * give the same bits with any number of threads and processes. Null values
- * count for nothing but ENGINE_COUNT; null is a key like others.
+ * Every aggregate can be merged from parts of any order and size: sums are wide integers (of reals: fixed-point
+ * numbers), so the same rows give the same bits with any number of threads and processes. Null values are ignored
+ * except by ENGINE_COUNT; null is a valid key.
  */
 #ifndef SONDE_ENGINE_SCAN_QUERY_H
 #define SONDE_ENGINE_SCAN_QUERY_H
@@ -23,20 +21,20 @@
 #define ENGINE_KEYS_MAX 2
 #define ENGINE_AGGREGATES_MAX 10
 #define ENGINE_NONE (-1)
-#define ENGINE_GROUPS_MAX ((size_t)1 << 22) /* a query with more is given up, see engine_groups.is_over */
-#define ENGINE_SKETCHES_MAX 4096u           /* groups of a query with quantiles: with more, these are given up */
+#define ENGINE_GROUPS_MAX ((size_t)1 << 22) /* a query with more is aborted, see engine_groups.is_over */
+#define ENGINE_SKETCHES_MAX 4096u           /* groups of a query with quantiles: with more, quantiles are dropped */
 
 enum engine_op {
 	ENGINE_COUNT,       /* rows */
 	ENGINE_SUM,         /* sum and count of a column: also the mean */
 	ENGINE_MIN,         /* */
 	ENGINE_MAX,         /* */
-	ENGINE_MOMENTS,     /* count, mean and variance; values beyond 2^51 count as that */
+	ENGINE_MOMENTS,     /* count, mean and variance; values beyond 2^51 are clamped */
 	ENGINE_QUANTILES,   /* a stats_sketch: within 1/256 of the value, min and max exact */
-	ENGINE_DISTINCT,    /* different values: exact up to 65536, else estimated */
+	ENGINE_DISTINCT,    /* distinct values: exact up to 65536, else estimated */
 	ENGINE_SUM_REAL,    /* sum and count of a REAL column */
-	ENGINE_UNION,       /* the time that the rows cover: no column, the table's time and duration */
-	ENGINE_CONCURRENCY, /* the same, with how many at once */
+	ENGINE_UNION,       /* the time covered by the rows: no column, uses the table's time and duration */
+	ENGINE_CONCURRENCY, /* the same, with the number of concurrent rows */
 	ENGINE_OPS
 };
 
@@ -49,15 +47,15 @@ struct engine_query {
 	const char *name;
 	unsigned key_count; /* 0: all rows are one group */
 	int keys[ENGINE_KEYS_MAX];
-	int filter; /* rows where this is 0 or null are left out; ENGINE_NONE: none are */
+	int filter; /* rows where this is 0 or null are skipped; ENGINE_NONE: no filter */
 	unsigned aggregate_count;
 	struct engine_aggregate aggregates[ENGINE_AGGREGATES_MAX];
 };
 
-/* The groups of a query, in the order of their keys. */
+/* The groups of a query, sorted by key. */
 struct engine_groups {
 	size_t count;
-	bool is_over;          /* there were more than ENGINE_GROUPS_MAX; none are here */
+	bool is_over;          /* there were more than ENGINE_GROUPS_MAX; the result is empty */
 	bool has_no_quantiles; /* there were more than ENGINE_SKETCHES_MAX */
 	/* private */
 	const struct engine_query *query;
@@ -70,15 +68,15 @@ static inline int64_t engine_key(const struct engine_groups *g, size_t i, unsign
 	return g->keys[key][i];
 }
 
-/* What aggregate a of group i is; the aggregate's op must fit. A value that no row had is STORE_NULL or NaN. */
+/* The value of aggregate a of group i; the aggregate's op must match. STORE_NULL or NaN if no row had a value. */
 uint64_t engine_count(const struct engine_groups *g, unsigned a, size_t i);  /* rows, or not-null values */
-int64_t engine_sum(const struct engine_groups *g, unsigned a, size_t i);     /* held to int64_t; 0 of none */
+int64_t engine_sum(const struct engine_groups *g, unsigned a, size_t i);     /* clamped to int64_t; 0 if empty */
 int64_t engine_extreme(const struct engine_groups *g, unsigned a, size_t i); /* of MIN and MAX */
 double engine_mean(const struct engine_groups *g, unsigned a, size_t i);     /* of SUM, SUM_REAL, MOMENTS */
-double engine_variance(const struct engine_groups *g, unsigned a, size_t i); /* with n-1; NaN below 2 values */
+double engine_variance(const struct engine_groups *g, unsigned a, size_t i); /* with n-1; NaN for fewer than 2 values */
 double engine_quantile(const struct engine_groups *g, unsigned a, size_t i, double p);
 uint64_t engine_distinct(const struct engine_groups *g, unsigned a, size_t i);
-/* Of several groups together; SIZE_MAX when out of memory. */
+/* Of several groups together; SIZE_MAX if out of memory. */
 struct engine_group {
 	const struct engine_groups *groups;
 	unsigned aggregate;
@@ -86,6 +84,6 @@ struct engine_group {
 };
 uint64_t engine_distinct_of(const struct engine_group *some, size_t count);
 const struct interval_set *interval_set(const struct engine_groups *g, unsigned a, size_t i);
-const struct stats_sketch *engine_sketch(const struct engine_groups *g, unsigned a, size_t i); /* NULL: given up */
+const struct stats_sketch *engine_sketch(const struct engine_groups *g, unsigned a, size_t i); /* NULL: dropped */
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * Going over covers in the order of time: a heap of the runs that have begun,
- * each with its next begin or end. See interval-set.h.
+ * Visiting interval sets in time order: a heap of the runs that have started, each with its next start or end.
  */
 #include "engine/interval-set-private.h"
 
@@ -9,10 +8,10 @@
 
 #define CLASSES 64
 
-/* Where a run is. */
+/* Position in a run. */
 struct cursor {
-	int64_t time; /* of its next begin or end */
-	int64_t to;   /* of the interval that begins there */
+	int64_t time; /* of its next start or end */
+	int64_t to;   /* end of the interval that starts there */
 	uint64_t weight;
 	const uint8_t *at, *end;
 	uint8_t class, kind;
@@ -20,9 +19,9 @@ struct cursor {
 };
 
 struct sweep {
-	struct cursor *cursors; /* in the order of their begin */
+	struct cursor *cursors; /* in order of start */
 	size_t count, next;
-	struct cursor **heap; /* those that have begun, the nearest first */
+	struct cursor **heap; /* those that have started, the earliest first */
 	size_t heap_count;
 	uint64_t active, active_by_class[CLASSES];
 	uint64_t mask;
@@ -50,7 +49,7 @@ static void start(struct cursor *c, const struct engine_run *run, unsigned class
 	decode(c);
 }
 
-/* To its next begin or end; false when there is none. */
+/* Advance to the next start or end; false at the end. */
 static bool advance(struct cursor *c)
 {
 	if (c->kind <= RUN_WEIGHTED && !c->is_inside) {
@@ -98,7 +97,7 @@ static void push(struct sweep *s, struct cursor *c)
 	s->heap[at] = c;
 }
 
-/* The cursor with the nearest begin or end; NULL when all is over. */
+/* The cursor with the earliest start or end; NULL at the end. */
 static struct cursor *nearest(struct sweep *s)
 {
 	while (s->next < s->count && (!s->heap_count || s->cursors[s->next].time <= s->heap[0]->time))
@@ -106,7 +105,7 @@ static struct cursor *nearest(struct sweep *s)
 	return s->heap_count ? s->heap[0] : NULL;
 }
 
-/* Wraps below zero for a moment where an end comes before a begin of the same time; nobody sees it. */
+/* May wrap below zero while an end is processed before a start of the same time; the value is not used until then. */
 static void step(struct sweep *s, const struct cursor *c)
 {
 	bool is_end = c->kind <= RUN_WEIGHTED ? c->is_inside : c->kind == RUN_ENDS;

@@ -1,4 +1,3 @@
-/* Names of C++; see demangle.h. */
 #include "model/demangle.h"
 
 #include <dlfcn.h>
@@ -6,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_BYTES_MAX 16384 /* longer ones take their time, and nobody reads them */
+#define NAME_BYTES_MAX 16384 /* longer ones take too long, and are not readable */
 
 typedef char *demangler(const char *name, char *room, size_t *bytes, int *status);
 

@@ -1,16 +1,15 @@
 /*
- * demangle: C++ names as people write them.
+ * demangle: demangle C++ names.
  *
- * The work is done by the C++ run-time library of the machine, when it has one (it is
- * loaded at the first name that needs it, and linked to nothing); without it names stay
- * as they are.
+ * Uses the machine's C++ run-time library if it is installed: it is loaded with dlopen for the first mangled name.
+ * Without it names stay mangled.
  */
 #ifndef SONDE_MODEL_DEMANGLE_H
 #define SONDE_MODEL_DEMANGLE_H
 
 #include "base/arena.h"
 
-/* name itself when it is not mangled or cannot be told; else its meaning, in the arena. */
+/* The demangled name, in the arena; name itself if it is not mangled or cannot be demangled. */
 const char *model_demangle(struct arena *arena, const char *name);
 
 #endif

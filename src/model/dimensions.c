@@ -1,5 +1,5 @@
 /*
- * Names, processes, threads and calls: small tables, read as a whole.
+ * Names, processes, threads and calls: small tables, loaded as a whole.
  */
 #include "model/dimensions.h"
 
@@ -37,7 +37,7 @@ static int grow(struct reading *r, size_t more)
 	return 0;
 }
 
-/* What a row points to goes away with its batch: copy it. */
+/* The texts of a row are released with its batch: copy them. */
 static int keep_texts(struct reading *r, char *row)
 {
 	for (unsigned c = 0; c < r->schema->count; c++) {
@@ -196,7 +196,7 @@ static int split_names(struct model_run *run, struct model_call *call, const str
 	return 0;
 }
 
-/* The facts of a call: what the run says, otherwise what the table of calls says about its name. */
+/* The facts of a call: from the run if it has them, otherwise from the table of calls, by name. */
 static void set_facts(struct model_call *call, const struct model_run *run, const struct store_call *row)
 {
 	const struct call_info *info = call->name ? calls_find(call->name->data, call->name->bytes) : NULL;
@@ -274,7 +274,7 @@ const char *model_arg_name(const struct model_call *call, int n, int64_t value)
 	return value == STORE_NULL ? NULL : plain[n];
 }
 
-/* All of them. */
+/* Loading. */
 
 static const struct {
 	unsigned dimension;

@@ -1,9 +1,8 @@
 /*
- * dims: who and what the events of a run refer to.
+ * dimensions: the names, processes, threads, calls and files that the events of a run refer to.
  *
- * A dimension is loaded as a whole when it is asked for (model_load); the
- * getters answer NULL for what is not known, not loaded or lost. Rows beyond
- * MODEL_ROWS_MAX, which only a hostile table has, are ignored.
+ * A dimension is loaded as a whole on request (model_load); the getters return NULL for what is unknown, not loaded
+ * or lost. Rows beyond MODEL_ROWS_MAX, which only a hostile table has, are ignored.
  */
 #ifndef SONDE_MODEL_DIMENSIONS_H
 #define SONDE_MODEL_DIMENSIONS_H
@@ -25,12 +24,12 @@ enum model_dimension {
 	MODEL_NAMES = 1 << 0,
 	MODEL_PROCESSES = 1 << 1,
 	MODEL_THREADS = 1 << 2,
-	MODEL_CALLS = 1 << 3, /* needs and loads the names */
-	MODEL_FILES = 1 << 4, /* needs and loads the names */
+	MODEL_CALLS = 1 << 3, /* loads the names too */
+	MODEL_FILES = 1 << 4, /* loads the names too */
 	MODEL_ALL = (1 << 5) - 1
 };
 
-/* Load these, unless they are. A table that is missing or damaged is no error: model_losses tells. */
+/* Load these dimensions if they are not loaded. A missing or damaged table is not an error: model_losses reports it. */
 int model_load(struct model_run *run, unsigned dimensions, struct sonde_err *err);
 
 /* The text of a string id; NUL-terminated. */
@@ -55,19 +54,17 @@ struct model_call {
 	enum call_wait wait;
 };
 
-/* By the string id in io.call; NULL when the table has no row for it. */
+/* By the string id in io.call; NULL if the table has no row for it. */
 const struct model_call *model_call(const struct model_run *run, int64_t id);
-/* The bytes that a row of this call (NULL: unknown) moved; null: it moves none, or their number is unknown. */
+/* The bytes that a row of this call (NULL: unknown) moved; null if it moves none or the number is unknown. */
 int64_t model_call_bytes(const struct model_call *call, int64_t ret, int64_t size, int64_t arg0, int64_t arg1);
-/* What io.arg<n> with this value is called; NULL when the call (NULL: unknown) has no such argument. */
+/* The name of io.arg<n>: the call's (NULL: unknown), else "arg<n>", or NULL if the value is null. */
 const char *model_arg_name(const struct model_call *call, int n, int64_t value);
 
 /*
- * The path of a file: that of its base and its own name, without "//", "/./"
- * and a slash at the end; ".." is kept, for links. It is absolute, or a name
- * that is no path ("pipe:[7]"), or relative when the directory that it starts
- * from was lost. Null for files that are unknown and for chains that are
- * circles or too long.
+ * The path of a file: its base's path and its name, without "//", "/./" and trailing slash; ".." is kept because of
+ * symbolic links. It is absolute, or a name that is not a path ("pipe:[7]"), or relative if its base directory was
+ * lost. Null for unknown files and for chains that are circular or too long.
  */
 struct store_text model_file_path(struct model_run *run, int64_t file);
 
@@ -76,7 +73,7 @@ uint32_t model_file_number(struct model_run *run, int64_t file);
 struct store_text model_path(const struct model_run *run, uint32_t number);
 uint32_t model_path_count(const struct model_run *run);
 
-/* Compose all paths now. From then on model_known_number answers for any number of threads at once. */
+/* Build all paths. After that any number of threads may call model_known_number. */
 int model_paths_load(struct model_run *run, struct sonde_err *err);
 uint32_t model_known_number(const struct model_run *run, int64_t file);
 

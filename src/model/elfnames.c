@@ -1,4 +1,3 @@
-/* Names out of ELF and DWARF; see elfnames.h. */
 #include "model/elfnames.h"
 
 #include <dwarf.h>
@@ -19,7 +18,7 @@ struct elfnames {
 	Elf *elf;
 };
 
-/* By build id and nowhere else: the standard search may ask servers. */
+/* Search by build id only: the standard search may contact debuginfod servers. */
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_build_id_find_elf,
 	.find_debuginfo = dwfl_build_id_find_debuginfo,
@@ -124,7 +123,7 @@ static void place_of_call(Dwarf_Die *cu, Dwarf_Die *inlined, struct elfname *n)
 		n->line = (int)line;
 }
 
-/* Functions that were inlined at the address, then the one that holds it. */
+/* The functions inlined at the address, then the one that contains it. */
 static bool find_scopes(struct elfnames *e, GElf_Addr address, struct elfname *n,
 		void (*say)(void *, const struct elfname *), void *arg)
 {
@@ -134,7 +133,7 @@ static bool find_scopes(struct elfnames *e, GElf_Addr address, struct elfname *n
 	Dwarf_Die *chain = NULL;
 	bool is_found = false;
 
-	/* The scopes of the innermost function only; its own ancestors are those it was inlined into. */
+	/* Only the scopes of the innermost function; its ancestors are the functions it was inlined into. */
 	for (int i = 0; i < count && !is_found; i++) {
 		int tag = dwarf_tag(&scopes[i]);
 

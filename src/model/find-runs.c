@@ -1,5 +1,5 @@
 /*
- * Words for a run that was not found: the one that was meant, or those that are there.
+ * Hint for a run that was not found: a similar name, or the runs that exist.
  */
 #include "base/cleanup.h"
 #include "base/shell-words.h"
@@ -16,7 +16,7 @@ static int is_run(const struct dirent *entry)
 	return entry->d_name[0] != '.' && strcmp(entry->d_name, "latest") != 0;
 }
 
-/* Names start with their time: the other way round is the newest first. */
+/* Names start with their time: reverse order is newest first. */
 static int newest_first(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*b)->d_name, (*a)->d_name);

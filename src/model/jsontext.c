@@ -1,4 +1,4 @@
-/* A recogniser by recursive descent; see jsontext.h. Each function takes what it is named after, or gives NULL. */
+/* A recursive descent recognizer. Each function returns the end of the element it is named after, or NULL. */
 #include "model/jsontext.h"
 
 #include <stddef.h>
@@ -20,7 +20,7 @@ static bool is_tail(const char *at, const char *end)
 	return at < end && ((unsigned char)*at & 0xc0) == 0x80;
 }
 
-/* One UTF-8 character beyond ASCII: no overlong form, no surrogate, nothing beyond U+10FFFF. */
+/* One UTF-8 character beyond ASCII: no overlong forms, no surrogates, at most U+10FFFF. */
 static const char *character(const char *at, const char *end)
 {
 	unsigned char a = (unsigned char)at[0], b;

@@ -1,8 +1,8 @@
 /*
- * jsontext: is this text one JSON object? (RFC 8259, on one line, UTF-8.)
+ * jsontext: check that a text is one JSON object (RFC 8259, on one line, UTF-8).
  *
- * Annotation arguments are stored as JSON and printed as they are; tables can be
- * hostile, so who prints asks first. Nesting deeper than 32 is refused.
+ * Annotation arguments are stored as JSON and printed verbatim. Tables can be hostile, so writers of JSON check
+ * first. Nesting deeper than 32 is refused.
  */
 #ifndef SONDE_MODEL_JSONTEXT_H
 #define SONDE_MODEL_JSONTEXT_H

@@ -1,6 +1,6 @@
 /*
- * Rows into lanes; see lanes.h. One pass over each table in the order of time;
- * spans and calls are merged, because they nest in each other.
+ * Add the rows of a run to lanes. One pass over each table in time order; spans and calls are merged because they
+ * nest in each other.
  */
 #include "model/lanes-fill.h"
 
@@ -21,12 +21,12 @@ struct filling {
 	struct map numbers; /* keys of any kind -> number of a thread or lane, from 1 */
 	struct lanes_thread *threads;
 	size_t count, cap;
-	struct lanes_thread *last; /* most rows are of the thread of the row before */
+	struct lanes_thread *last; /* most rows belong to the thread of the previous row */
 	struct map before;         /* lane of steps -> time of the last step */
 	uint64_t rows, all;
 };
 
-/* What distinguishes one thing from others of its kind. */
+/* What distinguishes a thread or lane from others of its kind. */
 struct filling_key {
 	int64_t what, process, tid, name;
 	int64_t depth;
@@ -87,7 +87,7 @@ static int add_box(struct filling *f, int64_t process, int64_t tid, const struct
 	return t ? lanes_thread_add(t, f->writer, &known) : -ENOMEM;
 }
 
-/* The lane of this key, made when it is new; a negative errno. */
+/* The lane of this key, created if it is new; -errno on failure. */
 static int64_t lane_of(struct filling *f, const struct filling_key *key, enum pyramid_kind kind)
 {
 	struct pyramid_key made = { .kind = kind,
@@ -185,7 +185,7 @@ static int add_sample(struct filling *f, const void *row)
 	return lane < 0 ? (int)lane : pyramid_add_slice(f->writer, lane, &s);
 }
 
-/* A queue that is not known is the first. */
+/* An unknown queue is treated as the first. */
 static int add_command(struct filling *f, const void *row)
 {
 	const struct store_gpu *r = row;
@@ -197,7 +197,7 @@ static int add_command(struct filling *f, const void *row)
 	return lane < 0 ? (int)lane : pyramid_add_slice(f->writer, lane, &s);
 }
 
-/* A table and where its rows go. Rows of one pass are merged in the order of their time. */
+/* A table and the function that adds its rows. Rows of one pass are merged in time order. */
 struct source {
 	enum store_table_id table;
 	int ts_ns, dur_ns; /* columns; -1: none */
@@ -222,7 +222,7 @@ static const struct source sources[] = {
 struct stream {
 	const struct source *source;
 	struct model_rows *rows;
-	const int64_t *row; /* the next; NULL at the end */
+	const int64_t *row; /* the next row; NULL at the end */
 };
 
 static int advance(struct stream *s, struct sonde_err *err)

@@ -1,4 +1,3 @@
-/* Boxes in boxes; see lanes-nest.h. */
 #include "model/lanes-nest.h"
 
 #include <errno.h>
@@ -32,7 +31,7 @@ static int add_depth(struct lanes_thread *t, struct pyramid_writer *w)
 	return t->lanes[t->depths] < 0 ? (int)t->lanes[t->depths] : (int)t->depths++;
 }
 
-/* Is the box that ends at open_ns still open for this one? One that it overlaps only by the clock's slack is not. */
+/* True if the box that ends at open_ns encloses this one. An overlap within the clock's slack does not count. */
 static bool is_around(int64_t open_ns, const struct pyramid_slice *s)
 {
 	int64_t overlap_ns;
@@ -44,7 +43,7 @@ static bool is_around(int64_t open_ns, const struct pyramid_slice *s)
 	return overlap_ns > MODEL_LANES_SLACK_NS || overlap_ns > s->dur_ns / 2;
 }
 
-/* One deeper than the deepest box that is open around it, cut where it sticks out by no more than the slack. */
+/* Place it one level below the deepest open box, truncated if it exceeds that box by no more than the slack. */
 static int place(struct lanes_thread *t, struct pyramid_writer *w, struct pyramid_slice *s)
 {
 	unsigned depth = t->depths;
@@ -65,7 +64,7 @@ static int place(struct lanes_thread *t, struct pyramid_writer *w, struct pyrami
 			return rc;
 	}
 	t->ends[depth] = end_ns > t->ends[depth] ? end_ns : t->ends[depth];
-	/* What is deeper has ended with the box before; without this, slack would keep it open. */
+	/* Deeper boxes ended with the previous box; without this the slack would keep them open. */
 	for (unsigned d = depth + 1; d < t->depths; d++)
 		t->ends[d] = INT64_MIN;
 	return pyramid_add_slice(w, t->lanes[depth], s);
@@ -82,7 +81,7 @@ static int flush_first(struct lanes_thread *t, struct pyramid_writer *w, unsigne
 	return rc;
 }
 
-/* Does `outer`, which came later, enclose `inner` in truth? */
+/* True if `outer`, which came later, really encloses `inner`. */
 static bool encloses(const struct lanes_box *outer, const struct lanes_box *inner)
 {
 	int64_t inner_end_ns = pyramid_slice_end(&inner->slice);

@@ -1,11 +1,10 @@
 /*
- * lanes-nest: the boxes of one thread, boxes in boxes, as lanes by depth. Private to model/.
+ * lanes-nest: nest the boxes of one thread and add them to lanes by depth. Private to model/.
  *
- * Boxes come in the order of their start. Stamps of one instant that were
- * converted with different pairs of the clock differ by up to a microsecond,
- * so an outer box may come a little after an inner one, and neighbours may
- * overlap a little. Boxes therefore wait until none that could enclose them
- * can come; an outer one that came late is moved to its inner one's start.
+ * Boxes are added in order of start. Timestamps of one instant that were converted with different clock pairs differ
+ * by up to a microsecond, so an outer box may come slightly after an inner one, and neighbours may overlap slightly.
+ * Boxes are delayed until no enclosing one can follow; an outer box that came late is moved to the start of its inner
+ * one.
  */
 #ifndef SONDE_MODEL_LANES_NEST_H
 #define SONDE_MODEL_LANES_NEST_H
@@ -16,7 +15,7 @@
 
 struct lanes_box {
 	struct pyramid_slice slice;
-	int64_t depth; /* as the program says it; -1: unknown */
+	int64_t depth; /* as recorded by the program; -1: unknown */
 };
 
 struct lanes_thread {
@@ -26,7 +25,7 @@ struct lanes_thread {
 	int64_t *ends; /* by depth: when the last box there ends */
 	int64_t *lanes;
 	unsigned waiting_count;
-	struct lanes_box waiting[NEST_WAITING_MAX]; /* in the order of start, the longest first */
+	struct lanes_box waiting[NEST_WAITING_MAX]; /* in order of start, the longest first */
 };
 
 int lanes_thread_add(struct lanes_thread *t, struct pyramid_writer *w, const struct lanes_box *box);

@@ -1,4 +1,3 @@
-/* The pyramid of a run in its bundle; see lanes.h. */
 #include "model/lanes.h"
 
 #include "base/cleanup.h"
@@ -13,13 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Its directory in the bundle, which may be anybody's: a link in its place is not followed. -1: there is none. */
+/*
+ * The pyramid directory of the run directory, which is untrusted: a symbolic link is not followed. -1 if it is
+ * missing.
+ */
 static int open_dir(const struct model_run *run)
 {
 	return openat(run->store.dirfd, STORE_PYRAMID_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* One of these tables, from the bundle. */
+/* Open the pyramid stored in the run directory. */
 static int open_kept(struct pyramid **out, const struct model_run *run, uint64_t stamp)
 {
 	CLEANUP(cleanup_fd) int dir = open_dir(run);
@@ -37,7 +39,7 @@ static int open_kept(struct pyramid **out, const struct model_run *run, uint64_t
 	return 0;
 }
 
-/* A file in the bundle, in *dir, or one without a name when there can be none; then *dir is -1. */
+/* Create the file in the run directory, opened as *dir; if that is not possible, an unnamed file with *dir = -1. */
 static int create(const struct model_run *run, int *dir)
 {
 	int fd = -1;
@@ -47,7 +49,7 @@ static int create(const struct model_run *run, int *dir)
 			(mkdirat(run->store.dirfd, STORE_PYRAMID_DIR, 0700) == 0 || errno == EEXIST))
 		*dir = open_dir(run);
 	if (*dir >= 0) {
-		unlinkat(*dir, STORE_PYRAMID_TEMPORARY, 0); /* of one who died */
+		unlinkat(*dir, STORE_PYRAMID_TEMPORARY, 0); /* of a process that died */
 		fd = openat(*dir, STORE_PYRAMID_TEMPORARY, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	}
 	if (fd >= 0)
@@ -103,6 +105,6 @@ int model_lanes_remove(struct model_run *run, uint64_t *bytes, struct sonde_err 
 
 	*bytes = dir >= 0 && fstatat(dir, STORE_PYRAMID, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
 	rc = store_pyramid_remove(run->store.dirfd);
-	/* A file that is not a part of the cache keeps its directory. */
+	/* The directory is kept if it holds a file that is not part of the cache. */
 	return rc < 0 && rc != -ENOTEMPTY ? err_sys(err, -rc, "cannot remove '%s'", STORE_PYRAMID_DIR) : 0;
 }

@@ -1,11 +1,10 @@
 /*
  * lanes: the events of a run as lanes of a pyramid (store/pyramid.h).
  *
- * A lane is what a row of the timeline shows. The calls and spans of a thread
- * lie in lanes by depth, boxes in boxes: an event is one deeper than those of
- * its thread that are open when it begins. Names in slices are model_lane_name.
- * The pyramid is kept in the bundle (STORE_PYRAMID_DIR), made on first use by
- * whoever can write there, and made anew when the tables have changed.
+ * A lane is one row of the timeline. The calls and spans of a thread are in lanes by nesting depth: an event is one
+ * level below the events of its thread that are open when it starts. Names in slices are model_lane_name. The pyramid
+ * is stored in the run directory (STORE_PYRAMID_DIR), built on first use if the directory is writable, and rebuilt if
+ * the tables have changed.
  */
 #ifndef SONDE_MODEL_LANES_H
 #define SONDE_MODEL_LANES_H
@@ -17,16 +16,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MODEL_DEPTH_MAX 256       /* what is deeper lies in the deepest lane */
-#define MODEL_LANES_SLACK_NS 1000 /* a slice may begin this much before its row: see lanes-nest.h */
+#define MODEL_DEPTH_MAX 256       /* deeper events are in the deepest lane */
+#define MODEL_LANES_SLACK_NS 1000 /* a slice may start this much before its row: see lanes-nest.h */
 
-/* key.what, and what the key's other members and a slice's name are. */
+/* key.what: the key's members that are used, and the meaning of a slice's name. */
 enum model_lane {
 	MODEL_LANE_THREAD = 1, /* process, tid, depth: calls and spans; name is model_lane_name */
 	MODEL_LANE_MARKS,      /* process, tid: instants; name is model_lane_name */
-	MODEL_LANE_STEPS,      /* process, tid, name: from the step before to the step; name is the index */
+	MODEL_LANE_STEPS,      /* process, tid, name: from the previous step to this one; name is the index */
 	MODEL_LANE_COUNTER,    /* process, name: points */
-	MODEL_LANE_STATES,     /* process, tid: stretches off the CPUs; name is model_lane_name */
+	MODEL_LANE_STATES,     /* process, tid: off-CPU intervals; name is model_lane_name */
 	MODEL_LANE_SAMPLES,    /* process, tid: instants; name is the stack's id, 0: none */
 	MODEL_LANE_GPU,        /* process, name (the device), depth (the queue): commands; name is model_lane_name */
 };
@@ -50,20 +49,19 @@ static inline enum model_lane_table model_lane_table(uint32_t name)
 }
 
 struct model_lanes_opts {
-	bool is_anew; /* make it even if there is one */
-	/* Told now and then how many of all rows are in; NULL: nobody wants to know. */
+	bool is_anew; /* rebuild even if it exists */
+	/* Called from time to time with the number of rows added; may be NULL. */
 	void (*progress)(void *arg, uint64_t rows, uint64_t all);
 	void *arg;
 };
 
 /*
- * The pyramid of a run, made if need be. That of a run which is still being
- * recorded, or that cannot be written to, is kept in a file without a name.
- * opts may be NULL.
+ * The pyramid of a run, built if needed. That of a run which is still being recorded, or which is not writable, is
+ * kept in an unnamed file. opts may be NULL.
  */
 int model_lanes_open(struct pyramid **out, struct model_run *run, const struct model_lanes_opts *opts,
 		struct sonde_err *err);
-/* Remove it from the bundle; *bytes is what that freed. 0 when there was none. */
+/* Remove it from the run directory; *bytes receives the space freed. 0 if it does not exist. */
 int model_lanes_remove(struct model_run *run, uint64_t *bytes, struct sonde_err *err);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * What is missing from a run, in words: what its recorder said in run.json, what
- * its tables lack, and processes that could not be seen into.
+ * Describe what is missing from a run: losses reported in run.json, damage to its tables, and untraced processes.
  */
 #include "base/cleanup.h"
 #include "model/model-private.h"
@@ -29,7 +28,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct speaker *s, const c
 	s->say(s->arg, s->text.data);
 }
 
-/* What a probe counts and what that means; {0}: one, {1}: many. */
+/* A probe's counters of lost events and their description; {0}: singular, {1}: plural. */
 static const struct {
 	const char *key;
 	const char *one, *many;
@@ -58,7 +57,7 @@ static void say_probe(struct speaker *s, const json_t *probe)
 	}
 }
 
-/* Rows are written together, so the last ones of a recorder that died never were. */
+/* Rows are written in blocks, so the last rows of a recorder that died were never written. */
 static void say_recovered(struct speaker *s, const json_t *recovered)
 {
 	const json_t *lost = json_object_get(recovered, "lost_events");
@@ -101,7 +100,7 @@ static bool has_table(const struct model_run *run, const char *name)
 	return false;
 }
 
-/* Tables that run.json counts rows of and that are not there. */
+/* The next table that run.json counts rows of but that does not exist. */
 static const char *next_gone(const struct model_run *run, void **at, json_int_t *rows)
 {
 	json_t *tables = json_object_get(run->json, "tables");
@@ -137,7 +136,7 @@ static void say_tables(struct speaker *s, const struct model_run *run)
 	}
 }
 
-/* States that leave nothing to tell. */
+/* States without losses to report. */
 static bool is_settled(const char *state)
 {
 	return !state || strcmp(state, "ended") == 0 || strcmp(state, "replaced by exec") == 0;

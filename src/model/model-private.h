@@ -1,5 +1,5 @@
 /*
- * What the parts of a run share. Private to model/.
+ * model-private: shared by the parts of model/. Private to model/.
  */
 #ifndef SONDE_MODEL_MODEL_PRIVATE_H
 #define SONDE_MODEL_MODEL_PRIVATE_H
@@ -16,7 +16,7 @@
 struct model_file {
 	int64_t id, base, name;
 	uint32_t order; /* of its row */
-	uint32_t path;  /* 0: not composed yet, MODEL_PATH_NONE: has none */
+	uint32_t path;  /* 0: not built yet, MODEL_PATH_NONE: has none */
 };
 
 #define MODEL_PATH_NONE UINT32_MAX
@@ -25,7 +25,7 @@ struct model_file {
 struct model_files {
 	struct model_file *files; /* sorted by id, one of each */
 	size_t count, cap;
-	struct map paths; /* text -> number: its place there, from 1 */
+	struct map paths; /* text -> number: its index there, from 1 */
 	uint64_t path_bytes;
 	struct map known; /* (number of the base's path, name) -> number of the path */
 	struct {
@@ -38,7 +38,7 @@ struct model_run {
 	struct store_run store;
 	char *path;
 	struct json_t *json;
-	char trouble[256]; /* with run.json, "" when all is well */
+	char trouble[256]; /* error in run.json, "" if none */
 	struct model_table tables[MODEL_TABLES_MAX];
 	size_t table_count;
 	unsigned loaded; /* of enum model_dimension */
@@ -54,7 +54,7 @@ struct model_run {
 	struct arena arena;
 };
 
-/* run-tables.c: map what is in tables/; 0 or -ENOMEM. */
+/* run-tables.c: open the tables in tables/; 0 or -ENOMEM. */
 int model_tables_open(struct model_run *run, struct sonde_err *err);
 void model_tables_close(struct model_run *run);
 
@@ -62,7 +62,7 @@ void model_tables_close(struct model_run *run);
 int model_files_load(struct model_run *run, struct sonde_err *err);
 void model_files_release(struct model_files *files);
 
-/* find-runs.c: words for a run that was not found. */
+/* find-runs.c: add a hint for a run that was not found. */
 void model_hint_runs(const char *name, struct sonde_err *err);
 
 #endif

@@ -1,4 +1,3 @@
-/* Names that were found once; see namecache.h. */
 #include "model/namecache.h"
 
 #include "base/arena.h"
@@ -15,7 +14,7 @@
 #define ID_BYTES_MAX 64
 
 struct namecache {
-	char *path; /* NULL: there is no place for it */
+	char *path; /* NULL: it cannot be stored */
 	struct arena arena;
 	struct map lines; /* offset -> text */
 	bool is_new;      /* something was added */
@@ -116,7 +115,7 @@ void namecache_close(struct namecache *c)
 	free(c);
 }
 
-/* Tabs and newlines end a field; a file of source may be called anything. */
+/* Tabs and newlines end a field, and the name of a source file may contain them. */
 static void add_field(struct buf *out, const char *text)
 {
 	buf_addc(out, '\t');
@@ -133,7 +132,7 @@ void namecache_add(void *entry, const struct elfname *n)
 	buf_addf(&e->line, "\t%d", n->line);
 }
 
-/* The next field of a line, cut off in place; NULL at the end. */
+/* The next field of a line, split off in place; NULL at the end. */
 static char *take_field(char **at)
 {
 	char *field = *at;

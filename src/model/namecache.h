@@ -1,11 +1,10 @@
 /*
- * namecache: names that were found once, kept by build id in the user's cache
+ * namecache: function names found before, stored by build id in the user's cache
  * ($XDG_CACHE_HOME or ~/.cache, sonde/names-<build id>). Private to model/.
  *
- * A file of lines: an offset, then for each function from the inside out its name,
- * source and line, with tabs between; an offset alone is one that has no name. A cache
- * that is damaged or cannot be written is no cache: names are found again. Only files
- * that are ours are believed.
+ * A text file with a line per offset: the offset, then for each function, innermost first, its name, source and line,
+ * separated by tabs; a line with only an offset is an address without a name. A cache that is damaged or cannot be
+ * written is ignored: names are looked up again. Only files owned by the user are trusted.
  */
 #ifndef SONDE_MODEL_NAMECACHE_H
 #define SONDE_MODEL_NAMECACHE_H
@@ -15,11 +14,11 @@
 
 struct namecache;
 
-/* Never NULL for a build id unless there is no memory; NULL for no build id: what has none cannot be kept. */
+/* NULL if build_id is NULL (names cannot be stored without one) or on allocation failure. */
 struct namecache *namecache_open(const char *build_id);
-void namecache_close(struct namecache *c); /* writes what is new; NULL is fine */
+void namecache_close(struct namecache *c); /* writes new entries; NULL is allowed */
 
-/* What was found for an offset, as a line of the cache. */
+/* The functions found for an offset, as a line of the cache. */
 struct namecache_entry {
 	struct buf line;
 };
@@ -27,7 +26,7 @@ struct namecache_entry {
 
 void namecache_add(void *entry, const struct elfname *n);
 void namecache_replay(struct namecache_entry *e, void (*say)(void *arg, const struct elfname *n), void *arg);
-/* Whether the offset is known; c NULL: nothing is. */
+/* True if the offset is in the cache. c may be NULL: false. */
 bool namecache_get(struct namecache *c, uint64_t offset, void (*say)(void *arg, const struct elfname *n), void *arg);
 void namecache_put(struct namecache *c, uint64_t offset, struct namecache_entry *e); /* releases e */
 

@@ -1,4 +1,3 @@
-/* Joining and cleaning paths; see path-join.h. */
 #include "model/path-join.h"
 
 #include <stdbool.h>
@@ -14,7 +13,7 @@ static bool is_nothing(const char *part, size_t n)
 	return n == 0 || (n == 1 && part[0] == '.');
 }
 
-/* Append the parts of a path; out holds a path so far from `start` on. */
+/* Append the components of a path; out[start..] is the path so far. */
 static void add_parts(struct buf *out, size_t start, const struct store_text *t)
 {
 	const char *at = t->data, *end = at + t->bytes;

@@ -1,5 +1,5 @@
 /*
- * path: joining and cleaning paths by their text alone.
+ * path-join: join and normalize paths lexically.
  */
 #ifndef SONDE_MODEL_PATH_JOIN_H
 #define SONDE_MODEL_PATH_JOIN_H
@@ -8,9 +8,8 @@
 #include "store/schema.h"
 
 /*
- * Append base/name, or name alone when it is absolute. Empty parts, "." and a
- * slash at the end go, ".." stays. A name that is empty is the base; a relative
- * one without a base stays relative and is never empty.
+ * Append base/name, or name alone if it is absolute. Empty components, "." and a trailing slash are removed, ".." is
+ * kept. An empty name yields the base; a relative name without a base stays relative and is never empty.
  */
 void model_path_join(struct buf *out, const struct store_text *base, const struct store_text *name);
 

@@ -1,4 +1,3 @@
-/* Rows copied out of batches and sorted; see pool.h. */
 #include "model/pool.h"
 
 #include <errno.h>
@@ -51,7 +50,7 @@ static int grow(struct pool *p)
 	return 0;
 }
 
-/* A text column's word is the text's place in the buffer, STORE_NULL for null; the lengths come last. */
+/* The word of a text column is the text's offset in the buffer, STORE_NULL for null; the lengths come last. */
 static void copy_row(struct pool *p, int64_t *slot, const struct store_batch *batch, size_t i)
 {
 	int64_t *length = slot + p->schema->count;
@@ -95,7 +94,7 @@ int pool_compare(const struct pool_key *a, const struct pool_key *b)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-/* End of the stretch from `from` on that is in order. */
+/* End of the sorted sequence that starts at `from`. */
 static size_t stretch(const struct pool_key *keys, size_t from, size_t count)
 {
 	size_t end = from + 1;
@@ -116,10 +115,7 @@ static void merge(const struct pool_key *keys, size_t from, size_t middle, size_
 	}
 }
 
-/*
- * Natural merge sort: merge neighbouring stretches until there is one; rows come
- * in few and long ones.
- */
+/* Natural merge sort: merge neighbouring sorted sequences until one is left; the input has few and long ones. */
 static void sort_from(struct pool *p, size_t from)
 {
 	while (from < p->count && stretch(p->keys, from, p->count) < p->count) {
@@ -133,7 +129,7 @@ static void sort_from(struct pool *p, size_t from)
 	}
 }
 
-/* The first of keys[0..count) that comes after key. */
+/* The first of keys[0..count) that is after key. */
 static size_t place_of(const struct pool_key *keys, size_t count, const struct pool_key *key)
 {
 	size_t low = 0, high = count;
@@ -171,7 +167,7 @@ size_t pool_count_before(const struct pool *p, const struct pool_key *key)
 	return n > 0 && pool_compare(&p->keys[n - 1], key) == 0 ? n - 1 : n;
 }
 
-/* Texts of dropped rows stay behind; once they are more than half, move the others together. */
+/* Texts of dropped rows stay in the buffer; compact it once they are more than half. */
 static int compact(struct pool *p)
 {
 	struct buf texts;

@@ -1,9 +1,8 @@
 /*
- * Rows in the order of their time; rows.h says how.
+ * Rows in time order; rows.h describes the method.
  *
- * `last` is the key up to which all rows have been given out. While `is_cut`,
- * rows after `cut` have been dropped from the pool, and blocks are read anew
- * once the others are out.
+ * `last` is the key up to which all rows have been returned. While `is_cut`, rows after `cut` have been dropped from
+ * the pool; their blocks are read again once the others have been returned.
  */
 #include "model/rows.h"
 
@@ -12,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define GATHER_ROWS ((size_t)1 << 17) /* before looking for what can be given out */
+#define GATHER_ROWS ((size_t)1 << 17) /* to read before checking which rows can be returned */
 
 struct rows_block {
 	size_t number;
@@ -22,7 +21,7 @@ struct rows_block {
 struct model_rows {
 	struct model_rows_opts opts;
 	struct store_table *table;
-	int time_col, dur_col;     /* -1: the table has none */
+	int time_col, dur_col;     /* -1: not in the table */
 	struct rows_block *blocks; /* in the order of `first` */
 	size_t block_count;
 	size_t next; /* block to read */
@@ -31,7 +30,7 @@ struct model_rows {
 	struct pool_key last, cut;
 	bool has_last, is_cut;
 	size_t gather;
-	size_t at, ready; /* keys[at..ready) of the pool can be given out */
+	size_t at, ready; /* keys[at..ready) of the pool can be returned */
 };
 
 static int find_column(const struct store_schema *s, enum store_semantic semantic)
@@ -119,7 +118,7 @@ void model_rows_free(struct model_rows *r)
 	free(r);
 }
 
-/* A row's key lies within its block's bounds, even where the zone map lies about its time. */
+/* Clamp a row's key to its block's bounds, in case the zone map is wrong. */
 static struct pool_key key_of(const struct model_rows *r, const struct rows_block *b, size_t i)
 {
 	int64_t ns = r->time_col < 0 ? STORE_NULL : r->batch.columns[r->time_col].ints[i];
@@ -174,7 +173,7 @@ static int read_block(struct model_rows *r, const struct rows_block *b, struct s
 			     : rc;
 }
 
-/* What was given out leaves the pool. After a cut the blocks are read again, for what comes after it. */
+/* Drop the returned rows from the pool. After a cut, read the blocks again for the rows after it. */
 static int start_over(struct model_rows *r)
 {
 	if (r->ready) {
@@ -190,7 +189,10 @@ static int start_over(struct model_rows *r)
 	return pool_drop_first(&r->pool, r->ready);
 }
 
-/* Read until something can be given out. A block that is all out is skipped, one that begins after the cut ends it. */
+/*
+ * Read until rows can be returned. Skip blocks returned completely; stop at the first block that starts after the
+ * cut.
+ */
 static int fill(struct model_rows *r, struct sonde_err *err)
 {
 	int rc = start_over(r);

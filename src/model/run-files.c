@@ -1,9 +1,8 @@
 /*
  * Files and their paths.
  *
- * A file is 32 bytes in an array sorted by id; paths are composed when asked
- * for and numbered, equal ones once: many files are the same path opened again
- * and again. A small table remembers the files asked for last.
+ * A file is 32 bytes in an array sorted by id. Paths are built on request and interned: many files are the same path
+ * opened again. A small table caches the files requested last.
  */
 #include "base/cleanup.h"
 #include "model/model-private.h"
@@ -12,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define PATHS_BYTES_MAX ((uint64_t)512 << 20) /* of all paths together: only hostile tables need more */
+#define PATHS_BYTES_MAX ((uint64_t)512 << 20) /* total of all paths: only hostile tables need more */
 
 /* Loading. */
 
@@ -61,7 +60,7 @@ static int by_id(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
-/* Of rows with the same id the last one counts. */
+/* If several rows have the same id, the last one wins. */
 static void sort(struct model_files *f)
 {
 	size_t kept = 0;
@@ -113,7 +112,7 @@ static struct model_file *find(const struct model_files *f, int64_t id)
 	return low < f->count && f->files[low].id == id ? &f->files[low] : NULL;
 }
 
-/* The number of a path, or MODEL_PATH_NONE when there is no room for it. */
+/* The number of a path, or MODEL_PATH_NONE if the limit is reached. */
 static uint32_t intern(struct model_files *f, const struct buf *text)
 {
 	uint64_t *number;
@@ -131,7 +130,7 @@ static uint32_t intern(struct model_files *f, const struct buf *text)
 	return (uint32_t)*number;
 }
 
-/* A name that is no path stays what it is. */
+/* A name that is not a path is used unchanged. */
 static void write_path(struct buf *out, const struct store_text *base, const struct store_text *name, bool has_base)
 {
 	if (base || has_base || (name->bytes && name->data[0] == '/'))
@@ -163,7 +162,7 @@ static uint32_t compose(struct model_run *run, const struct model_file *file, ui
 	return (uint32_t)*number;
 }
 
-/* From the file up to the first that is composed, has no base or a lost one; then down again. */
+/* Go up from the file to the first one that is built, has no base or a lost one; then build the paths downwards. */
 static uint32_t resolve(struct model_run *run, struct model_file *file)
 {
 	struct model_file *chain[MODEL_PATH_DEPTH_MAX];

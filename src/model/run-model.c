@@ -1,5 +1,5 @@
 /*
- * Opening a run, and what run.json says.
+ * Opening a run, and reading run.json.
  */
 #include "base/cleanup.h"
 #include "base/fs.h"
@@ -13,7 +13,7 @@
 
 #define RUN_JSON "run.json"
 
-/* A run.json that cannot be read costs what it says, not the tables. */
+/* If run.json cannot be read, the tables are still usable. */
 static void read_json(struct model_run *run)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

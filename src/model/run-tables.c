@@ -1,6 +1,5 @@
 /*
- * The table files of a run: all that are in tables/, whether this version knows
- * them or not.
+ * The table files of a run: all files in tables/, including tables unknown to this version.
  */
 #include "base/cleanup.h"
 #include "model/model-private.h"
@@ -16,7 +15,7 @@
 
 #define ENDING ".tbl"
 
-/* Length of the table's name in a file's, 0 when it is none. */
+/* Length of the table's name in a file name, 0 if it is not a table file. */
 static size_t table_name(const char *file)
 {
 	size_t n = strlen(file), ending = strlen(ENDING);
@@ -72,7 +71,7 @@ static int compare(const void *a, const void *b)
 	return l != r ? (l < r ? -1 : 1) : strcmp(left->name, right->name);
 }
 
-/* Only running out of memory is an error; a table that cannot be read is a loss. */
+/* Only allocation failure is an error; an unreadable table is a loss. */
 static int open_table(struct model_run *run, struct model_table *t, struct sonde_err *err)
 {
 	struct sonde_err why = SONDE_ERR_INIT;

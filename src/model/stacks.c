@@ -1,4 +1,3 @@
-/* Stacks and the names of their frames; see stacks.h. */
 #include "model/stacks.h"
 
 #include "base/arena.h"
@@ -13,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX 64           /* of one place */
-#define PYTHON_LINES (1u << 24) /* addresses of a Python function: one a line */
+#define FRAMES_MAX 64           /* of one address */
+#define PYTHON_LINES (1u << 24) /* addresses of a Python function: one per line */
 
 struct module {
 	const char *path;
@@ -27,9 +26,9 @@ struct module {
 
 struct symbol {
 	int64_t module;
-	uint64_t start, bytes; /* bytes 0: to the next */
+	uint64_t start, bytes; /* bytes 0: to the next symbol */
 	int64_t name;
-	uint64_t order; /* of its row: the last one counts */
+	uint64_t order; /* of its row: the last one wins */
 };
 
 struct node {
@@ -56,7 +55,7 @@ struct model_stacks {
 
 /* Loading. */
 
-/* Call take for each row of a table, if there is one. */
+/* Call take for each row of a table, if it exists. */
 static int each_row(struct model_run *run, enum store_table_id id, int (*take)(struct model_stacks *, const void *),
 		struct model_stacks *s, struct sonde_err *err)
 {
@@ -67,7 +66,7 @@ static int each_row(struct model_run *run, enum store_table_id id, int (*take)(s
 
 	for (size_t b = 0; t && !rc && b < store_table_blocks(t); b++) {
 		if (store_block_load(t, b, NULL, 0, &batch, NULL))
-			continue; /* model_losses tells */
+			continue; /* model_losses reports it */
 		for (size_t i = 0; !rc && i < batch.rows; i++) {
 			store_batch_row(&batch, i, row);
 			rc = take(s, row);
@@ -77,7 +76,7 @@ static int each_row(struct model_run *run, enum store_table_id id, int (*take)(s
 	return rc ? err_sys(err, -rc, "cannot load the table '%s'", store_schemas[id]->name) : 0;
 }
 
-/* Room for number `id` in an array of `size`-byte items, zeroed; false when there is none. */
+/* Make room for index `id` in an array of `size`-byte items, zeroed; false on failure. */
 static bool make_room(void *array, size_t *count, int64_t id, size_t size)
 {
 	void **at = array;
@@ -104,7 +103,7 @@ static int take_stack(struct model_stacks *s, const void *row)
 	const struct store_stack *r = row;
 
 	if (r->stack < 1 || (uint64_t)r->stack > MODEL_ROWS_MAX)
-		return 0; /* only a hostile table has it */
+		return 0; /* only in a hostile table */
 	if (!make_room(&s->nodes, &s->node_count, r->stack, sizeof(*s->nodes)))
 		return -ENOMEM;
 	s->nodes[r->stack - 1] = (struct node){
@@ -283,7 +282,7 @@ static const struct place *name_place(struct model_stacks *s, const struct node 
 
 	if (m && m->is_elf)
 		name_by_file(&f, m, node->address);
-	if (m && !f.count) /* of a file too, when it was in a container: nobody but the recorder could find it */
+	if (m && !f.count) /* also for a file, if it was in a container: only the recorder could read it */
 		name_by_symbol(&f, node->module, node->address);
 	if (!f.count)
 		f.frames[f.count++] = (struct model_frame){ .function = NULL };

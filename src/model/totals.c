@@ -1,4 +1,3 @@
-/* Totals by call and by path; see totals.h. */
 #include "model/totals.h"
 
 #include "model/dimensions.h"
@@ -9,13 +8,13 @@
 #include <string.h>
 
 struct sums {
-	struct model_total *at; /* by a number from 0 */
+	struct model_total *at; /* indexed from 0 */
 	size_t count;
 };
 
 struct counting {
 	struct model_run *run;
-	int64_t from_ns, to_ns; /* calls that begin in [from, to) */
+	int64_t from_ns, to_ns; /* calls that start in [from, to) */
 	struct sums calls;      /* by string id of the name */
 	struct sums paths;      /* by number of the path */
 };
@@ -44,7 +43,7 @@ static void add(struct model_total *t, const struct model_total *one)
 	t->errors += one->errors;
 	t->bytes += one->bytes;
 	if (__builtin_add_overflow(t->total_ns, one->total_ns, &t->total_ns))
-		t->total_ns = INT64_MAX; /* only hostile tables get here */
+		t->total_ns = INT64_MAX; /* only with hostile tables */
 }
 
 static struct model_total one_row(const struct model_call *call, const struct store_batch *b, size_t i)
@@ -90,7 +89,7 @@ static int count_block(void *arg, unsigned worker, size_t block, const struct st
 	return 0;
 }
 
-/* Those that occurred, with their names; the rest of the array stays unused. */
+/* Move those that occurred to the front and set their names; the rest of the array is unused. */
 static size_t name_calls(const struct model_run *run, struct sums *s)
 {
 	size_t kept = 0;

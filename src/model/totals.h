@@ -1,7 +1,7 @@
 /*
- * totals: how often, how long and how many bytes, by call and by path.
+ * totals: count, time and bytes by call and by path.
  *
- * Bytes are what model_call_bytes says. One pass over the table io.
+ * Bytes are those of model_call_bytes. One pass over the table io.
  */
 #ifndef SONDE_MODEL_TOTALS_H
 #define SONDE_MODEL_TOTALS_H
@@ -18,23 +18,23 @@ struct model_total {
 	uint64_t calls;
 	uint64_t errors;
 	uint64_t bytes;
-	int64_t total_ns; /* of calls whose end was seen */
+	int64_t total_ns; /* of calls with a recorded end */
 };
 
 struct model_totals {
 	struct model_total *calls; /* most time first */
 	size_t call_count;
-	struct model_total *paths; /* in the order they were met */
+	struct model_total *paths; /* in order of first occurrence */
 	size_t path_count;
 };
 
 int model_totals_make(struct model_run *run, struct model_totals *totals, struct sonde_err *err);
-/* Of calls that begin in [from, to). */
+/* Only calls that start in [from, to). */
 int model_totals_between(struct model_run *run, int64_t from_ns, int64_t to_ns, struct model_totals *totals,
 		struct sonde_err *err);
 void model_totals_release(struct model_totals *totals);
 
-/* Sort: most first, then by name. */
+/* Sort in descending order, then by name. */
 void model_sort_by_time(struct model_total *totals, size_t count);
 void model_sort_by_bytes(struct model_total *totals, size_t count);
 

@@ -1,4 +1,3 @@
-/* The family tree of processes; see tree.h. */
 #include "model/tree.h"
 
 #include <errno.h>
@@ -7,7 +6,7 @@
 
 #define NONE SIZE_MAX
 
-/* Links between processes by their place in the table. */
+/* Links between processes by index in the table. */
 struct family {
 	const struct store_process *processes;
 	size_t count;
@@ -49,7 +48,7 @@ static void list(struct family *f, size_t i, unsigned depth)
 	f->rows[f->listed++] = (struct model_tree_row){ .process = &f->processes[i], .depth = depth };
 }
 
-/* The next that is not listed, below the parent's others; upwards where there are none. */
+/* The next process that is not listed, below the parent's others; if there are none, go up. */
 static size_t step(const struct family *f, size_t i, size_t root, unsigned *depth)
 {
 	if (f->links[i].first_child != NONE && !f->links[f->links[i].first_child].is_listed) {
@@ -89,7 +88,7 @@ int model_tree(const struct model_run *run, struct model_tree_row **rows, size_t
 			list_below(&f, i);
 	for (size_t i = 0; i < f.count; i++)
 		if (!f.links[i].is_listed)
-			list_below(&f, i); /* its own ancestor */
+			list_below(&f, i); /* descends from itself */
 	free(f.links);
 	*rows = f.rows;
 	*count = f.listed;

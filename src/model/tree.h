@@ -1,5 +1,5 @@
 /*
- * tree: the processes of a run as a family tree.
+ * tree: the process tree of a run.
  */
 #ifndef SONDE_MODEL_TREE_H
 #define SONDE_MODEL_TREE_H
@@ -13,9 +13,8 @@ struct model_tree_row {
 };
 
 /*
- * Parents before their children, children in the order of their numbers; the
- * caller frees *rows. Processes are loaded. Hostile tables in which processes
- * descend from themselves give each once, too.
+ * Parents come before their children, children are ordered by number; the caller frees *rows. Processes must be
+ * loaded. Hostile tables in which processes descend from themselves list each once, too.
  */
 int model_tree(const struct model_run *run, struct model_tree_row **rows, size_t *count, struct sonde_err *err);
 

@@ -1,4 +1,4 @@
-/* Answering a question: one statement, its columns, its rows, and what they do not tell; see query.h. */
+/* Running a query: prepare one statement, return its columns and rows, and note what is missing from them. */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "query/query-private.h"
@@ -38,7 +38,7 @@ static int prepare(struct query *q, const char *sql, sqlite3_stmt **s, struct so
 		return refuse(q, rc, sql, err);
 	if (!*s)
 		return err_set(err, EINVAL, "there is no statement in '%.60s'", sql);
-	while (rc == SQLITE_OK && !more && *tail) /* comments and empty statements are fine */
+	while (rc == SQLITE_OK && !more && *tail) /* comments and empty statements are allowed */
 		rc = sqlite3_prepare_v2(q->db, tail, -1, &more, &tail);
 	if (rc != SQLITE_OK || more) {
 		sqlite3_finalize(more);
@@ -52,7 +52,7 @@ static int prepare(struct query *q, const char *sql, sqlite3_stmt **s, struct so
 	return 0;
 }
 
-/* Answering. */
+/* Running. */
 
 static int give_columns(struct query *q, sqlite3_stmt *s, const struct query_sink *sink, struct arena *arena,
 		struct query_value **values)

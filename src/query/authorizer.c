@@ -1,12 +1,12 @@
 /*
- * What a statement may do: read tables, call functions, recurse. Everything
- * that is not listed is refused, so what later versions of SQLite add is too.
+ * What a statement may do: read tables, call functions, recurse. Everything that is not listed is refused, including
+ * what later versions of SQLite add.
  */
 #include "query/query-private.h"
 
-/* Pragmas that only tell. */
+/* Read-only pragmas. */
 static const char *const pragmas[] = { "table_info", "table_xinfo", "table_list" };
-/* Functions that reach out of the statement. */
+/* Functions with effects outside the statement. */
 static const char *const functions[] = { "load_extension", "fts3_tokenizer", "readfile", "writefile", "edit" };
 
 static bool is_among(const char *word, const char *const *list, size_t count)
@@ -21,7 +21,7 @@ int query_authorize(void *arg, int action, const char *a, const char *b, const c
 {
 	(void)db, (void)view;
 	if (((const struct query *)arg)->is_declaring)
-		return SQLITE_OK; /* SQLite asks about the shape of a table function as if it were a table */
+		return SQLITE_OK; /* SQLite declares the columns of a table function like those of a table */
 	switch (action) {
 	case SQLITE_SELECT:
 	case SQLITE_READ:

@@ -1,4 +1,4 @@
-/* A call of a table function as a plan of the engine: arguments, derived columns, aggregates; see engine-vtab.c. */
+/* Translate the call of a table function to a plan of the engine: arguments, derived columns, aggregates. */
 #include "query/engine-vtab-private.h"
 
 #include <stdarg.h>
@@ -53,7 +53,7 @@ static void fill_bucket(const void *arg, const struct engine_rows *rows, int64_t
 
 	for (size_t i = 0; i < rows->count; i++)
 		out[i] = ts[i] == STORE_NULL          ? STORE_NULL
-				: ts[i] < c->start_ns ? 0 /* it began before the range and reaches into it */
+				: ts[i] < c->start_ns ? 0 /* it started before the range and extends into it */
 						      : (ts[i] - c->start_ns) / c->width_ns;
 }
 
@@ -83,7 +83,7 @@ static bool int_argument(const struct engine_cursor *c, enum argument a, int64_t
 	return true;
 }
 
-/* A column by its name, as the plan knows it. */
+/* Find a column by name and get its number in the plan. */
 static int take_source(struct engine_cursor *c, const char *name, bool is_key, struct engine_source *out)
 {
 	const struct query_column *from = query_column_find(c->t, name);
@@ -123,7 +123,7 @@ static void add(struct engine_query *e, enum engine_op op, int column)
 	e->aggregates[e->aggregate_count++] = (struct engine_aggregate){ op, column };
 }
 
-/* The times of a table, as its zone maps tell: [*from, *to); 0 and 0 when it has none. */
+/* The time range of a table, from its zone maps: [*from, *to); 0 and 0 if it is empty. */
 static void times_of(const struct query_table *t, int64_t *from, int64_t *to)
 {
 	bool is_first = true;
@@ -140,7 +140,7 @@ static void times_of(const struct query_table *t, int64_t *from, int64_t *to)
 	}
 }
 
-/* The range asked for is cut into buckets, else all times of the table. */
+/* Divide the requested range, or else the time range of the table, into buckets. */
 static int take_buckets(struct engine_cursor *c, struct engine_query *e)
 {
 	struct engine_derive d = { .fill = fill_bucket, .arg = c, .need_count = 1, .needs = { c->t->time_column } };
@@ -167,7 +167,7 @@ static int needs_text(struct engine_cursor *c, enum argument a, const char *what
 	return text_argument(c, a) ? SQLITE_OK : fail(c, "%s is missing", what);
 }
 
-/* Aggregates in the order that the cursor reads them: the first is always the count. */
+/* Aggregates in the order in which the cursor reads them: the first is always the count. */
 static int plan_kind(struct engine_cursor *c, struct engine_query *e)
 {
 	enum engine_kind kind = c->module->kind;

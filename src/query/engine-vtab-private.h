@@ -1,6 +1,6 @@
 /*
- * What the parts of the table functions share: a row of `engine_kinds` is a
- * function, a cursor is one call of it. Private to query/.
+ * engine-vtab-private: shared by the parts of the table functions. A row of `engine_kinds` is a function, a cursor is
+ * one call of it. Private to query/.
  */
 #ifndef SONDE_QUERY_ENGINE_VTAB_PRIVATE_H
 #define SONDE_QUERY_ENGINE_VTAB_PRIVATE_H
@@ -19,13 +19,13 @@ struct engine_function {
 
 extern const struct engine_function engine_kinds[KINDS];
 
-/* A function of a run that is asked. */
+/* A table function of an open run. */
 struct engine_module {
 	struct query *q;
 	enum engine_kind kind;
 };
 
-/* What a key or value is made from. */
+/* The source of a key or value. */
 struct engine_source {
 	const struct query_column *column; /* NULL: none */
 	int number;                        /* in the plan */
@@ -46,9 +46,9 @@ struct engine_cursor {
 	size_t at;
 };
 
-/* engine-vtab-plan.c: turns the arguments into a plan and runs it. A code of SQLite. */
+/* engine-vtab-plan.c: translate the arguments to a plan and run it. Returns an SQLite result code. */
 int engine_call(struct engine_cursor *c);
-/* engine-vtab-read.c: column i of the group that the cursor is at; hidden ones are not its business. */
+/* engine-vtab-read.c: the value of column i of the current group, for columns that are not hidden. */
 void engine_group_result(sqlite3_context *ctx, const struct engine_cursor *c, int i);
 
 #endif

@@ -1,4 +1,4 @@
-/* Groups of the engine as rows of table functions; see engine-vtab.c. */
+/* Return groups of the engine as rows of table functions. */
 #include "query/engine-vtab-private.h"
 
 #include <math.h>
@@ -67,7 +67,7 @@ static void quantile_result(sqlite3_context *ctx, const struct engine_cursor *c,
 		sqlite3_result_int64(ctx, llround(v));
 }
 
-/* Aggregates of stats: count, quantiles, sum, and of integers min, max, moments, distinct. */
+/* Aggregates of stats: count, quantiles, sum, and for integers min, max, moments, distinct. */
 static void stats_result(sqlite3_context *ctx, const struct engine_cursor *c, int i)
 {
 	static const double ps[] = { 0.5, 0.95, 0.99 };

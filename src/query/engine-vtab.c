@@ -1,10 +1,9 @@
 /*
- * The engine's aggregates as table functions: one parallel scan of a table
- * instead of a row at a time through SQLite.
+ * The engine's aggregates as table functions: one parallel scan of a table instead of one row at a time through
+ * SQLite.
  *
- * A function is a row of `kinds`: its columns, and behind them its arguments
- * as hidden columns. xFilter calls it (engine-vtab-plan.c), and the cursor walks over
- * the groups.
+ * A function is a row of `engine_kinds`: its columns, followed by its arguments as hidden columns. xFilter calls it
+ * (engine-vtab-plan.c), and the cursor iterates over the groups.
  */
 #include "query/engine-vtab-private.h"
 
@@ -41,7 +40,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sq
 	return rc;
 }
 
-/* idxNum: a bit for each argument that is there, in the order of the arguments. */
+/* idxNum: a bit for each argument given, in the order of the arguments. */
 static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 {
 	const struct engine_function *f = &engine_kinds[((struct engine_module *)query_vtab_what(v))->kind];
@@ -57,7 +56,7 @@ static int best_index(sqlite3_vtab *v, sqlite3_index_info *info)
 		if (argument < 0 || c->op != SQLITE_INDEX_CONSTRAINT_EQ)
 			continue;
 		if (!c->usable)
-			return SQLITE_CONSTRAINT; /* another order of tables can give it */
+			return SQLITE_CONSTRAINT; /* usable with another join order */
 		place[f->arguments[argument]] = i;
 	}
 	for (int i = 0; i < ARGUMENTS; i++) {
@@ -139,7 +138,7 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 }
 
 static const sqlite3_module module = {
-	.xConnect = connect, /* no xCreate: they are there without being created, and cannot be */
+	.xConnect = connect, /* no xCreate: they are eponymous-only and cannot be created */
 	.xBestIndex = best_index,
 	.xDisconnect = query_vtab_disconnect,
 	.xOpen = open_cursor,

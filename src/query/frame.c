@@ -1,6 +1,6 @@
 /*
- * The frames of stacks: `frame`, a row for each function of each chain. With a
- * condition on `stack` only that chain is walked and named.
+ * The table `frame`: a row for each function of each call chain. With a constraint on `stack` only that chain is read
+ * and symbolized.
  */
 #include "query/query-private.h"
 
@@ -9,8 +9,8 @@ enum { COL_STACK, COL_DEPTH, COL_FUNCTION, COL_MODULE, COL_SOURCE, COL_LINE, COL
 struct cursor {
 	sqlite3_vtab_cursor base;
 	struct query *q;
-	int64_t stack, last; /* chain that is walked, and the last one */
-	int64_t at;          /* frame of it; STORE_NULL: at its end */
+	int64_t stack, last; /* current chain, and the last one */
+	int64_t at;          /* current stack in it; STORE_NULL: at its end */
 	size_t inlined, count;
 	int64_t depth;
 	const struct model_frame *frames;
@@ -62,7 +62,7 @@ static void start_chain(struct cursor *c)
 	c->depth = -1;
 }
 
-/* To the next frame that there is; stack beyond last: the end. */
+/* Advance to the next frame; stack beyond last: the end. */
 static int walk(struct cursor *c)
 {
 	while (c->stack <= c->last) {

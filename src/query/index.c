@@ -1,6 +1,6 @@
 /*
- * Rows of a small table by the value of a column, so that joins on ids do not
- * go over the whole table for each row. Made when first asked for.
+ * Index of a small table by the value of a column, so that joins on ids do not scan the whole table for each row.
+ * Built on first use.
  */
 #include "query/query-private.h"
 
@@ -64,7 +64,7 @@ const struct query_index *query_index_of(struct query_table *t, int column)
 	return x;
 }
 
-/* How many entries are below value, or at most it. */
+/* Number of entries below value, or (is_with) not above it. */
 static size_t count_below(const struct query_index *x, int64_t value, bool is_with)
 {
 	size_t lo = 0, hi = x->count;

@@ -1,4 +1,4 @@
-/* What the parts of query/ share. Private to query/. */
+/* query-private: shared by the parts of query/. Private to query/. */
 #ifndef SONDE_QUERY_QUERY_PRIVATE_H
 #define SONDE_QUERY_QUERY_PRIVATE_H
 
@@ -11,22 +11,22 @@
 
 #include <sqlite3.h>
 
-/* How a column of a SQL table is made from the columns of a store table. */
+/* How a column of an SQL table is computed from the columns of a store table. */
 enum query_how {
 	HOW_INT,
 	HOW_REAL,
 	HOW_TEXT,
-	HOW_WORDS,    /* texts with a NUL after each, as a JSON array */
-	HOW_STRING,   /* an id as its text */
-	HOW_PATH,     /* a file as its path */
-	HOW_CATEGORY, /* of a call */
-	HOW_KIND,     /* the same */
-	HOW_BYTES,    /* that a call moved */
-	HOW_FUNCTION, /* of a stack: its innermost function */
+	HOW_WORDS,    /* NUL-terminated texts, as a JSON array */
+	HOW_STRING,   /* the text of a string id */
+	HOW_PATH,     /* the path of a file id */
+	HOW_CATEGORY, /* the category of a call */
+	HOW_KIND,     /* the kind of a call */
+	HOW_BYTES,    /* bytes moved by a call */
+	HOW_FUNCTION, /* the innermost function of a stack */
 	HOWS
 };
 
-#define QUERY_COLUMNS_MAX 72 /* of a table: its own, and those that are made */
+#define QUERY_COLUMNS_MAX 72 /* of a table: stored and computed */
 #define QUERY_NEEDS_MAX 5
 
 struct query_column {
@@ -36,7 +36,7 @@ struct query_column {
 	int needs[QUERY_NEEDS_MAX]; /* columns of the store */
 };
 
-/* Rows of a small table by the value of a column. */
+/* Index of a small table by the value of a column. */
 struct query_index {
 	int column;
 	size_t count;
@@ -50,8 +50,8 @@ struct query_index {
 struct query_table {
 	struct query *query;
 	const struct store_schema *schema;
-	struct store_table *table; /* NULL: the run has none */
-	bool is_asked;             /* by the statement that is under way */
+	struct store_table *table; /* NULL: not in the run */
+	bool is_asked;             /* by the current statement */
 	int time_column;           /* -1: none */
 	unsigned column_count;
 	struct query_column columns[QUERY_COLUMNS_MAX];
@@ -64,45 +64,46 @@ struct query {
 	struct arena arena;
 	struct query_table *tables;
 	size_t table_count;
-	struct model_stacks *stacks; /* once asked for */
-	struct map ids;              /* of strings by their text, once asked for */
+	struct model_stacks *stacks; /* loaded on first use */
+	struct map ids;              /* string ids by text, loaded on first use */
 	bool has_ids, has_same_texts, has_paths;
-	bool is_declaring;   /* a table function */
+	bool is_declaring;   /* set while a table function is being declared */
 	int64_t deadline_ns; /* 0: none */
 };
 
-/* Is the time up? */
+/* True if the time limit has passed. */
 bool query_is_late(const struct query *q);
-struct query_table *query_table_find(struct query *q, const char *name); /* NULL: none */
+struct query_table *query_table_find(struct query *q, const char *name); /* NULL if unknown */
 const struct query_column *query_column_find(const struct query_table *t, const char *name);
-/* The id of a text; STORE_NULL: no string is it. false: cannot be told. */
+/* The string id of a text; STORE_NULL if it is not in the run. False if unknown. */
 bool query_string_id(struct query *q, const char *text, size_t n, int64_t *id);
-/* NULL: out of memory or damaged. */
+/* NULL if out of memory or damaged. */
 struct model_stacks *query_stacks(struct query *q);
-/* Needs the paths. */
+/* Load the paths of files. */
 int query_load_paths(struct query *q);
 
-/* vtab-columns.c: the columns of a table, and a value of one. */
+/* vtab-columns.c: the columns of a table, and the value of one. */
 int query_columns_make(struct query_table *t);
 const char *query_how_type(enum query_how how); /* "INTEGER" */
 void query_column_result(sqlite3_context *ctx, struct query_table *t, const struct query_column *c,
 		const struct store_batch *batch, size_t row);
-void query_text_result(sqlite3_context *ctx, const struct store_text *text); /* that lives as long as the run */
+void query_text_result(sqlite3_context *ctx, const struct store_text *text); /* valid as long as the run */
 
-/* index.c: of a table of at most QUERY_INDEX_BLOCKS blocks; NULL: out of memory or damaged. */
+/* index.c: for a table of at most QUERY_INDEX_BLOCKS blocks; NULL if out of memory or damaged. */
 #define QUERY_INDEX_BLOCKS 16
 const struct query_index *query_index_of(struct query_table *t, int column);
 /* The entries with this value: [*from, return). */
 size_t query_index_find(const struct query_index *x, int64_t value, size_t *from);
 
 /*
- * vtab.c: what virtual tables do alike. A table is declared by sql (NULL: out of memory) and remembers what it shows;
- * a cursor begins as a copy of one whose first member is a sqlite3_vtab_cursor, and sqlite3_free ends it.
+ * vtab.c: shared by all virtual tables. A table is declared by sql (NULL: out of memory) and stores a pointer to what
+ * it shows; a cursor is initialized as a copy of one that has a sqlite3_vtab_cursor as its first member, and freed by
+ * sqlite3_free.
  */
 int query_vtab_connect(sqlite3 *db, const char *sql, void *what, sqlite3_vtab **out);
 int query_vtab_disconnect(sqlite3_vtab *v);
 void *query_vtab_what(sqlite3_vtab *v);
-/* The statement ends with the words "name: text". */
+/* Fail the statement with the error "name: text". */
 int query_vtab_fail(sqlite3_vtab *v, const char *name, const char *text);
 int query_vtab_open(const void *cursor, size_t bytes, sqlite3_vtab_cursor **out);
 

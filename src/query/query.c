@@ -1,4 +1,4 @@
-/* Opening a run for questions; see query.h. answer.c answers them. */
+/* Opening a run for queries. answer.c runs them. */
 #include "query/query.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRESS_STEPS 1000 /* of SQLite's machine between looks at the clock */
+#define PROGRESS_STEPS 1000 /* of SQLite's virtual machine between checks of the clock */
 #define RESULT_COLUMNS_MAX 2000
 
 bool query_is_late(const struct query *q)
@@ -21,7 +21,7 @@ static int on_progress(void *arg)
 	return query_is_late(arg);
 }
 
-/* What tables refer to. */
+/* Data that tables refer to. */
 
 struct query_table *query_table_find(struct query *q, const char *name)
 {
@@ -97,7 +97,7 @@ static void take_table(struct query *q, const struct store_schema *schema, struc
 	query_columns_make(t);
 }
 
-/* Names of tables and columns that only a file knows are hostile: they become part of SQL. */
+/* Names of tables and columns that come from a file are untrusted: they become part of SQL. */
 static bool is_word(const char *name)
 {
 	return *name &&
@@ -149,7 +149,7 @@ static int create_tables(struct query *q)
 	return rc;
 }
 
-/* From here on it only reads. */
+/* Allow only reading from here on. */
 static int lock(struct query *q)
 {
 	static const int limits[][2] = { { SQLITE_LIMIT_LENGTH, (int)STORE_TEXT_BYTES_MAX + 4096 },

@@ -1,13 +1,13 @@
 /*
- * Aggregates for ordinary SQL: quantile(x, p), median(x), union_ns(ts, dur).
- * They keep every value, in memory that SQLite's limit counts, and are exact.
+ * Aggregates for ordinary SQL: quantile(x, p), median(x), union_ns(ts, dur). They store every value, in memory that
+ * counts towards SQLite's limit, and are exact.
  */
 #include "query/query-private.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* What an aggregate has gathered: pairs of 8 bytes, or single ones. */
+/* The values collected by an aggregate: pairs of 8 bytes, or single ones. */
 struct gathered {
 	void *items;
 	sqlite3_uint64 count, cap;

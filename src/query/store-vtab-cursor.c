@@ -1,4 +1,4 @@
-/* Rows of a store table that pass conditions; see store-vtab.h. */
+/* Scans and lookups: the rows of a store table that match the constraints. */
 #include "query/store-vtab.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ void query_cursor_need(struct query_cursor *c, unsigned long long mask)
 		need(c, c->t->time_column >= 0 ? c->t->time_column : 0);
 }
 
-/* A whole number as a bound; reals round inwards. */
+/* An integer as a bound; reals are rounded inwards. */
 static void bound_int(struct query_condition *k, int op, int64_t v)
 {
 	if (op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_GE)
@@ -56,7 +56,7 @@ static void bound_int(struct query_condition *k, int op, int64_t v)
 		k->hi = v > INT64_MIN ? v - 1 : v;
 }
 
-/* Bounds that are loose by one are fine: SQLite looks again. */
+/* Bounds may be too wide by one: SQLite checks again. */
 static void bound_real(struct query_condition *k, int op, double v)
 {
 	if (fabs(v) > 9e18)
@@ -112,7 +112,7 @@ static bool zone_passes(const struct query_cursor *c, size_t block)
 	return true;
 }
 
-/* The rows of the loaded block that pass all conditions. */
+/* Select the rows of the loaded block that match all constraints. */
 static int select_rows(struct query_cursor *c)
 {
 	size_t n = c->tested.rows, count = 0;
@@ -156,7 +156,7 @@ static int load(struct query_cursor *c, size_t block, const int *columns, size_t
 					 : SQLITE_OK;
 }
 
-/* Fill in the rows of a block; SQLITE_NOTFOUND: it is damaged, which is counted as loss. */
+/* Load a block and select its rows; SQLITE_NOTFOUND: it is damaged, which is counted as loss. */
 static int take_block(struct query_cursor *c, size_t block)
 {
 	int columns[QUERY_CONDITIONS_MAX];

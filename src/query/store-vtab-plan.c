@@ -1,4 +1,4 @@
-/* How SQLite sees a store table, and what of a question it can be asked; see store-vtab.h. */
+/* Declare a store table to SQLite (xConnect), and choose the constraints to push down (xBestIndex). */
 #include "query/store-vtab.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-/* Walking over the rows of a store table, as SQLite does; see store-vtab.h. */
+/* The cursor methods of a store table. */
 #include "query/store-vtab.h"
 
 #include <stdlib.h>

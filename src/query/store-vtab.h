@@ -1,11 +1,10 @@
 /*
- * table: a store table as a virtual table of SQLite, in three files. Private to query/table*.c.
+ * store-vtab: a store table as a virtual table of SQLite, in three files. Private to query/store-vtab*.c.
  *
- * What xBestIndex chose (store-vtab-plan.c) travels as text: "<mask of columns>
- * <mode> {<column> <operator>}...". A scan (store-vtab-cursor.c) skips blocks by
- * their zone maps, loads the columns that conditions are on, and the others only
- * where a row passes. A lookup goes by an index (index.c). SQLite checks every
- * condition again, so those that cannot be used are simply ignored.
+ * The choice of xBestIndex (store-vtab-plan.c) is passed as text: "<mask of columns> <mode> {<column>
+ * <operator>}...". A scan (store-vtab-cursor.c) skips blocks by their zone maps, loads the constrained columns, and
+ * the others only if a row matches. A lookup uses an index (index.c). SQLite checks every constraint again, so
+ * unusable ones are ignored.
  */
 #ifndef SONDE_QUERY_STORE_VTAB_H
 #define SONDE_QUERY_STORE_VTAB_H
@@ -15,7 +14,7 @@
 enum query_mode { QUERY_SCAN, QUERY_LOOKUP };
 #define QUERY_CONDITIONS_MAX 16
 
-/* Rows whose column lies in [lo, hi]. */
+/* A constraint: the column's value is in [lo, hi]. */
 struct query_condition {
 	int column; /* of the store */
 	int64_t lo, hi;
@@ -29,7 +28,7 @@ struct query_cursor {
 	struct query_condition conditions[QUERY_CONDITIONS_MAX];
 	size_t condition_count;
 	struct store_batch tested, batch;
-	/* The rows of a block that pass: all, or those of `rows`. */
+	/* The matching rows of a block: all, or those in `rows`. */
 	size_t block, at, count;
 	uint32_t *rows;
 	size_t rows_cap;
@@ -45,17 +44,23 @@ struct query_cursor {
 int query_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out, char **message);
 int query_best_index(sqlite3_vtab *v, sqlite3_index_info *info);
 
-/* store-vtab-cursor.c: rows that pass. Codes of SQLite; release leaves a cursor that can only be released again. */
+/*
+ * store-vtab-cursor.c: matching rows. Return SQLite result codes; after a release a cursor can only be released
+ * again.
+ */
 void query_cursor_release(struct query_cursor *c);
-/* Columns to load: those of the mask; bit 63 stands for all from there on. */
+/* Load the columns of the mask; bit 63 stands for column 63 and all after it. */
 void query_cursor_need(struct query_cursor *c, unsigned long long mask);
-/* false: nothing can pass. */
+/* False if no row can match. */
 bool query_cursor_add(struct query_cursor *c, int column, int op, sqlite3_value *value);
-/* To the first row, by the index of the first condition, an equality on an INT column, or by a scan; the next. */
+/*
+ * Go to the first row, by the index for the first constraint (an equality on an INT column) or by a scan; or to the
+ * next.
+ */
 int query_cursor_look_up(struct query_cursor *c);
 int query_cursor_next_block(struct query_cursor *c);
 int query_cursor_next(struct query_cursor *c);
-/* Where the row is. */
+/* The batch and row number of the current row. */
 const struct store_batch *query_cursor_place(const struct query_cursor *c, size_t *row);
 
 #endif

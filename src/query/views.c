@@ -1,6 +1,5 @@
 /*
- * Ready views, and two small tables: `run`, the run in one row, and `tables`,
- * what can be asked for.
+ * Predefined views, and two small tables: `run`, the run in one row, and `tables`, the list of tables and functions.
  */
 #include "query/query-private.h"
 
@@ -52,7 +51,7 @@ static const struct {
 			"GROUP BY pid, tid, state), "
 			"rest AS (SELECT l.pid, l.tid, l.ns AS life_ns, max(0, l.ns - coalesce((SELECT sum(ns) "
 			"FROM sums s WHERE s.tid = l.tid AND s.pid = l.pid), 0)) AS ns, run_ns FROM life l), "
-			/* switches were lost: it cannot have run longer, and not less */
+			/* switches were lost: running time is neither longer nor shorter than the kernel's figure */
 			"known AS (SELECT pid, tid, ns, life_ns, CASE WHEN ns > run_ns * 1.02 + 1000000 OR "
 			"(ns < run_ns * 0.98 - 1000000 AND run_ns <= life_ns) THEN run_ns ELSE ns END AS ran_ns "
 			"FROM rest) "
@@ -76,7 +75,7 @@ static const struct {
 			"function" },
 };
 
-/* Table functions and functions, for those who look what there is. */
+/* Table functions and functions, for the table `tables`. */
 static const struct {
 	const char *name, *doc;
 } functions[] = {
@@ -95,7 +94,7 @@ static const struct {
 
 static int run_sql(struct query *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* With SQLite's %q and %Q. */
+/* Format with SQLite's %q and %Q. */
 static int run_sql(struct query *q, const char *fmt, ...)
 {
 	va_list ap;

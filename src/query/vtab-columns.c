@@ -1,7 +1,6 @@
 /*
- * The columns of a SQL table: those of the store, ids of strings as their
- * text, and behind them what follows from them: paths, categories, bytes,
- * functions.
+ * The columns of an SQL table: those of the store, with string ids as text, followed by computed ones: paths,
+ * categories, bytes, functions.
  */
 #include "base/json.h"
 #include "query/query-private.h"
@@ -30,7 +29,7 @@ static void add(struct query_table *t, const struct query_column *c)
 		t->columns[t->column_count++] = *c;
 }
 
-/* What is made of a column, by the name of the column; of tables that have it. */
+/* Computed columns, by the name of the column they are computed from. */
 static const struct {
 	const char *from;
 	struct query_column made;
@@ -173,7 +172,7 @@ void query_column_result(sqlite3_context *ctx, struct query_table *t, const stru
 		int_result(ctx, from->ints[row]);
 		break;
 	case HOW_REAL:
-		sqlite3_result_double(ctx, from->reals[row]); /* NaN is null to SQLite */
+		sqlite3_result_double(ctx, from->reals[row]); /* SQLite maps NaN to null */
 		break;
 	case HOW_TEXT:
 	case HOW_WORDS:

@@ -1,4 +1,4 @@
-/* What all virtual tables do alike; see query-private.h. */
+/* Shared by all virtual tables; see query-private.h. */
 #include "query/query-private.h"
 
 #include <string.h>

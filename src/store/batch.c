@@ -1,9 +1,8 @@
 /*
  * Loading blocks into batches.
  *
- * Memory grows to what blocks need and stays. A column that is the same in all
- * rows, or missing, is filled in once and not again while the next blocks say
- * the same of it.
+ * Memory grows to what blocks need and is kept. A column that is constant in all rows, or missing, is filled in once
+ * and not again while the next blocks have the same constant.
  */
 #include "store/codec.h"
 #include "store/hash.h"
@@ -32,7 +31,7 @@ struct store_batch_memory {
 	struct column_memory columns[STORE_COLUMNS_MAX];
 };
 
-/* A block that has been checked as far as its head goes. */
+/* A block with a validated header. */
 struct block {
 	const struct store_block_info *info;
 	struct store_block_head head;
@@ -42,7 +41,7 @@ struct block {
 
 static void *need(struct memory *m, size_t bytes)
 {
-	size_t cap = (bytes + 64) & ~(size_t)63; /* never none: an empty text still has a place */
+	size_t cap = (bytes + 64) & ~(size_t)63; /* never 0: an empty text still has an address */
 
 	if (m->cap < cap) {
 		free(m->at);
@@ -129,7 +128,7 @@ static int load_numbers(const struct store_table *t, const struct block *b, unsi
 	return store_decode_numbers(decoder, s, b->payloads[stream], rows, numbers);
 }
 
-/* Lengths and bytes to texts; the lengths must add up to the bytes. */
+/* Split bytes into texts by their lengths; the lengths must add up to the number of bytes. */
 static int cut_texts(const int64_t *lengths, size_t rows, const char *bytes, uint64_t total, struct store_text *texts)
 {
 	uint64_t at = 0;
@@ -166,7 +165,7 @@ static int load_texts(const struct store_table *t, const struct block *b, unsign
 	return rc < 0 ? rc : cut_texts(m->numbers.at, rows, (const char *)bytes, s->first, m->texts.at);
 }
 
-/* A column that the file lacks. */
+/* A column that is not in the file. */
 static int load_nulls(enum store_kind kind, size_t rows, struct column_memory *m)
 {
 	double real = STORE_NULL_REAL;

@@ -1,4 +1,3 @@
-/* See block-builder.h. */
 #include "store/block-builder.h"
 
 #include "store/hash.h"

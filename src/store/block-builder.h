@@ -1,8 +1,8 @@
 /*
- * build: rows become the bytes of a block. Private to store/.
+ * block-builder: encode rows as a block. Private to store/.
  *
- * What it holds belongs to one thread, and encoding, the long part of writing, needs nothing else. Only the head
- * says where in the file the block is: it is filled in by store_build_place, when that is known.
+ * A builder belongs to one thread; encoding, the long part of writing, needs no lock. The block's position in the
+ * file is only in its header, which store_build_place fills in once it is known.
  */
 #ifndef SONDE_STORE_BLOCK_BUILDER_H
 #define SONDE_STORE_BLOCK_BUILDER_H
@@ -27,9 +27,12 @@ struct store_build {
 
 void store_build_init(struct store_build *b, const struct store_schema *schema, uint64_t salt);
 void store_build_release(struct store_build *b);
-/* All of the gathered rows' block but its head, into out. 0 or -ENOMEM. */
+/* Encode the buffered rows into out, except the block header. 0 or -ENOMEM. */
 int store_build_encode(struct store_build *b);
-/* The block is to be the `number`th of the file, at `offset`, with `first_row`: its entry, which its head says too. */
+/*
+ * Write the header: the block becomes number `number` of the file, at `offset`, with `first_row`. Returns its index
+ * entry.
+ */
 struct store_entry store_build_place(struct store_build *b, uint64_t offset, uint64_t number, uint64_t first_row);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Finding the blocks of a file, and adding up what is missing.
+ * Find the blocks of a file and count what is missing.
  *
- * With a valid index nothing else is read. Without one the file is walked from
- * block to block; where no intact block head stands, the search goes on for the
- * next magic. Blocks must come in rising order: one that does not is skipped.
+ * With a valid index, only the index is read. Without one the file is walked from block to block; where a block
+ * header is not intact, the next magic is searched for. Block numbers must increase: a block that breaks the order is
+ * skipped.
  */
 #include "store/table-private.h"
 
@@ -30,7 +30,7 @@ static int add_block(struct store_table *t, const struct store_block_info *b)
 	return 0;
 }
 
-/* b can follow the blocks there are, and ends before `end`. */
+/* True if b can follow the blocks found so far and ends before `end`. */
 static bool follows(const struct store_table *t, const struct store_block_info *b, uint64_t end)
 {
 	const struct store_block_info *last = t->count ? &t->blocks[t->count - 1] : NULL;
@@ -67,7 +67,7 @@ static void forget_blocks(struct store_table *t)
 	t->used_bytes = t->file.head_bytes;
 }
 
-/* 0 when there is a valid index and all is taken from it, -ENOENT when there is none. */
+/* 0 if a valid index was read, -ENOENT if the file has none. */
 static int take_index(struct store_table *t)
 {
 	struct store_index_head head;
@@ -104,7 +104,7 @@ static struct store_block_info head_info(const struct store_block_head *h, uint6
 	};
 }
 
-/* Even a block that is cut off tells how many there were. */
+/* Even the header of a truncated block counts the blocks and rows up to it. */
 static void note_totals(struct store_table *t, const struct store_block_head *h)
 {
 	if (t->blocks_total < h->number + 1)

@@ -1,13 +1,12 @@
 /*
- * codec: streams of numbers or bytes to payloads and back. Private to store/.
+ * codec: encode streams of numbers or bytes as payloads, and decode them. Private to store/.
  *
- * Numbers become u (see enum store_encoding), cut into byte planes: all lowest
- * bytes, all next ones, up to the highest that is not always zero. Each plane is
- * a section of its own, compressed by itself when that pays: planes of noise
- * stay raw, planes that are all the same cost a byte.
+ * Numbers become u (see enum store_encoding), split into byte planes: all lowest bytes, all next ones, up to the
+ * highest that is not always zero. Each plane is a section, compressed separately if that saves space: planes of
+ * noise stay raw, constant planes cost one byte.
  *
- * An encoder and a decoder hold the zstd state and scratch memory that many
- * calls share; each belongs to one thread at a time.
+ * An encoder and a decoder hold the zstd state and scratch memory that many calls share; each belongs to one thread
+ * at a time.
  */
 #ifndef SONDE_STORE_CODEC_H
 #define SONDE_STORE_CODEC_H
@@ -25,14 +24,14 @@ struct store_encoder {
 	size_t rows_cap;
 };
 
-/* Smallest and largest value that is not null; STORE_NULL both when all are. */
+/* Minimum and maximum of the values that are not null; both STORE_NULL if all are null. */
 struct store_range {
 	int64_t min, max;
 };
 
 void store_encoder_release(struct store_encoder *e);
 
-/* These describe the stream in *s and append its payload to out; 0 or -ENOMEM. */
+/* Describe the stream in *s and append its payload to out; 0 or -ENOMEM. */
 int store_encode_ints(struct store_encoder *e, int64_t *values /* overwritten */, size_t rows, bool is_time,
 		struct store_stream *s, struct store_range *range, struct buf *out);
 int store_encode_reals(struct store_encoder *e, const uint64_t *bits, size_t rows, struct store_stream *s,
@@ -47,10 +46,13 @@ struct store_decoder {
 
 void store_decoder_release(struct store_decoder *d);
 
-/* Numbers of either kind into out[rows]; 0, -EBADMSG when the payload does not hold exactly that, -ENOMEM. */
+/*
+ * Decode numbers of either kind into out[rows]; 0, -EBADMSG if the payload does not hold exactly that many, or
+ * -ENOMEM.
+ */
 int store_decode_numbers(struct store_decoder *d, const struct store_stream *s, const uint8_t *payload, size_t rows,
 		int64_t *out);
-/* The s->first bytes of a byte stream into out. */
+/* Decode the s->first bytes of a byte stream into out. */
 int store_decode_bytes(struct store_decoder *d, const struct store_stream *s, const uint8_t *payload, uint8_t *out);
 
 #endif

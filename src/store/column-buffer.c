@@ -1,6 +1,3 @@
-/*
- * Gathering rows by column.
- */
 #include "store/column-buffer.h"
 
 #include "store/format.h"
@@ -11,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays begin this far apart modulo a page, or equal rows of all columns would compete for the same cache lines. */
+/* Arrays start this far apart modulo a page; otherwise equal rows of all columns would share the same cache lines. */
 #define STAGGER_BYTES 192u
 
-/* Fields of a row, whatever their type. */
+/* A field of a row, of any type. */
 typedef int64_t __attribute__((may_alias)) word;
 
 void store_gather_init(struct store_gather *g, const struct store_schema *schema)
@@ -46,7 +43,7 @@ void store_gather_reset(struct store_gather *g)
 	g->text_bytes = 0;
 }
 
-/* The text of a field of a TEXT column; NULL when it is null. */
+/* The text of a field of a TEXT column; NULL if it is null. */
 static const struct store_text *text_at(const word *field)
 {
 	const struct store_text *text;
@@ -55,7 +52,7 @@ static const struct store_text *text_at(const word *field)
 	return text && text->data ? text : NULL;
 }
 
-/* Has the row INT columns and null texts only? Most rows have, and are spared what texts cost. */
+/* True if the row has only INT columns and null texts. Most rows do, and skip the handling of texts. */
 static inline __attribute__((always_inline)) bool is_plain(const struct store_gather *g, const word *row)
 {
 	word any = g->has_reals;
@@ -75,7 +72,7 @@ static int64_t null_if_nan(int64_t bits)
 	return bits;
 }
 
-/* What is stored of the special columns; reserves memory for texts and adds nothing yet. */
+/* The stored values of the special columns. Reserves memory for texts; adds nothing yet. */
 static int settle(struct store_gather *g, const word *row, int64_t *settled)
 {
 	uint64_t bytes = g->text_bytes;
@@ -111,7 +108,7 @@ static void begin_block(struct store_gather *g, const word *row, const int64_t *
 		g->same[g->special[k]] = settled[k];
 }
 
-/* The column gets an array, with what all rows so far had in common. */
+/* Allocate an array for the column and fill it with the value of all rows so far. */
 static int begin_varying(struct store_gather *g, unsigned c)
 {
 	if (!g->memory[c]) {
@@ -128,7 +125,7 @@ static int begin_varying(struct store_gather *g, unsigned c)
 	return 0;
 }
 
-/* INT columns that stop being the same with this row. */
+/* Start arrays for the INT columns that change with this row. */
 static int begin_varying_ints(struct store_gather *g, const word *row)
 {
 	for (unsigned c = 0; c < g->schema->count; c++) {
@@ -172,7 +169,7 @@ static void add_special(struct store_gather *g, const word *row, const int64_t *
 			g->values[c][g->rows] = settled[k];
 		if (g->is_real[k] || settled[k] == STORE_NULL || settled[k] == 0)
 			continue;
-		/* There is room: settle made it. */
+		/* settle() reserved the space. */
 		memcpy(texts->data + texts->len, text_at(&row[c])->data, (size_t)settled[k]);
 		texts->len += (size_t)settled[k];
 		texts->data[texts->len] = '\0';

@@ -1,12 +1,10 @@
 /*
- * gather: the rows of a block before it is written, column by column. Private to store/.
+ * column-buffer: the rows of a block before it is written, column by column. Private to store/.
  *
- * Within a block a column is "same" as long as every row has the value of the
- * first one: then only that value is kept, and a masked comparison of the whole
- * row finds the moment it changes. From there on it is one of the varying
- * columns, with an array of its own. TEXT columns gather lengths like numbers
- * (STORE_NULL for null) and their bytes in a buffer; a NaN in a REAL becomes
- * the one null.
+ * Within a block a column is "same" as long as every row has the value of the first one: only that value is kept, and
+ * a masked comparison of the whole row finds the row where it changes. From then on it is one of the varying columns,
+ * which have an array each. TEXT columns store lengths like numbers (STORE_NULL for null) and their bytes in a
+ * buffer; any NaN in a REAL becomes the one null.
  */
 #ifndef SONDE_STORE_COLUMN_BUFFER_H
 #define SONDE_STORE_COLUMN_BUFFER_H
@@ -23,15 +21,15 @@ struct store_gather {
 	size_t rows;
 	uint64_t text_bytes;
 	int64_t same[STORE_COLUMNS_MAX];    /* value of the first row */
-	int64_t is_same[STORE_COLUMNS_MAX]; /* all bits set while the column is, else 0 */
-	int64_t *values[STORE_COLUMNS_MAX]; /* of a column that is not */
+	int64_t is_same[STORE_COLUMNS_MAX]; /* all bits set while the column is constant, else 0 */
+	int64_t *values[STORE_COLUMNS_MAX]; /* of a column that varies */
 	struct buf texts[STORE_COLUMNS_MAX];
 	/* private */
 	int64_t watched[STORE_COLUMNS_MAX]; /* is_same of INT columns, 0 of others */
 	unsigned varying_count;             /* INT columns that are not same */
 	unsigned varying[STORE_COLUMNS_MAX];
 	void *memory[STORE_COLUMNS_MAX];
-	unsigned special_count; /* TEXT and REAL columns: their fields are not stored as they come */
+	unsigned special_count; /* TEXT and REAL columns: their fields are converted before they are stored */
 	unsigned special[STORE_COLUMNS_MAX];
 	bool is_real[STORE_COLUMNS_MAX]; /* of the special columns */
 	int64_t has_reals;
@@ -43,8 +41,8 @@ void store_gather_release(struct store_gather *g);
 void store_gather_reset(struct store_gather *g); /* no rows, memory kept */
 
 /*
- * Add a row to fewer than STORE_BLOCK_ROWS. 0, or what changes nothing: -EMSGSIZE (a text too long), -ENOMEM, or
- * -ENOSPC: with its texts the block would be too large.
+ * Add a row; there must be fewer than STORE_BLOCK_ROWS. Returns 0, or an error that changes nothing: -EMSGSIZE (text
+ * too long), -ENOMEM, or -ENOSPC (the texts would make the block too large).
  */
 int store_gather_add(struct store_gather *g, const void *row);
 

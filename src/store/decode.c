@@ -1,6 +1,6 @@
 /*
- * Decoding streams. Payloads are hostile: sections are bounded by the payload,
- * what they expand to by the rows, and arithmetic wraps as unsigned numbers do.
+ * Decoding streams. Payloads are untrusted: sections are bounded by the payload, their expanded size by the rows, and
+ * arithmetic is unsigned, so it wraps.
  */
 #include "store/codec.h"
 #include "store/schema.h"
@@ -35,7 +35,7 @@ struct input {
 	const uint8_t *at, *end;
 };
 
-/* A section of n bytes: where they are, in the payload itself or in scratch[n]; SAME gives one byte. */
+/* A section of n bytes, in the payload itself or in scratch[n]; SAME has one byte. */
 struct section {
 	const uint8_t *bytes;
 	bool is_same;
@@ -66,7 +66,7 @@ static int take_section(struct store_decoder *d, struct input *in, size_t n, uin
 	return 0;
 }
 
-/* Planes that differ from row to row, and what all rows share. */
+/* Planes that differ from row to row, and the bits that all rows share. */
 struct planes {
 	const uint8_t *at[8];
 	unsigned shift[8];

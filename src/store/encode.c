@@ -1,5 +1,5 @@
 /*
- * Encoding streams: find how the numbers differ least, cut them into planes, compress what shrinks.
+ * Encoding streams: choose the encoding with the smallest differences, split into planes, compress what shrinks.
  */
 #include "store/codec.h"
 #include "store/schema.h"
@@ -9,12 +9,12 @@
 #include <string.h>
 #include <zstd.h>
 
-#define TILE 1024u      /* rows that are worked on while in the nearest cache */
+#define TILE 1024u      /* rows processed while in the L1 cache */
 #define LEVEL 1         /* of zstd */
-#define SHRINK_MIN 64u  /* shorter sections are not worth a try */
-#define SHRINK_SHARE 32 /* compression must save one part in so many, or reading it back costs more than it saves */
+#define SHRINK_MIN 64u  /* shorter sections are not compressed */
+#define SHRINK_SHARE 32 /* compression must save one part in this many; less is not worth decompressing */
 
-/* What the numbers u of a stream are made of. */
+/* How the numbers u of a stream are computed. */
 struct plan {
 	enum store_encoding encoding;
 	uint64_t first;
@@ -71,7 +71,7 @@ STORE_WIDE static struct span find_span(const int64_t *v, size_t rows)
 	return s;
 }
 
-/* Differences of either sign: zigzag keeps the small ones small, a base is taken only where it saves a plane. */
+/* Differences of either sign: zigzag keeps small ones small; a base is used only where it saves a plane. */
 static struct plan plan_delta(const struct span *s, uint64_t first)
 {
 	uint64_t range = (uint64_t)s->delta_max - (uint64_t)s->delta_min;
@@ -169,7 +169,7 @@ static bool is_same(const uint8_t *bytes, size_t n)
 	return memcmp(bytes, bytes + 1, n - 1) == 0;
 }
 
-/* Append the compressed section; false when that would not save enough. */
+/* Append the compressed section; false if it would not save enough. */
 static bool add_compressed(struct store_encoder *e, struct buf *out, const uint8_t *bytes, size_t n)
 {
 	uint32_t head;
@@ -215,7 +215,7 @@ static void add_planes(struct store_encoder *e, const struct plan *p, const uint
 		shrink_section(e, out, e->planes + k * rows, rows);
 }
 
-/* Mark nulls in the bitmap and put the value before them (or the first there is) in their place. */
+/* Mark nulls in the bitmap and replace them with the previous value (or the first one that is not null). */
 static void replace_nulls(int64_t *v, size_t rows, uint8_t *bitmap)
 {
 	size_t i = 0;

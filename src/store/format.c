@@ -1,5 +1,5 @@
 /*
- * Writing and checking the parts of a table file.
+ * Write and validate the parts of a table file.
  */
 #include "store/format.h"
 #include "store/hash.h"
@@ -79,7 +79,7 @@ static uint8_t take_byte(struct cursor *c)
 	return 0;
 }
 
-/* A name without NUL bytes into name[256]. */
+/* Read a name without NUL bytes into name[256]. */
 static void take_name(struct cursor *c, char name[256])
 {
 	size_t n = take_byte(c);

@@ -1,15 +1,14 @@
 /*
- * format: the bytes of a table file, see doc/format.md. Private to store/.
+ * format: the file format of a table, see doc/format.md. Private to store/.
  *
  *   file    = head, block*, index
  *   head    = struct store_file_head, names and kinds, hash
  *   block   = struct store_block_head, struct store_stream[], hash, payload of each stream
  *   index   = struct store_index_head, struct store_entry[], struct store_index_tail
  *
- * Numbers are little-endian. Each hash covers the bytes of its part before it
- * and is seeded with the head's salt, so that no block of another file and no
- * text inside a block can pass for a block of this one. Parsers here check
- * every number against the bytes that are there before they use it.
+ * Numbers are little-endian. Each hash covers the preceding bytes of its part and is seeded with the salt of the file
+ * header, so that neither a block of another file nor text inside a block is accepted as a block of this file.
+ * Parsers check every number against the available bytes before using it.
  */
 #ifndef SONDE_STORE_FORMAT_H
 #define SONDE_STORE_FORMAT_H
@@ -23,7 +22,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store reads and writes little-endian numbers in place");
 
-/* Loops that wide registers make several times quicker are compiled for them too; the loader chooses. */
+/* Compile loops that profit from wide registers for those, too; the dynamic loader chooses (ifunc). */
 #if defined(__x86_64__) && !defined(__clang__)
 #define STORE_WIDE __attribute__((target_clones("default", "avx2")))
 #else
@@ -101,8 +100,8 @@ struct store_entry {
 struct store_index_head {
 	char magic[STORE_MAGIC_BYTES];
 	uint64_t entries;
-	uint64_t blocks_total; /* that were ever numbered */
-	uint64_t rows_total;   /* that the writer was given, the lost ones too */
+	uint64_t blocks_total; /* blocks numbered so far */
+	uint64_t rows_total;   /* rows passed to the writer, including lost ones */
 };
 
 struct store_index_tail {
@@ -124,7 +123,7 @@ enum store_section {
 #define STORE_SECTION_SHIFT 30u
 #define STORE_SECTION_HEAD_BYTES 4u
 
-/* A column as a file's head tells of it. */
+/* A column as described by a file's header. */
 struct store_file_column {
 	char name[256];
 	uint8_t kind;
@@ -145,22 +144,22 @@ struct store_file_info {
 
 unsigned store_kind_streams(enum store_kind kind);
 
-/* Append the head of a table to out. */
+/* Append the header of a table file to out. */
 void store_format_head(struct buf *out, const struct store_schema *schema, uint64_t salt);
-/* 0, -EBADMSG when this is no intact head, -ENOTSUP when a newer version wrote it. */
+/* 0, -EBADMSG if the header is damaged or missing, -ENOTSUP if a newer version wrote the file. */
 int store_parse_head(const uint8_t *bytes, size_t n, struct store_file_info *info);
 
 size_t store_block_head_bytes(unsigned streams);
-/* Write head, streams and hash to `at`, which has store_block_head_bytes room. */
+/* Write header, streams and hash to `at`, which must have room for store_block_head_bytes. */
 void store_format_block(uint8_t *at, const struct store_block_head *head, const struct store_stream *streams,
 		uint64_t salt);
-/* Is there an intact block head at bytes[0..n)? Its payload may lie beyond n. streams NULL: not wanted. */
+/* True if bytes[0..n) starts with an intact block header. Its payload may lie beyond n. streams may be NULL. */
 bool store_parse_block(const uint8_t *bytes, size_t n, const struct store_file_info *info,
 		struct store_block_head *head, struct store_stream *streams);
 
 void store_format_index(struct buf *out, const struct store_entry *entries, size_t count, uint64_t blocks_total,
 		uint64_t rows_total, uint64_t salt);
-/* The index at the end of a whole file: its entries are not aligned. False when there is none or it is damaged. */
+/* Find the index at the end of a complete file; its entries are not aligned. False if it is missing or damaged. */
 bool store_parse_index(const uint8_t *file, size_t n, const struct store_file_info *info, struct store_index_head *head,
 		const uint8_t **entries);
 

@@ -1,8 +1,8 @@
 /*
  * hash: the 64-bit checksum of the table format (XXH64, seeded).
  *
- * It finds every change of a single 8-byte word and any other damage with a
- * chance of 1 - 2^-64. It is no defence against an author who wants to deceive.
+ * It detects every change of a single 8-byte word, and any other damage with probability 1 - 2^-64. It does not
+ * protect against deliberate forgery.
  */
 #ifndef SONDE_STORE_HASH_H
 #define SONDE_STORE_HASH_H

@@ -1,4 +1,4 @@
-/* Events of a pyramid one by one: slices of a window, and the points beside an instant; see pyramid.h. */
+/* Iterate over the slices of a window, and find the points before and after an instant. */
 #include "store/pyramid-private.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ void pyramid_cursor_init(struct pyramid_cursor *c, const struct pyramid *p, size
 	c->levels[c->level].offset = p->head.lanes_offset;
 }
 
-/* Go to the children of this node, or into its leaf; false when the bytes make no sense. */
+/* Descend to the children of this node, or into its leaf; false if the offset is invalid. */
 static bool descend(struct pyramid_cursor *c, const struct pyramid_node *node)
 {
 	uint64_t before = c->levels[c->level].offset;
@@ -43,7 +43,7 @@ static bool descend(struct pyramid_cursor *c, const struct pyramid_node *node)
 	return true;
 }
 
-/* The next leaf that touches the window. */
+/* The next leaf that overlaps the window. */
 static bool next_leaf(struct pyramid_cursor *c)
 {
 	struct pyramid_visit window = { .from_ns = c->from_ns, .to_ns = c->to_ns };
@@ -92,7 +92,7 @@ const struct pyramid_slice *pyramid_cursor_next(struct pyramid_cursor *c)
 	return &c->slice;
 }
 
-/* Points are in the order of time: of the children that begin before an instant the last one has the last point. */
+/* Points are in time order: of the children that start before an instant, the last one has the last point. */
 static uint32_t child_of(const struct pyramid_node *children, uint32_t count, int64_t ts_ns, bool is_before)
 {
 	uint32_t i = 0;

@@ -1,5 +1,5 @@
 /*
- * The bytes of a pyramid file. Private to store/pyramid-*.c.
+ * pyramid-format: the file format of a pyramid. Private to store/pyramid-*.c.
  */
 #ifndef SONDE_STORE_PYRAMID_FORMAT_H
 #define SONDE_STORE_PYRAMID_FORMAT_H

@@ -1,5 +1,5 @@
 /*
- * An opened pyramid, and how its numbers are read. Private to store/pyramid-*.c.
+ * pyramid-private: an open pyramid and how its numbers are read. Private to store/pyramid-*.c.
  */
 #ifndef SONDE_STORE_PYRAMID_PRIVATE_H
 #define SONDE_STORE_PYRAMID_PRIVATE_H
@@ -16,14 +16,15 @@ struct pyramid {
 /* Bytes being read. */
 struct pyramid_bytes {
 	const uint8_t *at, *end;
-	bool is_over; /* the bytes ended inside a number */
+	bool is_over; /* the input ended inside a number */
 };
 
 static inline uint64_t pyramid_varint(struct pyramid_bytes *c)
 {
 	uint64_t v = 0;
 
-	if (c->end - c->at >= PYRAMID_VARINT_MAX) { /* one or two bytes as a rule: without a look at the end for each */
+	if (c->end - c->at >=
+			PYRAMID_VARINT_MAX) { /* usually one or two bytes: decode without checking the end for each */
 		const uint8_t *at = c->at;
 
 		if (at[0] < 0x80) {
@@ -63,7 +64,7 @@ static inline bool pyramid_touches(const struct pyramid_visit *v, int64_t start_
 	return start_ns < v->to_ns && (end_ns > v->from_ns || start_ns >= v->from_ns);
 }
 
-/* The children of a node, whose own block lies before `before`; NULL when the bytes make no sense. */
+/* The children of a node, which must lie before offset `before`; NULL if they do not. */
 static inline const struct pyramid_node *pyramid_children(const struct pyramid *p, const struct pyramid_node *node,
 		uint64_t before)
 {

@@ -1,4 +1,4 @@
-/* Pyramids read in place; see pyramid.h. */
+/* Reading pyramids in place. */
 #include "store/pyramid-private.h"
 
 #include "store/hash.h"
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #define PREFETCH_LINE 64  /* bytes */
-#define PREFETCH_LEAF 128 /* of a leaf, more or less */
+#define PREFETCH_LEAF 128 /* typical size of a leaf */
 
 static bool is_whole(struct pyramid *p)
 {
@@ -84,7 +84,7 @@ const struct pyramid_lane *pyramid_lanes(const struct pyramid *p, size_t *count)
 	return p->lanes;
 }
 
-/* A number of which is known that it ends before the bytes do. */
+/* Decode a number that is known to end before the input does. */
 static inline uint64_t varint_inside(const uint8_t **at)
 {
 	const uint8_t *b = *at;
@@ -97,7 +97,7 @@ static inline uint64_t varint_inside(const uint8_t **at)
 	return v;
 }
 
-/* Most leaves are far from the end of the bytes: one look at it for all their numbers. */
+/* Most leaves are far from the end of the input: check it once for all their numbers. */
 static inline void next_slice_of(struct pyramid_bytes *c, bool is_inside, struct pyramid_slice *s)
 {
 	uint64_t gap, dur, name;
@@ -155,7 +155,7 @@ static int visit_points(struct pyramid_bytes *c, const struct pyramid_node *node
 static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const struct pyramid_node *node,
 		uint32_t level, uint64_t before, const struct pyramid_visit *v);
 
-/* Neighbours on their way to be shown as one; count 0: none yet. */
+/* Neighbours being merged into one node; count 0: none yet. */
 struct merged {
 	struct pyramid_node node;
 };
@@ -206,10 +206,7 @@ static inline void merge(struct pyramid_node *m, const struct pyramid_node *n)
 	}
 }
 
-/*
- * Memory is slower than all that is done with what comes from it: while a child is gone into, what its next sibling
- * points to is on its way.
- */
+/* Memory latency dominates: while a child is visited, prefetch what its next sibling points to. */
 static inline void prefetch_next(const struct pyramid *p, const struct pyramid_node *nodes, uint32_t i, uint32_t count,
 		uint32_t level)
 {
@@ -221,7 +218,7 @@ static inline void prefetch_next(const struct pyramid *p, const struct pyramid_n
 		__builtin_prefetch(p->bytes + nodes[i + 1].offset + at);
 }
 
-/* As visiting each in turn, but with those merged that may be. */
+/* Visit each child in turn, merging those that may be merged. */
 static int visit_merging(const struct pyramid *p, const struct pyramid_lane *lane, const struct pyramid_node *parent,
 		const struct pyramid_node *children, uint32_t level, const struct pyramid_visit *v)
 {
@@ -260,7 +257,10 @@ static int visit_leaf(const struct pyramid *p, const struct pyramid_lane *lane, 
 	return (lane->key.kind == PYRAMID_SLICES ? visit_slices : visit_points)(&c, node, v);
 }
 
-/* `before` is where the parent's block is: children lie in front of it, so that a visit of hostile bytes ends. */
+/*
+ * `before` is the offset of the parent's block. Children must lie before it, so a visit of untrusted input
+ * terminates.
+ */
 static int visit(const struct pyramid *p, const struct pyramid_lane *lane, const struct pyramid_node *node,
 		uint32_t level, uint64_t before, const struct pyramid_visit *v)
 {

@@ -1,9 +1,8 @@
 /*
- * Pyramids written in one pass; see pyramid.h.
+ * Writing pyramids in one pass.
  *
- * Each lane keeps, for every level, up to 16 nodes that have no parent yet.
- * When they are 16 they are written as a block, and a node that sums them up
- * joins the level above. Level 0 are the nodes of leaves.
+ * Each lane keeps, for every level, up to 16 nodes that have no parent yet. The 16th completes a block: it is
+ * written, and a node that summarizes it is added to the level above. The nodes of level 0 summarize leaves.
  */
 #include "store/pyramid-format.h"
 
@@ -31,7 +30,7 @@ struct level {
 struct lane {
 	struct pyramid_key key;
 	int64_t last_ns;
-	unsigned count; /* of events that wait */
+	unsigned count; /* buffered events */
 	unsigned levels;
 	union event events[PYRAMID_FAN];
 	struct level *level[PYRAMID_LEVELS_MAX];
@@ -44,7 +43,7 @@ struct pyramid_writer {
 	struct lane **lanes;
 	size_t count, cap;
 	uint64_t stamp;
-	int failed; /* the first failure of a write; nothing is written after it */
+	int failed; /* errno of the first failed write; nothing is written after it */
 };
 
 static void flush(struct pyramid_writer *w)
@@ -64,7 +63,7 @@ static void put(struct pyramid_writer *w, const void *bytes, size_t n)
 		flush(w);
 }
 
-/* Nodes are read in place. */
+/* Nodes are read in place, so they must be aligned. */
 static void align(struct pyramid_writer *w)
 {
 	static const char zeros[8];
@@ -144,7 +143,7 @@ static void sum_nodes(struct pyramid_node *n, const struct pyramid_node *nodes, 
 
 static int push(struct pyramid_writer *w, struct lane *l, unsigned level, const struct pyramid_node *node);
 
-/* Write the nodes of a level that wait and give them a parent. */
+/* Write the buffered nodes of a level and add their parent to the level above. */
 static int close_level(struct pyramid_writer *w, struct lane *l, unsigned level)
 {
 	struct level *at = l->level[level];
@@ -273,7 +272,7 @@ int pyramid_add_point(struct pyramid_writer *w, int64_t lane, const struct pyram
 	return add(w, l, &e);
 }
 
-/* Everything that waits gets parents until one node is left: the root. */
+/* Write all buffered nodes, level by level, until one node is left: the root. */
 static int finish_lane(struct pyramid_writer *w, struct lane *l, struct pyramid_lane *out)
 {
 	int rc = l->count ? close_leaf(w, l) : 0;

@@ -1,22 +1,17 @@
 /*
- * pyramid: events arranged so that any window at any zoom costs what its pixels cost.
+ * pyramid: a zoom index: reading any window at any zoom costs time proportional to its pixels, not its events.
  *
- * A lane is a row of events in the order of their start: slices (start,
- * duration, name) or points (time, value). The events of a lane are the leaves
- * of a tree with fan-out 16; a node knows of all that is beneath it when it
- * begins and ends, how many events, how long they were busy, the longest and
- * its name, and which names can occur at all (slices), or least, greatest and
- * sum (points). A visit descends only where a node is wider than the
- * resolution asked for.
+ * A lane is a sequence of events ordered by start: slices (start, duration, name) or points (time, value). The events
+ * of a lane are the leaves of a tree with fan-out 16. A node summarizes its subtree: start and end, number of events,
+ * busy time, the longest event and its name, and the set of names that can occur (slices), or minimum, maximum and
+ * sum (points). A visit descends only where a node is wider than the requested resolution.
  *
- * A pyramid is a cache: it can be made again from the tables at any time, and
- * `stamp` says which tables it was made of. It is written in one pass with
- * memory for the lanes, not for the events. The file may be damaged or
- * hostile: the directory is checked by a hash, every offset is bounded, and
- * children lie before their parents, so a visit ends.
+ * A pyramid is a cache: it can be rebuilt from the tables at any time, and `stamp` identifies the tables it was built
+ * from. It is written in one pass with memory for the lanes, not for the events. The file is untrusted: a hash covers
+ * the directory, every offset is bounded, and children lie before their parents, so a visit terminates.
  *
  *   file = struct pyramid_head, (leaf | node[1..16])*, struct pyramid_lane[]
- *   leaf = 1..16 events: varint start since the previous one's (the first: since the node's), then
+ *   leaf = 1..16 events: varint start relative to the previous event's (the first: to the node's), then
  *          varint duration, varint name (a slice) or 8 bytes of a double (a point)
  */
 #ifndef SONDE_STORE_PYRAMID_H
@@ -42,7 +37,7 @@ struct pyramid_node {
 		struct {
 			int64_t busy_ns;
 			int64_t longest_ns;
-			uint64_t names; /* bit pyramid_name_bit of every name beneath */
+			uint64_t names; /* bit pyramid_name_bit of every name in the subtree */
 		};
 		struct {
 			double min, max, sum;
@@ -52,7 +47,7 @@ struct pyramid_node {
 
 enum pyramid_kind { PYRAMID_SLICES = 1, PYRAMID_POINTS = 2 };
 
-/* What a lane is, in the words of who made it; the pyramid only keeps them. */
+/* Identity of a lane; defined by the caller and opaque to the pyramid. */
 struct pyramid_key {
 	uint32_t kind; /* enum pyramid_kind */
 	uint32_t what; /* enum model_lane */
@@ -75,7 +70,7 @@ struct pyramid_slice {
 	uint32_t name;
 };
 
-/* Durations may be anything: one that has no end in time ends with it. */
+/* Durations are unchecked: an end beyond INT64_MAX is clamped. */
 static inline int64_t pyramid_slice_end(const struct pyramid_slice *s)
 {
 	int64_t end_ns;
@@ -94,23 +89,26 @@ static inline uint64_t pyramid_name_bit(uint32_t name)
 	return (uint64_t)1 << (name * 2654435761u >> 26);
 }
 
-/* Writing. Events of a lane come in the order of their start; one that does not is moved to the last one's. */
+/*
+ * Writing. Events of a lane are added in order of start; the start of one that is out of order is raised to the last
+ * one's.
+ */
 struct pyramid_writer;
 
-/* fd is empty and stays the caller's. */
+/* fd must be empty; the caller closes it. */
 int pyramid_writer_open(struct pyramid_writer **out, int fd, uint64_t stamp, struct sonde_err *err);
-/* A new lane; its number or a negative errno. */
+/* Add a lane; returns its number or -errno. */
 int64_t pyramid_add_lane(struct pyramid_writer *w, const struct pyramid_key *key);
 int pyramid_add_slice(struct pyramid_writer *w, int64_t lane, const struct pyramid_slice *slice);
 int pyramid_add_point(struct pyramid_writer *w, int64_t lane, const struct pyramid_point *point);
-int pyramid_writer_close(struct pyramid_writer *w, struct sonde_err *err); /* frees w, whatever happens */
-void pyramid_writer_free(struct pyramid_writer *w);                        /* without finishing; NULL is fine */
+int pyramid_writer_close(struct pyramid_writer *w, struct sonde_err *err); /* frees w, even on failure */
+void pyramid_writer_free(struct pyramid_writer *w);                        /* without finishing; NULL is allowed */
 
-/* Reading. Several threads may. */
+/* Reading. Several threads may read at once. */
 struct pyramid;
 
-int pyramid_open(struct pyramid **out, int fd, struct sonde_err *err); /* fd stays the caller's */
-void pyramid_free(struct pyramid *p);                                  /* NULL is fine */
+int pyramid_open(struct pyramid **out, int fd, struct sonde_err *err); /* the caller closes fd */
+void pyramid_free(struct pyramid *p);                                  /* NULL is allowed */
 uint64_t pyramid_stamp(const struct pyramid *p);
 uint64_t pyramid_bytes(const struct pyramid *p);
 const struct pyramid_lane *pyramid_lanes(const struct pyramid *p, size_t *count);
@@ -118,30 +116,31 @@ const struct pyramid_lane *pyramid_lanes(const struct pyramid *p, size_t *count)
 #define PYRAMID_DEEPER 0x7eee
 
 struct pyramid_visit {
-	int64_t from_ns, to_ns; /* what touches [from, to) */
+	int64_t from_ns, to_ns; /* only events that overlap [from, to) */
 	int64_t resolution_ns;  /* nodes at most this wide are shown as nodes; 0: every event */
-	uint64_t names;         /* only where one of these bits is set; 0: everywhere */
+	uint64_t names;         /* only subtrees with one of these bits set; 0: all */
 	/*
-	 * Neighbours whose events are all shorter than merge_long_ns and follow each other in merge_gap_ns on average
-	 * are shown as one node, up to the resolution wide and with 0 children; it cannot be gone into. 0: none are.
+	 * Neighbours are merged into one node, at most the resolution wide and with 0 children, if all their events
+	 * are shorter than merge_long_ns and follow each other within merge_gap_ns on average. The visit cannot
+	 * descend into a merged node. 0: no merging.
 	 */
 	int64_t merge_long_ns, merge_gap_ns;
 	void *arg;
 	/*
-	 * Not 0 ends the visit and is returned. Each may be NULL. A node for which PYRAMID_DEEPER is
-	 * said is gone into.
+	 * A nonzero result ends the visit and is returned, except PYRAMID_DEEPER, which descends into the node. Each
+	 * may be NULL.
 	 */
 	int (*node)(void *arg, const struct pyramid_node *node);
 	int (*slice)(void *arg, const struct pyramid_slice *slice);
 	int (*point)(void *arg, const struct pyramid_point *point);
 };
 
-/* In the order of start. 0, what a callback returned, or -EBADMSG. */
+/* Visit in order of start. Returns 0, the result of a callback, or -EBADMSG. */
 int pyramid_visit(const struct pyramid *p, size_t lane, const struct pyramid_visit *v);
 
 /*
- * The slices of a lane that touch [from, to), one by one: for those who walk
- * several lanes side by side. Private members; nothing to release.
+ * Iterate over the slices of a lane that overlap [from, to), e.g. to walk several lanes in parallel. Members are
+ * private; nothing to release.
  */
 struct pyramid_cursor {
 	const struct pyramid *pyramid;
@@ -151,18 +150,18 @@ struct pyramid_cursor {
 		uint32_t count;
 		uint64_t offset; /* of the nodes in the file */
 	} levels[PYRAMID_LEVELS_MAX];
-	uint32_t level; /* of the nodes that are looked at */
+	uint32_t level; /* of the current nodes */
 	const uint8_t *at, *end;
-	uint32_t left; /* slices of the leaf that were not given out */
+	uint32_t left; /* slices of the leaf not yet returned */
 	struct pyramid_slice slice;
 };
 
 void pyramid_cursor_init(struct pyramid_cursor *c, const struct pyramid *p, size_t lane, int64_t from_ns,
 		int64_t to_ns);
-/* The next slice, valid until the next call; NULL at the end, or where the pyramid is damaged. */
+/* The next slice, valid until the next call; NULL at the end or if the pyramid is damaged. */
 const struct pyramid_slice *pyramid_cursor_next(struct pyramid_cursor *c);
 
-/* The last point of a lane before an instant, or the first that is not before it. 1, 0: there is none, or -EBADMSG. */
+/* The last point before ts_ns (is_before), else the first at or after it. 1: found, 0: none, or -EBADMSG. */
 int pyramid_point_beside(const struct pyramid *p, size_t lane, int64_t ts_ns, bool is_before,
 		struct pyramid_point *out);
 

@@ -1,5 +1,5 @@
 /*
- * Where runs are.
+ * Creating, finding, opening and replacing run directories.
  */
 #include "store/run-dir.h"
 
@@ -67,7 +67,7 @@ static const char *skip_blanks(const char *at)
 	return at + strspn(at, " \t\r\n");
 }
 
-/* The number behind {"sonde_run": or -1. */
+/* The number after {"sonde_run": or -1. */
 static long version_of(const char *text)
 {
 	static const char key[] = "\"" STORE_RUN_KEY "\"";
@@ -150,9 +150,9 @@ int store_run_write_json(int dirfd, const struct buf *text, struct sonde_err *er
 	return fs_replace_file(dirfd, RUN_JSON, text->data, text->len, err);
 }
 
-/* Making. */
+/* Creating. */
 
-/* Does the directory hold anything? -errno when it cannot be told. */
+/* 1 if the directory is empty, 0 if not, -errno on failure. */
 static int is_empty(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -199,7 +199,7 @@ static void name_run(struct buf *name, const char *program)
 	fs_safe_name(name, slash ? slash + 1 : program, PROGRAM_BYTES_MAX);
 }
 
-/* Make runs/name, or name-2, name-3 ... when others were there first; `name` becomes what it is. */
+/* Create runs/name, or name-2, name-3 ... if it exists; updates `name`. */
 static int make_unique(const char *runs, struct buf *name, struct buf *path, struct sonde_err *err)
 {
 	size_t length = name->len;
@@ -221,7 +221,7 @@ static int make_unique(const char *runs, struct buf *name, struct buf *path, str
 	return err_set(err, EEXIST, "cannot make the run '%s': there are too many of that name", path->data);
 }
 
-/* Best effort: a run without the link is still a run. */
+/* Best effort: the run is valid without the link. */
 static void point_latest(const char *runs, const char *name)
 {
 	CLEANUP(cleanup_fd) int fd = open(runs, OPEN_DIR);
@@ -274,7 +274,7 @@ int store_run_create(struct store_run *run, const char *dir, const char *program
 
 /* Replacing and discarding. */
 
-/* Everything that can fail is checked here, before anything is removed. */
+/* Check everything that can fail before anything is removed. */
 static int check_replaceable(const struct store_run *run, struct sonde_err *err)
 {
 	struct stat st;
@@ -299,7 +299,7 @@ int store_run_is_replaceable(const char *dir, struct sonde_err *err)
 	return rc;
 }
 
-/* In the directory itself, not in its path: that may be "." or a link. */
+/* Work on the open directory, not on its path: that may be "." or a link. */
 int store_run_replace(struct store_run *run, const char *dir, struct sonde_err *err)
 {
 	int rc = store_run_open(run, dir, err);
@@ -313,7 +313,8 @@ int store_run_replace(struct store_run *run, const char *dir, struct sonde_err *
 	store_run_remove_parts(run->dirfd);
 	close(run->tablesfd);
 	run->tablesfd = -1;
-	if (mkdirat(run->dirfd, TABLES, 0700) == 0 || errno == EEXIST) /* with a file that is not a table it stayed */
+	if (mkdirat(run->dirfd, TABLES, 0700) == 0 ||
+			errno == EEXIST) /* it was kept if it held a file that is not a table */
 		run->tablesfd = openat(run->dirfd, TABLES, OPEN_DIR | O_NOFOLLOW);
 	if (run->tablesfd >= 0)
 		return 0;
@@ -373,7 +374,7 @@ static bool is_link(const char *path)
 	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* A path that names a link `latest` somewhere: it is under the same law. */
+/* A path that ends in `latest`: that link is read under the same rules. */
 static int find_latest_path(const char *given, const char *slash, struct buf *path, struct sonde_err *err)
 {
 	CLEANUP(buf_release) struct buf runs = BUF_INIT;

@@ -1,4 +1,3 @@
-/* Parts of a run by name; see run-parts.h. */
 #include "store/run-parts.h"
 
 #include "store/schema.h"
@@ -10,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HOSTS_DEPTH 2 /* the runs of hosts are below a run; those have none below */
+#define HOSTS_DEPTH 2 /* a run may contain the runs of hosts; those contain no others */
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -39,7 +38,7 @@ static bool is_pyramid(const char *name)
 	return !strcmp(name, STORE_PYRAMID) || !strcmp(name, STORE_PYRAMID_TEMPORARY);
 }
 
-/* With what a writer that was killed while it replaced one has left. */
+/* Including temporary files left by a writer that was killed. */
 static bool is_run_file(const char *name)
 {
 	static const char *const files[] = { "run.json", "hosts.json" };
@@ -53,7 +52,7 @@ static bool is_run_file(const char *name)
 	return false;
 }
 
-/* As step.c names what tasks say. */
+/* Named by record/slurm-task.c. */
 static bool is_task(const char *name)
 {
 	return !strncmp(name, ".task-", 6) && name[6] && !name[6 + strspn(name + 6, "0123456789")];
@@ -115,7 +114,7 @@ int store_pyramid_remove(int dirfd)
 
 static int remove_parts(DIR *dir, int depth);
 
-/* hosts/: the runs <number>-<host>, and notes of tasks. */
+/* hosts/: the runs <number>-<host>, and status files of tasks. */
 static int remove_hosts(int at, int depth)
 {
 	DIR *hosts = open_dir(at, "hosts");
@@ -137,7 +136,7 @@ static int remove_hosts(int at, int depth)
 	return remove_dir(at, "hosts");
 }
 
-/* run.json last: while it is there, the rest is still recognised as a run. */
+/* Remove run.json last: as long as it exists, the directory is still recognised as a run. */
 static int remove_parts(DIR *dir, int depth)
 {
 	int fd = dirfd(dir);

@@ -1,5 +1,5 @@
 /*
- * Scanning a table: workers take the next block in range until there is none.
+ * Scanning a table: each worker processes the next block in range until none is left.
  */
 #include "store/table-read.h"
 
@@ -18,7 +18,7 @@ struct scan {
 	atomic_size_t next;
 	atomic_bool is_over;
 	pthread_mutex_t lock;
-	int rc; /* of the first that ended the scan */
+	int rc; /* of the first worker that ended the scan */
 	struct sonde_err *err;
 };
 
@@ -99,7 +99,7 @@ unsigned store_scan_workers(const struct store_table *t, const struct store_scan
 	return n ? (unsigned)n : 1;
 }
 
-/* Worker 0 is the calling thread; those that cannot be started leave their blocks to the others. */
+/* Worker 0 is the calling thread; if a thread cannot be started, the others process its blocks. */
 static void run_workers(struct scan *s, unsigned count)
 {
 	struct worker workers[WORKERS_MAX];

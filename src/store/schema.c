@@ -1,5 +1,5 @@
 /*
- * The descriptors that the X-macros of schema.h describe, and finding them by name.
+ * Define the descriptors declared by the X-macros of schema.h, and find them by name.
  */
 #include "store/schema.h"
 

@@ -1,17 +1,14 @@
 /*
- * schema: what the tables of a run hold.
+ * schema: the tables of a run and their columns.
  *
- * One X-macro a table lists its columns with their documentation; from it come
- * the row struct (`struct store_io`), a row of nulls (`store_io_nulls`), the column
- * numbers (`STORE_IO_ts_ns`), the descriptor (`store_io_schema`) and the typed
- * `store_add_io` and `store_get_io`.
- * A new table is one STORE_COLUMNS_ macro and one row in STORE_TABLES. A new
- * column goes at the end of its macro: readers find columns by name, so older
- * files yield nulls for it. A column never changes its meaning; when it must,
- * it gets a new name.
+ * One X-macro per table lists its columns with their documentation. It generates the row struct (`struct store_io`),
+ * a row of nulls (`store_io_nulls`), the column numbers (`STORE_IO_ts_ns`), the descriptor (`store_io_schema`) and
+ * the typed `store_add_io` and `store_get_io`. A new table needs one STORE_COLUMNS_ macro and one row in
+ * STORE_TABLES. A new column goes at the end of its macro: readers find columns by name, so older files yield nulls
+ * for it. A column never changes its meaning; if it must, it gets a new name.
  *
- * Every field of a row struct is 8 bytes wide. An unknown value is null:
- * STORE_NULL in an INT, NaN in a REAL, a NULL pointer in a TEXT.
+ * Every field of a row struct is 8 bytes wide. An unknown value is null: STORE_NULL in an INT, NaN in a REAL, a NULL
+ * pointer in a TEXT.
  */
 #ifndef SONDE_STORE_SCHEMA_H
 #define SONDE_STORE_SCHEMA_H
@@ -20,12 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STORE_NULL INT64_MIN              /* an INT that is not known; the same as SONDE_NONE */
-#define STORE_NULL_REAL __builtin_nan("") /* a REAL that is not known; test with isnan: every NaN is null */
+#define STORE_NULL INT64_MIN              /* an unknown INT; equal to SONDE_NONE */
+#define STORE_NULL_REAL __builtin_nan("") /* an unknown REAL; test with isnan: every NaN is null */
 #define STORE_COLUMNS_MAX 64              /* columns of one table */
 #define STORE_TEXT_BYTES_MAX ((size_t)16 << 20)
 
-/* Bytes that somebody else owns; not NUL-terminated. data NULL: null. */
+/* Borrowed bytes, not NUL-terminated. data NULL: null. */
 struct store_text {
 	const char *data;
 	size_t bytes;
@@ -41,14 +38,16 @@ enum store_semantic {
 	STORE_PLAIN = 0,
 	STORE_TIME,     /* CLOCK_MONOTONIC nanoseconds */
 	STORE_DURATION, /* nanoseconds */
-	STORE_COUNT,    /* how many, or how many bytes */
+	STORE_COUNT,    /* a number of things or bytes */
 	STORE_STRING,   /* id in the table `string` */
 	STORE_FILE,     /* id in the table `file` */
-	STORE_PROCESS,  /* number of a process image in the table `process` */
-	STORE_STACK     /* number of a chain of frames in the table `stack` */
+	STORE_PROCESS,  /* number of a process (exec incarnation) in the table `process` */
+	STORE_STACK     /* number of a call chain in the table `stack` */
 };
 
-/* Columns: X(P, kind, name, semantic, documentation). The first TIME and the first DURATION make the zone map. */
+/*
+ * Columns: X(P, kind, name, semantic, documentation). The first TIME and the first DURATION column form the zone map.
+ */
 #define STORE_COLUMNS_IO(X, P) \
 	X(P, INT, ts_ns, TIME, "when the call began") \
 	X(P, INT, dur_ns, DURATION, "how long it took; null when its end was not observed") \
@@ -347,7 +346,7 @@ enum store_semantic {
 	X(P, INT, id, STRING, "number of the string, from 1") \
 	X(P, TEXT, text, PLAIN, "its bytes")
 
-/* Tables: X(name, NAME, version, what a row is). The version rises when a column is added. */
+/* Tables: X(name, NAME, version, documentation of a row). Adding a column increments the version. */
 #define STORE_TABLES(X) \
 	X(io, IO, 2, "one call on a file, descriptor, socket or process") \
 	X(span, SPAN, 2, "one annotated stretch of a thread's time") \
@@ -403,17 +402,17 @@ struct store_schema {
 	_Static_assert(STORE_##NAME##_COLUMNS <= STORE_COLUMNS_MAX, "too many columns"); \
 	_Static_assert(sizeof(struct store_##name) == 8 * STORE_##NAME##_COLUMNS, "a field is not 8 bytes"); \
 	extern const struct store_schema store_##name##_schema; \
-	extern const struct store_##name store_##name##_nulls; /* a row of which every column is null */
+	extern const struct store_##name store_##name##_nulls; /* a row with every column null */
 
 STORE_TABLES(STORE_DECLARE)
 
 #define STORE_TABLE_ID(name, NAME, version, doc) STORE_TABLE_##NAME,
 enum store_table_id { STORE_TABLES(STORE_TABLE_ID) STORE_TABLE_COUNT };
 
-/* Every table of this version, by enum store_table_id. */
+/* All tables of this version, indexed by enum store_table_id. */
 extern const struct store_schema *const store_schemas[STORE_TABLE_COUNT];
 
-const struct store_schema *store_schema_find(const char *name);          /* NULL when there is none of that name */
+const struct store_schema *store_schema_find(const char *name);          /* NULL if unknown */
 int store_schema_column(const struct store_schema *s, const char *name); /* its number, or -1 */
 const char *store_kind_word(enum store_kind kind);                       /* "int", "real", "text" */
 

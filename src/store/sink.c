@@ -1,4 +1,3 @@
-/* The writers of a run; see sink.h. */
 #include "store/sink.h"
 
 #include <errno.h>
@@ -33,7 +32,7 @@ void store_sink_add(struct store_sink *s, enum store_table_id table, const void 
 		return;
 	}
 	s->rows++;
-	/* A block is about to go to disk by itself: the names it refers to must be there before it. */
+	/* This row completes a block, which is then written: the strings it refers to must be on disk first. */
 	if (store_writer_pending(w) == STORE_BLOCK_ROWS - 1 && store_strings_flush(&s->strings, &s->row_err))
 		keep_first(s, &s->row_err);
 	if (store_writer_add(w, row, &s->row_err))
@@ -78,7 +77,7 @@ void store_sink_define_path(struct store_sink *s, int64_t id, int64_t base, int6
 void store_sink_flush(struct store_sink *s)
 {
 	struct sonde_err err = SONDE_ERR_INIT;
-	/* Strings first: a row that reached the disk finds its names there. */
+	/* Strings first: rows on disk must find their names there. */
 	if (store_strings_flush(&s->strings, &err))
 		keep_first(s, &err);
 	for (int i = 0; i < STORE_TABLE_COUNT; i++)

@@ -1,9 +1,8 @@
 /*
- * sink: where a run's rows go while it is recorded.
+ * sink: the writers of a run that is being recorded.
  *
- * One writer a table, opened when its first row comes, so that a run without
- * spans has no span table. Failures (a full disk) are kept, not returned row by
- * row: recording goes on, the lost rows are counted and `store_sink_close` reports the
+ * One writer per table, opened for its first row: a run without spans has no span table. A failure (e.g. a full disk)
+ * is not returned for each row: recording continues, the lost rows are counted, and `store_sink_close` reports the
  * first failure.
  */
 #ifndef SONDE_STORE_SINK_H
@@ -18,10 +17,10 @@
 struct store_sink {
 	struct store_strings strings;
 	uint64_t rows;
-	struct sonde_err err; /* the first failure, "" when there was none */
+	struct sonde_err err; /* the first failure, "" if none */
 	/* private */
-	uint64_t refused;         /* rows of tables that could not be made */
-	struct sonde_err row_err; /* of the row at hand; here because clearing one costs more than a row */
+	uint64_t refused;         /* rows of tables that could not be created */
+	struct sonde_err row_err; /* of the current row; kept here because clearing one costs more than a row */
 	int tablesfd;
 	struct store_writer *writers[STORE_TABLE_COUNT];
 	struct map paths; /* (base, name) -> file id, for paths that were not opened */
@@ -30,14 +29,14 @@ struct store_sink {
 
 int store_sink_open(struct store_sink *s, int tablesfd, struct sonde_err *err);
 void store_sink_add(struct store_sink *s, enum store_table_id table, const void *row);
-/* The identity of a path that a call named without opening it: one for each base and name. */
+/* The file id of a path that a call named without opening it: one for each base and name. */
 int64_t store_sink_path(struct store_sink *s, int64_t base, int64_t name);
-/* That path has this id already (recovery, in the order of the ids). */
+/* Assign this id to the path (recovery, in increasing order of ids). */
 void store_sink_define_path(struct store_sink *s, int64_t id, int64_t base, int64_t name);
 void store_sink_file(struct store_sink *s, int64_t file, int64_t base, int64_t name);
 void store_sink_flush(struct store_sink *s);
 uint64_t store_sink_table_rows(const struct store_sink *s, enum store_table_id table);
-uint64_t store_sink_lost(const struct store_sink *s); /* rows that reached no disk */
+uint64_t store_sink_lost(const struct store_sink *s); /* rows not written to disk */
 uint64_t store_sink_bytes(const struct store_sink *s);
 int store_sink_close(struct store_sink *s, struct sonde_err *err);
 

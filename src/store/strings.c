@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids come one a row; a table that skips further than losses explain is hostile, and so is its memory. */
+/* Each row defines one id. Ids that skip further than losses explain are hostile and would exhaust memory. */
 #define IDS_A_ROW 16u
 #define IDS_MIN 65536u
 
@@ -57,7 +57,7 @@ size_t store_strings_count(const struct store_strings *s)
 	return s->ids.count;
 }
 
-/* Say once what went wrong since the last time. */
+/* Report a failure since the last call, once. */
 static int take_failure(struct store_strings *s, struct sonde_err *err)
 {
 	int rc = s->failed;

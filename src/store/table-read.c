@@ -1,5 +1,5 @@
 /*
- * Opening a table: map the file, check its head, match its columns with the schema.
+ * Opening a table: map the file, validate its header, match its columns with the schema.
  */
 #include "store/table-read.h"
 
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Show the file's own columns. Kinds of a newer version cannot be read and count as missing INTs. */
+/* Use the columns of the file. Kinds of a newer version cannot be read and count as missing INTs. */
 static void use_own_schema(struct store_table *t)
 {
 	t->own = (struct store_schema){

@@ -1,20 +1,17 @@
 /*
- * table: read one table file, a block at a time, only the columns asked for.
+ * table-read: read one table file, a block at a time, only the requested columns.
  *
- * The file is mapped; blocks are checked (checksums) when they are loaded, so
- * opening costs little whatever the size. Files may be cut, damaged, hostile or
- * still growing: every length is bounded, and what cannot be read is skipped
- * and stated by store_table_loss, never guessed. A table being written shows
- * the blocks that were there when it was opened.
+ * The file is mapped; checksums are verified when a block is loaded, so opening is cheap for any size. Files may be
+ * truncated, damaged, hostile or still growing: every length is bounded, and what cannot be read is skipped and
+ * counted by store_table_loss, never guessed. A table that is being written shows the blocks present when it was
+ * opened.
  *
- * Columns are numbered by this program's schema (STORE_IO_ts_ns) when it knows
- * the table: a column that the file lacks reads as null, one that only the file
- * has is not shown. A table that this program does not know has the file's own
- * columns, see store_table_schema.
+ * Columns are numbered by this program's schema (STORE_IO_ts_ns) if it knows the table: a column missing in the file
+ * reads as null, a column only in the file is not shown. A table unknown to this program has the columns of the file,
+ * see store_table_schema.
  *
- * A table may be read by several threads, each with a batch of its own. A batch
- * is memory that is used again and again: what it shows is valid until the next
- * load into it, and its texts too.
+ * Several threads may read a table, each with a separate batch. A batch reuses its memory: its contents, including
+ * texts, are valid until the next load into it.
  */
 #ifndef SONDE_STORE_TABLE_READ_H
 #define SONDE_STORE_TABLE_READ_H
@@ -28,40 +25,40 @@
 
 struct store_table;
 
-/* -ENOENT when there is no `<name>.tbl` in dirfd. */
+/* -ENOENT if `<name>.tbl` is not in dirfd. */
 int store_table_open(struct store_table **out, int dirfd, const char *name, struct sonde_err *err);
-/* A table that is in memory; the bytes stay the caller's and must outlive it. `name` is for messages. */
+/* Open a table in memory. The bytes are borrowed and must outlive it. `name` is for messages. */
 int store_table_open_memory(struct store_table **out, const void *bytes, size_t n, const char *name,
 		struct sonde_err *err);
-void store_table_free(struct store_table *t); /* NULL is fine */
+void store_table_free(struct store_table *t); /* NULL is allowed */
 
 const struct store_schema *store_table_schema(const struct store_table *t);
 int store_table_column(const struct store_table *t, const char *name); /* its number, or -1 */
-bool store_table_has(const struct store_table *t, int col);            /* false: the file lacks it, all null */
-uint64_t store_table_rows(const struct store_table *t);                /* in all blocks that were found */
+bool store_table_has(const struct store_table *t, int col);            /* false: not in the file, all null */
+uint64_t store_table_rows(const struct store_table *t);                /* in all blocks found */
 size_t store_table_blocks(const struct store_table *t);
 
 struct store_block_info {
 	uint64_t offset; /* in the file */
 	uint64_t bytes;  /* in the file */
 	uint64_t rows;
-	uint64_t number;     /* among all blocks that were written, from 0: gaps are blocks that are gone */
-	uint64_t first_row;  /* number of its first row among all rows that were written */
-	int64_t time_min_ns; /* of the table's time column; STORE_NULL when no row has one */
+	uint64_t number;     /* among all blocks written, from 0: gaps are missing blocks */
+	uint64_t first_row;  /* number of its first row among all rows written */
+	int64_t time_min_ns; /* of the table's time column; STORE_NULL if no row has one */
 	int64_t time_max_ns;
-	int64_t dur_max_ns; /* 0 when no row has one */
+	int64_t dur_max_ns; /* 0 if no row has one */
 };
 
 /* Block i, from 0 in file order; i < store_table_blocks(t). */
 const struct store_block_info *store_block_info(const struct store_table *t, size_t block);
 
-/* What is missing, as far as it is known by now: damage shows when a block is loaded. */
+/* What is missing, as far as known: damage is found when a block is loaded. */
 struct store_loss {
-	uint64_t blocks; /* damaged blocks that were skipped */
-	uint64_t rows;   /* rows known to be missing: of those blocks, and gaps in the numbering */
+	uint64_t blocks; /* damaged blocks skipped */
+	uint64_t rows;   /* rows known to be missing: in those blocks, and gaps in the numbering */
 	uint64_t bytes;  /* of the file that could not be used */
-	bool is_open;    /* no valid index at the end: the writer died or still writes; rows it held are missing */
-	char text[256];  /* the same in words ("700 rows, 3 damaged or missing blocks, ..."), "" for none */
+	bool is_open;    /* no valid index at the end: the writer died or is running; its buffered rows are missing */
+	char text[256];  /* the same as text ("700 rows, 3 damaged or missing blocks, ..."), "" if nothing is missing */
 };
 
 void store_table_loss(struct store_table *t, struct store_loss *loss);
@@ -77,7 +74,7 @@ struct store_batch {
 	size_t rows;
 	size_t block;
 	uint64_t first_row;
-	struct store_column columns[STORE_COLUMNS_MAX]; /* by column number; all NULL when not asked for */
+	struct store_column columns[STORE_COLUMNS_MAX]; /* by column number; all NULL if not requested */
 	/* private */
 	struct store_batch_memory *memory;
 	const struct store_schema *schema;
@@ -88,8 +85,8 @@ struct store_batch {
 void store_batch_release(struct store_batch *b);
 
 /*
- * Decode the columns cols[0..ncols) of a block (cols NULL: all); 64-byte aligned.
- * -EBADMSG when the block is damaged; the loss then includes it.
+ * Decode the columns cols[0..ncols) of a block (cols NULL: all); 64-byte aligned. -EBADMSG if the block is damaged;
+ * it is then counted as loss.
  */
 int store_block_load(struct store_table *t, size_t block, const int *cols, size_t ncols, struct store_batch *batch,
 		struct sonde_err *err);
@@ -107,33 +104,35 @@ STORE_TABLES(STORE_DECLARE_GET)
 struct store_scan_opts {
 	const int *cols; /* NULL: all */
 	size_t ncols;
-	bool has_range; /* skip blocks without an event that touches [from_ns, to_ns]; rows are not filtered */
+	bool has_range; /* skip blocks without an event that overlaps [from_ns, to_ns]; rows are not filtered */
 	int64_t from_ns;
 	int64_t to_ns;
-	unsigned threads; /* 0: one a CPU; 1: all in the calling thread, in block order */
-	unsigned part;    /* of `parts`: only every parts-th block, from this one on; parts 0: all */
+	unsigned threads; /* 0: one per CPU; 1: all in the calling thread, in block order */
+	unsigned part;    /* of `parts`: only every parts-th block, starting with this one; parts 0: all */
 	unsigned parts;
 };
 
 /*
- * Called once a block, by worker 0..threads-1, in no order between workers; the
- * block's number lets results be merged in file order. Not 0 ends the scan.
+ * Called once per block, by worker 0..threads-1, in no order between workers; the block's number lets results be
+ * merged in file order. A nonzero result ends the scan.
  */
 typedef int store_scan_fn(void *arg, unsigned worker, size_t block, const struct store_batch *batch);
 
-/* How many workers a scan with these options will use at most. */
+/* Maximum number of workers of a scan with these options. */
 unsigned store_scan_workers(const struct store_table *t, const struct store_scan_opts *opts);
-/* Load every block in range and hand it to fn. Damaged blocks are skipped and counted as loss.
- * Returns 0, what fn returned, or a negative errno. */
+/*
+ * Load every block in range and pass it to fn. Damaged blocks are skipped and counted as loss.
+ * Returns 0, the result of fn, or -errno.
+ */
 int store_scan(struct store_table *t, const struct store_scan_opts *opts, store_scan_fn *fn, void *arg,
 		struct sonde_err *err);
-/* Load everything only to find damage; store_table_loss then tells all. */
+/* Load all blocks to find damage; store_table_loss is then complete. */
 int store_table_check(struct store_table *t, struct sonde_err *err);
 
 /*
- * Make the table of a dead writer whole: cut what follows the last whole block
- * and write the index. Damaged blocks inside stay and stay counted. A table
- * with a valid index is left alone. `loss` (may be NULL) tells what was missing.
+ * Repair the table of a writer that died: truncate after the last complete block and write the index. Damaged blocks
+ * in between are kept and stay counted. A table with a valid index is unchanged. `loss` (may be NULL) receives what
+ * was missing.
  */
 int store_table_recover(int dirfd, const char *name, struct store_loss *loss, struct sonde_err *err);
 

@@ -1,8 +1,8 @@
 /*
- * Recovery: give the table of a dead writer an index.
+ * Recovery: write the index of a table that a dead writer left without one.
  *
- * Interrupted at any point it can be run again: until the last byte of the
- * index is written, the file is one without an index, as before.
+ * It can be interrupted at any point and run again: until the last byte of the index is written, the file is still
+ * one without an index.
  */
 #include "store/table-read.h"
 

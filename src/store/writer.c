@@ -1,8 +1,7 @@
 /*
- * Writing blocks. All that goes to the file is built in `out` and appended by
- * one call, so a file always ends in a whole block or in one that a failed or
- * killed write tore. What belongs to the file is in the whole writer and
- * guarded by its lock; encoding a block, the long part, needs none.
+ * Writing blocks. Everything is built in `out` and appended by one call, so a file ends in a complete block or in one
+ * torn by a failed or killed write. State of the file is in the whole writer and guarded by its lock; encoding a
+ * block, the long part, runs unlocked.
  */
 #include "store/writer.h"
 
@@ -24,7 +23,7 @@ struct store_writer {
 	struct store_build build;
 	uint64_t lost;
 	bool is_failed;
-	struct store_writer *whole; /* itself when it is no part */
+	struct store_writer *whole; /* itself unless it is a part */
 	/* of the whole */
 	pthread_mutex_t lock;
 	int fd;
@@ -46,7 +45,7 @@ static int write_head(struct store_writer *w)
 	return rc;
 }
 
-/* Not every file system knows RENAME_NOREPLACE; there the moment between look and rename is accepted. */
+/* Some file systems do not support RENAME_NOREPLACE; there the race between check and rename is accepted. */
 static int rename_new(int dirfd, const char *from, const char *to)
 {
 	if (renameat2(dirfd, from, dirfd, to, RENAME_NOREPLACE) == 0)
@@ -58,7 +57,7 @@ static int rename_new(int dirfd, const char *from, const char *to)
 	return renameat(dirfd, from, dirfd, to) < 0 ? -errno : 0;
 }
 
-/* The file gets its name when its head is written: a table that is there can always be read. */
+/* The file gets its name once its header is written: a table that exists can always be read. */
 static int create_file(struct store_writer *w, int dirfd)
 {
 	char name[256], temp[264];
@@ -69,7 +68,7 @@ static int create_file(struct store_writer *w, int dirfd)
 	w->fd = openat(dirfd, temp, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (w->fd < 0)
 		return -errno;
-	flock(w->fd, LOCK_EX | LOCK_NB); /* tells recovery that the writer lives, where that works */
+	flock(w->fd, LOCK_EX | LOCK_NB); /* shows recovery that the writer is alive, where flock works */
 	rc = write_head(w);
 	if (rc == 0)
 		rc = rename_new(dirfd, temp, name);
@@ -153,7 +152,7 @@ static int reserve_entry(struct store_writer *w)
 	return 0;
 }
 
-/* Append w->build.out; after a failure the file ends where it did before, if the disk lets us. */
+/* Append w->build.out; on failure truncate the file to its previous size, if possible. */
 static int append_out(struct store_writer *w)
 {
 	struct store_writer *whole = w->whole;
@@ -162,7 +161,7 @@ static int append_out(struct store_writer *w)
 	if (rc == 0)
 		whole->bytes += w->build.out.len;
 	else if (ftruncate(whole->fd, (off_t)whole->bytes) < 0)
-		return rc; /* readers cut the torn block off by themselves */
+		return rc; /* readers skip the torn block */
 	return rc;
 }
 
@@ -182,7 +181,7 @@ static int append_block(struct store_writer *w)
 	return 0;
 }
 
-/* The file is not written any more: what a part has gathered is lost, and said once. */
+/* The file is no longer written: count the buffered rows of a part as lost, and report it once. */
 static int give_up(struct store_writer *w)
 {
 	w->is_failed = true;

@@ -1,10 +1,10 @@
 /*
- * dftracer/dftracer.h: annotate C and C++ programs as DFTracer's own header does.
+ * dftracer/dftracer.h: annotate C and C++ programs, compatible with DFTracer's header.
  *
- * Macros and functions are those of DFTracer 1 and 2 and what its development adds: programs
- * written for it compile and link unchanged. Everything is a no-op while DFTRACER_ENABLE does
- * not say 1. Events of a thread nest as its calls do; a region may be ended by another thread,
- * and one that is left open is left out. core.h has plain functions for bindings.
+ * Macros and functions are those of DFTracer 1 and 2 and of its development version: programs written for it compile
+ * and link unchanged. Everything is a no-op unless DFTRACER_ENABLE is 1. Events of a thread nest like its calls; a
+ * region may be ended by another thread, and one that is never ended is not written. core.h has plain functions for
+ * bindings.
  */
 #ifndef DFTRACER_DFTRACER_H
 #define DFTRACER_DFTRACER_H
@@ -34,10 +34,10 @@ typedef const char *ConstEntityDescription;
 typedef uint64_t TimeResolution; /* microseconds */
 typedef uint64_t EntityID;
 
-/* What an argument is to aggregation. */
+/* The role of an argument in aggregation. */
 typedef enum { MT_KEY = 0, MT_VALUE = 1, MT_IGNORE = 2 } MetadataType;
 
-/* Where an entity lives. */
+/* Where an entity is stored. */
 typedef enum {
 	DFT_STORE_MEMORY = 0,
 	DFT_STORE_GPU_MEMORY = 1,
@@ -50,7 +50,7 @@ typedef enum {
 	DFT_STORE_OTHER = 8
 } EntityStore;
 
-/* What a type of entities is in a workflow. */
+/* The role of a type of entities in a workflow. */
 typedef enum {
 	DFT_ROLE_UNKNOWN = 0,
 	DFT_ROLE_INPUT = 1,
@@ -60,7 +60,7 @@ typedef enum {
 	DFT_ROLE_REFERENCE = 5
 } EntityRole;
 
-/* Below 16: of an event to an entity; from 16 on: of an entity to another. */
+/* Below 16: from an event to an entity; 16 and above: from an entity to another. */
 typedef enum {
 	DFT_REL_USED = 0,
 	DFT_REL_GENERATED = 1,
@@ -79,7 +79,7 @@ struct DFTracerData {
 	void *profiler;
 };
 
-/* log_file, data_dirs NULL: by the environment. process_id NULL or -1: the true one. */
+/* log_file, data_dirs NULL: from the environment. process_id NULL or -1: the real one. */
 void initialize_main(const char *log_file, const char *data_dirs, int *process_id);
 void initialize_no_bind(const char *log_file, const char *data_dirs, int *process_id); /* annotations only */
 #ifdef __cplusplus
@@ -100,12 +100,12 @@ void update_metadata_string(struct DFTracerData *data, const char *key, const ch
 void update_metadata_int_type(struct DFTracerData *data, const char *key, int value, int type);
 void update_metadata_string_type(struct DFTracerData *data, const char *key, const char *value, int type);
 
-/* Of the process; the last value of a key counts. */
+/* Metadata of the process; the last value of a key wins. */
 void set_app_metadata_int(const char *key, int value);
 void set_app_metadata_string(const char *key, const char *value);
 void mark_used(const char *name);
 
-/* Entities: the same (type, key) is the same id everywhere. */
+/* Entities: equal (type, key) have the same id everywhere. */
 EntityID dftracer_declare_entity(ConstEntityTypeName type, ConstEntityKey key, EntityStore store, ConstEntityURI uri);
 void dftracer_declare_entity_type(ConstEntityTypeName type, EntityRole role, ConstEntityDescription description);
 void dftracer_relate_entities(EntityRelation relation, EntityID subject, EntityID object);
@@ -171,7 +171,7 @@ __attribute__((unused)) static ConstEventNameType C_LOG_CATEGORY = "C_APP";
 
 __attribute__((unused)) static ConstEventNameType CPP_LOG_CATEGORY = "CPP_APP";
 
-/* An event from here to the end of the block. */
+/* An event from here to the end of the scope. */
 class DFTracer
 {
 public:

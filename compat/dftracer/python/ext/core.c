@@ -1,9 +1,9 @@
 /*
  * dftracer.python._core: the functions of dftracer/core.h for Python.
  *
- * Arguments of an event are a dictionary: name -> (role, int | float | str), or bytes that are JSON.
- * Numbers that do not fit 64 bits are written as text. Texts go over as UTF-8; lone surrogates
- * (file names) as the bytes they stand for.
+ * Arguments of an event are a dictionary: name -> (role, int | float | str), or bytes that are JSON. Numbers that do
+ * not fit 64 bits are written as text. Texts are passed as UTF-8; lone surrogates (file names) as the bytes they
+ * represent.
  */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030b0000
@@ -17,7 +17,7 @@
 
 #define ARGS_ON_STACK 16
 
-/* Bytes of a str, in *owner's keeping; NULL with an exception. */
+/* The bytes of a str, owned by *owner; NULL with an exception. */
 static const char *text_of(PyObject *value, PyObject **owner, Py_ssize_t *bytes)
 {
 	char *text = NULL;
@@ -29,7 +29,7 @@ static const char *text_of(PyObject *value, PyObject **owner, Py_ssize_t *bytes)
 	return text;
 }
 
-/* For PyArg_ParseTuple's "O&": a str as bytes, whatever is in it. */
+/* For PyArg_ParseTuple's "O&": a str as bytes, with any content. */
 struct word {
 	PyObject *owner;
 	const char *text;
@@ -39,7 +39,7 @@ static int take_word(PyObject *value, void *to)
 {
 	struct word *w = to;
 	Py_ssize_t bytes;
-	if (!value) { /* a later argument was wrong */
+	if (!value) { /* a later argument was invalid */
 		Py_CLEAR(w->owner);
 		return 1;
 	}
@@ -53,7 +53,7 @@ static int take_word(PyObject *value, void *to)
 
 struct kept {
 	struct dftracer_arg arg;
-	PyObject *key, *text; /* what arg points into */
+	PyObject *key, *text; /* owners of the data of arg */
 };
 
 static int take_text(struct kept *k, PyObject *value)
@@ -125,7 +125,7 @@ static void release(struct kept *kept, Py_ssize_t count)
 	}
 }
 
-/* The arguments side by side, as log_event wants them. */
+/* Copy the arguments to the array that log_event expects. */
 static void log_kept(const char *name, const char *cat, long long start, long long duration, const struct kept *kept,
 		Py_ssize_t count, struct dftracer_arg *args)
 {
@@ -190,7 +190,7 @@ static PyObject *core_initialize(PyObject *self, PyObject *args)
 	return PyErr_SetFromErrno(PyExc_OSError);
 }
 
-/* Writing the rest takes a while, and other threads may go on. */
+/* Release the GIL: writing the rest takes a while. */
 static PyObject *core_finalize(PyObject *self, PyObject *unused)
 {
 	Py_BEGIN_ALLOW_THREADS dftracer_finalize();
@@ -224,7 +224,7 @@ static PyObject *core_log_metadata_event(PyObject *self, PyObject *args)
 	Py_RETURN_NONE;
 }
 
-/* What is spoken of: entities, and facts about the program. */
+/* Entities, and metadata of the program. */
 
 static PyObject *core_declare_entity(PyObject *self, PyObject *args)
 {
