@@ -34,7 +34,7 @@ struct measured {
 	size_t look_count;
 };
 
-static double next_function(const json_t *object, const char *key)
+static double read_real(const json_t *object, const char *key)
 {
 	return json_number_value(json_object_get(object, key));
 }
@@ -69,12 +69,12 @@ static bool read_experiment(const json_t *line, struct measured *m)
 	const char *design = json_string_value(json_object_get(line, "design"));
 	size_t i;
 
-	*m = (struct measured){ .n = json_array_size(samples), .runs_max = (size_t)next_function(line, "runs_max") };
-	if (next_function(line, "change") != 0 || !method || !design || strcmp(design, "rmit") || m->n < 2 ||
+	*m = (struct measured){ .n = json_array_size(samples), .runs_max = (size_t)read_real(line, "runs_max") };
+	if (read_real(line, "change") != 0 || !method || !design || strcmp(design, "rmit") || m->n < 2 ||
 			m->n > RUNS_MAX)
 		return false;
 	m->has_signs = strstr(method, "sign test");
-	m->has_excluded = next_function(line, "lo") > 1 || next_function(line, "hi") < 1;
+	m->has_excluded = read_real(line, "lo") > 1 || read_real(line, "hi") < 1;
 	json_array_foreach(samples, i, run) {
 		const char *order = json_string_value(json_object_get(run, "order"));
 		double x = log(time_of(run, "B") / time_of(run, "A"));

@@ -19,7 +19,7 @@ static int64_t int_of(const json_t *object, const char *key, int64_t fallback)
 }
 
 /* Absent or null is not known. */
-static double next_function(const json_t *object, const char *key, double fallback)
+static double read_real(const json_t *object, const char *key, double fallback)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -64,7 +64,7 @@ static int take_metric(struct duet_journal *j, const json_t *line)
 static bool take_head(struct duet_journal *j, const json_t *line)
 {
 	int metric = take_metric(j, line), interval = word_of(line, "interval", duet_interval_names);
-	double margin = next_function(line, "margin", 1.01), level = next_function(line, "level", 0.95);
+	double margin = read_real(line, "margin", 1.01), level = read_real(line, "level", 0.95);
 
 	if (metric < 0 || !(margin >= 1) || !(level > 0 && level < 1) || j->commands[DUET_A] || j->commands[DUET_B])
 		return false;
@@ -94,8 +94,8 @@ static bool take_choice(struct duet_journal *j, const json_t *item)
 	j->is_design_piloted = true;
 	j->choices[design] = (struct duet_choice){ .is_tried = true,
 		.runs = (size_t)int_of(item, "runs", 0),
-		.variance = next_function(item, "variance", NAN),
-		.run_seconds = next_function(item, "run_seconds", NAN) };
+		.variance = read_real(item, "variance", NAN),
+		.run_seconds = read_real(item, "run_seconds", NAN) };
 	j->choices[design].cost = j->choices[design].variance * j->choices[design].run_seconds;
 	return true;
 }
@@ -105,10 +105,10 @@ static void take_self(struct duet_self_check *self, const json_t *item)
 	if (!json_is_object(item))
 		return;
 	self->runs = (size_t)int_of(item, "runs", 0);
-	self->ratio = stats_interval_open(next_function(item, "ratio", NAN), self->runs,
-			next_function(item, "level", 0.99), "");
-	self->ratio.lo = next_function(item, "lo", self->ratio.lo);
-	self->ratio.hi = next_function(item, "hi", self->ratio.hi);
+	self->ratio = stats_interval_open(read_real(item, "ratio", NAN), self->runs, read_real(item, "level", 0.99),
+			"");
+	self->ratio.lo = read_real(item, "lo", self->ratio.lo);
+	self->ratio.hi = read_real(item, "hi", self->ratio.hi);
 	self->is_biased = is_true(item, "biased");
 }
 
@@ -191,9 +191,9 @@ static bool take_end(struct duet_journal *j, const json_t *line)
 			continue;
 		j->has_end = true;
 		j->stop = stop;
-		j->seconds = next_function(line, "seconds", NAN);
-		j->interference.steal_share = next_function(line, "steal", NAN);
-		j->interference.pressure_share = next_function(line, "pressure", NAN);
+		j->seconds = read_real(line, "seconds", NAN);
+		j->interference.steal_share = read_real(line, "steal", NAN);
+		j->interference.pressure_share = read_real(line, "pressure", NAN);
 		return true;
 	}
 	return false;

@@ -118,7 +118,7 @@ static void take_mark(struct chrome_reader *r)
 	foreign_note(r->f, r->process, r->tid, r->ts_ns, STORE_NULL);
 }
 
-static bool next_function(struct chrome_reader *r, const struct pfw_field *f, double *v)
+static bool read_real(struct chrome_reader *r, const struct pfw_field *f, double *v)
 {
 	if (f->kind != PFW_INTEGER && f->kind != PFW_REAL)
 		return false;
@@ -152,7 +152,7 @@ static void take_counter(struct chrome_reader *r)
 	for (size_t i = 0; i < r->line.count; i++) {
 		const struct pfw_field *f = &r->line.fields[i];
 
-		if (!f->is_arg || !next_function(r, f, &row.value))
+		if (!f->is_arg || !read_real(r, f, &row.value))
 			continue;
 		row.name = counter_name(r, f);
 		foreign_add(r->f, STORE_TABLE_COUNTER, &row);

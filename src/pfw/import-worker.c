@@ -200,7 +200,7 @@ static bool is_hash_key(const struct pfw_field *f)
 	return f->key_bytes >= 4 && !memcmp(f->key + f->key_bytes - 4, "hash", 4);
 }
 
-static double next_function(struct pfw_worker *w, const struct pfw_field *f)
+static double read_real(struct pfw_worker *w, const struct pfw_field *f)
 {
 	buf_reset(&w->scratch);
 	buf_add(&w->scratch, f->value, f->bytes);
@@ -222,7 +222,7 @@ static void add_counters(struct pfw_worker *w)
 
 		if (!f->is_arg || (f->kind != PFW_INTEGER && f->kind != PFW_REAL) || is_hash_key(f))
 			continue;
-		row.value = next_function(w, f);
+		row.value = read_real(w, f);
 		buf_reset(&w->scratch);
 		pfw_field_text(e->name, &w->scratch);
 		buf_addc(&w->scratch, '.');
